@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What every public header needs: export marks, attributes, container_of.
+ * Plain C11 and C++17 (with the GNU attributes and __atomic builtins that gcc
+ * and clang share); no Concurrency Kit header is ever included from here.
+ */
+#ifndef WEIR_API_H
+#define WEIR_API_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Exported from the shared library; everything else is hidden. */
+#define WEIR_API __attribute__((visibility("default")))
+
+/* Ignoring the result loses something: the compiler warns. */
+#define WEIR_MUST_CHECK __attribute__((warn_unused_result))
+
+#define WEIR_LIKELY(x) __builtin_expect(!!(x), 1)
+#define WEIR_UNLIKELY(x) __builtin_expect(!!(x), 0)
+
+/* The struct of `type` whose field `member` is at `ptr`. */
+#define weir_container_of(ptr, type, member) \
+	((type *)(void *)((char *)(ptr)-offsetof(type, member)))
+
+/* For timeouts and deadlines in nanoseconds: never. */
+#define WEIR_FOREVER UINT64_MAX
+
+#endif
