@@ -1,0 +1,53 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# lint.sh clang-tidy|cppcheck: analyses lib/. A file that passed is not looked
+# at again until it, a header it includes or the tool's configuration changes.
+set -euo pipefail
+
+root=$(dirname "$(dirname "$(readlink -f "$0")")")
+cache=$root/build/lint
+flags=(-Iinclude -Ilib -D_GNU_SOURCE)
+
+# What the result for the file $1 depends on, as one number.
+key() {
+	{
+		clang-tidy --version
+		cat .clang-tidy
+		clang "${flags[@]}" -MM -MT '' "$1" | tr -d ':\\\n' |
+			xargs cat
+	} | sha256sum
+}
+
+tidy_one() {
+	local stamp=$cache/${1//\//_} now
+
+	now=$(key "$1")
+	[ "$(cat "$stamp" 2>/dev/null)" != "$now" ] || return 0
+	printf '%s\n' "$1"
+	clang-tidy --quiet "$1" -- -std=gnu11 "${flags[@]}" 2>/dev/null &&
+		printf '%s\n' "$now" >"$stamp"
+}
+
+clang_tidy() {
+	find lib -name '*.c' -print0 |
+		xargs -0 -n 1 -P "$(nproc)" "$0" tidy-one
+}
+
+# Keeps its own cache. Unknown system headers are no finding.
+cppcheck_all() {
+	mkdir -p "$cache/cppcheck"
+	cppcheck --quiet --std=c11 --enable=warning,performance,portability \
+		--error-exitcode=1 --inline-suppr -j "$(nproc)" \
+		--cppcheck-build-dir="$cache/cppcheck" \
+		--suppress=missingIncludeSystem \
+		--suppressions-list=test/cppcheck.txt "${flags[@]}" lib
+}
+
+mkdir -p "$cache"
+cd "$root"
+case $1 in
+clang-tidy) clang_tidy ;;
+cppcheck) cppcheck_all ;;
+tidy-one) tidy_one "$2" ;;
+esac

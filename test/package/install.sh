@@ -1,0 +1,39 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# install.sh SOURCE BUILD: what is installed is enough to build and run a
+# program, in C and C++, with the shared and with the static library.
+set -eu
+
+here=$(dirname "$0") build=$2
+tree=$(mktemp -d)
+trap 'rm -rf "$tree"' EXIT
+
+DESTDIR=$tree meson install -C "$build" --no-rebuild --quiet
+pc=$(find "$tree" -name weir.pc)
+lib=$(dirname "$(dirname "$pc")")
+
+# Nothing else is there to be found: weir requires no other package.
+flags() {
+	PKG_CONFIG_LIBDIR=$(dirname "$pc") PKG_CONFIG_SYSROOT_DIR=$tree \
+		pkg-config "$@" weir
+}
+
+# The flags are a list; mktemp's names have no spaces.
+# shellcheck disable=SC2046
+try() {
+	compiler=$1 language=$2 std=$3
+	command -v "$compiler" >/dev/null || return 0
+	"$compiler" -x "$language" -std="$std" -o "$tree/shared" "$here/use.c" \
+		$(flags --cflags --libs)
+	LD_LIBRARY_PATH=$lib "$tree/shared"
+	"$compiler" -x "$language" -std="$std" $(flags --cflags) \
+		-o "$tree/static" "$here/use.c" -x none "$lib/libweir.a" \
+		$(flags --static --libs | sed 's/-lweir//')
+	"$tree/static"
+}
+
+[ "$(flags --modversion)" = "$(sed -n "s/^.version: '\(.*\)',/\1/p" \
+	"$1/meson.build")" ]
+try gcc c c11
+try g++ c++ c++17
