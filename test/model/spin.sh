@@ -1,0 +1,171 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# Search the models of this directory with Spin: spin.sh [quick|full] [PATTERN]
+#
+# Prints one line a run and a closing line. A run passes if a model that must
+# hold holds in a complete search, or if a mutant that must fail violates the
+# assertion it is meant to violate. Anything else (an incomplete search, no
+# memory, no time, a model that does not compile) is a failure. Exit status: 0,
+# 1 if a run failed, 77 if Spin is not installed. With PATTERN, an extended
+# regular expression, only the runs whose model and definitions match it.
+#
+# quick needs less than a minute and 2 GB; full is for a soak.
+
+set -u
+
+mode=${1:-quick}
+pattern=${2:-}
+
+case $mode in
+quick) memory=1800 seconds=60 depth=400000 ;;
+full) memory=4000 seconds=3600 depth=4000000 ;;
+*)
+	echo "usage: spin.sh [quick|full] [PATTERN]" >&2
+	exit 2
+	;;
+esac
+
+if ! command -v spin >/dev/null 2>&1; then
+	echo "spin is not installed: skipped"
+	echo "0 passed, 0 failed, 1 skipped"
+	exit 77
+fi
+
+models=$(cd "$(dirname "$0")" && pwd) || exit 1
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+trap 'exit 1' HUP INT TERM
+cd "$work" || exit 1
+
+passed=0 failed=0 skipped=0
+
+report() # PASS|FAIL text
+{
+	echo "$1 $2"
+	if [ "$1" = PASS ]; then
+		passed=$((passed + 1))
+	else
+		failed=$((failed + 1))
+	fi
+}
+
+# search EXPECTED MODEL DEFINITIONS PAN-ARGUMENTS
+# EXPECTED is `holds` or the text of pan's complaint, a fixed string.
+search()
+{
+	local expected=$1 model=$2 name="$2${3:+ $3}" states complaint status
+	local -a definitions arguments flags=(-DSAFETY -O0)
+
+	read -r -a definitions <<<"$3"
+	read -r -a arguments <<<"$4"
+	if [ "$expected" = holds ]; then
+		flags=(-DSAFETY -O1)  # a mutant fails before -O1 is repaid
+	fi
+	if [ -n "$4" ]; then
+		flags=(-O1 -DNFAIR=3)
+		name="$name [$4]"
+	fi
+	rm -f pan pan.* ./*.trail
+	if ! spin -a ${definitions[@]+"${definitions[@]}"} \
+	    "$models/$model" >spin.log 2>&1 ||
+	    ! cc -w -DCOLLAPSE -DVECTORSZ=2048 -DMEMLIM="$memory" \
+	    "${flags[@]}" -o pan pan.c >>spin.log 2>&1; then
+		report FAIL "$name: does not compile: $(grep -m1 rror spin.log)"
+		return
+	fi
+	timeout "$seconds" ./pan -m"$depth" -n \
+	    ${arguments[@]+"${arguments[@]}"} >pan.log 2>&1
+	status=$?
+	states=$(awk '/states, stored/ { print $1; exit }' pan.log)
+	complaint=$(sed -n 's/^pan:1: *//p' pan.log | head -n 1)
+	if [ "$status" -eq 124 ]; then
+		report FAIL "$name: incomplete, more than $seconds s"
+	elif [ "$status" -ne 0 ] || grep -q -e 'max search depth' \
+	    -e 'out of memory' -e 'reached -DMEMLIM' pan.log; then
+		report FAIL "$name: incomplete, $(grep -m1 -e 'max search' \
+		    -e memory -e MEMLIM pan.log) (status $status)"
+	elif [ "$expected" = holds ]; then
+		if grep -q 'errors: 0' pan.log &&
+		    ! grep -q 'not completed' pan.log; then
+			report PASS "$name: holds, $states states"
+		else
+			report FAIL "$name: must hold: $complaint"
+		fi
+	elif [ -z "$complaint" ]; then
+		report FAIL "$name: must fail, but holds, $states states"
+	elif [[ $complaint == *"$expected"* ]]; then
+		report PASS "$name: fails as it must: $complaint"
+	else
+		report FAIL "$name: fails, but otherwise: $complaint"
+	fi
+}
+
+# run quick|full EXPECTED MODEL [DEFINITIONS [PAN-ARGUMENTS]]
+run()
+{
+	local name="$3 ${4:-}"
+
+	if [ "$1" = full ] && [ "$mode" = quick ]; then
+		skipped=$((skipped + 1))
+	elif [[ $name =~ $pattern ]]; then
+		search "$2" "$3" "${4:-}" "${5:-}"
+	else
+		skipped=$((skipped + 1))
+	fi
+}
+
+lost='head[0]=='        # the Monitor finds a token at rest: a lost wake-up
+
+# Two actors, store buffers, signals.
+run quick holds base.pml '-DN=1'
+run full holds base.pml '-DN=2 -DNSIG=0'
+run full holds base.pml '-DN=2 -DNSIG=0 -DBUDGET=2'
+run full holds base.pml '-DN=1 -DNSIG=2'
+run full holds base.pml '-DN=1 -DNSIG=1 -DLIVE' '-a -f'
+run quick "$lost" base.pml '-DN=2 -DNSIG=0 -DNO_ARM_FENCE'
+run quick "$lost" base.pml '-DN=2 -DNSIG=0 -DNO_RELOOK'
+run quick "$lost" base.pml '-DN=2 -DNSIG=0 -DNO_PUB_FENCE'
+run quick "$lost" base.pml '-DN=1 -DNSIG=0 -DUNBLOCK_FIRST'
+run quick "$lost" base.pml '-DN=1 -DNSIG=1 -DNO_SKIP'
+run quick 'count[' base.pml '-DN=1 -DNSIG=0 -DARM_ORDER'
+run quick 'count[' base.pml '-DN=1 -DNSIG=0 -DBLIND_DEC'
+run quick '(n>0)' base.pml '-DN=1 -DNO_SPURIOUS'
+run quick 'count[a]>=0' base.pml '-DN=1 -DNSIG=0 -DNO_NEGATIVE'
+run full 'handled==sent' base.pml '-DN=1 -DNSIG=2 -DSIG_ORDER'
+
+# One actor: signals, suspension, any, a changing set, several producers.
+run quick holds small.pml '-DN0=1 -DN1=1 -DNSIG=2'
+run quick 'handled==sent' small.pml '-DN0=1 -DN1=1 -DNSIG=2 -DSIG_ORDER'
+run quick holds small.pml '-DSUSP -DN0=1 -DN1=1'
+run full holds small.pml '-DSUSP'
+run full holds small.pml '-DSUSP -DSR=2 -DNSIG=1 -DN0=1 -DN1=1'
+run quick 'g==epoch' small.pml '-DSUSP -DNO_SUSP_LOOK -DN0=1 -DN1=1'
+run quick 'count[' small.pml '-DSUSP -DSUSP_EXCHANGE_FIRST'
+run quick "$lost" small.pml '-DSUSP -DSUSP_PLAIN_STORE'
+run quick holds small.pml '-DANY'
+run full holds small.pml '-DANY -DN0=3 -DN1=3 -DNSIG=1'
+run quick 'count[' small.pml '-DANY -DANY_FLAG_EACH'
+run quick "$lost" small.pml '-DANY -DANY_COUNT_EACH'
+run quick holds small.pml '-DBECOME_TURN -DN0=3 -DN1=2'
+run quick '>0)' small.pml '-DBECOME_TURN -DN0=3 -DN1=2 -DNO_RELOOK'
+run quick holds small.pml '-DBECOME_SIG -DNSIG=1 -DN0=2 -DN1=1 -DEXPECT0=2'
+run quick "$lost" small.pml \
+    '-DBECOME_SIG -DNSIG=1 -DN0=2 -DN1=1 -DEXPECT0=2 -DIGNORE_LEAVES'
+run full holds small.pml '-DBECOME_SIG -DNSIG=2 -DEXPECT0=2'
+run quick holds small.pml '-DMPSC -DN0=1 -DN1=2 -DEXPECT0=2'
+run full holds small.pml '-DMPSC -DANY -DN0=1 -DN1=2 -DEXPECT0=2 -DNSIG=1'
+
+# Stopping, references, release.
+run quick holds stop.pml '-DNP=1 -DNAPUT=1 -DNO_S'
+run full holds stop.pml '-DNP=1 -DNAPUT=1'
+run full holds stop.pml '-DNP=1 -DNAPUT=2'
+run quick 'freed[' stop.pml '-DNP=1 -DNAPUT=1 -DNO_S -DNOREF_P'
+run quick 'freed[' stop.pml '-DNP=1 -DNAPUT=1 -DNO_S -DNOREF_LINK'
+run quick 'stopped[' stop.pml '-DNP=1 -DNAPUT=1 -DNO_S -DSTOP_COUNT'
+run quick 'freed[' stop.pml '-DNP=1 -DNAPUT=1 -DNO_S -DDROP_EARLY'
+run quick 'put==' stop.pml '-DNP=1 -DNAPUT=1 -DNO_S -DNO_DRAIN'
+run quick 'freed[' stop.pml '-DNP=1 -DNAPUT=1 -DNO_S -DTOUCH_LATE'
+
+echo "$passed passed, $failed failed, $skipped skipped"
+[ "$failed" -eq 0 ]
