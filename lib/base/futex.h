@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Sleep on a word and wake who sleeps on it: the Linux futex, private to the
+ * process. The only place where the library blocks a thread on memory, so that
+ * the model build can put its own in front.
+ *
+ * A wait that returns says nothing about the word: the caller looks again.
+ * The kernel compares the word and goes to sleep in one step, and both calls
+ * act as full fences, so a store before the wake is seen by the comparison or
+ * its sleeper by the wake.
+ */
+#ifndef WEIR_BASE_FUTEX_H
+#define WEIR_BASE_FUTEX_H
+
+#include <errno.h>
+#include <linux/futex.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+/*
+ * Sleeps while *word is expected, at most timeout_ns; UINT64_MAX is for ever.
+ * Returns 0 when woken, by a signal too, -EAGAIN when the word already
+ * differed, -ETIMEDOUT when the time was up. errno is kept.
+ */
+static inline int weir__futex_wait(const uint32_t *word, uint32_t expected,
+				   uint64_t timeout_ns)
+{
+	const struct timespec timeout = {
+		.tv_sec = (time_t)(timeout_ns / 1000000000u),
+		.tv_nsec = (long)(timeout_ns % 1000000000u),
+	};
+	int kept = errno;
+	int rc = 0;
+
+	if (syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, expected,
+		    timeout_ns == UINT64_MAX ? NULL : &timeout, NULL, 0) < 0)
+		rc = -errno;
+	errno = kept;
+	return rc == -EINTR ? 0 : rc;
+}
+
+/* Wakes at most n of those who sleep on the word. errno is kept. */
+static inline void weir__futex_wake(uint32_t *word, int n)
+{
+	int kept = errno;
+
+	(void)syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, n, NULL, NULL, 0);
+	errno = kept;
+}
+
+#endif
