@@ -1,0 +1,26 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# complete.sh INCLUDE_DIR HEADER...: these are all the public headers there are,
+# and <weir/weir.h> includes every other one.
+set -eu
+
+include=$1
+shift
+status=0
+for path in "$include"/weir/*.h; do
+	header=${path##*/}
+	case " $* " in
+	*" $header "*) ;;
+	*)
+		echo "$header is not listed in include/weir/meson.build"
+		status=1
+		;;
+	esac
+	if [ "$header" != weir.h ] &&
+		! grep -q "#include <weir/$header>" "$include/weir/weir.h"; then
+		echo "$header is not included by weir.h"
+		status=1
+	fi
+done
+exit $status
