@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# lint.sh clang-tidy|cppcheck: analyses lib/. A file that passed is not looked
-# at again until it, a header it includes or the tool's configuration changes.
+# lint.sh clang-tidy|cppcheck|shellcheck: the first two analyse lib/, where a file
+# that passed is not looked at again until it, a header it includes or the tool's
+# configuration changes; the last the scripts.
 set -euo pipefail
 
 root=$(dirname "$(dirname "$(readlink -f "$0")")")
@@ -13,7 +14,7 @@ flags=(-Iinclude -Ilib -D_GNU_SOURCE)
 key() {
 	{
 		clang-tidy --version
-		cat .clang-tidy
+		cat .clang-tidy test/lint.sh
 		clang "${flags[@]}" -MM -MT '' "$1" | tr -d ':\\\n' |
 			xargs cat
 	} | sha256sum
@@ -31,7 +32,7 @@ tidy_one() {
 
 clang_tidy() {
 	find lib -name '*.c' -print0 |
-		xargs -0 -n 1 -P "$(nproc)" "$0" tidy-one
+		xargs -0 -n 1 -P "$(nproc)" test/lint.sh tidy-one
 }
 
 # Keeps its own cache. Unknown system headers are no finding.
@@ -44,10 +45,15 @@ cppcheck_all() {
 		--suppressions-list=test/cppcheck.txt "${flags[@]}" lib
 }
 
+scripts() {
+	find test -name '*.sh' -exec shellcheck dev .ci/run {} +
+}
+
 mkdir -p "$cache"
 cd "$root"
 case $1 in
 clang-tidy) clang_tidy ;;
 cppcheck) cppcheck_all ;;
+shellcheck) scripts ;;
 tidy-one) tidy_one "$2" ;;
 esac
