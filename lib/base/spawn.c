@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "base/spawn.h"
+
+#include <signal.h>
+#include <stdio.h>
+
+int weir__spawn(pthread_t *thread, const char *name, void *(*run)(void *),
+		void *argument)
+{
+	sigset_t all, kept;
+	char shown[16];
+	int error;
+
+	/* A thread inherits its mask: nothing can arrive before it is set. */
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &kept);
+	error = pthread_create(thread, NULL, run, argument);
+	pthread_sigmask(SIG_SETMASK, &kept, NULL);
+	if (error)
+		return -error;
+	(void)snprintf(shown, sizeof(shown), "%s", name);
+	(void)pthread_setname_np(*thread, shown);
+	return 0;
+}

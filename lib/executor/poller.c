@@ -1,0 +1,374 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The poller. timer_fd stays as it is while the earliest time gets later (a
+ * cancelled timeout): it then wakes once for nothing, which is cheaper than a
+ * system call at each cancel.
+ */
+#include "executor/poller.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/spawn.h"
+#include "base/thread.h"
+
+#define EVENTS 64 /* taken from epoll at once */
+
+/* What epoll says for our own two; below WEIR__WATCHES_DATA_MIN. */
+enum { DATA_EVENT, DATA_TIMER };
+
+static int add_own(int epoll_fd, int fd, uint64_t data)
+{
+	struct epoll_event event = {.events = EPOLLIN, .data = {.u64 = data}};
+
+	if (fd < 0 || epoll_ctl(epoll_fd, EPOLL_CTL_ADD, fd, &event) < 0)
+		return -errno;
+	return 0;
+}
+
+static void close_all(struct weir__poller *poller)
+{
+	const int fds[] = {poller->epoll_fd, poller->timer_fd,
+			   poller->event_fd};
+	size_t i;
+
+	for (i = 0; i < sizeof(fds) / sizeof(*fds); i++) {
+		if (fds[i] >= 0)
+			(void)close(fds[i]);
+	}
+}
+
+static int open_all(struct weir__poller *poller)
+{
+	int rc;
+
+	poller->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	if (poller->epoll_fd < 0)
+		return -errno;
+	poller->event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	rc = add_own(poller->epoll_fd, poller->event_fd, DATA_EVENT);
+	if (rc < 0)
+		return rc;
+	poller->timer_fd =
+		timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	return add_own(poller->epoll_fd, poller->timer_fd, DATA_TIMER);
+}
+
+int weir__poller_init(struct weir__poller *poller,
+		      const struct weir_allocator *allocator)
+{
+	int rc;
+
+	poller->lock = (struct weir__lock){0};
+	poller->epoll_fd = poller->timer_fd = poller->event_fd = -1;
+	poller->timer_ns = WEIR_FOREVER;
+	poller->running = false;
+	rc = open_all(poller);
+	if (rc < 0) {
+		close_all(poller);
+		return rc;
+	}
+	weir__wheel_init(&poller->wheel, weir__clock_ns());
+	weir__watches_init(&poller->watches, allocator, poller->epoll_fd);
+	return 0;
+}
+
+void weir__poller_fini(struct weir__poller *poller)
+{
+	weir__watches_fini(&poller->watches);
+	close_all(poller);
+}
+
+/* Under the lock. Also makes timer_fd unreadable until that time. */
+static void set_timer_fd(struct weir__poller *poller, uint64_t at_ns)
+{
+	struct itimerspec spec = {0}; /* zero: not set */
+
+	if (at_ns != WEIR_FOREVER)
+		spec.it_value = weir__clock_timespec(at_ns ? at_ns : 1);
+	poller->timer_ns = at_ns;
+	(void)timerfd_settime(poller->timer_fd, TFD_TIMER_ABSTIME, &spec, NULL);
+}
+
+int weir__poller_timer_arm(struct weir__poller *poller,
+			   struct weir_timer *timer, uint64_t at_ns)
+{
+	uint64_t next_ns;
+
+	weir__lock(&poller->lock);
+	weir__wheel_arm(&poller->wheel, timer, at_ns);
+	next_ns = weir__wheel_next(&poller->wheel);
+	if (!poller->running && next_ns < poller->timer_ns)
+		set_timer_fd(poller, next_ns);
+	weir__unlock(&poller->lock);
+	return 0;
+}
+
+bool weir__poller_timer_cancel(struct weir__poller *poller,
+			       struct weir_timer *timer)
+{
+	bool cancelled;
+
+	weir__lock(&poller->lock);
+	cancelled = weir__wheel_cancel(&poller->wheel, timer);
+	weir__unlock(&poller->lock);
+	return cancelled;
+}
+
+int weir__poller_watch_arm(struct weir__poller *poller,
+			   struct weir_watch *watch)
+{
+	int rc;
+
+	weir__lock(&poller->lock);
+	rc = weir__watches_arm(&poller->watches, watch);
+	weir__unlock(&poller->lock);
+	return rc;
+}
+
+bool weir__poller_watch_cancel(struct weir__poller *poller,
+			       struct weir_watch *watch)
+{
+	bool cancelled;
+
+	weir__lock(&poller->lock);
+	cancelled = weir__watches_cancel(&poller->watches, watch);
+	weir__unlock(&poller->lock);
+	return cancelled;
+}
+
+void weir__poller_wake(struct weir__poller *poller)
+{
+	const uint64_t one = 1;
+	ssize_t n = write(poller->event_fd, &one, sizeof(one));
+
+	(void)n; /* fails only when it is readable by far */
+}
+
+void weir__poller_unwake(struct weir__poller *poller)
+{
+	uint64_t count;
+	ssize_t n = read(poller->event_fd, &count, sizeof(count));
+
+	(void)n; /* fails only when it is not readable */
+}
+
+/* What is ready; 0 too when a signal came, or the time was up. */
+static int harvest(struct weir__poller *poller, struct epoll_event *events,
+		   uint64_t timeout_ns)
+{
+	struct timespec timeout = weir__clock_timespec(timeout_ns);
+	struct pollfd ready = {.fd = poller->epoll_fd, .events = POLLIN};
+	int n;
+
+	/* epoll_wait itself has milliseconds only. */
+	if (timeout_ns &&
+	    ppoll(&ready, 1, timeout_ns == WEIR_FOREVER ? NULL : &timeout,
+		  NULL) <= 0)
+		return 0;
+	n = epoll_wait(poller->epoll_fd, events, EVENTS, 0);
+	return n < 0 ? 0 : n;
+}
+
+static struct weir_watch *take_watch(struct weir__poller *poller,
+				     const struct epoll_event *event,
+				     short *events)
+{
+	struct weir_watch *watch;
+
+	weir__lock(&poller->lock);
+	watch = weir__watches_take(&poller->watches, event->data.u64,
+				   event->events, events);
+	weir__unlock(&poller->lock);
+	return watch;
+}
+
+static uint32_t fire_watches(struct weir__poller *poller,
+			     const struct epoll_event *event)
+{
+	struct weir_watch *watch;
+	uint32_t fired = 0;
+	short events;
+
+	while ((watch = take_watch(poller, event, &events))) {
+		watch->fire(watch, events);
+		fired++;
+	}
+	return fired;
+}
+
+static uint32_t fire_timers(struct weir__poller *poller)
+{
+	struct weir_timer *timer;
+	uint32_t fired = 0;
+
+	weir__lock(&poller->lock);
+	weir__wheel_expire(&poller->wheel, weir__clock_ns());
+	while ((timer = weir__wheel_take(&poller->wheel))) {
+		weir__unlock(&poller->lock);
+		timer->fire(timer);
+		fired++;
+		weir__lock(&poller->lock);
+	}
+	weir__unlock(&poller->lock);
+	return fired;
+}
+
+uint32_t weir__poller_run(struct weir__poller *poller, uint64_t timeout_ns,
+			  bool *woken)
+{
+	struct epoll_event events[EVENTS];
+	int n = harvest(poller, events, timeout_ns);
+	uint32_t fired = 0;
+	int i;
+
+	weir__lock(&poller->lock);
+	poller->running = true;
+	weir__unlock(&poller->lock);
+	*woken = false;
+	for (i = 0; i < n; i++) {
+		if (events[i].data.u64 == DATA_EVENT)
+			*woken = true;
+		else if (events[i].data.u64 != DATA_TIMER)
+			fired += fire_watches(poller, &events[i]);
+	}
+	return fired + fire_timers(poller);
+}
+
+void weir__poller_settle(struct weir__poller *poller)
+{
+	uint64_t next_ns;
+
+	weir__lock(&poller->lock);
+	poller->running = false;
+	next_ns = weir__wheel_next(&poller->wheel);
+	/* Earlier than set; or what it was set to has passed. */
+	if (next_ns < poller->timer_ns ||
+	    poller->timer_ns <= poller->wheel.now_ns)
+		set_timer_fd(poller, next_ns);
+	weir__unlock(&poller->lock);
+}
+
+void weir__poller_thread_init(struct weir__poller_thread *service,
+			      const struct weir_allocator *allocator,
+			      const char *name)
+{
+	service->allocator = allocator;
+	service->lock = (struct weir__lock){0};
+	service->started = 0;
+	service->stop = 0;
+	(void)snprintf(service->name, sizeof(service->name), "%.9s-timer",
+		       name);
+}
+
+static void *serve(void *argument)
+{
+	struct weir__poller_thread *service = argument;
+	bool woken;
+
+	weir__thread.worker = true;
+	/* relaxed: nothing else is read after it */
+	while (!ck_pr_load_32(&service->stop)) {
+		weir__poller_run(&service->poller, WEIR_FOREVER, &woken);
+		weir__poller_settle(&service->poller);
+	}
+	return NULL;
+}
+
+/* acquire: pairs with the release in start_locked() */
+static bool started(const struct weir__poller_thread *service)
+{
+	bool yes = ck_pr_load_32(&service->started);
+
+	ck_pr_fence_acquire();
+	return yes;
+}
+
+static int start_locked(struct weir__poller_thread *service)
+{
+	int rc;
+
+	if (started(service))
+		return 0;
+	rc = weir__poller_init(&service->poller, service->allocator);
+	if (rc < 0)
+		return rc;
+	rc = weir__spawn(&service->thread, service->name, serve, service);
+	if (rc < 0) {
+		weir__poller_fini(&service->poller);
+		return rc;
+	}
+	/* release: publishes the poller; pairs with started() */
+	ck_pr_fence_release();
+	ck_pr_store_32(&service->started, 1);
+	return 0;
+}
+
+static int start(struct weir__poller_thread *service)
+{
+	int rc;
+
+	if (started(service))
+		return 0;
+	weir__lock(&service->lock);
+	rc = start_locked(service);
+	weir__unlock(&service->lock);
+	return rc;
+}
+
+void weir__poller_thread_fini(struct weir__poller_thread *service, bool child)
+{
+	if (!started(service))
+		return;
+	if (!child) {
+		/* relaxed: the wake makes it look, and carries nothing else */
+		ck_pr_store_32(&service->stop, 1);
+		weir__poller_wake(&service->poller);
+		(void)pthread_join(service->thread, NULL);
+	}
+	weir__poller_fini(&service->poller);
+}
+
+bool weir__poller_thread_self(const struct weir__poller_thread *service)
+{
+	return started(service) &&
+	       pthread_equal(service->thread, pthread_self());
+}
+
+int weir__poller_thread_timer_arm(struct weir__poller_thread *service,
+				  struct weir_timer *timer, uint64_t at_ns)
+{
+	int rc = start(service);
+
+	return rc < 0 ? rc
+		      : weir__poller_timer_arm(&service->poller, timer, at_ns);
+}
+
+bool weir__poller_thread_timer_cancel(struct weir__poller_thread *service,
+				      struct weir_timer *timer)
+{
+	return started(service) &&
+	       weir__poller_timer_cancel(&service->poller, timer);
+}
+
+int weir__poller_thread_watch_arm(struct weir__poller_thread *service,
+				  struct weir_watch *watch)
+{
+	int rc = start(service);
+
+	return rc < 0 ? rc : weir__poller_watch_arm(&service->poller, watch);
+}
+
+bool weir__poller_thread_watch_cancel(struct weir__poller_thread *service,
+				      struct weir_watch *watch)
+{
+	return started(service) &&
+	       weir__poller_watch_cancel(&service->poller, watch);
+}

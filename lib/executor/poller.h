@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Timers and watched descriptors in real time: a wheel, an epoll set, a
+ * timerfd for the wheel's next time and an eventfd to be woken by, under one
+ * lock. A loop runs one on its owner's thread (weir__poller); executors with
+ * threads have one with a thread of its own that starts with the first timer
+ * or watch (weir__poller_thread).
+ *
+ * Which calls may run together: arm, cancel and wake, from any thread, with
+ * anything. run and settle on one thread at a time. init and fini
+ * alone.
+ *
+ * Who takes a timer or watch out, under the lock, owns it: cancel then says
+ * true, or run calls `fire`, without the lock.
+ */
+#ifndef WEIR_EXECUTOR_POLLER_H
+#define WEIR_EXECUTOR_POLLER_H
+
+#include <pthread.h>
+
+#include <weir/executor.h>
+
+#include "base/lock.h"
+#include "executor/watches.h"
+#include "executor/wheel.h"
+
+struct weir__poller {
+	struct weir__lock lock; /* over all but the descriptors */
+	int epoll_fd, timer_fd, event_fd;
+	/*
+	 * timer_fd is set to that time, WEIR_FOREVER: not set. Not later than
+	 * the wheel's next time unless `running`.
+	 */
+	uint64_t timer_ns;
+	bool running; /* between run and settle, which sets timer_fd */
+	struct weir__wheel wheel;
+	struct weir__watches watches;
+};
+
+/* 0, or what epoll_create1, timerfd_create or eventfd reports. */
+int weir__poller_init(struct weir__poller *poller,
+		      const struct weir_allocator *allocator);
+
+/* What is still armed is forgotten and never fires. */
+void weir__poller_fini(struct weir__poller *poller);
+
+/* As the functions of weir_executor_ops. */
+int weir__poller_timer_arm(struct weir__poller *poller,
+			   struct weir_timer *timer, uint64_t at_ns);
+bool weir__poller_timer_cancel(struct weir__poller *poller,
+			       struct weir_timer *timer);
+int weir__poller_watch_arm(struct weir__poller *poller,
+			   struct weir_watch *watch);
+bool weir__poller_watch_cancel(struct weir__poller *poller,
+			       struct weir_watch *watch);
+
+/* event_fd becomes readable, and with it the epoll set; ends a wait. */
+void weir__poller_wake(struct weir__poller *poller);
+
+/* event_fd is not readable any more. */
+void weir__poller_unwake(struct weir__poller *poller);
+
+/*
+ * Waits until something is ready for at most `timeout_ns`, 0: only looks;
+ * then fires what is ready and what is due. *woken: event_fd is readable.
+ * Returns how many were fired. Until weir__poller_settle() timer_fd is left
+ * as it is, so that timers armed meanwhile cost no system call.
+ */
+uint32_t weir__poller_run(struct weir__poller *poller, uint64_t timeout_ns,
+			  bool *woken);
+
+/* Ends a run: the epoll set becomes readable when a timer is due. */
+void weir__poller_settle(struct weir__poller *poller);
+
+/*
+ * A poller and its thread, which may not wait (weir__thread.worker) and blocks
+ * all signals. `lock` is over starting; `started` is atomic, set once.
+ */
+struct weir__poller_thread {
+	const struct weir_allocator *allocator;
+	struct weir__lock lock;
+	uint32_t started;
+	uint32_t stop; /* atomic */
+	pthread_t thread;
+	char name[16];
+	struct weir__poller poller; /* made when the thread starts */
+};
+
+/*
+ * The thread will be called "<name>-timer", shortened in `name` to what the
+ * kernel shows. Nothing is started or allocated.
+ */
+void weir__poller_thread_init(struct weir__poller_thread *service,
+			      const struct weir_allocator *allocator,
+			      const char *name);
+
+/*
+ * Ends and joins the thread, if it runs; not on that thread. `child`: in a
+ * child process after fork(), where the thread is not there to be joined.
+ */
+void weir__poller_thread_fini(struct weir__poller_thread *service, bool child);
+
+/* Whether the caller is on that thread: inside a `fire`. */
+bool weir__poller_thread_self(const struct weir__poller_thread *service);
+
+/*
+ * As the functions of weir_executor_ops. The arming ones start the thread and
+ * return also what pthread_create and weir__poller_init report.
+ */
+int weir__poller_thread_timer_arm(struct weir__poller_thread *service,
+				  struct weir_timer *timer, uint64_t at_ns);
+bool weir__poller_thread_timer_cancel(struct weir__poller_thread *service,
+				      struct weir_timer *timer);
+int weir__poller_thread_watch_arm(struct weir__poller_thread *service,
+				  struct weir_watch *watch);
+bool weir__poller_thread_watch_cancel(struct weir__poller_thread *service,
+				      struct weir_watch *watch);
+
+#endif

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "executor/watches.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/epoll.h>
+
+#include "base/memory.h"
+
+#define FIRST 16u /* length of an array that was empty */
+
+/* poll's names and epoll's are the same bits. */
+_Static_assert((POLLIN | POLLPRI | POLLOUT | POLLERR | POLLHUP | POLLRDHUP) ==
+		       (EPOLLIN | EPOLLPRI | EPOLLOUT | EPOLLERR | EPOLLHUP |
+			EPOLLRDHUP),
+	       "poll and epoll differ");
+
+/* An array of `n` elements becomes one of more than `index`; -ENOMEM. */
+static int grow(const struct weir_allocator *allocator, void **array,
+		uint32_t *n, size_t size, uint32_t index)
+{
+	uint32_t longer = *n ? *n : FIRST;
+	void *grown;
+
+	while (longer <= index)
+		longer *= 2; /* index <= INT_MAX: does not wrap */
+	grown = weir__alloc(allocator, longer * size);
+	if (!grown)
+		return -ENOMEM;
+	if (*n)
+		memcpy(grown, *array, *n * size);
+	weir__free(allocator, *array, *n * size);
+	*array = grown;
+	*n = longer;
+	return 0;
+}
+
+static int grow_slots(struct weir__watches *watches)
+{
+	uint32_t slot = watches->n_slots;
+	void *array = watches->slots;
+	int rc;
+
+	rc = grow(watches->allocator, &array, &watches->n_slots,
+		  sizeof(*watches->slots), slot);
+	if (rc < 0)
+		return rc;
+	watches->slots = array;
+	for (slot = slot ? slot : 1; slot < watches->n_slots; slot++) {
+		watches->slots[slot].next = watches->free;
+		watches->free = slot;
+	}
+	return 0;
+}
+
+static int grow_fds(struct weir__watches *watches, uint32_t fd)
+{
+	void *array = watches->fds;
+	int rc;
+
+	rc = grow(watches->allocator, &array, &watches->n_fds,
+		  sizeof(*watches->fds), fd);
+	if (rc == 0)
+		watches->fds = array;
+	return rc;
+}
+
+static int reserve(struct weir__watches *watches, uint32_t fd)
+{
+	int rc = 0;
+
+	if (!watches->free)
+		rc = grow_slots(watches);
+	if (rc == 0 && fd >= watches->n_fds)
+		rc = grow_fds(watches, fd);
+	return rc;
+}
+
+static int control(struct weir__watches *watches, int op, uint32_t fd,
+		   struct epoll_event *event)
+{
+	return epoll_ctl(watches->epoll_fd, op, (int)fd, event) < 0 ? -errno
+								    : 0;
+}
+
+/* Registers a descriptor, with a new generation, for all that watch it. */
+static int enroll(struct weir__watches *watches, uint32_t fd)
+{
+	struct weir__watch_fd *known = &watches->fds[fd];
+	uint32_t generation = known->generation + 1 ? known->generation + 1 : 1;
+	struct epoll_event event = {.events = EPOLLONESHOT};
+	uint32_t slot;
+	int rc;
+
+	for (slot = known->first; slot; slot = watches->slots[slot].next)
+		event.events |= (uint16_t)watches->slots[slot].watch->events;
+	event.data.u64 = (uint64_t)generation << 32 | fd;
+	rc = control(watches, known->generation ? EPOLL_CTL_MOD : EPOLL_CTL_ADD,
+		     fd, &event);
+	/* Closed since, and perhaps opened again: the kernel has forgotten. */
+	if (rc == -ENOENT)
+		rc = control(watches, EPOLL_CTL_ADD, fd, &event);
+	if (rc == 0)
+		known->generation = generation;
+	return rc;
+}
+
+/* Takes out the watch in *link, a place in the chain of its descriptor. */
+static struct weir_watch *unchain(struct weir__watches *watches, uint32_t *link)
+{
+	uint32_t slot = *link;
+	struct weir_watch *watch = watches->slots[slot].watch;
+
+	*link = watches->slots[slot].next;
+	watches->slots[slot].watch = NULL;
+	watches->slots[slot].next = watches->free;
+	watches->free = slot;
+	watches->armed--;
+	watch->slot = 0;
+	return watch;
+}
+
+void weir__watches_init(struct weir__watches *watches,
+			const struct weir_allocator *allocator, int epoll_fd)
+{
+	*watches = (struct weir__watches){
+		.allocator = allocator,
+		.epoll_fd = epoll_fd,
+	};
+}
+
+void weir__watches_fini(struct weir__watches *watches)
+{
+	weir__free(watches->allocator, watches->slots,
+		   watches->n_slots * sizeof(*watches->slots));
+	weir__free(watches->allocator, watches->fds,
+		   watches->n_fds * sizeof(*watches->fds));
+}
+
+int weir__watches_arm(struct weir__watches *watches, struct weir_watch *watch)
+{
+	uint32_t fd = (uint32_t)watch->fd;
+	uint32_t slot;
+	int rc;
+
+	if (watch->fd < 0)
+		return -EBADF;
+	if (watch->slot)
+		return -EALREADY;
+	rc = reserve(watches, fd);
+	if (rc < 0)
+		return rc;
+	slot = watches->free;
+	watches->free = watches->slots[slot].next;
+	watches->slots[slot].watch = watch;
+	watches->slots[slot].next = watches->fds[fd].first;
+	watches->fds[fd].first = slot;
+	watches->armed++;
+	watch->slot = slot;
+	rc = enroll(watches, fd);
+	if (rc < 0)
+		unchain(watches, &watches->fds[fd].first);
+	return rc;
+}
+
+bool weir__watches_cancel(struct weir__watches *watches,
+			  struct weir_watch *watch)
+{
+	uint32_t fd = (uint32_t)watch->fd;
+	uint32_t *link;
+
+	if (!watch->slot)
+		return false;
+	for (link = &watches->fds[fd].first; *link != watch->slot;)
+		link = &watches->slots[*link].next;
+	unchain(watches, link);
+	/* An error means that it is closed: then nothing comes anyway. */
+	if (watches->fds[fd].first)
+		(void)enroll(watches, fd);
+	else
+		(void)control(watches, EPOLL_CTL_DEL, fd, NULL);
+	return true;
+}
+
+struct weir_watch *weir__watches_take(struct weir__watches *watches,
+				      uint64_t data, uint32_t revents,
+				      short *events)
+{
+	uint32_t fd = (uint32_t)data;
+	uint32_t *link, ready;
+
+	if (fd >= watches->n_fds ||
+	    watches->fds[fd].generation != (uint32_t)(data >> 32))
+		return NULL;
+	for (link = &watches->fds[fd].first; *link;
+	     link = &watches->slots[*link].next) {
+		ready = (uint16_t)watches->slots[*link].watch->events;
+		ready = revents & (ready | POLLERR | POLLHUP);
+		if (ready) {
+			*events = (short)ready;
+			return unchain(watches, link);
+		}
+	}
+	/* The event has used up the registration: the others need another. */
+	link = &watches->fds[fd].first;
+	if (!*link || enroll(watches, fd) == 0)
+		return NULL;
+	*events = POLLNVAL; /* closed while watched */
+	return unchain(watches, link);
+}
