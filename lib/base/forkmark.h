@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Am I a child of the process that made this? A word in a page of its own that
+ * the kernel clears in a child (MADV_WIPEONFORK), so that asking is one load:
+ * no process id, no pthread_atfork handler. The page is mapped, not taken
+ * from the allocator. A kernel without that (before 4.14) gives a mark that
+ * always says no.
+ */
+#ifndef WEIR_BASE_FORKMARK_H
+#define WEIR_BASE_FORKMARK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* A new mark, to be freed, or NULL: no memory. */
+const uint32_t *weir__forkmark_new(void);
+
+/* NULL is fine. In a child too. */
+void weir__forkmark_free(const uint32_t *mark);
+
+/* Whether fork() lies between making the mark and here. Any thread. */
+static inline bool weir__forkmark_child(const uint32_t *mark)
+{
+	/* plain: only the kernel changes it, where no other thread is left */
+	return *mark == 0;
+}
+
+#endif

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * One who waits for something, a callback or a parked thread
+ * (executor/wait.h), and a queue of those, first come first served. Lists
+ * have no lock: what they belong to has one.
+ *
+ * The rule that keeps memory safe: who takes a waiter out of its list, under
+ * that lock, owns it. The waker takes it out and calls `wake` once, without
+ * the lock; who gives up waiting takes it out and calls nothing; who gives up
+ * and finds it gone already must wait for the wake that is on its way.
+ */
+#ifndef WEIR_BASE_WAITER_H
+#define WEIR_BASE_WAITER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct weir__waiter {
+	/*
+	 * What it waited for is there. On the waker's thread, once, without a
+	 * lock; must not block. The waiter's memory may be gone when it
+	 * returns: the waker does not touch it again.
+	 */
+	void (*wake)(struct weir__waiter *waiter);
+	struct weir__waiter *next, *prev; /* of the list it is in */
+	bool listed;
+};
+
+/* All zero is empty. head == NULL iff tail == NULL. */
+struct weir__waiters {
+	struct weir__waiter *head, *tail;
+};
+
+static inline bool weir__waiters_empty(const struct weir__waiters *list)
+{
+	return !list->head;
+}
+
+/* `waiter` is in no list; goes to the end. */
+static inline void weir__waiters_push(struct weir__waiters *list,
+				      struct weir__waiter *waiter)
+{
+	waiter->next = NULL;
+	waiter->prev = list->tail;
+	waiter->listed = true;
+	if (list->tail)
+		list->tail->next = waiter;
+	else
+		list->head = waiter;
+	list->tail = waiter;
+}
+
+/* True: it was in this list and is not any more. False: in none. */
+static inline bool weir__waiters_remove(struct weir__waiters *list,
+					struct weir__waiter *waiter)
+{
+	if (!waiter->listed)
+		return false;
+	if (waiter->prev)
+		waiter->prev->next = waiter->next;
+	else
+		list->head = waiter->next;
+	if (waiter->next)
+		waiter->next->prev = waiter->prev;
+	else
+		list->tail = waiter->prev;
+	waiter->listed = false;
+	return true;
+}
+
+/* Takes out the one that has waited longest, or NULL. */
+static inline struct weir__waiter *weir__waiters_pop(struct weir__waiters *list)
+{
+	struct weir__waiter *first = list->head;
+
+	if (first)
+		weir__waiters_remove(list, first);
+	return first;
+}
+
+#endif

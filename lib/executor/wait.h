@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A thread that waits for one thing: put the `waiter` of a weir__parked on
+ * your stack into the list of what you wait for, and call weir__wait(). On a
+ * thread that owns a loop or a simulator that one is run meanwhile; any other
+ * thread sleeps.
+ *
+ *	struct weir__parked parked;
+ *
+ *	weir__parked_init(&parked);
+ *	... lock, look, weir__waiters_push(&list, &parked.waiter), unlock
+ *	rc = weir__wait(&parked, timeout_ns);
+ *	if (rc < 0) {
+ *		... lock, was_listed = weir__waiters_remove(...), unlock
+ *		if (!was_listed) {
+ *			weir__parked_settle(&parked);
+ *			rc = 0;
+ *		}
+ *	}
+ */
+#ifndef WEIR_EXECUTOR_WAIT_H
+#define WEIR_EXECUTOR_WAIT_H
+
+#include <weir/executor.h>
+
+#include "base/waiter.h"
+
+/*
+ * States of `word`, and who moves them: WAITING -> WOKEN -> GONE, by the
+ * waker. From GONE on the waker does not touch the struct, so that it may go
+ * out of scope; WOKEN says that the wait is over, but not yet that.
+ */
+enum { WEIR__PARKED_WAITING, WEIR__PARKED_WOKEN, WEIR__PARKED_GONE };
+
+struct weir__parked {
+	struct weir__waiter waiter;
+	struct weir_executor *owned; /* to be run meanwhile, or NULL: sleep */
+	uint32_t word;
+};
+
+/* Before the waiter goes into any list; on the thread that will wait. */
+void weir__parked_init(struct weir__parked *parked);
+
+/*
+ * 0 if this thread may wait here, else -EDEADLK: a worker of a pool, inside a
+ * turn, or inside a callback of the loop or simulator that it owns would hold
+ * up what it waits for.
+ */
+int weir__wait_allowed(void);
+
+/*
+ * Until the waiter's `wake` has been called: 0, and the struct is the
+ * caller's again. Otherwise it may still be in its list: -ETIMEDOUT after
+ * `timeout_ns` (WEIR_FOREVER: never) of real time, or of the clock of the
+ * loop or simulator that is run; -EDEADLK as weir__wait_allowed(), or when
+ * nothing is left to do in a simulator.
+ */
+int weir__wait(struct weir__parked *parked, uint64_t timeout_ns);
+
+/*
+ * After a wait that failed, when the waiter is no longer in its list: the
+ * wake is on its way. Returns when it has come; for as long as the waker
+ * needs for that.
+ */
+void weir__parked_settle(struct weir__parked *parked);
+
+#endif
