@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The loop. Its descriptor is the poller's epoll set, which holds the watched
+ * descriptors, the timerfd and an eventfd that stands for tasks.
+ *
+ * Who submits inside a run of the loop, on its thread, appends to `local`, a
+ * plain list. Anyone else pushes to `inbox` and must see to it that the
+ * eventfd is readable, once for all until the owner has looked:
+ *
+ * `notified` 0: the owner may be asleep, or about to be. 1: it will look again
+ * without being told: it is in a run, or the eventfd is readable or soon is.
+ *   0 -> 1 by exchange, by who needs the owner; who reads 0 writes the eventfd
+ *   1 -> 0 by the owner at the end of a run that leaves nothing
+ *
+ *   submitter                          owner, end of a run
+ *   S1 push to inbox                   O1 make the eventfd unreadable
+ *   S2 fence (atomic_load)             O2 notified = 0
+ *   S3 if notified == 0 and            O3 full fence
+ *      exchange(notified, 1) == 0:     O4 if inbox is not empty, and
+ *   S4    write the eventfd               exchange(notified, 1) == 0:
+ *                                      O5    write the eventfd
+ *
+ * No task is forgotten: S1-S3 and O2-O4 are the store-load pattern, so either
+ * S3 reads 0 or O4 sees the task, and one of the two writes, after O1. A write
+ * S4 that is late, after a run that took the task for another reason, makes
+ * the eventfd readable for nothing: the next run ends that at O1.
+ */
+#include <weir/loop.h>
+
+#include <errno.h>
+#include <limits.h>
+
+#include "base/clock.h"
+#include "base/fence.h"
+#include "base/memory.h"
+#include "base/thread.h"
+#include "executor/inbox.h"
+#include "executor/poller.h"
+
+#define STEP_SLICES 16u /* in a step of a call that waits */
+
+struct weir_loop {
+	struct weir_executor executor; /* first: see of() */
+	/* The thread that runs it, or NULL. Atomic; only that thread writes. */
+	const struct weir__thread *runner;
+	/* The runner's. */
+	struct weir__fifo local;
+	bool readable; /* the eventfd is, for all that is known */
+	/* Anyone's. */
+	struct weir__inbox inbox __attribute__((aligned(WEIR__LINE)));
+	uint32_t notified;
+	struct weir__poller poller __attribute__((aligned(WEIR__LINE)));
+};
+
+static struct weir_loop *of(struct weir_executor *executor)
+{
+	return weir_container_of(executor, struct weir_loop, executor);
+}
+
+/*
+ * Whether the caller is in a run of this loop. relaxed: it is equal only if
+ * the calling thread itself has written it.
+ */
+static bool inside(const struct weir_loop *loop)
+{
+	return ck_pr_load_ptr(&loop->runner) == &weir__thread;
+}
+
+/* S3 and S4, O4 and O5. After what the owner is to see, and a fence. */
+static bool notify(struct weir_loop *loop)
+{
+	/* relaxed: ordered by the caller's fence; the exchange decides */
+	if (ck_pr_load_32(&loop->notified) || ck_pr_fas_32(&loop->notified, 1))
+		return false;
+	weir__poller_wake(&loop->poller);
+	return true;
+}
+
+static int submit(struct weir_executor *executor, struct weir_task *task)
+{
+	struct weir_loop *loop = of(executor);
+
+	if (inside(loop)) {
+		weir__fifo_push(&loop->local, task);
+		return 0;
+	}
+	weir__inbox_push(&loop->inbox, task);
+	/* S2: pairs with the full fence in rest() */
+	ck_pr_fence_atomic_load();
+	notify(loop);
+	return 0;
+}
+
+static uint64_t now(struct weir_executor *executor)
+{
+	(void)executor;
+	return weir__clock_ns();
+}
+
+static int timer_arm(struct weir_executor *executor, struct weir_timer *timer,
+		     uint64_t at_ns)
+{
+	return weir__poller_timer_arm(&of(executor)->poller, timer, at_ns);
+}
+
+static bool timer_cancel(struct weir_executor *executor,
+			 struct weir_timer *timer)
+{
+	return weir__poller_timer_cancel(&of(executor)->poller, timer);
+}
+
+static int watch_arm(struct weir_executor *executor, struct weir_watch *watch)
+{
+	return weir__poller_watch_arm(&of(executor)->poller, watch);
+}
+
+static bool watch_cancel(struct weir_executor *executor,
+			 struct weir_watch *watch)
+{
+	return weir__poller_watch_cancel(&of(executor)->poller, watch);
+}
+
+static void take_inbox(struct weir_loop *loop)
+{
+	struct weir_task *task, *next;
+
+	if (weir__inbox_empty(&loop->inbox))
+		return;
+	for (task = weir__inbox_take(&loop->inbox); task; task = next) {
+		next = task->next;
+		weir__fifo_push(&loop->local, task);
+	}
+}
+
+static int run_tasks(struct weir_loop *loop, uint32_t budget)
+{
+	struct weir_task *task;
+	int n = 0;
+
+	if (budget > INT_MAX)
+		budget = INT_MAX;
+	while ((uint32_t)n < budget) {
+		take_inbox(loop);
+		task = weir__fifo_pop(&loop->local);
+		if (!task)
+			break;
+		weir_task_run(task);
+		n++;
+	}
+	return n;
+}
+
+/* Work is left: the owner needs no telling but the eventfd's. */
+static void stay_readable(struct weir_loop *loop)
+{
+	/* relaxed: a hint; who still reads 0 writes the eventfd once more */
+	ck_pr_store_32(&loop->notified, 1);
+	if (!loop->readable)
+		weir__poller_wake(&loop->poller);
+	loop->readable = true;
+}
+
+/* Nothing is left: O1 to O5. */
+static void rest(struct weir_loop *loop)
+{
+	if (loop->readable)
+		weir__poller_unwake(&loop->poller);
+	loop->readable = false;
+	ck_pr_store_32(&loop->notified, 0);
+	/* O3: pairs with the fences before notify() in submit() and wake() */
+	weir__fence_full();
+	if (!weir__inbox_empty(&loop->inbox))
+		loop->readable = notify(loop);
+}
+
+/*
+ * One run. *idle: nothing was ready, due or to be run.
+ */
+static int run(struct weir_loop *loop, uint32_t budget, uint64_t timeout_ns,
+	       bool *idle)
+{
+	uint32_t fired;
+	bool woken;
+	int n;
+
+	ck_pr_store_ptr(&loop->runner, &weir__thread);
+	fired = weir__poller_run(&loop->poller,
+				 loop->local.head ? 0 : timeout_ns, &woken);
+	loop->readable |= woken;
+	n = run_tasks(loop, budget);
+	if (loop->local.head)
+		stay_readable(loop);
+	else
+		rest(loop);
+	weir__poller_settle(&loop->poller);
+	ck_pr_store_ptr(&loop->runner, NULL);
+	*idle = !fired && !n && !woken;
+	return n;
+}
+
+static int step(struct weir_executor *executor, uint64_t timeout_ns)
+{
+	int rc = weir_loop_wait(of(executor), STEP_SLICES, timeout_ns);
+
+	return rc < 0 ? rc : 0;
+}
+
+static void wake(struct weir_executor *executor)
+{
+	struct weir_loop *loop = of(executor);
+
+	if (inside(loop))
+		return;
+	/*
+	 * What the caller has stored is seen by the owner after its O3, or
+	 * notified == 0 is here: pairs with the full fence in rest().
+	 */
+	weir__fence_full();
+	notify(loop);
+}
+
+static const struct weir_executor_ops ops = {
+	.submit = submit,
+	.now = now,
+	.timer_arm = timer_arm,
+	.timer_cancel = timer_cancel,
+	.watch_arm = watch_arm,
+	.watch_cancel = watch_cancel,
+	.step = step,
+	.wake = wake,
+};
+
+static int make(struct weir_loop **loop, const struct weir_executor *executor)
+{
+	const struct weir_allocator *allocator = executor->options.allocator;
+	struct weir_loop *made = weir__alloc_lines(allocator, sizeof(*made));
+	int rc;
+
+	if (!made)
+		return -ENOMEM;
+	made->executor = *executor;
+	rc = weir__poller_init(&made->poller, allocator);
+	if (rc < 0) {
+		weir__free_lines(allocator, made, sizeof(*made));
+		return rc;
+	}
+	weir__thread.owned = &made->executor;
+	*loop = made;
+	return 0;
+}
+
+int weir_loop_new(struct weir_loop **loop,
+		  const struct weir_executor_options *options)
+{
+	struct weir_executor executor;
+	int rc;
+
+	if (!loop)
+		return -EINVAL;
+	*loop = NULL;
+	rc = weir_executor_init(&executor, &ops, options);
+	if (rc < 0)
+		return rc;
+	rc = make(loop, &executor);
+	if (rc < 0)
+		weir_executor_fini(&executor);
+	return rc;
+}
+
+struct weir_executor *weir_loop_executor(struct weir_loop *loop)
+{
+	return &loop->executor;
+}
+
+int weir_loop_fd(const struct weir_loop *loop)
+{
+	return loop->poller.epoll_fd;
+}
+
+int weir_loop_run(struct weir_loop *loop, uint32_t budget)
+{
+	bool idle;
+
+	if (!loop || !budget)
+		return -EINVAL;
+	if (inside(loop))
+		return -EDEADLK;
+	return run(loop, budget, 0, &idle);
+}
+
+int weir_loop_wait(struct weir_loop *loop, uint32_t budget, uint64_t timeout_ns)
+{
+	uint64_t start_ns, end_ns, now_ns;
+	bool idle;
+	int n;
+
+	if (!loop || !budget)
+		return -EINVAL;
+	if (inside(loop))
+		return -EDEADLK;
+	now_ns = start_ns = weir__clock_ns();
+	end_ns = weir__clock_after(start_ns, timeout_ns);
+	/* Again after a signal, or a timer that has been cancelled. */
+	do {
+		n = run(loop, budget,
+			end_ns == WEIR_FOREVER ? WEIR_FOREVER : end_ns - now_ns,
+			&idle);
+		if (!idle)
+			return n;
+		now_ns = weir__clock_ns();
+	} while (now_ns < end_ns);
+	return -ETIMEDOUT;
+}
+
+int weir_loop_free(struct weir_loop *loop)
+{
+	const struct weir_allocator *allocator;
+	int rc;
+
+	if (!loop)
+		return 0;
+	if (inside(loop))
+		return -EDEADLK;
+	allocator = loop->executor.options.allocator;
+	rc = weir_executor_fini(&loop->executor);
+	if (rc < 0)
+		return rc;
+	weir__poller_fini(&loop->poller);
+	if (weir__thread.owned == &loop->executor)
+		weir__thread.owned = NULL;
+	weir__free_lines(allocator, loop, sizeof(*loop));
+	return 0;
+}

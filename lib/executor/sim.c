@@ -1,0 +1,408 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The simulator. One thread, so there is no lock and no fence.
+ *
+ * Tasks that can run lie in 64 lists, each in one drawn at random, at its
+ * front or its back; the next to run is the first of a list drawn from those
+ * that are not empty. That costs a few draws, allocates nothing, and can give
+ * any order: tasks in different lists run in any order, and two that meet in
+ * one list in either.
+ *
+ * Time moves only when nothing is ready. Then the wheel gives the next time,
+ * and timers fire one by one in their order; between two of the same time
+ * other tasks may run, as on any executor.
+ *
+ * Invariant: wheel.now_ns <= now_ns whenever anything but this file runs.
+ */
+#include <weir/sim.h>
+
+#include <assert.h>
+#include <errno.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/memory.h"
+#include "base/thread.h"
+#include "executor/inbox.h"
+#include "executor/watches.h"
+#include "executor/wheel.h"
+
+#define LISTS 64u
+#define EVENTS 64
+
+/* What a step has done. */
+enum progress { NOTHING, SLICE, OTHER };
+
+struct weir_sim {
+	struct weir_executor executor; /* first: see of() */
+	uint64_t seed, random;
+	uint64_t now_ns;
+	uint32_t budget_max; /* slices get a budget of 1 to that */
+	bool running;	     /* in a turn or in a `fire` */
+	const struct weir__thread *thread;
+	uint64_t ready; /* bit i: lists[i] is not empty */
+	struct weir__fifo lists[LISTS];
+	struct weir__wheel wheel;
+	int epoll_fd; /* -1 until something is watched */
+	struct weir__watches watches;
+};
+
+static struct weir_sim *of(struct weir_executor *executor)
+{
+	return weir_container_of(executor, struct weir_sim, executor);
+}
+
+/* splitmix64 (Steele, Lea, Flood 2014; Vigna's constants). */
+static uint64_t draw(struct weir_sim *sim)
+{
+	uint64_t z = sim->random += UINT64_C(0x9e3779b97f4a7c15);
+
+	z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+	z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+	return z ^ (z >> 31);
+}
+
+/* Below `bound` (> 0), all alike: bits beyond its highest are cut off. */
+static uint64_t draw_below(struct weir_sim *sim, uint64_t bound)
+{
+	uint64_t mask, drawn;
+
+	if (bound == 1)
+		return 0;
+	mask = UINT64_MAX >> __builtin_clzll(bound - 1);
+	do {
+		drawn = draw(sim) & mask;
+	} while (drawn >= bound);
+	return drawn;
+}
+
+/* 1 to budget_max; short ones are likely, for they find more. */
+static uint32_t draw_budget(struct weir_sim *sim)
+{
+	uint32_t bits = 32u - (uint32_t)__builtin_clz(sim->budget_max);
+	uint64_t cut = draw_below(sim, bits);
+
+	return 1 + (uint32_t)draw_below(sim, sim->budget_max >> cut);
+}
+
+static int submit(struct weir_executor *executor, struct weir_task *task)
+{
+	struct weir_sim *sim = of(executor);
+	uint64_t drawn = draw(sim);
+	uint32_t index = (uint32_t)(drawn % LISTS);
+	struct weir__fifo *list = &sim->lists[index];
+
+	assert(sim->thread == &weir__thread);
+	if (drawn >> 63 && list->head) {
+		task->next = list->head;
+		list->head = task;
+	} else {
+		weir__fifo_push(list, task);
+	}
+	sim->ready |= UINT64_C(1) << index;
+	return 0;
+}
+
+static struct weir_task *pick(struct weir_sim *sim)
+{
+	uint64_t ready = sim->ready;
+	uint64_t skip = draw_below(sim, (uint64_t)__builtin_popcountll(ready));
+	struct weir_task *task;
+	uint32_t index;
+
+	for (; skip; skip--)
+		ready &= ready - 1;
+	index = (uint32_t)__builtin_ctzll(ready);
+	task = weir__fifo_pop(&sim->lists[index]);
+	if (!sim->lists[index].head)
+		sim->ready &= ~(UINT64_C(1) << index);
+	return task;
+}
+
+static uint64_t now(struct weir_executor *executor)
+{
+	return of(executor)->now_ns;
+}
+
+static int timer_arm(struct weir_executor *executor, struct weir_timer *timer,
+		     uint64_t at_ns)
+{
+	struct weir_sim *sim = of(executor);
+
+	assert(sim->thread == &weir__thread);
+	assert(sim->wheel.now_ns <= sim->now_ns);
+	weir__wheel_arm(&sim->wheel, timer, at_ns);
+	return 0;
+}
+
+static bool timer_cancel(struct weir_executor *executor,
+			 struct weir_timer *timer)
+{
+	return weir__wheel_cancel(&of(executor)->wheel, timer);
+}
+
+static int watch_arm(struct weir_executor *executor, struct weir_watch *watch)
+{
+	struct weir_sim *sim = of(executor);
+
+	assert(sim->thread == &weir__thread);
+	if (sim->epoll_fd < 0) {
+		sim->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+		if (sim->epoll_fd < 0)
+			return -errno;
+		sim->watches.epoll_fd = sim->epoll_fd;
+	}
+	return weir__watches_arm(&sim->watches, watch);
+}
+
+static bool watch_cancel(struct weir_executor *executor,
+			 struct weir_watch *watch)
+{
+	return weir__watches_cancel(&of(executor)->watches, watch);
+}
+
+static void run_slice(struct weir_sim *sim)
+{
+	sim->executor.options.budget_turns = draw_budget(sim);
+	weir_task_run(pick(sim));
+}
+
+static enum progress fire(struct weir_timer *timer)
+{
+	timer->fire(timer);
+	return OTHER;
+}
+
+/* Some timer's time has come, or seems to: one in it has been cancelled. */
+static bool timer_due(const struct weir_sim *sim)
+{
+	return weir__wheel_next(&sim->wheel) <= sim->now_ns;
+}
+
+static struct weir_timer *take_due(struct weir_sim *sim)
+{
+	struct weir_timer *timer = weir__wheel_take(&sim->wheel);
+
+	if (timer)
+		return timer;
+	weir__wheel_expire(&sim->wheel, sim->now_ns);
+	return weir__wheel_take(&sim->wheel);
+}
+
+/* Fires what is ready of the descriptors, waiting for it at most so long. */
+static enum progress poll_watches(struct weir_sim *sim, int timeout_ms)
+{
+	struct epoll_event events[EVENTS];
+	enum progress progress = NOTHING;
+	struct weir_watch *watch;
+	short revents;
+	int i, n;
+
+	if (!sim->watches.armed)
+		return NOTHING;
+	n = epoll_wait(sim->epoll_fd, events, EVENTS, timeout_ms);
+	for (i = 0; i < n; i++) {
+		while ((watch = weir__watches_take(
+				&sim->watches, events[i].data.u64,
+				events[i].events, &revents))) {
+			watch->fire(watch, revents);
+			progress = OTHER;
+		}
+	}
+	return progress;
+}
+
+/* Moves the clock to the next timer that is not later than `limit_ns`. */
+static enum progress advance(struct weir_sim *sim, uint64_t limit_ns)
+{
+	struct weir_timer *timer;
+	uint64_t next_ns;
+
+	for (;;) {
+		next_ns = weir__wheel_next(&sim->wheel);
+		if (next_ns == WEIR_FOREVER || next_ns > limit_ns)
+			return NOTHING;
+		weir__wheel_expire(&sim->wheel, next_ns);
+		timer = weir__wheel_take(&sim->wheel);
+		if (!timer)
+			continue; /* one that was earlier is cancelled */
+		if (next_ns > sim->now_ns)
+			sim->now_ns = next_ns;
+		return fire(timer);
+	}
+}
+
+static enum progress step_inside(struct weir_sim *sim, uint64_t limit_ns)
+{
+	enum progress progress;
+
+	if (timer_due(sim) && (!sim->ready || draw(sim) % 4 == 0)) {
+		struct weir_timer *timer = take_due(sim);
+
+		if (timer)
+			return fire(timer);
+	}
+	if (sim->ready) {
+		run_slice(sim);
+		return SLICE;
+	}
+	progress = poll_watches(sim, 0);
+	return progress ? progress : advance(sim, limit_ns);
+}
+
+static enum progress step(struct weir_sim *sim, uint64_t limit_ns)
+{
+	enum progress progress;
+
+	assert(sim->thread == &weir__thread);
+	if (sim->running)
+		return NOTHING;
+	sim->running = true;
+	progress = step_inside(sim, limit_ns);
+	sim->running = false;
+	return progress;
+}
+
+static void move_clock(struct weir_sim *sim, uint64_t now_ns)
+{
+	if (now_ns != WEIR_FOREVER && now_ns > sim->now_ns)
+		sim->now_ns = now_ns;
+}
+
+/* A waiting call: for descriptors it waits in real time, for ever if so. */
+static int step_op(struct weir_executor *executor, uint64_t timeout_ns)
+{
+	struct weir_sim *sim = of(executor);
+	uint64_t limit_ns = weir__clock_after(sim->now_ns, timeout_ns);
+	enum progress progress;
+
+	if (sim->running)
+		return -EDEADLK;
+	if (step(sim, limit_ns) != NOTHING)
+		return 0;
+	if (timeout_ns != WEIR_FOREVER) {
+		move_clock(sim, limit_ns);
+		return -ETIMEDOUT;
+	}
+	if (!sim->watches.armed)
+		return -EDEADLK;
+	sim->running = true;
+	progress = poll_watches(sim, -1);
+	sim->running = false;
+	return progress == NOTHING ? -ETIMEDOUT : 0;
+}
+
+/* All that could wake runs on the thread that steps. */
+static void wake(struct weir_executor *executor)
+{
+	(void)executor;
+}
+
+static const struct weir_executor_ops ops = {
+	.submit = submit,
+	.now = now,
+	.timer_arm = timer_arm,
+	.timer_cancel = timer_cancel,
+	.watch_arm = watch_arm,
+	.watch_cancel = watch_cancel,
+	.step = step_op,
+	.wake = wake,
+};
+
+int weir_sim_new(struct weir_sim **sim, uint64_t seed,
+		 const struct weir_executor_options *options)
+{
+	struct weir_executor executor;
+	struct weir_sim *made;
+	int rc;
+
+	if (!sim)
+		return -EINVAL;
+	*sim = NULL;
+	rc = weir_executor_init(&executor, &ops, options);
+	if (rc < 0)
+		return rc;
+	made = weir__alloc_lines(executor.options.allocator, sizeof(*made));
+	if (!made) {
+		weir_executor_fini(&executor);
+		return -ENOMEM;
+	}
+	made->executor = executor;
+	made->seed = made->random = seed;
+	made->budget_max = executor.options.budget_turns;
+	made->thread = &weir__thread;
+	made->epoll_fd = -1;
+	weir__wheel_init(&made->wheel, 0);
+	weir__watches_init(&made->watches, executor.options.allocator, -1);
+	weir__thread.owned = &made->executor;
+	*sim = made;
+	return 0;
+}
+
+struct weir_executor *weir_sim_executor(struct weir_sim *sim)
+{
+	return &sim->executor;
+}
+
+uint64_t weir_sim_seed(const struct weir_sim *sim)
+{
+	return sim->seed;
+}
+
+bool weir_sim_step(struct weir_sim *sim)
+{
+	return step(sim, WEIR_FOREVER) != NOTHING;
+}
+
+uint64_t weir_sim_run(struct weir_sim *sim)
+{
+	return weir_sim_run_until(sim, WEIR_FOREVER, UINT64_MAX);
+}
+
+uint64_t weir_sim_run_until(struct weir_sim *sim, uint64_t time_ns,
+			    uint64_t slices)
+{
+	uint64_t run = 0;
+
+	if (sim->running)
+		return 0;
+	while (run < slices) {
+		enum progress progress = step(sim, time_ns);
+
+		if (progress == NOTHING) {
+			move_clock(sim, time_ns);
+			break;
+		}
+		run += progress == SLICE;
+	}
+	return run;
+}
+
+uint64_t weir_sim_random(struct weir_sim *sim, uint64_t bound)
+{
+	assert(bound > 0);
+	return draw_below(sim, bound);
+}
+
+int weir_sim_free(struct weir_sim *sim)
+{
+	const struct weir_allocator *allocator;
+	int rc;
+
+	if (!sim)
+		return 0;
+	if (sim->running)
+		return -EDEADLK;
+	allocator = sim->executor.options.allocator;
+	rc = weir_executor_fini(&sim->executor);
+	if (rc < 0)
+		return rc;
+	weir__watches_fini(&sim->watches);
+	if (sim->epoll_fd >= 0)
+		(void)close(sim->epoll_fd);
+	if (weir__thread.owned == &sim->executor)
+		weir__thread.owned = NULL;
+	weir__free_lines(allocator, sim, sizeof(*sim));
+	return 0;
+}
