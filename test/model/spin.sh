@@ -167,5 +167,35 @@ run quick 'freed[' stop.pml '-DNP=1 -DNAPUT=1 -DNO_S -DDROP_EARLY'
 run quick 'put==' stop.pml '-DNP=1 -DNAPUT=1 -DNO_S -DNO_DRAIN'
 run quick 'freed[' stop.pml '-DNP=1 -DNAPUT=1 -DNO_S -DTOUCH_LATE'
 
+# Bursts above 1.
+run quick holds burst.pml '-DNO_PUT -DT0=2 -DT1=1'
+run quick holds burst.pml '-DT1=0 -DT0=3'
+run full holds burst.pml '-DNO_PUT'
+run full holds burst.pml '-DT1=0 -DT0=4'
+run full holds burst.pml '-DNO_PUT -DB0=3 -DT0=4 -DT1=2'
+run full holds burst.pml '-DT1=0 -DT0=4 -DB1=1 -DB2=3'
+run full holds burst.pml '-DNO_PUT -DFILTER'
+run quick less_than_burst burst.pml '-DT1=0 -DT0=4 -DCAP=2'
+run quick 'idle<' burst.pml '-DNO_PUT -DARM_EMPTY'
+run quick 'idle<' burst.pml '-DNO_PUT -DRELOOK_ANY'
+run quick less_than_burst burst.pml '-DNO_PUT -DRELOOK_MORE'
+run quick turn_is_certain burst.pml '-DNO_PUT -DLOOK_ANY'
+run quick less_than_burst burst.pml '-DNO_PUT -DFILTER_EQUAL'
+run quick less_than_burst burst.pml '-DNO_PUT -DFILTER_FIRST'
+
+# The end of a stream.
+run quick holds eos.pml
+run quick holds eos.pml '-DT0=0 -DT1=0'
+run quick holds eos.pml '-DT0=2 -DT1=3'
+run quick holds eos.pml '-DT0=2 -DT1=2 -DBUDGET=2'
+run full holds eos.pml '-DT0=4 -DT1=6 -DBUDGET=3'
+run quick 'ends==1' eos.pml '-DNO_END_SIGNAL'
+run quick 'ends==1' eos.pml '-DT1=1 -DEND_UNBLOCKS'
+run quick 'ends==1' eos.pml '-DSIGNAL_FIRST'
+run quick 'ends==1' eos.pml '-DT0=2 -DEND_APART'
+run quick 'ends==1' eos.pml '-DONLY_SIGNALLED'
+run quick 'ends==1' eos.pml '-DT1=1 -DNO_LAST_LOOK'
+run quick 'head[1]==' eos.pml '-DT0=0 -DT1=1 -DEND_LEAVES'
+
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" -eq 0 ]
