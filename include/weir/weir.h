@@ -1,10 +1,21 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* Everything weir offers. Each header can also be included alone. */
 #ifndef WEIR_WEIR_H
 #define WEIR_WEIR_H
 
-/* Everything a program may use. Each header also stands alone. */
-
+#include <weir/actor.h>
+#include <weir/allocator.h>
+#include <weir/any.h>
 #include <weir/api.h>
+#include <weir/delay.h>
+#include <weir/error.h>
+#include <weir/executor.h>
+#include <weir/fd.h>
+#include <weir/in.h>
+#include <weir/items.h>
+#include <weir/out.h>
+#include <weir/port.h>
+#include <weir/sema.h>
 #include <weir/version.h>
 
 #endif

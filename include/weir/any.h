@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A port of ports: unblocked when any of its members is. A turn looks which
+ * ("input or timer" needs no trick): weir_in_count(), weir_out_room(),
+ * weir_port_ready().
+ */
+#ifndef WEIR_ANY_H
+#define WEIR_ANY_H
+
+#include <stdbool.h>
+
+#include <weir/port.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* All private. */
+struct weir_any {
+	struct weir_port port;
+};
+
+/* Sets up a group of `actor`, empty. -EINVAL: null. -EPERM. Owner. */
+WEIR_API int weir_any_init(struct weir_any *any, struct weir_actor *actor);
+
+/*
+ * `port` takes part in firing through the group only. -EINVAL: null, another
+ * actor's, a group, or a member already. -EPERM. Owner, before start.
+ */
+WEIR_API int weir_any_add(struct weir_any *any, struct weir_port *port);
+
+/*
+ * True when the port is unblocked now (has its burst of tokens, room or
+ * permits, or its time has come). Owner.
+ */
+WEIR_API bool weir_port_ready(struct weir_port *port);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The error that ends a stream or an actor: a code, where it came from, words
+ * for people, and an opaque cause that is passed on unchanged. Reference
+ * counted and immutable, so that many streams can carry the same one. Function
+ * results are plain negative errnos; this is for what travels behind tokens.
+ */
+#ifndef WEIR_ERROR_H
+#define WEIR_ERROR_H
+
+#include <weir/api.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct weir_allocator;
+
+struct weir_error {
+	/* read-only */
+	int code;	     /* negative errno */
+	const char *origin;  /* the stage's name, never NULL */
+	const char *message; /* never NULL */
+	void *cause;	     /* yours, may be NULL */
+	/* private */
+	void (*drop_cause)(void *cause);
+	const struct weir_allocator *allocator;
+	uint32_t refs;
+};
+
+/*
+ * A new error with one reference, or NULL: `code` is not negative, or there
+ * is no memory. `origin` and `message` are borrowed for ever (string
+ * literals, or memory that `cause` keeps alive); NULL means "". On success
+ * the error owns `cause` and calls `drop_cause` (may be NULL) when its last
+ * reference goes; on failure the cause stays the caller's. `allocator` NULL
+ * means the default one. Any thread.
+ */
+WEIR_API WEIR_MUST_CHECK struct weir_error *weir_error_new(
+	const struct weir_allocator *allocator, int code, const char *origin,
+	const char *message, void *cause, void (*drop_cause)(void *cause));
+
+/*
+ * The error that stands for a bare code; never NULL, never fails, not
+ * counted. What is no negative errno gives that of -EINVAL. Any thread.
+ */
+WEIR_API struct weir_error *weir_error_of(int code);
+
+/* One more reference; NULL is fine. Returns its argument. Any thread. */
+WEIR_API struct weir_error *weir_error_ref(struct weir_error *error);
+
+/* One reference less; NULL is fine. Any thread. */
+WEIR_API void weir_error_unref(struct weir_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

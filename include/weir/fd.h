@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The descriptor port: unblocked while a file descriptor may be ready. Turns
+ * read or write without blocking until they get EAGAIN, and then say so with
+ * weir_fd_again(); the port is blocked from then on until the descriptor is
+ * ready again.
+ */
+#ifndef WEIR_FD_H
+#define WEIR_FD_H
+
+#include <weir/port.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* All private. */
+struct weir_fd {
+	struct weir_port port;
+	struct weir_watch watch;
+	uint32_t ready; /* any thread, atomically: poll(2) events + 1, or 0 */
+	uint32_t armed;
+};
+
+/*
+ * Sets up a port of `actor` over `fd`, which stays the caller's: close it when
+ * the actor has stopped. `events`: POLLIN, POLLOUT or both. Blocked at first.
+ * -EINVAL: null, other events. -EBADF. -EPERM: not the owner, or a descriptor
+ * that cannot be waited for (a regular file: use a blocking executor).
+ * -ENOTSUP: the executor watches no descriptors. Owner.
+ */
+WEIR_API int weir_fd_init(struct weir_fd *port, struct weir_actor *actor,
+			  int fd, short events);
+
+/* Not ready any more: wait for it. -EINVAL: null. -EPERM. Owner. */
+WEIR_API int weir_fd_again(struct weir_fd *port);
+
+/* What was ready last, as poll(2) has it. Owner. */
+WEIR_API short weir_fd_events(const struct weir_fd *port);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

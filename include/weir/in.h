@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * In-ports: tokens come in from an out-port over a link (link.h), or from any
+ * thread through weir_in_put(). Unblocked when a token is queued (`burst` of
+ * them, if set). A token is never overwritten and never dropped silently; the
+ * end of a stream and its error travel behind the tokens.
+ */
+#ifndef WEIR_IN_H
+#define WEIR_IN_H
+
+#include <stdbool.h>
+
+#include <weir/items.h>
+#include <weir/port.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Private: one producer's way into an in-port. Invariants in lib/actor/in.h. */
+struct weir__lane {
+	uint32_t *words;
+	struct weir_out *out;
+	struct weir_error *error;
+	uint32_t own[2];
+	uint32_t filled;
+	uint32_t state;
+	void *slot;
+};
+
+/* All private. */
+struct weir_in {
+	struct weir_port port;
+	uint32_t head;	/* next token to take */
+	uint32_t limit; /* one past the last token that is certain */
+	uint32_t mask;	/* capacity - 1 */
+	uint32_t lane_flags;
+	void **slots;
+	const struct weir_items *items;
+	struct weir__merge *merge;
+	struct weir__lane lane;
+};
+
+#define WEIR_CAPACITY_MAX (1u << 24)
+
+/*
+ * Sets up an in-port of `actor` that holds up to `capacity` tokens, a power of
+ * two; with 1 it needs no memory of its own. `items` is borrowed until the
+ * actor is released; NULL: plain values, or what the link's out-port says.
+ * -EINVAL: null, a capacity that is 0, no power of two or above
+ * WEIR_CAPACITY_MAX. -EPERM. -ENOMEM. Then nothing has changed. Owner.
+ */
+WEIR_API int weir_in_init(struct weir_in *in, struct weir_actor *actor,
+			  size_t capacity, const struct weir_items *items);
+
+/* How an in-port with several producers ends. */
+enum weir_merge {
+	WEIR_MERGE_ALL,	  /* when all have ended, or one with an error */
+	WEIR_MERGE_FIRST, /* when the first has ended */
+	WEIR_MERGE_OPEN,  /* by weir_in_end() only, or with an error */
+};
+
+/*
+ * Lets several out-ports be linked, each with a lane of the in-port's capacity;
+ * lanes are taken from in turn. weir_in_put() works beside them with
+ * WEIR_MERGE_OPEN only. -EINVAL: null, no such rule. -EPERM. -EBUSY: linked,
+ * put to or merged before. -ENOMEM. Owner, before start.
+ */
+WEIR_API int weir_in_merge(struct weir_in *in, enum weir_merge rule);
+
+/*
+ * Queues a token from anywhere. 0: taken. -EAGAIN: full. -EPIPE: ended or
+ * stopped. -EISCONN: its tokens come over a link. On an error the item stays
+ * the caller's. Any thread that holds a reference of the actor, any number at
+ * once; before start, by its owner, also as the first tokens of a link yet to
+ * be made. Lock-free.
+ */
+WEIR_API WEIR_MUST_CHECK int weir_in_put(struct weir_in *in, void *item);
+
+/*
+ * Ends the stream that weir_in_put() feeds, behind what was put, with `error`
+ * (borrowed) or well (NULL). The first end counts. -EALREADY: ended before.
+ * -EISCONN: as weir_in_put. -EINVAL: null. Any thread that holds a reference.
+ */
+WEIR_API int weir_in_end(struct weir_in *in, struct weir_error *error);
+
+/*
+ * Takes no more: what is queued is dropped, producers learn that they are
+ * cancelled, the port takes no part in firing. -EPERM, -EINVAL: null.
+ * -EALREADY: ended or cancelled. Owner.
+ */
+WEIR_API int weir_in_cancel(struct weir_in *in);
+
+/* Tokens that a take would find now, without asking the producer. Owner. */
+static inline uint32_t weir_in_count(const struct weir_in *in)
+{
+	return in->limit - in->head;
+}
+
+/* Private: a take that finds nothing; fails the turn, returns NULL. */
+WEIR_API void *weir__in_empty(struct weir_in *in);
+
+/*
+ * Takes the next token; it is the turn's now. In a turn at least one is there
+ * for each turn (`burst`, if set). Taking more, or outside a turn or handler,
+ * gives NULL and changes nothing; in a turn it fails the actor with -ENODATA.
+ */
+static inline void *weir_in_take(struct weir_in *in)
+{
+	if (WEIR_UNLIKELY(in->head == in->limit))
+		return weir__in_empty(in);
+	return in->slots[in->head++ & in->mask];
+}
+
+/*
+ * The next token, which stays where it is: a turn that fails before
+ * weir_in_consume() leaves it to the library, which drops it. As take
+ * otherwise.
+ */
+static inline void *weir_in_peek(struct weir_in *in)
+{
+	if (WEIR_UNLIKELY(in->head == in->limit))
+		return weir__in_empty(in);
+	return in->slots[in->head & in->mask];
+}
+
+/* Done with the token just peeked at, which is the turn's now. */
+static inline void weir_in_consume(struct weir_in *in)
+{
+	(void)weir_in_take(in);
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What all ports have in common. A port is one condition its actor waits for;
+ * it is blocked or unblocked. The actor fires when all ports that take part
+ * are unblocked; an actor none of whose ports takes part does not fire.
+ *
+ * Ports are embedded in the actor's own struct, set up after the actor and
+ * released with it.
+ */
+#ifndef WEIR_PORT_H
+#define WEIR_PORT_H
+
+#include <weir/actor.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct weir_any;
+
+/* All private but `actor`, which is read-only. */
+struct weir_port {
+	struct weir_actor *actor;
+	struct weir_port *next; /* the actor's next port */
+	struct weir_any *any;	/* that it is a member of */
+	uint32_t blocked;	/* any thread, atomically */
+	uint16_t burst;
+	uint8_t kind;
+	uint8_t flags;
+};
+
+#define WEIR_BURST_MAX 4096u
+
+/*
+ * The most tokens, items or permits that one turn takes or puts here, 1
+ * unless set: the port is unblocked only when that many are certain, so that
+ * a turn needs no check. At the end of a stream one last turn may find fewer.
+ * -EPERM; -EINVAL: null, 0, above WEIR_BURST_MAX or the port's capacity.
+ * Owner.
+ */
+WEIR_API int weir_port_set_burst(struct weir_port *port, uint32_t burst);
+
+/*
+ * The port takes no part in firing, until weir_port_require(). What comes in
+ * meanwhile stays there. Both end the run of turns under way. -EPERM;
+ * -EINVAL: null, or a member of a weir_any. -EPIPE: require, of a port that
+ * has ended. Owner.
+ */
+WEIR_API int weir_port_ignore(struct weir_port *port);
+WEIR_API int weir_port_require(struct weir_port *port);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Actors as their users see them; what happens inside is in gate.c. */
+#include <weir/actor.h>
+
+#include <errno.h>
+#include <string.h>
+
+#include "actor/gate.h"
+#include "actor/port.h"
+#include "executor/registry.h"
+
+/* An actor with one in-port fits into 192 bytes, in.h has the other half. */
+_Static_assert(sizeof(void *) != 8 || sizeof(struct weir_actor) == 72,
+	       "the layout of struct weir_actor is ABI");
+
+int weir_actor_init(struct weir_actor *actor, const struct weir_actor_ops *ops,
+		    struct weir_executor *executor)
+{
+	if (!actor || !ops || !ops->turns || !executor || !executor->registry)
+		return -EINVAL;
+	memset(actor, 0, sizeof(*actor));
+	/* SCHEDULED is held until the first slice: what happens before the
+	 * start submits nothing. */
+	actor->gate = WEIR__GATE_SCHEDULED;
+	actor->refs = 1;
+	actor->executor = executor;
+	actor->ops = ops;
+	actor->turns = ops->turns;
+	return 0;
+}
+
+static int check_owner(const struct weir_actor *actor)
+{
+	if (!actor)
+		return -EINVAL;
+	return weir__owned(actor) ? 0 : -EPERM;
+}
+
+int weir_actor_start(struct weir_actor *actor)
+{
+	struct weir_executor *executor;
+	int rc;
+
+	if (!actor || !actor->executor)
+		return -EINVAL;
+	if (weir__state(actor) != WEIR__STATE_NEW)
+		return -EALREADY;
+	executor = actor->executor;
+	rc = weir__registry_add(executor, &actor->task, &actor->index);
+	if (rc < 0)
+		return rc;
+	actor->flags |= WEIR__ACTOR_REGISTERED;
+	weir__set_state(actor, WEIR__STATE_RUNNING);
+	rc = executor->ops->submit(executor, &actor->task);
+	if (rc == 0)
+		return 0;
+	weir__set_state(actor, WEIR__STATE_NEW);
+	actor->flags &= (uint8_t)~WEIR__ACTOR_REGISTERED;
+	weir__registry_remove(executor, actor->index);
+	weir__registry_done(executor);
+	return rc;
+}
+
+void weir_actor_stop(struct weir_actor *actor)
+{
+	if (!actor)
+		return;
+	if (weir__state(actor) == WEIR__STATE_NEW)
+		weir__actor_retire_new(actor);
+	else
+		weir__actor_signal(actor, WEIR__SIGNAL_STOP);
+}
+
+int weir_actor_finish(struct weir_actor *actor)
+{
+	int rc = check_owner(actor);
+
+	if (rc == 0)
+		weir__actor_end(actor, NULL, false);
+	return rc;
+}
+
+int weir_actor_fail(struct weir_actor *actor, struct weir_error *error)
+{
+	int rc = error ? check_owner(actor) : -EINVAL;
+
+	if (rc == 0)
+		weir__actor_end(actor, error, true);
+	else
+		weir_error_unref(error);
+	return rc;
+}
+
+/* With the stage's name if there is memory for it, without it if not. */
+int weir_actor_fail_code(struct weir_actor *actor, int code)
+{
+	int rc = check_owner(actor);
+	struct weir_error *error;
+
+	if (rc < 0)
+		return rc;
+	if (code >= 0)
+		code = -EINVAL;
+	error = weir_error_new(actor->executor->options.allocator, code,
+			       weir_actor_name(actor), "turn failed", NULL,
+			       NULL);
+	return weir_actor_fail(actor, error ? error : weir_error_of(code));
+}
+
+void weir_actor_signal(struct weir_actor *actor)
+{
+	if (actor)
+		weir__actor_signal(actor, WEIR__SIGNAL_USER);
+}
+
+void weir_actor_suspend(struct weir_actor *actor)
+{
+	if (actor)
+		weir__actor_suspend(actor, WEIR__GATE_SUSPENDED);
+}
+
+void weir_actor_resume(struct weir_actor *actor)
+{
+	if (actor)
+		weir__actor_resume(actor, WEIR__GATE_SUSPENDED);
+}
+
+static int check_become(struct weir_actor *actor, weir_turns *turns,
+			struct weir_port *const *ports, size_t n_ports)
+{
+	int rc = check_owner(actor);
+	size_t i;
+
+	if (rc < 0)
+		return rc;
+	if (!turns || (!ports && n_ports))
+		return -EINVAL;
+	for (i = 0; i < n_ports; i++)
+		if (!ports[i] || ports[i]->actor != actor || ports[i]->any ||
+		    (ports[i]->flags & WEIR__PORT_ENDED))
+			return -EINVAL;
+	return 0;
+}
+
+int weir_actor_become(struct weir_actor *actor, weir_turns *turns,
+		      struct weir_port *const *ports, size_t n_ports)
+{
+	int rc = check_become(actor, turns, ports, n_ports);
+	struct weir_port *port;
+	size_t i;
+
+	if (rc < 0)
+		return rc;
+	actor->turns = turns;
+	for (port = actor->ports; port; port = port->next) {
+		for (i = 0; i < n_ports && ports[i] != port; i++)
+			;
+		if (i < n_ports)
+			port->flags &= (uint8_t)~WEIR__PORT_IGNORED;
+		else if (!port->any)
+			weir__port_switch_off(port, WEIR__PORT_IGNORED);
+	}
+	weir__actor_break(actor);
+	return 0;
+}
+
+const char *weir_actor_name(const struct weir_actor *actor)
+{
+	return actor && actor->ops->name ? actor->ops->name : "actor";
+}
+
+int weir_actor_set_stats(struct weir_actor *actor, struct weir_stats *stats)
+{
+	int rc = stats ? check_owner(actor) : -EINVAL;
+
+	if (rc == 0)
+		actor->stats = stats;
+	return rc;
+}

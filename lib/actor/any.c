@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A port of ports. Members share the group's `blocked` word and are counted
+ * once (rule 7), so whoever unblocks a member unblocks the group.
+ *
+ * How many turns are certain is the maximum over the members, not the sum: a
+ * turn may use a burst of each, and after fewer turns than the maximum the
+ * member that had it is still ready.
+ */
+#include <weir/any.h>
+
+#include <errno.h>
+
+#include "actor/gate.h"
+#include "actor/port.h"
+
+int weir_any_init(struct weir_any *any, struct weir_actor *actor)
+{
+	int rc = weir__port_check_init(any, actor);
+
+	if (rc < 0)
+		return rc;
+	weir__port_init(&any->port, actor, WEIR__PORT_ANY);
+	return 0;
+}
+
+int weir_any_add(struct weir_any *any, struct weir_port *port)
+{
+	int rc = weir__port_check_owner(any ? &any->port : NULL);
+
+	if (rc < 0)
+		return rc;
+	if (!port || port->actor != any->port.actor || port->any ||
+	    port->kind == WEIR__PORT_ANY)
+		return -EINVAL;
+	if (weir__state(port->actor) != WEIR__STATE_NEW)
+		return -EPERM;
+	port->any = any;
+	return 0;
+}
+
+static uint32_t any_certain(struct weir_port *port)
+{
+	struct weir_any *any = (struct weir_any *)port;
+	struct weir_port *member;
+	uint32_t most = 0, turns;
+
+	for (member = port->actor->ports; member; member = member->next) {
+		if (member->any != any || weir__port_off(member))
+			continue;
+		turns = weir__port_turns(member);
+		/* an end is something to be looked at, too */
+		if (member->flags & WEIR__PORT_AT_END)
+			turns = 1;
+		if (turns > most)
+			most = turns;
+	}
+	return most;
+}
+
+const struct weir__port_ops weir__any_ops = {
+	.certain = any_certain,
+};

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The delay port. Whether its time has come is decided by the clock at each
+ * look; the timer only wakes. An armed timer holds a reference on the actor,
+ * dropped by who takes the timer out: the owner if cancel says so, else the
+ * thread that fires it, after its last touch.
+ */
+#include <weir/delay.h>
+
+#include <errno.h>
+
+#include "actor/gate.h"
+#include "actor/port.h"
+#include "base/fence.h"
+
+static void fire(struct weir_timer *timer)
+{
+	struct weir_delay *delay =
+		weir_container_of(timer, struct weir_delay, timer);
+	struct weir_actor *actor = delay->port.actor;
+
+	/* The time is published by the clock itself. load -> load: it was past
+	 * before we look at `blocked` (rule 2); pairs with the fence of the
+	 * arming, after which the owner reads the clock again. */
+	weir__fence_full();
+	weir__port_unblock(&delay->port);
+	weir_actor_unref(actor);
+}
+
+int weir_delay_init(struct weir_delay *delay, struct weir_actor *actor)
+{
+	int rc = weir__port_check_init(delay, actor);
+
+	if (rc < 0)
+		return rc;
+	if (!actor->executor->ops->timer_arm)
+		return -ENOTSUP;
+	delay->timer = (struct weir_timer){.fire = fire};
+	delay->at_ns = WEIR_FOREVER;
+	weir__port_init(&delay->port, actor, WEIR__PORT_DELAY);
+	return 0;
+}
+
+static void disarm(struct weir_delay *delay)
+{
+	struct weir_actor *actor = delay->port.actor;
+
+	if (weir_timer_cancel(actor->executor, &delay->timer))
+		weir_actor_unref(actor);
+	delay->at_ns = WEIR_FOREVER;
+}
+
+int weir_delay_until(struct weir_delay *delay, uint64_t at_ns)
+{
+	int rc = weir__port_check_owner(delay ? &delay->port : NULL);
+	struct weir_actor *actor;
+
+	if (rc < 0)
+		return rc;
+	actor = delay->port.actor;
+	disarm(delay);
+	if (at_ns != WEIR_FOREVER) {
+		weir_actor_ref(actor);
+		rc = weir_timer_arm(actor->executor, &delay->timer, at_ns);
+		if (rc < 0) {
+			weir_actor_unref(actor);
+			return rc;
+		}
+	}
+	delay->at_ns = at_ns;
+	return 0;
+}
+
+int weir_delay_for(struct weir_delay *delay, uint64_t delay_ns)
+{
+	uint64_t now;
+
+	if (!delay)
+		return -EINVAL;
+	now = weir_executor_now(delay->port.actor->executor);
+	return weir_delay_until(delay, delay_ns < WEIR_FOREVER - now
+					       ? now + delay_ns
+					       : WEIR_FOREVER);
+}
+
+static uint32_t delay_certain(struct weir_port *port)
+{
+	struct weir_delay *delay = (struct weir_delay *)port;
+
+	if (delay->at_ns == WEIR_FOREVER)
+		return 0;
+	return weir_executor_now(port->actor->executor) >= delay->at_ns;
+}
+
+static void delay_close(struct weir_port *port, struct weir_error *error)
+{
+	(void)error;
+	disarm((struct weir_delay *)port);
+}
+
+const struct weir__port_ops weir__delay_ops = {
+	.certain = delay_certain,
+	.close = delay_close,
+};

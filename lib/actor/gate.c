@@ -1,0 +1,680 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The firing protocol: when an actor runs, and how it ends.
+ *
+ * The gate is one atomic word: flags in its low bits, above them the signed
+ * count of blocked ports. *Ready* means: SIGNALLED, or count == 0 and not
+ * suspended. SCHEDULED is held from submission to the end of the slice.
+ * Every port has a word `blocked`; the owner alone sets it, anybody may
+ * exchange it for 0.
+ *
+ * Rule 1  An actor is submitted by whoever sets SCHEDULED, in the same swap
+ *         that makes it ready: so exactly once. The submitter touches it no
+ *         more after the enqueue. [gate_update, gate_rest]
+ * Rule 2  Who unblocks a port publishes first, then a full fence, then loads
+ *         `blocked`; if 1 it exchanges it for 0, and only who read 1 takes
+ *         one off the count. While SCHEDULED is clear the count is the
+ *         blocked ports plus decrements under way, never negative: a late
+ *         decrement delays and loses nothing. [weir__port_unblock]
+ * Rule 3  The owner blocks ports at the end of a slice only: `blocked = 1`
+ *         for each port that was not ready and reads 0, one full fence for
+ *         all, then a second look at each; who has become ready meanwhile is
+ *         undone by the same exchange. The last swap adds the rest to the
+ *         count and clears SCHEDULED, or, when that makes it ready, keeps it
+ *         and submits again. [arm, look_again, gate_rest]
+ *
+ *         No wake-up is lost: the token's index is published before the
+ *         producer's fence, `blocked` set before the owner's; of two full
+ *         fences one is first, so either the producer sees `blocked` or the
+ *         owner's second look sees the token. Both may: the exchange decides
+ *         which of them counts.
+ * Rule 4  count == 0 is a hint. A slice looks before it runs a turn, and may
+ *         find nothing. [look]
+ * Rule 5  Signals: the payload first, then SIGNALLED, always by a swap. The
+ *         slice clears SIGNALLED first and reads the payloads then: a signal
+ *         whose swap came before the clear is seen now, one that came after
+ *         has set the bit again. Handled before turns and between runs, also
+ *         when ports are blocked or the actor is suspended. [handle_signals]
+ * Rule 6  Suspension is a bit in the gate, part of "ready"; clearing it
+ *         submits by rule 1. Each look reads it.
+ * Rule 7  The owner may change its set of ports: switching off exchanges
+ *         `blocked` for 0 and, having read 1, takes one off the count;
+ *         switching on sets nothing. Either breaks the run of turns.
+ * Rule 8  The final slice closes all ports and never gives SCHEDULED back:
+ *         unblocks and signals that come later change bits and submit
+ *         nothing. It drops the actor's own reference last. Who may touch the
+ *         actor from outside holds one too; the last drop drains what came
+ *         late and calls `released`. [retire, weir_actor_unref]
+ * Rule 9  After the swap that clears SCHEDULED, or after its last drop, the
+ *         owner does not touch the actor again.
+ *
+ * A slice is a loop of runs. Before each run it takes the minimum over the
+ * ports of what is certain; inside a run ports are plain memory with private
+ * cursors. What a run did is published together, when the next look is over:
+ * if that finds nothing more to do, publishing and arming share one fence.
+ *
+ * A run takes as many turns as fit into publish_ns by what the actor's turns
+ * have cost: the first run is one turn; runs are timed while that number may
+ * still change, and one in 16 when it has reached the maximum.
+ */
+#include "actor/gate.h"
+
+#include <errno.h>
+
+#include <ck_pr.h>
+
+#include "actor/in.h"
+#include "actor/port.h"
+#include "actor/stats.h"
+#include "base/fence.h"
+#include "executor/registry.h"
+
+#define GATE_COUNT (~(uint32_t)(WEIR__GATE_ONE - 1))
+#define GATE_SUSPENSIONS (WEIR__GATE_SUSPENDED | WEIR__GATE_SUSPENDED_PARENT)
+#define RUN_LOG2_MAX 8u /* a run has at most 256 turns */
+#define LOOK_AGAIN UINT32_MAX
+
+/* What one slice knows; on its stack. */
+struct slice {
+	struct weir_actor *actor;
+	uint32_t budget; /* turns left */
+	uint64_t spent_ns;
+	bool first_run;
+	bool partial; /* an in-port has less than a burst, its last tokens */
+};
+
+static bool ready(uint32_t gate)
+{
+	if (gate & WEIR__GATE_SIGNALLED)
+		return true;
+	return !(gate & (GATE_COUNT | GATE_SUSPENSIONS));
+}
+
+/* A submission was refused: SCHEDULED is ours, so is the final slice. */
+static void refused(struct weir_actor *actor, int code)
+{
+	weir__actor_end(actor, weir_error_of(code), true);
+	weir_task_run(&actor->task);
+}
+
+void weir__actor_submit(struct weir_actor *actor)
+{
+	struct weir_executor *executor = actor->executor;
+	int rc = executor->ops->submit(executor, &actor->task);
+
+	if (WEIR_UNLIKELY(rc < 0))
+		refused(actor, rc);
+}
+
+/*
+ * Rule 1. The one way to change the gate from outside; linearises at its swap.
+ */
+static void gate_update(struct weir_actor *actor, uint32_t clear, uint32_t set,
+			uint32_t add)
+{
+	uint32_t old = ck_pr_load_32(&actor->gate), next;
+	bool submits;
+
+	/* release: what led to this change; pairs with the acquire after the
+	 * next swap of the gate, or with the executor's hand-over */
+	ck_pr_fence_release();
+	do {
+		next = ((old & ~clear) | set) + add;
+		submits = !(next & WEIR__GATE_SCHEDULED) && ready(next);
+		if (submits)
+			next |= WEIR__GATE_SCHEDULED;
+	} while (!ck_pr_cas_32_value(&actor->gate, old, next, &old));
+	if (!submits)
+		return;
+	/* acquire: the last slice's release in gate_rest(); we own it now */
+	ck_pr_fence_acquire();
+	weir__actor_submit(actor);
+}
+
+/*
+ * Rule 3, the last swap. True: the actor is to be submitted again. Rule 9: on
+ * false it is not ours any more.
+ */
+static bool gate_rest(struct weir_actor *actor, uint32_t armed)
+{
+	uint32_t add = armed * WEIR__GATE_ONE;
+	uint32_t old = ck_pr_load_32(&actor->gate), next;
+	bool again;
+
+	/* release: all the slice did; pairs with the acquire in gate_update()
+	 * of whoever schedules the actor next */
+	ck_pr_fence_release();
+	do {
+		next = old + add;
+		again = ready(next);
+		if (!again)
+			next &= ~(uint32_t)WEIR__GATE_SCHEDULED;
+	} while (!ck_pr_cas_32_value(&actor->gate, old, next, &old));
+	return again;
+}
+
+void weir__port_unblock(struct weir_port *port)
+{
+	uint32_t *blocked = port->any
+				    ? &((struct weir_port *)port->any)->blocked
+				    : &port->blocked;
+
+	/* No acquire: reading 0 means the owner will look for itself. */
+	if (!ck_pr_load_32(blocked))
+		return;
+	if (ck_pr_fas_32(blocked, 0))
+		gate_update(port->actor, 0, 0, 0u - WEIR__GATE_ONE);
+}
+
+void weir__actor_signal(struct weir_actor *actor, uint8_t signals)
+{
+	if (signals)
+		ck_pr_or_8(&actor->signals, signals);
+	/* payload before the bit: the release is in gate_update(), its partner
+	 * the acquire in handle_signals() */
+	gate_update(actor, 0, WEIR__GATE_SIGNALLED, 0);
+}
+
+void weir__actor_suspend(struct weir_actor *actor, uint32_t bit)
+{
+	gate_update(actor, 0, bit, 0);
+}
+
+void weir__actor_resume(struct weir_actor *actor, uint32_t bit)
+{
+	gate_update(actor, bit, 0, 0);
+}
+
+/* No order needed: only the owner's own loop looks for the bit. */
+void weir__actor_break(struct weir_actor *actor)
+{
+	if (weir__state(actor) != WEIR__STATE_NEW)
+		ck_pr_or_32(&actor->gate, WEIR__GATE_BREAK);
+}
+
+void weir__actor_end(struct weir_actor *actor, struct weir_error *error,
+		     bool failed)
+{
+	if (actor->flags & WEIR__ACTOR_ENDING) {
+		weir_error_unref(error);
+		return;
+	}
+	actor->error = error;
+	actor->flags |= WEIR__ACTOR_ENDING;
+	if (failed)
+		actor->flags |= WEIR__ACTOR_FAILED;
+	weir__actor_break(actor);
+}
+
+static void fail(struct weir_actor *actor, int rc)
+{
+	if (rc != 0)
+		(void)weir_actor_fail_code(actor, rc);
+}
+
+/* Executor drain: sources finish, what weir_in_put() feeds ends. */
+static void drain(struct weir_actor *actor)
+{
+	struct weir_port *port;
+	bool source = true;
+
+	for (port = actor->ports; port; port = port->next) {
+		if (port->kind != WEIR__PORT_IN)
+			continue;
+		source = false;
+		weir__in_refuse(port);
+	}
+	if (source)
+		weir__actor_end(actor, NULL, false);
+}
+
+/* Rule 5. */
+static void handle_signals(struct weir_actor *actor)
+{
+	struct weir_port *port;
+	uint8_t signals;
+
+	ck_pr_and_32(&actor->gate,
+		     ~(uint32_t)(WEIR__GATE_SIGNALLED | WEIR__GATE_BREAK));
+	/* acquire, for atomics and loads: the payload of every signal whose
+	 * swap we have just cleared; pairs with the release in gate_update() */
+	ck_pr_fence_atomic();
+	ck_pr_fence_atomic_load();
+	signals = ck_pr_fas_8(&actor->signals, 0);
+	ck_pr_fence_atomic_load();
+	if (signals & WEIR__SIGNAL_STOP)
+		weir__actor_end(actor, weir_error_of(-ECANCELED), false);
+	if (actor->flags & WEIR__ACTOR_ENDING)
+		return;
+	for (port = actor->ports; port; port = port->next) {
+		const struct weir__port_ops *ops = weir__port_ops(port);
+
+		if (ops->signalled)
+			fail(actor, ops->signalled(port));
+	}
+	if (signals & WEIR__SIGNAL_DRAIN)
+		drain(actor);
+	if ((signals & WEIR__SIGNAL_USER) && actor->ops->signalled)
+		fail(actor, actor->ops->signalled(actor));
+}
+
+/* The stream of an in-port is over and all its tokens are taken. */
+static void end_of_stream(struct weir_actor *actor, struct weir_port *port)
+{
+	struct weir_error *error = weir__in_ended(port);
+
+	if (actor->ops->ended)
+		fail(actor,
+		     actor->ops->ended(actor, (struct weir_in *)port, error));
+	else
+		weir__actor_end(actor, weir_error_ref(error), false);
+	weir_error_unref(error);
+}
+
+/*
+ * Rule 4. Turns that are certain, by the ports that take part; notes in SHUT
+ * which are not ready. LOOK_AGAIN: a handler has run, everything may differ.
+ */
+static uint32_t look(struct slice *slice)
+{
+	struct weir_actor *actor = slice->actor;
+	uint32_t least = LOOK_AGAIN, turns;
+	struct weir_port *port;
+
+	for (port = actor->ports; port; port = port->next) {
+		port->flags &= (uint8_t)~WEIR__PORT_SHUT;
+		if (weir__port_off(port))
+			continue;
+		turns = weir__port_turns(port);
+		if (WEIR_UNLIKELY(port->flags & WEIR__PORT_AT_END)) {
+			end_of_stream(actor, port);
+			return LOOK_AGAIN;
+		}
+		if (WEIR_UNLIKELY(port->flags & WEIR__PORT_PARTIAL))
+			slice->partial = true;
+		if (port->any)
+			continue;
+		if (!turns)
+			port->flags |= WEIR__PORT_SHUT;
+		if (turns < least)
+			least = turns;
+	}
+	/* Rule 6; and who has no port that takes part does not fire. */
+	if (least == LOOK_AGAIN ||
+	    (ck_pr_load_32(&actor->gate) & GATE_SUSPENSIONS))
+		return 0;
+	return least;
+}
+
+/* Rule 3: blocks what is not ready. Returns how many ports that were. */
+static uint32_t arm(struct weir_actor *actor)
+{
+	struct weir_port *port;
+	uint32_t armed = 0;
+
+	for (port = actor->ports; port; port = port->next) {
+		const struct weir__port_ops *ops = weir__port_ops(port);
+
+		if (ops->rest)
+			ops->rest(port);
+		if (ops->arm && !weir__port_off(port))
+			fail(actor, ops->arm(port));
+		if (!(port->flags & WEIR__PORT_SHUT))
+			continue;
+		/* 1: armed before and still counted; only we set it */
+		if (ck_pr_load_32(&port->blocked))
+			continue;
+		ck_pr_store_32(&port->blocked, 1);
+		port->flags |= WEIR__PORT_ARMED;
+		armed++;
+	}
+	return armed;
+}
+
+/* Rule 3: the second look. Returns how many of the armed stay blocked. */
+static uint32_t look_again(struct weir_actor *actor, uint32_t armed)
+{
+	struct weir_port *port;
+
+	for (port = actor->ports; port; port = port->next) {
+		if (!(port->flags & WEIR__PORT_ARMED))
+			continue;
+		port->flags &= (uint8_t)~WEIR__PORT_ARMED;
+		if (!weir__port_turns(port) &&
+		    !(port->flags & WEIR__PORT_AT_END))
+			continue;
+		/* Whoever reads 1 counts (rule 2); here: one not added. If it
+		 * was another thread, its decrement is on its way. */
+		if (ck_pr_fas_32(&port->blocked, 0))
+			armed--;
+	}
+	return armed;
+}
+
+static bool publish(struct weir_actor *actor)
+{
+	struct weir_port *port;
+	bool dirty = false;
+
+	/* release: tokens before indices; pairs with the acquire in `certain`
+	 * of the port at the other end */
+	ck_pr_fence_release();
+	for (port = actor->ports; port; port = port->next) {
+		const struct weir__port_ops *ops = weir__port_ops(port);
+
+		if (!ops->publish || !ops->publish(port))
+			continue;
+		port->flags |= WEIR__PORT_DIRTY;
+		dirty = true;
+	}
+	return dirty;
+}
+
+static void wake_peers(struct weir_actor *actor)
+{
+	struct weir_port *port;
+
+	for (port = actor->ports; port; port = port->next) {
+		if (!(port->flags & WEIR__PORT_DIRTY))
+			continue;
+		port->flags &= (uint8_t)~WEIR__PORT_DIRTY;
+		weir__port_ops(port)->wake(port);
+	}
+}
+
+/*
+ * Publishes what the last run did and, at the end of a slice, arms: one full
+ * fence for both (rules 2 and 3). Returns how many ports stay blocked.
+ */
+static uint32_t settle(struct weir_actor *actor, bool last)
+{
+	uint32_t armed = last ? arm(actor) : 0;
+	bool dirty = publish(actor);
+
+	if (!armed && !dirty)
+		return 0;
+	/* store -> load: our indices before their `blocked` (partner: the one
+	 * fence of the peer that arms), our `blocked` before their indices
+	 * (partner: the fence of the peer that publishes) */
+	weir__fence_full();
+	if (dirty)
+		wake_peers(actor);
+	return armed ? look_again(actor, armed) : 0;
+}
+
+static uint32_t log2_floor(uint64_t x)
+{
+	return 63u - (uint32_t)__builtin_clzll(x | 1);
+}
+
+/* Learns from a timed run how many turns fit into publish_ns. */
+static void learn(struct weir_actor *actor, uint32_t turns, uint64_t ns)
+{
+	uint64_t publish_ns = actor->executor->options.publish_ns;
+	uint32_t fit = log2_floor(turns * publish_ns / (ns | 1));
+
+	actor->run_log2 = (uint8_t)(fit < RUN_LOG2_MAX ? fit : RUN_LOG2_MAX);
+}
+
+/* Rests of streams that a run has just been given: was anything taken? */
+static void after_partial(struct slice *slice)
+{
+	struct weir_port *port;
+
+	slice->partial = false;
+	for (port = slice->actor->ports; port; port = port->next)
+		if (port->flags & WEIR__PORT_PARTIAL)
+			weir__in_partial(port);
+}
+
+/* The clock is read unless the run is known to be short. */
+static bool timed(const struct slice *slice, uint32_t n)
+{
+	if (slice->first_run && n == 1)
+		return false;
+	if (slice->actor->run_log2 < RUN_LOG2_MAX)
+		return true;
+	return (++weir__thread.runs & 15) == 0;
+}
+
+/* At most `n` turns, in a bare loop. Returns how many. */
+static uint32_t run(struct slice *slice, uint32_t n)
+{
+	struct weir_actor *actor = slice->actor;
+	uint64_t start = 0, ns;
+	uint32_t done, fit = 1u << actor->run_log2;
+	bool clock;
+
+	if (n > fit)
+		n = fit;
+	if (n > slice->budget)
+		n = slice->budget;
+	clock = timed(slice, n);
+	if (clock)
+		start = weir_executor_now(actor->executor);
+	done = actor->turns(actor, n);
+	if (clock) {
+		ns = weir_executor_now(actor->executor) - start;
+		slice->spent_ns += ns;
+		learn(actor, done, ns);
+	}
+	/* a turns function that counts wrong must not upset the budget */
+	if (done == 0 || done > n)
+		done = n;
+	if (WEIR_UNLIKELY(slice->partial))
+		after_partial(slice);
+	slice->first_run = false;
+	slice->budget -= done;
+	if (slice->spent_ns >= actor->executor->options.budget_ns)
+		slice->budget = 0;
+	return done;
+}
+
+/* Rule 8: the final slice. */
+static void retire(struct weir_actor *actor)
+{
+	struct weir_executor *executor = actor->executor;
+	struct weir_port *port;
+
+	weir__set_state(actor, WEIR__STATE_ENDING);
+	if ((actor->flags & WEIR__ACTOR_FAILED) && executor->options.failed)
+		executor->options.failed(actor, actor->error,
+					 executor->options.context);
+	(void)settle(actor, false);
+	for (port = actor->ports; port; port = port->next)
+		if (weir__port_ops(port)->close)
+			weir__port_ops(port)->close(port, actor->error);
+	if (actor->ops->stopped)
+		actor->ops->stopped(actor, actor->error);
+	weir__set_state(actor, WEIR__STATE_ENDED);
+}
+
+/* Between the runs: signals, the look, publishing. Returns turns to run. */
+static uint32_t next_run(struct slice *slice)
+{
+	struct weir_actor *actor = slice->actor;
+	uint32_t n;
+
+	do {
+		if (ck_pr_load_32(&actor->gate) &
+		    (WEIR__GATE_SIGNALLED | WEIR__GATE_BREAK))
+			handle_signals(actor);
+		if (WEIR_UNLIKELY(actor->flags & WEIR__ACTOR_ENDING))
+			return 0;
+		n = look(slice);
+	} while (WEIR_UNLIKELY(n == LOOK_AGAIN));
+	return slice->budget ? n : 0;
+}
+
+/*
+ * The runs of one slice. True: it was the final one. Else *armed is what the
+ * last swap has to add.
+ */
+static bool runs(struct slice *slice, uint32_t *armed)
+{
+	struct weir_actor *actor = slice->actor;
+	struct weir_stats *stats = actor->stats;
+	uint32_t n;
+
+	while ((n = next_run(slice))) {
+		(void)settle(actor, false);
+		n = run(slice, n);
+		if (stats)
+			weir__stats_add(&stats->turns, n);
+	}
+	if (!(actor->flags & WEIR__ACTOR_ENDING))
+		*armed = settle(actor, true);
+	/* arming may fail */
+	return (actor->flags & WEIR__ACTOR_ENDING) != 0;
+}
+
+static void run_slice(struct weir_actor *actor)
+{
+	struct slice slice = {
+		.actor = actor,
+		.budget = actor->executor->options.budget_turns,
+		.first_run = true,
+	};
+	struct weir_actor *outer = weir__thread.actor;
+	uint32_t armed = 0;
+	bool final, again = false;
+
+	weir__thread.actor = actor;
+	if (actor->stats)
+		weir__stats_begin(actor);
+	final = runs(&slice, &armed);
+	if (actor->stats)
+		weir__stats_end(actor);
+	if (final)
+		retire(actor);
+	else
+		again = gate_rest(actor, armed);
+	weir__thread.actor = outer;
+	if (final)
+		weir_actor_unref(actor);
+	else if (again)
+		weir__actor_submit(actor);
+}
+
+void weir__actor_retire_new(struct weir_actor *actor)
+{
+	struct weir_actor *outer = weir__thread.actor;
+
+	weir__thread.actor = actor;
+	weir__actor_end(actor, weir_error_of(-ECANCELED), false);
+	retire(actor);
+	weir__thread.actor = outer;
+	weir_actor_unref(actor);
+}
+
+/*
+ * An executor that runs at once, or refuses, gets here inside a slice: the
+ * task waits in a list of the thread, so that the stack stays flat.
+ */
+void weir_task_run(struct weir_task *task)
+{
+	struct weir__thread *thread = &weir__thread;
+
+	task->next = NULL;
+	if (thread->running) {
+		if (thread->pending_tail)
+			thread->pending_tail->next = task;
+		else
+			thread->pending_head = task;
+		thread->pending_tail = task;
+		return;
+	}
+	thread->running = true;
+	while (task) {
+		run_slice(weir_container_of(task, struct weir_actor, task));
+		task = thread->pending_head;
+		if (!task)
+			break;
+		thread->pending_head = task->next;
+		if (!thread->pending_head)
+			thread->pending_tail = NULL;
+	}
+	thread->running = false;
+}
+
+static void release(struct weir_actor *actor)
+{
+	struct weir_executor *executor = actor->executor;
+	bool registered = actor->flags & WEIR__ACTOR_REGISTERED;
+	struct weir_port *port, *next;
+
+	for (port = actor->ports; port; port = next) {
+		next = port->next;
+		if (weir__port_ops(port)->fini)
+			weir__port_ops(port)->fini(port);
+	}
+	weir_error_unref(actor->error);
+	if (registered)
+		weir__registry_remove(executor, actor->index);
+	if (actor->ops->released)
+		actor->ops->released(actor);
+	if (registered)
+		weir__registry_done(executor);
+}
+
+struct weir_actor *weir_actor_ref(struct weir_actor *actor)
+{
+	/* relaxed: the caller holds a reference that keeps the actor there */
+	if (actor)
+		ck_pr_inc_32(&actor->refs);
+	return actor;
+}
+
+void weir_actor_unref(struct weir_actor *actor)
+{
+	if (!actor)
+		return;
+	/* release: our last touch; pairs with the acquire of the last drop */
+	ck_pr_fence_release();
+	if (ck_pr_faa_32(&actor->refs, (uint32_t)-1) != 1)
+		return;
+	/* acquire: everybody's last touch, before the memory is reused */
+	ck_pr_fence_acquire();
+	release(actor);
+}
+
+bool weir__task_tryref(struct weir_task *task)
+{
+	struct weir_actor *actor =
+		weir_container_of(task, struct weir_actor, task);
+	uint32_t refs = ck_pr_load_32(&actor->refs);
+
+	/* relaxed: the registry's lock keeps the memory there meanwhile */
+	while (refs)
+		if (ck_pr_cas_32_value(&actor->refs, refs, refs + 1, &refs))
+			return true;
+	return false;
+}
+
+void weir__task_unref(struct weir_task *task)
+{
+	weir_actor_unref(weir_container_of(task, struct weir_actor, task));
+}
+
+void weir__task_end(struct weir_task *task, enum weir__phase phase)
+{
+	weir__actor_signal(weir_container_of(task, struct weir_actor, task),
+			   phase == WEIR__ABORTING ? WEIR__SIGNAL_STOP
+						   : WEIR__SIGNAL_DRAIN);
+}
+
+bool weir__actor_check(struct weir_actor *actor)
+{
+	struct weir_port *port;
+	uint32_t blocked = 0;
+
+	for (port = actor->ports; port; port = port->next) {
+		if (!port->blocked)
+			continue;
+		if (port->blocked != 1 || port->any || weir__port_off(port))
+			return false;
+		blocked++;
+	}
+	return (actor->gate & WEIR__GATE_SCHEDULED) == 0 &&
+	       actor->gate >> 8 == blocked && !ready(actor->gate);
+}

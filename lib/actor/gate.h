@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The gate word and what the rest of the actor layer does with it. How it
+ * works, and why it is right, stands in gate.c.
+ */
+#ifndef WEIR_ACTOR_GATE_H
+#define WEIR_ACTOR_GATE_H
+
+#include <stdbool.h>
+
+#include <ck_pr.h>
+
+#include <weir/actor.h>
+#include <weir/port.h>
+
+#include "base/thread.h"
+
+/* Bits of the gate; above them the signed count of blocked ports. */
+enum {
+	WEIR__GATE_SCHEDULED = 1u << 0,
+	/* WEIR__GATE_SIGNALLED = 1u << 1, WEIR__GATE_BREAK = 1u << 2 */
+	WEIR__GATE_SUSPENDED = 1u << 3,	       /* by weir_actor_suspend() */
+	WEIR__GATE_SUSPENDED_PARENT = 1u << 4, /* by a supervisor */
+	WEIR__GATE_ONE = 1u << 8,	       /* one blocked port */
+};
+
+/* Payloads of the signal lane, in actor->signals. */
+enum {
+	WEIR__SIGNAL_STOP = 1u << 0,
+	WEIR__SIGNAL_DRAIN = 1u << 1,
+	WEIR__SIGNAL_USER = 1u << 2,
+	/* Nothing but "look at your ports": an end or a cancel. */
+	WEIR__SIGNAL_PORTS = 0,
+};
+
+/*
+ * actor->state. new -> running by weir_actor_start(); running -> ending by
+ * the slice that retires it, new -> ending by weir_actor_stop(); ending ->
+ * ended by the same. Written by the owner only.
+ */
+enum {
+	WEIR__STATE_NEW,
+	WEIR__STATE_RUNNING,
+	WEIR__STATE_ENDING,
+	WEIR__STATE_ENDED,
+};
+
+/* actor->flags, the owner's. */
+enum {
+	WEIR__ACTOR_ENDING = 1u << 0,	  /* this slice is the last */
+	WEIR__ACTOR_FAILED = 1u << 1,	  /* and that is a failure */
+	WEIR__ACTOR_REGISTERED = 1u << 2, /* in its executor's registry */
+};
+
+/* Atomic: others ask whether the actor is new. No order: they set it up. */
+static inline uint8_t weir__state(const struct weir_actor *actor)
+{
+	return ck_pr_load_8(&actor->state);
+}
+
+static inline void weir__set_state(struct weir_actor *actor, uint8_t state)
+{
+	ck_pr_store_8(&actor->state, state);
+}
+
+/* True for the owner: in its slice, or before it was started. */
+static inline bool weir__owned(const struct weir_actor *actor)
+{
+	return weir__thread.actor == actor ||
+	       weir__state(actor) == WEIR__STATE_NEW;
+}
+
+/* Rule 1: submits an actor whose SCHEDULED bit the caller has set. */
+void weir__actor_submit(struct weir_actor *actor);
+
+/* Rule 5: any thread that holds a reference, or the owner. */
+void weir__actor_signal(struct weir_actor *actor, uint8_t signals);
+
+/* The owner ends the run of turns under way. */
+void weir__actor_break(struct weir_actor *actor);
+
+/*
+ * The owner ends the actor after this turn or handler; `error` (a reference
+ * is taken over) tells why, `failed` whether that is a failure.
+ */
+void weir__actor_end(struct weir_actor *actor, struct weir_error *error,
+		     bool failed);
+
+/* The final slice, on an actor that has never been started. Owner. */
+void weir__actor_retire_new(struct weir_actor *actor);
+
+/* Rule 2: the port may have become unblocked. Any thread with a reference. */
+void weir__port_unblock(struct weir_port *port);
+
+/* Rule 6. Any thread with a reference. */
+void weir__actor_suspend(struct weir_actor *actor, uint32_t bit);
+void weir__actor_resume(struct weir_actor *actor, uint32_t bit);
+
+/*
+ * For tests: with the actor at rest and nobody touching it, the count is the
+ * number of blocked ports, and a blocked port is one that takes part.
+ */
+bool weir__actor_check(struct weir_actor *actor);
+
+#endif

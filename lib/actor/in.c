@@ -1,0 +1,638 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* In-ports. What lanes are, and their invariants, stands in in.h. */
+#include "actor/in.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include <ck_pr.h>
+
+#include <weir/out.h>
+
+#include "actor/gate.h"
+#include "actor/port.h"
+#include "actor/stats.h"
+#include "base/fence.h"
+#include "executor/registry.h"
+
+_Static_assert(sizeof(void *) != 8 || sizeof(struct weir_in) == 120,
+	       "the layout of struct weir_in is ABI; with an actor 192 bytes");
+
+static struct weir__lane *current(struct weir_in *in)
+{
+	return in->merge ? in->merge->current : &in->lane;
+}
+
+static const struct weir_allocator *allocator(const struct weir_in *in)
+{
+	return in->port.actor->executor->options.allocator;
+}
+
+/* The put lane's ring has the marks of its slots at its end. */
+static size_t ring_size(const struct weir_in *in, const struct weir__lane *lane)
+{
+	size_t capacity = (size_t)in->mask + 1;
+	size_t size = 2 * (size_t)WEIR__LINE + capacity * sizeof(void *);
+
+	if (lane == &in->lane)
+		size += capacity * sizeof(uint32_t);
+	return size;
+}
+
+static uint32_t *filled(struct weir_in *in)
+{
+	if (in->lane.words == in->lane.own)
+		return &in->lane.filled;
+	return (uint32_t *)(void *)(weir__lane_slots(&in->lane) + in->mask + 1);
+}
+
+static int lane_init(struct weir_in *in, struct weir__lane *lane)
+{
+	memset(lane, 0, sizeof(*lane));
+	lane->words = lane->own;
+	if (in->mask == 0)
+		return 0;
+	lane->words = weir__alloc_lines(allocator(in), ring_size(in, lane));
+	return lane->words ? 0 : -ENOMEM;
+}
+
+static void lane_fini(struct weir_in *in, struct weir__lane *lane)
+{
+	weir_error_unref(lane->error);
+	if (lane->words != lane->own)
+		weir__free_lines(allocator(in), lane->words,
+				 ring_size(in, lane));
+}
+
+int weir_in_init(struct weir_in *in, struct weir_actor *actor, size_t capacity,
+		 const struct weir_items *items)
+{
+	struct weir_in made = {.items = items};
+	int rc = weir__port_check_init(in, actor);
+
+	if (rc < 0)
+		return rc;
+	if (capacity == 0 || capacity > WEIR_CAPACITY_MAX ||
+	    (capacity & (capacity - 1)))
+		return -EINVAL;
+	made.mask = (uint32_t)capacity - 1;
+	made.port.actor = actor;
+	*in = made;
+	rc = lane_init(in, &in->lane);
+	if (rc < 0)
+		return rc;
+	in->slots = weir__lane_slots(&in->lane);
+	weir__port_init(&in->port, actor, WEIR__PORT_IN);
+	return 0;
+}
+
+int weir_in_merge(struct weir_in *in, enum weir_merge rule)
+{
+	int rc = weir__port_check_owner(in ? &in->port : NULL);
+
+	if (rc < 0)
+		return rc;
+	if ((unsigned int)rule > WEIR_MERGE_OPEN)
+		return -EINVAL;
+	if (weir__state(in->port.actor) != WEIR__STATE_NEW)
+		return -EPERM;
+	if (in->merge || in->lane_flags)
+		return -EBUSY;
+	in->merge = weir__alloc(allocator(in), sizeof(*in->merge));
+	if (!in->merge)
+		return -ENOMEM;
+	in->merge->rule = rule;
+	in->merge->current = &in->lane;
+	return 0;
+}
+
+/* --- Producers without a link ------------------------------------------- */
+
+static int check_put(const struct weir_in *in)
+{
+	if (!in || !in->port.actor)
+		return -EINVAL;
+	if (in->merge ? in->merge->rule != WEIR_MERGE_OPEN
+		      : (in->lane_flags & WEIR__IN_LINKED) != 0)
+		return -EISCONN;
+	return 0;
+}
+
+/*
+ * Reserves the next slot of the put lane: its index, or a negative errno.
+ * Linearises at the swap; lock-free, as a failed swap means another's success.
+ */
+static int64_t reserve(struct weir_in *in)
+{
+	uint32_t *tail = weir__lane_tail(&in->lane);
+	uint32_t word = ck_pr_load_32(tail), used;
+
+	do {
+		if (word & 1)
+			return -EPIPE;
+		used = weir__index_diff(
+			word >> 1, ck_pr_load_32(weir__lane_head(&in->lane)));
+		if (used == in->mask + 1)
+			return -EAGAIN;
+		/* more than there can be: our tail is older than the head,
+		 * and the swap fails and reads it anew */
+	} while (!ck_pr_cas_32_value(tail, word, word + 2, &word));
+	/* acquire: the consumer is done with the slot before we fill it; pairs
+	 * with the release in the publish of the head */
+	ck_pr_fence_acquire();
+	return word >> 1;
+}
+
+int weir_in_put(struct weir_in *in, void *item)
+{
+	int rc = check_put(in);
+	uint32_t index;
+	int64_t slot;
+
+	if (rc < 0)
+		return rc;
+	slot = reserve(in);
+	if (slot < 0)
+		return (int)slot;
+	index = (uint32_t)slot;
+	weir__lane_slots(&in->lane)[index & in->mask] = item;
+	/* release: the item before its mark; pairs with the acquire in
+	 * certain_put() */
+	ck_pr_fence_release();
+	ck_pr_store_32(&filled(in)[index & in->mask],
+		       (index + 1) & WEIR__INDEX_MASK);
+	if (weir__state(in->port.actor) == WEIR__STATE_NEW)
+		in->lane_flags |= WEIR__IN_PUT_TO;
+	/* store -> load, rule 2; pairs with the fence of the arming */
+	weir__fence_full();
+	weir__port_unblock(&in->port);
+	return 0;
+}
+
+/* Ends the put lane, once; the caller has checked that it is one. */
+static int end_puts(struct weir_in *in, struct weir_error *error)
+{
+	uint32_t state;
+
+	/* Claimed by a swap: the first end counts. */
+	do {
+		state = ck_pr_load_32(&in->lane.state);
+		if (state & WEIR__LANE_ENDING)
+			return -EALREADY;
+	} while (!ck_pr_cas_32(&in->lane.state, state,
+			       state | WEIR__LANE_ENDING));
+	in->lane.error = weir_error_ref(error);
+	/* release: the error before the end; pairs with the acquire in
+	 * certain_put() */
+	ck_pr_fence_release();
+	ck_pr_or_32(weir__lane_tail(&in->lane), 1);
+	weir__actor_signal(in->port.actor, WEIR__SIGNAL_PORTS);
+	return 0;
+}
+
+int weir_in_end(struct weir_in *in, struct weir_error *error)
+{
+	int rc = check_put(in);
+
+	return rc < 0 ? rc : end_puts(in, error);
+}
+
+void weir__in_refuse(struct weir_port *port)
+{
+	struct weir_in *in = (struct weir_in *)port;
+
+	if (check_put(in) == 0)
+		(void)end_puts(in, NULL);
+}
+
+void *weir__in_empty(struct weir_in *in)
+{
+	struct weir_actor *actor = in->port.actor;
+
+	if (weir__thread.actor == actor)
+		(void)weir_actor_fail_code(actor, -ENODATA);
+	return NULL;
+}
+
+/* --- Looking ------------------------------------------------------------- */
+
+/*
+ * Tokens certain in a link's lane, which is the current one; *ended when no
+ * more will come.
+ */
+static uint32_t certain_linked(struct weir_in *in, struct weir__lane *lane,
+			       bool *ended)
+{
+	uint32_t word = ck_pr_load_32(weir__lane_tail(lane)), n;
+
+	/* acquire: the tokens, and the error if it has ended; pairs with the
+	 * release in publish() and in weir__out_end() */
+	ck_pr_fence_acquire();
+	n = weir__index_diff(word >> 1, in->head);
+	in->limit = in->head + n;
+	*ended = word & 1;
+	return n;
+}
+
+/* The same for the put lane: what is marked without a gap. */
+static uint32_t certain_put(struct weir_in *in, bool *ended)
+{
+	uint32_t word = ck_pr_load_32(weir__lane_tail(&in->lane));
+	uint32_t *marks = filled(in), n = in->limit - in->head;
+
+	/* load -> load: the end before the marks, so that an end seen with all
+	 * marks present has all tokens before it */
+	ck_pr_fence_load();
+	while (n <= in->mask && ck_pr_load_32(&marks[in->limit & in->mask]) ==
+					((in->limit + 1) & WEIR__INDEX_MASK)) {
+		in->limit++;
+		n++;
+	}
+	/* acquire: the tokens and the error; pairs with the releases in
+	 * weir_in_put() and end_puts() */
+	ck_pr_fence_acquire();
+	*ended = (word & 1) && weir__index_diff(word >> 1, in->limit) == 0;
+	return n;
+}
+
+static uint32_t certain_lane(struct weir_in *in, struct weir__lane *lane,
+			     bool *ended)
+{
+	if (lane == &in->lane && !(in->lane_flags & WEIR__IN_LINKED))
+		return certain_put(in, ended);
+	return certain_linked(in, lane, ended);
+}
+
+static void drop_token(struct weir_in *in, void *item)
+{
+	if (in->items && in->items->drop)
+		in->items->drop(item, in->items->context);
+}
+
+/* Drops what the current lane holds. Owner, or the last reference. */
+static void drain_lane(struct weir_in *in)
+{
+	struct weir__lane *lane = current(in);
+	uint64_t dropped = 0;
+	bool ended;
+
+	while (certain_lane(in, lane, &ended)) {
+		for (; in->head != in->limit; dropped++)
+			drop_token(in, in->slots[in->head++ & in->mask]);
+		/* release: done with the slots; the producer may go on until
+		 * it learns of the cancel */
+		ck_pr_fence_release();
+		ck_pr_store_32(weir__lane_head(lane),
+			       in->head & WEIR__INDEX_MASK);
+	}
+	weir__registry_dropped(in->port.actor->executor, dropped);
+}
+
+/* What the end of the stream makes of too few tokens for a turn. */
+static uint32_t at_end(struct weir_in *in, uint32_t n)
+{
+	if (n == 0 || (in->port.flags & WEIR__PORT_LAST)) {
+		in->port.flags |= WEIR__PORT_AT_END;
+		return 0;
+	}
+	in->port.flags |= WEIR__PORT_PARTIAL;
+	return in->port.burst;
+}
+
+static bool publish_head(struct weir_in *in, struct weir__lane *lane)
+{
+	uint32_t *word = weir__lane_head(lane);
+	uint32_t n = weir__index_diff(in->head, ck_pr_load_32(word));
+
+	if (!n)
+		return false;
+	ck_pr_store_32(word, in->head & WEIR__INDEX_MASK);
+	if (in->port.actor->stats)
+		weir__stats_add(&in->port.actor->stats->taken, n);
+	return true;
+}
+
+/* Lets go of the lane's producer. Owner. */
+static void unlink_producer(struct weir__lane *lane)
+{
+	struct weir_out *out = lane->out;
+
+	lane->out = NULL;
+	if (out)
+		weir_actor_unref(out->port.actor);
+}
+
+static struct weir__lane *next_lane(struct weir_in *in,
+				    const struct weir__lane *lane)
+{
+	struct weir__merge *merge = in->merge;
+	struct weir__merge_lane *next = merge->lanes;
+
+	if (lane != &in->lane)
+		next = ((const struct weir__merge_lane *)lane)->next;
+	if (next)
+		return &next->lane;
+	if (merge->rule == WEIR_MERGE_OPEN || !merge->lanes)
+		return &in->lane;
+	return &merge->lanes->lane;
+}
+
+/* Makes another lane the one that in->head and in->slots are of. */
+static void switch_lane(struct weir_in *in, struct weir__lane *lane)
+{
+	struct weir__lane *old = in->merge->current;
+
+	if (lane == old)
+		return;
+	/* release: we are done with the tokens; pairs with the acquire of the
+	 * producer that reads the head */
+	ck_pr_fence_release();
+	if (publish_head(in, old) && old->out) {
+		/* store -> load, rule 2; pairs with the producer's arming */
+		weir__fence_full();
+		weir__port_unblock(&old->out->port);
+	}
+	in->merge->current = lane;
+	in->head = ck_pr_load_32(weir__lane_head(lane));
+	in->limit = in->head;
+	in->slots = weir__lane_slots(lane);
+}
+
+/* A merged lane has ended and is drained: it goes. */
+static void remove_lane(struct weir_in *in, struct weir__lane *lane)
+{
+	struct weir__merge_lane **link = &in->merge->lanes;
+	struct weir__merge_lane *gone = (struct weir__merge_lane *)lane;
+
+	switch_lane(in, next_lane(in, lane) == lane ? &in->lane
+						    : next_lane(in, lane));
+	while (*link != gone)
+		link = &(*link)->next;
+	*link = gone->next;
+	if (in->merge->current == &in->lane && in->merge->lanes)
+		switch_lane(in, next_lane(in, &in->lane));
+	unlink_producer(lane);
+	lane_fini(in, lane);
+	weir__free(allocator(in), gone, sizeof(*gone));
+}
+
+/*
+ * A lane of a merging in-port has ended. True: that was the end of them all;
+ * the error, if any, is with the port's own lane then.
+ */
+static bool lane_ended(struct weir_in *in, struct weir__lane *lane)
+{
+	struct weir__merge *merge = in->merge;
+	bool last;
+
+	if (lane == &in->lane)
+		return true;
+	last = merge->rule == WEIR_MERGE_FIRST || lane->error ||
+	       (merge->rule == WEIR_MERGE_ALL && merge->n_open == 1);
+	merge->n_open--;
+	if (last && lane->error && !in->lane.error)
+		in->lane.error = weir_error_ref(lane->error);
+	remove_lane(in, lane);
+	return last;
+}
+
+/* How many lanes there are to ask. */
+static uint32_t n_lanes(const struct weir_in *in)
+{
+	const struct weir__merge *merge = in->merge;
+
+	return merge->n_open + (merge->rule == WEIR_MERGE_OPEN ? 1 : 0);
+}
+
+/*
+ * Takes the lanes in turn: from one with tokens on to the next that has some,
+ * at each look that comes after a run.
+ */
+static uint32_t certain_merged(struct weir_in *in)
+{
+	struct weir__lane *lane = in->merge->current;
+	uint32_t left = n_lanes(in), n;
+	bool ended;
+
+	if (in->head != ck_pr_load_32(weir__lane_head(lane)))
+		lane = next_lane(in, lane);
+	for (; left; left--) {
+		switch_lane(in, lane);
+		n = certain_lane(in, lane, &ended);
+		if (n >= in->port.burst)
+			return n;
+		if (ended && n) {
+			if (!(in->port.flags & WEIR__PORT_LAST))
+				return at_end(in, n);
+			in->port.flags &= (uint8_t)~WEIR__PORT_LAST;
+			drain_lane(in);
+		}
+		if (ended && lane_ended(in, lane))
+			return at_end(in, 0);
+		lane = ended ? in->merge->current : next_lane(in, lane);
+	}
+	return 0;
+}
+
+static uint32_t in_certain(struct weir_port *port)
+{
+	struct weir_in *in = (struct weir_in *)port;
+	bool ended;
+	uint32_t n;
+
+	if (in->merge)
+		return in->port.flags & WEIR__PORT_AT_END ? 0
+							  : certain_merged(in);
+	n = certain_lane(in, &in->lane, &ended);
+	if (WEIR_UNLIKELY(ended) && n < port->burst)
+		return at_end(in, n);
+	return n;
+}
+
+/* --- Publishing and ending ----------------------------------------------- */
+
+static bool in_publish(struct weir_port *port)
+{
+	struct weir_in *in = (struct weir_in *)port;
+	struct weir__lane *lane = current(in);
+
+	/* A put lane's producers do not wait: nobody to wake. */
+	return publish_head(in, lane) && lane->out;
+}
+
+static void in_wake(struct weir_port *port)
+{
+	weir__port_unblock(&current((struct weir_in *)port)->out->port);
+}
+
+/* Tells the lane's producer that nobody takes any more, and lets go of it. */
+static void cancel_lane(struct weir__lane *lane)
+{
+	if (!lane->out)
+		return;
+	/* One that has ended does not look any more. */
+	if (!(ck_pr_load_32(weir__lane_tail(lane)) & 1)) {
+		/* The release is in the signal; pairs with the acquire in
+		 * handle_signals(). */
+		ck_pr_or_32(&lane->state, WEIR__LANE_CANCELLED);
+		weir__actor_signal(lane->out->port.actor, WEIR__SIGNAL_PORTS);
+	}
+	unlink_producer(lane);
+}
+
+static void drain_all(struct weir_in *in)
+{
+	struct weir__merge_lane *lane;
+
+	if (!in->merge) {
+		drain_lane(in);
+		return;
+	}
+	for (lane = in->merge->lanes; lane; lane = lane->next) {
+		switch_lane(in, &lane->lane);
+		drain_lane(in);
+	}
+	switch_lane(in, &in->lane);
+	drain_lane(in);
+}
+
+static void in_close(struct weir_port *port, struct weir_error *error)
+{
+	struct weir_in *in = (struct weir_in *)port;
+	struct weir__merge_lane *lane;
+
+	(void)error;
+	if (!(in->lane_flags & WEIR__IN_LINKED))
+		ck_pr_or_32(weir__lane_tail(&in->lane), 1);
+	cancel_lane(&in->lane);
+	for (lane = in->merge ? in->merge->lanes : NULL; lane;
+	     lane = lane->next)
+		cancel_lane(&lane->lane);
+	drain_all(in);
+}
+
+static void in_fini(struct weir_port *port)
+{
+	struct weir_in *in = (struct weir_in *)port;
+	struct weir__merge_lane *lane, *next;
+
+	drain_all(in);
+	for (lane = in->merge ? in->merge->lanes : NULL; lane; lane = next) {
+		next = lane->next;
+		lane_fini(in, &lane->lane);
+		weir__free(allocator(in), lane, sizeof(*lane));
+	}
+	weir__free(allocator(in), in->merge, sizeof(*in->merge));
+	lane_fini(in, &in->lane);
+}
+
+struct weir_error *weir__in_ended(struct weir_port *port)
+{
+	struct weir_in *in = (struct weir_in *)port;
+	struct weir_error *error = weir_error_ref(in->lane.error);
+
+	port->flags &= (uint8_t) ~(WEIR__PORT_AT_END | WEIR__PORT_LAST);
+	weir__port_switch_off(port, WEIR__PORT_ENDED);
+	in_close(port, NULL);
+	return error;
+}
+
+int weir_in_cancel(struct weir_in *in)
+{
+	int rc = weir__port_check_owner(in ? &in->port : NULL);
+
+	if (rc < 0)
+		return rc;
+	if (in->port.flags & WEIR__PORT_ENDED)
+		return -EALREADY;
+	weir__port_switch_off(&in->port, WEIR__PORT_ENDED);
+	in_close(&in->port, NULL);
+	return 0;
+}
+
+/* --- Links ---------------------------------------------------------------- */
+
+static int check_lane(const struct weir_in *in)
+{
+	uint32_t word = ck_pr_load_32(weir__lane_tail(&in->lane));
+
+	if (in->port.flags & WEIR__PORT_ENDED)
+		return -EPIPE;
+	if (in->merge)
+		return 0;
+	if (word & 1)
+		return -EPIPE;
+	if (in->lane_flags & WEIR__IN_LINKED)
+		return -EISCONN;
+	/* Tokens put before the start are the link's first ones. */
+	if (word && weir__state(in->port.actor) != WEIR__STATE_NEW)
+		return -EISCONN;
+	return 0;
+}
+
+struct weir__lane *weir__in_lane(struct weir_in *in, int *rc)
+{
+	struct weir__merge_lane *lane;
+
+	*rc = check_lane(in);
+	if (*rc < 0)
+		return NULL;
+	if (!in->merge)
+		return &in->lane;
+	*rc = -ENOMEM;
+	lane = weir__alloc(allocator(in), sizeof(*lane));
+	if (!lane)
+		return NULL;
+	if (lane_init(in, &lane->lane) < 0) {
+		weir__free(allocator(in), lane, sizeof(*lane));
+		return NULL;
+	}
+	*rc = 0;
+	return &lane->lane;
+}
+
+void weir__in_linked(struct weir_in *in, struct weir__lane *lane,
+		     struct weir_out *out)
+{
+	struct weir__merge_lane *merged = (struct weir__merge_lane *)lane;
+
+	lane->out = out;
+	if (!in->merge) {
+		in->lane_flags |= WEIR__IN_LINKED;
+	} else {
+		merged->next = in->merge->lanes;
+		in->merge->lanes = merged;
+		in->merge->n_open++;
+		if (in->merge->n_open == 1 &&
+		    in->merge->rule != WEIR_MERGE_OPEN)
+			switch_lane(in, lane);
+	}
+	/* A consumer that runs and waits must look: there may be tokens. */
+	weir__port_unblock(&in->port);
+}
+
+void weir__in_partial(struct weir_port *port)
+{
+	struct weir_in *in = (struct weir_in *)port;
+	uint32_t head = ck_pr_load_32(weir__lane_head(current(in)));
+
+	port->flags &= (uint8_t)~WEIR__PORT_PARTIAL;
+	if (weir__index_diff(in->head, head) == 0)
+		port->flags |= WEIR__PORT_LAST;
+}
+
+static void in_rest(struct weir_port *port)
+{
+	struct weir_in *in = (struct weir_in *)port;
+
+	in->limit = in->head;
+}
+
+const struct weir__port_ops weir__in_ops = {
+	.certain = in_certain,
+	.rest = in_rest,
+	.publish = in_publish,
+	.wake = in_wake,
+	.close = in_close,
+	.fini = in_fini,
+};

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Lanes: how tokens and the end of a stream get from one producer into an
+ * in-port.
+ *
+ * A lane is a ring. words[0], the tail word, is 2 * (tokens put) + ended: one
+ * load tells how many tokens there are and whether that was all, so the end
+ * is behind the tokens by construction. The head word counts tokens taken.
+ * Both run freely over 31 bits:
+ *
+ *	0 <= (tail - head) mod 2^31 <= capacity
+ *
+ * A link's lane has one producer, which stores the tail word. A put lane
+ * (weir_in_put) has many: they reserve a slot by a swap of the tail word,
+ * fill it and mark it in filled[] with its number + 1; the consumer takes
+ * what is marked without a gap.
+ *
+ * Either word lives on a cache line of its own in the ring's memory, or, with
+ * capacity 1, in the lane itself. The lane belongs to the in-port; a linked
+ * producer may touch it as long as it holds its reference on the consumer.
+ */
+#ifndef WEIR_ACTOR_IN_H
+#define WEIR_ACTOR_IN_H
+
+#include <stdbool.h>
+
+#include <weir/in.h>
+
+#include "base/memory.h"
+
+#define WEIR__INDEX_MASK 0x7fffffffu
+#define WEIR__LINE_WORDS (WEIR__LINE / sizeof(uint32_t))
+
+/* lane->state, atomic. */
+enum {
+	WEIR__LANE_CANCELLED = 1u << 0, /* set by the consumer, signals */
+	WEIR__LANE_ENDING = 1u << 1,	/* claimed: a put lane ends once */
+};
+
+/* in->lane_flags. WEIR__IN_LINKED also tells puts to go away. */
+enum {
+	WEIR__IN_LINKED = 1u << 0,
+	WEIR__IN_PUT_TO = 1u << 1, /* a token was put before the start */
+};
+
+/* The other lanes of a merging in-port, and who comes next. */
+struct weir__merge {
+	enum weir_merge rule;
+	struct weir__merge_lane *lanes; /* circular, or NULL */
+	struct weir__lane *current;	/* that in->head and slots are of */
+	uint32_t n_open;		/* lanes that have not ended */
+};
+
+struct weir__merge_lane {
+	struct weir__lane lane;
+	struct weir__merge_lane *next;
+};
+
+static inline uint32_t *weir__lane_tail(const struct weir__lane *lane)
+{
+	return lane->words;
+}
+
+static inline uint32_t *weir__lane_head(const struct weir__lane *lane)
+{
+	return lane->words + (lane->words == lane->own ? 1 : WEIR__LINE_WORDS);
+}
+
+static inline void **weir__lane_slots(struct weir__lane *lane)
+{
+	if (lane->words == lane->own)
+		return &lane->slot;
+	return (void **)(void *)(lane->words + 2 * WEIR__LINE_WORDS);
+}
+
+/* Tokens between two indices of a lane. */
+static inline uint32_t weir__index_diff(uint32_t later, uint32_t earlier)
+{
+	return (later - earlier) & WEIR__INDEX_MASK;
+}
+
+/*
+ * A lane for a link into `in`: its own, or a new one when it merges; NULL and
+ * *rc: -EISCONN, -EPIPE, -ENOMEM. Owner of both ends.
+ */
+struct weir__lane *weir__in_lane(struct weir_in *in, int *rc);
+
+/* The lane is linked from now on: no puts, and its consumer is waited for. */
+void weir__in_linked(struct weir_in *in, struct weir__lane *lane,
+		     struct weir_out *out);
+
+/*
+ * The stream is over: takes the port out of firing and lets go of the
+ * producer. Returns a reference of the error, or NULL. Owner.
+ */
+struct weir_error *weir__in_ended(struct weir_port *port);
+
+/* Drain: what weir_in_put() feeds ends here. Owner. */
+void weir__in_refuse(struct weir_port *port);
+
+/*
+ * A turn has run with fewer tokens than its burst, the last ones: if it left
+ * them all, the rest is not wanted. Owner.
+ */
+void weir__in_partial(struct weir_port *port);
+
+#endif

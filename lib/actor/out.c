@@ -1,0 +1,516 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Out-ports and links. An out-port holds a reference on the actor of each
+ * in-port it is linked to and touches nothing there after dropping it; what
+ * it publishes and how the two sides find each other stands in in.h.
+ */
+#include "actor/out.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include <ck_pr.h>
+
+#include "actor/gate.h"
+#include "actor/in.h"
+#include "actor/port.h"
+#include "actor/stats.h"
+#include "base/fence.h"
+#include "executor/registry.h"
+
+_Static_assert(sizeof(void *) != 8 || sizeof(struct weir_out) == 88,
+	       "the layout of struct weir_out is ABI");
+
+static const struct weir_allocator *allocator(const struct weir_out *out)
+{
+	return out->port.actor->executor->options.allocator;
+}
+
+int weir_out_init(struct weir_out *out, struct weir_actor *actor,
+		  const struct weir_items *items)
+{
+	int rc = weir__port_check_init(out, actor);
+
+	if (rc < 0)
+		return rc;
+	memset(out, 0, sizeof(*out));
+	out->items = items;
+	weir__port_init(&out->port, actor, WEIR__PORT_OUT);
+	return 0;
+}
+
+int weir_out_fan(struct weir_out *out, enum weir_fan way, size_t capacity)
+{
+	int rc = weir__port_check_owner(out ? &out->port : NULL);
+
+	if (rc < 0)
+		return rc;
+	if ((unsigned int)way > WEIR_BALANCE || capacity == 0 ||
+	    capacity > WEIR_CAPACITY_MAX || (capacity & (capacity - 1)) ||
+	    capacity < out->port.burst)
+		return -EINVAL;
+	if (weir__state(out->port.actor) != WEIR__STATE_NEW)
+		return -EPERM;
+	if (out->lane || out->fan)
+		return -EBUSY;
+	out->fan = weir__alloc(allocator(out), sizeof(*out->fan));
+	if (!out->fan)
+		return -ENOMEM;
+	out->slots = weir__alloc(allocator(out), capacity * sizeof(void *));
+	if (!out->slots) {
+		weir__free(allocator(out), out->fan, sizeof(*out->fan));
+		out->fan = NULL;
+		return -ENOMEM;
+	}
+	out->mask = (uint32_t)capacity - 1;
+	out->fan->way = way;
+	return 0;
+}
+
+static void drop_token(struct weir_out *out, void *item)
+{
+	if (out->items && out->items->drop)
+		out->items->drop(item, out->items->context);
+	weir__registry_dropped(out->port.actor->executor, 1);
+}
+
+int weir__out_full(struct weir_out *out, void *item)
+{
+	if (out->out_flags & WEIR__OUT_ENDED)
+		return -EPIPE;
+	if (!(out->out_flags & WEIR__OUT_CANCELLED))
+		return -EAGAIN;
+	drop_token(out, item);
+	return 0;
+}
+
+/* --- Looking -------------------------------------------------------------- */
+
+/* Free slots of a lane whose next token has the index `tail`. */
+static uint32_t room(const struct weir_in *in, const struct weir__lane *lane,
+		     uint32_t tail)
+{
+	uint32_t head = ck_pr_load_32(weir__lane_head(lane));
+
+	/* acquire: the consumer is done with the slots; pairs with the release
+	 * in publish() */
+	ck_pr_fence_acquire();
+	return in->mask + 1 - weir__index_diff(tail, head);
+}
+
+static uint32_t sink_tail(const struct weir__sink *sink)
+{
+	/* no order: we are the only one who writes it */
+	return ck_pr_load_32(weir__lane_tail(sink->lane)) >> 1;
+}
+
+static uint32_t sink_room(const struct weir__sink *sink)
+{
+	return room(sink->in, sink->lane, sink_tail(sink));
+}
+
+/* What all sinks together have room for, beyond what is not handed out. */
+static uint32_t fan_room(const struct weir_out *out)
+{
+	const struct weir__fan *fan = out->fan;
+	uint32_t waiting = out->tail - fan->handed;
+	uint32_t most = out->mask + 1, total = 0, n;
+	const struct weir__sink *sink;
+
+	if (!fan->sinks)
+		return 0;
+	for (sink = fan->sinks; sink; sink = sink->next) {
+		n = sink_room(sink);
+		if (fan->way == WEIR_BROADCAST && n < most)
+			most = n;
+		total += n;
+	}
+	if (fan->way == WEIR_BALANCE && total < most)
+		most = total;
+	return most - waiting;
+}
+
+static uint32_t out_certain(struct weir_port *port)
+{
+	struct weir_out *out = (struct weir_out *)port;
+	uint32_t n = 0;
+
+	if (out->lane)
+		n = room(out->in, out->lane, out->tail);
+	else if (out->fan)
+		n = fan_room(out);
+	out->limit = out->tail + n;
+	return n;
+}
+
+static void out_rest(struct weir_port *port)
+{
+	struct weir_out *out = (struct weir_out *)port;
+
+	out->limit = out->tail;
+}
+
+/* --- Handing out ---------------------------------------------------------- */
+
+/* Stores a link's tail word; the caller has fenced (release). */
+static void store_tail(struct weir__lane *lane, uint32_t tail, uint32_t ended)
+{
+	ck_pr_store_32(weir__lane_tail(lane), tail << 1 | ended);
+}
+
+static void give(struct weir__sink *sink, void *item)
+{
+	uint32_t index = sink_tail(sink) + sink->share++;
+
+	weir__lane_slots(sink->lane)[index & sink->in->mask] = item;
+}
+
+/* Ends a link behind what was handed out, and lets go of its consumer. */
+static void end_lane(struct weir_in *in, struct weir__lane *lane, uint32_t tail,
+		     struct weir_error *error)
+{
+	lane->error = weir_error_ref(error);
+	/* release: the tokens and the error before the end; pairs with the
+	 * acquire in certain_linked() */
+	ck_pr_fence_release();
+	store_tail(lane, tail, 1);
+	weir__actor_signal(in->port.actor, WEIR__SIGNAL_PORTS);
+	weir_actor_unref(in->port.actor);
+}
+
+static void remove_sink(struct weir_out *out, struct weir__sink *gone)
+{
+	struct weir__sink **link = &out->fan->sinks;
+
+	while (*link != gone)
+		link = &(*link)->next;
+	*link = gone->next;
+	out->fan->n_sinks--;
+	weir__free(allocator(out), gone, sizeof(*gone));
+}
+
+/* Another holder for every sink but the last; that one gets the item itself. */
+static void broadcast(struct weir_out *out, void *item)
+{
+	const struct weir_items *items = out->items;
+	struct weir__sink *sink, *next;
+	int rc;
+
+	for (sink = out->fan->sinks; sink->next; sink = next) {
+		next = sink->next;
+		rc = items && items->share ? items->share(item, items->context)
+					   : 0;
+		if (rc == 0) {
+			give(sink, item);
+			continue;
+		}
+		end_lane(sink->in, sink->lane, sink_tail(sink) + sink->share,
+			 weir_error_of(rc));
+		remove_sink(out, sink);
+	}
+	give(sink, item);
+}
+
+/* Runs of tokens, a sink each; who has been served goes to the end. */
+static void balance(struct weir_out *out, uint32_t n)
+{
+	struct weir__fan *fan = out->fan;
+	uint32_t fair = (n + fan->n_sinks - 1) / fan->n_sinks;
+
+	while (n) {
+		struct weir__sink *sink = fan->sinks, **link = &fan->sinks;
+		uint32_t k = sink_room(sink) - sink->share;
+
+		if (k > fair)
+			k = fair;
+		if (k > n)
+			k = n;
+		n -= k;
+		while (k--)
+			give(sink, out->slots[fan->handed++ & out->mask]);
+		while (*link)
+			link = &(*link)->next;
+		fan->sinks = sink->next;
+		sink->next = NULL;
+		if (link == &sink->next)
+			link = &fan->sinks;
+		*link = sink;
+	}
+}
+
+static void count(const struct weir_out *out, uint32_t n)
+{
+	if (out->port.actor->stats)
+		weir__stats_add(&out->port.actor->stats->put, n);
+}
+
+static bool publish_fan(struct weir_out *out)
+{
+	struct weir__fan *fan = out->fan;
+	uint32_t n = out->tail - fan->handed;
+	struct weir__sink *sink;
+
+	if (!n)
+		return false;
+	if (!fan->sinks) {
+		for (; fan->handed != out->tail; fan->handed++)
+			drop_token(out, out->slots[fan->handed & out->mask]);
+		return false;
+	}
+	count(out, n);
+	if (fan->way == WEIR_BALANCE)
+		balance(out, n);
+	else
+		for (; fan->handed != out->tail; fan->handed++)
+			broadcast(out, out->slots[fan->handed & out->mask]);
+	/* release: the tokens before the indices; pairs with the acquire in
+	 * certain_linked() */
+	ck_pr_fence_release();
+	for (sink = fan->sinks; sink; sink = sink->next)
+		if (sink->share)
+			store_tail(sink->lane, sink_tail(sink) + sink->share,
+				   0);
+	return true;
+}
+
+static bool publish_link(struct weir_out *out)
+{
+	uint32_t old = ck_pr_load_32(weir__lane_tail(out->lane)) >> 1;
+
+	if (weir__index_diff(out->tail, old) == 0)
+		return false;
+	store_tail(out->lane, out->tail, 0);
+	count(out, weir__index_diff(out->tail, old));
+	return true;
+}
+
+static bool out_publish(struct weir_port *port)
+{
+	struct weir_out *out = (struct weir_out *)port;
+
+	if (out->lane)
+		return publish_link(out);
+	return out->fan && publish_fan(out);
+}
+
+static void out_wake(struct weir_port *port)
+{
+	struct weir_out *out = (struct weir_out *)port;
+	struct weir__sink *sink;
+
+	if (out->lane) {
+		weir__port_unblock(&out->in->port);
+		return;
+	}
+	for (sink = out->fan->sinks; sink; sink = sink->next) {
+		if (!sink->share)
+			continue;
+		sink->share = 0;
+		weir__port_unblock(&sink->in->port);
+	}
+}
+
+/* --- Linking -------------------------------------------------------------- */
+
+static int check_link(const struct weir_out *out, const struct weir_in *in)
+{
+	if (!out || !in || !out->port.actor || !in->port.actor)
+		return -EINVAL;
+	if (!weir__owned(out->port.actor) || !weir__owned(in->port.actor))
+		return -EPERM;
+	if (in->items && in->items != out->items)
+		return -EINVAL;
+	if (out->port.burst > in->mask + 1)
+		return -EINVAL;
+	if (out->out_flags)
+		return -EPIPE;
+	if (out->lane)
+		return -EISCONN;
+	if (out->fan && out->fan->n_sinks && out->fan->way == WEIR_BROADCAST &&
+	    out->items && out->items->drop && !out->items->share)
+		return -ENOTSUP;
+	return 0;
+}
+
+/*
+ * Hands out what is waiting, between runs: before the set of sinks changes,
+ * so that all that waits has the room it was promised.
+ */
+static void flush_fan(struct weir_out *out)
+{
+	if (!publish_fan(out))
+		return;
+	/* store -> load, rule 2; pairs with the consumers' arming */
+	weir__fence_full();
+	out_wake(&out->port);
+}
+
+static void attach(struct weir_out *out, struct weir_in *in,
+		   struct weir__lane *lane, struct weir__sink *sink)
+{
+	weir_actor_ref(out->port.actor);
+	weir_actor_ref(in->port.actor);
+	in->items = out->items;
+	if (sink) {
+		flush_fan(out);
+		sink->in = in;
+		sink->lane = lane;
+		sink->next = out->fan->sinks;
+		out->fan->sinks = sink;
+		out->fan->n_sinks++;
+	} else {
+		out->in = in;
+		out->lane = lane;
+		out->slots = weir__lane_slots(lane);
+		out->mask = in->mask;
+		/* what was put before the start comes first */
+		out->tail = ck_pr_load_32(weir__lane_tail(lane)) >> 1;
+		out->limit = out->tail;
+	}
+	weir__in_linked(in, lane, out);
+	/* A producer that runs and waits must look: there may be room. */
+	weir__port_unblock(&out->port);
+}
+
+int weir_link(struct weir_out *out, struct weir_in *in)
+{
+	struct weir__sink *sink = NULL;
+	struct weir__lane *lane;
+	int rc = check_link(out, in);
+
+	if (rc < 0)
+		return rc;
+	if (out->fan) {
+		sink = weir__alloc(allocator(out), sizeof(*sink));
+		if (!sink)
+			return -ENOMEM;
+	}
+	lane = weir__in_lane(in, &rc);
+	if (!lane) {
+		weir__free(allocator(out), sink, sizeof(*sink));
+		return rc;
+	}
+	attach(out, in, lane, sink);
+	return 0;
+}
+
+/* --- Ending --------------------------------------------------------------- */
+
+static bool cancelled(const struct weir__lane *lane)
+{
+	return (ck_pr_load_32(&lane->state) & WEIR__LANE_CANCELLED) != 0;
+}
+
+/* True if other out-ports of the actor still have somebody who takes. */
+static bool others_alive(const struct weir_out *out)
+{
+	const struct weir_port *port;
+
+	for (port = out->port.actor->ports; port; port = port->next)
+		if (port != &out->port && port->kind == WEIR__PORT_OUT &&
+		    !(port->flags & WEIR__PORT_ENDED))
+			return true;
+	return false;
+}
+
+static int all_cancelled(struct weir_out *out)
+{
+	struct weir_actor *actor = out->port.actor;
+
+	out->out_flags |= WEIR__OUT_CANCELLED;
+	out->limit = out->tail;
+	weir__port_switch_off(&out->port, WEIR__PORT_ENDED);
+	if (actor->ops->cancelled)
+		return actor->ops->cancelled(actor, out);
+	if (!others_alive(out))
+		weir__actor_end(actor, NULL, false);
+	return 0;
+}
+
+/* A signal has come; what was put so far is published before we look. */
+static int out_signalled(struct weir_port *port)
+{
+	struct weir_out *out = (struct weir_out *)port;
+	struct weir__sink *sink, *next;
+	uint32_t left = 0;
+
+	if (out->port.flags & WEIR__PORT_ENDED)
+		return 0;
+	if (out->lane) {
+		if (!cancelled(out->lane))
+			return 0;
+		(void)publish_link(out);
+		out->lane = NULL;
+		weir_actor_unref(out->in->port.actor);
+		return all_cancelled(out);
+	}
+	if (!out->fan || !out->fan->sinks)
+		return 0;
+	flush_fan(out);
+	for (sink = out->fan->sinks; sink; sink = next) {
+		next = sink->next;
+		if (!cancelled(sink->lane)) {
+			left++;
+			continue;
+		}
+		weir_actor_unref(sink->in->port.actor);
+		remove_sink(out, sink);
+	}
+	return left ? 0 : all_cancelled(out);
+}
+
+static void out_close(struct weir_port *port, struct weir_error *error)
+{
+	struct weir_out *out = (struct weir_out *)port;
+	struct weir__lane *lane = out->lane;
+	struct weir__sink *sink;
+
+	out->limit = out->tail;
+	if (lane) {
+		out->lane = NULL;
+		end_lane(out->in, lane, out->tail, error);
+	}
+	if (!out->fan)
+		return;
+	(void)publish_fan(out);
+	while ((sink = out->fan->sinks)) {
+		sink->share = 0;
+		end_lane(sink->in, sink->lane, sink_tail(sink), error);
+		remove_sink(out, sink);
+	}
+}
+
+int weir_out_end(struct weir_out *out, struct weir_error *error)
+{
+	int rc = weir__port_check_owner(out ? &out->port : NULL);
+
+	if (rc < 0)
+		return rc;
+	if (out->out_flags)
+		return -EALREADY;
+	out->out_flags |= WEIR__OUT_ENDED;
+	out_close(&out->port, error);
+	weir__port_switch_off(&out->port, WEIR__PORT_ENDED);
+	return 0;
+}
+
+static void out_fini(struct weir_port *port)
+{
+	struct weir_out *out = (struct weir_out *)port;
+
+	if (!out->fan)
+		return;
+	weir__free(allocator(out), out->slots,
+		   ((size_t)out->mask + 1) * sizeof(void *));
+	weir__free(allocator(out), out->fan, sizeof(*out->fan));
+}
+
+const struct weir__port_ops weir__out_ops = {
+	.certain = out_certain,
+	.publish = out_publish,
+	.wake = out_wake,
+	.rest = out_rest,
+	.signalled = out_signalled,
+	.close = out_close,
+	.fini = out_fini,
+};

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What a kind of port must be able to do. The slice (gate.c) knows ports only
+ * through this table; a new kind is one new file and one line in port.c.
+ */
+#ifndef WEIR_ACTOR_PORT_H
+#define WEIR_ACTOR_PORT_H
+
+#include <stdbool.h>
+
+#include <weir/port.h>
+
+enum weir__port_kind {
+	WEIR__PORT_IN,
+	WEIR__PORT_OUT,
+	WEIR__PORT_SEMA,
+	WEIR__PORT_DELAY,
+	WEIR__PORT_FD,
+	WEIR__PORT_ANY,
+	WEIR__PORT_OTHER, /* a struct weir__other_port; must be last */
+};
+
+/* port->flags, the owner's. */
+enum {
+	WEIR__PORT_IGNORED = 1u << 0, /* switched off */
+	WEIR__PORT_ENDED = 1u << 1,   /* for ever */
+	WEIR__PORT_DIRTY = 1u << 2,   /* published, peers not woken yet */
+	WEIR__PORT_SHUT = 1u << 3,    /* not ready at the last look */
+	WEIR__PORT_ARMED = 1u << 4,   /* `blocked` set in this arming */
+	WEIR__PORT_AT_END = 1u << 5,  /* the stream has ended, not handled */
+	WEIR__PORT_PARTIAL = 1u << 6, /* the rest, less than a burst, is next */
+	WEIR__PORT_LAST = 1u << 7,    /* a turn has left that rest */
+};
+
+/*
+ * All but `wake` run on the owner's thread. Functions a kind has no use for
+ * are NULL, but `certain`.
+ */
+struct weir__port_ops {
+	/*
+	 * How many tokens, slots or permits are certain until the owner uses
+	 * them; looks at what others have published. May set AT_END.
+	 */
+	uint32_t (*certain)(struct weir_port *port);
+	/* The slice is over: no take or put finds anything until the next. */
+	void (*rest)(struct weir_port *port);
+	/* The port is about to be waited for. A negative errno fails. */
+	int (*arm)(struct weir_port *port);
+	/* Publishes what the last run did, by plain stores; false: nothing. */
+	bool (*publish)(struct weir_port *port);
+	/* After a full fence: unblocks whom the published may concern. */
+	void (*wake)(struct weir_port *port);
+	/* A signal has come: is it for this port? */
+	int (*signalled)(struct weir_port *port);
+	/* Final slice: ends, cancels, drains, lets go of other actors. */
+	void (*close)(struct weir_port *port, struct weir_error *error);
+	/* Last reference: drops what came late, frees memory. Any thread. */
+	void (*fini)(struct weir_port *port);
+};
+
+/* A kind from another layer brings its table along. */
+struct weir__other_port {
+	struct weir_port port;
+	const struct weir__port_ops *ops;
+};
+
+extern const struct weir__port_ops weir__in_ops, weir__out_ops, weir__sema_ops,
+	weir__delay_ops, weir__fd_ops, weir__any_ops;
+
+const struct weir__port_ops *weir__port_ops(const struct weir_port *port);
+
+/*
+ * -EINVAL, -EPERM as the public init functions have them, else 0; checked
+ * before weir__port_init, which adds the port to its actor.
+ */
+int weir__port_check_init(const void *port, const struct weir_actor *actor);
+void weir__port_init(struct weir_port *port, struct weir_actor *actor,
+		     enum weir__port_kind kind);
+
+/* 0, -EINVAL or -EPERM, for calls that are the owner's. */
+int weir__port_check_owner(const struct weir_port *port);
+
+/* Turns that are certain. Owner. */
+uint32_t weir__port_turns(struct weir_port *port);
+
+/* Takes no part any more (rule 7); `flag` is IGNORED or ENDED. Owner. */
+void weir__port_switch_off(struct weir_port *port, uint8_t flag);
+
+static inline bool weir__port_off(const struct weir_port *port)
+{
+	return (port->flags & (WEIR__PORT_IGNORED | WEIR__PORT_ENDED)) != 0;
+}
+
+#endif

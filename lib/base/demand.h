@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Demand: how many were asked for. Cumulative: `granted` grows by any
+ * thread's requests, `used` is the owner's, the difference decides, so there
+ * is no crossing of zero to race on. Saturates at INT64_MAX, which means
+ * unbounded and is never used up (Reactive Streams 1.0.4, rule 3.17).
+ */
+#ifndef WEIR_BASE_DEMAND_H
+#define WEIR_BASE_DEMAND_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <ck_pr.h>
+
+/* The sum of two demands, `n` > 0. */
+static inline int64_t weir__demand_sum(int64_t demand, int64_t n)
+{
+	return demand > INT64_MAX - n ? INT64_MAX : demand + n;
+}
+
+/*
+ * Adds `n` > 0; any thread; linearises at its swap. Before it, what the
+ * demand pays for is released; the caller fences before it looks for who
+ * waits (the swap orders nothing by itself).
+ */
+static inline void weir__demand_add(int64_t *granted, int64_t n)
+{
+	uint64_t *word = (uint64_t *)granted;
+	uint64_t old = ck_pr_load_64(word), next;
+
+	/* release: pairs with the acquire in weir__demand_left() */
+	ck_pr_fence_release();
+	do {
+		next = (uint64_t)weir__demand_sum((int64_t)old, n);
+	} while (!ck_pr_cas_64_value(word, old, next, &old));
+}
+
+/* What is left of it; negative is debt. Owner of `used`. */
+static inline int64_t weir__demand_left(const int64_t *granted, int64_t used)
+{
+	int64_t sum = (int64_t)ck_pr_load_64((const uint64_t *)granted);
+
+	/* acquire: what came before the request; pairs with the release in
+	 * weir__demand_add() */
+	ck_pr_fence_acquire();
+	return sum == INT64_MAX ? INT64_MAX : sum - used;
+}
+
+#endif

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A small mutex for short sections off the per-item paths: one word, no
+ * system call unless it is contended, and made of ck_pr operations so that
+ * the explorer and ThreadSanitizer see it (pthread's would be opaque).
+ * Nothing is submitted and no user code is called while one is held.
+ *
+ * Word: 0 free, 1 held, 2 held and somebody may be waiting (Drepper, "Futexes
+ * are tricky", mutex 2).
+ */
+#ifndef WEIR_BASE_LOCK_H
+#define WEIR_BASE_LOCK_H
+
+#include <ck_pr.h>
+
+#include "base/futex.h"
+
+struct weir__lock {
+	uint32_t word;
+};
+
+static inline void weir__lock(struct weir__lock *lock)
+{
+	uint32_t seen = 0;
+
+	if (!ck_pr_cas_32_value(&lock->word, 0, 1, &seen)) {
+		/* Announce ourselves; whoever reads 2 on unlock wakes us. */
+		while (ck_pr_fas_32(&lock->word, 2) != 0)
+			weir__futex_wait(&lock->word, 2, UINT64_MAX);
+	}
+	/* acquire: pairs with the release in weir__unlock() */
+	ck_pr_fence_lock();
+}
+
+static inline void weir__unlock(struct weir__lock *lock)
+{
+	/* release: pairs with the acquire in weir__lock() */
+	ck_pr_fence_unlock();
+	if (ck_pr_fas_32(&lock->word, 0) == 2)
+		weir__futex_wake(&lock->word, 1);
+}
+
+#endif

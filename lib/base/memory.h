@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Allocation through a struct weir_allocator: zeroed memory, and memory that
+ * starts on a cache line of its own.
+ */
+#ifndef WEIR_BASE_MEMORY_H
+#define WEIR_BASE_MEMORY_H
+
+#include <weir/allocator.h>
+
+#define WEIR__LINE 64u
+
+/* Zeroed, or NULL. */
+void *weir__alloc(const struct weir_allocator *allocator, size_t size);
+
+/* NULL is fine. `size` as at weir__alloc. */
+void weir__free(const struct weir_allocator *allocator, void *memory,
+		size_t size);
+
+/* Zeroed and aligned to WEIR__LINE, or NULL. */
+void *weir__alloc_lines(const struct weir_allocator *allocator, size_t size);
+
+/* NULL is fine. `size` as at weir__alloc_lines. */
+void weir__free_lines(const struct weir_allocator *allocator, void *memory,
+		      size_t size);
+
+#endif

@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What all executors share: options, the registry of living actors, drain and
+ * abort. A drain is in the registry's list from the call until somebody takes
+ * it out under the lock; who takes it out completes it. One with a deadline is
+ * completed by who gets hold of its timer: the last actor if it can cancel
+ * the timer, else the timer.
+ */
+#include <weir/executor.h>
+
+#include <errno.h>
+#include <string.h>
+
+#include <ck_pr.h>
+
+#include "base/memory.h"
+#include "executor/registry.h"
+
+#define TASKS_FIRST 64u
+#define BROADCAST 32u /* actors signalled between two locks */
+
+static bool pair(bool first, bool second)
+{
+	return first == second;
+}
+
+static void set_defaults(struct weir_executor_options *options)
+{
+	if (!options->allocator)
+		options->allocator = weir_allocator_default();
+	if (!options->budget_turns)
+		options->budget_turns = 256;
+	if (!options->budget_ns)
+		options->budget_ns = 100 * 1000;
+	if (!options->publish_ns)
+		options->publish_ns = 20 * 1000;
+}
+
+int weir_executor_init(struct weir_executor *executor,
+		       const struct weir_executor_ops *ops,
+		       const struct weir_executor_options *options)
+{
+	struct weir_executor made = {.ops = ops};
+
+	if (!executor || !ops || !ops->submit || !ops->now)
+		return -EINVAL;
+	if (!pair(ops->timer_arm, ops->timer_cancel) ||
+	    !pair(ops->watch_arm, ops->watch_cancel) ||
+	    !pair(ops->step, ops->wake))
+		return -EINVAL;
+	if (options)
+		made.options = *options;
+	set_defaults(&made.options);
+	if (made.options.budget_turns > WEIR_BUDGET_MAX ||
+	    !made.options.allocator->alloc || !made.options.allocator->free)
+		return -EINVAL;
+	made.registry = weir__alloc_lines(made.options.allocator,
+					  sizeof(*made.registry));
+	if (!made.registry)
+		return -ENOMEM;
+	*executor = made;
+	return 0;
+}
+
+static void registry_free(struct weir_executor *executor)
+{
+	struct weir__registry *registry = executor->registry;
+	const struct weir_allocator *allocator = executor->options.allocator;
+
+	weir__free(allocator, registry->tasks,
+		   registry->capacity * sizeof(*registry->tasks));
+	weir__free(allocator, registry->free,
+		   registry->capacity * sizeof(*registry->free));
+	weir__free_lines(allocator, registry, sizeof(*registry));
+}
+
+int weir_executor_fini(struct weir_executor *executor)
+{
+	if (!executor || !executor->registry)
+		return -EINVAL;
+	if (weir_executor_alive(executor))
+		return -EBUSY;
+	registry_free(executor);
+	executor->registry = NULL;
+	return 0;
+}
+
+uint64_t weir_executor_now(struct weir_executor *executor)
+{
+	return executor->ops->now(executor);
+}
+
+size_t weir_executor_alive(struct weir_executor *executor)
+{
+	struct weir__registry *registry = executor->registry;
+	size_t alive;
+
+	weir__lock(&registry->lock);
+	alive = registry->alive;
+	weir__unlock(&registry->lock);
+	return alive;
+}
+
+int weir_timer_arm(struct weir_executor *executor, struct weir_timer *timer,
+		   uint64_t at_ns)
+{
+	if (!executor || !timer || !timer->fire)
+		return -EINVAL;
+	if (!executor->ops->timer_arm)
+		return -ENOTSUP;
+	return executor->ops->timer_arm(executor, timer, at_ns);
+}
+
+bool weir_timer_cancel(struct weir_executor *executor, struct weir_timer *timer)
+{
+	if (!executor || !timer || !executor->ops->timer_cancel)
+		return false;
+	return executor->ops->timer_cancel(executor, timer);
+}
+
+/* Under the lock: both arrays twice as large, or nothing has changed. */
+static int grow(struct weir_executor *executor)
+{
+	struct weir__registry *registry = executor->registry;
+	const struct weir_allocator *allocator = executor->options.allocator;
+	uint32_t old = registry->capacity;
+	uint32_t capacity = old ? old * 2 : TASKS_FIRST;
+	struct weir_task **tasks;
+	uint32_t *free;
+
+	if (capacity < old)
+		return -ENOMEM;
+	tasks = weir__alloc(allocator, capacity * sizeof(*tasks));
+	if (!tasks)
+		return -ENOMEM;
+	free = weir__alloc(allocator, capacity * sizeof(*free));
+	if (!free) {
+		weir__free(allocator, tasks, capacity * sizeof(*tasks));
+		return -ENOMEM;
+	}
+	if (old) {
+		memcpy(tasks, registry->tasks, old * sizeof(*tasks));
+		memcpy(free, registry->free, old * sizeof(*free));
+	}
+	weir__free(allocator, registry->tasks, old * sizeof(*tasks));
+	weir__free(allocator, registry->free, old * sizeof(*free));
+	registry->tasks = tasks;
+	registry->free = free;
+	registry->capacity = capacity;
+	return 0;
+}
+
+static int add_locked(struct weir_executor *executor, struct weir_task *task,
+		      uint32_t *index)
+{
+	struct weir__registry *registry = executor->registry;
+	int rc;
+
+	if (registry->phase != WEIR__RUNNING)
+		return -ESHUTDOWN;
+	if (registry->n_free) {
+		*index = registry->free[--registry->n_free];
+	} else {
+		if (registry->n_tasks == registry->capacity) {
+			rc = grow(executor);
+			if (rc < 0)
+				return rc;
+		}
+		*index = registry->n_tasks++;
+	}
+	registry->tasks[*index] = task;
+	registry->alive++;
+	return 0;
+}
+
+int weir__registry_add(struct weir_executor *executor, struct weir_task *task,
+		       uint32_t *index)
+{
+	struct weir__registry *registry = executor->registry;
+	int rc;
+
+	weir__lock(&registry->lock);
+	rc = add_locked(executor, task, index);
+	weir__unlock(&registry->lock);
+	return rc;
+}
+
+void weir__registry_remove(struct weir_executor *executor, uint32_t index)
+{
+	struct weir__registry *registry = executor->registry;
+
+	weir__lock(&registry->lock);
+	registry->tasks[index] = NULL;
+	registry->free[registry->n_free++] = index;
+	weir__unlock(&registry->lock);
+}
+
+void weir__registry_dropped(struct weir_executor *executor, uint64_t n_items)
+{
+	/* relaxed: a counter, read by whoever completes a drain later */
+	if (n_items)
+		ck_pr_add_64(&executor->registry->dropped, n_items);
+}
+
+/* Under the lock: takes out what may be completed by the last actor. */
+static struct weir_drain *take_completed(struct weir_executor *executor)
+{
+	struct weir__registry *registry = executor->registry;
+	struct weir_drain **link = &registry->drains, *taken = NULL, *drain;
+
+	while ((drain = *link)) {
+		if (drain->timer.fire &&
+		    !executor->ops->timer_cancel(drain->executor,
+						 &drain->timer)) {
+			link = &drain->next; /* its timer completes it */
+			continue;
+		}
+		*link = drain->next;
+		drain->next = taken;
+		taken = drain;
+	}
+	return taken;
+}
+
+static void complete(struct weir_drain *drain, size_t alive, uint64_t dropped)
+{
+	drain->actors_left = alive;
+	drain->items_dropped = (size_t)(dropped - drain->dropped_before);
+	drain->done(drain);
+}
+
+static void complete_all(struct weir_drain *drain, uint64_t dropped)
+{
+	struct weir_drain *next;
+
+	for (; drain; drain = next) {
+		next = drain->next;
+		complete(drain, 0, dropped);
+	}
+}
+
+void weir__registry_done(struct weir_executor *executor)
+{
+	struct weir__registry *registry = executor->registry;
+	struct weir_drain *completed = NULL;
+	uint64_t dropped;
+
+	weir__lock(&registry->lock);
+	registry->alive--;
+	if (!registry->alive)
+		completed = take_completed(executor);
+	dropped = ck_pr_load_64(&registry->dropped);
+	weir__unlock(&registry->lock);
+	complete_all(completed, dropped);
+}
+
+static void deadline(struct weir_timer *timer)
+{
+	struct weir_drain *drain =
+		weir_container_of(timer, struct weir_drain, timer);
+	struct weir__registry *registry = drain->executor->registry;
+	struct weir_drain **link;
+	uint64_t dropped;
+	size_t alive;
+
+	weir__lock(&registry->lock);
+	for (link = &registry->drains; *link != drain;)
+		link = &(*link)->next;
+	*link = drain->next;
+	alive = registry->alive;
+	dropped = ck_pr_load_64(&registry->dropped);
+	weir__unlock(&registry->lock);
+	complete(drain, alive, dropped);
+}
+
+/* Up to BROADCAST referenced tasks from *index on. */
+static uint32_t collect(struct weir__registry *registry, uint32_t *index,
+			struct weir_task **tasks)
+{
+	uint32_t n = 0;
+
+	weir__lock(&registry->lock);
+	for (; *index < registry->n_tasks && n < BROADCAST; ++*index) {
+		struct weir_task *task = registry->tasks[*index];
+
+		if (task && weir__task_tryref(task))
+			tasks[n++] = task;
+	}
+	weir__unlock(&registry->lock);
+	return n;
+}
+
+static void broadcast(struct weir__registry *registry, enum weir__phase phase)
+{
+	struct weir_task *tasks[BROADCAST];
+	uint32_t index = 0, n, i;
+
+	while ((n = collect(registry, &index, tasks))) {
+		for (i = 0; i < n; i++) {
+			weir__task_end(tasks[i], phase);
+			weir__task_unref(tasks[i]);
+		}
+	}
+}
+
+/*
+ * The caller counts as one more that is alive until the broadcast is over, so
+ * that the executor cannot be done, and gone, in the middle of it.
+ */
+static int end(struct weir_executor *executor, struct weir_drain *drain,
+	       uint64_t deadline_ns, enum weir__phase phase)
+{
+	struct weir__registry *registry;
+	bool timed = deadline_ns != WEIR_FOREVER;
+	int rc = 0;
+
+	if (!executor || !executor->registry || !drain || !drain->done)
+		return -EINVAL;
+	if (timed && !executor->ops->timer_arm)
+		return -ENOTSUP;
+	registry = executor->registry;
+	memset(&drain->timer, 0, sizeof(drain->timer));
+	drain->executor = executor;
+	weir__lock(&registry->lock);
+	if (timed) {
+		drain->timer.fire = deadline;
+		rc = executor->ops->timer_arm(executor, &drain->timer,
+					      deadline_ns);
+	}
+	if (rc == 0) {
+		if (registry->phase < phase)
+			registry->phase = phase;
+		drain->dropped_before = ck_pr_load_64(&registry->dropped);
+		drain->next = registry->drains;
+		registry->drains = drain;
+		registry->alive++;
+	}
+	weir__unlock(&registry->lock);
+	if (rc < 0)
+		return rc;
+	broadcast(registry, phase);
+	weir__registry_done(executor);
+	return 0;
+}
+
+int weir_executor_drain(struct weir_executor *executor,
+			struct weir_drain *drain, uint64_t deadline_ns)
+{
+	return end(executor, drain, deadline_ns, WEIR__DRAINING);
+}
+
+int weir_executor_abort(struct weir_executor *executor,
+			struct weir_drain *drain, uint64_t deadline_ns)
+{
+	return end(executor, drain, deadline_ns, WEIR__ABORTING);
+}
