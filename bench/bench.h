@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What a measured program (a "who") is to the driver. A cell is one setting of
+ * a workload; every who that supports a cell runs in it, in turn with the
+ * others, and hands back a result that the driver compares with the closed
+ * form. A new who is one function, one prototype in who.h and one line in
+ * who.c.
+ */
+#ifndef WEIR_BENCH_BENCH_H
+#define WEIR_BENCH_BENCH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define BENCH_CACHELINE 64
+#define BENCH_MAX_STAGES 1000
+#define BENCH_MAX_WINDOW 65536
+#define BENCH_MAX_WORKERS 2
+
+/* Limits of a workload with several styles carry this one. */
+#define BENCH_STYLE_LIMIT "limit"
+
+struct bench_cell {
+	const struct bench_workload *workload;
+	unsigned stages; /* transformers of W1; 0 elsewhere */
+	unsigned window; /* capacity of a ring, or tokens in flight */
+	unsigned workers;
+};
+
+/*
+ * What a run found out. The who clocks itself, so that setting up and tearing
+ * down are left out; count, sum and last come from the consumer.
+ */
+struct bench_result {
+	uint64_t elapsed_ns;
+	uint64_t count;
+	uint64_t sum;
+	uint64_t last;	/* only looked at where order is promised */
+	uint64_t bytes; /* memory per actor, 0 = not measured */
+};
+
+struct bench_workload {
+	const char *name;  /* "W1" */
+	const char *scene; /* a style that is a cell of its own, or NULL */
+	const char *unit;
+	unsigned granule;     /* the number of items is a multiple of it */
+	uint64_t fixed_items; /* 0: calibrated */
+	/* Ended by BENCH_END; NULL: the workload has no such setting. */
+	const unsigned *stages, *windows, *workers;
+	void (*expect)(const struct bench_cell *cell, uint64_t items,
+		       struct bench_result *expected);
+	bool ordered; /* last is compared too */
+	const char *what;
+};
+
+#define BENCH_END ((unsigned)-1)
+
+struct bench_who {
+	const char *workload;
+	const char *style;
+	const char *name;
+	bool (*supports)(const struct bench_cell *cell);
+	/* 0 or a negative errno; called from the main thread only */
+	int (*run)(const struct bench_cell *cell, uint64_t items,
+		   struct bench_result *result);
+};
+
+/* who.c and workloads.c; both tables end with an entry without a name. */
+extern const struct bench_who bench_whos[];
+extern const struct bench_workload bench_workloads[];
+
+bool bench_any_cell(const struct bench_cell *cell);
+bool bench_one_worker(const struct bench_cell *cell);
+bool bench_two_workers(const struct bench_cell *cell);
+
+#endif

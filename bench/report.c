@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The table and the JSON lines. Ratios only compare rows of one cell. */
+#include "report.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int compare_rates(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static double median(const struct report_row *row)
+{
+	unsigned n = row->n_rounds;
+
+	if (n == 0)
+		return 0;
+	return (row->rates[(n - 1) / 2] + row->rates[n / 2]) / 2;
+}
+
+static bool is_named(const struct report_row *row, const char *prefix)
+{
+	return strncmp(row->who->name, prefix, strlen(prefix)) == 0;
+}
+
+/* The best of the rows L1.*, else of bare; 0 if neither took part. */
+static double reference(const struct report_row *rows, unsigned n_rows)
+{
+	double best = 0;
+
+	for (unsigned i = 0; i < n_rows; i++)
+		if (is_named(&rows[i], "L1.") && median(&rows[i]) > best)
+			best = median(&rows[i]);
+	for (unsigned i = 0; best == 0 && i < n_rows; i++)
+		if (is_named(&rows[i], "bare"))
+			best = median(&rows[i]);
+	return best;
+}
+
+/* Three significant digits and a unit, as "1.56G". */
+static const char *human(double rate, char text[16])
+{
+	static const char units[] = " kMG";
+	unsigned unit = 0;
+
+	while (rate >= 999.5 && unit < 3) {
+		rate /= 1000;
+		unit++;
+	}
+	snprintf(text, 16, "%.*f%c",
+		 rate < 9.995	? 2
+		 : rate < 99.95 ? 1
+				: 0,
+		 rate, units[unit]);
+	return text;
+}
+
+static void print_heading(const struct bench_cell *cell)
+{
+	const struct bench_workload *workload = cell->workload;
+
+	printf("\n%s", workload->name);
+	if (workload->scene)
+		printf(" %s", workload->scene);
+	if (workload->stages)
+		printf(", %u stages", cell->stages);
+	if (workload->windows)
+		printf(", window %u", cell->window);
+	printf(", %u worker%s (%s)\n", cell->workers,
+	       cell->workers == 1 ? "" : "s", workload->unit);
+	printf("  %-16s %-12s %8s %8s %8s %8s\n", "who", "style", "median",
+	       "min", "max", "of L1");
+}
+
+static void print_row(const struct report_row *row, double best)
+{
+	char texts[3][16], ratio[16] = "-";
+
+	if (best > 0)
+		snprintf(ratio, sizeof(ratio), "%.3f", median(row) / best);
+	printf("  %-16s %-12s %8s %8s %8s %8s", row->who->name, row->who->style,
+	       human(median(row), texts[0]),
+	       human(row->n_rounds ? row->rates[0] : 0, texts[1]),
+	       human(row->n_rounds ? row->rates[row->n_rounds - 1] : 0,
+		     texts[2]),
+	       ratio);
+	if (row->bytes > 0)
+		printf("  %llu bytes each", (unsigned long long)row->bytes);
+	printf("%s\n", row->ok ? "" : "  WRONG");
+}
+
+static void print_json(const struct bench_cell *cell,
+		       const struct report_row *row)
+{
+	unsigned n = row->n_rounds;
+
+	printf("{\"workload\": \"%s\", \"style\": \"%s\", \"who\": \"%s\", "
+	       "\"stages\": %u, \"window\": %u, \"workers\": %u, "
+	       "\"unit\": \"%s\", \"median\": %.0f, \"min\": %.0f, "
+	       "\"max\": %.0f, \"rounds\": %u, ",
+	       cell->workload->name, row->who->style, row->who->name,
+	       cell->stages, cell->window, cell->workers, cell->workload->unit,
+	       median(row), n ? row->rates[0] : 0, n ? row->rates[n - 1] : 0,
+	       n);
+	if (row->bytes > 0)
+		printf("\"bytes\": %llu, ", (unsigned long long)row->bytes);
+	printf("\"ok\": %s}\n", row->ok ? "true" : "false");
+}
+
+void report_cell(const struct bench_cell *cell, struct report_row *rows,
+		 unsigned n_rows, bool json)
+{
+	double best;
+
+	for (unsigned i = 0; i < n_rows; i++)
+		qsort(rows[i].rates, rows[i].n_rounds, sizeof(double),
+		      compare_rates);
+	best = reference(rows, n_rows);
+	if (!json)
+		print_heading(cell);
+	for (unsigned i = 0; i < n_rows; i++) {
+		if (json)
+			print_json(cell, &rows[i]);
+		else
+			print_row(&rows[i], best);
+	}
+	fflush(stdout);
+}
+
+static void list_settings(const char *name, const unsigned *values)
+{
+	if (!values)
+		return;
+	printf("; %s", name);
+	for (; *values != BENCH_END; values++)
+		printf(" %u", *values);
+}
+
+void report_list(void)
+{
+	for (const struct bench_workload *w = bench_workloads; w->name; w++) {
+		printf("%s%s%s: %s", w->name, w->scene ? " " : "",
+		       w->scene ? w->scene : "", w->what);
+		list_settings("stages", w->stages);
+		list_settings("window", w->windows);
+		list_settings("workers", w->workers);
+		printf("\n");
+		for (const struct bench_who *who = bench_whos; who->name; who++)
+			if (strcmp(who->workload, w->name) == 0 &&
+			    (!w->scene || strcmp(who->style, w->scene) == 0))
+				printf("  %-16s %s\n", who->name, who->style);
+	}
+}
+
+void report_wrong(const struct bench_cell *cell, const struct bench_who *who,
+		  const char *what, uint64_t got, uint64_t expected)
+{
+	fprintf(stderr,
+		"weir-bench: %s %s %s, %u stages, window %u, "
+		"%u workers: %s is %lld, not %lld\n",
+		who->workload, who->style, who->name, cell->stages,
+		cell->window, cell->workers, what, (long long)got,
+		(long long)expected);
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What the measured programs share: the clock, memory that does not fail,
+ * allowed CPUs, and two pinned threads that start together.
+ */
+#ifndef WEIR_BENCH_SUPPORT_H
+#define WEIR_BENCH_SUPPORT_H
+
+#include <ck_pr.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bench.h"
+
+/*
+ * Monotonic; after bench_use_cpu_clock() the time this process has computed,
+ * which means something on a busy machine too, as long as nobody spins: with
+ * one worker. Called once, before anything is measured.
+ */
+uint64_t bench_now_ns(void);
+void bench_use_cpu_clock(void);
+
+/*
+ * Line-aligned; bench_alloc also clears. They end the program when there is no
+ * memory. bench_free takes what they returned, or NULL.
+ */
+void *bench_alloc(size_t size);
+void *bench_alloc_raw(size_t size);
+void bench_free(void *memory);
+
+/* How many CPUs this process may use, and the n-th of them. */
+unsigned bench_n_cpus(void);
+int bench_cpu(unsigned n);
+
+/*
+ * Runs a(argument) and b(argument) on two threads, each pinned to an allowed
+ * CPU of its own, and returns the time from the first start to the last end.
+ */
+uint64_t bench_pair(void (*a)(void *argument), void (*b)(void *argument),
+		    void *argument);
+
+/* A function the compiler cannot see through: x + 1 of a transformer. */
+typedef uintptr_t bench_stage_fn(uintptr_t x);
+/* n pointers to it, allocated; what they point to is only known at run time. */
+bench_stage_fn **bench_stages_new(unsigned n);
+
+/*
+ * How a thread waits that has found nothing: a few bare looks first, because
+ * the pause instruction costs as much as a line's journey between cores.
+ */
+static inline void bench_spin(unsigned *n_idle)
+{
+	if (++*n_idle > 16)
+		ck_pr_stall();
+}
+
+#endif

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The table of measured programs, in the order they are printed. What compares
+ * best of the rows named L1.* is the cell's reference; bare is it where a cell
+ * has none.
+ */
+#include "who.h"
+
+#define LIMIT BENCH_STYLE_LIMIT
+#define ANY bench_any_cell
+#define ONE bench_one_worker
+#define TWO bench_two_workers
+
+const struct bench_who bench_whos[] = {
+	{"W1", LIMIT, "L0.calls", ONE, limits_calls},
+	{"W1", LIMIT, "L0.turns", ONE, limits_turns},
+	{"W1", LIMIT, "L1.batch", ANY, limits_batch},
+	{"W1", LIMIT, "L1.staged", ANY, limits_staged},
+	{"W1", LIMIT, "L1.ring1", ANY, limits_ring1},
+	{"W1", LIMIT, "L1.park", TWO, limits_park},
+	{"W1", LIMIT, "L1.park0", TWO, limits_park0},
+	{"W1", LIMIT, "mutex+condvar", ANY, limits_mutex},
+	{"W1", LIMIT, "bare", ANY, bare_pipeline},
+
+	{"W3", "ping-pong", "L1.spin", TWO, limits_spin},
+	{"W3", "ping-pong", "bare", ANY, bare_ping_pong},
+	{"W3", "ping-pong", "bare.together", TWO, bare_ping_pong_together},
+
+	{"W3", "fan-in", "L1.lanes", ANY, limits_lanes},
+	{"W3", "fan-in", "bare", ANY, bare_fan_in},
+
+	{"W3", "create", "L1.slab", ONE, limits_slab},
+
+	{0},
+};

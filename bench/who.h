@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Every measured program; each is described in the file it is named for. */
+#ifndef WEIR_BENCH_WHO_H
+#define WEIR_BENCH_WHO_H
+
+#include "bench.h"
+
+typedef int bench_run(const struct bench_cell *cell, uint64_t items,
+		      struct bench_result *result);
+
+/* W1, limits */
+bench_run limits_calls;
+bench_run limits_turns;
+bench_run limits_batch;
+bench_run limits_staged;
+bench_run limits_ring1;
+bench_run limits_park;
+bench_run limits_park0;
+bench_run limits_mutex;
+bench_run bare_pipeline;
+
+/* W3, limits */
+bench_run limits_spin;
+bench_run limits_lanes;
+bench_run limits_slab;
+bench_run bare_ping_pong;
+bench_run bare_ping_pong_together;
+bench_run bare_fan_in;
+
+#endif

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The workloads: their cells, and what must come out, in closed form. All sums
+ * are modulo 2^64.
+ */
+#include "bench.h"
+
+/* 0 + 1 + ... + (n - 1); the even factor is halved, so nothing is lost. */
+static uint64_t sum_below(uint64_t n)
+{
+	return n % 2 == 0 ? n / 2 * (n - 1) : (n - 1) / 2 * n;
+}
+
+/* The items 0 .. n - 1, each increased once by each transformer. */
+static void expect_pipeline(const struct bench_cell *cell, uint64_t items,
+			    struct bench_result *expected)
+{
+	expected->count = items;
+	expected->sum = sum_below(items) + items * cell->stages;
+	expected->last = items - 1 + cell->stages;
+}
+
+/*
+ * One token that both actors increase. An item is one message, so the first
+ * actor gets every second: 2, 4, ..., n.
+ */
+static void expect_ping_pong(const struct bench_cell *cell, uint64_t items,
+			     struct bench_result *expected)
+{
+	expected->count = items;
+	expected->sum = 2 * sum_below(items / 2 + 1);
+	expected->last = items;
+}
+
+/* Each of 8 producers sends 0 .. n / 8 - 1; the order is open. */
+static void expect_fan_in(const struct bench_cell *cell, uint64_t items,
+			  struct bench_result *expected)
+{
+	expected->count = items;
+	expected->sum = 8 * sum_below(items / 8);
+}
+
+/* Actor i gets the token i. */
+static void expect_create(const struct bench_cell *cell, uint64_t items,
+			  struct bench_result *expected)
+{
+	expected->count = items;
+	expected->sum = sum_below(items);
+}
+
+static const unsigned w1_stages[] = {0, 1, 8, BENCH_END};
+static const unsigned w1_windows[] = {1, 16, 256, 1024, BENCH_END};
+static const unsigned fan_in_windows[] = {256, BENCH_END};
+static const unsigned workers[] = {1, 2, BENCH_END};
+
+const struct bench_workload bench_workloads[] = {
+	{"W1", NULL, "items/s", 1, 0, w1_stages, w1_windows, workers,
+	 expect_pipeline, true,
+	 "pipeline: producer, T transformers (x + 1), consumer (sum)"},
+	{"W3", "ping-pong", "messages/s", 2, 0, NULL, NULL, workers,
+	 expect_ping_pong, true, "one token to and fro between two actors"},
+	{"W3", "fan-in", "items/s", 8, 0, NULL, fan_in_windows, workers,
+	 expect_fan_in, false, "8 producers into one actor"},
+	{"W3", "create", "actors/s", 1, 1000000, NULL, NULL, workers,
+	 expect_create, false, "create actors, send each one token"},
+	{0},
+};
