@@ -6,7 +6,7 @@
  * index, which it reads again only when the copy says "full" or "empty"; its
  * own index is published once per batch. Between two threads a batch is at most
  * a quarter of the window: with whole windows one side would always wait for
- * the other, which costs two thirds of the rate.
+ * the other, which costs about half of the rate.
  *
  *   head_seen <= head <= take <= tail_seen <= tail <= put
  *   put - head_seen <= window
