@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A pool of worker threads that share the work by stealing. Idle workers
+ * sleep: a pool with nothing to do uses no CPU. Threads start with the first
+ * submission, so a pool may be made before fork(); one whose threads run
+ * cannot be used in the child: submissions there get -ECHILD.
+ */
+#ifndef WEIR_THREADS_H
+#define WEIR_THREADS_H
+
+#include <weir/executor.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct weir_threads;
+
+#define WEIR_WORKERS_MAX 1024u
+
+/* 0 or NULL means the default. */
+struct weir_threads_options {
+	struct weir_executor_options executor;
+	/*
+	 * Workers; by default as many as the process may use CPUs: the
+	 * smaller of its affinity mask and its cgroup's quota, rounded up.
+	 */
+	uint32_t workers;
+	/*
+	 * CPU set per worker: `cpus[i]` is a list as taskset(1) has it ("2",
+	 * "0-3,8") to which worker i is bound. NULL, or a NULL entry: not
+	 * bound. Borrowed for the call; `workers` entries.
+	 */
+	const char *const *cpus;
+	/* Threads are called "<name>-<worker>"; at most 15 bytes in all are
+	 * shown. Default "weir". Copied. */
+	const char *name;
+	/*
+	 * How long an idle worker looks for work before it sleeps, 50 us by
+	 * default: about what waking it costs. WEIR_NO_SPIN: not at all.
+	 */
+	uint64_t spin_ns;
+	/*
+	 * An actor that has waited that long in a busy worker's queue is
+	 * taken by an idle one, 50 us by default: about what moving it costs.
+	 */
+	uint64_t steal_ns;
+	uint64_t reserved[4]; /* zero */
+};
+
+#define WEIR_NO_SPIN UINT64_MAX
+
+/* Counters since the pool was made; a snapshot. */
+struct weir_threads_counters {
+	uint64_t slices; /* tasks run */
+	uint64_t steals; /* tasks taken from another worker */
+	uint64_t parks;	 /* times a worker went to sleep */
+	uint64_t wakes;	 /* times a sleeping worker was woken by the pool */
+	uint32_t parked; /* workers asleep now */
+};
+
+/*
+ * A new pool in *threads. `options` is copied and may be NULL. -EINVAL: null
+ * `threads`, more than WEIR_WORKERS_MAX workers, a CPU list that cannot be
+ * read or names no allowed CPU, or what weir_executor_init refuses. -ENOMEM.
+ * On an error *threads is NULL.
+ */
+WEIR_API WEIR_MUST_CHECK int weir_threads_new(
+	struct weir_threads **threads,
+	const struct weir_threads_options *options);
+
+/* The pool as an executor; lives as long as the pool. Any thread. */
+WEIR_API struct weir_executor *weir_threads_executor(
+	struct weir_threads *threads);
+
+/*
+ * Worker `worker` alone as an executor: what is started there stays there.
+ * NULL if there is no such worker. Lives as long as the pool; its actors
+ * count as the pool's. Any thread.
+ */
+WEIR_API struct weir_executor *weir_threads_worker(struct weir_threads *threads,
+						   uint32_t worker);
+
+/* How many workers there are. Any thread. */
+WEIR_API uint32_t weir_threads_workers(const struct weir_threads *threads);
+
+/* Any thread. */
+WEIR_API void weir_threads_counters(const struct weir_threads *threads,
+				    struct weir_threads_counters *counters);
+
+/*
+ * Ends the pool: joins its threads and frees it. 0, also for NULL. -EBUSY:
+ * an actor is still alive (drain or abort first). -EDEADLK: called on one of
+ * its own threads. Then the pool goes on. In a child process after fork() it
+ * frees without joining. Not together with any other call on the pool.
+ */
+WEIR_API int weir_threads_free(struct weir_threads *threads);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

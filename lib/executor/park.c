@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The idle protocol. A worker is busy, searches (looks for work, awake), or is
+ * idle (its bit is set; it sleeps or is about to). Transitions:
+ *
+ *	busy -> searching	the worker: weir__park_search()
+ *	searching -> busy	the worker: weir__park_found()
+ *	searching -> idle	the worker: weir__park_announce()
+ *	idle -> searching	the worker: weir__park_cancel(), or a waker
+ *
+ *  1. Bit i is set by worker i alone, and cleared by one read-modify-write
+ *     that finds it set. If a waker's did, the worker has been woken; no waker
+ *     does anything for a bit that it did not clear itself.
+ *  2. Sleep. A waker clears the bit, then increments the epoch, then calls
+ *     futex wake. The sleeper reads the epoch, then the bit. If it finds the
+ *     bit set, it has read the epoch from before the increment (the fences in
+ *     wake() and weir__park_epoch() order each pair), so the futex refuses to
+ *     sleep or the wake ends it. An increment may come late, after a cancel:
+ *     it ends the next sleep early, and the sleeper looks at its bit.
+ *  3. Publisher against a worker that goes idle. The publisher publishes, then
+ *     reads `searching` and the bits; the worker sets its bit and decrements
+ *     `searching`, then looks at the sources. Both have a full fence between,
+ *     so the worker sees the publication, or the publisher reads both words as
+ *     the worker left them.
+ *  4. Publisher against searchers. It wakes nobody if it reads searching > 0.
+ *     Then a decrement follows that ends this period. It is made by a worker
+ *     that goes idle, which looks at the sources afterwards (claim 3), or by
+ *     one that found work: that one is told that it was the last, and looks
+ *     for what else there is. So somebody looks after the publication.
+ *  5. `searching` is at most the number of workers that search: a waker
+ *     increments it for the worker after clearing the bit, and a worker that
+ *     is so fast that it decrements first makes it too small, even negative,
+ *     for a moment. Too small only costs a superfluous wake (claim 4 needs
+ *     that > 0 is true, not that it is found).
+ *  6. Watching. A busy worker cannot say that what waits behind a long turn
+ *     should be taken away. So while a worker is busy and has something
+ *     queued, one of the others searches, or sleeps with a timeout to look
+ *     again: the watcher, who owns `watched`. A worker going idle becomes the
+ *     watcher if others are awake. A worker that queues something, and finds
+ *     `watched` 0, wakes one.
+ *  7. The watcher may end its watch when nobody is awake: exchange, fence, look
+ *     again. A worker awakened later has cleared its bit after that look, and
+ *     makes a full fence (weir__park_found()) before it queues anything: it
+ *     reads watched == 0. That it does not see the 0 written by a watcher that
+ *     has been woken itself does not matter: that one searches.
+ */
+#include "executor/park.h"
+
+#include <ck_pr.h>
+
+#include "base/futex.h"
+
+static uint64_t bit_of(uint32_t i)
+{
+	return UINT64_C(1) << (i % 64);
+}
+
+static uint32_t n_words(const struct weir__park *park)
+{
+	return (park->n + 63) / 64;
+}
+
+void weir__park_init(struct weir__park *park, struct weir__sleeper *sleepers,
+		     uint32_t n)
+{
+	park->sleepers = sleepers;
+	park->n = n;
+	park->watched = n == 1; /* there is nobody to watch it */
+}
+
+void weir__park_search(struct weir__park *park)
+{
+	/* No fence: seen late, it costs a wake that was not needed. */
+	ck_pr_inc_32(&park->searching);
+}
+
+bool weir__park_found(struct weir__park *park)
+{
+	uint32_t before = ck_pr_faa_32(&park->searching, UINT32_MAX);
+
+	/* The decrement before the caller's look at the sources (claim 4) and
+	 * before its first look at `watched` (claim 7); pairs with the fences
+	 * of publishers and of weir__park_unwatch(). */
+	ck_pr_fence_atomic_load();
+	return (int32_t)before <= 1;
+}
+
+void weir__park_announce(struct weir__park *park, uint32_t i)
+{
+	ck_pr_or_64(&park->idle[i / 64], bit_of(i));
+	ck_pr_dec_32(&park->searching);
+	/* Both before the caller's look at the sources; pairs with the fence
+	 * of the publisher (claim 3). */
+	ck_pr_fence_atomic_load();
+}
+
+uint32_t weir__park_epoch(const struct weir__park *park, uint32_t i)
+{
+	uint32_t epoch = ck_pr_load_32(&park->sleepers[i].epoch);
+
+	/* acquire: before the caller's look at the bit and the sources; pairs
+	 * with the fence in wake() (claim 2). */
+	ck_pr_fence_acquire();
+	return epoch;
+}
+
+bool weir__park_woken(const struct weir__park *park, uint32_t i)
+{
+	return !(ck_pr_load_64(&park->idle[i / 64]) & bit_of(i));
+}
+
+/* True: this call cleared bit i (claim 1). */
+static bool clear(struct weir__park *park, uint32_t i)
+{
+	return ck_pr_btr_64(&park->idle[i / 64], i % 64);
+}
+
+bool weir__park_cancel(struct weir__park *park, uint32_t i)
+{
+	if (!clear(park, i))
+		return false; /* its waker counts it */
+	weir__park_search(park);
+	return true;
+}
+
+bool weir__park_sleep(struct weir__park *park, uint32_t i, uint32_t epoch,
+		      uint64_t timeout_ns)
+{
+	return weir__futex_wait(&park->sleepers[i].epoch, epoch, timeout_ns) !=
+	       -ETIMEDOUT;
+}
+
+static bool wake(struct weir__park *park, uint32_t i)
+{
+	if (!clear(park, i))
+		return false;
+	ck_pr_inc_32(&park->searching);
+	/* The bit before the epoch; pairs with the acquire in
+	 * weir__park_epoch() (claim 2). */
+	ck_pr_fence_atomic();
+	ck_pr_inc_32(&park->sleepers[i].epoch);
+	weir__futex_wake(&park->sleepers[i].epoch, 1);
+	return true;
+}
+
+bool weir__park_wake(struct weir__park *park, uint32_t i)
+{
+	/* Look first: a failing read-modify-write would cost as much as one
+	 * that succeeds. */
+	return !weir__park_woken(park, i) && wake(park, i);
+}
+
+bool weir__park_wake_one(struct weir__park *park)
+{
+	uint32_t n = n_words(park), word;
+	uint64_t idle;
+
+	if ((int32_t)ck_pr_load_32(&park->searching) > 0)
+		return false; /* claim 4 */
+	for (word = 0; word < n; word++) {
+		while ((idle = ck_pr_load_64(&park->idle[word]))) {
+			uint32_t bit = (uint32_t)__builtin_ctzll(idle);
+
+			if (wake(park, word * 64 + bit))
+				return true;
+		}
+	}
+	return false;
+}
+
+uint32_t weir__park_idle(const struct weir__park *park)
+{
+	uint32_t n = n_words(park), word, idle = 0;
+
+	for (word = 0; word < n; word++)
+		idle += (uint32_t)__builtin_popcountll(
+			ck_pr_load_64(&park->idle[word]));
+	return idle;
+}
+
+bool weir__park_watch(struct weir__park *park)
+{
+	/* No order: `watched` guards no data, and who misses that it became 1
+	 * wakes one worker too many. */
+	return !ck_pr_load_32(&park->watched) &&
+	       ck_pr_cas_32(&park->watched, 0, 1);
+}
+
+void weir__park_unwatch(struct weir__park *park)
+{
+	ck_pr_fas_32(&park->watched, 0);
+	/* Before the caller's look whether somebody is awake; pairs with the
+	 * fence in weir__park_found() (claim 7). */
+	ck_pr_fence_atomic_load();
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * How idle workers sleep and are woken: an event count. park.c has the
+ * protocol and why it loses no wake.
+ */
+#ifndef WEIR_EXECUTOR_PARK_H
+#define WEIR_EXECUTOR_PARK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <weir/threads.h>
+
+#include "base/memory.h"
+
+/* The word that a worker sleeps on. */
+struct weir__sleeper {
+	uint32_t epoch __attribute__((aligned(WEIR__LINE)));
+};
+
+struct weir__park {
+	/* Set by weir__park_init(). */
+	struct weir__sleeper *sleepers;
+	uint32_t n;
+	/* Somebody sleeps with a timeout: 0 or 1. Seldom written, often read:
+	 * it shares the line of what is constant. */
+	uint32_t watched;
+	/* Searchers, or less (signed; claim 5). */
+	uint32_t searching __attribute__((aligned(WEIR__LINE)));
+	/* Bit i: worker i is parked, or about to be. */
+	uint64_t idle[WEIR_WORKERS_MAX / 64];
+};
+
+/* `sleepers` holds n, zeroed, and lives as long as the park. */
+void weir__park_init(struct weir__park *park, struct weir__sleeper *sleepers,
+		     uint32_t n);
+
+/* The caller counts worker that is awake as one that searches. */
+void weir__park_search(struct weir__park *park);
+
+/*
+ * The worker searches no more: it has found something. True: nobody else does,
+ * so look whether there is more to be found, and if so weir__park_wake_one().
+ */
+bool weir__park_found(struct weir__park *park);
+
+/*
+ * The searching worker i is idle. Afterwards it looks at every source once
+ * more: either it finds what was published, or the publisher wakes it.
+ */
+void weir__park_announce(struct weir__park *park, uint32_t i);
+
+/* Before each look at the sources: what to hand to weir__park_sleep(). */
+uint32_t weir__park_epoch(const struct weir__park *park, uint32_t i);
+
+/* It was woken: it is idle no more, and searches. */
+bool weir__park_woken(const struct weir__park *park, uint32_t i);
+
+/*
+ * It found something itself, or wants to leave for another reason. It is idle
+ * no more, and searches. True: it was not woken; false: it was, meanwhile.
+ */
+bool weir__park_cancel(struct weir__park *park, uint32_t i);
+
+/*
+ * Sleeps unless woken since weir__park_epoch(); at most timeout_ns. False:
+ * that time is over. May return early.
+ */
+bool weir__park_sleep(struct weir__park *park, uint32_t i, uint32_t epoch,
+		      uint64_t timeout_ns);
+
+/*
+ * Something was published, by a ck_pr read-modify-write or before a full
+ * fence. Unless somebody searches, wakes one idle worker; true if it did.
+ */
+bool weir__park_wake_one(struct weir__park *park);
+
+/* The same for worker i only, and whoever else searches. */
+bool weir__park_wake(struct weir__park *park, uint32_t i);
+
+/* How many are idle. Exact when nothing changes. */
+uint32_t weir__park_idle(const struct weir__park *park);
+
+/*
+ * Watching (claims 6 and 7). Of an idle worker: true, it is the one that has
+ * to look at the others from time to time. `awake`: others are.
+ */
+bool weir__park_watch(struct weir__park *park);
+
+/* The watcher gives it up. */
+void weir__park_unwatch(struct weir__park *park);
+
+#endif

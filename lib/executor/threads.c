@@ -1,0 +1,499 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The thread pool: made, started with the first submission, ended. worker.c
+ * has what its threads do, park.c how they sleep.
+ *
+ * Submissions from the pool's own workers stay on the worker. Those from
+ * outside go through an inbox and wake one worker if none is awake and looking;
+ * they are counted in `outside` until they have left, because their task may
+ * have run, and the last actor be gone, before that.
+ *
+ * The pool with its workers is one block of memory.
+ */
+#include <weir/threads.h>
+
+#include <errno.h>
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/fence.h"
+#include "base/forkmark.h"
+#include "base/spawn.h"
+#include "executor/registry.h"
+#include "executor/worker.h"
+
+#define SPIN_NS (50 * 1000u)
+#define STEAL_NS (50 * 1000u)
+#define SHOWN 16 /* bytes of a thread's name that Linux keeps, with the 0 */
+
+static struct weir_threads *pool_of(struct weir_executor *executor)
+{
+	return weir_container_of(executor, struct weir_threads, executor);
+}
+
+static struct weir__worker *worker_of(struct weir_executor *executor)
+{
+	return weir_container_of(executor, struct weir__worker, executor);
+}
+
+/* True in a child process: the threads are the parent's. */
+static bool forked(const struct weir_threads *pool)
+{
+	const uint32_t *mark = ck_pr_load_ptr(&pool->mark);
+
+	/* No acquire: the page behind it was filled by the kernel. */
+	return mark && weir__forkmark_child(mark);
+}
+
+/*
+ * Before anything that starts a thread or needs one. The process whose first
+ * such call this is has the pool's threads, and no child of its.
+ */
+static int claim(struct weir_threads *pool)
+{
+	if (WEIR_UNLIKELY(!ck_pr_load_ptr(&pool->mark))) {
+		weir__lock(&pool->lock);
+		if (!pool->mark)
+			ck_pr_store_ptr(&pool->mark, weir__forkmark_new());
+		weir__unlock(&pool->lock);
+		if (!ck_pr_load_ptr(&pool->mark))
+			return -ENOMEM;
+	}
+	return forked(pool) ? -ECHILD : 0;
+}
+
+/* The new thread counts as one that searches, from before it exists. */
+static int spawn(struct weir__worker *worker)
+{
+	struct weir_threads *pool = worker->pool;
+	char name[2 * SHOWN], number[SHOWN];
+	int n = snprintf(number, sizeof(number), "-%u", worker->index);
+	int rc;
+
+	/* The number has to be seen: the name is what is cut. */
+	(void)snprintf(name, sizeof(name), "%.*s%s", SHOWN - 1 - n, pool->name,
+		       number);
+	weir__park_search(&pool->park);
+	rc = weir__spawn(&worker->thread, name, weir__worker_main, worker);
+	if (rc < 0)
+		weir__park_found(&pool->park);
+	return rc;
+}
+
+/* Under the lock: as many threads as can be made. */
+static int spawn_all(struct weir_threads *pool)
+{
+	uint32_t i = pool->started;
+	int rc = 0;
+
+	for (; i < pool->n_workers && rc == 0; i++) {
+		ck_pr_store_32(&pool->running, i + 1);
+		rc = spawn(&pool->workers[i]);
+		if (rc < 0)
+			break;
+	}
+	ck_pr_store_32(&pool->running, i);
+	/* release: who sees it need not take the lock; pairs with the acquire
+	 * in ready() */
+	ck_pr_fence_release();
+	ck_pr_store_32(&pool->started, i);
+	return rc;
+}
+
+/* 0: the worker has a thread, in this process. */
+static int ready(struct weir_threads *pool, uint32_t worker)
+{
+	int rc = claim(pool);
+
+	if (rc < 0)
+		return rc;
+	if (WEIR_UNLIKELY(ck_pr_load_32(&pool->started) <= worker)) {
+		weir__lock(&pool->lock);
+		if (pool->started <= worker)
+			rc = spawn_all(pool);
+		if (pool->started > worker)
+			rc = 0;
+		weir__unlock(&pool->lock);
+	}
+	/* acquire: pairs with the release in spawn_all() */
+	ck_pr_fence_acquire();
+	return rc;
+}
+
+/* Not inline: the way from outside is long as it is. */
+static __attribute__((noinline)) int submit_outside(struct weir_threads *pool,
+						    struct weir_task *task)
+{
+	int rc = ready(pool, 0);
+
+	if (rc < 0)
+		return rc;
+	ck_pr_inc_32(&pool->outside);
+	weir__inbox_push(&pool->inbox, task);
+	/* The push before the look who is idle; pairs with the fences in
+	 * weir__park_announce() and weir__park_found(). */
+	ck_pr_fence_atomic_load();
+	weir__park_wake_one(&pool->park);
+	/* release: our last touch; pairs with the acquire in wait_outside() */
+	ck_pr_fence_release();
+	ck_pr_dec_32(&pool->outside);
+	return 0;
+}
+
+static int pool_submit(struct weir_executor *executor, struct weir_task *task)
+{
+	struct weir_threads *pool = pool_of(executor);
+	struct weir__worker *worker = weir__worker_self(pool);
+
+	if (WEIR_UNLIKELY(!worker))
+		return submit_outside(pool, task);
+	weir__worker_push(worker, task);
+	return 0;
+}
+
+static int worker_submit(struct weir_executor *executor, struct weir_task *task)
+{
+	struct weir__worker *worker = worker_of(executor);
+	struct weir_threads *pool = worker->pool;
+	int rc;
+
+	if (weir__worker_self(pool) == worker) {
+		weir__fifo_push(&worker->private, task);
+		return 0;
+	}
+	rc = ready(pool, worker->index);
+	if (rc < 0)
+		return rc;
+	ck_pr_inc_32(&pool->outside);
+	weir__inbox_push(&worker->inbox, task);
+	/* The push before the look whether the worker is idle; pairs with the
+	 * fence in weir__park_announce(). */
+	ck_pr_fence_atomic_load();
+	weir__park_wake(&pool->park, worker->index);
+	/* release: as in submit_outside() */
+	ck_pr_fence_release();
+	ck_pr_dec_32(&pool->outside);
+	return 0;
+}
+
+static uint64_t now(struct weir_executor *executor)
+{
+	return weir__clock_ns();
+}
+
+static int timer_arm(struct weir_threads *pool, struct weir_timer *timer,
+		     uint64_t at_ns)
+{
+	int rc = claim(pool);
+
+	return rc < 0 ? rc
+		      : weir__poller_thread_timer_arm(&pool->service, timer,
+						      at_ns);
+}
+
+static int watch_arm(struct weir_threads *pool, struct weir_watch *watch)
+{
+	int rc = claim(pool);
+
+	return rc < 0 ? rc
+		      : weir__poller_thread_watch_arm(&pool->service, watch);
+}
+
+static int pool_timer_arm(struct weir_executor *executor,
+			  struct weir_timer *timer, uint64_t at_ns)
+{
+	return timer_arm(pool_of(executor), timer, at_ns);
+}
+
+static bool pool_timer_cancel(struct weir_executor *executor,
+			      struct weir_timer *timer)
+{
+	return weir__poller_thread_timer_cancel(&pool_of(executor)->service,
+						timer);
+}
+
+static int pool_watch_arm(struct weir_executor *executor,
+			  struct weir_watch *watch)
+{
+	return watch_arm(pool_of(executor), watch);
+}
+
+static bool pool_watch_cancel(struct weir_executor *executor,
+			      struct weir_watch *watch)
+{
+	return weir__poller_thread_watch_cancel(&pool_of(executor)->service,
+						watch);
+}
+
+static const struct weir_executor_ops pool_ops = {
+	.submit = pool_submit,
+	.now = now,
+	.timer_arm = pool_timer_arm,
+	.timer_cancel = pool_timer_cancel,
+	.watch_arm = pool_watch_arm,
+	.watch_cancel = pool_watch_cancel,
+};
+
+static int worker_timer_arm(struct weir_executor *executor,
+			    struct weir_timer *timer, uint64_t at_ns)
+{
+	return timer_arm(worker_of(executor)->pool, timer, at_ns);
+}
+
+static bool worker_timer_cancel(struct weir_executor *executor,
+				struct weir_timer *timer)
+{
+	return weir__poller_thread_timer_cancel(
+		&worker_of(executor)->pool->service, timer);
+}
+
+static int worker_watch_arm(struct weir_executor *executor,
+			    struct weir_watch *watch)
+{
+	return watch_arm(worker_of(executor)->pool, watch);
+}
+
+static bool worker_watch_cancel(struct weir_executor *executor,
+				struct weir_watch *watch)
+{
+	return weir__poller_thread_watch_cancel(
+		&worker_of(executor)->pool->service, watch);
+}
+
+static const struct weir_executor_ops worker_ops = {
+	.submit = worker_submit,
+	.now = now,
+	.timer_arm = worker_timer_arm,
+	.timer_cancel = worker_timer_cancel,
+	.watch_arm = worker_watch_arm,
+	.watch_cancel = worker_watch_cancel,
+};
+
+static bool options_valid(const struct weir_threads_options *options)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(options->reserved) / sizeof(uint64_t); i++) {
+		if (options->reserved[i])
+			return false;
+	}
+	return options->workers <= WEIR_WORKERS_MAX;
+}
+
+static void set_options(struct weir_threads *pool,
+			const struct weir_threads_options *options)
+{
+	const char *name = options->name ? options->name : "weir";
+
+	pool->spin_ns = options->spin_ns ? options->spin_ns : SPIN_NS;
+	if (pool->spin_ns == WEIR_NO_SPIN)
+		pool->spin_ns = 0;
+	pool->steal_ns = options->steal_ns ? options->steal_ns : STEAL_NS;
+	snprintf(pool->name, sizeof(pool->name), "%s", name);
+}
+
+/* What worker i is to be bound to: what its list and the process allow. */
+static int set_cpus(struct weir__cpus *cpus, const char *list,
+		    const struct weir__cpus *allowed)
+{
+	int rc;
+
+	*cpus = *allowed;
+	if (!list)
+		return 0;
+	rc = weir__cpus_parse(cpus, list);
+	if (rc < 0)
+		return rc;
+	return weir__cpus_intersect(cpus, allowed) ? 0 : -EINVAL;
+}
+
+static int set_all_cpus(struct weir_threads *pool, const char *const *lists)
+{
+	struct weir__cpus allowed;
+	uint32_t i;
+	int rc;
+
+	if (!lists)
+		return 0;
+	rc = weir__cpus_allowed(&allowed);
+	for (i = 0; i < pool->n_workers && rc == 0; i++)
+		rc = set_cpus(&pool->cpus[i], lists[i], &allowed);
+	return rc;
+}
+
+/* One block: the pool, its workers, their sleepers, their CPU sets. */
+static struct weir_threads *allocate(const struct weir_executor *head,
+				     uint32_t n_workers, bool cpus)
+{
+	size_t workers = sizeof(struct weir_threads);
+	size_t sleepers = workers + n_workers * sizeof(struct weir__worker);
+	size_t sets = sleepers + n_workers * sizeof(struct weir__sleeper);
+	size_t size = sets + (cpus ? n_workers * sizeof(struct weir__cpus) : 0);
+	char *block = weir__alloc_lines(head->options.allocator, size);
+	struct weir_threads *pool = (void *)block;
+
+	if (!block)
+		return NULL;
+	pool->executor = *head;
+	pool->n_workers = n_workers;
+	pool->workers = (void *)(block + workers);
+	if (cpus)
+		pool->cpus = (void *)(block + sets);
+	pool->size = size;
+	weir__park_init(&pool->park, (void *)(block + sleepers), n_workers);
+	return pool;
+}
+
+static void init_workers(struct weir_threads *pool)
+{
+	uint32_t i;
+
+	for (i = 0; i < pool->n_workers; i++) {
+		struct weir__worker *worker = &pool->workers[i];
+
+		worker->executor = pool->executor;
+		worker->executor.ops = &worker_ops;
+		worker->pool = pool;
+		worker->index = i;
+	}
+}
+
+static void release(struct weir_threads *pool)
+{
+	weir__forkmark_free(pool->mark);
+	weir__free_lines(pool->executor.options.allocator, pool, pool->size);
+}
+
+int weir_threads_new(struct weir_threads **threads,
+		     const struct weir_threads_options *options)
+{
+	const struct weir_threads_options defaults = {0};
+	struct weir_executor head;
+	struct weir_threads *pool = NULL;
+	int rc;
+
+	if (!threads)
+		return -EINVAL;
+	*threads = NULL;
+	if (!options)
+		options = &defaults;
+	if (!options_valid(options))
+		return -EINVAL;
+	rc = weir_executor_init(&head, &pool_ops, &options->executor);
+	if (rc < 0)
+		return rc;
+	pool = allocate(&head,
+			options->workers ? options->workers
+					 : weir__cpus_default(),
+			options->cpus);
+	rc = pool ? set_all_cpus(pool, options->cpus) : -ENOMEM;
+	if (rc < 0)
+		goto failed;
+	set_options(pool, options);
+	weir__poller_thread_init(&pool->service,
+				 pool->executor.options.allocator, pool->name);
+	init_workers(pool);
+	*threads = pool;
+	return 0;
+failed:
+	if (pool)
+		release(pool);
+	weir_executor_fini(&head);
+	return rc;
+}
+
+struct weir_executor *weir_threads_executor(struct weir_threads *threads)
+{
+	return &threads->executor;
+}
+
+struct weir_executor *weir_threads_worker(struct weir_threads *threads,
+					  uint32_t worker)
+{
+	return worker < threads->n_workers ? &threads->workers[worker].executor
+					   : NULL;
+}
+
+uint32_t weir_threads_workers(const struct weir_threads *threads)
+{
+	return threads->n_workers;
+}
+
+void weir_threads_counters(const struct weir_threads *threads,
+			   struct weir_threads_counters *counters)
+{
+	uint32_t i;
+
+	*counters = (struct weir_threads_counters){
+		.parked = weir__park_idle(&threads->park),
+	};
+	for (i = 0; i < threads->n_workers; i++) {
+		const struct weir__worker *worker = &threads->workers[i];
+
+		counters->slices += ck_pr_load_64(&worker->slices);
+		counters->steals += ck_pr_load_64(&worker->steals);
+		counters->parks += ck_pr_load_64(&worker->parks);
+		counters->wakes += ck_pr_load_64(&worker->wakes);
+	}
+}
+
+static void join_all(struct weir_threads *pool)
+{
+	uint32_t i;
+
+	ck_pr_store_32(&pool->stop, 1);
+	/* `stop` before the look who is idle; pairs with the fence in
+	 * weir__park_announce(). */
+	weir__fence_full();
+	for (i = 0; i < pool->started; i++)
+		weir__park_wake(&pool->park, i);
+	for (i = 0; i < pool->started; i++)
+		pthread_join(pool->workers[i].thread, NULL);
+}
+
+/* The tasks that calls from outside submitted have run: it takes no long. */
+static void wait_outside(struct weir_threads *pool)
+{
+	while (ck_pr_load_32(&pool->outside))
+		sched_yield();
+	/* acquire: pairs with the release in submit_outside() */
+	ck_pr_fence_acquire();
+}
+
+/*
+ * In a child process, which has one thread. The registry is freed unless it
+ * was being changed at the moment of the fork.
+ */
+static void free_forked(struct weir_threads *pool)
+{
+	struct weir__registry *registry = pool->executor.registry;
+
+	weir__poller_thread_fini(&pool->service, true);
+	if (registry->lock.word == 0) {
+		registry->alive = 0;
+		weir_executor_fini(&pool->executor);
+	}
+	release(pool);
+}
+
+int weir_threads_free(struct weir_threads *threads)
+{
+	if (!threads)
+		return 0;
+	if (forked(threads)) {
+		free_forked(threads);
+		return 0;
+	}
+	if (weir__worker_self(threads) ||
+	    weir__poller_thread_self(&threads->service))
+		return -EDEADLK;
+	if (weir_executor_alive(&threads->executor))
+		return -EBUSY;
+	weir__poller_thread_fini(&threads->service, false);
+	join_all(threads);
+	wait_outside(threads);
+	weir_executor_fini(&threads->executor);
+	release(threads);
+	return 0;
+}

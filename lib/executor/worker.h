@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A pool and its workers, as worker.c (which runs tasks) and threads.c (which
+ * makes, starts and ends the pool) see them.
+ *
+ * A submitted task is in exactly one place: the ring, overflow or private list
+ * of one worker, the private inbox of one, or the inbox of the pool.
+ */
+#ifndef WEIR_EXECUTOR_WORKER_H
+#define WEIR_EXECUTOR_WORKER_H
+
+#include <pthread.h>
+
+#include <ck_pr.h>
+
+#include <weir/threads.h>
+
+#include "base/clock.h"
+#include "base/lock.h"
+#include "base/memory.h"
+#include "base/thread.h"
+#include "executor/cpus.h"
+#include "executor/inbox.h"
+#include "executor/park.h"
+#include "executor/poller.h"
+#include "executor/ring.h"
+
+struct weir__worker {
+	/* Constant while the thread runs. */
+	struct weir_executor executor; /* the pool's head with other ops */
+	struct weir_threads *pool;
+	uint32_t index;
+	pthread_t thread;
+
+	/* The owner's alone. */
+	struct weir__fifo private __attribute__((aligned(WEIR__LINE)));
+	struct weir__fifo overflow; /* what found the ring full, in order */
+	bool private_next;	    /* whose turn: the private list's */
+	uint32_t victim;	    /* where the last look at others ended */
+	uint32_t slices_left;	    /* until the clock is read again */
+	uint32_t slices_between;
+	uint64_t checked_ns; /* when it was read */
+	uint64_t looked_ns;  /* when it last looked at other workers */
+
+	/* Written by the owner, read by anyone. */
+	uint64_t slices, steals, parks, wakes;
+
+	/*
+	 * What was in the ring at a time: see overdue(). Owner and thieves
+	 * store it; whichever is kept is true.
+	 */
+	uint64_t mark __attribute__((aligned(WEIR__LINE)));
+
+	/* Anyone pushes tasks for this worker alone. */
+	struct weir__inbox inbox __attribute__((aligned(WEIR__LINE)));
+
+	struct weir__ring ring;
+};
+
+struct weir_threads {
+	struct weir_executor executor; /* first: it is the pool's address */
+	/* Constant. */
+	struct weir__worker *workers;
+	uint32_t n_workers;
+	uint64_t spin_ns;
+	uint64_t steal_ns;
+	struct weir__cpus *cpus; /* per worker; NULL: none is bound */
+	char name[16];
+	size_t size; /* of the block that all of this is in */
+	/* Seldom written. The first so many workers: */
+	uint32_t running; /* have a thread, or one is being created */
+	uint32_t started; /* have a thread */
+	uint32_t stop;
+	const uint32_t *mark;	/* of the process that has threads, or NULL */
+	struct weir__lock lock; /* over making the mark and the threads */
+	struct weir__poller_thread service;
+	/* Anyone pushes tasks for any worker. */
+	struct weir__inbox inbox __attribute__((aligned(WEIR__LINE)));
+	/* Calls from outside that may touch the pool after their task ran. */
+	uint32_t outside;
+	struct weir__park park __attribute__((aligned(WEIR__LINE)));
+};
+
+/* The worker of this pool that the calling thread is, or NULL. */
+static inline struct weir__worker *weir__worker_self(
+	const struct weir_threads *pool)
+{
+	/* Somebody else's state may be of any type: compare the address only.
+	 */
+	uintptr_t state = (uintptr_t)weir__thread.worker_state;
+	uintptr_t offset = state - (uintptr_t)pool->workers;
+
+	return offset < pool->n_workers * sizeof(*pool->workers)
+		       ? weir__thread.worker_state
+		       : NULL;
+}
+
+/* The calling worker queues a task behind what it has. */
+static inline void weir__worker_push(struct weir__worker *worker,
+				     struct weir_task *task)
+{
+	struct weir__park *park = &worker->pool->park;
+
+	if (WEIR_UNLIKELY(worker->overflow.head) ||
+	    WEIR_UNLIKELY(!weir__ring_push(&worker->ring, task)))
+		weir__fifo_push(&worker->overflow, task);
+	/* No fence: the worker itself runs the task. Only if this slice takes
+	 * long somebody else has to, and looks until then (park.c, claim 6).
+	 */
+	if (WEIR_UNLIKELY(!ck_pr_load_32(&park->watched)))
+		weir__park_wake_one(park);
+}
+
+/* The thread of a worker, which begins as one that searches. */
+void *weir__worker_main(void *worker);
+
+#endif
