@@ -197,5 +197,29 @@ run quick 'ends==1' eos.pml '-DONLY_SIGNALLED'
 run quick 'ends==1' eos.pml '-DT1=1 -DNO_LAST_LOOK'
 run quick 'head[1]==' eos.pml '-DT0=0 -DT1=1 -DEND_LEAVES'
 
+# Several ports behind one fence.
+run quick holds publish.pml
+run full holds publish.pml '-DN=4'
+run full holds publish.pml '-DN=6'
+run full holds publish.pml '-DN=4 -DCAP=2'
+run quick 'mem[' publish.pml '-DLAST_PLAIN'
+run quick 'mem[' publish.pml '-DFIRST_EXCHANGE'
+run quick 'mem[' publish.pml '-DNO_ARM_FENCE'
+run quick 'mem[' publish.pml '-DNO_RELOOK'
+
+# Timers.
+run quick holds timer.pml
+run full holds timer.pml '-DARMS=3 -DSIGNALS=2'
+run full holds timer.pml '-DARMS=4 -DSIGNALS=3'
+run quick holds timer.pml '-DLATE -DGENERATION -DFIRERS=1 -DARMS=3'
+run quick 'fired==arming' timer.pml '-DLATE'
+run quick nothing_lost timer.pml '-DLATE -DGENERATION'
+run quick 'fired==arming' timer.pml '-DARM_LEAVES'
+run quick 'freed[' timer.pml '-DNO_REF'
+run quick 'freed[' timer.pml '-DOWNER_DROPS'
+run quick 'freed[' timer.pml '-DDROP_FIRST'
+run quick nothing_lost timer.pml '-DUNBLOCK_FIRST'
+run quick nothing_lost timer.pml '-DFIRERS=1 -DNO_FIRE_FENCE'
+
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" -eq 0 ]
