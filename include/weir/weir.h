@@ -16,6 +16,7 @@
 #include <weir/out.h>
 #include <weir/port.h>
 #include <weir/sema.h>
+#include <weir/threads.h>
 #include <weir/version.h>
 
 #endif

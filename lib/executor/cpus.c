@@ -11,7 +11,6 @@
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -183,25 +182,33 @@ struct hierarchy {
 	char top[PATH_MAX];   /* which group is mounted there */
 };
 
-static bool copy(char *to, const char *from)
+/* to[PATH_MAX] = first + second. False: it would be too long. */
+static bool join(char *to, const char *first, const char *second)
 {
-	size_t size = from ? strlen(from) + 1 : PATH_MAX + 1;
+	size_t n = strlen(first), m = strlen(second);
 
-	if (size > PATH_MAX)
+	if (n + m >= PATH_MAX)
 		return false;
-	memcpy(to, from, size);
+	memcpy(to, first, n);
+	memcpy(to + n, second, m + 1);
 	return true;
+}
+
+static bool open_below(struct lines *lines, const char *root, const char *path)
+{
+	char file[PATH_MAX];
+
+	return join(file, root, path) && lines_open(lines, file);
 }
 
 /* From "0::/path" or "4:cpu,cpuacct:/path". */
 static bool find_path(struct hierarchy *hierarchy, const char *root)
 {
 	struct lines lines;
-	char file[PATH_MAX], *line;
+	char *line;
 	bool found = false;
 
-	snprintf(file, sizeof(file), "%s/proc/self/cgroup", root);
-	if (!lines_open(&lines, file))
+	if (!open_below(&lines, root, "/proc/self/cgroup"))
 		return false;
 	while (!found && (line = lines_next(&lines))) {
 		char *id = field(&line, ':');
@@ -211,7 +218,7 @@ static bool find_path(struct hierarchy *hierarchy, const char *root)
 			continue;
 		found = hierarchy->v2 ? strcmp(id, "0") == 0 && !*controllers
 				      : has_word(controllers, "cpu");
-		found = found && copy(hierarchy->path, line);
+		found = found && join(hierarchy->path, line, "");
 	}
 	lines_close(&lines);
 	return found;
@@ -240,17 +247,17 @@ static bool is_mount(struct hierarchy *hierarchy, char *line)
 	field(&line, ' ');
 	top = field(&line, ' ');
 	mount = field(&line, ' ');
-	return copy(hierarchy->top, top) && copy(hierarchy->mount, mount);
+	return mount && join(hierarchy->top, top, "") &&
+	       join(hierarchy->mount, mount, "");
 }
 
 static bool find_mount(struct hierarchy *hierarchy, const char *root)
 {
 	struct lines lines;
-	char file[PATH_MAX], *line;
+	char *line;
 	bool found = false;
 
-	snprintf(file, sizeof(file), "%s/proc/self/mountinfo", root);
-	if (!lines_open(&lines, file))
+	if (!open_below(&lines, root, "/proc/self/mountinfo"))
 		return false;
 	while (!found && (line = lines_next(&lines)))
 		found = is_mount(hierarchy, line);
@@ -279,11 +286,10 @@ static int read_numbers(const char *directory, const char *name,
 			long long *first, long long *second)
 {
 	struct lines lines;
-	char file[PATH_MAX + NAME_MAX], *line;
+	char *line;
 	int n = 0;
 
-	snprintf(file, sizeof(file), "%s/%s", directory, name);
-	if (!lines_open(&lines, file))
+	if (!open_below(&lines, directory, name))
 		return 0;
 	line = lines_next(&lines);
 	if (line)
@@ -298,9 +304,9 @@ static uint32_t group_quota(const char *directory, bool v2)
 	long long quota = 0, period = 0, none, cpus;
 
 	if (v2)
-		read_numbers(directory, "cpu.max", &quota, &period);
-	else if (read_numbers(directory, "cpu.cfs_quota_us", &quota, &none))
-		read_numbers(directory, "cpu.cfs_period_us", &period, &none);
+		read_numbers(directory, "/cpu.max", &quota, &period);
+	else if (read_numbers(directory, "/cpu.cfs_quota_us", &quota, &none))
+		read_numbers(directory, "/cpu.cfs_period_us", &period, &none);
 	if (quota <= 0 || period <= 0)
 		return UINT32_MAX;
 	cpus = quota / period + (quota % period != 0);
@@ -310,27 +316,24 @@ static uint32_t group_quota(const char *directory, bool v2)
 static uint32_t hierarchy_quota(const char *root, bool v2)
 {
 	struct hierarchy hierarchy = {.v2 = v2};
-	char directory[2 * PATH_MAX];
+	char mount[PATH_MAX], group[PATH_MAX];
 	uint32_t smallest = UINT32_MAX, quota;
-	size_t end, n;
+	size_t n;
 
-	if (!find_path(&hierarchy, root) || !find_mount(&hierarchy, root))
+	if (!find_path(&hierarchy, root) || !find_mount(&hierarchy, root) ||
+	    !join(mount, root, hierarchy.mount) ||
+	    !join(group, mount, below(&hierarchy)))
 		return UINT32_MAX;
-	end = (size_t)snprintf(directory, sizeof(directory), "%s%s", root,
-			       hierarchy.mount);
-	n = (size_t)snprintf(directory + end, sizeof(directory) - end, "%s",
-			     below(&hierarchy));
-	if (end + n >= sizeof(directory))
-		return UINT32_MAX;
-	for (n += end;; directory[n] = 0) {
-		quota = group_quota(directory, v2);
+	n = strlen(group);
+	for (;;) {
+		quota = group_quota(group, v2);
 		if (quota < smallest)
 			smallest = quota;
-		/* One group up, to the mounted one at last. */
-		while (n > end && directory[--n] != '/')
-			;
-		if (n <= end && directory[end] != '/')
+		if (n <= strlen(mount))
 			return smallest;
+		while (group[n] != '/') /* one group up */
+			n--;
+		group[n] = 0;
 	}
 }
 
