@@ -7,15 +7,18 @@
 #include <weir/allocator.h>
 #include <weir/any.h>
 #include <weir/api.h>
+#include <weir/blocking.h>
 #include <weir/delay.h>
 #include <weir/error.h>
 #include <weir/executor.h>
 #include <weir/fd.h>
 #include <weir/in.h>
 #include <weir/items.h>
+#include <weir/loop.h>
 #include <weir/out.h>
 #include <weir/port.h>
 #include <weir/sema.h>
+#include <weir/sim.h>
 #include <weir/threads.h>
 #include <weir/version.h>
 

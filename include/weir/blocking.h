@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * An executor whose turns may block: reading regular files, name look-ups,
+ * user code that waits. It has as many threads as turns block at once, up to
+ * a maximum, and lets them go when they have been idle for a while. Start the
+ * few actors that block here and link them to the others, on any executor.
+ */
+#ifndef WEIR_BLOCKING_H
+#define WEIR_BLOCKING_H
+
+#include <weir/executor.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct weir_blocking;
+
+/* 0 or NULL means the default. */
+struct weir_blocking_options {
+	struct weir_executor_options executor;
+	uint32_t threads_max; /* 16 by default; at most 1024 */
+	uint64_t idle_ns;     /* an idle thread ends after that, 10 s */
+	const char *name;     /* of the threads, "weir-block"; copied */
+	uint64_t reserved[4]; /* zero */
+};
+
+/*
+ * A new blocking executor in *blocking; no thread starts before it is used.
+ * When none can be started and none is there, the submission fails with what
+ * pthread_create reports; otherwise what is submitted waits for one, first
+ * come, first served. Its threads block all signals. fork(): as for threads.h.
+ * `options` is copied and may be NULL. -EINVAL: `blocking` is NULL, threads_max
+ * above 1024, `reserved` not zero, or what weir_executor_init refuses.
+ * -ENOMEM. Then *blocking is NULL.
+ */
+WEIR_API WEIR_MUST_CHECK int weir_blocking_new(
+	struct weir_blocking **blocking,
+	const struct weir_blocking_options *options);
+
+/* As an executor; lives as long as `blocking`. Any thread. */
+WEIR_API struct weir_executor *weir_blocking_executor(
+	struct weir_blocking *blocking);
+
+/* Threads it has now. Any thread; a snapshot. */
+WEIR_API uint32_t weir_blocking_threads(const struct weir_blocking *blocking);
+
+/*
+ * Joins its threads and frees it. 0, also for NULL. -EBUSY: an actor is
+ * alive. -EDEADLK: on one of its own threads. Then it goes on. Your own timers
+ * and watches that are still armed never fire. In a child process after
+ * fork() it frees without joining. Not together with any other call on it.
+ */
+WEIR_API int weir_blocking_free(struct weir_blocking *blocking);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,394 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The blocking executor: one queue, first come first served, under a lock, and
+ * threads that come and go. Its turns block for longer than a lock costs.
+ *
+ * A thread with nothing to do puts a struct idler, on its stack, on top of
+ * `idlers` and sleeps on its word. Who takes an idler out, under the lock,
+ * decides: a submitter, or the free, sets its word and wakes it; a thread
+ * whose time is up takes itself out and ends. Taken from the top, so that
+ * those below, not needed, end.
+ *
+ * Invariants under the lock: n_threads <= threads_max; a queue that is not
+ * empty has a thread that is not an idler: n_threads > number of idlers.
+ *
+ * A thread that ends joins the one that ended before it, so that there is at
+ * most one to be joined at any time, `ended`, and who joins that knows all
+ * before it gone. The free waits for n_threads == 0 and does.
+ */
+#include <weir/blocking.h>
+
+#include <assert.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+
+#include "base/clock.h"
+#include "base/forkmark.h"
+#include "base/memory.h"
+#include "base/spawn.h"
+#include "base/thread.h"
+#include "executor/inbox.h"
+#include "executor/poller.h"
+
+#define THREADS_DEFAULT 16u
+#define THREADS_MAX 1024u
+
+/* `word`: 0 asleep, 1 taken out by somebody else; set under the lock. */
+struct idler {
+	struct idler *below, **link; /* link: what points to it */
+	uint32_t word;
+};
+
+struct weir_blocking {
+	struct weir_executor executor; /* first: see of() */
+	/* Constant. */
+	const uint32_t *forkmark;
+	uint64_t idle_ns;
+	uint32_t threads_max;
+	char name[16];
+	struct weir__poller_thread service;
+	/* Under the lock. */
+	struct weir__lock lock;
+	struct weir__fifo queue;
+	struct idler *idlers;
+	uint32_t n_threads; /* also read, and slept on, without the lock */
+	pthread_t ended;
+	bool has_ended;
+	bool stopping;
+};
+
+/* What runs on this thread, if it is one of a blocking executor's. */
+static __thread struct weir_task *running;
+
+static struct weir_blocking *of(struct weir_executor *executor)
+{
+	return weir_container_of(executor, struct weir_blocking, executor);
+}
+
+static bool in_child(const struct weir_blocking *blocking)
+{
+	return weir__forkmark_child(blocking->forkmark);
+}
+
+static void take_out(struct idler *idler)
+{
+	*idler->link = idler->below;
+	if (idler->below)
+		idler->below->link = idler->link;
+}
+
+/* Under the lock: the top idler will look for work. */
+static void wake_one(struct weir_blocking *blocking)
+{
+	struct idler *idler = blocking->idlers;
+
+	if (!idler)
+		return;
+	take_out(idler);
+	/* relaxed: its sleeper takes the lock before it reads anything else */
+	ck_pr_store_32(&idler->word, 1);
+	weir__futex_wake(&idler->word, 1);
+}
+
+/*
+ * Under the lock, which it gives up meanwhile: sleeps until there may be work.
+ * False: it has had none for too long.
+ */
+static bool be_idle(struct weir_blocking *blocking)
+{
+	struct idler self = {.below = blocking->idlers,
+			     .link = &blocking->idlers};
+	uint64_t end_ns =
+		weir__clock_after(weir__clock_ns(), blocking->idle_ns);
+	uint64_t now_ns;
+
+	if (self.below)
+		self.below->link = &self.below;
+	blocking->idlers = &self;
+	weir__unlock(&blocking->lock);
+	/* relaxed: see wake_one() */
+	while (!ck_pr_load_32(&self.word) &&
+	       (now_ns = weir__clock_ns()) < end_ns)
+		weir__futex_wait(&self.word, 0, end_ns - now_ns);
+	weir__lock(&blocking->lock);
+	if (ck_pr_load_32(&self.word))
+		return true;
+	take_out(&self);
+	return false;
+}
+
+/* Under the lock: runs what there is until there is nothing for too long. */
+static void work(struct weir_blocking *blocking)
+{
+	struct weir_task *task;
+
+	for (;;) {
+		task = weir__fifo_pop(&blocking->queue);
+		if (task) {
+			weir__unlock(&blocking->lock);
+			running = task;
+			weir_task_run(task);
+			weir__lock(&blocking->lock);
+		} else if (blocking->stopping || !be_idle(blocking)) {
+			return;
+		}
+	}
+}
+
+static void *thread_main(void *argument)
+{
+	struct weir_blocking *blocking = argument;
+	bool had_ended;
+	pthread_t before;
+
+	weir__thread.worker_state = blocking;
+	weir__lock(&blocking->lock);
+	work(blocking);
+	had_ended = blocking->has_ended;
+	before = blocking->ended;
+	blocking->has_ended = true;
+	blocking->ended = pthread_self();
+	/* atomic for weir_blocking_threads() and weir_blocking_free() only */
+	ck_pr_store_32(&blocking->n_threads, blocking->n_threads - 1);
+	weir__unlock(&blocking->lock);
+	/* The free may be waiting; it frees only after it has joined us. */
+	weir__futex_wake(&blocking->n_threads, 1);
+	if (had_ended)
+		(void)pthread_join(before, NULL);
+	return NULL;
+}
+
+/* Under the lock. */
+static int start_thread(struct weir_blocking *blocking)
+{
+	pthread_t thread;
+	int rc = weir__spawn(&thread, blocking->name, thread_main, blocking);
+
+	if (rc == 0)
+		ck_pr_store_32(&blocking->n_threads, blocking->n_threads + 1);
+	return rc;
+}
+
+/*
+ * A task submitted again at the end of its own slice: the thread it is on
+ * will look at the queue at once, and no other need be woken.
+ */
+static bool again(const struct weir_blocking *blocking,
+		  const struct weir_task *task)
+{
+	return weir__thread.worker_state == blocking && running == task;
+}
+
+/*
+ * Under the lock: somebody for one more task. The idlers are those that are
+ * not needed for one yet. With as many threads as there may be, or no means to
+ * start another, it waits its turn.
+ */
+static int find_thread(struct weir_blocking *blocking)
+{
+	int rc = 0;
+
+	if (blocking->idlers)
+		wake_one(blocking);
+	else if (blocking->n_threads < blocking->threads_max)
+		rc = start_thread(blocking);
+	return blocking->n_threads ? 0 : rc;
+}
+
+static int submit(struct weir_executor *executor, struct weir_task *task)
+{
+	struct weir_blocking *blocking = of(executor);
+	int rc = 0;
+
+	if (in_child(blocking))
+		return -ECHILD;
+	weir__lock(&blocking->lock);
+	if (!again(blocking, task))
+		rc = find_thread(blocking);
+	if (rc == 0)
+		weir__fifo_push(&blocking->queue, task);
+	weir__unlock(&blocking->lock);
+	return rc;
+}
+
+static uint64_t now(struct weir_executor *executor)
+{
+	(void)executor;
+	return weir__clock_ns();
+}
+
+static int timer_arm(struct weir_executor *executor, struct weir_timer *timer,
+		     uint64_t at_ns)
+{
+	struct weir_blocking *blocking = of(executor);
+
+	if (in_child(blocking))
+		return -ECHILD;
+	return weir__poller_thread_timer_arm(&blocking->service, timer, at_ns);
+}
+
+static bool timer_cancel(struct weir_executor *executor,
+			 struct weir_timer *timer)
+{
+	struct weir_blocking *blocking = of(executor);
+
+	return !in_child(blocking) &&
+	       weir__poller_thread_timer_cancel(&blocking->service, timer);
+}
+
+static int watch_arm(struct weir_executor *executor, struct weir_watch *watch)
+{
+	struct weir_blocking *blocking = of(executor);
+
+	if (in_child(blocking))
+		return -ECHILD;
+	return weir__poller_thread_watch_arm(&blocking->service, watch);
+}
+
+static bool watch_cancel(struct weir_executor *executor,
+			 struct weir_watch *watch)
+{
+	struct weir_blocking *blocking = of(executor);
+
+	return !in_child(blocking) &&
+	       weir__poller_thread_watch_cancel(&blocking->service, watch);
+}
+
+static const struct weir_executor_ops ops = {
+	.submit = submit,
+	.now = now,
+	.timer_arm = timer_arm,
+	.timer_cancel = timer_cancel,
+	.watch_arm = watch_arm,
+	.watch_cancel = watch_cancel,
+};
+
+static int check(const struct weir_blocking_options *options)
+{
+	size_t i;
+
+	if (options->threads_max > THREADS_MAX)
+		return -EINVAL;
+	for (i = 0; i < sizeof(options->reserved) / sizeof(uint64_t); i++) {
+		if (options->reserved[i])
+			return -EINVAL;
+	}
+	return 0;
+}
+
+static void set_options(struct weir_blocking *blocking,
+			const struct weir_blocking_options *options)
+{
+	const char *name = options->name ? options->name : "weir-block";
+
+	blocking->threads_max = options->threads_max ? options->threads_max
+						     : THREADS_DEFAULT;
+	blocking->idle_ns = options->idle_ns ? options->idle_ns
+					     : 10 * WEIR__SECOND;
+	(void)snprintf(blocking->name, sizeof(blocking->name), "%s", name);
+	weir__poller_thread_init(&blocking->service,
+				 blocking->executor.options.allocator, name);
+}
+
+static int make(struct weir_blocking **blocking,
+		const struct weir_executor *executor,
+		const struct weir_blocking_options *options)
+{
+	const struct weir_allocator *allocator = executor->options.allocator;
+	struct weir_blocking *made =
+		weir__alloc_lines(allocator, sizeof(*made));
+
+	if (!made)
+		return -ENOMEM;
+	made->forkmark = weir__forkmark_new();
+	if (!made->forkmark) {
+		weir__free_lines(allocator, made, sizeof(*made));
+		return -ENOMEM;
+	}
+	made->executor = *executor;
+	set_options(made, options);
+	*blocking = made;
+	return 0;
+}
+
+int weir_blocking_new(struct weir_blocking **blocking,
+		      const struct weir_blocking_options *options)
+{
+	static const struct weir_blocking_options defaults;
+	struct weir_executor executor;
+	int rc;
+
+	if (!blocking)
+		return -EINVAL;
+	*blocking = NULL;
+	if (!options)
+		options = &defaults;
+	rc = check(options);
+	if (rc == 0)
+		rc = weir_executor_init(&executor, &ops, &options->executor);
+	if (rc < 0)
+		return rc;
+	rc = make(blocking, &executor, options);
+	if (rc < 0)
+		weir_executor_fini(&executor);
+	return rc;
+}
+
+struct weir_executor *weir_blocking_executor(struct weir_blocking *blocking)
+{
+	return &blocking->executor;
+}
+
+uint32_t weir_blocking_threads(const struct weir_blocking *blocking)
+{
+	/* relaxed: a snapshot */
+	return ck_pr_load_32(&blocking->n_threads);
+}
+
+/* Ends all threads. They finish what they run and what is queued first. */
+static void join_all(struct weir_blocking *blocking)
+{
+	uint32_t n;
+
+	weir__lock(&blocking->lock);
+	blocking->stopping = true;
+	while (blocking->idlers)
+		wake_one(blocking);
+	weir__unlock(&blocking->lock);
+	/* relaxed: the join below orders what the threads did */
+	while ((n = ck_pr_load_32(&blocking->n_threads)))
+		weir__futex_wait(&blocking->n_threads, n, UINT64_MAX);
+	/* `ended` is set before n_threads is 0, and by nobody after. */
+	weir__lock(&blocking->lock);
+	weir__unlock(&blocking->lock);
+	if (blocking->has_ended)
+		(void)pthread_join(blocking->ended, NULL);
+}
+
+int weir_blocking_free(struct weir_blocking *blocking)
+{
+	const struct weir_allocator *allocator;
+	bool child;
+	int rc;
+
+	if (!blocking)
+		return 0;
+	if (weir__thread.worker_state == blocking ||
+	    weir__poller_thread_self(&blocking->service))
+		return -EDEADLK;
+	child = in_child(blocking);
+	allocator = blocking->executor.options.allocator;
+	if (weir_executor_alive(&blocking->executor))
+		return -EBUSY;
+	weir__poller_thread_fini(&blocking->service, child);
+	if (!child)
+		join_all(blocking);
+	/* Last, when none of our threads can be in it any more. */
+	rc = weir_executor_fini(&blocking->executor);
+	assert(rc == 0);
+	(void)rc;
+	weir__forkmark_free(blocking->forkmark);
+	weir__free_lines(allocator, blocking, sizeof(*blocking));
+	return 0;
+}
