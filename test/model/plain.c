@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Plain accesses and allocated memory: rules 7 and 8 of explorer.h.
+ *
+ * Code compiled with -fsanitize=thread calls __tsan_read8() and its like
+ * before each plain access. Here they are, instead of ThreadSanitizer's: for
+ * each 8 bytes touched the shadow keeps, per thread and byte, in which stretch
+ * it was last read and written (explorer.threads[].epoch), and the views say
+ * which stretches of others are known to be done.
+ */
+#include "explorer_state.h"
+
+#include <string.h>
+
+enum {
+	ARENA_SIZE = 1 << 20,
+	UNIT = 16,
+	UNITS = ARENA_SIZE / UNIT,
+	SHADOWS = 8192,
+	BYTES = 8,
+	IGNORED = 8,
+};
+
+enum unit_state { UNUSED, LIVE, FREED };
+
+static char arena[ARENA_SIZE] __attribute__((aligned(64)));
+static uint8_t unit_states[UNITS];
+static uint32_t block_sizes[UNITS]; /* at a block's first unit */
+static size_t units_used, n_blocks;
+
+struct shadow {
+	uintptr_t address;
+	uint32_t generation; /* an older one is a free entry */
+	/* Only LOAD and STORE. */
+	lanes_vector stretch[2][EXPLORER_THREADS];
+};
+
+static struct shadow shadows[SHADOWS];
+static uint32_t n_shadows;
+
+static struct range {
+	uintptr_t address;
+	size_t size;
+} ignored[IGNORED];
+static int n_ignored;
+
+void plain_reset(void)
+{
+	memset(unit_states, UNUSED, units_used);
+	units_used = 0;
+	n_blocks = 0;
+	n_shadows = 0;
+	n_ignored = 0;
+	trace_names_reset();
+}
+
+void explorer_ignore(const void *object, size_t size)
+{
+	if (n_ignored == IGNORED)
+		explorer_fail("too many ignored ranges");
+	ignored[n_ignored].address = (uintptr_t)object;
+	ignored[n_ignored].size = size;
+	n_ignored++;
+}
+
+static bool is_ignored(uintptr_t address)
+{
+	for (int i = 0; i < n_ignored; i++)
+		if (address - ignored[i].address < ignored[i].size)
+			return true;
+	return false;
+}
+
+/* Memory */
+
+void plain_check_alive(const void *address, const char *what)
+{
+	uintptr_t offset = (uintptr_t)address - (uintptr_t)arena;
+
+	if (offset >= ARENA_SIZE || unit_states[offset / UNIT] == LIVE)
+		return;
+	if (explorer.tracing)
+		trace_line("   %s", what);
+	explorer_fail("%s on %s memory %p", what,
+		      unit_states[offset / UNIT] == FREED ? "freed" : "no",
+		      address);
+}
+
+void *explorer_alloc(size_t size)
+{
+	size_t units = (size + UNIT - 1) / UNIT;
+	size_t first = units_used;
+
+	if (units == 0)
+		units = 1;
+	/* One unit between blocks stays unused and catches an overrun. */
+	if (units_used + units + 1 > UNITS)
+		explorer_fail("more than %d bytes in one execution",
+			      ARENA_SIZE);
+	units_used += units + 1;
+	n_blocks++;
+	memset(&unit_states[first], LIVE, units);
+	block_sizes[first] = (uint32_t)(units * UNIT);
+	memset(&arena[first * UNIT], 0, units * UNIT);
+	return &arena[first * UNIT];
+}
+
+size_t explorer_allocated(void)
+{
+	return n_blocks;
+}
+
+void explorer_free(void *memory)
+{
+	uintptr_t offset = (uintptr_t)memory - (uintptr_t)arena;
+	size_t size;
+
+	if (memory == NULL)
+		return;
+	if (offset >= ARENA_SIZE || offset % UNIT != 0)
+		explorer_fail("free of %p, which was not allocated", memory);
+	plain_check_alive(memory, "free");
+	size = block_sizes[offset / UNIT];
+	explorer_write(memory, size);
+	if (explorer.tracing)
+		trace_op(NULL, memory, "frees %zu bytes", size);
+	memset(&unit_states[offset / UNIT], FREED, size / UNIT);
+	memset(memory, 0xde, size);
+	n_blocks--;
+	explorer_conflict_all();
+}
+
+/* Races */
+
+/* 16 set bits for each byte of an access. */
+static lanes_vector bytes_of(unsigned int first, unsigned int size)
+{
+	lanes_vector mask;
+
+	for (unsigned int i = 0; i < BYTES; i++)
+		mask[i] = i - first < size ? -1 : 0;
+	return mask;
+}
+
+static bool any(lanes_vector v)
+{
+	uint64_t halves[2];
+
+	memcpy(halves, &v, sizeof(halves));
+	return (halves[0] | halves[1]) != 0;
+}
+
+static struct shadow *find_shadow(uintptr_t address, bool make)
+{
+	uint32_t i = (uint32_t)((address * UINT64_C(0x9e3779b97f4a7c15)) >> 51);
+	struct shadow *s;
+
+	for (;; i = (i + 1) % SHADOWS) {
+		s = &shadows[i];
+		if (s->generation != explorer.generation)
+			break;
+		if (s->address == address)
+			return s;
+	}
+	if (!make)
+		return NULL;
+	if (++n_shadows > SHADOWS * 3 / 4)
+		explorer_fail("too much memory touched in one execution");
+	memset(s, 0, sizeof(*s));
+	s->address = address;
+	s->generation = explorer.generation;
+	return s;
+}
+
+/* Others' accesses of kind `earlier` in these bytes that an access of kind
+ * `now` need not come after. */
+static bool is_unordered(const struct shadow *s, lanes_vector bytes,
+			 enum kind earlier, enum kind now)
+{
+	const struct view *bound = &current_thread()->bound[now];
+
+	for (int t = 0; t < EXPLORER_THREADS; t++) {
+		int16_t known = bound->lane[clock_lane(earlier, t)];
+
+		if (t != explorer.current &&
+		    any((s->stretch[earlier][t] > known) & bytes))
+			return true;
+	}
+	return false;
+}
+
+static void check(const struct shadow *s, lanes_vector bytes, enum kind now,
+		  const char *what)
+{
+	uintptr_t address = s->address;
+
+	if (is_unordered(s, bytes, STORE, now))
+		explorer_fail("race: T%d %s what another thread wrote, "
+			      "unordered, at %p",
+			      explorer.current, what, (void *)address);
+	if (now != LOAD && is_unordered(s, bytes, LOAD, now))
+		explorer_fail("race: T%d %s what another thread reads, "
+			      "unordered, at %p",
+			      explorer.current, what, (void *)address);
+}
+
+static void access_unit(uintptr_t address, unsigned int first,
+			unsigned int size, enum kind kind)
+{
+	struct shadow *s = find_shadow(address, true);
+	lanes_vector bytes = bytes_of(first, size);
+	lanes_vector *mine = &s->stretch[kind][explorer.current];
+
+	check(s, bytes, kind, kind == LOAD ? "reads" : "writes");
+	*mine = (*mine & ~bytes) | (bytes & current_thread()->epoch);
+}
+
+static bool is_judged(uintptr_t address)
+{
+	return explorer.outcome == RUNNING && explorer.current != MAIN &&
+	       !explorer.options.no_races && !is_ignored(address);
+}
+
+static void access_range(const void *object, size_t size, enum kind kind)
+{
+	uintptr_t address = (uintptr_t)object;
+	uintptr_t end = address + size;
+
+	if (explorer.outcome != RUNNING)
+		return;
+	plain_check_alive(object, kind == LOAD ? "a read" : "a write");
+	if (!is_judged(address))
+		return;
+	current_thread()->used[kind] = true;
+	if (kind == LOAD ? !memory_read_is_ordered(address)
+			 : !memory_write_is_ordered(address, size))
+		explorer_fail("race: T%d %s a word of another thread's ck_pr, "
+			      "unordered, at %p",
+			      explorer.current,
+			      kind == LOAD ? "reads" : "writes", object);
+	while (address < end) {
+		unsigned int first = address % BYTES;
+		size_t n = end - address;
+
+		if (n > BYTES - first)
+			n = BYTES - first;
+		access_unit(address - first, first, (unsigned int)n, kind);
+		address += n;
+	}
+}
+
+void plain_check_word(const void *address, unsigned int size, enum kind kind)
+{
+	uintptr_t first = (uintptr_t)address % BYTES;
+	const struct shadow *s;
+
+	if (n_shadows == 0 || !is_judged((uintptr_t)address))
+		return;
+	s = find_shadow((uintptr_t)address - first, false);
+	if (s != NULL)
+		check(s, bytes_of((unsigned int)first, size), kind,
+		      kind == LOAD ? "loads" : "changes");
+}
+
+void explorer_read(const void *object, size_t size)
+{
+	access_range(object, size, LOAD);
+}
+
+void explorer_write(void *object, size_t size)
+{
+	access_range(object, size, STORE);
+}
+
+/* What the compiler calls. Declared here: there is no header for it. */
+
+#define HOOKS(size) \
+	void __tsan_read##size(const void *object); \
+	void __tsan_write##size(void *object); \
+	void __tsan_unaligned_read##size(const void *object); \
+	void __tsan_unaligned_write##size(void *object); \
+	void __tsan_read##size(const void *object) \
+	{ \
+		access_range(object, size, LOAD); \
+	} \
+	void __tsan_write##size(void *object) \
+	{ \
+		access_range(object, size, STORE); \
+	} \
+	void __tsan_unaligned_read##size(const void *object) \
+	{ \
+		access_range(object, size, LOAD); \
+	} \
+	void __tsan_unaligned_write##size(void *object) \
+	{ \
+		access_range(object, size, STORE); \
+	}
+
+HOOKS(1)
+HOOKS(2)
+HOOKS(4)
+HOOKS(8)
+HOOKS(16)
+
+void __tsan_init(void);
+void __tsan_func_entry(void *caller);
+void __tsan_func_exit(void);
+void __tsan_read_range(const void *object, unsigned long size);
+void __tsan_write_range(void *object, unsigned long size);
+void *__tsan_memcpy(void *to, const void *from, size_t size);
+void *__tsan_memmove(void *to, const void *from, size_t size);
+void *__tsan_memset(void *object, int byte, size_t size);
+
+void __tsan_init(void)
+{
+}
+
+void __tsan_func_entry(void *caller)
+{
+	(void)caller;
+}
+
+void __tsan_func_exit(void)
+{
+}
+
+void __tsan_read_range(const void *object, unsigned long size)
+{
+	access_range(object, size, LOAD);
+}
+
+void __tsan_write_range(void *object, unsigned long size)
+{
+	access_range(object, size, STORE);
+}
+
+void *__tsan_memcpy(void *to, const void *from, size_t size)
+{
+	access_range(from, size, LOAD);
+	access_range(to, size, STORE);
+	return memcpy(to, from, size);
+}
+
+void *__tsan_memmove(void *to, const void *from, size_t size)
+{
+	access_range(from, size, LOAD);
+	access_range(to, size, STORE);
+	return memmove(to, from, size);
+}
+
+void *__tsan_memset(void *object, int byte, size_t size)
+{
+	access_range(object, size, STORE);
+	return memset(object, byte, size);
+}
