@@ -57,14 +57,14 @@ CK_CC_INLINE static void ck_pr_rfo(const void *m)
 	(void)m;
 }
 
-#define SHIM_FENCES(N, OP)                                                     \
-	CK_CC_INLINE static void ck_pr_fence_##N(SHIM_ONLY_AT)                 \
-	{                                                                      \
-		SHIM_FENCE(OP);                                                \
-	}                                                                      \
-	CK_CC_INLINE static void ck_pr_fence_strict_##N(SHIM_ONLY_AT)          \
-	{                                                                      \
-		SHIM_FENCE(OP);                                                \
+#define SHIM_FENCES(N, OP) \
+	CK_CC_INLINE static void ck_pr_fence_##N(SHIM_ONLY_AT) \
+	{ \
+		SHIM_FENCE(OP); \
+	} \
+	CK_CC_INLINE static void ck_pr_fence_strict_##N(SHIM_ONLY_AT) \
+	{ \
+		SHIM_FENCE(OP); \
 	}
 
 SHIM_FENCES(atomic, ATOMIC)
@@ -88,95 +88,94 @@ SHIM_FENCES(unlock, UNLOCK)
  * S name, M pointee, T word the work is done in, C type of the values in
  * CK's signatures of load, store, fas and cas. T and C differ for ptr only.
  */
-#define SHIM_ACCESS(S, M, T, C)                                                \
-	CK_CC_INLINE static C ck_pr_md_load_##S(const M *target SHIM_AT)       \
-	{                                                                      \
-		return (C)SHIM_LOAD(T, target);                                \
-	}                                                                      \
-	CK_CC_INLINE static C ck_pr_fas_##S(M *target, C update SHIM_AT)       \
-	{                                                                      \
-		return (C)SHIM_RMW(T, target, FAS, (T)update);                 \
-	}                                                                      \
-	CK_CC_INLINE static bool ck_pr_cas_##S(M *target, C compare,           \
-					       C set SHIM_AT)                  \
-	{                                                                      \
-		T found_;                                                      \
-                                                                               \
-		return SHIM_CAS(T, target, (T)compare, (T)set, &found_);       \
-	}                                                                      \
-	CK_CC_INLINE static bool ck_pr_cas_##S##_value(                        \
-		M *target, C compare, C set, M *value SHIM_AT)                 \
-	{                                                                      \
-		T found_;                                                      \
-		bool done =                                                    \
-			SHIM_CAS(T, target, (T)compare, (T)set, &found_);      \
-                                                                               \
-		*(C *)value = (C)found_;                                       \
-		return done;                                                   \
+#define SHIM_ACCESS(S, M, T, C) \
+	CK_CC_INLINE static C ck_pr_md_load_##S(const M *target SHIM_AT) \
+	{ \
+		return (C)SHIM_LOAD(T, target); \
+	} \
+	CK_CC_INLINE static C ck_pr_fas_##S(M *target, C update SHIM_AT) \
+	{ \
+		return (C)SHIM_RMW(T, target, FAS, (T)update); \
+	} \
+	CK_CC_INLINE static bool ck_pr_cas_##S(M *target, C compare, \
+					       C set SHIM_AT) \
+	{ \
+		T found_; \
+\
+		return SHIM_CAS(T, target, (T)compare, (T)set, &found_); \
+	} \
+	CK_CC_INLINE static bool ck_pr_cas_##S##_value( \
+		M *target, C compare, C set, M *value SHIM_AT) \
+	{ \
+		T found_; \
+		bool done = SHIM_CAS(T, target, (T)compare, (T)set, &found_); \
+\
+		*(C *)value = (C)found_; \
+		return done; \
 	}
 
-#define SHIM_BINARY(K, S, M, T, OP)                                            \
-	CK_CC_INLINE static void ck_pr_##K##_##S(M *target, T d SHIM_AT)       \
-	{                                                                      \
-		(void)SHIM_RMW(T, target, OP, d);                              \
+#define SHIM_BINARY(K, S, M, T, OP) \
+	CK_CC_INLINE static void ck_pr_##K##_##S(M *target, T d SHIM_AT) \
+	{ \
+		(void)SHIM_RMW(T, target, OP, d); \
 	}
 
 /* Z: the value before which makes the value after zero. */
-#define SHIM_UNARY(K, S, M, T, OP, V, Z)                                       \
-	CK_CC_INLINE static void ck_pr_##K##_##S(M *target SHIM_AT)            \
-	{                                                                      \
-		(void)SHIM_RMW(T, target, OP, (T)(V));                         \
-	}                                                                      \
-	CK_CC_INLINE static bool ck_pr_##K##_##S##_is_zero(M *target SHIM_AT)  \
-	{                                                                      \
-		return (T)SHIM_RMW(T, target, OP, (T)(V)) == (T)(Z);           \
-	}                                                                      \
-	CK_CC_INLINE static void ck_pr_##K##_##S##_zero(M *target,             \
-							bool *zero SHIM_AT)    \
-	{                                                                      \
-		*zero = (T)SHIM_RMW(T, target, OP, (T)(V)) == (T)(Z);          \
+#define SHIM_UNARY(K, S, M, T, OP, V, Z) \
+	CK_CC_INLINE static void ck_pr_##K##_##S(M *target SHIM_AT) \
+	{ \
+		(void)SHIM_RMW(T, target, OP, (T)(V)); \
+	} \
+	CK_CC_INLINE static bool ck_pr_##K##_##S##_is_zero(M *target SHIM_AT) \
+	{ \
+		return (T)SHIM_RMW(T, target, OP, (T)(V)) == (T)(Z); \
+	} \
+	CK_CC_INLINE static void ck_pr_##K##_##S##_zero(M *target, \
+							bool *zero SHIM_AT) \
+	{ \
+		*zero = (T)SHIM_RMW(T, target, OP, (T)(V)) == (T)(Z); \
 	}
 
 /* MASK is applied to the bit: empty, or ~ for btr. */
-#define SHIM_BIT(K, S, M, T, OP, MASK)                                         \
-	CK_CC_INLINE static bool ck_pr_##K##_##S(M *target,                    \
-						 unsigned int bit SHIM_AT)     \
-	{                                                                      \
-		T bit_ = (T)((T)1 << bit);                                     \
-                                                                               \
-		return (SHIM_RMW(T, target, OP, (T)(MASK bit_)) & bit_) != 0;  \
+#define SHIM_BIT(K, S, M, T, OP, MASK) \
+	CK_CC_INLINE static bool ck_pr_##K##_##S(M *target, \
+						 unsigned int bit SHIM_AT) \
+	{ \
+		T bit_ = (T)((T)1 << bit); \
+\
+		return (SHIM_RMW(T, target, OP, (T)(MASK bit_)) & bit_) != 0; \
 	}
 
-#define SHIM_TYPE(S, M, T, C)                                                  \
-	SHIM_ACCESS(S, M, T, C)                                                \
-	CK_CC_INLINE static T ck_pr_faa_##S(M *target, T delta SHIM_AT)        \
-	{                                                                      \
-		return (T)SHIM_RMW(T, target, ADD, delta);                     \
-	}                                                                      \
-	SHIM_BINARY(add, S, M, T, ADD)                                         \
-	SHIM_BINARY(sub, S, M, T, SUB)                                         \
-	SHIM_BINARY(and, S, M, T, AND)                                         \
-	SHIM_BINARY(or, S, M, T, OR)                                           \
-	SHIM_BINARY(xor, S, M, T, XOR)                                         \
-	SHIM_UNARY(inc, S, M, T, ADD, 1, -1)                                   \
-	SHIM_UNARY(dec, S, M, T, SUB, 1, 1)                                    \
-	SHIM_UNARY(neg, S, M, T, NEG, 0, 0)                                    \
-	CK_CC_INLINE static void ck_pr_not_##S(M *target SHIM_AT)              \
-	{                                                                      \
-		(void)SHIM_RMW(T, target, XOR, (T)~(T)0);                      \
-	}                                                                      \
-	SHIM_BIT(btc, S, M, T, XOR, )                                          \
-	SHIM_BIT(bts, S, M, T, OR, )                                           \
+#define SHIM_TYPE(S, M, T, C) \
+	SHIM_ACCESS(S, M, T, C) \
+	CK_CC_INLINE static T ck_pr_faa_##S(M *target, T delta SHIM_AT) \
+	{ \
+		return (T)SHIM_RMW(T, target, ADD, delta); \
+	} \
+	SHIM_BINARY(add, S, M, T, ADD) \
+	SHIM_BINARY(sub, S, M, T, SUB) \
+	SHIM_BINARY(and, S, M, T, AND) \
+	SHIM_BINARY(or, S, M, T, OR) \
+	SHIM_BINARY(xor, S, M, T, XOR) \
+	SHIM_UNARY(inc, S, M, T, ADD, 1, -1) \
+	SHIM_UNARY(dec, S, M, T, SUB, 1, 1) \
+	SHIM_UNARY(neg, S, M, T, NEG, 0, 0) \
+	CK_CC_INLINE static void ck_pr_not_##S(M *target SHIM_AT) \
+	{ \
+		(void)SHIM_RMW(T, target, XOR, (T) ~(T)0); \
+	} \
+	SHIM_BIT(btc, S, M, T, XOR, ) \
+	SHIM_BIT(bts, S, M, T, OR, ) \
 	SHIM_BIT(btr, S, M, T, AND, ~)
 
-#define SHIM_STORES(S, M, T, C)                                                \
-	CK_CC_INLINE static void ck_pr_md_store_##S(M *target, C v SHIM_AT)    \
-	{                                                                      \
-		SHIM_STORE(T, target, (T)v);                                   \
+#define SHIM_STORES(S, M, T, C) \
+	CK_CC_INLINE static void ck_pr_md_store_##S(M *target, C v SHIM_AT) \
+	{ \
+		SHIM_STORE(T, target, (T)v); \
 	}
 
-#define SHIM_SCALAR(S, T)                                                      \
-	SHIM_TYPE(S, T, T, T)                                                  \
+#define SHIM_SCALAR(S, T) \
+	SHIM_TYPE(S, T, T, T) \
 	SHIM_STORES(S, T, T, T)
 
 SHIM_SCALAR(8, uint8_t)
@@ -190,7 +189,7 @@ SHIM_TYPE(ptr, void, uintptr_t, void *)
 SHIM_STORES(ptr, void, uintptr_t, const void *)
 
 /* CK's own check: a store that would not compile as an assignment does not. */
-#define CK_PR_STORE_SAFE(DST, VAL, TYPE)                                       \
+#define CK_PR_STORE_SAFE(DST, VAL, TYPE) \
 	ck_pr_md_store_##TYPE(((void)sizeof(*(DST) = (VAL)), (DST)), (VAL))
 
 #define ck_pr_store_ptr(DST, VAL) CK_PR_STORE_SAFE((DST), (VAL), ptr)
@@ -203,7 +202,7 @@ SHIM_STORES(ptr, void, uintptr_t, const void *)
 #define ck_pr_store_16(DST, VAL) CK_PR_STORE_SAFE((DST), (VAL), 16)
 #define ck_pr_store_8(DST, VAL) CK_PR_STORE_SAFE((DST), (VAL), 8)
 
-#define ck_pr_load_ptr(SRC)                                                    \
+#define ck_pr_load_ptr(SRC) \
 	((CK_CC_TYPEOF(*(SRC), (void *)))ck_pr_md_load_ptr((SRC)))
 #define ck_pr_load_char(SRC) ck_pr_md_load_char((SRC))
 #define ck_pr_load_uint(SRC) ck_pr_md_load_uint((SRC))

@@ -18,19 +18,19 @@
  * each to the size of its word.
  */
 #define SHIM_LOAD(T, p) ((T)explorer_op_load((p), sizeof(T), site))
-#define SHIM_STORE(T, p, v)                                                    \
+#define SHIM_STORE(T, p, v) \
 	explorer_op_store((p), sizeof(T), (uint64_t)(v), site)
-#define SHIM_RMW(T, p, OP, v)                                                  \
+#define SHIM_RMW(T, p, OP, v) \
 	((T)explorer_op_rmw((p), sizeof(T), EXPLORER_##OP, (uint64_t)(v), site))
-#define SHIM_CAS(T, p, compare, set, found)                                    \
-	__extension__({                                                        \
-		uint64_t value_;                                               \
-		bool done_ = explorer_op_cas((p), sizeof(T),                   \
-					     (uint64_t)(compare),              \
-					     (uint64_t)(set), &value_, site);  \
-                                                                               \
-		*(found) = (T)value_;                                          \
-		done_;                                                         \
+#define SHIM_CAS(T, p, compare, set, found) \
+	__extension__({ \
+		uint64_t value_; \
+		bool done_ = explorer_op_cas((p), sizeof(T), \
+					     (uint64_t)(compare), \
+					     (uint64_t)(set), &value_, site); \
+\
+		*(found) = (T)value_; \
+		done_; \
 	})
 #define SHIM_FENCE(OP) explorer_op_fence(EXPLORER_FENCE_##OP, site)
 

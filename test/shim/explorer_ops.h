@@ -23,11 +23,11 @@ struct explorer_site {
 };
 
 /* __func__ has static storage, so its address is a constant. */
-#define EXPLORER_SITE(name)                                                    \
-	__extension__({                                                        \
-		static struct explorer_site site_ = { __FILE__, __func__,      \
-						      name, __LINE__, 0 };     \
-		&site_;                                                        \
+#define EXPLORER_SITE(name) \
+	__extension__({ \
+		static struct explorer_site site_ = {__FILE__, __func__, name, \
+						     __LINE__, 0}; \
+		&site_; \
 	})
 
 enum explorer_rmw {

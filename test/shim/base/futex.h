@@ -9,6 +9,8 @@
 
 #if defined(WEIR_SHIM_MODEL)
 
+/* As lib/base/futex.h does, for the results. */
+#include <errno.h>
 #include <stdint.h>
 
 #include "../explorer_ops.h"
@@ -26,10 +28,10 @@ static inline void weir__futex_wake_at(uint32_t *word, int n,
 	explorer_op_futex_wake(word, n, site);
 }
 
-#define weir__futex_wait(word, expected, timeout_ns)                           \
-	weir__futex_wait_at((word), (expected), (timeout_ns),                  \
+#define weir__futex_wait(word, expected, timeout_ns) \
+	weir__futex_wait_at((word), (expected), (timeout_ns), \
 			    EXPLORER_SITE("futex_wait"))
-#define weir__futex_wake(word, n)                                              \
+#define weir__futex_wake(word, n) \
 	weir__futex_wake_at((word), (n), EXPLORER_SITE("futex_wake"))
 
 #else
