@@ -483,6 +483,7 @@ static bool run_threads(void)
 	if (!run_alone(start_threads))
 		return false;
 	swap_locals(explorer.current, MAIN);
+	memory_finish();
 	return true;
 }
 

@@ -5,7 +5,7 @@
  * interleavings and other (old) values seen by loads, until all within the
  * bounds have been seen or one fails.
  *
- * What is modelled, numbered; explorer.c, memory.c and plain.c refer to it.
+ * What is modelled, numbered; the sources refer to it.
  *
  *  1 Interleaving. Each ck_pr operation and futex call is a step. A thread
  *    that could go on is switched away from at most `preemptions` times; where

@@ -132,7 +132,7 @@ void trace_op(const struct explorer_site *site, const void *address,
 void trace_line(const char *format, ...) __attribute__((format(printf, 1, 2)));
 const char *trace_file(const char *path);
 
-/* memory.c */
+/* words.c */
 void memory_forget(void); /* all words, at the start of a run */
 void memory_reset(void);  /* at the start of an execution */
 /* Without a step, for what is part of a greater one. */

@@ -221,5 +221,28 @@ run quick 'freed[' timer.pml '-DDROP_FIRST'
 run quick nothing_lost timer.pml '-DUNBLOCK_FIRST'
 run quick nothing_lost timer.pml '-DFIRERS=1 -DNO_FIRE_FENCE'
 
+# A shared semaphore.
+run quick holds semaphore.pml '-DP=1'
+run quick holds semaphore.pml '-DP=1 -DGIVE_BACK -DNO_STOP'
+run full holds semaphore.pml '-DP=2'
+run full holds semaphore.pml
+run full holds semaphore.pml '-DP=1 -DGIVE_BACK'
+run full holds semaphore.pml '-DP=1 -DGIVE_BACK -DTURNS=2'
+run full holds semaphore.pml '-DP=3 -DTURNS=2 -DNO_STOP'
+run quick permits_kept semaphore.pml '-DDOUBLE'
+run quick permit_is_certain semaphore.pml '-DP=1 -DHINT'
+run quick none_stuck semaphore.pml '-DGRANT_APART'
+run quick 'ahead[' semaphore.pml '-DLIFO'
+run quick permits_kept semaphore.pml '-DSTOP_FORGETS'
+run quick none_stuck semaphore.pml '-DSTOP_LEAVES'
+run quick none_stuck semaphore.pml '-DSTOP_APART'
+run quick none_stuck semaphore.pml '-DNO_STOP -DGIVE_UP_APART'
+run quick none_stuck semaphore.pml '-DNO_STOP -DUNBLOCK_FIRST'
+run quick none_stuck semaphore.pml '-DNO_STOP -DNO_GRANT_FENCE'
+run quick none_stuck semaphore.pml '-DNO_STOP -DNO_RELOOK'
+run quick 'freed[' semaphore.pml '-DNO_REF'
+run quick 'freed[' semaphore.pml '-DDROP_FIRST'
+run quick on_stack semaphore.pml '-DTOUCH_STACK'
+
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" -eq 0 ]
