@@ -8,6 +8,9 @@
 #ifndef WEIR_TEST_EXECUTOR_FAKE_H
 #define WEIR_TEST_EXECUTOR_FAKE_H
 
+#include <stdlib.h>
+#include <string.h>
+
 #include <ck_pr.h>
 
 #include <weir/executor.h>
