@@ -552,7 +552,7 @@ int weir_in_cancel(struct weir_in *in)
 
 /* --- Links ---------------------------------------------------------------- */
 
-static int check_lane(const struct weir_in *in)
+int weir__in_check_lane(const struct weir_in *in)
 {
 	uint32_t word = ck_pr_load_32(weir__lane_tail(&in->lane));
 
@@ -570,16 +570,12 @@ static int check_lane(const struct weir_in *in)
 	return 0;
 }
 
-struct weir__lane *weir__in_lane(struct weir_in *in, int *rc)
+struct weir__lane *weir__in_lane(struct weir_in *in)
 {
 	struct weir__merge_lane *lane;
 
-	*rc = check_lane(in);
-	if (*rc < 0)
-		return NULL;
 	if (!in->merge)
 		return &in->lane;
-	*rc = -ENOMEM;
 	lane = weir__alloc(allocator(in), sizeof(*lane));
 	if (!lane)
 		return NULL;
@@ -587,7 +583,6 @@ struct weir__lane *weir__in_lane(struct weir_in *in, int *rc)
 		weir__free(allocator(in), lane, sizeof(*lane));
 		return NULL;
 	}
-	*rc = 0;
 	return &lane->lane;
 }
 

@@ -79,11 +79,14 @@ static inline uint32_t weir__index_diff(uint32_t later, uint32_t earlier)
 	return (later - earlier) & WEIR__INDEX_MASK;
 }
 
+/* 0, or why no link can be made into `in`: -EISCONN, -EPIPE. Owner. */
+int weir__in_check_lane(const struct weir_in *in);
+
 /*
- * A lane for a link into `in`: its own, or a new one when it merges; NULL and
- * *rc: -EISCONN, -EPIPE, -ENOMEM. Owner of both ends.
+ * A lane for a link that was checked: its own, or a new one when it merges;
+ * NULL: no memory. Owner of both ends.
  */
-struct weir__lane *weir__in_lane(struct weir_in *in, int *rc);
+struct weir__lane *weir__in_lane(struct weir_in *in);
 
 /* The lane is linked from now on: no puts, and its consumer is waited for. */
 void weir__in_linked(struct weir_in *in, struct weir__lane *lane,

@@ -312,7 +312,7 @@ static void out_wake(struct weir_port *port)
 
 /* --- Linking -------------------------------------------------------------- */
 
-static int check_link(const struct weir_out *out, const struct weir_in *in)
+int weir__link_check(const struct weir_out *out, const struct weir_in *in)
 {
 	if (!out || !in || !out->port.actor || !in->port.actor)
 		return -EINVAL;
@@ -329,7 +329,7 @@ static int check_link(const struct weir_out *out, const struct weir_in *in)
 	if (out->fan && out->fan->n_sinks && out->fan->way == WEIR_BROADCAST &&
 	    out->items && out->items->drop && !out->items->share)
 		return -ENOTSUP;
-	return 0;
+	return weir__in_check_lane(in);
 }
 
 /*
@@ -376,7 +376,7 @@ int weir_link(struct weir_out *out, struct weir_in *in)
 {
 	struct weir__sink *sink = NULL;
 	struct weir__lane *lane;
-	int rc = check_link(out, in);
+	int rc = weir__link_check(out, in);
 
 	if (rc < 0)
 		return rc;
@@ -385,10 +385,10 @@ int weir_link(struct weir_out *out, struct weir_in *in)
 		if (!sink)
 			return -ENOMEM;
 	}
-	lane = weir__in_lane(in, &rc);
+	lane = weir__in_lane(in);
 	if (!lane) {
 		weir__free(allocator(out), sink, sizeof(*sink));
-		return rc;
+		return -ENOMEM;
 	}
 	attach(out, in, lane, sink);
 	return 0;

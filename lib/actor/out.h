@@ -31,4 +31,7 @@ struct weir__fan {
 	uint32_t handed; /* tokens of the out-port's ring handed out */
 };
 
+/* What weir_link() would say now, but for -ENOMEM. Owner of both ends. */
+int weir__link_check(const struct weir_out *out, const struct weir_in *in);
+
 #endif
