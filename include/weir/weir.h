@@ -19,6 +19,7 @@
 #include <weir/port.h>
 #include <weir/sema.h>
 #include <weir/sim.h>
+#include <weir/stage.h>
 #include <weir/threads.h>
 #include <weir/version.h>
 
