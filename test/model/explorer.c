@@ -43,6 +43,14 @@ static struct local {
 } locals[LOCALS];
 static int n_locals;
 
+/* By enum choice. */
+static const char choice_letters[] = "ptvo";
+
+enum { REPLAY = 256 };
+
+static struct explorer_choice replay[REPLAY];
+static int n_replay;
+
 /* Leaving an execution; its fibers are simply never resumed. */
 
 static void __attribute__((noreturn)) leave(enum outcome outcome)
@@ -82,29 +90,36 @@ void __assert_fail(const char *assertion, const char *file, unsigned int line,
 
 /* Choices */
 
-int explorer_choose(int n)
+static int replayed(enum choice kind)
+{
+	for (int i = 0; i < n_replay; i++)
+		if (replay[i].step == explorer.steps && replay[i].kind == kind)
+			return replay[i].chosen;
+	return 0;
+}
+
+int explorer_choose(enum choice kind, int n)
 {
 	uint32_t depth = explorer.depth;
+	struct explorer_choice *c = &explorer.choices[depth];
 
 	if (n == 1)
 		return 0;
-	if (depth == EXPLORER_CHOICES - 1)
+	if (depth == CHOICES - 1)
 		explorer_fail("too many choices in one execution");
 	explorer.depth++;
 	if (depth == explorer.n_choices) {
-		explorer.choices[depth].chosen = 0;
-		explorer.choices[depth].n = (uint8_t)n;
 		explorer.n_choices++;
+		c->step = explorer.steps;
+		c->kind = (uint8_t)kind;
+		c->chosen = (uint8_t)replayed(kind);
+		c->n = (uint8_t)n;
 	}
-	/* A replayed string knows the choices, not their number. */
-	if (explorer.choices[depth].n == 0)
-		explorer.choices[depth].n = (uint8_t)n;
-	if (explorer.choices[depth].n != n ||
-	    explorer.choices[depth].chosen >= n)
-		explorer_fail("the scenario is not deterministic: "
-			      "choice %u has %d alternatives, had %d",
-			      depth, n, explorer.choices[depth].n);
-	return explorer.choices[depth].chosen;
+	if (c->n != n || c->kind != kind || c->chosen >= n)
+		explorer_fail("the scenario is not deterministic: choice %u "
+			      "in step %u has %d alternatives, had %d",
+			      depth, explorer.steps, n, c->n);
+	return c->chosen;
 }
 
 /* Returns false when all have been seen. */
@@ -122,27 +137,40 @@ static bool next_choices(void)
 	return true;
 }
 
-static const char digits[] = "0123456789abcdefghijklmnopqrstuvwxyz";
-
-static void write_choices(char *text)
+/* Those that are not the first alternative, as step, kind and number. */
+static void write_choices(char *text, size_t size)
 {
-	for (uint32_t i = 0; i < explorer.depth; i++)
-		*text++ = digits[explorer.choices[i].chosen];
-	*text = '\0';
+	size_t used = 0;
+
+	for (uint32_t i = 0; i < explorer.depth && used < size; i++) {
+		const struct explorer_choice *c = &explorer.choices[i];
+
+		if (c->chosen > 0)
+			used += (size_t)snprintf(text + used, size - used,
+						 "%s%u%c%d",
+						 used == 0 ? "" : " ", c->step,
+						 choice_letters[c->kind],
+						 c->chosen);
+	}
 }
 
 static void read_choices(const char *text)
 {
-	const char *digit;
+	unsigned int step;
+	int chosen, length;
+	char letter;
 
-	explorer.n_choices = 0;
-	for (; *text != '\0' && explorer.n_choices < EXPLORER_CHOICES - 1;
-	     text++) {
-		digit = strchr(digits, *text);
-		explorer.choices[explorer.n_choices].chosen =
-			digit != NULL ? (uint8_t)(digit - digits) : 0;
-		explorer.choices[explorer.n_choices].n = 0;
-		explorer.n_choices++;
+	n_replay = 0;
+	while (n_replay < REPLAY && sscanf(text, "%u%c%d%n", &step, &letter,
+					   &chosen, &length) == 3) {
+		const char *kind = strchr(choice_letters, letter);
+
+		replay[n_replay].step = step;
+		replay[n_replay].kind =
+			kind != NULL ? (uint8_t)(kind - choice_letters) : 0;
+		replay[n_replay].chosen = (uint8_t)chosen;
+		n_replay++;
+		text += length;
 	}
 }
 
@@ -213,7 +241,7 @@ static void time_out_or_fail(void)
 		describe_deadlock(text, sizeof(text));
 		explorer_fail("deadlock:%s", text);
 	}
-	t = &explorer.threads[list[explorer_choose(n)]];
+	t = &explorer.threads[list[explorer_choose(CHOOSE_TIMEOUT, n)]];
 	t->state = RUNNABLE;
 	t->futex = NULL;
 	t->futex_result = -ETIMEDOUT;
@@ -240,7 +268,7 @@ static void block(void)
 		time_out_or_fail();
 		n = runnable(-1, list);
 	}
-	next = list[explorer_choose(n)];
+	next = list[explorer_choose(CHOOSE_THREAD, n)];
 	if (next != explorer.current)
 		switch_to(next);
 }
@@ -285,22 +313,31 @@ static void preempt(int next, uintptr_t address, bool write)
 	switch_to(next);
 	t->pending = false;
 	explorer.n_pending--;
-	if (!t->conflict)
+	if (!t->conflict && n_replay == 0)
 		leave(PRUNED);
+}
+
+/* In a replay everywhere, because what is shared is not known yet. */
+static bool may_preempt(bool visible)
+{
+	if (n_replay > 0)
+		return true;
+	return visible && !explorer.fresh && explorer.preemptions_left > 0;
 }
 
 void explorer_point(uintptr_t address, bool write, bool visible)
 {
 	int list[EXPLORER_THREADS];
-	int choice;
+	int n, choice;
 
 	if (++explorer.steps > explorer.options.steps)
 		explorer_fail("more than %u steps: livelock?",
 			      explorer.options.steps);
 	if (explorer.current == MAIN)
 		return;
-	if (visible && !explorer.fresh && explorer.preemptions_left > 0) {
-		choice = explorer_choose(1 + runnable(explorer.current, list));
+	if (may_preempt(visible)) {
+		n = 1 + runnable(explorer.current, list);
+		choice = explorer_choose(CHOOSE_PREEMPTION, n);
 		if (choice > 0)
 			preempt(list[choice - 1], address, write);
 	}
@@ -345,7 +382,7 @@ void explorer_op_stall(struct explorer_site *site)
 	t->progress = false;
 	n = runnable(explorer.current, list);
 	if (n > 0)
-		switch_to(list[explorer_choose(n)]);
+		switch_to(list[explorer_choose(CHOOSE_THREAD, n)]);
 }
 
 int explorer_op_futex_wait(const uint32_t *word, uint32_t expected,
@@ -579,13 +616,13 @@ static enum explorer_status explore(void)
 			return EXPLORER_FAILED;
 		if (explorer.grew)
 			explorer.n_choices = 0;
-	} while ((explorer.grew || next_choices()) && o->replay == NULL);
+	} while (o->replay == NULL && (explorer.grew || next_choices()));
 	return EXPLORER_PASSED;
 }
 
 static void replay_failure(struct explorer_result *result)
 {
-	write_choices(result->choices);
+	write_choices(result->choices, sizeof(result->choices));
 	snprintf(result->message, sizeof(result->message), "%s",
 		 explorer.message);
 	explorer.tracing = true;
@@ -620,6 +657,7 @@ enum explorer_status explorer_run(const struct explorer_scenario *scenario,
 	memory_forget();
 	sites_new_run();
 	trace_reset();
+	n_replay = 0;
 	if (explorer.options.replay != NULL)
 		read_choices(explorer.options.replay);
 	catch_signals(before);

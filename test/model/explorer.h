@@ -40,7 +40,8 @@
  *  9 futex_wait compares and sleeps in one step, and both futex calls act as
  *    ck_pr_fence_memory. A wake takes the longest sleeper. A timed wait runs
  *    out only when nobody else can run. ck_pr_stall waits for a write of
- *    another thread unless there has been one since the last stall.
+ *    another thread unless, since the last stall, there has been one or the
+ *    thread has read something new.
  *
  * Not modelled: (a) a load that sees a store which comes later in its own
  * thread's or another's program order (load buffering), (b) order by data,
@@ -93,16 +94,14 @@ enum explorer_status {
 	EXPLORER_INCOMPLETE, /* stopped by options.executions */
 };
 
-enum { EXPLORER_CHOICES = 4096 };
-
 struct explorer_result {
 	enum explorer_status status;
 	uint64_t executions; /* complete ones, restarts included */
 	uint64_t pruned;     /* left early: equal to another */
 	uint64_t steps;
 	char message[256];
-	char choices[EXPLORER_CHOICES];
-	const char *trace; /* of the failure; valid until the next run */
+	char choices[1024]; /* for options.replay */
+	const char *trace;  /* of the failure; valid until the next run */
 };
 
 /* Returns result->status, and prints a failure unless quiet. */

@@ -50,8 +50,8 @@ struct thread {
 	enum thread_state state;
 	const struct explorer_site *site; /* where it blocks, for the report */
 
-	/* Another thread has written, or this one read an old value, since
-	 * its last stall (rule 9). */
+	/* Since its last stall another thread has written, or this one has
+	 * read an old value or one it had not seen (rule 9). */
 	bool progress;
 
 	/* Switched away from before this operation; conflict: another thread
@@ -74,6 +74,17 @@ struct thread {
 
 enum outcome { IDLE, RUNNING, FINISHED, FAILED, PRUNED };
 
+/* A preemption, the next thread where one cannot go on, an old value or early
+ * place, whose time runs out. At most one of each in a step. */
+enum choice { CHOOSE_PREEMPTION, CHOOSE_THREAD, CHOOSE_OLD, CHOOSE_TIMEOUT };
+
+enum { CHOICES = 4096 };
+
+struct explorer_choice {
+	uint32_t step;
+	uint8_t kind, chosen, n;
+};
+
 struct explorer {
 	const struct explorer_scenario *scenario;
 	struct explorer_options options;
@@ -92,9 +103,7 @@ struct explorer {
 	uint32_t generation; /* of what static tables hold */
 
 	/* The choices: those of the path so far, then first ones. */
-	struct {
-		uint8_t chosen, n;
-	} choices[EXPLORER_CHOICES];
+	struct explorer_choice choices[CHOICES];
 	uint32_t n_choices, depth;
 
 	bool grew; /* a word turned out shared: start over */
@@ -114,7 +123,7 @@ static inline struct thread *current_thread(void)
 /* explorer.c */
 
 /* One of n, 0 first; the execution is replayed with each. */
-int explorer_choose(int n);
+int explorer_choose(enum choice kind, int n);
 /* A step before an operation on the word; see rule 1. */
 void explorer_point(uintptr_t address, bool write, bool visible);
 /* What the current thread does now conflicts with everything pending. */
@@ -135,6 +144,7 @@ const char *trace_file(const char *path);
 /* words.c */
 void memory_forget(void); /* all words, at the start of a run */
 void memory_reset(void);  /* at the start of an execution */
+void memory_finish(void); /* after its threads */
 /* Without a step, for what is part of a greater one. */
 uint64_t memory_load(const void *target, unsigned int size);
 void memory_fence(enum explorer_fence fence);

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Automatic weakening: the driver. A mutant is an index into known_sites; the
+ * operations look at explorer.weakened when they come to a site.
+ *
+ * A mutant is run in the scenarios that met its site, first all of them with
+ * small bounds, where most die, then with the full ones. A scenario that does
+ * not reach the site unweakened cannot reach it weakened either.
+ */
+#include "explorer_state.h"
+#include "sites.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { SCENARIOS = 64 };
+
+struct driver {
+	const struct explorer_scenario *const *scenarios;
+	size_t n;
+	struct explorer_options full, quick;
+	const char *files;
+	bool quiet;
+	const struct explorer_exception *exceptions;
+	size_t n_exceptions;
+	struct explorer_weaken_result *result;
+	uint64_t met[MAX_SITES];     /* bit per scenario */
+	bool matched[SCENARIOS * 4]; /* exceptions that a survivor needed */
+};
+
+static struct driver driver;
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash != NULL ? slash + 1 : path;
+}
+
+static bool is_chosen(const struct driver *d, int id)
+{
+	const char *file = known_sites[id].site->file;
+
+	if (d->met[id] == 0)
+		return false;
+	if (d->files != NULL)
+		return strstr(file, d->files) != NULL;
+	return strstr(file, "lib/") != NULL && strstr(file, "test/") == NULL;
+}
+
+static bool is_same_kind(const struct explorer_site *a,
+			 const struct explorer_site *b)
+{
+	return strcmp(a->file, b->file) == 0 &&
+	       strcmp(a->function, b->function) == 0 &&
+	       strcmp(a->operation, b->operation) == 0;
+}
+
+/* How many like it come before it in its function. */
+static int nth_of(const struct driver *d, int id)
+{
+	const struct explorer_site *site = known_sites[id].site;
+	int n = 0;
+
+	for (int i = 1; i <= n_known_sites; i++)
+		n += d->met[i] != 0 && known_sites[i].site->line < site->line &&
+		     is_same_kind(known_sites[i].site, site);
+	return n;
+}
+
+static bool is_excepted(struct driver *d, int id)
+{
+	const struct explorer_site *site = known_sites[id].site;
+
+	for (size_t i = 0; i < d->n_exceptions; i++) {
+		const struct explorer_exception *e = &d->exceptions[i];
+
+		if (strcmp(e->file, base_name(site->file)) != 0 ||
+		    strcmp(e->function, site->function) != 0 ||
+		    strcmp(e->operation, site->operation) != 0 ||
+		    e->nth != nth_of(d, id))
+			continue;
+		d->matched[i] = true;
+		return true;
+	}
+	return false;
+}
+
+static void report(const struct driver *d, const char *what, int id)
+{
+	const struct explorer_site *site = known_sites[id].site;
+
+	if (!d->quiet)
+		fprintf(stderr, "%s: %s:%d %s: %s, nth %d\n", what,
+			trace_file(site->file), site->line, site->function,
+			site->operation, nth_of(d, id));
+}
+
+static void run_unweakened(struct driver *d)
+{
+	struct explorer_result result;
+
+	for (size_t s = 0; s < d->n; s++) {
+		explorer_run(d->scenarios[s], &d->full, &result);
+		d->result->executions += result.executions + result.pruned;
+		d->result->failed += result.status == EXPLORER_FAILED;
+		d->result->incomplete += result.status == EXPLORER_INCOMPLETE;
+		for (int id = 1; id <= n_known_sites; id++)
+			if (site_was_met(id))
+				d->met[id] |= UINT64_C(1) << s;
+	}
+}
+
+static bool is_killed_with(struct driver *d, int id,
+			   const struct explorer_options *options,
+			   bool *incomplete)
+{
+	struct explorer_options quiet = *options;
+	struct explorer_result result;
+
+	quiet.quiet = true;
+	for (size_t s = 0; s < d->n; s++) {
+		if (!(d->met[id] & (UINT64_C(1) << s)))
+			continue;
+		explorer_run(d->scenarios[s], &quiet, &result);
+		d->result->executions += result.executions + result.pruned;
+		if (result.status == EXPLORER_FAILED)
+			return true;
+		*incomplete |= result.status == EXPLORER_INCOMPLETE;
+	}
+	return false;
+}
+
+static void judge(struct driver *d, int id)
+{
+	bool incomplete = false, killed;
+
+	explorer.weakened = id;
+	killed = is_killed_with(d, id, &d->quick, &incomplete);
+	if (!killed) {
+		incomplete = false;
+		killed = is_killed_with(d, id, &d->full, &incomplete);
+	}
+	explorer.weakened = 0;
+	d->result->sites++;
+	if (killed) {
+		d->result->killed++;
+		return;
+	}
+	d->result->incomplete += incomplete;
+	if (is_excepted(d, id)) {
+		d->result->excepted++;
+		return;
+	}
+	d->result->survivors++;
+	report(d, incomplete ? "survivor, incomplete" : "survivor", id);
+}
+
+static void report_stale(struct driver *d)
+{
+	for (size_t i = 0; i < d->n_exceptions; i++) {
+		const struct explorer_exception *e = &d->exceptions[i];
+
+		if (d->matched[i])
+			continue;
+		d->result->stale++;
+		if (!d->quiet)
+			fprintf(stderr,
+				"stale exception, not met or killed: "
+				"%s %s: %s, nth %d\n",
+				e->file, e->function, e->operation, e->nth);
+	}
+}
+
+static void start(struct driver *d,
+		  const struct explorer_scenario *const *scenarios, size_t n,
+		  const struct explorer_weaken_options *options)
+{
+	memset(d, 0, sizeof(*d));
+	d->scenarios = scenarios;
+	d->n = n < SCENARIOS ? n : SCENARIOS;
+	if (options != NULL) {
+		d->full = options->run;
+		d->files = options->files;
+		d->quiet = options->quiet;
+	}
+	d->full.replay = NULL;
+	d->full.quiet |= d->quiet;
+	d->quick = d->full;
+	if (d->quick.preemptions >= 0)
+		d->quick.preemptions = 1;
+	if (d->quick.stale >= 0)
+		d->quick.stale = 1;
+}
+
+static void report_all(const struct driver *d)
+{
+	const struct explorer_weaken_result *r = d->result;
+
+	if (!d->quiet)
+		fprintf(stderr,
+			"%d sites weakened: %d killed, %d excepted, "
+			"%d survivors, %d stale exceptions, %d scenarios "
+			"failed, %d runs incomplete, %llu executions\n",
+			r->sites, r->killed, r->excepted, r->survivors,
+			r->stale, r->failed, r->incomplete,
+			(unsigned long long)r->executions);
+}
+
+bool explorer_weaken(const struct explorer_scenario *const *scenarios, size_t n,
+		     const struct explorer_weaken_options *options,
+		     const struct explorer_exception *exceptions,
+		     size_t n_exceptions, struct explorer_weaken_result *result)
+{
+	struct driver *d = &driver;
+
+	memset(result, 0, sizeof(*result));
+	start(d, scenarios, n, options);
+	d->exceptions = exceptions;
+	d->n_exceptions = n_exceptions < sizeof(d->matched)
+				  ? n_exceptions
+				  : sizeof(d->matched);
+	d->result = result;
+	if (n > SCENARIOS)
+		result->failed = (int)(n - SCENARIOS);
+	run_unweakened(d);
+	if (result->failed == 0) {
+		for (int id = 1; id <= n_known_sites; id++)
+			if (is_chosen(d, id))
+				judge(d, id);
+		report_stale(d);
+	}
+	report_all(d);
+	return result->failed == 0 && result->survivors == 0 &&
+	       result->stale == 0 && result->incomplete == 0;
+}
