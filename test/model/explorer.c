@@ -313,7 +313,7 @@ static void preempt(int next, uintptr_t address, bool write)
 	switch_to(next);
 	t->pending = false;
 	explorer.n_pending--;
-	if (!t->conflict && n_replay == 0)
+	if (!t->conflict && n_replay == 0 && !explorer.options.exhaustive)
 		leave(PRUNED);
 }
 
@@ -322,6 +322,8 @@ static bool may_preempt(bool visible)
 {
 	if (n_replay > 0)
 		return true;
+	if (explorer.options.exhaustive)
+		return explorer.preemptions_left > 0;
 	return visible && !explorer.fresh && explorer.preemptions_left > 0;
 }
 

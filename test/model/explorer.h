@@ -82,6 +82,7 @@ struct explorer_options {
 	int older;	     /* how far back one reaches [4] */
 	bool tso;	     /* x86's order */
 	bool no_races;	     /* do not judge plain accesses */
+	bool exhaustive;     /* leave out no equal execution: slow */
 	bool quiet;	     /* print nothing */
 	uint64_t executions; /* then the result is incomplete [10 million] */
 	uint32_t steps;	     /* of one execution [5000] */

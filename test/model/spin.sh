@@ -244,5 +244,26 @@ run quick 'freed[' semaphore.pml '-DNO_REF'
 run quick 'freed[' semaphore.pml '-DDROP_FIRST'
 run quick on_stack semaphore.pml '-DTOUCH_STACK'
 
+# Parking.
+run quick holds parking.pml '-DLONG'
+run quick holds parking.pml '-DLONG -DN1=0 -DSPAWN=2'
+run full holds parking.pml
+run full holds parking.pml '-DEPOCH_SECOND'
+run full holds parking.pml '-DLONG -DN1=2'
+run full holds parking.pml '-DLONG -DSPAWN=1'
+run full holds parking.pml '-DLONG -DN1=2 -DLOSER_LEAVES'
+run full holds parking.pml '-DLONG -DN0=2 -DN1=2'
+run quick all_taken parking.pml '-DNO_SUBMIT_FENCE'
+run quick all_taken parking.pml '-DNO_PARK_FENCE'
+run quick all_taken parking.pml '-DNO_RELOOK'
+run quick all_taken parking.pml '-DEPOCH_LAST'
+run quick all_taken parking.pml '-DNO_EPOCH'
+run quick all_taken parking.pml '-DWAKE_FIRST'
+run quick all_taken parking.pml '-DLONG -DN1=2 -DBIT_STAYS'
+run quick all_taken parking.pml '-DLONG -DFOUND_STAYS'
+run quick all_taken parking.pml '-DLONG -DNO_PASS_ON'
+run quick all_taken parking.pml '-DLONG -DLOOK_INBOX'
+run quick all_taken parking.pml '-DLONG -DN1=0 -DSPAWN=1 -DSPAWN_SILENT'
+
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" -eq 0 ]

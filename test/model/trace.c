@@ -33,7 +33,8 @@ const char *trace_text(void)
 	return text;
 }
 
-static void append(const char *format, va_list arguments)
+static void __attribute__((format(printf, 1, 0)))
+append(const char *format, va_list arguments)
 {
 	int n = vsnprintf(text + used, TEXT_SIZE - used, format, arguments);
 
