@@ -1,22 +1,30 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The queue of a worker: bounded, first in first out. The owner enqueues;
- * owner and thieves dequeue. It is ck_ring's single-producer/many-consumer
- * algorithm with the slots read and written by ck_pr operations: a thief that
- * loses the race has read a slot that may be written meanwhile, which with
- * plain accesses would be a data race, and CK 0.7.1 does not order that read
- * before the swap that validates it. The indices are 64 bits wide, so that a
- * thief that sleeps for ever so long cannot meet its old head again.
+ * The queue of a worker: bounded, first in first out. The owner pushes and
+ * pops; anybody else may steal the oldest. Owners do that hundreds of times
+ * while somebody steals once, so the owner's side is plain loads and stores,
+ * and the thief pays for both: it makes every running thread of the process
+ * pass a full fence (membarrier(2)) where the owner would need one.
  *
- *  1. tail - head tasks are queued, never more than WEIR__RING_SIZE. Slot
- *     i & MASK holds task i from the store of tail = i + 1 to the swap that
- *     makes head i + 1. Who makes that swap has the task.
- *  2. A thief's slot is read after it was written: it reads tail after head,
- *     the slot after tail (acquire), and tail was stored after the slot
- *     (release).
- *  3. The task that a successful swap returns is the one the slot held: the
- *     slot is read before the swap, and written again only after the owner has
- *     read a head beyond it.
+ *  1. The tasks are those in the slots of [head, tail) that are not NULL, never
+ *     more than WEIR__RING_SIZE. Only the owner writes head and tail.
+ *  2. `robbed` is 1 while a thief is at it: set by its compare-and-swap, so
+ *     there is one at a time, cleared by a store. Before `taken`, which only
+ *     that thief writes, nothing is left to steal.
+ *  3. The owner claims slot i by storing head = i + 1, and then reads
+ *     `robbed`. The thief sets `robbed`, and then reads head. A full fence
+ *     lies between on both sides, so the owner reads 1 or the thief reads a
+ *     head beyond i.
+ *  4. If the owner reads 0 the slot is its own: a thief that comes later looks
+ *     at no slot before head, and one that was there before has left: what it
+ *     took reads NULL (acquire and release on `robbed`).
+ *  5. If it reads 1, owner and thief take slots by exchange with NULL, and who
+ *     gets the task has it. A slot that the thief looks at may have been popped
+ *     since it read head, and filled anew: but while `robbed` is 1 what was
+ *     popped is NULL, so it gets NULL or a task that is queued.
+ *
+ * Where there is no membarrier the owner makes its own fence. That is also what
+ * the explorer sees and checks; the kernel's promise replaces it.
  */
 #ifndef WEIR_EXECUTOR_RING_H
 #define WEIR_EXECUTOR_RING_H
@@ -27,19 +35,30 @@
 
 #include <weir/executor.h>
 
+#include "base/fence.h"
 #include "base/memory.h"
 
 #define WEIR__RING_SIZE 256u
 #define WEIR__RING_MASK (WEIR__RING_SIZE - 1u)
 
 struct weir__ring {
-	/* Owner and thieves, by swap. */
+	/* The owner's; read by thieves. */
 	uint64_t head __attribute__((aligned(WEIR__LINE)));
-	/* Written by the owner, read by thieves. */
-	uint64_t tail __attribute__((aligned(WEIR__LINE)));
+	uint64_t tail;
 	struct weir_task *slots[WEIR__RING_SIZE]
 		__attribute__((aligned(WEIR__LINE)));
+	/* The thieves'; read by the owner. */
+	uint64_t taken __attribute__((aligned(WEIR__LINE)));
+	uint32_t robbed;
+	/* Constant: thieves make the owner's fence. */
+	bool remote;
 };
+
+/*
+ * True: weir__ring_steal() can make other threads pass a fence, from now on,
+ * in this process.
+ */
+bool weir__ring_remote(void);
 
 /* By the owner. False: it is full. */
 static inline bool weir__ring_push(struct weir__ring *ring,
@@ -47,65 +66,62 @@ static inline bool weir__ring_push(struct weir__ring *ring,
 {
 	uint64_t tail = ring->tail; /* only we write it */
 
-	if (WEIR_UNLIKELY(tail - ck_pr_load_64(&ring->head) >= WEIR__RING_SIZE))
+	if (WEIR_UNLIKELY(tail - ring->head >= WEIR__RING_SIZE))
 		return false;
-	/* acquire: the thief's read of the slot is over, see
-	 * weir__ring_steal() (claim 3) */
-	ck_pr_fence_acquire();
 	ck_pr_store_ptr(&ring->slots[tail & WEIR__RING_MASK], task);
 	/* release: publishes slot and task; pairs with the acquire in
-	 * weir__ring_steal() (claim 2) */
+	 * weir__ring_steal() */
 	ck_pr_fence_release();
 	ck_pr_store_64(&ring->tail, tail + 1);
 	return true;
 }
 
-/*
- * By the owner. NULL: it is empty. No fences: what the owner finds in tail,
- * slot and task it wrote itself, and nobody but itself writes the slot again.
- */
+/* Between claiming and reading `robbed` (claim 3). */
+static inline void weir__ring_claim_fence(const struct weir__ring *ring)
+{
+	if (WEIR_LIKELY(ring->remote))
+		ck_pr_barrier();
+	else
+		weir__fence_full();
+}
+
+/* By the owner. NULL: it is empty. */
 static inline struct weir_task *weir__ring_pop(struct weir__ring *ring)
 {
-	uint64_t head = ck_pr_load_64(&ring->head);
+	uint64_t head = ring->head; /* only we write both */
 	struct weir_task *task;
 
-	do {
-		if (head == ring->tail)
-			return NULL;
-		task = ck_pr_load_ptr(&ring->slots[head & WEIR__RING_MASK]);
-	} while (WEIR_UNLIKELY(
-		!ck_pr_cas_64_value(&ring->head, head, head + 1, &head)));
-	return task;
+	while (head != ring->tail) {
+		struct weir_task **slot = &ring->slots[head & WEIR__RING_MASK];
+
+		ck_pr_store_64(&ring->head, ++head);
+		/* pairs with the one in weir__ring_steal() (claim 3) */
+		weir__ring_claim_fence(ring);
+		if (WEIR_UNLIKELY(ck_pr_load_32(&ring->robbed))) {
+			/* No fence: we wrote the task ourselves. */
+			task = ck_pr_fas_ptr(slot, NULL);
+		} else {
+			/* acquire: pairs with the release in
+			 * weir__ring_steal() (claim 4) */
+			ck_pr_fence_acquire();
+			task = ck_pr_load_ptr(slot);
+		}
+		if (WEIR_LIKELY(task))
+			return task;
+	}
+	return NULL;
 }
 
 /* By anyone else. NULL: it is empty, or somebody was faster. */
-static inline struct weir_task *weir__ring_steal(struct weir__ring *ring)
+struct weir_task *weir__ring_steal(struct weir__ring *ring);
+
+/* Where the oldest task is that may be left to steal. A hint. */
+static inline uint64_t weir__ring_front(const struct weir__ring *ring)
 {
 	uint64_t head = ck_pr_load_64(&ring->head);
-	struct weir_task *task;
+	uint64_t taken = ck_pr_load_64(&ring->taken);
 
-	/* load: tail is not older than head, so head <= tail (claim 1) */
-	ck_pr_fence_load();
-	if (head == ck_pr_load_64(&ring->tail))
-		return NULL;
-	/* acquire: pairs with the release in weir__ring_push() (claim 2) */
-	ck_pr_fence_acquire();
-	task = ck_pr_load_ptr(&ring->slots[head & WEIR__RING_MASK]);
-	/* The slot is read before the swap lets the owner write it; pairs with
-	 * the acquire in weir__ring_push() (claim 3). */
-	ck_pr_fence_load_atomic();
-	if (!ck_pr_cas_64(&ring->head, head, head + 1))
-		return NULL;
-	return task;
-}
-
-/* How many are queued: exact for the owner but for thieves, else a guess. */
-static inline uint64_t weir__ring_length(const struct weir__ring *ring)
-{
-	uint64_t head = ck_pr_load_64(&ring->head);
-
-	ck_pr_fence_load(); /* head <= tail, as above */
-	return ck_pr_load_64(&ring->tail) - head;
+	return (int64_t)(taken - head) > 0 ? taken : head;
 }
 
 #endif

@@ -74,6 +74,7 @@ static int spawn(struct weir__worker *worker)
 	/* The number has to be seen: the name is what is cut. */
 	(void)snprintf(name, sizeof(name), "%.*s%s", SHOWN - 1 - n, pool->name,
 		       number);
+	worker->ring.remote = weir__ring_remote();
 	weir__park_search(&pool->park);
 	rc = weir__spawn(&worker->thread, name, weir__worker_main, worker);
 	if (rc < 0)
@@ -338,6 +339,7 @@ static struct weir_threads *allocate(const struct weir_executor *head,
 	pool->executor = *head;
 	pool->n_workers = n_workers;
 	pool->workers = (void *)(block + workers);
+	pool->workers_size = sleepers - workers;
 	if (cpus)
 		pool->cpus = (void *)(block + sets);
 	pool->size = size;

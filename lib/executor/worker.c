@@ -6,8 +6,8 @@
  * it, and all that it works on, costs about that much.
  *
  * Waiting is measured without a time per task: a mark says "at this time the
- * ring's tail stood there". While the head has not come that far, what is in
- * front has waited since then.
+ * ring's tail stood there". While its front has not come that far, what is
+ * there has waited since then.
  */
 #include "executor/worker.h"
 
@@ -38,13 +38,13 @@ static uint64_t mark_make(uint64_t tail, uint64_t now_ns)
 static bool overdue(struct weir__worker *worker, uint64_t now_ns)
 {
 	uint64_t tail = ck_pr_load_64(&worker->ring.tail);
-	uint64_t head = ck_pr_load_64(&worker->ring.head);
+	uint64_t front = weir__ring_front(&worker->ring);
 	uint64_t mark = ck_pr_load_64(&worker->mark);
 	uint32_t waited = (uint32_t)(now_ns / MARK_UNIT_NS) - (uint32_t)mark;
 
-	if (head == tail)
+	if ((int64_t)(tail - front) <= 0)
 		return false;
-	if ((int32_t)((uint32_t)(mark >> 32) - (uint32_t)head) <= 0) {
+	if ((int32_t)((uint32_t)(mark >> 32) - (uint32_t)front) <= 0) {
 		ck_pr_store_64(&worker->mark, mark_make(tail, now_ns));
 		return false;
 	}
@@ -89,30 +89,37 @@ static bool steal(struct weir__worker *worker, uint64_t now_ns)
 	return true;
 }
 
-/* Takes what came from outside, if anything did. */
-static bool collect(struct weir__worker *worker)
+/* A look only, which leaves the lines shared. */
+static bool something_came(const struct weir__worker *worker)
 {
-	struct weir__inbox *shared = &worker->pool->inbox;
-	struct weir_task *task, *next;
-	bool some = false;
+	return !weir__inbox_empty(&worker->inbox) ||
+	       !weir__inbox_empty(&worker->pool->inbox);
+}
 
-	/* The looks before are to keep the lines shared. */
-	if (!weir__inbox_empty(&worker->inbox)) {
-		for (task = weir__inbox_take(&worker->inbox); task;
-		     task = next) {
-			next = task->next;
-			weir__fifo_push(&worker->private, task);
-			some = true;
-		}
+/* Takes what came from outside. */
+static void collect(struct weir__worker *worker)
+{
+	struct weir_task *task = weir__inbox_take(&worker->inbox), *next;
+
+	for (; task; task = next) {
+		next = task->next;
+		weir__fifo_push(&worker->private, task);
 	}
-	if (!weir__inbox_empty(shared)) {
-		for (task = weir__inbox_take(shared); task; task = next) {
-			next = task->next;
-			weir__worker_push(worker, task);
-			some = true;
-		}
+	if (weir__inbox_empty(&worker->pool->inbox))
+		return;
+	for (task = weir__inbox_take(&worker->pool->inbox); task; task = next) {
+		next = task->next;
+		weir__worker_push(worker, task);
 	}
-	return some;
+}
+
+/* False: nothing came, or others took it. */
+static bool collected(struct weir__worker *worker)
+{
+	if (!something_came(worker))
+		return false;
+	collect(worker);
+	return worker->private.head || worker->ring.tail != worker->ring.head;
 }
 
 /* Moves on to the ring, in order, what found it full. */
@@ -182,11 +189,12 @@ static void work(struct weir__worker *worker)
 		while ((task = next_task(worker))) {
 			weir_task_run(task);
 			count(&worker->slices);
-			collect(worker);
+			if (WEIR_UNLIKELY(something_came(worker)))
+				collect(worker);
 			if (--worker->slices_left == 0)
 				check(worker);
 		}
-	} while (collect(worker));
+	} while (collected(worker));
 }
 
 static bool others_awake(const struct weir_threads *pool, bool self)
@@ -207,7 +215,7 @@ static void found(struct weir__worker *worker)
 		return;
 	if (!weir__inbox_empty(&pool->inbox) ||
 	    (!ck_pr_load_32(&pool->park.watched) &&
-	     (weir__ring_length(&worker->ring) > 1 ||
+	     (worker->ring.tail - worker->ring.head > 1 ||
 	      others_awake(pool, true))))
 		weir__park_wake_one(&pool->park);
 }
@@ -220,9 +228,8 @@ static bool stopping(const struct weir_threads *pool)
 /* Something to do, for a worker that is about to sleep. */
 static bool anything(struct weir__worker *worker)
 {
-	return !weir__inbox_empty(&worker->inbox) ||
-	       !weir__inbox_empty(&worker->pool->inbox) ||
-	       stopping(worker->pool) || find_victim(worker, weir__clock_ns());
+	return something_came(worker) || stopping(worker->pool) ||
+	       find_victim(worker, weir__clock_ns());
 }
 
 static void stall(void)
@@ -247,7 +254,7 @@ static bool spin(struct weir__worker *worker)
 		between = LOOK_MIN_NS;
 	do {
 		worker->checked_ns = now;
-		if (collect(worker))
+		if (collected(worker))
 			return true;
 		if (now - worker->looked_ns >= between) {
 			worker->looked_ns = now;

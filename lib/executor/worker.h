@@ -62,6 +62,7 @@ struct weir_threads {
 	/* Constant. */
 	struct weir__worker *workers;
 	uint32_t n_workers;
+	size_t workers_size; /* in bytes */
 	uint64_t spin_ns;
 	uint64_t steal_ns;
 	struct weir__cpus *cpus; /* per worker; NULL: none is bound */
@@ -90,9 +91,7 @@ static inline struct weir__worker *weir__worker_self(
 	uintptr_t state = (uintptr_t)weir__thread.worker_state;
 	uintptr_t offset = state - (uintptr_t)pool->workers;
 
-	return offset < pool->n_workers * sizeof(*pool->workers)
-		       ? weir__thread.worker_state
-		       : NULL;
+	return offset < pool->workers_size ? weir__thread.worker_state : NULL;
 }
 
 /* The calling worker queues a task behind what it has. */

@@ -354,7 +354,7 @@ static void idle_workers_sleep_until_work_comes(void **state)
 	assert_int_equal(weir_threads_free(threads), 0);
 }
 
-static void a_task_from_outside_wakes_one_worker(void **state)
+static void a_task_from_outside_wakes_no_more_than_one_worker(void **state)
 {
 	struct weir_threads *threads = make(4);
 	struct weir_threads_counters before, after;
@@ -366,10 +366,11 @@ static void a_task_from_outside_wakes_one_worker(void **state)
 		before = counters_of(threads);
 		run_one(weir_threads_executor(threads));
 		wait_parked(threads);
+		/* None at all if one was about to sleep, and saw the task. */
 		after = counters_of(threads);
-		assert_int_equal(after.wakes, before.wakes + 1);
-		assert_int_equal(after.parks, before.parks + 1);
+		assert_in_range(after.wakes - before.wakes, 0, 1);
 	}
+	assert_true(after.wakes > 0);
 	end(threads);
 }
 
@@ -702,7 +703,8 @@ int main(void)
 		cmocka_unit_test(a_workers_tasks_run_on_that_worker_only),
 		cmocka_unit_test(a_workers_tasks_and_the_pools_take_turns),
 		cmocka_unit_test(idle_workers_sleep_until_work_comes),
-		cmocka_unit_test(a_task_from_outside_wakes_one_worker),
+		cmocka_unit_test(
+			a_task_from_outside_wakes_no_more_than_one_worker),
 		cmocka_unit_test(what_waits_behind_a_long_turn_is_stolen),
 		cmocka_unit_test(what_came_with_a_long_turn_is_stolen),
 		cmocka_unit_test(a_workers_own_tasks_are_never_stolen),

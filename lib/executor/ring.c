@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "executor/ring.h"
+
+#include <errno.h>
+#include <linux/membarrier.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static int membarrier(int command)
+{
+	int kept = errno;
+	long rc = syscall(SYS_membarrier, command, 0, 0);
+
+	errno = kept;
+	return (int)rc;
+}
+
+bool weir__ring_remote(void)
+{
+	return membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) == 0;
+}
+
+/* The thief's side of claim 3. False: it cannot be had, so do not steal. */
+static bool fence(const struct weir__ring *ring)
+{
+	if (ring->remote)
+		return membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED) == 0;
+	/* After the compare-and-swap; pairs with weir__ring_claim_fence(). */
+	ck_pr_fence_atomic_load();
+	return true;
+}
+
+/* The oldest task, in the slots that neither owner nor thieves have passed. */
+static struct weir_task *take(struct weir__ring *ring)
+{
+	uint64_t i = weir__ring_front(ring), tail = ck_pr_load_64(&ring->tail);
+	struct weir_task *task = NULL;
+
+	/* acquire: slots and tasks before tail; pairs with the release in
+	 * weir__ring_push() */
+	ck_pr_fence_acquire();
+	/* Signed: nothing says that this tail is not older than head. */
+	for (; (int64_t)(tail - i) > 0 && !task; i++) {
+		struct weir_task **slot = &ring->slots[i & WEIR__RING_MASK];
+
+		if (ck_pr_load_ptr(slot))
+			task = ck_pr_fas_ptr(slot, NULL);
+		ck_pr_store_64(&ring->taken, i + 1);
+	}
+	/* acquire: the task, which may be a later one (claim 5); also pairs
+	 * with the release in weir__ring_push() */
+	ck_pr_fence_acquire();
+	return task;
+}
+
+struct weir_task *weir__ring_steal(struct weir__ring *ring)
+{
+	struct weir_task *task = NULL;
+
+	if (ck_pr_load_32(&ring->robbed) || !ck_pr_cas_32(&ring->robbed, 0, 1))
+		return NULL;
+	if (fence(ring))
+		task = take(ring);
+	/* release: our exchange; pairs with the acquire in weir__ring_pop() */
+	ck_pr_fence_release();
+	ck_pr_store_32(&ring->robbed, 0);
+	return task;
+}

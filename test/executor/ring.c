@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "support.h"
+
+#include "executor/ring.h"
+
+static struct weir__ring ring;
+static struct weir_task tasks[2 * WEIR__RING_SIZE];
+
+static int begin(void **state)
+{
+	ring = (struct weir__ring){.remote = weir__ring_remote()};
+	return 0;
+}
+
+static void push(int first, int n)
+{
+	int i;
+
+	for (i = first; i < first + n; i++)
+		assert_true(weir__ring_push(&ring, &tasks[i]));
+}
+
+static void pop(int first, int n)
+{
+	int i;
+
+	for (i = first; i < first + n; i++)
+		assert_ptr_equal(weir__ring_pop(&ring), &tasks[i]);
+}
+
+static void steal(int first, int n)
+{
+	int i;
+
+	for (i = first; i < first + n; i++)
+		assert_ptr_equal(weir__ring_steal(&ring), &tasks[i]);
+}
+
+static void an_empty_ring_gives_nothing(void **state)
+{
+	assert_null(weir__ring_pop(&ring));
+	assert_null(weir__ring_steal(&ring));
+}
+
+static void tasks_come_out_in_order(void **state)
+{
+	push(0, 5);
+	pop(0, 2);
+	push(5, 2);
+	pop(2, 5);
+	assert_null(weir__ring_pop(&ring));
+}
+
+static void a_full_ring_takes_no_more(void **state)
+{
+	push(0, WEIR__RING_SIZE);
+	assert_false(weir__ring_push(&ring, &tasks[WEIR__RING_SIZE]));
+	pop(0, 1);
+	push(WEIR__RING_SIZE, 1);
+	pop(1, WEIR__RING_SIZE);
+	assert_null(weir__ring_pop(&ring));
+}
+
+static void the_oldest_is_stolen(void **state)
+{
+	push(0, 5);
+	steal(0, 1);
+	pop(1, 1);
+	steal(2, 1);
+	pop(3, 2);
+	assert_null(weir__ring_steal(&ring));
+	assert_null(weir__ring_pop(&ring));
+}
+
+static void everything_can_be_stolen_from_an_owner_that_stands_still(void **s)
+{
+	push(0, WEIR__RING_SIZE);
+	steal(0, WEIR__RING_SIZE);
+	assert_null(weir__ring_steal(&ring));
+	assert_int_equal(weir__ring_front(&ring), WEIR__RING_SIZE);
+	/* The slots are the owner's to free. */
+	assert_false(weir__ring_push(&ring, &tasks[0]));
+	assert_null(weir__ring_pop(&ring));
+	push(0, WEIR__RING_SIZE);
+	pop(0, WEIR__RING_SIZE);
+}
+
+static void what_was_popped_is_not_stolen(void **state)
+{
+	int i;
+
+	for (i = 0; i < 3; i++) {
+		push(0, WEIR__RING_SIZE);
+		pop(0, WEIR__RING_SIZE);
+		assert_null(weir__ring_steal(&ring));
+	}
+	push(0, 1);
+	pop(0, 1);
+	push(1, 1);
+	steal(1, 1);
+	assert_null(weir__ring_steal(&ring));
+}
+
+static void there_is_one_thief_at_a_time(void **state)
+{
+	push(0, 2);
+	ring.robbed = 1; /* as if one were at it */
+	assert_null(weir__ring_steal(&ring));
+	pop(0, 1);
+	ring.robbed = 0;
+	steal(1, 1);
+}
+
+#define FRESH(test) cmocka_unit_test_setup(test, begin)
+
+int main(void)
+{
+	static const struct CMUnitTest tests_[] = {
+		FRESH(an_empty_ring_gives_nothing),
+		FRESH(tasks_come_out_in_order),
+		FRESH(a_full_ring_takes_no_more),
+		FRESH(the_oldest_is_stolen),
+		FRESH(everything_can_be_stolen_from_an_owner_that_stands_still),
+		FRESH(what_was_popped_is_not_stolen),
+		FRESH(there_is_one_thief_at_a_time),
+	};
+
+	return cmocka_run_group_tests(tests_, NULL, NULL);
+}
