@@ -18,8 +18,8 @@ mode=${1:-quick}
 pattern=${2:-}
 
 case $mode in
-quick) memory=1800 seconds=60 depth=400000 ;;
-full) memory=4000 seconds=3600 depth=4000000 ;;
+quick) memory=1800 seconds=60 depth=100000 slots=20 ;;
+full) memory=4000 seconds=3600 depth=4000000 slots=24 ;;
 *)
 	echo "usage: spin.sh [quick|full] [PATTERN]" >&2
 	exit 2
@@ -74,7 +74,7 @@ search()
 		report FAIL "$name: does not compile: $(grep -m1 rror spin.log)"
 		return
 	fi
-	timeout "$seconds" ./pan -m"$depth" -n \
+	timeout "$seconds" ./pan -m"$depth" -w"$slots" -n \
 	    ${arguments[@]+"${arguments[@]}"} >pan.log 2>&1
 	status=$?
 	states=$(awk '/states, stored/ { print $1; exit }' pan.log)
@@ -169,7 +169,8 @@ run quick 'freed[' stop.pml '-DNP=1 -DNAPUT=1 -DNO_S -DTOUCH_LATE'
 
 # Bursts above 1.
 run quick holds burst.pml '-DNO_PUT -DT0=2 -DT1=1'
-run quick holds burst.pml '-DT1=0 -DT0=3'
+run quick holds burst.pml '-DT1=0 -DT0=2'
+run full holds burst.pml '-DT1=0 -DT0=3'
 run full holds burst.pml '-DNO_PUT'
 run full holds burst.pml '-DT1=0 -DT0=4'
 run full holds burst.pml '-DNO_PUT -DB0=3 -DT0=4 -DT1=2'
