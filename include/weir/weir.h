@@ -12,15 +12,18 @@
 #include <weir/error.h>
 #include <weir/executor.h>
 #include <weir/fd.h>
+#include <weir/grant.h>
 #include <weir/in.h>
 #include <weir/items.h>
 #include <weir/loop.h>
 #include <weir/out.h>
 #include <weir/port.h>
 #include <weir/sema.h>
+#include <weir/semaphore.h>
 #include <weir/sim.h>
 #include <weir/stage.h>
 #include <weir/threads.h>
 #include <weir/version.h>
+#include <weir/waiter.h>
 
 #endif

@@ -36,7 +36,9 @@
  *         has set the bit again. Handled before turns and between runs, also
  *         when ports are blocked or the actor is suspended. [handle_signals]
  * Rule 6  Suspension is a bit in the gate, part of "ready"; clearing it
- *         submits by rule 1. Each look reads it.
+ *         submits by rule 1. Each look reads it. An actor none of whose ports
+ *         takes part is suspended by a bit of its own, set in the last swap
+ *         and cleared with the next signal: only a handler can change that.
  * Rule 7  The owner may change its set of ports: switching off exchanges
  *         `blocked` for 0 and, having read 1, takes one off the count;
  *         switching on sets nothing. Either breaks the run of turns.
@@ -70,7 +72,9 @@
 #include "executor/registry.h"
 
 #define GATE_COUNT (~(uint32_t)(WEIR__GATE_ONE - 1))
-#define GATE_SUSPENSIONS (WEIR__GATE_SUSPENDED | WEIR__GATE_SUSPENDED_PARENT)
+#define GATE_SUSPENSIONS \
+	(WEIR__GATE_SUSPENDED | WEIR__GATE_SUSPENDED_PARENT | \
+	 WEIR__GATE_PORTLESS)
 #define RUN_LOG2_MAX 8u /* a run has at most 256 turns */
 #define LOOK_AGAIN UINT32_MAX
 
@@ -80,7 +84,8 @@ struct slice {
 	uint32_t budget; /* turns left */
 	uint64_t spent_ns;
 	bool first_run;
-	bool partial; /* an in-port has less than a burst, its last tokens */
+	bool portless; /* no port takes part */
+	bool partial;  /* an in-port has less than a burst, its last tokens */
 };
 
 static bool ready(uint32_t gate)
@@ -135,7 +140,7 @@ static void gate_update(struct weir_actor *actor, uint32_t clear, uint32_t set,
  * Rule 3, the last swap. True: the actor is to be submitted again. Rule 9: on
  * false it is not ours any more.
  */
-static bool gate_rest(struct weir_actor *actor, uint32_t armed)
+static bool gate_rest(struct weir_actor *actor, uint32_t armed, uint32_t set)
 {
 	uint32_t add = armed * WEIR__GATE_ONE;
 	uint32_t old = ck_pr_load_32(&actor->gate), next;
@@ -145,7 +150,7 @@ static bool gate_rest(struct weir_actor *actor, uint32_t armed)
 	 * of whoever schedules the actor next */
 	ck_pr_fence_release();
 	do {
-		next = old + add;
+		next = (old + add) | set;
 		again = ready(next);
 		if (!again)
 			next &= ~(uint32_t)WEIR__GATE_SCHEDULED;
@@ -235,7 +240,8 @@ static void handle_signals(struct weir_actor *actor)
 	uint8_t signals;
 
 	ck_pr_and_32(&actor->gate,
-		     ~(uint32_t)(WEIR__GATE_SIGNALLED | WEIR__GATE_BREAK));
+		     ~(uint32_t)(WEIR__GATE_SIGNALLED | WEIR__GATE_BREAK |
+				 WEIR__GATE_PORTLESS));
 	/* acquire, for atomics and loads: the payload of every signal whose
 	 * swap we have just cleared; pairs with the release in gate_update() */
 	ck_pr_fence_atomic();
@@ -299,9 +305,9 @@ static uint32_t look(struct slice *slice)
 		if (turns < least)
 			least = turns;
 	}
-	/* Rule 6; and who has no port that takes part does not fire. */
-	if (least == LOOK_AGAIN ||
-	    (ck_pr_load_32(&actor->gate) & GATE_SUSPENSIONS))
+	slice->portless = least == LOOK_AGAIN;
+	/* Rule 6 */
+	if (slice->portless || (ck_pr_load_32(&actor->gate) & GATE_SUSPENSIONS))
 		return 0;
 	return least;
 }
@@ -548,7 +554,8 @@ static void run_slice(struct weir_actor *actor)
 	if (final)
 		retire(actor);
 	else
-		again = gate_rest(actor, armed);
+		again = gate_rest(actor, armed,
+				  slice.portless ? WEIR__GATE_PORTLESS : 0);
 	weir__thread.actor = outer;
 	if (final)
 		weir_actor_unref(actor);

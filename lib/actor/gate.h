@@ -21,6 +21,7 @@ enum {
 	/* WEIR__GATE_SIGNALLED = 1u << 1, WEIR__GATE_BREAK = 1u << 2 */
 	WEIR__GATE_SUSPENDED = 1u << 3,	       /* by weir_actor_suspend() */
 	WEIR__GATE_SUSPENDED_PARENT = 1u << 4, /* by a supervisor */
+	WEIR__GATE_PORTLESS = 1u << 5,	       /* no port takes part */
 	WEIR__GATE_ONE = 1u << 8,	       /* one blocked port */
 };
 

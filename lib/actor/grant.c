@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Ports that wait in a queue: how a permit comes to an actor that may be
+ * stopped, switched off or suspended at any moment.
+ *
+ * 1  A port holds exactly one burst, or nothing: what a turn leaves of it goes
+ *    back when the slice ends. Holding a part and waiting for the rest would
+ *    be a deadlock of its own.
+ * 2  The owner asks for a burst when its port is looked at (only if nobody
+ *    waits) or armed. An actor asks for its ports in their order, one at a
+ *    time: for a port only when all that stand before it and take part hold
+ *    their bursts [my_turn]. So threads and actors that keep to one global
+ *    order cannot deadlock. A port whose turn it is not holds nothing, is not
+ *    counted as blocked and is looked at again when the one before it has
+ *    been granted; that one is counted, for it has asked.
+ *    Members of a weir_any stand outside this order: any of them will do.
+ * 3  The state of a claim. Only the owner leaves IDLE; who moves it otherwise:
+ *
+ *	IDLE -> QUEUED		owner, before the claim is in the queue
+ *	QUEUED -> IDLE, ENDED	owner, whose claim was not queued after all
+ *	QUEUED -> IDLE		owner, who took it out of the queue
+ *	QUEUED -> GRANTED	granter, who took it out of the queue
+ *	QUEUED -> ENDED		the same: nothing will ever be granted
+ *	QUEUED -> ABANDONED	owner who came too late to take it out
+ *	ABANDONED -> QUEUED	owner who wants it after all
+ *	ABANDONED -> IDLE	granter, who gives back what was granted
+ *	GRANTED -> IDLE		owner, who holds it now
+ *	ENDED -> IDLE		owner, who has heard of it
+ *
+ *    So what was granted is held by the owner or given back by exactly one of
+ *    the two, and nobody waits for anybody.
+ * 4  A claim that is QUEUED or ABANDONED holds a reference on the actor,
+ *    dropped by who takes the claim out, after its last touch. The granter
+ *    does not touch the claim after it has moved the state.
+ */
+#include "actor/grant.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <string.h>
+
+#include <ck_pr.h>
+
+#include "actor/gate.h"
+#include "actor/wake.h"
+
+_Static_assert(offsetof(struct weir__grant_port, ops) ==
+		       offsetof(struct weir__other_port, ops),
+	       "a struct weir__grant_port is a struct weir__other_port");
+
+enum { IDLE, QUEUED, GRANTED, ENDED, ABANDONED };
+
+static struct weir__grant_port *of(struct weir_port *port)
+{
+	return (struct weir__grant_port *)port;
+}
+
+static bool is_grant(const struct weir_port *port)
+{
+	return port->kind == WEIR__PORT_OTHER &&
+	       ((const struct weir__other_port *)port)->ops->arm ==
+		       weir__grant_arm;
+}
+
+/* It has all it asks for. */
+static bool full(const struct weir__grant_port *self)
+{
+	return self->held >= self->port.burst || (self->held && self->last);
+}
+
+/* Rule 2. */
+static bool my_turn(const struct weir__grant_port *self)
+{
+	struct weir_port *port;
+
+	if (self->port.any)
+		return true;
+	for (port = self->port.actor->ports; port != &self->port;
+	     port = port->next) {
+		if (!is_grant(port) || port->any || weir__port_off(port))
+			continue;
+		if (!full(of(port)))
+			return false;
+	}
+	return true;
+}
+
+/* The granter: rules 3 and 4. The claim is in no queue any more. */
+static void grant_wake(struct weir__waiter *waiter)
+{
+	struct weir__grant_port *self = weir_container_of(
+		waiter, struct weir__grant_port, claim.waiter);
+	struct weir_actor *actor = self->port.actor;
+	const bool ended = self->claim.status < 0;
+	const uint32_t n = (uint32_t)self->claim.n;
+	uint32_t old = ck_pr_load_32(&self->state), next;
+
+	/* release: what led to the grant, and the claim; pairs with the
+	 * acquire in collect() */
+	ck_pr_fence_release();
+	do {
+		if (old == ABANDONED)
+			next = IDLE;
+		else
+			next = ended ? ENDED : GRANTED;
+	} while (!ck_pr_cas_32_value(&self->state, old, next, &old));
+	if (next == ENDED) {
+		weir__actor_signal(actor, WEIR__SIGNAL_PORTS);
+	} else if (next == GRANTED) {
+		/* swap -> load, rule 2 of the gate; pairs with the fence of
+		 * the arming, after which the owner looks at the state */
+		ck_pr_fence_atomic_load();
+		weir__port_unblock(&self->port);
+	} else if (!ended) {
+		self->grantor->give(self, n);
+	}
+	weir_actor_unref(actor);
+}
+
+static void hold(struct weir__grant_port *self)
+{
+	self->held = (uint32_t)self->claim.n;
+	self->last = self->claim.n < self->asked;
+}
+
+/* The owner takes what has been granted. */
+static uint32_t collect(struct weir__grant_port *self)
+{
+	uint32_t state = ck_pr_load_32(&self->state);
+
+	/* acquire: pairs with the release in grant_wake() */
+	ck_pr_fence_acquire();
+	if (state != GRANTED)
+		return state;
+	hold(self);
+	ck_pr_store_32(&self->state, IDLE);
+	return IDLE;
+}
+
+/* Takes a QUEUED claim out of the queue, if it is still there. */
+static bool withdraw(struct weir__grant_port *self)
+{
+	if (!self->grantor->cancel(self))
+		return false;
+	ck_pr_store_32(&self->state, IDLE);
+	/* not the last: the owner has one */
+	weir_actor_unref(self->port.actor);
+	return true;
+}
+
+/* The owner wants nothing any more, not now. */
+static void let_go(struct weir__grant_port *self)
+{
+	uint32_t n;
+
+	if (collect(self) == QUEUED && !withdraw(self) &&
+	    !ck_pr_cas_32(&self->state, QUEUED, ABANDONED))
+		(void)collect(self);
+	n = self->held;
+	self->held = 0;
+	if (n)
+		self->grantor->give(self, n);
+}
+
+/* The owner queues a claim; the port holds nothing and is IDLE. */
+static void ask(struct weir__grant_port *self)
+{
+	struct weir_actor *actor = self->port.actor;
+	int rc;
+
+	self->claim = (struct weir__claim){
+		.waiter.wake = grant_wake,
+		.n = self->port.burst,
+	};
+	self->asked = self->port.burst;
+	/* No fence: the granter finds the claim through a lock. */
+	ck_pr_store_32(&self->state, QUEUED);
+	weir_actor_ref(actor);
+	rc = self->grantor->ask(self);
+	if (rc == -EAGAIN)
+		return;
+	if (rc == 0)
+		hold(self);
+	ck_pr_store_32(&self->state, rc == 0 ? IDLE : ENDED);
+	weir_actor_unref(actor);
+	if (rc < 0)
+		weir__actor_signal(actor, WEIR__SIGNAL_PORTS);
+}
+
+uint32_t weir__grant_certain(struct weir_port *port)
+{
+	struct weir__grant_port *self = of(port);
+
+	if (collect(self) == IDLE && !self->held && my_turn(self) &&
+	    self->grantor->take(self, port->burst) == 0)
+		self->held = port->burst;
+	return full(self) && self->held < port->burst ? port->burst
+						      : self->held;
+}
+
+/* Rule 1, and one that is switched off does not keep others waiting. */
+void weir__grant_rest(struct weir_port *port)
+{
+	struct weir__grant_port *self = of(port);
+
+	if (weir__port_off(port) || !my_turn(self) ||
+	    (self->held && !full(self)))
+		let_go(self);
+}
+
+/* An ABANDONED claim is QUEUED again. False: it is IDLE by now. */
+static bool want_again(struct weir__grant_port *self)
+{
+	if (ck_pr_cas_32(&self->state, ABANDONED, QUEUED))
+		return true;
+	/* acquire: the granter is done with the claim; pairs with the release
+	 * in grant_wake() */
+	ck_pr_fence_acquire();
+	return false;
+}
+
+int weir__grant_arm(struct weir_port *port)
+{
+	struct weir__grant_port *self = of(port);
+	uint32_t state;
+
+	if (!my_turn(self)) {
+		/* Rule 2: not counted, also if it was at an earlier arming. */
+		port->flags &= (uint8_t)~WEIR__PORT_SHUT;
+		weir__port_unblock(port);
+		return 0;
+	}
+	state = collect(self);
+	if (state == ABANDONED && !want_again(self))
+		state = IDLE;
+	if (state == QUEUED && self->asked != port->burst && withdraw(self))
+		state = IDLE;
+	if (state == IDLE && !self->held)
+		ask(self);
+	return 0;
+}
+
+void weir__grant_close(struct weir_port *port, struct weir_error *error)
+{
+	(void)error;
+	let_go(of(port));
+}
+
+int weir__grant_init(struct weir__grant_port *self, struct weir_actor *actor,
+		     const struct weir__port_ops *ops,
+		     const struct weir__grantor *grantor)
+{
+	int rc = weir__port_check_init(self, actor);
+
+	if (rc < 0)
+		return rc;
+	memset(self, 0, sizeof(*self));
+	self->ops = ops;
+	self->grantor = grantor;
+	weir__port_init(&self->port, actor, WEIR__PORT_OTHER);
+	return 0;
+}
+
+int weir__grant_use(struct weir__grant_port *self, int64_t n)
+{
+	int rc = weir__port_check_owner(self ? &self->port : NULL);
+
+	if (rc < 0)
+		return rc;
+	if (n <= 0)
+		return -EINVAL;
+	if (n > self->held)
+		return -EAGAIN;
+	self->held -= (uint32_t)n;
+	return 0;
+}
+
+bool weir__grant_ended(struct weir__grant_port *self)
+{
+	if (collect(self) != ENDED)
+		return false;
+	ck_pr_store_32(&self->state, IDLE);
+	return true;
+}
+
+bool weir__grant_idle(const struct weir__grant_port *self)
+{
+	return !self->held && ck_pr_load_32(&self->state) == IDLE;
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Ports that wait in a queue until something is granted to them; what they
+ * wait for is behind a table.
+ */
+#ifndef WEIR_ACTOR_GRANT_H
+#define WEIR_ACTOR_GRANT_H
+
+#include <weir/grant.h>
+
+#include "actor/port.h"
+
+/* All run without a lock held, the first three on the owner's thread. */
+struct weir__grantor {
+	/*
+	 * Grants `n` at once, if nobody waits and they are there: 0, -EAGAIN,
+	 * or -EPIPE when none will ever be there again.
+	 */
+	int (*take)(struct weir__grant_port *port, uint32_t n);
+	/* As `take` for claim.n, but instead of -EAGAIN the claim is queued. */
+	int (*ask)(struct weir__grant_port *port);
+	/* True: the claim was taken out of the queue and is not granted. */
+	bool (*cancel)(struct weir__grant_port *port);
+	/* `n` that were granted are not used. Any thread. */
+	void (*give)(struct weir__grant_port *port, uint32_t n);
+};
+
+/* The table of such a port; `signalled` is called once, when it has ended. */
+#define WEIR__GRANT_OPS \
+	.certain = weir__grant_certain, .rest = weir__grant_rest, \
+	.arm = weir__grant_arm, .close = weir__grant_close
+
+uint32_t weir__grant_certain(struct weir_port *port);
+void weir__grant_rest(struct weir_port *port);
+int weir__grant_arm(struct weir_port *port);
+void weir__grant_close(struct weir_port *port, struct weir_error *error);
+
+/* As the public init functions. */
+int weir__grant_init(struct weir__grant_port *self, struct weir_actor *actor,
+		     const struct weir__port_ops *ops,
+		     const struct weir__grantor *grantor);
+
+/* Uses `n` of those held: 0, -EINVAL, -EPERM, -EAGAIN: fewer. Owner. */
+int weir__grant_use(struct weir__grant_port *self, int64_t n);
+
+/* True once, when `ask` has said that none will come. Owner. */
+bool weir__grant_ended(struct weir__grant_port *self);
+
+/* For tests: nothing is held and no claim is queued or under way. */
+bool weir__grant_idle(const struct weir__grant_port *self);
+
+#endif

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Waking those who were granted what they waited for, after the lock of the
+ * object has been dropped. Flat: what is granted while a `wake` runs on this
+ * thread is woken when that has returned, so that callbacks which release,
+ * put or complete need no more stack for a longer chain of them.
+ */
+#ifndef WEIR_ACTOR_WAKE_H
+#define WEIR_ACTOR_WAKE_H
+
+#include "base/waiter.h"
+#include "executor/wait.h"
+
+/*
+ * First in, first out, linked by `next`; all zero is empty. The waiters in it
+ * are in no queue any more (`listed` is false): nobody can cancel them.
+ */
+struct weir__granted {
+	struct weir__waiter *head, *tail;
+};
+
+static inline void weir__granted_push(struct weir__granted *granted,
+				      struct weir__waiter *waiter)
+{
+	waiter->next = NULL;
+	if (granted->tail)
+		granted->tail->next = waiter;
+	else
+		granted->head = waiter;
+	granted->tail = waiter;
+}
+
+/* Set while `wake`s run here; the thread's own. */
+extern __thread struct weir__granted *weir__waking
+	__attribute__((tls_model("initial-exec"), visibility("hidden")));
+
+/* Wakes all of them, in order, before it returns or after the `wake` that
+ * runs on this thread. Holding no lock. */
+void weir__wake(struct weir__granted *granted);
+
+/* The same for one who had not to wait. */
+void weir__wake_one(struct weir__waiter *waiter);
+
+/* A thread that waits with a claim of its own. */
+struct weir__parked_claim {
+	struct weir__claim claim;
+	struct weir__parked parked;
+};
+
+/* On the thread that will wait, before the claim goes into any queue. */
+void weir__parked_claim_init(struct weir__parked_claim *parked);
+
+/* As weir__wait_allowed(); a `wake` may not wait either. */
+int weir__wake_wait_allowed(void);
+
+#endif
