@@ -224,11 +224,9 @@ static void describe_deadlock(char *text, size_t size)
 	}
 }
 
-/* Nobody can run: time runs out for one who waits no longer than that. */
-static void time_out_or_fail(void)
+static bool time_out(void)
 {
 	int list[EXPLORER_THREADS];
-	char text[160] = "";
 	int n = 0;
 	struct thread *t;
 
@@ -237,14 +235,41 @@ static void time_out_or_fail(void)
 		if (t->state == WAITING && t->timed)
 			list[n++] = i;
 	}
-	if (n == 0) {
-		describe_deadlock(text, sizeof(text));
-		explorer_fail("deadlock:%s", text);
-	}
+	if (n == 0)
+		return false;
 	t = &explorer.threads[list[explorer_choose(CHOOSE_TIMEOUT, n)]];
 	t->state = RUNNABLE;
 	t->futex = NULL;
 	t->futex_result = -ETIMEDOUT;
+	return true;
+}
+
+/* Their loops may count. */
+static bool spin_on(void)
+{
+	bool any = false;
+
+	if (explorer.spins++ == explorer.options.spins)
+		return false;
+	for (int i = 0; i < EXPLORER_THREADS; i++) {
+		if (explorer.threads[i].state != STALLED)
+			continue;
+		explorer.threads[i].state = RUNNABLE;
+		any = true;
+	}
+	return any;
+}
+
+/* Nobody can run: time runs out for one who waits no longer than that, or who
+ * stalls looks again. */
+static void go_on_or_fail(void)
+{
+	char text[160] = "";
+
+	if (time_out() || spin_on())
+		return;
+	describe_deadlock(text, sizeof(text));
+	explorer_fail("deadlock:%s", text);
 }
 
 static bool all_done(void)
@@ -265,7 +290,7 @@ static void block(void)
 	if (n == 0) {
 		if (all_done())
 			leave(FINISHED);
-		time_out_or_fail();
+		go_on_or_fail();
 		n = runnable(-1, list);
 	}
 	next = list[explorer_choose(CHOOSE_THREAD, n)];
@@ -351,6 +376,7 @@ void explorer_point(uintptr_t address, bool write, bool visible)
 
 void explorer_wrote(void)
 {
+	explorer.spins = 0;
 	for (int i = 0; i < EXPLORER_THREADS; i++) {
 		struct thread *t = &explorer.threads[i];
 
@@ -364,6 +390,18 @@ void explorer_wrote(void)
 
 /* Rule 9 */
 
+/* Looking again although nobody has done anything since is for loops that
+ * count, and counts as a preemption: it is one that leads straight back. */
+static bool stays(int n_others)
+{
+	if (explorer.preemptions_left == 0)
+		return false;
+	if (explorer_choose(CHOOSE_PREEMPTION, 1 + (n_others > 0)) == 0)
+		return false;
+	explorer.preemptions_left--;
+	return true;
+}
+
 void explorer_op_stall(struct explorer_site *site)
 {
 	struct thread *t = current_thread();
@@ -376,13 +414,15 @@ void explorer_op_stall(struct explorer_site *site)
 	if (explorer.tracing)
 		trace_op(site, NULL, " ");
 	t->site = site;
+	n = runnable(explorer.current, list);
+	if (stays(n))
+		return;
 	if (!t->progress) {
 		t->state = STALLED;
 		block();
 		return;
 	}
 	t->progress = false;
-	n = runnable(explorer.current, list);
 	if (n > 0)
 		switch_to(list[explorer_choose(CHOOSE_THREAD, n)]);
 }
@@ -535,6 +575,7 @@ static void run_execution(void)
 	explorer.steps = 0;
 	explorer.n_pending = 0;
 	explorer.futex_order = 0;
+	explorer.spins = 0;
 	explorer.preemptions_left = explorer.options.preemptions;
 	explorer.stale_left = explorer.options.stale;
 	n_locals = 0;
@@ -571,6 +612,8 @@ static void take_options(const struct explorer_options *options)
 	o->older = or_default(o->older, 4);
 	if (o->executions == 0)
 		o->executions = 10000000;
+	if (o->spins == 0)
+		o->spins = 200;
 	if (o->steps == 0)
 		o->steps = 5000;
 }

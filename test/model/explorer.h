@@ -39,9 +39,10 @@
  *    crash, a failed assert(), a deadlock and more than `steps` steps.
  *  9 futex_wait compares and sleeps in one step, and both futex calls act as
  *    ck_pr_fence_memory. A wake takes the longest sleeper. A timed wait runs
- *    out only when nobody else can run. ck_pr_stall waits for a write of
- *    another thread unless, since the last stall, there has been one or the
- *    thread has read something new.
+ *    out only when nobody else can run. ck_pr_stall lets others run, and if
+ *    since the last one nobody wrote and this thread read nothing new, until
+ *    somebody writes; to look again at once counts as a preemption. When all
+ *    wait or stall, those who stall go on, `spins` times.
  *
  * Not modelled: (a) a load that sees a store which comes later in its own
  * thread's or another's program order (load buffering), (b) order by data,
@@ -85,6 +86,7 @@ struct explorer_options {
 	bool exhaustive;     /* leave out no equal execution: slow */
 	bool quiet;	     /* print nothing */
 	uint64_t executions; /* then the result is incomplete [10 million] */
+	uint32_t spins;	     /* rounds of stalls in vain: a deadlock [200] */
 	uint32_t steps;	     /* of one execution [5000] */
 	const char *replay;  /* explorer_result.choices: this execution only */
 };

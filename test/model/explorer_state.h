@@ -99,6 +99,7 @@ struct explorer {
 	bool tracing;
 	int preemptions_left, stale_left;
 	uint32_t steps;
+	uint32_t spins; /* nobody could run, since the last write */
 	uint32_t futex_order;
 	uint32_t generation; /* of what static tables hold */
 

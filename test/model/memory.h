@@ -96,7 +96,8 @@ void tso_reset(void);
 /* All stores are done, in an order that keeps T2. */
 void tso_finish(void);
 void tso_drain_own(void);
-bool tso_has_own(void);
+/* Does the operation drain more than what waits for this word? */
+bool tso_conflicts(const struct word *word, enum kind kind);
 void tso_forget(const struct word *word);
 uint16_t tso_read(const struct word *word);
 uint16_t tso_read_drained(const struct word *word);

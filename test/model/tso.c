@@ -83,14 +83,14 @@ static int first_own(void)
 	return n_stores;
 }
 
-bool tso_has_own(void)
+static bool has_own(void)
 {
 	return first_own() < n_stores;
 }
 
 void tso_drain_own(void)
 {
-	while (tso_has_own())
+	while (has_own())
 		drain(first_own());
 }
 
@@ -109,6 +109,11 @@ static int waiting_for(const struct word *word)
 		n += stores[i].word == word &&
 		     stores[i].writer != explorer.current;
 	return n;
+}
+
+bool tso_conflicts(const struct word *word, enum kind kind)
+{
+	return (kind == ATOMIC && has_own()) || waiting_for(word) > 0;
 }
 
 static void drain_first(const struct word *word)

@@ -210,17 +210,11 @@ static void note_user(struct word *word, bool write)
 	explorer.grew = true;
 }
 
-/* What drains its thread's stores conflicts with loads of all of them. */
-static bool drains(enum kind kind)
-{
-	return kind == ATOMIC && explorer.options.tso && tso_has_own();
-}
-
 struct word *enter(const void *target, unsigned int size, enum kind kind)
 {
 	struct word *word = word_at(target);
 
-	if (drains(kind))
+	if (explorer.options.tso && tso_conflicts(word, kind))
 		explorer_point(0, true, true);
 	else
 		explorer_point(word->address, kind != LOAD, word->shared);
