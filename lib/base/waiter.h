@@ -15,21 +15,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-struct weir__waiter {
-	/*
-	 * What it waited for is there. On the waker's thread, once, without a
-	 * lock; must not block. The waiter's memory may be gone when it
-	 * returns: the waker does not touch it again.
-	 */
-	void (*wake)(struct weir__waiter *waiter);
-	struct weir__waiter *next, *prev; /* of the list it is in */
-	bool listed;
-};
-
-/* All zero is empty. head == NULL iff tail == NULL. */
-struct weir__waiters {
-	struct weir__waiter *head, *tail;
-};
+#include <weir/waiter.h>
 
 static inline bool weir__waiters_empty(const struct weir__waiters *list)
 {
