@@ -6,6 +6,12 @@
  * is sequentially consistent), errors (an end with a payload written before
  * it), several producers, stopping (8).
  *
+ * With a burst B above 1 on port 0 the rest of the stream may be less than a
+ * burst, and is then one turn: the port is ready iff available >= B, or it has
+ * ended and something is there. This the end makes true without a token, so it
+ * unblocks as well as signals; else a port 0 that was armed with a token in it
+ * stays counted for ever.
+ *
  * The word of in-port 0 is tail * 2 + ended. Its producer puts T0 tokens, sets
  * the end, and signals (rule 5), since the end must be seen although another
  * port is blocked: in-port 1 gets T1 tokens from a second thread, perhaps none
@@ -13,7 +19,8 @@
  * "drained and ended?" at each look, and once more before it arms; it then
  * switches port 0 off (rule 7) and turns go on with port 1 alone.
  *
- * -DT0=, -DT1=, -DBUDGET=   sizes
+ * -DT0=, -DT1=, -DB=, -DBUDGET=   sizes
+ * -DNSIG              a third thread signals once, for no reason
  * Mutants, each must fail:
  * -DNO_END_SIGNAL     nothing follows the end
  * -DEND_UNBLOCKS      the end is followed by an unblock instead
@@ -22,6 +29,8 @@
  * -DONLY_SIGNALLED    the slice asks only when it was signalled
  * -DNO_LAST_LOOK      the slice does not ask once more before it arms
  * -DEND_LEAVES        the ended port stays counted
+ * -DNO_END_UNBLOCK    with B above 1 and NSIG: the end signals only
+ * -DREST_STAYS        with B above 1: the rest of the stream is no turn
  */
 #define NA 1
 #define M 0
@@ -32,6 +41,9 @@
 #endif
 #ifndef T1
 #define T1 2
+#endif
+#ifndef B
+#define B 1
 #endif
 #ifndef BUDGET
 #define BUDGET 1
@@ -45,8 +57,15 @@ bit blocked[2];
 bit on0;
 byte ends, alive;
 
-#define READ0 (word / 2 - head[0])
-#define READ1 (tail1 - head[1])
+/* w: the word of port 0, read once */
+#define TOKENS(w) (w / 2 - head[0])
+#ifdef REST_STAYS
+#define REST(w) 0
+#else
+#define REST(w) (w % 2 == 1 && TOKENS(w) % B > 0)
+#endif
+#define TURNS0(w) (TOKENS(w) / B + REST(w))
+#define TURNS1 (tail1 - head[1])
 
 inline unblock(p, f, x)
 {
@@ -81,14 +100,25 @@ proctype Stream()
 	gate_signal(M, f);
 #else
 	word = word + 1;
-#if defined(END_UNBLOCKS)
+#if !defined(NO_END_UNBLOCK) && !defined(NO_END_SIGNAL)
 	unblock(0, f, x);
-#elif !defined(NO_END_SIGNAL)
+#endif
+#if !defined(END_UNBLOCKS) && !defined(NO_END_SIGNAL)
 	gate_signal(M, f);
 #endif
 #endif
 	d_step { alive--; i = 0 }
 }
+
+#ifdef NSIG
+proctype Signaller()
+{
+	bit f;
+
+	gate_signal(M, f);
+	alive--
+}
+#endif
 
 proctype Other()
 {
@@ -131,7 +161,7 @@ inline ask()
 
 proctype Worker()
 {
-	byte n, b, v, k;
+	byte n, b, v, t, k;
 	bit f, x, s;
 
 end:	do
@@ -154,15 +184,23 @@ end:	do
 			v = word;
 			ask();
 			if
-			:: on0 && v / 2 - head[0] < n -> n = v / 2 - head[0]
+			:: on0 && TURNS0(v) < n -> n = TURNS0(v)
 			:: else
 			fi;
-			v = READ1;
-			if :: v < n -> n = v :: else fi;
+			d_step {
+				t = TURNS1;
+				if :: t < n -> n = t :: else fi;
+				t = 0
+			};
 			if :: n == 0 -> break :: else fi;
 			b = b - n;
 			d_step {
-				if :: on0 -> head[0] = head[0] + n :: else fi;
+				if
+				:: on0 && n * B <= TOKENS(v) ->
+					head[0] = head[0] + n * B
+				:: on0 && n * B > TOKENS(v) -> head[0] = v / 2
+				:: else
+				fi;
 				head[1] = head[1] + n
 			};
 			n = 0
@@ -174,11 +212,11 @@ end:	do
 #endif
 		/* arm */
 		if
-		:: on0 && READ0 == 0 && blocked[0] == 0 ->
+		:: on0 && TURNS0(word) == 0 && blocked[0] == 0 ->
 			k++;
 			blocked[0] = 1;
 			if
-			:: READ0 > 0 ->
+			:: TURNS0(word) > 0 ->
 				d_step {
 					x = blocked[0];
 					blocked[0] = 0;
@@ -190,11 +228,11 @@ end:	do
 		:: else
 		fi;
 		if
-		:: READ1 == 0 && blocked[1] == 0 ->
+		:: TURNS1 == 0 && blocked[1] == 0 ->
 			k++;
 			blocked[1] = 1;
 			if
-			:: READ1 > 0 ->
+			:: TURNS1 > 0 ->
 				d_step {
 					x = blocked[1];
 					blocked[1] = 0;
@@ -214,8 +252,8 @@ active proctype Monitor()
 {
 	timeout;
 	assert(alive == 0 && !sched[M] && queued[M] == 0);
-	/* with fewer others than tokens the stream cannot be drained */
-	assert(T1 < T0 || ends == 1);
+	/* with fewer others than turns the stream cannot be drained */
+	assert(T1 * B < T0 || ends == 1);
 	assert(head[1] == T1);
 	assert(count[M] == blocked[0] + blocked[1])
 }
@@ -227,6 +265,10 @@ init {
 		alive = 2;
 		run Stream();
 		run Other();
+#ifdef NSIG
+		alive++;
+		run Signaller();
+#endif
 		run Worker();
 		run Worker()
 	}

@@ -34,7 +34,8 @@ fi
 
 models=$(cd "$(dirname "$0")" && pwd) || exit 1
 work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
+child=
+trap '[ -z "$child" ] || kill "$child" 2>/dev/null; rm -rf "$work"' EXIT
 trap 'exit 1' HUP INT TERM
 cd "$work" || exit 1
 
@@ -74,9 +75,13 @@ search()
 		report FAIL "$name: does not compile: $(grep -m1 rror spin.log)"
 		return
 	fi
+	# in the background, so that a signal ends it as well
 	timeout "$seconds" ./pan -m"$depth" -w"$slots" -n \
-	    ${arguments[@]+"${arguments[@]}"} >pan.log 2>&1
+	    ${arguments[@]+"${arguments[@]}"} >pan.log 2>&1 &
+	child=$!
+	wait "$child"
 	status=$?
+	child=
 	states=$(awk '/states, stored/ { print $1; exit }' pan.log)
 	complaint=$(sed -n 's/^pan:1: *//p' pan.log | head -n 1)
 	if [ "$status" -eq 124 ]; then
@@ -196,7 +201,12 @@ run quick 'ends==1' eos.pml '-DSIGNAL_FIRST'
 run quick 'ends==1' eos.pml '-DT0=2 -DEND_APART'
 run quick 'ends==1' eos.pml '-DONLY_SIGNALLED'
 run quick 'ends==1' eos.pml '-DT1=1 -DNO_LAST_LOOK'
-run quick 'head[1]==' eos.pml '-DT0=0 -DT1=1 -DEND_LEAVES'
+run quick 'head[1]==' eos.pml '-DEND_LEAVES'
+run quick holds eos.pml '-DB=2 -DT0=3 -DT1=3 -DNSIG'
+run full holds eos.pml '-DB=3 -DT0=5 -DT1=4 -DNSIG -DBUDGET=2'
+run full holds eos.pml '-DT0=2 -DT1=3 -DNSIG -DNO_END_UNBLOCK'
+run quick 'ends==1' eos.pml '-DB=2 -DT0=1 -DT1=1 -DREST_STAYS'
+run quick 'ends==1' eos.pml '-DB=2 -DT0=1 -DT1=1 -DNSIG -DNO_END_UNBLOCK'
 
 # Several ports behind one fence.
 run quick holds publish.pml

@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * How idle workers are woken, under all interleavings. A lost wake is a
+ * deadlock here: whoever waits for the task to be run waits for ever. The
+ * workers are those of worker.c without clocks, cut down to what they look at.
+ */
+#undef NDEBUG
+#include <assert.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/futex.h"
+#include "executor/inbox.h"
+#include "executor/park.h"
+#include "explorer.h"
+
+#define N_WORKERS 2
+
+struct task {
+	struct weir_task task;
+	uint32_t payload; /* plain */
+	uint32_t ran;	  /* atomic, a futex */
+};
+
+static struct world {
+	struct weir__park park;
+	struct weir__sleeper sleepers[N_WORKERS];
+	struct weir__inbox inbox;	   /* of the pool */
+	struct weir__inbox own[N_WORKERS]; /* of a worker */
+	struct weir__inbox ring;	   /* of worker 1: only stolen from */
+	struct task tasks[2];
+	uint32_t stop;
+} world;
+
+static void setup(void *context)
+{
+	struct world *w = context;
+
+	weir__park_init(&w->park, w->sleepers, N_WORKERS);
+	explorer_name(&w->park, sizeof(w->park), "park");
+	explorer_name(&w->inbox, sizeof(w->inbox), "inbox");
+}
+
+/* A search that found nothing lies behind the workers. */
+static void setup_searching(void *context)
+{
+	setup(context);
+	weir__park_search(&((struct world *)context)->park);
+}
+
+static void run_all(struct weir_task *task)
+{
+	for (; task; task = task->next) {
+		struct task *self = weir_container_of(task, struct task, task);
+
+		explorer_assert(self->payload == 1);
+		self->payload = 2;
+		ck_pr_fence_release();
+		ck_pr_store_32(&self->ran, 1);
+		weir__futex_wake(&self->ran, 1);
+	}
+}
+
+static void wait_for(struct task *task)
+{
+	while (!ck_pr_load_32(&task->ran))
+		weir__futex_wait(&task->ran, 0, UINT64_MAX);
+}
+
+static void submit(struct world *w, struct weir__inbox *inbox, uint32_t i)
+{
+	w->tasks[i].payload = 1;
+	weir__inbox_push(inbox, &w->tasks[i].task);
+	weir__park_wake_one(&w->park);
+}
+
+/* Takes what there is; true if that was something. */
+static bool collect(struct world *w, uint32_t me)
+{
+	struct weir__inbox *inboxes[] = {&w->own[me], &w->inbox,
+					 me == 0 ? &w->ring : NULL};
+	struct weir_task *task;
+	int i;
+
+	for (i = 0; i < 3; i++) {
+		if (!inboxes[i] || weir__inbox_empty(inboxes[i]))
+			continue;
+		task = weir__inbox_take(inboxes[i]);
+		if (!task)
+			continue;
+		if (weir__park_found(&w->park) && !weir__inbox_empty(&w->inbox))
+			weir__park_wake_one(&w->park);
+		run_all(task);
+		return true;
+	}
+	return false;
+}
+
+static bool anything(struct world *w, uint32_t me)
+{
+	return !weir__inbox_empty(&w->own[me]) ||
+	       !weir__inbox_empty(&w->inbox) ||
+	       (me == 0 && !weir__inbox_empty(&w->ring)) ||
+	       ck_pr_load_32(&w->stop);
+}
+
+static bool others_awake(const struct world *w)
+{
+	return weir__park_idle(&w->park) < N_WORKERS;
+}
+
+static bool decide(struct world *w, bool watching)
+{
+	if (watching && !others_awake(w)) {
+		weir__park_unwatch(&w->park);
+		watching = false;
+	}
+	if (!watching && others_awake(w))
+		watching = weir__park_watch(&w->park);
+	return watching;
+}
+
+/* As park() in worker.c. `watching`: as if it had decided so before. */
+static void park(struct world *w, uint32_t me, bool watches, bool watching)
+{
+	uint32_t epoch;
+
+	weir__park_announce(&w->park, me);
+	for (;;) {
+		epoch = weir__park_epoch(&w->park, me);
+		if (weir__park_woken(&w->park, me))
+			break;
+		if (anything(w, me)) {
+			weir__park_cancel(&w->park, me);
+			break;
+		}
+		if (watches)
+			watching = decide(w, watching);
+		weir__park_sleep(&w->park, me, epoch,
+				 watching ? 1 : UINT64_MAX);
+	}
+	if (watching)
+		weir__park_unwatch(&w->park);
+}
+
+/* A worker that runs so many batches, or until it is stopped. */
+static void work(struct world *w, uint32_t me, bool searching)
+{
+	if (!searching)
+		weir__park_search(&w->park);
+	while (!collect(w, me)) {
+		if (ck_pr_load_32(&w->stop))
+			return;
+		park(w, me, false, false);
+	}
+}
+
+static void worker_0(void *context)
+{
+	work(context, 0, false);
+}
+
+static void worker_1(void *context)
+{
+	work(context, 1, false);
+}
+
+static void publisher_0(void *context)
+{
+	struct world *w = context;
+
+	submit(w, &w->inbox, 0);
+}
+
+static void publisher_1(void *context)
+{
+	struct world *w = context;
+
+	submit(w, &w->inbox, 1);
+}
+
+/* Both tasks, in one batch or two. */
+static void worker_for_two(void *context)
+{
+	struct world *w = context;
+
+	worker_0(w);
+	while (!ck_pr_load_32(&w->tasks[0].ran) ||
+	       !ck_pr_load_32(&w->tasks[1].ran))
+		worker_0(w);
+}
+
+static void publisher_for_worker_0(void *context)
+{
+	struct world *w = context;
+
+	w->tasks[0].payload = 1;
+	weir__inbox_push(&w->own[0], &w->tasks[0].task);
+	weir__park_wake(&w->park, 0);
+}
+
+/* The searcher found work of its own, which takes until the other is run. */
+static void searcher_with_a_long_turn(void *context)
+{
+	struct world *w = context;
+
+	if (weir__park_found(&w->park) && !weir__inbox_empty(&w->inbox))
+		weir__park_wake_one(&w->park);
+	wait_for(&w->tasks[0]);
+}
+
+static void stopper(void *context)
+{
+	struct world *w = context;
+
+	ck_pr_fas_32(&w->stop, 1);
+	weir__park_wake(&w->park, 0);
+	weir__park_wake(&w->park, 1);
+}
+
+/*
+ * Worker 0 is about to find that nobody is awake. Worker 1 is woken, queues a
+ * task and has a long turn then, until that has been stolen.
+ */
+static void setup_watching(void *context)
+{
+	struct world *w = context;
+
+	setup_searching(context);
+	weir__park_search(&w->park);
+	weir__park_announce(&w->park, 1);
+	weir__park_watch(&w->park);
+}
+
+static void watcher(void *context)
+{
+	struct world *w = context;
+
+	park(w, 0, true, true);
+	while (!collect(w, 0))
+		park(w, 0, true, false);
+}
+
+static void queuer(void *context)
+{
+	struct world *w = context;
+	uint32_t epoch;
+
+	while (epoch = weir__park_epoch(&w->park, 1),
+	       !weir__park_woken(&w->park, 1))
+		weir__park_sleep(&w->park, 1, epoch, UINT64_MAX);
+	weir__park_found(&w->park);
+	/* As weir__worker_push(). */
+	w->tasks[0].payload = 1;
+	weir__inbox_push(&w->ring, &w->tasks[0].task);
+	if (!ck_pr_load_32(&w->park.watched))
+		weir__park_wake_one(&w->park);
+	wait_for(&w->tasks[0]);
+}
+
+static void waker_of_worker_1(void *context)
+{
+	weir__park_wake(&((struct world *)context)->park, 1);
+}
+
+#define SCENARIO(...) \
+	{ \
+		.context = &world, .context_size = sizeof(world), __VA_ARGS__ \
+	}
+
+static const struct explorer_scenario single =
+	SCENARIO(.name = "one publisher, one worker", .setup = setup,
+		 .thread = {worker_0, publisher_0});
+static const struct explorer_scenario two_publishers =
+	SCENARIO(.name = "two publishers, one worker", .setup = setup,
+		 .thread = {worker_for_two, publisher_0, publisher_1});
+static const struct explorer_scenario pinned =
+	SCENARIO(.name = "a worker's own inbox", .setup = setup,
+		 .thread = {worker_0, publisher_for_worker_0});
+static const struct explorer_scenario searcher =
+	SCENARIO(.name = "one searches, and finds something else",
+		 .setup = setup_searching,
+		 .thread = {worker_0, publisher_0, searcher_with_a_long_turn});
+static const struct explorer_scenario stopped =
+	SCENARIO(.name = "two workers are stopped", .setup = setup,
+		 .thread = {worker_0, worker_1, stopper});
+static const struct explorer_scenario watched =
+	SCENARIO(.name = "the watcher leaves while another wakes",
+		 .setup = setup_watching,
+		 .thread = {watcher, queuer, waker_of_worker_1});
+
+static const struct explorer_scenario *const scenarios[] = {
+	&single, &two_publishers, &pinned, &searcher, &stopped, &watched,
+};
+#define N_SCENARIOS (sizeof(scenarios) / sizeof(scenarios[0]))
+
+static void explore(bool tso)
+{
+	const struct explorer_options options = {.tso = tso};
+	struct explorer_result result;
+	size_t i;
+
+	for (i = 0; i < N_SCENARIOS; i++)
+		assert_int_equal(explorer_run(scenarios[i], &options, &result),
+				 EXPLORER_PASSED);
+}
+
+static void no_wake_is_lost(void **state)
+{
+	explore(false);
+}
+
+static void no_wake_is_lost_on_x86(void **state)
+{
+	explore(true);
+}
+
+static void every_fence_is_needed(void **state)
+{
+	struct explorer_weaken_result result;
+
+	assert_true(explorer_weaken(scenarios, N_SCENARIOS, NULL, NULL, 0,
+				    &result));
+	assert_true(result.killed > 0);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(no_wake_is_lost),
+		cmocka_unit_test(no_wake_is_lost_on_x86),
+		cmocka_unit_test(every_fence_is_needed),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
