@@ -1,0 +1,39 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# embed_poll.sh PROGRAM: the result is right; held back, the pipeline takes no
+# more than fits into it and leaves the rest to the socket; and when nothing
+# can move, nothing wakes the program's own loop.
+set -eu
+
+file=$(mktemp)
+trap 'rm -f "$file"' EXIT
+"$1" >"$file" &
+pid=$!
+threads=0
+until grep -q '^State:.Z' "/proc/$pid/status"; do
+	n=$(awk '/^Threads:/ { print $2 }' "/proc/$pid/status")
+	[ "$n" -le "$threads" ] || threads=$n
+done
+wait "$pid"
+out=$(cat "$file")
+printf '%s\n' "$out"
+[ "$threads" -eq 1 ] || { echo "$threads threads"; exit 1; }
+
+# limited WHAT LIMIT: a line "held: N ... WHAT M" has 0 < N <= LIMIT, or M.
+limited() {
+	printf '%s\n' "$out" | awk -v what="$1" -v limit="$2" '
+	index($0, what) {
+		if (limit == "") limit = $NF + 0
+		found = $2 > 0 && $2 <= limit
+	}
+	END { exit !found }' || { echo "not so: $1"; exit 1; }
+}
+
+limited 'bytes received' 2048
+limited 'bytes in the socket, it takes' ''
+for line in 'held: 0 wake-ups' 'idle: 0 wake-ups' \
+	'sum of 200000 numbers: 20000100000'; do
+	printf '%s\n' "$out" | grep -qx "$line" ||
+		{ echo "missing: $line"; exit 1; }
+done
