@@ -158,7 +158,7 @@ static inline int flush(struct weir_actor *actor)
 	int rc = self->options.flush(self->options.context, &self->out);
 
 	if (rc == 0)
-		rc = weir_actor_finish(actor);
+		(void)weir_actor_finish(actor);
 	else if (rc != WEIR_MORE)
 		return rc;
 	return check_most(self, tail);
