@@ -11,8 +11,9 @@ trap 'rm -f "$file"' EXIT
 "$1" >"$file" &
 pid=$!
 threads=0
-until grep -q '^State:.Z' "/proc/$pid/status"; do
-	n=$(awk '/^Threads:/ { print $2 }' "/proc/$pid/status")
+# Nothing when it has ended, be it waited for or not.
+while n=$(awk '/^State:.*Z/ { exit } /^Threads:/ { print $2 }' \
+	"/proc/$pid/status" 2>/dev/null) && [ -n "$n" ]; do
 	[ "$n" -le "$threads" ] || threads=$n
 done
 wait "$pid"
