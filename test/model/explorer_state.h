@@ -121,16 +121,38 @@ static inline struct thread *current_thread(void)
 	return &explorer.threads[explorer.current];
 }
 
-/* explorer.c */
+/* choices.c */
 
-/* One of n, 0 first; the execution is replayed with each. */
+/* One of n, 0 first; the execution is run again with each. */
 int explorer_choose(enum choice kind, int n);
-/* A step before an operation on the word; see rule 1. */
+/* To the next execution; false when all have been seen. */
+bool choices_next(void);
+/* Those that are not the first alternative, as step, kind and number. */
+void choices_write(char *text, size_t size);
+void choices_read(const char *text); /* NULL: explore */
+bool choices_replayed(void);
+
+/* schedule.c */
+
+/* A step before an operation on the word, 0 conflicts with all (rule 1). */
 void explorer_point(uintptr_t address, bool write, bool visible);
 /* What the current thread does now conflicts with everything pending. */
 void explorer_conflict_all(void);
 /* The current thread has written: whoever stalls may look again. */
 void explorer_wrote(void);
+void schedule_reset(void);
+/* Thread-local state of one out, of the other in. */
+void schedule_swap_locals(int from, int to);
+void schedule_switch(int next);
+/* The current thread cannot go on: any other may, at no cost. */
+void schedule_block(void);
+/* Writes the runnable threads but that one, returns how many. */
+int schedule_runnable(int except, int *list);
+
+/* faults.c */
+void explorer_leave(enum outcome outcome) __attribute__((noreturn));
+void faults_catch(void); /* for the time of a run */
+void faults_release(void);
 
 /* trace.c */
 void trace_reset(void);
@@ -141,6 +163,9 @@ void trace_op(const struct explorer_site *site, const void *address,
 	      const char *format, ...) __attribute__((format(printf, 3, 4)));
 void trace_line(const char *format, ...) __attribute__((format(printf, 1, 2)));
 const char *trace_file(const char *path);
+/* Both until the next call. */
+const char *trace_object(const void *object);
+const char *trace_code(const void *code);
 
 /* words.c */
 void memory_forget(void); /* all words, at the start of a run */

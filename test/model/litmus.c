@@ -33,6 +33,11 @@ static struct words {
 	struct words *w = context; \
 	(void)w
 
+static void name_words(void *context)
+{
+	explorer_name(context, sizeof(words), "words");
+}
+
 static enum explorer_status run(const struct explorer_options *options,
 				void (*first)(void *), void (*second)(void *),
 				void (*third)(void *), void (*check)(void *),
@@ -40,6 +45,7 @@ static enum explorer_status run(const struct explorer_options *options,
 {
 	const struct explorer_scenario scenario = {
 		.name = "litmus",
+		.setup = name_words,
 		.thread = {first, second, third},
 		.check = check,
 		.context = &words,
@@ -214,10 +220,10 @@ PLAIN_RECEIVER(take_acquire, ck_pr_fence_acquire())
 static void plain_accesses_must_be_ordered(void **state)
 {
 	passes(NULL, hand_release, take_acquire, NULL, NULL);
-	fails(NULL, hand_bare, take_acquire, NULL, NULL, "T1 reads what");
-	fails(NULL, hand_release, take_bare, NULL, NULL, "T1 reads what");
+	fails(NULL, hand_bare, take_acquire, NULL, NULL, "T1 reads words");
+	fails(NULL, hand_release, take_bare, NULL, NULL, "T1 reads words");
 	/* Loads are ordered, but the write after them is not. */
-	fails(NULL, hand_release, take_load, NULL, NULL, "T1 writes what");
+	fails(NULL, hand_release, take_load, NULL, NULL, "T1 writes words");
 }
 
 /* Order of two words, seen by two: independent reads of independent writes. */
@@ -718,8 +724,15 @@ THREAD(fail_assert)
 	assert(w->x == 1);
 }
 
+THREAD(hang)
+{
+	for (volatile int i = 0; i < 1; i = 0)
+		;
+}
+
 static void faults_are_failures(void **state)
 {
+	fails(NULL, hang, NULL, NULL, NULL, "hangs");
 	fails(NULL, crash, NULL, NULL, NULL, "signal 11");
 	fails(NULL, fail_assert, NULL, NULL, NULL, "assert(w->x == 1)");
 	passes(NULL, write_x, NULL, NULL, NULL);
@@ -880,7 +893,7 @@ static void ring_reuses_slots_unordered(void **state)
 
 	assert_int_equal(run_ring(ring_put, false, &result), EXPLORER_FAILED);
 	assert_non_null(
-		strstr(result.message, "writes what another thread reads"));
+		strstr(result.message, "which another thread reads plainly"));
 }
 
 /* Weakening: of the fences and atomics below, the named are redundant */

@@ -79,11 +79,9 @@ void plain_check_alive(const void *address, const char *what)
 
 	if (offset >= ARENA_SIZE || unit_states[offset / UNIT] == LIVE)
 		return;
-	if (explorer.tracing)
-		trace_line("   %s", what);
-	explorer_fail("%s on %s memory %p", what,
+	explorer_fail("%s on %s memory %s", what,
 		      unit_states[offset / UNIT] == FREED ? "freed" : "no",
-		      address);
+		      trace_object(address));
 }
 
 void *explorer_alloc(size_t size)
@@ -189,68 +187,102 @@ static bool is_unordered(const struct shadow *s, lanes_vector bytes,
 	return false;
 }
 
-static void check(const struct shadow *s, lanes_vector bytes, enum kind now,
-		  const char *what)
-{
-	uintptr_t address = s->address;
+/* Of a modelled access the code is NULL: the trace shows its site. */
+struct access {
+	const void *object;
+	size_t size;
+	enum kind kind;
+	const void *code;
+};
 
-	if (is_unordered(s, bytes, STORE, now))
-		explorer_fail("race: T%d %s what another thread wrote, "
-			      "unordered, at %p",
-			      explorer.current, what, (void *)address);
-	if (now != LOAD && is_unordered(s, bytes, LOAD, now))
-		explorer_fail("race: T%d %s what another thread reads, "
-			      "unordered, at %p",
-			      explorer.current, what, (void *)address);
+static void __attribute__((noreturn))
+race(const struct access *access, const char *before)
+{
+	explorer_fail("race: T%d %s %s, which another thread %s, unordered%s%s",
+		      explorer.current,
+		      access->kind == LOAD ? "reads" : "writes",
+		      trace_object(access->object), before,
+		      access->code != NULL ? "\nat " : "",
+		      access->code != NULL ? trace_code(access->code) : "");
 }
 
-static void access_unit(uintptr_t address, unsigned int first,
-			unsigned int size, enum kind kind)
+static void check(const struct access *access, const struct shadow *s,
+		  lanes_vector bytes)
+{
+	if (is_unordered(s, bytes, STORE, access->kind))
+		race(access, "wrote plainly");
+	if (access->kind != LOAD && is_unordered(s, bytes, LOAD, access->kind))
+		race(access, "reads plainly");
+}
+
+static void access_unit(const struct access *access, uintptr_t address,
+			unsigned int first, unsigned int size)
 {
 	struct shadow *s = find_shadow(address, true);
 	lanes_vector bytes = bytes_of(first, size);
-	lanes_vector *mine = &s->stretch[kind][explorer.current];
+	lanes_vector *mine = &s->stretch[access->kind][explorer.current];
 
-	check(s, bytes, kind, kind == LOAD ? "reads" : "writes");
+	check(access, s, bytes);
 	*mine = (*mine & ~bytes) | (bytes & current_thread()->epoch);
 }
 
 static bool is_judged(uintptr_t address)
 {
-	return explorer.outcome == RUNNING && explorer.current != MAIN &&
-	       !explorer.options.no_races && !is_ignored(address);
+	return explorer.current != MAIN && !explorer.options.no_races &&
+	       !is_ignored(address);
 }
 
-static void access_range(const void *object, size_t size, enum kind kind)
+static void check_modelled(const struct access *access)
 {
-	uintptr_t address = (uintptr_t)object;
-	uintptr_t end = address + size;
+	uintptr_t address = (uintptr_t)access->object;
 
-	if (explorer.outcome != RUNNING)
+	if (access->kind == LOAD) {
+		if (!memory_read_is_ordered(address))
+			race(access, "changes by ck_pr");
 		return;
-	plain_check_alive(object, kind == LOAD ? "a read" : "a write");
-	if (!is_judged(address))
-		return;
-	current_thread()->used[kind] = true;
-	if (kind == LOAD ? !memory_read_is_ordered(address)
-			 : !memory_write_is_ordered(address, size))
-		explorer_fail("race: T%d %s a word of another thread's ck_pr, "
-			      "unordered, at %p",
-			      explorer.current,
-			      kind == LOAD ? "reads" : "writes", object);
+	}
+	if (!memory_write_is_ordered(address, access->size))
+		race(access, "uses by ck_pr");
+}
+
+static void access_units(const struct access *access)
+{
+	uintptr_t address = (uintptr_t)access->object;
+	uintptr_t end = address + access->size;
+
 	while (address < end) {
 		unsigned int first = address % BYTES;
 		size_t n = end - address;
 
 		if (n > BYTES - first)
 			n = BYTES - first;
-		access_unit(address - first, first, (unsigned int)n, kind);
+		access_unit(access, address - first, first, (unsigned int)n);
 		address += n;
 	}
 }
 
+static void access_range(const void *object, size_t size, enum kind kind,
+			 const void *code)
+{
+	const struct access access = {object, size, kind, code};
+
+	if (explorer.outcome != RUNNING)
+		return;
+	plain_check_alive(object, kind == LOAD ? "a read" : "a write");
+	if (!is_judged((uintptr_t)object))
+		return;
+	if (explorer.tracing)
+		trace_line("     T%d %s %s, %zu bytes", explorer.current,
+			   kind == LOAD ? "reads" : "writes",
+			   trace_object(object), size);
+	current_thread()->used[kind] = true;
+	check_modelled(&access);
+	access_units(&access);
+}
+
 void plain_check_word(const void *address, unsigned int size, enum kind kind)
 {
+	const struct access access = {address, size, kind, NULL};
 	uintptr_t first = (uintptr_t)address % BYTES;
 	const struct shadow *s;
 
@@ -258,18 +290,19 @@ void plain_check_word(const void *address, unsigned int size, enum kind kind)
 		return;
 	s = find_shadow((uintptr_t)address - first, false);
 	if (s != NULL)
-		check(s, bytes_of((unsigned int)first, size), kind,
-		      kind == LOAD ? "loads" : "changes");
+		check(&access, s, bytes_of((unsigned int)first, size));
 }
+
+#define CALLER __builtin_return_address(0)
 
 void explorer_read(const void *object, size_t size)
 {
-	access_range(object, size, LOAD);
+	access_range(object, size, LOAD, CALLER);
 }
 
 void explorer_write(void *object, size_t size)
 {
-	access_range(object, size, STORE);
+	access_range(object, size, STORE, CALLER);
 }
 
 /* What the compiler calls. Declared here: there is no header for it. */
@@ -281,19 +314,19 @@ void explorer_write(void *object, size_t size)
 	void __tsan_unaligned_write##size(void *object); \
 	void __tsan_read##size(const void *object) \
 	{ \
-		access_range(object, size, LOAD); \
+		access_range(object, size, LOAD, CALLER); \
 	} \
 	void __tsan_write##size(void *object) \
 	{ \
-		access_range(object, size, STORE); \
+		access_range(object, size, STORE, CALLER); \
 	} \
 	void __tsan_unaligned_read##size(const void *object) \
 	{ \
-		access_range(object, size, LOAD); \
+		access_range(object, size, LOAD, CALLER); \
 	} \
 	void __tsan_unaligned_write##size(void *object) \
 	{ \
-		access_range(object, size, STORE); \
+		access_range(object, size, STORE, CALLER); \
 	}
 
 HOOKS(1)
@@ -326,30 +359,30 @@ void __tsan_func_exit(void)
 
 void __tsan_read_range(const void *object, unsigned long size)
 {
-	access_range(object, size, LOAD);
+	access_range(object, size, LOAD, CALLER);
 }
 
 void __tsan_write_range(void *object, unsigned long size)
 {
-	access_range(object, size, STORE);
+	access_range(object, size, STORE, CALLER);
 }
 
 void *__tsan_memcpy(void *to, const void *from, size_t size)
 {
-	access_range(from, size, LOAD);
-	access_range(to, size, STORE);
+	access_range(from, size, LOAD, CALLER);
+	access_range(to, size, STORE, CALLER);
 	return memcpy(to, from, size);
 }
 
 void *__tsan_memmove(void *to, const void *from, size_t size)
 {
-	access_range(from, size, LOAD);
-	access_range(to, size, STORE);
+	access_range(from, size, LOAD, CALLER);
+	access_range(to, size, STORE, CALLER);
 	return memmove(to, from, size);
 }
 
 void *__tsan_memset(void *object, int byte, size_t size)
 {
-	access_range(object, size, STORE);
+	access_range(object, size, STORE, CALLER);
 	return memset(object, byte, size);
 }

@@ -5,6 +5,7 @@
  */
 #include "explorer_state.h"
 
+#include <dlfcn.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -78,27 +79,47 @@ void explorer_name(const void *object, size_t size, const char *name)
 	n_names++;
 }
 
-static void add_address(uintptr_t address)
-{
-	for (int i = 0; i < n_names; i++) {
-		uintptr_t offset = address - names[i].address;
-
-		if (offset >= names[i].size)
-			continue;
-		add(" %s", names[i].name);
-		if (offset > 0)
-			add("+%zu", (size_t)offset);
-		return;
-	}
-	add(" 0x%" PRIxPTR, address);
-}
-
 /* The path without what leads out of the build folder. */
 const char *trace_file(const char *path)
 {
 	while (strncmp(path, "../", 3) == 0)
 		path += 3;
 	return path;
+}
+
+const char *trace_object(const void *object)
+{
+	static char shown[80];
+	uintptr_t address = (uintptr_t)object;
+
+	snprintf(shown, sizeof(shown), "0x%" PRIxPTR, address);
+	for (int i = 0; i < n_names; i++) {
+		uintptr_t offset = address - names[i].address;
+
+		if (offset >= names[i].size)
+			continue;
+		if (offset == 0)
+			snprintf(shown, sizeof(shown), "%s", names[i].name);
+		else
+			snprintf(shown, sizeof(shown), "%s+%zu", names[i].name,
+				 (size_t)offset);
+		break;
+	}
+	return shown;
+}
+
+/* A plain access has no site, but its code has an address. */
+const char *trace_code(const void *code)
+{
+	static char shown[128];
+	Dl_info info;
+
+	if (dladdr(code, &info) == 0)
+		return "unknown code";
+	snprintf(shown, sizeof(shown), "addr2line -fie %s %#zx",
+		 trace_file(info.dli_fname),
+		 (size_t)((uintptr_t)code - (uintptr_t)info.dli_fbase - 1));
+	return shown;
 }
 
 void trace_op(const struct explorer_site *site, const void *address,
@@ -109,7 +130,7 @@ void trace_op(const struct explorer_site *site, const void *address,
 	add("%4u T%d %s", explorer.steps, explorer.current,
 	    site != NULL ? site->operation : "explorer");
 	if (address != NULL)
-		add_address((uintptr_t)address);
+		add(" %s", trace_object(address));
 	add(" ");
 	va_start(arguments, format);
 	append(format, arguments);
