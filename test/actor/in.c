@@ -1,0 +1,557 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* In-ports: putting, taking, bursts, ends, merging. */
+#include "actor/kit.h"
+
+#include "actor/in.h"
+
+/* A sink over a port that is put to. */
+struct fixture {
+	struct weir_sim *sim;
+	struct ledger ledger;
+	struct sink sink;
+};
+
+static void fixture_init(struct fixture *f, size_t n, size_t capacity)
+{
+	f->sim = sim_new(1);
+	ledger_init(&f->ledger, n);
+	sink_init(&f->sink, weir_sim_executor(f->sim), &f->ledger, capacity);
+}
+
+static void fixture_fini(struct fixture *f)
+{
+	ledger_check(&f->ledger);
+	ledger_fini(&f->ledger);
+	sim_free(f->sim);
+}
+
+static int put(struct fixture *f, size_t i)
+{
+	void *item = ledger_make(&f->ledger, i);
+	int rc = weir_in_put(&f->sink.in, item);
+
+	if (rc < 0)
+		ledger_drop(item, &f->ledger);
+	return rc;
+}
+
+static void bad_capacities_are_refused(void **state)
+{
+	static const size_t bad[] = {0, 3, 1000, (size_t)WEIR_CAPACITY_MAX * 2,
+				     SIZE_MAX};
+	struct weir_sim *sim = sim_new(1);
+	struct weir_actor actor;
+	struct weir_in in;
+	size_t i;
+
+	weir_actor_init(&actor, &sink_ops, weir_sim_executor(sim));
+	for (i = 0; i < sizeof(bad) / sizeof(*bad); i++)
+		assert_int_equal(weir_in_init(&in, &actor, bad[i], NULL),
+				 -EINVAL);
+	assert_int_equal(weir_in_init(NULL, &actor, 1, NULL), -EINVAL);
+	assert_int_equal(weir_in_init(&in, NULL, 1, NULL), -EINVAL);
+	assert_null(actor.ports);
+	sim_free(sim);
+}
+
+static void a_full_port_refuses_and_overwrites_nothing(void **state)
+{
+	struct fixture f;
+	size_t i;
+
+	for (i = 1; i <= 8; i *= 2) {
+		size_t k;
+
+		fixture_init(&f, 9, i);
+		f.sink.ordered = true;
+		for (k = 1; k <= i; k++)
+			assert_int_equal(put(&f, k), 0);
+		assert_int_equal(put(&f, 9), -EAGAIN);
+		assert_int_equal(weir_actor_start(&f.sink.actor), 0);
+		weir_sim_run(f.sim);
+		assert_int_equal(f.sink.seen, i);
+		assert_int_equal(weir_in_end(&f.sink.in, NULL), 0);
+		weir_sim_run(f.sim);
+		fate_check(&f.sink.fate, 0);
+		fixture_fini(&f);
+	}
+}
+
+static void the_end_comes_behind_the_tokens_and_only_once(void **state)
+{
+	struct fixture f;
+
+	fixture_init(&f, 4, 4);
+	assert_int_equal(put(&f, 1), 0);
+	assert_int_equal(put(&f, 2), 0);
+	assert_int_equal(weir_in_end(&f.sink.in, weir_error_of(-EIO)), 0);
+	assert_int_equal(weir_in_end(&f.sink.in, NULL), -EALREADY);
+	assert_int_equal(put(&f, 3), -EPIPE);
+	assert_int_equal(weir_actor_start(&f.sink.actor), 0);
+	weir_sim_run(f.sim);
+	assert_int_equal(f.sink.seen, 2);
+	assert_int_equal(f.sink.ended, 1);
+	assert_int_equal(f.sink.end_code, -EIO);
+	fixture_fini(&f);
+}
+
+static void a_stopped_port_refuses(void **state)
+{
+	struct fixture f;
+
+	fixture_init(&f, 4, 4);
+	weir_actor_ref(&f.sink.actor);
+	assert_int_equal(weir_actor_start(&f.sink.actor), 0);
+	weir_actor_stop(&f.sink.actor);
+	weir_sim_run(f.sim);
+	assert_int_equal(put(&f, 1), -EPIPE);
+	weir_actor_unref(&f.sink.actor);
+	fixture_fini(&f);
+}
+
+static void taking_outside_a_turn_gives_nothing_and_changes_nothing(
+	void **state)
+{
+	struct fixture f;
+
+	fixture_init(&f, 4, 4);
+	weir_actor_suspend(&f.sink.actor);
+	assert_int_equal(weir_actor_start(&f.sink.actor), 0);
+	assert_int_equal(put(&f, 1), 0);
+	weir_sim_run(f.sim);
+	assert_null(weir_in_take(&f.sink.in));
+	assert_null(weir_in_peek(&f.sink.in));
+	weir_in_consume(&f.sink.in);
+	assert_int_equal(weir_in_count(&f.sink.in), 0);
+	weir_actor_resume(&f.sink.actor);
+	assert_int_equal(weir_in_end(&f.sink.in, NULL), 0);
+	weir_sim_run(f.sim);
+	assert_int_equal(f.sink.seen, 1);
+	fate_check(&f.sink.fate, 0);
+	fixture_fini(&f);
+}
+
+/* Takes `takes` tokens a turn, whatever its burst says; notes how many. */
+struct taker {
+	struct weir_actor actor;
+	struct weir_in in;
+	struct ledger *ledger;
+	uint32_t takes;
+	uint32_t turns, counts[16];
+	struct fate fate;
+};
+
+static inline int taker_turn(struct weir_actor *actor)
+{
+	struct taker *self = weir_container_of(actor, struct taker, actor);
+	uint32_t i, n = weir_in_count(&self->in);
+	void *item;
+
+	if (self->turns < 16)
+		self->counts[self->turns] = n;
+	self->turns++;
+	for (i = 0; i < self->takes; i++) {
+		item = weir_in_take(&self->in);
+		if (item)
+			ledger_deliver(self->ledger, item);
+	}
+	return 0;
+}
+WEIR_TURN(taker_turn)
+
+static void taker_stopped(struct weir_actor *actor, struct weir_error *error)
+{
+	fate_stopped(&weir_container_of(actor, struct taker, actor)->fate,
+		     error);
+}
+
+static void taker_released(struct weir_actor *actor)
+{
+	fate_released(&weir_container_of(actor, struct taker, actor)->fate);
+}
+
+static const struct weir_actor_ops taker_ops = {
+	.turns = taker_turn_n,
+	.stopped = taker_stopped,
+	.released = taker_released,
+};
+
+static void taker_init(struct taker *self, struct weir_sim *sim,
+		       struct ledger *ledger, uint32_t burst, uint32_t takes)
+{
+	memset(self, 0, sizeof(*self));
+	self->ledger = ledger;
+	self->takes = takes;
+	weir_actor_init(&self->actor, &taker_ops, weir_sim_executor(sim));
+	assert_int_equal(
+		weir_in_init(&self->in, &self->actor, 8, &ledger->items), 0);
+	assert_int_equal(weir_port_set_burst(&self->in.port, burst), 0);
+}
+
+static void feed(struct taker *self, struct ledger *ledger, size_t from,
+		 size_t to)
+{
+	for (; from <= to; from++)
+		assert_int_equal(
+			weir_in_put(&self->in, ledger_make(ledger, from)), 0);
+}
+
+static void a_turn_with_a_burst_waits_for_that_many(void **state)
+{
+	struct weir_sim *sim = sim_new(1);
+	struct ledger ledger;
+	struct taker taker;
+
+	ledger_init(&ledger, 8);
+	taker_init(&taker, sim, &ledger, 3, 3);
+	assert_int_equal(weir_actor_start(&taker.actor), 0);
+	feed(&taker, &ledger, 1, 2);
+	weir_sim_run(sim);
+	assert_int_equal(taker.turns, 0);
+	assert_true(weir__actor_check(&taker.actor));
+	feed(&taker, &ledger, 3, 3);
+	weir_sim_run(sim);
+	assert_int_equal(taker.turns, 1);
+	/* the end lets one turn have the rest, which is less */
+	feed(&taker, &ledger, 4, 5);
+	assert_int_equal(weir_in_end(&taker.in, NULL), 0);
+	taker.takes = 2;
+	weir_sim_run(sim);
+	assert_int_equal(taker.turns, 2);
+	assert_int_equal(taker.counts[1], 2);
+	assert_int_equal(ledger_delivered(&ledger), 5);
+	fate_check(&taker.fate, 0);
+	ledger_check(&ledger);
+	ledger_fini(&ledger);
+	sim_free(sim);
+}
+
+static void a_rest_that_no_turn_wants_is_dropped_at_the_end(void **state)
+{
+	struct weir_sim *sim = sim_new(1);
+	struct ledger ledger;
+	struct taker taker;
+
+	ledger_init(&ledger, 8);
+	taker_init(&taker, sim, &ledger, 4, 0);
+	feed(&taker, &ledger, 1, 3);
+	assert_int_equal(weir_in_end(&taker.in, NULL), 0);
+	assert_int_equal(weir_actor_start(&taker.actor), 0);
+	weir_sim_run(sim);
+	assert_int_equal(taker.turns, 1);
+	assert_int_equal(ledger_dropped(&ledger), 3);
+	fate_check(&taker.fate, 0);
+	ledger_check(&ledger);
+	ledger_fini(&ledger);
+	sim_free(sim);
+}
+
+static void taking_more_than_there_is_fails_the_turn(void **state)
+{
+	struct weir_sim *sim = sim_new(1);
+	struct ledger ledger;
+	struct taker taker;
+
+	ledger_init(&ledger, 8);
+	taker_init(&taker, sim, &ledger, 1, 2);
+	feed(&taker, &ledger, 1, 1);
+	assert_int_equal(weir_actor_start(&taker.actor), 0);
+	weir_sim_run(sim);
+	fate_check(&taker.fate, -ENODATA);
+	ledger_check(&ledger);
+	ledger_fini(&ledger);
+	sim_free(sim);
+}
+
+static void bad_bursts_are_refused(void **state)
+{
+	struct weir_sim *sim = sim_new(1);
+	struct ledger ledger;
+	struct taker taker;
+
+	ledger_init(&ledger, 8);
+	taker_init(&taker, sim, &ledger, 8, 8);
+	assert_int_equal(weir_port_set_burst(NULL, 1), -EINVAL);
+	assert_int_equal(weir_port_set_burst(&taker.in.port, 0), -EINVAL);
+	assert_int_equal(weir_port_set_burst(&taker.in.port, 9), -EINVAL);
+	assert_int_equal(taker.in.port.burst, 8);
+	weir_actor_stop(&taker.actor);
+	ledger_fini(&ledger);
+	sim_free(sim);
+}
+
+/* Peeks, and fails before it has consumed. */
+static inline int peeking_turn(struct weir_actor *actor)
+{
+	struct taker *self = weir_container_of(actor, struct taker, actor);
+	void *item = weir_in_peek(&self->in);
+
+	assert_non_null(item);
+	assert_ptr_equal(weir_in_peek(&self->in), item);
+	if (++self->turns == 3)
+		return -EIO;
+	weir_in_consume(&self->in);
+	ledger_deliver(self->ledger, item);
+	return 0;
+}
+WEIR_TURN(peeking_turn)
+
+static void a_token_peeked_at_and_not_consumed_is_dropped(void **state)
+{
+	struct weir_sim *sim = sim_new(1);
+	struct ledger ledger;
+	struct taker taker;
+
+	ledger_init(&ledger, 8);
+	taker_init(&taker, sim, &ledger, 1, 0);
+	taker.actor.turns = peeking_turn_n;
+	feed(&taker, &ledger, 1, 5);
+	assert_int_equal(weir_actor_start(&taker.actor), 0);
+	weir_sim_run(sim);
+	assert_int_equal(ledger_delivered(&ledger), 2);
+	assert_int_equal(ledger_dropped(&ledger), 3);
+	fate_check(&taker.fate, -EIO);
+	ledger_check(&ledger);
+	ledger_fini(&ledger);
+	sim_free(sim);
+}
+
+static void cancel_drops_what_is_queued_and_ends_the_producer(void **state)
+{
+	struct weir_sim *sim = sim_new(1);
+	struct pair pair;
+
+	pair_init(&pair, weir_sim_executor(sim), 100, 4);
+	assert_int_equal(weir_in_cancel(&pair.sink.in), 0);
+	assert_int_equal(weir_in_cancel(&pair.sink.in), -EALREADY);
+	pair_start(&pair);
+	weir_sim_run(sim);
+	fate_check(&pair.source.fate, 0);
+	assert_int_equal(pair.sink.seen, 0);
+	weir_actor_stop(&pair.sink.actor);
+	weir_sim_run(sim);
+	pair_fini(&pair);
+	sim_free(sim);
+}
+
+/* Indices are 31 bits and run over: start just before. */
+static void indices_may_run_over(void **state)
+{
+	const uint32_t start = WEIR__INDEX_MASK - 5;
+	struct weir_sim *sim = sim_new(1);
+	struct pair pair;
+	uint32_t *words;
+
+	pair_init(&pair, weir_sim_executor(sim), 100, 4);
+	words = pair.sink.in.lane.words;
+	*weir__lane_tail(&pair.sink.in.lane) = start << 1;
+	*weir__lane_head(&pair.sink.in.lane) = start;
+	assert_ptr_equal(words, pair.sink.in.lane.words);
+	pair.sink.in.head = pair.sink.in.limit = start;
+	pair.source.out.tail = pair.source.out.limit = start;
+	pair_start(&pair);
+	weir_sim_run(sim);
+	assert_int_equal(pair.sink.seen, 100);
+	fate_check(&pair.sink.fate, 0);
+	pair_fini(&pair);
+	sim_free(sim);
+}
+
+static void indices_of_puts_may_run_over(void **state)
+{
+	const uint32_t start = WEIR__INDEX_MASK - 5;
+	struct fixture f;
+	size_t i, capacity;
+
+	for (capacity = 1; capacity <= 4; capacity *= 2) {
+		fixture_init(&f, 100, capacity);
+		f.sink.ordered = true;
+		*weir__lane_tail(&f.sink.in.lane) = start << 1;
+		*weir__lane_head(&f.sink.in.lane) = start;
+		f.sink.in.head = f.sink.in.limit = start;
+		assert_int_equal(weir_actor_start(&f.sink.actor), 0);
+		for (i = 1; i <= 100; i++) {
+			assert_int_equal(put(&f, i), 0);
+			weir_sim_run(f.sim);
+		}
+		assert_int_equal(weir_in_end(&f.sink.in, NULL), 0);
+		weir_sim_run(f.sim);
+		assert_int_equal(f.sink.seen, 100);
+		fate_check(&f.sink.fate, 0);
+		fixture_fini(&f);
+	}
+}
+
+/* Three sources into one sink, by rule; the second may fail. */
+struct merging {
+	struct weir_sim *sim;
+	struct ledger ledger;
+	struct source sources[3];
+	struct sink sink;
+};
+
+static void merging_init(struct merging *m, uint64_t seed, enum weir_merge rule)
+{
+	size_t i;
+
+	m->sim = sim_new(seed);
+	ledger_init(&m->ledger, 300);
+	sink_init(&m->sink, weir_sim_executor(m->sim), &m->ledger, 4);
+	assert_int_equal(weir_in_merge(&m->sink.in, rule), 0);
+	for (i = 0; i < 3; i++) {
+		source_init(&m->sources[i], weir_sim_executor(m->sim),
+			    &m->ledger, 1 + 100 * i, 50 + 50 * i + 50 * i);
+		assert_int_equal(weir_link(&m->sources[i].out, &m->sink.in), 0);
+	}
+}
+
+static void merging_run(struct merging *m)
+{
+	size_t i;
+
+	assert_int_equal(weir_actor_start(&m->sink.actor), 0);
+	for (i = 0; i < 3; i++)
+		assert_int_equal(weir_actor_start(&m->sources[i].actor), 0);
+	weir_sim_run(m->sim);
+}
+
+static void merging_fini(struct merging *m)
+{
+	size_t i;
+
+	for (i = 0; i < 3; i++)
+		assert_int_equal(m->sources[i].fate.released, 1);
+	assert_int_equal(m->sink.fate.released, 1);
+	ledger_check(&m->ledger);
+	ledger_fini(&m->ledger);
+	sim_free(m->sim);
+}
+
+static void a_merge_ends_when_all_its_producers_have(void **state)
+{
+	struct merging m;
+	uint64_t seed;
+
+	for (seed = 1; seed <= test_count(200); seed++) {
+		merging_init(&m, seed, WEIR_MERGE_ALL);
+		merging_run(&m);
+		assert_int_equal(m.sink.seen, 150);
+		assert_int_equal(m.sink.ended, 1);
+		assert_int_equal(m.sink.end_code, 0);
+		merging_fini(&m);
+	}
+}
+
+static void a_merge_may_end_with_the_first_producer(void **state)
+{
+	struct merging m;
+
+	merging_init(&m, 1, WEIR_MERGE_FIRST);
+	weir_actor_suspend(&m.sources[1].actor);
+	weir_actor_suspend(&m.sources[2].actor);
+	merging_run(&m);
+	assert_int_equal(m.sink.seen, 50);
+	assert_int_equal(m.sink.ended, 1);
+	merging_fini(&m);
+}
+
+static void a_merge_ends_with_the_first_error(void **state)
+{
+	struct merging m;
+
+	merging_init(&m, 1, WEIR_MERGE_ALL);
+	m.sources[1].fail_at = 120;
+	merging_run(&m);
+	assert_int_equal(m.sink.ended, 1);
+	assert_int_equal(m.sink.end_code, -EIO);
+	merging_fini(&m);
+}
+
+static void an_open_merge_outlives_its_producers_and_takes_puts(void **state)
+{
+	struct merging m;
+
+	merging_init(&m, 1, WEIR_MERGE_OPEN);
+	merging_run(&m);
+	assert_int_equal(m.sink.seen, 150);
+	assert_int_equal(m.sink.ended, 0);
+	assert_int_equal(weir_in_put(&m.sink.in, ledger_make(&m.ledger, 300)),
+			 0);
+	weir_sim_run(m.sim);
+	assert_int_equal(m.sink.seen, 151);
+	assert_int_equal(weir_in_end(&m.sink.in, NULL), 0);
+	weir_sim_run(m.sim);
+	assert_int_equal(m.sink.ended, 1);
+	merging_fini(&m);
+}
+
+static void a_fast_producer_does_not_starve_the_others(void **state)
+{
+	struct merging m;
+
+	merging_init(&m, 1, WEIR_MERGE_ALL);
+	m.sources[0].last = 100;
+	/* all lanes are full before the sink begins */
+	weir_actor_suspend(&m.sink.actor);
+	merging_run(&m);
+	m.sink.stop_at = 12;
+	weir_actor_resume(&m.sink.actor);
+	weir_sim_run(m.sim);
+	/* four of each lane lay there: the first twelve are of all three */
+	assert_true(ledger_sum(m.ledger.delivered, 100) >= 1);
+	assert_true(ledger_sum(m.ledger.delivered + 100, 100) >= 1);
+	assert_true(ledger_sum(m.ledger.delivered + 200, 100) >= 1);
+	merging_fini(&m);
+}
+
+static void misuse_of_merging_is_refused(void **state)
+{
+	struct merging m;
+	struct fixture f;
+
+	assert_int_equal(weir_in_merge(NULL, WEIR_MERGE_ALL), -EINVAL);
+	merging_init(&m, 1, WEIR_MERGE_ALL);
+	assert_int_equal(weir_in_merge(&m.sink.in, WEIR_MERGE_ALL), -EBUSY);
+	assert_int_equal(weir_in_merge(&m.sink.in, (enum weir_merge)7),
+			 -EINVAL);
+	assert_int_equal(weir_in_put(&m.sink.in, (void *)1), -EISCONN);
+	assert_int_equal(weir_in_end(&m.sink.in, NULL), -EISCONN);
+	merging_run(&m);
+	merging_fini(&m);
+	fixture_init(&f, 1, 4);
+	assert_int_equal(put(&f, 1), 0);
+	assert_int_equal(weir_in_merge(&f.sink.in, WEIR_MERGE_ALL), -EBUSY);
+	weir_actor_stop(&f.sink.actor);
+	fixture_fini(&f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(bad_capacities_are_refused),
+		cmocka_unit_test(a_full_port_refuses_and_overwrites_nothing),
+		cmocka_unit_test(the_end_comes_behind_the_tokens_and_only_once),
+		cmocka_unit_test(a_stopped_port_refuses),
+		cmocka_unit_test(
+			taking_outside_a_turn_gives_nothing_and_changes_nothing),
+		cmocka_unit_test(a_turn_with_a_burst_waits_for_that_many),
+		cmocka_unit_test(
+			a_rest_that_no_turn_wants_is_dropped_at_the_end),
+		cmocka_unit_test(taking_more_than_there_is_fails_the_turn),
+		cmocka_unit_test(bad_bursts_are_refused),
+		cmocka_unit_test(a_token_peeked_at_and_not_consumed_is_dropped),
+		cmocka_unit_test(
+			cancel_drops_what_is_queued_and_ends_the_producer),
+		cmocka_unit_test(indices_may_run_over),
+		cmocka_unit_test(indices_of_puts_may_run_over),
+		cmocka_unit_test(a_merge_ends_when_all_its_producers_have),
+		cmocka_unit_test(a_merge_may_end_with_the_first_producer),
+		cmocka_unit_test(a_merge_ends_with_the_first_error),
+		cmocka_unit_test(
+			an_open_merge_outlives_its_producers_and_takes_puts),
+		cmocka_unit_test(a_fast_producer_does_not_starve_the_others),
+		cmocka_unit_test(misuse_of_merging_is_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,374 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Out-ports and links: linking, room, cancelling, broadcast, balance. */
+#include "actor/kit.h"
+
+#define N 500
+#define SINKS 3
+
+static void misuse_of_links_is_refused(void **state)
+{
+	static const struct weir_items other;
+	struct weir_sim *sim = sim_new(1);
+	struct pair pair;
+	struct sink third;
+	struct source source;
+
+	pair_init(&pair, weir_sim_executor(sim), N, 4);
+	sink_init(&third, weir_sim_executor(sim), &pair.ledger, 4);
+	source_init(&source, weir_sim_executor(sim), &pair.ledger, 1, 0);
+	assert_int_equal(weir_link(NULL, &third.in), -EINVAL);
+	assert_int_equal(weir_link(&source.out, NULL), -EINVAL);
+	/* either end has its link already */
+	assert_int_equal(weir_link(&pair.source.out, &third.in), -EISCONN);
+	assert_int_equal(weir_link(&source.out, &pair.sink.in), -EISCONN);
+	/* items that differ */
+	third.in.items = &other;
+	assert_int_equal(weir_link(&source.out, &third.in), -EINVAL);
+	third.in.items = &pair.ledger.items;
+	/* a burst that never fits */
+	assert_int_equal(weir_port_set_burst(&source.out.port, 8), 0);
+	assert_int_equal(weir_link(&source.out, &third.in), -EINVAL);
+	assert_int_equal(weir_port_set_burst(&source.out.port, 1), 0);
+	assert_int_equal(weir_out_end(&source.out, NULL), 0);
+	assert_int_equal(weir_out_end(&source.out, NULL), -EALREADY);
+	assert_int_equal(weir_link(&source.out, &third.in), -EPIPE);
+	assert_null(third.in.lane.out);
+	weir_actor_stop(&third.actor);
+	weir_actor_stop(&source.actor);
+	pair_start(&pair);
+	weir_sim_run(sim);
+	assert_int_equal(pair.sink.seen, N);
+	pair_fini(&pair);
+	sim_free(sim);
+}
+
+static void a_put_outside_a_turn_is_refused(void **state)
+{
+	struct weir_sim *sim = sim_new(1);
+	struct pair pair;
+
+	pair_init(&pair, weir_sim_executor(sim), N, 4);
+	assert_int_equal(weir_out_put(&pair.source.out, (void *)1), -EAGAIN);
+	weir_actor_suspend(&pair.source.actor);
+	pair_start(&pair);
+	weir_sim_run(sim);
+	assert_int_equal(weir_out_put(&pair.source.out, (void *)1), -EAGAIN);
+	weir_actor_resume(&pair.source.actor);
+	weir_sim_run(sim);
+	assert_int_equal(pair.sink.seen, N);
+	pair_fini(&pair);
+	sim_free(sim);
+}
+
+static void an_unlinked_out_port_holds_its_actor_back(void **state)
+{
+	struct weir_sim *sim = sim_new(1);
+	struct ledger ledger;
+	struct source source;
+
+	ledger_init(&ledger, 1);
+	source_init(&source, weir_sim_executor(sim), &ledger, 1, 1);
+	assert_int_equal(weir_actor_start(&source.actor), 0);
+	weir_sim_run(sim);
+	assert_int_equal(source.next, 1);
+	assert_true(weir__actor_check(&source.actor));
+	weir_actor_stop(&source.actor);
+	weir_sim_run(sim);
+	fate_check(&source.fate, -ECANCELED);
+	ledger_fini(&ledger);
+	sim_free(sim);
+}
+
+/* Links its out-port to a sink it starts, when signalled. */
+static int link_when_signalled(struct weir_actor *actor)
+{
+	struct source *self = weir_container_of(actor, struct source, actor);
+	struct sink *sink = (struct sink *)(self + 1);
+	int rc = weir_link(&self->out, &sink->in);
+
+	return rc < 0 ? rc : weir_actor_start(&sink->actor);
+}
+
+static void an_actor_that_runs_may_link_and_start_others(void **state)
+{
+	static const struct weir_actor_ops ops = {
+		.turns = source_turn_n,
+		.signalled = link_when_signalled,
+		.stopped = source_stopped,
+		.released = source_released,
+	};
+	struct weir_sim *sim = sim_new(1);
+	struct ledger ledger;
+	struct {
+		struct source source;
+		struct sink sink;
+	} two;
+
+	ledger_init(&ledger, N);
+	source_init(&two.source, weir_sim_executor(sim), &ledger, 1, N);
+	two.source.actor.ops = &ops;
+	sink_init(&two.sink, weir_sim_executor(sim), &ledger, 8);
+	assert_int_equal(weir_actor_start(&two.source.actor), 0);
+	weir_sim_run(sim);
+	assert_int_equal(two.source.next, 1);
+	weir_actor_signal(&two.source.actor);
+	weir_sim_run(sim);
+	assert_int_equal(two.sink.seen, N);
+	fate_check(&two.source.fate, 0);
+	fate_check(&two.sink.fate, 0);
+	ledger_check(&ledger);
+	ledger_fini(&ledger);
+	sim_free(sim);
+}
+
+/* One source and several sinks. */
+struct fan {
+	struct weir_sim *sim;
+	struct ledger ledger;
+	struct source source;
+	struct sink sinks[SINKS];
+};
+
+static void fan_init(struct fan *f, uint64_t seed, enum weir_fan way)
+{
+	size_t i;
+
+	f->sim = sim_new(seed);
+	ledger_init(&f->ledger, N);
+	source_init(&f->source, weir_sim_executor(f->sim), &f->ledger, 1, N);
+	assert_int_equal(weir_out_fan(&f->source.out, way, 16), 0);
+	for (i = 0; i < SINKS; i++) {
+		sink_init(&f->sinks[i], weir_sim_executor(f->sim), &f->ledger,
+			  (size_t)1 << (2 * i));
+		f->sinks[i].ordered = way == WEIR_BROADCAST;
+		assert_int_equal(weir_link(&f->source.out, &f->sinks[i].in), 0);
+	}
+}
+
+static void fan_run(struct fan *f)
+{
+	size_t i;
+
+	for (i = 0; i < SINKS; i++)
+		assert_int_equal(weir_actor_start(&f->sinks[i].actor), 0);
+	assert_int_equal(weir_actor_start(&f->source.actor), 0);
+	weir_sim_run(f->sim);
+}
+
+static void fan_fini(struct fan *f)
+{
+	size_t i;
+
+	assert_int_equal(f->source.fate.released, 1);
+	for (i = 0; i < SINKS; i++)
+		assert_int_equal(f->sinks[i].fate.released, 1);
+	ledger_check(&f->ledger);
+	ledger_fini(&f->ledger);
+	sim_free(f->sim);
+}
+
+static void broadcast_gives_every_token_to_all_in_order(void **state)
+{
+	struct fan f;
+	uint64_t seed;
+	size_t i;
+
+	for (seed = 1; seed <= test_count(100); seed++) {
+		fan_init(&f, seed, WEIR_BROADCAST);
+		fan_run(&f);
+		for (i = 0; i < SINKS; i++) {
+			assert_int_equal(f.sinks[i].seen, N);
+			assert_int_equal(f.sinks[i].end_code, 0);
+		}
+		assert_int_equal(ledger_sum(f.ledger.shared, N),
+				 N * (SINKS - 1));
+		fan_fini(&f);
+	}
+}
+
+static void broadcast_moves_at_the_slowest(void **state)
+{
+	struct fan f;
+
+	fan_init(&f, 1, WEIR_BROADCAST);
+	weir_actor_suspend(&f.sinks[1].actor);
+	fan_run(&f);
+	/* it has room for four */
+	assert_int_equal(f.source.next, 5);
+	assert_int_equal(f.sinks[0].seen, 4);
+	weir_actor_resume(&f.sinks[1].actor);
+	weir_sim_run(f.sim);
+	assert_int_equal(f.sinks[1].seen, N);
+	fan_fini(&f);
+}
+
+static void one_of_a_broadcast_may_leave_while_tokens_flow(void **state)
+{
+	struct fan f;
+	uint64_t seed;
+
+	for (seed = 1; seed <= test_count(200); seed++) {
+		fan_init(&f, seed, WEIR_BROADCAST);
+		f.sinks[1].stop_at = 1 + seed % N;
+		fan_run(&f);
+		assert_int_equal(f.sinks[0].seen, N);
+		assert_int_equal(f.sinks[1].seen, 1 + seed % N);
+		assert_int_equal(f.sinks[2].seen, N);
+		fan_fini(&f);
+	}
+}
+
+static void the_source_ends_when_the_last_has_left(void **state)
+{
+	struct fan f;
+	enum weir_fan way;
+	size_t i;
+
+	for (way = WEIR_BROADCAST; way <= WEIR_BALANCE; way++) {
+		fan_init(&f, 1, way);
+		for (i = 0; i < SINKS; i++)
+			f.sinks[i].stop_at = 10 * (i + 1);
+		fan_run(&f);
+		for (i = 0; i < SINKS; i++)
+			assert_int_equal(f.sinks[i].seen, 10 * (i + 1));
+		fate_check(&f.source.fate, 0);
+		assert_true(f.source.next <= N);
+		fan_fini(&f);
+	}
+}
+
+static void a_share_that_fails_ends_that_link_alone(void **state)
+{
+	struct fan f;
+	size_t i, failed = 0, whole = 0;
+
+	fan_init(&f, 1, WEIR_BROADCAST);
+	f.ledger.share_fails = 100;
+	fan_run(&f);
+	for (i = 0; i < SINKS; i++) {
+		failed += f.sinks[i].end_code == -ENOMEM;
+		whole += f.sinks[i].seen == N;
+	}
+	assert_int_equal(failed, 1);
+	assert_int_equal(whole, SINKS - 1);
+	fan_fini(&f);
+}
+
+static void items_that_cannot_be_shared_refuse_a_second_link(void **state)
+{
+	struct weir_sim *sim = sim_new(1);
+	struct ledger ledger;
+	struct source source;
+	struct sink sinks[2];
+
+	ledger_init(&ledger, N);
+	ledger.items.share = NULL;
+	source_init(&source, weir_sim_executor(sim), &ledger, 1, N);
+	assert_int_equal(weir_out_fan(&source.out, WEIR_BROADCAST, 16), 0);
+	sink_init(&sinks[0], weir_sim_executor(sim), &ledger, 4);
+	sink_init(&sinks[1], weir_sim_executor(sim), &ledger, 4);
+	assert_int_equal(weir_link(&source.out, &sinks[0].in), 0);
+	assert_int_equal(weir_link(&source.out, &sinks[1].in), -ENOTSUP);
+	weir_actor_stop(&sinks[1].actor);
+	assert_int_equal(weir_actor_start(&sinks[0].actor), 0);
+	assert_int_equal(weir_actor_start(&source.actor), 0);
+	weir_sim_run(sim);
+	assert_int_equal(sinks[0].seen, N);
+	ledger_check(&ledger);
+	ledger_fini(&ledger);
+	sim_free(sim);
+}
+
+static void balance_gives_every_token_to_one(void **state)
+{
+	struct fan f;
+	uint64_t seed;
+	size_t i, sum;
+
+	for (seed = 1; seed <= test_count(200); seed++) {
+		fan_init(&f, seed, WEIR_BALANCE);
+		fan_run(&f);
+		for (sum = 0, i = 0; i < SINKS; i++) {
+			assert_true(f.sinks[i].seen > 0);
+			sum += f.sinks[i].seen;
+		}
+		assert_int_equal(sum, N);
+		assert_int_equal(ledger_sum(f.ledger.shared, N), 0);
+		fan_fini(&f);
+	}
+}
+
+static void balance_goes_round_one_that_is_stuck(void **state)
+{
+	struct fan f;
+
+	fan_init(&f, 1, WEIR_BALANCE);
+	weir_actor_suspend(&f.sinks[2].actor);
+	fan_run(&f);
+	assert_int_equal(f.sinks[0].seen + f.sinks[1].seen, N - 16);
+	weir_actor_resume(&f.sinks[2].actor);
+	weir_sim_run(f.sim);
+	assert_int_equal(f.sinks[2].seen, 16);
+	fan_fini(&f);
+}
+
+static void one_of_a_balance_may_leave_while_tokens_flow(void **state)
+{
+	struct fan f;
+	uint64_t seed;
+
+	for (seed = 1; seed <= test_count(500); seed++) {
+		fan_init(&f, seed, WEIR_BALANCE);
+		f.sinks[seed % SINKS].stop_at = 1 + seed % 50;
+		fan_run(&f);
+		fan_fini(&f);
+	}
+}
+
+static void misuse_of_fans_is_refused(void **state)
+{
+	struct weir_sim *sim = sim_new(1);
+	struct pair pair;
+	struct source source;
+
+	pair_init(&pair, weir_sim_executor(sim), 1, 4);
+	source_init(&source, weir_sim_executor(sim), &pair.ledger, 1, 0);
+	assert_int_equal(weir_out_fan(NULL, WEIR_BALANCE, 4), -EINVAL);
+	assert_int_equal(weir_out_fan(&source.out, (enum weir_fan)5, 4),
+			 -EINVAL);
+	assert_int_equal(weir_out_fan(&source.out, WEIR_BALANCE, 0), -EINVAL);
+	assert_int_equal(weir_out_fan(&source.out, WEIR_BALANCE, 3), -EINVAL);
+	assert_int_equal(weir_out_fan(&pair.source.out, WEIR_BALANCE, 4),
+			 -EBUSY);
+	assert_int_equal(weir_out_fan(&source.out, WEIR_BALANCE, 4), 0);
+	assert_int_equal(weir_out_fan(&source.out, WEIR_BALANCE, 4), -EBUSY);
+	weir_actor_stop(&source.actor);
+	pair_start(&pair);
+	weir_sim_run(sim);
+	pair_fini(&pair);
+	sim_free(sim);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(misuse_of_links_is_refused),
+		cmocka_unit_test(a_put_outside_a_turn_is_refused),
+		cmocka_unit_test(an_unlinked_out_port_holds_its_actor_back),
+		cmocka_unit_test(an_actor_that_runs_may_link_and_start_others),
+		cmocka_unit_test(broadcast_gives_every_token_to_all_in_order),
+		cmocka_unit_test(broadcast_moves_at_the_slowest),
+		cmocka_unit_test(
+			one_of_a_broadcast_may_leave_while_tokens_flow),
+		cmocka_unit_test(the_source_ends_when_the_last_has_left),
+		cmocka_unit_test(a_share_that_fails_ends_that_link_alone),
+		cmocka_unit_test(
+			items_that_cannot_be_shared_refuse_a_second_link),
+		cmocka_unit_test(balance_gives_every_token_to_one),
+		cmocka_unit_test(balance_goes_round_one_that_is_stuck),
+		cmocka_unit_test(one_of_a_balance_may_leave_while_tokens_flow),
+		cmocka_unit_test(misuse_of_fans_is_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
