@@ -264,17 +264,15 @@ static const struct weir_executor_ops ops = {
 	.watch_cancel = watch_cancel,
 };
 
-static int check(const struct weir_blocking_options *options)
+static bool valid(const struct weir_blocking_options *options)
 {
 	size_t i;
 
-	if (options->threads_max > THREADS_MAX)
-		return -EINVAL;
 	for (i = 0; i < sizeof(options->reserved) / sizeof(uint64_t); i++) {
 		if (options->reserved[i])
-			return -EINVAL;
+			return false;
 	}
-	return 0;
+	return options->threads_max <= THREADS_MAX;
 }
 
 static void set_options(struct weir_blocking *blocking,
@@ -324,9 +322,9 @@ int weir_blocking_new(struct weir_blocking **blocking,
 	*blocking = NULL;
 	if (!options)
 		options = &defaults;
-	rc = check(options);
-	if (rc == 0)
-		rc = weir_executor_init(&executor, &ops, &options->executor);
+	if (!valid(options))
+		return -EINVAL;
+	rc = weir_executor_init(&executor, &ops, &options->executor);
 	if (rc < 0)
 		return rc;
 	rc = make(blocking, &executor, options);

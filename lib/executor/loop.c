@@ -174,7 +174,8 @@ static void rest(struct weir_loop *loop)
 }
 
 /*
- * One run. *idle: nothing was ready, due or to be run.
+ * One run, which does not wait while work is left: then the eventfd is
+ * readable. *idle: nothing was ready, due or to be run.
  */
 static int run(struct weir_loop *loop, uint32_t budget, uint64_t timeout_ns,
 	       bool *idle)
@@ -184,8 +185,7 @@ static int run(struct weir_loop *loop, uint32_t budget, uint64_t timeout_ns,
 	int n;
 
 	ck_pr_store_ptr(&loop->runner, &weir__thread);
-	fired = weir__poller_run(&loop->poller,
-				 loop->local.head ? 0 : timeout_ns, &woken);
+	fired = weir__poller_run(&loop->poller, timeout_ns, &woken);
 	loop->readable |= woken;
 	n = run_tasks(loop, budget);
 	if (loop->local.head)

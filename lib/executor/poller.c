@@ -86,13 +86,16 @@ void weir__poller_fini(struct weir__poller *poller)
 	close_all(poller);
 }
 
-/* Under the lock. Also makes timer_fd unreadable until that time. */
+/*
+ * Under the lock. Also makes timer_fd unreadable until that time, which is
+ * never 0: the wheel gives no time before its clock.
+ */
 static void set_timer_fd(struct weir__poller *poller, uint64_t at_ns)
 {
-	struct itimerspec spec = {0}; /* zero: not set */
+	struct itimerspec spec = {0}; /* 0: not set */
 
 	if (at_ns != WEIR_FOREVER)
-		spec.it_value = weir__clock_timespec(at_ns ? at_ns : 1);
+		spec.it_value = weir__clock_timespec(at_ns);
 	poller->timer_ns = at_ns;
 	(void)timerfd_settime(poller->timer_fd, TFD_TIMER_ABSTIME, &spec, NULL);
 }

@@ -361,15 +361,35 @@ static void submit_without_threads(void)
 	const struct rlimit none = {1, 1};
 	struct fake_task fake = {.run = run_done};
 	struct weir_timer timer = {.fire = fire_done};
+	int fd = dup(0);
 
 	start_with((struct weir_blocking_options){0});
 	if (setrlimit(RLIMIT_NPROC, &none) < 0 || setuid(65534) < 0)
 		_exit(2);
 	if (fake_submit(executor, &fake) != -EAGAIN ||
 	    weir_blocking_threads(blocking) != 0 ||
-	    weir_timer_arm(executor, &timer, 0) != -EAGAIN)
+	    weir_timer_arm(executor, &timer, 0) != -EAGAIN || dup(0) != fd + 1)
 		_exit(1);
 	_exit(weir_blocking_free(blocking) == 0 && fake.runs == 0 ? 0 : 1);
+}
+
+/* One thread, which is busy, and no other can be had. */
+static void submit_with_one_thread(void)
+{
+	const struct rlimit none = {1, 1};
+	struct fake_task busy = {.run = run_blocked}, fake = {.run = run_done};
+
+	start_with((struct weir_blocking_options){0});
+	fake_submit(executor, &busy);
+	wait_for(&done, 1);
+	if (setrlimit(RLIMIT_NPROC, &none) < 0 || setuid(65534) < 0)
+		_exit(2);
+	if (fake_submit(executor, &fake) != 0 ||
+	    weir_blocking_threads(blocking) != 1)
+		_exit(1);
+	raise_by_one(&gate);
+	wait_for(&done, 2);
+	_exit(weir_blocking_free(blocking) == 0 ? 0 : 1);
 }
 
 static int status_of(pid_t child)
@@ -385,11 +405,27 @@ static int status_of(pid_t child)
 static void submission_without_any_thread_fails(void **state)
 {
 	pid_t child = fork();
+	int status;
 
 	if (child == 0)
 		submit_without_threads();
-	if (status_of(child) == 2)
+	status = status_of(child);
+	if (status == 2)
 		skip();
+	assert_int_equal(status, 0);
+}
+
+static void submission_waits_for_the_thread_there_is(void **state)
+{
+	pid_t child = fork();
+	int status;
+
+	if (child == 0)
+		submit_with_one_thread();
+	status = status_of(child);
+	if (status == 2)
+		skip();
+	assert_int_equal(status, 0);
 }
 
 static void use_in_child(void)
@@ -444,6 +480,7 @@ int main(void)
 		test(threads_have_a_name_and_get_no_signals),
 		test(timers_and_watches_fire),
 		test(submission_without_any_thread_fails),
+		test(submission_waits_for_the_thread_there_is),
 		test(child_cannot_use_it_but_free_it),
 	};
 

@@ -196,6 +196,27 @@ static void left_over_work_keeps_it_readable(void **state)
 	assert_false(readable(0));
 }
 
+static void fire_submits(struct weir_timer *timer)
+{
+	struct letter *self = weir_container_of(timer, struct letter, timer);
+
+	fake_submit(executor, &self->fake);
+}
+
+/* Only the end of a run can make it readable then. */
+static void work_from_within_that_is_left_makes_it_readable(void **state)
+{
+	struct letter a = letter('a');
+
+	a.timer.fire = fire_submits;
+	a.fake.left = 1;
+	weir_timer_arm(executor, &a.timer, 0);
+	assert_int_equal(weir_loop_run(loop, 1), 1);
+	assert_true(readable(0));
+	assert_int_equal(weir_loop_wait(loop, 9, WEIR_FOREVER), 1);
+	assert_false(readable(0));
+}
+
 static void run_from_a_turn(struct fake_task *fake)
 {
 	assert_int_equal(weir_loop_run(loop, 1), -EDEADLK);
@@ -440,6 +461,20 @@ static void reader_and_writer_share_a_descriptor(void **state)
 	close(fds[0]);
 }
 
+static void cancelled_watch_does_not_make_it_readable(void **state)
+{
+	struct letter a = letter('a');
+	int fds[2];
+
+	assert_int_equal(pipe(fds), 0);
+	assert_int_equal(watch(&a, fds[1], POLLOUT), 0);
+	assert_true(readable(0));
+	assert_true(unwatch(&a));
+	assert_false(readable(0));
+	close(fds[0]);
+	close(fds[1]);
+}
+
 static void cancelling_one_leaves_the_other(void **state)
 {
 	struct letter r = letter('r'), w = letter('w');
@@ -658,6 +693,7 @@ int main(void)
 		test(idle_loop_is_not_readable),
 		test(submission_makes_it_readable_until_run),
 		test(left_over_work_keeps_it_readable),
+		test(work_from_within_that_is_left_makes_it_readable),
 		test(turns_cannot_run_or_free_it),
 		test(busy_loop_is_not_freed),
 		test(past_timer_fires_in_the_next_run),
@@ -673,6 +709,7 @@ int main(void)
 		test(what_cannot_be_watched_is_refused),
 		test(no_memory_for_a_watch_changes_nothing),
 		test(reader_and_writer_share_a_descriptor),
+		test(cancelled_watch_does_not_make_it_readable),
 		test(cancelling_one_leaves_the_other),
 		test(harvested_event_of_a_cancelled_watch_is_dropped),
 		test(harvested_event_does_not_reach_the_next_watch),

@@ -54,19 +54,22 @@ static bool readable(int fd)
 static void timer_fd_is_set_again_only_for_an_earlier_time(void **state)
 {
 	const uint64_t at_ns = weir__clock_ns() + HOUR;
-	struct weir_timer a = {.fire = fire}, b = a, c = a;
+	const uint64_t soon_ns = at_ns - HOUR + 60 * WEIR__SECOND;
+	struct weir_timer a = {.fire = fire}, b = a, c = a, d = a;
 
 	assert_true(poller.timer_ns == WEIR_FOREVER);
 	weir__poller_timer_arm(&poller, &a, at_ns);
 	assert_true(poller.timer_ns == at_ns);
 	weir__poller_timer_arm(&poller, &b, at_ns + 1);
 	assert_true(poller.timer_ns == at_ns);
-	weir__poller_timer_arm(&poller, &c, at_ns - 1);
-	assert_true(poller.timer_ns == at_ns - 1);
+	weir__poller_timer_arm(&poller, &c, soon_ns);
+	assert_true(poller.timer_ns == soon_ns);
 	assert_true(weir__poller_timer_cancel(&poller, &c));
-	assert_true(poller.timer_ns == at_ns - 1);
+	assert_true(poller.timer_ns == soon_ns);
+	weir__poller_timer_arm(&poller, &d, at_ns + 2);
+	assert_true(poller.timer_ns == soon_ns);
 	run(0);
-	assert_true(poller.timer_ns == at_ns - 1);
+	assert_true(poller.timer_ns == soon_ns);
 	assert_int_equal(fired, 0);
 }
 

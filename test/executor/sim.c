@@ -223,6 +223,36 @@ static void every_order_is_as_likely_as_any(void **state)
 	start_over(1, 0);
 }
 
+/*
+ * Of a crowd too large for a list of its own each: of all pairs, about half
+ * run in the order of submission. If lists were first come, first served, it
+ * would be two in three.
+ */
+static void order_in_a_crowd_is_fair(void **state)
+{
+	enum { CROWD = 200, RUNS = 400, HALF = RUNS * CROWD * (CROWD - 1) / 4 };
+	static struct letter crowd[CROWD];
+	int64_t inverted = 0;
+	int i, j, k;
+
+	assert_int_equal(weir_sim_free(sim), 0);
+	for (i = 0; i < RUNS; i++) {
+		start_over((uint64_t)i, 0);
+		for (j = 0; j < CROWD; j++) {
+			crowd[j] = letter((char)(j - 128));
+			fake_submit(executor, &crowd[j].fake);
+		}
+		weir_sim_run(sim);
+		for (j = 0; j < CROWD; j++) {
+			for (k = 0; k < j; k++)
+				inverted += trace[k] > trace[j];
+		}
+		assert_int_equal(weir_sim_free(sim), 0);
+	}
+	assert_in_range(inverted, HALF / 20 * 19, HALF / 20 * 21);
+	start_over(1, 0);
+}
+
 static void task_in_a_crowd_is_not_starved(void **state)
 {
 	enum { CROWD = 500 };
@@ -353,6 +383,17 @@ static void cancelled_timer_neither_fires_nor_moves_the_clock(void **state)
 	assert_true(weir_timer_cancel(executor, &a.timer));
 	weir_sim_run(sim);
 	assert_int_equal(weir_executor_now(executor), 4000);
+}
+
+static void cancelled_timer_does_not_hide_a_later_one(void **state)
+{
+	struct letter a = letter('a'), b = letter('b');
+
+	weir_timer_arm(executor, &a.timer, 100);
+	weir_timer_arm(executor, &b.timer, 120);
+	weir_timer_cancel(executor, &a.timer);
+	assert_true(weir_sim_step(sim));
+	assert_int_equal(b.fired_ns, 120);
 }
 
 /* After a bound that was too low because of a cancel. */
@@ -510,6 +551,7 @@ int main(void)
 		test(step_runs_one_slice),
 		test(same_seed_gives_the_same_order),
 		test(every_order_is_as_likely_as_any),
+		test(order_in_a_crowd_is_fair),
 		test(task_in_a_crowd_is_not_starved),
 		test(slices_have_budgets_of_any_length),
 		test(budget_of_one_stays_one),
@@ -518,6 +560,7 @@ int main(void)
 		test(timer_that_is_due_need_not_wait_for_tasks),
 		test(timers_of_one_time_fire_in_order_of_arming),
 		test(cancelled_timer_neither_fires_nor_moves_the_clock),
+		test(cancelled_timer_does_not_hide_a_later_one),
 		test(clock_is_never_behind_the_wheel),
 		test(run_until_ends_at_its_time),
 		test(run_until_ends_after_its_slices),

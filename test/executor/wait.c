@@ -160,12 +160,16 @@ static void settle_waits_for_a_wake_under_way(void **state)
 	pthread_join(thread, NULL);
 }
 
-static void worker_may_not_wait(void **state)
+static void worker_and_turn_may_not_wait(void **state)
 {
 	weir__thread.worker = true;
 	assert_int_equal(weir__wait_allowed(), -EDEADLK);
 	assert_int_equal(take(WEIR_FOREVER), -EDEADLK);
 	weir__thread.worker = false;
+	weir__thread.actor = (struct weir_actor *)(void *)&fake_actor;
+	assert_int_equal(weir__wait_allowed(), -EDEADLK);
+	assert_int_equal(take(WEIR_FOREVER), -EDEADLK);
+	weir__thread.actor = NULL;
 	assert_int_equal(weir__wait_allowed(), 0);
 	assert_true(weir__waiters_empty(&waiting));
 }
@@ -233,7 +237,7 @@ static void busy_sim_does_not_time_out(void **state)
 	assert_int_equal(weir_sim_free(sim), 0);
 }
 
-static void turn_may_not_wait(void **state)
+static void turn_on_a_sim_may_not_wait(void **state)
 {
 	struct fake_task task = {.run = run_take};
 	struct weir_sim *sim;
@@ -347,10 +351,10 @@ int main(void)
 		test(thread_sleeps_until_it_is_woken),
 		test(wait_ends_at_its_time),
 		test(settle_waits_for_a_wake_under_way),
-		test(worker_may_not_wait),
+		test(worker_and_turn_may_not_wait),
 		test(sim_is_run_by_a_wait),
 		test(busy_sim_does_not_time_out),
-		test(turn_may_not_wait),
+		test(turn_on_a_sim_may_not_wait),
 		test(fire_on_a_sim_may_not_wait),
 		test(loop_is_run_by_a_wait),
 		test(busy_loop_times_out),
