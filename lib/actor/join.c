@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Joins: several completions made one. No lock of their own.
+ *
+ * 1  pending = members whose callback may still come + 1 until the join is
+ *    closed + 1 for who sweeps. Who takes it to 0 completes the join, and
+ *    nobody touches the join or a member after its own drop. So it completes
+ *    once, not before the last member was added, and not while a callback is
+ *    under way.
+ * 2  state is three bits, each set once: DECIDED by who writes the result,
+ *    which is read by who takes pending to 0; CLOSED; SWEEP: members that
+ *    have not completed are not waited for any more.
+ * 3  Whoever of CLOSED and SWEEP comes second sweeps: it cancels the members'
+ *    callbacks, and drops one for each that will not come. One swap decides
+ *    who is second, so one sweeps, and finds all members in the list.
+ */
+#include <weir/completion.h>
+
+#include <errno.h>
+
+#include <ck_pr.h>
+
+enum { CLOSED = 1u << 0, DECIDED = 1u << 1, SWEEP = 1u << 2 };
+
+/* Sets bits; returns what was set before. Full barrier both ways. */
+static uint32_t set(struct weir_join *join, uint32_t bits)
+{
+	uint32_t old = ck_pr_load_32(&join->state);
+
+	/* release: the list, by close; pairs with the acquire of the second */
+	ck_pr_fence_release();
+	while (!ck_pr_cas_32_value(&join->state, old, old | bits, &old))
+		;
+	ck_pr_fence_acquire();
+	return old;
+}
+
+/* Rule 1. The last touch of the caller. */
+static void drop(struct weir_join *join)
+{
+	struct weir_error *error;
+
+	/* release: the result, and our last touch; pairs with the acquire of
+	 * the last drop */
+	ck_pr_fence_release();
+	if (ck_pr_faa_32(&join->pending, (uint32_t)-1) != 1)
+		return;
+	/* acquire: the result, and the others' last touch */
+	ck_pr_fence_acquire();
+	error = join->error;
+	if (error)
+		(void)weir_completion_fail(&join->completion, error);
+	else
+		(void)weir_completion_complete(&join->completion, join->value);
+	/* the join may be gone; the reference was ours */
+	weir_error_unref(error);
+}
+
+/* Rule 3. The caller has one in pending. */
+static void sweep(struct weir_join *join)
+{
+	struct weir_member *member;
+
+	for (member = join->members; member; member = member->next)
+		if (weir_completion_cancel(member->await.completion,
+					   &member->await))
+			drop(join); /* not the last */
+}
+
+/* A member has completed. */
+static void arrive(struct weir_await *await, struct weir_completion *completion)
+{
+	struct weir_join *join =
+		weir_container_of(await, struct weir_member, await)->join;
+	struct weir_error *error = weir_completion_error(completion);
+	uint32_t bits = join->rule == WEIR_ANY_OF ? DECIDED | SWEEP : DECIDED;
+	uint32_t old = DECIDED;
+
+	if (error || join->rule == WEIR_ANY_OF)
+		old = set(join, bits);
+	if (!(old & DECIDED)) {
+		join->first = completion;
+		join->value = weir_completion_value(completion);
+		join->error = weir_error_ref(error);
+	}
+	if ((bits & SWEEP) && (old & CLOSED) && !(old & SWEEP))
+		sweep(join);
+	drop(join);
+}
+
+int weir_join_init(struct weir_join *join, enum weir_join_rule rule)
+{
+	if (!join || (unsigned int)rule > WEIR_ANY_OF)
+		return -EINVAL;
+	*join = (struct weir_join){.rule = rule, .pending = 1};
+	return weir_completion_init(&join->completion);
+}
+
+int weir_join_fini(struct weir_join *join)
+{
+	if (!join)
+		return -EINVAL;
+	if (!weir_completion_done(&join->completion))
+		return -EBUSY;
+	return weir_completion_fini(&join->completion);
+}
+
+int weir_join_add(struct weir_join *join, struct weir_member *member,
+		  struct weir_completion *completion)
+{
+	if (!join || !member || !completion)
+		return -EINVAL;
+	if (ck_pr_load_32(&join->state) & CLOSED)
+		return -EALREADY;
+	*member = (struct weir_member){
+		.await = {.done = arrive},
+		.join = join,
+		.next = join->members,
+	};
+	join->members = member;
+	/* no order: we hold the one that close will drop */
+	ck_pr_inc_32(&join->pending);
+	return weir_completion_await(completion, &member->await);
+}
+
+int weir_join_close(struct weir_join *join)
+{
+	uint32_t old;
+
+	if (!join)
+		return -EINVAL;
+	if (ck_pr_load_32(&join->state) & CLOSED)
+		return -EALREADY;
+	if (join->rule == WEIR_ANY_OF && !join->members)
+		return -EINVAL;
+	old = set(join, CLOSED);
+	if (old & SWEEP)
+		sweep(join);
+	drop(join);
+	return 0;
+}
+
+int weir_join_cancel(struct weir_join *join)
+{
+	uint32_t pending, old;
+
+	if (!join)
+		return -EINVAL;
+	pending = ck_pr_load_32(&join->pending);
+	do {
+		if (!pending)
+			return -EALREADY;
+	} while (!ck_pr_cas_32_value(&join->pending, pending, pending + 1,
+				     &pending));
+	old = set(join, DECIDED | SWEEP);
+	if (!(old & DECIDED))
+		join->error = weir_error_of(-ECANCELED);
+	if ((old & CLOSED) && !(old & SWEEP))
+		sweep(join);
+	drop(join);
+	return old & SWEEP ? -EALREADY : 0;
+}
+
+struct weir_completion *weir_join_first(const struct weir_join *join)
+{
+	if (!join || !weir_completion_done(&join->completion))
+		return NULL;
+	return join->first;
+}
