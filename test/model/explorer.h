@@ -62,6 +62,26 @@
 enum { EXPLORER_THREADS = 3 };
 
 /*
+ * A scenario is two or three threads of a few operations each:
+ *
+ *	static void producer(void *context)
+ *	{
+ *		struct world *w = context;
+ *
+ *		w->item = 1;
+ *		weir__queue_push(&w->queue, &w->item);
+ *	}
+ *	static const struct explorer_scenario push_and_pop = {
+ *		.name = "push and pop",
+ *		.setup = make_queue,
+ *		.thread = { producer, consumer },
+ *		.check = nothing_is_left,
+ *		.context = &world,
+ *		.context_size = sizeof(world),
+ *	};
+ *	assert_int_equal(explorer_run(&push_and_pop, NULL, NULL),
+ *			 EXPLORER_PASSED);
+ *
  * context is cleared before each execution (context_size bytes), then setup
  * runs alone, then the threads, then check, alone and with all values final.
  * Any of the functions may be NULL. All state must be in the context, on the
