@@ -49,8 +49,9 @@
  * address or control dependency (assumed absent, except for load_depends),
  * (c) spurious wakes of the futex, (d) words accessed in different sizes (a
  * failure), (e) stores of two threads to the same words take any order even
- * with fences of stores only (as in C11; hardware is stricter), (f) more than
- * the bounds allow.
+ * with fences of stores only (as in C11; hardware is stricter), (f) plain
+ * accesses inside libc (a memcpy() that is really called), (g) more than the
+ * bounds allow.
  */
 #ifndef EXPLORER_H
 #define EXPLORER_H
