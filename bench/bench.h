@@ -28,6 +28,12 @@ struct bench_cell {
 	unsigned workers;
 };
 
+/* What the library's programs have counted while the clock ran. */
+struct bench_counters {
+	uint64_t slices, steals, parks, wakes;
+	uint64_t allocations;
+};
+
 /*
  * What a run found out. The who clocks itself, so that setting up and tearing
  * down are left out; count, sum and last come from the consumer.
@@ -38,6 +44,8 @@ struct bench_result {
 	uint64_t sum;
 	uint64_t last;	/* only looked at where order is promised */
 	uint64_t bytes; /* memory per actor, 0 = not measured */
+	bool counted;	/* `counters` are there */
+	struct bench_counters counters;
 };
 
 struct bench_workload {

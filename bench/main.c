@@ -95,6 +95,8 @@ static uint64_t run_once(const struct bench_cell *cell, struct report_row *row,
 		check(cell, row, &result);
 	}
 	row->bytes = result.bytes;
+	row->counted = options->counters && result.counted;
+	row->counters = result.counters;
 	return result.elapsed_ns > 0 ? result.elapsed_ns : 1;
 }
 

@@ -23,6 +23,8 @@ static const char usage[] =
 	"  --items N          items in a round, instead of as many as fit into\n"
 	"  --round-ms N       this time (60)\n"
 	"  --cpu-time         count CPU time, for busy machines; 1 worker only\n"
+	"  --counters         what the library did per million items: slices,\n"
+	"                     parks, wakes, steals, allocations\n"
 	"  --json             one JSON object a line instead of the table\n"
 	"  --help             this text\n";
 
@@ -39,6 +41,7 @@ enum {
 	ITEMS,
 	ROUND_MS,
 	JSON,
+	COUNTERS,
 	CPU_TIME
 };
 
@@ -55,6 +58,7 @@ static const struct option longs[] = {
 	{"items", required_argument, NULL, ITEMS},
 	{"round-ms", required_argument, NULL, ROUND_MS},
 	{"json", no_argument, NULL, JSON},
+	{"counters", no_argument, NULL, COUNTERS},
 	{"cpu-time", no_argument, NULL, CPU_TIME},
 	{0},
 };
@@ -186,6 +190,9 @@ static void set(struct options *o, int option, char *argument)
 		break;
 	case JSON:
 		o->json = true;
+		break;
+	case COUNTERS:
+		o->counters = true;
 		break;
 	case CPU_TIME:
 		o->cpu_time = true;

@@ -76,6 +76,34 @@ static void print_heading(const struct bench_cell *cell)
 	       "min", "max", "of L1");
 }
 
+static double per_million(const struct report_row *row, uint64_t n)
+{
+	return (double)n * 1e6 / (double)row->items;
+}
+
+static void print_counters(const struct report_row *row)
+{
+	const struct bench_counters *c = &row->counters;
+
+	printf("  %-16s per million: %.1f slices, %.2f parks, %.2f wakes, "
+	       "%.2f steals, %.2f allocations\n",
+	       "", per_million(row, c->slices), per_million(row, c->parks),
+	       per_million(row, c->wakes), per_million(row, c->steals),
+	       per_million(row, c->allocations));
+}
+
+static void print_json_counters(const struct report_row *row)
+{
+	const struct bench_counters *c = &row->counters;
+
+	printf("\"per_million\": {\"slices\": %.1f, \"parks\": %.3f, "
+	       "\"wakes\": %.3f, \"steals\": %.3f, "
+	       "\"allocations\": %.3f}, ",
+	       per_million(row, c->slices), per_million(row, c->parks),
+	       per_million(row, c->wakes), per_million(row, c->steals),
+	       per_million(row, c->allocations));
+}
+
 static void print_row(const struct report_row *row, double best)
 {
 	char texts[3][16], ratio[16] = "-";
@@ -91,6 +119,8 @@ static void print_row(const struct report_row *row, double best)
 	if (row->bytes > 0)
 		printf("  %llu bytes each", (unsigned long long)row->bytes);
 	printf("%s\n", row->ok ? "" : "  WRONG");
+	if (row->counted)
+		print_counters(row);
 }
 
 static void print_json(const struct bench_cell *cell,
@@ -108,6 +138,8 @@ static void print_json(const struct bench_cell *cell,
 	       n);
 	if (row->bytes > 0)
 		printf("\"bytes\": %llu, ", (unsigned long long)row->bytes);
+	if (row->counted)
+		print_json_counters(row);
 	printf("\"ok\": %s}\n", row->ok ? "true" : "false");
 }
 

@@ -12,6 +12,8 @@ struct report_row {
 	double *rates;	/* items per second; sorted by report_cell() */
 	unsigned n_rounds;
 	uint64_t bytes;
+	bool counted;
+	struct bench_counters counters; /* of the last round */
 	bool ok;
 };
 

@@ -21,15 +21,21 @@ const struct bench_who bench_whos[] = {
 	{"W1", LIMIT, "L1.park0", TWO, limits_park0},
 	{"W1", LIMIT, "mutex+condvar", ANY, limits_mutex},
 	{"W1", LIMIT, "bare", ANY, bare_pipeline},
+	{"W1", "actors", "weir", ANY, w1_actors},
+	{"W1", "actors-call", "weir", ANY, w1_actors_call},
 
 	{"W3", "ping-pong", "L1.spin", TWO, limits_spin},
 	{"W3", "ping-pong", "bare", ANY, bare_ping_pong},
 	{"W3", "ping-pong", "bare.together", TWO, bare_ping_pong_together},
+	{"W3", "ping-pong", "weir", ANY, w3_ping_pong},
+	{"W3", "ping-pong", "weir.apart", TWO, w3_ping_pong_apart},
 
 	{"W3", "fan-in", "L1.lanes", ANY, limits_lanes},
 	{"W3", "fan-in", "bare", ANY, bare_fan_in},
+	{"W3", "fan-in", "weir", ANY, w3_fan_in},
 
 	{"W3", "create", "L1.slab", ONE, limits_slab},
+	{"W3", "create", "weir", ANY, w3_create},
 
 	{0},
 };

@@ -19,6 +19,10 @@ bench_run limits_park0;
 bench_run limits_mutex;
 bench_run bare_pipeline;
 
+/* W1, the library */
+bench_run w1_actors;
+bench_run w1_actors_call;
+
 /* W3, limits */
 bench_run limits_spin;
 bench_run limits_lanes;
@@ -26,5 +30,11 @@ bench_run limits_slab;
 bench_run bare_ping_pong;
 bench_run bare_ping_pong_together;
 bench_run bare_fan_in;
+
+/* W3, the library */
+bench_run w3_ping_pong;
+bench_run w3_ping_pong_apart;
+bench_run w3_fan_in;
+bench_run w3_create;
 
 #endif
