@@ -16,7 +16,8 @@
  *     bit set, it has read the epoch from before the increment (the fences in
  *     wake() and weir__park_epoch() order each pair), so the futex refuses to
  *     sleep or the wake ends it. An increment may come late, after a cancel:
- *     it ends the next sleep early, and the sleeper looks at its bit.
+ *     it ends the next sleep early, and the sleeper looks at its bit. Two
+ *     wakers may increment at once, so that has to be one operation.
  *  3. Publisher against a worker that goes idle. The publisher publishes, then
  *     reads `searching` and the bits; the worker sets its bit and decrements
  *     `searching`, then looks at the sources. Both have a full fence between,
@@ -38,7 +39,7 @@
  *     again: the watcher, who owns `watched`. A worker going idle becomes the
  *     watcher if others are awake. A worker that queues something, and finds
  *     `watched` 0, wakes one.
- *  7. The watcher may end its watch when nobody is awake: exchange, fence, look
+ *  7. The watcher may end its watch when nobody is awake: store, fence, look
  *     again. A worker awakened later has cleared its bit after that look, and
  *     makes a full fence (weir__park_found()) before it queues anything: it
  *     reads watched == 0. That it does not see the 0 written by a watcher that
@@ -48,6 +49,7 @@
 
 #include <ck_pr.h>
 
+#include "base/fence.h"
 #include "base/futex.h"
 
 static uint64_t bit_of(uint32_t i)
@@ -143,8 +145,19 @@ static bool wake(struct weir__park *park, uint32_t i)
 	return true;
 }
 
+/*
+ * What was published before the look who is idle (claim 3); pairs with the
+ * fences in weir__park_announce() and weir__park_found(). The publisher's last
+ * operation was a read-modify-write, so this suffices.
+ */
+static void publish(void)
+{
+	ck_pr_fence_atomic_load();
+}
+
 bool weir__park_wake(struct weir__park *park, uint32_t i)
 {
+	publish();
 	/* Look first: a failing read-modify-write would cost as much as one
 	 * that succeeds. */
 	return !weir__park_woken(park, i) && wake(park, i);
@@ -155,6 +168,7 @@ bool weir__park_wake_one(struct weir__park *park)
 	uint32_t n = n_words(park), word;
 	uint64_t idle;
 
+	publish();
 	if ((int32_t)ck_pr_load_32(&park->searching) > 0)
 		return false; /* claim 4 */
 	for (word = 0; word < n; word++) {
@@ -188,8 +202,8 @@ bool weir__park_watch(struct weir__park *park)
 
 void weir__park_unwatch(struct weir__park *park)
 {
-	ck_pr_fas_32(&park->watched, 0);
+	ck_pr_store_32(&park->watched, 0);
 	/* Before the caller's look whether somebody is awake; pairs with the
 	 * fence in weir__park_found() (claim 7). */
-	ck_pr_fence_atomic_load();
+	weir__fence_full();
 }

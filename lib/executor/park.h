@@ -70,8 +70,8 @@ bool weir__park_sleep(struct weir__park *park, uint32_t i, uint32_t epoch,
 		      uint64_t timeout_ns);
 
 /*
- * Something was published, by a ck_pr read-modify-write or before a full
- * fence. Unless somebody searches, wakes one idle worker; true if it did.
+ * Something was published, by a ck_pr read-modify-write or with a full fence
+ * behind it. Unless somebody searches, wakes one idle worker; true if it did.
  */
 bool weir__park_wake_one(struct weir__park *park);
 

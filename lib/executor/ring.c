@@ -36,7 +36,7 @@ static struct weir_task *take(struct weir__ring *ring)
 	uint64_t i = weir__ring_front(ring), tail = ck_pr_load_64(&ring->tail);
 	struct weir_task *task = NULL;
 
-	/* acquire: slots and tasks before tail; pairs with the release in
+	/* acquire: the slots before tail; pairs with the second release in
 	 * weir__ring_push() */
 	ck_pr_fence_acquire();
 	/* Signed: nothing says that this tail is not older than head. */
@@ -47,8 +47,7 @@ static struct weir_task *take(struct weir__ring *ring)
 			task = ck_pr_fas_ptr(slot, NULL);
 		ck_pr_store_64(&ring->taken, i + 1);
 	}
-	/* acquire: the task, which may be a later one (claim 5); also pairs
-	 * with the release in weir__ring_push() */
+	/* acquire: the task; pairs with the first release there */
 	ck_pr_fence_acquire();
 	return task;
 }
@@ -61,8 +60,8 @@ struct weir_task *weir__ring_steal(struct weir__ring *ring)
 		return NULL;
 	if (fence(ring))
 		task = take(ring);
-	/* release: our exchange; pairs with the acquire in weir__ring_pop() */
-	ck_pr_fence_release();
+	/* The exchange is before this: the acquire in take() sees to that as
+	 * well. Pairs with the acquire in weir__ring_pop() (claim 4). */
 	ck_pr_store_32(&ring->robbed, 0);
 	return task;
 }

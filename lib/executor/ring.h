@@ -38,7 +38,9 @@
 #include "base/fence.h"
 #include "base/memory.h"
 
+#ifndef WEIR__RING_SIZE /* the explorer's is smaller */
 #define WEIR__RING_SIZE 256u
+#endif
 #define WEIR__RING_MASK (WEIR__RING_SIZE - 1u)
 
 struct weir__ring {
@@ -68,9 +70,12 @@ static inline bool weir__ring_push(struct weir__ring *ring,
 
 	if (WEIR_UNLIKELY(tail - ring->head >= WEIR__RING_SIZE))
 		return false;
-	ck_pr_store_ptr(&ring->slots[tail & WEIR__RING_MASK], task);
-	/* release: publishes slot and task; pairs with the acquire in
+	/* release: publishes the task to a thief that had its eye on what was
+	 * in this slot before (claim 5); pairs with the second acquire in
 	 * weir__ring_steal() */
+	ck_pr_fence_release();
+	ck_pr_store_ptr(&ring->slots[tail & WEIR__RING_MASK], task);
+	/* release: publishes the slot; pairs with the first acquire there */
 	ck_pr_fence_release();
 	ck_pr_store_64(&ring->tail, tail + 1);
 	return true;

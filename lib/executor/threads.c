@@ -17,7 +17,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/fence.h"
 #include "base/forkmark.h"
 #include "base/spawn.h"
 #include "executor/registry.h"
@@ -132,9 +131,6 @@ static __attribute__((noinline)) int submit_outside(struct weir_threads *pool,
 		return rc;
 	ck_pr_inc_32(&pool->outside);
 	weir__inbox_push(&pool->inbox, task);
-	/* The push before the look who is idle; pairs with the fences in
-	 * weir__park_announce() and weir__park_found(). */
-	ck_pr_fence_atomic_load();
 	weir__park_wake_one(&pool->park);
 	/* release: our last touch; pairs with the acquire in wait_outside() */
 	ck_pr_fence_release();
@@ -168,9 +164,6 @@ static int worker_submit(struct weir_executor *executor, struct weir_task *task)
 		return rc;
 	ck_pr_inc_32(&pool->outside);
 	weir__inbox_push(&worker->inbox, task);
-	/* The push before the look whether the worker is idle; pairs with the
-	 * fence in weir__park_announce(). */
-	ck_pr_fence_atomic_load();
 	weir__park_wake(&pool->park, worker->index);
 	/* release: as in submit_outside() */
 	ck_pr_fence_release();
@@ -444,10 +437,7 @@ static void join_all(struct weir_threads *pool)
 {
 	uint32_t i;
 
-	ck_pr_store_32(&pool->stop, 1);
-	/* `stop` before the look who is idle; pairs with the fence in
-	 * weir__park_announce(). */
-	weir__fence_full();
+	ck_pr_fas_32(&pool->stop, 1); /* as weir__park_wake() wants it */
 	for (i = 0; i < pool->started; i++)
 		weir__park_wake(&pool->park, i);
 	for (i = 0; i < pool->started; i++)

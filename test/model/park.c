@@ -321,9 +321,16 @@ static void no_wake_is_lost_on_x86(void **state)
 
 static void every_fence_is_needed(void **state)
 {
+	static const struct explorer_exception exceptions[] = {
+		{"park.c", "weir__park_watch", "ck_pr_cas_32", 0,
+		 "two watchers would cost time-outs and lose nothing"},
+		{"park.c", "wake", "ck_pr_inc_32", 1,
+		 "a slow waker would undo the increment of a third: four "
+		 "wakes, more than is explored"},
+	};
 	struct explorer_weaken_result result;
 
-	assert_true(explorer_weaken(scenarios, N_SCENARIOS, NULL, NULL, 0,
+	assert_true(explorer_weaken(scenarios, N_SCENARIOS, NULL, exceptions, 2,
 				    &result));
 	assert_true(result.killed > 0);
 }
