@@ -41,9 +41,8 @@
 
 struct weir_loop {
 	struct weir_executor executor; /* first: see of() */
-	/* The thread that runs it, or NULL. Atomic; only that thread writes. */
-	const struct weir__thread *runner;
-	/* The runner's. */
+	/* Of the thread that runs it. */
+	bool running;
 	struct weir__fifo local;
 	bool readable; /* the eventfd is, for all that is known */
 	/* Anyone's. */
@@ -57,13 +56,10 @@ static struct weir_loop *of(struct weir_executor *executor)
 	return weir_container_of(executor, struct weir_loop, executor);
 }
 
-/*
- * Whether the caller is in a run of this loop. relaxed: it is equal only if
- * the calling thread itself has written it.
- */
+/* Whether the caller is in a run of this loop. Any thread. */
 static bool inside(const struct weir_loop *loop)
 {
-	return ck_pr_load_ptr(&loop->runner) == &weir__thread;
+	return weir__thread.worker_state == loop;
 }
 
 /* S3 and S4, O4 and O5. After what the owner is to see, and a fence. */
@@ -180,11 +176,13 @@ static void rest(struct weir_loop *loop)
 static int run(struct weir_loop *loop, uint32_t budget, uint64_t timeout_ns,
 	       bool *idle)
 {
+	void *outside = weir__thread.worker_state;
 	uint32_t fired;
 	bool woken;
 	int n;
 
-	ck_pr_store_ptr(&loop->runner, &weir__thread);
+	loop->running = true;
+	weir__thread.worker_state = loop;
 	fired = weir__poller_run(&loop->poller, timeout_ns, &woken);
 	loop->readable |= woken;
 	n = run_tasks(loop, budget);
@@ -193,7 +191,8 @@ static int run(struct weir_loop *loop, uint32_t budget, uint64_t timeout_ns,
 	else
 		rest(loop);
 	weir__poller_settle(&loop->poller);
-	ck_pr_store_ptr(&loop->runner, NULL);
+	weir__thread.worker_state = outside;
+	loop->running = false;
 	*idle = !fired && !n && !woken;
 	return n;
 }
@@ -283,7 +282,7 @@ int weir_loop_run(struct weir_loop *loop, uint32_t budget)
 
 	if (!loop || !budget)
 		return -EINVAL;
-	if (inside(loop))
+	if (loop->running)
 		return -EDEADLK;
 	return run(loop, budget, 0, &idle);
 }
@@ -296,7 +295,7 @@ int weir_loop_wait(struct weir_loop *loop, uint32_t budget, uint64_t timeout_ns)
 
 	if (!loop || !budget)
 		return -EINVAL;
-	if (inside(loop))
+	if (loop->running)
 		return -EDEADLK;
 	now_ns = start_ns = weir__clock_ns();
 	end_ns = weir__clock_after(start_ns, timeout_ns);
@@ -319,7 +318,7 @@ int weir_loop_free(struct weir_loop *loop)
 
 	if (!loop)
 		return 0;
-	if (inside(loop))
+	if (loop->running)
 		return -EDEADLK;
 	allocator = loop->executor.options.allocator;
 	rc = weir_executor_fini(&loop->executor);

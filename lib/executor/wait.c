@@ -28,13 +28,15 @@ static void parked_wake(struct weir__waiter *waiter)
 	struct weir_executor *owned = parked->owned;
 
 	if (owned) {
-		/* release: what the waker did; pairs with look() */
-		ck_pr_fence_release();
+		/* relaxed: nobody acts on WOKEN but by waiting for GONE */
 		ck_pr_store_32(&parked->word, WEIR__PARKED_WOKEN);
 		/* wake has a full fence of its own between the two */
 		owned->ops->wake(owned);
 	}
-	/* release: as above, and all uses of `parked` and `owned` */
+	/*
+	 * release: what the waker did, and all uses of `parked` and `owned`;
+	 * pairs with the acquire in look()
+	 */
 	ck_pr_fence_release();
 	ck_pr_store_32(&parked->word, WEIR__PARKED_GONE);
 	/* From here on an address only. The futex call is a full fence. */
@@ -53,7 +55,7 @@ static uint32_t look(const struct weir__parked *parked)
 {
 	uint32_t word = ck_pr_load_32(&parked->word);
 
-	/* acquire: pairs with the releases in parked_wake() */
+	/* acquire: pairs with the release in parked_wake() */
 	ck_pr_fence_acquire();
 	return word;
 }

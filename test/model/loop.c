@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Submitting to a loop, and waking its owner, under all interleavings: a
+ * task or a wake that is forgotten is a deadlock here. loop.c itself runs, on
+ * a poller of this file's own, whose eventfd is a word and whose wait is on
+ * that word.
+ */
+#undef NDEBUG
+#include <assert.h>
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <weir/loop.h>
+
+#include "base/futex.h"
+#include "base/thread.h"
+#include "executor/poller.h"
+#include "executor/registry.h"
+#include "explorer.h"
+
+struct task {
+	struct weir_task task;
+	uint32_t payload; /* plain */
+	uint32_t runs;	  /* plain: the owner's */
+	uint32_t left;	  /* plain: it submits itself again that often */
+};
+
+static struct world {
+	struct weir_loop *loop;
+	struct task tasks[2];
+	uint32_t flag;	   /* atomic: what a wake tells of */
+	uint32_t readable; /* atomic, slept on: the eventfd */
+} world;
+
+/* The poller. */
+
+int weir__poller_init(struct weir__poller *poller,
+		      const struct weir_allocator *allocator)
+{
+	return 0;
+}
+
+void weir__poller_fini(struct weir__poller *poller)
+{
+}
+
+int weir__poller_timer_arm(struct weir__poller *poller,
+			   struct weir_timer *timer, uint64_t at_ns)
+{
+	return -ENOTSUP;
+}
+
+bool weir__poller_timer_cancel(struct weir__poller *poller,
+			       struct weir_timer *timer)
+{
+	return false;
+}
+
+int weir__poller_watch_arm(struct weir__poller *poller,
+			   struct weir_watch *watch)
+{
+	return -ENOTSUP;
+}
+
+bool weir__poller_watch_cancel(struct weir__poller *poller,
+			       struct weir_watch *watch)
+{
+	return false;
+}
+
+/* System calls order nothing for the caller but this: one word. */
+void weir__poller_wake(struct weir__poller *poller)
+{
+	ck_pr_fas_32(&world.readable, 1);
+	weir__futex_wake(&world.readable, 1);
+}
+
+void weir__poller_unwake(struct weir__poller *poller)
+{
+	ck_pr_fas_32(&world.readable, 0);
+}
+
+uint32_t weir__poller_run(struct weir__poller *poller, uint64_t timeout_ns,
+			  bool *woken)
+{
+	while (timeout_ns && !ck_pr_load_32(&world.readable))
+		weir__futex_wait(&world.readable, 0, UINT64_MAX);
+	*woken = ck_pr_load_32(&world.readable);
+	return 0;
+}
+
+void weir__poller_settle(struct weir__poller *poller)
+{
+}
+
+/* The tasks. */
+
+void weir_task_run(struct weir_task *task)
+{
+	struct task *self = weir_container_of(task, struct task, task);
+
+	explorer_assert(self->payload == 1);
+	self->runs++;
+	if (self->left) {
+		self->left--;
+		weir_loop_executor(world.loop)
+			->ops->submit(weir_loop_executor(world.loop), task);
+	}
+}
+
+bool weir__task_tryref(struct weir_task *task)
+{
+	return false;
+}
+
+void weir__task_unref(struct weir_task *task)
+{
+}
+
+void weir__task_end(struct weir_task *task, enum weir__phase phase)
+{
+}
+
+static void *alloc(size_t size, void *context)
+{
+	return explorer_alloc(size);
+}
+
+static void give_back(void *memory, size_t size, void *context)
+{
+	explorer_free(memory);
+}
+
+static const struct weir_allocator allocator = {alloc, give_back, NULL};
+
+static void setup(void *context)
+{
+	const struct weir_executor_options options = {.allocator = &allocator};
+	struct world *w = context;
+
+	explorer_thread_local(&weir__thread, sizeof(weir__thread));
+	assert(weir_loop_new(&w->loop, &options) == 0);
+	explorer_name(w, sizeof(*w), "world");
+}
+
+static void submit(struct world *w, int i)
+{
+	struct weir_executor *executor = weir_loop_executor(w->loop);
+
+	w->tasks[i].payload = 1;
+	executor->ops->submit(executor, &w->tasks[i].task);
+}
+
+static void submitter_0(void *context)
+{
+	submit(context, 0);
+}
+
+static void submitter_1(void *context)
+{
+	submit(context, 1);
+}
+
+static void waker(void *context)
+{
+	struct world *w = context;
+	struct weir_executor *executor = weir_loop_executor(w->loop);
+
+	ck_pr_store_32(&w->flag, 1);
+	executor->ops->wake(executor);
+}
+
+/* Waits as a program does, which has seen in vain that nothing is there. */
+static void owner_of_one(void *context)
+{
+	struct world *w = context;
+
+	weir_loop_run(w->loop, 1);
+	while (!w->tasks[0].runs)
+		weir_loop_wait(w->loop, 1, WEIR_FOREVER);
+}
+
+static void owner_of_two(void *context)
+{
+	struct world *w = context;
+
+	while (!w->tasks[0].runs || !w->tasks[1].runs)
+		weir_loop_wait(w->loop, 1, WEIR_FOREVER);
+}
+
+static void setup_again(void *context)
+{
+	struct world *w = context;
+
+	setup(w);
+	w->tasks[0].left = 1;
+}
+
+static void owner_of_one_again(void *context)
+{
+	struct world *w = context;
+
+	while (w->tasks[0].runs < 2 || !w->tasks[1].runs)
+		weir_loop_wait(w->loop, 1, WEIR_FOREVER);
+}
+
+static void owner_of_flag(void *context)
+{
+	struct world *w = context;
+
+	while (!ck_pr_load_32(&w->flag))
+		weir_loop_wait(w->loop, 1, WEIR_FOREVER);
+}
+
+static void nothing_is_left(void *context)
+{
+	struct world *w = context;
+
+	/* What a late submitter wrote is taken back by the next run. */
+	weir_loop_run(w->loop, 1);
+	explorer_assert(!w->readable);
+	explorer_assert(weir_loop_free(w->loop) == 0);
+}
+
+#define SCENARIO(...) \
+	{ \
+		.context = &world, .context_size = sizeof(world), \
+		.check = nothing_is_left, __VA_ARGS__ \
+	}
+
+static const struct explorer_scenario one =
+	SCENARIO(.name = "one submission", .setup = setup,
+		 .thread = {owner_of_one, submitter_0});
+static const struct explorer_scenario two =
+	SCENARIO(.name = "two submissions", .setup = setup,
+		 .thread = {owner_of_two, submitter_0, submitter_1});
+static const struct explorer_scenario again =
+	SCENARIO(.name = "one submits itself again", .setup = setup_again,
+		 .thread = {owner_of_one_again, submitter_0, submitter_1});
+static const struct explorer_scenario woken =
+	SCENARIO(.name = "a wake", .setup = setup,
+		 .thread = {owner_of_flag, waker});
+static const struct explorer_scenario both =
+	SCENARIO(.name = "a wake behind a submission", .setup = setup,
+		 .thread = {owner_of_flag, submitter_0, waker});
+
+static const struct explorer_scenario *const scenarios[] = {
+	&one, &two, &again, &woken, &both,
+};
+#define N_SCENARIOS (sizeof(scenarios) / sizeof(scenarios[0]))
+
+static void explore(bool tso)
+{
+	const struct explorer_options options = {.tso = tso};
+	struct explorer_result result;
+	size_t i;
+
+	for (i = 0; i < N_SCENARIOS; i++)
+		assert_int_equal(explorer_run(scenarios[i], &options, &result),
+				 EXPLORER_PASSED);
+}
+
+static void nothing_is_forgotten(void **state)
+{
+	explore(false);
+}
+
+static void nothing_is_forgotten_on_x86(void **state)
+{
+	explore(true);
+}
+
+static void every_fence_is_needed(void **state)
+{
+	const struct explorer_weaken_options options = {
+		.files = "executor/loop.c"};
+	struct explorer_weaken_result result;
+
+	assert_true(explorer_weaken(scenarios, N_SCENARIOS, &options, NULL, 0,
+				    &result));
+	assert_true(result.killed > 0);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(nothing_is_forgotten),
+		cmocka_unit_test(nothing_is_forgotten_on_x86),
+		cmocka_unit_test(every_fence_is_needed),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
