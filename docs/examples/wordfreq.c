@@ -19,7 +19,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <semaphore.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -70,9 +69,7 @@ struct wordfreq {
 		size_t n_buckets; /* a power of two, or 0 */
 		size_t n_words;
 	} table;
-	int code;	    /* how it ended, */
-	const char *origin; /* and whose fault that was */
-	sem_t ended;
+	struct weir_completion ended; /* how, says count */
 };
 
 static void *allocate(const struct wordfreq *self, size_t size)
@@ -344,12 +341,10 @@ static void count_done(void *context, struct weir_error *error)
 {
 	struct wordfreq *self = context;
 
-	if (error) {
-		self->code = error->code;
-		if (*error->origin)
-			self->origin = error->origin;
-	}
-	sem_post(&self->ended);
+	if (error)
+		weir_completion_fail(&self->ended, error);
+	else
+		weir_completion_complete(&self->ended, NULL);
 }
 
 static void table_free(struct wordfreq *self)
@@ -438,14 +433,19 @@ static void print_stages(const struct wordfreq *self)
 	}
 }
 
+static int failed(const char *stage, int code)
+{
+	fprintf(stderr, "wordfreq: %s: %s\n", stage, strerror(-code));
+	return 1;
+}
+
 /* The exit status. */
 static int print_results(const struct wordfreq *self)
 {
-	if (self->code < 0) {
-		fprintf(stderr, "wordfreq: %s: %s\n", self->origin,
-			strerror(-self->code));
-		return 1;
-	}
+	const struct weir_error *error = weir_completion_error(&self->ended);
+
+	if (error)
+		return failed(error->origin, error->code);
 	if (!self->table.n_words) {
 		fprintf(stderr, "wordfreq: no words in the input\n");
 		return 1;
@@ -525,14 +525,13 @@ static void wordfreq_init(struct wordfreq *self, char **files,
 	self->reader.files = files;
 	self->reader.fd = *files ? -1 : STDIN_FILENO;
 	self->reader.name = "standard input";
-	self->origin = "pipeline";
-	sem_init(&self->ended, 0, 0);
+	weir_completion_init(&self->ended);
 }
 
 static void wordfreq_fini(struct wordfreq *self)
 {
 	table_free(self);
-	sem_destroy(&self->ended);
+	weir_completion_fini(&self->ended);
 }
 
 /* On an error all that had been set up is stopped. */
@@ -559,66 +558,62 @@ static int wordfreq_start(struct wordfreq *self, struct weir_executor *reading,
 
 struct ending {
 	struct weir_drain drain;
-	sem_t over;
+	struct weir_completion over;
 };
 
 static void over(struct weir_drain *drain)
 {
-	sem_post(&weir_container_of(drain, struct ending, drain)->over);
-}
+	struct ending *ending = weir_container_of(drain, struct ending, drain);
 
-static void wait_for(sem_t *sem)
-{
-	while (sem_wait(sem) != 0)
-		; /* interrupted */
+	weir_completion_complete(&ending->over, NULL);
 }
 
 /* Until the last actor is released. */
-static void wait_for_all(struct weir_executor *executor)
+static int wait_for_all(struct weir_executor *executor)
 {
 	struct ending ending = {.drain.done = over};
+	int rc;
 
-	sem_init(&ending.over, 0, 0);
-	if (weir_executor_drain(executor, &ending.drain, WEIR_FOREVER) == 0)
-		wait_for(&ending.over);
-	sem_destroy(&ending.over);
+	weir_completion_init(&ending.over);
+	rc = weir_executor_drain(executor, &ending.drain, WEIR_FOREVER);
+	if (rc == 0)
+		rc = weir_completion_wait(&ending.over, WEIR_FOREVER);
+	weir_completion_fini(&ending.over);
+	return rc;
 }
 
-static void run(struct wordfreq *self, struct weir_executor *reading,
-		struct weir_executor *working)
+static int run(struct wordfreq *self, struct weir_executor *reading,
+	       struct weir_executor *working)
 {
 	int rc = wordfreq_start(self, reading, working);
 
 	if (rc == 0)
-		wait_for(&self->ended);
+		rc = weir_completion_wait(&self->ended, WEIR_FOREVER);
 	wait_for_all(reading);
 	wait_for_all(working);
-	if (rc < 0)
-		self->code = rc; /* and not that count was stopped then */
+	return rc;
 }
 
 static int wordfreq(char **files, const struct weir_allocator *memory)
 {
 	const struct weir_executor_options options = {.allocator = memory};
+	const struct weir_blocking_options reading = {.executor = options};
+	const struct weir_threads_options working = {.executor = options};
 	struct weir_blocking *blocking = NULL;
 	struct weir_threads *threads = NULL;
 	struct wordfreq self;
 	int rc, status;
 
 	wordfreq_init(&self, files, memory);
-	rc = weir_blocking_new(&blocking, &(struct weir_blocking_options){
-						  .executor = options});
+	rc = weir_blocking_new(&blocking, &reading);
 	if (rc == 0)
-		rc = weir_threads_new(&threads, &(struct weir_threads_options){
-							.executor = options});
+		rc = weir_threads_new(&threads, &working);
 	if (rc == 0)
-		run(&self, weir_blocking_executor(blocking),
-		    weir_threads_executor(threads));
-	else
-		self.code = rc;
+		rc = run(&self, weir_blocking_executor(blocking),
+			 weir_threads_executor(threads));
 	weir_threads_free(threads);
 	weir_blocking_free(blocking);
-	status = print_results(&self);
+	status = rc < 0 ? failed("cannot start", rc) : print_results(&self);
 	wordfreq_fini(&self);
 	return status;
 }

@@ -81,6 +81,7 @@ static void pipeline_loses_nothing_whatever_allocation_fails(void **state)
 {
 	const struct weir_executor_options options = {.allocator = &allocator};
 	char *files[] = {path, NULL};
+	const struct weir_error *error;
 	struct weir_executor *executor;
 	struct wordfreq self;
 	struct weir_sim *sim;
@@ -96,8 +97,9 @@ static void pipeline_loses_nothing_whatever_allocation_fails(void **state)
 		wordfreq_init(&self, files, &allocator);
 		rc = wordfreq_start(&self, executor, executor);
 		weir_sim_run(sim);
-		if (rc == 0)
-			rc = self.code;
+		error = weir_completion_error(&self.ended);
+		if (rc == 0 && error)
+			rc = error->code;
 		n_words = self.table.n_words;
 		wordfreq_fini(&self);
 		assert_int_equal(weir_sim_free(sim), 0);

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <stdio.h>
+
+#include <weir/weir.h>
+
+static int count(void *context, void **item)
+{
+	*item = (void *)++*(uintptr_t *)context;
+	return (uintptr_t)*item <= 1000; /* 1: an item, 0: that was all */
+}
+
+static int add(void *context, void *item)
+{
+	*(uintptr_t *)context += (uintptr_t)item;
+	return 0;
+}
+
+int main(void)
+{
+	uintptr_t n = 0, sum = 0;
+	struct weir_producer_options numbers = {.produce = count,
+						.context = &n};
+	struct weir_consumer_options total = {
+		.consume = add, .context = &sum, .capacity = 8};
+	struct weir_producer p;
+	struct weir_consumer c;
+	struct weir_actor *chain[] = {&p.actor, &c.actor};
+	struct weir_loop *loop;
+
+	if (weir_loop_new(&loop, NULL) < 0 ||
+	    weir_producer_init(&p, weir_loop_executor(loop), &numbers) < 0 ||
+	    weir_consumer_init(&c, weir_loop_executor(loop), &total) < 0 ||
+	    weir_chain_start(chain, 2) < 0)
+		return 1;
+	while (weir_executor_alive(weir_loop_executor(loop)))
+		weir_loop_wait(loop, 64, WEIR_FOREVER);
+	printf("%zu\n", (size_t)sum);
+	return weir_loop_free(loop) < 0;
+}

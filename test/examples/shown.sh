@@ -1,0 +1,61 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# shown.sh SOURCE: each block of C in README.md and docs/guide.md is, line by
+# line, a part of a program in docs/examples; README has the first one whole, and
+# that is short.
+set -eu
+
+source=$1
+status=0
+
+# Blocks of a page, each into a file of its own.
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+blocks() {
+	rm -f "$dir"/block*
+	awk -v dir="$dir" '
+	/^```c$/ { file = dir "/block" ++n; inside = 1; next }
+	/^```/ { inside = 0 }
+	inside { print > file }' "$1"
+}
+
+# part BLOCK FILE: its lines are there, in one piece.
+part() {
+	awk 'NR == FNR { block[n++] = $0; next }
+	{ text[m++] = $0 }
+	END {
+		for (i = 0; i + n <= m; i++) {
+			for (j = 0; j < n && text[i + j] == block[j]; j++)
+				;
+			if (j == n)
+				exit 0
+		}
+		exit 1
+	}' "$1" "$2"
+}
+
+for page in "$source/README.md" "$source/docs/guide.md"; do
+	blocks "$page"
+	for block in "$dir"/block*; do
+		[ -e "$block" ] || continue
+		found=no
+		for program in "$source"/docs/examples/*.c; do
+			! part "$block" "$program" || found=yes
+		done
+		[ "$found" = yes ] || {
+			echo "$page: not a part of any program:"
+			cat "$block"
+			status=1
+		}
+	done
+done
+
+first=$source/docs/examples/first.c
+blocks "$source/README.md"
+cmp "$first" "$dir/block1" || status=1
+[ "$(wc -l <"$first")" -le 40 ] || {
+	echo "$first has more than 40 lines"
+	status=1
+}
+exit $status
