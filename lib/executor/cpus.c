@@ -11,6 +11,7 @@
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -185,13 +186,9 @@ struct hierarchy {
 /* to[PATH_MAX] = first + second. False: it would be too long. */
 static bool join(char *to, const char *first, const char *second)
 {
-	size_t n = strlen(first), m = strlen(second);
+	int n = snprintf(to, PATH_MAX, "%s%s", first, second);
 
-	if (n + m >= PATH_MAX)
-		return false;
-	memcpy(to, first, n);
-	memcpy(to + n, second, m + 1);
-	return true;
+	return n >= 0 && n < PATH_MAX;
 }
 
 static bool open_below(struct lines *lines, const char *root, const char *path)
@@ -281,35 +278,39 @@ static const char *below(const struct hierarchy *hierarchy)
 	return hierarchy->path[n] == '/' ? hierarchy->path + n : "";
 }
 
-/* The first line of directory/name as one or two numbers; how many. */
-static int read_numbers(const char *directory, const char *name,
-			long long *first, long long *second)
+/* The numbers that the first line of directory/name begins with; 0: none. */
+static void read_numbers(const char *directory, const char *name,
+			 long long *numbers, size_t n)
 {
 	struct lines lines;
-	char *line;
-	int n = 0;
+	char *line, *end;
+	size_t i;
 
+	memset(numbers, 0, n * sizeof(*numbers));
 	if (!open_below(&lines, directory, name))
-		return 0;
+		return;
 	line = lines_next(&lines);
-	if (line)
-		n = sscanf(line, "%lld %lld", first, second);
+	for (i = 0; line && i < n; i++) {
+		numbers[i] = strtoll(line, &end, 10);
+		line = end;
+	}
 	lines_close(&lines);
-	return n;
 }
 
 /* What one group grants; "max" is no number, and -1 no quota. */
 static uint32_t group_quota(const char *directory, bool v2)
 {
-	long long quota = 0, period = 0, none, cpus;
+	long long quota[2], cpus; /* and period */
 
-	if (v2)
-		read_numbers(directory, "/cpu.max", &quota, &period);
-	else if (read_numbers(directory, "/cpu.cfs_quota_us", &quota, &none))
-		read_numbers(directory, "/cpu.cfs_period_us", &period, &none);
-	if (quota <= 0 || period <= 0)
+	if (v2) {
+		read_numbers(directory, "/cpu.max", quota, 2);
+	} else {
+		read_numbers(directory, "/cpu.cfs_quota_us", &quota[0], 1);
+		read_numbers(directory, "/cpu.cfs_period_us", &quota[1], 1);
+	}
+	if (quota[0] <= 0 || quota[1] <= 0)
 		return UINT32_MAX;
-	cpus = quota / period + (quota % period != 0);
+	cpus = quota[0] / quota[1] + (quota[0] % quota[1] != 0);
 	return cpus < UINT32_MAX ? (uint32_t)cpus : UINT32_MAX;
 }
 

@@ -57,15 +57,13 @@ static bool overdue(struct weir__worker *worker, uint64_t now_ns)
 static struct weir__worker *find_victim(struct weir__worker *worker,
 					uint64_t now_ns)
 {
-	struct weir_threads *pool = worker->pool;
-	uint32_t n = ck_pr_load_32(&pool->running), i;
+	struct weir__worker *first = worker - worker->index, *other;
+	uint32_t n = ck_pr_load_32(&worker->pool->running), i;
 
 	for (i = 0; i < n; i++) {
-		struct weir__worker *other;
-
 		if (++worker->victim >= n)
 			worker->victim = 0;
-		other = &pool->workers[worker->victim];
+		other = first + worker->victim;
 		if (other != worker && overdue(other, now_ns))
 			return other;
 	}
@@ -270,13 +268,14 @@ static bool spin(struct weir__worker *worker)
 }
 
 /* All slices run so far: whether the pool was idle between two looks. */
-static uint64_t all_slices(const struct weir_threads *pool)
+static uint64_t all_slices(const struct weir__worker *worker)
 {
-	uint32_t n = ck_pr_load_32(&pool->running), i;
+	const struct weir__worker *first = worker - worker->index;
+	uint32_t n = ck_pr_load_32(&worker->pool->running), i;
 	uint64_t slices = 0;
 
 	for (i = 0; i < n; i++)
-		slices += ck_pr_load_64(&pool->workers[i].slices);
+		slices += ck_pr_load_64(&first[i].slices);
 	return slices;
 }
 
@@ -298,7 +297,7 @@ struct sleep {
 static bool decide(struct weir__worker *worker, struct sleep *sleep)
 {
 	struct weir_threads *pool = worker->pool;
-	uint64_t slices = all_slices(pool);
+	uint64_t slices = all_slices(worker);
 	bool active = others_awake(pool, false) ||
 		      (sleep->watching && slices != sleep->slices);
 

@@ -110,7 +110,7 @@ static inline void weir__worker_push(struct weir__worker *worker,
 		weir__park_wake_one(park);
 }
 
-/* The thread of a worker, which begins as one that searches. */
-void *weir__worker_main(void *worker);
+/* The thread of a struct weir__worker, which begins as one that searches. */
+void *weir__worker_main(void *argument);
 
 #endif

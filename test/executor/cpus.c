@@ -34,6 +34,11 @@ static int end(void **state)
 	return rmdir(root);
 }
 
+static void remember(const char *name)
+{
+	(void)snprintf(made[n_made++], PATH_MAX, "%s", name);
+}
+
 /* Writes root/path and the directories above it. */
 static void file(const char *path, const char *text)
 {
@@ -45,14 +50,14 @@ static void file(const char *path, const char *text)
 	     slash++) {
 		*slash = 0;
 		if (mkdir(name, 0700) == 0)
-			strcpy(made[n_made++], name);
+			remember(name);
 		*slash = '/';
 	}
 	out = fopen(name, "w");
 	assert_non_null(out);
 	fputs(text, out);
 	fclose(out);
-	strcpy(made[n_made++], name);
+	remember(name);
 }
 
 static void v2_at(const char *path, const char *top)
