@@ -8,6 +8,7 @@
 #include <weir/any.h>
 #include <weir/api.h>
 #include <weir/blocking.h>
+#include <weir/channel.h>
 #include <weir/completion.h>
 #include <weir/delay.h>
 #include <weir/error.h>

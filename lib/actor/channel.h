@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What the ports of a channel need of it. All these take its lock and wake
+ * whom they have served.
+ */
+#ifndef WEIR_ACTOR_CHANNEL_H
+#define WEIR_ACTOR_CHANNEL_H
+
+#include <weir/channel.h>
+
+enum weir__side { WEIR__PUT, WEIR__TAKE };
+
+/*
+ * 0: granted: the item has moved, or if there is no `item` as much as `n` is
+ * reserved. -EPIPE. -EAGAIN: not now; if `queue` the claim waits, or has been
+ * woken already.
+ */
+int weir__channel_claim(struct weir_channel *self, enum weir__side side,
+			struct weir__claim *claim, bool queue);
+
+/* True: it was in the queue; those behind it may be served now. */
+bool weir__channel_cancel(struct weir_channel *self, enum weir__side side,
+			  struct weir__claim *claim);
+
+/* Returns a reservation of `n`. */
+void weir__channel_return(struct weir_channel *self, enum weir__side side,
+			  size_t n);
+
+/* Moves an item from or to *item; uses a reservation of 1. 0 or -EPIPE. */
+int weir__channel_move(struct weir_channel *self, enum weir__side side,
+		       void **item);
+
+size_t weir__channel_capacity(const struct weir_channel *self);
+
+#endif
