@@ -3,7 +3,7 @@
 #
 # shown.sh SOURCE: each block of C in README.md and docs/guide.md is, line by
 # line, a part of a program in docs/examples; README has the first one whole, and
-# that is short.
+# that is short. No page links to one that is not there.
 set -eu
 
 source=$1
@@ -58,4 +58,12 @@ cmp "$first" "$dir/block1" || status=1
 	echo "$first has more than 40 lines"
 	status=1
 }
+for page in "$source"/README.md "$source"/docs/*.md; do
+	for link in $(grep -o ']([^):#]*)' "$page" | tr -d '])('); do
+		[ -e "$(dirname "$page")/$link" ] || {
+			echo "$page: no $link"
+			status=1
+		}
+	done
+done
 exit $status
