@@ -653,6 +653,8 @@ static void a_burst_comes_whole_and_the_last_one_with_what_is_left(void **state)
 	put(1);
 	run();
 	assert_int_equal(eater.turns, 0);
+	/* it waits for the second: nobody overtakes it */
+	take_refused(-EAGAIN);
 	put(2);
 	put(3);
 	run();
@@ -679,6 +681,24 @@ static void a_burst_above_the_capacity_is_the_capacity(void **state)
 	run();
 	assert_int_equal(eater.turns, 1);
 	assert_int_equal(eater.last[0], 3);
+	stop(&eater.actor);
+}
+
+static void an_item_taken_by_an_actor_makes_room_for_who_waits(void **state)
+{
+	struct eater eater;
+	struct putter putter = {.calls = 0};
+	size_t i;
+
+	for (i = 1; i <= CAPACITY; i++)
+		put(i);
+	ask_put(&putter, CAPACITY + 1);
+	eater_init(&eater, 1, 1);
+	start(&eater.actor);
+	run();
+	assert_int_equal(eater.turns, 1);
+	assert_int_equal(putter.calls, 1);
+	assert_int_equal(weir_channel_count(channel), CAPACITY);
 	stop(&eater.actor);
 }
 
@@ -948,6 +968,7 @@ int main(void)
 		SIM_TEST(
 			a_burst_comes_whole_and_the_last_one_with_what_is_left),
 		SIM_TEST(a_burst_above_the_capacity_is_the_capacity),
+		SIM_TEST(an_item_taken_by_an_actor_makes_room_for_who_waits),
 		SIM_TEST(an_item_reserved_for_a_stopped_actor_goes_to_others),
 		SIM_TEST(an_actor_that_waits_and_is_stopped_leaves_the_queue),
 		SIM_TEST(an_actor_puts_while_there_is_room),
