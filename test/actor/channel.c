@@ -487,6 +487,7 @@ struct eater {
 	uint32_t burst;
 	size_t last[3]; /* by producer */
 	int end_code, wait_result;
+	uint32_t calls_seen; /* of callbacks, when the turn had taken */
 	struct fate fate;
 };
 
@@ -518,6 +519,7 @@ static int eater_turn(struct weir_actor *actor)
 		assert_int_equal(rc, 0);
 		eater_check(self, ledger_deliver(&ledger, item));
 	}
+	self->calls_seen = n_calls;
 	return 0;
 }
 WEIR_TURN(eater_turn)
@@ -698,6 +700,7 @@ static void an_item_taken_by_an_actor_makes_room_for_who_waits(void **state)
 	run();
 	assert_int_equal(eater.turns, 1);
 	assert_int_equal(putter.calls, 1);
+	assert_int_equal(eater.calls_seen, 1);
 	assert_int_equal(weir_channel_count(channel), CAPACITY);
 	stop(&eater.actor);
 }
