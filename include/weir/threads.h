@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A pool of worker threads that share the work by stealing. Idle workers
- * sleep: a pool with nothing to do uses no CPU. Threads start with the first
+ * A pool of worker threads that share the work by stealing. What an actor
+ * submits stays on its worker until it has waited so long that moving it pays,
+ * so actors that work on the same data run on one core. Idle workers sleep: a
+ * pool with nothing to do uses no CPU. Threads start with the first
  * submission, so a pool may be made before fork(); one whose threads run
- * cannot be used in the child: submissions there get -ECHILD.
+ * cannot be used in the child: submissions and timers there get -ECHILD.
+ * Timers and watches have a thread of their own, "<name>-timer", which starts
+ * with the first of them.
  */
 #ifndef WEIR_THREADS_H
 #define WEIR_THREADS_H
@@ -43,6 +47,8 @@ struct weir_threads_options {
 	/*
 	 * An actor that has waited that long in a busy worker's queue is
 	 * taken by an idle one, 50 us by default: about what moving it costs.
+	 * Behind a turn that takes long it may wait a few milliseconds.
+	 * WEIR_FOREVER: what was submitted on a worker stays there.
 	 */
 	uint64_t steal_ns;
 	uint64_t reserved[4]; /* zero */
@@ -62,8 +68,12 @@ struct weir_threads_counters {
 /*
  * A new pool in *threads. `options` is copied and may be NULL. -EINVAL: null
  * `threads`, more than WEIR_WORKERS_MAX workers, a CPU list that cannot be
- * read or names no allowed CPU, or what weir_executor_init refuses. -ENOMEM.
- * On an error *threads is NULL.
+ * read or names no allowed CPU, something in `reserved`, or what
+ * weir_executor_init refuses. -ENOMEM. On an error *threads is NULL.
+ *
+ * The first submission from outside starts the threads and returns -ENOMEM or
+ * -EAGAIN if not a single one can be made; with fewer than asked for the pool
+ * works, and what is submitted to a worker that is missing tries again.
  */
 WEIR_API WEIR_MUST_CHECK int weir_threads_new(
 	struct weir_threads **threads,

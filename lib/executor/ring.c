@@ -30,38 +30,42 @@ static bool fence(const struct weir__ring *ring)
 	return true;
 }
 
-/* The oldest task, in the slots that neither owner nor thieves have passed. */
-static struct weir_task *take(struct weir__ring *ring)
+/* From the slots that neither owner nor thieves have passed. */
+static uint32_t take(struct weir__ring *ring, struct weir_task **tasks,
+		     uint32_t most)
 {
 	uint64_t i = weir__ring_front(ring), tail = ck_pr_load_64(&ring->tail);
-	struct weir_task *task = NULL;
+	uint32_t n = 0;
 
 	/* acquire: the slots before tail; pairs with the second release in
 	 * weir__ring_push() */
 	ck_pr_fence_acquire();
 	/* Signed: nothing says that this tail is not older than head. */
-	for (; (int64_t)(tail - i) > 0 && !task; i++) {
+	for (; (int64_t)(tail - i) > 0 && n < most; i++) {
 		struct weir_task **slot = &ring->slots[i & WEIR__RING_MASK];
 
-		if (ck_pr_load_ptr(slot))
-			task = ck_pr_fas_ptr(slot, NULL);
+		if (ck_pr_load_ptr(slot)) {
+			tasks[n] = ck_pr_fas_ptr(slot, NULL);
+			n += tasks[n] != NULL;
+		}
 		ck_pr_store_64(&ring->taken, i + 1);
 	}
-	/* acquire: the task; pairs with the first release there */
+	/* acquire: the tasks; pairs with the first release there */
 	ck_pr_fence_acquire();
-	return task;
+	return n;
 }
 
-struct weir_task *weir__ring_steal(struct weir__ring *ring)
+uint32_t weir__ring_steal(struct weir__ring *ring, struct weir_task **tasks,
+			  uint32_t most)
 {
-	struct weir_task *task = NULL;
+	uint32_t n = 0;
 
 	if (ck_pr_load_32(&ring->robbed) || !ck_pr_cas_32(&ring->robbed, 0, 1))
-		return NULL;
+		return 0;
 	if (fence(ring))
-		task = take(ring);
-	/* The exchange is before this: the acquire in take() sees to that as
+		n = take(ring, tasks, most);
+	/* The exchanges are before this: the acquire in take() sees to that as
 	 * well. Pairs with the acquire in weir__ring_pop() (claim 4). */
 	ck_pr_store_32(&ring->robbed, 0);
-	return task;
+	return n;
 }

@@ -117,8 +117,12 @@ static inline struct weir_task *weir__ring_pop(struct weir__ring *ring)
 	return NULL;
 }
 
-/* By anyone else. NULL: it is empty, or somebody was faster. */
-struct weir_task *weir__ring_steal(struct weir__ring *ring);
+/*
+ * By anyone else: takes up to `most` of the oldest tasks, in order. Returns how
+ * many; 0: it is empty, or somebody was faster.
+ */
+uint32_t weir__ring_steal(struct weir__ring *ring, struct weir_task **tasks,
+			  uint32_t most);
 
 /* Where the oldest task is that may be left to steal. A hint. */
 static inline uint64_t weir__ring_front(const struct weir__ring *ring)

@@ -386,6 +386,8 @@ int weir_threads_new(struct weir_threads **threads,
 	if (rc < 0)
 		goto failed;
 	set_options(pool, options);
+	/* Slow the first time in a process with threads, so not later. */
+	(void)weir__ring_remote();
 	weir__poller_thread_init(&pool->service,
 				 pool->executor.options.allocator, pool->name);
 	init_workers(pool);

@@ -12,11 +12,12 @@
 #include "executor/worker.h"
 
 #define MARK_UNIT_NS 1024u	    /* of the time in a mark */
-#define SPIN_STALLS 16u		    /* between two looks at the inboxes */
+#define SPIN_STALLS 16u		    /* between two looks at the clock */
 #define LOOK_MIN_NS 1000u	    /* between two looks at other workers */
 #define WATCH_MIN_NS (200 * 1000u)  /* the watcher's first sleep */
 #define WATCH_MAX_NS (2000 * 1000u) /* and its longest */
 #define SLICES_MAX 64u		    /* slices between two looks at the clock */
+#define STEAL_MAX 16u		    /* tasks taken at once */
 
 static void count(uint64_t *counter)
 {
@@ -30,61 +31,88 @@ static uint64_t mark_make(uint64_t tail, uint64_t now_ns)
 	return tail << 32 | (uint32_t)(now_ns / MARK_UNIT_NS);
 }
 
+/* How many tasks were queued at the mark, and still are; 0 or less: none. */
+static int32_t mark_left(uint64_t mark, uint64_t front)
+{
+	return (int32_t)((uint32_t)(mark >> 32) - (uint32_t)front);
+}
+
+static bool mark_old(uint64_t mark, uint64_t now_ns, uint64_t age_ns)
+{
+	uint32_t age = (uint32_t)(now_ns / MARK_UNIT_NS) - (uint32_t)mark;
+
+	/* One made later than now_ns was read is not an old one. */
+	return (int32_t)age >= 0 && age >= age_ns / MARK_UNIT_NS;
+}
+
 /*
- * True: what is in front of the worker's ring has waited for steal_ns. Else
- * this may set a mark. Any thread; the answer is a hint, for which the order
- * of the loads does not matter.
+ * How many of the worker's tasks have waited for steal_ns. Moves the marks on:
+ * the second is made when the first has become old, and takes its place when
+ * that is passed, so that where many wait there is always an old one. Any
+ * thread; the answer is a hint, for which the order of the loads does not
+ * matter, and a mark that is overwritten was as true as the one that is kept.
  */
-static bool overdue(struct weir__worker *worker, uint64_t now_ns)
+static uint32_t overdue(struct weir__worker *worker, uint64_t now_ns)
 {
 	uint64_t tail = ck_pr_load_64(&worker->ring.tail);
 	uint64_t front = weir__ring_front(&worker->ring);
-	uint64_t mark = ck_pr_load_64(&worker->mark);
-	uint32_t waited = (uint32_t)(now_ns / MARK_UNIT_NS) - (uint32_t)mark;
+	uint64_t *marks = worker->marks;
+	uint64_t mark = ck_pr_load_64(&marks[0]);
 
 	if ((int64_t)(tail - front) <= 0)
-		return false;
-	if ((int32_t)((uint32_t)(mark >> 32) - (uint32_t)front) <= 0) {
-		ck_pr_store_64(&worker->mark, mark_make(tail, now_ns));
-		return false;
+		return 0;
+	if (mark_left(mark, front) <= 0) {
+		mark = ck_pr_load_64(&marks[1]);
+		if (mark_left(mark, front) <= 0)
+			mark = mark_make(tail, now_ns);
+		ck_pr_store_64(&marks[0], mark);
 	}
-	/* A mark made later than now_ns was read is not an old one. */
-	return (int32_t)waited >= 0 &&
-	       waited >= worker->pool->steal_ns / MARK_UNIT_NS;
+	if (!mark_old(mark, now_ns, worker->pool->steal_ns))
+		return 0;
+	if (mark_left(ck_pr_load_64(&marks[1]), mark >> 32) <= 0)
+		ck_pr_store_64(&marks[1], mark_make(tail, now_ns));
+	return (uint32_t)mark_left(mark, front);
 }
 
-/* The next of the other workers whose queue moves too slowly, or NULL. */
+/* The next of the other workers with overdue tasks, or NULL; *n of them. */
 static struct weir__worker *find_victim(struct weir__worker *worker,
-					uint64_t now_ns)
+					uint64_t now_ns, uint32_t *n)
 {
 	struct weir__worker *first = worker - worker->index, *other;
-	uint32_t n = ck_pr_load_32(&worker->pool->running), i;
+	uint32_t running = ck_pr_load_32(&worker->pool->running), i;
 
-	for (i = 0; i < n; i++) {
-		if (++worker->victim >= n)
+	for (i = 0; i < running; i++) {
+		if (++worker->victim >= running)
 			worker->victim = 0;
 		other = first + worker->victim;
-		if (other != worker && overdue(other, now_ns))
+		*n = other == worker ? 0 : overdue(other, now_ns);
+		if (*n)
 			return other;
 	}
 	return NULL;
 }
 
-/* Takes one overdue task from another worker. */
+/*
+ * Takes overdue tasks from another worker: half of them, since the other one
+ * goes on as well, and no more than one theft is worth.
+ */
 static bool steal(struct weir__worker *worker, uint64_t now_ns)
 {
-	struct weir__worker *victim = find_victim(worker, now_ns);
-	struct weir_task *task;
+	struct weir_task *tasks[STEAL_MAX];
+	uint32_t n, i;
+	struct weir__worker *victim = find_victim(worker, now_ns, &n);
 
 	if (!victim)
 		return false;
 	worker->victim--; /* there may be more: begin with the same one */
-	task = weir__ring_steal(&victim->ring);
-	if (!task)
-		return false;
-	count(&worker->steals);
-	weir__worker_push(worker, task);
-	return true;
+	n = (n + 1) / 2;
+	n = weir__ring_steal(&victim->ring, tasks,
+			     n < STEAL_MAX ? n : STEAL_MAX);
+	for (i = 0; i < n; i++) {
+		count(&worker->steals);
+		weir__worker_push(worker, tasks[i]);
+	}
+	return n > 0;
 }
 
 /* A look only, which leaves the lines shared. */
@@ -226,15 +254,18 @@ static bool stopping(const struct weir_threads *pool)
 /* Something to do, for a worker that is about to sleep. */
 static bool anything(struct weir__worker *worker)
 {
+	uint32_t n;
+
 	return something_came(worker) || stopping(worker->pool) ||
-	       find_victim(worker, weir__clock_ns());
+	       find_victim(worker, weir__clock_ns(), &n);
 }
 
-static void stall(void)
+/* Between two looks at the clock; shorter if something comes. */
+static void stall(const struct weir__worker *worker)
 {
 	uint32_t i;
 
-	for (i = 0; i < SPIN_STALLS; i++)
+	for (i = 0; i < SPIN_STALLS && !something_came(worker); i++)
 		ck_pr_stall();
 }
 
@@ -255,13 +286,13 @@ static bool spin(struct weir__worker *worker)
 		if (collected(worker))
 			return true;
 		if (now - worker->looked_ns >= between) {
-			worker->looked_ns = now;
 			if (steal(worker, now))
-				return true;
+				return true; /* and soon look again */
+			worker->looked_ns = now;
 		}
 		if (stopping(pool))
 			return false;
-		stall();
+		stall(worker);
 		now = weir__clock_ns();
 	} while (now - start < pool->spin_ns);
 	return false;

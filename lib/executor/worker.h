@@ -46,10 +46,10 @@ struct weir__worker {
 	uint64_t slices, steals, parks, wakes;
 
 	/*
-	 * What was in the ring at a time: see overdue(). Owner and thieves
-	 * store it; whichever is kept is true.
+	 * What was in the ring at two times, see overdue(). Stored by owner
+	 * and thieves.
 	 */
-	uint64_t mark __attribute__((aligned(WEIR__LINE)));
+	uint64_t marks[2] __attribute__((aligned(WEIR__LINE)));
 
 	/* Anyone pushes tasks for this worker alone. */
 	struct weir__inbox inbox __attribute__((aligned(WEIR__LINE)));

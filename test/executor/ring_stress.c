@@ -38,14 +38,15 @@ static void run(struct weir_task *task)
 static void *rob(void *argument)
 {
 	uint64_t *stolen = argument;
-	struct weir_task *task;
+	struct weir_task *tasks[3];
+	uint32_t most = 1, n, i;
 
 	while (!ck_pr_load_32(&stop)) {
-		task = weir__ring_steal(&ring);
-		if (task) {
-			run(task);
-			++*stolen;
-		}
+		n = weir__ring_steal(&ring, tasks, most);
+		for (i = 0; i < n; i++)
+			run(tasks[i]);
+		*stolen += n;
+		most = most % 3 + 1;
 	}
 	return NULL;
 }

@@ -426,6 +426,48 @@ static void what_came_with_a_long_turn_is_stolen(void **state)
 	end(threads);
 }
 
+/* Submits a task to its own worker, and waits for something else. */
+struct holder {
+	struct fake_task fake;
+	struct signal behind;
+	struct latch submitted, until;
+};
+
+static void holder_run(struct fake_task *fake)
+{
+	struct holder *self = weir_container_of(fake, struct holder, fake);
+
+	fake_submit(fake->executor, &self->behind.fake);
+	latch_open(&self->submitted);
+	latch_wait(&self->until);
+}
+
+static void nothing_is_stolen_where_that_is_switched_off(void **state)
+{
+	const struct weir_threads_options options = {
+		.workers = 2,
+		.steal_ns = WEIR_FOREVER,
+	};
+	struct weir_threads *threads;
+	struct holder holder = {.fake.run = holder_run};
+	uint64_t parks;
+
+	assert_int_equal(weir_threads_new(&threads, &options), 0);
+	signal_init(&holder.behind, NULL);
+	fake_submit(weir_threads_executor(threads), &holder.fake);
+	latch_wait(&holder.submitted);
+	/* The other one wakes, looks, and sleeps again. */
+	parks = counters_of(threads).parks;
+	run_one(weir_threads_executor(threads));
+	while (counters_of(threads).parks == parks)
+		sched_yield();
+	assert_int_equal(holder.behind.fake.runs, 0);
+	latch_open(&holder.until);
+	latch_wait(&holder.behind.ran);
+	assert_int_equal(counters_of(threads).steals, 0);
+	assert_int_equal(weir_threads_free(threads), 0);
+}
+
 static void a_workers_own_tasks_are_never_stolen(void **state)
 {
 	struct weir_threads *threads = make(2);
@@ -707,6 +749,7 @@ int main(void)
 			a_task_from_outside_wakes_no_more_than_one_worker),
 		cmocka_unit_test(what_waits_behind_a_long_turn_is_stolen),
 		cmocka_unit_test(what_came_with_a_long_turn_is_stolen),
+		cmocka_unit_test(nothing_is_stolen_where_that_is_switched_off),
 		cmocka_unit_test(a_workers_own_tasks_are_never_stolen),
 		cmocka_unit_test(a_pool_with_actors_alive_is_busy),
 		cmocka_unit_test(a_pool_cannot_be_freed_by_its_own_threads),

@@ -90,8 +90,20 @@ static void short_owner(void *context)
 static void thief(void *context)
 {
 	struct world *w = context;
+	struct weir_task *task;
 
-	run(weir__ring_steal(&w->ring));
+	if (weir__ring_steal(&w->ring, &task, 1))
+		run(task);
+}
+
+static void greedy_thief(void *context)
+{
+	struct world *w = context;
+	struct weir_task *tasks[2];
+	uint32_t n = weir__ring_steal(&w->ring, tasks, 2);
+
+	while (n)
+		run(tasks[--n]);
 }
 
 static void thief_twice(void *context)
@@ -124,9 +136,13 @@ static const struct explorer_scenario one_thief =
 static const struct explorer_scenario two_thieves =
 	SCENARIO(.name = "two thieves", .thread = {short_owner, thief, thief});
 
+static const struct explorer_scenario greedy =
+	SCENARIO(.name = "a greedy thief", .thread = {owner, greedy_thief});
+
 static const struct explorer_scenario *const scenarios[] = {
 	&one_thief,
 	&two_thieves,
+	&greedy,
 };
 #define N_SCENARIOS (sizeof(scenarios) / sizeof(scenarios[0]))
 
