@@ -79,26 +79,32 @@ static struct node *waits_for(const struct graph *graph,
 	return node;
 }
 
-/* The same for any port; other kinds than in-ports wait for no actor. */
-static struct node *port_waits_for(const struct graph *graph,
-				   const struct weir_port *port)
+/* A group waits only if all its members do, none but in-ports for an actor. */
+static struct node *any_waits_for(const struct graph *graph,
+				  const struct weir_port *any)
 {
 	const struct weir_port *member;
 	struct node *node = NULL;
 
-	if (port->kind == WEIR__PORT_IN)
-		return waits_for(graph, (const struct weir_in *)port);
-	if (port->kind != WEIR__PORT_ANY)
-		return NULL;
-	for (member = port->actor->ports; member; member = member->next) {
-		if ((const struct weir_port *)member->any != port ||
+	for (member = any->actor->ports; member; member = member->next) {
+		if ((const struct weir_port *)member->any != any ||
 		    weir__port_off(member))
 			continue;
-		node = port_waits_for(graph, member);
+		if (member->kind != WEIR__PORT_IN)
+			return NULL;
+		node = waits_for(graph, (const struct weir_in *)member);
 		if (!node)
 			return NULL;
 	}
 	return node;
+}
+
+static struct node *port_waits_for(const struct graph *graph,
+				   const struct weir_port *port)
+{
+	if (port->kind == WEIR__PORT_IN)
+		return waits_for(graph, (const struct weir_in *)port);
+	return port->kind == WEIR__PORT_ANY ? any_waits_for(graph, port) : NULL;
 }
 
 static struct node *actor_waits_for(const struct graph *graph,

@@ -366,7 +366,7 @@ static void remove_lane(struct weir_in *in, struct weir__lane *lane)
 
 	switch_lane(in, next_lane(in, lane) == lane ? &in->lane
 						    : next_lane(in, lane));
-	while (*link != gone)
+	while (*link && *link != gone)
 		link = &(*link)->next;
 	*link = gone->next;
 	if (in->merge->current == &in->lane && in->merge->lanes)

@@ -36,13 +36,6 @@ int weir__port_check_init(const void *port, const struct weir_actor *actor)
 	return weir__owned(actor) ? 0 : -EPERM;
 }
 
-int weir__port_check_owner(const struct weir_port *port)
-{
-	if (!port)
-		return -EINVAL;
-	return weir__owned(port->actor) ? 0 : -EPERM;
-}
-
 void weir__port_init(struct weir_port *port, struct weir_actor *actor,
 		     enum weir__port_kind kind)
 {

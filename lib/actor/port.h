@@ -6,9 +6,12 @@
 #ifndef WEIR_ACTOR_PORT_H
 #define WEIR_ACTOR_PORT_H
 
+#include <errno.h>
 #include <stdbool.h>
 
 #include <weir/port.h>
+
+#include "actor/gate.h"
 
 enum weir__port_kind {
 	WEIR__PORT_IN,
@@ -78,7 +81,12 @@ void weir__port_init(struct weir_port *port, struct weir_actor *actor,
 		     enum weir__port_kind kind);
 
 /* 0, -EINVAL or -EPERM, for calls that are the owner's. */
-int weir__port_check_owner(const struct weir_port *port);
+static inline int weir__port_check_owner(const struct weir_port *port)
+{
+	if (!port)
+		return -EINVAL;
+	return weir__owned(port->actor) ? 0 : -EPERM;
+}
 
 /* Turns that are certain. Owner. */
 uint32_t weir__port_turns(struct weir_port *port);

@@ -22,7 +22,9 @@ struct weir__thread {
 	bool running;  /* in weir_task_run() */
 	/* A thread of a pool: it may not wait. */
 	bool worker;
-	/* The worker or pool this thread belongs to, for its executor only. */
+	/* A thread of a blocking executor: its turns may. */
+	bool may_block;
+	/* The worker, pool or loop that runs here, for its executor only. */
 	void *worker_state;
 	/* The loop or simulator that this thread owns (the last one made). */
 	struct weir_executor *owned;

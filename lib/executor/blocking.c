@@ -143,6 +143,7 @@ static void *thread_main(void *argument)
 	pthread_t before;
 
 	weir__thread.worker_state = blocking;
+	weir__thread.may_block = true;
 	weir__lock(&blocking->lock);
 	work(blocking);
 	had_ended = blocking->has_ended;

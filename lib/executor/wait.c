@@ -62,6 +62,8 @@ static uint32_t look(const struct weir__parked *parked)
 
 int weir__wait_allowed(void)
 {
+	if (weir__thread.may_block)
+		return 0;
 	return weir__thread.worker || weir__thread.actor ? -EDEADLK : 0;
 }
 

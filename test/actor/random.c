@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Random graphs under the simulator: layers of stages that merge, join in
+ * broadcasts and balances, with sinks that leave, turns that fail, actors that
+ * are stopped, suspended and resumed, and puts from outside, all drawn from
+ * the seed. Whatever happens, every item is accounted for, everybody is
+ * released, and nobody is left waiting who could go on.
+ */
+#include "actor/kit.h"
+
+#define ITEMS 200
+#define SOURCES 3
+#define STAGES 4
+#define SINKS 3
+
+struct world {
+	struct weir_sim *sim;
+	struct ledger ledger;
+	struct source sources[SOURCES];
+	struct stage stages[STAGES];
+	struct sink sinks[SINKS];
+	bool disturbed; /* not everything has to arrive */
+	bool shared;	/* some arrive more than once */
+};
+
+static uint64_t draw(struct world *world, uint64_t bound)
+{
+	return weir_sim_random(world->sim, bound);
+}
+
+static size_t capacity(struct world *world)
+{
+	return (size_t)1 << draw(world, 5);
+}
+
+/* Everything that has an out-port is linked to one or more of `ins`. */
+static void link_some(struct world *world, struct weir_out *out,
+		      struct weir_in **ins, size_t n)
+{
+	enum weir_fan way = draw(world, 2) ? WEIR_BROADCAST : WEIR_BALANCE;
+	size_t links = 1 + draw(world, 3), i;
+
+	if (links > 1)
+		assert_int_equal(weir_out_fan(out, way, capacity(world)), 0);
+	for (i = 0; i < links; i++)
+		assert_int_equal(weir_link(out, ins[draw(world, n)]), 0);
+	if (links > 1 && way == WEIR_BROADCAST)
+		world->shared = true;
+}
+
+static void world_build(struct world *world, uint64_t seed)
+{
+	struct weir_in *stage_ins[STAGES], *sink_ins[SINKS];
+	struct weir_executor *executor;
+	size_t i;
+
+	memset(world, 0, sizeof(*world));
+	world->sim = sim_new(seed);
+	executor = weir_sim_executor(world->sim);
+	ledger_init(&world->ledger, (size_t)ITEMS * SOURCES);
+	for (i = 0; i < STAGES; i++) {
+		stage_init(&world->stages[i], executor, &world->ledger,
+			   capacity(world));
+		stage_ins[i] = &world->stages[i].in;
+		assert_int_equal(weir_in_merge(stage_ins[i], WEIR_MERGE_ALL),
+				 0);
+	}
+	for (i = 0; i < SINKS; i++) {
+		sink_init(&world->sinks[i], executor, &world->ledger,
+			  capacity(world));
+		sink_ins[i] = &world->sinks[i].in;
+		assert_int_equal(weir_in_merge(sink_ins[i], WEIR_MERGE_ALL), 0);
+	}
+	for (i = 0; i < SOURCES; i++) {
+		source_init(&world->sources[i], executor, &world->ledger,
+			    1 + i * ITEMS, ITEMS + i * ITEMS);
+		link_some(world, &world->sources[i].out, stage_ins, STAGES);
+	}
+	for (i = 0; i < STAGES; i++)
+		link_some(world, &world->stages[i].out, sink_ins, SINKS);
+}
+
+static struct weir_actor *any_actor(struct world *world)
+{
+	switch (draw(world, 3)) {
+	case 0:
+		return &world->sources[draw(world, SOURCES)].actor;
+	case 1:
+		return &world->stages[draw(world, STAGES)].actor;
+	default:
+		return &world->sinks[draw(world, SINKS)].actor;
+	}
+}
+
+/* Half of the worlds run undisturbed. */
+static void plan(struct world *world)
+{
+	if (draw(world, 2))
+		return;
+	world->disturbed = true;
+	if (draw(world, 2))
+		world->sinks[draw(world, SINKS)].stop_at = 1 + draw(world, 99);
+	if (draw(world, 2))
+		world->stages[draw(world, STAGES)].fail_at = 1 +
+							     draw(world, 99);
+	if (draw(world, 2))
+		world->sources[0].fail_at = 1 + draw(world, ITEMS);
+	if (draw(world, 4) == 0)
+		world->ledger.share_fails = 1 + (uint32_t)draw(world, 99);
+}
+
+static void visit(struct world *world, void (*call)(struct weir_actor *actor))
+{
+	size_t i;
+
+	for (i = 0; i < SINKS; i++)
+		call(&world->sinks[i].actor);
+	for (i = 0; i < STAGES; i++)
+		call(&world->stages[i].actor);
+	for (i = 0; i < SOURCES; i++)
+		call(&world->sources[i].actor);
+}
+
+static void start(struct weir_actor *actor)
+{
+	weir_actor_ref(actor); /* so that it may be disturbed at any time */
+	assert_int_equal(weir_actor_start(actor), 0);
+}
+
+/* What is alive and at rest must hold the invariants. */
+static void check_rest(struct weir_actor *actor)
+{
+	if (weir__state(actor) != WEIR__STATE_ENDED)
+		assert_true(weir__actor_check(actor));
+}
+
+static void disturb(struct world *world)
+{
+	struct weir_actor *actor = any_actor(world);
+
+	switch (draw(world, 6)) {
+	case 0:
+		if (world->disturbed)
+			weir_actor_stop(actor);
+		break;
+	case 1:
+		weir_actor_signal(actor);
+		break;
+	case 2:
+		weir_actor_suspend(actor);
+		break;
+	default:
+		weir_actor_resume(actor);
+		break;
+	}
+}
+
+static size_t arrived(const struct world *world)
+{
+	size_t i, sum = 0;
+
+	for (i = 0; i < SINKS; i++)
+		sum += world->sinks[i].seen;
+	return sum;
+}
+
+static void a_world(uint64_t seed)
+{
+	struct world world;
+	size_t i;
+
+	world_build(&world, seed);
+	plan(&world);
+	visit(&world, start);
+	for (i = draw(&world, 30); i; i--) {
+		weir_sim_run_until(world.sim, i, draw(&world, 20));
+		disturb(&world);
+	}
+	weir_sim_run(world.sim);
+	visit(&world, check_rest);
+	visit(&world, weir_actor_resume);
+	weir_sim_run(world.sim);
+	/* Stages and sinks that nobody was linked to wait; no source does. */
+	for (i = 0; i < SOURCES; i++)
+		assert_int_equal(world.sources[i].fate.stopped, 1);
+	visit(&world, weir_actor_stop);
+	weir_sim_run(world.sim);
+	visit(&world, weir_actor_unref);
+	assert_int_equal(weir_executor_alive(weir_sim_executor(world.sim)), 0);
+	ledger_check(&world.ledger);
+	if (!world.disturbed && ledger_dropped(&world.ledger) == 0) {
+		if (!world.shared)
+			assert_int_equal(arrived(&world), SOURCES * ITEMS);
+		else
+			assert_true(arrived(&world) >= SOURCES * ITEMS);
+	}
+	ledger_fini(&world.ledger);
+	sim_free(world.sim);
+}
+
+static void whatever_happens_all_is_accounted_for(void **state)
+{
+	const char *only = getenv("WEIR_TEST_SEED");
+	uint64_t seed, n = test_count(test_soak() ? 200000 : 10000);
+
+	if (only) {
+		a_world(strtoull(only, NULL, 10));
+		return;
+	}
+	for (seed = 1; seed <= n; seed++) {
+		/* printed when an assertion ends the test */
+		static char text[64];
+
+		snprintf(text, sizeof(text), "WEIR_TEST_SEED=%llu",
+			 (unsigned long long)seed);
+		*state = text;
+		a_world(seed);
+	}
+	*state = NULL;
+}
+
+static int print_seed(void **state)
+{
+	if (*state)
+		print_message("replay with %s\n", (char *)*state);
+	return 0;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_teardown(whatever_happens_all_is_accounted_for,
+					  print_seed),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
