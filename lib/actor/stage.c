@@ -172,8 +172,6 @@ static int transformer_ended(struct weir_actor *actor, struct weir_in *in,
 	struct weir_transformer *self = transformer_of(actor);
 	struct weir_port *const ports[] = {&self->out.port};
 
-	if (in != &self->in)
-		return 0;
 	if (error) {
 		weir__actor_end(actor, weir_error_ref(error), false);
 		return 0;
