@@ -51,7 +51,7 @@ report() # PASS|FAIL text
 	fi
 }
 
-# search EXPECTED MODEL DEFINITIONS PAN-ARGUMENTS
+# search EXPECTED MODEL DEFINITIONS PAN-ARGUMENTS quick|full
 # EXPECTED is `holds` or the text of pan's complaint, a fixed string.
 search()
 {
@@ -60,11 +60,11 @@ search()
 
 	read -r -a definitions <<<"$3"
 	read -r -a arguments <<<"$4"
-	if [ "$expected" = holds ]; then
-		flags=(-DSAFETY -O1)  # a mutant fails before -O1 is repaid
+	if [ "$5" = full ]; then
+		flags=(-DSAFETY -O2)    # a small search does not repay it
 	fi
 	if [ -n "$4" ]; then
-		flags=(-O1 -DNFAIR=3)
+		flags=(-O2 -DNFAIR=3)
 		name="$name [$4]"
 	fi
 	rm -f pan pan.* ./*.trail
@@ -114,7 +114,7 @@ run()
 	if [ "$1" = full ] && [ "$mode" = quick ]; then
 		skipped=$((skipped + 1))
 	elif [[ $name =~ $pattern ]]; then
-		search "$2" "$3" "${4:-}" "${5:-}"
+		search "$2" "$3" "${4:-}" "${5:-}" "$1"
 	else
 		skipped=$((skipped + 1))
 	fi
