@@ -19,7 +19,8 @@
  * Rule 3  The owner blocks ports at the end of a slice only: `blocked = 1`
  *         for each port that was not ready and reads 0, one full fence for
  *         all, then a second look at each; who has become ready meanwhile is
- *         undone by the same exchange. The last swap adds the rest to the
+ *         undone by the same exchange; so is a port that its owner has made
+ *         ready while it was counted. The last swap adds the rest to the
  *         count and clears SCHEDULED, or, when that makes it ready, keeps it
  *         and submits again. [arm, look_again, gate_rest]
  *
@@ -148,9 +149,9 @@ static void gate_update(struct weir_actor *actor, uint32_t clear, uint32_t set,
  * Rule 3, the last swap. True: the actor is to be submitted again. Rule 9: on
  * false it is not ours any more.
  */
-static bool gate_rest(struct weir_actor *actor, uint32_t armed, uint32_t set)
+static bool gate_rest(struct weir_actor *actor, int32_t count, uint32_t set)
 {
-	uint32_t add = armed * WEIR__GATE_ONE;
+	uint32_t add = (uint32_t)count * WEIR__GATE_ONE;
 	uint32_t old = ck_pr_load_32(&actor->gate), next;
 	bool again;
 
@@ -320,33 +321,44 @@ static uint32_t look(struct slice *slice)
 	return least;
 }
 
-/* Rule 3: blocks what is not ready. Returns how many ports that were. */
-static uint32_t arm(struct weir_actor *actor)
+/*
+ * Rule 3: blocks what is not ready; what is ready and still counted (its owner
+ * made it so: fewer links to wait for, a smaller burst) is taken off. Adds to
+ * *count how many more ports are blocked than before. True: some were armed.
+ */
+static bool arm(struct weir_actor *actor, int32_t *count)
 {
 	struct weir_port *port;
-	uint32_t armed = 0;
+	bool armed = false;
 
 	for (port = actor->ports; port; port = port->next) {
 		const struct weir__port_ops *ops = weir__port_ops(port);
 
 		if (ops->rest)
 			ops->rest(port);
-		if (ops->arm && !weir__port_off(port))
-			fail(actor, ops->arm(port));
-		if (!(port->flags & WEIR__PORT_SHUT))
+		if (weir__port_off(port))
 			continue;
+		if (ops->arm)
+			fail(actor, ops->arm(port));
 		/* 1: armed before and still counted; only we set it */
-		if (ck_pr_load_32(&port->blocked))
+		if (ck_pr_load_32(&port->blocked)) {
+			if (!(port->flags & WEIR__PORT_SHUT) &&
+			    ck_pr_fas_32(&port->blocked, 0))
+				--*count;
+			continue;
+		}
+		if (!(port->flags & WEIR__PORT_SHUT))
 			continue;
 		ck_pr_store_32(&port->blocked, 1);
 		port->flags |= WEIR__PORT_ARMED;
-		armed++;
+		++*count;
+		armed = true;
 	}
 	return armed;
 }
 
-/* Rule 3: the second look. Returns how many of the armed stay blocked. */
-static uint32_t look_again(struct weir_actor *actor, uint32_t armed)
+/* Rule 3: the second look takes off *count what need not have been armed. */
+static void look_again(struct weir_actor *actor, int32_t *count)
 {
 	struct weir_port *port;
 
@@ -360,9 +372,8 @@ static uint32_t look_again(struct weir_actor *actor, uint32_t armed)
 		/* Whoever reads 1 counts (rule 2); here: one not added. If it
 		 * was another thread, its decrement is on its way. */
 		if (ck_pr_fas_32(&port->blocked, 0))
-			armed--;
+			--*count;
 	}
-	return armed;
 }
 
 static bool publish(struct weir_actor *actor)
@@ -397,23 +408,25 @@ static void wake_peers(struct weir_actor *actor)
 }
 
 /*
- * Publishes what the last run did and, at the end of a slice, arms: one full
- * fence for both (rules 2 and 3). Returns how many ports stay blocked.
+ * Publishes what the last run did and, at the end of a slice (`count` is not
+ * NULL), arms: one full fence for both (rules 2 and 3). *count is what the
+ * last swap has to add.
  */
-static uint32_t settle(struct weir_actor *actor, bool last)
+static void settle(struct weir_actor *actor, int32_t *count)
 {
-	uint32_t armed = last ? arm(actor) : 0;
+	bool armed = count && arm(actor, count);
 	bool dirty = publish(actor);
 
 	if (!armed && !dirty)
-		return 0;
+		return;
 	/* store -> load: our indices before their `blocked` (partner: the one
 	 * fence of the peer that arms), our `blocked` before their indices
 	 * (partner: the fence of the peer that publishes) */
 	weir__fence_full();
 	if (dirty)
 		wake_peers(actor);
-	return armed ? look_again(actor, armed) : 0;
+	if (armed)
+		look_again(actor, count);
 }
 
 static uint32_t log2_floor(uint64_t x)
@@ -494,7 +507,7 @@ static void retire(struct weir_actor *actor)
 	if ((actor->flags & WEIR__ACTOR_FAILED) && executor->options.failed)
 		executor->options.failed(actor, actor->error,
 					 executor->options.context);
-	(void)settle(actor, false);
+	settle(actor, NULL);
 	for (port = actor->ports; port; port = port->next)
 		if (weir__port_ops(port)->close)
 			weir__port_ops(port)->close(port, actor->error);
@@ -521,23 +534,23 @@ static uint32_t next_run(struct slice *slice)
 }
 
 /*
- * The runs of one slice. True: it was the final one. Else *armed is what the
+ * The runs of one slice. True: it was the final one. Else *count is what the
  * last swap has to add.
  */
-static bool runs(struct slice *slice, uint32_t *armed)
+static bool runs(struct slice *slice, int32_t *count)
 {
 	struct weir_actor *actor = slice->actor;
 	struct weir_stats *stats = actor->stats;
 	uint32_t n;
 
 	while ((n = next_run(slice))) {
-		(void)settle(actor, false);
+		settle(actor, NULL);
 		n = run(slice, n);
 		if (stats)
 			weir__stats_add(&stats->turns, n);
 	}
 	if (!(actor->flags & WEIR__ACTOR_ENDING))
-		*armed = settle(actor, true);
+		settle(actor, count);
 	/* arming may fail */
 	return (actor->flags & WEIR__ACTOR_ENDING) != 0;
 }
@@ -551,19 +564,19 @@ static void run_slice(struct weir_actor *actor)
 		.first_run = true,
 	};
 	struct weir_actor *outer = weir__thread.actor;
-	uint32_t armed = 0;
+	int32_t count = 0;
 	bool final, again = false;
 
 	weir__thread.actor = actor;
 	if (actor->stats)
 		weir__stats_begin(actor);
-	final = runs(&slice, &armed);
+	final = runs(&slice, &count);
 	if (actor->stats)
 		weir__stats_end(actor);
 	if (final)
 		retire(actor);
 	else
-		again = gate_rest(actor, armed,
+		again = gate_rest(actor, count,
 				  slice.portless ? WEIR__GATE_PORTLESS : 0);
 	weir__thread.actor = outer;
 	if (final)

@@ -602,8 +602,6 @@ void weir__in_linked(struct weir_in *in, struct weir__lane *lane,
 		    in->merge->rule != WEIR_MERGE_OPEN)
 			switch_lane(in, lane);
 	}
-	/* A consumer that runs and waits must look: there may be tokens. */
-	weir__port_unblock(&in->port);
 }
 
 void weir__in_partial(struct weir_port *port)

@@ -368,8 +368,6 @@ static void attach(struct weir_out *out, struct weir_in *in,
 		out->limit = out->tail;
 	}
 	weir__in_linked(in, lane, out);
-	/* A producer that runs and waits must look: there may be room. */
-	weir__port_unblock(&out->port);
 }
 
 int weir_link(struct weir_out *out, struct weir_in *in)

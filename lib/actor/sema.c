@@ -64,8 +64,6 @@ int weir_sema_set(struct weir_sema *sema, int64_t permits)
 	    __builtin_add_overflow(sema->used, now, &now))
 		return -EINVAL;
 	sema->used = now;
-	/* made ready by its owner, if it was blocked */
-	weir__port_unblock(&sema->port);
 	return 0;
 }
 

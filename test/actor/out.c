@@ -218,6 +218,40 @@ static void one_of_a_broadcast_may_leave_while_tokens_flow(void **state)
 	}
 }
 
+/* The slice that learns of it ends by its budget, with the port still counted:
+ * found by test/actor/random.c. */
+static void a_full_link_that_leaves_lets_the_others_go_on(void **state)
+{
+	struct weir_executor_options options = {.budget_turns = 1};
+	struct weir_sim *sim;
+	struct ledger ledger;
+	struct source source;
+	struct sink sinks[2];
+	size_t i;
+
+	assert_int_equal(weir_sim_new(&sim, 1, &options), 0);
+	ledger_init(&ledger, N);
+	source_init(&source, weir_sim_executor(sim), &ledger, 1, N);
+	assert_int_equal(weir_out_fan(&source.out, WEIR_BROADCAST, 16), 0);
+	for (i = 0; i < 2; i++) {
+		sink_init(&sinks[i], weir_sim_executor(sim), &ledger,
+			  i ? 16 : 1);
+		assert_int_equal(weir_link(&source.out, &sinks[i].in), 0);
+		assert_int_equal(weir_actor_start(&sinks[i].actor), 0);
+	}
+	weir_actor_suspend(&sinks[0].actor);
+	assert_int_equal(weir_actor_start(&source.actor), 0);
+	weir_sim_run(sim);
+	assert_int_equal(source.next, 2);
+	weir_actor_stop(&sinks[0].actor);
+	weir_sim_run(sim);
+	assert_int_equal(sinks[1].seen, N);
+	fate_check(&source.fate, 0);
+	ledger_check(&ledger);
+	ledger_fini(&ledger);
+	sim_free(sim);
+}
+
 static void the_source_ends_when_the_last_has_left(void **state)
 {
 	struct fan f;
@@ -360,6 +394,7 @@ int main(void)
 		cmocka_unit_test(broadcast_moves_at_the_slowest),
 		cmocka_unit_test(
 			one_of_a_broadcast_may_leave_while_tokens_flow),
+		cmocka_unit_test(a_full_link_that_leaves_lets_the_others_go_on),
 		cmocka_unit_test(the_source_ends_when_the_last_has_left),
 		cmocka_unit_test(a_share_that_fails_ends_that_link_alone),
 		cmocka_unit_test(
