@@ -27,8 +27,11 @@ struct weir__park {
 	uint32_t watched;
 	/* Searchers, or less (signed; claim 5). */
 	uint32_t searching __attribute__((aligned(WEIR__LINE)));
-	/* Bit i: worker i is parked, or about to be. */
-	uint64_t idle[WEIR_WORKERS_MAX / 64];
+	/* Bit i: worker i is parked, or about to be. Not on the same line:
+	 * who wakes one worker only looks here, and while all are awake that
+	 * stays in its cache. */
+	uint64_t idle[WEIR_WORKERS_MAX / 64]
+		__attribute__((aligned(WEIR__LINE)));
 };
 
 /* `sleepers` holds n, zeroed, and lives as long as the park. */

@@ -149,25 +149,41 @@ static int pool_submit(struct weir_executor *executor, struct weir_task *task)
 	return 0;
 }
 
-static int worker_submit(struct weir_executor *executor, struct weir_task *task)
+static void push_pinned(struct weir__worker *worker, struct weir_task *task)
 {
-	struct weir__worker *worker = worker_of(executor);
-	struct weir_threads *pool = worker->pool;
-	int rc;
+	weir__inbox_push(&worker->inbox, task);
+	weir__park_wake(&worker->pool->park, worker->index);
+}
 
-	if (weir__worker_self(pool) == worker) {
-		weir__fifo_push(&worker->private, task);
-		return 0;
-	}
-	rc = ready(pool, worker->index);
+static __attribute__((noinline)) int submit_pinned_outside(
+	struct weir__worker *worker, struct weir_task *task)
+{
+	struct weir_threads *pool = worker->pool;
+	int rc = ready(pool, worker->index);
+
 	if (rc < 0)
 		return rc;
 	ck_pr_inc_32(&pool->outside);
-	weir__inbox_push(&worker->inbox, task);
-	weir__park_wake(&pool->park, worker->index);
+	push_pinned(worker, task);
 	/* release: as in submit_outside() */
 	ck_pr_fence_release();
 	ck_pr_dec_32(&pool->outside);
+	return 0;
+}
+
+static int worker_submit(struct weir_executor *executor, struct weir_task *task)
+{
+	struct weir__worker *worker = worker_of(executor), *self;
+
+	self = weir__worker_self(worker->pool);
+	if (self == worker) {
+		weir__fifo_push(&worker->private, task);
+		return 0;
+	}
+	/* Our own workers are joined: they need not be counted. */
+	if (!self || ck_pr_load_32(&worker->pool->started) <= worker->index)
+		return submit_pinned_outside(worker, task);
+	push_pinned(worker, task);
 	return 0;
 }
 

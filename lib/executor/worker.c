@@ -13,6 +13,7 @@
 
 #define MARK_UNIT_NS 1024u	    /* of the time in a mark */
 #define SPIN_STALLS 16u		    /* between two looks at the clock */
+#define LINGER_STALLS 64u	    /* before a search begins */
 #define LOOK_MIN_NS 1000u	    /* between two looks at other workers */
 #define WATCH_MIN_NS (200 * 1000u)  /* the watcher's first sleep */
 #define WATCH_MAX_NS (2000 * 1000u) /* and its longest */
@@ -130,6 +131,7 @@ static void collect(struct weir__worker *worker)
 	for (; task; task = next) {
 		next = task->next;
 		weir__fifo_push(&worker->private, task);
+		worker->lingers = true;
 	}
 	if (weir__inbox_empty(&worker->pool->inbox))
 		return;
@@ -375,6 +377,25 @@ static void park(struct weir__worker *worker)
 		weir__park_unwatch(park);
 }
 
+/*
+ * A worker that others send tasks to waits for more, for about as long as it
+ * takes to bounce one back and forth, before it counts as searching: that
+ * count is one line for all workers, which would go back and forth as well.
+ * True: something came.
+ */
+static bool linger(struct weir__worker *worker)
+{
+	uint32_t i;
+
+	for (i = 0; i < LINGER_STALLS && worker->lingers; i++) {
+		if (collected(worker))
+			return true;
+		ck_pr_stall();
+	}
+	worker->lingers = false;
+	return false;
+}
+
 static void *run(struct weir__worker *worker)
 {
 	struct weir_threads *pool = worker->pool;
@@ -386,7 +407,9 @@ static void *run(struct weir__worker *worker)
 			park(worker);
 		}
 		found(worker);
-		work(worker);
+		do {
+			work(worker);
+		} while (linger(worker));
 		weir__park_search(&pool->park);
 	}
 }

@@ -36,6 +36,7 @@ struct weir__worker {
 	struct weir__fifo private __attribute__((aligned(WEIR__LINE)));
 	struct weir__fifo overflow; /* what found the ring full, in order */
 	bool private_next;	    /* whose turn: the private list's */
+	bool lingers;		    /* tasks came for this worker alone */
 	uint32_t victim;	    /* where the last look at others ended */
 	uint32_t slices_left;	    /* until the clock is read again */
 	uint32_t slices_between;
