@@ -8,9 +8,11 @@
  *
  * With a burst B above 1 on port 0 the rest of the stream may be less than a
  * burst, and is then one turn: the port is ready iff available >= B, or it has
- * ended and something is there. This the end makes true without a token, so it
- * unblocks as well as signals; else a port 0 that was armed with a token in it
- * stays counted for ever.
+ * ended and something is there. This the end makes true without a token, and it
+ * only signals; so the arming also takes a port off the count that is ready and
+ * still counted, by the same exchange. Else a port 0 that was armed with a token
+ * in it stays counted for ever. (With END_BOTH the end unblocks as well, and the
+ * arming need not.)
  *
  * The word of in-port 0 is tail * 2 + ended. Its producer puts T0 tokens, sets
  * the end, and signals (rule 5), since the end must be seen although another
@@ -20,6 +22,7 @@
  * switches port 0 off (rule 7) and turns go on with port 1 alone.
  *
  * -DT0=, -DT1=, -DB=, -DBUDGET=   sizes
+ * -DEND_BOTH          as above
  * -DNSIG              a third thread signals once, for no reason
  * Mutants, each must fail:
  * -DNO_END_SIGNAL     nothing follows the end
@@ -29,7 +32,7 @@
  * -DONLY_SIGNALLED    the slice asks only when it was signalled
  * -DNO_LAST_LOOK      the slice does not ask once more before it arms
  * -DEND_LEAVES        the ended port stays counted
- * -DNO_END_UNBLOCK    with B above 1 and NSIG: the end signals only
+ * -DCOUNT_STAYS       with B above 1 and NSIG: the arming takes none off
  * -DREST_STAYS        with B above 1: the rest of the stream is no turn
  */
 #define NA 1
@@ -100,7 +103,7 @@ proctype Stream()
 	gate_signal(M, f);
 #else
 	word = word + 1;
-#if !defined(NO_END_UNBLOCK) && !defined(NO_END_SIGNAL)
+#if defined(END_BOTH) || defined(END_UNBLOCKS)
 	unblock(0, f, x);
 #endif
 #if !defined(END_UNBLOCKS) && !defined(NO_END_SIGNAL)
@@ -161,7 +164,8 @@ inline ask()
 
 proctype Worker()
 {
-	byte n, b, v, t, k;
+	byte n, b, v, t;
+	short k;
 	bit f, x, s;
 
 end:	do
@@ -212,6 +216,15 @@ end:	do
 #endif
 		/* arm */
 		if
+#if !defined(END_BOTH) && !defined(COUNT_STAYS)
+		:: on0 && TURNS0(word) > 0 && blocked[0] == 1 ->
+			d_step {
+				x = blocked[0];
+				blocked[0] = 0;
+				k = k - x;
+				x = 0
+			}
+#endif
 		:: on0 && TURNS0(word) == 0 && blocked[0] == 0 ->
 			k++;
 			blocked[0] = 1;

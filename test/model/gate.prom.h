@@ -71,7 +71,7 @@ inline gate_signal(a, f)
 
 /*
  * The last swap (rule 3): add the k ports still counted and, in the same swap,
- * clear SCHEDULED, or keep it and submit again. k is a byte variable, left 0.
+ * clear SCHEDULED, or keep it and submit again. k is a variable, left 0.
  */
 inline gate_last(a, k, f)
 {

@@ -204,9 +204,9 @@ run quick 'ends==1' eos.pml '-DT1=1 -DNO_LAST_LOOK'
 run quick 'head[1]==' eos.pml '-DEND_LEAVES'
 run quick holds eos.pml '-DB=2 -DT0=3 -DT1=3 -DNSIG'
 run full holds eos.pml '-DB=3 -DT0=5 -DT1=4 -DNSIG -DBUDGET=2'
-run full holds eos.pml '-DT0=2 -DT1=3 -DNSIG -DNO_END_UNBLOCK'
+run full holds eos.pml '-DB=2 -DT0=3 -DT1=3 -DNSIG -DEND_BOTH'
 run quick 'ends==1' eos.pml '-DB=2 -DT0=1 -DT1=1 -DREST_STAYS'
-run quick 'ends==1' eos.pml '-DB=2 -DT0=1 -DT1=1 -DNSIG -DNO_END_UNBLOCK'
+run quick 'ends==1' eos.pml '-DB=2 -DT0=1 -DT1=1 -DNSIG -DCOUNT_STAYS'
 
 # Several ports behind one fence.
 run quick holds publish.pml
