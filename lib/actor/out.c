@@ -187,6 +187,8 @@ static void remove_sink(struct weir_out *out, struct weir__sink *gone)
 	*link = gone->next;
 	out->fan->n_sinks--;
 	weir__free(allocator(out), gone, sizeof(*gone));
+	/* The others may have room: rule 2, for who counts it already. */
+	weir__port_unblock(&out->port);
 }
 
 /* Another holder for every sink but the last; that one gets the item itself. */
