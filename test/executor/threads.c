@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -17,6 +18,12 @@
 #include "executor/worker.h"
 
 #define N_TASKS 1000
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SANITIZED true
+#else
+#define SANITIZED false
+#endif
 
 /* Opened once; who waits for it sleeps until then. */
 struct latch {
@@ -731,6 +738,50 @@ static void a_child_can_use_a_pool_that_has_not_started(void **state)
 	end(threads);
 }
 
+/*
+ * No thread can be made but, maybe, on the stacks of those that ended before.
+ * A sanitizer does not survive that.
+ */
+static int makes_threads_later(struct weir_threads *threads)
+{
+	uint32_t last = weir_threads_workers(threads) - 1;
+	struct rlimit kept, none;
+	struct signal some, more;
+	int rc, last_rc;
+
+	signal_init(&some, NULL);
+	signal_init(&more, NULL);
+	getrlimit(RLIMIT_AS, &kept);
+	none = (struct rlimit){.rlim_cur = 1, .rlim_max = kept.rlim_max};
+	setrlimit(RLIMIT_AS, &none);
+	rc = fake_submit(weir_threads_executor(threads), &some.fake);
+	last_rc = fake_submit(weir_threads_worker(threads, last), &more.fake);
+	setrlimit(RLIMIT_AS, &kept);
+	if (rc == 0)
+		latch_wait(&some.ran);
+	else if (rc != -EAGAIN && rc != -ENOMEM)
+		return 1;
+	if (last_rc != -EAGAIN && last_rc != -ENOMEM)
+		return 2;
+	if (fake_submit(weir_threads_worker(threads, last), &more.fake) != 0)
+		return 3;
+	latch_wait(&more.ran);
+	if (more.worker != last)
+		return 4;
+	return weir_threads_free(threads) == 0 ? 0 : 5;
+}
+
+static void threads_that_cannot_be_made_are_tried_again(void **state)
+{
+	struct weir_threads *threads;
+
+	if (SANITIZED)
+		skip();
+	threads = make(40);
+	assert_int_equal(in_child(makes_threads_later, threads), 0);
+	end(threads);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -758,6 +809,7 @@ int main(void)
 		cmocka_unit_test(workers_are_bound_to_their_cpus),
 		cmocka_unit_test(a_child_cannot_use_the_parents_threads),
 		cmocka_unit_test(a_child_can_use_a_pool_that_has_not_started),
+		cmocka_unit_test(threads_that_cannot_be_made_are_tried_again),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
