@@ -11,15 +11,21 @@
  * A has two out-ports, rings 0 and 1 to M, which has an out-port, ring 2 to C;
  * each ring holds CAP. A turn uses each port of its actor once, so that the
  * number of turns is the index of each. A does N turns. Every actor has a worker
- * of its own with an x86 store buffer: first in, first out, three entries, empty
+ * of its own with an x86 store buffer: first in, first out, six entries, empty
  * before any read-modify-write or fence goes on.
  *
+ * With TOGETHER all stores are plain and a full fence follows them. A run is
+ * published before the next, and the last one together with the arming: the
+ * flags, the indices, one fence, the peers, the second look.
+ *
  * -DN=, -DCAP=      sizes
+ * -DTOGETHER        as above
  * Mutants, each must fail:
  * -DLAST_PLAIN      the last index is a plain store as well
  * -DFIRST_EXCHANGE  the first index is the exchange, the others follow plain
  * -DNO_ARM_FENCE    the ports are armed without the fence
  * -DNO_RELOOK       the ports are not looked at again
+ * -DFENCE_BETWEEN   with TOGETHER: the fence is between flags and indices
  */
 #define NA 3
 #define A 0
@@ -45,7 +51,7 @@
 #define INDEX(p) (p)
 #define BLOCKED(p) (6 + p)
 byte mem[12];
-chan buffer[3] = [3] of { byte, byte };
+chan buffer[3] = [6] of { byte, byte };
 
 /* turns that port p of its owner, i turns done, allows */
 #define ALLOWS(p, i) (OUT(p) -> CAP - (i - mem[INDEX(PEER(p))]) : \
@@ -62,10 +68,79 @@ end:	do
 	od
 }
 
+/* all indices: plain stores but the last, or (TOGETHER) plain stores */
+inline publish()
+{
+	published = i;
+	p = FIRST(a);
+	do
+	:: p <= LAST(a) ->
+		if
+#if defined(LAST_PLAIN) || defined(TOGETHER)
+		:: true -> buffer[a]!INDEX(p),i
+#elif defined(FIRST_EXCHANGE)
+		:: p != FIRST(a) -> buffer[a]!INDEX(p),i
+		:: p == FIRST(a) ->
+			atomic { empty(buffer[a]) -> mem[INDEX(p)] = i }
+#else
+		:: p != LAST(a) -> buffer[a]!INDEX(p),i
+		:: p == LAST(a) ->      /* exchange */
+			atomic { empty(buffer[a]) -> mem[INDEX(p)] = i }
+#endif
+		fi;
+		p++
+	:: else -> break
+	od
+}
+
+inline wake_peers()
+{
+	p = FIRST(a);
+	do
+	:: p <= LAST(a) ->
+		if
+		:: mem[BLOCKED(PEER(p))] == 1 ->
+			empty(buffer[a]);
+			d_step {
+				x = mem[BLOCKED(PEER(p))];
+				mem[BLOCKED(PEER(p))] = 0
+			}
+			if
+			:: x == 1 ->
+				x = 0;
+				v = OWNER(PEER(p));
+				gate_dec(v, f);
+				v = 0
+			:: else
+			fi
+		:: else
+		fi;
+		p++
+	:: else -> break
+	od
+}
+
+inline arm()
+{
+	p = FIRST(a);
+	do
+	:: p <= LAST(a) ->
+		if
+		:: ALLOWS(p, i) == 0 && mem[BLOCKED(p)] == 0 ->
+			mine[p] = 1;
+			k++;
+			buffer[a]!BLOCKED(p),1
+		:: else
+		fi;
+		p++
+	:: else -> break
+	od
+}
+
 proctype Worker(byte a)
 {
-	byte i, n, p, k, v;
-	bit f, x;
+	byte i, published, n, p, k, v;
+	bit f, x, wake;
 	bit mine[6];
 
 end:	do
@@ -91,77 +166,49 @@ end:	do
 			:: else -> break
 			od;
 			if :: n == 0 -> break :: else fi;
-			i = i + n;
-			/* publish all */
-			p = FIRST(a);
-			do
-			:: p <= LAST(a) ->
-				if
-#if defined(LAST_PLAIN)
-				:: true -> buffer[a]!INDEX(p),i
-#elif defined(FIRST_EXCHANGE)
-				:: p != FIRST(a) -> buffer[a]!INDEX(p),i
-				:: p == FIRST(a) ->
-					atomic {
-						empty(buffer[a]) ->
-						mem[INDEX(p)] = i
-					}
-#else
-				:: p != LAST(a) -> buffer[a]!INDEX(p),i
-				:: p == LAST(a) ->      /* exchange */
-					atomic {
-						empty(buffer[a]) ->
-						mem[INDEX(p)] = i
-					}
+#ifdef TOGETHER
+			/* the last run, before the next; the end does its own */
+			if
+			:: i != published ->
+				publish();
+				empty(buffer[a]);
+				wake_peers()
+			:: else
+			fi;
 #endif
-				fi;
-				p++
-			:: else -> break
-			od;
-			/* unblock the peers */
-			p = FIRST(a);
-			do
-			:: p <= LAST(a) ->
-				if
-				:: mem[BLOCKED(PEER(p))] == 1 ->
-					empty(buffer[a]);
-					d_step {
-						x = mem[BLOCKED(PEER(p))];
-						mem[BLOCKED(PEER(p))] = 0
-					}
-					if
-					:: x == 1 -> x = 0;
-						v = OWNER(PEER(p));
-						gate_dec(v, f);
-						v = 0
-					:: else
-					fi
-				:: else
-				fi;
-				p++
-			:: else -> break
-			od
+			i = i + n;
+#ifndef TOGETHER
+			publish();
+			wake_peers()
+#endif
 		od;
+#ifndef TOGETHER
 		if
 		:: a == A && i == N -> break    /* keeps SCHEDULED */
 		:: else
 		fi;
-		/* arm: the flags, one fence, look again, the last swap */
-		p = FIRST(a);
-		do
-		:: p <= LAST(a) ->
-			if
-			:: ALLOWS(p, i) == 0 && mem[BLOCKED(p)] == 0 ->
-				mine[p] = 1;
-				k++;
-				buffer[a]!BLOCKED(p),1
-			:: else
-			fi;
-			p++
-		:: else -> break
-		od;
+#endif
+#ifdef FENCE_BETWEEN
+		wake = (i != published);
+		arm();
+		empty(buffer[a]);
+		if :: wake -> publish() :: else fi;
+		if :: wake -> wake_peers() :: else fi;
+#elif defined(TOGETHER)
+		/* the flags, the indices, one fence, the peers, look again */
+		wake = (i != published);
+		arm();
+		if :: wake -> publish() :: else fi;
 #ifndef NO_ARM_FENCE
 		empty(buffer[a]);
+#endif
+		if :: wake -> wake_peers() :: else fi;
+#else
+		/* the flags, one fence, look again */
+		arm();
+#ifndef NO_ARM_FENCE
+		empty(buffer[a]);
+#endif
 #endif
 		p = FIRST(a);
 		do
@@ -182,9 +229,15 @@ end:	do
 			d_step { mine[p] = 0; p++ }
 		:: else -> break
 		od;
+#ifdef TOGETHER
+		if
+		:: a == A && i == N -> break    /* keeps SCHEDULED */
+		:: else
+		fi;
+#endif
 		empty(buffer[a]);
 		gate_last(a, k, f);
-		d_step { p = 0; n = 0 }
+		d_step { p = 0; n = 0; wake = 0 }
 	od
 }
 

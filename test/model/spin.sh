@@ -209,7 +209,9 @@ run quick 'ends==1' eos.pml '-DB=2 -DT0=1 -DT1=1 -DREST_STAYS'
 run quick 'ends==1' eos.pml '-DB=2 -DT0=1 -DT1=1 -DNSIG -DCOUNT_STAYS'
 
 # Several ports behind one fence.
-run quick holds publish.pml
+run full holds publish.pml
+run quick holds publish.pml '-DTOGETHER'
+run full holds publish.pml '-DTOGETHER -DN=3 -DCAP=2'
 run full holds publish.pml '-DN=4'
 run full holds publish.pml '-DN=6'
 run full holds publish.pml '-DN=4 -DCAP=2'
@@ -217,6 +219,9 @@ run quick 'mem[' publish.pml '-DLAST_PLAIN'
 run quick 'mem[' publish.pml '-DFIRST_EXCHANGE'
 run quick 'mem[' publish.pml '-DNO_ARM_FENCE'
 run quick 'mem[' publish.pml '-DNO_RELOOK'
+run quick 'mem[' publish.pml '-DTOGETHER -DN=3 -DCAP=2 -DNO_ARM_FENCE'
+run quick 'mem[' publish.pml '-DTOGETHER -DN=3 -DCAP=2 -DFENCE_BETWEEN'
+run quick 'mem[' publish.pml '-DTOGETHER -DN=3 -DCAP=2 -DNO_RELOOK'
 
 # Timers.
 run quick holds timer.pml
