@@ -132,7 +132,9 @@ static enum explorer_status explore(void)
 			return EXPLORER_INCOMPLETE;
 		explorer.grew = false;
 		run_execution();
-		if (explorer.outcome == FAILED)
+		/* If it grew, its choices would not lead there again. */
+		if (explorer.outcome == FAILED &&
+		    (!explorer.grew || o->replay != NULL))
 			return EXPLORER_FAILED;
 		if (explorer.grew)
 			explorer.n_choices = 0;

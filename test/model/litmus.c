@@ -586,7 +586,7 @@ static void make_object(void *context)
 	WORDS(w);
 
 	w->object = explorer_alloc(sizeof(*w->object));
-	w->x = 2; /* holders */
+	w->x = *w->object = 2; /* holders */
 }
 
 static void drop(struct words *w, bool release, bool acquire)
@@ -698,6 +698,33 @@ static void use_after_free_is_found(void **state)
 	on_object(EXPLORER_FAILED, free_twice, NULL, "free on freed memory");
 	on_object(EXPLORER_FAILED, overrun, NULL, "on no memory");
 	on_object(EXPLORER_FAILED, use_and_drop, NULL, "explorer_allocated()");
+}
+
+/* The count is in what is freed: who read the last drop has seen it done. */
+THREAD(drop_own_count)
+{
+	WORDS(w);
+
+	ck_pr_fence_release();
+	if (ck_pr_faa_32(w->object, (uint32_t)-1) != 1)
+		return;
+	ck_pr_fence_acquire();
+	explorer_free(w->object);
+}
+
+THREAD(drop_own_count_unfenced)
+{
+	WORDS(w);
+
+	if (ck_pr_faa_32(w->object, (uint32_t)-1) == 1)
+		explorer_free(w->object);
+}
+
+static void count_may_be_in_what_is_freed(void **state)
+{
+	on_object(EXPLORER_PASSED, drop_own_count, drop_own_count, "");
+	on_object(EXPLORER_FAILED, drop_own_count, drop_own_count_unfenced,
+		  "race");
 }
 
 /* In time, but not in any order: the access may be done after the free. */
@@ -989,6 +1016,7 @@ int main(void)
 		cmocka_unit_test(lost_wake_up_is_found),
 		cmocka_unit_test(time_runs_out_only_when_nobody_wakes),
 		cmocka_unit_test(use_after_free_is_found),
+		cmocka_unit_test(count_may_be_in_what_is_freed),
 		cmocka_unit_test(free_must_be_ordered),
 		cmocka_unit_test(faults_are_failures),
 		cmocka_unit_test(failure_can_be_replayed),

@@ -59,6 +59,8 @@ struct word {
 	int16_t lane;
 	uint8_t size;
 	int16_t epochs[KINDS][EXPLORER_THREADS]; /* of the last access */
+	/* Its timestamp, if it was a write; else none that anybody sees. */
+	int16_t written[KINDS][EXPLORER_THREADS];
 	/* Over all executions of a run: */
 	uint8_t readers, writers; /* bit per thread */
 	bool shared;

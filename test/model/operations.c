@@ -49,6 +49,7 @@ static uint16_t write_message(struct word *word, uint16_t behind,
 	       (size_t)n_vectors * sizeof(lanes_vector));
 	m->n_vectors = (int16_t)n_vectors;
 	m->view.lane[word->lane] = m->timestamp;
+	word->written[kind][explorer.current] = m->timestamp;
 	t->used[kind] = true;
 	raise_lane(&t->coherent, word->lane, m->timestamp);
 	raise_lane(&t->seen[kind], word->lane, m->timestamp);

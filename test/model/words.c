@@ -223,6 +223,7 @@ struct word *enter(const void *target, unsigned int size, enum kind kind)
 	note_user(word, kind != LOAD);
 	plain_check_word(target, size, kind);
 	word->epochs[kind][explorer.current] = current_thread()->epoch;
+	word->written[kind][explorer.current] = INT16_MAX;
 	return word;
 }
 
@@ -248,15 +249,22 @@ bool memory_read_is_ordered(uintptr_t address)
 		       newest->timestamp;
 }
 
-static bool all_are_known(const struct word *word)
+/* By the clock of its thread, or because what it wrote has been seen. */
+static bool is_known(const struct word *word, enum kind kind, int thread)
 {
 	const struct view *bound = &current_thread()->bound[STORE];
 
+	return word->epochs[kind][thread] <=
+		       bound->lane[clock_lane(kind, thread)] ||
+	       word->written[kind][thread] <= bound->lane[word->lane];
+}
+
+static bool all_are_known(const struct word *word)
+{
 	for (int k = 0; k < KINDS; k++)
 		for (int t = 0; t < EXPLORER_THREADS; t++)
 			if (t != explorer.current &&
-			    word->epochs[k][t] >
-				    bound->lane[clock_lane((enum kind)k, t)])
+			    !is_known(word, (enum kind)k, t))
 				return false;
 	return true;
 }
