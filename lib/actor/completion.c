@@ -280,7 +280,7 @@ int weir_latch_count_down(struct weir_latch *latch, int64_t n)
 		return -EINVAL;
 	count = (uint64_t *)&latch->count;
 	old = ck_pr_load_64(count);
-	/* release: what was done before; pairs with the acquire of the last */
+	/* release: what was done before; pairs with the lock of the last */
 	ck_pr_fence_release();
 	do {
 		if (old < (uint64_t)n)
@@ -288,9 +288,8 @@ int weir_latch_count_down(struct weir_latch *latch, int64_t n)
 	} while (!ck_pr_cas_64_value(count, old, old - (uint64_t)n, &old));
 	if (old != (uint64_t)n)
 		return 0;
-	/* acquire: what all others did before they counted */
-	ck_pr_fence_acquire();
-	/* it may have been failed by hand */
+	/* No acquire, of what all others did before they counted: that of the
+	 * lock does. It may have been failed by hand. */
 	(void)complete(&latch->completion, NULL, NULL);
 	return 0;
 }

@@ -22,15 +22,18 @@
 
 enum { CLOSED = 1u << 0, DECIDED = 1u << 1, SWEEP = 1u << 2 };
 
-/* Sets bits; returns what was set before. Full barrier both ways. */
+/*
+ * Sets bits; returns what was set before. No release: the list, which is what
+ * the second of rule 3 reads, was released by the lock of the completion that
+ * the last member was added to.
+ */
 static uint32_t set(struct weir_join *join, uint32_t bits)
 {
 	uint32_t old = ck_pr_load_32(&join->state);
 
-	/* release: the list, by close; pairs with the acquire of the second */
-	ck_pr_fence_release();
 	while (!ck_pr_cas_32_value(&join->state, old, old | bits, &old))
 		;
+	/* acquire: the list; pairs with the release in that unlock */
 	ck_pr_fence_acquire();
 	return old;
 }

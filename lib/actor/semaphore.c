@@ -75,7 +75,7 @@ static bool take(struct weir_semaphore *self, int64_t n)
 	} while (!ck_pr_cas_64_value(&self->word, old, old - 2 * (uint64_t)n,
 				     &old));
 	/* acquire: what came before the releases of these permits; pairs with
-	 * the releases in add() and serve() */
+	 * the release in add() */
 	ck_pr_fence_acquire();
 	return true;
 }
@@ -118,10 +118,8 @@ static void serve(struct weir_semaphore *self, struct weir__granted *granted)
 	uint64_t permits = ck_pr_load_64(&self->word) >> 1;
 	struct weir__claim *claim;
 
-	/* acquire: what came before the releases of these permits, for those
-	 * who are granted them now, and those who find the rest; pairs with
-	 * the release in add() */
-	ck_pr_fence_acquire();
+	/* No acquire: who set the bit has read the releases of these permits,
+	 * and the lock orders us after it. */
 	while (self->waiters.head) {
 		claim = weir_container_of(self->waiters.head,
 					  struct weir__claim, waiter);
@@ -130,8 +128,9 @@ static void serve(struct weir_semaphore *self, struct weir__granted *granted)
 		permits -= (uint64_t)claim->n;
 		weir__granted_push(granted, weir__waiters_pop(&self->waiters));
 	}
-	/* release: for take(), if that was the last of the queue */
-	ck_pr_fence_release();
+	/* No release, for take(), either: there is nothing of our own to pass
+	 * on but what add() has, and the lock's acquire has put all that we
+	 * got before this store. */
 	ck_pr_store_64(&self->word,
 		       2 * permits + (self->waiters.head ? WAITERS : 0));
 }
@@ -145,8 +144,8 @@ static int add(struct weir_semaphore *self, int64_t n, uint64_t stop,
 {
 	uint64_t old = ck_pr_load_64(&self->word);
 
-	/* release: what the permits protect; pairs with the acquires in take(),
-	 * take_or_queue() and serve() */
+	/* release: what the permits protect; pairs with the acquires in take()
+	 * and take_or_queue(), or by the lock with who is woken */
 	ck_pr_fence_release();
 	do {
 		if (old & stop)
