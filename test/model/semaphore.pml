@@ -19,6 +19,11 @@
  * granted and passes it on. A thread's waiter lives on its stack: the grant is
  * the granter's last touch.
  *
+ * With MARK_LATE the release removes the waiter under the lock and marks the
+ * grant after it. A final slice that then finds its waiter neither in the queue
+ * nor granted abandons it, and the granter, which marks by a swap, sees that and
+ * releases the permit again.
+ *
  * Actors 0 and 1 and the thread want a permit each, the actors TURNS times.
  * Releasers release P permits. Z stops actor 0, or does not. The thread may
  * give up: under the lock it removes itself or finds that it was granted.
@@ -26,6 +31,7 @@
  * -DP=, -DTURNS=     sizes
  * -DNO_STOP          Z does not stop actor 0
  * -DGIVE_BACK        a turn releases its permit at its end
+ * -DMARK_LATE        as above
  * Mutants, each must fail:
  * -DDOUBLE           a release with a waiter also makes a permit free
  * -DHINT             a release makes a permit free and wakes the first waiter
@@ -41,6 +47,7 @@
  * -DNO_REF           an actor's waiter has no reference
  * -DDROP_FIRST       the granter drops, then unblocks
  * -DTOUCH_STACK      the granter touches a thread's waiter after the grant
+ * -DABANDON_FORGETS  with MARK_LATE: the granter keeps an abandoned permit
  */
 #define NA 2
 #define T 2             /* the thread, as a taker */
@@ -59,6 +66,7 @@ byte free;
 byte queue[3], waiting;         /* waiting: how many */
 bit held[3];                    /* granted and not used */
 
+bit abandoned[2];               /* MARK_LATE */
 bit enqueued[2];                /* the actor's own: it waits for a grant */
 byte turns[2];
 bit blocked[2];
@@ -136,6 +144,10 @@ inline enqueue(id)
 /* one permit: to the first waiter, w, or free */
 inline release(w, f, x)
 {
+#ifdef MARK_LATE
+	do
+	:: true ->
+#endif
 	d_step {
 		if
 		:: waiting > 0 ->
@@ -153,7 +165,7 @@ inline release(w, f, x)
 			if :: w == T -> held[w] = 1 :: else -> pending[w] = 1 fi
 #elif defined(GRANT_APART)
 			free++
-#elif defined(UNBLOCK_FIRST)
+#elif defined(UNBLOCK_FIRST) || defined(MARK_LATE)
 			if :: w == T -> held[T] = 1 :: else fi
 #else
 			held[w] = 1
@@ -175,7 +187,17 @@ inline release(w, f, x)
 #ifdef DROP_FIRST
 		drop_ref(w);
 #endif
+#ifdef MARK_LATE
+		d_step {
+			TOUCH(w);
+			x = abandoned[w];
+			abandoned[w] = 0;
+			held[w] = !x
+		};
+		if :: !x -> unblock(w, f, x) :: else fi;
+#else
 		unblock(w, f, x);
+#endif
 #ifdef UNBLOCK_FIRST
 		d_step { TOUCH(w); held[w] = 1 };
 #endif
@@ -190,6 +212,16 @@ inline release(w, f, x)
 		skip
 	:: else
 	fi;
+#ifdef MARK_LATE
+	/* it was given up meanwhile: the permit goes on */
+#ifndef ABANDON_FORGETS
+	if :: x -> x = 0 :: else -> break fi
+#else
+	x = 0;
+	break
+#endif
+	od;
+#endif
 	w = NONE
 }
 
@@ -310,7 +342,14 @@ end:	do
 		:: fin ->
 			/* leave the queue, or pass the permit on */
 #ifndef STOP_LEAVES
-#ifdef STOP_APART
+#ifdef MARK_LATE
+			d_step { remove(a, x) };
+			d_step {
+				w = (held[a] -> a : NONE);
+				held[a] = 0;
+				abandoned[a] = (enqueued[a] && !x && w == NONE)
+			};
+#elif defined(STOP_APART)
 			fin = held[a];
 			d_step {
 				remove(a, x);

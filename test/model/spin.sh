@@ -240,6 +240,8 @@ run quick nothing_lost timer.pml '-DFIRERS=1 -DNO_FIRE_FENCE'
 # A shared semaphore.
 run quick holds semaphore.pml '-DP=1'
 run quick holds semaphore.pml '-DP=1 -DGIVE_BACK -DNO_STOP'
+run full holds semaphore.pml '-DP=1 -DMARK_LATE'
+run full holds semaphore.pml '-DP=2 -DMARK_LATE'
 run full holds semaphore.pml '-DP=2'
 run full holds semaphore.pml
 run full holds semaphore.pml '-DP=1 -DGIVE_BACK'
@@ -258,6 +260,7 @@ run quick none_stuck semaphore.pml '-DNO_STOP -DNO_GRANT_FENCE'
 run quick none_stuck semaphore.pml '-DNO_STOP -DNO_RELOOK'
 run quick 'freed[' semaphore.pml '-DNO_REF'
 run quick 'freed[' semaphore.pml '-DDROP_FIRST'
+run quick permits_kept semaphore.pml '-DP=1 -DMARK_LATE -DABANDON_FORGETS'
 run quick on_stack semaphore.pml '-DTOUCH_STACK'
 
 # Parking.
