@@ -56,7 +56,8 @@ WEIR_API int weir_out_fan(struct weir_out *out, enum weir_fan way,
  * Joins an out-port to an in-port. Each end must be the caller's: its actor
  * not started yet, or in a turn or handler of its own. Either end then holds
  * a reference on the other's actor until the stream ends or is cancelled.
- * -EINVAL: null, items that differ, a burst above the in-port's capacity.
+ * -EINVAL: null, items that differ, bursts that could wait for each other:
+ * the in-port's capacity is less than both together less one.
  * -EPERM: not the caller's. -EISCONN: an end that has its link already.
  * -EPIPE: ended or cancelled. -ENOTSUP: a second link of a broadcast whose
  * items can be dropped and not shared. -ENOMEM. Then nothing has changed.

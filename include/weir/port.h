@@ -35,8 +35,10 @@ struct weir_port {
  * The most tokens, items or permits that one turn takes or puts here, 1
  * unless set: the port is unblocked only when that many are certain, so that
  * a turn needs no check. At the end of a stream one last turn may find fewer.
- * -EPERM; -EINVAL: null, 0, above WEIR_BURST_MAX or the port's capacity.
- * Owner.
+ * In-ports and out-ports: before start only, and on a link the capacity must be
+ * at least both ends' bursts less one, or each could wait for the other.
+ * -EPERM; -EINVAL: null, 0, above WEIR_BURST_MAX or what the port or its link
+ * can hold; then nothing has changed. Owner.
  */
 WEIR_API int weir_port_set_burst(struct weir_port *port, uint32_t burst);
 

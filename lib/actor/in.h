@@ -73,6 +73,17 @@ static inline void **weir__lane_slots(struct weir__lane *lane)
 	return (void **)(void *)(lane->words + 2 * WEIR__LINE_WORDS);
 }
 
+/*
+ * True if turns with these bursts on a link into `in` cannot block each other:
+ * beside tokens that are too few for the one there is always room for the
+ * other's (test/model/burst.pml).
+ */
+static inline bool weir__bursts_fit(uint32_t out_burst, uint32_t in_burst,
+				    const struct weir_in *in)
+{
+	return out_burst + in_burst - 1 <= in->mask + 1;
+}
+
 /* Tokens between two indices of a lane. */
 static inline uint32_t weir__index_diff(uint32_t later, uint32_t earlier)
 {

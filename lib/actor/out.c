@@ -322,7 +322,7 @@ int weir__link_check(const struct weir_out *out, const struct weir_in *in)
 		return -EPERM;
 	if (in->items && in->items != out->items)
 		return -EINVAL;
-	if (out->port.burst > in->mask + 1)
+	if (!weir__bursts_fit(out->port.burst, in->port.burst, in))
 		return -EINVAL;
 	if (out->out_flags)
 		return -EPIPE;

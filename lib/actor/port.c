@@ -8,10 +8,10 @@
 #include <ck_pr.h>
 
 #include <weir/any.h>
-#include <weir/in.h>
-#include <weir/out.h>
 
 #include "actor/gate.h"
+#include "actor/in.h"
+#include "actor/out.h"
 
 static const struct weir__port_ops *const kinds[WEIR__PORT_OTHER] = {
 	[WEIR__PORT_IN] = &weir__in_ops,
@@ -105,15 +105,37 @@ int weir_port_require(struct weir_port *port)
 	return 0;
 }
 
-/* The most tokens the port can hold, as far as it is known yet. */
-static uint32_t capacity(const struct weir_port *port)
+static bool in_burst_fits(const struct weir_in *in, uint32_t burst)
 {
-	if (port->kind == WEIR__PORT_IN)
-		return ((const struct weir_in *)port)->mask + 1;
-	if (port->kind == WEIR__PORT_OUT &&
-	    ((const struct weir_out *)port)->slots)
-		return ((const struct weir_out *)port)->mask + 1;
-	return WEIR_BURST_MAX;
+	const struct weir__merge_lane *lane;
+
+	if (burst > in->mask + 1)
+		return false;
+	if (in->lane.out &&
+	    !weir__bursts_fit(in->lane.out->port.burst, burst, in))
+		return false;
+	for (lane = in->merge ? in->merge->lanes : NULL; lane;
+	     lane = lane->next)
+		if (lane->lane.out &&
+		    !weir__bursts_fit(lane->lane.out->port.burst, burst, in))
+			return false;
+	return true;
+}
+
+static bool out_burst_fits(const struct weir_out *out, uint32_t burst)
+{
+	const struct weir__sink *sink;
+
+	if (out->lane && !weir__bursts_fit(burst, out->in->port.burst, out->in))
+		return false;
+	if (!out->fan)
+		return true;
+	if (burst > out->mask + 1)
+		return false;
+	for (sink = out->fan->sinks; sink; sink = sink->next)
+		if (!weir__bursts_fit(burst, sink->in->port.burst, sink->in))
+			return false;
+	return true;
 }
 
 int weir_port_set_burst(struct weir_port *port, uint32_t burst)
@@ -122,8 +144,17 @@ int weir_port_set_burst(struct weir_port *port, uint32_t burst)
 
 	if (rc < 0)
 		return rc;
-	if (burst == 0 || burst > WEIR_BURST_MAX || burst > capacity(port))
+	if (burst == 0 || burst > WEIR_BURST_MAX)
 		return -EINVAL;
+	if (port->kind == WEIR__PORT_IN || port->kind == WEIR__PORT_OUT) {
+		/* the other end relies on it */
+		if (weir__state(port->actor) != WEIR__STATE_NEW)
+			return -EPERM;
+		if (port->kind == WEIR__PORT_IN
+			    ? !in_burst_fits((struct weir_in *)port, burst)
+			    : !out_burst_fits((struct weir_out *)port, burst))
+			return -EINVAL;
+	}
 	port->burst = (uint16_t)burst;
 	weir__actor_break(port->actor);
 	return 0;

@@ -280,6 +280,53 @@ static void bad_bursts_are_refused(void **state)
 	sim_free(sim);
 }
 
+/* Two in-ports of burst 2; takes what is there of each. */
+struct doubler {
+	struct weir_actor actor;
+	struct weir_in left, right;
+	uint32_t turns, taken, ends;
+};
+
+static inline int doubler_turn(struct weir_actor *actor)
+{
+	struct doubler *self = weir_container_of(actor, struct doubler, actor);
+
+	self->turns++;
+	for (; weir_in_count(&self->left); self->taken++)
+		weir_in_take(&self->left);
+	for (; weir_in_count(&self->right); self->taken++)
+		weir_in_take(&self->right);
+	return 0;
+}
+WEIR_TURN(doubler_turn)
+
+/* Found by test/model/eos.pml: the rest was ready, and still counted. */
+static void a_rest_lets_a_turn_run_when_the_other_port_is_ready(void **state)
+{
+	static const struct weir_actor_ops ops = {.turns = doubler_turn_n};
+	struct weir_sim *sim = sim_new(1);
+	struct doubler doubler = {0};
+
+	weir_actor_init(&doubler.actor, &ops, weir_sim_executor(sim));
+	weir_in_init(&doubler.left, &doubler.actor, 4, NULL);
+	weir_in_init(&doubler.right, &doubler.actor, 4, NULL);
+	assert_int_equal(weir_port_set_burst(&doubler.left.port, 2), 0);
+	assert_int_equal(weir_port_set_burst(&doubler.right.port, 2), 0);
+	assert_int_equal(weir_actor_start(&doubler.actor), 0);
+	assert_int_equal(weir_in_put(&doubler.left, NULL), 0);
+	assert_int_equal(weir_in_put(&doubler.right, NULL), 0);
+	weir_sim_run(sim);
+	assert_int_equal(weir_in_end(&doubler.left, NULL), 0);
+	weir_sim_run(sim);
+	assert_int_equal(doubler.turns, 0);
+	assert_int_equal(weir_in_put(&doubler.right, NULL), 0);
+	weir_sim_run(sim);
+	assert_int_equal(doubler.turns, 1);
+	assert_int_equal(doubler.taken, 3);
+	assert_int_equal(weir_executor_alive(weir_sim_executor(sim)), 0);
+	sim_free(sim);
+}
+
 /* Peeks, and fails before it has consumed. */
 static inline int peeking_turn(struct weir_actor *actor)
 {
@@ -537,6 +584,8 @@ int main(void)
 		cmocka_unit_test(a_turn_with_a_burst_waits_for_that_many),
 		cmocka_unit_test(
 			a_rest_that_no_turn_wants_is_dropped_at_the_end),
+		cmocka_unit_test(
+			a_rest_lets_a_turn_run_when_the_other_port_is_ready),
 		cmocka_unit_test(taking_more_than_there_is_fails_the_turn),
 		cmocka_unit_test(bad_bursts_are_refused),
 		cmocka_unit_test(a_token_peeked_at_and_not_consumed_is_dropped),

@@ -42,6 +42,36 @@ static void misuse_of_links_is_refused(void **state)
 	sim_free(sim);
 }
 
+/* Found by test/model/burst.pml: two tokens left are too few for a turn that
+ * takes three, and leave too little room for one that puts three. */
+static void bursts_that_could_wait_for_each_other_are_refused(void **state)
+{
+	struct weir_sim *sim = sim_new(1);
+	struct pair pair;
+	struct source source;
+	struct sink sink;
+
+	pair_init(&pair, weir_sim_executor(sim), N, 4);
+	source_init(&source, weir_sim_executor(sim), &pair.ledger, 1, 0);
+	sink_init(&sink, weir_sim_executor(sim), &pair.ledger, 4);
+	assert_int_equal(weir_port_set_burst(&source.out.port, 3), 0);
+	assert_int_equal(weir_port_set_burst(&sink.in.port, 3), 0);
+	assert_int_equal(weir_link(&source.out, &sink.in), -EINVAL);
+	assert_int_equal(weir_port_set_burst(&sink.in.port, 2), 0);
+	assert_int_equal(weir_link(&source.out, &sink.in), 0);
+	/* nor afterwards, from either end */
+	assert_int_equal(weir_port_set_burst(&sink.in.port, 3), -EINVAL);
+	assert_int_equal(weir_port_set_burst(&source.out.port, 4), -EINVAL);
+	assert_int_equal(weir_port_set_burst(&source.out.port, 2), 0);
+	assert_int_equal(weir_port_set_burst(&sink.in.port, 3), 0);
+	weir_actor_stop(&source.actor);
+	weir_actor_stop(&sink.actor);
+	pair_start(&pair);
+	weir_sim_run(sim);
+	pair_fini(&pair);
+	sim_free(sim);
+}
+
 static void a_put_outside_a_turn_is_refused(void **state)
 {
 	struct weir_sim *sim = sim_new(1);
@@ -388,6 +418,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(misuse_of_links_is_refused),
+		cmocka_unit_test(
+			bursts_that_could_wait_for_each_other_are_refused),
 		cmocka_unit_test(a_put_outside_a_turn_is_refused),
 		cmocka_unit_test(an_unlinked_out_port_holds_its_actor_back),
 		cmocka_unit_test(an_actor_that_runs_may_link_and_start_others),
