@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The scenarios about actors, ports and links, and the weakening over all of
+ * them at once: a fence of the gate is met in each.
+ */
+#undef NDEBUG
+#include <assert.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "scene.h"
+
+static const struct scene_group *const groups[] = {
+	&firing,
+	&links,
+	&stops,
+	&ports,
+};
+#define N_GROUPS (sizeof(groups) / sizeof(groups[0]))
+
+static const struct explorer_scenario *scenarios[64];
+static size_t n_scenarios;
+
+static int collect(void **state)
+{
+	size_t g, i;
+
+	for (g = 0; g < N_GROUPS; g++)
+		for (i = 0; i < groups[g]->n; i++)
+			scenarios[n_scenarios++] = &groups[g]->scenarios[i];
+	return 0;
+}
+
+static void nothing_is_lost_or_touched_too_late(void **state)
+{
+	struct explorer_result result;
+	size_t i;
+
+	for (i = 0; i < n_scenarios; i++)
+		assert_int_equal(explorer_run(scenarios[i], NULL, &result),
+				 EXPLORER_PASSED);
+}
+
+static void so_it_is_on_x86(void **state)
+{
+	const struct explorer_options options = {.tso = true};
+	struct explorer_result result;
+	size_t i;
+
+	for (i = 0; i < n_scenarios; i++)
+		assert_int_equal(explorer_run(scenarios[i], &options, &result),
+				 EXPLORER_PASSED);
+}
+
+/* This one explores unweakened as well. */
+static void every_fence_is_needed(void **state)
+{
+	static const struct explorer_exception exceptions[] = {
+		{"gate.c", "handle_signals", "ck_pr_fence_atomic", 0,
+		 "without it the second exchange may come before the first: "
+		 "load buffering, which is not modelled"},
+		{"in.c", "cancel_lane", "ck_pr_or_32", 0,
+		 "nobody else writes the state of a linked lane; atomic, as "
+		 "the put lane's is"},
+		{"in.c", "in_close", "ck_pr_or_32", 0,
+		 "a reservation that it undoes is found by its mark"},
+	};
+	struct explorer_weaken_result result;
+
+	assert_true(explorer_weaken(scenarios, n_scenarios, NULL, exceptions,
+				    sizeof(exceptions) / sizeof(exceptions[0]),
+				    &result));
+	assert_true(result.killed > 0);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(nothing_is_lost_or_touched_too_late),
+		cmocka_unit_test(so_it_is_on_x86),
+		cmocka_unit_test(every_fence_is_needed),
+	};
+
+	return cmocka_run_group_tests(tests, collect, NULL);
+}

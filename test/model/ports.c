@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Suspension, sets of ports that change, the other kinds of ports, the
+ * registry. */
+#include "scene.h"
+
+#include <ck_pr.h>
+
+static struct node *node_of(struct weir_actor *actor)
+{
+	return weir_container_of(actor, struct node, actor);
+}
+
+static struct node *two_ports(struct scene *s, weir_turns *turns)
+{
+	struct node *node = scene_node(s, turns);
+	int i;
+
+	for (i = 0; i < 2; i++)
+		explorer_assert(weir_in_init(&node->in[i], &node->actor, 1,
+					     &s->items) == 0);
+	return node;
+}
+
+static void put_0(void *context)
+{
+	struct scene *s = context;
+
+	scene_put(s->nodes[0], 0, 0);
+}
+
+static void put_1(void *context)
+{
+	struct scene *s = context;
+
+	scene_put(s->nodes[0], 1, 1);
+}
+
+static void run(void *context)
+{
+	struct scene *s = context;
+
+	while (scene_run(s, 0))
+		;
+}
+
+static void signal(void *context)
+{
+	struct scene *s = context;
+
+	ck_pr_store_32(&s->payload[0], 1);
+	weir_actor_signal(&s->nodes[0]->actor);
+}
+
+static void signal_seen(void *context)
+{
+	struct scene *s = context;
+
+	scene_at_rest(context);
+	explorer_assert(s->fates[0].seen[0]);
+}
+
+/* --- Suspension ----------------------------------------------------------- */
+
+static void sink_at_once(void *context)
+{
+	struct scene *s = scene_open(context, true);
+
+	scene_sink(s, 1);
+	scene_start(s);
+}
+
+static void sink_queued(void *context)
+{
+	struct scene *s = scene_open(context, false);
+
+	scene_sink(s, 1);
+	scene_start(s);
+}
+
+static void suspend_and_resume(void *context)
+{
+	struct scene *s = context;
+
+	weir_actor_suspend(&s->nodes[0]->actor);
+	weir_actor_resume(&s->nodes[0]->actor);
+}
+
+/* --- Any ------------------------------------------------------------------ */
+
+static uint32_t any_turn(struct weir_actor *actor, uint32_t n)
+{
+	struct node *node = node_of(actor);
+	uint32_t i, taken = 0;
+
+	for (i = 0; i < 2; i++)
+		if (weir_in_count(&node->in[i])) {
+			scene_take(node, i);
+			taken++;
+		}
+	explorer_assert(taken);
+	return 1;
+}
+
+static void any(struct scene *s)
+{
+	struct node *node = two_ports(s, any_turn);
+	int i;
+
+	explorer_assert(weir_any_init(&node->any, &node->actor) == 0);
+	for (i = 0; i < 2; i++)
+		explorer_assert(weir_any_add(&node->any, &node->in[i].port) ==
+				0);
+	scene_start(s);
+}
+
+static void any_at_once(void *context)
+{
+	any(scene_open(context, true));
+}
+
+static void any_queued(void *context)
+{
+	any(scene_open(context, false));
+}
+
+/* --- Another set of ports ------------------------------------------------- */
+
+/* From the first port to the second. */
+static uint32_t switching_turn(struct weir_actor *actor, uint32_t n)
+{
+	struct node *node = node_of(actor);
+
+	if (node->fate->delivered == 0) {
+		scene_take(node, 0);
+		weir_port_require(&node->in[1].port);
+		weir_port_ignore(&node->in[0].port);
+	} else {
+		scene_take(node, 1);
+	}
+	return 1;
+}
+
+static void switching(struct scene *s)
+{
+	struct node *node = two_ports(s, switching_turn);
+
+	weir_port_ignore(&node->in[1].port);
+	scene_start(s);
+}
+
+static void switching_at_once(void *context)
+{
+	switching(scene_open(context, true));
+}
+
+static void switching_queued(void *context)
+{
+	switching(scene_open(context, false));
+}
+
+/* --- Delays --------------------------------------------------------------- */
+
+static uint32_t delay_turn(struct weir_actor *actor, uint32_t n)
+{
+	struct node *node = node_of(actor);
+
+	node->fate->delivered++;
+	weir_delay_until(&node->delay,
+			 node->fate->delivered == 1 ? 2 : WEIR_FOREVER);
+	return 1;
+}
+
+static struct scene *delay(void *context)
+{
+	struct scene *s = scene_open(context, true);
+	struct node *node = scene_node(s, delay_turn);
+
+	explorer_assert(weir_delay_init(&node->delay, &node->actor) == 0);
+	weir_actor_ref(&node->actor);
+	explorer_assert(weir_delay_until(&node->delay, 1) == 0);
+	scene_start(s);
+	return s;
+}
+
+static void delay_at_once(void *context)
+{
+	delay(context);
+}
+
+static void pass_time(void *context)
+{
+	scene_pass_time(context, 1);
+	scene_pass_time(context, 2);
+}
+
+static void signal_once(void *context)
+{
+	struct scene *s = context;
+
+	weir_actor_signal(&s->nodes[0]->actor);
+	weir_actor_unref(&s->nodes[0]->actor);
+}
+
+static void stop_once(void *context)
+{
+	struct scene *s = context;
+
+	weir_actor_stop(&s->nodes[0]->actor);
+	weir_actor_unref(&s->nodes[0]->actor);
+}
+
+static void both_times(void *context)
+{
+	struct scene *s = context;
+
+	scene_pass_time(s, 2);
+	scene_at_rest(context);
+	explorer_assert(s->fates[0].delivered == 2);
+}
+
+static const struct explorer_scenario scenarios[] = {
+	SCENARIO(.name = "suspension and a put", .setup = sink_at_once,
+		 .thread = {suspend_and_resume, put_0}, .check = scene_at_rest),
+	SCENARIO(.name = "suspension and a slice", .setup = sink_queued,
+		 .thread = {run, suspend_and_resume, put_0},
+		 .check = scene_at_rest),
+	SCENARIO(.name = "any of two", .setup = any_at_once,
+		 .thread = {put_0, put_1}, .check = scene_at_rest),
+	SCENARIO(.name = "any of two and a slice", .setup = any_queued,
+		 .thread = {run, put_0, put_1}, .check = scene_at_rest),
+	SCENARIO(.name = "ports that change", .setup = switching_at_once,
+		 .thread = {put_0, put_1}, .check = scene_at_rest),
+	SCENARIO(.name = "ports that change and a signal",
+		 .setup = switching_queued, .thread = {run, put_0, signal},
+		 .check = signal_seen),
+	SCENARIO(.name = "a delay and a signal", .setup = delay_at_once,
+		 .thread = {pass_time, signal_once}, .check = both_times),
+	SCENARIO(.name = "a delay and a stop", .setup = delay_at_once,
+		 .thread = {pass_time, stop_once}, .check = scene_is_over),
+};
+
+const struct scene_group ports = {scenarios,
+				  sizeof(scenarios) / sizeof(scenarios[0])};

@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The executor, the actors and the checks of scene.h. */
+#include "scene.h"
+
+#include <string.h>
+
+#include <ck_pr.h>
+
+#include "actor/gate.h"
+#include "actor/wake.h"
+#include "base/thread.h"
+
+struct scene scene;
+
+static struct scene *of(struct weir_executor *executor)
+{
+	return weir_container_of(executor, struct scene, executor);
+}
+
+static struct node *node_of(struct weir_actor *actor)
+{
+	return weir_container_of(actor, struct node, actor);
+}
+
+/* --- The executor --------------------------------------------------------- */
+
+static int submit(struct weir_executor *executor, struct weir_task *task)
+{
+	struct scene *s = of(executor);
+	uint32_t i;
+
+	if (s->at_once) {
+		weir_task_run(task);
+		return 0;
+	}
+	for (i = 0; &s->nodes[i]->actor.task != task; i++)
+		;
+	ck_pr_fence_release();
+	explorer_assert(ck_pr_fas_32(&s->queued[i], 1) == 0);
+	return 0;
+}
+
+bool scene_run(struct scene *s, uint32_t i)
+{
+	if (!ck_pr_load_32(&s->queued[i]) || !ck_pr_fas_32(&s->queued[i], 0))
+		return false;
+	ck_pr_fence_acquire();
+	weir_task_run(&s->nodes[i]->actor.task);
+	return true;
+}
+
+void scene_settle(struct scene *s)
+{
+	bool ran = true;
+	uint32_t i;
+
+	while (ran) {
+		ran = false;
+		for (i = 0; i < s->n_nodes; i++)
+			ran |= scene_run(s, i);
+	}
+}
+
+static uint64_t now(struct weir_executor *executor)
+{
+	return ck_pr_load_64(&of(executor)->now);
+}
+
+/* There is one timer, that of node 0. */
+static int timer_arm(struct weir_executor *executor, struct weir_timer *timer,
+		     uint64_t at_ns)
+{
+	ck_pr_fence_release();
+	explorer_assert(ck_pr_fas_64(&of(executor)->armed, at_ns) == 0);
+	return 0;
+}
+
+static bool timer_cancel(struct weir_executor *executor,
+			 struct weir_timer *timer)
+{
+	uint64_t at_ns = ck_pr_fas_64(&of(executor)->armed, 0);
+
+	ck_pr_fence_acquire();
+	return at_ns != 0;
+}
+
+void scene_pass_time(struct scene *s, uint64_t now)
+{
+	uint64_t at_ns = ck_pr_load_64(&s->armed);
+
+	ck_pr_store_64(&s->now, now);
+	if (!at_ns || at_ns > now || !ck_pr_cas_64(&s->armed, at_ns, 0))
+		return;
+	ck_pr_fence_acquire();
+	s->nodes[0]->delay.timer.fire(&s->nodes[0]->delay.timer);
+}
+
+static const struct weir_executor_ops executor_ops = {
+	.submit = submit,
+	.now = now,
+	.timer_arm = timer_arm,
+	.timer_cancel = timer_cancel,
+};
+
+static void *alloc(size_t size, void *context)
+{
+	return explorer_alloc(size);
+}
+
+static void release(void *memory, size_t size, void *context)
+{
+	explorer_free(memory);
+}
+
+static const struct weir_allocator allocator = {alloc, release, NULL};
+
+/* --- Tokens --------------------------------------------------------------- */
+
+/* Without any order, unless it is shared: the library has to see to that. */
+static void end_token(struct token *token, uint32_t value)
+{
+	explorer_assert(token->value == MADE);
+	if (token->shared) {
+		ck_pr_fence_release();
+		if (ck_pr_faa_32(&token->holders, (uint32_t)-1) != 1)
+			return;
+		ck_pr_fence_acquire();
+	}
+	token->value = value;
+}
+
+static void drop(void *item, void *context)
+{
+	end_token(item, DROPPED);
+}
+
+static int share(void *item, void *context)
+{
+	ck_pr_inc_32(&((struct token *)item)->holders);
+	return 0;
+}
+
+void scene_put(struct node *node, uint32_t port, uint32_t i)
+{
+	struct token *token = &node->scene->tokens[i];
+
+	token->value = MADE;
+	token->accepted = weir_in_put(&node->in[port], token) == 0;
+}
+
+void scene_take(struct node *node, uint32_t port)
+{
+	struct token *token = weir_in_take(&node->in[port]);
+
+	explorer_assert(token);
+	node->fate->delivered++;
+	end_token(token, DELIVERED);
+}
+
+/* --- Actors --------------------------------------------------------------- */
+
+static int ended(struct weir_actor *actor, struct weir_in *in,
+		 struct weir_error *error)
+{
+	struct node *node = node_of(actor);
+
+	node->fate->ended++;
+	return weir_actor_finish(actor);
+}
+
+static int cancelled(struct weir_actor *actor, struct weir_out *out)
+{
+	struct node *node = node_of(actor);
+
+	node->fate->cancelled++;
+	return weir_actor_finish(actor);
+}
+
+static int signalled(struct weir_actor *actor)
+{
+	struct node *node = node_of(actor);
+	uint32_t i;
+
+	node->fate->signalled++;
+	for (i = 0; i < 2; i++)
+		node->fate->seen[i] |= ck_pr_load_32(&node->scene->payload[i]);
+	return 0;
+}
+
+static void stopped(struct weir_actor *actor, struct weir_error *error)
+{
+	struct node *node = node_of(actor);
+
+	node->fate->stopped++;
+	node->fate->code = error ? error->code : 0;
+}
+
+static void released(struct weir_actor *actor)
+{
+	struct node *node = node_of(actor);
+
+	explorer_assert(node->fate->stopped == 1);
+	node->fate->released++;
+	explorer_free(node);
+}
+
+struct scene *scene_open(void *context, bool at_once)
+{
+	const struct weir_executor_options options = {.allocator = &allocator};
+	struct scene *s = context;
+
+	explorer_thread_local(&weir__thread, sizeof(weir__thread));
+	explorer_thread_local(&weir__waking, sizeof(weir__waking));
+	explorer_name(s, sizeof(*s), "scene");
+	s->at_once = at_once;
+	s->items = (struct weir_items){.drop = drop, .share = share};
+	explorer_assert(
+		weir_executor_init(&s->executor, &executor_ops, &options) == 0);
+	return s;
+}
+
+struct node *scene_node(struct scene *s, weir_turns *turns)
+{
+	static const char *const names[SCENE_ACTORS] = {"node 0", "node 1",
+							"node 2"};
+	static struct weir_actor_ops ops[SCENE_ACTORS];
+	struct node *node = explorer_alloc(sizeof(*node));
+	uint32_t i = s->n_nodes++;
+
+	explorer_name(node, sizeof(*node), names[i]);
+	ops[i] = (struct weir_actor_ops){
+		.name = names[i],
+		.turns = turns,
+		.ended = ended,
+		.cancelled = cancelled,
+		.signalled = signalled,
+		.stopped = stopped,
+		.released = released,
+	};
+	node->scene = s;
+	node->index = i;
+	node->fate = &s->fates[i];
+	s->nodes[i] = node;
+	explorer_assert(weir_actor_init(&node->actor, &ops[i], &s->executor) ==
+			0);
+	return node;
+}
+
+static uint32_t sink_turn(struct weir_actor *actor, uint32_t n)
+{
+	struct node *node = node_of(actor);
+
+	scene_take(node, 0);
+	if (node->stop_after && node->fate->delivered == node->stop_after)
+		weir_actor_finish(actor);
+	return 1;
+}
+
+struct node *scene_sink(struct scene *s, size_t capacity)
+{
+	struct node *node = scene_node(s, sink_turn);
+
+	explorer_assert(weir_in_init(&node->in[0], &node->actor, capacity,
+				     &s->items) == 0);
+	return node;
+}
+
+static uint32_t source_turn(struct weir_actor *actor, uint32_t n)
+{
+	struct node *node = node_of(actor);
+	struct token *token = &node->scene->tokens[node->first];
+
+	token->value = MADE;
+	token->accepted = weir_out_put(&node->out, token) == 0;
+	explorer_assert(token->accepted);
+	if (node->first++ == node->last)
+		weir_actor_finish(actor);
+	return 1;
+}
+
+struct node *scene_source(struct scene *s, uint32_t first, uint32_t last)
+{
+	struct node *node = scene_node(s, source_turn);
+
+	node->first = first;
+	node->last = last;
+	explorer_assert(weir_out_init(&node->out, &node->actor, &s->items) ==
+			0);
+	return node;
+}
+
+void scene_start(struct scene *s)
+{
+	uint32_t i;
+
+	for (i = 0; i < s->n_nodes; i++)
+		explorer_assert(weir_actor_start(&s->nodes[i]->actor) == 0);
+}
+
+/* --- Checks --------------------------------------------------------------- */
+
+static void check_tokens(const struct scene *s, bool dropped)
+{
+	const struct token *token;
+
+	for (token = s->tokens; token < s->tokens + SCENE_TOKENS; token++)
+		if (token->accepted)
+			explorer_assert(token->value == DELIVERED ||
+					(dropped && token->value == DROPPED));
+		else
+			explorer_assert(token->value <= MADE);
+}
+
+void scene_at_rest(void *context)
+{
+	struct scene *s = context;
+	uint32_t i;
+
+	scene_settle(s);
+	check_tokens(s, false);
+	for (i = 0; i < s->n_nodes; i++)
+		if (!s->fates[i].released)
+			explorer_assert(weir__actor_check(&s->nodes[i]->actor));
+}
+
+void scene_is_over(void *context)
+{
+	struct scene *s = context;
+	uint32_t i;
+
+	scene_settle(s);
+	check_tokens(s, true);
+	for (i = 0; i < s->n_nodes; i++)
+		explorer_assert(s->fates[i].released == 1);
+	explorer_assert(weir_executor_fini(&s->executor) == 0);
+	explorer_assert(explorer_allocated() == 0);
+}

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What the scenarios about actors are made of: an executor with a place for
+ * each actor, actors with ports of every kind, and tokens that know where they
+ * went. All that is plain here is judged by the explorer: two slices of one
+ * actor at once are a race.
+ */
+#ifndef SCENE_H
+#define SCENE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <weir/weir.h>
+
+#include "explorer.h"
+
+enum { SCENE_ACTORS = 3, SCENE_TOKENS = 4 };
+
+struct token {
+	enum { NOT_YET, MADE, DELIVERED, DROPPED } value;
+	bool accepted;
+	/* May have several holders, the last of whom ends it; set in setup. */
+	bool shared;
+	uint32_t holders; /* atomic */
+};
+
+struct fate {
+	uint32_t stopped, released;
+	int code; /* it was stopped with */
+	uint32_t ended, cancelled, signalled;
+	uint32_t seen[2]; /* payloads, by the handler of signals */
+	uint32_t delivered;
+};
+
+struct scene {
+	struct weir_executor executor;
+	/* An executor that runs at once, instead of one that queues. */
+	bool at_once;
+	/* Its clock. Atomic. */
+	uint64_t now;
+	uint64_t armed; /* atomic: to fire then, 0 not at all */
+
+	struct node *nodes[SCENE_ACTORS];
+	uint32_t n_nodes;
+	uint32_t queued[SCENE_ACTORS]; /* atomic: to be run */
+
+	struct weir_items items;
+	struct token tokens[SCENE_TOKENS];
+	struct fate fates[SCENE_ACTORS];
+	uint32_t payload[2]; /* atomic, without an order of its own */
+	struct weir_drain drain;
+	uint32_t drained;
+};
+
+/* An actor. Its memory is gone once it is released. */
+struct node {
+	struct weir_actor actor;
+	struct scene *scene;
+	struct fate *fate;
+	uint32_t index;
+	struct weir_in in[2];
+	struct weir_out out, out2;
+	struct weir_sema sema;
+	struct weir_any any;
+	struct weir_delay delay;
+	uint32_t first, last; /* tokens a source makes, then it finishes */
+	uint32_t stop_after;  /* tokens a sink takes, then it finishes */
+};
+
+extern struct scene scene;
+
+/* In a setup: first this, then the actors, then scene_start(). */
+struct scene *scene_open(void *context, bool at_once);
+struct node *scene_node(struct scene *s, weir_turns *turns);
+/* The same with an in-port; takes a token a turn. */
+struct node *scene_sink(struct scene *s, size_t capacity);
+/* Puts tokens `first` to `last`, one a turn, then finishes. */
+struct node *scene_source(struct scene *s, uint32_t first, uint32_t last);
+void scene_start(struct scene *s);
+
+/* Runs one slice of the actor if it is queued. */
+bool scene_run(struct scene *s, uint32_t i);
+/* Until nothing is queued. */
+void scene_settle(struct scene *s);
+
+/* The clock shows that, and the timer fires if that is its time. */
+void scene_pass_time(struct scene *s, uint64_t now);
+
+/* Puts token `i`; whether the port has accepted it stands in the token. */
+void scene_put(struct node *node, uint32_t port, uint32_t i);
+/* A turn that takes a token of in-port `port`. */
+void scene_take(struct node *node, uint32_t port);
+
+/* Checks. All: all tokens accepted were delivered, all actors are at rest. */
+void scene_at_rest(void *context);
+/* All tokens accepted were delivered or dropped, all actors released once,
+ * after they stopped, and all memory is free. */
+void scene_is_over(void *context);
+
+#define SCENARIO(...) \
+	{ \
+		.context = &scene, .context_size = sizeof(scene), __VA_ARGS__ \
+	}
+
+struct scene_group {
+	const struct explorer_scenario *scenarios;
+	size_t n;
+};
+
+extern const struct scene_group firing, links, stops, ports;
+
+#endif
