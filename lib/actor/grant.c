@@ -219,24 +219,34 @@ static bool want_again(struct weir__grant_port *self)
 	return false;
 }
 
-int weir__grant_arm(struct weir_port *port)
+/* Sees to it that a claim is queued, or a burst held. */
+static void want(struct weir__grant_port *self)
 {
-	struct weir__grant_port *self = of(port);
-	uint32_t state;
+	uint32_t state = collect(self);
 
-	if (!my_turn(self)) {
-		/* Rule 2: not counted, also if it was at an earlier arming. */
-		port->flags &= (uint8_t)~WEIR__PORT_SHUT;
-		weir__port_unblock(port);
-		return 0;
-	}
-	state = collect(self);
 	if (state == ABANDONED && !want_again(self))
 		state = IDLE;
-	if (state == QUEUED && self->asked != port->burst && withdraw(self))
+	if (state == QUEUED && self->asked != self->port.burst &&
+	    withdraw(self))
 		state = IDLE;
 	if (state == IDLE && !self->held)
 		ask(self);
+}
+
+int weir__grant_arm(struct weir_port *port)
+{
+	struct weir__grant_port *self = of(port);
+	const bool mine = my_turn(self);
+
+	if (mine)
+		want(self);
+	/* Not counted, also if it was at an earlier arming, are a port whose
+	 * turn it is not (rule 2), and one that has been granted its burst
+	 * here, where nobody will unblock it. */
+	if (!mine || full(self))
+		port->flags &= (uint8_t)~WEIR__PORT_SHUT;
+	if (port->any && full(self))
+		weir__port_unblock(port); /* the same for its group */
 	return 0;
 }
 

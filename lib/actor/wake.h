@@ -48,7 +48,7 @@ struct weir__parked_claim {
 };
 
 /* On the thread that will wait, before the claim goes into any queue. */
-void weir__parked_claim_init(struct weir__parked_claim *parked);
+void weir__parked_claim_init(struct weir__parked_claim *self);
 
 /* As weir__wait_allowed(); a `wake` may not wait either. */
 int weir__wake_wait_allowed(void);

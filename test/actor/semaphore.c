@@ -580,16 +580,18 @@ static int ignores_then_requires(struct weir_actor *actor)
 	return weir_port_require(port);
 }
 
-static int raises_burst(struct weir_actor *actor)
+static uint32_t new_burst;
+
+static int sets_burst(struct weir_actor *actor)
 {
 	struct taker *self = weir_container_of(actor, struct taker, actor);
 
-	return weir_port_set_burst(&self->ports[0].grant.port, 2);
+	return weir_port_set_burst(&self->ports[0].grant.port, new_burst);
 }
 
-static const struct weir_actor_ops raising_ops = {
+static const struct weir_actor_ops setting_ops = {
 	.turns = taker_turn_n,
-	.signalled = raises_burst,
+	.signalled = sets_burst,
 	.released = taker_released,
 };
 
@@ -652,7 +654,8 @@ static void a_port_ignored_while_it_waits_leaves_the_queue(void **state)
 static void a_port_lets_go_when_one_before_it_waits_again(void **state)
 {
 	taker_init(&taker, weir_sim_executor(sim), &semaphore, &other);
-	taker.actor.ops = &raising_ops;
+	taker.actor.ops = &setting_ops;
+	new_burst = 2;
 	release(1);
 	start(&taker);
 	weir_sim_run(sim);
@@ -670,6 +673,38 @@ static void a_port_lets_go_when_one_before_it_waits_again(void **state)
 	assert_int_equal(taker.turns, 1);
 	stop(&taker);
 	expect_permits(1);
+}
+
+static void wants_less(bool in_group)
+{
+	taker_init(&taker, weir_sim_executor(sim), &semaphore, NULL);
+	taker.actor.ops = &setting_ops;
+	assert_int_equal(weir_port_set_burst(&taker.ports[0].grant.port, 2), 0);
+	if (in_group) {
+		assert_int_equal(weir_any_init(&taker.any, &taker.actor), 0);
+		assert_int_equal(weir_any_add(&taker.any,
+					      &taker.ports[0].grant.port),
+				 0);
+	}
+	release(1);
+	start(&taker);
+	weir_sim_run(sim);
+	assert_int_equal(taker.turns, 0);
+	new_burst = 1;
+	weir_actor_signal(&taker.actor);
+	weir_sim_run(sim);
+	assert_int_equal(taker.turns, 1);
+	stop(&taker);
+}
+
+static void a_port_that_wants_less_than_it_waits_for_gets_it(void **state)
+{
+	wants_less(false);
+}
+
+static void so_does_a_port_in_a_group(void **state)
+{
+	wants_less(true);
 }
 
 static void ports_ask_in_their_order_one_at_a_time(void **state)
@@ -963,6 +998,8 @@ int main(void)
 			an_ignored_port_gives_back_and_asks_again_when_required),
 		SIM_TEST(a_port_ignored_while_it_waits_leaves_the_queue),
 		SIM_TEST(a_port_lets_go_when_one_before_it_waits_again),
+		SIM_TEST(a_port_that_wants_less_than_it_waits_for_gets_it),
+		SIM_TEST(so_does_a_port_in_a_group),
 		SIM_TEST(ports_ask_in_their_order_one_at_a_time),
 		SIM_TEST(a_group_of_ports_waits_for_any_of_them),
 		SIM_TEST(a_turn_may_not_wait),
