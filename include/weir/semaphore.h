@@ -56,7 +56,7 @@ WEIR_API int weir_semaphore_release(struct weir_semaphore *semaphore,
 
 /*
  * Takes `n` permits now. -EAGAIN: they are not there, or somebody waits.
- * -EINVAL: null, n <= 0. Any thread; lock-free.
+ * -EINVAL: null, n <= 0 or above WEIR_PERMITS_MAX. Any thread; lock-free.
  */
 WEIR_API WEIR_MUST_CHECK int weir_semaphore_try_acquire(
 	struct weir_semaphore *semaphore, int64_t n);
@@ -67,8 +67,8 @@ WEIR_API WEIR_MUST_CHECK int weir_semaphore_try_acquire(
  * and its clock counts. On any error no permit is taken and the next in the
  * queue is served. -ETIMEDOUT: at once if `timeout_ns` is 0. -EDEADLK: this
  * thread may not wait (a worker of a pool, in a turn, in a callback), or it
- * runs a simulator with nothing left to do. -EINVAL: null, n <= 0. Any
- * thread; lock-free if it need not wait.
+ * runs a simulator with nothing left to do. -EINVAL: null, n <= 0 or above
+ * WEIR_PERMITS_MAX. Any thread; lock-free if it need not wait.
  */
 WEIR_API WEIR_MUST_CHECK int weir_semaphore_acquire_wait(
 	struct weir_semaphore *semaphore, int64_t n, uint64_t timeout_ns);
@@ -89,8 +89,9 @@ struct weir_acquire {
 
 /*
  * Asks for `n` permits: `granted` is called when they are there, unless the
- * request is cancelled. -EINVAL: null, no `granted`, n <= 0; then it will not
- * be called. Any thread; lock-free if it need not wait.
+ * request is cancelled. -EINVAL: null, no `granted`, n <= 0 or above
+ * WEIR_PERMITS_MAX; then it will not be called. Any thread; lock-free if it
+ * need not wait.
  */
 WEIR_API int weir_semaphore_acquire(struct weir_semaphore *semaphore,
 				    struct weir_acquire *acquire, int64_t n);

@@ -98,6 +98,9 @@ static void misuse_is_an_error_and_changes_nothing(void **state)
 	assert_int_equal(weir_semaphore_try_acquire(NULL, 1), -EINVAL);
 	assert_int_equal(weir_semaphore_try_acquire(&semaphore, 0), -EINVAL);
 	assert_int_equal(weir_semaphore_try_acquire(&semaphore, -1), -EINVAL);
+	assert_int_equal(weir_semaphore_try_acquire(&semaphore,
+						    WEIR_PERMITS_MAX + 1),
+			 -EINVAL);
 	assert_int_equal(weir_semaphore_acquire_wait(NULL, 1, 0), -EINVAL);
 	assert_int_equal(weir_semaphore_acquire_wait(&semaphore, 0, 0),
 			 -EINVAL);
@@ -133,16 +136,19 @@ static void too_many_permits_are_refused_and_none_is_added(void **state)
 {
 	struct request waits = {0};
 
-	release(WEIR_PERMITS_MAX);
-	assert_int_equal(weir_semaphore_release(&semaphore, 1), -EOVERFLOW);
+	release(WEIR_PERMITS_MAX - 1);
+	assert_int_equal(weir_semaphore_release(&semaphore, 2), -EOVERFLOW);
 	assert_int_equal(weir_semaphore_release(&semaphore, INT64_MAX),
 			 -EOVERFLOW);
-	expect_permits(WEIR_PERMITS_MAX);
-	ask(&waits, INT64_MAX);
-	assert_int_equal(weir_semaphore_release(&semaphore, 1), -EOVERFLOW);
-	expect_permits(WEIR_PERMITS_MAX);
+	expect_permits(WEIR_PERMITS_MAX - 1);
+	/* the same with somebody waiting */
+	ask(&waits, WEIR_PERMITS_MAX);
+	assert_int_equal(weir_semaphore_release(&semaphore, 2), -EOVERFLOW);
+	expect_permits(WEIR_PERMITS_MAX - 1);
 	assert_int_equal(waits.granted, 0);
-	assert_true(weir_semaphore_cancel(&semaphore, &waits.acquire));
+	release(1);
+	assert_int_equal(waits.granted, 1);
+	expect_permits(0);
 }
 
 static void one_release_with_a_waiter_makes_one_permit(void **state)
