@@ -182,8 +182,13 @@ void weir__port_unblock(struct weir_port *port)
 
 void weir__actor_signal(struct weir_actor *actor, uint8_t signals)
 {
-	if (signals)
+	if (signals) {
+		/* release: what the signal is about; pairs with the acquire in
+		 * handle_signals() of a slice that takes the payload before
+		 * our bit is in the gate */
+		ck_pr_fence_release();
 		ck_pr_or_8(&actor->signals, signals);
+	}
 	/* payload before the bit: the release is in gate_update(), its partner
 	 * the acquire in handle_signals() */
 	gate_update(actor, 0, WEIR__GATE_SIGNALLED, 0);
