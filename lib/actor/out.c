@@ -439,6 +439,9 @@ static int out_signalled(struct weir_port *port)
 	if (out->lane) {
 		if (!cancelled(out->lane))
 			return 0;
+		/* release: the tokens of the last run before their index; pairs
+		 * with the acquire of the consumer that drains */
+		ck_pr_fence_release();
 		(void)publish_link(out);
 		out->lane = NULL;
 		weir_actor_unref(out->in->port.actor);
