@@ -153,9 +153,9 @@ static void out_rest(struct weir_port *port)
 /* --- Handing out ---------------------------------------------------------- */
 
 /* Stores a link's tail word; the caller has fenced (release). */
-static void store_tail(struct weir__lane *lane, uint32_t tail, uint32_t ended)
+static void store_tail(struct weir__lane *lane, uint32_t tail)
 {
-	ck_pr_store_32(weir__lane_tail(lane), tail << 1 | ended);
+	ck_pr_store_32(weir__lane_tail(lane), tail << 1);
 }
 
 static void give(struct weir__sink *sink, void *item)
@@ -169,11 +169,14 @@ static void give(struct weir__sink *sink, void *item)
 static void end_lane(struct weir_in *in, struct weir__lane *lane, uint32_t tail,
 		     struct weir_error *error)
 {
+	uint32_t *word = weir__lane_tail(lane);
+
 	lane->error = weir_error_ref(error);
 	/* release: the tokens and the error before the end; pairs with the
-	 * acquire in certain_linked() */
+	 * acquire in certain_linked(). The last touch of the lane is the store:
+	 * a consumer that merges frees it then. */
 	ck_pr_fence_release();
-	store_tail(lane, tail, 1);
+	ck_pr_store_32(word, tail << 1 | 1);
 	weir__actor_signal(in->port.actor, WEIR__SIGNAL_PORTS);
 	weir_actor_unref(in->port.actor);
 }
@@ -270,8 +273,7 @@ static bool publish_fan(struct weir_out *out)
 	ck_pr_fence_release();
 	for (sink = fan->sinks; sink; sink = sink->next)
 		if (sink->share)
-			store_tail(sink->lane, sink_tail(sink) + sink->share,
-				   0);
+			store_tail(sink->lane, sink_tail(sink) + sink->share);
 	return true;
 }
 
@@ -281,7 +283,7 @@ static bool publish_link(struct weir_out *out)
 
 	if (weir__index_diff(out->tail, old) == 0)
 		return false;
-	store_tail(out->lane, out->tail, 0);
+	store_tail(out->lane, out->tail);
 	count(out, weir__index_diff(out->tail, old));
 	return true;
 }
