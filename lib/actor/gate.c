@@ -256,11 +256,12 @@ static void handle_signals(struct weir_actor *actor)
 	ck_pr_and_32(&actor->gate,
 		     ~(uint32_t)(WEIR__GATE_SIGNALLED | WEIR__GATE_BREAK |
 				 WEIR__GATE_PORTLESS));
-	/* acquire, for atomics and loads: the payload of every signal whose
-	 * swap we have just cleared; pairs with the release in gate_update() */
+	/* acquire: the payload of every signal whose swap we have just cleared;
+	 * pairs with the release in gate_update() */
 	ck_pr_fence_atomic();
-	ck_pr_fence_atomic_load();
 	signals = ck_pr_fas_8(&actor->signals, 0);
+	/* acquire: what those signals are about; pairs with the release in
+	 * weir__actor_signal() */
 	ck_pr_fence_atomic_load();
 	if (signals & WEIR__SIGNAL_STOP)
 		weir__actor_end(actor, weir_error_of(-ECANCELED), false);

@@ -240,9 +240,8 @@ static uint32_t certain_put(struct weir_in *in, bool *ended)
 	uint32_t word = ck_pr_load_32(weir__lane_tail(&in->lane));
 	uint32_t *marks = filled(in), n = in->limit - in->head;
 
-	/* load -> load: the end before the marks, so that an end seen with all
-	 * marks present has all tokens before it */
-	ck_pr_fence_load();
+	/* No order between the end and the marks: it is the end only if all that
+	 * it counts is marked, and marks seen too late mean "not yet". */
 	while (n <= in->mask && ck_pr_load_32(&marks[in->limit & in->mask]) ==
 					((in->limit + 1) & WEIR__INDEX_MASK)) {
 		in->limit++;
