@@ -637,6 +637,112 @@ static void every_item_comes_once_and_in_its_producers_order(void **state)
 	exchange(256, test_count(50000));
 }
 
+/* --- Consumers that are stopped ------------------------------------------ */
+
+/* Items are numbers; each is added up once, by whoever gets it. */
+static uint64_t sums[3]; /* plain: by the thread, by the actors of a slot */
+
+struct passer_by {
+	struct weir_actor actor;
+	struct weir_channel_in in;
+	uint64_t *sum;
+	uint32_t released;
+};
+
+static int passer_turn(struct weir_actor *actor)
+{
+	struct passer_by *self =
+		weir_container_of(actor, struct passer_by, actor);
+	void *item;
+
+	assert(weir_channel_in_take(&self->in, &item) == 0);
+	*self->sum += (uintptr_t)item;
+	return 0;
+}
+WEIR_TURN(passer_turn)
+
+static void passer_released(struct weir_actor *actor)
+{
+	struct passer_by *self =
+		weir_container_of(actor, struct passer_by, actor);
+
+	ck_pr_fence_release();
+	ck_pr_store_32(&self->released, 1);
+}
+
+static const struct weir_actor_ops passer_ops = {
+	.name = "passer-by",
+	.turns = passer_turn_n,
+	.released = passer_released,
+};
+
+static void *counting_producer(void *arg)
+{
+	uintptr_t i;
+
+	for (i = 1; i <= items_each; i++)
+		assert(weir_channel_put_wait(channel, (void *)i,
+					     WEIR_FOREVER) == 0);
+	assert(weir_channel_end(channel, NULL) == 0);
+	return NULL;
+}
+
+static void *summing_consumer(void *arg)
+{
+	void *item;
+	int rc;
+
+	while ((rc = weir_channel_take_wait(channel, &item, WEIR_FOREVER)) == 0)
+		sums[0] += (uintptr_t)item;
+	assert(rc == -EPIPE);
+	return NULL;
+}
+
+static void pass_by(struct passer_by *self, uint64_t *sum)
+{
+	memset(self, 0, sizeof(*self));
+	self->sum = sum;
+	assert_int_equal(weir_actor_init(&self->actor, &passer_ops,
+					 weir_threads_executor(pool)),
+			 0);
+	assert_int_equal(weir_channel_in_init(&self->in, &self->actor, channel),
+			 0);
+	weir_actor_ref(&self->actor);
+	assert_int_equal(weir_actor_start(&self->actor), 0);
+}
+
+static void no_item_is_lost_when_actors_are_stopped(void **state)
+{
+	struct passer_by passers[2];
+	pthread_t threads[2];
+	uint64_t i, k;
+
+	items_each = test_count(100000);
+	memset(sums, 0, sizeof(sums));
+	pool_new();
+	assert_int_equal(weir_channel_new(&channel, 2, NULL, NULL), 0);
+	spawn(&threads[0], counting_producer, NULL);
+	spawn(&threads[1], summing_consumer, NULL);
+	for (i = 0; i < items_each / 20; i++) {
+		for (k = 0; k < 2; k++)
+			pass_by(&passers[k], &sums[1 + k]);
+		for (k = 0; k < 2; k++) {
+			weir_actor_stop(&passers[k].actor);
+			weir_actor_unref(&passers[k].actor);
+		}
+		for (k = 0; k < 2; k++)
+			while (!ck_pr_load_32(&passers[k].released))
+				sched_yield();
+		ck_pr_fence_acquire();
+	}
+	for (k = 0; k < 2; k++)
+		join_thread(threads[k]);
+	pool_free();
+	assert_int_equal(sums[0] + sums[1] + sums[2],
+			 items_each * (items_each + 1) / 2);
+	assert_int_equal(weir_channel_free(channel), 0);
+}
+
 /* --- Completions -------------------------------------------------------- */
 
 enum { RIVALS = 3 };
@@ -809,6 +915,7 @@ int main(void)
 		cmocka_unit_test(no_permit_is_lost_when_actors_are_stopped),
 		cmocka_unit_test(
 			every_item_comes_once_and_in_its_producers_order),
+		cmocka_unit_test(no_item_is_lost_when_actors_are_stopped),
 		cmocka_unit_test(
 			a_cancel_that_races_a_completion_is_before_or_after_it),
 		cmocka_unit_test(a_join_that_is_done_is_left_alone),
