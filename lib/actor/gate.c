@@ -56,6 +56,12 @@
  * cursors. What a run did is published together, when the next look is over:
  * if that finds nothing more to do, publishing and arming share one fence.
  *
+ * A slice that has run a turn does not arm: with others at work there is mostly
+ * something to do when its actor's time comes again, so it keeps SCHEDULED and
+ * is submitted again. One that finds nothing arms. So while a pipeline is busy
+ * there is no swap of a gate, and no port to unblock; an actor that falls idle
+ * pays one look more.
+ *
  * A run takes as many turns as fit into publish_ns by what the actor's turns
  * have cost: the first run is one turn; runs are timed while that number may
  * still change, and one in 16 when it has reached the maximum.
@@ -84,7 +90,8 @@ struct slice {
 	struct weir_actor *actor;
 	uint32_t budget; /* turns left */
 	uint64_t spent_ns;
-	bool first_run;
+	bool has_run;
+	bool used_up;  /* the last run took all that was certain */
 	bool portless; /* no port takes part */
 	bool partial;  /* an in-port has less than a burst, its last tokens */
 };
@@ -340,8 +347,6 @@ static bool arm(struct weir_actor *actor, int32_t *count)
 	for (port = actor->ports; port; port = port->next) {
 		const struct weir__port_ops *ops = weir__port_ops(port);
 
-		if (ops->rest)
-			ops->rest(port);
 		if (weir__port_off(port))
 			continue;
 		if (ops->arm)
@@ -413,9 +418,22 @@ static void wake_peers(struct weir_actor *actor)
 	}
 }
 
+/* The slice is over: what is certain is so no more. */
+static void rest(struct weir_actor *actor)
+{
+	struct weir_port *port;
+
+	for (port = actor->ports; port; port = port->next) {
+		const struct weir__port_ops *ops = weir__port_ops(port);
+
+		if (ops->rest)
+			ops->rest(port);
+	}
+}
+
 /*
- * Publishes what the last run did and, at the end of a slice (`count` is not
- * NULL), arms: one full fence for both (rules 2 and 3). *count is what the
+ * Publishes what the last run did and, when a slice has found nothing (`count`
+ * is not NULL), arms: one full fence for both (rules 2 and 3). *count is what the
  * last swap has to add.
  */
 static void settle(struct weir_actor *actor, int32_t *count)
@@ -463,7 +481,7 @@ static void after_partial(struct slice *slice)
 /* The clock is read unless the run is known to be short. */
 static bool timed(const struct slice *slice, uint32_t n)
 {
-	if (slice->first_run && n == 1)
+	if (!slice->has_run && n == 1)
 		return false;
 	if (slice->actor->run_log2 < RUN_LOG2_MAX)
 		return true;
@@ -475,7 +493,7 @@ static uint32_t run(struct slice *slice, uint32_t n)
 {
 	struct weir_actor *actor = slice->actor;
 	uint64_t start = 0, ns;
-	uint32_t done, fit = 1u << actor->run_log2;
+	uint32_t done, certain = n, fit = 1u << actor->run_log2;
 	bool clock;
 
 	if (n > fit)
@@ -496,7 +514,8 @@ static uint32_t run(struct slice *slice, uint32_t n)
 		done = n;
 	if (WEIR_UNLIKELY(slice->partial))
 		after_partial(slice);
-	slice->first_run = false;
+	slice->has_run = true;
+	slice->used_up = done == certain;
 	slice->budget -= done;
 	if (slice->spent_ns >= actor->executor->options.budget_ns)
 		slice->budget = 0;
@@ -540,8 +559,8 @@ static uint32_t next_run(struct slice *slice)
 }
 
 /*
- * The runs of one slice. True: it was the final one. Else *count is what the
- * last swap has to add.
+ * The runs of one slice. True: it was the final one. Else, if it has run no
+ * turn, *count is what the last swap has to add.
  */
 static bool runs(struct slice *slice, int32_t *count)
 {
@@ -549,14 +568,17 @@ static bool runs(struct slice *slice, int32_t *count)
 	struct weir_stats *stats = actor->stats;
 	uint32_t n;
 
-	while ((n = next_run(slice))) {
-		settle(actor, NULL);
+	while (!slice->used_up && (n = next_run(slice))) {
+		if (slice->has_run)
+			settle(actor, NULL);
 		n = run(slice, n);
 		if (stats)
 			weir__stats_add(&stats->turns, n);
 	}
-	if (!(actor->flags & WEIR__ACTOR_ENDING))
-		settle(actor, count);
+	if (actor->flags & WEIR__ACTOR_ENDING)
+		return true;
+	rest(actor);
+	settle(actor, slice->has_run ? NULL : count);
 	/* arming may fail */
 	return (actor->flags & WEIR__ACTOR_ENDING) != 0;
 }
@@ -567,7 +589,6 @@ static void run_slice(struct weir_actor *actor)
 	struct slice slice = {
 		.actor = actor,
 		.budget = actor->executor->options.budget_turns,
-		.first_run = true,
 	};
 	struct weir_actor *outer = weir__thread.actor;
 	int32_t count = 0;
@@ -582,7 +603,8 @@ static void run_slice(struct weir_actor *actor)
 	if (final)
 		retire(actor);
 	else
-		again = gate_rest(actor, count,
+		again = slice.has_run ||
+			gate_rest(actor, count,
 				  slice.portless ? WEIR__GATE_PORTLESS : 0);
 	weir__thread.actor = outer;
 	if (final)
