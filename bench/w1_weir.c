@@ -32,9 +32,7 @@ static inline int produce(struct weir_actor *actor)
 	struct stage *stage = stage_of(actor);
 	int rc = weir_out_put(&stage->out, (void *)(uintptr_t)stage->next);
 
-	if (++stage->next == stage->items)
-		(void)weir_actor_finish(actor);
-	return rc;
+	return ++stage->next == stage->items ? WEIR_FINISH : rc;
 }
 WEIR_TURN(produce)
 
@@ -76,7 +74,7 @@ static uint32_t call_n(struct weir_actor *actor, uint32_t n)
 		rc = stage->turn(actor);
 		done++;
 		if (rc != 0) {
-			(void)weir_actor_fail_code(actor, rc);
+			weir__actor_turn_ended(actor, rc);
 			break;
 		}
 	} while (done < n && !weir_actor_interrupted(actor));

@@ -164,9 +164,7 @@ static inline int produce(struct weir_actor *actor)
 	struct stage *stage = stage_of(actor);
 	int rc = weir_out_put(&stage->out, (void *)(uintptr_t)stage->next);
 
-	if (++stage->next == stage->items)
-		(void)weir_actor_finish(actor);
-	return rc;
+	return ++stage->next == stage->items ? WEIR_FINISH : rc;
 }
 WEIR_TURN(produce)
 

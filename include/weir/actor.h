@@ -212,18 +212,34 @@ WEIR_API int weir_check_cycles(struct weir_actor *const *actors,
  */
 static inline int weir_actor_interrupted(const struct weir_actor *actor)
 {
-	/* relaxed: a hint; the slice looks properly before it acts */
+	/* relaxed: a hint; the slice looks properly before it acts. Volatile
+	 * says so too, and unlike __atomic leaves the compiler free to keep
+	 * cursors in registers. */
+#ifdef WEIR__TSAN
 	return (__atomic_load_n(&actor->gate, __ATOMIC_RELAXED) &
+#else
+	return (*(const volatile uint32_t *)&actor->gate &
+#endif
 		(WEIR__GATE_SIGNALLED | WEIR__GATE_BREAK)) != 0;
 }
+
+/*
+ * From a turn: the actor finishes, as by weir_actor_finish(). Where nothing in
+ * the turn is called the compiler can keep the ports' cursors in registers.
+ */
+#define WEIR_FINISH 1
+
+/* Private: what a turn returned that was not 0. */
+WEIR_API void weir__actor_turn_ended(struct weir_actor *actor, int rc);
 
 /*
  * Makes `turn_n`, a weir_turns function, from an inline function
  *
  *	static inline int turn(struct weir_actor *actor);
  *
- * that is one turn: 0, or a negative errno which fails the actor. The loop
- * is compiled around the turn, so that a token costs no call.
+ * that is one turn: 0, or WEIR_FINISH which finishes the actor, or a negative
+ * errno which fails it. The loop is compiled around the turn, so that a token
+ * costs no call.
  */
 #define WEIR_TURN(turn) \
 	static uint32_t turn##_n(struct weir_actor *actor, uint32_t n) \
@@ -235,7 +251,7 @@ static inline int weir_actor_interrupted(const struct weir_actor *actor)
 			rc = turn(actor); \
 			done++; \
 			if (WEIR_UNLIKELY(rc != 0)) { \
-				(void)weir_actor_fail_code(actor, rc); \
+				weir__actor_turn_ended(actor, rc); \
 				break; \
 			} \
 		} while (done < n && !weir_actor_interrupted(actor)); \

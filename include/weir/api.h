@@ -23,6 +23,15 @@
 #define weir_container_of(ptr, type, member) \
 	((type *)(void *)((char *)(ptr)-offsetof(type, member)))
 
+/* Private: compiled for ThreadSanitizer, which takes volatile for plain. */
+#if defined(__SANITIZE_THREAD__)
+#define WEIR__TSAN
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define WEIR__TSAN
+#endif
+#endif
+
 /* For timeouts and deadlines in nanoseconds: never. */
 #define WEIR_FOREVER UINT64_MAX
 

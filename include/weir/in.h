@@ -31,7 +31,7 @@ struct weir__lane {
 /* All private. */
 struct weir_in {
 	struct weir_port port;
-	uint32_t head;	/* next token to take */
+	uint32_t head;	/* next token to take; above `limit`: took too many */
 	uint32_t limit; /* one past the last token that is certain */
 	uint32_t mask;	/* capacity - 1 */
 	uint32_t lane_flags;
@@ -94,22 +94,26 @@ WEIR_API int weir_in_cancel(struct weir_in *in);
 /* Tokens that a take would find now, without asking the producer. Owner. */
 static inline uint32_t weir_in_count(const struct weir_in *in)
 {
-	return in->limit - in->head;
-}
+	int32_t n = (int32_t)(in->limit - in->head);
 
-/* Private: a take that finds nothing; fails the turn, returns NULL. */
-WEIR_API void *weir__in_empty(struct weir_in *in);
+	return n > 0 ? (uint32_t)n : 0;
+}
 
 /*
  * Takes the next token; it is the turn's now. In a turn at least one is there
  * for each turn (`burst`, if set). Taking more, or outside a turn or handler,
- * gives NULL and changes nothing; in a turn it fails the actor with -ENODATA.
+ * gives NULL and changes nothing; in a turn it fails the actor with -ENODATA
+ * when the run of turns is over.
  */
 static inline void *weir_in_take(struct weir_in *in)
 {
-	if (WEIR_UNLIKELY(in->head == in->limit))
-		return weir__in_empty(in);
-	return in->slots[in->head++ & in->mask];
+	uint32_t head = in->head++;
+
+	/* No call here or in put: the loop keeps the cursor in a register. A
+	 * cursor beyond the limit is found when the run is published. */
+	if (WEIR_UNLIKELY((int32_t)(in->limit - head) <= 0))
+		return NULL;
+	return in->slots[head & in->mask];
 }
 
 /*
@@ -119,8 +123,10 @@ static inline void *weir_in_take(struct weir_in *in)
  */
 static inline void *weir_in_peek(struct weir_in *in)
 {
-	if (WEIR_UNLIKELY(in->head == in->limit))
-		return weir__in_empty(in);
+	if (WEIR_UNLIKELY((int32_t)(in->limit - in->head) <= 0)) {
+		in->head = in->limit + 1;
+		return NULL;
+	}
 	return in->slots[in->head & in->mask];
 }
 

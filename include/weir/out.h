@@ -8,6 +8,8 @@
 #ifndef WEIR_OUT_H
 #define WEIR_OUT_H
 
+#include <errno.h>
+
 #include <weir/in.h>
 #include <weir/items.h>
 #include <weir/port.h>
@@ -77,20 +79,24 @@ static inline uint32_t weir_out_room(const struct weir_out *out)
 	return out->limit - out->tail;
 }
 
-/* Private: a put without room. */
-WEIR_API int weir__out_full(struct weir_out *out, void *item);
+/* Private: in out_flags, set by weir_out_end(). */
+#define WEIR__OUT_ENDED 2u
 
 /*
  * Puts a token, which is the stream's now. In a turn there is room for one
- * for each turn (`burst`, if set). Once cancelled, tokens are dropped here,
- * which is no error. -EAGAIN: no room, or not in a turn or handler; -EPIPE:
+ * for each turn (`burst`, if set). Once cancelled, tokens put are dropped
+ * when the run of turns is over, which is no error. -EAGAIN: no room, or not in a turn or handler; -EPIPE:
  * ended; then the item is still the caller's.
  */
 static inline int weir_out_put(struct weir_out *out, void *item)
 {
-	if (WEIR_UNLIKELY(out->tail == out->limit))
-		return weir__out_full(out, item);
-	out->slots[out->tail++ & out->mask] = item;
+	uint32_t tail = out->tail++;
+
+	if (WEIR_UNLIKELY(tail == out->limit)) {
+		out->tail = tail;
+		return out->out_flags & WEIR__OUT_ENDED ? -EPIPE : -EAGAIN;
+	}
+	out->slots[tail & out->mask] = item;
 	return 0;
 }
 

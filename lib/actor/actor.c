@@ -107,6 +107,14 @@ int weir_actor_fail_code(struct weir_actor *actor, int code)
 	return weir_actor_fail(actor, error ? error : weir_error_of(code));
 }
 
+void weir__actor_turn_ended(struct weir_actor *actor, int rc)
+{
+	if (rc == WEIR_FINISH)
+		(void)weir_actor_finish(actor);
+	else
+		(void)weir_actor_fail_code(actor, rc);
+}
+
 void weir_actor_signal(struct weir_actor *actor)
 {
 	if (actor)

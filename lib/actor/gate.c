@@ -73,6 +73,7 @@
 #include <ck_pr.h>
 
 #include "actor/in.h"
+#include "actor/out.h"
 #include "actor/port.h"
 #include "actor/stats.h"
 #include "base/fence.h"
@@ -306,13 +307,18 @@ static void end_of_stream(struct weir_actor *actor, struct weir_port *port)
 static uint32_t look(struct slice *slice)
 {
 	struct weir_actor *actor = slice->actor;
-	uint32_t least = LOOK_AGAIN, turns;
+	uint32_t least = LOOK_AGAIN, most = LOOK_AGAIN, turns;
 	struct weir_port *port;
 
 	for (port = actor->ports; port; port = port->next) {
 		port->flags &= (uint8_t)~WEIR__PORT_SHUT;
-		if (weir__port_off(port))
+		if (weir__port_off(port)) {
+			if (weir__out_drops(port)) {
+				turns = weir__port_turns(port);
+				most = turns < most ? turns : most;
+			}
 			continue;
+		}
 		turns = weir__port_turns(port);
 		if (WEIR_UNLIKELY(port->flags & WEIR__PORT_AT_END)) {
 			end_of_stream(actor, port);
@@ -331,7 +337,7 @@ static uint32_t look(struct slice *slice)
 	/* Rule 6 */
 	if (slice->portless || (ck_pr_load_32(&actor->gate) & GATE_SUSPENSIONS))
 		return 0;
-	return least;
+	return least < most ? least : most;
 }
 
 /*
@@ -569,16 +575,16 @@ static bool runs(struct slice *slice, int32_t *count)
 	uint32_t n;
 
 	while (!slice->used_up && (n = next_run(slice))) {
-		if (slice->has_run)
-			settle(actor, NULL);
 		n = run(slice, n);
 		if (stats)
 			weir__stats_add(&stats->turns, n);
+		settle(actor, NULL);
 	}
 	if (actor->flags & WEIR__ACTOR_ENDING)
 		return true;
 	rest(actor);
-	settle(actor, slice->has_run ? NULL : count);
+	if (!slice->used_up)
+		settle(actor, slice->has_run ? NULL : count);
 	/* arming may fail */
 	return (actor->flags & WEIR__ACTOR_ENDING) != 0;
 }

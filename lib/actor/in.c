@@ -205,15 +205,6 @@ void weir__in_refuse(struct weir_port *port)
 		(void)end_puts(in, NULL);
 }
 
-void *weir__in_empty(struct weir_in *in)
-{
-	struct weir_actor *actor = in->port.actor;
-
-	if (weir__thread.actor == actor)
-		(void)weir_actor_fail_code(actor, -ENODATA);
-	return NULL;
-}
-
 /* --- Looking ------------------------------------------------------------- */
 
 /*
@@ -260,6 +251,15 @@ static uint32_t certain_lane(struct weir_in *in, struct weir__lane *lane,
 	if (lane == &in->lane && !(in->lane_flags & WEIR__IN_LINKED))
 		return certain_put(in, ended);
 	return certain_linked(in, lane, ended);
+}
+
+/* Turns have taken more than there was. True, and that is undone. */
+static bool overtaken(struct weir_in *in)
+{
+	if (WEIR_LIKELY((int32_t)(in->limit - in->head) >= 0))
+		return false;
+	in->head = in->limit;
+	return true;
 }
 
 static void drop_token(struct weir_in *in, void *item)
@@ -413,8 +413,9 @@ static uint32_t certain_merged(struct weir_in *in)
 	uint32_t left = n_lanes(in), n;
 	bool ended;
 
-	if (in->head != ck_pr_load_32(weir__lane_head(lane)))
+	if (in->merge->served)
 		lane = next_lane(in, lane);
+	in->merge->served = false;
 	for (; left; left--) {
 		switch_lane(in, lane);
 		n = certain_lane(in, lane, &ended);
@@ -439,6 +440,8 @@ static uint32_t in_certain(struct weir_port *port)
 	bool ended;
 	uint32_t n;
 
+	/* outside a slice: no harm done */
+	(void)overtaken(in);
 	if (in->merge)
 		return in->port.flags & WEIR__PORT_AT_END ? 0
 							  : certain_merged(in);
@@ -455,8 +458,14 @@ static bool in_publish(struct weir_port *port)
 	struct weir_in *in = (struct weir_in *)port;
 	struct weir__lane *lane = current(in);
 
+	if (WEIR_UNLIKELY(overtaken(in)))
+		(void)weir_actor_fail_code(port->actor, -ENODATA);
+	if (!publish_head(in, lane))
+		return false;
+	if (in->merge)
+		in->merge->served = true;
 	/* A put lane's producers do not wait: nobody to wake. */
-	return publish_head(in, lane) && lane->out;
+	return lane->out;
 }
 
 static void in_wake(struct weir_port *port)
@@ -483,6 +492,7 @@ static void drain_all(struct weir_in *in)
 {
 	struct weir__merge_lane *lane;
 
+	(void)overtaken(in);
 	if (!in->merge) {
 		drain_lane(in);
 		return;

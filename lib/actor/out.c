@@ -39,6 +39,27 @@ int weir_out_init(struct weir_out *out, struct weir_actor *actor,
 	return 0;
 }
 
+/* A ring of the out-port's own. 0 or -ENOMEM. */
+static int fan_new(struct weir_out *out, enum weir_fan way, uint32_t capacity)
+{
+	struct weir__fan *fan = weir__alloc(allocator(out), sizeof(*fan));
+	void **slots;
+
+	if (!fan)
+		return -ENOMEM;
+	slots = weir__alloc(allocator(out), capacity * sizeof(void *));
+	if (!slots) {
+		weir__free(allocator(out), fan, sizeof(*fan));
+		return -ENOMEM;
+	}
+	fan->way = way;
+	fan->handed = out->tail;
+	out->fan = fan;
+	out->slots = slots;
+	out->mask = capacity - 1;
+	return 0;
+}
+
 int weir_out_fan(struct weir_out *out, enum weir_fan way, size_t capacity)
 {
 	int rc = weir__port_check_owner(out ? &out->port : NULL);
@@ -53,18 +74,7 @@ int weir_out_fan(struct weir_out *out, enum weir_fan way, size_t capacity)
 		return -EPERM;
 	if (out->lane || out->fan)
 		return -EBUSY;
-	out->fan = weir__alloc(allocator(out), sizeof(*out->fan));
-	if (!out->fan)
-		return -ENOMEM;
-	out->slots = weir__alloc(allocator(out), capacity * sizeof(void *));
-	if (!out->slots) {
-		weir__free(allocator(out), out->fan, sizeof(*out->fan));
-		out->fan = NULL;
-		return -ENOMEM;
-	}
-	out->mask = (uint32_t)capacity - 1;
-	out->fan->way = way;
-	return 0;
+	return fan_new(out, way, (uint32_t)capacity);
 }
 
 static void drop_token(struct weir_out *out, void *item)
@@ -72,16 +82,6 @@ static void drop_token(struct weir_out *out, void *item)
 	if (out->items && out->items->drop)
 		out->items->drop(item, out->items->context);
 	weir__registry_dropped(out->port.actor->executor, 1);
-}
-
-int weir__out_full(struct weir_out *out, void *item)
-{
-	if (out->out_flags & WEIR__OUT_ENDED)
-		return -EPIPE;
-	if (!(out->out_flags & WEIR__OUT_CANCELLED))
-		return -EAGAIN;
-	drop_token(out, item);
-	return 0;
 }
 
 /* --- Looking -------------------------------------------------------------- */
@@ -117,8 +117,10 @@ static uint32_t fan_room(const struct weir_out *out)
 	uint32_t most = out->mask + 1, total = 0, n;
 	const struct weir__sink *sink;
 
+	/* Cancelled: what is put is dropped when it is handed out. */
 	if (!fan->sinks)
-		return 0;
+		return out->out_flags & WEIR__OUT_CANCELLED ? most - waiting
+							    : 0;
 	for (sink = fan->sinks; sink; sink = sink->next) {
 		n = sink_room(sink);
 		if (fan->way == WEIR_BROADCAST && n < most)
@@ -422,11 +424,15 @@ static int all_cancelled(struct weir_out *out)
 	out->out_flags |= WEIR__OUT_CANCELLED;
 	out->limit = out->tail;
 	weir__port_switch_off(&out->port, WEIR__PORT_ENDED);
-	if (actor->ops->cancelled)
-		return actor->ops->cancelled(actor, out);
-	if (!others_alive(out))
+	if (!actor->ops->cancelled && !others_alive(out)) {
 		weir__actor_end(actor, NULL, false);
-	return 0;
+		return 0;
+	}
+	/* Turns go on, and put into a ring of our own. */
+	if (!out->fan && fan_new(out, WEIR_BALANCE, out->mask + 1) < 0)
+		return -ENOMEM;
+	(void)out_certain(&out->port);
+	return actor->ops->cancelled ? actor->ops->cancelled(actor, out) : 0;
 }
 
 /* A signal has come; what was put so far is published before we look. */

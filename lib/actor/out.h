@@ -10,10 +10,12 @@
 
 #include <weir/out.h>
 
+#include "actor/port.h"
+
 /* out->out_flags, the owner's. */
 enum {
 	WEIR__OUT_CANCELLED = 1u << 0, /* nobody takes: puts are dropped */
-	WEIR__OUT_ENDED = 1u << 1,     /* by weir_out_end() */
+	/* WEIR__OUT_ENDED = 1u << 1, by weir_out_end() */
 };
 
 /* One of several links. Its tail index is in the lane's tail word. */
@@ -30,6 +32,17 @@ struct weir__fan {
 	uint32_t n_sinks;
 	uint32_t handed; /* tokens of the out-port's ring handed out */
 };
+
+/*
+ * Cancelled: takes no part in firing, but turns still put there, as far as the
+ * ring goes, and that is dropped. Owner.
+ */
+static inline bool weir__out_drops(const struct weir_port *port)
+{
+	return port->kind == WEIR__PORT_OUT &&
+	       (((const struct weir_out *)port)->out_flags &
+		WEIR__OUT_CANCELLED) != 0;
+}
 
 /* What weir_link() would say now, but for -ENOMEM. Owner of both ends. */
 int weir__link_check(const struct weir_out *out, const struct weir_in *in);
