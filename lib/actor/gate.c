@@ -64,7 +64,7 @@
  *
  * A run takes as many turns as fit into publish_ns by what the actor's turns
  * have cost: the first run is one turn; runs are timed while that number may
- * still change, and one in 16 when it has reached the maximum.
+ * still change, and one in 64 when it has reached the maximum.
  */
 #include "actor/gate.h"
 
@@ -90,6 +90,7 @@
 struct slice {
 	struct weir_actor *actor;
 	uint32_t budget; /* turns left */
+	uint32_t most;	 /* turns that ports allow that take no part */
 	uint64_t spent_ns;
 	bool has_run;
 	bool used_up;  /* the last run took all that was certain */
@@ -300,44 +301,101 @@ static void end_of_stream(struct weir_actor *actor, struct weir_port *port)
 	weir_error_unref(error);
 }
 
+/* The port's operations, those of the common kinds in line. */
+static inline bool quick_look(struct weir_port *port, uint32_t *turns)
+{
+	if (port->flags || port->burst != 1 || port->any)
+		return false;
+	if (port->kind == WEIR__PORT_IN)
+		return weir__in_look((struct weir_in *)port, turns);
+	return port->kind == WEIR__PORT_OUT &&
+	       weir__out_look((struct weir_out *)port, turns);
+}
+
+static inline bool port_publish(struct weir_port *port)
+{
+	const struct weir__port_ops *ops;
+	bool dirty;
+
+	if ((port->kind == WEIR__PORT_IN &&
+	     weir__in_publish((struct weir_in *)port, &dirty)) ||
+	    (port->kind == WEIR__PORT_OUT &&
+	     weir__out_publish((struct weir_out *)port, &dirty)))
+		return dirty;
+	ops = weir__port_ops(port);
+	return ops->publish && ops->publish(port);
+}
+
+static inline void port_wake(struct weir_port *port)
+{
+	struct weir_in *in = (struct weir_in *)port;
+	struct weir_out *out = (struct weir_out *)port;
+
+	if (port->kind == WEIR__PORT_IN && (in->lane_flags & WEIR__IN_LINKED))
+		weir__port_unblock(&in->lane.out->port);
+	else if (port->kind == WEIR__PORT_OUT && out->lane)
+		weir__port_unblock(&out->in->port);
+	else
+		weir__port_ops(port)->wake(port);
+}
+
+/* Looks at one port, of whatever kind. False: a handler has run. */
+static bool look_at(struct slice *slice, struct weir_port *port,
+		    uint32_t *least)
+{
+	uint32_t turns;
+
+	port->flags &= (uint8_t)~WEIR__PORT_SHUT;
+	if (weir__port_off(port)) {
+		if (weir__out_drops(port)) {
+			turns = weir__port_turns(port);
+			if (turns < slice->most)
+				slice->most = turns;
+		}
+		return true;
+	}
+	turns = weir__port_turns(port);
+	if (port->flags & WEIR__PORT_AT_END) {
+		end_of_stream(slice->actor, port);
+		return false;
+	}
+	if (port->flags & WEIR__PORT_PARTIAL)
+		slice->partial = true;
+	if (port->any)
+		return true;
+	if (!turns)
+		port->flags |= WEIR__PORT_SHUT;
+	if (turns < *least)
+		*least = turns;
+	return true;
+}
+
 /*
  * Rule 4. Turns that are certain, by the ports that take part; notes in SHUT
  * which are not ready. LOOK_AGAIN: a handler has run, everything may differ.
  */
-static uint32_t look(struct slice *slice)
+static inline uint32_t look(struct slice *slice)
 {
 	struct weir_actor *actor = slice->actor;
-	uint32_t least = LOOK_AGAIN, most = LOOK_AGAIN, turns;
+	uint32_t least = LOOK_AGAIN, turns;
 	struct weir_port *port;
 
+	slice->most = LOOK_AGAIN;
 	for (port = actor->ports; port; port = port->next) {
-		port->flags &= (uint8_t)~WEIR__PORT_SHUT;
-		if (weir__port_off(port)) {
-			if (weir__out_drops(port)) {
-				turns = weir__port_turns(port);
-				most = turns < most ? turns : most;
-			}
-			continue;
-		}
-		turns = weir__port_turns(port);
-		if (WEIR_UNLIKELY(port->flags & WEIR__PORT_AT_END)) {
-			end_of_stream(actor, port);
+		if (WEIR_LIKELY(quick_look(port, &turns))) {
+			if (!turns)
+				port->flags |= WEIR__PORT_SHUT;
+			if (turns < least)
+				least = turns;
+		} else if (!look_at(slice, port, &least)) {
 			return LOOK_AGAIN;
 		}
-		if (WEIR_UNLIKELY(port->flags & WEIR__PORT_PARTIAL))
-			slice->partial = true;
-		if (port->any)
-			continue;
-		if (!turns)
-			port->flags |= WEIR__PORT_SHUT;
-		if (turns < least)
-			least = turns;
 	}
 	slice->portless = least == LOOK_AGAIN;
 	/* Rule 6 */
 	if (slice->portless || (ck_pr_load_32(&actor->gate) & GATE_SUSPENSIONS))
 		return 0;
-	return least < most ? least : most;
+	return least < slice->most ? least : slice->most;
 }
 
 /*
@@ -393,7 +451,7 @@ static void look_again(struct weir_actor *actor, int32_t *count)
 	}
 }
 
-static bool publish(struct weir_actor *actor)
+static inline bool publish(struct weir_actor *actor)
 {
 	struct weir_port *port;
 	bool dirty = false;
@@ -402,9 +460,7 @@ static bool publish(struct weir_actor *actor)
 	 * of the port at the other end */
 	ck_pr_fence_release();
 	for (port = actor->ports; port; port = port->next) {
-		const struct weir__port_ops *ops = weir__port_ops(port);
-
-		if (!ops->publish || !ops->publish(port))
+		if (!port_publish(port))
 			continue;
 		port->flags |= WEIR__PORT_DIRTY;
 		dirty = true;
@@ -420,18 +476,24 @@ static void wake_peers(struct weir_actor *actor)
 		if (!(port->flags & WEIR__PORT_DIRTY))
 			continue;
 		port->flags &= (uint8_t)~WEIR__PORT_DIRTY;
-		weir__port_ops(port)->wake(port);
+		port_wake(port);
 	}
 }
 
-/* The slice is over: what is certain is so no more. */
-static void rest(struct weir_actor *actor)
+/*
+ * The slice is over: what is certain is so no more. After a run publishing has
+ * seen to that for ports with one link.
+ */
+static void rest(struct weir_actor *actor, bool published)
 {
 	struct weir_port *port;
 
 	for (port = actor->ports; port; port = port->next) {
-		const struct weir__port_ops *ops = weir__port_ops(port);
+		const struct weir__port_ops *ops;
 
+		if (published && port->kind <= WEIR__PORT_OUT)
+			continue;
+		ops = weir__port_ops(port);
 		if (ops->rest)
 			ops->rest(port);
 	}
@@ -491,7 +553,7 @@ static bool timed(const struct slice *slice, uint32_t n)
 		return false;
 	if (slice->actor->run_log2 < RUN_LOG2_MAX)
 		return true;
-	return (++weir__thread.runs & 15) == 0;
+	return (++weir__thread.runs & 63) == 0;
 }
 
 /* At most `n` turns, in a bare loop. Returns how many. */
@@ -582,7 +644,7 @@ static bool runs(struct slice *slice, int32_t *count)
 	}
 	if (actor->flags & WEIR__ACTOR_ENDING)
 		return true;
-	rest(actor);
+	rest(actor, slice->used_up);
 	if (!slice->used_up)
 		settle(actor, slice->has_run ? NULL : count);
 	/* arming may fail */

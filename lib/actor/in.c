@@ -440,6 +440,8 @@ static uint32_t in_certain(struct weir_port *port)
 	bool ended;
 	uint32_t n;
 
+	if (weir__in_look(in, &n))
+		return n;
 	/* outside a slice: no harm done */
 	(void)overtaken(in);
 	if (in->merge)
@@ -457,9 +459,13 @@ static bool in_publish(struct weir_port *port)
 {
 	struct weir_in *in = (struct weir_in *)port;
 	struct weir__lane *lane = current(in);
+	bool dirty;
 
+	if (weir__in_publish(in, &dirty))
+		return dirty;
 	if (WEIR_UNLIKELY(overtaken(in)))
 		(void)weir_actor_fail_code(port->actor, -ENODATA);
+	in->limit = in->head;
 	if (!publish_head(in, lane))
 		return false;
 	if (in->merge)

@@ -26,6 +26,9 @@
 
 #include <weir/in.h>
 
+#include <ck_pr.h>
+
+#include "actor/stats.h"
 #include "base/memory.h"
 
 #define WEIR__INDEX_MASK 0x7fffffffu
@@ -89,6 +92,47 @@ static inline bool weir__bursts_fit(uint32_t out_burst, uint32_t in_burst,
 static inline uint32_t weir__index_diff(uint32_t later, uint32_t earlier)
 {
 	return (later - earlier) & WEIR__INDEX_MASK;
+}
+
+/*
+ * What a slice asks of most in-ports, in line: those with one link, which has
+ * neither ended nor been taken from too much. False: ask the port's ops.
+ */
+static inline bool weir__in_look(struct weir_in *in, uint32_t *n)
+{
+	uint32_t word, head = in->head;
+
+	/* LINKED says that it does not merge, too */
+	if (!(in->lane_flags & WEIR__IN_LINKED))
+		return false;
+	word = ck_pr_load_32(weir__lane_tail(&in->lane));
+	/* acquire: the tokens; pairs with the release in publish() */
+	ck_pr_fence_acquire();
+	if (WEIR_UNLIKELY(word & 1) || WEIR_UNLIKELY(head != in->limit))
+		return false;
+	*n = weir__index_diff(word >> 1, head);
+	in->limit = head + *n;
+	return true;
+}
+
+/* The same for publishing; *dirty: the producer may have to be woken. */
+static inline bool weir__in_publish(struct weir_in *in, bool *dirty)
+{
+	uint32_t *word = weir__lane_head(&in->lane), n;
+
+	if (!(in->lane_flags & WEIR__IN_LINKED) ||
+	    WEIR_UNLIKELY((int32_t)(in->limit - in->head) < 0))
+		return false;
+	in->limit = in->head;
+	n = weir__index_diff(in->head, ck_pr_load_32(word));
+	*dirty = false;
+	if (!n)
+		return true;
+	ck_pr_store_32(word, in->head & WEIR__INDEX_MASK);
+	if (WEIR_UNLIKELY(in->port.actor->stats))
+		weir__stats_add(&in->port.actor->stats->taken, n);
+	*dirty = in->lane.out;
+	return true;
 }
 
 /* 0, or why no link can be made into `in`: -EISCONN, -EPIPE. Owner. */

@@ -86,18 +86,6 @@ static void drop_token(struct weir_out *out, void *item)
 
 /* --- Looking -------------------------------------------------------------- */
 
-/* Free slots of a lane whose next token has the index `tail`. */
-static uint32_t room(const struct weir_in *in, const struct weir__lane *lane,
-		     uint32_t tail)
-{
-	uint32_t head = ck_pr_load_32(weir__lane_head(lane));
-
-	/* acquire: the consumer is done with the slots; pairs with the release
-	 * in publish() */
-	ck_pr_fence_acquire();
-	return in->mask + 1 - weir__index_diff(tail, head);
-}
-
 static uint32_t sink_tail(const struct weir__sink *sink)
 {
 	/* no order: we are the only one who writes it */
@@ -106,7 +94,7 @@ static uint32_t sink_tail(const struct weir__sink *sink)
 
 static uint32_t sink_room(const struct weir__sink *sink)
 {
-	return room(sink->in, sink->lane, sink_tail(sink));
+	return weir__lane_room(sink->lane, sink->in->mask, sink_tail(sink));
 }
 
 /* What all sinks together have room for, beyond what is not handed out. */
@@ -137,9 +125,9 @@ static uint32_t out_certain(struct weir_port *port)
 	struct weir_out *out = (struct weir_out *)port;
 	uint32_t n = 0;
 
-	if (out->lane)
-		n = room(out->in, out->lane, out->tail);
-	else if (out->fan)
+	if (weir__out_look(out, &n))
+		return n;
+	if (out->fan)
 		n = fan_room(out);
 	out->limit = out->tail + n;
 	return n;
@@ -279,23 +267,14 @@ static bool publish_fan(struct weir_out *out)
 	return true;
 }
 
-static bool publish_link(struct weir_out *out)
-{
-	uint32_t old = ck_pr_load_32(weir__lane_tail(out->lane)) >> 1;
-
-	if (weir__index_diff(out->tail, old) == 0)
-		return false;
-	store_tail(out->lane, out->tail);
-	count(out, weir__index_diff(out->tail, old));
-	return true;
-}
-
 static bool out_publish(struct weir_port *port)
 {
 	struct weir_out *out = (struct weir_out *)port;
+	bool dirty;
 
-	if (out->lane)
-		return publish_link(out);
+	if (weir__out_publish(out, &dirty))
+		return dirty;
+	out->limit = out->tail;
 	return out->fan && publish_fan(out);
 }
 
@@ -450,7 +429,7 @@ static int out_signalled(struct weir_port *port)
 		/* release: the tokens of the last run before their index; pairs
 		 * with the acquire of the consumer that drains */
 		ck_pr_fence_release();
-		(void)publish_link(out);
+		(void)out_publish(port);
 		out->lane = NULL;
 		weir_actor_unref(out->in->port.actor);
 		return all_cancelled(out);

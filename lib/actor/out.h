@@ -10,6 +10,7 @@
 
 #include <weir/out.h>
 
+#include "actor/in.h"
 #include "actor/port.h"
 
 /* out->out_flags, the owner's. */
@@ -42,6 +43,50 @@ static inline bool weir__out_drops(const struct weir_port *port)
 	return port->kind == WEIR__PORT_OUT &&
 	       (((const struct weir_out *)port)->out_flags &
 		WEIR__OUT_CANCELLED) != 0;
+}
+
+/* Free slots of a lane of `mask` + 1 whose next token has the index `tail`. */
+static inline uint32_t weir__lane_room(const struct weir__lane *lane,
+				       uint32_t mask, uint32_t tail)
+{
+	uint32_t head = ck_pr_load_32(weir__lane_head(lane));
+
+	/* acquire: the consumer is done with the slots; pairs with the release
+	 * in publish() */
+	ck_pr_fence_acquire();
+	return mask + 1 - weir__index_diff(tail, head);
+}
+
+/*
+ * What a slice asks of most out-ports, in line: those with one link. False:
+ * ask the port's ops.
+ */
+static inline bool weir__out_look(struct weir_out *out, uint32_t *n)
+{
+	if (!out->lane)
+		return false;
+	*n = weir__lane_room(out->lane, out->mask, out->tail);
+	out->limit = out->tail + *n;
+	return true;
+}
+
+/* The same for publishing; *dirty: the consumer may have to be woken. */
+static inline bool weir__out_publish(struct weir_out *out, bool *dirty)
+{
+	uint32_t *word, n;
+
+	if (!out->lane)
+		return false;
+	out->limit = out->tail;
+	word = weir__lane_tail(out->lane);
+	n = weir__index_diff(out->tail, ck_pr_load_32(word) >> 1);
+	*dirty = n;
+	if (!n)
+		return true;
+	ck_pr_store_32(word, out->tail << 1);
+	if (WEIR_UNLIKELY(out->port.actor->stats))
+		weir__stats_add(&out->port.actor->stats->put, n);
+	return true;
 }
 
 /* What weir_link() would say now, but for -ENOMEM. Owner of both ends. */
