@@ -92,6 +92,7 @@ static int signalled(struct weir_port *port)
 }
 
 static const struct weir__port_ops in_ops = {
+	.takes = true,
 	WEIR__GRANT_OPS,
 	.signalled = signalled,
 };

@@ -240,17 +240,20 @@ static void fail(struct weir_actor *actor, int rc)
 		(void)weir_actor_fail_code(actor, rc);
 }
 
-/* Executor drain: sources finish, what weir_in_put() feeds ends. */
+/*
+ * Executor drain: sources finish, what weir_in_put() feeds ends. Who takes
+ * from a shared object is no source: it ends when that does.
+ */
 static void drain(struct weir_actor *actor)
 {
 	struct weir_port *port;
 	bool source = true;
 
 	for (port = actor->ports; port; port = port->next) {
-		if (port->kind != WEIR__PORT_IN)
-			continue;
-		source = false;
-		weir__in_refuse(port);
+		if (port->kind == WEIR__PORT_IN)
+			weir__in_refuse(port);
+		if (weir__port_ops(port)->takes)
+			source = false;
 	}
 	if (source)
 		weir__actor_end(actor, NULL, false);

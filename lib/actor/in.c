@@ -637,6 +637,7 @@ static void in_rest(struct weir_port *port)
 }
 
 const struct weir__port_ops weir__in_ops = {
+	.takes = true,
 	.certain = in_certain,
 	.rest = in_rest,
 	.publish = in_publish,

@@ -40,6 +40,7 @@ enum {
  * are NULL, but `certain`.
  */
 struct weir__port_ops {
+	bool takes; /* tokens come in here: its actor is no source */
 	/*
 	 * How many tokens, slots or permits are certain until the owner uses
 	 * them; looks at what others have published. May set AT_END.

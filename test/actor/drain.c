@@ -86,6 +86,50 @@ static void a_drain_ends_what_is_put_to(void **state)
 	sim_free(sim);
 }
 
+/* Takes from a channel. */
+struct taking {
+	struct weir_actor actor;
+	struct weir_channel_in in;
+	size_t taken;
+};
+
+static inline int taking_turn(struct weir_actor *actor)
+{
+	struct taking *self = weir_container_of(actor, struct taking, actor);
+	void *item;
+	int rc = weir_channel_in_take(&self->in, &item);
+
+	self->taken += rc == 0;
+	return rc;
+}
+WEIR_TURN(taking_turn)
+
+static void who_takes_from_a_channel_ends_with_it_when_draining(void **state)
+{
+	static const struct weir_actor_ops ops = {.turns = taking_turn_n};
+	struct weir_sim *sim = sim_new(1);
+	struct ending ending = {.drain.done = ended};
+	struct weir_channel *channel;
+	struct taking taking = {0};
+
+	assert_int_equal(weir_channel_new(&channel, 8, NULL, NULL), 0);
+	weir_actor_init(&taking.actor, &ops, weir_sim_executor(sim));
+	assert_int_equal(
+		weir_channel_in_init(&taking.in, &taking.actor, channel), 0);
+	assert_int_equal(weir_channel_try_put(channel, &taking), 0);
+	assert_int_equal(weir_actor_start(&taking.actor), 0);
+	weir_executor_drain(weir_sim_executor(sim), &ending.drain,
+			    WEIR_FOREVER);
+	weir_sim_run(sim);
+	assert_int_equal(taking.taken, 1);
+	assert_int_equal(ending.done, 0);
+	assert_int_equal(weir_channel_end(channel, NULL), 0);
+	weir_sim_run(sim);
+	assert_int_equal(ending.done, 1);
+	assert_int_equal(weir_channel_free(channel), 0);
+	sim_free(sim);
+}
+
 static void a_drain_reports_at_its_deadline_what_is_left(void **state)
 {
 	struct weir_sim *sim = sim_new(1);
@@ -280,6 +324,8 @@ int main(void)
 		cmocka_unit_test(an_idle_executor_drains_at_once),
 		cmocka_unit_test(a_drain_delivers_all_that_was_accepted),
 		cmocka_unit_test(a_drain_ends_what_is_put_to),
+		cmocka_unit_test(
+			who_takes_from_a_channel_ends_with_it_when_draining),
 		cmocka_unit_test(a_drain_reports_at_its_deadline_what_is_left),
 		cmocka_unit_test(an_abort_drops_and_counts_what_is_queued),
 		cmocka_unit_test(many_actors_are_all_reached),

@@ -390,6 +390,102 @@ static void one_of_a_balance_may_leave_while_tokens_flow(void **state)
 	}
 }
 
+/* Puts every item to either of two out-ports, in turn. */
+struct splitter {
+	struct weir_actor actor;
+	struct weir_in in;
+	struct weir_out outs[2];
+	size_t n;
+};
+
+static inline int splitter_turn(struct weir_actor *actor)
+{
+	struct splitter *self =
+		weir_container_of(actor, struct splitter, actor);
+	void *item = weir_in_take(&self->in);
+
+	return weir_out_put(&self->outs[self->n++ & 1], item);
+}
+WEIR_TURN(splitter_turn)
+
+/* Source -> splitter -> two sinks; one sink leaves after `stop_at`. */
+static void split(struct weir_executor *executor, struct weir_sim *sim,
+		  size_t stop_at, size_t *whole)
+{
+	static const struct weir_actor_ops ops = {.turns = splitter_turn_n};
+	struct splitter splitter = {0};
+	struct ledger ledger;
+	struct source source;
+	struct sink sinks[2];
+	size_t i;
+
+	ledger_init(&ledger, N);
+	source_init(&source, executor, &ledger, 1, N);
+	weir_actor_init(&splitter.actor, &ops, executor);
+	weir_in_init(&splitter.in, &splitter.actor, 4, NULL);
+	assert_int_equal(weir_link(&source.out, &splitter.in), 0);
+	for (i = 0; i < 2; i++) {
+		sink_init(&sinks[i], executor, &ledger, 2);
+		weir_out_init(&splitter.outs[i], &splitter.actor,
+			      &ledger.items);
+		assert_int_equal(weir_link(&splitter.outs[i], &sinks[i].in), 0);
+		assert_int_equal(weir_actor_start(&sinks[i].actor), 0);
+	}
+	sinks[0].stop_at = stop_at;
+	assert_int_equal(weir_actor_start(&splitter.actor), 0);
+	assert_int_equal(weir_actor_start(&source.actor), 0);
+	weir_sim_run(sim);
+	*whole = sinks[1].seen;
+	fate_check(&sinks[0].fate, 0);
+	assert_int_equal(sinks[1].fate.released, 1);
+	assert_int_equal(source.fate.released, 1);
+	ledger_check(&ledger);
+	ledger_fini(&ledger);
+}
+
+static void what_is_put_to_a_cancelled_port_is_dropped(void **state)
+{
+	struct weir_sim *sim;
+	uint64_t seed;
+	size_t whole;
+
+	for (seed = 1; seed <= test_count(200); seed++) {
+		sim = sim_new(seed);
+		split(weir_sim_executor(sim), sim, 1 + seed % 100, &whole);
+		assert_int_equal(whole, N / 2);
+		sim_free(sim);
+	}
+}
+
+/* The ring that takes what is put after a cancel may not be had. */
+static void no_memory_when_cancelled_fails_the_actor_without_a_loss(
+	void **state)
+{
+	struct weir_executor_options options = {0};
+	struct weir_sim *sim;
+	struct heap heap;
+	size_t fail, whole;
+
+	heap_init(&heap, 0);
+	options.allocator = &heap.allocator;
+	assert_int_equal(weir_sim_new(&sim, 1, &options), 0);
+	split(weir_sim_executor(sim), sim, 10, &whole);
+	assert_int_equal(whole, N / 2);
+	sim_free(sim);
+	/* the last two are for that ring */
+	for (fail = heap.calls; fail > heap.calls - 2; fail--) {
+		struct heap failing;
+
+		heap_init(&failing, fail);
+		options.allocator = &failing.allocator;
+		assert_int_equal(weir_sim_new(&sim, 1, &options), 0);
+		split(weir_sim_executor(sim), sim, 10, &whole);
+		assert_true(whole < N / 2);
+		sim_free(sim);
+		assert_int_equal(failing.live, 0);
+	}
+}
+
 static void misuse_of_fans_is_refused(void **state)
 {
 	struct weir_sim *sim = sim_new(1);
@@ -435,6 +531,9 @@ int main(void)
 		cmocka_unit_test(balance_gives_every_token_to_one),
 		cmocka_unit_test(balance_goes_round_one_that_is_stuck),
 		cmocka_unit_test(one_of_a_balance_may_leave_while_tokens_flow),
+		cmocka_unit_test(what_is_put_to_a_cancelled_port_is_dropped),
+		cmocka_unit_test(
+			no_memory_when_cancelled_fails_the_actor_without_a_loss),
 		cmocka_unit_test(misuse_of_fans_is_refused),
 	};
 
