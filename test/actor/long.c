@@ -96,6 +96,13 @@ static const struct weir_actor_ops counter_ops = {.turns = counter_turn_n};
 static const struct weir_actor_ops adder_ops = {.turns = adder_turn_n,
 						.released = adder_released};
 
+/* Sanitizers keep freed memory and shadows: there it says nothing. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define MEMORY_TOLD false
+#else
+#define MEMORY_TOLD true
+#endif
+
 /* Peak resident memory so far, kB. */
 static size_t peak_kb(void)
 {
@@ -168,7 +175,8 @@ static void through_in_bounded_memory(size_t stages)
 		assert_true(relays[i].high - relays[i].low < 1024);
 	through(stages, n, 2);
 	after = peak_kb();
-	assert_true(after <= before + 1024);
+	if (MEMORY_TOLD)
+		assert_true(after <= before + 1024);
 }
 
 static void ten_million_tokens_through_1_stage(void **state)
