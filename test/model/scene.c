@@ -66,12 +66,14 @@ static uint64_t now(struct weir_executor *executor)
 	return ck_pr_load_64(&of(executor)->now);
 }
 
-/* There is one timer, that of node 0. */
 static int timer_arm(struct weir_executor *executor, struct weir_timer *timer,
 		     uint64_t at_ns)
 {
+	struct scene *s = of(executor);
+
+	ck_pr_store_ptr(&s->timer, timer);
 	ck_pr_fence_release();
-	explorer_assert(ck_pr_fas_64(&of(executor)->armed, at_ns) == 0);
+	explorer_assert(ck_pr_fas_64(&s->armed, at_ns) == 0);
 	return 0;
 }
 
@@ -87,12 +89,45 @@ static bool timer_cancel(struct weir_executor *executor,
 void scene_pass_time(struct scene *s, uint64_t now)
 {
 	uint64_t at_ns = ck_pr_load_64(&s->armed);
+	struct weir_timer *timer;
 
 	ck_pr_store_64(&s->now, now);
 	if (!at_ns || at_ns > now || !ck_pr_cas_64(&s->armed, at_ns, 0))
 		return;
 	ck_pr_fence_acquire();
-	s->nodes[0]->delay.timer.fire(&s->nodes[0]->delay.timer);
+	timer = ck_pr_load_ptr(&s->timer);
+	timer->fire(timer);
+}
+
+/* The slot of a watch is the service's from the arming to the firing. */
+static int watch_arm(struct weir_executor *executor, struct weir_watch *watch)
+{
+	watch->slot++;
+	ck_pr_fence_release();
+	explorer_assert(ck_pr_fas_32(&of(executor)->watched, 1) == 0);
+	return 0;
+}
+
+static bool watch_cancel(struct weir_executor *executor,
+			 struct weir_watch *watch)
+{
+	uint32_t watched = ck_pr_fas_32(&of(executor)->watched, 0);
+
+	ck_pr_fence_acquire();
+	return watched != 0;
+}
+
+void scene_poll(struct scene *s)
+{
+	struct weir_watch *watch;
+
+	if (!ck_pr_load_32(&s->watched) || !ck_pr_fas_32(&s->watched, 0))
+		return;
+	ck_pr_fence_acquire();
+	s->fired++;
+	watch = &s->nodes[0]->fd.watch;
+	watch->slot++;
+	watch->fire(watch, watch->events);
 }
 
 static const struct weir_executor_ops executor_ops = {
@@ -100,6 +135,8 @@ static const struct weir_executor_ops executor_ops = {
 	.now = now,
 	.timer_arm = timer_arm,
 	.timer_cancel = timer_cancel,
+	.watch_arm = watch_arm,
+	.watch_cancel = watch_cancel,
 };
 
 static void *alloc(size_t size, void *context)
@@ -113,6 +150,27 @@ static void release(void *memory, size_t size, void *context)
 }
 
 static const struct weir_allocator allocator = {alloc, release, NULL};
+
+static void drained(struct weir_drain *drain)
+{
+	weir_container_of(drain, struct scene, drain)->drained++;
+}
+
+void scene_drain(struct scene *s, uint64_t deadline_ns)
+{
+	if (!deadline_ns)
+		deadline_ns = WEIR_FOREVER;
+	s->drain.done = drained;
+	explorer_assert(
+		weir_executor_drain(&s->executor, &s->drain, deadline_ns) == 0);
+}
+
+void scene_abort(struct scene *s)
+{
+	s->drain.done = drained;
+	explorer_assert(weir_executor_abort(&s->executor, &s->drain,
+					    WEIR_FOREVER) == 0);
+}
 
 /* --- Tokens --------------------------------------------------------------- */
 
@@ -165,6 +223,10 @@ static int ended(struct weir_actor *actor, struct weir_in *in,
 	struct node *node = node_of(actor);
 
 	node->fate->ended++;
+	if (in == &node->in[1] && node->second_ended) {
+		node->second_ended(node);
+		return 0;
+	}
 	return weir_actor_finish(actor);
 }
 

@@ -37,9 +37,12 @@ struct scene {
 	struct weir_executor executor;
 	/* An executor that runs at once, instead of one that queues. */
 	bool at_once;
-	/* Its clock. Atomic. */
+	/* Its clock, and the one timer there is. Atomic. */
 	uint64_t now;
-	uint64_t armed; /* atomic: to fire then, 0 not at all */
+	uint64_t armed; /* to fire then, 0 not at all */
+	struct weir_timer *timer;
+	uint32_t watched; /* atomic: node 0 waits for its descriptor */
+	uint32_t fired;	  /* times that it was ready */
 
 	struct node *nodes[SCENE_ACTORS];
 	uint32_t n_nodes;
@@ -51,6 +54,7 @@ struct scene {
 	uint32_t payload[2]; /* atomic, without an order of its own */
 	struct weir_drain drain;
 	uint32_t drained;
+	struct weir_error *error;
 };
 
 /* An actor. Its memory is gone once it is released. */
@@ -64,6 +68,8 @@ struct node {
 	struct weir_sema sema;
 	struct weir_any any;
 	struct weir_delay delay;
+	struct weir_fd fd;
+	void (*second_ended)(struct node *node); /* instead of finishing */
 	uint32_t first, last; /* tokens a source makes, then it finishes */
 	uint32_t stop_after;  /* tokens a sink takes, then it finishes */
 };
@@ -87,6 +93,13 @@ void scene_settle(struct scene *s);
 /* The clock shows that, and the timer fires if that is its time. */
 void scene_pass_time(struct scene *s, uint64_t now);
 
+/* The descriptor of node 0 is ready, if it is waited for. */
+void scene_poll(struct scene *s);
+
+/* For the scene's drain, to be called in a setup; no deadline if 0. */
+void scene_drain(struct scene *s, uint64_t deadline_ns);
+void scene_abort(struct scene *s);
+
 /* Puts token `i`; whether the port has accepted it stands in the token. */
 void scene_put(struct node *node, uint32_t port, uint32_t i);
 /* A turn that takes a token of in-port `port`. */
@@ -108,6 +121,6 @@ struct scene_group {
 	size_t n;
 };
 
-extern const struct scene_group firing, links, stops, ports;
+extern const struct scene_group firing, links, stops, ports, registry;
 
 #endif
