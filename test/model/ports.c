@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Suspension, sets of ports that change, the other kinds of ports, the
- * registry. */
+/* Suspension, sets of ports that change, the other kinds of ports. */
 #include "scene.h"
+
+#include <fcntl.h>
+#include <poll.h>
 
 #include <ck_pr.h>
 
@@ -218,6 +220,61 @@ static void both_times(void *context)
 	explorer_assert(s->fates[0].delivered == 2);
 }
 
+/* --- Descriptors ---------------------------------------------------------- */
+
+static uint32_t fd_turn(struct weir_actor *actor, uint32_t n)
+{
+	struct node *node = node_of(actor);
+
+	explorer_assert(weir_fd_events(&node->fd) == POLLIN);
+	node->fate->delivered++;
+	weir_fd_again(&node->fd);
+	return 1;
+}
+
+static void descriptor(void *context, bool at_once)
+{
+	static int fd = -1;
+	struct scene *s = scene_open(context, at_once);
+	struct node *node = scene_node(s, fd_turn);
+
+	if (fd < 0)
+		fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	explorer_assert(weir_fd_init(&node->fd, &node->actor, fd, POLLIN) == 0);
+	weir_actor_ref(&node->actor);
+	scene_start(s);
+}
+
+static void descriptor_at_once(void *context)
+{
+	descriptor(context, true);
+}
+
+static void descriptor_queued(void *context)
+{
+	descriptor(context, false);
+}
+
+static void poll_once(void *context)
+{
+	scene_poll(context);
+}
+
+static void poll_twice(void *context)
+{
+	scene_poll(context);
+	scene_poll(context);
+}
+
+static void each_was_handled(void *context)
+{
+	struct scene *s = context;
+
+	scene_at_rest(context);
+	explorer_assert(s->watched);
+	explorer_assert(s->fates[0].delivered == s->fired);
+}
+
 static const struct explorer_scenario scenarios[] = {
 	SCENARIO(.name = "suspension and a put", .setup = sink_at_once,
 		 .thread = {suspend_and_resume, put_0}, .check = scene_at_rest),
@@ -237,6 +294,14 @@ static const struct explorer_scenario scenarios[] = {
 		 .thread = {pass_time, signal_once}, .check = both_times),
 	SCENARIO(.name = "a delay and a stop", .setup = delay_at_once,
 		 .thread = {pass_time, stop_once}, .check = scene_is_over),
+	SCENARIO(.name = "a descriptor and a slice", .setup = descriptor_queued,
+		 .thread = {run, poll_once}, .check = each_was_handled),
+	SCENARIO(.name = "a descriptor and a signal",
+		 .setup = descriptor_at_once,
+		 .thread = {poll_twice, signal_once},
+		 .check = each_was_handled),
+	SCENARIO(.name = "a descriptor and a stop", .setup = descriptor_at_once,
+		 .thread = {poll_once, stop_once}, .check = scene_is_over),
 };
 
 const struct scene_group ports = {scenarios,
