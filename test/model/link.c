@@ -56,6 +56,34 @@ static void work_2(void *context)
 	work(context, 2);
 }
 
+/* With three at work one or two slices are enough: the check does the rest. */
+static void slice_0(void *context)
+{
+	scene_run(context, 0);
+}
+
+static void slice_1(void *context)
+{
+	scene_run(context, 1);
+}
+
+static void slice_2(void *context)
+{
+	scene_run(context, 2);
+}
+
+static void two_slices_0(void *context)
+{
+	slice_0(context);
+	slice_0(context);
+}
+
+static void two_slices_2(void *context)
+{
+	slice_2(context);
+	slice_2(context);
+}
+
 static void all_taken(void *context)
 {
 	struct scene *s = context;
@@ -105,6 +133,76 @@ static void merged(void *context)
 	explorer_assert(s->fates[2].ended == 1);
 	explorer_assert(s->fates[2].delivered ==
 			(s->tokens[2].accepted ? 3u : 2u));
+}
+
+static void take_first(struct node *node)
+{
+	scene_take(node, 0);
+}
+
+/*
+ * One lane is full; its producer finds out while the sink goes to another,
+ * having taken the token when its other port ended.
+ */
+static void left_lane(void *context)
+{
+	struct scene *s = scene_open(context, false);
+	struct node *a = scene_source(s, 0, 1);
+	struct node *b = scene_source(s, 2, 2);
+	struct node *sink = scene_sink(s, 1);
+
+	explorer_assert(
+		weir_in_init(&sink->in[1], &sink->actor, 1, &s->items) == 0);
+	sink->second_ended = take_first;
+	explorer_assert(weir_in_merge(&sink->in[0], WEIR_MERGE_ALL) == 0);
+	explorer_assert(weir_link(&a->out, &sink->in[0]) == 0);
+	explorer_assert(weir_link(&b->out, &sink->in[0]) == 0);
+	scene_start(s);
+	scene_run(s, 0);
+	explorer_assert(weir_in_end(&sink->in[1], NULL) == 0);
+}
+
+static void put_last(struct node *node)
+{
+	struct token *token = &node->scene->tokens[0];
+
+	token->value = MADE;
+	token->accepted = weir_out_put(&node->out, token) == 0;
+}
+
+/* The sink stops; the other puts when its in-port ends, outside of turns. */
+static void put_outside(void *context)
+{
+	struct scene *s = scene_open(context, false);
+	struct node *node = scene_source(s, 1, 1);
+	struct node *sink = scene_sink(s, 1);
+
+	explorer_assert(
+		weir_in_init(&node->in[1], &node->actor, 1, &s->items) == 0);
+	node->second_ended = put_last;
+	explorer_assert(weir_link(&node->out, &sink->in[0]) == 0);
+	scene_start(s);
+	explorer_assert(weir_in_end(&node->in[1], NULL) == 0);
+	weir_actor_stop(&sink->actor);
+}
+
+/* The sink stops and drops what the source, which goes on, has put. */
+static void left_slot(void *context)
+{
+	struct scene *s = context;
+
+	make(context, 2, 1, 0);
+	scene_run(s, 0);
+	weir_actor_stop(&s->nodes[1]->actor);
+	weir_actor_signal(&s->nodes[0]->actor);
+}
+
+static void left_lane_merged(void *context)
+{
+	struct scene *s = context;
+
+	scene_is_over(context);
+	explorer_assert(s->fates[2].delivered == 3);
 }
 
 /* A source and two sinks. */
@@ -169,14 +267,22 @@ static const struct explorer_scenario scenarios[] = {
 	SCENARIO(.name = "a link that is cancelled", .setup = first_of_two,
 		 .thread = {work_0, work_1}, .check = scene_is_over),
 	SCENARIO(.name = "two links that merge", .setup = merge_of_two,
-		 .thread = {work_0, work_1, work_2}, .check = merged),
+		 .thread = {slice_0, slice_1, two_slices_2}, .check = merged),
 	SCENARIO(.name = "a link next to another", .setup = merge_of_three,
 		 .thread = {work_0, work_2}, .check = merged),
+	SCENARIO(.name = "a full lane that is left", .setup = left_lane,
+		 .thread = {work_0, work_2}, .check = left_lane_merged),
+	SCENARIO(.name = "a put outside of turns", .setup = put_outside,
+		 .thread = {work_0, work_1}, .check = scene_is_over),
+	SCENARIO(.name = "a slot that is drained and filled",
+		 .setup = left_slot, .thread = {work_0, work_1},
+		 .check = scene_is_over),
 	SCENARIO(.name = "a broadcast", .setup = broadcast,
-		 .thread = {work_0, work_1, work_2},
+		 .thread = {two_slices_0, slice_1, slice_2},
 		 .check = both_have_taken_both),
 	SCENARIO(.name = "a balance", .setup = balance,
-		 .thread = {work_0, work_1, work_2}, .check = each_went_to_one),
+		 .thread = {two_slices_0, slice_1, slice_2},
+		 .check = each_went_to_one),
 };
 
 const struct scene_group links = {scenarios,
