@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Who is alive when an executor drains or aborts; references of errors. */
+#include "scene.h"
+
+#include <errno.h>
+
+static void run_0(void *context)
+{
+	scene_run(context, 0);
+}
+
+static void run_1(void *context)
+{
+	scene_run(context, 1);
+}
+
+static void drain(void *context)
+{
+	scene_drain(context, 0);
+}
+
+static void abort_all(void *context)
+{
+	scene_abort(context);
+}
+
+static void is_drained(void *context)
+{
+	struct scene *s = context;
+
+	scene_is_over(context);
+	explorer_assert(s->drained == 1 && s->drain.actors_left == 0);
+}
+
+/* --- Start ---------------------------------------------------------------- */
+
+/* Node 1 has started, node 0 has not. */
+static void one_of_two(void *context)
+{
+	struct scene *s = scene_open(context, false);
+
+	scene_sink(s, 1);
+	scene_sink(s, 1);
+	explorer_assert(weir_actor_start(&s->nodes[1]->actor) == 0);
+}
+
+static void start_0(void *context)
+{
+	struct scene *s = context;
+	int rc = weir_actor_start(&s->nodes[0]->actor);
+
+	explorer_assert(rc == 0 || rc == -ESHUTDOWN);
+	if (rc < 0)
+		weir_actor_stop(&s->nodes[0]->actor);
+}
+
+/* --- Release -------------------------------------------------------------- */
+
+static void stopped_sink(void *context)
+{
+	struct scene *s = scene_open(context, false);
+
+	scene_sink(s, 1);
+	scene_start(s);
+	weir_actor_stop(&s->nodes[0]->actor);
+}
+
+static void drained_sink(void *context)
+{
+	struct scene *s = scene_open(context, false);
+
+	scene_sink(s, 1);
+	scene_start(s);
+	scene_drain(s, 1);
+}
+
+static void pass_deadline(void *context)
+{
+	scene_pass_time(context, 1);
+}
+
+/* By whom the deadline left it to: 1 is alive or none. */
+static void is_drained_once(void *context)
+{
+	struct scene *s = context;
+
+	scene_is_over(context);
+	explorer_assert(s->drained == 1 && s->drain.actors_left <= 1);
+}
+
+/* --- What is dropped ------------------------------------------------------ */
+
+static void aborted_sinks(void *context)
+{
+	struct scene *s = scene_open(context, false);
+	uint32_t i;
+
+	for (i = 0; i < 2; i++)
+		scene_put(scene_sink(s, 1), 0, i);
+	scene_start(s);
+	scene_abort(s);
+}
+
+static void both_are_counted(void *context)
+{
+	struct scene *s = context;
+
+	is_drained(context);
+	explorer_assert(s->drain.items_dropped == 2);
+}
+
+/* --- Errors --------------------------------------------------------------- */
+
+static void two_holders(void *context)
+{
+	struct scene *s = scene_open(context, false);
+
+	s->error = weir_error_new(s->executor.options.allocator, -EIO, NULL,
+				  NULL, NULL, NULL);
+	weir_error_ref(s->error);
+}
+
+static void hold(void *context)
+{
+	struct scene *s = context;
+	struct weir_error *error = weir_error_ref(s->error);
+
+	weir_error_unref(s->error);
+	explorer_assert(error->code == -EIO);
+	weir_error_unref(error);
+}
+
+static const struct explorer_scenario scenarios[] = {
+	SCENARIO(.name = "a start and a drain", .setup = one_of_two,
+		 .thread = {start_0, drain}, .check = is_drained),
+	SCENARIO(.name = "a start and an abort", .setup = one_of_two,
+		 .thread = {start_0, abort_all}, .check = is_drained),
+	SCENARIO(.name = "a release and a drain", .setup = stopped_sink,
+		 .thread = {run_0, drain}, .check = is_drained),
+	SCENARIO(.name = "a release and an abort", .setup = stopped_sink,
+		 .thread = {run_0, abort_all}, .check = is_drained),
+	SCENARIO(.name = "a release and a deadline", .setup = drained_sink,
+		 .thread = {run_0, pass_deadline}, .check = is_drained_once),
+	SCENARIO(.name = "two who drop", .setup = aborted_sinks,
+		 .thread = {run_0, run_1}, .check = both_are_counted),
+	SCENARIO(.name = "an error", .setup = two_holders,
+		 .thread = {hold, hold}, .check = scene_is_over),
+};
+
+const struct scene_group registry = {scenarios,
+				     sizeof(scenarios) / sizeof(scenarios[0])};
