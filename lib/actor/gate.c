@@ -68,6 +68,7 @@
  */
 #include "actor/gate.h"
 
+#include <assert.h>
 #include <errno.h>
 
 #include <ck_pr.h>
@@ -85,6 +86,13 @@
 	 WEIR__GATE_PORTLESS)
 #define RUN_LOG2_MAX 8u /* a run has at most 256 turns */
 #define LOOK_AGAIN UINT32_MAX
+
+/*
+ * Submitting may run a task (an executor that runs at once, or refuses), and
+ * running it submits others: but inside a slice weir_task_run() only queues,
+ * so that chain, which is most of this file, is entered twice at most.
+ * NOLINTBEGIN(misc-no-recursion)
+ */
 
 /* What one slice knows; on its stack. */
 struct slice {
@@ -105,13 +113,6 @@ static bool ready(uint32_t gate)
 	return !(gate & (GATE_COUNT | GATE_SUSPENSIONS));
 }
 
-/*
- * Submitting may run a task (an executor that runs at once, or refuses), and
- * running it submits others: but inside a slice weir_task_run() only queues,
- * so the chain is entered twice at most.
- * NOLINTBEGIN(misc-no-recursion)
- */
-
 /* A submission was refused: SCHEDULED is ours, so is the final slice. */
 static void refused(struct weir_actor *actor, int code)
 {
@@ -127,7 +128,6 @@ void weir__actor_submit(struct weir_actor *actor)
 	if (WEIR_UNLIKELY(rc < 0))
 		refused(actor, rc);
 }
-/* NOLINTEND(misc-no-recursion) */
 
 /*
  * Rule 1. The one way to change the gate from outside; linearises at its swap.
@@ -146,6 +146,7 @@ static void gate_update(struct weir_actor *actor, uint32_t clear, uint32_t set,
 		submits = !(next & WEIR__GATE_SCHEDULED) && ready(next);
 		if (submits)
 			next |= WEIR__GATE_SCHEDULED;
+		/* linearises here */
 	} while (!ck_pr_cas_32_value(&actor->gate, old, next, &old));
 	if (!submits)
 		return;
@@ -172,6 +173,10 @@ static bool gate_rest(struct weir_actor *actor, int32_t count, uint32_t set)
 		again = ready(next);
 		if (!again)
 			next &= ~(uint32_t)WEIR__GATE_SCHEDULED;
+		assert(old & WEIR__GATE_SCHEDULED);
+		/* Linearises here. At rest the count is that of the blocked
+		 * ports (rule 2). */
+		assert(again || (int32_t)next >= 0);
 	} while (!ck_pr_cas_32_value(&actor->gate, old, next, &old));
 	return again;
 }
@@ -427,6 +432,7 @@ static bool arm(struct weir_actor *actor, int32_t *count)
 		}
 		if (!(port->flags & WEIR__PORT_SHUT))
 			continue;
+		assert(!port->any && !(port->flags & WEIR__PORT_AT_END));
 		ck_pr_store_32(&port->blocked, 1);
 		port->flags |= WEIR__PORT_ARMED;
 		++*count;
@@ -574,6 +580,7 @@ static uint32_t run(struct slice *slice, uint32_t n)
 	clock = timed(slice, n);
 	if (clock)
 		start = weir_executor_now(actor->executor);
+	assert(n > 0 && n <= slice->budget);
 	done = actor->turns(actor, n);
 	if (clock) {
 		ns = weir_executor_now(actor->executor) - start;
@@ -599,6 +606,9 @@ static void retire(struct weir_actor *actor)
 	struct weir_executor *executor = actor->executor;
 	struct weir_port *port;
 
+	assert(actor->flags & WEIR__ACTOR_ENDING);
+	assert(actor->state == WEIR__STATE_RUNNING ||
+	       actor->state == WEIR__STATE_NEW);
 	weir__set_state(actor, WEIR__STATE_ENDING);
 	if ((actor->flags & WEIR__ACTOR_FAILED) && executor->options.failed)
 		executor->options.failed(actor, actor->error,
@@ -654,7 +664,6 @@ static bool runs(struct slice *slice, int32_t *count)
 	return (actor->flags & WEIR__ACTOR_ENDING) != 0;
 }
 
-/* NOLINTBEGIN(misc-no-recursion): see refused() */
 static void run_slice(struct weir_actor *actor)
 {
 	struct slice slice = {
@@ -683,7 +692,6 @@ static void run_slice(struct weir_actor *actor)
 	else if (again)
 		weir__actor_submit(actor);
 }
-/* NOLINTEND(misc-no-recursion) */
 
 void weir__actor_retire_new(struct weir_actor *actor)
 {
@@ -699,7 +707,6 @@ void weir__actor_retire_new(struct weir_actor *actor)
 /*
  * An executor that runs at once, or refuses, gets here inside a slice: the
  * task waits in a list of the thread, so that the stack stays flat.
- * NOLINTBEGIN(misc-no-recursion)
  */
 void weir_task_run(struct weir_task *task)
 {
@@ -717,6 +724,7 @@ void weir_task_run(struct weir_task *task)
 	thread->running = true;
 	while (task) {
 		run_slice(weir_container_of(task, struct weir_actor, task));
+		assert(!thread->actor);
 		task = thread->pending_head;
 		if (!task)
 			break;
@@ -726,7 +734,6 @@ void weir_task_run(struct weir_task *task)
 	}
 	thread->running = false;
 }
-/* NOLINTEND(misc-no-recursion) */
 
 static void release(struct weir_actor *actor)
 {
@@ -734,6 +741,7 @@ static void release(struct weir_actor *actor)
 	bool registered = actor->flags & WEIR__ACTOR_REGISTERED;
 	struct weir_port *port, *next;
 
+	assert(actor->state == WEIR__STATE_ENDED);
 	for (port = actor->ports; port; port = next) {
 		next = port->next;
 		if (weir__port_ops(port)->fini)
@@ -809,3 +817,5 @@ bool weir__actor_check(struct weir_actor *actor)
 	return (actor->gate & WEIR__GATE_SCHEDULED) == 0 &&
 	       actor->gate >> 8 == blocked && !ready(actor->gate);
 }
+
+/* NOLINTEND(misc-no-recursion) */

@@ -2,6 +2,7 @@
 /* In-ports. What lanes are, and their invariants, stands in in.h. */
 #include "actor/in.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <string.h>
 
@@ -220,6 +221,7 @@ static uint32_t certain_linked(struct weir_in *in, struct weir__lane *lane,
 	 * release in publish() and in weir__out_end() */
 	ck_pr_fence_acquire();
 	n = weir__index_diff(word >> 1, in->head);
+	assert(n <= in->mask + 1);
 	in->limit = in->head + n;
 	*ended = word & 1;
 	return n;
@@ -329,6 +331,7 @@ static struct weir__lane *next_lane(struct weir_in *in,
 
 	if (lane != &in->lane)
 		next = ((const struct weir__merge_lane *)lane)->next;
+	assert(merge);
 	if (next)
 		return &next->lane;
 	if (merge->rule == WEIR_MERGE_OPEN || !merge->lanes)
@@ -386,6 +389,7 @@ static bool lane_ended(struct weir_in *in, struct weir__lane *lane)
 
 	if (lane == &in->lane)
 		return true;
+	assert(merge->n_open > 0);
 	last = merge->rule == WEIR_MERGE_FIRST || lane->error ||
 	       (merge->rule == WEIR_MERGE_ALL && merge->n_open == 1);
 	merge->n_open--;
@@ -546,6 +550,7 @@ struct weir_error *weir__in_ended(struct weir_port *port)
 	struct weir_in *in = (struct weir_in *)port;
 	struct weir_error *error = weir_error_ref(in->lane.error);
 
+	assert(port->flags & WEIR__PORT_AT_END);
 	port->flags &= (uint8_t) ~(WEIR__PORT_AT_END | WEIR__PORT_LAST);
 	weir__port_switch_off(port, WEIR__PORT_ENDED);
 	in_close(port, NULL);

@@ -22,6 +22,7 @@
 #ifndef WEIR_ACTOR_IN_H
 #define WEIR_ACTOR_IN_H
 
+#include <assert.h>
 #include <stdbool.h>
 
 #include <weir/in.h>
@@ -111,6 +112,7 @@ static inline bool weir__in_look(struct weir_in *in, uint32_t *n)
 	if (WEIR_UNLIKELY(word & 1) || WEIR_UNLIKELY(head != in->limit))
 		return false;
 	*n = weir__index_diff(word >> 1, head);
+	assert(*n <= in->mask + 1);
 	in->limit = head + *n;
 	return true;
 }

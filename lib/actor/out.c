@@ -6,6 +6,7 @@
  */
 #include "actor/out.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <string.h>
 
@@ -105,6 +106,8 @@ static uint32_t fan_room(const struct weir_out *out)
 	uint32_t most = out->mask + 1, total = 0, n;
 	const struct weir__sink *sink;
 
+	assert(waiting <= most);
+
 	/* Cancelled: what is put is dropped when it is handed out. */
 	if (!fan->sinks)
 		return out->out_flags & WEIR__OUT_CANCELLED ? most - waiting
@@ -117,6 +120,7 @@ static uint32_t fan_room(const struct weir_out *out)
 	}
 	if (fan->way == WEIR_BALANCE && total < most)
 		most = total;
+	assert(waiting <= most); /* what waits was promised its room */
 	return most - waiting;
 }
 
@@ -152,6 +156,8 @@ static void give(struct weir__sink *sink, void *item)
 {
 	uint32_t index = sink_tail(sink) + sink->share++;
 
+	assert(sink->share <= sink->in->mask + 1);
+
 	weir__lane_slots(sink->lane)[index & sink->in->mask] = item;
 }
 
@@ -178,6 +184,7 @@ static void remove_sink(struct weir_out *out, struct weir__sink *gone)
 	while (*link != gone)
 		link = &(*link)->next;
 	*link = gone->next;
+	assert(out->fan->n_sinks > 0);
 	out->fan->n_sinks--;
 	weir__free(allocator(out), gone, sizeof(*gone));
 	/* The others may have room: rule 2, for who counts it already. */

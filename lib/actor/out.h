@@ -54,6 +54,7 @@ static inline uint32_t weir__lane_room(const struct weir__lane *lane,
 	/* acquire: the consumer is done with the slots; pairs with the release
 	 * in publish() */
 	ck_pr_fence_acquire();
+	assert(weir__index_diff(tail, head) <= mask + 1);
 	return mask + 1 - weir__index_diff(tail, head);
 }
 

@@ -2,6 +2,7 @@
 /* What all kinds of ports share: setting up, switching on and off, bursts. */
 #include "actor/port.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <string.h>
 
@@ -41,6 +42,7 @@ void weir__port_init(struct weir_port *port, struct weir_actor *actor,
 {
 	struct weir_port **link = &actor->ports;
 
+	assert(kind <= WEIR__PORT_OTHER);
 	memset(port, 0, sizeof(*port));
 	port->actor = actor;
 	port->burst = 1;
@@ -72,6 +74,7 @@ uint32_t weir__port_turns(struct weir_port *port)
  */
 void weir__port_switch_off(struct weir_port *port, uint8_t flag)
 {
+	assert(flag == WEIR__PORT_IGNORED || flag == WEIR__PORT_ENDED);
 	port->flags |= flag;
 	if (!port->any)
 		weir__port_unblock(port);

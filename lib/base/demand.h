@@ -8,7 +8,7 @@
 #ifndef WEIR_BASE_DEMAND_H
 #define WEIR_BASE_DEMAND_H
 
-#include <stdbool.h>
+#include <assert.h>
 #include <stdint.h>
 
 #include <ck_pr.h>
@@ -29,6 +29,7 @@ static inline void weir__demand_add(int64_t *granted, int64_t n)
 	uint64_t *word = (uint64_t *)granted;
 	uint64_t old = ck_pr_load_64(word), next;
 
+	assert(n > 0);
 	/* release: pairs with the acquire in weir__demand_left() */
 	ck_pr_fence_release();
 	do {

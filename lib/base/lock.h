@@ -23,6 +23,7 @@ static inline void weir__lock(struct weir__lock *lock)
 {
 	uint32_t seen = 0;
 
+	/* Free: ours by one swap. */
 	if (!ck_pr_cas_32_value(&lock->word, 0, 1, &seen)) {
 		/* Announce ourselves; whoever reads 2 on unlock wakes us. */
 		while (ck_pr_fas_32(&lock->word, 2) != 0)

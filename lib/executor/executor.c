@@ -8,6 +8,7 @@
  */
 #include <weir/executor.h>
 
+#include <assert.h>
 #include <errno.h>
 #include <string.h>
 
@@ -190,6 +191,8 @@ void weir__registry_remove(struct weir_executor *executor, uint32_t index)
 	struct weir__registry *registry = executor->registry;
 
 	weir__lock(&registry->lock);
+	assert(index < registry->n_tasks && registry->tasks[index]);
+	assert(registry->n_free < registry->capacity);
 	registry->tasks[index] = NULL;
 	registry->free[registry->n_free++] = index;
 	weir__unlock(&registry->lock);
@@ -246,6 +249,7 @@ void weir__registry_done(struct weir_executor *executor)
 	uint64_t dropped;
 
 	weir__lock(&registry->lock);
+	assert(registry->alive > 0);
 	registry->alive--;
 	if (!registry->alive)
 		completed = take_completed(executor);
