@@ -161,7 +161,7 @@ static void chain_fini(struct chain *chain)
 	free(chain->stages);
 }
 
-static void a_direct_executor_keeps_the_stack_flat(void **state)
+static void fault_03_a_direct_executor_keeps_the_stack_flat(void **state)
 {
 	struct custom custom;
 	struct chain chain;
@@ -207,7 +207,7 @@ static void a_refused_start_changes_nothing(void **state)
 	assert_int_equal(weir_executor_fini(&custom.executor), 0);
 }
 
-static void a_refused_actor_fails_and_nobody_else(void **state)
+static void fault_03_a_refused_actor_fails_and_nobody_else(void **state)
 {
 	struct custom custom;
 	struct chain chain;
@@ -269,10 +269,12 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(misuse_of_an_executors_head_is_refused),
-		cmocka_unit_test(a_direct_executor_keeps_the_stack_flat),
+		cmocka_unit_test(
+			fault_03_a_direct_executor_keeps_the_stack_flat),
 		cmocka_unit_test(a_direct_executor_runs_a_deep_chain_flat),
 		cmocka_unit_test(a_refused_start_changes_nothing),
-		cmocka_unit_test(a_refused_actor_fails_and_nobody_else),
+		cmocka_unit_test(
+			fault_03_a_refused_actor_fails_and_nobody_else),
 		cmocka_unit_test(
 			an_executor_that_refuses_from_any_submission_on_ends_all),
 		cmocka_unit_test(refusing_a_deep_chain_keeps_the_stack_flat),

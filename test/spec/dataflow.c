@@ -143,7 +143,7 @@ static void original_case(size_t count, uint64_t pause_first,
 {
 	uint64_t seed;
 
-	for (seed = 1; seed <= test_count(1000); seed++) {
+	for (seed = 1; seed <= test_count(10000); seed++) {
 		struct weir_sim *sim = sim_new(seed);
 		struct original o;
 
@@ -183,7 +183,7 @@ static void fault_01_cancel_against_completion_ends_both(void **state)
 {
 	uint64_t seed;
 
-	for (seed = 1; seed <= test_count(2000); seed++) {
+	for (seed = 1; seed <= test_count(10000); seed++) {
 		struct weir_sim *sim = sim_new(seed);
 		struct pair pair;
 
@@ -206,7 +206,7 @@ static void fault_01_two_in_a_ring_may_stop_together(void **state)
 {
 	uint64_t seed;
 
-	for (seed = 1; seed <= test_count(1000); seed++) {
+	for (seed = 1; seed <= test_count(10000); seed++) {
 		struct weir_sim *sim = sim_new(seed);
 		struct ledger ledger;
 		struct stage stages[2];
@@ -239,7 +239,7 @@ static void fault_04_stop_in_a_turn_loses_no_item(void **state)
 {
 	uint64_t seed;
 
-	for (seed = 1; seed <= test_count(1000); seed++) {
+	for (seed = 1; seed <= test_count(10000); seed++) {
 		struct weir_sim *sim = sim_new(seed);
 		struct pair pair;
 
@@ -258,7 +258,7 @@ static void fault_05_no_turn_runs_after_the_end(void **state)
 {
 	uint64_t seed;
 
-	for (seed = 1; seed <= test_count(1000); seed++) {
+	for (seed = 1; seed <= test_count(10000); seed++) {
 		struct weir_sim *sim = sim_new(seed);
 		struct pair pair;
 		size_t seen;
@@ -291,6 +291,30 @@ static void fault_07_windows_above_one_neither_overflow_nor_lose(void **state)
 		original_check(&o, 50);
 		sim_free(sim);
 	}
+}
+
+/* Looking, however often, asks for nothing: room is what the slots say. */
+static void fault_08_looking_at_an_empty_port_adds_no_demand(void **state)
+{
+	struct weir_sim *sim = sim_new(1);
+	struct pair pair;
+	int i;
+
+	pair_init(&pair, weir_sim_executor(sim), 100, 1);
+	assert_int_equal(weir_actor_start(&pair.sink.actor), 0);
+	for (i = 0; i < 5; i++) {
+		weir_actor_signal(&pair.sink.actor);
+		weir_sim_run(sim);
+	}
+	weir_actor_suspend(&pair.sink.actor);
+	assert_int_equal(weir_actor_start(&pair.source.actor), 0);
+	weir_sim_run(sim);
+	assert_int_equal(pair.source.next, 2);
+	weir_actor_resume(&pair.sink.actor);
+	weir_sim_run(sim);
+	assert_int_equal(pair.sink.seen, 100);
+	pair_fini(&pair);
+	sim_free(sim);
 }
 
 static void fault_09_w_permits_mean_w_live_items_over_all_stages(void **state)
@@ -455,7 +479,7 @@ static void fault_12_a_cancel_reaches_the_source_over_all_stages(void **state)
 {
 	uint64_t seed;
 
-	for (seed = 1; seed <= test_count(500); seed++) {
+	for (seed = 1; seed <= test_count(10000); seed++) {
 		struct weir_sim *sim = sim_new(seed);
 		struct weir_executor *executor = weir_sim_executor(sim);
 		struct ledger ledger;
@@ -570,6 +594,89 @@ static void fault_15_permits_beyond_the_maximum_are_unlimited(void **state)
 	sim_free(sim);
 }
 
+struct asked {
+	struct weir_acquire acquire;
+	uint32_t granted;
+};
+
+static void granted(struct weir_acquire *acquire)
+{
+	weir_container_of(acquire, struct asked, acquire)->granted++;
+}
+
+static void fault_16_a_release_with_a_waiter_makes_one_permit(void **state)
+{
+	struct asked asked = {.acquire.granted = granted};
+	struct weir_semaphore semaphore;
+
+	assert_int_equal(weir_semaphore_init(&semaphore, 0), 0);
+	assert_int_equal(weir_semaphore_acquire(&semaphore, &asked.acquire, 1),
+			 0);
+	assert_int_equal(asked.granted, 0);
+	assert_int_equal(weir_semaphore_release(&semaphore, 1), 0);
+	assert_int_equal(asked.granted, 1);
+	assert_int_equal(weir_semaphore_permits(&semaphore), 0);
+	assert_int_equal(weir_semaphore_try_acquire(&semaphore, 1), -EAGAIN);
+	assert_int_equal(weir_semaphore_fini(&semaphore), 0);
+}
+
+static void fault_16_a_group_waits_for_a_late_child(void **state)
+{
+	struct weir_completion early, late;
+	struct weir_member members[2];
+	struct weir_join join;
+
+	weir_completion_init(&early);
+	weir_completion_init(&late);
+	assert_int_equal(weir_join_init(&join, WEIR_ALL_OF), 0);
+	assert_int_equal(weir_completion_complete(&early, NULL), 0);
+	assert_int_equal(weir_join_add(&join, &members[0], &early), 0);
+	assert_false(weir_completion_done(&join.completion));
+	assert_int_equal(weir_join_add(&join, &members[1], &late), 0);
+	assert_int_equal(weir_join_close(&join), 0);
+	assert_false(weir_completion_done(&join.completion));
+	assert_int_equal(weir_completion_complete(&late, NULL), 0);
+	assert_true(weir_completion_done(&join.completion));
+	assert_int_equal(weir_join_fini(&join), 0);
+	assert_int_equal(weir_completion_fini(&late), 0);
+	assert_int_equal(weir_completion_fini(&early), 0);
+}
+
+static void fault_17_a_cancelled_waiter_loses_no_permit(void **state)
+{
+	struct asked first = {.acquire.granted = granted};
+	struct asked second = {.acquire.granted = granted};
+	struct weir_semaphore semaphore;
+
+	weir_semaphore_init(&semaphore, 0);
+	weir_semaphore_acquire(&semaphore, &first.acquire, 1);
+	weir_semaphore_acquire(&semaphore, &second.acquire, 1);
+	assert_true(weir_semaphore_cancel(&semaphore, &first.acquire));
+	assert_int_equal(weir_semaphore_release(&semaphore, 1), 0);
+	assert_int_equal(first.granted, 0);
+	assert_int_equal(second.granted, 1);
+	assert_int_equal(weir_semaphore_release(&semaphore, 1), 0);
+	assert_int_equal(weir_semaphore_permits(&semaphore), 1);
+	assert_int_equal(weir_semaphore_fini(&semaphore), 0);
+}
+
+static void fault_17_stopping_what_never_started_ends_its_streams(void **state)
+{
+	struct weir_sim *sim = sim_new(1);
+	struct pair pair;
+
+	pair_init(&pair, weir_sim_executor(sim), 10, 4);
+	assert_int_equal(weir_actor_start(&pair.sink.actor), 0);
+	weir_sim_run(sim);
+	weir_actor_stop(&pair.source.actor);
+	weir_sim_run(sim);
+	assert_int_equal(pair.sink.ended, 1);
+	assert_int_equal(pair.sink.end_code, -ECANCELED);
+	fate_check(&pair.sink.fate, 0);
+	pair_fini(&pair);
+	sim_free(sim);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -584,6 +691,8 @@ int main(void)
 		cmocka_unit_test(
 			fault_07_windows_above_one_neither_overflow_nor_lose),
 		cmocka_unit_test(
+			fault_08_looking_at_an_empty_port_adds_no_demand),
+		cmocka_unit_test(
 			fault_09_w_permits_mean_w_live_items_over_all_stages),
 		cmocka_unit_test(throughput_grows_with_the_window),
 		cmocka_unit_test(fault_10_the_end_needs_no_room),
@@ -596,6 +705,12 @@ int main(void)
 			fault_15_ten_thousand_queued_tokens_need_no_stack),
 		cmocka_unit_test(
 			fault_15_permits_beyond_the_maximum_are_unlimited),
+		cmocka_unit_test(
+			fault_16_a_release_with_a_waiter_makes_one_permit),
+		cmocka_unit_test(fault_16_a_group_waits_for_a_late_child),
+		cmocka_unit_test(fault_17_a_cancelled_waiter_loses_no_permit),
+		cmocka_unit_test(
+			fault_17_stopping_what_never_started_ends_its_streams),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
