@@ -16,7 +16,7 @@
 
 /* The smallest first: there most mutants die. */
 static const struct scene_group *const groups[] = {
-	&registry, &firing, &stops, &ports, &links,
+	&registry, &firing, &stops, &ports, &ends, &links,
 };
 #define N_GROUPS (sizeof(groups) / sizeof(groups[0]))
 

@@ -223,6 +223,7 @@ static int ended(struct weir_actor *actor, struct weir_in *in,
 	struct node *node = node_of(actor);
 
 	node->fate->ended++;
+	node->fate->end_code = error ? error->code : 0;
 	if (in == &node->in[1] && node->second_ended) {
 		node->second_ended(node);
 		return 0;
@@ -235,6 +236,8 @@ static int cancelled(struct weir_actor *actor, struct weir_out *out)
 	struct node *node = node_of(actor);
 
 	node->fate->cancelled++;
+	if (node->out2.port.actor && node->fate->cancelled == 1)
+		return 0;
 	return weir_actor_finish(actor);
 }
 

@@ -29,6 +29,7 @@ struct fate {
 	uint32_t stopped, released;
 	int code; /* it was stopped with */
 	uint32_t ended, cancelled, signalled;
+	int end_code;	  /* the last stream ended with */
 	uint32_t seen[2]; /* payloads, by the handler of signals */
 	uint32_t delivered;
 };
@@ -64,7 +65,7 @@ struct node {
 	struct fate *fate;
 	uint32_t index;
 	struct weir_in in[2];
-	struct weir_out out, out2;
+	struct weir_out out, out2; /* with both it survives a cancel */
 	struct weir_sema sema;
 	struct weir_any any;
 	struct weir_delay delay;
@@ -121,6 +122,6 @@ struct scene_group {
 	size_t n;
 };
 
-extern const struct scene_group firing, links, stops, ports, registry;
+extern const struct scene_group firing, links, stops, ports, registry, ends;
 
 #endif
