@@ -6,12 +6,10 @@
 
 /* --- Puts ----------------------------------------------------------------- */
 
-static void run_twice(void *context)
+static void run(void *context)
 {
-	struct scene *s = context;
-
-	scene_run(s, 0);
-	scene_run(s, 0);
+	while (scene_run(context, 0))
+		;
 }
 
 static void put_0(void *context)
@@ -196,13 +194,13 @@ static void signals_seen(void *context)
 
 static const struct explorer_scenario scenarios[] = {
 	SCENARIO(.name = "a put and a slice", .setup = queued_1,
-		 .thread = {run_twice, put_0}, .check = scene_at_rest),
+		 .thread = {run, put_0}, .check = scene_at_rest),
 	SCENARIO(.name = "two puts and a slice", .setup = queued_2,
-		 .thread = {run_twice, put_0_and_1}, .check = scene_at_rest),
+		 .thread = {run, put_0_and_1}, .check = scene_at_rest),
 	SCENARIO(.name = "two puts into one slot", .setup = queued_1,
-		 .thread = {run_twice, put_0_and_1}, .check = scene_at_rest),
+		 .thread = {run, put_0_and_1}, .check = scene_at_rest),
 	SCENARIO(.name = "two who put and a slice", .setup = queued_2,
-		 .thread = {run_twice, put_0, put_1}, .check = scene_at_rest),
+		 .thread = {run, put_0, put_1}, .check = scene_at_rest),
 	SCENARIO(.name = "two who put and run", .setup = at_once_1,
 		 .thread = {put_0, put_1}, .check = scene_at_rest),
 	SCENARIO(.name = "two who put and run, with room for both",
@@ -211,17 +209,15 @@ static const struct explorer_scenario scenarios[] = {
 	SCENARIO(.name = "a join", .setup = join, .thread = {put_0, put_other},
 		 .check = scene_at_rest),
 	SCENARIO(.name = "a join and a slice", .setup = queued_join,
-		 .thread = {run_twice, put_0, put_other},
-		 .check = scene_at_rest),
+		 .thread = {run, put_0, put_other}, .check = scene_at_rest),
 	SCENARIO(.name = "two permits", .setup = semaphore,
 		 .thread = {release_0, release_1}, .check = all_permits_used),
 	SCENARIO(.name = "a signal and a slice", .setup = queued_1,
-		 .thread = {run_twice, signal_0}, .check = signal_seen),
+		 .thread = {run, signal_0}, .check = signal_seen),
 	SCENARIO(.name = "two signals", .setup = at_once_1,
 		 .thread = {signal_0, signal_1}, .check = signals_seen),
 	SCENARIO(.name = "two signals and a slice", .setup = queued_1,
-		 .thread = {run_twice, signal_0, signal_1},
-		 .check = signals_seen),
+		 .thread = {run, signal_0, signal_1}, .check = signals_seen),
 	SCENARIO(.name = "a signal and a put", .setup = at_once_1,
 		 .thread = {signal_0, put_0}, .check = signal_seen),
 };
