@@ -16,6 +16,10 @@
  *         one off the count. While SCHEDULED is clear the count is the
  *         blocked ports plus decrements under way, never negative: a late
  *         decrement delays and loses nothing. [weir__port_unblock]
+ *         A slice that has run turns may leave the fence out: it keeps
+ *         SCHEDULED, and the slice that arms at last fences once and looks at
+ *         every link's `blocked` again. What the first look missed is woken
+ *         then, before the owner can rest. [publish, settle]
  * Rule 3  The owner blocks ports at the end of a slice only: `blocked = 1`
  *         for each port that was not ready and reads 0, one full fence for
  *         all, then a second look at each; who has become ready meanwhile is
@@ -320,31 +324,41 @@ static inline bool quick_look(struct weir_port *port, uint32_t *turns)
 	       weir__out_look((struct weir_out *)port, turns);
 }
 
-static inline bool port_publish(struct weir_port *port)
+/*
+ * Publishes what concerns the one link of a port; false: not such a port.
+ * *peer: the port at the other end, if there is something new for it.
+ */
+static inline bool link_publish(struct weir_port *port, struct weir_port **peer)
 {
-	const struct weir__port_ops *ops;
+	struct weir_in *in = (struct weir_in *)port;
+	struct weir_out *out = (struct weir_out *)port;
 	bool dirty;
 
-	if ((port->kind == WEIR__PORT_IN &&
-	     weir__in_publish((struct weir_in *)port, &dirty)) ||
-	    (port->kind == WEIR__PORT_OUT &&
-	     weir__out_publish((struct weir_out *)port, &dirty)))
-		return dirty;
-	ops = weir__port_ops(port);
-	return ops->publish && ops->publish(port);
+	*peer = NULL;
+	if (port->kind == WEIR__PORT_IN && weir__in_publish(in, &dirty)) {
+		if (dirty)
+			*peer = &in->lane.out->port;
+		return true;
+	}
+	if (port->kind == WEIR__PORT_OUT && weir__out_publish(out, &dirty)) {
+		if (dirty)
+			*peer = &out->in->port;
+		return true;
+	}
+	return false;
 }
 
-static inline void port_wake(struct weir_port *port)
+/* The port at the other end of a port's one link, or NULL. */
+static struct weir_port *link_peer(struct weir_port *port)
 {
 	struct weir_in *in = (struct weir_in *)port;
 	struct weir_out *out = (struct weir_out *)port;
 
-	if (port->kind == WEIR__PORT_IN && (in->lane_flags & WEIR__IN_LINKED))
-		weir__port_unblock(&in->lane.out->port);
-	else if (port->kind == WEIR__PORT_OUT && out->lane)
-		weir__port_unblock(&out->in->port);
-	else
-		weir__port_ops(port)->wake(port);
+	if (port->kind == WEIR__PORT_IN && in->lane.out)
+		return &in->lane.out->port;
+	if (port->kind == WEIR__PORT_OUT && out->lane)
+		return &out->in->port;
+	return NULL;
 }
 
 /* Looks at one port, of whatever kind. False: a handler has run. */
@@ -460,16 +474,31 @@ static void look_again(struct weir_actor *actor, int32_t *count)
 	}
 }
 
+/*
+ * Publishes what the last run did. For links no fence comes between the index
+ * and the look at the peer's `blocked` (rule 2): the actor owes it, and pays
+ * when it arms. True: other ports have published and need the fence now.
+ */
 static inline bool publish(struct weir_actor *actor)
 {
-	struct weir_port *port;
+	struct weir_port *port, *peer;
 	bool dirty = false;
 
 	/* release: tokens before indices; pairs with the acquire in `certain`
 	 * of the port at the other end */
 	ck_pr_fence_release();
 	for (port = actor->ports; port; port = port->next) {
-		if (!port_publish(port))
+		const struct weir__port_ops *ops;
+
+		if (WEIR_LIKELY(link_publish(port, &peer))) {
+			if (!peer)
+				continue;
+			actor->flags |= WEIR__ACTOR_OWES;
+			weir__port_unblock(peer);
+			continue;
+		}
+		ops = weir__port_ops(port);
+		if (!ops->publish || !ops->publish(port))
 			continue;
 		port->flags |= WEIR__PORT_DIRTY;
 		dirty = true;
@@ -477,15 +506,20 @@ static inline bool publish(struct weir_actor *actor)
 	return dirty;
 }
 
-static void wake_peers(struct weir_actor *actor)
+/* After the fence: whom may concern what was published, now or owed. */
+static void wake_peers(struct weir_actor *actor, bool owes)
 {
-	struct weir_port *port;
+	struct weir_port *port, *peer;
 
 	for (port = actor->ports; port; port = port->next) {
-		if (!(port->flags & WEIR__PORT_DIRTY))
-			continue;
-		port->flags &= (uint8_t)~WEIR__PORT_DIRTY;
-		port_wake(port);
+		if (port->flags & WEIR__PORT_DIRTY) {
+			port->flags &= (uint8_t)~WEIR__PORT_DIRTY;
+			weir__port_ops(port)->wake(port);
+		} else if (owes) {
+			peer = link_peer(port);
+			if (peer)
+				weir__port_unblock(peer);
+		}
 	}
 }
 
@@ -510,22 +544,25 @@ static void rest(struct weir_actor *actor, bool published)
 
 /*
  * Publishes what the last run did and, when a slice has found nothing (`count`
- * is not NULL), arms: one full fence for both (rules 2 and 3). *count is what the
- * last swap has to add.
+ * is not NULL), arms: one full fence for both (rules 2 and 3), also for what
+ * earlier slices owe. *count is what the last swap has to add.
  */
 static void settle(struct weir_actor *actor, int32_t *count)
 {
 	bool armed = count && arm(actor, count);
 	bool dirty = publish(actor);
+	bool owes = count && (actor->flags & WEIR__ACTOR_OWES);
 
-	if (!armed && !dirty)
+	if (!armed && !dirty && !owes)
 		return;
 	/* store -> load: our indices before their `blocked` (partner: the one
 	 * fence of the peer that arms), our `blocked` before their indices
 	 * (partner: the fence of the peer that publishes) */
 	weir__fence_full();
-	if (dirty)
-		wake_peers(actor);
+	if (owes)
+		actor->flags &= (uint8_t)~WEIR__ACTOR_OWES;
+	if (dirty || owes)
+		wake_peers(actor, owes);
 	if (armed)
 		look_again(actor, count);
 }
@@ -600,7 +637,10 @@ static uint32_t run(struct slice *slice, uint32_t n)
 	return done;
 }
 
-/* Rule 8: the final slice. */
+/*
+ * Rule 8: the final slice. What is owed to peers need not be paid: they all get
+ * a signal, an end or a cancel.
+ */
 static void retire(struct weir_actor *actor)
 {
 	struct weir_executor *executor = actor->executor;

@@ -51,6 +51,7 @@ enum {
 	WEIR__ACTOR_ENDING = 1u << 0,	  /* this slice is the last */
 	WEIR__ACTOR_FAILED = 1u << 1,	  /* and that is a failure */
 	WEIR__ACTOR_REGISTERED = 1u << 2, /* in its executor's registry */
+	WEIR__ACTOR_OWES = 1u << 3,	  /* published to links, not fenced */
 };
 
 /* Atomic: others ask whether the actor is new. No order: they set it up. */
