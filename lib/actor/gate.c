@@ -57,13 +57,13 @@
  *
  * A slice is a loop of runs. Before each run it takes the minimum over the
  * ports of what is certain; inside a run ports are plain memory with private
- * cursors. What a run did is published together, when the next look is over:
- * if that finds nothing more to do, publishing and arming share one fence.
+ * cursors. What a run did is published together.
  *
  * A slice that has run a turn does not arm: with others at work there is mostly
  * something to do when its actor's time comes again, so it keeps SCHEDULED and
- * is submitted again. One that finds nothing arms. So while a pipeline is busy
- * there is no swap of a gate, and no port to unblock; an actor that falls idle
+ * is submitted again. One that finds nothing arms, and pays the fence that
+ * earlier ones owe (rule 2) with its own. So while a pipeline of links is busy
+ * there is no swap, no fence and no port to unblock; an actor that falls idle
  * pays one look more.
  *
  * A run takes as many turns as fit into publish_ns by what the actor's turns
