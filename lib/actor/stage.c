@@ -260,9 +260,12 @@ static inline int consume(struct weir_actor *actor)
 	int rc = self->options.consume(self->options.context,
 				       weir_in_peek(&self->in));
 
-	if (WEIR_LIKELY(rc == 0))
+	if (WEIR_LIKELY(rc == 0)) {
 		weir_in_consume(&self->in);
-	return rc;
+		return 0;
+	}
+	/* a turn that returns 1 would finish (WEIR_FINISH) */
+	return rc < 0 ? rc : -EINVAL;
 }
 WEIR_TURN(consume)
 

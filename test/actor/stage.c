@@ -391,6 +391,34 @@ static void results_of_no_meaning_fail_the_stage(void **state)
 	run_failing(CONSUME, true, 3);
 }
 
+static int consume_and_return_1(void *context, void *item)
+{
+	(void)context;
+	(void)item;
+	return 1; /* what a turn returns to finish, and no result here */
+}
+
+static void a_consumer_that_returns_1_fails_too(void **state)
+{
+	struct weir_consumer_options options = {.consume = consume_and_return_1,
+						.capacity = 4};
+	struct weir_consumer consumer;
+	struct weir_sim *sim;
+
+	assert_int_equal(weir_sim_new(&sim, 1, NULL), 0);
+	assert_int_equal(weir_consumer_init(&consumer, weir_sim_executor(sim),
+					    &options),
+			 0);
+	weir_actor_ref(&consumer.actor);
+	assert_int_equal(weir_in_put(&consumer.in, NULL), 0);
+	assert_int_equal(weir_actor_start(&consumer.actor), 0);
+	weir_sim_run(sim);
+	assert_non_null(consumer.actor.error);
+	assert_int_equal(consumer.actor.error->code, -EINVAL);
+	weir_actor_unref(&consumer.actor);
+	assert_int_equal(weir_sim_free(sim), 0);
+}
+
 static void an_error_is_not_followed_by_a_flush(void **state)
 {
 	struct chain chain;
@@ -859,6 +887,7 @@ int main(void)
 			every_item_ends_once_whoever_fails_or_stops, tell_seed),
 		cmocka_unit_test(a_failure_goes_down_the_chain),
 		cmocka_unit_test(results_of_no_meaning_fail_the_stage),
+		cmocka_unit_test(a_consumer_that_returns_1_fails_too),
 		cmocka_unit_test(an_error_is_not_followed_by_a_flush),
 		cmocka_unit_test(more_outputs_than_promised_fail_the_stage),
 		cmocka_unit_test(an_item_for_an_ended_stream_is_dropped),
