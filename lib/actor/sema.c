@@ -44,9 +44,7 @@ int weir_sema_acquire(struct weir_sema *sema, int64_t n)
 		return rc;
 	if (n <= 0)
 		return -EINVAL;
-	/* unlimited permits are not used up, so this cannot run away */
-	if (weir_sema_permits(sema) != INT64_MAX)
-		sema->used = weir__demand_sum(sema->used, n);
+	sema->used = weir__demand_sum(sema->used, n);
 	return 0;
 }
 

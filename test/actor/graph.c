@@ -209,6 +209,21 @@ static void a_cycle_without_a_token_is_reported(void **state)
 	sim_free(sim);
 }
 
+static void a_cycle_over_a_port_that_takes_no_part_is_none(void **state)
+{
+	struct weir_sim *sim = sim_new(1);
+	struct adder adder;
+	struct weir_actor *actors[] = {&adder.actor};
+
+	adder_init(&adder, sim);
+	assert_int_equal(weir_link(&adder.sum, &adder.right), 0);
+	assert_int_equal(weir_check_cycles(actors, 1, NULL), -EDEADLK);
+	assert_int_equal(weir_port_ignore(&adder.right.port), 0);
+	assert_int_equal(weir_check_cycles(actors, 1, NULL), 0);
+	weir_actor_stop(&adder.actor);
+	sim_free(sim);
+}
+
 /* A ring of `n` stages with one token that goes round `rounds` times. */
 struct ring {
 	struct weir_sim *sim;
@@ -422,6 +437,8 @@ int main(void)
 		cmocka_unit_test(
 			a_cycle_with_an_initial_token_computes_a_running_sum),
 		cmocka_unit_test(a_cycle_without_a_token_is_reported),
+		cmocka_unit_test(
+			a_cycle_over_a_port_that_takes_no_part_is_none),
 		cmocka_unit_test(a_ring_of_1000_passes_a_token_100_times_round),
 		cmocka_unit_test(a_ring_of_1000_without_a_token_is_reported),
 		cmocka_unit_test(a_ring_of_two_and_of_one_work),

@@ -532,6 +532,28 @@ static void an_open_merge_outlives_its_producers_and_takes_puts(void **state)
 	merging_fini(&m);
 }
 
+static void an_open_merge_takes_puts_beside_idle_producers(void **state)
+{
+	struct merging m;
+	size_t i;
+
+	merging_init(&m, 1, WEIR_MERGE_OPEN);
+	for (i = 0; i < 3; i++)
+		weir_actor_suspend(&m.sources[i].actor);
+	merging_run(&m);
+	assert_int_equal(weir_in_put(&m.sink.in, ledger_make(&m.ledger, 300)),
+			 0);
+	weir_sim_run(m.sim);
+	assert_int_equal(m.sink.seen, 1);
+	for (i = 0; i < 3; i++)
+		weir_actor_resume(&m.sources[i].actor);
+	weir_sim_run(m.sim);
+	assert_int_equal(m.sink.seen, 151);
+	assert_int_equal(weir_in_end(&m.sink.in, NULL), 0);
+	weir_sim_run(m.sim);
+	merging_fini(&m);
+}
+
 static void a_fast_producer_does_not_starve_the_others(void **state)
 {
 	struct merging m;
@@ -598,6 +620,8 @@ int main(void)
 		cmocka_unit_test(a_merge_ends_with_the_first_error),
 		cmocka_unit_test(
 			an_open_merge_outlives_its_producers_and_takes_puts),
+		cmocka_unit_test(
+			an_open_merge_takes_puts_beside_idle_producers),
 		cmocka_unit_test(a_fast_producer_does_not_starve_the_others),
 		cmocka_unit_test(misuse_of_merging_is_refused),
 	};

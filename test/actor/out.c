@@ -151,6 +151,61 @@ static void an_actor_that_runs_may_link_and_start_others(void **state)
 	sim_free(sim);
 }
 
+/* Puts two items, links another sink, puts the third. */
+struct linking {
+	struct weir_actor actor;
+	struct weir_out out;
+	struct ledger *ledger;
+	struct sink *late;
+};
+
+static inline int linking_turn(struct weir_actor *actor)
+{
+	struct linking *self = weir_container_of(actor, struct linking, actor);
+	size_t i;
+
+	for (i = 1; i <= 3; i++) {
+		if (i == 3)
+			assert_int_equal(weir_link(&self->out, &self->late->in),
+					 0);
+		assert_int_equal(weir_out_put(&self->out,
+					      ledger_make(self->ledger, i)),
+				 0);
+	}
+	return WEIR_FINISH;
+}
+WEIR_TURN(linking_turn)
+
+static void a_late_link_gets_what_is_put_after_it(void **state)
+{
+	static const struct weir_actor_ops ops = {.turns = linking_turn_n};
+	struct weir_sim *sim = sim_new(1);
+	struct ledger ledger;
+	struct sink sinks[2];
+	struct linking linking = {.ledger = &ledger, .late = &sinks[1]};
+	size_t i;
+
+	ledger_init(&ledger, 3);
+	weir_actor_init(&linking.actor, &ops, weir_sim_executor(sim));
+	weir_out_init(&linking.out, &linking.actor, &ledger.items);
+	assert_int_equal(weir_out_fan(&linking.out, WEIR_BROADCAST, 8), 0);
+	assert_int_equal(weir_port_set_burst(&linking.out.port, 3), 0);
+	for (i = 0; i < 2; i++)
+		sink_init(&sinks[i], weir_sim_executor(sim), &ledger, 4);
+	assert_int_equal(weir_link(&linking.out, &sinks[0].in), 0);
+	assert_int_equal(weir_actor_start(&linking.actor), 0);
+	assert_int_equal(weir_actor_start(&sinks[0].actor), 0);
+	weir_sim_run(sim);
+	assert_int_equal(weir_actor_start(&sinks[1].actor), 0);
+	weir_sim_run(sim);
+	assert_int_equal(sinks[0].seen, 3);
+	assert_int_equal(sinks[1].seen, 1);
+	assert_int_equal(sinks[1].last, 3);
+	ledger_check(&ledger);
+	ledger_fini(&ledger);
+	sim_free(sim);
+}
+
 /* One source and several sinks. */
 struct fan {
 	struct weir_sim *sim;
@@ -519,6 +574,7 @@ int main(void)
 		cmocka_unit_test(a_put_outside_a_turn_is_refused),
 		cmocka_unit_test(an_unlinked_out_port_holds_its_actor_back),
 		cmocka_unit_test(an_actor_that_runs_may_link_and_start_others),
+		cmocka_unit_test(a_late_link_gets_what_is_put_after_it),
 		cmocka_unit_test(broadcast_gives_every_token_to_all_in_order),
 		cmocka_unit_test(broadcast_moves_at_the_slowest),
 		cmocka_unit_test(

@@ -333,6 +333,11 @@ static void an_actor_that_waits_for_a_descriptor_can_be_stopped(void **state)
 	assert_int_equal(weir_actor_start(&reader.actor), 0);
 	weir_sim_run(sim);
 	assert_int_equal(reader.actor.refs, 2);
+	/* it may be looked at meanwhile */
+	weir_actor_signal(&reader.actor);
+	weir_sim_run(sim);
+	assert_int_equal(weir_executor_alive(weir_sim_executor(sim)), 1);
+	assert_int_equal(reader.actor.refs, 2);
 	weir_actor_stop(&reader.actor);
 	weir_sim_run(sim);
 	assert_int_equal(weir_executor_alive(weir_sim_executor(sim)), 0);
