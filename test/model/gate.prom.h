@@ -86,3 +86,17 @@ inline gate_last(a, k, f)
 	}
 	submit_if(a, f)
 }
+
+/*
+ * The end of a slice that has run a turn: it keeps SCHEDULED and is submitted
+ * again, and does not touch the count.
+ */
+inline gate_keep(a)
+{
+	d_step {
+		TOUCH(a);
+		inslice[a]--;
+		assert(sched[a] && queued[a] == 0 && inslice[a] == 0);
+		queued[a]++
+	}
+}

@@ -18,13 +18,19 @@
  * published before the next, and the last one together with the arming: the
  * flags, the indices, one fence, the peers, the second look.
  *
+ * With OWED, as links do it, all stores are plain and no fence follows; a slice
+ * that has run is submitted again; one that finds nothing arms, and behind the
+ * one fence for that it looks at the peers as well.
+ *
  * -DN=, -DCAP=      sizes
- * -DTOGETHER        as above
+ * -DTOGETHER, -DOWED   as above
  * Mutants, each must fail:
  * -DLAST_PLAIN      the last index is a plain store as well
  * -DFIRST_EXCHANGE  the first index is the exchange, the others follow plain
  * -DNO_ARM_FENCE    the ports are armed without the fence
  * -DNO_RELOOK       the ports are not looked at again
+ * -DNO_PAY          with OWED: who arms does not look at the peers again
+ * -DFORGET          with OWED: who runs again forgets that it owes
  * -DFENCE_BETWEEN   with TOGETHER: the fence is between flags and indices
  */
 #define NA 3
@@ -76,7 +82,7 @@ inline publish()
 	do
 	:: p <= LAST(a) ->
 		if
-#if defined(LAST_PLAIN) || defined(TOGETHER)
+#if defined(LAST_PLAIN) || defined(TOGETHER) || defined(OWED)
 		:: true -> buffer[a]!INDEX(p),i
 #elif defined(FIRST_EXCHANGE)
 		:: p != FIRST(a) -> buffer[a]!INDEX(p),i
@@ -140,7 +146,7 @@ inline arm()
 proctype Worker(byte a)
 {
 	byte i, published, n, p, k, v;
-	bit f, x, wake;
+	bit f, x, wake, ran;
 	bit mine[6];
 
 end:	do
@@ -181,7 +187,33 @@ end:	do
 			publish();
 			wake_peers()
 #endif
+#ifdef OWED
+			;
+			ran = 1;
+			wake = 1
+#endif
 		od;
+#ifdef OWED
+		/* keeps SCHEDULED; the debt stays in `wake` */
+		if
+		:: ran ->
+#ifdef FORGET
+			wake = 0;
+#endif
+			d_step { ran = 0; p = 0; n = 0 }
+			gate_keep(a);
+			goto end
+		:: else
+		fi;
+		/* the flags, one fence, the peers, look again */
+		arm();
+#ifndef NO_ARM_FENCE
+		empty(buffer[a]);
+#endif
+#ifndef NO_PAY
+		if :: wake -> wake_peers() :: else fi;
+#endif
+#else
 #ifndef TOGETHER
 		if
 		:: a == A && i == N -> break    /* keeps SCHEDULED */
@@ -210,6 +242,7 @@ end:	do
 		empty(buffer[a]);
 #endif
 #endif
+#endif
 		p = FIRST(a);
 		do
 		:: p <= LAST(a) ->
@@ -229,7 +262,7 @@ end:	do
 			d_step { mine[p] = 0; p++ }
 		:: else -> break
 		od;
-#ifdef TOGETHER
+#if defined(TOGETHER) || defined(OWED)
 		if
 		:: a == A && i == N -> break    /* keeps SCHEDULED */
 		:: else

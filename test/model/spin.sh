@@ -61,16 +61,16 @@ search()
 	read -r -a definitions <<<"$3"
 	read -r -a arguments <<<"$4"
 	if [ "$5" = full ]; then
-		flags=(-DSAFETY -O2)    # a small search does not repay it
+		flags=(-DSAFETY -DCOLLAPSE -O2) # a small search does not repay it
 	fi
 	if [ -n "$4" ]; then
-		flags=(-O2 -DNFAIR=3)
+		flags=(-DCOLLAPSE -O2 -DNFAIR=3)
 		name="$name [$4]"
 	fi
 	rm -f pan pan.* ./*.trail
 	if ! spin -a ${definitions[@]+"${definitions[@]}"} \
 	    "$models/$model" >spin.log 2>&1 ||
-	    ! cc -w -DCOLLAPSE -DVECTORSZ=2048 -DMEMLIM="$memory" \
+	    ! cc -w -DVECTORSZ=2048 -DMEMLIM="$memory" \
 	    "${flags[@]}" -o pan pan.c >>spin.log 2>&1; then
 		report FAIL "$name: does not compile: $(grep -m1 rror spin.log)"
 		return
@@ -138,6 +138,24 @@ run quick 'count[' base.pml '-DN=1 -DNSIG=0 -DBLIND_DEC'
 run quick '(n>0)' base.pml '-DN=1 -DNO_SPURIOUS'
 run quick 'count[a]>=0' base.pml '-DN=1 -DNSIG=0 -DNO_NEGATIVE'
 run full 'handled==sent' base.pml '-DN=1 -DNSIG=2 -DSIG_ORDER'
+
+# Links: the fence is owed until the slice that arms.
+run quick holds owed.pml
+run full holds owed.pml '-DN=3 -DCAP=2'
+run full holds owed.pml '-DOUTSIDE'
+run quick holds owed.pml '-DOUTSIDE -DCAP=2'
+run full holds owed.pml '-DN=3'
+run full holds owed.pml '-DOUTSIDE -DN=3'
+run full holds owed.pml '-DOUTSIDE -DN=3 -DCAP=2'
+run full holds owed.pml '-DOUTSIDE -DN=3 -DBUDGET=1 -DDEPTH=4'
+run full holds owed.pml '-DOUTSIDE -DN=3 -DCAP=2 -DRUN=2 -DBUDGET=3 -DDEPTH=6'
+for mutant in NO_PAY PAY_NO_FENCE REST_AFTER_RUN FORGET; do
+	run full ready_asleep owed.pml "-D$mutant"      # for room
+	run quick 'mem[' owed.pml "-DOUTSIDE -DCAP=2 -D$mutant"
+done
+run quick 'mem[' owed.pml '-DARM_LATE'
+run quick 'mem[' owed.pml '-DNO_RELOOK'
+run quick 'mem[' owed.pml '-DCAP=2 -DN=3 -DSUBMIT_EARLY'
 
 # One actor: signals, suspension, any, a changing set, several producers.
 run quick holds small.pml '-DN0=1 -DN1=1 -DNSIG=2'
@@ -212,6 +230,11 @@ run quick 'ends==1' eos.pml '-DB=2 -DT0=1 -DT1=1 -DNSIG -DCOUNT_STAYS'
 run full holds publish.pml
 run quick holds publish.pml '-DTOGETHER'
 run full holds publish.pml '-DTOGETHER -DN=3 -DCAP=2'
+run full holds publish.pml '-DOWED'
+run full 'mem[' publish.pml '-DOWED -DNO_PAY'
+run full 'mem[' publish.pml '-DOWED -DFORGET'
+run full 'mem[' publish.pml '-DOWED -DNO_ARM_FENCE'
+run full 'mem[' publish.pml '-DOWED -DNO_RELOOK'
 run full holds publish.pml '-DN=4'
 run full holds publish.pml '-DN=6'
 run full holds publish.pml '-DN=4 -DCAP=2'
