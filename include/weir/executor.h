@@ -73,8 +73,10 @@ struct weir_watch {
  */
 struct weir_executor_ops {
 	/*
-	 * Takes the task, to run it once. A negative errno refuses it: its
-	 * actor then fails with that error, and nobody else is touched.
+	 * Takes the task, to run it once; what was done before the call happens
+	 * before that run (a release here, an acquire there). A negative errno
+	 * refuses it: its actor then fails with that error, and nobody else is
+	 * touched.
 	 */
 	int (*submit)(struct weir_executor *executor, struct weir_task *task);
 	uint64_t (*now)(struct weir_executor *executor);
