@@ -77,8 +77,7 @@
 
 #include <ck_pr.h>
 
-#include "actor/in.h"
-#include "actor/out.h"
+#include "actor/link.h"
 #include "actor/port.h"
 #include "actor/stats.h"
 #include "base/fence.h"
@@ -313,54 +312,6 @@ static void end_of_stream(struct weir_actor *actor, struct weir_port *port)
 	weir_error_unref(error);
 }
 
-/* The port's operations, those of the common kinds in line. */
-static inline bool quick_look(struct weir_port *port, uint32_t *turns)
-{
-	if (port->flags || port->burst != 1 || port->any)
-		return false;
-	if (port->kind == WEIR__PORT_IN)
-		return weir__in_look((struct weir_in *)port, turns);
-	return port->kind == WEIR__PORT_OUT &&
-	       weir__out_look((struct weir_out *)port, turns);
-}
-
-/*
- * Publishes what concerns the one link of a port; false: not such a port.
- * *peer: the port at the other end, if there is something new for it.
- */
-static inline bool link_publish(struct weir_port *port, struct weir_port **peer)
-{
-	struct weir_in *in = (struct weir_in *)port;
-	struct weir_out *out = (struct weir_out *)port;
-	bool dirty;
-
-	*peer = NULL;
-	if (port->kind == WEIR__PORT_IN && weir__in_publish(in, &dirty)) {
-		if (dirty)
-			*peer = &in->lane.out->port;
-		return true;
-	}
-	if (port->kind == WEIR__PORT_OUT && weir__out_publish(out, &dirty)) {
-		if (dirty)
-			*peer = &out->in->port;
-		return true;
-	}
-	return false;
-}
-
-/* The port at the other end of a port's one link, or NULL. */
-static struct weir_port *link_peer(struct weir_port *port)
-{
-	struct weir_in *in = (struct weir_in *)port;
-	struct weir_out *out = (struct weir_out *)port;
-
-	if (port->kind == WEIR__PORT_IN && in->lane.out)
-		return &in->lane.out->port;
-	if (port->kind == WEIR__PORT_OUT && out->lane)
-		return &out->in->port;
-	return NULL;
-}
-
 /* Looks at one port, of whatever kind. False: a handler has run. */
 static bool look_at(struct slice *slice, struct weir_port *port,
 		    uint32_t *least)
@@ -404,7 +355,7 @@ static inline uint32_t look(struct slice *slice)
 
 	slice->most = LOOK_AGAIN;
 	for (port = actor->ports; port; port = port->next) {
-		if (WEIR_LIKELY(quick_look(port, &turns))) {
+		if (WEIR_LIKELY(weir__link_look(port, &turns))) {
 			if (!turns)
 				port->flags |= WEIR__PORT_SHUT;
 			if (turns < least)
@@ -490,7 +441,7 @@ static inline bool publish(struct weir_actor *actor)
 	for (port = actor->ports; port; port = port->next) {
 		const struct weir__port_ops *ops;
 
-		if (WEIR_LIKELY(link_publish(port, &peer))) {
+		if (WEIR_LIKELY(weir__link_publish(port, &peer))) {
 			if (!peer)
 				continue;
 			actor->flags |= WEIR__ACTOR_OWES;
@@ -516,7 +467,7 @@ static void wake_peers(struct weir_actor *actor, bool owes)
 			port->flags &= (uint8_t)~WEIR__PORT_DIRTY;
 			weir__port_ops(port)->wake(port);
 		} else if (owes) {
-			peer = link_peer(port);
+			peer = weir__link_peer(port);
 			if (peer)
 				weir__port_unblock(peer);
 		}
@@ -815,31 +766,6 @@ void weir_actor_unref(struct weir_actor *actor)
 	/* acquire: everybody's last touch, before the memory is reused */
 	ck_pr_fence_acquire();
 	release(actor);
-}
-
-bool weir__task_tryref(struct weir_task *task)
-{
-	struct weir_actor *actor =
-		weir_container_of(task, struct weir_actor, task);
-	uint32_t refs = ck_pr_load_32(&actor->refs);
-
-	/* relaxed: the registry's lock keeps the memory there meanwhile */
-	while (refs)
-		if (ck_pr_cas_32_value(&actor->refs, refs, refs + 1, &refs))
-			return true;
-	return false;
-}
-
-void weir__task_unref(struct weir_task *task)
-{
-	weir_actor_unref(weir_container_of(task, struct weir_actor, task));
-}
-
-void weir__task_end(struct weir_task *task, enum weir__phase phase)
-{
-	weir__actor_signal(weir_container_of(task, struct weir_actor, task),
-			   phase == WEIR__ABORTING ? WEIR__SIGNAL_STOP
-						   : WEIR__SIGNAL_DRAIN);
 }
 
 bool weir__actor_check(struct weir_actor *actor)

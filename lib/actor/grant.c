@@ -103,6 +103,7 @@ static void grant_wake(struct weir__waiter *waiter)
 			next = IDLE;
 		else
 			next = ended ? ENDED : GRANTED;
+		/* linearises here; the release is above */
 	} while (!ck_pr_cas_32_value(&self->state, old, next, &old));
 	if (next == ENDED) {
 		weir__actor_signal(actor, WEIR__SIGNAL_PORTS);

@@ -153,6 +153,7 @@ int weir_join_cancel(struct weir_join *join)
 	do {
 		if (!pending)
 			return -EALREADY;
+		/* no order: a reference, taken while there are others */
 	} while (!ck_pr_cas_32_value(&join->pending, pending, pending + 1,
 				     &pending));
 	old = set(join, DECIDED | SWEEP);

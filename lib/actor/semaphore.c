@@ -73,6 +73,7 @@ static bool take(struct weir_semaphore *self, int64_t n)
 	do {
 		if ((old & WAITERS) || old >> 1 < (uint64_t)n)
 			return false;
+		/* linearises here; the acquire follows */
 	} while (!ck_pr_cas_64_value(&self->word, old, old - 2 * (uint64_t)n,
 				     &old));
 	/* acquire: what came before the releases of these permits; pairs with
@@ -92,6 +93,7 @@ static bool take_or_queue(struct weir_semaphore *self,
 	do {
 		taken = !(old & WAITERS) && old >> 1 >= n;
 		next = taken ? old - 2 * n : old | WAITERS;
+		/* linearises here, for a taker; who waits has the lock */
 	} while (!ck_pr_cas_64_value(&self->word, old, next, &old));
 	if (taken)
 		ck_pr_fence_acquire(); /* as in take() */
@@ -153,6 +155,7 @@ static int add(struct weir_semaphore *self, int64_t n, uint64_t stop,
 			return -EAGAIN;
 		if ((old >> 1) + (uint64_t)n > (uint64_t)WEIR_PERMITS_MAX)
 			return -EOVERFLOW;
+		/* linearises here; the release is above */
 	} while (!ck_pr_cas_64_value(&self->word, old, old + 2 * (uint64_t)n,
 				     &old));
 	*seen = old;

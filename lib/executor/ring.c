@@ -60,6 +60,7 @@ uint32_t weir__ring_steal(struct weir__ring *ring, struct weir_task **tasks,
 {
 	uint32_t n = 0;
 
+	/* One thief at a time; the fence that orders this is in fence(). */
 	if (ck_pr_load_32(&ring->robbed) || !ck_pr_cas_32(&ring->robbed, 0, 1))
 		return 0;
 	if (fence(ring))
