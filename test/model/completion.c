@@ -435,25 +435,14 @@ static const struct explorer_scenario *const scenarios[] = {
 };
 #define N_SCENARIOS (sizeof(scenarios) / sizeof(scenarios[0]))
 
-static void explore(bool tso)
-{
-	const struct explorer_options options = {.tso = tso};
-	struct explorer_result result;
-	size_t i;
-
-	for (i = 0; i < N_SCENARIOS; i++)
-		assert_int_equal(explorer_run(scenarios[i], &options, &result),
-				 EXPLORER_PASSED);
-}
-
 static void it_completes_once_and_for_all(void **state)
 {
-	explore(false);
+	assert_true(explorer_all_pass(scenarios, N_SCENARIOS, false));
 }
 
 static void so_it_is_on_x86(void **state)
 {
-	explore(true);
+	assert_true(explorer_all_pass(scenarios, N_SCENARIOS, true));
 }
 
 static void every_fence_is_needed(void **state)

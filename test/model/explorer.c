@@ -186,7 +186,8 @@ enum explorer_status explorer_run(const struct explorer_scenario *scenario,
 	result->steps = explorer.n_steps;
 	if (result->status == EXPLORER_FAILED)
 		replay_failure(result);
-	else if (result->status == EXPLORER_INCOMPLETE && !options->quiet)
+	else if (result->status == EXPLORER_INCOMPLETE &&
+		 !explorer.options.quiet)
 		fprintf(stderr, "%s: incomplete after %llu executions\n",
 			scenario->name,
 			(unsigned long long)explorer.n_executions);
@@ -194,4 +195,18 @@ enum explorer_status explorer_run(const struct explorer_scenario *scenario,
 	explorer.outcome = FINISHED;
 	result->trace = trace_text();
 	return result->status;
+}
+
+bool explorer_all_pass(const struct explorer_scenario *const *scenarios,
+		       size_t n, bool tso)
+{
+	const struct explorer_options options = {.tso = tso};
+	bool pass = true;
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		if (explorer_run(scenarios[i], &options, NULL) !=
+		    EXPLORER_PASSED)
+			pass = false;
+	return pass;
 }
