@@ -327,11 +327,12 @@ static struct weir__lane *next_lane(struct weir_in *in,
 				    const struct weir__lane *lane)
 {
 	struct weir__merge *merge = in->merge;
-	struct weir__merge_lane *next = merge->lanes;
+	struct weir__merge_lane *next;
 
-	if (lane != &in->lane)
-		next = ((const struct weir__merge_lane *)lane)->next;
 	assert(merge);
+	next = lane == &in->lane
+		       ? merge->lanes
+		       : ((const struct weir__merge_lane *)lane)->next;
 	if (next)
 		return &next->lane;
 	if (merge->rule == WEIR_MERGE_OPEN || !merge->lanes)

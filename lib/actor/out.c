@@ -290,10 +290,7 @@ static void out_wake(struct weir_port *port)
 	struct weir_out *out = (struct weir_out *)port;
 	struct weir__sink *sink;
 
-	if (out->lane) {
-		weir__port_unblock(&out->in->port);
-		return;
-	}
+	/* one link: the slice sees to it, see link.h */
 	for (sink = out->fan->sinks; sink; sink = sink->next) {
 		if (!sink->share)
 			continue;
