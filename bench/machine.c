@@ -30,7 +30,7 @@ static _Alignas(BENCH_CACHELINE) uint64_t word;
 static _Alignas(BENCH_CACHELINE) uint64_t zero;
 static _Alignas(BENCH_CACHELINE) uint32_t turn;
 
-static void die(const char *what)
+static _Noreturn void die(const char *what)
 {
 	fprintf(stderr, "machine: %s\n", what);
 	exit(1);
