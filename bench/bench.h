@@ -17,6 +17,7 @@
 #define BENCH_MAX_STAGES 1000
 #define BENCH_MAX_WINDOW 65536
 #define BENCH_MAX_WORKERS 2
+#define BENCH_FIGURES 3
 
 /* Limits of a workload with several styles carry this one. */
 #define BENCH_STYLE_LIMIT "limit"
@@ -44,7 +45,9 @@ struct bench_result {
 	uint64_t sum;
 	uint64_t last;	/* only looked at where order is promised */
 	uint64_t bytes; /* memory per actor, 0 = not measured */
-	bool counted;	/* `counters` are there */
+	/* what the workload's columns say, if it has any */
+	double figures[BENCH_FIGURES];
+	bool counted; /* `counters` are there */
 	struct bench_counters counters;
 };
 
@@ -60,6 +63,13 @@ struct bench_workload {
 		       struct bench_result *expected);
 	bool ordered; /* last is compared too */
 	const char *what;
+	/*
+	 * Names of the figures that a run hands back, less being better; NULL:
+	 * what is measured is the rate.
+	 */
+	const char *const *columns;
+	/* The who that others are compared with; NULL: the best limit. */
+	const char *base;
 };
 
 #define BENCH_END ((unsigned)-1)
@@ -81,5 +91,6 @@ extern const struct bench_workload bench_workloads[];
 bool bench_any_cell(const struct bench_cell *cell);
 bool bench_one_worker(const struct bench_cell *cell);
 bool bench_two_workers(const struct bench_cell *cell);
+bool bench_two_cpus(const struct bench_cell *cell);
 
 #endif

@@ -95,6 +95,7 @@ static uint64_t run_once(const struct bench_cell *cell, struct report_row *row,
 		check(cell, row, &result);
 	}
 	row->bytes = result.bytes;
+	memcpy(row->figures, result.figures, sizeof(row->figures));
 	row->counted = options->counters && result.counted;
 	row->counters = result.counters;
 	return result.elapsed_ns > 0 ? result.elapsed_ns : 1;
@@ -148,6 +149,17 @@ static bool takes_part(const struct bench_who *who,
 	return options_has(&options->whos, who->name) && who->supports(cell);
 }
 
+/* What a round that took ns has found. */
+static void note(const struct bench_cell *cell, struct report_row *row,
+		 uint64_t ns)
+{
+	if (!cell->workload->columns)
+		row->figures[0] = (double)row->items * 1e9 / (double)ns;
+	for (unsigned f = 0; f < BENCH_FIGURES; f++)
+		row->values[f][row->n_rounds] = row->figures[f];
+	row->n_rounds++;
+}
+
 /* How many took part; *ok becomes false if one of them was wrong. */
 static unsigned run_cell(const struct bench_cell *cell,
 			 const struct options *options, bool *ok)
@@ -159,7 +171,9 @@ static unsigned run_cell(const struct bench_cell *cell,
 		if (n == MAX_WHOS || !takes_part(who, cell, options))
 			continue;
 		rows[n] = (struct report_row){.who = who, .ok = true};
-		rows[n].rates = bench_alloc(options->rounds * sizeof(double));
+		for (unsigned f = 0; f < BENCH_FIGURES; f++)
+			rows[n].values[f] =
+				bench_alloc(options->rounds * sizeof(double));
 		calibrate(cell, &rows[n++], options);
 	}
 	/* Round 0 warms up. Who was wrong once is not run again. */
@@ -172,15 +186,15 @@ static unsigned run_cell(const struct bench_cell *cell,
 				continue;
 			ns = run_once(cell, row, options);
 			if (round > 0)
-				row->rates[row->n_rounds++] =
-					(double)row->items * 1e9 / (double)ns;
+				note(cell, row, ns);
 		}
 	}
 	if (n > 0)
 		report_cell(cell, rows, n, options->json);
 	for (unsigned i = 0; i < n; i++) {
 		*ok = *ok && rows[i].ok;
-		bench_free(rows[i].rates);
+		for (unsigned f = 0; f < BENCH_FIGURES; f++)
+			bench_free(rows[i].values[f]);
 	}
 	return n;
 }

@@ -6,39 +6,56 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int compare_rates(const void *a, const void *b)
+static int compare_values(const void *a, const void *b)
 {
 	double x = *(const double *)a, y = *(const double *)b;
 
 	return x < y ? -1 : x > y;
 }
 
-static double median(const struct report_row *row)
+static double median_of(const struct report_row *row, unsigned figure)
 {
+	const double *values = row->values[figure];
 	unsigned n = row->n_rounds;
 
 	if (n == 0)
 		return 0;
-	return (row->rates[(n - 1) / 2] + row->rates[n / 2]) / 2;
+	return (values[(n - 1) / 2] + values[n / 2]) / 2;
 }
 
-static bool is_named(const struct report_row *row, const char *prefix)
+static double median(const struct report_row *row)
 {
-	return strncmp(row->who->name, prefix, strlen(prefix)) == 0;
+	return median_of(row, 0);
 }
 
-/* The best of the rows L1.*, else of bare; 0 if neither took part. */
-static double reference(const struct report_row *rows, unsigned n_rows)
+/* The best of the rows whose names begin so, 0 if there is none. */
+static double best_of(const struct report_row *rows, unsigned n_rows,
+		      const char *prefix, bool less_is_better)
 {
 	double best = 0;
 
-	for (unsigned i = 0; i < n_rows; i++)
-		if (is_named(&rows[i], "L1.") && median(&rows[i]) > best)
-			best = median(&rows[i]);
-	for (unsigned i = 0; best == 0 && i < n_rows; i++)
-		if (is_named(&rows[i], "bare"))
-			best = median(&rows[i]);
+	for (unsigned i = 0; i < n_rows; i++) {
+		double value = median(&rows[i]);
+
+		if (strncmp(rows[i].who->name, prefix, strlen(prefix)) != 0)
+			continue;
+		if (best == 0 || (value < best) == less_is_better)
+			best = value;
+	}
 	return best;
+}
+
+/* What the rows are compared with; 0 if it did not take part. */
+static double reference(const struct bench_workload *workload,
+			const struct report_row *rows, unsigned n_rows)
+{
+	bool less = workload->columns != NULL;
+	double best;
+
+	if (workload->base)
+		return best_of(rows, n_rows, workload->base, less);
+	best = best_of(rows, n_rows, "L1.", less);
+	return best > 0 ? best : best_of(rows, n_rows, "bare", less);
 }
 
 /* Three significant digits and a unit, as "1.56G". */
@@ -59,6 +76,28 @@ static const char *human(double rate, char text[16])
 	return text;
 }
 
+static const char *const *columns_of(const struct bench_workload *workload)
+{
+	static const char *const rates[BENCH_FIGURES] = {"median", "min",
+							 "max"};
+
+	return workload->columns ? workload->columns : rates;
+}
+
+/* What is printed in the columns. */
+static void summary(const struct bench_workload *workload,
+		    const struct report_row *row, double out[BENCH_FIGURES])
+{
+	const double *values = row->values[0];
+
+	for (unsigned f = 0; f < BENCH_FIGURES; f++)
+		out[f] = median_of(row, f);
+	if (workload->columns)
+		return;
+	out[1] = row->n_rounds ? values[0] : 0;
+	out[2] = row->n_rounds ? values[row->n_rounds - 1] : 0;
+}
+
 static void print_heading(const struct bench_cell *cell)
 {
 	const struct bench_workload *workload = cell->workload;
@@ -72,8 +111,9 @@ static void print_heading(const struct bench_cell *cell)
 		printf(", window %u", cell->window);
 	printf(", %u worker%s (%s)\n", cell->workers,
 	       cell->workers == 1 ? "" : "s", workload->unit);
-	printf("  %-16s %-12s %8s %8s %8s %8s\n", "who", "style", "median",
-	       "min", "max", "of L1");
+	printf("  %-16s %-12s %8s %8s %8s of %s\n", "who", "style",
+	       columns_of(workload)[0], columns_of(workload)[1],
+	       columns_of(workload)[2], workload->base ? workload->base : "L1");
 }
 
 static double per_million(const struct report_row *row, uint64_t n)
@@ -104,18 +144,18 @@ static void print_json_counters(const struct report_row *row)
 	       per_million(row, c->allocations));
 }
 
-static void print_row(const struct report_row *row, double best)
+static void print_row(const struct bench_workload *workload,
+		      const struct report_row *row, double best)
 {
-	char texts[3][16], ratio[16] = "-";
+	char texts[BENCH_FIGURES][16], ratio[16] = "-";
+	double values[BENCH_FIGURES];
 
 	if (best > 0)
 		snprintf(ratio, sizeof(ratio), "%.3f", median(row) / best);
+	summary(workload, row, values);
 	printf("  %-16s %-12s %8s %8s %8s %8s", row->who->name, row->who->style,
-	       human(median(row), texts[0]),
-	       human(row->n_rounds ? row->rates[0] : 0, texts[1]),
-	       human(row->n_rounds ? row->rates[row->n_rounds - 1] : 0,
-		     texts[2]),
-	       ratio);
+	       human(values[0], texts[0]), human(values[1], texts[1]),
+	       human(values[2], texts[2]), ratio);
 	if (row->bytes > 0)
 		printf("  %llu bytes each", (unsigned long long)row->bytes);
 	printf("%s\n", row->ok ? "" : "  WRONG");
@@ -126,16 +166,20 @@ static void print_row(const struct report_row *row, double best)
 static void print_json(const struct bench_cell *cell,
 		       const struct report_row *row)
 {
-	unsigned n = row->n_rounds;
+	const struct bench_workload *workload = cell->workload;
+	const char *const *columns = columns_of(workload);
+	double values[BENCH_FIGURES];
+	int digits = workload->columns ? 1 : 0;
 
+	summary(workload, row, values);
 	printf("{\"workload\": \"%s\", \"style\": \"%s\", \"who\": \"%s\", "
 	       "\"stages\": %u, \"window\": %u, \"workers\": %u, "
-	       "\"unit\": \"%s\", \"median\": %.0f, \"min\": %.0f, "
-	       "\"max\": %.0f, \"rounds\": %u, ",
-	       cell->workload->name, row->who->style, row->who->name,
-	       cell->stages, cell->window, cell->workers, cell->workload->unit,
-	       median(row), n ? row->rates[0] : 0, n ? row->rates[n - 1] : 0,
-	       n);
+	       "\"unit\": \"%s\", \"%s\": %.*f, \"%s\": %.*f, "
+	       "\"%s\": %.*f, \"rounds\": %u, ",
+	       workload->name, row->who->style, row->who->name, cell->stages,
+	       cell->window, cell->workers, workload->unit, columns[0], digits,
+	       values[0], columns[1], digits, values[1], columns[2], digits,
+	       values[2], row->n_rounds);
 	if (row->bytes > 0)
 		printf("\"bytes\": %llu, ", (unsigned long long)row->bytes);
 	if (row->counted)
@@ -149,16 +193,17 @@ void report_cell(const struct bench_cell *cell, struct report_row *rows,
 	double best;
 
 	for (unsigned i = 0; i < n_rows; i++)
-		qsort(rows[i].rates, rows[i].n_rounds, sizeof(double),
-		      compare_rates);
-	best = reference(rows, n_rows);
+		for (unsigned f = 0; f < BENCH_FIGURES; f++)
+			qsort(rows[i].values[f], rows[i].n_rounds,
+			      sizeof(double), compare_values);
+	best = reference(cell->workload, rows, n_rows);
 	if (!json)
 		print_heading(cell);
 	for (unsigned i = 0; i < n_rows; i++) {
 		if (json)
 			print_json(cell, &rows[i]);
 		else
-			print_row(&rows[i], best);
+			print_row(cell->workload, &rows[i], best);
 	}
 	fflush(stdout);
 }

@@ -9,8 +9,13 @@
 struct report_row {
 	const struct bench_who *who;
 	uint64_t items; /* in a round */
-	double *rates;	/* items per second; sorted by report_cell() */
+	/*
+	 * A value for each round: the workload's figures, or items per second
+	 * in the first. Sorted by report_cell().
+	 */
+	double *values[BENCH_FIGURES];
 	unsigned n_rounds;
+	double figures[BENCH_FIGURES]; /* of the last round */
 	uint64_t bytes;
 	bool counted;
 	struct bench_counters counters; /* of the last round */
