@@ -3,24 +3,13 @@
  * L1.park and L1.park0: the ring and batches of L1.batch, but a side that waits
  * goes to sleep on a futex: after as long as a wake across cores costs, or at
  * once. What a program pays that must be idle when there is nothing to do.
- *
- * Waiter: asleep = 1, full fence, look again, sleep while asleep is 1.
- * Publisher: exchange of its index, then a load of asleep. One of the two sees
- * the other, so no wake is lost.
  */
-#include <linux/futex.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-
 #include "fused.h"
 #include "lane.h"
+#include "sleeper.h"
 #include "who.h"
 
 #define WAKE_NS 46000
-
-struct sleeper {
-	_Alignas(BENCH_CACHELINE) uint32_t asleep;
-};
 
 struct pipeline {
 	struct fused fused;
@@ -29,41 +18,38 @@ struct pipeline {
 	struct sleeper producer, consumer;
 };
 
-static void wake(struct sleeper *sleeper)
+static bool has_room(void *lane)
 {
-	/* after the exchange of the index; pairs with the fence in wait_for() */
-	ck_pr_fence_atomic_load();
-	if (ck_pr_load_32(&sleeper->asleep) == 0)
-		return;
-	ck_pr_store_32(&sleeper->asleep, 0);
-	syscall(SYS_futex, &sleeper->asleep, FUTEX_WAKE_PRIVATE, 1, NULL, NULL,
-		0);
+	return lane_room(lane) > 0;
 }
 
-/* Until look(lane) > 0. */
-static inline void wait_for(uint64_t (*look)(struct lane *lane),
-			    struct lane *lane, struct sleeper *self,
-			    uint64_t spin_ns)
+static bool has_queued(void *lane)
+{
+	return lane_queued(lane) > 0;
+}
+
+/* Until look(lane). */
+static inline void wait_for(bool (*look)(void *lane), struct lane *lane,
+			    struct sleeper *self, uint64_t spin_ns)
 {
 	uint64_t end_ns = spin_ns ? bench_now_ns() + spin_ns : 0;
 
 	while (spin_ns > 0 && bench_now_ns() < end_ns) {
 		for (unsigned i = 0; i < 32; i++) {
-			if (look(lane) > 0)
+			if (look(lane))
 				return;
 			ck_pr_stall();
 		}
 	}
-	for (;;) {
-		ck_pr_store_32(&self->asleep, 1);
-		/* pairs with the exchange before wake() */
-		ck_pr_fence_store_load();
-		if (look(lane) > 0)
-			break;
-		syscall(SYS_futex, &self->asleep, FUTEX_WAIT_PRIVATE, 1, NULL,
-			NULL, 0);
-	}
-	ck_pr_store_32(&self->asleep, 0);
+	sleeper_wait(self, look, lane);
+}
+
+static void wake(struct sleeper *sleeper)
+{
+	/* after the exchange of the index; pairs with the fence in
+	 * sleeper_wait() */
+	ck_pr_fence_atomic_load();
+	sleeper_wake(sleeper);
 }
 
 static void run_before(void *argument)
@@ -76,7 +62,7 @@ static void run_before(void *argument)
 		uint64_t n = lane_room_batch(lane);
 
 		if (n == 0) {
-			wait_for(lane_room, lane, &p->producer, p->spin_ns);
+			wait_for(has_room, lane, &p->producer, p->spin_ns);
 			continue;
 		}
 		if (n > fused->items - fused->next)
@@ -103,7 +89,7 @@ static void run_behind(void *argument)
 		uintptr_t x = 0;
 
 		if (n == 0) {
-			wait_for(lane_queued, lane, &p->consumer, p->spin_ns);
+			wait_for(has_queued, lane, &p->consumer, p->spin_ns);
 			continue;
 		}
 		for (uint64_t i = 0; i < n; i++) {

@@ -86,9 +86,12 @@ static int warm(struct pool *pool)
 	return rc;
 }
 
-int pool_open(struct pool *pool, unsigned n_workers)
+int pool_open_spinning(struct pool *pool, unsigned n_workers, uint64_t spin_ns)
 {
-	struct weir_threads_options options = {.workers = n_workers};
+	struct weir_threads_options options = {
+		.workers = n_workers,
+		.spin_ns = spin_ns,
+	};
 	int rc;
 
 	*pool = (struct pool){
@@ -105,6 +108,11 @@ int pool_open(struct pool *pool, unsigned n_workers)
 	if (rc < 0)
 		(void)pool_close(pool);
 	return rc;
+}
+
+int pool_open(struct pool *pool, unsigned n_workers)
+{
+	return pool_open_spinning(pool, n_workers, 0);
 }
 
 static void read_counters(struct pool *pool, struct bench_counters *counters)

@@ -27,6 +27,8 @@ struct pool {
 
 /* 0 or a negative errno; then there is nothing to close. */
 int pool_open(struct pool *pool, unsigned n_workers);
+/* With another spin_ns than the default, 0. */
+int pool_open_spinning(struct pool *pool, unsigned n_workers, uint64_t spin_ns);
 
 /* Starts the clock; everything has been made, nothing has been started. */
 void pool_start(struct pool *pool);

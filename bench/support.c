@@ -149,3 +149,8 @@ bool bench_two_workers(const struct bench_cell *cell)
 {
 	return cell->workers == 2;
 }
+
+bool bench_two_cpus(const struct bench_cell *cell)
+{
+	return bench_n_cpus() >= 2;
+}

@@ -10,6 +10,7 @@
 #define ANY bench_any_cell
 #define ONE bench_one_worker
 #define TWO bench_two_workers
+#define CPUS bench_two_cpus
 
 const struct bench_who bench_whos[] = {
 	{"W1", LIMIT, "L0.calls", ONE, limits_calls},
@@ -36,6 +37,14 @@ const struct bench_who bench_whos[] = {
 
 	{"W3", "create", "L1.slab", ONE, limits_slab},
 	{"W3", "create", "weir", ANY, w3_create},
+
+	{"W5", "busy", "L1.spin", CPUS, w5_spin},
+	{"W5", "busy", "L1.cross", CPUS, w5_cross},
+	{"W5", "busy", "weir", CPUS, w5_busy},
+	{"W5", "busy", "weir.awake", CPUS, w5_awake},
+
+	{"W5", "parked", "L1.park0", CPUS, w5_park0},
+	{"W5", "parked", "weir", CPUS, w5_parked},
 
 	{0},
 };

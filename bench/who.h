@@ -37,4 +37,14 @@ bench_run w3_ping_pong_apart;
 bench_run w3_fan_in;
 bench_run w3_create;
 
+/* W5, limits */
+bench_run w5_spin;
+bench_run w5_cross;
+bench_run w5_park0;
+
+/* W5, the library */
+bench_run w5_busy;
+bench_run w5_awake;
+bench_run w5_parked;
+
 #endif

@@ -48,10 +48,20 @@ static void expect_create(const struct bench_cell *cell, uint64_t items,
 	expected->sum = sum_below(items);
 }
 
+/* Two of three stages increase each item's number. */
+static void expect_latency(const struct bench_cell *cell, uint64_t items,
+			   struct bench_result *expected)
+{
+	expected->count = items;
+	expected->sum = sum_below(items) + 2 * items;
+	expected->last = items + 1;
+}
+
 static const unsigned w1_stages[] = {0, 1, 8, BENCH_END};
 static const unsigned w1_windows[] = {1, 16, 256, 1024, BENCH_END};
 static const unsigned fan_in_windows[] = {256, BENCH_END};
 static const unsigned workers[] = {1, 2, BENCH_END};
+static const char *const percentiles[] = {"p50", "p99", "p99.9"};
 
 const struct bench_workload bench_workloads[] = {
 	{"W1", NULL, "items/s", 1, 0, w1_stages, w1_windows, workers,
@@ -63,5 +73,9 @@ const struct bench_workload bench_workloads[] = {
 	 expect_fan_in, false, "8 producers into one actor"},
 	{"W3", "create", "actors/s", 1, 1000000, NULL, NULL, workers,
 	 expect_create, false, "create actors, send each one token"},
+	{"W5", "busy", "ns a hop", 1, 20000, NULL, NULL, workers,
+	 expect_latency, true, "100,000 items/s through 3 stages", percentiles},
+	{"W5", "parked", "ns a hop", 1, 500, NULL, NULL, workers,
+	 expect_latency, true, "1,000 items/s: everybody sleeps", percentiles},
 	{0},
 };
