@@ -56,12 +56,23 @@ struct weir_threads_options {
 
 #define WEIR_NO_SPIN UINT64_MAX
 
-/* Counters since the pool was made; a snapshot. */
+/*
+ * Counters since the pool was made; a snapshot. In a steady state on one worker
+ * only slices grow with the number of tokens.
+ */
 struct weir_threads_counters {
 	uint64_t slices; /* tasks run */
 	uint64_t steals; /* tasks taken from another worker */
 	uint64_t parks;	 /* times a worker went to sleep */
 	uint64_t wakes;	 /* times a sleeping worker was woken by the pool */
+	/*
+	 * What the library did on the pool's threads, timers' included: system
+	 * calls, to sleep, wake, steal, for timers and watches; and its locks
+	 * that were taken. Without those that start threads. A wake by another
+	 * thread is a call of that thread.
+	 */
+	uint64_t kernel_calls;
+	uint64_t locks;
 	uint32_t parked; /* workers asleep now */
 };
 

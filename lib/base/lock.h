@@ -14,6 +14,7 @@
 #include <ck_pr.h>
 
 #include "base/futex.h"
+#include "base/thread.h"
 
 struct weir__lock {
 	uint32_t word;
@@ -23,6 +24,7 @@ static inline void weir__lock(struct weir__lock *lock)
 {
 	uint32_t seen = 0;
 
+	weir__thread_lock();
 	/* Free: ours by one swap. */
 	if (!ck_pr_cas_32_value(&lock->word, 0, 1, &seen)) {
 		/* Announce ourselves; whoever reads 2 on unlock wakes us. */

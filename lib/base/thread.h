@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What the library knows about the calling thread. Only the thread itself
- * reads or writes its own.
+ * reads or writes its own; what it counts, others may read.
  */
 #ifndef WEIR_BASE_THREAD_H
 #define WEIR_BASE_THREAD_H
@@ -9,9 +9,17 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <ck_pr.h>
+
 struct weir_actor;
 struct weir_executor;
 struct weir_task;
+
+/* What an executor's thread has done that costs more than a token may. */
+struct weir__costs {
+	uint64_t kernel_calls; /* but those that start threads */
+	uint64_t locks;	       /* a struct weir__lock was taken */
+};
 
 struct weir__thread {
 	/* The actor whose slice runs here, or NULL. */
@@ -28,9 +36,28 @@ struct weir__thread {
 	void *worker_state;
 	/* The loop or simulator that this thread owns (the last one made). */
 	struct weir_executor *owned;
+	/* Where this thread counts; NULL: nobody wants to know. */
+	struct weir__costs *costs;
 };
 
 extern __thread struct weir__thread weir__thread
 	__attribute__((tls_model("initial-exec"), visibility("hidden")));
+
+/* relaxed: the thread alone writes them; readers want a snapshot */
+static inline void weir__thread_kernel_call(void)
+{
+	struct weir__costs *costs = weir__thread.costs;
+
+	if (costs)
+		ck_pr_store_64(&costs->kernel_calls, costs->kernel_calls + 1);
+}
+
+static inline void weir__thread_lock(void)
+{
+	struct weir__costs *costs = weir__thread.costs;
+
+	if (costs)
+		ck_pr_store_64(&costs->locks, costs->locks + 1);
+}
 
 #endif

@@ -97,6 +97,7 @@ static void set_timer_fd(struct weir__poller *poller, uint64_t at_ns)
 	if (at_ns != WEIR_FOREVER)
 		spec.it_value = weir__clock_timespec(at_ns);
 	poller->timer_ns = at_ns;
+	weir__thread_kernel_call();
 	(void)timerfd_settime(poller->timer_fd, TFD_TIMER_ABSTIME, &spec, NULL);
 }
 
@@ -150,32 +151,44 @@ bool weir__poller_watch_cancel(struct weir__poller *poller,
 void weir__poller_wake(struct weir__poller *poller)
 {
 	const uint64_t one = 1;
-	ssize_t n = write(poller->event_fd, &one, sizeof(one));
+	ssize_t n;
 
+	weir__thread_kernel_call();
+	n = write(poller->event_fd, &one, sizeof(one));
 	(void)n; /* fails only when it is readable by far */
 }
 
 void weir__poller_unwake(struct weir__poller *poller)
 {
 	uint64_t count;
-	ssize_t n = read(poller->event_fd, &count, sizeof(count));
+	ssize_t n;
 
+	weir__thread_kernel_call();
+	n = read(poller->event_fd, &count, sizeof(count));
 	(void)n; /* fails only when it is not readable */
+}
+
+/* Until the epoll set is readable. False: a signal came, or the time is up. */
+static bool wait_readable(struct weir__poller *poller, uint64_t timeout_ns)
+{
+	struct timespec timeout = weir__clock_timespec(timeout_ns);
+	struct pollfd ready = {.fd = poller->epoll_fd, .events = POLLIN};
+
+	weir__thread_kernel_call();
+	return ppoll(&ready, 1, timeout_ns == WEIR_FOREVER ? NULL : &timeout,
+		     NULL) > 0;
 }
 
 /* What is ready; 0 too when a signal came, or the time was up. */
 static int harvest(struct weir__poller *poller, struct epoll_event *events,
 		   uint64_t timeout_ns)
 {
-	struct timespec timeout = weir__clock_timespec(timeout_ns);
-	struct pollfd ready = {.fd = poller->epoll_fd, .events = POLLIN};
 	int n;
 
 	/* epoll_wait itself has milliseconds only. */
-	if (timeout_ns &&
-	    ppoll(&ready, 1, timeout_ns == WEIR_FOREVER ? NULL : &timeout,
-		  NULL) <= 0)
+	if (timeout_ns && !wait_readable(poller, timeout_ns))
 		return 0;
+	weir__thread_kernel_call();
 	n = epoll_wait(poller->epoll_fd, events, EVENTS, 0);
 	return n < 0 ? 0 : n;
 }
@@ -267,6 +280,7 @@ void weir__poller_thread_init(struct weir__poller_thread *service,
 	service->lock = (struct weir__lock){0};
 	service->started = 0;
 	service->stop = 0;
+	service->costs = (struct weir__costs){0};
 	(void)snprintf(service->name, sizeof(service->name), "%.9s-timer",
 		       name);
 }
@@ -277,6 +291,7 @@ static void *serve(void *argument)
 	bool woken;
 
 	weir__thread.worker = true;
+	weir__thread.costs = &service->costs;
 	/* relaxed: nothing else is read after it */
 	while (!ck_pr_load_32(&service->stop)) {
 		weir__poller_run(&service->poller, WEIR_FOREVER, &woken);

@@ -21,6 +21,7 @@
 #include <weir/executor.h>
 
 #include "base/lock.h"
+#include "base/thread.h"
 #include "executor/watches.h"
 #include "executor/wheel.h"
 
@@ -83,6 +84,7 @@ struct weir__poller_thread {
 	uint32_t stop; /* atomic */
 	pthread_t thread;
 	char name[16];
+	struct weir__costs costs;   /* its own; others may read them */
 	struct weir__poller poller; /* made when the thread starts */
 };
 

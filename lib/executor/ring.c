@@ -6,11 +6,15 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/thread.h"
+
 static int membarrier(int command)
 {
 	int kept = errno;
-	long rc = syscall(SYS_membarrier, command, 0, 0);
+	long rc;
 
+	weir__thread_kernel_call();
+	rc = syscall(SYS_membarrier, command, 0, 0);
 	errno = kept;
 	return (int)rc;
 }

@@ -433,6 +433,13 @@ uint32_t weir_threads_workers(const struct weir_threads *threads)
 	return threads->n_workers;
 }
 
+static void add_costs(struct weir_threads_counters *counters,
+		      const struct weir__costs *costs)
+{
+	counters->kernel_calls += ck_pr_load_64(&costs->kernel_calls);
+	counters->locks += ck_pr_load_64(&costs->locks);
+}
+
 void weir_threads_counters(const struct weir_threads *threads,
 			   struct weir_threads_counters *counters)
 {
@@ -441,6 +448,7 @@ void weir_threads_counters(const struct weir_threads *threads,
 	*counters = (struct weir_threads_counters){
 		.parked = weir__park_idle(&threads->park),
 	};
+	add_costs(counters, &threads->service.costs);
 	for (i = 0; i < threads->n_workers; i++) {
 		const struct weir__worker *worker = &threads->workers[i];
 
@@ -448,6 +456,7 @@ void weir_threads_counters(const struct weir_threads *threads,
 		counters->steals += ck_pr_load_64(&worker->steals);
 		counters->parks += ck_pr_load_64(&worker->parks);
 		counters->wakes += ck_pr_load_64(&worker->wakes);
+		add_costs(counters, &worker->costs);
 	}
 }
 

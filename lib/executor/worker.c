@@ -424,6 +424,7 @@ void *weir__worker_main(void *argument)
 				  worker->pool->cpus[worker->index].sets);
 	weir__thread.worker = true;
 	weir__thread.worker_state = worker;
+	weir__thread.costs = &worker->costs;
 	worker->slices_between = 1;
 	return run(worker);
 }

@@ -45,6 +45,7 @@ struct weir__worker {
 
 	/* Written by the owner, read by anyone. */
 	uint64_t slices, steals, parks, wakes;
+	struct weir__costs costs;
 
 	/*
 	 * What was in the ring at two times, see overdue(). Stored by owner

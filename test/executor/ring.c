@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "support.h"
 
+#include "base/thread.h"
 #include "executor/ring.h"
 
 static struct weir__ring ring;
@@ -132,6 +133,19 @@ static void there_is_one_thief_at_a_time(void **state)
 	steal(1, 1);
 }
 
+/* A token never comes here, but who looks at the counters should know. */
+static void a_theft_that_asks_the_kernel_is_counted(void **state)
+{
+	struct weir__costs costs = {0};
+
+	weir__thread.costs = &costs;
+	push(0, 1);
+	steal(0, 1);
+	weir__thread.costs = NULL;
+	assert_int_equal(costs.kernel_calls, ring.remote);
+	assert_int_equal(costs.locks, 0);
+}
+
 #define FRESH(test) cmocka_unit_test_setup(test, begin)
 
 int main(void)
@@ -145,6 +159,7 @@ int main(void)
 		FRESH(several_are_stolen_in_order),
 		FRESH(what_was_popped_is_not_stolen),
 		FRESH(there_is_one_thief_at_a_time),
+		FRESH(a_theft_that_asks_the_kernel_is_counted),
 	};
 
 	return cmocka_run_group_tests(tests_, NULL, NULL);

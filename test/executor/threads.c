@@ -602,6 +602,33 @@ static void timers_work_on_the_pool_and_on_its_workers(void **state)
 	end(threads);
 }
 
+/* Each thing once; not how often, which is up to the threads. */
+static void sleeping_and_timers_are_counted_as_kernel_calls(void **state)
+{
+	struct weir_threads *threads = make(1);
+	struct weir_executor *executor = weir_threads_executor(threads);
+	const struct weir__costs *worker = &threads->workers[0].costs;
+	const struct weir__costs *service = &threads->service.costs;
+	struct alarm alarm = {
+		.timer.fire = alarm_fire,
+		.executor = executor,
+	};
+
+	run_one(executor);
+	while (ck_pr_load_64(&worker->kernel_calls) == 0) /* it goes to sleep */
+		sched_yield();
+	assert_int_equal(ck_pr_load_64(&worker->locks), 0);
+	signal_init(&alarm.task, NULL);
+	assert_int_equal(weir_timer_arm(executor, &alarm.timer, 0), 0);
+	latch_wait(&alarm.task.ran);
+	assert_true(ck_pr_load_64(&service->kernel_calls) > 0);
+	assert_true(ck_pr_load_64(&service->locks) > 0);
+	assert_true(counters_of(threads).kernel_calls >=
+		    ck_pr_load_64(&worker->kernel_calls));
+	assert_true(counters_of(threads).locks > 0);
+	end(threads);
+}
+
 struct about {
 	struct signal signal; /* first */
 	char name[16];
@@ -805,6 +832,8 @@ int main(void)
 		cmocka_unit_test(a_pool_with_actors_alive_is_busy),
 		cmocka_unit_test(a_pool_cannot_be_freed_by_its_own_threads),
 		cmocka_unit_test(timers_work_on_the_pool_and_on_its_workers),
+		cmocka_unit_test(
+			sleeping_and_timers_are_counted_as_kernel_calls),
 		cmocka_unit_test(workers_have_names_and_block_signals),
 		cmocka_unit_test(workers_are_bound_to_their_cpus),
 		cmocka_unit_test(a_child_cannot_use_the_parents_threads),
