@@ -32,7 +32,7 @@ struct bench_cell {
 /* What the library's programs have counted while the clock ran. */
 struct bench_counters {
 	uint64_t slices, steals, parks, wakes;
-	uint64_t allocations;
+	uint64_t kernel_calls, locks, allocations;
 };
 
 /*

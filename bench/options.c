@@ -24,7 +24,8 @@ static const char usage[] =
 	"  --round-ms N       this time (60)\n"
 	"  --cpu-time         count CPU time, for busy machines; 1 worker only\n"
 	"  --counters         what the library did per million items: slices,\n"
-	"                     parks, wakes, steals, allocations\n"
+	"                     parks, wakes, steals, kernel calls, locks,\n"
+	"                     allocations\n"
 	"  --json             one JSON object a line instead of the table\n"
 	"  --help             this text\n";
 

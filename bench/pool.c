@@ -6,6 +6,15 @@
 
 #include "support.h"
 
+static void note_peak(struct pool *pool, uint64_t bytes)
+{
+	uint64_t peak = ck_pr_load_64(&pool->peak_bytes);
+
+	while (bytes > peak &&
+	       !ck_pr_cas_64_value(&pool->peak_bytes, peak, bytes, &peak))
+		;
+}
+
 static void *count_alloc(size_t size, void *context)
 {
 	struct pool *pool = context;
@@ -14,7 +23,7 @@ static void *count_alloc(size_t size, void *context)
 	if (!memory)
 		return NULL;
 	ck_pr_inc_64(&pool->n_allocations);
-	ck_pr_add_64(&pool->n_bytes, size);
+	note_peak(pool, ck_pr_faa_64(&pool->n_bytes, size) + size);
 	return memory;
 }
 
@@ -105,6 +114,7 @@ int pool_open_spinning(struct pool *pool, unsigned n_workers, uint64_t spin_ns)
 		return rc;
 	pool->executor = weir_threads_executor(pool->threads);
 	rc = warm(pool);
+	pool->own_bytes = ck_pr_load_64(&pool->n_bytes);
 	if (rc < 0)
 		(void)pool_close(pool);
 	return rc;
@@ -125,6 +135,8 @@ static void read_counters(struct pool *pool, struct bench_counters *counters)
 		.steals = c.steals,
 		.parks = c.parks,
 		.wakes = c.wakes,
+		.kernel_calls = c.kernel_calls,
+		.locks = c.locks,
 		.allocations = ck_pr_load_64(&pool->n_allocations),
 	};
 }
@@ -154,6 +166,8 @@ void pool_wait(struct pool *pool, struct bench_result *result)
 		.steals = after->steals - before->steals,
 		.parks = after->parks - before->parks,
 		.wakes = after->wakes - before->wakes,
+		.kernel_calls = after->kernel_calls - before->kernel_calls,
+		.locks = after->locks - before->locks,
 		.allocations = after->allocations - before->allocations,
 	};
 	result->counted = true;

@@ -22,7 +22,8 @@ struct pool {
 	uint64_t start_ns, end_ns;
 	struct bench_counters before, after;
 	_Alignas(BENCH_CACHELINE) uint64_t n_allocations;
-	uint64_t n_bytes; /* allocated and not freed */
+	uint64_t n_bytes;		/* allocated and not freed */
+	uint64_t peak_bytes, own_bytes; /* at most; before there were actors */
 };
 
 /* 0 or a negative errno; then there is nothing to close. */

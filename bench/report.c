@@ -52,8 +52,9 @@ static double reference(const struct bench_workload *workload,
 	bool less = workload->columns != NULL;
 	double best;
 
-	if (workload->base)
-		return best_of(rows, n_rows, workload->base, less);
+	for (unsigned i = 0; workload->base && i < n_rows; i++)
+		if (strcmp(rows[i].who->name, workload->base) == 0)
+			return median(&rows[i]);
 	best = best_of(rows, n_rows, "L1.", less);
 	return best > 0 ? best : best_of(rows, n_rows, "bare", less);
 }
@@ -126,9 +127,11 @@ static void print_counters(const struct report_row *row)
 	const struct bench_counters *c = &row->counters;
 
 	printf("  %-16s per million: %.1f slices, %.2f parks, %.2f wakes, "
-	       "%.2f steals, %.2f allocations\n",
+	       "%.2f steals, %.2f kernel calls, %.2f locks, "
+	       "%.2f allocations\n",
 	       "", per_million(row, c->slices), per_million(row, c->parks),
 	       per_million(row, c->wakes), per_million(row, c->steals),
+	       per_million(row, c->kernel_calls), per_million(row, c->locks),
 	       per_million(row, c->allocations));
 }
 
@@ -138,9 +141,11 @@ static void print_json_counters(const struct report_row *row)
 
 	printf("\"per_million\": {\"slices\": %.1f, \"parks\": %.3f, "
 	       "\"wakes\": %.3f, \"steals\": %.3f, "
+	       "\"kernel_calls\": %.3f, \"locks\": %.3f, "
 	       "\"allocations\": %.3f}, ",
 	       per_million(row, c->slices), per_million(row, c->parks),
 	       per_million(row, c->wakes), per_million(row, c->steals),
+	       per_million(row, c->kernel_calls), per_million(row, c->locks),
 	       per_million(row, c->allocations));
 }
 
