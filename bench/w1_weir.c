@@ -7,11 +7,11 @@
  */
 #include <errno.h>
 
-#include "pool.h"
 #include "support.h"
+#include "w1.h"
 #include "who.h"
 
-struct stage {
+struct w1_stage {
 	/* A line of its own: its neighbours may run on another worker. */
 	_Alignas(BENCH_CACHELINE) struct weir_actor actor;
 	struct weir_in in;
@@ -22,14 +22,14 @@ struct stage {
 	struct pool *pool;
 };
 
-static inline struct stage *stage_of(struct weir_actor *actor)
+static inline struct w1_stage *stage_of(struct weir_actor *actor)
 {
-	return weir_container_of(actor, struct stage, actor);
+	return weir_container_of(actor, struct w1_stage, actor);
 }
 
 static inline int produce(struct weir_actor *actor)
 {
-	struct stage *stage = stage_of(actor);
+	struct w1_stage *stage = stage_of(actor);
 	int rc = weir_out_put(&stage->out, (void *)(uintptr_t)stage->next);
 
 	return ++stage->next == stage->items ? WEIR_FINISH : rc;
@@ -38,7 +38,7 @@ WEIR_TURN(produce)
 
 static inline int transform(struct weir_actor *actor)
 {
-	struct stage *stage = stage_of(actor);
+	struct w1_stage *stage = stage_of(actor);
 	uintptr_t x = (uintptr_t)weir_in_take(&stage->in);
 
 	return weir_out_put(&stage->out, (void *)(x + 1));
@@ -47,7 +47,7 @@ WEIR_TURN(transform)
 
 static inline int consume(struct weir_actor *actor)
 {
-	struct stage *stage = stage_of(actor);
+	struct w1_stage *stage = stage_of(actor);
 	uintptr_t x = (uintptr_t)weir_in_take(&stage->in);
 
 	stage->got.count++;
@@ -66,7 +66,7 @@ static int (*volatile turns[])(struct weir_actor *) = {
 
 static uint32_t call_n(struct weir_actor *actor, uint32_t n)
 {
-	struct stage *stage = stage_of(actor);
+	struct w1_stage *stage = stage_of(actor);
 	uint32_t done = 0;
 	int rc;
 
@@ -104,13 +104,13 @@ static unsigned role(unsigned i, unsigned n)
 	return i == 0 ? 0 : i + 1 == n ? 2 : 1;
 }
 
-static int make(struct stage *stages, unsigned n, struct pool *pool,
+static int make(struct w1_stage *stages, unsigned n, struct pool *pool,
 		unsigned window, const struct weir_actor_ops *ops)
 {
 	int rc = 0;
 
 	for (unsigned i = 0; i < n && rc == 0; i++) {
-		struct stage *stage = &stages[i];
+		struct w1_stage *stage = &stages[i];
 
 		stage->pool = pool;
 		stage->turn = turns[role(i, n)];
@@ -127,7 +127,7 @@ static int make(struct stage *stages, unsigned n, struct pool *pool,
 	return rc;
 }
 
-static int start(struct stage *stages, unsigned n)
+static int start(struct w1_stage *stages, unsigned n)
 {
 	int rc = 0;
 
@@ -136,42 +136,67 @@ static int start(struct stage *stages, unsigned n)
 	return rc;
 }
 
-static int run(const struct bench_cell *cell, uint64_t items,
-	       struct bench_result *result, const struct weir_actor_ops *ops)
+int w1_open(struct w1 *w1, const struct bench_cell *cell, uint64_t items,
+	    bool calls)
 {
-	unsigned n = cell->stages + 2;
-	struct stage *stages = bench_alloc(n * sizeof(*stages));
-	struct pool *pool = bench_alloc(sizeof(*pool));
-	int rc = pool_open(pool, cell->workers);
+	int rc;
 
+	w1->n = cell->stages + 2;
+	w1->stages = bench_alloc(w1->n * sizeof(*w1->stages));
+	w1->pool = bench_alloc(sizeof(*w1->pool));
+	rc = pool_open(w1->pool, cell->workers);
 	if (rc == 0)
-		rc = make(stages, n, pool, cell->window, ops);
-	if (rc < 0)
-		return rc; /* the program ends: no memory is given back */
-	stages[0].items = items;
-	pool_start(pool);
-	rc = start(stages, n);
+		rc = make(w1->stages, w1->n, w1->pool, cell->window,
+			  calls ? call_ops : inline_ops);
+	w1->stages[0].items = items;
+	return rc;
+}
+
+int w1_run(struct w1 *w1, struct bench_result *result)
+{
+	const struct bench_result *got = &w1->stages[w1->n - 1].got;
+	int rc;
+
+	pool_start(w1->pool);
+	rc = start(w1->stages, w1->n);
 	if (rc < 0)
 		return rc;
 	*result = (struct bench_result){0};
-	pool_wait(pool, result);
-	rc = pool_close(pool);
-	result->count = stages[n - 1].got.count;
-	result->sum = stages[n - 1].got.sum;
-	result->last = stages[n - 1].got.last;
-	bench_free(pool);
-	bench_free(stages);
+	pool_wait(w1->pool, result);
+	result->count = got->count;
+	result->sum = got->sum;
+	result->last = got->last;
+	return 0;
+}
+
+int w1_close(struct w1 *w1)
+{
+	int rc = pool_close(w1->pool);
+
+	bench_free(w1->pool);
+	bench_free(w1->stages);
 	return rc;
+}
+
+static int run(const struct bench_cell *cell, uint64_t items,
+	       struct bench_result *result, bool calls)
+{
+	struct w1 w1;
+	int rc = w1_open(&w1, cell, items, calls);
+
+	if (rc == 0)
+		rc = w1_run(&w1, result);
+	return rc < 0 ? rc : w1_close(&w1);
 }
 
 int w1_actors(const struct bench_cell *cell, uint64_t items,
 	      struct bench_result *result)
 {
-	return run(cell, items, result, inline_ops);
+	return run(cell, items, result, false);
 }
 
 int w1_actors_call(const struct bench_cell *cell, uint64_t items,
 		   struct bench_result *result)
 {
-	return run(cell, items, result, call_ops);
+	return run(cell, items, result, true);
 }

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The pipeline of W1 with the library, for those who measure something else. */
+#ifndef WEIR_BENCH_W1_H
+#define WEIR_BENCH_W1_H
+
+#include "pool.h"
+
+struct w1_stage;
+
+struct w1 {
+	struct pool *pool;
+	struct w1_stage *stages;
+	unsigned n;
+};
+
+/*
+ * A pool and the cell's pipeline on it, not started; `calls`: style
+ * actors-call. The program ends after an error: no memory is given back.
+ */
+int w1_open(struct w1 *w1, const struct bench_cell *cell, uint64_t items,
+	    bool calls);
+/* Starts it and waits until the consumer has stopped. The pool goes on. */
+int w1_run(struct w1 *w1, struct bench_result *result);
+int w1_close(struct w1 *w1);
+
+#endif
