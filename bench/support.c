@@ -31,12 +31,27 @@ void bench_use_cpu_clock(void)
 	the_clock = CLOCK_PROCESS_CPUTIME_ID;
 }
 
-uint64_t bench_now_ns(void)
+static uint64_t read_ns(clockid_t clock)
 {
 	struct timespec t;
 
-	clock_gettime(the_clock, &t);
+	clock_gettime(clock, &t);
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+uint64_t bench_now_ns(void)
+{
+	return read_ns(the_clock);
+}
+
+uint64_t bench_real_ns(void)
+{
+	return read_ns(CLOCK_MONOTONIC);
+}
+
+uint64_t bench_cpu_ns(void)
+{
+	return read_ns(CLOCK_PROCESS_CPUTIME_ID);
 }
 
 static size_t whole_lines(size_t size)

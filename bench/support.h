@@ -20,6 +20,10 @@
 uint64_t bench_now_ns(void);
 void bench_use_cpu_clock(void);
 
+/* These are what they are, whatever bench_now_ns() is. */
+uint64_t bench_real_ns(void);
+uint64_t bench_cpu_ns(void);
+
 /*
  * Line-aligned; bench_alloc also clears. They end the program when there is no
  * memory. bench_free takes what they returned, or NULL.

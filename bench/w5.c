@@ -1,22 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "w5.h"
 
-#include <time.h>
-
 #include "support.h"
 
 #define NUMBER_BITS 24 /* of a token; the others are its time */
 #define NUMBER_MASK ((UINT64_C(1) << NUMBER_BITS) - 1)
 #define TIME_MAX (UINT64_MAX >> NUMBER_BITS)
-
-/* Always real time: what is measured is the waiting. */
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
 
 struct w5 *w5_new(uint64_t items, uint64_t interval_ns)
 {
@@ -45,12 +34,12 @@ void w5_finish(struct w5 *w5, struct bench_result *result)
 void w5_pace(struct w5 *w5, void (*put)(void *argument, void *token),
 	     void (*idle)(void *argument), void *argument)
 {
-	w5->start_ns = now_ns() - 1; /* no token is 0 */
+	w5->start_ns = bench_real_ns() - 1; /* no token is 0 */
 	for (uint64_t i = 0; i < w5->items; i++) {
 		uint64_t due = i * w5->interval_ns;
 		uint64_t now;
 
-		while ((now = now_ns() - w5->start_ns) < due)
+		while ((now = bench_real_ns() - w5->start_ns) < due)
 			if (idle)
 				idle(argument);
 		put(argument, (void *)(now << NUMBER_BITS | i));
@@ -62,7 +51,7 @@ void w5_take(struct w5 *w5, void *token)
 	uint64_t number = (uintptr_t)token & NUMBER_MASK;
 	struct bench_result *got = &w5->got;
 
-	w5->end_ns = now_ns();
+	w5->end_ns = bench_real_ns();
 	histogram_add(&w5->ages, w5->end_ns - w5->start_ns -
 					 ((uintptr_t)token >> NUMBER_BITS));
 	/* Once out of order, never right again. */

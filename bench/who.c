@@ -46,5 +46,15 @@ const struct bench_who bench_whos[] = {
 	{"W5", "parked", "L1.park0", CPUS, w5_park0},
 	{"W5", "parked", "weir", CPUS, w5_parked},
 
+	{"scale", "beside", "idle.10", ANY, scale_beside_10},
+	{"scale", "beside", "idle.1000", ANY, scale_beside_1000},
+	{"scale", "beside", "idle.100000", ANY, scale_beside_100000},
+	{"scale", "length", "T8", ANY, scale_length_8},
+	{"scale", "length", "T100", ANY, scale_length_100},
+
+	{"memory", "actors", "weir", ANY, memory_pipeline},
+
+	{"idle", "actors", "weir", ANY, idle_after_work},
+
 	{0},
 };

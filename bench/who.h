@@ -37,6 +37,15 @@ bench_run w3_ping_pong_apart;
 bench_run w3_fan_in;
 bench_run w3_create;
 
+/* Scale, memory and idleness of the library */
+bench_run scale_beside_10;
+bench_run scale_beside_1000;
+bench_run scale_beside_100000;
+bench_run scale_length_8;
+bench_run scale_length_100;
+bench_run memory_pipeline;
+bench_run idle_after_work;
+
 /* W5, limits */
 bench_run w5_spin;
 bench_run w5_cross;

@@ -57,11 +57,26 @@ static void expect_latency(const struct bench_cell *cell, uint64_t items,
 	expected->last = items + 1;
 }
 
+/* The sum is how often a token was increased, see scale.c. */
+static void expect_length(const struct bench_cell *cell, uint64_t items,
+			  struct bench_result *expected)
+{
+	expected->count = items;
+	expected->sum = items;
+	expected->last = 0;
+}
+
 static const unsigned w1_stages[] = {0, 1, 8, BENCH_END};
 static const unsigned w1_windows[] = {1, 16, 256, 1024, BENCH_END};
 static const unsigned fan_in_windows[] = {256, BENCH_END};
+static const unsigned scale_stages[] = {8, BENCH_END};
+static const unsigned scale_windows[] = {16, 256, BENCH_END};
+static const unsigned memory_windows[] = {16, 256, 4096, BENCH_END};
+static const unsigned one_worker[] = {1, BENCH_END};
 static const unsigned workers[] = {1, 2, BENCH_END};
 static const char *const percentiles[] = {"p50", "p99", "p99.9"};
+static const char *const bytes[] = {"peak", "slots", "ratio"};
+static const char *const idleness[] = {"CPU ns/s", "to park", "calls"};
 
 const struct bench_workload bench_workloads[] = {
 	{"W1", NULL, "items/s", 1, 0, w1_stages, w1_windows, workers,
@@ -77,5 +92,18 @@ const struct bench_workload bench_workloads[] = {
 	 expect_latency, true, "100,000 items/s through 3 stages", percentiles},
 	{"W5", "parked", "ns a hop", 1, 500, NULL, NULL, workers,
 	 expect_latency, true, "1,000 items/s: everybody sleeps", percentiles},
+	{"scale", "beside", "items/s", 1, 0, scale_stages, scale_windows,
+	 workers, expect_pipeline, true, "W1 with idle actors beside", NULL,
+	 "idle.10"},
+	{"scale", "length", "items/s a stage", 200, 0, NULL, scale_windows,
+	 workers, expect_length, true, "pipelines of 8 and of 100 stages", NULL,
+	 "T8"},
+	{"memory", NULL, "bytes", 10, 1000000, scale_stages, memory_windows,
+	 one_worker, expect_pipeline, true,
+	 "most that is allocated for a pipeline, and what its slots take",
+	 bytes},
+	{"idle", NULL, "CPU ns/s, ns until all workers sleep, system calls", 1,
+	 1000000, scale_stages, fan_in_windows, workers, expect_pipeline, true,
+	 "a pool that has worked, with 1,000 actors that wait", idleness},
 	{0},
 };
