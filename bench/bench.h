@@ -19,8 +19,9 @@
 #define BENCH_MAX_WORKERS 2
 #define BENCH_FIGURES 3
 
-/* Limits of a workload with several styles carry this one. */
+/* Limits and peers of a workload with several styles carry these. */
 #define BENCH_STYLE_LIMIT "limit"
+#define BENCH_STYLE_PEER "peer"
 
 struct bench_cell {
 	const struct bench_workload *workload;
@@ -82,6 +83,7 @@ struct bench_who {
 	/* 0 or a negative errno; called from the main thread only */
 	int (*run)(const struct bench_cell *cell, uint64_t items,
 		   struct bench_result *result);
+	bool peer; /* another library: takes part with --peers */
 };
 
 /* who.c and workloads.c; both tables end with an entry without a name. */

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "options.h"
+#include "peer.h"
 #include "report.h"
 #include "support.h"
 
@@ -36,6 +37,7 @@ static void on_alarm(int signal)
 {
 	say("weir-bench: a round did not end: ");
 	say(watched);
+	peer_kill_all();
 	_exit(1);
 }
 
@@ -114,9 +116,11 @@ static void calibrate(const struct bench_cell *cell, struct report_row *row,
 		      const struct options *options)
 {
 	uint64_t aim_ns = options->round_ms * UINT64_C(1000000);
-	uint64_t given = options->items ? options->items
-					: cell->workload->fixed_items;
+	uint64_t given = options->items;
 
+	/* a million actors of a peer may take half a minute */
+	if (given == 0 && !row->who->peer)
+		given = cell->workload->fixed_items;
 	if (given) {
 		row->items = whole(cell, (double)given);
 		return;
@@ -138,13 +142,16 @@ static bool takes_part(const struct bench_who *who,
 		       const struct options *options)
 {
 	const struct bench_workload *workload = cell->workload;
+	bool always = strcmp(who->style, BENCH_STYLE_LIMIT) == 0 ||
+		      strcmp(who->style, BENCH_STYLE_PEER) == 0;
 
 	if (strcmp(who->workload, workload->name) != 0)
 		return false;
 	if (workload->scene && strcmp(who->style, workload->scene) != 0)
 		return false;
-	if (strcmp(who->style, BENCH_STYLE_LIMIT) != 0 &&
-	    !options_has(&options->styles, who->style))
+	if (who->peer && !options->peers)
+		return false;
+	if (!always && !options_has(&options->styles, who->style))
 		return false;
 	return options_has(&options->whos, who->name) && who->supports(cell);
 }
@@ -267,6 +274,8 @@ int main(int argc, char **argv)
 		report_list();
 		return 0;
 	}
+	if (options.peers && !peer_any_built())
+		return 2;
 	if (options.cpu_time)
 		bench_use_cpu_clock();
 	if (max_workers(&options) < BENCH_MAX_WORKERS)

@@ -14,7 +14,7 @@ static const char usage[] =
 	"\n"
 	"  --list             list workloads, styles and who takes part, and exit\n"
 	"  --workload NAME,.. only these workloads\n"
-	"  --style NAME,..    only these styles; limits always take part\n"
+	"  --style NAME,..    only these styles; limits and peers always take part\n"
 	"  --who NAME,..      only these\n"
 	"  --stages N,..      numbers of transformers (W1)\n"
 	"  --window N,..      capacities, powers of two\n"
@@ -22,6 +22,8 @@ static const char usage[] =
 	"  --rounds N         rounds counted, after one for warming up (7)\n"
 	"  --items N          items in a round, instead of as many as fit into\n"
 	"  --round-ms N       this time (60)\n"
+	"  --peers            other libraries take part: oneTBB, CAF, Erlang, as far\n"
+	"                     as they were found when this was built\n"
 	"  --cpu-time         count CPU time, for busy machines; 1 worker only\n"
 	"  --counters         what the library did per million items: slices,\n"
 	"                     parks, wakes, steals, kernel calls, locks,\n"
@@ -43,7 +45,8 @@ enum {
 	ROUND_MS,
 	JSON,
 	COUNTERS,
-	CPU_TIME
+	CPU_TIME,
+	PEERS
 };
 
 static const struct option longs[] = {
@@ -61,6 +64,7 @@ static const struct option longs[] = {
 	{"json", no_argument, NULL, JSON},
 	{"counters", no_argument, NULL, COUNTERS},
 	{"cpu-time", no_argument, NULL, CPU_TIME},
+	{"peers", no_argument, NULL, PEERS},
 	{0},
 };
 
@@ -197,6 +201,9 @@ static void set(struct options *o, int option, char *argument)
 		break;
 	case CPU_TIME:
 		o->cpu_time = true;
+		break;
+	case PEERS:
+		o->peers = true;
 		break;
 	}
 }

@@ -25,6 +25,7 @@ struct options {
 	uint64_t items;	   /* 0: calibrated */
 	unsigned round_ms; /* what calibration aims at */
 	bool json, list;
+	bool peers;
 	bool counters;
 	bool cpu_time; /* only cells with one worker, then */
 };

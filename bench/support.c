@@ -39,6 +39,11 @@ static uint64_t read_ns(clockid_t clock)
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
+bool bench_uses_cpu_clock(void)
+{
+	return the_clock != CLOCK_MONOTONIC;
+}
+
 uint64_t bench_now_ns(void)
 {
 	return read_ns(the_clock);

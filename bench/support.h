@@ -19,6 +19,7 @@
  */
 uint64_t bench_now_ns(void);
 void bench_use_cpu_clock(void);
+bool bench_uses_cpu_clock(void);
 
 /* These are what they are, whatever bench_now_ns() is. */
 uint64_t bench_real_ns(void);

@@ -4,13 +4,19 @@
  * best of the rows named L1.* is the cell's reference; bare is it where a cell
  * has none.
  */
+#include "peer.h"
 #include "who.h"
 
 #define LIMIT BENCH_STYLE_LIMIT
+#define PEER BENCH_STYLE_PEER
 #define ANY bench_any_cell
 #define ONE bench_one_worker
 #define TWO bench_two_workers
 #define CPUS bench_two_cpus
+#define TBB peer_has_tbb
+#define CAF peer_has_caf
+#define CAF_STREAM peer_has_caf_stream
+#define ERLANG peer_has_erlang
 
 const struct bench_who bench_whos[] = {
 	{"W1", LIMIT, "L0.calls", ONE, limits_calls},
@@ -24,19 +30,32 @@ const struct bench_who bench_whos[] = {
 	{"W1", LIMIT, "bare", ANY, bare_pipeline},
 	{"W1", "actors", "weir", ANY, w1_actors},
 	{"W1", "actors-call", "weir", ANY, w1_actors_call},
+	{"W1", PEER, "tbb.pipeline", TBB, tbb_pipeline, true},
+	{"W1", PEER, "tbb.flow", TBB, tbb_flow, true},
+	{"W1", PEER, "caf.actors", CAF, caf_actors, true},
+	{"W1", PEER, "caf.stream", CAF_STREAM, caf_stream, true},
+	{"W1", PEER, "erlang", ERLANG, erlang_processes, true},
 
 	{"W3", "ping-pong", "L1.spin", TWO, limits_spin},
 	{"W3", "ping-pong", "bare", ANY, bare_ping_pong},
 	{"W3", "ping-pong", "bare.together", TWO, bare_ping_pong_together},
 	{"W3", "ping-pong", "weir", ANY, w3_ping_pong},
 	{"W3", "ping-pong", "weir.apart", TWO, w3_ping_pong_apart},
+	{"W3", "ping-pong", "tbb.flow", TBB, tbb_flow, true},
+	{"W3", "ping-pong", "caf.actors", CAF, caf_actors, true},
+	{"W3", "ping-pong", "erlang", ERLANG, erlang_processes, true},
 
 	{"W3", "fan-in", "L1.lanes", ANY, limits_lanes},
 	{"W3", "fan-in", "bare", ANY, bare_fan_in},
 	{"W3", "fan-in", "weir", ANY, w3_fan_in},
+	{"W3", "fan-in", "tbb.flow", TBB, tbb_flow, true},
+	{"W3", "fan-in", "caf.actors", CAF, caf_actors, true},
+	{"W3", "fan-in", "erlang", ERLANG, erlang_processes, true},
 
 	{"W3", "create", "L1.slab", ONE, limits_slab},
 	{"W3", "create", "weir", ANY, w3_create},
+	{"W3", "create", "caf.actors", CAF, caf_actors, true},
+	{"W3", "create", "erlang", ERLANG, erlang_processes, true},
 
 	{"W5", "busy", "L1.spin", CPUS, w5_spin},
 	{"W5", "busy", "L1.cross", CPUS, w5_cross},

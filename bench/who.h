@@ -56,4 +56,11 @@ bench_run w5_busy;
 bench_run w5_awake;
 bench_run w5_parked;
 
+/* Peers */
+bench_run tbb_pipeline;
+bench_run tbb_flow;
+bench_run caf_actors;
+bench_run caf_stream;
+bench_run erlang_processes;
+
 #endif

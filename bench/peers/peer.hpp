@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What a peer's program is: it reads a line for each run,
+ *
+ *   WHO SCENE STAGES WINDOW WORKERS ITEMS
+ *
+ * from stdin, runs it, and writes what came out to stdout:
+ *
+ *   ELAPSED_NS COUNT SUM LAST BYTES
+ *
+ * A program may be several who: they differ in how they use their library. The
+ * end of stdin ends it. It clocks itself from the first start to when the
+ * consumer has got everything; setting up and tearing down are left out. With
+ * the argument "cpu" it counts the time it has computed.
+ */
+#ifndef WEIR_BENCH_PEERS_PEER_HPP
+#define WEIR_BENCH_PEERS_PEER_HPP
+
+#include <cstdint>
+#include <ctime>
+#include <iostream>
+#include <string>
+
+namespace peer
+{
+
+struct request {
+	std::string who, scene;
+	unsigned stages, window, workers;
+	std::uint64_t items;
+};
+
+struct answer {
+	std::uint64_t elapsed_ns, count, sum, last;
+	std::uint64_t bytes; /* an actor's; 0 = not measured */
+};
+
+/* The fan-in's, and what each has of the window. */
+constexpr unsigned n_producers = 8;
+
+inline unsigned share(unsigned window)
+{
+	return window > n_producers ? window / n_producers : 1;
+}
+
+inline clockid_t the_clock = CLOCK_MONOTONIC;
+
+inline std::uint64_t now_ns()
+{
+	timespec t;
+
+	clock_gettime(the_clock, &t);
+	return std::uint64_t(t.tv_sec) * 1000000000u + std::uint64_t(t.tv_nsec);
+}
+
+/* One more item has come. */
+inline void got(answer &answer, std::uint64_t x)
+{
+	answer.count++;
+	answer.sum += x;
+	answer.last = x;
+}
+
+/* What has been used up is asked for again in halves of the window. */
+inline unsigned batch(unsigned window)
+{
+	return window > 1 ? window / 2 : 1;
+}
+
+/* run(request, answer) is false for what it does not know. */
+template <typename Run> int serve(int argc, char **argv, Run run)
+{
+	request r;
+
+	if (argc > 1 && std::string(argv[1]) == "cpu")
+		the_clock = CLOCK_PROCESS_CPUTIME_ID;
+	while (std::cin >> r.who >> r.scene >> r.stages >> r.window >>
+	       r.workers >> r.items) {
+		answer a = {};
+
+		if (!run(r, a)) {
+			std::cerr << argv[0] << ": cannot run " << r.who << " "
+				  << r.scene << std::endl;
+			return 1;
+		}
+		std::cout << a.elapsed_ns << " " << a.count << " " << a.sum
+			  << " " << a.last << " " << a.bytes << std::endl;
+	}
+	return 0;
+}
+
+} // namespace peer
+
+#endif
