@@ -1,0 +1,113 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# compare.sh SOURCE: what bench/compare.py makes of made-up results.
+set -eu
+
+compare=$1/bench/compare.py
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+export PYTHONDONTWRITEBYTECODE=1
+
+# Takes weir-bench's place: prints what stands in rows, or, the first time, what
+# stands in first.
+cat >"$dir/weir-bench" <<'END'
+#!/bin/sh
+dir=$(dirname "$0")
+rows=$dir/rows
+case $* in *--workload=W1*) workload=W1 ;; *) workload=W3 ;; esac
+case $* in *--workers=1*) workers=1 ;; *) workers=2 ;; esac
+[ ! -e "$dir/first" ] || rows=$dir/first
+[ -s "$rows" ] || { echo 'no rows' >&2; exit 1; }
+grep "^{\"workload\": \"$workload\".*\"workers\": $workers," "$rows"
+[ "$workload$workers" != W32 ] || rm -f "$dir/first"
+END
+chmod +x "$dir/weir-bench"
+
+# row WORKLOAD STYLE WHO STAGES WINDOW WORKERS RATE
+row() {
+	printf '{"workload": "%s", "style": "%s", "who": "%s", "stages": %d, ' \
+		"$1" "$2" "$3" "$4"
+	printf '"window": %d, "workers": %d, "unit": "items/s", ' "$5" "$6"
+	printf '"median": %d, "ok": true}\n' "$7"
+}
+
+# rows WEIR1 WEIR2 PERCENT: weir's rates with one and with two workers; how fast
+# the machine is.
+rows() {
+	row W1 limit L1.batch 8 256 1 $((1000 * $3))
+	row W1 limit L1.ring1 8 256 1 $((400 * $3))
+	row W1 actors weir 8 256 1 $(($1 * $3))
+	row W1 actors weir 8 256 2 $(($2 * $3))
+	row W3 ping-pong bare 0 1 1 $((1000 * $3))
+	row W3 ping-pong weir 0 1 1 $((500 * $3))
+	row W3 ping-pong weir 0 1 2 $((500 * $3))
+}
+
+# expect STATUS TEXT: it ends so (- for either way) and says that.
+expect() {
+	status=0
+	"$compare" "$dir/weir-bench" "$dir/results" >"$dir/out" 2>&1 ||
+		status=$?
+	if [ "$1" != - ] && [ "$1" -ne "$status" ] ||
+		! grep -q -- "$2" "$dir/out"; then
+		echo "not status $1 with '$2', but $status with:"
+		cat "$dir/out"
+		exit 1
+	fi
+}
+
+rows 600 600 100 >"$dir/rows"
+"$compare" --record "$dir/weir-bench" "$dir/results"
+grep -qx '"W1 actors T8 W256 1w": {"rate": 60000, "ratio": 0.6},' \
+	"$dir/results"
+
+echo 'unchanged, or a slower machine: passes'
+expect 0 ' 0 fell'
+rows 600 600 50 >"$dir/rows"
+expect 0 ' 0 fell'
+
+echo 'a fall of 10 % passes, one of 20 % is named'
+rows 540 600 100 >"$dir/rows"
+expect 0 ' 0 fell'
+rows 480 600 100 >"$dir/rows"
+expect 1 '^fell: W1 actors T8 W256 1w, from 0.6 to 0.48'
+
+echo 'a fall that is gone when measured again passes'
+cp "$dir/rows" "$dir/first"
+rows 600 600 100 >"$dir/rows"
+expect 0 ' 0 fell'
+[ ! -e "$dir/first" ]
+
+if grep -q 2w "$dir/results"; then
+	echo 'a fall with two workers is named, judged or not'
+	rows 600 480 100 >"$dir/rows"
+	expect - ': W1 actors T8 W256 2w, from 0.6 to 0.48'
+fi
+
+echo 'a missing cell is named'
+rows 600 600 100 | grep -v 'ping-pong.*weir.*"workers": 1' >"$dir/rows"
+expect 1 '^missing: W3 ping-pong T0 W1 1w'
+
+echo 'a new one too'
+rows 600 600 100 >"$dir/rows"
+row W1 actors weir 8 16 1 5 >>"$dir/rows"
+row W1 limit L1.batch 8 16 1 5 >>"$dir/rows"
+expect 0 '^new: W1 actors T8 W16 1w'
+
+echo 'wrong results, garbage and a failure are errors'
+rows 600 600 100 | sed '3s/true/false/' >"$dir/rows"
+expect 1 'a wrong result'
+rows 600 600 100 | sed '3s/"unit"/"knit"/' >"$dir/rows"
+expect 1 'not a line of weir-bench'
+: >"$dir/rows"
+expect 1 '^no rows'
+
+rows 600 600 100 >"$dir/rows"
+for garbage in '' '{' '[]' '{"cells": {}}' '{"cells": {"W1": {"ratio": 1}}}' \
+	'{"cells": {"a b T1 W1 1w": {"ratio": "x"}}}'; do
+	printf '%s\n' "$garbage" >"$dir/results"
+	expect 1 'no recorded results'
+done
+rm "$dir/results"
+expect 1 'no recorded results'
