@@ -94,9 +94,6 @@ static int start(struct peer *peer)
 	if (!ends_at_exit && atexit(peer_kill_all) != 0)
 		return -ENOMEM;
 	ends_at_exit = true;
-	/* Erlang does not take part then and needs no such argument. */
-	if (bench_uses_cpu_clock())
-		peer->argv[1] = "cpu";
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0)
 		return -errno;
 	rc = spawn(peer, ends[1]);
@@ -149,8 +146,9 @@ static int ask(struct peer *peer, const char *who,
 {
 	const char *scene = cell->workload->scene;
 	char line[160];
+	const char *clock = bench_uses_cpu_clock() ? "cpu" : "wall";
 	int length = snprintf(line, sizeof(line),
-			      "%s %s %u %u %u %" PRIu64 "\n", who,
+			      "%s %s %s %u %u %u %" PRIu64 "\n", clock, who,
 			      scene ? scene : "pipeline", cell->stages,
 			      cell->window, cell->workers, items);
 	int rc = peer->pid > 0 ? 0 : start(peer);
@@ -187,16 +185,21 @@ bool peer_has_caf_stream(const struct bench_cell *cell)
 	return is_built(caf) && cell->window >= 1024;
 }
 
-/* It cannot tell the time it has computed finely enough. */
 bool peer_has_erlang(const struct bench_cell *cell)
 {
-	return is_built(erlang) && !bench_uses_cpu_clock();
+	return is_built(erlang);
 }
 
 int tbb_pipeline(const struct bench_cell *cell, uint64_t items,
 		 struct bench_result *result)
 {
 	return ask(tbb, "tbb.pipeline", cell, items, result);
+}
+
+int tbb_serial(const struct bench_cell *cell, uint64_t items,
+	       struct bench_result *result)
+{
+	return ask(tbb, "tbb.serial", cell, items, result);
 }
 
 int tbb_flow(const struct bench_cell *cell, uint64_t items,
@@ -221,4 +224,10 @@ int erlang_processes(const struct bench_cell *cell, uint64_t items,
 		     struct bench_result *result)
 {
 	return ask(erlang, "erlang", cell, items, result);
+}
+
+int erlang_lists(const struct bench_cell *cell, uint64_t items,
+		 struct bench_result *result)
+{
+	return ask(erlang, "erlang.lists", cell, items, result);
 }

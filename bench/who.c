@@ -31,10 +31,12 @@ const struct bench_who bench_whos[] = {
 	{"W1", "actors", "weir", ANY, w1_actors},
 	{"W1", "actors-call", "weir", ANY, w1_actors_call},
 	{"W1", PEER, "tbb.pipeline", TBB, tbb_pipeline, true},
+	{"W1", PEER, "tbb.serial", TBB, tbb_serial, true},
 	{"W1", PEER, "tbb.flow", TBB, tbb_flow, true},
 	{"W1", PEER, "caf.actors", CAF, caf_actors, true},
 	{"W1", PEER, "caf.stream", CAF_STREAM, caf_stream, true},
 	{"W1", PEER, "erlang", ERLANG, erlang_processes, true},
+	{"W1", PEER, "erlang.lists", ERLANG, erlang_lists, true},
 
 	{"W3", "ping-pong", "L1.spin", TWO, limits_spin},
 	{"W3", "ping-pong", "bare", ANY, bare_ping_pong},

@@ -58,9 +58,11 @@ bench_run w5_parked;
 
 /* Peers */
 bench_run tbb_pipeline;
+bench_run tbb_serial;
 bench_run tbb_flow;
 bench_run caf_actors;
 bench_run caf_stream;
 bench_run erlang_processes;
+bench_run erlang_lists;
 
 #endif

@@ -414,7 +414,7 @@ static bool run_request(const request &r, answer &a)
 	return false;
 }
 
-int main(int argc, char **argv)
+int main()
 {
-	return peer::serve(argc, argv, run_request);
+	return peer::serve("peer-caf", run_request);
 }

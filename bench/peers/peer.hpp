@@ -2,16 +2,16 @@
 /*
  * What a peer's program is: it reads a line for each run,
  *
- *   WHO SCENE STAGES WINDOW WORKERS ITEMS
+ *   CLOCK WHO SCENE STAGES WINDOW WORKERS ITEMS
  *
  * from stdin, runs it, and writes what came out to stdout:
  *
  *   ELAPSED_NS COUNT SUM LAST BYTES
  *
- * A program may be several who: they differ in how they use their library. The
- * end of stdin ends it. It clocks itself from the first start to when the
- * consumer has got everything; setting up and tearing down are left out. With
- * the argument "cpu" it counts the time it has computed.
+ * A program may be several who: they differ in how they use their library. It
+ * clocks itself from the first start to when the consumer has got everything;
+ * setting up and tearing down are left out. By the clock "cpu" it counts the
+ * time it has computed. The end of stdin ends it.
  */
 #ifndef WEIR_BENCH_PEERS_PEER_HPP
 #define WEIR_BENCH_PEERS_PEER_HPP
@@ -25,7 +25,7 @@ namespace peer
 {
 
 struct request {
-	std::string who, scene;
+	std::string clock, who, scene;
 	unsigned stages, window, workers;
 	std::uint64_t items;
 };
@@ -68,18 +68,18 @@ inline unsigned batch(unsigned window)
 }
 
 /* run(request, answer) is false for what it does not know. */
-template <typename Run> int serve(int argc, char **argv, Run run)
+template <typename Run> int serve(const char *name, Run run)
 {
 	request r;
 
-	if (argc > 1 && std::string(argv[1]) == "cpu")
-		the_clock = CLOCK_PROCESS_CPUTIME_ID;
-	while (std::cin >> r.who >> r.scene >> r.stages >> r.window >>
-	       r.workers >> r.items) {
+	while (std::cin >> r.clock >> r.who >> r.scene >> r.stages >>
+	       r.window >> r.workers >> r.items) {
 		answer a = {};
 
+		the_clock = r.clock == "cpu" ? CLOCK_PROCESS_CPUTIME_ID
+					     : CLOCK_MONOTONIC;
 		if (!run(r, a)) {
-			std::cerr << argv[0] << ": cannot run " << r.who << " "
+			std::cerr << name << ": cannot run " << r.who << " "
 				  << r.scene << std::endl;
 			return 1;
 		}

@@ -3,6 +3,7 @@
  * oneTBB. tbb.pipeline: a parallel_pipeline, where a thread carries a token
  * through all stages; the window is the number of tokens. The transformers are
  * `parallel`, as its documentation advises for filters without state.
+ * tbb.serial: each takes one token at a time and in order, as an actor does.
  *
  * tbb.flow: a flow graph. Nodes are `lightweight` with bodies that do not
  * throw, as its documentation advises for short ones: a node's body runs in
@@ -27,7 +28,7 @@ using token = std::uint64_t;
 
 /* --- parallel_pipeline ---------------------------------------------------- */
 
-static bool pipeline(const request &r, answer &a)
+static bool pipeline(const request &r, answer &a, tbb::filter_mode mode)
 {
 	using tbb::filter_mode;
 	token next = 0;
@@ -42,8 +43,7 @@ static bool pipeline(const request &r, answer &a)
 
 	for (unsigned i = 0; i < r.stages; i++)
 		chain = chain & tbb::make_filter<token, token>(
-					filter_mode::parallel,
-					[](token x) { return x + 1; });
+					mode, [](token x) { return x + 1; });
 
 	auto whole = chain & tbb::make_filter<token, void>(
 				     filter_mode::serial_in_order,
@@ -178,7 +178,10 @@ static bool run(const request &r, answer &a)
 
 	return arena.execute([&] {
 		if (r.who == "tbb.pipeline" && r.scene == "pipeline")
-			return pipeline(r, a);
+			return pipeline(r, a, tbb::filter_mode::parallel);
+		if (r.who == "tbb.serial" && r.scene == "pipeline")
+			return pipeline(r, a,
+					tbb::filter_mode::serial_in_order);
 		if (r.who != "tbb.flow")
 			return false;
 		if (r.scene == "pipeline")
@@ -189,7 +192,7 @@ static bool run(const request &r, answer &a)
 	});
 }
 
-int main(int argc, char **argv)
+int main()
 {
-	return peer::serve(argc, argv, run);
+	return peer::serve("peer-tbb", run);
 }

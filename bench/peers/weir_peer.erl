@@ -6,6 +6,7 @@
 %% way: each may send a window down, and another half of it for each `more`.
 %% Without leave to send, a transformer waits for `more` alone and leaves its
 %% items in the mailbox. Tokens are small integers: nothing is copied.
+%% erlang.lists: what `more` asks for comes as one list.
 %%
 %% The number of workers is the number of schedulers online.
 
@@ -19,20 +20,27 @@ start() ->
         eof ->
             halt(0);
         Line ->
-            ["erlang", Scene | Numbers] = string:lexemes(Line, " \n"),
+            [Clock, Who, Scene | Numbers] = string:lexemes(Line, " \n"),
             [Stages, Window, Workers, Items] =
                 [list_to_integer(Number) || Number <- Numbers],
+            persistent_term:put(clock, Clock),
             erlang:system_flag(schedulers_online, Workers),
-            Answer = run(Scene, Stages, Window, Items),
+            Answer = run(Who, Scene, Stages, Window, Items),
             io:put_chars(lists:join($\s, [integer_to_list(N) || N <- Answer])),
             io:nl(),
             start()
     end.
 
-run("pipeline", Stages, Window, Items) -> pipeline(Stages, Window, Items);
-run("fan-in", _, Window, Items) -> fan_in(Window, Items);
-run("ping-pong", _, _, Items) -> ping_pong(Items);
-run("create", _, _, Items) -> create(Items).
+run("erlang", "pipeline", Stages, Window, Items) ->
+    pipeline(Stages, Window, Items, one_by_one);
+run("erlang.lists", "pipeline", Stages, Window, Items) ->
+    pipeline(Stages, Window, Items, lists);
+run("erlang", "fan-in", _, Window, Items) ->
+    fan_in(Window, Items);
+run("erlang", "ping-pong", _, _, Items) ->
+    ping_pong(Items);
+run("erlang", "create", _, _, Items) ->
+    create(Items).
 
 %% [ELAPSED_NS, COUNT, SUM, LAST, BYTES], once the consumer has told.
 answer(Start) ->
@@ -44,8 +52,12 @@ answer(Start) ->
 ended(Main, Count, Sum, Last) ->
     Main ! {ended, now_ns(), Count, Sum, Last}.
 
+%% CPU time comes in milliseconds.
 now_ns() ->
-    erlang:monotonic_time(nanosecond).
+    case persistent_term:get(clock) of
+        "cpu" -> element(1, statistics(runtime)) * 1000000;
+        "wall" -> erlang:monotonic_time(nanosecond)
+    end.
 
 %% What has been passed on is asked for again in halves of the window.
 batch(Window) ->
@@ -53,16 +65,22 @@ batch(Window) ->
 
 %% --- W1 ----------------------------------------------------------------------
 
-pipeline(Stages, Window, Items) ->
+pipeline(Stages, Window, Items, How) ->
     Main = self(),
     Batch = batch(Window),
     Consumer = spawn(fun() ->
-        consume(Main, up(), Batch, Batch, Items, 0, 0, 0)
+        case How of
+            one_by_one -> consume(Main, up(), Batch, Batch, Items, 0, 0, 0);
+            lists -> consume_lists(Main, up(), Items, 0, 0, 0)
+        end
     end),
     [First | _] = Pids = lists:foldl(
         fun(_, [Down | _] = Pids) ->
             Pid = spawn(fun() ->
-                transform(up(), Down, Batch, Batch, Window)
+                case How of
+                    one_by_one -> transform(up(), Down, Batch, Batch, Window);
+                    lists -> transform_lists(up(), Down, Window div Batch)
+                end
             end),
             Down ! {up, Pid},
             [Pid | Pids]
@@ -72,7 +90,10 @@ pipeline(Stages, Window, Items) ->
     ),
     Producer = spawn(fun() ->
         receive
-            start -> produce(First, Batch, Window, 0, Items)
+            start when How =:= one_by_one ->
+                produce(First, Batch, Window, 0, Items);
+            start ->
+                produce_lists(First, Batch, Window div Batch, 0, Items)
         end
     end),
     First ! {up, Producer},
@@ -122,6 +143,44 @@ consume(Main, Up, Batch, Left, Items, Count, Sum, _) ->
     receive
         X -> consume(Main, Up, Batch, Left - 1, Items, Count + 1, Sum + X, X)
     end.
+
+produce_lists(_, _, _, Items, Items) ->
+    ok;
+produce_lists(Down, Batch, 0, Next, Items) ->
+    receive
+        more -> produce_lists(Down, Batch, 1, Next, Items)
+    end;
+produce_lists(Down, Batch, Allowed, Next, Items) ->
+    End = min(Next + Batch, Items),
+    Down ! lists:seq(Next, End - 1),
+    produce_lists(Down, Batch, Allowed - 1, End, Items).
+
+transform_lists(Up, Down, 0) ->
+    receive
+        more -> transform_lists(Up, Down, 1)
+    end;
+transform_lists(Up, Down, Allowed) ->
+    receive
+        more ->
+            transform_lists(Up, Down, Allowed + 1);
+        List ->
+            Down ! [X + 1 || X <- List],
+            Up ! more,
+            transform_lists(Up, Down, Allowed - 1)
+    end.
+
+consume_lists(Main, _, Items, Items, Sum, Last) ->
+    ended(Main, Items, Sum, Last);
+consume_lists(Main, Up, Items, Count0, Sum0, Last0) ->
+    receive
+        List ->
+            {Count, Sum, Last} = add(List, Count0, Sum0, Last0),
+            Up ! more,
+            consume_lists(Main, Up, Items, Count, Sum, Last)
+    end.
+
+add([X | List], Count, Sum, _) -> add(List, Count + 1, Sum + X, X);
+add([], Count, Sum, Last) -> {Count, Sum, Last}.
 
 %% --- W3 ----------------------------------------------------------------------
 
