@@ -5,8 +5,8 @@
  * beside: the pipeline of W1 with 10, 1,000 or 100,000 actors on the same pool
  * that have nothing to do.
  *
- * length: a pipeline of 8 or 100 transformers. An item is a token through one
- * of them, so that the rates can be compared.
+ * length: a pipeline of 8 or 100 stages, producer and consumer among them. An
+ * item is a token through one stage, so that the rates can be compared.
  */
 #include "idlers.h"
 #include "support.h"
@@ -56,12 +56,14 @@ static int run_length(const struct bench_cell *cell, uint64_t items,
 	uint64_t n = items / n_stages; /* 0 .. n - 1 */
 	int rc;
 
-	long_cell.stages = n_stages;
+	long_cell.stages = n_stages - 2;
 	rc = w1_actors(&long_cell, n, result);
-	/* How often a token was increased: the same for all lengths. */
+	/* Through how many stages, as told by how often a token was increased:
+	 * the same for all lengths. */
 	result->count *= n_stages;
+	result->sum += 2 * n;
 	result->sum -= n * (n - 1) / 2;
-	result->last -= n - 1 + n_stages;
+	result->last -= n - 1 + long_cell.stages;
 	return rc;
 }
 

@@ -70,8 +70,8 @@ const struct bench_who bench_whos[] = {
 	{"scale", "beside", "idle.10", ANY, scale_beside_10},
 	{"scale", "beside", "idle.1000", ANY, scale_beside_1000},
 	{"scale", "beside", "idle.100000", ANY, scale_beside_100000},
-	{"scale", "length", "T8", ANY, scale_length_8},
-	{"scale", "length", "T100", ANY, scale_length_100},
+	{"scale", "length", "stages.8", ANY, scale_length_8},
+	{"scale", "length", "stages.100", ANY, scale_length_100},
 
 	{"memory", "actors", "weir", ANY, memory_pipeline},
 

@@ -57,7 +57,7 @@ static void expect_latency(const struct bench_cell *cell, uint64_t items,
 	expected->last = items + 1;
 }
 
-/* The sum is how often a token was increased, see scale.c. */
+/* The sum is through how many stages tokens went, see scale.c. */
 static void expect_length(const struct bench_cell *cell, uint64_t items,
 			  struct bench_result *expected)
 {
@@ -97,7 +97,7 @@ const struct bench_workload bench_workloads[] = {
 	 "idle.10"},
 	{"scale", "length", "items/s a stage", 200, 0, NULL, scale_windows,
 	 workers, expect_length, true, "pipelines of 8 and of 100 stages", NULL,
-	 "T8"},
+	 "stages.8"},
 	{"memory", NULL, "bytes", 10, 1000000, scale_stages, memory_windows,
 	 one_worker, expect_pipeline, true,
 	 "most that is allocated for a pipeline, and what its slots take",
