@@ -180,7 +180,7 @@ def report(old, now):
         what = f"{cell}, from {old[cell]['ratio']} to {now[cell]['ratio']}"
         others = now[cell]["others"]
         if others > BUSY:
-            print(f"not judged: {what}; others took {others:.0%} of the machine")
+            print(f"not judged: {what}; others took {others:.0%} of the CPUs")
             n_open += 1
         else:
             print(f"fell: {what}")
