@@ -244,18 +244,18 @@ WEIR_API void weir__actor_turn_ended(struct weir_actor *actor, int rc);
 #define WEIR_TURN(turn) \
 	static uint32_t turn##_n(struct weir_actor *actor, uint32_t n) \
 	{ \
-		uint32_t done = 0; \
+		uint32_t left = n; \
 		int rc; \
 \
 		do { \
 			rc = turn(actor); \
-			done++; \
+			left--; \
 			if (WEIR_UNLIKELY(rc != 0)) { \
 				weir__actor_turn_ended(actor, rc); \
 				break; \
 			} \
-		} while (done < n && !weir_actor_interrupted(actor)); \
-		return done; \
+		} while (left && !weir_actor_interrupted(actor)); \
+		return n - left; \
 	}
 
 #ifdef __cplusplus

@@ -17,6 +17,14 @@
 extern "C" {
 #endif
 
+/*
+ * Private. A struct, so that the compiler knows that storing an item changes no
+ * pointer in a port, which void * may alias.
+ */
+struct weir__slot {
+	void *item;
+};
+
 /* Private: one producer's way into an in-port. Invariants in lib/actor/in.h. */
 struct weir__lane {
 	uint32_t *words;
@@ -25,7 +33,7 @@ struct weir__lane {
 	uint32_t own[2];
 	uint32_t filled;
 	uint32_t state;
-	void *slot;
+	struct weir__slot slot;
 };
 
 /* All private. */
@@ -34,8 +42,10 @@ struct weir_in {
 	uint32_t head;	/* next token to take; above `limit`: took too many */
 	uint32_t limit; /* one past the last token that is certain */
 	uint32_t mask;	/* capacity - 1 */
-	uint32_t lane_flags;
-	void **slots;
+	uint16_t lane_flags;
+	uint8_t left_rest; /* a turn has taken none of the last tokens */
+	uint8_t head_at;   /* where in a lane's words its head word is */
+	struct weir__slot *slots;
 	const struct weir_items *items;
 	struct weir__merge *merge;
 	struct weir__lane lane;
@@ -94,9 +104,7 @@ WEIR_API int weir_in_cancel(struct weir_in *in);
 /* Tokens that a take would find now, without asking the producer. Owner. */
 static inline uint32_t weir_in_count(const struct weir_in *in)
 {
-	int32_t n = (int32_t)(in->limit - in->head);
-
-	return n > 0 ? (uint32_t)n : 0;
+	return in->head < in->limit ? in->limit - in->head : 0;
 }
 
 /*
@@ -107,13 +115,14 @@ static inline uint32_t weir_in_count(const struct weir_in *in)
  */
 static inline void *weir_in_take(struct weir_in *in)
 {
-	uint32_t head = in->head++;
+	const struct weir__slot *slots = in->slots;
+	uint32_t head = in->head++, mask = in->mask;
 
 	/* No call here or in put: the loop keeps the cursor in a register. A
 	 * cursor beyond the limit is found when the run is published. */
-	if (WEIR_UNLIKELY((int32_t)(in->limit - head) <= 0))
+	if (WEIR_UNLIKELY(head >= in->limit))
 		return NULL;
-	return in->slots[head & in->mask];
+	return slots[head & mask].item;
 }
 
 /*
@@ -123,11 +132,11 @@ static inline void *weir_in_take(struct weir_in *in)
  */
 static inline void *weir_in_peek(struct weir_in *in)
 {
-	if (WEIR_UNLIKELY((int32_t)(in->limit - in->head) <= 0)) {
+	if (WEIR_UNLIKELY(in->head >= in->limit)) {
 		in->head = in->limit + 1;
 		return NULL;
 	}
-	return in->slots[in->head & in->mask];
+	return in->slots[in->head & in->mask].item;
 }
 
 /* Done with the token just peeked at, which is the turn's now. */

@@ -24,11 +24,13 @@ struct weir_out {
 	uint32_t tail;	/* next slot to put into */
 	uint32_t limit; /* one past the last slot that is certain */
 	uint32_t mask;
-	uint32_t out_flags;
-	void **slots;
+	uint16_t out_flags;
+	uint16_t head_at; /* as the in-port's */
+	struct weir__slot *slots;
 	const struct weir_items *items;
 	struct weir_in *in;
 	struct weir__lane *lane;
+	uint32_t *words; /* the lane's */
 	struct weir__fan *fan;
 };
 
@@ -90,13 +92,14 @@ static inline uint32_t weir_out_room(const struct weir_out *out)
  */
 static inline int weir_out_put(struct weir_out *out, void *item)
 {
-	uint32_t tail = out->tail++;
+	struct weir__slot *slots = out->slots;
+	uint32_t tail = out->tail++, mask = out->mask;
 
 	if (WEIR_UNLIKELY(tail == out->limit)) {
 		out->tail = tail;
 		return out->out_flags & WEIR__OUT_ENDED ? -EPIPE : -EAGAIN;
 	}
-	out->slots[tail & out->mask] = item;
+	slots[tail & mask].item = item;
 	return 0;
 }
 

@@ -12,6 +12,7 @@
 #include <errno.h>
 
 #include "actor/gate.h"
+#include "actor/link.h"
 #include "actor/port.h"
 
 int weir_any_init(struct weir_any *any, struct weir_actor *actor)
@@ -36,6 +37,7 @@ int weir_any_add(struct weir_any *any, struct weir_port *port)
 	if (weir__state(port->actor) != WEIR__STATE_NEW)
 		return -EPERM;
 	port->any = any;
+	weir__link_mark(port);
 	return 0;
 }
 

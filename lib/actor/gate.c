@@ -88,6 +88,7 @@
 	(WEIR__GATE_SUSPENDED | WEIR__GATE_SUSPENDED_PARENT | \
 	 WEIR__GATE_PORTLESS)
 #define RUN_LOG2_MAX 8u /* a run has at most 256 turns */
+#define TIMED_RUNS 61u	/* one in so many, when runs may be that long */
 #define LOOK_AGAIN UINT32_MAX
 
 /*
@@ -104,6 +105,7 @@ struct slice {
 	uint32_t most;	 /* turns that ports allow that take no part */
 	uint64_t spent_ns;
 	bool has_run;
+	bool clock;    /* the next run is timed */
 	bool used_up;  /* the last run took all that was certain */
 	bool portless; /* no port takes part */
 	bool partial;  /* an in-port has less than a burst, its last tokens */
@@ -184,17 +186,25 @@ static bool gate_rest(struct weir_actor *actor, int32_t count, uint32_t set)
 	return again;
 }
 
+/* The port's own word, or that of its group. */
+static inline uint32_t *blocked(struct weir_port *port)
+{
+	if (WEIR_LIKELY(!port->any))
+		return &port->blocked;
+	return &((struct weir_port *)port->any)->blocked;
+}
+
+static __attribute__((noinline)) void unblock(struct weir_port *port)
+{
+	if (ck_pr_fas_32(blocked(port), 0))
+		gate_update(port->actor, 0, 0, 0u - WEIR__GATE_ONE);
+}
+
 void weir__port_unblock(struct weir_port *port)
 {
-	uint32_t *blocked = port->any
-				    ? &((struct weir_port *)port->any)->blocked
-				    : &port->blocked;
-
 	/* No acquire: reading 0 means the owner will look for itself. */
-	if (!ck_pr_load_32(blocked))
-		return;
-	if (ck_pr_fas_32(blocked, 0))
-		gate_update(port->actor, 0, 0, 0u - WEIR__GATE_ONE);
+	if (ck_pr_load_32(blocked(port)))
+		unblock(port);
 }
 
 void weir__actor_signal(struct weir_actor *actor, uint8_t signals)
@@ -412,9 +422,12 @@ static void look_again(struct weir_actor *actor, int32_t *count)
 	struct weir_port *port;
 
 	for (port = actor->ports; port; port = port->next) {
-		if (!(port->flags & WEIR__PORT_ARMED))
+		uint8_t flags = port->flags;
+
+		port->flags = flags &
+			      (uint8_t) ~(WEIR__PORT_ARMED | WEIR__PORT_SHUT);
+		if (!(flags & WEIR__PORT_ARMED))
 			continue;
-		port->flags &= (uint8_t)~WEIR__PORT_ARMED;
 		if (!weir__port_turns(port) &&
 		    !(port->flags & WEIR__PORT_AT_END))
 			continue;
@@ -498,7 +511,7 @@ static void rest(struct weir_actor *actor, bool published)
  * is not NULL), arms: one full fence for both (rules 2 and 3), also for what
  * earlier slices owe. *count is what the last swap has to add.
  */
-static void settle(struct weir_actor *actor, int32_t *count)
+static inline void settle(struct weir_actor *actor, int32_t *count)
 {
 	bool armed = count && arm(actor, count);
 	bool dirty = publish(actor);
@@ -543,14 +556,24 @@ static void after_partial(struct slice *slice)
 			weir__in_partial(port);
 }
 
-/* The clock is read unless the run is known to be short. */
-static bool timed(const struct slice *slice, uint32_t n)
+/*
+ * Whether to time a run of several turns: always, until it is known that as
+ * many as may be fit; then now and then. A prime, or of 2, 4, 8 actors that
+ * take turns always the same one would be timed.
+ */
+static inline bool time_run(const struct weir_actor *actor)
 {
-	if (!slice->has_run && n == 1)
-		return false;
-	if (slice->actor->run_log2 < RUN_LOG2_MAX)
+	if (actor->run_log2 < RUN_LOG2_MAX)
 		return true;
-	return (++weir__thread.runs & 63) == 0;
+	if (WEIR_LIKELY(++weir__thread.runs < TIMED_RUNS))
+		return false;
+	weir__thread.runs = 0;
+	return true;
+}
+
+static inline uint32_t at_most(uint32_t n, uint32_t most)
+{
+	return n < most ? n : most;
 }
 
 /* At most `n` turns, in a bare loop. Returns how many. */
@@ -558,14 +581,12 @@ static uint32_t run(struct slice *slice, uint32_t n)
 {
 	struct weir_actor *actor = slice->actor;
 	uint64_t start = 0, ns;
-	uint32_t done, certain = n, fit = 1u << actor->run_log2;
+	uint32_t done, certain = n;
 	bool clock;
 
-	if (n > fit)
-		n = fit;
-	if (n > slice->budget)
-		n = slice->budget;
-	clock = timed(slice, n);
+	n = at_most(n, 1u << actor->run_log2);
+	n = at_most(n, slice->budget);
+	clock = slice->clock || ((slice->has_run || n > 1) && time_run(actor));
 	if (clock)
 		start = weir_executor_now(actor->executor);
 	assert(n > 0 && n <= slice->budget);
@@ -581,6 +602,7 @@ static uint32_t run(struct slice *slice, uint32_t n)
 	if (WEIR_UNLIKELY(slice->partial))
 		after_partial(slice);
 	slice->has_run = true;
+	slice->clock = false;
 	slice->used_up = done == certain;
 	slice->budget -= done;
 	if (slice->spent_ns >= actor->executor->options.budget_ns)
@@ -655,75 +677,216 @@ static bool runs(struct slice *slice, int32_t *count)
 	return (actor->flags & WEIR__ACTOR_ENDING) != 0;
 }
 
-static void run_slice(struct weir_actor *actor)
+/* Something has happened to the actor that a slice has to look at. */
+static inline bool special(const struct weir_actor *actor)
+{
+	return ck_pr_load_32(&actor->gate) &
+	       (WEIR__GATE_SIGNALLED | WEIR__GATE_BREAK);
+}
+
+/* The general slice, or the rest of one. True: submit the actor again. */
+static __attribute__((noinline)) bool run_slice(struct weir_actor *actor,
+						uint32_t done, bool clock)
 {
 	struct slice slice = {
 		.actor = actor,
-		.budget = actor->executor->options.budget_turns,
+		.budget = actor->executor->options.budget_turns - done,
+		.has_run = done,
+		.clock = clock,
 	};
-	struct weir_actor *outer = weir__thread.actor;
 	int32_t count = 0;
-	bool final, again = false;
+	bool final;
 
-	weir__thread.actor = actor;
+	if (done)
+		settle(actor, NULL);
 	if (actor->stats)
 		weir__stats_begin(actor);
 	final = runs(&slice, &count);
 	if (actor->stats)
 		weir__stats_end(actor);
-	if (final)
-		retire(actor);
-	else
-		again = slice.has_run ||
-			gate_rest(actor, count,
-				  slice.portless ? WEIR__GATE_PORTLESS : 0);
-	weir__thread.actor = outer;
-	if (final)
-		weir_actor_unref(actor);
-	else if (again)
-		weir__actor_submit(actor);
+	if (!final)
+		return slice.has_run ||
+		       gate_rest(actor, count,
+				 slice.portless ? WEIR__GATE_PORTLESS : 0);
+	retire(actor);
+	weir__thread.actor = NULL;
+	weir_actor_unref(actor);
+	return false;
 }
 
-void weir__actor_retire_new(struct weir_actor *actor)
-{
-	struct weir_actor *outer = weir__thread.actor;
+/* An actor with one in-port, one out-port or both, and one link each. */
+struct stage {
+	struct weir_in *in;
+	struct weir_out *out;
+};
 
-	weir__thread.actor = actor;
-	weir__actor_end(actor, weir_error_of(-ECANCELED), false);
-	retire(actor);
-	weir__thread.actor = outer;
-	weir_actor_unref(actor);
+/* False: the actor has other ports, or none. */
+static inline bool find_links(const struct weir_actor *actor,
+			      struct stage *stage)
+{
+	struct weir_port *port;
+
+	*stage = (struct stage){NULL, NULL};
+	for (port = actor->ports; port; port = port->next) {
+		if (port->flags != WEIR__PORT_LINK)
+			return false;
+		if (port->kind == WEIR__PORT_IN) {
+			if (stage->in)
+				return false;
+			stage->in = (struct weir_in *)port;
+		} else {
+			if (stage->out)
+				return false;
+			stage->out = (struct weir_out *)port;
+		}
+	}
+	return actor->ports;
 }
 
 /*
- * An executor that runs at once, or refuses, gets here inside a slice: the
- * task waits in a list of the thread, so that the stack stays flat.
+ * One slice. True: submit the actor again.
+ *
+ * Most actors have one in-port, one out-port, or both, with one link each, and
+ * to most nothing has happened: then a slice is one run that uses up what is
+ * certain, and this does what runs() would, without asking for anything that
+ * cannot be.
  */
+static inline bool run_actor(struct weir_actor *actor)
+{
+	uint32_t certain = actor->executor->options.budget_turns, n, done;
+	struct stage stage;
+
+	if ((ck_pr_load_32(&actor->gate) &
+	     (WEIR__GATE_SIGNALLED | WEIR__GATE_BREAK | GATE_SUSPENSIONS)) ||
+	    actor->stats || !find_links(actor, &stage))
+		return run_slice(actor, 0, false);
+	n = 0;
+	if (stage.in) {
+		if (!weir__in_look(stage.in, &n))
+			return run_slice(actor, 0, false);
+		certain = at_most(certain, n);
+	}
+	if (stage.out) {
+		n = weir__out_look(stage.out);
+		certain = at_most(certain, n);
+	}
+	if (!certain)
+		return run_slice(actor, 0, false);
+	n = at_most(certain, 1u << actor->run_log2);
+	if (n > 1 && time_run(actor))
+		return run_slice(actor, 0, true);
+	done = actor->turns(actor, n);
+	if (WEIR_UNLIKELY(done - 1 >= n))
+		done = n;
+	if (special(actor) || (stage.in && weir__in_overtaken(stage.in)))
+		return run_slice(actor, done, false);
+	/* release: as in publish() */
+	ck_pr_fence_release();
+	if (stage.in && weir__in_publish(stage.in) && stage.in->lane.out) {
+		actor->flags |= WEIR__ACTOR_OWES;
+		weir__port_unblock(&stage.in->lane.out->port);
+	}
+	if (stage.out && weir__out_publish(stage.out)) {
+		actor->flags |= WEIR__ACTOR_OWES;
+		weir__port_unblock(&stage.out->in->port);
+	}
+	if (WEIR_UNLIKELY(done != certain))
+		return run_slice(actor, done, false);
+	return true;
+}
+
+/*
+ * An executor that runs at once, or refuses, gets to weir_task_run() inside a
+ * slice: the task waits in a list of the thread, so that the stack stays flat.
+ */
+static __attribute__((noinline)) void put_off(struct weir__thread *thread,
+					      struct weir_task *task)
+{
+	task->next = NULL;
+	if (thread->pending_tail)
+		thread->pending_tail->next = task;
+	else
+		thread->pending_head = task;
+	thread->pending_tail = task;
+}
+
+static inline bool run_one(struct weir__thread *thread, struct weir_task *task)
+{
+	struct weir_actor *actor =
+		weir_container_of(task, struct weir_actor, task);
+	bool again;
+
+	thread->actor = actor;
+	again = run_actor(actor);
+	thread->actor = NULL;
+	return again;
+}
+
+static __attribute__((noinline)) void run_pending(struct weir__thread *thread)
+{
+	struct weir_task *task;
+
+	while ((task = thread->pending_head)) {
+		thread->pending_head = task->next;
+		if (!thread->pending_head)
+			thread->pending_tail = NULL;
+		if (run_one(thread, task))
+			weir__actor_submit(weir_container_of(
+				task, struct weir_actor, task));
+	}
+}
+
+static inline void leave(struct weir__thread *thread)
+{
+	if (WEIR_UNLIKELY(thread->pending_head))
+		run_pending(thread);
+	thread->running = false;
+}
+
+bool weir__task_run(struct weir_task *task)
+{
+	struct weir__thread *thread = &weir__thread;
+	bool again;
+
+	if (WEIR_UNLIKELY(thread->running)) {
+		put_off(thread, task);
+		return false;
+	}
+	thread->running = true;
+	again = run_one(thread, task);
+	leave(thread);
+	return again;
+}
+
 void weir_task_run(struct weir_task *task)
 {
 	struct weir__thread *thread = &weir__thread;
 
-	task->next = NULL;
-	if (thread->running) {
-		if (thread->pending_tail)
-			thread->pending_tail->next = task;
-		else
-			thread->pending_head = task;
-		thread->pending_tail = task;
+	if (WEIR_UNLIKELY(thread->running)) {
+		put_off(thread, task);
 		return;
 	}
 	thread->running = true;
-	while (task) {
-		run_slice(weir_container_of(task, struct weir_actor, task));
-		assert(!thread->actor);
-		task = thread->pending_head;
-		if (!task)
-			break;
-		thread->pending_head = task->next;
-		if (!thread->pending_head)
-			thread->pending_tail = NULL;
-	}
-	thread->running = false;
+	if (run_one(thread, task))
+		weir__actor_submit(
+			weir_container_of(task, struct weir_actor, task));
+	leave(thread);
+}
+
+void weir__actor_retire_new(struct weir_actor *actor)
+{
+	struct weir__thread *thread = &weir__thread;
+	struct weir_actor *outer = thread->actor;
+	bool inside = thread->running;
+
+	thread->running = true;
+	thread->actor = actor;
+	weir__actor_end(actor, weir_error_of(-ECANCELED), false);
+	retire(actor);
+	thread->actor = outer;
+	weir_actor_unref(actor);
+	if (!inside)
+		leave(thread);
 }
 
 static void release(struct weir_actor *actor)

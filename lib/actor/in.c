@@ -83,6 +83,7 @@ int weir_in_init(struct weir_in *in, struct weir_actor *actor, size_t capacity,
 	if (rc < 0)
 		return rc;
 	in->slots = weir__lane_slots(&in->lane);
+	in->head_at = (uint8_t)(weir__lane_head(&in->lane) - in->lane.words);
 	weir__port_init(&in->port, actor, WEIR__PORT_IN);
 	return 0;
 }
@@ -156,7 +157,7 @@ int weir_in_put(struct weir_in *in, void *item)
 	if (slot < 0)
 		return (int)slot;
 	index = (uint32_t)slot;
-	weir__lane_slots(&in->lane)[index & in->mask] = item;
+	weir__lane_slots(&in->lane)[index & in->mask].item = item;
 	/* release: the item before its mark; pairs with the acquire in
 	 * certain_put() */
 	ck_pr_fence_release();
@@ -220,6 +221,7 @@ static uint32_t certain_linked(struct weir_in *in, struct weir__lane *lane,
 	/* acquire: the tokens, and the error if it has ended; pairs with the
 	 * release in publish() and in weir__out_end() */
 	ck_pr_fence_acquire();
+	in->head &= WEIR__INDEX_MASK;
 	n = weir__index_diff(word >> 1, in->head);
 	assert(n <= in->mask + 1);
 	in->limit = in->head + n;
@@ -233,6 +235,8 @@ static uint32_t certain_put(struct weir_in *in, bool *ended)
 	uint32_t word = ck_pr_load_32(weir__lane_tail(&in->lane));
 	uint32_t *marks = filled(in), n = in->limit - in->head;
 
+	in->head &= WEIR__INDEX_MASK;
+	in->limit = in->head + n;
 	/* No order between the end and the marks: it is the end only if all that
 	 * it counts is marked, and marks seen too late mean "not yet". */
 	while (n <= in->mask && ck_pr_load_32(&marks[in->limit & in->mask]) ==
@@ -258,7 +262,7 @@ static uint32_t certain_lane(struct weir_in *in, struct weir__lane *lane,
 /* Turns have taken more than there was. True, and that is undone. */
 static bool overtaken(struct weir_in *in)
 {
-	if (WEIR_LIKELY((int32_t)(in->limit - in->head) >= 0))
+	if (WEIR_LIKELY(!weir__in_overtaken(in)))
 		return false;
 	in->head = in->limit;
 	return true;
@@ -279,7 +283,7 @@ static void drain_lane(struct weir_in *in)
 
 	while (certain_lane(in, lane, &ended)) {
 		for (; in->head != in->limit; dropped++)
-			drop_token(in, in->slots[in->head++ & in->mask]);
+			drop_token(in, in->slots[in->head++ & in->mask].item);
 		/* release: done with the slots; the producer may go on until
 		 * it learns of the cancel */
 		ck_pr_fence_release();
@@ -292,7 +296,7 @@ static void drain_lane(struct weir_in *in)
 /* What the end of the stream makes of too few tokens for a turn. */
 static uint32_t at_end(struct weir_in *in, uint32_t n)
 {
-	if (n == 0 || (in->port.flags & WEIR__PORT_LAST)) {
+	if (n == 0 || in->left_rest) {
 		in->port.flags |= WEIR__PORT_AT_END;
 		return 0;
 	}
@@ -427,9 +431,9 @@ static uint32_t certain_merged(struct weir_in *in)
 		if (n >= in->port.burst)
 			return n;
 		if (ended && n) {
-			if (!(in->port.flags & WEIR__PORT_LAST))
+			if (!in->left_rest)
 				return at_end(in, n);
-			in->port.flags &= (uint8_t)~WEIR__PORT_LAST;
+			in->left_rest = false;
 			drain_lane(in);
 		}
 		if (ended && lane_ended(in, lane))
@@ -445,7 +449,7 @@ static uint32_t in_certain(struct weir_port *port)
 	bool ended;
 	uint32_t n;
 
-	if (weir__in_look(in, &n))
+	if ((in->lane_flags & WEIR__IN_LINKED) && weir__in_look(in, &n))
 		return n;
 	/* outside a slice: no harm done */
 	(void)overtaken(in);
@@ -464,10 +468,7 @@ static bool in_publish(struct weir_port *port)
 {
 	struct weir_in *in = (struct weir_in *)port;
 	struct weir__lane *lane = current(in);
-	bool dirty;
 
-	if (weir__in_publish(in, &dirty))
-		return dirty;
 	if (WEIR_UNLIKELY(overtaken(in)))
 		(void)weir_actor_fail_code(port->actor, -ENODATA);
 	in->limit = in->head;
@@ -552,7 +553,8 @@ struct weir_error *weir__in_ended(struct weir_port *port)
 	struct weir_error *error = weir_error_ref(in->lane.error);
 
 	assert(port->flags & WEIR__PORT_AT_END);
-	port->flags &= (uint8_t) ~(WEIR__PORT_AT_END | WEIR__PORT_LAST);
+	port->flags &= (uint8_t)~WEIR__PORT_AT_END;
+	in->left_rest = false;
 	weir__port_switch_off(port, WEIR__PORT_ENDED);
 	in_close(port, NULL);
 	return error;
@@ -631,8 +633,7 @@ void weir__in_partial(struct weir_port *port)
 	uint32_t head = ck_pr_load_32(weir__lane_head(current(in)));
 
 	port->flags &= (uint8_t)~WEIR__PORT_PARTIAL;
-	if (weir__index_diff(in->head, head) == 0)
-		port->flags |= WEIR__PORT_LAST;
+	in->left_rest = weir__index_diff(in->head, head) == 0;
 }
 
 static void in_rest(struct weir_port *port)

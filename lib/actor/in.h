@@ -71,11 +71,12 @@ static inline uint32_t *weir__lane_head(const struct weir__lane *lane)
 	return lane->words + (lane->words == lane->own ? 1 : WEIR__LINE_WORDS);
 }
 
-static inline void **weir__lane_slots(struct weir__lane *lane)
+static inline struct weir__slot *weir__lane_slots(struct weir__lane *lane)
 {
 	if (lane->words == lane->own)
 		return &lane->slot;
-	return (void **)(void *)(lane->words + 2 * WEIR__LINE_WORDS);
+	return (struct weir__slot *)(void *)(lane->words +
+					     2 * WEIR__LINE_WORDS);
 }
 
 /*
@@ -96,45 +97,43 @@ static inline uint32_t weir__index_diff(uint32_t later, uint32_t earlier)
 }
 
 /*
- * What a slice asks of most in-ports, in line: those with one link, which has
- * neither ended nor been taken from too much. False: ask the port's ops.
+ * What a slice asks of an in-port with one link, in line. False: the link has
+ * ended or was taken from too much, ask the port's ops.
  */
 static inline bool weir__in_look(struct weir_in *in, uint32_t *n)
 {
-	uint32_t word, head = in->head;
+	uint32_t word = ck_pr_load_32(in->lane.words);
+	uint32_t head = in->head & WEIR__INDEX_MASK;
 
-	/* LINKED says that it does not merge, too */
-	if (!(in->lane_flags & WEIR__IN_LINKED))
-		return false;
-	word = ck_pr_load_32(weir__lane_tail(&in->lane));
 	/* acquire: the tokens; pairs with the release in publish() */
 	ck_pr_fence_acquire();
-	if (WEIR_UNLIKELY(word & 1) || WEIR_UNLIKELY(head != in->limit))
+	if (WEIR_UNLIKELY(word & 1) || WEIR_UNLIKELY(in->head != in->limit))
 		return false;
+	/* A look begins anew in 31 bits, so that head < limit compares. */
 	*n = weir__index_diff(word >> 1, head);
 	assert(*n <= in->mask + 1);
+	in->head = head;
 	in->limit = head + *n;
 	return true;
 }
 
-/* The same for publishing; *dirty: the producer may have to be woken. */
-static inline bool weir__in_publish(struct weir_in *in, bool *dirty)
+/* Turns have taken more than there was. */
+static inline bool weir__in_overtaken(const struct weir_in *in)
 {
-	uint32_t *word = weir__lane_head(&in->lane), n;
+	return in->head > in->limit;
+}
 
-	if (!(in->lane_flags & WEIR__IN_LINKED) ||
-	    WEIR_UNLIKELY((int32_t)(in->limit - in->head) < 0))
-		return false;
-	in->limit = in->head;
-	n = weir__index_diff(in->head, ck_pr_load_32(word));
-	*dirty = false;
-	if (!n)
-		return true;
-	ck_pr_store_32(word, in->head & WEIR__INDEX_MASK);
-	if (WEIR_UNLIKELY(in->port.actor->stats))
-		weir__stats_add(&in->port.actor->stats->taken, n);
-	*dirty = in->lane.out;
-	return true;
+/* Publishes what was taken from a port with one link; how many tokens. */
+static inline uint32_t weir__in_publish(struct weir_in *in)
+{
+	uint32_t *word = in->lane.words + in->head_at, head = in->head, n;
+
+	in->limit = head;
+	head &= WEIR__INDEX_MASK;
+	n = weir__index_diff(head, ck_pr_load_32(word));
+	if (n)
+		ck_pr_store_32(word, head);
+	return n;
 }
 
 /* 0, or why no link can be made into `in`: -EISCONN, -EPIPE. Owner. */

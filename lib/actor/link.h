@@ -11,17 +11,23 @@
 #include "actor/out.h"
 
 /*
+ * Notes whether the port can be looked at in line: it has one link, its burst
+ * is 1, and it is in no weir_any. After any of that has changed. Owner.
+ */
+void weir__link_mark(struct weir_port *port);
+
+/*
  * The turns that are certain on a port with one link, if nothing is special
  * about it; else false: ask the port's ops.
  */
 static inline bool weir__link_look(struct weir_port *port, uint32_t *turns)
 {
-	if (port->flags || port->burst != 1 || port->any)
+	if (port->flags != WEIR__PORT_LINK)
 		return false;
 	if (port->kind == WEIR__PORT_IN)
 		return weir__in_look((struct weir_in *)port, turns);
-	return port->kind == WEIR__PORT_OUT &&
-	       weir__out_look((struct weir_out *)port, turns);
+	*turns = weir__out_look((struct weir_out *)port);
+	return true;
 }
 
 /*
@@ -33,20 +39,29 @@ static inline bool weir__link_publish(struct weir_port *port,
 {
 	struct weir_in *in = (struct weir_in *)port;
 	struct weir_out *out = (struct weir_out *)port;
-	bool dirty;
+	struct weir_stats *stats = port->actor->stats;
+	uint32_t n;
 
 	*peer = NULL;
-	if (port->kind == WEIR__PORT_IN && weir__in_publish(in, &dirty)) {
-		if (dirty)
+	if (port->kind == WEIR__PORT_IN) {
+		if (!(in->lane_flags & WEIR__IN_LINKED) ||
+		    WEIR_UNLIKELY(weir__in_overtaken(in)))
+			return false;
+		n = weir__in_publish(in);
+		if (n && in->lane.out)
 			*peer = &in->lane.out->port;
+		if (WEIR_UNLIKELY(stats))
+			weir__stats_add(&stats->taken, n);
 		return true;
 	}
-	if (port->kind == WEIR__PORT_OUT && weir__out_publish(out, &dirty)) {
-		if (dirty)
-			*peer = &out->in->port;
-		return true;
-	}
-	return false;
+	if (port->kind != WEIR__PORT_OUT || !out->lane)
+		return false;
+	n = weir__out_publish(out);
+	if (n)
+		*peer = &out->in->port;
+	if (WEIR_UNLIKELY(stats))
+		weir__stats_add(&stats->put, n);
+	return true;
 }
 
 /* The port at the other end of a port's one link, or NULL. */

@@ -14,12 +14,13 @@
 
 #include "actor/gate.h"
 #include "actor/in.h"
+#include "actor/link.h"
 #include "actor/port.h"
 #include "actor/stats.h"
 #include "base/fence.h"
 #include "executor/registry.h"
 
-_Static_assert(sizeof(void *) != 8 || sizeof(struct weir_out) == 88,
+_Static_assert(sizeof(void *) != 8 || sizeof(struct weir_out) == 96,
 	       "the layout of struct weir_out is ABI");
 
 static const struct weir_allocator *allocator(const struct weir_out *out)
@@ -44,11 +45,11 @@ int weir_out_init(struct weir_out *out, struct weir_actor *actor,
 static int fan_new(struct weir_out *out, enum weir_fan way, uint32_t capacity)
 {
 	struct weir__fan *fan = weir__alloc(allocator(out), sizeof(*fan));
-	void **slots;
+	struct weir__slot *slots;
 
 	if (!fan)
 		return -ENOMEM;
-	slots = weir__alloc(allocator(out), capacity * sizeof(void *));
+	slots = weir__alloc(allocator(out), capacity * sizeof(*slots));
 	if (!slots) {
 		weir__free(allocator(out), fan, sizeof(*fan));
 		return -ENOMEM;
@@ -129,8 +130,8 @@ static uint32_t out_certain(struct weir_port *port)
 	struct weir_out *out = (struct weir_out *)port;
 	uint32_t n = 0;
 
-	if (weir__out_look(out, &n))
-		return n;
+	if (out->lane)
+		return weir__out_look(out);
 	if (out->fan)
 		n = fan_room(out);
 	out->limit = out->tail + n;
@@ -158,7 +159,7 @@ static void give(struct weir__sink *sink, void *item)
 
 	assert(sink->share <= sink->in->mask + 1);
 
-	weir__lane_slots(sink->lane)[index & sink->in->mask] = item;
+	weir__lane_slots(sink->lane)[index & sink->in->mask].item = item;
 }
 
 /* Ends a link behind what was handed out, and lets go of its consumer. */
@@ -229,7 +230,7 @@ static void balance(struct weir_out *out, uint32_t n)
 			k = n;
 		n -= k;
 		while (k--)
-			give(sink, out->slots[fan->handed++ & out->mask]);
+			give(sink, out->slots[fan->handed++ & out->mask].item);
 		while (*link)
 			link = &(*link)->next;
 		fan->sinks = sink->next;
@@ -256,7 +257,8 @@ static bool publish_fan(struct weir_out *out)
 		return false;
 	if (!fan->sinks) {
 		for (; fan->handed != out->tail; fan->handed++)
-			drop_token(out, out->slots[fan->handed & out->mask]);
+			drop_token(out,
+				   out->slots[fan->handed & out->mask].item);
 		return false;
 	}
 	count(out, n);
@@ -264,7 +266,8 @@ static bool publish_fan(struct weir_out *out)
 		balance(out, n);
 	else
 		for (; fan->handed != out->tail; fan->handed++)
-			broadcast(out, out->slots[fan->handed & out->mask]);
+			broadcast(out,
+				  out->slots[fan->handed & out->mask].item);
 	/* release: the tokens before the indices; pairs with the acquire in
 	 * certain_linked() */
 	ck_pr_fence_release();
@@ -277,10 +280,14 @@ static bool publish_fan(struct weir_out *out)
 static bool out_publish(struct weir_port *port)
 {
 	struct weir_out *out = (struct weir_out *)port;
-	bool dirty;
 
-	if (weir__out_publish(out, &dirty))
-		return dirty;
+	uint32_t n;
+
+	if (out->lane) {
+		n = weir__out_publish(out);
+		count(out, n);
+		return n;
+	}
 	out->limit = out->tail;
 	return out->fan && publish_fan(out);
 }
@@ -350,6 +357,8 @@ static void attach(struct weir_out *out, struct weir_in *in,
 	} else {
 		out->in = in;
 		out->lane = lane;
+		out->words = lane->words;
+		out->head_at = in->head_at;
 		out->slots = weir__lane_slots(lane);
 		out->mask = in->mask;
 		/* what was put before the start comes first */
@@ -357,6 +366,8 @@ static void attach(struct weir_out *out, struct weir_in *in,
 		out->limit = out->tail;
 	}
 	weir__in_linked(in, lane, out);
+	weir__link_mark(&out->port);
+	weir__link_mark(&in->port);
 }
 
 int weir_link(struct weir_out *out, struct weir_in *in)

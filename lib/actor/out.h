@@ -58,36 +58,32 @@ static inline uint32_t weir__lane_room(const struct weir__lane *lane,
 	return mask + 1 - weir__index_diff(tail, head);
 }
 
-/*
- * What a slice asks of most out-ports, in line: those with one link. False:
- * ask the port's ops.
- */
-static inline bool weir__out_look(struct weir_out *out, uint32_t *n)
+/* What a slice asks of an out-port with one link, in line. */
+static inline uint32_t weir__out_look(struct weir_out *out)
 {
-	if (!out->lane)
-		return false;
-	*n = weir__lane_room(out->lane, out->mask, out->tail);
-	out->limit = out->tail + *n;
-	return true;
+	uint32_t tail = out->tail, head, n;
+
+	head = ck_pr_load_32(out->words + out->head_at);
+	/* acquire: the consumer is done with the slots; pairs with the release
+	 * in publish() */
+	ck_pr_fence_acquire();
+	n = weir__index_diff(tail, head);
+	assert(n <= out->mask + 1);
+	n = out->mask + 1 - n;
+	out->limit = tail + n;
+	return n;
 }
 
-/* The same for publishing; *dirty: the consumer may have to be woken. */
-static inline bool weir__out_publish(struct weir_out *out, bool *dirty)
+/* Publishes what was put into a port with one link; how many tokens. */
+static inline uint32_t weir__out_publish(struct weir_out *out)
 {
-	uint32_t *word, n;
+	uint32_t tail = out->tail, n;
 
-	if (!out->lane)
-		return false;
-	out->limit = out->tail;
-	word = weir__lane_tail(out->lane);
-	n = weir__index_diff(out->tail, ck_pr_load_32(word) >> 1);
-	*dirty = n;
-	if (!n)
-		return true;
-	ck_pr_store_32(word, out->tail << 1);
-	if (WEIR_UNLIKELY(out->port.actor->stats))
-		weir__stats_add(&out->port.actor->stats->put, n);
-	return true;
+	out->limit = tail;
+	n = weir__index_diff(tail, ck_pr_load_32(out->words) >> 1);
+	if (n)
+		ck_pr_store_32(out->words, tail << 1);
+	return n;
 }
 
 /* What weir_link() would say now, but for -ENOMEM. Owner of both ends. */

@@ -11,8 +11,7 @@
 #include <weir/any.h>
 
 #include "actor/gate.h"
-#include "actor/in.h"
-#include "actor/out.h"
+#include "actor/link.h"
 
 static const struct weir__port_ops *const kinds[WEIR__PORT_OTHER] = {
 	[WEIR__PORT_IN] = &weir__in_ops,
@@ -159,8 +158,27 @@ int weir_port_set_burst(struct weir_port *port, uint32_t burst)
 			return -EINVAL;
 	}
 	port->burst = (uint16_t)burst;
+	weir__link_mark(port);
 	weir__actor_break(port->actor);
 	return 0;
+}
+
+static bool links_once(const struct weir_port *port)
+{
+	if (port->kind == WEIR__PORT_IN)
+		/* says that it does not merge, too */
+		return ((const struct weir_in *)port)->lane_flags &
+		       WEIR__IN_LINKED;
+	return port->kind == WEIR__PORT_OUT &&
+	       ((const struct weir_out *)port)->lane;
+}
+
+void weir__link_mark(struct weir_port *port)
+{
+	if (port->burst == 1 && !port->any && links_once(port))
+		port->flags |= WEIR__PORT_LINK;
+	else
+		port->flags &= (uint8_t)~WEIR__PORT_LINK;
 }
 
 bool weir_port_ready(struct weir_port *port)

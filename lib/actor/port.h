@@ -32,7 +32,7 @@ enum {
 	WEIR__PORT_ARMED = 1u << 4,   /* `blocked` set in this arming */
 	WEIR__PORT_AT_END = 1u << 5,  /* the stream has ended, not handled */
 	WEIR__PORT_PARTIAL = 1u << 6, /* the rest, less than a burst, is next */
-	WEIR__PORT_LAST = 1u << 7,    /* a turn has left that rest */
+	WEIR__PORT_LINK = 1u << 7,    /* alone: asked in line, see link.h */
 };
 
 /*

@@ -47,7 +47,8 @@ static enum waiting reason(const struct weir_actor *actor)
 	const struct weir_port *port;
 
 	for (port = actor->ports; port; port = port->next) {
-		if (weir__port_off(port) || !(port->flags & WEIR__PORT_SHUT))
+		/* a hint: somebody may be unblocking it */
+		if (!ck_pr_load_32(&port->blocked))
 			continue;
 		if (port->kind == WEIR__PORT_IN)
 			return WAIT_IN;

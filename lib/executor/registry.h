@@ -45,9 +45,11 @@ void weir__registry_done(struct weir_executor *executor);
 void weir__registry_dropped(struct weir_executor *executor, uint64_t n_items);
 
 /*
- * What tasks are is the actor layer's business, which defines these three.
+ * What tasks are is the actor layer's business, which defines these four.
+ * run: as weir_task_run(), but true: the caller submits the task again.
  * tryref: false when the task is on its way out.
  */
+bool weir__task_run(struct weir_task *task);
 bool weir__task_tryref(struct weir_task *task);
 void weir__task_unref(struct weir_task *task);
 void weir__task_end(struct weir_task *task, enum weir__phase phase);

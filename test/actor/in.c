@@ -394,7 +394,8 @@ static void indices_may_run_over(void **state)
 	*weir__lane_tail(&pair.sink.in.lane) = start << 1;
 	*weir__lane_head(&pair.sink.in.lane) = start;
 	assert_ptr_equal(words, pair.sink.in.lane.words);
-	pair.sink.in.head = pair.sink.in.limit = start;
+	/* the same index, before the 32 bits of the cursors run over, too */
+	pair.sink.in.head = pair.sink.in.limit = UINT32_MAX - 5;
 	pair.source.out.tail = pair.source.out.limit = start;
 	pair_start(&pair);
 	weir_sim_run(sim);
@@ -415,7 +416,7 @@ static void indices_of_puts_may_run_over(void **state)
 		f.sink.ordered = true;
 		*weir__lane_tail(&f.sink.in.lane) = start << 1;
 		*weir__lane_head(&f.sink.in.lane) = start;
-		f.sink.in.head = f.sink.in.limit = start;
+		f.sink.in.head = f.sink.in.limit = UINT32_MAX - 5;
 		assert_int_equal(weir_actor_start(&f.sink.actor), 0);
 		for (i = 1; i <= 100; i++) {
 			assert_int_equal(put(&f, i), 0);

@@ -22,22 +22,31 @@ struct fake_task {
 	struct weir_task task;
 	void (*run)(struct fake_task *fake); /* may submit it again */
 	struct weir_executor *executor;
-	uint64_t runs; /* plain: the executor orders them */
-	uint64_t left; /* for those who count down */
+	uint64_t runs;	/* plain: the executor orders them */
+	uint64_t left;	/* for those who count down */
+	uint64_t again; /* how often it asks to be submitted again */
 };
 
 /* Tells apart inside and outside of a turn; never looked into. */
 static char fake_actor;
 
-void weir_task_run(struct weir_task *task)
+bool weir__task_run(struct weir_task *task)
 {
 	struct fake_task *fake =
 		weir_container_of(task, struct fake_task, task);
+	bool again = fake->again > 0;
 
 	weir__thread.actor = (struct weir_actor *)(void *)&fake_actor;
+	fake->again -= again;
 	fake->runs++;
-	fake->run(fake);
+	fake->run(fake); /* unless it asks again, it may be gone after this */
 	weir__thread.actor = NULL;
+	return again;
+}
+
+void weir_task_run(struct weir_task *task)
+{
+	(void)weir__task_run(task);
 }
 
 bool weir__task_tryref(struct weir_task *task)
