@@ -11,6 +11,8 @@
  */
 #include "executor/worker.h"
 
+#include "executor/registry.h"
+
 #define MARK_UNIT_NS 1024u	    /* of the time in a mark */
 #define SPIN_STALLS 16u		    /* between two looks at the clock */
 #define LINGER_STALLS 64u	    /* before a search begins */
@@ -18,6 +20,7 @@
 #define WATCH_MIN_NS (200 * 1000u)  /* the watcher's first sleep */
 #define WATCH_MAX_NS (2000 * 1000u) /* and its longest */
 #define SLICES_MAX 64u		    /* slices between two looks at the clock */
+#define LOOK_SLICES 8u		    /* and between two at the inboxes */
 #define STEAL_MAX 16u		    /* tasks taken at once */
 
 static void count(uint64_t *counter)
@@ -165,20 +168,41 @@ static void refill(struct weir__worker *worker)
 	}
 }
 
+/* A task of the pool's; with others waiting its turn is every second one. */
 static struct weir_task *next_task(struct weir__worker *worker)
 {
 	struct weir_task *task;
 
-	worker->private_next = !worker->private_next;
-	if (WEIR_UNLIKELY(worker->private.head) && worker->private_next)
-		return weir__fifo_pop(&worker->private);
+	if (WEIR_UNLIKELY(worker->private.head)) {
+		worker->private_next = !worker->private_next;
+		if (worker->private_next)
+			return NULL;
+	}
 	task = weir__ring_pop(&worker->ring);
 	if (WEIR_UNLIKELY(worker->overflow.head)) {
 		refill(worker);
 		if (!task) /* thieves took the rest */
 			task = weir__ring_pop(&worker->ring);
 	}
-	return task ? task : weir__fifo_pop(&worker->private);
+	return task;
+}
+
+/* Runs one slice; what has to run again goes back to where it was. */
+static bool run_one(struct weir__worker *worker)
+{
+	struct weir_task *task = next_task(worker);
+
+	if (WEIR_LIKELY(task)) {
+		if (weir__task_run(task))
+			weir__worker_push(worker, task);
+		return true;
+	}
+	task = weir__fifo_pop(&worker->private);
+	if (!task)
+		return false;
+	if (weir__task_run(task))
+		weir__fifo_push(&worker->private, task);
+	return true;
 }
 
 /*
@@ -201,26 +225,39 @@ static void check(struct weir__worker *worker)
 		worker->slices_between = 1;
 	if (worker->slices_between > SLICES_MAX)
 		worker->slices_between = SLICES_MAX;
-	worker->slices_left = worker->slices_between;
+	worker->check_at = ck_pr_load_64(&worker->slices) +
+			   worker->slices_between;
 	/* No fence: who is missed now is woken at the next check. */
 	if (overdue(worker, now))
 		weir__park_wake_one(&worker->pool->park);
 }
 
+/* After some slices: what else there is. */
+static __attribute__((noinline)) void look_up(struct weir__worker *worker,
+					      uint64_t slices)
+{
+	if (something_came(worker))
+		collect(worker);
+	if (slices >= worker->check_at)
+		check(worker);
+	worker->look_at = slices + LOOK_SLICES;
+	if (worker->look_at > worker->check_at)
+		worker->look_at = worker->check_at;
+}
+
 /* Runs tasks until there are none. */
 static void work(struct weir__worker *worker)
 {
-	struct weir_task *task;
+	uint64_t slices = worker->slices; /* only we write it */
 
-	worker->slices_left = worker->slices_between;
+	worker->check_at = slices + worker->slices_between;
+	worker->look_at = slices;
 	do {
-		while ((task = next_task(worker))) {
-			weir_task_run(task);
-			count(&worker->slices);
-			if (WEIR_UNLIKELY(something_came(worker)))
-				collect(worker);
-			if (--worker->slices_left == 0)
-				check(worker);
+		while (run_one(worker)) {
+			/* relaxed: readers want a snapshot */
+			ck_pr_store_64(&worker->slices, ++slices);
+			if (WEIR_UNLIKELY(slices >= worker->look_at))
+				look_up(worker, slices);
 		}
 	} while (collected(worker));
 }

@@ -38,10 +38,11 @@ struct weir__worker {
 	bool private_next;	    /* whose turn: the private list's */
 	bool lingers;		    /* tasks came for this worker alone */
 	uint32_t victim;	    /* where the last look at others ended */
-	uint32_t slices_left;	    /* until the clock is read again */
-	uint32_t slices_between;
-	uint64_t checked_ns; /* when it was read */
-	uint64_t looked_ns;  /* when it last looked at other workers */
+	uint32_t slices_between;    /* two looks at the clock */
+	uint64_t check_at;	    /* when `slices` is that, the next */
+	uint64_t look_at;	    /* and that, the next at the inboxes */
+	uint64_t checked_ns;	    /* when it was read */
+	uint64_t looked_ns;	    /* when it last looked at other workers */
 
 	/* Written by the owner, read by anyone. */
 	uint64_t slices, steals, parks, wakes;
