@@ -22,7 +22,7 @@ struct weir_any;
 struct weir_port {
 	struct weir_actor *actor;
 	struct weir_port *next; /* the actor's next port */
-	struct weir_any *any;	/* that it is a member of */
+	uint32_t *block;	/* `blocked`, or that of its weir_any */
 	uint32_t blocked;	/* any thread, atomically */
 	uint16_t burst;
 	uint8_t kind;

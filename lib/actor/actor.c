@@ -146,7 +146,8 @@ static int check_become(struct weir_actor *actor, weir_turns *turns,
 	if (!turns || (!ports && n_ports))
 		return -EINVAL;
 	for (i = 0; i < n_ports; i++)
-		if (!ports[i] || ports[i]->actor != actor || ports[i]->any ||
+		if (!ports[i] || ports[i]->actor != actor ||
+		    weir__port_group(ports[i]) ||
 		    (ports[i]->flags & WEIR__PORT_ENDED))
 			return -EINVAL;
 	return 0;
@@ -167,7 +168,7 @@ int weir_actor_become(struct weir_actor *actor, weir_turns *turns,
 			;
 		if (i < n_ports)
 			port->flags &= (uint8_t)~WEIR__PORT_IGNORED;
-		else if (!port->any)
+		else if (!weir__port_group(port))
 			weir__port_switch_off(port, WEIR__PORT_IGNORED);
 	}
 	weir__actor_break(actor);

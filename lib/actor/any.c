@@ -31,12 +31,12 @@ int weir_any_add(struct weir_any *any, struct weir_port *port)
 
 	if (rc < 0)
 		return rc;
-	if (!port || port->actor != any->port.actor || port->any ||
+	if (!port || port->actor != any->port.actor || weir__port_group(port) ||
 	    port->kind == WEIR__PORT_ANY)
 		return -EINVAL;
 	if (weir__state(port->actor) != WEIR__STATE_NEW)
 		return -EPERM;
-	port->any = any;
+	port->block = &any->port.blocked;
 	weir__link_mark(port);
 	return 0;
 }
@@ -48,7 +48,8 @@ static uint32_t any_certain(struct weir_port *port)
 	uint32_t most = 0, turns;
 
 	for (member = port->actor->ports; member; member = member->next) {
-		if (member->any != any || weir__port_off(member))
+		if (weir__port_group(member) != &any->port ||
+		    weir__port_off(member))
 			continue;
 		turns = weir__port_turns(member);
 		/* an end is something to be looked at, too */

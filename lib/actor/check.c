@@ -87,8 +87,7 @@ static struct node *any_waits_for(const struct graph *graph,
 	struct node *node = NULL;
 
 	for (member = any->actor->ports; member; member = member->next) {
-		if ((const struct weir_port *)member->any != any ||
-		    weir__port_off(member))
+		if (weir__port_group(member) != any || weir__port_off(member))
 			continue;
 		if (member->kind != WEIR__PORT_IN)
 			return NULL;
@@ -114,7 +113,7 @@ static struct node *actor_waits_for(const struct graph *graph,
 	struct node *node;
 
 	for (port = actor->ports; port; port = port->next) {
-		if (port->any || weir__port_off(port))
+		if (weir__port_group(port) || weir__port_off(port))
 			continue;
 		node = port_waits_for(graph, port);
 		if (node)

@@ -87,8 +87,9 @@
 #define GATE_SUSPENSIONS \
 	(WEIR__GATE_SUSPENDED | WEIR__GATE_SUSPENDED_PARENT | \
 	 WEIR__GATE_PORTLESS)
-#define RUN_LOG2_MAX 8u /* a run has at most 256 turns */
-#define TIMED_RUNS 61u	/* one in so many, when runs may be that long */
+#define RUN_LOG2_MAX 8u
+#define RUN_MAX (1u << RUN_LOG2_MAX) /* most turns of a run */
+#define TIMED_RUNS 61u /* one in so many, when runs may be that long */
 #define LOOK_AGAIN UINT32_MAX
 
 /*
@@ -186,24 +187,16 @@ static bool gate_rest(struct weir_actor *actor, int32_t count, uint32_t set)
 	return again;
 }
 
-/* The port's own word, or that of its group. */
-static inline uint32_t *blocked(struct weir_port *port)
-{
-	if (WEIR_LIKELY(!port->any))
-		return &port->blocked;
-	return &((struct weir_port *)port->any)->blocked;
-}
-
 static __attribute__((noinline)) void unblock(struct weir_port *port)
 {
-	if (ck_pr_fas_32(blocked(port), 0))
+	if (ck_pr_fas_32(port->block, 0))
 		gate_update(port->actor, 0, 0, 0u - WEIR__GATE_ONE);
 }
 
 void weir__port_unblock(struct weir_port *port)
 {
 	/* No acquire: reading 0 means the owner will look for itself. */
-	if (ck_pr_load_32(blocked(port)))
+	if (ck_pr_load_32(port->block))
 		unblock(port);
 }
 
@@ -344,7 +337,7 @@ static bool look_at(struct slice *slice, struct weir_port *port,
 	}
 	if (port->flags & WEIR__PORT_PARTIAL)
 		slice->partial = true;
-	if (port->any)
+	if (weir__port_group(port))
 		return true;
 	if (!turns)
 		port->flags |= WEIR__PORT_SHUT;
@@ -407,7 +400,8 @@ static bool arm(struct weir_actor *actor, int32_t *count)
 		}
 		if (!(port->flags & WEIR__PORT_SHUT))
 			continue;
-		assert(!port->any && !(port->flags & WEIR__PORT_AT_END));
+		assert(!weir__port_group(port) &&
+		       !(port->flags & WEIR__PORT_AT_END));
 		ck_pr_store_32(&port->blocked, 1);
 		port->flags |= WEIR__PORT_ARMED;
 		++*count;
@@ -684,20 +678,26 @@ static inline bool special(const struct weir_actor *actor)
 	       (WEIR__GATE_SIGNALLED | WEIR__GATE_BREAK);
 }
 
+/* What the short slice has done. */
+enum {
+	HAS_RUN = 1u << 0, /* a run, not published */
+	TIME_IT = 1u << 1, /* found that the next run is to be timed */
+};
+
 /* The general slice, or the rest of one. True: submit the actor again. */
 static __attribute__((noinline)) bool run_slice(struct weir_actor *actor,
-						uint32_t done, bool clock)
+						uint32_t before)
 {
 	struct slice slice = {
 		.actor = actor,
-		.budget = actor->executor->options.budget_turns - done,
-		.has_run = done,
-		.clock = clock,
+		.budget = actor->executor->options.budget_turns,
+		.has_run = before & HAS_RUN,
+		.clock = before & TIME_IT,
 	};
 	int32_t count = 0;
 	bool final;
 
-	if (done)
+	if (slice.has_run)
 		settle(actor, NULL);
 	if (actor->stats)
 		weir__stats_begin(actor);
@@ -747,51 +747,40 @@ static inline bool find_links(const struct weir_actor *actor,
  * One slice. True: submit the actor again.
  *
  * Most actors have one in-port, one out-port, or both, with one link each, and
- * to most nothing has happened: then a slice is one run that uses up what is
- * certain, and this does what runs() would, without asking for anything that
- * cannot be.
+ * to most nothing has happened: then a slice is one run, and this does what
+ * runs() would, without asking for anything that cannot be.
  */
 static inline bool run_actor(struct weir_actor *actor)
 {
-	uint32_t certain = actor->executor->options.budget_turns, n, done;
+	uint32_t n = actor->executor->options.budget_turns;
 	struct stage stage;
 
 	if ((ck_pr_load_32(&actor->gate) &
 	     (WEIR__GATE_SIGNALLED | WEIR__GATE_BREAK | GATE_SUSPENSIONS)) ||
 	    actor->stats || !find_links(actor, &stage))
-		return run_slice(actor, 0, false);
-	n = 0;
-	if (stage.in) {
-		if (!weir__in_look(stage.in, &n))
-			return run_slice(actor, 0, false);
-		certain = at_most(certain, n);
+		return run_slice(actor, 0);
+	if (stage.in && !weir__in_look(stage.in, &n))
+		return run_slice(actor, 0);
+	if (stage.out)
+		weir__out_look(stage.out, &n);
+	if (n <= 1) {
+		if (!n)
+			return run_slice(actor, 0);
+	} else {
+		if (time_run(actor))
+			return run_slice(actor, TIME_IT);
+		n = at_most(n, RUN_MAX);
 	}
-	if (stage.out) {
-		n = weir__out_look(stage.out);
-		certain = at_most(certain, n);
-	}
-	if (!certain)
-		return run_slice(actor, 0, false);
-	n = at_most(certain, 1u << actor->run_log2);
-	if (n > 1 && time_run(actor))
-		return run_slice(actor, 0, true);
-	done = actor->turns(actor, n);
-	if (WEIR_UNLIKELY(done - 1 >= n))
-		done = n;
-	if (special(actor) || (stage.in && weir__in_overtaken(stage.in)))
-		return run_slice(actor, done, false);
+	(void)actor->turns(actor, n);
 	/* release: as in publish() */
 	ck_pr_fence_release();
-	if (stage.in && weir__in_publish(stage.in) && stage.in->lane.out) {
-		actor->flags |= WEIR__ACTOR_OWES;
+	actor->flags |= WEIR__ACTOR_OWES;
+	if (special(actor) || (stage.in && weir__in_overtaken(stage.in)))
+		return run_slice(actor, HAS_RUN);
+	if (stage.in && weir__in_publish(stage.in) && stage.in->lane.out)
 		weir__port_unblock(&stage.in->lane.out->port);
-	}
-	if (stage.out && weir__out_publish(stage.out)) {
-		actor->flags |= WEIR__ACTOR_OWES;
+	if (stage.out && weir__out_publish(stage.out))
 		weir__port_unblock(&stage.out->in->port);
-	}
-	if (WEIR_UNLIKELY(done != certain))
-		return run_slice(actor, done, false);
 	return true;
 }
 
@@ -939,7 +928,8 @@ bool weir__actor_check(struct weir_actor *actor)
 	for (port = actor->ports; port; port = port->next) {
 		if (!port->blocked)
 			continue;
-		if (port->blocked != 1 || port->any || weir__port_off(port))
+		if (port->blocked != 1 || weir__port_group(port) ||
+		    weir__port_off(port))
 			return false;
 		blocked++;
 	}

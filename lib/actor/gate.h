@@ -91,6 +91,15 @@ void weir__actor_end(struct weir_actor *actor, struct weir_error *error,
 /* The final slice, on an actor that has never been started. Owner. */
 void weir__actor_retire_new(struct weir_actor *actor);
 
+/* The weir_any that the port is a member of, or NULL. */
+static inline struct weir_port *weir__port_group(const struct weir_port *port)
+{
+	return port->block == &port->blocked
+		       ? NULL
+		       : weir_container_of(port->block, struct weir_port,
+					   blocked);
+}
+
 /* Rule 2: the port may have become unblocked. Any thread with a reference. */
 void weir__port_unblock(struct weir_port *port);
 

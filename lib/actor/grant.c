@@ -73,11 +73,12 @@ static bool my_turn(const struct weir__grant_port *self)
 {
 	struct weir_port *port;
 
-	if (self->port.any)
+	if (weir__port_group(&self->port))
 		return true;
 	for (port = self->port.actor->ports; port != &self->port;
 	     port = port->next) {
-		if (!is_grant(port) || port->any || weir__port_off(port))
+		if (!is_grant(port) || weir__port_group(port) ||
+		    weir__port_off(port))
 			continue;
 		if (!full(of(port)))
 			return false;
@@ -246,7 +247,7 @@ int weir__grant_arm(struct weir_port *port)
 	 * here, where nobody will unblock it. */
 	if (!mine || full(self))
 		port->flags &= (uint8_t)~WEIR__PORT_SHUT;
-	if (port->any && full(self))
+	if (weir__port_group(port) && full(self))
 		weir__port_unblock(port); /* the same for its group */
 	return 0;
 }

@@ -447,7 +447,7 @@ static uint32_t in_certain(struct weir_port *port)
 {
 	struct weir_in *in = (struct weir_in *)port;
 	bool ended;
-	uint32_t n;
+	uint32_t n = UINT32_MAX;
 
 	if ((in->lane_flags & WEIR__IN_LINKED) && weir__in_look(in, &n))
 		return n;

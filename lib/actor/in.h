@@ -97,23 +97,27 @@ static inline uint32_t weir__index_diff(uint32_t later, uint32_t earlier)
 }
 
 /*
- * What a slice asks of an in-port with one link, in line. False: the link has
- * ended or was taken from too much, ask the port's ops.
+ * What a slice asks of an in-port with one link, in line: *n becomes what is
+ * certain if that is less. False: the link has ended or was taken from too
+ * much, ask the port's ops.
  */
 static inline bool weir__in_look(struct weir_in *in, uint32_t *n)
 {
-	uint32_t word = ck_pr_load_32(in->lane.words);
-	uint32_t head = in->head & WEIR__INDEX_MASK;
+	/* A look begins anew in 31 bits, so that head < limit compares. */
+	uint32_t head = in->head, limit = in->limit, word, certain;
 
+	word = ck_pr_load_32(in->lane.words);
 	/* acquire: the tokens; pairs with the release in publish() */
 	ck_pr_fence_acquire();
-	if (WEIR_UNLIKELY(word & 1) || WEIR_UNLIKELY(in->head != in->limit))
+	if (WEIR_UNLIKELY(word & 1) || WEIR_UNLIKELY(head != limit))
 		return false;
-	/* A look begins anew in 31 bits, so that head < limit compares. */
-	*n = weir__index_diff(word >> 1, head);
-	assert(*n <= in->mask + 1);
+	head &= WEIR__INDEX_MASK;
+	certain = weir__index_diff(word >> 1, head);
+	assert(certain <= in->mask + 1);
 	in->head = head;
-	in->limit = head + *n;
+	in->limit = head + certain;
+	if (certain < *n)
+		*n = certain;
 	return true;
 }
 

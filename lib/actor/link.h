@@ -22,11 +22,12 @@ void weir__link_mark(struct weir_port *port);
  */
 static inline bool weir__link_look(struct weir_port *port, uint32_t *turns)
 {
+	*turns = UINT32_MAX;
 	if (port->flags != WEIR__PORT_LINK)
 		return false;
 	if (port->kind == WEIR__PORT_IN)
 		return weir__in_look((struct weir_in *)port, turns);
-	*turns = weir__out_look((struct weir_out *)port);
+	weir__out_look((struct weir_out *)port, turns);
 	return true;
 }
 

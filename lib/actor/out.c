@@ -128,10 +128,13 @@ static uint32_t fan_room(const struct weir_out *out)
 static uint32_t out_certain(struct weir_port *port)
 {
 	struct weir_out *out = (struct weir_out *)port;
-	uint32_t n = 0;
+	uint32_t n = UINT32_MAX;
 
-	if (out->lane)
-		return weir__out_look(out);
+	if (out->lane) {
+		weir__out_look(out, &n);
+		return n;
+	}
+	n = 0;
 	if (out->fan)
 		n = fan_room(out);
 	out->limit = out->tail + n;

@@ -58,20 +58,20 @@ static inline uint32_t weir__lane_room(const struct weir__lane *lane,
 	return mask + 1 - weir__index_diff(tail, head);
 }
 
-/* What a slice asks of an out-port with one link, in line. */
-static inline uint32_t weir__out_look(struct weir_out *out)
+/* The same of an out-port; there is always an answer. */
+static inline void weir__out_look(struct weir_out *out, uint32_t *n)
 {
-	uint32_t tail = out->tail, head, n;
+	uint32_t tail = out->tail, room = out->mask + 1, head;
 
 	head = ck_pr_load_32(out->words + out->head_at);
 	/* acquire: the consumer is done with the slots; pairs with the release
 	 * in publish() */
 	ck_pr_fence_acquire();
-	n = weir__index_diff(tail, head);
-	assert(n <= out->mask + 1);
-	n = out->mask + 1 - n;
-	out->limit = tail + n;
-	return n;
+	assert(weir__index_diff(tail, head) <= room);
+	room -= weir__index_diff(tail, head);
+	out->limit = tail + room;
+	if (room < *n)
+		*n = room;
 }
 
 /* Publishes what was put into a port with one link; how many tokens. */

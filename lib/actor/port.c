@@ -44,6 +44,7 @@ void weir__port_init(struct weir_port *port, struct weir_actor *actor,
 	assert(kind <= WEIR__PORT_OTHER);
 	memset(port, 0, sizeof(*port));
 	port->actor = actor;
+	port->block = &port->blocked;
 	port->burst = 1;
 	port->kind = (uint8_t)kind;
 	while (*link)
@@ -75,7 +76,7 @@ void weir__port_switch_off(struct weir_port *port, uint8_t flag)
 {
 	assert(flag == WEIR__PORT_IGNORED || flag == WEIR__PORT_ENDED);
 	port->flags |= flag;
-	if (!port->any)
+	if (!weir__port_group(port))
 		weir__port_unblock(port);
 	weir__actor_break(port->actor);
 }
@@ -86,7 +87,7 @@ int weir_port_ignore(struct weir_port *port)
 
 	if (rc < 0)
 		return rc;
-	if (port->any)
+	if (weir__port_group(port))
 		return -EINVAL;
 	weir__port_switch_off(port, WEIR__PORT_IGNORED);
 	return 0;
@@ -98,7 +99,7 @@ int weir_port_require(struct weir_port *port)
 
 	if (rc < 0)
 		return rc;
-	if (port->any)
+	if (weir__port_group(port))
 		return -EINVAL;
 	if (port->flags & WEIR__PORT_ENDED)
 		return -EPIPE;
@@ -175,7 +176,7 @@ static bool links_once(const struct weir_port *port)
 
 void weir__link_mark(struct weir_port *port)
 {
-	if (port->burst == 1 && !port->any && links_once(port))
+	if (port->burst == 1 && !weir__port_group(port) && links_once(port))
 		port->flags |= WEIR__PORT_LINK;
 	else
 		port->flags &= (uint8_t)~WEIR__PORT_LINK;

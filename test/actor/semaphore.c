@@ -384,7 +384,7 @@ static int taker_turn(struct weir_actor *actor)
 		return weir_actor_finish(actor);
 	}
 	for (i = 0; i < self->n_ports; i++)
-		if (!self->ports[i].grant.port.any ||
+		if (!weir__port_group(&self->ports[i].grant.port) ||
 		    weir_port_ready(&self->ports[i].grant.port))
 			assert_int_equal(weir_semaphore_port_take(
 						 &self->ports[i], self->takes),
