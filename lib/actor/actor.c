@@ -184,8 +184,10 @@ int weir_actor_set_stats(struct weir_actor *actor, struct weir_stats *stats)
 {
 	int rc = stats ? check_owner(actor) : -EINVAL;
 
-	if (rc == 0)
+	if (rc == 0) {
 		actor->stats = stats;
+		weir__actor_break(actor);
+	}
 	return rc;
 }
 

@@ -227,6 +227,7 @@ void weir__actor_resume(struct weir_actor *actor, uint32_t bit)
 /* No order needed: only the owner's own loop looks for the bit. */
 void weir__actor_break(struct weir_actor *actor)
 {
+	actor->flags &= (uint8_t)~WEIR__ACTOR_STAGE;
 	if (weir__state(actor) != WEIR__STATE_NEW)
 		ck_pr_or_32(&actor->gate, WEIR__GATE_BREAK);
 }
@@ -678,6 +679,32 @@ static inline bool special(const struct weir_actor *actor)
 	       (WEIR__GATE_SIGNALLED | WEIR__GATE_BREAK);
 }
 
+/*
+ * Finds out whether the actor is a stage: it has one in-port, one out-port, or
+ * both, in this order, with one link each and nothing special about them. What
+ * changes that breaks the run (weir__actor_break), and so ends being a stage.
+ */
+static void find_stage(struct weir_actor *actor)
+{
+	struct weir_port *port = actor->ports;
+	uint8_t stage = 0;
+
+	if (port && port->kind == WEIR__PORT_IN) {
+		stage |= WEIR__ACTOR_TAKES;
+		port = port->next;
+	}
+	if (port && port->kind == WEIR__PORT_OUT) {
+		stage |= WEIR__ACTOR_PUTS;
+		port = port->next;
+	}
+	if (port || actor->stats)
+		return;
+	for (port = actor->ports; port; port = port->next)
+		if (weir__port_off(port) || !(port->flags & WEIR__PORT_LINK))
+			return;
+	actor->flags |= stage;
+}
+
 /* What the short slice has done. */
 enum {
 	HAS_RUN = 1u << 0, /* a run, not published */
@@ -704,65 +731,47 @@ static __attribute__((noinline)) bool run_slice(struct weir_actor *actor,
 	final = runs(&slice, &count);
 	if (actor->stats)
 		weir__stats_end(actor);
-	if (!final)
+	if (!final) {
+		find_stage(actor);
 		return slice.has_run ||
 		       gate_rest(actor, count,
 				 slice.portless ? WEIR__GATE_PORTLESS : 0);
+	}
 	retire(actor);
 	weir__thread.actor = NULL;
 	weir_actor_unref(actor);
 	return false;
 }
 
-/* An actor with one in-port, one out-port or both, and one link each. */
-struct stage {
-	struct weir_in *in;
-	struct weir_out *out;
-};
-
-/* False: the actor has other ports, or none. */
-static inline bool find_links(const struct weir_actor *actor,
-			      struct stage *stage)
-{
-	struct weir_port *port;
-
-	*stage = (struct stage){NULL, NULL};
-	for (port = actor->ports; port; port = port->next) {
-		if (port->flags != WEIR__PORT_LINK)
-			return false;
-		if (port->kind == WEIR__PORT_IN) {
-			if (stage->in)
-				return false;
-			stage->in = (struct weir_in *)port;
-		} else {
-			if (stage->out)
-				return false;
-			stage->out = (struct weir_out *)port;
-		}
-	}
-	return actor->ports;
-}
-
 /*
  * One slice. True: submit the actor again.
  *
- * Most actors have one in-port, one out-port, or both, with one link each, and
- * to most nothing has happened: then a slice is one run, and this does what
- * runs() would, without asking for anything that cannot be.
+ * Most actors are stages, and to most nothing has happened: then a slice is one
+ * run, and this does what runs() would, without asking for anything that cannot
+ * be.
  */
 static inline bool run_actor(struct weir_actor *actor)
 {
 	uint32_t n = actor->executor->options.budget_turns;
-	struct stage stage;
+	uint8_t flags = actor->flags;
+	struct weir_port *port = actor->ports;
+	struct weir_in *in = NULL;
+	struct weir_out *out = NULL;
 
-	if ((ck_pr_load_32(&actor->gate) &
-	     (WEIR__GATE_SIGNALLED | WEIR__GATE_BREAK | GATE_SUSPENSIONS)) ||
-	    actor->stats || !find_links(actor, &stage))
+	if (!(flags & WEIR__ACTOR_STAGE) ||
+	    (ck_pr_load_32(&actor->gate) &
+	     (WEIR__GATE_SIGNALLED | WEIR__GATE_BREAK | GATE_SUSPENSIONS)))
 		return run_slice(actor, 0);
-	if (stage.in && !weir__in_look(stage.in, &n))
-		return run_slice(actor, 0);
-	if (stage.out)
-		weir__out_look(stage.out, &n);
+	if (flags & WEIR__ACTOR_TAKES) {
+		in = (struct weir_in *)port;
+		port = port->next;
+		if (!weir__in_look(in, &n))
+			return run_slice(actor, 0);
+	}
+	if (flags & WEIR__ACTOR_PUTS) {
+		out = (struct weir_out *)port;
+		weir__out_look(out, &n);
+	}
 	if (n <= 1) {
 		if (!n)
 			return run_slice(actor, 0);
@@ -775,12 +784,12 @@ static inline bool run_actor(struct weir_actor *actor)
 	/* release: as in publish() */
 	ck_pr_fence_release();
 	actor->flags |= WEIR__ACTOR_OWES;
-	if (special(actor) || (stage.in && weir__in_overtaken(stage.in)))
+	if (special(actor) || (in && weir__in_overtaken(in)))
 		return run_slice(actor, HAS_RUN);
-	if (stage.in && weir__in_publish(stage.in) && stage.in->lane.out)
-		weir__port_unblock(&stage.in->lane.out->port);
-	if (stage.out && weir__out_publish(stage.out))
-		weir__port_unblock(&stage.out->in->port);
+	if (in && weir__in_publish(in) && in->lane.out)
+		weir__port_unblock(&in->lane.out->port);
+	if (out && weir__out_publish(out))
+		weir__port_unblock(&out->in->port);
 	return true;
 }
 

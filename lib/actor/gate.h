@@ -52,7 +52,11 @@ enum {
 	WEIR__ACTOR_FAILED = 1u << 1,	  /* and that is a failure */
 	WEIR__ACTOR_REGISTERED = 1u << 2, /* in its executor's registry */
 	WEIR__ACTOR_OWES = 1u << 3,	  /* published to links, not fenced */
+	/* A stage, see find_stage(): with an in-port, with an out-port. */
+	WEIR__ACTOR_TAKES = 1u << 4,
+	WEIR__ACTOR_PUTS = 1u << 5,
 };
+#define WEIR__ACTOR_STAGE (WEIR__ACTOR_TAKES | WEIR__ACTOR_PUTS)
 
 /* Atomic: others ask whether the actor is new. No order: they set it up. */
 static inline uint8_t weir__state(const struct weir_actor *actor)
@@ -78,7 +82,7 @@ void weir__actor_submit(struct weir_actor *actor);
 /* Rule 5: any thread that holds a reference, or the owner. */
 void weir__actor_signal(struct weir_actor *actor, uint8_t signals);
 
-/* The owner ends the run of turns under way. */
+/* The owner ends the run of turns under way: its ports have changed. */
 void weir__actor_break(struct weir_actor *actor);
 
 /*

@@ -47,8 +47,11 @@ void weir__port_init(struct weir_port *port, struct weir_actor *actor,
 	port->block = &port->blocked;
 	port->burst = 1;
 	port->kind = (uint8_t)kind;
-	while (*link)
+	/* in-ports before out-ports, see find_stage() */
+	while (*link &&
+	       !(kind == WEIR__PORT_IN && (*link)->kind == WEIR__PORT_OUT))
 		link = &(*link)->next;
+	port->next = *link;
 	*link = port;
 	weir__actor_break(actor);
 }
