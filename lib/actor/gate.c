@@ -844,15 +844,11 @@ static inline void leave(struct weir__thread *thread)
 bool weir__task_run(struct weir_task *task)
 {
 	struct weir__thread *thread = &weir__thread;
-	bool again;
+	bool again = run_one(thread, task);
 
-	if (WEIR_UNLIKELY(thread->running)) {
-		put_off(thread, task);
-		return false;
-	}
-	thread->running = true;
-	again = run_one(thread, task);
-	leave(thread);
+	assert(thread->running);
+	if (WEIR_UNLIKELY(thread->pending_head))
+		run_pending(thread);
 	return again;
 }
 

@@ -46,7 +46,8 @@ void weir__registry_dropped(struct weir_executor *executor, uint64_t n_items);
 
 /*
  * What tasks are is the actor layer's business, which defines these four.
- * run: as weir_task_run(), but true: the caller submits the task again.
+ * run: as weir_task_run(), on a thread that does nothing else and has set
+ * weir__thread.running; true: the caller submits the task again.
  * tryref: false when the task is on its way out.
  */
 bool weir__task_run(struct weir_task *task);

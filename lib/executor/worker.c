@@ -153,56 +153,56 @@ static bool collected(struct weir__worker *worker)
 	return worker->private.head || worker->ring.tail != worker->ring.head;
 }
 
-/* Moves on to the ring, in order, what found it full. */
-static void refill(struct weir__worker *worker)
+/* Moves on to the ring, in order, what found it full. True: some of it. */
+static bool refill(struct weir__worker *worker)
 {
 	struct weir__fifo *overflow = &worker->overflow;
+	bool moved = false;
 
 	while (overflow->head) {
 		/* Read next before the push: a thief may have it then. */
 		struct weir_task *task = overflow->head, *next = task->next;
 
 		if (!weir__ring_push(&worker->ring, task))
-			return;
+			break;
 		overflow->head = next;
+		moved = true;
 	}
+	return moved;
 }
 
-/* A task of the pool's; with others waiting its turn is every second one. */
-static struct weir_task *next_task(struct weir__worker *worker)
+/* Both run one slice. What has to run again goes back to where it was. */
+static inline bool run_shared(struct weir__worker *worker)
 {
-	struct weir_task *task;
+	struct weir_task *task = weir__ring_pop(&worker->ring);
 
-	if (WEIR_UNLIKELY(worker->private.head)) {
-		worker->private_next = !worker->private_next;
-		if (worker->private_next)
-			return NULL;
-	}
-	task = weir__ring_pop(&worker->ring);
-	if (WEIR_UNLIKELY(worker->overflow.head)) {
-		refill(worker);
-		if (!task) /* thieves took the rest */
-			task = weir__ring_pop(&worker->ring);
-	}
-	return task;
+	if (!task)
+		return false;
+	if (weir__task_run(task))
+		weir__worker_push(worker, task);
+	return true;
 }
 
-/* Runs one slice; what has to run again goes back to where it was. */
-static bool run_one(struct weir__worker *worker)
+static __attribute__((noinline)) bool run_private(struct weir__worker *worker)
 {
-	struct weir_task *task = next_task(worker);
+	struct weir_task *task = weir__fifo_pop(&worker->private);
 
-	if (WEIR_LIKELY(task)) {
-		if (weir__task_run(task))
-			weir__worker_push(worker, task);
-		return true;
-	}
-	task = weir__fifo_pop(&worker->private);
 	if (!task)
 		return false;
 	if (weir__task_run(task))
 		weir__fifo_push(&worker->private, task);
 	return true;
+}
+
+/* Where there are tasks of both kinds they take turns. */
+static inline bool run_one(struct weir__worker *worker)
+{
+	if (WEIR_UNLIKELY(worker->private.head)) {
+		worker->private_next = !worker->private_next;
+		if (worker->private_next)
+			return run_private(worker);
+	}
+	return WEIR_LIKELY(run_shared(worker)) || run_private(worker);
 }
 
 /*
@@ -238,6 +238,7 @@ static __attribute__((noinline)) void look_up(struct weir__worker *worker,
 {
 	if (something_came(worker))
 		collect(worker);
+	(void)refill(worker);
 	if (slices >= worker->check_at)
 		check(worker);
 	worker->look_at = slices + LOOK_SLICES;
@@ -259,7 +260,7 @@ static void work(struct weir__worker *worker)
 			if (WEIR_UNLIKELY(slices >= worker->look_at))
 				look_up(worker, slices);
 		}
-	} while (collected(worker));
+	} while (refill(worker) || collected(worker));
 }
 
 static bool others_awake(const struct weir_threads *pool, bool self)
@@ -460,6 +461,7 @@ void *weir__worker_main(void *argument)
 		sched_setaffinity(0, sizeof(*worker->pool->cpus),
 				  worker->pool->cpus[worker->index].sets);
 	weir__thread.worker = true;
+	weir__thread.running = true;
 	weir__thread.worker_state = worker;
 	weir__thread.costs = &worker->costs;
 	worker->slices_between = 1;
