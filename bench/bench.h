@@ -71,6 +71,8 @@ struct bench_workload {
 	const char *const *columns;
 	/* The who that others are compared with; NULL: the best limit. */
 	const char *base;
+	/* W6: which of n transformers work; NULL: none does */
+	bool (*works)(unsigned transformer, unsigned n);
 };
 
 #define BENCH_END ((unsigned)-1)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The work of a pipeline with one queue in the middle: producer and the first
- * half of the transformers before it, the others and the consumer behind it.
+ * The work of a pipeline with one queue in the middle: producer and the
+ * transformers of the first half of the work before it, the others and the
+ * consumer behind it.
  * Fused stages are called through a pointer each, as operators are.
  */
 #ifndef WEIR_BENCH_FUSED_H
@@ -18,13 +19,13 @@ struct fused {
 	_Alignas(BENCH_CACHELINE) struct bench_result got;
 };
 
-static inline void fused_init(struct fused *fused, unsigned n_stages,
-			      uint64_t items)
+static inline void fused_init(struct fused *fused,
+			      const struct bench_cell *cell, uint64_t items)
 {
 	*fused = (struct fused){
-		.stages = bench_stages_new(n_stages),
-		.n_before = n_stages / 2,
-		.n_stages = n_stages,
+		.stages = bench_stages_new(cell),
+		.n_before = bench_middle(cell),
+		.n_stages = cell->stages,
 		.items = items,
 	};
 }

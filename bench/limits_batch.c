@@ -76,7 +76,7 @@ int limits_batch(const struct bench_cell *cell, uint64_t items,
 	struct pipeline p;
 	uint64_t elapsed_ns;
 
-	fused_init(&p.fused, cell->stages, items);
+	fused_init(&p.fused, cell, items);
 	lane_init(&p.lane, cell->window, cell->workers == 2);
 	if (cell->workers == 2)
 		elapsed_ns = bench_pair(run_before, run_behind, &p);

@@ -31,7 +31,7 @@ static inline uint64_t run(bench_stage_fn **stages, unsigned n_stages,
 int limits_calls(const struct bench_cell *cell, uint64_t items,
 		 struct bench_result *result)
 {
-	bench_stage_fn **stages = bench_stages_new(cell->stages);
+	bench_stage_fn **stages = bench_stages_new(cell);
 
 	/* A limit has no test for stages that are not there. */
 	if (cell->stages == 0)

@@ -90,7 +90,7 @@ int limits_mutex(const struct bench_cell *cell, uint64_t items,
 	};
 	uint64_t elapsed_ns;
 
-	fused_init(&p.fused, cell->stages, items);
+	fused_init(&p.fused, cell, items);
 	p.slots = bench_alloc(p.window * sizeof(*p.slots));
 	if (p.may_block)
 		elapsed_ns = bench_pair(run_before, run_behind, &p);

@@ -110,7 +110,7 @@ static int run(const struct bench_cell *cell, uint64_t items, uint64_t spin_ns,
 	struct pipeline p = {.spin_ns = spin_ns};
 	uint64_t elapsed_ns;
 
-	fused_init(&p.fused, cell->stages, items);
+	fused_init(&p.fused, cell, items);
 	lane_init(&p.lane, cell->window, true);
 	elapsed_ns = bench_pair(run_before, run_behind, &p);
 	*result = p.fused.got;

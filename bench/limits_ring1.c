@@ -74,7 +74,7 @@ int limits_ring1(const struct bench_cell *cell, uint64_t items,
 	struct pipeline p;
 	uint64_t elapsed_ns;
 
-	fused_init(&p.fused, cell->stages, items);
+	fused_init(&p.fused, cell, items);
 	p.window = cell->window;
 	p.slots = bench_alloc(2 * p.window * sizeof(*p.slots));
 	ck_ring_init(&p.ring, 2 * p.window);

@@ -44,10 +44,31 @@ int bench_cpu(unsigned n);
 uint64_t bench_pair(void (*a)(void *argument), void (*b)(void *argument),
 		    void *argument);
 
-/* A function the compiler cannot see through: x + 1 of a transformer. */
+/* A function the compiler cannot see through: a transformer. */
 typedef uintptr_t bench_stage_fn(uintptr_t x);
-/* n pointers to it, allocated; what they point to is only known at run time. */
-bench_stage_fn **bench_stages_new(unsigned n);
+/* The cell's, allocated; what they point to is only known at run time. */
+bench_stage_fn **bench_stages_new(const struct bench_cell *cell);
+
+/*
+ * W6's work: so many steps, each of which needs the result of the one before.
+ * bench_steps() is how many take about 1 us on this machine, measured when it
+ * is first called, from the main thread.
+ */
+#define BENCH_STEP_FACTOR ((uintptr_t)6364136223846793005)
+#define BENCH_STEP_SUMMAND ((uintptr_t)1442695040888963407)
+unsigned bench_steps(void);
+
+static inline uintptr_t bench_work(uintptr_t x, unsigned n_steps)
+{
+	for (unsigned i = 0; i < n_steps; i++)
+		x = x * BENCH_STEP_FACTOR + BENCH_STEP_SUMMAND;
+	return x;
+}
+
+/* Whether that transformer of the cell works; the others are x + 1. */
+bool bench_works(const struct bench_cell *cell, unsigned transformer);
+/* How many transformers come before the middle of the cell's work. */
+unsigned bench_middle(const struct bench_cell *cell);
 
 /*
  * How a thread waits that has found nothing: a few bare looks first, because

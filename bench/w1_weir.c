@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * W1 with the library: every stage is an actor with its ports, on a thread
+ * W1 and W6 with the library: every stage is an actor with its ports, on a thread
  * pool with default options. The styles differ in who makes the loop over the
  * turns: `actors` has WEIR_TURN compile it around an inline turn, `actors-call`
- * calls the turn through a pointer for every token.
+ * calls the turn through a pointer for every token. W6's styles are scenes: its
+ * transformers that work have a turn of their own.
  */
 #include <errno.h>
 
@@ -17,7 +18,11 @@ struct w1_stage {
 	struct weir_in in;
 	struct weir_out out;
 	int (*turn)(struct weir_actor *actor);
-	uint64_t next, items;	 /* the producer's */
+	uint64_t next; /* the producer's */
+	union {
+		uint64_t items;	  /* the producer's */
+		unsigned n_steps; /* of a transformer that works */
+	};
 	struct bench_result got; /* the consumer's */
 	struct pool *pool;
 };
@@ -45,6 +50,15 @@ static inline int transform(struct weir_actor *actor)
 }
 WEIR_TURN(transform)
 
+static inline int work(struct weir_actor *actor)
+{
+	struct w1_stage *stage = stage_of(actor);
+	uintptr_t x = (uintptr_t)weir_in_take(&stage->in);
+
+	return weir_out_put(&stage->out, (void *)bench_work(x, stage->n_steps));
+}
+WEIR_TURN(work)
+
 static inline int consume(struct weir_actor *actor)
 {
 	struct w1_stage *stage = stage_of(actor);
@@ -62,6 +76,7 @@ static int (*volatile turns[])(struct weir_actor *) = {
 	produce,
 	transform,
 	consume,
+	work,
 };
 
 static uint32_t call_n(struct weir_actor *actor, uint32_t n)
@@ -90,35 +105,43 @@ static const struct weir_actor_ops inline_ops[] = {
 	{.name = "producer", .turns = produce_n},
 	{.name = "transformer", .turns = transform_n},
 	{.name = "consumer", .turns = consume_n, .stopped = stopped},
+	{.name = "worker", .turns = work_n},
 };
 
 static const struct weir_actor_ops call_ops[] = {
 	{.name = "producer", .turns = call_n},
 	{.name = "transformer", .turns = call_n},
 	{.name = "consumer", .turns = call_n, .stopped = stopped},
+	{.name = "worker", .turns = call_n},
 };
 
-/* Who of the chain: 0 the first, 2 the last, 1 between. */
-static unsigned role(unsigned i, unsigned n)
+/* Actor i of the chain, as an index of the tables above. */
+static unsigned role(const struct bench_cell *cell, unsigned i)
 {
-	return i == 0 ? 0 : i + 1 == n ? 2 : 1;
+	if (i == 0)
+		return 0;
+	if (i > cell->stages)
+		return 2;
+	return bench_works(cell, i - 1) ? 3 : 1;
 }
 
-static int make(struct w1_stage *stages, unsigned n, struct pool *pool,
-		unsigned window, const struct weir_actor_ops *ops)
+static int make(struct w1_stage *stages, const struct bench_cell *cell,
+		struct pool *pool, const struct weir_actor_ops *ops)
 {
+	unsigned n = cell->stages + 2;
 	int rc = 0;
 
 	for (unsigned i = 0; i < n && rc == 0; i++) {
 		struct w1_stage *stage = &stages[i];
 
 		stage->pool = pool;
-		stage->turn = turns[role(i, n)];
-		rc = weir_actor_init(&stage->actor, &ops[role(i, n)],
+		stage->turn = turns[role(cell, i)];
+		stage->n_steps = role(cell, i) == 3 ? bench_steps() : 0;
+		rc = weir_actor_init(&stage->actor, &ops[role(cell, i)],
 				     pool->executor);
 		if (rc == 0 && i > 0)
-			rc = weir_in_init(&stage->in, &stage->actor, window,
-					  NULL);
+			rc = weir_in_init(&stage->in, &stage->actor,
+					  cell->window, NULL);
 		if (rc == 0 && i + 1 < n)
 			rc = weir_out_init(&stage->out, &stage->actor, NULL);
 		if (rc == 0 && i > 0)
@@ -146,7 +169,7 @@ int w1_open(struct w1 *w1, const struct bench_cell *cell, uint64_t items,
 	w1->pool = bench_alloc(sizeof(*w1->pool));
 	rc = pool_open(w1->pool, cell->workers);
 	if (rc == 0)
-		rc = make(w1->stages, w1->n, w1->pool, cell->window,
+		rc = make(w1->stages, cell, w1->pool,
 			  calls ? call_ops : inline_ops);
 	w1->stages[0].items = items;
 	return rc;
@@ -199,4 +222,22 @@ int w1_actors_call(const struct bench_cell *cell, uint64_t items,
 		   struct bench_result *result)
 {
 	return run(cell, items, result, true);
+}
+
+int w1_alone(const struct bench_cell *cell, uint64_t items,
+	     struct bench_result *result)
+{
+	struct bench_cell alone = *cell;
+
+	alone.workers = 1;
+	return w1_actors(&alone, items, result);
+}
+
+int w1_alone_call(const struct bench_cell *cell, uint64_t items,
+		  struct bench_result *result)
+{
+	struct bench_cell alone = *cell;
+
+	alone.workers = 1;
+	return w1_actors_call(&alone, items, result);
 }

@@ -29,7 +29,9 @@ const struct bench_who bench_whos[] = {
 	{"W1", LIMIT, "mutex+condvar", ANY, limits_mutex},
 	{"W1", LIMIT, "bare", ANY, bare_pipeline},
 	{"W1", "actors", "weir", ANY, w1_actors},
+	{"W1", "actors", "weir.alone", TWO, w1_alone},
 	{"W1", "actors-call", "weir", ANY, w1_actors_call},
+	{"W1", "actors-call", "weir.alone", TWO, w1_alone_call},
 	{"W1", PEER, "tbb.pipeline", TBB, tbb_pipeline, true},
 	{"W1", PEER, "tbb.serial", TBB, tbb_serial, true},
 	{"W1", PEER, "tbb.flow", TBB, tbb_flow, true},
@@ -76,6 +78,22 @@ const struct bench_who bench_whos[] = {
 	{"memory", "actors", "weir", ANY, memory_pipeline},
 
 	{"idle", "actors", "weir", ANY, idle_after_work},
+
+	{"W6", "all", "L1.batch", ANY, limits_batch},
+	{"W6", "all", "weir", ANY, w1_actors},
+	{"W6", "all", "weir.alone", ANY, w1_alone},
+
+	{"W6", "alternate", "L1.batch", ANY, limits_batch},
+	{"W6", "alternate", "weir", ANY, w1_actors},
+	{"W6", "alternate", "weir.alone", ANY, w1_alone},
+
+	{"W6", "behind", "L1.batch", ANY, limits_batch},
+	{"W6", "behind", "weir", ANY, w1_actors},
+	{"W6", "behind", "weir.alone", ANY, w1_alone},
+
+	{"W6", "one", "L1.batch", ANY, limits_batch},
+	{"W6", "one", "weir", ANY, w1_actors},
+	{"W6", "one", "weir.alone", ANY, w1_alone},
 
 	{0},
 };

@@ -23,6 +23,10 @@ bench_run bare_pipeline;
 bench_run w1_actors;
 bench_run w1_actors_call;
 
+/* The same with 1 worker, whatever the cell has. */
+bench_run w1_alone;
+bench_run w1_alone_call;
+
 /* W3, limits */
 bench_run limits_spin;
 bench_run limits_lanes;

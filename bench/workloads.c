@@ -3,7 +3,7 @@
  * The workloads: their cells, and what must come out, in closed form. All sums
  * are modulo 2^64.
  */
-#include "bench.h"
+#include "support.h"
 
 /* 0 + 1 + ... + (n - 1); the even factor is halved, so nothing is lost. */
 static uint64_t sum_below(uint64_t n)
@@ -18,6 +18,52 @@ static void expect_pipeline(const struct bench_cell *cell, uint64_t items,
 	expected->count = items;
 	expected->sum = sum_below(items) + items * cell->stages;
 	expected->last = items - 1 + cell->stages;
+}
+
+/* W6's scenes. */
+static bool all(unsigned transformer, unsigned n)
+{
+	return true;
+}
+
+static bool alternate(unsigned transformer, unsigned n)
+{
+	return transformer % 2 == 0;
+}
+
+static bool behind(unsigned transformer, unsigned n)
+{
+	return transformer >= n / 2;
+}
+
+static bool one(unsigned transformer, unsigned n)
+{
+	return transformer == n / 2;
+}
+
+/*
+ * A transformer makes factor * x + summand of x, whether it works or adds 1; so
+ * does a chain of them.
+ */
+static void expect_spread(const struct bench_cell *cell, uint64_t items,
+			  struct bench_result *expected)
+{
+	uint64_t factor = 1, summand = 0;
+
+	for (unsigned s = 0; s < cell->stages; s++) {
+		unsigned steps = bench_works(cell, s) ? bench_steps() : 0;
+
+		if (steps == 0)
+			summand++;
+		for (; steps > 0; steps--) {
+			factor *= BENCH_STEP_FACTOR;
+			summand = summand * BENCH_STEP_FACTOR +
+				  BENCH_STEP_SUMMAND;
+		}
+	}
+	expected->count = items;
+	expected->sum = factor * sum_below(items) + summand * items;
+	expected->last = factor * (items - 1) + summand;
 }
 
 /*
@@ -77,6 +123,9 @@ static const unsigned workers[] = {1, 2, BENCH_END};
 static const char *const percentiles[] = {"p50", "p99", "p99.9"};
 static const char *const bytes[] = {"peak", "slots", "ratio"};
 static const char *const idleness[] = {"CPU ns/s", "to park", "calls"};
+static const unsigned w6_stages[] = {2, 4, 8, BENCH_END};
+static const unsigned w6_windows[] = {16, 256, BENCH_END};
+static const unsigned two_workers[] = {2, BENCH_END};
 
 const struct bench_workload bench_workloads[] = {
 	{"W1", NULL, "items/s", 1, 0, w1_stages, w1_windows, workers,
@@ -105,5 +154,17 @@ const struct bench_workload bench_workloads[] = {
 	{"idle", NULL, "CPU ns/s, ns until all workers sleep, system calls", 1,
 	 1000000, scale_stages, fan_in_windows, workers, expect_pipeline, true,
 	 "a pool that has worked, with 1,000 actors that wait", idleness},
+	{"W6", "all", "items/s", 1, 0, w6_stages, w6_windows, two_workers,
+	 expect_spread, true, "W1 with work: each transformer takes 1 us", NULL,
+	 "weir.alone", all},
+	{"W6", "alternate", "items/s", 1, 0, w6_stages + 1, w6_windows,
+	 two_workers, expect_spread, true, "every other one does", NULL,
+	 "weir.alone", alternate},
+	{"W6", "behind", "items/s", 1, 0, w6_stages + 1, w6_windows,
+	 two_workers, expect_spread, true, "the second half does", NULL,
+	 "weir.alone", behind},
+	{"W6", "one", "items/s", 1, 0, w6_stages + 1, w6_windows, two_workers,
+	 expect_spread, true, "one in the middle does", NULL, "weir.alone",
+	 one},
 	{0},
 };
