@@ -2,6 +2,7 @@
 #include "pool.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "support.h"
@@ -95,11 +96,13 @@ static int warm(struct pool *pool)
 	return rc;
 }
 
-int pool_open_spinning(struct pool *pool, unsigned n_workers, uint64_t spin_ns)
+static int open_pool(struct pool *pool, unsigned n_workers, uint64_t spin_ns,
+		     const char *const *cpus)
 {
 	struct weir_threads_options options = {
 		.workers = n_workers,
 		.spin_ns = spin_ns,
+		.cpus = cpus,
 	};
 	int rc;
 
@@ -122,7 +125,25 @@ int pool_open_spinning(struct pool *pool, unsigned n_workers, uint64_t spin_ns)
 
 int pool_open(struct pool *pool, unsigned n_workers)
 {
-	return pool_open_spinning(pool, n_workers, 0);
+	return open_pool(pool, n_workers, 0, NULL);
+}
+
+int pool_open_spinning(struct pool *pool, unsigned n_workers, uint64_t spin_ns)
+{
+	return open_pool(pool, n_workers, spin_ns, NULL);
+}
+
+int pool_open_bound(struct pool *pool, unsigned n_workers)
+{
+	char numbers[BENCH_MAX_WORKERS][12];
+	const char *cpus[BENCH_MAX_WORKERS];
+
+	for (unsigned i = 0; i < n_workers; i++) {
+		(void)snprintf(numbers[i], sizeof(numbers[i]), "%d",
+			       bench_cpu(i));
+		cpus[i] = numbers[i];
+	}
+	return open_pool(pool, n_workers, 0, cpus);
 }
 
 static void read_counters(struct pool *pool, struct bench_counters *counters)

@@ -30,6 +30,8 @@ struct pool {
 int pool_open(struct pool *pool, unsigned n_workers);
 /* With another spin_ns than the default, 0. */
 int pool_open_spinning(struct pool *pool, unsigned n_workers, uint64_t spin_ns);
+/* The same with each worker bound to a CPU, as the limits' threads are. */
+int pool_open_bound(struct pool *pool, unsigned n_workers);
 
 /* Starts the clock; everything has been made, nothing has been started. */
 void pool_start(struct pool *pool);

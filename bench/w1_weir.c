@@ -167,7 +167,9 @@ int w1_open(struct w1 *w1, const struct bench_cell *cell, uint64_t items,
 	w1->n = cell->stages + 2;
 	w1->stages = bench_alloc(w1->n * sizeof(*w1->stages));
 	w1->pool = bench_alloc(sizeof(*w1->pool));
-	rc = pool_open(w1->pool, cell->workers);
+	/* W6 is about where the library puts work, not the kernel. */
+	rc = cell->workload->works ? pool_open_bound(w1->pool, cell->workers)
+				   : pool_open(w1->pool, cell->workers);
 	if (rc == 0)
 		rc = make(w1->stages, cell, w1->pool,
 			  calls ? call_ops : inline_ops);
