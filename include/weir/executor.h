@@ -110,8 +110,8 @@ struct weir_executor_ops {
 struct weir_executor_options {
 	const struct weir_allocator *allocator;
 	uint32_t budget_turns; /* most turns a slice takes, 256 */
-	uint64_t budget_ns;    /* most time a slice takes, 100 us */
-	uint64_t publish_ns;   /* results are published that often, 20 us */
+	uint64_t budget_ns;    /* most time a slice takes, 25 us */
+	uint64_t publish_ns;   /* results are published that often, 5 us */
 	/*
 	 * A turn failed and nobody supervises the actor: it stops. On the
 	 * thread that ran the turn, once per failure; must not block; both

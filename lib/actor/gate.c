@@ -87,6 +87,7 @@
 #define GATE_SUSPENSIONS \
 	(WEIR__GATE_SUSPENDED | WEIR__GATE_SUSPENDED_PARENT | \
 	 WEIR__GATE_PORTLESS)
+#define CLOCK_NS 20u /* of a timed run: reading the clock */
 #define RUN_LOG2_MAX 8u
 #define RUN_MAX (1u << RUN_LOG2_MAX) /* most turns of a run */
 #define TIMED_RUNS 61u /* one in so many, when runs may be that long */
@@ -535,7 +536,8 @@ static uint32_t log2_floor(uint64_t x)
 static void learn(struct weir_actor *actor, uint32_t turns, uint64_t ns)
 {
 	uint64_t publish_ns = actor->executor->options.publish_ns;
-	uint32_t fit = log2_floor(turns * publish_ns / (ns | 1));
+	uint64_t net_ns = ns > CLOCK_NS ? ns - CLOCK_NS : 1;
+	uint32_t fit = log2_floor(turns * publish_ns / net_ns);
 
 	actor->run_log2 = (uint8_t)(fit < RUN_LOG2_MAX ? fit : RUN_LOG2_MAX);
 }

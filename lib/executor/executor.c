@@ -32,9 +32,9 @@ static void set_defaults(struct weir_executor_options *options)
 	if (!options->budget_turns)
 		options->budget_turns = 256;
 	if (!options->budget_ns)
-		options->budget_ns = 100 * 1000;
+		options->budget_ns = 25 * 1000;
 	if (!options->publish_ns)
-		options->publish_ns = 20 * 1000;
+		options->publish_ns = 5 * 1000;
 }
 
 int weir_executor_init(struct weir_executor *executor,
