@@ -117,7 +117,8 @@ static bool fence_full(uint64_t n)
 /* x + 1 behind a pointer that the compiler does not know. */
 static bool call(uint64_t n)
 {
-	bench_stage_fn **stages = bench_stages_new(1);
+	const struct bench_cell one = {.stages = 1};
+	bench_stage_fn **stages = bench_stages_new(&one);
 	bench_stage_fn *stage = stages[0];
 	uintptr_t x = 0;
 

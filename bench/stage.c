@@ -52,7 +52,8 @@ bool bench_works(const struct bench_cell *cell, unsigned transformer)
 {
 	const struct bench_workload *workload = cell->workload;
 
-	return workload->works && workload->works(transformer, cell->stages);
+	return workload && workload->works &&
+	       workload->works(transformer, cell->stages);
 }
 
 unsigned bench_middle(const struct bench_cell *cell)

@@ -163,13 +163,18 @@ bool weir__park_wake(struct weir__park *park, uint32_t i)
 	return !weir__park_woken(park, i) && wake(park, i);
 }
 
+bool weir__park_searched(const struct weir__park *park)
+{
+	return (int32_t)ck_pr_load_32(&park->searching) > 0;
+}
+
 bool weir__park_wake_one(struct weir__park *park)
 {
 	uint32_t n = n_words(park), word;
 	uint64_t idle;
 
 	publish();
-	if ((int32_t)ck_pr_load_32(&park->searching) > 0)
+	if (weir__park_searched(park))
 		return false; /* claim 4 */
 	for (word = 0; word < n; word++) {
 		while ((idle = ck_pr_load_64(&park->idle[word]))) {

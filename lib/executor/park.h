@@ -81,6 +81,9 @@ bool weir__park_wake_one(struct weir__park *park);
 /* The same for worker i only, and whoever else searches. */
 bool weir__park_wake(struct weir__park *park, uint32_t i);
 
+/* Whether somebody searches. A hint. */
+bool weir__park_searched(const struct weir__park *park);
+
 /* How many are idle. Exact when nothing changes. */
 uint32_t weir__park_idle(const struct weir__park *park);
 

@@ -145,7 +145,7 @@ static int pool_submit(struct weir_executor *executor, struct weir_task *task)
 
 	if (WEIR_UNLIKELY(!worker))
 		return submit_outside(pool, task);
-	weir__worker_push(worker, task);
+	weir__worker_submit(worker, task);
 	return 0;
 }
 

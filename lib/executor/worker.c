@@ -2,8 +2,15 @@
 /*
  * What a worker does: it runs the tasks it has; when it has none it takes what
  * came from outside, then what has waited too long with another worker; then
- * it sleeps. A task is moved only when it has waited steal_ns, because moving
- * it, and all that it works on, costs about that much.
+ * it sleeps. A task is stolen only when it has waited steal_ns, because that,
+ * with waking somebody for it, costs about as much.
+ *
+ * A worker whose slices are long on average need not be robbed: between two of
+ * them, and when a turn submits something, it gives what would wait to whoever
+ * searches, through the pool's inbox. That costs it two lines' journeys, which
+ * is little beside a long slice, and keeps workers busy though none of the
+ * tasks waits for steal_ns: a few stages that work, joined by small windows,
+ * never do. Cheap stages have short slices and stay together.
  *
  * Waiting is measured without a time per task: a mark says "at this time the
  * ring's tail stood there". While its front has not come that far, what is
@@ -22,6 +29,7 @@
 #define SLICES_MAX 64u		    /* slices between two looks at the clock */
 #define LOOK_SLICES 8u		    /* and between two at the inboxes */
 #define STEAL_MAX 16u		    /* tasks taken at once */
+#define LONG_PART 16u		    /* of steal_ns: a slice that is long */
 
 static void count(uint64_t *counter)
 {
@@ -78,6 +86,21 @@ static uint32_t overdue(struct weir__worker *worker, uint64_t now_ns)
 	return (uint32_t)mark_left(mark, front);
 }
 
+/* Any thread; a hint. */
+static bool slices_long(const struct weir__worker *worker)
+{
+	return ck_pr_load_64(&worker->slice_ns) >=
+	       worker->pool->steal_ns / LONG_PART;
+}
+
+/* It will give something away before long: sooner than a theft pays. */
+static bool will_share(const struct weir__worker *other,
+		       const struct weir__worker *thief, uint64_t now_ns)
+{
+	return now_ns - thief->idle_ns < thief->pool->steal_ns / 2 &&
+	       slices_long(other);
+}
+
 /* The next of the other workers with overdue tasks, or NULL; *n of them. */
 static struct weir__worker *find_victim(struct weir__worker *worker,
 					uint64_t now_ns, uint32_t *n)
@@ -90,7 +113,7 @@ static struct weir__worker *find_victim(struct weir__worker *worker,
 			worker->victim = 0;
 		other = first + worker->victim;
 		*n = other == worker ? 0 : overdue(other, now_ns);
-		if (*n)
+		if (*n && !will_share(other, worker, now_ns))
 			return other;
 	}
 	return NULL;
@@ -205,6 +228,63 @@ static inline bool run_one(struct weir__worker *worker)
 	return WEIR_LIKELY(run_shared(worker)) || run_private(worker);
 }
 
+/* Hands a task to whoever searches; the same as one from outside. */
+static void give(struct weir__worker *worker, struct weir_task *task)
+{
+	weir__inbox_push(&worker->pool->inbox, task);
+	weir__park_wake_one(&worker->pool->park);
+}
+
+/*
+ * One at a time: when the searcher has taken it, and others search, more. With
+ * nothing queued the worker keeps what it gets, for it may have nothing else.
+ */
+void weir__worker_share(struct weir__worker *worker, struct weir_task *task)
+{
+	struct weir_threads *pool = worker->pool;
+
+	if (worker->ring.tail != worker->ring.head &&
+	    weir__park_searched(&pool->park) && weir__inbox_empty(&pool->inbox))
+		give(worker, task);
+	else
+		weir__worker_push(worker, task);
+}
+
+/* Half of what is queued, since the worker goes on as well. */
+static void share_half(struct weir__worker *worker, uint32_t n)
+{
+	struct weir_task *task;
+
+	for (n = (n + 1) / 2; n > 0; n--) {
+		task = weir__ring_pop(&worker->ring);
+		if (!task)
+			return; /* thieves took the rest */
+		give(worker, task);
+	}
+}
+
+/*
+ * Between two slices: if these are long, shares what is queued, with whoever
+ * searches; if nobody has for steal_ns, somebody should.
+ */
+static void share(struct weir__worker *worker, uint64_t now_ns)
+{
+	struct weir__park *park = &worker->pool->park;
+	uint32_t n = (uint32_t)(worker->ring.tail - worker->ring.head);
+
+	worker->shares = slices_long(worker);
+	if (worker->shares && n > 1) {
+		if (weir__park_searched(park)) {
+			share_half(worker, n);
+			return;
+		}
+		if (now_ns - worker->calm_ns < worker->pool->steal_ns ||
+		    !weir__park_wake_one(park))
+			return;
+	}
+	worker->calm_ns = now_ns;
+}
+
 /*
  * The worker's own look at its queue: if what is in front is overdue, somebody
  * else should take it. Reads the clock about four times in steal_ns, so with
@@ -217,6 +297,10 @@ static void check(struct weir__worker *worker)
 	uint64_t wanted = worker->pool->steal_ns / 4;
 
 	worker->checked_ns = now;
+	/* relaxed: we alone write it; readers want a hint */
+	ck_pr_store_64(
+		&worker->slice_ns,
+		(3 * worker->slice_ns + passed / worker->slices_between) / 4);
 	worker->slices_between =
 		passed > wanted
 			? (uint32_t)(worker->slices_between * wanted / passed)
@@ -227,6 +311,7 @@ static void check(struct weir__worker *worker)
 		worker->slices_between = SLICES_MAX;
 	worker->check_at = ck_pr_load_64(&worker->slices) +
 			   worker->slices_between;
+	share(worker, now);
 	/* No fence: who is missed now is woken at the next check. */
 	if (overdue(worker, now))
 		weir__park_wake_one(&worker->pool->park);
@@ -251,7 +336,6 @@ static void work(struct weir__worker *worker)
 {
 	uint64_t slices = worker->slices; /* only we write it */
 
-	worker->check_at = slices + worker->slices_between;
 	worker->look_at = slices;
 	do {
 		while (run_one(worker)) {
@@ -445,9 +529,12 @@ static void *run(struct weir__worker *worker)
 			park(worker);
 		}
 		found(worker);
+		worker->calm_ns = worker->checked_ns;
+		worker->check_at = worker->slices + worker->slices_between;
 		do {
 			work(worker);
 		} while (linger(worker));
+		worker->idle_ns = weir__clock_ns();
 		weir__park_search(&pool->park);
 	}
 }

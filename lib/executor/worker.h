@@ -37,6 +37,7 @@ struct weir__worker {
 	struct weir__fifo overflow; /* what found the ring full, in order */
 	bool private_next;	    /* whose turn: the private list's */
 	bool lingers;		    /* tasks came for this worker alone */
+	bool shares;		    /* its slices are long, see share() */
 	uint32_t victim;	    /* where the last look at others ended */
 	uint32_t slices_between;    /* two looks at the clock */
 	uint64_t check_at;	    /* when `slices` is that, the next */
@@ -53,6 +54,10 @@ struct weir__worker {
 	 * and thieves.
 	 */
 	uint64_t marks[2] __attribute__((aligned(WEIR__LINE)));
+	/* The owner's, seldom touched; thieves read the first. */
+	uint64_t slice_ns; /* what its slices have taken of late */
+	uint64_t calm_ns;  /* when last no task waited behind long ones */
+	uint64_t idle_ns;  /* when it last ran out of work */
 
 	/* Anyone pushes tasks for this worker alone. */
 	struct weir__inbox inbox __attribute__((aligned(WEIR__LINE)));
@@ -111,6 +116,20 @@ static inline void weir__worker_push(struct weir__worker *worker,
 	 */
 	if (WEIR_UNLIKELY(!ck_pr_load_32(&park->watched)))
 		weir__park_wake_one(park);
+}
+
+/* The same if its slices are long: a worker that searches may get the task. */
+void weir__worker_share(struct weir__worker *worker, struct weir_task *task);
+
+/* Of the calling worker: what its turns have submitted. */
+static inline void weir__worker_submit(struct weir__worker *worker,
+				       struct weir_task *task)
+{
+	/* Nothing is needed after either call: no frame on the short way. */
+	if (WEIR_UNLIKELY(worker->shares))
+		weir__worker_share(worker, task);
+	else
+		weir__worker_push(worker, task);
 }
 
 /* The thread of a struct weir__worker, which begins as one that searches. */

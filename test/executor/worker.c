@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What a worker with long slices gives away. The tests set, on the worker's own
+ * thread, what it has found out about its slices; nothing is stolen meanwhile.
+ */
+#include "support.h"
+
+#include <sched.h>
+
+#include <weir/threads.h>
+
+#include "executor/fake.h"
+#include "executor/worker.h"
+
+#define HOUR_NS (UINT64_C(3600) * 1000000000)
+
+/* `pair` submits both others; what they are for, see their run functions. */
+struct job {
+	struct fake_task fake;
+	struct job *other;
+	uint32_t worker;
+	uint32_t ran;	/* or has begun to */
+	uint64_t wakes; /* of the pool, when it was submitted */
+};
+
+struct pair {
+	struct fake_task fake;
+	void (*prepare)(struct weir__worker *worker);
+	bool waits; /* for the second, which runs beside it */
+	struct job first, second;
+	uint32_t worker;
+	uint64_t queued;
+	uint32_t ran;
+};
+
+static struct fake_memory memory;
+
+static struct weir_threads *make(uint32_t workers, uint64_t spin_ns,
+				 uint64_t steal_ns)
+{
+	const struct weir_threads_options options = {
+		.executor.allocator = &memory.allocator,
+		.workers = workers,
+		.spin_ns = spin_ns,
+		.steal_ns = steal_ns,
+	};
+	struct weir_threads *threads;
+
+	fake_memory_init(&memory);
+	assert_int_equal(weir_threads_new(&threads, &options), 0);
+	return threads;
+}
+
+static void set(uint32_t *flag)
+{
+	ck_pr_fence_release();
+	ck_pr_store_32(flag, 1);
+}
+
+static void await(const uint32_t *flag)
+{
+	while (!ck_pr_load_32(flag))
+		sched_yield();
+	ck_pr_fence_acquire();
+}
+
+static uint64_t wakes(struct weir_threads *threads)
+{
+	struct weir_threads_counters counters;
+
+	weir_threads_counters(threads, &counters);
+	return counters.wakes;
+}
+
+/* From then on who has nothing to do searches, or sleeps. */
+static void await_workers(const struct weir_threads *threads)
+{
+	while (ck_pr_load_32(&threads->started) < threads->n_workers)
+		sched_yield();
+}
+
+static struct weir__worker *self(void)
+{
+	return weir__thread.worker_state;
+}
+
+static void run_job(struct fake_task *fake)
+{
+	struct job *job = weir_container_of(fake, struct job, fake);
+
+	job->worker = self()->index;
+	set(&job->ran);
+}
+
+/* Ends only if the other one runs at the same time. */
+static void run_beside(struct fake_task *fake)
+{
+	struct job *job = weir_container_of(fake, struct job, fake);
+
+	run_job(fake);
+	await(&job->other->ran);
+}
+
+/* Ends only if somebody has been woken since the pair was submitted. */
+static void run_until_woken(struct fake_task *fake)
+{
+	struct job *job = weir_container_of(fake, struct job, fake);
+
+	while (wakes(self()->pool) == job->wakes)
+		sched_yield();
+	run_job(fake);
+}
+
+static void run_pair(struct fake_task *fake)
+{
+	struct pair *pair = weir_container_of(fake, struct pair, fake);
+	struct weir__worker *worker = self();
+
+	await_workers(worker->pool);
+	pair->worker = worker->index;
+	pair->prepare(worker);
+	pair->first.wakes = wakes(worker->pool);
+	fake_submit(fake->executor, &pair->first.fake);
+	fake_submit(fake->executor, &pair->second.fake);
+	pair->queued = worker->ring.tail - worker->ring.head;
+	if (pair->waits)
+		await(&pair->second.ran);
+	set(&pair->ran);
+}
+
+static void pair_run(struct pair *pair, struct weir_threads *threads)
+{
+	pair->fake.run = run_pair;
+	pair->first.other = &pair->second;
+	pair->second.other = &pair->first;
+	fake_submit(weir_threads_executor(threads), &pair->fake);
+	await(&pair->ran);
+	await(&pair->first.ran);
+	await(&pair->second.ran);
+	assert_int_equal(pair->first.fake.runs, 1);
+	assert_int_equal(pair->second.fake.runs, 1);
+	assert_int_equal(weir_threads_free(threads), 0);
+	assert_int_equal(memory.blocks, 0);
+}
+
+static void share(struct weir__worker *worker)
+{
+	worker->shares = true;
+}
+
+static void a_second_task_goes_to_who_searches(void **state)
+{
+	struct pair pair = {
+		.prepare = share,
+		.waits = true,
+		.first.fake.run = run_job,
+		.second.fake.run = run_job,
+	};
+
+	pair_run(&pair, make(2, HOUR_NS, WEIR_FOREVER));
+	assert_int_equal(pair.queued, 1);
+	assert_int_equal(pair.first.worker, pair.worker);
+	assert_int_not_equal(pair.second.worker, pair.worker);
+}
+
+static void nothing_is_given_away_where_nobody_searches(void **state)
+{
+	struct pair pair = {
+		.prepare = share,
+		.first.fake.run = run_job,
+		.second.fake.run = run_job,
+	};
+
+	pair_run(&pair, make(1, HOUR_NS, WEIR_FOREVER));
+	assert_int_equal(pair.queued, 2);
+}
+
+static void short_slices(struct weir__worker *worker)
+{
+	worker->shares = false;
+}
+
+static void a_worker_with_short_slices_keeps_its_tasks(void **state)
+{
+	struct pair pair = {
+		.prepare = short_slices,
+		.first.fake.run = run_job,
+		.second.fake.run = run_job,
+	};
+
+	pair_run(&pair, make(2, HOUR_NS, WEIR_FOREVER));
+	assert_int_equal(pair.queued, 2);
+	assert_int_equal(pair.first.worker, pair.worker);
+	assert_int_equal(pair.second.worker, pair.worker);
+}
+
+/* The next look at the clock comes after this slice, and finds it long. */
+static void long_slices(struct weir__worker *worker)
+{
+	worker->look_at = worker->check_at = 0;
+	worker->slice_ns = UINT64_MAX / 8;
+}
+
+static void half_of_the_queue_is_given_away_after_a_long_slice(void **state)
+{
+	struct pair pair = {
+		.prepare = long_slices,
+		.first.fake.run = run_beside,
+		.second.fake.run = run_beside,
+	};
+
+	pair_run(&pair, make(2, HOUR_NS, WEIR_FOREVER));
+	assert_int_equal(pair.queued, 2);
+	assert_int_not_equal(pair.first.worker, pair.worker);
+	assert_int_equal(pair.second.worker, pair.worker);
+}
+
+/*
+ * The other worker sleeps, and need not be woken to watch; for two hours tasks
+ * have waited.
+ */
+static void crowded(struct weir__worker *worker)
+{
+	struct weir__park *park = &worker->pool->park;
+
+	while (!weir__park_idle(park))
+		sched_yield();
+	ck_pr_store_32(&park->watched, 1);
+	long_slices(worker);
+	worker->calm_ns -= 2 * HOUR_NS;
+}
+
+static void a_worker_is_woken_when_tasks_wait_behind_long_slices(void **state)
+{
+	struct pair pair = {
+		.prepare = crowded,
+		.first.fake.run = run_until_woken,
+		.second.fake.run = run_job,
+	};
+
+	pair_run(&pair, make(2, WEIR_NO_SPIN, HOUR_NS));
+	assert_int_equal(pair.queued, 2);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_second_task_goes_to_who_searches),
+		cmocka_unit_test(nothing_is_given_away_where_nobody_searches),
+		cmocka_unit_test(a_worker_with_short_slices_keeps_its_tasks),
+		cmocka_unit_test(
+			half_of_the_queue_is_given_away_after_a_long_slice),
+		cmocka_unit_test(
+			a_worker_is_woken_when_tasks_wait_behind_long_slices),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
