@@ -51,13 +51,13 @@ int weir_actor_start(struct weir_actor *actor)
 	rc = weir__registry_add(executor, &actor->task, &actor->index);
 	if (rc < 0)
 		return rc;
-	actor->flags |= WEIR__ACTOR_REGISTERED;
+	weir__actor_set(actor, WEIR__ACTOR_REGISTERED);
 	weir__set_state(actor, WEIR__STATE_RUNNING);
 	rc = executor->ops->submit(executor, &actor->task);
 	if (rc == 0)
 		return 0;
 	weir__set_state(actor, WEIR__STATE_NEW);
-	actor->flags &= (uint8_t)~WEIR__ACTOR_REGISTERED;
+	weir__actor_clear(actor, WEIR__ACTOR_REGISTERED);
 	weir__registry_remove(executor, actor->index);
 	weir__registry_done(executor);
 	return rc;

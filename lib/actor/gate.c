@@ -90,7 +90,7 @@
 #define CLOCK_NS 20u /* of a timed run: reading the clock */
 #define RUN_LOG2_MAX 8u
 #define RUN_MAX (1u << RUN_LOG2_MAX) /* most turns of a run */
-#define TIMED_RUNS 61u /* one in so many, when runs may be that long */
+#define RUN_LOG2_MASK (UINT16_MAX & ~(WEIR__ACTOR_RUN - 1u))
 #define LOOK_AGAIN UINT32_MAX
 
 /*
@@ -112,6 +112,16 @@ struct slice {
 	bool portless; /* no port takes part */
 	bool partial;  /* an in-port has less than a burst, its last tokens */
 };
+
+static inline uint32_t at_most(uint32_t n, uint32_t most)
+{
+	return n < most ? n : most;
+}
+
+static inline uint32_t run_log2(const struct weir_actor *actor)
+{
+	return actor->flags / WEIR__ACTOR_RUN;
+}
 
 static bool ready(uint32_t gate)
 {
@@ -225,12 +235,10 @@ void weir__actor_resume(struct weir_actor *actor, uint32_t bit)
 	gate_update(actor, bit, 0, 0);
 }
 
-/* No order needed: only the owner's own loop looks for the bit. */
 void weir__actor_break(struct weir_actor *actor)
 {
-	actor->flags &= (uint8_t)~WEIR__ACTOR_STAGE;
-	if (weir__state(actor) != WEIR__STATE_NEW)
-		ck_pr_or_32(&actor->gate, WEIR__GATE_BREAK);
+	weir__actor_clear(actor, WEIR__ACTOR_STAGE);
+	weir__actor_set(actor, WEIR__ACTOR_BREAK);
 }
 
 void weir__actor_end(struct weir_actor *actor, struct weir_error *error,
@@ -241,9 +249,9 @@ void weir__actor_end(struct weir_actor *actor, struct weir_error *error,
 		return;
 	}
 	actor->error = error;
-	actor->flags |= WEIR__ACTOR_ENDING;
+	weir__actor_set(actor, WEIR__ACTOR_ENDING);
 	if (failed)
-		actor->flags |= WEIR__ACTOR_FAILED;
+		weir__actor_set(actor, WEIR__ACTOR_FAILED);
 	weir__actor_break(actor);
 }
 
@@ -279,8 +287,7 @@ static void handle_signals(struct weir_actor *actor)
 	uint8_t signals;
 
 	ck_pr_and_32(&actor->gate,
-		     ~(uint32_t)(WEIR__GATE_SIGNALLED | WEIR__GATE_BREAK |
-				 WEIR__GATE_PORTLESS));
+		     ~(uint32_t)(WEIR__GATE_SIGNALLED | WEIR__GATE_PORTLESS));
 	/* acquire: the payload of every signal whose swap we have just cleared;
 	 * pairs with the release in gate_update() */
 	ck_pr_fence_atomic();
@@ -453,7 +460,7 @@ static inline bool publish(struct weir_actor *actor)
 		if (WEIR_LIKELY(weir__link_publish(port, &peer))) {
 			if (!peer)
 				continue;
-			actor->flags |= WEIR__ACTOR_OWES;
+			weir__actor_set(actor, WEIR__ACTOR_OWES);
 			weir__port_unblock(peer);
 			continue;
 		}
@@ -520,7 +527,7 @@ static inline void settle(struct weir_actor *actor, int32_t *count)
 	 * (partner: the fence of the peer that publishes) */
 	weir__fence_full();
 	if (owes)
-		actor->flags &= (uint8_t)~WEIR__ACTOR_OWES;
+		weir__actor_clear(actor, WEIR__ACTOR_OWES);
 	if (dirty || owes)
 		wake_peers(actor, owes);
 	if (armed)
@@ -539,7 +546,8 @@ static void learn(struct weir_actor *actor, uint32_t turns, uint64_t ns)
 	uint64_t net_ns = ns > CLOCK_NS ? ns - CLOCK_NS : 1;
 	uint32_t fit = log2_floor(turns * publish_ns / net_ns);
 
-	actor->run_log2 = (uint8_t)(fit < RUN_LOG2_MAX ? fit : RUN_LOG2_MAX);
+	weir__actor_clear(actor, RUN_LOG2_MASK);
+	weir__actor_set(actor, at_most(fit, RUN_LOG2_MAX) * WEIR__ACTOR_RUN);
 }
 
 /* Rests of streams that a run has just been given: was anything taken? */
@@ -555,22 +563,16 @@ static void after_partial(struct slice *slice)
 
 /*
  * Whether to time a run of several turns: always, until it is known that as
- * many as may be fit; then now and then. A prime, or of 2, 4, 8 actors that
- * take turns always the same one would be timed.
+ * many as may be fit; then now and then, and when the executor says so.
  */
 static inline bool time_run(const struct weir_actor *actor)
 {
-	if (actor->run_log2 < RUN_LOG2_MAX)
+	if (run_log2(actor) < RUN_LOG2_MAX)
 		return true;
-	if (WEIR_LIKELY(++weir__thread.runs < TIMED_RUNS))
+	if (WEIR_LIKELY(++weir__thread.runs < WEIR__TIMED_RUNS))
 		return false;
 	weir__thread.runs = 0;
 	return true;
-}
-
-static inline uint32_t at_most(uint32_t n, uint32_t most)
-{
-	return n < most ? n : most;
 }
 
 /* At most `n` turns, in a bare loop. Returns how many. */
@@ -581,7 +583,7 @@ static uint32_t run(struct slice *slice, uint32_t n)
 	uint32_t done, certain = n;
 	bool clock;
 
-	n = at_most(n, 1u << actor->run_log2);
+	n = at_most(n, 1u << run_log2(actor));
 	n = at_most(n, slice->budget);
 	clock = slice->clock || ((slice->has_run || n > 1) && time_run(actor));
 	if (clock)
@@ -639,8 +641,8 @@ static uint32_t next_run(struct slice *slice)
 	uint32_t n;
 
 	do {
-		if (ck_pr_load_32(&actor->gate) &
-		    (WEIR__GATE_SIGNALLED | WEIR__GATE_BREAK))
+		weir__actor_clear(actor, WEIR__ACTOR_BREAK);
+		if (ck_pr_load_32(&actor->gate) & WEIR__GATE_SIGNALLED)
 			handle_signals(actor);
 		if (WEIR_UNLIKELY(actor->flags & WEIR__ACTOR_ENDING))
 			return 0;
@@ -674,13 +676,6 @@ static bool runs(struct slice *slice, int32_t *count)
 	return (actor->flags & WEIR__ACTOR_ENDING) != 0;
 }
 
-/* Something has happened to the actor that a slice has to look at. */
-static inline bool special(const struct weir_actor *actor)
-{
-	return ck_pr_load_32(&actor->gate) &
-	       (WEIR__GATE_SIGNALLED | WEIR__GATE_BREAK);
-}
-
 /*
  * Finds out whether the actor is a stage: it has one in-port, one out-port, or
  * both, in this order, with one link each and nothing special about them. What
@@ -689,8 +684,9 @@ static inline bool special(const struct weir_actor *actor)
 static void find_stage(struct weir_actor *actor)
 {
 	struct weir_port *port = actor->ports;
-	uint8_t stage = 0;
+	uint32_t stage = 0;
 
+	weir__actor_clear(actor, WEIR__ACTOR_BREAK);
 	if (port && port->kind == WEIR__PORT_IN) {
 		stage |= WEIR__ACTOR_TAKES;
 		port = port->next;
@@ -704,7 +700,7 @@ static void find_stage(struct weir_actor *actor)
 	for (port = actor->ports; port; port = port->next)
 		if (weir__port_off(port) || !(port->flags & WEIR__PORT_LINK))
 			return;
-	actor->flags |= stage;
+	weir__actor_set(actor, stage);
 }
 
 /* What the short slice has done. */
@@ -755,14 +751,14 @@ static __attribute__((noinline)) bool run_slice(struct weir_actor *actor,
 static inline bool run_actor(struct weir_actor *actor)
 {
 	uint32_t n = actor->executor->options.budget_turns;
-	uint8_t flags = actor->flags;
+	uint32_t flags = actor->flags;
 	struct weir_port *port = actor->ports;
 	struct weir_in *in = NULL;
 	struct weir_out *out = NULL;
 
 	if (!(flags & WEIR__ACTOR_STAGE) ||
 	    (ck_pr_load_32(&actor->gate) &
-	     (WEIR__GATE_SIGNALLED | WEIR__GATE_BREAK | GATE_SUSPENSIONS)))
+	     (WEIR__GATE_SIGNALLED | GATE_SUSPENSIONS)))
 		return run_slice(actor, 0);
 	if (flags & WEIR__ACTOR_TAKES) {
 		in = (struct weir_in *)port;
@@ -785,8 +781,10 @@ static inline bool run_actor(struct weir_actor *actor)
 	(void)actor->turns(actor, n);
 	/* release: as in publish() */
 	ck_pr_fence_release();
-	actor->flags |= WEIR__ACTOR_OWES;
-	if (special(actor) || (in && weir__in_overtaken(in)))
+	weir__actor_set(actor, WEIR__ACTOR_OWES);
+	if (weir__actor_broken(actor) ||
+	    (ck_pr_load_32(&actor->gate) & WEIR__GATE_SIGNALLED) ||
+	    (in && weir__in_overtaken(in)))
 		return run_slice(actor, HAS_RUN);
 	if (in && weir__in_publish(in) && in->lane.out)
 		weir__port_unblock(&in->lane.out->port);

@@ -18,7 +18,7 @@
 /* Bits of the gate; above them the signed count of blocked ports. */
 enum {
 	WEIR__GATE_SCHEDULED = 1u << 0,
-	/* WEIR__GATE_SIGNALLED = 1u << 1, WEIR__GATE_BREAK = 1u << 2 */
+	/* WEIR__GATE_SIGNALLED = 1u << 1 */
 	WEIR__GATE_SUSPENDED = 1u << 3,	       /* by weir_actor_suspend() */
 	WEIR__GATE_SUSPENDED_PARENT = 1u << 4, /* by a supervisor */
 	WEIR__GATE_PORTLESS = 1u << 5,	       /* no port takes part */
@@ -48,15 +48,28 @@ enum {
 
 /* actor->flags, the owner's. */
 enum {
-	WEIR__ACTOR_ENDING = 1u << 0,	  /* this slice is the last */
-	WEIR__ACTOR_FAILED = 1u << 1,	  /* and that is a failure */
-	WEIR__ACTOR_REGISTERED = 1u << 2, /* in its executor's registry */
-	WEIR__ACTOR_OWES = 1u << 3,	  /* published to links, not fenced */
+	/* WEIR__ACTOR_BREAK = 1u << 0: the run of turns is over */
+	WEIR__ACTOR_ENDING = 1u << 1,	  /* this slice is the last */
+	WEIR__ACTOR_FAILED = 1u << 2,	  /* and that is a failure */
+	WEIR__ACTOR_REGISTERED = 1u << 3, /* in its executor's registry */
+	WEIR__ACTOR_OWES = 1u << 4,	  /* published to links, not fenced */
 	/* A stage, see find_stage(): with an in-port, with an out-port. */
-	WEIR__ACTOR_TAKES = 1u << 4,
-	WEIR__ACTOR_PUTS = 1u << 5,
+	WEIR__ACTOR_TAKES = 1u << 5,
+	WEIR__ACTOR_PUTS = 1u << 6,
+	WEIR__ACTOR_STAGE = WEIR__ACTOR_TAKES | WEIR__ACTOR_PUTS,
+	/* The rest is a number: runs of 2^number turns fit into publish_ns. */
+	WEIR__ACTOR_RUN = 1u << 8,
 };
-#define WEIR__ACTOR_STAGE (WEIR__ACTOR_TAKES | WEIR__ACTOR_PUTS)
+
+static inline void weir__actor_set(struct weir_actor *actor, uint32_t flags)
+{
+	actor->flags = (uint16_t)(actor->flags | flags);
+}
+
+static inline void weir__actor_clear(struct weir_actor *actor, uint32_t flags)
+{
+	actor->flags = (uint16_t)(actor->flags & ~flags);
+}
 
 /* Atomic: others ask whether the actor is new. No order: they set it up. */
 static inline uint8_t weir__state(const struct weir_actor *actor)

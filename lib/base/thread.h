@@ -21,12 +21,18 @@ struct weir__costs {
 	uint64_t locks;	       /* a struct weir__lock was taken */
 };
 
+/*
+ * One in so many runs is timed when its actor's may have the most turns. A prime,
+ * or of 2, 4, 8 actors that take turns always the same one would be.
+ */
+#define WEIR__TIMED_RUNS 251u
+
 struct weir__thread {
 	/* The actor whose slice runs here, or NULL. */
 	struct weir_actor *actor;
 	/* Tasks submitted inside a slice to an executor that runs at once. */
 	struct weir_task *pending_head, *pending_tail;
-	uint32_t runs; /* counted to time every 16th run */
+	uint32_t runs; /* since the last one that was timed */
 	bool running;  /* in weir_task_run() */
 	/* A thread of a pool: it may not wait. */
 	bool worker;

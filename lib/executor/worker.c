@@ -312,6 +312,9 @@ static void check(struct weir__worker *worker)
 	worker->check_at = ck_pr_load_64(&worker->slices) +
 			   worker->slices_between;
 	share(worker, now);
+	/* Somebody has become slow: time the next run. */
+	if (worker->shares)
+		weir__thread.runs = WEIR__TIMED_RUNS;
 	/* No fence: who is missed now is woken at the next check. */
 	if (overdue(worker, now))
 		weir__park_wake_one(&worker->pool->park);
