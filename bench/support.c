@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
 
 struct side {
@@ -81,6 +82,21 @@ void *bench_alloc(size_t size)
 void bench_free(void *memory)
 {
 	free(memory);
+}
+
+void *bench_map(size_t size)
+{
+	void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (memory == MAP_FAILED)
+		die("out of memory");
+	return memory;
+}
+
+void bench_unmap(void *memory, size_t size)
+{
+	munmap(memory, size);
 }
 
 unsigned bench_n_cpus(void)

@@ -33,6 +33,10 @@ void *bench_alloc(size_t size);
 void *bench_alloc_raw(size_t size);
 void bench_free(void *memory);
 
+/* Pages that nobody has touched; zero when read. */
+void *bench_map(size_t size);
+void bench_unmap(void *memory, size_t size);
+
 /* How many CPUs this process may use, and the n-th of them. */
 unsigned bench_n_cpus(void);
 int bench_cpu(unsigned n);

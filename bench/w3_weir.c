@@ -7,9 +7,10 @@
  *
  * fan-in: 8 producers linked to one merging in-port.
  *
- * create: an actor creates all others, a turn each: takes memory from a slab,
- * sets up actor and in-port, puts the token, starts it. They take the token,
- * finish, and are released; the slabs are freed after the clock has stopped.
+ * create: an actor creates all others, a turn each: in memory that is touched
+ * for the first time it sets up actor and in-port, puts the token, starts it.
+ * They take the token, finish, and are released; the memory is given back after
+ * the clock has stopped.
  */
 #include <errno.h>
 
@@ -18,7 +19,6 @@
 #include "who.h"
 
 #define N_PRODUCERS 8
-#define SLAB_SIZE 65536
 
 /* A player, a producer or the consumer. */
 struct stage {
@@ -253,14 +253,12 @@ struct child {
 	uintptr_t got;
 };
 
-#define N_PER_SLAB (SLAB_SIZE / sizeof(struct child))
-
 struct creator {
 	struct weir_actor actor;
 	struct weir_sema left; /* a permit for each that is to be created */
 	struct pool *pool;
 	uint64_t next, items;
-	struct child **slabs;
+	struct child *children;
 	_Alignas(BENCH_CACHELINE) uint64_t n_released;
 };
 
@@ -288,23 +286,15 @@ static const struct weir_actor_ops child_ops = {
 	.released = child_released,
 };
 
-static inline struct child *child_of(struct creator *creator, uint64_t i)
-{
-	return &creator->slabs[i / N_PER_SLAB][i % N_PER_SLAB];
-}
-
 static inline int create(struct weir_actor *actor)
 {
 	struct creator *creator =
 		weir_container_of(actor, struct creator, actor);
 	uint64_t i = creator->next++;
-	struct child *child;
+	struct child *child = &creator->children[i];
 	int rc;
 
 	(void)weir_sema_acquire(&creator->left, 1);
-	if (i % N_PER_SLAB == 0)
-		creator->slabs[i / N_PER_SLAB] = bench_alloc_raw(SLAB_SIZE);
-	child = child_of(creator, i);
 	child->creator = creator;
 	rc = weir_actor_init(&child->actor, &child_ops,
 			     creator->pool->executor);
@@ -326,28 +316,24 @@ static const struct weir_actor_ops creator_ops = {
 static int make_creator(struct creator *creator, struct pool *pool,
 			uint64_t items)
 {
-	uint64_t n_slabs = (items + N_PER_SLAB - 1) / N_PER_SLAB;
 	int rc = weir_actor_init(&creator->actor, &creator_ops, pool->executor);
 
 	creator->pool = pool;
 	creator->items = items;
-	creator->slabs = bench_alloc(n_slabs * sizeof(*creator->slabs));
+	creator->children = bench_map(items * sizeof(struct child));
 	if (rc == 0)
 		rc = weir_sema_init(&creator->left, &creator->actor,
 				    (int64_t)items);
 	return rc;
 }
 
-/* Takes the results out of the children and frees them. */
-static void collect(struct creator *creator, struct bench_result *result)
+/* Takes the results out of the children. */
+static void collect(const struct creator *creator, struct bench_result *result)
 {
 	for (uint64_t i = 0; i < creator->next; i++) {
-		result->sum += child_of(creator, i)->got;
+		result->sum += creator->children[i].got;
 		result->count++;
 	}
-	for (uint64_t i = 0; i < creator->next; i += N_PER_SLAB)
-		bench_free(creator->slabs[i / N_PER_SLAB]);
-	bench_free(creator->slabs);
 }
 
 int w3_create(const struct bench_cell *cell, uint64_t items,
@@ -372,6 +358,7 @@ int w3_create(const struct bench_cell *cell, uint64_t items,
 			(pool->n_bytes - n_bytes) / items;
 	rc = pool_close(pool);
 	collect(creator, result);
+	bench_unmap(creator->children, items * sizeof(struct child));
 	bench_free(pool);
 	bench_free(creator);
 	return rc;
