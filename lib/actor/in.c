@@ -520,11 +520,14 @@ static void drain_all(struct weir_in *in)
 static void in_close(struct weir_port *port, struct weir_error *error)
 {
 	struct weir_in *in = (struct weir_in *)port;
+	uint32_t *tail = weir__lane_tail(&in->lane);
 	struct weir__merge_lane *lane;
 
 	(void)error;
+	/* No swap: a reservation that comes between is undone, but its token
+	 * is found by its mark, at the latest by in_fini(). */
 	if (!(in->lane_flags & WEIR__IN_LINKED))
-		ck_pr_or_32(weir__lane_tail(&in->lane), 1);
+		ck_pr_store_32(tail, ck_pr_load_32(tail) | 1);
 	cancel_lane(&in->lane);
 	for (lane = in->merge ? in->merge->lanes : NULL; lane;
 	     lane = lane->next)

@@ -67,8 +67,6 @@ static void every_fence_is_needed(void **state)
 		{"in.c", "switch_lane", "ck_pr_fence_release", 0,
 		 "the slots of the old lane are only read, and the look's "
 		 "acquire orders that as well"},
-		{"in.c", "in_close", "ck_pr_or_32", 0,
-		 "a reservation that it undoes is found by its mark"},
 	};
 	struct explorer_weaken_result result;
 
