@@ -82,8 +82,8 @@ WEIR_API int weir_in_merge(struct weir_in *in, enum weir_merge rule);
  * Queues a token from anywhere. 0: taken. -EAGAIN: full. -EPIPE: ended or
  * stopped. -EISCONN: its tokens come over a link. On an error the item stays
  * the caller's. Any thread that holds a reference of the actor, any number at
- * once; before start, by its owner, also as the first tokens of a link yet to
- * be made. Lock-free.
+ * once; before start, by its owner alone, also as the first tokens of a link
+ * yet to be made. Lock-free.
  */
 WEIR_API WEIR_MUST_CHECK int weir_in_put(struct weir_in *in, void *item);
 

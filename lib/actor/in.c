@@ -145,6 +145,26 @@ static int64_t reserve(struct weir_in *in)
 	return word >> 1;
 }
 
+/*
+ * Before the start nobody else puts or looks: no slot is reserved and nobody is
+ * woken. The submission of the first slice publishes it.
+ */
+static int put_first(struct weir_in *in, void *item)
+{
+	uint32_t *tail = weir__lane_tail(&in->lane);
+	uint32_t word = ck_pr_load_32(tail), index = word >> 1;
+
+	if (word & 1)
+		return -EPIPE;
+	if (index == in->mask + 1)
+		return -EAGAIN;
+	weir__lane_slots(&in->lane)[index].item = item;
+	ck_pr_store_32(&filled(in)[index], index + 1);
+	ck_pr_store_32(tail, word + 2);
+	in->lane_flags |= WEIR__IN_PUT_TO;
+	return 0;
+}
+
 int weir_in_put(struct weir_in *in, void *item)
 {
 	int rc = check_put(in);
@@ -153,6 +173,8 @@ int weir_in_put(struct weir_in *in, void *item)
 
 	if (rc < 0)
 		return rc;
+	if (weir__state(in->port.actor) == WEIR__STATE_NEW)
+		return put_first(in, item);
 	slot = reserve(in);
 	if (slot < 0)
 		return (int)slot;
@@ -163,8 +185,6 @@ int weir_in_put(struct weir_in *in, void *item)
 	ck_pr_fence_release();
 	ck_pr_store_32(&filled(in)[index & in->mask],
 		       (index + 1) & WEIR__INDEX_MASK);
-	if (weir__state(in->port.actor) == WEIR__STATE_NEW)
-		in->lane_flags |= WEIR__IN_PUT_TO;
 	/* store -> load, rule 2; pairs with the fence of the arming */
 	weir__fence_full();
 	weir__port_unblock(&in->port);
