@@ -267,7 +267,7 @@ static inline int take_one(struct weir_actor *actor)
 	struct child *child = weir_container_of(actor, struct child, actor);
 
 	child->got = (uintptr_t)weir_in_take(&child->in);
-	return weir_actor_finish(actor);
+	return WEIR_FINISH;
 }
 WEIR_TURN(take_one)
 
