@@ -9,8 +9,8 @@
  *
  * create: an actor creates all others, a turn each: in memory that is touched
  * for the first time it sets up actor and in-port, puts the token, starts it.
- * They take the token, finish, and are released; the memory is given back after
- * the clock has stopped.
+ * They take the token, finish, and are released. The clock stops when a drain
+ * tells that all are; the memory is given back after that.
  */
 #include <errno.h>
 
@@ -249,7 +249,6 @@ int w3_fan_in(const struct bench_cell *cell, uint64_t items,
 struct child {
 	struct weir_actor actor;
 	struct weir_in in;
-	struct creator *creator;
 	uintptr_t got;
 };
 
@@ -259,7 +258,7 @@ struct creator {
 	struct pool *pool;
 	uint64_t next, items;
 	struct child *children;
-	_Alignas(BENCH_CACHELINE) uint64_t n_released;
+	struct weir_drain drain; /* when all are created: waits for the rest */
 };
 
 static inline int take_one(struct weir_actor *actor)
@@ -271,19 +270,9 @@ static inline int take_one(struct weir_actor *actor)
 }
 WEIR_TURN(take_one)
 
-static void child_released(struct weir_actor *actor)
-{
-	struct child *child = weir_container_of(actor, struct child, actor);
-	struct creator *creator = child->creator;
-
-	if (ck_pr_faa_64(&creator->n_released, 1) + 1 == creator->items)
-		pool_finished(creator->pool);
-}
-
 static const struct weir_actor_ops child_ops = {
 	.name = "child",
 	.turns = take_one_n,
-	.released = child_released,
 };
 
 static inline int create(struct weir_actor *actor)
@@ -295,7 +284,6 @@ static inline int create(struct weir_actor *actor)
 	int rc;
 
 	(void)weir_sema_acquire(&creator->left, 1);
-	child->creator = creator;
 	rc = weir_actor_init(&child->actor, &child_ops,
 			     creator->pool->executor);
 	if (rc == 0)
@@ -304,9 +292,20 @@ static inline int create(struct weir_actor *actor)
 		rc = weir_in_put(&child->in, (void *)(uintptr_t)i);
 	if (rc == 0)
 		rc = weir_actor_start(&child->actor);
+	if (rc == 0 && creator->next == creator->items)
+		rc = weir_executor_drain(creator->pool->executor,
+					 &creator->drain, WEIR_FOREVER);
 	return rc;
 }
 WEIR_TURN(create)
+
+static void all_released(struct weir_drain *drain)
+{
+	struct creator *creator =
+		weir_container_of(drain, struct creator, drain);
+
+	pool_finished(creator->pool);
+}
 
 static const struct weir_actor_ops creator_ops = {
 	.name = "creator",
@@ -320,6 +319,7 @@ static int make_creator(struct creator *creator, struct pool *pool,
 
 	creator->pool = pool;
 	creator->items = items;
+	creator->drain.done = all_released;
 	creator->children = bench_map(items * sizeof(struct child));
 	if (rc == 0)
 		rc = weir_sema_init(&creator->left, &creator->actor,
