@@ -14,6 +14,7 @@
 struct weir_actor;
 struct weir_executor;
 struct weir_task;
+struct weir__share;
 
 /* What an executor's thread has done that costs more than a token may. */
 struct weir__costs {
@@ -40,6 +41,8 @@ struct weir__thread {
 	bool may_block;
 	/* The worker, pool or loop that runs here, for its executor only. */
 	void *worker_state;
+	/* Of a thread that is an executor's own: its share of the registry. */
+	struct weir__share *share;
 	/* The loop or simulator that this thread owns (the last one made). */
 	struct weir_executor *owned;
 	/* Where this thread counts; NULL: nobody wants to know. */

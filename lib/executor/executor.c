@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What all executors share: options, the registry of living actors, drain and
- * abort. A drain is in the registry's list from the call until somebody takes
- * it out under the lock; who takes it out completes it. One with a deadline is
- * completed by who gets hold of its timer: the last actor if it can cancel
- * the timer, else the timer.
+ * What all executors share: options, drain and abort. A drain is in the
+ * registry's list from the call until somebody takes it out under the lock; who
+ * takes it out completes it. One with a deadline is completed by who gets hold
+ * of its timer: the last actor if it can cancel the timer, else the timer.
  */
 #include <weir/executor.h>
 
-#include <assert.h>
 #include <errno.h>
 #include <string.h>
 
@@ -16,9 +14,6 @@
 
 #include "base/memory.h"
 #include "executor/registry.h"
-
-#define TASKS_FIRST 64u
-#define BROADCAST 32u /* actors signalled between two locks */
 
 static bool pair(bool first, bool second)
 {
@@ -55,24 +50,11 @@ int weir_executor_init(struct weir_executor *executor,
 	if (made.options.budget_turns > WEIR_BUDGET_MAX ||
 	    !made.options.allocator->alloc || !made.options.allocator->free)
 		return -EINVAL;
-	made.registry = weir__alloc_lines(made.options.allocator,
-					  sizeof(*made.registry));
+	made.registry = weir__registry_new(made.options.allocator);
 	if (!made.registry)
 		return -ENOMEM;
 	*executor = made;
 	return 0;
-}
-
-static void registry_free(struct weir_executor *executor)
-{
-	struct weir__registry *registry = executor->registry;
-	const struct weir_allocator *allocator = executor->options.allocator;
-
-	weir__free(allocator, registry->tasks,
-		   registry->capacity * sizeof(*registry->tasks));
-	weir__free(allocator, registry->free,
-		   registry->capacity * sizeof(*registry->free));
-	weir__free_lines(allocator, registry, sizeof(*registry));
 }
 
 int weir_executor_fini(struct weir_executor *executor)
@@ -81,7 +63,7 @@ int weir_executor_fini(struct weir_executor *executor)
 		return -EINVAL;
 	if (weir_executor_alive(executor))
 		return -EBUSY;
-	registry_free(executor);
+	weir__registry_free(executor->options.allocator, executor->registry);
 	executor->registry = NULL;
 	return 0;
 }
@@ -97,7 +79,7 @@ size_t weir_executor_alive(struct weir_executor *executor)
 	size_t alive;
 
 	weir__lock(&registry->lock);
-	alive = registry->alive;
+	alive = weir__registry_alive(registry);
 	weir__unlock(&registry->lock);
 	return alive;
 }
@@ -117,85 +99,6 @@ bool weir_timer_cancel(struct weir_executor *executor, struct weir_timer *timer)
 	if (!executor || !timer || !executor->ops->timer_cancel)
 		return false;
 	return executor->ops->timer_cancel(executor, timer);
-}
-
-/* Under the lock: both arrays twice as large, or nothing has changed. */
-static int grow(struct weir_executor *executor)
-{
-	struct weir__registry *registry = executor->registry;
-	const struct weir_allocator *allocator = executor->options.allocator;
-	uint32_t old = registry->capacity;
-	uint32_t capacity = old ? old * 2 : TASKS_FIRST;
-	struct weir_task **tasks;
-	uint32_t *free;
-
-	if (capacity < old)
-		return -ENOMEM;
-	tasks = weir__alloc(allocator, capacity * sizeof(*tasks));
-	if (!tasks)
-		return -ENOMEM;
-	free = weir__alloc(allocator, capacity * sizeof(*free));
-	if (!free) {
-		weir__free(allocator, tasks, capacity * sizeof(*tasks));
-		return -ENOMEM;
-	}
-	if (old) {
-		memcpy(tasks, registry->tasks, old * sizeof(*tasks));
-		memcpy(free, registry->free, old * sizeof(*free));
-	}
-	weir__free(allocator, registry->tasks, old * sizeof(*tasks));
-	weir__free(allocator, registry->free, old * sizeof(*free));
-	registry->tasks = tasks;
-	registry->free = free;
-	registry->capacity = capacity;
-	return 0;
-}
-
-static int add_locked(struct weir_executor *executor, struct weir_task *task,
-		      uint32_t *index)
-{
-	struct weir__registry *registry = executor->registry;
-	int rc;
-
-	if (registry->phase != WEIR__RUNNING)
-		return -ESHUTDOWN;
-	if (registry->n_free) {
-		*index = registry->free[--registry->n_free];
-	} else {
-		if (registry->n_tasks == registry->capacity) {
-			rc = grow(executor);
-			if (rc < 0)
-				return rc;
-		}
-		*index = registry->n_tasks++;
-	}
-	registry->tasks[*index] = task;
-	registry->alive++;
-	return 0;
-}
-
-int weir__registry_add(struct weir_executor *executor, struct weir_task *task,
-		       uint32_t *index)
-{
-	struct weir__registry *registry = executor->registry;
-	int rc;
-
-	weir__lock(&registry->lock);
-	rc = add_locked(executor, task, index);
-	weir__unlock(&registry->lock);
-	return rc;
-}
-
-void weir__registry_remove(struct weir_executor *executor, uint32_t index)
-{
-	struct weir__registry *registry = executor->registry;
-
-	weir__lock(&registry->lock);
-	assert(index < registry->n_tasks && registry->tasks[index]);
-	assert(registry->n_free < registry->capacity);
-	registry->tasks[index] = NULL;
-	registry->free[registry->n_free++] = index;
-	weir__unlock(&registry->lock);
 }
 
 void weir__registry_dropped(struct weir_executor *executor, uint64_t n_items)
@@ -242,20 +145,31 @@ static void complete_all(struct weir_drain *drain, uint64_t dropped)
 	}
 }
 
-void weir__registry_done(struct weir_executor *executor)
+/* `n` who are not counted in a share; completes drains if they were the last. */
+static __attribute__((noinline)) void done_locked(
+	struct weir_executor *executor, size_t n)
 {
 	struct weir__registry *registry = executor->registry;
 	struct weir_drain *completed = NULL;
 	uint64_t dropped;
 
 	weir__lock(&registry->lock);
-	assert(registry->alive > 0);
-	registry->alive--;
-	if (!registry->alive)
+	registry->alive -= n;
+	if (!weir__registry_alive(registry))
 		completed = take_completed(executor);
 	dropped = ck_pr_load_64(&registry->dropped);
 	weir__unlock(&registry->lock);
 	complete_all(completed, dropped);
+}
+
+void weir__registry_done(struct weir_executor *executor)
+{
+	struct weir__share *share = weir__share_of(executor->registry);
+
+	if (WEIR_UNLIKELY(!share))
+		done_locked(executor, 1);
+	else if (WEIR_UNLIKELY(!weir__share_done(share)))
+		done_locked(executor, 0);
 }
 
 static void deadline(struct weir_timer *timer)
@@ -271,35 +185,19 @@ static void deadline(struct weir_timer *timer)
 	for (link = &registry->drains; *link != drain;)
 		link = &(*link)->next;
 	*link = drain->next;
-	alive = registry->alive;
+	alive = weir__registry_alive(registry);
 	dropped = ck_pr_load_64(&registry->dropped);
 	weir__unlock(&registry->lock);
 	complete(drain, alive, dropped);
 }
 
-/* Up to BROADCAST referenced tasks from *index on. */
-static uint32_t collect(struct weir__registry *registry, uint32_t *index,
-			struct weir_task **tasks)
-{
-	uint32_t n = 0;
-
-	weir__lock(&registry->lock);
-	for (; *index < registry->n_tasks && n < BROADCAST; ++*index) {
-		struct weir_task *task = registry->tasks[*index];
-
-		if (task && weir__task_tryref(task))
-			tasks[n++] = task;
-	}
-	weir__unlock(&registry->lock);
-	return n;
-}
-
 static void broadcast(struct weir__registry *registry, enum weir__phase phase)
 {
-	struct weir_task *tasks[BROADCAST];
+	struct weir_task *tasks[WEIR__COLLECTED];
 	uint32_t index = 0, n, i;
 
-	while ((n = collect(registry, &index, tasks))) {
+	weir__registry_fence(registry);
+	while ((n = weir__registry_collect(registry, &index, tasks))) {
 		for (i = 0; i < n; i++) {
 			weir__task_end(tasks[i], phase);
 			weir__task_unref(tasks[i]);
@@ -333,7 +231,7 @@ static int end(struct weir_executor *executor, struct weir_drain *drain,
 	}
 	if (rc == 0) {
 		if (registry->phase < phase)
-			registry->phase = phase;
+			ck_pr_store_32(&registry->phase, phase);
 		drain->dropped_before = ck_pr_load_64(&registry->dropped);
 		drain->next = registry->drains;
 		registry->drains = drain;

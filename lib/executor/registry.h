@@ -3,6 +3,27 @@
  * Who is alive on an executor: needed to reach every actor when the executor
  * drains or aborts, and to say -EBUSY. Touched when an actor starts and when
  * it is released, never per turn.
+ *
+ * Every living actor has a slot. Threads that are the executor's own have a
+ * share each, from which they register and remove without a lock; all others
+ * do it under the lock.
+ *
+ *  1. A slot's index is spare (in `free` or in a share) or an actor's. The
+ *     slot is written by who registers or removes that actor, and read by
+ *     weir__registry_collect() alone, under the lock and not while running.
+ *  2. The phase is changed under the lock, followed by a full fence. A thread
+ *     with a share writes a slot or a count, passes a fence, and reads the
+ *     phase: so it reads the new phase, or whoever changed the phase sees what
+ *     it has written.
+ *  3. Registering: who reads "running" is found by any collect. Else the actor
+ *     is removed again.
+ *  4. Removing: who reads "running" is not found any more. Else a collect may
+ *     be under way and about to touch the actor: taking the lock once waits
+ *     for that.
+ *  5. Done: who reads "running" is seen by who begins a drain, and by those
+ *     who take the lock after that. Else it looks itself, under the lock,
+ *     whether it was the last. A thread with a share is joined before the
+ *     registry is freed, so it may do that after it has counted.
  */
 #ifndef WEIR_EXECUTOR_REGISTRY_H
 #define WEIR_EXECUTOR_REGISTRY_H
@@ -10,6 +31,13 @@
 #include <weir/executor.h>
 
 #include "base/lock.h"
+#include "base/memory.h"
+#include "base/thread.h"
+
+#ifndef WEIR__SPARES /* the explorer's are fewer */
+#define WEIR__SPARES 64u
+#endif
+#define WEIR__BLOCKS 26u
 
 /*
  * States, and who moves them: running -> draining -> aborting, also running
@@ -17,17 +45,56 @@
  */
 enum weir__phase { WEIR__RUNNING, WEIR__DRAINING, WEIR__ABORTING };
 
+/* One thread's; it alone writes it while it runs. */
+struct weir__share {
+	/* constant */
+	struct weir__registry *registry __attribute__((aligned(WEIR__LINE)));
+	struct weir__share *next;
+	/* atomic: read by others */
+	uint64_t started, done;
+	/* read by nobody else */
+	uint32_t n_spare;
+	uint32_t spare[WEIR__SPARES];
+};
+
 struct weir__registry {
-	struct weir__lock lock; /* over all but `dropped` */
-	enum weir__phase phase;
-	struct weir_task **tasks; /* NULL: free */
-	uint32_t n_tasks, capacity;
-	uint32_t *free; /* stack of free indices, n_free of them */
+	struct weir__lock lock; /* over what has no other comment */
+	uint32_t phase;		/* atomic; enum weir__phase */
+	/* constant: weir__membarrier() makes the fences of claim 2 */
+	bool remote;
+	struct weir__share *shares; /* constant while their threads run */
+	/*
+	 * The slots; atomic. Block i has 64 << i of them and never moves: a
+	 * thread with a share holds no lock when it uses one.
+	 */
+	struct weir_task **blocks[WEIR__BLOCKS];
+	uint32_t n_blocks;
+	uint32_t n_tasks; /* indices given out so far */
+	uint32_t *free;	  /* stack of spare indices, n_free of them */
 	uint32_t n_free;
-	size_t alive; /* added and not done */
+	size_t alive; /* those added less those done, without the shares' */
 	struct weir_drain *drains;
 	uint64_t dropped; /* atomic: items dropped undelivered */
 };
+
+/* The calling thread's share, or NULL. */
+static inline struct weir__share *weir__share_of(
+	const struct weir__registry *registry)
+{
+	struct weir__share *share = weir__thread.share;
+
+	return share && share->registry == registry ? share : NULL;
+}
+
+/* NULL: no memory. */
+struct weir__registry *weir__registry_new(
+	const struct weir_allocator *allocator);
+void weir__registry_free(const struct weir_allocator *allocator,
+			 struct weir__registry *registry);
+
+/* Before the share's thread runs, which sets weir__thread.share. */
+void weir__registry_share(struct weir__registry *registry,
+			  struct weir__share *share);
 
 /*
  * The task is alive from here on; its index in *index. -ESHUTDOWN: the
@@ -36,13 +103,28 @@ struct weir__registry {
 int weir__registry_add(struct weir_executor *executor, struct weir_task *task,
 		       uint32_t *index);
 
-/* No broadcast reaches the task any more. Before its memory goes. */
+/* No collect finds the task any more. Before its memory goes. */
 void weir__registry_remove(struct weir_executor *executor, uint32_t index);
+
+/* Counts it. False: not running, so it may have been the last. */
+bool weir__share_done(struct weir__share *share);
 
 /* It is released: may complete a drain. The executor may be gone after. */
 void weir__registry_done(struct weir_executor *executor);
 
 void weir__registry_dropped(struct weir_executor *executor, uint64_t n_items);
+
+/* Those added and not done. Under the lock. */
+size_t weir__registry_alive(const struct weir__registry *registry);
+
+/* Claim 2: after a change of the phase. */
+void weir__registry_fence(const struct weir__registry *registry);
+
+#define WEIR__COLLECTED 32u
+
+/* Up to WEIR__COLLECTED referenced tasks from *index on; returns how many. */
+uint32_t weir__registry_collect(struct weir__registry *registry,
+				uint32_t *index, struct weir_task **tasks);
 
 /*
  * What tasks are is the actor layer's business, which defines these four.

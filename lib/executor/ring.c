@@ -1,35 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "executor/ring.h"
 
-#include <errno.h>
-#include <linux/membarrier.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-
-#include "base/thread.h"
-
-static int membarrier(int command)
-{
-	int kept = errno;
-	long rc;
-
-	weir__thread_kernel_call();
-	rc = syscall(SYS_membarrier, command, 0, 0);
-	errno = kept;
-	return (int)rc;
-}
-
-bool weir__ring_remote(void)
-{
-	return membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) == 0;
-}
-
 /* The thief's side of claim 3. False: it cannot be had, so do not steal. */
 static bool fence(const struct weir__ring *ring)
 {
 	if (ring->remote)
-		return membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED) == 0;
-	/* After the compare-and-swap; pairs with weir__ring_claim_fence(). */
+		return weir__membarrier();
+	/* After the compare-and-swap; pairs with the light one in
+	 * weir__ring_pop(). */
 	ck_pr_fence_atomic_load();
 	return true;
 }

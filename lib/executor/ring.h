@@ -35,7 +35,7 @@
 
 #include <weir/executor.h>
 
-#include "base/fence.h"
+#include "base/membarrier.h"
 #include "base/memory.h"
 
 #ifndef WEIR__RING_SIZE /* the explorer's is smaller */
@@ -56,12 +56,6 @@ struct weir__ring {
 	bool remote;
 };
 
-/*
- * True: weir__ring_steal() can make other threads pass a fence, from now on,
- * in this process.
- */
-bool weir__ring_remote(void);
-
 /* By the owner. False: it is full. */
 static inline bool weir__ring_push(struct weir__ring *ring,
 				   struct weir_task *task)
@@ -81,15 +75,6 @@ static inline bool weir__ring_push(struct weir__ring *ring,
 	return true;
 }
 
-/* Between claiming and reading `robbed` (claim 3). */
-static inline void weir__ring_claim_fence(const struct weir__ring *ring)
-{
-	if (WEIR_LIKELY(ring->remote))
-		ck_pr_barrier();
-	else
-		weir__fence_full();
-}
-
 /* By the owner. NULL: it is empty. */
 static inline struct weir_task *weir__ring_pop(struct weir__ring *ring)
 {
@@ -101,7 +86,7 @@ static inline struct weir_task *weir__ring_pop(struct weir__ring *ring)
 
 		ck_pr_store_64(&ring->head, ++head);
 		/* pairs with the one in weir__ring_steal() (claim 3) */
-		weir__ring_claim_fence(ring);
+		weir__fence_light(ring->remote);
 		if (WEIR_UNLIKELY(ck_pr_load_32(&ring->robbed))) {
 			/* No fence: we wrote the task ourselves. */
 			task = ck_pr_fas_ptr(slot, NULL);

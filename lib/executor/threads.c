@@ -19,7 +19,6 @@
 
 #include "base/forkmark.h"
 #include "base/spawn.h"
-#include "executor/registry.h"
 #include "executor/worker.h"
 
 #define SPIN_NS (50 * 1000u)
@@ -73,7 +72,7 @@ static int spawn(struct weir__worker *worker)
 	/* The number has to be seen: the name is what is cut. */
 	(void)snprintf(name, sizeof(name), "%.*s%s", SHOWN - 1 - n, pool->name,
 		       number);
-	worker->ring.remote = weir__ring_remote();
+	worker->ring.remote = weir__membarrier_register();
 	weir__park_search(&pool->park);
 	rc = weir__spawn(&worker->thread, name, weir__worker_main, worker);
 	if (rc < 0)
@@ -367,6 +366,7 @@ static void init_workers(struct weir_threads *pool)
 		worker->executor.ops = &worker_ops;
 		worker->pool = pool;
 		worker->index = i;
+		weir__registry_share(pool->executor.registry, &worker->share);
 	}
 }
 
@@ -403,7 +403,7 @@ int weir_threads_new(struct weir_threads **threads,
 		goto failed;
 	set_options(pool, options);
 	/* Slow the first time in a process with threads, so not later. */
-	(void)weir__ring_remote();
+	pool->executor.registry->remote = weir__membarrier_register();
 	weir__poller_thread_init(&pool->service,
 				 pool->executor.options.allocator, pool->name);
 	init_workers(pool);
@@ -489,10 +489,8 @@ static void free_forked(struct weir_threads *pool)
 	struct weir__registry *registry = pool->executor.registry;
 
 	weir__poller_thread_fini(&pool->service, true);
-	if (registry->lock.word == 0) {
-		registry->alive = 0;
-		weir_executor_fini(&pool->executor);
-	}
+	if (registry->lock.word == 0)
+		weir__registry_free(pool->executor.options.allocator, registry);
 	release(pool);
 }
 

@@ -554,6 +554,7 @@ void *weir__worker_main(void *argument)
 	weir__thread.running = true;
 	weir__thread.worker_state = worker;
 	weir__thread.costs = &worker->costs;
+	weir__thread.share = &worker->share;
 	worker->slices_between = 1;
 	return run(worker);
 }

@@ -23,6 +23,7 @@
 #include "executor/inbox.h"
 #include "executor/park.h"
 #include "executor/poller.h"
+#include "executor/registry.h"
 #include "executor/ring.h"
 
 struct weir__worker {
@@ -63,6 +64,7 @@ struct weir__worker {
 	struct weir__inbox inbox __attribute__((aligned(WEIR__LINE)));
 
 	struct weir__ring ring;
+	struct weir__share share;
 };
 
 struct weir_threads {

@@ -9,7 +9,7 @@ static struct weir_task tasks[2 * WEIR__RING_SIZE];
 
 static int begin(void **state)
 {
-	ring = (struct weir__ring){.remote = weir__ring_remote()};
+	ring = (struct weir__ring){.remote = weir__membarrier_register()};
 	return 0;
 }
 

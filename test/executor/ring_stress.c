@@ -120,7 +120,7 @@ static void every_task_comes_out_once_with_fences_by_the_owner(void **state)
 
 static void every_task_comes_out_once_with_fences_by_the_thief(void **state)
 {
-	if (!weir__ring_remote())
+	if (!weir__membarrier_register())
 		skip();
 	rounds(true, test_count(3000000));
 }

@@ -362,6 +362,19 @@ void scene_start(struct scene *s)
 		explorer_assert(weir_actor_start(&s->nodes[i]->actor) == 0);
 }
 
+void scene_own_threads(struct scene *s)
+{
+	uint32_t i;
+
+	for (i = 0; i < 2; i++)
+		weir__registry_share(s->executor.registry, &s->shares[i]);
+}
+
+void scene_use_share(struct scene *s)
+{
+	weir__thread.share = &s->shares[explorer_thread()];
+}
+
 /* --- Checks --------------------------------------------------------------- */
 
 static void check_tokens(const struct scene *s, bool dropped)

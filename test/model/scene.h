@@ -13,6 +13,7 @@
 
 #include <weir/weir.h>
 
+#include "executor/registry.h"
 #include "explorer.h"
 
 enum { SCENE_ACTORS = 3, SCENE_TOKENS = 4 };
@@ -56,6 +57,7 @@ struct scene {
 	struct weir_drain drain;
 	uint32_t drained;
 	struct weir_error *error;
+	struct weir__share shares[2];
 };
 
 /* An actor. Its memory is gone once it is released. */
@@ -85,6 +87,12 @@ struct node *scene_sink(struct scene *s, size_t capacity);
 /* Puts tokens `first` to `last`, one a turn, then finishes. */
 struct node *scene_source(struct scene *s, uint32_t first, uint32_t last);
 void scene_start(struct scene *s);
+
+/*
+ * In a setup: threads 0 and 1 are the executor's own. Then first in the thread.
+ */
+void scene_own_threads(struct scene *s);
+void scene_use_share(struct scene *s);
 
 /* Runs one slice of the actor if it is queued. */
 bool scene_run(struct scene *s, uint32_t i);

@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The claims are in registry.h. */
+#include "executor/registry.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+
+#include <ck_pr.h>
+
+#include "base/membarrier.h"
+
+#define FIRST 64u /* slots of the first block */
+
+/* Slots of the first n blocks. */
+static uint32_t slots_before(uint32_t n)
+{
+	return FIRST * ((1u << n) - 1);
+}
+
+static struct weir_task **slot(const struct weir__registry *registry,
+			       uint32_t index)
+{
+	uint32_t block = 31u - (uint32_t)__builtin_clz(index / FIRST + 1);
+
+	return &registry->blocks[block][index - slots_before(block)];
+}
+
+struct weir__registry *weir__registry_new(
+	const struct weir_allocator *allocator)
+{
+	return weir__alloc_lines(allocator, sizeof(struct weir__registry));
+}
+
+void weir__registry_free(const struct weir_allocator *allocator,
+			 struct weir__registry *registry)
+{
+	uint32_t i;
+
+	for (i = 0; i < registry->n_blocks; i++)
+		weir__free(allocator, registry->blocks[i],
+			   (FIRST << i) * sizeof(**registry->blocks));
+	weir__free(allocator, registry->free,
+		   slots_before(registry->n_blocks) * sizeof(*registry->free));
+	weir__free_lines(allocator, registry, sizeof(*registry));
+}
+
+void weir__registry_share(struct weir__registry *registry,
+			  struct weir__share *share)
+{
+	share->registry = registry;
+	share->next = registry->shares;
+	registry->shares = share;
+}
+
+/* Under the lock: one block more, or nothing has changed. */
+static int grow(struct weir__registry *registry,
+		const struct weir_allocator *allocator)
+{
+	uint32_t n = registry->n_blocks, *free;
+	size_t size = slots_before(n) * sizeof(*free);
+	size_t more = slots_before(n + 1) * sizeof(*free);
+	struct weir_task **block;
+
+	if (n == WEIR__BLOCKS)
+		return -ENOMEM;
+	block = weir__alloc(allocator, (FIRST << n) * sizeof(*block));
+	if (!block)
+		return -ENOMEM;
+	free = weir__alloc(allocator, more);
+	if (!free) {
+		weir__free(allocator, block, (FIRST << n) * sizeof(*block));
+		return -ENOMEM;
+	}
+	if (n)
+		memcpy(free, registry->free, registry->n_free * sizeof(*free));
+	weir__free(allocator, registry->free, size);
+	registry->free = free;
+	registry->blocks[n] = block;
+	registry->n_blocks++;
+	return 0;
+}
+
+/* Under the lock: a spare index. */
+static int take_index(struct weir_executor *executor, uint32_t *index)
+{
+	struct weir__registry *registry = executor->registry;
+	int rc;
+
+	if (registry->n_free) {
+		*index = registry->free[--registry->n_free];
+		return 0;
+	}
+	if (registry->n_tasks == slots_before(registry->n_blocks)) {
+		rc = grow(registry, executor->options.allocator);
+		if (rc < 0)
+			return rc;
+	}
+	*index = registry->n_tasks++;
+	return 0;
+}
+
+/*
+ * What is seldom done is kept out of line: a worker adds and removes in a few
+ * dozen instructions, and saving registers would be many of them.
+ */
+static __attribute__((noinline)) int add_locked(struct weir_executor *executor,
+						struct weir_task *task,
+						uint32_t *index)
+{
+	struct weir__registry *registry = executor->registry;
+	int rc = -ESHUTDOWN;
+
+	weir__lock(&registry->lock);
+	if (registry->phase == WEIR__RUNNING)
+		rc = take_index(executor, index);
+	if (rc == 0) {
+		ck_pr_store_ptr(slot(registry, *index), task);
+		registry->alive++;
+	}
+	weir__unlock(&registry->lock);
+	return rc;
+}
+
+/* As many as half of what a share can hold, or what there is memory for. */
+static __attribute__((noinline)) int take_spares(struct weir_executor *executor,
+						 struct weir__share *share)
+{
+	struct weir__registry *registry = executor->registry;
+	int rc = 0;
+
+	weir__lock(&registry->lock);
+	while (share->n_spare < WEIR__SPARES / 2 && rc == 0) {
+		rc = take_index(executor, &share->spare[share->n_spare]);
+		share->n_spare += rc == 0;
+	}
+	weir__unlock(&registry->lock);
+	return share->n_spare ? 0 : rc;
+}
+
+static __attribute__((noinline)) void give_spares(
+	struct weir__registry *registry, struct weir__share *share)
+{
+	weir__lock(&registry->lock);
+	while (share->n_spare > WEIR__SPARES / 2)
+		registry->free[registry->n_free++] =
+			share->spare[--share->n_spare];
+	weir__unlock(&registry->lock);
+}
+
+/* The thread's side of claim 2. */
+static bool running(const struct weir__registry *registry)
+{
+	/* store -> load; pairs with the one in weir__registry_fence() */
+	weir__fence_light(registry->remote);
+	return ck_pr_load_32(&registry->phase) == WEIR__RUNNING;
+}
+
+static __attribute__((noinline)) void remove_locked(
+	struct weir__registry *registry, uint32_t index)
+{
+	weir__lock(&registry->lock);
+	assert(registry->n_free < slots_before(registry->n_blocks));
+	ck_pr_store_ptr(slot(registry, index), NULL);
+	registry->free[registry->n_free++] = index;
+	weir__unlock(&registry->lock);
+}
+
+/* Claim 4. */
+static __attribute__((noinline)) void await_collect(
+	struct weir__registry *registry)
+{
+	weir__lock(&registry->lock);
+	weir__unlock(&registry->lock);
+}
+
+void weir__registry_remove(struct weir_executor *executor, uint32_t index)
+{
+	struct weir__registry *registry = executor->registry;
+	struct weir__share *share = weir__share_of(registry);
+
+	if (WEIR_UNLIKELY(!share)) {
+		remove_locked(registry, index);
+		return;
+	}
+	ck_pr_store_ptr(slot(registry, index), NULL);
+	if (WEIR_UNLIKELY(!running(registry)))
+		await_collect(registry);
+	if (WEIR_UNLIKELY(share->n_spare == WEIR__SPARES))
+		give_spares(registry, share);
+	share->spare[share->n_spare++] = index;
+}
+
+static __attribute__((noinline)) int take_back(struct weir_executor *executor,
+					       uint32_t index)
+{
+	weir__registry_remove(executor, index);
+	weir__registry_done(executor);
+	return -ESHUTDOWN;
+}
+
+int weir__registry_add(struct weir_executor *executor, struct weir_task *task,
+		       uint32_t *index)
+{
+	struct weir__registry *registry = executor->registry;
+	struct weir__share *share = weir__share_of(registry);
+	int rc;
+
+	if (WEIR_UNLIKELY(!share))
+		return add_locked(executor, task, index);
+	if (WEIR_UNLIKELY(!share->n_spare)) {
+		rc = take_spares(executor, share);
+		if (rc < 0)
+			return rc;
+	}
+	*index = share->spare[--share->n_spare];
+	ck_pr_store_64(&share->started, share->started + 1);
+	/* release: the task before its slot; pairs with the acquire in
+	 * weir__registry_collect() */
+	ck_pr_fence_release();
+	ck_pr_store_ptr(slot(registry, *index), task);
+	if (WEIR_LIKELY(running(registry)))
+		return 0;
+	return take_back(executor, *index);
+}
+
+bool weir__share_done(struct weir__share *share)
+{
+	/* release: what has led to this; pairs with the acquire in
+	 * weir__registry_alive() */
+	ck_pr_fence_release();
+	ck_pr_store_64(&share->done, share->done + 1);
+	return running(share->registry);
+}
+
+size_t weir__registry_alive(const struct weir__registry *registry)
+{
+	size_t alive = registry->alive;
+	const struct weir__share *share;
+
+	for (share = registry->shares; share; share = share->next)
+		alive -= ck_pr_load_64(&share->done);
+	/* acquire: who is done is seen to have started, so the sum is never too
+	 * small, and has been released; pairs with the release in
+	 * weir__share_done() */
+	ck_pr_fence_acquire();
+	for (share = registry->shares; share; share = share->next)
+		alive += ck_pr_load_64(&share->started);
+	return alive;
+}
+
+void weir__registry_fence(const struct weir__registry *registry)
+{
+	const struct timespec long_enough = {.tv_nsec = 1000 * 1000};
+
+	/* store -> load; pairs with the ones in running() */
+	if (!registry->remote)
+		weir__fence_full();
+	else if (!weir__membarrier())
+		/* It could be had once. No store waits for that long. */
+		nanosleep(&long_enough, NULL);
+}
+
+uint32_t weir__registry_collect(struct weir__registry *registry,
+				uint32_t *index, struct weir_task **tasks)
+{
+	uint32_t n = 0;
+
+	weir__lock(&registry->lock);
+	for (; *index < registry->n_tasks && n < WEIR__COLLECTED; ++*index) {
+		struct weir_task *task = ck_pr_load_ptr(slot(registry, *index));
+
+		/* acquire: the task; pairs with the release in
+		 * weir__registry_add() */
+		ck_pr_fence_acquire();
+		if (task && weir__task_tryref(task))
+			tasks[n++] = task;
+	}
+	weir__unlock(&registry->lock);
+	return n;
+}

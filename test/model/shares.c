@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The registry as the executor's own threads use it, without a lock, beside
+ * drains and aborts (claims 1 to 5 of registry.h). They make their own fences
+ * here, as they do where there is no membarrier.
+ */
+#undef NDEBUG
+#include <assert.h>
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <ck_pr.h>
+#include <cmocka.h>
+
+#include "scene.h"
+
+static void drain(void *context)
+{
+	scene_drain(context, 0);
+}
+
+static void abort_all(void *context)
+{
+	scene_abort(context);
+}
+
+static void is_drained(void *context)
+{
+	struct scene *s = context;
+
+	scene_is_over(context);
+	explorer_assert(s->drained == 1 && s->drain.actors_left == 0);
+}
+
+/* Node 1 has started, node 0 has not. */
+static void one_of_two(void *context)
+{
+	struct scene *s = scene_open(context, false);
+
+	scene_sink(s, 1);
+	scene_sink(s, 1);
+	explorer_assert(weir_actor_start(&s->nodes[1]->actor) == 0);
+}
+
+static void start_0(void *context)
+{
+	struct scene *s = context;
+	int rc = weir_actor_start(&s->nodes[0]->actor);
+
+	explorer_assert(rc == 0 || rc == -ESHUTDOWN);
+	if (rc < 0)
+		weir_actor_stop(&s->nodes[0]->actor);
+}
+
+static void stopped_sink(void *context)
+{
+	struct scene *s = scene_open(context, false);
+
+	scene_sink(s, 1);
+	scene_start(s);
+	weir_actor_stop(&s->nodes[0]->actor);
+}
+
+static void drained_sink(void *context)
+{
+	struct scene *s = scene_open(context, false);
+
+	scene_sink(s, 1);
+	scene_start(s);
+	scene_drain(s, 1);
+}
+
+static void pass_deadline(void *context)
+{
+	scene_pass_time(context, 1);
+}
+
+/* By whom the deadline left it to: 1 is alive or none. */
+static void is_drained_once(void *context)
+{
+	struct scene *s = context;
+
+	scene_is_over(context);
+	explorer_assert(s->drained == 1 && s->drain.actors_left <= 1);
+}
+
+static void own_one_of_two(void *context)
+{
+	one_of_two(context);
+	scene_own_threads(context);
+}
+
+static void own_start_0(void *context)
+{
+	scene_use_share(context);
+	start_0(context);
+}
+
+static void own_sinks(void *context)
+{
+	struct scene *s = scene_open(context, false);
+	uint32_t i;
+
+	scene_own_threads(s);
+	for (i = 0; i < 2; i++)
+		scene_sink(s, 1);
+	scene_start(s);
+	for (i = 0; i < 2; i++)
+		weir_actor_stop(&s->nodes[i]->actor);
+}
+
+static void own_run(void *context)
+{
+	scene_use_share(context);
+	scene_run(context, (uint32_t)explorer_thread());
+}
+
+static void own_stopped_sink(void *context)
+{
+	stopped_sink(context);
+	scene_own_threads(context);
+}
+
+static void own_drained_sink(void *context)
+{
+	drained_sink(context);
+	scene_own_threads(context);
+}
+
+/* Node 0 has a token and finishes with it, node 1 lives on. */
+static void own_short_and_long(void *context)
+{
+	one_of_two(context);
+	scene_own_threads(context);
+	((struct scene *)context)->nodes[0]->stop_after = 1;
+	scene_put(((struct scene *)context)->nodes[0], 0, 0);
+}
+
+static void own_life_of_0(void *context)
+{
+	own_start_0(context);
+	scene_run(context, 0);
+}
+
+static void somebody_is_alive(void *context)
+{
+	struct scene *s = context;
+
+	explorer_assert(weir_executor_alive(&s->executor) >= 1);
+}
+
+static void who_is_not_alive_is_released(void *context)
+{
+	struct scene *s = context;
+
+	if (!weir_executor_alive(&s->executor))
+		explorer_assert(s->fates[0].released == 1);
+}
+
+static void is_stopped(void *context)
+{
+	struct scene *s = context;
+
+	weir_actor_stop(&s->nodes[1]->actor);
+	scene_is_over(context);
+}
+
+/* The slot of the one becomes the other's. */
+static void own_reused(void *context)
+{
+	struct scene *s = scene_open(context, false);
+
+	scene_own_threads(s);
+	scene_sink(s, 1);
+	scene_sink(s, 1);
+	weir_actor_start(&s->nodes[1]->actor);
+	weir_actor_stop(&s->nodes[1]->actor);
+}
+
+/*
+ * As if node 0 were set up here, in memory that an actor had before: its
+ * references stand for all of it.
+ */
+static void own_run_1_start_0(void *context)
+{
+	struct scene *s = context;
+
+	scene_use_share(context);
+	scene_run(context, 1);
+	ck_pr_store_32(&s->nodes[0]->actor.refs, 1);
+	start_0(context);
+}
+
+static const struct explorer_scenario all[] = {
+	SCENARIO(.name = "an own start and a drain", .setup = own_one_of_two,
+		 .thread = {own_start_0, drain}, .check = is_drained),
+	SCENARIO(.name = "an own start and an abort", .setup = own_one_of_two,
+		 .thread = {own_start_0, abort_all}, .check = is_drained),
+	SCENARIO(.name = "an own release and an abort",
+		 .setup = own_stopped_sink, .thread = {own_run, abort_all},
+		 .check = is_drained),
+	SCENARIO(.name = "own releases and a drain", .setup = own_sinks,
+		 .thread = {own_run, own_run, drain}, .check = is_drained),
+	SCENARIO(.name = "an own release and a deadline",
+		 .setup = own_drained_sink, .thread = {own_run, pass_deadline},
+		 .check = is_drained_once),
+	SCENARIO(.name = "an own slot used again and an abort",
+		 .setup = own_reused, .thread = {own_run_1_start_0, abort_all},
+		 .check = is_drained),
+	SCENARIO(.name = "an own life beside a long one",
+		 .setup = own_short_and_long,
+		 .thread = {own_life_of_0, somebody_is_alive},
+		 .check = is_stopped),
+	SCENARIO(.name = "an own release and a look", .setup = own_stopped_sink,
+		 .thread = {own_run, who_is_not_alive_is_released},
+		 .check = scene_is_over),
+};
+#define N (sizeof(all) / sizeof(all[0]))
+
+static const struct explorer_scenario *scenarios[N];
+
+static int collect(void **state)
+{
+	size_t i;
+
+	for (i = 0; i < N; i++)
+		scenarios[i] = &all[i];
+	return 0;
+}
+
+static void everybody_is_reached_and_counted(void **state)
+{
+	assert_true(explorer_all_pass(scenarios, N, false));
+}
+
+static void so_it_is_on_x86(void **state)
+{
+	assert_true(explorer_all_pass(scenarios, N, true));
+}
+
+/* Those of other files are weakened in core.c. */
+static void every_fence_is_needed(void **state)
+{
+	static const char *const files[] = {"lib/executor/registry",
+					    "lib/base/membarrier"};
+	struct explorer_weaken_result result;
+	size_t i;
+
+	for (i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+		const struct explorer_weaken_options options = {
+			.files = files[i],
+		};
+
+		assert_true(explorer_weaken(scenarios, N, &options, NULL, 0,
+					    &result));
+		assert_true(result.killed > 0);
+	}
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(everybody_is_reached_and_counted),
+		cmocka_unit_test(so_it_is_on_x86),
+		cmocka_unit_test(every_fence_is_needed),
+	};
+
+	return cmocka_run_group_tests(tests, collect, NULL);
+}
