@@ -294,6 +294,16 @@ static void drop_token(struct weir_in *in, void *item)
 		in->items->drop(item, in->items->context);
 }
 
+/* Whether certain_lane() would find a token in the current lane. */
+static bool holds(struct weir_in *in, struct weir__lane *lane)
+{
+	if (lane == &in->lane && !(in->lane_flags & WEIR__IN_LINKED))
+		return ck_pr_load_32(&filled(in)[in->head & in->mask]) ==
+		       ((in->head + 1) & WEIR__INDEX_MASK);
+	return weir__index_diff(ck_pr_load_32(weir__lane_tail(lane)) >> 1,
+				in->head) != 0;
+}
+
 /* Drops what the current lane holds. Owner, or the last reference. */
 static void drain_lane(struct weir_in *in)
 {
@@ -301,7 +311,8 @@ static void drain_lane(struct weir_in *in)
 	uint64_t dropped = 0;
 	bool ended;
 
-	while (certain_lane(in, lane, &ended)) {
+	while (WEIR_UNLIKELY(holds(in, lane))) {
+		certain_lane(in, lane, &ended);
 		for (; in->head != in->limit; dropped++)
 			drop_token(in, in->slots[in->head++ & in->mask].item);
 		/* release: done with the slots; the producer may go on until
@@ -310,7 +321,8 @@ static void drain_lane(struct weir_in *in)
 		ck_pr_store_32(weir__lane_head(lane),
 			       in->head & WEIR__INDEX_MASK);
 	}
-	weir__registry_dropped(in->port.actor->executor, dropped);
+	if (dropped)
+		weir__registry_dropped(in->port.actor->executor, dropped);
 }
 
 /* What the end of the stream makes of too few tokens for a turn. */
@@ -561,13 +573,15 @@ static void in_fini(struct weir_port *port)
 	struct weir__merge_lane *lane, *next;
 
 	drain_all(in);
-	for (lane = in->merge ? in->merge->lanes : NULL; lane; lane = next) {
+	lane_fini(in, &in->lane);
+	if (!in->merge)
+		return;
+	for (lane = in->merge->lanes; lane; lane = next) {
 		next = lane->next;
 		lane_fini(in, &lane->lane);
 		weir__free(allocator(in), lane, sizeof(*lane));
 	}
 	weir__free(allocator(in), in->merge, sizeof(*in->merge));
-	lane_fini(in, &in->lane);
 }
 
 struct weir_error *weir__in_ended(struct weir_port *port)
