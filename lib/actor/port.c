@@ -13,7 +13,7 @@
 #include "actor/gate.h"
 #include "actor/link.h"
 
-static const struct weir__port_ops *const kinds[WEIR__PORT_OTHER] = {
+const struct weir__port_ops *const weir__port_kinds[WEIR__PORT_OTHER] = {
 	[WEIR__PORT_IN] = &weir__in_ops,
 	[WEIR__PORT_OUT] = &weir__out_ops,
 	[WEIR__PORT_SEMA] = &weir__sema_ops,
@@ -21,20 +21,6 @@ static const struct weir__port_ops *const kinds[WEIR__PORT_OTHER] = {
 	[WEIR__PORT_FD] = &weir__fd_ops,
 	[WEIR__PORT_ANY] = &weir__any_ops,
 };
-
-const struct weir__port_ops *weir__port_ops(const struct weir_port *port)
-{
-	if (WEIR_UNLIKELY(port->kind == WEIR__PORT_OTHER))
-		return ((const struct weir__other_port *)port)->ops;
-	return kinds[port->kind];
-}
-
-int weir__port_check_init(const void *port, const struct weir_actor *actor)
-{
-	if (!port || !actor)
-		return -EINVAL;
-	return weir__owned(actor) ? 0 : -EPERM;
-}
 
 void weir__port_init(struct weir_port *port, struct weir_actor *actor,
 		     enum weir__port_kind kind)

@@ -71,13 +71,28 @@ struct weir__other_port {
 extern const struct weir__port_ops weir__in_ops, weir__out_ops, weir__sema_ops,
 	weir__delay_ops, weir__fd_ops, weir__any_ops;
 
-const struct weir__port_ops *weir__port_ops(const struct weir_port *port);
+extern const struct weir__port_ops *const weir__port_kinds[WEIR__PORT_OTHER];
+
+static inline const struct weir__port_ops *weir__port_ops(
+	const struct weir_port *port)
+{
+	if (WEIR_UNLIKELY(port->kind == WEIR__PORT_OTHER))
+		return ((const struct weir__other_port *)port)->ops;
+	return weir__port_kinds[port->kind];
+}
 
 /*
  * -EINVAL, -EPERM as the public init functions have them, else 0; checked
  * before weir__port_init, which adds the port to its actor.
  */
-int weir__port_check_init(const void *port, const struct weir_actor *actor);
+static inline int weir__port_check_init(const void *port,
+					const struct weir_actor *actor)
+{
+	if (!port || !actor)
+		return -EINVAL;
+	return weir__owned(actor) ? 0 : -EPERM;
+}
+
 void weir__port_init(struct weir_port *port, struct weir_actor *actor,
 		     enum weir__port_kind kind);
 

@@ -145,9 +145,7 @@ static void complete_all(struct weir_drain *drain, uint64_t dropped)
 	}
 }
 
-/* `n` who are not counted in a share; completes drains if they were the last. */
-static __attribute__((noinline)) void done_locked(
-	struct weir_executor *executor, size_t n)
+void weir__registry_done_locked(struct weir_executor *executor, size_t n)
 {
 	struct weir__registry *registry = executor->registry;
 	struct weir_drain *completed = NULL;
@@ -160,16 +158,6 @@ static __attribute__((noinline)) void done_locked(
 	dropped = ck_pr_load_64(&registry->dropped);
 	weir__unlock(&registry->lock);
 	complete_all(completed, dropped);
-}
-
-void weir__registry_done(struct weir_executor *executor)
-{
-	struct weir__share *share = weir__share_of(executor->registry);
-
-	if (WEIR_UNLIKELY(!share))
-		done_locked(executor, 1);
-	else if (WEIR_UNLIKELY(!weir__share_done(share)))
-		done_locked(executor, 0);
 }
 
 static void deadline(struct weir_timer *timer)

@@ -9,8 +9,6 @@
 
 #include <ck_pr.h>
 
-#include "base/membarrier.h"
-
 #define FIRST 64u /* slots of the first block */
 
 /* Slots of the first n blocks. */
@@ -149,14 +147,6 @@ static __attribute__((noinline)) void give_spares(
 	weir__unlock(&registry->lock);
 }
 
-/* The thread's side of claim 2. */
-static bool running(const struct weir__registry *registry)
-{
-	/* store -> load; pairs with the one in weir__registry_fence() */
-	weir__fence_light(registry->remote);
-	return ck_pr_load_32(&registry->phase) == WEIR__RUNNING;
-}
-
 static __attribute__((noinline)) void remove_locked(
 	struct weir__registry *registry, uint32_t index)
 {
@@ -185,7 +175,7 @@ void weir__registry_remove(struct weir_executor *executor, uint32_t index)
 		return;
 	}
 	ck_pr_store_ptr(slot(registry, index), NULL);
-	if (WEIR_UNLIKELY(!running(registry)))
+	if (WEIR_UNLIKELY(!weir__registry_running(registry)))
 		await_collect(registry);
 	if (WEIR_UNLIKELY(share->n_spare == WEIR__SPARES))
 		give_spares(registry, share);
@@ -220,18 +210,9 @@ int weir__registry_add(struct weir_executor *executor, struct weir_task *task,
 	 * weir__registry_collect() */
 	ck_pr_fence_release();
 	ck_pr_store_ptr(slot(registry, *index), task);
-	if (WEIR_LIKELY(running(registry)))
+	if (WEIR_LIKELY(weir__registry_running(registry)))
 		return 0;
 	return take_back(executor, *index);
-}
-
-bool weir__share_done(struct weir__share *share)
-{
-	/* release: what has led to this; pairs with the acquire in
-	 * weir__registry_alive() */
-	ck_pr_fence_release();
-	ck_pr_store_64(&share->done, share->done + 1);
-	return running(share->registry);
 }
 
 size_t weir__registry_alive(const struct weir__registry *registry)
@@ -243,7 +224,7 @@ size_t weir__registry_alive(const struct weir__registry *registry)
 		alive -= ck_pr_load_64(&share->done);
 	/* acquire: who is done is seen to have started, so the sum is never too
 	 * small, and has been released; pairs with the release in
-	 * weir__share_done() */
+	 * weir__registry_done() */
 	ck_pr_fence_acquire();
 	for (share = registry->shares; share; share = share->next)
 		alive += ck_pr_load_64(&share->started);
@@ -254,7 +235,7 @@ void weir__registry_fence(const struct weir__registry *registry)
 {
 	const struct timespec long_enough = {.tv_nsec = 1000 * 1000};
 
-	/* store -> load; pairs with the ones in running() */
+	/* store -> load; pairs with the ones in weir__registry_running() */
 	if (!registry->remote)
 		weir__fence_full();
 	else if (!weir__membarrier())

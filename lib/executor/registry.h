@@ -31,6 +31,7 @@
 #include <weir/executor.h>
 
 #include "base/lock.h"
+#include "base/membarrier.h"
 #include "base/memory.h"
 #include "base/thread.h"
 
@@ -106,11 +107,33 @@ int weir__registry_add(struct weir_executor *executor, struct weir_task *task,
 /* No collect finds the task any more. Before its memory goes. */
 void weir__registry_remove(struct weir_executor *executor, uint32_t index);
 
-/* Counts it. False: not running, so it may have been the last. */
-bool weir__share_done(struct weir__share *share);
+/* The thread's side of claim 2. */
+static inline bool weir__registry_running(const struct weir__registry *registry)
+{
+	/* store -> load; pairs with the one in weir__registry_fence() */
+	weir__fence_light(registry->remote);
+	return ck_pr_load_32(&registry->phase) == WEIR__RUNNING;
+}
+
+/* `n` who are not counted in a share; completes drains if they were the last. */
+void weir__registry_done_locked(struct weir_executor *executor, size_t n);
 
 /* It is released: may complete a drain. The executor may be gone after. */
-void weir__registry_done(struct weir_executor *executor);
+static inline void weir__registry_done(struct weir_executor *executor)
+{
+	struct weir__share *share = weir__share_of(executor->registry);
+
+	if (WEIR_UNLIKELY(!share)) {
+		weir__registry_done_locked(executor, 1);
+		return;
+	}
+	/* release: what has led to this; pairs with the acquire in
+	 * weir__registry_alive() */
+	ck_pr_fence_release();
+	ck_pr_store_64(&share->done, share->done + 1);
+	if (WEIR_UNLIKELY(!weir__registry_running(executor->registry)))
+		weir__registry_done_locked(executor, 0);
+}
 
 void weir__registry_dropped(struct weir_executor *executor, uint64_t n_items);
 
