@@ -68,7 +68,11 @@
  *
  * A run takes as many turns as fit into publish_ns by what the actor's turns
  * have cost: the first run is one turn; runs are timed while that number may
- * still change, and one in 64 when it has reached the maximum.
+ * still change, and now and then when it has reached the maximum.
+ *
+ * Most actors are *stages*: an in-port, an out-port, or both, with one link each
+ * (find_stage). As long as nothing has happened to one, its slice is one run in a
+ * straight line (run_actor), a third of the instructions of the general slice.
  */
 #include "actor/gate.h"
 
