@@ -109,7 +109,7 @@ struct weir_executor_ops {
 /* Settings all executors share; 0 or NULL means the default. */
 struct weir_executor_options {
 	const struct weir_allocator *allocator;
-	uint32_t budget_turns; /* most turns a slice takes, 256 */
+	uint32_t budget_turns; /* most turns a slice takes, 2048 */
 	uint64_t budget_ns;    /* most time a slice takes, 25 us */
 	uint64_t publish_ns;   /* results are published that often, 5 us */
 	/*

@@ -111,8 +111,9 @@ struct slice {
 	uint32_t most;	 /* turns that ports allow that take no part */
 	uint64_t spent_ns;
 	bool has_run;
-	bool clock;    /* the next run is timed */
-	bool used_up;  /* the last run took all that was certain */
+	bool clock;   /* the next run is timed */
+	bool used_up; /* the last run took all that was certain */
+	bool lanes; /* an in-port merges: there may be more than was certain */
 	bool portless; /* no port takes part */
 	bool partial;  /* an in-port has less than a burst, its last tokens */
 };
@@ -350,6 +351,8 @@ static bool look_at(struct slice *slice, struct weir_port *port,
 	}
 	if (port->flags & WEIR__PORT_PARTIAL)
 		slice->partial = true;
+	if (weir__link_merges(port))
+		slice->lanes = true;
 	if (weir__port_group(port))
 		return true;
 	if (!turns)
@@ -606,7 +609,7 @@ static uint32_t run(struct slice *slice, uint32_t n)
 		after_partial(slice);
 	slice->has_run = true;
 	slice->clock = false;
-	slice->used_up = done == certain;
+	slice->used_up = done == certain && !slice->lanes;
 	slice->budget -= done;
 	if (slice->spent_ns >= actor->executor->options.budget_ns)
 		slice->budget = 0;

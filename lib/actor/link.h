@@ -31,6 +31,13 @@ static inline bool weir__link_look(struct weir_port *port, uint32_t *turns)
 	return true;
 }
 
+/* Several producers: what is certain is what one of them has put. */
+static inline bool weir__link_merges(const struct weir_port *port)
+{
+	return port->kind == WEIR__PORT_IN &&
+	       ((const struct weir_in *)port)->merge;
+}
+
 /*
  * Publishes what concerns the one link of a port; false: not such a port.
  * *peer: the port at the other end, if there is something new for it.

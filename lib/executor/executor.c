@@ -25,7 +25,7 @@ static void set_defaults(struct weir_executor_options *options)
 	if (!options->allocator)
 		options->allocator = weir_allocator_default();
 	if (!options->budget_turns)
-		options->budget_turns = 256;
+		options->budget_turns = 2048;
 	if (!options->budget_ns)
 		options->budget_ns = 25 * 1000;
 	if (!options->publish_ns)
