@@ -22,7 +22,10 @@ enum {
 	WEIR__GATE_SUSPENDED = 1u << 3,	       /* by weir_actor_suspend() */
 	WEIR__GATE_SUSPENDED_PARENT = 1u << 4, /* by a supervisor */
 	WEIR__GATE_PORTLESS = 1u << 5,	       /* no port takes part */
-	WEIR__GATE_ONE = 1u << 8,	       /* one blocked port */
+	WEIR__GATE_SUSPENSIONS = WEIR__GATE_SUSPENDED |
+				 WEIR__GATE_SUSPENDED_PARENT |
+				 WEIR__GATE_PORTLESS,
+	WEIR__GATE_ONE = 1u << 8, /* one blocked port */
 };
 
 /* Payloads of the signal lane, in actor->signals. */
@@ -105,7 +108,23 @@ void weir__actor_break(struct weir_actor *actor);
 void weir__actor_end(struct weir_actor *actor, struct weir_error *error,
 		     bool failed);
 
-/* The final slice, on an actor that has never been started. Owner. */
+/* Rule 5: the slice takes the signals. Owner. */
+void weir__handle_signals(struct weir_actor *actor);
+
+/* What a handler returned: not 0 fails the actor. Owner. */
+void weir__actor_check_rc(struct weir_actor *actor, int rc);
+
+/*
+ * Rule 3, the last swap: adds to the count of blocked ports and sets bits.
+ * True: the actor is to be submitted again. Rule 9: on false it is not ours any
+ * more.
+ */
+bool weir__gate_rest(struct weir_actor *actor, int32_t count, uint32_t set);
+
+/* Rule 8: what the final slice does but for dropping the reference. Owner. */
+void weir__actor_retire(struct weir_actor *actor);
+
+/* The same as a whole, on an actor that has never been started. Owner. */
 void weir__actor_retire_new(struct weir_actor *actor);
 
 /* The weir_any that the port is a member of, or NULL. */
@@ -118,7 +137,13 @@ static inline struct weir_port *weir__port_group(const struct weir_port *port)
 }
 
 /* Rule 2: the port may have become unblocked. Any thread with a reference. */
-void weir__port_unblock(struct weir_port *port);
+void weir__port_unblocked(struct weir_port *port);
+static inline void weir__port_unblock(struct weir_port *port)
+{
+	/* No acquire: reading 0 means the owner will look for itself. */
+	if (ck_pr_load_32(port->block))
+		weir__port_unblocked(port);
+}
 
 /* Rule 6. Any thread with a reference. */
 void weir__actor_suspend(struct weir_actor *actor, uint32_t bit);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a kind of port must be able to do. The slice (gate.c) knows ports only
+ * What a kind of port must be able to do. The slice (slice.c) knows ports only
  * through this table; a new kind is one new file and one line in port.c.
  */
 #ifndef WEIR_ACTOR_PORT_H

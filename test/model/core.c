@@ -58,7 +58,7 @@ static void so_it_is_on_x86(void **state)
 static void every_fence_is_needed(void **state)
 {
 	static const struct explorer_exception exceptions[] = {
-		{"gate.c", "handle_signals", "ck_pr_fence_atomic", 0,
+		{"gate.c", "weir__handle_signals", "ck_pr_fence_atomic", 0,
 		 "without it the second exchange may come before the first: "
 		 "load buffering, which is not modelled"},
 		{"in.c", "cancel_lane", "ck_pr_or_32", 0,

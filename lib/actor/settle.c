@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What a slice does beside running turns: it publishes what they did, and at
+ * its end arms the ports it has to wait for. Rules 2 and 3 of gate.c.
+ */
+#include "actor/slice.h"
+
+#include <assert.h>
+
+#include <ck_pr.h>
+
+#include "actor/gate.h"
+#include "actor/link.h"
+#include "actor/port.h"
+#include "base/fence.h"
+
+/*
+ * Rule 3: blocks what is not ready; what is ready and still counted (its owner
+ * made it so: fewer links to wait for, a smaller burst) is taken off. Adds to
+ * *count how many more ports are blocked than before. True: some were armed.
+ */
+static bool arm(struct weir_actor *actor, int32_t *count)
+{
+	struct weir_port *port;
+	bool armed = false;
+
+	for (port = actor->ports; port; port = port->next) {
+		const struct weir__port_ops *ops = weir__port_ops(port);
+
+		if (weir__port_off(port))
+			continue;
+		if (ops->arm)
+			weir__actor_check_rc(actor, ops->arm(port));
+		/* 1: armed before and still counted; only we set it */
+		if (ck_pr_load_32(&port->blocked)) {
+			if (!(port->flags & WEIR__PORT_SHUT) &&
+			    ck_pr_fas_32(&port->blocked, 0))
+				--*count;
+			continue;
+		}
+		if (!(port->flags & WEIR__PORT_SHUT))
+			continue;
+		assert(!weir__port_group(port) &&
+		       !(port->flags & WEIR__PORT_AT_END));
+		ck_pr_store_32(&port->blocked, 1);
+		port->flags |= WEIR__PORT_ARMED;
+		++*count;
+		armed = true;
+	}
+	return armed;
+}
+
+/* Rule 3: the second look takes off *count what need not have been armed. */
+static void look_again(struct weir_actor *actor, int32_t *count)
+{
+	struct weir_port *port;
+
+	for (port = actor->ports; port; port = port->next) {
+		uint8_t flags = port->flags;
+
+		port->flags = flags &
+			      (uint8_t) ~(WEIR__PORT_ARMED | WEIR__PORT_SHUT);
+		if (!(flags & WEIR__PORT_ARMED))
+			continue;
+		if (!weir__port_turns(port) &&
+		    !(port->flags & WEIR__PORT_AT_END))
+			continue;
+		/* Whoever reads 1 counts (rule 2); here: one not added. If it
+		 * was another thread, its decrement is on its way. */
+		if (ck_pr_fas_32(&port->blocked, 0))
+			--*count;
+	}
+}
+
+/*
+ * Publishes what the last run did. For links no fence comes between the index
+ * and the look at the peer's `blocked` (rule 2): the actor owes it, and pays
+ * when it arms. True: other ports have published and need the fence now.
+ */
+static inline bool publish(struct weir_actor *actor)
+{
+	struct weir_port *port, *peer;
+	bool dirty = false;
+
+	/* release: tokens before indices; pairs with the acquire in `certain`
+	 * of the port at the other end */
+	ck_pr_fence_release();
+	for (port = actor->ports; port; port = port->next) {
+		const struct weir__port_ops *ops;
+
+		if (WEIR_LIKELY(weir__link_publish(port, &peer))) {
+			if (!peer)
+				continue;
+			weir__actor_set(actor, WEIR__ACTOR_OWES);
+			weir__port_unblock(peer);
+			continue;
+		}
+		ops = weir__port_ops(port);
+		if (!ops->publish || !ops->publish(port))
+			continue;
+		port->flags |= WEIR__PORT_DIRTY;
+		dirty = true;
+	}
+	return dirty;
+}
+
+/* After the fence: whom may concern what was published, now or owed. */
+static void wake_peers(struct weir_actor *actor, bool owes)
+{
+	struct weir_port *port, *peer;
+
+	for (port = actor->ports; port; port = port->next) {
+		if (port->flags & WEIR__PORT_DIRTY) {
+			port->flags &= (uint8_t)~WEIR__PORT_DIRTY;
+			weir__port_ops(port)->wake(port);
+		} else if (owes) {
+			peer = weir__link_peer(port);
+			if (peer)
+				weir__port_unblock(peer);
+		}
+	}
+}
+
+/*
+ * The slice is over: what is certain is so no more. After a run publishing has
+ * seen to that for ports with one link.
+ */
+void weir__slice_rest(struct weir_actor *actor, bool published)
+{
+	struct weir_port *port;
+
+	for (port = actor->ports; port; port = port->next) {
+		const struct weir__port_ops *ops;
+
+		if (published && port->kind <= WEIR__PORT_OUT)
+			continue;
+		ops = weir__port_ops(port);
+		if (ops->rest)
+			ops->rest(port);
+	}
+}
+
+/*
+ * Publishes what the last run did and, when a slice has found nothing (`count`
+ * is not NULL), arms: one full fence for both (rules 2 and 3), also for what
+ * earlier slices owe. *count is what the last swap has to add.
+ */
+void weir__slice_settle(struct weir_actor *actor, int32_t *count)
+{
+	bool armed = count && arm(actor, count);
+	bool dirty = publish(actor);
+	bool owes = count && (actor->flags & WEIR__ACTOR_OWES);
+
+	if (!armed && !dirty && !owes)
+		return;
+	/* store -> load: our indices before their `blocked` (partner: the one
+	 * fence of the peer that arms), our `blocked` before their indices
+	 * (partner: the fence of the peer that publishes) */
+	weir__fence_full();
+	if (owes)
+		weir__actor_clear(actor, WEIR__ACTOR_OWES);
+	if (dirty || owes)
+		wake_peers(actor, owes);
+	if (armed)
+		look_again(actor, count);
+}

@@ -1,0 +1,456 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Slices: what an executor runs for one submission of an actor. They look at
+ * the ports (rule 4 of gate.c), run turns, and tell whether to submit again.
+ */
+#include "actor/slice.h"
+
+#include <assert.h>
+
+#include <ck_pr.h>
+
+#include "actor/gate.h"
+#include "actor/link.h"
+#include "actor/port.h"
+#include "actor/stats.h"
+#include "executor/registry.h"
+
+#define CLOCK_NS 20u /* of a timed run: reading the clock */
+#define RUN_LOG2_MAX 8u
+#define RUN_MAX (1u << RUN_LOG2_MAX) /* most turns of a run */
+#define RUN_LOG2_MASK (UINT16_MAX & ~(WEIR__ACTOR_RUN - 1u))
+#define LOOK_AGAIN UINT32_MAX
+
+/*
+ * Submitting may run a task (an executor that runs at once, or refuses), and
+ * running it submits others: but inside a slice weir_task_run() only queues,
+ * so that chain, which is most of this file, is entered twice at most.
+ * NOLINTBEGIN(misc-no-recursion)
+ */
+
+/* What one slice knows; on its stack. */
+struct slice {
+	struct weir_actor *actor;
+	uint32_t budget; /* turns left */
+	uint32_t most;	 /* turns that ports allow that take no part */
+	uint64_t spent_ns;
+	bool has_run;
+	bool clock;   /* the next run is timed */
+	bool used_up; /* the last run took all that was certain */
+	bool lanes; /* an in-port merges: there may be more than was certain */
+	bool portless; /* no port takes part */
+	bool partial;  /* an in-port has less than a burst, its last tokens */
+};
+
+static inline uint32_t at_most(uint32_t n, uint32_t most)
+{
+	return n < most ? n : most;
+}
+
+static inline uint32_t run_log2(const struct weir_actor *actor)
+{
+	return actor->flags / WEIR__ACTOR_RUN;
+}
+
+/* The stream of an in-port is over and all its tokens are taken. */
+static void end_of_stream(struct weir_actor *actor, struct weir_port *port)
+{
+	struct weir_error *error = weir__in_ended(port);
+
+	if (actor->ops->ended)
+		weir__actor_check_rc(
+			actor, actor->ops->ended(actor, (struct weir_in *)port,
+						 error));
+	else
+		weir__actor_end(actor, weir_error_ref(error), false);
+	weir_error_unref(error);
+}
+
+/* Looks at one port, of whatever kind. False: a handler has run. */
+static bool look_at(struct slice *slice, struct weir_port *port,
+		    uint32_t *least)
+{
+	uint32_t turns;
+
+	port->flags &= (uint8_t)~WEIR__PORT_SHUT;
+	if (weir__port_off(port)) {
+		if (weir__out_drops(port)) {
+			turns = weir__port_turns(port);
+			if (turns < slice->most)
+				slice->most = turns;
+		}
+		return true;
+	}
+	turns = weir__port_turns(port);
+	if (port->flags & WEIR__PORT_AT_END) {
+		end_of_stream(slice->actor, port);
+		return false;
+	}
+	if (port->flags & WEIR__PORT_PARTIAL)
+		slice->partial = true;
+	if (weir__link_merges(port))
+		slice->lanes = true;
+	if (weir__port_group(port))
+		return true;
+	if (!turns)
+		port->flags |= WEIR__PORT_SHUT;
+	if (turns < *least)
+		*least = turns;
+	return true;
+}
+
+/*
+ * Rule 4. Turns that are certain, by the ports that take part; notes in SHUT
+ * which are not ready. LOOK_AGAIN: a handler has run, everything may differ.
+ */
+static inline uint32_t look(struct slice *slice)
+{
+	struct weir_actor *actor = slice->actor;
+	uint32_t least = LOOK_AGAIN, turns;
+	struct weir_port *port;
+
+	slice->most = LOOK_AGAIN;
+	for (port = actor->ports; port; port = port->next) {
+		if (WEIR_LIKELY(weir__link_look(port, &turns))) {
+			if (!turns)
+				port->flags |= WEIR__PORT_SHUT;
+			if (turns < least)
+				least = turns;
+		} else if (!look_at(slice, port, &least)) {
+			return LOOK_AGAIN;
+		}
+	}
+	slice->portless = least == LOOK_AGAIN;
+	/* Rule 6 */
+	if (slice->portless ||
+	    (ck_pr_load_32(&actor->gate) & WEIR__GATE_SUSPENSIONS))
+		return 0;
+	return least < slice->most ? least : slice->most;
+}
+
+static uint32_t log2_floor(uint64_t x)
+{
+	return 63u - (uint32_t)__builtin_clzll(x | 1);
+}
+
+/* Learns from a timed run how many turns fit into publish_ns. */
+static void learn(struct weir_actor *actor, uint32_t turns, uint64_t ns)
+{
+	uint64_t publish_ns = actor->executor->options.publish_ns;
+	uint64_t net_ns = ns > CLOCK_NS ? ns - CLOCK_NS : 1;
+	uint32_t fit = log2_floor(turns * publish_ns / net_ns);
+
+	weir__actor_clear(actor, RUN_LOG2_MASK);
+	weir__actor_set(actor, at_most(fit, RUN_LOG2_MAX) * WEIR__ACTOR_RUN);
+}
+
+/* Rests of streams that a run has just been given: was anything taken? */
+static void after_partial(struct slice *slice)
+{
+	struct weir_port *port;
+
+	slice->partial = false;
+	for (port = slice->actor->ports; port; port = port->next)
+		if (port->flags & WEIR__PORT_PARTIAL)
+			weir__in_partial(port);
+}
+
+/*
+ * Whether to time a run of several turns: always, until it is known that as
+ * many as may be fit; then now and then, and when the executor says so.
+ */
+static inline bool time_run(const struct weir_actor *actor)
+{
+	if (run_log2(actor) < RUN_LOG2_MAX)
+		return true;
+	if (WEIR_LIKELY(++weir__thread.runs < WEIR__TIMED_RUNS))
+		return false;
+	weir__thread.runs = 0;
+	return true;
+}
+
+/* At most `n` turns, in a bare loop. Returns how many. */
+static uint32_t run(struct slice *slice, uint32_t n)
+{
+	struct weir_actor *actor = slice->actor;
+	uint64_t start = 0, ns;
+	uint32_t done, certain = n;
+	bool clock;
+
+	n = at_most(n, 1u << run_log2(actor));
+	n = at_most(n, slice->budget);
+	clock = slice->clock || ((slice->has_run || n > 1) && time_run(actor));
+	if (clock)
+		start = weir_executor_now(actor->executor);
+	assert(n > 0 && n <= slice->budget);
+	done = actor->turns(actor, n);
+	if (clock) {
+		ns = weir_executor_now(actor->executor) - start;
+		slice->spent_ns += ns;
+		learn(actor, done, ns);
+	}
+	/* a turns function that counts wrong must not upset the budget */
+	if (done == 0 || done > n)
+		done = n;
+	if (WEIR_UNLIKELY(slice->partial))
+		after_partial(slice);
+	slice->has_run = true;
+	slice->clock = false;
+	slice->used_up = done == certain && !slice->lanes;
+	slice->budget -= done;
+	if (slice->spent_ns >= actor->executor->options.budget_ns)
+		slice->budget = 0;
+	return done;
+}
+
+/* Between the runs: signals, the look, publishing. Returns turns to run. */
+static uint32_t next_run(struct slice *slice)
+{
+	struct weir_actor *actor = slice->actor;
+	uint32_t n;
+
+	do {
+		weir__actor_clear(actor, WEIR__ACTOR_BREAK);
+		if (ck_pr_load_32(&actor->gate) & WEIR__GATE_SIGNALLED)
+			weir__handle_signals(actor);
+		if (WEIR_UNLIKELY(actor->flags & WEIR__ACTOR_ENDING))
+			return 0;
+		n = look(slice);
+	} while (WEIR_UNLIKELY(n == LOOK_AGAIN));
+	return slice->budget ? n : 0;
+}
+
+/*
+ * The runs of one slice. True: it was the final one. Else, if it has run no
+ * turn, *count is what the last swap has to add.
+ */
+static bool runs(struct slice *slice, int32_t *count)
+{
+	struct weir_actor *actor = slice->actor;
+	struct weir_stats *stats = actor->stats;
+	uint32_t n;
+
+	while (!slice->used_up && (n = next_run(slice))) {
+		n = run(slice, n);
+		if (stats)
+			weir__stats_add(&stats->turns, n);
+		weir__slice_settle(actor, NULL);
+	}
+	if (actor->flags & WEIR__ACTOR_ENDING)
+		return true;
+	weir__slice_rest(actor, slice->used_up);
+	if (!slice->used_up)
+		weir__slice_settle(actor, slice->has_run ? NULL : count);
+	/* arming may fail */
+	return (actor->flags & WEIR__ACTOR_ENDING) != 0;
+}
+
+/*
+ * Finds out whether the actor is a stage: it has one in-port, one out-port, or
+ * both, in this order, with one link each and nothing special about them. What
+ * changes that breaks the run (weir__actor_break), and so ends being a stage.
+ */
+static void find_stage(struct weir_actor *actor)
+{
+	struct weir_port *port = actor->ports;
+	uint32_t stage = 0;
+
+	weir__actor_clear(actor, WEIR__ACTOR_BREAK);
+	if (port && port->kind == WEIR__PORT_IN) {
+		stage |= WEIR__ACTOR_TAKES;
+		port = port->next;
+	}
+	if (port && port->kind == WEIR__PORT_OUT) {
+		stage |= WEIR__ACTOR_PUTS;
+		port = port->next;
+	}
+	if (port || actor->stats)
+		return;
+	for (port = actor->ports; port; port = port->next)
+		if (weir__port_off(port) || !(port->flags & WEIR__PORT_LINK))
+			return;
+	weir__actor_set(actor, stage);
+}
+
+/* What the short slice has done. */
+enum {
+	HAS_RUN = 1u << 0, /* a run, not published */
+	TIME_IT = 1u << 1, /* found that the next run is to be timed */
+};
+
+/* The general slice, or the rest of one. True: submit the actor again. */
+static __attribute__((noinline)) bool run_slice(struct weir_actor *actor,
+						uint32_t before)
+{
+	struct slice slice = {
+		.actor = actor,
+		.budget = actor->executor->options.budget_turns,
+		.has_run = before & HAS_RUN,
+		.clock = before & TIME_IT,
+	};
+	int32_t count = 0;
+	bool final;
+
+	if (slice.has_run)
+		weir__slice_settle(actor, NULL);
+	if (actor->stats)
+		weir__stats_begin(actor);
+	final = runs(&slice, &count);
+	if (actor->stats)
+		weir__stats_end(actor);
+	if (!final) {
+		find_stage(actor);
+		return slice.has_run ||
+		       weir__gate_rest(actor, count,
+				       slice.portless ? WEIR__GATE_PORTLESS
+						      : 0);
+	}
+	weir__actor_retire(actor);
+	weir__thread.actor = NULL;
+	weir_actor_unref(actor);
+	return false;
+}
+
+/*
+ * One slice. True: submit the actor again.
+ *
+ * Most actors are stages, and to most nothing has happened: then a slice is one
+ * run, and this does what runs() would, without asking for anything that cannot
+ * be.
+ */
+static inline bool run_actor(struct weir_actor *actor)
+{
+	uint32_t n = actor->executor->options.budget_turns;
+	uint32_t flags = actor->flags;
+	struct weir_port *port = actor->ports;
+	struct weir_in *in = NULL;
+	struct weir_out *out = NULL;
+
+	if (!(flags & WEIR__ACTOR_STAGE) ||
+	    (ck_pr_load_32(&actor->gate) &
+	     (WEIR__GATE_SIGNALLED | WEIR__GATE_SUSPENSIONS)))
+		return run_slice(actor, 0);
+	if (flags & WEIR__ACTOR_TAKES) {
+		in = (struct weir_in *)port;
+		port = port->next;
+		if (!weir__in_look(in, &n))
+			return run_slice(actor, 0);
+	}
+	if (flags & WEIR__ACTOR_PUTS) {
+		out = (struct weir_out *)port;
+		weir__out_look(out, &n);
+	}
+	if (n <= 1) {
+		if (!n)
+			return run_slice(actor, 0);
+	} else {
+		if (time_run(actor))
+			return run_slice(actor, TIME_IT);
+		n = at_most(n, RUN_MAX);
+	}
+	(void)actor->turns(actor, n);
+	/* release: as in publish() */
+	ck_pr_fence_release();
+	weir__actor_set(actor, WEIR__ACTOR_OWES);
+	if (weir__actor_broken(actor) ||
+	    (ck_pr_load_32(&actor->gate) & WEIR__GATE_SIGNALLED) ||
+	    (in && weir__in_overtaken(in)))
+		return run_slice(actor, HAS_RUN);
+	if (in && weir__in_publish(in) && in->lane.out)
+		weir__port_unblock(&in->lane.out->port);
+	if (out && weir__out_publish(out))
+		weir__port_unblock(&out->in->port);
+	return true;
+}
+
+/*
+ * An executor that runs at once, or refuses, gets to weir_task_run() inside a
+ * slice: the task waits in a list of the thread, so that the stack stays flat.
+ */
+static __attribute__((noinline)) void put_off(struct weir__thread *thread,
+					      struct weir_task *task)
+{
+	task->next = NULL;
+	if (thread->pending_tail)
+		thread->pending_tail->next = task;
+	else
+		thread->pending_head = task;
+	thread->pending_tail = task;
+}
+
+static inline bool run_one(struct weir__thread *thread, struct weir_task *task)
+{
+	struct weir_actor *actor =
+		weir_container_of(task, struct weir_actor, task);
+	bool again;
+
+	thread->actor = actor;
+	again = run_actor(actor);
+	thread->actor = NULL;
+	return again;
+}
+
+static __attribute__((noinline)) void run_pending(struct weir__thread *thread)
+{
+	struct weir_task *task;
+
+	while ((task = thread->pending_head)) {
+		thread->pending_head = task->next;
+		if (!thread->pending_head)
+			thread->pending_tail = NULL;
+		if (run_one(thread, task))
+			weir__actor_submit(weir_container_of(
+				task, struct weir_actor, task));
+	}
+}
+
+static inline void leave(struct weir__thread *thread)
+{
+	if (WEIR_UNLIKELY(thread->pending_head))
+		run_pending(thread);
+	thread->running = false;
+}
+
+bool weir__task_run(struct weir_task *task)
+{
+	struct weir__thread *thread = &weir__thread;
+	bool again = run_one(thread, task);
+
+	assert(thread->running);
+	if (WEIR_UNLIKELY(thread->pending_head))
+		run_pending(thread);
+	return again;
+}
+
+void weir_task_run(struct weir_task *task)
+{
+	struct weir__thread *thread = &weir__thread;
+
+	if (WEIR_UNLIKELY(thread->running)) {
+		put_off(thread, task);
+		return;
+	}
+	thread->running = true;
+	if (run_one(thread, task))
+		weir__actor_submit(
+			weir_container_of(task, struct weir_actor, task));
+	leave(thread);
+}
+
+void weir__actor_retire_new(struct weir_actor *actor)
+{
+	struct weir__thread *thread = &weir__thread;
+	struct weir_actor *outer = thread->actor;
+	bool inside = thread->running;
+
+	thread->running = true;
+	thread->actor = actor;
+	weir__actor_end(actor, weir_error_of(-ECANCELED), false);
+	weir__actor_retire(actor);
+	thread->actor = outer;
+	weir_actor_unref(actor);
+	if (!inside)
+		leave(thread);
+}
+
+/* NOLINTEND(misc-no-recursion) */

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What the files that make up a slice need of each other. */
+#ifndef WEIR_ACTOR_SLICE_H
+#define WEIR_ACTOR_SLICE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <weir/actor.h>
+
+/*
+ * Publishes what the last run did and, when a slice has found nothing (`count`
+ * is not NULL), arms: one full fence for both (rules 2 and 3), also for what
+ * earlier slices owe. *count is what the last swap has to add. Owner.
+ */
+void weir__slice_settle(struct weir_actor *actor, int32_t *count);
+
+/*
+ * The slice is over: what is certain is so no more. After a run publishing has
+ * seen to that for ports with one link. Owner.
+ */
+void weir__slice_rest(struct weir_actor *actor, bool published);
+
+#endif
