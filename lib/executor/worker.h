@@ -87,8 +87,9 @@ struct weir_threads {
 	struct weir__poller_thread service;
 	/* Anyone pushes tasks for any worker. */
 	struct weir__inbox inbox __attribute__((aligned(WEIR__LINE)));
-	/* Calls from outside that may touch the pool after their task ran. */
-	uint32_t outside;
+	/* Calls from outside that may touch the pool after their task ran. Not
+	 * on the inbox's line: a worker takes that before they leave. */
+	uint32_t outside __attribute__((aligned(WEIR__LINE)));
 	struct weir__park park __attribute__((aligned(WEIR__LINE)));
 };
 
