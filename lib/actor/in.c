@@ -249,12 +249,19 @@ static uint32_t certain_linked(struct weir_in *in, struct weir__lane *lane,
 	return n;
 }
 
-/* The same for the put lane: what is marked without a gap. */
+/*
+ * The same for the put lane: what is marked without a gap. The tail word is the
+ * producers' alone until the lane is about to end.
+ */
 static uint32_t certain_put(struct weir_in *in, bool *ended)
 {
-	uint32_t word = ck_pr_load_32(weir__lane_tail(&in->lane));
+	uint32_t word = 0;
 	uint32_t *marks = filled(in), n = in->limit - in->head;
 
+	/* No order: who misses either looks again when the signal of
+	 * end_puts() comes. */
+	if (WEIR_UNLIKELY(ck_pr_load_32(&in->lane.state) & WEIR__LANE_ENDING))
+		word = ck_pr_load_32(weir__lane_tail(&in->lane));
 	in->head &= WEIR__INDEX_MASK;
 	in->limit = in->head + n;
 	/* No order between the end and the marks: it is the end only if all that
