@@ -121,26 +121,48 @@ static int check_put(const struct weir_in *in)
 }
 
 /*
+ * The put lane's head word, also for those who put next. By a swap: a thread
+ * that stores it when 2^31 more tokens have passed would lie to them.
+ */
+static uint32_t read_head(struct weir_in *in, uint32_t copy)
+{
+	uint32_t head;
+
+	/* acquire: the head is no older than the copy; pairs with the release
+	 * below */
+	ck_pr_fence_acquire();
+	head = ck_pr_load_32(weir__lane_head(&in->lane));
+	/* acquire: pairs with the release in the publish of the head;
+	 * release: hands that on, pairs with the acquire in reserve() */
+	ck_pr_fence_acqrel();
+	if (head != copy)
+		(void)ck_pr_cas_32(weir__lane_head_copy(&in->lane), copy, head);
+	return head;
+}
+
+/*
  * Reserves the next slot of the put lane: its index, or a negative errno.
  * Linearises at the swap; lock-free, as a failed swap means another's success.
  */
 static int64_t reserve(struct weir_in *in)
 {
 	uint32_t *tail = weir__lane_tail(&in->lane);
-	uint32_t word = ck_pr_load_32(tail), used;
+	uint32_t head = ck_pr_load_32(weir__lane_head_copy(&in->lane));
+	uint32_t word = ck_pr_load_32(tail);
 
 	do {
 		if (word & 1)
 			return -EPIPE;
-		used = weir__index_diff(
-			word >> 1, ck_pr_load_32(weir__lane_head(&in->lane)));
-		if (used == in->mask + 1)
-			return -EAGAIN;
 		/* more than there can be: our tail is older than the head,
 		 * and the swap fails and reads it anew */
+		if (weir__index_diff(word >> 1, head) > in->mask) {
+			head = read_head(in, head);
+			if (weir__index_diff(word >> 1, head) == in->mask + 1)
+				return -EAGAIN;
+		}
 	} while (!ck_pr_cas_32_value(tail, word, word + 2, &word));
 	/* acquire: the consumer is done with the slot before we fill it; pairs
-	 * with the release in the publish of the head */
+	 * with the release in the publish of the head, or in read_head() */
 	ck_pr_fence_acquire();
 	return word >> 1;
 }

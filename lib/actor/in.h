@@ -13,7 +13,8 @@
  * A link's lane has one producer, which stores the tail word. A put lane
  * (weir_in_put) has many: they reserve a slot by a swap of the tail word,
  * fill it and mark it in filled[] with its number + 1; the consumer takes
- * what is marked without a gap.
+ * what is marked without a gap. They go by a copy of the head word until the
+ * ring looks full.
  *
  * Either word lives on a cache line of its own in the ring's memory, or, with
  * capacity 1, in the lane itself. The lane belongs to the in-port; a linked
@@ -69,6 +70,15 @@ static inline uint32_t *weir__lane_tail(const struct weir__lane *lane)
 static inline uint32_t *weir__lane_head(const struct weir__lane *lane)
 {
 	return lane->words + (lane->words == lane->own ? 1 : WEIR__LINE_WORDS);
+}
+
+/*
+ * A put lane's head as those who put last saw it, on the tail's line. With
+ * capacity 1 it is the head.
+ */
+static inline uint32_t *weir__lane_head_copy(const struct weir__lane *lane)
+{
+	return lane->words + 1;
 }
 
 static inline struct weir__slot *weir__lane_slots(struct weir__lane *lane)

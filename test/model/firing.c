@@ -26,6 +26,20 @@ static void put_1(void *context)
 	scene_put(s->nodes[0], 0, 1);
 }
 
+static void put_2(void *context)
+{
+	struct scene *s = context;
+
+	scene_put(s->nodes[0], 0, 2);
+}
+
+static void put_3(void *context)
+{
+	struct scene *s = context;
+
+	scene_put(s->nodes[0], 0, 3);
+}
+
 static void put_0_and_1(void *context)
 {
 	put_0(context);
@@ -46,6 +60,12 @@ static void queued_2(void *context)
 
 	scene_sink(s, 2);
 	scene_start(s);
+}
+
+static void full_2(void *context)
+{
+	queued_2(context);
+	put_0_and_1(context);
 }
 
 static void at_once_1(void *context)
@@ -201,6 +221,9 @@ static const struct explorer_scenario scenarios[] = {
 		 .thread = {run, put_0_and_1}, .check = scene_at_rest),
 	SCENARIO(.name = "two who put and a slice", .setup = queued_2,
 		 .thread = {run, put_0, put_1}, .check = scene_at_rest),
+	SCENARIO(.name = "two who put where others have, and a slice",
+		 .setup = full_2, .thread = {run, put_2, put_3},
+		 .check = scene_at_rest),
 	SCENARIO(.name = "two who put and run", .setup = at_once_1,
 		 .thread = {put_0, put_1}, .check = scene_at_rest),
 	SCENARIO(.name = "two who put and run, with room for both",
