@@ -86,9 +86,6 @@ struct weir_stats {
 /* All private but `executor` and `ops`, which are read-only. */
 struct weir_actor {
 	struct weir_task task; /* the executor's */
-	/* any thread, atomically */
-	uint32_t gate;
-	uint32_t refs;
 	/* set up once */
 	struct weir_executor *executor;
 	const struct weir_actor_ops *ops;
@@ -98,7 +95,11 @@ struct weir_actor {
 	struct weir_stats *stats;
 	struct weir_error *error;
 	uint32_t index;
-	uint8_t signals; /* any thread, atomically */
+	/* any thread, atomically; the gate is next to the first port */
+	uint32_t refs;
+	uint32_t gate;
+	uint8_t signals;
+	/* the owner's */
 	uint8_t state;
 	uint16_t flags; /* not of a char: see weir__actor_broken() */
 };

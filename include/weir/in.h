@@ -41,12 +41,12 @@ struct weir_in {
 	struct weir_port port;
 	uint32_t head;	/* next token to take; above `limit`: took too many */
 	uint32_t limit; /* one past the last token that is certain */
-	uint32_t mask;	/* capacity - 1 */
+	struct weir__slot *slots;
+	const struct weir_items *items;
+	uint32_t mask; /* capacity - 1 */
 	uint16_t lane_flags;
 	uint8_t left_rest; /* a turn has taken none of the last tokens */
 	uint8_t head_at;   /* where in a lane's words its head word is */
-	struct weir__slot *slots;
-	const struct weir_items *items;
 	struct weir__merge *merge;
 	struct weir__lane lane;
 };

@@ -112,7 +112,7 @@ int weir_in_merge(struct weir_in *in, enum weir_merge rule)
 
 static int check_put(const struct weir_in *in)
 {
-	if (!in || !in->port.actor)
+	if (!in || !in->lane.words)
 		return -EINVAL;
 	if (in->merge ? in->merge->rule != WEIR_MERGE_OPEN
 		      : (in->lane_flags & WEIR__IN_LINKED) != 0)

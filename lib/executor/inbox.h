@@ -53,7 +53,10 @@ static inline void weir__inbox_push(struct weir__inbox *inbox,
 	struct weir_task *newest = ck_pr_load_ptr(&inbox->newest);
 
 	do {
-		task->next = newest;
+		/* A task that is alone mostly was so the last time: its line
+		 * stays shared. */
+		if (task->next != newest)
+			task->next = newest;
 		/* release: publishes next and the task; pairs with the acquire
 		 * in weir__inbox_take() */
 		ck_pr_fence_release();
@@ -76,7 +79,8 @@ static inline struct weir_task *weir__inbox_take(struct weir__inbox *inbox)
 	while (newest) {
 		struct weir_task *next = newest->next;
 
-		newest->next = oldest;
+		if (next != oldest)
+			newest->next = oldest;
 		oldest = newest;
 		newest = next;
 	}
