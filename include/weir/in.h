@@ -33,7 +33,10 @@ struct weir__lane {
 	uint32_t own[2];
 	uint32_t filled;
 	uint32_t state;
-	struct weir__slot slot;
+	union {
+		struct weir__slot slot; /* with capacity 1 */
+		uint32_t *marks;	/* with more; NULL: linked */
+	} u;
 };
 
 /* All private. */

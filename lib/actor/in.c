@@ -29,22 +29,29 @@ static const struct weir_allocator *allocator(const struct weir_in *in)
 	return in->port.actor->executor->options.allocator;
 }
 
-/* The put lane's ring has the marks of its slots at its end. */
-static size_t ring_size(const struct weir_in *in, const struct weir__lane *lane)
+static size_t ring_size(const struct weir_in *in)
 {
-	size_t capacity = (size_t)in->mask + 1;
-	size_t size = 2 * (size_t)WEIR__LINE + capacity * sizeof(void *);
+	return 2 * (size_t)WEIR__LINE +
+	       ((size_t)in->mask + 1) * sizeof(struct weir__slot);
+}
 
-	if (lane == &in->lane)
-		size += capacity * sizeof(uint32_t);
-	return size;
+static size_t marks_size(const struct weir_in *in)
+{
+	return ((size_t)in->mask + 1) * sizeof(uint32_t);
 }
 
 static uint32_t *filled(struct weir_in *in)
 {
-	if (in->lane.words == in->lane.own)
-		return &in->lane.filled;
-	return (uint32_t *)(void *)(weir__lane_slots(&in->lane) + in->mask + 1);
+	return in->mask ? in->lane.u.marks : &in->lane.filled;
+}
+
+/* Of the put lane. A link does without. */
+static void free_marks(struct weir_in *in)
+{
+	if (!in->mask)
+		return;
+	weir__free_lines(allocator(in), in->lane.u.marks, marks_size(in));
+	in->lane.u.marks = NULL;
 }
 
 static int lane_init(struct weir_in *in, struct weir__lane *lane)
@@ -53,7 +60,7 @@ static int lane_init(struct weir_in *in, struct weir__lane *lane)
 	lane->words = lane->own;
 	if (in->mask == 0)
 		return 0;
-	lane->words = weir__alloc_lines(allocator(in), ring_size(in, lane));
+	lane->words = weir__alloc_lines(allocator(in), ring_size(in));
 	return lane->words ? 0 : -ENOMEM;
 }
 
@@ -61,8 +68,23 @@ static void lane_fini(struct weir_in *in, struct weir__lane *lane)
 {
 	weir_error_unref(lane->error);
 	if (lane->words != lane->own)
-		weir__free_lines(allocator(in), lane->words,
-				 ring_size(in, lane));
+		weir__free_lines(allocator(in), lane->words, ring_size(in));
+}
+
+/* The put lane, with marks. */
+static int put_lane_init(struct weir_in *in)
+{
+	struct weir__lane *lane = &in->lane;
+	int rc = lane_init(in, lane);
+
+	if (rc < 0 || !in->mask)
+		return rc;
+	lane->u.marks = weir__alloc_lines(allocator(in), marks_size(in));
+	if (lane->u.marks)
+		return 0;
+	lane_fini(in, lane);
+	lane->words = NULL;
+	return -ENOMEM;
 }
 
 int weir_in_init(struct weir_in *in, struct weir_actor *actor, size_t capacity,
@@ -79,7 +101,7 @@ int weir_in_init(struct weir_in *in, struct weir_actor *actor, size_t capacity,
 	made.mask = (uint32_t)capacity - 1;
 	made.port.actor = actor;
 	*in = made;
-	rc = lane_init(in, &in->lane);
+	rc = put_lane_init(in);
 	if (rc < 0)
 		return rc;
 	in->slots = weir__lane_slots(&in->lane);
@@ -602,6 +624,7 @@ static void in_fini(struct weir_port *port)
 	struct weir__merge_lane *lane, *next;
 
 	drain_all(in);
+	free_marks(in);
 	lane_fini(in, &in->lane);
 	if (!in->merge)
 		return;
@@ -683,6 +706,7 @@ void weir__in_linked(struct weir_in *in, struct weir__lane *lane,
 	lane->out = out;
 	if (!in->merge) {
 		in->lane_flags |= WEIR__IN_LINKED;
+		free_marks(in);
 	} else {
 		merged->next = in->merge->lanes;
 		in->merge->lanes = merged;

@@ -12,9 +12,8 @@
  *
  * A link's lane has one producer, which stores the tail word. A put lane
  * (weir_in_put) has many: they reserve a slot by a swap of the tail word,
- * fill it and mark it in filled[] with its number + 1; the consumer takes
- * what is marked without a gap. They go by a copy of the head word until the
- * ring looks full.
+ * fill it and mark it with its number + 1; the consumer takes what is marked
+ * without a gap. They go by a copy of the head word until the ring looks full.
  *
  * Either word lives on a cache line of its own in the ring's memory, or, with
  * capacity 1, in the lane itself. The lane belongs to the in-port; a linked
@@ -84,7 +83,7 @@ static inline uint32_t *weir__lane_head_copy(const struct weir__lane *lane)
 static inline struct weir__slot *weir__lane_slots(struct weir__lane *lane)
 {
 	if (lane->words == lane->own)
-		return &lane->slot;
+		return &lane->u.slot;
 	return (struct weir__slot *)(void *)(lane->words +
 					     2 * WEIR__LINE_WORDS);
 }
