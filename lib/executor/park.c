@@ -38,7 +38,8 @@
  *     queued, one of the others searches, or sleeps with a timeout to look
  *     again: the watcher, who owns `watched`. A worker going idle becomes the
  *     watcher if others are awake. A worker that queues something, and finds
- *     `watched` 0, wakes one.
+ *     `watched` 0, wakes one. Who wakes one takes the watcher last: another
+ *     had to be woken in its place.
  *  7. The watcher may end its watch when nobody is awake: store, fence, look
  *     again. A worker awakened later has cleared its bit after that look, and
  *     makes a full fence (weir__park_found()) before it queues anything: it
@@ -168,23 +169,35 @@ bool weir__park_searched(const struct weir__park *park)
 	return (int32_t)ck_pr_load_32(&park->searching) > 0;
 }
 
+/* Who is idle, of one word, but for the watcher. */
+static uint64_t idle_but(const struct weir__park *park, uint32_t word,
+			 uint32_t watcher)
+{
+	uint64_t idle = ck_pr_load_64(&park->idle[word]);
+
+	return watcher / 64 == word ? idle & ~bit_of(watcher) : idle;
+}
+
 bool weir__park_wake_one(struct weir__park *park)
 {
-	uint32_t n = n_words(park), word;
+	uint32_t n = n_words(park), word, watcher;
 	uint64_t idle;
 
 	publish();
 	if (weir__park_searched(park))
 		return false; /* claim 4 */
+	/* No order: whoever that is, it comes last and is not left out. */
+	watcher = ck_pr_load_32(&park->watched) - 1;
 	for (word = 0; word < n; word++) {
-		while ((idle = ck_pr_load_64(&park->idle[word]))) {
+		while ((idle = idle_but(park, word, watcher))) {
 			uint32_t bit = (uint32_t)__builtin_ctzll(idle);
 
 			if (wake(park, word * 64 + bit))
 				return true;
 		}
 	}
-	return false;
+	return watcher < park->n && !weir__park_woken(park, watcher) &&
+	       wake(park, watcher);
 }
 
 uint32_t weir__park_idle(const struct weir__park *park)
@@ -197,12 +210,12 @@ uint32_t weir__park_idle(const struct weir__park *park)
 	return idle;
 }
 
-bool weir__park_watch(struct weir__park *park)
+bool weir__park_watch(struct weir__park *park, uint32_t i)
 {
 	/* No order: `watched` guards no data, and who misses that it became 1
 	 * wakes one worker too many. */
 	return !ck_pr_load_32(&park->watched) &&
-	       ck_pr_cas_32(&park->watched, 0, 1);
+	       ck_pr_cas_32(&park->watched, 0, i + 1);
 }
 
 void weir__park_unwatch(struct weir__park *park)

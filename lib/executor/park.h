@@ -22,8 +22,8 @@ struct weir__park {
 	/* Set by weir__park_init(). */
 	struct weir__sleeper *sleepers;
 	uint32_t n;
-	/* Somebody sleeps with a timeout: 0 or 1. Seldom written, often read:
-	 * it shares the line of what is constant. */
+	/* Who sleeps with a timeout, plus 1; 0: nobody. Seldom written, often
+	 * read: it shares the line of what is constant. */
 	uint32_t watched;
 	/* Searchers, or less (signed; claim 5). */
 	uint32_t searching __attribute__((aligned(WEIR__LINE)));
@@ -88,10 +88,10 @@ bool weir__park_searched(const struct weir__park *park);
 uint32_t weir__park_idle(const struct weir__park *park);
 
 /*
- * Watching (claims 6 and 7). Of an idle worker: true, it is the one that has
- * to look at the others from time to time. `awake`: others are.
+ * Watching (claims 6 and 7). Of the idle worker i: true, it is the one that has
+ * to look at the others from time to time.
  */
-bool weir__park_watch(struct weir__park *park);
+bool weir__park_watch(struct weir__park *park, uint32_t i);
 
 /* The watcher gives it up. */
 void weir__park_unwatch(struct weir__park *park);

@@ -448,16 +448,17 @@ struct sleep {
 };
 
 /*
- * Whether to watch. The watcher stays on while slices are run, though nobody
- * is awake when it looks: a pool that works a little at a time would wake
- * another watcher each time.
+ * Whether to watch. The watcher stays on until no slice has run during its
+ * longest sleep, though nobody is awake when it looks: a pool that works a
+ * little at a time would wake another watcher each time.
  */
 static bool decide(struct weir__worker *worker, struct sleep *sleep)
 {
 	struct weir_threads *pool = worker->pool;
 	uint64_t slices = all_slices(worker);
 	bool active = others_awake(pool, false) ||
-		      (sleep->watching && slices != sleep->slices);
+		      (sleep->watching && (slices != sleep->slices ||
+					   sleep->timeout_ns < WATCH_MAX_NS));
 
 	sleep->slices = slices;
 	if (sleep->watching && !active) {
@@ -466,7 +467,7 @@ static bool decide(struct weir__worker *worker, struct sleep *sleep)
 		active = others_awake(pool, false); /* park.c, claim 7 */
 	}
 	if (active && !sleep->watching)
-		sleep->watching = weir__park_watch(&pool->park);
+		sleep->watching = weir__park_watch(&pool->park, worker->index);
 	return sleep->watching;
 }
 

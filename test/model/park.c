@@ -113,14 +113,14 @@ static bool others_awake(const struct world *w)
 	return weir__park_idle(&w->park) < N_WORKERS;
 }
 
-static bool decide(struct world *w, bool watching)
+static bool decide(struct world *w, uint32_t me, bool watching)
 {
 	if (watching && !others_awake(w)) {
 		weir__park_unwatch(&w->park);
 		watching = false;
 	}
 	if (!watching && others_awake(w))
-		watching = weir__park_watch(&w->park);
+		watching = weir__park_watch(&w->park, me);
 	return watching;
 }
 
@@ -139,7 +139,7 @@ static void park(struct world *w, uint32_t me, bool watches, bool watching)
 			break;
 		}
 		if (watches)
-			watching = decide(w, watching);
+			watching = decide(w, me, watching);
 		weir__park_sleep(&w->park, me, epoch,
 				 watching ? 1 : UINT64_MAX);
 	}
@@ -233,7 +233,7 @@ static void setup_watching(void *context)
 	setup_searching(context);
 	weir__park_search(&w->park);
 	weir__park_announce(&w->park, 1);
-	weir__park_watch(&w->park);
+	weir__park_watch(&w->park, 0);
 }
 
 static void watcher(void *context)
