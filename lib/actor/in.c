@@ -209,6 +209,21 @@ static int put_first(struct weir_in *in, void *item)
 	return 0;
 }
 
+/*
+ * Whether the actor has yet to be started. That it has been stands in the lane
+ * after the first put, beside what a put reads anyway: the actor's own state
+ * is on a line that the consumer writes. No order: who misses it asks.
+ */
+static bool is_new(struct weir_in *in)
+{
+	if (WEIR_LIKELY(ck_pr_load_32(&in->lane.state) & WEIR__LANE_STARTED))
+		return false;
+	if (weir__state(in->port.actor) == WEIR__STATE_NEW)
+		return true;
+	ck_pr_or_32(&in->lane.state, WEIR__LANE_STARTED);
+	return false;
+}
+
 int weir_in_put(struct weir_in *in, void *item)
 {
 	int rc = check_put(in);
@@ -217,7 +232,7 @@ int weir_in_put(struct weir_in *in, void *item)
 
 	if (rc < 0)
 		return rc;
-	if (weir__state(in->port.actor) == WEIR__STATE_NEW)
+	if (is_new(in))
 		return put_first(in, item);
 	slot = reserve(in);
 	if (slot < 0)

@@ -39,6 +39,7 @@
 enum {
 	WEIR__LANE_CANCELLED = 1u << 0, /* set by the consumer, signals */
 	WEIR__LANE_ENDING = 1u << 1,	/* claimed: a put lane ends once */
+	WEIR__LANE_STARTED = 1u << 2,	/* its actor; set by a put */
 };
 
 /* in->lane_flags. WEIR__IN_LINKED also tells puts to go away. */
