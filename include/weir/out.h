@@ -87,8 +87,8 @@ static inline uint32_t weir_out_room(const struct weir_out *out)
 /*
  * Puts a token, which is the stream's now. In a turn there is room for one
  * for each turn (`burst`, if set). Once cancelled, tokens put are dropped
- * when the run of turns is over, which is no error. -EAGAIN: no room, or not in a turn or handler; -EPIPE:
- * ended; then the item is still the caller's.
+ * when the run of turns is over, which is no error. -EAGAIN: no room, or not in
+ * a turn or handler; -EPIPE: ended; then the item is still the caller's.
  */
 static inline int weir_out_put(struct weir_out *out, void *item)
 {

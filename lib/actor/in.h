@@ -124,10 +124,12 @@ static inline bool weir__in_look(struct weir_in *in, uint32_t *n)
 	head &= WEIR__INDEX_MASK;
 	certain = weir__index_diff(word >> 1, head);
 	assert(certain <= in->mask + 1);
-	in->head = head;
-	in->limit = head + certain;
 	if (certain < *n)
 		*n = certain;
+	if (certain) {
+		in->head = head;
+		in->limit = head + certain;
+	}
 	return true;
 }
 

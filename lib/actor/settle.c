@@ -164,3 +164,13 @@ void weir__slice_settle(struct weir_actor *actor, int32_t *count)
 	if (armed)
 		look_again(actor, count);
 }
+
+void weir__slice_pay(struct weir_actor *actor)
+{
+	if (!(actor->flags & WEIR__ACTOR_OWES))
+		return;
+	/* store -> load: as in weir__slice_settle() */
+	weir__fence_full();
+	weir__actor_clear(actor, WEIR__ACTOR_OWES);
+	wake_peers(actor, true);
+}

@@ -13,6 +13,7 @@
 #include "actor/link.h"
 #include "actor/port.h"
 #include "actor/stats.h"
+#include "base/thread.h"
 #include "executor/registry.h"
 
 #define CLOCK_NS 20u /* of a timed run: reading the clock */
@@ -128,6 +129,13 @@ static inline uint32_t look(struct slice *slice)
 	return least < slice->most ? least : slice->most;
 }
 
+/* The thread has so little to do that it may as well look again. */
+static bool polls(void)
+{
+	return weir__thread.polls &&
+	       weir__thread.polls(weir__thread.worker_state);
+}
+
 static uint32_t log2_floor(uint64_t x)
 {
 	return 63u - (uint32_t)__builtin_clzll(x | 1);
@@ -239,8 +247,12 @@ static bool runs(struct slice *slice, int32_t *count)
 	if (actor->flags & WEIR__ACTOR_ENDING)
 		return true;
 	weir__slice_rest(actor, slice->used_up);
-	if (!slice->used_up)
+	if (!slice->has_run && !slice->portless && polls()) {
+		weir__slice_pay(actor);
+		slice->has_run = true;
+	} else if (!slice->used_up) {
 		weir__slice_settle(actor, slice->has_run ? NULL : count);
+	}
 	/* arming may fail */
 	return (actor->flags & WEIR__ACTOR_ENDING) != 0;
 }
@@ -311,6 +323,13 @@ static __attribute__((noinline)) bool run_slice(struct weir_actor *actor,
 	return false;
 }
 
+/* A poll of a stage writes nothing that others read. */
+static __attribute__((noinline)) bool found_nothing(struct weir_actor *actor,
+						    uint32_t flags)
+{
+	return (!(flags & WEIR__ACTOR_OWES) && polls()) || run_slice(actor, 0);
+}
+
 /*
  * One slice. True: submit the actor again.
  *
@@ -335,6 +354,8 @@ static inline bool run_actor(struct weir_actor *actor)
 		port = port->next;
 		if (!weir__in_look(in, &n))
 			return run_slice(actor, 0);
+		if (!n)
+			return found_nothing(actor, flags);
 	}
 	if (flags & WEIR__ACTOR_PUTS) {
 		out = (struct weir_out *)port;
@@ -342,7 +363,7 @@ static inline bool run_actor(struct weir_actor *actor)
 	}
 	if (n <= 1) {
 		if (!n)
-			return run_slice(actor, 0);
+			return found_nothing(actor, flags);
 	} else {
 		if (time_run(actor))
 			return run_slice(actor, TIME_IT);

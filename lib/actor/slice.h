@@ -15,6 +15,9 @@
  */
 void weir__slice_settle(struct weir_actor *actor, int32_t *count);
 
+/* Pays what is owed to peers (rule 2), by a slice that does not arm. Owner. */
+void weir__slice_pay(struct weir_actor *actor);
+
 /*
  * The slice is over: what is certain is so no more. After a run publishing has
  * seen to that for ports with one link. Owner.

@@ -23,8 +23,8 @@ struct weir__costs {
 };
 
 /*
- * One in so many runs is timed when its actor's may have the most turns. A prime,
- * or of 2, 4, 8 actors that take turns always the same one would be.
+ * One in so many runs is timed when its actor's may have the most turns. A
+ * prime, or of 2, 4, 8 actors that take turns always the same one would be.
  */
 #define WEIR__TIMED_RUNS 251u
 
@@ -43,6 +43,11 @@ struct weir__thread {
 	void *worker_state;
 	/* Of a thread that is an executor's own: its share of the registry. */
 	struct weir__share *share;
+	/*
+	 * A slice has found nothing; true: it need not arm, and its actor is
+	 * to be submitted again. NULL: it arms.
+	 */
+	bool (*polls)(void *worker_state);
 	/* The loop or simulator that this thread owns (the last one made). */
 	struct weir_executor *owned;
 	/* Where this thread counts; NULL: nobody wants to know. */

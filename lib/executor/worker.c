@@ -27,6 +27,9 @@
 #define WATCH_MIN_NS (200 * 1000u)  /* the watcher's first sleep */
 #define WATCH_MAX_NS (2000 * 1000u) /* and its longest */
 #define SLICES_MAX 64u		    /* slices between two looks at the clock */
+#define POLLED_TASKS 4u		    /* so few are polled */
+#define POLLS 512u		    /* that find nothing, before tasks wait */
+#define POLLS_AT_ONCE 32u	    /* and without a pause */
 #define LOOK_SLICES 8u		    /* and between two at the inboxes */
 #define STEAL_MAX 16u		    /* tasks taken at once */
 #define LONG_PART 16u		    /* of steal_ns: a slice that is long */
@@ -503,6 +506,41 @@ static void park(struct weir__worker *worker)
 		weir__park_unwatch(park);
 }
 
+static bool few_queued(const struct weir__worker *worker)
+{
+	uint64_t n = worker->ring.tail - worker->ring.head;
+	const struct weir_task *task = worker->private.head;
+
+	for (; task && n < POLLED_TASKS; task = task->next)
+		n++;
+	return n < POLLED_TASKS && !worker->overflow.head;
+}
+
+/*
+ * See struct weir__thread. With a few actors the worker looks at them in turn
+ * before they arm and it searches: to be blocked, and then unblocked and
+ * submitted by another thread, costs several times as much as to be looked at,
+ * on both sides. Not where slices are long: idle actors would be shared.
+ */
+static bool polls(void *worker_state)
+{
+	struct weir__worker *worker = worker_state;
+	uint64_t useful = worker->slices - worker->polls;
+
+	if (worker->shares || !few_queued(worker) || stopping(worker->pool))
+		return false;
+	if (useful != worker->useful) {
+		worker->useful = useful;
+		worker->polled = 0;
+	}
+	if (++worker->polled > POLLS)
+		return false;
+	if (worker->polled > POLLS_AT_ONCE)
+		ck_pr_stall();
+	worker->polls++;
+	return true;
+}
+
 /*
  * A worker that others send tasks to waits for more, for about as long as it
  * takes to bounce one back and forth, before it counts as searching: that
@@ -554,6 +592,7 @@ void *weir__worker_main(void *argument)
 	weir__thread.worker = true;
 	weir__thread.running = true;
 	weir__thread.worker_state = worker;
+	weir__thread.polls = polls;
 	weir__thread.costs = &worker->costs;
 	weir__thread.share = &worker->share;
 	worker->slices_between = 1;

@@ -242,9 +242,96 @@ static void a_worker_is_woken_when_tasks_wait_behind_long_slices(void **state)
 	assert_int_equal(pair.queued, 2);
 }
 
+/* Asks, as a slice does that has found nothing, until the answer is no. */
+struct asker {
+	struct fake_task fake;
+	struct fake_task queued[4]; /* so many of them, while it asks */
+	uint32_t n_queued;
+	bool shares;
+	uint64_t polls[2]; /* and when something useful has come between */
+	uint32_t ran;
+};
+
+static void run_nothing(struct fake_task *fake)
+{
+}
+
+static uint64_t ask(struct weir__worker *worker, uint64_t most)
+{
+	uint64_t n = 0;
+
+	/* each question is asked by a slice of its own */
+	while (n < most && weir__thread.polls(worker)) {
+		worker->slices++;
+		n++;
+	}
+	return n;
+}
+
+static void run_asker(struct fake_task *fake)
+{
+	struct asker *asker = weir_container_of(fake, struct asker, fake);
+	struct weir__worker *worker = self();
+	uint32_t i;
+
+	for (i = 0; i < asker->n_queued; i++)
+		fake_submit(fake->executor, &asker->queued[i]);
+	worker->shares = asker->shares;
+	for (i = 0; i < 2; i++) {
+		asker->polls[i] = ask(worker, 1000000);
+		worker->slices++;
+	}
+	worker->shares = false;
+	set(&asker->ran);
+}
+
+static void asker_run(struct asker *asker)
+{
+	struct weir_threads *threads = make(1, HOUR_NS, WEIR_FOREVER);
+	uint32_t i;
+
+	asker->fake.run = run_asker;
+	for (i = 0; i < 4; i++)
+		asker->queued[i].run = run_nothing;
+	fake_submit(weir_threads_executor(threads), &asker->fake);
+	await(&asker->ran);
+	assert_int_equal(weir_threads_free(threads), 0);
+	for (i = 0; i < asker->n_queued; i++)
+		assert_int_equal(asker->queued[i].runs, 1);
+}
+
+static void a_few_actors_are_polled_for_a_while(void **state)
+{
+	struct asker asker = {.n_queued = 3};
+
+	asker_run(&asker);
+	assert_in_range(asker.polls[0], 100, 100000);
+	/* as long again */
+	assert_int_equal(asker.polls[1], asker.polls[0]);
+}
+
+static void many_actors_are_not_polled(void **state)
+{
+	struct asker asker = {.n_queued = 4};
+
+	asker_run(&asker);
+	assert_int_equal(asker.polls[0], 0);
+}
+
+static void nobody_is_polled_where_slices_are_long(void **state)
+{
+	struct asker asker = {.shares = true};
+
+	asker_run(&asker);
+	assert_int_equal(asker.polls[0], 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_few_actors_are_polled_for_a_while),
+		cmocka_unit_test(many_actors_are_not_polled),
+		cmocka_unit_test(nobody_is_polled_where_slices_are_long),
 		cmocka_unit_test(a_second_task_goes_to_who_searches),
 		cmocka_unit_test(nothing_is_given_away_where_nobody_searches),
 		cmocka_unit_test(a_worker_with_short_slices_keeps_its_tasks),

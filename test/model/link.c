@@ -2,6 +2,8 @@
 /* Two actors and the link between them, from both ends. */
 #include "scene.h"
 
+#include "base/thread.h"
+
 /* Node 0 puts `n` tokens, node 1 takes. */
 static void make(void *context, uint32_t n, size_t capacity, uint32_t stop)
 {
@@ -254,7 +256,37 @@ static void each_went_to_one(void *context)
 	explorer_assert(s->fates[1].delivered + s->fates[2].delivered == 3);
 }
 
+static bool always(void *state)
+{
+	return true;
+}
+
+/*
+ * Puts a token, then finds no room and polls: it does not arm, so nobody but the
+ * slice that polls can pay what the one before owes.
+ */
+static void put_and_poll(void *context)
+{
+	scene_run(context, 0);
+	weir__thread.polls = always;
+	scene_run(context, 0);
+	weir__thread.polls = NULL;
+}
+
+/* The source never arms: what wakes the sink must have happened by now. */
+static void first_taken(void *context)
+{
+	struct scene *s = context;
+
+	while (scene_run(s, 1))
+		;
+	explorer_assert(s->tokens[0].value == DELIVERED);
+	scene_is_over(context);
+}
+
 static const struct explorer_scenario scenarios[] = {
+	SCENARIO(.name = "a source that polls", .setup = two_through_one_slot,
+		 .thread = {put_and_poll, work_1}, .check = first_taken),
 	SCENARIO(.name = "two tokens through one slot",
 		 .setup = two_through_one_slot, .thread = {work_0, work_1},
 		 .check = all_taken),
