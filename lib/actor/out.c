@@ -432,7 +432,10 @@ static int all_cancelled(struct weir_out *out)
 	return actor->ops->cancelled ? actor->ops->cancelled(actor, out) : 0;
 }
 
-/* A signal has come; what was put so far is published before we look. */
+/*
+ * A signal has come. Runs have been published by then, but a handler may have
+ * put something since.
+ */
 static int out_signalled(struct weir_port *port)
 {
 	struct weir_out *out = (struct weir_out *)port;
@@ -444,8 +447,8 @@ static int out_signalled(struct weir_port *port)
 	if (out->lane) {
 		if (!cancelled(out->lane))
 			return 0;
-		/* release: the tokens of the last run before their index; pairs
-		 * with the acquire of the consumer that drains */
+		/* release: the tokens before their index; pairs with the
+		 * acquire of the consumer that drains */
 		ck_pr_fence_release();
 		(void)out_publish(port);
 		out->lane = NULL;

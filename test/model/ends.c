@@ -120,6 +120,41 @@ static void two_outs(void *context)
 	weir_actor_stop(&s->nodes[1]->actor);
 }
 
+/* --- A token put by a handler --------------------------------------------- */
+
+static uint32_t last_turn(struct weir_actor *actor, uint32_t n)
+{
+	weir_actor_finish(actor);
+	return 1;
+}
+
+static void put_the_rest(struct node *node)
+{
+	if (weir_port_ready(&node->out.port))
+		make_token(node, &node->out);
+}
+
+/*
+ * At the end of its input node 0 puts a token, which no run publishes, for
+ * node 1, which stops.
+ */
+static void last_put(void *context)
+{
+	struct scene *s = scene_open(context, false);
+	struct node *source = scene_node(s, last_turn);
+	struct node *sink = scene_sink(s, 1);
+
+	source->second_ended = put_the_rest;
+	explorer_assert(weir_in_init(&source->in[1], &source->actor, 1,
+				     &s->items) == 0);
+	explorer_assert(
+		weir_out_init(&source->out, &source->actor, &s->items) == 0);
+	explorer_assert(weir_link(&source->out, &sink->in[0]) == 0);
+	scene_start(s);
+	explorer_assert(weir_in_end(&source->in[1], NULL) == 0);
+	weir_actor_stop(&sink->actor);
+}
+
 /* --- Several producers ---------------------------------------------------- */
 
 static struct scene *merge(void *context, enum weir_merge rule)
@@ -191,6 +226,9 @@ static const struct explorer_scenario scenarios[] = {
 		 .thread = {two_slices_0, slice_1}, .check = the_other_goes_on),
 	SCENARIO(.name = "two out-ports, one cancelled", .setup = two_outs,
 		 .thread = {two_slices_0, slice_1}, .check = all_to_the_other),
+	SCENARIO(.name = "a token put at the end, for one that stops",
+		 .setup = last_put, .thread = {slice_0, slice_1},
+		 .check = scene_is_over),
 	SCENARIO(.name = "a merge that stops", .setup = stopped_merge,
 		 .thread = {slice_0, slice_2}, .check = scene_is_over),
 	SCENARIO(.name = "a merge until the first ends", .setup = first_ends,
