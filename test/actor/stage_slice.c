@@ -21,6 +21,7 @@ struct grave {
 struct hand {
 	struct weir_executor executor;
 	uint64_t now_ns;
+	uint32_t n_looks; /* at the clock */
 	struct weir_task *head;
 	struct weir_allocator allocator;
 	struct grave *graves;
@@ -39,7 +40,10 @@ static int submit(struct weir_executor *executor, struct weir_task *task)
 
 static uint64_t now(struct weir_executor *executor)
 {
-	return ((struct hand *)executor)->now_ns;
+	struct hand *hand = (struct hand *)executor;
+
+	hand->n_looks++;
+	return hand->now_ns;
 }
 
 static void *alloc(size_t size, void *context)
@@ -328,20 +332,39 @@ static void an_out_port_may_be_made_before_the_in_port(void **state)
 	assert_int_equal(line.sink.seen, N);
 }
 
-static void who_has_more_ports_is_no_stage(void **state)
+static void who_has_a_second_in_port_waits_for_it(void **state)
 {
+	struct source silent;
 	struct weir_in second;
 
 	line_open(N, 8, 0);
 	line_add_in(8);
 	line_add_out();
+	source_init(&silent, &line.hand.executor, &line.ledger, 1, 1);
 	assert_int_equal(weir_in_init(&second, &line.relay.actor, 1, NULL), 0);
+	assert_int_equal(weir_link(&silent.out, &second), 0);
 	line_start();
 	run(&line.hand);
+	assert_int_equal(line.source.next, 9);
 	assert_int_equal(line.relay.turns, 0);
 	assert_int_equal(stage(), 0);
-	weir_actor_stop(&line.relay.actor);
+	weir_actor_stop(&silent.actor);
 	line_close();
+}
+
+/* Both have found nothing to do, and sleep. */
+static void a_stages_slice_wakes_both_neighbours(void **state)
+{
+	line_make(N, 8);
+	line_warm(8);
+	slice(&line.hand, &line.source.actor);
+	assert_false(queued(&line.hand, &line.source.actor));
+	assert_false(queued(&line.hand, &line.sink.actor));
+	slice(&line.hand, &line.relay.actor);
+	assert_true(queued(&line.hand, &line.source.actor));
+	assert_true(queued(&line.hand, &line.sink.actor));
+	line_close();
+	assert_int_equal(line.sink.seen, N);
 }
 
 /* --- What a turn may do --------------------------------------------------- */
@@ -377,6 +400,30 @@ static void a_stage_may_become_another_in_a_turn(void **state)
 	assert_int_equal(ledger_delivered(&line.ledger), N);
 }
 
+static uint32_t relay_others(struct weir_actor *actor, uint32_t n)
+{
+	struct relay *self = weir_container_of(actor, struct relay, actor);
+
+	assert_int_equal(weir_out_put(&self->out, weir_in_take(&self->in)), 0);
+	return 1;
+}
+
+static void become_with_all(struct relay *self)
+{
+	struct weir_port *ports[] = {&self->in.port, &self->out.port};
+
+	assert_int_equal(
+		weir_actor_become(&self->actor, relay_others, ports, 2), 0);
+}
+
+static void a_stage_may_become_another_with_the_same_ports(void **state)
+{
+	line_act(become_with_all, 2);
+	line_close();
+	assert_int_equal(line.relay.turns, 2);
+	assert_int_equal(line.sink.seen, N);
+}
+
 static void ignore_out(struct relay *self)
 {
 	assert_int_equal(weir_port_ignore(&self->out.port), 0);
@@ -399,6 +446,26 @@ static void a_full_out_port_that_is_ignored_holds_no_stage_back(void **state)
 	assert_int_equal(line.relay.ended, 1);
 	line_close();
 	assert_int_equal(ledger_delivered(&line.ledger), N);
+}
+
+static void require_out(struct relay *self)
+{
+	assert_int_equal(weir_port_require(&self->out.port), 0);
+	self->puts = 1;
+}
+
+static void a_port_required_in_a_turn_is_looked_at_before_the_next(void **state)
+{
+	line_open(N, 8, 0);
+	line_add_in(8);
+	line_add_out();
+	assert_int_equal(weir_port_ignore(&line.relay.out.port), 0);
+	line.relay.puts = 0;
+	line.relay.act = require_out;
+	line.relay.act_at = 4;
+	line_start();
+	line_close();
+	assert_int_equal(line.sink.seen, N - 4);
 }
 
 static void add_out(struct relay *self)
@@ -708,15 +775,58 @@ static void a_stage_that_becomes_slow_is_found_out(void **state)
 	assert_int_equal(line.sink.seen, 8000);
 }
 
+static void a_slice_ends_when_its_time_is_used_up(void **state)
+{
+	line_make(N, N);
+	line.relay.turn_ns = 1000;
+	slice(&line.hand, &line.source.actor);
+	slice(&line.hand, &line.relay.actor);
+	/* 25 us and what began before they were over */
+	assert_in_range(line.relay.turns, 25, 29);
+	line_close();
+	assert_int_equal(line.sink.seen, N);
+}
+
+static void runs_of_one_turn_are_not_timed(void **state)
+{
+	line_make(N, 1);
+	line_close();
+	assert_int_equal(line.sink.seen, N);
+	assert_int_equal(line.hand.n_looks, 0);
+}
+
+/* Three times; a run that is timed looks at the clock twice. */
+static void one_in_251_runs_is_timed_where_turns_are_cheap(void **state)
+{
+	uint32_t i;
+
+	line_make(8 * WEIR__TIMED_RUNS + 100, 8);
+	line_warm(8);
+	line.hand.n_looks = 0;
+	for (i = 0; i < WEIR__TIMED_RUNS; i++) {
+		slice(&line.hand, &line.relay.actor);
+		slice(&line.hand, &line.sink.actor);
+		slice(&line.hand, &line.source.actor);
+	}
+	assert_int_equal(line.relay.turns, 8 * WEIR__TIMED_RUNS);
+	assert_int_equal(line.hand.n_looks, 3 * 2);
+	line_close();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_stage_is_known_after_its_first_slice),
 		cmocka_unit_test(an_out_port_may_be_made_before_the_in_port),
-		cmocka_unit_test(who_has_more_ports_is_no_stage),
+		cmocka_unit_test(who_has_a_second_in_port_waits_for_it),
+		cmocka_unit_test(a_stages_slice_wakes_both_neighbours),
 		cmocka_unit_test(a_stage_may_become_another_in_a_turn),
 		cmocka_unit_test(
+			a_stage_may_become_another_with_the_same_ports),
+		cmocka_unit_test(
 			a_full_out_port_that_is_ignored_holds_no_stage_back),
+		cmocka_unit_test(
+			a_port_required_in_a_turn_is_looked_at_before_the_next),
 		cmocka_unit_test(a_stage_may_grow_an_out_port_in_a_turn),
 		cmocka_unit_test(
 			a_stage_suspended_in_a_turn_runs_no_further_slice),
@@ -737,6 +847,10 @@ int main(void)
 		cmocka_unit_test(a_stages_run_is_within_its_budget),
 		cmocka_unit_test(a_stages_run_is_256_turns_at_most),
 		cmocka_unit_test(runs_are_as_long_as_fits_after_the_first),
+		cmocka_unit_test(a_slice_ends_when_its_time_is_used_up),
+		cmocka_unit_test(runs_of_one_turn_are_not_timed),
+		cmocka_unit_test(
+			one_in_251_runs_is_timed_where_turns_are_cheap),
 		cmocka_unit_test(a_stage_that_becomes_slow_is_found_out),
 	};
 
