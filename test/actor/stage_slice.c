@@ -393,11 +393,12 @@ static void a_stage_may_become_another_in_a_turn(void **state)
 	seen = line.sink.seen;
 	slice(&line.hand, &line.relay.actor);
 	assert_int_equal(line.relay.turns, 2);
-	line_close();
+	run(&line.hand);
 	assert_int_equal(line.sink.seen, seen + 2);
 	assert_int_equal(line.relay.turns, 2);
 	assert_int_equal(line.relay.ended, 1);
 	assert_int_equal(ledger_delivered(&line.ledger), N);
+	line_close();
 }
 
 static uint32_t relay_others(struct weir_actor *actor, uint32_t n)
@@ -444,8 +445,9 @@ static void a_full_out_port_that_is_ignored_holds_no_stage_back(void **state)
 					  : &line.source.actor);
 	assert_true(line.relay.turns > 16);
 	assert_int_equal(line.relay.ended, 1);
-	line_close();
+	run(&line.hand);
 	assert_int_equal(ledger_delivered(&line.ledger), N);
+	line_close();
 }
 
 static void require_out(struct relay *self)
@@ -609,11 +611,12 @@ static void a_stage_may_cancel_its_input_in_a_turn(void **state)
 	line_act(cancel_in, 3);
 	seen = line.sink.seen;
 	slice(&line.hand, &line.relay.actor);
-	line_close();
+	run(&line.hand);
 	assert_int_equal(line.sink.seen, seen + 3);
 	assert_int_equal(line.relay.fate.code, 0);
 	/* of the 8 it had, and what the source put until it knew */
 	assert_true(ledger_dropped(&line.ledger) >= 5);
+	line_close();
 }
 
 /* Nobody holds on to the sink, which was never started, but its actor. */
