@@ -65,7 +65,7 @@ void weir__port_switch_off(struct weir_port *port, uint8_t flag)
 {
 	assert(flag == WEIR__PORT_IGNORED || flag == WEIR__PORT_ENDED);
 	port->flags |= flag;
-	if (!weir__port_group(port))
+	if (port->block == &port->blocked) /* in no group */
 		weir__port_unblock(port);
 	weir__actor_break(port->actor);
 }
