@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a worker with long slices gives away. The tests set, on the worker's own
- * thread, what it has found out about its slices; nothing is stolen meanwhile.
+ * What a worker with long slices gives away, and what one that is never idle
+ * looks at. The tests set, on the worker's own thread, what it has found out
+ * about its slices; nothing is stolen meanwhile.
  */
 #include "support.h"
 
@@ -326,6 +327,142 @@ static void nobody_is_polled_where_slices_are_long(void **state)
 	assert_int_equal(asker.polls[0], 0);
 }
 
+/*
+ * Submits one task more than its worker's ring holds, then does what thieves do:
+ * takes all that is in the ring.
+ */
+struct flood {
+	struct fake_task fake;
+	struct fake_task each[WEIR__RING_SIZE + 1];
+	uint32_t stolen, ran;
+};
+
+static void run_each(struct fake_task *fake)
+{
+	struct flood *flood =
+		weir_container_of(fake - fake->left, struct flood, each[0]);
+
+	set(&flood->ran);
+}
+
+static void run_flood(struct fake_task *fake)
+{
+	struct flood *flood = weir_container_of(fake, struct flood, fake);
+	struct weir__worker *worker = self();
+	struct weir_task *tasks[WEIR__RING_SIZE];
+	uint32_t i;
+
+	for (i = 0; i <= WEIR__RING_SIZE; i++) {
+		flood->each[i].run = run_each;
+		flood->each[i].left = i;
+		fake_submit(fake->executor, &flood->each[i]);
+	}
+	for (i = 1; i;) {
+		i = weir__ring_steal(&worker->ring, tasks, WEIR__RING_SIZE);
+		flood->stolen += i;
+	}
+	worker->look_at = UINT64_MAX;
+}
+
+static void what_found_the_ring_full_runs_when_that_is_robbed(void **state)
+{
+	static struct flood flood = {.fake.run = run_flood};
+	struct weir_threads *threads = make(1, HOUR_NS, WEIR_FOREVER);
+
+	fake_submit(weir_threads_executor(threads), &flood.fake);
+	await(&flood.ran);
+	assert_int_equal(flood.stolen, WEIR__RING_SIZE);
+	assert_int_equal(flood.each[WEIR__RING_SIZE].runs, 1);
+	assert_int_equal(weir_threads_free(threads), 0);
+}
+
+/* Runs `again` times more and notes what its worker knows the last time. */
+struct busy {
+	struct fake_task fake;
+	void (*first)(struct busy *busy); /* called in the first run */
+	struct job job;
+	uint64_t job_ran_after; /* runs */
+	uint64_t pushed;	/* into the worker's ring, ever */
+	uint32_t cheap_runs;	/* since one was timed */
+	uint32_t ran;
+};
+
+static void run_busy(struct fake_task *fake)
+{
+	struct busy *busy = weir_container_of(fake, struct busy, fake);
+
+	if (fake->runs == 1 && busy->first)
+		busy->first(busy);
+	if (!busy->job.fake.runs)
+		busy->job_ran_after = fake->runs;
+	busy->pushed = self()->ring.tail;
+	busy->cheap_runs = weir__thread.runs;
+	if (!fake->again)
+		set(&busy->ran);
+}
+
+static void busy_run(struct busy *busy, struct weir_threads *threads,
+		     struct weir_executor *executor)
+{
+	busy->fake.run = run_busy;
+	fake_submit(executor, &busy->fake);
+	await(&busy->ran);
+	assert_int_equal(weir_threads_free(threads), 0);
+}
+
+static void what_is_a_workers_own_does_not_get_into_its_ring(void **state)
+{
+	struct weir_threads *threads = make(1, HOUR_NS, WEIR_FOREVER);
+	struct busy busy = {.fake.again = 100};
+
+	busy_run(&busy, threads, weir_threads_worker(threads, 0));
+	assert_int_equal(busy.fake.runs, 101);
+	assert_int_equal(busy.pushed, 0);
+}
+
+static void come_for_all(struct busy *busy)
+{
+	busy->job.fake.run = run_job;
+	weir__inbox_push(&self()->pool->inbox, &busy->job.fake.task);
+}
+
+static void come_for_the_worker(struct busy *busy)
+{
+	busy->job.fake.run = run_job;
+	weir__inbox_push(&self()->inbox, &busy->job.fake.task);
+}
+
+static void a_busy_worker_soon_sees_what_comes_from_outside(void **state)
+{
+	void (*const first[])(struct busy *) = {come_for_all,
+						come_for_the_worker};
+	size_t i;
+
+	for (i = 0; i < 2; i++) {
+		struct weir_threads *threads = make(1, HOUR_NS, WEIR_FOREVER);
+		struct busy busy = {.first = first[i], .fake.again = 100};
+
+		busy_run(&busy, threads, weir_threads_executor(threads));
+		assert_int_equal(busy.job.fake.runs, 1);
+		assert_in_range(busy.job_ran_after, 1, 10);
+	}
+}
+
+static void become_long(struct busy *busy)
+{
+	weir__thread.runs = 0;
+	long_slices(self());
+}
+
+static void a_worker_with_long_slices_has_the_next_run_timed(void **state)
+{
+	struct weir_threads *threads = make(1, HOUR_NS, HOUR_NS);
+	struct busy busy = {.first = become_long, .fake.again = 1};
+
+	busy_run(&busy, threads, weir_threads_executor(threads));
+	assert_int_equal(busy.cheap_runs, WEIR__TIMED_RUNS);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -339,6 +476,14 @@ int main(void)
 			half_of_the_queue_is_given_away_after_a_long_slice),
 		cmocka_unit_test(
 			a_worker_is_woken_when_tasks_wait_behind_long_slices),
+		cmocka_unit_test(
+			what_found_the_ring_full_runs_when_that_is_robbed),
+		cmocka_unit_test(
+			what_is_a_workers_own_does_not_get_into_its_ring),
+		cmocka_unit_test(
+			a_busy_worker_soon_sees_what_comes_from_outside),
+		cmocka_unit_test(
+			a_worker_with_long_slices_has_the_next_run_timed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
