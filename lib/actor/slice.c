@@ -136,6 +136,22 @@ static bool polls(void)
 	       weir__thread.polls(weir__thread.worker_state);
 }
 
+/*
+ * The same for an actor of any kind. Polling has no end while others on the
+ * thread are busy, so it is not for ports that are not woken unless armed.
+ */
+static bool may_poll(const struct slice *slice)
+{
+	const struct weir_port *port;
+
+	if (slice->has_run || slice->portless)
+		return false;
+	for (port = slice->actor->ports; port; port = port->next)
+		if (!weir__port_off(port) && weir__port_ops(port)->arm)
+			return false;
+	return polls();
+}
+
 static uint32_t log2_floor(uint64_t x)
 {
 	return 63u - (uint32_t)__builtin_clzll(x | 1);
@@ -247,7 +263,8 @@ static bool runs(struct slice *slice, int32_t *count)
 	if (actor->flags & WEIR__ACTOR_ENDING)
 		return true;
 	weir__slice_rest(actor, slice->used_up);
-	if (!slice->has_run && !slice->portless && polls()) {
+	if (may_poll(slice)) {
+		weir__slice_settle(actor, NULL); /* handlers may have put */
 		weir__slice_pay(actor);
 		slice->has_run = true;
 	} else if (!slice->used_up) {
@@ -413,8 +430,11 @@ static inline bool run_one(struct weir__thread *thread, struct weir_task *task)
 
 static __attribute__((noinline)) void run_pending(struct weir__thread *thread)
 {
+	bool (*outer)(void *worker_state) = thread->polls;
 	struct weir_task *task;
 
+	/* These are not the worker's, which runs nothing else meanwhile. */
+	thread->polls = NULL;
 	while ((task = thread->pending_head)) {
 		thread->pending_head = task->next;
 		if (!thread->pending_head)
@@ -423,6 +443,7 @@ static __attribute__((noinline)) void run_pending(struct weir__thread *thread)
 			weir__actor_submit(weir_container_of(
 				task, struct weir_actor, task));
 	}
+	thread->polls = outer;
 }
 
 static inline void leave(struct weir__thread *thread)

@@ -189,6 +189,27 @@ static void a_direct_executor_runs_a_deep_chain_flat(void **state)
 	assert_int_equal(weir_executor_fini(&custom.executor), 0);
 }
 
+static bool always(void *worker_state)
+{
+	return true;
+}
+
+/* As on a thread of a pool, which runs nothing of its own meanwhile. */
+static void a_direct_executor_does_not_poll_within_a_worker(void **state)
+{
+	struct custom custom;
+	struct chain chain;
+
+	custom_init(&custom, &direct_ops);
+	chain_init(&chain, &custom.executor, 100, 1);
+	weir__thread.polls = always;
+	chain_start(&chain);
+	weir__thread.polls = NULL;
+	assert_int_equal(chain.sink.seen, 100);
+	chain_fini(&chain);
+	assert_int_equal(weir_executor_fini(&custom.executor), 0);
+}
+
 static void a_refused_start_changes_nothing(void **state)
 {
 	struct custom custom;
@@ -272,6 +293,8 @@ int main(void)
 		cmocka_unit_test(
 			fault_03_a_direct_executor_keeps_the_stack_flat),
 		cmocka_unit_test(a_direct_executor_runs_a_deep_chain_flat),
+		cmocka_unit_test(
+			a_direct_executor_does_not_poll_within_a_worker),
 		cmocka_unit_test(a_refused_start_changes_nothing),
 		cmocka_unit_test(
 			fault_03_a_refused_actor_fails_and_nobody_else),

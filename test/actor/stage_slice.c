@@ -7,6 +7,9 @@
  */
 #include "actor/kit.h"
 
+#include <poll.h>
+#include <unistd.h>
+
 #include "actor/in.h"
 
 #define N 64
@@ -22,6 +25,7 @@ struct hand {
 	struct weir_executor executor;
 	uint64_t now_ns;
 	uint32_t n_looks; /* at the clock */
+	uint32_t watched; /* descriptors */
 	struct weir_task *head;
 	struct weir_allocator allocator;
 	struct grave *graves;
@@ -46,6 +50,19 @@ static uint64_t now(struct weir_executor *executor)
 	return hand->now_ns;
 }
 
+static int watch_arm(struct weir_executor *executor, struct weir_watch *watch)
+{
+	((struct hand *)executor)->watched++;
+	return 0;
+}
+
+static bool watch_cancel(struct weir_executor *executor,
+			 struct weir_watch *watch)
+{
+	((struct hand *)executor)->watched--;
+	return true;
+}
+
 static void *alloc(size_t size, void *context)
 {
 	struct grave *grave = malloc(sizeof(*grave) + size);
@@ -67,8 +84,12 @@ static void bury(void *memory, size_t size, void *context)
 
 static void hand_init(struct hand *hand, uint32_t budget_turns)
 {
-	static const struct weir_executor_ops ops = {.submit = submit,
-						     .now = now};
+	static const struct weir_executor_ops ops = {
+		.submit = submit,
+		.now = now,
+		.watch_arm = watch_arm,
+		.watch_cancel = watch_cancel,
+	};
 	struct weir_executor_options options = {.budget_turns = budget_turns};
 
 	memset(hand, 0, sizeof(*hand));
@@ -133,6 +154,7 @@ struct relay {
 	void (*act)(struct relay *self); /* in turn `act_at`, once */
 	uint32_t act_at;
 	uint32_t signals, ended;
+	void *puts_at_signal;
 	struct fate fate;
 };
 
@@ -177,7 +199,12 @@ static uint32_t relay_turns(struct weir_actor *actor, uint32_t n)
 
 static int relay_signalled(struct weir_actor *actor)
 {
-	weir_container_of(actor, struct relay, actor)->signals++;
+	struct relay *self = weir_container_of(actor, struct relay, actor);
+
+	self->signals++;
+	if (self->puts_at_signal && weir_port_ready(&self->out.port))
+		assert_int_equal(weir_out_put(&self->out, self->puts_at_signal),
+				 0);
 	return 0;
 }
 
@@ -816,6 +843,62 @@ static void one_in_251_runs_is_timed_where_turns_are_cheap(void **state)
 	line_close();
 }
 
+/* --- Where slices that find nothing need not arm -------------------------- */
+
+static bool always(void *worker_state)
+{
+	return true;
+}
+
+/* The source has nothing for the relay. */
+static void line_poll(void)
+{
+	line_open(N, 8, 0);
+	line_add_in(8);
+	line_add_out();
+}
+
+static void what_a_handler_has_put_is_published_though_its_actor_polls(
+	void **state)
+{
+	line_poll();
+	weir_actor_suspend(&line.source.actor);
+	line_start();
+	run(&line.hand);
+	line.relay.puts_at_signal = ledger_make(&line.ledger, N);
+	weir_actor_signal(&line.relay.actor);
+	weir__thread.polls = always;
+	slice(&line.hand, &line.relay.actor);
+	weir__thread.polls = NULL;
+	assert_true(queued(&line.hand, &line.relay.actor));
+	assert_true(queued(&line.hand, &line.sink.actor));
+	run(&line.hand);
+	assert_int_equal(line.sink.seen, 1);
+	line.source.last = N - 1;
+	weir_actor_resume(&line.source.actor);
+	line_close();
+}
+
+static void a_descriptor_is_waited_for_where_others_poll(void **state)
+{
+	struct weir_fd fd;
+	int ends[2];
+
+	assert_int_equal(pipe(ends), 0);
+	line_poll();
+	assert_int_equal(weir_fd_init(&fd, &line.relay.actor, ends[0], POLLIN),
+			 0);
+	line_start();
+	weir__thread.polls = always;
+	slice(&line.hand, &line.relay.actor);
+	weir__thread.polls = NULL;
+	assert_int_equal(line.hand.watched, 1);
+	weir_actor_stop(&line.relay.actor);
+	line_close();
+	close(ends[0]);
+	close(ends[1]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -855,6 +938,9 @@ int main(void)
 		cmocka_unit_test(
 			one_in_251_runs_is_timed_where_turns_are_cheap),
 		cmocka_unit_test(a_stage_that_becomes_slow_is_found_out),
+		cmocka_unit_test(
+			what_a_handler_has_put_is_published_though_its_actor_polls),
+		cmocka_unit_test(a_descriptor_is_waited_for_where_others_poll),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
