@@ -20,7 +20,9 @@ static const struct scene_group *const groups[] = {
 };
 #define N_GROUPS (sizeof(groups) / sizeof(groups[0]))
 
-static const struct explorer_scenario *scenarios[64];
+#define MAX_SCENARIOS 96
+
+static const struct explorer_scenario *scenarios[MAX_SCENARIOS];
 static size_t n_scenarios;
 
 static int collect(void **state)
@@ -28,8 +30,10 @@ static int collect(void **state)
 	size_t g, i;
 
 	for (g = 0; g < N_GROUPS; g++)
-		for (i = 0; i < groups[g]->n; i++)
+		for (i = 0; i < groups[g]->n; i++) {
+			assert(n_scenarios < MAX_SCENARIOS);
 			scenarios[n_scenarios++] = &groups[g]->scenarios[i];
+		}
 	return 0;
 }
 

@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { SCENARIOS = 64 };
+enum { SCENARIOS = 128 };
 
 struct driver {
 	const struct explorer_scenario *const *scenarios;
@@ -24,7 +24,7 @@ struct driver {
 	const struct explorer_exception *exceptions;
 	size_t n_exceptions;
 	struct explorer_weaken_result *result;
-	uint64_t met[MAX_SITES];     /* bit per scenario */
+	unsigned __int128 met[MAX_SITES]; /* bit per scenario */
 	bool matched[SCENARIOS * 4]; /* exceptions that a survivor needed */
 };
 
@@ -107,7 +107,7 @@ static void run_unweakened(struct driver *d)
 		d->result->incomplete += result.status == EXPLORER_INCOMPLETE;
 		for (int id = 1; id <= n_known_sites; id++)
 			if (site_was_met(id))
-				d->met[id] |= UINT64_C(1) << s;
+				d->met[id] |= (unsigned __int128)1 << s;
 	}
 }
 
@@ -120,7 +120,7 @@ static bool is_killed_with(struct driver *d, int id,
 
 	quiet.quiet = true;
 	for (size_t s = 0; s < d->n; s++) {
-		if (!(d->met[id] & (UINT64_C(1) << s)))
+		if (!(d->met[id] & ((unsigned __int128)1 << s)))
 			continue;
 		explorer_run(d->scenarios[s], &quiet, &result);
 		d->result->executions += result.executions + result.pruned;
