@@ -215,8 +215,10 @@ static __attribute__((noinline)) bool run_private(struct weir__worker *worker)
 
 	if (!task)
 		return false;
+	worker->pinned = true;
 	if (weir__task_run(task))
 		weir__fifo_push(&worker->private, task);
+	worker->pinned = false;
 	return true;
 }
 
@@ -520,7 +522,8 @@ static bool few_queued(const struct weir__worker *worker)
  * See struct weir__thread. With a few actors the worker looks at them in turn
  * before they arm and it searches: to be blocked, and then unblocked and
  * submitted by another thread, costs several times as much as to be looked at,
- * on both sides. Not where slices are long: idle actors would be shared.
+ * on both sides. Not where slices are long: idle actors would be shared. Nor
+ * while another worker is awake, unless the actor is this one's own.
  */
 static bool polls(void *worker_state)
 {
@@ -528,6 +531,9 @@ static bool polls(void *worker_state)
 	uint64_t useful = worker->slices - worker->polls;
 
 	if (worker->shares || !few_queued(worker) || stopping(worker->pool))
+		return false;
+	/* It had better search: there may be something to be shared. */
+	if (!worker->pinned && others_awake(worker->pool, true))
 		return false;
 	if (useful != worker->useful) {
 		worker->useful = useful;

@@ -37,6 +37,7 @@ struct weir__worker {
 	struct weir__fifo private __attribute__((aligned(WEIR__LINE)));
 	struct weir__fifo overflow; /* what found the ring full, in order */
 	bool private_next;	    /* whose turn: the private list's */
+	bool pinned;		    /* the slice that runs is a private one */
 	bool lingers;		    /* tasks came for this worker alone */
 	bool shares;		    /* its slices are long, see share() */
 	uint32_t victim;	    /* where the last look at others ended */

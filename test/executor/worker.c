@@ -249,12 +249,23 @@ struct asker {
 	struct fake_task queued[4]; /* so many of them, while it asks */
 	uint32_t n_queued;
 	bool shares;
+	bool beside; /* another worker is awake */
+	struct fake_task blocker;
+	uint32_t blocks;
 	uint64_t polls[2]; /* and when something useful has come between */
 	uint32_t ran;
 };
 
 static void run_nothing(struct fake_task *fake)
 {
+}
+
+static void run_blocker(struct fake_task *fake)
+{
+	struct asker *asker = weir_container_of(fake, struct asker, blocker);
+
+	set(&asker->blocks);
+	await(&asker->ran);
 }
 
 static uint64_t ask(struct weir__worker *worker, uint64_t most)
@@ -277,6 +288,11 @@ static void run_asker(struct fake_task *fake)
 
 	for (i = 0; i < asker->n_queued; i++)
 		fake_submit(fake->executor, &asker->queued[i]);
+	if (asker->beside) {
+		fake_submit(&worker->pool->workers[1 - worker->index].executor,
+			    &asker->blocker);
+		await(&asker->blocks);
+	}
 	worker->shares = asker->shares;
 	for (i = 0; i < 2; i++) {
 		asker->polls[i] = ask(worker, 1000000);
@@ -288,10 +304,12 @@ static void run_asker(struct fake_task *fake)
 
 static void asker_run(struct asker *asker)
 {
-	struct weir_threads *threads = make(1, HOUR_NS, WEIR_FOREVER);
+	struct weir_threads *threads =
+		make(asker->beside ? 2 : 1, HOUR_NS, WEIR_FOREVER);
 	uint32_t i;
 
 	asker->fake.run = run_asker;
+	asker->blocker.run = run_blocker;
 	for (i = 0; i < 4; i++)
 		asker->queued[i].run = run_nothing;
 	fake_submit(weir_threads_executor(threads), &asker->fake);
@@ -314,6 +332,14 @@ static void a_few_actors_are_polled_for_a_while(void **state)
 static void many_actors_are_not_polled(void **state)
 {
 	struct asker asker = {.n_queued = 4};
+
+	asker_run(&asker);
+	assert_int_equal(asker.polls[0], 0);
+}
+
+static void nobody_is_polled_while_another_worker_is_awake(void **state)
+{
+	struct asker asker = {.beside = true};
 
 	asker_run(&asker);
 	assert_int_equal(asker.polls[0], 0);
@@ -478,6 +504,8 @@ int main(void)
 		cmocka_unit_test(a_few_actors_are_polled_for_a_while),
 		cmocka_unit_test(many_actors_are_not_polled),
 		cmocka_unit_test(nobody_is_polled_where_slices_are_long),
+		cmocka_unit_test(
+			nobody_is_polled_while_another_worker_is_awake),
 		cmocka_unit_test(a_second_task_goes_to_who_searches),
 		cmocka_unit_test(nothing_is_given_away_where_nobody_searches),
 		cmocka_unit_test(a_worker_with_short_slices_keeps_its_tasks),
