@@ -219,14 +219,15 @@ static inline int weir__actor_broken(const struct weir_actor *actor)
  * True when a run of turns must end early, because a signal has come, the
  * actor has failed or finished, or its ports have changed. For weir_turns
  * functions written by hand; asked between two turns. Owner.
+ *
+ * Relaxed: a hint; the slice looks properly before it acts. Volatile says so
+ * too, and unlike __atomic leaves the compiler free to keep cursors in
+ * registers.
  */
 static inline int weir_actor_interrupted(const struct weir_actor *actor)
 {
 	if (weir__actor_broken(actor))
 		return 1;
-		/* relaxed: a hint; the slice looks properly before it acts. Volatile
-	 * says so too, and unlike __atomic leaves the compiler free to keep
-	 * cursors in registers. */
 #ifdef WEIR__TSAN
 	return (__atomic_load_n(&actor->gate, __ATOMIC_RELAXED) &
 #else

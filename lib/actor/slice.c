@@ -37,6 +37,7 @@ struct slice {
 	uint64_t spent_ns;
 	bool has_run;
 	bool clock;   /* the next run is timed */
+	bool asked;   /* and the thread does not poll */
 	bool used_up; /* the last run took all that was certain */
 	bool lanes; /* an in-port merges: there may be more than was certain */
 	bool portless; /* no port takes part */
@@ -144,7 +145,7 @@ static bool may_poll(const struct slice *slice)
 {
 	const struct weir_port *port;
 
-	if (slice->has_run || slice->portless)
+	if (slice->has_run || slice->portless || slice->asked)
 		return false;
 	for (port = slice->actor->ports; port; port = port->next)
 		if (!weir__port_off(port) && weir__port_ops(port)->arm)
@@ -305,6 +306,7 @@ static void find_stage(struct weir_actor *actor)
 enum {
 	HAS_RUN = 1u << 0, /* a run, not published */
 	TIME_IT = 1u << 1, /* found that the next run is to be timed */
+	ASKED = 1u << 2,   /* found nothing, and may not poll */
 };
 
 /* The general slice, or the rest of one. True: submit the actor again. */
@@ -316,6 +318,7 @@ static __attribute__((noinline)) bool run_slice(struct weir_actor *actor,
 		.budget = actor->executor->options.budget_turns,
 		.has_run = before & HAS_RUN,
 		.clock = before & TIME_IT,
+		.asked = before & ASKED,
 	};
 	int32_t count = 0;
 	bool final;
@@ -344,7 +347,9 @@ static __attribute__((noinline)) bool run_slice(struct weir_actor *actor,
 static __attribute__((noinline)) bool found_nothing(struct weir_actor *actor,
 						    uint32_t flags)
 {
-	return (!(flags & WEIR__ACTOR_OWES) && polls()) || run_slice(actor, 0);
+	if (flags & WEIR__ACTOR_OWES)
+		return run_slice(actor, 0);
+	return polls() || run_slice(actor, ASKED);
 }
 
 /*

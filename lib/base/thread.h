@@ -44,8 +44,8 @@ struct weir__thread {
 	/* Of a thread that is an executor's own: its share of the registry. */
 	struct weir__share *share;
 	/*
-	 * A slice has found nothing; true: it need not arm, and its actor is
-	 * to be submitted again. NULL: it arms.
+	 * A slice has found nothing (it asks once); true: it need not arm, and
+	 * its actor is to be submitted again. NULL: it arms.
 	 */
 	bool (*polls)(void *worker_state);
 	/* The loop or simulator that this thread owns (the last one made). */

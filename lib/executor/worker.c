@@ -528,8 +528,9 @@ static bool few_queued(const struct weir__worker *worker)
 static bool polls(void *worker_state)
 {
 	struct weir__worker *worker = worker_state;
-	uint64_t useful = worker->slices - worker->polls;
+	uint64_t useful = worker->slices - worker->empty;
 
+	worker->empty++;
 	if (worker->shares || !few_queued(worker) || stopping(worker->pool))
 		return false;
 	/* It had better search: there may be something to be shared. */
@@ -543,7 +544,6 @@ static bool polls(void *worker_state)
 		return false;
 	if (worker->polled > POLLS_AT_ONCE)
 		ck_pr_stall();
-	worker->polls++;
 	return true;
 }
 

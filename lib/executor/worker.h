@@ -42,13 +42,13 @@ struct weir__worker {
 	bool shares;		    /* its slices are long, see share() */
 	uint32_t victim;	    /* where the last look at others ended */
 	uint32_t slices_between;    /* two looks at the clock */
-	uint64_t polls;	     /* slices that found nothing and did not arm */
-	uint64_t useful;     /* all others, at the last poll */
-	uint32_t polled;     /* since there were more of these */
-	uint64_t check_at;   /* when `slices` is that, the next */
-	uint64_t look_at;    /* and that, the next at the inboxes */
-	uint64_t checked_ns; /* when it was read */
-	uint64_t looked_ns;  /* when it last looked at other workers */
+	uint64_t empty;		    /* slices that found nothing */
+	uint64_t useful;	    /* all others, at the last poll */
+	uint32_t polled;	    /* since there were more of these */
+	uint64_t check_at;	    /* when `slices` is that, the next */
+	uint64_t look_at;	    /* and that, the next at the inboxes */
+	uint64_t checked_ns;	    /* when it was read */
+	uint64_t looked_ns;	    /* when it last looked at other workers */
 
 	/* Written by the owner, read by anyone. */
 	uint64_t slices, steals, parks, wakes;

@@ -253,6 +253,7 @@ struct asker {
 	struct fake_task blocker;
 	uint32_t blocks;
 	uint64_t polls[2]; /* and when something useful has come between */
+	uint64_t arming;   /* and when that was the first one's arming */
 	uint32_t ran;
 };
 
@@ -271,12 +272,14 @@ static void run_blocker(struct fake_task *fake)
 static uint64_t ask(struct weir__worker *worker, uint64_t most)
 {
 	uint64_t n = 0;
+	bool yes;
 
 	/* each question is asked by a slice of its own */
-	while (n < most && weir__thread.polls(worker)) {
+	do {
+		yes = weir__thread.polls(worker);
 		worker->slices++;
-		n++;
-	}
+		n += yes;
+	} while (yes && n < most);
 	return n;
 }
 
@@ -294,10 +297,10 @@ static void run_asker(struct fake_task *fake)
 		await(&asker->blocks);
 	}
 	worker->shares = asker->shares;
-	for (i = 0; i < 2; i++) {
-		asker->polls[i] = ask(worker, 1000000);
-		worker->slices++;
-	}
+	asker->polls[0] = ask(worker, 1000000);
+	asker->arming = ask(worker, 1000000);
+	worker->slices++;
+	asker->polls[1] = ask(worker, 1000000);
 	worker->shares = false;
 	set(&asker->ran);
 }
@@ -325,6 +328,8 @@ static void a_few_actors_are_polled_for_a_while(void **state)
 
 	asker_run(&asker);
 	assert_in_range(asker.polls[0], 100, 100000);
+	/* for all together: the next one arms as well */
+	assert_int_equal(asker.arming, 0);
 	/* as long again */
 	assert_int_equal(asker.polls[1], asker.polls[0]);
 }
