@@ -879,6 +879,35 @@ static void what_a_handler_has_put_is_published_though_its_actor_polls(
 	line_close();
 }
 
+static uint32_t n_asked;
+
+static bool once(void *worker_state)
+{
+	return n_asked++ == 0;
+}
+
+static void a_slice_that_finds_nothing_asks_once_whether_to_poll(void **state)
+{
+	line_poll();
+	weir_actor_suspend(&line.source.actor);
+	line_start();
+	run(&line.hand);
+	line.relay.puts_at_signal = ledger_make(&line.ledger, N);
+	weir_actor_signal(&line.relay.actor);
+	n_asked = 0;
+	weir__thread.polls = once;
+	slice(&line.hand, &line.relay.actor);
+	assert_int_equal(n_asked, 1);
+	slice(&line.hand, &line.relay.actor);
+	weir__thread.polls = NULL;
+	assert_int_equal(n_asked, 2);
+	assert_false(queued(&line.hand, &line.relay.actor));
+	run(&line.hand);
+	line.source.last = N - 1;
+	weir_actor_resume(&line.source.actor);
+	line_close();
+}
+
 static void a_descriptor_is_waited_for_where_others_poll(void **state)
 {
 	struct weir_fd fd;
@@ -940,6 +969,8 @@ int main(void)
 		cmocka_unit_test(a_stage_that_becomes_slow_is_found_out),
 		cmocka_unit_test(
 			what_a_handler_has_put_is_published_though_its_actor_polls),
+		cmocka_unit_test(
+			a_slice_that_finds_nothing_asks_once_whether_to_poll),
 		cmocka_unit_test(a_descriptor_is_waited_for_where_others_poll),
 	};
 
