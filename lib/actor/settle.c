@@ -121,10 +121,6 @@ static void wake_peers(struct weir_actor *actor, bool owes)
 	}
 }
 
-/*
- * The slice is over: what is certain is so no more. After a run publishing has
- * seen to that for ports with one link.
- */
 void weir__slice_rest(struct weir_actor *actor, bool published)
 {
 	struct weir_port *port;
@@ -140,11 +136,6 @@ void weir__slice_rest(struct weir_actor *actor, bool published)
 	}
 }
 
-/*
- * Publishes what the last run did and, when a slice has found nothing (`count`
- * is not NULL), arms: one full fence for both (rules 2 and 3), also for what
- * earlier slices owe. *count is what the last swap has to add.
- */
 void weir__slice_settle(struct weir_actor *actor, int32_t *count)
 {
 	bool armed = count && arm(actor, count);
