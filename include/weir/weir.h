@@ -24,6 +24,7 @@
 #include <weir/semaphore.h>
 #include <weir/sim.h>
 #include <weir/stage.h>
+#include <weir/stream.h>
 #include <weir/threads.h>
 #include <weir/version.h>
 #include <weir/waiter.h>

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The contract: counting who holds a subscriber or a subscription, and the
+ * subscription of those who are rejected.
+ */
+#include <weir/stream.h>
+
+#include <stdbool.h>
+
+#include <ck_pr.h>
+
+/* The reference that was dropped was the last one. */
+static bool dropped_last(uint32_t *refs)
+{
+	/* release: our last touch; pairs with the acquire of the last drop */
+	ck_pr_fence_release();
+	if (ck_pr_faa_32(refs, (uint32_t)-1) != 1)
+		return false;
+	/* acquire: everybody's last touch, before the memory is reused */
+	ck_pr_fence_acquire();
+	return true;
+}
+
+int weir_subscription_init(struct weir_subscription *subscription,
+			   const struct weir_subscription_ops *ops,
+			   const struct weir_items *items)
+{
+	if (!subscription || !ops || !ops->request || !ops->cancel)
+		return -EINVAL;
+	subscription->ops = ops;
+	subscription->items = items;
+	subscription->refs = 1;
+	return 0;
+}
+
+struct weir_subscription *weir_subscription_ref(
+	struct weir_subscription *subscription)
+{
+	/* relaxed: the caller holds a reference that keeps it there */
+	if (subscription)
+		ck_pr_inc_32(&subscription->refs);
+	return subscription;
+}
+
+void weir_subscription_unref(struct weir_subscription *subscription)
+{
+	if (subscription && dropped_last(&subscription->refs) &&
+	    subscription->ops->released)
+		subscription->ops->released(subscription);
+}
+
+int weir_subscriber_init(struct weir_subscriber *subscriber,
+			 const struct weir_subscriber_ops *ops)
+{
+	if (!subscriber || !ops || !ops->on_subscribe || !ops->on_next ||
+	    !ops->on_error || !ops->on_complete)
+		return -EINVAL;
+	subscriber->ops = ops;
+	subscriber->refs = 0;
+	return 0;
+}
+
+struct weir_subscriber *weir_subscriber_ref(struct weir_subscriber *subscriber)
+{
+	/* relaxed: the caller keeps the subscriber there */
+	if (subscriber)
+		ck_pr_inc_32(&subscriber->refs);
+	return subscriber;
+}
+
+void weir_subscriber_unref(struct weir_subscriber *subscriber)
+{
+	if (subscriber && dropped_last(&subscriber->refs) &&
+	    subscriber->ops->released)
+		subscriber->ops->released(subscriber);
+}
+
+static void no_request(struct weir_subscription *subscription, int64_t n)
+{
+	(void)subscription;
+	(void)n;
+}
+
+static void no_cancel(struct weir_subscription *subscription)
+{
+	(void)subscription;
+}
+
+static const struct weir_subscription_ops rejected_ops = {
+	.request = no_request,
+	.cancel = no_cancel,
+};
+
+/* Shared by all who are rejected; its own reference is never dropped. */
+static struct weir_subscription rejected = {.ops = &rejected_ops, .refs = 1};
+
+int weir_subscriber_reject(struct weir_subscriber *subscriber,
+			   struct weir_error *error)
+{
+	int rc;
+
+	if (!subscriber)
+		return -EINVAL;
+	weir_subscriber_ref(subscriber);
+	rc = subscriber->ops->on_subscribe(subscriber, &rejected);
+	if (rc == 0)
+		rc = error ? subscriber->ops->on_error(subscriber, error)
+			   : subscriber->ops->on_complete(subscriber);
+	weir_subscriber_unref(subscriber);
+	return rc;
+}
+
+int weir_subscribe(struct weir_publisher *publisher,
+		   struct weir_subscriber *subscriber)
+{
+	if (!publisher || !publisher->ops || !subscriber || !subscriber->ops)
+		return -EINVAL;
+	return publisher->ops->subscribe(publisher, subscriber);
+}
