@@ -112,6 +112,14 @@ WEIR_API void weir_threads_counters(const struct weir_threads *threads,
 				    struct weir_threads_counters *counters);
 
 /*
+ * True: at a moment during the call no slice was running on the pool and none
+ * was waiting to. What its slices have done before happened before the return.
+ * Timers, watches and what other threads submit can make it busy again. Any
+ * thread.
+ */
+WEIR_API bool weir_threads_idle(const struct weir_threads *threads);
+
+/*
  * Ends the pool: joins its threads and frees it. 0, also for NULL. -EBUSY:
  * an actor is still alive (drain or abort first). -EDEADLK: called on one of
  * its own threads. Then the pool goes on. In a child process after fork() it

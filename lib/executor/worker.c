@@ -483,6 +483,9 @@ static void park(struct weir__worker *worker)
 	struct sleep sleep = {.timeout_ns = WATCH_MIN_NS};
 	uint32_t i = worker->index, epoch;
 
+	/* release: what our slices did, and their count; pairs with the acquire
+	 * in weir_threads_idle() */
+	ck_pr_fence_release();
 	weir__park_announce(park, i);
 	count(&worker->parks);
 	for (;;) {
