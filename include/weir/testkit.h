@@ -411,13 +411,15 @@ struct weir_subscriber_factory {
 	bool (*ended)(struct weir_subscriber_factory *factory,
 		      struct weir_subscriber *subscriber,
 		      struct weir_error **error);
-	/* Whether its `released` has been called, and nothing since. */
+	/* Whether its `released` has been called, and nothing since. May be
+	 * NULL. */
 	bool (*released)(struct weir_subscriber_factory *factory,
 			 struct weir_subscriber *subscriber);
 	/* As that of publishers. */
 	size_t (*live)(struct weir_subscriber_factory *factory);
 	const struct weir_items *items; /* NULL: plain values */
 	struct weir_test_env env;
+	bool recovers; /* `ended` need not tell an error as such (4.2) */
 };
 
 /* Runs the tests of sections 2 and 3; otherwise as weir_verify_publisher(). */
@@ -446,6 +448,8 @@ struct weir_processor_factory {
 	uint32_t max_subscribers; /* at a time; 0: no limit */
 	/* Most items it may hold between its two sides; 0: not known. */
 	int64_t buffer;
+	bool multicast; /* As that of publishers. */
+	bool recovers;	/* its subscribers do not get upstream's error (4.2) */
 };
 
 /*
