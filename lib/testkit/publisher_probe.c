@@ -1,0 +1,517 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The publisher probe: sends what the test tells it to, counts what its
+ * subscriber calls, and keeps the rules unless told otherwise. request and
+ * cancel come on any thread. No lock is held during a signal.
+ */
+#include <weir/testkit.h>
+
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <ck_pr.h>
+
+#define TEXT 200 /* bytes of what the probe has to say */
+
+/* One on_subscribe; the first one counts, further ones break the rules. */
+struct grant {
+	struct weir_subscription subscription; /* the probe holds one, too */
+	struct weir_publisher_probe *probe;
+	struct grant *next;
+	bool extra;
+};
+
+struct weir_publisher_probe {
+	struct weir_publisher publisher;
+	/* Constant. */
+	const struct weir_test_env *env;
+	const struct weir_items *items;
+	/*
+	 * Written by request and cancel before anything that would order one
+	 * after the other: ThreadSanitizer sees it if the subscriber does not
+	 * (2.7).
+	 */
+	uint64_t serial;
+	uint32_t inside; /* calls of request and cancel; any thread */
+
+	pthread_mutex_t lock;		    /* over all that follows */
+	struct weir_subscriber *subscriber; /* NULL: none, or let go */
+	struct grant *grants;
+	int64_t left;  /* requested and not sent */
+	int64_t unmet; /* requested since an expectation has met it */
+	uint32_t sending;
+	bool ended, cancelled, misbehaves, holds;
+	struct weir_publisher_probe_counts counts;
+	char wanted[TEXT];
+};
+
+static int64_t sum(int64_t a, int64_t n)
+{
+	return a > INT64_MAX - n ? INT64_MAX : a + n;
+}
+
+/*
+ * Under the lock: the subscriber to be let go of now, or NULL. Not while it
+ * handles a signal.
+ */
+static struct weir_subscriber *take_leave(struct weir_publisher_probe *probe)
+{
+	struct weir_subscriber *subscriber = probe->subscriber;
+
+	if (probe->sending || probe->misbehaves ||
+	    !(probe->ended || probe->cancelled))
+		return NULL;
+	probe->subscriber = NULL;
+	return subscriber;
+}
+
+/* Begins request and cancel: takes the lock. */
+static struct weir_publisher_probe *enter(struct grant *grant)
+{
+	struct weir_publisher_probe *probe = grant->probe;
+	bool others;
+
+	probe->serial++;
+	others = ck_pr_faa_32(&probe->inside, 1) > 0;
+	pthread_mutex_lock(&probe->lock);
+	if (others)
+		probe->counts.overlaps++;
+	if (probe->ended)
+		probe->counts.in_end++;
+	return probe;
+}
+
+static void leave(struct weir_publisher_probe *probe)
+{
+	struct weir_subscriber *subscriber = take_leave(probe);
+
+	pthread_mutex_unlock(&probe->lock);
+	ck_pr_dec_32(&probe->inside);
+	weir_subscriber_unref(subscriber);
+}
+
+static void request(struct weir_subscription *subscription, int64_t n)
+{
+	struct grant *grant =
+		weir_container_of(subscription, struct grant, subscription);
+	struct weir_publisher_probe *probe = enter(grant);
+
+	if (grant->extra) {
+		probe->counts.extra_requests++;
+		leave(probe);
+		return;
+	}
+	probe->counts.requests++;
+	if (n <= 0) {
+		probe->counts.bad++;
+	} else {
+		probe->counts.requested = sum(probe->counts.requested, n);
+		probe->left = sum(probe->left, n);
+		probe->unmet = sum(probe->unmet, n);
+	}
+	leave(probe);
+}
+
+static void cancel(struct weir_subscription *subscription)
+{
+	struct grant *grant =
+		weir_container_of(subscription, struct grant, subscription);
+	struct weir_publisher_probe *probe = enter(grant);
+
+	if (grant->extra) {
+		probe->counts.extra_cancels++;
+	} else {
+		probe->counts.cancels++;
+		probe->cancelled = true;
+	}
+	leave(probe);
+}
+
+static const struct weir_subscription_ops grant_ops = {
+	.request = request,
+	.cancel = cancel,
+};
+
+/* Sends one signal; `n` items for on_next. */
+struct message {
+	int (*send)(struct weir_subscriber *subscriber,
+		    const struct message *message, size_t *taken);
+	void *const *items;
+	size_t n;
+	struct weir_error *error;
+	bool last;
+};
+
+/* Under the lock: 0, or why the signal would break a rule. */
+static int allowed(const struct weir_publisher_probe *probe,
+		   const struct message *message)
+{
+	if (probe->cancelled && !probe->ended)
+		return -ECANCELED;
+	if (probe->ended || !probe->grants)
+		return -ENOTCONN;
+	return probe->left < (int64_t)message->n ? -EAGAIN : 0;
+}
+
+static int deliver(struct weir_publisher_probe *probe,
+		   const struct message *message, size_t *taken)
+{
+	struct weir_subscriber *subscriber;
+	int rc;
+
+	*taken = 0;
+	pthread_mutex_lock(&probe->lock);
+	subscriber = probe->subscriber;
+	rc = probe->misbehaves ? 0 : allowed(probe, message);
+	if (rc == 0 && !subscriber)
+		rc = -ENOTCONN;
+	if (rc == 0) {
+		probe->sending++;
+		probe->ended |= message->last;
+		if (probe->left < INT64_MAX)
+			probe->left -= (int64_t)message->n;
+	}
+	pthread_mutex_unlock(&probe->lock);
+	if (rc < 0)
+		return rc;
+	rc = message->send(subscriber, message, taken);
+	pthread_mutex_lock(&probe->lock);
+	probe->sending--;
+	probe->counts.sent += (int64_t)*taken;
+	if (rc != 0)
+		probe->cancelled = true;
+	subscriber = take_leave(probe);
+	pthread_mutex_unlock(&probe->lock);
+	weir_subscriber_unref(subscriber);
+	return rc;
+}
+
+static int send_items(struct weir_subscriber *subscriber,
+		      const struct message *message, size_t *taken)
+{
+	int rc = 0;
+
+	if (message->n > 1 && subscriber->ops->on_next_n)
+		rc = subscriber->ops->on_next_n(subscriber, message->items,
+						message->n, taken);
+	else
+		for (; *taken < message->n && rc == 0; *taken += rc == 0)
+			rc = subscriber->ops->on_next(subscriber,
+						      message->items[*taken]);
+	if (rc == 0)
+		*taken = message->n;
+	return rc;
+}
+
+static int send_error(struct weir_subscriber *subscriber,
+		      const struct message *message, size_t *taken)
+{
+	return subscriber->ops->on_error(subscriber, message->error);
+}
+
+static int send_complete(struct weir_subscriber *subscriber,
+			 const struct message *message, size_t *taken)
+{
+	return subscriber->ops->on_complete(subscriber);
+}
+
+static bool misbehaves(struct weir_publisher_probe *probe)
+{
+	bool it_does;
+
+	pthread_mutex_lock(&probe->lock);
+	it_does = probe->misbehaves;
+	pthread_mutex_unlock(&probe->lock);
+	return it_does;
+}
+
+int weir_publisher_probe_send_n(struct weir_publisher_probe *probe,
+				void *const *items, size_t n, size_t *taken)
+{
+	struct message message = {send_items, items, n};
+	size_t i;
+
+	*taken = 0;
+	if (!items || !n)
+		return -EINVAL;
+	for (i = 0; i < n && !misbehaves(probe); i++) {
+		if (!items[i])
+			return -EINVAL;
+	}
+	return deliver(probe, &message, taken);
+}
+
+int weir_publisher_probe_send(struct weir_publisher_probe *probe, void *item)
+{
+	size_t taken;
+
+	return weir_publisher_probe_send_n(probe, &item, 1, &taken);
+}
+
+int weir_publisher_probe_complete(struct weir_publisher_probe *probe)
+{
+	struct message message = {send_complete, .last = true};
+	size_t taken;
+
+	return deliver(probe, &message, &taken);
+}
+
+int weir_publisher_probe_error(struct weir_publisher_probe *probe,
+			       struct weir_error *error)
+{
+	struct message message = {send_error, .error = error, .last = true};
+	size_t taken;
+
+	if (!error && !misbehaves(probe))
+		return -EINVAL;
+	return deliver(probe, &message, &taken);
+}
+
+static int send_grant(struct weir_subscriber *subscriber,
+		      struct weir_publisher_probe *probe)
+{
+	struct grant *grant = calloc(1, sizeof(*grant));
+	int rc;
+
+	if (!grant)
+		return -ENOMEM;
+	weir_subscription_init(&grant->subscription, &grant_ops, probe->items);
+	grant->probe = probe;
+	pthread_mutex_lock(&probe->lock);
+	grant->extra = probe->grants != NULL;
+	grant->next = probe->grants;
+	probe->grants = grant;
+	probe->sending++;
+	pthread_mutex_unlock(&probe->lock);
+	rc = subscriber->ops->on_subscribe(subscriber, &grant->subscription);
+	pthread_mutex_lock(&probe->lock);
+	probe->sending--;
+	if (rc != 0)
+		probe->cancelled = true;
+	subscriber = take_leave(probe);
+	pthread_mutex_unlock(&probe->lock);
+	weir_subscriber_unref(subscriber);
+	return rc;
+}
+
+int weir_publisher_probe_on_subscribe(struct weir_publisher_probe *probe)
+{
+	struct weir_subscriber *subscriber;
+
+	pthread_mutex_lock(&probe->lock);
+	subscriber = probe->subscriber;
+	pthread_mutex_unlock(&probe->lock);
+	return subscriber ? send_grant(subscriber, probe) : -ENOTCONN;
+}
+
+static int subscribe(struct weir_publisher *publisher,
+		     struct weir_subscriber *subscriber)
+{
+	struct weir_publisher_probe *probe = weir_container_of(
+		publisher, struct weir_publisher_probe, publisher);
+	bool first, holds;
+
+	if (!subscriber)
+		return -EINVAL;
+	pthread_mutex_lock(&probe->lock);
+	first = probe->counts.subscribers == 0;
+	holds = probe->holds;
+	if (first) {
+		probe->counts.subscribers = 1;
+		probe->subscriber = weir_subscriber_ref(subscriber);
+	}
+	pthread_mutex_unlock(&probe->lock);
+	if (!first)
+		(void)weir_subscriber_reject(subscriber,
+					     weir_error_of(-EISCONN));
+	else if (!holds && send_grant(subscriber, probe) == -ENOMEM)
+		(void)weir_subscriber_reject(subscriber,
+					     weir_error_of(-ENOMEM));
+	return 0;
+}
+
+static const struct weir_publisher_ops ops = {.subscribe = subscribe};
+
+struct weir_publisher_probe *weir_publisher_probe_new(
+	const struct weir_test_env *env, const struct weir_items *items)
+{
+	struct weir_publisher_probe *probe = calloc(1, sizeof(*probe));
+
+	if (!probe)
+		return NULL;
+	probe->publisher.ops = &ops;
+	probe->env = env;
+	probe->items = items;
+	pthread_mutex_init(&probe->lock, NULL);
+	return probe;
+}
+
+/* Subscriptions that others hold. Under the lock. */
+static uint32_t references(const struct weir_publisher_probe *probe)
+{
+	const struct grant *grant;
+	uint32_t n = 0;
+
+	for (grant = probe->grants; grant; grant = grant->next)
+		n += ck_pr_load_32(&grant->subscription.refs) > 1;
+	return n;
+}
+
+int weir_publisher_probe_free(struct weir_publisher_probe *probe)
+{
+	struct weir_subscriber *subscriber;
+	struct grant *grant;
+	uint32_t held;
+
+	if (!probe)
+		return 0;
+	pthread_mutex_lock(&probe->lock);
+	subscriber = probe->subscriber;
+	probe->subscriber = NULL;
+	pthread_mutex_unlock(&probe->lock);
+	weir_subscriber_unref(subscriber);
+	(void)weir_test_settle(probe->env);
+	pthread_mutex_lock(&probe->lock);
+	held = references(probe);
+	pthread_mutex_unlock(&probe->lock);
+	if (held)
+		return -EBUSY;
+	/* acquire: who has dropped them; pairs with the release in
+	 * weir_subscription_unref() */
+	ck_pr_fence_acquire();
+	while ((grant = probe->grants) != NULL) {
+		probe->grants = grant->next;
+		free(grant);
+	}
+	pthread_mutex_destroy(&probe->lock);
+	free(probe);
+	return 0;
+}
+
+struct weir_publisher *weir_publisher_probe_publisher(
+	struct weir_publisher_probe *probe)
+{
+	return &probe->publisher;
+}
+
+void weir_publisher_probe_misbehave(struct weir_publisher_probe *probe)
+{
+	pthread_mutex_lock(&probe->lock);
+	probe->misbehaves = true;
+	pthread_mutex_unlock(&probe->lock);
+}
+
+void weir_publisher_probe_hold(struct weir_publisher_probe *probe)
+{
+	pthread_mutex_lock(&probe->lock);
+	probe->holds = true;
+	pthread_mutex_unlock(&probe->lock);
+}
+
+/* Under the lock. False. */
+static bool __attribute__((format(printf, 2, 3)))
+miss(struct weir_publisher_probe *probe, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	(void)vsnprintf(probe->wanted, sizeof(probe->wanted), format,
+			arguments);
+	va_end(arguments);
+	return false;
+}
+
+/* Begins an expectation: takes the lock. */
+static bool begin(struct weir_publisher_probe *probe)
+{
+	int rc = weir_test_settle(probe->env);
+
+	pthread_mutex_lock(&probe->lock);
+	probe->wanted[0] = '\0';
+	return rc == 0 || miss(probe, "it does not come to rest (%d)", rc);
+}
+
+static bool done(struct weir_publisher_probe *probe, bool met)
+{
+	pthread_mutex_unlock(&probe->lock);
+	return met;
+}
+
+bool weir_publisher_probe_expect_subscriber(struct weir_publisher_probe *probe)
+{
+	bool met = begin(probe);
+
+	if (met && !probe->counts.subscribers)
+		met = miss(probe, "nobody has subscribed");
+	return done(probe, met);
+}
+
+bool weir_publisher_probe_expect_request(struct weir_publisher_probe *probe,
+					 int64_t n)
+{
+	bool met = begin(probe);
+
+	if (met && probe->unmet != n)
+		met = miss(probe, "expected requests of %lld in sum, got %lld",
+			   (long long)n, (long long)probe->unmet);
+	if (met)
+		probe->unmet = 0;
+	return done(probe, met);
+}
+
+bool weir_publisher_probe_expect_request_min(struct weir_publisher_probe *probe,
+					     int64_t n, int64_t *got)
+{
+	bool met = begin(probe);
+
+	if (met && probe->unmet < n)
+		met = miss(probe, "expected requests of %lld or more, got %lld",
+			   (long long)n, (long long)probe->unmet);
+	if (met && got)
+		*got = probe->unmet;
+	if (met)
+		probe->unmet = 0;
+	return done(probe, met);
+}
+
+bool weir_publisher_probe_expect_cancel(struct weir_publisher_probe *probe)
+{
+	bool met = begin(probe);
+
+	if (met && !probe->counts.cancels)
+		met = miss(probe, "the subscriber has not cancelled");
+	return done(probe, met);
+}
+
+bool weir_publisher_probe_expect_no_cancel(struct weir_publisher_probe *probe)
+{
+	bool met = begin(probe);
+
+	if (met && probe->counts.cancels)
+		met = miss(probe, "the subscriber has cancelled");
+	return done(probe, met);
+}
+
+struct weir_publisher_probe_counts weir_publisher_probe_counts(
+	struct weir_publisher_probe *probe)
+{
+	struct weir_publisher_probe_counts counts;
+
+	pthread_mutex_lock(&probe->lock);
+	counts = probe->counts;
+	counts.references = references(probe);
+	pthread_mutex_unlock(&probe->lock);
+	return counts;
+}
+
+const char *weir_publisher_probe_failure(struct weir_publisher_probe *probe)
+{
+	const char *text;
+
+	pthread_mutex_lock(&probe->lock);
+	text = probe->wanted[0] ? probe->wanted : NULL;
+	pthread_mutex_unlock(&probe->lock);
+	return text;
+}
