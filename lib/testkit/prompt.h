@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A publisher that sends its items and the end inside `request` (3.10, 3.11),
+ * on the thread that requests; one at a time, so a request from within a signal
+ * only adds to the demand. For the suites of subscribers and processors.
+ */
+#ifndef WEIR_TESTKIT_PROMPT_H
+#define WEIR_TESTKIT_PROMPT_H
+
+#include <stdbool.h>
+
+#include <weir/stream.h>
+
+#define WEIR__PROMPT_ITEMS 100
+
+/* Zeroed and then filled in by its user; lives until it is given back. */
+struct weir__prompt {
+	struct weir_publisher publisher;
+	const struct weir_items *items;
+	void *item[WEIR__PROMPT_ITEMS]; /* what is sent */
+	uint32_t n;			/* of them */
+	struct weir_error *error;	/* borrowed; NULL: it completes */
+	/* Who sends: whoever counted `work` up from 0. */
+	struct weir_subscription subscription;
+	struct weir_subscriber *subscriber;
+	bool subscribed;
+	uint32_t next; /* item to be sent */
+	/* Any thread, atomically. */
+	int64_t demand; /* cumulative */
+	uint32_t work;
+	uint32_t cancelled;
+	uint32_t given_back; /* nobody holds the subscription */
+	uint32_t misused;    /* calls since then */
+	uint32_t failed;     /* signals with another result than 0 */
+};
+
+/* Sets it up; it takes one subscriber. */
+void weir__prompt_init(struct weir__prompt *prompt);
+
+/* It lets go of its subscriber, if it has not yet. */
+void weir__prompt_stop(struct weir__prompt *prompt);
+
+/* Its memory may be reused, once it was stopped. */
+bool weir__prompt_is_given_back(struct weir__prompt *prompt);
+
+#endif
