@@ -137,7 +137,8 @@ static int check_put(const struct weir_in *in)
 	if (!in || !in->lane.words)
 		return -EINVAL;
 	if (in->merge ? in->merge->rule != WEIR_MERGE_OPEN
-		      : (in->lane_flags & WEIR__IN_LINKED) != 0)
+		      : (in->lane_flags &
+			 (WEIR__IN_LINKED | WEIR__IN_SUBSCRIBES)) != 0)
 		return -EISCONN;
 	return 0;
 }
@@ -224,14 +225,11 @@ static bool is_new(struct weir_in *in)
 	return false;
 }
 
-int weir_in_put(struct weir_in *in, void *item)
+int weir__in_put(struct weir_in *in, void *item)
 {
-	int rc = check_put(in);
 	uint32_t index;
 	int64_t slot;
 
-	if (rc < 0)
-		return rc;
 	if (is_new(in))
 		return put_first(in, item);
 	slot = reserve(in);
@@ -250,8 +248,15 @@ int weir_in_put(struct weir_in *in, void *item)
 	return 0;
 }
 
+int weir_in_put(struct weir_in *in, void *item)
+{
+	int rc = check_put(in);
+
+	return rc < 0 ? rc : weir__in_put(in, item);
+}
+
 /* Ends the put lane, once; the caller has checked that it is one. */
-static int end_puts(struct weir_in *in, struct weir_error *error)
+int weir__in_end(struct weir_in *in, struct weir_error *error)
 {
 	uint32_t state;
 
@@ -275,15 +280,15 @@ int weir_in_end(struct weir_in *in, struct weir_error *error)
 {
 	int rc = check_put(in);
 
-	return rc < 0 ? rc : end_puts(in, error);
+	return rc < 0 ? rc : weir__in_end(in, error);
 }
 
 void weir__in_refuse(struct weir_port *port)
 {
 	struct weir_in *in = (struct weir_in *)port;
 
-	if (check_put(in) == 0)
-		(void)end_puts(in, NULL);
+	if (check_put(in) == 0 || (in->lane_flags & WEIR__IN_SUBSCRIBES))
+		(void)weir__in_end(in, NULL);
 }
 
 /* --- Looking ------------------------------------------------------------- */
@@ -318,7 +323,7 @@ static uint32_t certain_put(struct weir_in *in, bool *ended)
 	uint32_t *marks = filled(in), n = in->limit - in->head;
 
 	/* No order: who misses either looks again when the signal of
-	 * end_puts() comes. */
+	 * weir__in_end() comes. */
 	if (WEIR_UNLIKELY(ck_pr_load_32(&in->lane.state) & WEIR__LANE_ENDING))
 		word = ck_pr_load_32(weir__lane_tail(&in->lane));
 	in->head &= WEIR__INDEX_MASK;
@@ -331,7 +336,7 @@ static uint32_t certain_put(struct weir_in *in, bool *ended)
 		n++;
 	}
 	/* acquire: the tokens and the error; pairs with the releases in
-	 * weir_in_put() and end_puts() */
+	 * weir_in_put() and weir__in_end() */
 	ck_pr_fence_acquire();
 	*ended = (word & 1) && weir__index_diff(word >> 1, in->limit) == 0;
 	return n;
@@ -661,6 +666,7 @@ struct weir_error *weir__in_ended(struct weir_port *port)
 	in->left_rest = false;
 	weir__port_switch_off(port, WEIR__PORT_ENDED);
 	in_close(port, NULL);
+	weir__port_tell(port, error);
 	return error;
 }
 
@@ -674,6 +680,7 @@ int weir_in_cancel(struct weir_in *in)
 		return -EALREADY;
 	weir__port_switch_off(&in->port, WEIR__PORT_ENDED);
 	in_close(&in->port, NULL);
+	weir__port_tell(&in->port, NULL);
 	return 0;
 }
 
@@ -689,7 +696,7 @@ int weir__in_check_lane(const struct weir_in *in)
 		return 0;
 	if (word & 1)
 		return -EPIPE;
-	if (in->lane_flags & WEIR__IN_LINKED)
+	if (in->lane_flags & (WEIR__IN_LINKED | WEIR__IN_SUBSCRIBES))
 		return -EISCONN;
 	/* Tokens put before the start are the link's first ones. */
 	if (word && weir__state(in->port.actor) != WEIR__STATE_NEW)

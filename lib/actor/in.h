@@ -46,6 +46,8 @@ enum {
 enum {
 	WEIR__IN_LINKED = 1u << 0,
 	WEIR__IN_PUT_TO = 1u << 1, /* a token was put before the start */
+	/* Fed by a subscriber: put to and ended by the functions below. */
+	WEIR__IN_SUBSCRIBES = 1u << 2,
 };
 
 /* The other lanes of a merging in-port, and who comes next. */
@@ -164,6 +166,13 @@ struct weir__lane *weir__in_lane(struct weir_in *in);
 /* The lane is linked from now on: no puts, and its consumer is waited for. */
 void weir__in_linked(struct weir_in *in, struct weir__lane *lane,
 		     struct weir_out *out);
+
+/*
+ * What weir_in_put() and weir_in_end() do, for an in-port that subscribes or
+ * that was checked.
+ */
+int weir__in_put(struct weir_in *in, void *item);
+int weir__in_end(struct weir_in *in, struct weir_error *error);
 
 /*
  * The stream is over: takes the port out of firing and lets go of the

@@ -41,8 +41,7 @@ int weir_out_init(struct weir_out *out, struct weir_actor *actor,
 	return 0;
 }
 
-/* A ring of the out-port's own. 0 or -ENOMEM. */
-static int fan_new(struct weir_out *out, enum weir_fan way, uint32_t capacity)
+int weir__out_ring(struct weir_out *out, enum weir_fan way, uint32_t capacity)
 {
 	struct weir__fan *fan = weir__alloc(allocator(out), sizeof(*fan));
 	struct weir__slot *slots;
@@ -76,7 +75,7 @@ int weir_out_fan(struct weir_out *out, enum weir_fan way, size_t capacity)
 		return -EPERM;
 	if (out->lane || out->fan)
 		return -EBUSY;
-	return fan_new(out, way, (uint32_t)capacity);
+	return weir__out_ring(out, way, (uint32_t)capacity);
 }
 
 static void drop_token(struct weir_out *out, void *item)
@@ -94,8 +93,10 @@ static uint32_t sink_tail(const struct weir__sink *sink)
 	return ck_pr_load_32(weir__lane_tail(sink->lane)) >> 1;
 }
 
-static uint32_t sink_room(const struct weir__sink *sink)
+static uint32_t sink_room(struct weir__sink *sink)
 {
+	if (sink->ops)
+		return sink->ops->room(sink);
 	return weir__lane_room(sink->lane, sink->in->mask, sink_tail(sink));
 }
 
@@ -105,7 +106,7 @@ static uint32_t fan_room(const struct weir_out *out)
 	const struct weir__fan *fan = out->fan;
 	uint32_t waiting = out->tail - fan->handed;
 	uint32_t most = out->mask + 1, total = 0, n;
-	const struct weir__sink *sink;
+	struct weir__sink *sink;
 
 	assert(waiting <= most);
 
@@ -117,7 +118,8 @@ static uint32_t fan_room(const struct weir_out *out)
 		n = sink_room(sink);
 		if (fan->way == WEIR_BROADCAST && n < most)
 			most = n;
-		total += n;
+		if (total < most)
+			total += n < most ? n : most;
 	}
 	if (fan->way == WEIR_BALANCE && total < most)
 		most = total;
@@ -156,13 +158,38 @@ static void store_tail(struct weir__lane *lane, uint32_t tail)
 	ck_pr_store_32(weir__lane_tail(lane), tail << 1);
 }
 
-static void give(struct weir__sink *sink, void *item)
+/* The next `n` tokens of the ring, which are without a gap there. */
+static void give_span(struct weir__sink *sink, const struct weir__slot *from,
+		      uint32_t n)
 {
-	uint32_t index = sink_tail(sink) + sink->share++;
+	struct weir__slot *slots;
+	uint32_t index, mask, i;
 
-	assert(sink->share <= sink->in->mask + 1);
+	if (sink->ops) {
+		sink->ops->give(sink, from, n);
+		return;
+	}
+	slots = weir__lane_slots(sink->lane);
+	index = sink_tail(sink) + sink->share;
+	mask = sink->in->mask;
+	sink->share += n;
+	assert(sink->share <= mask + 1);
+	for (i = 0; i < n; i++)
+		slots[(index + i) & mask] = from[i];
+}
 
-	weir__lane_slots(sink->lane)[index & sink->in->mask].item = item;
+/* The next `n` tokens of the ring, not marked as handed out yet. */
+static void give(struct weir_out *out, struct weir__sink *sink, uint32_t n)
+{
+	uint32_t at = out->fan->handed & out->mask;
+	uint32_t first = out->mask + 1 - at;
+
+	if (first > n)
+		first = n;
+	if (first)
+		give_span(sink, out->slots + at, first);
+	if (n > first)
+		give_span(sink, out->slots, n - first);
 }
 
 /* Ends a link behind what was handed out, and lets go of its consumer. */
@@ -181,7 +208,7 @@ static void end_lane(struct weir_in *in, struct weir__lane *lane, uint32_t tail,
 	weir_actor_unref(in->port.actor);
 }
 
-static void remove_sink(struct weir_out *out, struct weir__sink *gone)
+static void unlist_sink(struct weir_out *out, struct weir__sink *gone)
 {
 	struct weir__sink **link = &out->fan->sinks;
 
@@ -190,31 +217,74 @@ static void remove_sink(struct weir_out *out, struct weir__sink *gone)
 	*link = gone->next;
 	assert(out->fan->n_sinks > 0);
 	out->fan->n_sinks--;
-	weir__free(allocator(out), gone, sizeof(*gone));
 	/* The others may have room: rule 2, for who counts it already. */
 	weir__port_unblock(&out->port);
 }
 
-/* Another holder for every sink but the last; that one gets the item itself. */
-static void broadcast(struct weir_out *out, void *item)
+/* The stream ends for one sink, behind what was given to it. */
+static void end_sink(struct weir_out *out, struct weir__sink *sink,
+		     struct weir_error *error)
+{
+	unlist_sink(out, sink);
+	if (sink->ops) {
+		sink->ops->end(sink, error);
+		return;
+	}
+	end_lane(sink->in, sink->lane, sink_tail(sink) + sink->share, error);
+	weir__free(allocator(out), sink, sizeof(*sink));
+}
+
+/* A sink that has cancelled. */
+static void drop_sink(struct weir_out *out, struct weir__sink *sink)
+{
+	unlist_sink(out, sink);
+	if (sink->ops) {
+		sink->ops->left(sink);
+		return;
+	}
+	weir_actor_unref(sink->in->port.actor);
+	weir__free(allocator(out), sink, sizeof(*sink));
+}
+
+/* One holder more of each of the next `n` tokens: of how many; *rc tells why
+ * not of all. */
+static uint32_t share(struct weir_out *out, uint32_t n, int *rc)
 {
 	const struct weir_items *items = out->items;
+	uint32_t i;
+
+	*rc = 0;
+	if (!items || !items->share)
+		return n;
+	for (i = 0; i < n; i++) {
+		*rc = items->share(
+			out->slots[(out->fan->handed + i) & out->mask].item,
+			items->context);
+		if (*rc != 0)
+			break;
+	}
+	return i;
+}
+
+/*
+ * Another holder for every sink but the last; that one gets the items
+ * themselves.
+ */
+static void broadcast(struct weir_out *out, uint32_t n)
+{
 	struct weir__sink *sink, *next;
+	uint32_t shared;
 	int rc;
 
 	for (sink = out->fan->sinks; sink->next; sink = next) {
 		next = sink->next;
-		rc = items && items->share ? items->share(item, items->context)
-					   : 0;
-		if (rc == 0) {
-			give(sink, item);
-			continue;
-		}
-		end_lane(sink->in, sink->lane, sink_tail(sink) + sink->share,
-			 weir_error_of(rc));
-		remove_sink(out, sink);
+		shared = share(out, n, &rc);
+		give(out, sink, shared);
+		if (rc != 0)
+			end_sink(out, sink, weir_error_of(rc));
 	}
-	give(sink, item);
+	give(out, sink, n);
+	out->fan->handed += n;
 }
 
 /* Runs of tokens, a sink each; who has been served goes to the end. */
@@ -232,8 +302,8 @@ static void balance(struct weir_out *out, uint32_t n)
 		if (k > n)
 			k = n;
 		n -= k;
-		while (k--)
-			give(sink, out->slots[fan->handed++ & out->mask].item);
+		give(out, sink, k);
+		fan->handed += k;
 		while (*link)
 			link = &(*link)->next;
 		fan->sinks = sink->next;
@@ -255,6 +325,7 @@ static bool publish_fan(struct weir_out *out)
 	struct weir__fan *fan = out->fan;
 	uint32_t n = out->tail - fan->handed;
 	struct weir__sink *sink;
+	bool links = false;
 
 	if (!n)
 		return false;
@@ -268,16 +339,17 @@ static bool publish_fan(struct weir_out *out)
 	if (fan->way == WEIR_BALANCE)
 		balance(out, n);
 	else
-		for (; fan->handed != out->tail; fan->handed++)
-			broadcast(out,
-				  out->slots[fan->handed & out->mask].item);
+		broadcast(out, n);
 	/* release: the tokens before the indices; pairs with the acquire in
 	 * certain_linked() */
 	ck_pr_fence_release();
-	for (sink = fan->sinks; sink; sink = sink->next)
-		if (sink->share)
-			store_tail(sink->lane, sink_tail(sink) + sink->share);
-	return true;
+	for (sink = fan->sinks; sink; sink = sink->next) {
+		if (!sink->share)
+			continue;
+		store_tail(sink->lane, sink_tail(sink) + sink->share);
+		links = true;
+	}
+	return links;
 }
 
 static bool out_publish(struct weir_port *port)
@@ -321,12 +393,11 @@ int weir__link_check(const struct weir_out *out, const struct weir_in *in)
 		return -EINVAL;
 	if (!weir__bursts_fit(out->port.burst, in->port.burst, in))
 		return -EINVAL;
-	if (out->out_flags)
+	if (out->out_flags & WEIR__OUT_OVER)
 		return -EPIPE;
 	if (out->lane)
 		return -EISCONN;
-	if (out->fan && out->fan->n_sinks && out->fan->way == WEIR_BROADCAST &&
-	    out->items && out->items->drop && !out->items->share)
+	if (weir__out_sinks(out) && !weir__out_shares(out))
 		return -ENOTSUP;
 	return weir__in_check_lane(in);
 }
@@ -344,19 +415,44 @@ static void flush_fan(struct weir_out *out)
 	out_wake(&out->port);
 }
 
-static void attach(struct weir_out *out, struct weir_in *in,
-		   struct weir__lane *lane, struct weir__sink *sink)
+static void add_sink(struct weir_out *out, struct weir__sink *sink)
+{
+	flush_fan(out);
+	sink->next = out->fan->sinks;
+	out->fan->sinks = sink;
+	out->fan->n_sinks++;
+}
+
+static void attach_in(struct weir_out *out, struct weir_in *in,
+		      struct weir__lane *lane)
 {
 	weir_actor_ref(out->port.actor);
-	weir_actor_ref(in->port.actor);
 	in->items = out->items;
+	weir__in_linked(in, lane, out);
+	weir__link_mark(&in->port);
+}
+
+/* A sink of a link, if the out-port needs one. 0 or -ENOMEM. */
+static int sink_new(struct weir_out *out, struct weir__sink **sink)
+{
+	*sink = NULL;
+	if (!out->fan)
+		return 0;
+	*sink = weir__alloc(allocator(out), sizeof(**sink));
+	if (!*sink)
+		return -ENOMEM;
+	**sink = (struct weir__sink){0};
+	return 0;
+}
+
+static void attach_out(struct weir_out *out, struct weir_in *in,
+		       struct weir__lane *lane, struct weir__sink *sink)
+{
+	weir_actor_ref(in->port.actor);
 	if (sink) {
-		flush_fan(out);
 		sink->in = in;
 		sink->lane = lane;
-		sink->next = out->fan->sinks;
-		out->fan->sinks = sink;
-		out->fan->n_sinks++;
+		add_sink(out, sink);
 	} else {
 		out->in = in;
 		out->lane = lane;
@@ -368,9 +464,7 @@ static void attach(struct weir_out *out, struct weir_in *in,
 		out->tail = ck_pr_load_32(weir__lane_tail(lane)) >> 1;
 		out->limit = out->tail;
 	}
-	weir__in_linked(in, lane, out);
 	weir__link_mark(&out->port);
-	weir__link_mark(&in->port);
 }
 
 int weir_link(struct weir_out *out, struct weir_in *in)
@@ -379,20 +473,65 @@ int weir_link(struct weir_out *out, struct weir_in *in)
 	struct weir__lane *lane;
 	int rc = weir__link_check(out, in);
 
+	if (rc == 0)
+		rc = sink_new(out, &sink);
 	if (rc < 0)
 		return rc;
-	if (out->fan) {
-		sink = weir__alloc(allocator(out), sizeof(*sink));
-		if (!sink)
-			return -ENOMEM;
-	}
 	lane = weir__in_lane(in);
 	if (!lane) {
 		weir__free(allocator(out), sink, sizeof(*sink));
 		return -ENOMEM;
 	}
-	attach(out, in, lane, sink);
+	attach_in(out, in, lane);
+	attach_out(out, in, lane, sink);
 	return 0;
+}
+
+void weir__link_in(struct weir_out *out, struct weir_in *in)
+{
+	assert(!in->merge);
+	attach_in(out, in, &in->lane);
+	weir__actor_break(in->port.actor);
+}
+
+int weir__link_out(struct weir_out *out, struct weir_in *in)
+{
+	struct weir__sink *sink;
+	int rc = sink_new(out, &sink);
+
+	if (rc < 0) {
+		weir__link_over(in, weir_error_of(rc));
+		return rc;
+	}
+	attach_out(out, in, &in->lane, sink);
+	/* It may have cancelled before we could know. */
+	weir__actor_signal(out->port.actor, WEIR__SIGNAL_PORTS);
+	weir__actor_break(out->port.actor);
+	return 0;
+}
+
+void weir__link_over(struct weir_in *in, struct weir_error *error)
+{
+	weir_actor_ref(in->port.actor);
+	end_lane(in, &in->lane, ck_pr_load_32(weir__lane_tail(&in->lane)) >> 1,
+		 error);
+}
+
+void weir__out_add(struct weir_out *out, struct weir__sink *sink)
+{
+	assert(out->fan && sink->ops);
+	sink->in = NULL;
+	sink->lane = NULL;
+	sink->share = 0;
+	add_sink(out, sink);
+	weir__actor_break(out->port.actor);
+}
+
+uint32_t weir__out_sinks(const struct weir_out *out)
+{
+	if (out->lane)
+		return 1;
+	return out->fan ? out->fan->n_sinks : 0;
 }
 
 /* --- Ending --------------------------------------------------------------- */
@@ -400,6 +539,11 @@ int weir_link(struct weir_out *out, struct weir_in *in)
 static bool cancelled(const struct weir__lane *lane)
 {
 	return (ck_pr_load_32(&lane->state) & WEIR__LANE_CANCELLED) != 0;
+}
+
+static bool sink_gone(struct weir__sink *sink)
+{
+	return sink->ops ? sink->ops->gone(sink) : cancelled(sink->lane);
 }
 
 /* True if other out-ports of the actor still have somebody who takes. */
@@ -418,18 +562,31 @@ static int all_cancelled(struct weir_out *out)
 {
 	struct weir_actor *actor = out->port.actor;
 
-	out->out_flags |= WEIR__OUT_CANCELLED;
 	out->limit = out->tail;
+	weir__actor_break(actor);
+	if (out->out_flags & WEIR__OUT_STAYS) {
+		weir__link_mark(&out->port);
+		return 0;
+	}
+	out->out_flags |= WEIR__OUT_CANCELLED;
 	weir__port_switch_off(&out->port, WEIR__PORT_ENDED);
+	weir__port_tell(&out->port, weir_error_of(-ECANCELED));
 	if (!actor->ops->cancelled && !others_alive(out)) {
 		weir__actor_end(actor, NULL, false);
 		return 0;
 	}
 	/* Turns go on, and put into a ring of our own. */
-	if (!out->fan && fan_new(out, WEIR_BALANCE, out->mask + 1) < 0)
+	if (!out->fan && weir__out_ring(out, WEIR_BALANCE, out->mask + 1) < 0)
 		return -ENOMEM;
 	(void)out_certain(&out->port);
 	return actor->ops->cancelled ? actor->ops->cancelled(actor, out) : 0;
+}
+
+int weir__out_left(struct weir_out *out)
+{
+	if (weir__out_sinks(out) || (out->out_flags & WEIR__OUT_OVER))
+		return 0;
+	return all_cancelled(out);
 }
 
 /*
@@ -460,12 +617,10 @@ static int out_signalled(struct weir_port *port)
 	flush_fan(out);
 	for (sink = out->fan->sinks; sink; sink = next) {
 		next = sink->next;
-		if (!cancelled(sink->lane)) {
+		if (sink_gone(sink))
+			drop_sink(out, sink);
+		else
 			left++;
-			continue;
-		}
-		weir_actor_unref(sink->in->port.actor);
-		remove_sink(out, sink);
 	}
 	return left ? 0 : all_cancelled(out);
 }
@@ -486,8 +641,7 @@ static void out_close(struct weir_port *port, struct weir_error *error)
 	(void)publish_fan(out);
 	while ((sink = out->fan->sinks)) {
 		sink->share = 0;
-		end_lane(sink->in, sink->lane, sink_tail(sink), error);
-		remove_sink(out, sink);
+		end_sink(out, sink, error);
 	}
 }
 
@@ -497,11 +651,12 @@ int weir_out_end(struct weir_out *out, struct weir_error *error)
 
 	if (rc < 0)
 		return rc;
-	if (out->out_flags)
+	if (out->out_flags & WEIR__OUT_OVER)
 		return -EALREADY;
 	out->out_flags |= WEIR__OUT_ENDED;
 	out_close(&out->port, error);
 	weir__port_switch_off(&out->port, WEIR__PORT_ENDED);
+	weir__port_tell(&out->port, error);
 	return 0;
 }
 

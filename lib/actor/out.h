@@ -17,14 +17,36 @@
 enum {
 	WEIR__OUT_CANCELLED = 1u << 0, /* nobody takes: puts are dropped */
 	/* WEIR__OUT_ENDED = 1u << 1, by weir_out_end() */
+	WEIR__OUT_OVER = WEIR__OUT_CANCELLED | WEIR__OUT_ENDED,
+	WEIR__OUT_STAYS = 1u << 2,     /* also when the last sink has gone */
+	WEIR__OUT_PUBLISHES = 1u << 3, /* has a publisher */
 };
 
-/* One of several links. Its tail index is in the lane's tail word. */
+/*
+ * Who gets what the out-port hands out: a link, whose tail index is in the
+ * lane's tail word, or something of another layer that has a table.
+ */
 struct weir__sink {
+	const struct weir__sink_ops *ops; /* NULL: a link */
 	struct weir_in *in;
 	struct weir__lane *lane;
 	struct weir__sink *next;
 	uint32_t share; /* what the publish under way has given it */
+};
+
+/* All by the owner; what they call outside must not find it so. */
+struct weir__sink_ops {
+	/* How many tokens it would take. */
+	uint32_t (*room)(struct weir__sink *sink);
+	/* `n` tokens that it had room for are its own now. */
+	void (*give)(struct weir__sink *sink, const struct weir__slot *slots,
+		     uint32_t n);
+	/* It does not want any more. */
+	bool (*gone)(struct weir__sink *sink);
+	/* Then this is the last call, */
+	void (*left)(struct weir__sink *sink);
+	/* or this, when the stream has ended (`error` borrowed, may be NULL).*/
+	void (*end)(struct weir__sink *sink, struct weir_error *error);
 };
 
 struct weir__fan {
@@ -85,6 +107,45 @@ static inline uint32_t weir__out_publish(struct weir_out *out)
 		ck_pr_store_32(out->words, tail << 1);
 	return n;
 }
+
+/*
+ * A ring for several sinks, as weir_out_fan() but at any time. 0 or -ENOMEM.
+ * Owner.
+ */
+int weir__out_ring(struct weir_out *out, enum weir_fan way, uint32_t capacity);
+
+/* A sink more of an out-port that has a ring; `sink->ops` is set. Owner. */
+void weir__out_add(struct weir_out *out, struct weir__sink *sink);
+
+/* A sink has left before it was one: if that was the last, as if it had been.
+ * What the handler returned. Owner. */
+int weir__out_left(struct weir_out *out);
+
+/* The number of sinks, or links. Owner. */
+uint32_t weir__out_sinks(const struct weir_out *out);
+
+/* Whether a second sink can get what the first gets. */
+static inline bool weir__out_shares(const struct weir_out *out)
+{
+	return !out->fan || out->fan->way == WEIR_BALANCE || !out->items ||
+	       !out->items->drop || out->items->share;
+}
+
+/*
+ * A link whose ends have different owners is made in two halves, in whatever
+ * order: the in-port's, which weir__in_check_lane() has found free and which
+ * does not merge. The caller may touch the actor of `out`. Owner of `in`.
+ */
+void weir__link_in(struct weir_out *out, struct weir_in *in);
+
+/*
+ * The other half. -ENOMEM: the stream has ended with that. Owner of `out`, who
+ * may touch the in-port's actor.
+ */
+int weir__link_out(struct weir_out *out, struct weir_in *in);
+
+/* The other half of a link that has ended before it was made. As above. */
+void weir__link_over(struct weir_in *in, struct weir_error *error);
 
 /* What weir_link() would say now, but for -ENOMEM. Owner of both ends. */
 int weir__link_check(const struct weir_out *out, const struct weir_in *in);

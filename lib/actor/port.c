@@ -27,15 +27,19 @@ void weir__port_init(struct weir_port *port, struct weir_actor *actor,
 {
 	struct weir_port **link = &actor->ports;
 
-	assert(kind <= WEIR__PORT_OTHER);
+	assert(kind <= WEIR__PORT_ATTENDANT);
 	memset(port, 0, sizeof(*port));
 	port->actor = actor;
 	port->block = &port->blocked;
 	port->burst = 1;
 	port->kind = (uint8_t)kind;
-	/* in-ports before out-ports, see find_stage() */
+	if (kind == WEIR__PORT_ATTENDANT)
+		port->flags = WEIR__PORT_IGNORED;
+	/* in-ports before out-ports, attendants last: see find_stage() */
 	while (*link &&
-	       !(kind == WEIR__PORT_IN && (*link)->kind == WEIR__PORT_OUT))
+	       !(kind == WEIR__PORT_IN && (*link)->kind == WEIR__PORT_OUT) &&
+	       !(kind < WEIR__PORT_ATTENDANT &&
+		 (*link)->kind == WEIR__PORT_ATTENDANT))
 		link = &(*link)->next;
 	port->next = *link;
 	*link = port;
@@ -68,6 +72,16 @@ void weir__port_switch_off(struct weir_port *port, uint8_t flag)
 	if (port->block == &port->blocked) /* in no group */
 		weir__port_unblock(port);
 	weir__actor_break(port->actor);
+}
+
+void weir__port_tell(struct weir_port *port, struct weir_error *error)
+{
+	struct weir_port *other;
+
+	for (other = port->actor->ports; other; other = other->next)
+		if (other->kind == WEIR__PORT_ATTENDANT &&
+		    weir__port_ops(other)->other_ended)
+			weir__port_ops(other)->other_ended(other, port, error);
 }
 
 int weir_port_ignore(struct weir_port *port)
@@ -125,7 +139,8 @@ static bool out_burst_fits(const struct weir_out *out, uint32_t burst)
 	if (burst > out->mask + 1)
 		return false;
 	for (sink = out->fan->sinks; sink; sink = sink->next)
-		if (!weir__bursts_fit(burst, sink->in->port.burst, sink->in))
+		if (sink->in &&
+		    !weir__bursts_fit(burst, sink->in->port.burst, sink->in))
 			return false;
 	return true;
 }

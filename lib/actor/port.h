@@ -20,7 +20,12 @@ enum weir__port_kind {
 	WEIR__PORT_DELAY,
 	WEIR__PORT_FD,
 	WEIR__PORT_ANY,
-	WEIR__PORT_OTHER, /* a struct weir__other_port; must be last */
+	WEIR__PORT_OTHER, /* a struct weir__other_port */
+	/*
+	 * The same, but never takes part in firing: it attends to another port
+	 * of its actor, and comes after those. Must be last.
+	 */
+	WEIR__PORT_ATTENDANT,
 };
 
 /* port->flags, the owner's. */
@@ -56,6 +61,10 @@ struct weir__port_ops {
 	void (*wake)(struct weir_port *port);
 	/* A signal has come: is it for this port? */
 	int (*signalled)(struct weir_port *port);
+	/* Of attendants: another port of the actor has ended, before its
+	 * handler is called. The error is borrowed. */
+	void (*other_ended)(struct weir_port *port, struct weir_port *other,
+			    struct weir_error *error);
 	/* Final slice: ends, cancels, drains, lets go of other actors. */
 	void (*close)(struct weir_port *port, struct weir_error *error);
 	/* Last reference: drops what came late, frees memory. Any thread. */
@@ -76,7 +85,7 @@ extern const struct weir__port_ops *const weir__port_kinds[WEIR__PORT_OTHER];
 static inline const struct weir__port_ops *weir__port_ops(
 	const struct weir_port *port)
 {
-	if (WEIR_UNLIKELY(port->kind == WEIR__PORT_OTHER))
+	if (WEIR_UNLIKELY(port->kind >= WEIR__PORT_OTHER))
 		return ((const struct weir__other_port *)port)->ops;
 	return weir__port_kinds[port->kind];
 }
@@ -109,6 +118,9 @@ uint32_t weir__port_turns(struct weir_port *port);
 
 /* Takes no part any more (rule 7); `flag` is IGNORED or ENDED. Owner. */
 void weir__port_switch_off(struct weir_port *port, uint8_t flag);
+
+/* Tells the attendants that a port has ended. Owner. */
+void weir__port_tell(struct weir_port *port, struct weir_error *error);
 
 static inline bool weir__port_off(const struct weir_port *port)
 {

@@ -294,10 +294,11 @@ static void find_stage(struct weir_actor *actor)
 		stage |= WEIR__ACTOR_PUTS;
 		port = port->next;
 	}
-	if (port || actor->stats)
+	if ((port && port->kind != WEIR__PORT_ATTENDANT) || actor->stats)
 		return;
 	for (port = actor->ports; port; port = port->next)
-		if (weir__port_off(port) || !(port->flags & WEIR__PORT_LINK))
+		if (port->kind != WEIR__PORT_ATTENDANT &&
+		    (weir__port_off(port) || !(port->flags & WEIR__PORT_LINK)))
 			return;
 	weir__actor_set(actor, stage);
 }
