@@ -23,6 +23,7 @@ extern "C" {
 struct weir_actor;
 struct weir_error;
 struct weir_executor;
+struct weir_subscriber;
 
 /* An actor's place in a run queue: it is in one at most. */
 struct weir_task {
@@ -119,7 +120,14 @@ struct weir_executor_options {
 	 */
 	void (*failed)(struct weir_actor *actor, struct weir_error *error,
 		       void *context);
-	void *context; /* passed to `failed` */
+	/*
+	 * A subscriber has returned `code` from a signal, which says that it is
+	 * broken (stream.h): its subscription is cancelled. On the thread that
+	 * sent the signal, once per subscriber; must not block.
+	 */
+	void (*broken)(struct weir_subscriber *subscriber, int code,
+		       void *context);
+	void *context; /* passed to both */
 };
 
 /*

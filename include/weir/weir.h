@@ -20,6 +20,7 @@
 #include <weir/loop.h>
 #include <weir/out.h>
 #include <weir/port.h>
+#include <weir/reactive.h>
 #include <weir/request.h>
 #include <weir/sema.h>
 #include <weir/semaphore.h>

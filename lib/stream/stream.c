@@ -9,6 +9,8 @@
 
 #include <ck_pr.h>
 
+#include "stream/reactive.h"
+
 /* The reference that was dropped was the last one. */
 static bool dropped_last(uint32_t *refs)
 {
@@ -93,6 +95,11 @@ static const struct weir_subscription_ops rejected_ops = {
 
 /* Shared by all who are rejected; its own reference is never dropped. */
 static struct weir_subscription rejected = {.ops = &rejected_ops, .refs = 1};
+
+bool weir__subscription_rejected(const struct weir_subscription *subscription)
+{
+	return subscription == &rejected;
+}
 
 int weir_subscriber_reject(struct weir_subscriber *subscriber,
 			   struct weir_error *error)

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What the two halves of reactive.h know of each other: how a publisher over an
+ * out-port and a subscriber over an in-port become a link.
+ *
+ * If the caller of weir_subscribe() owns both actors, that is weir_link().
+ * Otherwise each half is made by its owner: the publisher's puts its *seat*
+ * into reactive_in->subscription as an offer (marked in the lowest bit) and
+ * signals; the subscriber's answers in seat->offer and signals back. Whoever
+ * swaps seat->offer away from OFFERED decides:
+ *
+ *	OFFERED -> ACCEPTED   by the in-port's owner, who makes its half now
+ *	OFFERED -> REFUSED    by the in-port's owner: ended, or does not fit
+ *	OFFERED -> WITHDRAWN  by the out-port's owner, whose stream has ended:
+ *	                      it ends the in-port, which has no producer yet
+ *
+ * ACCEPTED: the out-port's owner makes its half, or ends the link at once.
+ */
+#ifndef WEIR_STREAM_REACTIVE_H
+#define WEIR_STREAM_REACTIVE_H
+
+#include <ck_pr.h>
+
+#include <weir/reactive.h>
+
+#include "actor/gate.h"
+#include "actor/in.h"
+#include "actor/out.h"
+#include "actor/port.h"
+#include "base/thread.h"
+
+enum { WEIR__OFFERED, WEIR__ACCEPTED, WEIR__REFUSED, WEIR__WITHDRAWN };
+
+/* seat->state, atomic; but OVER set by any thread. */
+enum {
+	WEIR__SEAT_CANCELLED = 1u << 0,
+	WEIR__SEAT_BAD = 1u << 1,    /* request(n <= 0) */
+	WEIR__SEAT_NULL = 1u << 2,   /* a null item, by the owner */
+	WEIR__SEAT_BROKEN = 1u << 3, /* a signal was refused, by the owner */
+	WEIR__SEAT_OVER = 1u << 4, /* the last signal was sent, by the owner */
+	WEIR__SEAT_GONE = WEIR__SEAT_CANCELLED | WEIR__SEAT_BAD |
+			  WEIR__SEAT_NULL | WEIR__SEAT_BROKEN,
+};
+
+/*
+ * One subscriber of a publisher over an out-port. Holds a reference of the
+ * actor as long as it lives: it may be requested of.
+ */
+struct weir__seat {
+	struct weir_subscription subscription;
+	struct weir__sink sink;
+	struct weir_reactive_out *reactive;
+	struct weir_subscriber *subscriber; /* a reference, the owner's */
+	struct weir__seat *next;
+	int64_t granted; /* any thread */
+	int64_t used;	 /* the owner's */
+	uint32_t state;
+	uint32_t offer;
+};
+
+/* It is the one of weir_subscriber_reject(), which is of no stream. */
+bool weir__subscription_rejected(const struct weir_subscription *subscription);
+
+/*
+ * The subscriber as one over an in-port that could have a link with `out`, or
+ * NULL. Any thread.
+ */
+struct weir_reactive_in *weir__reactive_in_of(
+	struct weir_subscriber *subscriber, const struct weir_out *out);
+
+/*
+ * The in-port gets a producer: whoever owns both makes the link. 0, or why
+ * there is none: -EALREADY, the subscriber has subscribed before.
+ */
+int weir__reactive_in_link(struct weir_reactive_in *reactive,
+			   struct weir_out *out);
+
+/* Offers a link; false: the subscriber has subscribed before. */
+bool weir__reactive_in_offer(struct weir_reactive_in *reactive,
+			     struct weir__seat *seat);
+
+/*
+ * What is called between these two is outside: it must not find itself the
+ * owner of the actor whose slice calls it.
+ */
+static inline struct weir_actor *weir__step_out(void)
+{
+	struct weir_actor *actor = weir__thread.actor;
+
+	weir__thread.actor = NULL;
+	return actor;
+}
+
+static inline void weir__step_in(struct weir_actor *actor)
+{
+	weir__thread.actor = actor;
+}
+
+#endif

@@ -1,0 +1,491 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Subscribers over in-ports. A publisher's signals put tokens and the end into
+ * the in-port, from whatever thread; `request` and `cancel` are called by the
+ * owner alone, so they come one after another (2.7): requests when a run has
+ * been published, as that is when demand may have changed.
+ *
+ * The publisher holds the subscriber, which holds the actor: one reference for
+ * as long as it can be subscribed or has been.
+ */
+#include <weir/reactive.h>
+
+#include <assert.h>
+#include <errno.h>
+#include <string.h>
+
+#include <ck_pr.h>
+
+#include "executor/registry.h"
+#include "stream/reactive.h"
+
+/* reactive->state, atomic. */
+enum {
+	ENDED = 1u << 0,   /* the last signal has come; by the publisher */
+	STOPPED = 1u << 1, /* the in-port has ended; the owner's */
+	KNOWN = 1u << 2,   /* the subscription; the owner's */
+};
+
+/*
+ * In reactive->subscription, beside NULL, a subscription, and an offer, which
+ * is one with the lowest bit set. By swaps: NULL -> any of these, by who
+ * subscribes or offers; an offer -> linked, by the owner; anything -> stopped,
+ * by the owner.
+ */
+static struct weir_subscription linked, stopped;
+
+static struct weir_error overflow = {
+	.code = -EOVERFLOW,
+	.origin = "weir",
+	.message = "1.1: the publisher has sent more than was requested",
+};
+
+static struct weir_reactive_in *reactive_of(struct weir_subscriber *subscriber)
+{
+	return weir_container_of(subscriber, struct weir_reactive_in,
+				 subscriber);
+}
+
+static struct weir_actor *actor_of(const struct weir_reactive_in *reactive)
+{
+	return reactive->in->port.actor;
+}
+
+static bool is_offer(const struct weir_subscription *subscription)
+{
+	return (uintptr_t)subscription & 1;
+}
+
+static struct weir__seat *offer_of(struct weir_subscription *subscription)
+{
+	return weir_container_of((char *)subscription - 1, struct weir__seat,
+				 subscription);
+}
+
+/* What is there, if it is somebody else's subscription. */
+static bool is_foreign(const struct weir_subscription *subscription)
+{
+	return subscription && subscription != &linked &&
+	       subscription != &stopped && !is_offer(subscription);
+}
+
+/* NULL -> something; false: the subscriber has subscribed before. */
+static bool claim(struct weir_reactive_in *reactive,
+		  struct weir_subscription *subscription)
+{
+	/* release: the subscription, or offer; pairs with the acquire in
+	 * look() */
+	ck_pr_fence_release();
+	return ck_pr_cas_ptr(&reactive->subscription, NULL, subscription);
+}
+
+static struct weir_subscription *look(struct weir_reactive_in *reactive)
+{
+	struct weir_subscription *subscription =
+		ck_pr_load_ptr(&reactive->subscription);
+
+	/* acquire: what it points to; pairs with the release in claim() */
+	ck_pr_fence_acquire();
+	return subscription;
+}
+
+/* --- The publisher's signals ---------------------------------------------- */
+
+static int on_subscribe(struct weir_subscriber *subscriber,
+			struct weir_subscription *subscription)
+{
+	struct weir_reactive_in *reactive;
+	int rc = 0;
+
+	if (!subscription)
+		return -EINVAL;
+	reactive = reactive_of(subscriber);
+	weir_subscription_ref(subscription);
+	if (!claim(reactive, subscription)) {
+		weir_subscription_cancel(subscription); /* 2.5 */
+		weir_subscription_unref(subscription);
+		return 0;
+	}
+	reactive->items = subscription->items;
+	if (reactive->takes && reactive->takes != reactive->items &&
+	    !weir__subscription_rejected(subscription)) {
+		rc = -EINVAL;
+		(void)weir__in_end(reactive->in, weir_error_of(rc));
+	}
+	weir__actor_signal(actor_of(reactive), WEIR__SIGNAL_PORTS);
+	return rc;
+}
+
+static void drop(struct weir_reactive_in *reactive, void *item)
+{
+	if (reactive->items && reactive->items->drop)
+		reactive->items->drop(item, reactive->items->context);
+	weir__registry_dropped(actor_of(reactive)->executor, 1);
+}
+
+static int end(struct weir_reactive_in *reactive, struct weir_error *error)
+{
+	ck_pr_or_32(&reactive->state, ENDED);
+	(void)weir__in_end(reactive->in, error);
+	return 0;
+}
+
+static int on_next(struct weir_subscriber *subscriber, void *item)
+{
+	struct weir_reactive_in *reactive = reactive_of(subscriber);
+	int rc = -EOVERFLOW;
+
+	if (!item)
+		return -EINVAL;
+	/* No order: what was requested is on its way here in `request`. */
+	if (reactive->received <
+	    (int64_t)ck_pr_load_64((uint64_t *)&reactive->requested))
+		rc = weir__in_put(reactive->in, item);
+	else if (ck_pr_load_32(&reactive->state) & (ENDED | STOPPED))
+		rc = -EPIPE;
+	if (WEIR_LIKELY(rc == 0)) {
+		reactive->received++;
+		return 0;
+	}
+	if (rc == -EPIPE) { /* 2.8: late */
+		drop(reactive, item);
+		return 0;
+	}
+	(void)weir__in_end(reactive->in, &overflow);
+	return -EOVERFLOW;
+}
+
+static int on_error(struct weir_subscriber *subscriber,
+		    struct weir_error *error)
+{
+	return error ? end(reactive_of(subscriber), error) : -EINVAL;
+}
+
+static int on_complete(struct weir_subscriber *subscriber)
+{
+	return end(reactive_of(subscriber), NULL);
+}
+
+/* Our own reference is gone, and the publisher's. */
+static void released(struct weir_subscriber *subscriber)
+{
+	weir_actor_unref(actor_of(reactive_of(subscriber)));
+}
+
+static const struct weir_subscriber_ops subscriber_ops = {
+	.on_subscribe = on_subscribe,
+	.on_next = on_next,
+	.on_error = on_error,
+	.on_complete = on_complete,
+	.released = released,
+};
+
+/* --- The owner's part ----------------------------------------------------- */
+
+/* Requested and not taken are at most that many. */
+static int64_t prefetch(const struct weir_reactive_in *reactive)
+{
+	return reactive->options.prefetch ? (int64_t)reactive->options.prefetch
+					  : (int64_t)reactive->in->mask + 1;
+}
+
+/* What the settings say is to be requested now. */
+static int64_t demand(const struct weir_reactive_in *reactive)
+{
+	const struct weir_reactive_in_options *options = &reactive->options;
+	int64_t room = prefetch(reactive) - reactive->remaining, n = room;
+	int64_t refill = (int64_t)options->refill;
+
+	if (options->demand)
+		n = options->demand(options->context, reactive->remaining);
+	else if (n < (refill ? refill : (prefetch(reactive) + 1) / 2))
+		n = 0;
+	return n < room ? n : room;
+}
+
+static struct weir_reactive_in *attended(struct weir_port *port)
+{
+	return weir_container_of(port, struct weir_reactive_in, attendant.port);
+}
+
+/* Tokens that turns have taken since the last time. */
+static int64_t taken(struct weir_reactive_in *reactive)
+{
+	uint32_t head = ck_pr_load_32(weir__lane_head(&reactive->in->lane));
+	uint32_t n = weir__index_diff(head, reactive->head);
+
+	reactive->head = head;
+	return n;
+}
+
+static bool in_publish(struct weir_port *port)
+{
+	struct weir_reactive_in *reactive = attended(port);
+	struct weir_subscription *subscription = look(reactive);
+	int64_t n;
+
+	if (subscription == &linked || subscription == &stopped ||
+	    (port->actor->flags & WEIR__ACTOR_ENDING))
+		return false;
+	reactive->remaining -= taken(reactive);
+	n = demand(reactive);
+	if (n > 0) {
+		reactive->remaining += n;
+		reactive->unsent += n;
+	}
+	return reactive->unsent > 0 && is_foreign(subscription);
+}
+
+/* The peer to be woken is the publisher, and this is how. */
+static void in_wake(struct weir_port *port)
+{
+	struct weir_reactive_in *reactive = attended(port);
+	struct weir_subscription *subscription = look(reactive);
+	int64_t n = reactive->unsent;
+	struct weir_actor *self;
+
+	if (!is_foreign(subscription) ||
+	    (ck_pr_load_32(&reactive->state) & ENDED))
+		return;
+	reactive->unsent = 0;
+	ck_pr_store_64((uint64_t *)&reactive->requested,
+		       (uint64_t)(reactive->requested + n));
+	self = weir__step_out();
+	weir_subscription_request(subscription, n);
+	weir__step_in(self);
+}
+
+/* Gives an answer to an offer, whose reference is given up. */
+static bool answer(struct weir__seat *seat, uint32_t what)
+{
+	bool first;
+
+	/* release: our last touch of the offer; pairs with the acquire in
+	 * read_answers() and withdraw() */
+	ck_pr_fence_release();
+	first = ck_pr_cas_32(&seat->offer, WEIR__OFFERED, what);
+	if (first)
+		weir__actor_signal(seat->reactive->out->port.actor,
+				   WEIR__SIGNAL_PORTS);
+	return first;
+}
+
+/* Makes the in-port's half of a link, unless either side has ended. */
+static void accept_offer(struct weir_reactive_in *reactive,
+			 struct weir__seat *seat)
+{
+	struct weir_in *in = reactive->in;
+
+	in->lane_flags &= (uint16_t)~WEIR__IN_SUBSCRIBES;
+	if (weir__in_check_lane(in) < 0) {
+		(void)answer(seat, WEIR__REFUSED);
+	} else if (answer(seat, WEIR__ACCEPTED)) {
+		/* The other half may be there already: it touches what this one
+		 * does not. */
+		weir__link_in(seat->reactive->out, in);
+		ck_pr_store_ptr(&reactive->subscription, &linked);
+		weir_subscription_unref(&seat->subscription);
+		return;
+	}
+	in->lane_flags |= WEIR__IN_SUBSCRIBES;
+	ck_pr_store_ptr(&reactive->subscription, &linked);
+	weir_subscription_unref(&seat->subscription);
+}
+
+static int in_signalled(struct weir_port *port)
+{
+	struct weir_reactive_in *reactive = attended(port);
+	struct weir_subscription *subscription = look(reactive);
+
+	if (is_offer(subscription))
+		accept_offer(reactive, offer_of(subscription));
+	else if (is_foreign(subscription))
+		reactive->in->items = subscription->items;
+	return 0;
+}
+
+/* The in-port has ended, or its actor: cancels, and lets go. Once. */
+static void stop(struct weir_reactive_in *reactive)
+{
+	struct weir_subscription *subscription;
+	struct weir_actor *self;
+
+	if (look(reactive) == &stopped)
+		return;
+	ck_pr_or_32(&reactive->state, STOPPED);
+	subscription = ck_pr_fas_ptr(&reactive->subscription, &stopped);
+	/* acquire: as in look() */
+	ck_pr_fence_acquire();
+	self = weir__step_out();
+	if (is_offer(subscription)) {
+		(void)answer(offer_of(subscription), WEIR__REFUSED);
+		weir_subscription_unref(&offer_of(subscription)->subscription);
+	} else if (is_foreign(subscription)) {
+		/* 2.3: not after the last signal */
+		if (!(ck_pr_load_32(&reactive->state) & ENDED))
+			weir_subscription_cancel(subscription);
+		weir_subscription_unref(subscription);
+	}
+	weir__step_in(self);
+	weir_subscriber_unref(&reactive->subscriber);
+}
+
+static void in_other_ended(struct weir_port *port, struct weir_port *other,
+			   struct weir_error *error)
+{
+	struct weir_reactive_in *reactive = attended(port);
+
+	(void)error;
+	if (other == &reactive->in->port)
+		stop(reactive);
+}
+
+static void in_close(struct weir_port *port, struct weir_error *error)
+{
+	(void)error;
+	stop(attended(port));
+}
+
+static uint32_t none_certain(struct weir_port *port)
+{
+	(void)port;
+	return 0;
+}
+
+static const struct weir__port_ops attendant_ops = {
+	.certain = none_certain,
+	.publish = in_publish,
+	.wake = in_wake,
+	.signalled = in_signalled,
+	.other_ended = in_other_ended,
+	.close = in_close,
+};
+
+/* --- For publishers of ours ----------------------------------------------- */
+
+struct weir_reactive_in *weir__reactive_in_of(
+	struct weir_subscriber *subscriber, const struct weir_out *out)
+{
+	struct weir_reactive_in *reactive;
+
+	if (subscriber->ops != &subscriber_ops)
+		return NULL;
+	reactive = reactive_of(subscriber);
+	if (reactive->options.prefetch || reactive->options.refill ||
+	    reactive->options.demand)
+		return NULL;
+	/* These do not change any more. */
+	if (reactive->takes && reactive->takes != out->items)
+		return NULL;
+	if (!weir__bursts_fit(out->port.burst, reactive->in->port.burst,
+			      reactive->in))
+		return NULL;
+	return reactive;
+}
+
+int weir__reactive_in_link(struct weir_reactive_in *reactive,
+			   struct weir_out *out)
+{
+	struct weir_in *in = reactive->in;
+	int rc;
+
+	if (!claim(reactive, &linked))
+		return -EALREADY;
+	in->lane_flags &= (uint16_t)~WEIR__IN_SUBSCRIBES;
+	rc = weir_link(out, in);
+	if (rc < 0) {
+		in->lane_flags |= WEIR__IN_SUBSCRIBES;
+		ck_pr_store_ptr(&reactive->subscription, NULL);
+	}
+	return rc;
+}
+
+bool weir__reactive_in_offer(struct weir_reactive_in *reactive,
+			     struct weir__seat *seat)
+{
+	char *offer = (char *)&seat->subscription + 1;
+
+	weir_subscription_ref(&seat->subscription);
+	if (!claim(reactive, (struct weir_subscription *)(void *)offer)) {
+		weir_subscription_unref(&seat->subscription);
+		return false;
+	}
+	weir__actor_signal(actor_of(reactive), WEIR__SIGNAL_PORTS);
+	return true;
+}
+
+/* --- Setting up ----------------------------------------------------------- */
+
+static int check_options(const struct weir_reactive_in_options *options,
+			 size_t capacity)
+{
+	size_t most = options->prefetch ? options->prefetch : capacity;
+
+	if (most > capacity || options->refill > most ||
+	    (options->demand && (options->prefetch || options->refill)))
+		return -EINVAL;
+	return 0;
+}
+
+static int check_in(const struct weir_in *in)
+{
+	int rc = weir__port_check_owner(&in->port);
+
+	if (rc < 0)
+		return rc;
+	if (in->port.flags & WEIR__PORT_ENDED)
+		return -EPIPE;
+	if (in->merge || in->lane_flags ||
+	    ck_pr_load_32(weir__lane_tail(&in->lane)))
+		return -EBUSY;
+	return 0;
+}
+
+int weir_reactive_in_init(struct weir_reactive_in *reactive, struct weir_in *in,
+			  const struct weir_reactive_in_options *options)
+{
+	static const struct weir_reactive_in_options none;
+	int rc;
+
+	if (!options)
+		options = &none;
+	if (!reactive || !in || !in->port.actor ||
+	    check_options(options, (size_t)in->mask + 1) < 0)
+		return -EINVAL;
+	rc = check_in(in);
+	if (rc < 0)
+		return rc;
+	*reactive = (struct weir_reactive_in){
+		.in = in,
+		.options = *options,
+		.takes = in->items,
+		.attendant.ops = &attendant_ops,
+	};
+	(void)weir_subscriber_init(&reactive->subscriber, &subscriber_ops);
+	weir_subscriber_ref(&reactive->subscriber);
+	weir_actor_ref(in->port.actor);
+	weir__port_init(&reactive->attendant.port, in->port.actor,
+			WEIR__PORT_ATTENDANT);
+	in->lane_flags |= WEIR__IN_SUBSCRIBES;
+	return 0;
+}
+
+int weir_reactive_in_request(struct weir_reactive_in *reactive, int64_t n)
+{
+	struct weir_subscription *subscription;
+	int rc;
+
+	if (!reactive || !reactive->in || n <= 0)
+		return -EINVAL;
+	rc = weir__port_check_owner(&reactive->in->port);
+	if (rc < 0)
+		return rc;
+	subscription = look(reactive);
+	if (subscription == &linked || subscription == &stopped)
+		return 0;
+	if (n > prefetch(reactive) - reactive->remaining)
+		return -ENOBUFS;
+	reactive->remaining += n;
+	reactive->unsent += n;
+	return 0;
+}
