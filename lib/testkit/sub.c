@@ -304,15 +304,17 @@ bool weir__sub_drains_prompt(struct weir__verify *verify)
 	       weir__sub_ended_with(verify, sub->prompt->error);
 }
 
-/* Brings the stream to an end, whatever became of the test. */
+/* Brings the stream to an end, whatever became of the test: there is one. */
 static void end_stream(struct weir__verify *verify)
 {
 	struct weir__sub *sub = weir__sub_of(verify);
 	struct weir_subscriber_factory *factory = sub->factory;
 
+	if (!sub->prompt && !sub->subscribed)
+		(void)weir__sub_subscribe(verify);
 	if (sub->prompt) {
 		weir__prompt_stop(sub->prompt);
-	} else if (sub->subscribed && !sub->over) {
+	} else if (!sub->over) {
 		if (factory->cancel)
 			factory->cancel(factory, sub->subscriber);
 		weir__verify_settle(verify);

@@ -500,13 +500,11 @@ static inline struct mine *mine_new(enum broken_subscriber broken,
 	return self;
 }
 
-/* It frees itself when its publisher, if any, has let go of it. */
+/* It frees itself when its publisher has let go of it. */
 static inline void mine_done(struct mine *self)
 {
-	bool never_subscribed = !self->items && self->subscriber.refs == 0;
-
 	self->done = true;
-	if (self->released || never_subscribed) {
+	if (self->released) {
 		mine_free(self);
 	} else if (self->broken == LEAKS_ITSELF) {
 		self->kept = mine_kept;

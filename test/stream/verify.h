@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What the verification of our own publishers, subscribers and processors has
+ * in common: executors with their environments, items that are counted, and
+ * what went wrong.
+ */
+#ifndef WEIR_TEST_STREAM_VERIFY_H
+#define WEIR_TEST_STREAM_VERIFY_H
+
+#include "actor/kit.h"
+
+#include <weir/loop.h>
+#include <weir/testkit.h>
+#include <weir/threads.h>
+
+/* An executor and how a test on it comes to rest. */
+struct place {
+	struct weir_executor *executor;
+	struct weir_test_env env;
+	struct weir_sim *sim; /* one of the three */
+	struct weir_loop *loop;
+	struct weir_threads *threads;
+};
+
+static inline void place_sim(struct place *place, uint64_t seed)
+{
+	*place = (struct place){.sim = sim_new(seed)};
+	place->executor = weir_sim_executor(place->sim);
+	place->env = weir_test_env_sim(place->sim);
+}
+
+static inline void place_loop(struct place *place)
+{
+	*place = (struct place){0};
+	assert_int_equal(weir_loop_new(&place->loop, NULL), 0);
+	place->executor = weir_loop_executor(place->loop);
+	place->env = weir_test_env_loop(place->loop);
+}
+
+static inline void place_threads(struct place *place)
+{
+	const struct weir_threads_options options = {.workers = 2};
+
+	*place = (struct place){0};
+	assert_int_equal(weir_threads_new(&place->threads, &options), 0);
+	place->executor = weir_threads_executor(place->threads);
+	place->env = weir_test_env_threads(place->threads);
+}
+
+/* Nothing may be alive any more. */
+static inline void place_fini(struct place *place)
+{
+	assert_int_equal(weir_sim_free(place->sim), 0);
+	assert_int_equal(weir_loop_free(place->loop), 0);
+	assert_int_equal(weir_threads_free(place->threads), 0);
+}
+
+/* Items are numbers from 1 on; what was made and is not gone is live. */
+struct goods {
+	uint32_t made, gone; /* any thread */
+	struct weir_items items;
+};
+
+static inline void goods_drop(void *item, void *context)
+{
+	ck_pr_inc_32(&((struct goods *)context)->gone);
+}
+
+static inline int goods_share(void *item, void *context)
+{
+	ck_pr_inc_32(&((struct goods *)context)->made);
+	return 0;
+}
+
+static inline void goods_init(struct goods *goods)
+{
+	*goods = (struct goods){
+		.items =
+			{
+				.drop = goods_drop,
+				.share = goods_share,
+				.context = goods,
+			},
+	};
+}
+
+static inline void *goods_make(struct goods *goods, int64_t i)
+{
+	ck_pr_inc_32(&goods->made);
+	return (void *)(uintptr_t)(i + 1);
+}
+
+static inline size_t goods_live(const struct goods *goods)
+{
+	return ck_pr_load_32(&goods->made) - ck_pr_load_32(&goods->gone);
+}
+
+/* What has failed, and what was skipped. */
+struct results {
+	struct weir_verify_report report;
+	char failed[8192]; /* lines */
+	char skipped[4096];
+};
+
+static inline void results_take(struct weir_verify_report *report,
+				const char *test, enum weir_verdict verdict,
+				const char *why)
+{
+	struct results *results =
+		weir_container_of(report, struct results, report);
+	char *text = verdict == WEIR_FAILED ? results->failed
+					    : results->skipped;
+	size_t most = verdict == WEIR_FAILED ? sizeof(results->failed)
+					     : sizeof(results->skipped);
+	size_t n = strlen(text);
+
+	if (verdict != WEIR_PASSED)
+		snprintf(text + n, most - n, "%s: %s\n", test, why);
+}
+
+static inline void results_init(struct results *results)
+{
+	memset(results, 0, sizeof(*results));
+	results->report.result = results_take;
+}
+
+/* All passed but those skipped; `what` says of whom. */
+static inline void results_check(const struct results *results,
+				 const char *what, uint32_t passed)
+{
+	if (results->report.failed)
+		fail_msg("%s:\n%s", what, results->failed);
+	if (results->report.passed < passed)
+		fail_msg("%s: %u passed, skipped:\n%s", what,
+			 results->report.passed, results->skipped);
+}
+
+#endif

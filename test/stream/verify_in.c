@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Subscribers over in-ports are held to the rules, on all executors.
+ */
+#include "stream/verify.h"
+
+#include <weir/weir.h>
+
+#define CAPACITY 16
+#define RECORDS 2048
+
+/* Ways to set up a subscriber. */
+enum way { DEFAULT, SMALL, ONE_BY_ONE, TOLD, N_WAYS };
+
+struct maker {
+	struct weir_subscriber_factory factory;
+	struct place *place;
+	enum way way;
+	struct goods goods;
+	uint32_t alive; /* any thread */
+};
+
+/* Takes every item, and remembers it. */
+struct taking {
+	struct weir_actor actor;
+	struct weir_in in;
+	struct weir_reactive_in reactive;
+	struct maker *maker;
+	/* written by turns and handlers, read when all has come to rest */
+	void *record[RECORDS];
+	size_t n;
+	bool ended, stopped;
+	struct weir_error *error;
+	uint32_t released; /* any thread */
+	/* what the test wants of it; any thread */
+	uint64_t told;
+	uint32_t cancel;
+};
+
+static struct taking *taking_of(struct weir_actor *actor)
+{
+	return weir_container_of(actor, struct taking, actor);
+}
+
+static inline int taking_turn(struct weir_actor *actor)
+{
+	struct taking *self = taking_of(actor);
+
+	self->record[self->n++ % RECORDS] = weir_in_take(&self->in);
+	ck_pr_inc_32(&self->maker->goods.gone);
+	return 0;
+}
+WEIR_TURN(taking_turn)
+
+static int taking_ended(struct weir_actor *actor, struct weir_in *in,
+			struct weir_error *error)
+{
+	struct taking *self = taking_of(actor);
+
+	self->ended = true;
+	self->error = weir_error_ref(error);
+	return weir_actor_finish(actor);
+}
+
+static int taking_signalled(struct weir_actor *actor)
+{
+	struct taking *self = taking_of(actor);
+	uint64_t n = ck_pr_fas_64(&self->told, 0);
+
+	if (ck_pr_load_32(&self->cancel))
+		return weir_actor_finish(actor);
+	if (n)
+		assert_int_equal(weir_reactive_in_request(&self->reactive,
+							  (int64_t)n),
+				 0);
+	return 0;
+}
+
+static void taking_stopped(struct weir_actor *actor, struct weir_error *error)
+{
+	taking_of(actor)->stopped = true;
+}
+
+static void taking_released(struct weir_actor *actor)
+{
+	struct taking *self = taking_of(actor);
+
+	ck_pr_dec_32(&self->maker->alive);
+	ck_pr_inc_32(&self->released);
+}
+
+static const struct weir_actor_ops taking_ops = {
+	.name = "taking",
+	.turns = taking_turn_n,
+	.ended = taking_ended,
+	.signalled = taking_signalled,
+	.stopped = taking_stopped,
+	.released = taking_released,
+};
+
+/* --- The factory ---------------------------------------------------------- */
+
+static struct maker *maker_of(struct weir_subscriber_factory *factory)
+{
+	return weir_container_of(factory, struct maker, factory);
+}
+
+static struct taking *mine(struct weir_subscriber *subscriber)
+{
+	return weir_container_of(subscriber, struct taking,
+				 reactive.subscriber);
+}
+
+static const struct weir_reactive_in_options *options_of(enum way way)
+{
+	static const struct weir_reactive_in_options small = {
+		.prefetch = 3,
+		.refill = 2,
+	};
+	static const struct weir_reactive_in_options one_by_one = {
+		.demand = weir_demand_one_by_one,
+	};
+	static const struct weir_reactive_in_options told = {
+		.demand = weir_demand_zero,
+	};
+	static const struct weir_reactive_in_options *const all[N_WAYS] = {
+		[SMALL] = &small,
+		[ONE_BY_ONE] = &one_by_one,
+		[TOLD] = &told,
+	};
+
+	return all[way];
+}
+
+static struct weir_subscriber *create(struct weir_subscriber_factory *factory)
+{
+	struct maker *maker = maker_of(factory);
+	struct taking *self = calloc(1, sizeof(*self));
+
+	assert_non_null(self);
+	self->maker = maker;
+	assert_int_equal(weir_actor_init(&self->actor, &taking_ops,
+					 maker->place->executor),
+			 0);
+	assert_int_equal(weir_in_init(&self->in, &self->actor, CAPACITY,
+				      &maker->goods.items),
+			 0);
+	assert_int_equal(weir_reactive_in_init(&self->reactive, &self->in,
+					       options_of(maker->way)),
+			 0);
+	ck_pr_inc_32(&maker->alive);
+	assert_int_equal(weir_actor_start(&self->actor), 0);
+	return &self->reactive.subscriber;
+}
+
+static void release(struct weir_subscriber_factory *factory,
+		    struct weir_subscriber *subscriber)
+{
+	struct taking *self = mine(subscriber);
+
+	weir_error_unref(self->error);
+	if (ck_pr_load_32(&self->released))
+		free(self);
+}
+
+/* Once it has stopped it may be gone. */
+static void tell(struct taking *self)
+{
+	if (!self->stopped)
+		weir_actor_signal(&self->actor);
+}
+
+static void request(struct weir_subscriber_factory *factory,
+		    struct weir_subscriber *subscriber, int64_t n)
+{
+	struct taking *self = mine(subscriber);
+
+	ck_pr_add_64(&self->told, (uint64_t)n);
+	tell(self);
+}
+
+static void cancel(struct weir_subscriber_factory *factory,
+		   struct weir_subscriber *subscriber)
+{
+	struct taking *self = mine(subscriber);
+
+	ck_pr_store_32(&self->cancel, 1);
+	tell(self);
+}
+
+static void *item(struct weir_subscriber_factory *factory, int64_t i)
+{
+	return goods_make(&maker_of(factory)->goods, i);
+}
+
+static int64_t received(struct weir_subscriber_factory *factory,
+			struct weir_subscriber *subscriber)
+{
+	return (int64_t)mine(subscriber)->n;
+}
+
+static bool is_item(struct weir_subscriber_factory *factory,
+		    struct weir_subscriber *subscriber, int64_t at, int64_t i)
+{
+	return mine(subscriber)->record[at] == (void *)(uintptr_t)(i + 1);
+}
+
+static bool ended(struct weir_subscriber_factory *factory,
+		  struct weir_subscriber *subscriber, struct weir_error **error)
+{
+	*error = mine(subscriber)->error;
+	return mine(subscriber)->ended;
+}
+
+static bool released(struct weir_subscriber_factory *factory,
+		     struct weir_subscriber *subscriber)
+{
+	return ck_pr_load_32(&mine(subscriber)->released) == 1;
+}
+
+static size_t live(struct weir_subscriber_factory *factory)
+{
+	struct maker *maker = maker_of(factory);
+
+	return goods_live(&maker->goods) + ck_pr_load_32(&maker->alive);
+}
+
+/* --- Tests ---------------------------------------------------------------- */
+
+static void verify_way(struct place *place, enum way way)
+{
+	struct results results;
+	struct maker maker = {
+		.factory =
+			{
+				.create = create,
+				.release = release,
+				.request = way == TOLD ? request : NULL,
+				.cancel = cancel,
+				.item = item,
+				.received = received,
+				.is_item = is_item,
+				.ended = ended,
+				.released = released,
+				.live = live,
+				.items = &maker.goods.items,
+				.env = place->env,
+			},
+		.place = place,
+		.way = way,
+	};
+	char what[64];
+
+	goods_init(&maker.goods);
+	results_init(&results);
+	snprintf(what, sizeof(what), "way %d, seed %u", (int)way,
+		 place->sim ? (unsigned)weir_sim_seed(place->sim) : 0);
+	assert_true(weir_verify_subscriber(&maker.factory, &results.report) >=
+		    0);
+	results_check(&results, what, 30);
+}
+
+static void verify_ways(struct place *place)
+{
+	for (enum way way = DEFAULT; way < N_WAYS; way++)
+		verify_way(place, way);
+	place_fini(place);
+}
+
+static void in_ports_keep_the_rules_on_the_simulator(void **state)
+{
+	struct place place;
+
+	for (uint64_t seed = 1; seed <= test_count(50); seed++) {
+		place_sim(&place, seed);
+		verify_ways(&place);
+	}
+}
+
+static void in_ports_keep_the_rules_on_a_loop(void **state)
+{
+	struct place place;
+
+	place_loop(&place);
+	verify_ways(&place);
+}
+
+static void in_ports_keep_the_rules_on_threads(void **state)
+{
+	struct place place;
+
+	place_threads(&place);
+	verify_ways(&place);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(in_ports_keep_the_rules_on_the_simulator),
+		cmocka_unit_test(in_ports_keep_the_rules_on_a_loop),
+		cmocka_unit_test(in_ports_keep_the_rules_on_threads),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
