@@ -88,18 +88,20 @@ WEIR_API int weir_reactive_out_init(
 struct weir_reactive_in_options {
 	/*
 	 * Requested and not taken by a turn are at most that many, up to the
-	 * in-port's capacity, which it is by default.
+	 * in-port's capacity, which it is by default. The in-port's burst, if
+	 * that is more.
 	 */
 	size_t prefetch;
 	/*
 	 * That many are requested at once, when there is room for them; half of
-	 * the prefetch. Up to `prefetch`.
+	 * the prefetch. Up to `prefetch`; less where a burst needs it.
 	 */
 	size_t refill;
 	/*
 	 * Instead of the two: what to request when `remaining` were requested
 	 * and not taken yet; request.h has the usual answers. More than there
-	 * is room for in the in-port is cut down to that. Called by the owner
+	 * is room for in the in-port is cut down to that; with a burst, less
+	 * than that may leave a turn waiting. Called by the owner
 	 * when the actor starts, after each run of turns and after handlers;
 	 * what it answers before there is a subscription is requested when it
 	 * comes, in one call (A2.1, A2.2 of the Akka ActorSubscriber).

@@ -182,24 +182,40 @@ static const struct weir_subscriber_ops subscriber_ops = {
 
 /* --- The owner's part ----------------------------------------------------- */
 
-/* Requested and not taken are at most that many. */
+/* Requested and not taken are at most that many: what a turn needs at least. */
 static int64_t prefetch(const struct weir_reactive_in *reactive)
 {
-	return reactive->options.prefetch ? (int64_t)reactive->options.prefetch
-					  : (int64_t)reactive->in->mask + 1;
+	int64_t n = (int64_t)reactive->options.prefetch;
+	int64_t burst = reactive->in->port.burst;
+
+	if (!n)
+		return (int64_t)reactive->in->mask + 1;
+	return n > burst ? n : burst;
+}
+
+/*
+ * That many are requested at once, and no more than fit in beside tokens that
+ * are too few for a turn: it would wait for them for ever.
+ */
+static int64_t refill(const struct weir_reactive_in *reactive)
+{
+	int64_t most = prefetch(reactive) - reactive->in->port.burst + 1;
+	int64_t n = (int64_t)reactive->options.refill;
+
+	if (!n)
+		n = (prefetch(reactive) + 1) / 2;
+	return n < most ? n : most;
 }
 
 /* What the settings say is to be requested now. */
 static int64_t demand(const struct weir_reactive_in *reactive)
 {
 	const struct weir_reactive_in_options *options = &reactive->options;
-	int64_t room = prefetch(reactive) - reactive->remaining, n = room;
-	int64_t refill = (int64_t)options->refill;
+	int64_t room = prefetch(reactive) - reactive->remaining;
+	int64_t n = room < refill(reactive) ? 0 : room;
 
 	if (options->demand)
 		n = options->demand(options->context, reactive->remaining);
-	else if (n < (refill ? refill : (prefetch(reactive) + 1) / 2))
-		n = 0;
 	return n < room ? n : room;
 }
 

@@ -96,6 +96,52 @@ static void prefetch_and_refill_are_settings(void **state)
 	setup_fini(&setup);
 }
 
+/* Takes as many as its burst, and at the end what is left. */
+static int gulp(struct weir_actor *actor)
+{
+	struct sink *self = weir_container_of(actor, struct sink, actor);
+	uint32_t n = self->in.port.burst;
+
+	while (n-- && weir_in_count(&self->in)) {
+		(void)ledger_deliver(self->ledger, weir_in_take(&self->in));
+		self->seen++;
+	}
+	return 0;
+}
+WEIR_TURN(gulp)
+
+static void a_burst_is_asked_for_whatever_the_settings(void **state)
+{
+	static struct weir_actor_ops ops;
+	struct weir_reactive_in_options options;
+	struct setup setup;
+	uint32_t burst;
+
+	ops = sink_ops;
+	ops.turns = gulp_n;
+	for (burst = 1; burst <= 8; burst++)
+		for (options.prefetch = 0; options.prefetch <= 8;
+		     options.prefetch++)
+			for (options.refill = 0;
+			     options.refill <= options.prefetch;
+			     options.refill++) {
+				options.demand = NULL;
+				setup_init(&setup, 8, &options);
+				setup.sink.actor.ops = &ops;
+				setup.sink.actor.turns = gulp_n;
+				assert_int_equal(
+					weir_port_set_burst(&setup.sink.in.port,
+							    burst),
+					0);
+				setup.giver.sends = 100;
+				setup_start(&setup);
+				assert_int_equal(setup.giver.next, 100);
+				complete(&setup);
+				assert_int_equal(setup.sink.seen, 100);
+				setup_fini(&setup);
+			}
+}
+
 static void a_publisher_that_sends_inside_request_goes_through(void **state)
 {
 	struct setup setup;
@@ -380,6 +426,7 @@ int main(void)
 		cmocka_unit_test(
 			the_capacity_is_requested_and_half_of_it_again),
 		cmocka_unit_test(prefetch_and_refill_are_settings),
+		cmocka_unit_test(a_burst_is_asked_for_whatever_the_settings),
 		cmocka_unit_test(
 			a_publisher_that_sends_inside_request_goes_through),
 		cmocka_unit_test(a_strategy_says_what_is_requested),
