@@ -79,6 +79,16 @@ int weir__reactive_in_link(struct weir_reactive_in *reactive,
 bool weir__reactive_in_offer(struct weir_reactive_in *reactive,
 			     struct weir__seat *seat);
 
+/* The ring in which items wait for on_next. 0 or -ENOMEM. Owner. */
+int weir__reactive_out_ring(struct weir_reactive_out *reactive);
+
+/*
+ * Serves a subscriber through an actor between, or rejects it; takes a
+ * reference of it. -ENOMEM, or what weir_link() reports: did neither. Owner of
+ * `out`.
+ */
+int weir__relay(struct weir_out *out, struct weir_subscriber *subscriber);
+
 /*
  * What is called between these two is outside: it must not find itself the
  * owner of the actor whose slice calls it.

@@ -330,15 +330,11 @@ static int check_room(const struct weir_reactive_out *reactive)
 	return weir__out_shares(out) ? 0 : -ENOTSUP;
 }
 
-/* The ring in which items wait for on_next. Owner. */
-static int prepare(struct weir_reactive_out *reactive)
+int weir__reactive_out_ring(struct weir_reactive_out *reactive)
 {
 	struct weir_out *out = reactive->out;
 	int rc;
 
-	/* A request of less than that would never be met. */
-	if (out->port.burst > 1)
-		return -ENOTSUP;
 	if (out->fan)
 		return 0;
 	rc = weir__out_ring(out, WEIR_BROADCAST, reactive->capacity);
@@ -356,6 +352,7 @@ static bool offer(struct weir__seat *seat)
 	if (!in)
 		return false;
 	if (!weir__reactive_in_offer(in, seat)) { /* 2.5 */
+		reactive->left = true;
 		let_go(seat);
 		return true;
 	}
@@ -364,31 +361,44 @@ static bool offer(struct weir__seat *seat)
 	return true;
 }
 
-static void admit(struct weir__seat *seat)
+/* It sits on the out-port: on_subscribe, and items from now on. */
+static void serve(struct weir__seat *seat)
 {
 	struct weir_reactive_out *reactive = seat->reactive;
 	struct weir_subscriber *subscriber = seat->subscriber;
-	struct weir_actor *self;
+	struct weir_actor *self = weir__step_out();
+	int rc;
+
+	rc = subscriber->ops->on_subscribe(subscriber, &seat->subscription);
+	if (rc != 0)
+		broken(reactive, subscriber, rc);
+	weir__step_in(self);
+	if (rc == 0) {
+		seat->sink.ops = &sink_ops;
+		weir__out_add(reactive->out, &seat->sink);
+	} else {
+		reactive->left = true;
+		let_go(seat);
+	}
+}
+
+static void admit(struct weir__seat *seat)
+{
+	struct weir_reactive_out *reactive = seat->reactive;
+	bool relayed = reactive->out->port.burst > 1;
 	int rc = check_room(reactive);
 
 	if (rc == 0 && offer(seat))
 		return;
 	if (rc == 0)
-		rc = prepare(reactive);
-	if (rc < 0) {
+		rc = relayed ? weir__relay(reactive->out, seat->subscriber)
+			     : weir__reactive_out_ring(reactive);
+	if (rc < 0)
 		reject_seat(seat, weir_error_of(rc));
-		return;
-	}
-	self = weir__step_out();
-	rc = subscriber->ops->on_subscribe(subscriber, &seat->subscription);
-	if (rc != 0)
-		broken(reactive, subscriber, rc);
-	weir__step_in(self);
-	seat->sink.ops = &sink_ops;
-	if (rc == 0)
-		weir__out_add(reactive->out, &seat->sink);
+	else if (relayed)
+		let_go(seat); /* the relay has taken it over */
 	else
-		let_go(seat);
+		serve(seat);
 }
 
 /* In the order in which they came. */
@@ -413,6 +423,8 @@ static void answered(struct weir__seat *seat, uint32_t answer)
 
 	if (answer == WEIR__ACCEPTED)
 		(void)weir__link_out(reactive->out, in->in);
+	else
+		reactive->left = true;
 	let_go(seat);
 }
 
@@ -464,8 +476,10 @@ static int out_signalled(struct weir_port *port)
 	read_answers(reactive);
 	if (mail)
 		read_mail(reactive);
-	/* Who came has left again. */
-	return reactive->offers ? 0 : weir__out_left(reactive->out);
+	if (!reactive->left || reactive->offers)
+		return 0;
+	reactive->left = false;
+	return weir__out_left(reactive->out);
 }
 
 /* The stream has ended before the in-port's owner has answered. */

@@ -401,6 +401,130 @@ static void balanced_each_item_goes_to_one(void **state)
 	setup_fini(&setup);
 }
 
+/* Puts three at a time. */
+static int burst_turn(struct weir_actor *actor)
+{
+	struct source *self = weir_container_of(actor, struct source, actor);
+	int i;
+
+	for (i = 0; i < 3 && self->next <= self->last; i++)
+		assert_int_equal(
+			weir_out_put(&self->out,
+				     ledger_make(self->ledger, self->next++)),
+			0);
+	return self->next > self->last ? weir_actor_finish(actor) : 0;
+}
+WEIR_TURN(burst_turn)
+
+static const struct weir_actor_ops burst_ops = {
+	.name = "burst",
+	.turns = burst_turn_n,
+	.stopped = source_stopped,
+	.released = source_released,
+};
+
+static void burst_init(struct setup *setup,
+		       const struct weir_executor_options *options)
+{
+	setup_on(setup, N, options, NULL);
+	setup->source.actor.ops = &burst_ops;
+	setup->source.actor.turns = burst_turn_n;
+	assert_int_equal(weir_port_set_burst(&setup->source.out.port, 3), 0);
+}
+
+static void a_burst_is_served_one_by_one(void **state)
+{
+	struct setup setup;
+	struct taker taker;
+
+	burst_init(&setup, NULL);
+	taker_init(&taker, &setup.ledger, 1, 0);
+	subscribe(&setup, &taker);
+	setup_start(&setup);
+	assert_int_equal(taker.seen, 1);
+	weir_subscription_request(taker.subscription, 1);
+	weir_sim_run(setup.sim);
+	assert_int_equal(taker.seen, 2);
+	assert_true(setup.source.next <= 2 + 8 + 1); /* bounded */
+	weir_subscription_request(taker.subscription, N);
+	weir_sim_run(setup.sim);
+	taker_check(&taker, N, 0);
+	taker_fini(&taker);
+	setup_fini(&setup);
+}
+
+static void a_burst_is_cancelled_and_dropped(void **state)
+{
+	struct setup setup;
+	struct taker taker;
+
+	burst_init(&setup, NULL);
+	taker_init(&taker, &setup.ledger, 5, 0);
+	taker.cancel_at = 5;
+	subscribe(&setup, &taker);
+	setup_start(&setup);
+	taker_check(&taker, 5, 1);
+	taker_fini(&taker);
+	fate_check(&setup.source.fate, 0);
+	setup_fini(&setup);
+}
+
+static void out_of_memory_rejects_from_a_burst(void **state)
+{
+	size_t fail;
+	bool served = false;
+
+	for (fail = 1; !served; fail++) {
+		struct heap heap;
+		struct weir_executor_options options = {
+			.allocator = &heap.allocator};
+		struct setup setup;
+		struct taker taker;
+
+		heap_init(&heap, 0);
+		burst_init(&setup, &options);
+		assert_int_equal(weir_actor_start(&setup.source.actor), 0);
+		weir_actor_ref(&setup.source.actor);
+		taker_init(&taker, &setup.ledger, INT64_MAX, 0);
+		heap.calls = 0;
+		heap.fail = fail;
+		subscribe(&setup, &taker);
+		weir_sim_run(setup.sim);
+		served = taker.completes;
+		taker_check(&taker, served ? N : 0, served ? 0 : -ENOMEM);
+		weir_actor_stop(&setup.source.actor);
+		weir_actor_unref(&setup.source.actor);
+		taker_fini(&taker);
+		setup_fini(&setup);
+		assert_int_equal(heap.live, 0);
+	}
+	assert_true(fail > 4);
+}
+
+static void who_is_rejected_does_not_end_the_publisher(void **state)
+{
+	struct heap heap;
+	struct weir_executor_options options = {.allocator = &heap.allocator};
+	struct setup setup;
+	struct taker first, second;
+
+	heap_init(&heap, 0);
+	setup_on(&setup, N, &options, NULL);
+	taker_init(&first, &setup.ledger, 1, 0);
+	taker_init(&second, &setup.ledger, INT64_MAX, 0);
+	assert_int_equal(weir_actor_start(&setup.source.actor), 0);
+	heap.fail = heap.calls + 2; /* the ring */
+	subscribe(&setup, &first);
+	weir_sim_run(setup.sim);
+	taker_check(&first, 0, -ENOMEM);
+	subscribe(&setup, &second);
+	weir_sim_run(setup.sim);
+	taker_check(&second, N, 0);
+	taker_fini(&first);
+	taker_fini(&second);
+	setup_fini(&setup);
+}
+
 static void misuse_is_refused(void **state)
 {
 	struct weir_reactive_out_options bad[] = {
@@ -454,6 +578,10 @@ int main(void)
 		cmocka_unit_test(
 			items_that_cannot_be_shared_have_one_subscriber),
 		cmocka_unit_test(balanced_each_item_goes_to_one),
+		cmocka_unit_test(a_burst_is_served_one_by_one),
+		cmocka_unit_test(a_burst_is_cancelled_and_dropped),
+		cmocka_unit_test(out_of_memory_rejects_from_a_burst),
+		cmocka_unit_test(who_is_rejected_does_not_end_the_publisher),
 		cmocka_unit_test(misuse_is_refused),
 	};
 

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A turn that puts up to `burst` tokens needs room for them all, but a
+ * subscriber may request one at a time for ever. So where an out-port with a
+ * burst meets a subscriber that is none of ours, an actor stands between: a link
+ * from the out-port, with room for two bursts, and a publisher that sends one by
+ * one. It lives as long as the stream.
+ */
+#include <errno.h>
+
+#include "base/memory.h"
+#include "stream/reactive.h"
+
+struct relay {
+	struct weir_actor actor;
+	struct weir_in in;
+	struct weir_out out;
+	struct weir_reactive_out reactive;
+};
+
+static inline int relay_turn(struct weir_actor *actor)
+{
+	struct relay *self = weir_container_of(actor, struct relay, actor);
+
+	return weir_out_put(&self->out, weir_in_take(&self->in));
+}
+WEIR_TURN(relay_turn)
+
+static void relay_released(struct weir_actor *actor)
+{
+	struct relay *self = weir_container_of(actor, struct relay, actor);
+
+	weir__free(actor->executor->options.allocator, self, sizeof(*self));
+}
+
+static const struct weir_actor_ops relay_ops = {
+	.name = "relay",
+	.turns = relay_turn_n,
+	.released = relay_released,
+};
+
+static size_t room_for(size_t n)
+{
+	size_t capacity = 1;
+
+	while (capacity < n)
+		capacity *= 2;
+	return capacity;
+}
+
+/* The relay is new: what fails leaves nothing but its memory. */
+static int set_up(struct relay *relay, struct weir_out *out)
+{
+	int rc = weir_actor_init(&relay->actor, &relay_ops,
+				 out->port.actor->executor);
+
+	if (rc == 0)
+		rc = weir_out_init(&relay->out, &relay->actor, out->items);
+	if (rc == 0)
+		rc = weir_reactive_out_init(&relay->reactive, &relay->out,
+					    NULL);
+	if (rc == 0) /* last, for it takes memory */
+		rc = weir_in_init(&relay->in, &relay->actor,
+				  room_for(2 * (size_t)out->port.burst), NULL);
+	return rc;
+}
+
+/* True: it was taken on, or will be. */
+static bool serves(const struct relay *relay)
+{
+	return relay->reactive.mail || weir__out_sinks(&relay->out);
+}
+
+int weir__relay(struct weir_out *out, struct weir_subscriber *subscriber)
+{
+	const struct weir_allocator *allocator =
+		out->port.actor->executor->options.allocator;
+	struct relay *relay = weir__alloc(allocator, sizeof(*relay));
+	int rc = relay ? set_up(relay, out) : -ENOMEM;
+
+	if (rc < 0) {
+		weir__free(allocator, relay, sizeof(*relay));
+		return rc;
+	}
+	rc = weir__reactive_out_ring(&relay->reactive);
+	if (rc == 0)
+		rc = weir_link(out, &relay->in);
+	if (rc < 0) {
+		weir_actor_stop(&relay->actor);
+		return rc;
+	}
+	/* From here on the relay tells the subscriber what goes wrong. */
+	(void)weir_subscribe(&relay->reactive.publisher, subscriber);
+	if (!serves(relay) || weir_actor_start(&relay->actor) < 0)
+		weir_actor_stop(&relay->actor);
+	return 0;
+}
