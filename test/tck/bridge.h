@@ -101,6 +101,8 @@ struct bridge_held {
 /* 0: no memory; then the reference has been dropped. Free takes 0. */
 jlong bridge_held_new(void *object, void (*drop)(void *object));
 void bridge_held_free(jlong held);
+/* One more reference of a subscriber. */
+jlong bridge_held_subscriber(struct weir_subscriber *subscriber);
 void *bridge_held_object(jlong held);
 
 /* --- from_java.c ---------------------------------------------------------- */

@@ -150,11 +150,6 @@ static const struct weir_subscriber_ops collector_ops = {
 	.released = collector_released,
 };
 
-static void subscriber_drop(void *subscriber)
-{
-	weir_subscriber_unref(subscriber);
-}
-
 JNIEXPORT jlong JNICALL Java_weir_Collector_make(JNIEnv *env, jclass class,
 						 jlong batch, jlong cancel_at,
 						 jlong break_at)
@@ -169,8 +164,7 @@ JNIEXPORT jlong JNICALL Java_weir_Collector_make(JNIEnv *env, jclass class,
 	self->batch = batch;
 	self->cancel_at = cancel_at;
 	self->break_at = break_at;
-	return bridge_held_new(weir_subscriber_ref(&self->subscriber),
-			       subscriber_drop);
+	return bridge_held_subscriber(&self->subscriber);
 }
 
 JNIEXPORT jlong JNICALL Java_weir_Collector_received(JNIEnv *env, jobject java,

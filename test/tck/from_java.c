@@ -222,11 +222,6 @@ struct java_publisher {
 	jobject object;
 };
 
-static void subscriber_drop(void *subscriber)
-{
-	weir_subscriber_unref(subscriber);
-}
-
 /* Java's part is Bridge.subscribe(): what is thrown there becomes on_error. */
 static int java_subscribe(struct weir_publisher *publisher,
 			  struct weir_subscriber *subscriber)
@@ -238,8 +233,7 @@ static int java_subscribe(struct weir_publisher *publisher,
 
 	if (!subscriber)
 		return -EINVAL;
-	held = bridge_held_new(weir_subscriber_ref(subscriber),
-			       subscriber_drop);
+	held = bridge_held_subscriber(subscriber);
 	env = held ? bridge_enter() : NULL;
 	if (!env) {
 		bridge_held_free(held);

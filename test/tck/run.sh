@@ -21,9 +21,11 @@ skip)
 	exit 77
 	;;
 smoke)
-	(java "$2" "$3" weir.Smoke "${@:4}") 2>&1 |
-		awk '{ print; fflush() }
-			/^(WARNING|FATAL)/ { bad = 1 }
-			END { exit bad }'
+	log=$(mktemp)
+	trap 'rm -f "$log"' EXIT
+	(java "$2" "$3" weir.Smoke "${@:4}") 2>&1 | tee "$log"
+	if grep -q -E '^(WARNING|FATAL)' "$log"; then
+		exit 1
+	fi
 	;;
 esac

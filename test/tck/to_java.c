@@ -19,6 +19,17 @@ jlong bridge_held_new(void *object, void (*drop)(void *object))
 	return (jlong)(intptr_t)held;
 }
 
+static void subscriber_drop(void *subscriber)
+{
+	weir_subscriber_unref(subscriber);
+}
+
+jlong bridge_held_subscriber(struct weir_subscriber *subscriber)
+{
+	return bridge_held_new(weir_subscriber_ref(subscriber),
+			       subscriber_drop);
+}
+
 void *bridge_held_object(jlong held)
 {
 	return ((struct bridge_held *)(intptr_t)held)->object;

@@ -15,7 +15,7 @@ final class Smoke {
 	private static final long MANY = 100_000;
 
 	/** What Bridge.report() has reported since it was asked last. */
-	private static Throwable reported;
+	private static volatile Throwable reported;
 
 	private Smoke() {
 	}
@@ -278,6 +278,100 @@ final class Smoke {
 			"not reported");
 	}
 
+	// --- Over ports
+
+	private static void javaGetsAllOfASource() {
+		for (long batch : new long[] {1, 7, 1000, Long.MAX_VALUE}) {
+			Probe<Long> probe = new Probe<>(batch, 0);
+
+			try (WeirPublisher<Long> from =
+				Subjects.source(MANY, null)) {
+				from.subscribe(probe);
+			}
+			same(probe.end.join(), null);
+			same(probe.received, MANY);
+		}
+	}
+
+	private static void aSourceEndsAsItShould() {
+		Throwable error = new Exception("to C and back");
+
+		for (Throwable end : new Throwable[] {null, error})
+			for (long n : new long[] {0, 3}) {
+				Probe<Long> probe = new Probe<>(n, 0);
+
+				try (WeirPublisher<Long> from =
+					Subjects.source(n, end)) {
+					from.subscribe(probe);
+				}
+				check(probe.end.join() == end,
+					"another Throwable");
+				same(probe.received, n);
+			}
+	}
+
+	private static void requestOfNothingIsAnErrorOfASource() {
+		Probe<Long> probe = new Probe<>(0, 0);
+		Throwable error;
+
+		try (WeirPublisher<Long> from = Subjects.source(3, null)) {
+			from.subscribe(probe);
+			probe.subscription.join().request(0);
+			error = probe.end.join();
+		}
+		check(error instanceof IllegalArgumentException, "3.9");
+		check(error.getMessage().contains("3.9"), error.getMessage());
+	}
+
+	private static void javaCancelsAStage() {
+		WeirProcessor<Long, Long> stage = Subjects.stage(64);
+		Probe<Long> probe = new Probe<>(16, MANY / 2);
+
+		stage.subscribe(probe);
+		submitted(MANY, null).subscribe(stage);
+		same(probe.end.join(), null);
+		same(probe.received, MANY / 2);
+	}
+
+	/** Java to C to Java to C to Java. */
+	private static void stagesPassOn() {
+		WeirProcessor<Long, Long> first = Subjects.stage(16);
+		WeirProcessor<Long, Long> second = Subjects.stage(64);
+		Probe<Long> probe = new Probe<>(100, 0);
+
+		second.subscribe(probe);
+		first.subscribe(second);
+		submitted(MANY, null).subscribe(first);
+		same(probe.end.join(), null);
+		same(probe.received, MANY);
+	}
+
+	private static void aStagePassesErrorsOn() {
+		Throwable error = new Error("through C");
+		WeirProcessor<Long, Long> stage = Subjects.stage(4);
+		Probe<Long> probe = new Probe<>(0, 0);
+
+		stage.subscribe(probe);
+		submitted(0, error).subscribe(stage);
+		check(probe.end.join() == error, "another Throwable");
+	}
+
+	private static void aSinkHandsOn() {
+		Probe<Long> probe = new Probe<>(32, 0);
+
+		submitted(MANY, null).subscribe(Subjects.sink(probe));
+		same(probe.end.join(), null);
+		same(probe.received, MANY);
+	}
+
+	private static void aSinkCancels() {
+		Probe<Long> probe = new Probe<>(32, MANY / 2);
+
+		submitted(MANY, null).subscribe(Subjects.sink(probe));
+		same(probe.end.join(), null);
+		same(probe.received, MANY / 2);
+	}
+
 	// --- All of it
 
 	private static void run(String name, Runnable test) {
@@ -290,9 +384,11 @@ final class Smoke {
 	private static void nothingIsLeft() {
 		String last = "";
 
-		while (Bridge.memory() != 0 || Bridge.references() != 0) {
+		while (Bridge.memory() + Bridge.references() + Pool.alive()
+			!= 0) {
 			String now = Bridge.memory() + " pieces of memory, "
-				+ Bridge.references() + " references";
+				+ Bridge.references() + " references, "
+				+ Pool.alive() + " actors";
 
 			if (!now.equals(last))
 				System.out.println("still there: " + now);
@@ -305,9 +401,12 @@ final class Smoke {
 		Thread.setDefaultUncaughtExceptionHandler(
 			(thread, thrown) -> reported = thrown);
 		try {
+			Pool.start();
 			javaSubscribes();
 			cSubscribes();
+			overPorts();
 			run("nothing is left", Smoke::nothingIsLeft);
+			Pool.stop();
 		} catch (Throwable failure) {
 			failure.printStackTrace();
 			System.exit(1);
@@ -339,5 +438,17 @@ final class Smoke {
 			Smoke::aSecondSubscriptionIsCancelled);
 		run("who breaks is cancelled and reported",
 			Smoke::whoBreaksIsCancelledAndReported);
+	}
+
+	private static void overPorts() {
+		run("Java gets all of a source", Smoke::javaGetsAllOfASource);
+		run("a source ends as it should", Smoke::aSourceEndsAsItShould);
+		run("request of nothing is an error of a source",
+			Smoke::requestOfNothingIsAnErrorOfASource);
+		run("stages pass on", Smoke::stagesPassOn);
+		run("Java cancels a stage", Smoke::javaCancelsAStage);
+		run("a stage passes errors on", Smoke::aStagePassesErrorsOn);
+		run("a sink hands on", Smoke::aSinkHandsOn);
+		run("a sink cancels", Smoke::aSinkCancels);
 	}
 }

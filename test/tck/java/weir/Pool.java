@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: BSD-2-Clause
+package weir;
+
+/** The threads that run what is over ports; one pool at a time. */
+final class Pool {
+	static {
+		Bridge.load();
+	}
+
+	private Pool() {
+	}
+
+	static native void start();
+
+	/** How many actors have not ended, or are held. */
+	static native long alive();
+
+	/** Stops all that is there, and waits until nobody holds it. */
+	static native void stop();
+}
