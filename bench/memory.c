@@ -16,7 +16,7 @@ static int run_once(const struct bench_cell *cell, uint64_t items,
 		    struct bench_result *result, uint64_t *peak)
 {
 	struct w1 w1;
-	int rc = w1_open(&w1, cell, items, false);
+	int rc = w1_open(&w1, cell, items, W1_LINKS);
 
 	if (rc == 0)
 		rc = w1_run(&w1, result);

@@ -18,7 +18,7 @@ static int run_beside(const struct bench_cell *cell, uint64_t items,
 {
 	struct idler *idlers;
 	struct w1 w1;
-	int rc = w1_open(&w1, cell, items, false);
+	int rc = w1_open(&w1, cell, items, W1_LINKS);
 
 	if (rc == 0)
 		rc = idlers_start(&idlers, w1.pool, n_idlers);

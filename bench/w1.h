@@ -6,19 +6,25 @@
 #include "pool.h"
 
 struct w1_stage;
+struct w1_joint;
+
+/* What joins the stages, and how they loop over turns (W1_CALLS). */
+enum w1_how { W1_LINKS, W1_CALLS, W1_STREAMS, W1_REQUESTS };
 
 struct w1 {
 	struct pool *pool;
 	struct w1_stage *stages;
+	struct w1_joint *joints;
 	unsigned n;
+	enum w1_how how;
 };
 
 /*
- * A pool and the cell's pipeline on it, not started; `calls`: style
- * actors-call. The program ends after an error: no memory is given back.
+ * A pool and the cell's pipeline on it, not started. The program ends after an
+ * error: no memory is given back.
  */
 int w1_open(struct w1 *w1, const struct bench_cell *cell, uint64_t items,
-	    bool calls);
+	    enum w1_how how);
 /* Starts it and waits until the consumer has stopped. The pool goes on. */
 int w1_run(struct w1 *w1, struct bench_result *result);
 int w1_close(struct w1 *w1);

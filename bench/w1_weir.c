@@ -5,6 +5,9 @@
  * turns: `actors` has WEIR_TURN compile it around an inline turn, `actors-call`
  * calls the turn through a pointer for every token. W6's styles are scenes: its
  * transformers that work have a turn of their own.
+ *
+ * Neighbours are linked, or subscribe as publishers and subscribers that become
+ * links, or that are made to send requests and call on_next for each token.
  */
 #include <errno.h>
 
@@ -125,14 +128,54 @@ static unsigned role(const struct bench_cell *cell, unsigned i)
 	return bench_works(cell, i - 1) ? 3 : 1;
 }
 
-static int make(struct w1_stage *stages, const struct bench_cell *cell,
-		struct pool *pool, const struct weir_actor_ops *ops)
+/* What joins two neighbours that subscribe. */
+struct w1_joint {
+	struct weir_reactive_out out;
+	struct weir_reactive_in in;
+};
+
+static int subscribe(struct w1_joint *joint, struct weir_out *out,
+		     struct weir_in *in, size_t prefetch)
 {
-	unsigned n = cell->stages + 2;
+	struct weir_reactive_out_options outs = {.capacity = prefetch};
+	struct weir_reactive_in_options ins = {.prefetch = prefetch};
+	int rc = weir_reactive_out_init(&joint->out, out, &outs);
+
+	if (rc == 0)
+		rc = weir_reactive_in_init(&joint->in, in, &ins);
+	if (rc == 0)
+		rc = weir_subscribe(&joint->out.publisher,
+				    &joint->in.subscriber);
+	return rc;
+}
+
+/* The i-th actor and the one before it. */
+static int join(struct w1 *w1, unsigned i, unsigned window)
+{
+	struct weir_out *out = &w1->stages[i - 1].out;
+	struct weir_in *in = &w1->stages[i].in;
+
+	switch (w1->how) {
+	case W1_STREAMS:
+		return subscribe(&w1->joints[i - 1], out, in, 0);
+	case W1_REQUESTS:
+		/* who says how much to request gets no link */
+		return subscribe(&w1->joints[i - 1], out, in, window);
+	default:
+		return weir_link(out, in);
+	}
+}
+
+static int make(struct w1 *w1, const struct bench_cell *cell)
+{
+	const struct weir_actor_ops *ops = w1->how == W1_CALLS ? call_ops
+							       : inline_ops;
+	struct pool *pool = w1->pool;
+	unsigned n = w1->n;
 	int rc = 0;
 
 	for (unsigned i = 0; i < n && rc == 0; i++) {
-		struct w1_stage *stage = &stages[i];
+		struct w1_stage *stage = &w1->stages[i];
 
 		stage->pool = pool;
 		stage->turn = turns[role(cell, i)];
@@ -145,7 +188,7 @@ static int make(struct w1_stage *stages, const struct bench_cell *cell,
 		if (rc == 0 && i + 1 < n)
 			rc = weir_out_init(&stage->out, &stage->actor, NULL);
 		if (rc == 0 && i > 0)
-			rc = weir_link(&stages[i - 1].out, &stage->in);
+			rc = join(w1, i, cell->window);
 	}
 	return rc;
 }
@@ -160,26 +203,31 @@ static int start(struct w1_stage *stages, unsigned n)
 }
 
 int w1_open(struct w1 *w1, const struct bench_cell *cell, uint64_t items,
-	    bool calls)
+	    enum w1_how how)
 {
+	/* No signal carries NULL, so what is requested begins with 1. */
+	uint64_t first = how == W1_REQUESTS;
 	int rc;
 
 	w1->n = cell->stages + 2;
+	w1->how = how;
 	w1->stages = bench_alloc(w1->n * sizeof(*w1->stages));
+	w1->joints = bench_alloc(w1->n * sizeof(*w1->joints));
 	w1->pool = bench_alloc(sizeof(*w1->pool));
 	/* W6 is about where the library puts work, not the kernel. */
 	rc = cell->workload->works ? pool_open_bound(w1->pool, cell->workers)
 				   : pool_open(w1->pool, cell->workers);
 	if (rc == 0)
-		rc = make(w1->stages, cell, w1->pool,
-			  calls ? call_ops : inline_ops);
-	w1->stages[0].items = items;
+		rc = make(w1, cell);
+	w1->stages[0].next = first;
+	w1->stages[0].items = first + items;
 	return rc;
 }
 
 int w1_run(struct w1 *w1, struct bench_result *result)
 {
 	const struct bench_result *got = &w1->stages[w1->n - 1].got;
+	uint64_t first = w1->how == W1_REQUESTS;
 	int rc;
 
 	pool_start(w1->pool);
@@ -189,8 +237,8 @@ int w1_run(struct w1 *w1, struct bench_result *result)
 	*result = (struct bench_result){0};
 	pool_wait(w1->pool, result);
 	result->count = got->count;
-	result->sum = got->sum;
-	result->last = got->last;
+	result->sum = got->sum - first * got->count;
+	result->last = got->last - first;
 	return 0;
 }
 
@@ -199,15 +247,16 @@ int w1_close(struct w1 *w1)
 	int rc = pool_close(w1->pool);
 
 	bench_free(w1->pool);
+	bench_free(w1->joints);
 	bench_free(w1->stages);
 	return rc;
 }
 
 static int run(const struct bench_cell *cell, uint64_t items,
-	       struct bench_result *result, bool calls)
+	       struct bench_result *result, enum w1_how how)
 {
 	struct w1 w1;
-	int rc = w1_open(&w1, cell, items, calls);
+	int rc = w1_open(&w1, cell, items, how);
 
 	if (rc == 0)
 		rc = w1_run(&w1, result);
@@ -217,13 +266,25 @@ static int run(const struct bench_cell *cell, uint64_t items,
 int w1_actors(const struct bench_cell *cell, uint64_t items,
 	      struct bench_result *result)
 {
-	return run(cell, items, result, false);
+	return run(cell, items, result, W1_LINKS);
 }
 
 int w1_actors_call(const struct bench_cell *cell, uint64_t items,
 		   struct bench_result *result)
 {
-	return run(cell, items, result, true);
+	return run(cell, items, result, W1_CALLS);
+}
+
+int w1_streams(const struct bench_cell *cell, uint64_t items,
+	       struct bench_result *result)
+{
+	return run(cell, items, result, W1_STREAMS);
+}
+
+int w1_requests(const struct bench_cell *cell, uint64_t items,
+		struct bench_result *result)
+{
+	return run(cell, items, result, W1_REQUESTS);
 }
 
 int w1_alone(const struct bench_cell *cell, uint64_t items,

@@ -29,6 +29,8 @@ const struct bench_who bench_whos[] = {
 	{"W1", LIMIT, "mutex+condvar", ANY, limits_mutex},
 	{"W1", LIMIT, "bare", ANY, bare_pipeline},
 	{"W1", "actors", "weir", ANY, w1_actors},
+	{"W1", "actors", "weir.streams", ANY, w1_streams},
+	{"W1", "actors", "weir.requests", ANY, w1_requests},
 	{"W1", "actors", "weir.alone", TWO, w1_alone},
 	{"W1", "actors-call", "weir", ANY, w1_actors_call},
 	{"W1", "actors-call", "weir.alone", TWO, w1_alone_call},

@@ -23,6 +23,10 @@ bench_run bare_pipeline;
 bench_run w1_actors;
 bench_run w1_actors_call;
 
+/* Its actors are publishers and subscribers: links, or request messages. */
+bench_run w1_streams;
+bench_run w1_requests;
+
 /* The same with 1 worker, whatever the cell has. */
 bench_run w1_alone;
 bench_run w1_alone_call;

@@ -34,13 +34,15 @@ row() {
 	printf '"median": %d, "ok": true}\n' "$7"
 }
 
-# rows WEIR1 WEIR2 PERCENT: weir's rates with one and with two workers; how fast
-# the machine is.
+# rows WEIR1 WEIR2 PERCENT [STREAMS]: weir's rates with one and with two workers;
+# how fast the machine is; weir.streams' rate with one worker.
 rows() {
 	row W1 limit L1.batch 8 256 1 $((1000 * $3))
 	row W1 limit L1.ring1 8 256 1 $((400 * $3))
 	row W1 actors weir 8 256 1 $(($1 * $3))
 	row W1 actors weir 8 256 2 $(($2 * $3))
+	row W1 actors weir.streams 8 256 1 $((${4:-$1} * $3))
+	row W1 actors weir.streams 8 256 2 $(($2 * $3))
 	row W3 ping-pong bare 0 1 1 $((1000 * $3))
 	row W3 ping-pong weir 0 1 1 $((500 * $3))
 	row W3 ping-pong weir 0 1 2 $((500 * $3))
@@ -85,6 +87,18 @@ if grep -q 2w "$dir/results"; then
 	echo 'a fall with two workers is named, judged or not'
 	rows 600 480 100 >"$dir/rows"
 	expect - ': W1 actors T8 W256 2w, from 0.6 to 0.48'
+fi
+
+echo 'streams may lose 4 % of what links reach in the same run, not 6 %'
+rows 600 600 100 576 >"$dir/rows"
+expect 0 ' 0 fell'
+rows 600 600 100 564 >"$dir/rows"
+expect 1 '^fell: W1 streams T8 W256 1w, from 1 to 0.94'
+rows 600 600 100 | grep -v 'streams.*"workers": 1' >"$dir/rows"
+expect 1 '^missing: W1 streams T8 W256 1w'
+if grep streams "$dir/results"; then
+	echo 'streams were recorded'
+	exit 1
 fi
 
 echo 'a missing cell is named'
