@@ -9,6 +9,7 @@
 
 #include "testkit/pump.h"
 
+#include <pthread.h>
 #include <stdio.h>
 
 #include <weir/stream.h>
@@ -40,6 +41,7 @@ enum broken_subscriber {
 	CANCELS_IN_COMPLETE,
 	REQUESTS_IN_ERROR,
 	CANCELS_IN_ERROR,
+	REQUESTS_ELSEWHERE, /* on another thread, when it has ended */
 	REQUESTS_AFTER_END, /* when told to */
 	CANCELS_AFTER_END,  /* when told to */
 	DELIVERS_AFTER_END,
@@ -73,6 +75,8 @@ enum broken_subscriber {
 	LEAKS_SUBSCRIPTION,
 	USES_UNHELD,  /* keeps the subscription without a reference */
 	LEAKS_ITSELF, /* is never released */
+	/* everything */
+	NEVER_RESTS,
 	N_BROKEN_SUBSCRIBERS,
 };
 
@@ -229,11 +233,28 @@ static inline void mine_meddle(struct mine *self, bool requests, bool cancels)
 		weir_subscription_cancel(self->subscription);
 }
 
+static inline void *mine_request_one(void *self)
+{
+	weir_subscription_request(((struct mine *)self)->subscription, 1);
+	return NULL;
+}
+
+static inline void mine_request_elsewhere(struct mine *self)
+{
+	pthread_t thread;
+
+	assert_int_equal(pthread_create(&thread, NULL, mine_request_one, self),
+			 0);
+	assert_int_equal(pthread_join(thread, NULL), 0);
+}
+
 static inline void mine_end(struct mine *self, struct weir_error *error)
 {
 	if (!mine_ends(self, error))
 		return;
 	self->over = self->ended = true;
+	if (self->broken == REQUESTS_ELSEWHERE)
+		mine_request_elsewhere(self);
 	if (error)
 		mine_meddle(self, self->broken == REQUESTS_IN_ERROR,
 			    self->broken == CANCELS_IN_ERROR);
@@ -316,11 +337,16 @@ static inline struct signal mine_shift(struct mine *self)
 static inline void mine_run(struct job *job)
 {
 	struct mine *self = weir_container_of(job, struct mine, job);
-	struct signal signal = mine_shift(self);
+	struct signal signal;
 
-	if (self->n)
+	if (self->n > 1 || (self->broken == NEVER_RESTS && !self->done))
 		pump_submit(self->pump, job);
-	mine_handle(self, &signal);
+	if (self->n) {
+		signal = mine_shift(self);
+		mine_handle(self, &signal);
+	} else if (self->done && self->released) {
+		mine_free(self);
+	}
 }
 
 static inline int mine_signal(struct mine *self, enum signal_kind kind,
@@ -505,7 +531,8 @@ static inline void mine_done(struct mine *self)
 {
 	self->done = true;
 	if (self->released) {
-		mine_free(self);
+		if (!self->job.queued) /* or else when it has run */
+			mine_free(self);
 	} else if (self->broken == LEAKS_ITSELF) {
 		self->kept = mine_kept;
 		mine_kept = self;
