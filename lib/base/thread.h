@@ -39,6 +39,8 @@ struct weir__thread {
 	bool worker;
 	/* A thread of a blocking executor: its turns may. */
 	bool may_block;
+	/* Who is being rejected here has cancelled. */
+	bool rejected_cancels;
 	/* The worker, pool or loop that runs here, for its executor only. */
 	void *worker_state;
 	/* Of a thread that is an executor's own: its share of the registry. */

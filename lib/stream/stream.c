@@ -9,6 +9,7 @@
 
 #include <ck_pr.h>
 
+#include "base/thread.h"
 #include "stream/reactive.h"
 
 /* The reference that was dropped was the last one. */
@@ -83,9 +84,11 @@ static void no_request(struct weir_subscription *subscription, int64_t n)
 	(void)n;
 }
 
+/* In on_subscribe, where it matters, on the thread that rejects. */
 static void no_cancel(struct weir_subscription *subscription)
 {
 	(void)subscription;
+	weir__thread.rejected_cancels = true;
 }
 
 static const struct weir_subscription_ops rejected_ops = {
@@ -104,13 +107,18 @@ bool weir__subscription_rejected(const struct weir_subscription *subscription)
 int weir_subscriber_reject(struct weir_subscriber *subscriber,
 			   struct weir_error *error)
 {
+	bool outer = weir__thread.rejected_cancels, cancels;
 	int rc;
 
 	if (!subscriber)
 		return -EINVAL;
 	weir_subscriber_ref(subscriber);
+	weir__thread.rejected_cancels = false;
 	rc = subscriber->ops->on_subscribe(subscriber, &rejected);
-	if (rc == 0)
+	cancels = weir__thread.rejected_cancels;
+	weir__thread.rejected_cancels = outer;
+	/* 1.8: it has another one, whose end this would seem to be (2.5) */
+	if (rc == 0 && !cancels)
 		rc = error ? subscriber->ops->on_error(subscriber, error)
 			   : subscriber->ops->on_complete(subscriber);
 	weir_subscriber_unref(subscriber);

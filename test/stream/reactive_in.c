@@ -300,6 +300,28 @@ static void a_second_subscription_is_cancelled(void **state)
 	setup_fini(&setup);
 }
 
+/* The end of the other one is not the end of this (1.8). */
+static void a_second_publisher_that_rejects_is_nothing_to_it(void **state)
+{
+	struct weir_error *errors[] = {weir_error_of(-EISCONN), NULL};
+	struct setup setup;
+	size_t i;
+
+	for (i = 0; i < 2; i++) {
+		setup_init(&setup, 8, NULL);
+		setup_start(&setup);
+		assert_int_equal(weir_subscriber_reject(
+					 &setup.reactive.subscriber, errors[i]),
+				 0);
+		send(&setup, 1);
+		assert_int_equal(setup.sink.seen, 1);
+		assert_int_equal(setup.sink.ended, 0);
+		complete(&setup);
+		assert_int_equal(setup.sink.end_code, 0);
+		setup_fini(&setup);
+	}
+}
+
 static void more_than_was_requested_ends_the_stream(void **state)
 {
 	struct weir_reactive_in_options options = {.prefetch = 1};
@@ -435,6 +457,8 @@ int main(void)
 		cmocka_unit_test(
 			the_actors_end_cancels_and_late_items_are_dropped),
 		cmocka_unit_test(a_second_subscription_is_cancelled),
+		cmocka_unit_test(
+			a_second_publisher_that_rejects_is_nothing_to_it),
 		cmocka_unit_test(more_than_was_requested_ends_the_stream),
 		cmocka_unit_test(null_arguments_have_no_effect),
 		cmocka_unit_test(other_ways_in_are_closed),
