@@ -23,7 +23,8 @@
 enum {
 	ENDED = 1u << 0,   /* the last signal has come; by the publisher */
 	STOPPED = 1u << 1, /* the in-port has ended; the owner's */
-	KNOWN = 1u << 2,   /* the subscription; the owner's */
+	/* The rest counts calls of released(); any thread. */
+	RELEASED = 1u << 2,
 };
 
 /*
@@ -166,10 +167,16 @@ static int on_complete(struct weir_subscriber *subscriber)
 	return end(reactive_of(subscriber), NULL);
 }
 
-/* Our own reference is gone, and the publisher's. */
+/*
+ * Our own reference is gone, and the publisher's. Not for the first time, when
+ * somebody has subscribed that has ended.
+ */
 static void released(struct weir_subscriber *subscriber)
 {
-	weir_actor_unref(actor_of(reactive_of(subscriber)));
+	struct weir_reactive_in *reactive = reactive_of(subscriber);
+
+	if (ck_pr_faa_32(&reactive->state, RELEASED) < RELEASED)
+		weir_actor_unref(actor_of(reactive));
 }
 
 static const struct weir_subscriber_ops subscriber_ops = {
@@ -378,6 +385,13 @@ static const struct weir__port_ops attendant_ops = {
 };
 
 /* --- For publishers of ours ----------------------------------------------- */
+
+struct weir_actor *weir__subscriber_actor(struct weir_subscriber *subscriber)
+{
+	return subscriber->ops == &subscriber_ops
+		       ? actor_of(reactive_of(subscriber))
+		       : NULL;
+}
 
 struct weir_reactive_in *weir__reactive_in_of(
 	struct weir_subscriber *subscriber, const struct weir_out *out)

@@ -179,6 +179,35 @@ static void the_end_of_an_ended_publisher_is_told(void **state)
 	ends_fini(&ends);
 }
 
+/* Subscribed when it has let go of its actor already, which is the caller's. */
+static void who_has_ended_may_be_subscribed_in_vain(void **state)
+{
+	struct ends ends;
+	int started;
+
+	for (started = 0; started < 2; started++) {
+		ends_init(&ends, 1, N, NULL, NULL);
+		weir_actor_ref(&ends.sink.actor);
+		weir_actor_stop(&ends.sink.actor);
+		assert_int_equal(
+			weir_subscriber_reject(&ends.in.subscriber, NULL), 0);
+		if (started)
+			assert_int_equal(weir_actor_start(&ends.source.actor),
+					 0);
+		ends_subscribe(&ends);
+		assert_int_equal(ends.sink.fate.released, 0);
+		weir_actor_unref(&ends.sink.actor);
+		assert_int_equal(ends.sink.fate.released, 0);
+		if (!started)
+			assert_int_equal(weir_actor_start(&ends.source.actor),
+					 0);
+		weir_sim_run(ends.sim);
+		assert_int_equal(ends.sink.seen, 0);
+		fate_check(&ends.source.fate, 0);
+		ends_fini(&ends);
+	}
+}
+
 static void own_settings_are_kept_so_it_is_no_link(void **state)
 {
 	struct weir_reactive_in_options options = {.prefetch = 5};
@@ -329,6 +358,7 @@ int main(void)
 		cmocka_unit_test(while_they_run_it_is_a_link_soon),
 		cmocka_unit_test(either_may_stop_meanwhile),
 		cmocka_unit_test(the_end_of_an_ended_publisher_is_told),
+		cmocka_unit_test(who_has_ended_may_be_subscribed_in_vain),
 		cmocka_unit_test(own_settings_are_kept_so_it_is_no_link),
 		cmocka_unit_test(a_subscriber_subscribes_once),
 		cmocka_unit_test(items_that_differ_break_the_subscriber),
