@@ -20,7 +20,6 @@
 #include <ck_pr.h>
 
 #include "base/demand.h"
-#include "base/fence.h"
 #include "base/memory.h"
 #include "executor/registry.h"
 #include "stream/reactive.h"
@@ -76,8 +75,8 @@ static void request(struct weir_subscription *subscription, int64_t n)
 		return;
 	}
 	weir__demand_add(&seat->granted, n);
-	/* store -> load, rule 2; pairs with the fence of the arming */
-	weir__fence_full();
+	/* swap -> load, rule 2; pairs with the fence of the arming */
+	ck_pr_fence_atomic_load();
 	weir__port_unblock(&seat->reactive->out->port);
 }
 
