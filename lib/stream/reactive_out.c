@@ -566,8 +566,6 @@ static bool post(struct weir__seat *seat)
 	struct weir__seat **mail = &seat->reactive->mail;
 	struct weir__seat *head = ck_pr_load_ptr(mail);
 
-	/* release: the seat; pairs with the acquire of who takes the mail */
-	ck_pr_fence_release();
 	do {
 		if (head == &closed) {
 			/* acquire: the error; pairs with the release in
@@ -576,6 +574,9 @@ static bool post(struct weir__seat *seat)
 			return false;
 		}
 		seat->next = head;
+		/* release: the seat; pairs with the acquire of who takes the
+		 * mail */
+		ck_pr_fence_release();
 	} while (!ck_pr_cas_ptr_value(mail, head, seat, &head));
 	return true;
 }
