@@ -271,6 +271,8 @@ static void in_wake(struct weir_port *port)
 	    (ck_pr_load_32(&reactive->state) & ENDED))
 		return;
 	reactive->unsent = 0;
+	/* before anything can come, as the end may drop it */
+	reactive->in->items = subscription->items;
 	ck_pr_store_64((uint64_t *)&reactive->requested,
 		       (uint64_t)(reactive->requested + n));
 	self = weir__step_out();
@@ -322,8 +324,6 @@ static int in_signalled(struct weir_port *port)
 
 	if (is_offer(subscription))
 		accept_offer(reactive, offer_of(subscription));
-	else if (is_foreign(subscription))
-		reactive->in->items = subscription->items;
 	return 0;
 }
 
