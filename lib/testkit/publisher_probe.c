@@ -21,6 +21,13 @@ struct grant {
 	struct weir_publisher_probe *probe;
 	struct grant *next;
 	bool extra;
+	/*
+	 * Written by request and cancel before anything that would order one
+	 * after the other: ThreadSanitizer sees it if the subscriber does not
+	 * (2.7). Calls of two subscriptions need no order.
+	 */
+	uint64_t serial;
+	uint32_t inside; /* calls of request and cancel; any thread */
 };
 
 struct weir_publisher_probe {
@@ -28,14 +35,6 @@ struct weir_publisher_probe {
 	/* Constant. */
 	const struct weir_test_env *env;
 	const struct weir_items *items;
-	/*
-	 * Written by request and cancel before anything that would order one
-	 * after the other: ThreadSanitizer sees it if the subscriber does not
-	 * (2.7).
-	 */
-	uint64_t serial;
-	uint32_t inside; /* calls of request and cancel; any thread */
-
 	pthread_mutex_t lock;		    /* over all that follows */
 	struct weir_subscriber *subscriber; /* NULL: none, or let go */
 	struct grant *grants;
@@ -73,8 +72,8 @@ static struct weir_publisher_probe *enter(struct grant *grant)
 	struct weir_publisher_probe *probe = grant->probe;
 	bool others;
 
-	probe->serial++;
-	others = ck_pr_faa_32(&probe->inside, 1) > 0;
+	grant->serial++;
+	others = ck_pr_faa_32(&grant->inside, 1) > 0;
 	pthread_mutex_lock(&probe->lock);
 	if (others)
 		probe->counts.overlaps++;
@@ -83,12 +82,13 @@ static struct weir_publisher_probe *enter(struct grant *grant)
 	return probe;
 }
 
-static void leave(struct weir_publisher_probe *probe)
+static void leave(struct grant *grant)
 {
+	struct weir_publisher_probe *probe = grant->probe;
 	struct weir_subscriber *subscriber = take_leave(probe);
 
 	pthread_mutex_unlock(&probe->lock);
-	ck_pr_dec_32(&probe->inside);
+	ck_pr_dec_32(&grant->inside);
 	weir_subscriber_unref(subscriber);
 }
 
@@ -100,7 +100,7 @@ static void request(struct weir_subscription *subscription, int64_t n)
 
 	if (grant->extra) {
 		probe->counts.extra_requests++;
-		leave(probe);
+		leave(grant);
 		return;
 	}
 	probe->counts.requests++;
@@ -111,7 +111,7 @@ static void request(struct weir_subscription *subscription, int64_t n)
 		probe->left = sum(probe->left, n);
 		probe->unmet = sum(probe->unmet, n);
 	}
-	leave(probe);
+	leave(grant);
 }
 
 static void cancel(struct weir_subscription *subscription)
@@ -126,7 +126,7 @@ static void cancel(struct weir_subscription *subscription)
 		probe->counts.cancels++;
 		probe->cancelled = true;
 	}
-	leave(probe);
+	leave(grant);
 }
 
 static const struct weir_subscription_ops grant_ops = {
