@@ -45,6 +45,9 @@ struct weir_test_env {
 	/* Lets `ns` pass, and settles. NULL: the test has no hold on time. */
 	int (*advance)(void *context, uint64_t ns);
 	void *context; /* passed to both */
+	/* What is tested may be called on the test's thread alone, as all that
+	 * belongs to a simulator: tests with threads are skipped. */
+	bool one_thread;
 };
 
 /* `sim` lives as long as the environment. Time is virtual. */

@@ -74,6 +74,7 @@ struct weir_test_env weir_test_env_sim(struct weir_sim *sim)
 		.settle = settle_sim,
 		.advance = advance_sim,
 		.context = sim,
+		.one_thread = true,
 	};
 }
 

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <ck_pr.h>
+
 /* Under the lock. False. */
 static bool __attribute__((format(printf, 2, 3)))
 miss(struct weir_subscriber_probe *probe, const char *format, ...)
@@ -203,7 +205,12 @@ bool weir_subscriber_probe_expect_released(struct weir_subscriber_probe *probe)
 {
 	bool met = begin(probe);
 
-	if (met && !probe->counts.released)
+	uint32_t refs = ck_pr_load_32(&probe->subscriber.refs);
+
+	if (met && refs > INT32_MAX)
+		met = miss(probe, "3.13: the publisher has let go of its "
+				  "subscriber more often than it held it");
+	else if (met && (refs || !probe->counts.released))
 		met = miss(probe, "3.13: the publisher still holds its "
 				  "subscriber");
 	return done(probe, met);

@@ -58,9 +58,6 @@ static void enter(struct weir_subscriber_probe *probe, const void *frame)
 				      ? "3.3: a signal inside a signal"
 				      : "1.3: two signals at once");
 	measure(probe, frame);
-	if (!ck_pr_load_32(&probe->subscriber.refs))
-		breaks(probe, "3.13: a signal to a subscriber of which the "
-			      "publisher holds no reference");
 	if (probe->ended)
 		breaks(probe, "1.7: a signal after the last one");
 	if (probe->failed) {
@@ -69,6 +66,9 @@ static void enter(struct weir_subscriber_probe *probe, const void *frame)
 	}
 	if (probe->cancelled)
 		probe->counts.after_cancel++;
+	if (!ck_pr_load_32(&probe->subscriber.refs))
+		breaks(probe, "3.13: a signal to a subscriber of which the "
+			      "publisher holds no reference");
 }
 
 /* Ends every signal; the lock is free. */
@@ -131,7 +131,20 @@ static int record(struct weir_subscriber_probe *probe, void *item)
 	return 0;
 }
 
-/* Inside the signal that brought item `number`, from 1 on. */
+static bool broken(struct weir_subscriber_probe *probe)
+{
+	bool is_broken;
+
+	pthread_mutex_lock(&probe->lock);
+	is_broken = probe->broken[0] != '\0';
+	pthread_mutex_unlock(&probe->lock);
+	return is_broken;
+}
+
+/*
+ * Inside the signal that brought item `number`, from 1 on. A publisher that
+ * breaks the rules is not asked for more: it might never come to an end.
+ */
 static void after_item(struct weir_subscriber_probe *probe, void *item,
 		       int64_t number)
 {
@@ -143,7 +156,9 @@ static void after_item(struct weir_subscriber_probe *probe, void *item,
 	tell(probe, WEIR_ON_NEXT);
 	if (number == probe->options.cancel_at)
 		weir_subscriber_probe_cancel(probe);
-	if (probe->options.request_each)
+	if (broken(probe))
+		weir_subscriber_probe_cancel(probe);
+	else if (probe->options.request_each)
 		weir_subscriber_probe_request(probe,
 					      probe->options.request_each);
 }
