@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The publisher and the subscriber that the example embeds keep the rules: the
- * suite of subscribers passes, and the table stands many rows, requests and
- * cancels from two threads, and the last signal of each kind.
+ * suites pass, and the table stands many rows, requests and cancels from two
+ * threads, and the last signal of each kind.
  */
 #include "support.h"
 
@@ -148,6 +148,56 @@ static void the_reader_passes_the_suite_of_subscribers(void **state)
 }
 
 /* --- The table ------------------------------------------------------------ */
+
+static size_t n_tables;
+
+static struct weir_publisher *create_table(
+	struct weir_publisher_factory *factory, int64_t n)
+{
+	static const char *rows[N_LINES];
+	struct table *self = malloc(sizeof(*self));
+
+	assert_non_null(self);
+	for (int i = 0; i < N_LINES; i++)
+		rows[i] = names[i];
+	*self = (struct table){{&table_ops}, rows, (size_t)n};
+	n_tables++;
+	return &self->publisher;
+}
+
+static void release_table(struct weir_publisher_factory *factory,
+			  struct weir_publisher *publisher)
+{
+	free(weir_container_of(publisher, struct table, publisher));
+	n_tables--;
+}
+
+static bool is_row(struct weir_publisher_factory *factory, const void *row,
+		   int64_t i)
+{
+	return row == names[i];
+}
+
+static size_t live(struct weir_publisher_factory *factory)
+{
+	return n_tables;
+}
+
+static void the_table_passes_the_suite_of_publishers(void **state)
+{
+	struct weir_verify_report report = {.result = tell};
+	struct weir_publisher_factory factory = {
+		.create = create_table,
+		.release = release_table,
+		.is_item = is_row,
+		.live = live,
+		.max_items = N_LINES,
+		.multicast = true, /* each gets all the rows */
+	};
+
+	assert_int_equal(weir_verify_publisher(&factory, &report), 0);
+	assert_true(report.passed > 30);
+}
 
 struct probe {
 	struct weir_subscriber subscriber;
@@ -366,6 +416,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_reader_passes_the_suite_of_subscribers),
+		cmocka_unit_test(the_table_passes_the_suite_of_publishers),
 		cmocka_unit_test(
 			spec_3_03_the_stack_does_not_grow_with_the_rows),
 		cmocka_unit_test(spec_1_05_a_table_without_rows_completes),
