@@ -558,6 +558,18 @@ static bool others_alive(const struct weir_out *out)
 	return false;
 }
 
+/* A ring to drop from, with room for a burst: there may have been none yet. */
+static int drop_ring(struct weir_out *out)
+{
+	uint32_t capacity = out->mask + 1;
+
+	if (out->fan)
+		return 0;
+	while (capacity < out->port.burst)
+		capacity *= 2;
+	return weir__out_ring(out, WEIR_BALANCE, capacity);
+}
+
 static int all_cancelled(struct weir_out *out)
 {
 	struct weir_actor *actor = out->port.actor;
@@ -576,7 +588,7 @@ static int all_cancelled(struct weir_out *out)
 		return 0;
 	}
 	/* Turns go on, and put into a ring of our own. */
-	if (!out->fan && weir__out_ring(out, WEIR_BALANCE, out->mask + 1) < 0)
+	if (drop_ring(out) < 0)
 		return -ENOMEM;
 	(void)out_certain(&out->port);
 	return actor->ops->cancelled ? actor->ops->cancelled(actor, out) : 0;

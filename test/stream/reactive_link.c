@@ -208,6 +208,42 @@ static void who_has_ended_may_be_subscribed_in_vain(void **state)
 	}
 }
 
+static int go_on(struct weir_actor *actor, struct weir_out *out)
+{
+	(void)actor;
+	(void)out;
+	return 0;
+}
+
+/* What is put for nobody needs room for a burst as well. */
+static void turns_with_bursts_go_on_when_nobody_has_come_but_left(void **state)
+{
+	struct weir_actor_ops ops = stage_ops;
+	struct weir_reactive_in stage_in;
+	struct weir_reactive_out stage_out;
+	struct stage stage;
+	struct ends ends;
+
+	ends_init(&ends, 1, N, NULL, NULL);
+	stage_init(&stage, weir_sim_executor(ends.sim), &ends.ledger, 8);
+	ops.cancelled = go_on;
+	stage.actor.ops = &ops;
+	assert_int_equal(weir_port_set_burst(&stage.out.port, 3), 0);
+	weir_reactive_in_init(&stage_in, &stage.in, NULL);
+	weir_reactive_out_init(&stage_out, &stage.out, NULL);
+	weir_subscribe(&ends.out.publisher, &stage_in.subscriber);
+	weir_actor_ref(&ends.sink.actor);
+	weir_actor_stop(&ends.sink.actor);
+	assert_int_equal(weir_actor_start(&stage.actor), 0);
+	weir_subscribe(&stage_out.publisher, &ends.in.subscriber);
+	weir_actor_unref(&ends.sink.actor);
+	assert_int_equal(weir_actor_start(&ends.source.actor), 0);
+	weir_sim_run_until(ends.sim, WEIR_FOREVER, 100 * (uint64_t)N);
+	assert_int_equal(stage.seen, N);
+	fate_check(&stage.fate, 0);
+	ends_fini(&ends);
+}
+
 static void own_settings_are_kept_so_it_is_no_link(void **state)
 {
 	struct weir_reactive_in_options options = {.prefetch = 5};
@@ -359,6 +395,8 @@ int main(void)
 		cmocka_unit_test(either_may_stop_meanwhile),
 		cmocka_unit_test(the_end_of_an_ended_publisher_is_told),
 		cmocka_unit_test(who_has_ended_may_be_subscribed_in_vain),
+		cmocka_unit_test(
+			turns_with_bursts_go_on_when_nobody_has_come_but_left),
 		cmocka_unit_test(own_settings_are_kept_so_it_is_no_link),
 		cmocka_unit_test(a_subscriber_subscribes_once),
 		cmocka_unit_test(items_that_differ_break_the_subscriber),
