@@ -131,9 +131,8 @@ struct ranges {
 	pthread_cond_t changed;
 	struct range *queue;
 	/* For mistakes: */
-	struct weir_subscriber *kept;	/* a reference too many */
-	struct weir_subscriber *missed; /* and one too few */
-	struct range *all;		/* that are not freed yet */
+	struct weir_subscriber *kept; /* a reference too many */
+	struct range *all;	      /* that are not freed yet */
 	struct ranges_item *leaked;
 };
 
@@ -171,8 +170,9 @@ struct range {
 	uint32_t depth;
 	/* Under the lock of `ranges`. */
 	struct range *queued, *others;
-	pthread_mutex_t locked;	      /* for those who lock others out */
-	struct weir_subscriber *last; /* for those who let go twice */
+	pthread_mutex_t locked; /* for those who lock others out */
+	/* For those who let go twice: of whom, and of whom they have. */
+	struct weir_subscriber *last, *missed;
 };
 
 static inline bool range_is(const struct range *range,
@@ -285,6 +285,8 @@ static inline void range_end(struct range *range, int code,
 
 static inline int64_t range_left(const struct range *range)
 {
+	if (range->granted < 0)
+		return 0; /* by mistake */
 	return weir__demand_left(range_is(range, SHARES_DEMAND)
 					 ? &range->publisher->granted
 					 : &range->granted,
@@ -567,7 +569,7 @@ static inline void range_grant(struct range *range, int64_t n)
 	uint64_t sum = ck_pr_load_64(granted) + (uint64_t)n;
 
 	if (range_is(range, REPLACES_DEMAND)) {
-		ck_pr_store_64(granted, (uint64_t)(range->next + n));
+		ck_pr_store_64(granted, (uint64_t)range->next + (uint64_t)n);
 	} else if (range_is(range, WRAPS_DEMAND)) {
 		ck_pr_store_64(granted, sum);
 	} else if (range_is(range, LOSES_REQUESTS)) {
@@ -668,7 +670,7 @@ static inline void range_cancel(struct weir_subscription *subscription)
 		range_lock_out(range);
 	if (range_is(range, LETS_GO_TWICE) && range->cancelled && range->last) {
 		weir_subscriber_unref(range->last);
-		range->ranges->missed = range->last;
+		range->missed = range->last;
 		range->last = NULL;
 	}
 	ck_pr_store_32(&range->cancelled, 1);
@@ -834,12 +836,11 @@ static inline void ranges_release(struct weir_publisher_factory *factory,
 
 	weir_subscriber_unref(ranges->kept);
 	ranges->kept = NULL;
-	weir_subscriber_ref(ranges->missed);
-	ranges->missed = NULL;
 	for (range = ranges->all; range; range = range->others) {
 		if (range->subscriber && ranges->broken != NO_REFERENCE)
 			weir_subscriber_unref(range->subscriber);
-		range->subscriber = NULL;
+		weir_subscriber_ref(range->missed);
+		range->subscriber = range->last = range->missed = NULL;
 	}
 	ck_pr_dec_32(&ranges->live);
 	free(weir_container_of(publisher, struct ranges_publisher, publisher));
