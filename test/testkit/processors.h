@@ -1,0 +1,509 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A processor as somebody would write one by hand, and all the ways to get it
+ * wrong: it passes on what comes, to all of its subscribers at the pace of the
+ * slowest, and has room for a few items. It works at once, or whenever a pump
+ * runs it. `broken` says what is wrong with it. One thread.
+ */
+#ifndef WEIR_TEST_TESTKIT_PROCESSORS_H
+#define WEIR_TEST_TESTKIT_PROCESSORS_H
+
+#include "testkit/pump.h"
+
+#include <weir/stream.h>
+
+enum broken_processor {
+	PROCESSOR_CORRECT,
+	/* upstream's demand */
+	NEVER_REPLENISHES,
+	REPLENISHES_TWICE,   /* two for one that has left */
+	REQUESTS_TOO_MUCH,   /* more than its room at first */
+	REPLENISHES_FOR_ALL, /* until one of them has left */
+	FORGETS_LONG_AGO,    /* old requests, when a subscriber has left */
+	/* signals */
+	ERROR_WAITS, /* for demand */
+	ERROR_FOR_ONE,
+	ERROR_COPIED,
+	ERROR_SWALLOWED,
+	FAILS_TO_RECOVER,
+	COMPLETE_WAITS,
+	COMPLETE_OVERTAKES, /* and what is buffered is lost */
+	OVERRUNS,	    /* sends without demand */
+	SWALLOWS_ITEMS,
+	REPEATS_ITEMS,
+	/* subscribers */
+	IGNORES_OTHERS,
+	REPLACES_OTHERS,
+	KEEPS_SUBSCRIBERS,
+	/* cancelling */
+	KEEPS_UPSTREAM,
+	LEAVES_EARLY, /* cancels upstream when the first leaves */
+	LEAKS_BUFFER,
+	CANCELS_ENDED, /* upstream, when the end comes */
+	/* the subscriber's side */
+	TAKES_TWO, /* subscriptions */
+	NULLS_ARE_FINE,
+	N_BROKEN_PROCESSORS,
+};
+
+#define RELAY_ROOM 8
+#define RELAY_BRANCHES 4
+
+struct relay {
+	struct weir_subscriber in;
+	struct weir_publisher out;
+	struct weir_processor processor; /* the two */
+	enum broken_processor broken;
+	const struct weir_items *items;
+	struct weir_subscription *upstream; /* NULL: none, ended, cancelled */
+	bool subscribed, ended, recovers;
+	struct weir_error *error;
+	void *buffer[RELAY_ROOM];
+	size_t first, n;
+	size_t used; /* delivered and not requested again */
+	struct branch *branches[RELAY_BRANCHES];
+	size_t n_branches, most; /* the most it takes */
+	bool one_left;
+	bool working, again; /* work() is not entered twice */
+	size_t holds;	     /* its owner, its publisher, its job */
+	size_t *alive;	     /* counts those that are there */
+	struct pump *pump;   /* NULL: works at once */
+	struct job job;
+};
+
+/* One subscriber; lives until its subscription is released. */
+struct branch {
+	struct weir_subscription subscription;
+	struct weir_subscriber *subscriber;
+	struct relay *relay; /* NULL: over */
+	int64_t demand;
+	bool begun, cancelled, refused;
+};
+
+static inline void relay_drop(struct relay *self, void *item)
+{
+	if (self->items->drop)
+		self->items->drop(item, self->items->context);
+}
+
+static inline void relay_unhold(struct relay *self)
+{
+	if (--self->holds)
+		return;
+	weir_error_unref(self->error);
+	--*self->alive;
+	free(self);
+}
+
+static inline void relay_work(struct relay *self);
+
+/* Work now, or after what is under way, or when the pump comes to it. */
+static inline void relay_poke(struct relay *self)
+{
+	if (self->pump) {
+		if (!self->job.queued)
+			self->holds++;
+		pump_submit(self->pump, &self->job);
+	} else if (self->working) {
+		self->again = true;
+	} else {
+		relay_work(self);
+	}
+}
+
+static inline void relay_run(struct job *job)
+{
+	struct relay *self = weir_container_of(job, struct relay, job);
+
+	relay_work(self);
+	relay_unhold(self);
+}
+
+static inline void branch_request(struct weir_subscription *subscription,
+				  int64_t n)
+{
+	struct branch *branch =
+		weir_container_of(subscription, struct branch, subscription);
+
+	if (!branch->relay || branch->cancelled)
+		return;
+	if (n <= 0)
+		branch->refused = true;
+	else if (branch->demand > INT64_MAX - n)
+		branch->demand = INT64_MAX;
+	else
+		branch->demand += n;
+	relay_poke(branch->relay);
+}
+
+static inline void branch_cancel(struct weir_subscription *subscription)
+{
+	struct branch *branch =
+		weir_container_of(subscription, struct branch, subscription);
+
+	if (!branch->relay || branch->cancelled)
+		return;
+	branch->cancelled = true;
+	relay_poke(branch->relay);
+}
+
+static inline void branch_released(struct weir_subscription *subscription)
+{
+	free(weir_container_of(subscription, struct branch, subscription));
+}
+
+static const struct weir_subscription_ops branch_ops = {
+	.request = branch_request,
+	.cancel = branch_cancel,
+	.released = branch_released,
+};
+
+/* Who holds the subscribers that are kept. */
+static struct weir_subscriber *relay_kept[4096];
+static size_t relay_n_kept;
+
+/* Takes out the i-th: no more signals. */
+static inline void relay_leave(struct relay *self, size_t i)
+{
+	struct branch *branch = self->branches[i];
+
+	self->branches[i] = self->branches[--self->n_branches];
+	branch->relay = NULL;
+	self->one_left = true;
+	if (self->broken == FORGETS_LONG_AGO)
+		for (size_t k = 0; k < self->n_branches; k++)
+			self->branches[k]->demand = 0;
+	if (self->broken == KEEPS_SUBSCRIBERS)
+		relay_kept[relay_n_kept++ % 4096] = branch->subscriber;
+	else
+		weir_subscriber_unref(branch->subscriber);
+	weir_subscription_unref(&branch->subscription);
+}
+
+static inline void relay_empty(struct relay *self)
+{
+	for (; self->n; self->n--) {
+		if (self->broken != LEAKS_BUFFER)
+			relay_drop(self, self->buffer[self->first]);
+		self->first = (self->first + 1) % RELAY_ROOM;
+	}
+}
+
+static inline void relay_cancel_upstream(struct relay *self)
+{
+	struct weir_subscription *upstream = self->upstream;
+
+	relay_empty(self);
+	self->upstream = NULL;
+	self->ended = true;
+	if (self->broken != KEEPS_UPSTREAM)
+		weir_subscription_cancel(upstream);
+	weir_subscription_unref(upstream);
+}
+
+/* On_subscribe for who is new, the end for who has cancelled or erred. */
+static inline void relay_look(struct relay *self)
+{
+	for (size_t i = self->n_branches; i-- > 0;) {
+		struct branch *branch = self->branches[i];
+		struct weir_subscriber *subscriber = branch->subscriber;
+
+		if (!branch->begun) {
+			branch->begun = true;
+			if (subscriber->ops->on_subscribe(
+				    subscriber, &branch->subscription))
+				branch->cancelled = true;
+		}
+		if (branch->refused && !branch->cancelled)
+			subscriber->ops->on_error(subscriber,
+						  weir_error_of(-EINVAL));
+		if (!branch->refused && !branch->cancelled)
+			continue;
+		relay_leave(self, i);
+		if (self->upstream &&
+		    (self->n_branches == 0 || self->broken == LEAVES_EARLY))
+			relay_cancel_upstream(self);
+	}
+}
+
+static inline bool relay_wanted(const struct relay *self)
+{
+	for (size_t i = 0; i < self->n_branches; i++)
+		if (!self->branches[i]->begun || self->branches[i]->cancelled ||
+		    self->branches[i]->refused ||
+		    (self->branches[i]->demand == 0 &&
+		     self->broken != OVERRUNS))
+			return false;
+	return self->n_branches > 0;
+}
+
+/* One item, for all; `items` must be shareable where there are several. */
+static inline void relay_pass(struct relay *self)
+{
+	void *item = self->buffer[self->first];
+
+	self->first = (self->first + 1) % RELAY_ROOM;
+	self->n--;
+	self->used++;
+	if (self->broken == SWALLOWS_ITEMS) {
+		relay_drop(self, item);
+		return;
+	}
+	for (size_t i = 0; i < self->n_branches; i++) {
+		struct branch *branch = self->branches[i];
+		struct weir_subscriber *subscriber = branch->subscriber;
+
+		if (branch->demand != INT64_MAX && branch->demand > 0)
+			branch->demand--;
+		if (i + 1 < self->n_branches && self->items->share)
+			assert_int_equal(
+				self->items->share(item, self->items->context),
+				0);
+		if (subscriber->ops->on_next(subscriber, item)) {
+			relay_drop(self, item);
+			branch->cancelled = true;
+		} else if (self->broken == REPEATS_ITEMS && branch->demand) {
+			branch->demand--;
+			subscriber->ops->on_next(subscriber, item);
+		}
+	}
+}
+
+static inline void relay_replenish(struct relay *self)
+{
+	struct weir_subscription *upstream = self->upstream;
+	size_t n = self->used;
+
+	if (!upstream || n < RELAY_ROOM / 2 ||
+	    self->broken == NEVER_REPLENISHES)
+		return;
+	if (self->broken == REPLENISHES_FOR_ALL && self->one_left)
+		return;
+	self->used = 0;
+	if (self->broken == REPLENISHES_TWICE)
+		n *= 2;
+	weir_subscription_ref(upstream);
+	weir_subscription_request(upstream, (int64_t)n);
+	weir_subscription_unref(upstream);
+}
+
+static inline bool relay_may_end(const struct relay *self)
+{
+	if (!self->ended || self->upstream)
+		return false;
+	if (self->error && self->broken == ERROR_WAITS)
+		return relay_wanted(self);
+	if (!self->error && self->broken == COMPLETE_WAITS)
+		return self->n == 0 && relay_wanted(self);
+	return self->error || self->n == 0 ||
+	       self->broken == COMPLETE_OVERTAKES;
+}
+
+static inline void relay_end(struct relay *self)
+{
+	struct weir_error *error = self->error;
+
+	relay_empty(self);
+	if (self->broken == ERROR_COPIED && error)
+		error = weir_error_of(error->code);
+	while (self->n_branches && self->branches[0]->begun) {
+		struct weir_subscriber *subscriber =
+			self->branches[0]->subscriber;
+
+		if (self->broken == ERROR_SWALLOWED && error)
+			;
+		else if (error)
+			subscriber->ops->on_error(subscriber, error);
+		else
+			subscriber->ops->on_complete(subscriber);
+		relay_leave(self, 0);
+		if (self->broken == ERROR_FOR_ONE && error)
+			return;
+	}
+}
+
+static inline void relay_work(struct relay *self)
+{
+	self->holds++;
+	self->working = true;
+	do {
+		self->again = false;
+		relay_look(self);
+		while (self->n && relay_wanted(self)) {
+			relay_pass(self);
+			relay_look(self);
+			relay_replenish(self);
+		}
+		if (relay_may_end(self))
+			relay_end(self);
+	} while (self->again);
+	self->working = false;
+	relay_unhold(self);
+}
+
+static inline int relay_on_subscribe(struct weir_subscriber *subscriber,
+				     struct weir_subscription *subscription)
+{
+	struct relay *self = weir_container_of(subscriber, struct relay, in);
+	int64_t n = RELAY_ROOM;
+
+	if (!subscription)
+		return self->broken == NULLS_ARE_FINE ? 0 : -EINVAL;
+	if (self->subscribed && self->broken != TAKES_TWO) {
+		weir_subscription_cancel(subscription);
+		return 0;
+	}
+	if (!self->subscribed)
+		self->holds++; /* until it is released */
+	self->subscribed = true;
+	if (self->ended) { /* nobody is left to pass it on to */
+		weir_subscription_cancel(subscription);
+		return 0;
+	}
+	weir_subscription_unref(self->upstream);
+	self->upstream = weir_subscription_ref(subscription);
+	if (self->broken == REQUESTS_TOO_MUCH)
+		n = RELAY_ROOM + 1;
+	weir_subscription_request(subscription, n);
+	return 0;
+}
+
+static inline int relay_on_next(struct weir_subscriber *subscriber, void *item)
+{
+	struct relay *self = weir_container_of(subscriber, struct relay, in);
+
+	if (!item)
+		return self->broken == NULLS_ARE_FINE ? 0 : -EINVAL;
+	if (self->ended || self->n == RELAY_ROOM) {
+		relay_drop(self, item); /* late, or more than was requested */
+		return 0;
+	}
+	self->buffer[(self->first + self->n++) % RELAY_ROOM] = item;
+	relay_poke(self);
+	return 0;
+}
+
+static inline int relay_over(struct relay *self, struct weir_error *error)
+{
+	struct weir_subscription *upstream = self->upstream;
+
+	if (self->ended)
+		return 0;
+	self->ended = true;
+	if (error && (!self->recovers || self->broken == FAILS_TO_RECOVER))
+		self->error = weir_error_ref(error);
+	if (self->broken == CANCELS_ENDED)
+		weir_subscription_cancel(upstream);
+	self->upstream = NULL;
+	weir_subscription_unref(upstream);
+	relay_poke(self);
+	return 0;
+}
+
+static inline int relay_on_error(struct weir_subscriber *subscriber,
+				 struct weir_error *error)
+{
+	struct relay *self = weir_container_of(subscriber, struct relay, in);
+
+	if (!error)
+		return self->broken == NULLS_ARE_FINE ? 0 : -EINVAL;
+	return relay_over(self, error);
+}
+
+static inline int relay_on_complete(struct weir_subscriber *subscriber)
+{
+	return relay_over(weir_container_of(subscriber, struct relay, in),
+			  NULL);
+}
+
+static inline void relay_in_released(struct weir_subscriber *subscriber)
+{
+	struct relay *self = weir_container_of(subscriber, struct relay, in);
+
+	relay_unhold(self);
+}
+
+static const struct weir_subscriber_ops relay_in_ops = {
+	.on_subscribe = relay_on_subscribe,
+	.on_next = relay_on_next,
+	.on_error = relay_on_error,
+	.on_complete = relay_on_complete,
+	.released = relay_in_released,
+};
+
+static inline int relay_subscribe(struct weir_publisher *publisher,
+				  struct weir_subscriber *subscriber)
+{
+	struct relay *self = weir_container_of(publisher, struct relay, out);
+	struct branch *branch;
+
+	if (!subscriber)
+		return self->broken == NULLS_ARE_FINE ? 0 : -EINVAL;
+	if (self->ended && !self->upstream && self->n == 0) {
+		weir_subscriber_reject(subscriber, self->error);
+		return 0;
+	}
+	if (self->n_branches == self->most) {
+		if (self->broken == IGNORES_OTHERS)
+			return 0;
+		if (self->broken != REPLACES_OTHERS) {
+			weir_subscriber_reject(subscriber,
+					       weir_error_of(-EISCONN));
+			return 0;
+		}
+		relay_leave(self, 0);
+	}
+	branch = calloc(1, sizeof(*branch));
+	assert_non_null(branch);
+	assert_int_equal(weir_subscription_init(&branch->subscription,
+						&branch_ops, self->items),
+			 0);
+	branch->relay = self;
+	branch->subscriber = weir_subscriber_ref(subscriber);
+	self->branches[self->n_branches++] = branch;
+	relay_poke(self);
+	return 0;
+}
+
+static const struct weir_publisher_ops relay_out_ops = {
+	.subscribe = relay_subscribe,
+};
+
+/* For up to `most` subscribers of items that are `items`. */
+static inline struct relay *relay_new(enum broken_processor broken, size_t most,
+				      const struct weir_items *items,
+				      struct pump *pump, size_t *alive)
+{
+	struct relay *self = calloc(1, sizeof(*self));
+
+	assert_non_null(self);
+	assert_in_range(most, 1, RELAY_BRANCHES);
+	assert_int_equal(weir_subscriber_init(&self->in, &relay_in_ops), 0);
+	self->out.ops = &relay_out_ops;
+	self->processor = (struct weir_processor){&self->in, &self->out};
+	self->broken = broken;
+	self->most = most;
+	self->items = items;
+	self->pump = pump;
+	self->job.run = relay_run;
+	self->holds = 1;
+	self->alive = alive;
+	++*alive;
+	return self;
+}
+
+/*
+ * Its owner is through with it: it lets go of both sides, and is gone when they
+ * have let go of it.
+ */
+static inline void relay_free(struct relay *self)
+{
+	if (self->upstream)
+		relay_cancel_upstream(self);
+	relay_empty(self);
+	while (self->n_branches)
+		relay_leave(self, 0);
+	relay_unhold(self);
+}
+
+#endif
