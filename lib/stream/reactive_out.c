@@ -262,7 +262,7 @@ static void seat_give(struct weir__sink *sink, const struct weir__slot *slots,
 		broken(seat->reactive, seat->subscriber, rc);
 	weir__step_in(self);
 	seat->used += n;
-	if (WEIR_LIKELY(taken == n))
+	if (WEIR_LIKELY(taken == n && rc == 0))
 		return;
 	drop(seat, slots + taken, n - taken);
 	if (rc != 0)
