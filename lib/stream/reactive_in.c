@@ -70,6 +70,12 @@ static bool is_foreign(const struct weir_subscription *subscription)
 	       subscription != &stopped && !is_offer(subscription);
 }
 
+/* It is a link, or may become one. */
+static bool is_link(const struct weir_subscription *subscription)
+{
+	return subscription == &linked || is_offer(subscription);
+}
+
 /* NULL -> something; false: the subscriber has subscribed before. */
 static bool claim(struct weir_reactive_in *reactive,
 		  struct weir_subscription *subscription)
@@ -126,6 +132,9 @@ static void drop(struct weir_reactive_in *reactive, void *item)
 
 static int end(struct weir_reactive_in *reactive, struct weir_error *error)
 {
+	/* 2.8: of another publisher, whose subscription was cancelled (2.5) */
+	if (is_link(look(reactive)))
+		return 0;
 	ck_pr_or_32(&reactive->state, ENDED);
 	(void)weir__in_end(reactive->in, error);
 	return 0;
@@ -152,7 +161,8 @@ static int on_next(struct weir_subscriber *subscriber, void *item)
 		drop(reactive, item);
 		return 0;
 	}
-	(void)weir__in_end(reactive->in, &overflow);
+	if (!is_link(look(reactive)))
+		(void)weir__in_end(reactive->in, &overflow);
 	return -EOVERFLOW;
 }
 
