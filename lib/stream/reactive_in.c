@@ -510,6 +510,15 @@ int weir_reactive_in_init(struct weir_reactive_in *reactive, struct weir_in *in,
 	return 0;
 }
 
+/* Requested and not taken, also by the turn that asks. */
+static int64_t not_taken(const struct weir_reactive_in *reactive)
+{
+	const struct weir_in *in = reactive->in;
+	uint32_t head = in->head < in->limit ? in->head : in->limit;
+
+	return reactive->remaining - weir__index_diff(head, reactive->head);
+}
+
 int weir_reactive_in_request(struct weir_reactive_in *reactive, int64_t n)
 {
 	struct weir_subscription *subscription;
@@ -523,7 +532,7 @@ int weir_reactive_in_request(struct weir_reactive_in *reactive, int64_t n)
 	subscription = look(reactive);
 	if (subscription == &linked || subscription == &stopped)
 		return 0;
-	if (n > prefetch(reactive) - reactive->remaining)
+	if (n > prefetch(reactive) - not_taken(reactive))
 		return -ENOBUFS;
 	reactive->remaining += n;
 	reactive->unsent += n;
