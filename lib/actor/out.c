@@ -383,8 +383,18 @@ static void out_wake(struct weir_port *port)
 
 /* --- Linking -------------------------------------------------------------- */
 
+/* Why there is no room for a link more, or 0. */
+static int check_room(const struct weir_out *out)
+{
+	if (out->lane)
+		return -EISCONN;
+	return weir__out_sinks(out) && !weir__out_shares(out) ? -ENOTSUP : 0;
+}
+
 int weir__link_check(const struct weir_out *out, const struct weir_in *in)
 {
+	int rc;
+
 	if (!out || !in || !out->port.actor || !in->port.actor)
 		return -EINVAL;
 	if (!weir__owned(out->port.actor) || !weir__owned(in->port.actor))
@@ -395,11 +405,8 @@ int weir__link_check(const struct weir_out *out, const struct weir_in *in)
 		return -EINVAL;
 	if (out->out_flags & WEIR__OUT_OVER)
 		return -EPIPE;
-	if (out->lane)
-		return -EISCONN;
-	if (weir__out_sinks(out) && !weir__out_shares(out))
-		return -ENOTSUP;
-	return weir__in_check_lane(in);
+	rc = check_room(out);
+	return rc < 0 ? rc : weir__in_check_lane(in);
 }
 
 /*
@@ -497,8 +504,10 @@ void weir__link_in(struct weir_out *out, struct weir_in *in)
 int weir__link_out(struct weir_out *out, struct weir_in *in)
 {
 	struct weir__sink *sink;
-	int rc = sink_new(out, &sink);
+	int rc = check_room(out);
 
+	if (rc == 0)
+		rc = sink_new(out, &sink);
 	if (rc < 0) {
 		weir__link_over(in, weir_error_of(rc));
 		return rc;

@@ -139,8 +139,9 @@ static inline bool weir__out_shares(const struct weir_out *out)
 void weir__link_in(struct weir_out *out, struct weir_in *in);
 
 /*
- * The other half. -ENOMEM: the stream has ended with that. Owner of `out`, who
- * may touch the in-port's actor.
+ * The other half. -ENOMEM, or -EISCONN, -ENOTSUP: another link was made
+ * meanwhile; then the stream has ended with that. Owner of `out`, who may touch
+ * the in-port's actor.
  */
 int weir__link_out(struct weir_out *out, struct weir_in *in);
 
