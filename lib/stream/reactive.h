@@ -51,6 +51,7 @@ struct weir__seat {
 	struct weir__sink sink;
 	struct weir_reactive_out *reactive;
 	struct weir_subscriber *subscriber; /* a reference, the owner's */
+	struct weir_in *in;		    /* offered a link */
 	struct weir__seat *next;
 	int64_t granted; /* any thread */
 	int64_t used;	 /* the owner's */

@@ -311,6 +311,10 @@ static void accept_offer(struct weir_reactive_in *reactive,
 {
 	struct weir_in *in = reactive->in;
 
+	/* A burst that was set since it was offered. */
+	if (!weir__bursts_fit(seat->reactive->out->port.burst, in->port.burst,
+			      in))
+		(void)weir__in_end(in, weir_error_of(-EINVAL));
 	in->lane_flags &= (uint16_t)~WEIR__IN_SUBSCRIBES;
 	if (weir__in_check_lane(in) < 0) {
 		(void)answer(seat, WEIR__REFUSED);

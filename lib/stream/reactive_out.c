@@ -357,6 +357,7 @@ static bool offer(struct weir__seat *seat)
 		let_go(seat);
 		return true;
 	}
+	seat->in = in->in;
 	seat->next = reactive->offers;
 	reactive->offers = seat;
 	return true;
@@ -419,11 +420,9 @@ static struct weir__seat *reversed(struct weir__seat *list)
 static void answered(struct weir__seat *seat, uint32_t answer)
 {
 	struct weir_reactive_out *reactive = seat->reactive;
-	struct weir_reactive_in *in =
-		weir__reactive_in_of(seat->subscriber, reactive->out);
 
 	if (answer == WEIR__ACCEPTED)
-		(void)weir__link_out(reactive->out, in->in);
+		(void)weir__link_out(reactive->out, seat->in);
 	else
 		reactive->left = true;
 	let_go(seat);
@@ -486,19 +485,17 @@ static int out_signalled(struct weir_port *port)
 /* The stream has ended before the in-port's owner has answered. */
 static void withdraw(struct weir__seat *seat, struct weir_error *error)
 {
-	struct weir_reactive_in *in =
-		weir__reactive_in_of(seat->subscriber, seat->reactive->out);
 	uint32_t answer = WEIR__OFFERED;
 
 	/* release: our last touch of the offer, it is withdrawn */
 	ck_pr_fence_release();
 	if (ck_pr_cas_32_value(&seat->offer, WEIR__OFFERED, WEIR__WITHDRAWN,
 			       &answer)) {
-		(void)weir__in_end(in->in, error);
+		(void)weir__in_end(seat->in, error);
 	} else if (answer == WEIR__ACCEPTED) {
 		/* acquire: as in read_answers() */
 		ck_pr_fence_acquire();
-		weir__link_over(in->in, error);
+		weir__link_over(seat->in, error);
 	}
 	let_go(seat);
 }
