@@ -54,7 +54,6 @@ struct weir_reactive_out {
 	struct weir_error *error;  /* how the stream has ended */
 	uint32_t capacity;
 	bool own_ring; /* the out-port's ring is ours: one subscriber */
-	bool left;     /* somebody came and is gone already; the owner's */
 };
 
 /*

@@ -605,9 +605,23 @@ static int all_cancelled(struct weir_out *out)
 
 int weir__out_left(struct weir_out *out)
 {
-	if (weir__out_sinks(out) || (out->out_flags & WEIR__OUT_OVER))
+	bool left = out->out_flags & WEIR__OUT_LEFT;
+
+	out->out_flags &= (uint16_t)~WEIR__OUT_LEFT;
+	if (!left || weir__out_sinks(out) || (out->out_flags & WEIR__OUT_OVER))
 		return 0;
 	return all_cancelled(out);
+}
+
+/* The last sink has left: a publisher may have been given others meanwhile. */
+static int last_left(struct weir_out *out)
+{
+	if (!(out->out_flags & WEIR__OUT_PUBLISHES))
+		return all_cancelled(out);
+	weir__out_leave(out);
+	out->limit = out->tail;
+	weir__link_mark(&out->port);
+	return 0;
 }
 
 /*
@@ -631,7 +645,7 @@ static int out_signalled(struct weir_port *port)
 		(void)out_publish(port);
 		out->lane = NULL;
 		weir_actor_unref(out->in->port.actor);
-		return all_cancelled(out);
+		return last_left(out);
 	}
 	if (!out->fan || !out->fan->sinks)
 		return 0;
@@ -643,7 +657,7 @@ static int out_signalled(struct weir_port *port)
 		else
 			left++;
 	}
-	return left ? 0 : all_cancelled(out);
+	return left ? 0 : last_left(out);
 }
 
 static void out_close(struct weir_port *port, struct weir_error *error)

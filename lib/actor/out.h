@@ -20,6 +20,7 @@ enum {
 	WEIR__OUT_OVER = WEIR__OUT_CANCELLED | WEIR__OUT_ENDED,
 	WEIR__OUT_STAYS = 1u << 2,     /* also when the last sink has gone */
 	WEIR__OUT_PUBLISHES = 1u << 3, /* has a publisher */
+	WEIR__OUT_LEFT = 1u << 4, /* the last has left; or others have come */
 };
 
 /*
@@ -117,8 +118,17 @@ int weir__out_ring(struct weir_out *out, enum weir_fan way, uint32_t capacity);
 /* A sink more of an out-port that has a ring; `sink->ops` is set. Owner. */
 void weir__out_add(struct weir_out *out, struct weir__sink *sink);
 
-/* A sink has left before it was one: if that was the last, as if it had been.
- * What the handler returned. Owner. */
+/* A sink of a publisher's has left before it was one. Owner. */
+static inline void weir__out_leave(struct weir_out *out)
+{
+	out->out_flags |= WEIR__OUT_LEFT;
+}
+
+/*
+ * The publisher has taken on who had subscribed by now: if somebody has left,
+ * and nobody is there, the out-port is cancelled. What the handler returned.
+ * Owner.
+ */
 int weir__out_left(struct weir_out *out);
 
 /* The number of sinks, or links. Owner. */

@@ -353,7 +353,7 @@ static bool offer(struct weir__seat *seat)
 	if (!in)
 		return false;
 	if (!weir__reactive_in_offer(in, seat)) { /* 2.5 */
-		reactive->left = true;
+		weir__out_leave(reactive->out);
 		let_go(seat);
 		return true;
 	}
@@ -379,7 +379,7 @@ static void serve(struct weir__seat *seat)
 		seat->sink.ops = &sink_ops;
 		weir__out_add(reactive->out, &seat->sink);
 	} else {
-		reactive->left = true;
+		weir__out_leave(reactive->out);
 		let_go(seat);
 	}
 }
@@ -424,7 +424,7 @@ static void answered(struct weir__seat *seat, uint32_t answer)
 	if (answer == WEIR__ACCEPTED)
 		(void)weir__link_out(reactive->out, seat->in);
 	else
-		reactive->left = true;
+		weir__out_leave(reactive->out);
 	let_go(seat);
 }
 
@@ -471,15 +471,13 @@ static int out_signalled(struct weir_port *port)
 	struct weir_reactive_out *reactive = reactive_of(port);
 	const struct weir__seat *mail = ck_pr_load_ptr(&reactive->mail);
 
-	if (mail == &closed || (!mail && !reactive->offers))
+	if (mail == &closed)
 		return 0;
-	read_answers(reactive);
+	if (reactive->offers)
+		read_answers(reactive);
 	if (mail)
 		read_mail(reactive);
-	if (!reactive->left || reactive->offers)
-		return 0;
-	reactive->left = false;
-	return weir__out_left(reactive->out);
+	return reactive->offers ? 0 : weir__out_left(reactive->out);
 }
 
 /* The stream has ended before the in-port's owner has answered. */
