@@ -87,6 +87,10 @@ int weir__reactive_in_link(struct weir_reactive_in *reactive,
 bool weir__reactive_in_offer(struct weir_reactive_in *reactive,
 			     struct weir__seat *seat);
 
+/* As weir_subscribe(), but the owner makes the link, if one is made. */
+void weir__reactive_out_subscribe(struct weir_reactive_out *reactive,
+				  struct weir_subscriber *subscriber);
+
 /* The ring in which items wait for on_next. 0 or -ENOMEM. Owner. */
 int weir__reactive_out_ring(struct weir_reactive_out *reactive);
 

@@ -588,25 +588,30 @@ static bool link_now(struct weir_reactive_out *reactive,
 	       weir__reactive_in_link(in, reactive->out) == 0;
 }
 
-static int subscribe(struct weir_publisher *publisher,
-		     struct weir_subscriber *subscriber)
+void weir__reactive_out_subscribe(struct weir_reactive_out *reactive,
+				  struct weir_subscriber *subscriber)
 {
-	struct weir_reactive_out *reactive;
-	struct weir__seat *seat;
+	struct weir__seat *seat = seat_new(reactive, subscriber);
 
-	if (!publisher || !subscriber)
-		return -EINVAL;
-	reactive = weir_container_of(publisher, struct weir_reactive_out,
-				     publisher);
-	if (link_now(reactive, subscriber))
-		return 0;
-	seat = seat_new(reactive, subscriber);
 	if (!seat)
 		reject(reactive, subscriber, weir_error_of(-ENOMEM));
 	else if (post(seat))
 		weir__actor_signal(actor_of(reactive), WEIR__SIGNAL_PORTS);
 	else
 		reject_seat(seat, reactive->error);
+}
+
+static int subscribe(struct weir_publisher *publisher,
+		     struct weir_subscriber *subscriber)
+{
+	struct weir_reactive_out *reactive;
+
+	if (!publisher || !subscriber)
+		return -EINVAL;
+	reactive = weir_container_of(publisher, struct weir_reactive_out,
+				     publisher);
+	if (!link_now(reactive, subscriber))
+		weir__reactive_out_subscribe(reactive, subscriber);
 	return 0;
 }
 

@@ -65,12 +65,6 @@ static int set_up(struct relay *relay, struct weir_out *out)
 	return rc;
 }
 
-/* True: it was taken on, or will be. */
-static bool serves(const struct relay *relay)
-{
-	return relay->reactive.mail || weir__out_sinks(&relay->out);
-}
-
 int weir__relay(struct weir_out *out, struct weir_subscriber *subscriber)
 {
 	const struct weir_allocator *allocator =
@@ -89,9 +83,12 @@ int weir__relay(struct weir_out *out, struct weir_subscriber *subscriber)
 		weir_actor_stop(&relay->actor);
 		return rc;
 	}
-	/* From here on the relay tells the subscriber what goes wrong. */
-	(void)weir_subscribe(&relay->reactive.publisher, subscriber);
-	if (!serves(relay) || weir_actor_start(&relay->actor) < 0)
+	/*
+	 * From here on the relay tells the subscriber what goes wrong. Not by
+	 * weir_subscribe(): a new actor of the subscriber's is not ours.
+	 */
+	weir__reactive_out_subscribe(&relay->reactive, subscriber);
+	if (!relay->reactive.mail || weir_actor_start(&relay->actor) < 0)
 		weir_actor_stop(&relay->actor);
 	return 0;
 }
