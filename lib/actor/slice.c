@@ -235,11 +235,12 @@ static uint32_t next_run(struct slice *slice)
 	uint32_t n;
 
 	do {
-		weir__actor_clear(actor, WEIR__ACTOR_BREAK);
 		if (ck_pr_load_32(&actor->gate) & WEIR__GATE_SIGNALLED)
 			weir__handle_signals(actor);
 		if (WEIR_UNLIKELY(actor->flags & WEIR__ACTOR_ENDING))
 			return 0;
+		/* Here: what a handler changes does not break the next run. */
+		weir__actor_clear(actor, WEIR__ACTOR_BREAK);
 		n = look(slice);
 	} while (WEIR_UNLIKELY(n == LOOK_AGAIN));
 	return slice->budget ? n : 0;

@@ -357,6 +357,31 @@ static void who_joins_late_gets_what_comes_from_then_on(void **state)
 	setup_fini(&setup);
 }
 
+/* The run that follows on its coming is not broken by it: it takes the rest. */
+static void who_joins_late_gets_the_rest_of_a_burst(void **state)
+{
+	struct setup setup;
+	struct stage stage;
+	struct weir_reactive_out reactive;
+	struct taker taker;
+
+	setup_init(&setup, 1);
+	stage_init(&stage, weir_sim_executor(setup.sim), &setup.ledger, 4);
+	assert_int_equal(weir_port_set_burst(&stage.in.port, 2), 0);
+	assert_int_equal(weir_reactive_out_init(&reactive, &stage.out, NULL),
+			 0);
+	assert_int_equal(weir_link(&setup.source.out, &stage.in), 0);
+	assert_int_equal(weir_actor_start(&stage.actor), 0);
+	setup_start(&setup);
+	taker_init(&taker, &setup.ledger, 1, 0);
+	assert_int_equal(weir_subscribe(&reactive.publisher, &taker.subscriber),
+			 0);
+	weir_sim_run(setup.sim);
+	taker_check(&taker, 1, 0);
+	taker_fini(&taker);
+	setup_fini(&setup);
+}
+
 static void items_that_cannot_be_shared_have_one_subscriber(void **state)
 {
 	struct setup setup;
@@ -575,6 +600,7 @@ int main(void)
 		cmocka_unit_test(out_of_memory_rejects),
 		cmocka_unit_test(many_get_the_same_at_the_pace_of_the_slowest),
 		cmocka_unit_test(who_joins_late_gets_what_comes_from_then_on),
+		cmocka_unit_test(who_joins_late_gets_the_rest_of_a_burst),
 		cmocka_unit_test(
 			items_that_cannot_be_shared_have_one_subscriber),
 		cmocka_unit_test(balanced_each_item_goes_to_one),
