@@ -6,8 +6,6 @@
  */
 #include "bridge.h"
 
-#include <pthread.h>
-
 #include <ck_pr.h>
 
 static struct weir_threads *pool;
@@ -22,38 +20,23 @@ JNIEXPORT jlong JNICALL Java_weir_Pool_alive(JNIEnv *env, jclass class)
 	return (jlong)weir_executor_alive(weir_threads_executor(pool));
 }
 
-struct ending {
-	struct weir_drain drain;
-	pthread_mutex_t lock;
-	pthread_cond_t changed;
-	bool done;
-};
-
-static void ended(struct weir_drain *drain)
+static void aborted(struct weir_drain *drain)
 {
-	struct ending *ending = weir_container_of(drain, struct ending, drain);
-
-	pthread_mutex_lock(&ending->lock);
-	ending->done = true;
-	pthread_cond_signal(&ending->changed);
-	pthread_mutex_unlock(&ending->lock);
 }
 
-/* Stops what is there, and joins the threads. */
-JNIEXPORT void JNICALL Java_weir_Pool_stop(JNIEnv *env, jclass class)
+/* Stops what is there. It ends when nobody holds it any more, see alive(). */
+JNIEXPORT void JNICALL Java_weir_Pool_abort(JNIEnv *env, jclass class)
 {
-	struct ending ending = {.drain.done = ended};
+	static struct weir_drain drain;
 
-	pthread_mutex_init(&ending.lock, NULL);
-	pthread_cond_init(&ending.changed, NULL);
+	drain = (struct weir_drain){.done = aborted};
 	bridge_throw(env, weir_executor_abort(weir_threads_executor(pool),
-					      &ending.drain, WEIR_FOREVER));
-	pthread_mutex_lock(&ending.lock);
-	while (!ending.done)
-		pthread_cond_wait(&ending.changed, &ending.lock);
-	pthread_mutex_unlock(&ending.lock);
+					      &drain, WEIR_FOREVER));
+}
+
+JNIEXPORT void JNICALL Java_weir_Pool_free(JNIEnv *env, jclass class)
+{
 	bridge_throw(env, weir_threads_free(pool));
-	pool = NULL;
 }
 
 /* --- Source --------------------------------------------------------------- */

@@ -16,5 +16,19 @@ final class Pool {
 	static native long alive();
 
 	/** Stops all that is there, and waits until nobody holds it. */
-	static native void stop();
+	static void stop() {
+		long last = -1;
+
+		abort();
+		for (long now; (now = alive()) != 0; last = now) {
+			if (now != last)
+				System.out.println("held: " + now + " actors");
+			System.gc();
+		}
+		free();
+	}
+
+	private static native void abort();
+
+	private static native void free();
 }

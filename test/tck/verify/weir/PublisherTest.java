@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSD-2-Clause
+package weir;
+
+import org.reactivestreams.Publisher;
+import org.reactivestreams.tck.PublisherVerification;
+import org.reactivestreams.tck.TestEnvironment;
+import org.testng.annotations.AfterClass;
+import org.testng.annotations.BeforeClass;
+
+/** A publisher over an out-port. */
+public class PublisherTest extends PublisherVerification<Long> {
+	public PublisherTest() {
+		super(new TestEnvironment(1000, 100, 20), 1000);
+	}
+
+	@BeforeClass
+	public void startPool() {
+		Pool.start();
+	}
+
+	@AfterClass
+	public void stopPool() {
+		Pool.stop();
+	}
+
+	@Override
+	public Publisher<Long> createPublisher(long elements) {
+		return Subjects.source(elements, null);
+	}
+
+	@Override
+	public Publisher<Long> createFailedPublisher() {
+		return Subjects.source(0, new RuntimeException("failed"));
+	}
+}
