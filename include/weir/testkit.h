@@ -221,7 +221,8 @@ WEIR_API WEIR_MUST_CHECK struct weir_publisher_probe *weir_publisher_probe_new(
 
 /*
  * Lets go of the subscriber and frees the probe. NULL is fine. -EBUSY: the
- * subscriber still holds the subscription. Then it is still there.
+ * subscriber still holds the subscription. Then the probe is still there, and
+ * can be freed when that has been given back.
  */
 WEIR_API int weir_publisher_probe_free(struct weir_publisher_probe *probe);
 
