@@ -55,20 +55,42 @@ static inline void place_fini(struct place *place)
 	assert_int_equal(weir_threads_free(place->threads), 0);
 }
 
-/* Items are numbers from 1 on; what was made and is not gone is live. */
+/*
+ * An item: memory that is written just before it is sent, and read when it is
+ * processed, so that ThreadSanitizer sees whether one happened before the other
+ * (2.11). What was made and is not gone is live.
+ */
+struct good {
+	int64_t number;
+	uint32_t holders; /* any thread */
+};
+
 struct goods {
 	uint32_t made, gone; /* any thread */
 	struct weir_items items;
 };
 
+/* One holder less. */
 static inline void goods_drop(void *item, void *context)
 {
-	ck_pr_inc_32(&((struct goods *)context)->gone);
+	struct good *good = item;
+	struct goods *goods = context;
+
+	ck_pr_inc_32(&goods->gone);
+	/* Both ways, as the last one frees what the others have read. */
+	ck_pr_fence_release();
+	if (ck_pr_faa_32(&good->holders, (uint32_t)-1) != 1)
+		return;
+	ck_pr_fence_acquire();
+	free(good);
 }
 
 static inline int goods_share(void *item, void *context)
 {
-	ck_pr_inc_32(&((struct goods *)context)->made);
+	struct goods *goods = context;
+
+	ck_pr_inc_32(&goods->made);
+	ck_pr_inc_32(&((struct good *)item)->holders);
 	return 0;
 }
 
@@ -86,8 +108,19 @@ static inline void goods_init(struct goods *goods)
 
 static inline void *goods_make(struct goods *goods, int64_t i)
 {
+	struct good *good = malloc(sizeof(*good));
+
+	assert_non_null(good);
+	good->number = i;
+	good->holders = 1;
 	ck_pr_inc_32(&goods->made);
-	return (void *)(uintptr_t)(i + 1);
+	return good;
+}
+
+/* Whether it is the one that was made with that number. */
+static inline bool goods_is(const void *item, int64_t i)
+{
+	return item && ((const struct good *)item)->number == i;
 }
 
 static inline size_t goods_live(const struct goods *goods)

@@ -27,7 +27,7 @@ struct taking {
 	struct weir_reactive_in reactive;
 	struct maker *maker;
 	/* written by turns and handlers, read when all has come to rest */
-	void *record[RECORDS];
+	int64_t record[RECORDS]; /* numbers of items */
 	size_t n;
 	bool ended, stopped;
 	struct weir_error *error;
@@ -45,9 +45,10 @@ static struct taking *taking_of(struct weir_actor *actor)
 static inline int taking_turn(struct weir_actor *actor)
 {
 	struct taking *self = taking_of(actor);
+	struct good *good = weir_in_take(&self->in);
 
-	self->record[self->n++ % RECORDS] = weir_in_take(&self->in);
-	ck_pr_inc_32(&self->maker->goods.gone);
+	self->record[self->n++ % RECORDS] = good->number;
+	goods_drop(good, &self->maker->goods);
 	return 0;
 }
 WEIR_TURN(taking_turn)
@@ -202,7 +203,7 @@ static int64_t received(struct weir_subscriber_factory *factory,
 static bool is_item(struct weir_subscriber_factory *factory,
 		    struct weir_subscriber *subscriber, int64_t at, int64_t i)
 {
-	return mine(subscriber)->record[at] == (void *)(uintptr_t)(i + 1);
+	return mine(subscriber)->record[at] == i;
 }
 
 static bool ended(struct weir_subscriber_factory *factory,

@@ -172,7 +172,7 @@ static void release(struct weir_publisher_factory *factory,
 static bool is_item(struct weir_publisher_factory *factory, const void *item,
 		    int64_t i)
 {
-	return item == (void *)(uintptr_t)(i + 1);
+	return goods_is(item, i);
 }
 
 static size_t live(struct weir_publisher_factory *factory)

@@ -194,7 +194,7 @@ static void *item(struct weir_processor_factory *factory, int64_t i)
 static bool is_item(struct weir_processor_factory *factory, const void *what,
 		    int64_t i)
 {
-	return what == (void *)(uintptr_t)(i + 1);
+	return goods_is(what, i);
 }
 
 static size_t live(struct weir_processor_factory *factory)
