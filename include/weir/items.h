@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What the items of a stream are. An item is a `void *`; inside links any
- * value goes, NULL included, so small integers need no allocation. Every item
+ * value goes, NULL included, so small integers need no allocation; a subscriber
+ * that gets no link (stream.h) takes none that is NULL. Every item
  * is delivered or dropped exactly once on every path:
  * produced + shared = delivered + dropped.
  */

@@ -37,15 +37,20 @@ static inline void weir__demand_add(int64_t *granted, int64_t n)
 	} while (!ck_pr_cas_64_value(word, old, next, &old));
 }
 
-/* What is left of it; negative is debt. Owner of `used`. */
+/*
+ * What is left of it; negative is debt. `used` is negative where there was some
+ * to begin with. Owner of `used`.
+ */
 static inline int64_t weir__demand_left(const int64_t *granted, int64_t used)
 {
-	int64_t sum = (int64_t)ck_pr_load_64((const uint64_t *)granted);
+	int64_t sum = (int64_t)ck_pr_load_64((const uint64_t *)granted), left;
 
 	/* acquire: what came before the request; pairs with the release in
 	 * weir__demand_add() */
 	ck_pr_fence_acquire();
-	return sum == INT64_MAX ? INT64_MAX : sum - used;
+	if (sum == INT64_MAX || __builtin_sub_overflow(sum, used, &left))
+		return INT64_MAX;
+	return left;
 }
 
 #endif
