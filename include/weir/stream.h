@@ -144,6 +144,12 @@ struct weir_subscriber_ops {
 			struct weir_error *error);
 	int (*on_complete)(struct weir_subscriber *subscriber);
 	/*
+	 * The first publisher holds the subscriber now: the counterpart of
+	 * `released`, for one that must keep something else alive meanwhile.
+	 * Inside weir_subscriber_ref(). NULL: nothing to do.
+	 */
+	void (*held)(struct weir_subscriber *subscriber);
+	/*
 	 * No publisher holds the subscriber any more: its memory may be reused
 	 * or freed. After the last signal, on any thread, once for a
 	 * subscriber that subscribes once. NULL: nothing to do.
@@ -167,8 +173,8 @@ WEIR_API int weir_subscriber_init(struct weir_subscriber *subscriber,
 /*
  * For who implements a publisher: it holds a reference of each subscriber from
  * subscribe until it has sent the last signal or seen the cancel, and drops it
- * after its last touch. ref returns its argument; unref may call `released`;
- * NULL is fine. Any thread.
+ * after its last touch. ref returns its argument; they may call `held` and
+ * `released`; NULL is fine. Any thread that holds one, or is in subscribe.
  */
 WEIR_API struct weir_subscriber *weir_subscriber_ref(
 	struct weir_subscriber *subscriber);

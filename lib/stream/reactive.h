@@ -63,13 +63,6 @@ struct weir__seat {
 bool weir__subscription_rejected(const struct weir_subscription *subscription);
 
 /*
- * The actor of a subscriber over an in-port, or NULL. Who holds the subscriber
- * holds that too: an in-port that has ended does not hold it any more. Any
- * thread.
- */
-struct weir_actor *weir__subscriber_actor(struct weir_subscriber *subscriber);
-
-/*
  * The subscriber as one over an in-port that could have a link with `out`, or
  * NULL. Any thread.
  */

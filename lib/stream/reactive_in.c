@@ -5,8 +5,7 @@
  * owner alone, so they come one after another (2.7): requests when a run has
  * been published, as that is when demand may have changed.
  *
- * The publisher holds the subscriber, which holds the actor: one reference for
- * as long as it can be subscribed or has been.
+ * Publishers hold the subscriber, which holds the actor as long as they do.
  */
 #include <weir/reactive.h>
 
@@ -23,8 +22,6 @@
 enum {
 	ENDED = 1u << 0,   /* the last signal has come; by the publisher */
 	STOPPED = 1u << 1, /* the in-port has ended; the owner's */
-	/* The rest counts calls of released(); any thread. */
-	RELEASED = 1u << 2,
 };
 
 /*
@@ -177,16 +174,15 @@ static int on_complete(struct weir_subscriber *subscriber)
 	return end(reactive_of(subscriber), NULL);
 }
 
-/*
- * Our own reference is gone, and the publisher's. Not for the first time, when
- * somebody has subscribed that has ended.
- */
+/* By who subscribes, and so keeps the actor there until this has returned. */
+static void held(struct weir_subscriber *subscriber)
+{
+	weir_actor_ref(actor_of(reactive_of(subscriber)));
+}
+
 static void released(struct weir_subscriber *subscriber)
 {
-	struct weir_reactive_in *reactive = reactive_of(subscriber);
-
-	if (ck_pr_faa_32(&reactive->state, RELEASED) < RELEASED)
-		weir_actor_unref(actor_of(reactive));
+	weir_actor_unref(actor_of(reactive_of(subscriber)));
 }
 
 static const struct weir_subscriber_ops subscriber_ops = {
@@ -194,6 +190,7 @@ static const struct weir_subscriber_ops subscriber_ops = {
 	.on_next = on_next,
 	.on_error = on_error,
 	.on_complete = on_complete,
+	.held = held,
 	.released = released,
 };
 
@@ -364,7 +361,6 @@ static void stop(struct weir_reactive_in *reactive)
 		weir_subscription_unref(subscription);
 	}
 	weir__step_in(self);
-	weir_subscriber_unref(&reactive->subscriber);
 }
 
 static void in_other_ended(struct weir_port *port, struct weir_port *other,
@@ -399,13 +395,6 @@ static const struct weir__port_ops attendant_ops = {
 };
 
 /* --- For publishers of ours ----------------------------------------------- */
-
-struct weir_actor *weir__subscriber_actor(struct weir_subscriber *subscriber)
-{
-	return subscriber->ops == &subscriber_ops
-		       ? actor_of(reactive_of(subscriber))
-		       : NULL;
-}
 
 struct weir_reactive_in *weir__reactive_in_of(
 	struct weir_subscriber *subscriber, const struct weir_out *out)
@@ -506,8 +495,6 @@ int weir_reactive_in_init(struct weir_reactive_in *reactive, struct weir_in *in,
 		.attendant.ops = &attendant_ops,
 	};
 	(void)weir_subscriber_init(&reactive->subscriber, &subscriber_ops);
-	weir_subscriber_ref(&reactive->subscriber);
-	weir_actor_ref(in->port.actor);
 	weir__port_init(&reactive->attendant.port, in->port.actor,
 			WEIR__PORT_ATTENDANT);
 	in->lane_flags |= WEIR__IN_SUBSCRIBES;

@@ -118,7 +118,6 @@ static struct weir__seat *seat_new(struct weir_reactive_out *reactive,
 	(void)weir_subscription_init(&seat->subscription, &seat_ops,
 				     reactive->out->items);
 	weir_actor_ref(actor);
-	weir_actor_ref(weir__subscriber_actor(subscriber));
 	seat->reactive = reactive;
 	seat->subscriber = weir_subscriber_ref(subscriber);
 	return seat;
@@ -128,13 +127,12 @@ static struct weir__seat *seat_new(struct weir_reactive_out *reactive,
 static void let_go(struct weir__seat *seat)
 {
 	struct weir_subscriber *subscriber = seat->subscriber;
-	struct weir_actor *theirs = weir__subscriber_actor(subscriber), *self;
+	struct weir_actor *self;
 
 	ck_pr_or_32(&seat->state, WEIR__SEAT_OVER);
 	seat->subscriber = NULL;
 	self = weir__step_out();
 	weir_subscriber_unref(subscriber);
-	weir_actor_unref(theirs);
 	weir_subscription_unref(&seat->subscription);
 	weir__step_in(self);
 }

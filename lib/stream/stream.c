@@ -66,8 +66,9 @@ int weir_subscriber_init(struct weir_subscriber *subscriber,
 struct weir_subscriber *weir_subscriber_ref(struct weir_subscriber *subscriber)
 {
 	/* relaxed: the caller keeps the subscriber there */
-	if (subscriber)
-		ck_pr_inc_32(&subscriber->refs);
+	if (subscriber && ck_pr_faa_32(&subscriber->refs, 1) == 0 &&
+	    subscriber->ops->held)
+		subscriber->ops->held(subscriber);
 	return subscriber;
 }
 

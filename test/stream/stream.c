@@ -236,6 +236,29 @@ static void a_subscriber_is_released_when_nobody_holds_it(void **state)
 	assert_string_equal(reader.log.calls, "r");
 }
 
+static void held(struct weir_subscriber *subscriber)
+{
+	note(&reader_of(subscriber)->log, 'h');
+}
+
+static void a_subscriber_hears_of_its_first_holder(void **state)
+{
+	struct weir_subscriber_ops ops = reader_ops;
+	struct reader reader = {.answer = 0};
+	struct weir_subscriber *subscriber = &reader.subscriber;
+
+	ops.held = held;
+	assert_int_equal(weir_subscriber_init(subscriber, &ops), 0);
+	weir_subscriber_ref(subscriber);
+	weir_subscriber_ref(subscriber);
+	assert_string_equal(reader.log.calls, "h");
+	weir_subscriber_unref(subscriber);
+	weir_subscriber_unref(subscriber);
+	assert_string_equal(reader.log.calls, "hr");
+	weir_subscriber_unref(weir_subscriber_ref(subscriber));
+	assert_string_equal(reader.log.calls, "hrhr");
+}
+
 static void a_subscriber_need_not_hear_of_its_release(void **state)
 {
 	struct weir_subscriber_ops ops = reader_ops;
@@ -428,6 +451,7 @@ int main(void)
 		cmocka_unit_test(without_a_subscription_nothing_is_done),
 		cmocka_unit_test(a_subscriber_is_set_up_with_all_four_signals),
 		cmocka_unit_test(a_subscriber_is_released_when_nobody_holds_it),
+		cmocka_unit_test(a_subscriber_hears_of_its_first_holder),
 		cmocka_unit_test(a_subscriber_need_not_hear_of_its_release),
 		cmocka_unit_test(without_a_subscriber_nothing_is_done),
 		cmocka_unit_test(
