@@ -393,10 +393,13 @@ struct weir_subscriber_factory {
 	 */
 	void (*release)(struct weir_subscriber_factory *factory,
 			struct weir_subscriber *subscriber);
-	/* Makes it request `n` or more; NULL: it does so on its own. */
+	/*
+	 * Makes it request `n` or more, and nothing once its stream is over;
+	 * NULL: it does so on its own.
+	 */
 	void (*request)(struct weir_subscriber_factory *factory,
 			struct weir_subscriber *subscriber, int64_t n);
-	/* Makes it cancel. May be NULL. */
+	/* Makes it cancel, if its stream is not over. May be NULL. */
 	void (*cancel)(struct weir_subscriber_factory *factory,
 		       struct weir_subscriber *subscriber);
 	/* A new item number `i`, to be sent to it, of what `items` says. */
@@ -426,7 +429,10 @@ struct weir_subscriber_factory {
 	bool recovers; /* `ended` need not tell an error as such (4.2) */
 };
 
-/* Runs the tests of sections 2 and 3; otherwise as weir_verify_publisher(). */
+/*
+ * Runs the tests of sections 2 and 3; otherwise as weir_verify_publisher(). The
+ * tests of 2.13 pass null: a subscriber that does not look dies of it.
+ */
 WEIR_API int weir_verify_subscriber(struct weir_subscriber_factory *factory,
 				    struct weir_verify_report *report);
 
