@@ -503,7 +503,7 @@ void weir__link_in(struct weir_out *out, struct weir_in *in)
 
 int weir__link_out(struct weir_out *out, struct weir_in *in)
 {
-	struct weir__sink *sink;
+	struct weir__sink *sink = NULL;
 	int rc = check_room(out);
 
 	if (rc == 0)
