@@ -419,9 +419,8 @@ static void answered(struct weir__seat *seat, uint32_t answer)
 {
 	struct weir_reactive_out *reactive = seat->reactive;
 
-	if (answer == WEIR__ACCEPTED)
-		(void)weir__link_out(reactive->out, seat->in);
-	else
+	if (answer != WEIR__ACCEPTED ||
+	    weir__link_out(reactive->out, seat->in) < 0)
 		weir__out_leave(reactive->out);
 	let_go(seat);
 }

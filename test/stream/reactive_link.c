@@ -386,6 +386,39 @@ static void out_of_memory_ends_the_subscriber(void **state)
 	assert_true(fail > 2);
 }
 
+/* A burst does not fit: there is an actor between, which has a link to it. */
+static void out_of_memory_ends_what_stands_between(void **state)
+{
+	size_t fail;
+	bool served = false;
+
+	for (fail = 1; !served; fail++) {
+		struct heap heap;
+		struct weir_executor_options options = {
+			.allocator = &heap.allocator};
+		struct ends ends;
+
+		heap_init(&heap, 0);
+		ends_init(&ends, 1, N, &options, NULL);
+		assert_int_equal(weir_port_set_burst(&ends.source.out.port, 16),
+				 0);
+		ends_start(&ends);
+		heap.calls = 0;
+		heap.fail = fail;
+		ends_subscribe(&ends);
+		weir_actor_ref(&ends.source.actor);
+		weir_sim_run(ends.sim);
+		served = ends.sink.seen == N;
+		assert_int_equal(ends.sink.end_code, served ? 0 : -ENOMEM);
+		weir_actor_stop(&ends.source.actor);
+		weir_actor_unref(&ends.source.actor);
+		weir_sim_run(ends.sim);
+		ends_fini(&ends); /* nobody is alive */
+		assert_int_equal(heap.live, 0);
+	}
+	assert_true(fail > 5);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -402,6 +435,7 @@ int main(void)
 		cmocka_unit_test(items_that_differ_break_the_subscriber),
 		cmocka_unit_test(links_and_others_share_a_publisher),
 		cmocka_unit_test(out_of_memory_ends_the_subscriber),
+		cmocka_unit_test(out_of_memory_ends_what_stands_between),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
