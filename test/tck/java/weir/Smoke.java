@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 package weir;
 
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.SubmissionPublisher;
 import org.reactivestreams.FlowAdapters;
 import org.reactivestreams.Publisher;
@@ -372,6 +373,35 @@ final class Smoke {
 		same(probe.received, MANY / 2);
 	}
 
+	/** A thread of the pool. */
+	private static Thread ofThePool() {
+		CompletableFuture<Thread> thread = new CompletableFuture<>();
+		Probe<Long> probe = new Probe<>(1, 0) {
+			@Override
+			public void onNext(Long element) {
+				super.onNext(element);
+				thread.complete(Thread.currentThread());
+			}
+		};
+
+		try (WeirPublisher<Long> from = Subjects.source(1, null)) {
+			from.subscribe(probe);
+		}
+		same(probe.end.join(), null);
+		return thread.join();
+	}
+
+	private static void threadsAreGuests() {
+		Thread thread;
+
+		Pool.start();
+		thread = ofThePool();
+		check(thread.isDaemon(), "no daemon");
+		check(thread.isAlive(), "detached");
+		Pool.stop();
+		check(!thread.isAlive(), "not detached");
+	}
+
 	// --- All of it
 
 	private static void run(String name, Runnable test) {
@@ -407,6 +437,7 @@ final class Smoke {
 			overPorts();
 			run("nothing is left", Smoke::nothingIsLeft);
 			Pool.stop();
+			run("threads are guests", Smoke::threadsAreGuests);
 		} catch (Throwable failure) {
 			failure.printStackTrace();
 			System.exit(1);
