@@ -164,28 +164,30 @@ static uint32_t read_head(struct weir_in *in, uint32_t copy)
 }
 
 /*
- * Reserves the next slot of the put lane: its index, or a negative errno.
- * Linearises at the swap; lock-free, as a failed swap means another's success.
+ * Reserves the next `n` slots of the put lane: the index of the first, or a
+ * negative errno. Linearises at the swap; lock-free, as a failed swap means
+ * another's success.
  */
-static int64_t reserve(struct weir_in *in)
+static inline int64_t reserve(struct weir_in *in, uint32_t n)
 {
 	uint32_t *tail = weir__lane_tail(&in->lane);
 	uint32_t head = ck_pr_load_32(weir__lane_head_copy(&in->lane));
-	uint32_t word = ck_pr_load_32(tail);
+	uint32_t word = ck_pr_load_32(tail), used;
 
 	do {
 		if (word & 1)
 			return -EPIPE;
 		/* more than there can be: our tail is older than the head,
 		 * and the swap fails and reads it anew */
-		if (weir__index_diff(word >> 1, head) > in->mask) {
+		if (weir__index_diff(word >> 1, head) + n > in->mask + 1) {
 			head = read_head(in, head);
-			if (weir__index_diff(word >> 1, head) == in->mask + 1)
+			used = weir__index_diff(word >> 1, head);
+			if (used <= in->mask + 1 && used + n > in->mask + 1)
 				return -EAGAIN;
 		}
-	} while (!ck_pr_cas_32_value(tail, word, word + 2, &word));
-	/* acquire: the consumer is done with the slot before we fill it; pairs
-	 * with the release in the publish of the head, or in read_head() */
+	} while (!ck_pr_cas_32_value(tail, word, word + 2 * n, &word));
+	/* acquire: the consumer is done with the slots before we fill them;
+	 * pairs with the release in the publish of the head, or in read_head() */
 	ck_pr_fence_acquire();
 	return word >> 1;
 }
@@ -225,34 +227,42 @@ static bool is_new(struct weir_in *in)
 	return false;
 }
 
-int weir__in_put(struct weir_in *in, void *item)
+/* All of them, or none. */
+static inline int put(struct weir_in *in, void *const *items, uint32_t n)
 {
-	uint32_t index;
-	int64_t slot;
+	struct weir__slot *slots = weir__lane_slots(&in->lane);
+	uint32_t *marks = filled(in), index, i;
+	int64_t slot = reserve(in, n);
 
-	if (is_new(in))
-		return put_first(in, item);
-	slot = reserve(in);
 	if (slot < 0)
 		return (int)slot;
 	index = (uint32_t)slot;
-	weir__lane_slots(&in->lane)[index & in->mask].item = item;
-	/* release: the item before its mark; pairs with the acquire in
+	for (i = 0; i < n; i++)
+		slots[(index + i) & in->mask].item = items[i];
+	/* release: the items before their marks; pairs with the acquire in
 	 * certain_put() */
 	ck_pr_fence_release();
-	ck_pr_store_32(&filled(in)[index & in->mask],
-		       (index + 1) & WEIR__INDEX_MASK);
+	for (i = 0; i < n; i++)
+		ck_pr_store_32(&marks[(index + i) & in->mask],
+			       (index + i + 1) & WEIR__INDEX_MASK);
 	/* store -> load, rule 2; pairs with the fence of the arming */
 	weir__fence_full();
 	weir__port_unblock(&in->port);
 	return 0;
 }
 
+int weir__in_put(struct weir_in *in, void *const *items, uint32_t n)
+{
+	return put(in, items, n);
+}
+
 int weir_in_put(struct weir_in *in, void *item)
 {
 	int rc = check_put(in);
 
-	return rc < 0 ? rc : weir__in_put(in, item);
+	if (rc < 0)
+		return rc;
+	return is_new(in) ? put_first(in, item) : put(in, &item, 1);
 }
 
 /* Ends the put lane, once; the caller has checked that it is one. */

@@ -168,10 +168,10 @@ void weir__in_linked(struct weir_in *in, struct weir__lane *lane,
 		     struct weir_out *out);
 
 /*
- * What weir_in_put() and weir_in_end() do, for an in-port that subscribes or
- * that was checked.
+ * For an in-port that subscribes: puts `n` > 0 items, all or none, as
+ * weir_in_put() after the start; ends as weir_in_end().
  */
-int weir__in_put(struct weir_in *in, void *item);
+int weir__in_put(struct weir_in *in, void *const *items, uint32_t n);
 int weir__in_end(struct weir_in *in, struct weir_error *error);
 
 /*

@@ -137,6 +137,14 @@ static int end(struct weir_reactive_in *reactive, struct weir_error *error)
 	return 0;
 }
 
+/* Requested and not received. */
+static int64_t expected(struct weir_reactive_in *reactive)
+{
+	/* No order: a request comes to the publisher, and so here, by itself. */
+	return (int64_t)ck_pr_load_64((uint64_t *)&reactive->requested) -
+	       reactive->received;
+}
+
 static int on_next(struct weir_subscriber *subscriber, void *item)
 {
 	struct weir_reactive_in *reactive = reactive_of(subscriber);
@@ -144,10 +152,8 @@ static int on_next(struct weir_subscriber *subscriber, void *item)
 
 	if (!item)
 		return -EINVAL;
-	/* No order: what was requested is on its way here in `request`. */
-	if (reactive->received <
-	    (int64_t)ck_pr_load_64((uint64_t *)&reactive->requested))
-		rc = weir__in_put(reactive->in, item);
+	if (expected(reactive))
+		rc = weir__in_put(reactive->in, &item, 1);
 	else if (ck_pr_load_32(&reactive->state) & (ENDED | STOPPED))
 		rc = -EPIPE;
 	if (WEIR_LIKELY(rc == 0)) {
@@ -161,6 +167,38 @@ static int on_next(struct weir_subscriber *subscriber, void *item)
 	if (!is_link(look(reactive)))
 		(void)weir__in_end(reactive->in, &overflow);
 	return -EOVERFLOW;
+}
+
+static uint32_t up_to_null(void *const *items, size_t n)
+{
+	uint32_t i;
+
+	for (i = 0; i < n && items[i]; i++)
+		;
+	return i;
+}
+
+static int on_next_n(struct weir_subscriber *subscriber, void *const *items,
+		     size_t n, size_t *taken)
+{
+	struct weir_reactive_in *reactive = reactive_of(subscriber);
+	int64_t left;
+	uint32_t good;
+	int rc = 0;
+
+	if (!items || !taken)
+		return -EINVAL;
+	*taken = 0;
+	left = expected(reactive);
+	good = up_to_null(items, (int64_t)n < left ? n : (size_t)left);
+	if (good && weir__in_put(reactive->in, items, good) == 0) {
+		reactive->received += good;
+		*taken = good;
+	}
+	/* what is left is late, too much, or null */
+	while (*taken < n && (rc = on_next(subscriber, items[*taken])) == 0)
+		++*taken;
+	return rc;
 }
 
 static int on_error(struct weir_subscriber *subscriber,
@@ -188,6 +226,7 @@ static void released(struct weir_subscriber *subscriber)
 static const struct weir_subscriber_ops subscriber_ops = {
 	.on_subscribe = on_subscribe,
 	.on_next = on_next,
+	.on_next_n = on_next_n,
 	.on_error = on_error,
 	.on_complete = on_complete,
 	.held = held,

@@ -170,6 +170,30 @@ static inline int giver_send(struct giver *self)
 	return rc;
 }
 
+/* `n` at once, and a null item instead of number `null_at` of them, from 1. */
+static inline int giver_send_n(struct giver *self, size_t n, size_t null_at,
+			       size_t *taken)
+{
+	void *items[16];
+	size_t i;
+	int rc;
+
+	assert_true(n <= 16);
+	for (i = 0; i < n; i++)
+		items[i] = i + 1 == null_at
+				   ? NULL
+				   : ledger_make(self->ledger, ++self->next);
+	*taken = 0;
+	rc = self->subscriber->ops->on_next_n(self->subscriber, items, n,
+					      taken);
+	if (rc == 0)
+		*taken = n;
+	for (i = *taken; i < n; i++)
+		if (items[i])
+			ledger_drop(items[i], self->ledger);
+	return rc;
+}
+
 static inline void giver_request(struct weir_subscription *subscription,
 				 int64_t n)
 {

@@ -338,11 +338,66 @@ static void more_than_was_requested_ends_the_stream(void **state)
 	setup_fini(&setup);
 }
 
+static void several_items_at_once_count_each(void **state)
+{
+	struct setup setup;
+	size_t taken;
+
+	setup_init(&setup, 8, NULL);
+	setup_start(&setup);
+	assert_int_equal(giver_send_n(&setup.giver, 3, 0, &taken), 0);
+	assert_int_equal(giver_send_n(&setup.giver, 5, 0, &taken), 0);
+	weir_sim_run(setup.sim);
+	assert_int_equal(setup.sink.seen, 8);
+	assert_int_equal(setup.giver.requested, 16);
+	/* a null item is not taken, what comes before it is */
+	assert_int_equal(giver_send_n(&setup.giver, 4, 4, &taken), -EINVAL);
+	assert_int_equal(taken, 3);
+	weir_sim_run(setup.sim);
+	assert_int_equal(setup.sink.seen, 11);
+	complete(&setup);
+	setup_fini(&setup);
+	fate_check(&setup.sink.fate, 0);
+}
+
+static void of_too_many_at_once_those_requested_are_taken(void **state)
+{
+	struct setup setup;
+	size_t taken;
+
+	setup_init(&setup, 4, NULL);
+	setup_start(&setup);
+	assert_int_equal(giver_send_n(&setup.giver, 6, 0, &taken), -EOVERFLOW);
+	assert_int_equal(taken, 4);
+	weir_sim_run(setup.sim);
+	assert_int_equal(setup.sink.seen, 4);
+	assert_int_equal(setup.sink.end_code, -EOVERFLOW);
+	assert_int_equal(setup.giver.cancels, 1);
+	setup_fini(&setup);
+}
+
+static void several_that_come_late_are_dropped(void **state)
+{
+	struct setup setup;
+	size_t taken;
+
+	setup_init(&setup, 8, NULL);
+	setup.sink.stop_at = 2;
+	setup_start(&setup);
+	send(&setup, 2);
+	assert_int_equal(giver_send_n(&setup.giver, 3, 0, &taken), 0);
+	assert_int_equal(ledger_dropped(&setup.ledger), 3);
+	complete(&setup);
+	setup_fini(&setup);
+}
+
 static void null_arguments_have_no_effect(void **state)
 {
 	struct setup setup;
 	const struct weir_subscriber_ops *ops;
 	struct weir_subscriber *subscriber;
+	void *item = &setup;
+	size_t taken = 0;
 
 	setup_init(&setup, 8, NULL);
 	subscriber = setup.giver.subscriber;
@@ -351,6 +406,8 @@ static void null_arguments_have_no_effect(void **state)
 	setup_start(&setup);
 	assert_int_equal(ops->on_next(subscriber, NULL), -EINVAL);
 	assert_int_equal(ops->on_error(subscriber, NULL), -EINVAL);
+	assert_int_equal(ops->on_next_n(subscriber, NULL, 1, &taken), -EINVAL);
+	assert_int_equal(ops->on_next_n(subscriber, &item, 1, NULL), -EINVAL);
 	send(&setup, 1);
 	assert_int_equal(setup.sink.seen, 1);
 	complete(&setup);
@@ -460,6 +517,9 @@ int main(void)
 		cmocka_unit_test(
 			a_second_publisher_that_rejects_is_nothing_to_it),
 		cmocka_unit_test(more_than_was_requested_ends_the_stream),
+		cmocka_unit_test(several_items_at_once_count_each),
+		cmocka_unit_test(of_too_many_at_once_those_requested_are_taken),
+		cmocka_unit_test(several_that_come_late_are_dropped),
 		cmocka_unit_test(null_arguments_have_no_effect),
 		cmocka_unit_test(other_ways_in_are_closed),
 		cmocka_unit_test(a_drain_takes_what_is_there_and_cancels),
