@@ -86,19 +86,16 @@ static void publisher_drop(void *publisher)
 	weir_actor_unref(reactive->out->port.actor);
 }
 
-static jlong publisher_hold(struct weir_actor *actor,
-			    struct weir_reactive_out *reactive)
+static jlong publisher_hold(struct weir_reactive_out *reactive)
 {
-	weir_actor_ref(actor);
+	weir_actor_ref(reactive->out->port.actor);
 	return bridge_held_new(&reactive->publisher, publisher_drop);
 }
 
-/* Starts it, if all went well so far; else what Java holds is dropped. */
-static jlong start(struct weir_actor *actor, jlong held, int rc)
+/* Starts it, if Java could be given what it holds of it; 0: it has ended. */
+static jlong start(struct weir_actor *actor, jlong held)
 {
-	if (rc == 0)
-		rc = held ? weir_actor_start(actor) : -ENOMEM;
-	if (rc == 0)
+	if (held && weir_actor_start(actor) == 0)
 		return held;
 	weir_actor_stop(actor);
 	bridge_held_free(held);
@@ -124,7 +121,7 @@ JNIEXPORT jlong JNICALL Java_weir_Subjects_newSource(JNIEnv *env, jclass class,
 		rc = weir_actor_finish(&self->actor);
 	}
 	return start(&self->actor,
-		     publisher_hold(&self->actor, &self->reactive), rc);
+		     rc == 0 ? publisher_hold(&self->reactive) : 0);
 }
 
 /* --- Stage ---------------------------------------------------------------- */
@@ -173,8 +170,7 @@ JNIEXPORT jlong JNICALL Java_weir_Subjects_newStage(JNIEnv *env, jclass class,
 	weir_out_init(&self->out, &self->actor, &bridge_items);
 	if (rc == 0)
 		rc = weir_reactive_out_init(&self->gives, &self->out, NULL);
-	return start(&self->actor, publisher_hold(&self->actor, &self->gives),
-		     rc);
+	return start(&self->actor, rc == 0 ? publisher_hold(&self->gives) : 0);
 }
 
 JNIEXPORT jlong JNICALL Java_weir_Subjects_subscriberOf(JNIEnv *env,
@@ -330,5 +326,5 @@ JNIEXPORT jlong JNICALL Java_weir_Subjects_newSink(JNIEnv *env, jclass class,
 	rc = sink_init(self);
 	if (rc == 0)
 		held = bridge_held_subscriber(&self->reactive.subscriber);
-	return start(&self->actor, held, rc);
+	return start(&self->actor, held);
 }

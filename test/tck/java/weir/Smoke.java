@@ -357,6 +357,15 @@ final class Smoke {
 		check(probe.end.join() == error, "another Throwable");
 	}
 
+	private static void whatCannotBeMadeLeavesNothing() {
+		try {
+			Subjects.stage(3); // no power of two
+		} catch (OutOfMemoryError expected) {
+			return;
+		}
+		throw new AssertionError("a stage of 3");
+	}
+
 	private static void aSinkHandsOn() {
 		Probe<Long> probe = new Probe<>(32, 0);
 
@@ -479,6 +488,8 @@ final class Smoke {
 		run("stages pass on", Smoke::stagesPassOn);
 		run("Java cancels a stage", Smoke::javaCancelsAStage);
 		run("a stage passes errors on", Smoke::aStagePassesErrorsOn);
+		run("what cannot be made leaves nothing",
+			Smoke::whatCannotBeMadeLeavesNothing);
 		run("a sink hands on", Smoke::aSinkHandsOn);
 		run("a sink cancels", Smoke::aSinkCancels);
 	}
