@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What the scenarios about publishers and subscribers are made of: the actors
+ * of scene.h with reactive ports, and the other side of those, made by hand. All
+ * of it is freed by `released`, so that a later touch is a failure, and plain,
+ * so that signals that do not come one after another are a race.
+ */
+#ifndef FLOWS_H
+#define FLOWS_H
+
+#include "scene.h"
+
+enum { FLOW_TAKERS = 2 };
+
+/* What has become of a subscriber. */
+struct taking {
+	struct weir_subscriber *subscriber; /* until it is released */
+	struct weir_subscription *held;	    /* a reference */
+	int64_t first;			    /* requested in on_subscribe */
+	bool refuses;			    /* any item */
+	uint32_t refused;
+	uint32_t subscribed, seen, completes, errors, released;
+	int code; /* of the error */
+};
+
+/* What has become of a subscription. */
+struct giving {
+	struct weir_subscription *subscription; /* set up by flow_begin() */
+	struct weir_subscriber *subscriber;	/* a reference */
+	int64_t requested;			/* atomic */
+	uint32_t cancels;			/* atomic */
+	int64_t sent;
+	uint32_t released;
+};
+
+struct flow {
+	struct scene scene; /* first */
+	struct weir_reactive_out *out[SCENE_ACTORS];
+	struct weir_reactive_in *in[SCENE_ACTORS];
+	struct taking takings[FLOW_TAKERS];
+	struct giving giving;
+	uint32_t cancel_after;
+};
+
+extern struct flow flow;
+
+/* In a setup: this first. */
+struct flow *flow_open(void *context);
+/* scene_source() of tokens 0 to n - 1 with a publisher; fan: for many. */
+struct node *flow_source(struct flow *f, uint32_t n, bool fan);
+/*
+ * Takes a token a turn, of whatever stream, through a subscriber; prefetch 0:
+ * the default. After so many tokens it finishes, or cancels.
+ */
+struct node *flow_sink(struct flow *f, size_t capacity, size_t prefetch);
+/* A subscriber by hand; it holds its subscription. */
+void flow_taker(struct flow *f, uint32_t i, int64_t first);
+/* A publisher by hand, for the sink. */
+void flow_giver(struct flow *f, const struct node *sink);
+
+/* Node `node`'s publisher gets that subscriber. */
+void flow_subscribe(struct flow *f, uint32_t node,
+		    struct weir_subscriber *subscriber);
+void flow_subscribe_taker(struct flow *f, uint32_t i);
+void flow_let_go(struct flow *f, uint32_t taker);
+
+void flow_begin(struct flow *f);
+/* The next token, if it was requested. */
+bool flow_give(struct flow *f);
+void flow_complete(struct flow *f);
+void flow_giver_let_go(struct flow *f);
+
+/* What threads do: a slice of node i, or slices until it is not queued. */
+void slice_0(void *context);
+void slice_1(void *context);
+void work_0(void *context);
+void work_1(void *context);
+
+/* scene_is_over(), and all subscribers and subscriptions are released. */
+void flow_is_over(void *context);
+
+#define FLOW(...) \
+	{ \
+		.context = &flow, .context_size = sizeof(flow), __VA_ARGS__ \
+	}
+
+extern const struct scene_group publishers, subscribers, offers;
+
+#endif

@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Links that are offered and accepted while both actors run, each half by its
+ * owner: either side may be stopped, and either half may be the first.
+ */
+#include "flows.h"
+
+#include <errno.h>
+
+static void slice_2(void *context)
+{
+	scene_run(context, 2);
+}
+
+static void two_slices_0(void *context)
+{
+	slice_0(context);
+	slice_0(context);
+}
+
+static void two_slices_1(void *context)
+{
+	slice_1(context);
+	slice_1(context);
+}
+
+/* Nodes 0 and 1 rest and know nothing of each other. */
+static struct flow *apart(void *context, uint32_t n, size_t capacity)
+{
+	struct flow *f = flow_open(context);
+
+	flow_source(f, n, false);
+	flow_sink(f, capacity, 0);
+	scene_start(&f->scene);
+	scene_settle(&f->scene);
+	return f;
+}
+
+/* The sink has subscribed. */
+static struct flow *subscribed(void *context, uint32_t n, size_t capacity)
+{
+	struct flow *f = apart(context, n, capacity);
+
+	flow_subscribe(f, 0, &f->in[1]->subscriber);
+	return f;
+}
+
+/* Its next slice answers an offer. */
+static struct flow *offered(void *context, uint32_t n, size_t capacity)
+{
+	struct flow *f = subscribed(context, n, capacity);
+
+	explorer_assert(scene_run(&f->scene, 0));
+	return f;
+}
+
+/* It has made its half. */
+static struct flow *accepted(void *context, uint32_t n, size_t capacity)
+{
+	struct flow *f = offered(context, n, capacity);
+
+	explorer_assert(scene_run(&f->scene, 1));
+	explorer_assert(f->scene.nodes[1]->in[0].lane.out);
+	explorer_assert(!f->scene.nodes[0]->out.lane);
+	return f;
+}
+
+static void stop_node(struct flow *f, uint32_t i)
+{
+	weir_actor_stop(&f->scene.nodes[i]->actor);
+}
+
+static void offered_two_for_one_slot(void *context)
+{
+	offered(context, 2, 1);
+}
+
+static void offered_two_for_two_slots(void *context)
+{
+	offered(context, 2, 2);
+}
+
+static void accepted_two_for_one_slot(void *context)
+{
+	accepted(context, 2, 1);
+}
+
+static void offered_one(void *context)
+{
+	offered(context, 1, 1);
+}
+
+static void subscribed_and_stopped(void *context)
+{
+	stop_node(subscribed(context, 1, 1), 1);
+}
+
+static void offered_and_withdrawn(void *context)
+{
+	stop_node(offered(context, 1, 1), 0);
+}
+
+static void offered_and_refused(void *context)
+{
+	stop_node(offered(context, 1, 1), 1);
+}
+
+static void offered_and_both_stop(void *context)
+{
+	struct flow *f = offered(context, 1, 1);
+
+	stop_node(f, 0);
+	stop_node(f, 1);
+}
+
+static void accepted_and_ended(void *context)
+{
+	stop_node(accepted(context, 1, 1), 0);
+}
+
+static void accepted_and_cancelled(void *context)
+{
+	stop_node(accepted(context, 2, 1), 1);
+}
+
+static void accepted_and_both_stop(void *context)
+{
+	struct flow *f = accepted(context, 1, 1);
+
+	stop_node(f, 0);
+	stop_node(f, 1);
+}
+
+/* The sink is stopped by the thread that has run its slice. */
+static void offered_and_held(void *context)
+{
+	struct flow *f = offered(context, 2, 1);
+
+	weir_actor_ref(&f->scene.nodes[1]->actor);
+}
+
+static void accept_and_stop(void *context)
+{
+	struct scene *s = context;
+	struct weir_actor *actor = &s->nodes[1]->actor;
+
+	slice_1(context);
+	weir_actor_stop(actor);
+	slice_1(context);
+	weir_actor_unref(actor);
+}
+
+/* Both are about to run a slice, and somebody to subscribe. */
+static void to_subscribe(void *context)
+{
+	struct flow *f = apart(context, 1, 1);
+
+	weir_actor_ref(&f->scene.nodes[0]->actor);
+	weir_actor_signal(&f->scene.nodes[0]->actor);
+	weir_actor_signal(&f->scene.nodes[1]->actor);
+}
+
+static void subscribe(void *context)
+{
+	struct flow *f = context;
+	struct weir_actor *actor = &f->scene.nodes[0]->actor;
+
+	flow_subscribe(f, 0, &f->in[1]->subscriber);
+	weir_actor_unref(actor);
+}
+
+/* Sources 0 and 2 and one sink, which has subscribed at both. */
+static void subscribed_twice(void *context)
+{
+	struct flow *f = flow_open(context);
+	uint32_t i;
+
+	flow_source(f, 1, false);
+	flow_sink(f, 1, 0);
+	flow_source(f, 1, false)->first = 1;
+	f->scene.nodes[2]->last = 1;
+	scene_start(&f->scene);
+	scene_settle(&f->scene);
+	for (i = 0; i < 3; i += 2)
+		flow_subscribe(f, i, &f->in[1]->subscriber);
+}
+
+static void all_taken(void *context)
+{
+	struct flow *f = context;
+	const struct fate *fates = f->scene.fates;
+
+	flow_is_over(context);
+	explorer_assert(fates[0].code == 0 && fates[1].code == 0);
+	explorer_assert(fates[1].ended == 1 && fates[1].end_code == 0);
+	explorer_assert(fates[1].delivered ==
+			1 + (uint32_t)f->scene.tokens[1].accepted);
+	explorer_assert(f->scene.tokens[0].accepted);
+}
+
+/* The source was stopped: the sink is told. */
+static void the_end_is_told(void *context)
+{
+	struct flow *f = context;
+
+	flow_is_over(context);
+	explorer_assert(f->scene.fates[0].code == -ECANCELED);
+	explorer_assert(f->scene.fates[1].ended == 1);
+	explorer_assert(f->scene.fates[1].end_code == -ECANCELED);
+}
+
+/* The sink was stopped: the source is told, unless it was done. */
+static void the_cancel_is_told(void *context)
+{
+	struct flow *f = context;
+
+	flow_is_over(context);
+	explorer_assert(f->scene.fates[0].code == 0);
+	explorer_assert(f->scene.fates[0].cancelled == 1 ||
+			f->scene.tokens[1].accepted ||
+			f->scene.tokens[0].accepted);
+}
+
+static void the_first_is_served(void *context)
+{
+	struct flow *f = context;
+	const struct fate *fates = f->scene.fates;
+
+	flow_is_over(context);
+	explorer_assert(fates[1].delivered == 1 && fates[1].ended == 1);
+	explorer_assert(fates[0].cancelled + fates[2].cancelled == 1);
+}
+
+static const struct explorer_scenario scenarios[] = {
+	FLOW(.name = "an offer and a stop", .setup = subscribed_and_stopped,
+	     .thread = {slice_0, slice_1}, .check = the_cancel_is_told),
+	FLOW(.name = "an offer withdrawn", .setup = offered_and_withdrawn,
+	     .thread = {slice_0, slice_1}, .check = the_end_is_told),
+	FLOW(.name = "an offer refused", .setup = offered_and_refused,
+	     .thread = {slice_0, slice_1}, .check = the_cancel_is_told),
+	FLOW(.name = "an offer refused or withdrawn",
+	     .setup = offered_and_both_stop, .thread = {slice_0, slice_1},
+	     .check = flow_is_over),
+	FLOW(.name = "a half link that ends", .setup = accepted_and_ended,
+	     .thread = {slice_0, slice_1}, .check = the_end_is_told),
+	FLOW(.name = "a half link that is cancelled",
+	     .setup = accepted_and_cancelled, .thread = {two_slices_0, slice_1},
+	     .check = the_cancel_is_told),
+	FLOW(.name = "a half link that ends and is cancelled",
+	     .setup = accepted_and_both_stop, .thread = {slice_0, slice_1},
+	     .check = flow_is_over),
+	FLOW(.name = "an offer accepted and cancelled",
+	     .setup = offered_and_held, .thread = {slice_0, accept_and_stop},
+	     .check = the_cancel_is_told),
+	FLOW(.name = "two publishers offer", .setup = subscribed_twice,
+	     .thread = {slice_0, slice_1, slice_2},
+	     .check = the_first_is_served),
+	FLOW(.name = "a subscription while both run", .setup = to_subscribe,
+	     .thread = {slice_0, slice_1, subscribe}, .check = all_taken),
+	FLOW(.name = "an item through a new link", .setup = offered_one,
+	     .thread = {two_slices_0, two_slices_1}, .check = all_taken),
+	FLOW(.name = "two items through a new link of one slot",
+	     .setup = accepted_two_for_one_slot, .thread = {work_0, work_1},
+	     .check = all_taken),
+	FLOW(.name = "two items through a new link of two slots",
+	     .setup = offered_two_for_two_slots,
+	     .thread = {two_slices_0, two_slices_1}, .check = all_taken),
+	FLOW(.name = "two items through one slot, from the offer on",
+	     .setup = offered_two_for_one_slot,
+	     .thread = {two_slices_0, two_slices_1}, .check = all_taken),
+};
+
+const struct scene_group offers = {scenarios,
+				   sizeof(scenarios) / sizeof(scenarios[0])};

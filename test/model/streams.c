@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The scenarios about publishers and subscribers over ports, and the weakening
+ * of their code over all of them; what they use of the actors is weakened in
+ * core.c, counting references in references.c.
+ */
+#undef NDEBUG
+#include <assert.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "flows.h"
+
+static const struct scene_group *const groups[] = {
+	&publishers,
+	&subscribers,
+	&offers,
+};
+#define N_GROUPS (sizeof(groups) / sizeof(groups[0]))
+
+#define MAX_SCENARIOS 64
+
+static const struct explorer_scenario *scenarios[MAX_SCENARIOS];
+static size_t n_scenarios;
+
+static int collect(void **state)
+{
+	size_t g, i;
+
+	for (g = 0; g < N_GROUPS; g++)
+		for (i = 0; i < groups[g]->n; i++) {
+			assert(n_scenarios < MAX_SCENARIOS);
+			scenarios[n_scenarios++] = &groups[g]->scenarios[i];
+		}
+	return 0;
+}
+
+static void signals_come_once_and_nothing_is_lost(void **state)
+{
+	assert_true(explorer_all_pass(scenarios, n_scenarios, false));
+}
+
+static void so_it_is_on_x86(void **state)
+{
+	assert_true(explorer_all_pass(scenarios, n_scenarios, true));
+}
+
+#define ENDED_ALL_THE_SAME \
+	"whichever answer is overwritten, the in-port ends: by weir__in_end() " \
+	"as by weir__link_over()"
+#define NOTHING_TO_SHOW \
+	"the in-port's half is made after the answer, and touches nothing " \
+	"that the other one does"
+
+static void every_fence_is_needed(void **state)
+{
+	static const struct explorer_exception exceptions[] = {
+		{"reactive_out.c", "cancel", "ck_pr_or_32", 0,
+		 "nothing is sent to who has cancelled, whatever it overwrites"},
+		{"reactive_out.c", "let_go", "ck_pr_or_32", 0,
+		 "once it is over nobody asks for the other bits"},
+		{"reactive_out.c", "send_end", "ck_pr_or_32", 0,
+		 "once it is over nobody asks for the other bits"},
+		{"reactive_out.c", "seat_give", "ck_pr_or_32", 0,
+		 "nothing is sent to who is broken, whatever it overwrites"},
+		{"reactive_out.c", "seat_give", "ck_pr_or_32", 1,
+		 "a cancel that it overwrites came while the item was looked "
+		 "at, and so may come too late for the error"},
+		{"reactive_in.c", "end", "ck_pr_or_32", 0,
+		 "that the in-port has ended matters to items only, and none "
+		 "come any more"},
+		{"reactive_in.c", "stop", "ck_pr_or_32", 0,
+		 "an end that it overwrites has come meanwhile, as it may "
+		 "after the look that decides on a cancel"},
+		{"reactive_in.c", "answer", "ck_pr_cas_32", 0,
+		 ENDED_ALL_THE_SAME},
+		{"reactive_out.c", "withdraw", "ck_pr_cas_32_value", 0,
+		 ENDED_ALL_THE_SAME},
+		{"reactive_in.c", "answer", "ck_pr_fence_release", 0,
+		 NOTHING_TO_SHOW},
+		{"reactive_out.c", "read_answers", "ck_pr_fence_acquire", 0,
+		 NOTHING_TO_SHOW},
+		{"reactive_out.c", "withdraw", "ck_pr_fence_acquire", 0,
+		 NOTHING_TO_SHOW},
+		{"reactive_out.c", "withdraw", "ck_pr_fence_release", 0,
+		 "the seat's last touch is released with its reference"},
+	};
+	const struct explorer_weaken_options options = {
+		.files = "lib/stream/reactive",
+	};
+	struct explorer_weaken_result result;
+
+	assert_true(explorer_weaken(
+		scenarios, n_scenarios, &options, exceptions,
+		sizeof(exceptions) / sizeof(exceptions[0]), &result));
+	assert_true(result.killed > 0);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(signals_come_once_and_nothing_is_lost),
+		cmocka_unit_test(so_it_is_on_x86),
+		cmocka_unit_test(every_fence_is_needed),
+	};
+
+	return cmocka_run_group_tests(tests, collect, NULL);
+}

@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Subscribers over in-ports: a publisher on another thread subscribes, gives
+ * and ends while the actor takes, requests, cancels and ends.
+ */
+#include "flows.h"
+
+static void give(void *context)
+{
+	flow_give(context);
+}
+
+static void begin(void *context)
+{
+	flow_begin(context);
+}
+
+static void begin_and_complete(void *context)
+{
+	flow_begin(context);
+	flow_complete(context);
+	flow_giver_let_go(context);
+}
+
+static void begin_and_give(void *context)
+{
+	flow_begin(context);
+	flow_give(context);
+}
+
+static void give_two(void *context)
+{
+	flow_give(context);
+	flow_give(context);
+}
+
+static void give_and_complete(void *context)
+{
+	flow_give(context);
+	flow_complete(context);
+	flow_giver_let_go(context);
+}
+
+static void give_two_and_complete(void *context)
+{
+	flow_give(context);
+	give_and_complete(context);
+}
+
+static void stop(void *context)
+{
+	struct scene *s = context;
+	struct weir_actor *actor = &s->nodes[0]->actor;
+
+	weir_actor_stop(actor);
+	weir_actor_unref(actor);
+}
+
+/* The sink is started and has no subscription yet. */
+static struct flow *expected(void *context, size_t capacity)
+{
+	struct flow *f = flow_open(context);
+	struct node *sink = flow_sink(f, capacity, 0);
+
+	flow_giver(f, sink);
+	scene_start(&f->scene);
+	return f;
+}
+
+/* The sink has requested as much as it has room for, and rests. */
+static struct flow *requested(void *context, size_t capacity)
+{
+	struct flow *f = expected(context, capacity);
+
+	flow_begin(f);
+	scene_settle(&f->scene);
+	explorer_assert(f->giving.requested == (int64_t)capacity);
+	return f;
+}
+
+static void new_sink(void *context)
+{
+	expected(context, 1);
+}
+
+static void new_sink_to_stop(void *context)
+{
+	struct flow *f = expected(context, 1);
+
+	weir_actor_ref(&f->scene.nodes[0]->actor);
+}
+
+static void stopped_sink(void *context)
+{
+	weir_actor_stop(&expected(context, 1)->scene.nodes[0]->actor);
+}
+
+static void one_requested(void *context)
+{
+	requested(context, 1);
+}
+
+static void two_requested(void *context)
+{
+	requested(context, 2);
+}
+
+/* One of them has come, which the slice takes that is queued. */
+static void one_of_two_came(void *context)
+{
+	flow_give(requested(context, 2));
+}
+
+static void stopped_after_one(void *context)
+{
+	struct flow *f = requested(context, 2);
+
+	f->scene.nodes[0]->stop_after = 1;
+	flow_give(f);
+}
+
+static void cancelled_after_one(void *context)
+{
+	struct flow *f = requested(context, 4);
+
+	f->cancel_after = 1;
+	flow_give(f);
+}
+
+static void one_came_to_stop(void *context)
+{
+	struct flow *f = requested(context, 2);
+
+	flow_give(f);
+	weir_actor_ref(&f->scene.nodes[0]->actor);
+}
+
+/* What is to be told has been. */
+static void all_taken(void *context)
+{
+	struct flow *f = context;
+
+	scene_settle(&f->scene);
+	if (f->giving.subscriber)
+		flow_complete(f);
+	flow_is_over(context);
+	explorer_assert(f->scene.fates[0].ended == 1);
+	explorer_assert(f->scene.fates[0].delivered == f->giving.sent);
+	explorer_assert(f->giving.cancels == 0);
+}
+
+/* As much as it has taken was requested again. */
+static void all_requested_again(void *context)
+{
+	struct flow *f = context;
+
+	scene_settle(&f->scene);
+	explorer_assert(f->giving.requested == f->giving.sent + 2);
+	all_taken(context);
+}
+
+/* Cancelled, unless the end was first. */
+static void is_over(void *context)
+{
+	struct flow *f = context;
+
+	scene_settle(&f->scene);
+	if (f->giving.subscriber)
+		explorer_assert(f->giving.cancels == 1);
+	flow_is_over(context);
+}
+
+/* A cancelled sink waits for ever, and an item that comes late is dropped. */
+static void late_items_are_dropped(void *context)
+{
+	struct flow *f = context;
+	bool completed = !f->giving.subscriber;
+
+	scene_settle(&f->scene);
+	explorer_assert(completed || f->giving.cancels == 1);
+	if (!completed)
+		flow_give(f);
+	explorer_assert(f->scene.fates[0].delivered == 1);
+	if (!f->scene.fates[0].stopped)
+		weir_actor_stop(&f->scene.nodes[0]->actor);
+	flow_is_over(context);
+}
+
+/* --- A subscriber that is done ------------------------------------------ */
+
+static void subscribe_late(void *context)
+{
+	struct flow *f = context;
+	struct weir_actor *source = &f->scene.nodes[1]->actor;
+	struct weir_actor *sink = &f->scene.nodes[0]->actor;
+
+	flow_subscribe(f, 1, &f->in[0]->subscriber);
+	weir_actor_unref(source);
+	weir_actor_unref(sink);
+}
+
+/* The sink ends now, and the source, who does nothing but reject, has. */
+static void both_end(void *context)
+{
+	struct flow *f = flow_open(context);
+	uint32_t i;
+
+	flow_sink(f, 1, 0);
+	flow_source(f, 1, false);
+	scene_start(&f->scene);
+	for (i = 0; i < 2; i++) {
+		weir_actor_ref(&f->scene.nodes[i]->actor);
+		weir_actor_stop(&f->scene.nodes[i]->actor);
+	}
+	explorer_assert(scene_run(&f->scene, 1));
+}
+
+/* --- A publisher and a subscriber of ours --------------------------------- */
+
+static void two_slices_0(void *context)
+{
+	slice_0(context);
+	slice_0(context);
+}
+
+static void two_slices_1(void *context)
+{
+	slice_1(context);
+	slice_1(context);
+}
+
+/* They are no link, and the first item has been requested. */
+static void both(void *context, uint32_t n, uint32_t stop_after)
+{
+	struct flow *f = flow_open(context);
+
+	flow_source(f, n, false);
+	flow_sink(f, 1, 1)->stop_after = stop_after;
+	scene_start(&f->scene);
+	flow_subscribe(f, 0, &f->in[1]->subscriber);
+	scene_run(&f->scene, 0);
+	scene_run(&f->scene, 1);
+}
+
+static void two_items_for_one_place(void *context)
+{
+	both(context, 2, 0);
+}
+
+static void only_one_wanted(void *context)
+{
+	both(context, 2, 1);
+}
+
+static void both_are_over(void *context)
+{
+	struct flow *f = context;
+
+	flow_is_over(context);
+	explorer_assert(f->scene.fates[0].code == 0);
+	explorer_assert(f->scene.fates[1].code == 0);
+}
+
+static void both_are_seen(void *context)
+{
+	struct flow *f = context;
+
+	both_are_over(context);
+	explorer_assert(f->scene.fates[1].delivered == 2);
+	explorer_assert(f->scene.fates[1].ended == 1);
+}
+
+static const struct explorer_scenario scenarios[] = {
+	FLOW(.name = "a subscription and a slice", .setup = new_sink,
+	     .thread = {slice_0, begin}, .check = all_taken),
+	FLOW(.name = "an empty stream and a slice", .setup = new_sink,
+	     .thread = {slice_0, begin_and_complete}, .check = all_taken),
+	FLOW(.name = "a subscription and the actor's end",
+	     .setup = stopped_sink, .thread = {slice_0, begin},
+	     .check = is_over),
+	FLOW(.name = "a subscription, an item and a stop",
+	     .setup = new_sink_to_stop,
+	     .thread = {slice_0, begin_and_give, stop}, .check = is_over),
+	FLOW(.name = "an item while the port is armed", .setup = one_requested,
+	     .thread = {work_0, give_two_and_complete}, .check = all_taken),
+	FLOW(.name = "an item and a request", .setup = one_of_two_came,
+	     .thread = {work_0, give}, .check = all_requested_again),
+	FLOW(.name = "two items and a slice", .setup = two_requested,
+	     .thread = {work_0, give_two}, .check = all_requested_again),
+	FLOW(.name = "an item and the actor's end", .setup = stopped_after_one,
+	     .thread = {slice_0, give}, .check = is_over),
+	FLOW(.name = "the end and the actor's end", .setup = stopped_after_one,
+	     .thread = {slice_0, give_and_complete}, .check = is_over),
+	FLOW(.name = "items and a cancel", .setup = cancelled_after_one,
+	     .thread = {slice_0, give_two}, .check = late_items_are_dropped),
+	FLOW(.name = "the end and a cancel", .setup = cancelled_after_one,
+	     .thread = {slice_0, give_and_complete},
+	     .check = late_items_are_dropped),
+	FLOW(.name = "an item, the end and a stop", .setup = one_came_to_stop,
+	     .thread = {slice_0, give_and_complete, stop}, .check = is_over),
+	FLOW(.name = "a subscription that is too late", .setup = both_end,
+	     .thread = {slice_0, subscribe_late}, .check = flow_is_over),
+	FLOW(.name = "two items through a port of one",
+	     .setup = two_items_for_one_place,
+	     .thread = {two_slices_0, two_slices_1}, .check = both_are_seen),
+	FLOW(.name = "an end on either side", .setup = only_one_wanted,
+	     .thread = {two_slices_0, two_slices_1}, .check = both_are_over),
+};
+
+const struct scene_group subscribers = {
+	scenarios, sizeof(scenarios) / sizeof(scenarios[0])};
