@@ -23,11 +23,12 @@ struct ends {
 	struct weir_reactive_in in;
 };
 
-static void ends_init(struct ends *ends, size_t capacity, uint32_t flags)
+static void ends_init_on(struct ends *ends, size_t capacity, uint32_t flags,
+			 const struct weir_executor_options *executor)
 {
 	struct weir_reactive_out_options options = {.flags = flags};
 
-	ends->sim = sim_new(1);
+	assert_int_equal(weir_sim_new(&ends->sim, 1, executor), 0);
 	ends->executor = weir_sim_executor(ends->sim);
 	ledger_init(&ends->ledger, N);
 	source_init(&ends->source, ends->executor, &ends->ledger, 1, N);
@@ -38,6 +39,11 @@ static void ends_init(struct ends *ends, size_t capacity, uint32_t flags)
 			 0);
 	assert_int_equal(weir_reactive_in_init(&ends->in, &ends->sink.in, NULL),
 			 0);
+}
+
+static void ends_init(struct ends *ends, size_t capacity, uint32_t flags)
+{
+	ends_init_on(ends, capacity, flags, NULL);
 }
 
 static void subscribe(struct weir_reactive_out *out,
@@ -70,37 +76,186 @@ static void ends_fini(struct ends *ends)
 
 /* --- Subscribers that are broken ------------------------------------------ */
 
-static size_t batches;
+/* What on_next_n does with a batch. */
+enum batch { ALL, HALF_AND_FAIL, ALL_AND_FAIL, MORE_AND_FAIL, CANCEL };
 
-static int take_all_and_fail(struct weir_subscriber *subscriber,
-			     void *const *items, size_t n, size_t *taken)
+struct batcher {
+	struct taker taker;
+	enum batch what;
+	size_t batches;
+};
+
+static int on_next_n(struct weir_subscriber *subscriber, void *const *items,
+		     size_t n, size_t *taken)
 {
 	struct taker *taker = taker_of(subscriber);
+	struct batcher *self = weir_container_of(taker, struct batcher, taker);
+	size_t k = self->what == HALF_AND_FAIL ? n / 2 : n, i;
 
-	for (*taken = 0; *taken < n; (*taken)++)
-		(void)ledger_deliver(taker->ledger, items[*taken]);
-	batches++;
+	assert_int_equal(*taken, 0);
+	assert_true(n > 1);
+	for (i = 0; i < k; i++)
+		taker->last = ledger_deliver(taker->ledger, items[i]);
+	taker->seen += k;
+	self->batches++;
+	if (self->what == CANCEL)
+		weir_subscription_cancel(taker->subscription);
+	if (self->what == ALL || self->what == CANCEL)
+		return 0;
+	*taken = self->what == MORE_AND_FAIL ? n + 7 : k;
 	return -EIO;
 }
 
-static void who_fails_with_all_taken_is_broken_too(void **state)
+static void count_broken(struct weir_subscriber *subscriber, int code,
+			 void *context)
+{
+	size_t *reports = context;
+
+	assert_int_equal(code, -EIO);
+	(*reports)++;
+}
+
+/* Three items go first, so that the batch of eight comes in two. */
+static void batch_check(enum batch what, size_t seen, size_t batches)
 {
 	static struct weir_subscriber_ops ops;
+	size_t reports = 0;
+	struct weir_executor_options executor = {.broken = count_broken,
+						 .context = &reports};
+	struct batcher self = {.what = ALL};
 	struct ends ends;
-	struct taker taker;
 
 	ops = taker_ops;
-	ops.on_next_n = take_all_and_fail;
-	ends_init(&ends, 8, 0);
-	taker_init(&taker, &ends.ledger, INT64_MAX, 0);
+	ops.on_next_n = on_next_n;
+	ends_init_on(&ends, 8, 0, &executor);
+	assert_int_equal(weir_out_fan(&ends.source.out, WEIR_BROADCAST, 8), 0);
+	taker_init(&self.taker, &ends.ledger, 3, 0);
+	self.taker.subscriber.ops = &ops;
+	subscribe(&ends.out, &self.taker.subscriber);
+	ends_start(&ends);
+	taker_check(&self.taker, 3, 1);
+	self.what = what;
+	self.batches = 0;
+	weir_subscription_request(self.taker.subscription, 8);
+	weir_sim_run(ends.sim);
+	weir_subscription_request(self.taker.subscription, INT64_MAX);
+	weir_sim_run(ends.sim);
+	if (batches)
+		assert_int_equal(self.batches, batches);
+	assert_int_equal(reports, what != ALL && what != CANCEL);
+	taker_check(&self.taker, seen, what == ALL ? 0 : 1);
+	taker_fini(&self.taker);
+	ends_fini(&ends);
+}
+
+static void a_batch_is_taken_in_part_or_cancelled_or_all(void **state)
+{
+	batch_check(ALL, N, 0);
+	batch_check(HALF_AND_FAIL, 3 + 5 / 2, 1);
+	batch_check(ALL_AND_FAIL, 3 + 5, 1);
+	batch_check(MORE_AND_FAIL, 3 + 5, 1);
+	batch_check(CANCEL, 3 + 5, 1);
+}
+
+static int refuse_complete(struct weir_subscriber *subscriber)
+{
+	(void)taker_on_complete(subscriber);
+	return -EIO;
+}
+
+static void who_refuses_the_last_signal_is_reported(void **state)
+{
+	static struct weir_subscriber_ops ops;
+	size_t reports = 0;
+	struct weir_executor_options executor = {.broken = count_broken,
+						 .context = &reports};
+	struct taker taker;
+	struct ends ends;
+
+	ops = taker_ops;
+	ops.on_complete = refuse_complete;
+	ends_init_on(&ends, 8, 0, &executor);
+	/* more than fits into 32 bits */
+	taker_init(&taker, &ends.ledger, INT64_C(1) << 32, 0);
 	taker.subscriber.ops = &ops;
-	/* the first run is one turn, which comes by on_next */
-	taker.ordered = false;
 	subscribe(&ends.out, &taker.subscriber);
 	ends_start(&ends);
-	assert_int_equal(batches, 1);
-	taker_check(&taker, taker.seen, 1);
+	taker_check(&taker, N, 0);
+	assert_int_equal(reports, 1);
 	taker_fini(&taker);
+	ends_fini(&ends);
+}
+
+static int cancel_at_once(struct weir_subscriber *subscriber,
+			  struct weir_subscription *subscription)
+{
+	weir_subscription_cancel(subscription);
+	return taker_on_subscribe(subscriber, subscription);
+}
+
+static void cancel_or_a_bad_request_inside_on_subscribe(void **state)
+{
+	static struct weir_subscriber_ops ops;
+	struct taker taker;
+	struct ends ends;
+	int bad;
+
+	ops = taker_ops;
+	for (bad = 0; bad < 2; bad++) {
+		ends_init(&ends, 8, 0);
+		taker_init(&taker, &ends.ledger, bad ? -1 : 0, 0);
+		ops.on_subscribe = bad ? taker_on_subscribe : cancel_at_once;
+		taker.subscriber.ops = &ops;
+		subscribe(&ends.out, &taker.subscriber);
+		ends_start(&ends);
+		taker_check(&taker, 0, bad ? -EINVAL : 1);
+		assert_int_equal(ends.source.fate.stopped, 1);
+		taker_fini(&taker);
+		ends_fini(&ends);
+	}
+}
+
+/* Subscribes another one to the same publisher, inside on_next. */
+struct inviter {
+	struct taker taker, guest;
+	struct weir_publisher *publisher;
+};
+
+static int invite(struct weir_subscriber *subscriber, void *item)
+{
+	struct inviter *self =
+		weir_container_of(taker_of(subscriber), struct inviter, taker);
+
+	if (self->taker.seen == 4) {
+		assert_int_equal(weir_subscribe(self->publisher,
+						&self->guest.subscriber),
+				 0);
+		assert_int_equal(self->guest.subscribed, 0); /* not from here */
+	}
+	return taker_on_next(subscriber, item);
+}
+
+static void a_subscriber_brings_another_inside_on_next(void **state)
+{
+	static struct weir_subscriber_ops ops;
+	struct inviter self;
+	struct ends ends;
+
+	ops = taker_ops;
+	ops.on_next = invite;
+	ends_init(&ends, 8, 0);
+	assert_int_equal(weir_out_fan(&ends.source.out, WEIR_BROADCAST, 8), 0);
+	taker_init(&self.taker, &ends.ledger, 1, 1);
+	taker_init(&self.guest, &ends.ledger, 1, 1);
+	self.guest.ordered = false;
+	self.taker.subscriber.ops = &ops;
+	self.publisher = &ends.out.publisher;
+	subscribe(&ends.out, &self.taker.subscriber);
+	ends_start(&ends);
+	taker_check(&self.taker, N, 0);
+	taker_check(&self.guest, N - 5, 0);
+	taker_fini(&self.taker);
+	taker_fini(&self.guest);
 	ends_fini(&ends);
 }
 
@@ -521,10 +676,191 @@ static void with_stay_one_link_comes_after_another(void **state)
 	}
 }
 
+/* --- Null items ----------------------------------------------------------- */
+
+struct nulls {
+	struct weir_actor actor;
+	struct weir_out out;
+	size_t next, null_at, dropped;
+};
+
+static inline int nulls_turn(struct weir_actor *actor)
+{
+	struct nulls *self = weir_container_of(actor, struct nulls, actor);
+	size_t i = ++self->next;
+
+	assert_int_equal(weir_out_put(&self->out,
+				      i == self->null_at ? NULL : (void *)i),
+			 0);
+	return i == N ? WEIR_FINISH : 0;
+}
+WEIR_TURN(nulls_turn)
+
+static void drop_null(void *item, void *context)
+{
+	struct nulls *self = context;
+
+	self->dropped++;
+}
+
+/* First, and behind others that come with it. */
+static void a_null_item_ends_the_stream_with_an_error(void **state)
+{
+	static const struct weir_actor_ops ops = {.turns = nulls_turn_n};
+	struct weir_reactive_out reactive;
+	struct ledger ledger;
+	struct taker taker;
+	size_t null_at;
+
+	for (null_at = 1; null_at <= 20; null_at++) {
+		struct weir_sim *sim = sim_new(null_at);
+		struct nulls self = {.null_at = null_at};
+		struct weir_items items = {.drop = drop_null, .context = &self};
+
+		ledger_init(&ledger, N);
+		assert_int_equal(weir_actor_init(&self.actor, &ops,
+						 weir_sim_executor(sim)),
+				 0);
+		assert_int_equal(weir_out_init(&self.out, &self.actor, &items),
+				 0);
+		assert_int_equal(
+			weir_reactive_out_init(&reactive, &self.out, NULL), 0);
+		taker_init(&taker, &ledger, INT64_MAX, 0);
+		subscribe(&reactive, &taker.subscriber);
+		assert_int_equal(weir_actor_start(&self.actor), 0);
+		weir_sim_run(sim);
+		taker_check(&taker, null_at - 1, -EINVAL);
+		assert_non_null(strstr(taker.error->message, "null"));
+		assert_int_equal(self.dropped, self.next - taker.seen);
+		taker_fini(&taker);
+		ledger_fini(&ledger);
+		sim_free(sim);
+	}
+}
+
+/* --- Odd actors ----------------------------------------------------------- */
+
+/* One token goes round until it has been seen often enough. */
+static inline int round_turn(struct weir_actor *actor)
+{
+	struct stage *self = weir_container_of(actor, struct stage, actor);
+	void *item = weir_in_take(&self->in);
+
+	if (++self->seen == N) {
+		(void)ledger_deliver(self->ledger, item);
+		return WEIR_FINISH;
+	}
+	return weir_out_put(&self->out, item);
+}
+WEIR_TURN(round_turn)
+
+static void an_actor_may_subscribe_to_itself(void **state)
+{
+	static struct weir_actor_ops ops;
+	struct weir_reactive_in_options one = {.prefetch = 1};
+	struct weir_reactive_out out;
+	struct weir_reactive_in in;
+	struct ledger ledger;
+	struct stage self;
+	int how;
+
+	ops = stage_ops;
+	ops.turns = round_turn_n;
+	/* a link before the start, an offer to itself, no link */
+	for (how = 0; how < 3; how++) {
+		struct weir_sim *sim = sim_new(1);
+
+		ledger_init(&ledger, N);
+		stage_init(&self, weir_sim_executor(sim), &ledger, 4);
+		self.actor.ops = &ops;
+		self.actor.turns = ops.turns;
+		assert_int_equal(weir_reactive_out_init(&out, &self.out, NULL),
+				 0);
+		assert_int_equal(weir_reactive_in_init(&in, &self.in,
+						       how == 2 ? &one : NULL),
+				 0);
+		if (how == 0)
+			subscribe(&out, &in.subscriber);
+		assert_int_equal(weir_actor_start(&self.actor), 0);
+		weir_sim_run(sim);
+		if (how > 0)
+			subscribe(&out, &in.subscriber);
+		weir_sim_run(sim);
+		assert_int_equal(self.fate.stopped, 0);
+		if (how < 2)
+			assert_ptr_equal(self.out.lane, &self.in.lane);
+		weir_actor_stop(&self.actor);
+		weir_sim_run(sim);
+		assert_int_equal(self.fate.released, 1);
+		ledger_check(&ledger);
+		ledger_fini(&ledger);
+		sim_free(sim);
+	}
+}
+
+static void a_suspended_actor_has_subscribers(void **state)
+{
+	struct ends ends;
+	struct taker taker;
+
+	ends_init(&ends, 8, WEIR_STAY);
+	weir_actor_suspend(&ends.source.actor);
+	taker_init(&taker, &ends.ledger, 3, 0);
+	subscribe(&ends.out, &taker.subscriber);
+	ends_start(&ends);
+	assert_int_equal(taker.subscribed, 1);
+	assert_int_equal(taker.seen, 0);
+	weir_subscription_cancel(taker.subscription);
+	weir_sim_run(ends.sim);
+	taker_check(&taker, 0, 1);
+	taker_fini(&taker);
+	subscribe(&ends.out, &ends.in.subscriber);
+	weir_sim_run(ends.sim);
+	assert_int_equal(ends.sink.seen, 0);
+	weir_actor_resume(&ends.source.actor);
+	weir_sim_run(ends.sim);
+	assert_int_equal(ends.sink.seen, N);
+	ends_fini(&ends);
+}
+
+static void beside_an_any_and_with_statistics(void **state)
+{
+	struct weir_reactive_in_options options = {.prefetch = 3};
+	struct weir_reactive_in in;
+	struct weir_any any;
+	struct weir_stats stats = {0}, put = {0};
+	struct ends ends;
+	struct sink sink;
+
+	ends_init(&ends, 8, 0);
+	sink_init(&sink, ends.executor, &ends.ledger, 8);
+	sink.ordered = true;
+	assert_int_equal(weir_reactive_in_init(&in, &sink.in, &options), 0);
+	assert_int_equal(weir_any_init(&any, &sink.actor), 0);
+	assert_int_equal(weir_any_add(&any, &sink.in.port), 0);
+	assert_int_equal(weir_actor_set_stats(&sink.actor, &stats), 0);
+	assert_int_equal(weir_actor_set_stats(&ends.source.actor, &put), 0);
+	subscribe(&ends.out, &in.subscriber);
+	assert_int_equal(weir_actor_start(&sink.actor), 0);
+	ends_start(&ends);
+	assert_int_equal(sink.seen, N);
+	fate_check(&sink.fate, 0);
+	assert_int_equal(stats.taken, N);
+	assert_int_equal(put.put, N);
+	ends_fini(&ends);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(who_fails_with_all_taken_is_broken_too),
+		cmocka_unit_test(a_batch_is_taken_in_part_or_cancelled_or_all),
+		cmocka_unit_test(who_refuses_the_last_signal_is_reported),
+		cmocka_unit_test(cancel_or_a_bad_request_inside_on_subscribe),
+		cmocka_unit_test(a_subscriber_brings_another_inside_on_next),
+		cmocka_unit_test(a_null_item_ends_the_stream_with_an_error),
+		cmocka_unit_test(an_actor_may_subscribe_to_itself),
+		cmocka_unit_test(a_suspended_actor_has_subscribers),
+		cmocka_unit_test(beside_an_any_and_with_statistics),
 		cmocka_unit_test(
 			an_ended_actor_is_a_subscriber_that_wants_nothing),
 		cmocka_unit_test(
