@@ -35,5 +35,11 @@ try() {
 
 [ "$(flags --modversion)" = "$(sed -n "s/^.version: '\(.*\)',/\1/p" \
 	"$1/meson.build")" ]
+
+# The test kit brings weir with it.
+PKG_CONFIG_LIBDIR=$(dirname "$pc") PKG_CONFIG_SYSROOT_DIR=$tree \
+	pkg-config --libs weir-testkit | grep -q -e '-lweir-testkit.* -lweir'
+[ -f "$lib/libweir-testkit.so" ] && [ -f "$lib/libweir-testkit.a" ]
+
 try gcc c c11
 try g++ c++ c++17
