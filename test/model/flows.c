@@ -276,19 +276,42 @@ void flow_begin(struct flow *f)
 		subscriber->ops->on_subscribe(subscriber, subscription) == 0);
 }
 
+/* Was requested. */
+static struct token *next_token(struct flow *f)
+{
+	struct token *token = &f->scene.tokens[f->giving.sent++];
+
+	token->value = MADE;
+	token->accepted = true;
+	return token;
+}
+
 bool flow_give(struct flow *f)
 {
 	struct giving *giving = &f->giving;
-	struct token *token = &f->scene.tokens[giving->sent];
+	struct weir_subscriber *subscriber = giving->subscriber;
 
 	if (weir__demand_left(&giving->requested, giving->sent) <= 0)
 		return false;
-	giving->sent++;
-	token->value = MADE;
-	token->accepted = true;
-	explorer_assert(giving->subscriber->ops->on_next(giving->subscriber,
-							 token) == 0);
+	explorer_assert(subscriber->ops->on_next(subscriber, next_token(f)) ==
+			0);
 	return true;
+}
+
+void flow_give_two(struct flow *f)
+{
+	struct giving *giving = &f->giving;
+	struct weir_subscriber *subscriber = giving->subscriber;
+	void *items[2];
+	size_t taken = 0;
+
+	explorer_assert(weir__demand_left(&giving->requested, giving->sent) >=
+			2);
+	items[0] = next_token(f);
+	items[1] = next_token(f);
+	explorer_assert(
+		subscriber->ops->on_next_n(subscriber, items, 2, &taken) == 0);
+	explorer_assert(taken == 2);
 }
 
 void flow_complete(struct flow *f)

@@ -67,6 +67,8 @@ void flow_let_go(struct flow *f, uint32_t taker);
 void flow_begin(struct flow *f);
 /* The next token, if it was requested. */
 bool flow_give(struct flow *f);
+/* The next two at once, which were requested. */
+void flow_give_two(struct flow *f);
 void flow_complete(struct flow *f);
 void flow_giver_let_go(struct flow *f);
 

@@ -261,6 +261,32 @@ static void two_subscribed(void *context)
 	request_one(f);
 }
 
+/* The first has its item and leaves. */
+static void one_leaves_and_one_comes(void *context)
+{
+	struct flow *f = flow_open(context);
+	struct node *source = flow_source(f, 2, true);
+
+	flow_taker(f, 0, 1);
+	flow_taker(f, 1, 1);
+	weir_actor_ref(&source->actor);
+	scene_start(&f->scene);
+	flow_subscribe_taker(f, 0);
+	scene_settle(&f->scene);
+	weir_actor_signal(&source->actor);
+}
+
+/* Who came in time is served, who came too late is told. */
+static void the_other_has_an_end(void *context)
+{
+	const struct taking *t = taking(context, 1);
+
+	flow_is_over(context);
+	explorer_assert(taking(context, 0)->seen == 1);
+	explorer_assert(!taking(context, 0)->errors);
+	explorer_assert(t->completes ? t->seen == 1 : t->code == -ECANCELED);
+}
+
 static void both_have_left(void *context)
 {
 	struct flow *f = context;
@@ -314,6 +340,10 @@ static const struct explorer_scenario scenarios[] = {
 	     .setup = two_come_for_two_places,
 	     .thread = {slice_0, subscribe_0, subscribe_1},
 	     .check = both_are_served),
+	FLOW(.name = "one leaves and one comes",
+	     .setup = one_leaves_and_one_comes,
+	     .thread = {slice_0, cancel_0, subscribe_1},
+	     .check = the_other_has_an_end),
 	FLOW(.name = "two leave", .setup = two_subscribed,
 	     .thread = {slice_0, cancel_0, cancel_1}, .check = both_have_left),
 };

@@ -34,6 +34,11 @@ static void give_two(void *context)
 	flow_give(context);
 }
 
+static void give_two_at_once(void *context)
+{
+	flow_give_two(context);
+}
+
 static void give_and_complete(void *context)
 {
 	flow_give(context);
@@ -109,6 +114,11 @@ static void two_requested(void *context)
 static void one_of_two_came(void *context)
 {
 	flow_give(requested(context, 2));
+}
+
+static void one_of_four_came(void *context)
+{
+	flow_give(requested(context, 4));
 }
 
 static void stopped_after_one(void *context)
@@ -199,6 +209,27 @@ static void subscribe_late(void *context)
 	weir_actor_unref(sink);
 }
 
+static void let_go(void *context)
+{
+	flow_giver_let_go(context);
+}
+
+/* The sink has ended, and its publisher is the last to hold it. */
+static void both_have_ended(void *context)
+{
+	struct flow *f = requested(context, 1);
+	uint32_t i;
+
+	flow_source(f, 1, false);
+	weir_actor_start(&f->scene.nodes[1]->actor);
+	for (i = 0; i < 2; i++) {
+		weir_actor_ref(&f->scene.nodes[i]->actor);
+		weir_actor_stop(&f->scene.nodes[i]->actor);
+	}
+	scene_settle(&f->scene);
+	explorer_assert(f->giving.cancels == 1);
+}
+
 /* The sink ends now, and the source, who does nothing but reject, has. */
 static void both_end(void *context)
 {
@@ -287,6 +318,12 @@ static const struct explorer_scenario scenarios[] = {
 	     .thread = {work_0, give}, .check = all_requested_again),
 	FLOW(.name = "two items and a slice", .setup = two_requested,
 	     .thread = {work_0, give_two}, .check = all_requested_again),
+	FLOW(.name = "two items at once and a slice", .setup = one_of_four_came,
+	     .thread = {work_0, give_two_at_once}, .check = all_taken),
+	FLOW(.name = "two items at once and a cancel",
+	     .setup = cancelled_after_one,
+	     .thread = {slice_0, give_two_at_once},
+	     .check = late_items_are_dropped),
 	FLOW(.name = "an item and the actor's end", .setup = stopped_after_one,
 	     .thread = {slice_0, give}, .check = is_over),
 	FLOW(.name = "the end and the actor's end", .setup = stopped_after_one,
@@ -300,6 +337,8 @@ static const struct explorer_scenario scenarios[] = {
 	     .thread = {slice_0, give_and_complete, stop}, .check = is_over),
 	FLOW(.name = "a subscription that is too late", .setup = both_end,
 	     .thread = {slice_0, subscribe_late}, .check = flow_is_over),
+	FLOW(.name = "a subscription after the last", .setup = both_have_ended,
+	     .thread = {let_go, subscribe_late}, .check = flow_is_over),
 	FLOW(.name = "two items through a port of one",
 	     .setup = two_items_for_one_place,
 	     .thread = {two_slices_0, two_slices_1}, .check = both_are_seen),
