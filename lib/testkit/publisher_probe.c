@@ -4,47 +4,11 @@
  * subscriber calls, and keeps the rules unless told otherwise. request and
  * cancel come on any thread. No lock is held during a signal.
  */
-#include <weir/testkit.h>
+#include "testkit/publisher_probe.h"
 
-#include <pthread.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include <ck_pr.h>
-
-#define TEXT 200 /* bytes of what the probe has to say */
-
-/* One on_subscribe; the first one counts, further ones break the rules. */
-struct grant {
-	struct weir_subscription subscription; /* the probe holds one, too */
-	struct weir_publisher_probe *probe;
-	struct grant *next;
-	bool extra;
-	/*
-	 * Written by request and cancel before anything that would order one
-	 * after the other: ThreadSanitizer sees it if the subscriber does not
-	 * (2.7). Calls of two subscriptions need no order.
-	 */
-	uint64_t serial;
-	uint32_t inside; /* calls of request and cancel; any thread */
-};
-
-struct weir_publisher_probe {
-	struct weir_publisher publisher;
-	/* Constant. */
-	const struct weir_test_env *env;
-	const struct weir_items *items;
-	pthread_mutex_t lock;		    /* over all that follows */
-	struct weir_subscriber *subscriber; /* NULL: none, or let go */
-	struct grant *grants;
-	int64_t left;  /* requested and not sent */
-	int64_t unmet; /* requested since an expectation has met it */
-	uint32_t sending;
-	bool ended, cancelled, misbehaves, holds;
-	struct weir_publisher_probe_counts counts;
-	char wanted[TEXT];
-};
 
 static int64_t sum(int64_t a, int64_t n)
 {
@@ -67,7 +31,7 @@ static struct weir_subscriber *take_leave(struct weir_publisher_probe *probe)
 }
 
 /* Begins request and cancel: takes the lock. */
-static struct weir_publisher_probe *enter(struct grant *grant)
+static struct weir_publisher_probe *enter(struct weir__grant *grant)
 {
 	struct weir_publisher_probe *probe = grant->probe;
 	bool others;
@@ -82,7 +46,7 @@ static struct weir_publisher_probe *enter(struct grant *grant)
 	return probe;
 }
 
-static void leave(struct grant *grant)
+static void leave(struct weir__grant *grant)
 {
 	struct weir_publisher_probe *probe = grant->probe;
 	struct weir_subscriber *subscriber = take_leave(probe);
@@ -94,8 +58,8 @@ static void leave(struct grant *grant)
 
 static void request(struct weir_subscription *subscription, int64_t n)
 {
-	struct grant *grant =
-		weir_container_of(subscription, struct grant, subscription);
+	struct weir__grant *grant = weir_container_of(
+		subscription, struct weir__grant, subscription);
 	struct weir_publisher_probe *probe = enter(grant);
 
 	if (grant->extra) {
@@ -116,8 +80,8 @@ static void request(struct weir_subscription *subscription, int64_t n)
 
 static void cancel(struct weir_subscription *subscription)
 {
-	struct grant *grant =
-		weir_container_of(subscription, struct grant, subscription);
+	struct weir__grant *grant = weir_container_of(
+		subscription, struct weir__grant, subscription);
 	struct weir_publisher_probe *probe = enter(grant);
 
 	if (grant->extra) {
@@ -272,7 +236,7 @@ int weir_publisher_probe_error(struct weir_publisher_probe *probe,
 static int send_grant(struct weir_subscriber *subscriber,
 		      struct weir_publisher_probe *probe)
 {
-	struct grant *grant = calloc(1, sizeof(*grant));
+	struct weir__grant *grant = calloc(1, sizeof(*grant));
 	int rc;
 
 	if (!grant)
@@ -349,9 +313,9 @@ struct weir_publisher_probe *weir_publisher_probe_new(
 }
 
 /* Subscriptions that others hold. Under the lock. */
-static uint32_t references(const struct weir_publisher_probe *probe)
+uint32_t weir__publisher_probe_held(const struct weir_publisher_probe *probe)
 {
-	const struct grant *grant;
+	const struct weir__grant *grant;
 	uint32_t n = 0;
 
 	for (grant = probe->grants; grant; grant = grant->next)
@@ -362,7 +326,7 @@ static uint32_t references(const struct weir_publisher_probe *probe)
 int weir_publisher_probe_free(struct weir_publisher_probe *probe)
 {
 	struct weir_subscriber *subscriber;
-	struct grant *grant;
+	struct weir__grant *grant;
 	uint32_t held;
 
 	if (!probe)
@@ -374,7 +338,7 @@ int weir_publisher_probe_free(struct weir_publisher_probe *probe)
 	weir_subscriber_unref(subscriber);
 	(void)weir_test_settle(probe->env);
 	pthread_mutex_lock(&probe->lock);
-	held = references(probe);
+	held = weir__publisher_probe_held(probe);
 	pthread_mutex_unlock(&probe->lock);
 	if (held)
 		return -EBUSY;
@@ -408,110 +372,4 @@ void weir_publisher_probe_hold(struct weir_publisher_probe *probe)
 	pthread_mutex_lock(&probe->lock);
 	probe->holds = true;
 	pthread_mutex_unlock(&probe->lock);
-}
-
-/* Under the lock. False. */
-static bool __attribute__((format(printf, 2, 3)))
-miss(struct weir_publisher_probe *probe, const char *format, ...)
-{
-	va_list arguments;
-
-	va_start(arguments, format);
-	(void)vsnprintf(probe->wanted, sizeof(probe->wanted), format,
-			arguments);
-	va_end(arguments);
-	return false;
-}
-
-/* Begins an expectation: takes the lock. */
-static bool begin(struct weir_publisher_probe *probe)
-{
-	int rc = weir_test_settle(probe->env);
-
-	pthread_mutex_lock(&probe->lock);
-	probe->wanted[0] = '\0';
-	return rc == 0 || miss(probe, "it does not come to rest (%d)", rc);
-}
-
-static bool done(struct weir_publisher_probe *probe, bool met)
-{
-	pthread_mutex_unlock(&probe->lock);
-	return met;
-}
-
-bool weir_publisher_probe_expect_subscriber(struct weir_publisher_probe *probe)
-{
-	bool met = begin(probe);
-
-	if (met && !probe->counts.subscribers)
-		met = miss(probe, "nobody has subscribed");
-	return done(probe, met);
-}
-
-bool weir_publisher_probe_expect_request(struct weir_publisher_probe *probe,
-					 int64_t n)
-{
-	bool met = begin(probe);
-
-	if (met && probe->unmet != n)
-		met = miss(probe, "expected requests of %lld in sum, got %lld",
-			   (long long)n, (long long)probe->unmet);
-	if (met)
-		probe->unmet = 0;
-	return done(probe, met);
-}
-
-bool weir_publisher_probe_expect_request_min(struct weir_publisher_probe *probe,
-					     int64_t n, int64_t *got)
-{
-	bool met = begin(probe);
-
-	if (met && probe->unmet < n)
-		met = miss(probe, "expected requests of %lld or more, got %lld",
-			   (long long)n, (long long)probe->unmet);
-	if (met && got)
-		*got = probe->unmet;
-	if (met)
-		probe->unmet = 0;
-	return done(probe, met);
-}
-
-bool weir_publisher_probe_expect_cancel(struct weir_publisher_probe *probe)
-{
-	bool met = begin(probe);
-
-	if (met && !probe->counts.cancels)
-		met = miss(probe, "the subscriber has not cancelled");
-	return done(probe, met);
-}
-
-bool weir_publisher_probe_expect_no_cancel(struct weir_publisher_probe *probe)
-{
-	bool met = begin(probe);
-
-	if (met && probe->counts.cancels)
-		met = miss(probe, "the subscriber has cancelled");
-	return done(probe, met);
-}
-
-struct weir_publisher_probe_counts weir_publisher_probe_counts(
-	struct weir_publisher_probe *probe)
-{
-	struct weir_publisher_probe_counts counts;
-
-	pthread_mutex_lock(&probe->lock);
-	counts = probe->counts;
-	counts.references = references(probe);
-	pthread_mutex_unlock(&probe->lock);
-	return counts;
-}
-
-const char *weir_publisher_probe_failure(struct weir_publisher_probe *probe)
-{
-	const char *text;
-
-	pthread_mutex_lock(&probe->lock);
-	text = probe->wanted[0] ? probe->wanted : NULL;
-	pthread_mutex_unlock(&probe->lock);
-	return text;
 }
