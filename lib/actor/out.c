@@ -621,6 +621,7 @@ static int last_left(struct weir_out *out)
 	weir__out_leave(out);
 	out->limit = out->tail;
 	weir__link_mark(&out->port);
+	weir__actor_break(out->port.actor);
 	return 0;
 }
 
