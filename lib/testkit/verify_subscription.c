@@ -130,6 +130,7 @@ struct meanwhile {
 	bool cancels;
 	pthread_t thread;
 	bool started;
+	uint32_t claimed;  /* by the first on_next; any thread */
 	uint32_t returned; /* any thread */
 	uint32_t stuck;	   /* on_next has waited in vain; any thread */
 };
@@ -153,7 +154,7 @@ static void wait_meanwhile(struct weir_subscriber_probe *probe,
 	struct meanwhile *meanwhile = context;
 	struct timespec start, now;
 
-	if (signal != WEIR_ON_NEXT || meanwhile->started)
+	if (signal != WEIR_ON_NEXT || ck_pr_fas_32(&meanwhile->claimed, 1))
 		return;
 	meanwhile->probe = probe;
 	clock_gettime(CLOCK_MONOTONIC, &start);

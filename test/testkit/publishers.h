@@ -283,9 +283,14 @@ static inline void range_end(struct range *range, int code,
 	range_let_go(range, mistake);
 }
 
+static inline int64_t range_granted(const struct range *range)
+{
+	return (int64_t)ck_pr_load_64((const uint64_t *)&range->granted);
+}
+
 static inline int64_t range_left(const struct range *range)
 {
-	if (range->granted < 0)
+	if (range_granted(range) < 0)
 		return 0; /* by mistake */
 	return weir__demand_left(range_is(range, SHARES_DEMAND)
 					 ? &range->publisher->granted
@@ -370,8 +375,9 @@ static inline bool range_stops(struct range *range)
 			range_keep(range);
 		if (range_is(range, LEAVING_ENDS_ALL))
 			range->publisher->over = true;
-		range_let_go(range, range->granted ? KEEPS_CANCELLED
-						   : KEEPS_CANCELLED_IDLE);
+		range_let_go(range, range_granted(range)
+					    ? KEEPS_CANCELLED
+					    : KEEPS_CANCELLED_IDLE);
 		return true;
 	}
 	if (!ck_pr_load_32(&range->refused))
@@ -405,7 +411,7 @@ static inline int64_t range_allowed(const struct range *range)
 		return 0;
 	if (range_is(range, IGNORES_DEMAND))
 		return INT64_MAX;
-	return left + (range_is(range, OVERRUNS) && range->granted > 0 &&
+	return left + (range_is(range, OVERRUNS) && range_granted(range) > 0 &&
 		       left < INT64_MAX);
 }
 
@@ -531,6 +537,9 @@ static inline void ranges_serve(struct ranges *ranges, struct range *range)
 /* Whether a request is answered at once by one who is at work already. */
 static inline bool range_recurses(const struct range *range)
 {
+	if (!range_is(range, RECURSES) && !range_is(range, RECURSES_LATER) &&
+	    !range_is(range, SENDS_INSIDE_ON_SUBSCRIBE))
+		return false;
 	if (!ck_pr_load_32(&range->work) ||
 	    !pthread_equal(range->worker, pthread_self()))
 		return false;
