@@ -29,7 +29,22 @@ static void released(struct weir_actor *actor)
 		explorer_free(f->in[i]);
 }
 
-static void release_with(struct node *node)
+static int signalled(struct weir_actor *actor)
+{
+	struct node *node = weir_container_of(actor, struct node, actor);
+	struct flow *f = weir_container_of(node->scene, struct flow, scene);
+
+	return f->failing == node ? -EIO : 0;
+}
+
+void flow_fail(struct flow *f, struct node *node)
+{
+	f->failing = node;
+	weir_actor_signal(&node->actor);
+}
+
+/* Before it does anything. */
+static void own_ops(struct node *node)
 {
 	struct weir_actor_ops *mine = &ops[node->index];
 
@@ -38,6 +53,7 @@ static void release_with(struct node *node)
 	scene_released = node->actor.ops->released;
 	*mine = *node->actor.ops;
 	mine->released = released;
+	mine->signalled = signalled;
 	node->actor.ops = mine;
 }
 
@@ -57,7 +73,7 @@ struct node *flow_source(struct flow *f, uint32_t n, bool fan)
 
 	explorer_name(out, sizeof(*out), "reactive out");
 	f->out[node->index] = out;
-	release_with(node);
+	own_ops(node);
 	if (fan)
 		explorer_assert(weir_out_fan(&node->out, WEIR_BALANCE, 2) == 0);
 	explorer_assert(
@@ -89,7 +105,7 @@ struct node *flow_sink(struct flow *f, size_t capacity, size_t prefetch)
 
 	explorer_name(in, sizeof(*in), "reactive in");
 	f->in[node->index] = in;
-	release_with(node);
+	own_ops(node);
 	explorer_assert(
 		weir_in_init(&node->in[0], &node->actor, capacity, NULL) == 0);
 	explorer_assert(weir_reactive_in_init(in, &node->in[0], &options) == 0);

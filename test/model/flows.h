@@ -40,6 +40,7 @@ struct flow {
 	struct taking takings[FLOW_TAKERS];
 	struct giving giving;
 	uint32_t cancel_after;
+	const struct node *failing; /* with -EIO, at the next signal */
 };
 
 extern struct flow flow;
@@ -53,6 +54,7 @@ struct node *flow_source(struct flow *f, uint32_t n, bool fan);
  * the default. After so many tokens it finishes, or cancels.
  */
 struct node *flow_sink(struct flow *f, size_t capacity, size_t prefetch);
+void flow_fail(struct flow *f, struct node *node);
 /* A subscriber by hand; it holds its subscription. */
 void flow_taker(struct flow *f, uint32_t i, int64_t first);
 /* A publisher by hand, for the sink. */

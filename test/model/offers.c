@@ -100,6 +100,20 @@ static void offered_and_withdrawn(void *context)
 	stop_node(offered(context, 1, 1), 0);
 }
 
+static void offered_and_failing(void *context)
+{
+	struct flow *f = offered(context, 1, 1);
+
+	flow_fail(f, f->scene.nodes[0]);
+}
+
+static void accepted_and_failing(void *context)
+{
+	struct flow *f = accepted(context, 1, 1);
+
+	flow_fail(f, f->scene.nodes[0]);
+}
+
 static void offered_and_refused(void *context)
 {
 	stop_node(offered(context, 1, 1), 1);
@@ -198,15 +212,16 @@ static void all_taken(void *context)
 	explorer_assert(f->scene.tokens[0].accepted);
 }
 
-/* The source was stopped: the sink is told. */
+/* The source was stopped, or has failed: the sink is told. */
 static void the_end_is_told(void *context)
 {
 	struct flow *f = context;
+	int code = f->failing ? -EIO : -ECANCELED;
 
 	flow_is_over(context);
-	explorer_assert(f->scene.fates[0].code == -ECANCELED);
+	explorer_assert(f->scene.fates[0].code == code);
 	explorer_assert(f->scene.fates[1].ended == 1);
-	explorer_assert(f->scene.fates[1].end_code == -ECANCELED);
+	explorer_assert(f->scene.fates[1].end_code == code);
 }
 
 /* The sink was stopped: the source is told, unless it was done. */
@@ -235,6 +250,11 @@ static const struct explorer_scenario scenarios[] = {
 	FLOW(.name = "an offer and a stop", .setup = subscribed_and_stopped,
 	     .thread = {slice_0, slice_1}, .check = the_cancel_is_told),
 	FLOW(.name = "an offer withdrawn", .setup = offered_and_withdrawn,
+	     .thread = {slice_0, slice_1}, .check = the_end_is_told),
+	FLOW(.name = "an offer withdrawn with an error",
+	     .setup = offered_and_failing, .thread = {slice_0, slice_1},
+	     .check = the_end_is_told),
+	FLOW(.name = "a half link that fails", .setup = accepted_and_failing,
 	     .thread = {slice_0, slice_1}, .check = the_end_is_told),
 	FLOW(.name = "an offer refused", .setup = offered_and_refused,
 	     .thread = {slice_0, slice_1}, .check = the_cancel_is_told),

@@ -197,6 +197,13 @@ static void two_come_at_the_end(void *context)
 	weir_actor_stop(&f->scene.nodes[0]->actor);
 }
 
+static void two_come_at_the_failure(void *context)
+{
+	struct flow *f = two_come(context, 1, false);
+
+	flow_fail(f, f->scene.nodes[0]);
+}
+
 static void two_come_for_one_place(void *context)
 {
 	struct flow *f = two_come(context, 2, false);
@@ -211,14 +218,18 @@ static void two_come_for_two_places(void *context)
 	weir_actor_signal(&f->scene.nodes[0]->actor);
 }
 
+/* Before it fails it may have taken one on, and rejected the other. */
 static void everyone_is_told(void *context)
 {
+	struct flow *f = context;
+	int code = f->failing ? -EIO : -ECANCELED;
 	uint32_t i;
 
 	flow_is_over(context);
 	for (i = 0; i < FLOW_TAKERS; i++) {
-		explorer_assert(taking(context, i)->errors == 1);
-		explorer_assert(taking(context, i)->code == -ECANCELED);
+		explorer_assert(taking(f, i)->errors == 1);
+		explorer_assert(taking(f, i)->code == code ||
+				(f->failing && taking(f, i)->code == -EISCONN));
 	}
 }
 
@@ -330,6 +341,10 @@ static const struct explorer_scenario scenarios[] = {
 	     .check = one_end_at_most),
 	FLOW(.name = "two come when the stream ends",
 	     .setup = two_come_at_the_end,
+	     .thread = {slice_0, subscribe_0, subscribe_1},
+	     .check = everyone_is_told),
+	FLOW(.name = "two come when the stream fails",
+	     .setup = two_come_at_the_failure,
 	     .thread = {slice_0, subscribe_0, subscribe_1},
 	     .check = everyone_is_told),
 	FLOW(.name = "two come and there is one place",
