@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Streams over ports where executors run at once or refuse, where counters
+ * wrap, and where an actor feeds itself.
+ */
+#include "stream/meet.h"
+
+#include <weir/any.h>
+
+#include "actor/in.h"
+
+/* --- Executors that a user may write -------------------------------------- */
+
+/* Runs submissions at once; refuses that one and later ones. */
+struct direct {
+	struct weir_executor executor;
+	uint64_t submits, refuse_from;
+};
+
+static int submit(struct weir_executor *executor, struct weir_task *task)
+{
+	struct direct *self = (struct direct *)executor;
+
+	self->submits++;
+	if (self->refuse_from && self->submits >= self->refuse_from)
+		return -ENOSPC;
+	weir_task_run(task);
+	return 0;
+}
+
+static uint64_t now(struct weir_executor *executor)
+{
+	return 0;
+}
+
+static void direct_init(struct direct *self, uint64_t refuse_from)
+{
+	static const struct weir_executor_ops ops = {.submit = submit,
+						     .now = now};
+
+	memset(self, 0, sizeof(*self));
+	self->refuse_from = refuse_from;
+	assert_int_equal(weir_executor_init(&self->executor, &ops, NULL), 0);
+}
+
+/* Nobody gets more than one signal at a time, which the taker checks. */
+static void taker_on(struct direct *direct)
+{
+	struct ledger ledger;
+	struct source source;
+	struct weir_reactive_out out;
+	struct taker taker;
+
+	ledger_init(&ledger, N);
+	source_init(&source, &direct->executor, &ledger, 1, N);
+	assert_int_equal(weir_reactive_out_init(&out, &source.out, NULL), 0);
+	weir_actor_ref(&source.actor);
+	assert_int_equal(weir_actor_start(&source.actor), 0);
+	taker_init(&taker, &ledger, 0, 1);
+	subscribe(&out, &taker.subscriber);
+	assert_int_equal(taker.subscribed, 1);
+	weir_subscription_request(taker.subscription, 1);
+	if (direct->refuse_from)
+		assert_int_equal(taker.errors + taker.completes, 1);
+	else
+		taker_check(&taker, N, 0);
+	taker_fini(&taker);
+	weir_actor_unref(&source.actor);
+	assert_int_equal(source.fate.released, 1);
+	ledger_check(&ledger);
+	ledger_fini(&ledger);
+}
+
+static void sink_on(struct direct *direct, size_t prefetch)
+{
+	struct weir_reactive_in_options options = {.prefetch = prefetch};
+	struct ledger ledger;
+	struct source source;
+	struct sink sink;
+	struct weir_reactive_out out;
+	struct weir_reactive_in in;
+
+	ledger_init(&ledger, N);
+	source_init(&source, &direct->executor, &ledger, 1, N);
+	sink_init(&sink, &direct->executor, &ledger, 8);
+	sink.ordered = true;
+	assert_int_equal(weir_reactive_out_init(&out, &source.out, NULL), 0);
+	assert_int_equal(weir_reactive_in_init(&in, &sink.in, &options), 0);
+	weir_actor_ref(&source.actor);
+	weir_actor_ref(&sink.actor);
+	assert_int_equal(weir_actor_start(&source.actor), 0);
+	assert_int_equal(weir_actor_start(&sink.actor), 0);
+	subscribe(&out, &in.subscriber);
+	if (!direct->refuse_from)
+		assert_int_equal(sink.seen, N);
+	weir_actor_stop(&source.actor);
+	weir_actor_stop(&sink.actor);
+	weir_actor_unref(&source.actor);
+	weir_actor_unref(&sink.actor);
+	assert_int_equal(source.fate.released, 1);
+	assert_int_equal(sink.fate.released, 1);
+	ledger_check(&ledger);
+	ledger_fini(&ledger);
+}
+
+/* 0: never; the first two are the starts. */
+static void an_executor_may_run_at_once_and_refuse(void **state)
+{
+	uint64_t refuse_from;
+	struct direct direct;
+	int how;
+
+	for (how = 0; how < 3; how++)
+		for (refuse_from = 0; refuse_from < 40; refuse_from++) {
+			if (refuse_from == 1 || refuse_from == 2)
+				continue;
+			direct_init(&direct, refuse_from);
+			if (how == 0)
+				taker_on(&direct);
+			else
+				sink_on(&direct, how == 1 ? 0 : 3);
+			assert_int_equal(weir_executor_fini(&direct.executor),
+					 0);
+		}
+}
+
+/* --- Counters ------------------------------------------------------------- */
+
+/* As if that many tokens had gone through the in-port's put lane. */
+static void set_count(struct weir_reactive_in *reactive, uint32_t count)
+{
+	struct weir_in *in = reactive->in;
+	uint32_t i;
+
+	ck_pr_store_32(weir__lane_tail(&in->lane), count << 1);
+	ck_pr_store_32(weir__lane_head(&in->lane), count);
+	ck_pr_store_32(weir__lane_head_copy(&in->lane), count);
+	for (i = count - in->mask - 1; i != count; i++)
+		ck_pr_store_32(&in->lane.u.marks[i & in->mask],
+			       (i + 1) & WEIR__INDEX_MASK);
+	in->head = count;
+	in->limit = count;
+	reactive->head = count;
+}
+
+static void all_counters_may_wrap(void **state)
+{
+	struct weir_reactive_in_options options = {.prefetch = 3};
+	struct weir_reactive_in in;
+	struct sink sink;
+	struct ends ends;
+	uint32_t left;
+
+	for (left = 0; left < 20; left++) {
+		ends_init(&ends, 8, 0);
+		sink_init(&sink, ends.executor, &ends.ledger, 8);
+		sink.ordered = true;
+		assert_int_equal(weir_reactive_in_init(&in, &sink.in, &options),
+				 0);
+		set_count(&in, WEIR__INDEX_MASK - left);
+		ends.source.out.tail = UINT32_MAX - left;
+		ends.source.out.limit = UINT32_MAX - left;
+		assert_int_equal(weir_actor_start(&sink.actor), 0);
+		subscribe(&ends.out, &in.subscriber);
+		assert_int_equal(weir_actor_start(&ends.source.actor), 0);
+		weir_sim_run(ends.sim);
+		assert_int_equal(sink.seen, N);
+		fate_check(&sink.fate, 0);
+		fate_check(&ends.source.fate, 0);
+		ends_fini(&ends);
+	}
+}
+
+/* --- An actor that feeds itself ------------------------------------------- */
+
+struct ring {
+	struct weir_actor actor;
+	struct weir_in loop, kick;
+	struct weir_out out;
+	struct weir_any any;
+	struct weir_reactive_in subscriber;
+	struct weir_reactive_out publisher;
+	struct ledger *ledger;
+	size_t seen, released;
+};
+
+static inline int ring_turn(struct weir_actor *actor)
+{
+	struct ring *self = weir_container_of(actor, struct ring, actor);
+	void *item = weir_in_take(weir_in_count(&self->loop) ? &self->loop
+							     : &self->kick);
+
+	if (++self->seen < N)
+		return weir_out_put(&self->out, item);
+	(void)ledger_deliver(self->ledger, item);
+	return WEIR_FINISH;
+}
+WEIR_TURN(ring_turn)
+
+static void ring_released(struct weir_actor *actor)
+{
+	weir_container_of(actor, struct ring, actor)->released++;
+}
+
+static void ring_init(struct ring *self, struct weir_executor *executor,
+		      size_t prefetch)
+{
+	static const struct weir_actor_ops ops = {.turns = ring_turn_n,
+						  .released = ring_released};
+	struct weir_reactive_in_options options = {.prefetch = prefetch};
+	struct weir_items *items = &self->ledger->items;
+
+	assert_int_equal(weir_actor_init(&self->actor, &ops, executor), 0);
+	assert_int_equal(weir_in_init(&self->loop, &self->actor, 4, items), 0);
+	assert_int_equal(weir_in_init(&self->kick, &self->actor, 4, items), 0);
+	assert_int_equal(weir_out_init(&self->out, &self->actor, items), 0);
+	assert_int_equal(weir_any_init(&self->any, &self->actor), 0);
+	assert_int_equal(weir_any_add(&self->any, &self->loop.port), 0);
+	assert_int_equal(weir_any_add(&self->any, &self->kick.port), 0);
+	assert_int_equal(
+		weir_reactive_out_init(&self->publisher, &self->out, NULL), 0);
+	assert_int_equal(weir_reactive_in_init(&self->subscriber, &self->loop,
+					       &options),
+			 0);
+}
+
+/* By a link before the start, by one it offers itself, and without one. */
+static void an_item_goes_round_in_one_actor(void **state)
+{
+	uint64_t seed, n = test_count(200);
+	int how;
+
+	for (how = 0; how < 3; how++)
+		for (seed = 1; seed <= n; seed++) {
+			struct weir_sim *sim = sim_new(seed);
+			struct ledger ledger;
+			struct ring self = {.ledger = &ledger};
+
+			ledger_init(&ledger, N);
+			ring_init(&self, weir_sim_executor(sim),
+				  how == 2 ? 2 : 0);
+			if (how == 0)
+				subscribe(&self.publisher,
+					  &self.subscriber.subscriber);
+			assert_int_equal(weir_actor_start(&self.actor), 0);
+			if (how > 0)
+				subscribe(&self.publisher,
+					  &self.subscriber.subscriber);
+			assert_int_equal(weir_in_put(&self.kick,
+						     ledger_make(&ledger, 1)),
+					 0);
+			weir_sim_run(sim);
+			assert_int_equal(self.seen, N);
+			assert_int_equal(self.released, 1);
+			ledger_check(&ledger);
+			ledger_fini(&ledger);
+			sim_free(sim);
+		}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(an_executor_may_run_at_once_and_refuse),
+		cmocka_unit_test(all_counters_may_wrap),
+		cmocka_unit_test(an_item_goes_round_in_one_actor),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
