@@ -13,6 +13,9 @@
 
 struct relay {
 	struct weir_actor actor;
+	/* A reference: who is told of its release need not know of the relay,
+	 * which may drop items until its own. */
+	struct weir_actor *source;
 	struct weir_in in;
 	struct weir_out out;
 	struct weir_reactive_out reactive;
@@ -29,8 +32,10 @@ WEIR_TURN(relay_turn)
 static void relay_released(struct weir_actor *actor)
 {
 	struct relay *self = weir_container_of(actor, struct relay, actor);
+	struct weir_actor *source = self->source;
 
 	weir__free(actor->executor->options.allocator, self, sizeof(*self));
+	weir_actor_unref(source);
 }
 
 static const struct weir_actor_ops relay_ops = {
@@ -76,6 +81,7 @@ int weir__relay(struct weir_out *out, struct weir_subscriber *subscriber)
 		weir__free(allocator, relay, sizeof(*relay));
 		return rc;
 	}
+	relay->source = weir_actor_ref(out->port.actor);
 	rc = weir__reactive_out_ring(&relay->reactive);
 	if (rc == 0)
 		rc = weir_link(out, &relay->in);

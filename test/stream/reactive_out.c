@@ -494,6 +494,36 @@ static void a_burst_is_cancelled_and_dropped(void **state)
 	setup_fini(&setup);
 }
 
+static void all_has_been_dropped(struct weir_actor *actor)
+{
+	ledger_check(weir_container_of(actor, struct source, actor)->ledger);
+	source_released(actor);
+}
+
+/* Whatever stands between: the ledger may be gone when the source is. */
+static void a_burst_is_dropped_before_its_source_is_released(void **state)
+{
+	struct weir_actor_ops ops = burst_ops;
+	struct setup setup;
+	struct taker taker;
+
+	burst_init(&setup, NULL);
+	ops.released = all_has_been_dropped;
+	setup.source.actor.ops = &ops;
+	setup.source.last = 5;
+	taker_init(&taker, &setup.ledger, 1, 0);
+	subscribe(&setup, &taker);
+	setup_start(&setup);
+	taker_check(&taker, 1, 1);
+	assert_int_equal(setup.source.fate.stopped, 1);
+	weir_subscription_cancel(taker.subscription);
+	weir_sim_run(setup.sim);
+	taker_fini(&taker);
+	fate_check(&setup.source.fate, 0);
+	assert_int_equal(ledger_dropped(&setup.ledger), 4);
+	setup_fini(&setup);
+}
+
 static void out_of_memory_rejects_from_a_burst(void **state)
 {
 	size_t fail;
@@ -606,6 +636,8 @@ int main(void)
 		cmocka_unit_test(balanced_each_item_goes_to_one),
 		cmocka_unit_test(a_burst_is_served_one_by_one),
 		cmocka_unit_test(a_burst_is_cancelled_and_dropped),
+		cmocka_unit_test(
+			a_burst_is_dropped_before_its_source_is_released),
 		cmocka_unit_test(out_of_memory_rejects_from_a_burst),
 		cmocka_unit_test(who_is_rejected_does_not_end_the_publisher),
 		cmocka_unit_test(misuse_is_refused),
