@@ -258,12 +258,127 @@ static void an_item_goes_round_in_one_actor(void **state)
 		}
 }
 
+/* --- Odd actors ----------------------------------------------------------- */
+
+/* One token goes round until it has been seen often enough. */
+static inline int round_turn(struct weir_actor *actor)
+{
+	struct stage *self = weir_container_of(actor, struct stage, actor);
+	void *item = weir_in_take(&self->in);
+
+	if (++self->seen == N) {
+		(void)ledger_deliver(self->ledger, item);
+		return WEIR_FINISH;
+	}
+	return weir_out_put(&self->out, item);
+}
+WEIR_TURN(round_turn)
+
+static void an_actor_may_subscribe_to_itself(void **state)
+{
+	static struct weir_actor_ops ops;
+	struct weir_reactive_in_options one = {.prefetch = 1};
+	struct weir_reactive_out out;
+	struct weir_reactive_in in;
+	struct ledger ledger;
+	struct stage self;
+	int how;
+
+	ops = stage_ops;
+	ops.turns = round_turn_n;
+	/* a link before the start, an offer to itself, no link */
+	for (how = 0; how < 3; how++) {
+		struct weir_sim *sim = sim_new(1);
+
+		ledger_init(&ledger, N);
+		stage_init(&self, weir_sim_executor(sim), &ledger, 4);
+		self.actor.ops = &ops;
+		self.actor.turns = ops.turns;
+		assert_int_equal(weir_reactive_out_init(&out, &self.out, NULL),
+				 0);
+		assert_int_equal(weir_reactive_in_init(&in, &self.in,
+						       how == 2 ? &one : NULL),
+				 0);
+		if (how == 0)
+			subscribe(&out, &in.subscriber);
+		assert_int_equal(weir_actor_start(&self.actor), 0);
+		weir_sim_run(sim);
+		if (how > 0)
+			subscribe(&out, &in.subscriber);
+		weir_sim_run(sim);
+		assert_int_equal(self.fate.stopped, 0);
+		if (how < 2)
+			assert_ptr_equal(self.out.lane, &self.in.lane);
+		weir_actor_stop(&self.actor);
+		weir_sim_run(sim);
+		assert_int_equal(self.fate.released, 1);
+		ledger_check(&ledger);
+		ledger_fini(&ledger);
+		sim_free(sim);
+	}
+}
+
+static void a_suspended_actor_has_subscribers(void **state)
+{
+	struct ends ends;
+	struct taker taker;
+
+	ends_init(&ends, 8, WEIR_STAY);
+	weir_actor_suspend(&ends.source.actor);
+	taker_init(&taker, &ends.ledger, 3, 0);
+	subscribe(&ends.out, &taker.subscriber);
+	ends_start(&ends);
+	assert_int_equal(taker.subscribed, 1);
+	assert_int_equal(taker.seen, 0);
+	weir_subscription_cancel(taker.subscription);
+	weir_sim_run(ends.sim);
+	taker_check(&taker, 0, 1);
+	taker_fini(&taker);
+	subscribe(&ends.out, &ends.in.subscriber);
+	weir_sim_run(ends.sim);
+	assert_int_equal(ends.sink.seen, 0);
+	weir_actor_resume(&ends.source.actor);
+	weir_sim_run(ends.sim);
+	assert_int_equal(ends.sink.seen, N);
+	ends_fini(&ends);
+}
+
+static void beside_an_any_and_with_statistics(void **state)
+{
+	struct weir_reactive_in_options options = {.prefetch = 3};
+	struct weir_reactive_in in;
+	struct weir_any any;
+	struct weir_stats stats = {0}, put = {0};
+	struct ends ends;
+	struct sink sink;
+
+	ends_init(&ends, 8, 0);
+	sink_init(&sink, ends.executor, &ends.ledger, 8);
+	sink.ordered = true;
+	assert_int_equal(weir_reactive_in_init(&in, &sink.in, &options), 0);
+	assert_int_equal(weir_any_init(&any, &sink.actor), 0);
+	assert_int_equal(weir_any_add(&any, &sink.in.port), 0);
+	assert_int_equal(weir_actor_set_stats(&sink.actor, &stats), 0);
+	assert_int_equal(weir_actor_set_stats(&ends.source.actor, &put), 0);
+	subscribe(&ends.out, &in.subscriber);
+	assert_int_equal(weir_actor_start(&sink.actor), 0);
+	ends_start(&ends);
+	assert_int_equal(sink.seen, N);
+	fate_check(&sink.fate, 0);
+	assert_int_equal(stats.taken, N);
+	assert_int_equal(put.put, N);
+	ends_fini(&ends);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_executor_may_run_at_once_and_refuse),
 		cmocka_unit_test(all_counters_may_wrap),
 		cmocka_unit_test(an_item_goes_round_in_one_actor),
+		cmocka_unit_test(an_actor_may_subscribe_to_itself),
+		cmocka_unit_test(a_suspended_actor_has_subscribers),
+		cmocka_unit_test(beside_an_any_and_with_statistics),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
