@@ -945,8 +945,8 @@ static void world_fini(void)
 		host_fini(&world.hosts[i]);
 	for (i = 0; i < NODES; i++)
 		assert_int_equal(world.nodes[i].fate.released, 1);
-	weir_sim_run(world.sim);
 	check_items();
+	assert_int_equal(weir_sim_run(world.sim), 0);
 	assert_int_equal(world.drained, world.ending);
 	sim_free(world.sim);
 	assert_int_equal(world.heap.live, 0);
