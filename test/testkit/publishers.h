@@ -171,6 +171,7 @@ struct range {
 	/* Under the lock of `ranges`. */
 	struct range *queued, *others;
 	pthread_mutex_t locked; /* for those who lock others out */
+	uint32_t granting; /* threads that request at once, once it was two */
 	/* For those who let go twice: of whom, and of whom they have. */
 	struct weir_subscriber *last, *missed;
 };
@@ -572,6 +573,18 @@ static inline struct range *range_of(struct weir_subscription *subscription)
 	return weir_container_of(subscription, struct range, subscription);
 }
 
+/* Until another thread is here too, so that one of the two is lost. */
+static inline void range_wait_for_another(struct range *range)
+{
+	uint32_t i;
+
+	ck_pr_inc_32(&range->granting);
+	for (i = 0; i < 10000 && ck_pr_load_32(&range->granting) < 2; i++)
+		sched_yield();
+	if (i == 10000)
+		ck_pr_dec_32(&range->granting);
+}
+
 static inline void range_grant(struct range *range, int64_t n)
 {
 	uint64_t *granted = (uint64_t *)&range->granted;
@@ -582,7 +595,7 @@ static inline void range_grant(struct range *range, int64_t n)
 	} else if (range_is(range, WRAPS_DEMAND)) {
 		ck_pr_store_64(granted, sum);
 	} else if (range_is(range, LOSES_REQUESTS)) {
-		sched_yield();
+		range_wait_for_another(range);
 		ck_pr_store_64(granted, sum);
 	} else if (range_is(range, GREATEST_FAILS) && sum > INT64_MAX) {
 		ck_pr_store_32(&range->refused, 1);
