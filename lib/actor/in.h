@@ -169,7 +169,8 @@ void weir__in_linked(struct weir_in *in, struct weir__lane *lane,
 
 /*
  * For an in-port that subscribes: puts `n` > 0 items, all or none, as
- * weir_in_put() after the start; ends as weir_in_end().
+ * weir_in_put() after the start; ends as weir_in_end(), and a link of which the
+ * in-port's half alone is made, too.
  */
 int weir__in_put(struct weir_in *in, void *const *items, uint32_t n);
 int weir__in_end(struct weir_in *in, struct weir_error *error);

@@ -509,7 +509,7 @@ int weir__link_out(struct weir_out *out, struct weir_in *in)
 	if (rc == 0)
 		rc = sink_new(out, &sink);
 	if (rc < 0) {
-		weir__link_over(in, weir_error_of(rc));
+		(void)weir__in_end(in, weir_error_of(rc));
 		return rc;
 	}
 	attach_out(out, in, &in->lane, sink);
@@ -517,13 +517,6 @@ int weir__link_out(struct weir_out *out, struct weir_in *in)
 	weir__actor_signal(out->port.actor, WEIR__SIGNAL_PORTS);
 	weir__actor_break(out->port.actor);
 	return 0;
-}
-
-void weir__link_over(struct weir_in *in, struct weir_error *error)
-{
-	weir_actor_ref(in->port.actor);
-	end_lane(in, &in->lane, ck_pr_load_32(weir__lane_tail(&in->lane)) >> 1,
-		 error);
 }
 
 void weir__out_add(struct weir_out *out, struct weir__sink *sink)

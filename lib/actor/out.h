@@ -155,9 +155,6 @@ void weir__link_in(struct weir_out *out, struct weir_in *in);
  */
 int weir__link_out(struct weir_out *out, struct weir_in *in);
 
-/* The other half of a link that has ended before it was made. As above. */
-void weir__link_over(struct weir_in *in, struct weir_error *error);
-
 /* What weir_link() would say now, but for -ENOMEM. Owner of both ends. */
 int weir__link_check(const struct weir_out *out, const struct weir_in *in);
 

@@ -6,15 +6,13 @@
  * If the caller of weir_subscribe() owns both actors, that is weir_link().
  * Otherwise each half is made by its owner: the publisher's puts its *seat*
  * into reactive_in->subscription as an offer (marked in the lowest bit) and
- * signals; the subscriber's answers in seat->offer and signals back. Whoever
- * swaps seat->offer away from OFFERED decides:
+ * signals; the subscriber's answers in seat->offer and signals back:
  *
- *	OFFERED -> ACCEPTED   by the in-port's owner, who makes its half now
- *	OFFERED -> REFUSED    by the in-port's owner: ended, or does not fit
- *	OFFERED -> WITHDRAWN  by the out-port's owner, whose stream has ended:
- *	                      it ends the in-port, which has no producer yet
+ *	OFFERED -> ACCEPTED  and makes its half; the publisher's makes the other
+ *	OFFERED -> REFUSED   as it has ended
  *
- * ACCEPTED: the out-port's owner makes its half, or ends the link at once.
+ * A publisher that ends meanwhile need not know which: it ends the in-port's
+ * lane, which it does the same way for a half link and for none.
  */
 #ifndef WEIR_STREAM_REACTIVE_H
 #define WEIR_STREAM_REACTIVE_H
@@ -29,7 +27,8 @@
 #include "actor/port.h"
 #include "base/thread.h"
 
-enum { WEIR__OFFERED, WEIR__ACCEPTED, WEIR__REFUSED, WEIR__WITHDRAWN };
+/* seat->offer, atomic; the in-port's owner's. */
+enum { WEIR__OFFERED, WEIR__ACCEPTED, WEIR__REFUSED };
 
 /* seat->state, atomic; but OVER set by any thread. */
 enum {

@@ -327,18 +327,10 @@ static void in_wake(struct weir_port *port)
 }
 
 /* Gives an answer to an offer, whose reference is given up. */
-static bool answer(struct weir__seat *seat, uint32_t what)
+static void answer(struct weir__seat *seat, uint32_t what)
 {
-	bool first;
-
-	/* release: our last touch of the offer; pairs with the acquire in
-	 * read_answers() and withdraw() */
-	ck_pr_fence_release();
-	first = ck_pr_cas_32(&seat->offer, WEIR__OFFERED, what);
-	if (first)
-		weir__actor_signal(seat->reactive->out->port.actor,
-				   WEIR__SIGNAL_PORTS);
-	return first;
+	ck_pr_store_32(&seat->offer, what);
+	weir__actor_signal(seat->reactive->out->port.actor, WEIR__SIGNAL_PORTS);
 }
 
 /* Makes the in-port's half of a link, unless either side has ended. */
@@ -346,23 +338,19 @@ static void accept_offer(struct weir_reactive_in *reactive,
 			 struct weir__seat *seat)
 {
 	struct weir_in *in = reactive->in;
+	bool accepted;
 
 	/* A burst that was set since it was offered. */
 	if (!weir__bursts_fit(seat->reactive->out->port.burst, in->port.burst,
 			      in))
 		(void)weir__in_end(in, weir_error_of(-EINVAL));
 	in->lane_flags &= (uint16_t)~WEIR__IN_SUBSCRIBES;
-	if (weir__in_check_lane(in) < 0) {
-		(void)answer(seat, WEIR__REFUSED);
-	} else if (answer(seat, WEIR__ACCEPTED)) {
-		/* The other half may be there already: it touches what this one
-		 * does not. */
+	accepted = weir__in_check_lane(in) == 0;
+	if (accepted)
 		weir__link_in(seat->reactive->out, in);
-		ck_pr_store_ptr(&reactive->subscription, &linked);
-		weir_subscription_unref(&seat->subscription);
-		return;
-	}
-	in->lane_flags |= WEIR__IN_SUBSCRIBES;
+	else
+		in->lane_flags |= WEIR__IN_SUBSCRIBES;
+	answer(seat, accepted ? WEIR__ACCEPTED : WEIR__REFUSED);
 	ck_pr_store_ptr(&reactive->subscription, &linked);
 	weir_subscription_unref(&seat->subscription);
 }
@@ -391,7 +379,7 @@ static void stop(struct weir_reactive_in *reactive)
 	ck_pr_fence_acquire();
 	self = weir__step_out();
 	if (is_offer(subscription)) {
-		(void)answer(offer_of(subscription), WEIR__REFUSED);
+		answer(offer_of(subscription), WEIR__REFUSED);
 		weir_subscription_unref(&offer_of(subscription)->subscription);
 	} else if (is_foreign(subscription)) {
 		/* 2.3: not after the last signal */

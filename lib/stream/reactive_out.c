@@ -436,9 +436,7 @@ static void read_answers(struct weir_reactive_out *reactive)
 			link = &seat->next;
 			continue;
 		}
-		/* acquire: the in-port's half; pairs with the release in
-		 * accept() */
-		ck_pr_fence_acquire();
+		/* no order: either half touches nothing of the other's */
 		*link = seat->next;
 		answered(seat, answer);
 	}
@@ -477,21 +475,10 @@ static int out_signalled(struct weir_port *port)
 	return reactive->offers ? 0 : weir__out_left(reactive->out);
 }
 
-/* The stream has ended before the in-port's owner has answered. */
+/* The stream has ended before the link was made, or half of it has been. */
 static void withdraw(struct weir__seat *seat, struct weir_error *error)
 {
-	uint32_t answer = WEIR__OFFERED;
-
-	/* release: our last touch of the offer, it is withdrawn */
-	ck_pr_fence_release();
-	if (ck_pr_cas_32_value(&seat->offer, WEIR__OFFERED, WEIR__WITHDRAWN,
-			       &answer)) {
-		(void)weir__in_end(seat->in, error);
-	} else if (answer == WEIR__ACCEPTED) {
-		/* acquire: as in read_answers() */
-		ck_pr_fence_acquire();
-		weir__link_over(seat->in, error);
-	}
+	(void)weir__in_end(seat->in, error);
 	let_go(seat);
 }
 

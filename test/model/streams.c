@@ -49,13 +49,6 @@ static void so_it_is_on_x86(void **state)
 	assert_true(explorer_all_pass(scenarios, n_scenarios, true));
 }
 
-#define ENDED_ALL_THE_SAME \
-	"whichever answer is overwritten, the in-port ends: by weir__in_end() " \
-	"as by weir__link_over()"
-#define NOTHING_TO_SHOW \
-	"the in-port's half is made after the answer, and touches nothing " \
-	"that the other one does"
-
 static void every_fence_is_needed(void **state)
 {
 	static const struct explorer_exception exceptions[] = {
@@ -76,18 +69,6 @@ static void every_fence_is_needed(void **state)
 		{"reactive_in.c", "stop", "ck_pr_or_32", 0,
 		 "an end that it overwrites has come meanwhile, as it may "
 		 "after the look that decides on a cancel"},
-		{"reactive_in.c", "answer", "ck_pr_cas_32", 0,
-		 ENDED_ALL_THE_SAME},
-		{"reactive_out.c", "withdraw", "ck_pr_cas_32_value", 0,
-		 ENDED_ALL_THE_SAME},
-		{"reactive_in.c", "answer", "ck_pr_fence_release", 0,
-		 NOTHING_TO_SHOW},
-		{"reactive_out.c", "read_answers", "ck_pr_fence_acquire", 0,
-		 NOTHING_TO_SHOW},
-		{"reactive_out.c", "withdraw", "ck_pr_fence_acquire", 0,
-		 NOTHING_TO_SHOW},
-		{"reactive_out.c", "withdraw", "ck_pr_fence_release", 0,
-		 "the seat's last touch is released with its reference"},
 	};
 	const struct explorer_weaken_options options = {
 		.files = "lib/stream/reactive",
