@@ -72,6 +72,11 @@ struct weir_reactive_out {
  * started. When no subscriber is left, that is told as of links:
  * weir_actor_ops.cancelled, unless WEIR_STAY.
  *
+ * Who subscribes, or has another thread do so, holds a reference of the actor,
+ * or sets it up. An actor puts its last item and finishes (WEIR_FINISH) in one
+ * turn: a turn that only finds that there are no more waits for demand, and an
+ * end needs none (1.5).
+ *
  * A subscriber that is broken is reported by weir_executor_options.broken.
  *
  * -EINVAL: null, a port that was never set up, a bad capacity, unknown flags.
@@ -135,7 +140,8 @@ struct weir_reactive_in {
  * weir_link() do not work with it from then on (-EISCONN). `reactive` lives as
  * long as the port's actor; `options` is copied and may be NULL.
  *
- * It subscribes once. Requests are sent by the actor's slice. The end of the
+ * It subscribes once; who lets it subscribe holds a reference of the actor, or
+ * sets it up. Requests are sent by the actor's slice. The end of the
  * stream is told as of links: weir_actor_ops.ended. weir_in_cancel() and the
  * actor's end cancel the subscription. A publisher that sends more than was
  * requested (1.1) is cancelled, and the stream ends with -EOVERFLOW.

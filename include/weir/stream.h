@@ -137,8 +137,10 @@ struct weir_subscriber_ops {
 			 size_t n, size_t *taken);
 	/*
 	 * The stream has failed, or has ended well. The last signal; neither
-	 * `request` nor `cancel` is called from here on (2.3). `error` is
-	 * borrowed; who passes it on passes the same one (4.2).
+	 * `request` nor `cancel` is called from here on (2.3), and a reference
+	 * of the subscription is given up now (2.4), as with a cancel: it keeps
+	 * the publisher there. `error` is borrowed; who passes it on passes the
+	 * same one (4.2).
 	 */
 	int (*on_error)(struct weir_subscriber *subscriber,
 			struct weir_error *error);
@@ -151,8 +153,8 @@ struct weir_subscriber_ops {
 	void (*held)(struct weir_subscriber *subscriber);
 	/*
 	 * No publisher holds the subscriber any more: its memory may be reused
-	 * or freed. After the last signal, on any thread, once for a
-	 * subscriber that subscribes once. NULL: nothing to do.
+	 * or freed. After the last signal and never inside one, on any thread,
+	 * once for a subscriber that subscribes once. NULL: nothing to do.
 	 */
 	void (*released)(struct weir_subscriber *subscriber);
 };
@@ -183,7 +185,8 @@ WEIR_API void weir_subscriber_unref(struct weir_subscriber *subscriber);
 /*
  * For who implements a publisher and cannot or will not serve a subscriber
  * (1.9): sends on_subscribe with a subscription that does nothing, and then
- * on_error, or on_complete with an `error` (borrowed) of NULL. Needs no memory.
+ * on_error, or on_complete with an `error` (borrowed) of NULL; not if it cancels
+ * in on_subscribe, as one that has another subscription does. Needs no memory.
  * 0, or what the subscriber returned. -EINVAL: null. The caller holds a
  * reference of the subscriber, or is in `subscribe`.
  */

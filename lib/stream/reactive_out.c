@@ -567,8 +567,10 @@ static bool link_now(struct weir_reactive_out *reactive,
 	struct weir_reactive_in *in =
 		weir__reactive_in_of(subscriber, reactive->out);
 
+	/* who is in the mail came first */
 	return in && weir__owned(actor_of(reactive)) &&
-	       weir__owned(in->in->port.actor) && check_room(reactive) == 0 &&
+	       weir__owned(in->in->port.actor) &&
+	       !ck_pr_load_ptr(&reactive->mail) && check_room(reactive) == 0 &&
 	       weir__reactive_in_link(in, reactive->out) == 0;
 }
 

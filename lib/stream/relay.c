@@ -94,7 +94,10 @@ int weir__relay(struct weir_out *out, struct weir_subscriber *subscriber)
 	 * weir_subscribe(): a new actor of the subscriber's is not ours.
 	 */
 	weir__reactive_out_subscribe(&relay->reactive, subscriber);
-	if (!relay->reactive.mail || weir_actor_start(&relay->actor) < 0)
+	rc = relay->reactive.mail ? weir_actor_start(&relay->actor) : -ENOMEM;
+	if (rc < 0) {
+		(void)weir_out_end(&relay->out, weir_error_of(rc));
 		weir_actor_stop(&relay->actor);
+	}
 	return 0;
 }

@@ -244,6 +244,25 @@ static void turns_with_bursts_go_on_when_nobody_has_come_but_left(void **state)
 	ends_fini(&ends);
 }
 
+/* Before the start too, where one of them could have a link at once. */
+static void who_subscribes_first_is_served(void **state)
+{
+	struct ends ends;
+	struct taker taker;
+
+	ends_init(&ends, 1, N, NULL, NULL);
+	taker_init(&taker, &ends.ledger, INT64_MAX, 0);
+	assert_int_equal(weir_subscribe(&ends.out.publisher, &taker.subscriber),
+			 0);
+	ends_subscribe(&ends);
+	ends_start(&ends);
+	weir_sim_run(ends.sim);
+	taker_check(&taker, N, 0);
+	assert_int_equal(ends.sink.end_code, -EISCONN);
+	taker_fini(&taker);
+	ends_fini(&ends);
+}
+
 static void own_settings_are_kept_so_it_is_no_link(void **state)
 {
 	struct weir_reactive_in_options options = {.prefetch = 5};
@@ -430,6 +449,7 @@ int main(void)
 		cmocka_unit_test(who_has_ended_may_be_subscribed_in_vain),
 		cmocka_unit_test(
 			turns_with_bursts_go_on_when_nobody_has_come_but_left),
+		cmocka_unit_test(who_subscribes_first_is_served),
 		cmocka_unit_test(own_settings_are_kept_so_it_is_no_link),
 		cmocka_unit_test(a_subscriber_subscribes_once),
 		cmocka_unit_test(items_that_differ_break_the_subscriber),

@@ -556,6 +556,30 @@ static void out_of_memory_rejects_from_a_burst(void **state)
 	assert_true(fail > 4);
 }
 
+static void drained(struct weir_drain *drain)
+{
+	(void)drain;
+}
+
+static void a_drain_rejects_who_would_need_an_actor(void **state)
+{
+	struct weir_drain drain = {.done = drained};
+	struct setup setup;
+	struct taker taker;
+
+	burst_init(&setup, NULL);
+	setup_start(&setup);
+	taker_init(&taker, &setup.ledger, 1, 0);
+	assert_int_equal(weir_executor_drain(weir_sim_executor(setup.sim),
+					     &drain, WEIR_FOREVER),
+			 0);
+	subscribe(&setup, &taker);
+	weir_sim_run(setup.sim);
+	taker_check(&taker, 0, -ESHUTDOWN);
+	taker_fini(&taker);
+	setup_fini(&setup);
+}
+
 static void who_is_rejected_does_not_end_the_publisher(void **state)
 {
 	struct heap heap;
@@ -639,6 +663,7 @@ int main(void)
 		cmocka_unit_test(
 			a_burst_is_dropped_before_its_source_is_released),
 		cmocka_unit_test(out_of_memory_rejects_from_a_burst),
+		cmocka_unit_test(a_drain_rejects_who_would_need_an_actor),
 		cmocka_unit_test(who_is_rejected_does_not_end_the_publisher),
 		cmocka_unit_test(misuse_is_refused),
 	};
