@@ -127,24 +127,74 @@ static void balanced_items_need_not_be_shared(void **state)
 	ends_fini(&ends);
 }
 
+static void drained(struct weir_drain *drain)
+{
+	(void)drain;
+}
+
+static void what_is_dropped_on_the_way_to_a_subscriber_is_counted(void **state)
+{
+	struct weir_drain drain = {.done = drained};
+	struct ends ends;
+	struct stage stage;
+	struct weir_reactive_out out;
+	struct taker taker;
+	size_t i;
+
+	ends_init(&ends, 8, 0);
+	stage_init(&stage, ends.executor, &ends.ledger, 8);
+	assert_int_equal(weir_reactive_out_init(&out, &stage.out, NULL), 0);
+	for (i = 1; i <= 8; i++)
+		assert_int_equal(weir_in_put(&stage.in,
+					     ledger_make(&ends.ledger, i)),
+				 0);
+	taker_init(&taker, &ends.ledger, 8, 0);
+	taker.cancel_at = 3;
+	subscribe(&out, &taker.subscriber);
+	weir_actor_stop(&ends.source.actor);
+	weir_actor_stop(&ends.sink.actor);
+	assert_int_equal(weir_actor_start(&stage.actor), 0);
+	assert_int_equal(
+		weir_executor_drain(ends.executor, &drain, WEIR_FOREVER), 0);
+	weir_sim_run(ends.sim);
+	taker_check(&taker, 3, 1);
+	taker_fini(&taker);
+	weir_sim_run(ends.sim);
+	assert_int_equal(stage.seen, 8); /* none is left in the in-port */
+	assert_int_equal(ledger_dropped(&ends.ledger), 5);
+	assert_int_equal(drain.items_dropped, 5);
+	ends_fini(&ends);
+}
+
 /* Attendants are made between the ports, and stand behind them. */
-static void a_processor_is_a_stage_however_it_was_set_up(void **state)
+static void stage_check(bool in_first)
 {
 	struct ends ends;
 	struct stage stage = {0};
 	struct weir_reactive_in in;
 	struct weir_reactive_out out;
 	bool was_stage = false;
+	int i;
 
 	ends_init(&ends, 8, 0);
 	stage.ledger = &ends.ledger;
 	assert_int_equal(
 		weir_actor_init(&stage.actor, &stage_ops, ends.executor), 0);
-	assert_int_equal(
-		weir_out_init(&stage.out, &stage.actor, &ends.ledger.items), 0);
-	assert_int_equal(weir_reactive_out_init(&out, &stage.out, NULL), 0);
-	assert_int_equal(weir_in_init(&stage.in, &stage.actor, 8, NULL), 0);
-	assert_int_equal(weir_reactive_in_init(&in, &stage.in, NULL), 0);
+	for (i = 0; i < 2; i++)
+		if (in_first == (i == 0)) {
+			assert_int_equal(weir_in_init(&stage.in, &stage.actor,
+						      8, NULL),
+					 0);
+			assert_int_equal(
+				weir_reactive_in_init(&in, &stage.in, NULL), 0);
+		} else {
+			assert_int_equal(weir_out_init(&stage.out, &stage.actor,
+						       &ends.ledger.items),
+					 0);
+			assert_int_equal(
+				weir_reactive_out_init(&out, &stage.out, NULL),
+				0);
+		}
 	subscribe(&ends.out, &in.subscriber);
 	subscribe(&out, &ends.in.subscriber);
 	assert_int_equal(weir_actor_start(&stage.actor), 0);
@@ -159,6 +209,12 @@ static void a_processor_is_a_stage_however_it_was_set_up(void **state)
 	ends_fini(&ends);
 }
 
+static void a_processor_is_a_stage_however_it_was_set_up(void **state)
+{
+	stage_check(true);
+	stage_check(false);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -167,6 +223,8 @@ int main(void)
 		cmocka_unit_test(when_all_have_left_late_ones_are_told),
 		cmocka_unit_test(beside_a_link_there_is_no_room_for_another),
 		cmocka_unit_test(balanced_items_need_not_be_shared),
+		cmocka_unit_test(
+			what_is_dropped_on_the_way_to_a_subscriber_is_counted),
 		cmocka_unit_test(a_processor_is_a_stage_however_it_was_set_up),
 	};
 
