@@ -578,10 +578,8 @@ static int all_cancelled(struct weir_out *out)
 
 	out->limit = out->tail;
 	weir__actor_break(actor);
-	if (out->out_flags & WEIR__OUT_STAYS) {
-		weir__link_mark(&out->port);
+	if (out->out_flags & WEIR__OUT_STAYS)
 		return 0;
-	}
 	out->out_flags |= WEIR__OUT_CANCELLED;
 	weir__port_switch_off(&out->port, WEIR__PORT_ENDED);
 	weir__port_tell(&out->port, weir_error_of(-ECANCELED));
