@@ -315,16 +315,21 @@ static void reject_seat(struct weir__seat *seat, struct weir_error *error)
 	let_go(seat);
 }
 
+/* The out-port's ring is the user's: as many subscribers as like. */
+static bool takes_many(const struct weir_reactive_out *reactive)
+{
+	return reactive->out->fan && !reactive->own_ring;
+}
+
 /* Why there is no room for one more subscriber, or 0. Owner. */
 static int check_room(const struct weir_reactive_out *reactive)
 {
 	const struct weir_out *out = reactive->out;
-	bool many = out->fan && !reactive->own_ring;
 	bool others = weir__out_sinks(out) || reactive->offers;
 
 	if (!others)
 		return 0;
-	if (!many)
+	if (!takes_many(reactive))
 		return -EISCONN;
 	return weir__out_shares(out) ? 0 : -ENOTSUP;
 }
@@ -382,10 +387,19 @@ static void serve(struct weir__seat *seat)
 	}
 }
 
+/* Whether a subscriber is served through an actor between. */
+static bool relays(const struct weir_reactive_out *reactive)
+{
+	const struct weir_out *out = reactive->out;
+
+	return out->port.burst > 1 ||
+	       (takes_many(reactive) && out->fan->way == WEIR_BROADCAST);
+}
+
 static void admit(struct weir__seat *seat)
 {
 	struct weir_reactive_out *reactive = seat->reactive;
-	bool relayed = reactive->out->port.burst > 1;
+	bool relayed = relays(reactive);
 	int rc = check_room(reactive);
 
 	if (rc == 0 && offer(seat))

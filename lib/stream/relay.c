@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
+ * Actors between an out-port and subscribers that are none of ours: a link from
+ * the out-port, and a publisher that sends one by one. They live as long as the
+ * stream, until what has come is sent.
+ *
  * A turn that puts up to `burst` tokens needs room for them all, but a
- * subscriber may request one at a time for ever. So where an out-port with a
- * burst meets a subscriber that is none of ours, an actor stands between: a link
- * from the out-port, with room for two bursts, and a publisher that sends one by
- * one. It lives as long as the stream.
+ * subscriber may request one at a time for ever: so the link has room for two
+ * bursts. Where all get every item, one that requests nothing must not hold back
+ * the others at once: so it has as much room as the out-port's ring, beyond
+ * which the slowest does set the pace.
  */
 #include <errno.h>
 
@@ -44,11 +48,12 @@ static const struct weir_actor_ops relay_ops = {
 	.released = relay_released,
 };
 
-static size_t room_for(size_t n)
+/* A power of two. */
+static size_t room_for(const struct weir_out *out)
 {
-	size_t capacity = 1;
+	size_t capacity = out->fan ? (size_t)out->mask + 1 : 1;
 
-	while (capacity < n)
+	while (capacity < 2 * (size_t)out->port.burst)
 		capacity *= 2;
 	return capacity;
 }
@@ -65,8 +70,8 @@ static int set_up(struct relay *relay, struct weir_out *out)
 		rc = weir_reactive_out_init(&relay->reactive, &relay->out,
 					    NULL);
 	if (rc == 0) /* last, for it takes memory */
-		rc = weir_in_init(&relay->in, &relay->actor,
-				  room_for(2 * (size_t)out->port.burst), NULL);
+		rc = weir_in_init(&relay->in, &relay->actor, room_for(out),
+				  NULL);
 	return rc;
 }
 

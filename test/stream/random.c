@@ -67,7 +67,7 @@ struct world {
 	size_t drained; /* calls */
 	bool ending;	/* a drain or abort has begun */
 	bool disturbed; /* not everything has to go well */
-	bool relays;	/* that take before it is known that nobody wants */
+	bool relays;	/* some publishers have them, which may hold items */
 	bool gaps;	/* one that balances leaves some to others */
 	bool calm;	/* the last phase: all let it go well */
 };
@@ -315,14 +315,15 @@ static void publisher_init(struct node *self)
 		.capacity = (size_t)1 << draw(5),
 		.flags = draw(2) ? WEIR_STAY : 0,
 	};
-	enum weir_fan way = draw(3) ? WEIR_BROADCAST : WEIR_BALANCE;
+	enum weir_fan way = world.relays && draw(3) ? WEIR_BROADCAST
+						    : WEIR_BALANCE;
 	size_t capacity = (size_t)1 << draw(5);
 
 	assert_int_equal(weir_out_init(&self->out, &self->actor,
 				       &world.ledger.items),
 			 0);
-	set_burst(&self->out.port, capacity);
-	world.relays |= self->out.port.burst > 1;
+	if (world.relays)
+		set_burst(&self->out.port, capacity);
 	if (draw(3)) {
 		assert_int_equal(weir_out_fan(&self->out, way, capacity), 0);
 		world.gaps |= way == WEIR_BALANCE;
@@ -822,6 +823,7 @@ static void world_build(uint64_t seed)
 	assert_int_equal(weir_sim_new(&world.sim, seed, &options), 0);
 	ledger_init(&world.ledger, (size_t)ITEMS * (SOURCES + GIVERS));
 	world.disturbed = draw(2);
+	world.relays = draw(2);
 	if (trouble(4))
 		world.ledger.share_fails = 1 + (uint32_t)draw(99);
 	for (i = 0; i < NODES; i++)
