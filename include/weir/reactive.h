@@ -62,8 +62,8 @@ struct weir_reactive_out {
  *
  * The publisher takes one subscriber; if the out-port has a fan (weir_out_fan),
  * as many as like, at any time: with WEIR_BROADCAST all get the items that are
- * put from then on and the slowest sets the pace, with WEIR_BALANCE each item
- * goes to one of them. Others are rejected: -EISCONN, there is one already;
+ * put from then on and the slowest sets the pace, ahead of which others may be
+ * by the fan's capacity; with WEIR_BALANCE each item goes to one of them. Others are rejected: -EISCONN, there is one already;
  * -ENOTSUP, items that can be dropped and not shared; -ENOMEM. After the end of
  * the stream everyone gets that end at once (3.14).
  *
