@@ -125,7 +125,7 @@ struct weir_reactive_in {
 	/* any thread, atomically */
 	struct weir_subscription *subscription;
 	int64_t requested;
-	uint32_t state;
+	uint32_t ended; /* the last signal has come */
 	/* the owner's */
 	uint32_t head;	   /* tokens taken from the in-port, as it counts */
 	int64_t remaining; /* asked for and not taken */

@@ -238,9 +238,11 @@ static void drain(struct weir_actor *actor)
 	bool source = true;
 
 	for (port = actor->ports; port; port = port->next) {
-		if (port->kind == WEIR__PORT_IN)
-			weir__in_refuse(port);
-		if (weir__port_ops(port)->takes)
+		const struct weir__port_ops *ops = weir__port_ops(port);
+
+		if (ops->drain)
+			ops->drain(port);
+		if (ops->takes)
 			source = false;
 	}
 	if (source)

@@ -293,11 +293,12 @@ int weir_in_end(struct weir_in *in, struct weir_error *error)
 	return rc < 0 ? rc : weir__in_end(in, error);
 }
 
-void weir__in_refuse(struct weir_port *port)
+/* What weir_in_put() feeds ends here. */
+static void in_drain(struct weir_port *port)
 {
 	struct weir_in *in = (struct weir_in *)port;
 
-	if (check_put(in) == 0 || (in->lane_flags & WEIR__IN_SUBSCRIBES))
+	if (check_put(in) == 0)
 		(void)weir__in_end(in, NULL);
 }
 
@@ -771,6 +772,7 @@ const struct weir__port_ops weir__in_ops = {
 	.rest = in_rest,
 	.publish = in_publish,
 	.wake = in_wake,
+	.drain = in_drain,
 	.close = in_close,
 	.fini = in_fini,
 };

@@ -181,9 +181,6 @@ int weir__in_end(struct weir_in *in, struct weir_error *error);
  */
 struct weir_error *weir__in_ended(struct weir_port *port);
 
-/* Drain: what weir_in_put() feeds ends here. Owner. */
-void weir__in_refuse(struct weir_port *port);
-
 /*
  * A turn has run with fewer tokens than its burst, the last ones: if it left
  * them all, the rest is not wanted. Owner.

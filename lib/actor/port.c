@@ -139,8 +139,7 @@ static bool out_burst_fits(const struct weir_out *out, uint32_t burst)
 	if (burst > out->mask + 1)
 		return false;
 	for (sink = out->fan->sinks; sink; sink = sink->next)
-		if (sink->in &&
-		    !weir__bursts_fit(burst, sink->in->port.burst, sink->in))
+		if (!weir__bursts_fit(burst, sink->in->port.burst, sink->in))
 			return false;
 	return true;
 }

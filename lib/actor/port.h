@@ -61,6 +61,8 @@ struct weir__port_ops {
 	void (*wake)(struct weir_port *port);
 	/* A signal has come: is it for this port? */
 	int (*signalled)(struct weir_port *port);
+	/* The executor drains: takes in no more than what is on its way. */
+	void (*drain)(struct weir_port *port);
 	/* Of attendants: another port of the actor has ended, before its
 	 * handler is called. The error is borrowed. */
 	void (*other_ended)(struct weir_port *port, struct weir_port *other,

@@ -61,6 +61,10 @@ struct weir__seat {
 /* It is the one of weir_subscriber_reject(), which is of no stream. */
 bool weir__subscription_rejected(const struct weir_subscription *subscription);
 
+/* It is of a publisher of ours, whose actor this executor drains. */
+bool weir__subscription_drains(const struct weir_subscription *subscription,
+			       const struct weir_executor *executor);
+
 /*
  * The subscriber as one over an in-port that could have a link with `out`, or
  * NULL. Any thread.

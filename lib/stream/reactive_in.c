@@ -18,12 +18,6 @@
 #include "executor/registry.h"
 #include "stream/reactive.h"
 
-/* reactive->state, atomic. */
-enum {
-	ENDED = 1u << 0,   /* the last signal has come; by the publisher */
-	STOPPED = 1u << 1, /* the in-port has ended; the owner's */
-};
-
 /*
  * In reactive->subscription, beside NULL, a subscription, and an offer, which
  * is one with the lowest bit set. By swaps: NULL -> any of these, by who
@@ -132,7 +126,7 @@ static int end(struct weir_reactive_in *reactive, struct weir_error *error)
 	/* 2.8: of another publisher, whose subscription was cancelled (2.5) */
 	if (is_link(look(reactive)))
 		return 0;
-	ck_pr_or_32(&reactive->state, ENDED);
+	ck_pr_store_32(&reactive->ended, 1);
 	(void)weir__in_end(reactive->in, error);
 	return 0;
 }
@@ -154,7 +148,7 @@ static int on_next(struct weir_subscriber *subscriber, void *item)
 		return -EINVAL;
 	if (expected(reactive))
 		rc = weir__in_put(reactive->in, &item, 1);
-	else if (ck_pr_load_32(&reactive->state) & (ENDED | STOPPED))
+	else if (ck_pr_load_32(&reactive->ended) || look(reactive) == &stopped)
 		rc = -EPIPE;
 	if (WEIR_LIKELY(rc == 0)) {
 		reactive->received++;
@@ -313,8 +307,7 @@ static void in_wake(struct weir_port *port)
 	int64_t n = reactive->unsent;
 	struct weir_actor *self;
 
-	if (!is_foreign(subscription) ||
-	    (ck_pr_load_32(&reactive->state) & ENDED))
+	if (!is_foreign(subscription) || ck_pr_load_32(&reactive->ended))
 		return;
 	reactive->unsent = 0;
 	/* before anything can come, as the end may drop it */
@@ -365,15 +358,12 @@ static int in_signalled(struct weir_port *port)
 	return 0;
 }
 
-/* The in-port has ended, or its actor: cancels, and lets go. Once. */
+/* The in-port has ended, or its actor: cancels, and lets go. */
 static void stop(struct weir_reactive_in *reactive)
 {
 	struct weir_subscription *subscription;
 	struct weir_actor *self;
 
-	if (look(reactive) == &stopped)
-		return;
-	ck_pr_or_32(&reactive->state, STOPPED);
 	subscription = ck_pr_fas_ptr(&reactive->subscription, &stopped);
 	/* acquire: as in look() */
 	ck_pr_fence_acquire();
@@ -383,11 +373,23 @@ static void stop(struct weir_reactive_in *reactive)
 		weir_subscription_unref(&offer_of(subscription)->subscription);
 	} else if (is_foreign(subscription)) {
 		/* 2.3: not after the last signal */
-		if (!(ck_pr_load_32(&reactive->state) & ENDED))
+		if (!ck_pr_load_32(&reactive->ended))
 			weir_subscription_cancel(subscription);
 		weir_subscription_unref(subscription);
 	}
 	weir__step_in(self);
+}
+
+/* Streams from elsewhere end here; one of the same executor ends by itself. */
+static void in_drain(struct weir_port *port)
+{
+	struct weir_reactive_in *reactive = attended(port);
+	struct weir_subscription *subscription = look(reactive);
+
+	if (!subscription ||
+	    (is_foreign(subscription) &&
+	     !weir__subscription_drains(subscription, port->actor->executor)))
+		(void)weir__in_end(reactive->in, NULL);
 }
 
 static void in_other_ended(struct weir_port *port, struct weir_port *other,
@@ -417,6 +419,7 @@ static const struct weir__port_ops attendant_ops = {
 	.publish = in_publish,
 	.wake = in_wake,
 	.signalled = in_signalled,
+	.drain = in_drain,
 	.other_ended = in_other_ended,
 	.close = in_close,
 };

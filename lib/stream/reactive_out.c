@@ -105,6 +105,18 @@ static const struct weir_subscription_ops seat_ops = {
 	.released = seat_released,
 };
 
+bool weir__subscription_drains(const struct weir_subscription *subscription,
+			       const struct weir_executor *executor)
+{
+	const struct weir__seat *seat =
+		(const struct weir__seat *)(const void *)subscription;
+
+	_Static_assert(offsetof(struct weir__seat, subscription) == 0,
+		       "a seat begins with its subscription");
+	return subscription->ops == &seat_ops &&
+	       actor_of(seat->reactive)->executor == executor;
+}
+
 /* NULL: no memory. Any thread that holds a reference of the actor. */
 static struct weir__seat *seat_new(struct weir_reactive_out *reactive,
 				   struct weir_subscriber *subscriber)

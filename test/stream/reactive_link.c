@@ -279,6 +279,39 @@ static void own_settings_are_kept_so_it_is_no_link(void **state)
 	ends_fini(&ends);
 }
 
+static void drained(struct weir_drain *drain)
+{
+	(void)drain;
+}
+
+static void in_a_drain_what_was_made_arrives_over_a_link_or_not(void **state)
+{
+	uint64_t seed, n = test_count(SEEDS);
+
+	for (seed = 1; seed <= n; seed++) {
+		struct weir_reactive_in_options options = {.prefetch = 5};
+		struct weir_drain drain = {.done = drained};
+		struct ends ends;
+		uint64_t steps;
+
+		ends_init(&ends, seed, N, NULL, seed % 2 ? &options : NULL);
+		ends_subscribe(&ends);
+		ends_start(&ends);
+		steps = weir_sim_random(ends.sim, 30);
+		while (steps--)
+			(void)weir_sim_step(ends.sim);
+		assert_int_equal(
+			weir_executor_drain(weir_sim_executor(ends.sim), &drain,
+					    WEIR_FOREVER),
+			0);
+		weir_sim_run(ends.sim);
+		assert_int_equal(ends.sink.seen, ends.source.next - 1);
+		assert_int_equal(ledger_dropped(&ends.ledger), 0);
+		fate_check(&ends.sink.fate, 0);
+		ends_fini(&ends);
+	}
+}
+
 static void a_subscriber_subscribes_once(void **state)
 {
 	struct ends ends;
@@ -451,6 +484,8 @@ int main(void)
 			turns_with_bursts_go_on_when_nobody_has_come_but_left),
 		cmocka_unit_test(who_subscribes_first_is_served),
 		cmocka_unit_test(own_settings_are_kept_so_it_is_no_link),
+		cmocka_unit_test(
+			in_a_drain_what_was_made_arrives_over_a_link_or_not),
 		cmocka_unit_test(a_subscriber_subscribes_once),
 		cmocka_unit_test(items_that_differ_break_the_subscriber),
 		cmocka_unit_test(links_and_others_share_a_publisher),
