@@ -284,6 +284,7 @@ static void drained(struct weir_drain *drain)
 	(void)drain;
 }
 
+/* What waits in the stage when the source and the sink hear of the drain. */
 static void in_a_drain_what_was_made_arrives_over_a_link_or_not(void **state)
 {
 	uint64_t seed, n = test_count(SEEDS);
@@ -291,11 +292,20 @@ static void in_a_drain_what_was_made_arrives_over_a_link_or_not(void **state)
 	for (seed = 1; seed <= n; seed++) {
 		struct weir_reactive_in_options options = {.prefetch = 5};
 		struct weir_drain drain = {.done = drained};
+		struct weir_reactive_out out;
+		struct stage stage;
 		struct ends ends;
 		uint64_t steps;
 
 		ends_init(&ends, seed, N, NULL, seed % 2 ? &options : NULL);
-		ends_subscribe(&ends);
+		stage_init(&stage, weir_sim_executor(ends.sim), &ends.ledger,
+			   8);
+		assert_int_equal(weir_link(&ends.source.out, &stage.in), 0);
+		assert_int_equal(weir_reactive_out_init(&out, &stage.out, NULL),
+				 0);
+		assert_int_equal(
+			weir_subscribe(&out.publisher, &ends.in.subscriber), 0);
+		assert_int_equal(weir_actor_start(&stage.actor), 0);
 		ends_start(&ends);
 		steps = weir_sim_random(ends.sim, 30);
 		while (steps--)
