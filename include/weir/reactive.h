@@ -130,6 +130,7 @@ struct weir_reactive_in {
 	uint32_t head;	   /* tokens taken from the in-port, as it counts */
 	int64_t remaining; /* asked for and not taken */
 	int64_t unsent;	   /* of those, not requested yet */
+	bool draining;
 	/* the publisher's, which sends one signal after another */
 	int64_t received;
 	const struct weir_items *items;

@@ -348,6 +348,28 @@ static void accept_offer(struct weir_reactive_in *reactive,
 	weir_subscription_unref(&seat->subscription);
 }
 
+/*
+ * In a drain streams from elsewhere end here; one of the same executor ends by
+ * itself. Who is held has subscribed, and will learn to whom.
+ */
+static void end_foreign(struct weir_reactive_in *reactive)
+{
+	struct weir_subscription *subscription = look(reactive);
+
+	if (subscription ? is_foreign(subscription) &&
+				   !weir__subscription_drains(
+					   subscription,
+					   actor_of(reactive)->executor)
+			 : !ck_pr_load_32(&reactive->subscriber.refs))
+		(void)weir__in_end(reactive->in, NULL);
+}
+
+static void in_drain(struct weir_port *port)
+{
+	attended(port)->draining = true;
+	end_foreign(attended(port));
+}
+
 static int in_signalled(struct weir_port *port)
 {
 	struct weir_reactive_in *reactive = attended(port);
@@ -355,6 +377,8 @@ static int in_signalled(struct weir_port *port)
 
 	if (is_offer(subscription))
 		accept_offer(reactive, offer_of(subscription));
+	if (reactive->draining)
+		end_foreign(reactive);
 	return 0;
 }
 
@@ -378,18 +402,6 @@ static void stop(struct weir_reactive_in *reactive)
 		weir_subscription_unref(subscription);
 	}
 	weir__step_in(self);
-}
-
-/* Streams from elsewhere end here; one of the same executor ends by itself. */
-static void in_drain(struct weir_port *port)
-{
-	struct weir_reactive_in *reactive = attended(port);
-	struct weir_subscription *subscription = look(reactive);
-
-	if (!subscription ||
-	    (is_foreign(subscription) &&
-	     !weir__subscription_drains(subscription, port->actor->executor)))
-		(void)weir__in_end(reactive->in, NULL);
 }
 
 static void in_other_ended(struct weir_port *port, struct weir_port *other,

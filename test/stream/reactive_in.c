@@ -454,6 +454,48 @@ static void a_drain_takes_what_is_there_and_cancels(void **state)
 	setup_fini(&setup);
 }
 
+static void a_drain_ends_who_has_no_publisher(void **state)
+{
+	struct weir_drain drain = {.done = drained};
+	struct setup setup;
+
+	setup_init(&setup, 8, NULL);
+	assert_int_equal(weir_actor_start(&setup.sink.actor), 0);
+	weir_sim_run(setup.sim);
+	assert_int_equal(weir_executor_drain(weir_sim_executor(setup.sim),
+					     &drain, WEIR_FOREVER),
+			 0);
+	/* the giver holds it, and may yet subscribe it */
+	weir_sim_run(setup.sim);
+	assert_int_equal(setup.sink.fate.stopped, 0);
+	assert_int_equal(giver_begin(&setup.giver), 0);
+	weir_sim_run(setup.sim);
+	assert_int_equal(setup.sink.fate.stopped, 1);
+	assert_int_equal(setup.giver.cancels, 1);
+	setup_fini(&setup);
+}
+
+static void a_drain_ends_who_was_never_subscribed(void **state)
+{
+	struct weir_drain drain = {.done = drained};
+	struct weir_reactive_in reactive;
+	struct weir_sim *sim = sim_new(1);
+	struct ledger ledger;
+	struct sink sink;
+
+	ledger_init(&ledger, 1);
+	sink_init(&sink, weir_sim_executor(sim), &ledger, 8);
+	assert_int_equal(weir_reactive_in_init(&reactive, &sink.in, NULL), 0);
+	assert_int_equal(weir_actor_start(&sink.actor), 0);
+	assert_int_equal(weir_executor_drain(weir_sim_executor(sim), &drain,
+					     WEIR_FOREVER),
+			 0);
+	weir_sim_run(sim);
+	fate_check(&sink.fate, 0);
+	ledger_fini(&ledger);
+	sim_free(sim);
+}
+
 static void an_actor_that_is_never_started_cancels(void **state)
 {
 	struct setup setup;
@@ -523,6 +565,8 @@ int main(void)
 		cmocka_unit_test(null_arguments_have_no_effect),
 		cmocka_unit_test(other_ways_in_are_closed),
 		cmocka_unit_test(a_drain_takes_what_is_there_and_cancels),
+		cmocka_unit_test(a_drain_ends_who_has_no_publisher),
+		cmocka_unit_test(a_drain_ends_who_was_never_subscribed),
 		cmocka_unit_test(an_actor_that_is_never_started_cancels),
 		cmocka_unit_test(misuse_is_refused),
 	};
