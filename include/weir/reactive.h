@@ -31,8 +31,9 @@ extern "C" {
 /* 0 is the default of each. */
 struct weir_reactive_out_options {
 	/*
-	 * Turns may run ahead of delivery by that many items, a power of two;
-	 * 64. Not used where weir_out_fan() has said so, or on a link.
+	 * Turns may put that many items, a power of two, before they are sent;
+	 * 64. Never more than were requested. Not used on a link, nor where
+	 * weir_out_fan() has said how many.
 	 */
 	size_t capacity;
 	uint32_t flags; /* WEIR_STAY */
@@ -60,17 +61,27 @@ struct weir_reactive_out {
  * Makes a publisher of an out-port that has no link yet. `reactive` lives as
  * long as the port's actor; `options` is copied and may be NULL.
  *
- * The publisher takes one subscriber; if the out-port has a fan (weir_out_fan),
- * as many as like, at any time: with WEIR_BROADCAST all get the items that are
- * put from then on and the slowest sets the pace, ahead of which others may be
- * by the fan's capacity; with WEIR_BALANCE each item goes to one of them. Others are rejected: -EISCONN, there is one already;
- * -ENOTSUP, items that can be dropped and not shared; -ENOMEM. After the end of
- * the stream everyone gets that end at once (3.14).
+ * The publisher takes one subscriber. If the out-port has a fan (weir_out_fan),
+ * it takes as many as like, at any time. With WEIR_BROADCAST all get the items
+ * that are put from then on; the slowest sets the pace, and others may be ahead
+ * of it by the fan's capacity. With WEIR_BALANCE each item goes to one of them.
  *
- * Signals are sent by the actor's slice, between its turns, on whatever thread
- * runs it. The first signal of a subscriber comes when the actor has been
- * started. When no subscriber is left, that is told as of links:
- * weir_actor_ops.cancelled, unless WEIR_STAY.
+ * Others are rejected: -EISCONN, there is one already; -ENOTSUP, items that can
+ * be dropped and not shared; -ENOMEM; -ESHUTDOWN, an actor between is needed
+ * and the executor drains. After the end of the stream everyone gets that end
+ * at once (3.14).
+ *
+ * Signals are sent between turns, by the slice of the actor or of an actor
+ * between, on whatever thread runs it; so those of one subscriber come one
+ * after another, and several subscribers of a broadcast may get theirs at once.
+ * The first signal comes when the actor has been started.
+ *
+ * When no subscriber is left, that is told as of links, by
+ * weir_actor_ops.cancelled, and the stream is over: who comes later gets
+ * -ECANCELED. Not with WEIR_STAY.
+ *
+ * An item that is NULL cannot be sent by on_next: the subscriber's stream ends
+ * with -EINVAL. Over a link it can.
  *
  * Who subscribes, or has another thread do so, holds a reference of the actor,
  * or sets it up. An actor puts its last item and finishes (WEIR_FINISH) in one
@@ -103,13 +114,13 @@ struct weir_reactive_in_options {
 	 */
 	size_t refill;
 	/*
-	 * Instead of the two: what to request when `remaining` were requested
-	 * and not taken yet; request.h has the usual answers. More than there
-	 * is room for in the in-port is cut down to that; with a burst, less
-	 * than that may leave a turn waiting. Called by the owner
-	 * when the actor starts, after each run of turns and after handlers;
-	 * what it answers before there is a subscription is requested when it
-	 * comes, in one call (A2.1, A2.2 of the Akka ActorSubscriber).
+	 * Instead of the two: how many to request now, as `remaining` were
+	 * requested and not taken by a turn yet; request.h has the usual
+	 * answers. An answer is cut down to what the in-port has room for. With
+	 * a burst, a smaller one may leave a turn waiting. Asked by the owner
+	 * when the actor starts, after each run of turns and after handlers.
+	 * What it answers before there is a subscription is requested when
+	 * that comes, in one call.
 	 */
 	int64_t (*demand)(void *context, int64_t remaining);
 	void *context; /* passed to it */
@@ -142,10 +153,13 @@ struct weir_reactive_in {
  * long as the port's actor; `options` is copied and may be NULL.
  *
  * It subscribes once; who lets it subscribe holds a reference of the actor, or
- * sets it up. Requests are sent by the actor's slice. The end of the
- * stream is told as of links: weir_actor_ops.ended. weir_in_cancel() and the
- * actor's end cancel the subscription. A publisher that sends more than was
- * requested (1.1) is cancelled, and the stream ends with -EOVERFLOW.
+ * sets it up. Requests are sent by the actor's slice. The end of the stream is
+ * told as of links, by weir_actor_ops.ended. weir_in_cancel() and the actor's
+ * end cancel the subscription.
+ *
+ * A publisher that sends more than was requested (1.1) is cancelled, and the
+ * stream ends with -EOVERFLOW. So is one whose items are other than those that
+ * the in-port names, if it names any: -EINVAL.
  *
  * With default options, and a publisher from weir_reactive_out_init() that can,
  * it gets a link.
@@ -161,9 +175,9 @@ WEIR_API int weir_reactive_in_init(
 
 /*
  * Requests `n` more beside what the options say, which may be nothing
- * (weir_demand_zero). 0, also when cancelled or ended, where it does nothing.
- * -EINVAL: null, n <= 0. -ENOBUFS: the in-port has no room for that many beside
- * what was requested before. -EPERM. Owner.
+ * (weir_demand_zero). 0; on a link, after a cancel and after the end it does
+ * nothing. -EINVAL: null, n <= 0. -ENOBUFS: the in-port has no room for that
+ * many beside what was requested before. -EPERM. Owner.
  */
 WEIR_API int weir_reactive_in_request(struct weir_reactive_in *reactive,
 				      int64_t n);
