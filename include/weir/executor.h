@@ -202,12 +202,13 @@ struct weir_drain {
 
 /*
  * Finishes what was accepted: from now on no actor can be started (they get
- * -ESHUTDOWN); actors that take tokens from nowhere finish, in-ports refuse
- * further weir_in_put and end behind what they hold, so do those that have
- * subscribed to a publisher elsewhere, and cancel; those who take from a
- * channel end with it; what is under way flows through
- * and ends by itself. `done` comes when no actor is left, or at `deadline_ns`
- * with those left still running. Returns at once.
+ * -ESHUTDOWN); actors that take tokens from nowhere finish; in-ports refuse
+ * further weir_in_put and end behind what they hold; so do subscribers'
+ * in-ports that have no publisher or one that is not on this executor, which is
+ * cancelled; actors that take from a channel end with it; what is under way
+ * flows through and ends by itself, at the pace of those who take it. `done`
+ * comes when no actor is left, or at `deadline_ns` with those left still
+ * running. Returns at once.
  * -EINVAL: null or no `done`. -ENOTSUP: a deadline other than WEIR_FOREVER on
  * an executor without timers. Any thread.
  */

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * In-ports: tokens come in from an out-port over a link (link.h), or from any
- * thread through weir_in_put(). Unblocked when a token is queued (`burst` of
- * them, if set). A token is never overwritten and never dropped silently; the
- * end of a stream and its error travel behind the tokens.
+ * In-ports: tokens come in from an out-port over a link (out.h), from any
+ * thread through weir_in_put(), or from a publisher (reactive.h). Unblocked
+ * when a token is queued (`burst` of them, if set). A token is never
+ * overwritten and never dropped silently; the end of a stream and its error
+ * travel behind the tokens.
  */
 #ifndef WEIR_IN_H
 #define WEIR_IN_H
@@ -77,16 +78,16 @@ enum weir_merge {
  * Lets several out-ports be linked, each with a lane of the in-port's capacity;
  * lanes are taken from in turn. weir_in_put() works beside them with
  * WEIR_MERGE_OPEN only. -EINVAL: null, no such rule. -EPERM. -EBUSY: linked,
- * put to or merged before. -ENOMEM. Owner, before start.
+ * put to or merged before, or a subscriber's. -ENOMEM. Owner, before start.
  */
 WEIR_API int weir_in_merge(struct weir_in *in, enum weir_merge rule);
 
 /*
  * Queues a token from anywhere. 0: taken. -EAGAIN: full. -EPIPE: ended or
- * stopped. -EISCONN: its tokens come over a link. On an error the item stays
- * the caller's. Any thread that holds a reference of the actor, any number at
- * once; before start, by its owner alone, also as the first tokens of a link
- * yet to be made. Lock-free.
+ * stopped. -EISCONN: its tokens come over a link, or it is a subscriber's. On
+ * an error the item stays the caller's. Any thread that holds a reference of
+ * the actor, any number at once; before start, by its owner alone, also as the
+ * first tokens of a link yet to be made. Lock-free.
  */
 WEIR_API WEIR_MUST_CHECK int weir_in_put(struct weir_in *in, void *item);
 

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the items of a stream are. An item is a `void *`; inside links any
- * value goes, NULL included, so small integers need no allocation; a subscriber
- * that gets no link (stream.h) takes none that is NULL. Every item
- * is delivered or dropped exactly once on every path:
- * produced + shared = delivered + dropped.
+ * What the items of a stream are. An item is a `void *`, and small integers
+ * need no allocation. Over a link any value goes, NULL included; a subscriber's
+ * on_next (stream.h) takes no NULL. Every item is delivered or dropped exactly
+ * once on every path: produced + shared = delivered + dropped.
  */
 #ifndef WEIR_ITEMS_H
 #define WEIR_ITEMS_H

@@ -4,6 +4,8 @@
  * unblocked when it is linked and there is room downstream: the free room of
  * the ring is the demand. One link, or several: each token to all of them
  * (broadcast, moving at the slowest), or to one of them in turn (balance).
+ * Subscribers (reactive.h) count as links, and what they have requested as
+ * room.
  */
 #ifndef WEIR_OUT_H
 #define WEIR_OUT_H
@@ -62,9 +64,10 @@ WEIR_API int weir_out_fan(struct weir_out *out, enum weir_fan way,
  * a reference on the other's actor until the stream ends or is cancelled.
  * -EINVAL: null, items that differ, bursts that could wait for each other:
  * the in-port's capacity is less than both together less one.
- * -EPERM: not the caller's. -EISCONN: an end that has its link already.
- * -EPIPE: ended or cancelled. -ENOTSUP: a second link of a broadcast whose
- * items can be dropped and not shared. -ENOMEM. Then nothing has changed.
+ * -EPERM: not the caller's. -EISCONN: an end that has its link already, or an
+ * in-port that is a subscriber's. -EPIPE: ended or cancelled. -ENOTSUP: a
+ * second link of a broadcast whose items can be dropped and not shared.
+ * -ENOMEM. Then nothing has changed.
  */
 WEIR_API int weir_link(struct weir_out *out, struct weir_in *in);
 
