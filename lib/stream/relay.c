@@ -51,7 +51,8 @@ static const struct weir_actor_ops relay_ops = {
 /* A power of two. */
 static size_t room_for(const struct weir_out *out)
 {
-	size_t capacity = out->fan ? (size_t)out->mask + 1 : 1;
+	bool all = out->fan && out->fan->way == WEIR_BROADCAST;
+	size_t capacity = all ? (size_t)out->mask + 1 : 1;
 
 	while (capacity < 2 * (size_t)out->port.burst)
 		capacity *= 2;

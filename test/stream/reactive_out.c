@@ -496,6 +496,29 @@ static void a_burst_is_cancelled_and_dropped(void **state)
 	setup_fini(&setup);
 }
 
+/* Where each item goes to one, who requests nothing keeps two bursts only. */
+static void balanced_a_burst_is_held_twice_at_most(void **state)
+{
+	struct setup setup;
+	struct taker idle, taker;
+
+	burst_init(&setup, NULL);
+	assert_int_equal(weir_out_fan(&setup.source.out, WEIR_BALANCE, 64), 0);
+	taker_init(&idle, &setup.ledger, 0, 0);
+	taker_init(&taker, &setup.ledger, INT64_MAX, 0);
+	taker.ordered = false;
+	subscribe(&setup, &idle);
+	subscribe(&setup, &taker);
+	setup_start(&setup);
+	taker_check(&taker, N - 8, 0);
+	weir_subscription_cancel(idle.subscription);
+	weir_sim_run(setup.sim);
+	taker_fini(&idle);
+	taker_fini(&taker);
+	assert_int_equal(ledger_dropped(&setup.ledger), 8);
+	setup_fini(&setup);
+}
+
 static void all_has_been_dropped(struct weir_actor *actor)
 {
 	ledger_check(weir_container_of(actor, struct source, actor)->ledger);
@@ -663,6 +686,7 @@ int main(void)
 		cmocka_unit_test(balanced_each_item_goes_to_one),
 		cmocka_unit_test(a_burst_is_served_one_by_one),
 		cmocka_unit_test(a_burst_is_cancelled_and_dropped),
+		cmocka_unit_test(balanced_a_burst_is_held_twice_at_most),
 		cmocka_unit_test(
 			a_burst_is_dropped_before_its_source_is_released),
 		cmocka_unit_test(out_of_memory_rejects_from_a_burst),
