@@ -175,6 +175,12 @@ void weir__in_linked(struct weir_in *in, struct weir__lane *lane,
 int weir__in_put(struct weir_in *in, void *const *items, uint32_t n);
 int weir__in_end(struct weir_in *in, struct weir_error *error);
 
+/* It has been ended so. No order. */
+static inline bool weir__in_ending(const struct weir_in *in)
+{
+	return ck_pr_load_32(&in->lane.state) & WEIR__LANE_ENDING;
+}
+
 /*
  * The stream is over: takes the port out of firing and lets go of the
  * producer. Returns a reference of the error, or NULL. Owner.

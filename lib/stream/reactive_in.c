@@ -307,7 +307,8 @@ static void in_wake(struct weir_port *port)
 	int64_t n = reactive->unsent;
 	struct weir_actor *self;
 
-	if (!is_foreign(subscription) || ck_pr_load_32(&reactive->ended))
+	/* it would come too late */
+	if (!is_foreign(subscription) || weir__in_ending(reactive->in))
 		return;
 	reactive->unsent = 0;
 	/* before anything can come, as the end may drop it */

@@ -454,6 +454,29 @@ static void a_drain_takes_what_is_there_and_cancels(void **state)
 	setup_fini(&setup);
 }
 
+/* What it would be sent would be dropped. */
+static void in_a_drain_no_more_is_requested(void **state)
+{
+	struct setup setup;
+	struct weir_drain drain = {.done = drained};
+
+	setup_init(&setup, 8, NULL);
+	setup_start(&setup);
+	send(&setup, 3);
+	setup.giver.sends = N;
+	while (setup.giver.next < 8)
+		assert_int_equal(giver_send(&setup.giver), 0);
+	assert_int_equal(weir_executor_drain(weir_sim_executor(setup.sim),
+					     &drain, WEIR_FOREVER),
+			 0);
+	weir_sim_run(setup.sim);
+	assert_int_equal(setup.sink.seen, 8);
+	assert_int_equal(setup.giver.requested, 8);
+	assert_int_equal(setup.giver.cancels, 1);
+	assert_int_equal(ledger_dropped(&setup.ledger), 0);
+	setup_fini(&setup);
+}
+
 static void a_drain_ends_who_has_no_publisher(void **state)
 {
 	struct weir_drain drain = {.done = drained};
@@ -565,6 +588,7 @@ int main(void)
 		cmocka_unit_test(null_arguments_have_no_effect),
 		cmocka_unit_test(other_ways_in_are_closed),
 		cmocka_unit_test(a_drain_takes_what_is_there_and_cancels),
+		cmocka_unit_test(in_a_drain_no_more_is_requested),
 		cmocka_unit_test(a_drain_ends_who_has_no_publisher),
 		cmocka_unit_test(a_drain_ends_who_was_never_subscribed),
 		cmocka_unit_test(an_actor_that_is_never_started_cancels),
