@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A publisher that is tested: the steps that its tests are made of, and the
+ * parts of its suite. A step returns false, or NULL, when something is wrong, or
+ * the test cannot be made; the test is over then.
+ */
+#ifndef WEIR_TESTKIT_PUBLISHER_STEPS_H
+#define WEIR_TESTKIT_PUBLISHER_STEPS_H
+
+#include "testkit/verify.h"
+
+struct weir_publisher_factory *weir__pub_factory(
+	const struct weir__verify *verify);
+
+/*
+ * New publishers, released after the test. NULL: the test has failed, or cannot
+ * be made with this factory.
+ */
+struct weir_publisher *weir__pub_make(struct weir__verify *verify, int64_t n);
+struct weir_publisher *weir__pub_make_rejecting(struct weir__verify *verify);
+struct weir_publisher *weir__pub_make_failing(struct weir__verify *verify,
+					      int64_t n);
+
+/* How many items a long stream has: as many as can be. */
+int64_t weir__pub_many(const struct weir__verify *verify);
+
+/*
+ * A new probe that has subscribed, and got on_subscribe; settled. NULL: the test
+ * has failed.
+ */
+struct weir_subscriber_probe *weir__pub_subscribe(
+	struct weir__verify *verify, struct weir_publisher *publisher,
+	const struct weir_subscriber_probe_options *options);
+
+/* weir__pub_make() and weir__pub_subscribe(). */
+struct weir_subscriber_probe *weir__pub_stream(
+	struct weir__verify *verify, int64_t n,
+	const struct weir_subscriber_probe_options *options);
+
+/*
+ * Each settles; false, and the test has failed: it is not so.
+ *
+ * The next `n` items, and no more, then nothing, or the end.
+ */
+bool weir__pub_gets(struct weir__verify *verify,
+		    struct weir_subscriber_probe *probe, int64_t n);
+bool weir__pub_completes(struct weir__verify *verify,
+			 struct weir_subscriber_probe *probe);
+bool weir__pub_fails(struct weir__verify *verify,
+		     struct weir_subscriber_probe *probe, int code);
+bool weir__pub_silent(struct weir__verify *verify,
+		      struct weir_subscriber_probe *probe);
+bool weir__pub_released(struct weir__verify *verify,
+			struct weir_subscriber_probe *probe);
+/* The next `n` items, the end, and nothing more. */
+bool weir__pub_gets_all(struct weir__verify *verify,
+			struct weir_subscriber_probe *probe, int64_t n);
+/* What it got so far are the items from 0 on, in order. */
+bool weir__pub_in_order(struct weir__verify *verify,
+			struct weir_subscriber_probe *probe);
+
+/* Nothing that is called on its subscription, which has ended, has an effect. */
+void weir__pub_over(struct weir__verify *verify,
+		    struct weir_subscriber_probe *probe);
+
+/* What the suite calls after each test. */
+void weir__pub_end(struct weir__verify *verify);
+size_t weir__pub_live(const struct weir__verify *verify);
+
+/* One for each verify_publisher_*.c. */
+extern const struct weir__verify_suite weir__pub_signals;
+extern const struct weir__verify_suite weir__pub_subscribing;
+extern const struct weir__verify_suite weir__pub_subscription;
+extern const struct weir__verify_suite weir__pub_threads;
+
+#endif
