@@ -4,11 +4,10 @@
  * as one. Publisher and subscriber are written by hand, by the rules of
  * stream.h; there is no actor and no executor.
  *
- * table   sends rows within request(), on the thread that requests; any may
- * reader  prints the rows; the main loop's, so its publisher has to send on the
- *         main loop's thread
+ * table   sends rows inside request(), on the thread that requests: any thread
+ * reader  prints the rows; it has no lock, so its publisher has to send on the
+ *         thread of the main loop, as this one does when asked there
  */
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,10 +35,10 @@ struct cursor {
 enum { CANCELLED = -1, REFUSED = -2 };
 
 /*
- * Who makes the demand other than 0 sends, until it is used up or all is over.
- * Who requests meanwhile, in on_next for one, only adds to the demand: this loop
- * sees it, and the stack does not grow. So much of the demand was `sent`, and
- * the last signal has returned `rc`.
+ * Who changes the demand from 0 sends, until it is used up or all is over. Who
+ * requests meanwhile, in on_next for one, only adds to it: this loop sees that,
+ * and the stack does not grow. `sent` is what was used up of the demand, `rc`
+ * what the last signal has returned.
  */
 static void send_rows(struct cursor *self, int64_t sent, int rc)
 {
@@ -69,7 +68,7 @@ static void send_rows(struct cursor *self, int64_t sent, int rc)
 	weir_subscription_unref(&self->subscription);
 }
 
-/* n > 0: so many rows more; else why it is over. */
+/* n > 0: that many rows more; else why it is over. */
 static void change_demand(struct weir_subscription *subscription, int64_t n)
 {
 	struct cursor *self =
@@ -121,7 +120,7 @@ static int table_subscribe(struct weir_publisher *publisher,
 	(void)weir_subscription_init(&self->subscription, &cursor_ops, NULL);
 	self->subscriber = weir_subscriber_ref(subscriber);
 	self->table = weir_container_of(publisher, struct table, publisher);
-	self->demand = 1; /* we send: on_subscribe, which is paid for by this */
+	self->demand = 1; /* we are sending: this pays for on_subscribe */
 	rc = subscriber->ops->on_subscribe(subscriber, &self->subscription);
 	send_rows(self, 1, rc);
 	return 0;
@@ -136,7 +135,7 @@ struct reader {
 	struct weir_subscription *subscription; /* NULL: none any more */
 	int64_t remaining; /* requested, and not here yet */
 	int64_t wanted;	   /* rows, then it cancels */
-	bool released;
+	bool released;	   /* nobody calls it any more */
 };
 
 static struct reader *reader_of(struct weir_subscriber *subscriber)
@@ -147,13 +146,14 @@ static struct reader *reader_of(struct weir_subscriber *subscriber)
 static int on_subscribe(struct weir_subscriber *subscriber,
 			struct weir_subscription *subscription)
 {
+	struct reader *self = reader_of(subscriber);
+
 	if (!subscription)
 		return -EINVAL;
-	if (reader_of(subscriber)->subscription)
+	if (self->subscription) /* it stays with the first one */
 		weir_subscription_cancel(subscription);
 	else
-		reader_of(subscriber)->subscription =
-			weir_subscription_ref(subscription);
+		self->subscription = weir_subscription_ref(subscription);
 	return 0;
 }
 
@@ -184,9 +184,8 @@ static int on_next(struct weir_subscriber *subscriber, void *item)
 static int on_error(struct weir_subscriber *subscriber,
 		    struct weir_error *error)
 {
-	if (!error)
-		return -EINVAL;
-	return end(reader_of(subscriber), strerror(-error->code));
+	return error ? end(reader_of(subscriber), strerror(-error->code))
+		     : -EINVAL;
 }
 
 static int on_complete(struct weir_subscriber *subscriber)
