@@ -95,6 +95,11 @@ static void subscribed_and_stopped(void *context)
 	stop_node(subscribed(context, 1, 1), 1);
 }
 
+static void subscribed_one(void *context)
+{
+	subscribed(context, 1, 1);
+}
+
 static void offered_and_withdrawn(void *context)
 {
 	stop_node(offered(context, 1, 1), 0);
@@ -212,6 +217,25 @@ static void all_taken(void *context)
 	explorer_assert(f->scene.tokens[0].accepted);
 }
 
+static void drain(void *context)
+{
+	scene_drain(context, 0);
+}
+
+/* The sink was not left waiting. */
+static void is_drained(void *context)
+{
+	struct flow *f = context;
+
+	flow_is_over(context);
+	explorer_assert(f->scene.drained == 1);
+	explorer_assert(f->scene.fates[0].code == 0);
+	explorer_assert(f->scene.fates[1].ended == 1);
+	explorer_assert(f->scene.fates[1].end_code == 0);
+	explorer_assert(f->scene.fates[1].delivered ==
+			(uint32_t)f->scene.tokens[0].accepted);
+}
+
 /* The source was stopped, or has failed: the sink is told. */
 static void the_end_is_told(void *context)
 {
@@ -272,6 +296,10 @@ static const struct explorer_scenario scenarios[] = {
 	FLOW(.name = "an offer accepted and cancelled",
 	     .setup = offered_and_held, .thread = {slice_0, accept_and_stop},
 	     .check = the_cancel_is_told),
+	FLOW(.name = "a subscriber and a drain", .setup = subscribed_one,
+	     .thread = {slice_0, slice_1, drain}, .check = is_drained),
+	FLOW(.name = "an offer and a drain", .setup = offered_one,
+	     .thread = {slice_0, slice_1, drain}, .check = is_drained),
 	FLOW(.name = "two publishers offer", .setup = subscribed_twice,
 	     .thread = {slice_0, slice_1, slice_2},
 	     .check = the_first_is_served),

@@ -310,6 +310,49 @@ static void both_have_left(void *context)
 				!taking(context, i)->errors);
 }
 
+/* --- Through an actor between --------------------------------------------- */
+
+static void slice_other(void *context)
+{
+	scene_run(context, SCENE_ACTORS);
+}
+
+/* All who come get every item, and there is one. */
+static struct flow *broadcast(void *context, uint32_t n, int64_t first)
+{
+	struct flow *f = flow_open(context);
+	struct node *source = flow_source(f, n, false);
+
+	explorer_assert(weir_out_fan(&source->out, WEIR_BROADCAST, 2) == 0);
+	flow_taker(f, 0, first);
+	scene_start(&f->scene);
+	flow_subscribe_taker(f, 0);
+	return f;
+}
+
+/* The source's next slice makes the actor between, and ends. */
+static void one_to_be_sent(void *context)
+{
+	broadcast(context, 1, 1);
+}
+
+/* There is room for two; what is requested has been sent. */
+static void one_of_three_between(void *context)
+{
+	struct flow *f = broadcast(context, 3, 1);
+
+	scene_run(&f->scene, 0);
+	scene_run(&f->scene, SCENE_ACTORS);
+	explorer_assert(taking(f, 0)->subscribed == 1);
+}
+
+static void all_is_sent(void *context)
+{
+	flow_is_over(context);
+	explorer_assert(taking(context, 0)->seen == 1);
+	explorer_assert(taking(context, 0)->completes == 1);
+}
+
 static const struct explorer_scenario scenarios[] = {
 	FLOW(.name = "a subscription and the end of its actor",
 	     .setup = last_requested, .thread = {slice_0, let_go},
@@ -359,6 +402,13 @@ static const struct explorer_scenario scenarios[] = {
 	     .setup = one_leaves_and_one_comes,
 	     .thread = {slice_0, cancel_0, subscribe_1},
 	     .check = the_other_has_an_end),
+	FLOW(.name = "an actor between and the end", .setup = one_to_be_sent,
+	     .thread = {slice_0, slice_other, slice_other},
+	     .check = all_is_sent),
+	FLOW(.name = "a request and a cancel of an actor between",
+	     .setup = one_of_three_between,
+	     .thread = {slice_0, slice_other, cancel_0},
+	     .check = one_end_at_most),
 	FLOW(.name = "two leave", .setup = two_subscribed,
 	     .thread = {slice_0, cancel_0, cancel_1}, .check = both_have_left),
 };

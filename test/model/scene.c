@@ -33,8 +33,13 @@ static int submit(struct weir_executor *executor, struct weir_task *task)
 		weir_task_run(task);
 		return 0;
 	}
-	for (i = 0; &s->nodes[i]->actor.task != task; i++)
+	for (i = 0; i < s->n_nodes && &s->nodes[i]->actor.task != task; i++)
 		;
+	if (i == s->n_nodes) {
+		i = SCENE_ACTORS;
+		explorer_assert(!s->other || s->other == task);
+		s->other = task;
+	}
 	ck_pr_fence_release();
 	explorer_assert(ck_pr_fas_32(&s->queued[i], 1) == 0);
 	return 0;
@@ -45,7 +50,7 @@ bool scene_run(struct scene *s, uint32_t i)
 	if (!ck_pr_load_32(&s->queued[i]) || !ck_pr_fas_32(&s->queued[i], 0))
 		return false;
 	ck_pr_fence_acquire();
-	weir_task_run(&s->nodes[i]->actor.task);
+	weir_task_run(i < s->n_nodes ? &s->nodes[i]->actor.task : s->other);
 	return true;
 }
 
@@ -56,7 +61,7 @@ void scene_settle(struct scene *s)
 
 	while (ran) {
 		ran = false;
-		for (i = 0; i < s->n_nodes; i++)
+		for (i = 0; i <= SCENE_ACTORS; i++)
 			ran |= scene_run(s, i);
 	}
 }

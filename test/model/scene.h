@@ -48,7 +48,8 @@ struct scene {
 
 	struct node *nodes[SCENE_ACTORS];
 	uint32_t n_nodes;
-	uint32_t queued[SCENE_ACTORS]; /* atomic: to be run */
+	struct weir_task *other; /* of an actor that the library has made */
+	uint32_t queued[SCENE_ACTORS + 1]; /* atomic: to be run; last: other */
 
 	struct weir_items items;
 	struct token tokens[SCENE_TOKENS];
@@ -94,7 +95,7 @@ void scene_start(struct scene *s);
 void scene_own_threads(struct scene *s);
 void scene_use_share(struct scene *s);
 
-/* Runs one slice of the actor if it is queued. */
+/* Runs one slice of the actor if it is queued; SCENE_ACTORS: the other one. */
 bool scene_run(struct scene *s, uint32_t i);
 /* Until nothing is queued. */
 void scene_settle(struct scene *s);

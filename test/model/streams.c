@@ -63,12 +63,6 @@ static void every_fence_is_needed(void **state)
 		{"reactive_out.c", "seat_give", "ck_pr_or_32", 1,
 		 "a cancel that it overwrites came while the item was looked "
 		 "at, and so may come too late for the error"},
-		{"reactive_in.c", "end", "ck_pr_or_32", 0,
-		 "that the in-port has ended matters to items only, and none "
-		 "come any more"},
-		{"reactive_in.c", "stop", "ck_pr_or_32", 0,
-		 "an end that it overwrites has come meanwhile, as it may "
-		 "after the look that decides on a cancel"},
 	};
 	const struct explorer_weaken_options options = {
 		.files = "lib/stream/reactive",

@@ -61,6 +61,11 @@ static void stop(void *context)
 	weir_actor_unref(actor);
 }
 
+static void drain(void *context)
+{
+	scene_drain(context, 0);
+}
+
 /* The sink is started and has no subscription yet. */
 static struct flow *expected(void *context, size_t capacity)
 {
@@ -129,6 +134,14 @@ static void stopped_after_one(void *context)
 	flow_give(f);
 }
 
+static void stopped_after_one_of_four(void *context)
+{
+	struct flow *f = requested(context, 4);
+
+	f->scene.nodes[0]->stop_after = 1;
+	flow_give(f);
+}
+
 static void cancelled_after_one(void *context)
 {
 	struct flow *f = requested(context, 4);
@@ -178,6 +191,13 @@ static void is_over(void *context)
 	if (f->giving.subscriber)
 		explorer_assert(f->giving.cancels == 1);
 	flow_is_over(context);
+}
+
+/* Nothing is left that the drain waits for. */
+static void is_drained(void *context)
+{
+	is_over(context);
+	explorer_assert(((struct scene *)context)->drained == 1);
 }
 
 /* A cancelled sink waits for ever, and an item that comes late is dropped. */
@@ -335,6 +355,16 @@ static const struct explorer_scenario scenarios[] = {
 	     .check = late_items_are_dropped),
 	FLOW(.name = "an item, the end and a stop", .setup = one_came_to_stop,
 	     .thread = {slice_0, give_and_complete, stop}, .check = is_over),
+	FLOW(.name = "two items at once and the actor's end",
+	     .setup = stopped_after_one_of_four,
+	     .thread = {slice_0, give_two_at_once}, .check = is_over),
+	FLOW(.name = "a subscription and a drain", .setup = new_sink,
+	     .thread = {slice_0, begin, drain}, .check = is_drained),
+	FLOW(.name = "items and a drain", .setup = one_of_two_came,
+	     .thread = {slice_0, give_two, drain}, .check = is_drained),
+	FLOW(.name = "the end and a drain", .setup = one_of_two_came,
+	     .thread = {slice_0, give_and_complete, drain},
+	     .check = is_drained),
 	FLOW(.name = "a subscription that is too late", .setup = both_end,
 	     .thread = {slice_0, subscribe_late}, .check = flow_is_over),
 	FLOW(.name = "a subscription after the last", .setup = both_have_ended,
