@@ -182,7 +182,6 @@ static int on_next_n(struct weir_subscriber *subscriber, void *const *items,
 
 	if (!items || !taken)
 		return -EINVAL;
-	*taken = 0;
 	left = expected(reactive);
 	good = up_to_null(items, (int64_t)n < left ? n : (size_t)left);
 	if (good && weir__in_put(reactive->in, items, good) == 0) {
@@ -342,8 +341,6 @@ static void accept_offer(struct weir_reactive_in *reactive,
 	accepted = weir__in_check_lane(in) == 0;
 	if (accepted)
 		weir__link_in(seat->reactive->out, in);
-	else
-		in->lane_flags |= WEIR__IN_SUBSCRIBES;
 	answer(seat, accepted ? WEIR__ACCEPTED : WEIR__REFUSED);
 	ck_pr_store_ptr(&reactive->subscription, &linked);
 	weir_subscription_unref(&seat->subscription);

@@ -171,6 +171,52 @@ static void all_counters_may_wrap(void **state)
 	}
 }
 
+/* The next `n` numbers, at once; those not accepted have been for nothing. */
+static int put(struct ends *ends, struct sink *sink, size_t *next, size_t n)
+{
+	void *items[8];
+	size_t i;
+	int rc;
+
+	for (i = 0; i < n; i++)
+		items[i] = (void *)(*next + i);
+	rc = weir__in_put(&sink->in, items, (uint32_t)n);
+	for (i = 0; rc == 0 && i < n; i++)
+		(void)ledger_make(&ends->ledger, (*next)++);
+	return rc;
+}
+
+static void several_are_put_together_or_not_at_all(void **state)
+{
+	struct weir_reactive_in in;
+	struct sink sink;
+	struct ends ends;
+	uint32_t left;
+	size_t next;
+
+	for (left = 0; left < 20; left++) {
+		ends_init(&ends, 8, 0);
+		sink_init(&sink, ends.executor, &ends.ledger, 8);
+		sink.ordered = true;
+		assert_int_equal(weir_reactive_in_init(&in, &sink.in, NULL), 0);
+		set_count(&in, WEIR__INDEX_MASK - left);
+		assert_int_equal(weir_actor_start(&sink.actor), 0);
+		weir_sim_run(ends.sim);
+		next = 1;
+		assert_int_equal(put(&ends, &sink, &next, 5), 0);
+		assert_int_equal(put(&ends, &sink, &next, 4), -EAGAIN);
+		assert_int_equal(put(&ends, &sink, &next, 3), 0);
+		assert_int_equal(put(&ends, &sink, &next, 1), -EAGAIN);
+		weir_sim_run(ends.sim);
+		assert_int_equal(sink.seen, 8);
+		assert_int_equal(put(&ends, &sink, &next, 8), 0);
+		weir_sim_run(ends.sim);
+		assert_int_equal(sink.seen, 16);
+		weir_actor_stop(&sink.actor);
+		ends_fini(&ends);
+	}
+}
+
 /* --- An actor that feeds itself ------------------------------------------- */
 
 struct ring {
@@ -375,6 +421,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_executor_may_run_at_once_and_refuse),
 		cmocka_unit_test(all_counters_may_wrap),
+		cmocka_unit_test(several_are_put_together_or_not_at_all),
 		cmocka_unit_test(an_item_goes_round_in_one_actor),
 		cmocka_unit_test(an_actor_may_subscribe_to_itself),
 		cmocka_unit_test(a_suspended_actor_has_subscribers),

@@ -360,20 +360,25 @@ static void several_items_at_once_count_each(void **state)
 	fate_check(&setup.sink.fate, 0);
 }
 
+/* Whether there is room for more or not. */
 static void of_too_many_at_once_those_requested_are_taken(void **state)
 {
+	struct weir_reactive_in_options options = {.prefetch = 4};
 	struct setup setup;
-	size_t taken;
+	size_t capacity, taken;
 
-	setup_init(&setup, 4, NULL);
-	setup_start(&setup);
-	assert_int_equal(giver_send_n(&setup.giver, 6, 0, &taken), -EOVERFLOW);
-	assert_int_equal(taken, 4);
-	weir_sim_run(setup.sim);
-	assert_int_equal(setup.sink.seen, 4);
-	assert_int_equal(setup.sink.end_code, -EOVERFLOW);
-	assert_int_equal(setup.giver.cancels, 1);
-	setup_fini(&setup);
+	for (capacity = 4; capacity <= 16; capacity *= 2) {
+		setup_init(&setup, capacity, &options);
+		setup_start(&setup);
+		assert_int_equal(giver_send_n(&setup.giver, 6, 0, &taken),
+				 -EOVERFLOW);
+		assert_int_equal(taken, 4);
+		weir_sim_run(setup.sim);
+		assert_int_equal(setup.sink.seen, 4);
+		assert_int_equal(setup.sink.end_code, -EOVERFLOW);
+		assert_int_equal(setup.giver.cancels, 1);
+		setup_fini(&setup);
+	}
 }
 
 static void several_that_come_late_are_dropped(void **state)
