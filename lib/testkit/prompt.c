@@ -30,6 +30,7 @@ static void count_result(struct weir__prompt *prompt, int rc)
 {
 	if (rc == 0)
 		return;
+	/* relaxed: for who sends, and for the test when all has settled */
 	ck_pr_inc_32(&prompt->failed);
 	ck_pr_store_32(&prompt->cancelled, 1);
 }
@@ -66,10 +67,12 @@ static void send_all(struct weir__prompt *prompt)
 	uint32_t seen = 1;
 
 	do {
-		/* acquire: what the last sender has written */
+		/* acquire: what the last sender has written, and what was
+		 * counted; pairs with the release below, and first_at_work() */
 		ck_pr_fence_acquire();
 		send(prompt);
-		/* release: what we have written, to the next sender */
+		/* release: what we have written, to the next sender; pairs
+		 * with the acquire above */
 		ck_pr_fence_release();
 		seen = ck_pr_faa_32(&prompt->work, -seen) - seen;
 	} while (seen != 0);
@@ -90,6 +93,7 @@ static void work(struct weir__prompt *prompt)
 
 static bool usable(struct weir__prompt *prompt)
 {
+	/* relaxed: a subscriber that calls then is wrong, seen or not */
 	if (!ck_pr_load_32(&prompt->given_back))
 		return true;
 	ck_pr_inc_32(&prompt->misused);
@@ -115,12 +119,16 @@ static void on_cancel(struct weir_subscription *subscription)
 
 	if (!usable(prompt))
 		return;
+	/* relaxed: work() has the order */
 	ck_pr_store_32(&prompt->cancelled, 1);
 	work(prompt);
 }
 
 static void on_given_back(struct weir_subscription *subscription)
 {
+	/* release: our last touch; pairs with the acquire of who reuses it, in
+	 * weir__prompt_is_given_back() */
+	ck_pr_fence_release();
 	ck_pr_store_32(&prompt_of(subscription)->given_back, 1);
 }
 
@@ -171,5 +179,10 @@ void weir__prompt_stop(struct weir__prompt *prompt)
 
 bool weir__prompt_is_given_back(struct weir__prompt *prompt)
 {
-	return ck_pr_load_32(&prompt->given_back) != 0;
+	if (!ck_pr_load_32(&prompt->given_back))
+		return false;
+	/* acquire: everybody's last touch; pairs with the release in
+	 * on_given_back() */
+	ck_pr_fence_acquire();
+	return true;
 }

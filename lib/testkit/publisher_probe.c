@@ -37,6 +37,7 @@ static struct weir_publisher_probe *enter(struct weir__grant *grant)
 	bool others;
 
 	grant->serial++;
+	/* relaxed, as any order would hide calls that have none */
 	others = ck_pr_faa_32(&grant->inside, 1) > 0;
 	pthread_mutex_lock(&probe->lock);
 	if (others)

@@ -51,6 +51,7 @@ static void enter(struct weir_subscriber_probe *probe, const void *frame)
 	bool others;
 
 	probe->serial++;
+	/* relaxed, as any order would hide signals that have none */
 	others = ck_pr_faa_32(&probe->inside, 1) > 0;
 	pthread_mutex_lock(&probe->lock);
 	if (others)

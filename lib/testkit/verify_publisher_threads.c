@@ -42,6 +42,7 @@ static void *call_meanwhile(void *context)
 		weir_subscriber_probe_cancel(meanwhile->probe);
 	else
 		weir_subscriber_probe_request(meanwhile->probe, 1);
+	/* relaxed: nothing is read but that; the end of the thread has order */
 	ck_pr_store_32(&meanwhile->returned, 1);
 	return NULL;
 }
@@ -180,6 +181,7 @@ static void *request_often(void *context)
 	const struct requester *requester = context;
 	uint32_t i;
 
+	/* relaxed: the more at once, the better */
 	ck_pr_inc_32(requester->go);
 	while (ck_pr_load_32(requester->go) < 2)
 		sched_yield();
