@@ -12,7 +12,7 @@
  */
 #include <inttypes.h>
 
-#include "testkit/sub.h"
+#include "testkit/subscriber_steps.h"
 
 /* --- 2.1 to 2.4, 2.9, 2.10 ------------------------------------------------ */
 

@@ -5,7 +5,7 @@
  * factory takes it back, and then nobody may hold a subscription any more. All
  * on the thread of the test.
  */
-#include "testkit/sub.h"
+#include "testkit/subscriber_steps.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -3,8 +3,8 @@
  * A subscriber that is tested, and the steps that its tests are made of. A step
  * returns false when something is wrong, and the test has failed then.
  */
-#ifndef WEIR_TESTKIT_SUB_H
-#define WEIR_TESTKIT_SUB_H
+#ifndef WEIR_TESTKIT_SUBSCRIBER_STEPS_H
+#define WEIR_TESTKIT_SUBSCRIBER_STEPS_H
 
 #include "testkit/prompt.h"
 #include "testkit/verify.h"

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* On the thread that runs the tests. */
+#include "testkit/processor_steps.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+struct weir__stage *weir__stage_of(struct weir__verify *verify)
+{
+	return verify->state;
+}
+
+struct weir_publisher_probe_counts weir__stage_counts(
+	struct weir__verify *verify)
+{
+	return weir_publisher_probe_counts(weir__stage_of(verify)->front);
+}
+
+bool weir__stage_start(struct weir__verify *verify)
+{
+	struct weir_processor_factory *factory = verify->factory;
+	struct weir__stage *stage = calloc(1, sizeof(*stage));
+	int rc;
+
+	if (!stage)
+		return weir__verify_fail(verify, "no memory");
+	verify->state = stage;
+	stage->factory = factory;
+	stage->error =
+		weir_error_new(NULL, -EIO, "testkit", "on purpose", NULL, NULL);
+	if (!stage->error)
+		return weir__verify_fail(verify, "no memory");
+	stage->processor = factory->create(factory);
+	if (!stage->processor.publisher || !stage->processor.subscriber)
+		return weir__verify_fail(verify, "no processor was made");
+	stage->front = weir__verify_publisher(verify, factory->items);
+	if (!stage->front)
+		return false;
+	rc = weir_subscribe(weir_publisher_probe_publisher(stage->front),
+			    stage->processor.subscriber);
+	if (rc < 0)
+		return weir__verify_fail(verify, "subscribe: %d", rc);
+	return weir__verify_settle(verify);
+}
+
+struct weir_subscriber_probe *weir__stage_join(struct weir__verify *verify,
+					       int64_t n)
+{
+	const struct weir_subscriber_probe_options options = {
+		.request_first = n,
+	};
+	struct weir_subscriber_probe *probe =
+		weir__verify_subscriber(verify, &options);
+	int rc;
+
+	if (!probe)
+		return NULL;
+	rc = weir_subscribe(weir__stage_of(verify)->processor.publisher,
+			    weir_subscriber_probe_subscriber(probe));
+	if (rc < 0)
+		weir__verify_fail(verify, "1.9: subscribe returned %d", rc);
+	weir__verify_settle(verify);
+	return verify->verdict == WEIR_PASSED ? probe : NULL;
+}
+
+bool weir__stage_takes_two(struct weir__verify *verify)
+{
+	struct weir_processor_factory *factory = verify->factory;
+
+	return factory->max_subscribers != 1 ||
+	       weir__verify_skip(verify, "takes one subscriber");
+}
+
+bool weir__stage_send_some(struct weir__verify *verify, int64_t n)
+{
+	struct weir__stage *stage = weir__stage_of(verify);
+	struct weir_processor_factory *factory = stage->factory;
+	int64_t requested = weir__stage_counts(verify).requested;
+	void *item;
+	int rc;
+
+	while (stage->sent < n && stage->sent < requested) {
+		item = factory->item(factory, stage->sent);
+		if (!item)
+			return weir__verify_fail(verify, "no item was made");
+		rc = weir_publisher_probe_send(stage->front, item);
+		if (rc != 0) {
+			if (factory->items && factory->items->drop)
+				factory->items->drop(item,
+						     factory->items->context);
+			return weir__verify_fail(verify,
+						 "item %" PRId64
+						 " was not taken: %d",
+						 stage->sent, rc);
+		}
+		stage->sent++;
+	}
+	return weir__verify_settle(verify);
+}
+
+bool weir__stage_send_up_to(struct weir__verify *verify, int64_t n)
+{
+	int64_t before;
+
+	do {
+		before = weir__stage_of(verify)->sent;
+		if (!weir__stage_send_some(verify, n))
+			return false;
+	} while (weir__stage_of(verify)->sent > before);
+	return true;
+}
+
+bool weir__stage_got(struct weir__verify *verify,
+		     struct weir_subscriber_probe *behind, int64_t n)
+{
+	int64_t items = weir_subscriber_probe_counts(behind).items;
+
+	return items == n ||
+	       weir__verify_fail(verify,
+				 "of %" PRId64 " items that were requested "
+				 "%" PRId64 " have come",
+				 n, items);
+}
+
+bool weir__stage_in_order(struct weir__verify *verify,
+			  struct weir_subscriber_probe *behind)
+{
+	struct weir_processor_factory *factory = verify->factory;
+	int64_t i, n = weir_subscriber_probe_counts(behind).items;
+
+	for (i = 0; i < n; i++)
+		if (!factory->is_item(factory,
+				      weir_subscriber_probe_item(behind, i), i))
+			return weir__verify_fail(
+				verify, "item %" PRId64 " is another one", i);
+	return true;
+}
+
+bool weir__stage_send_end(struct weir__verify *verify, struct weir_error *error)
+{
+	struct weir__stage *stage = weir__stage_of(verify);
+	int rc = error ? weir_publisher_probe_error(stage->front, error)
+		       : weir_publisher_probe_complete(stage->front);
+
+	stage->over = true;
+	if (rc != 0)
+		return weir__verify_fail(verify, "%s was not taken: %d",
+					 error ? "on_error" : "on_complete",
+					 rc);
+	if (!weir__verify_settle(verify))
+		return false;
+	return weir__stage_counts(verify).in_end == 0 ||
+	       weir__verify_fail(verify, "2.3: request or cancel was called "
+					 "in reply to the last signal");
+}
+
+bool weir__stage_got_end(struct weir__verify *verify,
+			 struct weir_subscriber_probe *behind,
+			 struct weir_error *error)
+{
+	struct weir_subscriber_probe_counts counts =
+		weir_subscriber_probe_counts(behind);
+
+	if (counts.errors + counts.completions == 0)
+		return weir__verify_fail(verify, "%s was not passed on",
+					 error ? "on_error" : "on_complete");
+	return weir_subscriber_probe_error(behind) == error ||
+	       weir__verify_fail(verify, "the end was passed on as another");
+}
+
+void weir__stage_end(struct weir__verify *verify)
+{
+	struct weir__stage *stage = weir__stage_of(verify);
+
+	if (!stage)
+		return;
+	if (stage->front && !stage->over &&
+	    weir__stage_counts(verify).cancels == 0)
+		(void)weir_publisher_probe_complete(stage->front);
+	weir__verify_settle(verify);
+	if (stage->processor.publisher && stage->processor.subscriber)
+		stage->factory->release(stage->factory, stage->processor);
+	weir_error_unref(stage->error);
+	free(stage);
+	verify->state = NULL;
+}
+
+size_t weir__stage_live(const struct weir__verify *verify)
+{
+	struct weir_processor_factory *factory = verify->factory;
+
+	return factory->live ? factory->live(factory) : 0;
+}
