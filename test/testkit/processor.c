@@ -5,10 +5,7 @@
  */
 #include "testkit/processors.h"
 
-#include <stdio.h>
-#include <string.h>
-
-#include <weir/testkit.h>
+#include "testkit/mutants.h"
 
 #define STEPS 100000 /* of a pump; then it never rests */
 
@@ -24,18 +21,6 @@ enum flavour {
 #define ONE (PROMPT_ONE | QUEUED_ONE)
 #define MANY (PROMPT_MANY | QUEUED_MANY)
 #define ANY (ONE | MANY)
-
-struct mutant {
-	const char *name;
-	enum broken_processor broken;
-	uint32_t flavours; /* it is a mistake in these */
-	const char *test;  /* must fail */
-};
-
-#define MISTAKE(broken, flavours, test) \
-	{ \
-#broken, broken, flavours, test \
-	}
 
 static const struct mutant mutants[] = {
 	MISTAKE(NEVER_REPLENISHES, ANY,
@@ -92,9 +77,7 @@ struct maker {
 	enum broken_processor broken;
 	enum flavour flavour;
 	size_t made, gone, alive;
-	struct weir_verify_report report;
-	char failed[8192]; /* names, each behind a space */
-	char skipped[4096];
+	struct verdicts verdicts;
 };
 
 static struct maker *maker_of(struct weir_processor_factory *factory)
@@ -160,22 +143,6 @@ static int item_share(void *what, void *context)
 	return 0;
 }
 
-static void take_result(struct weir_verify_report *report, const char *test,
-			enum weir_verdict verdict, const char *why)
-{
-	struct maker *maker = weir_container_of(report, struct maker, report);
-
-	assert_int_equal(verdict == WEIR_PASSED, why == NULL);
-	if (verdict == WEIR_FAILED) {
-		assert_in_range(strlen(maker->failed), 0, 8000);
-		strcat(strcat(maker->failed, " "), test);
-		if (getenv("WEIR_TESTKIT_WHY"))
-			printf("%s: %s\n", test, why);
-	} else if (verdict == WEIR_SKIPPED) {
-		strcat(strcat(maker->skipped, " "), test);
-	}
-}
-
 static void maker_init(struct maker *maker, enum broken_processor broken,
 		       enum flavour flavour)
 {
@@ -208,7 +175,7 @@ static void maker_init(struct maker *maker, enum broken_processor broken,
 			},
 		.broken = broken,
 		.flavour = flavour,
-		.report.result = take_result,
+		.verdicts.report.result = verdicts_take,
 	};
 }
 
@@ -219,14 +186,15 @@ static void expect_all_pass(enum flavour flavour)
 	struct maker maker;
 
 	maker_init(&maker, PROCESSOR_CORRECT, flavour);
-	assert_int_equal(weir_verify_processor(&maker.factory, &maker.report),
+	assert_int_equal(weir_verify_processor(&maker.factory,
+					       &maker.verdicts.report),
 			 0);
-	assert_string_equal(maker.failed, "");
-	assert_in_range(maker.report.passed, 60, 200);
+	assert_string_equal(maker.verdicts.failed, "");
+	assert_in_range(maker.verdicts.report.passed, 60, 200);
 	assert_int_equal(live(&maker.factory), 0);
 	if (getenv("WEIR_TESTKIT_WHY"))
-		printf("%u passed, skipped:%s\n", maker.report.passed,
-		       maker.skipped);
+		printf("%u passed, skipped:%s\n", maker.verdicts.report.passed,
+		       maker.verdicts.skipped);
 }
 
 static void prompt_processor_passes(void **state)
@@ -260,39 +228,32 @@ static void incomplete_factory_is_refused(void **state)
 	struct maker maker;
 
 	maker_init(&maker, PROCESSOR_CORRECT, PROMPT_ONE);
-	assert_int_equal(weir_verify_processor(NULL, &maker.report), -EINVAL);
+	assert_int_equal(weir_verify_processor(NULL, &maker.verdicts.report),
+			 -EINVAL);
 	assert_int_equal(weir_verify_processor(&maker.factory, NULL), -EINVAL);
-	assert_int_equal(weir_verify_processor(&empty, &maker.report), -EINVAL);
+	assert_int_equal(weir_verify_processor(&empty, &maker.verdicts.report),
+			 -EINVAL);
 }
 
 static void mistake_is_found(void **state)
 {
 	const struct mutant *mutant = *state;
 	struct maker maker;
-	char name[128];
 	int failed;
 
 	for (uint32_t flavour = PROMPT_ONE; flavour <= RECOVERS; flavour *= 2) {
 		if (!(mutant->flavours & flavour))
 			continue;
 		maker_init(&maker, mutant->broken, (enum flavour)flavour);
-		failed = weir_verify_processor(&maker.factory, &maker.report);
-		snprintf(name, sizeof(name), " %s", mutant->test);
-		if (failed <= 0 || !strstr(maker.failed, name))
-			fail_msg("%s (%u) is not found by%s; failed:%s",
-				 mutant->name, flavour, name, maker.failed);
+		failed = weir_verify_processor(&maker.factory,
+					       &maker.verdicts.report);
+		mutant_is_found(mutant, flavour, failed, &maker.verdicts);
 	}
 }
 
 static void every_mistake_is_in_the_table(void **state)
 {
-	for (int broken = 1; broken < N_BROKEN_PROCESSORS; broken++) {
-		size_t i = 0;
-
-		while (i < N_MUTANTS && (int)mutants[i].broken != broken)
-			i++;
-		assert_in_range(i, 0, N_MUTANTS - 1);
-	}
+	mutants_are_all(mutants, N_MUTANTS, N_BROKEN_PROCESSORS);
 }
 
 int main(void)
@@ -308,12 +269,7 @@ int main(void)
 	};
 	struct CMUnitTest mistakes[N_MUTANTS];
 
-	for (size_t i = 0; i < N_MUTANTS; i++)
-		mistakes[i] = (struct CMUnitTest){
-			.name = mutants[i].name,
-			.test_func = mistake_is_found,
-			.initial_state = (void *)&mutants[i],
-		};
+	mutants_tests(mutants, N_MUTANTS, mistake_is_found, mistakes);
 	return cmocka_run_group_tests(tests, NULL, NULL) +
 	       cmocka_run_group_tests_name("mistakes", mistakes, NULL, NULL);
 }

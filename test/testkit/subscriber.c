@@ -5,9 +5,7 @@
  */
 #include "testkit/subscribers.h"
 
-#include <string.h>
-
-#include <weir/testkit.h>
+#include "testkit/mutants.h"
 
 #define WINDOW 8
 #define STEPS 100000 /* of a pump; then it never rests */
@@ -24,18 +22,6 @@ enum flavour {
 #define TOLD (PROMPT_TOLD | QUEUED_TOLD)
 #define LATER (QUEUED | QUEUED_TOLD)
 #define ANY (OWN | TOLD)
-
-struct mutant {
-	const char *name;
-	enum broken_subscriber broken;
-	uint32_t flavours; /* it is a mistake in these */
-	const char *test;  /* must fail */
-};
-
-#define MISTAKE(broken, flavours, test) \
-	{ \
-#broken, broken, flavours, test \
-	}
 
 static const struct mutant mutants[] = {
 	MISTAKE(NEVER_REQUESTS, OWN,
@@ -134,9 +120,7 @@ struct maker {
 	enum broken_subscriber broken;
 	enum flavour flavour;
 	size_t made, gone;
-	struct weir_verify_report report;
-	char failed[4096]; /* names, each behind a space */
-	char skipped[1024];
+	struct verdicts verdicts;
 };
 
 static struct maker *maker_of(struct weir_subscriber_factory *factory)
@@ -237,22 +221,6 @@ static void item_processed(struct mine_owner *owner, void *what)
 	weir_container_of(owner, struct maker, owner)->gone++;
 }
 
-static void take_result(struct weir_verify_report *report, const char *test,
-			enum weir_verdict verdict, const char *why)
-{
-	struct maker *maker = weir_container_of(report, struct maker, report);
-
-	assert_int_equal(verdict == WEIR_PASSED, why == NULL);
-	if (verdict == WEIR_FAILED) {
-		assert_in_range(strlen(maker->failed), 0, 4000);
-		strcat(strcat(maker->failed, " "), test);
-		if (getenv("WEIR_TESTKIT_WHY"))
-			printf("%s: %s\n", test, why);
-	} else if (verdict == WEIR_SKIPPED) {
-		strcat(strcat(maker->skipped, " "), test);
-	}
-}
-
 static void maker_init(struct maker *maker, enum broken_subscriber broken,
 		       enum flavour flavour)
 {
@@ -276,7 +244,7 @@ static void maker_init(struct maker *maker, enum broken_subscriber broken,
 		.owner.item = item_processed,
 		.broken = broken,
 		.flavour = flavour,
-		.report.result = take_result,
+		.verdicts.report.result = verdicts_take,
 	};
 }
 
@@ -287,12 +255,13 @@ static void expect_all_pass(enum flavour flavour, const char *skipped)
 	struct maker maker;
 
 	maker_init(&maker, SUBSCRIBER_CORRECT, flavour);
-	assert_int_equal(weir_verify_subscriber(&maker.factory, &maker.report),
+	assert_int_equal(weir_verify_subscriber(&maker.factory,
+						&maker.verdicts.report),
 			 0);
-	assert_string_equal(maker.failed, "");
-	assert_string_equal(maker.skipped, skipped);
-	assert_int_equal(maker.report.failed, 0);
-	assert_in_range(maker.report.passed, 30, 100);
+	assert_string_equal(maker.verdicts.failed, "");
+	assert_string_equal(maker.verdicts.skipped, skipped);
+	assert_int_equal(maker.verdicts.report.failed, 0);
+	assert_in_range(maker.verdicts.report.passed, 30, 100);
 	assert_int_equal(live(&maker.factory), 0);
 }
 
@@ -322,12 +291,17 @@ static void only_the_named_test_is_run(void **state)
 	struct maker maker;
 
 	maker_init(&maker, DROPS_ITEMS, PROMPT);
-	maker.report.only = "spec_2_01_every_item_is_processed_in_order";
-	assert_int_equal(weir_verify_subscriber(&maker.factory, &maker.report),
+	maker.verdicts.report.only =
+		"spec_2_01_every_item_is_processed_in_order";
+	assert_int_equal(weir_verify_subscriber(&maker.factory,
+						&maker.verdicts.report),
 			 1);
-	assert_int_equal(maker.report.passed + maker.report.skipped, 0);
-	assert_int_equal(maker.report.failed, 1);
-	assert_string_equal(maker.failed + 1, maker.report.only);
+	assert_int_equal(maker.verdicts.report.passed +
+				 maker.verdicts.report.skipped,
+			 0);
+	assert_int_equal(maker.verdicts.report.failed, 1);
+	assert_string_equal(maker.verdicts.failed + 1,
+			    maker.verdicts.report.only);
 }
 
 static void incomplete_factory_is_refused(void **state)
@@ -336,9 +310,10 @@ static void incomplete_factory_is_refused(void **state)
 	struct maker maker;
 
 	maker_init(&maker, SUBSCRIBER_CORRECT, PROMPT);
-	assert_int_equal(weir_verify_subscriber(NULL, &maker.report), -EINVAL);
+	assert_int_equal(weir_verify_subscriber(NULL, &maker.verdicts.report),
+			 -EINVAL);
 	assert_int_equal(weir_verify_subscriber(&maker.factory, NULL), -EINVAL);
-	assert_int_equal(weir_verify_subscriber(&empty, &maker.report),
+	assert_int_equal(weir_verify_subscriber(&empty, &maker.verdicts.report),
 			 -EINVAL);
 }
 
@@ -346,30 +321,21 @@ static void mistake_is_found(void **state)
 {
 	const struct mutant *mutant = *state;
 	struct maker maker;
-	char name[128];
 	int failed;
 
 	for (uint32_t flavour = PROMPT; flavour <= QUEUED_TOLD; flavour *= 2) {
 		if (!(mutant->flavours & flavour))
 			continue;
 		maker_init(&maker, mutant->broken, (enum flavour)flavour);
-		failed = weir_verify_subscriber(&maker.factory, &maker.report);
-		snprintf(name, sizeof(name), " %s", mutant->test);
-		if (failed <= 0 || !strstr(maker.failed, name))
-			fail_msg("%s (%u) is not found by%s; failed:%s",
-				 mutant->name, flavour, name, maker.failed);
+		failed = weir_verify_subscriber(&maker.factory,
+						&maker.verdicts.report);
+		mutant_is_found(mutant, flavour, failed, &maker.verdicts);
 	}
 }
 
 static void every_mistake_is_in_the_table(void **state)
 {
-	for (int broken = 1; broken < N_BROKEN_SUBSCRIBERS; broken++) {
-		size_t i = 0;
-
-		while (i < N_MUTANTS && (int)mutants[i].broken != broken)
-			i++;
-		assert_in_range(i, 0, N_MUTANTS - 1);
-	}
+	mutants_are_all(mutants, N_MUTANTS, N_BROKEN_SUBSCRIBERS);
 }
 
 int main(void)
@@ -385,12 +351,7 @@ int main(void)
 	};
 	struct CMUnitTest mistakes[N_MUTANTS];
 
-	for (size_t i = 0; i < N_MUTANTS; i++)
-		mistakes[i] = (struct CMUnitTest){
-			.name = mutants[i].name,
-			.test_func = mistake_is_found,
-			.initial_state = (void *)&mutants[i],
-		};
+	mutants_tests(mutants, N_MUTANTS, mistake_is_found, mistakes);
 	return cmocka_run_group_tests(tests, NULL, NULL) +
 	       cmocka_run_group_tests_name("mistakes", mistakes, NULL, NULL);
 }
