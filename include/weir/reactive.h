@@ -55,6 +55,9 @@ struct weir_reactive_out {
 	struct weir_error *error;  /* how the stream has ended */
 	uint32_t capacity;
 	bool own_ring; /* the out-port's ring is ours: one subscriber */
+	/* Of an actor between: who waits until something is wanted here. */
+	struct weir_out *source;
+	uint32_t wanted; /* any thread */
 };
 
 /*

@@ -107,6 +107,7 @@ static uint32_t fan_room(const struct weir_out *out)
 	uint32_t waiting = out->tail - fan->handed;
 	uint32_t most = out->mask + 1, total = 0, n;
 	struct weir__sink *sink;
+	bool wanted = false;
 
 	assert(waiting <= most);
 
@@ -115,6 +116,8 @@ static uint32_t fan_room(const struct weir_out *out)
 		return out->out_flags & WEIR__OUT_CANCELLED ? most - waiting
 							    : 0;
 	for (sink = fan->sinks; sink; sink = sink->next) {
+		if (!sink->wanted || ck_pr_load_32(sink->wanted))
+			wanted = true;
 		n = sink_room(sink);
 		if (fan->way == WEIR_BROADCAST && n < most)
 			most = n;
@@ -124,7 +127,7 @@ static uint32_t fan_room(const struct weir_out *out)
 	if (fan->way == WEIR_BALANCE && total < most)
 		most = total;
 	assert(waiting <= most); /* what waits was promised its room */
-	return most - waiting;
+	return wanted ? most - waiting : 0;
 }
 
 static uint32_t out_certain(struct weir_port *port)

@@ -32,7 +32,8 @@ struct weir__sink {
 	struct weir_in *in;
 	struct weir__lane *lane;
 	struct weir__sink *next;
-	uint32_t share; /* what the publish under way has given it */
+	const uint32_t *wanted; /* NULL: yes */
+	uint32_t share;		/* what the publish under way has given it */
 };
 
 /* All by the owner; what they call outside must not find it so. */
@@ -117,6 +118,17 @@ int weir__out_ring(struct weir_out *out, enum weir_fan way, uint32_t capacity);
 
 /* A sink more of an out-port that has a ring; `sink->ops` is set. Owner. */
 void weir__out_add(struct weir_out *out, struct weir__sink *sink);
+
+/*
+ * The link that was made last is nothing to put for until *wanted, which who
+ * stores it says by unblocking the port (rule 2); if the others are so, too,
+ * the out-port has no room. Owner.
+ */
+static inline void weir__out_wanted(struct weir_out *out,
+				    const uint32_t *wanted)
+{
+	out->fan->sinks->wanted = wanted;
+}
 
 /* A sink of a publisher's has left before it was one. Owner. */
 static inline void weir__out_leave(struct weir_out *out)

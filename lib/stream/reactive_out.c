@@ -20,6 +20,7 @@
 #include <ck_pr.h>
 
 #include "base/demand.h"
+#include "base/fence.h"
 #include "base/memory.h"
 #include "executor/registry.h"
 #include "stream/reactive.h"
@@ -62,6 +63,17 @@ static struct weir__seat *seat_of(struct weir_subscription *subscription)
 	return weir_container_of(subscription, struct weir__seat, subscription);
 }
 
+/* The first request of all lets the source of a relay begin. */
+static void want(struct weir_reactive_out *reactive)
+{
+	if (!reactive->source || ck_pr_load_32(&reactive->wanted))
+		return;
+	ck_pr_store_32(&reactive->wanted, 1);
+	/* store -> load, rule 2; pairs with the fence of the arming */
+	weir__fence_full();
+	weir__port_unblock(&reactive->source->port);
+}
+
 static void request(struct weir_subscription *subscription, int64_t n)
 {
 	struct weir__seat *seat = seat_of(subscription);
@@ -78,6 +90,7 @@ static void request(struct weir_subscription *subscription, int64_t n)
 	/* swap -> load, rule 2; pairs with the fence of the arming */
 	ck_pr_fence_atomic_load();
 	weir__port_unblock(&seat->reactive->out->port);
+	want(seat->reactive);
 }
 
 static void cancel(struct weir_subscription *subscription)

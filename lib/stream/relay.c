@@ -8,7 +8,8 @@
  * subscriber may request one at a time for ever: so the link has room for two
  * bursts. Where all get every item, one that requests nothing must not hold back
  * the others at once: so it has as much room as the out-port's ring, beyond
- * which the slowest does set the pace.
+ * which the slowest does set the pace. Nothing is put before one of them has
+ * requested something, so those who subscribe together get the same.
  */
 #include <errno.h>
 
@@ -48,11 +49,16 @@ static const struct weir_actor_ops relay_ops = {
 	.released = relay_released,
 };
 
+/* All get every item. */
+static bool for_all(const struct weir_out *out)
+{
+	return out->fan && out->fan->way == WEIR_BROADCAST;
+}
+
 /* A power of two. */
 static size_t room_for(const struct weir_out *out)
 {
-	bool all = out->fan && out->fan->way == WEIR_BROADCAST;
-	size_t capacity = all ? (size_t)out->mask + 1 : 1;
+	size_t capacity = for_all(out) ? (size_t)out->mask + 1 : 1;
 
 	while (capacity < 2 * (size_t)out->port.burst)
 		capacity *= 2;
@@ -91,6 +97,10 @@ int weir__relay(struct weir_out *out, struct weir_subscriber *subscriber)
 	rc = weir__reactive_out_ring(&relay->reactive);
 	if (rc == 0)
 		rc = weir_link(out, &relay->in);
+	if (rc == 0 && for_all(out)) {
+		relay->reactive.source = out;
+		weir__out_wanted(out, &relay->reactive.wanted);
+	}
 	if (rc < 0) {
 		weir_actor_stop(&relay->actor);
 		return rc;

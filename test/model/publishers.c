@@ -346,6 +346,16 @@ static void one_of_three_between(void *context)
 	explorer_assert(taking(f, 0)->subscribed == 1);
 }
 
+/* Nothing is requested, and the source is about to arm its port. */
+static void all_armed(void *context)
+{
+	struct flow *f = broadcast(context, 1, 0);
+
+	scene_settle(&f->scene);
+	explorer_assert(f->scene.nodes[0]->first == 0);
+	weir_actor_signal(&f->scene.nodes[0]->actor);
+}
+
 static void all_is_sent(void *context)
 {
 	flow_is_over(context);
@@ -404,6 +414,9 @@ static const struct explorer_scenario scenarios[] = {
 	     .check = the_other_has_an_end),
 	FLOW(.name = "an actor between and the end", .setup = one_to_be_sent,
 	     .thread = {slice_0, slice_other, slice_other},
+	     .check = all_is_sent),
+	FLOW(.name = "a first request of an actor between", .setup = all_armed,
+	     .thread = {slice_0, slice_other, request_one},
 	     .check = all_is_sent),
 	FLOW(.name = "a request and a cancel of an actor between",
 	     .setup = one_of_three_between,

@@ -335,6 +335,40 @@ static void many_get_the_same_and_the_slowest_sets_the_pace(void **state)
 	setup_fini(&setup);
 }
 
+/* Nothing is put before one of them has requested something. */
+static void who_subscribe_together_get_the_same(void **state)
+{
+	struct setup setup;
+	struct taker takers[3];
+	size_t i;
+
+	setup_init(&setup, N);
+	assert_int_equal(weir_out_fan(&setup.source.out, WEIR_BROADCAST, 8), 0);
+	setup_start(&setup);
+	for (i = 0; i < 3; i++) {
+		taker_init(&takers[i], &setup.ledger, 0, 0);
+		subscribe(&setup, &takers[i]);
+		weir_sim_run(setup.sim);
+		assert_int_equal(takers[i].subscribed, 1);
+		assert_int_equal(setup.source.next, 1);
+	}
+	weir_subscription_request(takers[1].subscription, 1);
+	weir_sim_run(setup.sim);
+	assert_int_equal(takers[1].seen, 1);
+	weir_subscription_cancel(takers[1].subscription);
+	weir_sim_run(setup.sim);
+	taker_fini(&takers[1]);
+	assert_true(setup.source.next <= 1 + 1 + 8);
+	for (i = 0; i < 3; i += 2)
+		weir_subscription_request(takers[i].subscription, N);
+	weir_sim_run(setup.sim);
+	for (i = 0; i < 3; i += 2) {
+		taker_check(&takers[i], N, 0);
+		taker_fini(&takers[i]);
+	}
+	setup_fini(&setup);
+}
+
 static void who_joins_late_gets_what_comes_from_then_on(void **state)
 {
 	struct setup setup;
@@ -679,6 +713,7 @@ int main(void)
 		cmocka_unit_test(out_of_memory_rejects),
 		cmocka_unit_test(
 			many_get_the_same_and_the_slowest_sets_the_pace),
+		cmocka_unit_test(who_subscribe_together_get_the_same),
 		cmocka_unit_test(who_joins_late_gets_what_comes_from_then_on),
 		cmocka_unit_test(who_joins_late_gets_the_rest_of_a_burst),
 		cmocka_unit_test(
