@@ -2,6 +2,7 @@
 /* On the thread that runs the tests. */
 #include "testkit/processor_steps.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -142,6 +143,7 @@ bool weir__stage_send_end(struct weir__verify *verify, struct weir_error *error)
 	int rc = error ? weir_publisher_probe_error(stage->front, error)
 		       : weir_publisher_probe_complete(stage->front);
 
+	assert(!stage->over);
 	stage->over = true;
 	if (rc != 0)
 		return weir__verify_fail(verify, "%s was not taken: %d",

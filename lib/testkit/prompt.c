@@ -6,6 +6,8 @@
  */
 #include "testkit/prompt.h"
 
+#include <assert.h>
+
 #include <ck_pr.h>
 
 #include "base/demand.h"
@@ -21,6 +23,7 @@ static void let_go(struct weir__prompt *prompt)
 {
 	struct weir_subscriber *subscriber = prompt->subscriber;
 
+	assert(subscriber);
 	prompt->subscriber = NULL;
 	weir_subscriber_unref(subscriber);
 	weir_subscription_unref(&prompt->subscription);
@@ -40,6 +43,7 @@ static void send(struct weir__prompt *prompt)
 	const struct weir_subscriber_ops *ops;
 
 	while (prompt->subscriber && !ck_pr_load_32(&prompt->cancelled)) {
+		assert(prompt->next <= prompt->n);
 		ops = prompt->subscriber->ops;
 		if (prompt->next == prompt->n) {
 			count_result(

@@ -6,6 +6,7 @@
  */
 #include "testkit/publisher_probe.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include <ck_pr.h>
@@ -143,6 +144,7 @@ static int deliver(struct weir_publisher_probe *probe,
 		return rc;
 	rc = message->send(subscriber, message, taken);
 	pthread_mutex_lock(&probe->lock);
+	assert(probe->sending > 0);
 	probe->sending--;
 	probe->counts.sent += (int64_t)*taken;
 	if (rc != 0)
@@ -252,6 +254,7 @@ static int send_grant(struct weir_subscriber *subscriber,
 	pthread_mutex_unlock(&probe->lock);
 	rc = subscriber->ops->on_subscribe(subscriber, &grant->subscription);
 	pthread_mutex_lock(&probe->lock);
+	assert(probe->sending > 0);
 	probe->sending--;
 	if (rc != 0)
 		probe->cancelled = true;
@@ -350,6 +353,7 @@ int weir_publisher_probe_free(struct weir_publisher_probe *probe)
 		probe->grants = grant->next;
 		free(grant);
 	}
+	assert(probe->sending == 0);
 	pthread_mutex_destroy(&probe->lock);
 	free(probe);
 	return 0;

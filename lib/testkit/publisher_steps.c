@@ -2,6 +2,7 @@
 /* On the thread that runs the tests. */
 #include "testkit/publisher_steps.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #define MANY 10000   /* items of a stream that is long */
@@ -24,6 +25,7 @@ static struct weir_publisher *keep(struct weir__verify *verify,
 {
 	struct made *made = verify->state;
 
+	assert(made->n < PUBLISHERS);
 	if (!publisher)
 		weir__verify_fail(verify, "the factory made no publisher");
 	else

@@ -11,6 +11,7 @@
  */
 #include "testkit/sides.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #define BURST 1024  /* items sent before the next look */
@@ -55,8 +56,10 @@ static void side_free(struct weir__sides *sides, struct weir__side *side)
 		side->over = true;
 		return;
 	}
-	while (*link != side)
+	while (*link != side) {
+		assert(*link);
 		link = &(*link)->next;
+	}
 	*link = side->next;
 	free(side);
 }
@@ -109,6 +112,7 @@ static bool feed(struct weir__sides *sides, struct weir__side *side)
 	int64_t before = side->sent;
 	void *item;
 
+	assert(side->sent <= side->n);
 	if (!side->front || side->over)
 		return false;
 	counts = weir_publisher_probe_counts(side->front);

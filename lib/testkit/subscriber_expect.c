@@ -5,6 +5,7 @@
  */
 #include "testkit/subscriber_probe.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -70,6 +71,7 @@ static bool miss_signal(struct weir_subscriber_probe *probe, const char *wanted)
 /* The `n` items that come next; any other expectation meets on_subscribe. */
 static bool take(struct weir_subscriber_probe *probe, int64_t n)
 {
+	assert(probe->items_met <= probe->counts.items);
 	probe->subscription_met = true;
 	if (probe->counts.items - probe->items_met < n)
 		return miss(

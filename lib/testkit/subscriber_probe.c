@@ -7,6 +7,7 @@
  */
 #include "testkit/subscriber_probe.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -117,6 +118,7 @@ static int record(struct weir_subscriber_probe *probe, void *item)
 		counts->refused++;
 		return fail(probe, -EOVERFLOW);
 	}
+	assert(counts->items <= probe->room);
 	if (counts->items == probe->room) {
 		items = realloc(probe->items,
 				sizeof(*items) * 2 * (size_t)probe->room);

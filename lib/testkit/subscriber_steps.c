@@ -7,6 +7,7 @@
  */
 #include "testkit/subscriber_steps.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -73,6 +74,7 @@ bool weir__sub_processed(struct weir__verify *verify, int64_t n)
 	struct weir_subscriber_factory *factory = sub->factory;
 	int64_t i, got = factory->received(factory, sub->subscriber);
 
+	assert(sub->checked <= n);
 	for (i = sub->checked; i < n && i < got; i++)
 		if (!factory->is_item(factory, sub->subscriber, i, i))
 			return weir__verify_fail(
@@ -262,6 +264,7 @@ bool weir__sub_start_prompt(struct weir__verify *verify, uint32_t n,
 	struct weir__prompt *prompt;
 	struct weir__sub *sub;
 
+	assert(n <= WEIR__PROMPT_ITEMS);
 	if (!weir__sub_make(verify))
 		return false;
 	sub = weir__sub_of(verify);

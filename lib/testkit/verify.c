@@ -5,6 +5,7 @@
  */
 #include "testkit/verify.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -127,6 +128,7 @@ static void run(const struct weir__verify_suite *suite,
 	weir__verify_settle(verify);
 	if (suite->end)
 		suite->end(verify);
+	assert(!verify->state);
 	weir__verify_settle(verify);
 	look_at_probes(verify);
 	free_probes(verify);
