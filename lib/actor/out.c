@@ -599,10 +599,7 @@ static int all_cancelled(struct weir_out *out)
 
 int weir__out_left(struct weir_out *out)
 {
-	bool left = out->out_flags & WEIR__OUT_LEFT;
-
-	out->out_flags &= (uint16_t)~WEIR__OUT_LEFT;
-	if (!left || weir__out_sinks(out) || (out->out_flags & WEIR__OUT_OVER))
+	if (!(out->out_flags & WEIR__OUT_LEFT) || weir__out_sinks(out))
 		return 0;
 	return all_cancelled(out);
 }
@@ -613,7 +610,6 @@ static int last_left(struct weir_out *out)
 	if (!(out->out_flags & WEIR__OUT_PUBLISHES))
 		return all_cancelled(out);
 	weir__out_leave(out);
-	out->limit = out->tail;
 	weir__link_mark(&out->port);
 	weir__actor_break(out->port.actor);
 	return 0;

@@ -534,7 +534,7 @@ static void close_mail(struct weir_reactive_out *reactive,
 	ck_pr_fence_release();
 	seat = ck_pr_fas_ptr(&reactive->mail, &closed);
 	ck_pr_fence_acquire();
-	for (seat = reversed(seat); seat; seat = next) {
+	for (; seat; seat = next) {
 		next = seat->next;
 		reject_seat(seat, error);
 	}

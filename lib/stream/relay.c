@@ -49,16 +49,11 @@ static const struct weir_actor_ops relay_ops = {
 	.released = relay_released,
 };
 
-/* All get every item. */
-static bool for_all(const struct weir_out *out)
-{
-	return out->fan && out->fan->way == WEIR_BROADCAST;
-}
-
 /* A power of two. */
 static size_t room_for(const struct weir_out *out)
 {
-	size_t capacity = for_all(out) ? (size_t)out->mask + 1 : 1;
+	bool all = out->fan && out->fan->way == WEIR_BROADCAST;
+	size_t capacity = all ? (size_t)out->mask + 1 : 1;
 
 	while (capacity < 2 * (size_t)out->port.burst)
 		capacity *= 2;
@@ -97,7 +92,7 @@ int weir__relay(struct weir_out *out, struct weir_subscriber *subscriber)
 	rc = weir__reactive_out_ring(&relay->reactive);
 	if (rc == 0)
 		rc = weir_link(out, &relay->in);
-	if (rc == 0 && for_all(out)) {
+	if (rc == 0 && out->fan) {
 		relay->reactive.source = out;
 		weir__out_wanted(out, &relay->reactive.wanted);
 	}

@@ -166,6 +166,39 @@ static void what_is_dropped_on_the_way_to_a_subscriber_is_counted(void **state)
 	ends_fini(&ends);
 }
 
+/* What a stream from another executor still has is not waited for. */
+static void a_drain_leaves_a_publisher_elsewhere(void **state)
+{
+	const struct weir_reactive_in_options options = {.prefetch = 4};
+	struct weir_sim *sim = sim_new(1);
+	struct weir_drain drain = {.done = drained};
+	struct weir_reactive_in in;
+	struct ends ends;
+	struct sink sink;
+
+	ends_init(&ends, 8, WEIR_STAY);
+	sink_init(&sink, weir_sim_executor(sim), &ends.ledger, 8);
+	assert_int_equal(weir_reactive_in_init(&in, &sink.in, &options), 0);
+	subscribe(&ends.out, &in.subscriber);
+	assert_int_equal(weir_actor_start(&ends.source.actor), 0);
+	assert_int_equal(weir_actor_start(&sink.actor), 0);
+	weir_sim_run(ends.sim); /* it has subscribed, */
+	weir_sim_run(sim);	/* requests, */
+	weir_sim_run(ends.sim); /* and has got some */
+	assert_int_equal(ends.source.next, 1 + 4);
+	assert_int_equal(weir_executor_drain(weir_sim_executor(sim), &drain,
+					     WEIR_FOREVER),
+			 0);
+	weir_sim_run(sim);
+	assert_int_equal(sink.seen, 4);
+	weir_sim_run(ends.sim); /* is told that it has left */
+	fate_check(&sink.fate, 0);
+	assert_int_equal(ends.source.next, 1 + 4);
+	assert_int_equal(ends.source.fate.stopped, 0);
+	sim_free(sim);
+	ends_fini(&ends);
+}
+
 /* Attendants are made between the ports, and stand behind them. */
 static void stage_check(bool in_first)
 {
@@ -225,6 +258,7 @@ int main(void)
 		cmocka_unit_test(balanced_items_need_not_be_shared),
 		cmocka_unit_test(
 			what_is_dropped_on_the_way_to_a_subscriber_is_counted),
+		cmocka_unit_test(a_drain_leaves_a_publisher_elsewhere),
 		cmocka_unit_test(a_processor_is_a_stage_however_it_was_set_up),
 	};
 
