@@ -20,7 +20,7 @@ enum {
 	WEIR__OUT_OVER = WEIR__OUT_CANCELLED | WEIR__OUT_ENDED,
 	WEIR__OUT_STAYS = 1u << 2,     /* also when the last sink has gone */
 	WEIR__OUT_PUBLISHES = 1u << 3, /* has a publisher */
-	WEIR__OUT_LEFT = 1u << 4, /* one has left; others may have come */
+	WEIR__OUT_LEFT = 1u << 4,      /* one has left; others may have come */
 };
 
 /*
