@@ -63,7 +63,7 @@ static struct weir__seat *seat_of(struct weir_subscription *subscription)
 	return weir_container_of(subscription, struct weir__seat, subscription);
 }
 
-/* The first request of all lets the source of a relay begin. */
+/* The first request, or a link, lets the source of a relay begin. */
 static void want(struct weir_reactive_out *reactive)
 {
 	if (!reactive->source || ck_pr_load_32(&reactive->wanted))
@@ -458,8 +458,10 @@ static void answered(struct weir__seat *seat, uint32_t answer)
 {
 	struct weir_reactive_out *reactive = seat->reactive;
 
-	if (answer != WEIR__ACCEPTED ||
-	    weir__link_out(reactive->out, seat->in) < 0)
+	if (answer == WEIR__ACCEPTED &&
+	    weir__link_out(reactive->out, seat->in) == 0)
+		want(reactive);
+	else
 		weir__out_leave(reactive->out);
 	let_go(seat);
 }

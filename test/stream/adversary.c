@@ -331,6 +331,21 @@ static void a_burst_set_after_the_offer_is_minded(void **state)
 	ends_fini(&ends);
 }
 
+/* Too small for a link: one behind an actor between, which does not request. */
+static void a_port_smaller_than_a_burst_joins_a_broadcast(void **state)
+{
+	struct ends ends;
+
+	ends_init(&ends, 2, 0);
+	assert_int_equal(weir_out_fan(&ends.source.out, WEIR_BROADCAST, 4), 0);
+	assert_int_equal(weir_port_set_burst(&ends.source.out.port, 3), 0);
+	subscribe(&ends.out, &ends.in.subscriber);
+	ends_start(&ends);
+	assert_int_equal(ends.sink.seen, N);
+	fate_check(&ends.sink.fate, 0);
+	ends_fini(&ends);
+}
+
 static int stays_alive(struct weir_actor *actor, struct weir_out *out)
 {
 	(void)actor;
@@ -437,6 +452,7 @@ int main(void)
 			who_has_joined_keeps_the_stream_when_the_last_leaves),
 		cmocka_unit_test(a_link_made_by_hand_beside_an_offer_stands),
 		cmocka_unit_test(a_burst_set_after_the_offer_is_minded),
+		cmocka_unit_test(a_port_smaller_than_a_burst_joins_a_broadcast),
 		cmocka_unit_test(
 			the_end_of_a_cancelled_subscription_leaves_a_link_alone),
 		cmocka_unit_test(a_turn_may_request_again_what_it_takes),
