@@ -17,6 +17,8 @@
 #ifndef WEIR_STREAM_REACTIVE_H
 #define WEIR_STREAM_REACTIVE_H
 
+#include <assert.h>
+
 #include <ck_pr.h>
 
 #include <weir/reactive.h>
@@ -111,6 +113,7 @@ static inline struct weir_actor *weir__step_out(void)
 
 static inline void weir__step_in(struct weir_actor *actor)
 {
+	assert(!weir__thread.actor);
 	weir__thread.actor = actor;
 }
 

@@ -290,11 +290,13 @@ static bool in_publish(struct weir_port *port)
 	    (port->actor->flags & WEIR__ACTOR_ENDING))
 		return false;
 	reactive->remaining -= taken(reactive);
+	assert(reactive->remaining >= 0);
 	n = demand(reactive);
 	if (n > 0) {
 		reactive->remaining += n;
 		reactive->unsent += n;
 	}
+	assert(reactive->remaining <= (int64_t)reactive->in->mask + 1);
 	return reactive->unsent > 0 && is_foreign(subscription);
 }
 
@@ -309,6 +311,7 @@ static void in_wake(struct weir_port *port)
 	/* it would come too late */
 	if (!is_foreign(subscription) || weir__in_ending(reactive->in))
 		return;
+	assert(n > 0);
 	reactive->unsent = 0;
 	/* before anything can come, as the end may drop it */
 	reactive->in->items = subscription->items;
@@ -322,6 +325,8 @@ static void in_wake(struct weir_port *port)
 /* Gives an answer to an offer, whose reference is given up. */
 static void answer(struct weir__seat *seat, uint32_t what)
 {
+	assert(what != WEIR__OFFERED);
+	/* relaxed: either half touches nothing of the other's */
 	ck_pr_store_32(&seat->offer, what);
 	weir__actor_signal(seat->reactive->out->port.actor, WEIR__SIGNAL_PORTS);
 }
@@ -333,6 +338,7 @@ static void accept_offer(struct weir_reactive_in *reactive,
 	struct weir_in *in = reactive->in;
 	bool accepted;
 
+	assert(weir__owned(actor_of(reactive)));
 	/* A burst that was set since it was offered. */
 	if (!weir__bursts_fit(seat->reactive->out->port.burst, in->port.burst,
 			      in))
@@ -462,6 +468,7 @@ int weir__reactive_in_link(struct weir_reactive_in *reactive,
 	struct weir_in *in = reactive->in;
 	int rc;
 
+	assert(weir__owned(actor_of(reactive)));
 	if (!claim(reactive, &linked))
 		return -EALREADY;
 	in->lane_flags &= (uint16_t)~WEIR__IN_SUBSCRIBES;
@@ -563,6 +570,7 @@ int weir_reactive_in_request(struct weir_reactive_in *reactive, int64_t n)
 	subscription = look(reactive);
 	if (subscription == &linked || subscription == &stopped)
 		return 0;
+	assert(not_taken(reactive) >= 0);
 	if (n > prefetch(reactive) - not_taken(reactive))
 		return -ENOBUFS;
 	reactive->remaining += n;

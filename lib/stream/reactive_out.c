@@ -53,6 +53,7 @@ static struct weir_actor *actor_of(const struct weir_reactive_out *reactive)
 
 static uint32_t state_of(const struct weir__seat *seat)
 {
+	/* relaxed: what a bit stands for is in the bit */
 	return ck_pr_load_32(&seat->state);
 }
 
@@ -154,6 +155,7 @@ static void let_go(struct weir__seat *seat)
 	struct weir_subscriber *subscriber = seat->subscriber;
 	struct weir_actor *self;
 
+	assert(subscriber);
 	ck_pr_or_32(&seat->state, WEIR__SEAT_OVER);
 	seat->subscriber = NULL;
 	self = weir__step_out();
@@ -277,6 +279,7 @@ static void seat_give(struct weir__sink *sink, const struct weir__slot *slots,
 	struct weir_actor *self = weir__step_out();
 	int rc = 0;
 
+	assert(n <= seat_room(sink));
 	if (good > 1 && seat->subscriber->ops->on_next_n)
 		taken = send_all(seat, slots, good, &rc);
 	else
@@ -364,6 +367,7 @@ int weir__reactive_out_ring(struct weir_reactive_out *reactive)
 	struct weir_out *out = reactive->out;
 	int rc;
 
+	assert(weir__owned(out->port.actor));
 	if (out->fan)
 		return 0;
 	rc = weir__out_ring(out, WEIR_BROADCAST, reactive->capacity);
@@ -427,6 +431,8 @@ static void admit(struct weir__seat *seat)
 	bool relayed = relays(reactive);
 	int rc = check_room(reactive);
 
+	assert(weir__owned(actor_of(reactive)));
+	assert(seat->subscriber);
 	if (rc == 0 && offer(seat))
 		return;
 	if (rc == 0)
@@ -458,6 +464,7 @@ static void answered(struct weir__seat *seat, uint32_t answer)
 {
 	struct weir_reactive_out *reactive = seat->reactive;
 
+	assert(seat->in && weir__owned(actor_of(reactive)));
 	if (answer == WEIR__ACCEPTED &&
 	    weir__link_out(reactive->out, seat->in) == 0)
 		want(reactive);
@@ -472,12 +479,13 @@ static void read_answers(struct weir_reactive_out *reactive)
 	uint32_t answer;
 
 	while ((seat = *link)) {
+		/* relaxed: either half touches nothing of the other's */
 		answer = ck_pr_load_32(&seat->offer);
+		assert(seat->reactive == reactive);
 		if (answer == WEIR__OFFERED) {
 			link = &seat->next;
 			continue;
 		}
-		/* no order: either half touches nothing of the other's */
 		*link = seat->next;
 		answered(seat, answer);
 	}
@@ -496,8 +504,10 @@ static void read_mail(struct weir_reactive_out *reactive)
 	seat = ck_pr_fas_ptr(&reactive->mail, NULL);
 	/* acquire: the seats; pairs with the release in post() */
 	ck_pr_fence_acquire();
+	assert(seat != &closed);
 	for (seat = reversed(seat); seat; seat = next) {
 		next = seat->next;
+		assert(seat->reactive == reactive);
 		admit(seat);
 	}
 }
@@ -519,6 +529,7 @@ static int out_signalled(struct weir_port *port)
 /* The stream has ended before the link was made, or half of it has been. */
 static void withdraw(struct weir__seat *seat, struct weir_error *error)
 {
+	assert(seat->in);
 	(void)weir__in_end(seat->in, error);
 	let_go(seat);
 }
@@ -536,6 +547,7 @@ static void close_mail(struct weir_reactive_out *reactive,
 	ck_pr_fence_release();
 	seat = ck_pr_fas_ptr(&reactive->mail, &closed);
 	ck_pr_fence_acquire();
+	assert(seat != &closed);
 	for (; seat; seat = next) {
 		next = seat->next;
 		reject_seat(seat, error);
