@@ -60,6 +60,32 @@ struct weir__seat {
 	uint32_t offer;
 };
 
+/*
+ * A seat for a subscriber, of which it holds a reference. NULL: no memory. Any
+ * thread that holds a reference of the actor.
+ */
+struct weir__seat *weir__seat_new(struct weir_reactive_out *reactive,
+				  struct weir_subscriber *subscriber);
+
+/* The first request, or a link, lets the source of a relay begin. Any thread. */
+void weir__reactive_out_want(struct weir_reactive_out *reactive);
+
+/* It is a sink of the out-port from now on. Owner. */
+void weir__seat_sit(struct weir__seat *seat);
+
+/* The publisher's last touch of a seat, after the last signal. */
+void weir__seat_leave(struct weir__seat *seat);
+
+/* A signal was refused (2.13): `rc` is what the subscriber returned. */
+void weir__reactive_out_broken(struct weir_reactive_out *reactive,
+			       struct weir_subscriber *subscriber, int rc);
+
+static inline uint32_t weir__seat_state(const struct weir__seat *seat)
+{
+	/* relaxed: what a bit stands for is in the bit */
+	return ck_pr_load_32(&seat->state);
+}
+
 /* It is the one of weir_subscriber_reject(), which is of no stream. */
 bool weir__subscription_rejected(const struct weir_subscription *subscription);
 

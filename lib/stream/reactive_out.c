@@ -2,12 +2,7 @@
 /*
  * Publishers over out-ports. Whoever subscribes pushes a seat into the mail and
  * signals the actor; all else is done by its owner, so the signals of each
- * subscriber come one after another (1.3). A subscriber is a sink of the
- * out-port, whose room is its demand; handing out is calling on_next.
- *
- * `request` adds demand and unblocks the out-port by rule 2 of the firing
- * protocol (gate.c), `cancel` sets a bit and signals: neither waits for
- * anything, calls anybody, or recurses (3.3 to 3.5).
+ * subscriber come one after another (1.3).
  *
  * The mail is closed when the stream ends: who subscribes later is rejected by
  * the thread that does, with the same end.
@@ -19,10 +14,6 @@
 
 #include <ck_pr.h>
 
-#include "base/demand.h"
-#include "base/fence.h"
-#include "base/memory.h"
-#include "executor/registry.h"
 #include "stream/reactive.h"
 
 #define CAPACITY 64u
@@ -34,294 +25,10 @@ _Static_assert(offsetof(struct weir__attendant, ops) ==
 /* In reactive->mail when the stream has ended. */
 static struct weir__seat closed;
 
-static struct weir_error not_positive = {
-	.code = -EINVAL,
-	.origin = "weir",
-	.message = "3.9: non-positive subscription request",
-};
-
-static struct weir_error null_item = {
-	.code = -EINVAL,
-	.origin = "weir",
-	.message = "2.13: a null item cannot be sent to a subscriber",
-};
-
 static struct weir_actor *actor_of(const struct weir_reactive_out *reactive)
 {
 	return reactive->out->port.actor;
 }
-
-static uint32_t state_of(const struct weir__seat *seat)
-{
-	/* relaxed: what a bit stands for is in the bit */
-	return ck_pr_load_32(&seat->state);
-}
-
-/* --- Seats ---------------------------------------------------------------- */
-
-static struct weir__seat *seat_of(struct weir_subscription *subscription)
-{
-	return weir_container_of(subscription, struct weir__seat, subscription);
-}
-
-/* The first request, or a link, lets the source of a relay begin. */
-static void want(struct weir_reactive_out *reactive)
-{
-	if (!reactive->source || ck_pr_load_32(&reactive->wanted))
-		return;
-	ck_pr_store_32(&reactive->wanted, 1);
-	/* store -> load, rule 2; pairs with the fence of the arming */
-	weir__fence_full();
-	weir__port_unblock(&reactive->source->port);
-}
-
-static void request(struct weir_subscription *subscription, int64_t n)
-{
-	struct weir__seat *seat = seat_of(subscription);
-
-	if (state_of(seat) & (WEIR__SEAT_GONE | WEIR__SEAT_OVER))
-		return;
-	if (n <= 0) {
-		ck_pr_or_32(&seat->state, WEIR__SEAT_BAD);
-		weir__actor_signal(actor_of(seat->reactive),
-				   WEIR__SIGNAL_PORTS);
-		return;
-	}
-	weir__demand_add(&seat->granted, n);
-	/* swap -> load, rule 2; pairs with the fence of the arming */
-	ck_pr_fence_atomic_load();
-	weir__port_unblock(&seat->reactive->out->port);
-	want(seat->reactive);
-}
-
-static void cancel(struct weir_subscription *subscription)
-{
-	struct weir__seat *seat = seat_of(subscription);
-
-	if (state_of(seat) & (WEIR__SEAT_CANCELLED | WEIR__SEAT_OVER))
-		return;
-	ck_pr_or_32(&seat->state, WEIR__SEAT_CANCELLED);
-	weir__actor_signal(actor_of(seat->reactive), WEIR__SIGNAL_PORTS);
-}
-
-static void seat_released(struct weir_subscription *subscription)
-{
-	struct weir__seat *seat = seat_of(subscription);
-	struct weir_actor *actor = actor_of(seat->reactive);
-
-	weir__free(actor->executor->options.allocator, seat, sizeof(*seat));
-	weir_actor_unref(actor);
-}
-
-static const struct weir_subscription_ops seat_ops = {
-	.request = request,
-	.cancel = cancel,
-	.released = seat_released,
-};
-
-bool weir__subscription_drains(const struct weir_subscription *subscription,
-			       const struct weir_executor *executor)
-{
-	const struct weir__seat *seat =
-		(const struct weir__seat *)(const void *)subscription;
-
-	_Static_assert(offsetof(struct weir__seat, subscription) == 0,
-		       "a seat begins with its subscription");
-	return subscription->ops == &seat_ops &&
-	       actor_of(seat->reactive)->executor == executor;
-}
-
-/* NULL: no memory. Any thread that holds a reference of the actor. */
-static struct weir__seat *seat_new(struct weir_reactive_out *reactive,
-				   struct weir_subscriber *subscriber)
-{
-	struct weir_actor *actor = actor_of(reactive);
-	struct weir__seat *seat =
-		weir__alloc(actor->executor->options.allocator, sizeof(*seat));
-
-	if (!seat)
-		return NULL;
-	(void)weir_subscription_init(&seat->subscription, &seat_ops,
-				     reactive->out->items);
-	weir_actor_ref(actor);
-	seat->reactive = reactive;
-	seat->subscriber = weir_subscriber_ref(subscriber);
-	return seat;
-}
-
-/* The publisher's last touch of a seat, after the last signal. */
-static void let_go(struct weir__seat *seat)
-{
-	struct weir_subscriber *subscriber = seat->subscriber;
-	struct weir_actor *self;
-
-	assert(subscriber);
-	ck_pr_or_32(&seat->state, WEIR__SEAT_OVER);
-	seat->subscriber = NULL;
-	self = weir__step_out();
-	weir_subscriber_unref(subscriber);
-	weir_subscription_unref(&seat->subscription);
-	weir__step_in(self);
-}
-
-/* A signal was refused (2.13): `rc` is what the subscriber returned. */
-static void broken(struct weir_reactive_out *reactive,
-		   struct weir_subscriber *subscriber, int rc)
-{
-	const struct weir_executor_options *options =
-		&actor_of(reactive)->executor->options;
-
-	if (options->broken)
-		options->broken(subscriber, rc, options->context);
-}
-
-/* on_error, or on_complete if there is none, unless it does not want any. */
-static void send_end(struct weir__seat *seat, struct weir_error *error)
-{
-	struct weir_subscriber *subscriber = seat->subscriber;
-	uint32_t state = state_of(seat);
-	struct weir_actor *self;
-	int rc;
-
-	if (state & (WEIR__SEAT_CANCELLED | WEIR__SEAT_BROKEN))
-		return;
-	if (state & WEIR__SEAT_BAD)
-		error = &not_positive;
-	else if (state & WEIR__SEAT_NULL)
-		error = &null_item;
-	/* before the signal: it counts as cancelled from then on (1.6) */
-	ck_pr_or_32(&seat->state, WEIR__SEAT_OVER);
-	self = weir__step_out();
-	rc = error ? subscriber->ops->on_error(subscriber, error)
-		   : subscriber->ops->on_complete(subscriber);
-	if (rc != 0)
-		broken(seat->reactive, subscriber, rc);
-	weir__step_in(self);
-}
-
-/* --- As sinks of the out-port --------------------------------------------- */
-
-static struct weir__seat *seat_at(struct weir__sink *sink)
-{
-	return weir_container_of(sink, struct weir__seat, sink);
-}
-
-static uint32_t seat_room(struct weir__sink *sink)
-{
-	struct weir__seat *seat = seat_at(sink);
-	int64_t left = weir__demand_left(&seat->granted, seat->used);
-
-	assert(left >= 0);
-	return left < UINT32_MAX ? (uint32_t)left : UINT32_MAX;
-}
-
-/* One by one; the number taken. */
-static uint32_t send_each(struct weir__seat *seat,
-			  const struct weir__slot *slots, uint32_t n, int *rc)
-{
-	struct weir_subscriber *subscriber = seat->subscriber;
-	uint32_t i;
-
-	for (i = 0; i < n; i++) {
-		/* 1.8: before each, it may come from inside on_next */
-		if (state_of(seat) & WEIR__SEAT_GONE)
-			break;
-		*rc = subscriber->ops->on_next(subscriber, slots[i].item);
-		if (WEIR_UNLIKELY(*rc != 0))
-			break;
-	}
-	return i;
-}
-
-/* All at once; the number taken. */
-static uint32_t send_all(struct weir__seat *seat,
-			 const struct weir__slot *slots, uint32_t n, int *rc)
-{
-	struct weir_subscriber *subscriber = seat->subscriber;
-	size_t taken = 0;
-
-	_Static_assert(sizeof(struct weir__slot) == sizeof(void *),
-		       "slots are an array of items");
-	if (state_of(seat) & WEIR__SEAT_GONE)
-		return 0;
-	*rc = subscriber->ops->on_next_n(
-		subscriber, (void *const *)(const void *)slots, n, &taken);
-	return *rc == 0 || taken > n ? n : (uint32_t)taken;
-}
-
-/* How many of the items come before one that cannot be sent. */
-static uint32_t up_to_null(const struct weir__slot *slots, uint32_t n)
-{
-	uint32_t i;
-
-	for (i = 0; i < n && slots[i].item; i++)
-		;
-	return i;
-}
-
-static void drop(struct weir__seat *seat, const struct weir__slot *slots,
-		 uint32_t n)
-{
-	const struct weir_items *items = seat->subscription.items;
-	uint32_t i;
-
-	for (i = 0; items && items->drop && i < n; i++)
-		items->drop(slots[i].item, items->context);
-	if (n)
-		weir__registry_dropped(actor_of(seat->reactive)->executor, n);
-}
-
-static void seat_give(struct weir__sink *sink, const struct weir__slot *slots,
-		      uint32_t n)
-{
-	struct weir__seat *seat = seat_at(sink);
-	uint32_t good = up_to_null(slots, n), taken;
-	struct weir_actor *self = weir__step_out();
-	int rc = 0;
-
-	assert(n <= seat_room(sink));
-	if (good > 1 && seat->subscriber->ops->on_next_n)
-		taken = send_all(seat, slots, good, &rc);
-	else
-		taken = send_each(seat, slots, good, &rc);
-	if (WEIR_UNLIKELY(rc != 0))
-		broken(seat->reactive, seat->subscriber, rc);
-	weir__step_in(self);
-	seat->used += n;
-	if (WEIR_LIKELY(taken == n && rc == 0))
-		return;
-	drop(seat, slots + taken, n - taken);
-	if (rc != 0)
-		ck_pr_or_32(&seat->state, WEIR__SEAT_BROKEN);
-	else if (taken == good && good < n)
-		ck_pr_or_32(&seat->state, WEIR__SEAT_NULL);
-	/* The set of sinks changes between runs only. */
-	weir__actor_signal(actor_of(seat->reactive), WEIR__SIGNAL_PORTS);
-}
-
-static bool seat_gone(struct weir__sink *sink)
-{
-	return state_of(seat_at(sink)) & WEIR__SEAT_GONE;
-}
-
-static void seat_end(struct weir__sink *sink, struct weir_error *error)
-{
-	send_end(seat_at(sink), error);
-	let_go(seat_at(sink));
-}
-
-static void seat_left(struct weir__sink *sink)
-{
-	seat_end(sink, NULL);
-}
-
-static const struct weir__sink_ops sink_ops = {
-	.room = seat_room,
-	.give = seat_give,
-	.gone = seat_gone,
-	.left = seat_left,
-	.end = seat_end,
-};
 
 /* --- Subscribing ---------------------------------------------------------- */
 
@@ -333,14 +40,14 @@ static void reject(struct weir_reactive_out *reactive,
 	int rc = weir_subscriber_reject(subscriber, error);
 
 	if (rc != 0)
-		broken(reactive, subscriber, rc);
+		weir__reactive_out_broken(reactive, subscriber, rc);
 	weir__step_in(self);
 }
 
 static void reject_seat(struct weir__seat *seat, struct weir_error *error)
 {
 	reject(seat->reactive, seat->subscriber, error);
-	let_go(seat);
+	weir__seat_leave(seat);
 }
 
 /* The out-port's ring is the user's: as many subscribers as like. */
@@ -386,7 +93,7 @@ static bool offer(struct weir__seat *seat)
 		return false;
 	if (!weir__reactive_in_offer(in, seat)) { /* 2.5 */
 		weir__out_leave(reactive->out);
-		let_go(seat);
+		weir__seat_leave(seat);
 		return true;
 	}
 	seat->in = in->in;
@@ -405,14 +112,13 @@ static void serve(struct weir__seat *seat)
 
 	rc = subscriber->ops->on_subscribe(subscriber, &seat->subscription);
 	if (rc != 0)
-		broken(reactive, subscriber, rc);
+		weir__reactive_out_broken(reactive, subscriber, rc);
 	weir__step_in(self);
 	if (rc == 0) {
-		seat->sink.ops = &sink_ops;
-		weir__out_add(reactive->out, &seat->sink);
+		weir__seat_sit(seat);
 	} else {
 		weir__out_leave(reactive->out);
-		let_go(seat);
+		weir__seat_leave(seat);
 	}
 }
 
@@ -441,7 +147,7 @@ static void admit(struct weir__seat *seat)
 	if (rc < 0)
 		reject_seat(seat, weir_error_of(rc));
 	else if (relayed)
-		let_go(seat); /* the relay has taken it over */
+		weir__seat_leave(seat); /* the relay has taken it over */
 	else
 		serve(seat);
 }
@@ -467,10 +173,10 @@ static void answered(struct weir__seat *seat, uint32_t answer)
 	assert(seat->in && weir__owned(actor_of(reactive)));
 	if (answer == WEIR__ACCEPTED &&
 	    weir__link_out(reactive->out, seat->in) == 0)
-		want(reactive);
+		weir__reactive_out_want(reactive);
 	else
 		weir__out_leave(reactive->out);
-	let_go(seat);
+	weir__seat_leave(seat);
 }
 
 static void read_answers(struct weir_reactive_out *reactive)
@@ -531,7 +237,7 @@ static void withdraw(struct weir__seat *seat, struct weir_error *error)
 {
 	assert(seat->in);
 	(void)weir__in_end(seat->in, error);
-	let_go(seat);
+	weir__seat_leave(seat);
 }
 
 static void close_mail(struct weir_reactive_out *reactive,
@@ -630,7 +336,7 @@ static bool link_now(struct weir_reactive_out *reactive,
 void weir__reactive_out_subscribe(struct weir_reactive_out *reactive,
 				  struct weir_subscriber *subscriber)
 {
-	struct weir__seat *seat = seat_new(reactive, subscriber);
+	struct weir__seat *seat = weir__seat_new(reactive, subscriber);
 
 	if (!seat)
 		reject(reactive, subscriber, weir_error_of(-ENOMEM));

@@ -52,15 +52,15 @@ static void so_it_is_on_x86(void **state)
 static void every_fence_is_needed(void **state)
 {
 	static const struct explorer_exception exceptions[] = {
-		{"reactive_out.c", "cancel", "ck_pr_or_32", 0,
+		{"reactive_seat.c", "cancel", "ck_pr_or_32", 0,
 		 "nothing is sent to who has cancelled, whatever it overwrites"},
-		{"reactive_out.c", "let_go", "ck_pr_or_32", 0,
+		{"reactive_seat.c", "weir__seat_leave", "ck_pr_or_32", 0,
 		 "once it is over nobody asks for the other bits"},
-		{"reactive_out.c", "send_end", "ck_pr_or_32", 0,
+		{"reactive_seat.c", "send_end", "ck_pr_or_32", 0,
 		 "once it is over nobody asks for the other bits"},
-		{"reactive_out.c", "seat_give", "ck_pr_or_32", 0,
+		{"reactive_seat.c", "seat_give", "ck_pr_or_32", 0,
 		 "nothing is sent to who is broken, whatever it overwrites"},
-		{"reactive_out.c", "seat_give", "ck_pr_or_32", 1,
+		{"reactive_seat.c", "seat_give", "ck_pr_or_32", 1,
 		 "a cancel that it overwrites came while the item was looked "
 		 "at, and so may come too late for the error"},
 	};

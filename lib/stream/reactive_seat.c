@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The subscribers of a publisher over an out-port: what they call, and how the
+ * out-port hands out to them, as its sinks. A sink's room is the subscriber's
+ * demand; handing out is calling on_next.
+ *
+ * `request` adds demand and unblocks the out-port by rule 2 of the firing
+ * protocol (gate.c), `cancel` sets a bit and signals: neither waits for
+ * anything, calls anybody, or recurses (3.3 to 3.5). Any thread calls them; all
+ * else is the owner's.
+ */
+#include <assert.h>
+
+#include <ck_pr.h>
+
+#include "base/demand.h"
+#include "base/fence.h"
+#include "base/memory.h"
+#include "executor/registry.h"
+#include "stream/reactive.h"
+
+static struct weir_error not_positive = {
+	.code = -EINVAL,
+	.origin = "weir",
+	.message = "3.9: non-positive subscription request",
+};
+
+static struct weir_error null_item = {
+	.code = -EINVAL,
+	.origin = "weir",
+	.message = "2.13: a null item cannot be sent to a subscriber",
+};
+
+static struct weir_actor *actor_of(const struct weir_reactive_out *reactive)
+{
+	return reactive->out->port.actor;
+}
+
+static struct weir__seat *seat_of(struct weir_subscription *subscription)
+{
+	return weir_container_of(subscription, struct weir__seat, subscription);
+}
+
+void weir__reactive_out_want(struct weir_reactive_out *reactive)
+{
+	if (!reactive->source || ck_pr_load_32(&reactive->wanted))
+		return;
+	ck_pr_store_32(&reactive->wanted, 1);
+	/* store -> load, rule 2; pairs with the fence of the arming */
+	weir__fence_full();
+	weir__port_unblock(&reactive->source->port);
+}
+
+static void request(struct weir_subscription *subscription, int64_t n)
+{
+	struct weir__seat *seat = seat_of(subscription);
+
+	if (weir__seat_state(seat) & (WEIR__SEAT_GONE | WEIR__SEAT_OVER))
+		return;
+	if (n <= 0) {
+		ck_pr_or_32(&seat->state, WEIR__SEAT_BAD);
+		weir__actor_signal(actor_of(seat->reactive),
+				   WEIR__SIGNAL_PORTS);
+		return;
+	}
+	weir__demand_add(&seat->granted, n);
+	/* swap -> load, rule 2; pairs with the fence of the arming */
+	ck_pr_fence_atomic_load();
+	weir__port_unblock(&seat->reactive->out->port);
+	weir__reactive_out_want(seat->reactive);
+}
+
+static void cancel(struct weir_subscription *subscription)
+{
+	struct weir__seat *seat = seat_of(subscription);
+
+	if (weir__seat_state(seat) & (WEIR__SEAT_CANCELLED | WEIR__SEAT_OVER))
+		return;
+	ck_pr_or_32(&seat->state, WEIR__SEAT_CANCELLED);
+	weir__actor_signal(actor_of(seat->reactive), WEIR__SIGNAL_PORTS);
+}
+
+static void seat_released(struct weir_subscription *subscription)
+{
+	struct weir__seat *seat = seat_of(subscription);
+	struct weir_actor *actor = actor_of(seat->reactive);
+
+	weir__free(actor->executor->options.allocator, seat, sizeof(*seat));
+	weir_actor_unref(actor);
+}
+
+static const struct weir_subscription_ops seat_ops = {
+	.request = request,
+	.cancel = cancel,
+	.released = seat_released,
+};
+
+bool weir__subscription_drains(const struct weir_subscription *subscription,
+			       const struct weir_executor *executor)
+{
+	const struct weir__seat *seat =
+		(const struct weir__seat *)(const void *)subscription;
+
+	_Static_assert(offsetof(struct weir__seat, subscription) == 0,
+		       "a seat begins with its subscription");
+	return subscription->ops == &seat_ops &&
+	       actor_of(seat->reactive)->executor == executor;
+}
+
+struct weir__seat *weir__seat_new(struct weir_reactive_out *reactive,
+				  struct weir_subscriber *subscriber)
+{
+	struct weir_actor *actor = actor_of(reactive);
+	struct weir__seat *seat =
+		weir__alloc(actor->executor->options.allocator, sizeof(*seat));
+
+	if (!seat)
+		return NULL;
+	(void)weir_subscription_init(&seat->subscription, &seat_ops,
+				     reactive->out->items);
+	weir_actor_ref(actor);
+	seat->reactive = reactive;
+	seat->subscriber = weir_subscriber_ref(subscriber);
+	return seat;
+}
+
+void weir__seat_leave(struct weir__seat *seat)
+{
+	struct weir_subscriber *subscriber = seat->subscriber;
+	struct weir_actor *self;
+
+	assert(subscriber);
+	ck_pr_or_32(&seat->state, WEIR__SEAT_OVER);
+	seat->subscriber = NULL;
+	self = weir__step_out();
+	weir_subscriber_unref(subscriber);
+	weir_subscription_unref(&seat->subscription);
+	weir__step_in(self);
+}
+
+void weir__reactive_out_broken(struct weir_reactive_out *reactive,
+			       struct weir_subscriber *subscriber, int rc)
+{
+	const struct weir_executor_options *options =
+		&actor_of(reactive)->executor->options;
+
+	if (options->broken)
+		options->broken(subscriber, rc, options->context);
+}
+
+/* on_error, or on_complete if there is none, unless it does not want any. */
+static void send_end(struct weir__seat *seat, struct weir_error *error)
+{
+	struct weir_subscriber *subscriber = seat->subscriber;
+	uint32_t state = weir__seat_state(seat);
+	struct weir_actor *self;
+	int rc;
+
+	if (state & (WEIR__SEAT_CANCELLED | WEIR__SEAT_BROKEN))
+		return;
+	if (state & WEIR__SEAT_BAD)
+		error = &not_positive;
+	else if (state & WEIR__SEAT_NULL)
+		error = &null_item;
+	/* before the signal: it counts as cancelled from then on (1.6) */
+	ck_pr_or_32(&seat->state, WEIR__SEAT_OVER);
+	self = weir__step_out();
+	rc = error ? subscriber->ops->on_error(subscriber, error)
+		   : subscriber->ops->on_complete(subscriber);
+	if (rc != 0)
+		weir__reactive_out_broken(seat->reactive, subscriber, rc);
+	weir__step_in(self);
+}
+
+/* --- As sinks of the out-port --------------------------------------------- */
+
+static struct weir__seat *seat_at(struct weir__sink *sink)
+{
+	return weir_container_of(sink, struct weir__seat, sink);
+}
+
+static uint32_t seat_room(struct weir__sink *sink)
+{
+	struct weir__seat *seat = seat_at(sink);
+	int64_t left = weir__demand_left(&seat->granted, seat->used);
+
+	assert(left >= 0);
+	return left < UINT32_MAX ? (uint32_t)left : UINT32_MAX;
+}
+
+/* One by one; the number taken. */
+static uint32_t send_each(struct weir__seat *seat,
+			  const struct weir__slot *slots, uint32_t n, int *rc)
+{
+	struct weir_subscriber *subscriber = seat->subscriber;
+	uint32_t i;
+
+	for (i = 0; i < n; i++) {
+		/* 1.8: before each, it may come from inside on_next */
+		if (weir__seat_state(seat) & WEIR__SEAT_GONE)
+			break;
+		*rc = subscriber->ops->on_next(subscriber, slots[i].item);
+		if (WEIR_UNLIKELY(*rc != 0))
+			break;
+	}
+	return i;
+}
+
+/* All at once; the number taken. */
+static uint32_t send_all(struct weir__seat *seat,
+			 const struct weir__slot *slots, uint32_t n, int *rc)
+{
+	struct weir_subscriber *subscriber = seat->subscriber;
+	size_t taken = 0;
+
+	_Static_assert(sizeof(struct weir__slot) == sizeof(void *),
+		       "slots are an array of items");
+	if (weir__seat_state(seat) & WEIR__SEAT_GONE)
+		return 0;
+	*rc = subscriber->ops->on_next_n(
+		subscriber, (void *const *)(const void *)slots, n, &taken);
+	return *rc == 0 || taken > n ? n : (uint32_t)taken;
+}
+
+/* How many of the items come before one that cannot be sent. */
+static uint32_t up_to_null(const struct weir__slot *slots, uint32_t n)
+{
+	uint32_t i;
+
+	for (i = 0; i < n && slots[i].item; i++)
+		;
+	return i;
+}
+
+static void drop(struct weir__seat *seat, const struct weir__slot *slots,
+		 uint32_t n)
+{
+	const struct weir_items *items = seat->subscription.items;
+	uint32_t i;
+
+	for (i = 0; items && items->drop && i < n; i++)
+		items->drop(slots[i].item, items->context);
+	if (n)
+		weir__registry_dropped(actor_of(seat->reactive)->executor, n);
+}
+
+static void seat_give(struct weir__sink *sink, const struct weir__slot *slots,
+		      uint32_t n)
+{
+	struct weir__seat *seat = seat_at(sink);
+	uint32_t good = up_to_null(slots, n), taken;
+	struct weir_actor *self = weir__step_out();
+	int rc = 0;
+
+	assert(n <= seat_room(sink));
+	if (good > 1 && seat->subscriber->ops->on_next_n)
+		taken = send_all(seat, slots, good, &rc);
+	else
+		taken = send_each(seat, slots, good, &rc);
+	if (WEIR_UNLIKELY(rc != 0))
+		weir__reactive_out_broken(seat->reactive, seat->subscriber, rc);
+	weir__step_in(self);
+	seat->used += n;
+	if (WEIR_LIKELY(taken == n && rc == 0))
+		return;
+	drop(seat, slots + taken, n - taken);
+	if (rc != 0)
+		ck_pr_or_32(&seat->state, WEIR__SEAT_BROKEN);
+	else if (taken == good && good < n)
+		ck_pr_or_32(&seat->state, WEIR__SEAT_NULL);
+	/* The set of sinks changes between runs only. */
+	weir__actor_signal(actor_of(seat->reactive), WEIR__SIGNAL_PORTS);
+}
+
+static bool seat_gone(struct weir__sink *sink)
+{
+	return weir__seat_state(seat_at(sink)) & WEIR__SEAT_GONE;
+}
+
+static void seat_end(struct weir__sink *sink, struct weir_error *error)
+{
+	send_end(seat_at(sink), error);
+	weir__seat_leave(seat_at(sink));
+}
+
+static void seat_left(struct weir__sink *sink)
+{
+	seat_end(sink, NULL);
+}
+
+static const struct weir__sink_ops sink_ops = {
+	.room = seat_room,
+	.give = seat_give,
+	.gone = seat_gone,
+	.left = seat_left,
+	.end = seat_end,
+};
+
+void weir__seat_sit(struct weir__seat *seat)
+{
+	seat->sink.ops = &sink_ops;
+	weir__out_add(seat->reactive->out, &seat->sink);
+}
