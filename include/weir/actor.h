@@ -67,7 +67,7 @@ struct weir_actor_ops {
 
 /*
  * Where an actor's time goes. Attach zeroed memory that outlives the actor;
- * read it with weir_actor_stats_read(). Costs two looks at the clock a slice.
+ * read it with weir_stats_read(). Costs two looks at the clock a slice.
  */
 struct weir_stats {
 	uint64_t turns;

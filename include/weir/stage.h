@@ -28,6 +28,9 @@
 extern "C" {
 #endif
 
+/* Of `produce`: an item, and that was all. */
+#define WEIR_LAST 2
+
 /* Of `transform` and `flush`: call again when there is room again. */
 #define WEIR_MORE 1
 
@@ -39,8 +42,10 @@ struct weir_producer_options {
 	const char *name; /* lives for ever, errors carry it; "producer" */
 	void *context;	  /* passed to the functions */
 	/*
-	 * The next item: 1 and *item, which is the stream's now; 0: that was
-	 * all; a negative errno fails the stage. Called when there is room.
+	 * The next item: 1 and *item, which is the stream's now; WEIR_LAST: the
+	 * same, and that was all; 0: there are none; a negative errno fails the
+	 * stage. Called when there is room, so 0 waits for that, or for one
+	 * more request of a subscriber, and WEIR_LAST does not.
 	 */
 	int (*produce)(void *context, void **item);
 	/*

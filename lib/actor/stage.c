@@ -48,11 +48,15 @@ static inline int produce(struct weir_actor *actor)
 	struct weir_producer *self = producer_of(actor);
 	void *item = NULL;
 	int rc = self->options.produce(self->options.context, &item);
+	int then = 0;
 
-	if (WEIR_UNLIKELY(rc != 1))
-		return rc ? rc : weir_actor_finish(actor);
+	if (WEIR_UNLIKELY(rc != 1)) {
+		if (rc != WEIR_LAST)
+			return rc ? rc : weir_actor_finish(actor);
+		then = WEIR_FINISH;
+	}
 	rc = weir_out_put(&self->out, item);
-	return WEIR_LIKELY(rc == 0) ? 0 : unwanted(self, item, rc);
+	return WEIR_LIKELY(rc == 0) ? then : unwanted(self, item, rc);
 }
 WEIR_TURN(produce)
 

@@ -878,6 +878,46 @@ static void stats_count_what_each_stage_did(void **state)
 	chain_end(&chain);
 }
 
+/* Three items, the last of which says so. */
+static int three(void *context, void **item)
+{
+	size_t *calls = context;
+
+	*item = (void *)(uintptr_t)++ * calls;
+	return *calls < 3 ? 1 : WEIR_LAST;
+}
+
+static int sum_up(void *context, void *item)
+{
+	*(size_t *)context += (uintptr_t)item;
+	return 0;
+}
+
+static void the_last_item_ends_the_stream(void **state)
+{
+	struct weir_sim *sim = sim_new(1);
+	struct weir_producer producer;
+	struct weir_consumer consumer;
+	struct weir_actor *actors[] = {&producer.actor, &consumer.actor};
+	size_t calls = 0, sum = 0;
+
+	assert_int_equal(weir_producer_init(&producer, weir_sim_executor(sim),
+					    &(struct weir_producer_options){
+						    .produce = three,
+						    .context = &calls}),
+			 0);
+	assert_int_equal(
+		weir_consumer_init(&consumer, weir_sim_executor(sim),
+				   &(struct weir_consumer_options){
+					   .consume = sum_up, .context = &sum}),
+		0);
+	assert_int_equal(weir_chain_start(actors, 2), 0);
+	weir_sim_run(sim);
+	assert_int_equal(calls, 3); /* and was not asked again */
+	assert_int_equal(sum, 1 + 2 + 3);
+	sim_free(sim);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -907,6 +947,7 @@ int main(void)
 		cmocka_unit_test(actors_of_ones_own_make_chains_too),
 		cmocka_unit_test(an_actor_alone_is_a_chain),
 		cmocka_unit_test(stats_count_what_each_stage_did),
+		cmocka_unit_test(the_last_item_ends_the_stream),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
