@@ -29,7 +29,7 @@ struct chain {
 	enum function fails; /* that one fails, */
 	uint32_t calls_left; /* in its n-th call from now */
 	size_t finish_after; /* the consumer has enough after that many */
-	bool by_two;	     /* a wrong result, instead of a failure */
+	bool wrongly;	     /* a wrong result, instead of a failure */
 	bool too_many;	     /* pieces at once */
 	bool ends_stream;    /* the producer, with its 5th item */
 	bool ends_output;    /* the splitter, with the first */
@@ -41,7 +41,7 @@ static int fault(struct chain *self, enum function function)
 {
 	if (self->fails != function || --self->calls_left)
 		return 0;
-	return self->by_two ? 2 : -EIO;
+	return self->wrongly ? 3 : -EIO;
 }
 
 static void *make(struct chain *self)
@@ -352,17 +352,17 @@ static int tell_seed(void **state)
 }
 
 /* `function` fails in its 3rd call, or first if there is but one. */
-static void run_failing(enum function function, bool by_two, size_t failed)
+static void run_failing(enum function function, bool wrongly, size_t failed)
 {
 	struct chain chain;
-	int code = by_two ? -EINVAL : -EIO;
+	int code = wrongly ? -EINVAL : -EIO;
 	size_t i;
 
 	chain_new(&chain, 1);
 	chain.fails = function;
 	chain.calls_left = 3;
 	chain.rest = 5;
-	chain.by_two = by_two;
+	chain.wrongly = wrongly;
 	chain_init(&chain, 4);
 	chain_run(&chain);
 	/* down the chain goes the error, up it a cancel */
