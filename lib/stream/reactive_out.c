@@ -37,10 +37,14 @@ static void reject(struct weir_reactive_out *reactive,
 		   struct weir_subscriber *subscriber, struct weir_error *error)
 {
 	struct weir_actor *self = weir__step_out();
-	int rc = weir_subscriber_reject(subscriber, error);
+	int rc;
 
+	/* so that it is there to be reported */
+	weir_subscriber_ref(subscriber);
+	rc = weir_subscriber_reject(subscriber, error);
 	if (rc != 0)
 		weir__reactive_out_broken(reactive, subscriber, rc);
+	weir_subscriber_unref(subscriber);
 	weir__step_in(self);
 }
 

@@ -247,6 +247,7 @@ static void on_broken(struct weir_subscriber *subscriber, int code,
 {
 	struct report *report = context;
 
+	assert_int_equal(taker_of(subscriber)->released, 0);
 	report->subscriber = subscriber;
 	report->code = code;
 	report->n++;
@@ -276,6 +277,27 @@ static void a_broken_subscriber_is_cancelled_and_reported(void **state)
 		taker_fini(&taker);
 		setup_fini(&setup);
 	}
+}
+
+static void who_is_broken_when_rejected_is_there_to_be_reported(void **state)
+{
+	struct report report = {0};
+	struct heap heap;
+	struct weir_executor_options options = {.broken = on_broken,
+						.context = &report,
+						.allocator = &heap.allocator};
+	struct setup setup;
+	struct taker taker;
+
+	heap_init(&heap, 0);
+	setup_on(&setup, N, &options, NULL);
+	taker_init(&taker, &setup.ledger, 1, 0);
+	taker.refuse_subscribe = true;
+	heap.fail = heap.calls + 1;
+	subscribe(&setup, &taker);
+	assert_int_equal(report.n, 1);
+	taker_fini(&taker);
+	setup_fini(&setup);
 }
 
 static void out_of_memory_rejects(void **state)
@@ -710,6 +732,8 @@ int main(void)
 		cmocka_unit_test(
 			with_stay_another_may_come_when_the_first_has_left),
 		cmocka_unit_test(a_broken_subscriber_is_cancelled_and_reported),
+		cmocka_unit_test(
+			who_is_broken_when_rejected_is_there_to_be_reported),
 		cmocka_unit_test(out_of_memory_rejects),
 		cmocka_unit_test(
 			many_get_the_same_and_the_slowest_sets_the_pace),
