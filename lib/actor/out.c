@@ -604,6 +604,19 @@ int weir__out_left(struct weir_out *out)
 	return all_cancelled(out);
 }
 
+void weir__link_undo(struct weir_out *out)
+{
+	if (out->fan) {
+		drop_sink(out, out->fan->sinks);
+		return;
+	}
+	out->lane = NULL;
+	out->limit = out->tail;
+	weir_actor_unref(out->in->port.actor);
+	weir__link_mark(&out->port);
+	weir__actor_break(out->port.actor);
+}
+
 /* The last sink has left: a publisher may have been given others meanwhile. */
 static int last_left(struct weir_out *out)
 {

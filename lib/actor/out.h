@@ -120,6 +120,12 @@ int weir__out_ring(struct weir_out *out, enum weir_fan way, uint32_t capacity);
 void weir__out_add(struct weir_out *out, struct weir__sink *sink);
 
 /*
+ * Takes back the link that was made last, before anything was put: its in-port
+ * never had an out-port that could leave. Owner of both.
+ */
+void weir__link_undo(struct weir_out *out);
+
+/*
  * The link that was made last is nothing to put for until *wanted, which who
  * stores it says by unblocking the port (rule 2); if the others are so, too,
  * the out-port has no room. Owner.

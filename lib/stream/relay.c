@@ -107,6 +107,7 @@ int weir__relay(struct weir_out *out, struct weir_subscriber *subscriber)
 	weir__reactive_out_subscribe(&relay->reactive, subscriber);
 	rc = relay->reactive.mail ? weir_actor_start(&relay->actor) : -ENOMEM;
 	if (rc < 0) {
+		weir__link_undo(out);
 		(void)weir_out_end(&relay->out, weir_error_of(rc));
 		weir_actor_stop(&relay->actor);
 	}

@@ -11,10 +11,10 @@
 
 /* --- Executors that a user may write -------------------------------------- */
 
-/* Runs submissions at once; refuses that one and later ones. */
+/* Runs submissions at once; refuses that one and later ones, or one alone. */
 struct direct {
 	struct weir_executor executor;
-	uint64_t submits, refuse_from;
+	uint64_t submits, refuse_from, refuse_one;
 };
 
 static int submit(struct weir_executor *executor, struct weir_task *task)
@@ -22,7 +22,8 @@ static int submit(struct weir_executor *executor, struct weir_task *task)
 	struct direct *self = (struct direct *)executor;
 
 	self->submits++;
-	if (self->refuse_from && self->submits >= self->refuse_from)
+	if ((self->refuse_from && self->submits >= self->refuse_from) ||
+	    self->submits == self->refuse_one)
 		return -ENOSPC;
 	weir_task_run(task);
 	return 0;
@@ -101,6 +102,50 @@ static void sink_on(struct direct *direct, size_t prefetch)
 	assert_int_equal(sink.fate.released, 1);
 	ledger_check(&ledger);
 	ledger_fini(&ledger);
+}
+
+/* The source's start and the signal to it go before that of the actor between
+ * which the first one would need: it was never served, and so has not left. */
+static void who_is_refused_an_actor_between_does_not_end_the_publisher(
+	void **state)
+{
+	struct weir_reactive_out out;
+	struct taker first, second;
+	struct source source;
+	struct ledger ledger;
+	struct direct direct;
+	uint32_t burst;
+
+	for (burst = 1; burst <= 2; burst++) {
+		direct_init(&direct, 0);
+		direct.refuse_one = 3;
+		ledger_init(&ledger, N);
+		source_init(&source, &direct.executor, &ledger, 1, N);
+		if (burst == 1)
+			assert_int_equal(weir_out_fan(&source.out,
+						      WEIR_BROADCAST, 8),
+					 0);
+		assert_int_equal(weir_port_set_burst(&source.out.port, burst),
+				 0);
+		assert_int_equal(
+			weir_reactive_out_init(&out, &source.out, NULL), 0);
+		weir_actor_ref(&source.actor);
+		assert_int_equal(weir_actor_start(&source.actor), 0);
+		taker_init(&first, &ledger, 1, 0);
+		subscribe(&out, &first.subscriber);
+		taker_check(&first, 0, -ENOSPC);
+		assert_int_equal(source.fate.stopped, 0);
+		taker_init(&second, &ledger, INT64_MAX, 0);
+		subscribe(&out, &second.subscriber);
+		taker_check(&second, N, 0);
+		taker_fini(&first);
+		taker_fini(&second);
+		weir_actor_unref(&source.actor);
+		assert_int_equal(source.fate.released, 1);
+		ledger_check(&ledger);
+		ledger_fini(&ledger);
+		assert_int_equal(weir_executor_fini(&direct.executor), 0);
+	}
 }
 
 /* 0: never; the first two are the starts. */
@@ -420,6 +465,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_executor_may_run_at_once_and_refuse),
+		cmocka_unit_test(
+			who_is_refused_an_actor_between_does_not_end_the_publisher),
 		cmocka_unit_test(all_counters_may_wrap),
 		cmocka_unit_test(several_are_put_together_or_not_at_all),
 		cmocka_unit_test(an_item_goes_round_in_one_actor),
