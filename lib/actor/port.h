@@ -42,7 +42,7 @@ enum {
 
 /*
  * All but `wake` run on the owner's thread. Functions a kind has no use for
- * are NULL, but `certain`.
+ * are NULL; `certain` only of attendants, which are never asked.
  */
 struct weir__port_ops {
 	bool takes; /* tokens come in here: its actor is no source */

@@ -86,6 +86,16 @@ static inline uint32_t weir__seat_state(const struct weir__seat *seat)
 	return ck_pr_load_32(&seat->state);
 }
 
+/* How many of the items come before one that cannot be sent. */
+static inline uint32_t weir__items_to_null(void *const *items, uint32_t n)
+{
+	uint32_t i;
+
+	for (i = 0; i < n && items[i]; i++)
+		;
+	return i;
+}
+
 /* It is the one of weir_subscriber_reject(), which is of no stream. */
 bool weir__subscription_rejected(const struct weir_subscription *subscription);
 

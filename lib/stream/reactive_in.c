@@ -163,15 +163,6 @@ static int on_next(struct weir_subscriber *subscriber, void *item)
 	return -EOVERFLOW;
 }
 
-static uint32_t up_to_null(void *const *items, size_t n)
-{
-	uint32_t i;
-
-	for (i = 0; i < n && items[i]; i++)
-		;
-	return i;
-}
-
 static int on_next_n(struct weir_subscriber *subscriber, void *const *items,
 		     size_t n, size_t *taken)
 {
@@ -183,7 +174,8 @@ static int on_next_n(struct weir_subscriber *subscriber, void *const *items,
 	if (!items || !taken)
 		return -EINVAL;
 	left = expected(reactive);
-	good = up_to_null(items, (int64_t)n < left ? n : (size_t)left);
+	good = weir__items_to_null(
+		items, (uint32_t)((int64_t)n < left ? (int64_t)n : left));
 	if (good && weir__in_put(reactive->in, items, good) == 0) {
 		reactive->received += good;
 		*taken = good;
@@ -424,14 +416,7 @@ static void in_close(struct weir_port *port, struct weir_error *error)
 	stop(attended(port));
 }
 
-static uint32_t none_certain(struct weir_port *port)
-{
-	(void)port;
-	return 0;
-}
-
 static const struct weir__port_ops attendant_ops = {
-	.certain = none_certain,
 	.publish = in_publish,
 	.wake = in_wake,
 	.signalled = in_signalled,

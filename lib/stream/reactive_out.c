@@ -288,14 +288,7 @@ static void out_fini(struct weir_port *port)
 	weir_error_unref(reactive_of(port)->error);
 }
 
-static uint32_t none_certain(struct weir_port *port)
-{
-	(void)port;
-	return 0;
-}
-
 static const struct weir__port_ops attendant_ops = {
-	.certain = none_certain,
 	.signalled = out_signalled,
 	.other_ended = out_other_ended,
 	.close = out_close,

@@ -206,6 +206,13 @@ static uint32_t send_each(struct weir__seat *seat,
 	return i;
 }
 
+static void *const *items_of(const struct weir__slot *slots)
+{
+	_Static_assert(sizeof(struct weir__slot) == sizeof(void *),
+		       "slots are an array of items");
+	return (void *const *)(const void *)slots;
+}
+
 /* All at once; the number taken. */
 static uint32_t send_all(struct weir__seat *seat,
 			 const struct weir__slot *slots, uint32_t n, int *rc)
@@ -213,23 +220,11 @@ static uint32_t send_all(struct weir__seat *seat,
 	struct weir_subscriber *subscriber = seat->subscriber;
 	size_t taken = 0;
 
-	_Static_assert(sizeof(struct weir__slot) == sizeof(void *),
-		       "slots are an array of items");
 	if (weir__seat_state(seat) & WEIR__SEAT_GONE)
 		return 0;
-	*rc = subscriber->ops->on_next_n(
-		subscriber, (void *const *)(const void *)slots, n, &taken);
+	*rc = subscriber->ops->on_next_n(subscriber, items_of(slots), n,
+					 &taken);
 	return *rc == 0 || taken > n ? n : (uint32_t)taken;
-}
-
-/* How many of the items come before one that cannot be sent. */
-static uint32_t up_to_null(const struct weir__slot *slots, uint32_t n)
-{
-	uint32_t i;
-
-	for (i = 0; i < n && slots[i].item; i++)
-		;
-	return i;
 }
 
 static void drop(struct weir__seat *seat, const struct weir__slot *slots,
@@ -248,7 +243,7 @@ static void seat_give(struct weir__sink *sink, const struct weir__slot *slots,
 		      uint32_t n)
 {
 	struct weir__seat *seat = seat_at(sink);
-	uint32_t good = up_to_null(slots, n), taken;
+	uint32_t good = weir__items_to_null(items_of(slots), n), taken;
 	struct weir_actor *self = weir__step_out();
 	int rc = 0;
 

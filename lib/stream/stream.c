@@ -111,7 +111,7 @@ int weir_subscriber_reject(struct weir_subscriber *subscriber,
 	bool outer = weir__thread.rejected_cancels, cancels;
 	int rc;
 
-	if (!subscriber)
+	if (!subscriber || !subscriber->ops)
 		return -EINVAL;
 	weir_subscriber_ref(subscriber);
 	weir__thread.rejected_cancels = false;
@@ -129,7 +129,8 @@ int weir_subscriber_reject(struct weir_subscriber *subscriber,
 int weir_subscribe(struct weir_publisher *publisher,
 		   struct weir_subscriber *subscriber)
 {
-	if (!publisher || !publisher->ops || !subscriber || !subscriber->ops)
+	if (!publisher || !publisher->ops || !publisher->ops->subscribe ||
+	    !subscriber || !subscriber->ops)
 		return -EINVAL;
 	return publisher->ops->subscribe(publisher, subscriber);
 }

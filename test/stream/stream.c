@@ -272,10 +272,14 @@ static void a_subscriber_need_not_hear_of_its_release(void **state)
 
 static void without_a_subscriber_nothing_is_done(void **state)
 {
+	struct weir_subscriber never_set_up = {0};
+
 	weir_subscriber_unref(NULL);
 	assert_null(weir_subscriber_ref(NULL));
 	assert_int_equal(weir_subscriber_reject(NULL, weir_error_of(-ENOMEM)),
 			 -EINVAL);
+	assert_int_equal(weir_subscriber_reject(&never_set_up, NULL), -EINVAL);
+	assert_int_equal(never_set_up.refs, 0);
 }
 
 /* --- Rejecting ------------------------------------------------------------ */
@@ -423,7 +427,9 @@ static void subscribing_is_passed_on(void **state)
 
 static void spec_1_09_subscribing_refuses_null(void **state)
 {
-	struct weir_publisher publisher = {.ops = &publisher_ops}, none = {0};
+	static const struct weir_publisher_ops empty_ops = {0};
+	struct weir_publisher publisher = {.ops = &publisher_ops}, none = {0},
+			      empty = {.ops = &empty_ops};
 	struct weir_subscriber never_set_up = {0};
 	struct reader reader = {.answer = 0};
 
@@ -432,6 +438,7 @@ static void spec_1_09_subscribing_refuses_null(void **state)
 			 0);
 	assert_int_equal(weir_subscribe(NULL, &reader.subscriber), -EINVAL);
 	assert_int_equal(weir_subscribe(&none, &reader.subscriber), -EINVAL);
+	assert_int_equal(weir_subscribe(&empty, &reader.subscriber), -EINVAL);
 	assert_int_equal(weir_subscribe(&publisher, NULL), -EINVAL);
 	assert_int_equal(weir_subscribe(&publisher, &never_set_up), -EINVAL);
 	assert_null(has_come);
