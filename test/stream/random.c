@@ -9,6 +9,7 @@
  * come gets it.
  */
 #include "stream/ends.h"
+#include "seeds.h"
 
 #define ITEMS 60
 #define SOURCES 3
@@ -971,30 +972,7 @@ static void a_world(uint64_t seed)
 
 static void whatever_happens_the_rules_hold(void **state)
 {
-	const char *only = getenv("WEIR_TEST_SEED");
-	uint64_t seed, n = test_count(test_soak() ? 200000 : 10000);
-
-	if (only) {
-		a_world(strtoull(only, NULL, 10));
-		return;
-	}
-	for (seed = 1; seed <= n; seed++) {
-		/* printed when an assertion ends the test */
-		static char text[64];
-
-		snprintf(text, sizeof(text), "WEIR_TEST_SEED=%llu",
-			 (unsigned long long)seed);
-		*state = text;
-		a_world(seed);
-	}
-	*state = NULL;
-}
-
-static int print_seed(void **state)
-{
-	if (*state)
-		print_message("replay with %s\n", (char *)*state);
-	return 0;
+	each_seed(state, test_count(test_soak() ? 200000 : 10000), a_world);
 }
 
 int main(void)
