@@ -37,6 +37,14 @@ struct weir_reactive_out_options {
 	 */
 	size_t capacity;
 	uint32_t flags; /* WEIR_STAY */
+	/*
+	 * If nobody has subscribed so long after the actor's start, or after
+	 * the publisher was made in a running one, it is as if the last
+	 * subscriber had left, also with WEIR_STAY; who comes later gets
+	 * -ETIMEDOUT. 0: no timeout. Where there is no memory for a timer the
+	 * actor fails with -ENOMEM.
+	 */
+	uint64_t timeout_ns;
 };
 
 /* Private: a port that takes no part in firing and attends to another one. */
@@ -55,6 +63,11 @@ struct weir_reactive_out {
 	struct weir_error *error;  /* how the stream has ended */
 	uint32_t capacity;
 	bool own_ring; /* the out-port's ring is ours: one subscriber */
+	bool late;     /* nobody subscribed in time */
+	/* Holds a reference of the actor while it is armed. */
+	struct weir_timer timer;
+	uint64_t timeout_ns; /* 0: none, or no more */
+	uint64_t late_at_ns; /* 0: not begun */
 	/* Of an actor between: who waits until something is wanted here. */
 	struct weir_out *source;
 	uint32_t wanted; /* any thread */
@@ -95,11 +108,18 @@ struct weir_reactive_out {
  *
  * -EINVAL: null, a port that was never set up, a bad capacity, unknown flags.
  * -EBUSY: the out-port has a link or a publisher. -EPIPE: it has ended. -EPERM.
- * Then nothing has changed. Owner.
+ * -ENOTSUP: a timeout, and the executor has no timers. Then nothing has changed.
+ * Owner.
  */
 WEIR_API int weir_reactive_out_init(
 	struct weir_reactive_out *reactive, struct weir_out *out,
 	const struct weir_reactive_out_options *options);
+
+/*
+ * Whether the publisher's stream is over because nobody has subscribed in time:
+ * what weir_actor_ops.cancelled may ask. False for NULL. Owner.
+ */
+WEIR_API bool weir_reactive_out_late(const struct weir_reactive_out *reactive);
 
 /* --- Subscriber over an in-port ------------------------------------------- */
 

@@ -222,19 +222,44 @@ static void read_mail(struct weir_reactive_out *reactive)
 	}
 }
 
-static int out_signalled(struct weir_port *port)
-{
-	struct weir_reactive_out *reactive = reactive_of(port);
-	const struct weir__seat *mail = ck_pr_load_ptr(&reactive->mail);
+/* --- A timeout for the first of them --------------------------------------- */
 
-	if (mail == &closed)
-		return 0;
-	if (reactive->offers)
-		read_answers(reactive);
-	if (mail)
-		read_mail(reactive);
-	return reactive->offers ? 0 : weir__out_left(reactive->out);
+static void fire(struct weir_timer *timer)
+{
+	struct weir_actor *actor = actor_of(
+		weir_container_of(timer, struct weir_reactive_out, timer));
+
+	weir__actor_signal(actor, WEIR__SIGNAL_PORTS);
+	weir_actor_unref(actor);
 }
+
+static int arm(struct weir_reactive_out *reactive, uint64_t at_ns)
+{
+	struct weir_actor *actor = actor_of(reactive);
+	int rc;
+
+	weir_actor_ref(actor);
+	rc = weir_timer_arm(actor->executor, &reactive->timer, at_ns);
+	if (rc < 0)
+		weir_actor_unref(actor);
+	else
+		reactive->late_at_ns = at_ns;
+	return rc;
+}
+
+/* There is none any more. */
+static void disarm(struct weir_reactive_out *reactive)
+{
+	struct weir_actor *actor = actor_of(reactive);
+
+	if (reactive->late_at_ns &&
+	    weir_timer_cancel(actor->executor, &reactive->timer))
+		weir_actor_unref(actor);
+	reactive->timeout_ns = 0;
+	reactive->late_at_ns = 0;
+}
+
+/* --- The end --------------------------------------------------------------- */
 
 /* The stream has ended before the link was made, or half of it has been. */
 static void withdraw(struct weir__seat *seat, struct weir_error *error)
@@ -251,6 +276,7 @@ static void close_mail(struct weir_reactive_out *reactive,
 
 	if (ck_pr_load_ptr(&reactive->mail) == &closed)
 		return;
+	disarm(reactive);
 	reactive->error = weir_error_ref(error);
 	/* release: the error, for who finds the mail closed; acquire: the
 	 * seats; pairs with both in post() */
@@ -267,6 +293,60 @@ static void close_mail(struct weir_reactive_out *reactive,
 		withdraw(seat, error);
 	}
 	reactive->offers = NULL;
+}
+
+/* Nobody has come, and nobody is to come any more. */
+static int expire(struct weir_reactive_out *reactive)
+{
+	struct weir_out *out = reactive->out;
+
+	reactive->late = true;
+	close_mail(reactive, weir_error_of(-ETIMEDOUT));
+	out->out_flags &= (uint16_t)~WEIR__OUT_STAYS;
+	weir__out_leave(out);
+	return weir__out_left(out);
+}
+
+/*
+ * Begins with the actor's first slice, as that handles the signal which setting
+ * up has sent. Whether the time is over is decided by the clock; the timer only
+ * wakes. The mail has been read.
+ */
+static int look_at_clock(struct weir_reactive_out *reactive)
+{
+	struct weir_executor *executor = actor_of(reactive)->executor;
+	uint64_t now;
+
+	if (weir__out_sinks(reactive->out) || reactive->offers ||
+	    (reactive->out->out_flags & WEIR__OUT_LEFT)) {
+		disarm(reactive);
+		return 0;
+	}
+	now = weir_executor_now(executor);
+	if (reactive->late_at_ns)
+		return now < reactive->late_at_ns ? 0 : expire(reactive);
+	if (reactive->timeout_ns >= WEIR_FOREVER - now)
+		return 0;
+	return arm(reactive, now + reactive->timeout_ns);
+}
+
+static int out_signalled(struct weir_port *port)
+{
+	struct weir_reactive_out *reactive = reactive_of(port);
+	const struct weir__seat *mail = ck_pr_load_ptr(&reactive->mail);
+	int rc = 0;
+
+	if (mail == &closed)
+		return 0;
+	if (reactive->offers)
+		read_answers(reactive);
+	if (mail)
+		read_mail(reactive);
+	if (reactive->timeout_ns)
+		rc = look_at_clock(reactive);
+	if (rc != 0 || reactive->late || reactive->offers)
+		return rc;
+	return weir__out_left(reactive->out);
 }
 
 static void out_other_ended(struct weir_port *port, struct weir_port *other,
@@ -324,10 +404,13 @@ static bool link_now(struct weir_reactive_out *reactive,
 		weir__reactive_in_of(subscriber, reactive->out);
 
 	/* who is in the mail came first */
-	return in && weir__owned(actor_of(reactive)) &&
-	       weir__owned(in->in->port.actor) &&
-	       !ck_pr_load_ptr(&reactive->mail) && check_room(reactive) == 0 &&
-	       weir__reactive_in_link(in, reactive->out) == 0;
+	if (!in || !weir__owned(actor_of(reactive)) ||
+	    !weir__owned(in->in->port.actor) ||
+	    ck_pr_load_ptr(&reactive->mail) || check_room(reactive) < 0 ||
+	    weir__reactive_in_link(in, reactive->out) < 0)
+		return false;
+	disarm(reactive);
+	return true;
 }
 
 void weir__reactive_out_subscribe(struct weir_reactive_out *reactive,
@@ -391,10 +474,14 @@ int weir_reactive_out_init(struct weir_reactive_out *reactive,
 		return -EPIPE;
 	if (weir__out_sinks(out) || (out->out_flags & WEIR__OUT_PUBLISHES))
 		return -EBUSY;
+	if (options->timeout_ns && !out->port.actor->executor->ops->timer_arm)
+		return -ENOTSUP;
 	*reactive = (struct weir_reactive_out){
 		.publisher.ops = &publisher_ops,
 		.attendant.ops = &attendant_ops,
 		.out = out,
+		.timer.fire = fire,
+		.timeout_ns = options->timeout_ns,
 		.capacity = options->capacity ? (uint32_t)options->capacity
 					      : CAPACITY,
 	};
@@ -403,5 +490,12 @@ int weir_reactive_out_init(struct weir_reactive_out *reactive,
 	out->out_flags |= WEIR__OUT_PUBLISHES;
 	if (options->flags & WEIR_STAY)
 		out->out_flags |= WEIR__OUT_STAYS;
+	if (options->timeout_ns)
+		weir__actor_signal(out->port.actor, WEIR__SIGNAL_PORTS);
 	return 0;
+}
+
+bool weir_reactive_out_late(const struct weir_reactive_out *reactive)
+{
+	return reactive && reactive->late;
 }

@@ -227,6 +227,8 @@ struct writer {
 	size_t turns;
 	size_t left; /* turns that put */
 	uint32_t cancels;
+	bool late; /* as the handler saw it */
+	struct weir_subscriber *joining;
 };
 
 static int write_one(struct weir_actor *actor)
@@ -253,6 +255,7 @@ static int count_cancel(struct weir_actor *actor, struct weir_out *out)
 
 	(void)out;
 	self->cancels++;
+	self->late = weir_reactive_out_late(&self->reactive);
 	return 0;
 }
 
@@ -264,7 +267,8 @@ static int require_out(struct weir_actor *actor)
 			 ->source.out.port);
 }
 
-static void writer_init(struct writer *self, size_t puts)
+static void writer_init_with(struct writer *self, size_t puts,
+			     const struct weir_reactive_out_options *options)
 {
 	static const struct weir_actor_ops ops = {
 		.name = "writer",
@@ -284,8 +288,13 @@ static void writer_init(struct writer *self, size_t puts)
 	self->source.actor.ops = &ops;
 	self->source.actor.turns = write_one_n;
 	assert_int_equal(weir_reactive_out_init(&self->reactive,
-						&self->source.out, NULL),
+						&self->source.out, options),
 			 0);
+}
+
+static void writer_init(struct writer *self, size_t puts)
+{
+	writer_init_with(self, puts, NULL);
 }
 
 static void writer_start(struct writer *self)
@@ -444,6 +453,243 @@ static void a3_8_cancel_is_seen_once(void **state)
 	writer_fini(&writer);
 }
 
+#define TIMEOUT_NS UINT64_C(3000000000)
+static const struct weir_reactive_out_options in_time = {
+	.timeout_ns = TIMEOUT_NS,
+};
+
+static uint64_t writer_now(const struct writer *self)
+{
+	return weir_executor_now(self->source.actor.executor);
+}
+
+static void a3_9_nobody_in_time_is_a_cancel(void **state)
+{
+	struct writer writer;
+	struct taker taker;
+
+	writer_init_with(&writer, 1, &in_time);
+	/* it begins when the actor does */
+	weir_sim_run_until(writer.sim, 5, UINT64_MAX);
+	assert_int_equal(weir_actor_start(&writer.source.actor), 0);
+	weir_sim_run_until(writer.sim, TIMEOUT_NS + 4, UINT64_MAX);
+	assert_int_equal(writer.cancels, 0);
+	assert_false(weir_reactive_out_late(&writer.reactive));
+	weir_sim_run_until(writer.sim, TIMEOUT_NS + 5, UINT64_MAX);
+	assert_int_equal(writer.cancels, 1);
+	assert_true(writer.late);
+	/* the rest is the handler's to decide */
+	assert_int_equal(writer.source.fate.stopped, 0);
+	writer_subscribe(&writer, &taker, 1);
+	weir_actor_signal(&writer.source.actor);
+	weir_sim_run(writer.sim);
+	assert_int_equal(taker.subscribed, 1);
+	taker_check(&taker, 0, -ETIMEDOUT);
+	assert_int_equal(writer.cancels, 1);
+	taker_fini(&taker);
+	writer_fini(&writer);
+}
+
+static void a3_9_without_a_handler_nobody_in_time_finishes(void **state)
+{
+	static struct weir_actor_ops ops;
+	struct writer writer;
+
+	writer_init_with(&writer, 1, &in_time);
+	ops = *writer.source.actor.ops;
+	ops.cancelled = NULL;
+	writer.source.actor.ops = &ops;
+	writer_start(&writer);
+	assert_int_equal(writer_now(&writer), TIMEOUT_NS);
+	fate_check(&writer.source.fate, 0);
+	ledger_fini(&writer.ledger);
+	sim_free(writer.sim);
+}
+
+static void a3_9_the_first_subscriber_ends_the_timeout(void **state)
+{
+	struct writer writer;
+	struct taker taker;
+
+	writer_init_with(&writer, 1, &in_time);
+	assert_int_equal(weir_actor_start(&writer.source.actor), 0);
+	weir_sim_run_until(writer.sim, TIMEOUT_NS - 1, UINT64_MAX);
+	writer_subscribe(&writer, &taker, 1);
+	weir_sim_run(writer.sim);
+	/* no timer is left */
+	assert_int_equal(writer_now(&writer), TIMEOUT_NS - 1);
+	taker_check(&taker, 1, 1);
+	assert_int_equal(writer.cancels, 0);
+	weir_subscription_cancel(taker.subscription);
+	weir_sim_run(writer.sim);
+	assert_int_equal(writer.cancels, 1);
+	assert_false(writer.late);
+	taker_fini(&taker);
+	writer_fini(&writer);
+}
+
+static void a3_9_a_subscriber_at_the_last_moment_is_served_or_told(void **state)
+{
+	struct weir_executor *executor;
+	struct writer writer;
+	struct taker taker;
+	bool served;
+	int i;
+
+	/* in the same slice as the timeout, and in the next */
+	for (i = 0; i < 2; i++) {
+		writer_init_with(&writer, 1, &in_time);
+		executor = writer.source.actor.executor;
+		assert_int_equal(weir_actor_start(&writer.source.actor), 0);
+		weir_sim_run_until(writer.sim, TIMEOUT_NS - 1, UINT64_MAX);
+		while (weir_executor_now(executor) < TIMEOUT_NS)
+			assert_true(weir_sim_step(writer.sim));
+		if (i)
+			assert_true(weir_sim_step(writer.sim));
+		writer_subscribe(&writer, &taker, 1);
+		weir_sim_run(writer.sim);
+		served = i == 0;
+		taker_check(&taker, served, served ? 1 : -ETIMEDOUT);
+		assert_int_equal(writer.cancels, !served);
+		weir_subscription_cancel(taker.subscription);
+		weir_sim_run(writer.sim);
+		taker_fini(&taker);
+		writer_fini(&writer);
+	}
+}
+
+static int subscribe_joining(struct weir_actor *actor)
+{
+	struct writer *self =
+		weir_container_of(actor, struct writer, source.actor);
+
+	return weir_subscribe(&self->reactive.publisher, self->joining);
+}
+
+static void a3_9_a_link_ends_the_timeout_too(void **state)
+{
+	static struct weir_actor_ops ops;
+	struct weir_reactive_in in;
+	struct writer writer;
+	struct sink sink;
+	int i;
+
+	/* before the start, and in a handler, which owns both ends */
+	for (i = 0; i < 2; i++) {
+		writer_init_with(&writer, N, &in_time);
+		ops = *writer.source.actor.ops;
+		ops.signalled = subscribe_joining;
+		writer.source.actor.ops = &ops;
+		writer.joining = &in.subscriber;
+		sink_init(&sink, writer.source.actor.executor, &writer.ledger,
+			  8);
+		assert_int_equal(weir_reactive_in_init(&in, &sink.in, NULL), 0);
+		if (i == 0)
+			assert_int_equal(
+				weir_subscribe(&writer.reactive.publisher,
+					       &in.subscriber),
+				0);
+		assert_int_equal(weir_actor_start(&writer.source.actor), 0);
+		weir_sim_run_until(writer.sim, i, UINT64_MAX);
+		if (i == 1)
+			weir_actor_signal(&writer.source.actor);
+		weir_sim_run_until(writer.sim, 1, UINT64_MAX);
+		assert_int_equal(weir_actor_start(&sink.actor), 0);
+		weir_sim_run(writer.sim);
+		assert_int_equal(writer_now(&writer), 1);
+		assert_int_equal(sink.seen, N);
+		assert_int_equal(writer.cancels, 0);
+		writer_fini(&writer);
+		assert_int_equal(sink.fate.released, 1);
+	}
+}
+
+static void a3_9_who_would_stay_is_cancelled_as_well(void **state)
+{
+	static const struct weir_reactive_out_options options = {
+		.flags = WEIR_STAY,
+		.timeout_ns = TIMEOUT_NS,
+	};
+	struct writer writer;
+	struct taker taker;
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		writer_init_with(&writer, 1, &options);
+		if (i)
+			writer_subscribe(&writer, &taker, 1);
+		writer_start(&writer);
+		assert_int_equal(writer.cancels, i == 0);
+		if (i) {
+			weir_subscription_cancel(taker.subscription);
+			weir_sim_run(writer.sim);
+			/* the timeout is for the first one only */
+			assert_int_equal(writer_now(&writer), 0);
+			assert_int_equal(writer.cancels, 0);
+			taker_fini(&taker);
+		}
+		writer_fini(&writer);
+	}
+}
+
+static int end_out(struct weir_actor *actor)
+{
+	return weir_out_end(&weir_container_of(actor, struct writer,
+					       source.actor)
+				     ->source.out,
+			    NULL);
+}
+
+static void a3_9_the_end_leaves_no_timer(void **state)
+{
+	static struct weir_actor_ops ops;
+	struct writer writer;
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		writer_init_with(&writer, 1, &in_time);
+		ops = *writer.source.actor.ops;
+		ops.signalled = end_out;
+		writer.source.actor.ops = &ops;
+		assert_int_equal(weir_actor_start(&writer.source.actor), 0);
+		weir_sim_run_until(writer.sim, 1, UINT64_MAX);
+		if (i) /* its stream ends, and it lives on */
+			weir_actor_signal(&writer.source.actor);
+		else
+			weir_actor_stop(&writer.source.actor);
+		weir_sim_run(writer.sim);
+		assert_int_equal(writer.source.fate.stopped, i == 0);
+		assert_int_equal(writer_now(&writer), 1);
+		assert_int_equal(writer.cancels, 0);
+		writer_fini(&writer);
+	}
+}
+
+static void a3_9_a_timeout_needs_timers(void **state)
+{
+	struct weir_executor_ops ops;
+	struct weir_executor executor;
+	struct weir_reactive_out reactive;
+	struct weir_sim *sim = sim_new(1);
+	struct ledger ledger = {0};
+	struct source source;
+
+	ops = *weir_sim_executor(sim)->ops;
+	ops.timer_arm = NULL;
+	ops.timer_cancel = NULL;
+	assert_int_equal(weir_executor_init(&executor, &ops, NULL), 0);
+	source_init(&source, &executor, &ledger, 1, 1);
+	assert_int_equal(weir_reactive_out_init(&reactive, &source.out,
+						&in_time),
+			 -ENOTSUP);
+	assert_int_equal(weir_reactive_out_init(&reactive, &source.out, NULL),
+			 0);
+	assert_false(weir_reactive_out_late(NULL));
+	weir_actor_stop(&source.actor);
+	assert_int_equal(weir_executor_fini(&executor), 0);
+	sim_free(sim);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -463,6 +709,16 @@ int main(void)
 		cmocka_unit_test(a3_6_the_turn_sees_the_sum_of_the_requests),
 		cmocka_unit_test(a3_7_there_is_one_subscriber),
 		cmocka_unit_test(a3_8_cancel_is_seen_once),
+		cmocka_unit_test(a3_9_nobody_in_time_is_a_cancel),
+		cmocka_unit_test(
+			a3_9_without_a_handler_nobody_in_time_finishes),
+		cmocka_unit_test(a3_9_the_first_subscriber_ends_the_timeout),
+		cmocka_unit_test(
+			a3_9_a_subscriber_at_the_last_moment_is_served_or_told),
+		cmocka_unit_test(a3_9_a_link_ends_the_timeout_too),
+		cmocka_unit_test(a3_9_who_would_stay_is_cancelled_as_well),
+		cmocka_unit_test(a3_9_the_end_leaves_no_timer),
+		cmocka_unit_test(a3_9_a_timeout_needs_timers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
