@@ -103,12 +103,13 @@ static bool look_at(struct slice *slice, struct weir_port *port,
 
 /*
  * Rule 4. Turns that are certain, by the ports that take part; notes in SHUT
- * which are not ready. LOOK_AGAIN: a handler has run, everything may differ.
+ * which are not ready. LOOK_AGAIN: a handler has run, or a signal has
+ * come, and everything may differ.
  */
 static inline uint32_t look(struct slice *slice)
 {
 	struct weir_actor *actor = slice->actor;
-	uint32_t least = LOOK_AGAIN, turns;
+	uint32_t least = LOOK_AGAIN, turns, gate;
 	struct weir_port *port;
 
 	slice->most = LOOK_AGAIN;
@@ -123,10 +124,13 @@ static inline uint32_t look(struct slice *slice)
 		}
 	}
 	slice->portless = least == LOOK_AGAIN;
-	/* Rule 6 */
+	/* Rule 6, and a signal that came before a token is handled before it:
+	 * behind the acquire of the look, which pairs with the release of who
+	 * has signalled and then put */
+	gate = ck_pr_load_32(&actor->gate);
 	if (slice->portless ||
-	    (ck_pr_load_32(&actor->gate) & WEIR__GATE_SUSPENSIONS))
-		return 0;
+	    (gate & (WEIR__GATE_SIGNALLED | WEIR__GATE_SUSPENSIONS)))
+		return gate & WEIR__GATE_SIGNALLED ? LOOK_AGAIN : 0;
 	return least < slice->most ? least : slice->most;
 }
 
@@ -369,18 +373,20 @@ static inline bool run_actor(struct weir_actor *actor)
 	struct weir_in *in = NULL;
 	struct weir_out *out = NULL;
 
-	if (!(flags & WEIR__ACTOR_STAGE) ||
-	    (ck_pr_load_32(&actor->gate) &
-	     (WEIR__GATE_SIGNALLED | WEIR__GATE_SUSPENSIONS)))
+	if (!(flags & WEIR__ACTOR_STAGE))
 		return run_slice(actor, 0);
 	if (flags & WEIR__ACTOR_TAKES) {
 		in = (struct weir_in *)port;
 		port = port->next;
 		if (!weir__in_look(in, &n))
 			return run_slice(actor, 0);
-		if (!n)
-			return found_nothing(actor, flags);
 	}
+	/* behind the acquire of the look, as in look() */
+	if (ck_pr_load_32(&actor->gate) &
+	    (WEIR__GATE_SIGNALLED | WEIR__GATE_SUSPENSIONS))
+		return run_slice(actor, 0);
+	if (!n)
+		return found_nothing(actor, flags);
 	if (flags & WEIR__ACTOR_PUTS) {
 		out = (struct weir_out *)port;
 		weir__out_look(out, &n);
