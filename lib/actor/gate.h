@@ -121,6 +121,14 @@ void weir__actor_check_rc(struct weir_actor *actor, int rc);
  */
 bool weir__gate_rest(struct weir_actor *actor, int32_t count, uint32_t set);
 
+/*
+ * Between the two, what this thread submits to an executor that runs at once
+ * is put off until weir__let_go(), so that it can be done holding a lock. Takes
+ * what weir__hold_back() returned. They nest.
+ */
+bool weir__hold_back(void);
+void weir__let_go(bool held);
+
 /* Rule 8: what the final slice does but for dropping the reference. Owner. */
 void weir__actor_retire(struct weir_actor *actor);
 

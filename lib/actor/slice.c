@@ -492,20 +492,32 @@ void weir_task_run(struct weir_task *task)
 	leave(thread);
 }
 
+bool weir__hold_back(void)
+{
+	bool held = weir__thread.running;
+
+	weir__thread.running = true;
+	return held;
+}
+
+void weir__let_go(bool held)
+{
+	if (!held)
+		leave(&weir__thread);
+}
+
 void weir__actor_retire_new(struct weir_actor *actor)
 {
 	struct weir__thread *thread = &weir__thread;
 	struct weir_actor *outer = thread->actor;
-	bool inside = thread->running;
+	bool held = weir__hold_back();
 
-	thread->running = true;
 	thread->actor = actor;
 	weir__actor_end(actor, weir_error_of(-ECANCELED), false);
 	weir__actor_retire(actor);
 	thread->actor = outer;
 	weir_actor_unref(actor);
-	if (!inside)
-		leave(thread);
+	weir__let_go(held);
 }
 
 /* NOLINTEND(misc-no-recursion) */

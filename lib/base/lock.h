@@ -3,7 +3,8 @@
  * A small mutex for short sections off the per-item paths: one word, no
  * system call unless it is contended, and made of ck_pr operations so that
  * the explorer and ThreadSanitizer see it (pthread's would be opaque).
- * Nothing is submitted and no user code is called while one is held.
+ * No user code is called while one is held, and nothing is submitted, but by
+ * who holds submissions back (weir__hold_back() in lib/actor/gate.h).
  *
  * Word: 0 free, 1 held, 2 held and somebody may be waiting (Drepper, "Futexes
  * are tricky", mutex 2).
