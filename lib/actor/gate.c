@@ -228,6 +228,16 @@ void weir__actor_check_rc(struct weir_actor *actor, int rc)
 		(void)weir_actor_fail_code(actor, rc);
 }
 
+void weir__actor_stream_ended(struct weir_actor *actor, struct weir_in *in,
+			      struct weir_error *error)
+{
+	if (actor->ops->ended)
+		weir__actor_check_rc(actor,
+				     actor->ops->ended(actor, in, error));
+	else
+		weir__actor_end(actor, weir_error_ref(error), false);
+}
+
 /*
  * Executor drain: sources finish, what weir_in_put() feeds ends. Who takes
  * from a shared object is no source: it ends when that does.

@@ -111,6 +111,10 @@ void weir__actor_end(struct weir_actor *actor, struct weir_error *error,
 /* Rule 5: the slice takes the signals. Owner. */
 void weir__handle_signals(struct weir_actor *actor);
 
+/* Tells that the stream of `in` has ended, as ops->ended says. Owner. */
+void weir__actor_stream_ended(struct weir_actor *actor, struct weir_in *in,
+			      struct weir_error *error);
+
 /* What a handler returned: not 0 fails the actor. Owner. */
 void weir__actor_check_rc(struct weir_actor *actor, int rc);
 

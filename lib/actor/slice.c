@@ -59,12 +59,7 @@ static void end_of_stream(struct weir_actor *actor, struct weir_port *port)
 {
 	struct weir_error *error = weir__in_ended(port);
 
-	if (actor->ops->ended)
-		weir__actor_check_rc(
-			actor, actor->ops->ended(actor, (struct weir_in *)port,
-						 error));
-	else
-		weir__actor_end(actor, weir_error_ref(error), false);
+	weir__actor_stream_ended(actor, (struct weir_in *)port, error);
 	weir_error_unref(error);
 }
 
