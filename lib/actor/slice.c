@@ -42,6 +42,7 @@ struct slice {
 	bool lanes; /* an in-port merges: there may be more than was certain */
 	bool portless; /* no port takes part */
 	bool partial;  /* an in-port has less than a burst, its last tokens */
+	struct weir_stats *stats;
 };
 
 static inline uint32_t at_most(uint32_t n, uint32_t most)
@@ -252,13 +253,12 @@ static uint32_t next_run(struct slice *slice)
 static bool runs(struct slice *slice, int32_t *count)
 {
 	struct weir_actor *actor = slice->actor;
-	struct weir_stats *stats = actor->stats;
 	uint32_t n;
 
 	while (!slice->used_up && (n = next_run(slice))) {
 		n = run(slice, n);
-		if (stats)
-			weir__stats_add(&stats->turns, n);
+		if (slice->stats)
+			weir__stats_add(&slice->stats->turns, n);
 		weir__slice_settle(actor, NULL);
 	}
 	if (actor->flags & WEIR__ACTOR_ENDING)
@@ -320,17 +320,18 @@ static __attribute__((noinline)) bool run_slice(struct weir_actor *actor,
 		.has_run = before & HAS_RUN,
 		.clock = before & TIME_IT,
 		.asked = before & ASKED,
+		.stats = actor->stats,
 	};
 	int32_t count = 0;
 	bool final;
 
 	if (slice.has_run)
 		weir__slice_settle(actor, NULL);
-	if (actor->stats)
-		weir__stats_begin(actor);
+	if (slice.stats)
+		weir__stats_begin(actor, slice.stats);
 	final = runs(&slice, &count);
-	if (actor->stats)
-		weir__stats_end(actor);
+	if (slice.stats)
+		weir__stats_end(actor, slice.stats);
 	if (!final) {
 		find_stage(actor);
 		return slice.has_run ||

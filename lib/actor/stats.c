@@ -25,9 +25,9 @@ static uint64_t *waited(struct weir_stats *stats)
 }
 
 /* Books the time since the last mark on `counter`. */
-static void book(struct weir_actor *actor, uint64_t *counter)
+static void book(struct weir_actor *actor, struct weir_stats *stats,
+		 uint64_t *counter)
 {
-	struct weir_stats *stats = actor->stats;
 	uint64_t now = weir_executor_now(actor->executor);
 
 	if (stats->since_ns && now > stats->since_ns)
@@ -35,10 +35,10 @@ static void book(struct weir_actor *actor, uint64_t *counter)
 	stats->since_ns = now;
 }
 
-void weir__stats_begin(struct weir_actor *actor)
+void weir__stats_begin(struct weir_actor *actor, struct weir_stats *stats)
 {
-	book(actor, waited(actor->stats));
-	weir__stats_add(&actor->stats->slices, 1);
+	book(actor, stats, waited(stats));
+	weir__stats_add(&stats->slices, 1);
 }
 
 static enum waiting reason(const struct weir_actor *actor)
@@ -58,10 +58,10 @@ static enum waiting reason(const struct weir_actor *actor)
 	return reason;
 }
 
-void weir__stats_end(struct weir_actor *actor)
+void weir__stats_end(struct weir_actor *actor, struct weir_stats *stats)
 {
-	book(actor, &actor->stats->busy_ns);
-	actor->stats->waiting = reason(actor);
+	book(actor, stats, &stats->busy_ns);
+	stats->waiting = reason(actor);
 }
 
 void weir_stats_read(const struct weir_stats *stats, struct weir_stats *copy)

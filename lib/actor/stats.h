@@ -7,9 +7,9 @@
 
 #include <weir/actor.h>
 
-/* A slice begins, ends. Owner; actor->stats is there. */
-void weir__stats_begin(struct weir_actor *actor);
-void weir__stats_end(struct weir_actor *actor);
+/* A slice begins, ends. Owner; `stats` are the actor's. */
+void weir__stats_begin(struct weir_actor *actor, struct weir_stats *stats);
+void weir__stats_end(struct weir_actor *actor, struct weir_stats *stats);
 
 /* Adds to a counter that others may read. Owner. */
 static inline void weir__stats_add(uint64_t *counter, uint64_t n)
