@@ -47,10 +47,10 @@ struct weir_in {
 	uint32_t limit; /* one past the last token that is certain */
 	struct weir__slot *slots;
 	const struct weir_items *items;
-	uint32_t mask; /* capacity - 1 */
-	uint16_t lane_flags;
-	uint8_t left_rest; /* a turn has taken none of the last tokens */
-	uint8_t head_at;   /* where in a lane's words its head word is */
+	uint32_t mask;	 /* capacity - 1 */
+	uint16_t peeked; /* which token, or none: see WEIR__PEEKED */
+	uint8_t lane_flags;
+	uint8_t head_at; /* where in a lane's words its head word is */
 	struct weir__merge *merge;
 	struct weir__lane lane;
 };
@@ -130,17 +130,28 @@ static inline void *weir_in_take(struct weir_in *in)
 }
 
 /*
+ * Private: in->peeked tells the head at which a turn of this run has peeked, so
+ * take need not know of it: it goes on to another token. It is away from that
+ * head by this, so that it can say "none" where a run begins: that head itself.
+ */
+#define WEIR__PEEKED 0x8000u
+
+/*
  * The next token, which stays where it is: a turn that fails before
  * weir_in_consume() leaves it to the library, which drops it. As take
  * otherwise.
  */
 static inline void *weir_in_peek(struct weir_in *in)
 {
-	if (WEIR_UNLIKELY(in->head >= in->limit)) {
+	uint32_t head = in->head;
+
+	if (WEIR_UNLIKELY(head >= in->limit)) {
 		in->head = in->limit + 1;
 		return NULL;
 	}
-	return in->slots[in->head & in->mask].item;
+	/* Not of a char: the compiler keeps cursors in registers. */
+	in->peeked = (uint16_t)(head ^ WEIR__PEEKED);
+	return in->slots[head & in->mask].item;
 }
 
 /* Done with the token just peeked at, which is the turn's now. */

@@ -370,6 +370,12 @@ static bool overtaken(struct weir_in *in)
 	return true;
 }
 
+/* A run begins here. */
+static void none_peeked(struct weir_in *in)
+{
+	in->peeked = (uint16_t)in->head;
+}
+
 static void drop_token(struct weir_in *in, void *item)
 {
 	if (in->items && in->items->drop)
@@ -403,14 +409,31 @@ static void drain_lane(struct weir_in *in)
 		ck_pr_store_32(weir__lane_head(lane),
 			       in->head & WEIR__INDEX_MASK);
 	}
+	none_peeked(in);
 	if (dropped)
 		weir__registry_dropped(in->port.actor->executor, dropped);
+}
+
+/* Atomic: the word is also of those who put or have a link. No order. */
+static bool left_rest(const struct weir_in *in)
+{
+	return (ck_pr_load_32(&in->lane.state) & WEIR__LANE_LEFT_REST) != 0;
+}
+
+static void set_left_rest(struct weir_in *in, bool left)
+{
+	if (left == left_rest(in))
+		return;
+	if (left)
+		ck_pr_or_32(&in->lane.state, WEIR__LANE_LEFT_REST);
+	else
+		ck_pr_and_32(&in->lane.state, ~(uint32_t)WEIR__LANE_LEFT_REST);
 }
 
 /* What the end of the stream makes of too few tokens for a turn. */
 static uint32_t at_end(struct weir_in *in, uint32_t n)
 {
-	if (n == 0 || in->left_rest) {
+	if (n == 0 || left_rest(in)) {
 		in->port.flags |= WEIR__PORT_AT_END;
 		return 0;
 	}
@@ -476,6 +499,7 @@ static void switch_lane(struct weir_in *in, struct weir__lane *lane)
 	in->merge->current = lane;
 	in->head = ck_pr_load_32(weir__lane_head(lane));
 	in->limit = in->head;
+	none_peeked(in);
 	in->slots = weir__lane_slots(lane);
 }
 
@@ -545,9 +569,9 @@ static uint32_t certain_merged(struct weir_in *in)
 		if (n >= in->port.burst)
 			return n;
 		if (ended && n) {
-			if (!in->left_rest)
+			if (!left_rest(in))
 				return at_end(in, n);
-			in->left_rest = false;
+			set_left_rest(in, false);
 			drain_lane(in);
 		}
 		if (ended && lane_ended(in, lane))
@@ -586,12 +610,44 @@ static bool in_publish(struct weir_port *port)
 	if (WEIR_UNLIKELY(overtaken(in)))
 		(void)weir_actor_fail_code(port->actor, -ENODATA);
 	in->limit = in->head;
+	/* What a turn that fails has left is dropped behind this. */
+	if (!(port->actor->flags & WEIR__ACTOR_FAILED))
+		none_peeked(in);
 	if (!publish_head(in, lane))
 		return false;
 	if (in->merge)
 		in->merge->served = true;
 	/* A put lane's producers do not wait: nobody to wake. */
 	return lane->out;
+}
+
+void weir__in_drop_peeked(struct weir_in *in)
+{
+	struct weir__lane *lane = current(in);
+
+	/* A failed turn says nothing about the rest, either. */
+	set_left_rest(in, false);
+	(void)overtaken(in);
+	if (in->peeked != (uint16_t)(in->head ^ WEIR__PEEKED) ||
+	    !holds(in, lane))
+		return;
+	/* release: as below, for what the turn has taken */
+	ck_pr_fence_release();
+	(void)publish_head(in, lane);
+	drop_token(in, in->slots[in->head & in->mask].item);
+	in->head++;
+	if (weir__in_overtaken(in))
+		in->limit = in->head;
+	weir__registry_dropped(in->port.actor->executor, 1);
+	/* release: done with the slot; pairs with the acquire of the producer
+	 * that reads the head */
+	ck_pr_fence_release();
+	ck_pr_store_32(weir__lane_head(lane), in->head & WEIR__INDEX_MASK);
+	if (!lane->out)
+		return;
+	/* store -> load, rule 2; pairs with the producer's arming */
+	weir__fence_full();
+	weir__port_unblock(&lane->out->port);
 }
 
 static void in_wake(struct weir_port *port)
@@ -674,7 +730,7 @@ struct weir_error *weir__in_ended(struct weir_port *port)
 
 	assert(port->flags & WEIR__PORT_AT_END);
 	port->flags &= (uint8_t)~WEIR__PORT_AT_END;
-	in->left_rest = false;
+	set_left_rest(in, false);
 	weir__port_switch_off(port, WEIR__PORT_ENDED);
 	in_close(port, NULL);
 	weir__port_tell(port, error);
@@ -756,7 +812,7 @@ void weir__in_partial(struct weir_port *port)
 	uint32_t head = ck_pr_load_32(weir__lane_head(current(in)));
 
 	port->flags &= (uint8_t)~WEIR__PORT_PARTIAL;
-	in->left_rest = weir__index_diff(in->head, head) == 0;
+	set_left_rest(in, weir__index_diff(in->head, head) == 0);
 }
 
 static void in_rest(struct weir_port *port)

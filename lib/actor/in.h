@@ -40,6 +40,9 @@ enum {
 	WEIR__LANE_CANCELLED = 1u << 0, /* set by the consumer, signals */
 	WEIR__LANE_ENDING = 1u << 1,	/* claimed: a put lane ends once */
 	WEIR__LANE_STARTED = 1u << 2,	/* its actor; set by a put */
+	/* Of the in-port's own lane, for all of them, the owner's: a turn has
+	 * taken none of the last tokens. */
+	WEIR__LANE_LEFT_REST = 1u << 3,
 };
 
 /* in->lane_flags. WEIR__IN_LINKED also tells puts to go away. */
@@ -147,12 +150,37 @@ static inline uint32_t weir__in_publish(struct weir_in *in)
 	uint32_t *word = in->lane.words + in->head_at, head = in->head, n;
 
 	in->limit = head;
+	in->peeked = (uint16_t)head; /* none: those turns did not fail */
 	head &= WEIR__INDEX_MASK;
 	n = weir__index_diff(head, ck_pr_load_32(word));
 	if (n)
 		ck_pr_store_32(word, head);
 	return n;
 }
+
+/*
+ * weir_in_peek() in two steps, for a turn that notes only what it leaves: the
+ * token, and that it is not consumed.
+ */
+static inline void *weir__in_first(struct weir_in *in)
+{
+	if (WEIR_UNLIKELY(in->head >= in->limit)) {
+		in->head = in->limit + 1;
+		return NULL;
+	}
+	return in->slots[in->head & in->mask].item;
+}
+
+static inline void weir__in_left(struct weir_in *in)
+{
+	in->peeked = (uint16_t)(in->head ^ WEIR__PEEKED);
+}
+
+/*
+ * A turn has failed: the token that it has peeked at and not consumed, if any,
+ * is dropped. Before the next look at the port. Owner.
+ */
+void weir__in_drop_peeked(struct weir_in *in);
 
 /* 0, or why no link can be made into `in`: -EISCONN, -EPIPE. Owner. */
 int weir__in_check_lane(const struct weir_in *in);

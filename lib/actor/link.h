@@ -53,7 +53,8 @@ static inline bool weir__link_publish(struct weir_port *port,
 	*peer = NULL;
 	if (port->kind == WEIR__PORT_IN) {
 		if (!(in->lane_flags & WEIR__IN_LINKED) ||
-		    WEIR_UNLIKELY(weir__in_overtaken(in)))
+		    WEIR_UNLIKELY(weir__in_overtaken(in)) ||
+		    WEIR_UNLIKELY(weir__actor_broken(port->actor)))
 			return false;
 		n = weir__in_publish(in);
 		if (n && in->lane.out)

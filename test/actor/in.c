@@ -363,6 +363,98 @@ static void a_token_peeked_at_and_not_consumed_is_dropped(void **state)
 	sim_free(sim);
 }
 
+/* What a turn does with the next token before the library asks for it. */
+enum way { DELIVERS, PEEKS, PEEKS_AND_TAKES, PEEKS_AND_CONSUMES, LEAVES };
+
+/* Does the next of `ways`, then what the library does when that fails. */
+struct failer {
+	struct sink sink; /* first */
+	const enum way *ways;
+	size_t turns;
+	bool fails;
+};
+
+static inline int failer_turn(struct weir_actor *actor)
+{
+	struct failer *self =
+		weir_container_of(actor, struct failer, sink.actor);
+	struct sink *sink = &self->sink;
+	enum way way = self->ways[self->turns++];
+
+	if (way == PEEKS || way == PEEKS_AND_TAKES || way == PEEKS_AND_CONSUMES)
+		assert_non_null(weir_in_peek(&sink->in));
+	if (way == PEEKS_AND_CONSUMES) {
+		ledger_deliver(sink->ledger, weir_in_peek(&sink->in));
+		weir_in_consume(&sink->in);
+	} else if (way == DELIVERS || way == PEEKS_AND_TAKES) {
+		ledger_deliver(sink->ledger, weir_in_take(&sink->in));
+	}
+	if (self->fails) {
+		weir__in_drop_peeked(&sink->in);
+		weir__in_drop_peeked(&sink->in); /* there is nothing more */
+	}
+	return 0;
+}
+WEIR_TURN(failer_turn)
+
+static int failer_signalled(struct weir_actor *actor)
+{
+	weir__in_drop_peeked(&weir_container_of(actor, struct sink, actor)->in);
+	return 0;
+}
+
+static void failer_init(struct failer *self, struct weir_executor *executor,
+			struct ledger *ledger, size_t capacity,
+			const enum way *ways)
+{
+	static struct weir_actor_ops ops;
+
+	ops = sink_ops;
+	ops.turns = failer_turn_n;
+	ops.signalled = failer_signalled;
+	memset(self, 0, sizeof(*self));
+	sink_init(&self->sink, executor, ledger, capacity);
+	self->sink.actor.ops = &ops;
+	self->sink.actor.turns = ops.turns;
+	self->ways = ways;
+	self->fails = true;
+}
+
+static void b1_1_the_token_of_a_failed_turn_is_dropped_once(void **state)
+{
+	static const enum way ways[] = {DELIVERS, PEEKS, PEEKS, DELIVERS,
+					PEEKS};
+	struct ledger ledger;
+	struct failer failer;
+	struct weir_sim *sim;
+	size_t capacity, i;
+
+	for (capacity = 1; capacity <= 8; capacity *= 8) {
+		sim = sim_new(1);
+		ledger_init(&ledger, 5);
+		failer_init(&failer, weir_sim_executor(sim), &ledger, capacity,
+			    ways);
+		assert_int_equal(weir_actor_start(&failer.sink.actor), 0);
+		for (i = 1; i <= 5; i++) {
+			assert_int_equal(weir_in_put(&failer.sink.in,
+						     ledger_make(&ledger, i)),
+					 0);
+			if (capacity == 1)
+				weir_sim_run(sim);
+		}
+		assert_int_equal(weir_in_end(&failer.sink.in, NULL), 0);
+		weir_sim_run(sim);
+		for (i = 0; i < 5; i++)
+			assert_int_equal(ledger.dropped[i], ways[i] == PEEKS);
+		assert_int_equal(failer.turns, 5);
+		assert_int_equal(failer.sink.ended, 1);
+		fate_check(&failer.sink.fate, 0);
+		ledger_check(&ledger);
+		ledger_fini(&ledger);
+		sim_free(sim);
+	}
+}
+
 static void cancel_drops_what_is_queued_and_ends_the_producer(void **state)
 {
 	struct weir_sim *sim = sim_new(1);
@@ -612,6 +704,8 @@ int main(void)
 		cmocka_unit_test(taking_more_than_there_is_fails_the_turn),
 		cmocka_unit_test(bad_bursts_are_refused),
 		cmocka_unit_test(a_token_peeked_at_and_not_consumed_is_dropped),
+		cmocka_unit_test(
+			b1_1_the_token_of_a_failed_turn_is_dropped_once),
 		cmocka_unit_test(
 			cancel_drops_what_is_queued_and_ends_the_producer),
 		cmocka_unit_test(indices_may_run_over),
