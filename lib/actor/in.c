@@ -19,9 +19,9 @@
 _Static_assert(sizeof(void *) != 8 || sizeof(struct weir_in) == 120,
 	       "the layout of struct weir_in is ABI; with an actor 192 bytes");
 
-static struct weir__lane *current(struct weir_in *in)
+static struct weir__lane *current(const struct weir_in *in)
 {
-	return in->merge ? in->merge->current : &in->lane;
+	return in->merge ? in->merge->current : (struct weir__lane *)&in->lane;
 }
 
 static const struct weir_allocator *allocator(const struct weir_in *in)
@@ -731,10 +731,25 @@ struct weir_error *weir__in_ended(struct weir_port *port)
 	assert(port->flags & WEIR__PORT_AT_END);
 	port->flags &= (uint8_t)~WEIR__PORT_AT_END;
 	set_left_rest(in, false);
+	ck_pr_or_32(&in->lane.state, WEIR__LANE_TOLD_END);
 	weir__port_switch_off(port, WEIR__PORT_ENDED);
 	in_close(port, NULL);
 	weir__port_tell(port, error);
 	return error;
+}
+
+void weir__in_end_unheard(struct weir_in *in)
+{
+	if (ck_pr_load_32(&in->lane.state) & WEIR__LANE_TOLD_END)
+		ck_pr_or_32(&in->lane.state, WEIR__LANE_TELL_END);
+}
+
+void weir__in_tell_end(struct weir_in *in)
+{
+	if (!(ck_pr_load_32(&in->lane.state) & WEIR__LANE_TELL_END))
+		return;
+	ck_pr_and_32(&in->lane.state, ~(uint32_t)WEIR__LANE_TELL_END);
+	weir__actor_stream_ended(in->port.actor, in, in->lane.error);
 }
 
 int weir_in_cancel(struct weir_in *in)
@@ -804,6 +819,57 @@ void weir__in_linked(struct weir_in *in, struct weir__lane *lane,
 		    in->merge->rule != WEIR_MERGE_OPEN)
 			switch_lane(in, lane);
 	}
+}
+
+/* --- For supervision ------------------------------------------------------ */
+
+/* Where the consumer is in a lane: published, but for the current one. */
+static uint32_t head_of(const struct weir_in *in, const struct weir__lane *lane)
+{
+	if (lane != current(in))
+		return ck_pr_load_32(weir__lane_head(lane));
+	return weir__in_overtaken(in) ? in->limit : in->head;
+}
+
+static uint32_t lane_queued(const struct weir_in *in,
+			    const struct weir__lane *lane)
+{
+	uint32_t word = ck_pr_load_32(weir__lane_tail(lane));
+
+	return weir__index_diff(word >> 1, head_of(in, lane));
+}
+
+uint64_t weir__in_queued(const struct weir_in *in)
+{
+	const struct weir__merge_lane *lane;
+	uint64_t n = lane_queued(in, &in->lane);
+
+	for (lane = in->merge ? in->merge->lanes : NULL; lane;
+	     lane = lane->next)
+		n += lane_queued(in, &lane->lane);
+	return n;
+}
+
+/* A lane is let go of when it has been taken to its end. */
+static bool holds_end(const struct weir__lane *lane,
+		      const struct weir_actor *producer)
+{
+	return lane->out && lane->out->port.actor == producer &&
+	       (ck_pr_load_32(weir__lane_tail(lane)) & 1);
+}
+
+bool weir__in_holds_from(const struct weir_in *in,
+			 const struct weir_actor *producer)
+{
+	const struct weir__merge_lane *lane;
+
+	if (holds_end(&in->lane, producer))
+		return true;
+	for (lane = in->merge ? in->merge->lanes : NULL; lane;
+	     lane = lane->next)
+		if (holds_end(&lane->lane, producer))
+			return true;
+	return false;
 }
 
 void weir__in_partial(struct weir_port *port)

@@ -43,6 +43,9 @@ enum {
 	/* Of the in-port's own lane, for all of them, the owner's: a turn has
 	 * taken none of the last tokens. */
 	WEIR__LANE_LEFT_REST = 1u << 3,
+	/* Likewise: its actor was told of the end; and is to be told again. */
+	WEIR__LANE_TOLD_END = 1u << 4,
+	WEIR__LANE_TELL_END = 1u << 5,
 };
 
 /* in->lane_flags. WEIR__IN_LINKED also tells puts to go away. */
@@ -181,6 +184,25 @@ static inline void weir__in_left(struct weir_in *in)
  * is dropped. Before the next look at the port. Owner.
  */
 void weir__in_drop_peeked(struct weir_in *in);
+
+/*
+ * Tokens that are queued now; with puts, also those under way. Owner.
+ */
+uint64_t weir__in_queued(const struct weir_in *in);
+
+/*
+ * The stream of an out-port of `producer` has ended here, but the tokens before
+ * the end, or the end, have not been taken. Owner.
+ */
+bool weir__in_holds_from(const struct weir_in *in,
+			 const struct weir_actor *producer);
+
+/*
+ * The actor begins anew: if it was told that this stream has ended (and has not
+ * cancelled it), that is to be told again, which the other does. Owner.
+ */
+void weir__in_end_unheard(struct weir_in *in);
+void weir__in_tell_end(struct weir_in *in);
 
 /* 0, or why no link can be made into `in`: -EISCONN, -EPIPE. Owner. */
 int weir__in_check_lane(const struct weir_in *in);

@@ -666,6 +666,72 @@ static void a_fast_producer_does_not_starve_the_others(void **state)
 	merging_fini(&m);
 }
 
+/* What a merging sink sees of one producer when a notice about it comes. */
+static int merging_signalled(struct weir_actor *actor)
+{
+	struct merging *m =
+		weir_container_of(actor, struct merging, sink.actor);
+
+	assert_int_equal(weir__in_queued(&m->sink.in), 12);
+	assert_true(weir__in_holds_from(&m->sink.in, &m->sources[0].actor));
+	assert_false(weir__in_holds_from(&m->sink.in, &m->sources[1].actor));
+	assert_false(weir__in_holds_from(&m->sink.in, &m->sink.actor));
+	m->sink.last = 1;
+	return 0;
+}
+
+static void c7_what_a_dead_producer_has_put_is_known_to_be_there(void **state)
+{
+	static struct weir_actor_ops ops;
+	struct merging m;
+
+	ops = sink_ops;
+	ops.signalled = merging_signalled;
+	merging_init(&m, 1, WEIR_MERGE_ALL);
+	m.sink.actor.ops = &ops;
+	m.sources[0].last = 4; /* all there is room for */
+	weir_actor_suspend(&m.sink.actor);
+	merging_run(&m);
+	weir_actor_signal(&m.sink.actor);
+	weir_sim_run(m.sim);
+	assert_int_equal(m.sink.last, 1);
+	weir_actor_suspend(&m.sources[1].actor);
+	weir_actor_resume(&m.sink.actor);
+	weir_sim_run(m.sim);
+	/* taken to its end */
+	assert_false(weir__in_holds_from(&m.sink.in, &m.sources[0].actor));
+	assert_int_equal(weir__in_queued(&m.sink.in), 0);
+	weir_actor_resume(&m.sources[1].actor);
+	weir_sim_run(m.sim);
+	merging_fini(&m);
+}
+
+static void c7_puts_and_one_link_count_as_queued(void **state)
+{
+	struct weir_sim *sim = sim_new(1);
+	struct fixture f;
+	struct pair pair;
+
+	fixture_init(&f, 3, 4);
+	assert_int_equal(weir__in_queued(&f.sink.in), 0);
+	assert_int_equal(put(&f, 1), 0);
+	assert_int_equal(put(&f, 2), 0);
+	assert_int_equal(weir__in_queued(&f.sink.in), 2);
+	weir_actor_stop(&f.sink.actor);
+	fixture_fini(&f);
+
+	pair_init(&pair, weir_sim_executor(sim), 3, 4);
+	weir_actor_suspend(&pair.sink.actor);
+	pair_start(&pair);
+	weir_sim_run(sim);
+	assert_int_equal(weir__in_queued(&pair.sink.in), 3);
+	assert_true(weir__in_holds_from(&pair.sink.in, &pair.source.actor));
+	weir_actor_stop(&pair.sink.actor);
+	weir_sim_run(sim);
+	pair_fini(&pair);
+	sim_free(sim);
+}
+
 static void misuse_of_merging_is_refused(void **state)
 {
 	struct merging m;
@@ -718,6 +784,9 @@ int main(void)
 		cmocka_unit_test(
 			an_open_merge_takes_puts_beside_idle_producers),
 		cmocka_unit_test(a_fast_producer_does_not_starve_the_others),
+		cmocka_unit_test(
+			c7_what_a_dead_producer_has_put_is_known_to_be_there),
+		cmocka_unit_test(c7_puts_and_one_link_count_as_queued),
 		cmocka_unit_test(misuse_of_merging_is_refused),
 	};
 
