@@ -21,8 +21,10 @@ extern "C" {
 
 struct weir_actor;
 struct weir_in;
+struct weir_lifecycle;
 struct weir_out;
 struct weir_port;
+struct weir__child;
 
 /* Up to `n` (> 0) turns in a row; returns how many. See WEIR_TURN. */
 typedef uint32_t weir_turns(struct weir_actor *actor, uint32_t n);
@@ -39,9 +41,10 @@ struct weir_actor_ops {
 	weir_turns *turns;
 	/*
 	 * The in-port has delivered all its tokens and the stream has ended,
-	 * with `error` (borrowed) or well (NULL). Once for each in-port. The
-	 * port takes no part in firing any more. NULL: the actor finishes; an
-	 * error goes on to all its out-ports.
+	 * with `error` (borrowed) or well (NULL). Once for each in-port, and
+	 * again after each restart of the actor. The port takes no part in
+	 * firing any more. NULL: the actor finishes; an error goes on to all
+	 * its out-ports.
 	 */
 	int (*ended)(struct weir_actor *actor, struct weir_in *in,
 		     struct weir_error *error);
@@ -63,6 +66,8 @@ struct weir_actor_ops {
 	 * may be reused or freed here and later. Once, last, on any thread.
 	 */
 	void (*released)(struct weir_actor *actor);
+	/* Of an actor in a system, see supervision.h; borrowed. */
+	const struct weir_lifecycle *lifecycle;
 };
 
 /*
@@ -92,7 +97,10 @@ struct weir_actor {
 	/* the owner's */
 	weir_turns *turns;
 	struct weir_port *ports;
-	struct weir_stats *stats;
+	union {
+		struct weir_stats *stats;
+		struct weir__child *child; /* in a system; knows the stats */
+	} u;
 	struct weir_error *error;
 	uint32_t index;
 	/* any thread, atomically; the gate is next to the first port */
@@ -183,7 +191,7 @@ WEIR_API const char *weir_actor_name(const struct weir_actor *actor);
 
 /*
  * Counts into `stats` (borrowed until released) from the next slice on.
- * -EPERM, -EINVAL: null. Owner.
+ * -EPERM, -EINVAL: null. -ENOMEM: in a system. Owner.
  */
 WEIR_API int weir_actor_set_stats(struct weir_actor *actor,
 				  struct weir_stats *stats);

@@ -7,6 +7,7 @@
 
 #include <ck_pr.h>
 
+#include "actor/child.h"
 #include "actor/gate.h"
 #include "actor/port.h"
 #include "executor/registry.h"
@@ -171,6 +172,7 @@ int weir_actor_become(struct weir_actor *actor, weir_turns *turns,
 		else if (!weir__port_group(port))
 			weir__port_switch_off(port, WEIR__PORT_IGNORED);
 	}
+	weir__actor_set(actor, WEIR__ACTOR_BECAME);
 	weir__actor_break(actor);
 	return 0;
 }
@@ -184,10 +186,13 @@ int weir_actor_set_stats(struct weir_actor *actor, struct weir_stats *stats)
 {
 	int rc = stats ? check_owner(actor) : -EINVAL;
 
-	if (rc == 0) {
-		actor->stats = stats;
-		weir__actor_break(actor);
-	}
+	if (rc < 0)
+		return rc;
+	if (actor->flags & WEIR__ACTOR_CHILD)
+		rc = weir__child_ops(actor)->set_stats(actor, stats);
+	else
+		actor->u.stats = stats;
+	weir__actor_break(actor);
 	return rc;
 }
 

@@ -83,6 +83,7 @@
 
 #include <ck_pr.h>
 
+#include "actor/child.h"
 #include "actor/in.h"
 #include "actor/port.h"
 #include "actor/slice.h"
@@ -104,10 +105,33 @@ static bool ready(uint32_t gate)
 	return !(gate & (GATE_COUNT | WEIR__GATE_SUSPENSIONS));
 }
 
-/* A submission was refused: SCHEDULED is ours, so is the final slice. */
+static void end(struct weir_actor *actor, struct weir_error *error,
+		uint32_t flags)
+{
+	if (actor->flags &
+	    (WEIR__ACTOR_ENDING | WEIR__ACTOR_LEAVING | WEIR__ACTOR_CLOSED)) {
+		weir_error_unref(error);
+		return;
+	}
+	assert(!actor->error);
+	actor->error = error;
+	weir__actor_set(actor, flags);
+	weir__actor_break(actor);
+}
+
+/*
+ * A submission was refused: SCHEDULED is ours, so is the final slice. It is the
+ * last in a system, too: where it cannot run it cannot restart.
+ */
 static void refused(struct weir_actor *actor, int code)
 {
-	weir__actor_end(actor, weir_error_of(code), true);
+	if (!(actor->flags & WEIR__ACTOR_ENDING)) {
+		if (!actor->error)
+			actor->error = weir_error_of(code);
+		weir__actor_clear(actor, WEIR__ACTOR_LEAVING);
+		weir__actor_set(actor, WEIR__ACTOR_ENDING | WEIR__ACTOR_FAILED);
+		weir__actor_break(actor);
+	}
 	weir_task_run(&actor->task);
 }
 
@@ -211,15 +235,12 @@ void weir__actor_break(struct weir_actor *actor)
 void weir__actor_end(struct weir_actor *actor, struct weir_error *error,
 		     bool failed)
 {
-	if (actor->flags & WEIR__ACTOR_ENDING) {
-		weir_error_unref(error);
-		return;
-	}
-	actor->error = error;
-	weir__actor_set(actor, WEIR__ACTOR_ENDING);
-	if (failed)
-		weir__actor_set(actor, WEIR__ACTOR_FAILED);
-	weir__actor_break(actor);
+	uint32_t flags = failed ? WEIR__ACTOR_FAILED : 0;
+
+	if (actor->flags & WEIR__ACTOR_CHILD)
+		end(actor, error, flags | WEIR__ACTOR_LEAVING);
+	else
+		end(actor, error, flags | WEIR__ACTOR_ENDING);
 }
 
 void weir__actor_check_rc(struct weir_actor *actor, int rc)
@@ -255,8 +276,29 @@ static void drain(struct weir_actor *actor)
 		if (ops->takes)
 			source = false;
 	}
-	if (source)
+	if (actor->flags & WEIR__ACTOR_CHILD)
+		weir__child_ops(actor)->drained(actor, source);
+	else if (source)
 		weir__actor_end(actor, NULL, false);
+}
+
+/*
+ * What the tree has to say. True: the actor goes on; else one that is halted or
+ * has just failed keeps the rest for when that is over, which comes with a
+ * signal.
+ */
+static bool handle_system(struct weir_actor *actor, uint8_t signals)
+{
+	if (signals & (WEIR__SIGNAL_STOP | WEIR__SIGNAL_SYSTEM))
+		weir__child_ops(actor)->ordered(actor,
+						signals & WEIR__SIGNAL_STOP);
+	if (!weir__actor_halted(actor) && !(actor->flags & WEIR__ACTOR_LEAVING))
+		return true;
+	/* no order: we take them back ourselves */
+	signals &= WEIR__SIGNAL_DRAIN | WEIR__SIGNAL_USER;
+	if (signals)
+		ck_pr_or_8(&actor->signals, signals);
+	return false;
 }
 
 /* Rule 5. */
@@ -274,9 +316,13 @@ void weir__handle_signals(struct weir_actor *actor)
 	/* acquire: what those signals are about; pairs with the release in
 	 * weir__actor_signal() */
 	ck_pr_fence_atomic_load();
-	if (signals & WEIR__SIGNAL_STOP)
+	if (actor->flags & WEIR__ACTOR_CHILD) {
+		if (!handle_system(actor, signals))
+			return;
+	} else if (signals & WEIR__SIGNAL_STOP) {
 		weir__actor_end(actor, weir_error_of(-ECANCELED), false);
-	if (actor->flags & WEIR__ACTOR_ENDING)
+	}
+	if (actor->flags & (WEIR__ACTOR_ENDING | WEIR__ACTOR_LEAVING))
 		return;
 	for (port = actor->ports; port; port = port->next) {
 		const struct weir__port_ops *ops = weir__port_ops(port);
@@ -303,7 +349,10 @@ void weir__actor_retire(struct weir_actor *actor)
 	assert(actor->state == WEIR__STATE_RUNNING ||
 	       actor->state == WEIR__STATE_NEW);
 	weir__set_state(actor, WEIR__STATE_ENDING);
-	if ((actor->flags & WEIR__ACTOR_FAILED) && executor->options.failed)
+	if (actor->flags & WEIR__ACTOR_CHILD)
+		weir__child_ops(actor)->closing(actor);
+	else if ((actor->flags & WEIR__ACTOR_FAILED) &&
+		 executor->options.failed)
 		executor->options.failed(actor, actor->error,
 					 executor->options.context);
 	weir__slice_settle(actor, NULL);
@@ -313,12 +362,16 @@ void weir__actor_retire(struct weir_actor *actor)
 	if (actor->ops->stopped)
 		actor->ops->stopped(actor, actor->error);
 	weir__set_state(actor, WEIR__STATE_ENDED);
+	if (actor->flags & WEIR__ACTOR_CHILD)
+		weir__child_ops(actor)->ended(actor);
 }
 
 static void release(struct weir_actor *actor)
 {
 	struct weir_executor *executor = actor->executor;
 	bool registered = actor->flags & WEIR__ACTOR_REGISTERED;
+	struct weir__child *child =
+		actor->flags & WEIR__ACTOR_CHILD ? actor->u.child : NULL;
 	struct weir_port *port, *next;
 
 	assert(actor->state == WEIR__STATE_ENDED);
@@ -334,6 +387,9 @@ static void release(struct weir_actor *actor)
 		actor->ops->released(actor);
 	if (registered)
 		weir__registry_done(executor);
+	/* after that: who sees the system end may free the executor */
+	if (child)
+		child->aside->ops->released(child);
 }
 
 struct weir_actor *weir_actor_ref(struct weir_actor *actor)

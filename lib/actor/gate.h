@@ -20,11 +20,13 @@ enum {
 	WEIR__GATE_SCHEDULED = 1u << 0,
 	/* WEIR__GATE_SIGNALLED = 1u << 1 */
 	WEIR__GATE_SUSPENDED = 1u << 3,	       /* by weir_actor_suspend() */
-	WEIR__GATE_SUSPENDED_PARENT = 1u << 4, /* by a supervisor */
+	WEIR__GATE_SUSPENDED_PARENT = 1u << 4, /* by supervision, or ending */
 	WEIR__GATE_PORTLESS = 1u << 5,	       /* no port takes part */
 	WEIR__GATE_SUSPENSIONS = WEIR__GATE_SUSPENDED |
 				 WEIR__GATE_SUSPENDED_PARENT |
 				 WEIR__GATE_PORTLESS,
+	/* What WEIR__ACTOR_CHILD says, for others than the owner. */
+	WEIR__GATE_CHILD = 1u << 6,
 	WEIR__GATE_ONE = 1u << 8, /* one blocked port */
 };
 
@@ -33,6 +35,7 @@ enum {
 	WEIR__SIGNAL_STOP = 1u << 0,
 	WEIR__SIGNAL_DRAIN = 1u << 1,
 	WEIR__SIGNAL_USER = 1u << 2,
+	WEIR__SIGNAL_SYSTEM = 1u << 3, /* from the tree, see child.h */
 	/* Nothing but "look at your ports": an end or a cancel. */
 	WEIR__SIGNAL_PORTS = 0,
 };
@@ -60,8 +63,14 @@ enum {
 	WEIR__ACTOR_TAKES = 1u << 5,
 	WEIR__ACTOR_PUTS = 1u << 6,
 	WEIR__ACTOR_STAGE = WEIR__ACTOR_TAKES | WEIR__ACTOR_PUTS,
+	WEIR__ACTOR_CHILD = 1u << 7,   /* in a system, see child.h */
+	WEIR__ACTOR_LEAVING = 1u << 8, /* a child would end here */
+	WEIR__ACTOR_LETTERS = 1u << 9, /* a child has letters waiting */
+	WEIR__ACTOR_BECAME = 1u << 10, /* weir_actor_become() was called */
+	WEIR__ACTOR_CLOSED = 1u
+			     << 11, /* a child that can neither end nor fail */
 	/* The rest is a number: runs of 2^number turns fit into publish_ns. */
-	WEIR__ACTOR_RUN = 1u << 8,
+	WEIR__ACTOR_RUN = 1u << 12,
 };
 
 static inline void weir__actor_set(struct weir_actor *actor, uint32_t flags)
@@ -103,13 +112,24 @@ void weir__actor_break(struct weir_actor *actor);
 
 /*
  * The owner ends the actor after this turn or handler; `error` (a reference
- * is taken over) tells why, `failed` whether that is a failure.
+ * is taken over) tells why, `failed` whether that is a failure. One in a system
+ * leaves, see child.h.
  */
 void weir__actor_end(struct weir_actor *actor, struct weir_error *error,
 		     bool failed);
 
 /* Rule 5: the slice takes the signals. Owner. */
 void weir__handle_signals(struct weir_actor *actor);
+
+/*
+ * Supervision has stopped the actor: no turn and no handler of its user's is
+ * to run. A signal is due when that is over. Owner.
+ */
+static inline bool weir__actor_halted(const struct weir_actor *actor)
+{
+	return (actor->flags & WEIR__ACTOR_CHILD) &&
+	       (ck_pr_load_32(&actor->gate) & WEIR__GATE_SUSPENDED_PARENT);
+}
 
 /* Tells that the stream of `in` has ended, as ops->ended says. Owner. */
 void weir__actor_stream_ended(struct weir_actor *actor, struct weir_in *in,

@@ -10,6 +10,7 @@
 
 #include <weir/out.h>
 
+#include "actor/child.h"
 #include "actor/gate.h"
 #include "actor/port.h"
 #include "actor/stats.h"
@@ -392,17 +393,34 @@ static bool holds(struct weir_in *in, struct weir__lane *lane)
 				in->head) != 0;
 }
 
-/* Drops what the current lane holds. Owner, or the last reference. */
-static void drain_lane(struct weir_in *in)
+/* At the actor's end it is a dead letter, if somebody reads those. */
+static void tell_dead(struct weir_in *in, void *item)
+{
+	struct weir_actor *actor = in->port.actor;
+
+	if (actor->flags & WEIR__ACTOR_CHILD)
+		weir__child_ops(actor)->dead_letter(actor, item);
+}
+
+/*
+ * Drops what the current lane holds; `dead`: the actor has ended. Owner, or the
+ * last reference.
+ */
+static void drain_lane(struct weir_in *in, bool dead)
 {
 	struct weir__lane *lane = current(in);
 	uint64_t dropped = 0;
 	bool ended;
+	void *item;
 
 	while (WEIR_UNLIKELY(holds(in, lane))) {
 		certain_lane(in, lane, &ended);
-		for (; in->head != in->limit; dropped++)
-			drop_token(in, in->slots[in->head++ & in->mask].item);
+		for (; in->head != in->limit; dropped++) {
+			item = in->slots[in->head++ & in->mask].item;
+			if (dead)
+				tell_dead(in, item);
+			drop_token(in, item);
+		}
 		/* release: done with the slots; the producer may go on until
 		 * it learns of the cancel */
 		ck_pr_fence_release();
@@ -445,12 +463,14 @@ static bool publish_head(struct weir_in *in, struct weir__lane *lane)
 {
 	uint32_t *word = weir__lane_head(lane);
 	uint32_t n = weir__index_diff(in->head, ck_pr_load_32(word));
+	struct weir_stats *stats;
 
 	if (!n)
 		return false;
 	ck_pr_store_32(word, in->head & WEIR__INDEX_MASK);
-	if (in->port.actor->stats)
-		weir__stats_add(&in->port.actor->stats->taken, n);
+	stats = weir__actor_stats(in->port.actor);
+	if (stats)
+		weir__stats_add(&stats->taken, n);
 	return true;
 }
 
@@ -572,7 +592,7 @@ static uint32_t certain_merged(struct weir_in *in)
 			if (!left_rest(in))
 				return at_end(in, n);
 			set_left_rest(in, false);
-			drain_lane(in);
+			drain_lane(in, false);
 		}
 		if (ended && lane_ended(in, lane))
 			return at_end(in, 0);
@@ -670,30 +690,29 @@ static void cancel_lane(struct weir__lane *lane)
 	unlink_producer(lane);
 }
 
-static void drain_all(struct weir_in *in)
+static void drain_all(struct weir_in *in, bool dead)
 {
 	struct weir__merge_lane *lane;
 
 	(void)overtaken(in);
 	if (!in->merge) {
-		drain_lane(in);
+		drain_lane(in, dead);
 		return;
 	}
 	for (lane = in->merge->lanes; lane; lane = lane->next) {
 		switch_lane(in, &lane->lane);
-		drain_lane(in);
+		drain_lane(in, dead);
 	}
 	switch_lane(in, &in->lane);
-	drain_lane(in);
+	drain_lane(in, dead);
 }
 
-static void in_close(struct weir_port *port, struct weir_error *error)
+/* No more comes in; what is there is dropped. */
+static void shut(struct weir_in *in, bool dead)
 {
-	struct weir_in *in = (struct weir_in *)port;
 	uint32_t *tail = weir__lane_tail(&in->lane);
 	struct weir__merge_lane *lane;
 
-	(void)error;
 	/* No swap: a reservation that comes between is undone, but its token
 	 * is found by its mark, at the latest by in_fini(). */
 	if (!(in->lane_flags & WEIR__IN_LINKED))
@@ -702,7 +721,13 @@ static void in_close(struct weir_port *port, struct weir_error *error)
 	for (lane = in->merge ? in->merge->lanes : NULL; lane;
 	     lane = lane->next)
 		cancel_lane(&lane->lane);
-	drain_all(in);
+	drain_all(in, dead);
+}
+
+static void in_close(struct weir_port *port, struct weir_error *error)
+{
+	(void)error;
+	shut((struct weir_in *)port, true);
 }
 
 static void in_fini(struct weir_port *port)
@@ -710,7 +735,7 @@ static void in_fini(struct weir_port *port)
 	struct weir_in *in = (struct weir_in *)port;
 	struct weir__merge_lane *lane, *next;
 
-	drain_all(in);
+	drain_all(in, true);
 	free_marks(in);
 	lane_fini(in, &in->lane);
 	if (!in->merge)
@@ -733,7 +758,7 @@ struct weir_error *weir__in_ended(struct weir_port *port)
 	set_left_rest(in, false);
 	ck_pr_or_32(&in->lane.state, WEIR__LANE_TOLD_END);
 	weir__port_switch_off(port, WEIR__PORT_ENDED);
-	in_close(port, NULL);
+	shut(in, false);
 	weir__port_tell(port, error);
 	return error;
 }
@@ -761,7 +786,7 @@ int weir_in_cancel(struct weir_in *in)
 	if (in->port.flags & WEIR__PORT_ENDED)
 		return -EALREADY;
 	weir__port_switch_off(&in->port, WEIR__PORT_ENDED);
-	in_close(&in->port, NULL);
+	shut(in, false);
 	weir__port_tell(&in->port, NULL);
 	return 0;
 }

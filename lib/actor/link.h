@@ -7,6 +7,7 @@
 #ifndef WEIR_ACTOR_LINK_H
 #define WEIR_ACTOR_LINK_H
 
+#include "actor/child.h"
 #include "actor/in.h"
 #include "actor/out.h"
 
@@ -47,7 +48,7 @@ static inline bool weir__link_publish(struct weir_port *port,
 {
 	struct weir_in *in = (struct weir_in *)port;
 	struct weir_out *out = (struct weir_out *)port;
-	struct weir_stats *stats = port->actor->stats;
+	struct weir_stats *stats = weir__actor_stats(port->actor);
 	uint32_t n;
 
 	*peer = NULL;

@@ -12,6 +12,7 @@
 
 #include <ck_pr.h>
 
+#include "actor/child.h"
 #include "actor/gate.h"
 #include "actor/in.h"
 #include "actor/link.h"
@@ -319,8 +320,10 @@ static void balance(struct weir_out *out, uint32_t n)
 
 static void count(const struct weir_out *out, uint32_t n)
 {
-	if (out->port.actor->stats)
-		weir__stats_add(&out->port.actor->stats->put, n);
+	struct weir_stats *stats = weir__actor_stats(out->port.actor);
+
+	if (stats)
+		weir__stats_add(&stats->put, n);
 }
 
 static bool publish_fan(struct weir_out *out)

@@ -9,6 +9,7 @@
 
 #include <ck_pr.h>
 
+#include "actor/child.h"
 #include "actor/gate.h"
 #include "actor/link.h"
 #include "actor/port.h"
@@ -20,7 +21,6 @@
 #define RUN_LOG2_MAX 8u
 #define RUN_MAX (1u << RUN_LOG2_MAX) /* most turns of a run */
 #define RUN_LOG2_MASK (UINT16_MAX & ~(WEIR__ACTOR_RUN - 1u))
-#define LOOK_AGAIN UINT32_MAX
 
 /*
  * Submitting may run a task (an executor that runs at once, or refuses), and
@@ -41,6 +41,7 @@ struct slice {
 	bool used_up; /* the last run took all that was certain */
 	bool lanes; /* an in-port merges: there may be more than was certain */
 	bool portless; /* no port takes part */
+	bool halted;   /* by supervision: not looked at */
 	bool partial;  /* an in-port has less than a burst, its last tokens */
 	struct weir_stats *stats;
 };
@@ -99,16 +100,16 @@ static bool look_at(struct slice *slice, struct weir_port *port,
 
 /*
  * Rule 4. Turns that are certain, by the ports that take part; notes in SHUT
- * which are not ready. LOOK_AGAIN: a handler has run, or a signal has
+ * which are not ready. WEIR__LOOK_AGAIN: a handler has run, or a signal has
  * come, and everything may differ.
  */
 static inline uint32_t look(struct slice *slice)
 {
 	struct weir_actor *actor = slice->actor;
-	uint32_t least = LOOK_AGAIN, turns, gate;
+	uint32_t least = WEIR__LOOK_AGAIN, turns, gate;
 	struct weir_port *port;
 
-	slice->most = LOOK_AGAIN;
+	slice->most = WEIR__LOOK_AGAIN;
 	for (port = actor->ports; port; port = port->next) {
 		if (WEIR_LIKELY(weir__link_look(port, &turns))) {
 			if (!turns)
@@ -116,17 +117,17 @@ static inline uint32_t look(struct slice *slice)
 			if (turns < least)
 				least = turns;
 		} else if (!look_at(slice, port, &least)) {
-			return LOOK_AGAIN;
+			return WEIR__LOOK_AGAIN;
 		}
 	}
-	slice->portless = least == LOOK_AGAIN;
+	slice->portless = least == WEIR__LOOK_AGAIN;
 	/* Rule 6, and a signal that came before a token is handled before it:
 	 * behind the acquire of the look, which pairs with the release of who
 	 * has signalled and then put */
 	gate = ck_pr_load_32(&actor->gate);
 	if (slice->portless ||
 	    (gate & (WEIR__GATE_SIGNALLED | WEIR__GATE_SUSPENSIONS)))
-		return gate & WEIR__GATE_SIGNALLED ? LOOK_AGAIN : 0;
+		return gate & WEIR__GATE_SIGNALLED ? WEIR__LOOK_AGAIN : 0;
 	return least < slice->most ? least : slice->most;
 }
 
@@ -145,7 +146,7 @@ static bool may_poll(const struct slice *slice)
 {
 	const struct weir_port *port;
 
-	if (slice->has_run || slice->portless || slice->asked)
+	if (slice->has_run || slice->portless || slice->asked || slice->halted)
 		return false;
 	for (port = slice->actor->ports; port; port = port->next)
 		if (!weir__port_off(port) && weir__port_ops(port)->arm)
@@ -228,6 +229,17 @@ static uint32_t run(struct slice *slice, uint32_t n)
 	return done;
 }
 
+/* Of a child: false: it ends or is halted, and there is nothing to look at. */
+static bool child_goes_on(struct slice *slice)
+{
+	struct weir_actor *actor = slice->actor;
+
+	if (actor->flags & WEIR__ACTOR_LEAVING)
+		weir__child_ops(actor)->leaving(actor);
+	slice->halted = weir__actor_halted(actor);
+	return !(actor->flags & WEIR__ACTOR_ENDING) && !slice->halted;
+}
+
 /* Between the runs: signals, the look, publishing. Returns turns to run. */
 static uint32_t next_run(struct slice *slice)
 {
@@ -237,12 +249,18 @@ static uint32_t next_run(struct slice *slice)
 	do {
 		if (ck_pr_load_32(&actor->gate) & WEIR__GATE_SIGNALLED)
 			weir__handle_signals(actor);
-		if (WEIR_UNLIKELY(actor->flags & WEIR__ACTOR_ENDING))
+		if (WEIR_UNLIKELY(actor->flags &
+				  (WEIR__ACTOR_ENDING | WEIR__ACTOR_CHILD)) &&
+		    ((actor->flags & WEIR__ACTOR_ENDING) ||
+		     !child_goes_on(slice)))
 			return 0;
 		/* Here: what a handler changes does not break the next run. */
 		weir__actor_clear(actor, WEIR__ACTOR_BREAK);
 		n = look(slice);
-	} while (WEIR_UNLIKELY(n == LOOK_AGAIN));
+		if (WEIR_UNLIKELY(actor->flags & WEIR__ACTOR_LETTERS) &&
+		    n != WEIR__LOOK_AGAIN)
+			n = weir__child_ops(actor)->letters(actor, n);
+	} while (WEIR_UNLIKELY(n == WEIR__LOOK_AGAIN));
 	return slice->budget ? n : 0;
 }
 
@@ -260,6 +278,8 @@ static bool runs(struct slice *slice, int32_t *count)
 		if (slice->stats)
 			weir__stats_add(&slice->stats->turns, n);
 		weir__slice_settle(actor, NULL);
+		if (WEIR_UNLIKELY(actor->flags & WEIR__ACTOR_LETTERS))
+			weir__child_ops(actor)->ran(actor, n);
 	}
 	if (actor->flags & WEIR__ACTOR_ENDING)
 		return true;
@@ -294,7 +314,8 @@ static void find_stage(struct weir_actor *actor)
 		stage |= WEIR__ACTOR_PUTS;
 		port = port->next;
 	}
-	if ((port && port->kind != WEIR__PORT_ATTENDANT) || actor->stats)
+	if ((port && port->kind != WEIR__PORT_ATTENDANT) ||
+	    weir__actor_stats(actor) || (actor->flags & WEIR__ACTOR_LETTERS))
 		return;
 	for (port = actor->ports; port; port = port->next)
 		if (port->kind != WEIR__PORT_ATTENDANT &&
@@ -320,7 +341,7 @@ static __attribute__((noinline)) bool run_slice(struct weir_actor *actor,
 		.has_run = before & HAS_RUN,
 		.clock = before & TIME_IT,
 		.asked = before & ASKED,
-		.stats = actor->stats,
+		.stats = weir__actor_stats(actor),
 	};
 	int32_t count = 0;
 	bool final;
@@ -333,6 +354,9 @@ static __attribute__((noinline)) bool run_slice(struct weir_actor *actor,
 	if (slice.stats)
 		weir__stats_end(actor, slice.stats);
 	if (!final) {
+		/* Arming, or the last run: to be decided in another slice. */
+		if (WEIR_UNLIKELY(actor->flags & WEIR__ACTOR_LEAVING))
+			weir__actor_signal(actor, WEIR__SIGNAL_PORTS);
 		find_stage(actor);
 		return slice.has_run ||
 		       weir__gate_rest(actor, count,

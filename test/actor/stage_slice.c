@@ -692,7 +692,7 @@ static void a_stage_that_is_counted_is_none(void **state)
 	slice(&line.hand, &line.relay.actor);
 	assert_int_equal(stage(), 0);
 	run(&line.hand);
-	weir_stats_read(line.relay.actor.stats, &copy);
+	weir_stats_read(line.relay.actor.u.stats, &copy);
 	assert_int_equal(copy.turns, N - 16);
 	line_close();
 }
