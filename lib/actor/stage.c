@@ -169,11 +169,11 @@ static inline int flush(struct weir_actor *actor)
 	uint32_t tail = self->out.tail;
 	int rc = self->options.flush(self->options.context, &self->out);
 
-	if (rc == 0)
-		(void)weir_actor_finish(actor);
-	else if (rc != WEIR_MORE)
+	if (rc != 0 && rc != WEIR_MORE)
 		return rc;
-	return check_most(self, tail);
+	if (check_most(self, tail) < 0)
+		return -EOVERFLOW;
+	return rc == 0 ? WEIR_FINISH : 0;
 }
 WEIR_TURN(flush)
 

@@ -447,6 +447,22 @@ static void more_outputs_than_promised_fail_the_stage(void **state)
 	chain_end(&chain);
 }
 
+static void more_than_promised_in_the_last_flush_fails_too(void **state)
+{
+	struct chain chain;
+
+	chain_new(&chain, 1);
+	chain.most = 2;
+	chain.rest = 2;
+	chain.too_many = true;
+	chain.produced = MADE;
+	chain_init(&chain, 16);
+	chain_run(&chain);
+	assert_int_equal(chain.fates[1].code, -EOVERFLOW);
+	assert_int_equal(chain.fates[3].code, -EOVERFLOW);
+	chain_end(&chain);
+}
+
 static void an_item_for_an_ended_stream_is_dropped(void **state)
 {
 	struct chain chain;
@@ -930,6 +946,8 @@ int main(void)
 		cmocka_unit_test(a_consumer_that_returns_1_fails_too),
 		cmocka_unit_test(an_error_is_not_followed_by_a_flush),
 		cmocka_unit_test(more_outputs_than_promised_fail_the_stage),
+		cmocka_unit_test(
+			more_than_promised_in_the_last_flush_fails_too),
 		cmocka_unit_test(an_item_for_an_ended_stream_is_dropped),
 		cmocka_unit_test(a_consumer_that_has_enough_ends_the_chain),
 		cmocka_unit_test(there_is_no_flush_into_an_ended_stream),
