@@ -27,6 +27,7 @@
 #include <weir/sim.h>
 #include <weir/stage.h>
 #include <weir/stream.h>
+#include <weir/supervision.h>
 #include <weir/threads.h>
 #include <weir/version.h>
 #include <weir/waiter.h>
