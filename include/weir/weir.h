@@ -10,6 +10,7 @@
 #include <weir/blocking.h>
 #include <weir/channel.h>
 #include <weir/completion.h>
+#include <weir/death_watch.h>
 #include <weir/delay.h>
 #include <weir/error.h>
 #include <weir/executor.h>
@@ -28,6 +29,7 @@
 #include <weir/stage.h>
 #include <weir/stream.h>
 #include <weir/supervision.h>
+#include <weir/system.h>
 #include <weir/threads.h>
 #include <weir/version.h>
 #include <weir/waiter.h>

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The table of cells. Chunks of them never move and are never given back
+ * before the system goes, so that a cell's address is good for an actor's
+ * life and its number for ever. All under the system's lock.
+ */
+#include "supervision/cell.h"
+
+#include <errno.h>
+
+#include "base/memory.h"
+#include "supervision/limit.h"
+#include "supervision/names.h"
+
+_Static_assert(sizeof(void *) != 8 || sizeof(struct weir__cell) == 56,
+	       "what an actor of a system costs");
+
+#define CHUNK_SIZE (WEIR__CHUNK_CELLS * sizeof(struct weir__cell))
+
+/* Of the table of chunks: block i has 64 << i of them. */
+static uint32_t block_of(uint32_t chunk, uint32_t *index)
+{
+	uint32_t block = 31u - (uint32_t)__builtin_clz(chunk / 64u + 1u);
+
+	*index = chunk - 64u * ((1u << block) - 1u);
+	return block;
+}
+
+static size_t block_size(uint32_t block)
+{
+	return ((size_t)64 << block) * sizeof(struct weir__cell *);
+}
+
+static struct weir__cell **chunk_at(const struct weir_system *system,
+				    uint32_t chunk)
+{
+	uint32_t index, block = block_of(chunk, &index);
+
+	return &system->blocks[block][index];
+}
+
+struct weir__cell *weir__cell_at(const struct weir_system *system,
+				 uint32_t slot)
+{
+	assert(slot < system->n_cells);
+	return *chunk_at(system, slot / WEIR__CHUNK_CELLS) +
+	       slot % WEIR__CHUNK_CELLS;
+}
+
+struct weir__cell *weir__cell_find(const struct weir_system *system,
+				   struct weir_ref ref)
+{
+	struct weir__cell *cell;
+
+	if (!ref.generation || ref.slot >= system->n_cells)
+		return NULL;
+	cell = weir__cell_at(system, ref.slot);
+	if (cell->generation != ref.generation || !cell->actor ||
+	    (cell->flags & WEIR__CELL_HIDDEN))
+		return NULL;
+	return cell;
+}
+
+int weir__cell_find_mortal(const struct weir_system *system,
+			   struct weir_ref ref, struct weir__cell **cell)
+{
+	*cell = weir__cell_find(system, ref);
+	if (!*cell)
+		return -ESRCH;
+	return (*cell)->flags & WEIR__CELL_GUARDIAN ? -EPERM : 0;
+}
+
+uint32_t weir__cell_slot(const struct weir_system *system,
+			 const struct weir__cell *cell)
+{
+	uint32_t slot = weir__cell_at(system, cell->prev)->next;
+
+	assert(weir__cell_at(system, slot) == cell);
+	return slot;
+}
+
+struct weir_ref weir__cell_ref(const struct weir_system *system,
+			       const struct weir__cell *cell)
+{
+	return (struct weir_ref){weir__cell_slot(system, cell),
+				 cell->generation};
+}
+
+/* One more chunk of free cells. False: no memory. */
+static bool grow(struct weir_system *system)
+{
+	const struct weir_allocator *allocator = system->options.allocator;
+	uint32_t first = system->n_cells, index, i;
+	uint32_t block = block_of(first / WEIR__CHUNK_CELLS, &index);
+	struct weir__cell *cells;
+
+	if (block >= WEIR__CHUNK_BLOCKS)
+		return false;
+	if (!system->blocks[block])
+		system->blocks[block] =
+			weir__alloc(allocator, block_size(block));
+	if (!system->blocks[block])
+		return false;
+	cells = weir__alloc(allocator, CHUNK_SIZE);
+	if (!cells)
+		return false;
+	system->blocks[block][index] = cells;
+	system->n_cells += WEIR__CHUNK_CELLS;
+	for (i = WEIR__CHUNK_CELLS; i-- > 0;) {
+		cells[i].generation = 1;
+		cells[i].next = system->free;
+		system->free = first + i;
+	}
+	return true;
+}
+
+struct weir__cell *weir__cell_new(struct weir_system *system)
+{
+	struct weir__cell *cell;
+	uint32_t slot;
+
+	if (system->free == WEIR__NO_CELL && !grow(system))
+		return NULL;
+	slot = system->free;
+	cell = weir__cell_at(system, slot);
+	assert(cell->state == WEIR__CELL_FREE);
+	system->free = cell->next;
+	system->used++;
+	*cell = (struct weir__cell){
+		.child.aside = &system->none.aside,
+		.generation = cell->generation,
+		.parent = WEIR__NO_CELL,
+		.first = WEIR__NO_CELL,
+		.next = slot,
+		.prev = slot,
+		.failed = WEIR__NO_CELL,
+		.work = WEIR__NO_CELL,
+		.state = WEIR__CELL_STARTING,
+	};
+	return cell;
+}
+
+#define FROM(state) (1u << WEIR__CELL_##state)
+#define BEFORE_STOPPING \
+	(FROM(STARTING) | FROM(ALIVE) | FROM(FAILED) | FROM(RESTARTING) | \
+	 FROM(HALTED))
+
+/* The states from which it may become that. */
+static uint32_t may_become(enum weir__cell_state state)
+{
+	switch (state) {
+	case WEIR__CELL_FREE:
+		return FROM(STARTING) | FROM(ENDED);
+	case WEIR__CELL_STARTING:
+		return FROM(FREE);
+	case WEIR__CELL_ALIVE:
+		return FROM(STARTING) | FROM(FAILED) | FROM(RESTARTING);
+	case WEIR__CELL_FAILED:
+		return FROM(STARTING) | FROM(ALIVE) | FROM(RESTARTING);
+	case WEIR__CELL_RESTARTING:
+		return FROM(ALIVE) | FROM(FAILED) | FROM(HALTED);
+	case WEIR__CELL_HALTED:
+		return FROM(RESTARTING);
+	case WEIR__CELL_STOPPING:
+		return BEFORE_STOPPING;
+	case WEIR__CELL_ENDED:
+	default:
+		return BEFORE_STOPPING | FROM(STOPPING);
+	}
+}
+
+void weir__cell_become(struct weir__cell *cell, enum weir__cell_state state)
+{
+	uint32_t from = may_become(state);
+
+	(void)from;
+	assert(from & 1u << cell->state);
+	cell->state = (uint8_t)state;
+}
+
+static void record_free(struct weir_system *system, struct weir__record *record)
+{
+	const struct weir_allocator *allocator = system->options.allocator;
+
+	assert(!record->alarm && !record->name && !record->watchers &&
+	       !record->watched && !record->watching && !record->notices &&
+	       !record->cause);
+	weir__restarts_free(record->each, allocator);
+	weir__restarts_free(record->all, allocator);
+	weir__free(allocator, record, sizeof(*record));
+}
+
+void weir__cell_free(struct weir_system *system, struct weir__cell *cell)
+{
+	struct weir__record *record = weir__record_of(cell);
+	uint32_t slot = weir__cell_slot(system, cell);
+
+	assert(cell->next == slot && cell->first == WEIR__NO_CELL);
+	if (record != &system->none) {
+		weir__name_clear(system, cell);
+		record_free(system, record);
+	}
+	cell->child.aside = NULL;
+	cell->actor = NULL;
+	weir__cell_become(cell, WEIR__CELL_FREE);
+	if (++cell->generation == 0)
+		cell->generation = 1;
+	cell->next = system->free;
+	system->free = slot;
+	system->used--;
+}
+
+void weir__cells_fini(struct weir_system *system)
+{
+	uint32_t chunk, block;
+
+	for (chunk = 0; chunk < system->n_cells / WEIR__CHUNK_CELLS; chunk++)
+		weir__free(system->options.allocator, *chunk_at(system, chunk),
+			   CHUNK_SIZE);
+	for (block = 0; block < WEIR__CHUNK_BLOCKS; block++)
+		weir__free(system->options.allocator, system->blocks[block],
+			   block_size(block));
+}
+
+struct weir__record *weir__record_make(struct weir_system *system,
+				       struct weir__cell *cell)
+{
+	struct weir__record *record = weir__record_of(cell);
+
+	if (record != &system->none)
+		return record;
+	record = weir__alloc(system->options.allocator, sizeof(*record));
+	if (!record)
+		return NULL;
+	record->aside = system->none.aside;
+	record->system = system;
+	record->slot = weir__cell_slot(system, cell);
+	record->notices_end = &record->notices;
+	/* release: what is in it; pairs with the acquire in
+	 * weir__child_aside() */
+	ck_pr_fence_release();
+	ck_pr_store_ptr(&cell->child.aside, &record->aside);
+	return record;
+}

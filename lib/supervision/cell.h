@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The cells of a system, their tree (tree.c) and their lock; what the other
+ * files offer stands in headers of their own. Every actor of the system has a
+ * cell; cells live in chunks of the system's, are named by number and never
+ * move, so that a reference (slot, generation) can be asked for as long as the
+ * system lives.
+ *
+ * One lock of the system's guards all cells. Actors are signalled, suspended
+ * and submitted while it is held (enter/leave below keep an executor that
+ * runs at once from running anything meanwhile); no hook, decider or handler
+ * of a user's is ever called under it.
+ *
+ * 1. A child is in its parent's list from its spawn until it has ended; its
+ *    parent ends after it. So parents outlive their children, and `parent` does
+ *    not change while the cell is in use; but for a parent that its executor
+ *    refuses, whose children its own parent gets (orphan() in tree.c).
+ * 2. suspends == own + its parent's suspends; `own`: it has failed, it restarts
+ *    or is ordered to. The gate bit SUSPENDED_PARENT is set iff suspends > 0 or
+ *    the state is STOPPING. A suspended actor runs no turn and no handler, but
+ *    its start, restart and end; signals and letters are kept for later.
+ * 3. `state` is changed by the actor's own slice, under the lock. Others put
+ *    *orders* into the cell and signal it: state, not messages, so giving an
+ *    order never needs memory and giving it twice is giving it once.
+ */
+#ifndef WEIR_SUPERVISION_CELL_H
+#define WEIR_SUPERVISION_CELL_H
+
+#include <assert.h>
+#include <stdbool.h>
+
+#include <ck_pr.h>
+
+#include <weir/death_watch.h>
+#include <weir/system.h>
+
+#include "actor/child.h"
+#include "base/lock.h"
+
+#define WEIR__NO_CELL UINT32_MAX /* in links between cells */
+
+/*
+ * cell->state:
+ *
+ *	FREE -> STARTING             weir_spawn()
+ *	STARTING -> FREE             its executor has refused to start it
+ *	STARTING -> ALIVE | FAILED   pre_start
+ *	ALIVE -> FAILED              a failure; a permanent one has finished
+ *	FAILED -> ALIVE              order RESUME
+ *	ALIVE | FAILED -> RESTARTING order RESTART or HALT; waits for children
+ *	RESTARTING -> ALIVE | FAILED the new start
+ *	RESTARTING -> HALTED         GROUP_HALT is set: that start waits for GO
+ *	HALTED -> RESTARTING         order GO
+ *	any of these -> STOPPING     order STOP or KILL, weir_actor_stop(), or it
+ *	                             finished; waits for children
+ *	any but FREE -> ENDED        the final slice
+ *	ENDED -> FREE                released
+ */
+enum weir__cell_state {
+	WEIR__CELL_FREE,
+	WEIR__CELL_STARTING,
+	WEIR__CELL_ALIVE,
+	WEIR__CELL_FAILED,
+	WEIR__CELL_RESTARTING,
+	WEIR__CELL_HALTED,
+	WEIR__CELL_STOPPING,
+	WEIR__CELL_ENDED,
+};
+
+/* cell->orders, taken by the actor's slice. */
+enum {
+	WEIR__ORDER_START = 1u << 0,  /* the first slice: pre_start */
+	WEIR__ORDER_RESUME = 1u << 1, /* after a failure */
+	WEIR__ORDER_RESTART = 1u << 2,
+	WEIR__ORDER_HALT = 1u << 3, /* the first half of a restart */
+	WEIR__ORDER_GO = 1u << 4,   /* the second half */
+	WEIR__ORDER_STOP = 1u << 5,
+	WEIR__ORDER_KILL = 1u << 6, /* STOP, without asking anybody */
+	WEIR__ORDER_LOOK = 1u << 7, /* at children, letters */
+};
+
+/* cell->flags; under the lock. */
+enum {
+	WEIR__CELL_PERMANENT = 1u << 0,
+	WEIR__CELL_TEMPORARY = 1u << 1,
+	WEIR__CELL_HIDDEN = 1u << 2,	 /* spawn has not succeeded yet */
+	WEIR__CELL_TOLD = 1u << 3,	 /* to stop or to halt, by its parent */
+	WEIR__CELL_FRESH = 1u << 4,	 /* spawned by a start under way */
+	WEIR__CELL_ESCALATED = 1u << 5,	 /* its failure is its parent's now */
+	WEIR__CELL_DRAINED = 1u << 6,	 /* ends when its last child has */
+	WEIR__CELL_DUE = 1u << 7,	 /* its back-off is over: restart it */
+	WEIR__CELL_GROUP_HALT = 1u << 8, /* ordered: to be halted or stopped */
+	WEIR__CELL_GROUP_GO = 1u << 9,	 /* and then to be started */
+	WEIR__CELL_LAST = 1u << 10,	 /* its executor drains */
+	WEIR__CELL_POISONED = 1u << 11,	 /* letters that have come */
+	WEIR__CELL_KILLED = 1u << 12,
+	WEIR__CELL_NOTICES = 1u << 13,
+	WEIR__CELL_ASKED = 1u << 14, /* `stopping` said 1 */
+	WEIR__CELL_GUARDIAN = 1u << 15,
+};
+
+/* 56 bytes: all that an actor costs that is never watched and never fails. */
+struct weir__cell {
+	struct weir__child child; /* first; aside is a struct weir__record */
+	struct weir_actor *actor; /* NULL once ended */
+	uint32_t generation;	  /* of who is there, or of the next */
+	uint32_t parent;
+	uint32_t first; /* child */
+	/* siblings, circular, in order of spawning; alone or in no list: itself,
+	 * so that at(prev)->next is always its own slot; if free: the next */
+	uint32_t next, prev;
+	uint32_t failed;  /* last of the children that wait for a verdict */
+	uint32_t work;	  /* the next one of those, circular; or none */
+	uint32_t letters; /* their place among the tokens, see place.c */
+	uint16_t suspends;
+	uint16_t flags;
+	uint8_t own : 1;  /* it has a reason of its own to be suspended */
+	uint8_t kind : 7; /* enum weir_failure_kind of its failure, or below */
+	/* The owner's, who writes them under the lock and reads them without. */
+	uint8_t state;	/* enum weir__cell_state */
+	uint8_t up;	/* its last start went well; its post_stop is due */
+	uint8_t orders; /* atomic */
+};
+
+/* cell->kind: a permanent actor has finished. */
+#define WEIR__FINISHED 127u
+
+struct weir__restarts; /* limit.h */
+struct weir__alarm;    /* alarm.c */
+struct weir__watch;    /* watch.h */
+
+/* What few actors have; made when first needed. */
+struct weir__record {
+	struct weir__aside aside; /* first */
+	struct weir_system *system;
+	uint32_t slot; /* whose it is; WEIR__NO_CELL: nobody's, shared */
+	/* names.c */
+	uint32_t name_hash, name_next;
+	char *name; /* NULL: none; its own memory */
+	/* limit.h, of this child; of all its children */
+	struct weir__restarts *each, *all;
+	uint64_t restarted; /* how often */
+	uint32_t backoff_count;
+	uint64_t backoff_ns; /* when it last restarted or failed */
+	struct weir__alarm *alarm;
+	uint64_t shutdown_ns;
+	/* watch.c */
+	struct weir_watcher *watchers; /* who is not an actor */
+	struct weir__watch *watched;   /* by actors */
+	struct weir__watch *watching;  /* all that this one watches */
+	struct weir__watch *notices, **notices_end;
+	/* why siblings restart, for a group of its children; a reference */
+	struct weir_error *cause;
+};
+
+/* Cells come in chunks; the table of them grows and never shrinks. */
+#define WEIR__CHUNK_CELLS 64u
+#define WEIR__CHUNK_BLOCKS 20u
+
+struct weir_system {
+	struct weir__lock lock; /* over all but what is constant */
+	/* constant */
+	struct weir_executor *executor;
+	struct weir_system_options options;
+	/* The record of those who have none. */
+	struct weir__record none;
+	/* chunk table: block i has 64 << i chunk pointers */
+	struct weir__cell **blocks[WEIR__CHUNK_BLOCKS];
+	uint32_t n_cells;
+	uint32_t free; /* list of free cells, or WEIR__NO_CELL */
+	/* Cells that are not free, alarms that are set, graceful stops that
+	 * are not done, 1 while answers are missing. Who makes it 0 calls
+	 * weir__system_unused(). */
+	size_t used;
+	/* names.c: buckets of cells by (parent, name) */
+	uint32_t *names;
+	uint32_t n_buckets, n_names;
+	/* system.c */
+	struct weir_ref root, user, system; /* each set before it runs */
+	struct weir_system_hook *before_end, *at_termination;
+	size_t n_answers;      /* that are missing before /system can stop */
+	bool stopping;	       /* nothing is spawned any more */
+	uint64_t dead_letters; /* atomic */
+	uint64_t random;
+	struct weir_completion terminated;
+};
+
+static inline struct weir__record *weir__record_of(
+	const struct weir__cell *cell)
+{
+	return (struct weir__record *)cell->child.aside;
+}
+
+static inline struct weir__cell *weir__cell_of(const struct weir_actor *actor)
+{
+	assert(actor->flags & WEIR__ACTOR_CHILD);
+	return (struct weir__cell *)actor->u.child;
+}
+
+/* Without the lock: of its record only what is constant for its life. */
+static inline const struct weir__record *weir__record_now(
+	const struct weir_actor *actor)
+{
+	return (const struct weir__record *)weir__child_aside(actor);
+}
+
+static inline struct weir_system *weir__system_of(
+	const struct weir_actor *actor)
+{
+	return weir__record_now(actor)->system;
+}
+
+/*
+ * Takes the lock; what is submitted to an executor that runs at once waits
+ * until weir__leave() has dropped it, which takes what weir__enter() returned.
+ * Not inside one another.
+ */
+static inline bool weir__enter(struct weir_system *system)
+{
+	bool held = weir__hold_back();
+
+	weir__lock(&system->lock);
+	return held;
+}
+
+static inline void weir__leave(struct weir_system *system, bool held)
+{
+	weir__unlock(&system->lock);
+	weir__let_go(held);
+}
+
+/* --- cell.c: the table. All under the lock. ------------------------------- */
+
+struct weir__cell *weir__cell_at(const struct weir_system *system,
+				 uint32_t slot);
+
+/* NULL: it has ended, or never was. HIDDEN ones are not found. */
+struct weir__cell *weir__cell_find(const struct weir_system *system,
+				   struct weir_ref ref);
+
+/* One whom others may end, in *cell: 0, -ESRCH, or -EPERM: a guardian. */
+int weir__cell_find_mortal(const struct weir_system *system,
+			   struct weir_ref ref, struct weir__cell **cell);
+
+/* Changes its state, as the list above allows. Its owner. */
+void weir__cell_become(struct weir__cell *cell, enum weir__cell_state state);
+
+/* Its slot: what its previous sibling, or itself if alone, calls it. */
+uint32_t weir__cell_slot(const struct weir_system *system,
+			 const struct weir__cell *cell);
+struct weir_ref weir__cell_ref(const struct weir_system *system,
+			       const struct weir__cell *cell);
+
+/* A cell in no list, STARTING; NULL: no memory. */
+struct weir__cell *weir__cell_new(struct weir_system *system);
+/* Back to the free ones; its record goes. */
+void weir__cell_free(struct weir_system *system, struct weir__cell *cell);
+void weir__cells_fini(struct weir_system *system);
+
+/*
+ * Keeps why others restart; what it kept before, to be dropped without the
+ * lock: that may call the user.
+ */
+static inline struct weir_error *weir__record_keep(struct weir__record *record,
+						   struct weir_error *cause)
+{
+	struct weir_error *old = record->cause;
+
+	record->cause = weir_error_ref(cause);
+	return old;
+}
+
+/* A record of its own; NULL: no memory. */
+struct weir__record *weir__record_make(struct weir_system *system,
+				       struct weir__cell *cell);
+
+/* --- tree.c. All under the lock. ------------------------------------------ */
+
+/* As the last child. Starts as suspended as its parent is. */
+void weir__tree_add(struct weir_system *system, struct weir__cell *parent,
+		    struct weir__cell *cell);
+/* Out of its parent's list, which may have waited for that. */
+void weir__tree_remove(struct weir_system *system, struct weir__cell *cell);
+
+struct weir__cell *weir__tree_parent(struct weir_system *system,
+				     const struct weir__cell *cell);
+/* The first and the last child, the next and previous sibling, or NULL. */
+struct weir__cell *weir__tree_first(struct weir_system *system,
+				    const struct weir__cell *cell);
+struct weir__cell *weir__tree_last(struct weir_system *system,
+				   const struct weir__cell *cell);
+struct weir__cell *weir__tree_next(struct weir_system *system,
+				   const struct weir__cell *cell);
+struct weir__cell *weir__tree_prev(struct weir_system *system,
+				   const struct weir__cell *cell);
+
+/* Claim 2: the actor has, or has no longer, a reason of its own. */
+void weir__tree_suspend(struct weir_system *system, struct weir__cell *cell);
+void weir__tree_resume(struct weir_system *system, struct weir__cell *cell);
+
+/* Claim 3. */
+void weir__cell_order(struct weir__cell *cell, uint8_t orders);
+
+/* Flags the child to be stopped and orders it to. */
+void weir__cell_stop(struct weir__cell *cell, bool kill);
+
+/*
+ * It is to restart because others do: it and all below it stand still from now
+ * on, so that none of them runs in its old state meanwhile.
+ */
+void weir__cell_restart(struct weir_system *system, struct weir__cell *cell);
+
+/* For tests: claims 1 and 2 hold. Takes the lock. */
+bool weir__system_check(struct weir_system *system);
+
+#endif
