@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The tree, suspension and orders: claims 1 to 3 of cell.h. All under the
+ * system's lock, so a walk sees the whole tree as it is.
+ */
+#include "supervision/supervisor.h"
+
+static struct weir__cell *at(const struct weir_system *system, uint32_t slot)
+{
+	return slot == WEIR__NO_CELL ? NULL : weir__cell_at(system, slot);
+}
+
+struct weir__cell *weir__tree_parent(struct weir_system *system,
+				     const struct weir__cell *cell)
+{
+	return at(system, cell->parent);
+}
+
+struct weir__cell *weir__tree_first(struct weir_system *system,
+				    const struct weir__cell *cell)
+{
+	return at(system, cell->first);
+}
+
+struct weir__cell *weir__tree_last(struct weir_system *system,
+				   const struct weir__cell *cell)
+{
+	struct weir__cell *first = at(system, cell->first);
+
+	return first ? at(system, first->prev) : NULL;
+}
+
+struct weir__cell *weir__tree_next(struct weir_system *system,
+				   const struct weir__cell *cell)
+{
+	const struct weir__cell *parent = at(system, cell->parent);
+
+	return !parent || cell->next == parent->first ? NULL
+						      : at(system, cell->next);
+}
+
+struct weir__cell *weir__tree_prev(struct weir_system *system,
+				   const struct weir__cell *cell)
+{
+	const struct weir__cell *parent = at(system, cell->parent);
+
+	return !parent || at(system, parent->first) == cell
+		       ? NULL
+		       : at(system, cell->prev);
+}
+
+/* The next one below `top`, parents before children; NULL: that was all. */
+static struct weir__cell *next_below(struct weir_system *system,
+				     const struct weir__cell *top,
+				     struct weir__cell *cell)
+{
+	struct weir__cell *next = at(system, cell->first);
+
+	while (!next && cell != top) {
+		next = weir__tree_next(system, cell);
+		cell = weir__tree_parent(system, cell);
+	}
+	return next;
+}
+
+void weir__cell_order(struct weir__cell *cell, uint8_t orders)
+{
+	if (!cell->actor)
+		return;
+	/* before the signal, which has a release: its slice finds them then */
+	ck_pr_or_8(&cell->orders, orders);
+	weir__actor_signal(cell->actor, WEIR__SIGNAL_SYSTEM);
+}
+
+void weir__cell_stop(struct weir__cell *cell, bool kill)
+{
+	cell->flags |= WEIR__CELL_TOLD;
+	weir__cell_order(cell, kill ? WEIR__ORDER_KILL : WEIR__ORDER_STOP);
+}
+
+/* --- Suspension ----------------------------------------------------------- */
+
+static void suspend_one(struct weir__cell *cell)
+{
+	assert(cell->suspends < UINT16_MAX);
+	if (cell->suspends++ > 0)
+		return;
+	weir__actor_suspend(cell->actor, WEIR__GATE_SUSPENDED_PARENT);
+	/* It has said that it will finish, and cannot any more. */
+	if (cell->flags & WEIR__CELL_ASKED)
+		weir__cell_order(cell, WEIR__ORDER_STOP);
+	/* Nor can those below it, for whom it waits. */
+	if (cell->state == WEIR__CELL_STOPPING &&
+	    (cell->flags & WEIR__CELL_LAST))
+		weir__cell_order(cell, WEIR__ORDER_KILL);
+}
+
+static void resume_one(struct weir__cell *cell)
+{
+	assert(cell->suspends > 0);
+	if (--cell->suspends > 0 || cell->state >= WEIR__CELL_STOPPING)
+		return;
+	weir__actor_resume(cell->actor, WEIR__GATE_SUSPENDED_PARENT);
+	/* What it put off, it handles now: signals, failures of children. */
+	weir__cell_order(cell, WEIR__ORDER_LOOK);
+}
+
+void weir__tree_suspend(struct weir_system *system, struct weir__cell *cell)
+{
+	struct weir__cell *each;
+
+	assert(!cell->own);
+	cell->own = 1;
+	for (each = cell; each; each = next_below(system, cell, each))
+		suspend_one(each);
+}
+
+void weir__tree_resume(struct weir_system *system, struct weir__cell *cell)
+{
+	struct weir__cell *each;
+
+	assert(cell->own);
+	cell->own = 0;
+	for (each = cell; each; each = next_below(system, cell, each))
+		resume_one(each);
+}
+
+void weir__cell_restart(struct weir_system *system, struct weir__cell *cell)
+{
+	/* Its reason is the restart to come; the other states have one. */
+	if (cell->state == WEIR__CELL_ALIVE && !cell->own)
+		weir__tree_suspend(system, cell);
+	weir__cell_order(cell, WEIR__ORDER_RESTART);
+}
+
+/* --- Coming and going ----------------------------------------------------- */
+
+static void link_last(struct weir_system *system, struct weir__cell *parent,
+		      struct weir__cell *cell)
+{
+	uint32_t slot = weir__cell_slot(system, cell);
+	struct weir__cell *first = at(system, parent->first), *last;
+
+	assert(cell->next == slot && cell->prev == slot);
+	if (!first) {
+		parent->first = slot;
+		return;
+	}
+	last = at(system, first->prev);
+	cell->prev = first->prev;
+	cell->next = parent->first;
+	last->next = slot;
+	first->prev = slot;
+}
+
+void weir__tree_add(struct weir_system *system, struct weir__cell *parent,
+		    struct weir__cell *cell)
+{
+	assert(parent->actor && cell->state == WEIR__CELL_STARTING);
+	cell->parent = weir__cell_slot(system, parent);
+	link_last(system, parent, cell);
+	if (parent->state == WEIR__CELL_STARTING ||
+	    parent->state == WEIR__CELL_RESTARTING)
+		cell->flags |= WEIR__CELL_FRESH;
+	cell->suspends = parent->suspends;
+	/* It is not started yet, and nobody else has it. */
+	if (cell->suspends)
+		ck_pr_or_32(&cell->actor->gate, WEIR__GATE_SUSPENDED_PARENT);
+}
+
+static void unlink_cell(struct weir_system *system, struct weir__cell *cell)
+{
+	struct weir__cell *parent = weir__tree_parent(system, cell);
+	uint32_t slot = weir__cell_slot(system, cell);
+
+	if (parent->first == slot)
+		parent->first = cell->next == slot ? WEIR__NO_CELL : cell->next;
+	at(system, cell->prev)->next = cell->next;
+	at(system, cell->next)->prev = cell->prev;
+	cell->next = slot;
+	cell->prev = slot;
+}
+
+/*
+ * Only one whose executor has refused it ends before its children do. They go
+ * to its parent, if it has one, and stop.
+ */
+static void orphan(struct weir_system *system, struct weir__cell *parent,
+		   struct weir__cell *child)
+{
+	unlink_cell(system, child);
+	child->parent = WEIR__NO_CELL;
+	if (parent) {
+		child->parent = weir__cell_slot(system, parent);
+		link_last(system, parent, child);
+	}
+	weir__cell_stop(child, false);
+}
+
+void weir__tree_remove(struct weir_system *system, struct weir__cell *cell)
+{
+	struct weir__cell *parent = weir__tree_parent(system, cell), *child;
+
+	if (cell->own)
+		weir__tree_resume(system, cell);
+	while ((child = weir__tree_first(system, cell))) {
+		weir__supervisor_untell(system, child);
+		orphan(system, parent, child);
+	}
+	if (!parent)
+		return;
+	unlink_cell(system, cell);
+	if (parent->state != WEIR__CELL_ALIVE ||
+	    (cell->flags &
+	     (WEIR__CELL_TOLD | WEIR__CELL_GROUP_HALT | WEIR__CELL_GROUP_GO)) ||
+	    (parent->flags & WEIR__CELL_LAST))
+		weir__cell_order(parent, WEIR__ORDER_LOOK);
+}
+
+/* --- For tests ------------------------------------------------------------ */
+
+static bool check_cell(struct weir_system *system,
+		       const struct weir__cell *cell)
+{
+	const struct weir__cell *parent = weir__tree_parent(system, cell);
+	uint32_t gate;
+
+	if (!cell->actor)
+		return false;
+	gate = ck_pr_load_32(&cell->actor->gate);
+	if (cell->suspends != (parent ? parent->suspends : 0) + cell->own)
+		return false;
+	return !(gate & WEIR__GATE_SUSPENDED_PARENT) ==
+	       (!cell->suspends && cell->state != WEIR__CELL_STOPPING);
+}
+
+bool weir__system_check(struct weir_system *system)
+{
+	bool held = weir__enter(system);
+	struct weir__cell *root = weir__cell_find(system, system->root), *each;
+	bool right = true;
+
+	for (each = root; each && right; each = next_below(system, root, each))
+		right = check_cell(system, each);
+	weir__leave(system, held);
+	return right;
+}
