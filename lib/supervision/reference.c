@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What can be asked about a reference, and of an actor who it is. Any thread,
+ * under the system's lock.
+ */
+#include <weir/system.h>
+
+#include <errno.h>
+
+#include "supervision/cell.h"
+
+int weir_children(struct weir_system *system, struct weir_ref ref,
+		  struct weir_ref *children, size_t max)
+{
+	struct weir__cell *cell, *child = NULL;
+	bool held;
+	size_t n = 0;
+
+	if (!system || (!children && max))
+		return -EINVAL;
+	held = weir__enter(system);
+	cell = weir__cell_find(system, ref);
+	if (cell)
+		child = weir__tree_first(system, cell);
+	for (; child; child = weir__tree_next(system, child)) {
+		if (child->flags & WEIR__CELL_HIDDEN)
+			continue;
+		if (n < max)
+			children[n] = weir__cell_ref(system, child);
+		n++;
+	}
+	weir__leave(system, held);
+	return cell ? (int)n : -ESRCH;
+}
+
+struct weir_ref weir_parent(struct weir_system *system, struct weir_ref ref)
+{
+	struct weir_ref parent = WEIR_NOBODY;
+	bool held;
+	struct weir__cell *cell;
+
+	if (!system)
+		return parent;
+	held = weir__enter(system);
+	cell = weir__cell_find(system, ref);
+	if (cell)
+		cell = weir__tree_parent(system, cell);
+	if (cell)
+		parent = weir__cell_ref(system, cell);
+	weir__leave(system, held);
+	return parent;
+}
+
+bool weir_alive(struct weir_system *system, struct weir_ref ref)
+{
+	bool held;
+	bool alive;
+
+	if (!system)
+		return false;
+	held = weir__enter(system);
+	alive = weir__cell_find(system, ref);
+	weir__leave(system, held);
+	return alive;
+}
+
+int64_t weir_restarts(struct weir_system *system, struct weir_ref ref)
+{
+	bool held;
+	struct weir__cell *cell;
+	int64_t restarts = -ESRCH;
+
+	if (!system)
+		return restarts;
+	held = weir__enter(system);
+	cell = weir__cell_find(system, ref);
+	if (cell)
+		restarts = (int64_t)weir__record_of(cell)->restarted;
+	weir__leave(system, held);
+	return restarts;
+}
+
+struct weir_actor *weir_ref_get(struct weir_system *system, struct weir_ref ref)
+{
+	struct weir_actor *actor = NULL;
+	bool held;
+	struct weir__cell *cell;
+
+	if (!system)
+		return NULL;
+	held = weir__enter(system);
+	cell = weir__cell_find(system, ref);
+	if (cell)
+		actor = weir_actor_ref(cell->actor);
+	weir__leave(system, held);
+	return actor;
+}
+
+struct weir_system *weir_system_of(const struct weir_actor *actor)
+{
+	/* not its flags, which are its owner's */
+	if (!actor || !(ck_pr_load_32(&actor->gate) & WEIR__GATE_CHILD))
+		return NULL;
+	return weir__system_of(actor);
+}
+
+struct weir_ref weir_self(const struct weir_actor *actor)
+{
+	struct weir_system *system = weir_system_of(actor);
+	bool held;
+	struct weir_ref ref;
+
+	if (!system)
+		return WEIR_NOBODY;
+	held = weir__enter(system);
+	ref = weir__cell_ref(system, (struct weir__cell *)actor->u.child);
+	weir__leave(system, held);
+	return ref;
+}
