@@ -42,7 +42,14 @@ void weir__port_init(struct weir_port *port, struct weir_actor *actor,
 		 (*link)->kind == WEIR__PORT_ATTENDANT))
 		link = &(*link)->next;
 	port->next = *link;
-	*link = port;
+	if (weir__state(actor) == WEIR__STATE_NEW) {
+		*link = port;
+	} else {
+		/* release: the port before it is found; pairs with the acquire
+		 * in next_port() of supervision/place.c */
+		ck_pr_fence_release();
+		ck_pr_store_ptr(link, port);
+	}
 	weir__actor_break(actor);
 }
 
