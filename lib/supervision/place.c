@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Where letters stand among the tokens of an actor's in-ports: one number in
+ * the cell, how many tokens had ever been put there when they came, which any
+ * thread can tell. Less those taken by now, that is how many come before them.
+ * Tokens are counted where they are counted anyway, in the lanes' indices; so
+ * all of it is exact for an actor that takes from one in-port, and if it takes
+ * from several it is their sum that counts. The lanes of merging in-ports come
+ * and go: what these hold the actor adds when it hears of the letter, and
+ * subtracts a token a turn.
+ */
+#include "actor/in.h"
+#include "actor/port.h"
+#include "supervision/watch.h"
+
+/* cell->letters: the place, or this and the place without merging in-ports. */
+#define FRESH (1u << 31)
+#define PLACE WEIR__INDEX_MASK
+
+static const struct weir_in *in_of(const struct weir_port *port)
+{
+	return port->kind == WEIR__PORT_IN ? (const struct weir_in *)port
+					   : NULL;
+}
+
+static uint32_t lane_put(const struct weir_in *in)
+{
+	/* relaxed: of what happened before there is no less */
+	return ck_pr_load_32(weir__lane_tail(&in->lane)) >> 1;
+}
+
+static uint32_t lane_taken(const struct weir_in *in)
+{
+	return ck_pr_load_32(weir__lane_head(&in->lane));
+}
+
+/* Its owner may be adding one. */
+static const struct weir_port *next_port(struct weir_port *const *link)
+{
+	const struct weir_port *port = ck_pr_load_ptr(link);
+
+	/* acquire: what it is; pairs with the release in weir__port_init() */
+	ck_pr_fence_acquire();
+	return port;
+}
+
+/*
+ * Tokens that were ever put, also those under way, but for merging in-ports.
+ * Any thread that keeps the actor from ending.
+ */
+static uint32_t tokens_put(const struct weir_actor *actor)
+{
+	const struct weir_port *port = next_port(&actor->ports);
+	const struct weir_in *in;
+	uint32_t n = 0;
+
+	for (; port; port = next_port(&port->next)) {
+		in = in_of(port);
+		if (in && !in->merge)
+			n += lane_put(in);
+	}
+	return n & PLACE;
+}
+
+/* Of these, those that were taken, up to the last run. Owner. */
+static uint32_t tokens_taken(const struct weir_actor *actor)
+{
+	const struct weir_port *port;
+	const struct weir_in *in;
+	uint32_t n = 0;
+
+	for (port = actor->ports; port; port = port->next) {
+		in = in_of(port);
+		if (in && !in->merge)
+			n += lane_taken(in);
+	}
+	return n & PLACE;
+}
+
+/* Tokens that merging in-ports hold, and how many such there are. Owner. */
+static uint32_t tokens_merged(const struct weir_actor *actor, uint32_t *n_ports)
+{
+	const struct weir_port *port;
+	const struct weir_in *in;
+	uint64_t n = 0;
+
+	*n_ports = 0;
+	for (port = actor->ports; port; port = port->next) {
+		in = in_of(port);
+		if (!in || !in->merge)
+			continue;
+		++*n_ports;
+		n += weir__in_queued(in);
+	}
+	return n < PLACE / 2 ? (uint32_t)n : PLACE / 2;
+}
+
+/* --- Places --------------------------------------------------------------- */
+
+uint32_t weir__place_now(const struct weir_actor *actor)
+{
+	return tokens_put(actor) | FRESH;
+}
+
+void weir__place_settle(const struct weir_actor *actor, struct weir__cell *cell)
+{
+	uint32_t n_ports;
+
+	if (cell->letters & FRESH)
+		cell->letters =
+			(cell->letters + tokens_merged(actor, &n_ports)) &
+			PLACE;
+}
+
+/* Tokens that turns may take: those of in-ports that take part. Owner. */
+static uint64_t tokens_here(const struct weir_actor *actor)
+{
+	const struct weir_port *port;
+	uint64_t n = 0;
+
+	for (port = actor->ports; port; port = port->next)
+		if (in_of(port) && !weir__port_off(port))
+			n += weir__in_queued(in_of(port));
+	return n;
+}
+
+uint32_t weir__place_before(const struct weir_actor *actor,
+			    const struct weir__cell *cell)
+{
+	uint32_t n = (cell->letters - tokens_taken(actor)) & PLACE;
+	uint64_t here;
+
+	if (n == 0 || n > PLACE / 2) /* more were taken */
+		return 0;
+	here = tokens_here(actor);
+	return n < here ? n : (uint32_t)here;
+}
+
+void weir__letters_ran(struct weir_actor *actor, uint32_t turns)
+{
+	struct weir_system *system = weir__system_of(actor);
+	struct weir__cell *cell = weir__cell_of(actor);
+	uint32_t n_ports;
+
+	(void)tokens_merged(actor, &n_ports);
+	if (!n_ports)
+		return;
+	weir__lock(&system->lock);
+	if (!(cell->letters & FRESH))
+		cell->letters = (cell->letters - turns * n_ports) & PLACE;
+	weir__unlock(&system->lock);
+}
+
+uint32_t weir__place_turns(const struct weir_actor *actor, uint32_t before)
+{
+	const struct weir_port *port;
+	uint32_t most = 0;
+
+	for (port = actor->ports; port; port = port->next)
+		if (port->kind == WEIR__PORT_IN && !weir__port_off(port))
+			most += port->burst;
+	if (!before || !most)
+		return UINT32_MAX;
+	return before < most ? 1 : before / most;
+}
