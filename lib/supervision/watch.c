@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Death watch: who watches whom.
+ *
+ * A watch by an actor is in two lists: in all that the watcher watches, and in
+ * the watchers of the watched or, once that one has ended, in the notices of
+ * the watcher. It gets there without memory, under the lock, so that watch and
+ * death come one after the other, and exactly one notice follows. letters.c
+ * takes it from there.
+ */
+#include "supervision/watch.h"
+
+#include <assert.h>
+#include <errno.h>
+
+#include <weir/out.h>
+
+#include "actor/in.h"
+#include "actor/port.h"
+#include "base/memory.h"
+
+/* --- Lists. All under the lock. ------------------------------------------- */
+
+static void list_add(struct weir__watch **list, struct weir__watch *watch)
+{
+	watch->next = *list;
+	watch->link = list;
+	if (watch->next)
+		watch->next->link = &watch->next;
+	*list = watch;
+}
+
+/* The parent's watch, if there is one, is the first of the watched's list. */
+static struct weir__watch **after_parent(struct weir__record *watched)
+{
+	struct weir__watch *first = watched->watched;
+
+	return first && first->of_parent ? &first->next : &watched->watched;
+}
+
+static void list_remove(struct weir__watch *watch)
+{
+	*watch->link = watch->next;
+	if (watch->next)
+		watch->next->link = watch->link;
+}
+
+static void mine_add(struct weir__record *watcher, struct weir__watch *watch)
+{
+	watch->next_mine = watcher->watching;
+	watch->link_mine = &watcher->watching;
+	if (watch->next_mine)
+		watch->next_mine->link_mine = &watch->next_mine;
+	watcher->watching = watch;
+}
+
+void weir__watch_take(struct weir__record *watcher, struct weir__watch *watch)
+{
+	if (watch->ended && !watch->next)
+		watcher->notices_end = watch->link;
+	list_remove(watch);
+	*watch->link_mine = watch->next_mine;
+	if (watch->next_mine)
+		watch->next_mine->link_mine = watch->link_mine;
+}
+
+void weir__watch_free(const struct weir_system *system,
+		      struct weir__watch *watch)
+{
+	if (!watch)
+		return;
+	weir_error_unref(watch->error);
+	weir__free(system->options.allocator, watch, sizeof(*watch));
+}
+
+/* Who it watches has ended: behind the notices that have come before. */
+static void notify(struct weir__cell *cell, struct weir__watch *watch)
+{
+	struct weir__record *watcher = weir__record_of(cell);
+
+	watch->ended = true;
+	watch->next = NULL;
+	watch->link = watcher->notices_end;
+	*watch->link = watch;
+	watcher->notices_end = &watch->next;
+	weir__letter_came(cell, WEIR__CELL_NOTICES);
+}
+
+/*
+ * The watch of `watcher`, whose record is given, on `who`, or NULL. It is among
+ * the watchers of the one and, if that one is alive, among the watched of the
+ * other: whichever are fewer.
+ */
+static struct weir__watch *find(const struct weir_system *system,
+				const struct weir__record *record,
+				struct weir_ref watcher, struct weir_ref who)
+{
+	const struct weir__cell *cell = weir__cell_find(system, who);
+	const struct weir__record *watched = cell ? weir__record_own(cell)
+						  : NULL;
+	struct weir__watch *mine = record->watching;
+	struct weir__watch *theirs = watched ? watched->watched : NULL;
+
+	for (; mine && (!cell || theirs); mine = mine->next_mine) {
+		if (weir_ref_equal(mine->who, who) && !mine->of_parent)
+			return mine;
+		if (!cell)
+			continue;
+		if (weir_ref_equal(theirs->watcher, watcher) &&
+		    !theirs->of_parent)
+			return theirs;
+		theirs = theirs->next;
+	}
+	return NULL;
+}
+
+/* --- Who was dead before -------------------------------------------------- */
+
+static struct weir_actor *producer(const struct weir__lane *lane,
+				   const struct weir__cell *cell)
+{
+	struct weir_actor *actor = lane->out ? lane->out->port.actor : NULL;
+
+	/* relaxed: constant for an actor of a system, others have no cell */
+	return actor && ck_pr_load_ptr(&actor->u.child) == &cell->child ? actor
+									: NULL;
+}
+
+/* Whose cell it is, if `self` has a link from it; that keeps it. Owner. */
+static struct weir_actor *linked_from(const struct weir_actor *self,
+				      const struct weir__cell *cell)
+{
+	const struct weir__merge_lane *lane;
+	struct weir_actor *found = NULL;
+	const struct weir_port *port;
+	const struct weir_in *in;
+
+	for (port = self->ports; port && !found; port = port->next) {
+		if (port->kind != WEIR__PORT_IN)
+			continue;
+		in = (const struct weir_in *)port;
+		found = producer(&in->lane, cell);
+		for (lane = in->merge ? in->merge->lanes : NULL; lane && !found;
+		     lane = lane->next)
+			found = producer(&lane->lane, cell);
+	}
+	return found;
+}
+
+/* The actor that was `who`, if what it has sent to `self` may still wait. */
+static struct weir_actor *find_dead(const struct weir_system *system,
+				    const struct weir_actor *self,
+				    struct weir_ref who)
+{
+	const struct weir__cell *cell;
+
+	if (who.slot >= system->n_cells)
+		return NULL;
+	cell = weir__cell_at(system, who.slot);
+	if (cell->state != WEIR__CELL_ENDED ||
+	    cell->generation != who.generation)
+		return NULL;
+	return linked_from(self, cell);
+}
+
+/* --- Actors watch --------------------------------------------------------- */
+
+/* `cell` watches `target`, who is `who`; NULL: it has ended. NULL: no memory. */
+static struct weir__watch *watch_new(struct weir_system *system,
+				     struct weir__cell *cell,
+				     const struct weir__cell *target,
+				     struct weir_ref who)
+{
+	struct weir__record *watcher = weir__record_make(system, cell);
+	struct weir__watch *watch =
+		watcher ? weir__alloc(system->options.allocator, sizeof(*watch))
+			: NULL;
+
+	if (!watch)
+		return NULL;
+	watch->who = who;
+	watch->watcher = weir__cell_ref(system, cell);
+	watch->existed = target;
+	watch->actor = target ? target->actor : NULL;
+	mine_add(watcher, watch);
+	return watch;
+}
+
+static int watch_add(struct weir_system *system, struct weir__cell *cell,
+		     struct weir_ref who, void *token)
+{
+	struct weir__cell *target = weir__cell_find(system, who);
+	struct weir__record *watched =
+		target ? weir__record_make(system, target) : NULL;
+	struct weir__watch *watch;
+
+	if (target && !watched)
+		return -ENOMEM;
+	watch = watch_new(system, cell, target, who);
+	if (!watch)
+		return -ENOMEM;
+	watch->token = token;
+	if (target) {
+		list_add(after_parent(watched), watch);
+		return 0;
+	}
+	watch->actor = find_dead(system, cell->actor, who);
+	notify(cell, watch);
+	return 0;
+}
+
+int weir__watch_child(struct weir_system *system, struct weir__cell *parent,
+		      struct weir__cell *cell)
+{
+	struct weir__record *watched = weir__record_make(system, cell);
+	struct weir__watch *watch;
+
+	if (!watched)
+		return -ENOMEM;
+	watch = watch_new(system, parent, cell, weir__cell_ref(system, cell));
+	if (!watch)
+		return -ENOMEM;
+	watch->of_parent = true;
+	list_add(&watched->watched, watch);
+	return 0;
+}
+
+void weir__watch_forget(struct weir_system *system, struct weir__cell *cell)
+{
+	struct weir__record *record = weir__record_own(cell);
+	struct weir__watch *watch = record ? record->watched : NULL;
+
+	if (!watch)
+		return;
+	assert(watch->of_parent && !watch->next);
+	weir__watch_take(weir__record_of(weir__tree_parent(system, cell)),
+			 watch);
+	weir__watch_free(system, watch);
+}
+
+static int watch(struct weir_system *system, struct weir__cell *cell,
+		 struct weir_ref who, void *token)
+{
+	struct weir_ref self = weir__cell_ref(system, cell);
+	struct weir__record *record = weir__record_own(cell);
+	const struct weir__watch *old;
+
+	if (cell->state >= WEIR__CELL_STOPPING)
+		return -ESHUTDOWN;
+	if (weir_ref_equal(self, who))
+		return 0;
+	old = record ? find(system, record, self, who) : NULL;
+	if (old)
+		return old->token == token ? 0 : -EBUSY;
+	return watch_add(system, cell, who, token);
+}
+
+static int check(const struct weir_actor *self, struct weir_ref who)
+{
+	if (!self || weir_ref_equal(who, WEIR_NOBODY))
+		return -EINVAL;
+	if (!weir__owned(self))
+		return -EPERM;
+	return self->flags & WEIR__ACTOR_CHILD ? 0 : -EINVAL;
+}
+
+int weir_death_watch(struct weir_actor *self, struct weir_ref who, void *token)
+{
+	int rc = check(self, who);
+	struct weir_system *system;
+	bool held;
+
+	if (rc < 0)
+		return rc;
+	system = weir__system_of(self);
+	held = weir__enter(system);
+	rc = watch(system, weir__cell_of(self), who, token);
+	weir__leave(system, held);
+	return rc;
+}
+
+int weir_death_unwatch(struct weir_actor *self, struct weir_ref who)
+{
+	int rc = check(self, who);
+	struct weir__watch *old = NULL;
+	struct weir_system *system;
+	struct weir__record *record;
+	struct weir__cell *cell;
+
+	if (rc < 0)
+		return rc;
+	system = weir__system_of(self);
+	cell = weir__cell_of(self);
+	weir__lock(&system->lock);
+	record = weir__record_own(cell);
+	if (record)
+		old = find(system, record, weir__cell_ref(system, cell), who);
+	if (old)
+		weir__watch_take(record, old);
+	weir__unlock(&system->lock);
+	weir__watch_free(system, old);
+	return old ? 0 : -ENOENT;
+}
+
+/* Watches of `cell`: all, or those of children that have not ended. */
+static struct weir__watch *take_some(struct weir_system *system,
+				     struct weir__cell *cell, bool all)
+{
+	struct weir__record *record = weir__record_own(cell);
+	struct weir__watch *watch = record ? record->watching : NULL;
+	struct weir__watch *next, *taken = NULL;
+	const struct weir__cell *who;
+
+	for (; watch; watch = next) {
+		next = watch->next_mine;
+		who = all ? NULL : weir__cell_find(system, watch->who);
+		if (!all && (!who || weir__tree_parent(system, who) != cell))
+			continue;
+		weir__watch_take(record, watch);
+		watch->next = taken;
+		taken = watch;
+	}
+	return taken;
+}
+
+static void unwatch_some(struct weir_actor *actor, bool all)
+{
+	struct weir_system *system = weir__system_of(actor);
+	struct weir__watch *watch, *next;
+
+	weir__lock(&system->lock);
+	watch = take_some(system, weir__cell_of(actor), all);
+	weir__unlock(&system->lock);
+	for (; watch; watch = next) {
+		next = watch->next;
+		weir__watch_free(system, watch);
+	}
+}
+
+void weir__watch_none(struct weir_actor *actor)
+{
+	unwatch_some(actor, true);
+}
+
+void weir__watch_no_children(struct weir_actor *actor)
+{
+	unwatch_some(actor, false);
+}
+
+/* --- An actor has ended --------------------------------------------------- */
+
+void weir__watch_ended(struct weir_system *system, struct weir__cell *cell,
+		       struct weir_ref who, struct weir_error *error)
+{
+	struct weir__cell *watching;
+	struct weir__record *record;
+	struct weir__watch *watch;
+	bool held = weir__enter(system);
+
+	/* nobody finds the cell any more, so nobody is added from here on */
+	assert(!weir__cell_find(system, who));
+	record = weir__record_own(cell);
+	assert(!record || !record->watching);
+	while (record && (watch = record->watched)) {
+		list_remove(watch);
+		watch->error = weir_error_ref(error);
+		watching = weir__cell_find(system, watch->watcher);
+		/* it would have unwatched before its end */
+		assert(watching);
+		notify(watching, watch);
+	}
+	weir__leave(system, held);
+	if (record)
+		weir__watchers_tell(system, record, error);
+}
