@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Letters: what comes to an actor of a system behind the tokens that its
+ * in-ports hold (place.c): notices of deaths, poison, kill.
+ *
+ * Poison and kill have a place of their own, and what comes after the first of
+ * them shares it; notices that wait share the last one's place.
+ */
+#include <assert.h>
+#include <errno.h>
+
+#include "actor/in.h"
+#include "actor/port.h"
+#include "supervision/child.h"
+#include "supervision/watch.h"
+
+#define LETTERS (WEIR__CELL_POISONED | WEIR__CELL_KILLED | WEIR__CELL_NOTICES)
+
+/* --- Why no turn can run -------------------------------------------------- */
+
+enum why {
+	SOON,	 /* a token has been put and is not there yet */
+	HELD_UP, /* there is no room, no permit, or no leave to run */
+	STARVED, /* no token */
+};
+
+/* The port is not ready. A token of a put under way hides those behind it. */
+static enum why why_shut(const struct weir_port *port)
+{
+	const struct weir_in *in = (const struct weir_in *)port;
+
+	if (!weir__port_ops(port)->takes)
+		return HELD_UP;
+	if (port->kind == WEIR__PORT_IN && !in->merge &&
+	    weir__in_queued(in) >= port->burst)
+		return SOON;
+	return STARVED;
+}
+
+static enum why worst(enum why a, enum why b)
+{
+	if (a == SOON || b == SOON)
+		return SOON;
+	return a == STARVED || b == STARVED ? STARVED : HELD_UP;
+}
+
+static enum why why_group_shut(const struct weir_port *any)
+{
+	const struct weir_port *port;
+	enum why why = HELD_UP;
+
+	for (port = any->actor->ports; port; port = port->next)
+		if (!weir__port_off(port) && weir__port_group(port) == any)
+			why = worst(why, why_shut(port));
+	return why;
+}
+
+/* After a look that has found no turn. Owner. */
+static enum why why_not(const struct weir_actor *actor)
+{
+	const struct weir_port *port;
+	enum why why = HELD_UP;
+
+	for (port = actor->ports; port; port = port->next) {
+		if (weir__port_off(port) || !(port->flags & WEIR__PORT_SHUT))
+			continue;
+		why = worst(why, port->kind == WEIR__PORT_ANY
+					 ? why_group_shut(port)
+					 : why_shut(port));
+	}
+	return why;
+}
+
+/* --- Letters are handled -------------------------------------------------- */
+
+void weir__letters_look(struct weir_actor *actor)
+{
+	struct weir_system *system = weir__system_of(actor);
+	struct weir__cell *cell = weir__cell_of(actor);
+	bool letters;
+
+	weir__lock(&system->lock);
+	letters = cell->flags & LETTERS;
+	if (letters)
+		weir__place_settle(actor, cell);
+	weir__unlock(&system->lock);
+	if (!letters || (actor->flags & WEIR__ACTOR_LETTERS))
+		return;
+	weir__actor_set(actor, WEIR__ACTOR_LETTERS);
+	weir__actor_break(actor);
+}
+
+/* What is due, and taken out of the cell. */
+struct due {
+	struct weir__watch *notice;
+	bool poison, kill;
+};
+
+/* C7: what the dead one has sent over links comes first. */
+static bool holds_from(const struct weir_actor *actor,
+		       const struct weir_actor *dead)
+{
+	const struct weir_port *port;
+	const struct weir_in *in;
+
+	for (port = actor->ports; dead && port; port = port->next) {
+		in = (const struct weir_in *)port;
+		if (port->kind == WEIR__PORT_IN &&
+		    weir__in_holds_from(in, dead))
+			return true;
+	}
+	return false;
+}
+
+static struct weir__watch *take_notice(const struct weir_actor *actor,
+				       struct weir__cell *cell)
+{
+	struct weir__record *record = weir__record_own(cell);
+	struct weir__watch *watch = record ? record->notices : NULL;
+
+	while (watch && holds_from(actor, watch->actor))
+		watch = watch->next;
+	if (watch)
+		weir__watch_take(record, watch);
+	return watch;
+}
+
+/* A kill is dealt with: what is left has a new place, behind what has come. */
+static void take_kill(struct weir__cell *cell)
+{
+	cell->flags &= (uint16_t)~WEIR__CELL_KILLED;
+	cell->letters = weir__place_now(cell->actor);
+	cell->kind = WEIR_FAILED_KILLED;
+}
+
+static void take_poison(struct weir__cell *cell)
+{
+	cell->flags &= (uint16_t)~WEIR__CELL_POISONED;
+	weir__cell_stop(cell, false);
+}
+
+/* Under the lock. Of several letters notices come first: they do no harm. */
+static void take_due(const struct weir_actor *actor, struct weir__cell *cell,
+		     uint32_t before, uint32_t turns, struct due *due)
+{
+	enum why why = turns ? SOON : why_not(actor);
+
+	if (before && why == SOON)
+		return;
+	due->notice = take_notice(actor, cell);
+	if (due->notice || (before && why != STARVED))
+		return;
+	due->kill = cell->flags & WEIR__CELL_KILLED;
+	due->poison = !due->kill && (cell->flags & WEIR__CELL_POISONED);
+	if (due->kill)
+		take_kill(cell);
+	else if (due->poison)
+		take_poison(cell);
+}
+
+/* None are left? Under the lock; owner. */
+static void forget_notices(struct weir_actor *actor, struct weir__cell *cell)
+{
+	const struct weir__record *record = weir__record_own(cell);
+
+	if (!record || !record->notices)
+		cell->flags &= (uint16_t)~WEIR__CELL_NOTICES;
+	if (!(cell->flags & LETTERS))
+		weir__actor_clear(actor, WEIR__ACTOR_LETTERS);
+}
+
+/* C9: a notice that nobody handles fails the watcher. */
+static void death_pact(struct weir_actor *actor, struct weir_system *system,
+		       struct weir__cell *cell)
+{
+	weir__lock(&system->lock);
+	cell->kind = WEIR_FAILED_DEATH_PACT;
+	weir__unlock(&system->lock);
+	weir__actor_end(actor, weir_error_of(-EOWNERDEAD), true);
+}
+
+static void handle_notice(struct weir_actor *actor, struct weir_system *system,
+			  struct weir__watch *watch)
+{
+	const struct weir_lifecycle *hooks = weir__lifecycle(actor);
+	struct weir_terminated notice = {
+		.who = watch->who,
+		.token = watch->token,
+		.existed = watch->existed,
+		.error = watch->error,
+	};
+
+	if (watch->of_parent)
+		weir__actor_check_rc(actor, hooks->child_ended(actor, &notice));
+	else if (hooks->terminated)
+		weir__actor_check_rc(actor, hooks->terminated(actor, &notice));
+	else
+		death_pact(actor, system, weir__cell_of(actor));
+	weir__watch_free(system, watch);
+}
+
+uint32_t weir__letters(struct weir_actor *actor, uint32_t turns)
+{
+	struct weir_system *system = weir__system_of(actor);
+	struct weir__cell *cell = weir__cell_of(actor);
+	bool held = weir__enter(system);
+	struct due due = {0};
+	uint32_t before, most;
+
+	/* else its end would be taken for one by a letter */
+	assert(!(actor->flags & WEIR__ACTOR_LEAVING));
+	weir__place_settle(actor, cell);
+	before = weir__place_before(actor, cell);
+	take_due(actor, cell, before, turns, &due);
+	forget_notices(actor, cell);
+	weir__leave(system, held);
+	if (due.notice)
+		handle_notice(actor, system, due.notice);
+	else if (due.kill)
+		weir__actor_end(actor, weir_error_of(-EINTR), true);
+	else if (!due.poison) {
+		most = weir__place_turns(actor, before);
+		return turns < most ? turns : most;
+	}
+	return WEIR__LOOK_AGAIN;
+}
+
+/* --- Letters are sent ----------------------------------------------------- */
+
+void weir__letter_came(struct weir__cell *cell, uint16_t flag)
+{
+	if (!(cell->flags & (WEIR__CELL_POISONED | WEIR__CELL_KILLED)))
+		cell->letters = weir__place_now(cell->actor);
+	cell->flags |= flag;
+	weir__cell_order(cell, WEIR__ORDER_LOOK);
+}
+
+static int letter(struct weir_system *system, struct weir_ref ref,
+		  uint16_t flag)
+{
+	struct weir__cell *cell;
+	bool held;
+	int rc;
+
+	if (!system)
+		return -EINVAL;
+	held = weir__enter(system);
+	rc = weir__cell_find_mortal(system, ref, &cell);
+	if (rc == 0 &&
+	    ((cell->flags & (WEIR__CELL_POISONED | WEIR__CELL_ASKED)) ||
+	     cell->state >= WEIR__CELL_STOPPING))
+		rc = -EALREADY;
+	if (rc == 0)
+		weir__letter_came(cell, flag);
+	weir__leave(system, held);
+	return rc;
+}
+
+int weir_poison(struct weir_system *system, struct weir_ref ref)
+{
+	return letter(system, ref, WEIR__CELL_POISONED);
+}
+
+int weir_kill(struct weir_system *system, struct weir_ref ref)
+{
+	return letter(system, ref, WEIR__CELL_KILLED);
+}
