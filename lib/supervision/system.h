@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What a system does as a whole: it tells the user, makes its guardians and
+ * notices its end. No lock held,
+ * unless it says otherwise.
+ */
+#ifndef WEIR_SUPERVISION_SYSTEM_H
+#define WEIR_SUPERVISION_SYSTEM_H
+
+#include "supervision/cell.h"
+
+/* --- system.c ------------------------------------------------------------- */
+
+/* To options.event, if there is one. */
+void weir__event(struct weir_system *system, enum weir_supervision_what what,
+		 struct weir_ref supervisor, struct weir_ref child,
+		 const char *name, struct weir_error *error,
+		 enum weir_directive directive);
+
+/* To options.dead_letter, counted; the caller drops it. */
+void weir__dead_letter(struct weir_system *system, struct weir_ref to,
+		       void *item);
+
+/* Uniform over 64 bits, from the system's seed. Under the lock. */
+uint64_t weir__random(struct weir_system *system);
+
+/* system->used has become 0. The system may be freed in it. */
+void weir__system_unused(struct weir_system *system);
+
+/* --- spawn.c -------------------------------------------------------------- */
+
+#define WEIR__DEPTH_MAX 4096u
+
+/* What weir_spawn() asks of options. */
+bool weir__spawn_options_valid(const struct weir_spawn_options *options);
+
+/* As weir_spawn(); parent WEIR_NOBODY: the root. */
+int weir__spawn_guardian(struct weir_system *system, struct weir_ref parent,
+			 struct weir_actor *actor, const char *name,
+			 struct weir_ref *ref);
+
+#endif
