@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * One timer of an actor's: an order that is given later. All under the lock.
+ */
+#ifndef WEIR_SUPERVISION_ALARM_H
+#define WEIR_SUPERVISION_ALARM_H
+
+#include "supervision/cell.h"
+
+/*
+ * Gives the cell `orders` (and sets `flags`) at `at_ns`; replaces one that is
+ * set. False: no memory or no timers.
+ */
+bool weir__alarm_set(struct weir_system *system, struct weir__cell *cell,
+		     uint64_t at_ns, uint16_t flags, uint8_t orders);
+/* Harmless if none is set. */
+void weir__alarm_clear(struct weir_system *system, struct weir__cell *cell);
+
+#endif
