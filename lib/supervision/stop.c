@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Stopping, B5: first the children, then the actor. In its slice; weir_stop()
+ * only gives the order.
+ */
+#include <errno.h>
+
+#include "base/clock.h"
+#include "executor/registry.h"
+#include "supervision/alarm.h"
+#include "supervision/child.h"
+#include "supervision/supervisor.h"
+#include "supervision/watch.h"
+
+void weir__child_end_now(struct weir_actor *actor)
+{
+	assert(!(actor->flags & WEIR__ACTOR_LEAVING));
+	weir__actor_set(actor, WEIR__ACTOR_ENDING);
+	weir__actor_break(actor);
+}
+
+/* Stops it for good when its time to stop is over. False: no memory for that. */
+static bool set_deadline(struct weir_system *system, struct weir__cell *cell)
+{
+	uint64_t shutdown_ns = weir__record_of(cell)->shutdown_ns, at_ns;
+
+	if (!shutdown_ns)
+		return true;
+	at_ns = weir__clock_after(weir_executor_now(system->executor),
+				  shutdown_ns);
+	return at_ns == WEIR_FOREVER ||
+	       weir__alarm_set(system, cell, at_ns, 0, WEIR__ORDER_KILL);
+}
+
+/*
+ * When the executor drains they end by themselves, but for those that have
+ * failed and would wait for an answer, and those of executors that do not drain.
+ */
+static void let_children_end(struct weir_system *system,
+			     struct weir__cell *cell)
+{
+	struct weir__cell *child;
+
+	for (child = weir__tree_first(system, cell); child;
+	     child = weir__tree_next(system, child))
+		if (child->state == WEIR__CELL_FAILED ||
+		    weir__registry_running(child->actor->executor->registry))
+			weir__cell_stop(child, false);
+}
+
+static void stop_children(struct weir_system *system, struct weir__cell *cell,
+			  bool kill)
+{
+	kill |= weir__record_of(cell)->shutdown_ns == WEIR_BRUTAL;
+	if (cell->flags & WEIR__CELL_LAST) {
+		/* Suspended, they would not (see also tree.c). */
+		kill |= cell->suspends > 0;
+		if (!kill) {
+			let_children_end(system, cell);
+			return;
+		}
+	}
+	/* Whoever was asked has a deadline since then. */
+	if (!kill && !(cell->flags & WEIR__CELL_ASKED) &&
+	    cell->first != WEIR__NO_CELL)
+		kill = !set_deadline(system, cell);
+	weir__children_stop(system, cell, kill);
+}
+
+void weir__child_stop(struct weir_actor *actor, bool kill)
+{
+	struct weir_system *system = weir__system_of(actor);
+	struct weir__cell *cell = weir__cell_of(actor);
+	bool held, waits;
+
+	weir__actor_set(actor, WEIR__ACTOR_CLOSED);
+	weir__watch_none(actor);
+	held = weir__enter(system);
+	weir__supervisor_untell(system, cell);
+	weir__cell_become(cell, WEIR__CELL_STOPPING);
+	weir__actor_suspend(actor, WEIR__GATE_SUSPENDED_PARENT);
+	stop_children(system, cell, kill);
+	waits = cell->first != WEIR__NO_CELL;
+	weir__leave(system, held);
+	if (!waits)
+		weir__child_end_now(actor);
+}
+
+/*
+ * Asks it, if it can answer. True: it will finish by itself, until when. Who is
+ * suspended could not; neither now nor later (tree.c).
+ */
+static bool ask(struct weir_actor *actor)
+{
+	const struct weir_lifecycle *hooks = weir__lifecycle(actor);
+	struct weir_system *system = weir__system_of(actor);
+	struct weir__cell *cell = weir__cell_of(actor);
+	bool held, waits;
+
+	if (weir__actor_halted(actor))
+		return false;
+	if (weir__child_flags(actor) & WEIR__CELL_ASKED)
+		return true;
+	if (!hooks->stopping || hooks->stopping(actor) != 1)
+		return false;
+	held = weir__enter(system);
+	cell->flags |= WEIR__CELL_ASKED;
+	waits = !cell->suspends && set_deadline(system, cell);
+	weir__leave(system, held);
+	return waits;
+}
+
+void weir__child_ordered_to_stop(struct weir_actor *actor, enum weir__stop how)
+{
+	struct weir_system *system = weir__system_of(actor);
+	struct weir__cell *cell = weir__cell_of(actor);
+	bool leaves = actor->flags & WEIR__ACTOR_LEAVING, held;
+
+	if (weir__record_now(actor)->shutdown_ns == WEIR_BRUTAL)
+		how = WEIR__STOP_KILL;
+	if (cell->state == WEIR__CELL_STOPPING) {
+		if (how != WEIR__STOP_KILL)
+			return;
+		held = weir__enter(system);
+		weir__children_stop(system, cell, true);
+		weir__leave(system, held);
+		return;
+	}
+	if (how == WEIR__STOP_ASKING && !leaves && ask(actor))
+		return;
+	if (!actor->error && !leaves)
+		actor->error = weir_error_of(-ECANCELED);
+	weir__actor_clear(actor, WEIR__ACTOR_LEAVING);
+	weir__child_stop(actor, how == WEIR__STOP_KILL);
+}
+
+/* --- For everybody -------------------------------------------------------- */
+
+int weir_stop(struct weir_system *system, struct weir_ref ref)
+{
+	struct weir__cell *cell;
+	bool held;
+	int rc;
+
+	if (!system)
+		return -EINVAL;
+	held = weir__enter(system);
+	rc = weir__cell_find_mortal(system, ref, &cell);
+	if (rc == 0)
+		weir__cell_stop(cell, false);
+	weir__leave(system, held);
+	return rc;
+}
+
+int weir_stop_children(struct weir_actor *self)
+{
+	struct weir_system *system;
+	bool held;
+
+	if (!self || !(self->flags & WEIR__ACTOR_CHILD))
+		return -EINVAL;
+	if (!weir__owned(self))
+		return -EPERM;
+	system = weir__system_of(self);
+	held = weir__enter(system);
+	weir__children_stop(system, weir__cell_of(self), false);
+	weir__leave(system, held);
+	return 0;
+}
