@@ -1,0 +1,381 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Failing, B1, and what lets a failed actor go on: resuming, B2.1, and
+ * restarting, B4. In the actor's slice.
+ */
+#include <errno.h>
+
+#include "actor/in.h"
+#include "actor/port.h"
+#include "supervision/alarm.h"
+#include "supervision/child.h"
+#include "supervision/limit.h"
+#include "supervision/supervisor.h"
+#include "supervision/watch.h"
+
+/* --- Failing -------------------------------------------------------------- */
+
+/* B1.1: the failed token is lost. */
+static void drop_failed_tokens(struct weir_actor *actor)
+{
+	struct weir_port *port;
+
+	for (port = actor->ports; port; port = port->next)
+		if (port->kind == WEIR__PORT_IN)
+			weir__in_drop_peeked((struct weir_in *)port);
+}
+
+/*
+ * The group does not wait for it, unless it is to halt first: that order may
+ * have come before the start that has failed now. Under the lock.
+ */
+static void fail_in_group(struct weir__cell *cell)
+{
+	bool goes = cell->flags & WEIR__CELL_GROUP_GO;
+
+	if (!(cell->flags & WEIR__CELL_GROUP_HALT))
+		cell->flags &= (uint16_t)~WEIR__CELL_GROUP_GO;
+	else if (cell->flags & WEIR__CELL_TOLD)
+		weir__cell_order(cell,
+				 goes ? WEIR__ORDER_HALT : WEIR__ORDER_STOP);
+}
+
+/* B1.2. */
+static void fail(struct weir_actor *actor, uint8_t kind)
+{
+	struct weir_system *system = weir__system_of(actor);
+	struct weir__cell *cell = weir__cell_of(actor);
+	bool held;
+
+	weir__actor_set(actor, WEIR__ACTOR_CLOSED);
+	held = weir__enter(system);
+	weir__cell_become(cell, WEIR__CELL_FAILED);
+	if (!cell->kind)
+		cell->kind = kind;
+	fail_in_group(cell);
+	if (!cell->own)
+		weir__tree_suspend(system, cell);
+	weir__supervisor_tell(system, cell);
+	weir__leave(system, held);
+}
+
+/*
+ * Whether it can begin anew: none of its in-ports has ended for good, and if it
+ * has out-ports somebody still takes from one.
+ */
+static bool can_restart(const struct weir_actor *actor)
+{
+	const struct weir_port *port;
+	bool puts = false, taken_from = false;
+
+	for (port = actor->ports; port; port = port->next) {
+		if (port->kind == WEIR__PORT_IN &&
+		    (port->flags & WEIR__PORT_ENDED))
+			return false;
+		if (port->kind != WEIR__PORT_OUT)
+			continue;
+		puts = true;
+		taken_from |= !(port->flags & WEIR__PORT_ENDED);
+	}
+	return taken_from || !puts;
+}
+
+/* It finished, well or with an error that is no failure of its own. */
+static bool finishes_to_restart(const struct weir_actor *actor)
+{
+	uint16_t flags = weir__child_flags(actor);
+
+	return (flags & WEIR__CELL_PERMANENT) &&
+	       !(flags & (WEIR__CELL_LAST | WEIR__CELL_ASKED)) &&
+	       can_restart(actor);
+}
+
+void weir__child_leaving(struct weir_actor *actor)
+{
+	bool failed = actor->flags & WEIR__ACTOR_FAILED;
+
+	weir__actor_clear(actor, WEIR__ACTOR_LEAVING);
+	if (failed)
+		drop_failed_tokens(actor);
+	/* Who stops has failed for good, B5.3. */
+	if (failed && !(weir__child_flags(actor) & WEIR__CELL_ASKED))
+		fail(actor, WEIR_FAILED_TURN);
+	else if (finishes_to_restart(actor))
+		fail(actor, WEIR__FINISHED);
+	else
+		weir__child_stop(actor, false);
+}
+
+/* --- Resuming ------------------------------------------------------------- */
+
+/* B2.1: what has not started cannot go on as it is. */
+static uint8_t order_to_go_on(const struct weir__cell *cell)
+{
+	return cell->up && cell->kind != WEIR__FINISHED ? WEIR__ORDER_RESUME
+							: WEIR__ORDER_RESTART;
+}
+
+/* B2.4: those whose failure this was go on, too. Under the lock. */
+static void resume_escalated(struct weir_system *system,
+			     struct weir__cell *cell)
+{
+	struct weir__cell *child;
+
+	for (child = weir__tree_first(system, cell); child;
+	     child = weir__tree_next(system, child)) {
+		if (!(child->flags & WEIR__CELL_ESCALATED))
+			continue;
+		child->flags &= (uint16_t)~WEIR__CELL_ESCALATED;
+		weir__cell_order(child, order_to_go_on(child));
+	}
+}
+
+void weir__child_ordered_to_resume(struct weir_actor *actor)
+{
+	struct weir_system *system = weir__system_of(actor);
+	struct weir__cell *cell = weir__cell_of(actor);
+	bool held;
+
+	if (cell->state != WEIR__CELL_FAILED)
+		return;
+	weir_error_unref(actor->error);
+	actor->error = NULL;
+	weir__actor_clear(actor, WEIR__ACTOR_FAILED | WEIR__ACTOR_CLOSED);
+	held = weir__enter(system);
+	resume_escalated(system, cell);
+	weir__child_alive(system, cell);
+	weir__leave(system, held);
+}
+
+/* --- Restarting ----------------------------------------------------------- */
+
+/* Its hook, or by default: the children stop, unwatched, and post_stop. */
+static void pre_restart(struct weir_actor *actor)
+{
+	const struct weir_lifecycle *hooks = weir__lifecycle(actor);
+
+	if (hooks->pre_restart) {
+		weir__child_report(actor,
+				   hooks->pre_restart(actor, actor->error));
+		return;
+	}
+	weir__watch_no_children(actor);
+	(void)weir_stop_children(actor);
+	weir__child_post_stop(actor);
+}
+
+/* Those that a failed start has spawned. Under the lock. */
+static void stop_fresh(struct weir_system *system, struct weir__cell *cell)
+{
+	struct weir__cell *child;
+
+	for (child = weir__tree_first(system, cell); child;
+	     child = weir__tree_next(system, child))
+		if (child->flags & WEIR__CELL_FRESH)
+			weir__cell_stop(child, false);
+}
+
+/* Why its siblings restart, and so it: a reference. Under the lock. */
+static struct weir_error *cause_of_parent(struct weir_system *system,
+					  const struct weir__cell *cell)
+{
+	const struct weir__cell *parent = weir__tree_parent(system, cell);
+	struct weir_error *cause = parent ? weir__record_of(parent)->cause
+					  : NULL;
+
+	return cause ? weir_error_ref(cause) : weir_error_of(-ECANCELED);
+}
+
+void weir__child_ordered_to_restart(struct weir_actor *actor)
+{
+	struct weir_system *system = weir__system_of(actor);
+	struct weir__cell *cell = weir__cell_of(actor);
+	bool held, waits, up = cell->up;
+
+	if (cell->state != WEIR__CELL_ALIVE && cell->state != WEIR__CELL_FAILED)
+		return;
+	/* Nothing revives one that stops, B5.3; its group waits for its end. */
+	if (weir__child_flags(actor) & WEIR__CELL_ASKED)
+		return;
+	weir__actor_clear(actor, WEIR__ACTOR_LEAVING);
+	weir__actor_set(actor, WEIR__ACTOR_CLOSED);
+	if (actor->flags & WEIR__ACTOR_FAILED)
+		drop_failed_tokens(actor);
+	held = weir__enter(system);
+	weir__alarm_clear(system, cell);
+	weir__supervisor_untell(system, cell);
+	if (!actor->error && cell->kind != WEIR__FINISHED)
+		actor->error = cause_of_parent(system, cell);
+	if (!cell->own)
+		weir__tree_suspend(system, cell);
+	weir__cell_become(cell, WEIR__CELL_RESTARTING);
+	cell->flags &= (uint16_t) ~(WEIR__CELL_DUE | WEIR__CELL_ESCALATED);
+	cell->up = 0;
+	if (!up)
+		stop_fresh(system, cell);
+	weir__leave(system, held);
+	if (up)
+		pre_restart(actor);
+	held = weir__enter(system);
+	waits = weir__children_stopping(system, cell);
+	weir__leave(system, held);
+	if (!waits)
+		weir__child_halted(actor);
+}
+
+/* What was become is undone: the first turn again, and all ports. */
+static void unbecome(struct weir_actor *actor)
+{
+	struct weir_port *port;
+
+	if (!(actor->flags & WEIR__ACTOR_BECAME))
+		return;
+	weir__actor_clear(actor, WEIR__ACTOR_BECAME);
+	actor->turns = actor->ops->turns;
+	for (port = actor->ports; port; port = port->next)
+		if (port->kind != WEIR__PORT_ATTENDANT)
+			port->flags &= (uint8_t)~WEIR__PORT_IGNORED;
+	weir__actor_break(actor);
+}
+
+/*
+ * Before it begins anew: who is here now survives. Counts the restart, as far as
+ * there is memory for that, and keeps its cause for those; what it kept before,
+ * to be dropped. Under the lock.
+ */
+static struct weir_error *before_start(struct weir_system *system,
+				       struct weir__cell *cell,
+				       struct weir_error *cause)
+{
+	struct weir__record *record = weir__record_make(system, cell);
+	struct weir__cell *child;
+
+	for (child = weir__tree_first(system, cell); child;
+	     child = weir__tree_next(system, child))
+		child->flags &= (uint16_t)~WEIR__CELL_FRESH;
+	cell->kind = 0;
+	if (!record)
+		return NULL;
+	record->restarted++;
+	/* A new supervisor, which has restarted nobody yet. */
+	weir__restarts_free(record->all, system->options.allocator);
+	record->all = NULL;
+	weir__supervisor_restarts(system, cell);
+	return weir__record_keep(record, cause);
+}
+
+/* B4, step 6: survivors restart, too; who is new does not. Under the lock. */
+static void restart_survivors(struct weir_system *system,
+			      struct weir__cell *cell)
+{
+	struct weir__cell *child;
+
+	for (child = weir__tree_first(system, cell); child;
+	     child = weir__tree_next(system, child)) {
+		if (!(child->flags & WEIR__CELL_FRESH)) {
+			weir__supervisor_untell(system, child);
+			child->flags &= (uint16_t)~WEIR__CELL_ESCALATED;
+			weir__cell_restart(system, child);
+		}
+		child->flags &= (uint16_t)~WEIR__CELL_FRESH;
+	}
+}
+
+/* Streams that have ended are told of again: nobody has heard of it yet. */
+static void forget_ends(const struct weir_actor *actor)
+{
+	struct weir_port *port;
+
+	for (port = actor->ports; port; port = port->next)
+		if (port->kind == WEIR__PORT_IN)
+			weir__in_end_unheard((struct weir_in *)port);
+}
+
+void weir__child_tell_ends(struct weir_actor *actor)
+{
+	struct weir_port *port;
+
+	for (port = actor->ports; port; port = port->next) {
+		/* Here: a handler may have made it fail. */
+		if ((actor->flags & WEIR__ACTOR_LEAVING) ||
+		    weir__actor_halted(actor))
+			return;
+		if (port->kind == WEIR__PORT_IN)
+			weir__in_tell_end((struct weir_in *)port);
+	}
+}
+
+/* It went; unless it is to halt and go once more since. Under the lock. */
+static void gone(struct weir_system *system, struct weir__cell *cell)
+{
+	if ((cell->flags & (WEIR__CELL_GROUP_GO | WEIR__CELL_GROUP_HALT)) !=
+	    WEIR__CELL_GROUP_GO)
+		return;
+	cell->flags &= (uint16_t)~WEIR__CELL_GROUP_GO;
+	weir__group_changed(system, cell);
+}
+
+/* The second half of B4. */
+static void begin_anew(struct weir_actor *actor)
+{
+	struct weir_system *system = weir__system_of(actor);
+	struct weir__cell *cell = weir__cell_of(actor);
+	struct weir_error *cause = actor->error, *old;
+	bool held, well;
+
+	held = weir__enter(system);
+	old = before_start(system, cell, cause);
+	weir__leave(system, held);
+	weir_error_unref(old);
+	actor->error = NULL;
+	weir__actor_clear(actor, WEIR__ACTOR_FAILED | WEIR__ACTOR_CLOSED);
+	unbecome(actor);
+	forget_ends(actor);
+	well = weir__child_start(actor, cause, true);
+	weir_error_unref(cause);
+	held = weir__enter(system);
+	if (!well) {
+		if (actor->flags & WEIR__ACTOR_FAILED)
+			cell->kind = WEIR_FAILED_RESTART;
+	} else {
+		cell->up = 1;
+		gone(system, cell);
+		restart_survivors(system, cell);
+		weir__child_alive(system, cell);
+	}
+	weir__leave(system, held);
+}
+
+void weir__child_halted(struct weir_actor *actor)
+{
+	struct weir_system *system = weir__system_of(actor);
+	struct weir__cell *cell = weir__cell_of(actor);
+	bool held = weir__enter(system);
+	bool halts = cell->flags & WEIR__CELL_GROUP_HALT;
+
+	if (halts) {
+		weir__cell_become(cell, WEIR__CELL_HALTED);
+		cell->flags &= (uint16_t)~WEIR__CELL_TOLD;
+		/* Else it is to stop since. */
+		if (cell->flags & WEIR__CELL_GROUP_GO)
+			cell->flags &= (uint16_t)~WEIR__CELL_GROUP_HALT;
+		weir__group_changed(system, cell);
+	}
+	weir__leave(system, held);
+	if (!halts)
+		begin_anew(actor);
+}
+
+void weir__child_ordered_to_go(struct weir_actor *actor)
+{
+	struct weir_system *system = weir__system_of(actor);
+	struct weir__cell *cell = weir__cell_of(actor);
+	bool held;
+
+	if (cell->state != WEIR__CELL_HALTED)
+		return;
+	held = weir__enter(system);
+	weir__cell_become(cell, WEIR__CELL_RESTARTING);
+	weir__leave(system, held);
+	begin_anew(actor);
+}
