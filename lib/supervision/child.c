@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * An actor's own side of supervision: its hooks, the orders it takes, and its
+ * end. All in its slice, as its owner; hooks are called without the lock. The
+ * states are those of cell.h.
+ *
+ * From the moment it fails or is to stop until it goes on or ends an actor is
+ * CLOSED: nothing that its ports report can end it once more. The error that
+ * says why stays in actor->error meanwhile, where its supervisor reads it.
+ */
+#include <errno.h>
+
+#include "supervision/alarm.h"
+#include "supervision/child.h"
+#include "supervision/names.h"
+#include "supervision/supervisor.h"
+#include "supervision/system.h"
+#include "supervision/watch.h"
+
+static const struct weir_strategy default_strategy;
+static const struct weir_lifecycle no_hooks;
+
+const struct weir_lifecycle *weir__lifecycle(const struct weir_actor *actor)
+{
+	const struct weir_lifecycle *hooks = actor->ops->lifecycle;
+
+	return hooks ? hooks : &no_hooks;
+}
+
+const struct weir_strategy *weir__strategy(const struct weir_actor *actor)
+{
+	const struct weir_strategy *strategy = weir__lifecycle(actor)->strategy;
+
+	return strategy ? strategy : &default_strategy;
+}
+
+uint16_t weir__child_flags(const struct weir_actor *actor)
+{
+	struct weir_system *system = weir__system_of(actor);
+	bool held = weir__enter(system);
+	uint16_t flags = weir__cell_of(actor)->flags;
+
+	weir__leave(system, held);
+	return flags;
+}
+
+void weir__child_alive(struct weir_system *system, struct weir__cell *cell)
+{
+	weir__cell_become(cell, WEIR__CELL_ALIVE);
+	cell->kind = 0;
+	if (cell->own)
+		weir__tree_resume(system, cell);
+	/* What it put off meanwhile. */
+	weir__cell_order(cell, WEIR__ORDER_LOOK);
+}
+
+/* --- Hooks ---------------------------------------------------------------- */
+
+void weir__child_report(struct weir_actor *actor, int rc)
+{
+	struct weir_system *system = weir__system_of(actor);
+	struct weir__cell *cell = weir__cell_of(actor), *parent;
+	struct weir_ref self, supervisor = WEIR_NOBODY;
+	bool held;
+
+	if (rc >= 0)
+		return;
+	held = weir__enter(system);
+	self = weir__cell_ref(system, cell);
+	parent = weir__tree_parent(system, cell);
+	if (parent)
+		supervisor = weir__cell_ref(system, parent);
+	weir__leave(system, held);
+	weir__event(system, WEIR_EVENT_HOOK, supervisor, self,
+		    weir_actor_name(actor), weir_error_of(rc), WEIR_RESUME);
+}
+
+void weir__child_post_stop(struct weir_actor *actor)
+{
+	const struct weir_lifecycle *hooks = weir__lifecycle(actor);
+
+	if (hooks->post_stop)
+		weir__child_report(actor,
+				   hooks->post_stop(actor, actor->error));
+}
+
+bool weir__child_start(struct weir_actor *actor, struct weir_error *cause,
+		       bool again)
+{
+	const struct weir_lifecycle *hooks = weir__lifecycle(actor);
+	int rc = again && hooks->reset ? hooks->reset(actor) : 0;
+
+	weir__actor_check_rc(actor, rc < 0 ? rc : 0);
+	if (actor->flags & WEIR__ACTOR_LEAVING)
+		return false;
+	if (again && hooks->post_restart)
+		rc = hooks->post_restart(actor, cause);
+	else if (hooks->pre_start)
+		rc = hooks->pre_start(actor);
+	weir__actor_check_rc(actor, rc < 0 ? rc : 0);
+	/* It may have finished before it returned an error. */
+	return rc >= 0 && !(actor->flags & WEIR__ACTOR_FAILED);
+}
+
+/* --- Orders --------------------------------------------------------------- */
+
+static void ordered_to_start(struct weir_actor *actor)
+{
+	struct weir_system *system = weir__system_of(actor);
+	struct weir__cell *cell = weir__cell_of(actor), *child;
+	bool held = weir__enter(system);
+	bool well;
+
+	cell->flags &= (uint16_t)~WEIR__CELL_HIDDEN;
+	weir__leave(system, held);
+	well = weir__child_start(actor, NULL, false);
+	held = weir__enter(system);
+	if (well) {
+		cell->up = 1;
+		for (child = weir__tree_first(system, cell); child;
+		     child = weir__tree_next(system, child))
+			child->flags &= (uint16_t)~WEIR__CELL_FRESH;
+		weir__child_alive(system, cell);
+	} else if (actor->flags & WEIR__ACTOR_FAILED) {
+		cell->kind = WEIR_FAILED_START;
+	}
+	weir__leave(system, held);
+}
+
+/* Its children, its letters, its streams. */
+static void look_alive(struct weir_actor *actor, bool drained)
+{
+	if (drained)
+		weir__actor_end(actor, NULL, false);
+	weir__letters_look(actor);
+	weir__supervise(actor);
+	weir__child_tell_ends(actor);
+}
+
+/* Something has changed that concerns it. */
+static void ordered_to_look(struct weir_actor *actor)
+{
+	struct weir_system *system = weir__system_of(actor);
+	struct weir__cell *cell = weir__cell_of(actor);
+	bool held = weir__enter(system);
+	bool alone, waits, drained;
+
+	weir__group_step(system, cell);
+	alone = cell->first == WEIR__NO_CELL;
+	waits = cell->state == WEIR__CELL_RESTARTING &&
+		weir__children_stopping(system, cell);
+	drained = alone && (cell->flags & WEIR__CELL_DRAINED);
+	/* Its back-off is over: its supervisor restarts it now. */
+	if (cell->state == WEIR__CELL_FAILED && (cell->flags & WEIR__CELL_DUE))
+		weir__supervisor_tell(system, cell);
+	weir__leave(system, held);
+	if (cell->state == WEIR__CELL_STOPPING && alone)
+		weir__child_end_now(actor);
+	else if (cell->state == WEIR__CELL_RESTARTING && !waits &&
+		 !(actor->flags & WEIR__ACTOR_LEAVING)) /* it has not started */
+		weir__child_halted(actor);
+	else if (cell->state == WEIR__CELL_ALIVE)
+		look_alive(actor, drained);
+}
+
+/* Its verdict, or how it is to stop. */
+static void ordered_to_change(struct weir_actor *actor, uint8_t orders,
+			      bool by_actor_stop)
+{
+	if (orders & WEIR__ORDER_KILL)
+		weir__child_ordered_to_stop(actor, WEIR__STOP_KILL);
+	else if (by_actor_stop)
+		weir__child_ordered_to_stop(actor, WEIR__STOP_ACTOR);
+	else if (orders & WEIR__ORDER_STOP)
+		weir__child_ordered_to_stop(actor, WEIR__STOP_ASKING);
+	if (orders & WEIR__ORDER_RESUME)
+		weir__child_ordered_to_resume(actor);
+	if (orders & (WEIR__ORDER_RESTART | WEIR__ORDER_HALT))
+		weir__child_ordered_to_restart(actor);
+	if (orders & WEIR__ORDER_GO)
+		weir__child_ordered_to_go(actor);
+}
+
+static void ordered(struct weir_actor *actor, bool by_actor_stop)
+{
+	struct weir__cell *cell = weir__cell_of(actor);
+	/* no fence: what they are about is under the lock, which they are given
+	 * under and which is taken before any hook is called */
+	uint8_t orders = ck_pr_fas_8(&cell->orders, 0);
+
+	/* Its executor has refused it: it can begin nothing any more. */
+	if (actor->flags & WEIR__ACTOR_ENDING)
+		return;
+	if (orders & WEIR__ORDER_START)
+		ordered_to_start(actor);
+	ordered_to_change(actor, orders, by_actor_stop);
+	if ((orders & WEIR__ORDER_LOOK) && !(actor->flags & WEIR__ACTOR_ENDING))
+		ordered_to_look(actor);
+}
+
+/* B10.3: a guardian that ends when /user has, and no sooner. */
+static bool outlives_user(const struct weir_system *system,
+			  const struct weir__cell *cell)
+{
+	if (cell->parent == WEIR__NO_CELL)
+		return true;
+	return (cell->flags & WEIR__CELL_GUARDIAN) &&
+	       weir__cell_slot(system, cell) != system->user.slot;
+}
+
+/* The executor drains: what has no children ends, the rest when they have. */
+static void drained(struct weir_actor *actor, bool source)
+{
+	struct weir_system *system = weir__system_of(actor);
+	struct weir__cell *cell = weir__cell_of(actor);
+	bool held = weir__enter(system);
+	bool alone = cell->first == WEIR__NO_CELL;
+
+	if (outlives_user(system, cell))
+		source = false;
+	/* Not /: when it stops /system is to stop, too. */
+	if (cell->parent != WEIR__NO_CELL)
+		cell->flags |= WEIR__CELL_LAST;
+	if (source)
+		cell->flags |= WEIR__CELL_DRAINED;
+	weir__leave(system, held);
+	if (source && alone)
+		weir__actor_end(actor, NULL, false);
+}
+
+/* --- The end -------------------------------------------------------------- */
+
+static void closing(struct weir_actor *actor)
+{
+	struct weir_system *system = weir__system_of(actor);
+	struct weir__cell *cell = weir__cell_of(actor);
+	bool held, up = cell->up;
+
+	weir__actor_set(actor, WEIR__ACTOR_CLOSED);
+	held = weir__enter(system);
+	cell->up = 0;
+	/* Its executor has refused it: nothing is spawned below it any more. */
+	if (cell->state != WEIR__CELL_STOPPING) {
+		weir__cell_become(cell, WEIR__CELL_STOPPING);
+		weir__actor_suspend(actor, WEIR__GATE_SUSPENDED_PARENT);
+	}
+	weir__leave(system, held);
+	if (up)
+		weir__child_post_stop(actor);
+}
+
+static void ended(struct weir_actor *actor)
+{
+	struct weir_system *system = weir__system_of(actor);
+	struct weir__cell *cell = weir__cell_of(actor);
+	struct weir_ref self;
+	bool held;
+
+	weir__watch_none(actor);
+	held = weir__enter(system);
+	self = weir__cell_ref(system, cell);
+	weir__alarm_clear(system, cell);
+	weir__supervisor_untell(system, cell);
+	weir__name_clear(system, cell);
+	weir__cell_become(cell, WEIR__CELL_ENDED);
+	weir__tree_remove(system, cell);
+	cell->actor = NULL;
+	weir__leave(system, held);
+	weir__watch_ended(system, cell, self, actor->error);
+}
+
+static void released(struct weir__child *child)
+{
+	struct weir__cell *cell = (struct weir__cell *)child;
+	struct weir_system *system = weir__record_of(cell)->system;
+	struct weir__record *record = weir__record_of(cell);
+	bool held, unused;
+
+	/* nobody else has it any more */
+	if (record != &system->none)
+		weir_error_unref(weir__record_keep(record, NULL));
+	held = weir__enter(system);
+	weir__cell_free(system, cell);
+	unused = system->used == 0;
+	weir__leave(system, held);
+	if (unused)
+		weir__system_unused(system);
+}
+
+static int set_stats(struct weir_actor *actor, struct weir_stats *stats)
+{
+	struct weir_system *system = weir__system_of(actor);
+	bool held = weir__enter(system);
+	struct weir__record *record =
+		weir__record_make(system, weir__cell_of(actor));
+
+	if (record)
+		record->aside.stats = stats;
+	weir__leave(system, held);
+	return record ? 0 : -ENOMEM;
+}
+
+static void dead_letter(struct weir_actor *actor, void *item)
+{
+	struct weir_system *system = weir__system_of(actor);
+	bool held = weir__enter(system);
+	struct weir_ref self = weir__cell_ref(system, weir__cell_of(actor));
+
+	weir__leave(system, held);
+	weir__dead_letter(system, self, item);
+}
+
+const struct weir__child_ops weir__child_table = {
+	.ordered = ordered,
+	.leaving = weir__child_leaving,
+	.letters = weir__letters,
+	.ran = weir__letters_ran,
+	.drained = drained,
+	.closing = closing,
+	.ended = ended,
+	.released = released,
+	.set_stats = set_stats,
+	.dead_letter = dead_letter,
+};
