@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What a verdict does: whom it is for, whether the limits let them restart, how
+ * long that waits, and the orders that follow. All under the lock.
+ */
+#include "supervision/supervisor.h"
+
+#include <errno.h>
+
+#include "supervision/alarm.h"
+#include "supervision/backoff.h"
+#include "supervision/child.h"
+#include "supervision/limit.h"
+#include "supervision/system.h"
+
+/* --- Whom it is for ------------------------------------------------------- */
+
+/* It stops already, or will; not: to halt, and then to go on. */
+static bool is_to_stop(const struct weir__cell *cell)
+{
+	return cell->state >= WEIR__CELL_STOPPING ||
+	       ((cell->flags & (WEIR__CELL_TOLD | WEIR__CELL_GROUP_HALT)) &&
+		!(cell->flags & WEIR__CELL_GROUP_GO));
+}
+
+/* The first from `each` on that does not stop already, or NULL. */
+static struct weir__cell *skip_stopping(struct weir_system *system,
+					struct weir__cell *each)
+{
+	while (each && is_to_stop(each))
+		each = weir__tree_next(system, each);
+	return each;
+}
+
+/* The first whom the verdict on `child` is for; the others follow it. */
+static struct weir__cell *first_member(const struct weir__verdict *verdict,
+				       struct weir__cell *child)
+{
+	if (verdict->strategy->scope == WEIR_ALL_FOR_ONE)
+		child = weir__tree_first(verdict->system,
+					 weir__cell_of(verdict->actor));
+	return skip_stopping(verdict->system, child);
+}
+
+/* The next one after `each`, or NULL. */
+static struct weir__cell *next_member(const struct weir__verdict *verdict,
+				      struct weir__cell *each)
+{
+	if (verdict->strategy->scope == WEIR_ONE_FOR_ONE)
+		return NULL;
+	return skip_stopping(verdict->system,
+			     weir__tree_next(verdict->system, each));
+}
+
+/* --- Limits --------------------------------------------------------------- */
+
+/* Asks, or counts (B7.1: of each one). False: refused, or no memory. */
+static bool each_limit(const struct weir__verdict *verdict,
+		       struct weir__cell *child, uint64_t now, bool count)
+{
+	const struct weir_limit *limit = verdict->strategy->each;
+	struct weir_system *system = verdict->system;
+	struct weir__cell *member;
+	struct weir__record *record;
+
+	if (!limit)
+		return true;
+	for (member = first_member(verdict, child); member;
+	     member = next_member(verdict, member)) {
+		if (member->flags & WEIR__CELL_TEMPORARY)
+			continue;
+		record = weir__record_make(system, member);
+		if (!record)
+			return false;
+		if (count)
+			weir__limit_count(limit, record->each, now);
+		else if (weir__limit_ask(limit, &record->each,
+					 system->options.allocator, now) != 1)
+			return false;
+	}
+	return true;
+}
+
+bool weir__verdict_within_limits(const struct weir__verdict *verdict,
+				 struct weir__cell *child)
+{
+	const struct weir_limit *all = verdict->strategy->all;
+	struct weir_system *system = verdict->system;
+	uint64_t now = weir_executor_now(system->executor);
+	struct weir__record *record = NULL;
+
+	if (all) {
+		record = weir__record_make(system,
+					   weir__cell_of(verdict->actor));
+		if (!record ||
+		    weir__limit_ask(all, &record->all,
+				    system->options.allocator, now) != 1)
+			return false;
+	}
+	if (!each_limit(verdict, child, now, false))
+		return false;
+	if (record)
+		weir__limit_count(all, record->all, now);
+	(void)each_limit(verdict, child, now, true);
+	return true;
+}
+
+/* --- Back-off ------------------------------------------------------------- */
+
+/* The wait before a restart. False: there is none. */
+static bool back_off(const struct weir__verdict *verdict,
+		     struct weir__cell *child)
+{
+	const struct weir_backoff *backoff = verdict->strategy->backoff;
+	struct weir_system *system = verdict->system;
+	uint64_t now = weir_executor_now(system->executor), delay;
+	struct weir__record *record;
+
+	if (!backoff || verdict->due)
+		return false;
+	record = weir__record_make(system, child);
+	delay = record ? weir__backoff_next(backoff, &record->backoff_count,
+					    &record->backoff_ns, now,
+					    weir__random(system))
+		       : 0;
+	if (record && delay == 0)
+		return false;
+	if (!record || !weir__alarm_set(system, child,
+					delay < UINT64_MAX - now ? now + delay
+								 : UINT64_MAX,
+					WEIR__CELL_DUE, WEIR__ORDER_LOOK))
+		weir__cell_stop(child, false);
+	return true;
+}
+
+void weir__supervisor_restarts(struct weir_system *system,
+			       struct weir__cell *cell)
+{
+	struct weir__cell *parent = weir__tree_parent(system, cell);
+	struct weir__record *record = weir__record_of(cell);
+	const struct weir_backoff *backoff =
+		parent ? weir__strategy(parent->actor)->backoff : NULL;
+
+	if (backoff && record != &system->none)
+		weir__backoff_restarted(backoff, &record->backoff_ns,
+					weir_executor_now(system->executor));
+}
+
+/* --- Acting --------------------------------------------------------------- */
+
+static void stop_one(const struct weir__verdict *verdict,
+		     struct weir__cell *child)
+{
+	child->flags &= (uint16_t)~WEIR__CELL_GROUP_GO;
+	if (verdict->strategy->ordered)
+		child->flags |= WEIR__CELL_GROUP_HALT;
+	else
+		weir__cell_stop(child, false);
+}
+
+static void restart_one(const struct weir__verdict *verdict,
+			struct weir__cell *child)
+{
+	if (child->flags & WEIR__CELL_TEMPORARY)
+		stop_one(verdict, child);
+	else if (!verdict->strategy->ordered ||
+		 verdict->strategy->scope == WEIR_ONE_FOR_ONE)
+		weir__cell_restart(verdict->system, child);
+	else if (child->state == WEIR__CELL_HALTED)
+		child->flags |= WEIR__CELL_GROUP_GO;
+	else
+		child->flags |= WEIR__CELL_GROUP_HALT | WEIR__CELL_GROUP_GO;
+}
+
+/* The siblings' cause of their restart. */
+static void keep_cause(struct weir__verdict *verdict)
+{
+	struct weir__record *record;
+
+	if (verdict->strategy->scope == WEIR_ONE_FOR_ONE)
+		return;
+	record = weir__record_make(verdict->system,
+				   weir__cell_of(verdict->actor));
+	if (!record)
+		return;
+	verdict->old = weir__record_keep(record, verdict->error);
+}
+
+void weir__verdict_act(struct weir__verdict *verdict, struct weir__cell *child)
+{
+	struct weir__cell *member;
+
+	if (verdict->directive == WEIR_RESUME) {
+		weir__cell_order(child, WEIR__ORDER_RESUME);
+		return;
+	}
+	if (verdict->directive == WEIR_ESCALATE) {
+		child->flags |= WEIR__CELL_ESCALATED;
+		/* B2.4: the same failure, for who decides about this one,
+		 * unless its decider has made it leave otherwise. */
+		if (!(verdict->actor->flags & WEIR__ACTOR_LEAVING))
+			weir__cell_of(verdict->actor)->kind =
+				verdict->kind == WEIR__FINISHED ? 0
+								: verdict->kind;
+		return;
+	}
+	if (verdict->directive == WEIR_RESTART) {
+		if (back_off(verdict, child))
+			return;
+		keep_cause(verdict);
+	}
+	for (member = first_member(verdict, child); member;
+	     member = next_member(verdict, member)) {
+		weir__supervisor_untell(verdict->system, member);
+		if (verdict->directive == WEIR_RESTART)
+			restart_one(verdict, member);
+		else
+			stop_one(verdict, member);
+	}
+}
