@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The parent's side: it answers the failures of its children, in its own slice
+ * and only while it is alive and not suspended (B1.5), one after the other.
+ * Deciders and events are called without the lock; what has happened to the
+ * child meanwhile is looked at again before the verdict becomes an order.
+ */
+#include "supervision/supervisor.h"
+
+#include <errno.h>
+
+#include "supervision/child.h"
+#include "supervision/strategy.h"
+#include "supervision/system.h"
+
+/* Orders that answer a failure, or make the answer void. */
+#define VERDICTS \
+	(WEIR__ORDER_RESUME | WEIR__ORDER_RESTART | WEIR__ORDER_HALT | \
+	 WEIR__ORDER_STOP | WEIR__ORDER_KILL)
+
+/* --- Who waits for an answer ---------------------------------------------- */
+
+void weir__supervisor_tell(struct weir_system *system, struct weir__cell *cell)
+{
+	struct weir__cell *parent = weir__tree_parent(system, cell), *last;
+	uint32_t slot = weir__cell_slot(system, cell);
+
+	if (!parent || parent->state == WEIR__CELL_STOPPING) {
+		weir__cell_stop(cell, false);
+		return;
+	}
+	if (cell->work != WEIR__NO_CELL)
+		return;
+	cell->work = slot;
+	if (parent->failed != WEIR__NO_CELL) {
+		last = weir__cell_at(system, parent->failed);
+		cell->work = last->work;
+		last->work = slot;
+	}
+	parent->failed = slot;
+	weir__cell_order(parent, WEIR__ORDER_LOOK);
+}
+
+/* Takes out the one behind `prev`, who waits as well or is the same. */
+static struct weir__cell *take_behind(struct weir_system *system,
+				      struct weir__cell *parent, uint32_t prev)
+{
+	struct weir__cell *before = weir__cell_at(system, prev), *cell;
+	uint32_t slot = before->work;
+
+	cell = weir__cell_at(system, slot);
+	before->work = cell->work;
+	cell->work = WEIR__NO_CELL;
+	if (prev == slot)
+		parent->failed = WEIR__NO_CELL;
+	else if (parent->failed == slot)
+		parent->failed = prev;
+	return cell;
+}
+
+void weir__supervisor_untell(struct weir_system *system,
+			     struct weir__cell *cell)
+{
+	struct weir__cell *parent = weir__tree_parent(system, cell);
+	uint32_t slot = weir__cell_slot(system, cell), prev;
+
+	if (cell->work == WEIR__NO_CELL)
+		return;
+	prev = parent->failed;
+	while (weir__cell_at(system, prev)->work != slot)
+		prev = weir__cell_at(system, prev)->work;
+	(void)take_behind(system, parent, prev);
+	/* A group may have waited for its verdict. */
+	weir__cell_order(parent, WEIR__ORDER_LOOK);
+}
+
+static bool waits_for_answer(struct weir__cell *child)
+{
+	return child->state == WEIR__CELL_FAILED &&
+	       !(child->flags & (WEIR__CELL_GROUP_HALT | WEIR__CELL_TOLD)) &&
+	       !(ck_pr_load_8(&child->orders) & VERDICTS);
+}
+
+/* The next failure to be answered, in *verdict. False: there is none. */
+static bool next_failure(struct weir__verdict *verdict)
+{
+	struct weir_system *system = verdict->system;
+	struct weir__cell *cell = weir__cell_of(verdict->actor), *child;
+	bool held = weir__enter(system);
+	bool found = false;
+
+	while (!found && !cell->suspends && cell->failed != WEIR__NO_CELL) {
+		child = take_behind(system, cell, cell->failed);
+		if (!waits_for_answer(child))
+			continue;
+		found = true;
+		verdict->child = weir__cell_ref(system, child);
+		verdict->failed = weir_actor_ref(child->actor);
+		verdict->error = weir_error_ref(child->actor->error);
+		verdict->kind = child->kind;
+		verdict->due = child->flags & WEIR__CELL_DUE;
+		verdict->up = child->up;
+		verdict->temporary = child->flags & WEIR__CELL_TEMPORARY;
+		child->flags &= (uint16_t)~WEIR__CELL_DUE;
+	}
+	weir__leave(system, held);
+	return found;
+}
+
+/* --- Deciding ------------------------------------------------------------- */
+
+/* A directive, or how the decider has failed. */
+static int decide(const struct weir__verdict *verdict)
+{
+	const struct weir_failure failure = {
+		.system = verdict->system,
+		.child = verdict->child,
+		.name = weir_actor_name(verdict->failed),
+		.error = verdict->error,
+		.kind = (enum weir_failure_kind)verdict->kind,
+	};
+	int directive;
+
+	if (verdict->due)
+		return WEIR_RESTART;
+	directive = verdict->kind == WEIR__FINISHED
+			    ? WEIR_RESTART
+			    : weir__strategy_decide(verdict->strategy,
+						    verdict->actor, &failure);
+	/* B2.1: what has not started cannot go on as it is. */
+	if (directive == WEIR_RESUME && !verdict->up)
+		directive = WEIR_RESTART;
+	if (directive == WEIR_RESTART && verdict->temporary)
+		directive = WEIR_STOP;
+	return directive;
+}
+
+static void report(const struct weir__verdict *verdict,
+		   enum weir_supervision_what what)
+{
+	weir__event(verdict->system, what, weir_self(verdict->actor),
+		    verdict->child, weir_actor_name(verdict->failed),
+		    verdict->error, (enum weir_directive)verdict->directive);
+}
+
+/* --- Answering ------------------------------------------------------------ */
+
+/* Under the lock: the child, if it still waits for its answer, or NULL. */
+static struct weir__cell *still_waits(const struct weir__verdict *verdict)
+{
+	struct weir__cell *child =
+		weir__cell_find(verdict->system, verdict->child);
+
+	return child && waits_for_answer(child) ? child : NULL;
+}
+
+/* False: a limit has refused the restart. */
+static bool ask_limits(const struct weir__verdict *verdict)
+{
+	struct weir_system *system = verdict->system;
+	struct weir__cell *child;
+	bool held, within;
+
+	if (verdict->directive != WEIR_RESTART || verdict->due)
+		return true;
+	held = weir__enter(system);
+	child = still_waits(verdict);
+	within = !child || weir__verdict_within_limits(verdict, child);
+	weir__leave(system, held);
+	return within;
+}
+
+/* A restart past the limit: what it becomes. False: the supervisor stops. */
+static bool past_limit(struct weir__verdict *verdict)
+{
+	report(verdict, WEIR_EVENT_LIMIT);
+	switch (verdict->strategy->past_limit) {
+	case WEIR_LIMIT_STOPS_SUPERVISOR:
+		weir__actor_end(verdict->actor, weir_error_of(-ECANCELED),
+				false);
+		return false;
+	case WEIR_LIMIT_ESCALATES:
+		verdict->directive = WEIR_ESCALATE;
+		return true;
+	case WEIR_LIMIT_STOPS_CHILD:
+	default:
+		verdict->directive = WEIR_STOP;
+		return true;
+	}
+}
+
+/* The directive, which limits may change. False: the supervisor stops. */
+static bool reach(struct weir__verdict *verdict)
+{
+	verdict->directive = decide(verdict);
+	if (verdict->directive < 0) {
+		/* B2.5: the decider's own error. */
+		weir_error_unref(verdict->error);
+		verdict->error = weir_error_of(verdict->directive);
+		verdict->directive = WEIR_ESCALATE;
+		verdict->kind = 0;
+		return true;
+	}
+	if (!ask_limits(verdict))
+		return past_limit(verdict);
+	if (verdict->directive != WEIR_ESCALATE && !verdict->due)
+		report(verdict, WEIR_EVENT_DIRECTIVE);
+	return true;
+}
+
+static void escalate(const struct weir__verdict *verdict)
+{
+	weir__actor_end(verdict->actor,
+			verdict->error ? weir_error_ref(verdict->error)
+				       : weir_error_of(-ECANCELED),
+			true);
+}
+
+static void answer(struct weir__verdict *verdict)
+{
+	struct weir_system *system = verdict->system;
+	struct weir__cell *child;
+	bool held;
+
+	if (!reach(verdict))
+		return;
+	held = weir__enter(system);
+	child = still_waits(verdict);
+	if (child)
+		weir__verdict_act(verdict, child);
+	/* A group may have waited for this answer, whatever it is. */
+	if (verdict->directive != WEIR_ESCALATE)
+		weir__group_step(system, weir__cell_of(verdict->actor));
+	weir__leave(system, held);
+	weir_error_unref(verdict->old);
+	verdict->old = NULL;
+	if (child && verdict->directive == WEIR_ESCALATE)
+		escalate(verdict);
+}
+
+void weir__supervise(struct weir_actor *actor)
+{
+	struct weir__verdict verdict = {
+		.system = weir__system_of(actor),
+		.actor = actor,
+		.strategy = weir__strategy(actor),
+	};
+
+	while (!(actor->flags & WEIR__ACTOR_LEAVING) &&
+	       next_failure(&verdict)) {
+		answer(&verdict);
+		weir_error_unref(verdict.error);
+		weir_actor_unref(verdict.failed);
+	}
+}
