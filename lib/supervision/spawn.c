@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Spawning: an actor gets a cell, its place in the tree and its name, all of it
+ * under the lock, and is started then. It is hidden until its first slice: if
+ * it cannot start, nobody has seen it.
+ */
+#include "supervision/system.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "executor/registry.h"
+#include "supervision/child.h"
+#include "supervision/names.h"
+#include "supervision/watch.h"
+
+bool weir__spawn_options_valid(const struct weir_spawn_options *options)
+{
+	size_t length;
+
+	if ((unsigned int)options->restart > WEIR_TEMPORARY)
+		return false;
+	if (!options->name)
+		return true;
+	length = strnlen(options->name, WEIR_NAME_MAX + 1);
+	return length > 0 && length <= WEIR_NAME_MAX &&
+	       options->name[0] != '$' && !strchr(options->name, '/');
+}
+
+static int check_actor(const struct weir_actor *actor)
+{
+	const struct weir_lifecycle *hooks;
+
+	if (!actor || !actor->executor)
+		return -EINVAL;
+	if (weir__state(actor) != WEIR__STATE_NEW)
+		return -EALREADY;
+	hooks = actor->ops->lifecycle;
+	return hooks && hooks->strategy ? weir_strategy_check(hooks->strategy)
+					: 0;
+}
+
+static uint32_t depth(struct weir_system *system, const struct weir__cell *cell)
+{
+	uint32_t n = 0;
+
+	for (; cell; cell = weir__tree_parent(system, cell))
+		n++;
+	return n;
+}
+
+/* 0, or why the parent can have no child. Under the lock. */
+static int check_parent(struct weir_system *system,
+			const struct weir__cell *parent)
+{
+	if (system->stopping)
+		return -ESHUTDOWN;
+	if (!parent)
+		return -ESRCH;
+	if (parent->state == WEIR__CELL_STOPPING ||
+	    (ck_pr_load_8(&parent->orders) &
+	     (WEIR__ORDER_STOP | WEIR__ORDER_KILL)))
+		return -ESHUTDOWN;
+	return depth(system, parent) < WEIR__DEPTH_MAX ? 0 : -E2BIG;
+}
+
+/* What a record is needed for from the start. Under the lock. */
+static int set_record(struct weir_system *system, struct weir__cell *cell,
+		      uint32_t parent, struct weir_stats *stats,
+		      const struct weir_spawn_options *options)
+{
+	struct weir__record *record;
+
+	if (!options->name && !options->shutdown_ns && !stats)
+		return 0;
+	record = weir__record_make(system, cell);
+	if (!record)
+		return -ENOMEM;
+	record->aside.stats = stats;
+	record->shutdown_ns = options->shutdown_ns;
+	return options->name
+		       ? weir__name_set(system, cell, parent, options->name)
+		       : 0;
+}
+
+static void set_actor(struct weir_actor *actor, struct weir__cell *cell)
+{
+	actor->u.child = &cell->child;
+	weir__actor_set(actor, WEIR__ACTOR_CHILD);
+	/* its first slice takes the order; others may signal it already */
+	ck_pr_or_8(&actor->signals, WEIR__SIGNAL_SYSTEM);
+	ck_pr_or_32(&actor->gate, WEIR__GATE_SIGNALLED | WEIR__GATE_CHILD);
+}
+
+/* Its cell, in the tree, in *made. Under the lock. */
+static int add(struct weir_system *system, struct weir__cell *parent,
+	       struct weir_actor *actor,
+	       const struct weir_spawn_options *options,
+	       struct weir__cell **made)
+{
+	struct weir__cell *cell = weir__cell_new(system);
+	struct weir_stats *stats = actor->u.stats;
+	int rc;
+
+	if (!cell)
+		return -ENOMEM;
+	rc = set_record(system, cell,
+			parent ? weir__cell_slot(system, parent)
+			       : WEIR__NO_CELL,
+			stats, options);
+	cell->actor = actor;
+	if (rc == 0 && parent && weir__lifecycle(parent->actor)->child_ended)
+		rc = weir__watch_child(system, parent, cell);
+	if (rc < 0) {
+		weir__cell_free(system, cell);
+		return rc;
+	}
+	set_actor(actor, cell);
+	cell->flags = WEIR__CELL_HIDDEN;
+	cell->orders = WEIR__ORDER_START;
+	if (options->restart == WEIR_PERMANENT)
+		cell->flags |= WEIR__CELL_PERMANENT;
+	if (options->restart == WEIR_TEMPORARY)
+		cell->flags |= WEIR__CELL_TEMPORARY;
+	if (parent)
+		weir__tree_add(system, parent, cell);
+	*made = cell;
+	return 0;
+}
+
+/* It could not start: as if it had never been. Under the lock. */
+static void take_back(struct weir_system *system, struct weir__cell *cell)
+{
+	struct weir_actor *actor = cell->actor;
+
+	actor->u.stats = weir__record_of(cell)->aside.stats;
+	weir__actor_clear(actor, WEIR__ACTOR_CHILD);
+	ck_pr_and_32(&actor->gate, ~(uint32_t)(WEIR__GATE_SUSPENDED_PARENT |
+					       WEIR__GATE_CHILD));
+	weir__watch_forget(system, cell);
+	cell->actor = NULL;
+	weir__tree_remove(system, cell);
+	weir__cell_free(system, cell);
+}
+
+static int spawn(struct weir_system *system, struct weir__cell *parent,
+		 struct weir_actor *actor,
+		 const struct weir_spawn_options *options, uint16_t flags,
+		 struct weir_ref *ref, bool held)
+{
+	struct weir__cell *cell = NULL;
+	struct weir_ref self = WEIR_NOBODY;
+	int rc = add(system, parent, actor, options, &cell);
+
+	if (rc == 0) {
+		cell->flags |= flags;
+		self = weir__cell_ref(system, cell);
+	}
+	weir__leave(system, held);
+	if (rc < 0)
+		return rc;
+	/* Before the start: it may ask for itself, and be gone after. */
+	if (ref)
+		*ref = self;
+	rc = weir_actor_start(actor);
+	held = weir__enter(system);
+	if (rc < 0)
+		take_back(system, cell);
+	else if (cell->generation == self.generation)
+		cell->flags &= (uint16_t)~WEIR__CELL_HIDDEN;
+	weir__leave(system, held);
+	if (rc < 0 && ref)
+		*ref = WEIR_NOBODY;
+	return rc;
+}
+
+int weir_spawn(struct weir_system *system, struct weir_ref parent,
+	       struct weir_actor *actor,
+	       const struct weir_spawn_options *options, struct weir_ref *ref)
+{
+	static const struct weir_spawn_options none = {.name = NULL};
+	struct weir__cell *cell;
+	bool held;
+	int rc;
+
+	if (!options)
+		options = &none;
+	if (!system || !weir__spawn_options_valid(options))
+		return -EINVAL;
+	rc = check_actor(actor);
+	if (rc < 0)
+		return rc;
+	held = weir__enter(system);
+	if (weir_ref_equal(parent, WEIR_NOBODY))
+		parent = system->user;
+	cell = weir__cell_find(system, parent);
+	rc = check_parent(system, cell);
+	if (rc < 0) {
+		weir__leave(system, held);
+		return rc;
+	}
+	return spawn(system, cell, actor, options, 0, ref, held);
+}
+
+int weir__spawn_guardian(struct weir_system *system, struct weir_ref parent,
+			 struct weir_actor *actor, const char *name,
+			 struct weir_ref *ref)
+{
+	const struct weir_spawn_options options = {.name = name};
+	bool held = weir__enter(system);
+
+	return spawn(system, weir__cell_find(system, parent), actor, &options,
+		     WEIR__CELL_GUARDIAN, ref, held);
+}
