@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What the tests of supervision build from: a world (world.h) with one system,
+ * members of it (member.h), and rules. A rule is run once for each of many
+ * seeds, because the interleaving is drawn from the seed.
+ */
+#ifndef WEIR_TEST_SUPERVISION_KIT_H
+#define WEIR_TEST_SUPERVISION_KIT_H
+
+#include "supervision/cell.h"
+#include "supervision/member.h"
+
+/* Strategies of several programs: children one after the other. */
+static const struct weir_strategy one_by_one = {BY_CODE, .ordered = true};
+static const struct weir_strategy all_by_turns = {
+	BY_CODE,
+	.scope = WEIR_ALL_FOR_ONE,
+	.ordered = true,
+};
+static const struct weir_strategy rest_by_turns = {
+	BY_CODE,
+	.scope = WEIR_REST_FOR_ONE,
+	.ordered = true,
+};
+
+/* --- Its system ----------------------------------------------------------- */
+
+static inline void on_event(const struct weir_supervision_event *event,
+			    void *context)
+{
+	static const char *const directives[] = {"resume", "restart", "stop",
+						 "escalate"};
+
+	note(context, "system", "%s(%s)",
+	     event->what == WEIR_EVENT_HOOK    ? "hook"
+	     : event->what == WEIR_EVENT_LIMIT ? "limit"
+					       : directives[event->directive],
+	     event->name);
+}
+
+static inline void on_dead_letter(struct weir_system *system,
+				  struct weir_ref to, void *item, void *context)
+{
+	struct world *world = context;
+	struct member *self = world->members;
+
+	assert_ptr_equal(system, world->system);
+	while (self && !weir_ref_equal(self->ref, to))
+		self = self->next;
+	assert_non_null(self);
+	note(world, self->name, "%s%u.dead%zu", self->name, self->generation,
+	     (size_t)(uintptr_t)item);
+}
+
+static inline void world_open(struct world *world)
+{
+	struct weir_system_options options = {
+		.allocator = &world->heap.allocator,
+		.strategy = world->top ? world->top : &by_code,
+		.seed = world->seed,
+		.dead_letter = on_dead_letter,
+		.event = on_event,
+		.context = world,
+	};
+
+	if (!world->system)
+		assert_int_equal(weir_system_new(&world->system,
+						 weir_sim_executor(world->sim),
+						 &options),
+				 0);
+}
+
+/* A new member of that name; the result of weir_spawn(). */
+static inline int spawn(struct world *world, struct weir_ref parent,
+			const char *name)
+{
+	world_open(world);
+	return member_spawn(member_new(world, name), parent);
+}
+
+/* The same, which must go well; `parent` NULL is /user. */
+static inline struct member *add(struct world *world, const char *parent,
+				 const char *name)
+{
+	struct weir_ref to = parent ? ref(world, parent) : WEIR_NOBODY;
+
+	assert_int_equal(spawn(world, to, name), 0);
+	return member(world, name);
+}
+
+static inline bool alive(const struct world *world, const char *name)
+{
+	return weir_alive(world->system, ref(world, name));
+}
+
+/* Gives items first to last to that member; -ESRCH: it has ended. */
+static inline int put(struct world *world, const char *name, size_t first,
+		      size_t last)
+{
+	struct member *self = member(world, name);
+	struct weir_actor *actor = weir_ref_get(world->system, self->ref);
+	int rc = 0;
+
+	for (; actor && first <= last && rc == 0; first++) {
+		rc = weir_in_put(&self->in, ledger_make(&world->ledger, first));
+		if (rc != 0)
+			ledger_drop((void *)first, &world->ledger);
+	}
+	weir_actor_unref(actor);
+	return actor ? rc : -ESRCH;
+}
+
+/* Until nothing is left to do. */
+static inline void run(struct world *world)
+{
+	while (weir_sim_step(world->sim))
+		assert_true(weir__system_check(world->system));
+}
+
+static inline void run_until(struct world *world, uint64_t time_ns)
+{
+	while (weir_sim_run_until(world->sim, time_ns, 1))
+		assert_true(weir__system_check(world->system));
+}
+
+/* Gives it items, and lets that have its consequences. */
+static inline void feed(struct world *world, const char *name, size_t first,
+			size_t last)
+{
+	assert_int_equal(put(world, name, first, last), 0);
+	run(world);
+}
+
+static inline void give(struct world *world, const char *name, size_t item)
+{
+	feed(world, name, item, item);
+}
+
+static inline void stop(struct world *world, const char *name)
+{
+	assert_int_equal(weir_stop(world->system, ref(world, name)), 0);
+}
+
+/* The same for three: a, b and c, which start. */
+static inline void add_three(struct world *world, const char *parent)
+{
+	add(world, parent, "a");
+	add(world, parent, "b");
+	add(world, parent, "c");
+	run(world);
+}
+
+/* How many reasons it has to be suspended. */
+static inline uint32_t suspends(const struct world *world, const char *name)
+{
+	bool held = weir__enter(world->system);
+	uint32_t n = weir__cell_of(&member(world, name)->actor)->suspends;
+
+	weir__leave(world->system, held);
+	return n;
+}
+
+static inline void world_begin(struct world *world, uint64_t seed)
+{
+	struct weir_executor_options options = {
+		.allocator = &world->heap.allocator,
+	};
+
+	memset(world, 0, sizeof(*world));
+	world->seed = seed;
+	heap_init(&world->heap, 0);
+	ledger_init(&world->ledger, ITEMS);
+	assert_int_equal(weir_sim_new(&world->sim, seed, &options), 0);
+}
+
+/* Everything ends; nothing is lost, left over or out of balance. */
+static inline void world_end(struct world *world)
+{
+	struct member *self;
+
+	if (world->system) {
+		weir_system_shutdown(world->system);
+		run(world);
+		assert_true(weir_completion_done(
+			weir_system_terminated(world->system)));
+		assert_int_equal(weir_system_free(world->system), 0);
+	}
+	while ((self = world->members)) {
+		assert_int_equal(self->fate.stopped, 1);
+		assert_int_equal(self->fate.released, 1);
+		world->members = self->next;
+		free(self);
+	}
+	ledger_check(&world->ledger);
+	ledger_fini(&world->ledger);
+	sim_free(world->sim);
+	assert_int_equal(world->heap.live, 0);
+}
+
+/* Each of these once, in this order. */
+static inline void assert_order(struct world *world, const char *const *texts,
+				size_t n)
+{
+	size_t i;
+
+	for (i = 1; i < n; i++)
+		assert_true(before(world, texts[i - 1], texts[i]));
+}
+
+#define ORDER(world, ...) \
+	do { \
+		static const char *const order[] = {__VA_ARGS__}; \
+\
+		assert_order(world, order, LENGTH(order)); \
+	} while (0)
+
+/* --- Rules ---------------------------------------------------------------- */
+
+static struct world the_world;
+
+/* A test that is run once for each seed, on a world that is ended for it. */
+struct rule {
+	void (*run)(struct world *world);
+};
+
+static inline void over_seeds(void **state)
+{
+	const struct rule *rule = *state;
+	const char *only = getenv("WEIR_TEST_SEED");
+	uint64_t seed, n = test_count(test_soak() ? 20000 : 1000);
+
+	for (seed = 1; seed <= n; seed++) {
+		if (only)
+			seed = strtoull(only, NULL, 10);
+		world_begin(&the_world, seed);
+		rule->run(&the_world);
+		world_end(&the_world);
+		if (only)
+			break;
+	}
+	the_world.seed = 0;
+}
+
+static inline int tell_seed(void **state)
+{
+	if (the_world.seed)
+		print_message("replay with WEIR_TEST_SEED=%llu: %s\n",
+			      (unsigned long long)the_world.seed,
+			      told(&the_world, NULL));
+	the_world.seed = 0;
+	return 0;
+}
+
+#define RULE(name) \
+	{ \
+#name, over_seeds, NULL, tell_seed, &(struct rule) \
+		{ \
+			name \
+		} \
+	}
+
+#endif

@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Spawning at its limits: in depth, in number, and in every hook. */
+#include "supervision/kit.h"
+
+#define DEPTH 4096
+
+static uint32_t nothing(struct weir_actor *actor, uint32_t n)
+{
+	return n;
+}
+
+static size_t n_released;
+
+static void small_released(struct weir_actor *actor)
+{
+	n_released++;
+}
+
+static const struct weir_actor_ops small_ops = {
+	.turns = nothing,
+	.released = small_released,
+};
+
+/* An actor of no world: it costs no memory but its cell. */
+static int small_spawn(struct world *world, struct weir_ref parent,
+		       struct weir_actor *actor, struct weir_ref *self)
+{
+	assert_int_equal(weir_actor_init(actor, &small_ops,
+					 weir_sim_executor(world->sim)),
+			 0);
+	return weir_spawn(world->system, parent, actor, NULL, self);
+}
+
+static void a_line_of_4096_has_no_next(struct world *world)
+{
+	static struct weir_actor line[DEPTH];
+	struct weir_ref self = WEIR_NOBODY;
+	size_t i, n = DEPTH - 2; /* below / and /user */
+
+	if (world->seed > 2)
+		return;
+	world_open(world);
+	for (i = 0; i < n; i++)
+		assert_int_equal(small_spawn(world, self, &line[i], &self), 0);
+	weir_sim_run(world->sim);
+	assert_int_equal(small_spawn(world, self, &line[n], NULL), -E2BIG);
+	weir_actor_stop(&line[n]);
+	assert_true(weir__system_check(world->system));
+	weir_system_shutdown(world->system);
+	weir_sim_run(world->sim);
+}
+
+/* The slot is used again and again; a reference never means another. */
+static void a_generation_comes_again_after_4_billion(struct world *world)
+{
+	static struct weir_actor actor;
+	struct weir_ref first, second, zero;
+	bool held;
+
+	world_open(world);
+	run(world);
+	held = weir__enter(world->system);
+	weir__cell_at(world->system, world->system->free)->generation =
+		UINT32_MAX;
+	weir__leave(world->system, held);
+	assert_int_equal(small_spawn(world, WEIR_NOBODY, &actor, &first), 0);
+	assert_int_equal(first.generation, UINT32_MAX);
+	run(world);
+	assert_int_equal(weir_stop(world->system, first), 0);
+	run(world);
+	assert_int_equal(small_spawn(world, WEIR_NOBODY, &actor, &second), 0);
+	run(world);
+	assert_int_equal(second.slot, first.slot);
+	assert_int_equal(second.generation, 1);
+	zero = (struct weir_ref){second.slot, 0};
+	assert_false(weir_alive(world->system, first));
+	assert_false(weir_alive(world->system, zero));
+	assert_true(weir_alive(world->system, second));
+}
+
+/* With all that a record can hold. */
+static void a_hundred_thousand_come_and_go_in_the_same_memory(
+	struct world *world)
+{
+	static const struct weir_spawn_options named = {
+		.name = "x",
+		.shutdown_ns = HOUR,
+	};
+	static struct weir_actor actor;
+	struct weir_ref self;
+	size_t i, live = 0, n = 100000;
+
+	if (world->seed > 1)
+		return;
+	world_open(world);
+	run(world);
+	n_released = 0;
+	for (i = 0; i < n; i++) {
+		assert_int_equal(weir_actor_init(&actor, &small_ops,
+						 weir_sim_executor(world->sim)),
+				 0);
+		assert_int_equal(weir_spawn(world->system, WEIR_NOBODY, &actor,
+					    &named, &self),
+				 0);
+		weir_sim_run(world->sim);
+		assert_int_equal(weir_poison(world->system, self), 0);
+		weir_sim_run(world->sim);
+		if (i == 0)
+			live = world->heap.live;
+	}
+	assert_int_equal(n_released, n);
+	assert_int_equal(world->heap.live, live);
+}
+
+static struct weir_stats stats[2];
+
+static void set_stats(struct member *self)
+{
+	assert_int_equal(weir_actor_set_stats(&self->actor, &stats[1]), 0);
+}
+
+static void the_turns_of_a_child_are_counted(struct world *world)
+{
+	static const struct step steps[] = {
+		{"a", TURN, .item = 3, .fail = RESTART},
+		{"a", SIGNALLED, .call = set_stats},
+	};
+	struct member *a;
+
+	memset(stats, 0, sizeof(stats));
+	SCRIPT(world, steps);
+	a = member_new(world, "a");
+	world_open(world);
+	assert_int_equal(weir_actor_set_stats(&a->actor, &stats[0]), 0);
+	assert_int_equal(member_spawn(a, WEIR_NOBODY), 0);
+	assert_int_equal(put(world, "a", 1, 5), 0);
+	run(world);
+	assert_int_equal(stats[0].turns, 5);
+	assert_int_equal(stats[0].taken, 5);
+	weir_actor_signal(&a->actor);
+	run(world);
+	assert_int_equal(put(world, "a", 6, 7), 0);
+	run(world);
+	assert_int_equal(stats[0].turns, 5);
+	assert_int_equal(stats[1].turns, 2);
+}
+
+static void small_init(struct weir_actor *actor, struct weir_sim *sim)
+{
+	memset(stats, 0, sizeof(stats));
+	assert_int_equal(
+		weir_actor_init(actor, &small_ops, weir_sim_executor(sim)), 0);
+	assert_int_equal(weir_actor_set_stats(actor, &stats[0]), 0);
+}
+
+/* That need not be of a name or a deadline. */
+static void stats_make_a_record(struct world *world)
+{
+	static struct weir_actor actor;
+
+	world_open(world);
+	small_init(&actor, world->sim);
+	assert_int_equal(
+		weir_spawn(world->system, WEIR_NOBODY, &actor, NULL, NULL), 0);
+	run(world);
+	assert_true(stats[0].slices > 0);
+}
+
+static void drained(struct weir_drain *drain)
+{
+}
+
+static void who_cannot_start_keeps_its_stats(struct world *world)
+{
+	struct weir_sim *sim = sim_new(world->seed);
+	struct weir_drain drain = {.done = drained};
+	struct weir_actor actor;
+
+	world_open(world);
+	assert_int_equal(weir_executor_drain(weir_sim_executor(sim), &drain,
+					     WEIR_FOREVER),
+			 0);
+	weir_sim_run(sim);
+	small_init(&actor, sim);
+	assert_int_equal(weir_spawn(world->system, WEIR_NOBODY, &actor, NULL,
+				    NULL),
+			 -ESHUTDOWN);
+	assert_ptr_equal(weir__actor_stats(&actor), &stats[0]);
+	weir_actor_stop(&actor);
+	sim_free(sim);
+}
+
+static void a_parent_that_was_told_to_stop_gets_no_child(struct world *world)
+{
+	add(world, NULL, "a");
+	run(world);
+	assert_int_equal(weir_stop(world->system, ref(world, "a")), 0);
+	assert_int_equal(spawn(world, ref(world, "a"), "b"), -ESHUTDOWN);
+	run(world);
+	assert_told(world, "b", "");
+}
+
+static void a_spawn_in_any_hook_is_allowed_or_refused(struct world *world)
+{
+	static const struct role roles[] = {
+		{"a", USUAL | HOOK(STOPPING)},
+	};
+	static const struct step steps[] = {
+		{"a", PRE_START, .spawn = "b"},
+		{"a", TURN, .item = 1, .spawn = "c", .fail = RESTART},
+		{"a", PRE_RESTART, .spawn = "d"},
+		{"a", RESET, .spawn = "e"},
+		{"a", POST_RESTART, .spawn = "f"},
+		{"a", STOPPING, .spawn = "g"},
+		{"a", POST_STOP, .spawn = "h"},
+	};
+	struct member *each;
+
+	ROLES(world, roles);
+	SCRIPT(world, steps);
+	add(world, NULL, "a");
+	run(world);
+	give(world, "a", 1);
+	assert_int_equal(weir_children(world->system, ref(world, "a"), NULL, 0),
+			 5);
+	/* those of before have restarted, the new ones have not */
+	for (each = world->members; each; each = each->next)
+		assert_int_equal(each->generation,
+				 strchr("abcd", *each->name) ? 2 : 1);
+	assert_int_equal(weir_stop(world->system, ref(world, "a")), 0);
+	run(world);
+	assert_false(alive(world, "a"));
+	assert_int_equal(times(world, "g1.post_stop"),
+			 times(world, "g1.pre_start"));
+	assert_int_equal(member(world, "a")->rc, -ESHUTDOWN);
+	assert_int_equal(times(world, "h1.pre_start"), 0);
+}
+
+static void a_strategy_that_makes_no_sense_is_refused(struct world *world)
+{
+	static const struct weir_strategy odd = {
+		.scope = (enum weir_scope)(WEIR_REST_FOR_ONE + 1),
+	};
+	static const struct role roles[] = {{"a", .strategy = &odd}};
+
+	ROLES(world, roles);
+	assert_int_equal(spawn(world, WEIR_NOBODY, "a"), -EINVAL);
+	run(world);
+	assert_told(world, "a", "");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		RULE(a_line_of_4096_has_no_next),
+		RULE(a_generation_comes_again_after_4_billion),
+		RULE(a_hundred_thousand_come_and_go_in_the_same_memory),
+		RULE(the_turns_of_a_child_are_counted),
+		RULE(stats_make_a_record),
+		RULE(who_cannot_start_keeps_its_stats),
+		RULE(a_parent_that_was_told_to_stop_gets_no_child),
+		RULE(a_spawn_in_any_hook_is_allowed_or_refused),
+		RULE(a_strategy_that_makes_no_sense_is_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

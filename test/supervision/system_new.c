@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * How a system is made, by executors that take it, refuse it or run it at once.
+ */
+#include "supervision/ending.h"
+
+/* --- Being made ----------------------------------------------------------- */
+
+static void bad_arguments_make_no_system(struct world *world)
+{
+	static const struct weir_strategy odd = {.scope = 77};
+	const struct weir_system_options bad = {.strategy = &odd};
+	struct weir_executor *executor = weir_sim_executor(world->sim);
+	struct weir_executor none = {.ops = NULL};
+	struct weir_system_hook hook = {.run = told_run}, empty = {.run = NULL};
+	struct weir_system *system = (void *)&hook;
+
+	assert_int_equal(weir_system_new(NULL, executor, NULL), -EINVAL);
+	assert_int_equal(weir_system_new(&system, NULL, NULL), -EINVAL);
+	assert_null(system);
+	assert_int_equal(weir_system_new(&system, &none, NULL), -EINVAL);
+	system = (void *)&hook;
+	assert_int_equal(weir_system_new(&system, executor, &bad), -EINVAL);
+	assert_null(system);
+	assert_int_equal(weir_system_before_end(NULL, &hook), -EINVAL);
+	assert_int_equal(weir_system_at_termination(NULL, &hook), -EINVAL);
+	world_open(world);
+	system = world->system;
+	assert_int_equal(weir_system_before_end(system, NULL), -EINVAL);
+	assert_int_equal(weir_system_before_end(system, &empty), -EINVAL);
+	assert_int_equal(weir_system_at_termination(system, &empty), -EINVAL);
+	weir_system_hook_done(NULL);
+	weir_system_shutdown(NULL);
+	assert_int_equal(weir_system_free(NULL), 0);
+	assert_null(weir_system_terminated(NULL));
+	assert_true(weir_ref_equal(weir_system_root(NULL), WEIR_NOBODY));
+	assert_true(weir_ref_equal(weir_system_user(NULL), WEIR_NOBODY));
+	assert_true(weir_ref_equal(weir_system_system(NULL), WEIR_NOBODY));
+}
+
+static void an_executor_that_has_ended_makes_no_system(struct world *world)
+{
+	struct weir_system *system = (void *)world;
+	struct weir_drain drain;
+	size_t live;
+
+	drain_begin(world, &drain, world->seed % 2);
+	run(world);
+	live = world->heap.live;
+	assert_int_equal(weir_system_new(&system, weir_sim_executor(world->sim),
+					 NULL),
+			 -ESHUTDOWN);
+	assert_null(system);
+	assert_int_equal(world->heap.live, live);
+}
+
+/* Each allocation fails once: also behind guardians that run already. */
+static void a_system_without_memory_is_none(struct world *world)
+{
+	struct weir_executor_options options = {
+		.allocator = &world->heap.allocator,
+	};
+	struct weir_system *system;
+	struct weir_sim *sim;
+	size_t n, live = world->heap.live;
+	int rc;
+
+	for (n = 1;; n++) {
+		assert_int_equal(weir_sim_new(&sim, world->seed, &options), 0);
+		world->heap.calls = 0;
+		world->heap.fail = n;
+		rc = weir_system_new(&system, weir_sim_executor(sim), NULL);
+		world->heap.fail = 0;
+		if (rc == 0)
+			break;
+		assert_int_equal(rc, -ENOMEM);
+		assert_null(system);
+		weir_sim_run(sim);
+		sim_free(sim);
+		assert_int_equal(world->heap.live, live);
+	}
+	assert_in_range(n, 6, 40);
+	weir_system_shutdown(system);
+	weir_sim_run(sim);
+	assert_int_equal(weir_system_free(system), 0);
+	sim_free(sim);
+	assert_int_equal(world->heap.live, live);
+}
+
+/*
+ * An executor that is run by hand, or runs at once, and refuses the
+ * `refuse`-th submission (0: none), or all from then on.
+ */
+struct manual {
+	struct weir_executor executor;
+	struct weir_task *head, **tail;
+	size_t submits, refuse;
+	bool for_good, at_once;
+};
+
+static int manual_submit(struct weir_executor *executor, struct weir_task *task)
+{
+	struct manual *self = (struct manual *)executor;
+
+	if (++self->submits == self->refuse ||
+	    (self->for_good && self->refuse && self->submits > self->refuse))
+		return -EAGAIN;
+	if (self->at_once) {
+		weir_task_run(task);
+		return 0;
+	}
+	task->next = NULL;
+	*self->tail = task;
+	self->tail = &task->next;
+	return 0;
+}
+
+static uint64_t manual_now(struct weir_executor *executor)
+{
+	return 0;
+}
+
+static const struct weir_executor_ops manual_ops = {
+	.submit = manual_submit,
+	.now = manual_now,
+};
+
+static void manual_init(struct manual *self, struct world *world)
+{
+	const struct weir_executor_options options = {
+		.allocator = &world->heap.allocator,
+	};
+
+	*self = (struct manual){.tail = &self->head};
+	assert_int_equal(
+		weir_executor_init(&self->executor, &manual_ops, &options), 0);
+}
+
+static void manual_run(struct manual *self)
+{
+	struct weir_task *task;
+
+	while ((task = self->head)) {
+		self->head = task->next;
+		if (!self->head)
+			self->tail = &self->head;
+		weir_task_run(task);
+	}
+}
+
+static void a_system_whose_guardians_cannot_start_is_none(struct world *world)
+{
+	size_t n, live = world->heap.live;
+	struct weir_system *system;
+	struct manual manual;
+
+	for (n = 1; n <= 3; n++) {
+		manual_init(&manual, world);
+		manual.refuse = n;
+		assert_int_equal(weir_system_new(&system, &manual.executor,
+						 NULL),
+				 -EAGAIN);
+		assert_null(system);
+		manual_run(&manual);
+		assert_int_equal(weir_executor_fini(&manual.executor), 0);
+		assert_int_equal(world->heap.live, live);
+	}
+}
+
+/* Actors without ports, each the child of the one before; they may not start. */
+struct line {
+	struct weir_actor actors[3];
+	struct weir_ref refs[3];
+	uint32_t released;
+};
+
+static struct line line;
+
+static uint32_t line_turns(struct weir_actor *actor, uint32_t n)
+{
+	return n;
+}
+
+static void line_released(struct weir_actor *actor)
+{
+	line.released++;
+}
+
+static const struct weir_actor_ops line_ops = {
+	.turns = line_turns,
+	.released = line_released,
+};
+
+static void line_spawn(struct weir_system *system, struct manual *manual)
+{
+	struct weir_ref parent = weir_system_user(system);
+	size_t i;
+	int rc;
+
+	memset(&line, 0, sizeof(line));
+	for (i = 0; i < LENGTH(line.actors); i++) {
+		assert_int_equal(weir_actor_init(&line.actors[i], &line_ops,
+						 &manual->executor),
+				 0);
+		rc = weir_spawn(system, parent, &line.actors[i], NULL,
+				&line.refs[i]);
+		if (rc < 0)
+			weir_actor_stop(&line.actors[i]);
+		else
+			parent = line.refs[i];
+	}
+}
+
+/*
+ * Of a system's whole life, with actors or without; returns the submissions,
+ * but for those of weir_system_new().
+ */
+static size_t refuse_one(struct world *world, size_t n, bool actors)
+{
+	struct weir_system *system;
+	struct manual manual;
+
+	manual_init(&manual, world);
+	manual.refuse = n ? n + 3 : 0;
+	manual.for_good = world->seed % 2;
+	assert_int_equal(weir_system_new(&system, &manual.executor, NULL), 0);
+	if (actors)
+		line_spawn(system, &manual);
+	manual_run(&manual);
+	if (actors)
+		(void)weir_stop(system, line.refs[1]);
+	manual_run(&manual);
+	weir_system_shutdown(system);
+	manual_run(&manual);
+	assert_int_equal(weir_system_free(system), 0);
+	assert_int_equal(weir_executor_fini(&manual.executor), 0);
+	if (actors)
+		assert_int_equal(line.released, LENGTH(line.actors));
+	return manual.submits - 3;
+}
+
+/* Whichever submission is refused, all ends and nothing leaks. */
+static void whoever_is_refused_the_system_ends(struct world *world)
+{
+	size_t n, live = world->heap.live, all;
+	bool actors = world->seed % 4 < 2;
+
+	all = refuse_one(world, 0, actors);
+	assert_in_range(all, 3, 60);
+	for (n = 1; n <= all; n++) {
+		(void)refuse_one(world, n, actors);
+		assert_int_equal(world->heap.live, live);
+	}
+}
+
+static void run_out(struct world *world)
+{
+	while (weir_sim_step(world->sim))
+		;
+}
+
+/* One that fails in its turn, and whose executor runs it no more after that. */
+static struct {
+	struct weir_actor actor, kid;
+	struct weir_in in;
+	struct weir_system *system;
+	struct weir_ref ref;
+	const char *told;
+	int code, rc;
+} outcast;
+
+static int outcast_turn(struct weir_actor *actor)
+{
+	(void)weir_in_take(&outcast.in);
+	return -EIO;
+}
+WEIR_TURN(outcast_turn)
+
+static int outcast_post_restart(struct weir_actor *actor,
+				struct weir_error *cause)
+{
+	outcast.told = "post_restart";
+	return 0;
+}
+
+/* Somebody spawns below it. */
+static int outcast_post_stop(struct weir_actor *actor, struct weir_error *error)
+{
+	assert_null(outcast.told);
+	outcast.told = "post_stop";
+	assert_int_equal(
+		weir_actor_init(&outcast.kid, &line_ops, actor->executor), 0);
+	outcast.rc = weir_spawn(outcast.system, outcast.ref, &outcast.kid, NULL,
+				NULL);
+	weir_actor_stop(&outcast.kid);
+	return 0;
+}
+
+static void outcast_stopped(struct weir_actor *actor, struct weir_error *error)
+{
+	outcast.code = error ? error->code : 0;
+}
+
+static void b5_3_who_is_refused_begins_nothing_and_ends_with_an_error(
+	struct world *world)
+{
+	static const struct weir_lifecycle life = {
+		.post_restart = outcast_post_restart,
+		.post_stop = outcast_post_stop,
+	};
+	static const struct weir_actor_ops ops = {
+		.turns = outcast_turn_n,
+		.stopped = outcast_stopped,
+		.lifecycle = &life,
+	};
+	struct manual manual;
+
+	memset(&outcast, 0, sizeof(outcast));
+	manual_init(&manual, world);
+	manual.for_good = true;
+	assert_int_equal(weir_system_new(&outcast.system,
+					 weir_sim_executor(world->sim), NULL),
+			 0);
+	run_out(world);
+	assert_int_equal(
+		weir_actor_init(&outcast.actor, &ops, &manual.executor), 0);
+	assert_int_equal(weir_in_init(&outcast.in, &outcast.actor, 4, NULL), 0);
+	assert_int_equal(weir_spawn(outcast.system, WEIR_NOBODY, &outcast.actor,
+				    NULL, &outcast.ref),
+			 0);
+	manual_run(&manual);
+	if (world->seed % 2)
+		manual.refuse = manual.submits + 1; /* with its token */
+	assert_int_equal(weir_in_put(&outcast.in, &manual), 0);
+	manual_run(&manual);
+	if (world->seed % 2 == 0)
+		manual.refuse = manual.submits + 1; /* its restart */
+	run_out(world);
+	assert_string_equal(outcast.told, "post_stop");
+	assert_int_equal(outcast.code, world->seed % 2 ? -EAGAIN : -EIO);
+	assert_int_equal(outcast.rc, -ESHUTDOWN);
+	assert_false(weir_alive(outcast.system, outcast.ref));
+	weir_system_shutdown(outcast.system);
+	run_out(world);
+	assert_int_equal(weir_system_free(outcast.system), 0);
+	assert_int_equal(weir_executor_fini(&manual.executor), 0);
+}
+
+static void a_system_can_live_where_all_runs_at_once(struct world *world)
+{
+	struct told_hook hook;
+	struct manual manual;
+	struct world other = {.heap = {.live = 0}};
+
+	manual_init(&manual, world);
+	manual.at_once = true;
+	assert_int_equal(weir_system_new(&other.system, &manual.executor, NULL),
+			 0);
+	before_end(&other, &hook, "end", true);
+	weir_system_shutdown(other.system);
+	assert_true(terminated(&other));
+	assert_int_equal(weir_system_free(other.system), 0);
+	assert_int_equal(weir_executor_fini(&manual.executor), 0);
+	assert_told(&other, "hook", "end");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		RULE(bad_arguments_make_no_system),
+		RULE(an_executor_that_has_ended_makes_no_system),
+		RULE(a_system_without_memory_is_none),
+		RULE(a_system_whose_guardians_cannot_start_is_none),
+		RULE(whoever_is_refused_the_system_ends),
+		RULE(b5_3_who_is_refused_begins_nothing_and_ends_with_an_error),
+		RULE(a_system_can_live_where_all_runs_at_once),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The simulated world of supervision's tests: its members, which do what a table
+ * of steps says, and a log of all that has happened, in words.
+ *
+ * A *member* is an actor with a name, an in-port for numbered items, and a
+ * generation, which is 1 and grows when it is reset. The log says who and which
+ * generation of it: "a1.pre_start", "a1.3" (a turn, with item 3), "a2.reset",
+ * "a2.dead4" (item 4 is a dead letter). What the system tells of directives
+ * stands there as "restart(a)", "limit(a)", "hook(a)".
+ */
+#ifndef WEIR_TEST_SUPERVISION_WORLD_H
+#define WEIR_TEST_SUPERVISION_WORLD_H
+
+#include "actor/kit.h"
+
+#include <weir/completion.h>
+#include <weir/death_watch.h>
+#include <weir/supervision.h>
+#include <weir/system.h>
+
+#define MS UINT64_C(1000000)
+#define SECOND (1000 * MS)
+#define HOUR (3600 * SECOND)
+
+/* The moments of a member's life. */
+enum when {
+	PRE_START,
+	PRE_RESTART,
+	RESET,
+	POST_RESTART,
+	POST_STOP,
+	STOPPING,
+	TERMINATED,
+	CHILD_ENDED,
+	SIGNALLED,
+	ENDED, /* the stream that its in-port takes from */
+	TURN,
+};
+
+static const char *const when_names[] = {
+	"pre_start", "pre_restart", "reset",	   "post_restart", "post_stop",
+	"stopping",  "terminated",  "child_ended", "signalled",	   "ended",
+};
+
+/* The hooks that a member has if its role does not say. */
+#define HOOK(when) (1u << (when))
+#define USUAL \
+	(HOOK(PRE_START) | HOOK(PRE_RESTART) | HOOK(RESET) | \
+	 HOOK(POST_RESTART) | HOOK(POST_STOP))
+/* Those of one that restarts as by default: stops its children, post_stop and
+ * pre_start. */
+#define PLAIN (HOOK(PRE_START) | HOOK(RESET) | HOOK(POST_STOP))
+
+struct member;
+
+/* One line of what members do. It does all that is set, in this order. */
+struct step {
+	const char *who;
+	enum when when;
+	size_t item;	     /* at a turn; 0: with any */
+	uint32_t generation; /* 0: any */
+	const char *spawn;   /* a child of that name */
+	const char *stop;    /* somebody of that name */
+	const char *watch;
+	bool stop_children;
+	void (*call)(struct member *self);
+	int fail; /* weir_actor_fail(), with a cause */
+	bool finish;
+	int rc; /* returns that */
+};
+
+/* What members of a name are like. */
+struct role {
+	const char *name;
+	uint32_t hooks;			      /* 0: USUAL */
+	const struct weir_strategy *strategy; /* NULL: by_code */
+	enum weir_restart_type restart;
+	uint64_t shutdown_ns;
+	bool peeks; /* looks at its items and takes them when it has not failed */
+};
+
+struct member {
+	struct weir_actor actor;
+	struct weir_in in;
+	struct weir_actor_ops ops;
+	struct weir_lifecycle life;
+	struct world *world;
+	const struct role *role;
+	struct member *next;
+	const char *name;
+	struct weir_ref ref;
+	uint32_t generation;
+	uint32_t seen; /* turns since it was reset */
+	int rc;	       /* of its last spawn */
+	int cause;     /* of its last restart; 0: it finished */
+	bool failed;   /* since it began */
+	bool begun;    /* by a hook that went well, and not ended by one */
+	struct fate fate;
+};
+
+#define LOG_MAX 1024
+#define ITEMS 256
+
+struct event {
+	const char *who; /* "system": not a member */
+	char text[48];
+};
+
+struct world {
+	struct weir_sim *sim;
+	struct weir_system *system; /* made with the first member */
+	struct heap heap;
+	struct ledger ledger;
+	uint64_t seed;
+	/* what the test sets */
+	const struct step *steps;
+	const struct role *roles;
+	size_t n_steps, n_roles;
+	const struct weir_strategy *top; /* of /user; NULL: by_code */
+	/* what has come of it */
+	struct member *members; /* latest first */
+	struct event log[LOG_MAX];
+	size_t n_log;
+	char text[LOG_MAX * 16];
+};
+
+#define LENGTH(array) (sizeof(array) / sizeof(*(array)))
+#define SCRIPT(world, table) \
+	((world)->steps = (table), (world)->n_steps = LENGTH(table))
+#define ROLES(world, table) \
+	((world)->roles = (table), (world)->n_roles = LENGTH(table))
+
+/* The strategy of most: the error's code names the directive. */
+#define RESUME (-EAGAIN)
+#define RESTART (-EIO)
+#define STOP (-ENOENT)
+#define ESCALATE (-EDOM)
+
+static const struct weir_rule by_code_rules[] = {
+	{.code = RESUME, .directive = WEIR_RESUME},
+	{.code = RESTART, .directive = WEIR_RESTART},
+	{.code = STOP, .directive = WEIR_STOP},
+};
+#define BY_CODE .rules = by_code_rules, .n_rules = LENGTH(by_code_rules)
+static const struct weir_strategy by_code = {BY_CODE};
+
+/* --- The log -------------------------------------------------------------- */
+
+__attribute__((format(printf, 3, 4))) static inline void note(
+	struct world *world, const char *who, const char *format, ...)
+{
+	struct event *event = &world->log[world->n_log++];
+	va_list arguments;
+
+	assert_true(world->n_log < LOG_MAX);
+	event->who = who;
+	va_start(arguments, format);
+	vsnprintf(event->text, sizeof(event->text), format, arguments);
+	va_end(arguments);
+}
+
+/* All that has happened to `who` (NULL: to all), with spaces between. */
+static inline const char *told(struct world *world, const char *who)
+{
+	size_t i, length = 0;
+
+	world->text[0] = 0;
+	for (i = 0; i < world->n_log; i++)
+		if (!who || !strcmp(world->log[i].who, who))
+			length += (size_t)snprintf(world->text + length,
+						   sizeof(world->text) - length,
+						   "%s%s", length ? " " : "",
+						   world->log[i].text);
+	assert_true(length < sizeof(world->text));
+	return world->text;
+}
+
+#define assert_told(world, who, expected) \
+	assert_string_equal(told(world, who), expected)
+
+static inline size_t times(const struct world *world, const char *text)
+{
+	size_t i, n = 0;
+
+	for (i = 0; i < world->n_log; i++)
+		n += !strcmp(world->log[i].text, text);
+	return n;
+}
+
+/* Where in the log it stands, once. */
+static inline size_t place(const struct world *world, const char *text)
+{
+	size_t i;
+
+	assert_int_equal(times(world, text), 1);
+	for (i = 0; strcmp(world->log[i].text, text) != 0; i++)
+		;
+	return i;
+}
+
+static inline bool before(const struct world *world, const char *first,
+			  const char *second)
+{
+	return place(world, first) < place(world, second);
+}
+
+/* Begins a new page: what is in the log has been looked at. */
+static inline void log_clear(struct world *world)
+{
+	world->n_log = 0;
+}
+
+#endif
