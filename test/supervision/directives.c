@@ -1,0 +1,496 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What a supervisor does about a failure: the directives (B2) and how they are
+ * found (B3).
+ */
+#include "supervision/kit.h"
+
+static const struct weir_strategy all_for_one = {
+	BY_CODE,
+	.scope = WEIR_ALL_FOR_ONE,
+};
+
+/* --- B2: directives ------------------------------------------------------- */
+
+static void b2_1_resume_keeps_all_but_the_failed_token(struct world *world)
+{
+	static const struct step steps[] = {
+		{"a", TURN, .item = 2, .fail = RESUME},
+	};
+
+	SCRIPT(world, steps);
+	add(world, NULL, "a");
+	feed(world, "a", 1, 3);
+	assert_told(world, "a", "a1.pre_start a1.1 a1.2 a1.3");
+	assert_int_equal(member(world, "a")->seen, 3);
+	assert_int_equal(weir_restarts(world->system, ref(world, "a")), 0);
+}
+
+static void b2_1_resume_is_for_the_one_that_failed_and_all_below(
+	struct world *world)
+{
+	static const struct step steps[] = {
+		{"a", TURN, .item = 1, .fail = RESUME},
+	};
+
+	world->top = &all_for_one;
+	SCRIPT(world, steps);
+	add(world, NULL, "a");
+	add(world, "a", "b");
+	add(world, NULL, "other");
+	assert_int_equal(put(world, "b", 2, 5), 0);
+	give(world, "a", 1);
+	assert_told(world, "a", "a1.pre_start a1.1");
+	assert_told(world, "b", "b1.pre_start b1.2 b1.3 b1.4 b1.5");
+	assert_told(world, "other", "other1.pre_start");
+}
+
+static void b2_1_resume_of_a_failed_restart_is_a_restart(struct world *world)
+{
+	static const struct step steps[] = {
+		{"a", TURN, .item = 1, .fail = RESTART},
+		{"a", POST_RESTART, .generation = 2, .fail = RESUME},
+		{"a", RESET, .generation = 3, .rc = RESUME},
+	};
+
+	SCRIPT(world, steps);
+	add(world, NULL, "a");
+	feed(world, "a", 1, 2);
+	assert_told(world, "a",
+		    "a1.pre_start a1.1 a1.pre_restart a2.reset a2.post_restart "
+		    "a3.reset a4.reset a4.post_restart a4.2");
+}
+
+/* There is no actor without its memory, so a start that failed restarts. */
+static void b2_1_resume_of_a_failed_start_is_a_restart(struct world *world)
+{
+	static const struct step steps[] = {
+		{"a", PRE_START, .generation = 1, .fail = RESUME},
+	};
+
+	SCRIPT(world, steps);
+	add(world, NULL, "a");
+	give(world, "a", 1);
+	assert_told(world, "a", "a1.pre_start a2.reset a2.post_restart a2.1");
+}
+
+static void b2_2_restart_is_for_the_one_that_failed(struct world *world)
+{
+	static const struct step steps[] = {
+		{"a", TURN, .item = 1, .fail = RESTART},
+	};
+
+	SCRIPT(world, steps);
+	add(world, NULL, "a");
+	add(world, NULL, "other");
+	give(world, "a", 1);
+	assert_told(world, "a",
+		    "a1.pre_start a1.1 a1.pre_restart a2.reset "
+		    "a2.post_restart");
+	assert_told(world, "other", "other1.pre_start");
+	assert_int_equal(weir_restarts(world->system, ref(world, "a")), 1);
+}
+
+static void b2_3_stop_ends_it_with_its_error(struct world *world)
+{
+	static const struct step steps[] = {
+		{"a", TURN, .item = 2, .fail = STOP},
+	};
+
+	SCRIPT(world, steps);
+	add(world, NULL, "a");
+	feed(world, "a", 1, 3);
+	assert_told(world, "a", "a1.pre_start a1.1 a1.2 a1.post_stop a1.dead3");
+	assert_false(alive(world, "a"));
+	assert_int_equal(member(world, "a")->fate.code, STOP);
+}
+
+/* What two deciders were told, the supervisor's and the one's above. */
+static struct weir_error *told_first, *told_above;
+
+static int escalate_noting(struct weir_actor *supervisor,
+			   const struct weir_failure *failure, void *context)
+{
+	assert_string_equal(weir_actor_name(supervisor), "a");
+	assert_string_equal(failure->name, "b");
+	told_first = failure->error;
+	return WEIR_ESCALATE;
+}
+
+/* `context` is the directive. */
+static int decide_above(struct weir_actor *supervisor,
+			const struct weir_failure *failure, void *context)
+{
+	const enum weir_directive *directive = context;
+
+	assert_string_equal(failure->name, "a");
+	told_above = failure->error;
+	assert_int_equal(failure->error->code, ESCALATE);
+	assert_int_equal(suspends(&the_world, "a"), 1);
+	assert_int_equal(suspends(&the_world, "b"), 2);
+	assert_int_equal(suspends(&the_world, "sister"), 1);
+	return *directive;
+}
+
+/* a has b, which fails with item 1, and sister; above a, `above` decides. */
+static void escalate(struct world *world, const struct weir_strategy *above,
+		     const struct role *role)
+{
+	static const struct step steps[] = {
+		{"b", TURN, .item = 1, .fail = ESCALATE},
+	};
+
+	world->top = above;
+	world->roles = role;
+	world->n_roles = 1;
+	SCRIPT(world, steps);
+	add(world, NULL, "a");
+	add(world, "a", "b");
+	add(world, "a", "sister");
+	run(world);
+	told_first = told_above = NULL;
+	feed(world, "b", 1, 2);
+	assert_non_null(told_above);
+	assert_ptr_equal(told_above, told_first);
+}
+
+static const struct weir_strategy escalating = {.decide = escalate_noting};
+
+static void b2_4_a_resume_above_resumes_the_one_that_failed(struct world *world)
+{
+	static enum weir_directive directive = WEIR_RESUME;
+	static const struct weir_strategy above = {
+		.decide = decide_above,
+		.context = &directive,
+	};
+	static const struct role role = {"a", .strategy = &escalating};
+
+	escalate(world, &above, &role);
+	give(world, "sister", 3);
+	assert_told(world, "a", "a1.pre_start");
+	assert_told(world, "b", "b1.pre_start b1.1 b1.2");
+	assert_told(world, "sister", "sister1.pre_start sister1.3");
+}
+
+/* One that has not begun begins then. */
+static void b2_4_a_resume_above_starts_one_that_did_not_start(
+	struct world *world)
+{
+	static const struct weir_rule rules[] = {{.directive = WEIR_RESUME}};
+	static const struct weir_strategy resume = {.rules = rules,
+						    .n_rules = 1};
+	static const struct step steps[] = {
+		{"b", PRE_START, .generation = 1, .fail = ESCALATE},
+	};
+
+	world->top = &resume;
+	SCRIPT(world, steps);
+	add(world, NULL, "a");
+	add(world, "a", "b");
+	give(world, "b", 1);
+	assert_told(world, "a", "a1.pre_start");
+	assert_told(world, "b", "b1.pre_start b2.reset b2.post_restart b2.1");
+}
+
+static enum weir_directive restart_it = WEIR_RESTART;
+static const struct weir_strategy restart_above = {
+	.decide = decide_above,
+	.context = &restart_it,
+};
+
+static void b2_4_a_restart_above_stops_the_children_by_default(
+	struct world *world)
+{
+	static const struct role role = {"a", PLAIN, &escalating};
+
+	escalate(world, &restart_above, &role);
+	assert_told(world, "a",
+		    "a1.pre_start a1.post_stop a2.reset a2.pre_start");
+	assert_told(world, "b", "b1.pre_start b1.1 b1.post_stop b1.dead2");
+	assert_told(world, "sister", "sister1.pre_start sister1.post_stop");
+	assert_true(before(world, "b1.post_stop", "a2.reset"));
+	assert_true(before(world, "sister1.post_stop", "a2.reset"));
+}
+
+static void b2_4_a_restart_above_restarts_children_that_were_kept(
+	struct world *world)
+{
+	static const struct role role = {"a", .strategy = &escalating};
+
+	escalate(world, &restart_above, &role);
+	assert_told(world, "a",
+		    "a1.pre_start a1.pre_restart a2.reset a2.post_restart");
+	assert_told(world, "b",
+		    "b1.pre_start b1.1 b1.pre_restart b2.reset "
+		    "b2.post_restart b2.2");
+	assert_told(world, "sister",
+		    "sister1.pre_start sister1.pre_restart sister2.reset "
+		    "sister2.post_restart");
+}
+
+static int decide_badly(struct weir_actor *supervisor,
+			const struct weir_failure *failure, void *context)
+{
+	return failure->error->code == RESTART ? -E2BIG : 1000;
+}
+
+static int resume_noting(struct weir_actor *supervisor,
+			 const struct weir_failure *failure, void *context)
+{
+	int *code = context;
+
+	assert_string_equal(failure->name, "a");
+	*code = failure->error->code;
+	return WEIR_RESUME;
+}
+
+static void b2_5_a_decider_that_fails_fails_the_supervisor(struct world *world)
+{
+	static int code;
+	static const struct weir_strategy bad = {.decide = decide_badly};
+	static const struct weir_strategy above = {.decide = resume_noting,
+						   .context = &code};
+	static const struct role roles[] = {{"a", .strategy = &bad}};
+	static const struct step steps[] = {
+		{"b", TURN, .item = 1, .fail = RESTART},
+		{"b", TURN, .item = 3, .fail = STOP},
+	};
+
+	world->top = &above;
+	ROLES(world, roles);
+	SCRIPT(world, steps);
+	add(world, NULL, "a");
+	add(world, "a", "b");
+	feed(world, "b", 1, 2);
+	assert_int_equal(code, -E2BIG);
+	give(world, "b", 3);
+	assert_int_equal(code, -EINVAL);
+	/* resumed with its supervisor: no order was lost */
+	assert_told(world, "a", "a1.pre_start");
+	assert_told(world, "b", "b1.pre_start b1.1 b1.2 b1.3");
+	assert_int_equal(suspends(world, "b"), 0);
+	give(world, "b", 4);
+	assert_int_equal(times(world, "b1.4"), 1);
+}
+
+static void b2_6_a_directive_is_told_before_it_is_followed(struct world *world)
+{
+	static const struct step steps[] = {
+		{"a", TURN, .item = 1, .fail = RESTART},
+		{"a", TURN, .item = 2, .fail = RESUME},
+		{"a", TURN, .item = 4, .fail = STOP},
+	};
+
+	SCRIPT(world, steps);
+	add(world, NULL, "a");
+	feed(world, "a", 1, 4);
+	assert_told(world, NULL,
+		    "a1.pre_start a1.1 restart(a) a1.pre_restart a2.reset "
+		    "a2.post_restart a2.2 resume(a) a2.3 a2.4 stop(a) "
+		    "a2.post_stop");
+}
+
+/* --- B3: deciders --------------------------------------------------------- */
+
+struct verdict {
+	enum weir_failure_kind kind;
+	int code;
+	size_t asked;
+};
+
+static int restart_noting(struct weir_actor *supervisor,
+			  const struct weir_failure *failure, void *context)
+{
+	struct verdict *verdict = context;
+	struct member *a = member(&the_world, "a");
+
+	assert_ptr_equal(weir_system_of(supervisor), the_world.system);
+	assert_ptr_equal(failure->system, the_world.system);
+	assert_true(weir_ref_equal(failure->child, a->ref));
+	assert_string_equal(failure->name, "a");
+	assert_string_equal(failure->error->origin, "a");
+	assert_ptr_equal(failure->error->cause, a);
+	verdict->kind = failure->kind;
+	verdict->code = failure->error->code;
+	verdict->asked++;
+	return WEIR_RESTART;
+}
+
+static void b3_1_a_decider_is_told_the_error_and_the_child(struct world *world)
+{
+	static struct verdict verdict;
+	static const struct weir_strategy noting = {.decide = restart_noting,
+						    .context = &verdict};
+	static const struct step steps[] = {
+		{"a", PRE_START, .fail = -EPROTO},
+		{"a", TURN, .item = 1, .fail = -E2BIG},
+		{"a", TURN, .item = 2, .fail = -ENOSPC},
+		{"a", POST_RESTART, .generation = 4, .fail = -ENXIO},
+	};
+
+	memset(&verdict, 0, sizeof(verdict));
+	world->top = &noting;
+	SCRIPT(world, steps);
+	add(world, NULL, "a");
+	run(world);
+	assert_int_equal(verdict.kind, WEIR_FAILED_START);
+	assert_int_equal(verdict.code, -EPROTO);
+	give(world, "a", 1);
+	assert_int_equal(verdict.kind, WEIR_FAILED_TURN);
+	assert_int_equal(verdict.code, -E2BIG);
+	assert_int_equal(verdict.asked, 2);
+	give(world, "a", 2);
+	assert_int_equal(verdict.kind, WEIR_FAILED_RESTART);
+	assert_int_equal(verdict.code, -ENXIO);
+	assert_int_equal(verdict.asked, 4);
+	assert_int_equal(member(world, "a")->generation, 5);
+}
+
+static void b3_2_what_no_rule_matches_is_escalated(struct world *world)
+{
+	static const struct weir_rule rules[] = {
+		{.kind = WEIR_FAILED_START, .directive = WEIR_STOP},
+		{.code = RESTART, .directive = WEIR_RESTART},
+	};
+	static const struct weir_strategy some = {.rules = rules,
+						  .n_rules = LENGTH(rules)};
+	static const struct role roles[] = {{"a", .strategy = &some}};
+	static const struct step steps[] = {
+		{"b", TURN, .item = 1, .fail = RESTART},
+		{"b", TURN, .item = 2, .fail = RESUME},
+	};
+
+	ROLES(world, roles);
+	SCRIPT(world, steps);
+	add(world, NULL, "a");
+	add(world, "a", "b");
+	give(world, "b", 1);
+	assert_int_equal(times(world, "resume(a)"), 0);
+	give(world, "b", 2);
+	assert_int_equal(times(world, "resume(a)"), 1);
+	assert_told(world, "a", "a1.pre_start");
+}
+
+static const struct weir_strategy defaults;
+
+static void b3_3_the_default_restarts_what_fails_in_a_turn(struct world *world)
+{
+	static const struct step steps[] = {
+		{"a", TURN, .item = 1, .rc = -EPROTO},
+	};
+
+	world->top = &defaults;
+	SCRIPT(world, steps);
+	add(world, NULL, "a");
+	give(world, "a", 1);
+	assert_told(world, "a",
+		    "a1.pre_start a1.1 a1.pre_restart a2.reset "
+		    "a2.post_restart");
+}
+
+static void b3_3_the_default_stops_what_fails_to_start(struct world *world)
+{
+	static const struct step steps[] = {
+		{"a", PRE_START, .rc = -EPROTO},
+		{"b", TURN, .item = 1, .rc = -EPROTO},
+		{"b", POST_RESTART, .rc = -EPROTO},
+	};
+
+	world->top = &defaults;
+	SCRIPT(world, steps);
+	add(world, NULL, "a");
+	add(world, NULL, "b");
+	give(world, "b", 1);
+	/* what has not begun does not end */
+	assert_told(world, "a", "a1.pre_start");
+	assert_told(world, "b",
+		    "b1.pre_start b1.1 b1.pre_restart b2.reset "
+		    "b2.post_restart");
+}
+
+static void b3_3_the_default_stops_who_dies_of_a_death_pact(struct world *world)
+{
+	static const struct step steps[] = {{"a", PRE_START, .watch = "b"}};
+
+	world->top = &defaults;
+	SCRIPT(world, steps);
+	add(world, NULL, "b");
+	add(world, NULL, "a");
+	run(world);
+	assert_int_equal(weir_stop(world->system, ref(world, "b")), 0);
+	run(world);
+	assert_told(world, "a", "a1.pre_start a1.post_stop");
+	assert_int_equal(member(world, "a")->fate.code, -EOWNERDEAD);
+}
+
+/* As far as /: the system comes down. */
+static void b3_3_the_default_escalates_what_is_fatal(struct world *world)
+{
+	static const struct role roles[] = {{"a", .strategy = &defaults}};
+	static const struct step steps[] = {
+		{"b", TURN, .item = 1, .rc = WEIR_FATAL},
+	};
+
+	world->top = &defaults;
+	ROLES(world, roles);
+	SCRIPT(world, steps);
+	add(world, NULL, "a");
+	add(world, "a", "b");
+	add(world, NULL, "other");
+	give(world, "b", 1);
+	assert_told(world, "a", "a1.pre_start a1.post_stop");
+	assert_told(world, "b", "b1.pre_start b1.1 b1.post_stop");
+	assert_told(world, "other", "other1.pre_start other1.post_stop");
+	assert_true(
+		weir_completion_done(weir_system_terminated(world->system)));
+}
+
+static void b3_3_the_stopping_decider_stops_all_but_the_fatal(
+	struct world *world)
+{
+	static const struct weir_strategy stopping = {
+		.decide = weir_decide_stop};
+	static const struct role roles[] = {{"a", .strategy = &stopping}};
+	static const struct step steps[] = {
+		{"b", TURN, .item = 1, .fail = RESTART},
+		{"c", TURN, .item = 2, .fail = WEIR_FATAL},
+	};
+
+	ROLES(world, roles);
+	SCRIPT(world, steps);
+	add(world, NULL, "a");
+	add(world, "a", "b");
+	add(world, "a", "c");
+	give(world, "b", 1);
+	assert_told(world, "b", "b1.pre_start b1.1 b1.post_stop");
+	assert_true(alive(world, "a"));
+	give(world, "c", 2);
+	assert_false(alive(world, "a"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		RULE(b2_1_resume_keeps_all_but_the_failed_token),
+		RULE(b2_1_resume_is_for_the_one_that_failed_and_all_below),
+		RULE(b2_1_resume_of_a_failed_restart_is_a_restart),
+		RULE(b2_1_resume_of_a_failed_start_is_a_restart),
+		RULE(b2_2_restart_is_for_the_one_that_failed),
+		RULE(b2_3_stop_ends_it_with_its_error),
+		RULE(b2_4_a_resume_above_resumes_the_one_that_failed),
+		RULE(b2_4_a_resume_above_starts_one_that_did_not_start),
+		RULE(b2_4_a_restart_above_stops_the_children_by_default),
+		RULE(b2_4_a_restart_above_restarts_children_that_were_kept),
+		RULE(b2_5_a_decider_that_fails_fails_the_supervisor),
+		RULE(b2_6_a_directive_is_told_before_it_is_followed),
+		RULE(b3_1_a_decider_is_told_the_error_and_the_child),
+		RULE(b3_2_what_no_rule_matches_is_escalated),
+		RULE(b3_3_the_default_restarts_what_fails_in_a_turn),
+		RULE(b3_3_the_default_stops_what_fails_to_start),
+		RULE(b3_3_the_default_stops_who_dies_of_a_death_pact),
+		RULE(b3_3_the_default_escalates_what_is_fatal),
+		RULE(b3_3_the_stopping_decider_stops_all_but_the_fatal),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
