@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Death watch in a family: names, death pacts, the end of who watches (C8 to C11),
+ * and what parents hear (C13, C14).
+ */
+#include "supervision/watching.h"
+
+#include <weir/sema.h>
+
+/* --- C8 to C11 ------------------------------------------------------------ */
+
+static void count_children(struct member *self)
+{
+	struct weir_ref child;
+
+	note(self->world, self->name, "children%d",
+	     weir_children(self->world->system, self->ref, &child, 1));
+}
+
+static void note_rc(struct member *self)
+{
+	note(self->world, self->name, "rc%d", self->rc);
+}
+
+static void c8_the_name_is_free_when_the_notice_comes(struct world *world)
+{
+	static const struct step steps[] = {
+		{"a", TURN, .item = 1, .watch = "x"},
+		{"a", TURN, .item = 2, .spawn = "x", .call = note_rc},
+		{"a", TERMINATED, .call = count_children},
+		{"a", TERMINATED, .spawn = "x", .call = note_rc},
+	};
+	char expected[96];
+
+	ROLES(world, hearers);
+	SCRIPT(world, steps);
+	add(world, NULL, "a");
+	add(world, "a", "x");
+	give(world, "a", 1);
+	give(world, "a", 2);
+	/* the latest of that name did not come to be */
+	assert_true(weir_ref_equal(ref(world, "x"), WEIR_NOBODY));
+	assert_int_equal(
+		weir_stop(world->system, member(world, "x")->next->ref), 0);
+	run(world);
+	snprintf(expected, sizeof(expected),
+		 "a1.pre_start a1.1 a1.2 rc%d a1.terminated children0 rc0",
+		 -EEXIST);
+	assert_told(world, "a", expected);
+	assert_true(alive(world, "x"));
+}
+
+static const struct weir_strategy by_default = {.decide = NULL};
+
+static void c9_a_notice_that_nobody_handles_fails_the_watcher(
+	struct world *world)
+{
+	static const struct step steps[] = {
+		WATCHES_X("y"),
+		{"a", TURN, .watch = "y"},
+	};
+
+	world->top = &by_default;
+	ROLES(world, hearers);
+	SCRIPT(world, steps);
+	add(world, NULL, "x");
+	add(world, NULL, "y");
+	add_keeper(world, "a");
+	give(world, "y", WATCH_X);
+	give(world, "a", 2);
+	assert_int_equal(weir_kill(world->system, ref(world, "x")), 0);
+	run(world);
+	assert_told(world, "system", "stop(x) stop(y)");
+	assert_true(before(world, "stop(x)", "stop(y)"));
+	assert_true(before(world, "stop(y)", "a1.terminated"));
+	assert_int_equal(heard_error->code, -EOWNERDEAD);
+	forget_notice();
+}
+
+static enum weir_failure_kind decided_kind;
+
+static int decide_kind(struct weir_actor *supervisor,
+		       const struct weir_failure *failure, void *context)
+{
+	decided_kind = failure->kind;
+	return WEIR_RESTART;
+}
+
+static void c9_a_death_pact_is_a_failure_like_others(struct world *world)
+{
+	static const struct weir_strategy strategy = {.decide = decide_kind};
+	static const struct step steps[] = {WATCHES_X("y")};
+
+	world->top = &strategy;
+	SCRIPT(world, steps);
+	add(world, NULL, "x");
+	add(world, NULL, "y");
+	give(world, "y", 1);
+	stop(world, "x");
+	run(world);
+	assert_int_equal(decided_kind, WEIR_FAILED_DEATH_PACT);
+	assert_told(world, "y",
+		    "y1.pre_start y1.1 y1.pre_restart y2.reset "
+		    "y2.post_restart");
+	/* the next failure is not taken for one */
+	assert_int_equal(weir_kill(world->system, ref(world, "y")), 0);
+	run(world);
+	assert_int_equal(decided_kind, WEIR_FAILED_KILLED);
+}
+
+static void c10_who_stops_unwatches_all_first(struct world *world)
+{
+	static const struct step steps[] = {WATCHES_X("a")};
+
+	ROLES(world, hearers);
+	SCRIPT(world, steps);
+	add(world, NULL, "a");
+	add(world, "a", "x");
+	give(world, "a", WATCH_X);
+	/* its child, which it watches, ends first */
+	stop(world, "a");
+	run(world);
+	assert_told(world, "a", "a1.pre_start a1.1 a1.post_stop");
+}
+
+static void watch_while_stopping(struct member *self)
+{
+	assert_int_equal(weir_death_watch(&self->actor, ref(self->world, "x"),
+					  NULL),
+			 -ESHUTDOWN);
+}
+
+static void unwatch_x(struct member *self)
+{
+	self->rc = weir_death_unwatch(&self->actor, ref(self->world, "x"));
+}
+
+static void c10_who_stops_has_nothing_left_to_unwatch(struct world *world)
+{
+	static const struct step steps[] = {
+		WATCHES_X("a"),
+		{"a", POST_STOP, .call = unwatch_x},
+	};
+
+	ROLES(world, hearers);
+	SCRIPT(world, steps);
+	add(world, NULL, "x");
+	add(world, NULL, "a");
+	give(world, "a", WATCH_X);
+	stop(world, "a");
+	run(world);
+	assert_false(alive(world, "a"));
+	assert_int_equal(member(world, "a")->rc, -ENOENT);
+}
+
+static void c10_who_stops_can_watch_nobody(struct world *world)
+{
+	static const struct step steps[] = {
+		{"a", POST_STOP, .call = watch_while_stopping},
+	};
+
+	ROLES(world, hearers);
+	SCRIPT(world, steps);
+	add(world, NULL, "x");
+	add(world, NULL, "a");
+	run(world);
+	stop(world, "a");
+	run(world);
+	assert_told(world, "a", "a1.pre_start a1.post_stop");
+}
+
+static void c10_a_dead_watcher_is_forgotten(struct world *world)
+{
+	static const struct step steps[] = {
+		WATCHES_X("a"),
+		WATCHES_X("b"),
+	};
+	size_t live;
+
+	ROLES(world, hearers);
+	SCRIPT(world, steps);
+	add(world, NULL, "x");
+	add(world, NULL, "a");
+	give(world, "a", WATCH_X);
+	live = world->heap.live;
+	stop(world, "a");
+	run(world);
+	assert_true(world->heap.live < live);
+	stop(world, "x");
+	run(world);
+	assert_int_equal(times(world, "a1.terminated"), 0);
+}
+
+static void c11_a_restart_unwatches_the_children_it_stops(struct world *world)
+{
+	static const struct role roles[] = {
+		{"a", .hooks = PLAIN | HOOK(TERMINATED)},
+	};
+	static const struct step steps[] = {
+		{"a", TURN, .item = 1, .spawn = "x"},
+		{"a", TURN, .item = 1, .watch = "x"},
+		{"a", TURN, .watch = "y"},
+		{"a", TURN, .item = 2, .fail = RESTART},
+	};
+
+	ROLES(world, roles);
+	SCRIPT(world, steps);
+	add(world, NULL, "y");
+	add(world, NULL, "a");
+	give(world, "a", 1);
+	give(world, "a", 2);
+	assert_false(alive(world, "x"));
+	assert_int_equal(times(world, "a1.terminated"), 0);
+	assert_int_equal(times(world, "a2.terminated"), 0);
+	assert_int_equal(times(world, "a2.pre_start"), 1);
+	/* not y, who is no child */
+	stop(world, "y");
+	run(world);
+	assert_int_equal(times(world, "a2.terminated"), 1);
+}
+
+static void c11_with_a_hook_children_stay_watched(struct world *world)
+{
+	static const struct step steps[] = {
+		{"a", TURN, .item = 1, .spawn = "x"},
+		{"a", TURN, .item = 1, .watch = "x"},
+		{"a", TURN, .item = 2, .fail = RESTART},
+	};
+
+	ROLES(world, hearers);
+	SCRIPT(world, steps);
+	add(world, NULL, "a");
+	give(world, "a", 1);
+	give(world, "a", 2);
+	assert_true(alive(world, "x"));
+	stop(world, "x");
+	run(world);
+	assert_int_equal(times(world, "a2.terminated"), 1);
+}
+
+/* --- C13, C14: parents ---------------------------------------------------- */
+
+static void c13_a_parent_that_does_not_watch_hears_nothing(struct world *world)
+{
+	ROLES(world, hearers);
+	add(world, NULL, "a");
+	add(world, "a", "x");
+	stop(world, "x");
+	run(world);
+	assert_told(world, "a", "a1.pre_start");
+	/* but its name is free */
+	add(world, "a", "x");
+}
+
+static void c13_a_parent_that_watches_hears_once(struct world *world)
+{
+	static const struct step steps[] = {WATCHES_X("a")};
+
+	ROLES(world, hearers);
+	SCRIPT(world, steps);
+	add(world, NULL, "a");
+	add(world, "a", "x");
+	give(world, "a", WATCH_X);
+	stop(world, "x");
+	run(world);
+	assert_told(world, "a", "a1.pre_start a1.1 a1.terminated");
+}
+
+static void c14_child_ended_comes_first_and_may_fail(struct world *world)
+{
+	static const struct role roles[] = {
+		{"a", .hooks = HEARS | HOOK(CHILD_ENDED)},
+	};
+	static const struct step steps[] = {
+		WATCHES_X("a"),
+		{"a", CHILD_ENDED, .generation = 1, .fail = RESTART},
+	};
+
+	ROLES(world, roles);
+	SCRIPT(world, steps);
+	add(world, NULL, "a");
+	add(world, "a", "x");
+	give(world, "a", WATCH_X);
+	stop(world, "x");
+	run(world);
+	assert_told(world, "a",
+		    "a1.pre_start a1.1 a1.child_ended a1.pre_restart a2.reset "
+		    "a2.post_restart a2.terminated");
+}
+
+/* An executor that takes nothing. */
+static int refuse(struct weir_executor *executor, struct weir_task *task)
+{
+	return -ENOBUFS;
+}
+
+static uint64_t no_time(struct weir_executor *executor)
+{
+	return 0;
+}
+
+static const struct weir_executor_ops refuse_ops = {
+	.submit = refuse,
+	.now = no_time,
+};
+
+static void spawn_twice(struct member *self)
+{
+	struct world *world = self->world;
+	const struct weir_executor_options options = {
+		.allocator = &world->heap.allocator,
+	};
+	struct member *child = member_new(world, "x");
+	struct weir_executor *executor = child->actor.executor, full;
+
+	assert_int_equal(weir_executor_init(&full, &refuse_ops, &options), 0);
+	child->actor.executor = &full;
+	assert_int_equal(weir_spawn(world->system, self->ref, &child->actor,
+				    NULL, &child->ref),
+			 -ENOBUFS);
+	assert_true(weir_ref_equal(child->ref, WEIR_NOBODY));
+	child->actor.executor = executor;
+	assert_int_equal(weir_executor_fini(&full), 0);
+	assert_int_equal(member_spawn(child, self->ref), 0);
+}
+
+static void c13_a_child_that_could_not_start_has_not_ended(struct world *world)
+{
+	static const struct role roles[] = {
+		{"a", .hooks = HEARS | HOOK(CHILD_ENDED)},
+	};
+	static const struct step steps[] = {
+		{"a", TURN, .call = spawn_twice},
+	};
+
+	ROLES(world, roles);
+	SCRIPT(world, steps);
+	add(world, NULL, "a");
+	give(world, "a", 1);
+	assert_told(world, "a", "a1.pre_start a1.1");
+	stop(world, "x");
+	run(world);
+	assert_told(world, "a", "a1.pre_start a1.1 a1.child_ended");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		RULE(c8_the_name_is_free_when_the_notice_comes),
+		RULE(c9_a_notice_that_nobody_handles_fails_the_watcher),
+		RULE(c9_a_death_pact_is_a_failure_like_others),
+		RULE(c10_who_stops_unwatches_all_first),
+		RULE(c10_who_stops_has_nothing_left_to_unwatch),
+		RULE(c10_who_stops_can_watch_nobody),
+		RULE(c10_a_dead_watcher_is_forgotten),
+		RULE(c11_a_restart_unwatches_the_children_it_stops),
+		RULE(c11_with_a_hook_children_stay_watched),
+		RULE(c13_a_parent_that_does_not_watch_hears_nothing),
+		RULE(c13_a_parent_that_watches_hears_once),
+		RULE(c13_a_child_that_could_not_start_has_not_ended),
+		RULE(c14_child_ended_comes_first_and_may_fail),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

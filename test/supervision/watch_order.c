@@ -1,0 +1,402 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Where a notice of death stands: behind what was sent (C7), and what streams make
+ * of it (C15).
+ */
+#include "supervision/watching.h"
+
+#include <weir/sema.h>
+
+/* --- C7: behind what was sent --------------------------------------------- */
+
+static struct weir_ref sources[3];
+static size_t n_sources;
+
+static void watch_sources(struct member *self)
+{
+	size_t i;
+
+	for (i = 0; i < n_sources; i++)
+		assert_int_equal(
+			weir_death_watch(&self->actor, sources[i], NULL), 0);
+}
+
+static const struct step watches_sources[] = {
+	{"a", PRE_START, .call = watch_sources},
+};
+
+/* Of who goes on when its in-port has ended. */
+static int stays(struct weir_actor *actor, struct weir_in *in,
+		 struct weir_error *error)
+{
+	note(member_of(actor)->world, member_of(actor)->name, "ended");
+	return 0;
+}
+
+static void c7_a_notice_comes_behind_what_was_sent_over_a_link(
+	struct world *world)
+{
+	struct source source;
+	struct member *a;
+
+	ROLES(world, hearers);
+	SCRIPT(world, watches_sources);
+	a = member_new(world, "a");
+	a->ops.ended = stays;
+	source_of(world, &source, a, 1, 60);
+	n_sources = 1;
+	spawn_source(world, &source, sources);
+	assert_int_equal(member_spawn(a, WEIR_NOBODY), 0);
+	run(world);
+	assert_int_equal(times(world, "a1.60"), 1);
+	assert_int_equal(times(world, "a1.terminated"), 1);
+	assert_true(before(world, "a1.60", "a1.terminated"));
+}
+
+static void c7_it_comes_behind_the_right_lane_of_a_merge(struct world *world)
+{
+	struct source source[3];
+	struct member *a;
+	size_t i;
+
+	ROLES(world, hearers);
+	SCRIPT(world, watches_sources);
+	a = member_new(world, "a");
+	a->ops.ended = stays;
+	assert_int_equal(weir_in_merge(&a->in, WEIR_MERGE_ALL), 0);
+	n_sources = 3;
+	for (i = 0; i < 3; i++) {
+		source_of(world, &source[i], a, 1 + 30 * i, 30 + 30 * i);
+		spawn_source(world, &source[i], &sources[i]);
+	}
+	assert_int_equal(member_spawn(a, WEIR_NOBODY), 0);
+	run(world);
+	assert_int_equal(times(world, "a1.terminated"), 3);
+	assert_int_equal(a->seen, 90);
+	assert_int_equal(times(world, "ended"), 1);
+	stop(world, "a");
+	run(world);
+}
+
+/* Takes from both of two in-ports in a turn. */
+struct both {
+	struct member *member;
+	struct weir_in other;
+};
+
+static struct both both;
+
+static int both_turn(struct weir_actor *actor)
+{
+	ledger_deliver(&both.member->world->ledger, weir_in_take(&both.other));
+	return member_turn(actor);
+}
+WEIR_TURN(both_turn)
+
+static struct member *both_new(struct world *world, const char *name)
+{
+	struct member *self = member_new(world, name);
+
+	both.member = self;
+	self->ops.ended = stays;
+	self->actor.turns = both_turn_n;
+	self->ops.turns = both_turn_n;
+	assert_int_equal(weir_in_init(&both.other, &self->actor, 16,
+				      &world->ledger.items),
+			 0);
+	return self;
+}
+
+static void c7_a_notice_waits_for_tokens_of_the_dead_that_are_held_up(
+	struct world *world)
+{
+	struct source source;
+	struct member *a;
+	size_t i;
+
+	ROLES(world, hearers);
+	SCRIPT(world, watches_sources);
+	a = both_new(world, "a");
+	source_of(world, &source, a, 1, 3);
+	n_sources = 1;
+	spawn_source(world, &source, sources);
+	assert_int_equal(member_spawn(a, WEIR_NOBODY), 0);
+	run(world);
+	assert_false(weir_alive(world->system, sources[0]));
+	assert_told(world, "a", "a1.pre_start");
+	for (i = 4; i <= 6; i++) {
+		assert_int_equal(times(world, "a1.terminated"), 0);
+		assert_int_equal(weir_in_put(&both.other,
+					     ledger_make(&world->ledger, i)),
+				 0);
+		run(world);
+	}
+	assert_told(world, "a",
+		    "a1.pre_start a1.1 a1.2 a1.3 ended a1.terminated");
+}
+
+/* The slot of one that has gone is another's, who is dead, too. */
+static void c7_a_notice_does_not_wait_for_a_later_one_of_the_same_slot(
+	struct world *world)
+{
+	struct source first, second;
+	struct weir_ref later;
+	struct member *a;
+
+	ROLES(world, hearers);
+	SCRIPT(world, watches_sources);
+	a = both_new(world, "a");
+	source_init(&first, weir_sim_executor(world->sim), &world->ledger, 1,
+		    0);
+	spawn_source(world, &first, sources);
+	assert_int_equal(weir_stop(world->system, sources[0]), 0);
+	run(world);
+	assert_int_equal(first.fate.released, 1);
+	source_of(world, &second, a, 1, 3);
+	spawn_source(world, &second, &later);
+	assert_int_equal(later.slot, sources[0].slot);
+	n_sources = 1;
+	run(world);
+	assert_false(weir_alive(world->system, later));
+	assert_int_equal(member_spawn(a, WEIR_NOBODY), 0);
+	run(world);
+	assert_told(world, "a", "a1.pre_start a1.terminated");
+	stop(world, "a");
+	run(world);
+}
+
+static void put_to_a(struct member *self)
+{
+	assert_int_equal(put(self->world, "a", 10, 13), 0);
+}
+
+static void c7_a_notice_comes_behind_what_was_put(struct world *world)
+{
+	static const struct step steps[] = {
+		WATCHES_X("a"),
+		{"x", TURN, .call = put_to_a, .finish = true},
+	};
+
+	ROLES(world, hearers);
+	SCRIPT(world, steps);
+	add(world, NULL, "x");
+	add(world, NULL, "a");
+	give(world, "a", WATCH_X);
+	assert_int_equal(put(world, "a", 2, 5), 0);
+	give(world, "x", 20);
+	assert_true(before(world, "a1.13", "a1.terminated"));
+}
+
+static void c7_a_notice_does_not_wait_for_what_cannot_be_taken(
+	struct world *world)
+{
+	static const struct step steps[] = {
+		{"a", PRE_START, .watch = "x"},
+	};
+
+	ROLES(world, hearers);
+	SCRIPT(world, steps);
+	add(world, NULL, "x");
+	assert_int_equal(member_spawn(both_new(world, "a"), WEIR_NOBODY), 0);
+	feed(world, "a", 1, 2);
+	stop(world, "x");
+	run(world);
+	assert_told(world, "a", "a1.pre_start a1.terminated");
+}
+
+/* Takes no items but permits, and so has always something to do. */
+#define PERMITS 200
+
+static struct weir_sema permits;
+static int64_t permits_left;
+
+static int permit_turn(struct weir_actor *actor)
+{
+	return weir_sema_acquire(&permits, 1);
+}
+WEIR_TURN(permit_turn)
+
+static int keep_permits(struct weir_actor *actor,
+			const struct weir_terminated *notice)
+{
+	permits_left = weir_sema_permits(&permits);
+	return 0;
+}
+
+static void ignore_in(struct member *self)
+{
+	assert_int_equal(weir_port_ignore(&self->in.port), 0);
+}
+
+static void c7_a_notice_does_not_wait_for_a_port_that_takes_no_part(
+	struct world *world)
+{
+	static const struct step steps[] = {
+		{"a", PRE_START, .call = ignore_in},
+		{"a", PRE_START, .watch = "x"},
+	};
+	struct member *a;
+
+	ROLES(world, hearers);
+	SCRIPT(world, steps);
+	add(world, NULL, "x");
+	a = member_new(world, "a");
+	a->ops.turns = permit_turn_n;
+	a->actor.turns = permit_turn_n;
+	a->life.terminated = keep_permits;
+	assert_int_equal(weir_sema_init(&permits, &a->actor, 0), 0);
+	assert_int_equal(member_spawn(a, WEIR_NOBODY), 0);
+	feed(world, "a", 1, 3);
+	stop(world, "x");
+	while (alive(world, "x"))
+		weir_sim_step(world->sim);
+	assert_int_equal(weir_sema_release(&permits, PERMITS), 0);
+	permits_left = 0;
+	run(world);
+	assert_int_equal(weir_sema_permits(&permits), 0);
+	assert_int_equal(permits_left, PERMITS);
+}
+
+static const struct weir_backoff one_second = {
+	.min_ns = SECOND,
+	.max_ns = SECOND,
+};
+static const struct weir_strategy slow = {BY_CODE, .backoff = &one_second};
+
+static void c7_a_suspended_watcher_hears_of_it_when_it_goes_on(
+	struct world *world)
+{
+	static const struct step steps[] = {
+		WATCHES_X("a"),
+		{"a", TURN, .item = 3, .fail = RESTART},
+	};
+
+	world->top = &slow;
+	ROLES(world, hearers);
+	SCRIPT(world, steps);
+	add(world, NULL, "x");
+	add(world, NULL, "a");
+	assert_int_equal(put(world, "a", WATCH_X, WATCH_X), 0);
+	run_until(world, MS);
+	assert_int_equal(put(world, "a", 3, 4), 0);
+	run_until(world, 2 * MS);
+	stop(world, "x");
+	run_until(world, SECOND);
+	assert_false(alive(world, "x"));
+	assert_told(world, "a", "a1.pre_start a1.1 a1.3");
+	run(world);
+	/* C11: this watch survives */
+	assert_told(world, "a",
+		    "a1.pre_start a1.1 a1.3 a1.pre_restart a2.reset "
+		    "a2.post_restart a2.4 a2.terminated");
+}
+
+/* --- C15: streams --------------------------------------------------------- */
+
+/* The kit's stage and sink, which watch x and have no hook for its end. */
+static struct world *stream_world;
+
+static int stream_watches(struct weir_actor *actor)
+{
+	return weir_death_watch(actor, ref(stream_world, "x"), NULL);
+}
+
+static const struct weir_lifecycle watches_x = {.pre_start = stream_watches};
+
+/* Without the kit's hook, which knows letters to members only. */
+static void open_plain(struct world *world)
+{
+	const struct weir_system_options options = {
+		.allocator = &world->heap.allocator,
+	};
+
+	assert_int_equal(weir_system_new(&world->system,
+					 weir_sim_executor(world->sim),
+					 &options),
+			 0);
+}
+
+static void spawn_stream(struct world *world, struct weir_actor *actor)
+{
+	stream_world = world;
+	assert_int_equal(
+		weir_spawn(world->system, WEIR_NOBODY, actor, NULL, NULL), 0);
+}
+
+static void c15_a_stage_that_watches_fails_its_stream(struct world *world)
+{
+	struct weir_executor *executor = weir_sim_executor(world->sim);
+	struct weir_actor_ops ops = stage_ops;
+	struct source source;
+	struct stage stage;
+	struct sink sink;
+
+	open_plain(world);
+	ops.lifecycle = &watches_x;
+	source_init(&source, executor, &world->ledger, 1, ITEMS);
+	stage_init(&stage, executor, &world->ledger, 4);
+	stage.actor.ops = &ops;
+	sink_init(&sink, executor, &world->ledger, 4);
+	assert_int_equal(weir_link(&source.out, &stage.in), 0);
+	assert_int_equal(weir_link(&stage.out, &sink.in), 0);
+	add(world, NULL, "x");
+	spawn_stream(world, &stage.actor);
+	spawn_stream(world, &source.actor);
+	weir_actor_suspend(&sink.actor);
+	assert_int_equal(weir_actor_start(&sink.actor), 0);
+	run(world);
+	assert_int_equal(sink.ended, 0);
+	stop(world, "x");
+	run(world);
+	weir_actor_resume(&sink.actor);
+	run(world);
+	assert_int_equal(sink.ended, 1);
+	assert_int_equal(sink.end_code, -EOWNERDEAD);
+	fate_check(&stage.fate, -EOWNERDEAD);
+	fate_check(&source.fate, 0);
+}
+
+static void c15_a_sink_that_watches_cancels_upstream(struct world *world)
+{
+	struct weir_executor *executor = weir_sim_executor(world->sim);
+	struct weir_actor_ops ops = sink_ops;
+	struct source source;
+	struct sink sink;
+
+	open_plain(world);
+	ops.lifecycle = &watches_x;
+	source_init(&source, executor, &world->ledger, 1, ITEMS);
+	sink_init(&sink, executor, &world->ledger, 4);
+	sink.actor.ops = &ops;
+	assert_int_equal(weir_link(&source.out, &sink.in), 0);
+	add(world, NULL, "x");
+	weir_actor_suspend(&sink.actor);
+	spawn_stream(world, &sink.actor);
+	spawn_stream(world, &source.actor);
+	run(world);
+	assert_int_equal(source.fate.stopped, 0);
+	/* what is queued cannot be taken, but the notice waits for nothing */
+	stop(world, "x");
+	run(world);
+	fate_check(&sink.fate, -EOWNERDEAD);
+	fate_check(&source.fate, 0);
+	assert_true(source.next < source.last);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		RULE(c7_a_notice_comes_behind_what_was_sent_over_a_link),
+		RULE(c7_it_comes_behind_the_right_lane_of_a_merge),
+		RULE(c7_a_notice_waits_for_tokens_of_the_dead_that_are_held_up),
+		RULE(c7_a_notice_does_not_wait_for_a_later_one_of_the_same_slot),
+		RULE(c7_a_notice_comes_behind_what_was_put),
+		RULE(c7_a_notice_does_not_wait_for_what_cannot_be_taken),
+		RULE(c7_a_notice_does_not_wait_for_a_port_that_takes_no_part),
+		RULE(c7_a_suspended_watcher_hears_of_it_when_it_goes_on),
+		RULE(c15_a_stage_that_watches_fails_its_stream),
+		RULE(c15_a_sink_that_watches_cancels_upstream),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Death watch at random: actors that watch each other and others, unwatch, end
+ * each other in all ways, fail and restart, all drawn from the seed. Beside
+ * them a table of who watches whom, after every call: a notice comes for one
+ * who is watched, once, and nothing is left watched when all have ended.
+ */
+#include "supervision/kit.h"
+
+#define WATCHERS 4
+#define ACTORS 40 /* the first are the watchers */
+#define ACTIONS 200
+
+/* What the model knows of a watcher and whom it may watch. */
+struct relation {
+	void *token; /* NULL: not watched */
+	uint32_t notices;
+};
+
+static struct relation relations[WATCHERS][ACTORS];
+static struct weir_ref refs[ACTORS];
+static size_t n_actors;
+static char names[ACTORS][4];
+
+static size_t draw(struct world *world, size_t bound)
+{
+	return (size_t)weir_sim_random(world->sim, bound);
+}
+
+static struct relation *relation_of(const struct member *watcher,
+				    struct weir_ref who)
+{
+	size_t i;
+
+	for (i = 0; !weir_ref_equal(refs[i], who); i++)
+		assert_true(i < n_actors);
+	return &relations[watcher->name[1] - '0'][i];
+}
+
+static int hear(struct weir_actor *actor, const struct weir_terminated *notice)
+{
+	struct member *self = member_of(actor);
+	struct relation *relation = relation_of(self, notice->who);
+
+	assert_non_null(relation->token);
+	assert_ptr_equal(relation->token, notice->token);
+	assert_false(weir_alive(self->world->system, notice->who));
+	relation->token = NULL;
+	relation->notices++;
+	return draw(self->world, 20) ? 0 : RESTART;
+}
+
+static void watch_one(struct member *self, struct weir_ref who)
+{
+	struct relation *relation = relation_of(self, who);
+	void *token = draw(self->world, 2) ? (void *)relation : (void *)self;
+	int rc = weir_death_watch(&self->actor, who, token);
+
+	if (weir_ref_equal(who, self->ref)) {
+		assert_int_equal(rc, 0);
+		return;
+	}
+	if (relation->token) {
+		assert_int_equal(rc, relation->token == token ? 0 : -EBUSY);
+		return;
+	}
+	assert_int_equal(rc, 0);
+	relation->token = token;
+}
+
+static void unwatch_one(struct member *self, struct weir_ref who)
+{
+	struct relation *relation = relation_of(self, who);
+	int rc = weir_death_unwatch(&self->actor, who);
+
+	assert_int_equal(rc, relation->token ? 0 : -ENOENT);
+	relation->token = NULL;
+}
+
+static void end_one(struct world *world, struct weir_ref who)
+{
+	switch (draw(world, 3)) {
+	case 0:
+		(void)weir_stop(world->system, who);
+		break;
+	case 1:
+		(void)weir_poison(world->system, who);
+		break;
+	default:
+		(void)weir_kill(world->system, who);
+	}
+}
+
+/* A watcher's turn. */
+static void act(struct member *self)
+{
+	struct world *world = self->world;
+	size_t n = 1 + draw(world, 4);
+
+	for (; n; n--) {
+		struct weir_ref who = refs[draw(world, n_actors)];
+
+		switch (draw(world, 8)) {
+		case 0:
+			unwatch_one(self, who);
+			break;
+		case 1:
+			who = refs[WATCHERS + draw(world, n_actors - WATCHERS)];
+			end_one(world, who);
+			break;
+		case 2:
+			if (draw(world, 4) == 0)
+				member_fail(self,
+					    draw(world, 2) ? RESTART : RESUME);
+			break;
+		default:
+			watch_one(self, who);
+		}
+	}
+}
+
+/* The directive of a kill is drawn, too. */
+static int decide(struct weir_actor *supervisor,
+		  const struct weir_failure *failure, void *context)
+{
+	struct world *world = &the_world;
+
+	if (failure->error->code == RESTART)
+		return WEIR_RESTART;
+	if (failure->error->code == RESUME)
+		return WEIR_RESUME;
+	return draw(world, 2) ? WEIR_STOP : WEIR_RESTART;
+}
+
+static const struct weir_strategy at_random = {.decide = decide};
+
+/* One more, as a child of /user or of one that is there. */
+static void one_more(struct world *world)
+{
+	char *name = names[n_actors];
+	struct weir_ref parent = WEIR_NOBODY;
+	struct member *self;
+
+	snprintf(name, sizeof(names[0]), "%c%u",
+		 n_actors < WATCHERS ? 'w' : 't', (unsigned)n_actors % 100);
+	if (n_actors >= WATCHERS && draw(world, 2))
+		parent = refs[draw(world, n_actors)];
+	if (!weir_alive(world->system, parent))
+		parent = WEIR_NOBODY;
+	self = member_new(world, name);
+	self->life.strategy = &at_random;
+	if (n_actors < WATCHERS)
+		self->life.terminated = hear;
+	if (member_spawn(self, parent) == 0)
+		refs[n_actors++] = self->ref;
+}
+
+static void a_watch_brings_one_notice_at_most_and_at_the_end_one(
+	struct world *world)
+{
+	static const struct step steps[] = {
+		{"w0", TURN, .call = act},
+		{"w1", TURN, .call = act},
+		{"w2", TURN, .call = act},
+		{"w3", TURN, .call = act},
+	};
+	size_t i, j, item, notices = 0;
+
+	memset(relations, 0, sizeof(relations));
+	n_actors = 0;
+	world->top = &at_random;
+	SCRIPT(world, steps);
+	world_open(world);
+	while (n_actors < WATCHERS + 2)
+		one_more(world);
+	for (item = 1; item <= ACTIONS; item++) {
+		if (n_actors < ACTORS && draw(world, 4) == 0)
+			one_more(world);
+		(void)put(world, steps[draw(world, WATCHERS)].who, item, item);
+		weir_sim_run_until(world->sim, 0, draw(world, 8));
+		log_clear(world);
+	}
+	run(world);
+	for (i = WATCHERS; i < n_actors; i++)
+		(void)weir_stop(world->system, refs[i]);
+	run(world);
+	for (i = 0; i < WATCHERS; i++) {
+		assert_true(weir_alive(world->system, refs[i]));
+		for (j = WATCHERS; j < n_actors; j++)
+			assert_null(relations[i][j].token);
+		for (j = 0; j < n_actors; j++)
+			notices += relations[i][j].notices;
+	}
+	assert_true(notices > 0);
+	log_clear(world);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		RULE(a_watch_brings_one_notice_at_most_and_at_the_end_one),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
