@@ -2,6 +2,8 @@
 /* In-ports: putting, taking, bursts, ends, merging. */
 #include "actor/kit.h"
 
+#include <weir/system.h>
+
 #include "actor/in.h"
 
 /* A sink over a port that is put to. */
@@ -455,6 +457,271 @@ static void b1_1_the_token_of_a_failed_turn_is_dropped_once(void **state)
 	}
 }
 
+/* A system whose actors go on when they have failed; counts dead letters. */
+struct tree {
+	struct weir_sim *sim;
+	struct weir_system *system;
+	struct ledger ledger;
+	size_t dead;
+};
+
+static void tree_dead_letter(struct weir_system *system, struct weir_ref to,
+			     void *item, void *context)
+{
+	struct tree *tree = context;
+
+	/* in their order, and it is still there */
+	assert_int_equal(tree->ledger.dropped[(uintptr_t)item - 1], 0);
+	assert_int_equal((uintptr_t)item, tree->ledger.n - tree->dead);
+	tree->dead++;
+}
+
+static void tree_init(struct tree *self, uint64_t seed, size_t n)
+{
+	static const struct weir_rule resume = {.directive = WEIR_RESUME};
+	static const struct weir_strategy strategy = {.rules = &resume,
+						      .n_rules = 1};
+	const struct weir_system_options options = {
+		.strategy = &strategy,
+		.dead_letter = tree_dead_letter,
+		.context = self,
+	};
+
+	self->dead = 0;
+	self->sim = sim_new(seed);
+	ledger_init(&self->ledger, n);
+	assert_int_equal(weir_system_new(&self->system,
+					 weir_sim_executor(self->sim),
+					 &options),
+			 0);
+}
+
+static void tree_spawn(struct tree *self, struct weir_actor *actor)
+{
+	const struct weir_spawn_options options = {0};
+
+	assert_int_equal(weir_spawn(self->system, WEIR_NOBODY, actor, &options,
+				    NULL),
+			 0);
+}
+
+static void tree_fini(struct tree *self)
+{
+	weir_system_shutdown(self->system);
+	weir_sim_run(self->sim);
+	assert_int_equal(weir_system_free(self->system), 0);
+	ledger_check(&self->ledger);
+	ledger_fini(&self->ledger);
+	sim_free(self->sim);
+}
+
+/* Fails with every second token, by its result or by a call. */
+static inline int failing_turn(struct weir_actor *actor)
+{
+	struct sink *self = weir_container_of(actor, struct sink, actor);
+
+	if (++self->seen % 2) {
+		ledger_deliver(self->ledger, weir_in_take(&self->in));
+		return 0;
+	}
+	assert_non_null(weir_in_peek(&self->in));
+	if (self->seen % 4)
+		return -EIO;
+	assert_int_equal(weir_actor_fail_code(actor, -EIO), 0);
+	return 0;
+}
+WEIR_TURN(failing_turn)
+
+static void b1_1_a_resumed_actor_goes_on_behind_the_failed_token(void **state)
+{
+	struct failer failer;
+	struct source source;
+	struct tree tree;
+	uint64_t seed;
+	size_t i;
+
+	for (seed = 1; seed <= test_count(300); seed++) {
+		tree_init(&tree, seed, 100);
+		source_init(&source, weir_sim_executor(tree.sim), &tree.ledger,
+			    1, 100);
+		failer_init(&failer, weir_sim_executor(tree.sim), &tree.ledger,
+			    (size_t)1 << seed % 6, NULL);
+		failer.sink.actor.turns = failing_turn_n;
+		if (seed % 2)
+			assert_int_equal(weir_in_merge(&failer.sink.in,
+						       WEIR_MERGE_ALL),
+					 0);
+		assert_int_equal(weir_link(&source.out, &failer.sink.in), 0);
+		tree_spawn(&tree, &failer.sink.actor);
+		tree_spawn(&tree, &source.actor);
+		weir_sim_run(tree.sim);
+		for (i = 0; i < 100; i++)
+			assert_int_equal(tree.ledger.dropped[i], i % 2);
+		assert_int_equal(failer.sink.seen, 100);
+		fate_check(&failer.sink.fate, 0);
+		assert_int_equal(tree.dead, 0);
+		tree_fini(&tree);
+	}
+}
+
+static void b1_1_tokens_that_a_failed_turn_did_not_peek_at_stay(void **state)
+{
+	static const enum way ways[] = {
+		LEAVES,	  DELIVERS,	      LEAVES, PEEKS_AND_TAKES, LEAVES,
+		DELIVERS, PEEKS_AND_CONSUMES, LEAVES, LEAVES,	       DELIVERS,
+	};
+	struct weir_sim *sim = sim_new(1);
+	struct ledger ledger;
+	struct failer failer;
+	size_t i;
+
+	ledger_init(&ledger, 5);
+	failer_init(&failer, weir_sim_executor(sim), &ledger, 8, ways);
+	for (i = 1; i <= 5; i++)
+		assert_int_equal(weir_in_put(&failer.sink.in,
+					     ledger_make(&ledger, i)),
+				 0);
+	assert_int_equal(weir_in_end(&failer.sink.in, NULL), 0);
+	assert_int_equal(weir_actor_start(&failer.sink.actor), 0);
+	weir_sim_run(sim);
+	assert_int_equal(failer.turns, 10);
+	assert_int_equal(ledger_delivered(&ledger), 5);
+	fate_check(&failer.sink.fate, 0);
+	ledger_check(&ledger);
+	ledger_fini(&ledger);
+	sim_free(sim);
+}
+
+/* Between the runs of turns that did not fail there is no token in hand. */
+static void b1_1_a_failed_handler_drops_no_token(void **state)
+{
+	enum way ways[64] = {PEEKS};
+	struct weir_sim *sim = sim_new(1);
+	struct ledger ledger;
+	struct failer failer;
+	size_t i;
+
+	ledger_init(&ledger, 1);
+	failer_init(&failer, weir_sim_executor(sim), &ledger, 8, ways);
+	for (i = 0; i < 32; i++)
+		ways[i] = PEEKS;
+	failer.fails = false;
+	assert_int_equal(weir_in_put(&failer.sink.in, ledger_make(&ledger, 1)),
+			 0);
+	assert_int_equal(weir_actor_start(&failer.sink.actor), 0);
+	while (!failer.turns)
+		assert_true(weir_sim_step(sim));
+	weir_actor_suspend(&failer.sink.actor);
+	weir_actor_signal(&failer.sink.actor);
+	weir_sim_run(sim);
+	assert_true(failer.turns < 32);
+	assert_int_equal(weir__in_queued(&failer.sink.in), 1);
+	weir_actor_stop(&failer.sink.actor);
+	weir_sim_run(sim);
+	ledger_check(&ledger);
+	ledger_fini(&ledger);
+	sim_free(sim);
+}
+
+static void b1_1_who_waits_for_room_gets_that_of_a_dropped_token(void **state)
+{
+	enum way ways[100];
+	struct ledger ledger;
+	struct failer failer;
+	struct source source;
+	struct weir_sim *sim;
+	uint64_t seed;
+	size_t i;
+
+	/* nothing but that is published */
+	for (i = 0; i < 100; i++)
+		ways[i] = PEEKS;
+	for (seed = 1; seed <= test_count(100); seed++) {
+		sim = sim_new(seed);
+		ledger_init(&ledger, 100);
+		source_init(&source, weir_sim_executor(sim), &ledger, 1, 100);
+		failer_init(&failer, weir_sim_executor(sim), &ledger, 1, ways);
+		/* one of several is woken by who publishes, and at once */
+		assert_int_equal(weir_in_merge(&failer.sink.in, WEIR_MERGE_ALL),
+				 0);
+		assert_int_equal(weir_link(&source.out, &failer.sink.in), 0);
+		assert_int_equal(weir_actor_start(&source.actor), 0);
+		assert_int_equal(weir_actor_start(&failer.sink.actor), 0);
+		weir_sim_run(sim);
+		assert_int_equal(ledger_dropped(&ledger), 100);
+		fate_check(&failer.sink.fate, 0);
+		ledger_check(&ledger);
+		ledger_fini(&ledger);
+		sim_free(sim);
+	}
+}
+
+static int cancel_in(struct weir_actor *actor)
+{
+	return weir_in_cancel(
+		&weir_container_of(actor, struct sink, actor)->in);
+}
+
+static void e8_what_an_ended_actor_holds_are_dead_letters(void **state)
+{
+	static struct weir_actor_ops ops;
+	struct tree tree;
+	struct sink sink;
+	size_t i;
+	int way;
+
+	ops = sink_ops;
+	ops.signalled = cancel_in;
+	/* Stopped; stopped before it could run; alive, but wants no more. */
+	for (way = 0; way < 3; way++) {
+		tree_init(&tree, 1, 5);
+		sink_init(&sink, weir_sim_executor(tree.sim), &tree.ledger, 8);
+		sink.actor.ops = &ops;
+		weir_actor_suspend(&sink.actor);
+		/* last first, as they are counted */
+		for (i = 5; i > 0; i--)
+			assert_int_equal(
+				weir_in_put(&sink.in,
+					    ledger_make(&tree.ledger, i)),
+				0);
+		tree_spawn(&tree, &sink.actor);
+		if (way != 1)
+			weir_sim_run(tree.sim);
+		if (way == 2)
+			weir_actor_signal(&sink.actor);
+		else
+			weir_actor_stop(&sink.actor);
+		weir_sim_run(tree.sim);
+		assert_int_equal(ledger_dropped(&tree.ledger), 5);
+		assert_int_equal(tree.dead, way == 2 ? 0 : 5);
+		tree_fini(&tree);
+	}
+}
+
+static void e8_a_token_that_comes_too_late_is_a_dead_letter(void **state)
+{
+	struct tree tree;
+	struct sink sink;
+	void *item;
+
+	tree_init(&tree, 1, 1);
+	sink_init(&sink, weir_sim_executor(tree.sim), &tree.ledger, 8);
+	tree_spawn(&tree, &sink.actor);
+	weir_actor_ref(&sink.actor);
+	weir_sim_run(tree.sim);
+	weir_actor_stop(&sink.actor);
+	weir_sim_run(tree.sim);
+	assert_int_equal(sink.fate.stopped, 1);
+	/* as a put whose place was reserved before the end */
+	item = ledger_make(&tree.ledger, 1);
+	*weir__lane_tail(&sink.in.lane) = 0;
+	assert_int_equal(weir__in_put(&sink.in, &item, 1), 0);
+	weir_actor_unref(&sink.actor);
+	assert_int_equal(sink.fate.released, 1);
+	assert_int_equal(tree.dead, 1);
+	tree_fini(&tree);
+}
+
 static void cancel_drops_what_is_queued_and_ends_the_producer(void **state)
 {
 	struct weir_sim *sim = sim_new(1);
@@ -772,6 +1039,16 @@ int main(void)
 		cmocka_unit_test(a_token_peeked_at_and_not_consumed_is_dropped),
 		cmocka_unit_test(
 			b1_1_the_token_of_a_failed_turn_is_dropped_once),
+		cmocka_unit_test(
+			b1_1_a_resumed_actor_goes_on_behind_the_failed_token),
+		cmocka_unit_test(
+			b1_1_tokens_that_a_failed_turn_did_not_peek_at_stay),
+		cmocka_unit_test(b1_1_a_failed_handler_drops_no_token),
+		cmocka_unit_test(
+			b1_1_who_waits_for_room_gets_that_of_a_dropped_token),
+		cmocka_unit_test(e8_what_an_ended_actor_holds_are_dead_letters),
+		cmocka_unit_test(
+			e8_a_token_that_comes_too_late_is_a_dead_letter),
 		cmocka_unit_test(
 			cancel_drops_what_is_queued_and_ends_the_producer),
 		cmocka_unit_test(indices_may_run_over),
