@@ -14,6 +14,10 @@
  * never two of one stage at once, and must not block (but on a blocking
  * executor). It is the actor's owner: it may call weir_actor_finish() to end
  * the stage early, and whatever else is the owner's. The options are copied.
+ *
+ * A stage may be an actor of a system (system.h): link it by hand and start it
+ * with weir_spawn(). The hooks of its lifecycle get `actor`, the first field of
+ * the stage.
  */
 #ifndef WEIR_STAGE_H
 #define WEIR_STAGE_H
@@ -66,7 +70,8 @@ struct weir_producer_options {
 	 * weir_consumer_options.
 	 */
 	int64_t permits;
-	struct weir_stats *stats; /* as weir_actor_set_stats() */
+	struct weir_stats *stats;		/* as weir_actor_set_stats() */
+	const struct weir_lifecycle *lifecycle; /* in a system; borrowed */
 };
 
 /* Fields are read-only but the ports, which may be set up further. */
@@ -94,7 +99,8 @@ struct weir_transformer_options {
 	/*
 	 * The input has ended well, and there is room for `most` items: what is
 	 * kept back comes out now. 0: that was all, WEIR_MORE: to be called
-	 * again, or a negative errno. Not called after an error.
+	 * again, or a negative errno. Not called after an error. A stage that
+	 * restarts behind the end of its input goes on with this.
 	 */
 	int (*flush)(void *context, struct weir_out *out);
 	void (*done)(void *context, struct weir_error *error); /* as above */
@@ -104,6 +110,7 @@ struct weir_transformer_options {
 	const struct weir_items *takes; /* what the link's other end says */
 	const struct weir_items *makes; /* plain values */
 	struct weir_stats *stats;	/* as weir_actor_set_stats() */
+	const struct weir_lifecycle *lifecycle; /* in a system; borrowed */
 };
 
 /* Fields are read-only but the ports, which may be set up further. */
@@ -129,13 +136,15 @@ struct weir_consumer_options {
 	size_t capacity;		/* of the in-port, a power of two */
 	const struct weir_items *takes; /* what the link's other end says */
 	/*
-	 * Gets a permit for each item consumed. With the semaphore of the
-	 * producer whose items come here one for one, that bounds what is under
-	 * way in the whole chain; where items are split, merged or left out,
-	 * release by hand. Its actor is referenced until the consumer ends.
+	 * Gets a permit for each item consumed, or dropped as its turn failed.
+	 * With the semaphore of the producer whose items come here one for one,
+	 * that bounds what is under way in the whole chain; where items are
+	 * split, merged or left out, release by hand. Its actor is referenced
+	 * until the consumer ends.
 	 */
 	struct weir_sema *permits;
-	struct weir_stats *stats; /* as weir_actor_set_stats() */
+	struct weir_stats *stats;		/* as weir_actor_set_stats() */
+	const struct weir_lifecycle *lifecycle; /* in a system; borrowed */
 };
 
 /* Fields are read-only but the port, which may be set up further. */

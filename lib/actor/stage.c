@@ -62,9 +62,11 @@ WEIR_TURN(produce)
 
 static uint32_t produce_permitted(struct weir_actor *actor, uint32_t n)
 {
-	uint32_t done = produce_n(actor, n);
+	struct weir_producer *self = producer_of(actor);
+	uint32_t tail = self->out.tail, done = produce_n(actor, n);
 
-	(void)weir_sema_acquire(&producer_of(actor)->permits, done);
+	/* A turn that fails has made nothing that would give one back. */
+	(void)weir_sema_acquire(&self->permits, self->out.tail - tail);
 	return done;
 }
 
@@ -97,6 +99,7 @@ static int producer_set_up(struct weir_producer *self,
 		.turns = options->permits ? produce_permitted : produce_n,
 		.stopped = producer_stopped,
 		.released = producer_released,
+		.lifecycle = options->lifecycle,
 	};
 	self->permits = (struct weir_sema){.port.actor = NULL};
 	rc = weir_actor_init(&self->actor, &self->ops, executor);
@@ -224,6 +227,7 @@ static int transformer_set_up(struct weir_transformer *self,
 		.ended = options->flush ? transformer_ended : NULL,
 		.stopped = transformer_stopped,
 		.released = transformer_released,
+		.lifecycle = options->lifecycle,
 	};
 	if (!options->capacity)
 		options->capacity = WEIR_STAGE_CAPACITY;
@@ -321,6 +325,7 @@ static int consumer_set_up(struct weir_consumer *self,
 		.turns = options->permits ? consume_releasing : consume_n,
 		.stopped = consumer_stopped,
 		.released = consumer_released,
+		.lifecycle = options->lifecycle,
 	};
 	if (!options->capacity)
 		options->capacity = WEIR_STAGE_CAPACITY;

@@ -3,6 +3,7 @@
 #include "actor/kit.h"
 
 #include <weir/stage.h>
+#include <weir/system.h>
 
 #define MADE 100	  /* items that the producer makes */
 #define LEDGER (8 * MADE) /* and what becomes of them */
@@ -27,7 +28,11 @@ struct chain {
 	size_t consumed, last;
 	uint32_t most, pieces, rest;
 	enum function fails; /* that one fails, */
-	uint32_t calls_left; /* in its n-th call from now */
+	uint32_t calls_left; /* in its n-th call from now, */
+	uint32_t again;	     /* and so many after that; 0: once */
+	uint32_t faults, resets;
+	bool reports; /* the splitter: itself, and wants its item again */
+	const struct weir_lifecycle *lifecycle;
 	size_t finish_after; /* the consumer has enough after that many */
 	bool wrongly;	     /* a wrong result, instead of a failure */
 	bool too_many;	     /* pieces at once */
@@ -41,6 +46,8 @@ static int fault(struct chain *self, enum function function)
 {
 	if (self->fails != function || --self->calls_left)
 		return 0;
+	self->calls_left = self->again;
+	self->faults++;
 	return self->wrongly ? 3 : -EIO;
 }
 
@@ -94,8 +101,14 @@ static int chain_split(void *context, void *item, struct weir_out *out)
 	int rc = fault(self, SPLIT);
 	uint32_t n;
 
-	if (rc)
-		return rc;
+	if (rc) {
+		self->pieces = 0; /* of an item that is lost */
+		if (!self->reports)
+			return rc;
+		assert_int_equal(
+			weir_actor_fail_code(&self->splitter.actor, rc), 0);
+		return WEIR_MORE;
+	}
 	if (self->ends_output) {
 		(void)weir_out_end(out, NULL);
 		use(self, item);
@@ -185,6 +198,7 @@ static void init_ends(struct chain *self, size_t capacity, int64_t permits)
 					   .context = self,
 					   .makes = &self->ledger.items,
 					   .permits = permits,
+					   .lifecycle = self->lifecycle,
 				   }),
 		0);
 	assert_int_equal(
@@ -199,6 +213,7 @@ static void init_ends(struct chain *self, size_t capacity, int64_t permits)
 				.capacity = capacity,
 				.permits = permits ? &self->producer.permits
 						   : NULL,
+				.lifecycle = self->lifecycle,
 			}),
 		0);
 }
@@ -219,6 +234,7 @@ static void init_middle(struct chain *self, size_t capacity)
 					      .capacity = capacity,
 					      .most = self->most,
 					      .makes = &self->ledger.items,
+					      .lifecycle = self->lifecycle,
 				      }),
 		0);
 	assert_int_equal(
@@ -231,6 +247,7 @@ static void init_middle(struct chain *self, size_t capacity)
 					      .context = self,
 					      .capacity = capacity,
 					      .makes = &self->ledger.items,
+					      .lifecycle = self->lifecycle,
 				      }),
 		0);
 }
@@ -934,6 +951,142 @@ static void the_last_item_ends_the_stream(void **state)
 	sim_free(sim);
 }
 
+/* --- In a system ---------------------------------------------------------- */
+
+/* That of the test under way: a hook gets any of its stages. */
+static struct chain *supervised;
+
+static int count_reset(struct weir_actor *actor)
+{
+	supervised->resets++;
+	return 0;
+}
+
+static const struct weir_lifecycle counts = {.reset = count_reset};
+
+/* The stages are linked; they run as children of a new system, to their end. */
+static void chain_run_supervised(struct chain *self, size_t n,
+				 enum weir_directive directive)
+{
+	const struct weir_rule always = {.directive = directive};
+	const struct weir_strategy strategy = {.rules = &always, .n_rules = 1};
+	const struct weir_system_options options = {.strategy = &strategy};
+	const struct weir_spawn_options none = {0};
+	struct weir_system *system;
+	size_t i;
+
+	assert_int_equal(weir_system_new(&system, weir_sim_executor(self->sim),
+					 &options),
+			 0);
+	for (i = n; i > 0; i--)
+		assert_int_equal(weir_spawn(system, WEIR_NOBODY,
+					    self->actors[i - 1], &none, NULL),
+				 0);
+	weir_sim_run(self->sim);
+	for (i = 0; i < n; i++)
+		assert_int_equal(self->fates[i].released, 1);
+	weir_system_shutdown(system);
+	weir_sim_run(self->sim);
+	assert_int_equal(weir_system_free(system), 0);
+}
+
+static void supervised_new(struct chain *self, uint64_t drawn)
+{
+	chain_new(self, drawn);
+	self->lifecycle = &counts;
+	supervised = self;
+}
+
+static void run_supervised_drawn(uint64_t drawn, enum function fails,
+				 enum weir_directive directive)
+{
+	bool takes = fails == SPLIT || fails == PASS || fails == CONSUME;
+	struct chain chain;
+	size_t i;
+
+	supervised_new(&chain, drawn);
+	chain.most = 1 + (uint32_t)weir_sim_random(chain.sim, 4);
+	chain.rest = 5 + (uint32_t)weir_sim_random(chain.sim, 10);
+	chain.fails = fails;
+	chain.calls_left = 1 + (uint32_t)weir_sim_random(chain.sim, 2);
+	chain.again = 2 + (uint32_t)weir_sim_random(chain.sim, MADE);
+	chain.reports = weir_sim_random(chain.sim, 2);
+	chain_init(&chain, (size_t)4 << weir_sim_random(chain.sim, 4));
+	assert_int_equal(weir_link(&chain.producer.out, &chain.splitter.in), 0);
+	assert_int_equal(weir_link(&chain.splitter.out, &chain.passer.in), 0);
+	assert_int_equal(weir_link(&chain.passer.out, &chain.consumer.in), 0);
+	chain_run_supervised(&chain, 4, directive);
+	/* the chain has run to its end, with nothing lost but what failed */
+	assert_true(chain.faults > 0);
+	assert_int_equal(chain.resets,
+			 directive == WEIR_RESTART ? chain.faults : 0);
+	assert_int_equal(chain.produced, MADE);
+	assert_int_equal(chain.rest, 0);
+	assert_int_equal(ledger_dropped(&chain.ledger),
+			 takes ? chain.faults : 0);
+	for (i = 0; i < 4; i++)
+		fate_check(&chain.fates[i], 0);
+	chain_end(&chain);
+}
+
+static void run_supervised(enum weir_directive directive)
+{
+	enum function fails;
+
+	n_seeds = test_count(1000);
+	for (seed = 0; seed < n_seeds; seed++)
+		for (fails = PRODUCE; fails < N_FUNCTIONS; fails++)
+			run_supervised_drawn(seed, fails, directive);
+}
+
+static void b2_1_a_resumed_stage_goes_on_behind_what_failed(void **state)
+{
+	run_supervised(WEIR_RESUME);
+}
+
+static void b4_a_restarted_stage_goes_on_behind_what_failed(void **state)
+{
+	run_supervised(WEIR_RESTART);
+}
+
+/* A permit is used by an item, and comes back when that is gone. */
+static void run_permitted_failing(uint64_t drawn, enum function fails,
+				  enum weir_directive directive)
+{
+	struct chain chain;
+
+	supervised_new(&chain, drawn);
+	chain.fails = fails;
+	chain.calls_left = 1;
+	chain.again = 2;
+	init_ends(&chain, 16, 3);
+	init_middle(&chain, 16);
+	weir_actor_stop(&chain.splitter.actor);
+	chain.actors[0] = &chain.producer.actor;
+	chain.actors[1] = &chain.passer.actor;
+	chain.actors[2] = &chain.consumer.actor;
+	assert_int_equal(weir_link(&chain.producer.out, &chain.passer.in), 0);
+	assert_int_equal(weir_link(&chain.passer.out, &chain.consumer.in), 0);
+	chain_run_supervised(&chain, 3, directive);
+	assert_true(chain.faults >= MADE / 2);
+	assert_int_equal(chain.consumed,
+			 MADE - (fails == CONSUME ? chain.faults : 0));
+	chain.actors[3] = &chain.splitter.actor;
+	chain_end(&chain);
+}
+
+static void b1_1_a_failure_costs_no_permit(void **state)
+{
+	uint64_t i;
+
+	for (i = 0; i < test_count(200); i++) {
+		run_permitted_failing(i, PRODUCE, WEIR_RESUME);
+		run_permitted_failing(i, PRODUCE, WEIR_RESTART);
+		run_permitted_failing(i, CONSUME, WEIR_RESUME);
+		run_permitted_failing(i, CONSUME, WEIR_RESTART);
+	}
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -966,6 +1119,13 @@ int main(void)
 		cmocka_unit_test(an_actor_alone_is_a_chain),
 		cmocka_unit_test(stats_count_what_each_stage_did),
 		cmocka_unit_test(the_last_item_ends_the_stream),
+		cmocka_unit_test_teardown(
+			b2_1_a_resumed_stage_goes_on_behind_what_failed,
+			tell_seed),
+		cmocka_unit_test_teardown(
+			b4_a_restarted_stage_goes_on_behind_what_failed,
+			tell_seed),
+		cmocka_unit_test(b1_1_a_failure_costs_no_permit),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
