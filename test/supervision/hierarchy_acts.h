@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What a node of the hierarchy (hierarchy.h) does to others and to itself. */
+#ifndef WEIR_TEST_SUPERVISION_HIERARCHY_ACTS_H
+#define WEIR_TEST_SUPERVISION_HIERARCHY_ACTS_H
+
+#include "supervision/hierarchy_types.h"
+
+/* --- What a node does to others ------------------------------------------- */
+
+/* To `to`, if it is there. Half of the items are kept for questions at rest. */
+static inline int put_item(struct world *world, struct weir_ref to)
+{
+	struct weir_actor *actor = weir_ref_get(world->system, to);
+	size_t item;
+	int rc;
+
+	if (!actor)
+		return -ESRCH;
+	item = ck_pr_faa_32(&world->items, 1) + 1;
+	assert_true(item <= world->ledger.n);
+	rc = weir_in_put(&node_of(actor)->in,
+			 ledger_make(&world->ledger, item));
+	if (rc != 0)
+		ledger_drop((void *)item, &world->ledger);
+	weir_actor_unref(actor);
+	return rc;
+}
+
+static inline void put_any(struct world *world, uint64_t *random)
+{
+	if (ck_pr_faa_32(&world->puts, 1) < world->ledger.n / 2)
+		(void)put_item(world, any_ref(world, random));
+}
+
+/* All that were ever spawned, or not; the latest first. */
+static inline struct node *all_nodes(struct world *world)
+{
+	struct node *nodes = ck_pr_load_ptr(&world->nodes);
+
+	ck_pr_fence_acquire(); /* partner: spawn() */
+	return nodes;
+}
+
+static inline bool is_refusal(int rc)
+{
+	return rc == -ESRCH || rc == -ESHUTDOWN || rc == -EEXIST ||
+	       rc == -ENOMEM;
+}
+
+static inline void node_init(struct node *self, struct world *world,
+			     uint64_t *random, uint32_t depth);
+
+/* A child of `parent`'s. */
+static inline void spawn(struct world *world, uint64_t *random,
+			 struct weir_ref parent, uint32_t depth)
+{
+	struct node *node, *first;
+	int rc;
+
+	if (weir_children(world->system, parent, NULL, 0) >= BREADTH ||
+	    ck_pr_load_32(&world->made) - ck_pr_load_32(&world->released) >=
+		    world->most)
+		return;
+	node = calloc(1, sizeof(*node));
+	assert_non_null(node);
+	node_init(node, world, random, depth);
+	node->parent = parent;
+	ck_pr_inc_32(&world->made);
+	rc = weir_spawn(world->system, parent, &node->actor, &node->options,
+			&node->ref);
+	do {
+		first = ck_pr_load_ptr(&world->nodes);
+		node->next = first;
+		ck_pr_fence_release(); /* partner: all_nodes() */
+	} while (!ck_pr_cas_ptr(&world->nodes, first, node));
+	if (rc == 0) {
+		make_known(world, random, node->ref);
+		return;
+	}
+	assert_true(is_refusal(rc));
+	weir_actor_stop(&node->actor);
+}
+
+/* Below somebody who is known, or `self`, or /user. */
+static inline void spawn_any(struct world *world, uint64_t *random,
+			     struct node *self)
+{
+	struct weir_ref parent = any_ref(world, random);
+	struct weir_actor *actor;
+	uint32_t depth = 0;
+
+	if (self && below(random, 4)) {
+		spawn(world, random, self->ref, self->depth + 1);
+		return;
+	}
+	actor = weir_ref_get(world->system, parent);
+	if (actor)
+		depth = node_of(actor)->depth + 1;
+	weir_actor_unref(actor);
+	spawn(world, random, actor ? parent : weir_system_user(world->system),
+	      depth);
+}
+
+static inline void check_order(int rc)
+{
+	assert_true(rc == 0 || rc == -ESRCH || rc == -EALREADY);
+}
+
+/* --- Guests --------------------------------------------------------------- */
+
+/* Once, for who waits. */
+static inline void guest_told(struct guest *guest)
+{
+	assert_true(ck_pr_cas_32(&guest->waits, 1, 0));
+}
+
+static inline void guest_terminated(struct weir_watcher *watcher,
+				    const struct weir_terminated *notice)
+{
+	guest_told(weir_container_of(watcher, struct guest, watcher));
+}
+
+static inline void guest_done(struct weir_graceful_stop *stop, int rc)
+{
+	assert_true(rc == 0 || rc == -ETIMEDOUT);
+	guest_told(weir_container_of(stop, struct guest, stop));
+}
+
+static inline void invite(struct world *world, uint64_t *random,
+			  struct weir_ref who)
+{
+	struct guest *guest = &world->guests[below(random, OUTSIDE)];
+	uint64_t deadline = below(random, 2)
+				    ? WEIR_FOREVER
+				    : weir_executor_now(world->executor) + MS;
+	int rc;
+
+	if (!ck_pr_cas_32(&guest->waits, 0, 1))
+		return;
+	guest->watcher.terminated = guest_terminated;
+	guest->stop.done = guest_done;
+	rc = below(random, 2)
+		     ? weir_watcher_add(world->system, who, &guest->watcher)
+		     : weir_stop_gracefully(world->system, who,
+					    below(random, 2), &guest->stop,
+					    deadline);
+	if (rc == 0)
+		return;
+	assert_int_equal(rc, -ENOMEM);
+	guest_told(guest);
+}
+
+/* --- Watching ------------------------------------------------------------- */
+
+static inline struct node_watch *watch_on(struct node *self,
+					  struct weir_ref who)
+{
+	struct node_watch *watch, *unused = NULL;
+
+	for (watch = self->watches; watch < self->watches + WATCHES; watch++) {
+		if (watch->set && weir_ref_equal(watch->who, who))
+			return watch;
+		if (!watch->set)
+			unused = watch;
+	}
+	return unused;
+}
+
+static inline void watch_somebody(struct node *self, struct weir_ref who)
+{
+	struct node_watch *watch = watch_on(self, who);
+	bool child;
+	int rc;
+
+	if (!watch || weir_ref_equal(who, WEIR_NOBODY) ||
+	    weir_ref_equal(who, self->ref))
+		return;
+	child = weir_ref_equal(weir_parent(self->world->system, who),
+			       self->ref);
+	rc = weir_death_watch(&self->actor, who, watch);
+	if (rc == 0)
+		*watch = (struct node_watch){
+			.who = who,
+			.set = true,
+			.loose = !self->nature.terminated, /* unseen */
+			.child = child,
+		};
+	else
+		assert_true(rc == -ESHUTDOWN || rc == -ENOMEM);
+}
+
+static inline void unwatch_somebody(struct node *self)
+{
+	struct node_watch *watch =
+		&self->watches[below(&self->random, WATCHES)];
+	int rc;
+
+	if (!watch->set)
+		return;
+	rc = weir_death_unwatch(&self->actor, watch->who);
+	/* one that stops watches nobody any more */
+	assert_true(rc == 0 ||
+		    (rc == -ENOENT &&
+		     (watch->loose || self->actor.flags & WEIR__ACTOR_CLOSED)));
+	watch->set = false;
+}
+
+/* C11: by default it does not watch its children any more. */
+static inline void loosen_watches(struct node *self)
+{
+	size_t i;
+
+	for (i = 0; i < WATCHES; i++)
+		if (self->watches[i].child)
+			self->watches[i].loose = true;
+}
+
+/* --- What a node does ----------------------------------------------------- */
+
+/* By the actor's own interface, which knows nothing of systems. */
+static inline void disturb_directly(struct world *world, uint64_t *random,
+				    struct weir_ref ref)
+{
+	struct weir_actor *actor = weir_ref_get(world->system, ref);
+
+	if (!actor)
+		return;
+	switch (below(random, 4)) {
+	case 0:
+		weir_actor_stop(actor);
+		break;
+	case 1:
+		weir_actor_suspend(actor);
+		break;
+	case 2:
+		weir_actor_resume(actor);
+		break;
+	default:
+		weir_actor_signal(actor);
+		break;
+	}
+	weir_actor_unref(actor);
+}
+
+static inline void disturb_others(struct world *world, uint64_t *random,
+				  struct node *self)
+{
+	struct weir_ref ref = any_ref(world, random);
+	uint32_t n = 2;
+
+	switch (below(random, 16)) {
+	case 0:
+		check_order(weir_stop(world->system, ref));
+		break;
+	case 1:
+		check_order(weir_kill(world->system, ref));
+		break;
+	case 2:
+		check_order(weir_poison(world->system, ref));
+		break;
+	case 3:
+		disturb_directly(world, random, ref);
+		break;
+	case 4:
+		invite(world, random, ref);
+		break;
+	case 5:
+	case 6:
+	case 7:
+		while (n--)
+			spawn_any(world, random, self);
+		break;
+	default:
+		while (n--)
+			put_any(world, random);
+		break;
+	}
+}
+
+static inline void disturb_itself(struct node *self)
+{
+	switch (below(&self->random, 8)) {
+	case 0:
+		assert_int_equal(weir_stop_children(&self->actor), 0);
+		break;
+	case 1:
+		weir_actor_signal(&self->actor);
+		break;
+	case 2:
+		unwatch_somebody(self);
+		break;
+	case 3:
+		if (!below(&self->random, 4))
+			weir_actor_stop(&self->actor);
+		break;
+	default:
+		watch_somebody(self, any_ref(self->world, &self->random));
+		break;
+	}
+}
+
+static inline int go_wrong(struct node *self)
+{
+	static const int codes[] = {-EAGAIN, -EIO,  -EIO,
+				    -ENOENT, -EDOM, WEIR_FATAL};
+	int code = codes[below(&self->random, 6)];
+	struct weir_error *error;
+
+	switch (below(&self->random, 12)) {
+	case 0:
+		assert_int_equal(weir_actor_finish(&self->actor), 0);
+		return 0;
+	case 1:
+	case 2:
+	case 3:
+		error = weir_error_new(&self->world->memory.allocator, code,
+				       self->ops.name, "as drawn", NULL, NULL);
+		self->fails = true;
+		assert_int_equal(weir_actor_fail(&self->actor,
+						 error ? error
+						       : weir_error_of(code)),
+				 0);
+		return 0;
+	default:
+		self->fails = true;
+		return code;
+	}
+}
+
+/* In whichever hook or turn. Returns what that is to return. */
+static inline int act(struct node *self)
+{
+	struct world *world = self->world;
+
+	self->fails = false;
+	if (strikes(world, &self->random, 3))
+		disturb_others(world, &self->random, self);
+	if (strikes(world, &self->random, 6))
+		disturb_itself(self);
+	return strikes(world, &self->random, 6) ? go_wrong(self) : 0;
+}
+
+#endif

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The tree of hierarchy.h on a pool of workers, disturbed by other threads
+ * beside. It comes to rest, everybody who is alive answers, and it ends, in
+ * peace or not.
+ */
+#include "supervision/hierarchy.h"
+
+#include <pthread.h>
+#include <sched.h>
+
+#include <weir/threads.h>
+
+#define N_OUTSIDE 2
+#define MOST 500
+
+struct outside {
+	pthread_t thread;
+	struct world *world;
+	uint64_t random;
+};
+
+static struct world the_world;
+
+static void *run_outside(void *context)
+{
+	struct outside *self = context;
+	struct world *world = self->world;
+
+	while (ck_pr_load_32(&world->faults) && world_lives(world)) {
+		put_any(world, &self->random);
+		spawn_any(world, &self->random, NULL);
+		if (strikes(world, &self->random, 8))
+			disturb_others(world, &self->random, NULL);
+		if (!below(&self->random, 64))
+			sched_yield();
+	}
+	return NULL;
+}
+
+static void disturb(struct world *world, uint64_t *random,
+		    struct outside *outsides)
+{
+	size_t i;
+
+	for (i = 0; i < N_OUTSIDE; i++) {
+		outsides[i].world = world;
+		outsides[i].random = (uint64_t)below(random, UINT32_MAX) << 8;
+		assert_int_equal(pthread_create(&outsides[i].thread, NULL,
+						run_outside, &outsides[i]),
+				 0);
+	}
+}
+
+/* They have used up all faults, or the world has ended. */
+static void join(struct outside *outsides)
+{
+	size_t i;
+
+	for (i = 0; i < N_OUTSIDE; i++)
+		assert_int_equal(pthread_join(outsides[i].thread, NULL), 0);
+}
+
+/* Until nobody has anything to do: for ever, if somebody was left behind. */
+static void settle(struct world *world, struct weir_threads *threads)
+{
+	do {
+		world_calm(world);
+		sched_yield();
+	} while (world_unrest(world, false) || !weir_threads_idle(threads));
+}
+
+static void done(struct weir_drain *drain)
+{
+	assert_int_equal(drain->actors_left, 0);
+}
+
+static void begin_end(struct world *world, uint64_t *random,
+		      struct weir_drain *drain)
+{
+	switch (below(random, 4)) {
+	case 0:
+		assert_int_equal(weir_executor_drain(world->executor, drain,
+						     WEIR_FOREVER),
+				 0);
+		break;
+	case 1:
+		assert_int_equal(weir_executor_abort(world->executor, drain,
+						     WEIR_FOREVER),
+				 0);
+		break;
+	default:
+		weir_system_shutdown(world->system);
+		break;
+	}
+}
+
+/* Guests may be told a little later, by the timers' thread. */
+static void wait_for_end(struct world *world)
+{
+	size_t i;
+
+	while (!weir_completion_done(weir_system_terminated(world->system))) {
+		world_calm(world);
+		sched_yield();
+	}
+	for (i = 0; i < OUTSIDE; i++)
+		while (ck_pr_load_32(&world->guests[i].waits))
+			sched_yield();
+}
+
+static void check_rest(struct world *world, struct weir_threads *threads)
+{
+	settle(world, threads);
+	assert_true(weir__system_check(world->system));
+	(void)world_ask(world);
+	while (!weir_threads_idle(threads))
+		sched_yield();
+	world_answered(world);
+}
+
+static void a_world(uint64_t seed)
+{
+	struct weir_threads_options options = {.workers = 3};
+	struct weir_drain drain = {.done = done};
+	struct outside outsides[N_OUTSIDE];
+	struct world *world = &the_world;
+	struct weir_threads *threads;
+	uint64_t random = seed;
+	uint32_t left;
+
+	memset(world, 0, sizeof(*world));
+	assert_int_equal(weir_threads_new(&threads, &options), 0);
+	world->ends = !below(&random, 4);
+	world_begin(world, weir_threads_executor(threads), seed, MOST,
+		    MOST * (1 + below(&random, 8)));
+	world->calm = true;
+	for (left = 2 * MOST; left; left--)
+		spawn_any(world, &random, NULL);
+	ck_pr_store_8((uint8_t *)&world->calm, false);
+	disturb(world, &random, outsides);
+	if (below(&random, 2)) {
+		join(outsides);
+		check_rest(world, threads);
+		begin_end(world, &random, &drain);
+	} else {
+		for (left = below(&random, 256); left; left--)
+			sched_yield();
+		begin_end(world, &random, &drain);
+		join(outsides);
+	}
+	wait_for_end(world);
+	world_end(world);
+	while (weir_threads_free(threads) != 0)
+		sched_yield();
+	world->seed = 0;
+}
+
+static void b_nothing_that_fails_on_many_threads_leaves_anybody_behind(
+	void **state)
+{
+	uint64_t seed, n = test_count(test_soak() ? 20000 : 400);
+
+	for (seed = 1; seed <= n; seed++)
+		a_world(seed);
+}
+
+/* A seed is no more than where to begin, here. */
+static int print_seed(void **state)
+{
+	if (the_world.seed)
+		print_message("in world %llu\n",
+			      (unsigned long long)the_world.seed);
+	return 0;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_teardown(
+			b_nothing_that_fails_on_many_threads_leaves_anybody_behind,
+			print_seed),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
