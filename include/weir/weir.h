@@ -7,6 +7,7 @@
 #include <weir/allocator.h>
 #include <weir/any.h>
 #include <weir/api.h>
+#include <weir/backoff_supervisor.h>
 #include <weir/blocking.h>
 #include <weir/channel.h>
 #include <weir/completion.h>

@@ -1,0 +1,573 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The back-off supervisor: what is put, the child's slow death, races, starts that
+ * fail, memory.
+ */
+#include "supervision/backoff_kit.h"
+
+/* --- B8.10: what is put --------------------------------------------------- */
+
+static void b8_10_items_go_to_the_child(void **state)
+{
+	uint64_t seed;
+	struct world world;
+	int i;
+
+	for (seed = 1; seed <= 20; seed++) {
+		begin(&world, seed);
+		for (i = 0; i < 10; i++)
+			tell(&world, TAKE);
+		(void)next_delay(&world);
+		for (i = 0; i < 10; i++)
+			tell(&world, TAKE);
+		assert_int_equal(ledger_delivered(&world.ledger), 20);
+		assert_int_equal(world.dead, 0);
+		end(&world);
+	}
+}
+
+static void b8_10_a_full_child_leaves_the_item_to_the_sender(void **state)
+{
+	struct world world;
+	int i;
+
+	begin(&world, 1);
+	for (i = 0; i < CAPACITY; i++)
+		assert_int_equal(put(&world, TAKE), 0);
+	assert_int_equal(put(&world, TAKE), -EAGAIN);
+	settle(&world);
+	assert_int_equal(ledger_delivered(&world.ledger), CAPACITY);
+	end(&world);
+}
+
+static void b8_10_before_its_start_it_says_try_again(void **state)
+{
+	struct world world;
+
+	world_begin(&world, 1);
+	supervisor_spawn(&world, WEIR_NOBODY);
+	assert_int_equal(put(&world, TAKE), -EAGAIN);
+	assert_int_equal(put(&world, LAST), -EAGAIN);
+	settle(&world);
+	tell(&world, TAKE);
+	/* That was not final. */
+	assert_int_equal(next_delay(&world), 3 * SECOND);
+	end(&world);
+}
+
+static void b8_10_after_its_end_it_says_so(void **state)
+{
+	struct world world;
+
+	begin(&world, 1);
+	assert_int_equal(weir_stop(world.system, world.ref), 0);
+	settle(&world);
+	assert_true(over(&world));
+	assert_false(has_child(&world));
+	assert_int_equal(put(&world, TAKE), -EPIPE);
+	assert_int_equal(weir_backoff_supervisor_finish(&world.supervisor), 0);
+	settle(&world);
+	end(&world);
+}
+
+static void b8_10_without_a_child_items_are_dead_letters(void **state)
+{
+	struct world world;
+
+	begin(&world, 1);
+	stop_child(&world);
+	assert_int_equal(put(&world, TAKE), 1);
+	assert_int_equal(put(&world, TAKE), 1);
+	assert_int_equal(world.dead, 2);
+	assert_int_equal(weir_dead_letters(world.system), 2);
+	assert_int_equal(ledger_dropped(&world.ledger), 2);
+	end(&world);
+}
+
+static void b8_10_without_a_child_a_code_can_be_the_answer(void **state)
+{
+	struct world world;
+
+	world_begin(&world, 1);
+	world.options.absent_code = -EHOSTDOWN;
+	start(&world);
+	tell(&world, TAKE);
+	stop_child(&world);
+	assert_int_equal(put(&world, TAKE), -EHOSTDOWN);
+	assert_int_equal(world.dead, 0);
+	(void)wait_for_child(&world);
+	tell(&world, TAKE);
+	end(&world);
+}
+
+static void b8_10_without_a_child_a_function_can_be_asked(void **state)
+{
+	struct world world;
+
+	world_begin(&world, 1);
+	world.options.absent_code = -EHOSTDOWN; /* the function is asked */
+	world.options.absent = on_absent;
+	start(&world);
+	tell(&world, TAKE);
+	assert_int_equal(world.asked, 0);
+	stop_child(&world);
+	assert_int_equal(put(&world, TAKE), 0);
+	world.answer = -EBUSY;
+	assert_int_equal(put(&world, TAKE), -EBUSY);
+	assert_int_equal(world.asked, 2);
+	assert_int_equal(ledger_delivered(&world.ledger), 2);
+	end(&world);
+}
+
+static void b8_10_a_child_without_an_input_gets_nothing(void **state)
+{
+	struct world world;
+
+	world_begin(&world, 1);
+	world.no_input = true;
+	start(&world);
+	assert_true(has_child(&world));
+	assert_int_equal(put(&world, TAKE), 1);
+	end(&world);
+}
+
+/* A parent with an in-port; the supervisor is its child. */
+static void b8_10_what_the_child_puts_up_goes_to_the_parent(void **state)
+{
+	struct world world;
+	struct sink parent;
+	struct weir_ref ref;
+
+	world_begin(&world, 1);
+	sink_init(&parent, world.executor, &world.ledger, 4);
+	assert_int_equal(weir_spawn(world.system, WEIR_NOBODY, &parent.actor,
+				    NULL, &ref),
+			 0);
+	world.options.up = &parent.in;
+	supervisor_spawn(&world, ref);
+	settle(&world);
+	assert_int_equal(weir_backoff_supervisor_put_up(
+				 &world.supervisor,
+				 ledger_make(&world.ledger, ++world.items)),
+			 0);
+	settle(&world);
+	assert_int_equal(parent.seen, 1);
+	end(&world);
+	fate_check(&parent.fate, -ECANCELED);
+}
+
+static void b8_10_there_may_be_nobody_above(void **state)
+{
+	struct world world;
+
+	begin(&world, 1);
+	assert_int_equal(weir_backoff_supervisor_put_up(&world.supervisor,
+							NULL),
+			 -ENOTSUP);
+	end(&world);
+}
+
+/* --- B8.11: the slow death ------------------------------------------------ */
+
+static void b8_11_a_child_that_is_dying_is_the_child_still(void **state)
+{
+	struct weir_ref before;
+	struct world world;
+
+	world_begin(&world, 1);
+	world.slow = true;
+	start(&world);
+	before = child(&world);
+	assert_int_equal(weir_stop(world.system, before), 0);
+	advance(&world, 10 * SECOND);
+	assert_true(weir_ref_equal(child(&world), before));
+	assert_int_equal(count(&world), 0);
+	assert_int_equal(world.made, 1);
+	tell(&world, FINISH);
+	assert_false(has_child(&world));
+	assert_int_equal(count(&world), 1);
+	/* The delay begins with its end. */
+	assert_int_equal(wait_for_child(&world), 3 * SECOND);
+	end(&world);
+}
+
+static void b8_11_the_time_to_die_can_be_bounded(void **state)
+{
+	struct world world;
+
+	world_begin(&world, 1);
+	world.slow = true;
+	world.options.child.shutdown_ns = 5 * SECOND;
+	start(&world);
+	assert_int_equal(weir_stop(world.system, child(&world)), 0);
+	advance(&world, 5 * SECOND - 1);
+	assert_true(has_child(&world));
+	advance(&world, 1);
+	assert_false(has_child(&world));
+	assert_int_equal(wait_for_child(&world), 3 * SECOND);
+	end(&world);
+}
+
+static void b8_11_a_child_that_fails_while_it_dies_is_not_restarted(
+	void **state)
+{
+	struct world world;
+
+	world_begin(&world, 1);
+	world.slow = true;
+	start(&world);
+	assert_int_equal(weir_stop(world.system, child(&world)), 0);
+	settle(&world);
+	tell(&world, FAIL);
+	assert_false(has_child(&world));
+	assert_int_equal(world.started, 1);
+	assert_int_equal(wait_for_child(&world), 3 * SECOND);
+	end(&world);
+}
+
+/* --- B8.13: races --------------------------------------------------------- */
+
+static void b8_13_a_pending_delay_is_harmless_after_a_stop(void **state)
+{
+	uint64_t seed;
+	struct world world;
+
+	for (seed = 1; seed <= 20; seed++) {
+		begin(&world, seed);
+		stop_child(&world);
+		advance(&world, seed % 2 ? 3 * SECOND - 1 : SECOND);
+		assert_int_equal(weir_stop(world.system, world.ref), 0);
+		weir_sim_run(world.sim);
+		assert_true(over(&world));
+		assert_int_equal(world.made, 1);
+		end(&world);
+	}
+}
+
+/* Anything at any time. */
+static void do_something(struct world *world)
+{
+	switch (weir_sim_random(world->sim, 12)) {
+	case 0:
+		(void)weir_stop(world->system, child(world));
+		break;
+	case 1:
+		(void)weir_poison(world->system, child(world));
+		break;
+	case 2:
+		(void)weir_kill(world->system, child(world));
+		break;
+	case 3:
+		(void)put(world, FAIL);
+		break;
+	case 4:
+		(void)put(world, FINISH);
+		break;
+	case 5:
+		advance(world, weir_sim_random(world->sim, 10) * SECOND);
+		break;
+	case 6:
+		world->fails = (uint32_t)weir_sim_random(world->sim, 3);
+		world->code = -EIO;
+		break;
+	case 7:
+		settle(world);
+		break;
+	default:
+		(void)put(world, TAKE);
+	}
+}
+
+static void last_thing(struct world *world)
+{
+	switch (weir_sim_random(world->sim, 4)) {
+	case 0:
+		(void)weir_stop(world->system, world->ref);
+		break;
+	case 1:
+		(void)weir_backoff_supervisor_finish(&world->supervisor);
+		break;
+	case 2:
+		(void)put(world, LAST);
+		break;
+	default:
+		weir_system_shutdown(world->system);
+	}
+}
+
+static void b8_13_whatever_happens_when_there_is_one_child_at_most(void **state)
+{
+	uint64_t seed, n = test_count(2000), steps, i;
+	struct world world;
+
+	for (seed = 1; seed <= n; seed++) {
+		world_begin(&world, seed);
+		world.options.mode = seed % 4 ? WEIR_BACKOFF_ON_STOP
+					      : WEIR_BACKOFF_ON_FAILURE;
+		world.options.backoff.random_factor = 0.5;
+		world.options.strategy = seed % 3 ? NULL : &stops;
+		world.slow = seed % 5 == 0;
+		world.options.child.shutdown_ns = 2 * SECOND;
+		supervisor_spawn(&world, WEIR_NOBODY);
+		steps = weir_sim_random(world.sim, 40);
+		for (i = 0; i < steps; i++) {
+			do_something(&world);
+			if (weir_sim_random(world.sim, 2))
+				(void)weir_sim_step(world.sim);
+		}
+		last_thing(&world);
+		for (i = weir_sim_random(world.sim, 4); i > 0; i--)
+			do_something(&world);
+		end(&world);
+	}
+}
+
+/* A final item and the child's end at the same time: one of two outcomes. */
+static void b8_12_b8_13_a_final_item_meets_the_childs_end(void **state)
+{
+	uint64_t seed, i, n = test_count(500);
+	struct world world;
+	int rc;
+
+	for (seed = 1; seed <= n; seed++) {
+		begin(&world, seed);
+		(void)weir_stop(world.system, child(&world));
+		for (i = seed % 7; i > 0; i--)
+			(void)weir_sim_step(world.sim);
+		rc = put(&world, LAST);
+		assert_true(rc == 0 || rc == 1);
+		settle(&world);
+		assert_true(over(&world));
+		assert_true(world.made <= 2);
+		end(&world);
+	}
+}
+
+/* --- Failed starts -------------------------------------------------------- */
+
+static void a_child_that_cannot_be_made_is_tried_again_later(void **state)
+{
+	struct world world;
+
+	world_begin(&world, 1);
+	world.fails = 2;
+	world.code = -ENETDOWN;
+	start(&world);
+	assert_false(has_child(&world));
+	assert_int_equal(count(&world), 1);
+	assert_int_equal(wait_for_child(&world), 3 * SECOND);
+	assert_int_equal(wait_for_child(&world), 6 * SECOND);
+	assert_true(has_child(&world));
+	assert_int_equal(count(&world), 2);
+	advance(&world, 3 * SECOND);
+	assert_int_equal(count(&world), 0);
+	end(&world);
+}
+
+static void on_failure_too_a_child_that_cannot_be_made_is_tried_again(
+	void **state)
+{
+	struct world world;
+
+	world_begin(&world, 1);
+	world.options.mode = WEIR_BACKOFF_ON_FAILURE;
+	world.fails = 1;
+	world.code = 1; /* no meaning: as -EINVAL */
+	start(&world);
+	assert_false(over(&world));
+	assert_int_equal(wait_for_child(&world), 3 * SECOND);
+	tell(&world, FINISH);
+	assert_true(over(&world));
+	end(&world);
+}
+
+static void a_factory_that_makes_nothing_has_failed(void **state)
+{
+	struct world world;
+
+	world_begin(&world, 1);
+	world.options.max_retries = 0;
+	world.fails = 1;
+	world.code = 0;
+	start(&world);
+	assert_true(over(&world));
+	assert_int_equal(world.fate.code, -EINVAL);
+	end(&world);
+}
+
+static void an_input_of_somebody_elses_is_refused(void **state)
+{
+	struct world world;
+	struct sink other;
+
+	world_begin(&world, 1);
+	sink_init(&other, world.executor, &world.ledger, 1);
+	world.foreign = &other.in;
+	start(&world);
+	assert_false(has_child(&world));
+	assert_int_equal(world.released, 1);
+	world.foreign = NULL;
+	assert_int_equal(wait_for_child(&world), 3 * SECOND);
+	tell(&world, TAKE);
+	weir_actor_stop(&other.actor);
+	end(&world);
+}
+
+static void failed_starts_count_against_the_retries(void **state)
+{
+	struct world world;
+
+	world_begin(&world, 1);
+	world.options.max_retries = 1;
+	world.fails = 5;
+	world.code = -ENETDOWN;
+	start(&world);
+	advance(&world, 3 * SECOND);
+	assert_true(over(&world));
+	assert_int_equal(world.fate.code, -ENETDOWN);
+	assert_int_equal(world.made, 2);
+	end(&world);
+}
+
+static void a_child_that_cannot_be_spawned_is_let_go(void **state)
+{
+	struct world world;
+
+	world_begin(&world, 1);
+	world.bad_from = 2; /* it has been started already */
+	start(&world);
+	stop_child(&world);
+	assert_int_equal(wait_for_child(&world), 3 * SECOND);
+	assert_int_equal(world.alive, 0);
+	assert_int_equal(world.released, 2);
+	assert_int_equal(wait_for_child(&world), 6 * SECOND);
+	end(&world);
+}
+
+static void on_drained(struct weir_drain *drain)
+{
+	assert_int_equal(drain->actors_left, 0);
+}
+
+static void when_the_executor_drains_it_ends(void **state)
+{
+	struct weir_drain drain = {.done = on_drained};
+	uint64_t seed;
+	struct world world;
+
+	for (seed = 1; seed <= 20; seed++) {
+		begin(&world, seed);
+		if (seed % 2)
+			stop_child(&world);
+		else
+			assert_int_equal(put(&world, TAKE), 0);
+		assert_int_equal(weir_executor_drain(world.executor, &drain,
+						     WEIR_FOREVER),
+				 0);
+		weir_sim_run(world.sim);
+		assert_true(over(&world));
+		assert_int_equal(world.made, 1);
+		end(&world);
+	}
+}
+
+static void a_factory_can_say_never_again(void **state)
+{
+	struct world world;
+
+	begin(&world, 1);
+	world.fails = 1;
+	world.code = -ESHUTDOWN;
+	stop_child(&world);
+	advance(&world, 3 * SECOND);
+	assert_true(over(&world));
+	assert_int_equal(world.fate.code, -ESHUTDOWN);
+	assert_int_equal(world.made, 2);
+	end(&world);
+}
+
+/* --- Memory --------------------------------------------------------------- */
+
+/* What there is memory for is done, and nothing is lost. */
+static void lean_times(size_t fail, size_t *calls)
+{
+	struct world world;
+	uint64_t i;
+	bool began = false;
+
+	world_init(&world, 1, fail);
+	if (world.executor && world_system(&world, 1) == 0 &&
+	    weir_backoff_supervisor_init(&world.supervisor, world.executor,
+					 &world.options) == 0) {
+		began = true;
+		weir_actor_ref(&world.supervisor.actor);
+		if (weir_spawn(world.system, WEIR_NOBODY,
+			       &world.supervisor.actor, NULL, &world.ref) != 0)
+			weir_actor_stop(&world.supervisor.actor);
+		for (i = 0; i < 6; i++) {
+			settle(&world);
+			(void)put(&world, i % 3 ? TAKE : FINISH);
+			advance(&world, 10 * SECOND);
+		}
+		/* It is not stuck. */
+		assert_true(over(&world) || has_child(&world));
+	}
+	*calls = world.heap.calls;
+	/* The end of a world needs no memory. */
+	if (began)
+		end(&world);
+	else
+		world_close(&world);
+}
+
+static void whatever_memory_is_missing_nothing_is_lost(void **state)
+{
+	size_t calls, most, fail;
+
+	lean_times(0, &most);
+	for (fail = 1; fail <= most; fail++)
+		lean_times(fail, &calls);
+	assert_true(most > 10);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(b8_10_items_go_to_the_child),
+		cmocka_unit_test(
+			b8_10_a_full_child_leaves_the_item_to_the_sender),
+		cmocka_unit_test(b8_10_before_its_start_it_says_try_again),
+		cmocka_unit_test(b8_10_after_its_end_it_says_so),
+		cmocka_unit_test(b8_10_without_a_child_items_are_dead_letters),
+		cmocka_unit_test(
+			b8_10_without_a_child_a_code_can_be_the_answer),
+		cmocka_unit_test(b8_10_without_a_child_a_function_can_be_asked),
+		cmocka_unit_test(b8_10_a_child_without_an_input_gets_nothing),
+		cmocka_unit_test(
+			b8_10_what_the_child_puts_up_goes_to_the_parent),
+		cmocka_unit_test(b8_10_there_may_be_nobody_above),
+		cmocka_unit_test(
+			b8_11_a_child_that_is_dying_is_the_child_still),
+		cmocka_unit_test(b8_11_the_time_to_die_can_be_bounded),
+		cmocka_unit_test(
+			b8_11_a_child_that_fails_while_it_dies_is_not_restarted),
+		cmocka_unit_test(
+			b8_13_a_pending_delay_is_harmless_after_a_stop),
+		cmocka_unit_test(
+			b8_13_whatever_happens_when_there_is_one_child_at_most),
+		cmocka_unit_test(b8_12_b8_13_a_final_item_meets_the_childs_end),
+		cmocka_unit_test(
+			a_child_that_cannot_be_made_is_tried_again_later),
+		cmocka_unit_test(
+			on_failure_too_a_child_that_cannot_be_made_is_tried_again),
+		cmocka_unit_test(a_factory_that_makes_nothing_has_failed),
+		cmocka_unit_test(an_input_of_somebody_elses_is_refused),
+		cmocka_unit_test(failed_starts_count_against_the_retries),
+		cmocka_unit_test(a_child_that_cannot_be_spawned_is_let_go),
+		cmocka_unit_test(when_the_executor_drains_it_ends),
+		cmocka_unit_test(a_factory_can_say_never_again),
+		cmocka_unit_test(whatever_memory_is_missing_nothing_is_lost),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
