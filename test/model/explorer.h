@@ -190,8 +190,8 @@ struct explorer_exception {
 
 struct explorer_weaken_options {
 	struct explorer_options run;
-	/* A site counts if its file contains this ["lib/"]. */
-	const char *files;
+	/* A site counts if its file contains this ["lib/"], or the second. */
+	const char *files, *more_files;
 	bool quiet;
 };
 

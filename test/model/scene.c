@@ -2,6 +2,7 @@
 /* The executor, the actors and the checks of scene.h. */
 #include "scene.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include <ck_pr.h>
@@ -29,6 +30,8 @@ static int submit(struct weir_executor *executor, struct weir_task *task)
 	struct scene *s = of(executor);
 	uint32_t i;
 
+	if (task == s->refused)
+		return -EAGAIN;
 	if (s->at_once) {
 		weir_task_run(task);
 		return 0;
@@ -392,6 +395,11 @@ static void check_tokens(const struct scene *s, bool dropped)
 					(dropped && token->value == DROPPED));
 		else
 			explorer_assert(token->value <= MADE);
+}
+
+void scene_tokens_are_over(const struct scene *s)
+{
+	check_tokens(s, true);
 }
 
 void scene_at_rest(void *context)

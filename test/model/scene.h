@@ -39,6 +39,7 @@ struct scene {
 	struct weir_executor executor;
 	/* An executor that runs at once, instead of one that queues. */
 	bool at_once;
+	struct weir_task *refused; /* the one that it does not take */
 	/* Its clock, and the one timer there is. Atomic. */
 	uint64_t now;
 	uint64_t armed; /* to fire then, 0 not at all */
@@ -64,6 +65,7 @@ struct scene {
 /* An actor. Its memory is gone once it is released. */
 struct node {
 	struct weir_actor actor;
+	char name[8]; /* for ops that name it so */
 	struct scene *scene;
 	struct fate *fate;
 	uint32_t index;
@@ -115,7 +117,9 @@ void scene_put(struct node *node, uint32_t port, uint32_t i);
 /* A turn that takes a token of in-port `port`. */
 void scene_take(struct node *node, uint32_t port);
 
-/* Checks. All: all tokens accepted were delivered, all actors are at rest. */
+/* Checks. All tokens accepted were delivered or dropped. */
+void scene_tokens_are_over(const struct scene *s);
+/* All tokens accepted were delivered, all actors are at rest. */
 void scene_at_rest(void *context);
 /* All tokens accepted were delivered or dropped, all actors released once,
  * after they stopped, and all memory is free. */

@@ -19,7 +19,7 @@ struct driver {
 	const struct explorer_scenario *const *scenarios;
 	size_t n;
 	struct explorer_options full, quick;
-	const char *files;
+	const char *files, *more_files;
 	bool quiet;
 	const struct explorer_exception *exceptions;
 	size_t n_exceptions;
@@ -43,6 +43,8 @@ static bool is_chosen(const struct driver *d, int id)
 
 	if (d->met[id] == 0)
 		return false;
+	if (d->more_files != NULL && strstr(file, d->more_files) != NULL)
+		return true;
 	if (d->files != NULL)
 		return strstr(file, d->files) != NULL;
 	return strstr(file, "lib/") != NULL && strstr(file, "test/") == NULL;
@@ -182,6 +184,7 @@ static void start(struct driver *d,
 	if (options != NULL) {
 		d->full = options->run;
 		d->files = options->files;
+		d->more_files = options->more_files;
 		d->quiet = options->quiet;
 	}
 	d->full.replay = NULL;
