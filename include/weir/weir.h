@@ -22,6 +22,7 @@
 #include <weir/loop.h>
 #include <weir/out.h>
 #include <weir/port.h>
+#include <weir/process_manager.h>
 #include <weir/reactive.h>
 #include <weir/request.h>
 #include <weir/sema.h>

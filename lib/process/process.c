@@ -1,0 +1,406 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Processes that are actors: children of the manager, in memory that it has
+ * `max` pieces of. The manager's slice starts them; they end in their own.
+ *
+ * process->holders counts who may touch the process: its actor, its timer, and
+ * the manager while it starts it. The last one gives the memory back.
+ */
+#include <assert.h>
+#include <errno.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <ck_pr.h>
+
+#include "actor/gate.h"
+#include "base/memory.h"
+#include "process/manager.h"
+
+/* process->state. */
+enum {
+	SPAWNED = 1u << 0, /* it has a ref; whoever sets the later of these */
+	LATE = 1u << 1,	   /*	two, for its time was up, stops it */
+	ENDED = 1u << 2,
+};
+
+static struct weir_process *process_of(struct weir_actor *actor)
+{
+	return weir_container_of(actor, struct weir_process, actor);
+}
+
+/* --- Memory ---------------------------------------------------------------------- */
+
+static const struct weir_allocator *allocator(
+	const struct weir_process_manager *manager)
+{
+	return manager->actor.executor->options.allocator;
+}
+
+static struct weir_process *place(struct weir_process_manager *manager,
+				  uint32_t i)
+{
+	return (struct weir_process *)(void *)(manager->processes +
+					       i * manager->stride);
+}
+
+/* Sets `bits`; what was set before. Any thread. */
+static uint32_t set_state(struct weir_process *process, uint32_t bits)
+{
+	uint32_t old = ck_pr_load_32(&process->state);
+
+	/* release: what has led to this; pairs with the acquire below */
+	ck_pr_fence_release();
+	while (!ck_pr_cas_32_value(&process->state, old, old | bits, &old))
+		;
+	/* acquire: pairs with the release above, of who has set the others */
+	ck_pr_fence_acquire();
+	return old;
+}
+
+/* True: this was the last holder. Any thread. */
+static bool drop_holder(struct weir_process *process)
+{
+	/* release: our last touch; pairs with the acquire of the last */
+	ck_pr_fence_release();
+	if (ck_pr_faa_32(&process->holders, (uint32_t)-1) != 1)
+		return false;
+	/* acquire: everybody's last touch */
+	ck_pr_fence_acquire();
+	return true;
+}
+
+/* One holder less; the last one gives the place back. Any thread. */
+static void let_go(struct weir_process *process)
+{
+	struct weir_process_manager *manager = process->manager;
+	struct weir_process *head;
+
+	if (!drop_holder(process))
+		return;
+	head = ck_pr_load_ptr(&manager->returned);
+	do {
+		process->next = head;
+		/* release: all that has happened to it; pairs with the acquire
+		 * in weir__processes_returned() */
+		ck_pr_fence_release();
+	} while (!ck_pr_cas_ptr_value(&manager->returned, head, process,
+				      (void *)&head));
+	weir_actor_signal(&manager->actor);
+	weir_actor_unref(&manager->actor);
+}
+
+/* --- Ids ----------------------------------------------------------------------------- */
+
+/*
+ * A process's id is a copy behind its struct: the command may be gone as soon
+ * as it has been replied to.
+ */
+static char *id_of(const struct weir_process *process)
+{
+	const struct weir_process_manager *manager = process->manager;
+
+	return (char *)(uintptr_t)process + manager->stride -
+	       (WEIR_NAME_MAX + 1);
+}
+
+/* FNV-1a */
+static struct weir_process **bucket(struct weir_process_manager *manager,
+				    const char *id)
+{
+	uint32_t hash = 2166136261u;
+
+	for (; *id; id++)
+		hash = (hash ^ (unsigned char)*id) * 16777619u;
+	return &manager->ids[hash & (manager->n_ids - 1)];
+}
+
+/* Who runs with that id: one that has ended is in nobody's way any more. */
+static struct weir_process *find(struct weir_process_manager *manager,
+				 const char *id)
+{
+	struct weir_process *process = *bucket(manager, id);
+
+	while (process && ((ck_pr_load_32(&process->state) & ENDED) ||
+			   strcmp(id_of(process), id) != 0))
+		process = process->same_id;
+	return process;
+}
+
+static int check_id(struct weir_process_manager *manager, const char *id)
+{
+	size_t length;
+
+	if (!id)
+		return 0;
+	length = strnlen(id, WEIR_NAME_MAX + 1);
+	if (length == 0 || length > WEIR_NAME_MAX)
+		return -EINVAL;
+	return find(manager, id) ? -EEXIST : 0;
+}
+
+static void add_id(struct weir_process *process, const char *id)
+{
+	struct weir_process **head;
+
+	if (!id)
+		return;
+	memcpy(id_of(process), id, strlen(id) + 1);
+	head = bucket(process->manager, id);
+	process->same_id = *head;
+	*head = process;
+}
+
+static void remove_id(struct weir_process *process)
+{
+	struct weir_process **link;
+
+	if (!*id_of(process))
+		return;
+	for (link = bucket(process->manager, id_of(process));
+	     *link && *link != process; link = &(*link)->same_id)
+		;
+	if (*link)
+		*link = process->same_id;
+}
+
+/* --- A process ends ------------------------------------------------------------------- */
+
+static enum weir_outcome outcome_of(uint32_t state,
+				    const struct weir_error *error)
+{
+	if (!error)
+		return WEIR_DONE;
+	if (state & LATE)
+		return WEIR_TIMED_OUT;
+	return error->code == -ECANCELED ? WEIR_STOPPED : WEIR_CRASHED;
+}
+
+static void stopped(struct weir_actor *actor, struct weir_error *error)
+{
+	struct weir_process *process = process_of(actor);
+	struct weir_process_manager *manager = process->manager;
+	struct weir_command *command = process->command;
+	uint32_t state;
+
+	if (manager->options.process->stopped)
+		manager->options.process->stopped(actor, error);
+	state = set_state(process, ENDED);
+	if (process->timed &&
+	    weir_timer_cancel(manager->actor.executor, &process->timer))
+		let_go(process);
+	if (process->replies)
+		weir__manager_reply(manager, command, outcome_of(state, error),
+				    error);
+}
+
+static void released(struct weir_actor *actor)
+{
+	struct weir_process *process = process_of(actor);
+
+	if (process->manager->options.process->released)
+		process->manager->options.process->released(actor);
+	let_go(process);
+}
+
+static void stop_late(struct weir_process *process)
+{
+	(void)weir_stop(process->manager->system, process->ref);
+}
+
+/* Its time is up. */
+static void fire(struct weir_timer *timer)
+{
+	struct weir_process *process =
+		weir_container_of(timer, struct weir_process, timer);
+
+	if ((set_state(process, LATE) & (SPAWNED | ENDED)) == SPAWNED)
+		stop_late(process);
+	let_go(process);
+}
+
+/* Into the list of those that are free; n_free is the caller's. */
+static void put_back(struct weir_process_manager *manager,
+		     struct weir_process *process)
+{
+	remove_id(process);
+	process->next = manager->free;
+	manager->free = process;
+}
+
+uint32_t weir__processes_returned(struct weir_process_manager *manager)
+{
+	struct weir_process *process = ck_pr_fas_ptr(&manager->returned, NULL);
+	struct weir_process *next;
+	uint32_t n = 0;
+
+	/* acquire: all that has happened to them; pairs with the release in
+	 * let_go() */
+	ck_pr_fence_atomic_load();
+	for (; process; process = next, n++) {
+		next = process->next;
+		put_back(manager, process);
+	}
+	return n;
+}
+
+/* --- A process starts ------------------------------------------------------------------ */
+
+static struct weir_process *take_place(struct weir_process_manager *manager,
+				       struct weir_command *command)
+{
+	struct weir_process *process = manager->free;
+
+	assert(process && manager->n_free > 0);
+	manager->free = process->next;
+	manager->n_free--;
+	memset(process, 0, manager->options.process_size);
+	process->manager = manager;
+	process->command = command;
+	process->holders = 2;
+	*id_of(process) = 0;
+	(void)weir_actor_ref(&manager->actor);
+	(void)weir_actor_init(&process->actor, &manager->process_ops,
+			      manager->actor.executor);
+	return process;
+}
+
+static int spawn(struct weir_process_manager *manager,
+		 struct weir_process *process)
+{
+	const struct weir_spawn_options options = {
+		.restart = WEIR_TEMPORARY,
+		.shutdown_ns = manager->options.shutdown_ns,
+	};
+	int rc;
+
+	process->replies = true;
+	rc = weir_spawn(manager->system, manager->self, &process->actor,
+			&options, &process->ref);
+	if (rc < 0)
+		process->replies = false;
+	else if (set_state(process, SPAWNED) & LATE)
+		stop_late(process);
+	return rc;
+}
+
+/* Before it is spawned: it may be gone soon after. */
+static int set_deadline(struct weir_process *process)
+{
+	struct weir_process_manager *manager = process->manager;
+	struct weir_executor *executor = manager->actor.executor;
+	uint64_t now = weir_executor_now(executor);
+	uint64_t deadline_ns = process->command->deadline_ns;
+	int rc;
+
+	if (!deadline_ns)
+		deadline_ns = manager->options.deadline_ns;
+	if (!deadline_ns)
+		return 0;
+	process->timer.fire = fire;
+	process->timed = true;
+	process->holders++;
+	rc = weir_timer_arm(executor, &process->timer,
+			    deadline_ns < UINT64_MAX - now ? now + deadline_ns
+							   : UINT64_MAX);
+	if (rc < 0) {
+		process->timed = false;
+		process->holders--;
+	}
+	return rc;
+}
+
+static int start(struct weir_process *process)
+{
+	struct weir_process_manager *manager = process->manager;
+	int rc = 0;
+
+	if (manager->options.start)
+		rc = manager->options.start(process, manager->options.context);
+	if (rc >= 0)
+		rc = set_deadline(process);
+	if (rc >= 0)
+		rc = spawn(manager, process);
+	if (rc < 0)
+		weir_actor_stop(&process->actor);
+	return rc;
+}
+
+void weir__process_start(struct weir_process_manager *manager,
+			 struct weir_command *command)
+{
+	int rc = check_id(manager, command->id);
+	struct weir_process *process;
+
+	if (rc == 0) {
+		process = take_place(manager, command);
+		add_id(process, command->id);
+		rc = start(process);
+		if (rc >= 0) {
+			/* the owner's; others read it */
+			ck_pr_store_64(&manager->n_started,
+				       manager->n_started + 1);
+			let_go(process);
+		} else if (drop_holder(process)) {
+			/* A5.8: nobody has ever seen it. */
+			put_back(manager, process);
+			manager->n_free++;
+			weir_actor_unref(&manager->actor);
+		}
+	}
+	if (rc < 0)
+		weir__manager_reply(manager, command, WEIR_REFUSED,
+				    weir_error_of(rc));
+}
+
+struct weir_ref weir_process_manager_find(struct weir_process_manager *manager,
+					  const char *id)
+{
+	const struct weir_process *process;
+
+	if (!manager || !id || !manager->ids || !weir__owned(&manager->actor))
+		return WEIR_NOBODY;
+	process = find(manager, id);
+	return process ? process->ref : WEIR_NOBODY;
+}
+
+/* --- Memory ---------------------------------------------------------------------- */
+
+int weir__processes_init(struct weir_process_manager *manager)
+{
+	const size_t align = _Alignof(max_align_t);
+	uint32_t max = manager->options.max, i;
+
+	manager->stride = (manager->options.process_size + WEIR_NAME_MAX + 1 +
+			   align - 1) /
+			  align * align;
+	manager->n_ids = 1;
+	while (manager->n_ids < max)
+		manager->n_ids *= 2;
+	manager->processes =
+		weir__alloc(allocator(manager), max * manager->stride);
+	manager->ids = weir__alloc(allocator(manager),
+				   manager->n_ids * sizeof(*manager->ids));
+	if (!manager->processes || !manager->ids) {
+		weir__processes_fini(manager);
+		return -ENOMEM;
+	}
+	for (i = max; i-- > 0;) {
+		place(manager, i)->next = manager->free;
+		manager->free = place(manager, i);
+	}
+	manager->process_ops = *manager->options.process;
+	manager->process_ops.stopped = stopped;
+	manager->process_ops.released = released;
+	return 0;
+}
+
+void weir__processes_fini(struct weir_process_manager *manager)
+{
+	weir__free(allocator(manager), manager->processes,
+		   manager->options.max * manager->stride);
+	weir__free(allocator(manager), manager->ids,
+		   manager->n_ids * sizeof(*manager->ids));
+	manager->processes = NULL;
+	manager->ids = NULL;
+}

@@ -1,0 +1,565 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The process manager as an actor: commands come in, demand goes out. What the
+ * demand is computed from stands in manager.h.
+ *
+ * `may` has a permit for each command that may start. With a publisher there is
+ * one for each free place, since no more commands come than were requested.
+ * With offers there is one for each that was asked for, and as many more offers
+ * are taken: `credit`, which starts with the buffer.
+ */
+#include <weir/process_manager.h>
+
+#include <assert.h>
+#include <errno.h>
+#include <string.h>
+
+#include <ck_pr.h>
+
+#include "actor/gate.h"
+#include "actor/in.h"
+#include "executor/cpus.h"
+#include "process/manager.h"
+
+#define BATCH 5u /* unless told */
+
+/* relaxed: figures for people */
+static void count(uint64_t *counter)
+{
+	ck_pr_inc_64(counter);
+}
+
+void weir__manager_reply(struct weir_process_manager *manager,
+			 struct weir_command *command,
+			 enum weir_outcome outcome, struct weir_error *error)
+{
+	count(&manager->outcomes[outcome]);
+	command->reply(command, outcome, error);
+}
+
+/* --- Commands that nobody starts ---------------------------------------------- */
+
+/* Of a stream, on its way; no manager has taken it. */
+static void command_drop(void *item, void *context)
+{
+	struct weir_command *command = item;
+
+	(void)context;
+	command->reply(command, WEIR_REFUSED, weir_error_of(-ECANCELED));
+}
+
+const struct weir_items *weir_command_items(void)
+{
+	static const struct weir_items items = {.drop = command_drop};
+
+	return &items;
+}
+
+/* It was offered, and taken. */
+static void refuse(void *item, void *context)
+{
+	weir__manager_reply(context, item, WEIR_REFUSED,
+			    weir_error_of(-ECANCELED));
+}
+
+/* --- Demand --------------------------------------------------------------------- */
+
+static uint32_t processing(const struct weir_process_manager *self)
+{
+	return self->options.max - self->n_free;
+}
+
+/* Offers that were taken, or are about to be. Any thread. */
+static uint64_t accepted(const struct weir_process_manager *self)
+{
+	uint64_t credit = ck_pr_load_64(&self->credit);
+
+	/* pairs with the fence in permit(): no credit is seen without the
+	 * permits that it comes from */
+	ck_pr_fence_load();
+	return ck_pr_load_64(&self->n_permitted) - credit;
+}
+
+/* Offers that were not asked for. */
+static int64_t in_front(const struct weir_process_manager *self)
+{
+	int64_t waiting = (int64_t)(accepted(self) - self->n_taken);
+	int64_t asked = weir_sema_permits(&self->may);
+
+	return waiting > asked ? waiting - asked : 0;
+}
+
+static int64_t in_flight(void *context)
+{
+	const struct weir_process_manager *self = context;
+
+	if (!self->options.count_buffer || self->subscribes)
+		return processing(self);
+	return processing(self) + in_front(self);
+}
+
+/* How many to ask for, of which `remaining` are there already. */
+static int64_t demand(void *context, int64_t remaining)
+{
+	struct weir_process_manager *self = context;
+	int64_t most = (int64_t)self->n_free - remaining;
+	int64_t n;
+
+	if (self->ends)
+		return 0;
+	n = self->options.demand(self->options.demand_context, remaining);
+	if (n > most)
+		n = most;
+	return n > 0 ? n : 0;
+}
+
+/* So many more offers will be taken. */
+static void permit(struct weir_process_manager *self, uint64_t n)
+{
+	ck_pr_store_64(&self->n_permitted, self->n_permitted + n);
+	/* pairs with the fence in accepted() */
+	ck_pr_fence_store_atomic();
+	ck_pr_add_64(&self->credit, n);
+}
+
+/* With offers. */
+static void ask(struct weir_process_manager *self)
+{
+	int64_t n;
+
+	if (self->subscribes)
+		return;
+	n = demand(self, weir_sema_permits(&self->may));
+	if (n == 0)
+		return;
+	(void)weir_sema_release(&self->may, n);
+	permit(self, (uint64_t)n);
+}
+
+/* --- The actor --------------------------------------------------------------------- */
+
+static inline int begin(struct weir_actor *actor)
+{
+	struct weir_process_manager *self = weir__manager_of(actor);
+	struct weir_command *command = weir_in_take(&self->in);
+
+	command->manager = self;
+	if (self->options.run) {
+		self->n_free--;
+		return weir_out_put(&self->out, command);
+	}
+	weir__process_start(self, command);
+	return 0;
+}
+WEIR_TURN(begin)
+
+/* For others to read. */
+static void tell_processing(struct weir_process_manager *self)
+{
+	ck_pr_store_32(&self->n_processing, processing(self));
+	if (processing(self) > self->peak)
+		ck_pr_store_32(&self->peak, processing(self));
+}
+
+static uint32_t begins(struct weir_actor *actor, uint32_t n)
+{
+	struct weir_process_manager *self = weir__manager_of(actor);
+	uint32_t free = self->n_free, done = begin_n(actor, n), started;
+
+	/* Those that were refused have taken no place. */
+	started = free - self->n_free;
+	(void)weir_sema_acquire(&self->may, self->subscribes ? started : done);
+	ck_pr_store_64(&self->n_taken, self->n_taken + done);
+	tell_processing(self);
+	ask(self);
+	return done;
+}
+
+static uint32_t nothing(struct weir_actor *actor, uint32_t n)
+{
+	(void)actor;
+	return n;
+}
+
+/* No more commands come; it is over when those that were started are. */
+static int end(struct weir_process_manager *self, struct weir_error *error)
+{
+	self->ends = true;
+	ck_pr_store_32(&self->closed, 1);
+	self->error = weir_error_ref(error);
+	return weir_actor_become(&self->actor, nothing, NULL, 0);
+}
+
+static void check_end(struct weir_process_manager *self)
+{
+	struct weir_error *error = self->error;
+
+	if (!self->ends || processing(self) > 0)
+		return;
+	self->error = NULL;
+	weir__actor_end(&self->actor, error, false);
+}
+
+static int ended(struct weir_actor *actor, struct weir_in *in,
+		 struct weir_error *error)
+{
+	struct weir_process_manager *self = weir__manager_of(actor);
+	int rc;
+
+	(void)in;
+	rc = end(self, error);
+	check_end(self);
+	return rc;
+}
+
+static int close_in(struct weir_process_manager *self)
+{
+	if (self->ends)
+		return 0;
+	(void)weir_in_cancel(&self->in);
+	return end(self, NULL);
+}
+
+static int signalled(struct weir_actor *actor)
+{
+	struct weir_process_manager *self = weir__manager_of(actor);
+	uint32_t n = ck_pr_fas_32(&self->n_returned, 0);
+	int rc = 0;
+
+	/* acquire: pairs with the release in weir__runners_ended() */
+	ck_pr_fence_atomic_load();
+	n += weir__processes_returned(self);
+	self->n_free += n;
+	assert(self->n_free <= self->options.max);
+	tell_processing(self);
+	if (n && self->subscribes)
+		(void)weir_sema_release(&self->may, n);
+	if (ck_pr_load_32(&self->closed))
+		rc = close_in(self);
+	ask(self);
+	check_end(self);
+	return rc;
+}
+
+/* No runner takes any more: all of them have ended, or were stopped. */
+static int cancelled(struct weir_actor *actor, struct weir_out *out)
+{
+	struct weir_process_manager *self = weir__manager_of(actor);
+	int rc = close_in(self);
+
+	(void)out;
+	check_end(self);
+	return rc;
+}
+
+static void stopped(struct weir_actor *actor, struct weir_error *error)
+{
+	struct weir_process_manager *self = weir__manager_of(actor);
+
+	(void)error;
+	ck_pr_store_32(&self->closed, 1);
+	/* processes have ended before it; calls may go on */
+	if (self->options.process)
+		ck_pr_store_32(&self->n_processing, 0);
+	weir_error_unref(self->error);
+	self->error = NULL;
+	weir__runners_stop(self);
+}
+
+static void released(struct weir_actor *actor)
+{
+	struct weir_process_manager *self = weir__manager_of(actor);
+
+	weir__processes_fini(self);
+	weir__runners_fini(self);
+	if (self->options.released)
+		self->options.released(self->options.context);
+}
+
+static int pre_start(struct weir_actor *actor)
+{
+	struct weir_process_manager *self = weir__manager_of(actor);
+
+	self->system = weir_system_of(actor);
+	self->self = weir_self(actor);
+	return weir__runners_start(self);
+}
+
+static int stopping(struct weir_actor *actor)
+{
+	struct weir_process_manager *self = weir__manager_of(actor);
+
+	(void)close_in(self);
+	check_end(self);
+	return 1;
+}
+
+/*
+ * The manager begins anew as it was: what waits will start. Its processes stop;
+ * runners, which have none of their own, go on.
+ */
+static int pre_restart(struct weir_actor *actor, struct weir_error *cause)
+{
+	(void)cause;
+	return weir__manager_of(actor)->options.process
+		       ? weir_stop_children(actor)
+		       : 0;
+}
+
+/* It has taken its last command: there is nothing to begin. */
+static int reset(struct weir_actor *actor)
+{
+	return weir__manager_of(actor)->ends ? -ESHUTDOWN : 0;
+}
+
+static int post_restart(struct weir_actor *actor, struct weir_error *cause)
+{
+	(void)actor;
+	(void)cause;
+	return 0;
+}
+
+/* A4.7: what fails in a process stops it. */
+static const struct weir_strategy strategy = {.decide = weir_decide_stop};
+
+static const struct weir_lifecycle lifecycle = {
+	.pre_start = pre_start,
+	.pre_restart = pre_restart,
+	.reset = reset,
+	.post_restart = post_restart,
+	.stopping = stopping,
+	.strategy = &strategy,
+};
+
+/* --- Setting up --------------------------------------------------------------------- */
+
+static int check(const struct weir_process_manager_options *options)
+{
+	uint32_t batch = options->batch ? options->batch : BATCH;
+
+	if (!options->process == !options->run || options->max == 0 ||
+	    options->max > WEIR_PROCESSES_MAX ||
+	    options->buffer > WEIR_PROCESSES_MAX)
+		return -EINVAL;
+	if (options->process &&
+	    (!options->process->turns ||
+	     options->process_size < sizeof(struct weir_process) ||
+	     options->process_size > SIZE_MAX / 2 / WEIR_PROCESSES_MAX))
+		return -EINVAL;
+	if (options->run && options->deadline_ns)
+		return -EINVAL;
+	if (batch > options->max)
+		batch = options->max;
+	return options->count_buffer && options->buffer > options->max - batch
+		       ? -EINVAL
+		       : 0;
+}
+
+static uint32_t power_of_two(uint64_t n)
+{
+	uint32_t power = 1;
+
+	while (power < n)
+		power *= 2;
+	return power;
+}
+
+static void set_options(struct weir_process_manager *self)
+{
+	struct weir_process_manager_options *options = &self->options;
+
+	self->in_flight = (struct weir_max_in_flight){
+		.max = options->max,
+		.batch = options->batch ? options->batch : BATCH,
+		.in_flight = in_flight,
+		.context = self,
+	};
+	if (!options->demand) {
+		options->demand = weir_demand_max_in_flight;
+		options->demand_context = &self->in_flight;
+	}
+	self->n_runners = options->runners ? options->runners
+					   : weir__cpus_default();
+	if (self->n_runners > options->max)
+		self->n_runners = options->max;
+	if (!options->run)
+		self->n_runners = 0;
+	self->n_free = options->max;
+	self->items = (struct weir_items){.drop = refuse, .context = self};
+	self->calls =
+		(struct weir_items){.drop = weir__call_drop, .context = self};
+	self->ops = (struct weir_actor_ops){
+		.name = options->name ? options->name : "manager",
+		.turns = begins,
+		.ended = ended,
+		.cancelled = cancelled,
+		.signalled = signalled,
+		.stopped = stopped,
+		.released = released,
+		.lifecycle = &lifecycle,
+	};
+}
+
+static int set_ports(struct weir_process_manager *self,
+		     struct weir_executor *executor)
+{
+	/* What waits, what was asked for, and what a run has taken that has
+	 * not been published yet: there is room for every offer with credit. */
+	uint64_t most = 2 * (uint64_t)self->options.max + self->options.buffer;
+	int rc = weir_actor_init(&self->actor, &self->ops, executor);
+
+	if (rc == 0)
+		rc = weir_sema_init(&self->may, &self->actor, 0);
+	if (rc == 0)
+		rc = weir_in_init(&self->in, &self->actor, power_of_two(most),
+				  &self->items);
+	if (rc == 0 && self->options.run)
+		rc = weir_out_init(&self->out, &self->actor, &self->calls);
+	if (rc == 0 && self->options.run)
+		rc = weir_out_fan(&self->out, WEIR_BALANCE,
+				  power_of_two(self->options.max));
+	if (rc == 0 && self->options.run)
+		rc = weir__runners_init(self);
+	if (rc == 0 && self->options.process)
+		rc = weir__processes_init(self);
+	return rc;
+}
+
+int weir_process_manager_init(
+	struct weir_process_manager *manager, struct weir_executor *executor,
+	const struct weir_process_manager_options *options)
+{
+	struct weir_process_manager before;
+	int rc;
+
+	if (!manager || !executor || !executor->registry || !options)
+		return -EINVAL;
+	rc = check(options);
+	if (rc < 0)
+		return rc;
+	if (options->deadline_ns && !executor->ops->timer_arm)
+		return -ENOTSUP;
+	before = *manager;
+	memset(manager, 0, sizeof(*manager));
+	manager->options = *options;
+	set_options(manager);
+	rc = set_ports(manager, executor);
+	if (rc < 0) {
+		/* `released` is the user's once it has succeeded only */
+		manager->options.released = NULL;
+		weir_actor_stop(&manager->actor);
+		*manager = before;
+		return rc;
+	}
+	permit(manager, options->buffer);
+	ask(manager);
+	return 0;
+}
+
+struct weir_subscriber *weir_process_manager_subscriber(
+	struct weir_process_manager *manager)
+{
+	struct weir_reactive_in_options options = {.demand = demand};
+
+	if (!manager || weir__state(&manager->actor) != WEIR__STATE_NEW)
+		return NULL;
+	if (manager->subscribes)
+		return &manager->reactive.subscriber;
+	options.context = manager;
+	if (accepted(manager))
+		return NULL;
+	manager->in.items = weir_command_items();
+	if (weir_reactive_in_init(&manager->reactive, &manager->in, &options) <
+	    0)
+		return NULL;
+	manager->subscribes = true;
+	(void)weir_sema_set(&manager->may, manager->options.max);
+	return &manager->reactive.subscriber;
+}
+
+/* --- For everybody ------------------------------------------------------------------- */
+
+/* One offer less will be taken. */
+static bool take_credit(struct weir_process_manager *self)
+{
+	uint64_t old = ck_pr_load_64(&self->credit);
+
+	/* relaxed: a count; the in-port orders what it is for */
+	do {
+		if (old == 0)
+			return false;
+	} while (!ck_pr_cas_64_value(&self->credit, old, old - 1, &old));
+	return true;
+}
+
+int weir_process_manager_offer(struct weir_process_manager *manager,
+			       struct weir_command *command)
+{
+	int rc;
+
+	if (!manager || !command || !command->reply)
+		return -EINVAL;
+	if (manager->subscribes)
+		return -EISCONN;
+	if (ck_pr_load_32(&manager->closed))
+		return -ESHUTDOWN;
+	if (!take_credit(manager)) {
+		count(&manager->overflowed);
+		return -ENOBUFS;
+	}
+	command->manager = manager;
+	rc = weir_in_put(&manager->in, command);
+	if (rc == 0)
+		return 0;
+	assert(rc == -EPIPE);
+	ck_pr_inc_64(&manager->credit);
+	return -ESHUTDOWN;
+}
+
+void weir_process_manager_close(struct weir_process_manager *manager)
+{
+	if (!manager)
+		return;
+	ck_pr_store_32(&manager->closed, 1);
+	weir_actor_signal(&manager->actor);
+}
+
+/* Commands that have come and are not taken. Any thread. */
+static uint64_t received(const struct weir_process_manager *self)
+{
+	const struct weir__lane *lane = &self->in.lane;
+	/* relaxed: figures for people; the head first, it is the smaller one */
+	uint32_t head = ck_pr_load_32(weir__lane_head(lane));
+
+	ck_pr_fence_load();
+	return weir__index_diff(ck_pr_load_32(weir__lane_tail(lane)) >> 1,
+				head);
+}
+
+void weir_process_manager_counts(const struct weir_process_manager *manager,
+				 struct weir_process_counts *counts)
+{
+	uint64_t came, asked;
+	int i;
+
+	if (!manager || !counts)
+		return;
+	memset(counts, 0, sizeof(*counts));
+	for (i = 0; i < WEIR_OUTCOMES; i++)
+		counts->outcomes[i] = ck_pr_load_64(&manager->outcomes[i]);
+	counts->started = ck_pr_load_64(&manager->n_started);
+	weir__runners_count(manager, counts);
+	counts->processing = ck_pr_load_32(&manager->n_processing);
+	counts->peak = ck_pr_load_32(&manager->peak);
+	counts->taken = ck_pr_load_64(&manager->n_taken);
+	counts->overflowed = ck_pr_load_64(&manager->overflowed);
+	came = received(manager);
+	asked = ck_pr_load_64(&manager->n_permitted) - manager->options.buffer -
+		counts->taken;
+	if (manager->subscribes || came < asked)
+		asked = came;
+	counts->queue = asked;
+	counts->waiting = came - asked;
+	counts->accepted = manager->subscribes ? counts->taken + came
+					       : accepted(manager);
+}
