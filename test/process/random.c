@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Random lives of a manager on the simulator: settings, commands, ids, ends,
+ * stops and closings are drawn from the seed. What must hold holds after every
+ * few slices, and at the end every command that was taken has one reply.
+ */
+#include "process/kit.h"
+
+#define TASKS 80
+
+static struct world world;
+static char ids[12][4];
+
+static uint64_t draw(uint64_t bound)
+{
+	return weir_sim_random(world.sim, bound);
+}
+
+static void draw_task(struct task *task)
+{
+	static const enum how hows[] = {
+		FINISHES, FINISHES, FINISHES,	FAILS,
+		CRASHES,  GOES_ON,  NOT_SET_UP, HAS_CHILDREN,
+	};
+	uint64_t id = draw(20);
+
+	task->how = hows[draw(8)];
+	task->work_ns = draw(5) * MS;
+	task->command.id = id < 12 ? ids[id] : NULL;
+	if (draw(30) == 0)
+		task->command.id = "";
+	if (task->how == GOES_ON || draw(3) == 0)
+		task->command.deadline_ns = 1 + draw(6) * MS;
+}
+
+/* Asks for as much as it likes. */
+static int64_t any_demand(void *context, int64_t remaining)
+{
+	(void)context;
+	return (int64_t)draw(12) - 3 - remaining % 2;
+}
+
+static struct weir_process_manager_options draw_options(void)
+{
+	struct weir_process_manager_options options =
+		job_options(&world, 1 + (uint32_t)draw(8), (uint32_t)draw(6));
+	uint32_t batch;
+
+	options.batch = (uint32_t)draw(7);
+	if (draw(4) == 0)
+		options.demand = any_demand;
+	if (draw(4) == 0)
+		options.shutdown_ns = 1 + draw(3) * MS;
+	world.asks = options.shutdown_ns && draw(2);
+	batch = options.batch ? options.batch : 5;
+	if (options.buffer + batch <= options.max)
+		options.count_buffer = draw(2);
+	return options;
+}
+
+/* Somebody stops or kills a process, which may be gone. */
+static void disturb(struct task *task)
+{
+	if (weir_ref_equal(task->ref, WEIR_NOBODY))
+		return;
+	if (draw(2))
+		(void)weir_stop(world.system, task->ref);
+	else
+		(void)weir_kill(world.system, task->ref);
+}
+
+static void steps(uint64_t n)
+{
+	weir_sim_run_until(world.sim, now(&world) + draw(3) * MS, n);
+	check_counts(&world);
+}
+
+static void live(uint64_t seed)
+{
+	struct weir_process_manager_options options;
+	uint64_t shutdown_ns;
+	size_t i, last;
+
+	world_init(&world, seed);
+	tasks_new(&world, TASKS, 0);
+	options = draw_options();
+	manager_init(&world, &options);
+	shutdown_ns = draw(3) ? 1 + draw(5) * MS : draw(2) ? 0 : WEIR_BRUTAL;
+	last = draw(3) ? TASKS : 5 + (size_t)draw(TASKS - 5);
+	for (i = 0; i < TASKS; i++) {
+		draw_task(&world.tasks[i]);
+		if (i == seed % 5)
+			manager_spawn(&world, shutdown_ns);
+		if (i == last && draw(2))
+			weir_process_manager_close(&world.manager);
+		else if (i == last && draw(2))
+			(void)weir_stop(world.system, world.ref);
+		else if (i == last)
+			weir_actor_stop(&world.manager.actor);
+		(void)offer(&world, i);
+		if (draw(10) == 0)
+			disturb(&world.tasks[draw(i + 1)]);
+		steps(draw(12));
+	}
+	if (last == TASKS && !options.demand) {
+		/* no wedge: all that was taken has ended */
+		weir_sim_run(world.sim);
+		for (i = 0; i < TASKS; i++)
+			assert_int_equal(world.tasks[i].replies,
+					 world.tasks[i].taken);
+		assert_int_equal(counts(&world).processing, 0);
+		assert_int_equal(counts(&world).waiting, 0);
+		assert_int_equal(counts(&world).queue, 0);
+	}
+	world_fini(&world);
+}
+
+static void every_command_is_answered_once(void **state)
+{
+	uint64_t seed, n = test_count(20000);
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < 12; i++)
+		snprintf(ids[i], sizeof(ids[i]), "%zu", i);
+	for (seed = 1; seed <= n; seed++) {
+		if (getenv("WEIR_SEED"))
+			seed = n = strtoull(getenv("WEIR_SEED"), NULL, 10);
+		live(seed);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_command_is_answered_once),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
