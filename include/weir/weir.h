@@ -35,5 +35,6 @@
 #include <weir/threads.h>
 #include <weir/version.h>
 #include <weir/waiter.h>
+#include <weir/worker_pool.h>
 
 #endif

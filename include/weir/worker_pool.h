@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Worker pools, after Erlang's ppool: named pools that run at most `limit`
+ * workers each. A worker is an actor of yours, made for one job. `run` starts
+ * it now or says that there is no place, `queue` starts it when there is one,
+ * `queue_wait` waits for that; all that wait do so in one queue, first in, first
+ * out.
+ *
+ * The tree, with the restarts that are allowed before a supervisor stops:
+ *
+ *	pools                 one for one, 6 an hour
+ *	└── NAME              permanent; all for one, ordered, 1 an hour
+ *	    ├── server        permanent; starts what was queued
+ *	    └── workers       one for one
+ *	        └── ...       temporary
+ *
+ * Workers may come and go and fail as they like: that frees their place and
+ * is nobody else's business. If the server or the workers' supervisor fails
+ * (weir_kill), the pair begins anew: workers are stopped without being asked,
+ * who waits is told, what is queued is dropped. If either is stopped the pool
+ * is. All functions can be called from any thread, also from turns, and take
+ * short locks.
+ */
+#ifndef WEIR_WORKER_POOL_H
+#define WEIR_WORKER_POOL_H
+
+#include <weir/death_watch.h>
+#include <weir/items.h>
+#include <weir/system.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct weir_pools;
+struct weir__pool;
+
+/* 0 or NULL is the default of each, if there is one. */
+struct weir_pools_options {
+	const char *name;	/* of the top supervisor; "pools" */
+	struct weir_ref parent; /* its parent; /user */
+	/* Restarts of pools before all of them stop; 6 in 3600 s. */
+	const struct weir_limit *limit;
+};
+
+/*
+ * New pools in *pools, none yet, as a part of the system, whose executor they
+ * run on. `options` is copied, its limit is borrowed as long as they live.
+ * -EINVAL: null, a bad name or limit. -EEXIST: the parent has a child of that
+ * name. -ESHUTDOWN, -ESRCH, -ENOMEM. Then *pools is NULL.
+ */
+WEIR_API WEIR_MUST_CHECK int weir_pools_new(
+	struct weir_pools **pools, struct weir_system *system,
+	const struct weir_pools_options *options);
+
+/* The top supervisor, to be watched. */
+WEIR_API struct weir_ref weir_pools_ref(const struct weir_pools *pools);
+
+/*
+ * Stops all pools, as weir_pool_stop(), but without asking any worker. Returns
+ * at once; harmless when repeated. To ask them, stop weir_pools_ref() or the
+ * system.
+ */
+WEIR_API void weir_pools_stop(struct weir_pools *pools);
+
+/*
+ * 0, also for NULL. -EBUSY: they have not ended, or calls are under way; then
+ * nothing is changed. No new call may come meanwhile.
+ */
+WEIR_API int weir_pools_free(struct weir_pools *pools);
+
+struct weir_pool_options {
+	const char *name; /* as of any child */
+	uint32_t limit;	  /* most workers; 0 to WEIR_POOL_MAX; 0: none run */
+	/*
+	 * Makes the worker for a job in *worker: an actor on any executor, set
+	 * up and neither started nor spawned, in memory that its ops->released
+	 * may free. A negative errno: it has not. On the thread that runs the
+	 * job or in the server's slice, several at once; must not block.
+	 *
+	 * The job belongs to the worker once that was spawned: ops->stopped is
+	 * the last place to drop it, and the only one that is always called.
+	 * The pool may have to stop a worker without spawning it, which ends
+	 * the same way; then weir_system_of() it is NULL, and it leaves the
+	 * job alone.
+	 */
+	int (*make)(void *context, void *job, struct weir_actor **worker);
+	void *context;
+	const struct weir_items *jobs; /* to drop those not made; plain */
+	uint32_t queue_max; /* jobs that wait; WEIR_POOL_QUEUE_DEFAULT */
+	/* Time a worker has to stop, see weir_spawn_options; 5 s. */
+	uint64_t shutdown_ns;
+	/* Restarts of the pair before the pool restarts; 1 in 3600 s. */
+	const struct weir_limit *restarts;
+};
+
+#define WEIR_POOL_MAX (1u << 20)
+#define WEIR_POOL_QUEUE_DEFAULT 1024u
+
+/*
+ * Starts a pool. `options` is copied; what it points to is borrowed until the
+ * pool has ended and no call that names it is under way. -EINVAL: null, no
+ * `make`, a bad name, number or limit. -EEXIST: a pool of that name has not
+ * ended. -ESHUTDOWN: the pools stop. -ENOMEM. Then there is none, or soon: its
+ * name may be taken a little longer.
+ */
+WEIR_API int weir_pool_start(struct weir_pools *pools,
+			     const struct weir_pool_options *options);
+
+/*
+ * Runs a job now, if there is a place and nobody waits for one; *worker (may be
+ * NULL) is its worker, to be watched or stopped. 0: it was spawned; if it fails
+ * to start, that is its end. -EAGAIN: there is no place. -ECANCELED: the pool
+ * begins anew. -ESHUTDOWN: it stops. -ENOENT: no such pool. -EINVAL: null. What
+ * `make` or weir_spawn() has returned; then the place is free again. On an
+ * error the job is the caller's.
+ */
+WEIR_API int weir_pool_run(struct weir_pools *pools, const char *name,
+			   void *job, struct weir_ref *worker);
+
+/*
+ * Runs a job when there is a place. If its worker cannot be made or spawned, or
+ * the pool stops or begins anew, it is dropped and counted. 0. -ENOBUFS: the
+ * queue is full. -ECANCELED, -ESHUTDOWN, -ENOENT as above; -EINVAL, -ENOMEM. On
+ * an error the job is the caller's.
+ */
+WEIR_API int weir_pool_queue(struct weir_pools *pools, const char *name,
+			     void *job);
+
+/* A job that is waited for; embedded by who asks, kept until `started`. */
+struct weir_pool_request {
+	/*
+	 * 0: its worker was spawned. Else it was not, and the job is the
+	 * caller's: -ECANCELED, the pool begins anew; -ESHUTDOWN, it stops; or
+	 * what `make` or weir_spawn() has returned. Once, on any thread, also
+	 * before weir_pool_queue_request() has returned, holding no lock; must
+	 * not block. The struct may be reused.
+	 */
+	void (*started)(struct weir_pool_request *request, int rc,
+			struct weir_ref worker);
+	/* private */
+	struct weir__pool *pool;
+	uint64_t at;
+	bool waits;
+};
+
+/*
+ * The same, telling when it has started. Errors as weir_pool_queue(); then
+ * `started` is not called.
+ */
+WEIR_API int weir_pool_queue_request(struct weir_pools *pools, const char *name,
+				     void *job,
+				     struct weir_pool_request *request);
+
+/*
+ * True: `started` will not be called, and the job is the caller's. False: it
+ * was or will be called, or runs now. Not before weir_pool_queue_request() has
+ * returned.
+ */
+WEIR_API bool weir_pool_cancel(struct weir_pools *pools,
+			       struct weir_pool_request *request);
+
+/*
+ * The same, waiting for it for at most `timeout_ns` (WEIR_FOREVER: without
+ * end). 0: it was spawned, *worker (may be NULL) is its worker. -ETIMEDOUT,
+ * -EDEADLK as weir_completion_wait(); what `started` is told; the errors of
+ * weir_pool_queue(). Then the job is the caller's.
+ */
+WEIR_API WEIR_MUST_CHECK int weir_pool_queue_wait(struct weir_pools *pools,
+						  const char *name, void *job,
+						  uint64_t timeout_ns,
+						  struct weir_ref *worker);
+
+/*
+ * Stops a pool: nothing is run or queued any more, who waits gets -ESHUTDOWN,
+ * queued jobs are dropped, its workers are asked to stop and have their time
+ * for that; its name is free again when it has ended. `stop` (may be NULL)
+ * tells when, as weir_stop_gracefully() without a deadline. Harmless when
+ * repeated. -ENOENT, -EINVAL, -ENOMEM.
+ */
+WEIR_API int weir_pool_stop(struct weir_pools *pools, const char *name,
+			    struct weir_graceful_stop *stop);
+
+struct weir_pool_counts {
+	uint32_t limit, free, queued;
+	uint64_t started; /* workers that were spawned */
+	uint64_t ended;	  /* of them, until the pool stops */
+	uint64_t failed;  /* jobs that waited and got no worker at their turn */
+	uint64_t dropped; /* jobs that were dropped, some of those included */
+	uint64_t restarts; /* of the pair */
+};
+
+/* Figures of one instant. 0, -ENOENT, -EINVAL. */
+WEIR_API int weir_pool_counts(struct weir_pools *pools, const char *name,
+			      struct weir_pool_counts *counts);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * One worker pool: its places and its queue. All under its lock, from any
+ * thread; what calls the user is called without it.
+ *
+ * 1. A place is taken before its worker is made: by `run`, if nobody waits, or
+ *    by the server, together with the job whose turn it is. So nobody runs a
+ *    job past those that wait. n_free + places taken + workers == limit.
+ * 2. It is given back when making or spawning the worker fails, or when the
+ *    workers' supervisor hears of its end.
+ * 3. When that supervisor begins anew all places are free: its workers are gone
+ *    by then, what was heard of their ends is forgotten, and who has a place of
+ *    an earlier era gets no worker for it, and gives nothing back.
+ * 4. Whoever leaves a free place and a queue signals the server, which alone
+ *    takes from the queue while the pool is open.
+ */
+#include "process/pool.h"
+
+#include <assert.h>
+#include <errno.h>
+
+#include "base/memory.h"
+#include "supervision/cell.h"
+
+/* Jobs that the server starts in a row, before it looks up. */
+#define AT_ONCE 64
+
+static bool lock(struct weir__pool *pool)
+{
+	bool held = weir__hold_back();
+
+	weir__lock(&pool->lock);
+	return held;
+}
+
+static void unlock(struct weir__pool *pool, bool held)
+{
+	weir__unlock(&pool->lock);
+	weir__let_go(held);
+}
+
+/* --- The queue. Under the lock. --------------------------------------------- */
+
+/* 0, or why nothing can be run or queued. */
+static int check_open(const struct weir__pool *pool)
+{
+	if (pool->closed)
+		return -ESHUTDOWN;
+	return pool->open ? 0 : -ECANCELED;
+}
+
+static struct weir__job *job_at(const struct weir__pool *pool, uint64_t at)
+{
+	return &pool->queue[at & (pool->queue_size - 1)];
+}
+
+/* Moves it to `queue`, which may be where it is, without its holes. */
+static void pack(struct weir__pool *pool, struct weir__job *queue,
+		 uint32_t size)
+{
+	uint64_t at, end = pool->head;
+	struct weir__job job;
+
+	for (at = pool->head; at != pool->tail; at++) {
+		job = *job_at(pool, at);
+		if (job.cancelled)
+			continue;
+		if (job.request)
+			job.request->at = end;
+		queue[end++ & (size - 1)] = job;
+	}
+	assert(end - pool->head == pool->n_queued);
+	pool->tail = end;
+}
+
+/* Room for one more. -ENOBUFS, -ENOMEM. */
+static int make_room(struct weir__pool *pool)
+{
+	const struct weir_allocator *allocator = pool->pools->allocator;
+	uint32_t size = pool->queue_size ? 2 * pool->queue_size : 16;
+	struct weir__job *queue;
+
+	if (pool->n_queued >= pool->options.queue_max)
+		return -ENOBUFS;
+	if (pool->tail - pool->head < pool->queue_size)
+		return 0;
+	if (pool->n_queued < pool->queue_size / 2) {
+		pack(pool, pool->queue, pool->queue_size);
+		return 0;
+	}
+	queue = size ? weir__alloc(allocator, size * sizeof(*queue)) : NULL;
+	if (!queue)
+		return -ENOMEM;
+	pack(pool, queue, size);
+	weir__free(allocator, pool->queue,
+		   pool->queue_size * sizeof(*pool->queue));
+	pool->queue = queue;
+	pool->queue_size = size;
+	return 0;
+}
+
+/* The first that waits, or false. */
+static bool pop(struct weir__pool *pool, struct weir__job *job)
+{
+	while (pool->head != pool->tail) {
+		*job = *job_at(pool, pool->head++);
+		if (job->cancelled)
+			continue;
+		pool->n_queued--;
+		if (job->request)
+			job->request->waits = false;
+		return true;
+	}
+	return false;
+}
+
+/* Claim 4. */
+static void wake_server(struct weir__pool *pool)
+{
+	if (check_open(pool) == 0 && pool->n_queued && pool->n_free)
+		weir_actor_signal(&pool->server);
+}
+
+/* --- Jobs. No lock held. ------------------------------------------------------ */
+
+/* It will not run. `failed`: it had its turn. */
+static void give_up(struct weir__pool *pool, const struct weir__job *job,
+		    int rc, bool failed)
+{
+	const struct weir_items *items = pool->options.jobs;
+	bool held = lock(pool);
+
+	pool->counts.failed += failed;
+	pool->counts.dropped += !job->request;
+	unlock(pool, held);
+	if (job->request)
+		job->request->started(job->request, rc, WEIR_NOBODY);
+	else if (items && items->drop)
+		items->drop(job->job, items->context);
+}
+
+/* With a place of that era. Under the lock. */
+static int spawn(struct weir__pool *pool, struct weir_actor *worker,
+		 uint64_t era, struct weir_ref *ref)
+{
+	const struct weir_spawn_options options = {
+		.restart = WEIR_TEMPORARY,
+		.shutdown_ns = pool->options.shutdown_ns,
+	};
+
+	if (pool->closed)
+		return -ESHUTDOWN;
+	if (pool->era != era)
+		return -ECANCELED;
+	return weir_spawn(pool->pools->system, pool->workers_ref, worker,
+			  &options, ref);
+}
+
+/* With a place that was taken in `era`: claims 2 and 3. */
+static int start_worker(struct weir__pool *pool, void *job, uint64_t era,
+			struct weir_ref *ref)
+{
+	struct weir_actor *worker = NULL;
+	int rc = pool->options.make(pool->options.context, job, &worker);
+	bool held = lock(pool);
+
+	if (rc < 0)
+		worker = NULL; /* whatever it has left there */
+	else
+		rc = spawn(pool, worker, era, ref);
+	if (rc == 0) {
+		pool->counts.started++;
+	} else if (pool->era == era) {
+		pool->n_free++;
+		wake_server(pool);
+	}
+	unlock(pool, held);
+	if (rc < 0)
+		weir_actor_stop(worker);
+	return rc;
+}
+
+int weir__pool_run(struct weir__pool *pool, void *job, struct weir_ref *worker)
+{
+	struct weir_ref ref = WEIR_NOBODY;
+	bool held = lock(pool);
+	int rc = check_open(pool);
+	uint64_t era = pool->era;
+
+	if (rc == 0 && (pool->n_queued || !pool->n_free))
+		rc = -EAGAIN;
+	if (rc == 0)
+		pool->n_free--;
+	unlock(pool, held);
+	if (rc == 0)
+		rc = start_worker(pool, job, era, &ref);
+	if (rc == 0 && worker)
+		*worker = ref;
+	return rc;
+}
+
+int weir__pool_queue(struct weir__pool *pool, void *job,
+		     struct weir_pool_request *request)
+{
+	bool held = lock(pool);
+	int rc = check_open(pool);
+
+	if (rc == 0)
+		rc = make_room(pool);
+	if (rc == 0) {
+		*job_at(pool, pool->tail) = (struct weir__job){
+			.job = job,
+			.request = request,
+		};
+		if (request) {
+			request->pool = pool;
+			request->at = pool->tail;
+			request->waits = true;
+		}
+		pool->tail++;
+		pool->n_queued++;
+		wake_server(pool);
+	}
+	unlock(pool, held);
+	return rc;
+}
+
+bool weir__pool_cancel(struct weir__pool *pool,
+		       struct weir_pool_request *request)
+{
+	bool held = lock(pool);
+	bool waits = request->waits;
+
+	if (waits) {
+		assert(job_at(pool, request->at)->request == request);
+		job_at(pool, request->at)->cancelled = true;
+		request->waits = false;
+		pool->n_queued--;
+	}
+	unlock(pool, held);
+	return waits;
+}
+
+void weir__pool_counts(struct weir__pool *pool, struct weir_pool_counts *counts)
+{
+	bool held = lock(pool);
+
+	*counts = pool->counts;
+	counts->limit = pool->options.limit;
+	counts->free = pool->n_free;
+	counts->queued = pool->n_queued;
+	unlock(pool, held);
+}
+
+/* --- The end ---------------------------------------------------------------------- */
+
+void weir__pool_close(struct weir__pool *pool)
+{
+	bool held = lock(pool);
+
+	pool->closed = true;
+	unlock(pool, held);
+}
+
+/* --- The server -------------------------------------------------------------------- */
+
+/* The job whose turn it is, and a place for it. */
+static bool next_job(struct weir__pool *pool, struct weir__job *job,
+		     uint64_t *era)
+{
+	bool held = lock(pool);
+	bool found = check_open(pool) == 0 && pool->n_free && pop(pool, job);
+
+	if (found)
+		pool->n_free--;
+	*era = pool->era;
+	unlock(pool, held);
+	return found;
+}
+
+static void start_job(struct weir__pool *pool, const struct weir__job *job,
+		      uint64_t era)
+{
+	struct weir_ref ref = WEIR_NOBODY;
+	int rc = start_worker(pool, job->job, era, &ref);
+
+	if (rc < 0)
+		give_up(pool, job, rc, true);
+	else if (job->request)
+		job->request->started(job->request, 0, ref);
+}
+
+bool weir__pool_serve(struct weir__pool *pool)
+{
+	struct weir__job job;
+	uint64_t era;
+	int n;
+
+	for (n = 0; n < AT_ONCE; n++) {
+		if (!next_job(pool, &job, &era))
+			return false;
+		start_job(pool, &job, era);
+	}
+	return true;
+}
+
+void weir__pool_flush(struct weir__pool *pool)
+{
+	struct weir__job job;
+	bool held, found;
+	int rc;
+
+	do {
+		held = lock(pool);
+		rc = pool->closed ? -ESHUTDOWN : -ECANCELED;
+		found = pop(pool, &job);
+		unlock(pool, held);
+		if (found)
+			give_up(pool, &job, rc, false);
+	} while (found);
+}
+
+/* --- The workers' supervisor ---------------------------------------------------- */
+
+void weir__pool_worker_ended(struct weir__pool *pool)
+{
+	bool held = lock(pool);
+
+	assert(pool->n_free < pool->options.limit);
+	assert(pool->counts.ended < pool->counts.started);
+	pool->n_free++;
+	pool->counts.ended++;
+	wake_server(pool);
+	unlock(pool, held);
+}
+
+void weir__pool_workers_down(struct weir__pool *pool)
+{
+	bool held = lock(pool);
+
+	pool->open = false;
+	pool->era++;
+	unlock(pool, held);
+}
+
+void weir__pool_workers_up(struct weir__pool *pool)
+{
+	bool held = lock(pool);
+
+	assert(!pool->open && pool->n_queued == 0);
+	pool->n_free = pool->options.limit;
+	pool->counts.ended = pool->counts.started;
+	pool->counts.restarts++;
+	pool->open = true;
+	unlock(pool, held);
+}

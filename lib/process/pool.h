@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Between the files of worker pools: worker_pool.c (names and calls), pool.c
+ * (one pool: its places and its queue) and pool_tree.c (its actors).
+ *
+ * Locks: the pools' (who is there), before a pool's (its places and its queue),
+ * before the system's. None is held while `make`, `started` or a drop runs. A
+ * worker is spawned holding its pool's, so that places and workers agree.
+ */
+#ifndef WEIR_PROCESS_POOL_H
+#define WEIR_PROCESS_POOL_H
+
+#include <stdbool.h>
+
+#include <weir/worker_pool.h>
+
+#include "base/lock.h"
+
+/* One that waits. */
+struct weir__job {
+	void *job;
+	struct weir_pool_request *request; /* NULL: nobody waits for it */
+	bool cancelled;			   /* a hole in the queue */
+};
+
+struct weir__pool {
+	struct weir_pools *pools;
+	struct weir__pool *next; /* under the pools' lock */
+	uint32_t refs;		 /* atomic: the list, calls, actors */
+	/* constant */
+	char name[WEIR_NAME_MAX + 1];
+	struct weir_pool_options options;
+	struct weir_strategy strategy;
+	struct weir_lifecycle lifecycle;
+	struct weir_actor_ops ops;
+	struct weir_actor supervisor, server, workers;
+	struct weir_ref ref, server_ref, workers_ref;
+	/* under `lock` */
+	struct weir__lock lock;
+	bool open;	 /* workers can be spawned */
+	bool closed;	 /* it stops, for good; before its actors do */
+	uint32_t n_free; /* places */
+	uint64_t era;	 /* places taken in another one are void */
+	struct weir__job *queue;
+	uint32_t queue_size; /* a power of two, or 0 */
+	uint64_t head, tail; /* of the queue, holes included; they only grow */
+	uint32_t n_queued;   /* without holes */
+	struct weir_pool_counts counts;
+};
+
+struct weir_pools {
+	struct weir_system *system;
+	const struct weir_allocator *allocator;
+	struct weir_limit limit;
+	struct weir_strategy strategy;
+	struct weir_lifecycle lifecycle;
+	struct weir_actor_ops ops;
+	struct weir_actor top;
+	struct weir_ref ref;
+	struct weir__lock lock;
+	struct weir__pool *list;
+	uint32_t alive; /* atomic: the top and the pools that are not freed */
+};
+
+/* The source's: whatever has failed is restarted, as far as limits go. */
+extern const struct weir_rule weir__pool_rule;
+
+/* --- pool_tree.c ----------------------------------------------------------- */
+
+/* A pool that is not spawned yet, with one reference; NULL: no memory. */
+struct weir__pool *weir__pool_new(struct weir_pools *pools,
+				  const struct weir_pool_options *options);
+int weir__pool_spawn(struct weir__pool *pool);
+struct weir__pool *weir__pool_ref(struct weir__pool *pool);
+void weir__pool_unref(struct weir__pool *pool);
+
+/* --- pool.c ------------------------------------------------------------------ */
+
+/* As the public calls without `weir__`. */
+int weir__pool_run(struct weir__pool *pool, void *job, struct weir_ref *worker);
+int weir__pool_queue(struct weir__pool *pool, void *job,
+		     struct weir_pool_request *request);
+bool weir__pool_cancel(struct weir__pool *pool,
+		       struct weir_pool_request *request);
+void weir__pool_counts(struct weir__pool *pool,
+		       struct weir_pool_counts *counts);
+
+/* It stops: from here on nothing is run or queued. */
+void weir__pool_close(struct weir__pool *pool);
+
+/*
+ * For the server: starts some of those that wait, as far as there are places.
+ * True: there may be more to do.
+ */
+bool weir__pool_serve(struct weir__pool *pool);
+/* Nobody waits any more. */
+void weir__pool_flush(struct weir__pool *pool);
+
+/* For the workers' supervisor. One has ended; none is spawned any more; none is
+ * left of them, and new ones are. */
+void weir__pool_worker_ended(struct weir__pool *pool);
+void weir__pool_workers_down(struct weir__pool *pool);
+void weir__pool_workers_up(struct weir__pool *pool);
+
+#endif

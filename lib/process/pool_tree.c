@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * One worker pool: its actors, that is, its supervisor, its server and the
+ * supervisor of its workers. None has a port, so no turn of theirs ever runs;
+ * all here runs in their slices, but for how a pool comes and goes.
+ *
+ * If the server or the workers' supervisor fails both begin anew in place: the
+ * workers' supervisor halts, then the server; the server starts, then the
+ * workers' supervisor. If the pool's supervisor begins anew they follow, in no
+ * order. Either way the workers' supervisor does all there is to do: the server
+ * has no state, and keeps its signal.
+ */
+#include "process/pool.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include <ck_pr.h>
+
+#include "base/memory.h"
+#include "supervision/cell.h"
+#include "supervision/watch.h"
+
+#define SECOND UINT64_C(1000000000)
+
+static const struct weir_limit pair_limit = {
+	.max = 1,
+	.within_ns = 3600 * SECOND,
+};
+
+const struct weir_rule weir__pool_rule = {.directive = WEIR_RESTART};
+
+static uint32_t no_turns(struct weir_actor *actor, uint32_t n)
+{
+	(void)actor;
+	return n;
+}
+
+/* --- The server ---------------------------------------------------------------- */
+
+static struct weir__pool *pool_of_server(struct weir_actor *server)
+{
+	return weir_container_of(server, struct weir__pool, server);
+}
+
+static int server_signalled(struct weir_actor *server)
+{
+	if (weir__pool_serve(pool_of_server(server)))
+		weir_actor_signal(server);
+	return 0;
+}
+
+/* Nobody signals it from here on. Also one that has never run. */
+static void server_stopped(struct weir_actor *server, struct weir_error *error)
+{
+	(void)error;
+	weir__pool_close(pool_of_server(server));
+}
+
+static void server_released(struct weir_actor *server)
+{
+	weir__pool_unref(pool_of_server(server));
+}
+
+static const struct weir_actor_ops server_ops = {
+	.name = "pool server",
+	.turns = no_turns,
+	.signalled = server_signalled,
+	.stopped = server_stopped,
+	.released = server_released,
+};
+
+/* --- The workers' supervisor ----------------------------------------------------- */
+
+static struct weir__pool *pool_of_workers(struct weir_actor *workers)
+{
+	return weir_container_of(workers, struct weir__pool, workers);
+}
+
+/* No spawn from here on, so all workers there are stop, and unheard of. */
+static int workers_restart(struct weir_actor *workers, struct weir_error *cause)
+{
+	(void)cause;
+	weir__pool_workers_down(pool_of_workers(workers));
+	weir__pool_flush(pool_of_workers(workers));
+	weir__watch_none(workers);
+	return weir_stop_children(workers);
+}
+
+static int workers_restarted(struct weir_actor *workers,
+			     struct weir_error *cause)
+{
+	(void)cause;
+	weir__pool_workers_up(pool_of_workers(workers));
+	return 0;
+}
+
+/* The pool stops, and its workers may take their time: who waits need not. */
+static int workers_stopping(struct weir_actor *workers)
+{
+	weir__pool_close(pool_of_workers(workers));
+	weir__pool_flush(pool_of_workers(workers));
+	return 0;
+}
+
+static int worker_ended(struct weir_actor *workers,
+			const struct weir_terminated *notice)
+{
+	(void)notice;
+	weir__pool_worker_ended(pool_of_workers(workers));
+	return 0;
+}
+
+/* If nobody asked, or it has never run. */
+static void workers_stopped(struct weir_actor *workers,
+			    struct weir_error *error)
+{
+	(void)error;
+	(void)workers_stopping(workers);
+}
+
+static void workers_released(struct weir_actor *workers)
+{
+	weir__pool_unref(pool_of_workers(workers));
+}
+
+/* However a worker fails, D3.5. */
+static const struct weir_rule stop_it = {.directive = WEIR_STOP};
+
+static const struct weir_strategy workers_strategy = {
+	.rules = &stop_it,
+	.n_rules = 1,
+};
+
+static const struct weir_lifecycle workers_lifecycle = {
+	.pre_restart = workers_restart,
+	.post_restart = workers_restarted,
+	.stopping = workers_stopping,
+	.child_ended = worker_ended,
+	.strategy = &workers_strategy,
+};
+
+static const struct weir_actor_ops workers_ops = {
+	.name = "workers",
+	.turns = no_turns,
+	.stopped = workers_stopped,
+	.released = workers_released,
+	.lifecycle = &workers_lifecycle,
+};
+
+/* --- The pool's supervisor --------------------------------------------------------- */
+
+static struct weir__pool *pool_of(struct weir_actor *supervisor)
+{
+	return weir_container_of(supervisor, struct weir__pool, supervisor);
+}
+
+/* The pair survives, that is, it restarts after its supervisor. */
+static int supervisor_restarts(struct weir_actor *supervisor,
+			       struct weir_error *cause)
+{
+	(void)supervisor;
+	(void)cause;
+	return 0;
+}
+
+/* One of the pair was stopped, and nothing brings it back. */
+static int part_ended(struct weir_actor *supervisor,
+		      const struct weir_terminated *notice)
+{
+	(void)notice;
+	return weir_stop(weir_system_of(supervisor), weir_self(supervisor));
+}
+
+static void supervisor_released(struct weir_actor *supervisor)
+{
+	weir__pool_unref(pool_of(supervisor));
+}
+
+/* --- A pool --------------------------------------------------------------------------- */
+
+static void set_options(struct weir__pool *pool,
+			const struct weir_pool_options *options)
+{
+	pool->options = *options;
+	memcpy(pool->name, options->name, strlen(options->name) + 1);
+	pool->options.name = pool->name;
+	if (!options->queue_max)
+		pool->options.queue_max = WEIR_POOL_QUEUE_DEFAULT;
+	if (!options->shutdown_ns)
+		pool->options.shutdown_ns = 5 * SECOND;
+	pool->strategy = (struct weir_strategy){
+		.scope = WEIR_ALL_FOR_ONE,
+		.rules = &weir__pool_rule,
+		.n_rules = 1,
+		.all = options->restarts ? options->restarts : &pair_limit,
+		.past_limit = WEIR_LIMIT_STOPS_SUPERVISOR,
+		.ordered = true,
+	};
+	pool->lifecycle = (struct weir_lifecycle){
+		.pre_restart = supervisor_restarts,
+		.post_restart = supervisor_restarts,
+		.child_ended = part_ended,
+		.strategy = &pool->strategy,
+	};
+	pool->ops = (struct weir_actor_ops){
+		.name = "pool",
+		.turns = no_turns,
+		.released = supervisor_released,
+		.lifecycle = &pool->lifecycle,
+	};
+}
+
+struct weir__pool *weir__pool_new(struct weir_pools *pools,
+				  const struct weir_pool_options *options)
+{
+	struct weir_executor *executor = pools->top.executor;
+	struct weir__pool *pool = weir__alloc(pools->allocator, sizeof(*pool));
+
+	if (!pool)
+		return NULL;
+	pool->pools = pools;
+	ck_pr_inc_32(&pools->alive);
+	set_options(pool, options);
+	/* It takes jobs from the first moment. */
+	pool->n_free = options->limit;
+	pool->open = true;
+	pool->refs = 4; /* the caller's, and the actors' */
+	(void)weir_actor_init(&pool->supervisor, &pool->ops, executor);
+	(void)weir_actor_init(&pool->server, &server_ops, executor);
+	(void)weir_actor_init(&pool->workers, &workers_ops, executor);
+	return pool;
+}
+
+/*
+ * Its actors; those that were not spawned end here. The supervisors have no
+ * deadline: all that can take time are workers, and each of them has one.
+ */
+static int spawn_tree(struct weir__pool *pool)
+{
+	const struct weir_spawn_options supervisor = {
+		.name = pool->name,
+		.restart = WEIR_PERMANENT,
+	};
+	static const struct weir_spawn_options server = {
+		.name = "server",
+		.restart = WEIR_PERMANENT,
+	};
+	static const struct weir_spawn_options workers = {.name = "workers"};
+	struct weir_system *system = pool->pools->system;
+	int rc = weir_spawn(system, pool->pools->ref, &pool->supervisor,
+			    &supervisor, &pool->ref);
+
+	if (rc < 0)
+		weir_actor_stop(&pool->supervisor);
+	if (rc == 0)
+		rc = weir_spawn(system, pool->ref, &pool->server, &server,
+				&pool->server_ref);
+	if (rc < 0)
+		weir_actor_stop(&pool->server);
+	if (rc == 0)
+		rc = weir_spawn(system, pool->ref, &pool->workers, &workers,
+				&pool->workers_ref);
+	if (rc < 0)
+		weir_actor_stop(&pool->workers);
+	return rc;
+}
+
+int weir__pool_spawn(struct weir__pool *pool)
+{
+	int rc = spawn_tree(pool);
+
+	if (rc < 0)
+		(void)weir_stop(pool->pools->system, pool->ref);
+	return rc;
+}
+
+struct weir__pool *weir__pool_ref(struct weir__pool *pool)
+{
+	/* relaxed: the list's lock or a reference keeps it */
+	ck_pr_inc_32(&pool->refs);
+	return pool;
+}
+
+void weir__pool_unref(struct weir__pool *pool)
+{
+	struct weir_pools *pools = pool->pools;
+
+	/* release: our last touch; pairs with the acquire of the last */
+	ck_pr_fence_release();
+	if (ck_pr_faa_32(&pool->refs, (uint32_t)-1) != 1)
+		return;
+	/* acquire: everybody's last touch, before the memory goes */
+	ck_pr_fence_acquire();
+	assert(pool->head == pool->tail);
+	weir__free(pools->allocator, pool->queue,
+		   pool->queue_size * sizeof(*pool->queue));
+	weir__free(pools->allocator, pool, sizeof(*pool));
+	/* release: as above; pairs with the acquire in weir_pools_free() */
+	ck_pr_fence_release();
+	ck_pr_dec_32(&pools->alive);
+}

@@ -1,0 +1,392 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Worker pools by name: the top of their tree, and the calls of their users. */
+#include <weir/worker_pool.h>
+
+#include <assert.h>
+#include <errno.h>
+#include <limits.h>
+#include <string.h>
+
+#include <ck_pr.h>
+
+#include "actor/gate.h"
+#include "actor/wake.h"
+#include "base/memory.h"
+#include "process/pool.h"
+#include "supervision/cell.h"
+#include "supervision/system.h"
+
+#define SECOND UINT64_C(1000000000)
+
+static const struct weir_limit top_limit = {
+	.max = 6,
+	.within_ns = 3600 * SECOND,
+};
+
+/* --- Who is there -------------------------------------------------------------------------- */
+
+/* The latest of that name, with a reference, or NULL. */
+static struct weir__pool *get(struct weir_pools *pools, const char *name)
+{
+	struct weir__pool *pool;
+
+	weir__lock(&pools->lock);
+	for (pool = pools->list; pool; pool = pool->next)
+		if (strcmp(pool->name, name) == 0)
+			break;
+	if (pool)
+		weir__pool_ref(pool);
+	weir__unlock(&pools->lock);
+	return pool;
+}
+
+/* That of a request, if it is still there; it is compared, not touched. */
+static struct weir__pool *get_pool(struct weir_pools *pools,
+				   const struct weir__pool *wanted)
+{
+	struct weir__pool *pool;
+
+	weir__lock(&pools->lock);
+	for (pool = pools->list; pool && pool != wanted; pool = pool->next)
+		;
+	if (pool)
+		weir__pool_ref(pool);
+	weir__unlock(&pools->lock);
+	return pool;
+}
+
+/* Takes those out of the list that have ended; `all`: the others, too. */
+static void sweep(struct weir_pools *pools, bool all)
+{
+	struct weir__pool **link = &pools->list, *pool, *gone = NULL;
+
+	weir__lock(&pools->lock);
+	while ((pool = *link)) {
+		if (!all && weir_alive(pools->system, pool->ref)) {
+			link = &pool->next;
+			continue;
+		}
+		*link = pool->next;
+		pool->next = gone;
+		gone = pool;
+	}
+	weir__unlock(&pools->lock);
+	while ((pool = gone)) {
+		gone = pool->next;
+		weir__pool_unref(pool);
+	}
+}
+
+/* --- The top ---------------------------------------------------------------------------------- */
+
+static struct weir_pools *pools_of(struct weir_actor *top)
+{
+	return weir_container_of(top, struct weir_pools, top);
+}
+
+static uint32_t no_turns(struct weir_actor *actor, uint32_t n)
+{
+	(void)actor;
+	return n;
+}
+
+static int pool_ended(struct weir_actor *top,
+		      const struct weir_terminated *notice)
+{
+	(void)notice;
+	sweep(pools_of(top), false);
+	return 0;
+}
+
+/* No pool is left. From here on weir_pool_start() sees that it is dead. */
+static void top_released(struct weir_actor *top)
+{
+	sweep(pools_of(top), true);
+	/* release: our last touch; pairs with the acquire in
+	 * weir_pools_free() */
+	ck_pr_fence_release();
+	ck_pr_dec_32(&pools_of(top)->alive);
+}
+
+static void set_up(struct weir_pools *pools,
+		   const struct weir_pools_options *options)
+{
+	pools->strategy = (struct weir_strategy){
+		.rules = &weir__pool_rule,
+		.n_rules = 1,
+		.all = options->limit ? options->limit : &top_limit,
+		.past_limit = WEIR_LIMIT_STOPS_SUPERVISOR,
+	};
+	pools->lifecycle = (struct weir_lifecycle){
+		.child_ended = pool_ended,
+		.strategy = &pools->strategy,
+	};
+	pools->ops = (struct weir_actor_ops){
+		.name = "pools",
+		.turns = no_turns,
+		.released = top_released,
+		.lifecycle = &pools->lifecycle,
+	};
+}
+
+int weir_pools_new(struct weir_pools **pools, struct weir_system *system,
+		   const struct weir_pools_options *options)
+{
+	static const struct weir_pools_options defaults = {.name = NULL};
+	struct weir_spawn_options spawn = {.name = "pools"};
+	struct weir_pools *made;
+	int rc;
+
+	if (!pools)
+		return -EINVAL;
+	*pools = NULL;
+	if (!options)
+		options = &defaults;
+	if (!system)
+		return -EINVAL;
+	if (options->name)
+		spawn.name = options->name;
+	made = weir__alloc(system->options.allocator, sizeof(*made));
+	if (!made)
+		return -ENOMEM;
+	made->system = system;
+	made->allocator = system->options.allocator;
+	made->alive = 1;
+	set_up(made, options);
+	(void)weir_actor_init(&made->top, &made->ops, system->executor);
+	rc = weir_spawn(system, options->parent, &made->top, &spawn,
+			&made->ref);
+	if (rc < 0) {
+		weir_actor_stop(&made->top);
+		weir__free(made->allocator, made, sizeof(*made));
+		return rc;
+	}
+	*pools = made;
+	return 0;
+}
+
+struct weir_ref weir_pools_ref(const struct weir_pools *pools)
+{
+	return pools ? pools->ref : WEIR_NOBODY;
+}
+
+void weir_pools_stop(struct weir_pools *pools)
+{
+	struct weir__cell *cell;
+	bool held;
+
+	if (!pools)
+		return;
+	held = weir__enter(pools->system);
+	cell = weir__cell_find(pools->system, pools->ref);
+	if (cell)
+		weir__cell_stop(cell, true);
+	weir__leave(pools->system, held);
+}
+
+int weir_pools_free(struct weir_pools *pools)
+{
+	if (!pools)
+		return 0;
+	if (ck_pr_load_32(&pools->alive))
+		return -EBUSY;
+	/* acquire: the last touch of all that were alive; pairs with the
+	 * releases before the counts */
+	ck_pr_fence_acquire();
+	weir__free(pools->allocator, pools, sizeof(*pools));
+	return 0;
+}
+
+/* --- Pools ------------------------------------------------------------------------------------- */
+
+/* But for the limit, which weir_spawn() checks. */
+static int check(const struct weir_pool_options *options)
+{
+	const struct weir_spawn_options spawn = {.name = options->name};
+
+	if (!options->name || !options->make ||
+	    options->limit > WEIR_POOL_MAX || options->queue_max > INT_MAX ||
+	    !weir__spawn_options_valid(&spawn))
+		return -EINVAL;
+	return 0;
+}
+
+int weir_pool_start(struct weir_pools *pools,
+		    const struct weir_pool_options *options)
+{
+	struct weir__pool *pool;
+	int rc = pools && options ? check(options) : -EINVAL;
+
+	if (rc < 0)
+		return rc;
+	pool = weir__pool_new(pools, options);
+	if (!pool)
+		return -ENOMEM;
+	rc = weir__pool_spawn(pool);
+	if (rc < 0) {
+		weir__pool_unref(pool);
+		return rc == -ESRCH ? -ESHUTDOWN : rc;
+	}
+	weir__lock(&pools->lock);
+	pool->next = pools->list;
+	pools->list = pool;
+	weir__unlock(&pools->lock);
+	/* If the top was released meanwhile nobody else will. */
+	if (!weir_alive(pools->system, pools->ref))
+		sweep(pools, true);
+	return 0;
+}
+
+static int find(struct weir_pools *pools, const char *name,
+		struct weir__pool **pool)
+{
+	*pool = NULL;
+	if (!pools || !name)
+		return -EINVAL;
+	*pool = get(pools, name);
+	return *pool ? 0 : -ENOENT;
+}
+
+int weir_pool_run(struct weir_pools *pools, const char *name, void *job,
+		  struct weir_ref *worker)
+{
+	struct weir__pool *pool;
+	int rc = find(pools, name, &pool);
+
+	if (rc < 0)
+		return rc;
+	rc = weir__pool_run(pool, job, worker);
+	weir__pool_unref(pool);
+	return rc;
+}
+
+int weir_pool_queue(struct weir_pools *pools, const char *name, void *job)
+{
+	struct weir__pool *pool;
+	int rc = find(pools, name, &pool);
+
+	if (rc < 0)
+		return rc;
+	rc = weir__pool_queue(pool, job, NULL);
+	weir__pool_unref(pool);
+	return rc;
+}
+
+int weir_pool_queue_request(struct weir_pools *pools, const char *name,
+			    void *job, struct weir_pool_request *request)
+{
+	struct weir__pool *pool;
+	int rc = request && request->started ? find(pools, name, &pool)
+					     : -EINVAL;
+
+	if (rc < 0)
+		return rc;
+	rc = weir__pool_queue(pool, job, request);
+	weir__pool_unref(pool);
+	return rc;
+}
+
+bool weir_pool_cancel(struct weir_pools *pools,
+		      struct weir_pool_request *request)
+{
+	struct weir__pool *pool = NULL;
+	bool cancelled;
+
+	if (pools && request)
+		pool = get_pool(pools, request->pool);
+	if (!pool)
+		return false;
+	cancelled = weir__pool_cancel(pool, request);
+	weir__pool_unref(pool);
+	return cancelled;
+}
+
+int weir_pool_stop(struct weir_pools *pools, const char *name,
+		   struct weir_graceful_stop *stop)
+{
+	struct weir__pool *pool;
+	int rc = find(pools, name, &pool);
+
+	if (rc < 0)
+		return rc;
+	rc = stop ? weir_stop_gracefully(pools->system, pool->ref, true, stop,
+					 WEIR_FOREVER)
+		  : weir_stop(pools->system, pool->ref);
+	if (rc == 0)
+		weir__pool_close(pool);
+	weir__pool_unref(pool);
+	return rc == -ESRCH ? -ENOENT : rc;
+}
+
+int weir_pool_counts(struct weir_pools *pools, const char *name,
+		     struct weir_pool_counts *counts)
+{
+	struct weir__pool *pool;
+	int rc = counts ? find(pools, name, &pool) : -EINVAL;
+
+	if (rc < 0)
+		return rc;
+	weir__pool_counts(pool, counts);
+	weir__pool_unref(pool);
+	return 0;
+}
+
+/* --- Waiting ----------------------------------------------------------------------------------- */
+
+struct waiting {
+	struct weir_pool_request request;
+	struct weir_completion completion;
+	struct weir_ref worker;
+	int rc;
+};
+
+static void started(struct weir_pool_request *request, int rc,
+		    struct weir_ref worker)
+{
+	struct waiting *self =
+		weir_container_of(request, struct waiting, request);
+
+	self->worker = worker;
+	self->rc = rc;
+	(void)weir_completion_complete(&self->completion, NULL);
+}
+
+static int wait(struct weir__pool *pool, void *job, uint64_t timeout_ns,
+		struct weir_ref *worker)
+{
+	struct waiting self = {.request.started = started};
+	int rc = weir__wake_wait_allowed();
+
+	if (rc == 0)
+		rc = weir_completion_init(&self.completion);
+	if (rc == 0)
+		rc = weir__pool_queue(pool, job, &self.request);
+	if (rc < 0)
+		return rc;
+	rc = weir_completion_wait(&self.completion, timeout_ns);
+	if (rc == 0 || !weir__pool_cancel(pool, &self.request)) {
+		/* it is on its way */
+		while (rc < 0)
+			rc = weir_completion_wait(&self.completion,
+						  WEIR_FOREVER);
+		assert(rc == 0);
+		rc = self.rc;
+	}
+	(void)weir_completion_fini(&self.completion);
+	if (rc == 0 && worker)
+		*worker = self.worker;
+	return rc;
+}
+
+int weir_pool_queue_wait(struct weir_pools *pools, const char *name, void *job,
+			 uint64_t timeout_ns, struct weir_ref *worker)
+{
+	struct weir__pool *pool;
+	int rc = find(pools, name, &pool);
+
+	if (rc < 0)
+		return rc;
+	rc = wait(pool, job, timeout_ns, worker);
+	weir__pool_unref(pool);
+	return rc;
+}
