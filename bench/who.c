@@ -63,6 +63,28 @@ const struct bench_who bench_whos[] = {
 	{"W3", "create", "caf.actors", CAF, caf_actors, true},
 	{"W3", "create", "erlang", ERLANG, erlang_processes, true},
 
+	{"W4", "jobs", "L0.calls", ANY, w4_calls},
+	{"W4", "jobs", "L1.ring1", ANY, w4_ring1},
+	{"W4", "jobs", "L1.park", ANY, w4_park},
+	{"W4", "jobs", "mutex+condvar", ANY, w4_mutex},
+	{"W4", "jobs", "weir", ANY, w4_weir},
+	{"W4", "jobs", "weir.later", ANY, w4_weir_later},
+	{"W4", "jobs", "weir.actors", ANY, w4_weir_actors},
+	{"W4", "jobs", "weir.pool", ANY, w4_weir_pool},
+
+	{"W4", "overhead", "L0.calls", ANY, w4_calls},
+	{"W4", "overhead", "L1.ring1", ANY, w4_ring1},
+	{"W4", "overhead", "L1.park", ANY, w4_park},
+	{"W4", "overhead", "mutex+condvar", ANY, w4_mutex},
+	{"W4", "overhead", "weir", ANY, w4_weir},
+	{"W4", "overhead", "weir.later", ANY, w4_weir_later},
+	{"W4", "overhead", "weir.actors", ANY, w4_weir_actors},
+	{"W4", "overhead", "weir.pool", ANY, w4_weir_pool},
+
+	{"W4", "run", "L1.park0", CPUS, w4_run_park0},
+	{"W4", "run", "weir", CPUS, w4_run_parked},
+	{"W4", "run", "weir.awake", CPUS, w4_run_awake},
+
 	{"W5", "busy", "L1.spin", CPUS, w5_spin},
 	{"W5", "busy", "L1.cross", CPUS, w5_cross},
 	{"W5", "busy", "weir", CPUS, w5_busy},

@@ -54,6 +54,21 @@ bench_run scale_length_100;
 bench_run memory_pipeline;
 bench_run idle_after_work;
 
+/* W4, limits */
+bench_run w4_calls;
+bench_run w4_ring1;
+bench_run w4_park;
+bench_run w4_mutex;
+bench_run w4_run_park0;
+
+/* W4, the library */
+bench_run w4_weir;
+bench_run w4_weir_later;
+bench_run w4_weir_actors;
+bench_run w4_weir_pool;
+bench_run w4_run_parked;
+bench_run w4_run_awake;
+
 /* W5, limits */
 bench_run w5_spin;
 bench_run w5_cross;

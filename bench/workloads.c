@@ -94,6 +94,14 @@ static void expect_create(const struct bench_cell *cell, uint64_t items,
 	expected->sum = sum_below(items);
 }
 
+/* A job's result is its number. */
+static void expect_jobs(const struct bench_cell *cell, uint64_t items,
+			struct bench_result *expected)
+{
+	expected->count = items;
+	expected->sum = sum_below(items);
+}
+
 /* Two of three stages increase each item's number. */
 static void expect_latency(const struct bench_cell *cell, uint64_t items,
 			   struct bench_result *expected)
@@ -115,11 +123,13 @@ static void expect_length(const struct bench_cell *cell, uint64_t items,
 static const unsigned w1_stages[] = {0, 1, 8, BENCH_END};
 static const unsigned w1_windows[] = {1, 16, 256, 1024, BENCH_END};
 static const unsigned fan_in_windows[] = {256, BENCH_END};
+static const unsigned w4_windows[] = {64, BENCH_END};
 static const unsigned scale_stages[] = {8, BENCH_END};
 static const unsigned scale_windows[] = {16, 256, BENCH_END};
 static const unsigned memory_windows[] = {16, 256, 4096, BENCH_END};
 static const unsigned one_worker[] = {1, BENCH_END};
 static const unsigned workers[] = {1, 2, BENCH_END};
+static const char *const overhead[] = {"overhead", "CPU ns", "work"};
 static const char *const percentiles[] = {"p50", "p99", "p99.9"};
 static const char *const bytes[] = {"peak", "slots", "ratio"};
 static const char *const idleness[] = {"CPU ns/s", "to park", "calls"};
@@ -137,6 +147,14 @@ const struct bench_workload bench_workloads[] = {
 	 expect_fan_in, false, "8 producers into one actor"},
 	{"W3", "create", "actors/s", 1, 1000000, NULL, NULL, workers,
 	 expect_create, false, "create actors, send each one token"},
+	{"W4", "jobs", "jobs/s", 1, 0, NULL, w4_windows, workers, expect_jobs,
+	 false, "jobs of 1 us through a queue, 64 under way", NULL, "L1.ring1"},
+	{"W4", "overhead", "CPU ns a job", 1, 0, NULL, w4_windows, workers,
+	 expect_jobs, false, "the same: what a job costs beside its work",
+	 overhead, "L1.ring1"},
+	{"W4", "run", "ns until it runs", 1, 500, NULL, w4_windows, workers,
+	 expect_jobs, false, "a job for a pool that has nothing to do",
+	 percentiles},
 	{"W5", "busy", "ns a hop", 1, 20000, NULL, NULL, workers,
 	 expect_latency, true, "100,000 items/s through 3 stages", percentiles},
 	{"W5", "parked", "ns a hop", 1, 500, NULL, NULL, workers,
