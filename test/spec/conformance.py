@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""conformance.py SOURCE: docs/conformance.md tells the truth. Each rule has one
+"""conformance.py SOURCE: docs/conformance.md, docs/supervision.md,
+docs/process_manager.md and docs/worker_pool.md tell the truth. Each rule has one
 row. Each test named there exists, in the file that it stands behind. Each test
 with a rule's number is in that rule's row. Each mutant is in a row with a test
 that rejects it, and in no other row.
@@ -9,12 +10,22 @@ import pathlib
 import re
 import sys
 
-RULES = {1: 11, 2: 13, 3: 17, 4: 2}
+STREAMS = {"1.": 11, "2.": 13, "3.": 17, "4.": 2}
+SUPERVISION = {
+    **{"A2.": 9, "A3.": 11, "B1.": 8, "B2.": 6, "B3.": 5, "B4.": 7},
+    **{"B5.": 5, "B6.": 11, "B7.": 4, "B8.": 13, "B9.": 5, "B10.": 6},
+    **{"C": 15, "D1.": 6, "E": 16},
+}
+PROCESSES = {"A4.": 12, "A5.": 8, "A6": 0, "A7.": 7}
+OF_MANAGERS = ["E1", "E13", "E14"]
+POOLS = {"D2": 0, "D3.": 14, "D4.": 3}
+OF_POOLS = ["E11", "E12"]
 SUITE = re.compile(r'\{"(spec_\d_\d\d_\w+)",')
-CASE = re.compile(r"^static void (\w+)\(void \*\*", re.M)
+CASE = re.compile(r"^(?:static void (?=\w+\(\s*void \*\*)|\t\tRULE\(\s*)(\w+)", re.M)
 SCENARIO = re.compile(r'\.name = "([^"]*)"')
 MUTANT = re.compile(r'MISTAKE\(([A-Z_]+),[^"]*"(\w+)"')
 MENTIONED = re.compile(r"`([A-Z][A-Z_]+)`")
+NUMBER = re.compile(r"(?:spec_([1-4])_(\d\d)|(a[2-57]|b\d+|d[134])_(\d+)|([ced])(\d+))_")
 
 source = pathlib.Path(sys.argv[1])
 problems = []
@@ -24,9 +35,20 @@ def names(cell):
     return re.findall(r"`([^`]+)`", cell)
 
 
+def rules_of(sections):
+    """0: a section that is one rule."""
+    return [rule for s, last in sections.items() for rule in
+            ([f"{s}{n + 1}" for n in range(last)] if last else [s])]
+
+
 def rule_of(test):
-    _, section, number, *_ = test.split("_")
-    return f"{int(section)}.{int(number)}"
+    """The rule that the test's name begins with, or None."""
+    found = NUMBER.match(test)
+    if not found:
+        return None
+    section, number = (group for group in found.groups() if group)
+    dot = "" if section in "ced" else "."
+    return f"{section.upper()}{dot}{int(number)}"
 
 
 def read_suites():
@@ -55,9 +77,9 @@ def read_mutants():
 
 
 def read_tests(cell, suites):
-    """The names in a row; "none", or [FILE:] `NAME`, ...; ..."""
+    """The names in a row; "none" [and why], or [FILE:] `NAME`, ...; ..."""
     found = set()
-    for part in cell.split("; ") if cell != "none" else []:
+    for part in cell.split("; ") if not cell.startswith("none") else []:
         file = re.match(r"[a-z_]+/[a-z_]+", part)
         known = read_cases(file[0]) if file else suites
         tests = set(names(part))
@@ -69,42 +91,69 @@ def read_tests(cell, suites):
     return found
 
 
-def check_rows(page, suites, pairs):
-    rows = re.findall(r"^\| (\d\.\d+) \| .* \| (.*) \| (.*) \|$", page, re.M)
-    seen = [rule for rule, _, _ in rows]
-    if seen != [f"{s}.{n + 1}" for s in RULES for n in range(RULES[s])]:
-        problems.append(f"not all rules, in their order: {seen}")
-    tests, missing = {}, set(pairs)
-    for rule, cell, mutants in rows:
-        tests[rule] = read_tests(cell, suites)
-        mutants = names(mutants)
+def check_rows(rows, rules, suites):
+    """The tests of each rule."""
+    seen = [row[0] for row in rows]
+    if seen != rules:
+        wrong = sorted(set(rules) ^ set(seen))
+        problems.append(f"not one row for each rule, in order: {wrong}")
+    return {row[0]: read_tests(row[1], suites) for row in rows}
+
+
+def check_mutants(page, rows, tests, pairs):
+    missing = set(pairs)
+    for rule, _, cell in rows:
+        mutants = names(cell)
         rejected = {pair for pair in pairs if pair[1] in tests[rule]}
         missing -= {pair for pair in rejected if pair[0] in mutants}
         for mutant in set(mutants) - {pair[0] for pair in rejected}:
             problems.append(f"{rule}: no test there rejects {mutant}")
     problems.extend("%s is in no row with %s" % pair for pair in missing)
+    for mutant in set(MENTIONED.findall(page)) - {pair[0] for pair in pairs}:
+        if not mutant.startswith("WEIR_"):
+            problems.append(f"no mutant {mutant}")
+
+
+def check_streams(suites):
+    page = (source / "docs/conformance.md").read_text()
+    rows = re.findall(r"^\| (\d\.\d+) \| .* \| (.*) \| (.*) \|$", page, re.M)
+    pairs = read_mutants()
+    tests = check_rows(rows, rules_of(STREAMS), suites)
+    check_mutants(page, rows, tests, pairs)
+    if min(len(suites), len(pairs)) < 50:
+        problems.append("tests or mutants are not found in the sources")
     return tests
 
 
+def check_page(name, rules):
+    page = (source / name).read_text()
+    rows = re.findall(r"^\| ([A-E][\d.]+) \| .* \| (.*) \|$", page, re.M)
+    for rule, cell in rows:
+        if cell.startswith("none") and not cell.startswith("none: "):
+            problems.append(f"{rule}: no tests, and no word why")
+    return check_rows(rows, rules, set())
+
+
 def main():
-    page = (source / "docs/conformance.md").read_text()
-    suites, pairs = read_suites(), read_mutants()
-    tests = check_rows(page, suites, pairs)
+    suites = read_suites()
+    others = OF_MANAGERS + OF_POOLS
+    supervision = [r for r in rules_of(SUPERVISION) if r not in others]
+    tests = {
+        **check_streams(suites),
+        **check_page("docs/supervision.md", supervision),
+        **check_page(
+            "docs/process_manager.md", rules_of(PROCESSES) + OF_MANAGERS
+        ),
+        **check_page("docs/worker_pool.md", rules_of(POOLS) + OF_POOLS),
+    }
     numbered = set(suites)
     for path in (source / "test").glob("*/*.c"):
         numbered |= {
-            case
-            for case in CASE.findall(path.read_text())
-            if re.match(r"spec_[1-4]_\d\d_", case)
+            case for case in CASE.findall(path.read_text()) if rule_of(case)
         }
     for test in numbered:
         if test not in tests.get(rule_of(test), ()):
             problems.append(f"{test} is not in the row of its rule")
-    for mutant in set(MENTIONED.findall(page)) - {pair[0] for pair in pairs}:
-        if not mutant.startswith("WEIR_"):
-            problems.append(f"no mutant {mutant}")
-    if min(len(suites), len(pairs)) < 50:
-        problems.append("tests or mutants are not found in the sources")
     return "\n".join(sorted(problems)) or 0
 
 
