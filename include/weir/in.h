@@ -105,7 +105,10 @@ WEIR_API int weir_in_end(struct weir_in *in, struct weir_error *error);
  */
 WEIR_API int weir_in_cancel(struct weir_in *in);
 
-/* Tokens that a take would find now, without asking the producer. Owner. */
+/*
+ * Tokens that a take would find now, without asking the producer; 32767 at
+ * most, even if there are more. Owner.
+ */
 static inline uint32_t weir_in_count(const struct weir_in *in)
 {
 	return in->head < in->limit ? in->limit - in->head : 0;

@@ -307,7 +307,8 @@ static void in_drain(struct weir_port *port)
 
 /*
  * Tokens certain in a link's lane, which is the current one; *ended when no
- * more will come.
+ * more will come. With more than LOOK_MAX the rest is for the next look, which
+ * finds the end as well: so many are a burst.
  */
 static uint32_t certain_linked(struct weir_in *in, struct weir__lane *lane,
 			       bool *ended)
@@ -320,6 +321,8 @@ static uint32_t certain_linked(struct weir_in *in, struct weir__lane *lane,
 	in->head &= WEIR__INDEX_MASK;
 	n = weir__index_diff(word >> 1, in->head);
 	assert(n <= in->mask + 1);
+	if (n > WEIR__LOOK_MAX)
+		n = WEIR__LOOK_MAX;
 	in->limit = in->head + n;
 	*ended = word & 1;
 	return n;
@@ -333,6 +336,8 @@ static uint32_t certain_put(struct weir_in *in, bool *ended)
 {
 	uint32_t word = 0;
 	uint32_t *marks = filled(in), n = in->limit - in->head;
+	uint32_t most = in->mask < WEIR__LOOK_MAX ? in->mask + 1
+						  : WEIR__LOOK_MAX;
 
 	/* No order: who misses either looks again when the signal of
 	 * weir__in_end() comes. */
@@ -342,8 +347,8 @@ static uint32_t certain_put(struct weir_in *in, bool *ended)
 	in->limit = in->head + n;
 	/* No order between the end and the marks: it is the end only if all that
 	 * it counts is marked, and marks seen too late mean "not yet". */
-	while (n <= in->mask && ck_pr_load_32(&marks[in->limit & in->mask]) ==
-					((in->limit + 1) & WEIR__INDEX_MASK)) {
+	while (n < most && ck_pr_load_32(&marks[in->limit & in->mask]) ==
+				   ((in->limit + 1) & WEIR__INDEX_MASK)) {
 		in->limit++;
 		n++;
 	}
@@ -375,6 +380,12 @@ static bool overtaken(struct weir_in *in)
 static void none_peeked(struct weir_in *in)
 {
 	in->peeked = (uint16_t)in->head;
+}
+
+/* The last peek of the run was at the token that is next. */
+static bool holds_peeked(const struct weir_in *in)
+{
+	return in->peeked == (uint16_t)(in->head ^ WEIR__PEEKED);
 }
 
 static void drop_token(struct weir_in *in, void *item)
@@ -607,6 +618,9 @@ static uint32_t in_certain(struct weir_port *port)
 	bool ended;
 	uint32_t n = UINT32_MAX;
 
+	/* A turn that asks (weir_port_ready) may go on from here. */
+	if (!holds_peeked(in))
+		none_peeked(in);
 	if ((in->lane_flags & WEIR__IN_LINKED) && weir__in_look(in, &n))
 		return n;
 	/* outside a slice: no harm done */
@@ -641,16 +655,10 @@ static bool in_publish(struct weir_port *port)
 	return lane->out;
 }
 
-void weir__in_drop_peeked(struct weir_in *in)
+static void drop_next(struct weir_in *in)
 {
 	struct weir__lane *lane = current(in);
 
-	/* A failed turn says nothing about the rest, either. */
-	set_left_rest(in, false);
-	(void)overtaken(in);
-	if (in->peeked != (uint16_t)(in->head ^ WEIR__PEEKED) ||
-	    !holds(in, lane))
-		return;
 	/* release: as below, for what the turn has taken */
 	ck_pr_fence_release();
 	(void)publish_head(in, lane);
@@ -668,6 +676,16 @@ void weir__in_drop_peeked(struct weir_in *in)
 	/* store -> load, rule 2; pairs with the producer's arming */
 	weir__fence_full();
 	weir__port_unblock(&lane->out->port);
+}
+
+void weir__in_drop_peeked(struct weir_in *in)
+{
+	/* A failed turn says nothing about the rest, either. */
+	set_left_rest(in, false);
+	(void)overtaken(in);
+	if (holds_peeked(in) && holds(in, current(in)))
+		drop_next(in);
+	none_peeked(in);
 }
 
 static void in_wake(struct weir_port *port)

@@ -35,6 +35,13 @@
 #define WEIR__INDEX_MASK 0x7fffffffu
 #define WEIR__LINE_WORDS (WEIR__LINE / sizeof(uint32_t))
 
+/*
+ * Most tokens that a look finds. in->peeked has 16 bits: it tells the tokens of
+ * a run apart as long as they are fewer than those that it can be away by.
+ */
+#define WEIR__LOOK_MAX (WEIR__PEEKED - 1)
+_Static_assert(WEIR_BURST_MAX <= WEIR__LOOK_MAX, "a look finds any burst");
+
 /* lane->state, atomic. */
 enum {
 	WEIR__LANE_CANCELLED = 1u << 0, /* set by the consumer, signals */
@@ -132,6 +139,8 @@ static inline bool weir__in_look(struct weir_in *in, uint32_t *n)
 	head &= WEIR__INDEX_MASK;
 	certain = weir__index_diff(word >> 1, head);
 	assert(certain <= in->mask + 1);
+	if (WEIR_UNLIKELY(certain > WEIR__LOOK_MAX))
+		certain = WEIR__LOOK_MAX;
 	if (certain < *n)
 		*n = certain;
 	if (certain) {
