@@ -36,8 +36,6 @@ struct weir__child_ops {
 	 * or WEIR__LOOK_AGAIN: something was done.
 	 */
 	uint32_t (*letters)(struct weir_actor *actor, uint32_t turns);
-	/* WEIR__ACTOR_LETTERS is set and so many turns have run. */
-	void (*ran)(struct weir_actor *actor, uint32_t turns);
 	/* The executor drains; a `source` is to finish. */
 	void (*drained)(struct weir_actor *actor, bool source);
 	/* The final slice: before the ports are closed, and at its end. */

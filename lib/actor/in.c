@@ -414,6 +414,23 @@ static void tell_dead(struct weir_in *in, void *item)
 }
 
 /*
+ * Tells the producer what has left the current lane, behind a release; how many
+ * tokens.
+ */
+static uint32_t store_head(struct weir_in *in, struct weir__lane *lane)
+{
+	uint32_t *word = weir__lane_head(lane);
+	uint32_t n = weir__index_diff(in->head, ck_pr_load_32(word));
+
+	if (!n)
+		return 0;
+	ck_pr_store_32(word, in->head & WEIR__INDEX_MASK);
+	if (in->merge)
+		in->merge->taken += n;
+	return n;
+}
+
+/*
  * Drops what the current lane holds; `dead`: the actor has ended. Owner, or the
  * last reference.
  */
@@ -435,8 +452,7 @@ static void drain_lane(struct weir_in *in, bool dead)
 		/* release: done with the slots; the producer may go on until
 		 * it learns of the cancel */
 		ck_pr_fence_release();
-		ck_pr_store_32(weir__lane_head(lane),
-			       in->head & WEIR__INDEX_MASK);
+		(void)store_head(in, lane);
 	}
 	none_peeked(in);
 	if (dropped)
@@ -472,13 +488,11 @@ static uint32_t at_end(struct weir_in *in, uint32_t n)
 
 static bool publish_head(struct weir_in *in, struct weir__lane *lane)
 {
-	uint32_t *word = weir__lane_head(lane);
-	uint32_t n = weir__index_diff(in->head, ck_pr_load_32(word));
+	uint32_t n = store_head(in, lane);
 	struct weir_stats *stats;
 
 	if (!n)
 		return false;
-	ck_pr_store_32(word, in->head & WEIR__INDEX_MASK);
 	stats = weir__actor_stats(in->port.actor);
 	if (stats)
 		weir__stats_add(&stats->taken, n);
@@ -670,7 +684,7 @@ static void drop_next(struct weir_in *in)
 	/* release: done with the slot; pairs with the acquire of the producer
 	 * that reads the head */
 	ck_pr_fence_release();
-	ck_pr_store_32(weir__lane_head(lane), in->head & WEIR__INDEX_MASK);
+	(void)store_head(in, lane);
 	if (!lane->out)
 		return;
 	/* store -> load, rule 2; pairs with the producer's arming */

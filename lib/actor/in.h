@@ -69,7 +69,8 @@ struct weir__merge {
 	struct weir__merge_lane *lanes; /* circular, or NULL */
 	struct weir__lane *current;	/* that in->head and slots are of */
 	uint32_t n_open;		/* lanes that have not ended */
-	bool served;			/* the current one, since the look */
+	uint32_t taken; /* tokens that have left a lane, freely running */
+	bool served;	/* the current one, since the look */
 };
 
 struct weir__merge_lane {

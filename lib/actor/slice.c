@@ -278,8 +278,6 @@ static bool runs(struct slice *slice, int32_t *count)
 		if (slice->stats)
 			weir__stats_add(&slice->stats->turns, n);
 		weir__slice_settle(actor, NULL);
-		if (WEIR_UNLIKELY(actor->flags & WEIR__ACTOR_LETTERS))
-			weir__child_ops(actor)->ran(actor, n);
 	}
 	if (actor->flags & WEIR__ACTOR_ENDING)
 		return true;

@@ -314,7 +314,6 @@ const struct weir__child_ops weir__child_table = {
 	.ordered = ordered,
 	.leaving = weir__child_leaving,
 	.letters = weir__letters,
-	.ran = weir__letters_ran,
 	.drained = drained,
 	.closing = closing,
 	.ended = ended,

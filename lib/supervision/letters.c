@@ -211,6 +211,10 @@ uint32_t weir__letters(struct weir_actor *actor, uint32_t turns)
 	assert(!(actor->flags & WEIR__ACTOR_LEAVING));
 	weir__place_settle(actor, cell);
 	before = weir__place_before(actor, cell);
+	/* No turn takes what is behind them, so nothing before them is left. */
+	if ((cell->flags & (WEIR__CELL_POISONED | WEIR__CELL_KILLED)) &&
+	    weir__place_cuts(actor, before))
+		before = 0;
 	take_due(actor, cell, before, turns, &due);
 	forget_notices(actor, cell);
 	weir__leave(system, held);

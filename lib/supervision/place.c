@@ -6,14 +6,21 @@
  * Tokens are counted where they are counted anyway, in the lanes' indices; so
  * all of it is exact for an actor that takes from one in-port, and if it takes
  * from several it is their sum that counts. The lanes of merging in-ports come
- * and go: what these hold the actor adds when it hears of the letter, and
- * subtracts a token a turn.
+ * and go: what these hold, and have held, the actor adds when it hears of the
+ * letter.
+ *
+ * A turn may take a burst from each in-port, some of it from before a letter
+ * and some from behind: it is run before a notice, and not before a letter that
+ * ends the actor.
  */
 #include "actor/in.h"
 #include "actor/port.h"
 #include "supervision/watch.h"
 
-/* cell->letters: the place, or this and the place without merging in-ports. */
+/*
+ * cell->letters: the place, or this and what was ever put but for merging
+ * in-ports. A place counts all tokens ever put, less 2^31.
+ */
 #define FRESH (1u << 31)
 #define PLACE WEIR__INDEX_MASK
 
@@ -62,7 +69,7 @@ static uint32_t tokens_put(const struct weir_actor *actor)
 	return n & PLACE;
 }
 
-/* Of these, those that were taken, up to the last run. Owner. */
+/* Tokens that were taken, up to the last run. Owner. */
 static uint32_t tokens_taken(const struct weir_actor *actor)
 {
 	const struct weir_port *port;
@@ -71,28 +78,25 @@ static uint32_t tokens_taken(const struct weir_actor *actor)
 
 	for (port = actor->ports; port; port = port->next) {
 		in = in_of(port);
-		if (in && !in->merge)
-			n += lane_taken(in);
+		if (in)
+			n += in->merge ? in->merge->taken : lane_taken(in);
 	}
 	return n & PLACE;
 }
 
-/* Tokens that merging in-ports hold, and how many such there are. Owner. */
-static uint32_t tokens_merged(const struct weir_actor *actor, uint32_t *n_ports)
+/* Tokens that merging in-ports hold or have held. Owner. */
+static uint32_t tokens_merged(const struct weir_actor *actor)
 {
 	const struct weir_port *port;
 	const struct weir_in *in;
-	uint64_t n = 0;
+	uint32_t n = 0;
 
-	*n_ports = 0;
 	for (port = actor->ports; port; port = port->next) {
 		in = in_of(port);
-		if (!in || !in->merge)
-			continue;
-		++*n_ports;
-		n += weir__in_queued(in);
+		if (in && in->merge)
+			n += in->merge->taken + (uint32_t)weir__in_queued(in);
 	}
-	return n < PLACE / 2 ? (uint32_t)n : PLACE / 2;
+	return n & PLACE;
 }
 
 /* --- Places --------------------------------------------------------------- */
@@ -104,12 +108,8 @@ uint32_t weir__place_now(const struct weir_actor *actor)
 
 void weir__place_settle(const struct weir_actor *actor, struct weir__cell *cell)
 {
-	uint32_t n_ports;
-
 	if (cell->letters & FRESH)
-		cell->letters =
-			(cell->letters + tokens_merged(actor, &n_ports)) &
-			PLACE;
+		cell->letters = (cell->letters + tokens_merged(actor)) & PLACE;
 }
 
 /* Tokens that turns may take: those of in-ports that take part. Owner. */
@@ -136,21 +136,6 @@ uint32_t weir__place_before(const struct weir_actor *actor,
 	return n < here ? n : (uint32_t)here;
 }
 
-void weir__letters_ran(struct weir_actor *actor, uint32_t turns)
-{
-	struct weir_system *system = weir__system_of(actor);
-	struct weir__cell *cell = weir__cell_of(actor);
-	uint32_t n_ports;
-
-	(void)tokens_merged(actor, &n_ports);
-	if (!n_ports)
-		return;
-	weir__lock(&system->lock);
-	if (!(cell->letters & FRESH))
-		cell->letters = (cell->letters - turns * n_ports) & PLACE;
-	weir__unlock(&system->lock);
-}
-
 uint32_t weir__place_turns(const struct weir_actor *actor, uint32_t before)
 {
 	const struct weir_port *port;
@@ -162,4 +147,36 @@ uint32_t weir__place_turns(const struct weir_actor *actor, uint32_t before)
 	if (!before || !most)
 		return UINT32_MAX;
 	return before < most ? 1 : before / most;
+}
+
+/* Of a weir_any: a turn may take from the one that gives least. */
+static uint32_t least_of(const struct weir_port *any)
+{
+	const struct weir_port *port;
+	uint32_t least = UINT32_MAX, n;
+
+	for (port = any->actor->ports; port; port = port->next) {
+		if (weir__port_group(port) != any || weir__port_off(port))
+			continue;
+		n = in_of(port) ? port->burst : 0;
+		if (n < least)
+			least = n;
+	}
+	return least < UINT32_MAX ? least : 0;
+}
+
+bool weir__place_cuts(const struct weir_actor *actor, uint32_t before)
+{
+	const struct weir_port *port;
+	uint32_t least = 0;
+
+	for (port = actor->ports; port; port = port->next) {
+		if (weir__port_off(port) || weir__port_group(port))
+			continue;
+		if (port->kind == WEIR__PORT_ANY)
+			least += least_of(port);
+		else if (in_of(port))
+			least += port->burst;
+	}
+	return before < least && before < tokens_here(actor);
 }

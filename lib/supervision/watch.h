@@ -79,8 +79,8 @@ uint32_t weir__place_before(const struct weir_actor *actor,
 			    const struct weir__cell *cell);
 /* Turns that take no more than `before`, and at least one. */
 uint32_t weir__place_turns(const struct weir_actor *actor, uint32_t before);
-/* As in struct weir__child_ops. No lock held. */
-void weir__letters_ran(struct weir_actor *actor, uint32_t turns);
+/* `before` are too few for a turn, and with what came later they are not. */
+bool weir__place_cuts(const struct weir_actor *actor, uint32_t before);
 
 /* --- letters.c ------------------------------------------------------------ */
 

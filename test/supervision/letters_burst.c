@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Letters among the tokens of actors whose turns take several at once: poison
+ * and kill never let a turn take what came after them (B5.1); a notice comes
+ * behind all that came before it (C7).
+ */
+#include "supervision/watching.h"
+
+#define BURST 4
+
+/* Takes a burst, or at the end of a stream what is left. */
+static int take_burst(struct weir_actor *actor)
+{
+	struct member *self = member_of(actor);
+	size_t i, item, n = weir_in_count(&self->in);
+
+	for (i = 0; i < n && i < BURST; i++) {
+		item = ledger_deliver(&self->world->ledger,
+				      weir_in_take(&self->in));
+		note(self->world, self->name, "%zu", item);
+	}
+	return 0;
+}
+WEIR_TURN(take_burst)
+
+/* A member of that burst; it logs nothing but what it takes. */
+static struct member *burst_new(struct world *world)
+{
+	struct member *self = member_new(world, "a");
+
+	self->ops.turns = take_burst_n;
+	self->actor.turns = take_burst_n;
+	self->life = (struct weir_lifecycle){.strategy = &by_code};
+	assert_int_equal(weir_port_set_burst(&self->in.port, BURST), 0);
+	world_open(world);
+	return self;
+}
+
+/* With so many items before the letter, and so many behind it. */
+static void with_letter(struct world *world, size_t n_before, size_t n_after,
+			int (*letter)(struct weir_system *system,
+				      struct weir_ref ref))
+{
+	struct member *self = burst_new(world);
+
+	assert_int_equal(member_spawn(self, WEIR_NOBODY), 0);
+	assert_int_equal(put(world, "a", 1, n_before), 0);
+	assert_int_equal(letter(world->system, self->ref), 0);
+	feed(world, "a", n_before + 1, n_before + n_after);
+	assert_false(alive(world, "a"));
+}
+
+static void b5_1_poison_cuts_no_turn_in_two(struct world *world)
+{
+	with_letter(world, 6, 3, weir_poison);
+	assert_told(world, "a",
+		    "1 2 3 4 a1.dead5 a1.dead6 a1.dead7 a1.dead8 a1.dead9");
+}
+
+static void b5_1_poison_behind_whole_bursts_is_behind_all(struct world *world)
+{
+	with_letter(world, 8, 4, weir_poison);
+	assert_told(world, "a",
+		    "1 2 3 4 5 6 7 8 a1.dead9 a1.dead10 a1.dead11 a1.dead12");
+}
+
+static void b5_1_poison_behind_less_than_a_burst_is_at_once(struct world *world)
+{
+	with_letter(world, 3, 2, weir_poison);
+	assert_told(world, "a", "a1.dead1 a1.dead2 a1.dead3 a1.dead4 a1.dead5");
+}
+
+static void b5_1_kill_cuts_no_turn_in_two(struct world *world)
+{
+	static const struct weir_strategy by_default = {.decide = NULL};
+
+	world->top = &by_default;
+	with_letter(world, 6, 2, weir_kill);
+	assert_told(world, "a", "1 2 3 4 a1.dead5 a1.dead6 a1.dead7 a1.dead8");
+	assert_int_equal(member(world, "a")->fate.code, -EINTR);
+}
+
+static void b5_1_poison_waits_for_the_rest_of_a_stream(struct world *world)
+{
+	struct member *self = burst_new(world);
+
+	assert_int_equal(member_spawn(self, WEIR_NOBODY), 0);
+	assert_int_equal(put(world, "a", 1, 6), 0);
+	assert_int_equal(weir_poison(world->system, self->ref), 0);
+	assert_int_equal(weir_in_end(&self->in, NULL), 0);
+	run(world);
+	assert_told(world, "a", "1 2 3 4 5 6");
+	assert_false(alive(world, "a"));
+}
+
+/* Fewer than a burst in the lane of one, more in that of the other. */
+static void b5_1_poison_behind_bursts_that_merge(struct world *world)
+{
+	struct member *self = burst_new(world);
+	struct source source;
+	size_t i;
+
+	assert_int_equal(weir_in_merge(&self->in, WEIR_MERGE_OPEN), 0);
+	source_of(world, &source, self, 21, 22);
+	weir_actor_suspend(&self->actor);
+	assert_int_equal(member_spawn(self, WEIR_NOBODY), 0);
+	assert_int_equal(weir_actor_start(&source.actor), 0);
+	run(world);
+	assert_int_equal(put(world, "a", 1, 8), 0);
+	assert_int_equal(weir_poison(world->system, self->ref), 0);
+	run(world);
+	assert_int_equal(put(world, "a", 9, 16), 0);
+	weir_actor_resume(&self->actor);
+	run(world);
+	for (i = 1; i <= 16; i++)
+		assert_int_equal(world->ledger.delivered[i - 1], i <= 8);
+	assert_int_equal(ledger_delivered(&world->ledger), 10);
+	assert_int_equal(weir_dead_letters(world->system), 8);
+	assert_false(alive(world, "a"));
+	fate_check(&source.fate, 0);
+}
+
+static int hear(struct weir_actor *actor, const struct weir_terminated *notice)
+{
+	note(member_of(actor)->world, "a", "terminated");
+	return 0;
+}
+
+/* Who is dead already; and more comes then. */
+static int watch_x(struct weir_actor *actor)
+{
+	struct world *world = member_of(actor)->world;
+	int rc = weir_death_watch(actor, ref(world, "x"), NULL);
+
+	assert_int_equal(put(world, "a", 7, 12), 0);
+	return rc;
+}
+
+static void c7_a_notice_is_behind_the_burst_that_it_came_in(struct world *world)
+{
+	struct member *self;
+
+	add(world, NULL, "x");
+	stop(world, "x");
+	run(world);
+	self = burst_new(world);
+	self->life.pre_start = watch_x;
+	self->life.terminated = hear;
+	assert_int_equal(member_spawn(self, WEIR_NOBODY), 0);
+	feed(world, "a", 1, 6);
+	assert_told(world, "a", "1 2 3 4 5 6 7 8 terminated 9 10 11 12");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		RULE(b5_1_poison_cuts_no_turn_in_two),
+		RULE(b5_1_poison_behind_whole_bursts_is_behind_all),
+		RULE(b5_1_poison_behind_less_than_a_burst_is_at_once),
+		RULE(b5_1_kill_cuts_no_turn_in_two),
+		RULE(b5_1_poison_waits_for_the_rest_of_a_stream),
+		RULE(b5_1_poison_behind_bursts_that_merge),
+		RULE(c7_a_notice_is_behind_the_burst_that_it_came_in),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
