@@ -24,7 +24,8 @@ struct weir_port {
 	struct weir_port *next; /* the actor's next port */
 	uint32_t *block;	/* `blocked`, or that of its weir_any */
 	uint32_t blocked;	/* any thread, atomically */
-	uint16_t burst;
+	uint16_t burst : 15;
+	uint16_t left_out : 1; /* ignored where its actor's life begins */
 	uint8_t kind;
 	uint8_t flags;
 };

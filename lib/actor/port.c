@@ -33,8 +33,10 @@ void weir__port_init(struct weir_port *port, struct weir_actor *actor,
 	port->block = &port->blocked;
 	port->burst = 1;
 	port->kind = (uint8_t)kind;
-	if (kind == WEIR__PORT_ATTENDANT)
+	if (kind == WEIR__PORT_ATTENDANT) {
 		port->flags = WEIR__PORT_IGNORED;
+		port->left_out = 1;
+	}
 	/* in-ports before out-ports, attendants last: see find_stage() */
 	while (*link &&
 	       !(kind == WEIR__PORT_IN && (*link)->kind == WEIR__PORT_OUT) &&
@@ -79,6 +81,28 @@ void weir__port_switch_off(struct weir_port *port, uint8_t flag)
 	if (port->block == &port->blocked) /* in no group */
 		weir__port_unblock(port);
 	weir__actor_break(port->actor);
+}
+
+void weir__ports_keep_set(struct weir_actor *actor)
+{
+	struct weir_port *port;
+
+	assert(weir__state(actor) == WEIR__STATE_NEW);
+	for (port = actor->ports; port; port = port->next)
+		port->left_out = (port->flags & WEIR__PORT_IGNORED) != 0;
+}
+
+void weir__ports_reset_set(struct weir_actor *actor)
+{
+	struct weir_port *port;
+
+	for (port = actor->ports; port; port = port->next) {
+		if (!port->left_out)
+			port->flags &= (uint8_t)~WEIR__PORT_IGNORED;
+		else if (!(port->flags & WEIR__PORT_IGNORED))
+			weir__port_switch_off(port, WEIR__PORT_IGNORED);
+	}
+	weir__actor_break(actor);
 }
 
 void weir__port_tell(struct weir_port *port, struct weir_error *error)
@@ -168,7 +192,7 @@ int weir_port_set_burst(struct weir_port *port, uint32_t burst)
 			    : !out_burst_fits((struct weir_out *)port, burst))
 			return -EINVAL;
 	}
-	port->burst = (uint16_t)burst;
+	port->burst = burst & 0x7fff; /* which WEIR_BURST_MAX is below */
 	weir__link_mark(port);
 	weir__actor_break(port->actor);
 	return 0;

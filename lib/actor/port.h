@@ -121,6 +121,13 @@ uint32_t weir__port_turns(struct weir_port *port);
 /* Takes no part any more (rule 7); `flag` is IGNORED or ENDED. Owner. */
 void weir__port_switch_off(struct weir_port *port, uint8_t flag);
 
+/*
+ * The actor is about to begin: which of its ports are ignored is kept for when
+ * it begins anew, which the other does. Owner.
+ */
+void weir__ports_keep_set(struct weir_actor *actor);
+void weir__ports_reset_set(struct weir_actor *actor);
+
 /* Tells the attendants that a port has ended. Owner. */
 void weir__port_tell(struct weir_port *port, struct weir_error *error);
 

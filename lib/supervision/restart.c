@@ -223,19 +223,13 @@ void weir__child_ordered_to_restart(struct weir_actor *actor)
 		weir__child_halted(actor);
 }
 
-/* What was become is undone: the first turn again, and all ports. */
+/* The first turn again, and the ports of the beginning. */
 static void unbecome(struct weir_actor *actor)
 {
-	struct weir_port *port;
-
-	if (!(actor->flags & WEIR__ACTOR_BECAME))
-		return;
+	if (actor->flags & WEIR__ACTOR_BECAME)
+		actor->turns = actor->ops->turns;
 	weir__actor_clear(actor, WEIR__ACTOR_BECAME);
-	actor->turns = actor->ops->turns;
-	for (port = actor->ports; port; port = port->next)
-		if (port->kind != WEIR__PORT_ATTENDANT)
-			port->flags &= (uint8_t)~WEIR__PORT_IGNORED;
-	weir__actor_break(actor);
+	weir__ports_reset_set(actor);
 }
 
 /*

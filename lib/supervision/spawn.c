@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "actor/port.h"
 #include "executor/registry.h"
 #include "supervision/child.h"
 #include "supervision/names.h"
@@ -87,6 +88,7 @@ static void set_actor(struct weir_actor *actor, struct weir__cell *cell)
 {
 	actor->u.child = &cell->child;
 	weir__actor_set(actor, WEIR__ACTOR_CHILD);
+	weir__ports_keep_set(actor);
 	/* its first slice takes the order; others may signal it already */
 	ck_pr_or_8(&actor->signals, WEIR__SIGNAL_SYSTEM);
 	ck_pr_or_32(&actor->gate, WEIR__GATE_SIGNALLED | WEIR__GATE_CHILD);

@@ -128,6 +128,88 @@ static void b4_2_it_begins_with_its_first_turn_again(struct world *world)
 		    "a1.pre_restart a2.reset a2.post_restart a2.4");
 }
 
+/* A second in-port, which its turns take nothing from. */
+static struct weir_in second;
+
+static struct member *with_second(struct world *world, bool ignored)
+{
+	struct member *self = member_new(world, "a");
+
+	assert_int_equal(weir_in_init(&second, &self->actor, 16,
+				      &world->ledger.items),
+			 0);
+	if (ignored)
+		assert_int_equal(weir_port_ignore(&second.port), 0);
+	world_open(world);
+	assert_int_equal(member_spawn(self, WEIR_NOBODY), 0);
+	return self;
+}
+
+static void give_second(struct world *world, size_t item)
+{
+	assert_int_equal(
+		weir_in_put(&second, ledger_make(&world->ledger, item)), 0);
+	run(world);
+}
+
+static void b4_2_a_port_that_was_left_out_of_the_start_is_so_again(
+	struct world *world)
+{
+	static const struct step steps[] = {
+		{"a", TURN, .item = 1, .call = become_other},
+	};
+
+	SCRIPT(world, steps);
+	with_second(world, true);
+	feed(world, "a", 1, 4);
+	assert_told(world, "a",
+		    "a1.pre_start a1.1 a1.other2 a1.other3 "
+		    "a1.pre_restart a2.reset a2.post_restart a2.4");
+}
+
+static void require_second(struct member *self)
+{
+	assert_int_equal(weir_port_require(&second.port), 0);
+}
+
+static void b4_2_a_port_that_was_required_since_is_left_out_again(
+	struct world *world)
+{
+	static const struct step steps[] = {
+		{"a", TURN, .item = 1, .call = require_second, .fail = RESTART},
+	};
+
+	SCRIPT(world, steps);
+	with_second(world, true);
+	feed(world, "a", 1, 3);
+	assert_told(world, "a",
+		    "a1.pre_start a1.1 a1.pre_restart a2.reset "
+		    "a2.post_restart a2.2 a2.3");
+}
+
+static void ignore_second(struct member *self)
+{
+	assert_int_equal(weir_port_ignore(&second.port), 0);
+}
+
+static void b4_2_a_port_that_was_ignored_since_takes_part_again(
+	struct world *world)
+{
+	static const struct step steps[] = {
+		{"a", PRE_START, .call = ignore_second},
+		{"a", TURN, .item = 2, .fail = RESTART},
+	};
+
+	SCRIPT(world, steps);
+	with_second(world, false);
+	feed(world, "a", 1, 3);
+	assert_told(world, "a",
+		    "a1.pre_start a1.1 a1.2 a1.pre_restart a2.reset "
+		    "a2.post_restart");
+	give_second(world, 11);
+	assert_int_equal(times(world, "a2.3"), 1);
+}
+
 /* An error that it gives to weir_actor_fail() there is nobody's business. */
 static void b4_3_a_pre_restart_that_fails_is_told_and_no_more(
 	struct world *world)
@@ -467,6 +549,9 @@ int main(void)
 		RULE(b4_2_identity_and_path_survive),
 		RULE(b4_2_watches_survive_and_watchers_are_not_told),
 		RULE(b4_2_it_begins_with_its_first_turn_again),
+		RULE(b4_2_a_port_that_was_left_out_of_the_start_is_so_again),
+		RULE(b4_2_a_port_that_was_required_since_is_left_out_again),
+		RULE(b4_2_a_port_that_was_ignored_since_takes_part_again),
 		RULE(b4_3_a_pre_restart_that_fails_is_told_and_no_more),
 		RULE(b4_3_a_start_that_fails_is_one_more_failure),
 		RULE(b4_3_children_of_a_failed_start_are_stopped),
