@@ -91,8 +91,8 @@ enum {
 	WEIR__CELL_DUE = 1u << 7,	 /* its back-off is over: restart it */
 	WEIR__CELL_GROUP_HALT = 1u << 8, /* ordered: to be halted or stopped */
 	WEIR__CELL_GROUP_GO = 1u << 9,	 /* and then to be started */
-	WEIR__CELL_LAST = 1u << 10,	 /* its executor drains */
-	WEIR__CELL_POISONED = 1u << 11,	 /* letters that have come */
+	WEIR__CELL_LAST = 1u << 10, /* it drains, as its executor or parent */
+	WEIR__CELL_POISONED = 1u << 11, /* letters that have come */
 	WEIR__CELL_KILLED = 1u << 12,
 	WEIR__CELL_NOTICES = 1u << 13,
 	WEIR__CELL_ASKED = 1u << 14, /* `stopping` said 1 */

@@ -10,6 +10,7 @@
  */
 #include <errno.h>
 
+#include "executor/registry.h"
 #include "supervision/alarm.h"
 #include "supervision/child.h"
 #include "supervision/names.h"
@@ -208,7 +209,28 @@ static bool outlives_user(const struct weir_system *system,
 	       weir__cell_slot(system, cell) != system->user.slot;
 }
 
-/* The executor drains: what has no children ends, the rest when they have. */
+/*
+ * It ends after its children: those whose executors go on drain with it, and
+ * theirs with them. Under the lock.
+ */
+static void drain_children(struct weir_system *system, struct weir__cell *cell)
+{
+	struct weir__cell *child;
+
+	for (child = weir__tree_first(system, cell); child;
+	     child = weir__tree_next(system, child)) {
+		if ((child->flags & WEIR__CELL_LAST) ||
+		    !weir__registry_running(child->actor->executor->registry))
+			continue;
+		child->flags |= WEIR__CELL_LAST;
+		weir__actor_signal(child->actor, WEIR__SIGNAL_DRAIN);
+	}
+}
+
+/*
+ * The executor drains, or its parent's: what has no children ends, the rest when
+ * they have.
+ */
 static void drained(struct weir_actor *actor, bool source)
 {
 	struct weir_system *system = weir__system_of(actor);
@@ -216,8 +238,11 @@ static void drained(struct weir_actor *actor, bool source)
 	bool held = weir__enter(system);
 	bool alone = cell->first == WEIR__NO_CELL;
 
+	/* who stops what is still there when /user has ended */
 	if (outlives_user(system, cell))
 		source = false;
+	else
+		drain_children(system, cell);
 	/* Not /: when it stops /system is to stop, too. */
 	if (cell->parent != WEIR__NO_CELL)
 		cell->flags |= WEIR__CELL_LAST;

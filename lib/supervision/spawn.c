@@ -58,7 +58,9 @@ static int check_parent(struct weir_system *system,
 		return -ESHUTDOWN;
 	if (!parent)
 		return -ESRCH;
+	/* who drains has told its children, and waits for no others */
 	if (parent->state == WEIR__CELL_STOPPING ||
+	    (parent->flags & WEIR__CELL_LAST) ||
 	    (ck_pr_load_8(&parent->orders) &
 	     (WEIR__ORDER_STOP | WEIR__ORDER_KILL)))
 		return -ESHUTDOWN;
@@ -139,6 +141,8 @@ static void take_back(struct weir_system *system, struct weir__cell *cell)
 	weir__actor_clear(actor, WEIR__ACTOR_CHILD);
 	ck_pr_and_32(&actor->gate, ~(uint32_t)(WEIR__GATE_SUSPENDED_PARENT |
 					       WEIR__GATE_CHILD));
+	/* that of a parent that drains */
+	ck_pr_and_8(&actor->signals, (uint8_t)~WEIR__SIGNAL_DRAIN);
 	weir__watch_forget(system, cell);
 	cell->actor = NULL;
 	weir__tree_remove(system, cell);

@@ -33,8 +33,8 @@ static bool set_deadline(struct weir_system *system, struct weir__cell *cell)
 }
 
 /*
- * When the executor drains they end by themselves, but for those that have
- * failed and would wait for an answer, and those of executors that do not drain.
+ * When it drains they end by themselves, but for those that have failed and
+ * would wait for an answer, and those of /system that do not drain.
  */
 static void let_children_end(struct weir_system *system,
 			     struct weir__cell *cell)
@@ -44,7 +44,8 @@ static void let_children_end(struct weir_system *system,
 	for (child = weir__tree_first(system, cell); child;
 	     child = weir__tree_next(system, child))
 		if (child->state == WEIR__CELL_FAILED ||
-		    weir__registry_running(child->actor->executor->registry))
+		    (!(child->flags & WEIR__CELL_LAST) &&
+		     weir__registry_running(child->actor->executor->registry)))
 			weir__cell_stop(child, false);
 }
 

@@ -516,35 +516,6 @@ static void b10_3_the_end_reaches_actors_of_other_executors(struct world *world)
 	sim_free(sim);
 }
 
-/* What drains ends by itself; the other must be told. */
-static void b10_3_a_shutdown_in_a_drain_does_so_too(struct world *world)
-{
-	struct weir_sim *sim = sim_new(world->seed);
-	struct weir_actor_ops ops = {.turns = member_turn_n};
-	struct weir_in in;
-	struct weir_ref far;
-	struct weir_actor actor;
-	struct weir_drain drain;
-
-	add(world, NULL, "a");
-	assert_int_equal(weir_actor_init(&actor, &ops, weir_sim_executor(sim)),
-			 0);
-	assert_int_equal(weir_in_init(&in, &actor, 4, NULL), 0);
-	assert_int_equal(
-		weir_spawn(world->system, WEIR_NOBODY, &actor, NULL, &far), 0);
-	assert_int_equal(put(world, "a", 1, 5), 0);
-	drain_begin(world, &drain, false);
-	while (weir_sim_run(sim) + weir_sim_run(world->sim))
-		;
-	assert_int_equal(ledger_delivered(&world->ledger), 5);
-	assert_true(weir_alive(world->system, far));
-	weir_system_shutdown(world->system);
-	while (weir_sim_run(sim) + weir_sim_run(world->sim))
-		;
-	assert_true(terminated(world));
-	sim_free(sim);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -571,7 +542,6 @@ int main(void)
 		RULE(b10_3_an_abort_ends_the_system),
 		RULE(b10_3_an_abort_waits_for_answers_only_with_the_completion),
 		RULE(b10_3_the_end_reaches_actors_of_other_executors),
-		RULE(b10_3_a_shutdown_in_a_drain_does_so_too),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The drain of an executor some of whose actors have children on another one:
+ * a parent ends after its children, so those drain with it (B10.3).
+ */
+#include "supervision/ending.h"
+
+static uint32_t no_turns(struct weir_actor *actor, uint32_t n)
+{
+	return n;
+}
+
+static void boss_stopped(struct weir_actor *actor, struct weir_error *error)
+{
+	assert_null(error);
+}
+
+static const struct weir_actor_ops boss_ops = {
+	.name = "boss",
+	.turns = no_turns,
+	.stopped = boss_stopped,
+};
+
+/* A supervisor without ports; its reference. */
+static struct weir_ref boss_on(struct world *world, struct weir_actor *boss,
+			       struct weir_sim *sim, struct weir_ref parent)
+{
+	struct weir_ref ref;
+
+	world_open(world);
+	assert_int_equal(
+		weir_actor_init(boss, &boss_ops, weir_sim_executor(sim)), 0);
+	assert_int_equal(weir_spawn(world->system, parent, boss, NULL, &ref),
+			 0);
+	return ref;
+}
+
+static void spawn_below(struct world *world, struct weir_ref parent,
+			struct weir_actor *actor)
+{
+	assert_int_equal(weir_spawn(world->system, parent, actor, NULL, NULL),
+			 0);
+}
+
+/* One that has 8 items, from `first` on. */
+static void sink_with(struct world *world, struct sink *sink,
+		      struct weir_sim *sim, size_t first)
+{
+	size_t i;
+
+	sink_init(sink, weir_sim_executor(sim), &world->ledger, 8);
+	for (i = first; i < first + 8; i++)
+		assert_int_equal(weir_in_put(&sink->in,
+					     ledger_make(&world->ledger, i)),
+				 0);
+}
+
+static void run_both(struct world *world, struct weir_sim *far)
+{
+	while (weir_sim_run(far) + weir_sim_run(world->sim))
+		assert_true(weir__system_check(world->system));
+}
+
+/* Some steps of both, then the drain, then all that comes of it. */
+static void drain_one(struct world *world, struct weir_sim *far,
+		      struct weir_drain *drain)
+{
+	size_t i;
+
+	for (i = weir_sim_random(world->sim, 60); i > 0; i--)
+		(void)weir_sim_step(i % 2 ? far : world->sim);
+	drain_begin(world, drain, false);
+	run_both(world, far);
+	assert_told(world, "hook", "drained");
+	assert_true(terminated(world));
+}
+
+static void b10_3_a_drain_reaches_children_elsewhere(struct world *world)
+{
+	struct weir_sim *far = sim_new(world->seed);
+	struct weir_drain drain;
+	struct weir_actor boss;
+	struct weir_ref parent;
+	struct sink sink;
+
+	parent = boss_on(world, &boss, world->sim, WEIR_NOBODY);
+	sink_with(world, &sink, far, 1);
+	spawn_below(world, parent, &sink.actor);
+	drain_one(world, far, &drain);
+	assert_int_equal(ledger_delivered(&world->ledger), 8);
+	fate_check(&sink.fate, 0);
+	sim_free(far);
+}
+
+/* Its stream ends, and with it the actor; theirs may take longer. */
+static void b10_3_who_ends_in_a_drain_lets_its_children_end(struct world *world)
+{
+	struct weir_sim *far = sim_new(world->seed);
+	struct weir_drain drain;
+	struct weir_ref parent;
+	struct sink boss, sink;
+
+	world_open(world);
+	sink_with(world, &boss, world->sim, 1);
+	sink_with(world, &sink, far, 9);
+	assert_int_equal(weir_spawn(world->system, WEIR_NOBODY, &boss.actor,
+				    NULL, &parent),
+			 0);
+	spawn_below(world, parent, &sink.actor);
+	drain_one(world, far, &drain);
+	assert_int_equal(ledger_delivered(&world->ledger), 16);
+	fate_check(&boss.fate, 0);
+	fate_check(&sink.fate, 0);
+	sim_free(far);
+}
+
+static void b10_3_what_is_on_its_way_to_children_elsewhere_arrives(
+	struct world *world)
+{
+	struct weir_sim *far = sim_new(world->seed);
+	struct weir_drain drain;
+	struct weir_actor boss;
+	struct weir_ref parent;
+	struct source source;
+	struct stage stage;
+	struct sink sink;
+
+	parent = boss_on(world, &boss, world->sim, WEIR_NOBODY);
+	source_init(&source, weir_sim_executor(world->sim), &world->ledger, 1,
+		    40);
+	stage_init(&stage, weir_sim_executor(far), &world->ledger, 4);
+	sink_init(&sink, weir_sim_executor(far), &world->ledger, 4);
+	assert_int_equal(weir_link(&source.out, &stage.in), 0);
+	assert_int_equal(weir_link(&stage.out, &sink.in), 0);
+	spawn_below(world, parent, &sink.actor);
+	spawn_below(world, parent, &stage.actor);
+	spawn_below(world, parent, &source.actor);
+	drain_one(world, far, &drain);
+	assert_int_equal(ledger_dropped(&world->ledger), 0);
+	assert_int_equal(sink.seen, source.next - 1);
+	fate_check(&source.fate, 0);
+	fate_check(&stage.fate, 0);
+	fate_check(&sink.fate, 0);
+	sim_free(far);
+}
+
+/* On the other executor, and back. */
+static void b10_3_a_drain_reaches_those_below_children_elsewhere(
+	struct world *world)
+{
+	struct weir_sim *far = sim_new(world->seed);
+	struct weir_actor boss, other, third, fourth;
+	struct weir_drain drain;
+	struct weir_ref parent;
+	struct source source;
+
+	parent = boss_on(world, &boss, world->sim, WEIR_NOBODY);
+	parent = boss_on(world, &other, far, parent);
+	(void)boss_on(world, &third, world->sim, parent);
+	parent = boss_on(world, &fourth, far, parent);
+	source_init(&source, weir_sim_executor(far), &world->ledger, 1, 40);
+	spawn_below(world, parent, &source.actor);
+	drain_one(world, far, &drain);
+	assert_int_equal(source.fate.released, 1);
+	sim_free(far);
+}
+
+static void b10_3_who_drains_can_have_no_more_children(struct world *world)
+{
+	struct weir_sim *far = sim_new(world->seed);
+	struct weir_drain drain;
+	struct weir_actor boss;
+	struct weir_ref parent;
+	struct sink sink, late;
+
+	parent = boss_on(world, &boss, world->sim, WEIR_NOBODY);
+	sink_init(&sink, weir_sim_executor(far), &world->ledger, 4);
+	sink_init(&late, weir_sim_executor(far), &world->ledger, 4);
+	spawn_below(world, parent, &sink.actor);
+	run_both(world, far);
+	drain_begin(world, &drain, false);
+	weir_sim_run(world->sim);
+	assert_int_equal(weir_spawn(world->system, parent, &late.actor, NULL,
+				    NULL),
+			 -ESHUTDOWN);
+	weir_actor_stop(&late.actor);
+	run_both(world, far);
+	assert_true(terminated(world));
+	fate_check(&sink.fate, 0);
+	fate_check(&late.fate, -ECANCELED);
+	sim_free(far);
+}
+
+/* Logging, say: it is there until the end, and does not drain. */
+static void b10_3_children_of_system_elsewhere_are_stopped_last(
+	struct world *world)
+{
+	struct weir_sim *far = sim_new(world->seed);
+	struct told_hook hook;
+	struct weir_drain drain;
+	struct sink log;
+
+	add(world, NULL, "a");
+	before_end(world, &hook, "end", false);
+	sink_init(&log, weir_sim_executor(far), &world->ledger, 4);
+	spawn_below(world, weir_system_system(world->system), &log.actor);
+	assert_int_equal(put(world, "a", 1, 5), 0);
+	drain_begin(world, &drain, false);
+	run_both(world, far);
+	assert_int_equal(ledger_delivered(&world->ledger), 5);
+	assert_told(world, "hook", "end");
+	assert_int_equal(log.fate.stopped, 0);
+	weir_system_hook_done(&hook.hook);
+	run_both(world, far);
+	assert_true(terminated(world));
+	fate_check(&log.fate, -ECANCELED);
+	sim_free(far);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		RULE(b10_3_a_drain_reaches_children_elsewhere),
+		RULE(b10_3_who_ends_in_a_drain_lets_its_children_end),
+		RULE(b10_3_what_is_on_its_way_to_children_elsewhere_arrives),
+		RULE(b10_3_a_drain_reaches_those_below_children_elsewhere),
+		RULE(b10_3_who_drains_can_have_no_more_children),
+		RULE(b10_3_children_of_system_elsewhere_are_stopped_last),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
