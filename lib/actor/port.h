@@ -136,4 +136,12 @@ static inline bool weir__port_off(const struct weir_port *port)
 	return (port->flags & (WEIR__PORT_IGNORED | WEIR__PORT_ENDED)) != 0;
 }
 
+/* Turns may use it: neither it nor the weir_any that it is of is off. Owner. */
+static inline bool weir__port_takes_part(const struct weir_port *port)
+{
+	const struct weir_port *any = weir__port_group(port);
+
+	return !weir__port_off(port) && !(any && weir__port_off(any));
+}
+
 #endif

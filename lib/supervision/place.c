@@ -119,7 +119,7 @@ static uint64_t tokens_here(const struct weir_actor *actor)
 	uint64_t n = 0;
 
 	for (port = actor->ports; port; port = port->next)
-		if (in_of(port) && !weir__port_off(port))
+		if (in_of(port) && weir__port_takes_part(port))
 			n += weir__in_queued(in_of(port));
 	return n;
 }
@@ -142,7 +142,7 @@ uint32_t weir__place_turns(const struct weir_actor *actor, uint32_t before)
 	uint32_t most = 0;
 
 	for (port = actor->ports; port; port = port->next)
-		if (port->kind == WEIR__PORT_IN && !weir__port_off(port))
+		if (in_of(port) && weir__port_takes_part(port))
 			most += port->burst;
 	if (!before || !most)
 		return UINT32_MAX;

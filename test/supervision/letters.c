@@ -365,6 +365,25 @@ static void b5_1_poison_does_not_wait_for_any_of_two_that_are_empty(
 	assert_told(world, "a", "a1.dead1 a1.dead2 a1.dead3");
 }
 
+static void b5_1_poison_does_not_wait_for_any_of_two_that_takes_no_part(
+	struct world *world)
+{
+	struct member *self = taker_new(world);
+
+	assert_int_equal(weir_any_init(&taker.any, &self->actor), 0);
+	assert_int_equal(weir_any_add(&taker.any, &taker.other.port), 0);
+	assert_int_equal(weir_port_ignore(&taker.any.port), 0);
+	assert_int_equal(weir_port_ignore(&self->in.port), 0);
+	assert_int_equal(member_spawn(self, WEIR_NOBODY), 0);
+	assert_int_equal(put_other(11), 0);
+	assert_int_equal(put_other(12), 0);
+	run(world);
+	assert_int_equal(poison(world, "a"), 0);
+	run(world);
+	assert_told(world, "a", "a1.dead11 a1.dead12");
+	assert_false(alive(world, "a"));
+}
+
 static void ignore_in(struct member *self)
 {
 	assert_int_equal(weir_port_ignore(&self->in.port), 0);
@@ -537,6 +556,7 @@ int main(void)
 		RULE(b5_1_poison_of_one_that_takes_from_two_in_ports),
 		RULE(b5_1_poison_of_one_that_takes_from_any_of_two),
 		RULE(b5_1_poison_does_not_wait_for_any_of_two_that_are_empty),
+		RULE(b5_1_poison_does_not_wait_for_any_of_two_that_takes_no_part),
 		RULE(b5_1_poison_does_not_wait_for_ports_that_take_no_part),
 		RULE(b5_1_poison_waits_for_a_put_that_hides_those_behind_it),
 		RULE(b5_1_poison_waits_for_permits),
