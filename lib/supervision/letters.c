@@ -96,7 +96,10 @@ struct due {
 	bool poison, kill;
 };
 
-/* C7: what the dead one has sent over links comes first. */
+/*
+ * C7: what the dead one has sent over links comes first, however long it takes;
+ * but for what no turn takes, or a watcher that ignores it would never know.
+ */
 static bool holds_from(const struct weir_actor *actor,
 		       const struct weir_actor *dead)
 {
@@ -106,6 +109,7 @@ static bool holds_from(const struct weir_actor *actor,
 	for (port = actor->ports; dead && port; port = port->next) {
 		in = (const struct weir_in *)port;
 		if (port->kind == WEIR__PORT_IN &&
+		    weir__port_takes_part(port) &&
 		    weir__in_holds_from(in, dead))
 			return true;
 	}

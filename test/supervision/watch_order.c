@@ -7,6 +7,8 @@
 
 #include <weir/sema.h>
 
+#include "actor/in.h"
+
 /* --- C7: behind what was sent --------------------------------------------- */
 
 static struct weir_ref sources[3];
@@ -135,6 +137,61 @@ static void c7_a_notice_waits_for_tokens_of_the_dead_that_are_held_up(
 		    "a1.pre_start a1.1 a1.2 a1.3 ended a1.terminated");
 }
 
+static void ignore_in(struct member *self)
+{
+	assert_int_equal(weir_port_ignore(&self->in.port), 0);
+}
+
+static void require_in(struct member *self)
+{
+	assert_int_equal(weir_port_require(&self->in.port), 0);
+}
+
+/* It takes from the other in-port alone. */
+static int other_turn(struct weir_actor *actor)
+{
+	struct member *self = member_of(actor);
+	size_t item =
+		ledger_deliver(&self->world->ledger, weir_in_take(&both.other));
+
+	note(self->world, "a", "other%zu", item);
+	return member_play(self, TURN, item);
+}
+WEIR_TURN(other_turn)
+
+/* Its own, to be told so; what it ignores is there still. */
+static void c7_a_notice_does_not_wait_for_a_link_that_takes_no_part(
+	struct world *world)
+{
+	static const struct step steps[] = {
+		{"a", PRE_START, .call = watch_sources},
+		{"a", TURN, .item = 4, .call = ignore_in},
+		{"a", TERMINATED, .call = require_in},
+	};
+	struct source source;
+	struct member *a;
+
+	ROLES(world, hearers);
+	SCRIPT(world, steps);
+	a = both_new(world, "a");
+	a->actor.turns = other_turn_n;
+	a->ops.turns = other_turn_n;
+	source_of(world, &source, a, 1, 3);
+	n_sources = 1;
+	spawn_source(world, &source, sources);
+	assert_int_equal(member_spawn(a, WEIR_NOBODY), 0);
+	run(world);
+	assert_false(weir_alive(world->system, sources[0]));
+	assert_told(world, "a", "a1.pre_start");
+	assert_int_equal(
+		weir_in_put(&both.other, ledger_make(&world->ledger, 4)), 0);
+	run(world);
+	assert_told(world, "a", "a1.pre_start other4 a1.terminated");
+	assert_int_equal(weir__in_queued(&a->in), 3);
+	stop(world, "a");
+	run(world);
+}
+
 /* The slot of one that has gone is another's, who is dead, too. */
 static void c7_a_notice_does_not_wait_for_a_later_one_of_the_same_slot(
 	struct world *world)
@@ -221,11 +278,6 @@ static int keep_permits(struct weir_actor *actor,
 {
 	permits_left = weir_sema_permits(&permits);
 	return 0;
-}
-
-static void ignore_in(struct member *self)
-{
-	assert_int_equal(weir_port_ignore(&self->in.port), 0);
 }
 
 static void c7_a_notice_does_not_wait_for_a_port_that_takes_no_part(
@@ -389,6 +441,7 @@ int main(void)
 		RULE(c7_a_notice_comes_behind_what_was_sent_over_a_link),
 		RULE(c7_it_comes_behind_the_right_lane_of_a_merge),
 		RULE(c7_a_notice_waits_for_tokens_of_the_dead_that_are_held_up),
+		RULE(c7_a_notice_does_not_wait_for_a_link_that_takes_no_part),
 		RULE(c7_a_notice_does_not_wait_for_a_later_one_of_the_same_slot),
 		RULE(c7_a_notice_comes_behind_what_was_put),
 		RULE(c7_a_notice_does_not_wait_for_what_cannot_be_taken),
