@@ -187,7 +187,8 @@ WEIR_API bool weir_timer_cancel(struct weir_executor *executor,
 struct weir_drain {
 	/*
 	 * Everything has ended, or the deadline has passed. Once, on any
-	 * thread, holding no lock; must not block.
+	 * thread, holding no lock; must not block. A system is told of its
+	 * actors after this: to free it wait for weir_system_terminated().
 	 */
 	void (*done)(struct weir_drain *drain);
 	/* read-only results */

@@ -68,6 +68,8 @@ WEIR_API WEIR_MUST_CHECK int weir_system_new(
 /*
  * 0, also for NULL. -EBUSY, with nothing changed, until the completion of
  * weir_system_terminated() has completed; then callbacks of it may call this.
+ * That is what to wait for: a drain of the executor is done before, even if by a
+ * moment only.
  */
 WEIR_API int weir_system_free(struct weir_system *system);
 

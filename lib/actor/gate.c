@@ -387,7 +387,8 @@ static void release(struct weir_actor *actor)
 		actor->ops->released(actor);
 	if (registered)
 		weir__registry_done(executor);
-	/* after that: who sees the system end may free the executor */
+	/* After that: who sees the system end may free the executor. Who sees
+	 * a drain end has to wait for the system, too: one must be first. */
 	if (child)
 		child->aside->ops->released(child);
 }
