@@ -483,11 +483,12 @@ static void park(struct weir__worker *worker)
 	struct sleep sleep = {.timeout_ns = WATCH_MIN_NS};
 	uint32_t i = worker->index, epoch;
 
+	/* Before the bit: who has seen all bits set finds the same next time. */
+	count(&worker->parks);
 	/* release: what our slices did, and their count; pairs with the acquire
 	 * in weir_threads_idle() */
 	ck_pr_fence_release();
 	weir__park_announce(park, i);
-	count(&worker->parks);
 	for (;;) {
 		epoch = weir__park_epoch(park, i);
 		if (weir__park_woken(park, i)) {
