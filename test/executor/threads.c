@@ -412,7 +412,8 @@ static void what_waits_behind_a_long_turn_is_stolen(void **state)
 			wait_parked(threads);
 	}
 	wait_parked(threads);
-	assert_int_equal(counters_of(threads).steals, 20);
+	/* More, if a worker was held up before it began with one. */
+	assert_true(counters_of(threads).steals >= 20);
 	end(threads);
 }
 
