@@ -6,9 +6,6 @@
  * and so on, and keeps their count and sum, so that the programs measured share
  * nothing but what they are measured for.
  *
- * An item's work goes so many steps forth and the same steps back, and its
- * result is where it came from: the same however many steps are a microsecond.
- *
  * The overhead is the CPU time of the process less that of the work, which is
  * measured just before, on as many threads.
  */
@@ -17,11 +14,7 @@
 
 #include "bench.h"
 #include "support.h"
-
-#define W4_QUEUE 1024
-
-/* The inverse of BENCH_STEP_FACTOR, modulo 2^64. */
-#define W4_STEP_BACK ((uintptr_t)UINT64_C(0xc097ef87329e28a5))
+#include "w4_work.h"
 
 struct w4 {
 	uint64_t items;
@@ -43,23 +36,15 @@ struct w4_job {
 void w4_init(struct w4 *w4, const struct bench_cell *cell, uint64_t items);
 /* False: there are fewer items than jobs, and none for this one. */
 bool w4_job_init(struct w4_job *job, struct w4 *w4, unsigned i);
-/* Around what is measured by threads that are there before and after. */
+/*
+ * Around what is measured by threads that are there before and after; others
+ * add their own to cpu_ns.
+ */
 void w4_start(struct w4 *w4);
 void w4_end(struct w4 *w4);
-/* The calling thread's CPU time; those that are not add to cpu_ns. */
-uint64_t w4_thread_ns(void);
 /* Once all have ended; the time is the program's. */
 void w4_add(const struct w4_job *job, struct bench_result *result);
 void w4_figures(const struct w4 *w4, struct bench_result *result);
-
-/* x, if all is well. */
-static inline uintptr_t w4_work(uintptr_t x, unsigned n_steps)
-{
-	x = bench_work(x, n_steps / 2);
-	for (unsigned i = 0; i < n_steps / 2; i++)
-		x = (x - BENCH_STEP_SUMMAND) * W4_STEP_BACK;
-	return x;
-}
 
 static inline void w4_do(struct w4_job *job)
 {
