@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "support.h"
+#include "w4.h"
 #include "who.h"
 
 /* The program, and our end of the socket that is its stdin and stdout. */
@@ -27,6 +28,7 @@ struct peer {
 static struct peer peers[] = {
 	{.name = "oneTBB", .argv = {PEER_TBB}},
 	{.name = "CAF 0.17", .argv = {PEER_CAF}},
+	{.name = "libuv", .argv = {PEER_UV}},
 	/* off_heap: its processes get many messages */
 	{.name = "Erlang",
 	 .argv = {PEER_ERL, "-noshell", "-pa", PEER_ERL_PATH, "+S", "2:2",
@@ -38,7 +40,8 @@ static struct peer peers[] = {
 
 static struct peer *const tbb = &peers[0];
 static struct peer *const caf = &peers[1];
-static struct peer *const erlang = &peers[2];
+static struct peer *const uv = &peers[2];
+static struct peer *const erlang = &peers[3];
 
 static bool is_built(const struct peer *peer)
 {
@@ -123,11 +126,17 @@ static int lost(struct peer *peer, const char *what)
 }
 
 /* See peers/peer.hpp. */
-static bool read_answer(const char *line, struct bench_result *result)
+static bool read_answer(const char *line, struct bench_result *result,
+			struct w4 *w4)
 {
-	uint64_t *const values[] = {&result->elapsed_ns, &result->count,
-				    &result->sum, &result->last,
-				    &result->bytes};
+	uint64_t work_ns;
+	uint64_t *const values[] = {&result->elapsed_ns,
+				    &result->count,
+				    &result->sum,
+				    &result->last,
+				    &result->bytes,
+				    &w4->cpu_ns,
+				    &work_ns};
 
 	for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
 		char *end;
@@ -137,20 +146,31 @@ static bool read_answer(const char *line, struct bench_result *result)
 			return false;
 		line = end;
 	}
+	w4->work_ns = (double)work_ns / (double)w4->items;
 	return true;
+}
+
+/* W4's two scenes are the same to whoever runs them. */
+static const char *scene_of(const struct bench_cell *cell)
+{
+	const char *scene = cell->workload->scene;
+
+	if (!scene)
+		return "pipeline";
+	return strcmp(scene, "overhead") == 0 ? "jobs" : scene;
 }
 
 static int ask(struct peer *peer, const char *who,
 	       const struct bench_cell *cell, uint64_t items,
 	       struct bench_result *result)
 {
-	const char *scene = cell->workload->scene;
+	struct w4 w4 = {.items = items};
 	char line[160];
 	const char *clock = bench_uses_cpu_clock() ? "cpu" : "wall";
 	int length = snprintf(line, sizeof(line),
-			      "%s %s %s %u %u %u %" PRIu64 "\n", clock, who,
-			      scene ? scene : "pipeline", cell->stages,
-			      cell->window, cell->workers, items);
+			      "%s %s %s %u %u %u %" PRIu64 " %u\n", clock, who,
+			      scene_of(cell), cell->stages, cell->window,
+			      cell->workers, items, bench_steps());
 	int rc = peer->pid > 0 ? 0 : start(peer);
 
 	if (rc < 0) {
@@ -162,8 +182,9 @@ static int ask(struct peer *peer, const char *who,
 		    length ||
 	    !fgets(line, sizeof(line), peer->socket))
 		return lost(peer, "has ended");
-	if (!read_answer(line, result))
+	if (!read_answer(line, result, &w4))
 		return lost(peer, "gave no answer");
+	w4_figures(&w4, result);
 	return 0;
 }
 
@@ -183,6 +204,11 @@ bool peer_has_caf(const struct bench_cell *cell)
 bool peer_has_caf_stream(const struct bench_cell *cell)
 {
 	return is_built(caf) && cell->window >= 1024;
+}
+
+bool peer_has_uv(const struct bench_cell *cell)
+{
+	return is_built(uv);
 }
 
 bool peer_has_erlang(const struct bench_cell *cell)
@@ -230,4 +256,16 @@ int erlang_lists(const struct bench_cell *cell, uint64_t items,
 		 struct bench_result *result)
 {
 	return ask(erlang, "erlang.lists", cell, items, result);
+}
+
+int erlang_pool(const struct bench_cell *cell, uint64_t items,
+		struct bench_result *result)
+{
+	return ask(erlang, "erlang.pool", cell, items, result);
+}
+
+int uv_work(const struct bench_cell *cell, uint64_t items,
+	    struct bench_result *result)
+{
+	return ask(uv, "libuv", cell, items, result);
 }

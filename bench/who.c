@@ -16,6 +16,7 @@
 #define TBB peer_has_tbb
 #define CAF peer_has_caf
 #define CAF_STREAM peer_has_caf_stream
+#define UV peer_has_uv
 #define ERLANG peer_has_erlang
 
 const struct bench_who bench_whos[] = {
@@ -71,6 +72,11 @@ const struct bench_who bench_whos[] = {
 	{"W4", "jobs", "weir.later", ANY, w4_weir_later},
 	{"W4", "jobs", "weir.actors", ANY, w4_weir_actors},
 	{"W4", "jobs", "weir.pool", ANY, w4_weir_pool},
+	{"W4", "jobs", "tbb.flow", TBB, tbb_flow, true},
+	{"W4", "jobs", "caf.actors", CAF, caf_actors, true},
+	{"W4", "jobs", "libuv", UV, uv_work, true},
+	{"W4", "jobs", "erlang", ERLANG, erlang_processes, true},
+	{"W4", "jobs", "erlang.pool", ERLANG, erlang_pool, true},
 
 	{"W4", "overhead", "L0.calls", ANY, w4_calls},
 	{"W4", "overhead", "L1.ring1", ANY, w4_ring1},
@@ -80,6 +86,11 @@ const struct bench_who bench_whos[] = {
 	{"W4", "overhead", "weir.later", ANY, w4_weir_later},
 	{"W4", "overhead", "weir.actors", ANY, w4_weir_actors},
 	{"W4", "overhead", "weir.pool", ANY, w4_weir_pool},
+	{"W4", "overhead", "tbb.flow", TBB, tbb_flow, true},
+	{"W4", "overhead", "caf.actors", CAF, caf_actors, true},
+	{"W4", "overhead", "libuv", UV, uv_work, true},
+	{"W4", "overhead", "erlang", ERLANG, erlang_processes, true},
+	{"W4", "overhead", "erlang.pool", ERLANG, erlang_pool, true},
 
 	{"W4", "run", "L1.park0", CPUS, w4_run_park0},
 	{"W4", "run", "weir", CPUS, w4_run_parked},

@@ -87,5 +87,7 @@ bench_run caf_actors;
 bench_run caf_stream;
 bench_run erlang_processes;
 bench_run erlang_lists;
+bench_run erlang_pool;
+bench_run uv_work;
 
 #endif

@@ -18,7 +18,9 @@
 #include <atomic>
 #include <deque>
 #include <future>
+#include <numeric>
 
+#include "jobs.hpp"
 #include "peer.hpp"
 
 using caf::actor;
@@ -239,6 +241,77 @@ static void ping_pong(caf::actor_system &system, run &run)
 	finish(system, run);
 }
 
+/* --- Jobs ----------------------------------------------------------------- */
+
+/* Has as many workers as jobs may be under way. */
+struct manager {
+	explicit manager(::run &run)
+	    : of(run), jobs(run.request), queue(jobs.all.size())
+	{
+		std::iota(queue.begin(), queue.end(), 0);
+	}
+
+	::run &of;
+	peer::jobs jobs;
+	std::deque<token> queue;
+	actor self;
+	std::deque<actor> workers;
+};
+
+/* Without a job the worker has had its last: who ends one brings one. */
+static void employ(manager *m, unsigned worker)
+{
+	if (m->queue.empty())
+		return;
+	caf::anon_send(m->workers[worker], m->queue.front());
+	m->queue.pop_front();
+}
+
+static behavior manage(manager *m)
+{
+	return {
+		[=](go_atom) {
+			m->jobs.start();
+			for (unsigned i = 0; i < m->workers.size(); i++)
+				employ(m, i);
+		},
+		[=](unsigned worker, token job) {
+			if (m->jobs.again(m->jobs.all[job]))
+				m->queue.push_back(job);
+			else if (m->jobs.over())
+				m->of.ended.set_value();
+			employ(m, worker);
+		},
+	};
+}
+
+static behavior worker(manager *m, unsigned index)
+{
+	return {
+		[=](token job) {
+			m->jobs.work(m->jobs.all[job]);
+			caf::anon_send(m->self, index, job);
+		},
+	};
+}
+
+static void manage_jobs(caf::actor_system &system, run &run)
+{
+	manager m(run);
+
+	m.self = system.spawn([&m] { return manage(&m); });
+	for (unsigned i = 0; i < run.request.window; i++)
+		m.workers.push_back(
+			system.spawn([&m, i] { return worker(&m, i); }));
+	caf::anon_send(m.self, go_atom::value);
+	run.ended.get_future().wait();
+	m.jobs.finish(run.got);
+	for (const actor &a : m.workers)
+		caf::anon_send_exit(a, caf::exit_reason::user_shutdown);
+	caf::anon_send_exit(m.self, caf::exit_reason::user_shutdown);
+	system.await_all_actors_done();
+}
+
 /* --- Create --------------------------------------------------------------- */
 
 struct nursery {
@@ -386,6 +459,7 @@ static const struct {
 	{"caf.actors", "ping-pong", ping_pong},
 	{"caf.actors", "fan-in", fan_in},
 	{"caf.actors", "create", create},
+	{"caf.actors", "jobs", manage_jobs},
 	{"caf.stream", "pipeline", stream},
 };
 

@@ -2,16 +2,19 @@
 /*
  * What a peer's program is: it reads a line for each run,
  *
- *   CLOCK WHO SCENE STAGES WINDOW WORKERS ITEMS
+ *   CLOCK WHO SCENE STAGES WINDOW WORKERS ITEMS STEPS
  *
  * from stdin, runs it, and writes what came out to stdout:
  *
- *   ELAPSED_NS COUNT SUM LAST BYTES
+ *   ELAPSED_NS COUNT SUM LAST BYTES CPU_NS WORK_NS
  *
  * A program may be several who: they differ in how they use their library. It
  * clocks itself from the first start to when the consumer has got everything;
  * setting up and tearing down are left out. By the clock "cpu" it counts the
  * time it has computed. The end of stdin ends it.
+ *
+ * In W4 a job's work has that many steps, and CPU_NS is the CPU time of all
+ * threads, WORK_NS that of the work alone; they are 0 elsewhere.
  */
 #ifndef WEIR_BENCH_PEERS_PEER_HPP
 #define WEIR_BENCH_PEERS_PEER_HPP
@@ -28,11 +31,13 @@ struct request {
 	std::string clock, who, scene;
 	unsigned stages, window, workers;
 	std::uint64_t items;
+	unsigned steps; /* W4: of a job */
 };
 
 struct answer {
 	std::uint64_t elapsed_ns, count, sum, last;
-	std::uint64_t bytes; /* an actor's; 0 = not measured */
+	std::uint64_t bytes;	       /* an actor's; 0 = not measured */
+	std::uint64_t cpu_ns, work_ns; /* W4 */
 };
 
 /* The fan-in's, and what each has of the window. */
@@ -73,7 +78,7 @@ template <typename Run> int serve(const char *name, Run run)
 	request r;
 
 	while (std::cin >> r.clock >> r.who >> r.scene >> r.stages >>
-	       r.window >> r.workers >> r.items) {
+	       r.window >> r.workers >> r.items >> r.steps) {
 		answer a = {};
 
 		the_clock = r.clock == "cpu" ? CLOCK_PROCESS_CPUTIME_ID
@@ -84,7 +89,8 @@ template <typename Run> int serve(const char *name, Run run)
 			return 1;
 		}
 		std::cout << a.elapsed_ns << " " << a.count << " " << a.sum
-			  << " " << a.last << " " << a.bytes << std::endl;
+			  << " " << a.last << " " << a.bytes << " " << a.cpu_ns
+			  << " " << a.work_ns << std::endl;
 	}
 	return 0;
 }

@@ -10,7 +10,7 @@
  * the task of who puts to it. The queues between nodes have no bound; the
  * consumer lets the producer put another half of the window when it has got
  * that many, which is much faster than a limiter_node that counts each item,
- * and keeps the order.
+ * and keeps the order. In W4 a limiter_node says how many jobs are under way.
  */
 #include <oneapi/tbb/flow_graph.h>
 #include <oneapi/tbb/global_control.h>
@@ -20,6 +20,7 @@
 #include <deque>
 #include <tuple>
 
+#include "jobs.hpp"
 #include "peer.hpp"
 
 using peer::answer;
@@ -168,6 +169,33 @@ static bool flow_fan_in(const request &r, answer &a)
 	return true;
 }
 
+/* A job that has ended lets the limiter pass the next one. */
+static bool flow_jobs(const request &r, answer &a)
+{
+	using peer::job;
+	peer::jobs jobs(r);
+	flow::graph graph;
+	flow::queue_node<job *> queue(graph);
+	flow::limiter_node<job *> limiter(graph, r.window);
+	flow::function_node<job *, flow::continue_msg> work(
+		graph, flow::unlimited, [&](job *j) {
+			jobs.work(*j);
+			if (jobs.again(*j))
+				queue.try_put(j);
+			return flow::continue_msg();
+		});
+
+	flow::make_edge(queue, limiter);
+	flow::make_edge(limiter, work);
+	flow::make_edge(work, limiter.decrementer());
+	jobs.start();
+	for (job &j : jobs.all)
+		queue.try_put(&j);
+	graph.wait_for_all();
+	jobs.finish(a);
+	return true;
+}
+
 /* --- Requests ------------------------------------------------------------- */
 
 static bool run(const request &r, answer &a)
@@ -188,6 +216,8 @@ static bool run(const request &r, answer &a)
 			return flow_pipeline(r, a);
 		if (r.scene == "ping-pong")
 			return flow_ping_pong(r, a);
+		if (r.scene == "jobs")
+			return flow_jobs(r, a);
 		return r.scene == "fan-in" && flow_fan_in(r, a);
 	});
 }

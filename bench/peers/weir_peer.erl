@@ -8,12 +8,18 @@
 %% items in the mailbox. Tokens are small integers: nothing is copied.
 %% erlang.lists: what `more` asks for comes as one list.
 %%
+%% W4: a manager has the queue and counts the processes, of which each does a
+%% job's item and tells. erlang.pool: as many processes are kept.
+%%
 %% The number of workers is the number of schedulers online.
 
 -module(weir_peer).
--export([start/0]).
+-export([start/0, work/2, work_ns/2, cpu_ns/0]).
+-on_load(load/0).
+-nifs([work/2, work_ns/2, cpu_ns/0]).
 
 -define(PRODUCERS, 8).
+-define(QUEUE, 1024).
 
 start() ->
     case io:get_line("") of
@@ -21,11 +27,15 @@ start() ->
             halt(0);
         Line ->
             [Clock, Who, Scene | Numbers] = string:lexemes(Line, " \n"),
-            [Stages, Window, Workers, Items] =
+            [Stages, Window, Workers, Items, Steps] =
                 [list_to_integer(Number) || Number <- Numbers],
             persistent_term:put(clock, Clock),
             erlang:system_flag(schedulers_online, Workers),
-            Answer = run(Who, Scene, Stages, Window, Items),
+            Answer =
+                case Scene of
+                    "jobs" -> jobs(Who, Window, Workers, Items, Steps);
+                    _ -> run(Who, Scene, Stages, Window, Items) ++ [0, 0]
+                end,
             io:put_chars(lists:join($\s, [integer_to_list(N) || N <- Answer])),
             io:nl(),
             start()
@@ -291,3 +301,106 @@ weigh(Child) ->
     {memory, Bytes} = process_info(Pid, memory),
     exit(Pid, kill),
     Bytes.
+
+%% --- W4 ----------------------------------------------------------------------
+
+%% These are in weir_peer.c.
+load() ->
+    erlang:load_nif(filename:rootname(code:which(?MODULE)) ++ "_nif", 0).
+
+work(_, _) -> erlang:nif_error(not_loaded).
+work_ns(_, _) -> erlang:nif_error(not_loaded).
+cpu_ns() -> erlang:nif_error(not_loaded).
+
+-record(jobs, {main, steps, items, queue, left, count = 0, sum = 0}).
+
+%% A job is the item it does next, how many it has done, and their sum.
+jobs(Who, Window, Workers, Items, Steps) ->
+    N = min(?QUEUE, Items),
+    Jobs = #jobs{
+        main = self(),
+        steps = Steps,
+        items = Items,
+        queue = queue:from_list([{Next, 0, 0} || Next <- lists:seq(0, N - 1)]),
+        left = N
+    },
+    WorkNs = work_ns(Steps, Workers),
+    Manager = spawn(fun() ->
+        receive
+            start when Who =:= "erlang" -> manage(Jobs, Window);
+            start when Who =:= "erlang.pool" -> manage_pool(Jobs, Window)
+        end
+    end),
+    CpuNs = cpu_ns(),
+    Start = now_ns(),
+    Manager ! start,
+    answer(Start) ++ [cpu_ns() - CpuNs, round(WorkNs * Items)].
+
+%% Room: how many more may be under way.
+manage(#jobs{left = 0} = Jobs, _) ->
+    all_ended(Jobs);
+manage(Jobs, 0) ->
+    await(Jobs, 0);
+manage(#jobs{queue = Queue0, steps = Steps} = Jobs, Room) ->
+    case queue:out(Queue0) of
+        {{value, Job}, Queue} ->
+            Manager = self(),
+            spawn(fun() -> Manager ! do(Job, Steps) end),
+            manage(Jobs#jobs{queue = Queue}, Room - 1);
+        {empty, _} ->
+            await(Jobs, Room)
+    end.
+
+await(Jobs, Room) ->
+    receive
+        Job -> manage(again(Job, Jobs), Room + 1)
+    end.
+
+manage_pool(#jobs{steps = Steps} = Jobs, Window) ->
+    Manager = self(),
+    Pids = [
+        spawn(fun() -> serve(Manager, Steps) end)
+     || _ <- lists:seq(1, Window)
+    ],
+    manage_pool(lists:foldl(fun employ/2, Jobs, Pids)),
+    [exit(Pid, kill) || Pid <- Pids].
+
+manage_pool(#jobs{left = 0} = Jobs) ->
+    all_ended(Jobs);
+manage_pool(Jobs) ->
+    receive
+        {Pid, Job} -> manage_pool(employ(Pid, again(Job, Jobs)))
+    end.
+
+%% Without a job it has had its last: who ends one brings one.
+employ(Pid, #jobs{queue = Queue0} = Jobs) ->
+    case queue:out(Queue0) of
+        {{value, Job}, Queue} ->
+            Pid ! Job,
+            Jobs#jobs{queue = Queue};
+        {empty, _} ->
+            Jobs
+    end.
+
+serve(Manager, Steps) ->
+    receive
+        Job ->
+            Manager ! {self(), do(Job, Steps)},
+            serve(Manager, Steps)
+    end.
+
+do({Next, Count, Sum}, Steps) ->
+    {Next + ?QUEUE, Count + 1, Sum + work(Next, Steps)}.
+
+%% Queues again what goes on.
+again({Next, _, _} = Job, #jobs{items = Items} = Jobs) when Next < Items ->
+    Jobs#jobs{queue = queue:in(Job, Jobs#jobs.queue)};
+again({_, Count, Sum}, Jobs) ->
+    Jobs#jobs{
+        left = Jobs#jobs.left - 1,
+        count = Jobs#jobs.count + Count,
+        sum = Jobs#jobs.sum + Sum
+    }.
+
+all_ended(#jobs{main = Main, count = Count, sum = Sum}) ->
+    ended(Main, Count, Sum, 0).
