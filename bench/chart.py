@@ -18,7 +18,8 @@ import rows as bench
 GREY = "#808080"
 WEIR = ["#2f81f7", "#79b8ff", "#1f5fbf", "#a5d0ff", "#4a6fdc", "#5b8fa8"]
 OTHERS = ["#8c8c8c", "#b08d57", "#e5534b", "#f4a09a", "#e8833a", "#2da44e",
-          "#7bc96f", "#a371f7", "#db61a2", "#1f9ea8", "#d4a72c"]
+          "#7bc96f", "#a371f7", "#db61a2", "#1f9ea8", "#d4a72c", "#6b4f3a",
+          "#c9d14b"]
 
 
 def columns(cells):

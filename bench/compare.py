@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""compare.py [--record] WEIR-BENCH RESULTS.json
+"""compare.py [--record [WORKLOAD]] WEIR-BENCH RESULTS.json
 
 Measures the cells that matter and compares them with the recorded results:
 names each cell that fell by more than 15 % or is missing, and exits 1 then.
---record writes the results instead, the medians of three runs.
+--record writes the results instead, the medians of three runs; of one workload
+only, if it is named, and the others' stay as they are.
 
 What is compared is the part of the best limit with one worker. That is counted
 in CPU time, which other programs hardly change. Two workers are counted by the
@@ -30,8 +31,9 @@ CELLS = [
     ["--workload=W1", "--style=actors,actors-call", "--stages=0,1,8",
      "--window=1,16,256"],
     ["--workload=W3"],
+    ["--workload=W4", "--style=jobs"],
 ]
-WHOS = "weir,weir.streams"
+WHOS = "weir,weir.streams,weir.later,weir.actors,weir.pool"
 LIMITS = "L1.batch,L1.staged,L1.ring1,L1.lanes,L1.slab,bare"
 FALL, STREAMS_FALL = 0.15, 0.05
 BUSY = 0.05  # of all CPUs; from there on others disturb two workers
@@ -94,7 +96,11 @@ def run(program, args):
 
 
 def name(row):
-    style = "streams" if row["who"] == "weir.streams" else row["style"]
+    style, variant = row["style"], row["who"].partition(".")[2]
+    if variant == "streams":
+        style = variant
+    elif variant:
+        style += "." + variant
     return (f"{row['workload']} {style} T{row['stages']} "
             f"W{row['window']} {row['workers']}w")
 
@@ -114,10 +120,11 @@ def measure(program, selection, rounds):
     result = {}
     for key, cell in cells.items():
         limit = limits.get(key[:4])
-        bases = {"weir": limit, "weir.streams": cell.get("weir actors")}
         for row in cell.values():
-            base = bases.get(row["who"])
-            if base:
+            base = limit
+            if row["who"] == "weir.streams":
+                base = cell.get("weir actors")
+            if base and row["who"].startswith("weir"):
                 result[name(row)] = {
                     "rate": round(row["speed"]),
                     "ratio": round(row["speed"] / base["speed"], 4),
@@ -137,7 +144,7 @@ def around(cells):
     groups = {}
     for cell in cells:
         workload, style, stages, window, _ = cell.split()
-        style = style.replace("streams", "actors")
+        style = style.replace("streams", "actors").partition(".")[0]
         group = groups.setdefault(workload, ({}, {}, {}))
         for values, value in zip(group, (style, stages[1:], window[1:])):
             values[value] = True
@@ -212,36 +219,62 @@ def report(old, now):
     return n_wrong == 0
 
 
+def workload_of(cell):
+    return cell.split()[0]
+
+
 def load(path):
+    """The recorded cells, and the machine of each workload."""
     try:
         with open(path, encoding="utf-8") as file:
             results = json.load(file)
-        cells = results["cells"]
+        cells, machines = results["cells"], results["machines"]
         good = bool(cells) and all(
             cell["ratio"] > 0 and len(key.split()) == 5
-            for key, cell in cells.items())
+            and workload_of(key) in machines for key, cell in cells.items())
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         bench.die(f"{path}: no recorded results ({error!r}); "
                   "--record writes them")
     if not good:
         bench.die(f"{path}: no recorded results; --record writes them")
-    if results.get("machine") != machine():
-        print(f"recorded on another machine: {results.get('machine')}; "
-              "its ratios hold here only roughly\n")
-    return cells
+    return cells, machines
 
 
-def record(program, path):
-    runs = [measure_all(program, CELLS, MORE_ROUNDS) for _ in range(RUNS)]
-    cells = {cell: {what: statistics.median(run[cell][what] for run in runs)
-                    for what in ("rate", "ratio")}
-             for cell in runs[0] if not is_streams(cell)}
-    lines = [f"{json.dumps(cell)}: {json.dumps(cells[cell], sort_keys=True)}"
-             for cell in sorted(cells)]
+def tell_others(machines):
+    """Which workloads were recorded on another machine."""
+    away = [workload for workload in sorted(machines)
+            if machines[workload] != machine()]
+    if away:
+        print(f"{', '.join(away)}: recorded on another machine, "
+              f"{machines[away[0]]}; ratios hold here only roughly\n")
+
+
+def write(path, cells, machines):
+    def lines(items):
+        return ",\n".join(f"{json.dumps(key)}: "
+                          f"{json.dumps(items[key], sort_keys=True)}"
+                          for key in sorted(items))
+
     with open(path, "w", encoding="utf-8") as file:
-        file.write('{\n"cells": {\n' + ",\n".join(lines) + '\n},\n"machine": '
-                   + json.dumps(machine(), sort_keys=True) + "\n}\n")
-    print(f"{len(cells)} cells recorded in {path}")
+        file.write('{\n"cells": {\n' + lines(cells) + '\n},\n"machines": {\n'
+                   + lines(machines) + "\n}\n}\n")
+
+
+def record(program, path, workload):
+    selections = [args for args in CELLS
+                  if workload in (None, args[0].partition("=")[2])]
+    if not selections:
+        bench.die(f"{workload} is not compared")
+    cells, machines = load(path) if workload else ({}, {})
+    cells = {cell: recorded for cell, recorded in cells.items()
+             if workload_of(cell) != workload}
+    runs = [measure_all(program, selections, MORE_ROUNDS) for _ in range(RUNS)]
+    now = {cell: {what: statistics.median(run[cell][what] for run in runs)
+                  for what in ("rate", "ratio")}
+           for cell in runs[0] if not is_streams(cell)}
+    write(path, cells | now,
+          machines | {workload_of(cell): machine() for cell in now})
+    print(f"{len(now)} cells recorded in {path}")
     others = max(cell["others"] for run in runs for cell in run.values())
     if others > BUSY:
         print(f"others took {others:.0%} of the machine meanwhile: record again "
@@ -251,13 +284,16 @@ def record(program, path):
 def main():
     args = sys.argv[1:]
     recording = args[:1] == ["--record"]
-    if len(args) != 2 + recording:
-        bench.die("usage: compare.py [--record] WEIR-BENCH RESULTS.json")
-    program, path = args[recording:]
+    if len(args) not in ((3, 4) if recording else (2,)):
+        bench.die("usage: compare.py [--record [WORKLOAD]] "
+                  "WEIR-BENCH RESULTS.json")
+    program, path = args[-2:]
     if recording:
-        record(program, path)
+        record(program, path, args[1] if len(args) == 4 else None)
         return
-    old = with_streams(load(path))
+    old, machines = load(path)
+    tell_others(machines)
+    old = with_streams(old)
     if not report(old, measure_against(program, old)):
         sys.exit(1)
 

@@ -17,12 +17,14 @@ cat >"$dir/weir-bench" <<'END'
 #!/bin/sh
 dir=$(dirname "$0")
 rows=$dir/rows
-case $* in *--workload=W1*) workload=W1 ;; *) workload=W3 ;; esac
+for workload in W1 W3 W4; do
+	case $* in *--workload=$workload*) break ;; esac
+done
 case $* in *--workers=1*) workers=1 ;; *) workers=2 ;; esac
 [ ! -e "$dir/first" ] || rows=$dir/first
 [ -s "$rows" ] || { echo 'no rows' >&2; exit 1; }
 grep "^{\"workload\": \"$workload\".*\"workers\": $workers," "$rows"
-[ "$workload$workers" != W32 ] || rm -f "$dir/first"
+[ "$workload$workers" != W42 ] || rm -f "$dir/first"
 END
 chmod +x "$dir/weir-bench"
 
@@ -46,6 +48,11 @@ rows() {
 	row W3 ping-pong bare 0 1 1 $((1000 * $3))
 	row W3 ping-pong weir 0 1 1 $((500 * $3))
 	row W3 ping-pong weir 0 1 2 $((500 * $3))
+	row W4 jobs L1.ring1 0 64 1 $((100 * $3))
+	for who in weir weir.pool; do
+		row W4 jobs $who 0 64 1 $((80 * $3))
+		row W4 jobs $who 0 64 2 $((160 * $3))
+	done
 }
 
 # expect STATUS TEXT: it ends so (- for either way) and says that.
@@ -57,6 +64,14 @@ expect() {
 		! grep -q -- "$2" "$dir/out"; then
 		echo "not status $1 with '$2', but $status with:"
 		cat "$dir/out"
+		exit 1
+	fi
+}
+
+# refuses WORKLOAD RESULTS: to record it there.
+refuses() {
+	if "$compare" --record "$1" "$dir/weir-bench" "$2" 2>"$dir/out"; then
+		echo "$1 was recorded in $2"
 		exit 1
 	fi
 }
@@ -101,6 +116,24 @@ if grep streams "$dir/results"; then
 	exit 1
 fi
 
+echo 'each way to do jobs is a cell'
+rows 600 600 100 | sed 's/\(weir.pool.*"workers": 1.*\) 8000,/\1 6000,/' \
+	>"$dir/rows"
+expect 1 '^fell: W4 jobs.pool T0 W64 1w, from 0.8 to 0.6'
+
+echo 'one workload is recorded alone; the others keep their machine'
+rows 300 600 100 >"$dir/rows"
+sed -i 's/"ratio": 0.8/"ratio": 0.2/; s/^\("W[0-9]": .*\)"cpus": /\1"cpus": 1/' \
+	"$dir/results"
+"$compare" --record W4 "$dir/weir-bench" "$dir/results"
+grep -qx '"W4 jobs T0 W64 1w": {"rate": 8000, "ratio": 0.8},' "$dir/results"
+grep -qx '"W1 actors T8 W256 1w": {"rate": 60000, "ratio": 0.6},' \
+	"$dir/results"
+refuses W2 "$dir/results"
+refuses W4 "$dir/nothing"
+rows 600 600 100 >"$dir/rows"
+expect 0 '^W1, W3: recorded on another machine'
+
 echo 'a missing cell is named'
 rows 600 600 100 | grep -v 'ping-pong.*weir.*"workers": 1' >"$dir/rows"
 expect 1 '^missing: W3 ping-pong T0 W1 1w'
@@ -120,8 +153,10 @@ expect 1 'not a line of weir-bench'
 expect 1 '^no rows'
 
 rows 600 600 100 >"$dir/rows"
-for garbage in '' '{' '[]' '{"cells": {}}' '{"cells": {"W1": {"ratio": 1}}}' \
-	'{"cells": {"a b T1 W1 1w": {"ratio": "x"}}}'; do
+for garbage in '' '{' '[]' '{"cells": {}, "machines": {}}' \
+	'{"cells": {"W1": {"ratio": 1}}, "machines": {"W1": 0}}' \
+	'{"cells": {"a b T1 W1 1w": {"ratio": 1}}, "machines": {}}' \
+	'{"cells": {"a b T1 W1 1w": {"ratio": "x"}}, "machines": {"a": 0}}'; do
 	printf '%s\n' "$garbage" >"$dir/results"
 	expect 1 'no recorded results'
 done
