@@ -18,8 +18,9 @@
 
 #define DEMANDS 1000 /* requests of each of two threads */
 #define SECOND_NS INT64_C(1000000000)
-#define PATIENCE 1 /* seconds of processor time; bounds what fails */
-#define ATTEMPTS 5 /* all of which have to sleep, to be a sleeper */
+#define PATIENCE 1  /* seconds of processor time; bounds what fails */
+#define STALLS 2000 /* between two looks */
+#define ATTEMPTS 5  /* all of which have to sleep, to be a sleeper */
 
 /* --- 3.4, 3.5 ------------------------------------------------------------- */
 
@@ -56,6 +57,19 @@ static int64_t processor_ns(void)
 	return time.tv_sec * SECOND_NS + time.tv_nsec;
 }
 
+/*
+ * Lets others run, but not only that: who does nothing else gets hardly any
+ * time where many want it, and it would take minutes to use up a second.
+ */
+static void stall(void)
+{
+	uint32_t i;
+
+	for (i = 0; i < STALLS; i++)
+		ck_pr_stall();
+	sched_yield();
+}
+
 /* Inside the first on_next: waits for the other thread's call to return. */
 static void wait_meanwhile(struct weir_subscriber_probe *probe,
 			   enum weir_signal signal, void *context)
@@ -72,7 +86,7 @@ static void wait_meanwhile(struct weir_subscriber_probe *probe,
 		return;
 	meanwhile->started = true;
 	while (!ck_pr_load_32(&meanwhile->returned)) {
-		sched_yield();
+		stall();
 		if (processor_ns() < end)
 			continue;
 		ck_pr_store_32(&meanwhile->stuck, 1);
