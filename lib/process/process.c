@@ -234,9 +234,9 @@ uint32_t weir__processes_returned(struct weir_process_manager *manager)
 	struct weir_process *next;
 	uint32_t n = 0;
 
-	/* acquire: all that has happened to them; pairs with the release in
-	 * let_go() */
-	ck_pr_fence_atomic_load();
+	/* acquire: all that has happened to them, which is written over as
+	 * well as read; pairs with the release in let_go() */
+	ck_pr_fence_acquire();
 	for (; process; process = next, n++) {
 		next = process->next;
 		put_back(manager, process);
