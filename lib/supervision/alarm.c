@@ -22,6 +22,7 @@ struct weir__alarm {
 
 static void alarm_free(struct weir_system *system, struct weir__alarm *alarm)
 {
+	assert(system->used > 0);
 	system->used--;
 	weir__free(system->options.allocator, alarm, sizeof(*alarm));
 }

@@ -93,6 +93,7 @@ static int decide_whether(struct weir_backoff_supervisor *self)
 
 	assert(!self->child);
 	weir__backoff_lock(self);
+	/* A final item is on its way, and will say: then we are signalled. */
 	if (self->finals) {
 		weir__backoff_unlock(self);
 		self->undecided = WHETHER;
@@ -133,6 +134,7 @@ static int spawn(struct weir_backoff_supervisor *self, struct weir_actor *child,
 	bool final;
 	int rc;
 
+	/* ours, until let_go(): others put to it meanwhile */
 	weir_actor_ref(child);
 	rc = weir_spawn(system, weir_self(&self->actor), child,
 			&self->options.child, &ref);
@@ -164,6 +166,7 @@ static int make(struct weir_backoff_supervisor *self)
 
 	if (rc != 0 || !child)
 		return rc < 0 ? rc : -EINVAL;
+	/* It was made by the user, and is of no use: but it has an end. */
 	if (input && input->port.actor != child) {
 		weir_actor_stop(child);
 		return -EINVAL;
@@ -190,6 +193,7 @@ static int next(struct weir_backoff_supervisor *self)
 	rc = make(self);
 	if (rc == 0)
 		return 0;
+	/* who cannot be spawned now may be later, unless all of it stops */
 	self->again = rc != -ESHUTDOWN;
 	return child_gone(self, weir_error_of(rc));
 }
@@ -296,6 +300,7 @@ static int decide(struct weir_actor *actor, const struct weir_failure *failure,
 	    directive != WEIR_RESTART ||
 	    !weir_ref_equal(failure->child, self->ref))
 		return directive;
+	/* Another one comes when this one has ended, after the delay. */
 	self->again = true;
 	return WEIR_STOP;
 }
@@ -315,6 +320,7 @@ static bool strategy_valid(
 	return weir_strategy_check(strategy) == 0;
 }
 
+/* A child that began anew by itself would do so beside our delays (B8.5). */
 static bool valid(const struct weir_backoff_supervisor_options *options)
 {
 	const struct weir_strategy backoff = {.backoff = &options->backoff};

@@ -3,6 +3,9 @@
  * The table of cells. Chunks of them never move and are never given back
  * before the system goes, so that a cell's address is good for an actor's
  * life and its number for ever. All under the system's lock.
+ *
+ * Free cells are a stack, linked through `next`. A cell gets its next generation
+ * when it is freed, so a reference to who was there fits nobody from then on.
  */
 #include "supervision/cell.h"
 
@@ -31,6 +34,7 @@ static size_t block_size(uint32_t block)
 	return ((size_t)64 << block) * sizeof(struct weir__cell *);
 }
 
+/* Where the address of that chunk stands. */
 static struct weir__cell **chunk_at(const struct weir_system *system,
 				    uint32_t chunk)
 {
@@ -52,6 +56,7 @@ struct weir__cell *weir__cell_find(const struct weir_system *system,
 {
 	struct weir__cell *cell;
 
+	/* WEIR_NOBODY has no generation; others may be of another system. */
 	if (!ref.generation || ref.slot >= system->n_cells)
 		return NULL;
 	cell = weir__cell_at(system, ref.slot);
@@ -73,6 +78,7 @@ int weir__cell_find_mortal(const struct weir_system *system,
 uint32_t weir__cell_slot(const struct weir_system *system,
 			 const struct weir__cell *cell)
 {
+	/* A cell does not know its own number: its neighbour does. */
 	uint32_t slot = weir__cell_at(system, cell->prev)->next;
 
 	assert(weir__cell_at(system, slot) == cell);
@@ -106,6 +112,7 @@ static bool grow(struct weir_system *system)
 		return false;
 	system->blocks[block][index] = cells;
 	system->n_cells += WEIR__CHUNK_CELLS;
+	/* the first one is to be taken first */
 	for (i = WEIR__CHUNK_CELLS; i-- > 0;) {
 		cells[i].generation = 1;
 		cells[i].next = system->free;
@@ -195,7 +202,10 @@ void weir__cell_free(struct weir_system *system, struct weir__cell *cell)
 	struct weir__record *record = weir__record_of(cell);
 	uint32_t slot = weir__cell_slot(system, cell);
 
+	/* in no list, and nobody waits for it or is waited for by it */
 	assert(cell->next == slot && cell->first == WEIR__NO_CELL);
+	assert(cell->work == WEIR__NO_CELL && cell->failed == WEIR__NO_CELL);
+	assert(system->used > 0);
 	if (record != &system->none) {
 		weir__name_clear(system, cell);
 		record_free(system, record);
@@ -203,6 +213,7 @@ void weir__cell_free(struct weir_system *system, struct weir__cell *cell)
 	cell->child.aside = NULL;
 	cell->actor = NULL;
 	weir__cell_become(cell, WEIR__CELL_FREE);
+	/* 0 is nobody's, should it ever wrap */
 	if (++cell->generation == 0)
 		cell->generation = 1;
 	cell->next = system->free;
@@ -232,6 +243,8 @@ struct weir__record *weir__record_make(struct weir_system *system,
 	record = weir__alloc(system->options.allocator, sizeof(*record));
 	if (!record)
 		return NULL;
+	/* The actor asks for stats and functions without the lock, so whole
+	 * records are exchanged; the shared one is never written. */
 	record->aside = system->none.aside;
 	record->system = system;
 	record->slot = weir__cell_slot(system, cell);

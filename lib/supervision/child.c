@@ -47,6 +47,8 @@ uint16_t weir__child_flags(const struct weir_actor *actor)
 
 void weir__child_alive(struct weir_system *system, struct weir__cell *cell)
 {
+	/* Who has not started has nothing to go on with, B2.1. */
+	assert(cell->up);
 	weir__cell_become(cell, WEIR__CELL_ALIVE);
 	cell->kind = 0;
 	if (cell->own)
@@ -112,6 +114,8 @@ static void ordered_to_start(struct weir_actor *actor)
 	bool held = weir__enter(system);
 	bool well;
 
+	/* the first order of all: stops that came with it are obeyed after */
+	assert(cell->state == WEIR__CELL_STARTING && !cell->up);
 	cell->flags &= (uint16_t)~WEIR__CELL_HIDDEN;
 	weir__leave(system, held);
 	well = weir__child_start(actor, NULL, false);
@@ -284,8 +288,10 @@ static void ended(struct weir_actor *actor)
 	weir__watch_none(actor);
 	held = weir__enter(system);
 	self = weir__cell_ref(system, cell);
+	assert(cell->state == WEIR__CELL_STOPPING); /* closing() */
 	weir__alarm_clear(system, cell);
 	weir__supervisor_untell(system, cell);
+	/* before anybody is told: its name is free then, C8 */
 	weir__name_clear(system, cell);
 	weir__cell_become(cell, WEIR__CELL_ENDED);
 	weir__tree_remove(system, cell);
@@ -305,6 +311,7 @@ static void released(struct weir__child *child)
 	if (record != &system->none)
 		weir_error_unref(weir__record_keep(record, NULL));
 	held = weir__enter(system);
+	assert(cell->state == WEIR__CELL_ENDED);
 	weir__cell_free(system, cell);
 	unused = system->used == 0;
 	weir__leave(system, held);

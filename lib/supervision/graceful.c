@@ -43,6 +43,7 @@ static int watcher_add(struct weir_system *system, struct weir_ref who,
 /* False: it is in no list. Under the lock. */
 static bool watcher_take(struct weir_watcher *watcher)
 {
+	/* who takes it out decides whether it is called: one does */
 	if (!watcher->link)
 		return false;
 	*watcher->link = watcher->next;

@@ -5,6 +5,13 @@
  *
  * Poison and kill have a place of their own, and what comes after the first of
  * them shares it; notices that wait share the last one's place.
+ *
+ * They are looked for before each run of turns, as long as there are any, and a
+ * run has only turns for the tokens before them: so nothing that came later is
+ * handled first, and an actor without letters pays for one flag.
+ *
+ * Tokens that turns cannot take must not hold letters up for ever. Whether more
+ * can come to be taken is told by why no turn can run.
  */
 #include <assert.h>
 #include <errno.h>
@@ -37,6 +44,7 @@ static enum why why_shut(const struct weir_port *port)
 	return STARVED;
 }
 
+/* Of two ports that a turn needs, or two of which it needs one. */
 static enum why worst(enum why a, enum why b)
 {
 	if (a == SOON || b == SOON)
@@ -79,6 +87,7 @@ void weir__letters_look(struct weir_actor *actor)
 	struct weir__cell *cell = weir__cell_of(actor);
 	bool letters;
 
+	/* No order is given and nobody called: the lock alone will do. */
 	weir__lock(&system->lock);
 	letters = cell->flags & LETTERS;
 	if (letters)
@@ -122,6 +131,7 @@ static struct weir__watch *take_notice(const struct weir_actor *actor,
 	struct weir__record *record = weir__record_own(cell);
 	struct weir__watch *watch = record ? record->notices : NULL;
 
+	assert(!watch || (cell->flags & WEIR__CELL_NOTICES));
 	while (watch && holds_from(actor, watch->actor))
 		watch = watch->next;
 	if (watch)
@@ -151,6 +161,7 @@ static void take_due(const struct weir_actor *actor, struct weir__cell *cell,
 
 	if (before && why == SOON)
 		return;
+	/* One at a time: its handler may unwatch the others, or end it all. */
 	due->notice = take_notice(actor, cell);
 	if (due->notice || (before && why != STARVED))
 		return;
@@ -194,6 +205,7 @@ static void handle_notice(struct weir_actor *actor, struct weir_system *system,
 		.error = watch->error,
 	};
 
+	assert(watch->ended);
 	if (watch->of_parent)
 		weir__actor_check_rc(actor, hooks->child_ended(actor, &notice));
 	else if (hooks->terminated)
@@ -254,6 +266,7 @@ static int letter(struct weir_system *system, struct weir_ref ref,
 		return -EINVAL;
 	held = weir__enter(system);
 	rc = weir__cell_find_mortal(system, ref, &cell);
+	/* who has said that it finishes by itself has been told once */
 	if (rc == 0 &&
 	    ((cell->flags & (WEIR__CELL_POISONED | WEIR__CELL_ASKED)) ||
 	     cell->state >= WEIR__CELL_STOPPING))

@@ -32,9 +32,12 @@ static uint32_t hash_of(uint32_t parent, const char *name, size_t n)
 
 static uint32_t *bucket(const struct weir_system *system, uint32_t hash)
 {
+	assert(system->n_buckets &&
+	       !(system->n_buckets & (system->n_buckets - 1)));
 	return &system->names[hash & (system->n_buckets - 1)];
 }
 
+/* Under that parent; `n` bytes, as paths are not cut into pieces. */
 static struct weir__cell *find_named(const struct weir_system *system,
 				     uint32_t parent, const char *name,
 				     size_t n)
@@ -56,6 +59,7 @@ static struct weir__cell *find_named(const struct weir_system *system,
 	return NULL;
 }
 
+/* No memory: it stays as it is, which is slower and not wrong. */
 static void grow(struct weir_system *system)
 {
 	uint32_t n = system->n_buckets, *old = system->names, i, slot;
@@ -95,6 +99,7 @@ int weir__name_set(struct weir_system *system, struct weir__cell *cell,
 		return -EEXIST;
 	if (system->n_names >= system->n_buckets)
 		grow(system);
+	/* only the first table cannot be done without */
 	if (!system->n_buckets)
 		return -ENOMEM;
 	record->name = weir__alloc(system->options.allocator, n + 1);
@@ -226,6 +231,7 @@ static const char *element(const struct weir_system *system,
 	return number;
 }
 
+/* Root has no element, and its path is "/" all the same. */
 static size_t path_length(struct weir_system *system, struct weir__cell *cell)
 {
 	char number[NUMBER_MAX];

@@ -130,6 +130,7 @@ uint32_t weir__place_before(const struct weir_actor *actor,
 	uint32_t n = (cell->letters - tokens_taken(actor)) & PLACE;
 	uint64_t here;
 
+	assert(!(cell->letters & FRESH));
 	if (n == 0 || n > PLACE / 2) /* more were taken */
 		return 0;
 	here = tokens_here(actor);

@@ -47,6 +47,8 @@ static void fail(struct weir_actor *actor, uint8_t kind)
 	struct weir__cell *cell = weir__cell_of(actor);
 	bool held;
 
+	/* which its supervisor decides by; only who finishes has none */
+	assert(actor->error || kind == WEIR__FINISHED);
 	weir__actor_set(actor, WEIR__ACTOR_CLOSED);
 	held = weir__enter(system);
 	weir__cell_become(cell, WEIR__CELL_FAILED);
@@ -94,6 +96,8 @@ void weir__child_leaving(struct weir_actor *actor)
 {
 	bool failed = actor->flags & WEIR__ACTOR_FAILED;
 
+	/* Who has failed, restarts or stops cannot end once more. */
+	assert(!(actor->flags & WEIR__ACTOR_CLOSED));
 	weir__actor_clear(actor, WEIR__ACTOR_LEAVING);
 	if (failed)
 		drop_failed_tokens(actor);
@@ -318,6 +322,8 @@ static void begin_anew(struct weir_actor *actor)
 	bool held, well;
 
 	held = weir__enter(system);
+	/* nothing of its old state runs, and nothing of the new one yet */
+	assert(cell->state == WEIR__CELL_RESTARTING && cell->own && !cell->up);
 	old = before_start(system, cell, cause);
 	weir__leave(system, held);
 	weir_error_unref(old);
@@ -347,6 +353,7 @@ void weir__child_halted(struct weir_actor *actor)
 	bool held = weir__enter(system);
 	bool halts = cell->flags & WEIR__CELL_GROUP_HALT;
 
+	assert(cell->state == WEIR__CELL_RESTARTING);
 	if (halts) {
 		weir__cell_become(cell, WEIR__CELL_HALTED);
 		cell->flags &= (uint16_t)~WEIR__CELL_TOLD;

@@ -3,6 +3,10 @@
  * Spawning: an actor gets a cell, its place in the tree and its name, all of it
  * under the lock, and is started then. It is hidden until its first slice: if
  * it cannot start, nobody has seen it.
+ *
+ * It is in the tree before it is started, so whatever befalls its parent in
+ * between befalls it, too: orders and suspensions wait for its first slice. And
+ * it is started without the lock, as an executor may run it at once.
  */
 #include "supervision/system.h"
 
@@ -41,6 +45,7 @@ static int check_actor(const struct weir_actor *actor)
 					: 0;
 }
 
+/* Bounded, so that walks up to root are, which the lock is held for. */
 static uint32_t depth(struct weir_system *system, const struct weir__cell *cell)
 {
 	uint32_t n = 0;
@@ -120,6 +125,7 @@ static int add(struct weir_system *system, struct weir__cell *parent,
 		return rc;
 	}
 	set_actor(actor, cell);
+	/* From here on nothing fails but the start. */
 	cell->flags = WEIR__CELL_HIDDEN;
 	cell->orders = WEIR__ORDER_START;
 	if (options->restart == WEIR_PERMANENT)
@@ -137,6 +143,10 @@ static void take_back(struct weir_system *system, struct weir__cell *cell)
 {
 	struct weir_actor *actor = cell->actor;
 
+	/* It has not run, so it can have spawned nobody. */
+	assert(cell->state == WEIR__CELL_STARTING &&
+	       cell->first == WEIR__NO_CELL);
+	/* its place was where others have theirs */
 	actor->u.stats = weir__record_of(cell)->aside.stats;
 	weir__actor_clear(actor, WEIR__ACTOR_CHILD);
 	ck_pr_and_32(&actor->gate, ~(uint32_t)(WEIR__GATE_SUSPENDED_PARENT |
@@ -173,6 +183,7 @@ static int spawn(struct weir_system *system, struct weir__cell *parent,
 	if (rc < 0)
 		take_back(system, cell);
 	else if (cell->generation == self.generation)
+		/* it may have ended since, and another be there */
 		cell->flags &= (uint16_t)~WEIR__CELL_HIDDEN;
 	weir__leave(system, held);
 	if (rc < 0 && ref)

@@ -74,7 +74,9 @@ void weir__child_stop(struct weir_actor *actor, bool kill)
 	struct weir__cell *cell = weir__cell_of(actor);
 	bool held, waits;
 
+	assert(!(actor->flags & WEIR__ACTOR_LEAVING));
 	weir__actor_set(actor, WEIR__ACTOR_CLOSED);
+	/* first of all: what its children's ends bring is not for it, C10 */
 	weir__watch_none(actor);
 	held = weir__enter(system);
 	weir__supervisor_untell(system, cell);
@@ -119,6 +121,7 @@ void weir__child_ordered_to_stop(struct weir_actor *actor, enum weir__stop how)
 
 	if (weir__record_now(actor)->shutdown_ns == WEIR_BRUTAL)
 		how = WEIR__STOP_KILL;
+	/* It can only be made to stop harder. */
 	if (cell->state == WEIR__CELL_STOPPING) {
 		if (how != WEIR__STOP_KILL)
 			return;

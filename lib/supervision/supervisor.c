@@ -25,6 +25,8 @@ void weir__supervisor_tell(struct weir_system *system, struct weir__cell *cell)
 	struct weir__cell *parent = weir__tree_parent(system, cell), *last;
 	uint32_t slot = weir__cell_slot(system, cell);
 
+	assert(cell->state == WEIR__CELL_FAILED);
+	/* Who stops answers nobody; root has nobody to answer it. */
 	if (!parent || parent->state == WEIR__CELL_STOPPING) {
 		weir__cell_stop(cell, false);
 		return;
@@ -48,6 +50,7 @@ static struct weir__cell *take_behind(struct weir_system *system,
 	struct weir__cell *before = weir__cell_at(system, prev), *cell;
 	uint32_t slot = before->work;
 
+	assert(slot != WEIR__NO_CELL);
 	cell = weir__cell_at(system, slot);
 	before->work = cell->work;
 	cell->work = WEIR__NO_CELL;
@@ -66,7 +69,9 @@ void weir__supervisor_untell(struct weir_system *system,
 
 	if (cell->work == WEIR__NO_CELL)
 		return;
+	/* the list is circular, and it is in there */
 	prev = parent->failed;
+	assert(prev != WEIR__NO_CELL);
 	while (weir__cell_at(system, prev)->work != slot)
 		prev = weir__cell_at(system, prev)->work;
 	(void)take_behind(system, parent, prev);
@@ -74,6 +79,7 @@ void weir__supervisor_untell(struct weir_system *system,
 	weir__cell_order(parent, WEIR__ORDER_LOOK);
 }
 
+/* Not who has been answered meanwhile, by others or by its group's fate. */
 static bool waits_for_answer(struct weir__cell *child)
 {
 	return child->state == WEIR__CELL_FAILED &&
@@ -91,9 +97,11 @@ static bool next_failure(struct weir__verdict *verdict)
 
 	while (!found && !cell->suspends && cell->failed != WEIR__NO_CELL) {
 		child = take_behind(system, cell, cell->failed);
+		assert(weir__tree_parent(system, child) == cell);
 		if (!waits_for_answer(child))
 			continue;
 		found = true;
+		/* A copy: it may end, and be another, while we decide. */
 		verdict->child = weir__cell_ref(system, child);
 		verdict->failed = weir_actor_ref(child->actor);
 		verdict->error = weir_error_ref(child->actor->error);

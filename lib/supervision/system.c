@@ -71,7 +71,7 @@ void weir__system_unused(struct weir_system *system)
 		return;
 	}
 	run_hooks(system->at_termination);
-	/* the last touch: who sees it may free the system */
+	/* the last touch: who sees it may free the system, and the executors */
 	(void)weir_completion_complete(&system->terminated, NULL);
 }
 
@@ -266,6 +266,7 @@ void weir_system_shutdown(struct weir_system *system)
 		return;
 	held = weir__enter(system);
 	system->stopping = true;
+	/* all else follows from its end; see the top */
 	user = weir__cell_find(system, system->user);
 	if (user)
 		weir__cell_order(user, WEIR__ORDER_STOP);

@@ -30,6 +30,7 @@ struct weir__cell *weir__tree_last(struct weir_system *system,
 	return first ? at(system, first->prev) : NULL;
 }
 
+/* Siblings are circular: the one before the parent's first is the last. */
 struct weir__cell *weir__tree_next(struct weir_system *system,
 				   const struct weir__cell *cell)
 {
@@ -65,6 +66,7 @@ static struct weir__cell *next_below(struct weir_system *system,
 
 void weir__cell_order(struct weir__cell *cell, uint8_t orders)
 {
+	/* who has ended obeys nobody, and its actor may be gone */
 	if (!cell->actor)
 		return;
 	/* before the signal, which has a release: its slice finds them then */
@@ -80,6 +82,7 @@ void weir__cell_stop(struct weir__cell *cell, bool kill)
 
 /* --- Suspension ----------------------------------------------------------- */
 
+/* The first reason sets the bit in its gate, the others only count. */
 static void suspend_one(struct weir__cell *cell)
 {
 	assert(cell->suspends < UINT16_MAX);
@@ -98,6 +101,7 @@ static void suspend_one(struct weir__cell *cell)
 static void resume_one(struct weir__cell *cell)
 {
 	assert(cell->suspends > 0);
+	/* Who stops keeps the bit: its turns are over for good. */
 	if (--cell->suspends > 0 || cell->state >= WEIR__CELL_STOPPING)
 		return;
 	weir__actor_resume(cell->actor, WEIR__GATE_SUSPENDED_PARENT);
@@ -201,6 +205,7 @@ void weir__tree_remove(struct weir_system *system, struct weir__cell *cell)
 {
 	struct weir__cell *parent = weir__tree_parent(system, cell), *child;
 
+	/* claim 2 for those below, who may go elsewhere */
 	if (cell->own)
 		weir__tree_resume(system, cell);
 	while ((child = weir__tree_first(system, cell))) {
@@ -210,6 +215,8 @@ void weir__tree_remove(struct weir_system *system, struct weir__cell *cell)
 	if (!parent)
 		return;
 	unlink_cell(system, cell);
+	/* One that lives waits for those that it has told to go, and for all
+	 * if it drains. */
 	if (parent->state != WEIR__CELL_ALIVE ||
 	    (cell->flags &
 	     (WEIR__CELL_TOLD | WEIR__CELL_GROUP_HALT | WEIR__CELL_GROUP_GO)) ||

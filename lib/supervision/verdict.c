@@ -97,6 +97,7 @@ bool weir__verdict_within_limits(const struct weir__verdict *verdict,
 				    system->options.allocator, now) != 1)
 			return false;
 	}
+	/* All are asked before one counts: what one refuses is no restart. */
 	if (!each_limit(verdict, child, now, false))
 		return false;
 	if (record)
@@ -125,6 +126,7 @@ static bool back_off(const struct weir__verdict *verdict,
 		       : 0;
 	if (record && delay == 0)
 		return false;
+	/* Without memory for an alarm it would wait for ever. */
 	if (!record || !weir__alarm_set(system, child,
 					delay < UINT64_MAX - now ? now + delay
 								 : UINT64_MAX,
@@ -190,6 +192,8 @@ void weir__verdict_act(struct weir__verdict *verdict, struct weir__cell *child)
 {
 	struct weir__cell *member;
 
+	/* It has been looked at again since the decider was called. */
+	assert(child->state == WEIR__CELL_FAILED);
 	if (verdict->directive == WEIR_RESUME) {
 		weir__cell_order(child, WEIR__ORDER_RESUME);
 		return;
@@ -204,6 +208,8 @@ void weir__verdict_act(struct weir__verdict *verdict, struct weir__cell *child)
 								: verdict->kind;
 		return;
 	}
+	assert(verdict->directive == WEIR_RESTART ||
+	       verdict->directive == WEIR_STOP);
 	if (verdict->directive == WEIR_RESTART) {
 		if (back_off(verdict, child))
 			return;

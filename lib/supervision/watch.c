@@ -40,11 +40,13 @@ static struct weir__watch **after_parent(struct weir__record *watched)
 
 static void list_remove(struct weir__watch *watch)
 {
+	assert(*watch->link == watch);
 	*watch->link = watch->next;
 	if (watch->next)
 		watch->next->link = watch->link;
 }
 
+/* Lists are singly linked, but each knows what points to it: O(1) to leave. */
 static void mine_add(struct weir__record *watcher, struct weir__watch *watch)
 {
 	watch->next_mine = watcher->watching;
@@ -56,9 +58,11 @@ static void mine_add(struct weir__record *watcher, struct weir__watch *watch)
 
 void weir__watch_take(struct weir__record *watcher, struct weir__watch *watch)
 {
+	/* The queue of notices has an end, other lists have not. */
 	if (watch->ended && !watch->next)
 		watcher->notices_end = watch->link;
 	list_remove(watch);
+	assert(*watch->link_mine == watch);
 	*watch->link_mine = watch->next_mine;
 	if (watch->next_mine)
 		watch->next_mine->link_mine = watch->link_mine;
@@ -78,6 +82,7 @@ static void notify(struct weir__cell *cell, struct weir__watch *watch)
 {
 	struct weir__record *watcher = weir__record_of(cell);
 
+	assert(!watch->ended && !*watcher->notices_end);
 	watch->ended = true;
 	watch->next = NULL;
 	watch->link = watcher->notices_end;
@@ -204,6 +209,7 @@ static int watch_add(struct weir_system *system, struct weir__cell *cell,
 		list_add(after_parent(watched), watch);
 		return 0;
 	}
+	/* No list of watchers is left: what its end would have done is done. */
 	watch->actor = find_dead(system, cell->actor, who);
 	notify(cell, watch);
 	return 0;
@@ -314,6 +320,7 @@ static struct weir__watch *take_some(struct weir_system *system,
 	for (; watch; watch = next) {
 		next = watch->next_mine;
 		who = all ? NULL : weir__cell_find(system, watch->who);
+		/* notices of those that have ended already stay */
 		if (!all && (!who || weir__tree_parent(system, who) != cell))
 			continue;
 		weir__watch_take(record, watch);
