@@ -328,14 +328,22 @@ static uint32_t certain_linked(struct weir_in *in, struct weir__lane *lane,
 	return n;
 }
 
+/* Tokens of the put lane that an earlier look has found. */
+static uint32_t found(const struct weir_in *in)
+{
+	/* no order: the word is ours */
+	return in->mask
+		       ? weir__index_diff(*weir__lane_seen(&in->lane), in->head)
+		       : in->limit - in->head;
+}
+
 /*
  * The same for the put lane: what is marked without a gap. The tail word is the
  * producers' alone until the lane is about to end.
  */
 static uint32_t certain_put(struct weir_in *in, bool *ended)
 {
-	uint32_t word = 0;
-	uint32_t *marks = filled(in), n = in->limit - in->head;
+	uint32_t word = 0, *marks = filled(in), n = found(in);
 	uint32_t most = in->mask < WEIR__LOOK_MAX ? in->mask + 1
 						  : WEIR__LOOK_MAX;
 
@@ -343,6 +351,7 @@ static uint32_t certain_put(struct weir_in *in, bool *ended)
 	 * weir__in_end() comes. */
 	if (WEIR_UNLIKELY(ck_pr_load_32(&in->lane.state) & WEIR__LANE_ENDING))
 		word = ck_pr_load_32(weir__lane_tail(&in->lane));
+	assert(n <= in->mask + 1);
 	in->head &= WEIR__INDEX_MASK;
 	in->limit = in->head + n;
 	/* No order between the end and the marks: it is the end only if all that
@@ -352,6 +361,8 @@ static uint32_t certain_put(struct weir_in *in, bool *ended)
 		in->limit++;
 		n++;
 	}
+	if (in->mask)
+		*weir__lane_seen(&in->lane) = in->limit & WEIR__INDEX_MASK;
 	/* acquire: the tokens and the error; pairs with the releases in
 	 * weir_in_put() and weir__in_end() */
 	ck_pr_fence_acquire();

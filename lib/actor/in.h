@@ -14,6 +14,12 @@
  * (weir_in_put) has many: they reserve a slot by a swap of the tail word,
  * fill it and mark it with its number + 1; the consumer takes what is marked
  * without a gap. They go by a copy of the head word until the ring looks full.
+ * The consumer remembers in the seen word how far it has found marks, so that
+ * it looks at each once, however many tokens wait:
+ *
+ *	0 <= (seen - head) mod 2^31 <= (tail - head) mod 2^31
+ *
+ * What is marked stays so until the head has passed it.
  *
  * Either word lives on a cache line of its own in the ring's memory, or, with
  * capacity 1, in the lane itself. The lane belongs to the in-port; a linked
@@ -95,6 +101,12 @@ static inline uint32_t *weir__lane_head(const struct weir__lane *lane)
 static inline uint32_t *weir__lane_head_copy(const struct weir__lane *lane)
 {
 	return lane->words + 1;
+}
+
+/* How far marks were found, on the head's line; not with capacity 1. Owner. */
+static inline uint32_t *weir__lane_seen(const struct weir__lane *lane)
+{
+	return lane->words + WEIR__LINE_WORDS + 1;
 }
 
 static inline struct weir__slot *weir__lane_slots(struct weir__lane *lane)

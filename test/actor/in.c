@@ -5,6 +5,7 @@
 #include <weir/system.h>
 
 #include "actor/in.h"
+#include "actor/port.h"
 
 /* A sink over a port that is put to. */
 struct fixture {
@@ -775,6 +776,8 @@ static void indices_of_puts_may_run_over(void **state)
 		f.sink.ordered = true;
 		*weir__lane_tail(&f.sink.in.lane) = start << 1;
 		*weir__lane_head(&f.sink.in.lane) = start;
+		if (capacity > 1)
+			*weir__lane_seen(&f.sink.in.lane) = start;
 		f.sink.in.head = f.sink.in.limit = UINT32_MAX - 5;
 		assert_int_equal(weir_actor_start(&f.sink.actor), 0);
 		for (i = 1; i <= 100; i++) {
@@ -787,6 +790,29 @@ static void indices_of_puts_may_run_over(void **state)
 		fate_check(&f.sink.fate, 0);
 		fixture_fini(&f);
 	}
+}
+
+/* So that a slice costs the same however many tokens wait. */
+static void a_mark_is_looked_at_once(void **state)
+{
+	struct fixture f;
+	size_t i;
+
+	fixture_init(&f, 5, 8);
+	f.sink.ordered = true;
+	for (i = 1; i <= 4; i++)
+		assert_int_equal(put(&f, i), 0);
+	assert_int_equal(weir__port_turns(&f.sink.in.port), 4);
+	memset(f.sink.in.lane.u.marks, 0, 4 * sizeof(uint32_t));
+	assert_int_equal(put(&f, 5), 0);
+	assert_int_equal(weir__port_turns(&f.sink.in.port), 5);
+	assert_int_equal(weir_actor_start(&f.sink.actor), 0);
+	weir_sim_run(f.sim);
+	assert_int_equal(f.sink.seen, 5);
+	assert_int_equal(weir_in_end(&f.sink.in, NULL), 0);
+	weir_sim_run(f.sim);
+	fate_check(&f.sink.fate, 0);
+	fixture_fini(&f);
 }
 
 /* Three sources into one sink, by rule; the second may fail. */
@@ -1053,6 +1079,7 @@ int main(void)
 			cancel_drops_what_is_queued_and_ends_the_producer),
 		cmocka_unit_test(indices_may_run_over),
 		cmocka_unit_test(indices_of_puts_may_run_over),
+		cmocka_unit_test(a_mark_is_looked_at_once),
 		cmocka_unit_test(a_merge_ends_when_all_its_producers_have),
 		cmocka_unit_test(a_merge_may_end_with_the_first_producer),
 		cmocka_unit_test(a_merge_ends_with_the_first_error),
