@@ -175,11 +175,10 @@ struct weir_process_manager {
 	struct weir_actor actor;
 	struct weir_in in;
 	struct weir_sema may; /* start: permits that were asked for */
-	struct weir_out out;  /* to the runners */
 	struct weir_reactive_in reactive;
 	struct weir_process_manager_options options;
 	struct weir_actor_ops ops, process_ops;
-	struct weir_items items, calls; /* in the in-port, at the runners */
+	struct weir_items items; /* in the in-port */
 	struct weir_max_in_flight in_flight;
 	/* since it runs */
 	struct weir_system *system;
@@ -195,8 +194,7 @@ struct weir_process_manager {
 	uint64_t n_permitted;	  /* offers; atomic */
 	struct weir_error *error; /* with which the stream has ended */
 	bool subscribes, ends;
-	struct weir__runner *runner;
-	uint32_t n_runners;
+	struct weir__runners *runners;
 	/* any thread, atomically */
 	struct weir_process *returned; /* those that have been released */
 	uint32_t n_returned;	       /* calls that have ended */

@@ -44,11 +44,15 @@ uint32_t weir__processes_returned(struct weir_process_manager *manager);
 
 /* --- runner.c ------------------------------------------------------------------ */
 
-/* 0 or a negative errno; then there are none. Whoever sets it up. */
-int weir__runners_init(struct weir_process_manager *manager);
+/*
+ * `n` of them, for up to `capacity` commands, a power of two. 0 or a negative
+ * errno; then there are none. Whoever sets it up.
+ */
+int weir__runners_init(struct weir_process_manager *manager, uint32_t n,
+		       uint32_t capacity);
 /* Spawns them. In the manager's slice, once. */
 int weir__runners_start(struct weir_process_manager *manager);
-/* Those that have not been started end. Owner. */
+/* The manager has ended: they end, and what waits is refused. Owner. */
 void weir__runners_stop(struct weir_process_manager *manager);
 /* Adds what they count. Any thread. */
 void weir__runners_count(const struct weir_process_manager *manager,
@@ -56,11 +60,19 @@ void weir__runners_count(const struct weir_process_manager *manager,
 /* All were released. Any thread. */
 void weir__runners_fini(struct weir_process_manager *manager);
 
-/* As weir_items.drop, of a command that has a place; the context is the manager.
- * Any thread. */
-void weir__call_drop(void *item, void *context);
+/* Queues a command that has a place; seen when it is published. Owner. */
+void weir__runners_put(struct weir_process_manager *manager,
+		       struct weir_command *command);
+void weir__runners_publish(struct weir_process_manager *manager);
 
-/* `n` calls have ended. Any thread. */
-void weir__runners_ended(struct weir_process_manager *manager, uint32_t n);
+/* True: they have all been stopped; what was queued is refused. Owner. */
+bool weir__runners_gone(struct weir_process_manager *manager);
+
+/*
+ * True: the command, which has a credit, was offered by the reply to a call of
+ * a runner's, which will put it. Any thread.
+ */
+bool weir__runners_keep(struct weir_process_manager *manager,
+			struct weir_command *command);
 
 #endif

@@ -143,12 +143,14 @@ static inline int begin(struct weir_actor *actor)
 	struct weir_process_manager *self = weir__manager_of(actor);
 	struct weir_command *command = weir_in_take(&self->in);
 
-	command->manager = self;
+	if (self->subscribes)
+		command->manager = self; /* else it has been offered */
 	if (self->options.run) {
 		self->n_free--;
-		return weir_out_put(&self->out, command);
+		weir__runners_put(self, command);
+	} else {
+		weir__process_start(self, command);
 	}
-	weir__process_start(self, command);
 	return 0;
 }
 WEIR_TURN(begin)
@@ -166,6 +168,8 @@ static uint32_t begins(struct weir_actor *actor, uint32_t n)
 	struct weir_process_manager *self = weir__manager_of(actor);
 	uint32_t free = self->n_free, done = begin_n(actor, n), started;
 
+	if (self->runners)
+		weir__runners_publish(self);
 	/* Those that were refused have taken no place. */
 	started = free - self->n_free;
 	(void)weir_sema_acquire(&self->may, self->subscribes ? started : done);
@@ -216,6 +220,7 @@ static int close_in(struct weir_process_manager *self)
 {
 	if (self->ends)
 		return 0;
+	ck_pr_store_32(&self->closed, 1);
 	(void)weir_in_cancel(&self->in);
 	return end(self, NULL);
 }
@@ -223,6 +228,7 @@ static int close_in(struct weir_process_manager *self)
 static int signalled(struct weir_actor *actor)
 {
 	struct weir_process_manager *self = weir__manager_of(actor);
+	bool gone = weir__runners_gone(self);
 	uint32_t n = ck_pr_fas_32(&self->n_returned, 0);
 	int rc = 0;
 
@@ -234,20 +240,9 @@ static int signalled(struct weir_actor *actor)
 	tell_processing(self);
 	if (n && self->subscribes)
 		(void)weir_sema_release(&self->may, n);
-	if (ck_pr_load_32(&self->closed))
+	if (gone || ck_pr_load_32(&self->closed))
 		rc = close_in(self);
 	ask(self);
-	check_end(self);
-	return rc;
-}
-
-/* No runner takes any more: all of them have ended, or were stopped. */
-static int cancelled(struct weir_actor *actor, struct weir_out *out)
-{
-	struct weir_process_manager *self = weir__manager_of(actor);
-	int rc = close_in(self);
-
-	(void)out;
 	check_end(self);
 	return rc;
 }
@@ -378,26 +373,24 @@ static void set_options(struct weir_process_manager *self)
 		options->demand = weir_demand_max_in_flight;
 		options->demand_context = &self->in_flight;
 	}
-	self->n_runners = options->runners ? options->runners
-					   : weir__cpus_default();
-	if (self->n_runners > options->max)
-		self->n_runners = options->max;
-	if (!options->run)
-		self->n_runners = 0;
 	self->n_free = options->max;
 	self->items = (struct weir_items){.drop = refuse, .context = self};
-	self->calls =
-		(struct weir_items){.drop = weir__call_drop, .context = self};
 	self->ops = (struct weir_actor_ops){
 		.name = options->name ? options->name : "manager",
 		.turns = begins,
 		.ended = ended,
-		.cancelled = cancelled,
 		.signalled = signalled,
 		.stopped = stopped,
 		.released = released,
 		.lifecycle = &lifecycle,
 	};
+}
+
+static uint32_t n_runners(const struct weir_process_manager_options *options)
+{
+	uint32_t n = options->runners ? options->runners : weir__cpus_default();
+
+	return n < options->max ? n : options->max;
 }
 
 static int set_ports(struct weir_process_manager *self,
@@ -414,12 +407,8 @@ static int set_ports(struct weir_process_manager *self,
 		rc = weir_in_init(&self->in, &self->actor, power_of_two(most),
 				  &self->items);
 	if (rc == 0 && self->options.run)
-		rc = weir_out_init(&self->out, &self->actor, &self->calls);
-	if (rc == 0 && self->options.run)
-		rc = weir_out_fan(&self->out, WEIR_BALANCE,
-				  power_of_two(self->options.max));
-	if (rc == 0 && self->options.run)
-		rc = weir__runners_init(self);
+		rc = weir__runners_init(self, n_runners(&self->options),
+					power_of_two(self->options.max));
 	if (rc == 0 && self->options.process)
 		rc = weir__processes_init(self);
 	return rc;
@@ -508,6 +497,8 @@ int weir_process_manager_offer(struct weir_process_manager *manager,
 		return -ENOBUFS;
 	}
 	command->manager = manager;
+	if (weir__runners_keep(manager, command))
+		return 0;
 	rc = weir_in_put(&manager->in, command);
 	if (rc == 0)
 		return 0;

@@ -1,192 +1,284 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Processes that are calls. The manager hands commands over links to a few
- * actors, its children, which make the calls one after the other; they tell it
- * after each run of turns how many have ended.
- */
-#include <assert.h>
-#include <errno.h>
+/* What runners do: calls. Who they are, and for whom, stands in runner.h. */
+#include "process/runner.h"
 
 #include <ck_pr.h>
 
 #include "actor/gate.h"
-#include "base/memory.h"
-#include "process/manager.h"
+#include "actor/in.h"
+#include "base/thread.h"
 
-#define CAPACITY 16u /* commands that wait at a runner; few, for fairness */
-
-struct weir__runner {
-	struct weir_actor actor;
-	struct weir_in in;
-	struct weir_process_manager *manager;
-	uint64_t made, done, failed; /* calls; read by any thread */
-	uint32_t later;		     /* of this run of turns */
-};
+#define REFS 64u /* of the manager's, taken at once */
 
 static struct weir__runner *runner_of(struct weir_actor *actor)
 {
 	return weir_container_of(actor, struct weir__runner, actor);
 }
 
-void weir__runners_ended(struct weir_process_manager *manager, uint32_t n)
+static enum weir_outcome outcome_of(int code)
 {
-	/* release: what was done for them; the signal's fences order the rest */
-	ck_pr_fence_release();
-	ck_pr_add_32(&manager->n_returned, n);
-	weir_actor_signal(&manager->actor);
+	return code < 0 ? WEIR_CRASHED : WEIR_DONE;
 }
 
 static void reply(struct weir_command *command, int code)
 {
-	command->reply(command, code < 0 ? WEIR_CRASHED : WEIR_DONE,
+	command->reply(command, outcome_of(code),
 		       code < 0 ? weir_error_of(code) : NULL);
 }
 
-void weir__call_drop(void *item, void *context)
+/* --- Calls ------------------------------------------------------------------- */
+
+/* The runner of the manager's that makes calls on this thread, or NULL. */
+static struct weir__runner *caller(const struct weir_process_manager *manager)
 {
-	weir__manager_reply(context, item, WEIR_REFUSED,
-			    weir_error_of(-ECANCELED));
-	weir__runners_ended(context, 1);
+	const struct weir__runners *all = manager->runners;
+	struct weir_actor *actor = weir__thread.actor;
+	struct weir__runner *runner;
+
+	if (!all || !actor)
+		return NULL;
+	runner = runner_of(actor);
+	if ((uintptr_t)runner < (uintptr_t)all->runner ||
+	    (uintptr_t)runner >= (uintptr_t)(all->runner + all->n))
+		return NULL;
+	return runner->calls ? runner : NULL;
+}
+
+/* Somebody waits for what the runner has not told. Relaxed: a hint. */
+static bool others_rest(const struct weir__runner *self)
+{
+	return ck_pr_load_32(&self->manager->runners->queue.n_resting) > 0;
+}
+
+/* Puts what was offered; if there is no way any more it is refused. */
+static void put_offered(struct weir__runner *self)
+{
+	struct weir_process_manager *manager = self->manager;
+	void *offered[WEIR__TAKE_MAX];
+	uint32_t n = self->n_offered, i;
+
+	/* There is room: each has taken a credit. */
+	self->n_offered = 0;
+	if (weir__in_put(&manager->in, self->offered, n) == 0)
+		return;
+	/* a reply may offer anew */
+	for (i = 0; i < n; i++)
+		offered[i] = self->offered[i];
+	for (i = 0; i < n; i++)
+		weir__call_refuse(manager, offered[i]);
+}
+
+static void tell(struct weir__runner *self)
+{
+	uint32_t n = self->ended;
+
+	while (self->n_offered)
+		put_offered(self);
+	if (!n)
+		return;
+	self->ended = 0;
+	weir__runners_ended(self->manager, n);
+}
+
+bool weir__runners_keep(struct weir_process_manager *manager,
+			struct weir_command *command)
+{
+	struct weir__runner *runner = caller(manager);
+	bool keeps = runner && runner->replies && !others_rest(runner);
+
+	/* in order: what it keeps comes first */
+	if (runner && runner->n_offered > 0 &&
+	    (!keeps || runner->n_offered == WEIR__TAKE_MAX))
+		put_offered(runner);
+	if (keeps)
+		runner->offered[runner->n_offered++] = command;
+	return keeps;
+}
+
+/*
+ * Each call has a reference of the manager until it has ended, which may be on
+ * another thread, and before `run` has returned. relaxed: we hold one of our
+ * own.
+ */
+static void take_ref(struct weir__runner *self)
+{
+	if (self->refs == 0) {
+		ck_pr_add_32(&self->manager->actor.refs, REFS);
+		self->refs = REFS;
+	}
+	self->refs--;
+}
+
+/* Also of calls that others have made. */
+static void put_ref(struct weir__runner *self)
+{
+	if (++self->refs < 2 * REFS)
+		return;
+	/* release: as weir_actor_unref() */
+	ck_pr_fence_release();
+	ck_pr_sub_32(&self->manager->actor.refs, REFS);
+	self->refs -= REFS;
+}
+
+/* A command has ended here; the manager is told later. */
+static void end_here(struct weir__runner *self, struct weir_command *command,
+		     int code)
+{
+	/* a figure of its own, which only it writes */
+	uint64_t *figure = code < 0 ? &self->failed : &self->done;
+
+	ck_pr_store_64(figure, *figure + 1);
+	put_ref(self);
+	self->ended++;
+	self->replies = true;
+	reply(command, code);
+	self->replies = false;
 }
 
 void weir_command_end(struct weir_command *command, int code)
 {
 	struct weir_process_manager *manager;
+	struct weir__runner *runner;
 
 	if (!command || !command->manager)
 		return;
 	manager = command->manager;
+	runner = caller(manager);
+	if (runner && !others_rest(runner)) {
+		end_here(runner, command, code);
+		return;
+	}
 	/* relaxed: a figure */
-	ck_pr_inc_64(&manager->outcomes[code < 0 ? WEIR_CRASHED : WEIR_DONE]);
+	ck_pr_inc_64(&manager->outcomes[outcome_of(code)]);
 	reply(command, code);
 	weir__runners_ended(manager, 1);
 	weir_actor_unref(&manager->actor);
 }
 
-static inline int call(struct weir_actor *actor)
+/* The next one has been on another core: its lines come during this call. */
+static void fetch(const struct weir_command *command)
 {
-	struct weir__runner *self = runner_of(actor);
+	__builtin_prefetch(&command->reply, 1);
+	__builtin_prefetch(&command->manager, 1);
+}
+
+static void call(struct weir__runner *self)
+{
 	struct weir_process_manager *manager = self->manager;
-	struct weir_command *command = weir_in_take(&self->in);
+	struct weir_command *command = self->taken[self->n_begun++];
 	int rc;
 
-	/* figures of our own; only we write them */
+	if (self->n_begun < self->n_taken)
+		fetch(self->taken[self->n_begun]);
+	take_ref(self);
 	ck_pr_store_64(&self->made, self->made + 1);
 	rc = manager->options.run(command, manager->options.context);
-	if (rc == WEIR_LATER) {
-		self->later++;
-		return 0;
-	}
-	if (rc < 0)
-		ck_pr_store_64(&self->failed, self->failed + 1);
-	else
-		ck_pr_store_64(&self->done, self->done + 1);
-	reply(command, rc);
-	return 0;
+	if (rc != WEIR_LATER)
+		end_here(self, command, rc);
 }
-WEIR_TURN(call)
+
+static void rest(struct weir__runner *self)
+{
+	self->most = 1;
+	/* The next run is timed: this one tells nothing about calls. */
+	weir__thread.runs = WEIR__TIMED_RUNS;
+	(void)weir_sema_set(&self->go, 0);
+	if (!weir__queue_rest(&self->manager->runners->queue, &self->rests))
+		(void)weir_sema_release(&self->go, WEIR__TAKE_MAX);
+}
+
+static bool take(struct weir__runner *self, uint32_t n)
+{
+	struct weir__runners *all = self->manager->runners;
+
+	if (n > self->most)
+		n = self->most;
+	self->n_begun = 0;
+	self->n_taken = weir__queue_take(&all->queue, self->taken, n, all->n);
+	self->most = self->most < WEIR__TAKE_MAX ? 2 * self->most
+						 : WEIR__TAKE_MAX;
+	return self->n_taken > 0;
+}
 
 static uint32_t calls(struct weir_actor *actor, uint32_t n)
 {
 	struct weir__runner *self = runner_of(actor);
-	struct weir_actor *manager = &self->manager->actor;
-	uint32_t done;
+	const struct weir__runners *all = self->manager->runners;
+	uint32_t done = 0;
 
-	/* A reference for each that ends later, which may be before `run` has
-	 * returned. relaxed: we hold one of our own. */
-	ck_pr_add_32(&manager->refs, n);
-	self->later = 0;
-	done = call_n(actor, n);
-	/* release: as weir_actor_unref() */
-	ck_pr_fence_release();
-	ck_pr_sub_32(&manager->refs, n - self->later);
-	if (done > self->later)
-		weir__runners_ended(self->manager, done - self->later);
+	if (self->n_begun == self->n_taken && !take(self, n)) {
+		if (ck_pr_load_32(&all->queue.closed))
+			(void)weir_actor_finish(actor);
+		else
+			rest(self);
+		return 1;
+	}
+	self->calls = true;
+	do {
+		call(self);
+		if (others_rest(self))
+			tell(self);
+	} while (++done < n && self->n_begun < self->n_taken &&
+		 !weir_actor_interrupted(actor));
+	tell(self);
+	self->calls = false;
 	return done;
+}
+
+/* --- The actors --------------------------------------------------------------- */
+
+/*
+ * What it has taken is answered. Another sees to what waits: the wake may have
+ * been for us (claim 4 of queue.h).
+ */
+static void stopped(struct weir_actor *actor, struct weir_error *error)
+{
+	struct weir__runner *self = runner_of(actor);
+	struct weir_process_manager *manager = self->manager;
+	struct weir__runners *all = manager->runners;
+
+	(void)error;
+	(void)weir__queue_wake(&all->queue, &self->rests);
+	for (; self->n_begun < self->n_taken; self->ended++)
+		weir__call_refuse(manager, self->taken[self->n_begun++]);
+	tell(self);
+	/* relaxed: the last one's signal is behind all others' */
+	if (ck_pr_faa_32(&all->n_left, (uint32_t)-1) == 1)
+		weir_actor_signal(&manager->actor);
+	weir__runners_wake(all, 1);
 }
 
 static void released(struct weir_actor *actor)
 {
-	weir_actor_unref(&runner_of(actor)->manager->actor);
+	struct weir__runner *self = runner_of(actor);
+	struct weir_actor *manager = &self->manager->actor;
+
+	/* release: as weir_actor_unref(), which drops our own */
+	ck_pr_fence_release();
+	ck_pr_sub_32(&manager->refs, self->refs);
+	weir_actor_unref(manager);
 }
 
 static const struct weir_actor_ops runner_ops = {
 	.name = "runner",
 	.turns = calls,
+	.stopped = stopped,
 	.released = released,
 };
 
-static int runner_init(struct weir_process_manager *manager,
-		       struct weir__runner *self)
+int weir__runner_init(struct weir_process_manager *manager,
+		      struct weir__runner *self)
 {
 	int rc;
 
 	self->manager = manager;
+	self->most = 1;
 	rc = weir_actor_init(&self->actor, &runner_ops,
 			     manager->actor.executor);
 	if (rc < 0)
 		return rc;
 	(void)weir_actor_ref(&manager->actor);
-	rc = weir_in_init(&self->in, &self->actor, CAPACITY, NULL);
-	return rc < 0 ? rc : weir_link(&manager->out, &self->in);
-}
-
-int weir__runners_init(struct weir_process_manager *manager)
-{
-	uint32_t i;
-	int rc = 0;
-
-	manager->runner =
-		weir__alloc(manager->actor.executor->options.allocator,
-			    manager->n_runners * sizeof(*manager->runner));
-	if (!manager->runner)
-		return -ENOMEM;
-	for (i = 0; i < manager->n_runners && rc == 0; i++)
-		rc = runner_init(manager, &manager->runner[i]);
-	if (rc < 0)
-		weir__runners_stop(manager);
+	rc = weir_sema_init(&self->go, &self->actor, 0);
+	self->rests = 1;
 	return rc;
-}
-
-int weir__runners_start(struct weir_process_manager *manager)
-{
-	uint32_t i;
-	int rc = 0;
-
-	for (i = 0; i < manager->n_runners && rc == 0; i++)
-		rc = weir_spawn(manager->system, manager->self,
-				&manager->runner[i].actor, NULL, NULL);
-	return rc;
-}
-
-void weir__runners_stop(struct weir_process_manager *manager)
-{
-	struct weir__runner *runner = manager->runner;
-	uint32_t i;
-
-	for (i = 0; runner && i < manager->n_runners; i++)
-		if (runner[i].actor.executor &&
-		    weir__state(&runner[i].actor) == WEIR__STATE_NEW)
-			weir_actor_stop(&runner[i].actor);
-}
-
-void weir__runners_count(const struct weir_process_manager *manager,
-			 struct weir_process_counts *counts)
-{
-	const struct weir__runner *runner = manager->runner;
-	uint32_t i;
-
-	for (i = 0; i < manager->n_runners; i++) {
-		counts->started += ck_pr_load_64(&runner[i].made);
-		counts->outcomes[WEIR_DONE] += ck_pr_load_64(&runner[i].done);
-		counts->outcomes[WEIR_CRASHED] +=
-			ck_pr_load_64(&runner[i].failed);
-	}
-}
-
-void weir__runners_fini(struct weir_process_manager *manager)
-{
-	weir__free(manager->actor.executor->options.allocator, manager->runner,
-		   manager->n_runners * sizeof(*manager->runner));
-	manager->runner = NULL;
 }

@@ -5,6 +5,8 @@
  */
 #include "process/kit.h"
 
+#include "actor/in.h"
+
 static struct world world;
 
 /* Calls that go on, and who ends them. */
@@ -223,6 +225,68 @@ static void a_runner_that_is_stopped_keeps_no_place(void **state)
 	}
 }
 
+/* It was woken for a command, and makes no call any more. */
+static void a_runner_that_is_stopped_passes_on_its_wake(void **state)
+{
+	struct weir_ref runners[4];
+	uint64_t seed;
+	size_t i;
+
+	(void)state;
+	for (seed = 1; seed <= 200; seed++) {
+		calls_new(seed, 4, 4, 2, 1);
+		assert_int_equal(
+			weir_children(world.system, world.ref, runners, 4), 2);
+		assert_int_equal(offer(&world, 0), 0);
+		weir_sim_run_until(world.sim, 0, seed % 5);
+		i = seed / 5 % 2;
+		assert_int_equal(weir_stop(world.system, runners[i]), 0);
+		weir_sim_run(world.sim);
+		assert_reply(&world, 0, WEIR_DONE, 0);
+		world_fini(&world);
+	}
+}
+
+static void calls_begin_as_their_commands_came(void **state)
+{
+	uint64_t seed;
+	size_t i;
+
+	(void)state;
+	for (seed = 1; seed <= 50; seed++) {
+		calls_new(seed, 40, 60, 1 + seed % 4, 100);
+		assert_int_equal(offer_all(&world, 0, 100), 100);
+		weir_sim_run(world.sim);
+		for (i = 0; i < 100; i++)
+			assert_int_equal(world.tasks[i].begun, i + 1);
+		world_fini(&world);
+	}
+}
+
+/* Offers another, and lets the buffer be closed before that arrives there. */
+static void offer_too_late(struct world *self, struct task *task)
+{
+	if (task != &self->tasks[0])
+		return;
+	assert_int_equal(offer(self, 1), 0);
+	ck_pr_or_32(weir__lane_tail(&self->manager.in.lane), 1);
+}
+
+static void what_a_reply_offers_is_refused_if_it_comes_too_late(void **state)
+{
+	(void)state;
+	calls_new(1, 4, 4, 1, 2);
+	world.replied = offer_too_late;
+	assert_int_equal(offer(&world, 0), 0);
+	weir_sim_run(world.sim);
+	assert_reply(&world, 0, WEIR_DONE, 0);
+	assert_reply(&world, 1, WEIR_REFUSED, -ECANCELED);
+	weir_process_manager_close(&world.manager);
+	weir_sim_run(world.sim);
+	assert_false(weir_alive(world.system, world.ref));
+	world_fini(&world);
+}
+
 static void without_runners_it_takes_no_more(void **state)
 {
 	struct weir_ref runners[4];
@@ -326,6 +390,10 @@ int main(void)
 			a4_11_aborted_it_is_released_when_they_have_ended),
 		cmocka_unit_test(aborted_between_two_calls_it_answers_all),
 		cmocka_unit_test(a_runner_that_is_stopped_keeps_no_place),
+		cmocka_unit_test(a_runner_that_is_stopped_passes_on_its_wake),
+		cmocka_unit_test(calls_begin_as_their_commands_came),
+		cmocka_unit_test(
+			what_a_reply_offers_is_refused_if_it_comes_too_late),
 		cmocka_unit_test(without_runners_it_takes_no_more),
 		cmocka_unit_test(restarted_it_goes_on_with_its_runners),
 		cmocka_unit_test(never_spawned_it_answers_too),

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The manager's side of its runners, see runner.h. */
+#include "process/runner.h"
+
+#include <errno.h>
+
+#include <ck_pr.h>
+
+#include "actor/gate.h"
+
+void weir__runners_ended(struct weir_process_manager *manager, uint32_t n)
+{
+	/* release: what was done for them; the signal's fences order the rest */
+	ck_pr_fence_release();
+	ck_pr_add_32(&manager->n_returned, n);
+	weir_actor_signal(&manager->actor);
+}
+
+void weir__call_refuse(struct weir_process_manager *manager,
+		       struct weir_command *command)
+{
+	weir__manager_reply(manager, command, WEIR_REFUSED,
+			    weir_error_of(-ECANCELED));
+}
+
+void weir__runners_wake(struct weir__runners *all, uint64_t n)
+{
+	struct weir__runner *runner = all->runner;
+
+	if (!weir__queue_rested(&all->queue))
+		return;
+	for (; runner < all->runner + all->n && n > 0; runner++) {
+		if (!weir__queue_wake(&all->queue, &runner->rests))
+			continue;
+		(void)weir_sema_release(&runner->go, WEIR__TAKE_MAX);
+		n--;
+	}
+}
+
+void weir__runners_put(struct weir_process_manager *manager,
+		       struct weir_command *command)
+{
+	weir__queue_put(&manager->runners->queue, command);
+}
+
+void weir__runners_publish(struct weir_process_manager *manager)
+{
+	struct weir__runners *all = manager->runners;
+
+	weir__runners_wake(all, weir__queue_publish(&all->queue));
+}
+
+/* Nobody will make these calls. */
+static void refuse_all(struct weir_process_manager *manager)
+{
+	struct weir__queue *queue = &manager->runners->queue;
+	void *commands[WEIR__TAKE_MAX];
+	uint32_t n, i;
+
+	while ((n = weir__queue_take(queue, commands, WEIR__TAKE_MAX, 1))) {
+		for (i = 0; i < n; i++)
+			weir__call_refuse(manager, commands[i]);
+		weir__runners_ended(manager, n);
+	}
+}
+
+static const struct weir_allocator *allocator(
+	const struct weir_process_manager *manager)
+{
+	return manager->actor.executor->options.allocator;
+}
+
+static size_t size_of(uint32_t n)
+{
+	return sizeof(struct weir__runners) + n * sizeof(struct weir__runner);
+}
+
+static struct weir__runners *runners_new(
+	const struct weir_process_manager *manager, uint32_t n,
+	uint32_t capacity)
+{
+	struct weir__runners *all =
+		weir__alloc_lines(allocator(manager), size_of(n));
+	struct weir__queue *queue;
+
+	if (!all)
+		return NULL;
+	queue = &all->queue;
+	queue->slots = weir__alloc_lines(allocator(manager),
+					 capacity * sizeof(*queue->slots));
+	if (!queue->slots) {
+		weir__free_lines(allocator(manager), all, size_of(n));
+		return NULL;
+	}
+	queue->mask = capacity - 1;
+	queue->n_resting = n;
+	all->n = all->n_left = n;
+	return all;
+}
+
+int weir__runners_init(struct weir_process_manager *manager, uint32_t n,
+		       uint32_t capacity)
+{
+	uint32_t i;
+	int rc = 0;
+
+	manager->runners = runners_new(manager, n, capacity);
+	if (!manager->runners)
+		return -ENOMEM;
+	for (i = 0; i < n && rc == 0; i++)
+		rc = weir__runner_init(manager, &manager->runners->runner[i]);
+	if (rc < 0)
+		weir__runners_stop(manager);
+	return rc;
+}
+
+int weir__runners_start(struct weir_process_manager *manager)
+{
+	struct weir__runners *all = manager->runners;
+	uint32_t i;
+	int rc = 0;
+
+	for (i = 0; all && i < all->n && rc == 0; i++)
+		rc = weir_spawn(manager->system, manager->self,
+				&all->runner[i].actor, NULL, NULL);
+	return rc;
+}
+
+bool weir__runners_gone(struct weir_process_manager *manager)
+{
+	struct weir__runners *all = manager->runners;
+
+	if (!all || ck_pr_load_32(&all->n_left))
+		return false;
+	refuse_all(manager);
+	return true;
+}
+
+void weir__runners_stop(struct weir_process_manager *manager)
+{
+	struct weir__runners *all = manager->runners;
+	uint32_t i;
+
+	if (!all)
+		return;
+	ck_pr_store_32(&all->queue.closed, 1);
+	refuse_all(manager);
+	for (i = 0; i < all->n; i++)
+		if (all->runner[i].actor.executor &&
+		    weir__state(&all->runner[i].actor) == WEIR__STATE_NEW)
+			weir_actor_stop(&all->runner[i].actor);
+	weir__runners_wake(all, all->n);
+}
+
+void weir__runners_count(const struct weir_process_manager *manager,
+			 struct weir_process_counts *counts)
+{
+	const struct weir__runners *all = manager->runners;
+	const struct weir__runner *runner;
+	uint32_t i;
+
+	for (i = 0; all && i < all->n; i++) {
+		runner = &all->runner[i];
+		counts->started += ck_pr_load_64(&runner->made);
+		counts->outcomes[WEIR_DONE] += ck_pr_load_64(&runner->done);
+		counts->outcomes[WEIR_CRASHED] +=
+			ck_pr_load_64(&runner->failed);
+	}
+}
+
+void weir__runners_fini(struct weir_process_manager *manager)
+{
+	struct weir__runners *all = manager->runners;
+
+	if (!all)
+		return;
+	weir__free_lines(allocator(manager), all->queue.slots,
+			 ((size_t)all->queue.mask + 1) *
+				 sizeof(*all->queue.slots));
+	weir__free_lines(allocator(manager), all, size_of(all->n));
+	manager->runners = NULL;
+}
