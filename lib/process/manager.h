@@ -52,6 +52,11 @@ int weir__runners_init(struct weir_process_manager *manager, uint32_t n,
 		       uint32_t capacity);
 /* Spawns them. In the manager's slice, once. */
 int weir__runners_start(struct weir_process_manager *manager);
+/*
+ * Nothing is queued, and nothing will be: they end, also where nobody stops
+ * them, as in a drain. Owner.
+ */
+void weir__runners_close(struct weir_process_manager *manager);
 /* The manager has ended: they end, and what waits is refused. Owner. */
 void weir__runners_stop(struct weir_process_manager *manager);
 /* Adds what they count. Any thread. */

@@ -201,6 +201,7 @@ static void check_end(struct weir_process_manager *self)
 	if (!self->ends || processing(self) > 0)
 		return;
 	self->error = NULL;
+	weir__runners_close(self);
 	weir__actor_end(&self->actor, error, false);
 }
 

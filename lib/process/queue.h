@@ -105,7 +105,7 @@ static inline uint32_t weir__queue_take(struct weir__queue *queue, void **items,
 	return (uint32_t)n;
 }
 
-/* True: the taker rested, and the caller has to wake it. Any thread. */
+/* True: the taker rested, and does not any more: to be told. Any thread. */
 static inline bool weir__queue_wake(struct weir__queue *queue, uint32_t *rests)
 {
 	if (!ck_pr_load_32(rests) || !ck_pr_fas_32(rests, 0))
@@ -114,10 +114,8 @@ static inline bool weir__queue_wake(struct weir__queue *queue, uint32_t *rests)
 	return true;
 }
 
-/*
- * False: there is something after all. True: the taker is woken when there is.
- */
-static inline bool weir__queue_rest(struct weir__queue *queue, uint32_t *rests)
+/* The taker has found nothing, and rests, unless there is something after all. */
+static inline void weir__queue_rest(struct weir__queue *queue, uint32_t *rests)
 {
 	ck_pr_inc_32(&queue->n_resting);
 	/* after that: who sees it can take the count back */
@@ -125,7 +123,8 @@ static inline bool weir__queue_rest(struct weir__queue *queue, uint32_t *rests)
 	ck_pr_store_32(rests, 1);
 	/* store -> load; pairs with the one in weir__queue_rested() */
 	weir__fence_full();
-	return weir__queue_idle(queue) || !weir__queue_wake(queue, rests);
+	if (!weir__queue_idle(queue))
+		(void)weir__queue_wake(queue, rests);
 }
 
 #endif

@@ -182,9 +182,7 @@ static void rest(struct weir__runner *self)
 	self->most = 1;
 	/* The next run is timed: this one tells nothing about calls. */
 	weir__thread.runs = WEIR__TIMED_RUNS;
-	(void)weir_sema_set(&self->go, 0);
-	if (!weir__queue_rest(&self->manager->runners->queue, &self->rests))
-		(void)weir_sema_release(&self->go, WEIR__TAKE_MAX);
+	weir__queue_rest(&self->manager->runners->queue, &self->rests);
 }
 
 static bool take(struct weir__runner *self, uint32_t n)
@@ -224,6 +222,20 @@ static uint32_t calls(struct weir_actor *actor, uint32_t n)
 	self->calls = false;
 	return done;
 }
+
+/* Turns are calls, of which there may be fewer. */
+static uint32_t certain(struct weir_port *port)
+{
+	/* no order: a wake tells no more than to look at the queue */
+	return ck_pr_load_32(&runner_of(port->actor)->rests) ? 0
+							     : WEIR__TAKE_MAX;
+}
+
+/* Commands come in here: an executor that drains lets them be done. */
+static const struct weir__port_ops awake_ops = {
+	.takes = true,
+	.certain = certain,
+};
 
 /* --- The actors --------------------------------------------------------------- */
 
@@ -278,7 +290,8 @@ int weir__runner_init(struct weir_process_manager *manager,
 	if (rc < 0)
 		return rc;
 	(void)weir_actor_ref(&manager->actor);
-	rc = weir_sema_init(&self->go, &self->actor, 0);
+	weir__port_init(&self->awake.port, &self->actor, WEIR__PORT_OTHER);
+	self->awake.ops = &awake_ops;
 	self->rests = 1;
-	return rc;
+	return 0;
 }

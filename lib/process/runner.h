@@ -13,6 +13,7 @@
 #ifndef WEIR_PROCESS_RUNNER_H
 #define WEIR_PROCESS_RUNNER_H
 
+#include "actor/port.h"
 #include "process/manager.h"
 #include "process/queue.h"
 
@@ -20,7 +21,7 @@
 
 struct weir__runner {
 	struct weir_actor actor;
-	struct weir_sema go; /* WEIR__TAKE_MAX permits, or none: it rests */
+	struct weir__other_port awake; /* unblocked unless it rests */
 	struct weir_process_manager *manager;
 	bool calls;	/* its slice makes calls */
 	bool replies;	/* and has to tell that one has ended */

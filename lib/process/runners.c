@@ -32,7 +32,9 @@ void weir__runners_wake(struct weir__runners *all, uint64_t n)
 	for (; runner < all->runner + all->n && n > 0; runner++) {
 		if (!weir__queue_wake(&all->queue, &runner->rests))
 			continue;
-		(void)weir_sema_release(&runner->go, WEIR__TAKE_MAX);
+		/* swap -> load, rule 2; pairs with the fence of the arming */
+		ck_pr_fence_atomic_load();
+		weir__port_unblock(&runner->awake.port);
 		n--;
 	}
 }
@@ -136,6 +138,16 @@ bool weir__runners_gone(struct weir_process_manager *manager)
 	return true;
 }
 
+void weir__runners_close(struct weir_process_manager *manager)
+{
+	struct weir__runners *all = manager->runners;
+
+	if (!all)
+		return;
+	ck_pr_store_32(&all->queue.closed, 1);
+	weir__runners_wake(all, all->n);
+}
+
 void weir__runners_stop(struct weir_process_manager *manager)
 {
 	struct weir__runners *all = manager->runners;
@@ -143,13 +155,12 @@ void weir__runners_stop(struct weir_process_manager *manager)
 
 	if (!all)
 		return;
-	ck_pr_store_32(&all->queue.closed, 1);
+	weir__runners_close(manager);
 	refuse_all(manager);
 	for (i = 0; i < all->n; i++)
 		if (all->runner[i].actor.executor &&
 		    weir__state(&all->runner[i].actor) == WEIR__STATE_NEW)
 			weir_actor_stop(&all->runner[i].actor);
-	weir__runners_wake(all, all->n);
 }
 
 void weir__runners_count(const struct weir_process_manager *manager,

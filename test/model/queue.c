@@ -28,8 +28,7 @@ struct item {
 };
 
 struct taker {
-	uint32_t rests;
-	uint32_t wakes; /* atomic, a futex */
+	uint32_t rests; /* also a futex */
 };
 
 static struct world {
@@ -60,8 +59,7 @@ static void wake(struct world *w, uint64_t n)
 	for (i = 0; i < N_TAKERS && n > 0; i++) {
 		if (!weir__queue_wake(&w->queue, &w->takers[i].rests))
 			continue;
-		ck_pr_inc_32(&w->takers[i].wakes);
-		weir__futex_wake(&w->takers[i].wakes, 1);
+		weir__futex_wake(&w->takers[i].rests, 1);
 		n--;
 	}
 }
@@ -107,12 +105,9 @@ static void run(struct world *w, struct item *item)
 
 static void rest(struct world *w, struct taker *self)
 {
-	uint32_t wakes = ck_pr_load_32(&self->wakes);
-
-	if (!weir__queue_rest(&w->queue, &self->rests))
-		return;
-	while (ck_pr_load_32(&self->wakes) == wakes)
-		weir__futex_wait(&self->wakes, wakes, UINT64_MAX);
+	weir__queue_rest(&w->queue, &self->rests);
+	while (ck_pr_load_32(&self->rests))
+		weir__futex_wait(&self->rests, 1, UINT64_MAX);
 }
 
 static uint32_t take(struct world *w, uint32_t parts)
@@ -150,7 +145,7 @@ static void leave(void *context)
 {
 	struct world *w = context;
 
-	(void)weir__queue_rest(&w->queue, &w->takers[0].rests);
+	weir__queue_rest(&w->queue, &w->takers[0].rests);
 	(void)weir__queue_wake(&w->queue, &w->takers[0].rests);
 	wake(w, 1);
 }

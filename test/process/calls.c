@@ -287,6 +287,36 @@ static void what_a_reply_offers_is_refused_if_it_comes_too_late(void **state)
 	world_fini(&world);
 }
 
+static uint32_t drained;
+
+static void drain_done(struct weir_drain *drain)
+{
+	assert_int_equal(drain->actors_left, 0);
+	drained++;
+}
+
+static void an_executor_that_drains_lets_calls_be_made(void **state)
+{
+	struct weir_drain drain = {.done = drain_done};
+	uint64_t seed;
+
+	(void)state;
+	for (seed = 1; seed <= 50; seed++) {
+		calls_new(seed, 10, 20, 1 + seed % 3, 30);
+		assert_int_equal(offer_all(&world, 0, 30), 30);
+		weir_sim_run_until(world.sim, 0, seed % 7);
+		drained = 0;
+		assert_int_equal(weir_executor_drain(world.executor, &drain,
+						     WEIR_FOREVER),
+				 0);
+		weir_sim_run(world.sim);
+		assert_int_equal(count_outcome(&world, WEIR_DONE), 30);
+		assert_false(weir_alive(world.system, world.ref));
+		world_fini(&world);
+		assert_int_equal(drained, 1);
+	}
+}
+
 static void without_runners_it_takes_no_more(void **state)
 {
 	struct weir_ref runners[4];
@@ -394,6 +424,7 @@ int main(void)
 		cmocka_unit_test(calls_begin_as_their_commands_came),
 		cmocka_unit_test(
 			what_a_reply_offers_is_refused_if_it_comes_too_late),
+		cmocka_unit_test(an_executor_that_drains_lets_calls_be_made),
 		cmocka_unit_test(without_runners_it_takes_no_more),
 		cmocka_unit_test(restarted_it_goes_on_with_its_runners),
 		cmocka_unit_test(never_spawned_it_answers_too),
