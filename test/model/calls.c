@@ -10,6 +10,8 @@
 
 #include <ck_pr.h>
 
+#include "process/runner.h"
+
 /* --- Calls ------------------------------------------------------------------- */
 
 /* The last to begin has a place of the first ones, which have all ended: what
@@ -86,6 +88,19 @@ static void one_place(void *context)
 static void two_runners(void *context)
 {
 	manager(context, 2, 0, 2)->courses[0].later = false;
+}
+
+/* One reference more, for who gives it back. */
+static void one_place_lent(void *context)
+{
+	weir_actor_ref(&manager(context, 1, 0, 1)->manager->actor);
+}
+
+static void give_back(void *context)
+{
+	struct world *w = context;
+
+	weir_actor_unref(&w->manager->actor);
 }
 
 static void two_runners_fail(void *context)
@@ -177,6 +192,41 @@ static void resume_and_let_go(void *context)
 	orders_let_go(context);
 }
 
+static void stop_runner(struct world *w, uint32_t i)
+{
+	weir_actor_stop(&w->manager->runners->runner[i].actor);
+}
+
+static void stop_runner_0(void *context)
+{
+	stop_runner(context, 0);
+}
+
+static void stop_runner_1(void *context)
+{
+	stop_runner(context, 1);
+}
+
+/* Without runners a manager ends. */
+static void manager_has_ended(void *context)
+{
+	const struct world *w = context;
+
+	explorer_assert(!weir_alive(w->family.system, w->ref));
+	orders_are_over(context);
+}
+
+/* The runner that is left does not sleep; the other one's reference is gone. */
+static void another_is_called(void *context)
+{
+	struct world *w = context;
+
+	w->refs--;
+	orders_offer(w, 1);
+	explorer_assert(w->courses[0].called && w->courses[1].called);
+	orders_are_over(context);
+}
+
 static void all_called(void *context)
 {
 	const struct world *w = context;
@@ -201,6 +251,15 @@ static const struct explorer_scenario scenarios[] = {
 		.thread = {end_0, end_1}, .check = all_called),
 	ORDERED(.name = "two offers to two runners", .setup = two_runners,
 		.thread = {offer_0, offer_1}, .check = both_were_taken),
+	ORDERED(.name = "a call begins and a reference is given back",
+		.setup = one_place_lent, .thread = {offer_0, give_back},
+		.check = orders_are_over),
+	ORDERED(.name = "two runners are stopped", .setup = two_runners,
+		.thread = {stop_runner_0, stop_runner_1},
+		.check = manager_has_ended),
+	ORDERED(.name = "a runner rests as another is stopped",
+		.setup = two_runners, .thread = {offer_0, stop_runner_1},
+		.check = another_is_called),
 	ORDERED(.name = "one of a batch ends early", .setup = a_batch,
 		.thread = {resume, end_0}, .check = both_were_taken),
 	ORDERED(.name = "a batch and a stop", .setup = a_batch,

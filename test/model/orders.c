@@ -7,6 +7,7 @@
 #include <ck_pr.h>
 
 #include "actor/gate.h"
+#include "process/runner.h"
 
 struct world world;
 
@@ -225,6 +226,17 @@ static void figures_are_exact(const struct world *w,
 		explorer_assert(counts->outcomes[i] == n_with(w, i));
 }
 
+/* References of the manager that its runners hold for calls to come. */
+static uint32_t in_stock(const struct weir_process_manager *manager)
+{
+	const struct weir__runners *all = manager->runners;
+	uint32_t i, n = 0;
+
+	for (i = 0; all && i < all->n; i++)
+		n += all->runner[i].refs;
+	return n;
+}
+
 /* It has all of its places, and takes as many offers as there can be. */
 static void is_ready(const struct world *w,
 		     const struct weir_process_counts *counts)
@@ -237,7 +249,7 @@ static void is_ready(const struct world *w,
 	explorer_assert(!manager->returned && manager->n_returned == 0);
 	explorer_assert(weir_sema_permits(&manager->may) == max);
 	explorer_assert(manager->credit == max + manager->options.buffer);
-	explorer_assert(manager->actor.refs == w->refs);
+	explorer_assert(manager->actor.refs == w->refs + in_stock(manager));
 	explorer_assert(
 		weir__actor_check((struct weir_actor *)&manager->actor));
 }

@@ -504,13 +504,13 @@ static void every_fence_is_needed(void **state)
 		 "holder's; the next command's fences order the rest"},
 		{"process_manager.c", "signalled", "ck_pr_fence_atomic_load", 0,
 		 "a call begins behind a link, whose fences order as much"},
-		{"runner.c", "calls", "ck_pr_fence_release", 0,
+		{"runner.c", "released", "ck_pr_fence_release", 0,
 		 "the runner's own reference is dropped later, with a release"},
 	};
 	const struct explorer_weaken_options options = {
 		.run = {.preemptions = 1, .stale = 1},
 		.files = "lib/process/process",
-		.more_files = "lib/process/runner.c",
+		.more_files = "lib/process/runner",
 	};
 	struct explorer_weaken_result result;
 
