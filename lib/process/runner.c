@@ -114,8 +114,7 @@ static void put_ref(struct weir__runner *self)
 {
 	if (++self->refs < 2 * REFS)
 		return;
-	/* release: as weir_actor_unref() */
-	ck_pr_fence_release();
+	/* relaxed: our own goes last, with a release */
 	ck_pr_sub_32(&self->manager->actor.refs, REFS);
 	self->refs -= REFS;
 }
@@ -265,8 +264,7 @@ static void released(struct weir_actor *actor)
 	struct weir__runner *self = runner_of(actor);
 	struct weir_actor *manager = &self->manager->actor;
 
-	/* release: as weir_actor_unref(), which drops our own */
-	ck_pr_fence_release();
+	/* relaxed: our own goes last, with a release */
 	ck_pr_sub_32(&manager->refs, self->refs);
 	weir_actor_unref(manager);
 }

@@ -504,8 +504,6 @@ static void every_fence_is_needed(void **state)
 		 "holder's; the next command's fences order the rest"},
 		{"process_manager.c", "signalled", "ck_pr_fence_atomic_load", 0,
 		 "a call begins behind a link, whose fences order as much"},
-		{"runner.c", "released", "ck_pr_fence_release", 0,
-		 "the runner's own reference is dropped later, with a release"},
 	};
 	const struct explorer_weaken_options options = {
 		.run = {.preemptions = 1, .stale = 1},
