@@ -503,7 +503,8 @@ static void every_fence_is_needed(void **state)
 		 "what comes at once touches only `next`, which is the last "
 		 "holder's; the next command's fences order the rest"},
 		{"process_manager.c", "signalled", "ck_pr_fence_atomic_load", 0,
-		 "a call begins behind a link, whose fences order as much"},
+		 "a call begins behind a look at what came and at the queue, "
+		 "whose fences order as much"},
 	};
 	const struct explorer_weaken_options options = {
 		.run = {.preemptions = 1, .stale = 1},
