@@ -16,6 +16,10 @@
 #include <weir/error.h>
 #include <weir/executor.h>
 #include <weir/fd.h>
+#include <weir/flow.h>
+#include <weir/flow_element.h>
+#include <weir/flow_sink.h>
+#include <weir/flow_source.h>
 #include <weir/grant.h>
 #include <weir/in.h>
 #include <weir/items.h>

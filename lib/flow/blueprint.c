@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Blueprints: nodes, who owns them, and what goes wrong while composing. */
+#include <errno.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "flow/flow.h"
+
+/* What a failed flow says. */
+struct failure {
+	int code;
+	const char *origin, *message;
+};
+
+static const struct weir__kind failed_kind = {.name = "failed flow"};
+
+/* There is no memory, not even to say so. Shared and never changed. */
+static struct {
+	struct weir_flow flow;
+	struct failure failure;
+} no_memory = {
+	.flow = {.kind = &failed_kind},
+	.failure = {-ENOMEM, "flow", "no memory"},
+};
+
+static bool has_failed(const struct weir_flow *flow)
+{
+	return flow->kind == &failed_kind;
+}
+
+static struct failure *failure_of(struct weir_flow *flow)
+{
+	return (struct failure *)(void *)flow->args;
+}
+
+static struct weir_flow *allocate(const struct weir__kind *kind, uint32_t n,
+				  const void *args, size_t size)
+{
+	/* the arguments, then the pointers to those above */
+	size_t at = (size + sizeof(void *) - 1) / sizeof(void *) *
+		    sizeof(void *);
+	size_t all = sizeof(struct weir_flow) + at + n * sizeof(void *);
+	struct weir_flow *flow = weir__alloc(weir_allocator_default(), all);
+
+	if (!flow)
+		return NULL;
+	flow->kind = kind;
+	flow->size = all;
+	flow->n_up = n;
+	flow->up = (struct weir_flow **)(void *)(flow->args + at);
+	if (size)
+		memcpy(flow->args, args, size);
+	return flow;
+}
+
+struct weir_flow *weir__flow_failed(int code, const char *origin,
+				    const char *message)
+{
+	struct failure failure = {code, origin, message};
+	struct weir_flow *flow =
+		allocate(&failed_kind, 0, &failure, sizeof(failure));
+
+	return flow ? flow : &no_memory.flow;
+}
+
+/* NULL: all of them can be taken over. */
+static struct weir_flow *why_not(const struct weir__kind *kind,
+				 struct weir_flow *const *up, uint32_t n)
+{
+	uint32_t i;
+
+	for (i = 0; i < n; i++)
+		if (up[i] && has_failed(up[i]) && !up[i]->taken)
+			return up[i];
+	for (i = 0; i < n; i++) {
+		if (!up[i])
+			return weir__flow_failed(-EINVAL, kind->name,
+						 "no flow to be put upon");
+		if (up[i]->taken)
+			return weir__flow_failed(-EBUSY, kind->name,
+						 "a flow that is used twice");
+		up[i]->taken = true;
+	}
+	return NULL;
+}
+
+/* Those that were taken over go, as nothing came of it, but for one. */
+static void give_up(struct weir_flow *const *up, uint32_t n,
+		    const struct weir_flow *but)
+{
+	uint32_t i, j;
+
+	for (i = 0; i < n; i++) {
+		for (j = 0; j < i && up[j] != up[i]; j++)
+			;
+		if (j == i && up[i] && up[i] != but)
+			weir_flow_free(up[i]);
+	}
+}
+
+struct weir_flow *weir__flow_new(const struct weir__kind *kind,
+				 struct weir_flow *const *up, uint32_t n,
+				 const void *args, size_t size, bool valid)
+{
+	struct weir_flow *failed = why_not(kind, up, n), *flow = NULL;
+
+	if (!failed && !valid)
+		failed = weir__flow_failed(-EINVAL, kind->name,
+					   "a bad argument");
+	if (!failed) {
+		flow = allocate(kind, n, args, size);
+		if (flow) {
+			if (n)
+				memcpy(flow->up, up, n * sizeof(*up));
+			return flow;
+		}
+		failed = &no_memory.flow;
+	}
+	give_up(up, n, failed);
+	return failed;
+}
+
+void weir_flow_free(struct weir_flow *flow)
+{
+	uint32_t i;
+
+	if (!flow || flow == &no_memory.flow)
+		return;
+	for (i = 0; i < flow->n_up; i++)
+		weir_flow_free(flow->up[i]);
+	if (flow->kind->free)
+		flow->kind->free(flow);
+	weir__free(weir_allocator_default(), flow, flow->size);
+}
+
+int weir_flow_check(const struct weir_flow *flow, const char **origin,
+		    const char **message)
+{
+	struct failure failure = {0, NULL, NULL};
+
+	if (!flow)
+		failure = (struct failure){-EINVAL, "flow", "no flow"};
+	else if (has_failed(flow))
+		failure = *failure_of((struct weir_flow *)flow);
+	if (failure.code && origin)
+		*origin = failure.origin;
+	if (failure.code && message)
+		*message = failure.message;
+	return failure.code;
+}
+
+/* A setting may be made: it is there, and no failed one. */
+static bool can_set(const struct weir_flow *flow)
+{
+	return flow && !has_failed(flow);
+}
+
+static struct weir_flow *no_flow(struct weir_flow *flow, const char *origin)
+{
+	return flow ? flow : weir__flow_failed(-EINVAL, origin, "no flow");
+}
+
+struct weir_flow *weir_flow_name(struct weir_flow *flow, const char *name)
+{
+	if (!can_set(flow))
+		return no_flow(flow, "name");
+	flow->name = name;
+	return flow;
+}
+
+struct weir_flow *weir_flow_items(struct weir_flow *flow,
+				  const struct weir_items *items)
+{
+	struct weir_flow *made_by = flow;
+
+	if (!can_set(flow))
+		return no_flow(flow, "items");
+	/* what passes a boundary is what comes to it */
+	while (made_by->kind->boundary && made_by->n_up == 1)
+		made_by = made_by->up[0];
+	made_by->items = items;
+	made_by->has_items = true;
+	return flow;
+}
+
+struct weir_flow *weir_flow_supervise(
+	struct weir_flow *flow,
+	enum weir_directive (*decide)(struct weir_error *error, void *context),
+	void *context)
+{
+	if (!can_set(flow))
+		return no_flow(flow, "supervise");
+	if (!decide) {
+		weir_flow_free(flow);
+		return weir__flow_failed(-EINVAL, "supervise", "no function");
+	}
+	flow->decide = decide;
+	flow->decide_context = context;
+	return flow;
+}

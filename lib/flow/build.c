@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * How a run is made of a blueprint: from the end upwards, each node becomes an
+ * operator of the stage being made; where one is a boundary, what is above
+ * becomes a stage of its own. Nothing runs meanwhile.
+ */
+#include <assert.h>
+#include <errno.h>
+
+#include <ck_pr.h>
+
+#include "base/memory.h"
+#include "flow/flow.h"
+
+/* Recursion is bounded by the depth of the flow, which its maker has chosen.
+ * NOLINTBEGIN(misc-no-recursion) */
+
+struct weir__tree *weir__tree_new(const struct weir_allocator *allocator)
+{
+	struct weir__tree *tree = weir__alloc(allocator, sizeof(*tree));
+
+	if (tree) {
+		tree->allocator = allocator;
+		tree->refs = 1;
+	}
+	return tree;
+}
+
+void weir__tree_unref(struct weir__tree *tree)
+{
+	struct weir__op *op;
+	bool last;
+
+	if (!tree)
+		return;
+	/* release: what we did with it; acquire: what the others did */
+	ck_pr_fence_release();
+	ck_pr_dec_32_zero(&tree->refs, &last);
+	if (!last)
+		return;
+	ck_pr_fence_acquire();
+	while ((op = tree->ops)) {
+		assert(!op->open);
+		tree->ops = op->next;
+		weir_error_unref(op->error);
+		weir__free(tree->allocator, op, op->size);
+	}
+	weir__free(tree->allocator, tree, sizeof(*tree));
+}
+
+/* --- Operators --------------------------------------------------------------------- */
+
+static struct weir__op *fail(struct weir__build *build, int code)
+{
+	*build->code = code;
+	return NULL;
+}
+
+static struct weir__op *allocate(struct weir__build *build,
+				 const struct weir_flow *flow)
+{
+	size_t at = (flow->kind->state_size + sizeof(void *) - 1) /
+		    sizeof(void *) * sizeof(void *);
+	size_t size = sizeof(struct weir__op) + at +
+		      flow->n_up * sizeof(void *);
+	struct weir__op *op = weir__alloc(build->tree->allocator, size);
+
+	if (!op)
+		return fail(build, -ENOMEM);
+	op->kind = flow->kind;
+	op->flow = flow;
+	op->stage = build->stage;
+	op->tree = build->tree;
+	op->decide = build->decide;
+	op->decide_context = build->decide_context;
+	op->size = size;
+	op->n_up = flow->n_up;
+	op->up = (struct weir__op **)(void *)(op->state + at);
+	op->next = build->tree->ops;
+	build->tree->ops = op;
+	return op;
+}
+
+/* False: what comes in differs, and goes out as it is. */
+static bool set_items(struct weir__op *op)
+{
+	uint32_t i;
+
+	if (op->flow->has_items)
+		op->items = op->flow->items;
+	else if (op->n_up && !op->kind->makes)
+		op->items = op->up[0]->items;
+	for (i = 1; i < op->n_up && !op->kind->makes; i++)
+		if (op->up[i]->items != op->up[0]->items)
+			return false;
+	return true;
+}
+
+/* Takes from a boundary somewhere above, within its stage. */
+static bool has_boundary(const struct weir_flow *flow)
+{
+	uint32_t i;
+
+	if (flow->kind->boundary)
+		return true;
+	for (i = 0; i < flow->n_up; i++)
+		if (has_boundary(flow->up[i]))
+			return true;
+	return false;
+}
+
+/*
+ * Whether an input of an operator has to be cut off: a stage can wait for all
+ * of its in-ports, or for any, if they all are of one operator.
+ */
+static bool must_cut(const struct weir__build *build,
+		     const struct weir_flow *flow, const struct weir_flow *up)
+{
+	if (build->nested || up->kind->boundary)
+		return false;
+	return build->run->options.unfused != 0 ||
+	       (flow->n_up > 1 && has_boundary(up));
+}
+
+static struct weir__op *build_above(struct weir__build *build,
+				    const struct weir_flow *flow, uint32_t i)
+{
+	struct weir__build branch = *build;
+	const struct weir_flow *up = flow->up[i];
+	size_t capacity = build->run->options.unfused;
+
+	if (must_cut(build, flow, up))
+		return weir__build_cut(&branch, up, build->executor,
+				       capacity ? capacity : WEIR_FLOW_BATCH);
+	return weir__build(&branch, up);
+}
+
+struct weir__op *weir__op_new(struct weir__build *build,
+			      const struct weir_flow *flow)
+{
+	struct weir__op *op = allocate(build, flow);
+	uint32_t i;
+	int rc;
+
+	for (i = 0; op && i < flow->n_up; i++) {
+		op->up[i] = build_above(build, flow, i);
+		if (!op->up[i]) {
+			op->n_up = i;
+			weir__op_cancel(op);
+			return NULL;
+		}
+	}
+	if (!op)
+		return NULL;
+	if (op->kind->holds || op->n_up > 1)
+		build->stage->linear = false;
+	if (op->kind->any_input)
+		build->stage->any_input = true;
+	rc = set_items(op) ? 0 : -EINVAL;
+	if (rc == 0 && op->kind->open)
+		rc = op->kind->open(op);
+	op->open = rc == 0;
+	if (rc == 0)
+		return op;
+	weir__op_cancel(op);
+	return fail(build, rc);
+}
+
+struct weir__op *weir__build(struct weir__build *build,
+			     const struct weir_flow *flow)
+{
+	if (flow->decide) {
+		build->decide = flow->decide;
+		build->decide_context = flow->decide_context;
+	}
+	return flow->kind->build ? flow->kind->build(build, flow)
+				 : weir__op_new(build, flow);
+}
+
+/* --- Nested --------------------------------------------------------------------------- */
+
+struct weir__op *weir__op_nest(struct weir__op *op, struct weir_flow *flow,
+			       int *code)
+{
+	struct weir__build build = {
+		.run = op->stage->run,
+		.stage = op->stage,
+		.executor = op->stage->actor.executor,
+		.decide = op->decide,
+		.decide_context = op->decide_context,
+		.nested = true,
+		.code = code,
+	};
+	struct weir__op *nested;
+
+	*code = weir_flow_check(flow, NULL, NULL);
+	if (*code < 0)
+		return NULL;
+	*code = -ENOMEM;
+	build.tree = weir__tree_new(weir__op_allocator(op));
+	if (!build.tree)
+		return NULL;
+	nested = weir__build(&build, flow);
+	if (!nested)
+		weir__tree_unref(build.tree);
+	return nested;
+}
+
+void weir__op_free_nested(struct weir__op *nested)
+{
+	if (!nested)
+		return;
+	weir__op_cancel(nested);
+	weir__tree_unref(nested->tree);
+}
+
+/* --- Boundaries -------------------------------------------------------------------------- */
+
+static size_t inlet_pull(struct weir__op *op, void **items, size_t room)
+{
+	struct weir__inlet *inlet = *(struct weir__inlet **)weir__op_state(op);
+	struct weir_in *in = &inlet->in;
+	size_t n = weir_in_count(in), i;
+
+	if (n > room)
+		n = room;
+	for (i = 0; i < n; i++)
+		items[i] = weir_in_take(in);
+	if (n == 0 && room > 0)
+		inlet->waiting = true;
+	return n;
+}
+
+static void inlet_close(struct weir__op *op)
+{
+	struct weir__inlet *inlet = *(struct weir__inlet **)weir__op_state(op);
+
+	/* -EALREADY where its stream has ended, or the stage */
+	(void)weir_in_cancel(&inlet->in);
+}
+
+static const struct weir__kind inlet_kind = {
+	.name = "async",
+	.state_size = sizeof(struct weir__inlet *),
+	.pull = inlet_pull,
+	.close = inlet_close,
+};
+
+static int inlet_init(struct weir__stage *stage, struct weir__inlet *inlet,
+		      struct weir_out *out, size_t capacity)
+{
+	int rc = weir_in_init(&inlet->in, &stage->actor, capacity, NULL);
+
+	/* a link takes what its out-port says */
+	return rc < 0 ? rc : weir_link(out, &inlet->in);
+}
+
+struct weir__op *weir__build_inlet(struct weir__build *build,
+				   const struct weir_flow *flow,
+				   struct weir_out *out,
+				   const struct weir_items *items,
+				   size_t capacity)
+{
+	struct weir__stage *stage = build->stage;
+	struct weir_flow node = {.kind = &inlet_kind};
+	struct weir__op *op = allocate(build, &node);
+	struct weir__inlet *inlet, **link = &stage->inlets;
+	int rc;
+
+	if (!op)
+		return NULL;
+	op->flow = flow;
+	op->items = items;
+	inlet = weir__alloc(build->run->allocator, sizeof(*inlet));
+	if (!inlet)
+		return fail(build, -ENOMEM);
+	rc = inlet_init(stage, inlet, out, capacity);
+	if (rc < 0 && !inlet->in.port.actor) {
+		weir__free(build->run->allocator, inlet, sizeof(*inlet));
+		return fail(build, rc);
+	}
+	*(struct weir__inlet **)weir__op_state(op) = inlet;
+	inlet->op = op;
+	while (*link)
+		link = &(*link)->next;
+	*link = inlet;
+	stage->n_inlets++;
+	if (rc < 0)
+		return fail(build, rc);
+	op->open = true;
+	return op;
+}
+
+struct weir__op *weir__build_cut(struct weir__build *build,
+				 const struct weir_flow *up,
+				 struct weir_executor *executor,
+				 size_t capacity)
+{
+	struct weir__build above = *build;
+	struct weir__op *root;
+	int rc;
+
+	above.executor = executor ? executor : build->executor;
+	above.stage =
+		weir__stage_new(build->run, above.executor, &weir__end_out);
+	if (!above.stage)
+		return fail(build, -ENOMEM);
+	above.tree = above.stage->tree;
+	root = weir__build(&above, up);
+	if (!root)
+		return NULL;
+	rc = weir__stage_ready(above.stage, root);
+	if (rc < 0)
+		return fail(build, rc);
+	return weir__build_inlet(build, up, &above.stage->out, root->items,
+				 capacity);
+}
+
+/* --- weir_flow_async() -------------------------------------------------------------------- */
+
+struct async {
+	size_t capacity;
+	struct weir_executor *executor;
+};
+
+static struct weir__op *async_build(struct weir__build *build,
+				    const struct weir_flow *flow)
+{
+	const struct async *args = (const void *)flow->args;
+
+	if (!build->nested)
+		return weir__build_cut(build, flow->up[0], args->executor,
+				       args->capacity);
+	if (args->executor && args->executor != build->executor)
+		return fail(build, -ENOTSUP);
+	return weir__build(build, flow->up[0]);
+}
+
+static const struct weir__kind async_kind = {
+	.name = "async",
+	.build = async_build,
+	.boundary = true,
+};
+
+struct weir_flow *weir_flow_async(struct weir_flow *flow, size_t capacity,
+				  struct weir_executor *executor)
+{
+	struct async args = {capacity, executor};
+	bool valid = capacity > 0 && capacity <= WEIR_CAPACITY_MAX &&
+		     (capacity & (capacity - 1)) == 0;
+
+	return weir__flow_upon(&async_kind, flow, &args, sizeof(args), valid);
+}
+
+/* NOLINTEND(misc-no-recursion) */

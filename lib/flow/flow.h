@@ -1,0 +1,383 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Inside of flows. A blueprint is a tree of nodes (struct weir_flow), the end
+ * being its root. A run makes operators (struct weir__op) of them, and actors
+ * (struct weir__stage) that each drive a tree of operators.
+ *
+ * An operator is pulled: it is given an array and fills in up to `room` items,
+ * which it gets by pulling the operators above it, mostly into the same array.
+ * So demand goes up as `room` and items come down as results, with nothing
+ * between the two. All of it happens in turns and handlers of the one actor;
+ * the rules for who implements a kind:
+ *
+ * 1. pull() returns how many items it has put into `items`, which are the
+ *    caller's; never more than `room`. With `room` 0 it takes nothing from
+ *    upstream, but pulls it with 0 to see whether it has ended or failed.
+ * 2. When it returns 0 and has not ended, it either waits for something that
+ *    will wake the stage (an in-port does so by itself; a timer, another thread
+ *    by weir__op_wake()), or says weir__op_again(): call me again.
+ * 3. It does a bounded amount of work: one batch, then again().
+ * 4. It ends by weir__op_end() or weir__op_fail(), also together with its last
+ *    items: nobody pulls it then. These cancel what is above and close it.
+ *    weir__op_follow() ends it if that which is above has.
+ * 5. What it has taken and not put out it drops in close(). That comes once
+ *    for each open(): when it ends, fails, is cancelled or is restarted.
+ * 6. An item is dropped by weir__op_drop() of the operator it came out of.
+ * 7. `holds` says that it may put out items without taking any: leftovers,
+ *    time. Only a stage without such can wait for input and room at once.
+ */
+#ifndef WEIR_FLOW_FLOW_H
+#define WEIR_FLOW_FLOW_H
+
+#include <stdbool.h>
+
+#include <weir/actor.h>
+#include <weir/any.h>
+#include <weir/flow.h>
+#include <weir/in.h>
+#include <weir/out.h>
+
+#include "actor/port.h"
+#include "base/lock.h"
+
+struct weir__build;
+struct weir__op;
+struct weir__stage;
+struct weir__tree;
+
+/* A kind of operator; what each file of this folder has a few of. */
+struct weir__kind {
+	const char *name; /* of the public function, without weir_flow_ */
+	size_t state_size;
+	/* Rule 1. Called only while it is open and has not ended. */
+	size_t (*pull)(struct weir__op *op, void **items, size_t room);
+	/* Begins with a zeroed state; those above are open. May be NULL. 0 or
+	 * a negative errno: then it holds nothing. */
+	int (*open)(struct weir__op *op);
+	/* Rule 5. May be NULL. */
+	void (*close)(struct weir__op *op);
+	/* Frees what the arguments own. May be NULL. */
+	void (*free)(struct weir_flow *flow);
+	/* A run is about to be made; before anything else. 0, -EALREADY. */
+	int (*claim)(struct weir_flow *flow);
+	/* Takes the claim back, as the run could not be made. */
+	void (*unclaim)(struct weir_flow *flow);
+	/* Makes something other than one operator; NULL is weir__op_new(). */
+	struct weir__op *(*build)(struct weir__build *build,
+				  const struct weir_flow *flow);
+	bool holds; /* rule 7 */
+	/* So many bytes of the state survive a restart: those of alarms. */
+	size_t keeps;
+	bool source;	/* a drain ends it */
+	bool makes;	/* puts out other items than it takes: plain values */
+	bool boundary;	/* built as an actor of its own */
+	bool any_input; /* several above: takes from whichever has some */
+};
+
+/* A node of a blueprint, followed by its arguments. */
+struct weir_flow {
+	const struct weir__kind *kind;
+	const char *name;
+	const struct weir_items *items;
+	enum weir_directive (*decide)(struct weir_error *error, void *context);
+	void *decide_context;
+	size_t size;
+	bool has_items; /* weir_flow_items() was called */
+	bool taken;	/* another flow has taken it over */
+	uint32_t n_up;
+	struct weir_flow **up;
+	_Alignas(max_align_t) char args[];
+};
+
+/* An operator of a run, followed by its state. */
+struct weir__op {
+	const struct weir__kind *kind;
+	const struct weir_flow *flow;
+	struct weir__stage *stage;
+	struct weir__tree *tree;
+	struct weir__op *next;		/* of the tree */
+	const struct weir_items *items; /* what comes out */
+	struct weir_error *error;	/* how it has ended */
+	enum weir_directive (*decide)(struct weir_error *error, void *context);
+	void *decide_context;
+	size_t size;
+	bool open;
+	bool ended;
+	uint32_t n_up;
+	struct weir__op **up;
+	_Alignas(max_align_t) char state[];
+};
+
+/* --- Blueprints: blueprint.c ------------------------------------------------ */
+
+/*
+ * A flow upon `n` flows, which it takes over; `args` is copied behind it. It is
+ * the first failed flow among them if there is one; failed with -EINVAL if not
+ * `valid`, or if one is NULL or taken. kind->free is called for a flow that was
+ * made, and not for one that has failed: what the arguments own is the caller's
+ * then.
+ */
+struct weir_flow *weir__flow_new(const struct weir__kind *kind,
+				 struct weir_flow *const *up, uint32_t n,
+				 const void *args, size_t size, bool valid);
+
+static inline struct weir_flow *weir__flow_source(const struct weir__kind *kind,
+						  const void *args, size_t size,
+						  bool valid)
+{
+	return weir__flow_new(kind, NULL, 0, args, size, valid);
+}
+
+static inline struct weir_flow *weir__flow_upon(const struct weir__kind *kind,
+						struct weir_flow *up,
+						const void *args, size_t size,
+						bool valid)
+{
+	return weir__flow_new(kind, &up, 1, args, size, valid);
+}
+
+/* A failed flow: `origin` and `message` live for ever. Never NULL. */
+struct weir_flow *weir__flow_failed(int code, const char *origin,
+				    const char *message);
+
+/* --- Operators: op.c -------------------------------------------------------- */
+
+static inline void *weir__op_state(struct weir__op *op)
+{
+	return op->state;
+}
+
+static inline const void *weir__op_args(const struct weir__op *op)
+{
+	return op->flow->args;
+}
+
+static inline const char *weir__op_name(const struct weir__op *op)
+{
+	return op->flow->name ? op->flow->name : op->kind->name;
+}
+
+/* Rule 1, for who pulls; 0 when it has ended. */
+size_t weir__pull(struct weir__op *op, void **items, size_t room);
+
+/* Ends well, or with `error` (borrowed); cancels what is above, closes. */
+void weir__op_end(struct weir__op *op, struct weir_error *error);
+/* Ends with an error that begins here; words as for weir_error_new(). */
+void weir__op_fail(struct weir__op *op, int code, const char *message);
+/* Nothing more is wanted of it; it has ended, with no error. */
+void weir__op_cancel(struct weir__op *op);
+/* Ends as the first operator above has. True: it has ended. */
+bool weir__op_follow(struct weir__op *op);
+
+/*
+ * A function of the user's has returned `code` < 0 (or what it must not return)
+ * for an item, which the caller has dropped or drops. True: go on with the next
+ * one; the state may have been made anew. False: the operator has failed.
+ */
+bool weir__op_survives(struct weir__op *op, int code);
+
+/* Drops items that came out of `op`. */
+void weir__op_drop(const struct weir__op *op, void *const *items, size_t n);
+static inline void weir__op_drop_one(const struct weir__op *op, void *item)
+{
+	weir__op_drop(op, &item, 1);
+}
+
+/* Rule 2: there is more to do. */
+void weir__op_again(struct weir__op *op);
+
+/* The executor's clock and allocator. */
+uint64_t weir__op_now(const struct weir__op *op);
+const struct weir_allocator *weir__op_allocator(const struct weir__op *op);
+
+/*
+ * Another thread that may touch the operator holds it: memory of operator and
+ * stage stays. unhold is its last touch. Any thread that holds it, or the owner.
+ */
+void weir__op_hold(struct weir__op *op);
+void weir__op_unhold(struct weir__op *op);
+
+/* Rule 2: the stage pulls again soon. Any thread that holds it, or the owner. */
+void weir__op_wake(struct weir__op *op);
+
+/*
+ * A timer of an operator: it wakes the stage when the time has come, and the
+ * operator looks at the clock when it is pulled. Zeroed, then all in the state.
+ */
+struct weir__alarm {
+	struct weir_timer timer;
+	struct weir__op *op;
+	uint64_t at_ns;
+	uint32_t armed; /* atomic; cleared by who fires it */
+};
+
+/*
+ * Wakes at `at_ns`, instead of what was said before; cheap if that is the same.
+ * To be called each time the operator waits. 0, -ENOTSUP, -ENOMEM. Owner.
+ */
+int weir__alarm_at(struct weir__alarm *alarm, struct weir__op *op,
+		   uint64_t at_ns);
+/* Not any more. Owner. */
+void weir__alarm_off(struct weir__alarm *alarm);
+
+/*
+ * The operators of a flow inside of this one's, made now, in the same actor:
+ * weir_flow_async() without executor does nothing there. NULL: no memory, or it
+ * failed otherwise: *code says. The nested flow is borrowed until
+ * weir__op_free_nested(), which cancels it if it has not ended. Owner.
+ */
+struct weir__op *weir__op_nest(struct weir__op *op, struct weir_flow *flow,
+			       int *code);
+void weir__op_free_nested(struct weir__op *nested);
+
+/* --- Making a run: build.c ---------------------------------------------------- */
+
+/* A set of operators that are freed together. */
+struct weir__tree {
+	const struct weir_allocator *allocator;
+	struct weir__op *ops;
+	uint32_t refs; /* atomic */
+};
+
+struct weir__tree *weir__tree_new(const struct weir_allocator *allocator);
+/* The last one frees it; all operators are closed. Any thread. */
+void weir__tree_unref(struct weir__tree *tree);
+
+/* What is being made; a copy for each branch. */
+struct weir__build {
+	struct weir_flow_run *run;
+	struct weir__stage *stage;
+	struct weir__tree *tree;
+	struct weir_executor *executor;
+	enum weir_directive (*decide)(struct weir_error *error, void *context);
+	void *decide_context;
+	bool nested;
+	int *code; /* why it failed */
+};
+
+/* The operators of `flow` and all above; NULL: *build->code says why. */
+struct weir__op *weir__build(struct weir__build *build,
+			     const struct weir_flow *flow);
+/* The operator of this node, upon those that it builds above it. */
+struct weir__op *weir__op_new(struct weir__build *build,
+			      const struct weir_flow *flow);
+/*
+ * What is above becomes another stage, with a link into this one: the operator
+ * that takes from the link.
+ */
+struct weir__op *weir__build_cut(struct weir__build *build,
+				 const struct weir_flow *up,
+				 struct weir_executor *executor,
+				 size_t capacity);
+/* An operator that takes from a link of `out`, whose tokens are `items`. */
+struct weir__op *weir__build_inlet(struct weir__build *build,
+				   const struct weir_flow *flow,
+				   struct weir_out *out,
+				   const struct weir_items *items,
+				   size_t capacity);
+
+/* --- Actors: stage.c ------------------------------------------------------------ */
+
+/* What driving a stage has found. */
+enum weir__found {
+	WEIR__FOUND_MORE, /* did as much as it was asked to */
+	WEIR__FOUND_FULL, /* no room downstream */
+	WEIR__FOUND_NONE, /* its operators wait for something */
+	WEIR__FOUND_OVER, /* nothing more to do, ever */
+};
+
+/* How a stage ends: what it does with the items that come out of its root. */
+struct weir__end {
+	/* Pulls and delivers, `n` items or less. */
+	enum weir__found (*drive)(struct weir__stage *stage, uint64_t n);
+	/* The root has ended, and all is delivered; `error` as it has. */
+	void (*over)(struct weir__stage *stage, struct weir_error *error);
+	/* Its out-ports are waited for, or not. */
+	void (*require)(struct weir__stage *stage, bool room);
+	/* An out-port was cancelled. True: the stage is not needed any more. */
+	bool (*cancelled)(struct weir__stage *stage, struct weir_out *out);
+	/* The stage has stopped: what it holds is dropped. May be NULL. */
+	void (*close)(struct weir__stage *stage);
+	/* Frees stage->end_state. May be NULL. */
+	void (*free)(struct weir__stage *stage);
+};
+
+extern const struct weir__end weir__end_result; /* of the run */
+extern const struct weir__end weir__end_out;	/* stage->out */
+
+/* An in-port of a stage. */
+struct weir__inlet {
+	struct weir_in in;
+	struct weir__op *op;
+	struct weir__inlet *next;
+	bool waiting; /* pulled, and had nothing */
+	bool ignored; /* takes no part in firing */
+};
+
+struct weir__stage {
+	struct weir_actor actor;
+	struct weir_actor_ops ops;
+	struct weir__other_port go; /* what a stage without out-port fires by */
+	struct weir_out out;
+	struct weir_any any;
+	struct weir__inlet *inlets;
+	const struct weir__end *end;
+	void *end_state;
+	struct weir__tree *tree;
+	struct weir__op *root;
+	struct weir_flow_run *run;
+	struct weir__stage *next;    /* of the run, as it is made */
+	struct weir__stage *live;    /* of those that run */
+	const struct weir_flow *key; /* of a node with several outlets */
+	uint32_t n_inlets;
+	bool has_out;
+	bool out_ignored;
+	bool any_input; /* waits for any of its in-ports */
+	bool any_ignored;
+	bool linear;   /* one in-port, and nothing holds items back */
+	bool again;    /* see weir__op_again() */
+	bool poked;    /* woken, and not pulled with room since */
+	bool going;    /* `go` has permits */
+	bool draining; /* sources end */
+	bool over;
+};
+
+/*
+ * A stage of the run, without operators yet, that ends in `end`. NULL: no
+ * memory.
+ */
+struct weir__stage *weir__stage_new(struct weir_flow_run *run,
+				    struct weir_executor *executor,
+				    const struct weir__end *end);
+/* Its operators are there: sets up what it fires by. 0 or -ENOMEM. */
+int weir__stage_ready(struct weir__stage *stage, struct weir__op *root);
+
+/* --- Runs: run.c ----------------------------------------------------------------- */
+
+struct weir_flow_run {
+	const struct weir_allocator *allocator;
+	struct weir_executor *executor;
+	struct weir_flow_run_options options;
+	struct weir_flow *flow;
+	struct weir__stage *stages; /* while it is made */
+	struct weir__lock lock;	    /* for `live` */
+	struct weir__stage *live;   /* stages that have not stopped */
+	struct weir_completion over;
+	struct weir_error *error; /* atomic: the first counts */
+	void *result;
+	const struct weir_items *result_items;
+	bool has_result;
+	uint32_t refs;	   /* atomic: the handle, and the stages together */
+	uint32_t n_alive;  /* atomic: stages */
+	uint32_t draining; /* atomic */
+};
+
+/* The run fails with `error` (borrowed), unless it has before. Any thread. */
+void weir__run_fail(struct weir_flow_run *run, struct weir_error *error);
+/* A stage stops: nobody tells it anything any more. Owner. */
+void weir__run_stage_stopped(struct weir_flow_run *run,
+			     struct weir__stage *stage);
+/* A stage was released. Any thread; may be the last touch of the run. */
+void weir__run_stage_gone(struct weir_flow_run *run);
+
+#endif

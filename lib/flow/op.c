@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What all operators do alike: how they begin, end, fail, drop, and wake. */
+#include <assert.h>
+#include <errno.h>
+#include <string.h>
+
+#include <ck_pr.h>
+
+#include "base/memory.h"
+#include "flow/flow.h"
+
+const struct weir_allocator *weir__op_allocator(const struct weir__op *op)
+{
+	return op->tree->allocator;
+}
+
+uint64_t weir__op_now(const struct weir__op *op)
+{
+	return weir_executor_now(op->stage->actor.executor);
+}
+
+void weir__op_again(struct weir__op *op)
+{
+	op->stage->again = true;
+}
+
+size_t weir__pull(struct weir__op *op, void **items, size_t room)
+{
+	size_t n;
+
+	if (op->ended)
+		return 0;
+	if (WEIR_UNLIKELY(op->stage->draining) && op->kind->source) {
+		weir__op_end(op, NULL);
+		return 0;
+	}
+	n = op->kind->pull(op, items, room);
+	assert(n <= room);
+	return n;
+}
+
+static void close_op(struct weir__op *op)
+{
+	if (!op->open)
+		return;
+	op->open = false;
+	if (op->kind->close)
+		op->kind->close(op);
+}
+
+/* Recursion is bounded by the depth of the flow, which its maker has chosen. */
+void weir__op_end(struct weir__op *op, struct weir_error *error)
+{
+	uint32_t i;
+
+	if (op->ended)
+		return;
+	op->ended = true;
+	op->error = weir_error_ref(error);
+	for (i = 0; i < op->n_up; i++)
+		weir__op_cancel(op->up[i]);
+	close_op(op);
+}
+
+void weir__op_cancel(struct weir__op *op)
+{
+	weir__op_end(op, NULL);
+}
+
+static struct weir_error *error_at(const struct weir__op *op, int code,
+				   const char *message)
+{
+	struct weir_error *error;
+
+	if (code >= 0)
+		code = -EINVAL;
+	error = weir_error_new(weir__op_allocator(op), code, weir__op_name(op),
+			       message, NULL, NULL);
+	return error ? error : weir_error_of(code);
+}
+
+void weir__op_fail(struct weir__op *op, int code, const char *message)
+{
+	struct weir_error *error = error_at(op, code, message);
+
+	weir__op_end(op, error);
+	weir_error_unref(error);
+}
+
+bool weir__op_follow(struct weir__op *op)
+{
+	if (op->up[0]->ended)
+		weir__op_end(op, op->up[0]->error);
+	return op->ended;
+}
+
+/* Closes and opens, with those above left as they are. */
+static int restart(struct weir__op *op)
+{
+	int rc;
+
+	close_op(op);
+	memset(op->state + op->kind->keeps, 0,
+	       op->kind->state_size - op->kind->keeps);
+	rc = op->kind->open ? op->kind->open(op) : 0;
+	op->open = rc == 0;
+	return rc;
+}
+
+bool weir__op_survives(struct weir__op *op, int code)
+{
+	struct weir_error *error = error_at(op, code, "a function failed");
+	enum weir_directive directive = WEIR_STOP;
+	int rc = 0;
+
+	if (op->decide)
+		directive = op->decide(error, op->decide_context);
+	if (directive == WEIR_RESTART)
+		rc = restart(op);
+	if (rc < 0)
+		weir__op_fail(op, rc, "could not begin again");
+	else if (directive != WEIR_RESUME && directive != WEIR_RESTART)
+		weir__op_end(op, error);
+	weir_error_unref(error);
+	return !op->ended;
+}
+
+void weir__op_drop(const struct weir__op *op, void *const *items, size_t n)
+{
+	const struct weir_items *kind = op->items;
+	size_t i;
+
+	for (i = 0; kind && kind->drop && i < n; i++)
+		kind->drop(items[i], kind->context);
+}
+
+/* --- From outside --------------------------------------------------------------- */
+
+void weir__op_hold(struct weir__op *op)
+{
+	/* relaxed: the caller has a reference of either */
+	ck_pr_inc_32(&op->tree->refs);
+	(void)weir_actor_ref(&op->stage->actor);
+}
+
+void weir__op_unhold(struct weir__op *op)
+{
+	struct weir_actor *actor = &op->stage->actor;
+
+	weir__tree_unref(op->tree);
+	weir_actor_unref(actor);
+}
+
+void weir__op_wake(struct weir__op *op)
+{
+	weir_actor_signal(&op->stage->actor);
+}
+
+/*
+ * The timer's thread holds the operator from arming until it has fired. It
+ * says that it has before it wakes the stage, so whoever finds the alarm armed
+ * and the timer not is woken once more, and can arm it then.
+ */
+static void fire(struct weir_timer *timer)
+{
+	struct weir__alarm *alarm =
+		weir_container_of(timer, struct weir__alarm, timer);
+	struct weir__op *op = alarm->op;
+
+	/* release: the last touch of the alarm; pairs with the acquire in
+	 * weir__alarm_at() */
+	ck_pr_fence_release();
+	ck_pr_store_32(&alarm->armed, 0);
+	weir__op_wake(op);
+	weir__op_unhold(op);
+}
+
+int weir__alarm_at(struct weir__alarm *alarm, struct weir__op *op,
+		   uint64_t at_ns)
+{
+	struct weir_executor *executor = op->stage->actor.executor;
+	bool armed = ck_pr_load_32(&alarm->armed);
+	int rc;
+
+	/* acquire: fire() is done with it; pairs with its release */
+	ck_pr_fence_acquire();
+	if (armed) {
+		if (alarm->at_ns == at_ns ||
+		    !weir_timer_cancel(executor, &alarm->timer))
+			return 0;
+	} else {
+		weir__op_hold(op);
+	}
+	alarm->timer.fire = fire;
+	alarm->op = op;
+	alarm->at_ns = at_ns;
+	ck_pr_store_32(&alarm->armed, 1);
+	rc = weir_timer_arm(executor, &alarm->timer, at_ns);
+	if (rc == 0)
+		return 0;
+	ck_pr_store_32(&alarm->armed, 0);
+	weir__op_unhold(op);
+	return rc;
+}
+
+void weir__alarm_off(struct weir__alarm *alarm)
+{
+	struct weir__op *op = alarm->op;
+
+	if (!ck_pr_load_32(&alarm->armed) ||
+	    !weir_timer_cancel(op->stage->actor.executor, &alarm->timer))
+		return;
+	ck_pr_store_32(&alarm->armed, 0);
+	weir__op_unhold(op);
+}

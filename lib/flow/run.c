@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Runs of flows, as their users see them. */
+#include <assert.h>
+#include <errno.h>
+#include <string.h>
+
+#include <ck_pr.h>
+
+#include "actor/gate.h"
+#include "base/memory.h"
+#include "executor/wait.h"
+#include "flow/flow.h"
+
+/* --- Their end ----------------------------------------------------------------------- */
+
+void weir__run_fail(struct weir_flow_run *run, struct weir_error *error)
+{
+	(void)weir_error_ref(error);
+	/* release: the error, if it was made here; pairs with the acquire of
+	 * the last reference */
+	ck_pr_fence_release();
+	if (!ck_pr_cas_ptr(&run->error, NULL, error))
+		weir_error_unref(error);
+}
+
+static void drop_result(struct weir_flow_run *run)
+{
+	const struct weir_items *items = run->result_items;
+
+	if (run->has_result && items && items->drop)
+		items->drop(run->result, items->context);
+	run->has_result = false;
+	run->result = NULL;
+}
+
+static void run_unref(struct weir_flow_run *run)
+{
+	bool last;
+
+	/* release: what we did with it; acquire: what the others did */
+	ck_pr_fence_release();
+	ck_pr_dec_32_zero(&run->refs, &last);
+	if (!last)
+		return;
+	ck_pr_fence_acquire();
+	drop_result(run);
+	weir_error_unref(run->error);
+	(void)weir_completion_fini(&run->over);
+	weir__free(run->allocator, run, sizeof(*run));
+}
+
+static void *take_result(struct weir_flow_run *run)
+{
+	void *result = run->result;
+
+	run->has_result = false;
+	run->result = NULL;
+	return result;
+}
+
+static void run_over(struct weir_flow_run *run)
+{
+	struct weir_flow_run_options options = run->options;
+	struct weir_error *error = run->error;
+	void *result = NULL;
+
+	if (error)
+		drop_result(run);
+	if (options.done)
+		result = take_result(run);
+	if (error)
+		(void)weir_completion_fail(&run->over, error);
+	else
+		(void)weir_completion_complete(&run->over, NULL);
+	if (options.done)
+		options.done(options.context, error, result);
+	run_unref(run);
+}
+
+void weir__run_stage_gone(struct weir_flow_run *run)
+{
+	bool last;
+
+	/* release: what the stage did; acquire: what the others did */
+	ck_pr_fence_release();
+	ck_pr_dec_32_zero(&run->n_alive, &last);
+	if (!last)
+		return;
+	ck_pr_fence_acquire();
+	run_over(run);
+}
+
+/* --- Their start ------------------------------------------------------------------------ */
+
+/* Recursion is bounded by the depth of the flow, which its maker has chosen.
+ * NOLINTNEXTLINE(misc-no-recursion) */
+static void unclaim(struct weir_flow *flow)
+{
+	uint32_t i;
+
+	for (i = 0; i < flow->n_up; i++)
+		unclaim(flow->up[i]);
+	if (flow->kind->unclaim)
+		flow->kind->unclaim(flow);
+}
+
+/* NOLINTNEXTLINE(misc-no-recursion) */
+static int claim(struct weir_flow *flow)
+{
+	uint32_t i;
+	int rc = 0;
+
+	for (i = 0; i < flow->n_up && rc == 0; i++)
+		rc = claim(flow->up[i]);
+	if (rc == 0 && flow->kind->claim)
+		rc = flow->kind->claim(flow);
+	if (rc == 0)
+		return 0;
+	while (i-- > 0)
+		unclaim(flow->up[i]);
+	return rc;
+}
+
+static struct weir_flow_run *run_new(
+	struct weir_flow *flow, struct weir_executor *executor,
+	const struct weir_flow_run_options *options)
+{
+	const struct weir_allocator *allocator = executor->options.allocator;
+	struct weir_flow_run *run = weir__alloc(allocator, sizeof(*run));
+
+	if (!run)
+		return NULL;
+	run->allocator = allocator;
+	run->executor = executor;
+	run->flow = flow;
+	run->refs = 2;
+	/* one that is not a stage: nothing is over while we make it */
+	run->n_alive = 1;
+	if (options)
+		run->options = *options;
+	(void)weir_completion_init(&run->over);
+	return run;
+}
+
+static int build(struct weir_flow_run *run)
+{
+	int code = -ENOMEM;
+	struct weir__build build = {
+		.run = run,
+		.executor = run->executor,
+		.code = &code,
+	};
+	struct weir__op *root;
+
+	build.stage = weir__stage_new(run, run->executor, &weir__end_result);
+	if (!build.stage)
+		return -ENOMEM;
+	build.tree = build.stage->tree;
+	root = weir__build(&build, run->flow);
+	if (!root)
+		return code;
+	return weir__stage_ready(build.stage, root);
+}
+
+/*
+ * The list has the stage that ends the flow last; it starts first, so that each
+ * finds the one below it started. What runs may end at once: all are kept until
+ * we are done with them. When one cannot be started, those that were end, and
+ * so do those that were not.
+ */
+static int start(struct weir_flow_run *run, bool *runs)
+{
+	struct weir__stage *first = NULL, *next = run->stages, *stage;
+	int rc = 0;
+
+	while ((stage = next)) {
+		next = stage->next;
+		stage->next = first;
+		first = stage;
+		(void)weir_actor_ref(&stage->actor);
+	}
+	for (stage = first; stage && rc == 0; stage = stage->next) {
+		rc = weir_actor_start(&stage->actor);
+		*runs = *runs || rc == 0;
+	}
+	if (rc < 0)
+		weir__run_fail(run, weir_error_of(rc));
+	for (stage = first; stage; stage = next) {
+		next = stage->next;
+		if (rc < 0)
+			weir_actor_stop(&stage->actor);
+		weir_actor_unref(&stage->actor);
+	}
+	run->stages = NULL;
+	return rc;
+}
+
+/* Nothing has run: what was made goes again. */
+static int give_up(struct weir_flow_run *run, int code)
+{
+	struct weir__stage *stage, *next;
+
+	run->options.done = NULL;
+	for (stage = run->stages; stage; stage = next) {
+		next = stage->next;
+		weir_actor_stop(&stage->actor);
+	}
+	unclaim(run->flow);
+	weir__run_stage_gone(run);
+	weir_flow_run_free(run);
+	return code;
+}
+
+static bool options_valid(const struct weir_flow_run_options *options)
+{
+	static const uint64_t zero[4];
+
+	return !options || (options->unfused <= WEIR_CAPACITY_MAX &&
+			    (options->unfused & (options->unfused - 1)) == 0 &&
+			    memcmp(options->reserved, zero, sizeof(zero)) == 0);
+}
+
+/* A flow that has not failed; the rest of the arguments is good. */
+static int start_run(struct weir_flow *flow, struct weir_executor *executor,
+		     const struct weir_flow_run_options *options,
+		     struct weir_flow_run **run)
+{
+	bool runs = false;
+	int rc = claim(flow);
+
+	if (rc < 0)
+		return rc;
+	*run = run_new(flow, executor, options);
+	if (!*run) {
+		unclaim(flow);
+		return -ENOMEM;
+	}
+	rc = build(*run);
+	if (rc == 0)
+		rc = start(*run, &runs);
+	if (rc == 0 || runs) {
+		weir__run_stage_gone(*run);
+		return 0;
+	}
+	rc = give_up(*run, rc);
+	*run = NULL;
+	return rc;
+}
+
+int weir_flow_start(struct weir_flow *flow, struct weir_executor *executor,
+		    const struct weir_flow_run_options *options,
+		    struct weir_flow_run **run)
+{
+	struct weir_flow_run *made = NULL;
+	int rc;
+
+	if (run)
+		*run = NULL;
+	if (!flow || !executor || !executor->registry ||
+	    !options_valid(options))
+		return -EINVAL;
+	rc = weir_flow_check(flow, NULL, NULL);
+	if (rc == 0)
+		rc = flow->taken ? -EBUSY : 0;
+	if (rc == 0)
+		rc = start_run(flow, executor, options, &made);
+	if (rc < 0)
+		return rc;
+	if (run)
+		*run = made;
+	else
+		weir_flow_run_free(made);
+	return 0;
+}
+
+/* --- Handles ------------------------------------------------------------------------------ */
+
+struct weir_completion *weir_flow_run_over(struct weir_flow_run *run)
+{
+	return run ? &run->over : NULL;
+}
+
+int weir_flow_run_wait(struct weir_flow_run *run, uint64_t timeout_ns,
+		       void **result, struct weir_error **error)
+{
+	int rc = weir_completion_wait(weir_flow_run_over(run), timeout_ns);
+
+	if (rc < 0)
+		return rc;
+	if (result)
+		*result = take_result(run);
+	if (error)
+		*error = weir_error_ref(weir_completion_error(&run->over));
+	return 0;
+}
+
+int weir_flow_run(struct weir_flow *flow, struct weir_executor *executor,
+		  void **result)
+{
+	struct weir_error *error = NULL;
+	struct weir_flow_run *run;
+	int rc = weir__wait_allowed();
+
+	if (result)
+		*result = NULL;
+	if (rc == 0)
+		rc = weir_flow_start(flow, executor, NULL, &run);
+	if (rc < 0)
+		return rc;
+	rc = weir_flow_run_wait(run, WEIR_FOREVER, result, &error);
+	if (error)
+		rc = error->code;
+	weir_error_unref(error);
+	weir_flow_run_free(run);
+	return rc;
+}
+
+void weir__run_stage_stopped(struct weir_flow_run *run,
+			     struct weir__stage *stage)
+{
+	struct weir__stage **link = &run->live;
+
+	weir__lock(&run->lock);
+	while (*link != stage)
+		link = &(*link)->live;
+	*link = stage->live;
+	weir__unlock(&run->lock);
+}
+
+/* Those in the list have a reference of their own until they leave it. */
+static void each_live(struct weir_flow_run *run,
+		      void (*tell)(struct weir_actor *actor))
+{
+	bool held = weir__hold_back();
+	struct weir__stage *stage;
+
+	weir__lock(&run->lock);
+	for (stage = run->live; stage; stage = stage->live)
+		tell(&stage->actor);
+	weir__unlock(&run->lock);
+	weir__let_go(held);
+}
+
+void weir_flow_run_drain(struct weir_flow_run *run)
+{
+	if (!run)
+		return;
+	/* the signal's fences order it */
+	ck_pr_store_32(&run->draining, 1);
+	each_live(run, weir_actor_signal);
+}
+
+void weir_flow_run_cancel(struct weir_flow_run *run, struct weir_error *error)
+{
+	if (!run || weir_completion_done(&run->over))
+		return;
+	weir__run_fail(run, error ? error : weir_error_of(-ECANCELED));
+	each_live(run, weir_actor_stop);
+}
+
+void weir_flow_run_free(struct weir_flow_run *run)
+{
+	if (run)
+		run_unref(run);
+}

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Sources of what is known beforehand. */
+#include <weir/flow_source.h>
+
+#include <string.h>
+
+#include "flow/flow.h"
+
+static size_t at_most(uint64_t n, size_t most)
+{
+	return n < most ? (size_t)n : most;
+}
+
+/* --- Arrays ---------------------------------------------------------------- */
+
+struct array {
+	void *const *items;
+	size_t n;
+};
+
+static size_t array_pull(struct weir__op *op, void **items, size_t room)
+{
+	const struct array *args = weir__op_args(op);
+	size_t *at = weir__op_state(op);
+	size_t n = at_most(args->n - *at, room);
+
+	if (n)
+		memcpy(items, args->items + *at, n * sizeof(*items));
+	*at += n;
+	if (*at == args->n)
+		weir__op_end(op, NULL);
+	return n;
+}
+
+static const struct weir__kind array_kind = {
+	.name = "array",
+	.state_size = sizeof(size_t),
+	.pull = array_pull,
+	.source = true,
+};
+
+struct weir_flow *weir_flow_array(void *const *items, size_t n)
+{
+	struct array args = {items, n};
+
+	return weir__flow_source(&array_kind, &args, sizeof(args),
+				 items || n == 0);
+}
+
+/* --- Ranges ---------------------------------------------------------------- */
+
+struct range {
+	int64_t first, last;
+};
+
+static int range_open(struct weir__op *op)
+{
+	const struct range *args = weir__op_args(op);
+
+	*(uint64_t *)weir__op_state(op) = (uint64_t)args->first;
+	return 0;
+}
+
+static size_t range_pull(struct weir__op *op, void **items, size_t room)
+{
+	const struct range *args = weir__op_args(op);
+	uint64_t *next = weir__op_state(op), x = *next;
+	size_t n, i;
+
+	if (args->last < args->first) {
+		weir__op_end(op, NULL);
+		return 0;
+	}
+	/* one less than there are, which may be 2^64 */
+	n = at_most((uint64_t)args->last - x, room);
+	for (i = 0; i < n; i++)
+		items[i] = (void *)(uintptr_t)(x + i);
+	*next = x + n;
+	if (n < room) {
+		items[n++] = (void *)(uintptr_t)*next;
+		weir__op_end(op, NULL);
+	}
+	return n;
+}
+
+static const struct weir__kind range_kind = {
+	.name = "range",
+	.state_size = sizeof(uint64_t),
+	.open = range_open,
+	.pull = range_pull,
+	.source = true,
+};
+
+struct weir_flow *weir_flow_range(int64_t first, int64_t last)
+{
+	struct range args = {first, last};
+
+	return weir__flow_source(&range_kind, &args, sizeof(args), true);
+}

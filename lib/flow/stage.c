@@ -1,0 +1,406 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Actors that drive operators. A stage fires when driving it may get on:
+ *
+ * - One in-port and operators that hold nothing back (`linear`): when there are
+ *   tokens and room, as any other actor; its set of ports never changes.
+ * - Otherwise the last drive says what is missing: room; or tokens in just
+ *   those in-ports that its operators found empty (all of them, or any, which
+ *   depends on the operator that has several); or neither, but a timer or
+ *   another thread: then no port takes part until the stage is woken.
+ *
+ * A stage without out-port that waits for nothing fires by its `go`, which is
+ * also what is told that the executor drains.
+ */
+#include <assert.h>
+#include <errno.h>
+
+#include <ck_pr.h>
+
+#include "actor/gate.h"
+#include "base/memory.h"
+#include "flow/flow.h"
+
+#define GO_TURNS 256u /* certain, while a stage goes; of a batch each */
+
+static struct weir__stage *stage_of(struct weir_actor *actor)
+{
+	return weir_container_of(actor, struct weir__stage, actor);
+}
+
+/* --- What it waits for ------------------------------------------------------------ */
+
+static void take_part(struct weir_port *port, bool *ignored, bool want)
+{
+	if (want != *ignored)
+		return;
+	*ignored = !want;
+	if (want)
+		(void)weir_port_require(port); /* -EPIPE: it has ended */
+	else
+		(void)weir_port_ignore(port);
+}
+
+static void require_input(struct weir__stage *stage, bool linear, bool waits)
+{
+	struct weir__inlet *inlet;
+
+	if (stage->any.port.actor) {
+		take_part(&stage->any.port, &stage->any_ignored, waits);
+		return;
+	}
+	for (inlet = stage->inlets; inlet; inlet = inlet->next)
+		take_part(&inlet->in.port, &inlet->ignored,
+			  waits ? inlet->waiting : linear);
+}
+
+static bool input_waits(const struct weir__stage *stage)
+{
+	const struct weir__inlet *inlet;
+
+	for (inlet = stage->inlets; inlet; inlet = inlet->next)
+		if (inlet->waiting)
+			return true;
+	return false;
+}
+
+static void set_going(struct weir__stage *stage, bool going)
+{
+	bool ignored = !stage->going;
+
+	if (stage->go.port.kind == WEIR__PORT_ATTENDANT)
+		return;
+	take_part(&stage->go.port, &ignored, going);
+	stage->going = !ignored;
+}
+
+static void rest(struct weir__stage *stage, enum weir__found found)
+{
+	bool linear = stage->linear && !stage->poked;
+	bool none = found == WEIR__FOUND_NONE;
+	bool waits = none && input_waits(stage);
+
+	if (!none || waits)
+		require_input(stage, linear, waits);
+	else
+		require_input(stage, false, false);
+	stage->end->require(stage, !none || waits);
+	set_going(stage, !stage->has_out && !none && !linear);
+}
+
+/* --- Driving it ----------------------------------------------------------------------- */
+
+static void finish(struct weir__stage *stage, struct weir_error *error)
+{
+	stage->over = true;
+	stage->end->over(stage, error);
+	(void)weir_actor_finish(&stage->actor);
+}
+
+static void drive(struct weir__stage *stage, uint64_t n)
+{
+	struct weir__inlet *inlet;
+	enum weir__found found;
+
+	if (stage->over)
+		return;
+	for (inlet = stage->inlets; inlet; inlet = inlet->next)
+		inlet->waiting = false;
+	found = stage->end->drive(stage, n);
+	if (found == WEIR__FOUND_OVER) {
+		finish(stage, stage->root->error);
+		return;
+	}
+	if (found != WEIR__FOUND_FULL)
+		stage->poked = false;
+	rest(stage, found);
+}
+
+static void poke(struct weir__stage *stage)
+{
+	stage->poked = true;
+	drive(stage, WEIR_FLOW_BATCH);
+}
+
+static uint32_t turns(struct weir_actor *actor, uint32_t n)
+{
+	struct weir__stage *stage = stage_of(actor);
+
+	drive(stage, stage->going ? (uint64_t)n * WEIR_FLOW_BATCH : n);
+	return n;
+}
+
+static int ended(struct weir_actor *actor, struct weir_in *in,
+		 struct weir_error *error)
+{
+	struct weir__inlet *inlet =
+		weir_container_of(in, struct weir__inlet, in);
+
+	weir__op_end(inlet->op, error);
+	poke(stage_of(actor));
+	return 0;
+}
+
+static int cancelled(struct weir_actor *actor, struct weir_out *out)
+{
+	struct weir__stage *stage = stage_of(actor);
+
+	if (stage->over || !stage->end->cancelled(stage, out))
+		return 0;
+	weir__op_cancel(stage->root);
+	finish(stage, NULL);
+	return 0;
+}
+
+static int signalled(struct weir_actor *actor)
+{
+	struct weir__stage *stage = stage_of(actor);
+
+	if (ck_pr_load_32(&stage->run->draining))
+		stage->draining = true;
+	poke(stage);
+	return 0;
+}
+
+static void stopped(struct weir_actor *actor, struct weir_error *error)
+{
+	struct weir__stage *stage = stage_of(actor);
+
+	if (!stage->over)
+		weir__run_fail(stage->run,
+			       error ? error : weir_error_of(-ECANCELED));
+	stage->over = true;
+	if (stage->root)
+		weir__op_cancel(stage->root);
+	if (stage->end->close)
+		stage->end->close(stage);
+	weir__run_stage_stopped(stage->run, stage);
+}
+
+static void released(struct weir_actor *actor)
+{
+	struct weir__stage *stage = stage_of(actor);
+	struct weir_flow_run *run = stage->run;
+	struct weir__inlet *inlet;
+
+	while ((inlet = stage->inlets)) {
+		stage->inlets = inlet->next;
+		weir__free(run->allocator, inlet, sizeof(*inlet));
+	}
+	if (stage->end->free)
+		stage->end->free(stage);
+	weir__tree_unref(stage->tree);
+	weir__free(run->allocator, stage, sizeof(*stage));
+	weir__run_stage_gone(run);
+}
+
+/* --- Setting it up ----------------------------------------------------------------------- */
+
+static uint32_t go_certain(struct weir_port *port)
+{
+	return GO_TURNS;
+}
+
+static void go_drain(struct weir_port *port)
+{
+	struct weir__stage *stage = stage_of(port->actor);
+
+	stage->draining = true;
+	poke(stage);
+}
+
+/* `takes`: a drain does not end it, but its sources. */
+static const struct weir__port_ops go_ops = {
+	.takes = true,
+	.certain = go_certain,
+	.drain = go_drain,
+};
+
+struct weir__stage *weir__stage_new(struct weir_flow_run *run,
+				    struct weir_executor *executor,
+				    const struct weir__end *end)
+{
+	struct weir__stage *stage = weir__alloc(run->allocator, sizeof(*stage));
+
+	if (!stage)
+		return NULL;
+	stage->tree = weir__tree_new(run->allocator);
+	if (!stage->tree) {
+		weir__free(run->allocator, stage, sizeof(*stage));
+		return NULL;
+	}
+	stage->ops = (struct weir_actor_ops){
+		.name = "flow",
+		.turns = turns,
+		.ended = ended,
+		.cancelled = cancelled,
+		.signalled = signalled,
+		.stopped = stopped,
+		.released = released,
+	};
+	(void)weir_actor_init(&stage->actor, &stage->ops, executor);
+	stage->end = end;
+	stage->linear = true;
+	stage->run = run;
+	stage->next = run->stages;
+	run->stages = stage;
+	stage->live = run->live;
+	run->live = stage;
+	run->n_alive++;
+	return stage;
+}
+
+static int init_any(struct weir__stage *stage)
+{
+	struct weir__inlet *inlet;
+	int rc;
+
+	if (!stage->any_input || stage->n_inlets < 2)
+		return 0;
+	rc = weir_any_init(&stage->any, &stage->actor);
+	for (inlet = stage->inlets; inlet && rc == 0; inlet = inlet->next)
+		rc = weir_any_add(&stage->any, &inlet->in.port);
+	return rc;
+}
+
+int weir__stage_ready(struct weir__stage *stage, struct weir__op *root)
+{
+	bool fires;
+	int rc = 0;
+
+	stage->root = root;
+	stage->ops.name = weir__op_name(root);
+	if (stage->end == &weir__end_out) {
+		rc = weir_out_init(&stage->out, &stage->actor, root->items);
+		stage->has_out = true;
+	}
+	if (rc == 0)
+		rc = init_any(stage);
+	if (rc < 0)
+		return rc;
+	stage->linear = stage->linear && stage->n_inlets == 1;
+	fires = stage->has_out || stage->linear;
+	stage->going = !fires;
+	stage->go.ops = &go_ops;
+	weir__port_init(&stage->go.port, &stage->actor,
+			fires ? WEIR__PORT_ATTENDANT : WEIR__PORT_OTHER);
+	if (!stage->linear)
+		require_input(stage, false, false);
+	return 0;
+}
+
+/* --- How they end --------------------------------------------------------------------------- */
+
+static size_t at_most(uint64_t n, size_t most)
+{
+	return n < most ? (size_t)n : most;
+}
+
+/* Items come straight into the slots that they leave by. */
+static enum weir__found out_drive(struct weir__stage *stage, uint64_t n)
+{
+	struct weir_out *out = &stage->out;
+	struct weir__op *root = stage->root;
+	size_t ask, got, end;
+
+	while (n > 0 && weir_out_room(out) > 0) {
+		end = out->mask + 1 - (out->tail & out->mask);
+		ask = at_most(n, WEIR_FLOW_BATCH);
+		ask = at_most(ask, weir_out_room(out));
+		ask = at_most(ask, end);
+		stage->again = false;
+		got = weir__pull(root, &out->slots[out->tail & out->mask].item,
+				 ask);
+		out->tail += (uint32_t)got;
+		if (root->ended)
+			return WEIR__FOUND_OVER;
+		if (got == 0 && !stage->again)
+			return WEIR__FOUND_NONE;
+		n -= ask;
+	}
+	if (n == 0)
+		return WEIR__FOUND_MORE;
+	(void)weir__pull(root, NULL, 0);
+	return root->ended ? WEIR__FOUND_OVER : WEIR__FOUND_FULL;
+}
+
+static void out_over(struct weir__stage *stage, struct weir_error *error)
+{
+	if (error)
+		(void)weir_out_end(&stage->out, error);
+}
+
+static void out_require(struct weir__stage *stage, bool room)
+{
+	take_part(&stage->out.port, &stage->out_ignored, room);
+}
+
+static bool out_cancelled(struct weir__stage *stage, struct weir_out *out)
+{
+	return true;
+}
+
+const struct weir__end weir__end_out = {
+	.drive = out_drive,
+	.over = out_over,
+	.require = out_require,
+	.cancelled = out_cancelled,
+};
+
+static void keep_last(struct weir__stage *stage, void *const *items, size_t n)
+{
+	struct weir_flow_run *run = stage->run;
+
+	if (n == 0)
+		return;
+	if (run->has_result)
+		weir__op_drop_one(stage->root, run->result);
+	weir__op_drop(stage->root, items, n - 1);
+	run->result = items[n - 1];
+	run->result_items = stage->root->items;
+	run->has_result = true;
+}
+
+static enum weir__found result_drive(struct weir__stage *stage, uint64_t n)
+{
+	struct weir__op *root = stage->root;
+	void *items[WEIR_FLOW_BATCH];
+	size_t ask, got;
+
+	while (n > 0) {
+		ask = at_most(n, WEIR_FLOW_BATCH);
+		stage->again = false;
+		got = weir__pull(root, items, ask);
+		keep_last(stage, items, got);
+		if (root->ended)
+			return WEIR__FOUND_OVER;
+		if (got == 0 && !stage->again)
+			return WEIR__FOUND_NONE;
+		n -= ask;
+		if (weir_actor_interrupted(&stage->actor))
+			break;
+	}
+	return WEIR__FOUND_MORE;
+}
+
+static void result_over(struct weir__stage *stage, struct weir_error *error)
+{
+	if (error)
+		weir__run_fail(stage->run, error);
+}
+
+static void result_require(struct weir__stage *stage, bool room)
+{
+}
+
+static bool result_cancelled(struct weir__stage *stage, struct weir_out *out)
+{
+	return false;
+}
+
+const struct weir__end weir__end_result = {
+	.drive = result_drive,
+	.over = result_over,
+	.require = result_require,
+	.cancelled = result_cancelled,
+};

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Blueprints, runs, fusing and boundaries; with the plainest operators. */
+#include "flow/kit.h"
+
+static int add_ten(void **item, void *context)
+{
+	*item = (void *)((intptr_t)*item + 10);
+	return 0;
+}
+WEIR_FLOW_MAP(add_ten)
+
+static int is_even(void *item, void *context)
+{
+	return (intptr_t)item % 2 == 0;
+}
+
+static int item_is_even(void *item, void *context)
+{
+	return ((struct item *)item)->value % 2 == 0;
+}
+
+static int fails_on_3(void **item, void *context)
+{
+	return (intptr_t)*item == 3 ? -EDOM : 0;
+}
+
+static void a_range_goes_through_a_map_and_a_filter(void **state)
+{
+	struct weir_flow *flow = weir_flow_range(1, 6);
+
+	flow = weir_flow_map(flow, add_ten, NULL);
+	flow = weir_flow_filter(flow, is_even, NULL);
+	ASSERT_FLOW(flow, 0, 12, 14, 16);
+}
+
+static void a_map_over_arrays_does_the_same(void **state)
+{
+	ASSERT_FLOW(weir_flow_map_n(weir_flow_range(1, 3), add_ten_n, NULL), 0,
+		    11, 12, 13);
+}
+
+static void items_left_out_are_dropped(void **state)
+{
+	static const intptr_t expected[] = {2, 4};
+	struct weir_flow *flow = counted(weir_flow_range(1, 5));
+
+	flow = weir_flow_filter(flow, item_is_even, NULL);
+	assert_flow(flow, true, expected, 2, 0);
+}
+
+static void an_error_comes_behind_the_items_before_it(void **state)
+{
+	ASSERT_FLOW(weir_flow_map(weir_flow_range(1, 5), fails_on_3, NULL),
+		    -EDOM, 1, 2);
+}
+
+static void a_boundary_changes_nothing(void **state)
+{
+	struct weir_flow *flow = weir_flow_range(1, 1000);
+	static intptr_t expected[1000];
+	int i;
+
+	for (i = 0; i < 1000; i++)
+		expected[i] = i + 21;
+	flow = weir_flow_async(weir_flow_map(flow, add_ten, NULL), 4, NULL);
+	flow = weir_flow_async(weir_flow_map(flow, add_ten, NULL), 16, NULL);
+	assert_flow(flow, false, expected, 1000, 0);
+}
+
+static void the_result_is_the_last_item(void **state)
+{
+	struct weir_flow *flow = weir_flow_range(1, 7);
+	struct weir_sim *sim;
+	void *result;
+
+	assert_int_equal(weir_sim_new(&sim, 1, NULL), 0);
+	assert_int_equal(weir_flow_run(flow, weir_sim_executor(sim), &result),
+			 0);
+	assert_int_equal((intptr_t)result, 7);
+	weir_flow_free(flow);
+	assert_int_equal(weir_sim_free(sim), 0);
+}
+
+static void a_flow_upon_nothing_fails_and_says_where(void **state)
+{
+	struct weir_flow *flow = weir_flow_map(NULL, add_ten, NULL);
+	const char *origin, *message;
+
+	flow = weir_flow_filter(flow, is_even, NULL);
+	assert_int_equal(weir_flow_check(flow, &origin, &message), -EINVAL);
+	assert_string_equal(origin, "map");
+	assert_int_equal(run_on_sim(flow, 1, 0), -EINVAL);
+	weir_flow_free(flow);
+}
+
+static void a_run_that_is_cancelled_ends_so(void **state)
+{
+	struct weir_flow *flow = counted(weir_flow_range(1, INT64_MAX));
+	struct weir_error *error;
+	struct weir_flow_run *run;
+	struct weir_sim *sim;
+	int i;
+
+	flow = weir_flow_async(flow, 16, NULL);
+	assert_int_equal(weir_sim_new(&sim, 1, NULL), 0);
+	assert_int_equal(
+		weir_flow_start(flow, weir_sim_executor(sim), NULL, &run), 0);
+	for (i = 0; i < 100; i++)
+		weir_sim_step(sim);
+	weir_flow_run_cancel(run, NULL);
+	assert_int_equal(weir_flow_run_wait(run, WEIR_FOREVER, NULL, &error),
+			 0);
+	assert_int_equal(error->code, -ECANCELED);
+	weir_error_unref(error);
+	weir_flow_run_free(run);
+	weir_flow_free(flow);
+	assert_int_equal(weir_sim_free(sim), 0);
+	assert_int_equal(n_live, 0);
+}
+
+static void a_run_that_is_drained_ends_well(void **state)
+{
+	struct weir_flow *flow = counted(weir_flow_range(1, INT64_MAX));
+	struct weir_error *error;
+	struct weir_flow_run *run;
+	struct weir_sim *sim;
+	int i;
+
+	flow = weir_flow_async(flow, 16, NULL);
+	assert_int_equal(weir_sim_new(&sim, 1, NULL), 0);
+	assert_int_equal(
+		weir_flow_start(flow, weir_sim_executor(sim), NULL, &run), 0);
+	for (i = 0; i < 100; i++)
+		weir_sim_step(sim);
+	weir_flow_run_drain(run);
+	assert_int_equal(weir_flow_run_wait(run, WEIR_FOREVER, NULL, &error),
+			 0);
+	assert_null(error);
+	weir_flow_run_free(run);
+	weir_flow_free(flow);
+	assert_int_equal(weir_sim_free(sim), 0);
+	assert_int_equal(n_live, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_range_goes_through_a_map_and_a_filter),
+		cmocka_unit_test(a_map_over_arrays_does_the_same),
+		cmocka_unit_test(items_left_out_are_dropped),
+		cmocka_unit_test(an_error_comes_behind_the_items_before_it),
+		cmocka_unit_test(a_boundary_changes_nothing),
+		cmocka_unit_test(the_result_is_the_last_item),
+		cmocka_unit_test(a_flow_upon_nothing_fails_and_says_where),
+		cmocka_unit_test(a_run_that_is_cancelled_ends_so),
+		cmocka_unit_test(a_run_that_is_drained_ends_well),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

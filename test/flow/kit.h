@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What the tests of flows share: a flow is run on a simulator, fused and with
+ * boundaries between all of its operators, and what comes out is compared; and
+ * items that are counted, so that each is delivered or dropped exactly once.
+ */
+#ifndef WEIR_TEST_FLOW_KIT_H
+#define WEIR_TEST_FLOW_KIT_H
+
+#include "support.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include <weir/weir.h>
+
+#define OUT_MAX 4096
+
+/* --- Items that are counted -------------------------------------------------- */
+
+struct item {
+	intptr_t value;
+	uint32_t refs;
+};
+
+/* Those that nobody has dropped; atomic. */
+static int64_t n_live;
+
+static inline struct item *item_new(intptr_t value)
+{
+	struct item *item = malloc(sizeof(*item));
+
+	assert_non_null(item);
+	item->value = value;
+	item->refs = 1;
+	__atomic_fetch_add(&n_live, 1, __ATOMIC_RELAXED);
+	return item;
+}
+
+static inline void item_drop(void *memory, void *context)
+{
+	struct item *item = memory;
+
+	if (__atomic_sub_fetch(&item->refs, 1, __ATOMIC_ACQ_REL) > 0)
+		return;
+	__atomic_fetch_sub(&n_live, 1, __ATOMIC_RELAXED);
+	free(item);
+}
+
+static inline int item_share(void *memory, void *context)
+{
+	struct item *item = memory;
+
+	__atomic_fetch_add(&item->refs, 1, __ATOMIC_RELAXED);
+	return 0;
+}
+
+static const struct weir_items counted_items = {
+	.drop = item_drop,
+	.share = item_share,
+};
+
+static inline int to_item(void **item, void *context)
+{
+	*item = item_new((intptr_t)*item);
+	return 0;
+}
+
+/* What comes out of `flow` are counted items with its values. */
+static inline struct weir_flow *counted(struct weir_flow *flow)
+{
+	return weir_flow_items(weir_flow_map(flow, to_item, NULL),
+			       &counted_items);
+}
+
+/* --- What comes out -------------------------------------------------------------- */
+
+/* Set all of it, or what is wanted, to zero first. */
+struct got {
+	intptr_t values[OUT_MAX];
+	size_t n;
+	bool counted; /* they are counted items, and are dropped here */
+	int code;     /* what the run said */
+};
+
+static inline int got_one(void *item, void *context)
+{
+	struct got *got = context;
+
+	assert_true(got->n < OUT_MAX);
+	got->values[got->n++] = got->counted ? ((struct item *)item)->value
+					     : (intptr_t)item;
+	if (got->counted)
+		item_drop(item, NULL);
+	return 0;
+}
+
+/* --- Running ------------------------------------------------------------------------ */
+
+/*
+ * Runs the flow, which has a sink at its end, on a simulator until nothing is
+ * left to do. The code of its error, or 0; -EDEADLK if it has not come to an
+ * end.
+ */
+static inline int run_on_sim(struct weir_flow *flow, uint64_t seed,
+			     size_t unfused)
+{
+	struct weir_flow_run_options options = {.unfused = unfused};
+	struct weir_error *error = NULL;
+	struct weir_flow_run *run;
+	struct weir_sim *sim;
+	int rc;
+
+	assert_int_equal(weir_sim_new(&sim, seed, NULL), 0);
+	rc = weir_flow_start(flow, weir_sim_executor(sim), &options, &run);
+	if (rc == 0) {
+		rc = weir_flow_run_wait(run, WEIR_FOREVER, NULL, &error);
+		if (rc < 0) {
+			weir_flow_run_cancel(run, NULL);
+			assert_int_equal(weir_flow_run_wait(run, WEIR_FOREVER,
+							    NULL, NULL),
+					 0);
+		}
+		if (error)
+			rc = error->code;
+		weir_error_unref(error);
+		weir_flow_run_free(run);
+	}
+	assert_int_equal(weir_sim_free(sim), 0);
+	return rc;
+}
+
+/* Puts a for_each upon the flow, whose outcome is in *got; see run_on_sim(). */
+static inline struct weir_flow *into(struct weir_flow *flow, struct got *got)
+{
+	return weir_flow_for_each(flow, got_one, got);
+}
+
+static inline void assert_got(const struct got *got, const intptr_t *expected,
+			      size_t n, int code)
+{
+	size_t i;
+
+	for (i = 0; i < n && i < got->n; i++)
+		assert_int_equal(got->values[i], expected[i]);
+	assert_int_equal(got->n, n);
+	assert_int_equal(got->code, code);
+}
+
+/*
+ * Runs `flow` fused and cut everywhere, on several seeds each: every time these
+ * `n` values come out, in this order, and it ends with `code`; no counted item
+ * is left. Frees it. With `is_counted` they are counted items.
+ */
+static inline void assert_flow(struct weir_flow *flow, bool is_counted,
+			       const intptr_t *expected, size_t n, int code)
+{
+	static const size_t unfused[] = {0, 1, 2, 16};
+	static struct got got;
+	int64_t live = n_live;
+	uint64_t seed;
+	size_t i;
+
+	flow = into(flow, &got);
+	for (i = 0; i < 4; i++) {
+		for (seed = 1; seed <= 5; seed++) {
+			got.n = 0;
+			got.counted = is_counted;
+			got.code = run_on_sim(flow, seed, unfused[i]);
+			assert_got(&got, expected, n, code);
+			assert_int_equal(n_live, live);
+		}
+	}
+	weir_flow_free(flow);
+}
+
+#define ASSERT_FLOW(flow, code, ...) \
+	do { \
+		static const intptr_t expected_[] = {__VA_ARGS__}; \
+\
+		assert_flow(flow, false, expected_, \
+			    sizeof(expected_) / sizeof(*expected_), code); \
+	} while (0)
+
+#define ASSERT_COUNTED_FLOW(flow, code, ...) \
+	do { \
+		static const intptr_t expected_[] = {__VA_ARGS__}; \
+\
+		assert_flow(counted(flow), true, expected_, \
+			    sizeof(expected_) / sizeof(*expected_), code); \
+	} while (0)
+
+#endif
