@@ -23,6 +23,14 @@ bench_run bare_pipeline;
 bench_run w1_actors;
 bench_run w1_actors_call;
 
+/* Its operators: one actor, two, one for each. */
+bench_run w1_flow_fused;
+bench_run w1_flow_fused_arrays;
+bench_run w1_flow_one;
+bench_run w1_flow_one_arrays;
+bench_run w1_flow_async;
+bench_run w1_flow_async_arrays;
+
 /* Its actors are publishers and subscribers: links, or request messages. */
 bench_run w1_streams;
 bench_run w1_requests;

@@ -2,7 +2,9 @@
 /* Operators that put out at most one item for each that they take. */
 #include <weir/flow_element.h>
 
-#include "flow/flow.h"
+#include <errno.h>
+
+#include "flow/each.h"
 
 /* --- map -------------------------------------------------------------------- */
 
@@ -101,6 +103,43 @@ struct weir_flow *weir_flow_map_n(struct weir_flow *flow,
 	return weir__flow_upon(&map_n_kind, flow, &args, sizeof(args), map);
 }
 
+/* --- index ------------------------------------------------------------------ */
+
+struct index {
+	int (*map)(void **item, uint64_t index, void *context);
+	void *context;
+};
+
+static int index_step(struct weir__op *op, void **item)
+{
+	const struct index *args = weir__op_args(op);
+	uint64_t *next = weir__op_state(op);
+
+	return weir__each_if(args->map(item, (*next)++, args->context), -EINVAL,
+			     WEIR__EACH_PUT);
+}
+
+static size_t index_pull(struct weir__op *op, void **items, size_t room)
+{
+	return weir__each(op, items, room, index_step);
+}
+
+static const struct weir__kind index_kind = {
+	.name = "index",
+	.state_size = sizeof(uint64_t),
+	.pull = index_pull,
+};
+
+struct weir_flow *weir_flow_index(struct weir_flow *flow,
+				  int (*map)(void **item, uint64_t index,
+					     void *context),
+				  void *context)
+{
+	struct index args = {map, context};
+
+	return weir__flow_upon(&index_kind, flow, &args, sizeof(args), map);
+}
+
 /* --- filter ----------------------------------------------------------------- */
 
 struct filter {
@@ -108,26 +147,17 @@ struct filter {
 	void *context;
 };
 
-static size_t filter_pull(struct weir__op *op, void **items, size_t room)
+static int filter_step(struct weir__op *op, void **item)
 {
 	const struct filter *args = weir__op_args(op);
-	size_t n = weir__pull(op->up[0], items, room), kept = 0, i;
-	int rc = 0;
 
-	for (i = 0; i < n && !op->ended; i++) {
-		rc = args->keep(items[i], args->context);
-		if (rc == 1) {
-			items[kept++] = items[i];
-			continue;
-		}
-		weir__op_drop_one(op->up[0], items[i]);
-		if (WEIR_UNLIKELY(rc != 0))
-			(void)weir__op_survives(op, rc);
-	}
-	weir__op_drop(op->up[0], items + i, n - i);
-	if (!op->ended && !weir__op_follow(op) && n > 0 && kept == 0)
-		weir__op_again(op);
-	return kept;
+	return weir__each_if(args->keep(*item, args->context), WEIR__EACH_PUT,
+			     WEIR__EACH_DROP);
+}
+
+static size_t filter_pull(struct weir__op *op, void **items, size_t room)
+{
+	return weir__each(op, items, room, filter_step);
 }
 
 static const struct weir__kind filter_kind = {
@@ -142,4 +172,147 @@ struct weir_flow *weir_flow_filter(struct weir_flow *flow,
 	struct filter args = {keep, context};
 
 	return weir__flow_upon(&filter_kind, flow, &args, sizeof(args), keep);
+}
+
+/* --- filter_map -------------------------------------------------------------- */
+
+static int filter_map_step(struct weir__op *op, void **item)
+{
+	const struct map *args = weir__op_args(op);
+
+	return weir__each_if(args->map(item, args->context), WEIR__EACH_PUT,
+			     WEIR__EACH_DROP);
+}
+
+static size_t filter_map_pull(struct weir__op *op, void **items, size_t room)
+{
+	return weir__each(op, items, room, filter_map_step);
+}
+
+static const struct weir__kind filter_map_kind = {
+	.name = "filter_map",
+	.pull = filter_map_pull,
+};
+
+struct weir_flow *weir_flow_filter_map(struct weir_flow *flow,
+				       int (*map)(void **item, void *context),
+				       void *context)
+{
+	struct map args = {map, context};
+
+	return weir__flow_upon(&filter_map_kind, flow, &args, sizeof(args),
+			       map);
+}
+
+/* --- distinct_until_changed ---------------------------------------------------- */
+
+struct distinct {
+	int (*key)(void *item, uintptr_t *key, void *context);
+	void *context;
+};
+
+struct last_key {
+	uintptr_t key;
+	bool known;
+};
+
+static int distinct_step(struct weir__op *op, void **item)
+{
+	const struct distinct *args = weir__op_args(op);
+	struct last_key *last = weir__op_state(op);
+	uintptr_t key = (uintptr_t)*item;
+	int rc = args->key ? args->key(*item, &key, args->context) : 0;
+	bool same = last->known && last->key == key;
+
+	if (rc != 0)
+		return rc < 0 ? rc : -EINVAL;
+	*last = (struct last_key){key, true};
+	return same ? WEIR__EACH_DROP : WEIR__EACH_PUT;
+}
+
+static size_t distinct_pull(struct weir__op *op, void **items, size_t room)
+{
+	return weir__each(op, items, room, distinct_step);
+}
+
+static const struct weir__kind distinct_kind = {
+	.name = "distinct_until_changed",
+	.state_size = sizeof(struct last_key),
+	.pull = distinct_pull,
+};
+
+struct weir_flow *weir_flow_distinct_until_changed(
+	struct weir_flow *flow,
+	int (*key)(void *item, uintptr_t *key, void *context), void *context)
+{
+	struct distinct args = {key, context};
+
+	return weir__flow_upon(&distinct_kind, flow, &args, sizeof(args), true);
+}
+
+/* --- peek ------------------------------------------------------------------------ */
+
+struct peek {
+	struct weir_flow_hooks hooks;
+	void *context;
+};
+
+static int peek_open(struct weir__op *op)
+{
+	const struct peek *args = weir__op_args(op);
+
+	if (args->hooks.started)
+		args->hooks.started(args->context);
+	return 0;
+}
+
+static size_t peek_pull(struct weir__op *op, void **items, size_t room)
+{
+	const struct peek *args = weir__op_args(op);
+	size_t n, i;
+
+	if (args->hooks.requested && room > 0)
+		args->hooks.requested(room, args->context);
+	n = weir__pull(op->up[0], items, room);
+	for (i = 0; args->hooks.item && i < n; i++)
+		args->hooks.item(items[i], args->context);
+	*(bool *)weir__op_state(op) = op->up[0]->ended;
+	(void)weir__op_follow(op);
+	return n;
+}
+
+static void peek_close(struct weir__op *op)
+{
+	const struct weir_flow_hooks *hooks =
+		&((const struct peek *)weir__op_args(op))->hooks;
+	void *context = ((const struct peek *)weir__op_args(op))->context;
+	bool by_itself = *(bool *)weir__op_state(op);
+
+	if (!by_itself && hooks->cancelled)
+		hooks->cancelled(context);
+	if (by_itself && op->error && hooks->failed)
+		hooks->failed(op->error, context);
+	if (by_itself && !op->error && hooks->completed)
+		hooks->completed(context);
+	if (hooks->ended)
+		hooks->ended(context);
+}
+
+static const struct weir__kind peek_kind = {
+	.name = "peek",
+	.state_size = sizeof(bool),
+	.open = peek_open,
+	.pull = peek_pull,
+	.close = peek_close,
+};
+
+struct weir_flow *weir_flow_peek(struct weir_flow *flow,
+				 const struct weir_flow_hooks *hooks,
+				 void *context)
+{
+	struct peek args = {.context = context};
+
+	if (hooks)
+		args.hooks = *hooks;
+	return weir__flow_upon(&peek_kind, flow, &args, sizeof(args), hooks);
 }

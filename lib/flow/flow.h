@@ -23,12 +23,14 @@
  * 5. What it has taken and not put out it drops in close(). That comes once
  *    for each open(): when it ends, fails, is cancelled or is restarted.
  * 6. An item is dropped by weir__op_drop() of the operator it came out of.
- * 7. `holds` says that it may put out items without taking any: leftovers,
- *    time. Only a stage without such can wait for input and room at once.
+ * 7. `holds` says that it may put out items without taking any, before the end
+ *    above it or in more than one call after that: leftovers, time. Only a stage
+ *    without such can wait for input and room at once.
  */
 #ifndef WEIR_FLOW_FLOW_H
 #define WEIR_FLOW_FLOW_H
 
+#include <errno.h>
 #include <stdbool.h>
 
 #include <weir/actor.h>
