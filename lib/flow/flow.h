@@ -372,7 +372,17 @@ struct weir_flow_run {
 	uint32_t refs;	   /* atomic: the handle, and the stages together */
 	uint32_t n_alive;  /* atomic: stages */
 	uint32_t draining; /* atomic */
+	bool begun;	   /* something of it runs, or is about to */
 };
+
+/*
+ * False in close() of a run that could not be made: what can be run once only
+ * has not.
+ */
+static inline bool weir__op_begun(const struct weir__op *op)
+{
+	return op->stage->run->begun;
+}
 
 /* The run fails with `error` (borrowed), unless it has before. Any thread. */
 void weir__run_fail(struct weir_flow_run *run, struct weir_error *error);

@@ -179,12 +179,15 @@ static int start(struct weir_flow_run *run, bool *runs)
 		first = stage;
 		(void)weir_actor_ref(&stage->actor);
 	}
+	run->begun = true;
 	for (stage = first; stage && rc == 0; stage = stage->next) {
 		rc = weir_actor_start(&stage->actor);
 		*runs = *runs || rc == 0;
 	}
 	if (rc < 0)
 		weir__run_fail(run, weir_error_of(rc));
+	if (!*runs)
+		run->begun = false;
 	for (stage = first; stage; stage = next) {
 		next = stage->next;
 		if (rc < 0)

@@ -2,6 +2,7 @@
 /* Sources of what is known beforehand. */
 #include <weir/flow_source.h>
 
+#include <errno.h>
 #include <string.h>
 
 #include "flow/flow.h"
@@ -96,4 +97,85 @@ struct weir_flow *weir_flow_range(int64_t first, int64_t last)
 	struct range args = {first, last};
 
 	return weir__flow_source(&range_kind, &args, sizeof(args), true);
+}
+
+/* --- One, none, no end ------------------------------------------------------- */
+
+static size_t single_pull(struct weir__op *op, void **items, size_t room)
+{
+	if (room == 0)
+		return 0;
+	items[0] = *(void *const *)weir__op_args(op);
+	weir__op_end(op, NULL);
+	return 1;
+}
+
+static const struct weir__kind single_kind = {
+	.name = "single",
+	.pull = single_pull,
+	.source = true,
+};
+
+struct weir_flow *weir_flow_single(void *item)
+{
+	return weir__flow_source(&single_kind, &item, sizeof(item), true);
+}
+
+static size_t empty_pull(struct weir__op *op, void **items, size_t room)
+{
+	weir__op_end(op, NULL);
+	return 0;
+}
+
+static const struct weir__kind empty_kind = {
+	.name = "empty",
+	.pull = empty_pull,
+	.source = true,
+};
+
+struct weir_flow *weir_flow_empty(void)
+{
+	return weir__flow_source(&empty_kind, NULL, 0, true);
+}
+
+struct fail {
+	int code;
+	const char *message;
+};
+
+static size_t fail_pull(struct weir__op *op, void **items, size_t room)
+{
+	const struct fail *args = weir__op_args(op);
+
+	weir__op_fail(op, args->code, args->message);
+	return 0;
+}
+
+static const struct weir__kind fail_kind = {
+	.name = "fail",
+	.pull = fail_pull,
+	.source = true,
+};
+
+struct weir_flow *weir_flow_fail(int code, const char *message)
+{
+	struct fail args = {code, message ? message : ""};
+
+	return weir__flow_source(&fail_kind, &args, sizeof(args), code < 0);
+}
+
+static size_t never_pull(struct weir__op *op, void **items, size_t room)
+{
+	return 0;
+}
+
+static const struct weir__kind never_kind = {
+	.name = "never",
+	.pull = never_pull,
+	.source = true,
+};
+
+struct weir_flow *weir_flow_never(void)
+{
+	return weir__flow_source(&never_kind, NULL, 0, true);
 }

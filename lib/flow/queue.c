@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A queue from any thread into a run. A lock is enough here: it is held for a
+ * few instructions, by the run once for a batch.
+ */
+#include <weir/flow_source.h>
+
+#include <errno.h>
+
+#include <ck_pr.h>
+
+#include "actor/gate.h"
+#include "base/lock.h"
+#include "base/memory.h"
+#include "flow/flow.h"
+
+struct weir_flow_queue {
+	const struct weir_items *items;
+	enum weir_flow_overflow overflow;
+	uint32_t refs;		/* atomic: its maker, flows, the run */
+	uint32_t claimed;	/* atomic: it has been run */
+	struct weir__lock lock; /* for the rest */
+	struct weir__op *op;	/* its run's, if that waits for items; held */
+	struct weir_error *error;
+	bool closed, gone; /* no more come; nobody takes */
+	size_t head, tail, capacity;
+	void *slots[];
+};
+
+static void *take_one(struct weir_flow_queue *queue)
+{
+	return queue->slots[queue->head++ & (queue->capacity - 1)];
+}
+
+static void drop(const struct weir_flow_queue *queue, void *item)
+{
+	if (queue->items && queue->items->drop)
+		queue->items->drop(item, queue->items->context);
+}
+
+static void queue_unref(struct weir_flow_queue *queue)
+{
+	bool last;
+
+	/* release: what we did with it; acquire: what the others did */
+	ck_pr_fence_release();
+	ck_pr_dec_32_zero(&queue->refs, &last);
+	if (!last)
+		return;
+	ck_pr_fence_acquire();
+	while (queue->head != queue->tail)
+		drop(queue, take_one(queue));
+	weir_error_unref(queue->error);
+	weir__free(weir_allocator_default(), queue,
+		   sizeof(*queue) + queue->capacity * sizeof(void *));
+}
+
+int weir_flow_queue_new(struct weir_flow_queue **queue, size_t capacity,
+			enum weir_flow_overflow overflow,
+			const struct weir_items *items)
+{
+	struct weir_flow_queue *self;
+
+	if (!queue)
+		return -EINVAL;
+	*queue = NULL;
+	if (capacity == 0 || capacity > WEIR_CAPACITY_MAX ||
+	    (capacity & (capacity - 1)) != 0 || (int)overflow < 0 ||
+	    overflow > WEIR_FLOW_FAIL)
+		return -EINVAL;
+	self = weir__alloc(weir_allocator_default(),
+			   sizeof(*self) + capacity * sizeof(void *));
+	if (!self)
+		return -ENOMEM;
+	self->capacity = capacity;
+	self->overflow = overflow;
+	self->items = items;
+	self->refs = 1;
+	*queue = self;
+	return 0;
+}
+
+void weir_flow_queue_free(struct weir_flow_queue *queue)
+{
+	if (!queue)
+		return;
+	(void)weir_flow_queue_close(queue, NULL);
+	queue_unref(queue);
+}
+
+/*
+ * Who has changed what the run waits for, under the lock, wakes it behind that:
+ * it holds the operator for us.
+ */
+static void wake(struct weir__op *op)
+{
+	if (!op)
+		return;
+	weir__op_wake(op);
+	weir__op_unhold(op);
+}
+
+static struct weir__op *take_waiter(struct weir_flow_queue *queue)
+{
+	struct weir__op *op = queue->op;
+
+	queue->op = NULL;
+	return op;
+}
+
+/* Under the lock; the queue is full. */
+static int overflow(struct weir_flow_queue *queue, struct weir__op **op,
+		    void **dropped)
+{
+	switch (queue->overflow) {
+	case WEIR_FLOW_DROP_HEAD:
+		*dropped = take_one(queue);
+		return 1;
+	case WEIR_FLOW_DROP_NEW:
+		return -ENOBUFS;
+	case WEIR_FLOW_FAIL:
+		queue->closed = true;
+		queue->error = weir_error_of(-EOVERFLOW);
+		*op = take_waiter(queue);
+		return -EOVERFLOW;
+	default:
+		return -EAGAIN;
+	}
+}
+
+int weir_flow_queue_offer(struct weir_flow_queue *queue, void *item)
+{
+	struct weir__op *op = NULL;
+	void *dropped = item;
+	int rc = 0;
+
+	if (!queue)
+		return -EINVAL;
+	weir__lock(&queue->lock);
+	if (queue->closed || queue->gone)
+		rc = -EPIPE;
+	else if (queue->tail - queue->head == queue->capacity)
+		rc = overflow(queue, &op, &dropped);
+	if (rc >= 0) {
+		queue->slots[queue->tail++ & (queue->capacity - 1)] = item;
+		op = take_waiter(queue);
+	}
+	weir__unlock(&queue->lock);
+	if (rc == 1 || rc == -ENOBUFS)
+		drop(queue, dropped);
+	wake(op);
+	return rc;
+}
+
+int weir_flow_queue_close(struct weir_flow_queue *queue,
+			  struct weir_error *error)
+{
+	struct weir__op *op = NULL;
+	int rc = 0;
+
+	if (!queue)
+		return -EINVAL;
+	weir__lock(&queue->lock);
+	if (queue->closed) {
+		rc = -EALREADY;
+	} else {
+		queue->closed = true;
+		queue->error = weir_error_ref(error);
+		op = take_waiter(queue);
+	}
+	weir__unlock(&queue->lock);
+	wake(op);
+	return rc;
+}
+
+/* --- The source ------------------------------------------------------------------ */
+
+static struct weir_flow_queue *queue_of(const struct weir_flow *flow)
+{
+	return *(struct weir_flow_queue *const *)(const void *)flow->args;
+}
+
+static int queue_open(struct weir__op *op)
+{
+	struct weir_flow_queue *queue = queue_of(op->flow);
+
+	if (!op->flow->has_items)
+		op->items = queue->items;
+	return 0;
+}
+
+/* Takes what there is; *over: that was all. */
+static size_t queue_take(struct weir__op *op, void **items, size_t room,
+			 bool *over)
+{
+	struct weir_flow_queue *queue = queue_of(op->flow);
+	size_t n = 0;
+
+	weir__lock(&queue->lock);
+	while (n < room && queue->head != queue->tail)
+		items[n++] = take_one(queue);
+	*over = queue->closed && queue->head == queue->tail;
+	if (queue->head == queue->tail && n == 0 && !*over && !queue->op) {
+		weir__op_hold(op);
+		queue->op = op;
+	}
+	weir__unlock(&queue->lock);
+	return n;
+}
+
+static size_t queue_pull(struct weir__op *op, void **items, size_t room)
+{
+	bool over;
+	size_t n = queue_take(op, items, room, &over);
+
+	if (over)
+		weir__op_end(op, queue_of(op->flow)->error);
+	return n;
+}
+
+/* Nobody takes any more. */
+static void queue_close(struct weir__op *op)
+{
+	struct weir_flow_queue *queue = queue_of(op->flow);
+	struct weir__op *held;
+	size_t n;
+
+	if (!weir__op_begun(op))
+		return;
+	weir__lock(&queue->lock);
+	queue->gone = true;
+	held = take_waiter(queue);
+	n = queue->tail - queue->head;
+	weir__unlock(&queue->lock);
+	/* nothing is queued from now on, so it is all ours */
+	for (; n > 0; n--)
+		drop(queue, take_one(queue));
+	if (held)
+		weir__op_unhold(held);
+}
+
+static void queue_flow_free(struct weir_flow *flow)
+{
+	queue_unref(queue_of(flow));
+}
+
+static int queue_claim(struct weir_flow *flow)
+{
+	return ck_pr_fas_32(&queue_of(flow)->claimed, 1) ? -EALREADY : 0;
+}
+
+static void queue_unclaim(struct weir_flow *flow)
+{
+	ck_pr_store_32(&queue_of(flow)->claimed, 0);
+}
+
+static const struct weir__kind queue_kind = {
+	.name = "from_queue",
+	.open = queue_open,
+	.pull = queue_pull,
+	.close = queue_close,
+	.free = queue_flow_free,
+	.claim = queue_claim,
+	.unclaim = queue_unclaim,
+	.source = true,
+	.holds = true,
+};
+
+struct weir_flow *weir_flow_from_queue(struct weir_flow_queue *queue)
+{
+	struct weir_flow *flow =
+		weir__flow_source(&queue_kind, &queue, sizeof(queue), queue);
+
+	if (weir_flow_check(flow, NULL, NULL) == 0)
+		ck_pr_inc_32(&queue->refs);
+	return flow;
+}
