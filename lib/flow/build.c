@@ -57,24 +57,25 @@ static struct weir__op *fail(struct weir__build *build, int code)
 }
 
 static struct weir__op *allocate(struct weir__build *build,
-				 const struct weir_flow *flow)
+				 const struct weir_flow *flow,
+				 const struct weir__kind *kind, uint32_t n_up)
 {
-	size_t at = (flow->kind->state_size + sizeof(void *) - 1) /
-		    sizeof(void *) * sizeof(void *);
+	size_t at = (kind->state_size + sizeof(void *) - 1) / sizeof(void *) *
+		    sizeof(void *);
 	size_t size = sizeof(struct weir__op) + at +
 		      flow->n_up * sizeof(void *);
 	struct weir__op *op = weir__alloc(build->tree->allocator, size);
 
 	if (!op)
 		return fail(build, -ENOMEM);
-	op->kind = flow->kind;
+	op->kind = kind;
 	op->flow = flow;
 	op->stage = build->stage;
 	op->tree = build->tree;
 	op->decide = build->decide;
 	op->decide_context = build->decide_context;
 	op->size = size;
-	op->n_up = flow->n_up;
+	op->n_up = n_up;
 	op->up = (struct weir__op **)(void *)(op->state + at);
 	op->next = build->tree->ops;
 	build->tree->ops = op;
@@ -135,10 +136,26 @@ static struct weir__op *build_above(struct weir__build *build,
 	return weir__build(&branch, up);
 }
 
+struct weir__op *weir__op_leaf(struct weir__build *build,
+			       const struct weir_flow *flow,
+			       const struct weir__kind *kind,
+			       const struct weir_items *items)
+{
+	struct weir__op *op = allocate(build, flow, kind, 0);
+
+	if (!op)
+		return NULL;
+	op->items = items;
+	op->open = true;
+	if (kind->holds)
+		build->stage->linear = false;
+	return op;
+}
+
 struct weir__op *weir__op_new(struct weir__build *build,
 			      const struct weir_flow *flow)
 {
-	struct weir__op *op = allocate(build, flow);
+	struct weir__op *op = allocate(build, flow, flow->kind, flow->n_up);
 	uint32_t i;
 	int rc;
 
@@ -262,15 +279,14 @@ struct weir__op *weir__build_inlet(struct weir__build *build,
 				   size_t capacity)
 {
 	struct weir__stage *stage = build->stage;
-	struct weir_flow node = {.kind = &inlet_kind};
-	struct weir__op *op = allocate(build, &node);
+	struct weir__op *op = weir__op_leaf(build, flow, &inlet_kind, items);
 	struct weir__inlet *inlet, **link = &stage->inlets;
 	int rc;
 
 	if (!op)
 		return NULL;
-	op->flow = flow;
-	op->items = items;
+	/* until it has its port */
+	op->open = false;
 	inlet = weir__alloc(build->run->allocator, sizeof(*inlet));
 	if (!inlet)
 		return fail(build, -ENOMEM);

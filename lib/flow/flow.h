@@ -214,8 +214,9 @@ struct weir__alarm {
 };
 
 /*
- * Wakes at `at_ns`, instead of what was said before; cheap if that is the same.
- * To be called each time the operator waits. 0, -ENOTSUP, -ENOMEM. Owner.
+ * Wakes at `at_ns`, or at what was said before if that is earlier: so nothing is
+ * done when a time is put off again and again. To be called each time the
+ * operator waits. 0, -ENOTSUP, -ENOMEM. Owner.
  */
 int weir__alarm_at(struct weir__alarm *alarm, struct weir__op *op,
 		   uint64_t at_ns);
@@ -263,6 +264,11 @@ struct weir__op *weir__build(struct weir__build *build,
 /* The operator of this node, upon those that it builds above it. */
 struct weir__op *weir__op_new(struct weir__build *build,
 			      const struct weir_flow *flow);
+/* An operator that has nothing above it in its stage, and is open. */
+struct weir__op *weir__op_leaf(struct weir__build *build,
+			       const struct weir_flow *flow,
+			       const struct weir__kind *kind,
+			       const struct weir_items *items);
 /*
  * What is above becomes another stage, with a link into this one: the operator
  * that takes from the link.

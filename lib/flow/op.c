@@ -185,7 +185,7 @@ int weir__alarm_at(struct weir__alarm *alarm, struct weir__op *op,
 	/* acquire: fire() is done with it; pairs with its release */
 	ck_pr_fence_acquire();
 	if (armed) {
-		if (alarm->at_ns == at_ns ||
+		if (alarm->at_ns <= at_ns ||
 		    !weir_timer_cancel(executor, &alarm->timer))
 			return 0;
 	} else {

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "flow/flow.h"
+#include "flow/list.h"
 
 /* --- for_each ---------------------------------------------------------------- */
 
@@ -248,7 +248,24 @@ static void drop_list(void *list, void *context)
 	weir_flow_list_free(list);
 }
 
-static const struct weir_items lists = {.drop = drop_list};
+const struct weir_items weir__list_items = {.drop = drop_list};
+
+struct weir_flow_list *weir__list_new(struct weir__op *op, size_t n)
+{
+	const struct weir_allocator *allocator = weir__op_allocator(op);
+	struct weir_flow_list *list = weir__alloc(allocator, sizeof(*list));
+
+	if (list && n)
+		list->items = weir__alloc(allocator, n * sizeof(*list->items));
+	if (!list || (n && !list->items)) {
+		weir__free(allocator, list, sizeof(*list));
+		return NULL;
+	}
+	list->allocator = allocator;
+	list->kind = op->up[0]->items;
+	list->capacity = n;
+	return list;
+}
 
 static struct weir_flow_list **list_of(struct weir__op *op)
 {
@@ -257,16 +274,10 @@ static struct weir_flow_list **list_of(struct weir__op *op)
 
 static int collect_open(struct weir__op *op)
 {
-	const struct weir_allocator *allocator = weir__op_allocator(op);
-	struct weir_flow_list *list = weir__alloc(allocator, sizeof(*list));
-
-	if (!list)
-		return -ENOMEM;
-	list->allocator = allocator;
-	list->kind = op->up[0]->items;
-	*list_of(op) = list;
-	op->items = &lists;
-	return 0;
+	*list_of(op) = weir__list_new(op, 0);
+	if (!op->flow->has_items)
+		op->items = &weir__list_items;
+	return *list_of(op) ? 0 : -ENOMEM;
 }
 
 static void collect_close(struct weir__op *op)

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Operators about how fast items come and go: buffers, groups, rates, delays
+ * and timeouts. Times are nanoseconds on the executor's clock; a run on an
+ * executor without timers fails with -ENOTSUP where one is needed.
+ */
+#ifndef WEIR_FLOW_RATE_H
+#define WEIR_FLOW_RATE_H
+
+#include <weir/flow.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* --- Buffers ------------------------------------------------------------------ */
+
+/* What a full buffer does with the next item. */
+enum weir_flow_buffer {
+	WEIR_FLOW_BACK_PRESSURE, /* none is asked for */
+	WEIR_FLOW_BUFFER_HEAD,	 /* the oldest one is dropped */
+	WEIR_FLOW_BUFFER_TAIL,	 /* the youngest one is dropped */
+	WEIR_FLOW_BUFFER_ALL,	 /* all that it holds are dropped */
+	WEIR_FLOW_BUFFER_NEW,	 /* that item is dropped */
+	WEIR_FLOW_BUFFER_FAIL,	 /* the stream fails with -EOVERFLOW */
+};
+
+/*
+ * Up to `n` items that downstream has not asked for yet. But with
+ * WEIR_FLOW_BACK_PRESSURE it always asks for more, and what that does when it is
+ * full says `strategy`. With WEIR_FLOW_BUFFER_FAIL what it holds is dropped.
+ * -EINVAL: n is 0 or above WEIR_CAPACITY_MAX, no such strategy.
+ *
+ * Emits: the oldest item, when asked for. Completes: when upstream has and it
+ * holds none. Cancels: when it fails, or when downstream does. Holds: `n` items.
+ */
+WEIR_API struct weir_flow *weir_flow_buffer(struct weir_flow *flow, size_t n,
+					    enum weir_flow_buffer strategy);
+
+/* What weir_flow_conflate() is made of. */
+struct weir_flow_conflation {
+	/* What becomes of the first item that waits, in place: 0 or a negative
+	 * errno. NULL: the item itself. */
+	int (*seed)(void **item, void *context);
+	/* Takes `item` into *all: 0, and the item is the function's; or a
+	 * negative errno. */
+	int (*add)(void **all, void *item, void *context);
+};
+
+/*
+ * Items that come while downstream does not ask become one. It always asks for
+ * more. `functions` is copied; `add` is needed.
+ *
+ * Emits: what has become of the items since the last, when asked for.
+ * Completes: when upstream has and nothing waits. Cancels: when downstream does.
+ * Holds: one item.
+ */
+WEIR_API struct weir_flow *weir_flow_conflate(
+	struct weir_flow *flow, const struct weir_flow_conflation *functions,
+	void *context);
+
+/* --- Groups --------------------------------------------------------------------- */
+
+/*
+ * Groups of `n` items, each a struct weir_flow_list (flow_sink.h), which are the
+ * receiver's. -EINVAL: n is 0 or above WEIR_CAPACITY_MAX.
+ *
+ * Emits: a group when it has `n` items, and what is left at the end. Completes:
+ * when upstream does. Cancels: when downstream does. Holds: `n` items.
+ */
+WEIR_API struct weir_flow *weir_flow_grouped(struct weir_flow *flow, size_t n);
+
+/*
+ * The same, and a group goes out no later than `within_ns` after the last one
+ * went, or was due and empty; there are no empty groups. A group that is full
+ * begins the time anew. -EINVAL: `within_ns` is 0, or as above.
+ *
+ * Emits: a group when it has `n` items, or its time has come. Completes: when
+ * upstream does. Cancels: when downstream does. Holds: `n` items.
+ */
+WEIR_API struct weir_flow *weir_flow_grouped_within(struct weir_flow *flow,
+						    size_t n,
+						    uint64_t within_ns);
+
+/* --- Rates and times ----------------------------------------------------------------- */
+
+enum weir_flow_throttling {
+	WEIR_FLOW_SHAPE,   /* items wait */
+	WEIR_FLOW_ENFORCE, /* -EBUSY ends the stream when one would wait */
+};
+
+/* 0 or NULL is the default of each but the first two. */
+struct weir_flow_rate {
+	uint64_t n; /* so much (items, if there is no `cost`) */
+	uint64_t per_ns;
+	/* So much at once after a pause; `n`. */
+	uint64_t burst;
+	enum weir_flow_throttling how;
+	/* What the item costs; 1. */
+	uint64_t (*cost)(void *item, void *context);
+	void *context;
+};
+
+/*
+ * At most `rate->n` in `rate->per_ns`: a bucket of tokens that fills at that rate
+ * up to `burst`, full at first. An item that costs more than `burst` waits until
+ * the bucket is full, and owes the rest. `rate` is copied. -EINVAL: null, n or
+ * per_ns is 0.
+ *
+ * Emits: an item when the bucket has its cost. Completes: when upstream does.
+ * Cancels: when it fails, or when downstream does. Holds: one item.
+ */
+WEIR_API struct weir_flow *weir_flow_throttle(
+	struct weir_flow *flow, const struct weir_flow_rate *rate);
+
+/*
+ * Each item `delay_ns` later, of which up to `n` wait. -EINVAL: n is 0 or above
+ * WEIR_CAPACITY_MAX.
+ *
+ * Emits: an item when its time has come. Completes: when upstream has and none
+ * waits. Cancels: when downstream does. Holds: `n` items.
+ */
+WEIR_API struct weir_flow *weir_flow_delay(struct weir_flow *flow,
+					   uint64_t delay_ns, size_t n);
+
+/*
+ * Fails with -ETIMEDOUT when so much time passes without an item: from one to
+ * the next, from the start to the first, and from the last to the end.
+ *
+ * Emits: each item. Completes: when upstream does. Cancels: when it fails, or
+ * when downstream does. Holds: nothing.
+ */
+WEIR_API struct weir_flow *weir_flow_idle_timeout(struct weir_flow *flow,
+						  uint64_t timeout_ns);
+
+/*
+ * Fails with -ETIMEDOUT when upstream has not completed so long after the start.
+ *
+ * Emits: each item. Completes: when upstream does. Cancels: when it fails, or
+ * when downstream does. Holds: nothing.
+ */
+WEIR_API struct weir_flow *weir_flow_completion_timeout(struct weir_flow *flow,
+							uint64_t timeout_ns);
+
+/* The same of the first item alone: from the start to it. As above. */
+WEIR_API struct weir_flow *weir_flow_initial_timeout(struct weir_flow *flow,
+						     uint64_t timeout_ns);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

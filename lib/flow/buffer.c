@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Operators that take items though nobody asks for them: buffer and conflate. */
+#include <errno.h>
+
+#include "flow/pipe.h"
+
+static bool size_valid(size_t n)
+{
+	return n > 0 && n <= WEIR_CAPACITY_MAX;
+}
+
+/* --- buffer ----------------------------------------------------------------- */
+
+struct buffer {
+	size_t n;
+	enum weir_flow_buffer strategy;
+};
+
+static struct weir__op *make_above(struct weir__build *build,
+				   const struct weir_flow *flow,
+				   struct weir__pipe *pipe)
+{
+	return weir__build(build, flow->up[0]);
+}
+
+static struct weir__op *buffer_build(struct weir__build *build,
+				     const struct weir_flow *flow)
+{
+	const struct buffer *args = (const void *)flow->args;
+
+	return weir__pipe_build(build, flow, args->n, args->strategy,
+				make_above);
+}
+
+static const struct weir__kind buffer_kind = {
+	.name = "buffer",
+	.build = buffer_build,
+	.holds = true,
+};
+
+struct weir_flow *weir_flow_buffer(struct weir_flow *flow, size_t n,
+				   enum weir_flow_buffer strategy)
+{
+	struct buffer args = {n, strategy};
+	bool valid = size_valid(n) && (int)strategy >= 0 &&
+		     strategy <= WEIR_FLOW_BUFFER_FAIL;
+
+	return weir__flow_upon(&buffer_kind, flow, &args, sizeof(args), valid);
+}
+
+/* --- conflate --------------------------------------------------------------- */
+
+struct conflate {
+	struct weir_flow_conflation functions;
+	void *context;
+};
+
+/* What waits, taken back out of the pipe while others are added. */
+struct conflating {
+	struct weir__pipe *pipe;
+	void *all;
+	bool has_all;
+};
+
+/* 0: the item is in, or is what waits now. */
+static int conflate_one(struct weir__op *op, void *item)
+{
+	const struct conflate *args = weir__op_args(op);
+	struct conflating *self = weir__op_state(op);
+	int rc = 0;
+
+	if (self->has_all)
+		return args->functions.add(&self->all, item, args->context);
+	if (args->functions.seed)
+		rc = args->functions.seed(&item, args->context);
+	if (rc == 0) {
+		self->all = item;
+		self->has_all = true;
+	}
+	return rc;
+}
+
+static size_t conflate_pull(struct weir__op *op, void **items, size_t room)
+{
+	struct conflating *self = weir__op_state(op);
+	struct weir__op *up = op->up[0];
+	void *batch[WEIR_FLOW_BATCH];
+	size_t n = weir__pull(up, batch, room ? WEIR_FLOW_BATCH : 0), i;
+	int rc;
+
+	if (n > 0)
+		self->has_all = weir__pipe_take_back(self->pipe, &self->all);
+	for (i = 0; i < n && !op->ended; i++) {
+		rc = conflate_one(op, batch[i]);
+		if (WEIR_LIKELY(rc == 0))
+			continue;
+		weir__op_drop_one(up, batch[i]);
+		(void)weir__op_survives(op, rc);
+	}
+	weir__op_drop(up, batch + i, n - i);
+	if (!op->ended && n > 0)
+		weir__op_again(op);
+	n = self->has_all;
+	if (n)
+		items[0] = self->all;
+	self->has_all = false;
+	if (!op->ended)
+		(void)weir__op_follow(op);
+	return n;
+}
+
+static struct weir__op *make_conflate(struct weir__build *build,
+				      const struct weir_flow *flow,
+				      struct weir__pipe *pipe)
+{
+	struct weir__op *op = weir__op_new(build, flow);
+
+	if (op)
+		((struct conflating *)weir__op_state(op))->pipe = pipe;
+	return op;
+}
+
+static struct weir__op *conflate_build(struct weir__build *build,
+				       const struct weir_flow *flow)
+{
+	return weir__pipe_build(build, flow, 1, WEIR_FLOW_BUFFER_NEW,
+				make_conflate);
+}
+
+static const struct weir__kind conflate_kind = {
+	.name = "conflate",
+	.state_size = sizeof(struct conflating),
+	.pull = conflate_pull,
+	.build = conflate_build,
+	.holds = true,
+};
+
+struct weir_flow *weir_flow_conflate(
+	struct weir_flow *flow, const struct weir_flow_conflation *functions,
+	void *context)
+{
+	struct conflate args = {.context = context};
+
+	if (functions)
+		args.functions = *functions;
+	return weir__flow_upon(&conflate_kind, flow, &args, sizeof(args),
+			       functions && functions->add);
+}

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Groups of items, by number and by time. */
+#include <weir/flow_rate.h>
+#include <weir/flow_sink.h>
+
+#include "flow/flow.h"
+#include "flow/list.h"
+
+struct grouped {
+	size_t n;
+	uint64_t within_ns; /* 0: no time */
+};
+
+struct grouping {
+	struct weir__alarm alarm;    /* must be first */
+	struct weir_flow_list *list; /* the group; NULL: none has begun */
+	uint64_t due_ns;
+};
+
+static uint64_t due(const struct weir__op *op)
+{
+	const struct grouped *args = weir__op_args(op);
+	uint64_t now_ns = weir__op_now(op);
+
+	return args->within_ns < WEIR_FOREVER - now_ns
+		       ? now_ns + args->within_ns
+		       : WEIR_FOREVER - 1;
+}
+
+static int grouped_open(struct weir__op *op)
+{
+	const struct grouped *args = weir__op_args(op);
+	struct grouping *self = weir__op_state(op);
+
+	if (args->within_ns)
+		self->due_ns = due(op);
+	if (!op->flow->has_items)
+		op->items = &weir__list_items;
+	return 0;
+}
+
+static void grouped_close(struct weir__op *op)
+{
+	const struct grouped *args = weir__op_args(op);
+	struct grouping *self = weir__op_state(op);
+
+	if (args->within_ns)
+		weir__alarm_off(&self->alarm);
+	weir_flow_list_free(self->list);
+	self->list = NULL;
+}
+
+/* Takes what is there for the group. False: there is no memory. */
+static bool fill(struct weir__op *op)
+{
+	const struct grouped *args = weir__op_args(op);
+	struct grouping *self = weir__op_state(op);
+	size_t missing, got;
+
+	if (!self->list)
+		self->list = weir__list_new(op, args->n);
+	if (!self->list) {
+		weir__op_fail(op, -ENOMEM, "no memory for a group");
+		return false;
+	}
+	missing = args->n - self->list->n;
+	if (missing > WEIR_FLOW_BATCH)
+		missing = WEIR_FLOW_BATCH;
+	got = weir__pull(op->up[0], self->list->items + self->list->n, missing);
+	self->list->n += got;
+	if (got > 0)
+		weir__op_again(op);
+	return true;
+}
+
+/* The group's time has come. One that is empty begins its time anew. */
+static bool time_is_up(struct weir__op *op)
+{
+	const struct grouped *args = weir__op_args(op);
+	struct grouping *self = weir__op_state(op);
+
+	if (!args->within_ns || weir__op_now(op) < self->due_ns)
+		return false;
+	self->due_ns = due(op);
+	return true;
+}
+
+static void wait_for_time(struct weir__op *op)
+{
+	const struct grouped *args = weir__op_args(op);
+	struct grouping *self = weir__op_state(op);
+	int rc = 0;
+
+	if (args->within_ns)
+		rc = weir__alarm_at(&self->alarm, op, self->due_ns);
+	if (rc < 0)
+		weir__op_fail(op, rc, "no timer");
+}
+
+static size_t put_group(struct weir__op *op, void **items)
+{
+	const struct grouped *args = weir__op_args(op);
+	struct grouping *self = weir__op_state(op);
+
+	items[0] = self->list;
+	self->list = NULL;
+	if (args->within_ns)
+		self->due_ns = due(op);
+	return 1;
+}
+
+static size_t grouped_pull(struct weir__op *op, void **items, size_t room)
+{
+	const struct grouped *args = weir__op_args(op);
+	struct grouping *self = weir__op_state(op);
+	struct weir__op *up = op->up[0];
+	bool full, up_done;
+	size_t n = 0;
+
+	if (room == 0) {
+		(void)weir__pull(up, NULL, 0);
+		if (up->ended && (up->error || !self->list || !self->list->n))
+			weir__op_end(op, up->error);
+		return 0;
+	}
+	if (!fill(op))
+		return 0;
+	full = self->list->n == args->n;
+	up_done = up->ended;
+	if (self->list->n > 0 &&
+	    (full || (up_done && !up->error) || time_is_up(op)))
+		n = put_group(op, items);
+	else
+		(void)time_is_up(op);
+	if (up_done)
+		weir__op_end(op, up->error);
+	else if (n == 0)
+		wait_for_time(op);
+	return n;
+}
+
+static const struct weir__kind grouped_kind = {
+	.name = "grouped",
+	.state_size = sizeof(struct grouping),
+	.open = grouped_open,
+	.pull = grouped_pull,
+	.close = grouped_close,
+	.keeps = sizeof(struct weir__alarm),
+	.holds = true,
+	.makes = true,
+};
+
+static const struct weir__kind grouped_within_kind = {
+	.name = "grouped_within",
+	.state_size = sizeof(struct grouping),
+	.open = grouped_open,
+	.pull = grouped_pull,
+	.close = grouped_close,
+	.keeps = sizeof(struct weir__alarm),
+	.holds = true,
+	.makes = true,
+};
+
+static bool size_valid(size_t n)
+{
+	return n > 0 && n <= WEIR_CAPACITY_MAX;
+}
+
+struct weir_flow *weir_flow_grouped(struct weir_flow *flow, size_t n)
+{
+	struct grouped args = {n, 0};
+
+	return weir__flow_upon(&grouped_kind, flow, &args, sizeof(args),
+			       size_valid(n));
+}
+
+struct weir_flow *weir_flow_grouped_within(struct weir_flow *flow, size_t n,
+					   uint64_t within_ns)
+{
+	struct grouped args = {n, within_ns};
+
+	return weir__flow_upon(&grouped_within_kind, flow, &args, sizeof(args),
+			       size_valid(n) && within_ns > 0);
+}

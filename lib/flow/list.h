@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Lists of items as the operators that make them see them; flow_sink.h. */
+#ifndef WEIR_FLOW_LIST_H
+#define WEIR_FLOW_LIST_H
+
+#include <weir/flow_sink.h>
+
+#include "flow/flow.h"
+
+/* Drops a list. */
+extern const struct weir_items weir__list_items;
+
+/* An empty list, of what comes out above `op`, with room for `n`. Or NULL. */
+struct weir_flow_list *weir__list_new(struct weir__op *op, size_t n);
+
+#endif

@@ -1,0 +1,394 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Either end holds the other's memory from the making to its own close(), which
+ * comes for both: a reader that has gone makes the writer end, and the other way
+ * round.
+ */
+#include "flow/pipe.h"
+
+#include <errno.h>
+
+#include <ck_pr.h>
+
+#include "base/lock.h"
+#include "base/memory.h"
+
+struct weir__pipe {
+	const struct weir_allocator *allocator;
+	const char *name;
+	struct weir__op *reader;    /* held by the writer; NULL: none yet */
+	struct weir__stage *writer; /* referenced by the reader */
+	const struct weir_items *items;
+	enum weir_flow_buffer strategy;
+	uint32_t refs;		/* atomic: reader, writer */
+	struct weir__lock lock; /* for the rest */
+	struct weir_error *error;
+	bool closed;   /* nothing more comes */
+	bool failed;   /* it was full, and that is an error */
+	bool emptying; /* all that is there is being dropped */
+	bool gone;     /* nobody reads any more */
+	bool reader_waits, writer_waits;
+	size_t head, tail, capacity;
+	void *slots[];
+};
+
+static void pipe_unref(struct weir__pipe *pipe)
+{
+	bool last;
+
+	/* release: what we did with it; acquire: what the other did */
+	ck_pr_fence_release();
+	ck_pr_dec_32_zero(&pipe->refs, &last);
+	if (!last)
+		return;
+	ck_pr_fence_acquire();
+	weir_error_unref(pipe->error);
+	weir__free(pipe->allocator, pipe,
+		   sizeof(*pipe) + pipe->capacity * sizeof(void *));
+}
+
+static void drop(const struct weir__pipe *pipe, void *item)
+{
+	if (pipe->items && pipe->items->drop)
+		pipe->items->drop(item, pipe->items->context);
+}
+
+/* --- Under the lock ----------------------------------------------------------- */
+
+static bool is_empty(const struct weir__pipe *pipe)
+{
+	return pipe->head == pipe->tail;
+}
+
+static void *take(struct weir__pipe *pipe)
+{
+	return pipe->slots[pipe->head++ % pipe->capacity];
+}
+
+static size_t room(const struct weir__pipe *pipe)
+{
+	return pipe->capacity - (pipe->tail - pipe->head);
+}
+
+static bool take_flag(bool *flag)
+{
+	bool was = *flag;
+
+	*flag = false;
+	return was;
+}
+
+/* It is full: *out goes. True: that is the item itself. */
+static bool overflow(struct weir__pipe *pipe, void *item, void **out)
+{
+	switch (pipe->strategy) {
+	case WEIR_FLOW_BUFFER_ALL:
+		pipe->emptying = true;
+		*out = take(pipe);
+		return false;
+	case WEIR_FLOW_BUFFER_HEAD:
+		*out = take(pipe);
+		return false;
+	case WEIR_FLOW_BUFFER_TAIL:
+		*out = pipe->slots[--pipe->tail % pipe->capacity];
+		return false;
+	case WEIR_FLOW_BUFFER_FAIL:
+		pipe->failed = pipe->closed = true;
+		break;
+	default:
+		break;
+	}
+	*out = item;
+	return true;
+}
+
+/*
+ * Puts the item, or does one step to that. True: the item is done with. *drops:
+ * *out is to be dropped, be it the item or another one.
+ */
+static bool put_one(struct weir__pipe *pipe, void *item, bool *drops,
+		    void **out)
+{
+	*drops = true;
+	if (pipe->gone || pipe->closed) {
+		*out = item;
+		return true;
+	}
+	pipe->emptying = pipe->emptying && !is_empty(pipe);
+	if (pipe->emptying || room(pipe) == 0)
+		return overflow(pipe, item, out);
+	pipe->slots[pipe->tail++ % pipe->capacity] = item;
+	*drops = false;
+	return true;
+}
+
+/* --- The writer ------------------------------------------------------------------ */
+
+bool weir__pipe_take_back(struct weir__pipe *pipe, void **item)
+{
+	bool is_there;
+
+	weir__lock(&pipe->lock);
+	is_there = !pipe->gone && !is_empty(pipe);
+	if (is_there)
+		*item = take(pipe);
+	weir__unlock(&pipe->lock);
+	return is_there;
+}
+
+/* What is dropped is dropped without the lock, some at a time. */
+static void put(struct weir__pipe *pipe, void *const *items, size_t n)
+{
+	void *dropped[WEIR_FLOW_BATCH];
+	size_t i = 0, n_dropped;
+	bool waits, drops;
+
+	while (i < n) {
+		n_dropped = 0;
+		weir__lock(&pipe->lock);
+		while (i < n && n_dropped < WEIR_FLOW_BATCH) {
+			i += put_one(pipe, items[i], &drops,
+				     &dropped[n_dropped]);
+			n_dropped += drops;
+		}
+		waits = take_flag(&pipe->reader_waits) || pipe->failed;
+		weir__unlock(&pipe->lock);
+		while (n_dropped > 0)
+			drop(pipe, dropped[--n_dropped]);
+		if (waits)
+			weir__op_wake(pipe->reader);
+	}
+}
+
+/* How many it may put now; with back-pressure none means that it is woken. */
+static size_t may_put(struct weir__pipe *pipe, bool *over)
+{
+	size_t n = WEIR_FLOW_BATCH;
+
+	weir__lock(&pipe->lock);
+	if (pipe->strategy == WEIR_FLOW_BACK_PRESSURE)
+		n = room(pipe);
+	pipe->writer_waits = n == 0;
+	*over = pipe->gone || pipe->closed;
+	weir__unlock(&pipe->lock);
+	return n < WEIR_FLOW_BATCH ? n : WEIR_FLOW_BATCH;
+}
+
+static enum weir__found pipe_drive(struct weir__stage *stage, uint64_t n)
+{
+	struct weir__pipe *pipe = stage->end_state;
+	struct weir__op *root = stage->root;
+	void *items[WEIR_FLOW_BATCH];
+	size_t ask, got;
+	bool over;
+
+	while (n > 0) {
+		ask = may_put(pipe, &over);
+		if (over) {
+			weir__op_cancel(root);
+			return WEIR__FOUND_OVER;
+		}
+		if (ask > n)
+			ask = (size_t)n;
+		stage->again = false;
+		got = weir__pull(root, items, ask);
+		put(pipe, items, got);
+		if (root->ended)
+			return WEIR__FOUND_OVER;
+		if (got == 0 && !stage->again)
+			return WEIR__FOUND_NONE;
+		n -= ask;
+		if (weir_actor_interrupted(&stage->actor))
+			break;
+	}
+	return WEIR__FOUND_MORE;
+}
+
+static void pipe_over(struct weir__stage *stage, struct weir_error *error)
+{
+	struct weir__pipe *pipe = stage->end_state;
+	bool waits;
+
+	weir__lock(&pipe->lock);
+	if (!pipe->closed)
+		pipe->error = weir_error_ref(error);
+	pipe->closed = true;
+	waits = take_flag(&pipe->reader_waits);
+	weir__unlock(&pipe->lock);
+	if (waits)
+		weir__op_wake(pipe->reader);
+}
+
+static void pipe_require(struct weir__stage *stage, bool room)
+{
+}
+
+static bool pipe_cancelled(struct weir__stage *stage, struct weir_out *out)
+{
+	return false;
+}
+
+/* The stage stops, whether it was over or not. */
+static void pipe_stop(struct weir__stage *stage)
+{
+	struct weir__pipe *pipe = stage->end_state;
+
+	pipe_over(stage, weir_error_of(-ECANCELED));
+	if (pipe->reader)
+		weir__op_unhold(pipe->reader);
+	pipe->reader = NULL;
+}
+
+static void pipe_free(struct weir__stage *stage)
+{
+	pipe_unref(stage->end_state);
+}
+
+static const struct weir__end pipe_end = {
+	.drive = pipe_drive,
+	.over = pipe_over,
+	.require = pipe_require,
+	.cancelled = pipe_cancelled,
+	.close = pipe_stop,
+	.free = pipe_free,
+};
+
+/* --- The reader --------------------------------------------------------------- */
+
+static struct weir__pipe *pipe_of(struct weir__op *op)
+{
+	return *(struct weir__pipe **)weir__op_state(op);
+}
+
+static size_t read_pull(struct weir__op *op, void **items, size_t room)
+{
+	struct weir__pipe *pipe = pipe_of(op);
+	bool over, failed, waits = false;
+	size_t n = 0;
+
+	weir__lock(&pipe->lock);
+	failed = pipe->failed;
+	while (n < room && !failed && !is_empty(pipe))
+		items[n++] = take(pipe);
+	over = pipe->closed && is_empty(pipe);
+	pipe->reader_waits = !over && is_empty(pipe);
+	if (n > 0)
+		waits = take_flag(&pipe->writer_waits);
+	weir__unlock(&pipe->lock);
+	if (waits)
+		weir_actor_signal(&pipe->writer->actor);
+	if (failed)
+		weir__op_fail(op, -EOVERFLOW, "the buffer is full");
+	else if (over)
+		weir__op_end(op, pipe->error);
+	return n;
+}
+
+/* Once `gone` is set nobody else touches the ring. */
+static void read_close(struct weir__op *op)
+{
+	struct weir__pipe *pipe = pipe_of(op);
+
+	weir__lock(&pipe->lock);
+	pipe->gone = true;
+	pipe->reader_waits = false;
+	weir__unlock(&pipe->lock);
+	while (!is_empty(pipe))
+		drop(pipe, take(pipe));
+	weir_actor_signal(&pipe->writer->actor);
+	weir_actor_unref(&pipe->writer->actor);
+	pipe_unref(pipe);
+}
+
+static const struct weir__kind read_kind = {
+	.name = "buffer",
+	.state_size = sizeof(struct weir__pipe *),
+	.pull = read_pull,
+	.close = read_close,
+	.holds = true,
+};
+
+/* --- Making it ------------------------------------------------------------------ */
+
+static struct weir__pipe *pipe_new(const struct weir__build *build, size_t n,
+				   enum weir_flow_buffer strategy)
+{
+	const struct weir_allocator *allocator = build->run->allocator;
+	struct weir__pipe *pipe;
+
+	pipe = weir__alloc(allocator, sizeof(*pipe) + n * sizeof(void *));
+	if (!pipe)
+		return NULL;
+	pipe->allocator = allocator;
+	pipe->strategy = strategy;
+	pipe->capacity = n;
+	pipe->refs = 1;
+	return pipe;
+}
+
+/* The writer, a stage that has its pipe. NULL: no memory. */
+static struct weir__stage *writer_new(const struct weir__build *build, size_t n,
+				      enum weir_flow_buffer strategy)
+{
+	struct weir__pipe *pipe = pipe_new(build, n, strategy);
+	struct weir__stage *stage = NULL;
+
+	if (pipe)
+		stage = weir__stage_new(build->run, build->executor, &pipe_end);
+	if (!stage) {
+		if (pipe)
+			pipe_unref(pipe);
+		return NULL;
+	}
+	stage->end_state = pipe;
+	pipe->writer = stage;
+	return stage;
+}
+
+static struct weir__op *reader_new(struct weir__build *build,
+				   const struct weir_flow *flow,
+				   struct weir__pipe *pipe)
+{
+	struct weir__op *op =
+		weir__op_leaf(build, flow, &read_kind, pipe->items);
+
+	if (!op) {
+		*build->code = -ENOMEM;
+		return NULL;
+	}
+	*(struct weir__pipe **)weir__op_state(op) = pipe;
+	/* relaxed: nothing runs yet */
+	ck_pr_inc_32(&pipe->refs);
+	(void)weir_actor_ref(&pipe->writer->actor);
+	weir__op_hold(op);
+	pipe->reader = op;
+	return op;
+}
+
+struct weir__op *weir__pipe_build(
+	struct weir__build *build, const struct weir_flow *flow, size_t n,
+	enum weir_flow_buffer strategy,
+	struct weir__op *(*make)(struct weir__build *build,
+				 const struct weir_flow *flow,
+				 struct weir__pipe *pipe))
+{
+	struct weir__build above = *build;
+	struct weir__pipe *pipe;
+	struct weir__op *root;
+
+	*build->code = -ENOMEM;
+	if (build->nested) {
+		*build->code = -ENOTSUP;
+		return NULL;
+	}
+	above.stage = writer_new(build, n, strategy);
+	if (!above.stage)
+		return NULL;
+	pipe = above.stage->end_state;
+	above.tree = above.stage->tree;
+	root = make(&above, flow, pipe);
+	if (!root || weir__stage_ready(above.stage, root) < 0)
+		return NULL;
+	pipe->items = root->items;
+	return reader_new(build, flow, pipe);
+}

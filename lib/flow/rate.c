@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Items at a rate, and later. */
+#include <weir/flow_rate.h>
+
+#include <errno.h>
+
+#include "base/memory.h"
+#include "flow/flow.h"
+
+/* --- throttle --------------------------------------------------------------- */
+
+/*
+ * The bucket's level is in units of 1 / per_ns of what `n` counts, so that it
+ * rises by `n` each nanosecond and nothing is rounded.
+ */
+struct throttling {
+	struct weir__alarm alarm; /* must be first */
+	void *item;
+	bool has_item; /* it waits */
+	int64_t level;
+	uint64_t seen_ns; /* the level is as it was then */
+};
+
+static int64_t in_units(uint64_t n, uint64_t by)
+{
+	int64_t product;
+
+	if (__builtin_mul_overflow(n, by, &product))
+		return INT64_MAX;
+	return product;
+}
+
+static int throttle_open(struct weir__op *op)
+{
+	const struct weir_flow_rate *rate = weir__op_args(op);
+	struct throttling *self = weir__op_state(op);
+
+	self->level = in_units(rate->burst, rate->per_ns);
+	self->seen_ns = weir__op_now(op);
+	return 0;
+}
+
+static void throttle_close(struct weir__op *op)
+{
+	struct throttling *self = weir__op_state(op);
+
+	weir__alarm_off(&self->alarm);
+	if (self->has_item)
+		weir__op_drop_one(op->up[0], self->item);
+	self->has_item = false;
+}
+
+static void rise(struct weir__op *op)
+{
+	const struct weir_flow_rate *rate = weir__op_args(op);
+	struct throttling *self = weir__op_state(op);
+	int64_t most = in_units(rate->burst, rate->per_ns);
+	uint64_t now_ns = weir__op_now(op);
+	int64_t by = in_units(now_ns - self->seen_ns, rate->n);
+
+	self->seen_ns = now_ns;
+	if (__builtin_add_overflow(self->level, by, &self->level) ||
+	    self->level > most)
+		self->level = most;
+}
+
+/* What the item needs to be in the bucket before it may go. */
+static int64_t needed(const struct weir_flow_rate *rate, int64_t cost)
+{
+	int64_t most = in_units(rate->burst, rate->per_ns);
+
+	return cost < most ? cost : most;
+}
+
+static void wait_for(struct weir__op *op, int64_t level)
+{
+	const struct weir_flow_rate *rate = weir__op_args(op);
+	struct throttling *self = weir__op_state(op);
+	uint64_t missing = (uint64_t)level - (uint64_t)self->level;
+	uint64_t wait_ns = missing / rate->n + (missing % rate->n != 0);
+	int rc = weir__alarm_at(&self->alarm, op,
+				wait_ns < WEIR_FOREVER - self->seen_ns
+					? self->seen_ns + wait_ns
+					: WEIR_FOREVER - 1);
+
+	if (rc < 0)
+		weir__op_fail(op, rc, "no timer");
+}
+
+static bool take_item(struct weir__op *op)
+{
+	struct throttling *self = weir__op_state(op);
+
+	if (!self->has_item)
+		self->has_item = weir__pull(op->up[0], &self->item, 1) > 0;
+	return self->has_item;
+}
+
+/* False: the item waits, or that is an error. */
+static bool pays(struct weir__op *op)
+{
+	const struct weir_flow_rate *rate = weir__op_args(op);
+	struct throttling *self = weir__op_state(op);
+	uint64_t n = rate->cost ? rate->cost(self->item, rate->context) : 1;
+	int64_t cost = in_units(n, rate->per_ns);
+
+	if (self->level < needed(rate, cost)) {
+		if (rate->how == WEIR_FLOW_ENFORCE)
+			weir__op_fail(op, -EBUSY, "items come too fast");
+		else
+			wait_for(op, needed(rate, cost));
+		return false;
+	}
+	if (__builtin_sub_overflow(self->level, cost, &self->level))
+		self->level = -INT64_MAX;
+	self->has_item = false;
+	return true;
+}
+
+static size_t throttle_pull(struct weir__op *op, void **items, size_t room)
+{
+	struct throttling *self = weir__op_state(op);
+	size_t n = 0;
+
+	rise(op);
+	if (room == 0 && !self->has_item)
+		(void)weir__pull(op->up[0], NULL, 0);
+	while (n < room && take_item(op)) {
+		if (!pays(op))
+			return n;
+		items[n++] = self->item;
+	}
+	if (!self->has_item)
+		(void)weir__op_follow(op);
+	return n;
+}
+
+static const struct weir__kind throttle_kind = {
+	.name = "throttle",
+	.state_size = sizeof(struct throttling),
+	.open = throttle_open,
+	.pull = throttle_pull,
+	.close = throttle_close,
+	.keeps = sizeof(struct weir__alarm),
+	.holds = true,
+};
+
+struct weir_flow *weir_flow_throttle(struct weir_flow *flow,
+				     const struct weir_flow_rate *rate)
+{
+	struct weir_flow_rate args = {0};
+	bool valid = rate && rate->n > 0 && rate->per_ns > 0 &&
+		     (int)rate->how >= 0 && rate->how <= WEIR_FLOW_ENFORCE;
+
+	if (valid)
+		args = *rate;
+	if (!args.burst)
+		args.burst = args.n;
+	return weir__flow_upon(&throttle_kind, flow, &args, sizeof(args),
+			       valid);
+}
+
+/* --- delay ------------------------------------------------------------------ */
+
+struct delay {
+	uint64_t delay_ns;
+	size_t n;
+};
+
+struct waiting {
+	void *item;
+	uint64_t due_ns;
+};
+
+struct delaying {
+	struct weir__alarm alarm; /* must be first */
+	struct waiting *ring;
+	size_t head, tail;
+};
+
+static size_t delay_size(const struct weir__op *op)
+{
+	const struct delay *args = weir__op_args(op);
+
+	return args->n * sizeof(struct waiting);
+}
+
+static int delay_open(struct weir__op *op)
+{
+	struct delaying *self = weir__op_state(op);
+
+	self->ring = weir__alloc(weir__op_allocator(op), delay_size(op));
+	return self->ring ? 0 : -ENOMEM;
+}
+
+static struct waiting *at(struct weir__op *op, size_t i)
+{
+	const struct delay *args = weir__op_args(op);
+	struct delaying *self = weir__op_state(op);
+
+	return &self->ring[i % args->n];
+}
+
+static void delay_close(struct weir__op *op)
+{
+	struct delaying *self = weir__op_state(op);
+
+	weir__alarm_off(&self->alarm);
+	for (; self->head != self->tail; self->head++)
+		weir__op_drop_one(op->up[0], at(op, self->head)->item);
+	weir__free(weir__op_allocator(op), self->ring, delay_size(op));
+	self->ring = NULL;
+}
+
+/* Takes what there is room for; their time begins now. */
+static void take_some(struct weir__op *op, uint64_t now_ns)
+{
+	const struct delay *args = weir__op_args(op);
+	struct delaying *self = weir__op_state(op);
+	size_t n = args->n - (self->tail - self->head), i;
+	uint64_t due_ns = args->delay_ns < WEIR_FOREVER - now_ns
+				  ? now_ns + args->delay_ns
+				  : WEIR_FOREVER - 1;
+	void *batch[WEIR_FLOW_BATCH];
+
+	n = weir__pull(op->up[0], batch,
+		       n < WEIR_FLOW_BATCH ? n : WEIR_FLOW_BATCH);
+	for (i = 0; i < n; i++)
+		*at(op, self->tail++) = (struct waiting){batch[i], due_ns};
+	if (n == WEIR_FLOW_BATCH)
+		weir__op_again(op);
+}
+
+static size_t delay_pull(struct weir__op *op, void **items, size_t room)
+{
+	struct delaying *self = weir__op_state(op);
+	uint64_t now_ns = weir__op_now(op);
+	struct weir__op *up = op->up[0];
+	size_t n = 0;
+	int rc = 0;
+
+	if (room > 0)
+		take_some(op, now_ns);
+	else
+		(void)weir__pull(up, NULL, 0);
+	while (n < room && self->head != self->tail &&
+	       at(op, self->head)->due_ns <= now_ns)
+		items[n++] = at(op, self->head++)->item;
+	if (up->ended && (up->error || self->head == self->tail))
+		weir__op_end(op, up->error);
+	else if (self->head != self->tail)
+		rc = weir__alarm_at(&self->alarm, op,
+				    at(op, self->head)->due_ns);
+	if (rc < 0)
+		weir__op_fail(op, rc, "no timer");
+	return n;
+}
+
+static const struct weir__kind delay_kind = {
+	.name = "delay",
+	.state_size = sizeof(struct delaying),
+	.open = delay_open,
+	.pull = delay_pull,
+	.close = delay_close,
+	.keeps = sizeof(struct weir__alarm),
+	.holds = true,
+};
+
+struct weir_flow *weir_flow_delay(struct weir_flow *flow, uint64_t delay_ns,
+				  size_t n)
+{
+	struct delay args = {delay_ns, n};
+
+	return weir__flow_upon(&delay_kind, flow, &args, sizeof(args),
+			       n > 0 && n <= WEIR_CAPACITY_MAX);
+}
