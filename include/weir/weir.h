@@ -18,6 +18,7 @@
 #include <weir/fd.h>
 #include <weir/flow.h>
 #include <weir/flow_element.h>
+#include <weir/flow_io.h>
 #include <weir/flow_rate.h>
 #include <weir/flow_sink.h>
 #include <weir/flow_source.h>

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Counted pieces of memory, and views of them. */
+#include "flow/bytes.h"
+
+#include <ck_pr.h>
+
+#include "base/memory.h"
+
+static struct weir_flow_bytes *allocate(const struct weir_allocator *allocator,
+					size_t n)
+{
+	struct weir_flow_bytes *bytes;
+
+	if (!allocator)
+		allocator = weir_allocator_default();
+	/* not weir__alloc(): the bytes need not be zero */
+	bytes = allocator->alloc(sizeof(*bytes) + n, allocator->context);
+	if (!bytes)
+		return NULL;
+	*bytes = (struct weir_flow_bytes){
+		.data = (char *)(bytes + 1),
+		.n = n,
+		.allocator = allocator,
+		.capacity = n,
+		.refs = 1,
+	};
+	return bytes;
+}
+
+struct weir_flow_bytes *weir_flow_bytes_new(
+	const struct weir_allocator *allocator, size_t n)
+{
+	if (n > SIZE_MAX / 2)
+		return NULL;
+	return allocate(allocator, n);
+}
+
+struct weir_flow_bytes *weir_flow_bytes_ref(struct weir_flow_bytes *bytes)
+{
+	/* relaxed: the caller has a reference */
+	if (bytes)
+		ck_pr_inc_32(&bytes->refs);
+	return bytes;
+}
+
+/* A view is never of a view, so this is entered twice at most.
+ * NOLINTNEXTLINE(misc-no-recursion) */
+void weir_flow_bytes_unref(struct weir_flow_bytes *bytes)
+{
+	bool last;
+
+	if (!bytes)
+		return;
+	/* release: what we did with it; acquire: what the others did */
+	ck_pr_fence_release();
+	ck_pr_dec_32_zero(&bytes->refs, &last);
+	if (!last)
+		return;
+	ck_pr_fence_acquire();
+	weir_flow_bytes_unref(bytes->whole);
+	weir__free(bytes->allocator, bytes, sizeof(*bytes) + bytes->capacity);
+}
+
+static void drop(void *bytes, void *context)
+{
+	weir_flow_bytes_unref(bytes);
+}
+
+static int share(void *bytes, void *context)
+{
+	(void)weir_flow_bytes_ref(bytes);
+	return 0;
+}
+
+static const struct weir_items items = {.drop = drop, .share = share};
+
+const struct weir_items *weir_flow_bytes_items(void)
+{
+	return &items;
+}
+
+struct weir_flow_bytes *weir__bytes_view(struct weir_flow_bytes *whole,
+					 const char *data, size_t n)
+{
+	struct weir_flow_bytes *view;
+
+	if (whole->whole)
+		whole = whole->whole;
+	view = allocate(whole->allocator, 0);
+	if (!view)
+		return NULL;
+	view->whole = weir_flow_bytes_ref(whole);
+	view->data = (char *)data;
+	view->n = n;
+	return view;
+}
