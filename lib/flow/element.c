@@ -30,18 +30,25 @@ static size_t map_failed(struct weir__op *op, void **items, size_t from,
 	return from;
 }
 
+/* Where nothing fails there is little between two calls but a comparison. */
 static size_t map_pull(struct weir__op *op, void **items, size_t room)
 {
 	const struct map *args = weir__op_args(op);
-	size_t n = weir__pull(op->up[0], items, room), i = 0;
+	int (*map)(void **item, void *context) = args->map;
+	void *context = args->context;
+	size_t n = weir__pull(op->up[0], items, room);
+	void **item = items, **end = items + n;
 	int rc;
 
-	while (i < n) {
-		rc = args->map(&items[i], args->context);
-		if (WEIR_LIKELY(rc == 0))
-			i++;
-		else
-			n = map_failed(op, items, i, n, rc);
+	while (item < end) {
+		rc = map(item, context);
+		if (WEIR_LIKELY(rc == 0)) {
+			item++;
+			continue;
+		}
+		n = map_failed(op, items, (size_t)(item - items),
+			       (size_t)(end - items), rc);
+		end = items + n;
 	}
 	if (!op->ended)
 		(void)weir__op_follow(op);

@@ -177,7 +177,7 @@ static size_t tick_pull(struct weir__op *op, void **items, size_t room)
 	struct ticking *self = weir__op_state(op);
 	uint64_t now_ns = weir__op_now(op), missed;
 	size_t n = 0;
-	int rc;
+	int rc = 0;
 
 	if (room > 0 && now_ns >= self->next_ns) {
 		items[n++] = args->item;
@@ -185,7 +185,9 @@ static size_t tick_pull(struct weir__op *op, void **items, size_t room)
 		self->next_ns = later(self->next_ns + missed * args->every_ns,
 				      args->every_ns);
 	}
-	rc = weir__alarm_at(&self->alarm, op, self->next_ns);
+	/* what is due and not asked for waits for that */
+	if (now_ns < self->next_ns)
+		rc = weir__alarm_at(&self->alarm, op, self->next_ns);
 	if (rc < 0)
 		weir__op_fail(op, rc, "no timer");
 	return n;

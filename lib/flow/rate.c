@@ -227,7 +227,7 @@ static void take_some(struct weir__op *op, uint64_t now_ns)
 		       n < WEIR_FLOW_BATCH ? n : WEIR_FLOW_BATCH);
 	for (i = 0; i < n; i++)
 		*at(op, self->tail++) = (struct waiting){batch[i], due_ns};
-	if (n == WEIR_FLOW_BATCH)
+	if (n > 0)
 		weir__op_again(op);
 }
 
@@ -248,7 +248,8 @@ static size_t delay_pull(struct weir__op *op, void **items, size_t room)
 		items[n++] = at(op, self->head++)->item;
 	if (up->ended && (up->error || self->head == self->tail))
 		weir__op_end(op, up->error);
-	else if (self->head != self->tail)
+	else if (self->head != self->tail &&
+		 at(op, self->head)->due_ns > now_ns)
 		rc = weir__alarm_at(&self->alarm, op,
 				    at(op, self->head)->due_ns);
 	if (rc < 0)

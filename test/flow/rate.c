@@ -1,0 +1,529 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Buffers, groups, rates and times. */
+#include "flow/world.h"
+
+static void assert_run(const struct world *world, size_t from, size_t n,
+		       intptr_t first)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		assert_int_equal(world->got.values[from + i], first + (int)i);
+}
+
+/* --- buffer ------------------------------------------------------------------- */
+
+/* 1 to `n` come while nobody asks; then all that is there is asked for. */
+static void fill_buffer(struct world *world, intptr_t n,
+			enum weir_flow_buffer strategy)
+{
+	world_init(world, &counted_items);
+	world->got.counted = true;
+	world->flow = weir_flow_buffer(world->flow, 100, strategy);
+	world_start(world, 0);
+	offer(world, 1, n);
+	until(world, 0);
+	let_pass(world, OPEN);
+}
+
+static void buffer_head_keeps_the_youngest(void **state)
+{
+	static struct world world;
+
+	fill_buffer(&world, 200, WEIR_FLOW_BUFFER_HEAD);
+	assert_int_equal(world.got.n, 100);
+	assert_run(&world, 0, 100, 101);
+	world_end(&world, 0);
+}
+
+static void buffer_tail_keeps_the_oldest_and_the_last(void **state)
+{
+	static struct world world;
+
+	fill_buffer(&world, 200, WEIR_FLOW_BUFFER_TAIL);
+	assert_int_equal(world.got.n, 100);
+	assert_run(&world, 0, 99, 1);
+	assert_int_equal(world.got.values[99], 200);
+	world_end(&world, 0);
+}
+
+static void buffer_all_begins_anew(void **state)
+{
+	static struct world world;
+
+	fill_buffer(&world, 150, WEIR_FLOW_BUFFER_ALL);
+	assert_int_equal(world.got.n, 50);
+	assert_run(&world, 0, 50, 101);
+	world_end(&world, 0);
+}
+
+static void buffer_new_keeps_the_oldest(void **state)
+{
+	static struct world world;
+
+	fill_buffer(&world, 150, WEIR_FLOW_BUFFER_NEW);
+	assert_int_equal(world.got.n, 100);
+	assert_run(&world, 0, 100, 1);
+	world_end(&world, 0);
+}
+
+static void buffer_fail_fails_and_cancels_upstream(void **state)
+{
+	static struct world world;
+
+	fill_buffer(&world, 101, WEIR_FLOW_BUFFER_FAIL);
+	assert_int_equal(world.got.n, 0);
+	assert_int_equal(weir_flow_queue_offer(world.queue, NULL), -EPIPE);
+	world_end(&world, -EOVERFLOW);
+}
+
+static void buffer_with_back_pressure_asks_for_no_more(void **state)
+{
+	static struct world world;
+
+	world_init(&world, NULL);
+	world.flow = weir_flow_buffer(world.flow, 100, WEIR_FLOW_BACK_PRESSURE);
+	world_start(&world, 0);
+	offer(&world, 1, 1024);
+	until(&world, 0);
+	/* the queue's own room says how many were taken */
+	offer(&world, 1025, 1124);
+	assert_int_equal(weir_flow_queue_offer(world.queue, NULL), -EAGAIN);
+	let_pass(&world, OPEN);
+	assert_int_equal(world.got.n, 1124);
+	assert_run(&world, 0, 1124, 1);
+	world_end(&world, 0);
+}
+
+static void a_buffer_ends_behind_what_it_holds(void **state)
+{
+	static struct world world;
+
+	world_init(&world, &counted_items);
+	world.got.counted = true;
+	world.flow = weir_flow_buffer(world.flow, 3, WEIR_FLOW_BUFFER_HEAD);
+	world_start(&world, 1);
+	offer(&world, 1, 3);
+	until(&world, 0);
+	assert_int_equal(weir_flow_queue_close(world.queue, NULL), 0);
+	until(&world, 0);
+	assert_false(weir_completion_done(weir_flow_run_over(world.run)));
+	let_pass(&world, OPEN);
+	ASSERT_OUT(&world, 1, 2, 3);
+	world_end(&world, 0);
+}
+
+static void a_buffer_that_is_cancelled_drops_what_it_holds(void **state)
+{
+	static struct world world;
+
+	world_init(&world, &counted_items);
+	world.got.counted = true;
+	world.flow = weir_flow_take(
+		weir_flow_buffer(world.flow, 8, WEIR_FLOW_BUFFER_HEAD), 2);
+	world_start(&world, 0);
+	offer(&world, 1, 6);
+	until(&world, 0);
+	let_pass(&world, OPEN);
+	ASSERT_OUT(&world, 1, 2);
+	world_end(&world, 0);
+}
+
+/* --- conflate ----------------------------------------------------------------- */
+
+static int sum_up(void **all, void *item, void *context)
+{
+	*all = (void *)((intptr_t)*all + (intptr_t)item);
+	return 0;
+}
+
+static int sum_items(void **all, void *item, void *context)
+{
+	((struct item *)*all)->value += ((struct item *)item)->value;
+	item_drop(item, NULL);
+	return 0;
+}
+
+static void what_nobody_asks_for_is_conflated(void **state)
+{
+	static struct world world;
+	struct weir_flow_conflation functions = {.add = sum_up};
+
+	world_init(&world, NULL);
+	world.flow = weir_flow_conflate(world.flow, &functions, NULL);
+	world_start(&world, 0);
+	offer(&world, 1, 100);
+	until(&world, 0);
+	let_pass(&world, OPEN);
+	offer(&world, 7, 7);
+	until(&world, 0);
+	ASSERT_OUT(&world, 5050, 7);
+	world_end(&world, 0);
+}
+
+static void conflated_items_are_dropped_once(void **state)
+{
+	static struct world world;
+	struct weir_flow_conflation functions = {.add = sum_items};
+
+	world_init(&world, &counted_items);
+	world.got.counted = true;
+	world.flow = weir_flow_conflate(world.flow, &functions, NULL);
+	world_start(&world, 1);
+	offer(&world, 1, 3);
+	until(&world, 0);
+	offer(&world, 4, 5);
+	until(&world, 0);
+	weir_flow_run_cancel(world.run, NULL);
+	ASSERT_OUT(&world, 6);
+	world_end(&world, -ECANCELED);
+}
+
+/* --- grouped ------------------------------------------------------------------- */
+
+static int group_to_sum(void **item, void *context)
+{
+	struct weir_flow_list *list = *item;
+	intptr_t sum = 0;
+	size_t i;
+
+	assert_true(list->n > 0);
+	for (i = 0; i < list->n; i++)
+		sum = sum * 10 + (intptr_t)list->items[i];
+	weir_flow_list_free(list);
+	*item = (void *)sum;
+	return 0;
+}
+
+/* Each group as a number whose digits are its items. */
+static struct weir_flow *digits(struct weir_flow *flow)
+{
+	return weir_flow_items(weir_flow_map(flow, group_to_sum, NULL), NULL);
+}
+
+static void groups_are_full_but_for_the_last(void **state)
+{
+	ASSERT_FLOW(digits(weir_flow_grouped(weir_flow_range(1, 7), 3)), 0, 123,
+		    456, 7);
+}
+
+static void no_group_is_empty(void **state)
+{
+	struct weir_flow *flow = weir_flow_grouped(weir_flow_empty(), 3);
+
+	assert_flow(digits(flow), false, NULL, 0, 0);
+	ASSERT_FLOW(digits(weir_flow_grouped(weir_flow_range(1, 6), 3)), 0, 123,
+		    456);
+}
+
+static void groups_that_are_dropped_drop_their_items(void **state)
+{
+	struct weir_flow *flow = counted(weir_flow_range(1, 1000));
+	int64_t live = n_live;
+
+	flow = weir_flow_take(weir_flow_grouped(flow, 4), 3);
+	flow = weir_flow_ignore(flow);
+	assert_int_equal(run_on_sim(flow, 1, 0), 0);
+	assert_int_equal(run_on_sim(flow, 1, 4), 0);
+	assert_int_equal(n_live, live);
+	weir_flow_free(flow);
+}
+
+static void a_group_goes_when_its_time_has_come(void **state)
+{
+	static struct world world;
+
+	world_init(&world, NULL);
+	world.flow = digits(weir_flow_grouped_within(world.flow, 3, 10 * MS));
+	world_start(&world, OPEN);
+	offer(&world, 1, 2);
+	until(&world, 9 * MS);
+	assert_int_equal(world.got.n, 0);
+	until(&world, 10 * MS);
+	ASSERT_OUT(&world, 12);
+	/* full before its time, which begins anew */
+	until(&world, 15 * MS);
+	offer(&world, 3, 6);
+	until(&world, 24 * MS);
+	ASSERT_OUT(&world, 12, 345);
+	until(&world, 25 * MS);
+	ASSERT_OUT(&world, 12, 345, 6);
+	/* an empty one does not go */
+	until(&world, 100 * MS);
+	ASSERT_OUT(&world, 12, 345, 6);
+	offer(&world, 7, 7);
+	world_end(&world, 0);
+	ASSERT_OUT(&world, 12, 345, 6, 7);
+}
+
+/* --- throttle ------------------------------------------------------------------- */
+
+static void a_throttle_lets_items_pass_at_its_rate(void **state)
+{
+	static struct world world;
+	struct weir_flow_rate rate = {.n = 1, .per_ns = 10 * MS};
+	size_t i;
+
+	world_init(&world, NULL);
+	world.flow = weir_flow_throttle(world.flow, &rate);
+	world_start(&world, OPEN);
+	offer(&world, 1, 5);
+	until(&world, 100 * MS);
+	ASSERT_OUT(&world, 1, 2, 3, 4, 5);
+	for (i = 0; i < 5; i++)
+		assert_int_equal(world.at_ns[i], i * 10 * MS);
+	world_end(&world, 0);
+}
+
+static void a_pause_saves_up_a_burst(void **state)
+{
+	static struct world world;
+	struct weir_flow_rate rate = {.n = 10, .per_ns = 100 * MS, .burst = 3};
+
+	world_init(&world, NULL);
+	world.flow = weir_flow_throttle(world.flow, &rate);
+	world_start(&world, OPEN);
+	until(&world, 1000 * MS);
+	offer(&world, 1, 5);
+	until(&world, 1000 * MS);
+	ASSERT_OUT(&world, 1, 2, 3);
+	until(&world, 1010 * MS);
+	ASSERT_OUT(&world, 1, 2, 3, 4);
+	until(&world, 1020 * MS);
+	ASSERT_OUT(&world, 1, 2, 3, 4, 5);
+	world_end(&world, 0);
+}
+
+static uint64_t costs_itself(void *item, void *context)
+{
+	return (uint64_t)(uintptr_t)item;
+}
+
+static void items_pay_what_they_cost(void **state)
+{
+	static struct world world;
+	struct weir_flow_rate rate = {
+		.n = 1, .per_ns = MS, .burst = 2, .cost = costs_itself};
+
+	world_init(&world, NULL);
+	world.flow = weir_flow_throttle(world.flow, &rate);
+	world_start(&world, OPEN);
+	offer(&world, 2, 2); /* at 0: the bucket is empty */
+	offer(&world, 5, 5); /* at 2: full, and owes 3 */
+	offer(&world, 1, 1); /* at 2 + 3 + 1 */
+	until(&world, 100 * MS);
+	ASSERT_OUT(&world, 2, 5, 1);
+	assert_int_equal(world.at_ns[0], 0);
+	assert_int_equal(world.at_ns[1], 2 * MS);
+	assert_int_equal(world.at_ns[2], 6 * MS);
+	world_end(&world, 0);
+}
+
+static void a_throttle_that_enforces_fails(void **state)
+{
+	static struct world world;
+	struct weir_flow_rate rate = {
+		.n = 2, .per_ns = MS, .how = WEIR_FLOW_ENFORCE};
+
+	world_init(&world, &counted_items);
+	world.got.counted = true;
+	world.flow = weir_flow_throttle(world.flow, &rate);
+	world_start(&world, OPEN);
+	offer(&world, 1, 4);
+	until(&world, 100 * MS);
+	ASSERT_OUT(&world, 1, 2);
+	world_end(&world, -EBUSY);
+}
+
+/* --- delay ------------------------------------------------------------------------ */
+
+static void each_item_is_late_by_the_delay(void **state)
+{
+	static struct world world;
+
+	world_init(&world, NULL);
+	world.flow = weir_flow_delay(world.flow, 10 * MS, 4);
+	world_start(&world, OPEN);
+	offer(&world, 1, 1);
+	until(&world, 3 * MS);
+	offer(&world, 2, 2);
+	until(&world, 100 * MS);
+	ASSERT_OUT(&world, 1, 2);
+	assert_int_equal(world.at_ns[0], 10 * MS);
+	assert_int_equal(world.at_ns[1], 13 * MS);
+	world_end(&world, 0);
+}
+
+static void a_delay_that_is_cancelled_drops_what_waits(void **state)
+{
+	static struct world world;
+
+	world_init(&world, &counted_items);
+	world.got.counted = true;
+	world.flow = weir_flow_delay(world.flow, 10 * MS, 4);
+	world_start(&world, OPEN);
+	offer(&world, 1, 6);
+	until(&world, 5 * MS);
+	weir_flow_run_cancel(world.run, NULL);
+	world_end(&world, -ECANCELED);
+	assert_int_equal(world.got.n, 0);
+}
+
+/* --- timeouts ---------------------------------------------------------------------- */
+
+static void an_idle_stream_fails(void **state)
+{
+	static struct world world;
+
+	world_init(&world, NULL);
+	world.flow = weir_flow_idle_timeout(world.flow, 10 * MS);
+	world_start(&world, OPEN);
+	until(&world, 9 * MS);
+	offer(&world, 1, 1);
+	until(&world, 18 * MS);
+	offer(&world, 2, 2);
+	until(&world, 27 * MS);
+	assert_false(weir_completion_done(weir_flow_run_over(world.run)));
+	until(&world, 28 * MS);
+	assert_true(weir_completion_done(weir_flow_run_over(world.run)));
+	ASSERT_OUT(&world, 1, 2);
+	world_end(&world, -ETIMEDOUT);
+}
+
+static void a_stream_that_completes_too_late_fails(void **state)
+{
+	static struct world world;
+
+	world_init(&world, NULL);
+	world.flow = weir_flow_completion_timeout(world.flow, 10 * MS);
+	world_start(&world, OPEN);
+	until(&world, 9 * MS);
+	offer(&world, 1, 1);
+	until(&world, 10 * MS);
+	assert_true(weir_completion_done(weir_flow_run_over(world.run)));
+	world_end(&world, -ETIMEDOUT);
+}
+
+/* An error needs no demand. */
+static void a_timeout_is_told_though_nobody_asks(void **state)
+{
+	static struct world world;
+
+	world_init(&world, NULL);
+	world.flow = weir_flow_completion_timeout(world.flow, 10 * MS);
+	world_start(&world, 0);
+	offer(&world, 1, 5);
+	until(&world, 10 * MS);
+	assert_true(weir_completion_done(weir_flow_run_over(world.run)));
+	world_end(&world, -ETIMEDOUT);
+}
+
+static void a_first_item_ends_the_initial_timeout(void **state)
+{
+	static struct world world;
+
+	world_init(&world, NULL);
+	world.flow = weir_flow_initial_timeout(world.flow, 10 * MS);
+	world_start(&world, OPEN);
+	until(&world, 9 * MS);
+	offer(&world, 1, 1);
+	until(&world, 100 * MS);
+	offer(&world, 2, 2);
+	until(&world, 100 * MS);
+	ASSERT_OUT(&world, 1, 2);
+	world_end(&world, 0);
+}
+
+static void without_a_first_item_it_fails(void **state)
+{
+	static struct world world;
+
+	world_init(&world, NULL);
+	world.flow = weir_flow_initial_timeout(world.flow, 10 * MS);
+	world_start(&world, OPEN);
+	until(&world, 10 * MS);
+	world_end(&world, -ETIMEDOUT);
+}
+
+/* --- tick ------------------------------------------------------------------------------ */
+
+static void ticks_come_on_time_and_are_not_made_up_for(void **state)
+{
+	static struct world world;
+
+	world_init(&world, NULL);
+	weir_flow_free(world.flow);
+	world.flow = weir_flow_tick(5 * MS, 10 * MS, (void *)1);
+	world_start(&world, 2);
+	until(&world, 50 * MS);
+	ASSERT_OUT(&world, 1, 1);
+	assert_int_equal(world.at_ns[0], 5 * MS);
+	assert_int_equal(world.at_ns[1], 15 * MS);
+	let_pass(&world, OPEN);
+	until(&world, 60 * MS);
+	ASSERT_OUT(&world, 1, 1, 1, 1);
+	assert_int_equal(world.at_ns[2], 50 * MS);
+	assert_int_equal(world.at_ns[3], 55 * MS);
+	weir_flow_run_drain(world.run);
+	world_end(&world, 0);
+}
+
+static void bad_arguments_make_a_failed_flow(void **state)
+{
+	struct weir_flow_rate rate = {.n = 0, .per_ns = 1};
+	struct weir_flow *flows[] = {
+		weir_flow_buffer(weir_flow_empty(), 0, WEIR_FLOW_BUFFER_NEW),
+		weir_flow_buffer(weir_flow_empty(), 1,
+				 (enum weir_flow_buffer)17),
+		weir_flow_grouped(weir_flow_empty(), 0),
+		weir_flow_grouped_within(weir_flow_empty(), 1, 0),
+		weir_flow_conflate(weir_flow_empty(), NULL, NULL),
+		weir_flow_throttle(weir_flow_empty(), NULL),
+		weir_flow_throttle(weir_flow_empty(), &rate),
+		weir_flow_delay(weir_flow_empty(), 1, 0),
+		weir_flow_tick(0, 0, NULL),
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(flows) / sizeof(*flows); i++) {
+		assert_int_equal(weir_flow_check(flows[i], NULL, NULL),
+				 -EINVAL);
+		weir_flow_free(flows[i]);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(buffer_head_keeps_the_youngest),
+		cmocka_unit_test(buffer_tail_keeps_the_oldest_and_the_last),
+		cmocka_unit_test(buffer_all_begins_anew),
+		cmocka_unit_test(buffer_new_keeps_the_oldest),
+		cmocka_unit_test(buffer_fail_fails_and_cancels_upstream),
+		cmocka_unit_test(buffer_with_back_pressure_asks_for_no_more),
+		cmocka_unit_test(a_buffer_ends_behind_what_it_holds),
+		cmocka_unit_test(
+			a_buffer_that_is_cancelled_drops_what_it_holds),
+		cmocka_unit_test(what_nobody_asks_for_is_conflated),
+		cmocka_unit_test(conflated_items_are_dropped_once),
+		cmocka_unit_test(groups_are_full_but_for_the_last),
+		cmocka_unit_test(no_group_is_empty),
+		cmocka_unit_test(groups_that_are_dropped_drop_their_items),
+		cmocka_unit_test(a_group_goes_when_its_time_has_come),
+		cmocka_unit_test(a_throttle_lets_items_pass_at_its_rate),
+		cmocka_unit_test(a_pause_saves_up_a_burst),
+		cmocka_unit_test(items_pay_what_they_cost),
+		cmocka_unit_test(a_throttle_that_enforces_fails),
+		cmocka_unit_test(each_item_is_late_by_the_delay),
+		cmocka_unit_test(a_delay_that_is_cancelled_drops_what_waits),
+		cmocka_unit_test(an_idle_stream_fails),
+		cmocka_unit_test(a_stream_that_completes_too_late_fails),
+		cmocka_unit_test(a_timeout_is_told_though_nobody_asks),
+		cmocka_unit_test(a_first_item_ends_the_initial_timeout),
+		cmocka_unit_test(without_a_first_item_it_fails),
+		cmocka_unit_test(ticks_come_on_time_and_are_not_made_up_for),
+		cmocka_unit_test(bad_arguments_make_a_failed_flow),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
