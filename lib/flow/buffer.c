@@ -98,8 +98,6 @@ static size_t conflate_pull(struct weir__op *op, void **items, size_t room)
 		(void)weir__op_survives(op, rc);
 	}
 	weir__op_drop(up, batch + i, n - i);
-	if (!op->ended && n > 0)
-		weir__op_again(op);
 	n = self->has_all;
 	if (n)
 		items[0] = self->all;

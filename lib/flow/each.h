@@ -38,8 +38,8 @@ static inline size_t weir__each(struct weir__op *op, void **items, size_t room,
 			(void)weir__op_survives(op, rc);
 	}
 	weir__op_drop(up, items + i, n - i);
-	if (!op->ended && !weir__op_follow(op) && n > 0 && put == 0)
-		weir__op_again(op);
+	if (!op->ended)
+		(void)weir__op_follow(op);
 	return put;
 }
 

@@ -253,7 +253,6 @@ static bool write_one(struct weir__op *op)
 		return false;
 	weir__op_drop_one(op->up[0], self->bytes);
 	self->bytes = NULL;
-	weir__op_again(op);
 	return true;
 }
 

@@ -89,8 +89,6 @@ static size_t fold_pull(struct weir__op *op, void **items, size_t room)
 	size_t n = weir__pull(op->up[0], batch, room ? WEIR_FLOW_BATCH : 0);
 
 	take_in(op, batch, n);
-	if (n > 0)
-		weir__op_again(op);
 	return result_put(op, items, room);
 }
 
@@ -143,8 +141,6 @@ static size_t fold_n_pull(struct weir__op *op, void **items, size_t room)
 	size_t n = weir__pull(op->up[0], batch, room ? WEIR_FLOW_BATCH : 0);
 
 	take_in_n(op, batch, n);
-	if (n > 0)
-		weir__op_again(op);
 	return result_put(op, items, room);
 }
 
@@ -182,8 +178,6 @@ static size_t reduce_pull(struct weir__op *op, void **items, size_t room)
 		i = 1;
 	}
 	take_in(op, batch + i, n - i);
-	if (n > 0)
-		weir__op_again(op);
 	return result_put(op, items, room);
 }
 
@@ -277,8 +271,8 @@ static size_t scan_pull(struct weir__op *op, void **items, size_t room)
 		return scan_first(op, items, room);
 	n = weir__pull(op->up[0], items, room);
 	put = scan_items(op, items, n);
-	if (!op->ended && !weir__op_follow(op) && n > 0 && put == 0)
-		weir__op_again(op);
+	if (!op->ended)
+		(void)weir__op_follow(op);
 	return put;
 }
 

@@ -279,8 +279,6 @@ static size_t cut_pull(struct weir__op *op, void **items, size_t room)
 		if (frame)
 			items[n++] = frame;
 	}
-	if (n_blocks > 0)
-		weir__op_again(op);
 	if (!op->ended && !self->block && op->up[0]->ended)
 		n += cut_rest(op, items + n, room - n);
 	return n;

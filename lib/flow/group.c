@@ -68,8 +68,6 @@ static bool fill(struct weir__op *op)
 		missing = WEIR_FLOW_BATCH;
 	got = weir__pull(op->up[0], self->list->items + self->list->n, missing);
 	self->list->n += got;
-	if (got > 0)
-		weir__op_again(op);
 	return true;
 }
 

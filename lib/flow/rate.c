@@ -227,8 +227,6 @@ static void take_some(struct weir__op *op, uint64_t now_ns)
 		       n < WEIR_FLOW_BATCH ? n : WEIR_FLOW_BATCH);
 	for (i = 0; i < n; i++)
 		*at(op, self->tail++) = (struct waiting){batch[i], due_ns};
-	if (n > 0)
-		weir__op_again(op);
 }
 
 static size_t delay_pull(struct weir__op *op, void **items, size_t room)

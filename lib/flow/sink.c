@@ -31,8 +31,8 @@ static size_t for_each_pull(struct weir__op *op, void **items, size_t room)
 		(void)weir__op_survives(op, rc);
 	}
 	weir__op_drop(op->up[0], batch + i, n - i);
-	if (!op->ended && !weir__op_follow(op) && n > 0)
-		weir__op_again(op);
+	if (!op->ended)
+		(void)weir__op_follow(op);
 	return 0;
 }
 
@@ -77,8 +77,8 @@ static size_t for_each_n_pull(struct weir__op *op, void **items, size_t room)
 		(void)weir__op_survives(op, rc);
 	}
 	weir__op_drop(op->up[0], batch + i, n - i);
-	if (!op->ended && !weir__op_follow(op) && n > 0)
-		weir__op_again(op);
+	if (!op->ended)
+		(void)weir__op_follow(op);
 	return 0;
 }
 
@@ -107,8 +107,6 @@ static size_t drop_batch(struct weir__op *op, size_t room)
 	size_t n = weir__pull(op->up[0], batch, room ? WEIR_FLOW_BATCH : 0);
 
 	weir__op_drop(op->up[0], batch, n);
-	if (n > 0)
-		weir__op_again(op);
 	return n;
 }
 
@@ -201,7 +199,6 @@ static size_t last_pull(struct weir__op *op, void **items, size_t room)
 		last_close(op);
 		weir__op_drop(op->up[0], batch, n - 1);
 		*last = (struct last){batch[n - 1], true};
-		weir__op_again(op);
 	}
 	if (!all_taken(op))
 		return 0;
@@ -320,8 +317,6 @@ static size_t collect_pull(struct weir__op *op, void **items, size_t room)
 	n = weir__pull(op->up[0], list->items + list->n,
 		       room ? WEIR_FLOW_BATCH : 0);
 	list->n += n;
-	if (n > 0)
-		weir__op_again(op);
 	if (max > 0 && list->n > max) {
 		weir__op_fail(op, -EMSGSIZE, "more items than the limit");
 		return 0;

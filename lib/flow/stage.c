@@ -286,6 +286,8 @@ int weir__stage_ready(struct weir__stage *stage, struct weir__op *root)
 			fires ? WEIR__PORT_ATTENDANT : WEIR__PORT_OTHER);
 	if (!stage->linear)
 		require_input(stage, false, false);
+	/* It is driven once as it starts, whatever there is. */
+	weir_actor_signal(&stage->actor);
 	return 0;
 }
 

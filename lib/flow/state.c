@@ -75,8 +75,8 @@ static size_t expand_pull(struct weir__op *op, void **items, size_t room)
 			break;
 		n += expand_item(op, items + n, room - n);
 	}
-	if (!op->ended && !state->has_item && !weir__op_follow(op) && taken > 1)
-		weir__op_again(op);
+	if (!op->ended && !state->has_item)
+		(void)weir__op_follow(op);
 	return n;
 }
 
@@ -199,8 +199,7 @@ static size_t stateful_pull(struct weir__op *op, void **items, size_t room)
 		self->flushing = true;
 		return put + flush(op, items + put, room - put);
 	}
-	if (!weir__op_follow(op) && n > 0 && put == 0)
-		weir__op_again(op);
+	(void)weir__op_follow(op);
 	return put;
 }
 

@@ -68,8 +68,7 @@ static size_t drop_pull(struct weir__op *op, void **items, size_t room)
 		for (i = gone; i < n; i++)
 			items[i - gone] = items[i];
 	}
-	if (!weir__op_follow(op) && n > 0 && n == gone)
-		weir__op_again(op);
+	(void)weir__op_follow(op);
 	return n - gone;
 }
 
