@@ -44,8 +44,9 @@ static void wait_for(struct watching *self, struct weir__op *op, int fd,
 		return;
 	/* acquire: fire() is done with it; pairs with its release */
 	ck_pr_fence_acquire();
-	self->watch =
-		(struct weir_watch){.fire = fire, .fd = fd, .events = events};
+	self->watch.fire = fire;
+	self->watch.fd = fd;
+	self->watch.events = events;
 	self->op = op;
 	weir__op_hold(op);
 	ck_pr_store_32(&self->armed, 1);
@@ -253,6 +254,8 @@ static bool write_one(struct weir__op *op)
 		return false;
 	weir__op_drop_one(op->up[0], self->bytes);
 	self->bytes = NULL;
+	/* it may have been one that was taken before */
+	weir__op_again(op);
 	return true;
 }
 

@@ -13,10 +13,10 @@
  * 1. pull() returns how many items it has put into `items`, which are the
  *    caller's; never more than `room`. With `room` 0 it takes nothing from
  *    upstream, but pulls it with 0 to see whether it has ended or failed.
- * 2. When it returns 0, has not ended, and nothing was put out by those at the top
- *    that it has pulled, it waits for something that will wake the stage: an
- *    in-port does so by itself; a timer or another thread by weir__op_wake(). If
- *    it does not, it says weir__op_again(): call me again.
+ * 2. When it returns 0, has not ended, and was given nothing by those that it has
+ *    pulled, it waits for something that will wake the stage: an in-port does so
+ *    by itself; a timer or another thread by weir__op_wake(). If it does not, it
+ *    says weir__op_again(): call me again.
  * 3. It does a bounded amount of work: one batch.
  * 4. It ends by weir__op_end() or weir__op_fail(), also together with its last
  *    items: nobody pulls it then. These cancel what is above and close it.

@@ -36,8 +36,8 @@ size_t weir__pull(struct weir__op *op, void **items, size_t room)
 	}
 	n = op->kind->pull(op, items, room);
 	assert(n <= room);
-	/* rule 2: who takes of a source has not waited for it */
-	if (n > 0 && op->n_up == 0)
+	/* rule 2: who was given something has not waited */
+	if (n > 0)
 		op->stage->again = true;
 	return n;
 }

@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Bytes: read, cut into lines and frames, written. */
+#include "flow/world.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+
+/* --- Bytes in, frames out --------------------------------------------------------------- */
+
+/* A flow of the text in pieces of `n` bytes. */
+struct text {
+	const char *bytes;
+	size_t length, piece;
+};
+
+static int next_piece(void **state, void **item, void *context)
+{
+	const struct text *text = context;
+	size_t at = (size_t)*state, n = text->length - at;
+	struct weir_flow_bytes *bytes;
+
+	if (n == 0)
+		return 0;
+	if (n > text->piece)
+		n = text->piece;
+	bytes = weir_flow_bytes_new(NULL, n);
+	assert_non_null(bytes);
+	memcpy(bytes->data, text->bytes + at, n);
+	*state = (void *)(at + n);
+	*item = bytes;
+	return 1;
+}
+
+static struct weir_flow *pieces(struct text *text)
+{
+	return weir_flow_items(weir_flow_unfold(NULL, next_piece, text),
+			       weir_flow_bytes_items());
+}
+
+/* Frames are gathered as "a|b|". */
+static int gather(void *item, void *context)
+{
+	struct weir_flow_bytes *bytes = item;
+	char *all = context;
+
+	strncat(all, bytes->data, bytes->n);
+	strcat(all, "|");
+	weir_flow_bytes_unref(bytes);
+	return 0;
+}
+
+static struct weir_flow *lines_of(struct weir_flow *flow)
+{
+	return weir_flow_lines(flow, 5);
+}
+
+static struct weir_flow *crlf_of(struct weir_flow *flow)
+{
+	return weir_flow_delimited(flow, "\r\n", 2, 5,
+				   WEIR_FLOW_REMAINDER_EMIT);
+}
+
+static struct weir_flow *crlf_all_of(struct weir_flow *flow)
+{
+	return weir_flow_delimited(flow, "\r\n", 2, 5,
+				   WEIR_FLOW_REMAINDER_FAIL);
+}
+
+static struct weir_flow *crlf_whole_of(struct weir_flow *flow)
+{
+	return weir_flow_delimited(flow, "\r\n", 2, 5,
+				   WEIR_FLOW_REMAINDER_DROP);
+}
+
+static struct weir_flow *short_of(struct weir_flow *flow)
+{
+	return weir_flow_length_prefixed(flow, 2, WEIR_FLOW_BIG_ENDIAN, 5);
+}
+
+static struct weir_flow *little_of(struct weir_flow *flow)
+{
+	return weir_flow_length_prefixed(flow, 4, WEIR_FLOW_LITTLE_ENDIAN, 5);
+}
+
+/* Whatever the pieces, whether fused or cut. */
+static void assert_frames(struct weir_flow *(*cut)(struct weir_flow *flow),
+			  const char *bytes, size_t length,
+			  const char *expected, int code)
+{
+	struct text text = {bytes, length, 1};
+	struct weir_flow *flow;
+	char all[256];
+	size_t unfused;
+
+	for (text.piece = 1; text.piece <= length + 1; text.piece++) {
+		for (unfused = 0; unfused <= 2; unfused++) {
+			all[0] = '\0';
+			flow = weir_flow_for_each(cut(pieces(&text)), gather,
+						  all);
+			assert_int_equal(run_on_sim(flow, 1, unfused), code);
+			assert_string_equal(all, expected);
+			weir_flow_free(flow);
+		}
+	}
+}
+
+#define ASSERT_FRAMES(cut, bytes, expected, code) \
+	assert_frames(cut, bytes, sizeof(bytes) - 1, expected, code)
+
+static void lines_need_no_newline_at_the_end(void **state)
+{
+	ASSERT_FRAMES(lines_of, "a\n\nbcdef\n", "a||bcdef|", 0);
+	ASSERT_FRAMES(lines_of, "a\nbc", "a|bc|", 0);
+	ASSERT_FRAMES(lines_of, "", "", 0);
+	ASSERT_FRAMES(lines_of, "\n", "|", 0);
+}
+
+static void a_line_too_long_is_an_error(void **state)
+{
+	ASSERT_FRAMES(lines_of, "a\nbcdefg\nh\n", "a|", -EMSGSIZE);
+	ASSERT_FRAMES(lines_of, "a\nbcdefg", "a|", -EMSGSIZE);
+}
+
+static void a_delimiter_may_be_cut_in_two(void **state)
+{
+	ASSERT_FRAMES(crlf_of, "a\r\nb\r\r\ncd\re\r\nfg", "a|b\r|cd\re|fg|", 0);
+	ASSERT_FRAMES(crlf_of, "abcde\r\nabcdef\r\n", "abcde|", -EMSGSIZE);
+}
+
+static void the_remainder_is_what_was_asked_for(void **state)
+{
+	ASSERT_FRAMES(crlf_all_of, "a\r\nb", "a|", -EPROTO);
+	ASSERT_FRAMES(crlf_all_of, "a\r\nb\r\n", "a|b|", 0);
+	ASSERT_FRAMES(crlf_whole_of, "a\r\nb", "a|", 0);
+}
+
+static void frames_come_behind_their_length(void **state)
+{
+	ASSERT_FRAMES(short_of, "\0\1a\0\0\0\3bcd", "a||bcd|", 0);
+	ASSERT_FRAMES(little_of, "\2\0\0\0ab\5\0\0\0cdefg", "ab|cdefg|", 0);
+	ASSERT_FRAMES(short_of, "\0\1a\0\6bcdefg", "a|", -EMSGSIZE);
+	ASSERT_FRAMES(short_of, "\0\1a\0\3bc", "a|", -EPROTO);
+	ASSERT_FRAMES(short_of, "\0\1a\0", "a|", -EPROTO);
+	ASSERT_FRAMES(little_of, "\377\377\377\377", "", -EMSGSIZE);
+}
+
+/* --- Descriptors ------------------------------------------------------------------------------ */
+
+static void a_file_is_read_to_its_end(void **state)
+{
+	char path[] = "/tmp/weir-test-XXXXXX", all[64] = "";
+	int fd = mkstemp(path);
+	struct weir_flow *flow;
+	int i;
+
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, "one\ntwo\nthree", 13), 13);
+	assert_int_equal(close(fd), 0);
+	flow = weir_flow_lines(weir_flow_read_file(path, 4), 100);
+	flow = weir_flow_for_each(flow, gather, all);
+	/* each run opens it anew */
+	for (i = 0; i < 2; i++) {
+		all[0] = '\0';
+		assert_int_equal(run_on_sim(flow, 1, 0), 0);
+		assert_string_equal(all, "one|two|three|");
+	}
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(run_on_sim(flow, 1, 0), -ENOENT);
+	weir_flow_free(flow);
+}
+
+/* Through a pipe that is full or empty most of the time. */
+static void a_descriptor_that_is_not_ready_is_waited_for(void **state)
+{
+	struct text text = {NULL, 1000000, 4096};
+	char *bytes = malloc(text.length);
+	struct weir_flow *from, *to;
+	struct weir_flow_run *runs[2];
+	struct weir_error *error;
+	struct weir_loop *loop;
+	void *result;
+	int fds[2];
+	size_t i;
+
+	assert_non_null(bytes);
+	for (i = 0; i < text.length; i++)
+		bytes[i] = i % 100 == 99 ? '\n' : 'x';
+	text.bytes = bytes;
+	assert_int_equal(pipe2(fds, O_NONBLOCK | O_CLOEXEC), 0);
+	assert_int_equal(weir_loop_new(&loop, NULL), 0);
+	to = weir_flow_write(pieces(&text), fds[1]);
+	from = weir_flow_lines(weir_flow_read(fds[0], 1000), 100);
+	from = weir_flow_count(from);
+	assert_int_equal(weir_flow_start(to, weir_loop_executor(loop), NULL,
+					 &runs[0]),
+			 0);
+	assert_int_equal(weir_flow_start(from, weir_loop_executor(loop), NULL,
+					 &runs[1]),
+			 0);
+	assert_int_equal(
+		weir_flow_run_wait(runs[0], WEIR_FOREVER, &result, &error), 0);
+	assert_null(error);
+	assert_int_equal((uintptr_t)result, text.length);
+	assert_int_equal(close(fds[1]), 0);
+	assert_int_equal(
+		weir_flow_run_wait(runs[1], WEIR_FOREVER, &result, &error), 0);
+	assert_null(error);
+	assert_int_equal((uintptr_t)result, text.length / 100);
+	assert_int_equal(close(fds[0]), 0);
+	weir_flow_run_free(runs[0]);
+	weir_flow_run_free(runs[1]);
+	weir_flow_free(to);
+	weir_flow_free(from);
+	assert_int_equal(weir_loop_free(loop), 0);
+	free(bytes);
+}
+
+static void a_wait_for_a_descriptor_can_be_cancelled(void **state)
+{
+	struct weir_error *error;
+	struct weir_flow_run *run;
+	struct weir_flow *flow;
+	struct weir_loop *loop;
+	int fds[2];
+
+	assert_int_equal(pipe2(fds, O_NONBLOCK | O_CLOEXEC), 0);
+	assert_int_equal(weir_loop_new(&loop, NULL), 0);
+	flow = weir_flow_ignore(weir_flow_read(fds[0], 1000));
+	assert_int_equal(
+		weir_flow_start(flow, weir_loop_executor(loop), NULL, &run), 0);
+	(void)weir_loop_run(loop, 1000);
+	weir_flow_run_cancel(run, NULL);
+	assert_int_equal(weir_flow_run_wait(run, WEIR_FOREVER, NULL, &error),
+			 0);
+	assert_int_equal(error->code, -ECANCELED);
+	weir_error_unref(error);
+	weir_flow_run_free(run);
+	weir_flow_free(flow);
+	assert_int_equal(weir_loop_free(loop), 0);
+	assert_int_equal(close(fds[0]), 0);
+	assert_int_equal(close(fds[1]), 0);
+}
+
+static void a_descriptor_that_fails_fails_the_stream(void **state)
+{
+	struct text text = {"abc", 3, 3};
+	struct weir_flow *flow = weir_flow_ignore(weir_flow_read(1000, 10));
+
+	assert_int_equal(run_on_sim(flow, 1, 0), -EBADF);
+	weir_flow_free(flow);
+	flow = weir_flow_write(pieces(&text), 1000);
+	assert_int_equal(run_on_sim(flow, 1, 0), -EBADF);
+	weir_flow_free(flow);
+}
+
+static void bad_arguments_make_a_failed_flow(void **state)
+{
+	struct weir_flow *flows[] = {
+		weir_flow_read(-1, 10),
+		weir_flow_read(0, 0),
+		weir_flow_read_file(NULL, 10),
+		weir_flow_write(weir_flow_empty(), -1),
+		weir_flow_lines(weir_flow_empty(), 0),
+		weir_flow_delimited(weir_flow_empty(), NULL, 1, 1,
+				    WEIR_FLOW_REMAINDER_EMIT),
+		weir_flow_delimited(weir_flow_empty(), "x", 17, 1,
+				    WEIR_FLOW_REMAINDER_EMIT),
+		weir_flow_length_prefixed(weir_flow_empty(), 3,
+					  WEIR_FLOW_BIG_ENDIAN, 1),
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(flows) / sizeof(*flows); i++) {
+		assert_int_equal(weir_flow_check(flows[i], NULL, NULL),
+				 -EINVAL);
+		weir_flow_free(flows[i]);
+	}
+	weir_flow_bytes_unref(NULL);
+	assert_null(weir_flow_bytes_ref(NULL));
+	assert_null(weir_flow_bytes_new(NULL, SIZE_MAX));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(lines_need_no_newline_at_the_end),
+		cmocka_unit_test(a_line_too_long_is_an_error),
+		cmocka_unit_test(a_delimiter_may_be_cut_in_two),
+		cmocka_unit_test(the_remainder_is_what_was_asked_for),
+		cmocka_unit_test(frames_come_behind_their_length),
+		cmocka_unit_test(a_file_is_read_to_its_end),
+		cmocka_unit_test(a_descriptor_that_is_not_ready_is_waited_for),
+		cmocka_unit_test(a_wait_for_a_descriptor_can_be_cancelled),
+		cmocka_unit_test(a_descriptor_that_fails_fails_the_stream),
+		cmocka_unit_test(bad_arguments_make_a_failed_flow),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
