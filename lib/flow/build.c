@@ -50,6 +50,8 @@ void weir__tree_unref(struct weir__tree *tree)
 
 /* --- Operators --------------------------------------------------------------------- */
 
+static const struct weir__kind inlet_kind;
+
 static struct weir__op *fail(struct weir__build *build, int code)
 {
 	*build->code = code;
@@ -152,6 +154,17 @@ struct weir__op *weir__op_leaf(struct weir__build *build,
 	return op;
 }
 
+/* The stage's in-ports are inputs of this operator. */
+static bool has_inlet(const struct weir__op *op)
+{
+	uint32_t i;
+
+	for (i = 0; i < op->n_up; i++)
+		if (op->up[i]->kind == &inlet_kind)
+			return true;
+	return false;
+}
+
 struct weir__op *weir__op_new(struct weir__build *build,
 			      const struct weir_flow *flow)
 {
@@ -171,7 +184,7 @@ struct weir__op *weir__op_new(struct weir__build *build,
 		return NULL;
 	if (op->kind->holds || op->n_up > 1)
 		build->stage->linear = false;
-	if (op->kind->any_input)
+	if (op->kind->any_input && has_inlet(op))
 		build->stage->any_input = true;
 	rc = set_items(op) ? 0 : -EINVAL;
 	if (rc == 0 && op->kind->open)
