@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Fan-in of items as they come. */
+#include <weir/flow_fan.h>
+
+#include "flow/fan.h"
+
+struct merge {
+	uint32_t next; /* the input that is asked first */
+};
+
+/* Ends if enough of those above have: all, or with `eager` one. */
+static void merge_ends(struct weir__op *op, bool eager)
+{
+	uint32_t i, n_ended = 0;
+
+	for (i = 0; i < op->n_up; i++) {
+		if (!op->up[i]->ended)
+			continue;
+		if (op->up[i]->error) {
+			weir__op_end(op, op->up[i]->error);
+			return;
+		}
+		n_ended++;
+	}
+	if (n_ended == op->n_up || (eager && n_ended))
+		weir__op_end(op, NULL);
+}
+
+/* Asks all, from *next on, until there is no room; *next is who comes after. */
+static size_t merge_from(struct weir__op *op, uint32_t *next, void **items,
+			 size_t room)
+{
+	uint32_t i, at = *next;
+	size_t n = 0;
+
+	for (i = 0; i < op->n_up && (n < room || !room); i++) {
+		n += weir__pull(op->up[at], n ? items + n : items, room - n);
+		at = at + 1 < op->n_up ? at + 1 : 0;
+	}
+	*next = at;
+	return n;
+}
+
+static size_t merge_pull(struct weir__op *op, void **items, size_t room)
+{
+	struct merge *state = weir__op_state(op);
+	size_t n = merge_from(op, &state->next, items, room);
+
+	merge_ends(op, false);
+	return n;
+}
+
+static const struct weir__kind merge_kind = {
+	.name = "merge",
+	.state_size = sizeof(struct merge),
+	.pull = merge_pull,
+	.any_input = true,
+};
+
+struct weir_flow *weir_flow_merge(struct weir_flow *const *flows, size_t n)
+{
+	return weir__flow_upon_many(&merge_kind, flows, n, NULL, 0, true);
+}
+
+static size_t eager_pull(struct weir__op *op, void **items, size_t room)
+{
+	struct merge *state = weir__op_state(op);
+	size_t n = merge_from(op, &state->next, items, room);
+
+	merge_ends(op, true);
+	return n;
+}
+
+static const struct weir__kind eager_kind = {
+	.name = "merge_eager",
+	.state_size = sizeof(struct merge),
+	.pull = eager_pull,
+	.any_input = true,
+};
+
+struct weir_flow *weir_flow_merge_eager(struct weir_flow *const *flows,
+					size_t n)
+{
+	return weir__flow_upon_many(&eager_kind, flows, n, NULL, 0, true);
+}
+
+static size_t preferred_pull(struct weir__op *op, void **items, size_t room)
+{
+	uint32_t first = 0;
+	size_t n = merge_from(op, &first, items, room);
+
+	merge_ends(op, false);
+	return n;
+}
+
+static const struct weir__kind preferred_kind = {
+	.name = "merge_preferred",
+	.pull = preferred_pull,
+	.any_input = true,
+};
+
+struct weir_flow *weir_flow_merge_preferred(struct weir_flow *const *flows,
+					    size_t n)
+{
+	return weir__flow_upon_many(&preferred_kind, flows, n, NULL, 0, true);
+}
