@@ -84,7 +84,10 @@ static struct weir_flow *why_not(const struct weir__kind *kind,
 	return NULL;
 }
 
-/* Those that were taken over go, as nothing came of it, but for one. */
+/*
+ * Those that were taken over go, as nothing came of it, but for one, and those
+ * that are another's.
+ */
 static void give_up(struct weir_flow *const *up, uint32_t n,
 		    const struct weir_flow *but)
 {
@@ -93,7 +96,7 @@ static void give_up(struct weir_flow *const *up, uint32_t n,
 	for (i = 0; i < n; i++) {
 		for (j = 0; j < i && up[j] != up[i]; j++)
 			;
-		if (j == i && up[i] && up[i] != but)
+		if (j == i && up[i] && up[i] != but && !up[i]->taker)
 			weir_flow_free(up[i]);
 	}
 }
@@ -103,6 +106,7 @@ struct weir_flow *weir__flow_new(const struct weir__kind *kind,
 				 const void *args, size_t size, bool valid)
 {
 	struct weir_flow *failed = why_not(kind, up, n), *flow = NULL;
+	uint32_t i;
 
 	if (!failed && !valid)
 		failed = weir__flow_failed(-EINVAL, kind->name,
@@ -110,8 +114,10 @@ struct weir_flow *weir__flow_new(const struct weir__kind *kind,
 	if (!failed) {
 		flow = allocate(kind, n, args, size);
 		if (flow) {
-			if (n)
-				memcpy(flow->up, up, n * sizeof(*up));
+			for (i = 0; i < n; i++) {
+				flow->up[i] = up[i];
+				up[i]->taker = flow;
+			}
 			return flow;
 		}
 		failed = &no_memory.flow;

@@ -85,8 +85,9 @@ struct weir_flow {
 	enum weir_directive (*decide)(struct weir_error *error, void *context);
 	void *decide_context;
 	size_t size;
-	bool has_items; /* weir_flow_items() was called */
-	bool taken;	/* another flow has taken it over */
+	bool has_items;		 /* weir_flow_items() was called */
+	bool taken;		 /* another flow has taken it over */
+	struct weir_flow *taker; /* that, once it is made */
 	uint32_t n_up;
 	struct weir_flow **up;
 	_Alignas(max_align_t) char args[];
@@ -138,6 +139,10 @@ static inline struct weir_flow *weir__flow_upon(const struct weir__kind *kind,
 {
 	return weir__flow_new(kind, &up, 1, args, size, valid);
 }
+
+/* kind->claim of this node and all above; or nothing is claimed. */
+int weir__flow_claim(struct weir_flow *flow);
+void weir__flow_unclaim(struct weir_flow *flow);
 
 /* A failed flow: `origin` and `message` live for ever. Never NULL. */
 struct weir_flow *weir__flow_failed(int code, const char *origin,
@@ -358,6 +363,8 @@ struct weir__stage {
 struct weir__stage *weir__stage_new(struct weir_flow_run *run,
 				    struct weir_executor *executor,
 				    const struct weir__end *end);
+/* A port takes part in firing if `want`; *ignored is what was said before. */
+void weir__take_part(struct weir_port *port, bool *ignored, bool want);
 /* Its operators are there: sets up what it fires by. 0 or -ENOMEM. */
 int weir__stage_ready(struct weir__stage *stage, struct weir__op *root);
 

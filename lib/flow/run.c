@@ -94,30 +94,30 @@ void weir__run_stage_gone(struct weir_flow_run *run)
 
 /* Recursion is bounded by the depth of the flow, which its maker has chosen.
  * NOLINTNEXTLINE(misc-no-recursion) */
-static void unclaim(struct weir_flow *flow)
+void weir__flow_unclaim(struct weir_flow *flow)
 {
 	uint32_t i;
 
 	for (i = 0; i < flow->n_up; i++)
-		unclaim(flow->up[i]);
+		weir__flow_unclaim(flow->up[i]);
 	if (flow->kind->unclaim)
 		flow->kind->unclaim(flow);
 }
 
 /* NOLINTNEXTLINE(misc-no-recursion) */
-static int claim(struct weir_flow *flow)
+int weir__flow_claim(struct weir_flow *flow)
 {
 	uint32_t i;
 	int rc = 0;
 
 	for (i = 0; i < flow->n_up && rc == 0; i++)
-		rc = claim(flow->up[i]);
+		rc = weir__flow_claim(flow->up[i]);
 	if (rc == 0 && flow->kind->claim)
 		rc = flow->kind->claim(flow);
 	if (rc == 0)
 		return 0;
 	while (i-- > 0)
-		unclaim(flow->up[i]);
+		weir__flow_unclaim(flow->up[i]);
 	return rc;
 }
 
@@ -208,7 +208,7 @@ static int give_up(struct weir_flow_run *run, int code)
 		next = stage->next;
 		weir_actor_stop(&stage->actor);
 	}
-	unclaim(run->flow);
+	weir__flow_unclaim(run->flow);
 	weir__run_stage_gone(run);
 	weir_flow_run_free(run);
 	return code;
@@ -229,13 +229,13 @@ static int start_run(struct weir_flow *flow, struct weir_executor *executor,
 		     struct weir_flow_run **run)
 {
 	bool runs = false;
-	int rc = claim(flow);
+	int rc = weir__flow_claim(flow);
 
 	if (rc < 0)
 		return rc;
 	*run = run_new(flow, executor, options);
 	if (!*run) {
-		unclaim(flow);
+		weir__flow_unclaim(flow);
 		return -ENOMEM;
 	}
 	rc = build(*run);

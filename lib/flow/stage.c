@@ -30,7 +30,7 @@ static struct weir__stage *stage_of(struct weir_actor *actor)
 
 /* --- What it waits for ------------------------------------------------------------ */
 
-static void take_part(struct weir_port *port, bool *ignored, bool want)
+void weir__take_part(struct weir_port *port, bool *ignored, bool want)
 {
 	if (want != *ignored)
 		return;
@@ -46,12 +46,12 @@ static void require_input(struct weir__stage *stage, bool linear, bool waits)
 	struct weir__inlet *inlet;
 
 	if (stage->any.port.actor) {
-		take_part(&stage->any.port, &stage->any_ignored, waits);
+		weir__take_part(&stage->any.port, &stage->any_ignored, waits);
 		return;
 	}
 	for (inlet = stage->inlets; inlet; inlet = inlet->next)
-		take_part(&inlet->in.port, &inlet->ignored,
-			  waits ? inlet->waiting : linear);
+		weir__take_part(&inlet->in.port, &inlet->ignored,
+				waits ? inlet->waiting : linear);
 }
 
 static bool input_waits(const struct weir__stage *stage)
@@ -70,7 +70,7 @@ static void set_going(struct weir__stage *stage, bool going)
 
 	if (stage->go.port.kind == WEIR__PORT_ATTENDANT)
 		return;
-	take_part(&stage->go.port, &ignored, going);
+	weir__take_part(&stage->go.port, &ignored, going);
 	stage->going = !ignored;
 }
 
@@ -334,7 +334,7 @@ static void out_over(struct weir__stage *stage, struct weir_error *error)
 
 static void out_require(struct weir__stage *stage, bool room)
 {
-	take_part(&stage->out.port, &stage->out_ignored, room);
+	weir__take_part(&stage->out.port, &stage->out_ignored, room);
 }
 
 static bool out_cancelled(struct weir__stage *stage, struct weir_out *out)

@@ -93,6 +93,17 @@ static void a_flow_upon_nothing_fails_and_says_where(void **state)
 	weir_flow_free(flow);
 }
 
+static void a_flow_that_is_anothers_stays_so(void **state)
+{
+	struct weir_flow *up = weir_flow_range(1, 3);
+	struct weir_flow *flow = weir_flow_map(up, add_ten, NULL);
+	struct weir_flow *failed = weir_flow_map(up, add_ten, NULL);
+
+	assert_int_equal(weir_flow_check(failed, NULL, NULL), -EBUSY);
+	weir_flow_free(failed);
+	ASSERT_FLOW(flow, 0, 11, 12, 13);
+}
+
 static void a_run_that_is_cancelled_ends_so(void **state)
 {
 	struct weir_flow *flow = counted(weir_flow_range(1, INT64_MAX));
@@ -152,6 +163,7 @@ int main(void)
 		cmocka_unit_test(a_boundary_changes_nothing),
 		cmocka_unit_test(the_result_is_the_last_item),
 		cmocka_unit_test(a_flow_upon_nothing_fails_and_says_where),
+		cmocka_unit_test(a_flow_that_is_anothers_stays_so),
 		cmocka_unit_test(a_run_that_is_cancelled_ends_so),
 		cmocka_unit_test(a_run_that_is_drained_ends_well),
 	};
