@@ -100,6 +100,91 @@ WEIR_API struct weir_flow *weir_flow_prepend(struct weir_flow *flow,
 WEIR_API struct weir_flow *weir_flow_or_else(struct weir_flow *flow,
 					     struct weir_flow *other);
 
+/* --- One flow made several ---------------------------------------------------- */
+
+/*
+ * These take over `flow` and make `n` outlets of it: flows that are composed
+ * further, and freed, each by itself. A run must have all of them: they come
+ * together again by fan-in, or each ends in a sink, and weir_flow_all() makes
+ * one flow of those. A run in which one is missing fails with -EINVAL before
+ * anything starts. What is above an outlet is an actor of its own, made once,
+ * with a link to each outlet; what is said behind an outlet, by
+ * weir_flow_supervise() or weir_flow_items(), does not hold for it. An outlet
+ * inside of a nested flow fails with -ENOTSUP.
+ *
+ * They return 0, or why all outlets are failed flows: -EINVAL: null, no outlets,
+ * bad options; -ENOMEM; what weir_flow_check() says of `flow`.
+ */
+
+/* 0 or NULL is the default of each. */
+struct weir_flow_fan_options {
+	/* Items between the flow and each outlet, a power of two; 0:
+	 * WEIR_FLOW_BATCH. */
+	size_t capacity;
+	/* Where the flow runs; NULL: where the run was started. */
+	struct weir_executor *executor;
+	/*
+	 * Of a broadcast: whether an outlet gets an item, 1 or 0, or a negative
+	 * errno. An item that none gets is dropped. By the flow's actor.
+	 */
+	int (*select)(void *item, size_t outlet, void *context);
+	void *context;
+	bool eager;	      /* the first outlet that is cancelled ends all */
+	uint64_t reserved[4]; /* zero */
+};
+
+/*
+ * Each item to all outlets, or those that are selected: shared by items->share.
+ * A run of items that can be dropped and not shared fails with -ENOTSUP. It
+ * moves at the slowest: outlets that come together again must be asked together
+ * (a weir_flow_concat() of two waits for ever, with more items than links hold).
+ *
+ * Emits: an item when all outlets have room. Completes: when upstream does.
+ * Cancels: when all outlets are cancelled, or one with `eager`. Holds: `capacity`
+ * items for each outlet.
+ */
+WEIR_API int weir_flow_broadcast(struct weir_flow *flow, size_t n,
+				 struct weir_flow **outlets,
+				 const struct weir_flow_fan_options *options);
+
+/*
+ * Each item to one outlet: of what there is, fair shares to those that have most
+ * room, the first of them first.
+ *
+ * Emits: an item when any outlet has room. Completes: when upstream does.
+ * Cancels: when all outlets are cancelled, or one with `eager`. Holds: `capacity`
+ * items for each outlet.
+ */
+WEIR_API int weir_flow_balance(struct weir_flow *flow, size_t n,
+			       struct weir_flow **outlets,
+			       const struct weir_flow_fan_options *options);
+
+/*
+ * Each item to the outlet that `choose` says: 0 and *outlet, less than `n`,
+ * anything else fails with -ERANGE; 1: none, the item is dropped; or a negative
+ * errno. An item for an outlet that is cancelled is dropped; one whose outlet is
+ * full holds up those behind it.
+ *
+ * Emits: an item when the outlet chosen has room. Completes: when upstream does.
+ * Cancels: when all outlets are cancelled, or one with `eager`. Holds: `capacity`
+ * items for each outlet, and WEIR_FLOW_BATCH.
+ */
+WEIR_API int weir_flow_partition(struct weir_flow *flow, size_t n,
+				 int (*choose)(void *item, size_t *outlet,
+					       void *context),
+				 void *context, struct weir_flow **outlets,
+				 const struct weir_flow_fan_options *options);
+
+/*
+ * Several flows that run as one, each to its end: what comes out of them is
+ * dropped. Fails as the first one does; -EINVAL: no flows.
+ *
+ * Emits: nothing. Completes: when all have. Cancels: all of them, when downstream
+ * does. Holds: nothing.
+ */
+WEIR_API struct weir_flow *weir_flow_all(struct weir_flow *const *flows,
+					 size_t n);
+
 #ifdef __cplusplus
 }
 #endif

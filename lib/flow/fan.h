@@ -1,9 +1,20 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What fan-in and fan-out share. */
+/*
+ * Fan-in: several flows are the ups of one node. Fan-out: n outlets share one
+ * node, the fan, which is above all of them. Each outlet is a flow without ups,
+ * with a reference of the fan; the first one stands for all in what is done
+ * once for each run (claiming).
+ *
+ * A run makes one stage of the fan, found by its key. Its root is an operator
+ * that is never pulled: the end of the stage pulls what is above that and deals
+ * to an out-port for each outlet; errors of dealing are the root's.
+ */
 #ifndef WEIR_FLOW_FAN_PRIVATE_H
 #define WEIR_FLOW_FAN_PRIVATE_H
 
 #include <errno.h>
+
+#include <weir/flow_fan.h>
 
 #include "flow/flow.h"
 
@@ -17,5 +28,59 @@ static inline struct weir_flow *weir__flow_upon_many(
 					 "no flows to be put upon");
 	return weir__flow_new(kind, up, (uint32_t)n, args, size, valid);
 }
+
+/* The arguments of a fan. */
+struct weir__fan_args {
+	const struct weir__end *end;
+	struct weir_flow_fan_options options;
+	int (*choose)(void *item, size_t *outlet, void *context);
+	void *context;
+	bool shares; /* needs items->share */
+	bool any;    /* waits for room in any outlet, not in all */
+	bool keeps;  /* may have items and wait for room in one outlet */
+	size_t n;
+	struct weir_flow **outlets; /* NULL where one was freed */
+	uint32_t refs;		    /* atomic: the outlets */
+};
+
+/* What a stage has of an outlet. */
+struct weir__outlet {
+	struct weir_out out;
+	bool ignored;
+	bool gone; /* cancelled */
+};
+
+/* stage->end_state of a fan's stage. */
+struct weir__fan_out {
+	const struct weir__fan_args *args;
+	size_t size; /* of all of it */
+	size_t n_alive;
+	struct weir_any any;
+	bool any_ignored;
+	bool more;	/* partition: it could go on at once */
+	size_t from, n; /* partition: items kept, for the first of which */
+	size_t chosen;	/* this outlet was chosen, or NONE */
+	void *kept[WEIR_FLOW_BATCH];
+	struct weir__outlet outlets[];
+};
+
+#define WEIR__FAN_NONE SIZE_MAX
+
+static inline struct weir__fan_out *weir__fan_of(
+	const struct weir__stage *stage)
+{
+	return stage->end_state;
+}
+
+/*
+ * Makes a fan of `kind` upon `flow`, and its outlets; `args` without those. As
+ * the public functions.
+ */
+int weir__fan_new(const struct weir__kind *kind, struct weir_flow *flow,
+		  size_t n, struct weir_flow **outlets,
+		  const struct weir__fan_args *args, bool valid);
+
+/* kind->free of a fan. */
+void weir__fan_free(struct weir_flow *fan);
 
 #endif

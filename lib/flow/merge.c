@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Fan-in of items as they come. */
+/* Fan-in of items as they come, and of flows whose items are not wanted. */
 #include <weir/flow_fan.h>
 
 #include "flow/fan.h"
@@ -103,4 +103,34 @@ struct weir_flow *weir_flow_merge_preferred(struct weir_flow *const *flows,
 					    size_t n)
 {
 	return weir__flow_upon_many(&preferred_kind, flows, n, NULL, 0, true);
+}
+
+/* --- all ---------------------------------------------------------------------- */
+
+static size_t all_pull(struct weir__op *op, void **items, size_t room)
+{
+	size_t ask = room ? WEIR_FLOW_BATCH : 0, n;
+	void *batch[WEIR_FLOW_BATCH];
+	uint32_t i;
+
+	for (i = 0; i < op->n_up; i++) {
+		n = weir__pull(op->up[i], batch, ask);
+		weir__op_drop(op->up[i], batch, n);
+		if (n > 0)
+			weir__op_again(op);
+	}
+	merge_ends(op, false);
+	return 0;
+}
+
+static const struct weir__kind all_kind = {
+	.name = "all",
+	.pull = all_pull,
+	.makes = true,
+	.any_input = true,
+};
+
+struct weir_flow *weir_flow_all(struct weir_flow *const *flows, size_t n)
+{
+	return weir__flow_upon_many(&all_kind, flows, n, NULL, 0, true);
 }

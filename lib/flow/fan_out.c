@@ -1,0 +1,429 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Fan-out: what the stage of a fan does with items. See fan.h. */
+#include <string.h>
+
+#include "base/memory.h"
+#include "flow/fan.h"
+
+/* --- What they do alike ----------------------------------------------------------- */
+
+static void fan_over(struct weir__stage *stage, struct weir_error *error)
+{
+	struct weir__fan_out *fan = weir__fan_of(stage);
+	size_t i;
+
+	for (i = 0; error && i < fan->args->n; i++)
+		if (!fan->outlets[i].gone)
+			(void)weir_out_end(&fan->outlets[i].out, error);
+}
+
+static bool fan_cancelled(struct weir__stage *stage, struct weir_out *out)
+{
+	struct weir__fan_out *fan = weir__fan_of(stage);
+
+	weir_container_of(out, struct weir__outlet, out)->gone = true;
+	fan->n_alive--;
+	/* it may have been this one that was waited for */
+	if (fan->args->keeps)
+		weir_actor_signal(&stage->actor);
+	return fan->n_alive == 0 || fan->args->options.eager;
+}
+
+static void fan_free(struct weir__stage *stage)
+{
+	struct weir__fan_out *fan = weir__fan_of(stage);
+
+	if (fan)
+		weir__free(stage->run->allocator, fan, fan->size);
+}
+
+static size_t least(size_t a, size_t b)
+{
+	return a < b ? a : b;
+}
+
+/* What is above has ended, and all of it is dealt. */
+static bool fan_ends(struct weir__op *root)
+{
+	return root->ended || weir__op_follow(root);
+}
+
+/*
+ * Deals what it pulls at once: `room` says how much that may be, for it is
+ * nowhere kept.
+ */
+static enum weir__found drive(struct weir__stage *stage, uint64_t n,
+			      size_t (*room)(const struct weir__fan_out *fan),
+			      void (*deal)(struct weir__stage *stage,
+					   void *const *items, size_t n))
+{
+	struct weir__fan_out *fan = weir__fan_of(stage);
+	struct weir__op *root = stage->root, *up = root->up[0];
+	void *items[WEIR_FLOW_BATCH];
+	size_t ask = 1, got;
+
+	while (n > 0 && (ask = least(room(fan), WEIR_FLOW_BATCH)) > 0) {
+		if (ask > n)
+			ask = (size_t)n;
+		stage->again = false;
+		got = weir__pull(up, items, ask);
+		if (got > 0)
+			deal(stage, items, got);
+		if (fan_ends(root))
+			return WEIR__FOUND_OVER;
+		if (got == 0 && !stage->again)
+			return WEIR__FOUND_NONE;
+		n -= ask;
+	}
+	if (n == 0)
+		return WEIR__FOUND_MORE;
+	(void)weir__pull(up, NULL, 0);
+	return fan_ends(root) ? WEIR__FOUND_OVER : WEIR__FOUND_FULL;
+}
+
+/* --- broadcast ------------------------------------------------------------------------ */
+
+static size_t broadcast_room(const struct weir__fan_out *fan)
+{
+	size_t room = SIZE_MAX, i;
+
+	for (i = 0; i < fan->args->n; i++)
+		if (!fan->outlets[i].gone)
+			room = least(room, weir_out_room(&fan->outlets[i].out));
+	return room;
+}
+
+/* 1, 0, or why it cannot be said. */
+static int selects(const struct weir__fan_out *fan, size_t i, void *item)
+{
+	const struct weir_flow_fan_options *options = &fan->args->options;
+
+	if (fan->outlets[i].gone)
+		return 0;
+	return options->select ? options->select(item, i, options->context) : 1;
+}
+
+static int share(const struct weir__op *root, void *item)
+{
+	const struct weir_items *items = root->items;
+
+	return items && items->share ? items->share(item, items->context) : 0;
+}
+
+/*
+ * All outlets but the last that want it get a share, that one gets the item. If
+ * something goes wrong those before have theirs.
+ */
+static void broadcast_one(struct weir__stage *stage, void *item)
+{
+	struct weir__fan_out *fan = weir__fan_of(stage);
+	struct weir__op *root = stage->root;
+	struct weir_out *last = NULL;
+	int wanted = 0, rc = 0;
+	size_t i;
+
+	for (i = 0; i < fan->args->n && rc == 0; i++) {
+		wanted = selects(fan, i, item);
+		if (wanted < 0 || wanted > 1)
+			break;
+		if (wanted && last) {
+			rc = share(root, item);
+			if (rc == 0)
+				(void)weir_out_put(last, item);
+		}
+		if (wanted)
+			last = &fan->outlets[i].out;
+	}
+	if (last)
+		(void)weir_out_put(last, item);
+	else
+		weir__op_drop_one(root, item);
+	if (rc != 0)
+		weir__op_fail(root, rc, "an item could not be shared");
+	else if (wanted < 0 || wanted > 1)
+		(void)weir__op_survives(root, wanted);
+}
+
+static void broadcast(struct weir__stage *stage, void *const *items, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < n && !stage->root->ended; i++)
+		broadcast_one(stage, items[i]);
+	weir__op_drop(stage->root, items + i, n - i);
+}
+
+static enum weir__found broadcast_drive(struct weir__stage *stage, uint64_t n)
+{
+	return drive(stage, n, broadcast_room, broadcast);
+}
+
+static void broadcast_require(struct weir__stage *stage, bool room)
+{
+	struct weir__fan_out *fan = weir__fan_of(stage);
+	size_t i;
+
+	for (i = 0; i < fan->args->n; i++)
+		weir__take_part(&fan->outlets[i].out.port,
+				&fan->outlets[i].ignored, room);
+}
+
+static const struct weir__end broadcast_end = {
+	.drive = broadcast_drive,
+	.over = fan_over,
+	.require = broadcast_require,
+	.cancelled = fan_cancelled,
+	.free = fan_free,
+};
+
+/* --- balance ---------------------------------------------------------------------------- */
+
+static size_t balance_room(const struct weir__fan_out *fan)
+{
+	size_t room = 0, i;
+
+	for (i = 0; i < fan->args->n && room < WEIR_FLOW_BATCH; i++)
+		if (!fan->outlets[i].gone)
+			room += weir_out_room(&fan->outlets[i].out);
+	return room;
+}
+
+static struct weir_out *roomiest(struct weir__fan_out *fan)
+{
+	struct weir_out *best = NULL, *out;
+	size_t i;
+
+	for (i = 0; i < fan->args->n; i++) {
+		out = &fan->outlets[i].out;
+		if (!fan->outlets[i].gone &&
+		    (!best || weir_out_room(out) > weir_out_room(best)))
+			best = out;
+	}
+	return best;
+}
+
+static void balance(struct weir__stage *stage, void *const *items, size_t n)
+{
+	struct weir__fan_out *fan = weir__fan_of(stage);
+	size_t fair = (n + fan->n_alive - 1) / fan->n_alive, i = 0, end;
+	struct weir_out *out;
+
+	while (i < n) {
+		out = roomiest(fan);
+		end = i + least(least(fair, weir_out_room(out)), n - i);
+		for (; i < end; i++)
+			(void)weir_out_put(out, items[i]);
+	}
+}
+
+static enum weir__found balance_drive(struct weir__stage *stage, uint64_t n)
+{
+	return drive(stage, n, balance_room, balance);
+}
+
+static void balance_require(struct weir__stage *stage, bool room)
+{
+	struct weir__fan_out *fan = weir__fan_of(stage);
+
+	weir__take_part(&fan->any.port, &fan->any_ignored, room);
+}
+
+static const struct weir__end balance_end = {
+	.drive = balance_drive,
+	.over = fan_over,
+	.require = balance_require,
+	.cancelled = fan_cancelled,
+	.free = fan_free,
+};
+
+/* --- partition ---------------------------------------------------------------------------- */
+
+static void *take_kept(struct weir__fan_out *fan)
+{
+	fan->n--;
+	fan->chosen = WEIR__FAN_NONE;
+	return fan->kept[fan->from++];
+}
+
+/* Says where the first item kept goes, or it goes away. */
+static void choose_outlet(struct weir__stage *stage)
+{
+	struct weir__fan_out *fan = weir__fan_of(stage);
+	const struct weir__fan_args *args = fan->args;
+	size_t outlet = WEIR__FAN_NONE;
+	int rc = args->choose(fan->kept[fan->from], &outlet, args->context);
+
+	if (rc == 0 && outlet < args->n) {
+		fan->chosen = outlet;
+		return;
+	}
+	weir__op_drop_one(stage->root, take_kept(fan));
+	if (rc == 0)
+		weir__op_fail(stage->root, -ERANGE, "no such outlet");
+	else if (rc != 1)
+		(void)weir__op_survives(stage->root, rc);
+}
+
+/* Deals what is kept. False: it waits for room, or the root has failed. */
+static bool partition(struct weir__stage *stage)
+{
+	struct weir__fan_out *fan = weir__fan_of(stage);
+	struct weir__outlet *outlet;
+
+	while (fan->n > 0 && !stage->root->ended) {
+		if (fan->chosen == WEIR__FAN_NONE) {
+			choose_outlet(stage);
+			continue;
+		}
+		outlet = &fan->outlets[fan->chosen];
+		if (outlet->gone)
+			weir__op_drop_one(stage->root, take_kept(fan));
+		else if (weir_out_room(&outlet->out) > 0)
+			(void)weir_out_put(&outlet->out, take_kept(fan));
+		else
+			return false;
+	}
+	return !stage->root->ended;
+}
+
+static enum weir__found partition_drive(struct weir__stage *stage, uint64_t n)
+{
+	struct weir__fan_out *fan = weir__fan_of(stage);
+	struct weir__op *root = stage->root, *up = root->up[0];
+
+	fan->more = false;
+	while (partition(stage)) {
+		if (fan_ends(root))
+			return WEIR__FOUND_OVER;
+		if (n == 0) {
+			fan->more = true;
+			return WEIR__FOUND_MORE;
+		}
+		stage->again = false;
+		fan->from = 0;
+		fan->n = weir__pull(up, fan->kept, WEIR_FLOW_BATCH);
+		if (fan->n == 0 && !up->ended && !stage->again)
+			return WEIR__FOUND_NONE;
+		n -= n < WEIR_FLOW_BATCH ? n : WEIR_FLOW_BATCH;
+	}
+	(void)weir__pull(up, NULL, 0);
+	return root->ended ? WEIR__FOUND_OVER : WEIR__FOUND_FULL;
+}
+
+/* The outlet whose room it waits for, or any that has some if it need not. */
+static size_t awaited(const struct weir__fan_out *fan)
+{
+	size_t i;
+
+	if (fan->chosen != WEIR__FAN_NONE || !fan->more)
+		return fan->chosen;
+	for (i = 0; i < fan->args->n; i++)
+		if (!fan->outlets[i].gone &&
+		    weir_out_room(&fan->outlets[i].out) > 0)
+			return i;
+	return WEIR__FAN_NONE;
+}
+
+static void partition_require(struct weir__stage *stage, bool room)
+{
+	struct weir__fan_out *fan = weir__fan_of(stage);
+	size_t one = awaited(fan), i;
+
+	for (i = 0; i < fan->args->n; i++)
+		weir__take_part(&fan->outlets[i].out.port,
+				&fan->outlets[i].ignored, i == one);
+	/* it would discard items, which needs no room: no port fires then */
+	if (fan->more && one == WEIR__FAN_NONE)
+		weir_actor_signal(&stage->actor);
+}
+
+static void partition_close(struct weir__stage *stage)
+{
+	struct weir__fan_out *fan = weir__fan_of(stage);
+
+	if (!fan)
+		return;
+	weir__op_drop(stage->root, fan->kept + fan->from, fan->n);
+	fan->n = 0;
+}
+
+static const struct weir__end partition_end = {
+	.drive = partition_drive,
+	.over = fan_over,
+	.require = partition_require,
+	.cancelled = fan_cancelled,
+	.close = partition_close,
+	.free = fan_free,
+};
+
+/* --- Composing ------------------------------------------------------------------------------ */
+
+/* With the defaults put in. False: they are bad. */
+static bool take_options(struct weir__fan_args *args,
+			 const struct weir_flow_fan_options *options)
+{
+	static const uint64_t zero[4];
+	size_t capacity;
+
+	if (options)
+		args->options = *options;
+	if (args->options.capacity == 0)
+		args->options.capacity = WEIR_FLOW_BATCH;
+	capacity = args->options.capacity;
+	return capacity <= WEIR_CAPACITY_MAX &&
+	       (capacity & (capacity - 1)) == 0 &&
+	       (!args->options.select || args->end == &broadcast_end) &&
+	       memcmp(args->options.reserved, zero, sizeof(zero)) == 0;
+}
+
+static const struct weir__kind broadcast_kind = {
+	.name = "broadcast",
+	.free = weir__fan_free,
+};
+
+int weir_flow_broadcast(struct weir_flow *flow, size_t n,
+			struct weir_flow **outlets,
+			const struct weir_flow_fan_options *options)
+{
+	struct weir__fan_args args = {.end = &broadcast_end, .shares = true};
+	bool valid = take_options(&args, options);
+
+	return weir__fan_new(&broadcast_kind, flow, n, outlets, &args, valid);
+}
+
+static const struct weir__kind balance_kind = {
+	.name = "balance",
+	.free = weir__fan_free,
+};
+
+int weir_flow_balance(struct weir_flow *flow, size_t n,
+		      struct weir_flow **outlets,
+		      const struct weir_flow_fan_options *options)
+{
+	struct weir__fan_args args = {.end = &balance_end, .any = true};
+	bool valid = take_options(&args, options);
+
+	return weir__fan_new(&balance_kind, flow, n, outlets, &args, valid);
+}
+
+static const struct weir__kind partition_kind = {
+	.name = "partition",
+	.free = weir__fan_free,
+};
+
+int weir_flow_partition(struct weir_flow *flow, size_t n,
+			int (*choose)(void *item, size_t *outlet,
+				      void *context),
+			void *context, struct weir_flow **outlets,
+			const struct weir_flow_fan_options *options)
+{
+	struct weir__fan_args args = {
+		.end = &partition_end,
+		.choose = choose,
+		.context = context,
+		.keeps = true,
+	};
+	bool valid = take_options(&args, options) && choose;
+
+	return weir__fan_new(&partition_kind, flow, n, outlets, &args, valid);
+}

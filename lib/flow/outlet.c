@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Fans and their outlets: as blueprints, and how a run is made of them. */
+#include <ck_pr.h>
+
+#include "base/memory.h"
+#include "flow/fan.h"
+
+struct outlet {
+	struct weir_flow *fan;
+	size_t index;
+};
+
+static struct weir__fan_args *args_of(const struct weir_flow *fan)
+{
+	return (struct weir__fan_args *)(void *)(uintptr_t)fan->args;
+}
+
+static const struct outlet *outlet_of(const struct weir_flow *flow)
+{
+	return (const void *)flow->args;
+}
+
+/* --- Lifetime ----------------------------------------------------------------- */
+
+void weir__fan_free(struct weir_flow *fan)
+{
+	struct weir__fan_args *args = args_of(fan);
+
+	weir__free(weir_allocator_default(), args->outlets,
+		   args->n * sizeof(struct weir_flow *));
+}
+
+static void fan_unref(struct weir_flow *fan)
+{
+	bool last;
+
+	/* release: what we did with it; acquire: what the others did */
+	ck_pr_fence_release();
+	ck_pr_dec_32_zero(&args_of(fan)->refs, &last);
+	if (!last)
+		return;
+	ck_pr_fence_acquire();
+	weir_flow_free(fan);
+}
+
+static void outlet_free(struct weir_flow *flow)
+{
+	const struct outlet *outlet = outlet_of(flow);
+
+	args_of(outlet->fan)->outlets[outlet->index] = NULL;
+	fan_unref(outlet->fan);
+}
+
+/* --- Claiming ------------------------------------------------------------------- */
+
+/* What runs: that which nobody has taken over. */
+static const struct weir_flow *whole_of(const struct weir_flow *flow)
+{
+	while (flow && (flow->taker || flow->kind->free == weir__fan_free))
+		flow = flow->taker ? flow->taker : args_of(flow)->outlets[0];
+	return flow;
+}
+
+/* All outlets are of one run: each looks at the first, and that at all. */
+static bool is_complete(const struct weir_flow *flow)
+{
+	const struct outlet *outlet = outlet_of(flow);
+	const struct weir__fan_args *args = args_of(outlet->fan);
+	const struct weir_flow *whole = whole_of(flow);
+	size_t n = outlet->index == 0 ? args->n : 1, i;
+
+	for (i = 0; i < n; i++)
+		if (whole_of(args->outlets[i]) != whole)
+			return false;
+	return true;
+}
+
+static int outlet_claim(struct weir_flow *flow)
+{
+	const struct outlet *outlet = outlet_of(flow);
+
+	if (!is_complete(flow))
+		return -EINVAL;
+	return outlet->index == 0 ? weir__flow_claim(outlet->fan) : 0;
+}
+
+static void outlet_unclaim(struct weir_flow *flow)
+{
+	const struct outlet *outlet = outlet_of(flow);
+
+	if (outlet->index == 0)
+		weir__flow_unclaim(outlet->fan);
+}
+
+/* --- Building -------------------------------------------------------------------- */
+
+static struct weir__stage *find(const struct weir_flow_run *run,
+				const struct weir_flow *fan)
+{
+	struct weir__stage *stage = run->stages;
+
+	while (stage && stage->key != fan)
+		stage = stage->next;
+	return stage;
+}
+
+static int init_ports(struct weir__stage *stage, struct weir__fan_out *fan,
+		      const struct weir_items *items)
+{
+	struct weir_out *out;
+	size_t i;
+	int rc = 0;
+
+	if (fan->args->any)
+		rc = weir_any_init(&fan->any, &stage->actor);
+	for (i = 0; i < fan->args->n && rc == 0; i++) {
+		out = &fan->outlets[i].out;
+		rc = weir_out_init(out, &stage->actor, items);
+		if (rc == 0 && fan->args->any)
+			rc = weir_any_add(&fan->any, &out->port);
+	}
+	return rc;
+}
+
+/* Its operators are there. */
+static int make_ports(struct weir__stage *stage, const struct weir_flow *flow,
+		      struct weir__op *root)
+{
+	const struct weir__fan_args *args = args_of(flow);
+	const struct weir_items *items = root->items;
+	struct weir__fan_out *fan;
+	size_t size = sizeof(*fan) + args->n * sizeof(*fan->outlets);
+	int rc;
+
+	if (args->shares && args->n > 1 && items && items->drop &&
+	    !items->share)
+		return -ENOTSUP;
+	fan = weir__alloc(stage->run->allocator, size);
+	if (!fan)
+		return -ENOMEM;
+	fan->args = args;
+	fan->size = size;
+	fan->n_alive = args->n;
+	fan->chosen = WEIR__FAN_NONE;
+	stage->end_state = fan;
+	stage->has_out = true;
+	if (args->keeps)
+		stage->linear = false;
+	rc = init_ports(stage, fan, items);
+	return rc < 0 ? rc : weir__stage_ready(stage, root);
+}
+
+static struct weir__stage *make(const struct weir__build *build,
+				const struct weir_flow *flow)
+{
+	const struct weir__fan_args *args = args_of(flow);
+	struct weir__build above = *build;
+	struct weir__op *root;
+
+	/* the same, whichever outlet comes first */
+	above.executor = args->options.executor ? args->options.executor
+						: build->run->executor;
+	above.decide = NULL;
+	*build->code = -ENOMEM;
+	above.stage = weir__stage_new(build->run, above.executor, args->end);
+	if (!above.stage)
+		return NULL;
+	above.stage->key = flow;
+	above.tree = above.stage->tree;
+	root = weir__op_new(&above, flow);
+	if (!root)
+		return NULL;
+	*build->code = make_ports(above.stage, flow, root);
+	return *build->code == 0 ? above.stage : NULL;
+}
+
+static struct weir__op *fail(const struct weir__build *build, int code)
+{
+	*build->code = code;
+	return NULL;
+}
+
+static struct weir__op *outlet_build(struct weir__build *build,
+				     const struct weir_flow *flow)
+{
+	const struct outlet *outlet = outlet_of(flow);
+	size_t capacity = args_of(outlet->fan)->options.capacity;
+	struct weir_out *out;
+	struct weir__stage *stage;
+
+	if (build->nested)
+		return fail(build, -ENOTSUP);
+	stage = find(build->run, outlet->fan);
+	if (!stage)
+		stage = make(build, outlet->fan);
+	if (!stage)
+		return NULL;
+	out = &weir__fan_of(stage)->outlets[outlet->index].out;
+	if (flow->has_items && flow->items != stage->root->items)
+		return fail(build, -EINVAL);
+	return weir__build_inlet(build, flow, out, stage->root->items,
+				 capacity);
+}
+
+static const struct weir__kind outlet_kind = {
+	.name = "outlet",
+	.free = outlet_free,
+	.claim = outlet_claim,
+	.unclaim = outlet_unclaim,
+	.build = outlet_build,
+	.boundary = true,
+};
+
+/* --- Composing -------------------------------------------------------------------- */
+
+/* An outlet, or NULL. */
+static struct weir_flow *outlet_new(struct weir_flow *fan, size_t index)
+{
+	struct outlet outlet = {fan, index};
+	struct weir_flow *flow =
+		weir__flow_source(&outlet_kind, &outlet, sizeof(outlet), true);
+
+	if (weir_flow_check(flow, NULL, NULL) < 0)
+		return NULL;
+	/* relaxed: the caller has a reference */
+	ck_pr_inc_32(&args_of(fan)->refs);
+	args_of(fan)->outlets[index] = flow;
+	return flow;
+}
+
+/* Lets go of the fan, which is gone if that fails. */
+static int make_outlets(struct weir_flow *fan, size_t n,
+			struct weir_flow **outlets)
+{
+	struct weir__fan_args *args = args_of(fan);
+	size_t i = 0;
+	int rc;
+
+	args->n = n;
+	args->refs = 1;
+	args->outlets = weir__alloc(weir_allocator_default(),
+				    n * sizeof(struct weir_flow *));
+	/* nobody has the fan but its outlets */
+	fan->taken = true;
+	while (args->outlets && i < n && (outlets[i] = outlet_new(fan, i)))
+		i++;
+	rc = i == n ? 0 : -ENOMEM;
+	while (rc < 0 && i > 0)
+		weir_flow_free(outlets[--i]);
+	fan_unref(fan);
+	return rc;
+}
+
+int weir__fan_new(const struct weir__kind *kind, struct weir_flow *flow,
+		  size_t n, struct weir_flow **outlets,
+		  const struct weir__fan_args *args, bool valid)
+{
+	const char *origin = kind->name, *message = "no memory";
+	struct weir_flow *fan;
+	size_t i;
+	int rc;
+
+	valid = valid && n > 0 &&
+		n <= SIZE_MAX / sizeof(struct weir__outlet) / 2;
+	fan = weir__flow_upon(kind, flow, args, sizeof(*args),
+			      valid && outlets);
+	rc = weir_flow_check(fan, &origin, &message);
+	if (rc == 0) {
+		rc = make_outlets(fan, n, outlets);
+		fan = NULL;
+	}
+	for (i = 0; rc < 0 && outlets && i < n; i++) {
+		outlets[i] = fan ? fan : weir__flow_failed(rc, origin, message);
+		fan = NULL;
+	}
+	weir_flow_free(fan);
+	return rc;
+}
