@@ -23,6 +23,7 @@
 #include <weir/flow_fan.h>
 #include <weir/flow_sink.h>
 #include <weir/flow_source.h>
+#include <weir/flow_switch.h>
 #include <weir/grant.h>
 #include <weir/in.h>
 #include <weir/items.h>
