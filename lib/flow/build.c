@@ -207,43 +207,6 @@ struct weir__op *weir__build(struct weir__build *build,
 				 : weir__op_new(build, flow);
 }
 
-/* --- Nested --------------------------------------------------------------------------- */
-
-struct weir__op *weir__op_nest(struct weir__op *op, struct weir_flow *flow,
-			       int *code)
-{
-	struct weir__build build = {
-		.run = op->stage->run,
-		.stage = op->stage,
-		.executor = op->stage->actor.executor,
-		.decide = op->decide,
-		.decide_context = op->decide_context,
-		.nested = true,
-		.code = code,
-	};
-	struct weir__op *nested;
-
-	*code = weir_flow_check(flow, NULL, NULL);
-	if (*code < 0)
-		return NULL;
-	*code = -ENOMEM;
-	build.tree = weir__tree_new(weir__op_allocator(op));
-	if (!build.tree)
-		return NULL;
-	nested = weir__build(&build, flow);
-	if (!nested)
-		weir__tree_unref(build.tree);
-	return nested;
-}
-
-void weir__op_free_nested(struct weir__op *nested)
-{
-	if (!nested)
-		return;
-	weir__op_cancel(nested);
-	weir__tree_unref(nested->tree);
-}
-
 /* --- Boundaries -------------------------------------------------------------------------- */
 
 static size_t inlet_pull(struct weir__op *op, void **items, size_t room)
@@ -357,12 +320,11 @@ static struct weir__op *async_build(struct weir__build *build,
 {
 	const struct async *args = (const void *)flow->args;
 
-	if (!build->nested)
-		return weir__build_cut(build, flow->up[0], args->executor,
-				       args->capacity);
-	if (args->executor && args->executor != build->executor)
-		return fail(build, -ENOTSUP);
-	return weir__build(build, flow->up[0]);
+	/* nested: of this executor, see weir__flow_staged() */
+	if (build->nested)
+		return weir__build(build, flow->up[0]);
+	return weir__build_cut(build, flow->up[0], args->executor,
+			       args->capacity);
 }
 
 static const struct weir__kind async_kind = {
@@ -379,6 +341,81 @@ struct weir_flow *weir_flow_async(struct weir_flow *flow, size_t capacity,
 		     (capacity & (capacity - 1)) == 0;
 
 	return weir__flow_upon(&async_kind, flow, &args, sizeof(args), valid);
+}
+
+/* --- Nested --------------------------------------------------------------------------- */
+
+static bool is_staged(const struct weir_flow *flow,
+		      const struct weir_executor *executor)
+{
+	const struct async *args = (const void *)flow->args;
+
+	if (flow->kind != &async_kind)
+		return flow->kind->boundary;
+	return args->executor && args->executor != executor;
+}
+
+const char *weir__flow_staged(const struct weir_flow *flow,
+			      const struct weir_executor *executor)
+{
+	const char *name = NULL;
+	uint32_t i;
+
+	if (is_staged(flow, executor))
+		return flow->name ? flow->name : flow->kind->name;
+	for (i = 0; i < flow->n_up && !name; i++)
+		name = weir__flow_staged(flow->up[i], executor);
+	return name;
+}
+
+/* Whether it can be made at all; if so, it is claimed. */
+static int claim_nested(const struct weir__op *op, struct weir_flow *flow)
+{
+	int rc = weir_flow_check(flow, NULL, NULL);
+
+	if (rc < 0)
+		return rc;
+	if (flow->taken)
+		return -EBUSY;
+	if (weir__flow_staged(flow, op->stage->actor.executor))
+		return -ENOTSUP;
+	return weir__flow_claim(flow);
+}
+
+struct weir__op *weir__op_nest(struct weir__op *op, struct weir_flow *flow,
+			       int *code)
+{
+	struct weir__build build = {
+		.run = op->stage->run,
+		.stage = op->stage,
+		.executor = op->stage->actor.executor,
+		.decide = op->decide,
+		.decide_context = op->decide_context,
+		.nested = true,
+		.code = code,
+	};
+	struct weir__op *nested = NULL;
+
+	*code = claim_nested(op, flow);
+	if (*code < 0)
+		return NULL;
+	*code = -ENOMEM;
+	build.tree = weir__tree_new(weir__op_allocator(op));
+	if (build.tree)
+		nested = weir__build(&build, flow);
+	if (nested)
+		return nested;
+	weir__tree_unref(build.tree);
+	weir__flow_unclaim(flow);
+	return NULL;
+}
+
+void weir__op_free_nested(struct weir__op *nested)
+{
+	if (!nested)
+		return;
+	weir__op_cancel(nested);
+	weir__tree_unref(nested->tree);
 }
 
 /* NOLINTEND(misc-no-recursion) */

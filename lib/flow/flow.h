@@ -231,13 +231,21 @@ void weir__alarm_off(struct weir__alarm *alarm);
 
 /*
  * The operators of a flow inside of this one's, made now, in the same actor:
- * weir_flow_async() without executor does nothing there. NULL: no memory, or it
- * failed otherwise: *code says. The nested flow is borrowed until
+ * weir_flow_async() without executor does nothing there. NULL: *code says why:
+ * -ENOMEM; -ENOTSUP, see weir__flow_staged(); what weir_flow_start() says of the
+ * flow; or as it failed otherwise. The nested flow is borrowed until
  * weir__op_free_nested(), which cancels it if it has not ended. Owner.
  */
 struct weir__op *weir__op_nest(struct weir__op *op, struct weir_flow *flow,
 			       int *code);
 void weir__op_free_nested(struct weir__op *nested);
+
+/*
+ * The name of the first operator in the flow that cannot be nested in one that
+ * runs on `executor`, as it is an actor of its own; or NULL.
+ */
+const char *weir__flow_staged(const struct weir_flow *flow,
+			      const struct weir_executor *executor);
 
 /* --- Making a run: build.c ---------------------------------------------------- */
 
@@ -397,6 +405,10 @@ static inline bool weir__op_begun(const struct weir__op *op)
 {
 	return op->stage->run->begun;
 }
+
+/* See kind->claim: of the whole flow, or, with an error, of nothing in it. */
+int weir__flow_claim(struct weir_flow *flow);
+void weir__flow_unclaim(struct weir_flow *flow);
 
 /* The run fails with `error` (borrowed), unless it has before. Any thread. */
 void weir__run_fail(struct weir_flow_run *run, struct weir_error *error);
