@@ -17,6 +17,7 @@
 #include <weir/executor.h>
 #include <weir/fd.h>
 #include <weir/flow.h>
+#include <weir/flow_async.h>
 #include <weir/flow_element.h>
 #include <weir/flow_io.h>
 #include <weir/flow_rate.h>

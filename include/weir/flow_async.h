@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Operators that do several things at once: flows inside of a flow.
+ *
+ * A nested flow is made by a function of yours, one for each run or item, and
+ * freed when it has ended. It runs in the actor of the operator that asked for
+ * it: weir_flow_async() without an executor does nothing in it, and what needs
+ * an actor of its own (weir_flow_async() with an executor, operators with
+ * several outlets) is -ENOTSUP there, with that operator as its origin. Its items
+ * must be what the outer operator is said to put out, by weir_flow_items(): else
+ * it is -EINVAL.
+ */
+#ifndef WEIR_FLOW_ASYNC_H
+#define WEIR_FLOW_ASYNC_H
+
+#include <weir/flow.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* --- Nested flows ----------------------------------------------------------- */
+
+/*
+ * For each item `make` makes a flow, whose items come out here. `make` takes the
+ * item over; if it returns NULL or a failed flow, that is the item's failure
+ * (see weir_flow_supervise()), and WEIR_RESTART ends all that are open. At most
+ * `breadth` are open at once; with 1 one follows the other, with more they are
+ * taken from in turn, whichever has items. Items come out as plain values unless
+ * weir_flow_items() says what they are. -EINVAL: null, `breadth` 0 or above
+ * WEIR_CAPACITY_MAX.
+ *
+ * Emits: each item of an open flow. Completes: when upstream and all nested flows
+ * have. Cancels: all of them, when downstream does or one has failed. Holds:
+ * `breadth` nested flows.
+ */
+WEIR_API struct weir_flow *weir_flow_flat_map(
+	struct weir_flow *flow, size_t breadth,
+	struct weir_flow *(*make)(void *item, void *context), void *context);
+
+/*
+ * The same with the newest nested flow alone: the one before it is cancelled
+ * before the next is made. Items that come at once count as one, the last: the
+ * others are dropped.
+ *
+ * Emits: each item of the newest flow. Completes: when upstream and the newest
+ * flow have. Cancels: both, when downstream does or one has failed; the one
+ * before, when the next item comes. Holds: one nested flow.
+ */
+WEIR_API struct weir_flow *weir_flow_switch_map(
+	struct weir_flow *flow,
+	struct weir_flow *(*make)(void *item, void *context), void *context);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

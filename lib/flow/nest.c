@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Operators over flows that are made for an item: flat_map, switch_map. */
+#include "flow/nest.h"
+
+#include <errno.h>
+
+#include <weir/flow_async.h>
+
+#include "base/memory.h"
+
+/* --- One nested flow ---------------------------------------------------------- */
+
+static struct weir_error *error_of(const struct weir__op *op, int code,
+				   const char *origin, const char *message)
+{
+	struct weir_error *error = weir_error_new(weir__op_allocator(op), code,
+						  origin, message, NULL, NULL);
+
+	return error ? error : weir_error_of(code);
+}
+
+/* Names what is to blame, where that is in the nested flow. */
+static struct weir_error *why_not(const struct weir__op *op,
+				  const struct weir_flow *flow, int code)
+{
+	const char *origin = weir__op_name(op), *staged;
+	const char *message = "a nested flow could not be made";
+
+	if (weir_flow_check(flow, &origin, &message) == 0 && code == -ENOTSUP) {
+		staged = weir__flow_staged(flow, op->stage->actor.executor);
+		if (staged)
+			return error_of(op, code, staged,
+					"not in a nested flow: needs an actor");
+	}
+	return error_of(op, code, origin, message);
+}
+
+struct weir_error *weir__nest_open(struct weir__nest *nest, struct weir__op *op,
+				   struct weir_flow *flow)
+{
+	struct weir_error *error = NULL;
+	int code;
+
+	/* one that was taken over is not ours to free */
+	nest->flow = flow && flow->taken ? NULL : flow;
+	nest->op = weir__op_nest(op, flow, &code);
+	if (!nest->op)
+		error = why_not(op, flow, code);
+	else if (nest->op->items != op->items)
+		error = error_of(op, -EINVAL, weir__op_name(op),
+				 "a nested flow of other items");
+	if (error)
+		weir__nest_close(nest);
+	return error;
+}
+
+void weir__nest_close(struct weir__nest *nest)
+{
+	weir__op_free_nested(nest->op);
+	nest->op = NULL;
+	weir_flow_free(nest->flow);
+	nest->flow = NULL;
+}
+
+/* --- Both of them --------------------------------------------------------------- */
+
+struct make {
+	struct weir_flow *(*make)(void *item, void *context);
+	void *context;
+	size_t breadth;
+};
+
+/* Makes and opens the flow of an item. False: there is none, but no failure. */
+static bool open_for(struct weir__op *op, struct weir__nest *nest, void *item)
+{
+	const struct make *args = weir__op_args(op);
+	struct weir_flow *flow = args->make(item, args->context);
+	int code = weir_flow_check(flow, NULL, NULL);
+	struct weir_error *error;
+
+	if (code < 0) {
+		weir_flow_free(flow);
+		(void)weir__op_survives(op, code);
+		return false;
+	}
+	error = weir__nest_open(nest, op, flow);
+	if (!error)
+		return true;
+	weir__op_end(op, error);
+	weir_error_unref(error);
+	return false;
+}
+
+/* True: it has ended well, or there is none. An error ends `op`. */
+static bool is_over(struct weir__op *op, struct weir__op *nested)
+{
+	if (nested && nested->ended && nested->error)
+		weir__op_end(op, nested->error);
+	return !op->ended && (!nested || nested->ended);
+}
+
+/* What was not taken from upstream has to be asked for its error. */
+static void look_up(struct weir__op *op)
+{
+	(void)weir__pull(op->up[0], NULL, 0);
+	if (op->up[0]->error)
+		(void)weir__op_follow(op);
+}
+
+/* --- flat_map --------------------------------------------------------------------- */
+
+struct merging {
+	struct weir__nest *nests; /* `n` of them are open, the first ones */
+	size_t n;
+	size_t first; /* to be taken from */
+};
+
+static int flat_map_open(struct weir__op *op)
+{
+	const struct make *args = weir__op_args(op);
+	struct merging *self = weir__op_state(op);
+
+	self->nests = weir__alloc(weir__op_allocator(op),
+				  args->breadth * sizeof(*self->nests));
+	return self->nests ? 0 : -ENOMEM;
+}
+
+static void flat_map_close(struct weir__op *op)
+{
+	const struct make *args = weir__op_args(op);
+	struct merging *self = weir__op_state(op);
+
+	while (self->n > 0)
+		weir__nest_close(&self->nests[--self->n]);
+	weir__free(weir__op_allocator(op), self->nests,
+		   args->breadth * sizeof(*self->nests));
+	self->nests = NULL;
+}
+
+/* As many as there are items and room for. */
+static void open_more(struct weir__op *op, size_t room)
+{
+	const struct make *args = weir__op_args(op);
+	struct merging *self = weir__op_state(op);
+	size_t tries = room ? WEIR_FLOW_BATCH : 0;
+	void *item;
+
+	for (; tries > 0 && self->n < args->breadth; tries--) {
+		if (!weir__pull(op->up[0], &item, 1))
+			break;
+		if (open_for(op, &self->nests[self->n], item))
+			self->n++;
+		if (op->ended)
+			return;
+	}
+	look_up(op);
+	if (room && tries == 0)
+		weir__op_again(op);
+}
+
+/* Takes from each, another one first each time; *closed: those that ended. */
+static size_t take_from_all(struct weir__op *op, void **items, size_t room,
+			    size_t *closed)
+{
+	struct merging *self = weir__op_state(op);
+	size_t left = self->n, got = 0, at = self->first++;
+	struct weir__nest *nest;
+
+	for (; left > 0; left--) {
+		if (at >= self->n)
+			at = 0;
+		nest = &self->nests[at];
+		got += weir__pull(nest->op, got < room ? items + got : NULL,
+				  room - got);
+		if (is_over(op, nest->op)) {
+			weir__nest_close(nest);
+			*nest = self->nests[--self->n];
+			++*closed;
+		} else if (op->ended) {
+			break;
+		} else {
+			at++;
+		}
+	}
+	if (self->first >= self->n)
+		self->first = 0;
+	return got;
+}
+
+static size_t flat_map_pull(struct weir__op *op, void **items, size_t room)
+{
+	struct merging *self = weir__op_state(op);
+	size_t got = 0, rounds = WEIR_FLOW_BATCH, closed;
+
+	do {
+		closed = 0;
+		open_more(op, room - got);
+		if (op->ended)
+			return got;
+		got += take_from_all(op, got < room ? items + got : NULL,
+				     room - got, &closed);
+		if (op->ended)
+			return got;
+	} while (closed > 0 && --rounds > 0);
+	if (rounds == 0)
+		weir__op_again(op);
+	if (self->n == 0)
+		(void)weir__op_follow(op);
+	return got;
+}
+
+static const struct weir__kind flat_map_kind = {
+	.name = "flat_map",
+	.state_size = sizeof(struct merging),
+	.pull = flat_map_pull,
+	.open = flat_map_open,
+	.close = flat_map_close,
+	.holds = true,
+	.makes = true,
+};
+
+struct weir_flow *weir_flow_flat_map(struct weir_flow *flow, size_t breadth,
+				     struct weir_flow *(*make)(void *item,
+							       void *context),
+				     void *context)
+{
+	struct make args = {make, context, breadth};
+
+	return weir__flow_upon(&flat_map_kind, flow, &args, sizeof(args),
+			       make && breadth > 0 &&
+				       breadth <= WEIR_CAPACITY_MAX);
+}
+
+/* --- switch_map ------------------------------------------------------------------- */
+
+static void switch_map_close(struct weir__op *op)
+{
+	weir__nest_close(weir__op_state(op));
+}
+
+/* The last of those that are there. */
+static void switch_over(struct weir__op *op, size_t room)
+{
+	struct weir__nest *nest = weir__op_state(op);
+	struct weir__op *up = op->up[0];
+	void *batch[WEIR_FLOW_BATCH];
+	size_t n = weir__pull(up, batch, room ? WEIR_FLOW_BATCH : 0);
+
+	if (n > 0) {
+		weir__op_drop(up, batch, n - 1);
+		weir__nest_close(nest);
+		(void)open_for(op, nest, batch[n - 1]);
+		weir__op_again(op);
+	}
+	if (!op->ended)
+		look_up(op);
+}
+
+static size_t switch_map_pull(struct weir__op *op, void **items, size_t room)
+{
+	struct weir__nest *nest = weir__op_state(op);
+	size_t n = 0;
+
+	switch_over(op, room);
+	if (op->ended)
+		return 0;
+	if (nest->op)
+		n = weir__pull(nest->op, items, room);
+	if (is_over(op, nest->op)) {
+		weir__nest_close(nest);
+		(void)weir__op_follow(op);
+	}
+	return n;
+}
+
+static const struct weir__kind switch_map_kind = {
+	.name = "switch_map",
+	.state_size = sizeof(struct weir__nest),
+	.pull = switch_map_pull,
+	.close = switch_map_close,
+	.holds = true,
+	.makes = true,
+};
+
+struct weir_flow *weir_flow_switch_map(struct weir_flow *flow,
+				       struct weir_flow *(*make)(void *item,
+								 void *context),
+				       void *context)
+{
+	struct make args = {make, context, 1};
+
+	return weir__flow_upon(&switch_map_kind, flow, &args, sizeof(args),
+			       make);
+}

@@ -1,0 +1,478 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Flows inside of a flow: one after the other, several at once, the newest. */
+#include "flow/kit.h"
+#include "flow/memory.h"
+
+/* 1 -> 10, 11, 12 and so on. */
+static struct weir_flow *three(void *item, void *context)
+{
+	intptr_t x = (intptr_t)item * 10;
+
+	return weir_flow_range(x, x + 2);
+}
+
+static struct weir_flow *three_counted(void *memory, void *context)
+{
+	struct item *item = memory;
+	intptr_t x = item->value * 10;
+
+	item_drop(item, NULL);
+	return counted(weir_flow_range(x, x + 2));
+}
+
+static struct weir_flow *three_async(void *item, void *context)
+{
+	return weir_flow_async(three(item, context), 2, NULL);
+}
+
+static struct weir_flow *none(void *item, void *context)
+{
+	return weir_flow_range(1, 0);
+}
+
+static int fails(void **item, void *context)
+{
+	return *(intptr_t *)context == (intptr_t)*item ? -EDOM : 0;
+}
+
+static int fails_counted(void **memory, void *context)
+{
+	struct item *item = *memory;
+
+	return *(intptr_t *)context == item->value ? -EDOM : 0;
+}
+
+static intptr_t the_21 = 21;
+
+/* That of 2 fails behind its first item. */
+static struct weir_flow *three_failing(void *item, void *context)
+{
+	return weir_flow_map(three(item, context), fails, &the_21);
+}
+
+static struct weir_flow *three_counted_failing(void *item, void *context)
+{
+	return weir_flow_map(three_counted(item, context), fails_counted,
+			     &the_21);
+}
+
+/* None for 3. */
+static struct weir_flow *not_3(void *item, void *context)
+{
+	return (intptr_t)item == 3
+		       ? NULL
+		       : weir_flow_range((intptr_t)item, (intptr_t)item);
+}
+
+static struct weir_flow *map_counted(struct weir_flow *flow, size_t breadth,
+				     struct weir_flow *(*make)(void *item,
+							       void *context))
+{
+	flow = weir_flow_flat_map(counted(flow), breadth, make, NULL);
+	return weir_flow_items(flow, &counted_items);
+}
+
+static enum weir_directive resume(struct weir_error *error, void *context)
+{
+	return WEIR_RESUME;
+}
+
+static enum weir_directive restart(struct weir_error *error, void *context)
+{
+	return WEIR_RESTART;
+}
+
+/* --- One after the other ------------------------------------------------------- */
+
+static void one_follows_the_other(void **state)
+{
+	ASSERT_FLOW(weir_flow_flat_map(weir_flow_range(1, 3), 1, three, NULL),
+		    0, 10, 11, 12, 20, 21, 22, 30, 31, 32);
+}
+
+static void with_items_that_are_counted(void **state)
+{
+	static const intptr_t expected[] = {10, 11, 12, 20, 21, 22};
+
+	assert_flow(map_counted(weir_flow_range(1, 2), 1, three_counted), true,
+		    expected, 6, 0);
+}
+
+static void an_async_inside_does_nothing(void **state)
+{
+	ASSERT_FLOW(weir_flow_flat_map(weir_flow_range(1, 2), 1, three_async,
+				       NULL),
+		    0, 10, 11, 12, 20, 21, 22);
+}
+
+static void empty_flows_are_passed_over(void **state)
+{
+	static const intptr_t nothing[] = {0};
+
+	assert_flow(weir_flow_flat_map(weir_flow_range(1, 1000), 1, none, NULL),
+		    false, nothing, 0, 0);
+	assert_flow(weir_flow_flat_map(weir_flow_range(1, 1000), 3, none, NULL),
+		    false, nothing, 0, 0);
+}
+
+static void a_flow_of_flows_of_flows(void **state)
+{
+	struct weir_flow *flow = weir_flow_range(1, 2);
+
+	flow = weir_flow_flat_map(flow, 1, three, NULL);
+	flow = weir_flow_flat_map(flow, 1, not_3, NULL);
+	ASSERT_FLOW(flow, 0, 10, 11, 12, 20, 21, 22);
+}
+
+static void a_nested_failure_comes_behind_its_items(void **state)
+{
+	ASSERT_FLOW(weir_flow_flat_map(weir_flow_range(1, 3), 1, three_failing,
+				       NULL),
+		    -EDOM, 10, 11, 12, 20);
+}
+
+static intptr_t opened, ended_before;
+
+static int counts_ends(void **item, void *context)
+{
+	ended_before++;
+	return 0;
+}
+
+/* Each but the first finds all items of those before it gone by. */
+static struct weir_flow *opened_late(void *item, void *context)
+{
+	assert_int_equal(ended_before, 3 * opened);
+	opened++;
+	return weir_flow_map(three(item, context), counts_ends, NULL);
+}
+
+static void the_next_is_made_when_the_last_has_ended(void **state)
+{
+	static struct got got;
+	struct weir_flow *flow = weir_flow_range(1, 5);
+
+	opened = ended_before = 0;
+	flow = into(weir_flow_flat_map(flow, 1, opened_late, NULL), &got);
+	assert_int_equal(run_on_sim(flow, 1, 0), 0);
+	assert_int_equal(opened, 5);
+	weir_flow_free(flow);
+}
+
+/* --- Several at once ----------------------------------------------------------- */
+
+static int compare(const void *a, const void *b)
+{
+	intptr_t x = *(const intptr_t *)a, y = *(const intptr_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+static void several_give_all_their_items(void **state)
+{
+	static struct got got;
+	struct weir_flow *flow = weir_flow_range(1, 100);
+	uint64_t seed;
+	size_t i;
+
+	flow = into(map_counted(flow, 7, three_counted), &got);
+	for (seed = 1; seed <= 20; seed++) {
+		got = (struct got){.counted = true};
+		assert_int_equal(run_on_sim(flow, seed, seed % 2), 0);
+		assert_int_equal(got.n, 300);
+		qsort(got.values, got.n, sizeof(*got.values), compare);
+		for (i = 0; i < got.n; i++)
+			assert_int_equal(got.values[i],
+					 (i / 3 + 1) * 10 + i % 3);
+		assert_int_equal(n_live, 0);
+	}
+	weir_flow_free(flow);
+}
+
+/* Of those that never end, each is heard. */
+static struct weir_flow *endless(void *item, void *context)
+{
+	intptr_t x = (intptr_t)item;
+
+	return weir_flow_range(x << 32, ((x + 1) << 32) - 1);
+}
+
+struct heard {
+	size_t of[4], n;
+};
+
+static int hear(void *item, void *context)
+{
+	struct heard *heard = context;
+
+	heard->of[(intptr_t)item >> 32]++;
+	return ++heard->n == 4096 ? -ECANCELED : 0;
+}
+
+static void none_has_to_wait_for_another(void **state)
+{
+	struct heard heard = {.n = 0};
+	struct weir_flow *flow = weir_flow_range(0, 9);
+
+	flow = weir_flow_flat_map(flow, 3, endless, NULL);
+	flow = weir_flow_for_each(flow, hear, &heard);
+	assert_int_equal(run_on_sim(flow, 1, 0), -ECANCELED);
+	assert_true(heard.of[0] > 1000);
+	assert_true(heard.of[1] > 1000);
+	assert_true(heard.of[2] > 1000);
+	assert_int_equal(heard.of[3], 0); /* at most three are open */
+	weir_flow_free(flow);
+}
+
+static void one_failure_ends_all(void **state)
+{
+	static struct got got;
+	struct weir_flow *flow = weir_flow_range(1, 50);
+	uint64_t seed;
+
+	flow = into(map_counted(flow, 5, three_counted_failing), &got);
+	for (seed = 1; seed <= 20; seed++) {
+		got = (struct got){.counted = true};
+		assert_int_equal(run_on_sim(flow, seed, seed % 2), -EDOM);
+		assert_int_equal(n_live, 0);
+	}
+	weir_flow_free(flow);
+}
+
+static void an_error_from_upstream_ends_all(void **state)
+{
+	static intptr_t three_of_them = 3;
+	static struct got got;
+	struct weir_flow *flow =
+		weir_flow_map(weir_flow_range(1, 5), fails, &three_of_them);
+
+	flow = into(map_counted(flow, 2, three_counted), &got);
+	got = (struct got){.counted = true};
+	assert_int_equal(run_on_sim(flow, 1, 0), -EDOM);
+	assert_int_equal(run_on_sim(flow, 1, 4), -EDOM);
+	assert_int_equal(n_live, 0);
+	weir_flow_free(flow);
+}
+
+/* --- What goes wrong ------------------------------------------------------------ */
+
+static void a_flow_that_is_not_made_fails_its_item(void **state)
+{
+	ASSERT_FLOW(weir_flow_flat_map(weir_flow_range(1, 5), 1, not_3, NULL),
+		    -EINVAL, 1, 2);
+	ASSERT_FLOW(
+		weir_flow_supervise(weir_flow_flat_map(weir_flow_range(1, 5), 1,
+						       not_3, NULL),
+				    resume, NULL),
+		0, 1, 2, 4, 5);
+	ASSERT_FLOW(
+		weir_flow_supervise(weir_flow_flat_map(weir_flow_range(1, 5), 1,
+						       not_3, NULL),
+				    restart, NULL),
+		0, 1, 2, 4, 5);
+}
+
+static void a_restart_ends_those_that_are_open(void **state)
+{
+	struct heard heard = {.n = 0};
+	struct weir_flow *flow;
+
+	/* 0 to 2 are open when 3 fails; then 4, which is 0 again, and so on */
+	flow = weir_flow_supervise(weir_flow_flat_map(weir_flow_range(1, 4), 4,
+						      not_3, NULL),
+				   restart, NULL);
+	flow = weir_flow_for_each(flow, hear, &heard);
+	assert_int_equal(run_on_sim(flow, 1, 0), 0);
+	assert_int_equal(heard.n, 1);
+	weir_flow_free(flow);
+}
+
+/* On an executor of its own. */
+static struct weir_executor *elsewhere;
+
+static struct weir_flow *three_elsewhere(void *item, void *context)
+{
+	return weir_flow_name(weir_flow_async(three(item, context), 2,
+					      elsewhere),
+			      "elsewhere");
+}
+
+static struct weir_flow *three_plain(void *item, void *context)
+{
+	item_drop(item, NULL);
+	return weir_flow_range(1, 3);
+}
+
+static struct weir_error *error_of(struct weir_flow *flow)
+{
+	struct weir_error *error = NULL;
+	struct weir_flow_run *run;
+	struct weir_sim *sim;
+
+	assert_int_equal(weir_sim_new(&sim, 1, NULL), 0);
+	assert_int_equal(
+		weir_flow_start(flow, weir_sim_executor(sim), NULL, &run), 0);
+	assert_int_equal(weir_flow_run_wait(run, WEIR_FOREVER, NULL, &error),
+			 0);
+	weir_flow_run_free(run);
+	weir_flow_free(flow);
+	assert_int_equal(weir_sim_free(sim), 0);
+	assert_non_null(error);
+	return error;
+}
+
+static void what_needs_an_actor_is_named(void **state)
+{
+	struct weir_error *error;
+	struct weir_sim *sim;
+
+	assert_int_equal(weir_sim_new(&sim, 1, NULL), 0);
+	elsewhere = weir_sim_executor(sim);
+	error = error_of(weir_flow_flat_map(weir_flow_range(1, 3), 2,
+					    three_elsewhere, NULL));
+	assert_int_equal(error->code, -ENOTSUP);
+	assert_string_equal(error->origin, "elsewhere");
+	weir_error_unref(error);
+	assert_int_equal(weir_sim_free(sim), 0);
+}
+
+static void other_items_than_were_said_are_refused(void **state)
+{
+	struct weir_error *error;
+
+	error = error_of(map_counted(weir_flow_range(1, 3), 2, three_plain));
+	assert_int_equal(error->code, -EINVAL);
+	assert_string_equal(error->origin, "flat_map");
+	weir_error_unref(error);
+	assert_int_equal(n_live, 0);
+}
+
+static void bad_arguments_make_a_failed_flow(void **state)
+{
+	struct weir_flow *flows[] = {
+		weir_flow_flat_map(weir_flow_range(1, 3), 0, three, NULL),
+		weir_flow_flat_map(weir_flow_range(1, 3), SIZE_MAX, three,
+				   NULL),
+		weir_flow_flat_map(weir_flow_range(1, 3), 1, NULL, NULL),
+		weir_flow_flat_map(NULL, 1, three, NULL),
+		weir_flow_switch_map(weir_flow_range(1, 3), NULL, NULL),
+		weir_flow_switch_map(NULL, three, NULL),
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(flows) / sizeof(*flows); i++) {
+		assert_int_equal(weir_flow_check(flows[i], NULL, NULL),
+				 -EINVAL);
+		weir_flow_free(flows[i]);
+	}
+}
+
+static void without_memory_nothing_is_lost(void **state)
+{
+	static struct got got = {.counted = true};
+	struct weir_flow *flow;
+
+	flow = into(map_counted(weir_flow_range(1, 3), 2, three_counted), &got);
+	(void)assert_short_of_memory(flow, &got, 0);
+	weir_flow_free(flow);
+	flow = weir_flow_switch_map(counted(weir_flow_range(1, 3)),
+				    three_counted, NULL);
+	flow = into(weir_flow_items(flow, &counted_items), &got);
+	(void)assert_short_of_memory(flow, &got, 0);
+	weir_flow_free(flow);
+}
+
+static void a_cancel_drops_all_that_is_held(void **state)
+{
+	struct weir_flow *flow;
+	struct weir_flow_run *run;
+	struct weir_sim *sim;
+	uint64_t seed, i;
+
+	flow = map_counted(weir_flow_range(1, INT64_MAX / 100), 3,
+			   three_counted);
+	for (seed = 1; seed <= 200; seed++) {
+		assert_int_equal(weir_sim_new(&sim, seed, NULL), 0);
+		assert_int_equal(weir_flow_start(flow, weir_sim_executor(sim),
+						 NULL, &run),
+				 0);
+		for (i = weir_sim_random(sim, 50); i > 0; i--)
+			weir_sim_step(sim);
+		weir_flow_run_cancel(run, NULL);
+		weir_sim_run(sim);
+		weir_flow_run_free(run);
+		assert_int_equal(weir_sim_free(sim), 0);
+		assert_int_equal(n_live, 0);
+	}
+	weir_flow_free(flow);
+}
+
+/* --- The newest ------------------------------------------------------------------- */
+
+static void the_last_of_those_that_come_at_once_is_taken(void **state)
+{
+	static struct got got;
+	struct weir_flow *flow = counted(weir_flow_range(1, 3));
+
+	flow = weir_flow_switch_map(flow, three_counted, NULL);
+	flow = into(weir_flow_items(flow, &counted_items), &got);
+	got = (struct got){.counted = true};
+	got.code = run_on_sim(flow, 1, 0);
+	assert_got(&got, (const intptr_t[]){30, 31, 32}, 3, 0);
+	assert_int_equal(n_live, 0);
+	weir_flow_free(flow);
+}
+
+static int until_3(void *item, void *context)
+{
+	(void)hear(item, context);
+	return (intptr_t)item >> 32 == 3 ? -ECANCELED : 0;
+}
+
+static void a_newer_one_takes_the_place_of_the_last(void **state)
+{
+	struct heard heard = {.n = 0};
+	struct weir_flow *flow = weir_flow_range(0, 3);
+	uint64_t seed, seen = 0;
+
+	/* one item at a time between the two */
+	flow = weir_flow_switch_map(weir_flow_async(flow, 1, NULL), endless,
+				    NULL);
+	flow = weir_flow_for_each(flow, until_3, &heard);
+	for (seed = 1; seed <= 20; seed++) {
+		memset(&heard, 0, sizeof(heard));
+		assert_int_equal(run_on_sim(flow, seed, 0), -ECANCELED);
+		assert_int_equal(heard.of[3], 1);
+		seen += heard.of[0] + heard.of[1] + heard.of[2];
+	}
+	assert_true(seen > 0);
+	weir_flow_free(flow);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(one_follows_the_other),
+		cmocka_unit_test(with_items_that_are_counted),
+		cmocka_unit_test(an_async_inside_does_nothing),
+		cmocka_unit_test(empty_flows_are_passed_over),
+		cmocka_unit_test(a_flow_of_flows_of_flows),
+		cmocka_unit_test(a_nested_failure_comes_behind_its_items),
+		cmocka_unit_test(the_next_is_made_when_the_last_has_ended),
+		cmocka_unit_test(several_give_all_their_items),
+		cmocka_unit_test(none_has_to_wait_for_another),
+		cmocka_unit_test(one_failure_ends_all),
+		cmocka_unit_test(an_error_from_upstream_ends_all),
+		cmocka_unit_test(a_flow_that_is_not_made_fails_its_item),
+		cmocka_unit_test(a_restart_ends_those_that_are_open),
+		cmocka_unit_test(what_needs_an_actor_is_named),
+		cmocka_unit_test(other_items_than_were_said_are_refused),
+		cmocka_unit_test(bad_arguments_make_a_failed_flow),
+		cmocka_unit_test(without_memory_nothing_is_lost),
+		cmocka_unit_test(a_cancel_drops_all_that_is_held),
+		cmocka_unit_test(the_last_of_those_that_come_at_once_is_taken),
+		cmocka_unit_test(a_newer_one_takes_the_place_of_the_last),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
