@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Operators that do several things at once: flows inside of a flow.
+ * Operators that do several things at once: calls outside of the flow's actors,
+ * and flows inside of a flow.
  *
  * A nested flow is made by a function of yours, one for each run or item, and
  * freed when it has ended. It runs in the actor of the operator that asked for
@@ -18,6 +19,44 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/* --- Calls at once ---------------------------------------------------------- */
+
+enum weir_flow_order {
+	WEIR_ORDERED,	/* results come out as their items came in */
+	WEIR_UNORDERED, /* as they are ready */
+};
+
+/* 0 or NULL is the default of each. */
+struct weir_flow_parallel_options {
+	/*
+	 * Where the calls run; it lives as long as the flow runs. One whose
+	 * turns may block (blocking.h) lets them block. NULL: the executor that
+	 * the operator runs on.
+	 */
+	struct weir_executor *executor;
+	uint64_t reserved[3]; /* zero */
+};
+
+/*
+ * As weir_flow_map(), but up to `n` calls of `map` are made at once, each by an
+ * actor of its own and on any thread; so `map` and `context` must bear that. A
+ * call that fails is told of as soon as it has, before results of items in front
+ * of it; it is one item's failure (see weir_flow_supervise()): WEIR_RESTART is as
+ * WEIR_RESUME. An error from upstream comes behind the results of the items
+ * before it. After a cancel or a failure calls under way are made to their end
+ * and their results dropped; the run is over when they are. `options` is copied
+ * and may be NULL. -EINVAL: null, `n` 0 or above WEIR_CAPACITY_MAX, a bad order
+ * or option. An executor that takes no calls fails the stream with its error.
+ *
+ * Emits: what `map` has made of an item. Completes: when upstream does and all
+ * results are out. Cancels: when downstream does, or a call fails. Holds: `n`
+ * items.
+ */
+WEIR_API struct weir_flow *weir_flow_map_parallel(
+	struct weir_flow *flow, size_t n, enum weir_flow_order order,
+	int (*map)(void **item, void *context), void *context,
+	const struct weir_flow_parallel_options *options);
 
 /* --- Nested flows ----------------------------------------------------------- */
 
