@@ -107,7 +107,7 @@ WEIR_API struct weir_flow *weir_flow_delimited(
 	struct weir_flow *flow, const void *delimiter, size_t length,
 	size_t max, enum weir_flow_remainder remainder);
 
-enum weir_flow_order { WEIR_FLOW_BIG_ENDIAN, WEIR_FLOW_LITTLE_ENDIAN };
+enum weir_flow_byte_order { WEIR_FLOW_BIG_ENDIAN, WEIR_FLOW_LITTLE_ENDIAN };
 
 /*
  * Frames of up to `max` bytes, each behind its length, an unsigned number of
@@ -118,10 +118,9 @@ enum weir_flow_order { WEIR_FLOW_BIG_ENDIAN, WEIR_FLOW_LITTLE_ENDIAN };
  * Emits: a frame, without its length. Completes: when upstream does. Cancels:
  * when it fails, or when downstream does. Holds: one block and one frame.
  */
-WEIR_API struct weir_flow *weir_flow_length_prefixed(struct weir_flow *flow,
-						     size_t header,
-						     enum weir_flow_order order,
-						     size_t max);
+WEIR_API struct weir_flow *weir_flow_length_prefixed(
+	struct weir_flow *flow, size_t header, enum weir_flow_byte_order order,
+	size_t max);
 
 #ifdef __cplusplus
 }

@@ -21,7 +21,7 @@ struct framing {
 			size_t seen, const char **data, size_t *length);
 	size_t max, overhead;
 	enum weir_flow_remainder remainder;
-	enum weir_flow_order order;
+	enum weir_flow_byte_order order;
 	char delimiter[DELIMITER_MAX];
 };
 
@@ -334,7 +334,7 @@ struct weir_flow *weir_flow_delimited(struct weir_flow *flow,
 
 struct weir_flow *weir_flow_length_prefixed(struct weir_flow *flow,
 					    size_t header,
-					    enum weir_flow_order order,
+					    enum weir_flow_byte_order order,
 					    size_t max)
 {
 	struct framing args = {
