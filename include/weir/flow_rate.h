@@ -142,7 +142,12 @@ WEIR_API struct weir_flow *weir_flow_idle_timeout(struct weir_flow *flow,
 WEIR_API struct weir_flow *weir_flow_completion_timeout(struct weir_flow *flow,
 							uint64_t timeout_ns);
 
-/* The same of the first item alone: from the start to it. As above. */
+/*
+ * Fails with -ETIMEDOUT when the first item has not come so long after the start.
+ *
+ * Emits: each item. Completes: when upstream does. Cancels: when it fails, or
+ * when downstream does. Holds: nothing.
+ */
 WEIR_API struct weir_flow *weir_flow_initial_timeout(struct weir_flow *flow,
 						     uint64_t timeout_ns);
 
