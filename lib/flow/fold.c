@@ -62,7 +62,10 @@ static size_t result_put(struct weir__op *op, void **items, size_t room)
 	return 1;
 }
 
-/* Items from `batch` on go in, or are dropped as it has failed. */
+/*
+ * Items from `batch` on go in, or are dropped as it has failed. Where there is
+ * no result yet, which is so in reduce alone, the first one becomes it.
+ */
 static void take_in(struct weir__op *op, void *const *batch, size_t n)
 {
 	const struct folding *args = weir__op_args(op);
@@ -71,6 +74,10 @@ static void take_in(struct weir__op *op, void *const *batch, size_t n)
 	int rc;
 
 	for (i = 0; i < n && !op->ended; i++) {
+		if (WEIR_UNLIKELY(!result->is_there)) {
+			*result = (struct result){batch[i], true};
+			continue;
+		}
 		rc = args->functions.fold(&result->value, batch[i],
 					  args->context);
 		if (WEIR_LIKELY(rc == 0))
@@ -166,25 +173,10 @@ struct weir_flow *weir_flow_fold_n(struct weir_flow *flow,
 
 /* --- reduce ------------------------------------------------------------------ */
 
-static size_t reduce_pull(struct weir__op *op, void **items, size_t room)
-{
-	struct result *result = weir__op_state(op);
-	void *batch[WEIR_FLOW_BATCH];
-	size_t n = weir__pull(op->up[0], batch, room ? WEIR_FLOW_BATCH : 0);
-	size_t i = 0;
-
-	if (n > 0 && !result->is_there) {
-		*result = (struct result){batch[0], true};
-		i = 1;
-	}
-	take_in(op, batch + i, n - i);
-	return result_put(op, items, room);
-}
-
 static const struct weir__kind reduce_kind = {
 	.name = "reduce",
 	.state_size = sizeof(struct result),
-	.pull = reduce_pull,
+	.pull = fold_pull,
 	.close = result_close,
 };
 

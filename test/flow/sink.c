@@ -79,6 +79,16 @@ static void reduce_begins_with_the_first_item(void **state)
 		    0, -ENODATA);
 }
 
+static void reduce_begins_with_the_next_item_after_a_restart(void **state)
+{
+	struct weir_flow *flow =
+		weir_flow_reduce(weir_flow_range(665, 668), add, NULL);
+
+	ASSERT_FLOW(weir_flow_supervise(flow, restart, NULL), 0, 667 + 668);
+	flow = weir_flow_reduce(weir_flow_range(665, 667), add, NULL);
+	ASSERT_FLOW(weir_flow_supervise(flow, restart, NULL), 0, 667);
+}
+
 static int take_in(void **result, void *item, void *context)
 {
 	((struct item *)*result)->value += ((struct item *)item)->value;
@@ -257,6 +267,8 @@ int main(void)
 		cmocka_unit_test(a_fold_that_fails_has_no_result),
 		cmocka_unit_test(a_fold_goes_on_if_so_decided),
 		cmocka_unit_test(reduce_begins_with_the_first_item),
+		cmocka_unit_test(
+			reduce_begins_with_the_next_item_after_a_restart),
 		cmocka_unit_test(what_reduce_holds_is_dropped_when_it_fails),
 		cmocka_unit_test(scan_puts_out_the_seed_first),
 		cmocka_unit_test(scan_goes_on_from_where_it_was_or_anew),
