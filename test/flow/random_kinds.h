@@ -1,0 +1,500 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The operators that a random flow may have: how each is made, and what it does
+ * to a list of numbers. A new one is a row of the table at the end.
+ */
+#ifndef WEIR_TEST_FLOW_RANDOM_KINDS_H
+#define WEIR_TEST_FLOW_RANDOM_KINDS_H
+
+#include "flow/random_model.h"
+
+/* --- One for one ---------------------------------------------------------- */
+
+static int map_one(void **item, void *context)
+{
+	const struct step *step = context;
+	intptr_t value = value_of(step, *item);
+
+	if (fails(step, value))
+		return -EDOM;
+	replace(step, item, mapped(step, value));
+	return 0;
+}
+WEIR_FLOW_MAP(map_one)
+
+static enum fate_of map_expected_one(const struct step *step, struct kept *kept,
+				     intptr_t *value)
+{
+	if (fails(step, *value))
+		return FAILS;
+	*value = mapped(step, *value);
+	return GOES;
+}
+
+static void map_expected(const struct step *step, struct stream *stream)
+{
+	struct kept kept = {0};
+
+	each(step, stream, &kept, map_expected_one);
+}
+
+static struct weir_flow *map_make(struct weir_flow *up, struct step *step)
+{
+	return of_items(weir_flow_map(up, map_one, step), step);
+}
+
+static struct weir_flow *map_n_make(struct weir_flow *up, struct step *step)
+{
+	return of_items(weir_flow_map_n(up, map_one_n, step), step);
+}
+
+static int index_one(void **item, uint64_t index, void *context)
+{
+	const struct step *step = context;
+	intptr_t value = value_of(step, *item);
+
+	if (fails(step, value))
+		return -EDOM;
+	replace(step, item, (mapped(step, value) + (intptr_t)index) % VALUES);
+	return 0;
+}
+
+static enum fate_of index_expected_one(const struct step *step,
+				       struct kept *kept, intptr_t *value)
+{
+	int64_t index = kept->n++;
+
+	if (fails(step, *value))
+		return FAILS;
+	*value = (mapped(step, *value) + index) % VALUES;
+	return GOES;
+}
+
+static void index_expected(const struct step *step, struct stream *stream)
+{
+	struct kept kept = {0};
+
+	each(step, stream, &kept, index_expected_one);
+}
+
+static struct weir_flow *index_make(struct weir_flow *up, struct step *step)
+{
+	return of_items(weir_flow_index(up, index_one, step), step);
+}
+
+/* --- One or none ---------------------------------------------------------- */
+
+static int ask_one(void *item, void *context)
+{
+	const struct step *step = context;
+	intptr_t value = value_of(step, item);
+
+	return fails(step, value) ? -EDOM : wanted(step, value);
+}
+
+static enum fate_of filter_expected_one(const struct step *step,
+					struct kept *kept, intptr_t *value)
+{
+	if (fails(step, *value))
+		return FAILS;
+	return wanted(step, *value) ? GOES : LEFT_OUT;
+}
+
+static void filter_expected(const struct step *step, struct stream *stream)
+{
+	struct kept kept = {0};
+
+	each(step, stream, &kept, filter_expected_one);
+}
+
+static struct weir_flow *filter_make(struct weir_flow *up, struct step *step)
+{
+	return weir_flow_filter(up, ask_one, step);
+}
+
+static int filter_map_one(void **item, void *context)
+{
+	const struct step *step = context;
+	intptr_t value = value_of(step, *item);
+
+	if (fails(step, value))
+		return -EDOM;
+	if (!wanted(step, value))
+		return 0;
+	replace(step, item, mapped(step, value));
+	return 1;
+}
+
+static enum fate_of filter_map_expected_one(const struct step *step,
+					    struct kept *kept, intptr_t *value)
+{
+	enum fate_of fate = filter_expected_one(step, kept, value);
+
+	*value = mapped(step, *value);
+	return fate;
+}
+
+static void filter_map_expected(const struct step *step, struct stream *stream)
+{
+	struct kept kept = {0};
+
+	each(step, stream, &kept, filter_map_expected_one);
+}
+
+static struct weir_flow *filter_map_make(struct weir_flow *up,
+					 struct step *step)
+{
+	return of_items(weir_flow_filter_map(up, filter_map_one, step), step);
+}
+
+static int key_one(void *item, uintptr_t *key, void *context)
+{
+	const struct step *step = context;
+	intptr_t value = value_of(step, item);
+
+	if (fails(step, value))
+		return -EDOM;
+	*key = (uintptr_t)(value / step->x);
+	return 0;
+}
+
+static enum fate_of distinct_expected_one(const struct step *step,
+					  struct kept *kept, intptr_t *value)
+{
+	intptr_t key = *value / step->x;
+	bool same = kept->is_there && kept->value == key;
+
+	if (fails(step, *value))
+		return FAILS;
+	*kept = (struct kept){.value = key, .is_there = true};
+	return same ? LEFT_OUT : GOES;
+}
+
+static void distinct_expected(const struct step *step, struct stream *stream)
+{
+	struct kept kept = {0};
+
+	each(step, stream, &kept, distinct_expected_one);
+}
+
+static struct weir_flow *distinct_make(struct weir_flow *up, struct step *step)
+{
+	bool plain = step->x == 1 && !step->takes_items && !step->fail;
+
+	return weir_flow_distinct_until_changed(up, plain ? NULL : key_one,
+						step);
+}
+
+/* --- The first, the rest ----------------------------------------------------- */
+
+static struct weir_flow *take_make(struct weir_flow *up, struct step *step)
+{
+	return weir_flow_take(up, step->n - 1);
+}
+
+static void take_expected(const struct step *step, struct stream *stream)
+{
+	size_t n = step->n > 0 ? (size_t)step->n - 1 : 0;
+
+	if (stream->n < n)
+		return;
+	stream->n = n;
+	stream->code = 0;
+}
+
+static struct weir_flow *first_make(struct weir_flow *up, struct step *step)
+{
+	return weir_flow_first(up);
+}
+
+static void first_expected(const struct step *step, struct stream *stream)
+{
+	if (stream->n == 0)
+		return;
+	stream->n = 1;
+	stream->code = 0;
+}
+
+static struct weir_flow *drop_make(struct weir_flow *up, struct step *step)
+{
+	return weir_flow_drop(up, step->n - 1);
+}
+
+static void drop_expected(const struct step *step, struct stream *stream)
+{
+	size_t n = step->n > 0 ? (size_t)step->n - 1 : 0;
+
+	if (n > stream->n)
+		n = stream->n;
+	stream->n -= n;
+	memmove(stream->values, stream->values + n,
+		stream->n * sizeof(*stream->values));
+}
+
+static struct weir_flow *limit_make(struct weir_flow *up, struct step *step)
+{
+	return weir_flow_limit(up, step->n);
+}
+
+static void limit_expected(const struct step *step, struct stream *stream)
+{
+	if (stream->n <= (size_t)step->n)
+		return;
+	stream->n = (size_t)step->n;
+	stream->code = -EMSGSIZE;
+}
+
+/* The inclusive one, or not. */
+static bool inclusive(const struct step *step)
+{
+	return step->y % 2;
+}
+
+static struct weir_flow *take_while_make(struct weir_flow *up,
+					 struct step *step)
+{
+	return weir_flow_take_while(up, ask_one, inclusive(step), step);
+}
+
+static enum fate_of take_while_expected_one(const struct step *step,
+					    struct kept *kept, intptr_t *value)
+{
+	enum fate_of fate = filter_expected_one(step, kept, value);
+
+	if (fate == LEFT_OUT)
+		return inclusive(step) ? GOES_LAST : ENDS;
+	return fate;
+}
+
+static void take_while_expected(const struct step *step, struct stream *stream)
+{
+	struct kept kept = {0};
+
+	each(step, stream, &kept, take_while_expected_one);
+}
+
+static struct weir_flow *drop_while_make(struct weir_flow *up,
+					 struct step *step)
+{
+	return weir_flow_drop_while(up, ask_one, step);
+}
+
+static enum fate_of drop_while_expected_one(const struct step *step,
+					    struct kept *kept, intptr_t *value)
+{
+	enum fate_of fate = GOES;
+
+	if (kept->is_there)
+		return GOES;
+	fate = filter_expected_one(step, kept, value);
+	if (fate == FAILS)
+		return FAILS;
+	kept->is_there = fate == LEFT_OUT;
+	return kept->is_there ? GOES : LEFT_OUT;
+}
+
+static void drop_while_expected(const struct step *step, struct stream *stream)
+{
+	struct kept kept = {0};
+
+	each(step, stream, &kept, drop_while_expected_one);
+}
+
+/* --- Several for one, and state ------------------------------------------------- */
+
+/* So many of an item, of which the second may fail. */
+#define EXPAND_MAX 3
+
+static int expand_next(void *item, uint64_t i, void **out, void *context)
+{
+	const struct step *step = context;
+	intptr_t value = value_of(step, item);
+
+	if (i == 1 && fails(step, value))
+		return -EDOM;
+	if ((intptr_t)i == value % (EXPAND_MAX + 1))
+		return 0;
+	*out = made(step, (value + (intptr_t)i) % VALUES);
+	return 1;
+}
+
+static struct weir_flow *expand_make(struct weir_flow *up, struct step *step)
+{
+	return of_items(weir_flow_expand(up, expand_next, step), step);
+}
+
+static void expand_expected(const struct step *step, struct stream *stream)
+{
+	static struct stream in;
+	struct kept kept = {0};
+	intptr_t value, j;
+	size_t i;
+
+	in = *stream;
+	stream->n = 0;
+	for (i = 0; i < in.n; i++) {
+		value = in.values[i];
+		for (j = 0; j < value % (EXPAND_MAX + 1); j++) {
+			if (j == 1 && fails(step, value))
+				break;
+			add(stream, (value + j) % VALUES);
+		}
+		if (j == 1 && fails(step, value) &&
+		    !survives(step, stream, &kept))
+			return;
+	}
+}
+
+static int state_create(void **state, void *context)
+{
+	*state = item_new(0);
+	return 0;
+}
+
+static int state_step(void **state, void **item, void *context)
+{
+	const struct step *step = context;
+	intptr_t *seen = &((struct item *)*state)->value;
+	intptr_t value = value_of(step, *item);
+
+	if (fails(step, value))
+		return -EDOM;
+	if (++*seen % (step->x + 1) == 0) {
+		drop_taken(step, *item);
+		return 0;
+	}
+	replace(step, item, (value + *seen) % VALUES);
+	return 1;
+}
+
+/* One to three, down to a multiple of four. */
+static int state_flush(void **state, void **item, void *context)
+{
+	intptr_t *seen = &((struct item *)*state)->value;
+
+	if (*seen % 4 == 0)
+		return 0;
+	*item = made(context, (*seen)-- % VALUES);
+	return 1;
+}
+
+static void state_destroy(void *state, void *context)
+{
+	item_drop(state, NULL);
+}
+
+static struct weir_flow *stateful_make(struct weir_flow *up, struct step *step)
+{
+	static const struct weir_flow_state functions = {
+		state_create,
+		state_step,
+		state_flush,
+		state_destroy,
+	};
+
+	return of_items(weir_flow_stateful_map(up, &functions, step), step);
+}
+
+static enum fate_of stateful_expected_one(const struct step *step,
+					  struct kept *kept, intptr_t *value)
+{
+	if (fails(step, *value))
+		return FAILS;
+	if (++kept->n % (step->x + 1) == 0)
+		return LEFT_OUT;
+	*value = (*value + kept->n) % VALUES;
+	return GOES;
+}
+
+static void stateful_expected(const struct step *step, struct stream *stream)
+{
+	struct kept kept = {0};
+
+	each(step, stream, &kept, stateful_expected_one);
+	for (; stream->code == 0 && kept.n % 4 != 0; kept.n--)
+		add(stream, kept.n % VALUES);
+}
+
+/* --- Looking on ---------------------------------------------------------------- */
+
+static void peek_started(void *context)
+{
+	((struct step *)context)->started++;
+}
+
+static void peek_end(void *context)
+{
+	((struct step *)context)->ends++;
+}
+
+static void peek_failed(struct weir_error *error, void *context)
+{
+	peek_end(context);
+}
+
+static void peek_ended(void *context)
+{
+	struct step *step = context;
+
+	assert_int_equal(step->ends, 1);
+	step->ended++;
+}
+
+static struct weir_flow *peek_make(struct weir_flow *up, struct step *step)
+{
+	static const struct weir_flow_hooks hooks = {
+		.started = peek_started,
+		.completed = peek_end,
+		.failed = peek_failed,
+		.cancelled = peek_end,
+		.ended = peek_ended,
+	};
+
+	return weir_flow_peek(up, &hooks, step);
+}
+
+static void same_expected(const struct step *step, struct stream *stream)
+{
+}
+
+#include "flow/random_folds.h"
+#include "flow/random_rates.h"
+
+/* name, grows, fails, puts, make, expect, restless */
+static const struct row operators[] = {
+	{"map", 1, true, EITHER, map_make, map_expected},
+	{"map_n", 1, true, EITHER, map_n_make, map_expected},
+	{"index", 1, true, EITHER, index_make, index_expected},
+	{"filter", 1, true, SAME, filter_make, filter_expected},
+	{"filter_map", 1, true, SAME, filter_map_make, filter_map_expected},
+	{"distinct_until_changed", 1, true, SAME, distinct_make,
+	 distinct_expected},
+	{"take", 1, false, SAME, take_make, take_expected},
+	{"first", 1, false, SAME, first_make, first_expected},
+	{"drop", 1, false, SAME, drop_make, drop_expected},
+	{"limit", 1, false, SAME, limit_make, limit_expected},
+	{"take_while", 1, true, SAME, take_while_make, take_while_expected},
+	{"drop_while", 1, true, SAME, drop_while_make, drop_while_expected},
+	{"expand", EXPAND_MAX, true, EITHER, expand_make, expand_expected},
+	{"stateful_map", 4, true, SAME, stateful_make, stateful_expected},
+	{"peek", 1, false, SAME, peek_make, same_expected},
+	{"scan", 2, true, EITHER, scan_make, scan_expected},
+	{"fold", 1, true, EITHER, fold_make, fold_expected},
+	{"fold_n", 1, true, NUMBERS, fold_n_make, fold_n_expected},
+	{"reduce", 1, true, SAME, reduce_make, reduce_expected},
+	{"last", 1, false, SAME, last_make, last_expected},
+	{"count", 1, false, NUMBERS, count_make, count_expected},
+	{"collect", 1, false, NUMBERS, collect_make, collect_expected},
+	{"ignore", 1, false, SAME, ignore_make, ignore_expected},
+	{"buffer", 1, false, SAME, buffer_make, same_expected},
+	{"lossy buffer", 1, false, SAME, lossy_make, loose_expected},
+	{"conflate", 1, false, NUMBERS, conflate_make, conflate_expected},
+	{"grouped", 1, false, NUMBERS, grouped_make, grouped_expected},
+	{"grouped_within", 1, false, NUMBERS, within_make, loose_expected,
+	 true},
+	{"throttle", 1, false, SAME, throttle_make, same_expected},
+	{"delay", 1, false, SAME, delay_make, delay_expected},
+	{"timeouts", 1, false, SAME, timeouts_make, loose_expected},
+};
+
+#endif

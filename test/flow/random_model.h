@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What a random flow is made of, and what is expected of it: a plan is a list of
+ * steps, each of which makes an operator and says what that does to a list of
+ * numbers and its end.
+ */
+#ifndef WEIR_TEST_FLOW_RANDOM_MODEL_H
+#define WEIR_TEST_FLOW_RANDOM_MODEL_H
+
+#include "actor/kit.h"
+#include "flow/world.h"
+
+#define STEPS 12  /* of a plan, the source included */
+#define LONG 1500 /* items of a stream */
+#define SOURCE_LONG 600
+#define VALUES 1000 /* they are below that */
+
+/* --- Numbers from a seed ---------------------------------------------------------- */
+
+/* splitmix64, as the simulator's, which is not there yet when a plan is made. */
+static inline uint64_t draw_from(uint64_t *random, uint64_t bound)
+{
+	uint64_t z = *random += UINT64_C(0x9e3779b97f4a7c15);
+
+	z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+	z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+	return (z ^ (z >> 31)) % bound;
+}
+
+/* --- What is expected ------------------------------------------------------------- */
+
+struct stream {
+	intptr_t values[LONG];
+	size_t n;
+	int code;   /* how it ends */
+	bool loose; /* it depends on who is fast */
+};
+
+/* --- Plans ---------------------------------------------------------------------------- */
+
+struct step;
+
+/* What an operator puts out: of its own choice, or as it takes. */
+enum puts { SAME, NUMBERS, EITHER };
+
+struct row {
+	const char *name;
+	/* Of at most so many items each. 0: as the step's n, a source. */
+	size_t grows;
+	bool fails; /* has a function that may fail, and is decided upon */
+	enum puts puts;
+	struct weir_flow *(*make)(struct weir_flow *up, struct step *step);
+	void (*expect)(const struct step *step, struct stream *stream);
+	bool restless; /* fires timers though nothing comes */
+};
+
+/* One operator with its arguments; the functions' context, too. */
+struct step {
+	const struct row *row;
+	int64_t n;	 /* a number of items */
+	intptr_t x, y;	 /* numbers: 1 to 9, 0 to 99 */
+	uint64_t fail;	 /* functions fail for one value out of that; 0: none */
+	size_t async;	 /* capacity of the boundary behind it; 0: none */
+	bool supervises; /* `directive` is for it, and those above */
+	enum weir_directive directive;
+	bool chooses_items; /* if it may choose what to put out */
+	/* What follows of the steps above and below. */
+	enum weir_directive decided;
+	bool takes_items, puts_items;
+	/* Of a run. */
+	struct weir_flow_queue *queue;
+	int64_t fed;
+	size_t opened;
+	size_t started, ends, ended; /* what peek was told */
+	void *array[SOURCE_LONG];
+};
+
+/* --- Items, numbers or counted -------------------------------------------------------- */
+
+static inline intptr_t value_of(const struct step *step, void *item)
+{
+	return step->takes_items ? ((struct item *)item)->value
+				 : (intptr_t)item;
+}
+
+static inline void drop_taken(const struct step *step, void *item)
+{
+	if (step->takes_items)
+		item_drop(item, NULL);
+}
+
+static inline void *made(const struct step *step, intptr_t value)
+{
+	return step->puts_items ? (void *)item_new(value) : (void *)value;
+}
+
+/* One that others hold, too, must not be changed. */
+static inline void replace(const struct step *step, void **item, intptr_t value)
+{
+	struct item *own = *item;
+
+	if (step->takes_items && step->puts_items && value % 2 &&
+	    own->refs == 1) {
+		own->value = value;
+		return;
+	}
+	drop_taken(step, *item);
+	*item = made(step, value);
+}
+
+/* Says what comes out of a step whose items are made by it. */
+static inline struct weir_flow *of_items(struct weir_flow *flow,
+					 const struct step *step)
+{
+	return weir_flow_items(flow, step->puts_items ? &counted_items : NULL);
+}
+
+/* --- What functions make of values ------------------------------------------------------ */
+
+static inline bool fails(const struct step *step, intptr_t value)
+{
+	return step->fail && (uint64_t)value % step->fail == step->fail - 1;
+}
+
+static inline intptr_t mapped(const struct step *step, intptr_t value)
+{
+	return (value * step->x + step->y) % VALUES;
+}
+
+static inline bool wanted(const struct step *step, intptr_t value)
+{
+	return (value + step->y) % (step->x + 1) != 0;
+}
+
+static inline intptr_t folded(const struct step *step, intptr_t all,
+			      intptr_t value)
+{
+	return (all * step->x + value) % VALUES;
+}
+
+/* --- What operators make of streams ----------------------------------------------------- */
+
+/* What becomes of an item. */
+enum fate_of { LEFT_OUT, GOES, GOES_LAST, ENDS, FAILS };
+
+/* What an operator may keep; anew in each run. */
+struct kept {
+	int64_t n;
+	intptr_t value;
+	bool is_there;
+};
+
+/* A function has failed. True: it goes on. */
+static inline bool survives(const struct step *step, struct stream *stream,
+			    struct kept *kept)
+{
+	if (step->decided == WEIR_RESTART)
+		*kept = (struct kept){0};
+	if (step->decided == WEIR_RESTART || step->decided == WEIR_RESUME)
+		return true;
+	stream->code = -EDOM;
+	return false;
+}
+
+static inline void add(struct stream *stream, intptr_t value)
+{
+	assert_true(stream->n < LONG);
+	stream->values[stream->n++] = value;
+}
+
+/* An operator that puts out one item or none for each. */
+static inline void each(const struct step *step, struct stream *stream,
+			struct kept *kept,
+			enum fate_of (*one)(const struct step *step,
+					    struct kept *kept, intptr_t *value))
+{
+	size_t n = stream->n, i;
+	enum fate_of fate;
+	intptr_t value;
+
+	stream->n = 0;
+	for (i = 0; i < n; i++) {
+		value = stream->values[i];
+		fate = one(step, kept, &value);
+		if (fate == GOES || fate == GOES_LAST)
+			add(stream, value);
+		if (fate == GOES_LAST || fate == ENDS)
+			stream->code = 0;
+		if (fate == GOES_LAST || fate == ENDS ||
+		    (fate == FAILS && !survives(step, stream, kept)))
+			return;
+	}
+}
+
+/* Puts out one value when all has gone well. */
+static inline void result(struct stream *stream, intptr_t value)
+{
+	stream->n = 0;
+	if (stream->code == 0)
+		add(stream, value);
+}
+
+/* Takes all in from `from` on. False: it has failed. */
+static inline bool fold_all(const struct step *step, struct stream *stream,
+			    intptr_t zero, intptr_t *all)
+{
+	struct kept kept = {0};
+	size_t i;
+
+	*all = zero;
+	for (i = 0; i < stream->n; i++) {
+		if (!fails(step, stream->values[i])) {
+			*all = folded(step, *all, stream->values[i]);
+			continue;
+		}
+		if (!survives(step, stream, &kept)) {
+			stream->n = 0;
+			return false;
+		}
+		if (step->decided == WEIR_RESTART)
+			*all = zero;
+	}
+	return true;
+}
+
+#endif

@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Plans of random flows: how a seed makes one, what is expected of it, how it is
+ * made smaller, and how it is told.
+ */
+#ifndef WEIR_TEST_FLOW_RANDOM_PLAN_H
+#define WEIR_TEST_FLOW_RANDOM_PLAN_H
+
+#include "flow/random_kinds.h"
+#include "flow/random_sources.h"
+
+enum disturbance { NOTHING, CANCEL, DRAIN };
+
+struct plan {
+	uint64_t seed;
+	struct step steps[STEPS];
+	size_t n;
+	size_t unfused; /* in the second run, and maybe the third */
+	bool gated;	/* not all that comes is taken at once */
+	bool patient;	/* feeds, and takes, when all wait for it */
+	bool third_cut; /* the third run, which is disturbed */
+	enum disturbance disturbance;
+	uint64_t after; /* so many steps of the simulator */
+};
+
+/* --- What is expected ----------------------------------------------------------- */
+
+/* What follows of the steps above and below. */
+static void settle(struct plan *plan)
+{
+	enum weir_directive decided = WEIR_STOP;
+	bool items = false;
+	struct step *step;
+	size_t i;
+
+	for (i = plan->n; i-- > 0;) {
+		step = &plan->steps[i];
+		if (step->supervises)
+			decided = step->directive;
+		step->decided = decided;
+	}
+	for (i = 0; i < plan->n; i++) {
+		step = &plan->steps[i];
+		step->takes_items = items;
+		if (step->row->puts != SAME)
+			items = step->row->puts == EITHER &&
+				step->chooses_items;
+		step->puts_items = items;
+	}
+}
+
+/* Of a source that is ended behind `n_source` items, if it has more. */
+static void expect(const struct plan *plan, size_t n_source,
+		   struct stream *stream)
+{
+	size_t i;
+
+	stream->n = 0;
+	stream->code = 0;
+	stream->loose = false;
+	plan->steps[0].row->expect(&plan->steps[0], stream);
+	if (n_source != SIZE_MAX) {
+		stream->code = 0;
+		if (stream->n > n_source)
+			stream->n = n_source;
+	}
+	for (i = 1; i < plan->n; i++)
+		plan->steps[i].row->expect(&plan->steps[i], stream);
+}
+
+/* --- Making a plan ------------------------------------------------------------- */
+
+static void draw_step(uint64_t *random, struct step *step,
+		      const struct row *rows, size_t n_rows)
+{
+	static const enum weir_directive directives[] = {
+		WEIR_RESUME,  WEIR_RESUME, WEIR_RESTART,
+		WEIR_RESTART, WEIR_STOP,   WEIR_ESCALATE};
+
+	step->row = &rows[draw_from(random, n_rows)];
+	step->n = (int64_t)draw_from(random, draw_from(random, 4) ? 5 : 40);
+	step->x = 1 + (intptr_t)draw_from(random, 9);
+	step->y = (intptr_t)draw_from(random, 100);
+	if (draw_from(random, 4) == 0)
+		step->fail = 3 + draw_from(random, 12);
+	if (draw_from(random, 4) == 0)
+		step->async = (size_t)1 << draw_from(random, 5);
+	step->supervises = draw_from(random, 4) == 0;
+	step->directive = directives[draw_from(random, 6)];
+	step->chooses_items = draw_from(random, 2);
+}
+
+static void draw_source(uint64_t *random, struct step *step)
+{
+	do
+		draw_step(random, step, sources,
+			  sizeof(sources) / sizeof(*sources));
+	while (step->row->puts == SAME && draw_from(random, 4));
+	step->n = (int64_t)draw_from(random, draw_from(random, 8) ? 40 : 400);
+}
+
+/*
+ * Most operators are such that there is something to be seen behind them: not
+ * loose, and not with little of what has come.
+ */
+static bool is_dull(const struct stream *before, const struct stream *after)
+{
+	return (after->loose && !before->loose) || after->n * 3 < before->n;
+}
+
+static void draw_operator(uint64_t *random, struct plan *plan)
+{
+	static struct stream before, after;
+	struct step *step = &plan->steps[plan->n];
+	uint64_t tries = draw_from(random, 8);
+
+	settle(plan);
+	expect(plan, SIZE_MAX, &before);
+	plan->n++;
+	do {
+		memset(step, 0, sizeof(*step));
+		draw_step(random, step, operators,
+			  sizeof(operators) / sizeof(*operators));
+		if (before.n * step->row->grows + 4 > LONG)
+			continue;
+		settle(plan);
+		expect(plan, SIZE_MAX, &after);
+		if (tries-- == 0 || !is_dull(&before, &after))
+			return;
+	} while (true);
+}
+
+static void draw_plan(struct plan *plan, uint64_t seed)
+{
+	uint64_t random = seed;
+	size_t n = 1 + draw_from(&random, STEPS);
+
+	memset(plan, 0, sizeof(*plan));
+	plan->seed = seed;
+	plan->unfused = ((size_t[]){1, 2, 16})[draw_from(&random, 3)];
+	plan->gated = draw_from(&random, 2);
+	plan->patient = draw_from(&random, 2);
+	plan->third_cut = draw_from(&random, 2);
+	plan->disturbance = 1 + (enum disturbance)draw_from(&random, 2);
+	plan->after = draw_from(&random, draw_from(&random, 2) ? 20 : 200);
+	draw_source(&random, &plan->steps[0]);
+	for (plan->n = 1; plan->n < n;)
+		draw_operator(&random, plan);
+	settle(plan);
+}
+
+/* --- Making it smaller -------------------------------------------------------------------- */
+
+/* Each makes a plan smaller at one place; false: it is as small there. */
+static bool leave_out(struct plan *plan, size_t i)
+{
+	if (i == 0)
+		return false;
+	memmove(&plan->steps[i], &plan->steps[i + 1],
+		(plan->n - i - 1) * sizeof(*plan->steps));
+	plan->n--;
+	return true;
+}
+
+static bool halve(struct plan *plan, size_t i)
+{
+	bool more = plan->steps[i].n > 1;
+
+	plan->steps[i].n /= 2;
+	return more;
+}
+
+static bool take_one_off(struct plan *plan, size_t i)
+{
+	return plan->steps[i].n > 0 && plan->steps[i].n-- > 0;
+}
+
+static bool join(struct plan *plan, size_t i)
+{
+	bool was = plan->steps[i].async;
+
+	plan->steps[i].async = 0;
+	return was;
+}
+
+static bool never_fail(struct plan *plan, size_t i)
+{
+	bool was = plan->steps[i].fail;
+
+	plan->steps[i].fail = 0;
+	return was;
+}
+
+static bool leave_alone(struct plan *plan, size_t i)
+{
+	bool was = plan->steps[i].supervises;
+
+	plan->steps[i].supervises = false;
+	return was;
+}
+
+static bool put_numbers(struct plan *plan, size_t i)
+{
+	bool was = plan->steps[i].chooses_items;
+
+	plan->steps[i].chooses_items = false;
+	return was;
+}
+
+static bool settle_it(struct plan *plan, size_t i)
+{
+	bool was = i == 0 && plan->disturbance != NOTHING;
+
+	if (was)
+		plan->disturbance = NOTHING;
+	return was;
+}
+
+static bool open_it(struct plan *plan, size_t i)
+{
+	bool was = i == 0 && plan->gated;
+
+	if (was)
+		plan->gated = false;
+	return was;
+}
+
+static bool (*const smaller[])(struct plan *plan, size_t i) = {
+	leave_out,   halve,	  take_one_off, join,	 never_fail,
+	leave_alone, put_numbers, settle_it,	open_it,
+};
+
+/* --- Telling of it -------------------------------------------------------------------- */
+
+static void tell_step(const struct step *step)
+{
+	static const char *const directives[] = {"resumed", "restarted",
+						 "stopped", "escalated"};
+
+	print_error("  %s n=%d x=%d y=%d", step->row->name, (int)step->n,
+		    (int)step->x, (int)step->y);
+	if (step->row->fails && step->fail)
+		print_error(", fails on %% %u == %u", (unsigned)step->fail,
+			    (unsigned)step->fail - 1);
+	if (step->supervises)
+		print_error(", is %s", directives[step->directive]);
+	if (step->puts_items)
+		print_error(", puts out items");
+	if (step->async)
+		print_error(", async %zu", step->async);
+	print_error("\n");
+}
+
+static void tell_plan(const struct plan *plan)
+{
+	static const char *const disturbances[] = {"", ", then cancelled",
+						   ", then drained"};
+	size_t i;
+
+	print_error("WEIR_TEST_SEED=%llu, in its smallest form:\n",
+		    (unsigned long long)plan->seed);
+	for (i = 0; i < plan->n; i++)
+		tell_step(&plan->steps[i]);
+	print_error("  cut by %zu%s%s%s", plan->unfused,
+		    plan->gated ? ", gated" : "",
+		    plan->patient ? ", patient" : "",
+		    disturbances[plan->disturbance]);
+	if (plan->disturbance != NOTHING)
+		print_error(" after %u steps, %s", (unsigned)plan->after,
+			    plan->third_cut ? "cut" : "fused");
+	print_error("\n");
+}
+
+#endif
