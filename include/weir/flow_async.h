@@ -22,7 +22,7 @@ extern "C" {
 
 /* --- Calls at once ---------------------------------------------------------- */
 
-enum weir_flow_order {
+enum weir_order {
 	WEIR_ORDERED,	/* results come out as their items came in */
 	WEIR_UNORDERED, /* as they are ready */
 };
@@ -54,7 +54,7 @@ struct weir_flow_parallel_options {
  * items.
  */
 WEIR_API struct weir_flow *weir_flow_map_parallel(
-	struct weir_flow *flow, size_t n, enum weir_flow_order order,
+	struct weir_flow *flow, size_t n, enum weir_order order,
 	int (*map)(void **item, void *context), void *context,
 	const struct weir_flow_parallel_options *options);
 

@@ -35,7 +35,7 @@ enum { IDLE, GIVEN, DEAD };
 
 struct parallel {
 	size_t n;
-	enum weir_flow_order order;
+	enum weir_order order;
 	int (*map)(void **item, void *context);
 	void *context;
 	struct weir_executor *executor;
@@ -439,7 +439,7 @@ static bool is_valid(const struct parallel *args,
 }
 
 struct weir_flow *weir_flow_map_parallel(
-	struct weir_flow *flow, size_t n, enum weir_flow_order order,
+	struct weir_flow *flow, size_t n, enum weir_order order,
 	int (*map)(void **item, void *context), void *context,
 	const struct weir_flow_parallel_options *options)
 {

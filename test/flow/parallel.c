@@ -559,8 +559,8 @@ static void bad_arguments_make_a_failed_flow(void **state)
 		parallel(weir_flow_range(1, 3), 1, NULL, NULL),
 		parallel(NULL, 1, twice_plain, NULL),
 		weir_flow_map_parallel(weir_flow_range(1, 3), 1,
-				       (enum weir_flow_order)2, twice_plain,
-				       NULL, NULL),
+				       (enum weir_order)2, twice_plain, NULL,
+				       NULL),
 		weir_flow_map_parallel(weir_flow_range(1, 3), 1, WEIR_ORDERED,
 				       twice_plain, NULL, &options),
 	};
