@@ -24,6 +24,7 @@
 #include <ck_pr.h>
 
 #include "base/memory.h"
+#include "base/random.h"
 #include "supervision/child.h"
 #include "supervision/names.h"
 #include "supervision/system.h"
@@ -333,14 +334,9 @@ struct weir_ref weir_system_system(const struct weir_system *system)
 	return system ? system->system : WEIR_NOBODY;
 }
 
-/* splitmix64 */
 uint64_t weir__random(struct weir_system *system)
 {
-	uint64_t z = system->random += 0x9e3779b97f4a7c15u;
-
-	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-	z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-	return z ^ z >> 31;
+	return weir__splitmix(&system->random);
 }
 
 /* --- Telling -------------------------------------------------------------- */
