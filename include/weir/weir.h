@@ -19,6 +19,7 @@
 #include <weir/flow.h>
 #include <weir/flow_async.h>
 #include <weir/flow_element.h>
+#include <weir/flow_error.h>
 #include <weir/flow_io.h>
 #include <weir/flow_rate.h>
 #include <weir/flow_fan.h>

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A source that is made again when it has failed, after a while. */
+#include <errno.h>
+#include <string.h>
+
+#include <weir/flow_error.h>
+
+#include "base/clock.h"
+#include "base/random.h"
+#include "flow/flow.h"
+#include "flow/nest.h"
+#include "supervision/backoff.h"
+#include "supervision/limit.h"
+
+struct restart {
+	struct weir_flow *(*make)(void *context);
+	void *context;
+	bool (*restart_on)(struct weir_error *error, void *context);
+	bool when_ended;
+	bool backs_off, is_limited;
+	struct weir_backoff backoff;
+	struct weir_limit limit;
+	uint64_t seed;
+};
+
+struct restarting {
+	struct weir__alarm alarm; /* survives a restart: is first */
+	struct weir__nest nest;
+	struct weir__restarts *record;
+	uint64_t random;
+	uint64_t last_ns; /* of the back-off, as `count` */
+	uint64_t due_ns;  /* the next one is made then */
+	uint32_t count;
+};
+
+static int restart_open(struct weir__op *op)
+{
+	const struct restart *args = weir__op_args(op);
+	struct restarting *self = weir__op_state(op);
+
+	self->random = args->seed + weir__op_now(op);
+	return 0;
+}
+
+static void restart_close(struct weir__op *op)
+{
+	struct restarting *self = weir__op_state(op);
+
+	weir__alarm_off(&self->alarm);
+	weir__nest_close(&self->nest);
+	weir__restarts_free(self->record, weir__op_allocator(op));
+	self->record = NULL;
+}
+
+/* 1: there may be one more, which is counted; 0: none; -ENOMEM. */
+static int allowed(struct weir__op *op, struct weir_error *error, uint64_t now)
+{
+	const struct restart *args = weir__op_args(op);
+	struct restarting *self = weir__op_state(op);
+	bool wanted = error ? !args->restart_on ||
+				      args->restart_on(error, args->context)
+			    : args->when_ended;
+	int rc = wanted && !op->stage->draining;
+
+	if (rc == 0 || !args->is_limited)
+		return rc;
+	rc = weir__limit_ask(&args->limit, &self->record,
+			     weir__op_allocator(op), now);
+	if (rc == 1)
+		weir__limit_count(&args->limit, self->record, now);
+	return rc;
+}
+
+/* What it took from has ended, with `error` or well. */
+static void ended(struct weir__op *op, struct weir_error *error)
+{
+	const struct restart *args = weir__op_args(op);
+	struct restarting *self = weir__op_state(op);
+	uint64_t now = weir__op_now(op), delay_ns = 0;
+	int rc = allowed(op, error, now);
+
+	if (rc < 0) {
+		weir__op_fail(op, rc, "could not count a restart");
+		return;
+	}
+	if (rc == 0) {
+		weir__op_end(op, error);
+		return;
+	}
+	weir__nest_close(&self->nest);
+	if (args->backs_off)
+		delay_ns = weir__backoff_next(&args->backoff, &self->count,
+					      &self->last_ns, now,
+					      weir__splitmix(&self->random));
+	self->due_ns = weir__clock_after(now, delay_ns);
+	weir__op_again(op);
+}
+
+/* There is none now: makes one when it is time to. */
+static void begin(struct weir__op *op)
+{
+	const struct restart *args = weir__op_args(op);
+	struct restarting *self = weir__op_state(op);
+	uint64_t now = weir__op_now(op);
+	struct weir_error *error;
+	int rc;
+
+	if (op->stage->draining) {
+		weir__op_end(op, NULL);
+		return;
+	}
+	if (now < self->due_ns) {
+		rc = weir__alarm_at(&self->alarm, op, self->due_ns);
+		if (rc < 0)
+			weir__op_fail(op, rc, "could not wait for a restart");
+		return;
+	}
+	if (args->backs_off && self->count > 0)
+		weir__backoff_restarted(&args->backoff, &self->last_ns, now);
+	error = weir__nest_open(&self->nest, op, args->make(args->context));
+	if (error)
+		ended(op, error);
+	weir_error_unref(error);
+}
+
+static size_t restart_pull(struct weir__op *op, void **items, size_t room)
+{
+	struct restarting *self = weir__op_state(op);
+	size_t n;
+
+	if (!self->nest.op)
+		begin(op);
+	if (op->ended || !self->nest.op)
+		return 0;
+	n = weir__pull(self->nest.op, items, room);
+	if (self->nest.op->ended)
+		ended(op, self->nest.op->error);
+	return n;
+}
+
+static const struct weir__kind restart_kind = {
+	.name = "restart",
+	.state_size = sizeof(struct restarting),
+	.keeps = sizeof(struct weir__alarm),
+	.pull = restart_pull,
+	.open = restart_open,
+	.close = restart_close,
+	.holds = true,
+	.makes = true,
+};
+
+static bool is_valid(const struct weir_flow_restart_options *options)
+{
+	static const uint64_t zero[3];
+
+	return (!options->backoff || weir__backoff_valid(options->backoff)) &&
+	       (!options->limit || weir__limit_valid(options->limit)) &&
+	       memcmp(options->reserved, zero, sizeof(zero)) == 0;
+}
+
+struct weir_flow *weir_flow_restart(
+	struct weir_flow *(*make)(void *context), void *context,
+	const struct weir_flow_restart_options *options)
+{
+	struct restart args = {.make = make, .context = context};
+	bool valid = make && (!options || is_valid(options));
+
+	if (options) {
+		args.restart_on = options->restart_on;
+		args.when_ended = options->when_ended;
+		args.seed = options->seed;
+		args.backs_off = options->backoff;
+		args.is_limited = options->limit;
+		if (args.backs_off)
+			args.backoff = *options->backoff;
+		if (args.is_limited)
+			args.limit = *options->limit;
+	}
+	return weir__flow_source(&restart_kind, &args, sizeof(args), valid);
+}
