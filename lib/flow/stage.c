@@ -18,6 +18,7 @@
 #include <ck_pr.h>
 
 #include "actor/gate.h"
+#include "actor/in.h"
 #include "base/memory.h"
 #include "flow/flow.h"
 
@@ -97,6 +98,23 @@ static void finish(struct weir__stage *stage, struct weir_error *error)
 	(void)weir_actor_finish(&stage->actor);
 }
 
+/* Nobody else looks at an in-port that takes no part. */
+static void look(struct weir__inlet *inlet)
+{
+	struct weir_port *port = &inlet->in.port;
+	struct weir_error *error;
+
+	inlet->waiting = false;
+	if (!inlet->ignored || inlet->op->ended)
+		return;
+	(void)weir__port_turns(port);
+	if (!(port->flags & WEIR__PORT_AT_END))
+		return;
+	error = weir__in_ended(port);
+	weir__op_end(inlet->op, error);
+	weir_error_unref(error);
+}
+
 static void drive(struct weir__stage *stage, uint64_t n)
 {
 	struct weir__inlet *inlet;
@@ -105,7 +123,7 @@ static void drive(struct weir__stage *stage, uint64_t n)
 	if (stage->over)
 		return;
 	for (inlet = stage->inlets; inlet; inlet = inlet->next)
-		inlet->waiting = false;
+		look(inlet);
 	found = stage->end->drive(stage, n);
 	if (found == WEIR__FOUND_OVER) {
 		finish(stage, stage->root->error);
