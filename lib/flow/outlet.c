@@ -132,6 +132,8 @@ static int make_ports(struct weir__stage *stage, const struct weir_flow *flow,
 	size_t size = sizeof(*fan) + args->n * sizeof(*fan->outlets);
 	int rc;
 
+	/* whatever fails now, it is closed when the stage stops */
+	stage->root = root;
 	if (args->shares && args->n > 1 && items && items->drop &&
 	    !items->share)
 		return -ENOTSUP;
@@ -210,6 +212,17 @@ static const struct weir__kind outlet_kind = {
 	.build = outlet_build,
 	.boundary = true,
 };
+
+struct weir_flow *weir__fan_above(const struct weir_flow *flow, bool **seen)
+{
+	struct weir_flow *fan;
+
+	if (flow->kind != &outlet_kind)
+		return NULL;
+	fan = outlet_of(flow)->fan;
+	*seen = &args_of(fan)->seen;
+	return fan;
+}
 
 /* --- Composing -------------------------------------------------------------------- */
 
