@@ -23,6 +23,7 @@
 #include <weir/flow_io.h>
 #include <weir/flow_rate.h>
 #include <weir/flow_fan.h>
+#include <weir/flow_graph.h>
 #include <weir/flow_sink.h>
 #include <weir/flow_source.h>
 #include <weir/flow_switch.h>

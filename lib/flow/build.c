@@ -245,7 +245,7 @@ static int inlet_init(struct weir__stage *stage, struct weir__inlet *inlet,
 	int rc = weir_in_init(&inlet->in, &stage->actor, capacity, NULL);
 
 	/* a link takes what its out-port says */
-	return rc < 0 ? rc : weir_link(out, &inlet->in);
+	return rc < 0 || !out ? rc : weir_link(out, &inlet->in);
 }
 
 struct weir__op *weir__build_inlet(struct weir__build *build,

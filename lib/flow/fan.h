@@ -41,6 +41,7 @@ struct weir__fan_args {
 	size_t n;
 	struct weir_flow **outlets; /* NULL where one was freed */
 	uint32_t refs;		    /* atomic: the outlets */
+	bool seen;		    /* in a walk over a graph */
 };
 
 /* What a stage has of an outlet. */
@@ -79,6 +80,9 @@ static inline struct weir__fan_out *weir__fan_of(
 int weir__fan_new(const struct weir__kind *kind, struct weir_flow *flow,
 		  size_t n, struct weir_flow **outlets,
 		  const struct weir__fan_args *args, bool valid);
+
+/* The fan of an outlet, and its `seen`; NULL for any other flow. */
+struct weir_flow *weir__fan_above(const struct weir_flow *flow, bool **seen);
 
 /* kind->free of a fan. */
 void weir__fan_free(struct weir_flow *fan);

@@ -291,7 +291,8 @@ struct weir__op *weir__build_cut(struct weir__build *build,
 				 const struct weir_flow *up,
 				 struct weir_executor *executor,
 				 size_t capacity);
-/* An operator that takes from a link of `out`, whose tokens are `items`. */
+/* An operator that takes from a link of `out`, whose tokens are `items`; NULL:
+ * the link is made later. */
 struct weir__op *weir__build_inlet(struct weir__build *build,
 				   const struct weir_flow *flow,
 				   struct weir_out *out,
