@@ -291,13 +291,18 @@ static int add(struct weir_flow_graph *graph, const char *name,
 int weir_flow_graph_add(struct weir_flow_graph *graph, const char *outlet,
 			struct weir_flow *flow)
 {
-	int rc;
+	int rc = -EINVAL;
 
-	if (flow && flow->taken)
-		return graph ? fail(graph, -EBUSY, outlet ? outlet : "graph",
-				    "a flow that is used twice")
-			     : -EBUSY;
-	rc = graph ? add(graph, outlet, flow) : -EINVAL;
+	if (flow && flow->taken) {
+		if (graph)
+			(void)fail(graph, -EBUSY, outlet ? outlet : "graph",
+				   "a flow that is used twice");
+		return -EBUSY;
+	}
+	if (graph && flow)
+		rc = add(graph, outlet, flow);
+	else if (graph)
+		(void)fail(graph, rc, outlet ? outlet : "graph", "no flow");
 	if (rc < 0)
 		weir_flow_free(flow);
 	return rc;
@@ -309,15 +314,16 @@ struct weir_flow *weir_flow_graph_inlet(struct weir_flow_graph *graph,
 	struct inlet args = {.graph = graph, .name = name};
 	struct weir_flow *flow;
 
-	if (graph && name && find_named(graph, name)) {
+	if (!graph || !name)
+		return weir__flow_failed(-EINVAL, open_kind.name,
+					 "a bad argument");
+	if (find_named(graph, name)) {
 		(void)fail(graph, -EEXIST, name, "two inlets of this name");
 		return weir__flow_failed(-EEXIST, name,
 					 "two inlets of this name");
 	}
-	if (graph && name)
-		args.next = graph->inlets;
-	flow = weir__flow_source(&open_kind, &args, sizeof(args),
-				 graph && name);
+	args.next = graph->inlets;
+	flow = weir__flow_source(&open_kind, &args, sizeof(args), true);
 	if (weir_flow_check(flow, NULL, NULL) == 0)
 		graph->inlets = flow;
 	return flow;
@@ -356,8 +362,7 @@ int weir_flow_graph_connect(struct weir_flow_graph *graph, const char *outlet,
  * Marks all that is above `flow`, through inlets that are not cut: true if
  * `wanted` is. What is marked is not walked again; recursion is bounded by the
  * depth of the graph, which its maker has chosen.
- * NOLINTNEXTLINE(misc-no-recursion)
- */
+ * NOLINTNEXTLINE(misc-no-recursion) */
 static bool walk(struct weir_flow *flow, const struct weir_flow *wanted,
 		 bool mark)
 {

@@ -200,6 +200,16 @@ static void what_is_not_connected_is_named(void **state)
 			 -ENOENT);
 	assert_fails(graph, -ENOENT, "out");
 	assert_fails(a_graph_of_none(), -EINVAL, "graph");
+	graph = a_graph_of_none();
+	weir_flow_graph_add(graph, "out", weir_flow_range(1, 2));
+	assert_int_equal(weir_flow_graph_add(graph, "out",
+					     weir_flow_range(1, 2)),
+			 -EEXIST);
+	assert_fails(graph, -EEXIST, "out");
+	graph = a_graph_of_none();
+	weir_flow_graph_add(graph, NULL, weir_flow_graph_inlet(graph, "in"));
+	weir_flow_free(weir_flow_graph_inlet(graph, "in"));
+	assert_fails(graph, -EEXIST, "in");
 }
 
 static void bad_arguments_are_refused(void **state)
@@ -210,6 +220,9 @@ static void bad_arguments_are_refused(void **state)
 
 	assert_int_equal(weir_flow_graph_new(NULL), -EINVAL);
 	assert_int_equal(weir_flow_graph_add(NULL, NULL, NULL), -EINVAL);
+	assert_int_equal(weir_flow_graph_add(graph, NULL, NULL), -EINVAL);
+	assert_fails(graph, -EINVAL, "graph");
+	graph = a_graph_of_none();
 	assert_int_equal(weir_flow_graph_add(graph, NULL, up), -EBUSY);
 	weir_flow_free(flow);
 	assert_fails(graph, -EBUSY, "graph");
