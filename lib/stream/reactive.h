@@ -29,6 +29,9 @@
 #include "actor/port.h"
 #include "base/thread.h"
 
+/* 1.1: a publisher has sent more than was requested. Static. */
+extern struct weir_error weir__overflow;
+
 /* seat->offer, atomic; the in-port's owner's. */
 enum { WEIR__OFFERED, WEIR__ACCEPTED, WEIR__REFUSED };
 
@@ -77,6 +80,8 @@ void weir__seat_sit(struct weir__seat *seat);
 void weir__seat_leave(struct weir__seat *seat);
 
 /* A signal was refused (2.13): `rc` is what the subscriber returned. */
+void weir__broken(const struct weir_executor *executor,
+		  struct weir_subscriber *subscriber, int rc);
 void weir__reactive_out_broken(struct weir_reactive_out *reactive,
 			       struct weir_subscriber *subscriber, int rc);
 
@@ -116,6 +121,10 @@ struct weir_reactive_in *weir__reactive_in_of(
  */
 int weir__reactive_in_link(struct weir_reactive_in *reactive,
 			   struct weir_out *out);
+
+/* As weir_subscriber_reject(); who is broken is reported to `executor`. */
+void weir__reject(const struct weir_executor *executor,
+		  struct weir_subscriber *subscriber, struct weir_error *error);
 
 /* Offers a link; false: the subscriber has subscribed before. */
 bool weir__reactive_in_offer(struct weir_reactive_in *reactive,

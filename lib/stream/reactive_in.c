@@ -26,7 +26,7 @@
  */
 static struct weir_subscription linked, stopped;
 
-static struct weir_error overflow = {
+struct weir_error weir__overflow = {
 	.code = -EOVERFLOW,
 	.origin = "weir",
 	.message = "1.1: the publisher has sent more than was requested",
@@ -159,7 +159,7 @@ static int on_next(struct weir_subscriber *subscriber, void *item)
 		return 0;
 	}
 	if (!is_link(look(reactive)))
-		(void)weir__in_end(reactive->in, &overflow);
+		(void)weir__in_end(reactive->in, &weir__overflow);
 	return -EOVERFLOW;
 }
 

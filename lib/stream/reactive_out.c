@@ -33,8 +33,8 @@ static struct weir_actor *actor_of(const struct weir_reactive_out *reactive)
 /* --- Subscribing ---------------------------------------------------------- */
 
 /* 1.9: on_subscribe with a subscription that does nothing, and the end. */
-static void reject(struct weir_reactive_out *reactive,
-		   struct weir_subscriber *subscriber, struct weir_error *error)
+void weir__reject(const struct weir_executor *executor,
+		  struct weir_subscriber *subscriber, struct weir_error *error)
 {
 	struct weir_actor *self = weir__step_out();
 	int rc;
@@ -43,9 +43,15 @@ static void reject(struct weir_reactive_out *reactive,
 	weir_subscriber_ref(subscriber);
 	rc = weir_subscriber_reject(subscriber, error);
 	if (rc != 0)
-		weir__reactive_out_broken(reactive, subscriber, rc);
+		weir__broken(executor, subscriber, rc);
 	weir_subscriber_unref(subscriber);
 	weir__step_in(self);
+}
+
+static void reject(struct weir_reactive_out *reactive,
+		   struct weir_subscriber *subscriber, struct weir_error *error)
+{
+	weir__reject(actor_of(reactive)->executor, subscriber, error);
 }
 
 static void reject_seat(struct weir__seat *seat, struct weir_error *error)

@@ -138,14 +138,19 @@ void weir__seat_leave(struct weir__seat *seat)
 	weir__step_in(self);
 }
 
-void weir__reactive_out_broken(struct weir_reactive_out *reactive,
-			       struct weir_subscriber *subscriber, int rc)
+void weir__broken(const struct weir_executor *executor,
+		  struct weir_subscriber *subscriber, int rc)
 {
-	const struct weir_executor_options *options =
-		&actor_of(reactive)->executor->options;
+	const struct weir_executor_options *options = &executor->options;
 
 	if (options->broken)
 		options->broken(subscriber, rc, options->context);
+}
+
+void weir__reactive_out_broken(struct weir_reactive_out *reactive,
+			       struct weir_subscriber *subscriber, int rc)
+{
+	weir__broken(actor_of(reactive)->executor, subscriber, rc);
 }
 
 /* on_error, or on_complete if there is none, unless it does not want any. */
