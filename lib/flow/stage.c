@@ -9,6 +9,9 @@
  *   depends on the operator that has several); or neither, but a timer or
  *   another thread: then no port takes part until the stage is woken.
  *
+ * An in-port that has only its end left to tell always takes part: it holds
+ * nothing back, and an end waits for nothing.
+ *
  * A stage without out-port that waits for nothing fires by its `go`, which is
  * also what is told that the executor drains.
  */
@@ -55,6 +58,32 @@ static void require_input(struct weir__stage *stage, bool linear, bool waits)
 				waits ? inlet->waiting : linear);
 }
 
+/* Its stream has ended, all of it was taken, and nobody has been told. */
+static bool ends(const struct weir_in *in)
+{
+	uint32_t word;
+
+	if (in->port.flags & WEIR__PORT_ENDED)
+		return false;
+	/* relaxed: the look at the port finds the same, and orders it */
+	word = ck_pr_load_32(weir__lane_tail(&in->lane));
+	return (word & 1) && weir__index_diff(word >> 1, in->head) == 0;
+}
+
+static void let_end(struct weir__stage *stage)
+{
+	struct weir__inlet *inlet;
+
+	for (inlet = stage->inlets; inlet; inlet = inlet->next) {
+		if (!ends(&inlet->in))
+			continue;
+		if (stage->any.port.actor)
+			take_part(&stage->any.port, &stage->any_ignored, true);
+		else
+			take_part(&inlet->in.port, &inlet->ignored, true);
+	}
+}
+
 static bool input_waits(const struct weir__stage *stage)
 {
 	const struct weir__inlet *inlet;
@@ -85,6 +114,7 @@ static void rest(struct weir__stage *stage, enum weir__found found)
 		require_input(stage, linear, waits);
 	else
 		require_input(stage, false, false);
+	let_end(stage);
 	stage->end->require(stage, !none || waits);
 	set_going(stage, !stage->has_out && !none && !linear);
 }
@@ -227,10 +257,18 @@ static void go_drain(struct weir_port *port)
 	poke(stage);
 }
 
+/* An end may have come where nobody looks. */
+static int go_signalled(struct weir_port *port)
+{
+	let_end(stage_of(port->actor));
+	return 0;
+}
+
 /* `takes`: a drain does not end it, but its sources. */
 static const struct weir__port_ops go_ops = {
 	.takes = true,
 	.certain = go_certain,
+	.signalled = go_signalled,
 	.drain = go_drain,
 };
 
