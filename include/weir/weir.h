@@ -18,6 +18,7 @@
 #include <weir/fd.h>
 #include <weir/flow.h>
 #include <weir/flow_async.h>
+#include <weir/flow_bridge.h>
 #include <weir/flow_element.h>
 #include <weir/flow_error.h>
 #include <weir/flow_io.h>

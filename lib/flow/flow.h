@@ -411,6 +411,9 @@ static inline bool weir__op_begun(const struct weir__op *op)
 int weir__flow_claim(struct weir_flow *flow);
 void weir__flow_unclaim(struct weir_flow *flow);
 
+/* What weir_flow_start() says of them. */
+bool weir__run_options_valid(const struct weir_flow_run_options *options);
+
 /* The run fails with `error` (borrowed), unless it has before. Any thread. */
 void weir__run_fail(struct weir_flow_run *run, struct weir_error *error);
 /* A stage stops: nobody tells it anything any more. Owner. */

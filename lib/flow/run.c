@@ -214,7 +214,7 @@ static int give_up(struct weir_flow_run *run, int code)
 	return code;
 }
 
-static bool options_valid(const struct weir_flow_run_options *options)
+bool weir__run_options_valid(const struct weir_flow_run_options *options)
 {
 	static const uint64_t zero[4];
 
@@ -260,7 +260,7 @@ int weir_flow_start(struct weir_flow *flow, struct weir_executor *executor,
 	if (run)
 		*run = NULL;
 	if (!flow || !executor || !executor->registry ||
-	    !options_valid(options))
+	    !weir__run_options_valid(options))
 		return -EINVAL;
 	rc = weir_flow_check(flow, NULL, NULL);
 	if (rc == 0)

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Either end holds the other's memory from the making to its own close(), which
+ * comes for both: the stage holds the operator until it has stopped, and has
+ * told it how; the operator refers to the stage until it is closed, and if that
+ * is before, it makes the stage end.
+ */
+#include "flow/exit.h"
+
+#include <errno.h>
+
+#include <ck_pr.h>
+
+#include "base/memory.h"
+
+struct exit {
+	struct weir_reactive_out reactive;
+	const struct weir_allocator *allocator;
+	struct weir__stage *stage; /* referenced by the operator */
+	struct weir__op *op;	   /* held by the stage; NULL: not made yet */
+	/* The stage's. */
+	struct weir_error *error; /* before `stopped` */
+	bool told;		  /* how it has ended */
+	uint32_t stopped;	  /* atomic */
+	/* The operator's. */
+	uint32_t cancelled; /* atomic */
+};
+
+/* --- The stage ------------------------------------------------------------------ */
+
+/* relaxed: the signal that wakes the stage orders it */
+static bool is_cancelled(const struct exit *exit)
+{
+	return ck_pr_load_32(&exit->cancelled);
+}
+
+static enum weir__found exit_drive(struct weir__stage *stage, uint64_t n)
+{
+	if (!is_cancelled(stage->end_state))
+		return weir__end_out.drive(stage, n);
+	weir__op_cancel(stage->root);
+	return WEIR__FOUND_OVER;
+}
+
+static void exit_over(struct weir__stage *stage, struct weir_error *error)
+{
+	struct exit *exit = stage->end_state;
+
+	if (!error && is_cancelled(exit))
+		error = weir_error_of(-ECANCELED);
+	exit->error = weir_error_ref(error);
+	exit->told = true;
+	weir__end_out.over(stage, error);
+}
+
+static void exit_require(struct weir__stage *stage, bool room)
+{
+	weir__end_out.require(stage, room);
+}
+
+static bool exit_cancelled(struct weir__stage *stage, struct weir_out *out)
+{
+	return weir__end_out.cancelled(stage, out);
+}
+
+/* The stage has stopped: what it has put out is delivered, or dropped. */
+static void exit_close(struct weir__stage *stage)
+{
+	struct exit *exit = stage->end_state;
+	struct weir__op *op = exit->op;
+
+	if (!op)
+		return;
+	if (!exit->told)
+		exit->error = weir_error_of(-ECANCELED);
+	/* release: the error; pairs with the acquire in wait_pull() */
+	ck_pr_fence_release();
+	ck_pr_store_32(&exit->stopped, 1);
+	weir__op_wake(op);
+	weir__op_unhold(op);
+}
+
+static void exit_free(struct weir__stage *stage)
+{
+	struct exit *exit = stage->end_state;
+
+	weir_error_unref(exit->error);
+	weir__free(exit->allocator, exit, sizeof(*exit));
+}
+
+static const struct weir__end exit_end = {
+	.drive = exit_drive,
+	.over = exit_over,
+	.require = exit_require,
+	.cancelled = exit_cancelled,
+	.close = exit_close,
+	.free = exit_free,
+};
+
+/* --- The operator ----------------------------------------------------------------- */
+
+static struct exit *exit_of(struct weir__op *op)
+{
+	return *(struct exit **)weir__op_state(op);
+}
+
+static size_t wait_pull(struct weir__op *op, void **items, size_t room)
+{
+	struct exit *exit = exit_of(op);
+
+	if (!ck_pr_load_32(&exit->stopped))
+		return 0;
+	/* acquire: the error; pairs with the release in exit_close() */
+	ck_pr_fence_acquire();
+	weir__op_end(op, exit->error);
+	return 0;
+}
+
+static void wait_close(struct weir__op *op)
+{
+	struct exit *exit = exit_of(op);
+	struct weir_actor *actor = &exit->stage->actor;
+
+	ck_pr_store_32(&exit->cancelled, 1);
+	weir_actor_signal(actor);
+	weir_actor_unref(actor);
+}
+
+static const struct weir__kind wait_kind = {
+	.name = "into",
+	.state_size = sizeof(struct exit *),
+	.pull = wait_pull,
+	.close = wait_close,
+	.holds = true,
+};
+
+/* --- Making it -------------------------------------------------------------------- */
+
+/* A stage with an exit, which is its end from now on, and what is above. */
+static struct exit *exit_new(struct weir__build *build,
+			     const struct weir_flow *flow)
+{
+	const struct weir_allocator *allocator = build->run->allocator;
+	struct exit *exit = weir__alloc(allocator, sizeof(*exit));
+	struct weir__build above = *build;
+	struct weir__op *root;
+	int rc = 0;
+
+	*build->code = -ENOMEM;
+	if (!exit)
+		return NULL;
+	/* as any other with an out-port, until that is set up */
+	above.stage =
+		weir__stage_new(build->run, build->executor, &weir__end_out);
+	if (!above.stage) {
+		weir__free(allocator, exit, sizeof(*exit));
+		return NULL;
+	}
+	exit->allocator = allocator;
+	exit->stage = above.stage;
+	above.tree = above.stage->tree;
+	root = weir__build(&above, flow->up[0]);
+	if (root)
+		rc = weir__stage_ready(above.stage, root);
+	above.stage->end = &exit_end;
+	above.stage->end_state = exit;
+	if (rc < 0)
+		*build->code = rc;
+	return root && rc == 0 ? exit : NULL;
+}
+
+static struct weir__op *wait_new(struct weir__build *build,
+				 const struct weir_flow *flow,
+				 struct exit *exit)
+{
+	struct weir__op *op = weir__op_leaf(build, flow, &wait_kind, NULL);
+
+	if (!op)
+		return NULL;
+	*(struct exit **)weir__op_state(op) = exit;
+	(void)weir_actor_ref(&exit->stage->actor);
+	weir__op_hold(op);
+	exit->op = op;
+	return op;
+}
+
+struct weir__op *weir__exit_build(
+	struct weir__build *build, const struct weir_flow *flow,
+	int (*join)(struct weir__stage *stage, const struct weir_flow *flow,
+		    struct weir_reactive_out *reactive))
+{
+	struct weir__op *op;
+	struct exit *exit;
+	int rc;
+
+	if (build->nested) {
+		*build->code = -ENOTSUP;
+		return NULL;
+	}
+	exit = exit_new(build, flow);
+	op = exit ? wait_new(build, flow, exit) : NULL;
+	if (!op)
+		return NULL;
+	rc = join(exit->stage, flow, &exit->reactive);
+	if (rc == 0) {
+		/* an end that is there already needs no demand */
+		weir_actor_signal(&exit->stage->actor);
+		return op;
+	}
+	weir__op_cancel(op);
+	*build->code = rc;
+	return NULL;
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Where a flow leaves its run by an out-port: what is above becomes a stage with
+ * that port, and in its place stands an operator that ends as the stage does.
+ */
+#ifndef WEIR_FLOW_EXIT_H
+#define WEIR_FLOW_EXIT_H
+
+#include <weir/reactive.h>
+
+#include "flow/flow.h"
+
+/*
+ * The operator for `flow`, with what is above it in a stage. `join` is called
+ * when that is there: it joins its out-port to what is below, by `reactive` if
+ * that is a subscriber; both live as long as the stage. 0 or a negative errno.
+ * As weir__build() otherwise.
+ */
+struct weir__op *weir__exit_build(
+	struct weir__build *build, const struct weir_flow *flow,
+	int (*join)(struct weir__stage *stage, const struct weir_flow *flow,
+		    struct weir_reactive_out *reactive));
+
+#endif

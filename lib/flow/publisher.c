@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Flows that end in subscribers: the out-port of what is above them becomes a
+ * publisher (reactive.h), with one subscriber. weir_flow_publisher() starts a
+ * run for each; its last operator learns from the run whom it serves.
+ */
+#include <weir/flow_bridge.h>
+
+#include <errno.h>
+
+#include <ck_pr.h>
+
+#include "actor/out.h"
+#include "base/memory.h"
+#include "flow/exit.h"
+#include "stream/reactive.h"
+
+/*
+ * *told: the subscriber gets its signals from the publisher from here on, be it
+ * that it is rejected.
+ */
+static int join(struct weir_out *out, struct weir_reactive_out *reactive,
+		struct weir_subscriber *subscriber, bool *told)
+{
+	const struct weir_reactive_out_options options = {
+		.capacity = WEIR_FLOW_BATCH,
+	};
+	int rc = weir_reactive_out_init(reactive, out, &options);
+
+	/* now, so that there is no memory missing later */
+	if (rc == 0 && !weir__reactive_in_of(subscriber, out))
+		rc = weir__reactive_out_ring(reactive);
+	if (rc == 0)
+		rc = weir_subscribe(&reactive->publisher, subscriber);
+	if (rc < 0)
+		return rc;
+	*told = true;
+	return weir__out_sinks(out) || ck_pr_load_ptr(&reactive->mail)
+		       ? 0
+		       : -ENOMEM;
+}
+
+/* --- One subscriber ----------------------------------------------------------------- */
+
+static int into_join(struct weir__stage *stage, const struct weir_flow *flow,
+		     struct weir_reactive_out *reactive)
+{
+	struct weir_subscriber *const *args = (const void *)flow->args;
+	bool told;
+
+	return join(&stage->out, reactive, *args, &told);
+}
+
+static struct weir__op *into_build(struct weir__build *build,
+				   const struct weir_flow *flow)
+{
+	return weir__exit_build(build, flow, into_join);
+}
+
+static const struct weir__kind into_kind = {
+	.name = "into",
+	.build = into_build,
+	.makes = true,
+};
+
+struct weir_flow *weir_flow_into(struct weir_flow *flow,
+				 struct weir_subscriber *subscriber)
+{
+	return weir__flow_upon(&into_kind, flow, &subscriber,
+			       sizeof(subscriber),
+			       subscriber && subscriber->ops);
+}
+
+/* --- Many ----------------------------------------------------------------------------- */
+
+struct weir_flow_publisher {
+	struct weir_publisher publisher;
+	struct weir_flow *flow;
+	struct weir_executor *executor;
+	struct weir_flow_run_options options;
+	uint32_t refs; /* atomic: its maker, runs */
+};
+
+/* What its run is told of a subscriber. */
+struct service {
+	struct weir_flow_publisher *publisher;
+	struct weir_subscriber *subscriber; /* while the run is made */
+	bool told;			    /* as above */
+};
+
+static int serve_join(struct weir__stage *stage, const struct weir_flow *flow,
+		      struct weir_reactive_out *reactive)
+{
+	struct service *service = stage->run->options.context;
+
+	return join(&stage->out, reactive, service->subscriber, &service->told);
+}
+
+static struct weir__op *serve_build(struct weir__build *build,
+				    const struct weir_flow *flow)
+{
+	return weir__exit_build(build, flow, serve_join);
+}
+
+static const struct weir__kind serve_kind = {
+	.name = "publisher",
+	.build = serve_build,
+	.makes = true,
+};
+
+static void publisher_unref(struct weir_flow_publisher *publisher)
+{
+	bool last;
+
+	/* release: what we did with it; acquire: what the others did */
+	ck_pr_fence_release();
+	ck_pr_dec_32_zero(&publisher->refs, &last);
+	if (!last)
+		return;
+	ck_pr_fence_acquire();
+	weir_flow_free(publisher->flow);
+	weir__free(weir_allocator_default(), publisher, sizeof(*publisher));
+}
+
+static struct weir_flow_publisher *service_free(struct service *service)
+{
+	struct weir_flow_publisher *publisher = service->publisher;
+
+	weir__free(publisher->executor->options.allocator, service,
+		   sizeof(*service));
+	return publisher;
+}
+
+static void run_over(void *context, struct weir_error *error, void *result)
+{
+	struct weir_flow_publisher *publisher = service_free(context);
+
+	if (publisher->options.done)
+		publisher->options.done(publisher->options.context, error,
+					result);
+	publisher_unref(publisher);
+}
+
+/* A run for the subscriber, which has a reference; *told as above. */
+static int serve(struct weir_flow_publisher *publisher,
+		 struct weir_subscriber *subscriber, bool *told)
+{
+	struct weir_flow_run_options options = publisher->options;
+	struct service *service;
+	int rc;
+
+	service = weir__alloc(publisher->executor->options.allocator,
+			      sizeof(*service));
+	if (!service)
+		return -ENOMEM;
+	service->publisher = publisher;
+	service->subscriber = subscriber;
+	options.done = run_over;
+	options.context = service;
+	/* relaxed: who subscribes keeps the publisher there */
+	ck_pr_inc_32(&publisher->refs);
+	rc = weir_flow_start(publisher->flow, publisher->executor, &options,
+			     NULL);
+	if (rc == 0)
+		return 0;
+	*told = service->told;
+	publisher_unref(service_free(service));
+	return rc;
+}
+
+static int subscribe(struct weir_publisher *base,
+		     struct weir_subscriber *subscriber)
+{
+	struct weir_flow_publisher *publisher;
+	bool told = false;
+	int rc;
+
+	if (!base || !subscriber)
+		return -EINVAL;
+	publisher =
+		weir_container_of(base, struct weir_flow_publisher, publisher);
+	/* so that it is there to be rejected, and reported */
+	weir_subscriber_ref(subscriber);
+	rc = serve(publisher, subscriber, &told);
+	if (rc < 0 && !told)
+		weir__reject(publisher->executor, subscriber,
+			     weir_error_of(rc));
+	weir_subscriber_unref(subscriber);
+	return 0;
+}
+
+static const struct weir_publisher_ops publisher_ops = {
+	.subscribe = subscribe,
+};
+
+static int publisher_make(struct weir_flow_publisher **publisher,
+			  struct weir_flow *flow,
+			  struct weir_executor *executor,
+			  const struct weir_flow_run_options *options)
+{
+	int rc = weir_flow_check(flow, NULL, NULL);
+
+	if (rc == 0 && !weir__run_options_valid(options))
+		rc = -EINVAL;
+	if (rc < 0)
+		return rc;
+	*publisher = weir__alloc(weir_allocator_default(), sizeof(**publisher));
+	if (!*publisher)
+		return -ENOMEM;
+	(*publisher)->publisher.ops = &publisher_ops;
+	(*publisher)->flow = flow;
+	(*publisher)->executor = executor;
+	if (options)
+		(*publisher)->options = *options;
+	(*publisher)->refs = 1;
+	return 0;
+}
+
+int weir_flow_publisher_new(struct weir_flow_publisher **publisher,
+			    struct weir_flow *flow,
+			    struct weir_executor *executor,
+			    const struct weir_flow_run_options *options)
+{
+	int rc = -EINVAL;
+
+	if (publisher)
+		*publisher = NULL;
+	flow = weir__flow_upon(&serve_kind, flow, NULL, 0, true);
+	if (publisher && executor && executor->registry)
+		rc = publisher_make(publisher, flow, executor, options);
+	if (rc < 0)
+		weir_flow_free(flow);
+	return rc;
+}
+
+struct weir_publisher *weir_flow_publisher_publisher(
+	struct weir_flow_publisher *publisher)
+{
+	return publisher ? &publisher->publisher : NULL;
+}
+
+void weir_flow_publisher_free(struct weir_flow_publisher *publisher)
+{
+	if (publisher)
+		publisher_unref(publisher);
+}
