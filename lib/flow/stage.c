@@ -78,9 +78,10 @@ static void let_end(struct weir__stage *stage)
 		if (!ends(&inlet->in))
 			continue;
 		if (stage->any.port.actor)
-			take_part(&stage->any.port, &stage->any_ignored, true);
+			weir__take_part(&stage->any.port, &stage->any_ignored,
+					true);
 		else
-			take_part(&inlet->in.port, &inlet->ignored, true);
+			weir__take_part(&inlet->in.port, &inlet->ignored, true);
 	}
 }
 
