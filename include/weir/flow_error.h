@@ -68,7 +68,9 @@ WEIR_API struct weir_flow *weir_flow_resume_with(
 
 /*
  * The same, and again when that flow fails, `n` times in all; the error after
- * those stands. 0: not once; negative: without end. -EINVAL: null.
+ * those stands. 0: not once; negative: without end. A flow that cannot be made
+ * (a failed one, no memory, other items) is no flow that fails: the stream does,
+ * with that error. -EINVAL: null.
  *
  * Emits: each item of upstream, then of the made flows. Completes: when that
  * which it takes from does. Cancels: the same, when downstream does. Holds: one
