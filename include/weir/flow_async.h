@@ -7,9 +7,9 @@
  * freed when it has ended. It runs in the actor of the operator that asked for
  * it: weir_flow_async() without an executor does nothing in it, and what needs
  * an actor of its own (weir_flow_async() with an executor, operators with
- * several outlets) is -ENOTSUP there, with that operator as its origin. Its items
- * must be what the outer operator is said to put out, by weir_flow_items(): else
- * it is -EINVAL.
+ * several outlets) is -ENOTSUP there, with that operator as its origin. Its
+ * items must be what the outer operator is said to put out, by
+ * weir_flow_items(): else it is -EINVAL.
  */
 #ifndef WEIR_FLOW_ASYNC_H
 #define WEIR_FLOW_ASYNC_H
@@ -20,7 +20,7 @@
 extern "C" {
 #endif
 
-/* --- Calls at once ---------------------------------------------------------- */
+/* --- Calls at once ------------------------------------------------------- */
 
 enum weir_order {
 	WEIR_ORDERED,	/* results come out as their items came in */
@@ -39,15 +39,16 @@ struct weir_flow_parallel_options {
 };
 
 /*
- * As weir_flow_map(), but up to `n` calls of `map` are made at once, each by an
- * actor of its own and on any thread; so `map` and `context` must bear that. A
- * call that fails is told of as soon as it has, before results of items in front
- * of it; it is one item's failure (see weir_flow_supervise()): WEIR_RESTART is as
- * WEIR_RESUME. An error from upstream comes behind the results of the items
- * before it. After a cancel or a failure calls under way are made to their end
- * and their results dropped; the run is over when they are. `options` is copied
- * and may be NULL. -EINVAL: null, `n` 0 or above WEIR_CAPACITY_MAX, a bad order
- * or option. An executor that takes no calls fails the stream with its error.
+ * As weir_flow_map(), but up to `n` calls of `map` are made at once, each by
+ * an actor of its own and on any thread; so `map` and `context` must bear
+ * that. A call that fails is told of as soon as it has, before results of
+ * items in front of it; it is one item's failure (see weir_flow_supervise()):
+ * WEIR_RESTART is as WEIR_RESUME. An error from upstream comes behind the
+ * results of the items before it. After a cancel or a failure calls under way
+ * are made to their end and their results dropped; the run is over when they
+ * are. `options` is copied and may be NULL. -EINVAL: null, `n` 0 or above
+ * WEIR_CAPACITY_MAX, a bad order or option. An executor that takes no calls
+ * fails the stream with its error.
  *
  * Emits: what `map` has made of an item. Completes: when upstream does and all
  * results are out. Cancels: when downstream does, or a call fails. Holds: `n`
@@ -58,20 +59,20 @@ WEIR_API struct weir_flow *weir_flow_map_parallel(
 	int (*map)(void **item, void *context), void *context,
 	const struct weir_flow_parallel_options *options);
 
-/* --- Nested flows ----------------------------------------------------------- */
+/* --- Nested flows -------------------------------------------------------- */
 
 /*
- * For each item `make` makes a flow, whose items come out here. `make` takes the
- * item over; if it returns NULL or a failed flow, that is the item's failure
- * (see weir_flow_supervise()), and WEIR_RESTART ends all that are open. At most
- * `breadth` are open at once; with 1 one follows the other, with more they are
- * taken from in turn, whichever has items. Items come out as plain values unless
- * weir_flow_items() says what they are. -EINVAL: null, `breadth` 0 or above
- * WEIR_CAPACITY_MAX.
+ * For each item `make` makes a flow, whose items come out here. `make` takes
+ * the item over; if it returns NULL or a failed flow, that is the item's
+ * failure (see weir_flow_supervise()), and WEIR_RESTART ends all that are
+ * open. At most `breadth` are open at once; with 1 one follows the other, with
+ * more they are taken from in turn, whichever has items. Items come out as
+ * plain values unless weir_flow_items() says what they are. -EINVAL: null,
+ * `breadth` 0 or above WEIR_CAPACITY_MAX.
  *
- * Emits: each item of an open flow. Completes: when upstream and all nested flows
- * have. Cancels: all of them, when downstream does or one has failed. Holds:
- * `breadth` nested flows.
+ * Emits: each item of an open flow. Completes: when upstream and all nested
+ * flows have. Cancels: all of them, when downstream does or one has failed.
+ * Holds: `breadth` nested flows.
  */
 WEIR_API struct weir_flow *weir_flow_flat_map(
 	struct weir_flow *flow, size_t breadth,

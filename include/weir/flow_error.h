@@ -57,9 +57,9 @@ WEIR_API struct weir_flow *weir_flow_complete_on_error(
  * Goes on with a flow that `make` makes, in place of an error; an error of that
  * flow stands. `make` may return NULL: then the error stands. -EINVAL: null.
  *
- * Emits: each item of upstream, then of the made flow. Completes: when that which
- * it takes from does. Cancels: the same, when downstream does. Holds: one nested
- * flow.
+ * Emits: each item of upstream, then of the made flow. Completes: when that
+ * which it takes from does. Cancels: the same, when downstream does. Holds:
+ * one nested flow.
  */
 WEIR_API struct weir_flow *weir_flow_resume_with(
 	struct weir_flow *flow,
@@ -69,8 +69,8 @@ WEIR_API struct weir_flow *weir_flow_resume_with(
 /*
  * The same, and again when that flow fails, `n` times in all; the error after
  * those stands. 0: not once; negative: without end. A flow that cannot be made
- * (a failed one, no memory, other items) is no flow that fails: the stream does,
- * with that error. -EINVAL: null.
+ * (a failed one, no memory, other items) is no flow that fails: the stream
+ * does, with that error. -EINVAL: null.
  *
  * Emits: each item of upstream, then of the made flows. Completes: when that
  * which it takes from does. Cancels: the same, when downstream does. Holds: one
@@ -98,11 +98,12 @@ struct weir_flow_restart_options {
 };
 
 /*
- * A source: the items of a flow that `make` makes when the run begins, and again
- * whenever that has failed; see supervision.h for the laws of back-off. A flow
- * that cannot be made (NULL, a failed one, no memory) counts as one that fails.
- * A run that is drained makes no other. `options` is copied and may be NULL; the
- * executor needs timers for a back-off. -EINVAL: null, bad options.
+ * A source: the items of a flow that `make` makes when the run begins, and
+ * again whenever that has failed; see supervision.h for the laws of back-off.
+ * A flow that cannot be made (NULL, a failed one, no memory) counts as one
+ * that fails. A run that is drained makes no other. `options` is copied and
+ * may be NULL; the executor needs timers for a back-off. -EINVAL: null, bad
+ * options.
  *
  * Emits: each item of the made flows. Completes: when that which it takes from
  * does and is not to begin again. Cancels: the same, when downstream does, and

@@ -8,7 +8,7 @@
 
 #include "base/memory.h"
 
-/* --- One nested flow ---------------------------------------------------------- */
+/* --- One nested flow ----------------------------------------------------- */
 
 static struct weir_error *error_of(const struct weir__op *op, int code,
 				   const char *origin, const char *message)
@@ -62,7 +62,7 @@ void weir__nest_close(struct weir__nest *nest)
 	nest->flow = NULL;
 }
 
-/* --- Both of them --------------------------------------------------------------- */
+/* --- Both of them -------------------------------------------------------- */
 
 struct make {
 	struct weir_flow *(*make)(void *item, void *context);
@@ -107,7 +107,7 @@ static void look_up(struct weir__op *op)
 		(void)weir__op_follow(op);
 }
 
-/* --- flat_map --------------------------------------------------------------------- */
+/* --- flat_map ------------------------------------------------------------ */
 
 struct merging {
 	struct weir__nest *nests; /* `n` of them are open, the first ones */
@@ -231,7 +231,7 @@ struct weir_flow *weir_flow_flat_map(struct weir_flow *flow, size_t breadth,
 				       breadth <= WEIR_CAPACITY_MAX);
 }
 
-/* --- switch_map ------------------------------------------------------------------- */
+/* --- switch_map ---------------------------------------------------------- */
 
 static void switch_map_close(struct weir__op *op)
 {

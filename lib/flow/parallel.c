@@ -3,13 +3,13 @@
  * Calls of a function by actors of their own, several at once.
  *
  * 1. A *slot* is an actor that makes one call at a time. The operator gives it
- *    an item: writes slot->item, then swaps slot->state from IDLE to GIVEN, then
+ *    an item: writes slot->item, swaps slot->state from IDLE to GIVEN, and
  *    signals. From then on until it comes back the item is the slot's.
  * 2. It comes back through one list of all slots, `results`: the slot pushes
  *    itself when the call has returned, or when it was stopped before it (state
  *    DEAD: it takes no more). Each item that was given comes back once.
- * 3. Who pushes upon an empty list wakes the operator; which takes the list as a
- *    whole each time it is pulled. So a wake is due whenever the list holds
+ * 3. Who pushes upon an empty list wakes the operator; which takes all of the
+ *    list each time it is pulled. So a wake is due whenever the list holds
  *    something that the operator has not been woken for, and a batch of results
  *    costs one.
  * 4. Slots and list are memory of their own. The operator has a reference of
@@ -82,7 +82,7 @@ static size_t size_of(size_t n)
 	return sizeof(struct calls) + n * sizeof(struct slot);
 }
 
-/* --- Slots, on any thread ----------------------------------------------------- */
+/* --- Slots, on any thread ------------------------------------------------ */
 
 static struct slot *slot_of(struct weir_actor *actor)
 {
@@ -161,7 +161,7 @@ static const struct weir_actor_ops slot_ops = {
 /* An executor that drains does not end it: items may be under way to it. */
 static const struct weir__port_ops stays_ops = {.takes = true};
 
-/* --- What has come back -------------------------------------------------------- */
+/* --- What has come back -------------------------------------------------- */
 
 /* The operator, or who has the last reference. Oldest first. */
 static struct slot *take_results(struct calls *calls)
@@ -218,7 +218,7 @@ static void calls_unref(struct calls *calls)
 	weir__op_unhold(op);
 }
 
-/* --- The operator ---------------------------------------------------------------- */
+/* --- The operator -------------------------------------------------------- */
 
 static void slot_init(struct slot *slot, struct calls *calls,
 		      struct weir_executor *executor)
@@ -326,7 +326,8 @@ static void give(struct weir__op *op, struct slot *slot, void *item)
 	 * that in slot_stopped() */
 	ck_pr_fence_release();
 	if (!ck_pr_cas_32(&slot->state, IDLE, GIVEN)) {
-		/* acquire: its code; pairs with the release in slot_stopped() */
+		/* acquire: its code; pairs with the release in
+		 * slot_stopped() */
 		ck_pr_fence_acquire();
 		weir__op_drop_one(op->up[0], item);
 		weir__op_fail(op, slot->stop_code, "calls are taken no more");

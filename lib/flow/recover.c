@@ -5,7 +5,7 @@
 #include "flow/flow.h"
 #include "flow/nest.h"
 
-/* --- recover ------------------------------------------------------------------ */
+/* --- recover ------------------------------------------------------------- */
 
 struct recover {
 	int (*recover)(struct weir_error *error, void **item, void *context);
@@ -75,7 +75,7 @@ struct weir_flow *weir_flow_recover(struct weir_flow *flow,
 			       recover);
 }
 
-/* --- map_error ---------------------------------------------------------------- */
+/* --- map_error ----------------------------------------------------------- */
 
 struct map_error {
 	struct weir_error *(*map)(struct weir_error *error, void *context);
@@ -114,7 +114,7 @@ struct weir_flow *weir_flow_map_error(
 	return weir__flow_upon(&map_error_kind, flow, &args, sizeof(args), map);
 }
 
-/* --- complete_on_error -------------------------------------------------------- */
+/* --- complete_on_error --------------------------------------------------- */
 
 struct complete {
 	bool (*applies)(struct weir_error *error, void *context);
@@ -149,7 +149,7 @@ struct weir_flow *weir_flow_complete_on_error(
 	return weir__flow_upon(&complete_kind, flow, &args, sizeof(args), true);
 }
 
-/* --- resume_with, retry ------------------------------------------------------- */
+/* --- resume_with, retry -------------------------------------------------- */
 
 struct retry {
 	int64_t n;
