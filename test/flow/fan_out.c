@@ -250,7 +250,7 @@ static void items_that_cannot_be_shared_are_refused(void **state)
 	assert_int_equal(n_live, 0);
 }
 
-static int shared_twice(void *memory, void *context)
+static int share_all_but_3(void *memory, void *context)
 {
 	struct item *item = memory;
 
@@ -260,7 +260,7 @@ static int shared_twice(void *memory, void *context)
 static void a_failure_to_share_ends_the_broadcast(void **state)
 {
 	static const struct weir_items items = {.drop = item_drop,
-						.share = shared_twice};
+						.share = share_all_but_3};
 	struct weir_flow *outlets[3], *flow;
 
 	flow = weir_flow_items(counted(weir_flow_range(1, 7)), &items);

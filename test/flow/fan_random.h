@@ -10,7 +10,7 @@
 
 #define WIDTH_MAX 4u
 
-/* A flow, and what must come out of it; and whether the order is certain. */
+/* A flow, and what must come out of it. */
 struct known {
 	struct weir_flow *flow;
 	int64_t n, sum;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Graphs by named outlets and inlets. */
 #include "flow/fan_random.h"
+#include "flow/memory.h"
 
 static struct weir_flow_graph *a_graph_of_none(void)
 {
@@ -150,6 +151,27 @@ static void an_error_ends_a_circle(void **state)
 	assert_int_equal(end(&trial), -EDOM);
 }
 
+static int fails_on_9(void **item, void *context)
+{
+	return (intptr_t)*item == 9 ? -EDOM : 0;
+}
+
+static void a_circle_short_of_memory_loses_nothing(void **state)
+{
+	struct weir_flow *flow = weir_flow_range(1, 9);
+	struct weir_flow_switch *swtch;
+	struct tally tally = {0};
+	static struct got got;
+
+	assert_int_equal(weir_flow_switch_new(&swtch), 0);
+	flow = counted(weir_flow_map(flow, fails_on_9, NULL));
+	flow = weir_flow_kill_switch(flow, swtch);
+	weir_flow_switch_free(swtch);
+	flow = a_circle(flow, &tally, 16);
+	assert_true(assert_short_of_memory(flow, &got, -EDOM) > 10);
+	weir_flow_free(flow);
+}
+
 static void a_circle_that_holds_nothing_is_an_error(void **state)
 {
 	struct tally tally;
@@ -264,6 +286,7 @@ int main(void)
 		cmocka_unit_test(a_graph_has_several_ends),
 		cmocka_unit_test(items_go_round_a_circle_until_they_leave),
 		cmocka_unit_test(an_error_ends_a_circle),
+		cmocka_unit_test(a_circle_short_of_memory_loses_nothing),
 		cmocka_unit_test(a_circle_that_holds_nothing_is_an_error),
 		cmocka_unit_test(the_items_of_a_circle_must_agree),
 		cmocka_unit_test(what_is_not_connected_is_named),
