@@ -79,6 +79,10 @@ WEIR_API int weir_flow_graph_connect(struct weir_flow_graph *graph,
  * wait for the others (weir_flow_merge_eager(), a kill switch), and it must not
  * make more items than it holds, or it waits for ever. It cannot be nested:
  * -ENOTSUP.
+ *
+ * Emits: what its only end puts out; of several, nothing. Completes: when all
+ * ends have. Cancels: all ends, when downstream does. Holds: what its flows and
+ * connections do.
  */
 WEIR_API struct weir_flow *weir_flow_graph_build(struct weir_flow_graph *graph);
 
