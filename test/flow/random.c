@@ -27,7 +27,7 @@ struct trial {
 	struct world world;
 	struct heap heap;
 	uint64_t random;
-	bool drained, cancelled;
+	enum disturbance disturbed; /* that it has been */
 	int code;
 };
 
@@ -46,27 +46,44 @@ static bool is_expected(const struct stream *stream, const struct trial *trial)
 	       begins_with(stream, &trial->world.got);
 }
 
-static bool has_gone_well(const struct trial *trial)
+/* It is what becomes of some of what step `at` puts out. */
+static bool was_cut(const struct trial *trial, size_t at)
 {
 	static struct stream stream;
+	struct plan above = *trial->plan;
 	size_t n, i;
 
-	expect(trial->plan, SIZE_MAX, &stream);
-	if (stream.loose || is_expected(&stream, trial))
-		return true;
-	if (trial->cancelled && trial->code == -ECANCELED)
-		return begins_with(&stream, &trial->world.got);
-	if (!trial->drained)
-		return false;
-	stream.n = 0;
-	trial->plan->steps[0].row->expect(&trial->plan->steps[0], &stream);
+	above.n = at + 1;
+	expect(&above, &stream);
 	n = stream.n;
+	if (stream.loose)
+		return true;
 	for (i = 0; i <= n; i++) {
-		expect(trial->plan, i, &stream);
+		expect_cut(trial->plan, at, i, &stream);
 		if (stream.loose || is_expected(&stream, trial))
 			return true;
 	}
 	return false;
+}
+
+static bool has_gone_well(const struct trial *trial)
+{
+	static struct stream stream;
+
+	expect(trial->plan, &stream);
+	if (stream.loose || is_expected(&stream, trial))
+		return true;
+	switch (trial->disturbed) {
+	case CANCEL:
+		return trial->code == -ECANCELED &&
+		       begins_with(&stream, &trial->world.got);
+	case DRAIN:
+		return was_cut(trial, 0);
+	case THROW:
+		return was_cut(trial, find_switch(trial->plan));
+	default:
+		return false;
+	}
 }
 
 /* --- Running a plan ---------------------------------------------------------------- */
@@ -88,6 +105,7 @@ static struct weir_flow *compose(struct plan *plan)
 	for (i = 0; i < plan->n; i++) {
 		step = &plan->steps[i];
 		step->queue = NULL;
+		step->swtch = NULL;
 		step->fed = 0;
 		step->opened = step->started = step->ends = step->ended = 0;
 		flow = step->row->make(flow, step);
@@ -127,13 +145,16 @@ static bool push(struct trial *trial)
 
 static void disturb(struct trial *trial)
 {
-	if (trial->plan->disturbance == CANCEL) {
+	const struct plan *plan = trial->plan;
+
+	trial->disturbed = plan->disturbance;
+	if (plan->disturbance == CANCEL)
 		weir_flow_run_cancel(trial->world.run, NULL);
-		trial->cancelled = true;
-	} else {
+	else if (plan->disturbance == DRAIN)
 		weir_flow_run_drain(trial->world.run);
-		trial->drained = true;
-	}
+	else if (find_switch(plan) != SIZE_MAX)
+		(void)weir_flow_switch_shutdown(
+			plan->steps[find_switch(plan)].swtch);
 }
 
 static bool is_restless(const struct plan *plan)
@@ -172,7 +193,7 @@ static const char *finish(struct trial *trial)
 {
 	struct world *world = &trial->world;
 	struct weir_error *error = NULL;
-	const struct step *step;
+	size_t i;
 
 	if (weir_flow_run_wait(world->run, 0, NULL, &error) != 0)
 		return "it is not over";
@@ -181,6 +202,8 @@ static const char *finish(struct trial *trial)
 	weir_flow_run_free(world->run);
 	weir_flow_free(world->flow);
 	weir_flow_queue_free(trial->plan->steps[0].queue);
+	for (i = 0; i < trial->plan->n; i++)
+		weir_flow_switch_free(trial->plan->steps[i].swtch);
 	weir_sim_run(world->sim);
 	if (weir_sim_free(world->sim) != 0)
 		return "an actor is left";
@@ -188,9 +211,9 @@ static const char *finish(struct trial *trial)
 		return "memory is left";
 	if (n_live != 0)
 		return "items are left";
-	for (step = trial->plan->steps;
-	     step < trial->plan->steps + trial->plan->n; step++)
-		if (step->started != step->ended)
+	for (i = 0; i < trial->plan->n; i++)
+		if (trial->plan->steps[i].started !=
+		    trial->plan->steps[i].ended)
 			return "a hook was not told of the end";
 	return has_gone_well(trial) ? NULL : "something else came out";
 }
@@ -207,7 +230,7 @@ static const char *run_once(struct trial *trial, uint64_t seed, size_t unfused,
 
 	heap_init(&trial->heap, 0);
 	trial->random = seed;
-	trial->drained = trial->cancelled = false;
+	trial->disturbed = NOTHING;
 	world->got.n = 0;
 	world->got.counted = trial->plan->steps[trial->plan->n - 1].puts_items;
 	world->open = trial->plan->gated ? 0 : OPEN;
@@ -265,10 +288,9 @@ static void tell(const struct trial *trial, const char *wrong, size_t unfused)
 {
 	static struct stream stream;
 
-	print_error("%s; unfused %zu%s%s\n", wrong, unfused,
-		    trial->drained ? ", drained" : "",
-		    trial->cancelled ? ", cancelled" : "");
-	expect(trial->plan, SIZE_MAX, &stream);
+	print_error("%s; unfused %zu%s\n", wrong, unfused,
+		    trial->disturbed ? ", disturbed" : "");
+	expect(trial->plan, &stream);
 	tell_values(stream.loose ? "maybe" : "expected", stream.values,
 		    stream.n, stream.code);
 	tell_values("came", trial->world.got.values, trial->world.got.n,

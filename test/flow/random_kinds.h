@@ -459,8 +459,9 @@ static void same_expected(const struct step *step, struct stream *stream)
 
 #include "flow/random_folds.h"
 #include "flow/random_rates.h"
+#include "flow/random_fans.h"
 
-/* name, grows, fails, puts, make, expect, restless */
+/* name, grows, fails, puts, make, expect, restless, apart */
 static const struct row operators[] = {
 	{"map", 1, true, EITHER, map_make, map_expected},
 	{"map_n", 1, true, EITHER, map_n_make, map_expected},
@@ -495,6 +496,28 @@ static const struct row operators[] = {
 	{"throttle", 1, false, SAME, throttle_make, same_expected},
 	{"delay", 1, false, SAME, delay_make, delay_expected},
 	{"timeouts", 1, false, SAME, timeouts_make, loose_expected},
+	{"prepend", 2, false, SAME, prepend_make, prepend_expected},
+	{"concat", 2, false, SAME, concat_make, concat_expected},
+	{"or_else", 2, false, SAME, or_else_make, or_else_expected},
+	{"merge", 1, false, SAME, merge_make, same_expected},
+	{"merge_eager", 1, false, SAME, merge_eager_make, merge_eager_expected},
+	{"zip", 1, true, EITHER, zip_make, zip_expected},
+	{"broadcast and zip", 1, true, EITHER, broadcast_make,
+	 broadcast_expected, false, true},
+	{"partition and merge", 1, false, SAME, partition_make,
+	 partition_expected, false, true},
+	{"balance and merge", 1, false, SAME, balance_make, loose_expected,
+	 false, true},
+	{"flat_map", NESTED_MAX, true, EITHER, flat_map_make,
+	 flat_map_expected},
+	{"flat_map of many", NESTED_MAX, true, EITHER, flat_map_many_make,
+	 nested_expected},
+	{"switch_map", NESTED_MAX, true, EITHER, switch_map_make,
+	 nested_expected},
+	{"map_parallel", 1, true, EITHER, parallel_make, parallel_expected},
+	{"map_parallel unordered", 1, true, EITHER, unordered_make,
+	 unordered_expected},
+	{"kill_switch", 1, false, SAME, switch_make, same_expected},
 };
 
 #endif

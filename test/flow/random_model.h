@@ -34,6 +34,7 @@ struct stream {
 	size_t n;
 	int code;   /* how it ends */
 	bool loose; /* it depends on who is fast */
+	bool cut;   /* somebody has ended sources before their end */
 };
 
 /* --- Plans ---------------------------------------------------------------------------- */
@@ -52,6 +53,7 @@ struct row {
 	struct weir_flow *(*make)(struct weir_flow *up, struct step *step);
 	void (*expect)(const struct step *step, struct stream *stream);
 	bool restless; /* fires timers though nothing comes */
+	bool apart;    /* what is above is not decided upon from below */
 };
 
 /* One operator with its arguments; the functions' context, too. */
@@ -69,6 +71,7 @@ struct step {
 	bool takes_items, puts_items;
 	/* Of a run. */
 	struct weir_flow_queue *queue;
+	struct weir_flow_switch *swtch;
 	int64_t fed;
 	size_t opened;
 	size_t started, ends, ended; /* what peek was told */

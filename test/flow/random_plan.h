@@ -9,7 +9,7 @@
 #include "flow/random_kinds.h"
 #include "flow/random_sources.h"
 
-enum disturbance { NOTHING, CANCEL, DRAIN };
+enum disturbance { NOTHING, CANCEL, DRAIN, THROW };
 
 struct plan {
 	uint64_t seed;
@@ -38,6 +38,8 @@ static void settle(struct plan *plan)
 		if (step->supervises)
 			decided = step->directive;
 		step->decided = decided;
+		if (step->row->apart)
+			decided = WEIR_STOP;
 	}
 	for (i = 0; i < plan->n; i++) {
 		step = &plan->steps[i];
@@ -49,23 +51,43 @@ static void settle(struct plan *plan)
 	}
 }
 
-/* Of a source that is ended behind `n_source` items, if it has more. */
-static void expect(const struct plan *plan, size_t n_source,
-		   struct stream *stream)
+/*
+ * What comes out, if what step `at` puts out is cut off behind `n` items, which
+ * SIZE_MAX is not; with a step that is the source so are others.
+ */
+static void expect_cut(const struct plan *plan, size_t at, size_t n,
+		       struct stream *stream)
 {
 	size_t i;
 
 	stream->n = 0;
 	stream->code = 0;
 	stream->loose = false;
-	plan->steps[0].row->expect(&plan->steps[0], stream);
-	if (n_source != SIZE_MAX) {
-		stream->code = 0;
-		if (stream->n > n_source)
-			stream->n = n_source;
-	}
-	for (i = 1; i < plan->n; i++)
+	stream->cut = at == 0 && n != SIZE_MAX;
+	for (i = 0; i < plan->n; i++) {
 		plan->steps[i].row->expect(&plan->steps[i], stream);
+		if (i != at || n == SIZE_MAX)
+			continue;
+		stream->code = 0;
+		if (stream->n > n)
+			stream->n = n;
+	}
+}
+
+static void expect(const struct plan *plan, struct stream *stream)
+{
+	expect_cut(plan, 0, SIZE_MAX, stream);
+}
+
+/* The switch that is thrown; SIZE_MAX: there is none. */
+static size_t find_switch(const struct plan *plan)
+{
+	size_t i;
+
+	for (i = 0; i < plan->n; i++)
+		if (plan->steps[i].row->make == switch_make)
+			return i;
+	return SIZE_MAX;
 }
 
 /* --- Making a plan ------------------------------------------------------------- */
@@ -115,7 +137,7 @@ static void draw_operator(uint64_t *random, struct plan *plan)
 	uint64_t tries = draw_from(random, 8);
 
 	settle(plan);
-	expect(plan, SIZE_MAX, &before);
+	expect(plan, &before);
 	plan->n++;
 	do {
 		memset(step, 0, sizeof(*step));
@@ -124,7 +146,7 @@ static void draw_operator(uint64_t *random, struct plan *plan)
 		if (before.n * step->row->grows + 4 > LONG)
 			continue;
 		settle(plan);
-		expect(plan, SIZE_MAX, &after);
+		expect(plan, &after);
 		if (tries-- == 0 || !is_dull(&before, &after))
 			return;
 	} while (true);
@@ -147,6 +169,8 @@ static void draw_plan(struct plan *plan, uint64_t seed)
 	for (plan->n = 1; plan->n < n;)
 		draw_operator(&random, plan);
 	settle(plan);
+	if (find_switch(plan) != SIZE_MAX && draw_from(&random, 2))
+		plan->disturbance = THROW;
 }
 
 /* --- Making it smaller -------------------------------------------------------------------- */
@@ -254,7 +278,8 @@ static void tell_step(const struct step *step)
 static void tell_plan(const struct plan *plan)
 {
 	static const char *const disturbances[] = {"", ", then cancelled",
-						   ", then drained"};
+						   ", then drained",
+						   ", then switched off"};
 	size_t i;
 
 	print_error("WEIR_TEST_SEED=%llu, in its smallest form:\n",
