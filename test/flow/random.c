@@ -58,7 +58,7 @@ static bool was_cut(const struct trial *trial, size_t at)
 	n = stream.n;
 	if (stream.loose)
 		return true;
-	for (i = 0; i <= n; i++) {
+	for (i = 0; i <= n + 1; i++) {
 		expect_cut(trial->plan, at, i, &stream);
 		if (stream.loose || is_expected(&stream, trial))
 			return true;

@@ -460,6 +460,7 @@ static void same_expected(const struct step *step, struct stream *stream)
 #include "flow/random_folds.h"
 #include "flow/random_rates.h"
 #include "flow/random_fans.h"
+#include "flow/random_errors.h"
 
 /* name, grows, fails, puts, make, expect, restless, apart */
 static const struct row operators[] = {
@@ -517,6 +518,11 @@ static const struct row operators[] = {
 	{"map_parallel", 1, true, EITHER, parallel_make, parallel_expected},
 	{"map_parallel unordered", 1, true, EITHER, unordered_make,
 	 unordered_expected},
+	{"recover", 2, false, SAME, recover_make, recover_expected},
+	{"map_error", 1, false, SAME, map_error_make, map_error_expected},
+	{"complete_on_error", 1, false, SAME, complete_make, complete_expected},
+	{"resume_with", 2, false, SAME, resume_make, resume_expected},
+	{"retry", 4, false, SAME, retry_make, retry_expected},
 	{"kill_switch", 1, false, SAME, switch_make, same_expected},
 };
 

@@ -10,6 +10,8 @@
 #include "actor/kit.h"
 #include "flow/world.h"
 
+#include "base/random.h"
+
 #define STEPS 12  /* of a plan, the source included */
 #define LONG 1500 /* items of a stream */
 #define SOURCE_LONG 600
@@ -17,14 +19,9 @@
 
 /* --- Numbers from a seed ---------------------------------------------------------- */
 
-/* splitmix64, as the simulator's, which is not there yet when a plan is made. */
 static inline uint64_t draw_from(uint64_t *random, uint64_t bound)
 {
-	uint64_t z = *random += UINT64_C(0x9e3779b97f4a7c15);
-
-	z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-	z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-	return (z ^ (z >> 31)) % bound;
+	return weir__splitmix(random) % bound;
 }
 
 /* --- What is expected ------------------------------------------------------------- */

@@ -52,8 +52,9 @@ static void settle(struct plan *plan)
 }
 
 /*
- * What comes out, if what step `at` puts out is cut off behind `n` items, which
- * SIZE_MAX is not; with a step that is the source so are others.
+ * What comes out, if what step `at` puts out is cut off behind `n` items, and
+ * ends well, unless there are less. With the source so are others, but for
+ * SIZE_MAX.
  */
 static void expect_cut(const struct plan *plan, size_t at, size_t n,
 		       struct stream *stream)
@@ -66,11 +67,10 @@ static void expect_cut(const struct plan *plan, size_t at, size_t n,
 	stream->cut = at == 0 && n != SIZE_MAX;
 	for (i = 0; i < plan->n; i++) {
 		plan->steps[i].row->expect(&plan->steps[i], stream);
-		if (i != at || n == SIZE_MAX)
+		if (i != at || n > stream->n)
 			continue;
 		stream->code = 0;
-		if (stream->n > n)
-			stream->n = n;
+		stream->n = n;
 	}
 }
 
