@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The demo without enough memory: whichever allocation fails, it says so or
- * does without, and leaves nothing behind.
+ * The demo without enough memory: whichever allocation fails, of the flow, of
+ * its run or of the program, it says so and leaves nothing behind. The linker
+ * puts our malloc, calloc and free in the place of the C library's.
  */
 #include "support.h"
 
 #include <ck_pr.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
 
 int wordfreq_main(int argc, char **argv);
 #define main wordfreq_main
@@ -17,24 +21,39 @@ static struct {
 	uint32_t calls, fail, live; /* any thread */
 } heap;
 
-static void *heap_alloc(size_t size, void *context)
+void *__real_malloc(size_t size);
+void *__real_calloc(size_t n, size_t size);
+void __real_free(void *memory);
+void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t n, size_t size);
+void __wrap_free(void *memory);
+
+static bool fails(void)
 {
 	if (ck_pr_faa_32(&heap.calls, 1) + 1 == heap.fail)
-		return NULL;
+		return true;
 	ck_pr_inc_32(&heap.live);
-	return malloc(size);
+	return false;
 }
 
-static void heap_free(void *memory, size_t size, void *context)
+void *__wrap_malloc(size_t size)
 {
-	memset(memory, 0xdd, size); /* its size is right, or we are told */
-	ck_pr_dec_32(&heap.live);
-	free(memory);
+	return fails() ? NULL : __real_malloc(size);
 }
 
-static const struct weir_allocator allocator = {heap_alloc, heap_free, NULL};
+void *__wrap_calloc(size_t n, size_t size)
+{
+	return fails() ? NULL : __real_calloc(n, size);
+}
 
-#define WORDS 1500 /* 3 pages, and buckets for 1024 */
+void __wrap_free(void *memory)
+{
+	if (memory)
+		ck_pr_dec_32(&heap.live);
+	__real_free(memory);
+}
+
+#define WORDS 1500 /* 3 pages */
 
 static char path[] = "/tmp/weir-wordfreq-XXXXXX";
 static char messages[] = "/tmp/weir-wordfreq-XXXXXX";
@@ -61,7 +80,7 @@ static int remove_files(void **state)
 
 static void heap_start(uint32_t fail)
 {
-	heap.calls = 0;
+	heap.calls = heap.live = 0;
 	heap.fail = fail;
 }
 
@@ -71,46 +90,56 @@ static uint32_t stride(void)
 	return (uint32_t)(64 / test_count(64));
 }
 
-/* What a run with that heap has come to; true: it lacked nothing. */
-static bool heap_end(int code, size_t n_words)
+/* The flow on a simulator: the n-th allocation is the same each time. */
+static int run_flow(struct weir_sim *sim, struct wordfreq *self)
 {
-	assert_int_equal(heap.live, 0);
-	if (code == 0)
-		assert_int_equal(n_words, WORDS + 2);
-	else
-		assert_int_equal(code, -ENOMEM);
-	return heap.calls < heap.fail;
+	struct weir_executor *executor = weir_sim_executor(sim);
+	struct weir_flow *flow = wordfreq_flow(self, executor);
+	int rc = weir_flow_run(flow, executor, NULL);
+
+	weir_flow_free(flow);
+	return rc;
 }
 
-/* All of it on a simulator: the n-th allocation is the same each time. */
-static void pipeline_loses_nothing_whatever_allocation_fails(void **state)
+static void empty_table(struct wordfreq *self)
 {
-	const struct weir_executor_options options = {.allocator = &allocator};
-	char *files[] = {path, NULL};
-	const struct weir_error *error;
-	struct weir_executor *executor;
-	struct wordfreq self;
+	struct word *word;
+	size_t i;
+
+	for (i = 0; i < N_BUCKETS; i++)
+		while ((word = self->buckets[i])) {
+			self->buckets[i] = word->next;
+			free(word);
+		}
+	if (self->file)
+		assert_int_equal(fclose(self->file), 0);
+	self->file = NULL;
+}
+
+static void the_flow_loses_nothing_whatever_allocation_fails(void **state)
+{
+	char *names[] = {path, path, NULL};
+	static struct wordfreq self;
 	struct weir_sim *sim;
 	uint32_t fail = 0;
-	size_t n_words;
+	bool over;
 	int rc;
 
 	do {
 		heap_start(0);
-		assert_int_equal(weir_sim_new(&sim, 1, &options), 0);
-		executor = weir_sim_executor(sim);
+		assert_int_equal(weir_sim_new(&sim, 1, NULL), 0);
 		fail += fail < 64 ? 1 : stride();
-		heap_start(fail);
-		wordfreq_init(&self, files, &allocator);
-		rc = wordfreq_start(&self, executor, executor);
-		weir_sim_run(sim);
-		error = weir_completion_error(&self.ended);
-		if (rc == 0 && error)
-			rc = error->code;
-		n_words = self.table.n_words;
-		wordfreq_fini(&self);
+		self = (struct wordfreq){.names = names};
+		heap.calls = 0;
+		heap.fail = fail;
+		rc = run_flow(sim, &self);
+		over = heap.calls < heap.fail;
+		assert_int_equal(rc, over ? 0 : -ENOMEM);
+		assert_int_equal(self.n_words == WORDS + 2, over);
+		empty_table(&self);
 		assert_int_equal(weir_sim_free(sim), 0);
-	} while (!heap_end(rc, n_words));
+		assert_int_equal(heap.live, 0);
+	} while (!over);
 	assert_true(fail > WORDS);
 }
 
@@ -141,16 +170,17 @@ static bool says_so(void)
 	return strstr(text, "Cannot allocate memory") != NULL;
 }
 
-/* The program with its threads, as main() runs it. */
-static int run_program(void)
+/* The program with its threads. */
+static int run_program(uint32_t fail)
 {
-	char *files[] = {path, NULL};
+	char *argv[] = {path, path, NULL};
 	int out, err, status;
 
 	fflush(stdout);
 	out = redirect(STDOUT_FILENO, "/dev/null");
 	err = redirect(STDERR_FILENO, messages);
-	status = wordfreq(files, &allocator);
+	heap_start(fail);
+	status = wordfreq_main(2, argv);
 	fflush(stdout);
 	restore(STDOUT_FILENO, out);
 	restore(STDERR_FILENO, err);
@@ -166,8 +196,7 @@ static void program_says_so_whatever_allocation_fails(void **state)
 	do {
 		fail += step;
 		step += fail > 64 ? stride() : 0;
-		heap_start(fail);
-		status = run_program();
+		status = run_program(fail);
 		assert_int_equal(heap.live, 0);
 		assert_true(status == 0 || (status == 1 && says_so()));
 	} while (heap.calls >= heap.fail);
@@ -179,7 +208,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(
-			pipeline_loses_nothing_whatever_allocation_fails),
+			the_flow_loses_nothing_whatever_allocation_fails),
 		cmocka_unit_test(program_says_so_whatever_allocation_fails),
 	};
 

@@ -6,11 +6,10 @@
  *
  *	read ──> split ──> fold ──> count
  *
- * as in docs/examples/wordfreq.c: read makes pages of text, split pages of
- * whole words, whose last one it keeps until it is full. Every word that was
- * read is counted in the end or was in a page that was dropped; and when the
- * pipeline goes on, that is the page that was failed with and no other, and
- * what a reset has thrown away.
+ * read makes pages of text, split pages of whole words, whose last one it
+ * keeps until it is full. Every word that was read is counted in the end or
+ * was in a page that was dropped; and when the pipeline goes on, that is the
+ * page that was failed with and no other, and what a reset has thrown away.
  */
 #include "support.h"
 
