@@ -92,13 +92,14 @@ static inline void each_way(struct place *place,
 	place_fini(place);
 }
 
-static inline void on_simulators(void (*verify)(struct place *place,
+static inline void on_simulators(uint64_t n_seeds,
+				 void (*verify)(struct place *place,
 						const struct way *way,
 						const char *what))
 {
 	struct place place;
 
-	for (uint64_t seed = 1; seed <= test_count(10); seed++) {
+	for (uint64_t seed = 1; seed <= test_count(n_seeds); seed++) {
 		place_sim(&place, seed);
 		each_way(&place, verify);
 	}
@@ -114,13 +115,14 @@ static inline void on_a_loop(void (*verify)(struct place *place,
 	each_way(&place, verify);
 }
 
-static inline void on_threads(void (*verify)(struct place *place,
+static inline void on_threads(uint64_t n_rounds,
+			      void (*verify)(struct place *place,
 					     const struct way *way,
 					     const char *what))
 {
 	struct place place;
 
-	for (uint64_t round = 0; round < test_count(5); round++) {
+	for (uint64_t round = 0; round < test_count(n_rounds); round++) {
 		place_threads(&place);
 		each_way(&place, verify);
 	}

@@ -158,7 +158,7 @@ static void verify(struct place *place, const struct way *way, const char *what)
 
 static void publishers_keep_the_rules_on_the_simulator(void **state)
 {
-	on_simulators(verify);
+	on_simulators(10, verify);
 }
 
 static void publishers_keep_the_rules_on_a_loop(void **state)
@@ -168,7 +168,7 @@ static void publishers_keep_the_rules_on_a_loop(void **state)
 
 static void publishers_keep_the_rules_on_threads(void **state)
 {
-	on_threads(verify);
+	on_threads(5, verify);
 }
 
 int main(void)

@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Flows between a publisher and a subscriber are held to the rules of
+ * processors, on all executors: the suite gets the subscriber that a run has
+ * subscribed with.
+ */
+#include "flow/verify.h"
+
+#define PREFETCH 8
+
+struct maker {
+	struct weir_processor_factory factory;
+	struct place *place;
+	const struct way *way;
+	struct goods goods;
+	uint32_t alive; /* any thread */
+};
+
+/*
+ * A run of a flow needs its subscriber from the start, and the suite has it
+ * later: behind the flow is an actor that passes items on.
+ */
+struct passing {
+	struct weir_publisher publisher; /* catches the flow's subscriber */
+	struct weir_subscriber *subscriber;
+	struct weir_actor actor;
+	struct weir_in in;
+	struct weir_out out;
+	struct weir_reactive_in reactive_in;
+	struct weir_reactive_out reactive_out;
+	struct weir_flow *flow;
+	struct maker *maker;
+	struct passing *next;
+	uint32_t left; /* the actor, the run, the suite; any thread */
+};
+
+static struct passing *passings;
+
+static int catch_it(struct weir_publisher *publisher,
+		    struct weir_subscriber *subscriber)
+{
+	weir_container_of(publisher, struct passing, publisher)->subscriber =
+		subscriber;
+	return 0;
+}
+
+static const struct weir_publisher_ops catcher = {.subscribe = catch_it};
+
+static struct passing *passing_of(struct weir_actor *actor)
+{
+	return weir_container_of(actor, struct passing, actor);
+}
+
+static inline int passing_turn(struct weir_actor *actor)
+{
+	struct passing *self = passing_of(actor);
+
+	return weir_out_put(&self->out, weir_in_take(&self->in));
+}
+WEIR_TURN(passing_turn)
+
+static int passing_ended(struct weir_actor *actor, struct weir_in *in,
+			 struct weir_error *error)
+{
+	return error ? weir_actor_fail(actor, weir_error_ref(error))
+		     : weir_actor_finish(actor);
+}
+
+static void leave(struct passing *self)
+{
+	/* Both ways, as the last one frees what the others have used. */
+	ck_pr_fence_release();
+	if (ck_pr_faa_32(&self->left, (uint32_t)-1) != 1)
+		return;
+	ck_pr_fence_acquire();
+	weir_flow_free(self->flow);
+	ck_pr_dec_32(&self->maker->alive);
+	free(self);
+}
+
+static void passing_released(struct weir_actor *actor)
+{
+	leave(passing_of(actor));
+}
+
+static void over(void *context, struct weir_error *error, void *result)
+{
+	leave(context);
+}
+
+static const struct weir_actor_ops passing_ops = {
+	.name = "passing",
+	.turns = passing_turn_n,
+	.ended = passing_ended,
+	.released = passing_released,
+};
+
+/* --- The factory ---------------------------------------------------------- */
+
+static struct maker *maker_of(struct weir_processor_factory *factory)
+{
+	return weir_container_of(factory, struct maker, factory);
+}
+
+static void set_up_actor(struct passing *self)
+{
+	const struct weir_items *items = &self->maker->goods.items;
+
+	assert_int_equal(weir_actor_init(&self->actor, &passing_ops,
+					 self->maker->place->executor),
+			 0);
+	assert_int_equal(weir_in_init(&self->in, &self->actor, 8, items), 0);
+	assert_int_equal(weir_out_init(&self->out, &self->actor, items), 0);
+	assert_int_equal(
+		weir_reactive_in_init(&self->reactive_in, &self->in, NULL), 0);
+	assert_int_equal(weir_reactive_out_init(&self->reactive_out, &self->out,
+						NULL),
+			 0);
+}
+
+static void start(struct passing *self)
+{
+	struct maker *maker = self->maker;
+	const struct weir_flow_run_options options = {
+		.done = over,
+		.context = self,
+		.unfused = maker->way->unfused,
+	};
+	struct weir_flow *flow;
+
+	flow = weir_flow_from_publisher(&self->publisher, PREFETCH, 0);
+	flow = weir_flow_items(flow, &maker->goods.items);
+	flow = maker->way->put_upon(flow);
+	self->flow = weir_flow_into(flow, &self->reactive_in.subscriber);
+	assert_int_equal(weir_flow_start(self->flow, maker->place->executor,
+					 &options, NULL),
+			 0);
+	weir_actor_ref(&self->actor);
+	assert_int_equal(weir_actor_start(&self->actor), 0);
+}
+
+static struct weir_processor create(struct weir_processor_factory *factory)
+{
+	struct maker *maker = maker_of(factory);
+	struct passing *self = calloc(1, sizeof(*self));
+
+	assert_non_null(self);
+	self->maker = maker;
+	self->publisher.ops = &catcher;
+	self->left = 3;
+	self->next = passings;
+	passings = self;
+	ck_pr_inc_32(&maker->alive);
+	set_up_actor(self);
+	start(self);
+	assert_int_equal(weir_test_settle(&factory->env), 0);
+	return (struct weir_processor){
+		.subscriber = self->subscriber,
+		.publisher = &self->reactive_out.publisher,
+	};
+}
+
+static void release(struct weir_processor_factory *factory,
+		    struct weir_processor processor)
+{
+	struct passing **link = &passings, *self;
+
+	while ((*link)->subscriber != processor.subscriber)
+		link = &(*link)->next;
+	self = *link;
+	*link = self->next;
+	weir_actor_unref(&self->actor);
+	leave(self);
+}
+
+static void *item(struct weir_processor_factory *factory, int64_t i)
+{
+	return goods_make(&maker_of(factory)->goods, i);
+}
+
+static bool is_item(struct weir_processor_factory *factory, const void *what,
+		    int64_t i)
+{
+	return goods_is(what, i);
+}
+
+static size_t live(struct weir_processor_factory *factory)
+{
+	struct maker *maker = maker_of(factory);
+
+	return goods_live(&maker->goods) + ck_pr_load_32(&maker->alive);
+}
+
+static void verify(struct place *place, const struct way *way, const char *what)
+{
+	struct results results;
+	struct maker maker = {
+		.factory =
+			{
+				.create = create,
+				.release = release,
+				.item = item,
+				.is_item = is_item,
+				.live = live,
+				.items = &maker.goods.items,
+				.env = place->env,
+				.max_subscribers = 1,
+				.buffer = PREFETCH + way->holds + 8 + 64,
+			},
+		.place = place,
+		.way = way,
+	};
+
+	goods_init(&maker.goods);
+	results_init(&results);
+	assert_true(weir_verify_processor(&maker.factory, &results.report) >=
+		    0);
+	results_check(&results, what, 70);
+}
+
+static void flows_keep_the_rules_on_the_simulator(void **state)
+{
+	on_simulators(3, verify);
+}
+
+static void flows_keep_the_rules_on_a_loop(void **state)
+{
+	on_a_loop(verify);
+}
+
+static void flows_keep_the_rules_on_threads(void **state)
+{
+	on_threads(1, verify);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(flows_keep_the_rules_on_the_simulator),
+		cmocka_unit_test(flows_keep_the_rules_on_a_loop),
+		cmocka_unit_test(flows_keep_the_rules_on_threads),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The subscribers of flows that begin with a publisher are held to the rules, on
+ * all executors: the suite gets the one that a run has subscribed with.
+ */
+#include "flow/verify.h"
+
+#define RECORDS 2048
+
+struct maker {
+	struct weir_subscriber_factory factory;
+	struct place *place;
+	const struct way *way;
+	size_t prefetch;
+	struct goods goods;
+	uint32_t alive; /* any thread */
+};
+
+/* A run, and what it has taken. */
+struct taking {
+	struct weir_publisher publisher; /* catches the subscriber */
+	struct weir_subscriber *subscriber;
+	struct weir_flow *flow;
+	struct weir_flow_run *run;
+	struct maker *maker;
+	struct taking *next;
+	/* written by the run, read when all has come to rest */
+	int64_t record[RECORDS]; /* numbers of items */
+	size_t n;
+	bool ended;
+	struct weir_error *error;
+	uint32_t over; /* any thread */
+};
+
+/* Those that are not released. */
+static struct taking *takings;
+
+static int catch_it(struct weir_publisher *publisher,
+		    struct weir_subscriber *subscriber)
+{
+	/* the suite looks at it also when its run has let go */
+	weir_container_of(publisher, struct taking, publisher)->subscriber =
+		weir_subscriber_ref(subscriber);
+	return 0;
+}
+
+static const struct weir_publisher_ops catcher = {.subscribe = catch_it};
+
+static int take(void *item, void *context)
+{
+	struct taking *self = context;
+
+	self->record[self->n++ % RECORDS] = ((struct good *)item)->number;
+	goods_drop(item, &self->maker->goods);
+	return 0;
+}
+
+static void completed(void *context)
+{
+	((struct taking *)context)->ended = true;
+}
+
+static void failed(struct weir_error *error, void *context)
+{
+	struct taking *self = context;
+
+	self->ended = true;
+	self->error = weir_error_ref(error);
+}
+
+static void over(void *context, struct weir_error *error, void *result)
+{
+	struct taking *self = context;
+
+	ck_pr_dec_32(&self->maker->alive);
+	ck_pr_store_32(&self->over, 1);
+}
+
+/* --- The factory ---------------------------------------------------------- */
+
+static struct maker *maker_of(struct weir_subscriber_factory *factory)
+{
+	return weir_container_of(factory, struct maker, factory);
+}
+
+static struct taking *mine(struct weir_subscriber *subscriber)
+{
+	struct taking *self = takings;
+
+	while (self->subscriber != subscriber)
+		self = self->next;
+	return self;
+}
+
+static struct weir_flow *flow_of(struct taking *self)
+{
+	const struct weir_flow_hooks hooks = {
+		.completed = completed,
+		.failed = failed,
+	};
+	struct maker *maker = self->maker;
+	struct weir_flow *flow;
+
+	flow = weir_flow_from_publisher(&self->publisher, maker->prefetch, 0);
+	flow = weir_flow_items(flow, &maker->goods.items);
+	flow = maker->way->put_upon(flow);
+	return weir_flow_for_each(weir_flow_peek(flow, &hooks, self), take,
+				  self);
+}
+
+static struct weir_subscriber *create(struct weir_subscriber_factory *factory)
+{
+	struct maker *maker = maker_of(factory);
+	struct taking *self = calloc(1, sizeof(*self));
+	const struct weir_flow_run_options options = {
+		.done = over,
+		.context = self,
+		.unfused = maker->way->unfused,
+	};
+
+	assert_non_null(self);
+	self->maker = maker;
+	self->publisher.ops = &catcher;
+	self->flow = flow_of(self);
+	self->next = takings;
+	takings = self;
+	ck_pr_inc_32(&maker->alive);
+	assert_int_equal(weir_flow_start(self->flow, maker->place->executor,
+					 &options, &self->run),
+			 0);
+	assert_int_equal(weir_test_settle(&factory->env), 0);
+	return self->subscriber;
+}
+
+static void release(struct weir_subscriber_factory *factory,
+		    struct weir_subscriber *subscriber)
+{
+	struct taking *self = mine(subscriber), **link = &takings;
+
+	while (*link != self)
+		link = &(*link)->next;
+	*link = self->next;
+	weir_subscriber_unref(subscriber);
+	assert_int_equal(weir_test_settle(&factory->env), 0);
+	assert_true(ck_pr_load_32(&self->over));
+	weir_flow_run_free(self->run);
+	weir_flow_free(self->flow);
+	weir_error_unref(self->error);
+	free(self);
+}
+
+static void cancel(struct weir_subscriber_factory *factory,
+		   struct weir_subscriber *subscriber)
+{
+	weir_flow_run_cancel(mine(subscriber)->run, NULL);
+}
+
+static void *item(struct weir_subscriber_factory *factory, int64_t i)
+{
+	return goods_make(&maker_of(factory)->goods, i);
+}
+
+static int64_t received(struct weir_subscriber_factory *factory,
+			struct weir_subscriber *subscriber)
+{
+	return (int64_t)mine(subscriber)->n;
+}
+
+static bool is_item(struct weir_subscriber_factory *factory,
+		    struct weir_subscriber *subscriber, int64_t at, int64_t i)
+{
+	return mine(subscriber)->record[at] == i;
+}
+
+static bool ended(struct weir_subscriber_factory *factory,
+		  struct weir_subscriber *subscriber, struct weir_error **error)
+{
+	*error = mine(subscriber)->error;
+	return mine(subscriber)->ended;
+}
+
+/* Nobody has it any more but we. */
+static bool released(struct weir_subscriber_factory *factory,
+		     struct weir_subscriber *subscriber)
+{
+	return ck_pr_load_32(&subscriber->refs) == 1;
+}
+
+static size_t live(struct weir_subscriber_factory *factory)
+{
+	struct maker *maker = maker_of(factory);
+
+	return goods_live(&maker->goods) + ck_pr_load_32(&maker->alive);
+}
+
+static void verify_with(struct place *place, const struct way *way,
+			size_t prefetch, const char *what)
+{
+	struct results results;
+	struct maker maker = {
+		.factory =
+			{
+				.create = create,
+				.release = release,
+				.cancel = cancel,
+				.item = item,
+				.received = received,
+				.is_item = is_item,
+				.ended = ended,
+				.released = released,
+				.live = live,
+				.items = &maker.goods.items,
+				.env = place->env,
+			},
+		.place = place,
+		.way = way,
+		.prefetch = prefetch,
+	};
+
+	goods_init(&maker.goods);
+	results_init(&results);
+	assert_true(weir_verify_subscriber(&maker.factory, &results.report) >=
+		    0);
+	results_check(&results, what, 30);
+}
+
+static void verify(struct place *place, const struct way *way, const char *what)
+{
+	verify_with(place, way, 0, what);
+	verify_with(place, way, 1, what);
+	verify_with(place, way, 5, what);
+}
+
+static void subscribers_keep_the_rules_on_the_simulator(void **state)
+{
+	on_simulators(10, verify);
+}
+
+static void subscribers_keep_the_rules_on_a_loop(void **state)
+{
+	on_a_loop(verify);
+}
+
+static void subscribers_keep_the_rules_on_threads(void **state)
+{
+	on_threads(5, verify);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(subscribers_keep_the_rules_on_the_simulator),
+		cmocka_unit_test(subscribers_keep_the_rules_on_a_loop),
+		cmocka_unit_test(subscribers_keep_the_rules_on_threads),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
