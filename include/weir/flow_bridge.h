@@ -9,7 +9,11 @@
 #ifndef WEIR_FLOW_BRIDGE_H
 #define WEIR_FLOW_BRIDGE_H
 
+#include <weir/channel.h>
 #include <weir/flow.h>
+#include <weir/in.h>
+#include <weir/out.h>
+#include <weir/semaphore.h>
 #include <weir/stream.h>
 
 #ifdef __cplusplus
@@ -74,6 +78,84 @@ WEIR_API struct weir_publisher *weir_flow_publisher_publisher(
  * when the last of them is over. NULL is fine. Any thread.
  */
 WEIR_API void weir_flow_publisher_free(struct weir_flow_publisher *publisher);
+
+/* --- Actors ------------------------------------------------------------------- */
+
+/*
+ * What an actor of yours puts into `out`, over a link that holds up to
+ * `capacity` items, a power of two. It runs once (-EALREADY), and is to be
+ * started by who owns the actor, see weir_link(): before that starts, or in a
+ * turn or handler of its. A drain of the run leaves the end to the actor. Not
+ * inside of another flow: -ENOTSUP. Fails: -EINVAL; the start what weir_link()
+ * reports.
+ *
+ * Emits: each item. Completes: when the out-port ends. Cancels: the out-port,
+ * when downstream does. Holds: `capacity` items.
+ */
+WEIR_API struct weir_flow *weir_flow_from_out(struct weir_out *out,
+					      size_t capacity);
+
+/*
+ * Sends the items over a link into the in-port `in` of an actor of yours, and
+ * then how the flow ends: -ECANCELED when the run is cancelled. When the in-port
+ * is cancelled, as by the end of its actor, the flow ends well. Runs once, is
+ * started, and fails as weir_flow_from_out().
+ *
+ * Emits: nothing. Completes: when upstream does. Cancels: when the in-port or
+ * downstream does. Holds: nothing; the in-port its capacity.
+ */
+WEIR_API struct weir_flow *weir_flow_into_in(struct weir_flow *flow,
+					     struct weir_in *in);
+
+/*
+ * Lets as many items pass as there are permits of `semaphore` (borrowed): each
+ * takes one, which whoever is done with the item releases. No permit is kept
+ * while there is no item.
+ *
+ * Emits: each item, when it has a permit. Completes: when upstream does.
+ * Cancels: when downstream does. Holds: nothing.
+ */
+WEIR_API struct weir_flow *weir_flow_acquire(struct weir_flow *flow,
+					     struct weir_semaphore *semaphore);
+
+/*
+ * As weir_flow_into_in(), but the actor acknowledges what it gets: `init`, if
+ * not NULL, comes first, and each item when something before it has been
+ * acknowledged by weir_semaphore_release(acks, 1). `acks` (borrowed) begins with
+ * as many permits as items may come unasked for, 0 where there is `init`. That
+ * is one of the flow's items, which it takes over when it starts.
+ *
+ * Emits: nothing. Completes: when upstream does. Cancels: when the in-port, and
+ * so its actor, or downstream does. Holds: nothing; the in-port its capacity.
+ */
+WEIR_API struct weir_flow *weir_flow_to_actor(struct weir_flow *flow,
+					      struct weir_in *in,
+					      struct weir_semaphore *acks,
+					      void *init);
+
+/* --- Channels ------------------------------------------------------------------ */
+
+/*
+ * What is put into `channel` (borrowed), which others may take from as well.
+ * The items are the channel's if weir_flow_items() says nothing.
+ *
+ * Emits: each item. Completes: when the channel has ended, is empty, and
+ * somebody asks. Cancels: nothing is above it. Holds: one item.
+ */
+WEIR_API struct weir_flow *weir_flow_from_channel(struct weir_channel *channel);
+
+/*
+ * Puts the items into `channel` (borrowed), for threads to take: with a deadline,
+ * or with a callback. Ends the channel as the flow ends, with -ECANCELED when
+ * the run is cancelled. When the channel has been ended by another, the flow
+ * ends so too. The items must be the channel's: -EINVAL from the start.
+ *
+ * Emits: nothing. Completes: when upstream does and all items are in. Cancels:
+ * when the channel has ended, or downstream cancels. Holds: one item, or what
+ * others have taken the room of.
+ */
+WEIR_API struct weir_flow *weir_flow_into_channel(struct weir_flow *flow,
+						  struct weir_channel *channel);
 
 #ifdef __cplusplus
 }

@@ -237,6 +237,11 @@ size_t weir__channel_capacity(const struct weir_channel *self)
 	return self->capacity;
 }
 
+const struct weir_items *weir__channel_items(const struct weir_channel *self)
+{
+	return self->items;
+}
+
 static int try_item(struct weir_channel *self, enum weir__side side,
 		    void **item)
 {

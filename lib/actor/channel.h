@@ -30,6 +30,8 @@ void weir__channel_return(struct weir_channel *self, enum weir__side side,
 int weir__channel_move(struct weir_channel *self, enum weir__side side,
 		       void **item);
 
+/* As it was made. */
 size_t weir__channel_capacity(const struct weir_channel *self);
+const struct weir_items *weir__channel_items(const struct weir_channel *self);
 
 #endif

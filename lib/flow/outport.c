@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Flows joined by links to ports of actors that the user has written. Such a
+ * port has one link, so the flow runs once.
+ */
+#include <weir/flow_bridge.h>
+
+#include <errno.h>
+
+#include <ck_pr.h>
+
+#include "flow/exit.h"
+
+struct outport {
+	uint32_t claimed; /* atomic */
+	struct weir_out *out;
+	size_t capacity;
+};
+
+struct inport {
+	uint32_t claimed; /* atomic */
+	struct weir_in *in;
+};
+
+static int claim(struct weir_flow *flow)
+{
+	uint32_t *claimed = (void *)flow->args;
+
+	_Static_assert(offsetof(struct outport, claimed) == 0 &&
+			       offsetof(struct inport, claimed) == 0,
+		       "the claim comes first");
+	return ck_pr_fas_32(claimed, 1) ? -EALREADY : 0;
+}
+
+static void unclaim(struct weir_flow *flow)
+{
+	ck_pr_store_32((uint32_t *)(void *)flow->args, 0);
+}
+
+/* --- From an out-port -------------------------------------------------------------- */
+
+static struct weir__op *from_out_build(struct weir__build *build,
+				       const struct weir_flow *flow)
+{
+	const struct outport *args = (const void *)flow->args;
+
+	if (!build->nested)
+		return weir__build_inlet(build, flow, args->out,
+					 flow->has_items ? flow->items
+							 : args->out->items,
+					 args->capacity);
+	*build->code = -ENOTSUP;
+	return NULL;
+}
+
+static const struct weir__kind from_out_kind = {
+	.name = "from_out",
+	.build = from_out_build,
+	.claim = claim,
+	.unclaim = unclaim,
+	.boundary = true,
+};
+
+struct weir_flow *weir_flow_from_out(struct weir_out *out, size_t capacity)
+{
+	struct outport args = {.out = out, .capacity = capacity};
+	bool valid = out && capacity > 0 && capacity <= WEIR_CAPACITY_MAX &&
+		     (capacity & (capacity - 1)) == 0;
+
+	return weir__flow_source(&from_out_kind, &args, sizeof(args), valid);
+}
+
+/* --- Into an in-port --------------------------------------------------------------- */
+
+static int into_in_join(struct weir__stage *stage, const struct weir_flow *flow,
+			struct weir_reactive_out *reactive)
+{
+	const struct inport *args = (const void *)flow->args;
+
+	return weir_link(&stage->out, args->in);
+}
+
+static struct weir__op *into_in_build(struct weir__build *build,
+				      const struct weir_flow *flow)
+{
+	return weir__exit_build(build, flow, into_in_join);
+}
+
+static const struct weir__kind into_in_kind = {
+	.name = "into_in",
+	.build = into_in_build,
+	.claim = claim,
+	.unclaim = unclaim,
+	.makes = true,
+};
+
+struct weir_flow *weir_flow_into_in(struct weir_flow *flow, struct weir_in *in)
+{
+	struct inport args = {.in = in};
+
+	return weir__flow_upon(&into_in_kind, flow, &args, sizeof(args), in);
+}

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Items that need permits, and actors that acknowledge what they get. */
+#include <weir/flow_bridge.h>
+
+#include "flow/ask.h"
+
+struct permit {
+	struct weir_semaphore *semaphore;
+	void *first; /* passes before the others, and needs none; NULL: none */
+};
+
+struct gate {
+	struct weir__ask ask;
+	struct weir_acquire acquire;
+	struct weir_semaphore *semaphore;
+	bool begun; /* `first` has gone */
+};
+
+static void granted(struct weir_acquire *acquire)
+{
+	struct gate *gate = weir_container_of(acquire, struct gate, acquire);
+	struct weir_semaphore *semaphore = gate->semaphore;
+	struct weir__op *op = gate->ask.op;
+
+	if (!weir__ask_answer(&gate->ask))
+		(void)weir_semaphore_release(semaphore, 1);
+	weir__ask_done(op);
+}
+
+/* How many permits it has got, up to `n`; 0: it is woken when there is one. */
+static size_t acquire(struct weir__op *op, size_t n)
+{
+	struct gate *gate = weir__op_state(op);
+	int64_t there;
+
+	switch (weir__ask_state(&gate->ask)) {
+	case WEIR__ASK_ANSWERED:
+		weir__ask_taken(&gate->ask);
+		return 1;
+	case WEIR__ASK_ASKED:
+		return 0;
+	default:
+		break;
+	}
+	there = weir_semaphore_permits(gate->semaphore);
+	if (there > 0 && (uint64_t)there < n)
+		n = (size_t)there;
+	if (weir_semaphore_try_acquire(gate->semaphore,
+				       there > 0 ? (int64_t)n : 1) == 0)
+		return there > 0 ? n : 1;
+	weir__ask_begin(&gate->ask, op);
+	gate->acquire.granted = granted;
+	(void)weir_semaphore_acquire(gate->semaphore, &gate->acquire, 1);
+	return 0;
+}
+
+static size_t put_first(struct weir__op *op, void **items, size_t room)
+{
+	const struct permit *args = weir__op_args(op);
+	struct gate *gate = weir__op_state(op);
+
+	if (room == 0)
+		return 0;
+	gate->begun = true;
+	items[0] = args->first;
+	return 1;
+}
+
+/* Its turns ask for permits only when upstream may have items. */
+static size_t permit_pull(struct weir__op *op, void **items, size_t room)
+{
+	const struct permit *args = weir__op_args(op);
+	struct gate *gate = weir__op_state(op);
+	size_t got, n;
+
+	if (args->first && !gate->begun)
+		return put_first(op, items, room);
+	got = room ? acquire(op, room) : 0;
+	n = weir__pull(op->up[0], items, got);
+	if (got > n)
+		(void)weir_semaphore_release(gate->semaphore,
+					     (int64_t)(got - n));
+	(void)weir__op_follow(op);
+	return n;
+}
+
+static int permit_open(struct weir__op *op)
+{
+	const struct permit *args = weir__op_args(op);
+	struct gate *gate = weir__op_state(op);
+
+	gate->semaphore = args->semaphore;
+	return 0;
+}
+
+static void permit_close(struct weir__op *op)
+{
+	const struct permit *args = weir__op_args(op);
+	struct gate *gate = weir__op_state(op);
+
+	if (args->first && !gate->begun && weir__op_begun(op))
+		weir__op_drop_one(op, args->first);
+	if (weir__ask_state(&gate->ask) == WEIR__ASK_ASKED &&
+	    weir_semaphore_cancel(gate->semaphore, &gate->acquire))
+		weir__ask_withdraw(&gate->ask);
+	else if (weir__ask_close(&gate->ask))
+		(void)weir_semaphore_release(gate->semaphore, 1);
+}
+
+static const struct weir__kind permit_kind = {
+	.name = "acquire",
+	.state_size = sizeof(struct gate),
+	.pull = permit_pull,
+	.open = permit_open,
+	.close = permit_close,
+	.holds = true,
+};
+
+struct weir_flow *weir_flow_acquire(struct weir_flow *flow,
+				    struct weir_semaphore *semaphore)
+{
+	struct permit args = {semaphore, NULL};
+
+	return weir__flow_upon(&permit_kind, flow, &args, sizeof(args),
+			       semaphore);
+}
+
+struct weir_flow *weir_flow_to_actor(struct weir_flow *flow, struct weir_in *in,
+				     struct weir_semaphore *acks, void *init)
+{
+	struct permit args = {acks, init};
+
+	flow = weir__flow_upon(&permit_kind, flow, &args, sizeof(args), acks);
+	return weir_flow_into_in(flow, in);
+}
