@@ -43,8 +43,9 @@ WEIR_API struct weir_flow *weir_flow_from_publisher(
  * the last signal: as a publisher over an out-port does (reactive.h), over a
  * link if it is one over an in-port. How the flow ends is told it, and -ECANCELED
  * when the run is cancelled. When it cancels, or is broken (which the executor
- * reports), the flow ends well. A subscriber that subscribes once lets it run
- * once. Not inside of another flow: -ENOTSUP.
+ * reports), the flow ends well. The run is over when the subscriber has given
+ * the subscription up. One that subscribes once lets the flow run once. Not
+ * inside of another flow: -ENOTSUP.
  *
  * Emits: nothing. Completes: when upstream does and the subscriber has been
  * told. Cancels: when the subscriber or downstream does. Holds: WEIR_FLOW_BATCH
