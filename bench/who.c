@@ -49,6 +49,9 @@ const struct bench_who bench_whos[] = {
 	{"W1", PEER, "erlang", ERLANG, erlang_processes, true},
 	{"W1", PEER, "erlang.lists", ERLANG, erlang_lists, true},
 
+	{"W2", "flow", "L1.batch", ANY, w2_batch},
+	{"W2", "flow", "weir", ANY, w2_weir},
+
 	{"W3", "ping-pong", "L1.spin", TWO, limits_spin},
 	{"W3", "ping-pong", "bare", ANY, bare_ping_pong},
 	{"W3", "ping-pong", "bare.together", TWO, bare_ping_pong_together},

@@ -31,6 +31,10 @@ bench_run w1_flow_one_arrays;
 bench_run w1_flow_async;
 bench_run w1_flow_async_arrays;
 
+/* W2: a limit, the library */
+bench_run w2_batch;
+bench_run w2_weir;
+
 /* Its actors are publishers and subscribers: links, or request messages. */
 bench_run w1_streams;
 bench_run w1_requests;

@@ -86,6 +86,14 @@ static void expect_fan_in(const struct bench_cell *cell, uint64_t items,
 	expected->sum = 8 * sum_below(items / 8);
 }
 
+/* Each of 4 producers sends 0 .. n / 4 - 1; the order is open. */
+static void expect_merge(const struct bench_cell *cell, uint64_t items,
+			 struct bench_result *expected)
+{
+	expected->count = items;
+	expected->sum = 4 * sum_below(items / 4);
+}
+
 /* Actor i gets the token i. */
 static void expect_create(const struct bench_cell *cell, uint64_t items,
 			  struct bench_result *expected)
@@ -123,6 +131,7 @@ static void expect_length(const struct bench_cell *cell, uint64_t items,
 static const unsigned w1_stages[] = {0, 1, 8, BENCH_END};
 static const unsigned w1_windows[] = {1, 16, 256, 1024, BENCH_END};
 static const unsigned fan_in_windows[] = {256, BENCH_END};
+static const unsigned w2_windows[] = {16, 256, BENCH_END};
 static const unsigned w4_windows[] = {64, BENCH_END};
 static const unsigned scale_stages[] = {8, BENCH_END};
 static const unsigned scale_windows[] = {16, 256, BENCH_END};
@@ -141,6 +150,8 @@ const struct bench_workload bench_workloads[] = {
 	{"W1", NULL, "items/s", 1, 0, w1_stages, w1_windows, workers,
 	 expect_pipeline, true,
 	 "pipeline: producer, T transformers (x + 1), consumer (sum)"},
+	{"W2", "flow", "items/s", 4, 0, NULL, w2_windows, workers, expect_merge,
+	 false, "4 producers, merged, balanced over 4 consumers"},
 	{"W3", "ping-pong", "messages/s", 2, 0, NULL, NULL, workers,
 	 expect_ping_pong, true, "one token to and fro between two actors"},
 	{"W3", "fan-in", "items/s", 8, 0, NULL, fan_in_windows, workers,
