@@ -61,9 +61,12 @@ static void *take_result(struct weir_flow_run *run)
 static void run_over(struct weir_flow_run *run)
 {
 	struct weir_flow_run_options options = run->options;
-	struct weir_error *error = run->error;
+	/* once: a cancel that comes from now on is too late */
+	struct weir_error *error = ck_pr_load_ptr(&run->error);
 	void *result = NULL;
 
+	/* acquire: the error; pairs with the release in weir__run_fail() */
+	ck_pr_fence_acquire();
 	if (error)
 		drop_result(run);
 	if (options.done)
