@@ -327,7 +327,8 @@ static void unordered_expected(const struct step *step, struct stream *stream)
 
 static struct weir_flow *switch_make(struct weir_flow *up, struct step *step)
 {
-	assert_int_equal(weir_flow_switch_new(&step->swtch), 0);
+	/* without memory: no flow with it either */
+	(void)!weir_flow_switch_new(&step->swtch);
 	return weir_flow_kill_switch(up, step->swtch);
 }
 

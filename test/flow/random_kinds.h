@@ -462,7 +462,7 @@ static void same_expected(const struct step *step, struct stream *stream)
 #include "flow/random_fans.h"
 #include "flow/random_errors.h"
 
-/* name, grows, fails, puts, make, expect, restless, apart */
+/* name, grows, fails, puts, make, expect, restless, apart, mends */
 static const struct row operators[] = {
 	{"map", 1, true, EITHER, map_make, map_expected},
 	{"map_n", 1, true, EITHER, map_n_make, map_expected},
@@ -518,11 +518,16 @@ static const struct row operators[] = {
 	{"map_parallel", 1, true, EITHER, parallel_make, parallel_expected},
 	{"map_parallel unordered", 1, true, EITHER, unordered_make,
 	 unordered_expected},
-	{"recover", 2, false, SAME, recover_make, recover_expected},
-	{"map_error", 1, false, SAME, map_error_make, map_error_expected},
-	{"complete_on_error", 1, false, SAME, complete_make, complete_expected},
-	{"resume_with", 2, false, SAME, resume_make, resume_expected},
-	{"retry", 4, false, SAME, retry_make, retry_expected},
+	{"recover", 2, false, SAME, recover_make, recover_expected, false,
+	 false, true},
+	{"map_error", 1, false, SAME, map_error_make, map_error_expected, false,
+	 false, true},
+	{"complete_on_error", 1, false, SAME, complete_make, complete_expected,
+	 false, false, true},
+	{"resume_with", 2, false, SAME, resume_make, resume_expected, false,
+	 false, true},
+	{"retry", 4, false, SAME, retry_make, retry_expected, false, false,
+	 true},
 	{"kill_switch", 1, false, SAME, switch_make, same_expected},
 };
 

@@ -51,6 +51,7 @@ struct row {
 	void (*expect)(const struct step *step, struct stream *stream);
 	bool restless; /* fires timers though nothing comes */
 	bool apart;    /* what is above is not decided upon from below */
+	bool mends;    /* does something about errors */
 };
 
 /* One operator with its arguments; the functions' context, too. */

@@ -26,7 +26,7 @@ struct plan {
 /* --- What is expected ----------------------------------------------------------- */
 
 /* What follows of the steps above and below. */
-static void settle(struct plan *plan)
+static inline void settle(struct plan *plan)
 {
 	enum weir_directive decided = WEIR_STOP;
 	bool items = false;
@@ -56,8 +56,8 @@ static void settle(struct plan *plan)
  * ends well, unless there are less. With the source so are others, but for
  * SIZE_MAX.
  */
-static void expect_cut(const struct plan *plan, size_t at, size_t n,
-		       struct stream *stream)
+static inline void expect_cut(const struct plan *plan, size_t at, size_t n,
+			      struct stream *stream)
 {
 	size_t i;
 
@@ -74,13 +74,13 @@ static void expect_cut(const struct plan *plan, size_t at, size_t n,
 	}
 }
 
-static void expect(const struct plan *plan, struct stream *stream)
+static inline void expect(const struct plan *plan, struct stream *stream)
 {
 	expect_cut(plan, 0, SIZE_MAX, stream);
 }
 
 /* The switch that is thrown; SIZE_MAX: there is none. */
-static size_t find_switch(const struct plan *plan)
+static inline size_t find_switch(const struct plan *plan)
 {
 	size_t i;
 
@@ -92,8 +92,8 @@ static size_t find_switch(const struct plan *plan)
 
 /* --- Making a plan ------------------------------------------------------------- */
 
-static void draw_step(uint64_t *random, struct step *step,
-		      const struct row *rows, size_t n_rows)
+static inline void draw_step(uint64_t *random, struct step *step,
+			     const struct row *rows, size_t n_rows)
 {
 	static const enum weir_directive directives[] = {
 		WEIR_RESUME,  WEIR_RESUME, WEIR_RESTART,
@@ -112,7 +112,7 @@ static void draw_step(uint64_t *random, struct step *step,
 	step->chooses_items = draw_from(random, 2);
 }
 
-static void draw_source(uint64_t *random, struct step *step)
+static inline void draw_source(uint64_t *random, struct step *step)
 {
 	do
 		draw_step(random, step, sources,
@@ -125,12 +125,13 @@ static void draw_source(uint64_t *random, struct step *step)
  * Most operators are such that there is something to be seen behind them: not
  * loose, and not with little of what has come.
  */
-static bool is_dull(const struct stream *before, const struct stream *after)
+static inline bool is_dull(const struct stream *before,
+			   const struct stream *after)
 {
 	return (after->loose && !before->loose) || after->n * 3 < before->n;
 }
 
-static void draw_operator(uint64_t *random, struct plan *plan)
+static inline void draw_operator(uint64_t *random, struct plan *plan)
 {
 	static struct stream before, after;
 	struct step *step = &plan->steps[plan->n];
@@ -152,7 +153,7 @@ static void draw_operator(uint64_t *random, struct plan *plan)
 	} while (true);
 }
 
-static void draw_plan(struct plan *plan, uint64_t seed)
+static inline void draw_plan(struct plan *plan, uint64_t seed)
 {
 	uint64_t random = seed;
 	size_t n = 1 + draw_from(&random, STEPS);
@@ -173,10 +174,28 @@ static void draw_plan(struct plan *plan, uint64_t seed)
 		plan->disturbance = THROW;
 }
 
+/* A short one, whose first operator is of this row. */
+static inline void draw_plan_of(struct plan *plan, uint64_t seed,
+				const struct row *row)
+{
+	uint64_t random = seed;
+
+	memset(plan, 0, sizeof(*plan));
+	plan->seed = seed;
+	plan->unfused = 4;
+	plan->gated = draw_from(&random, 2);
+	draw_source(&random, &plan->steps[0]);
+	plan->steps[0].n %= 20;
+	draw_step(&random, &plan->steps[1], row, 1);
+	for (plan->n = 2; plan->n < 2 + seed % 3;)
+		draw_operator(&random, plan);
+	settle(plan);
+}
+
 /* --- Making it smaller -------------------------------------------------------------------- */
 
 /* Each makes a plan smaller at one place; false: it is as small there. */
-static bool leave_out(struct plan *plan, size_t i)
+static inline bool leave_out(struct plan *plan, size_t i)
 {
 	if (i == 0)
 		return false;
@@ -186,7 +205,7 @@ static bool leave_out(struct plan *plan, size_t i)
 	return true;
 }
 
-static bool halve(struct plan *plan, size_t i)
+static inline bool halve(struct plan *plan, size_t i)
 {
 	bool more = plan->steps[i].n > 1;
 
@@ -194,12 +213,12 @@ static bool halve(struct plan *plan, size_t i)
 	return more;
 }
 
-static bool take_one_off(struct plan *plan, size_t i)
+static inline bool take_one_off(struct plan *plan, size_t i)
 {
 	return plan->steps[i].n > 0 && plan->steps[i].n-- > 0;
 }
 
-static bool join(struct plan *plan, size_t i)
+static inline bool join(struct plan *plan, size_t i)
 {
 	bool was = plan->steps[i].async;
 
@@ -207,7 +226,7 @@ static bool join(struct plan *plan, size_t i)
 	return was;
 }
 
-static bool never_fail(struct plan *plan, size_t i)
+static inline bool never_fail(struct plan *plan, size_t i)
 {
 	bool was = plan->steps[i].fail;
 
@@ -215,7 +234,7 @@ static bool never_fail(struct plan *plan, size_t i)
 	return was;
 }
 
-static bool leave_alone(struct plan *plan, size_t i)
+static inline bool leave_alone(struct plan *plan, size_t i)
 {
 	bool was = plan->steps[i].supervises;
 
@@ -223,7 +242,7 @@ static bool leave_alone(struct plan *plan, size_t i)
 	return was;
 }
 
-static bool put_numbers(struct plan *plan, size_t i)
+static inline bool put_numbers(struct plan *plan, size_t i)
 {
 	bool was = plan->steps[i].chooses_items;
 
@@ -231,7 +250,7 @@ static bool put_numbers(struct plan *plan, size_t i)
 	return was;
 }
 
-static bool settle_it(struct plan *plan, size_t i)
+static inline bool settle_it(struct plan *plan, size_t i)
 {
 	bool was = i == 0 && plan->disturbance != NOTHING;
 
@@ -240,7 +259,7 @@ static bool settle_it(struct plan *plan, size_t i)
 	return was;
 }
 
-static bool open_it(struct plan *plan, size_t i)
+static inline bool open_it(struct plan *plan, size_t i)
 {
 	bool was = i == 0 && plan->gated;
 
@@ -256,7 +275,7 @@ static bool (*const smaller[])(struct plan *plan, size_t i) = {
 
 /* --- Telling of it -------------------------------------------------------------------- */
 
-static void tell_step(const struct step *step)
+static inline void tell_step(const struct step *step)
 {
 	static const char *const directives[] = {"resumed", "restarted",
 						 "stopped", "escalated"};
@@ -275,15 +294,13 @@ static void tell_step(const struct step *step)
 	print_error("\n");
 }
 
-static void tell_plan(const struct plan *plan)
+static inline void tell_plan(const struct plan *plan)
 {
 	static const char *const disturbances[] = {"", ", then cancelled",
 						   ", then drained",
 						   ", then switched off"};
 	size_t i;
 
-	print_error("WEIR_TEST_SEED=%llu, in its smallest form:\n",
-		    (unsigned long long)plan->seed);
 	for (i = 0; i < plan->n; i++)
 		tell_step(&plan->steps[i]);
 	print_error("  cut by %zu%s%s%s", plan->unfused,

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Flows that run short of memory, at each allocation of a run and at each of
+ * composing: with every operator there is, of the table of the random flows. A
+ * run fails with -ENOMEM, or goes as it would have gone, and nothing is lost.
+ */
+#include "flow/random_run.h"
+
+#define EACH 4 /* plans for each operator */
+#define N_OPERATORS (sizeof(operators) / sizeof(*operators))
+
+static struct plan plan;
+
+static void each_plan(void (*run)(void))
+{
+	uint64_t seed, n = test_count(EACH);
+	size_t i;
+
+	for (i = 0; i < N_OPERATORS; i++) {
+		for (seed = 1; seed <= n; seed++) {
+			draw_plan_of(&plan, i * EACH + seed, &operators[i]);
+			run();
+		}
+	}
+}
+
+/* --- In a run --------------------------------------------------------------- */
+
+static void run_short(size_t unfused)
+{
+	static struct trial trial;
+	const char *wrong = NULL;
+
+	trial.plan = &plan;
+	trial.fail = 0;
+	do {
+		trial.fail++;
+		wrong = run_once(&trial, plan.seed, unfused, false);
+	} while (!wrong && ran_short(&trial));
+	if (!wrong)
+		return;
+	tell_plan(&plan);
+	fail_msg("%s, unfused %zu, where allocation %zu fails", wrong, unfused,
+		 trial.fail);
+}
+
+static void run_plan_short(void)
+{
+	run_short(0);
+	run_short(plan.unfused);
+}
+
+static void a_run_without_memory_says_so_and_loses_nothing(void **state)
+{
+	each_plan(run_plan_short);
+}
+
+/* --- Composing -------------------------------------------------------------- */
+
+/* What malloc() and free() of the library are told, while it composes. */
+static struct {
+	bool counts;
+	size_t calls, fail, live;
+} composing;
+
+void *__real_malloc(size_t size);
+void __real_free(void *memory);
+void *__wrap_malloc(size_t size);
+void __wrap_free(void *memory);
+
+void *__wrap_malloc(size_t size)
+{
+	void *memory = NULL;
+
+	if (!composing.counts)
+		return __real_malloc(size);
+	if (++composing.calls != composing.fail)
+		memory = __real_malloc(size);
+	composing.live += memory != NULL;
+	return memory;
+}
+
+void __wrap_free(void *memory)
+{
+	composing.live -= composing.counts && memory;
+	__real_free(memory);
+}
+
+static void free_all(struct weir_flow *flow)
+{
+	size_t i;
+
+	weir_flow_free(flow);
+	weir_flow_queue_free(plan.steps[0].queue);
+	for (i = 0; i < plan.n; i++)
+		weir_flow_switch_free(plan.steps[i].swtch);
+}
+
+static void compose_plan_short(void)
+{
+	struct weir_flow *flow;
+	size_t fail = 0;
+	int code;
+
+	do {
+		composing.fail = ++fail;
+		composing.calls = composing.live = 0;
+		composing.counts = true;
+		flow = compose(&plan);
+		code = weir_flow_check(flow, NULL, NULL);
+		free_all(flow);
+		composing.counts = false;
+		assert_int_equal(composing.live, 0);
+		if (composing.calls >= fail)
+			assert_true(code == -ENOMEM || code == -EINVAL);
+		else
+			assert_int_equal(code, 0);
+	} while (composing.calls >= fail);
+}
+
+static void composing_without_memory_says_so_and_loses_nothing(void **state)
+{
+	each_plan(compose_plan_short);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(
+			a_run_without_memory_says_so_and_loses_nothing),
+		cmocka_unit_test(
+			composing_without_memory_says_so_and_loses_nothing),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
