@@ -4,8 +4,9 @@
  * eleven operators, with functions that fail, deciders, and boundaries; it is
  * run fused and cut, beside a gate that lets a few items out at a time, and
  * what comes out, and how it ends, is what the plan's steps make of lists of
- * numbers. A run that is cancelled gives the first of that, a drained one what
- * becomes of the first items of the source. No item and no memory is left.
+ * numbers. A run that is cancelled gives the first of that; one that is drained,
+ * or switched off, what becomes of the first items of its source, or of those
+ * that have come to the switch. No item and no memory is left.
  *
  * Runs are made in child processes, so a crash is a failure as any other. A plan
  * that fails is made smaller for as long as it does, and is told.
