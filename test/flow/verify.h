@@ -13,7 +13,8 @@
 
 struct way {
 	const char *name;
-	struct weir_flow *(*put_upon)(struct weir_flow *flow);
+	struct weir_flow *(*put_upon)(struct weir_flow *flow,
+				      const struct weir_items *items);
 	size_t unfused;
 	int64_t holds; /* most items in it, besides */
 };
@@ -28,39 +29,84 @@ static int keep(void *item, void *context)
 	return 1;
 }
 
-static struct weir_flow *upon_nothing(struct weir_flow *flow)
+static struct weir_flow *upon_nothing(struct weir_flow *flow,
+				      const struct weir_items *items)
 {
 	return flow;
 }
 
-static struct weir_flow *upon_map_and_filter(struct weir_flow *flow)
+static struct weir_flow *upon_map_and_filter(struct weir_flow *flow,
+					     const struct weir_items *items)
 {
 	return weir_flow_filter(weir_flow_map(flow, pass, NULL), keep, NULL);
 }
 
-static struct weir_flow *upon_async(struct weir_flow *flow)
+static struct weir_flow *upon_async(struct weir_flow *flow,
+				    const struct weir_items *items)
 {
 	return weir_flow_async(flow, 4, NULL);
 }
 
-static struct weir_flow *upon_buffer(struct weir_flow *flow)
+static struct weir_flow *upon_buffer(struct weir_flow *flow,
+				     const struct weir_items *items)
 {
 	return weir_flow_buffer(flow, 8, WEIR_FLOW_BACK_PRESSURE);
 }
 
-static struct weir_flow *upon_limit(struct weir_flow *flow)
+static struct weir_flow *upon_limit(struct weir_flow *flow,
+				    const struct weir_items *items)
 {
 	return weir_flow_limit(weir_flow_drop(flow, 0), INT64_MAX);
 }
 
-static struct weir_flow *upon_take_while(struct weir_flow *flow)
+static struct weir_flow *upon_take_while(struct weir_flow *flow,
+					 const struct weir_items *items)
 {
 	return weir_flow_take_while(flow, keep, false, NULL);
 }
 
-static struct weir_flow *upon_timeout(struct weir_flow *flow)
+static struct weir_flow *upon_timeout(struct weir_flow *flow,
+				      const struct weir_items *items)
 {
 	return weir_flow_completion_timeout(flow, UINT64_MAX / 4);
+}
+
+static struct weir_flow *no_items(const struct weir_items *items)
+{
+	return weir_flow_items(weir_flow_empty(), items);
+}
+
+static struct weir_flow *upon_merge(struct weir_flow *flow,
+				    const struct weir_items *items)
+{
+	struct weir_flow *both[] = {flow, no_items(items)};
+
+	return weir_flow_merge(both, 2);
+}
+
+static struct weir_flow *upon_merge_of_actors(struct weir_flow *flow,
+					      const struct weir_items *items)
+{
+	struct weir_flow *both[] = {
+		weir_flow_async(flow, 4, NULL),
+		weir_flow_async(no_items(items), 4, NULL),
+	};
+
+	return weir_flow_merge(both, 2);
+}
+
+static struct weir_flow *upon_concat(struct weir_flow *flow,
+				     const struct weir_items *items)
+{
+	struct weir_flow *both[] = {flow, no_items(items)};
+
+	return weir_flow_prepend(weir_flow_concat(both, 2), no_items(items));
+}
+
+static struct weir_flow *upon_map_parallel(struct weir_flow *flow,
+					   const struct weir_items *items)
+{
+	return weir_flow_map_parallel(flow, 2, WEIR_ORDERED, pass, NULL, NULL);
 }
 
 static const struct way ways[] = {
@@ -72,6 +118,10 @@ static const struct way ways[] = {
 	{"drop, limit", upon_limit, 0, 0},
 	{"take_while", upon_take_while, 0, 0},
 	{"completion_timeout", upon_timeout, 0, 0},
+	{"merge", upon_merge, 0, 0},
+	{"merge of actors", upon_merge_of_actors, 0, 4},
+	{"concat, prepend", upon_concat, 0, 0},
+	{"map_parallel", upon_map_parallel, 0, 16},
 };
 
 #define N_WAYS (sizeof(ways) / sizeof(*ways))

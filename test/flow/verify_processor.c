@@ -130,7 +130,7 @@ static void start(struct passing *self)
 
 	flow = weir_flow_from_publisher(&self->publisher, PREFETCH, 0);
 	flow = weir_flow_items(flow, &maker->goods.items);
-	flow = maker->way->put_upon(flow);
+	flow = maker->way->put_upon(flow, &maker->goods.items);
 	self->flow = weir_flow_into(flow, &self->reactive_in.subscriber);
 	assert_int_equal(weir_flow_start(self->flow, maker->place->executor,
 					 &options, NULL),

@@ -59,7 +59,7 @@ static struct weir_publisher *publish(struct maker *maker,
 
 	flow = weir_flow_map(flow, make_good, &maker->goods);
 	flow = weir_flow_items(flow, &maker->goods.items);
-	flow = maker->way->put_upon(flow);
+	flow = maker->way->put_upon(flow, &maker->goods.items);
 	for (i = 0; maker->made[i]; i++)
 		assert_true(i + 1 < MADE_MAX);
 	assert_int_equal(weir_flow_publisher_new(&maker->made[i], flow,

@@ -103,7 +103,7 @@ static struct weir_flow *flow_of(struct taking *self)
 
 	flow = weir_flow_from_publisher(&self->publisher, maker->prefetch, 0);
 	flow = weir_flow_items(flow, &maker->goods.items);
-	flow = maker->way->put_upon(flow);
+	flow = maker->way->put_upon(flow, &maker->goods.items);
 	return weir_flow_for_each(weir_flow_peek(flow, &hooks, self), take,
 				  self);
 }
