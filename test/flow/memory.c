@@ -64,20 +64,30 @@ static struct {
 } composing;
 
 void *__real_malloc(size_t size);
+void *__real_calloc(size_t n, size_t size);
 void __real_free(void *memory);
 void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t n, size_t size);
 void __wrap_free(void *memory);
+
+static bool composing_fails(void)
+{
+	if (!composing.counts)
+		return false;
+	if (++composing.calls == composing.fail)
+		return true;
+	composing.live++;
+	return false;
+}
 
 void *__wrap_malloc(size_t size)
 {
-	void *memory = NULL;
+	return composing_fails() ? NULL : __real_malloc(size);
+}
 
-	if (!composing.counts)
-		return __real_malloc(size);
-	if (++composing.calls != composing.fail)
-		memory = __real_malloc(size);
-	composing.live += memory != NULL;
-	return memory;
+void *__wrap_calloc(size_t n, size_t size)
+{
+	return composing_fails() ? NULL : __real_calloc(n, size);
 }
 
 void __wrap_free(void *memory)
