@@ -39,8 +39,9 @@ static struct passing *passings;
 static int catch_it(struct weir_publisher *publisher,
 		    struct weir_subscriber *subscriber)
 {
+	/* the suite looks at it also when its run has let go */
 	weir_container_of(publisher, struct passing, publisher)->subscriber =
-		subscriber;
+		weir_subscriber_ref(subscriber);
 	return 0;
 }
 
@@ -169,6 +170,7 @@ static void release(struct weir_processor_factory *factory,
 		link = &(*link)->next;
 	self = *link;
 	*link = self->next;
+	weir_subscriber_unref(self->subscriber);
 	weir_actor_unref(&self->actor);
 	leave(self);
 }
