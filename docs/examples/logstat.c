@@ -1,27 +1,25 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * logstat [--simulate] [FILE]: what goes on in an access log (combined format)
- * of a web server, from FILE or the standard input: a report each second on the
- * standard output, with progress on the standard error, and at the end all of it
- * and the paths asked for most. SIGINT and SIGTERM are such an end, behind what
- * has been read.
+ * logstat [--simulate] [FILE]: how an access log (combined format) of a web
+ * server goes on, from FILE or the standard input: each second a report of the
+ * requests by the first digit of their status, with progress on the standard
+ * error, and all of it at the end. SIGINT and SIGTERM are such an end, behind
+ * what has been read.
  *
  *	         ┌──> count ──┐
  *	lines ───┼──> count ──┼──> report
  *	         └──> count ──┘
  *
- * A path is always counted by the same worker, so nothing is shared. A clock is
- * merged into the lines of each worker: when it ticks, the worker hands in what
- * it has counted. With --simulate each line comes when its own time says, on a
- * clock that is virtual: hours of a log take seconds, with the same reports.
- * Memory is bounded, but for the table of paths.
+ * There is a worker for each digit, and a clock is merged into its lines: when
+ * that ticks, the worker hands in what it has counted. With --simulate a line
+ * comes when its own time says, on a clock that is virtual: hours of a log take
+ * seconds, with the same reports. Memory is bounded whatever the size.
  */
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <sched.h>
-#include <search.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,27 +30,19 @@
 
 #include <weir/weir.h>
 
-#define WORKERS 4
-#define LINE_MAX_BYTES 65536
+#define CLASSES 6 /* 1xx to 5xx; 0: malformed lines */
+#define LINE_SIZE 65536
 #define SECOND UINT64_C(1000000000)
-#define TOP 10
 
-struct path {
-	uint64_t count;
-	size_t n;
-	const char *name; /* not a string: n characters */
-};
-
-/* What was counted in a while; `requests` by the first digit of the status. */
+/* What was counted in a while. */
 struct window {
-	uint64_t requests[10], bytes, malformed;
+	uint64_t lines[CLASSES], bytes;
 };
 
 struct logstat {
 	struct weir_executor *executor;
 	uint64_t start_ns; /* on its clock */
 	struct weir_flow_switch *stop;
-	void *paths[WORKERS]; /* trees, each its worker's */
 	struct window now, total;
 	/* of a simulation */
 	FILE *file;
@@ -67,91 +57,38 @@ static int failed(const char *what, int code)
 	return 1;
 }
 
-/* --- Lines ---------------------------------------------------------------- */
+/* --- count: the workers --------------------------------------------------- */
 
-struct request {
-	struct path path;
-	uint64_t status, bytes;
-};
-
-/* Digits up to `end`, and what stands behind them. */
-static const char *number(const char *at, const char *end, uint64_t *value)
+/*
+ * host - user [time] "GET /path HTTP/1.1" status bytes "from" "agent": the class
+ * of its status; 0: it is another line, or cut off.
+ */
+static size_t parse(const struct weir_flow_bytes *line, uint64_t *bytes)
 {
-	for (*value = 0; at < end && isdigit((unsigned char)*at); at++)
-		*value = 10 * *value + (uint64_t)(*at - '0');
-	return at;
-}
+	const char *at = line->data, *end = at + line->n;
 
-/* host - user [time] "GET /path?query HTTP/1.1" status bytes "from" "agent" */
-static bool parse(const struct weir_flow_bytes *line, struct request *request)
-{
-	const char *at = line->data, *end = at + line->n, *quote;
-
+	*bytes = 0;
 	at = memmem(at, line->n, "] \"", 3);
-	if (!at || end[-1] != '"') /* it may be cut off */
-		return false;
-	at += 3;
-	quote = memmem(at, (size_t)(end - at), "\" ", 2);
-	at = quote ? memchr(at, ' ', (size_t)(quote - at)) : NULL;
-	if (!at)
-		return false;
-	request->path.name = ++at;
-	while (at < quote && *at != ' ' && *at != '?')
-		at++;
-	request->path.n = (size_t)(at - request->path.name);
-	at = number(quote + 2, end, &request->status);
-	(void)number(at + 1, end, &request->bytes); /* - is 0 */
-	return request->status >= 100 && request->status <= 999 && *at == ' ';
+	if (at)
+		at = memmem(at + 3, (size_t)(end - at - 3), "\" ", 2);
+	if (!at || end - at < 8 || end[-1] != '"' || at[5] != ' ' ||
+	    at[2] < '1' || at[2] > '5')
+		return 0;
+	end = at + 6; /* the number of bytes, or - */
+	while (isdigit((unsigned char)*end))
+		*bytes = 10 * *bytes + (uint64_t)(*end++ - '0');
+	return (size_t)(at[2] - '0');
 }
 
-/* --- The workers ---------------------------------------------------------- */
-
-/* Which worker's it is. */
 static int choose(void *item, size_t *outlet, void *context)
 {
-	struct request request;
-	uint32_t hash = 2166136261u; /* FNV-1a */
-	size_t i;
+	uint64_t bytes;
 
-	*outlet = 0;
-	if (!parse(item, &request))
-		return 0;
-	for (i = 0; i < request.path.n; i++)
-		hash = (hash ^ (unsigned char)request.path.name[i]) * 16777619u;
-	*outlet = (hash ^ hash >> 16) % WORKERS;
+	*outlet = parse(item, &bytes);
 	return 0;
 }
 
-static int compare(const void *one, const void *other)
-{
-	const struct path *a = one, *b = other;
-
-	if (a->n != b->n)
-		return a->n < b->n ? -1 : 1;
-	return memcmp(a->name, b->name, a->n);
-}
-
-static int count_path(void **tree, struct path *path)
-{
-	struct path **at = tsearch(path, tree, compare), *copy;
-
-	if (!at)
-		return -ENOMEM;
-	if (*at == path) {
-		copy = malloc(sizeof(*copy) + path->n);
-		if (!copy) {
-			(void)tdelete(path, tree, compare);
-			return -ENOMEM;
-		}
-		*copy = (struct path){0, path->n, (char *)(copy + 1)};
-		memcpy(copy + 1, path->name, path->n);
-		*at = copy;
-	}
-	(*at)->count++;
-	return 0;
-}
-
-/* Hands the window in, if something was counted. */
+/* If something was counted. */
 static int hand_in(void **state, void **item, void *context)
 {
 	*item = *state;
@@ -159,47 +96,40 @@ static int hand_in(void **state, void **item, void *context)
 	return *item != NULL;
 }
 
-/* A line, or the clock ticks. */
+/* A line; or NULL, the clock ticks. */
 static int count(void **state, void **item, void *context)
 {
-	struct weir_flow_bytes *line = *item;
-	struct request request = {{0}};
-	struct window *window;
+	struct window *window = *state;
+	uint64_t bytes;
 
-	if (!line)
+	if (!*item)
 		return hand_in(state, item, context);
-	if (!*state)
-		*state = calloc(1, sizeof(*window));
-	window = *state;
+	if (!window)
+		*state = window = calloc(1, sizeof(*window));
 	if (!window)
 		return -ENOMEM;
-	if (!parse(line, &request)) {
-		window->malformed++;
-	} else {
-		if (count_path(context, &request.path) < 0)
-			return -ENOMEM;
-		window->requests[request.status / 100]++;
-		window->bytes += request.bytes;
-	}
-	weir_flow_bytes_unref(line);
+	window->lines[parse(*item, &bytes)]++;
+	window->bytes += bytes;
+	weir_flow_bytes_unref(*item);
 	return 0;
 }
 
-static void destroy(void *state, void *context)
+static void destroy(void *window, void *context)
 {
-	free(state);
+	free(window);
 }
 
-/* --- The report ----------------------------------------------------------- */
+/* --- report --------------------------------------------------------------- */
 
+/* All lines that it comes to. */
 static uint64_t add(struct window *to, const struct window *window)
 {
-	uint64_t lines = to->malformed += window->malformed;
+	uint64_t lines = 0;
 	size_t i;
 
 	to->bytes += window->bytes;
-	for (i = 0; i < 10; i++)
-		lines += to->requests[i] += window->requests[i];
+	for (i = 0; i < CLASSES; i++)
+		lines += to->lines[i] += window->lines[i];
 	return lines;
 }
 
@@ -208,74 +138,42 @@ static void print(const char *name, uint64_t n, const struct window *window)
 	size_t i;
 
 	printf("%s %" PRIu64 ":", name, n);
-	for (i = 1; i < 6; i++)
-		printf(" %zuxx %" PRIu64, i, window->requests[i]);
+	for (i = 1; i < CLASSES; i++)
+		printf(" %zuxx %" PRIu64, i, window->lines[i]);
 	printf(" bytes %" PRIu64 " malformed %" PRIu64 "\n", window->bytes,
-	       window->malformed);
+	       window->lines[0]);
+	(void)fflush(stdout);
 }
 
-static void print_second(struct logstat *self, bool begun)
+static uint64_t print_second(struct logstat *self)
 {
 	uint64_t now_ns = weir_executor_now(self->executor) - self->start_ns;
-	uint64_t second = now_ns / SECOND + begun;
+	uint64_t second = (now_ns + SECOND / 2) / SECOND;
 	uint64_t lines = add(&self->total, &self->now);
 
 	print("second", second, &self->now);
-	(void)fflush(stdout);
 	fprintf(stderr, "logstat: %" PRIu64 " s, %" PRIu64 " lines\n", second,
 		lines);
 	self->now = (struct window){{0}};
+	return lines;
 }
 
-/* A window of a worker, or the clock ticks. */
-static int report(void *item, void *context)
+/* A window; or NULL, the clock ticks. */
+static int report(void *window, void *context)
 {
 	struct logstat *self = context;
 
-	if (item)
-		(void)add(&self->now, item);
+	if (window)
+		(void)add(&self->now, window);
 	else
-		print_second(self, false);
-	free(item);
+		(void)print_second(self);
+	free(window);
 	return 0;
 }
 
-/* Puts a path where it belongs among the first, which `context` has. */
-static void rank(const void *node, VISIT visit, void *context)
-{
-	struct path **best = context, *path = *(struct path *const *)node;
-	size_t i;
-
-	if (visit != postorder && visit != leaf)
-		return;
-	for (i = TOP;
-	     i > 0 && (!best[i - 1] || best[i - 1]->count < path->count ||
-		       (best[i - 1]->count == path->count &&
-			compare(best[i - 1], path) > 0));
-	     i--)
-		best[i] = best[i - 1];
-	best[i] = path;
-}
-
-static void print_end(struct logstat *self)
-{
-	struct path *best[TOP + 1] = {NULL};
-	size_t i;
-
-	print_second(self, true);
-	print("total", add(&self->total, &self->now), &self->total);
-	for (i = 0; i < WORKERS; i++)
-		twalk_r(self->paths[i], rank, best);
-	for (i = 0; i < TOP && best[i]; i++)
-		printf("%" PRIu64 " %.*s\n", best[i]->count, (int)best[i]->n,
-		       best[i]->name);
-}
-
-/* --- The flow ------------------------------------------------------------- */
-
 static const struct weir_items windows = {.drop = destroy};
 
-/* The other flow and the seconds, as NULL, until that has ended. */
+/* The flow, and NULL each second until it has ended. */
 static struct weir_flow *clocked(struct weir_flow *flow, uint64_t first_ns,
 				 const struct weir_items *items)
 {
@@ -290,23 +188,22 @@ static struct weir_flow *logstat_flow(struct logstat *self,
 {
 	struct weir_flow_state counts = {
 		.step = count, .flush = hand_in, .destroy = destroy};
-	struct weir_flow *flow, *workers[WORKERS];
+	struct weir_flow *flow, *workers[CLASSES];
 	size_t i;
 
-	(void)weir_flow_partition(lines, WORKERS, choose, NULL, workers, NULL);
-	for (i = 0; i < WORKERS; i++) {
+	(void)weir_flow_partition(lines, CLASSES, choose, NULL, workers, NULL);
+	for (i = 0; i < CLASSES; i++) {
 		flow = clocked(workers[i], SECOND, weir_flow_bytes_items());
-		flow = weir_flow_stateful_map(flow, &counts, &self->paths[i]);
+		flow = weir_flow_stateful_map(flow, &counts, NULL);
 		workers[i] = weir_flow_items(flow, &windows);
 	}
-	flow = weir_flow_merge(workers, WORKERS);
+	flow = weir_flow_merge(workers, CLASSES);
 	/* when the workers have handed in */
 	flow = clocked(flow, SECOND + SECOND / 4, &windows);
 	return weir_flow_for_each(flow, report, self);
 }
 
-/* Not a drain of the run, which would end the clocks and with them the workers
- * before their lines: the switch stands behind the source. */
+/* A drain would end the clocks as well, and lines behind them be lost. */
 static int stop(void *item, void *context)
 {
 	weir_flow_bytes_unref(item);
@@ -320,27 +217,27 @@ static int stop(void *item, void *context)
 static int run(struct logstat *self, struct weir_flow *lines, int signals)
 {
 	struct weir_flow *flow = logstat_flow(self, lines);
-	struct weir_flow *stops = weir_flow_for_each(
-		weir_flow_read(signals, sizeof(struct signalfd_siginfo)), stop,
-		self);
+	struct weir_flow *stops = weir_flow_read(signals, 128);
 	struct weir_flow_run *run = NULL, *watch = NULL;
 	struct weir_error *error = NULL;
-	int rc = weir_flow_start(stops, self->executor, NULL, &watch);
+	int rc;
 
+	stops = weir_flow_for_each(stops, stop, self);
 	self->start_ns = weir_executor_now(self->executor);
+	rc = weir_flow_start(stops, self->executor, NULL, &watch);
 	if (rc == 0)
 		rc = weir_flow_start(flow, self->executor, NULL, &run);
 	if (rc == 0)
 		rc = weir_flow_run_wait(run, WEIR_FOREVER, NULL, &error);
-	if (error)
-		rc = error->code;
 	weir_flow_run_cancel(watch, NULL);
 	if (watch && weir_flow_run_wait(watch, WEIR_FOREVER, NULL, NULL) < 0)
 		rc = -ECANCELED;
-	if (rc < 0)
-		rc = failed(error ? error->origin : "the flow", rc);
+	if (error)
+		rc = failed(error->origin, error->code);
+	else if (rc < 0)
+		rc = failed("the flow", rc);
 	else
-		print_end(self);
+		print("total", print_second(self), &self->total);
 	weir_error_unref(error);
 	weir_flow_run_free(run);
 	weir_flow_run_free(watch);
@@ -353,36 +250,34 @@ static int run_live(struct logstat *self, int fd, int signals)
 {
 	struct weir_blocking *blocking = NULL;
 	struct weir_threads *threads = NULL;
-	struct weir_flow *flow = weir_flow_read(fd, LINE_MAX_BYTES);
+	struct weir_flow *flow;
 	int rc = weir_blocking_new(&blocking, NULL);
 
-	/* A pipe is waited for; where that cannot be, reading blocks. */
-	(void)fcntl(fd, F_SETFL, O_NONBLOCK);
-	flow = weir_flow_kill_switch(flow, self->stop);
 	if (rc == 0)
 		rc = weir_threads_new(&threads, NULL);
 	if (rc == 0) {
+		/* A pipe is waited for; where that cannot be, reading blocks. */
+		(void)fcntl(fd, F_SETFL, O_NONBLOCK);
 		self->executor = weir_threads_executor(threads);
+		flow = weir_flow_read(fd, LINE_SIZE);
+		flow = weir_flow_kill_switch(flow, self->stop);
 		flow = weir_flow_async(flow, 8,
 				       weir_blocking_executor(blocking));
-		flow = weir_flow_lines(flow, LINE_MAX_BYTES);
+		flow = weir_flow_lines(flow, LINE_SIZE);
 		rc = run(self, flow, signals);
-	} else {
-		rc = failed("threads", rc);
-		weir_flow_free(flow);
 	}
 	/* Their last actors may still be on their way out. */
 	while (weir_threads_free(threads) == -EBUSY)
 		sched_yield();
 	while (weir_blocking_free(blocking) == -EBUSY)
 		sched_yield();
-	return rc;
+	return rc < 0 ? failed("threads", rc) : rc;
 }
 
 /* --- The log, as it came -------------------------------------------------- */
 
 /* When the line ahead came; one that does not say comes with that before it. */
-static uint64_t line_ns(struct logstat *self)
+static int64_t line_ns(struct logstat *self)
 {
 	const char *at = strchr(self->line, '[');
 	struct tm tm = {0};
@@ -391,9 +286,7 @@ static uint64_t line_ns(struct logstat *self)
 		self->last = timegm(&tm) - tm.tm_gmtoff;
 	if (!self->first)
 		self->first = self->last;
-	return self->last > self->first
-		       ? (uint64_t)(self->last - self->first) * SECOND
-		       : 0;
+	return (self->last - self->first) * (int64_t)SECOND;
 }
 
 /* The lines that are due when the clock ticks; NULL: there are no more. */
@@ -410,7 +303,7 @@ static int next_line(void *tick, uint64_t i, void **line, void *context)
 			return ferror(self->file) ? -EIO : 1;
 		self->n = (size_t)n;
 	}
-	if (line_ns(self) > weir_executor_now(self->executor))
+	if (line_ns(self) > (int64_t)weir_executor_now(self->executor))
 		return 0;
 	self->n -= self->line[self->n - 1] == '\n';
 	bytes = weir_flow_bytes_new(NULL, self->n);
@@ -447,16 +340,13 @@ static int run_simulated(struct logstat *self, int fd, int signals)
 	return rc;
 }
 
-/* --- The program ---------------------------------------------------------- */
-
 int main(int argc, char **argv)
 {
 	bool simulate = argc > 1 && strcmp(argv[1], "--simulate") == 0;
 	char **name = argv + 1 + simulate;
-	struct logstat self = {.start_ns = 0};
+	struct logstat self = {NULL};
 	sigset_t set;
 	int fd, signals, rc;
-	size_t i;
 
 	(void)sigemptyset(&set);
 	(void)sigaddset(&set, SIGINT);
@@ -466,13 +356,10 @@ int main(int argc, char **argv)
 	fd = open(*name ? *name : "/dev/stdin", O_RDONLY | O_CLOEXEC);
 	if (signals < 0 || fd < 0)
 		return failed(*name ? *name : "standard input", -errno);
-	rc = weir_flow_switch_new(&self.stop);
-	if (rc < 0)
-		return failed("the switch", rc);
+	if (weir_flow_switch_new(&self.stop) < 0)
+		return failed("the switch", -ENOMEM);
 	rc = simulate ? run_simulated(&self, fd, signals)
 		      : run_live(&self, fd, signals);
 	weir_flow_switch_free(self.stop);
-	for (i = 0; i < WORKERS; i++)
-		tdestroy(self.paths[i], free);
 	return rc;
 }

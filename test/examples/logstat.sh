@@ -27,21 +27,15 @@ reference() {
 	head -n "${2:-1000000000}" "$1" | awk -F '"' '
 	NF < 7 { malformed++; next }
 	{
-		split($2, request, " ")
-		sub(/[?].*/, "", request[2])
 		split($3, answer, " ")
 		class[int(answer[1] / 100)]++
 		bytes += answer[2]
-		path[request[2]]++
 	}
 	END {
 		printf "total %d:", NR
 		for (i = 1; i < 6; i++)
 			printf " %dxx %d", i, class[i]
 		printf " bytes %.0f malformed %d\n", bytes, malformed
-		for (p in path)
-			print path[p], length(p), p | \
-				"sort -k1,1nr -k2,2n -k3,3 | head -n 10 | cut -d \" \" -f 1,3"
 	}'
 }
 
