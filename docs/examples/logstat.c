@@ -3,8 +3,7 @@
  * logstat [--simulate] [FILE]: how an access log (combined format) of a web
  * server goes on, from FILE or the standard input: each second a report of the
  * requests by the first digit of their status, with progress on the standard
- * error, and all of it at the end. SIGINT and SIGTERM are such an end, behind
- * what has been read.
+ * error, and all of it at the end; so, too, when a signal ends it.
  *
  *	         ┌──> count ──┐
  *	lines ───┼──> count ──┼──> report
@@ -15,7 +14,6 @@
  * comes when its own time says, on a clock that is virtual: hours of a log take
  * seconds, with the same reports. Memory is bounded whatever the size.
  */
-#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -47,22 +45,19 @@ struct logstat {
 	/* of a simulation */
 	FILE *file;
 	char *line; /* read ahead, of n bytes; 0: none */
-	size_t capacity, n;
+	size_t capacity;
+	ssize_t n;
 	time_t first, last; /* first: of the log; last: of the line */
 };
 
+/* The exit status. */
 static int failed(const char *what, int code)
 {
 	fprintf(stderr, "logstat: %s: %s\n", what, strerror(-code));
 	return 1;
 }
 
-/* --- count: the workers --------------------------------------------------- */
-
-/*
- * host - user [time] "GET /path HTTP/1.1" status bytes "from" "agent": the class
- * of its status; 0: it is another line, or cut off.
- */
+/* host - user [time] "GET / HTTP/1.1" status bytes "from" "agent"; the class */
 static size_t parse(const struct weir_flow_bytes *line, uint64_t *bytes)
 {
 	const char *at = line->data, *end = at + line->n;
@@ -75,7 +70,7 @@ static size_t parse(const struct weir_flow_bytes *line, uint64_t *bytes)
 	    at[2] < '1' || at[2] > '5')
 		return 0;
 	end = at + 6; /* the number of bytes, or - */
-	while (isdigit((unsigned char)*end))
+	while (*end >= '0' && *end <= '9')
 		*bytes = 10 * *bytes + (uint64_t)(*end++ - '0');
 	return (size_t)(at[2] - '0');
 }
@@ -147,9 +142,9 @@ static void print(const char *name, uint64_t n, const struct window *window)
 
 static uint64_t print_second(struct logstat *self)
 {
-	uint64_t now_ns = weir_executor_now(self->executor) - self->start_ns;
-	uint64_t second = (now_ns + SECOND / 2) / SECOND;
+	uint64_t ns = weir_executor_now(self->executor) - self->start_ns;
 	uint64_t lines = add(&self->total, &self->now);
+	uint64_t second = (ns + SECOND / 2) / SECOND;
 
 	print("second", second, &self->now);
 	fprintf(stderr, "logstat: %" PRIu64 " s, %" PRIu64 " lines\n", second,
@@ -211,9 +206,6 @@ static int stop(void *item, void *context)
 	return 0;
 }
 
-/* --- The log, as it comes ------------------------------------------------- */
-
-/* The exit status. */
 static int run(struct logstat *self, struct weir_flow *lines, int signals)
 {
 	struct weir_flow *flow = logstat_flow(self, lines);
@@ -274,8 +266,6 @@ static int run_live(struct logstat *self, int fd, int signals)
 	return rc < 0 ? failed("threads", rc) : rc;
 }
 
-/* --- The log, as it came -------------------------------------------------- */
-
 /* When the line ahead came; one that does not say comes with that before it. */
 static int64_t line_ns(struct logstat *self)
 {
@@ -289,50 +279,44 @@ static int64_t line_ns(struct logstat *self)
 	return (self->last - self->first) * (int64_t)SECOND;
 }
 
-/* The lines that are due when the clock ticks; NULL: there are no more. */
+/* A line that is due now; the end of the log is the switch's as well. */
 static int next_line(void *tick, uint64_t i, void **line, void *context)
 {
 	struct logstat *self = context;
 	struct weir_flow_bytes *bytes;
-	ssize_t n;
+	ssize_t n = self->n;
 
-	*line = NULL;
-	if (!self->n) {
+	if (n == 0)
 		n = getline(&self->line, &self->capacity, self->file);
-		if (n <= 0)
-			return ferror(self->file) ? -EIO : 1;
-		self->n = (size_t)n;
-	}
+	if (n <= 0 && ferror(self->file))
+		return -EIO;
+	if (n <= 0)
+		return stop(NULL, self);
+	self->n = n;
 	if (line_ns(self) > (int64_t)weir_executor_now(self->executor))
 		return 0;
-	self->n -= self->line[self->n - 1] == '\n';
-	bytes = weir_flow_bytes_new(NULL, self->n);
+	self->n = 0;
+	n -= self->line[n - 1] == '\n';
+	bytes = weir_flow_bytes_new(NULL, (size_t)n);
 	if (!bytes)
 		return -ENOMEM;
-	memcpy(bytes->data, self->line, self->n);
-	self->n = 0;
+	memcpy(bytes->data, self->line, (size_t)n);
 	*line = bytes;
 	return 1;
-}
-
-static int is_line(void *line, void *context)
-{
-	return line != NULL;
 }
 
 static int run_simulated(struct logstat *self, int fd, int signals)
 {
 	struct weir_flow *flow = weir_flow_tick(SECOND / 2, SECOND, NULL);
 	struct weir_sim *sim;
-	int rc = weir_sim_new(&sim, 1, NULL);
+	int rc;
 
-	if (rc < 0)
-		return failed("the simulator", rc);
 	self->file = fdopen(fd, "r");
+	if (!self->file || weir_sim_new(&sim, 1, NULL) < 0)
+		return failed("the simulator", -ENOMEM);
 	self->executor = weir_sim_executor(sim);
 	flow = weir_flow_expand(flow, next_line, self);
 	flow = weir_flow_items(flow, weir_flow_bytes_items());
-	flow = weir_flow_take_while(flow, is_line, false, NULL);
 	flow = weir_flow_kill_switch(flow, self->stop);
 	rc = run(self, flow, signals);
 	free(self->line);
@@ -343,7 +327,8 @@ static int run_simulated(struct logstat *self, int fd, int signals)
 int main(int argc, char **argv)
 {
 	bool simulate = argc > 1 && strcmp(argv[1], "--simulate") == 0;
-	char **name = argv + 1 + simulate;
+	const char *name = argv[1 + simulate] ? argv[1 + simulate]
+					      : "/dev/stdin";
 	struct logstat self = {NULL};
 	sigset_t set;
 	int fd, signals, rc;
@@ -353,9 +338,9 @@ int main(int argc, char **argv)
 	(void)sigaddset(&set, SIGTERM);
 	(void)sigprocmask(SIG_BLOCK, &set, NULL);
 	signals = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
-	fd = open(*name ? *name : "/dev/stdin", O_RDONLY | O_CLOEXEC);
+	fd = open(name, O_RDONLY | O_CLOEXEC);
 	if (signals < 0 || fd < 0)
-		return failed(*name ? *name : "standard input", -errno);
+		return failed(name, -errno);
 	if (weir_flow_switch_new(&self.stop) < 0)
 		return failed("the switch", -ENOMEM);
 	rc = simulate ? run_simulated(&self, fd, signals)
