@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <string.h>
+#include <sys/types.h>
 
 #include "base/memory.h"
 #include "flow/bytes.h"
