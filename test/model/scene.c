@@ -25,6 +25,20 @@ static struct node *node_of(struct weir_actor *actor)
 
 /* --- The executor --------------------------------------------------------- */
 
+/* Of which actor it is, in `queued`. */
+static uint32_t place_of(struct scene *s, struct weir_task *task)
+{
+	uint32_t i;
+
+	for (i = 0; i < s->n_nodes; i++)
+		if (&s->nodes[i]->actor.task == task)
+			return i;
+	for (i = 0; s->others[i] && s->others[i] != task; i++)
+		explorer_assert(i + 1 < SCENE_OTHERS);
+	s->others[i] = task;
+	return SCENE_ACTORS + i;
+}
+
 static int submit(struct weir_executor *executor, struct weir_task *task)
 {
 	struct scene *s = of(executor);
@@ -36,13 +50,7 @@ static int submit(struct weir_executor *executor, struct weir_task *task)
 		weir_task_run(task);
 		return 0;
 	}
-	for (i = 0; i < s->n_nodes && &s->nodes[i]->actor.task != task; i++)
-		;
-	if (i == s->n_nodes) {
-		i = SCENE_ACTORS;
-		explorer_assert(!s->other || s->other == task);
-		s->other = task;
-	}
+	i = place_of(s, task);
 	ck_pr_fence_release();
 	explorer_assert(ck_pr_fas_32(&s->queued[i], 1) == 0);
 	return 0;
@@ -53,7 +61,8 @@ bool scene_run(struct scene *s, uint32_t i)
 	if (!ck_pr_load_32(&s->queued[i]) || !ck_pr_fas_32(&s->queued[i], 0))
 		return false;
 	ck_pr_fence_acquire();
-	weir_task_run(i < s->n_nodes ? &s->nodes[i]->actor.task : s->other);
+	weir_task_run(i < SCENE_ACTORS ? &s->nodes[i]->actor.task
+				       : s->others[i - SCENE_ACTORS]);
 	return true;
 }
 
@@ -64,7 +73,7 @@ void scene_settle(struct scene *s)
 
 	while (ran) {
 		ran = false;
-		for (i = 0; i <= SCENE_ACTORS; i++)
+		for (i = 0; i < SCENE_ACTORS + SCENE_OTHERS; i++)
 			ran |= scene_run(s, i);
 	}
 }
@@ -285,6 +294,8 @@ struct scene *scene_open(void *context, bool at_once)
 	explorer_thread_local(&weir__thread, sizeof(weir__thread));
 	explorer_thread_local(&weir__waking, sizeof(weir__waking));
 	explorer_name(s, sizeof(*s), "scene");
+	/* the library may make one in a thread */
+	explorer_ignore(s->others, sizeof(s->others));
 	s->at_once = at_once;
 	s->items = (struct weir_items){.drop = drop, .share = share};
 	explorer_assert(

@@ -16,7 +16,7 @@
 #include "executor/registry.h"
 #include "explorer.h"
 
-enum { SCENE_ACTORS = 3, SCENE_TOKENS = 4 };
+enum { SCENE_ACTORS = 3, SCENE_OTHERS = 2, SCENE_TOKENS = 4 };
 
 struct token {
 	enum { NOT_YET, MADE, DELIVERED, DROPPED } value;
@@ -49,8 +49,10 @@ struct scene {
 
 	struct node *nodes[SCENE_ACTORS];
 	uint32_t n_nodes;
-	struct weir_task *other; /* of an actor that the library has made */
-	uint32_t queued[SCENE_ACTORS + 1]; /* atomic: to be run; last: other */
+	/* Of actors that the library has made, as they were first queued. */
+	struct weir_task *others[SCENE_OTHERS];
+	/* Atomic: to be run; the others behind the actors. */
+	uint32_t queued[SCENE_ACTORS + SCENE_OTHERS];
 
 	struct weir_items items;
 	struct token tokens[SCENE_TOKENS];
@@ -97,7 +99,7 @@ void scene_start(struct scene *s);
 void scene_own_threads(struct scene *s);
 void scene_use_share(struct scene *s);
 
-/* Runs one slice of the actor if it is queued; SCENE_ACTORS: the other one. */
+/* Runs one slice of the actor if it is queued; SCENE_ACTORS and up: others. */
 bool scene_run(struct scene *s, uint32_t i);
 /* Until nothing is queued. */
 void scene_settle(struct scene *s);

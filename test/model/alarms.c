@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The alarm of an operator: who fires it against the operator, which waits for
+ * the next time, for an earlier one, or ends. The scene sees to it that it is
+ * not armed twice.
+ */
+#include "crossing.h"
+
+#include <errno.h>
+
+#include <ck_pr.h>
+
+#define LAST 2u
+
+struct clock {
+	struct weir__alarm alarm;
+	uint64_t waited; /* for that */
+};
+
+/*
+ * Waits for the time that is said, then for LAST, then ends. What is said may
+ * become earlier.
+ */
+static size_t clock_pull(struct weir__op *op, void **items, size_t room)
+{
+	struct crossing *c =
+		*(struct crossing *const *)(const void *)weir__op_args(op);
+	struct clock *self = weir__op_state(op);
+	uint64_t now = weir__op_now(op), due = ck_pr_load_64(&c->due);
+
+	if (now >= LAST) {
+		weir__op_end(op, NULL);
+		return 0;
+	}
+	self->waited = now >= due ? LAST : due;
+	c->rung += now >= due;
+	explorer_assert(weir__alarm_at(&self->alarm, op, self->waited) == 0);
+	return 0;
+}
+
+static int clock_open(struct weir__op *op)
+{
+	struct crossing *c =
+		*(struct crossing *const *)(const void *)weir__op_args(op);
+
+	c->op = op;
+	return 0;
+}
+
+static void clock_close(struct weir__op *op)
+{
+	struct clock *self = weir__op_state(op);
+
+	weir__alarm_off(&self->alarm);
+}
+
+static const struct weir__kind clock_kind = {
+	.name = "clock",
+	.state_size = sizeof(struct clock),
+	.keeps = sizeof(struct weir__alarm),
+	.pull = clock_pull,
+	.open = clock_open,
+	.close = clock_close,
+	.source = true,
+	.holds = true,
+};
+
+static struct crossing *clock_due(void *context, uint64_t due)
+{
+	struct crossing *c = crossing_open(context);
+
+	c->due = due;
+	crossing_start(c, weir__flow_source(&clock_kind, &c,
+					    sizeof(struct crossing *), true));
+	return c;
+}
+
+static void not_armed(void *context)
+{
+	clock_due(context, 1);
+}
+
+static void armed(void *context)
+{
+	scene_settle(&clock_due(context, 1)->scene);
+}
+
+/* For the last time; somebody may say an earlier one. */
+static void armed_late(void *context)
+{
+	struct crossing *c = clock_due(context, LAST);
+
+	scene_settle(&c->scene);
+	weir__op_hold(c->op);
+}
+
+static void pass_1(void *context)
+{
+	scene_pass_time(context, 1);
+}
+
+static void pass_both(void *context)
+{
+	scene_pass_time(context, 1);
+	scene_pass_time(context, LAST);
+}
+
+static void pass_1_and_work(void *context)
+{
+	pass_1(context);
+	work_below(context);
+}
+
+static void say_earlier(void *context)
+{
+	struct crossing *c = context;
+
+	ck_pr_store_64(&c->due, 1);
+	weir__op_wake(c->op);
+	weir__op_unhold(c->op);
+}
+
+static void say_earlier_and_work(void *context)
+{
+	say_earlier(context);
+	work_below(context);
+}
+
+static void cancel_and_work(void *context)
+{
+	cancel(context);
+	work_below(context);
+}
+
+/* A timer that was armed for a time past fires as soon as can be. */
+static void pass(struct crossing *c, uint64_t now)
+{
+	scene_settle(&c->scene);
+	scene_pass_time(&c->scene, now);
+	scene_settle(&c->scene);
+}
+
+static void each_time_was_told(void *context)
+{
+	struct crossing *c = context;
+
+	if (c->scene.now < LAST) {
+		pass(c, 1);
+		explorer_assert(c->rung > 0);
+	}
+	pass(c, LAST);
+	crossing_went_well(c);
+}
+
+static void ended_before(void *context)
+{
+	struct crossing *c = context;
+
+	crossing_is_over(c);
+	explorer_assert(c->code == -ECANCELED);
+}
+
+static const struct explorer_scenario scenarios[] = {
+	CROSSING(.name = "a time comes as it is waited for", .setup = not_armed,
+		 .thread = {pass_1, work_below}, .check = each_time_was_told),
+	CROSSING(.name = "two times come", .setup = armed,
+		 .thread = {pass_both, work_below},
+		 .check = each_time_was_told),
+	CROSSING(.name = "an alarm is put forward", .setup = armed_late,
+		 .thread = {pass_both, say_earlier_and_work},
+		 .check = each_time_was_told),
+	CROSSING(.name = "an alarm is put forward, and two work",
+		 .setup = armed_late,
+		 .thread = {pass_1_and_work, say_earlier, work_below},
+		 .check = each_time_was_told),
+	CROSSING(.name = "an alarm fires as it is put off", .setup = armed,
+		 .thread = {pass_1, cancel_and_work}, .check = ended_before),
+	CROSSING(.name = "an alarm is armed as the run is cancelled",
+		 .setup = not_armed,
+		 .thread = {pass_1_and_work, cancel, work_below},
+		 .check = ended_before),
+};
+
+const struct scene_group alarms = {scenarios,
+				   sizeof(scenarios) / sizeof(scenarios[0])};

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* See crossing.h. */
+#include "crossing.h"
+
+#include <errno.h>
+
+#include <ck_pr.h>
+
+struct crossing crossing;
+
+/* In place of the one that takes from malloc(). */
+const struct weir_allocator *__wrap_weir_allocator_default(void);
+const struct weir_allocator *__wrap_weir_allocator_default(void)
+{
+	return crossing.scene.executor.options.allocator;
+}
+
+struct crossing *crossing_open(void *context)
+{
+	struct crossing *c = context;
+
+	scene_open(&c->scene, false);
+	explorer_name(c, sizeof(*c), "crossing");
+	return c;
+}
+
+static int take(void *item, void *context)
+{
+	struct crossing *c = context;
+	struct token *token = item;
+
+	explorer_assert(token->value == MADE);
+	token->value = DELIVERED;
+	c->delivered++;
+	return 0;
+}
+
+struct weir_flow *crossing_sink(struct crossing *c, struct weir_flow *flow)
+{
+	return weir_flow_for_each(flow, take, c);
+}
+
+static void is_over(void *context, struct weir_error *error, void *result)
+{
+	struct crossing *c = context;
+
+	explorer_assert(!result);
+	c->over++;
+	c->code = error ? error->code : 0;
+}
+
+void crossing_start(struct crossing *c, struct weir_flow *flow)
+{
+	const struct weir_flow_run_options options = {
+		.done = is_over,
+		.context = c,
+	};
+
+	c->flow = flow;
+	explorer_assert(weir_flow_start(flow, &c->scene.executor, &options,
+					&c->run) == 0);
+}
+
+struct token *crossing_token(struct crossing *c, uint32_t i)
+{
+	struct token *token = &c->scene.tokens[i];
+
+	token->value = MADE;
+	token->accepted = true;
+	return token;
+}
+
+void work_below(void *context)
+{
+	while (scene_run(context, SCENE_ACTORS))
+		;
+}
+
+void work_above(void *context)
+{
+	while (scene_run(context, SCENE_ACTORS + 1))
+		;
+}
+
+void work_both(void *context)
+{
+	bool ran = true;
+
+	while (ran) {
+		ran = scene_run(context, SCENE_ACTORS);
+		ran = scene_run(context, SCENE_ACTORS + 1) || ran;
+	}
+}
+
+void cancel(void *context)
+{
+	struct crossing *c = context;
+
+	weir_flow_run_cancel(c->run, NULL);
+}
+
+void drain_run(void *context)
+{
+	struct crossing *c = context;
+
+	weir_flow_run_drain(c->run);
+}
+
+void let_go(void *context)
+{
+	struct crossing *c = context;
+
+	weir_flow_run_free(c->run);
+	c->run = NULL;
+}
+
+void crossing_is_over(void *context)
+{
+	struct crossing *c = context;
+
+	scene_settle(&c->scene);
+	let_go(c);
+	explorer_assert(c->over == 1);
+	weir_flow_free(c->flow);
+	scene_is_over(&c->scene);
+}
+
+void crossing_went_well(void *context)
+{
+	struct crossing *c = context;
+	uint32_t i;
+
+	crossing_is_over(c);
+	explorer_assert(c->code == 0);
+	for (i = 0; i < SCENE_TOKENS; i++)
+		explorer_assert(!c->scene.tokens[i].accepted ||
+				c->scene.tokens[i].value == DELIVERED);
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What the scenarios about flows are made of: one run of a flow on the executor
+ * of scene.h, whose stages are the others there. All memory, that of blueprints
+ * as well, is the explorer's.
+ */
+#ifndef CROSSING_H
+#define CROSSING_H
+
+#include "flow/flow.h"
+#include "scene.h"
+
+struct crossing {
+	struct scene scene; /* first */
+	struct weir_flow *flow;
+	struct weir_flow_run *run;
+	struct weir__op *op; /* held by a thread */
+	uint64_t due;	     /* atomic */
+	uint32_t rung;	     /* pulls that have found a time has come */
+	uint32_t delivered, over;
+	int code; /* of the run */
+};
+
+extern struct crossing crossing;
+
+/* In a setup: this first. */
+struct crossing *crossing_open(void *context);
+/* Upon `flow`: takes items, which are tokens. */
+struct weir_flow *crossing_sink(struct crossing *c, struct weir_flow *flow);
+/* Runs it; the handle is kept. */
+void crossing_start(struct crossing *c, struct weir_flow *flow);
+/* A token that is somebody's now. */
+struct token *crossing_token(struct crossing *c, uint32_t i);
+
+/* What threads do: slices of the last stage, or of that above it, or both,
+ * until it is not queued. */
+void work_below(void *context);
+void work_above(void *context);
+void work_both(void *context);
+void cancel(void *context);
+void drain_run(void *context);
+void let_go(void *context);
+
+/* All is told, and all memory free. */
+void crossing_is_over(void *context);
+/* The same, and all went well and was delivered. */
+void crossing_went_well(void *context);
+
+#define CROSSING(...) \
+	{ \
+		.context = &crossing, .context_size = sizeof(crossing), \
+		__VA_ARGS__ \
+	}
+
+extern const struct scene_group alarms;
+
+#endif

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The scenarios about what crosses threads in flows, and the weakening of its
+ * code over all of them; what they use of the actors is weakened in core.c.
+ */
+#include "support.h"
+
+#include "crossing.h"
+
+static const struct scene_group *const groups[] = {
+	&alarms,
+};
+#define N_GROUPS (sizeof(groups) / sizeof(groups[0]))
+
+#define MAX_SCENARIOS 64
+
+static const struct explorer_scenario *scenarios[MAX_SCENARIOS];
+static size_t n_scenarios;
+
+static int collect(void **state)
+{
+	size_t g, i;
+
+	for (g = 0; g < N_GROUPS; g++)
+		for (i = 0; i < groups[g]->n; i++) {
+			assert(n_scenarios < MAX_SCENARIOS);
+			scenarios[n_scenarios++] = &groups[g]->scenarios[i];
+		}
+	return 0;
+}
+
+static void nothing_is_lost_between_threads(void **state)
+{
+	assert_true(explorer_all_pass(scenarios, n_scenarios, false));
+}
+
+static void so_it_is_on_x86(void **state)
+{
+	assert_true(explorer_all_pass(scenarios, n_scenarios, true));
+}
+
+static void every_fence_is_needed(void **state)
+{
+	const struct explorer_weaken_options options = {
+		.run = {.stale = 1},
+		.files = "lib/flow/op.c",
+	};
+	struct explorer_weaken_result result;
+
+	assert_true(explorer_weaken(scenarios, n_scenarios, &options, NULL, 0,
+				    &result));
+	assert_true(result.killed > 0);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(nothing_is_lost_between_threads),
+		cmocka_unit_test(so_it_is_on_x86),
+		cmocka_unit_test(every_fence_is_needed),
+	};
+
+	return cmocka_run_group_tests(tests, collect, NULL);
+}
