@@ -45,8 +45,9 @@ static void is_over(void *context, struct weir_error *error, void *result)
 	struct crossing *c = context;
 
 	explorer_assert(!result);
-	c->over++;
 	c->code = error ? error->code : 0;
+	ck_pr_fence_release();
+	explorer_assert(ck_pr_faa_32(&c->over, 1) == 0);
 }
 
 void crossing_start(struct crossing *c, struct weir_flow *flow)
@@ -122,6 +123,7 @@ void crossing_is_over(void *context)
 	let_go(c);
 	explorer_assert(c->over == 1);
 	weir_flow_free(c->flow);
+	weir_flow_queue_free(c->queue);
 	scene_is_over(&c->scene);
 }
 

@@ -14,11 +14,13 @@ struct crossing {
 	struct scene scene; /* first */
 	struct weir_flow *flow;
 	struct weir_flow_run *run;
+	struct weir_flow_queue *queue;
 	struct weir__op *op; /* held by a thread */
 	uint64_t due;	     /* atomic */
 	uint32_t rung;	     /* pulls that have found a time has come */
-	uint32_t delivered, over;
-	int code; /* of the run */
+	uint32_t delivered;
+	uint32_t over; /* atomic */
+	int code;      /* of the run, before that */
 };
 
 extern struct crossing crossing;
@@ -52,6 +54,6 @@ void crossing_went_well(void *context);
 		__VA_ARGS__ \
 	}
 
-extern const struct scene_group alarms;
+extern const struct scene_group alarms, queues, runs;
 
 #endif

@@ -9,6 +9,8 @@
 
 static const struct scene_group *const groups[] = {
 	&alarms,
+	&queues,
+	&runs,
 };
 #define N_GROUPS (sizeof(groups) / sizeof(groups[0]))
 
@@ -42,8 +44,9 @@ static void so_it_is_on_x86(void **state)
 static void every_fence_is_needed(void **state)
 {
 	const struct explorer_weaken_options options = {
-		.run = {.stale = 1},
+		.run = {.preemptions = 1, .stale = 1},
 		.files = "lib/flow/op.c",
+		.more_files = "lib/flow/queue.c",
 	};
 	struct explorer_weaken_result result;
 
