@@ -65,6 +65,46 @@ static const struct weir__kind clock_kind = {
 	.holds = true,
 };
 
+/* --- A clock in a flow of its own, that goes with the operator it is in ----- */
+
+static int around_open(struct weir__op *op)
+{
+	const struct crossing *c =
+		*(struct crossing *const *)(const void *)weir__op_args(op);
+	struct weir__op **nested = weir__op_state(op);
+	int code = 0;
+
+	*nested = weir__op_nest(op, c->inner, &code);
+	return *nested ? 0 : code;
+}
+
+static size_t around_pull(struct weir__op *op, void **items, size_t room)
+{
+	struct weir__op *nested = *(struct weir__op **)weir__op_state(op);
+	size_t n = weir__pull(nested, items, room);
+
+	if (nested->ended)
+		weir__op_end(op, nested->error);
+	return n;
+}
+
+static void around_close(struct weir__op *op)
+{
+	weir__op_free_nested(*(struct weir__op **)weir__op_state(op));
+}
+
+static const struct weir__kind around_kind = {
+	.name = "around",
+	.state_size = sizeof(struct weir__op *),
+	.pull = around_pull,
+	.open = around_open,
+	.close = around_close,
+	.source = true,
+	.holds = true,
+};
+
+/* --- What they do ------------------------------------------------------------ */
+
 static struct crossing *clock_due(void *context, uint64_t due)
 {
 	struct crossing *c = crossing_open(context);
@@ -83,6 +123,18 @@ static void not_armed(void *context)
 static void armed(void *context)
 {
 	scene_settle(&clock_due(context, 1)->scene);
+}
+
+static void armed_nested(void *context)
+{
+	struct crossing *c = crossing_open(context);
+
+	c->due = 1;
+	c->inner = weir__flow_source(&clock_kind, &c, sizeof(struct crossing *),
+				     true);
+	crossing_start(c, weir__flow_source(&around_kind, &c,
+					    sizeof(struct crossing *), true));
+	scene_settle(&c->scene);
 }
 
 /* For the last time; somebody may say an earlier one. */
@@ -175,6 +227,9 @@ static const struct explorer_scenario scenarios[] = {
 		 .check = each_time_was_told),
 	CROSSING(.name = "an alarm fires as it is put off", .setup = armed,
 		 .thread = {pass_1, cancel_and_work}, .check = ended_before),
+	CROSSING(.name = "an alarm of a nested flow fires as that is put off",
+		 .setup = armed_nested, .thread = {pass_1, cancel_and_work},
+		 .check = ended_before),
 	CROSSING(.name = "an alarm is armed as the run is cancelled",
 		 .setup = not_armed,
 		 .thread = {pass_1_and_work, cancel, work_below},

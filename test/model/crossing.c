@@ -123,6 +123,7 @@ void crossing_is_over(void *context)
 	let_go(c);
 	explorer_assert(c->over == 1);
 	weir_flow_free(c->flow);
+	weir_flow_free(c->inner);
 	weir_flow_queue_free(c->queue);
 	scene_is_over(&c->scene);
 }

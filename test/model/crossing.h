@@ -12,7 +12,7 @@
 
 struct crossing {
 	struct scene scene; /* first */
-	struct weir_flow *flow;
+	struct weir_flow *flow, *inner;
 	struct weir_flow_run *run;
 	struct weir_flow_queue *queue;
 	struct weir__op *op; /* held by a thread */
@@ -54,6 +54,6 @@ void crossing_went_well(void *context);
 		__VA_ARGS__ \
 	}
 
-extern const struct scene_group alarms, queues, runs;
+extern const struct scene_group alarms, queues, pipes, runs;
 
 #endif

@@ -10,6 +10,7 @@
 static const struct scene_group *const groups[] = {
 	&alarms,
 	&queues,
+	&pipes,
 	&runs,
 };
 #define N_GROUPS (sizeof(groups) / sizeof(groups[0]))
@@ -43,15 +44,23 @@ static void so_it_is_on_x86(void **state)
 
 static void every_fence_is_needed(void **state)
 {
+	static const struct explorer_exception exceptions[] = {
+		{"pipe.c", "pipe_unref", "ck_pr_fence_release", 0,
+		 "either end has just dropped a reference of the writer, behind "
+		 "a release that orders all that it did with the pipe"},
+		{"run.c", "run_over", "ck_pr_fence_acquire", 0,
+		 "the lock of the completion comes before anybody looks at the "
+		 "error, but that is its own affair"},
+	};
 	const struct explorer_weaken_options options = {
 		.run = {.preemptions = 1, .stale = 1},
-		.files = "lib/flow/op.c",
-		.more_files = "lib/flow/queue.c",
+		.files = "lib/flow/",
 	};
 	struct explorer_weaken_result result;
 
-	assert_true(explorer_weaken(scenarios, n_scenarios, &options, NULL, 0,
-				    &result));
+	assert_true(explorer_weaken(
+		scenarios, n_scenarios, &options, exceptions,
+		sizeof(exceptions) / sizeof(exceptions[0]), &result));
 	assert_true(result.killed > 0);
 }
 

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Two stages of a run on two threads: the one writes into a buffer or a link,
+ * the other reads; each waits for the other, ends, fails, or is gone.
+ */
+#include "crossing.h"
+
+#include <errno.h>
+
+/* Two items are queued, and no more come. */
+static struct weir_flow *two_items(struct crossing *c)
+{
+	uint32_t i;
+
+	explorer_assert(weir_flow_queue_new(&c->queue, 2, WEIR_FLOW_REJECT,
+					    &c->scene.items) == 0);
+	for (i = 0; i < 2; i++)
+		explorer_assert(weir_flow_queue_offer(
+					c->queue, crossing_token(c, i)) == 0);
+	explorer_assert(weir_flow_queue_close(c->queue, NULL) == 0);
+	return weir_flow_from_queue(c->queue);
+}
+
+static void through(void *context, enum weir_flow_buffer strategy)
+{
+	struct crossing *c = crossing_open(context);
+	struct weir_flow *flow = weir_flow_buffer(two_items(c), 1, strategy);
+
+	crossing_start(c, crossing_sink(c, flow));
+}
+
+static void with_back_pressure(void *context)
+{
+	through(context, WEIR_FLOW_BACK_PRESSURE);
+}
+
+/* The reader has looked, and waits. */
+static void with_reader_waiting(void *context)
+{
+	with_back_pressure(context);
+	work_below(context);
+}
+
+/* The writer has put one, and waits. */
+static void with_writer_waiting(void *context)
+{
+	with_back_pressure(context);
+	work_above(context);
+}
+
+static void dropping_oldest(void *context)
+{
+	through(context, WEIR_FLOW_BUFFER_HEAD);
+}
+
+static void failing(void *context)
+{
+	through(context, WEIR_FLOW_BUFFER_FAIL);
+}
+
+/* The reader is gone behind the first one. */
+static void taking_one(void *context)
+{
+	struct crossing *c = crossing_open(context);
+	struct weir_flow *flow = two_items(c);
+
+	flow = weir_flow_buffer(flow, 1, WEIR_FLOW_BACK_PRESSURE);
+	crossing_start(c, crossing_sink(c, weir_flow_take(flow, 1)));
+}
+
+/* A link. */
+static void linked(void *context)
+{
+	struct crossing *c = crossing_open(context);
+	struct weir_flow *flow = weir_flow_async(two_items(c), 2, NULL);
+
+	crossing_start(c, crossing_sink(c, flow));
+}
+
+static struct weir_actor *stage_of(const struct crossing *c, uint32_t i)
+{
+	return weir_container_of(c->scene.others[i], struct weir_actor, task);
+}
+
+/* Both have stopped, and are kept. */
+static void stopped(void *context)
+{
+	struct crossing *c = context;
+
+	linked(c);
+	weir_actor_ref(stage_of(c, 0));
+	weir_actor_ref(stage_of(c, 1));
+	scene_settle(&c->scene);
+}
+
+static void stopped_without_handle(void *context)
+{
+	stopped(context);
+	let_go(context);
+}
+
+static void let_go_below(void *context)
+{
+	weir_actor_unref(stage_of(context, 0));
+}
+
+/* It is not over before that. */
+static void cancel_and_let_go_below(void *context)
+{
+	cancel(context);
+	let_go_below(context);
+}
+
+static void let_go_above(void *context)
+{
+	weir_actor_unref(stage_of(context, 1));
+}
+
+static void cancel_and_work_below(void *context)
+{
+	cancel(context);
+	work_below(context);
+}
+
+static void some_arrived(void *context)
+{
+	struct crossing *c = context;
+
+	crossing_is_over(c);
+	explorer_assert(c->code == 0);
+}
+
+static void last_arrived(void *context)
+{
+	const struct crossing *c = context;
+
+	some_arrived(context);
+	explorer_assert(c->scene.tokens[1].value == DELIVERED);
+}
+
+static void first_arrived(void *context)
+{
+	const struct crossing *c = context;
+
+	some_arrived(context);
+	explorer_assert(c->scene.tokens[0].value == DELIVERED);
+	explorer_assert(c->scene.tokens[1].value == DROPPED);
+}
+
+static void arrived_or_failed(void *context)
+{
+	struct crossing *c = context;
+
+	crossing_is_over(c);
+	explorer_assert(c->code == (c->delivered == 2 ? 0 : -EOVERFLOW));
+}
+
+static void failed(void *context)
+{
+	struct crossing *c = context;
+
+	crossing_is_over(c);
+	explorer_assert(c->code == -ECANCELED);
+}
+
+static void cancelled(void *context)
+{
+	struct crossing *c = context;
+
+	crossing_is_over(c);
+	explorer_assert(c->code == -ECANCELED ||
+			(c->code == 0 && c->delivered == 2));
+}
+
+static const struct explorer_scenario scenarios[] = {
+	CROSSING(.name = "two stages and a buffer", .setup = with_back_pressure,
+		 .thread = {work_above, work_below},
+		 .check = crossing_went_well),
+	CROSSING(.name = "a reader waits", .setup = with_reader_waiting,
+		 .thread = {work_above, work_below},
+		 .check = crossing_went_well),
+	CROSSING(.name = "a writer waits", .setup = with_writer_waiting,
+		 .thread = {work_above, work_below},
+		 .check = crossing_went_well),
+	CROSSING(.name = "a buffer that drops the oldest",
+		 .setup = dropping_oldest, .thread = {work_above, work_below},
+		 .check = last_arrived),
+	CROSSING(.name = "a buffer that fails", .setup = failing,
+		 .thread = {work_above, work_below},
+		 .check = arrived_or_failed),
+	CROSSING(.name = "a reader is gone", .setup = taking_one,
+		 .thread = {work_above, work_below}, .check = first_arrived),
+	CROSSING(.name = "a buffer in a run that is cancelled",
+		 .setup = with_writer_waiting,
+		 .thread = {work_above, cancel_and_work_below},
+		 .check = cancelled),
+	CROSSING(.name = "two stages are let go",
+		 .setup = stopped_without_handle,
+		 .thread = {let_go_above, let_go_below},
+		 .check = crossing_went_well),
+	CROSSING(.name = "two stages are let go, the one as it fails",
+		 .setup = stopped,
+		 .thread = {let_go_above, cancel_and_let_go_below},
+		 .check = failed),
+	CROSSING(.name = "two stages and a link", .setup = linked,
+		 .thread = {work_above, work_below},
+		 .check = crossing_went_well),
+};
+
+const struct scene_group pipes = {scenarios,
+				  sizeof(scenarios) / sizeof(scenarios[0])};
