@@ -110,9 +110,12 @@ static int slot_signalled(struct weir_actor *actor)
 	struct slot *slot = slot_of(actor);
 	const struct calls *calls = slot->calls;
 
-	/* no acquire: that of the signal is behind the swap that gave it */
 	if (ck_pr_load_32(&slot->state) != GIVEN)
 		return 0;
+	/* acquire: the item, and the operator has read what the last call left,
+	 * before we write; that of the signal orders loads alone. Pairs with
+	 * the release in give() */
+	ck_pr_fence_acquire();
 	slot->code = calls->map(&slot->item, calls->context);
 	/* relaxed: nobody else looks before it has come back */
 	ck_pr_store_32(&slot->state, IDLE);
@@ -322,8 +325,8 @@ static void give(struct weir__op *op, struct slot *slot, void *item)
 	struct pool *self = weir__op_state(op);
 
 	slot->item = item;
-	/* release: the item; pairs with the acquire of the signal, and with
-	 * that in slot_stopped() */
+	/* release: the item; pairs with the acquire in slot_signalled(), and
+	 * with that in slot_stopped() */
 	ck_pr_fence_release();
 	if (!ck_pr_cas_32(&slot->state, IDLE, GIVEN)) {
 		/* acquire: its code; pairs with the release in
