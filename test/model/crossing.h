@@ -54,6 +54,6 @@ void crossing_went_well(void *context);
 		__VA_ARGS__ \
 	}
 
-extern const struct scene_group alarms, queues, pipes, runs;
+extern const struct scene_group alarms, calls, queues, pipes, runs;
 
 #endif

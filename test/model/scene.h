@@ -16,7 +16,7 @@
 #include "executor/registry.h"
 #include "explorer.h"
 
-enum { SCENE_ACTORS = 3, SCENE_OTHERS = 2, SCENE_TOKENS = 4 };
+enum { SCENE_ACTORS = 3, SCENE_OTHERS = 3, SCENE_TOKENS = 4 };
 
 struct token {
 	enum { NOT_YET, MADE, DELIVERED, DROPPED } value;
