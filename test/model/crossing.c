@@ -8,12 +8,14 @@
 
 struct crossing crossing;
 
-/* In place of the one that takes from malloc(). */
+/* In place of the one that takes from malloc(); so the linker calls it.
+ * NOLINTBEGIN(bugprone-reserved-identifier) */
 const struct weir_allocator *__wrap_weir_allocator_default(void);
 const struct weir_allocator *__wrap_weir_allocator_default(void)
 {
 	return crossing.scene.executor.options.allocator;
 }
+/* NOLINTEND(bugprone-reserved-identifier) */
 
 struct crossing *crossing_open(void *context)
 {
