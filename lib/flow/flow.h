@@ -407,10 +407,6 @@ static inline bool weir__op_begun(const struct weir__op *op)
 	return op->stage->run->begun;
 }
 
-/* See kind->claim: of the whole flow, or, with an error, of nothing in it. */
-int weir__flow_claim(struct weir_flow *flow);
-void weir__flow_unclaim(struct weir_flow *flow);
-
 /* What weir_flow_start() says of them. */
 bool weir__run_options_valid(const struct weir_flow_run_options *options);
 
