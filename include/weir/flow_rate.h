@@ -63,7 +63,8 @@ WEIR_API struct weir_flow *weir_flow_conflate(
 
 /*
  * Groups of `n` items, each a struct weir_flow_list (flow_sink.h), which are the
- * receiver's. -EINVAL: n is 0 or above WEIR_CAPACITY_MAX.
+ * receiver's. A group that is not full when upstream fails is dropped. -EINVAL: n
+ * is 0 or above WEIR_CAPACITY_MAX.
  *
  * Emits: a group when it has `n` items, and what is left at the end. Completes:
  * when upstream does. Cancels: when downstream does. Holds: `n` items.
@@ -114,8 +115,8 @@ WEIR_API struct weir_flow *weir_flow_throttle(
 	struct weir_flow *flow, const struct weir_flow_rate *rate);
 
 /*
- * Each item `delay_ns` later, of which up to `n` wait. -EINVAL: n is 0 or above
- * WEIR_CAPACITY_MAX.
+ * Each item `delay_ns` later, of which up to `n` wait. An error from upstream is
+ * not delayed: what waits is dropped. -EINVAL: n is 0 or above WEIR_CAPACITY_MAX.
  *
  * Emits: an item when its time has come. Completes: when upstream has and none
  * waits. Cancels: when downstream does. Holds: `n` items.
