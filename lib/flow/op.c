@@ -51,7 +51,8 @@ static void close_op(struct weir__op *op)
 		op->kind->close(op);
 }
 
-/* Recursion is bounded by the depth of the flow, which its maker has chosen. */
+/* Recursion is bounded by the depth of the flow, which its maker has chosen.
+ * NOLINTBEGIN(misc-no-recursion) */
 void weir__op_end(struct weir__op *op, struct weir_error *error)
 {
 	uint32_t i;
@@ -69,6 +70,7 @@ void weir__op_cancel(struct weir__op *op)
 {
 	weir__op_end(op, NULL);
 }
+/* NOLINTEND(misc-no-recursion) */
 
 static struct weir_error *error_at(const struct weir__op *op, int code,
 				   const char *message)

@@ -289,8 +289,11 @@ struct weir_completion *weir_flow_run_over(struct weir_flow_run *run)
 int weir_flow_run_wait(struct weir_flow_run *run, uint64_t timeout_ns,
 		       void **result, struct weir_error **error)
 {
-	int rc = weir_completion_wait(weir_flow_run_over(run), timeout_ns);
+	int rc;
 
+	if (!run)
+		return -EINVAL;
+	rc = weir_completion_wait(&run->over, timeout_ns);
 	if (rc < 0)
 		return rc;
 	if (result)
@@ -304,7 +307,7 @@ int weir_flow_run(struct weir_flow *flow, struct weir_executor *executor,
 		  void **result)
 {
 	struct weir_error *error = NULL;
-	struct weir_flow_run *run;
+	struct weir_flow_run *run = NULL;
 	int rc = weir__wait_allowed();
 
 	if (result)
