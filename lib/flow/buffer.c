@@ -4,11 +4,6 @@
 
 #include "flow/pipe.h"
 
-static bool size_valid(size_t n)
-{
-	return n > 0 && n <= WEIR_CAPACITY_MAX;
-}
-
 /* --- buffer ----------------------------------------------------------------- */
 
 struct buffer {
@@ -42,7 +37,7 @@ struct weir_flow *weir_flow_buffer(struct weir_flow *flow, size_t n,
 				   enum weir_flow_buffer strategy)
 {
 	struct buffer args = {n, strategy};
-	bool valid = size_valid(n) && (int)strategy >= 0 &&
+	bool valid = weir__size_valid(n) && (int)strategy >= 0 &&
 		     strategy <= WEIR_FLOW_BUFFER_FAIL;
 
 	return weir__flow_upon(&buffer_kind, flow, &args, sizeof(args), valid);

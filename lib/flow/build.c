@@ -337,7 +337,7 @@ struct weir_flow *weir_flow_async(struct weir_flow *flow, size_t capacity,
 				  struct weir_executor *executor)
 {
 	struct async args = {capacity, executor};
-	bool valid = capacity > 0 && capacity <= WEIR_CAPACITY_MAX &&
+	bool valid = weir__size_valid(capacity) &&
 		     (capacity & (capacity - 1)) == 0;
 
 	return weir__flow_upon(&async_kind, flow, &args, sizeof(args), valid);

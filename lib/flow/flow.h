@@ -148,6 +148,12 @@ void weir__flow_unclaim(struct weir_flow *flow);
 struct weir_flow *weir__flow_failed(int code, const char *origin,
 				    const char *message);
 
+/* What an operator may be told to hold. */
+static inline bool weir__size_valid(size_t n)
+{
+	return n > 0 && n <= WEIR_CAPACITY_MAX;
+}
+
 /* --- Operators: op.c -------------------------------------------------------- */
 
 static inline void *weir__op_state(struct weir__op *op)
@@ -167,6 +173,12 @@ static inline const char *weir__op_name(const struct weir__op *op)
 
 /* Rule 1, for who pulls; 0 when it has ended. */
 size_t weir__pull(struct weir__op *op, void **items, size_t room);
+
+/* `n` items, if so many may be. */
+static inline size_t weir__at_most(uint64_t n, size_t most)
+{
+	return n < most ? (size_t)n : most;
+}
 
 /* Ends well, or with `error` (borrowed); cancels what is above, closes. */
 void weir__op_end(struct weir__op *op, struct weir_error *error);
@@ -315,9 +327,10 @@ struct weir__end {
 	enum weir__found (*drive)(struct weir__stage *stage, uint64_t n);
 	/* The root has ended, and all is delivered; `error` as it has. */
 	void (*over)(struct weir__stage *stage, struct weir_error *error);
-	/* Its out-ports are waited for, or not. */
+	/* Its out-ports are waited for, or not. NULL: it has none. */
 	void (*require)(struct weir__stage *stage, bool room);
-	/* An out-port was cancelled. True: the stage is not needed any more. */
+	/* An out-port was cancelled. True: the stage is not needed any more.
+	 * NULL: it has none. */
 	bool (*cancelled)(struct weir__stage *stage, struct weir_out *out);
 	/* The stage has stopped: what it holds is dropped. May be NULL. */
 	void (*close)(struct weir__stage *stage);

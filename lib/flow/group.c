@@ -159,17 +159,12 @@ static const struct weir__kind grouped_within_kind = {
 	.makes = true,
 };
 
-static bool size_valid(size_t n)
-{
-	return n > 0 && n <= WEIR_CAPACITY_MAX;
-}
-
 struct weir_flow *weir_flow_grouped(struct weir_flow *flow, size_t n)
 {
 	struct grouped args = {n, 0};
 
 	return weir__flow_upon(&grouped_kind, flow, &args, sizeof(args),
-			       size_valid(n));
+			       weir__size_valid(n));
 }
 
 struct weir_flow *weir_flow_grouped_within(struct weir_flow *flow, size_t n,
@@ -178,5 +173,5 @@ struct weir_flow *weir_flow_grouped_within(struct weir_flow *flow, size_t n,
 	struct grouped args = {n, within_ns};
 
 	return weir__flow_upon(&grouped_within_kind, flow, &args, sizeof(args),
-			       size_valid(n) && within_ns > 0);
+			       weir__size_valid(n) && within_ns > 0);
 }

@@ -227,8 +227,7 @@ struct weir_flow *weir_flow_flat_map(struct weir_flow *flow, size_t breadth,
 	struct make args = {make, context, breadth};
 
 	return weir__flow_upon(&flat_map_kind, flow, &args, sizeof(args),
-			       make && breadth > 0 &&
-				       breadth <= WEIR_CAPACITY_MAX);
+			       make && weir__size_valid(breadth));
 }
 
 /* --- switch_map ---------------------------------------------------------- */

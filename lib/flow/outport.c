@@ -64,7 +64,7 @@ static const struct weir__kind from_out_kind = {
 struct weir_flow *weir_flow_from_out(struct weir_out *out, size_t capacity)
 {
 	struct outport args = {.out = out, .capacity = capacity};
-	bool valid = out && capacity > 0 && capacity <= WEIR_CAPACITY_MAX &&
+	bool valid = out && weir__size_valid(capacity) &&
 		     (capacity & (capacity - 1)) == 0;
 
 	return weir__flow_source(&from_out_kind, &args, sizeof(args), valid);

@@ -437,7 +437,7 @@ static bool is_valid(const struct parallel *args,
 {
 	static const uint64_t zero[3];
 
-	return args->map && args->n > 0 && args->n <= WEIR_CAPACITY_MAX &&
+	return args->map && weir__size_valid(args->n) &&
 	       (unsigned int)args->order <= WEIR_UNORDERED &&
 	       (!options || memcmp(options->reserved, zero, sizeof(zero)) == 0);
 }

@@ -219,15 +219,6 @@ static void pipe_over(struct weir__stage *stage, struct weir_error *error)
 		weir__op_wake(pipe->reader);
 }
 
-static void pipe_require(struct weir__stage *stage, bool room)
-{
-}
-
-static bool pipe_cancelled(struct weir__stage *stage, struct weir_out *out)
-{
-	return false;
-}
-
 /* The stage stops, whether it was over or not. */
 static void pipe_stop(struct weir__stage *stage)
 {
@@ -247,8 +238,6 @@ static void pipe_free(struct weir__stage *stage)
 static const struct weir__end pipe_end = {
 	.drive = pipe_drive,
 	.over = pipe_over,
-	.require = pipe_require,
-	.cancelled = pipe_cancelled,
 	.close = pipe_stop,
 	.free = pipe_free,
 };

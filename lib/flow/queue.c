@@ -64,9 +64,8 @@ int weir_flow_queue_new(struct weir_flow_queue **queue, size_t capacity,
 	if (!queue)
 		return -EINVAL;
 	*queue = NULL;
-	if (capacity == 0 || capacity > WEIR_CAPACITY_MAX ||
-	    (capacity & (capacity - 1)) != 0 || (int)overflow < 0 ||
-	    overflow > WEIR_FLOW_FAIL)
+	if (!weir__size_valid(capacity) || (capacity & (capacity - 1)) != 0 ||
+	    (int)overflow < 0 || overflow > WEIR_FLOW_FAIL)
 		return -EINVAL;
 	self = weir__alloc(weir_allocator_default(),
 			   sizeof(*self) + capacity * sizeof(void *));

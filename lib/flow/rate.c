@@ -271,5 +271,5 @@ struct weir_flow *weir_flow_delay(struct weir_flow *flow, uint64_t delay_ns,
 	struct delay args = {delay_ns, n};
 
 	return weir__flow_upon(&delay_kind, flow, &args, sizeof(args),
-			       n > 0 && n <= WEIR_CAPACITY_MAX);
+			       weir__size_valid(n));
 }

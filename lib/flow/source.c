@@ -7,11 +7,6 @@
 
 #include "flow/flow.h"
 
-static size_t at_most(uint64_t n, size_t most)
-{
-	return n < most ? (size_t)n : most;
-}
-
 /* --- Arrays ---------------------------------------------------------------- */
 
 struct array {
@@ -23,7 +18,7 @@ static size_t array_pull(struct weir__op *op, void **items, size_t room)
 {
 	const struct array *args = weir__op_args(op);
 	size_t *at = weir__op_state(op);
-	size_t n = at_most(args->n - *at, room);
+	size_t n = weir__at_most(args->n - *at, room);
 
 	if (n)
 		memcpy(items, args->items + *at, n * sizeof(*items));
@@ -73,7 +68,7 @@ static size_t range_pull(struct weir__op *op, void **items, size_t room)
 		return 0;
 	}
 	/* one less than there are, which may be 2^64 */
-	n = at_most((uint64_t)args->last - x, room);
+	n = weir__at_most((uint64_t)args->last - x, room);
 	for (i = 0; i < n; i++)
 		items[i] = (void *)(uintptr_t)(x + i);
 	*next = x + n;

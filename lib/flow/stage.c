@@ -116,7 +116,8 @@ static void rest(struct weir__stage *stage, enum weir__found found)
 	else
 		require_input(stage, false, false);
 	let_end(stage);
-	stage->end->require(stage, !none || waits);
+	if (stage->end->require)
+		stage->end->require(stage, !none || waits);
 	set_going(stage, !stage->has_out && !none && !linear);
 }
 
@@ -350,11 +351,6 @@ int weir__stage_ready(struct weir__stage *stage, struct weir__op *root)
 
 /* --- How they end --------------------------------------------------------------------------- */
 
-static size_t at_most(uint64_t n, size_t most)
-{
-	return n < most ? (size_t)n : most;
-}
-
 /* Items come straight into the slots that they leave by. */
 static enum weir__found out_drive(struct weir__stage *stage, uint64_t n)
 {
@@ -364,9 +360,9 @@ static enum weir__found out_drive(struct weir__stage *stage, uint64_t n)
 
 	while (n > 0 && weir_out_room(out) > 0) {
 		end = out->mask + 1 - (out->tail & out->mask);
-		ask = at_most(n, WEIR_FLOW_BATCH);
-		ask = at_most(ask, weir_out_room(out));
-		ask = at_most(ask, end);
+		ask = weir__at_most(n, WEIR_FLOW_BATCH);
+		ask = weir__at_most(ask, weir_out_room(out));
+		ask = weir__at_most(ask, end);
 		stage->again = false;
 		got = weir__pull(root, &out->slots[out->tail & out->mask].item,
 				 ask);
@@ -427,7 +423,7 @@ static enum weir__found result_drive(struct weir__stage *stage, uint64_t n)
 	size_t ask, got;
 
 	while (n > 0) {
-		ask = at_most(n, WEIR_FLOW_BATCH);
+		ask = weir__at_most(n, WEIR_FLOW_BATCH);
 		stage->again = false;
 		got = weir__pull(root, items, ask);
 		keep_last(stage, items, got);
@@ -448,18 +444,7 @@ static void result_over(struct weir__stage *stage, struct weir_error *error)
 		weir__run_fail(stage->run, error);
 }
 
-static void result_require(struct weir__stage *stage, bool room)
-{
-}
-
-static bool result_cancelled(struct weir__stage *stage, struct weir_out *out)
-{
-	return false;
-}
-
 const struct weir__end weir__end_result = {
 	.drive = result_drive,
 	.over = result_over,
-	.require = result_require,
-	.cancelled = result_cancelled,
 };
