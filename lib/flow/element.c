@@ -30,25 +30,44 @@ static size_t map_failed(struct weir__op *op, void **items, size_t from,
 	return from;
 }
 
-/* Where nothing fails there is little between two calls but a comparison. */
+/*
+ * How many items are mapped before one that could not be, for which *rc is not
+ * 0. Four at a time: between short calls each branch that is taken costs as
+ * much as a call.
+ */
+static size_t map_each(const struct map *args, void **items, size_t n, int *rc)
+{
+	int (*map)(void **item, void *context) = args->map;
+	void *context = args->context;
+	void **item = items, **end = items + n;
+
+	for (; end - item >= 4; item += 4) {
+		if (WEIR_UNLIKELY((*rc = map(item, context)) != 0))
+			return (size_t)(item - items);
+		if (WEIR_UNLIKELY((*rc = map(item + 1, context)) != 0))
+			return (size_t)(item - items) + 1;
+		if (WEIR_UNLIKELY((*rc = map(item + 2, context)) != 0))
+			return (size_t)(item - items) + 2;
+		if (WEIR_UNLIKELY((*rc = map(item + 3, context)) != 0))
+			return (size_t)(item - items) + 3;
+	}
+	for (; item < end; item++)
+		if (WEIR_UNLIKELY((*rc = map(item, context)) != 0))
+			break;
+	return (size_t)(item - items);
+}
+
 static size_t map_pull(struct weir__op *op, void **items, size_t room)
 {
 	const struct map *args = weir__op_args(op);
-	int (*map)(void **item, void *context) = args->map;
-	void *context = args->context;
-	size_t n = weir__pull(op->up[0], items, room);
-	void **item = items, **end = items + n;
-	int rc;
+	size_t n = weir__pull(op->up[0], items, room), i = 0;
+	int rc = 0;
 
-	while (item < end) {
-		rc = map(item, context);
-		if (WEIR_LIKELY(rc == 0)) {
-			item++;
-			continue;
-		}
-		n = map_failed(op, items, (size_t)(item - items),
-			       (size_t)(end - items), rc);
-		end = items + n;
+	for (;;) {
+		i += map_each(args, items + i, n - i, &rc);
+		if (WEIR_LIKELY(i == n))
+			break;
+		n = map_failed(op, items, i, n, rc);
 	}
 	if (!op->ended)
 		(void)weir__op_follow(op);

@@ -69,6 +69,7 @@ static size_t range_pull(struct weir__op *op, void **items, size_t room)
 	}
 	/* one less than there are, which may be 2^64 */
 	n = weir__at_most((uint64_t)args->last - x, room);
+#pragma GCC unroll 4
 	for (i = 0; i < n; i++)
 		items[i] = (void *)(uintptr_t)(x + i);
 	*next = x + n;
