@@ -213,13 +213,11 @@ static size_t inlet_pull(struct weir__op *op, void **items, size_t room)
 {
 	struct weir__inlet *inlet = *(struct weir__inlet **)weir__op_state(op);
 	struct weir_in *in = &inlet->in;
-	size_t n = weir_in_count(in), i;
+	size_t n = weir__at_most(weir_in_count(in), room);
 
-	if (n > room)
-		n = room;
-	for (i = 0; i < n; i++)
-		items[i] = weir_in_take(in);
-	if (n == 0 && room > 0)
+	if (n > 0)
+		weir__in_take_n(in, items, n);
+	else if (room > 0)
 		inlet->waiting = true;
 	return n;
 }

@@ -205,14 +205,13 @@ static struct weir_out *roomiest(struct weir__fan_out *fan)
 static void balance(struct weir__stage *stage, void *const *items, size_t n)
 {
 	struct weir__fan_out *fan = weir__fan_of(stage);
-	size_t fair = (n + fan->n_alive - 1) / fan->n_alive, i = 0, end;
+	size_t fair = (n + fan->n_alive - 1) / fan->n_alive, i, run;
 	struct weir_out *out;
 
-	while (i < n) {
+	for (i = 0; i < n; i += run) {
 		out = roomiest(fan);
-		end = i + least(least(fair, weir_out_room(out)), n - i);
-		for (; i < end; i++)
-			(void)weir_out_put(out, items[i]);
+		run = least(least(fair, weir_out_room(out)), n - i);
+		weir__out_put_n(out, items + i, run);
 	}
 }
 

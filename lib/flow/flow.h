@@ -33,6 +33,7 @@
 
 #include <errno.h>
 #include <stdbool.h>
+#include <string.h>
 
 #include <weir/actor.h>
 #include <weir/any.h>
@@ -340,6 +341,33 @@ struct weir__end {
 
 extern const struct weir__end weir__end_result; /* of the run */
 extern const struct weir__end weir__end_out;	/* stage->out */
+
+/* Takes `n` items that are there, as weir_in_take() so often. */
+static inline void weir__in_take_n(struct weir_in *in, void **items, size_t n)
+{
+	size_t at = in->head & in->mask, first = in->mask + (size_t)1 - at;
+
+	if (first > n)
+		first = n;
+	memcpy(items, &in->slots[at], first * sizeof(*items));
+	if (WEIR_UNLIKELY(first < n))
+		memcpy(items + first, in->slots, (n - first) * sizeof(*items));
+	in->head += (uint32_t)n;
+}
+
+/* Puts `n` items that there is room for, as weir_out_put() so often. */
+static inline void weir__out_put_n(struct weir_out *out, void *const *items,
+				   size_t n)
+{
+	size_t at = out->tail & out->mask, first = out->mask + (size_t)1 - at;
+
+	if (first > n)
+		first = n;
+	memcpy(&out->slots[at], items, first * sizeof(*items));
+	if (WEIR_UNLIKELY(first < n))
+		memcpy(out->slots, items + first, (n - first) * sizeof(*items));
+	out->tail += (uint32_t)n;
+}
 
 /* An in-port of a stage. */
 struct weir__inlet {
