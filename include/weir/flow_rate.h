@@ -83,6 +83,19 @@ WEIR_API struct weir_flow *weir_flow_grouped_within(struct weir_flow *flow,
 						    size_t n,
 						    uint64_t within_ns);
 
+/*
+ * The same, and a group goes out as soon as its items weigh `weight` or more
+ * together: what `weigh` says of each, once. `within_ns` may be 0: no time.
+ * -EINVAL: null, `weight` is 0, or `n` as above.
+ *
+ * Emits: a group when it is heavy enough, has `n` items, or its time has come.
+ * Completes: when upstream does. Cancels: when downstream does. Holds: `n` items.
+ */
+WEIR_API struct weir_flow *weir_flow_grouped_weighted(
+	struct weir_flow *flow, uint64_t weight,
+	uint64_t (*weigh)(void *item, void *context), void *context, size_t n,
+	uint64_t within_ns);
+
 /* --- Rates and times ----------------------------------------------------------------- */
 
 enum weir_flow_throttling {

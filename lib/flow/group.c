@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Groups of items, by number and by time. */
+/* Groups of items, by number, by weight and by time. */
 #include <weir/flow_rate.h>
 #include <weir/flow_sink.h>
 
@@ -9,11 +9,15 @@
 struct grouped {
 	size_t n;
 	uint64_t within_ns; /* 0: no time */
+	uint64_t weight;
+	uint64_t (*weigh)(void *item, void *context); /* NULL: not weighed */
+	void *context;
 };
 
 struct grouping {
 	struct weir__alarm alarm;    /* must be first */
 	struct weir_flow_list *list; /* the group; NULL: none has begun */
+	uint64_t weight;	     /* of it */
 	uint64_t due_ns;
 };
 
@@ -50,12 +54,30 @@ static void grouped_close(struct weir__op *op)
 	self->list = NULL;
 }
 
+/* Up to `n` items for the group, and none once it is heavy enough. */
+static void take_weighed(struct weir__op *op, size_t n)
+{
+	const struct grouped *args = weir__op_args(op);
+	struct grouping *self = weir__op_state(op);
+	struct weir_flow_list *list = self->list;
+	uint64_t weight;
+
+	for (; n > 0 && self->weight < args->weight; n--) {
+		if (!weir__pull(op->up[0], &list->items[list->n], 1))
+			return;
+		weight = args->weigh(list->items[list->n++], args->context);
+		if (weight > args->weight - self->weight)
+			weight = args->weight - self->weight;
+		self->weight += weight;
+	}
+}
+
 /* Takes what is there for the group. False: there is no memory. */
 static bool fill(struct weir__op *op)
 {
 	const struct grouped *args = weir__op_args(op);
 	struct grouping *self = weir__op_state(op);
-	size_t missing, got;
+	size_t missing;
 
 	if (!self->list)
 		self->list = weir__list_new(op, args->n);
@@ -63,12 +85,19 @@ static bool fill(struct weir__op *op)
 		weir__op_fail(op, -ENOMEM, "no memory for a group");
 		return false;
 	}
-	missing = args->n - self->list->n;
-	if (missing > WEIR_FLOW_BATCH)
-		missing = WEIR_FLOW_BATCH;
-	got = weir__pull(op->up[0], self->list->items + self->list->n, missing);
-	self->list->n += got;
+	missing = weir__at_most(args->n - self->list->n, WEIR_FLOW_BATCH);
+	if (args->weigh)
+		take_weighed(op, missing);
+	else
+		self->list->n += weir__pull(
+			op->up[0], self->list->items + self->list->n, missing);
 	return true;
+}
+
+static bool is_full(const struct grouped *args, const struct grouping *self)
+{
+	return self->list->n == args->n ||
+	       (args->weigh && self->weight == args->weight);
 }
 
 /* The group's time has come. One that is empty begins its time anew. */
@@ -102,6 +131,7 @@ static size_t put_group(struct weir__op *op, void **items)
 
 	items[0] = self->list;
 	self->list = NULL;
+	self->weight = 0;
 	if (args->within_ns)
 		self->due_ns = due(op);
 	return 1;
@@ -123,7 +153,7 @@ static size_t grouped_pull(struct weir__op *op, void **items, size_t room)
 	}
 	if (!fill(op))
 		return 0;
-	full = self->list->n == args->n;
+	full = is_full(args, self);
 	up_done = up->ended;
 	if (self->list->n > 0 &&
 	    (full || (up_done && !up->error) || time_is_up(op)))
@@ -137,31 +167,21 @@ static size_t grouped_pull(struct weir__op *op, void **items, size_t room)
 	return n;
 }
 
-static const struct weir__kind grouped_kind = {
-	.name = "grouped",
-	.state_size = sizeof(struct grouping),
-	.open = grouped_open,
-	.pull = grouped_pull,
-	.close = grouped_close,
-	.keeps = sizeof(struct weir__alarm),
-	.holds = true,
-	.makes = true,
-};
+#define GROUPED(called) \
+	{ \
+		.name = called, .state_size = sizeof(struct grouping), \
+		.open = grouped_open, .pull = grouped_pull, \
+		.close = grouped_close, .keeps = sizeof(struct weir__alarm), \
+		.holds = true, .makes = true, \
+	}
 
-static const struct weir__kind grouped_within_kind = {
-	.name = "grouped_within",
-	.state_size = sizeof(struct grouping),
-	.open = grouped_open,
-	.pull = grouped_pull,
-	.close = grouped_close,
-	.keeps = sizeof(struct weir__alarm),
-	.holds = true,
-	.makes = true,
-};
+static const struct weir__kind grouped_kind = GROUPED("grouped");
+static const struct weir__kind within_kind = GROUPED("grouped_within");
+static const struct weir__kind weighted_kind = GROUPED("grouped_weighted");
 
 struct weir_flow *weir_flow_grouped(struct weir_flow *flow, size_t n)
 {
-	struct grouped args = {n, 0};
+	struct grouped args = {.n = n};
 
 	return weir__flow_upon(&grouped_kind, flow, &args, sizeof(args),
 			       weir__size_valid(n));
@@ -170,8 +190,19 @@ struct weir_flow *weir_flow_grouped(struct weir_flow *flow, size_t n)
 struct weir_flow *weir_flow_grouped_within(struct weir_flow *flow, size_t n,
 					   uint64_t within_ns)
 {
-	struct grouped args = {n, within_ns};
+	struct grouped args = {.n = n, .within_ns = within_ns};
 
-	return weir__flow_upon(&grouped_within_kind, flow, &args, sizeof(args),
+	return weir__flow_upon(&within_kind, flow, &args, sizeof(args),
 			       weir__size_valid(n) && within_ns > 0);
+}
+
+struct weir_flow *weir_flow_grouped_weighted(
+	struct weir_flow *flow, uint64_t weight,
+	uint64_t (*weigh)(void *item, void *context), void *context, size_t n,
+	uint64_t within_ns)
+{
+	struct grouped args = {n, within_ns, weight, weigh, context};
+
+	return weir__flow_upon(&weighted_kind, flow, &args, sizeof(args),
+			       weir__size_valid(n) && weigh && weight > 0);
 }

@@ -199,22 +199,49 @@ static struct weir_flow *grouped_make(struct weir_flow *up, struct step *step)
 				step);
 }
 
-static void grouped_expected(const struct step *step, struct stream *stream)
+/* A group ends behind the item that makes it so long or so heavy. */
+static void groups_expected(const struct step *step, struct stream *stream,
+			    size_t most, intptr_t weight)
 {
 	size_t n = stream->n, in = 0, i;
-	intptr_t sum = 0;
+	intptr_t sum = 0, weighs = 0;
 
 	stream->n = 0;
 	for (i = 0; i < n; i++) {
 		sum = with(step, sum, stream->values[i]);
-		if (++in <= (size_t)step->n)
+		weighs += stream->values[i] % 4;
+		if (++in < most && (weight == 0 || weighs < weight))
 			continue;
 		add(stream, sum);
 		in = 0;
 		sum = 0;
+		weighs = 0;
 	}
 	if (in > 0 && stream->code == 0)
 		add(stream, sum);
+}
+
+static void grouped_expected(const struct step *step, struct stream *stream)
+{
+	groups_expected(step, stream, (size_t)step->n + 1, 0);
+}
+
+static uint64_t weigh(void *item, void *context)
+{
+	return (uint64_t)(value_of(context, item) % 4);
+}
+
+static struct weir_flow *weighted_make(struct weir_flow *up, struct step *step)
+{
+	return lists_to_numbers(
+		weir_flow_grouped_weighted(up, (uint64_t)step->x, weigh, step,
+					   (size_t)step->n + 1, 0),
+		step);
+}
+
+static void weighted_expected(const struct step *step, struct stream *stream)
+{
+	groups_expected(step, stream, (size_t)step->n + 1, step->x);
 }
 
 static struct weir_flow *within_make(struct weir_flow *up, struct step *step)

@@ -494,6 +494,8 @@ static const struct row operators[] = {
 	{"grouped", 1, false, NUMBERS, grouped_make, grouped_expected},
 	{"grouped_within", 1, false, NUMBERS, within_make, loose_expected,
 	 true},
+	{"grouped_weighted", 1, false, NUMBERS, weighted_make,
+	 weighted_expected},
 	{"throttle", 1, false, SAME, throttle_make, same_expected},
 	{"delay", 1, false, SAME, delay_make, delay_expected},
 	{"timeouts", 1, false, SAME, timeouts_make, loose_expected},

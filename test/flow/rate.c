@@ -256,6 +256,62 @@ static void a_group_goes_when_its_time_has_come(void **state)
 	ASSERT_OUT(&world, 12, 345, 6, 7);
 }
 
+static uint64_t weight_of(void *item, void *context)
+{
+	return context ? UINT64_MAX : (uint64_t)(uintptr_t)item;
+}
+
+static struct weir_flow *weighted(struct weir_flow *flow, uint64_t weight,
+				  size_t n, uint64_t within_ns)
+{
+	return digits(weir_flow_grouped_weighted(flow, weight, weight_of, NULL,
+						 n, within_ns));
+}
+
+static void a_group_goes_when_it_is_heavy_enough(void **state)
+{
+	ASSERT_FLOW(weighted(weir_flow_range(1, 7), 6, 10, 0), 0, 123, 45, 6,
+		    7);
+	ASSERT_FLOW(weighted(weir_flow_range(1, 4), 5, 10, 0), 0, 123, 4);
+}
+
+static void a_light_group_goes_when_it_is_long_enough(void **state)
+{
+	ASSERT_FLOW(weighted(weir_flow_range(1, 7), 100, 3, 0), 0, 123, 456, 7);
+}
+
+static void weights_do_not_wrap_around(void **state)
+{
+	static char heavy;
+
+	ASSERT_FLOW(digits(weir_flow_grouped_weighted(weir_flow_range(1, 3),
+						      UINT64_MAX, weight_of,
+						      &heavy, 10, 0)),
+		    0, 1, 2, 3);
+	ASSERT_FLOW(weighted(weir_flow_range(-1, 2), UINT64_MAX - 1, 10, 0), 0,
+		    -1, 12);
+}
+
+static void a_light_group_goes_when_its_time_has_come(void **state)
+{
+	static struct world world;
+
+	world_init(&world, NULL);
+	world.flow = weighted(world.flow, 6, 10, 10 * MS);
+	world_start(&world, OPEN);
+	offer(&world, 1, 2);
+	until(&world, 10 * MS);
+	ASSERT_OUT(&world, 12);
+	/* it begins anew, with no weight; that which is heavy, its time */
+	until(&world, 15 * MS);
+	offer(&world, 3, 5);
+	until(&world, 24 * MS);
+	ASSERT_OUT(&world, 12, 34);
+	until(&world, 25 * MS);
+	ASSERT_OUT(&world, 12, 34, 5);
+	world_end(&world, 0);
+}
+
 /* --- throttle ------------------------------------------------------------------- */
 
 static void a_throttle_lets_items_pass_at_its_rate(void **state)
@@ -477,6 +533,12 @@ static void bad_arguments_make_a_failed_flow(void **state)
 				 (enum weir_flow_buffer)17),
 		weir_flow_grouped(weir_flow_empty(), 0),
 		weir_flow_grouped_within(weir_flow_empty(), 1, 0),
+		weir_flow_grouped_weighted(weir_flow_empty(), 1, NULL, NULL, 1,
+					   0),
+		weir_flow_grouped_weighted(weir_flow_empty(), 0, weight_of,
+					   NULL, 1, 0),
+		weir_flow_grouped_weighted(weir_flow_empty(), 1, weight_of,
+					   NULL, 0, 0),
 		weir_flow_conflate(weir_flow_empty(), NULL, NULL),
 		weir_flow_throttle(weir_flow_empty(), NULL),
 		weir_flow_throttle(weir_flow_empty(), &rate),
@@ -510,6 +572,10 @@ int main(void)
 		cmocka_unit_test(no_group_is_empty),
 		cmocka_unit_test(groups_that_are_dropped_drop_their_items),
 		cmocka_unit_test(a_group_goes_when_its_time_has_come),
+		cmocka_unit_test(a_group_goes_when_it_is_heavy_enough),
+		cmocka_unit_test(a_light_group_goes_when_it_is_long_enough),
+		cmocka_unit_test(weights_do_not_wrap_around),
+		cmocka_unit_test(a_light_group_goes_when_its_time_has_come),
 		cmocka_unit_test(a_throttle_lets_items_pass_at_its_rate),
 		cmocka_unit_test(a_pause_saves_up_a_burst),
 		cmocka_unit_test(items_pay_what_they_cost),
