@@ -72,6 +72,7 @@ struct weir__kind {
 	bool holds; /* rule 7 */
 	/* So many bytes of the state survive a restart: those of alarms. */
 	size_t keeps;
+	bool stateless; /* what it has are items: a restart is a resume */
 	bool source;	/* a drain ends it */
 	bool makes;	/* puts out other items than it takes: plain values */
 	bool boundary;	/* built as an actor of its own */

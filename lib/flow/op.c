@@ -104,6 +104,8 @@ static int restart(struct weir__op *op)
 {
 	int rc;
 
+	if (op->kind->stateless)
+		return 0;
 	close_op(op);
 	memset(op->state + op->kind->keeps, 0,
 	       op->kind->state_size - op->kind->keeps);

@@ -120,17 +120,16 @@ static bool zip_one(struct weir__op *op, void **result)
 static size_t zip_pull(struct weir__op *op, void **items, size_t room)
 {
 	size_t ask = room < WEIR_FLOW_BATCH ? room : WEIR_FLOW_BATCH;
-	size_t k = zip_fill(op, ask), i;
+	size_t k = zip_fill(op, ask), n = 0, i;
 
-	for (i = 0; i < k; i++)
-		if (!zip_one(op, &items[i]))
-			break; /* the buffers may be new ones */
+	for (i = 0; i < k && !op->ended; i++)
+		n += zip_one(op, &items[n]);
 	if (op->ended)
-		return i;
+		return n;
 	zip_ends(op);
-	if (i == 0 && k > 0)
+	if (n == 0 && k > 0)
 		weir__op_again(op);
-	return i;
+	return n;
 }
 
 static const struct weir__kind zip_kind = {
@@ -139,6 +138,7 @@ static const struct weir__kind zip_kind = {
 	.pull = zip_pull,
 	.open = zip_open,
 	.close = zip_close,
+	.stateless = true,
 	.holds = true,
 	.makes = true,
 };

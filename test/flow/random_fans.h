@@ -117,17 +117,6 @@ static struct weir_flow *zip_make(struct weir_flow *up, struct step *step)
 	return of_items(weir_flow_zip(flows, 2, combine, step), step);
 }
 
-static enum fate_of zip_expected_one(const struct step *step, struct kept *kept,
-				     intptr_t *value)
-{
-	int64_t i = kept->n++;
-
-	if (fails(step, *value))
-		return FAILS;
-	*value = (*value * step->x + step->y + i) % VALUES;
-	return GOES;
-}
-
 static bool has_failing(const struct step *step, const struct stream *stream)
 {
 	size_t i;
@@ -138,17 +127,11 @@ static bool has_failing(const struct step *step, const struct stream *stream)
 	return false;
 }
 
-/* A restart drops what it holds, which depends on how much comes at once. */
-static void loose_if_restarted(const struct step *step, struct stream *stream)
-{
-	if (step->decided == WEIR_RESTART && has_failing(step, stream))
-		stream->loose = true;
-}
-
 /* Who ends first ends it: where they meet, that may be either. */
 static void zip_expected(const struct step *step, struct stream *stream)
 {
 	struct kept kept = {0};
+	size_t n, i;
 
 	if (stream->cut || (stream->n == (size_t)step->n && stream->code < 0))
 		stream->loose = true;
@@ -156,8 +139,15 @@ static void zip_expected(const struct step *step, struct stream *stream)
 		stream->n = (size_t)step->n;
 		stream->code = 0;
 	}
-	loose_if_restarted(step, stream);
-	each(step, stream, &kept, zip_expected_one);
+	n = stream->n;
+	stream->n = 0;
+	for (i = 0; i < n; i++)
+		if (!fails(step, stream->values[i]))
+			add(stream, (stream->values[i] * step->x + step->y +
+				     (intptr_t)i) %
+					    VALUES);
+		else if (!survives(step, stream, &kept))
+			return;
 }
 
 /* --- Apart, and together again ---------------------------------------------------- */
@@ -183,7 +173,6 @@ static void broadcast_expected(const struct step *step, struct stream *stream)
 {
 	struct kept kept = {0};
 
-	loose_if_restarted(step, stream);
 	each(step, stream, &kept, broadcast_expected_one);
 }
 
