@@ -176,8 +176,9 @@ WEIR_API WEIR_MUST_CHECK int weir_flow_run_wait(struct weir_flow_run *run,
 						struct weir_error **error);
 
 /*
- * The sources end now; what is under way flows through. NULL is fine; nothing
- * happens when it is over. Any thread that holds the handle.
+ * The sources end now; what is under way flows through, with it what a queue,
+ * a publisher or an out-port has given already: they are closed or cancelled. NULL
+ * is fine; nothing happens when it is over. Any thread that holds the handle.
  */
 WEIR_API void weir_flow_run_drain(struct weir_flow_run *run);
 

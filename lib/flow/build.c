@@ -50,7 +50,7 @@ void weir__tree_unref(struct weir__tree *tree)
 
 /* --- Operators --------------------------------------------------------------------- */
 
-static const struct weir__kind inlet_kind;
+static size_t inlet_pull(struct weir__op *op, void **items, size_t room);
 
 static struct weir__op *fail(struct weir__build *build, int code)
 {
@@ -160,7 +160,7 @@ static bool has_inlet(const struct weir__op *op)
 	uint32_t i;
 
 	for (i = 0; i < op->n_up; i++)
-		if (op->up[i]->kind == &inlet_kind)
+		if (op->up[i]->kind->pull == inlet_pull)
 			return true;
 	return false;
 }
@@ -237,6 +237,27 @@ static const struct weir__kind inlet_kind = {
 	.close = inlet_close,
 };
 
+/* What puts into it goes on. */
+static size_t outer_drain(struct weir__op *op, void **items, size_t room)
+{
+	struct weir__inlet *inlet = *(struct weir__inlet **)weir__op_state(op);
+	size_t n = inlet_pull(op, items, room);
+
+	if (weir_in_count(&inlet->in) == 0)
+		weir__op_end(op, NULL);
+	return n;
+}
+
+/* Of an actor that is not the run's. */
+static const struct weir__kind outer_inlet_kind = {
+	.name = "from_out",
+	.state_size = sizeof(struct weir__inlet *),
+	.pull = inlet_pull,
+	.drain = outer_drain,
+	.close = inlet_close,
+	.source = true,
+};
+
 static int inlet_init(struct weir__stage *stage, struct weir__inlet *inlet,
 		      struct weir_out *out, size_t capacity)
 {
@@ -253,7 +274,9 @@ struct weir__op *weir__build_inlet(struct weir__build *build,
 				   size_t capacity)
 {
 	struct weir__stage *stage = build->stage;
-	struct weir__op *op = weir__op_leaf(build, flow, &inlet_kind, items);
+	bool outer = flow->kind->source && flow->kind->boundary;
+	struct weir__op *op = weir__op_leaf(
+		build, flow, outer ? &outer_inlet_kind : &inlet_kind, items);
 	struct weir__inlet *inlet, **link = &stage->inlets;
 	int rc;
 

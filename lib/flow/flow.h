@@ -74,6 +74,9 @@ struct weir__kind {
 	size_t keeps;
 	bool stateless; /* what it has are items: a restart is a resume */
 	bool source;	/* a drain ends it */
+	/* Of a source: as pull(), once the run drains: takes what has come and
+	 * then ends. NULL: it ends at once. */
+	size_t (*drain)(struct weir__op *op, void **items, size_t room);
 	bool makes;	/* puts out other items than it takes: plain values */
 	bool boundary;	/* built as an actor of its own */
 	bool any_input; /* several above: takes from whichever has some */

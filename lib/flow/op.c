@@ -26,15 +26,17 @@ void weir__op_again(struct weir__op *op)
 
 size_t weir__pull(struct weir__op *op, void **items, size_t room)
 {
+	bool drains = op->stage->draining && op->kind->source;
 	size_t n;
 
 	if (op->ended)
 		return 0;
-	if (WEIR_UNLIKELY(op->stage->draining) && op->kind->source) {
+	if (WEIR_UNLIKELY(drains) && !op->kind->drain) {
 		weir__op_end(op, NULL);
 		return 0;
 	}
-	n = op->kind->pull(op, items, room);
+	n = WEIR_UNLIKELY(drains) ? op->kind->drain(op, items, room)
+				  : op->kind->pull(op, items, room);
 	assert(n <= room);
 	/* rule 2: who was given something has not waited */
 	if (n > 0)

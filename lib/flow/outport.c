@@ -58,6 +58,7 @@ static const struct weir__kind from_out_kind = {
 	.build = from_out_build,
 	.claim = claim,
 	.unclaim = unclaim,
+	.source = true,
 	.boundary = true,
 };
 

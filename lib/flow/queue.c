@@ -217,6 +217,13 @@ static size_t queue_pull(struct weir__op *op, void **items, size_t room)
 	return n;
 }
 
+static size_t queue_drain(struct weir__op *op, void **items, size_t room)
+{
+	/* -EALREADY: it was closed before */
+	(void)weir_flow_queue_close(queue_of(op->flow), NULL);
+	return queue_pull(op, items, room);
+}
+
 /* Nobody takes any more. */
 static void queue_close(struct weir__op *op)
 {
@@ -262,6 +269,7 @@ static const struct weir__kind queue_kind = {
 	.claim = queue_claim,
 	.unclaim = queue_unclaim,
 	.source = true,
+	.drain = queue_drain,
 	.holds = true,
 };
 

@@ -355,6 +355,18 @@ static size_t from_pull(struct weir__op *op, void **items, size_t room)
 	return n;
 }
 
+/* Nothing more is requested. */
+static size_t from_drain(struct weir__op *op, void **items, size_t room)
+{
+	struct feed *feed = state_of(op);
+	uint32_t over = is_over(feed);
+	size_t n = take(feed, items, room);
+
+	if (count(feed) == 0)
+		weir__op_end(op, over ? feed->error : NULL);
+	return n;
+}
+
 /* --- Its life --------------------------------------------------------------------- */
 
 static void feed_free(struct feed *feed)
@@ -441,6 +453,7 @@ static const struct weir__kind from_kind = {
 	.pull = from_pull,
 	.close = from_close,
 	.source = true,
+	.drain = from_drain,
 	.holds = true,
 };
 

@@ -89,6 +89,39 @@ static void a_run_is_cancelled_at_every_step(void **state)
 	each_seed(state, test_count(40), cancel_all);
 }
 
+/* False: it was over before. */
+static bool drain_at(const struct way *way, uint64_t seed, size_t step)
+{
+	bool more = true;
+	size_t i;
+
+	world_init(seed);
+	assert_int_equal(way->start(&world), 0);
+	for (i = 0; i < step && more; i++)
+		more = weir_sim_step(sim);
+	weir_flow_run_drain(world.runs[0]);
+	weir_sim_run(sim);
+	/* what is not a flow goes on */
+	if (world.taker.world)
+		weir_actor_stop(&world.taker.actor);
+	assert_int_equal(world_fini(), 0);
+	return more;
+}
+
+static void drain_all(uint64_t seed)
+{
+	size_t i, step;
+
+	for (i = 0; i < N_WAYS; i++)
+		for (step = 0; drain_at(&ways[i], seed, step); step++)
+			;
+}
+
+static void a_run_is_drained_at_every_step(void **state)
+{
+	each_seed(state, test_count(40), drain_all);
+}
+
 /* False: there are not so many allocations. */
 static bool starve_at(const struct way *way, uint64_t seed, size_t at)
 {
@@ -130,6 +163,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(all_items_come_in_order, print_seed),
 		cmocka_unit_test_teardown(a_run_is_cancelled_at_every_step,
+					  print_seed),
+		cmocka_unit_test_teardown(a_run_is_drained_at_every_step,
 					  print_seed),
 		cmocka_unit_test_teardown(
 			no_memory_is_an_error_and_loses_nothing, print_seed),

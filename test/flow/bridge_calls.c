@@ -164,6 +164,32 @@ static void sixteen_are_asked_for_unless_told_otherwise(void **state)
 	assert_int_equal(weir_publisher_probe_free(probe), 0);
 }
 
+static uint32_t say_nothing(struct weir_actor *actor, uint32_t n)
+{
+	return n;
+}
+
+static void a_drain_lets_go_of_an_out_port(void **state)
+{
+	static const struct weir_actor_ops ops = {.turns = say_nothing};
+	struct weir_actor actor;
+	struct weir_sema never;
+	struct begun begun;
+	struct weir_out out;
+
+	assert_int_equal(weir_actor_init(&actor, &ops, executor), 0);
+	assert_int_equal(weir_sema_init(&never, &actor, 0), 0);
+	assert_int_equal(weir_out_init(&out, &actor, NULL), 0);
+	begun = begin(weir_flow_ignore(weir_flow_from_out(&out, 4)));
+	assert_int_equal(weir_actor_start(&actor), 0);
+	weir_sim_run(sim);
+	assert_false(weir_completion_done(weir_flow_run_over(begun.run)));
+	weir_flow_run_drain(begun.run);
+	finish(&begun, 0);
+	weir_actor_stop(&actor);
+	weir_sim_run(sim);
+}
+
 static void one_and_one_is_lock_step(void **state)
 {
 	struct weir_publisher_probe *probe = probe_new(&counted_items);
@@ -176,6 +202,23 @@ static void one_and_one_is_lock_step(void **state)
 		send(probe, i);
 	}
 	assert_true(weir_publisher_probe_expect_request(probe, 1));
+	weir_flow_run_drain(begun.run);
+	assert_true(weir_publisher_probe_expect_cancel(probe));
+	finish(&begun, 0);
+	assert_int_equal(got.n, 3);
+	assert_int_equal(weir_publisher_probe_free(probe), 0);
+}
+
+static void what_was_sent_before_a_drain_is_delivered(void **state)
+{
+	struct weir_publisher_probe *probe = probe_new(&counted_items);
+	static struct got got;
+	struct begun begun = begin_from(probe, 4, 4, &got);
+	intptr_t i;
+
+	assert_true(weir_publisher_probe_expect_request(probe, 4));
+	for (i = 1; i <= 3; i++)
+		send(probe, i);
 	weir_flow_run_drain(begun.run);
 	assert_true(weir_publisher_probe_expect_cancel(probe));
 	finish(&begun, 0);
@@ -480,7 +523,9 @@ int main(void)
 		TEST(bad_arguments_are_refused),
 		TEST(it_asks_for_a_refill_when_there_is_room_for_it),
 		TEST(sixteen_are_asked_for_unless_told_otherwise),
+		TEST(a_drain_lets_go_of_an_out_port),
 		TEST(one_and_one_is_lock_step),
+		TEST(what_was_sent_before_a_drain_is_delivered),
 		TEST(who_sends_too_much_is_cancelled),
 		TEST(items_that_are_others_are_refused),
 		TEST(an_end_needs_no_demand_behind_what_holds_items),

@@ -220,6 +220,38 @@ static void a_queue_that_is_full_says_so(void **state)
 	assert_int_equal(n_live, 0);
 }
 
+static void a_drain_takes_what_is_queued_and_closes(void **state)
+{
+	struct weir_flow_queue *queue;
+	struct weir_flow_run *run;
+	struct weir_sim *sim;
+	static struct got got;
+	struct weir_flow *flow;
+	intptr_t i;
+
+	got.n = 0;
+	got.counted = true;
+	assert_int_equal(weir_flow_queue_new(&queue, 8, WEIR_FLOW_REJECT,
+					     &counted_items),
+			 0);
+	flow = weir_flow_for_each(weir_flow_from_queue(queue), got_one, &got);
+	assert_int_equal(weir_sim_new(&sim, 1, NULL), 0);
+	assert_int_equal(
+		weir_flow_start(flow, weir_sim_executor(sim), NULL, &run), 0);
+	weir_sim_run(sim);
+	for (i = 1; i <= 3; i++)
+		assert_int_equal(weir_flow_queue_offer(queue, item_new(i)), 0);
+	weir_flow_run_drain(run);
+	assert_int_equal(weir_flow_run_wait(run, WEIR_FOREVER, NULL, NULL), 0);
+	assert_int_equal(got.n, 3);
+	assert_int_equal(weir_flow_queue_offer(queue, NULL), -EPIPE);
+	weir_flow_run_free(run);
+	weir_flow_free(flow);
+	weir_flow_queue_free(queue);
+	assert_int_equal(weir_sim_free(sim), 0);
+	assert_int_equal(n_live, 0);
+}
+
 static void a_queue_runs_once(void **state)
 {
 	struct weir_flow_queue *queue;
@@ -377,6 +409,7 @@ int main(void)
 		cmocka_unit_test(a_resource_that_restarts_is_opened_again),
 		cmocka_unit_test(a_queue_is_empty_when_it_ends),
 		cmocka_unit_test(a_queue_that_is_full_says_so),
+		cmocka_unit_test(a_drain_takes_what_is_queued_and_closes),
 		cmocka_unit_test(a_queue_runs_once),
 		cmocka_unit_test(
 			a_queue_closed_with_an_error_fails_behind_its_items),
