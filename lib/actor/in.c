@@ -430,7 +430,7 @@ static void tell_dead(struct weir_in *in, void *item)
  */
 static uint32_t store_head(struct weir_in *in, struct weir__lane *lane)
 {
-	uint32_t *word = weir__lane_head(lane);
+	uint32_t *word = lane->words + in->head_at;
 	uint32_t n = weir__index_diff(in->head, ck_pr_load_32(word));
 
 	if (!n)
@@ -887,6 +887,36 @@ void weir__in_linked(struct weir_in *in, struct weir__lane *lane,
 		    in->merge->rule != WEIR_MERGE_OPEN)
 			switch_lane(in, lane);
 	}
+}
+
+void weir__in_hold(struct weir_in *in)
+{
+	assert(in->mask && !in->merge && in->head == 0);
+	in->head_at++;
+	ck_pr_store_32(weir__lane_head(&in->lane),
+		       weir__index_diff(0, in->mask + 1));
+}
+
+void weir__in_grant(struct weir_in *in, uint32_t n)
+{
+	uint32_t *word = weir__lane_head(&in->lane);
+	struct weir_out *out = in->lane.out;
+
+	/* release: done with the slots; pairs with the acquire of the producer
+	 * that reads the head */
+	ck_pr_fence_release();
+	ck_pr_store_32(word, (ck_pr_load_32(word) + n) & WEIR__INDEX_MASK);
+	if (!out)
+		return;
+	/* store -> load, rule 2; pairs with the producer's arming */
+	weir__fence_full();
+	weir__port_unblock(&out->port);
+}
+
+void weir__in_let_go(struct weir_in *in)
+{
+	in->head_at--;
+	weir__in_grant(in, in->mask + 1);
 }
 
 /* --- For supervision ------------------------------------------------------ */

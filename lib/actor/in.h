@@ -240,6 +240,23 @@ void weir__in_linked(struct weir_in *in, struct weir__lane *lane,
 		     struct weir_out *out);
 
 /*
+ * From now on the room of its link, made or yet to be made, is not what is free
+ * but what is granted: none at first. What turns take is published in the word
+ * behind the head's, which a link has no use for. With a capacity of 2 or more;
+ * owner, before start.
+ */
+void weir__in_hold(struct weir_in *in);
+
+/*
+ * Room for `n` tokens more, who with those that were granted and not taken are
+ * not more than the capacity. Owner.
+ */
+void weir__in_grant(struct weir_in *in, uint32_t n);
+
+/* All of it is granted, once: it is a link as any other. Owner. */
+void weir__in_let_go(struct weir_in *in);
+
+/*
  * For an in-port that subscribes: puts `n` > 0 items, all or none, as
  * weir_in_put() after the start; ends as weir_in_end(), and a link of which the
  * in-port's half alone is made, too.

@@ -470,7 +470,7 @@ static void attach_out(struct weir_out *out, struct weir_in *in,
 		out->in = in;
 		out->lane = lane;
 		out->words = lane->words;
-		out->head_at = in->head_at;
+		out->head_at = (uint16_t)(weir__lane_head(lane) - lane->words);
 		out->slots = weir__lane_slots(lane);
 		out->mask = in->mask;
 		/* what was put before the start comes first */
