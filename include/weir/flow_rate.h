@@ -15,7 +15,8 @@ extern "C" {
 
 /* --- Buffers ------------------------------------------------------------------ */
 
-/* What a full buffer does with the next item. */
+/* What a full buffer does with the next item. What it drops is told by
+ * items->drop, and by nothing else: count there what is lost. */
 enum weir_flow_buffer {
 	WEIR_FLOW_BACK_PRESSURE, /* none is asked for */
 	WEIR_FLOW_BUFFER_HEAD,	 /* the oldest one is dropped */
@@ -58,6 +59,39 @@ struct weir_flow_conflation {
 WEIR_API struct weir_flow *weir_flow_conflate(
 	struct weir_flow *flow, const struct weir_flow_conflation *functions,
 	void *context);
+
+/* --- Demand ------------------------------------------------------------------ */
+
+/*
+ * How items are asked for: `max` when downstream first asks, and again as soon
+ * as so many were taken that `min` of them or less are to come, up to `max`. So
+ * upstream is never more than `max` items ahead of what was taken, and what is
+ * pulled next (as by weir_flow_for_each_n()) is cut in batches: of max - min
+ * items each, and what is left of `max` then is a batch too.
+ *
+ *	max 1000, min 500	0 to 499, 500 to 999, ...
+ *	max 100, min 80		0 to 19, 20 to 39, ...
+ *	max 100, min 20		0 to 79, 80 to 99, 100 to 179, ...
+ *	max 1, min 0		0, 1, 2, ...
+ *
+ * One pull never sees items of two batches. A batch takes several pulls where it
+ * has more than WEIR_FLOW_BATCH items, or its items do not come together: nobody
+ * waits for the rest. An item is taken when downstream pulls behind it.
+ *
+ * What comes before is an actor of its own with a link between, as before
+ * weir_flow_async(). Put right behind one of the following it decides how that
+ * is asked, which says nothing about it any more: an outlet or weir_flow_async()
+ * (its capacity is `max`), weir_flow_from_out(), a connection with capacity of a
+ * graph, weir_flow_from_publisher() (`max` is requested first, and so on; there
+ * is no link). In a flow inside of another one, above which there is no such
+ * link, nobody runs ahead, and batches are cut. Fails: -EINVAL, `max` is 0 or
+ * above WEIR_CAPACITY_MAX, `min` is not less than `max`.
+ *
+ * Emits: each item, when asked for. Completes: when upstream does and all are
+ * taken. Cancels: when downstream does. Holds: `max` items.
+ */
+WEIR_API struct weir_flow *weir_flow_demand(struct weir_flow *flow, size_t max,
+					    size_t min);
 
 /* --- Groups --------------------------------------------------------------------- */
 

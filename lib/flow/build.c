@@ -9,6 +9,7 @@
 
 #include <ck_pr.h>
 
+#include "actor/in.h"
 #include "base/memory.h"
 #include "flow/flow.h"
 
@@ -77,6 +78,7 @@ static struct weir__op *allocate(struct weir__build *build,
 	op->decide = build->decide;
 	op->decide_context = build->decide_context;
 	op->size = size;
+	op->credit = build->credit;
 	op->n_up = n_up;
 	op->up = (struct weir__op **)(void *)(op->state + at);
 	op->next = build->tree->ops;
@@ -104,7 +106,7 @@ static bool has_boundary(const struct weir_flow *flow)
 {
 	uint32_t i;
 
-	if (flow->kind->boundary)
+	if (flow->kind->boundary || flow->kind->cuts)
 		return true;
 	for (i = 0; i < flow->n_up; i++)
 		if (has_boundary(flow->up[i]))
@@ -119,7 +121,8 @@ static bool has_boundary(const struct weir_flow *flow)
 static bool must_cut(const struct weir__build *build,
 		     const struct weir_flow *flow, const struct weir_flow *up)
 {
-	if (build->nested || up->kind->boundary)
+	if (build->nested || up->kind->boundary ||
+	    (up->kind->cuts && flow->n_up == 1))
 		return false;
 	return build->run->options.unfused != 0 ||
 	       (flow->n_up > 1 && has_boundary(up));
@@ -132,6 +135,7 @@ static struct weir__op *build_above(struct weir__build *build,
 	const struct weir_flow *up = flow->up[i];
 	size_t capacity = build->run->options.unfused;
 
+	branch.credit = 0;
 	if (must_cut(build, flow, up))
 		return weir__build_cut(&branch, up, build->executor,
 				       capacity ? capacity : WEIR_FLOW_BATCH);
@@ -165,23 +169,11 @@ static bool has_inlet(const struct weir__op *op)
 	return false;
 }
 
-struct weir__op *weir__op_new(struct weir__build *build,
-			      const struct weir_flow *flow)
+/* What is above it is there. */
+static struct weir__op *open_op(struct weir__build *build, struct weir__op *op)
 {
-	struct weir__op *op = allocate(build, flow, flow->kind, flow->n_up);
-	uint32_t i;
 	int rc;
 
-	for (i = 0; op && i < flow->n_up; i++) {
-		op->up[i] = build_above(build, flow, i);
-		if (!op->up[i]) {
-			op->n_up = i;
-			weir__op_cancel(op);
-			return NULL;
-		}
-	}
-	if (!op)
-		return NULL;
 	if (op->kind->holds || op->n_up > 1)
 		build->stage->linear = false;
 	if (op->kind->any_input && has_inlet(op))
@@ -194,6 +186,38 @@ struct weir__op *weir__op_new(struct weir__build *build,
 		return op;
 	weir__op_cancel(op);
 	return fail(build, rc);
+}
+
+struct weir__op *weir__op_new(struct weir__build *build,
+			      const struct weir_flow *flow)
+{
+	struct weir__op *op = allocate(build, flow, flow->kind, flow->n_up);
+	uint32_t i;
+
+	for (i = 0; op && i < flow->n_up; i++) {
+		op->up[i] = build_above(build, flow, i);
+		if (!op->up[i]) {
+			op->n_up = i;
+			weir__op_cancel(op);
+			return NULL;
+		}
+	}
+	return op ? open_op(build, op) : NULL;
+}
+
+struct weir__op *weir__op_upon(struct weir__build *build,
+			       const struct weir_flow *flow,
+			       struct weir__op *up)
+{
+	struct weir__op *op = up ? allocate(build, flow, flow->kind, 1) : NULL;
+
+	if (op) {
+		op->up[0] = up;
+		return open_op(build, op);
+	}
+	if (up)
+		weir__op_cancel(up);
+	return NULL;
 }
 
 struct weir__op *weir__build(struct weir__build *build,
@@ -209,12 +233,40 @@ struct weir__op *weir__build(struct weir__build *build,
 
 /* --- Boundaries -------------------------------------------------------------------------- */
 
+static struct weir__inlet *inlet_of(struct weir__op *op)
+{
+	return *(struct weir__inlet **)weir__op_state(op);
+}
+
+/* It has asked, for the first time. */
+static void tell_asked(struct weir__inlet *inlet)
+{
+	const struct weir_out *out = inlet->in.lane.out;
+
+	inlet->held = false;
+	if (out)
+		weir_actor_signal(out->port.actor);
+}
+
+static void inlet_grant(struct weir__op *op, uint32_t n)
+{
+	struct weir__inlet *inlet = inlet_of(op);
+
+	weir__in_grant(&inlet->in, n);
+	if (inlet->held)
+		tell_asked(inlet);
+}
+
 static size_t inlet_pull(struct weir__op *op, void **items, size_t room)
 {
-	struct weir__inlet *inlet = *(struct weir__inlet **)weir__op_state(op);
+	struct weir__inlet *inlet = inlet_of(op);
 	struct weir_in *in = &inlet->in;
 	size_t n = weir__at_most(weir_in_count(in), room);
 
+	if (WEIR_UNLIKELY(inlet->held) && room > 0) {
+		weir__in_let_go(in);
+		tell_asked(inlet);
+	}
 	if (n > 0)
 		weir__in_take_n(in, items, n);
 	else if (room > 0)
@@ -224,7 +276,7 @@ static size_t inlet_pull(struct weir__op *op, void **items, size_t room)
 
 static void inlet_close(struct weir__op *op)
 {
-	struct weir__inlet *inlet = *(struct weir__inlet **)weir__op_state(op);
+	struct weir__inlet *inlet = inlet_of(op);
 
 	/* -EALREADY where its stream has ended, or the stage */
 	(void)weir_in_cancel(&inlet->in);
@@ -235,15 +287,15 @@ static const struct weir__kind inlet_kind = {
 	.state_size = sizeof(struct weir__inlet *),
 	.pull = inlet_pull,
 	.close = inlet_close,
+	.grant = inlet_grant,
 };
 
 /* What puts into it goes on. */
 static size_t outer_drain(struct weir__op *op, void **items, size_t room)
 {
-	struct weir__inlet *inlet = *(struct weir__inlet **)weir__op_state(op);
 	size_t n = inlet_pull(op, items, room);
 
-	if (weir_in_count(&inlet->in) == 0)
+	if (weir_in_count(&inlet_of(op)->in) == 0)
 		weir__op_end(op, NULL);
 	return n;
 }
@@ -255,16 +307,41 @@ static const struct weir__kind outer_inlet_kind = {
 	.pull = inlet_pull,
 	.drain = outer_drain,
 	.close = inlet_close,
+	.grant = inlet_grant,
 	.source = true,
 };
 
-static int inlet_init(struct weir__stage *stage, struct weir__inlet *inlet,
-		      struct weir_out *out, size_t capacity)
+/* A power of two, with all that may be asked for. */
+static size_t capacity_for(const struct weir__build *build, size_t capacity)
 {
-	int rc = weir_in_init(&inlet->in, &stage->actor, capacity, NULL);
+	size_t n = (build->credit ? build->credit : capacity) + build->ahead;
+	size_t power = build->credit || build->held ? 2 : 1;
+
+	while (power < n)
+		power *= 2;
+	return power;
+}
+
+static int inlet_init(const struct weir__build *build,
+		      struct weir__inlet *inlet, struct weir_out *out,
+		      size_t capacity)
+{
+	struct weir_in *in = &inlet->in;
+	int rc = weir_in_init(in, &build->stage->actor,
+			      capacity_for(build, capacity), NULL);
 
 	/* a link takes what its out-port says */
-	return rc < 0 || !out ? rc : weir_link(out, &inlet->in);
+	if (rc == 0 && out)
+		rc = weir_link(out, in);
+	if (rc < 0)
+		return rc;
+	if (build->credit || build->held) {
+		weir__in_hold(in);
+		weir__in_grant(in, build->credit ? build->ahead : 0);
+		build->stage->linear = false;
+	}
+	inlet->held = build->held;
+	return 0;
 }
 
 struct weir__op *weir__build_inlet(struct weir__build *build,
@@ -287,7 +364,7 @@ struct weir__op *weir__build_inlet(struct weir__build *build,
 	inlet = weir__alloc(build->run->allocator, sizeof(*inlet));
 	if (!inlet)
 		return fail(build, -ENOMEM);
-	rc = inlet_init(stage, inlet, out, capacity);
+	rc = inlet_init(build, inlet, out, capacity);
 	if (rc < 0 && !inlet->in.port.actor) {
 		weir__free(build->run->allocator, inlet, sizeof(*inlet));
 		return fail(build, rc);
@@ -314,6 +391,7 @@ struct weir__op *weir__build_cut(struct weir__build *build,
 	int rc;
 
 	above.executor = executor ? executor : build->executor;
+	above.credit = 0;
 	above.stage =
 		weir__stage_new(build->run, above.executor, &weir__end_out);
 	if (!above.stage)

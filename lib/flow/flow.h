@@ -69,6 +69,11 @@ struct weir__kind {
 	/* Makes something other than one operator; NULL is weir__op_new(). */
 	struct weir__op *(*build)(struct weir__build *build,
 				  const struct weir_flow *flow);
+	/*
+	 * Of an operator with op->credit: `n` items more may come to it, who
+	 * will be pulled. NULL: what is pulled is all that it asks for.
+	 */
+	void (*grant)(struct weir__op *op, uint32_t n);
 	bool holds; /* rule 7 */
 	/* So many bytes of the state survive a restart: those of alarms. */
 	size_t keeps;
@@ -79,6 +84,7 @@ struct weir__kind {
 	size_t (*drain)(struct weir__op *op, void **items, size_t room);
 	bool makes;	/* puts out other items than it takes: plain values */
 	bool boundary;	/* built as an actor of its own */
+	bool cuts;	/* has a boundary above, and none below */
 	bool any_input; /* several above: takes from whichever has some */
 };
 
@@ -110,6 +116,7 @@ struct weir__op {
 	enum weir_directive (*decide)(struct weir_error *error, void *context);
 	void *decide_context;
 	size_t size;
+	uint32_t credit; /* as in struct weir__build */
 	bool open;
 	bool ended;
 	uint32_t n_up;
@@ -285,6 +292,13 @@ struct weir__build {
 	struct weir_executor *executor;
 	enum weir_directive (*decide)(struct weir_error *error, void *context);
 	void *decide_context;
+	/*
+	 * Of the operator made next: it asks for what it is granted by the one
+	 * below, up to so many at once. 0: by itself, as there is room.
+	 */
+	uint32_t credit;
+	uint32_t ahead; /* of an inlet: room for so many more, from the start */
+	bool held;	/* of an inlet: no room until it is first pulled */
 	bool nested;
 	int *code; /* why it failed */
 };
@@ -295,6 +309,10 @@ struct weir__op *weir__build(struct weir__build *build,
 /* The operator of this node, upon those that it builds above it. */
 struct weir__op *weir__op_new(struct weir__build *build,
 			      const struct weir_flow *flow);
+/* The same upon one that was built; NULL is one that could not be. */
+struct weir__op *weir__op_upon(struct weir__build *build,
+			       const struct weir_flow *flow,
+			       struct weir__op *up);
 /* An operator that has nothing above it in its stage, and is open. */
 struct weir__op *weir__op_leaf(struct weir__build *build,
 			       const struct weir_flow *flow,
@@ -380,6 +398,7 @@ struct weir__inlet {
 	struct weir__inlet *next;
 	bool waiting; /* pulled, and had nothing */
 	bool ignored; /* takes no part in firing */
+	bool held;    /* not pulled yet, which its producer is to be told of */
 };
 
 struct weir__stage {

@@ -163,6 +163,7 @@ static struct weir__stage *make(const struct weir__build *build,
 	above.executor = args->options.executor ? args->options.executor
 						: build->run->executor;
 	above.decide = NULL;
+	above.credit = 0;
 	*build->code = -ENOMEM;
 	above.stage = weir__stage_new(build->run, above.executor, args->end);
 	if (!above.stage)

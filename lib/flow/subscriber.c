@@ -9,6 +9,8 @@
  * - The operator waits by rule 2 of the firing protocol: it sets `waits`, then
  *   looks again; who publishes looks at `waits` behind that and wakes it.
  *
+ * Below weir_flow_demand() it requests what it is granted, and no more.
+ *
  * The feed outlives the operator's close until the publisher lets go of the
  * subscriber; it holds the operator until then.
  */
@@ -54,6 +56,7 @@ struct feed {
 	uint32_t head;
 	int64_t prefetch, refill;
 	int64_t outstanding; /* requested and not taken */
+	int64_t granted;     /* and not requested */
 	bool subscribed;
 
 	/* The publisher's; the first three are read by the operator. */
@@ -274,22 +277,32 @@ static size_t take(struct feed *feed, void **items, size_t room)
 	return n;
 }
 
-/* There is room for a refill, and somebody to ask. */
+/* What to request now: nothing, as long as a refill has no room. */
+static int64_t wanted(const struct feed *feed)
+{
+	int64_t room = feed->prefetch - feed->outstanding;
+
+	if (feed->op->credit)
+		return feed->granted;
+	return room >= feed->refill ? room : 0;
+}
+
+/* There is something to ask for, and somebody to ask. */
 static bool can_ask(const struct feed *feed)
 {
-	return feed->prefetch - feed->outstanding >= feed->refill &&
-	       look(feed) && !is_over(feed);
+	return wanted(feed) > 0 && look(feed) && !is_over(feed);
 }
 
 /* May send signals before it returns. */
 static void ask(struct feed *feed)
 {
-	int64_t n = feed->prefetch - feed->outstanding;
+	int64_t n = wanted(feed);
 	struct weir_actor *self;
 
 	if (!can_ask(feed))
 		return;
 	feed->outstanding += n;
+	feed->granted = 0;
 	/* release: slots were read; pairs with the acquire in expected() */
 	ck_pr_fence_release();
 	ck_pr_store_64((uint64_t *)&feed->requested,
@@ -367,6 +380,11 @@ static size_t from_drain(struct weir__op *op, void **items, size_t room)
 	return n;
 }
 
+static void from_grant(struct weir__op *op, uint32_t n)
+{
+	state_of(op)->granted += n;
+}
+
 /* --- Its life --------------------------------------------------------------------- */
 
 static void feed_free(struct feed *feed)
@@ -400,10 +418,11 @@ static const struct weir_subscriber_ops subscriber_ops = {
 static int from_open(struct weir__op *op)
 {
 	const struct from *args = weir__op_args(op);
+	size_t most = op->credit ? op->credit : args->prefetch;
 	size_t capacity = 1, size;
 	struct feed *feed;
 
-	while (capacity < args->prefetch)
+	while (capacity < most)
 		capacity *= 2;
 	size = sizeof(*feed) + capacity * sizeof(void *);
 	feed = weir__alloc_lines(weir__op_allocator(op), size);
@@ -452,6 +471,7 @@ static const struct weir__kind from_kind = {
 	.open = from_open,
 	.pull = from_pull,
 	.close = from_close,
+	.grant = from_grant,
 	.source = true,
 	.drain = from_drain,
 	.holds = true,

@@ -490,6 +490,7 @@ static const struct row operators[] = {
 	{"ignore", 1, false, SAME, ignore_make, ignore_expected},
 	{"buffer", 1, false, SAME, buffer_make, same_expected},
 	{"lossy buffer", 1, false, SAME, lossy_make, loose_expected},
+	{"demand", 1, false, SAME, demand_make, same_expected},
 	{"conflate", 1, false, NUMBERS, conflate_make, conflate_expected},
 	{"grouped", 1, false, NUMBERS, grouped_make, grouped_expected},
 	{"grouped_within", 1, false, NUMBERS, within_make, loose_expected,

@@ -23,6 +23,13 @@ static struct weir_flow *lossy_make(struct weir_flow *up, struct step *step)
 		1 + (enum weir_flow_buffer)(step->y % WEIR_FLOW_BUFFER_FAIL));
 }
 
+static struct weir_flow *demand_make(struct weir_flow *up, struct step *step)
+{
+	size_t max = (size_t)step->n + 1;
+
+	return weir_flow_demand(up, max, (size_t)step->y % max);
+}
+
 /* Into a number, and all of these into one, whatever came out on the way. */
 static int conflate_seed(void **item, void *context)
 {
