@@ -129,8 +129,25 @@ struct weir_flow_fan_options {
 	 */
 	int (*select)(void *item, size_t outlet, void *context);
 	void *context;
-	bool eager;	      /* the first outlet that is cancelled ends all */
-	uint64_t reserved[4]; /* zero */
+	bool eager; /* the first outlet that is cancelled ends all */
+	/*
+	 * Of a balance: nothing is dealt before all outlets have been asked for
+	 * something, or are cancelled. Then `capacity` is at least 2.
+	 */
+	bool wait_for_all;
+	/*
+	 * Of a balance: outlets with as much room get items in an order that is
+	 * drawn from this seed, once for a run; 0: in their own.
+	 */
+	uint64_t shuffle;
+	/*
+	 * Of a partition: so many items, up to WEIR_CAPACITY_MAX less
+	 * `capacity`, wait in the link to an outlet for which there is no
+	 * demand, so that they do not hold up the others. When it is cancelled
+	 * they are dropped.
+	 */
+	size_t queue;
+	uint64_t reserved[2]; /* zero */
 };
 
 /*
@@ -148,8 +165,9 @@ WEIR_API int weir_flow_broadcast(struct weir_flow *flow, size_t n,
 				 const struct weir_flow_fan_options *options);
 
 /*
- * Each item to one outlet: of what there is, fair shares to those that have most
- * room, the first of them first.
+ * Each item to one outlet: that which has most room, as its link has that or as
+ * was asked by weir_flow_demand(); the first of those that have as much. What
+ * was asked for at an outlet that is cancelled is not asked for upstream.
  *
  * Emits: an item when any outlet has room. Completes: when upstream does.
  * Cancels: when all outlets are cancelled, or one with `eager`. Holds: `capacity`

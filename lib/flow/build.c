@@ -338,7 +338,6 @@ static int inlet_init(const struct weir__build *build,
 	if (build->credit || build->held) {
 		weir__in_hold(in);
 		weir__in_grant(in, build->credit ? build->ahead : 0);
-		build->stage->linear = false;
 	}
 	inlet->held = build->held;
 	return 0;

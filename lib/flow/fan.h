@@ -48,7 +48,8 @@ struct weir__fan_args {
 struct weir__outlet {
 	struct weir_out out;
 	bool ignored;
-	bool gone; /* cancelled */
+	bool gone;  /* cancelled */
+	size_t nth; /* not this one's: who comes at this place of an order */
 };
 
 /* stage->end_state of a fan's stage. */
@@ -58,9 +59,10 @@ struct weir__fan_out {
 	size_t n_alive;
 	struct weir_any any;
 	bool any_ignored;
-	bool more;	/* partition: it could go on at once */
-	size_t from, n; /* partition: items kept, for the first of which */
-	size_t chosen;	/* this outlet was chosen, or NONE */
+	bool waits_for_all; /* balance: some have not asked yet */
+	bool more;	    /* partition: it could go on at once */
+	size_t from, n;	    /* partition: items kept, for the first of which */
+	size_t chosen;	    /* this outlet was chosen, or NONE */
 	void *kept[WEIR_FLOW_BATCH];
 	struct weir__outlet outlets[];
 };

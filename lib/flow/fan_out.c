@@ -24,8 +24,7 @@ static bool fan_cancelled(struct weir__stage *stage, struct weir_out *out)
 	weir_container_of(out, struct weir__outlet, out)->gone = true;
 	fan->n_alive--;
 	/* it may have been this one that was waited for */
-	if (fan->args->keeps)
-		weir_actor_signal(&stage->actor);
+	weir_actor_signal(&stage->actor);
 	return fan->n_alive == 0 || fan->args->options.eager;
 }
 
@@ -35,6 +34,16 @@ static void fan_free(struct weir__stage *stage)
 
 	if (fan)
 		weir__free(stage->run->allocator, fan, fan->size);
+}
+
+/* Nobody else looks at a port that takes no part. */
+static size_t room_of(struct weir__outlet *outlet)
+{
+	if (outlet->gone)
+		return 0;
+	if (weir_out_room(&outlet->out) == 0)
+		(void)weir__port_turns(&outlet->out.port);
+	return weir_out_room(&outlet->out);
 }
 
 static size_t least(size_t a, size_t b)
@@ -53,7 +62,7 @@ static bool fan_ends(struct weir__op *root)
  * nowhere kept.
  */
 static enum weir__found drive(struct weir__stage *stage, uint64_t n,
-			      size_t (*room)(const struct weir__fan_out *fan),
+			      size_t (*room)(struct weir__fan_out *fan),
 			      void (*deal)(struct weir__stage *stage,
 					   void *const *items, size_t n))
 {
@@ -83,7 +92,7 @@ static enum weir__found drive(struct weir__stage *stage, uint64_t n,
 
 /* --- broadcast ------------------------------------------------------------------------ */
 
-static size_t broadcast_room(const struct weir__fan_out *fan)
+static size_t broadcast_room(struct weir__fan_out *fan)
 {
 	size_t room = SIZE_MAX, i;
 
@@ -178,39 +187,64 @@ static const struct weir__end broadcast_end = {
 
 /* --- balance ---------------------------------------------------------------------------- */
 
-static size_t balance_room(const struct weir__fan_out *fan)
+/* That nothing was dealt yet is why room says so. */
+static bool all_have_asked(struct weir__fan_out *fan)
+{
+	size_t i;
+
+	for (i = 0; i < fan->args->n && fan->waits_for_all; i++)
+		if (!fan->outlets[i].gone && room_of(&fan->outlets[i]) == 0)
+			return false;
+	fan->waits_for_all = false;
+	return true;
+}
+
+static size_t balance_room(struct weir__fan_out *fan)
 {
 	size_t room = 0, i;
 
+	if (!all_have_asked(fan))
+		return 0;
 	for (i = 0; i < fan->args->n && room < WEIR_FLOW_BATCH; i++)
 		if (!fan->outlets[i].gone)
 			room += weir_out_room(&fan->outlets[i].out);
 	return room;
 }
 
-static struct weir_out *roomiest(struct weir__fan_out *fan)
+/*
+ * The outlet with most room, the first of those with as much; *run: so many
+ * items go there until it is another.
+ */
+static struct weir_out *roomiest(struct weir__fan_out *fan, size_t *run)
 {
-	struct weir_out *best = NULL, *out;
-	size_t i;
+	struct weir_out *best = NULL;
+	struct weir__outlet *outlet;
+	size_t most = 0, left = 0, room, i;
 
 	for (i = 0; i < fan->args->n; i++) {
-		out = &fan->outlets[i].out;
-		if (!fan->outlets[i].gone &&
-		    (!best || weir_out_room(out) > weir_out_room(best)))
-			best = out;
+		outlet = &fan->outlets[fan->outlets[i].nth];
+		room = outlet->gone ? 0 : weir_out_room(&outlet->out);
+		if (room > most) {
+			best = &outlet->out;
+			left = most;
+			most = room;
+		} else if (room > left + 1) {
+			left = room - 1;
+		}
 	}
+	*run = most - left;
 	return best;
 }
 
 static void balance(struct weir__stage *stage, void *const *items, size_t n)
 {
 	struct weir__fan_out *fan = weir__fan_of(stage);
-	size_t fair = (n + fan->n_alive - 1) / fan->n_alive, i, run;
 	struct weir_out *out;
+	size_t i, run;
 
 	for (i = 0; i < n; i += run) {
-		out = roomiest(fan);
-		run = least(least(fair, weir_out_room(out)), n - i);
+		out = roomiest(fan, &run);
+		run = least(run, n - i);
 		weir__out_put_n(out, items + i, run);
 	}
 }
@@ -224,7 +258,9 @@ static void balance_require(struct weir__stage *stage, bool room)
 {
 	struct weir__fan_out *fan = weir__fan_of(stage);
 
-	weir__take_part(&fan->any.port, &fan->any_ignored, room);
+	/* who asks for the first time says so */
+	weir__take_part(&fan->any.port, &fan->any_ignored,
+			room && !fan->waits_for_all);
 }
 
 static const struct weir__end balance_end = {
@@ -277,7 +313,7 @@ static bool partition(struct weir__stage *stage)
 		outlet = &fan->outlets[fan->chosen];
 		if (outlet->gone)
 			weir__op_drop_one(stage->root, take_kept(fan));
-		else if (weir_out_room(&outlet->out) > 0)
+		else if (room_of(outlet) > 0)
 			(void)weir_out_put(&outlet->out, take_kept(fan));
 		else
 			return false;
@@ -361,18 +397,26 @@ static const struct weir__end partition_end = {
 static bool take_options(struct weir__fan_args *args,
 			 const struct weir_flow_fan_options *options)
 {
-	static const uint64_t zero[4];
+	static const struct weir_flow_fan_options zero;
+	bool balances = args->end == &balance_end;
 	size_t capacity;
 
 	if (options)
 		args->options = *options;
+	else
+		options = &zero;
 	if (args->options.capacity == 0)
 		args->options.capacity = WEIR_FLOW_BATCH;
 	capacity = args->options.capacity;
 	return capacity <= WEIR_CAPACITY_MAX &&
 	       (capacity & (capacity - 1)) == 0 &&
-	       (!args->options.select || args->end == &broadcast_end) &&
-	       memcmp(args->options.reserved, zero, sizeof(zero)) == 0;
+	       options->queue <= WEIR_CAPACITY_MAX - capacity &&
+	       (!options->select || args->end == &broadcast_end) &&
+	       (!options->queue || args->end == &partition_end) &&
+	       (!options->wait_for_all || balances) &&
+	       (!options->shuffle || balances) &&
+	       memcmp(options->reserved, zero.reserved,
+		      sizeof(zero.reserved)) == 0;
 }
 
 static const struct weir__kind broadcast_kind = {

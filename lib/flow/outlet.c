@@ -3,6 +3,7 @@
 #include <ck_pr.h>
 
 #include "base/memory.h"
+#include "base/random.h"
 #include "flow/fan.h"
 
 struct outlet {
@@ -104,6 +105,23 @@ static struct weir__stage *find(const struct weir_flow_run *run,
 	return stage;
 }
 
+/* Who comes first, of those with as much room. */
+static void draw_order(struct weir__fan_out *fan)
+{
+	struct weir__outlet *outlets = fan->outlets;
+	uint64_t random = fan->args->options.shuffle;
+	size_t i, j, nth;
+
+	for (i = 0; i < fan->args->n; i++)
+		outlets[i].nth = i;
+	for (; i > 1 && fan->args->options.shuffle; i--) {
+		j = (size_t)(weir__splitmix(&random) % i);
+		nth = outlets[i - 1].nth;
+		outlets[i - 1].nth = outlets[j].nth;
+		outlets[j].nth = nth;
+	}
+}
+
 static int init_ports(struct weir__stage *stage, struct weir__fan_out *fan,
 		      const struct weir_items *items)
 {
@@ -144,6 +162,8 @@ static int make_ports(struct weir__stage *stage, const struct weir_flow *flow,
 	fan->size = size;
 	fan->n_alive = args->n;
 	fan->chosen = WEIR__FAN_NONE;
+	fan->waits_for_all = args->options.wait_for_all;
+	draw_order(fan);
 	stage->end_state = fan;
 	stage->has_out = true;
 	if (args->keeps)
@@ -187,7 +207,8 @@ static struct weir__op *outlet_build(struct weir__build *build,
 				     const struct weir_flow *flow)
 {
 	const struct outlet *outlet = outlet_of(flow);
-	size_t capacity = args_of(outlet->fan)->options.capacity;
+	const struct weir_flow_fan_options *options =
+		&args_of(outlet->fan)->options;
 	struct weir_out *out;
 	struct weir__stage *stage;
 
@@ -201,8 +222,10 @@ static struct weir__op *outlet_build(struct weir__build *build,
 	out = &weir__fan_of(stage)->outlets[outlet->index].out;
 	if (flow->has_items && flow->items != stage->root->items)
 		return fail(build, -EINVAL);
+	build->ahead = (uint32_t)options->queue;
+	build->held = options->wait_for_all;
 	return weir__build_inlet(build, flow, out, stage->root->items,
-				 capacity);
+				 options->capacity);
 }
 
 static const struct weir__kind outlet_kind = {

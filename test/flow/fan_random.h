@@ -93,6 +93,17 @@ static inline struct known zipped(struct weir_flow **ups, uint32_t width,
 	return (struct known){weir_flow_items(flow, &counted_items), n, sum};
 }
 
+/* An outlet may be asked for less, or more, than its link would hold. */
+static inline struct weir_flow *asked(struct random *random,
+				      struct weir_flow *outlet)
+{
+	uint32_t max = 1 + draw(random, draw(random, 4) ? 8 : 400);
+
+	if (draw(random, 3))
+		return outlet;
+	return weir_flow_demand(outlet, max, draw(random, max));
+}
+
 /* Several branches of one flow come together again. */
 static inline struct known diamond(struct random *random, struct known known)
 {
@@ -104,6 +115,9 @@ static inline struct known diamond(struct random *random, struct known known)
 	int64_t n = 0, sum = 0;
 	struct known branch;
 
+	options.wait_for_all = way == 0 && draw(random, 2);
+	options.shuffle = way == 0 ? draw(random, 3) : 0;
+	options.queue = way == 1 ? draw(random, 20) : 0;
 	if (way == 0)
 		weir_flow_balance(known.flow, width, outlets, &options);
 	else if (way == 1)
@@ -112,6 +126,7 @@ static inline struct known diamond(struct random *random, struct known known)
 	else
 		weir_flow_broadcast(known.flow, width, outlets, &options);
 	for (i = 0; i < width; i++) {
+		outlets[i] = asked(random, outlets[i]);
 		branch = (struct known){outlets[i], known.n, known.sum};
 		if (way >= 2)
 			branch = stretch(random, branch);

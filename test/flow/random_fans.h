@@ -187,9 +187,10 @@ static int choose(void *item, size_t *outlet, void *context)
 
 static struct weir_flow *partition_make(struct weir_flow *up, struct step *step)
 {
+	struct weir_flow_fan_options options = {.queue = (size_t)step->n};
 	struct weir_flow *outlets[2];
 
-	(void)weir_flow_partition(up, 2, choose, step, outlets, NULL);
+	(void)weir_flow_partition(up, 2, choose, step, outlets, &options);
 	return weir_flow_merge(outlets, 2);
 }
 
@@ -211,9 +212,14 @@ static void partition_expected(const struct step *step, struct stream *stream)
 
 static struct weir_flow *balance_make(struct weir_flow *up, struct step *step)
 {
+	struct weir_flow_fan_options options = {
+		.wait_for_all = step->y % 2,
+		.shuffle = (uint64_t)step->y,
+	};
 	struct weir_flow *outlets[3];
 
-	(void)weir_flow_balance(up, 3, outlets, NULL);
+	(void)weir_flow_balance(up, 3, outlets, &options);
+	outlets[1] = weir_flow_demand(outlets[1], (size_t)step->x, 0);
 	return weir_flow_merge(outlets, 3);
 }
 

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A fan that is fed by hand, and asked by hand at each of its outlets. */
+#ifndef WEIR_TEST_FLOW_DEAL_H
+#define WEIR_TEST_FLOW_DEAL_H
+
+#include "flow/fan_kit.h"
+
+/* --- Outlets that are asked by hand ------------------------------------------- */
+
+#define N 4
+
+/* What a sink may take. */
+struct valve {
+	size_t open; /* so many items more */
+	struct weir__op *op;
+};
+
+static inline size_t valve_pull(struct weir__op *op, void **items, size_t room)
+{
+	struct valve *valve = *(struct valve *const *)weir__op_args(op);
+	size_t n;
+
+	valve->op = op;
+	n = weir__pull(op->up[0], items, weir__at_most(room, valve->open));
+	valve->open -= n;
+	(void)weir__op_follow(op);
+	return n;
+}
+
+static inline void valve_close(struct weir__op *op)
+{
+	(*(struct valve *const *)weir__op_args(op))->op = NULL;
+}
+
+static const struct weir__kind valve_kind = {
+	.name = "valve",
+	.pull = valve_pull,
+	.close = valve_close,
+	.holds = true,
+};
+
+/* A run of a fan upon a tap; each outlet has a valve, a switch, and a sink. */
+static struct {
+	struct tap tap;
+	struct weir_flow *outlets[N];
+	struct valve valves[N];
+	struct weir_flow_switch *switches[N];
+	struct got gots[N];
+	struct trial trial;
+	size_t n;
+} deal;
+
+static inline struct weir_flow *tapped(void)
+{
+	memset(&deal, 0, sizeof(deal));
+	return counted(tap_flow(&deal.tap));
+}
+
+/* The outlet asks for `max` of what its valve is open for, or as it likes. */
+static inline void sink(size_t i, size_t max, size_t open)
+{
+	struct weir_flow *flow = deal.outlets[i];
+	struct valve *valve = &deal.valves[i];
+
+	if (max)
+		flow = weir_flow_demand(flow, max, 0);
+	valve->open = open;
+	flow = weir__flow_upon(&valve_kind, flow, &valve, sizeof(valve), true);
+	assert_int_equal(weir_flow_switch_new(&deal.switches[i]), 0);
+	flow = weir_flow_kill_switch(flow, deal.switches[i]);
+	deal.gots[i].counted = true;
+	deal.outlets[i] = into(flow, &deal.gots[i]);
+	deal.n++;
+}
+
+static inline void deal_begin(uint64_t seed)
+{
+	begin(&deal.trial, weir_flow_all(deal.outlets, deal.n), seed, 0);
+}
+
+static inline void give(intptr_t first, intptr_t last)
+{
+	tap_give(&deal.tap, first, last);
+	rest(&deal.trial);
+}
+
+static inline void open_valve(size_t i, size_t n)
+{
+	deal.valves[i].open = n;
+	if (deal.valves[i].op)
+		weir__op_wake(deal.valves[i].op);
+	rest(&deal.trial);
+}
+
+static inline void cancel_outlet(size_t i)
+{
+	assert_int_equal(weir_flow_switch_shutdown(deal.switches[i]), 0);
+	rest(&deal.trial);
+}
+
+/* What is still to come goes where it goes. */
+static inline void deal_end(int code)
+{
+	size_t i;
+
+	for (i = 0; i < deal.n; i++)
+		open_valve(i, SIZE_MAX);
+	tap_end(&deal.tap, 0);
+	rest(&deal.trial);
+	assert_true(is_over(&deal.trial));
+	assert_int_equal(end(&deal.trial), code);
+	for (i = 0; i < deal.n; i++)
+		weir_flow_switch_free(deal.switches[i]);
+	assert_int_equal(n_live, 0);
+}
+
+static inline void assert_values(size_t i, size_t n, const intptr_t *expected)
+{
+	size_t k;
+
+	assert_int_equal(deal.gots[i].n, n);
+	for (k = 0; k < n; k++)
+		assert_int_equal(deal.gots[i].values[k], expected[k]);
+}
+
+#define ASSERT_VALUES(i, ...) \
+	do { \
+		static const intptr_t expected_[] = {__VA_ARGS__}; \
+\
+		assert_values(i, sizeof(expected_) / sizeof(*expected_), \
+			      expected_); \
+	} while (0)
+
+#endif
