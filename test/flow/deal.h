@@ -109,6 +109,7 @@ static inline void deal_end(int code)
 	rest(&deal.trial);
 	assert_true(is_over(&deal.trial));
 	assert_int_equal(end(&deal.trial), code);
+	deal.trial.sim = NULL;
 	for (i = 0; i < deal.n; i++)
 		weir_flow_switch_free(deal.switches[i]);
 	assert_int_equal(n_live, 0);
