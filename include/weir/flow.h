@@ -63,7 +63,9 @@ WEIR_API void weir_flow_free(struct weir_flow *flow);
 
 /*
  * 0, or why the flow has failed while it was composed; then *origin and
- * *message, which may be NULL, tell where and why. -EINVAL for NULL.
+ * *message, which may be NULL, tell where and why. -EINVAL for NULL, and for a
+ * flow that would not run as an outlet of a fan (flow_fan.h) is missing in it
+ * yet: *origin says of which.
  */
 WEIR_API int weir_flow_check(const struct weir_flow *flow, const char **origin,
 			     const char **message);

@@ -15,8 +15,7 @@ extern "C" {
 
 /* --- Buffers ------------------------------------------------------------------ */
 
-/* What a full buffer does with the next item. What it drops is told by
- * items->drop, and by nothing else: count there what is lost. */
+/* What a full buffer does with the next item. */
 enum weir_flow_buffer {
 	WEIR_FLOW_BACK_PRESSURE, /* none is asked for */
 	WEIR_FLOW_BUFFER_HEAD,	 /* the oldest one is dropped */
@@ -30,7 +29,8 @@ enum weir_flow_buffer {
  * Up to `n` items that downstream has not asked for yet. But with
  * WEIR_FLOW_BACK_PRESSURE it always asks for more, and what that does when it is
  * full says `strategy`. With WEIR_FLOW_BUFFER_FAIL what it holds is dropped.
- * -EINVAL: n is 0 or above WEIR_CAPACITY_MAX, no such strategy.
+ * What it drops as it is full is told by items->drop of what comes in, once for
+ * each item, and nowhere else: that is where to count them. -EINVAL: n is 0 or above WEIR_CAPACITY_MAX, no such strategy.
  *
  * Emits: the oldest item, when asked for. Completes: when upstream has and it
  * holds none. Cancels: when it fails, or when downstream does. Holds: `n` items.

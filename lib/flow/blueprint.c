@@ -137,8 +137,8 @@ void weir_flow_free(struct weir_flow *flow)
 	weir__free(weir_allocator_default(), flow, flow->size);
 }
 
-int weir_flow_check(const struct weir_flow *flow, const char **origin,
-		    const char **message)
+int weir__flow_check(const struct weir_flow *flow, const char **origin,
+		     const char **message)
 {
 	struct failure failure = {0, NULL, NULL};
 
@@ -151,6 +151,38 @@ int weir_flow_check(const struct weir_flow *flow, const char **origin,
 	if (failure.code && message)
 		*message = failure.message;
 	return failure.code;
+}
+
+/* Recursion is bounded by the depth of the flow, which its maker has chosen.
+ * NOLINTNEXTLINE(misc-no-recursion) */
+const struct weir_flow *weir__flow_lacking(const struct weir_flow *flow)
+{
+	const struct weir_flow *lacking = NULL;
+	uint32_t i;
+
+	if (flow->kind->lacking)
+		lacking = flow->kind->lacking(flow);
+	for (i = 0; i < flow->n_up && !lacking; i++)
+		lacking = weir__flow_lacking(flow->up[i]);
+	return lacking;
+}
+
+int weir_flow_check(const struct weir_flow *flow, const char **origin,
+		    const char **message)
+{
+	int rc = weir__flow_check(flow, origin, message);
+	const struct weir_flow *lacking = NULL;
+
+	/* what another has taken over is looked at with that */
+	if (rc == 0 && !flow->taken)
+		lacking = weir__flow_lacking(flow);
+	if (!lacking)
+		return rc;
+	if (origin)
+		*origin = lacking->kind->name;
+	if (message)
+		*message = "an outlet is missing in this flow";
+	return -EINVAL;
 }
 
 /* A setting may be made: it is there, and no failed one. */

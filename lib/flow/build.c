@@ -469,7 +469,7 @@ const char *weir__flow_staged(const struct weir_flow *flow,
 /* Whether it can be made at all; if so, it is claimed. */
 static int claim_nested(const struct weir__op *op, struct weir_flow *flow)
 {
-	int rc = weir_flow_check(flow, NULL, NULL);
+	int rc = weir__flow_check(flow, NULL, NULL);
 
 	if (rc < 0)
 		return rc;

@@ -66,6 +66,9 @@ struct weir__kind {
 	int (*claim)(struct weir_flow *flow);
 	/* Takes the claim back, as the run could not be made. */
 	void (*unclaim)(struct weir_flow *flow);
+	/* Which flow above cannot run without another that is not of this whole;
+	 * NULL: none. */
+	const struct weir_flow *(*lacking)(const struct weir_flow *flow);
 	/* Makes something other than one operator; NULL is weir__op_new(). */
 	struct weir__op *(*build)(struct weir__build *build,
 				  const struct weir_flow *flow);
@@ -151,6 +154,13 @@ static inline struct weir_flow *weir__flow_upon(const struct weir__kind *kind,
 {
 	return weir__flow_new(kind, &up, 1, args, size, valid);
 }
+
+/* As weir_flow_check() of a flow whose other outlets may be yet to come. */
+int weir__flow_check(const struct weir_flow *flow, const char **origin,
+		     const char **message);
+
+/* The first that kind->lacking finds of this node and all above, or NULL. */
+const struct weir_flow *weir__flow_lacking(const struct weir_flow *flow);
 
 /* kind->claim of this node and all above; or nothing is claimed. */
 int weir__flow_claim(struct weir_flow *flow);

@@ -269,7 +269,7 @@ static int add(struct weir_flow_graph *graph, const char *name,
 {
 	struct end **link = &graph->ends;
 	const char *origin, *message;
-	int rc = weir_flow_check(flow, &origin, &message);
+	int rc = weir__flow_check(flow, &origin, &message);
 
 	if (rc < 0)
 		return fail(graph, rc, origin, message);
@@ -324,7 +324,7 @@ struct weir_flow *weir_flow_graph_inlet(struct weir_flow_graph *graph,
 	}
 	args.next = graph->inlets;
 	flow = weir__flow_source(&open_kind, &args, sizeof(args), true);
-	if (weir_flow_check(flow, NULL, NULL) == 0)
+	if (weir__flow_check(flow, NULL, NULL) == 0)
 		graph->inlets = flow;
 	return flow;
 }

@@ -26,7 +26,8 @@ static struct weir_error *why_not(const struct weir__op *op,
 	const char *origin = weir__op_name(op), *staged;
 	const char *message = "a nested flow could not be made";
 
-	if (weir_flow_check(flow, &origin, &message) == 0 && code == -ENOTSUP) {
+	if (weir__flow_check(flow, &origin, &message) == 0 &&
+	    code == -ENOTSUP) {
 		staged = weir__flow_staged(flow, op->stage->actor.executor);
 		if (staged)
 			return error_of(op, code, staged,
@@ -75,7 +76,7 @@ static bool open_for(struct weir__op *op, struct weir__nest *nest, void *item)
 {
 	const struct make *args = weir__op_args(op);
 	struct weir_flow *flow = args->make(item, args->context);
-	int code = weir_flow_check(flow, NULL, NULL);
+	int code = weir__flow_check(flow, NULL, NULL);
 	struct weir_error *error;
 
 	if (code < 0) {

@@ -76,6 +76,15 @@ static bool is_complete(const struct weir_flow *flow)
 	return true;
 }
 
+static const struct weir_flow *outlet_lacking(const struct weir_flow *flow)
+{
+	const struct outlet *outlet = outlet_of(flow);
+
+	if (!is_complete(flow))
+		return outlet->fan;
+	return outlet->index == 0 ? weir__flow_lacking(outlet->fan) : NULL;
+}
+
 static int outlet_claim(struct weir_flow *flow)
 {
 	const struct outlet *outlet = outlet_of(flow);
@@ -231,6 +240,7 @@ static struct weir__op *outlet_build(struct weir__build *build,
 static const struct weir__kind outlet_kind = {
 	.name = "outlet",
 	.free = outlet_free,
+	.lacking = outlet_lacking,
 	.claim = outlet_claim,
 	.unclaim = outlet_unclaim,
 	.build = outlet_build,
@@ -257,7 +267,7 @@ static struct weir_flow *outlet_new(struct weir_flow *fan, size_t index)
 	struct weir_flow *flow =
 		weir__flow_source(&outlet_kind, &outlet, sizeof(outlet), true);
 
-	if (weir_flow_check(flow, NULL, NULL) < 0)
+	if (weir__flow_check(flow, NULL, NULL) < 0)
 		return NULL;
 	/* relaxed: the caller has a reference */
 	ck_pr_inc_32(&args_of(fan)->refs);
@@ -301,7 +311,7 @@ int weir__fan_new(const struct weir__kind *kind, struct weir_flow *flow,
 		n <= SIZE_MAX / sizeof(struct weir__outlet) / 2;
 	fan = weir__flow_upon(kind, flow, args, sizeof(*args),
 			      valid && outlets);
-	rc = weir_flow_check(fan, &origin, &message);
+	rc = weir__flow_check(fan, &origin, &message);
 	if (rc == 0) {
 		rc = make_outlets(fan, n, outlets);
 		fan = NULL;

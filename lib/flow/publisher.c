@@ -198,7 +198,7 @@ static int publisher_make(struct weir_flow_publisher **publisher,
 			  struct weir_executor *executor,
 			  const struct weir_flow_run_options *options)
 {
-	int rc = weir_flow_check(flow, NULL, NULL);
+	int rc = weir__flow_check(flow, NULL, NULL);
 
 	if (rc == 0 && !weir__run_options_valid(options))
 		rc = -EINVAL;

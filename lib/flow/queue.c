@@ -278,7 +278,7 @@ struct weir_flow *weir_flow_from_queue(struct weir_flow_queue *queue)
 	struct weir_flow *flow =
 		weir__flow_source(&queue_kind, &queue, sizeof(queue), queue);
 
-	if (weir_flow_check(flow, NULL, NULL) == 0)
+	if (weir__flow_check(flow, NULL, NULL) == 0)
 		ck_pr_inc_32(&queue->refs);
 	return flow;
 }

@@ -265,7 +265,7 @@ int weir_flow_start(struct weir_flow *flow, struct weir_executor *executor,
 	if (!flow || !executor || !executor->registry ||
 	    !weir__run_options_valid(options))
 		return -EINVAL;
-	rc = weir_flow_check(flow, NULL, NULL);
+	rc = weir__flow_check(flow, NULL, NULL);
 	if (rc == 0)
 		rc = flow->taken ? -EBUSY : 0;
 	if (rc == 0)

@@ -172,7 +172,7 @@ struct weir_flow *weir_flow_kill_switch(struct weir_flow *flow,
 {
 	flow = weir__flow_upon(&guard_kind, flow, &swtch, sizeof(swtch), swtch);
 	/* relaxed: the caller has a reference */
-	if (weir_flow_check(flow, NULL, NULL) == 0)
+	if (weir__flow_check(flow, NULL, NULL) == 0)
 		ck_pr_inc_32(&swtch->refs);
 	return flow;
 }

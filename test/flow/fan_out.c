@@ -434,6 +434,23 @@ static void the_head_of_the_line_waits_for_its_outlet(void **state)
 
 /* --- Blueprints -------------------------------------------------------------------------- */
 
+static void an_outlet_that_is_missing_is_told(void **state)
+{
+	struct weir_flow *outlets[2], *above[2], *flow;
+	const char *origin = "", *message = NULL;
+
+	weir_flow_broadcast(weir_flow_range(1, 3), 2, above, NULL);
+	weir_flow_balance(above[0], 2, outlets, NULL);
+	flow = weir_flow_merge(outlets, 2);
+	assert_int_equal(weir_flow_check(flow, &origin, &message), -EINVAL);
+	assert_string_equal(origin, "broadcast");
+	assert_non_null(strstr(message, "outlet"));
+	assert_int_equal(weir_flow_check(above[1], &origin, NULL), -EINVAL);
+	flow = weir_flow_all((struct weir_flow *[]){flow, above[1]}, 2);
+	assert_int_equal(weir_flow_check(flow, NULL, NULL), 0);
+	weir_flow_free(flow);
+}
+
 static void an_outlet_that_is_not_used_is_an_error(void **state)
 {
 	struct weir_flow *outlets[2], *flow;
@@ -503,6 +520,7 @@ int main(void)
 		cmocka_unit_test(a_failure_to_choose_is_supervised),
 		cmocka_unit_test(a_partition_discards_while_all_are_full),
 		cmocka_unit_test(the_head_of_the_line_waits_for_its_outlet),
+		cmocka_unit_test(an_outlet_that_is_missing_is_told),
 		cmocka_unit_test(an_outlet_that_is_not_used_is_an_error),
 		cmocka_unit_test(a_fan_of_a_failed_flow_has_failed_outlets),
 		cmocka_unit_test(all_fails_as_the_first_one_does),
