@@ -107,10 +107,10 @@ WEIR_API struct weir_flow *weir_flow_or_else(struct weir_flow *flow,
  * further, and freed, each by itself. A run must have all of them: they come
  * together again by fan-in, or each ends in a sink, and weir_flow_all() makes
  * one flow of those. A run in which one is missing fails with -EINVAL before
- * anything starts; weir_flow_check() says of which fan. What is above an outlet is an actor of its own, made once,
- * with a link to each outlet; what is said behind an outlet, by
- * weir_flow_supervise() or weir_flow_items(), does not hold for it. An outlet
- * inside of a nested flow fails with -ENOTSUP.
+ * anything starts; weir_flow_check() says of which fan. What is above an outlet
+ * is an actor of its own, made once, with a link to each outlet; what is said
+ * behind an outlet, by weir_flow_supervise() or weir_flow_items(), does not hold
+ * for it. An outlet inside of a nested flow fails with -ENOTSUP.
  *
  * They return 0, or why all outlets are failed flows: -EINVAL: null, no outlets,
  * bad options; -ENOMEM; what weir_flow_check() says of `flow`.
