@@ -65,6 +65,17 @@ static inline struct known a_range(struct random *random)
 			      n * (n + 1) / 2};
 }
 
+/* It may be asked for less, or more, than a link would hold. */
+static inline struct weir_flow *asked(struct random *random,
+				      struct weir_flow *flow)
+{
+	uint32_t max = 1 + draw(random, draw(random, 4) ? 8 : 400);
+
+	if (draw(random, 3))
+		return flow;
+	return weir_flow_demand(flow, max, draw(random, max));
+}
+
 /* Something that changes neither n nor the order. */
 static inline struct known stretch(struct random *random, struct known known)
 {
@@ -79,6 +90,9 @@ static inline struct known stretch(struct random *random, struct known known)
 		known.flow = weir_flow_async(
 			known.flow, (size_t)1 << draw(random, 5), NULL);
 		break;
+	case 2:
+		known.flow = asked(random, known.flow);
+		break;
 	default:
 		break;
 	}
@@ -91,17 +105,6 @@ static inline struct known zipped(struct weir_flow **ups, uint32_t width,
 	struct weir_flow *flow = weir_flow_zip(ups, width, sum_up, NULL);
 
 	return (struct known){weir_flow_items(flow, &counted_items), n, sum};
-}
-
-/* An outlet may be asked for less, or more, than its link would hold. */
-static inline struct weir_flow *asked(struct random *random,
-				      struct weir_flow *outlet)
-{
-	uint32_t max = 1 + draw(random, draw(random, 4) ? 8 : 400);
-
-	if (draw(random, 3))
-		return outlet;
-	return weir_flow_demand(outlet, max, draw(random, max));
 }
 
 /* Several branches of one flow come together again. */
