@@ -65,6 +65,12 @@ static struct weir_flow *upon_take_while(struct weir_flow *flow,
 	return weir_flow_take_while(flow, keep, false, NULL);
 }
 
+static struct weir_flow *upon_demand(struct weir_flow *flow,
+				     const struct weir_items *items)
+{
+	return weir_flow_demand(flow, 5, 2);
+}
+
 static struct weir_flow *upon_timeout(struct weir_flow *flow,
 				      const struct weir_items *items)
 {
@@ -115,6 +121,7 @@ static const struct way ways[] = {
 	{"unfused", upon_map_and_filter, 4, 12},
 	{"async", upon_async, 0, 4},
 	{"buffer", upon_buffer, 0, 8},
+	{"demand", upon_demand, 0, 5},
 	{"drop, limit", upon_limit, 0, 0},
 	{"take_while", upon_take_while, 0, 0},
 	{"completion_timeout", upon_timeout, 0, 0},
