@@ -113,6 +113,32 @@ WEIR_API struct weir_flow *weir_flow_restart(
 	struct weir_flow *(*make)(void *context), void *context,
 	const struct weir_flow_restart_options *options);
 
+/*
+ * The same around operators, or a sink: `make` composes upon `upstream`, which
+ * stands for what comes from above, and returns the flow. It takes `upstream`
+ * over; one that it does not use it frees. The items of that flow are those that
+ * come in, unless weir_flow_items() says otherwise behind this.
+ *
+ * When the made flow fails by itself, it is made again, with fresh state, and
+ * goes on with the next item. It gets one item at a time, so what is lost, and
+ * dropped, is the item that it failed on, and what it held back. With
+ * `when_ended` so it is when it ends before upstream has; else that is the end.
+ * Upstream's end and error go through the made flow, and whatever that ends with
+ * then is final. If upstream ends during a back-off, so does this, at once. A
+ * run that is drained goes on making others, for what is under way.
+ *
+ * -EINVAL: null, bad options.
+ *
+ * Emits: each item of the made flows. Completes: when the made flow does and is
+ * not to begin again, or upstream during a back-off. Cancels: the made flow and
+ * upstream, and the wait for a restart, when downstream does or none is to
+ * begin again. Holds: one nested flow.
+ */
+WEIR_API struct weir_flow *weir_flow_restart_around(
+	struct weir_flow *flow,
+	struct weir_flow *(*make)(struct weir_flow *upstream, void *context),
+	void *context, const struct weir_flow_restart_options *options);
+
 #ifdef __cplusplus
 }
 #endif

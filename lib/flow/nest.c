@@ -55,27 +55,9 @@ struct weir_error *weir__nest_open(struct weir__nest *nest, struct weir__op *op,
 	return error;
 }
 
-void weir__nest_close(struct weir__nest *nest)
+bool weir__nest_open_for_item(struct weir__nest *nest, struct weir__op *op,
+			      struct weir_flow *flow)
 {
-	weir__op_free_nested(nest->op);
-	nest->op = NULL;
-	weir_flow_free(nest->flow);
-	nest->flow = NULL;
-}
-
-/* --- Both of them -------------------------------------------------------- */
-
-struct make {
-	struct weir_flow *(*make)(void *item, void *context);
-	void *context;
-	size_t breadth;
-};
-
-/* Makes and opens the flow of an item. False: there is none, but no failure. */
-static bool open_for(struct weir__op *op, struct weir__nest *nest, void *item)
-{
-	const struct make *args = weir__op_args(op);
-	struct weir_flow *flow = args->make(item, args->context);
 	int code = weir__flow_check(flow, NULL, NULL);
 	struct weir_error *error;
 
@@ -92,12 +74,54 @@ static bool open_for(struct weir__op *op, struct weir__nest *nest, void *item)
 	return false;
 }
 
-/* True: it has ended well, or there is none. An error ends `op`. */
-static bool is_over(struct weir__op *op, struct weir__op *nested)
+size_t weir__nest_pull(struct weir__nest *nest, void **items, size_t room)
 {
+	struct weir__op *op = nest->op;
+	struct weir__stage *stage = op->stage;
+	size_t got = 0, tries = WEIR_FLOW_BATCH;
+	bool again = stage->again;
+
+	do {
+		stage->again = false;
+		got += weir__pull(op, got < room ? items + got : NULL,
+				  room - got);
+	} while (stage->again && !op->ended && got < room && --tries > 0);
+	stage->again = stage->again || again;
+	return got;
+}
+
+bool weir__nest_is_over(const struct weir__nest *nest, struct weir__op *op)
+{
+	const struct weir__op *nested = nest->op;
+
 	if (nested && nested->ended && nested->error)
 		weir__op_end(op, nested->error);
 	return !op->ended && (!nested || nested->ended);
+}
+
+void weir__nest_close(struct weir__nest *nest)
+{
+	weir__op_free_nested(nest->op);
+	nest->op = NULL;
+	weir_flow_free(nest->flow);
+	nest->flow = NULL;
+}
+
+/* --- Both of them -------------------------------------------------------- */
+
+struct make {
+	struct weir_flow *(*make)(void *item, void *context);
+	void *context;
+	size_t breadth;
+};
+
+/* Makes and opens the flow of an item. False: there is none. */
+static bool open_for(struct weir__op *op, struct weir__nest *nest, void *item)
+{
+	const struct make *args = weir__op_args(op);
+
+	return weir__nest_open_for_item(nest, op,
+					args->make(item, args->context));
 }
 
 /* What was not taken from upstream has to be asked for its error. */
@@ -173,7 +197,7 @@ static size_t take_from_all(struct weir__op *op, void **items, size_t room,
 		nest = &self->nests[at];
 		got += weir__pull(nest->op, got < room ? items + got : NULL,
 				  room - got);
-		if (is_over(op, nest->op)) {
+		if (weir__nest_is_over(nest, op)) {
 			weir__nest_close(nest);
 			*nest = self->nests[--self->n];
 			++*closed;
@@ -266,7 +290,7 @@ static size_t switch_map_pull(struct weir__op *op, void **items, size_t room)
 		return 0;
 	if (nest->op)
 		n = weir__pull(nest->op, items, room);
-	if (is_over(op, nest->op)) {
+	if (weir__nest_is_over(nest, op)) {
 		weir__nest_close(nest);
 		(void)weir__op_follow(op);
 	}

@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A source that is made again when it has failed, after a while. */
+/*
+ * A flow that is made again when it has failed, after a while: a source, or what
+ * stands between those above and below. The latter is given one item at a time,
+ * so that a failure loses no more than what it has taken; and upstream's end only
+ * behind its last item, so that it is the same failure whether the end comes with
+ * that item or later.
+ */
 #include <errno.h>
 #include <string.h>
 
@@ -8,12 +14,13 @@
 #include "base/clock.h"
 #include "base/random.h"
 #include "flow/flow.h"
-#include "flow/nest.h"
+#include "flow/inner.h"
 #include "supervision/backoff.h"
 #include "supervision/limit.h"
 
 struct restart {
 	struct weir_flow *(*make)(void *context);
+	struct weir_flow *(*around)(struct weir_flow *upstream, void *context);
 	void *context;
 	bool (*restart_on)(struct weir_error *error, void *context);
 	bool when_ended;
@@ -26,6 +33,8 @@ struct restart {
 struct restarting {
 	struct weir__alarm alarm; /* survives a restart: is first */
 	struct weir__nest nest;
+	struct weir__inner inner; /* of one around something */
+	bool told;		  /* that upstream has ended */
 	struct weir__restarts *record;
 	uint64_t random;
 	uint64_t last_ns; /* of the back-off, as `count` */
@@ -33,11 +42,31 @@ struct restarting {
 	uint32_t count;
 };
 
+static bool is_source(const struct weir__op *op)
+{
+	return op->n_up == 0;
+}
+
+static size_t take_one(struct weir__inner *inner, void **items, size_t room)
+{
+	struct restarting *self =
+		weir_container_of(inner, struct restarting, inner);
+	struct weir__op *up = inner->around->up[0];
+	size_t n = weir__pull(up, items, room ? 1 : 0);
+
+	if (n == 0 && up->ended) {
+		self->told = true;
+		weir__op_end(inner->source, up->error);
+	}
+	return n;
+}
+
 static int restart_open(struct weir__op *op)
 {
 	const struct restart *args = weir__op_args(op);
 	struct restarting *self = weir__op_state(op);
 
+	self->inner = (struct weir__inner){.around = op, .pull = take_one};
 	self->random = args->seed + weir__op_now(op);
 	return 0;
 }
@@ -60,7 +89,8 @@ static int allowed(struct weir__op *op, struct weir_error *error, uint64_t now)
 	bool wanted = error ? !args->restart_on ||
 				      args->restart_on(error, args->context)
 			    : args->when_ended;
-	int rc = wanted && !op->stage->draining;
+	int rc = wanted && !self->told &&
+		 !(is_source(op) && op->stage->draining);
 
 	if (rc == 0 || !args->is_limited)
 		return rc;
@@ -96,6 +126,32 @@ static void ended(struct weir__op *op, struct weir_error *error)
 	weir__op_again(op);
 }
 
+/* It is not time yet. That upstream ends is seen meanwhile. */
+static void wait_for_it(struct weir__op *op)
+{
+	struct restarting *self = weir__op_state(op);
+	int rc;
+
+	if (!is_source(op)) {
+		(void)weir__pull(op->up[0], NULL, 0);
+		if (weir__op_follow(op))
+			return;
+	}
+	rc = weir__alarm_at(&self->alarm, op, self->due_ns);
+	if (rc < 0)
+		weir__op_fail(op, rc, "could not wait for a restart");
+}
+
+static struct weir_flow *make_flow(struct weir__op *op)
+{
+	const struct restart *args = weir__op_args(op);
+	struct restarting *self = weir__op_state(op);
+
+	if (is_source(op))
+		return args->make(args->context);
+	return args->around(weir__inner_flow(&self->inner), args->context);
+}
+
 /* There is none now: makes one when it is time to. */
 static void begin(struct weir__op *op)
 {
@@ -103,21 +159,18 @@ static void begin(struct weir__op *op)
 	struct restarting *self = weir__op_state(op);
 	uint64_t now = weir__op_now(op);
 	struct weir_error *error;
-	int rc;
 
-	if (op->stage->draining) {
+	if (is_source(op) && op->stage->draining) {
 		weir__op_end(op, NULL);
 		return;
 	}
 	if (now < self->due_ns) {
-		rc = weir__alarm_at(&self->alarm, op, self->due_ns);
-		if (rc < 0)
-			weir__op_fail(op, rc, "could not wait for a restart");
+		wait_for_it(op);
 		return;
 	}
 	if (args->backs_off && self->count > 0)
 		weir__backoff_restarted(&args->backoff, &self->last_ns, now);
-	error = weir__nest_open(&self->nest, op, args->make(args->context));
+	error = weir__nest_open(&self->nest, op, make_flow(op));
 	if (error)
 		ended(op, error);
 	weir_error_unref(error);
@@ -132,30 +185,49 @@ static size_t restart_pull(struct weir__op *op, void **items, size_t room)
 		begin(op);
 	if (op->ended || !self->nest.op)
 		return 0;
-	n = weir__pull(self->nest.op, items, room);
+	n = weir__nest_pull(&self->nest, items, room);
 	if (self->nest.op->ended)
 		ended(op, self->nest.op->error);
 	return n;
 }
 
-static const struct weir__kind restart_kind = {
-	.name = "restart",
-	.state_size = sizeof(struct restarting),
-	.keeps = sizeof(struct weir__alarm),
-	.pull = restart_pull,
-	.open = restart_open,
-	.close = restart_close,
-	.holds = true,
-	.makes = true,
-};
+#define RESTART_KIND(kind) \
+	static const struct weir__kind kind##_kind = { \
+		.name = #kind, \
+		.state_size = sizeof(struct restarting), \
+		.keeps = sizeof(struct weir__alarm), \
+		.pull = restart_pull, \
+		.open = restart_open, \
+		.close = restart_close, \
+		.holds = true, \
+	}
+RESTART_KIND(restart);
+RESTART_KIND(restart_around);
 
 static bool is_valid(const struct weir_flow_restart_options *options)
 {
 	static const uint64_t zero[3];
 
-	return (!options->backoff || weir__backoff_valid(options->backoff)) &&
-	       (!options->limit || weir__limit_valid(options->limit)) &&
-	       memcmp(options->reserved, zero, sizeof(zero)) == 0;
+	return !options ||
+	       ((!options->backoff || weir__backoff_valid(options->backoff)) &&
+		(!options->limit || weir__limit_valid(options->limit)) &&
+		memcmp(options->reserved, zero, sizeof(zero)) == 0);
+}
+
+static void set_options(struct restart *args,
+			const struct weir_flow_restart_options *options)
+{
+	if (!options)
+		return;
+	args->restart_on = options->restart_on;
+	args->when_ended = options->when_ended;
+	args->seed = options->seed;
+	args->backs_off = options->backoff;
+	args->is_limited = options->limit;
+	if (args->backs_off)
+		args->backoff = *options->backoff;
+	if (args->is_limited)
+		args->limit = *options->limit;
 }
 
 struct weir_flow *weir_flow_restart(
@@ -163,18 +235,20 @@ struct weir_flow *weir_flow_restart(
 	const struct weir_flow_restart_options *options)
 {
 	struct restart args = {.make = make, .context = context};
-	bool valid = make && (!options || is_valid(options));
 
-	if (options) {
-		args.restart_on = options->restart_on;
-		args.when_ended = options->when_ended;
-		args.seed = options->seed;
-		args.backs_off = options->backoff;
-		args.is_limited = options->limit;
-		if (args.backs_off)
-			args.backoff = *options->backoff;
-		if (args.is_limited)
-			args.limit = *options->limit;
-	}
-	return weir__flow_source(&restart_kind, &args, sizeof(args), valid);
+	set_options(&args, options);
+	return weir__flow_source(&restart_kind, &args, sizeof(args),
+				 make && is_valid(options));
+}
+
+struct weir_flow *weir_flow_restart_around(
+	struct weir_flow *flow,
+	struct weir_flow *(*make)(struct weir_flow *upstream, void *context),
+	void *context, const struct weir_flow_restart_options *options)
+{
+	struct restart args = {.around = make, .context = context};
+
+	set_options(&args, options);
+	return weir__flow_upon(&restart_around_kind, flow, &args, sizeof(args),
+			       make && is_valid(options));
 }

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What a nested flow takes from the operator around it. */
+#include "flow/inner.h"
+
+#include <errno.h>
+
+/* --- The source ---------------------------------------------------------- */
+
+static struct weir__inner *inner_of(const struct weir_flow *flow)
+{
+	return *(struct weir__inner *const *)(const void *)flow->args;
+}
+
+static size_t inner_pull(struct weir__op *op, void **items, size_t room)
+{
+	struct weir__inner *inner = inner_of(op->flow);
+
+	return inner->pull(inner, items, room);
+}
+
+static void inner_close(struct weir__op *op)
+{
+	inner_of(op->flow)->source = NULL;
+}
+
+static struct weir__op *inner_build(struct weir__build *build,
+				    const struct weir_flow *flow);
+
+static const struct weir__kind inner_kind = {
+	.name = "upstream",
+	.pull = inner_pull,
+	.close = inner_close,
+	.build = inner_build,
+};
+
+static struct weir__op *inner_build(struct weir__build *build,
+				    const struct weir_flow *flow)
+{
+	struct weir__inner *inner = inner_of(flow);
+	const struct weir__op *around = inner->around;
+
+	if (build->stage != around->stage || inner->source) {
+		*build->code = -EINVAL;
+		return NULL;
+	}
+	inner->source =
+		weir__op_leaf(build, flow, &inner_kind, around->up[0]->items);
+	return inner->source;
+}
+
+struct weir_flow *weir__inner_flow(struct weir__inner *inner)
+{
+	return weir__flow_source(&inner_kind, &inner, sizeof(inner), true);
+}
+
+/* --- With items that wait ------------------------------------------------ */
+
+static size_t sub_take(struct weir__inner *inner, void **items, size_t room)
+{
+	struct weir__sub *sub =
+		weir_container_of(inner, struct weir__sub, inner);
+	size_t n;
+
+	for (n = 0; n < room && sub->n > 0; n++) {
+		items[n] = sub->slots[sub->first];
+		sub->first = (sub->first + 1) % sub->capacity;
+		sub->n--;
+	}
+	if (sub->over && sub->n == 0)
+		weir__op_end(inner->source, sub->error);
+	return n;
+}
+
+void weir__sub_init(struct weir__sub *sub, struct weir__op *around,
+		    void **slots, size_t capacity)
+{
+	*sub = (struct weir__sub){
+		.inner = {.around = around, .pull = sub_take},
+		.slots = slots,
+		.capacity = capacity,
+	};
+}
+
+static void drop_waiting(struct weir__sub *sub)
+{
+	for (; sub->n > 0; sub->n--) {
+		weir__op_drop_one(sub->inner.around->up[0],
+				  sub->slots[sub->first]);
+		sub->first = (sub->first + 1) % sub->capacity;
+	}
+}
+
+void weir__sub_put(struct weir__sub *sub, void *item)
+{
+	if (sub->inner.source)
+		sub->slots[(sub->first + sub->n++) % sub->capacity] = item;
+	else
+		weir__op_drop_one(sub->inner.around->up[0], item);
+}
+
+void weir__sub_end(struct weir__sub *sub, struct weir_error *error)
+{
+	sub->over = true;
+	sub->error = error;
+}
+
+size_t weir__sub_pull(struct weir__sub *sub, void **items, size_t room)
+{
+	size_t n = weir__nest_pull(&sub->nest, items, room);
+
+	if (!sub->inner.source)
+		drop_waiting(sub);
+	return n;
+}
+
+void weir__sub_close(struct weir__sub *sub)
+{
+	weir__nest_close(&sub->nest);
+	drop_waiting(sub);
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A source inside of a nested flow, which takes what the operator around it has
+ * for it; and a nested flow with such a source and items that wait for it.
+ */
+#ifndef WEIR_FLOW_INNER_H
+#define WEIR_FLOW_INNER_H
+
+#include "flow/nest.h"
+
+/* Of the operator around it, whose items are those above that. */
+struct weir__inner {
+	struct weir__op *around;
+	/*
+	 * As a kind's pull(), for `source`, which it may end. It must not end
+	 * `around`: the nested flow that is being pulled would go with it.
+	 */
+	size_t (*pull)(struct weir__inner *inner, void **items, size_t room);
+	struct weir__op *source; /* NULL: none yet, or it wants no more */
+};
+
+/*
+ * The source as a flow, to be put in a nested flow of `inner->around` and nowhere
+ * else (-EINVAL). `inner` stays until that nested flow is closed. Never NULL.
+ */
+struct weir_flow *weir__inner_flow(struct weir__inner *inner);
+
+/* Empty and zeroed, then as weir__sub_init() says. */
+struct weir__sub {
+	struct weir__inner inner;
+	struct weir__nest nest;
+	void **slots;
+	size_t capacity, first, n; /* items that wait */
+	bool over;		   /* no more come behind those */
+	struct weir_error *error;  /* then; borrowed of who is above */
+};
+
+/* Nothing waits, and its nested flow is to be opened upon `inner`. */
+void weir__sub_init(struct weir__sub *sub, struct weir__op *around,
+		    void **slots, size_t capacity);
+static inline bool weir__sub_is_full(const struct weir__sub *sub)
+{
+	return sub->n == sub->capacity;
+}
+/* Of one that is not full. What it does not want any more is dropped. */
+void weir__sub_put(struct weir__sub *sub, void *item);
+/* Nothing more is put; the source ends so behind what waits. */
+void weir__sub_end(struct weir__sub *sub, struct weir_error *error);
+/* As weir__nest_pull(). */
+size_t weir__sub_pull(struct weir__sub *sub, void **items, size_t room);
+/* Cancels the nested flow if it has not ended; drops what waits. */
+void weir__sub_close(struct weir__sub *sub);
+
+#endif
