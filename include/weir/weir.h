@@ -27,6 +27,7 @@
 #include <weir/flow_graph.h>
 #include <weir/flow_sink.h>
 #include <weir/flow_source.h>
+#include <weir/flow_substream.h>
 #include <weir/flow_switch.h>
 #include <weir/grant.h>
 #include <weir/in.h>

@@ -369,18 +369,18 @@ static void a_result_is_that_of_the_last_one_made(void **state)
 
 /* --- Time ------------------------------------------------------------------------ */
 
-static void world_around(struct world *world, struct made *made,
+static struct world world;
+
+static void world_around(struct made *made,
 			 const struct weir_flow_restart_options *options,
 			 size_t open)
 {
 	made->counted = true;
-	world_init(world, &counted_items);
-	world->got.counted = true;
-	world->flow = around(world->flow, made, options);
-	world_start(world, open);
+	world_init(&world, &counted_items);
+	world.got.counted = true;
+	world.flow = around(world.flow, made, options);
+	world_start(&world, open);
 }
-
-static struct world world;
 
 static void it_waits_longer_each_time(void **state)
 {
@@ -388,7 +388,7 @@ static void it_waits_longer_each_time(void **state)
 	struct made made = {.fails_on = 2};
 	size_t i;
 
-	world_around(&world, &made, &after_backoff, OPEN);
+	world_around(&made, &after_backoff, OPEN);
 	offer(&world, 1, 9);
 	until(&world, 200 * MS);
 	ASSERT_OUT(&world, 1, 3, 5, 7, 9);
@@ -408,7 +408,7 @@ static void what_it_held_back_is_lost_with_it(void **state)
 {
 	struct made made = {.compose = late, .fails_on = 2};
 
-	world_around(&world, &made, &after_backoff, OPEN);
+	world_around(&made, &after_backoff, OPEN);
 	offer(&world, 1, 3);
 	until(&world, 4 * MS);
 	offer(&world, 5, 7);
@@ -423,7 +423,7 @@ static void nothing_runs_while_it_waits_and_a_cancel_ends_that(void **state)
 {
 	struct made made = {.fails_on = 2};
 
-	world_around(&world, &made, &after_backoff, OPEN);
+	world_around(&made, &after_backoff, OPEN);
 	offer(&world, 1, 5);
 	until(&world, 5 * MS);
 	assert_int_equal(made.n, 1);
@@ -439,7 +439,7 @@ static void upstream_may_end_while_it_waits(void **state)
 {
 	struct made made = {.fails_on = 2};
 
-	world_around(&world, &made, &after_backoff, OPEN);
+	world_around(&made, &after_backoff, OPEN);
 	offer(&world, 1, 2);
 	until(&world, 5 * MS);
 	world_end(&world, 0);
@@ -450,7 +450,7 @@ static void upstream_may_fail_while_it_waits(void **state)
 {
 	struct made made = {.fails_on = 2};
 
-	world_around(&world, &made, &after_backoff, OPEN);
+	world_around(&made, &after_backoff, OPEN);
 	offer(&world, 1, 2);
 	until(&world, 5 * MS);
 	assert_int_equal(
@@ -484,7 +484,7 @@ static void a_drain_with_nothing_under_way_ends_the_wait(void **state)
 {
 	struct made made = {.fails_on = 2};
 
-	world_around(&world, &made, &after_backoff, OPEN);
+	world_around(&made, &after_backoff, OPEN);
 	offer(&world, 1, 2);
 	until(&world, 5 * MS);
 	weir_flow_run_drain(world.run);
@@ -498,7 +498,7 @@ static void it_takes_no_more_than_is_asked_for(void **state)
 {
 	struct made made = {.fails_on = 2};
 
-	world_around(&world, &made, NULL, 0);
+	world_around(&made, NULL, 0);
 	offer(&world, 1, 1023);
 	until(&world, 0);
 	assert_int_equal(weir_flow_queue_offer(world.queue, item_new(1024)), 0);

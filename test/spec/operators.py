@@ -16,6 +16,7 @@ TITLES = {
     "flow_element": "One item after the other",
     "flow_sink": "One result of all",
     "flow_async": "Several things at once",
+    "flow_substream": "Parts of a stream, each through a flow",
     "flow_rate": "Buffers, rates and time",
     "flow_fan": "Several flows, several outlets",
     "flow_graph": "Graphs",

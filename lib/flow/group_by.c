@@ -1,0 +1,433 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Items with equal keys go through one nested flow each.
+ *
+ * An item is put before the flow of its group, and that is pulled until it has
+ * nothing more, before the next item is taken: so the order in which results
+ * come out depends on the items alone, unless a flow waits for something else.
+ * No item is taken while the group of the last one is full.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include <weir/flow_substream.h>
+
+#include "base/memory.h"
+#include "base/random.h"
+#include "flow/inner.h"
+
+#define BUCKETS 16u /* at first; a power of two */
+#define BUFFER 16u
+
+struct group_by {
+	size_t max;
+	int (*key)(void *item, uintptr_t *key, void *context);
+	struct weir_flow *(*make)(struct weir_flow *upstream, uintptr_t key,
+				  void *context);
+	void *context;
+	struct weir_flow_keys keys;
+	size_t buffer;
+	bool reopen;
+};
+
+/* One whose flow has ended is in its bucket alone, if that is remembered. */
+struct group {
+	struct weir__sub sub;
+	struct group *next;	       /* in its bucket */
+	struct group *before, *behind; /* of those that are open */
+	uint64_t hash;
+	uintptr_t key;
+	void *slots[];
+};
+
+struct groups {
+	struct group **buckets;
+	size_t n_buckets;
+	size_t n;	     /* that are known */
+	struct group *first; /* of those that are open, as they were opened */
+	struct group *last;
+	struct group *full; /* it had no more room when it was given an item */
+	struct group *rest; /* it has filled the room, and may have more */
+	bool over;	    /* upstream's end was passed on */
+};
+
+/* --- Those that are known ------------------------------------------------ */
+
+static uint64_t hash_of(const struct group_by *args, uintptr_t key)
+{
+	uint64_t number = key;
+
+	return args->keys.hash ? args->keys.hash(key, args->context)
+			       : weir__splitmix(&number);
+}
+
+static bool is_key(const struct group_by *args, const struct group *group,
+		   uint64_t hash, uintptr_t key)
+{
+	if (group->hash != hash)
+		return false;
+	return args->keys.equal
+		       ? args->keys.equal(group->key, key, args->context)
+		       : group->key == key;
+}
+
+static struct group **bucket_of(struct groups *self, uint64_t hash)
+{
+	return &self->buckets[hash & (self->n_buckets - 1)];
+}
+
+static struct group *find(struct weir__op *op, uint64_t hash, uintptr_t key)
+{
+	const struct group_by *args = weir__op_args(op);
+	struct group *group = *bucket_of(weir__op_state(op), hash);
+
+	while (group && !is_key(args, group, hash, key))
+		group = group->next;
+	return group;
+}
+
+/* Twice as many buckets; as they are, if there is no memory. */
+static void spread(struct weir__op *op)
+{
+	const struct weir_allocator *allocator = weir__op_allocator(op);
+	struct groups *self = weir__op_state(op);
+	struct groups more = {.n_buckets = self->n_buckets * 2};
+	struct group *group, *next, **bucket;
+	size_t i;
+
+	more.buckets =
+		weir__alloc(allocator, more.n_buckets * sizeof(*more.buckets));
+	if (!more.buckets)
+		return;
+	for (i = 0; i < self->n_buckets; i++) {
+		for (group = self->buckets[i]; group; group = next) {
+			next = group->next;
+			bucket = bucket_of(&more, group->hash);
+			group->next = *bucket;
+			*bucket = group;
+		}
+	}
+	weir__free(allocator, self->buckets,
+		   self->n_buckets * sizeof(*self->buckets));
+	self->buckets = more.buckets;
+	self->n_buckets = more.n_buckets;
+}
+
+static void add(struct weir__op *op, struct group *group)
+{
+	struct groups *self = weir__op_state(op);
+	struct group **bucket;
+
+	if (self->n == self->n_buckets)
+		spread(op);
+	bucket = bucket_of(self, group->hash);
+	group->next = *bucket;
+	*bucket = group;
+	self->n++;
+	group->before = self->last;
+	*(self->last ? &self->last->behind : &self->first) = group;
+	self->last = group;
+}
+
+static size_t size_of(const struct group_by *args)
+{
+	return sizeof(struct group) + args->buffer * sizeof(void *);
+}
+
+static void group_free(struct weir__op *op, struct group *group)
+{
+	const struct group_by *args = weir__op_args(op);
+
+	if (args->keys.drop)
+		args->keys.drop(group->key, args->context);
+	weir__free(weir__op_allocator(op), group, size_of(args));
+}
+
+static void forget(struct weir__op *op, struct group *group)
+{
+	struct groups *self = weir__op_state(op);
+	struct group **link = bucket_of(self, group->hash);
+
+	while (*link != group)
+		link = &(*link)->next;
+	*link = group->next;
+	self->n--;
+	group_free(op, group);
+}
+
+/* Its flow has ended, or has to. */
+static void close_group(struct weir__op *op, struct group *group)
+{
+	struct groups *self = weir__op_state(op);
+
+	weir__sub_close(&group->sub);
+	*(group->before ? &group->before->behind : &self->first) =
+		group->behind;
+	*(group->behind ? &group->behind->before : &self->last) = group->before;
+	if (self->full == group)
+		self->full = NULL;
+	if (self->rest == group)
+		self->rest = NULL;
+}
+
+/* --- Opening one --------------------------------------------------------- */
+
+static int keep(const struct group_by *args, uintptr_t *key)
+{
+	int rc = args->keys.keep ? args->keys.keep(key, args->context) : 0;
+
+	return rc > 0 ? -EINVAL : rc;
+}
+
+/* With its key, which is dropped with it. NULL: there is none. */
+static struct group *group_new(struct weir__op *op, uint64_t hash,
+			       uintptr_t key)
+{
+	const struct group_by *args = weir__op_args(op);
+	struct group *group =
+		weir__alloc(weir__op_allocator(op), size_of(args));
+	int rc;
+
+	if (!group) {
+		weir__op_fail(op, -ENOMEM, "no memory for a substream");
+		return NULL;
+	}
+	rc = keep(args, &key);
+	if (rc < 0) {
+		weir__free(weir__op_allocator(op), group, size_of(args));
+		(void)weir__op_survives(op, rc);
+		return NULL;
+	}
+	group->hash = hash;
+	group->key = key;
+	return group;
+}
+
+/* NULL: there is none for this item. */
+static struct group *open_group(struct weir__op *op, uint64_t hash,
+				uintptr_t key)
+{
+	const struct group_by *args = weir__op_args(op);
+	struct groups *self = weir__op_state(op);
+	struct weir_flow *flow;
+	struct group *group;
+
+	if (self->n == args->max) {
+		weir__op_fail(op, -EMFILE, "too many substreams");
+		return NULL;
+	}
+	group = group_new(op, hash, key);
+	if (!group)
+		return NULL;
+	weir__sub_init(&group->sub, op, group->slots, args->buffer);
+	flow = args->make(weir__inner_flow(&group->sub.inner), group->key,
+			  args->context);
+	if (!weir__nest_open_for_item(&group->sub.nest, op, flow)) {
+		group_free(op, group);
+		return NULL;
+	}
+	add(op, group);
+	return group;
+}
+
+static int group_by_open(struct weir__op *op)
+{
+	struct groups *self = weir__op_state(op);
+
+	self->n_buckets = BUCKETS;
+	self->buckets = weir__alloc(weir__op_allocator(op),
+				    BUCKETS * sizeof(*self->buckets));
+	return self->buckets ? 0 : -ENOMEM;
+}
+
+static void group_by_close(struct weir__op *op)
+{
+	struct groups *self = weir__op_state(op);
+	size_t i;
+
+	while (self->first)
+		close_group(op, self->first);
+	for (i = 0; i < self->n_buckets; i++)
+		while (self->buckets[i])
+			forget(op, self->buckets[i]);
+	weir__free(weir__op_allocator(op), self->buckets,
+		   self->n_buckets * sizeof(*self->buckets));
+	self->buckets = NULL;
+	self->n_buckets = 0;
+}
+
+/* --- Driving them -------------------------------------------------------- */
+
+/* False: it has ended. */
+static bool pull_group(struct weir__op *op, struct group *group, void **items,
+		       size_t room, size_t *got)
+{
+	const struct group_by *args = weir__op_args(op);
+	struct groups *self = weir__op_state(op);
+	size_t left = room - *got;
+
+	*got += weir__sub_pull(&group->sub, *got < room ? items + *got : NULL,
+			       left);
+	if (left > 0 && *got == room)
+		self->rest = group;
+	else if (left > 0 && self->rest == group)
+		self->rest = NULL;
+	if (!weir__nest_is_over(&group->sub.nest, op))
+		return !op->ended;
+	close_group(op, group);
+	if (args->reopen)
+		forget(op, group);
+	return false;
+}
+
+/*
+ * What all of them have. At the end one is told all, and puts out all, before the
+ * next.
+ */
+static size_t pull_all(struct weir__op *op, void **items, size_t room)
+{
+	struct groups *self = weir__op_state(op);
+	struct group *group, *next;
+	size_t got = 0;
+
+	for (group = self->first; group && !op->ended; group = next) {
+		next = group->behind;
+		if (pull_group(op, group, items, room, &got) && self->over &&
+		    got == room)
+			break;
+	}
+	return got;
+}
+
+static struct group *group_for(struct weir__op *op, void *item)
+{
+	const struct group_by *args = weir__op_args(op);
+	struct group *group;
+	uintptr_t key;
+	uint64_t hash;
+	int rc = args->key(item, &key, args->context);
+
+	if (rc != 0) {
+		(void)weir__op_survives(op, rc);
+		return NULL;
+	}
+	hash = hash_of(args, key);
+	group = find(op, hash, key);
+	return group ? group : open_group(op, hash, key);
+}
+
+static bool is_blocked(struct groups *self)
+{
+	if (self->full && !weir__sub_is_full(&self->full->sub))
+		self->full = NULL;
+	return self->full;
+}
+
+/* Gives items to their groups, one by one, and puts out what comes of each. */
+static size_t take_in(struct weir__op *op, void **items, size_t room)
+{
+	struct groups *self = weir__op_state(op);
+	size_t got = 0, tries = WEIR_FLOW_BATCH;
+	struct group *group;
+	void *item;
+
+	if (room == 0)
+		(void)weir__pull(op->up[0], NULL, 0);
+	for (; got < room && tries > 0 && !is_blocked(self); tries--) {
+		if (!weir__pull(op->up[0], &item, 1))
+			break;
+		group = group_for(op, item);
+		if (!group) {
+			weir__op_drop_one(op->up[0], item);
+		} else {
+			weir__sub_put(&group->sub, item);
+			if (weir__sub_is_full(&group->sub))
+				self->full = group;
+			if (group->sub.nest.op)
+				(void)pull_group(op, group, items, room, &got);
+		}
+		if (op->ended)
+			break;
+	}
+	return got;
+}
+
+static void pass_end_on(struct weir__op *op)
+{
+	struct groups *self = weir__op_state(op);
+	struct group *group;
+
+	self->over = true;
+	for (group = self->first; group; group = group->behind)
+		weir__sub_end(&group->sub, op->up[0]->error);
+}
+
+static size_t group_by_pull(struct weir__op *op, void **items, size_t room)
+{
+	struct groups *self = weir__op_state(op);
+	size_t got = pull_all(op, items, room);
+
+	if (op->ended)
+		return got;
+	if (!op->up[0]->ended)
+		got += take_in(op, got < room ? items + got : NULL, room - got);
+	if (op->ended || !op->up[0]->ended || self->rest)
+		return got;
+	if (!self->over) {
+		pass_end_on(op);
+		got += pull_all(op, got < room ? items + got : NULL,
+				room - got);
+	}
+	if (!op->ended && !self->first)
+		(void)weir__op_follow(op);
+	return got;
+}
+
+static const struct weir__kind group_by_kind = {
+	.name = "group_by",
+	.state_size = sizeof(struct groups),
+	.open = group_by_open,
+	.pull = group_by_pull,
+	.close = group_by_close,
+	.holds = true,
+};
+
+/* False: they are not valid. */
+static bool set_options(struct group_by *args,
+			const struct weir_flow_group_options *options)
+{
+	static const uint64_t zero[3];
+
+	args->buffer = BUFFER;
+	if (!options)
+		return true;
+	args->reopen = options->reopen;
+	if (options->buffer)
+		args->buffer = options->buffer;
+	if (options->keys)
+		args->keys = *options->keys;
+	return weir__size_valid(args->buffer) &&
+	       (!options->keys || (args->keys.hash && args->keys.equal &&
+				   (args->keys.keep || !args->keys.drop))) &&
+	       memcmp(options->reserved, zero, sizeof(zero)) == 0;
+}
+
+struct weir_flow *weir_flow_group_by(
+	struct weir_flow *flow, size_t max,
+	int (*key)(void *item, uintptr_t *key, void *context),
+	struct weir_flow *(*make)(struct weir_flow *upstream, uintptr_t key,
+				  void *context),
+	void *context, const struct weir_flow_group_options *options)
+{
+	struct group_by args = {
+		.max = max,
+		.key = key,
+		.make = make,
+		.context = context,
+	};
+	bool valid = set_options(&args, options) && key && make &&
+		     weir__size_valid(max);
+
+	return weir__flow_upon(&group_by_kind, flow, &args, sizeof(args),
+			       valid);
+}
