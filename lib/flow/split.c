@@ -65,7 +65,7 @@ static void split_when_item(struct weir__op *op, void *item, bool is_edge)
 {
 	struct splitting *self = weir__op_state(op);
 
-	if (is_edge && self->inside)
+	if (is_edge)
 		leave(self);
 	if (self->sub.nest.op && self->sub.over) {
 		self->next = item;
@@ -80,7 +80,7 @@ static void split_after_item(struct weir__op *op, void *item, bool is_edge)
 	struct splitting *self = weir__op_state(op);
 
 	give(op, item);
-	if (is_edge && self->inside)
+	if (is_edge)
 		leave(self);
 }
 

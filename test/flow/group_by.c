@@ -132,6 +132,24 @@ static void results_of_an_item_come_before_those_of_the_next(void **state)
 		    11, 12, 20, 21, 22, 30, 31, 32, 40, 41, 42);
 }
 
+/* And 99 behind all of them. */
+static struct weir_flow *expand_and_99(struct weir_flow *up, uintptr_t key,
+				       struct groups *groups)
+{
+	return weir_flow_concat(
+		(struct weir_flow *[]){expand(up, key, groups),
+				       weir_flow_single((void *)99)},
+		2);
+}
+
+static void the_end_comes_behind_what_is_left_of_the_last_item(void **state)
+{
+	struct groups groups = {.compose = expand_and_99, .n_keys = 2};
+
+	ASSERT_FLOW(grouped_by(weir_flow_range(1, 2), 2, &groups, NULL), 0, 10,
+		    11, 12, 20, 21, 22, 99, 99);
+}
+
 static void there_may_be_many(void **state)
 {
 	static struct got got;
@@ -220,21 +238,24 @@ static struct weir_flow *first_alone(struct weir_flow *up, uintptr_t key,
 
 static void with_that_only_open_groups_count(void **state)
 {
-	struct weir_flow_group_options options = {.reopen = true};
+	struct weir_flow_group_options options = {.reopen = true, .buffer = 1};
 	struct groups groups = {.compose = first_alone, .n_keys = 7};
 
 	ASSERT_FLOW(grouped_by(weir_flow_range(1, 9), 1, &groups, &options), 0,
 		    1, 2, 3, 4, 5, 6, 7, 8, 9);
 }
 
+/* After 5 ms. */
 static struct weir_flow *one_and_no_end(struct weir_flow *up, uintptr_t key,
 					struct groups *groups)
 {
 	struct weir_flow *never =
 		weir_flow_items(weir_flow_never(), &counted_items);
 
-	return weir_flow_concat(
-		(struct weir_flow *[]){weir_flow_take(up, 1), never}, 2);
+	if (key != 1)
+		return up;
+	up = weir_flow_take(weir_flow_delay(up, 5 * MS, 1), 1);
+	return weir_flow_concat((struct weir_flow *[]){up, never}, 2);
 }
 
 static struct world world;
@@ -252,15 +273,17 @@ static void world_by(struct groups *groups,
 static void items_that_a_flow_wants_no_more_hold_nobody_up(void **state)
 {
 	struct weir_flow_group_options options = {.buffer = 1};
-	struct groups groups = {.compose = one_and_no_end, .n_keys = 2};
+	struct groups groups = {.compose = one_and_no_end, .n_keys = 10};
 
 	world_by(&groups, &options, OPEN);
 	offer(&world, 1, 1);
-	for (int i = 0; i < 10; i++)
-		offer(&world, 3, 3);
-	offer(&world, 2, 2);
-	until(&world, 0);
-	ASSERT_OUT(&world, 1, 2);
+	offer(&world, 11, 12);
+	offer(&world, 21, 22);
+	until(&world, 1 * MS);
+	assert_int_equal(world.got.n, 0);
+	/* then it drops those that wait and those that come */
+	until(&world, 6 * MS);
+	ASSERT_OUT(&world, 1, 12, 22);
 	assert_int_equal(n_live, 0);
 	weir_flow_run_cancel(world.run, NULL);
 	world_end(&world, -ECANCELED);
@@ -663,6 +686,8 @@ int main(void)
 		cmocka_unit_test(results_come_at_the_end_as_groups_have_begun),
 		cmocka_unit_test(
 			results_of_an_item_come_before_those_of_the_next),
+		cmocka_unit_test(
+			the_end_comes_behind_what_is_left_of_the_last_item),
 		cmocka_unit_test(there_may_be_many),
 		cmocka_unit_test(too_many_groups_are_an_error),
 		cmocka_unit_test(items_of_a_flow_that_has_ended_are_dropped),

@@ -423,21 +423,24 @@ static struct weir_flow *late(struct weir_flow *up, struct parts *parts)
 
 static void the_next_part_waits_for_the_end_of_the_last(void **state)
 {
-	struct parts parts = {.compose = late, .edge = 3, .counted = true};
+	struct parts parts = {.compose = late, .edge = 5, .counted = true};
 
 	world_init(&world, &counted_items);
 	world.got.counted = true;
 	world.flow = when(world.flow, &parts);
 	world_start(&world, OPEN);
-	offer(&world, 1, 4);
+	offer(&world, 1, 6);
 	until(&world, 4 * MS);
 	assert_int_equal(parts.n_made, 1);
 	until(&world, 6 * MS);
 	ASSERT_OUT(&world, 1, 2);
-	assert_int_equal(parts.n_made, 2);
-	until(&world, 12 * MS);
+	assert_int_equal(parts.n_made, 1);
+	until(&world, 11 * MS);
 	ASSERT_OUT(&world, 1, 2, 3, 4);
-	assert_int_equal(world.at_ns[3], 10 * MS);
+	assert_int_equal(parts.n_made, 2);
+	until(&world, 20 * MS);
+	ASSERT_OUT(&world, 1, 2, 3, 4, 5, 6);
+	assert_int_equal(world.at_ns[5], 15 * MS);
 	world_end(&world, 0);
 }
 
@@ -477,7 +480,7 @@ static void none_takes_more_than_is_asked_for(void **state)
 static void a_cancel_drops_all_that_is_held(void **state)
 {
 	struct weir_flow_run_options options = {0};
-	struct parts parts = {.compose = late, .edge = 3, .counted = true};
+	struct parts parts = {.compose = late, .edge = 5, .counted = true};
 	struct weir_flow *flow;
 	struct weir_flow_run *run;
 	uint64_t seed, i;
