@@ -249,13 +249,13 @@ static void with_that_only_open_groups_count(void **state)
 static struct weir_flow *one_and_no_end(struct weir_flow *up, uintptr_t key,
 					struct groups *groups)
 {
-	struct weir_flow *never =
-		weir_flow_items(weir_flow_never(), &counted_items);
+	struct weir_flow *both[2];
 
 	if (key != 1)
 		return up;
-	up = weir_flow_take(weir_flow_delay(up, 5 * MS, 1), 1);
-	return weir_flow_concat((struct weir_flow *[]){up, never}, 2);
+	both[0] = weir_flow_take(weir_flow_delay(up, 5 * MS, 1), 1);
+	both[1] = weir_flow_items(weir_flow_never(), &counted_items);
+	return weir_flow_concat(both, 2);
 }
 
 static struct world world;
