@@ -150,6 +150,27 @@ static void the_end_comes_behind_what_is_left_of_the_last_item(void **state)
 		    11, 12, 20, 21, 22, 99, 99);
 }
 
+/* 99 behind those of key 1, an error behind the others. */
+static struct weir_flow *end_apart(struct weir_flow *up, uintptr_t key,
+				   struct groups *groups)
+{
+	struct weir_flow *both[] = {
+		up,
+		key == 1 ? weir_flow_single((void *)99)
+			 : weir_flow_fail(-EDOM, "at the end"),
+	};
+
+	return weir_flow_concat(both, 2);
+}
+
+static void groups_end_as_they_have_begun(void **state)
+{
+	struct groups groups = {.compose = end_apart, .n_keys = 2};
+
+	ASSERT_FLOW(grouped_by(weir_flow_range(1, 4), 2, &groups, NULL), -EDOM,
+		    1, 2, 3, 4, 99);
+}
+
 static void there_may_be_many(void **state)
 {
 	static struct got got;
@@ -688,6 +709,7 @@ int main(void)
 			results_of_an_item_come_before_those_of_the_next),
 		cmocka_unit_test(
 			the_end_comes_behind_what_is_left_of_the_last_item),
+		cmocka_unit_test(groups_end_as_they_have_begun),
 		cmocka_unit_test(there_may_be_many),
 		cmocka_unit_test(too_many_groups_are_an_error),
 		cmocka_unit_test(items_of_a_flow_that_has_ended_are_dropped),

@@ -460,7 +460,7 @@ static void same_expected(const struct step *step, struct stream *stream)
 #include "flow/random_folds.h"
 #include "flow/random_rates.h"
 #include "flow/random_fans.h"
-#include "flow/random_errors.h"
+#include "flow/random_parts.h"
 
 /* name, grows, fails, puts, make, expect, restless, apart, mends */
 static const struct row operators[] = {
@@ -531,6 +531,13 @@ static const struct row operators[] = {
 	 false, true},
 	{"retry", 4, false, SAME, retry_make, retry_expected, false, false,
 	 true},
+	{"group_by", 1, true, EITHER, group_by_make, group_by_expected},
+	{"split_when", 1, true, EITHER, split_when_make, split_when_expected},
+	{"split_after", 1, true, EITHER, split_after_make,
+	 split_after_expected},
+	{"prefix_and_tail", 1, true, EITHER, prefix_make, prefix_expected},
+	{"restart_around", 1, true, EITHER, around_make, around_expected, false,
+	 false, true},
 	{"kill_switch", 1, false, SAME, switch_make, same_expected},
 };
 
