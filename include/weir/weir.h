@@ -22,6 +22,7 @@
 #include <weir/flow_element.h>
 #include <weir/flow_error.h>
 #include <weir/flow_io.h>
+#include <weir/flow_operator.h>
 #include <weir/flow_rate.h>
 #include <weir/flow_fan.h>
 #include <weir/flow_graph.h>

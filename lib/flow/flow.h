@@ -204,7 +204,13 @@ static inline size_t weir__at_most(uint64_t n, size_t most)
 
 /* Ends well, or with `error` (borrowed); cancels what is above, closes. */
 void weir__op_end(struct weir__op *op, struct weir_error *error);
-/* Ends with an error that begins here; words as for weir_error_new(). */
+/*
+ * An error that begins here; words as for weir_error_new(). Never NULL, one
+ * reference.
+ */
+struct weir_error *weir__op_error(const struct weir__op *op, int code,
+				  const char *message);
+/* Ends with such an error. */
 void weir__op_fail(struct weir__op *op, int code, const char *message);
 /* Nothing more is wanted of it; it has ended, with no error. */
 void weir__op_cancel(struct weir__op *op);

@@ -74,8 +74,8 @@ void weir__op_cancel(struct weir__op *op)
 }
 /* NOLINTEND(misc-no-recursion) */
 
-static struct weir_error *error_at(const struct weir__op *op, int code,
-				   const char *message)
+struct weir_error *weir__op_error(const struct weir__op *op, int code,
+				  const char *message)
 {
 	struct weir_error *error;
 
@@ -88,7 +88,7 @@ static struct weir_error *error_at(const struct weir__op *op, int code,
 
 void weir__op_fail(struct weir__op *op, int code, const char *message)
 {
-	struct weir_error *error = error_at(op, code, message);
+	struct weir_error *error = weir__op_error(op, code, message);
 
 	weir__op_end(op, error);
 	weir_error_unref(error);
@@ -118,7 +118,8 @@ static int restart(struct weir__op *op)
 
 bool weir__op_survives(struct weir__op *op, int code)
 {
-	struct weir_error *error = error_at(op, code, "a function failed");
+	struct weir_error *error =
+		weir__op_error(op, code, "a function failed");
 	enum weir_directive directive = WEIR_STOP;
 	int rc = 0;
 

@@ -23,6 +23,7 @@ TITLES = {
     "flow_switch": "Kill switches",
     "flow_error": "Errors",
     "flow_io": "Bytes",
+    "flow_operator": "Your own",
     "flow_bridge": "What is not a flow",
 }
 HEAD = """# Operators

@@ -1,0 +1,418 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Operators of the user's. A pull goes round: it calls each function that is
+ * due, one after the other, until none is. What these do is only noted, so no
+ * function is called from within another one, and nothing recurses.
+ *
+ * Downstream's wish stands once it was told, though the next pull may come with
+ * no room: what is pushed then is held (`late`) until there is some.
+ */
+#include <weir/flow_operator.h>
+
+#include <errno.h>
+
+#include <ck_pr.h>
+
+#include "base/thread.h"
+#include "flow/flow.h"
+
+#define STATE_MAX (SIZE_MAX / 2)
+
+struct arguments {
+	struct weir__kind kind; /* of this flow alone, with its state's size */
+	struct weir_operator_ops ops;
+	void *context;
+};
+
+/*
+ * State of an operator. has_late: !wanted. A restart zeroes it from `due_ns` on.
+ */
+struct weir_operator {
+	struct weir__alarm alarm; /* must be first */
+	uint32_t woken;		  /* atomic: on_wake() is due */
+	void **items;		  /* of the pull that is under way */
+	size_t room, n;
+	uint64_t due_ns;	  /* on_timer(); WEIR_FOREVER: never */
+	struct weir_error *error; /* if it is ending */
+	void *late;
+	bool has_late;
+	bool wanted; /* on_pull() was called, and nothing pushed since */
+	bool asked;  /* and nothing has come */
+	bool told;   /* on_end() was called, or what stands for it */
+	bool ending; /* nothing is called but close() */
+	_Alignas(max_align_t) char state[];
+};
+
+static struct weir__op *op_of(const struct weir_operator *self)
+{
+	return weir_container_of(self, struct weir__op, state);
+}
+
+static const struct weir_operator_ops *ops_of(const struct weir__op *op)
+{
+	return &((const struct arguments *)weir__op_args(op))->ops;
+}
+
+/* --- What is due -------------------------------------------------------------- */
+
+static bool is_over(struct weir__op *op)
+{
+	const struct weir_operator *self = weir__op_state(op);
+
+	return self->ending || op->ended;
+}
+
+/* What a function has returned that was not given an item. */
+static void judge(struct weir__op *op, int rc)
+{
+	if (WEIR_UNLIKELY(rc != 0))
+		(void)weir_operator_fail(weir__op_state(op),
+					 rc < 0 ? rc : -EINVAL,
+					 "a function failed");
+}
+
+static bool tell_wake(struct weir__op *op)
+{
+	struct weir_operator *self = weir__op_state(op);
+
+	if (WEIR_LIKELY(!ck_pr_load_32(&self->woken)) || is_over(op))
+		return false;
+	(void)ck_pr_fas_32(&self->woken, 0);
+	/* acquire: what was done before it was woken; pairs with the release in
+	 * weir_operator_wake() */
+	ck_pr_fence_acquire();
+	if (ops_of(op)->on_wake)
+		judge(op, ops_of(op)->on_wake(self));
+	return true;
+}
+
+static bool tell_time(struct weir__op *op)
+{
+	struct weir_operator *self = weir__op_state(op);
+
+	if (WEIR_LIKELY(self->due_ns == WEIR_FOREVER) || is_over(op) ||
+	    weir__op_now(op) < self->due_ns)
+		return false;
+	self->due_ns = WEIR_FOREVER;
+	if (ops_of(op)->on_timer)
+		judge(op, ops_of(op)->on_timer(self));
+	return true;
+}
+
+static bool tell_wish(struct weir__op *op)
+{
+	struct weir_operator *self = weir__op_state(op);
+
+	if (self->wanted || self->n == self->room || is_over(op))
+		return false;
+	self->wanted = true;
+	if (ops_of(op)->on_pull)
+		judge(op, ops_of(op)->on_pull(self));
+	else
+		(void)weir_operator_pull(self);
+	return true;
+}
+
+static void give(struct weir__op *op, void *item)
+{
+	int (*on_push)(struct weir_operator *, void *) = ops_of(op)->on_push;
+	struct weir_operator *self = weir__op_state(op);
+	int rc;
+
+	self->asked = false;
+	rc = on_push ? on_push(self, item) : weir_operator_push(self, item);
+	if (WEIR_LIKELY(rc == 0))
+		return;
+	weir__op_drop_one(op->up[0], item);
+	if (is_over(op))
+		return;
+	/* what it has asked for has not come; a restart forgets that */
+	self->asked = true;
+	(void)weir__op_survives(op, rc);
+}
+
+/* Without room it only looks whether upstream has ended (rule 1). */
+static bool tell_item(struct weir__op *op)
+{
+	struct weir_operator *self = weir__op_state(op);
+	bool has_room = self->n < self->room;
+	void *item;
+
+	if (!op->n_up || is_over(op) || (has_room && !self->wanted))
+		return false;
+	if (!has_room || !self->asked) {
+		(void)weir__pull(op->up[0], NULL, 0);
+		return false;
+	}
+	if (weir__pull(op->up[0], &item, 1) == 0)
+		return false;
+	give(op, item);
+	return true;
+}
+
+static bool tell_end(struct weir__op *op)
+{
+	struct weir_operator *self = weir__op_state(op);
+	struct weir__op *up = op->n_up ? op->up[0] : NULL;
+
+	if (!(up ? up->ended : op->stage->draining) || self->told ||
+	    is_over(op))
+		return false;
+	self->told = true;
+	if (ops_of(op)->on_end)
+		judge(op, ops_of(op)->on_end(self, up ? up->error : NULL));
+	else
+		(void)weir_operator_end(self, up ? up->error : NULL);
+	return true;
+}
+
+/* False: nothing was due. */
+static bool go_round(struct weir__op *op)
+{
+	bool did = tell_wake(op);
+
+	did |= tell_time(op);
+	did |= tell_wish(op);
+	did |= tell_item(op);
+	did |= tell_end(op);
+	return did;
+}
+
+/* --- Operators ------------------------------------------------------------------ */
+
+static int operator_open(struct weir__op *op)
+{
+	struct weir_operator *self = weir__op_state(op);
+	int rc = 0;
+
+	self->due_ns = WEIR_FOREVER;
+	if (ops_of(op)->open)
+		rc = ops_of(op)->open(self);
+	if (rc == 0)
+		return 0;
+	weir_error_unref(self->error);
+	self->error = NULL;
+	return rc < 0 ? rc : -EINVAL;
+}
+
+/* An end that is its own is noted before, or has an error. */
+static void operator_close(struct weir__op *op)
+{
+	struct weir_operator *self = weir__op_state(op);
+	bool is_cancelled = op->ended && !op->error && !self->ending;
+
+	self->ending = true;
+	weir__alarm_off(&self->alarm);
+	if (is_cancelled && ops_of(op)->on_cancel)
+		ops_of(op)->on_cancel(self);
+	if (ops_of(op)->close)
+		ops_of(op)->close(self);
+	if (self->has_late)
+		weir__op_drop_one(op, self->late);
+	weir_error_unref(self->error);
+	self->error = NULL;
+}
+
+/* The last round is over: it waits, or ends behind what is late. */
+static void settle(struct weir__op *op)
+{
+	struct weir_operator *self = weir__op_state(op);
+	int rc = 0;
+
+	if (self->due_ns != WEIR_FOREVER && !is_over(op))
+		rc = weir__alarm_at(&self->alarm, op, self->due_ns);
+	if (rc < 0)
+		(void)weir_operator_fail(self, rc, "no timer");
+	if (!self->ending || op->ended)
+		return;
+	if (op->n_up)
+		weir__op_cancel(op->up[0]);
+	if (!self->has_late)
+		weir__op_end(op, self->error);
+}
+
+static size_t operator_pull(struct weir__op *op, void **items, size_t room)
+{
+	struct weir_operator *self = weir__op_state(op);
+	unsigned rounds = 0;
+
+	self->items = items;
+	self->room = room;
+	self->n = 0;
+	if (self->has_late && room > 0) {
+		items[self->n++] = self->late;
+		self->has_late = false;
+	}
+	while (rounds < WEIR_FLOW_BATCH && go_round(op))
+		rounds++;
+	if (rounds == WEIR_FLOW_BATCH)
+		weir__op_again(op);
+	settle(op);
+	return self->n;
+}
+
+/* A drain does not end it, but is told (see tell_end()): it is no `source`. */
+static const struct weir__kind operator_kind = {
+	.name = "operator",
+	.state_size = sizeof(struct weir_operator),
+	.open = operator_open,
+	.pull = operator_pull,
+	.close = operator_close,
+	.keeps = offsetof(struct weir_operator, due_ns),
+	.holds = true,
+};
+
+static struct weir_flow *operator_new(struct weir_flow *const *up, uint32_t n,
+				      const struct weir_operator_ops *ops,
+				      void *context, bool valid)
+{
+	struct arguments args = {.kind = operator_kind, .context = context};
+	struct weir_flow *flow;
+
+	valid = valid && ops && ops->state_size <= STATE_MAX;
+	if (valid) {
+		args.ops = *ops;
+		args.kind.state_size += ops->state_size;
+	}
+	if (valid && ops->name)
+		args.kind.name = ops->name;
+	flow = weir__flow_new(&operator_kind, up, n, &args, sizeof(args),
+			      valid);
+	if (weir_flow_check(flow, NULL, NULL) == 0)
+		flow->kind = &((struct arguments *)(void *)flow->args)->kind;
+	return flow;
+}
+
+struct weir_flow *weir_flow_operator(struct weir_flow *flow,
+				     const struct weir_operator_ops *ops,
+				     void *context)
+{
+	return operator_new(&flow, 1, ops, context, true);
+}
+
+struct weir_flow *weir_flow_operator_source(const struct weir_operator_ops *ops,
+					    void *context)
+{
+	bool valid = ops && !ops->on_push &&
+		     (ops->on_pull || ops->on_timer || ops->on_wake);
+
+	return operator_new(NULL, 0, ops, context, valid);
+}
+
+/* --- What their functions do ------------------------------------------------------ */
+
+int weir_operator_pull(struct weir_operator *self)
+{
+	if (!self)
+		return -EINVAL;
+	/* an end that was not told answers it */
+	if (self->ending || self->told || op_of(self)->n_up == 0)
+		return -EPIPE;
+	if (self->asked)
+		return -EALREADY;
+	self->asked = true;
+	return 0;
+}
+
+int weir_operator_push(struct weir_operator *self, void *item)
+{
+	if (!self)
+		return -EINVAL;
+	if (self->ending)
+		return -EPIPE;
+	if (!self->wanted)
+		return -EAGAIN;
+	self->wanted = false;
+	if (self->n < self->room) {
+		self->items[self->n++] = item;
+		return 0;
+	}
+	self->late = item;
+	self->has_late = true;
+	return 0;
+}
+
+bool weir_operator_wanted(const struct weir_operator *self)
+{
+	return self->wanted && !self->ending;
+}
+
+void weir_operator_drop(struct weir_operator *self, void *item)
+{
+	struct weir__op *op = op_of(self);
+
+	weir__op_drop_one(op->n_up ? op->up[0] : op, item);
+}
+
+int weir_operator_end(struct weir_operator *self, struct weir_error *error)
+{
+	if (!self)
+		return -EINVAL;
+	if (self->ending)
+		return -EALREADY;
+	self->ending = true;
+	self->error = weir_error_ref(error);
+	return 0;
+}
+
+int weir_operator_fail(struct weir_operator *self, int code,
+		       const char *message)
+{
+	struct weir_error *error;
+	int rc;
+
+	if (!self || code >= 0)
+		return -EINVAL;
+	error = weir__op_error(op_of(self), code, message);
+	rc = weir_operator_end(self, error);
+	weir_error_unref(error);
+	return rc;
+}
+
+uint64_t weir_operator_now(const struct weir_operator *self)
+{
+	return weir__op_now(op_of(self));
+}
+
+void weir_operator_timer_at(struct weir_operator *self, uint64_t at_ns)
+{
+	self->due_ns = at_ns;
+}
+
+void weir_operator_wake(struct weir_operator *self)
+{
+	struct weir__op *op = op_of(self);
+
+	/* release: what the caller has done; pairs with the acquire in
+	 * tell_wake() */
+	ck_pr_fence_release();
+	ck_pr_store_32(&self->woken, 1);
+	/* its own signal would be handled in the same slice: without end, where
+	 * on_wake() does this again */
+	if (weir__thread.actor == &op->stage->actor)
+		weir__op_again(op);
+	else
+		weir__op_wake(op);
+}
+
+void weir_operator_hold(struct weir_operator *self)
+{
+	weir__op_hold(op_of(self));
+}
+
+void weir_operator_unhold(struct weir_operator *self)
+{
+	weir__op_unhold(op_of(self));
+}
+
+void *weir_operator_state(struct weir_operator *self)
+{
+	return self->state;
+}
+
+void *weir_operator_context(const struct weir_operator *self)
+{
+	const struct weir__op *op = op_of(self);
+
+	return ((const struct arguments *)weir__op_args(op))->context;
+}

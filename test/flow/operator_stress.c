@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Another thread wakes a source of the user's for each number that it gives it;
+ * all come, in order. Or downstream has enough in the middle, and the thread
+ * goes on waking what has ended: it holds it, and the run is over behind that.
+ */
+#include <pthread.h>
+#include <sched.h>
+
+#include "flow/kit.h"
+
+/* In threads cmocka's assertions cannot be used: assert() ends the program. */
+
+#define ROUNDS 200
+#define ITEMS 5000
+
+struct feed {
+	struct weir_operator *op;
+	intptr_t given; /* atomic */
+	uint32_t left;	/* atomic: the thread is about to let go */
+	pthread_t thread;
+	intptr_t last; /* that has come out */
+};
+
+static void *give(void *context)
+{
+	struct feed *feed = context;
+	struct weir_operator *op = feed->op;
+	intptr_t i;
+
+	for (i = 1; i <= ITEMS; i++) {
+		__atomic_store_n(&feed->given, i, __ATOMIC_RELEASE);
+		weir_operator_wake(op);
+		if (i % 64 == 0)
+			sched_yield();
+	}
+	__atomic_store_n(&feed->left, 1, __ATOMIC_RELEASE);
+	weir_operator_unhold(op);
+	return NULL;
+}
+
+static int feed_open(struct weir_operator *op)
+{
+	struct feed *feed = weir_operator_context(op);
+
+	feed->op = op;
+	weir_operator_hold(op);
+	assert(pthread_create(&feed->thread, NULL, give, feed) == 0);
+	return 0;
+}
+
+/* As many as there are, one for each time that it is wanted. */
+static int feed_on(struct weir_operator *op)
+{
+	struct feed *feed = weir_operator_context(op);
+	intptr_t *taken = weir_operator_state(op);
+
+	if (weir_operator_wanted(op) &&
+	    *taken < __atomic_load_n(&feed->given, __ATOMIC_ACQUIRE))
+		assert(weir_operator_push(op, (void *)++*taken) == 0);
+	return *taken == ITEMS ? weir_operator_end(op, NULL) : 0;
+}
+
+static int take(void *item, void *context)
+{
+	struct feed *feed = context;
+
+	assert((intptr_t)item == feed->last + 1);
+	feed->last++;
+	return 0;
+}
+
+static void run_one(struct weir_executor *executor, int64_t n, size_t link)
+{
+	static const struct weir_operator_ops ops = {
+		.state_size = sizeof(intptr_t),
+		.open = feed_open,
+		.on_pull = feed_on,
+		.on_wake = feed_on,
+	};
+	struct feed feed = {0};
+	struct weir_flow *flow = weir_flow_operator_source(&ops, &feed);
+
+	if (link)
+		flow = weir_flow_async(flow, link, NULL);
+	flow = weir_flow_for_each(weir_flow_take(flow, n), take, &feed);
+	assert_int_equal(weir_flow_run(flow, executor, NULL), 0);
+	assert_true(__atomic_load_n(&feed.left, __ATOMIC_ACQUIRE));
+	assert_int_equal(feed.last, n < ITEMS ? n : ITEMS);
+	assert_int_equal(pthread_join(feed.thread, NULL), 0);
+	weir_flow_free(flow);
+}
+
+static void run_all(int64_t n)
+{
+	struct weir_threads_options options = {.workers = 2};
+	struct weir_threads *threads;
+	uint64_t i;
+
+	assert_int_equal(weir_threads_new(&threads, &options), 0);
+	for (i = test_count(ROUNDS); i > 0; i--)
+		run_one(weir_threads_executor(threads), n, i % 2 ? 4 : 0);
+	while (weir_threads_free(threads) == -EBUSY)
+		sched_yield();
+}
+
+static void each_wake_is_seen(void **state)
+{
+	run_all(INT64_MAX);
+}
+
+static void one_that_is_held_may_be_woken_when_it_has_ended(void **state)
+{
+	run_all(100);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_wake_is_seen),
+		cmocka_unit_test(
+			one_that_is_held_may_be_woken_when_it_has_ended),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

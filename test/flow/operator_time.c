@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Operators of the user's that wait for a time, while there may be no room for
+ * what they push then; and that have much to do at once.
+ */
+#include "flow/memory.h"
+#include "flow/world.h"
+
+static struct weir_flow *own(struct weir_flow *up,
+			     const struct weir_operator_ops *ops)
+{
+	return weir_flow_operator(up, ops, NULL);
+}
+
+/* The last item, when none has come for 10 ms. */
+#define QUIET (10 * MS)
+
+struct debounce {
+	struct item *last;
+	bool ended;
+};
+
+static int debounce_push(struct weir_operator *op, void *item)
+{
+	struct debounce *self = weir_operator_state(op);
+
+	if (self->last)
+		weir_operator_drop(op, self->last);
+	self->last = item;
+	weir_operator_timer_at(op, weir_operator_now(op) + QUIET);
+	return weir_operator_pull(op);
+}
+
+static int debounce_timer(struct weir_operator *op)
+{
+	struct debounce *self = weir_operator_state(op);
+	struct item *item = self->last;
+	int rc;
+
+	self->last = NULL;
+	rc = weir_operator_push(op, item);
+	return self->ended ? weir_operator_end(op, NULL) : rc;
+}
+
+static int debounce_pull(struct weir_operator *op)
+{
+	int rc = weir_operator_pull(op);
+
+	return rc == -EALREADY ? 0 : rc;
+}
+
+static int debounce_end(struct weir_operator *op, struct weir_error *error)
+{
+	struct debounce *self = weir_operator_state(op);
+
+	self->ended = true;
+	return self->last ? 0 : weir_operator_end(op, error);
+}
+
+static void debounce_close(struct weir_operator *op)
+{
+	struct debounce *self = weir_operator_state(op);
+
+	if (self->last)
+		weir_operator_drop(op, self->last);
+}
+
+static const struct weir_operator_ops debounce = {
+	.name = "debounce",
+	.state_size = sizeof(struct debounce),
+	.on_pull = debounce_pull,
+	.on_push = debounce_push,
+	.on_timer = debounce_timer,
+	.on_end = debounce_end,
+	.close = debounce_close,
+};
+
+static void begin_debounce(struct world *world, size_t open)
+{
+	world_init(world, &counted_items);
+	world->got.counted = true;
+	world->flow = own(world->flow, &debounce);
+	world_start(world, open);
+}
+
+static void a_timer_is_put_off_by_each_item(void **state)
+{
+	static struct world world;
+
+	begin_debounce(&world, OPEN);
+	offer(&world, 1, 2);
+	until(&world, 6 * MS);
+	offer(&world, 3, 3);
+	until(&world, 15 * MS);
+	assert_int_equal(world.got.n, 0);
+	until(&world, 30 * MS);
+	offer(&world, 4, 4);
+	world_end(&world, 0);
+	ASSERT_OUT(&world, 3, 4);
+	assert_true(world.at_ns[0] == 6 * MS + QUIET);
+	assert_true(world.at_ns[1] == 30 * MS + QUIET);
+}
+
+/* Downstream has asked, and has no room when the time comes. */
+static void what_is_pushed_where_there_is_no_room_waits_for_it(void **state)
+{
+	static struct world world;
+
+	begin_debounce(&world, 1);
+	offer(&world, 1, 1);
+	until(&world, 1 * MS);
+	let_pass(&world, 0);
+	offer(&world, 2, 3);
+	until(&world, 50 * MS);
+	assert_int_equal(world.got.n, 0);
+	let_pass(&world, 1);
+	ASSERT_OUT(&world, 1);
+	until(&world, 100 * MS);
+	let_pass(&world, OPEN);
+	world_end(&world, 0);
+	ASSERT_OUT(&world, 1, 3);
+}
+
+/* The end comes behind it, well or not. */
+static void and_the_end_comes_behind_it(void **state)
+{
+	static struct world world;
+
+	begin_debounce(&world, 1);
+	offer(&world, 1, 1);
+	until(&world, 1 * MS);
+	let_pass(&world, 0);
+	assert_int_equal(weir_flow_queue_close(world.queue, NULL), 0);
+	until(&world, 50 * MS);
+	assert_false(weir_completion_done(weir_flow_run_over(world.run)));
+	let_pass(&world, 1);
+	world_end(&world, 0);
+	ASSERT_OUT(&world, 1);
+}
+
+static void or_it_is_dropped_by_a_cancel(void **state)
+{
+	static struct world world;
+
+	begin_debounce(&world, 1);
+	offer(&world, 1, 1);
+	until(&world, 1 * MS);
+	let_pass(&world, 0);
+	until(&world, 50 * MS);
+	assert_int_equal(n_live, 1);
+	weir_flow_run_cancel(world.run, NULL);
+	world_end(&world, -ECANCELED);
+	assert_int_equal(world.got.n, 0);
+}
+
+static int push_and_end(struct weir_operator *op)
+{
+	assert_int_equal(weir_operator_push(op, item_new(7)), 0);
+	return weir_operator_end(op, NULL);
+}
+
+static void and_upstream_is_cancelled_meanwhile(void **state)
+{
+	static const struct weir_operator_ops ops = {
+		.on_push = debounce_push,
+		.state_size = sizeof(struct debounce),
+		.on_timer = push_and_end,
+		.close = debounce_close,
+	};
+	static struct world world;
+
+	world_init(&world, &counted_items);
+	world.got.counted = true;
+	world.flow = own(world.flow, &ops);
+	world_start(&world, 1);
+	offer(&world, 1, 1);
+	until(&world, 1 * MS);
+	let_pass(&world, 0);
+	until(&world, 50 * MS);
+	assert_int_equal(weir_flow_queue_offer(world.queue, NULL), -EPIPE);
+	let_pass(&world, 1);
+	world_end(&world, 0);
+	ASSERT_OUT(&world, 7);
+}
+
+static int in_an_hour(struct weir_operator *op)
+{
+	weir_operator_timer_at(op, weir_operator_now(op) + 3600000 * MS);
+	return weir_operator_pull(op);
+}
+
+static void an_end_does_not_wait_for_a_timer(void **state)
+{
+	static const struct weir_operator_ops ops = {.on_pull = in_an_hour};
+	static struct world world;
+
+	world_init(&world, NULL);
+	world.flow = own(world.flow, &ops);
+	world_start(&world, OPEN);
+	until(&world, 1 * MS);
+	assert_int_equal(weir_flow_queue_close(world.queue, NULL), 0);
+	until(&world, 2 * MS);
+	assert_true(weir_completion_done(weir_flow_run_over(world.run)));
+	world_end(&world, 0);
+}
+
+/* So often a timer that is due at once, and then it pulls. */
+static int ring(struct weir_operator *op)
+{
+	const int *rings = weir_operator_context(op);
+	int *n = weir_operator_state(op);
+
+	if ((*n)++ == *rings)
+		return weir_operator_pull(op);
+	weir_operator_timer_at(op, 0);
+	return 0;
+}
+
+static int ring_push(struct weir_operator *op, void *item)
+{
+	*(int *)weir_operator_state(op) = 0;
+	return weir_operator_push(op, item);
+}
+
+/* However its work is cut in pieces. */
+static void much_to_do_at_once_is_all_done(void **state)
+{
+	static const struct weir_operator_ops ops = {
+		.state_size = sizeof(int),
+		.on_pull = ring,
+		.on_push = ring_push,
+		.on_timer = ring,
+	};
+	int rings;
+
+	for (rings = 250; rings < 260; rings++)
+		ASSERT_FLOW(weir_flow_operator(weir_flow_range(1, 3), &ops,
+					       &rings),
+			    0, 1, 2, 3);
+}
+
+static int wake_again(struct weir_operator *op)
+{
+	weir_operator_wake(op);
+	return 0;
+}
+
+static void one_that_always_wakes_itself_lets_others_do_something(void **state)
+{
+	static const struct weir_operator_ops ops = {.open = wake_again,
+						     .on_pull = wake_again,
+						     .on_wake = wake_again};
+	static struct world world;
+	int i;
+
+	world_init(&world, NULL);
+	world.flow = own(world.flow, &ops);
+	world_start(&world, OPEN);
+	for (i = 0; i < 100; i++)
+		assert_true(weir_sim_step(world.sim));
+	weir_flow_run_cancel(world.run, NULL);
+	world_end(&world, -ECANCELED);
+}
+
+static int fail_late(struct weir_operator *op)
+{
+	weir_operator_timer_at(op, weir_operator_now(op) + 1);
+	return 0;
+}
+
+static int not_now(struct weir_operator *op)
+{
+	return -EDOM;
+}
+
+static void a_time_that_is_past_comes_at_once_and_its_failure_ends_it(
+	void **state)
+{
+	static const struct weir_operator_ops ops = {
+		.open = fail_late,
+		.on_timer = not_now,
+	};
+	static struct world world;
+
+	world_init(&world, NULL);
+	world.flow = own(world.flow, &ops);
+	assert_int_equal(weir_sim_run_until(world.sim, 0, 10), 0);
+	world_start(&world, OPEN);
+	until(&world, 5);
+	world_end(&world, -EDOM);
+}
+
+static void without_memory_nothing_is_lost(void **state)
+{
+	static struct got got = {.counted = true};
+	struct weir_flow *flow = counted(weir_flow_range(1, 9));
+
+	flow = own(weir_flow_async(own(flow, &debounce), 2, NULL), &debounce);
+	flow = into(flow, &got);
+	(void)assert_short_of_memory(flow, &got, 0);
+	weir_flow_free(flow);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_timer_is_put_off_by_each_item),
+		cmocka_unit_test(
+			what_is_pushed_where_there_is_no_room_waits_for_it),
+		cmocka_unit_test(and_the_end_comes_behind_it),
+		cmocka_unit_test(or_it_is_dropped_by_a_cancel),
+		cmocka_unit_test(and_upstream_is_cancelled_meanwhile),
+		cmocka_unit_test(an_end_does_not_wait_for_a_timer),
+		cmocka_unit_test(much_to_do_at_once_is_all_done),
+		cmocka_unit_test(
+			one_that_always_wakes_itself_lets_others_do_something),
+		cmocka_unit_test(
+			a_time_that_is_past_comes_at_once_and_its_failure_ends_it),
+		cmocka_unit_test(without_memory_nothing_is_lost),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
