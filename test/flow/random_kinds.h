@@ -461,6 +461,7 @@ static void same_expected(const struct step *step, struct stream *stream)
 #include "flow/random_rates.h"
 #include "flow/random_fans.h"
 #include "flow/random_parts.h"
+#include "flow/random_operators.h"
 
 /* name, grows, fails, puts, make, expect, restless, apart, mends */
 static const struct row operators[] = {
@@ -479,6 +480,7 @@ static const struct row operators[] = {
 	{"drop_while", 1, true, SAME, drop_while_make, drop_while_expected},
 	{"expand", EXPAND_MAX, true, EITHER, expand_make, expand_expected},
 	{"stateful_map", 4, true, SAME, stateful_make, stateful_expected},
+	{"operator", 4, true, SAME, operator_make, stateful_expected},
 	{"peek", 1, false, SAME, peek_make, same_expected},
 	{"scan", 2, true, EITHER, scan_make, scan_expected},
 	{"fold", 1, true, EITHER, fold_make, fold_expected},

@@ -98,6 +98,29 @@ static struct weir_flow *unfold_make(struct weir_flow *up, struct step *step)
 	return of_items(weir_flow_unfold(NULL, unfold_next, step), step);
 }
 
+/* The same, of the user's. */
+static int own_next(struct weir_operator *op)
+{
+	struct step *step = weir_operator_context(op);
+	void *item;
+	int rc = unfold_next(weir_operator_state(op), &item, step);
+
+	if (rc == 1)
+		return weir_operator_push(op, item);
+	return rc < 0 ? rc : weir_operator_end(op, NULL);
+}
+
+static struct weir_flow *own_source_make(struct weir_flow *up,
+					 struct step *step)
+{
+	static const struct weir_operator_ops ops = {
+		.state_size = sizeof(void *),
+		.on_pull = own_next,
+	};
+
+	return of_items(weir_flow_operator_source(&ops, step), step);
+}
+
 /* Nobody decides upon what it says. */
 static void unfold_expected(const struct step *step, struct stream *stream)
 {
@@ -255,6 +278,7 @@ static const struct row sources[] = {
 	{"empty", 0, false, SAME, empty_make, empty_expected},
 	{"fail", 0, false, SAME, fail_make, fail_expected},
 	{"unfold", 0, true, EITHER, unfold_make, unfold_expected},
+	{"operator_source", 0, true, EITHER, own_source_make, unfold_expected},
 	{"resource", 0, true, EITHER, resource_make, resource_expected},
 	{"from_queue", 0, false, EITHER, queue_make, queue_expected},
 	{"from_queue", 0, false, EITHER, queue_make, queue_expected},
