@@ -234,7 +234,7 @@ static void settle(struct weir__op *op)
 static size_t operator_pull(struct weir__op *op, void **items, size_t room)
 {
 	struct weir_operator *self = weir__op_state(op);
-	unsigned rounds = 0;
+	unsigned rounds;
 
 	self->items = items;
 	self->room = room;
@@ -243,10 +243,10 @@ static size_t operator_pull(struct weir__op *op, void **items, size_t room)
 		items[self->n++] = self->late;
 		self->has_late = false;
 	}
-	while (rounds < WEIR_FLOW_BATCH && go_round(op))
-		rounds++;
-	if (rounds == WEIR_FLOW_BATCH)
-		weir__op_again(op);
+	/* What a round leaves for the next one brings us back (rule 2): it has
+	 * taken or put out an item, was woken, or has a time to wait for. */
+	for (rounds = 0; rounds < WEIR_FLOW_BATCH && go_round(op); rounds++)
+		;
 	settle(op);
 	return self->n;
 }
