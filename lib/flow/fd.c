@@ -163,16 +163,20 @@ static size_t reading_pull(struct weir__op *op, void **items, size_t room)
 	return bytes != NULL;
 }
 
-static const struct weir__kind reading_kind = {
-	.name = "read",
-	.state_size = sizeof(struct reading),
-	.open = reading_open,
-	.pull = reading_pull,
-	.close = reading_close,
-	.keeps = sizeof(struct watching),
-	.source = true,
-	.holds = true,
-};
+#define READING_KIND(function) \
+	static const struct weir__kind function##_kind = { \
+		.name = #function, \
+		.state_size = sizeof(struct reading), \
+		.open = reading_open, \
+		.pull = reading_pull, \
+		.close = reading_close, \
+		.keeps = sizeof(struct watching), \
+		.source = true, \
+		.holds = true, \
+	}
+
+READING_KIND(read);
+READING_KIND(read_file);
 
 static bool block_valid(size_t block)
 {
@@ -183,7 +187,7 @@ struct weir_flow *weir_flow_read(int fd, size_t block)
 {
 	struct reading_of args = {fd, NULL, block};
 
-	return weir__flow_source(&reading_kind, &args, sizeof(args),
+	return weir__flow_source(&read_kind, &args, sizeof(args),
 				 fd >= 0 && block_valid(block));
 }
 
@@ -191,7 +195,7 @@ struct weir_flow *weir_flow_read_file(const char *path, size_t block)
 {
 	struct reading_of args = {-1, path, block};
 
-	return weir__flow_source(&reading_kind, &args, sizeof(args),
+	return weir__flow_source(&read_file_kind, &args, sizeof(args),
 				 path && block_valid(block));
 }
 

@@ -23,6 +23,7 @@ struct weir_flow_queue {
 	struct weir__op *op;	/* its run's, if that waits for items; held */
 	struct weir_error *error;
 	bool closed, gone; /* no more come; nobody takes */
+	bool overflowed;   /* and that has closed it */
 	size_t head, tail, capacity;
 	void *slots[];
 };
@@ -119,7 +120,7 @@ static int overflow(struct weir_flow_queue *queue, struct weir__op **op,
 		return -ENOBUFS;
 	case WEIR_FLOW_FAIL:
 		queue->closed = true;
-		queue->error = weir_error_of(-EOVERFLOW);
+		queue->overflowed = true;
 		*op = take_waiter(queue);
 		return -EOVERFLOW;
 	default:
@@ -209,11 +210,15 @@ static size_t queue_take(struct weir__op *op, void **items, size_t room,
 
 static size_t queue_pull(struct weir__op *op, void **items, size_t room)
 {
+	const struct weir_flow_queue *queue = queue_of(op->flow);
 	bool over;
 	size_t n = queue_take(op, items, room, &over);
 
-	if (over)
-		weir__op_end(op, queue_of(op->flow)->error);
+	/* one that is closed does not change any more */
+	if (over && queue->overflowed)
+		weir__op_fail(op, -EOVERFLOW, "the queue is full");
+	else if (over)
+		weir__op_end(op, queue->error);
 	return n;
 }
 
