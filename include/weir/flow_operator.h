@@ -101,7 +101,8 @@ WEIR_API struct weir_flow *weir_flow_operator(
  * an on_push(), and without any of on_pull(), on_timer() and on_wake().
  *
  * Emits: what `ops` pushes. Completes: when `ops` ends it; without an on_end()
- * by a drain. Cancels: no upstream. Holds: what `ops` keeps, and one item.
+ * by a drain. Cancels: nothing is above it. Holds: what `ops` keeps, and one
+ * item.
  */
 WEIR_API struct weir_flow *weir_flow_operator_source(
 	const struct weir_operator_ops *ops, void *context);
