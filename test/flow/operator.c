@@ -132,6 +132,21 @@ static void a_source_begins_anew_in_each_run(void **state)
 	ASSERT_OUT_OF(own(count_source(), &filter), 0, 2, 4);
 }
 
+static struct weir_flow *count_twice(void *item, void *context)
+{
+	item_drop(item, NULL);
+	return weir_flow_take(own(count_source(), &twice), 3);
+}
+
+static void they_may_stand_in_a_flow_inside_of_another(void **state)
+{
+	struct weir_flow *flow = counted(weir_flow_range(1, 2));
+
+	flow = weir_flow_flat_map(flow, 1, count_twice, NULL);
+	flow = own(weir_flow_items(flow, &counted_items), &nothing);
+	ASSERT_OUT_OF(flow, 0, 1, 1, 2, 1, 1, 2);
+}
+
 /* --- What is not right --------------------------------------------------------------- */
 
 static int bad_open(struct weir_operator *op)
@@ -290,6 +305,7 @@ int main(void)
 		cmocka_unit_test(an_item_may_be_left_out),
 		cmocka_unit_test(an_item_may_become_several),
 		cmocka_unit_test(a_source_begins_anew_in_each_run),
+		cmocka_unit_test(they_may_stand_in_a_flow_inside_of_another),
 		cmocka_unit_test(
 			a_call_that_is_not_right_says_so_and_changes_nothing),
 		cmocka_unit_test(a_source_has_nothing_to_pull),

@@ -109,6 +109,18 @@ static void each_wake_is_seen(void **state)
 	run_all(INT64_MAX);
 }
 
+static void each_wake_is_seen_by_a_loop(void **state)
+{
+	struct weir_loop *loop;
+	uint64_t i;
+
+	assert_int_equal(weir_loop_new(&loop, NULL), 0);
+	for (i = test_count(ROUNDS); i > 0; i--)
+		run_one(weir_loop_executor(loop), i % 3 ? INT64_MAX : 100,
+			i % 2 ? 4 : 0);
+	assert_int_equal(weir_loop_free(loop), 0);
+}
+
 static void one_that_is_held_may_be_woken_when_it_has_ended(void **state)
 {
 	run_all(100);
@@ -118,6 +130,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_wake_is_seen),
+		cmocka_unit_test(each_wake_is_seen_by_a_loop),
 		cmocka_unit_test(
 			one_that_is_held_may_be_woken_when_it_has_ended),
 	};

@@ -290,6 +290,50 @@ static void a_time_that_is_past_comes_at_once_and_its_failure_ends_it(
 	world_end(&world, -EDOM);
 }
 
+/* An executor of one's own, without timers. */
+struct bare {
+	struct weir_executor executor;
+	struct weir_task *tasks[8];
+	size_t n;
+};
+
+static int bare_submit(struct weir_executor *executor, struct weir_task *task)
+{
+	struct bare *bare = weir_container_of(executor, struct bare, executor);
+
+	bare->tasks[bare->n++] = task;
+	return 0;
+}
+
+static uint64_t bare_now(struct weir_executor *executor)
+{
+	return 0;
+}
+
+static void where_there_are_no_timers_the_stream_fails(void **state)
+{
+	static const struct weir_executor_ops ops = {.submit = bare_submit,
+						     .now = bare_now};
+	struct bare bare = {.n = 0};
+	struct weir_flow *flow = counted(weir_flow_range(1, 3));
+	struct weir_error *error;
+	struct weir_flow_run *run;
+
+	assert_int_equal(weir_executor_init(&bare.executor, &ops, NULL), 0);
+	flow = own(flow, &debounce);
+	assert_int_equal(weir_flow_start(flow, &bare.executor, NULL, &run), 0);
+	while (bare.n > 0)
+		weir_task_run(bare.tasks[--bare.n]);
+	assert_int_equal(weir_flow_run_wait(run, 0, NULL, &error), 0);
+	assert_int_equal(error->code, -ENOTSUP);
+	assert_string_equal(error->origin, "debounce");
+	weir_error_unref(error);
+	weir_flow_run_free(run);
+	weir_flow_free(flow);
+	assert_int_equal(weir_executor_fini(&bare.executor), 0);
+	assert_int_equal(n_live, 0);
+}
+
 static void without_memory_nothing_is_lost(void **state)
 {
 	static struct got got = {.counted = true};
@@ -316,6 +360,7 @@ int main(void)
 			one_that_always_wakes_itself_lets_others_do_something),
 		cmocka_unit_test(
 			a_time_that_is_past_comes_at_once_and_its_failure_ends_it),
+		cmocka_unit_test(where_there_are_no_timers_the_stream_fails),
 		cmocka_unit_test(without_memory_nothing_is_lost),
 	};
 
