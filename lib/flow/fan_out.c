@@ -199,6 +199,12 @@ static bool all_have_asked(struct weir__fan_out *fan)
 	return true;
 }
 
+/* As far as it is known. */
+static size_t certain_room(const struct weir__outlet *outlet)
+{
+	return outlet->gone ? 0 : weir_out_room(&outlet->out);
+}
+
 static size_t balance_room(struct weir__fan_out *fan)
 {
 	size_t room = 0, i;
@@ -206,47 +212,62 @@ static size_t balance_room(struct weir__fan_out *fan)
 	if (!all_have_asked(fan))
 		return 0;
 	for (i = 0; i < fan->args->n && room < WEIR_FLOW_BATCH; i++)
-		if (!fan->outlets[i].gone)
-			room += weir_out_room(&fan->outlets[i].out);
+		room += certain_room(&fan->outlets[i]);
 	return room;
 }
 
-/*
- * The outlet with most room, the first of those with as much; *run: so many
- * items go there until it is another.
- */
-static struct weir_out *roomiest(struct weir__fan_out *fan, size_t *run)
+/* Every `step`th of the items. */
+static void put_every(struct weir_out *out, void *const *items, size_t n,
+		      size_t step)
 {
-	struct weir_out *best = NULL;
+	size_t i;
+
+	if (step == 1)
+		weir__out_put_n(out, items, n);
+	for (i = 0; step > 1 && i < n; i += step)
+		(void)weir_out_put(out, items[i]);
+}
+
+/*
+ * Each item to the outlet with most room, the first of those with as much: so
+ * those with most get items in turn until they have as little as the next one.
+ * How many items that were.
+ */
+static size_t deal_in_turn(struct weir__fan_out *fan, void *const *items,
+			   size_t n)
+{
+	size_t most = 0, next = 0, step = 0, nth = 0, room, i;
 	struct weir__outlet *outlet;
-	size_t most = 0, left = 0, room, i;
 
 	for (i = 0; i < fan->args->n; i++) {
-		outlet = &fan->outlets[fan->outlets[i].nth];
-		room = outlet->gone ? 0 : weir_out_room(&outlet->out);
+		room = certain_room(&fan->outlets[i]);
 		if (room > most) {
-			best = &outlet->out;
-			left = most;
+			next = most;
 			most = room;
-		} else if (room > left + 1) {
-			left = room - 1;
+			step = 0;
 		}
+		step += room == most;
+		if (room < most && room > next)
+			next = room;
 	}
-	*run = most - left;
-	return best;
+	n = least(n, step * (most - next));
+	for (i = 0; nth < least(step, n); i++) {
+		outlet = &fan->outlets[fan->outlets[i].nth];
+		if (certain_room(outlet) != most)
+			continue;
+		put_every(&outlet->out, items + nth, n - nth, step);
+		nth++;
+	}
+	return n;
 }
 
 static void balance(struct weir__stage *stage, void *const *items, size_t n)
 {
 	struct weir__fan_out *fan = weir__fan_of(stage);
-	struct weir_out *out;
-	size_t i, run;
+	size_t i = 0;
 
-	for (i = 0; i < n; i += run) {
-		out = roomiest(fan, &run);
-		run = least(run, n - i);
-		weir__out_put_n(out, items + i, run);
-	}
+	while (i < n)
+		i += deal_in_turn(fan, items + i, n - i);
 }
 
 static enum weir__found balance_drive(struct weir__stage *stage, uint64_t n)
