@@ -51,8 +51,9 @@ struct weir_operator_ops {
 	/* Bytes of weir_operator_state(), which are zero before open(). */
 	size_t state_size;
 	/*
-	 * A run is being made, or the operator begins anew (WEIR_RESTART). With
-	 * an error close() is not called, and the run cannot be made, or fails.
+	 * A run is being made, by the thread that starts it, or the operator
+	 * begins anew (WEIR_RESTART). With an error close() is not called, and
+	 * the run cannot be made, or fails.
 	 */
 	int (*open)(struct weir_operator *op);
 	/* The last call: drop what is kept. It can neither push nor pull. */
@@ -61,8 +62,8 @@ struct weir_operator_ops {
 	int (*on_pull)(struct weir_operator *op);
 	/*
 	 * The item that was pulled; it is the operator's with 0. A negative
-	 * errno: the item is dropped, and weir_flow_supervise() decides. With
-	 * WEIR_RESUME it is as if that item had not come, and the next one is
+	 * errno: the item is as it was, not pushed, kept or dropped; it is
+	 * dropped then, and weir_flow_supervise() decides. With WEIR_RESUME it is as if that item had not come, and the next one is
 	 * waited for. NULL: it is pushed. Not for sources.
 	 */
 	int (*on_push)(struct weir_operator *op, void *item);
