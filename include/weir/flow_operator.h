@@ -63,8 +63,9 @@ struct weir_operator_ops {
 	/*
 	 * The item that was pulled; it is the operator's with 0. A negative
 	 * errno: the item is as it was, not pushed, kept or dropped; it is
-	 * dropped then, and weir_flow_supervise() decides. With WEIR_RESUME it is as if that item had not come, and the next one is
-	 * waited for. NULL: it is pushed. Not for sources.
+	 * dropped then, and weir_flow_supervise() decides. With WEIR_RESUME it
+	 * is as if that item had not come, and the next one is waited for.
+	 * NULL: it is pushed. Not for sources.
 	 */
 	int (*on_push)(struct weir_operator *op, void *item);
 	/*
