@@ -384,9 +384,9 @@ void weir_operator_wake(struct weir_operator *self)
 	struct weir__op *op = op_of(self);
 
 	/* release: what the caller has done; pairs with the acquire in
-	 * tell_wake() */
+	 * tell_wake(). An exchange, so that one wake does not hide another. */
 	ck_pr_fence_release();
-	ck_pr_store_32(&self->woken, 1);
+	(void)ck_pr_fas_32(&self->woken, 1);
 	/* its own signal would be handled in the same slice: without end, where
 	 * on_wake() does this again */
 	if (weir__thread.actor == &op->stage->actor)

@@ -7,6 +7,8 @@
 #ifndef CROSSING_H
 #define CROSSING_H
 
+#include <weir/flow_operator.h>
+
 #include "flow/flow.h"
 #include "scene.h"
 
@@ -15,9 +17,12 @@ struct crossing {
 	struct weir_flow *flow, *inner;
 	struct weir_flow_run *run;
 	struct weir_flow_queue *queue;
-	struct weir__op *op; /* held by a thread */
-	uint64_t due;	     /* atomic */
-	uint32_t rung;	     /* pulls that have found a time has come */
+	struct weir__op *op;	   /* held by a thread */
+	struct weir_operator *own; /* the same, of the user's */
+	struct token *given;
+	uint32_t said[2]; /* atomic */
+	uint64_t due;	  /* atomic */
+	uint32_t rung;	  /* pulls that have found a time has come */
 	uint32_t delivered;
 	uint32_t over; /* atomic */
 	int code;      /* of the run, before that */
@@ -54,6 +59,6 @@ void crossing_went_well(void *context);
 		__VA_ARGS__ \
 	}
 
-extern const struct scene_group alarms, calls, queues, pipes, runs;
+extern const struct scene_group alarms, calls, queues, pipes, runs, wakes;
 
 #endif
