@@ -6,6 +6,10 @@
  * nothing more, before the next item is taken: so the order in which results
  * come out depends on the items alone, unless a flow waits for something else.
  * No item is taken while the group of the last one is full.
+ *
+ * So a group that is not given anything has something only if it had more than
+ * there was room for, or has waited and was woken. Which of them was, the stage
+ * does not know; as long as none is, the others are left alone.
  */
 #include <errno.h>
 #include <string.h>
@@ -48,6 +52,8 @@ struct groups {
 	struct group *last;
 	struct group *full; /* it had no more room when it was given an item */
 	struct group *rest; /* it has filled the room, and may have more */
+	uint32_t n_pokes;   /* of the stage, that all were asked after */
+	bool busy;	    /* others than `rest` may have something, too */
 	bool over;	    /* upstream's end was passed on */
 };
 
@@ -258,22 +264,42 @@ static void group_by_close(struct weir__op *op)
 
 /* --- Driving them -------------------------------------------------------- */
 
+/* It was pulled, with room for `left`; `filled`: it took all of that. */
+static void note_rest(struct weir__op *op, struct group *group, size_t left,
+		      bool filled)
+{
+	struct groups *self = weir__op_state(op);
+
+	if (left == 0) {
+		self->busy = true;
+		return;
+	}
+	if (filled)
+		self->rest = group;
+	else if (self->rest == group)
+		self->rest = NULL;
+	if (!filled && op->stage->again)
+		self->busy = true;
+}
+
 /* False: it has ended. */
 static bool pull_group(struct weir__op *op, struct group *group, void **items,
 		       size_t room, size_t *got)
 {
 	const struct group_by *args = weir__op_args(op);
-	struct groups *self = weir__op_state(op);
+	bool again = op->stage->again;
 	size_t left = room - *got;
 
-	*got += weir__sub_pull(&group->sub, *got < room ? items + *got : NULL,
+	op->stage->again = false;
+	*got += weir__sub_pull(&group->sub, left > 0 ? items + *got : NULL,
 			       left);
-	if (left > 0 && *got == room)
-		self->rest = group;
-	else if (left > 0 && self->rest == group)
-		self->rest = NULL;
-	if (!weir__nest_is_over(&group->sub.nest, op))
+	if (!weir__nest_is_over(&group->sub.nest, op)) {
+		if (!op->ended)
+			note_rest(op, group, left, *got == room);
+		op->stage->again = op->stage->again || again;
 		return !op->ended;
+	}
+	op->stage->again = again;
 	close_group(op, group);
 	if (args->reopen)
 		forget(op, group);
@@ -281,7 +307,7 @@ static bool pull_group(struct weir__op *op, struct group *group, void **items,
 }
 
 /*
- * What all of them have. At the end one is told all, and puts out all, before the
+ * What is left in them. At the end one is told all, and puts out all, before the
  * next.
  */
 static size_t pull_all(struct weir__op *op, void **items, size_t room)
@@ -293,9 +319,27 @@ static size_t pull_all(struct weir__op *op, void **items, size_t room)
 	for (group = self->first; group && !op->ended; group = next) {
 		next = group->behind;
 		if (pull_group(op, group, items, room, &got) && self->over &&
-		    got == room)
+		    got == room) {
+			self->busy = true;
 			break;
+		}
 	}
+	return got;
+}
+
+/* What those have that may have something. */
+static size_t pull_some(struct weir__op *op, void **items, size_t room)
+{
+	struct groups *self = weir__op_state(op);
+	size_t got = 0;
+
+	if (self->busy || self->n_pokes != op->stage->n_pokes) {
+		self->n_pokes = op->stage->n_pokes;
+		self->busy = false;
+		return pull_all(op, items, room);
+	}
+	if (self->rest && room > 0)
+		(void)pull_group(op, self->rest, items, room, &got);
 	return got;
 }
 
@@ -365,7 +409,7 @@ static void pass_end_on(struct weir__op *op)
 static size_t group_by_pull(struct weir__op *op, void **items, size_t room)
 {
 	struct groups *self = weir__op_state(op);
-	size_t got = pull_all(op, items, room);
+	size_t got = pull_some(op, items, room);
 
 	if (op->ended)
 		return got;

@@ -169,6 +169,7 @@ static void drive(struct weir__stage *stage, uint64_t n)
 static void poke(struct weir__stage *stage)
 {
 	stage->poked = true;
+	stage->n_pokes++;
 	drive(stage, WEIR_FLOW_BATCH);
 }
 

@@ -186,6 +186,36 @@ static void there_may_be_many(void **state)
 	weir_flow_free(flow);
 }
 
+static void asked(size_t n, void *context)
+{
+	++*(size_t *)context;
+}
+
+static size_t n_asked;
+
+static struct weir_flow *ask(struct weir_flow *up, uintptr_t key,
+			     struct groups *groups)
+{
+	static const struct weir_flow_hooks hooks = {.requested = asked};
+
+	return index_them(weir_flow_peek(up, &hooks, &n_asked), key, groups);
+}
+
+/* Also where each item is a call of its own. */
+static void groups_that_were_given_nothing_are_left_alone(void **state)
+{
+	static struct got got;
+	struct groups groups = {.compose = ask, .n_keys = 500};
+	struct weir_flow *flow = weir_flow_range(1, 2000);
+
+	flow = into(grouped_by(flow, 500, &groups, NULL), &got);
+	n_asked = 0;
+	assert_int_equal(run_on_sim(flow, 1, 1), 0);
+	assert_int_equal(got.n, 2000);
+	assert_true(n_asked < 6 * 2000);
+	weir_flow_free(flow);
+}
+
 /* --- How many -------------------------------------------------------------------- */
 
 static struct weir_error *error_of(struct weir_flow *flow)
@@ -711,6 +741,7 @@ int main(void)
 			the_end_comes_behind_what_is_left_of_the_last_item),
 		cmocka_unit_test(groups_end_as_they_have_begun),
 		cmocka_unit_test(there_may_be_many),
+		cmocka_unit_test(groups_that_were_given_nothing_are_left_alone),
 		cmocka_unit_test(too_many_groups_are_an_error),
 		cmocka_unit_test(items_of_a_flow_that_has_ended_are_dropped),
 		cmocka_unit_test(a_flow_that_has_ended_still_counts),
