@@ -67,7 +67,7 @@ WEIR_API struct weir_flow *weir_flow_conflate(
  * as so many were taken that `min` of them or less are to come, up to `max`. So
  * upstream is never more than `max` items ahead of what was taken, and what is
  * pulled next (as by weir_flow_for_each_n()) is cut in batches: of max - min
- * items each, and what is left of `max` then is a batch too.
+ * items each, and of what is left where `max` is no multiple of that.
  *
  *	max 1000, min 500	0 to 499, 500 to 999, ...
  *	max 100, min 80		0 to 19, 20 to 39, ...
@@ -79,13 +79,16 @@ WEIR_API struct weir_flow *weir_flow_conflate(
  * waits for the rest. An item is taken when downstream pulls behind it.
  *
  * What comes before is an actor of its own with a link between, as before
- * weir_flow_async(). Put right behind one of the following it decides how that
- * is asked, which says nothing about it any more: an outlet or weir_flow_async()
- * (its capacity is `max`), weir_flow_from_out(), a connection with capacity of a
- * graph, weir_flow_from_publisher() (`max` is requested first, and so on; there
- * is no link). In a flow inside of another one, above which there is no such
- * link, nobody runs ahead, and batches are cut. Fails: -EINVAL, `max` is 0 or
- * above WEIR_CAPACITY_MAX, `min` is not less than `max`.
+ * weir_flow_async(). Some flows are told instead how they are asked, if they
+ * come right before it; what they say themselves of how many does not hold then:
+ * outlets, weir_flow_async(), a connection of a graph with capacity,
+ * weir_flow_from_out() (it may be ahead by its port's burst less one besides),
+ * and weir_flow_from_publisher(), of which just these numbers are requested.
+ *
+ * In a flow inside of another one nobody runs ahead, but a publisher; batches are
+ * cut. Fails: -EINVAL, `max` is 0 or above WEIR_CAPACITY_MAX, `min` is not less
+ * than `max`. A run fails with -EINVAL if `max` and the queue of a partition
+ * together are above WEIR_CAPACITY_MAX.
  *
  * Emits: each item, when asked for. Completes: when upstream does and all are
  * taken. Cancels: when downstream does. Holds: `max` items.

@@ -44,6 +44,9 @@ static struct weir__op *from_out_build(struct weir__build *build,
 {
 	const struct outport *args = (const void *)flow->args;
 
+	/* however few are asked for, there comes to be room for its turn */
+	if (build->credit)
+		build->ahead = args->out->port.burst - 1;
 	if (!build->nested)
 		return weir__build_inlet(build, flow, args->out,
 					 flow->has_items ? flow->items

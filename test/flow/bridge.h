@@ -137,17 +137,21 @@ static inline int start_publisher(struct world *world)
 	return start(world, 0);
 }
 
-static inline int start_ports(struct world *world)
+/* What `upon` makes of what comes from a port goes into another. */
+static inline int start_between_ports(
+	struct world *world, uint32_t burst,
+	struct weir_flow *(*upon)(struct weir_flow *flow))
 {
 	struct weir_flow *flow;
 	int rc = maker_init(world);
 
 	if (rc == 0)
+		rc = weir_port_set_burst(&world->maker.out.port, burst);
+	if (rc == 0)
 		rc = taker_init(world);
 	if (rc < 0)
 		return rc;
-	flow = weir_flow_from_out(&world->maker.out, 4);
-	flow = weir_flow_drop(flow, 0);
+	flow = upon(weir_flow_from_out(&world->maker.out, 4));
 	world->flows[0] = weir_flow_into_in(flow, &world->taker.in);
 	rc = start(world, 0);
 	if (rc == 0)
@@ -155,6 +159,27 @@ static inline int start_ports(struct world *world)
 	if (rc == 0)
 		rc = weir_actor_start(&world->maker.actor);
 	return rc;
+}
+
+static inline struct weir_flow *as_it_comes(struct weir_flow *flow)
+{
+	return weir_flow_drop(flow, 0);
+}
+
+static inline int start_ports(struct world *world)
+{
+	return start_between_ports(world, 1, as_it_comes);
+}
+
+/* Less than a turn needs room for. */
+static inline struct weir_flow *two_at_a_time(struct weir_flow *flow)
+{
+	return weir_flow_demand(flow, 2, 0);
+}
+
+static inline int start_asked_ports(struct world *world)
+{
+	return start_between_ports(world, 5, two_at_a_time);
 }
 
 static inline int start_acks(struct world *world)
@@ -198,6 +223,7 @@ static inline int start_channel(struct world *world)
 static const struct way ways[] = {
 	{"publishers", start_publisher},
 	{"ports", start_ports},
+	{"ports that are asked", start_asked_ports},
 	{"acknowledgements", start_acks},
 	{"channels", start_channel},
 };
