@@ -234,6 +234,20 @@ static void a_queue_is_beside_what_a_link_holds(void **state)
 	deal_end(0);
 }
 
+static void more_than_a_link_can_hold_is_refused(void **state)
+{
+	struct weir_flow_fan_options options = {.capacity = 1,
+						.queue = WEIR_CAPACITY_MAX - 1};
+	struct weir_flow *outlet, *flow = weir_flow_range(1, 3);
+
+	assert_int_equal(weir_flow_partition(flow, 1, by_two, NULL, &outlet,
+					     &options),
+			 0);
+	flow = weir_flow_demand(outlet, 2, 1);
+	assert_int_equal(run_on_sim(flow, 1, 0), -EINVAL);
+	weir_flow_free(flow);
+}
+
 /* 50, 60 and 70 alone. */
 static int to_some(void *item, size_t *outlet, void *context)
 {
@@ -395,6 +409,7 @@ int main(void)
 		cmocka_unit_test(a_queue_goes_on_past_those_that_wait),
 		cmocka_unit_test(what_waits_for_a_cancelled_outlet_is_dropped),
 		cmocka_unit_test(a_queue_is_beside_what_a_link_holds),
+		cmocka_unit_test(more_than_a_link_can_hold_is_refused),
 		cmocka_unit_test(what_is_discarded_is_no_demand_of_anybody),
 		cmocka_unit_test(a_broadcast_asks_for_the_least_of_its_outlets),
 		cmocka_unit_test(
