@@ -12,8 +12,8 @@
  * are at most 2 N + 7 jobs of two blocks and 32 KiB each, and N times 260 KiB
  * that deflate needs: 4 MiB for N = 2.
  *
- * FILE.gz gets its name when it is whole; an error, or a signal that ends the
- * program, leaves nothing. Exit status: 0, or 1 with a message.
+ * FILE.gz gets its name when it is whole; an error, or a SIGINT, SIGTERM, SIGHUP
+ * that ends the program, leaves nothing. Exit status: 0, or 1 with a message.
  * cc -D_GNU_SOURCE pgz.c $(pkg-config --cflags --libs weir zlib)
  */
 #include <errno.h>
@@ -192,7 +192,25 @@ static struct weir_flow *pgz_flow(struct pgz *self,
 	return weir_flow_name(flow, self->out_name);
 }
 
-/* SIGUSR1 says to main() that the run is over. */
+/*
+ * From here on signals wait for wait_for_signal(), in threads to come as well;
+ * those that are ignored, as by nohup, stay so. SIGUSR1 says that a run is over.
+ */
+static void hold_signals(struct pgz *self)
+{
+	static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+	struct sigaction action;
+	size_t i;
+
+	(void)sigemptyset(&self->signals);
+	(void)sigaddset(&self->signals, SIGUSR1);
+	for (i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+		if (sigaction(numbers[i], NULL, &action) == 0 &&
+		    action.sa_handler != SIG_IGN)
+			(void)sigaddset(&self->signals, numbers[i]);
+	(void)sigprocmask(SIG_BLOCK, &self->signals, NULL);
+}
+
 static void tell(void *context, struct weir_error *error, void *result)
 {
 	(void)kill(getpid(), SIGUSR1);
@@ -282,6 +300,7 @@ static int compress_file(struct pgz *self)
 	self->in = open(self->in_name, O_RDONLY | O_CLOEXEC);
 	if (self->in < 0 || fstat(self->in, &status) < 0)
 		return failed(self->in_name, -errno);
+	hold_signals(self);
 	self->out = mkostemp(self->temporary, O_CLOEXEC);
 	if (self->out < 0)
 		return failed(self->temporary, -errno);
@@ -331,14 +350,10 @@ int main(int argc, char **argv)
 	/* Then writing fails, and we say so. */
 	(void)signal(SIGPIPE, SIG_IGN);
 	(void)signal(SIGXFSZ, SIG_IGN);
-	(void)sigemptyset(&self.signals);
-	(void)sigaddset(&self.signals, SIGINT);
-	(void)sigaddset(&self.signals, SIGTERM);
-	(void)sigaddset(&self.signals, SIGHUP);
-	(void)sigaddset(&self.signals, SIGUSR1);
-	(void)sigprocmask(SIG_BLOCK, &self.signals, NULL);
-	if (optind == argc || strcmp(argv[optind], "-") == 0)
+	if (optind == argc || strcmp(argv[optind], "-") == 0) {
+		hold_signals(&self);
 		return compress_all(&self);
+	}
 	self.in_name = argv[optind];
 	self.out_name = name;
 	self.temporary = temporary;
