@@ -128,7 +128,7 @@ static uint64_t add(struct window *to, const struct window *window)
 	return lines;
 }
 
-static void print(const char *name, uint64_t n, const struct window *window)
+static int print(const char *name, uint64_t n, const struct window *window)
 {
 	size_t i;
 
@@ -137,20 +137,20 @@ static void print(const char *name, uint64_t n, const struct window *window)
 		printf(" %zuxx %" PRIu64, i, window->lines[i]);
 	printf(" bytes %" PRIu64 " malformed %" PRIu64 "\n", window->bytes,
 	       window->lines[0]);
-	(void)fflush(stdout);
+	return fflush(stdout) < 0 ? -errno : 0;
 }
 
-static uint64_t print_second(struct logstat *self)
+static int print_second(struct logstat *self)
 {
 	uint64_t ns = weir_executor_now(self->executor) - self->start_ns;
 	uint64_t lines = add(&self->total, &self->now);
 	uint64_t second = (ns + SECOND / 2) / SECOND;
+	int rc = print("second", second, &self->now);
 
-	print("second", second, &self->now);
 	fprintf(stderr, "logstat: %" PRIu64 " s, %" PRIu64 " lines\n", second,
 		lines);
 	self->now = (struct window){{0}};
-	return lines;
+	return rc;
 }
 
 /* A window; or NULL, the clock ticks. */
@@ -158,10 +158,9 @@ static int report(void *window, void *context)
 {
 	struct logstat *self = context;
 
-	if (window)
-		(void)add(&self->now, window);
-	else
-		(void)print_second(self);
+	if (!window)
+		return print_second(self);
+	(void)add(&self->now, window);
 	free(window);
 	return 0;
 }
@@ -195,7 +194,19 @@ static struct weir_flow *logstat_flow(struct logstat *self,
 	flow = weir_flow_merge(workers, CLASSES);
 	/* when the workers have handed in */
 	flow = clocked(flow, SECOND + SECOND / 4, &windows);
-	return weir_flow_for_each(flow, report, self);
+	flow = weir_flow_for_each(flow, report, self);
+	return weir_flow_name(flow, "standard output");
+}
+
+/* What has come behind the last tick, and all; the exit status. */
+static int report_total(struct logstat *self)
+{
+	int rc = print_second(self);
+
+	if (rc == 0)
+		rc = print("total", add(&self->total, &self->now),
+			   &self->total);
+	return rc < 0 ? failed("standard output", rc) : 0;
 }
 
 /* A drain would end the clocks as well, and lines behind them be lost. */
@@ -229,7 +240,7 @@ static int run(struct logstat *self, struct weir_flow *lines, int signals)
 	else if (rc < 0)
 		rc = failed("the flow", rc);
 	else
-		print("total", print_second(self), &self->total);
+		rc = report_total(self);
 	weir_error_unref(error);
 	weir_flow_run_free(run);
 	weir_flow_run_free(watch);
@@ -320,6 +331,7 @@ static int run_simulated(struct logstat *self, int fd, int signals)
 	flow = weir_flow_kill_switch(flow, self->stop);
 	rc = run(self, flow, signals);
 	free(self->line);
+	(void)fclose(self->file);
 	(void)weir_sim_free(sim);
 	return rc;
 }

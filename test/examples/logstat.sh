@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
 # logstat.sh PROGRAM: what it counts is what awk counts, of a file, of a pipe,
-# second by second when it is simulated, and of what it has read when it is
-# interrupted. 5 million lines in a soak.
+# second by second when it is simulated, and of what it has read, to the byte,
+# when it is interrupted; each report has its line of progress. 5 million lines,
+# and more interrupts, in a soak.
 set -eu
 export LC_ALL=C
 
@@ -12,9 +13,9 @@ make=$(dirname "$0")/accesslog.sh
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 status=0
-lines=100000
+lines=100000 interrupts=20
 if [ "${WEIR_SOAK:-0}" = 1 ]; then
-	lines=5000000
+	lines=5000000 interrupts=500
 fi
 
 fail() {
@@ -22,10 +23,10 @@ fail() {
 	status=1
 }
 
-# The last lines of ours, by other means: of FILE, or its first N lines.
+# The last line of ours, by other means, of FILE, whose last line may be cut off.
 reference() {
-	head -n "${2:-1000000000}" "$1" | awk -F '"' '
-	NF < 7 { malformed++; next }
+	awk -F '"' '
+	NF < 4 || !/"$/ { malformed++; next }
 	{
 		split($3, answer, " ")
 		class[int(answer[1] / 100)]++
@@ -36,7 +37,7 @@ reference() {
 		for (i = 1; i < 6; i++)
 			printf " %dxx %d", i, class[i]
 		printf " bytes %.0f malformed %d\n", bytes, malformed
-	}'
+	}' "$1"
 }
 
 # The same of each second: its number and its requests, if there were any.
@@ -64,15 +65,26 @@ same() {
 	}
 }
 
-# The reports come to the total: nothing is counted twice, or in none.
+# The reports come to the total, nothing is counted twice or in none; and the
+# progress behind each is what they come to so far.
 adds_up() {
 	awk '
+	FNR == NR && /^logstat:/ { said[++n_said] = $2 " " $4; next }
 	{ for (i = 3; i <= NF; i++) if ($i ~ /^[0-9]+$/) n[$1 i] += $i }
+	/^second/ {
+		for (i = 4; i <= 12; i += 2)
+			sum += $i
+		sum += $16
+		if (said[++n_reports] != $2 + 0 " " sum)
+			exit 1
+	}
 	END {
+		if (n_said != n_reports)
+			exit 1
 		for (i = 4; i <= 16; i += 2)
 			if (n["second" i] != n["total" i])
 				exit 1
-	}' "$dir/out" || fail "$1: the seconds do not add up"
+	}' "$dir/err" "$dir/out" || fail "$1: the reports do not add up"
 }
 
 run() {
@@ -96,14 +108,20 @@ adds_up 'a pipe'
 run --simulate "$dir/log"
 same "$whole" 'simulated'
 adds_up 'simulated'
-awk '/^second/ { n = 0
-	for (i = 4; i <= 12; i += 2)
-		n += $i
-	if (n) print $2 + 0, n }' "$dir/out" >"$dir/ours"
-seconds "$dir/log" | diff - "$dir/ours" >"$dir/diff" || {
-	fail 'simulated: other seconds'
-	head -n 20 "$dir/diff"
+# by_seconds FILE: so are its reports; there is one each second.
+by_seconds() {
+	awk '/^second/ { n = 0
+		for (i = 4; i <= 12; i += 2)
+			n += $i
+		if (n) print $2 + 0, n }' "$dir/out" >"$dir/ours"
+	seconds "$1" | diff - "$dir/ours" >"$dir/diff" || {
+		fail "$1: other seconds"
+		head -n 20 "$dir/diff"
+	}
+	awk '/^second/ && $2 + 0 != ++n { exit 1 }' "$dir/out" ||
+		fail "$1: not a report each second"
 }
+by_seconds "$dir/log"
 
 # Of no lines, of one without an end, of one that is cut off.
 : >"$dir/short"
@@ -118,32 +136,64 @@ head -c 60 "$dir/log" >"$dir/short"
 run "$dir/short"
 same "$(reference "$dir/short")" 'a part of a line'
 
-# interrupt LINES: after so many were written, while the pipe stays open: what
-# it has counted is the beginning of the log, whole lines of it but the last.
 mkfifo "$dir/fifo"
-interrupt() {
-	"$program" "$dir/fifo" >"$dir/out" 2>"$dir/err" &
+begin() {
+	"$program" "$@" "$dir/fifo" >"$dir/out" 2>"$dir/err" &
 	pid=$!
 	exec 3>"$dir/fifo"
-	head -n "$1" "$dir/log" >&3
-	kill -INT $pid
+}
+
+# interrupt BYTES [SIGNAL]: after so many were written, while the pipe stays
+# open: what it has counted is what it has read, that is, what is not left there.
+interrupt() {
+	begin
+	head -c "$1" "$dir/log" >&3
+	exec 4<"$dir/fifo"
+	kill -"${2:-INT}" $pid
 	wait $pid || fail "exit status $? when interrupted"
 	exec 3>&-
-	n=$(ours | sed -n '1s/^total \([0-9]*\):.*/\1/p')
-	[ "$n" -le "$1" ] || fail "counted $n of $1 lines"
-	adds_up "interrupted after $n"
-	[ "$(ours)" = "$(reference "$dir/log" "$n")" ] ||
-		# the last one was cut off where the pipe was
-		[ "$(ours | sed 's/malformed.*//')" = \
-			"$(reference "$dir/log" $((n - 1)) |
-				sed "s/total $((n - 1))/total $n/
-					s/malformed.*//")" ] ||
-		fail "interrupted after $n of $1 lines: another result"
+	head -c $(($1 - $(wc -c <&4))) "$dir/log" >"$dir/read"
+	exec 4<&-
+	same "$(reference "$dir/read")" "interrupted after $1 bytes"
+	adds_up "interrupted after $1 bytes"
 }
+interrupt 0
 interrupt 1
-interrupt 1000
-interrupt 20000
-interrupt $lines
+interrupt 100000 TERM
+interrupt "$(wc -c <"$dir/log")"
+awk -v n=$interrupts 'BEGIN {
+	srand(5)
+	for (; n; n--)
+		print int(4000000 * rand())
+}' >"$dir/points"
+while read -r n; do
+	interrupt "$n"
+done <"$dir/points"
+
+# The same simulated, after so many lines: the seconds that it has counted are
+# whole, and the rest of the log is not counted.
+interrupt_simulated() {
+	begin --simulate
+	head -n "$1" "$dir/log" >&3
+	kill -INT $pid
+	tail -n "+$(($1 + 1))" "$dir/log" >&3 2>/dev/null || :
+	exec 3>&-
+	wait $pid || fail "exit status $? when interrupted, simulated"
+	n=$(ours | sed -n '1s/^total \([0-9]*\):.*/\1/p')
+	[ "$n" -gt 0 ] || fail "interrupted after $1 lines: counted none"
+	[ "$n" -lt "$lines" ] || fail "interrupted after $1 lines: counted all"
+	head -n "$n" "$dir/log" >"$dir/read"
+	same "$(reference "$dir/read")" "interrupted after $1 lines, simulated"
+	adds_up "interrupted after $1 lines, simulated"
+	by_seconds "$dir/read"
+	awk -v n="$n" '/\[/ { now = $4 }
+		NR == n { last = now }
+		NR == n + 1 { exit now == last }' "$dir/log" ||
+		fail "interrupted after $1 lines: a part of a second, $n lines"
+}
+for n in 1000 12345 50000; do
+	interrupt_simulated $n
+done
 
 # refused MESSAGE ARGUMENT...
 refused() {
@@ -159,4 +209,9 @@ refused 'Is a directory' "$dir"
 refused 'Input/output error' --simulate "$dir"
 head -c 100000 /dev/zero | tr '\0' x >"$dir/short"
 refused 'Message too long' "$dir/short"
+code=0
+"$program" "$dir/log" >/dev/full 2>"$dir/err" || code=$?
+[ "$code" -eq 1 ] || fail "exit status $code when it cannot write"
+grep -qF 'standard output: No space left on device' "$dir/err" ||
+	fail 'does not say that it cannot write'
 exit $status
