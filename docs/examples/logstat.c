@@ -13,6 +13,7 @@
  * that ticks, the worker hands in what it has counted. With --simulate a line
  * comes when its own time says, on a clock that is virtual: hours of a log take
  * seconds, with the same reports. Memory is bounded whatever the size.
+ * cc -D_GNU_SOURCE logstat.c $(pkg-config --cflags --libs weir)
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -101,7 +101,8 @@ same "$whole" 'a file'
 adds_up 'a file'
 grep -q "^logstat: .* $lines lines$" "$dir/err" || fail 'no progress'
 # shellcheck disable=SC2002 # a pipe is what we want
-cat "$dir/log" | "$program" >"$dir/out" 2>/dev/null || fail 'exit status, a pipe'
+cat "$dir/log" | "$program" >"$dir/out" 2>"$dir/err" ||
+	fail 'exit status, a pipe'
 same "$whole" 'a pipe'
 adds_up 'a pipe'
 
