@@ -2,39 +2,36 @@
 #include <stdio.h>
 #include <weir/weir.h>
 
-static int count(void *context, void **item)
+static int square(void **item, void *context)
 {
-	*item = (void *)++*(uintptr_t *)context;
-	return (uintptr_t)*item < 1000 ? 1 : WEIR_LAST;
+	intptr_t x = (intptr_t)*item;
+
+	*item = (void *)(x * x);
+	return 0;
 }
 
-static int add(void *context, void *item)
+static int add(void **sum, void *item, void *context)
 {
-	*(uintptr_t *)context += (uintptr_t)item;
+	*sum = (void *)((intptr_t)*sum + (intptr_t)item);
 	return 0;
 }
 
 int main(void)
 {
-	uintptr_t n = 0, sum = 0;
-	struct weir_producer_options one = {.produce = count, .context = &n};
-	struct weir_consumer_options two = {.consume = add, .context = &sum};
-	struct weir_producer p;
-	struct weir_consumer c;
-	struct weir_reactive_out numbers; /* has a publisher */
-	struct weir_reactive_in total;	  /* has a subscriber */
+	struct weir_flow_folding adding = {.fold = add}; /* from NULL on */
+	struct weir_flow *flow = weir_flow_range(1, 1000);
 	struct weir_loop *loop;
+	void *sum = NULL;
+	int rc = weir_loop_new(&loop, NULL);
 
-	if (weir_loop_new(&loop, NULL) < 0 ||
-	    weir_producer_init(&p, weir_loop_executor(loop), &one) < 0 ||
-	    weir_consumer_init(&c, weir_loop_executor(loop), &two) < 0 ||
-	    weir_reactive_out_init(&numbers, &p.out, NULL) < 0 ||
-	    weir_reactive_in_init(&total, &c.in, NULL) < 0 ||
-	    weir_subscribe(&numbers.publisher, &total.subscriber) < 0 ||
-	    weir_actor_start(&c.actor) < 0 || weir_actor_start(&p.actor) < 0)
-		return 1;
-	while (weir_executor_alive(weir_loop_executor(loop)))
-		weir_loop_wait(loop, 64, WEIR_FOREVER);
-	printf("%zu\n", (size_t)sum);
-	return weir_loop_free(loop) < 0;
+	flow = weir_flow_map(flow, square, NULL);
+	flow = weir_flow_async(flow, 64, NULL);
+	flow = weir_flow_fold(flow, &adding, NULL);
+	if (rc == 0)
+		rc = weir_flow_run(flow, weir_loop_executor(loop), &sum);
+	if (rc == 0)
+		printf("%td\n", (intptr_t)sum);
+	weir_flow_free(flow);
+	weir_loop_free(loop);
+	return rc < 0;
 }

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
 # shown.sh SOURCE: each block of C in README.md and docs/guide.md is, line by
-# line, a part of a program in docs/examples; README has the first one whole, and
-# that is short. No page links to one that is not there.
+# line, a part of a program in docs/examples; README has the first two whole, and
+# they are short, as is the flow of a real one. No page links to one that is not
+# there.
 set -eu
 
 source=$1
@@ -51,13 +52,25 @@ for page in "$source/README.md" "$source/docs/guide.md"; do
 	done
 done
 
-first=$source/docs/examples/first.c
-blocks "$source/README.md"
-cmp "$first" "$dir/block1" || status=1
-[ "$(wc -l <"$first")" -le 40 ] || {
-	echo "$first has more than 40 lines"
-	status=1
+# short NAME COMMAND...: what that prints has at most 40 lines.
+short() {
+	name=$1
+	shift
+	n=$("$@" | wc -l)
+	if [ "$n" -eq 0 ] || [ "$n" -gt 40 ]; then
+		echo "$name has $n lines"
+		status=1
+	fi
 }
+
+examples=$source/docs/examples
+blocks "$source/README.md"
+cmp "$examples/first.c" "$dir/block1" || status=1
+cmp "$examples/subscribe.c" "$dir/block2" || status=1
+short first.c cat "$examples/first.c"
+short subscribe.c cat "$examples/subscribe.c"
+short 'the flow of wordfreq.c' sed -n '/^static.*wordfreq_flow/,/^}/p' \
+	"$examples/wordfreq.c"
 for page in "$source"/README.md "$source"/docs/*.md; do
 	for link in $(grep -o ']([^):#]*)' "$page" | tr -d '])('); do
 		[ -e "$(dirname "$page")/$link" ] || {

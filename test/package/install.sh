@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
 # install.sh SOURCE BUILD: what is installed is enough to build and run a
-# program, in C and C++, with the shared and with the static library.
+# program, in C and C++, with the shared and with the static library; and the
+# first programs of README, as it says.
 set -eu
 
 here=$(dirname "$0") build=$2
@@ -43,3 +44,10 @@ PKG_CONFIG_LIBDIR=$(dirname "$pc") PKG_CONFIG_SYSROOT_DIR=$tree \
 
 try gcc c c11
 try g++ c++ c++17
+
+for name in first subscribe; do
+	# shellcheck disable=SC2046
+	cc "$1/docs/examples/$name.c" -o "$tree/$name" $(flags --cflags --libs)
+	LD_LIBRARY_PATH=$lib "$tree/$name" |
+		cmp - "$1/test/examples/$name.out"
+done
