@@ -3,7 +3,8 @@
 #
 # pgz.sh PROGRAM [MEGABYTES [ROUNDS]]: docs/examples/pgz.c against pigz, both
 # with two threads, level 6 and blocks of 128 KiB, in turns: medians of the time
-# that passes and of that of all CPUs, in seconds, and the ratios.
+# that passes and of that of all CPUs, in seconds, and the ratios. Fails if the
+# first is more than 10 % longer.
 set -euo pipefail
 export LC_ALL=C
 
@@ -55,3 +56,8 @@ for column in 1 2; do
 		printf "%-8s pgz %6.2f  pigz %6.2f  ratio %4.2f\n",
 			what == 1 ? "elapsed" : "CPU", a, b, a / b }'
 done
+awk -v a="$(median "$dir/pgz" 1)" -v b="$(median "$dir/pigz" 1)" \
+	'BEGIN { exit a > 1.1 * b }' || {
+	echo 'pgz.sh: pgz took more than 10 % longer than pigz' >&2
+	exit 1
+}
