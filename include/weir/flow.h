@@ -2,10 +2,12 @@
 /*
  * Flows: pipelines composed of sources, operators and sinks by plain calls.
  *
+ *	struct weir_flow_folding adding = {.fold = add};
+ *
  *	flow = weir_flow_range(1, 100);
  *	flow = weir_flow_map(flow, square, NULL);
- *	flow = weir_flow_fold(flow, add, &sum);
- *	rc = weir_flow_run(flow, executor, NULL);
+ *	flow = weir_flow_fold(flow, &adding, NULL);
+ *	rc = weir_flow_run(flow, executor, &sum);
  *	weir_flow_free(flow);
  *
  * A flow is a blueprint. It runs as often as you like, each time with fresh

@@ -127,6 +127,15 @@ if $as true 2>/dev/null; then
 else
 	echo 'no file that cannot be read to try'
 fi
+# A file system that is too small, where one may be made.
+small='mount -t tmpfs -o size=12m none folder && cp input folder && cd folder'
+if unshare -rm sh -c "cd '$dir/errors' && $small" 2>/dev/null; then
+	refused 'input.gz: No space left on device' \
+		"unshare -rm sh -c '$small && { $run input; code=\$?; } &&
+			[ \$(ls) = input ] && exit \$code'"
+else
+	echo 'no small file system to try'
+fi
 # A socket tells a peer that is gone from one that is done.
 refused 'standard input: Connection reset by peer' "python3 -c '
 import socket, subprocess, sys
