@@ -155,7 +155,11 @@ WEIR_API int weir_executor_init(struct weir_executor *executor,
 
 /*
  * Takes the head down again. 0, or -EBUSY, with nothing changed, while an
- * actor started on it has not been released.
+ * actor started on it is alive. One that is leaving, because its last reference
+ * has been dropped, is waited for: so whoever has heard from the last `released`
+ * that all is over may take it down. No call waits from inside a `released`, or
+ * where no call may wait (a turn, a worker of a pool): there such an actor is
+ * -EBUSY as well.
  */
 WEIR_API int weir_executor_fini(struct weir_executor *executor);
 

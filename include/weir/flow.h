@@ -162,9 +162,8 @@ WEIR_API WEIR_MUST_CHECK int weir_flow_run(struct weir_flow *flow,
 					   void **result);
 
 /*
- * Complete when the run is over, before `done`. Its executor may find the last of
- * its actors alive for a moment more: who frees that gets -EBUSY until then. Any
- * thread; the handle's.
+ * Complete when the run is over, before `done`: all its actors have been released
+ * or are leaving, so that its executors may be freed. Any thread; the handle's.
  */
 WEIR_API struct weir_completion *weir_flow_run_over(struct weir_flow_run *run);
 

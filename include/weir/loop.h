@@ -55,8 +55,9 @@ WEIR_API int weir_loop_wait(struct weir_loop *loop, uint32_t budget,
 			    uint64_t timeout_ns);
 
 /*
- * 0, also for NULL. -EBUSY: an actor is still alive. -EDEADLK: from one of
- * its own turns, timers or watches. Then the loop goes on. Your own timers and
+ * 0, also for NULL. -EBUSY: an actor is still alive; those that are leaving,
+ * on other threads, are waited for as by weir_executor_fini(). -EDEADLK: from
+ * one of its own turns, timers or watches. Then the loop goes on. Your own timers and
  * watches that are still armed never fire. On the owner's thread.
  */
 WEIR_API int weir_loop_free(struct weir_loop *loop);

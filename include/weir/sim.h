@@ -64,8 +64,8 @@ WEIR_API uint64_t weir_sim_run_until(struct weir_sim *sim, uint64_t time_ns,
 WEIR_API uint64_t weir_sim_random(struct weir_sim *sim, uint64_t bound);
 
 /*
- * 0, also for NULL. -EBUSY: an actor is still alive. -EDEADLK: from one of its
- * own turns, timers or watches. Then nothing changes. Your own timers and
+ * 0, also for NULL. -EBUSY: an actor is still alive, see weir_executor_fini().
+ * -EDEADLK: from one of its own turns, timers or watches. Then nothing changes. Your own timers and
  * watches that are still armed never fire.
  */
 WEIR_API int weir_sim_free(struct weir_sim *sim);

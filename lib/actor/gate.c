@@ -375,14 +375,15 @@ static void release(struct weir_actor *actor)
 	struct weir_port *port, *next;
 
 	assert(actor->state == WEIR__STATE_ENDED);
+	/* First: who frees the executor waits for all that follows. */
+	if (registered)
+		weir__registry_remove(executor, actor->index);
 	for (port = actor->ports; port; port = next) {
 		next = port->next;
 		if (weir__port_ops(port)->fini)
 			weir__port_ops(port)->fini(port);
 	}
 	weir_error_unref(actor->error);
-	if (registered)
-		weir__registry_remove(executor, actor->index);
 	if (actor->ops->released)
 		actor->ops->released(actor);
 	if (registered)

@@ -45,6 +45,8 @@ struct weir__thread {
 	void *worker_state;
 	/* Of a thread that is an executor's own: its share of the registry. */
 	struct weir__share *share;
+	/* What it is in the middle of, that keeps an executor from being freed. */
+	uint32_t holds;
 	/*
 	 * A slice has found nothing (it asks once); true: it need not arm, and
 	 * its actor is to be submitted again. NULL: it arms.

@@ -30,6 +30,7 @@
 #include "base/thread.h"
 #include "executor/inbox.h"
 #include "executor/poller.h"
+#include "executor/registry.h"
 
 #define THREADS_DEFAULT 16u
 #define THREADS_MAX 1024u
@@ -365,6 +366,14 @@ static void join_all(struct weir_blocking *blocking)
 		(void)pthread_join(blocking->ended, NULL);
 }
 
+/* In a child the threads on which actors leave are not there to wait for. */
+static int may_go(struct weir_blocking *blocking, bool child)
+{
+	if (!child)
+		return weir__registry_await(&blocking->executor);
+	return weir_executor_alive(&blocking->executor) ? -EBUSY : 0;
+}
+
 int weir_blocking_free(struct weir_blocking *blocking)
 {
 	const struct weir_allocator *allocator;
@@ -378,8 +387,9 @@ int weir_blocking_free(struct weir_blocking *blocking)
 		return -EDEADLK;
 	child = in_child(blocking);
 	allocator = blocking->executor.options.allocator;
-	if (weir_executor_alive(&blocking->executor))
-		return -EBUSY;
+	rc = may_go(blocking, child);
+	if (rc < 0)
+		return rc;
 	weir__poller_thread_fini(&blocking->service, child);
 	if (!child)
 		join_all(blocking);

@@ -59,10 +59,13 @@ int weir_executor_init(struct weir_executor *executor,
 
 int weir_executor_fini(struct weir_executor *executor)
 {
+	int rc;
+
 	if (!executor || !executor->registry)
 		return -EINVAL;
-	if (weir_executor_alive(executor))
-		return -EBUSY;
+	rc = weir__registry_await(executor);
+	if (rc < 0)
+		return rc;
 	weir__registry_free(executor->options.allocator, executor->registry);
 	executor->registry = NULL;
 	return 0;
@@ -153,6 +156,7 @@ void weir__registry_done_locked(struct weir_executor *executor, size_t n)
 
 	weir__lock(&registry->lock);
 	registry->alive -= n;
+	weir__registry_tell(registry);
 	if (!weir__registry_alive(registry))
 		completed = take_completed(executor);
 	dropped = ck_pr_load_64(&registry->dropped);
@@ -218,8 +222,10 @@ static int end(struct weir_executor *executor, struct weir_drain *drain,
 					      deadline_ns);
 	}
 	if (rc == 0) {
-		if (registry->phase < phase)
-			ck_pr_store_32(&registry->phase, phase);
+		if (weir__registry_phase(registry) < phase)
+			ck_pr_store_32(&registry->phase,
+				       (registry->phase & WEIR__AWAITED) |
+					       phase);
 		drain->dropped_before = ck_pr_load_64(&registry->dropped);
 		drain->next = registry->drains;
 		registry->drains = drain;
@@ -228,6 +234,7 @@ static int end(struct weir_executor *executor, struct weir_drain *drain,
 	weir__unlock(&registry->lock);
 	if (rc < 0)
 		return rc;
+	weir__thread.holds++;
 	broadcast(registry, phase);
 	weir__registry_done(executor);
 	return 0;

@@ -9,6 +9,8 @@
 
 #include <ck_pr.h>
 
+#include "executor/wait.h"
+
 #define FIRST 64u /* slots of the first block */
 
 /* Slots of the first n blocks. */
@@ -111,11 +113,12 @@ static __attribute__((noinline)) int add_locked(struct weir_executor *executor,
 	int rc = -ESHUTDOWN;
 
 	weir__lock(&registry->lock);
-	if (registry->phase == WEIR__RUNNING)
+	if (weir__registry_phase(registry) == WEIR__RUNNING)
 		rc = take_index(executor, index);
 	if (rc == 0) {
 		ck_pr_store_ptr(slot(registry, *index), task);
 		registry->alive++;
+		weir__registry_tell(registry);
 	}
 	weir__unlock(&registry->lock);
 	return rc;
@@ -170,6 +173,7 @@ void weir__registry_remove(struct weir_executor *executor, uint32_t index)
 	struct weir__registry *registry = executor->registry;
 	struct weir__share *share = weir__share_of(registry);
 
+	weir__thread.holds++;
 	if (WEIR_UNLIKELY(!share)) {
 		remove_locked(registry, index);
 		return;
@@ -182,9 +186,19 @@ void weir__registry_remove(struct weir_executor *executor, uint32_t index)
 	share->spare[share->n_spare++] = index;
 }
 
-static __attribute__((noinline)) int take_back(struct weir_executor *executor,
-					       uint32_t index)
+/* Claim 3, who has not read "running". */
+static __attribute__((noinline)) int add_late(struct weir_executor *executor,
+					      uint32_t index)
 {
+	struct weir__registry *registry = executor->registry;
+	enum weir__phase phase;
+
+	weir__lock(&registry->lock);
+	phase = weir__registry_phase(registry);
+	weir__registry_tell(registry);
+	weir__unlock(&registry->lock);
+	if (phase == WEIR__RUNNING)
+		return 0;
 	weir__registry_remove(executor, index);
 	weir__registry_done(executor);
 	return -ESHUTDOWN;
@@ -212,7 +226,7 @@ int weir__registry_add(struct weir_executor *executor, struct weir_task *task,
 	ck_pr_store_ptr(slot(registry, *index), task);
 	if (WEIR_LIKELY(weir__registry_running(registry)))
 		return 0;
-	return take_back(executor, *index);
+	return add_late(executor, *index);
 }
 
 size_t weir__registry_alive(const struct weir__registry *registry)
@@ -260,4 +274,57 @@ uint32_t weir__registry_collect(struct weir__registry *registry,
 	}
 	weir__unlock(&registry->lock);
 	return n;
+}
+
+/* Under the lock: somebody is alive and not leaving. */
+static bool somebody_stays(const struct weir__registry *registry)
+{
+	uint32_t i;
+
+	for (i = 0; i < registry->n_tasks; i++) {
+		if (ck_pr_load_ptr(slot(registry, i)))
+			return true;
+	}
+	return false;
+}
+
+/* Under the lock, which it gives up meanwhile; AWAITED. */
+static void sleep_until_told(struct weir__registry *registry)
+{
+	uint32_t seen = registry->changes;
+
+	weir__unlock(&registry->lock);
+	(void)weir__futex_wait(&registry->changes, seen, UINT64_MAX);
+	weir__lock(&registry->lock);
+}
+
+/* Under the lock. */
+static void set_awaited(struct weir__registry *registry, bool awaited)
+{
+	uint32_t phase = weir__registry_phase(registry);
+
+	ck_pr_store_32(&registry->phase,
+		       awaited ? phase | WEIR__AWAITED : phase);
+}
+
+int weir__registry_await(struct weir_executor *executor)
+{
+	struct weir__registry *registry = executor->registry;
+	bool waits = !weir__thread.holds && weir__wait_allowed() == 0;
+	size_t alive;
+
+	weir__lock(&registry->lock);
+	alive = weir__registry_alive(registry);
+	if (alive && waits && !somebody_stays(registry)) {
+		set_awaited(registry, true);
+		weir__unlock(&registry->lock);
+		weir__registry_fence(registry);
+		weir__lock(&registry->lock);
+		while ((alive = weir__registry_alive(registry)) &&
+		       !somebody_stays(registry))
+			sleep_until_told(registry);
+		set_awaited(registry, false);
+	}
+	weir__unlock(&registry->lock);
+	return alive ? -EBUSY : 0;
 }

@@ -9,14 +9,15 @@
  * do it under the lock.
  *
  *  1. A slot's index is spare (in `free` or in a share) or an actor's. The
- *     slot is written by who registers or removes that actor, and read by
- *     weir__registry_collect() alone, under the lock and not while running.
+ *     slot is written by who registers or removes that actor, and read under
+ *     the lock and not while running: by weir__registry_collect(), and by
+ *     weir__registry_await(), which only asks whether it is empty.
  *  2. The phase is changed under the lock, followed by a full fence. A thread
  *     with a share writes a slot or a count, passes a fence, and reads the
  *     phase: so it reads the new phase, or whoever changed the phase sees what
  *     it has written.
- *  3. Registering: who reads "running" is found by any collect. Else the actor
- *     is removed again.
+ *  3. Registering: who reads "running" is found by any collect. Else it looks
+ *     again under the lock, and the actor is removed if the intake is closed.
  *  4. Removing: who reads "running" is not found any more. Else a collect may
  *     be under way and about to touch the actor: taking the lock once waits
  *     for that.
@@ -24,12 +25,21 @@
  *     who take the lock after that. Else it looks itself, under the lock,
  *     whether it was the last. A thread with a share is joined before the
  *     registry is freed, so it may do that after it has counted.
+ *  6. Between "removed" and "done" an actor is *leaving*: its `released` runs,
+ *     and whoever waits for that may have seen it already. Who frees the
+ *     executor waits for those that leave, if nobody else is alive. It sets
+ *     AWAITED, which is a change of the phase: so whoever registers or is done
+ *     either has been seen by it, or takes the lock and wakes it.
+ *  7. The thread on which an actor leaves *holds* the executor and must not
+ *     wait for itself; nor may two threads for each other, so who holds any
+ *     executor waits for none.
  */
 #ifndef WEIR_EXECUTOR_REGISTRY_H
 #define WEIR_EXECUTOR_REGISTRY_H
 
 #include <weir/executor.h>
 
+#include "base/futex.h"
 #include "base/lock.h"
 #include "base/membarrier.h"
 #include "base/memory.h"
@@ -46,6 +56,9 @@
  */
 enum weir__phase { WEIR__RUNNING, WEIR__DRAINING, WEIR__ABORTING };
 
+/* In the same word, while weir__registry_await() waits: nobody is "running". */
+#define WEIR__AWAITED 4u
+
 /* One thread's; it alone writes it while it runs. */
 struct weir__share {
 	/* constant */
@@ -60,7 +73,8 @@ struct weir__share {
 
 struct weir__registry {
 	struct weir__lock lock; /* over what has no other comment */
-	uint32_t phase;		/* atomic; enum weir__phase */
+	uint32_t phase;		/* atomic; enum weir__phase, WEIR__AWAITED */
+	uint32_t changes;	/* told while AWAITED; its sleeper reads it */
 	/* constant: weir__membarrier() makes the fences of claim 2 */
 	bool remote;
 	struct weir__share *shares; /* constant while their threads run */
@@ -104,7 +118,10 @@ void weir__registry_share(struct weir__registry *registry,
 int weir__registry_add(struct weir_executor *executor, struct weir_task *task,
 		       uint32_t *index);
 
-/* No collect finds the task any more. Before its memory goes. */
+/*
+ * No collect finds the task any more. Before its memory goes. The calling
+ * thread holds the executor until weir__registry_done().
+ */
 void weir__registry_remove(struct weir_executor *executor, uint32_t index);
 
 /* The thread's side of claim 2. */
@@ -115,6 +132,29 @@ static inline bool weir__registry_running(const struct weir__registry *registry)
 	return ck_pr_load_32(&registry->phase) == WEIR__RUNNING;
 }
 
+static inline enum weir__phase weir__registry_phase(
+	const struct weir__registry *registry)
+{
+	return ck_pr_load_32(&registry->phase) & ~WEIR__AWAITED;
+}
+
+/* Under the lock: somebody has registered, or is done. */
+static inline void weir__registry_tell(struct weir__registry *registry)
+{
+	if (WEIR_LIKELY(!(registry->phase & WEIR__AWAITED)))
+		return;
+	/* relaxed: its sleeper takes the lock before it reads anything else */
+	ck_pr_store_32(&registry->changes, registry->changes + 1);
+	weir__futex_wake(&registry->changes, 1);
+}
+
+/*
+ * Before the executor is freed: 0, nobody is alive. -EBUSY: somebody is; or
+ * actors that are leaving are all there is, but the calling thread may not wait
+ * for them (claim 7; inside a turn; a worker).
+ */
+int weir__registry_await(struct weir_executor *executor);
+
 /* `n` who are not counted in a share; completes drains if they were the last. */
 void weir__registry_done_locked(struct weir_executor *executor, size_t n);
 
@@ -123,6 +163,7 @@ static inline void weir__registry_done(struct weir_executor *executor)
 {
 	struct weir__share *share = weir__share_of(executor->registry);
 
+	weir__thread.holds--;
 	if (WEIR_UNLIKELY(!share)) {
 		weir__registry_done_locked(executor, 1);
 		return;

@@ -496,6 +496,8 @@ static void free_forked(struct weir_threads *pool)
 
 int weir_threads_free(struct weir_threads *threads)
 {
+	int rc;
+
 	if (!threads)
 		return 0;
 	if (forked(threads)) {
@@ -505,8 +507,9 @@ int weir_threads_free(struct weir_threads *threads)
 	if (weir__worker_self(threads) ||
 	    weir__poller_thread_self(&threads->service))
 		return -EDEADLK;
-	if (weir_executor_alive(&threads->executor))
-		return -EBUSY;
+	rc = weir__registry_await(&threads->executor);
+	if (rc < 0)
+		return rc;
 	weir__poller_thread_fini(&threads->service, false);
 	join_all(threads);
 	wait_outside(threads);

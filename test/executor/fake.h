@@ -69,12 +69,18 @@ static inline int fake_submit(struct weir_executor *executor,
 	return executor->ops->submit(executor, &fake->task);
 }
 
-/* As if an actor were alive on it, or no more. */
+/* As if an actor were alive on it, or no more; one at a time. */
 static inline void fake_alive(struct weir_executor *executor, bool alive)
 {
-	weir__lock(&executor->registry->lock);
-	executor->registry->alive = alive;
-	weir__unlock(&executor->registry->lock);
+	static struct weir_task task;
+	static uint32_t index;
+
+	if (alive) {
+		(void)weir__registry_add(executor, &task, &index);
+		return;
+	}
+	weir__registry_remove(executor, index);
+	weir__registry_done(executor);
 }
 
 struct fake_memory {

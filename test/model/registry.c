@@ -5,6 +5,8 @@
 
 #include <errno.h>
 
+#include <ck_pr.h>
+
 static void run_0(void *context)
 {
 	scene_run(context, 0);
@@ -34,6 +36,46 @@ static void both_are_counted(void *context)
 
 	is_drained(context);
 	explorer_assert(s->drain.items_dropped == 2);
+}
+
+/* --- Who frees the executor ------------------------------------------------ */
+
+static void free_after_one(void *context)
+{
+	struct scene *s = context;
+
+	if (!ck_pr_load_32(&s->told))
+		return;
+	ck_pr_fence_acquire();
+	explorer_assert(weir_executor_fini(&s->executor) == 0);
+	explorer_assert(s->fates[0].released == 1);
+}
+
+static void is_gone(void *context)
+{
+	struct scene *s = context;
+
+	if (s->executor.registry)
+		scene_is_over(s);
+	explorer_assert(explorer_allocated() == 0);
+}
+
+static void free_after_both(void *context)
+{
+	free_if_told(context, 2, 0);
+}
+
+static void free_in_vain(void *context)
+{
+	free_if_told(context, 1, -EBUSY);
+}
+
+static void is_stopped(void *context)
+{
+	struct scene *s = context;
+
+	weir_actor_stop(&s->nodes[1]->actor);
+	scene_is_over(context);
 }
 
 /* --- Errors --------------------------------------------------------------- */
@@ -68,6 +110,14 @@ static const struct explorer_scenario scenarios[] = {
 		 .thread = {run_0, abort_all}, .check = is_drained),
 	SCENARIO(.name = "a release and a deadline", .setup = drained_sink,
 		 .thread = {run_0, pass_deadline}, .check = is_drained_once),
+	SCENARIO(.name = "a release and a free", .setup = telling_sink,
+		 .thread = {run_0, free_after_one}, .check = is_gone),
+	SCENARIO(.name = "two releases and a free", .setup = telling_sinks,
+		 .thread = {run_0, run_1, free_after_both},
+		 .check = scene_is_over),
+	SCENARIO(.name = "a release that starts another, and a free",
+		 .setup = starting_sink, .thread = {run_0, free_in_vain},
+		 .check = is_stopped),
 	SCENARIO(.name = "two who drop", .setup = aborted_sinks,
 		 .thread = {run_0, run_1}, .check = both_are_counted),
 	SCENARIO(.name = "an error", .setup = two_holders,

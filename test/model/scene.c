@@ -277,11 +277,25 @@ static void stopped(struct weir_actor *actor, struct weir_error *error)
 	node->fate->code = error ? error->code : 0;
 }
 
+static void tell(struct scene *s)
+{
+	struct node *next = s->next;
+
+	ck_pr_fence_release();
+	ck_pr_inc_32(&s->told);
+	if (!next)
+		return;
+	s->next = NULL;
+	explorer_assert(weir_actor_start(&next->actor) == 0);
+}
+
 static void released(struct weir_actor *actor)
 {
 	struct node *node = node_of(actor);
 
 	explorer_assert(node->fate->stopped == 1);
+	if (node->scene->tells)
+		tell(node->scene);
 	node->fate->released++;
 	explorer_free(node);
 }

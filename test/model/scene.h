@@ -62,6 +62,9 @@ struct scene {
 	uint32_t drained;
 	struct weir_error *error;
 	struct weir__share shares[2];
+	bool tells;    /* actors do when they are released, before it ends */
+	uint32_t told; /* atomic: how many have */
+	struct node *next; /* started by who has told, if it is not NULL */
 };
 
 /* An actor. Its memory is gone once it is released. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The registry as the executor's own threads use it, without a lock, beside
- * drains and aborts (claims 1 to 5 of registry.h). They make their own fences
+ * drains, aborts and frees (claims 1 to 6 of registry.h). They make their own fences
  * here, as they do where there is no membarrier.
  */
 #undef NDEBUG
@@ -125,6 +125,39 @@ static void own_run_1_start_0(void *context)
 	start_0(context);
 }
 
+static void own_telling_sink(void *context)
+{
+	telling_sink(context);
+	scene_own_threads(context);
+}
+
+static void own_telling_sinks(void *context)
+{
+	telling_sinks(context);
+	scene_own_threads(context);
+}
+
+static void own_starting_sink(void *context)
+{
+	starting_sink(context);
+	scene_own_threads(context);
+}
+
+static void free_after_one(void *context)
+{
+	free_if_told(context, 1, 0);
+}
+
+static void free_after_both(void *context)
+{
+	free_if_told(context, 2, 0);
+}
+
+static void free_in_vain(void *context)
+{
+	free_if_told(context, 1, -EBUSY);
+}
+
 static const struct explorer_scenario all[] = {
 	SCENARIO(.name = "an own start and a drain", .setup = own_one_of_two,
 		 .thread = {own_start_0, drain}, .check = is_drained),
@@ -148,6 +181,14 @@ static const struct explorer_scenario all[] = {
 	SCENARIO(.name = "an own release and a look", .setup = own_stopped_sink,
 		 .thread = {own_run, who_is_not_alive_is_released},
 		 .check = scene_is_over),
+	SCENARIO(.name = "an own release and a free", .setup = own_telling_sink,
+		 .thread = {own_run, free_after_one}, .check = scene_is_over),
+	SCENARIO(.name = "own releases and a free", .setup = own_telling_sinks,
+		 .thread = {own_run, own_run, free_after_both},
+		 .check = scene_is_over),
+	SCENARIO(.name = "an own release that starts another, and a free",
+		 .setup = own_starting_sink, .thread = {own_run, free_in_vain},
+		 .check = is_stopped),
 };
 #define N (sizeof(all) / sizeof(all[0]))
 
