@@ -18,7 +18,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -270,11 +269,8 @@ static int run_live(struct logstat *self, int fd, int signals)
 		flow = weir_flow_lines(flow, LINE_SIZE);
 		rc = run(self, flow, signals);
 	}
-	/* Their last actors may still be on their way out. */
-	while (weir_threads_free(threads) == -EBUSY)
-		sched_yield();
-	while (weir_blocking_free(blocking) == -EBUSY)
-		sched_yield();
+	weir_threads_free(threads);
+	weir_blocking_free(blocking);
 	return rc < 0 ? failed("threads", rc) : rc;
 }
 

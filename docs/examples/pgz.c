@@ -18,7 +18,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -265,11 +264,8 @@ static int run_on_threads(struct pgz *self)
 	rc = rc < 0 ? failed("threads", rc)
 		    : run(self, weir_blocking_executor(blocking),
 			  weir_threads_executor(threads));
-	/* Their last actors may still be on their way out. */
-	while (weir_threads_free(threads) == -EBUSY)
-		sched_yield();
-	while (weir_blocking_free(blocking) == -EBUSY)
-		sched_yield();
+	weir_threads_free(threads);
+	weir_blocking_free(blocking);
 	return rc;
 }
 

@@ -12,7 +12,6 @@
  */
 #include <errno.h>
 #include <inttypes.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -219,11 +218,8 @@ static int run(struct wordfreq *self)
 		rc = weir_flow_run(flow, weir_threads_executor(threads), NULL);
 		weir_flow_free(flow);
 	}
-	/* Their last actors may still be on their way out. */
-	while (weir_threads_free(threads) == -EBUSY)
-		sched_yield();
-	while (weir_blocking_free(blocking) == -EBUSY)
-		sched_yield();
+	weir_threads_free(threads);
+	weir_blocking_free(blocking);
 	return rc;
 }
 

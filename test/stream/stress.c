@@ -61,11 +61,7 @@ static struct weir_threads *pool_new(void)
 /* All of its actors have been released, the last perhaps just now. */
 static void pool_free(struct weir_threads *pool)
 {
-	int rc;
-
-	while ((rc = weir_threads_free(pool)) == -EBUSY)
-		sched_yield();
-	assert_int_equal(rc, 0);
+	assert_int_equal(weir_threads_free(pool), 0);
 }
 
 /* --- Actors that tell when they are released ------------------------------ */
