@@ -148,6 +148,16 @@ static void complete_all(struct weir_drain *drain, uint64_t dropped)
 	}
 }
 
+/* Under the lock: somebody is done. */
+static void tell_awaiting(struct weir__registry *registry)
+{
+	if (!(registry->phase & WEIR__AWAITED))
+		return;
+	/* relaxed: its sleeper takes the lock before it reads anything else */
+	ck_pr_store_32(&registry->departures, registry->departures + 1);
+	weir__futex_wake(&registry->departures, 1);
+}
+
 void weir__registry_done_locked(struct weir_executor *executor, size_t n)
 {
 	struct weir__registry *registry = executor->registry;
@@ -156,7 +166,7 @@ void weir__registry_done_locked(struct weir_executor *executor, size_t n)
 
 	weir__lock(&registry->lock);
 	registry->alive -= n;
-	weir__registry_tell(registry);
+	tell_awaiting(registry);
 	if (!weir__registry_alive(registry))
 		completed = take_completed(executor);
 	dropped = ck_pr_load_64(&registry->dropped);

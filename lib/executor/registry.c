@@ -118,7 +118,6 @@ static __attribute__((noinline)) int add_locked(struct weir_executor *executor,
 	if (rc == 0) {
 		ck_pr_store_ptr(slot(registry, *index), task);
 		registry->alive++;
-		weir__registry_tell(registry);
 	}
 	weir__unlock(&registry->lock);
 	return rc;
@@ -195,7 +194,6 @@ static __attribute__((noinline)) int add_late(struct weir_executor *executor,
 
 	weir__lock(&registry->lock);
 	phase = weir__registry_phase(registry);
-	weir__registry_tell(registry);
 	weir__unlock(&registry->lock);
 	if (phase == WEIR__RUNNING)
 		return 0;
@@ -289,12 +287,12 @@ static bool somebody_stays(const struct weir__registry *registry)
 }
 
 /* Under the lock, which it gives up meanwhile; AWAITED. */
-static void sleep_until_told(struct weir__registry *registry)
+static void sleep_until_done(struct weir__registry *registry)
 {
-	uint32_t seen = registry->changes;
+	uint32_t seen = registry->departures;
 
 	weir__unlock(&registry->lock);
-	(void)weir__futex_wait(&registry->changes, seen, UINT64_MAX);
+	(void)weir__futex_wait(&registry->departures, seen, UINT64_MAX);
 	weir__lock(&registry->lock);
 }
 
@@ -322,7 +320,7 @@ int weir__registry_await(struct weir_executor *executor)
 		weir__lock(&registry->lock);
 		while ((alive = weir__registry_alive(registry)) &&
 		       !somebody_stays(registry))
-			sleep_until_told(registry);
+			sleep_until_done(registry);
 		set_awaited(registry, false);
 	}
 	weir__unlock(&registry->lock);

@@ -28,8 +28,9 @@
  *  6. Between "removed" and "done" an actor is *leaving*: its `released` runs,
  *     and whoever waits for that may have seen it already. Who frees the
  *     executor waits for those that leave, if nobody else is alive. It sets
- *     AWAITED, which is a change of the phase: so whoever registers or is done
- *     either has been seen by it, or takes the lock and wakes it.
+ *     AWAITED, which is a change of the phase: so whoever is done either has
+ *     been seen by it, or takes the lock and wakes it. Whom one that leaves
+ *     has registered is seen then.
  *  7. The thread on which an actor leaves *holds* the executor and must not
  *     wait for itself; nor may two threads for each other, so who holds any
  *     executor waits for none.
@@ -39,7 +40,6 @@
 
 #include <weir/executor.h>
 
-#include "base/futex.h"
 #include "base/lock.h"
 #include "base/membarrier.h"
 #include "base/memory.h"
@@ -74,7 +74,7 @@ struct weir__share {
 struct weir__registry {
 	struct weir__lock lock; /* over what has no other comment */
 	uint32_t phase;		/* atomic; enum weir__phase, WEIR__AWAITED */
-	uint32_t changes;	/* told while AWAITED; its sleeper reads it */
+	uint32_t departures;	/* while AWAITED; also slept on */
 	/* constant: weir__membarrier() makes the fences of claim 2 */
 	bool remote;
 	struct weir__share *shares; /* constant while their threads run */
@@ -136,16 +136,6 @@ static inline enum weir__phase weir__registry_phase(
 	const struct weir__registry *registry)
 {
 	return ck_pr_load_32(&registry->phase) & ~WEIR__AWAITED;
-}
-
-/* Under the lock: somebody has registered, or is done. */
-static inline void weir__registry_tell(struct weir__registry *registry)
-{
-	if (WEIR_LIKELY(!(registry->phase & WEIR__AWAITED)))
-		return;
-	/* relaxed: its sleeper takes the lock before it reads anything else */
-	ck_pr_store_32(&registry->changes, registry->changes + 1);
-	weir__futex_wake(&registry->changes, 1);
 }
 
 /*
