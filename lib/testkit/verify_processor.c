@@ -67,7 +67,8 @@ static void replenishes(struct weir__verify *verify)
 	if (!behind || !passes_many(verify, behind, false))
 		return;
 	weir_subscriber_probe_request(behind, INT64_MAX);
-	if (weir__stage_send_end(verify, NULL) &&
+	/* what it requests then must not fall into the end */
+	if (weir__verify_settle(verify) && weir__stage_send_end(verify, NULL) &&
 	    weir__stage_got(verify, behind, weir__stage_of(verify)->sent))
 		weir__stage_got_end(verify, behind, NULL);
 }
