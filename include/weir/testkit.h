@@ -455,6 +455,7 @@ struct weir_processor_factory {
 	size_t (*live)(struct weir_processor_factory *factory);
 	const struct weir_items *items; /* NULL: plain values */
 	struct weir_test_env env;
+	int64_t max_items;	  /* of a stream it is a publisher of; 0: any */
 	uint32_t max_subscribers; /* at a time; 0: no limit */
 	/* Most items it may hold between its two sides; 0: not known. */
 	int64_t buffer;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #define MANY 10000   /* items of a stream that is long */
+#define LEAST 6	     /* of those: a test may cancel at the fifth */
 #define PUBLISHERS 4 /* in one test */
 
 /* What a test has made. */
@@ -88,7 +89,9 @@ int64_t weir__pub_many(const struct weir__verify *verify)
 {
 	int64_t most = weir__pub_factory(verify)->max_items;
 
-	return most && most < MANY ? most : MANY;
+	if (!most || most > MANY)
+		return MANY;
+	return most > LEAST ? most : LEAST;
 }
 
 struct weir_subscriber_probe *weir__pub_subscribe(

@@ -21,7 +21,7 @@ struct weir_publisher *weir__pub_make_rejecting(struct weir__verify *verify);
 struct weir_publisher *weir__pub_make_failing(struct weir__verify *verify,
 					      int64_t n);
 
-/* How many items a long stream has: as many as can be. */
+/* How many items a long stream has: as many as can be, or else too many. */
 int64_t weir__pub_many(const struct weir__verify *verify);
 
 /*

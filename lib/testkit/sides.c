@@ -358,6 +358,7 @@ void weir__sides_init(struct weir__sides *sides,
 							processors->env
 								.one_thread,
 					},
+				.max_items = processors->max_items,
 				.max_subscribers = processors->max_subscribers,
 				.multicast = processors->multicast,
 			},

@@ -172,9 +172,8 @@ static void refused_request_counts_as_cancelled(struct weir__verify *verify)
 
 static void no_end_after_cancel(struct weir__verify *verify)
 {
-	int64_t n = weir__pub_many(verify);
 	struct weir_subscriber_probe *probe = weir__pub_stream(
-		verify, n,
+		verify, weir__pub_many(verify),
 		&(struct weir_subscriber_probe_options){.cancel_at = 3});
 	struct weir_subscriber_probe_counts counts;
 
@@ -187,7 +186,7 @@ static void no_end_after_cancel(struct weir__verify *verify)
 	WEIR__CHECK(verify, counts.items >= 3 && counts.items <= 5,
 		    "3 items or a little more were expected, %lld came",
 		    (long long)counts.items);
-	WEIR__CHECK(verify, n <= 5 || counts.errors + counts.completions == 0,
+	WEIR__CHECK(verify, counts.errors + counts.completions == 0,
 		    "1.8: a cancelled stream was ended");
 	weir__pub_released(verify, probe);
 }

@@ -222,6 +222,22 @@ static void recovering_processor_passes(void **state)
 	expect_all_pass(RECOVERS);
 }
 
+static void longer_streams_than_the_factory_can_make_are_left_out(void **state)
+{
+	uint32_t skipped[2];
+	struct maker maker;
+
+	for (int64_t most = 0; most <= 1; most++) {
+		maker_init(&maker, PROCESSOR_CORRECT, QUEUED_ONE);
+		maker.factory.max_items = most;
+		(void)weir_verify_processor(&maker.factory,
+					    &maker.verdicts.report);
+		assert_string_equal(maker.verdicts.failed, "");
+		skipped[most] = maker.verdicts.report.skipped;
+	}
+	assert_true(skipped[1] > skipped[0]);
+}
+
 static void incomplete_factory_is_refused(void **state)
 {
 	struct weir_processor_factory empty = {0};
@@ -264,6 +280,8 @@ int main(void)
 		cmocka_unit_test(queued_processor_passes),
 		cmocka_unit_test(queued_processor_for_many_passes),
 		cmocka_unit_test(recovering_processor_passes),
+		cmocka_unit_test(
+			longer_streams_than_the_factory_can_make_are_left_out),
 		cmocka_unit_test(incomplete_factory_is_refused),
 		cmocka_unit_test(every_mistake_is_in_the_table),
 	};
