@@ -173,6 +173,19 @@ static void too_long(struct weir__op *op)
 	weir__op_fail(op, -EMSGSIZE, "a frame is too long");
 }
 
+/*
+ * So much of the block is in frames. One that is used up is dropped at once:
+ * where upstream has ended, that is the end, and it waits for no demand.
+ */
+static void advance(struct weir__op *op, size_t n)
+{
+	struct cutting *self = weir__op_state(op);
+
+	self->at += n;
+	if (self->at == self->block->n)
+		drop_block(op);
+}
+
 /* A frame that lies in the block; NULL: its rest, if any, is carried. */
 static struct weir_flow_bytes *cut_block(struct weir__op *op)
 {
@@ -189,7 +202,7 @@ static struct weir_flow_bytes *cut_block(struct weir__op *op)
 	}
 	if (all > 0) {
 		frame = weir__bytes_view(self->block, data, length);
-		self->at += (size_t)all;
+		advance(op, (size_t)all);
 		return frame ? frame : no_memory(op);
 	}
 	if (!grow(op, n))
@@ -228,7 +241,7 @@ static struct weir_flow_bytes *cut_carry(struct weir__op *op)
 		return NULL;
 	}
 	frame = copy(op, data, length);
-	self->at += (size_t)all - seen;
+	advance(op, (size_t)all - seen);
 	self->n_carried = 0;
 	return frame ? frame : no_memory(op);
 }

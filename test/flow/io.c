@@ -254,6 +254,46 @@ static void a_descriptor_that_fails_fails_the_stream(void **state)
 	weir_flow_free(flow);
 }
 
+static int forget_frame(void **item, void *context)
+{
+	weir_flow_bytes_unref(*item);
+	*item = NULL;
+	return 0;
+}
+
+static void the_end_behind_the_last_frame_needs_no_demand(void **state)
+{
+	struct weir_flow *(*const cuts[])(struct weir_flow * flow) = {
+		lines_of,
+		crlf_of,
+		short_of,
+	};
+	static const char *const texts[] = {"a\nb\n", "a\r\nb\r\n",
+					    "\0\1a\0\1b"};
+	static const size_t lengths[] = {4, 6, 6};
+	static struct world world;
+	struct weir_flow_bytes *bytes;
+	size_t i;
+
+	for (i = 0; i < 3; i++) {
+		world_init(&world, weir_flow_bytes_items());
+		world.flow =
+			weir_flow_map(cuts[i](world.flow), forget_frame, NULL);
+		world.flow = weir_flow_items(world.flow, NULL);
+		world_start(&world, 2);
+		bytes = weir_flow_bytes_new(NULL, lengths[i]);
+		assert_non_null(bytes);
+		memcpy(bytes->data, texts[i], lengths[i]);
+		assert_int_equal(weir_flow_queue_offer(world.queue, bytes), 0);
+		(void)weir_flow_queue_close(world.queue, NULL);
+		until(&world, 0);
+		assert_int_equal(world.got.n, 2);
+		assert_true(
+			weir_completion_done(weir_flow_run_over(world.run)));
+		world_end(&world, 0);
+	}
+}
+
 static void bad_arguments_make_a_failed_flow(void **state)
 {
 	struct weir_flow *flows[] = {
@@ -289,6 +329,7 @@ int main(void)
 		cmocka_unit_test(a_delimiter_may_be_cut_in_two),
 		cmocka_unit_test(the_remainder_is_what_was_asked_for),
 		cmocka_unit_test(frames_come_behind_their_length),
+		cmocka_unit_test(the_end_behind_the_last_frame_needs_no_demand),
 		cmocka_unit_test(a_file_is_read_to_its_end),
 		cmocka_unit_test(a_descriptor_that_is_not_ready_is_waited_for),
 		cmocka_unit_test(a_wait_for_a_descriptor_can_be_cancelled),
