@@ -1,16 +1,20 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The subscribers of flows that begin with a publisher are held to the rules, on
- * all executors: the suite gets the one that a run has subscribed with.
+ * all executors, with each operator and each sink upon them: the suite gets the
+ * one that a run has subscribed with. What has come is looked at behind the
+ * operator, or, where other items come out of it, before it.
  */
 #include "flow/verify.h"
+#include "flow/verify_sinks.h"
 
 #define RECORDS 2048
 
 struct maker {
 	struct weir_subscriber_factory factory;
 	struct place *place;
-	const struct way *way;
+	const struct way *way; /* or NULL, and */
+	const struct sink_row *sink;
 	size_t prefetch;
 	struct goods goods;
 	uint32_t alive; /* any thread */
@@ -23,6 +27,7 @@ struct taking {
 	struct weir_flow *flow;
 	struct weir_flow_run *run;
 	struct maker *maker;
+	struct taker *taker;
 	struct taking *next;
 	/* written by the run, read when all has come to rest */
 	int64_t record[RECORDS]; /* numbers of items */
@@ -46,11 +51,19 @@ static int catch_it(struct weir_publisher *publisher,
 
 static const struct weir_publisher_ops catcher = {.subscribe = catch_it};
 
+static int note(void **item, void *context)
+{
+	struct taking *self = context;
+
+	self->record[self->n++ % RECORDS] = ((struct good *)*item)->number;
+	return 0;
+}
+
 static int take(void *item, void *context)
 {
 	struct taking *self = context;
 
-	self->record[self->n++ % RECORDS] = ((struct good *)item)->number;
+	(void)note(&item, context);
 	goods_drop(item, &self->maker->goods);
 	return 0;
 }
@@ -99,13 +112,19 @@ static struct weir_flow *flow_of(struct taking *self)
 		.failed = failed,
 	};
 	struct maker *maker = self->maker;
+	const struct weir_items *items = &maker->goods.items;
+	bool changes = !maker->way || maker->way->effect != PASSES;
 	struct weir_flow *flow;
 
 	flow = weir_flow_from_publisher(&self->publisher, maker->prefetch, 0);
-	flow = weir_flow_items(flow, &maker->goods.items);
-	flow = maker->way->put_upon(flow, &maker->goods.items);
-	return weir_flow_for_each(weir_flow_peek(flow, &hooks, self), take,
-				  self);
+	flow = weir_flow_items(flow, items);
+	if (changes)
+		flow = weir_flow_map(flow, note, self);
+	flow = maker->way ? maker->way->put_upon(flow, items)
+			  : maker->sink->put_upon(flow, self->taker);
+	flow = weir_flow_peek(flow, &hooks, self);
+	return changes ? weir_flow_ignore(flow)
+		       : weir_flow_for_each(flow, take, self);
 }
 
 static struct weir_subscriber *create(struct weir_subscriber_factory *factory)
@@ -115,12 +134,13 @@ static struct weir_subscriber *create(struct weir_subscriber_factory *factory)
 	const struct weir_flow_run_options options = {
 		.done = over,
 		.context = self,
-		.unfused = maker->way->unfused,
+		.unfused = maker->way ? maker->way->unfused : 0,
 	};
 
 	assert_non_null(self);
 	self->maker = maker;
 	self->publisher.ops = &catcher;
+	self->taker = taker_new(maker->place->executor, &maker->goods.items);
 	self->flow = flow_of(self);
 	self->next = takings;
 	takings = self;
@@ -128,6 +148,7 @@ static struct weir_subscriber *create(struct weir_subscriber_factory *factory)
 	assert_int_equal(weir_flow_start(self->flow, maker->place->executor,
 					 &options, &self->run),
 			 0);
+	taker_start(self->taker);
 	assert_int_equal(weir_test_settle(&factory->env), 0);
 	return self->subscriber;
 }
@@ -142,7 +163,10 @@ static void release(struct weir_subscriber_factory *factory,
 	*link = self->next;
 	weir_subscriber_unref(subscriber);
 	assert_int_equal(weir_test_settle(&factory->env), 0);
+	taker_let_go(self->taker);
+	assert_int_equal(weir_test_settle(&factory->env), 0);
 	assert_true(ck_pr_load_32(&self->over));
+	taker_free(self->taker);
 	weir_flow_run_free(self->run);
 	weir_flow_free(self->flow);
 	weir_error_unref(self->error);
@@ -193,8 +217,17 @@ static size_t live(struct weir_subscriber_factory *factory)
 	return goods_live(&maker->goods) + ck_pr_load_32(&maker->alive);
 }
 
-static void verify_with(struct place *place, const struct way *way,
-			size_t prefetch, const char *what)
+/* The default one, lock step, and between. */
+static size_t prefetch_of(const struct place *place)
+{
+	static const size_t prefetches[] = {0, 1, 5};
+
+	return place->sim ? prefetches[weir_sim_seed(place->sim) % 3]
+			  : prefetches[place->loop ? 1 : 0];
+}
+
+static void verify(struct place *place, const struct way *way,
+		   const struct sink_row *sink, const char *name)
 {
 	struct results results;
 	struct maker maker = {
@@ -214,36 +247,41 @@ static void verify_with(struct place *place, const struct way *way,
 			},
 		.place = place,
 		.way = way,
-		.prefetch = prefetch,
+		.sink = sink,
+		.prefetch = prefetch_of(place),
 	};
+	char text[96];
 
 	goods_init(&maker.goods);
 	results_init(&results);
 	assert_true(weir_verify_subscriber(&maker.factory, &results.report) >=
 		    0);
-	results_check(&results, what, 30);
+	results_check(&results, told(text, place, name), 30);
 }
 
-static void verify(struct place *place, const struct way *way, const char *what)
+static void verify_all(struct place *place)
 {
-	verify_with(place, way, 0, what);
-	verify_with(place, way, 1, what);
-	verify_with(place, way, 5, what);
+	size_t i;
+
+	for (i = 0; i < N_WAYS; i++)
+		verify(place, &ways[i], NULL, ways[i].name);
+	for (i = 0; i < N_SINKS; i++)
+		verify(place, NULL, &sinks[i], sinks[i].name);
 }
 
 static void subscribers_keep_the_rules_on_the_simulator(void **state)
 {
-	on_simulators(10, verify);
+	on_simulators(3, verify_all);
 }
 
 static void subscribers_keep_the_rules_on_a_loop(void **state)
 {
-	on_a_loop(verify);
+	on_a_loop(verify_all);
 }
 
 static void subscribers_keep_the_rules_on_threads(void **state)
 {
-	on_threads(5, verify);
+	on_threads(1, verify_all);
 }
 
 int main(void)

@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Part of verify_operators.h: operators with several flows or nested ones,
+ * about errors, and of bytes.
+ */
+#ifndef WEIR_TEST_FLOW_VERIFY_FANS_H
+#define WEIR_TEST_FLOW_VERIFY_FANS_H
+
+#include "flow/verify_kit.h"
+
+static struct weir_flow *no_items(const struct weir_items *items)
+{
+	return weir_flow_items(weir_flow_empty(), items);
+}
+
+/* --- Several flows -------------------------------------------------------- */
+
+static struct weir_flow *upon_merges(struct weir_flow *flow,
+				     const struct weir_items *items)
+{
+	flow = weir_flow_merge((struct weir_flow *[]){flow, no_items(items)},
+			       2);
+	flow = weir_flow_merge_preferred(
+		(struct weir_flow *[]){no_items(items), flow}, 2);
+	return weir_flow_merge_eager(
+		(struct weir_flow *[]){flow, weir_flow_items(weir_flow_never(),
+							     items)},
+		2);
+}
+
+static struct weir_flow *upon_merge_of_actors(struct weir_flow *flow,
+					      const struct weir_items *items)
+{
+	struct weir_flow *both[] = {
+		weir_flow_async(flow, 4, NULL),
+		weir_flow_async(no_items(items), 4, NULL),
+	};
+
+	return weir_flow_merge(both, 2);
+}
+
+/* With a number. */
+static int combine(void *const *items, size_t n, void **result, void *context)
+{
+	*result = items[0];
+	return called();
+}
+
+static struct weir_flow *upon_zip(struct weir_flow *flow,
+				  const struct weir_items *items)
+{
+	struct weir_flow *both[] = {flow, weir_flow_range(0, INT64_MAX)};
+
+	return weir_flow_items(weir_flow_zip(both, 2, combine, NULL), items);
+}
+
+static struct weir_flow *upon_concat(struct weir_flow *flow,
+				     const struct weir_items *items)
+{
+	struct weir_flow *both[] = {flow, no_items(items)};
+
+	flow = weir_flow_prepend(weir_flow_concat(both, 2), no_items(items));
+	return weir_flow_or_else(flow, no_items(items));
+}
+
+static const struct weir_flow_fan_options narrow = {.capacity = 4};
+
+/* With its like. */
+static int combine_like(void *const *items, size_t n, void **result,
+			void *context)
+{
+	int rc = called();
+
+	if (rc < 0)
+		return rc;
+	assert_ptr_equal(items[0], items[1]);
+	goods_drop(items[1], context);
+	*result = items[0];
+	return 0;
+}
+
+static struct weir_flow *upon_broadcast(struct weir_flow *flow,
+					const struct weir_items *items)
+{
+	struct weir_flow *outlets[2];
+
+	(void)weir_flow_broadcast(flow, 2, outlets, &narrow);
+	return weir_flow_items(
+		weir_flow_zip(outlets, 2, combine_like, items->context), items);
+}
+
+static struct weir_flow *upon_balance(struct weir_flow *flow,
+				      const struct weir_items *items)
+{
+	struct weir_flow *outlet;
+
+	(void)weir_flow_balance(flow, 1, &outlet, &narrow);
+	return outlet;
+}
+
+static int choose(void *item, size_t *outlet, void *context)
+{
+	const size_t *n = context;
+
+	*outlet = (size_t)((struct good *)item)->number % *n;
+	return called();
+}
+
+static struct weir_flow *partitioned(struct weir_flow *flow, const size_t *n)
+{
+	struct weir_flow *outlets[2];
+
+	(void)weir_flow_partition(flow, *n, choose, (void *)n, outlets,
+				  &narrow);
+	return weir_flow_merge(outlets, *n);
+}
+
+static struct weir_flow *upon_partition(struct weir_flow *flow,
+					const struct weir_items *items)
+{
+	static const size_t n = 1;
+
+	return partitioned(flow, &n);
+}
+
+/* Not in order, and an error of one overtakes the items of the other. */
+static struct weir_flow *upon_partition_of_two(struct weir_flow *flow,
+					       const struct weir_items *items)
+{
+	static const size_t n = 2;
+
+	return partitioned(flow, &n);
+}
+
+static struct weir_flow *upon_graph(struct weir_flow *flow,
+				    const struct weir_items *items)
+{
+	struct weir_flow_graph *graph;
+	struct weir_flow *inlet;
+
+	assert_int_equal(weir_flow_graph_new(&graph), 0);
+	inlet = weir_flow_graph_inlet(graph, "in");
+	assert_int_equal(weir_flow_graph_add(graph, "out", flow), 0);
+	assert_int_equal(weir_flow_graph_add(graph, NULL, inlet), 0);
+	assert_int_equal(weir_flow_graph_connect(graph, "out", "in", 4), 0);
+	return weir_flow_graph_build(graph);
+}
+
+static struct weir_flow *upon_kill_switch(struct weir_flow *flow,
+					  const struct weir_items *items)
+{
+	struct weir_flow_switch *swtch;
+
+	assert_int_equal(weir_flow_switch_new(&swtch), 0);
+	flow = weir_flow_kill_switch(flow, swtch);
+	weir_flow_switch_free(swtch);
+	return flow;
+}
+
+/* Permits for whatever will ever pass. */
+static struct weir_flow *upon_acquire(struct weir_flow *flow,
+				      const struct weir_items *items)
+{
+	static struct weir_semaphore semaphore;
+
+	if (weir_semaphore_permits(&semaphore) == 0)
+		assert_int_equal(
+			weir_semaphore_init(&semaphore, WEIR_PERMITS_MAX), 0);
+	return weir_flow_acquire(flow, &semaphore);
+}
+
+/* --- Errors, which they let pass ------------------------------------------ */
+
+static int recover_none(struct weir_error *error, void **item, void *context)
+{
+	return 0;
+}
+
+static struct weir_error *map_none(struct weir_error *error, void *context)
+{
+	return NULL;
+}
+
+static bool applies_to_none(struct weir_error *error, void *context)
+{
+	return false;
+}
+
+static struct weir_flow *upon_recoveries(struct weir_flow *flow,
+					 const struct weir_items *items)
+{
+	flow = weir_flow_recover(flow, recover_none, NULL);
+	flow = weir_flow_map_error(flow, map_none, NULL);
+	return weir_flow_complete_on_error(flow, applies_to_none, NULL);
+}
+
+static struct weir_flow *no_flow(struct weir_error *error, void *context)
+{
+	return NULL;
+}
+
+static struct weir_flow *upon_retries(struct weir_flow *flow,
+				      const struct weir_items *items)
+{
+	flow = weir_flow_resume_with(flow, no_flow, NULL);
+	return weir_flow_retry(flow, 0, no_flow, NULL);
+}
+
+/* --- Several at once ------------------------------------------------------ */
+
+static struct weir_flow *upon_map_parallel(struct weir_flow *flow,
+					   const struct weir_items *items)
+{
+	return weir_flow_map_parallel(flow, 2, WEIR_ORDERED, pass, NULL, NULL);
+}
+
+static struct weir_flow *upon_unordered(struct weir_flow *flow,
+					const struct weir_items *items)
+{
+	return weir_flow_map_parallel(flow, 3, WEIR_UNORDERED, pass, NULL,
+				      NULL);
+}
+
+/* A flow of one item, made anew: what is never asked for holds nothing. */
+static struct weir_flow *nest_one(void *item, void *context)
+{
+	const struct weir_items *items = context;
+	intptr_t number = (intptr_t)((struct good *)item)->number;
+
+	goods_drop(item, items->context);
+	return called() < 0 ? NULL
+			    : to_goods(weir_flow_single((void *)number), items);
+}
+
+static struct weir_flow *upon_flat_map(struct weir_flow *flow,
+				       const struct weir_items *items)
+{
+	return weir_flow_items(
+		weir_flow_flat_map(flow, 1, nest_one, (void *)items), items);
+}
+
+static struct weir_flow *upon_flat_map_of_several(
+	struct weir_flow *flow, const struct weir_items *items)
+{
+	return weir_flow_items(
+		weir_flow_flat_map(flow, 3, nest_one, (void *)items), items);
+}
+
+static struct weir_flow *upon_switch_map(struct weir_flow *flow,
+					 const struct weir_items *items)
+{
+	return weir_flow_items(
+		weir_flow_switch_map(flow, nest_one, (void *)items), items);
+}
+
+/* --- Bytes ---------------------------------------------------------------- */
+
+/* A frame of the item's number: a newline behind it, or its length in front. */
+static int to_frame(void **item, bool prefixed, struct goods *goods)
+{
+	struct weir_flow_bytes *bytes = weir_flow_bytes_new(NULL, 32);
+	struct good *good = *item;
+	int rc = called(), n;
+
+	assert_non_null(bytes);
+	if (rc < 0) {
+		weir_flow_bytes_unref(bytes);
+		return rc;
+	}
+	n = snprintf(bytes->data, 32, prefixed ? "?%lld" : "%lld\n",
+		     (long long)good->number);
+	if (prefixed)
+		bytes->data[0] = (char)(n - 1);
+	bytes->n = (size_t)n;
+	goods_drop(good, goods);
+	*item = bytes;
+	return 0;
+}
+
+static int to_line(void **item, void *context)
+{
+	return to_frame(item, false, context);
+}
+
+static int to_prefixed(void **item, void *context)
+{
+	return to_frame(item, true, context);
+}
+
+static int from_text(void **item, void *context)
+{
+	struct weir_flow_bytes *bytes = *item;
+	char text[32];
+	int rc = called();
+
+	if (rc < 0)
+		return rc;
+	snprintf(text, sizeof(text), "%.*s", (int)bytes->n, bytes->data);
+	*item = goods_make(context, strtoll(text, NULL, 10));
+	weir_flow_bytes_unref(bytes);
+	return 0;
+}
+
+static struct weir_flow *to_bytes(struct weir_flow *flow,
+				  int (*map)(void **item, void *context),
+				  const struct weir_items *items)
+{
+	return weir_flow_items(weir_flow_map(flow, map, items->context),
+			       weir_flow_bytes_items());
+}
+
+static struct weir_flow *from_bytes(struct weir_flow *flow,
+				    const struct weir_items *items)
+{
+	return weir_flow_items(weir_flow_map(flow, from_text, items->context),
+			       items);
+}
+
+static struct weir_flow *upon_lines(struct weir_flow *flow,
+				    const struct weir_items *items)
+{
+	flow = weir_flow_lines(to_bytes(flow, to_line, items), 32);
+	return from_bytes(flow, items);
+}
+
+static struct weir_flow *upon_delimited(struct weir_flow *flow,
+					const struct weir_items *items)
+{
+	flow = weir_flow_delimited(to_bytes(flow, to_line, items), "\n", 1, 32,
+				   WEIR_FLOW_REMAINDER_FAIL);
+	return from_bytes(flow, items);
+}
+
+static struct weir_flow *upon_length_prefixed(struct weir_flow *flow,
+					      const struct weir_items *items)
+{
+	flow = weir_flow_length_prefixed(to_bytes(flow, to_prefixed, items), 1,
+					 WEIR_FLOW_BIG_ENDIAN, 32);
+	return from_bytes(flow, items);
+}
+
+#endif

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What the tables of sources, operators and sinks are made of: what flows are
+ * goods (stream/verify.h), and functions of theirs fail where a test has told
+ * them to.
+ */
+#ifndef WEIR_TEST_FLOW_VERIFY_KIT_H
+#define WEIR_TEST_FLOW_VERIFY_KIT_H
+
+#include "stream/verify.h"
+
+#include <weir/weir.h>
+
+#define HOUR_NS UINT64_C(3600000000000)
+
+/* What an operator does to the items that it takes. */
+enum effect {
+	PASSES,	   /* each comes out, in order, and then the end */
+	OVERTAKEN, /* the same, but an error does not wait for them */
+	CHANGES,   /* others come out, or more or fewer */
+};
+
+struct way {
+	const char *name; /* contains those of all operators in it */
+	struct weir_flow *(*put_upon)(struct weir_flow *flow,
+				      const struct weir_items *items);
+	size_t unfused;
+	int64_t holds; /* most items in it, besides */
+	enum effect effect;
+};
+
+/* --- Functions, which may fail -------------------------------------------- */
+
+static struct {
+	uint32_t calls, fail_at; /* any thread; from 1 on, 0: none */
+} calling;
+
+/* 0, or -EDOM in the call that is to fail. */
+static inline int called(void)
+{
+	return ck_pr_faa_32(&calling.calls, 1) + 1 ==
+			       ck_pr_load_32(&calling.fail_at)
+		       ? -EDOM
+		       : 0;
+}
+
+/* 1, for yes, or as called(). */
+static inline int called_and(void)
+{
+	int rc = called();
+
+	return rc < 0 ? rc : 1;
+}
+
+static inline int pass(void **item, void *context)
+{
+	return called();
+}
+WEIR_FLOW_MAP(pass)
+
+/*
+ * Of what finds its end when it is asked for one item more, and so does not end
+ * without demand: it is asked.
+ */
+static inline struct weir_flow *ahead(struct weir_flow *flow)
+{
+	return weir_flow_async(flow, 4, NULL);
+}
+
+/* Of a number: a good. */
+static int make_good(void **item, void *context)
+{
+	int rc = called();
+
+	if (rc == 0)
+		*item = goods_make(context, (int64_t)(intptr_t)*item);
+	return rc;
+}
+
+static struct weir_flow *to_goods(struct weir_flow *numbers,
+				  const struct weir_items *items)
+{
+	return weir_flow_items(
+		weir_flow_map(numbers, make_good, items->context), items);
+}
+
+/* The old one goes, for the new one. */
+static int take_newest(void **result, void *item, void *context)
+{
+	int rc = called();
+
+	if (rc == 0) {
+		goods_drop(*result, context);
+		*result = item;
+	}
+	return rc;
+}
+
+static int zero_good(void **result, void *context)
+{
+	int rc = called();
+
+	if (rc == 0)
+		*result = goods_make(context, -1);
+	return rc;
+}
+
+#endif
