@@ -57,6 +57,17 @@ struct conflating {
 	bool has_all;
 };
 
+/* Anew: what waited is dropped. Of all that is kept, the pipe is still there. */
+static int conflate_open(struct weir__op *op)
+{
+	struct conflating *self = weir__op_state(op);
+
+	if (self->has_all)
+		weir__op_drop_one(op, self->all);
+	self->has_all = false;
+	return 0;
+}
+
 /* 0: the item is in, or is what waits now. */
 static int conflate_one(struct weir__op *op, void *item)
 {
@@ -123,6 +134,8 @@ static struct weir__op *conflate_build(struct weir__build *build,
 static const struct weir__kind conflate_kind = {
 	.name = "conflate",
 	.state_size = sizeof(struct conflating),
+	.keeps = sizeof(struct conflating),
+	.open = conflate_open,
 	.pull = conflate_pull,
 	.build = conflate_build,
 	.holds = true,

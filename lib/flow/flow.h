@@ -78,7 +78,8 @@ struct weir__kind {
 	 */
 	void (*grant)(struct weir__op *op, uint32_t n);
 	bool holds; /* rule 7 */
-	/* So many bytes of the state survive a restart: those of alarms. */
+	/* So many bytes of the state survive a restart: those that somebody
+	 * else knows, as of alarms, or that are set from outside. */
 	size_t keeps;
 	bool stateless; /* what it has are items: a restart is a resume */
 	bool source;	/* a drain ends it */

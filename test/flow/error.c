@@ -330,6 +330,50 @@ static void a_failed_item_ends_it_or_is_left_out(void **state)
 	}
 }
 
+static int adds_but_3(void **all, void *memory, void *context)
+{
+	struct item *item = memory;
+
+	if (item->value == 3)
+		return -EDOM;
+	((struct item *)*all)->value += item->value;
+	item_drop(item, NULL);
+	return 0;
+}
+
+/* What waits stays, unless the operator begins anew. */
+static void what_waits_in_a_conflate_goes_on_or_is_dropped(void **state)
+{
+	static const struct weir_flow_conflation functions = {NULL, adds_but_3};
+	static const struct {
+		enum weir_directive directive;
+		intptr_t sum;
+		int code;
+	} cases[] = {
+		{WEIR_STOP, 1 + 2, -EDOM},
+		{WEIR_RESUME, 1 + 2 + 4, 0},
+		{WEIR_RESTART, 4, 0},
+	};
+	static struct got got;
+	enum weir_directive directive;
+	struct weir_flow *flow;
+	size_t i;
+
+	for (i = 0; i < 3; i++) {
+		got.n = 0;
+		got.counted = true;
+		directive = cases[i].directive;
+		flow = weir_flow_conflate(counted(weir_flow_range(1, 4)),
+					  &functions, NULL);
+		flow = weir_flow_supervise(flow, as_told, &directive);
+		flow = into(flow, &got);
+		got.code = run_on_sim(flow, 1, 0);
+		assert_got(&got, &cases[i].sum, 1, cases[i].code);
+		assert_int_equal(n_live, 0);
+		weir_flow_free(flow);
+	}
+}
+
 static void the_innermost_decision_holds(void **state)
 {
 	enum weir_directive inner = WEIR_RESUME, outer = WEIR_STOP;
@@ -385,6 +429,8 @@ int main(void)
 		cmocka_unit_test(fewer_than_none_are_without_end),
 		cmocka_unit_test(a_flow_that_always_fails_can_be_cancelled),
 		cmocka_unit_test(a_failed_item_ends_it_or_is_left_out),
+		cmocka_unit_test(
+			what_waits_in_a_conflate_goes_on_or_is_dropped),
 		cmocka_unit_test(the_innermost_decision_holds),
 		cmocka_unit_test(bad_arguments_make_a_failed_flow),
 		cmocka_unit_test(without_memory_nothing_is_lost),
