@@ -13,6 +13,10 @@
 
 #define HOUR_NS UINT64_C(3600000000000)
 
+/* How long operators about rates and delays let an item wait; in the suites, in
+ * which no time passes, not at all. */
+static uint64_t pace_ns;
+
 /* What an operator does to the items that it takes. */
 enum effect {
 	PASSES,	   /* each comes out, in order, and then the end */

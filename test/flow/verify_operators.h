@@ -201,7 +201,10 @@ static struct weir_flow *upon_grouped_within(struct weir_flow *flow,
 static struct weir_flow *upon_throttle(struct weir_flow *flow,
 				       const struct weir_items *items)
 {
-	const struct weir_flow_rate rate = {.n = UINT32_MAX, .per_ns = 1};
+	const struct weir_flow_rate rate = {
+		.n = pace_ns ? 1 : UINT32_MAX,
+		.per_ns = pace_ns + 1,
+	};
 
 	return weir_flow_throttle(flow, &rate);
 }
@@ -209,7 +212,7 @@ static struct weir_flow *upon_throttle(struct weir_flow *flow,
 static struct weir_flow *upon_delay(struct weir_flow *flow,
 				    const struct weir_items *items)
 {
-	return weir_flow_delay(flow, 0, 8);
+	return weir_flow_delay(flow, pace_ns, 8);
 }
 
 static struct weir_flow *upon_timeouts(struct weir_flow *flow,

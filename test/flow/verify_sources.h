@@ -71,7 +71,11 @@ static struct weir_flow *fail_of(struct made *made)
 
 static struct weir_flow *never_of(struct made *made)
 {
-	return weir_flow_take(before(made, weir_flow_never()), made->n);
+	struct weir_flow *never =
+		weir_flow_items(weir_flow_never(), made->items);
+
+	return weir_flow_merge_eager(
+		(struct weir_flow *[]){range_of(made), never}, 2);
 }
 
 static int unfold_next(void **state, void **item, void *context)
