@@ -102,8 +102,10 @@ static void free_all(struct weir_flow *flow)
 
 	weir_flow_free(flow);
 	weir_flow_queue_free(plan.steps[0].queue);
-	for (i = 0; i < plan.n; i++)
+	for (i = 0; i < plan.n; i++) {
 		weir_flow_switch_free(plan.steps[i].swtch);
+		weir_flow_publisher_free(plan.steps[i].publisher);
+	}
 }
 
 static void compose_plan_short(void)
@@ -130,7 +132,11 @@ static void compose_plan_short(void)
 
 static void composing_without_memory_says_so_and_loses_nothing(void **state)
 {
+	struct weir_sim *sim = sim_new(1);
+
+	composed_for = weir_sim_executor(sim);
 	each_plan(compose_plan_short);
+	sim_free(sim);
 }
 
 int main(void)

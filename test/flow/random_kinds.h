@@ -462,6 +462,7 @@ static void same_expected(const struct step *step, struct stream *stream)
 #include "flow/random_fans.h"
 #include "flow/random_parts.h"
 #include "flow/random_operators.h"
+#include "flow/random_bridges.h"
 
 /* name, grows, fails, puts, make, expect, restless, apart, mends */
 static const struct row operators[] = {
@@ -541,6 +542,12 @@ static const struct row operators[] = {
 	{"restart_around", 1, true, EITHER, around_make, around_expected, false,
 	 false, true},
 	{"kill_switch", 1, false, SAME, switch_make, same_expected},
+	{"from_publisher", 1, false, SAME, publisher_make, publisher_expected,
+	 false, true},
+	{"acquire", 1, false, SAME, acquire_make, same_expected},
+	{"graph of broadcast and zip", 1, true, EITHER, diamond_make,
+	 broadcast_expected, false, true},
+	{"lines, length_prefixed", 1, false, SAME, frames_make, same_expected},
 };
 
 #endif

@@ -70,11 +70,16 @@ struct step {
 	/* Of a run. */
 	struct weir_flow_queue *queue;
 	struct weir_flow_switch *swtch;
+	struct weir_flow_publisher *publisher;
+	struct weir_semaphore semaphore;
 	int64_t fed;
 	size_t opened;
 	size_t started, ends, ended; /* what peek was told */
 	void *array[SOURCE_LONG];
 };
+
+/* Where what is composed will run. */
+static struct weir_executor *composed_for;
 
 /* --- Items, numbers or counted -------------------------------------------------------- */
 

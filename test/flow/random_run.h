@@ -119,6 +119,7 @@ static inline struct weir_flow *compose(struct plan *plan)
 		step = &plan->steps[i];
 		step->queue = NULL;
 		step->swtch = NULL;
+		step->publisher = NULL;
 		step->fed = 0;
 		step->opened = step->started = step->ends = step->ended = 0;
 		flow = step->row->make(flow, step);
@@ -215,10 +216,14 @@ static inline const char *finish(struct trial *trial)
 		weir_error_unref(error);
 		weir_flow_run_free(world->run);
 	}
+	/* runs of publishers may borrow what is freed now */
+	weir_sim_run(world->sim);
 	weir_flow_free(world->flow);
 	weir_flow_queue_free(trial->plan->steps[0].queue);
-	for (i = 0; i < trial->plan->n; i++)
+	for (i = 0; i < trial->plan->n; i++) {
 		weir_flow_switch_free(trial->plan->steps[i].swtch);
+		weir_flow_publisher_free(trial->plan->steps[i].publisher);
+	}
 	weir_sim_run(world->sim);
 	if (weir_sim_free(world->sim) != 0)
 		return "an actor is left";
@@ -251,6 +256,7 @@ static inline const char *run_once(struct trial *trial, uint64_t seed,
 	world->open = trial->plan->gated ? 0 : OPEN;
 	world->gate = NULL;
 	assert_int_equal(weir_sim_new(&world->sim, seed, &on), 0);
+	composed_for = weir_sim_executor(world->sim);
 	world->flow = compose(trial->plan);
 	world->flow = weir__flow_upon(&gate_kind, world->flow, &world,
 				      sizeof(world), true);

@@ -270,6 +270,64 @@ static void tick_expected(const struct step *step, struct stream *stream)
 		add(stream, step->y);
 }
 
+/* --- restart ---------------------------------------------------------------- */
+
+/* So often it begins again. */
+static size_t restarts(const struct step *step)
+{
+	return (size_t)step->x % 3;
+}
+
+/* Not for want of memory: then it would go on for ever. */
+static bool was_not_yet(struct weir_error *error, void *context)
+{
+	return error->code == -EIO;
+}
+
+/* The numbers, and then an error, but for the last time. */
+static struct weir_flow *begin_again(void *context)
+{
+	struct step *step = context;
+	const struct weir_items *items = step->puts_items ? &counted_items
+							  : NULL;
+	struct weir_flow *flow =
+		weir_flow_range(step->y, step->y + step->n - 1);
+
+	if (step->puts_items)
+		flow = counted(flow);
+	if (step->opened++ == restarts(step))
+		return flow;
+	return weir_flow_concat(
+		(struct weir_flow *[]){
+			flow,
+			weir_flow_items(weir_flow_fail(-EIO, "not yet"), items),
+		},
+		2);
+}
+
+static struct weir_flow *restart_make(struct weir_flow *up, struct step *step)
+{
+	const struct weir_backoff backoff = {
+		.min_ns = (uint64_t)step->x,
+		.max_ns = (uint64_t)step->x * 8,
+		.random_factor = 0.5,
+	};
+	const struct weir_flow_restart_options options = {
+		.backoff = step->y % 2 ? &backoff : NULL,
+		.restart_on = was_not_yet,
+	};
+
+	return of_items(weir_flow_restart(begin_again, step, &options), step);
+}
+
+static void restart_expected(const struct step *step, struct stream *stream)
+{
+	size_t i;
+
+	for (i = 0; i <= restarts(step); i++)
+		range_expected(step, stream);
+}
+
 /* name, grows, fails, puts (SAME: numbers, and seldom), make, expect */
 static const struct row sources[] = {
 	{"array", 0, false, NUMBERS, array_make, values_expected},
@@ -283,6 +341,7 @@ static const struct row sources[] = {
 	{"from_queue", 0, false, EITHER, queue_make, queue_expected},
 	{"from_queue", 0, false, EITHER, queue_make, queue_expected},
 	{"tick", 0, false, NUMBERS, tick_make, tick_expected},
+	{"restart", 0, false, EITHER, restart_make, restart_expected},
 };
 
 #endif
