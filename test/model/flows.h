@@ -1,37 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What the scenarios about publishers and subscribers are made of: the actors
- * of scene.h with reactive ports, and the other side of those, made by hand. All
- * of it is freed by `released`, so that a later touch is a failure, and plain,
- * so that signals that do not come one after another are a race.
+ * of scene.h with reactive ports, and the other side of those, made by hand.
  */
 #ifndef FLOWS_H
 #define FLOWS_H
 
-#include "scene.h"
+#include "hands.h"
 
 enum { FLOW_TAKERS = 2 };
-
-/* What has become of a subscriber. */
-struct taking {
-	struct weir_subscriber *subscriber; /* until it is released */
-	struct weir_subscription *held;	    /* a reference */
-	int64_t first;			    /* requested in on_subscribe */
-	bool refuses;			    /* any item */
-	uint32_t refused;
-	uint32_t subscribed, seen, completes, errors, released;
-	int code; /* of the error */
-};
-
-/* What has become of a subscription. */
-struct giving {
-	struct weir_subscription *subscription; /* set up by flow_begin() */
-	struct weir_subscriber *subscriber;	/* a reference */
-	int64_t requested;			/* atomic */
-	uint32_t cancels;			/* atomic */
-	int64_t sent;
-	uint32_t released;
-};
 
 struct flow {
 	struct scene scene; /* first */
