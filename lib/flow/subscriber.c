@@ -108,7 +108,7 @@ static void end(struct feed *feed, uint32_t how, struct weir_error *error)
 	if (feed->over)
 		return;
 	feed->error = weir_error_ref(error);
-	/* release: the error; pairs with the acquire in is_over() */
+	/* release: the error; pairs with the acquire in count() */
 	ck_pr_fence_release();
 	(void)ck_pr_fas_32(&feed->over, how);
 	notify(feed);
@@ -243,14 +243,10 @@ static uint32_t count(const struct feed *feed)
 	return tail - feed->head;
 }
 
+/* relaxed: who then looks for items, or at the error, comes by count() */
 static uint32_t is_over(const struct feed *feed)
 {
-	uint32_t over = ck_pr_load_32(&feed->over);
-
-	/* acquire: the error, and the items before it; pairs with the release
-	 * in end() */
-	ck_pr_fence_acquire();
-	return over;
+	return ck_pr_load_32(&feed->over);
 }
 
 static struct weir_subscription *look(const struct feed *feed)
