@@ -8,12 +8,15 @@
 
 struct crossing crossing;
 
+/* Of the execution under way. */
+static const struct weir_allocator *allocator;
+
 /* In place of the one that takes from malloc(); so the linker calls it.
  * NOLINTBEGIN(bugprone-reserved-identifier) */
 const struct weir_allocator *__wrap_weir_allocator_default(void);
 const struct weir_allocator *__wrap_weir_allocator_default(void)
 {
-	return crossing.scene.executor.options.allocator;
+	return allocator;
 }
 /* NOLINTEND(bugprone-reserved-identifier) */
 
@@ -23,6 +26,7 @@ struct crossing *crossing_open(void *context)
 
 	scene_open(&c->scene, false);
 	explorer_name(c, sizeof(*c), "crossing");
+	allocator = c->scene.executor.options.allocator;
 	return c;
 }
 

@@ -60,5 +60,6 @@ void crossing_went_well(void *context);
 	}
 
 extern const struct scene_group alarms, calls, queues, pipes, runs, wakes;
+extern const struct scene_group feeds;
 
 #endif

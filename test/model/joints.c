@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The scenarios about what flows are joined to, and the weakening of that code,
+ * each file in the scenarios about it; crossings.c does the same for runs and
+ * their stages.
+ */
+#include "support.h"
+
+#include "crossing.h"
+
+static const struct scene_group *const groups[] = {
+	&feeds,
+};
+#define N_GROUPS (sizeof(groups) / sizeof(groups[0]))
+
+#define MAX_SCENARIOS 64
+
+/* `list` has room for MAX_SCENARIOS. */
+static size_t collect(const struct scene_group *group,
+		      const struct explorer_scenario **list)
+{
+	size_t i;
+
+	assert(group->n <= MAX_SCENARIOS);
+	for (i = 0; i < group->n; i++)
+		list[i] = &group->scenarios[i];
+	return group->n;
+}
+
+static bool all_pass(bool tso)
+{
+	const struct explorer_scenario *list[MAX_SCENARIOS];
+	bool pass = true;
+	size_t i;
+
+	for (i = 0; i < N_GROUPS; i++)
+		if (!explorer_all_pass(list, collect(groups[i], list), tso))
+			pass = false;
+	return pass;
+}
+
+static void nothing_is_lost_between_threads(void **state)
+{
+	assert_true(all_pass(false));
+}
+
+static void so_it_is_on_x86(void **state)
+{
+	assert_true(all_pass(true));
+}
+
+static void assert_all_are_needed(const struct scene_group *group,
+				  const struct explorer_weaken_options *options,
+				  const struct explorer_exception *exceptions,
+				  size_t n_exceptions)
+{
+	const struct explorer_scenario *list[MAX_SCENARIOS];
+	struct explorer_weaken_result result;
+
+	assert_true(explorer_weaken(list, collect(group, list), options,
+				    exceptions, n_exceptions, &result));
+	assert_true(result.killed > 0);
+}
+
+static void every_fence_of_a_feed_is_needed(void **state)
+{
+	static const struct explorer_exception exceptions[] = {
+		{"subscriber.c", "put", "ck_pr_fas_32", 0,
+		 "nobody else writes it; it is a swap so that the fence behind "
+		 "it is one of swaps, which costs nothing more"},
+		{"subscriber.c", "end", "ck_pr_fas_32", 0, "as in put()"},
+		{"subscriber.c", "ask", "ck_pr_fence_release", 0,
+		 "slots are read before, and the acquire of look() keeps loads "
+		 "from later stores as well"},
+		{"subscriber.c", "from_close", "ck_pr_fence_acquire", 0,
+		 "take(), which comes next, has one of its own"},
+	};
+	const struct explorer_weaken_options options = {
+		.run = {.preemptions = 2, .stale = 1},
+		.files = "lib/flow/subscriber.c",
+	};
+
+	assert_all_are_needed(&feeds, &options, exceptions,
+			      sizeof(exceptions) / sizeof(exceptions[0]));
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(nothing_is_lost_between_threads),
+		cmocka_unit_test(so_it_is_on_x86),
+		cmocka_unit_test(every_fence_of_a_feed_is_needed),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
