@@ -110,17 +110,15 @@ void weir__flow_unclaim(struct weir_flow *flow)
 /* NOLINTNEXTLINE(misc-no-recursion) */
 int weir__flow_claim(struct weir_flow *flow)
 {
-	uint32_t i;
+	uint32_t n = 0; /* above it are claimed */
 	int rc = 0;
 
-	for (i = 0; i < flow->n_up && rc == 0; i++)
-		rc = weir__flow_claim(flow->up[i]);
+	while (n < flow->n_up && (rc = weir__flow_claim(flow->up[n])) == 0)
+		n++;
 	if (rc == 0 && flow->kind->claim)
 		rc = flow->kind->claim(flow);
-	if (rc == 0)
-		return 0;
-	while (i-- > 0)
-		weir__flow_unclaim(flow->up[i]);
+	while (rc != 0 && n > 0)
+		weir__flow_unclaim(flow->up[--n]);
 	return rc;
 }
 

@@ -252,6 +252,7 @@ static void a_drain_takes_what_is_queued_and_closes(void **state)
 	assert_int_equal(n_live, 0);
 }
 
+/* Who comes in vain does not make way for who comes next. */
 static void a_queue_runs_once(void **state)
 {
 	struct weir_flow_queue *queue;
@@ -263,6 +264,7 @@ static void a_queue_runs_once(void **state)
 	assert_int_equal(weir_flow_queue_close(queue, NULL), 0);
 	assert_int_equal(weir_flow_queue_close(queue, NULL), -EALREADY);
 	assert_int_equal(run_on_sim(flow, 1, 0), 0);
+	assert_int_equal(run_on_sim(flow, 1, 0), -EALREADY);
 	assert_int_equal(run_on_sim(flow, 1, 0), -EALREADY);
 	weir_flow_free(flow);
 	weir_flow_queue_free(queue);
