@@ -32,12 +32,17 @@ extern struct crossing crossing;
 
 /* In a setup: this first. */
 struct crossing *crossing_open(void *context);
+/* Tokens 0 to n - 1 from a queue that has ended. */
+struct weir_flow *crossing_items(struct crossing *c, uint32_t n);
 /* Upon `flow`: takes items, which are tokens. */
 struct weir_flow *crossing_sink(struct crossing *c, struct weir_flow *flow);
 /* Runs it; the handle is kept. */
 void crossing_start(struct crossing *c, struct weir_flow *flow);
 /* A token that is somebody's now. */
 struct token *crossing_token(struct crossing *c, uint32_t i);
+
+/* Of the stages, that which was queued as this one of the others. */
+struct weir_actor *crossing_stage(const struct crossing *c, uint32_t i);
 
 /* What threads do: slices of the last stage, or of that above it, or both,
  * until it is not queued. */
@@ -61,5 +66,9 @@ void crossing_went_well(void *context);
 
 extern const struct scene_group alarms, calls, queues, pipes, runs, wakes;
 extern const struct scene_group feeds;
+extern const struct scene_group alarms, calls, queues, pipes, runs;
+extern const struct scene_group feeds, exits;
+/* For `./dev soak`: the same with more threads. */
+extern const struct scene_group long_exits;
 
 #endif

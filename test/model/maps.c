@@ -24,17 +24,10 @@ static void given(void *context, uint32_t n, size_t slots,
 		  int (*map)(void **item, void *context))
 {
 	struct crossing *c = crossing_open(context);
-	struct weir_flow *flow;
-	uint32_t i;
+	struct weir_flow *flow = crossing_items(c, n);
 
-	explorer_assert(weir_flow_queue_new(&c->queue, 2, WEIR_FLOW_REJECT,
-					    &c->scene.items) == 0);
-	for (i = 0; i < n; i++)
-		explorer_assert(weir_flow_queue_offer(
-					c->queue, crossing_token(c, i)) == 0);
-	explorer_assert(weir_flow_queue_close(c->queue, NULL) == 0);
-	flow = weir_flow_map_parallel(weir_flow_from_queue(c->queue), slots,
-				      WEIR_UNORDERED, map, NULL, NULL);
+	flow = weir_flow_map_parallel(flow, slots, WEIR_UNORDERED, map, NULL,
+				      NULL);
 	crossing_start(c, crossing_sink(c, flow));
 	work_below(c);
 }
@@ -75,9 +68,7 @@ static void work_second_and_below(void *context)
 /* The actor that calls ends alone, behind its first call. */
 static void work_and_stop(void *context)
 {
-	const struct crossing *c = context;
-	struct weir_actor *slot =
-		weir_container_of(c->scene.others[1], struct weir_actor, task);
+	struct weir_actor *slot = crossing_stage(context, 1);
 
 	weir_actor_ref(slot);
 	work_above(context);

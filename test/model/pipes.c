@@ -7,24 +7,11 @@
 
 #include <errno.h>
 
-/* Two items are queued, and no more come. */
-static struct weir_flow *two_items(struct crossing *c)
-{
-	uint32_t i;
-
-	explorer_assert(weir_flow_queue_new(&c->queue, 2, WEIR_FLOW_REJECT,
-					    &c->scene.items) == 0);
-	for (i = 0; i < 2; i++)
-		explorer_assert(weir_flow_queue_offer(
-					c->queue, crossing_token(c, i)) == 0);
-	explorer_assert(weir_flow_queue_close(c->queue, NULL) == 0);
-	return weir_flow_from_queue(c->queue);
-}
-
 static void through(void *context, enum weir_flow_buffer strategy)
 {
 	struct crossing *c = crossing_open(context);
-	struct weir_flow *flow = weir_flow_buffer(two_items(c), 1, strategy);
+	struct weir_flow *flow =
+		weir_flow_buffer(crossing_items(c, 2), 1, strategy);
 
 	crossing_start(c, crossing_sink(c, flow));
 }
@@ -62,7 +49,7 @@ static void failing(void *context)
 static void taking_one(void *context)
 {
 	struct crossing *c = crossing_open(context);
-	struct weir_flow *flow = two_items(c);
+	struct weir_flow *flow = crossing_items(c, 2);
 
 	flow = weir_flow_buffer(flow, 1, WEIR_FLOW_BACK_PRESSURE);
 	crossing_start(c, crossing_sink(c, weir_flow_take(flow, 1)));
@@ -72,14 +59,9 @@ static void taking_one(void *context)
 static void linked(void *context)
 {
 	struct crossing *c = crossing_open(context);
-	struct weir_flow *flow = weir_flow_async(two_items(c), 2, NULL);
+	struct weir_flow *flow = weir_flow_async(crossing_items(c, 2), 2, NULL);
 
 	crossing_start(c, crossing_sink(c, flow));
-}
-
-static struct weir_actor *stage_of(const struct crossing *c, uint32_t i)
-{
-	return weir_container_of(c->scene.others[i], struct weir_actor, task);
 }
 
 /* Both have stopped, and are kept. */
@@ -88,8 +70,8 @@ static void stopped(void *context)
 	struct crossing *c = context;
 
 	linked(c);
-	weir_actor_ref(stage_of(c, 0));
-	weir_actor_ref(stage_of(c, 1));
+	weir_actor_ref(crossing_stage(c, 0));
+	weir_actor_ref(crossing_stage(c, 1));
 	scene_settle(&c->scene);
 }
 
@@ -101,7 +83,7 @@ static void stopped_without_handle(void *context)
 
 static void let_go_below(void *context)
 {
-	weir_actor_unref(stage_of(context, 0));
+	weir_actor_unref(crossing_stage(context, 0));
 }
 
 /* It is not over before that. */
@@ -113,7 +95,7 @@ static void cancel_and_let_go_below(void *context)
 
 static void let_go_above(void *context)
 {
-	weir_actor_unref(stage_of(context, 1));
+	weir_actor_unref(crossing_stage(context, 1));
 }
 
 static void cancel_and_work_below(void *context)
