@@ -10,10 +10,17 @@
 
 static const struct scene_group *const groups[] = {
 	&feeds,
+	&exits,
 };
 #define N_GROUPS (sizeof(groups) / sizeof(groups[0]))
 
 #define MAX_SCENARIOS 64
+
+/* With more threads: for `./dev soak`. */
+static const struct scene_group *const long_groups[] = {
+	&long_exits,
+};
+#define N_LONG_GROUPS (sizeof(long_groups) / sizeof(long_groups[0]))
 
 /* `list` has room for MAX_SCENARIOS. */
 static size_t collect(const struct scene_group *group,
@@ -27,16 +34,24 @@ static size_t collect(const struct scene_group *group,
 	return group->n;
 }
 
-static bool all_pass(bool tso)
+static bool all_of(const struct scene_group *const *some, size_t n, bool tso)
 {
 	const struct explorer_scenario *list[MAX_SCENARIOS];
 	bool pass = true;
 	size_t i;
 
-	for (i = 0; i < N_GROUPS; i++)
-		if (!explorer_all_pass(list, collect(groups[i], list), tso))
+	for (i = 0; i < n; i++)
+		if (!explorer_all_pass(list, collect(some[i], list), tso))
 			pass = false;
 	return pass;
+}
+
+static bool all_pass(bool tso)
+{
+	bool pass = all_of(groups, N_GROUPS, tso);
+
+	return !test_soak() ? pass
+			    : all_of(long_groups, N_LONG_GROUPS, tso) && pass;
 }
 
 static void nothing_is_lost_between_threads(void **state)
@@ -84,12 +99,24 @@ static void every_fence_of_a_feed_is_needed(void **state)
 			      sizeof(exceptions) / sizeof(exceptions[0]));
 }
 
+static void every_fence_of_an_exit_is_needed(void **state)
+{
+	const struct explorer_weaken_options options = {
+		.run = {.preemptions = 1, .stale = 1},
+		.files = "lib/flow/exit.c",
+		.more_files = "lib/flow/publisher.c",
+	};
+
+	assert_all_are_needed(&exits, &options, NULL, 0);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(nothing_is_lost_between_threads),
 		cmocka_unit_test(so_it_is_on_x86),
 		cmocka_unit_test(every_fence_of_a_feed_is_needed),
+		cmocka_unit_test(every_fence_of_an_exit_is_needed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
