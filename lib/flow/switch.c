@@ -2,7 +2,7 @@
 /*
  * Kill switches. Operators that are open stand in a list of the switch, under
  * its lock, which who throws it wakes; they see that it is thrown when they are
- * pulled. An operator in the list is held by it.
+ * pulled. An operator leaves the list when it is closed, before it is freed.
  */
 #include <weir/flow_switch.h>
 
@@ -115,7 +115,6 @@ static int guard_open(struct weir__op *op)
 	struct guard *guard = weir__op_state(op);
 
 	guard->op = op;
-	weir__op_hold(op);
 	weir__lock(&swtch->lock);
 	guard->next = swtch->guards;
 	guard->link = &swtch->guards;
@@ -136,7 +135,6 @@ static void guard_close(struct weir__op *op)
 	if (guard->next)
 		guard->next->link = guard->link;
 	weir__unlock(&swtch->lock);
-	weir__op_unhold(op);
 }
 
 static size_t guard_pull(struct weir__op *op, void **items, size_t room)
