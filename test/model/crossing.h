@@ -67,8 +67,8 @@ void crossing_went_well(void *context);
 extern const struct scene_group alarms, calls, queues, pipes, runs, wakes;
 extern const struct scene_group feeds;
 extern const struct scene_group alarms, calls, queues, pipes, runs;
-extern const struct scene_group feeds, exits;
+extern const struct scene_group feeds, exits, switches;
 /* For `./dev soak`: the same with more threads. */
-extern const struct scene_group long_exits;
+extern const struct scene_group long_exits, long_switches;
 
 #endif

@@ -11,6 +11,7 @@
 static const struct scene_group *const groups[] = {
 	&feeds,
 	&exits,
+	&switches,
 };
 #define N_GROUPS (sizeof(groups) / sizeof(groups[0]))
 
@@ -19,6 +20,7 @@ static const struct scene_group *const groups[] = {
 /* With more threads: for `./dev soak`. */
 static const struct scene_group *const long_groups[] = {
 	&long_exits,
+	&long_switches,
 };
 #define N_LONG_GROUPS (sizeof(long_groups) / sizeof(long_groups[0]))
 
@@ -110,6 +112,22 @@ static void every_fence_of_an_exit_is_needed(void **state)
 	assert_all_are_needed(&exits, &options, NULL, 0);
 }
 
+static void every_fence_of_a_switch_is_needed(void **state)
+{
+	static const struct explorer_exception exceptions[] = {
+		{"switch.c", "weir_flow_switch_free", "ck_pr_fence_release", 0,
+		 "what is done with a switch ends with an unlock, which has a "
+		 "release of its own"},
+	};
+	const struct explorer_weaken_options options = {
+		.run = {.preemptions = 1, .stale = 1},
+		.files = "lib/flow/switch.c",
+	};
+
+	assert_all_are_needed(&switches, &options, exceptions,
+			      sizeof(exceptions) / sizeof(exceptions[0]));
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -117,6 +135,7 @@ int main(void)
 		cmocka_unit_test(so_it_is_on_x86),
 		cmocka_unit_test(every_fence_of_a_feed_is_needed),
 		cmocka_unit_test(every_fence_of_an_exit_is_needed),
+		cmocka_unit_test(every_fence_of_a_switch_is_needed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
