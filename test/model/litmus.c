@@ -226,6 +226,21 @@ static void plain_accesses_must_be_ordered(void **state)
 	fails(NULL, hand_release, take_load, NULL, NULL, "T1 writes words");
 }
 
+THREAD(hand_and_write)
+{
+	WORDS(w);
+
+	w->plain = 1;
+	ck_pr_fence_release();
+	ck_pr_store_32(&w->y, 1);
+	w->plain = 1;
+}
+
+static void an_access_again_is_another_one(void **state)
+{
+	fails(NULL, hand_and_write, take_acquire, NULL, NULL, "T1 reads words");
+}
+
 /* Order of two words, seen by two: independent reads of independent writes. */
 
 THREAD(write_x)
@@ -1006,6 +1021,7 @@ int main(void)
 		cmocka_unit_test(mp_needs_both_fences),
 		cmocka_unit_test(fence_of_stores_is_none_of_atomics),
 		cmocka_unit_test(plain_accesses_must_be_ordered),
+		cmocka_unit_test(an_access_again_is_another_one),
 		cmocka_unit_test(iriw_needs_full_fences),
 		cmocka_unit_test(one_word_has_one_order),
 		cmocka_unit_test(additions_are_not_lost),

@@ -130,17 +130,21 @@ void explorer_free(void *memory)
 
 /* Races */
 
-/* 16 set bits for each byte of an access. */
-static lanes_vector bytes_of(unsigned int first, unsigned int size)
-{
-	lanes_vector mask;
+/* From two places in it: bytes from the first on, and before the last. */
+static const int16_t edges[3 * BYTES] = {[BYTES] = -1, -1, -1, -1,
+					 -1,	       -1, -1, -1};
 
-	for (unsigned int i = 0; i < BYTES; i++)
-		mask[i] = i - first < size ? -1 : 0;
-	return mask;
+/* 16 set bits for each byte of an access. */
+static inline lanes_vector bytes_of(unsigned int first, unsigned int size)
+{
+	lanes_vector from, until;
+
+	memcpy(&from, &edges[BYTES - first], sizeof(from));
+	memcpy(&until, &edges[2 * BYTES - first - size], sizeof(until));
+	return from & until;
 }
 
-static bool any(lanes_vector v)
+static inline bool any(lanes_vector v)
 {
 	uint64_t halves[2];
 
@@ -148,26 +152,29 @@ static bool any(lanes_vector v)
 	return (halves[0] | halves[1]) != 0;
 }
 
-static struct shadow *find_shadow(uintptr_t address, bool make)
+/* The shadow of that unit, or the free entry where it would be. */
+static inline struct shadow *find_shadow(uintptr_t address)
 {
 	uint32_t i = (uint32_t)((address * UINT64_C(0x9e3779b97f4a7c15)) >> 51);
-	struct shadow *s;
 
-	for (;; i = (i + 1) % SHADOWS) {
-		s = &shadows[i];
-		if (s->generation != explorer.generation)
-			break;
-		if (s->address == address)
-			return s;
-	}
-	if (!make)
-		return NULL;
+	while (shadows[i].generation == explorer.generation &&
+	       shadows[i].address != address)
+		i = (i + 1) % SHADOWS;
+	return &shadows[i];
+}
+
+static inline bool is_free(const struct shadow *s)
+{
+	return s->generation != explorer.generation;
+}
+
+static void take_shadow(struct shadow *s, uintptr_t address)
+{
 	if (++n_shadows > SHADOWS * 3 / 4)
 		explorer_fail("too much memory touched in one execution");
 	memset(s, 0, sizeof(*s));
 	s->address = address;
 	s->generation = explorer.generation;
-	return s;
 }
 
 /* Others' accesses of kind `earlier` in these bytes that an access of kind
@@ -176,15 +183,13 @@ static bool is_unordered(const struct shadow *s, lanes_vector bytes,
 			 enum kind earlier, enum kind now)
 {
 	const struct view *bound = &current_thread()->bound[now];
+	lanes_vector unknown = {0};
 
-	for (int t = 0; t < EXPLORER_THREADS; t++) {
-		int16_t known = bound->lane[clock_lane(earlier, t)];
-
-		if (t != explorer.current &&
-		    any((s->stretch[earlier][t] > known) & bytes))
-			return true;
-	}
-	return false;
+	for (int t = 0; t < EXPLORER_THREADS; t++)
+		if (t != explorer.current)
+			unknown |= s->stretch[earlier][t] >
+				   bound->lane[clock_lane(earlier, t)];
+	return any(unknown & bytes);
 }
 
 /* Of a modelled access the code is NULL: the trace shows its site. */
@@ -218,18 +223,19 @@ static void check(const struct access *access, const struct shadow *s,
 static void access_unit(const struct access *access, uintptr_t address,
 			unsigned int first, unsigned int size)
 {
-	struct shadow *s = find_shadow(address, true);
+	struct shadow *s = find_shadow(address);
 	lanes_vector bytes = bytes_of(first, size);
 	lanes_vector *mine = &s->stretch[access->kind][explorer.current];
 
+	if (is_free(s))
+		take_shadow(s, address);
 	check(access, s, bytes);
 	*mine = (*mine & ~bytes) | (bytes & current_thread()->epoch);
 }
 
 static bool is_judged(uintptr_t address)
 {
-	return explorer.current != MAIN && !explorer.options.no_races &&
-	       !is_ignored(address);
+	return !explorer.options.no_races && !is_ignored(address);
 }
 
 static void check_modelled(const struct access *access)
@@ -261,14 +267,29 @@ static void access_units(const struct access *access)
 	}
 }
 
-static void access_range(const void *object, size_t size, enum kind kind,
-			 const void *code)
+/*
+ * The thread has made the same access in this stretch: there is nothing to find.
+ * Of this stretch no other thread knows before it ends, so one that has accessed
+ * these bytes since then in a way that conflicts has been told of a race.
+ */
+static inline bool is_repeated(uintptr_t address, size_t size, enum kind kind)
+{
+	unsigned int first = address % BYTES;
+	const struct shadow *s;
+
+	if (first + size > BYTES)
+		return false;
+	s = find_shadow(address - first);
+	return !is_free(s) && !any((s->stretch[kind][explorer.current] !=
+				    current_thread()->epoch) &
+				   bytes_of(first, (unsigned int)size));
+}
+
+static void judge(const void *object, size_t size, enum kind kind,
+		  const void *code)
 {
 	const struct access access = {object, size, kind, code};
 
-	if (explorer.outcome != RUNNING)
-		return;
-	plain_check_alive(object, kind == LOAD ? "a read" : "a write");
 	if (!is_judged((uintptr_t)object))
 		return;
 	if (explorer.tracing)
@@ -280,16 +301,29 @@ static void access_range(const void *object, size_t size, enum kind kind,
 	access_units(&access);
 }
 
+static inline void access_range(const void *object, size_t size, enum kind kind,
+				const void *code)
+{
+	if (explorer.outcome != RUNNING)
+		return;
+	plain_check_alive(object, kind == LOAD ? "a read" : "a write");
+	if (explorer.current == MAIN)
+		return;
+	if (explorer.tracing || !is_repeated((uintptr_t)object, size, kind))
+		judge(object, size, kind, code);
+}
+
 void plain_check_word(const void *address, unsigned int size, enum kind kind)
 {
 	const struct access access = {address, size, kind, NULL};
 	uintptr_t first = (uintptr_t)address % BYTES;
 	const struct shadow *s;
 
+	/* Not called from setup or check. */
 	if (n_shadows == 0 || !is_judged((uintptr_t)address))
 		return;
-	s = find_shadow((uintptr_t)address - first, false);
-	if (s != NULL)
+	s = find_shadow((uintptr_t)address - first);
+	if (!is_free(s))
 		check(&access, s, bytes_of((unsigned int)first, size));
 }
 
