@@ -32,7 +32,7 @@ static void an_item_goes_to_who_has_asked_for_most(void **state)
 		if (seed % 2 == 0)
 			give(1, 17);
 		/* nobody has asked for the last */
-		assert_int_equal(deal.tap.at, 16);
+		assert_asked(16);
 		cancel_outlet(2);
 		assert_int_equal(deal.gots[2].n, 1);
 		deal_end(0);
@@ -50,7 +50,7 @@ static void what_a_cancelled_outlet_asked_for_is_not_asked_for(void **state)
 	begin_balance(NULL, (size_t[]){4, 3}, 2, 1);
 	cancel_outlet(0);
 	give(1, 10);
-	assert_int_equal(deal.tap.at, 3);
+	assert_asked(3);
 	deal_end(0);
 	ASSERT_VALUES(1, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10);
 }
@@ -264,7 +264,7 @@ static void what_is_discarded_is_no_demand_of_anybody(void **state)
 	deal_begin(1);
 	give(1, 65);
 	ASSERT_VALUES(0, 50);
-	assert_int_equal(deal.tap.at, 65);
+	assert_asked(65);
 	/* two of two were dealt: 70 waits until both are taken */
 	give(66, 100);
 	assert_int_equal(n_live, 2 + 30);
@@ -297,12 +297,12 @@ static void a_broadcast_asks_for_the_least_of_its_outlets(void **state)
 	for (seed = 1; seed <= SEEDS; seed++) {
 		begin_broadcast(NULL, 8, 3, seed);
 		give(1, 20);
-		assert_int_equal(deal.tap.at, 3);
+		assert_asked(3);
 		/* the slowest has taken what it asked for, and asks again */
 		open_valve(1, 2);
-		assert_int_equal(deal.tap.at, 3);
+		assert_asked(3);
 		open_valve(1, 1);
-		assert_int_equal(deal.tap.at, 6);
+		assert_asked(6);
 		deal_end(0);
 		assert_int_equal(deal.gots[0].n, 20);
 		assert_int_equal(deal.gots[1].n, 20);
@@ -316,9 +316,9 @@ static void without_the_slowest_there_is_more_demand_at_once(void **state)
 	for (seed = 1; seed <= SEEDS; seed++) {
 		begin_broadcast(NULL, 8, 3, seed);
 		give(1, 20);
-		assert_int_equal(deal.tap.at, 3);
+		assert_asked(3);
 		cancel_outlet(1);
-		assert_int_equal(deal.tap.at, 8);
+		assert_asked(8);
 		deal_end(0);
 		assert_int_equal(deal.gots[0].n, 20);
 	}
@@ -342,14 +342,14 @@ static void what_is_not_selected_is_no_demand_of_an_outlet(void **state)
 		begin_broadcast(even_to_1, 8, 2, seed);
 		give(1, 20);
 		/* 2 and 4 are what the second has asked for */
-		assert_int_equal(deal.tap.at, 4);
+		assert_asked(4);
 		deal_end(0);
 		assert_int_equal(deal.gots[0].n, 20);
 		assert_int_equal(deal.gots[1].n, 10);
 	}
 	begin_broadcast(none, 8, 2, 1);
 	give(1, 20);
-	assert_int_equal(deal.tap.at, 20);
+	assert_asked(20);
 	assert_int_equal(n_live, 0);
 	deal_end(0);
 }
