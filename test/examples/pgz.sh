@@ -192,7 +192,7 @@ done
 # Before there is a writer, it waits for one, and dies as well.
 start "$program" "$dir/signal/fifo"
 until [ "$(readlink "/proc/$pid/exe")" = "$run" ] &&
-	grep -q '^State:.S' "/proc/$pid/status"; do
+	grep -qs '^State:.S' "/proc/$pid/status"; do
 	:
 done
 kill -TERM $pid
