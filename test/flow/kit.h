@@ -130,6 +130,25 @@ static inline int run_on_sim(struct weir_flow *flow, uint64_t seed,
 	return rc;
 }
 
+/* The error that a run of the flow ends with; frees it. */
+static inline struct weir_error *error_of(struct weir_flow *flow)
+{
+	struct weir_error *error = NULL;
+	struct weir_flow_run *run;
+	struct weir_sim *sim;
+
+	assert_int_equal(weir_sim_new(&sim, 1, NULL), 0);
+	assert_int_equal(
+		weir_flow_start(flow, weir_sim_executor(sim), NULL, &run), 0);
+	assert_int_equal(weir_flow_run_wait(run, WEIR_FOREVER, NULL, &error),
+			 0);
+	weir_flow_run_free(run);
+	weir_flow_free(flow);
+	assert_int_equal(weir_sim_free(sim), 0);
+	assert_non_null(error);
+	return error;
+}
+
 /* Puts a for_each upon the flow, whose outcome is in *got; see run_on_sim(). */
 static inline struct weir_flow *into(struct weir_flow *flow, struct got *got)
 {
@@ -170,6 +189,35 @@ static inline void assert_flow(struct weir_flow *flow, bool is_counted,
 			assert_got(&got, expected, n, code);
 			assert_int_equal(n_live, live);
 		}
+	}
+	weir_flow_free(flow);
+}
+
+/*
+ * Cancels runs of `flow`, cut in several ways, each after a few steps: no counted
+ * item is left. Frees it.
+ */
+static inline void assert_cancel(struct weir_flow *flow)
+{
+	struct weir_flow_run_options options = {0};
+	struct weir_flow_run *run;
+	struct weir_sim *sim;
+	uint64_t seed, i;
+
+	for (seed = 1; seed <= 200; seed++) {
+		/* a slice is short where it is cut */
+		options.unfused = (size_t)1 << seed % 3;
+		assert_int_equal(weir_sim_new(&sim, seed, NULL), 0);
+		assert_int_equal(weir_flow_start(flow, weir_sim_executor(sim),
+						 &options, &run),
+				 0);
+		for (i = weir_sim_random(sim, 50); i > 0; i--)
+			weir_sim_step(sim);
+		weir_flow_run_cancel(run, NULL);
+		weir_sim_run(sim);
+		weir_flow_run_free(run);
+		assert_int_equal(weir_sim_free(sim), 0);
+		assert_int_equal(n_live, 0);
 	}
 	weir_flow_free(flow);
 }

@@ -303,24 +303,6 @@ static struct weir_flow *three_plain(void *item, void *context)
 	return weir_flow_range(1, 3);
 }
 
-static struct weir_error *error_of(struct weir_flow *flow)
-{
-	struct weir_error *error = NULL;
-	struct weir_flow_run *run;
-	struct weir_sim *sim;
-
-	assert_int_equal(weir_sim_new(&sim, 1, NULL), 0);
-	assert_int_equal(
-		weir_flow_start(flow, weir_sim_executor(sim), NULL, &run), 0);
-	assert_int_equal(weir_flow_run_wait(run, WEIR_FOREVER, NULL, &error),
-			 0);
-	weir_flow_run_free(run);
-	weir_flow_free(flow);
-	assert_int_equal(weir_sim_free(sim), 0);
-	assert_non_null(error);
-	return error;
-}
-
 static void what_needs_an_actor_is_named(void **state)
 {
 	struct weir_error *error;
@@ -384,30 +366,8 @@ static void without_memory_nothing_is_lost(void **state)
 
 static void a_cancel_drops_all_that_is_held(void **state)
 {
-	struct weir_flow_run_options options = {0};
-	struct weir_flow *flow;
-	struct weir_flow_run *run;
-	struct weir_sim *sim;
-	uint64_t seed, i;
-
-	flow = map_counted(weir_flow_range(1, INT64_MAX / 100), 3,
-			   three_counted);
-	for (seed = 1; seed <= 200; seed++) {
-		/* a slice is short where it is cut */
-		options.unfused = (size_t)1 << seed % 3;
-		assert_int_equal(weir_sim_new(&sim, seed, NULL), 0);
-		assert_int_equal(weir_flow_start(flow, weir_sim_executor(sim),
-						 &options, &run),
-				 0);
-		for (i = weir_sim_random(sim, 50); i > 0; i--)
-			weir_sim_step(sim);
-		weir_flow_run_cancel(run, NULL);
-		weir_sim_run(sim);
-		weir_flow_run_free(run);
-		assert_int_equal(weir_sim_free(sim), 0);
-		assert_int_equal(n_live, 0);
-	}
-	weir_flow_free(flow);
+	assert_cancel(map_counted(weir_flow_range(1, INT64_MAX / 100), 3,
+				  three_counted));
 }
 
 /* --- The newest ------------------------------------------------------------------- */
