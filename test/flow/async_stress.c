@@ -200,6 +200,67 @@ static void nor_where_calls_block(void **state)
 	cancel_often(true);
 }
 
+/* --- Of each key one at a time ---------------------------------------------------- */
+
+#define KEYS 4
+
+struct keyed {
+	struct seen seen; /* first */
+	intptr_t last_of[KEYS];
+};
+
+static int key_of(void *item, uintptr_t *key, void *context)
+{
+	*key = (uintptr_t)((struct item *)item)->value % KEYS;
+	return 0;
+}
+
+static struct weir_flow *one_at_a_time(struct weir_flow *up, uintptr_t key,
+				       void *context)
+{
+	return weir_flow_map_parallel(up, 1, WEIR_ORDERED, call, context, NULL);
+}
+
+static int take_keyed(void *memory, void *context)
+{
+	struct keyed *keyed = context;
+	intptr_t value = -((struct item *)memory)->value;
+	intptr_t *last = &keyed->last_of[value % KEYS];
+
+	assert(value == *last + KEYS || (*last == 0 && value <= KEYS));
+	*last = value;
+	keyed->seen.taken++;
+	item_drop(memory, NULL);
+	return 0;
+}
+
+static void calls_of_a_key_stay_in_order(void **state)
+{
+	uint64_t rounds = test_count(100), round;
+	struct weir_flow_group_options options = {0};
+	struct weir_flow_run *run;
+	struct weir_flow *flow;
+	struct pools pools;
+
+	pools_new(&pools, false);
+	for (round = 0; round < rounds; round++) {
+		struct keyed keyed = {.seen = {.ordered = false}};
+
+		options.buffer = 1 + round % 5;
+		flow = counted(weir_flow_range(1, ITEMS));
+		flow = weir_flow_group_by(flow, KEYS, key_of, one_at_a_time,
+					  &keyed, &options);
+		flow = weir_flow_for_each(flow, take_keyed, &keyed);
+		assert_int_equal(
+			weir_flow_start(flow, pools.executor, NULL, &run), 0);
+		assert_int_equal(wait_for(run), 0);
+		assert_int_equal(keyed.seen.taken, ITEMS);
+		assert_int_equal(n_live, 0);
+		weir_flow_free(flow);
+	}
+	pools_free(&pools);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -208,6 +269,7 @@ int main(void)
 		cmocka_unit_test(a_failure_loses_nothing),
 		cmocka_unit_test(a_cancel_loses_nothing),
 		cmocka_unit_test(nor_where_calls_block),
+		cmocka_unit_test(calls_of_a_key_stay_in_order),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,6 +2,9 @@
 /* Operators and sinks that are made again when they have failed. */
 #include "flow/around.h"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 /* --- What comes out ------------------------------------------------------------ */
 
 static void what_failed_is_left_out_and_the_next_item_goes_on(void **state)
@@ -251,6 +254,52 @@ static void a_result_is_that_of_the_last_one_made(void **state)
 	ASSERT_FLOW(around(weir_flow_range(1, 10), &made, NULL), 0, 0);
 }
 
+/* The first descriptor is none, the next one a pipe. */
+static int descriptor;
+
+static struct weir_flow *write_it(struct weir_flow *up, struct parts *made)
+{
+	return weir_flow_write(up, made->n_made == 1 ? 1000 : descriptor);
+}
+
+static int next_letter(void **state, void **item, void *context)
+{
+	uintptr_t i = (uintptr_t)*state;
+	struct weir_flow_bytes *bytes;
+
+	if (i == 6)
+		return 0;
+	bytes = weir_flow_bytes_new(NULL, 1);
+	assert_non_null(bytes);
+	bytes->data[0] = "abcdef"[i];
+	*state = (void *)(i + 1);
+	*item = bytes;
+	return 1;
+}
+
+static void a_write_that_fails_goes_on_with_another_descriptor(void **state)
+{
+	struct parts made = {.compose = write_it};
+	struct weir_flow *flow = weir_flow_unfold(NULL, next_letter, NULL);
+	struct got got = {.n = 0};
+	char written[7] = "";
+	int fds[2];
+
+	assert_int_equal(pipe2(fds, O_NONBLOCK | O_CLOEXEC), 0);
+	descriptor = fds[1];
+	flow = weir_flow_items(flow, weir_flow_bytes_items());
+	flow = around(flow, &made, &after_backoff);
+	/* what it puts out is a number */
+	flow = into(weir_flow_items(flow, NULL), &got);
+	got.code = run_on_sim(flow, 1, 0);
+	assert_got(&got, (const intptr_t[]){5}, 1, 0);
+	assert_int_equal(read(fds[0], written, sizeof(written)), 5);
+	assert_string_equal(written, "bcdef");
+	weir_flow_free(flow);
+	assert_int_equal(close(fds[0]), 0);
+	assert_int_equal(close(fds[1]), 0);
+}
+
 /* --- The rest --------------------------------------------------------------------- */
 
 static bool not_enomem(struct weir_error *error, void *context)
@@ -324,6 +373,8 @@ int main(void)
 		cmocka_unit_test(upstream_cannot_be_run_by_itself),
 		cmocka_unit_test(a_sink_takes_all_but_what_it_fails_on),
 		cmocka_unit_test(a_result_is_that_of_the_last_one_made),
+		cmocka_unit_test(
+			a_write_that_fails_goes_on_with_another_descriptor),
 		cmocka_unit_test(without_memory_nothing_is_lost),
 		cmocka_unit_test(bad_arguments_make_a_failed_flow),
 	};
