@@ -55,17 +55,24 @@ struct weir_flow *weir__inner_flow(struct weir__inner *inner)
 
 /* --- With items that wait ------------------------------------------------ */
 
+/* The first of those that wait, which waits no more. */
+static void *next_of(struct weir__sub *sub)
+{
+	void *item = sub->slots[sub->first];
+
+	sub->first = sub->first + 1 == sub->capacity ? 0 : sub->first + 1;
+	sub->n--;
+	return item;
+}
+
 static size_t sub_take(struct weir__inner *inner, void **items, size_t room)
 {
 	struct weir__sub *sub =
 		weir_container_of(inner, struct weir__sub, inner);
 	size_t n;
 
-	for (n = 0; n < room && sub->n > 0; n++) {
-		items[n] = sub->slots[sub->first];
-		sub->first = (sub->first + 1) % sub->capacity;
-		sub->n--;
-	}
+	for (n = 0; n < room && sub->n > 0; n++)
+		items[n] = next_of(sub);
 	if (sub->over && sub->n == 0)
 		weir__op_end(inner->source, sub->error);
 	return n;
@@ -83,19 +90,20 @@ void weir__sub_init(struct weir__sub *sub, struct weir__op *around,
 
 static void drop_waiting(struct weir__sub *sub)
 {
-	for (; sub->n > 0; sub->n--) {
-		weir__op_drop_one(sub->inner.around->up[0],
-				  sub->slots[sub->first]);
-		sub->first = (sub->first + 1) % sub->capacity;
-	}
+	while (sub->n > 0)
+		weir__op_drop_one(sub->inner.around->up[0], next_of(sub));
 }
 
 void weir__sub_put(struct weir__sub *sub, void *item)
 {
-	if (sub->inner.source)
-		sub->slots[(sub->first + sub->n++) % sub->capacity] = item;
-	else
+	size_t at = sub->first + sub->n;
+
+	if (!sub->inner.source) {
 		weir__op_drop_one(sub->inner.around->up[0], item);
+		return;
+	}
+	sub->slots[at < sub->capacity ? at : at - sub->capacity] = item;
+	sub->n++;
 }
 
 void weir__sub_end(struct weir__sub *sub, struct weir_error *error)
