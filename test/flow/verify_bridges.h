@@ -25,6 +25,7 @@ struct made {
 	void *array[SOURCE_LONG];
 	struct weir_flow_publisher *publisher;
 	struct weir_channel *channel;
+	struct beside feeder; /* of the channel */
 	int fds[2];
 	char path[32];
 	uint32_t begun; /* flows that restart has made; any thread */
@@ -63,7 +64,7 @@ static inline void made_let_go(struct made *made)
 	size_t i;
 
 	weir_flow_publisher_free(made->publisher);
-	assert_int_equal(weir_channel_free(made->channel), 0);
+	beside_let_go(&made->feeder);
 	for (i = 0; i < 2; i++)
 		if (made->fds[i] >= 0)
 			(void)close(made->fds[i]);
@@ -77,6 +78,8 @@ static inline void made_let_go(struct made *made)
 static inline void made_free(struct made *made)
 {
 	assert_true(!made->has_actor || ck_pr_load_32(&made->gone));
+	beside_fini(&made->feeder);
+	assert_int_equal(weir_channel_free(made->channel), 0);
 	free(made);
 }
 
@@ -125,19 +128,14 @@ static struct weir_flow *publisher_of(struct made *made)
 			       made->items);
 }
 
+/* Which is full most of the time, or empty. */
 static struct weir_flow *channel_of(struct made *made)
 {
-	int64_t i;
-
-	assert_int_equal(weir_channel_new(&made->channel, SOURCE_LONG,
-					  made->items, NULL),
+	assert_int_equal(weir_channel_new(&made->channel, 3, made->items, NULL),
 			 0);
-	for (i = 0; i < made->n; i++)
-		assert_int_equal(weir_channel_try_put(
-					 made->channel,
-					 goods_make(made->items->context, i)),
-				 0);
-	assert_int_equal(weir_channel_end(made->channel, NULL), 0);
+	beside_start(&made->feeder,
+		     weir_flow_into_channel(range_of(made), made->channel),
+		     made->executor);
 	return ahead(weir_flow_from_channel(made->channel));
 }
 

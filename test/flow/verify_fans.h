@@ -89,6 +89,28 @@ static struct weir_flow *upon_broadcast(struct weir_flow *flow,
 		weir_flow_zip(outlets, 2, combine_like, items->context), items);
 }
 
+/* To one of the two, to both, or to none. */
+static int selects(void *item, size_t outlet, void *context)
+{
+	int64_t number = ((struct good *)item)->number;
+	int rc = called();
+
+	return rc < 0 ? rc : (number >> outlet) % 2 != 0;
+}
+
+static struct weir_flow *upon_broadcast_to_some(struct weir_flow *flow,
+						const struct weir_items *items)
+{
+	const struct weir_flow_fan_options options = {
+		.capacity = 4,
+		.select = selects,
+	};
+	struct weir_flow *outlets[2];
+
+	(void)weir_flow_broadcast(flow, 2, outlets, &options);
+	return weir_flow_merge(outlets, 2);
+}
+
 static struct weir_flow *upon_balance(struct weir_flow *flow,
 				      const struct weir_items *items)
 {

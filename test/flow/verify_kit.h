@@ -71,6 +71,35 @@ static inline struct weir_flow *ahead(struct weir_flow *flow)
 	return weir_flow_async(flow, 4, NULL);
 }
 
+/* A run beside the one that is looked at: it gives, or takes. */
+struct beside {
+	struct weir_flow *flow;
+	struct weir_flow_run *run;
+};
+
+static inline void beside_start(struct beside *beside, struct weir_flow *flow,
+				struct weir_executor *executor)
+{
+	beside->flow = flow;
+	assert_int_equal(weir_flow_start(flow, executor, NULL, &beside->run),
+			 0);
+}
+
+static inline void beside_let_go(struct beside *beside)
+{
+	weir_flow_run_cancel(beside->run, NULL);
+}
+
+/* All has come to rest since. */
+static inline void beside_fini(struct beside *beside)
+{
+	if (beside->run)
+		assert_int_equal(weir_flow_run_wait(beside->run, 0, NULL, NULL),
+				 0);
+	weir_flow_run_free(beside->run);
+	weir_flow_free(beside->flow);
+}
+
 /* Of a number: a good. */
 static int make_good(void **item, void *context)
 {

@@ -254,6 +254,7 @@ static const struct way ways[] = {
 	{"zip", upon_zip, 0, 0},
 	{"concat, prepend, or_else", upon_concat, 0, 0},
 	{"broadcast", upon_broadcast, 0, 8},
+	{"broadcast to some", upon_broadcast_to_some, 0, 0, CHANGES},
 	{"balance", upon_balance, 0, 4},
 	{"partition", upon_partition, 0, 4 + WEIR_FLOW_BATCH},
 	{"partition of two", upon_partition_of_two, 0, 0, CHANGES},

@@ -19,6 +19,7 @@ struct taker {
 	const struct weir_items *items;
 	struct weir_subscriber_probe *probe;
 	struct weir_channel *channel;
+	struct beside drain; /* of the channel */
 	int fd;
 	/* An actor that drops them. */
 	struct weir_actor actor;
@@ -57,6 +58,7 @@ static inline void taker_start(struct taker *taker)
 static inline void taker_let_go(struct taker *taker)
 {
 	assert_int_equal(weir_subscriber_probe_free(taker->probe), 0);
+	beside_let_go(&taker->drain);
 	if (!taker->has_actor)
 		return;
 	weir_actor_stop(&taker->actor);
@@ -67,6 +69,7 @@ static inline void taker_let_go(struct taker *taker)
 static inline void taker_free(struct taker *taker)
 {
 	assert_true(!taker->has_actor || ck_pr_load_32(&taker->gone));
+	beside_fini(&taker->drain);
 	assert_int_equal(weir_channel_free(taker->channel), 0);
 	if (taker->fd >= 0)
 		(void)close(taker->fd);
@@ -207,7 +210,10 @@ static struct weir_flow *into_channel_upon(struct weir_flow *flow,
 					   struct taker *taker)
 {
 	assert_int_equal(
-		weir_channel_new(&taker->channel, 4096, taker->items, NULL), 0);
+		weir_channel_new(&taker->channel, 3, taker->items, NULL), 0);
+	beside_start(&taker->drain,
+		     weir_flow_ignore(weir_flow_from_channel(taker->channel)),
+		     taker->executor);
 	return weir_flow_into_channel(flow, taker->channel);
 }
 
