@@ -3,13 +3,13 @@
  * Operators that do several things at once: calls outside of the flow's actors,
  * and flows inside of a flow.
  *
- * A nested flow is made by a function of yours, one for each run or item, and
- * freed when it has ended. It runs in the actor of the operator that asked for
- * it: weir_flow_async() without an executor does nothing in it, and what needs
- * an actor of its own (weir_flow_async() with an executor, operators with
- * several outlets) is -ENOTSUP there, with that operator as its origin. Its
- * items must be what the outer operator is said to put out, by
- * weir_flow_items(): else it is -EINVAL.
+ * A nested flow is made by a function of yours, one for each run, for an item, or
+ * for a part of a stream (flow_substream.h), and freed when it has ended. It runs
+ * in the actor of the operator that asked for it: weir_flow_async() without an
+ * executor does nothing in it, and what needs an actor of its own
+ * (weir_flow_async() with an executor, operators with several outlets) is
+ * -ENOTSUP there, with that operator as its origin. Its items must be what the
+ * outer operator is said to put out, by weir_flow_items(): else it is -EINVAL.
  */
 #ifndef WEIR_FLOW_ASYNC_H
 #define WEIR_FLOW_ASYNC_H

@@ -434,7 +434,7 @@ struct weir__stage {
 	struct weir__stage *live;    /* of those that run */
 	const struct weir_flow *key; /* of a node with several outlets */
 	uint32_t n_inlets;
-	uint32_t n_pokes; /* what one that waits by itself waits for */
+	uint32_t n_pokes; /* so often it was woken */
 	bool has_out;
 	bool out_ignored;
 	bool any_input; /* waits for any of its in-ports */

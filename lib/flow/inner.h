@@ -25,7 +25,10 @@ struct weir__inner {
  */
 struct weir_flow *weir__inner_flow(struct weir__inner *inner);
 
-/* Empty and zeroed, then as weir__sub_init() says. */
+/*
+ * A nested flow whose source takes what the operator puts there for it. Begun by
+ * weir__sub_init(), which also begins the next one behind weir__sub_close().
+ */
 struct weir__sub {
 	struct weir__inner inner;
 	struct weir__nest nest;
