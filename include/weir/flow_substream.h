@@ -14,8 +14,8 @@
  *
  * The operator drives what it has made, and `upstream` is of no use outside of
  * that flow. So there is no substream that nobody takes from, and none has to be
- * given up after a time. Items that a flow does not want any more, as it has ended
- * or cancelled `upstream`, are dropped.
+ * given up after a time. Items that a flow does not want any more, as it has
+ * ended or cancelled `upstream`, are dropped.
  *
  * An error from upstream comes out of each `upstream`, behind its items, and of
  * the operator, also where the flows make something else of it.
