@@ -24,7 +24,8 @@ static void add_others(const struct step *step, struct stream *stream,
 {
 	size_t n = (size_t)step->n, i;
 
-	assert_true(stream->n + n <= LONG);
+	if (!has_room(stream, n))
+		return;
 	memmove(stream->values + at + n, stream->values + at,
 		(stream->n - at) * sizeof(*stream->values));
 	for (i = 0; i < n; i++)

@@ -29,9 +29,10 @@ static inline uint64_t draw_from(uint64_t *random, uint64_t bound)
 struct stream {
 	intptr_t values[LONG];
 	size_t n;
-	int code;   /* how it ends */
-	bool loose; /* it depends on who is fast */
-	bool cut;   /* somebody has ended sources before their end */
+	int code;      /* how it ends */
+	bool loose;    /* it depends on who is fast */
+	bool cut;      /* somebody has ended sources before their end */
+	bool too_long; /* it is not what it would be: no plan has such */
 };
 
 /* --- Plans ---------------------------------------------------------------------------- */
@@ -168,10 +169,19 @@ static inline bool survives(const struct step *step, struct stream *stream,
 	return false;
 }
 
+/* False: there is no room for `n` more. */
+static inline bool has_room(struct stream *stream, size_t n)
+{
+	if (n <= LONG - stream->n)
+		return true;
+	stream->too_long = stream->loose = true;
+	return false;
+}
+
 static inline void add(struct stream *stream, intptr_t value)
 {
-	assert_true(stream->n < LONG);
-	stream->values[stream->n++] = value;
+	if (has_room(stream, 1))
+		stream->values[stream->n++] = value;
 }
 
 /* An operator that puts out one item or none for each. */

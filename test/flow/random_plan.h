@@ -63,7 +63,7 @@ static inline void expect_cut(const struct plan *plan, size_t at, size_t n,
 
 	stream->n = 0;
 	stream->code = 0;
-	stream->loose = false;
+	stream->loose = stream->too_long = false;
 	stream->cut = at == 0 && n != SIZE_MAX;
 	for (i = 0; i < plan->n; i++) {
 		plan->steps[i].row->expect(&plan->steps[i], stream);
@@ -148,6 +148,9 @@ static inline void draw_operator(uint64_t *random, struct plan *plan)
 			continue;
 		settle(plan);
 		expect(plan, &after);
+		/* it may decide that those above go on where they stopped */
+		if (after.too_long)
+			continue;
 		if (tries-- == 0 || !is_dull(&before, &after))
 			return;
 	} while (true);
