@@ -130,6 +130,7 @@ static void begin(void)
 	trial.made = made_new(executor, &trial.goods.items, trial.n);
 	trial.taker = taker_new(executor, &trial.goods.items);
 	pace_ns = trial.scene->pace_ns;
+	memory = &trial.heap.allocator;
 	trial.flow = compose();
 	if (trial.fail)
 		trial.heap.fail = trial.heap.calls + trial.fail;

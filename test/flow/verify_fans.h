@@ -261,18 +261,30 @@ static struct weir_flow *upon_flat_map(struct weir_flow *flow,
 		weir_flow_flat_map(flow, 1, nest_one, (void *)items), items);
 }
 
+/* The same of three, which stays open where there is room for less. */
+static struct weir_flow *nest_three(void *item, void *context)
+{
+	const struct weir_items *items = context;
+	int64_t number = ((struct good *)item)->number;
+
+	goods_drop(item, items->context);
+	return called() < 0
+		       ? NULL
+		       : to_goods(weir_flow_range(number, number + 2), items);
+}
+
 static struct weir_flow *upon_flat_map_of_several(
 	struct weir_flow *flow, const struct weir_items *items)
 {
-	return weir_flow_items(
-		weir_flow_flat_map(flow, 3, nest_one, (void *)items), items);
+	flow = weir_flow_flat_map(flow, 3, nest_three, (void *)items);
+	return weir_flow_items(flow, items);
 }
 
 static struct weir_flow *upon_switch_map(struct weir_flow *flow,
 					 const struct weir_items *items)
 {
-	return weir_flow_items(
-		weir_flow_switch_map(flow, nest_one, (void *)items), items);
+	flow = weir_flow_switch_map(flow, nest_three, (void *)items);
+	return weir_flow_items(flow, items);
 }
 
 /* --- Bytes ---------------------------------------------------------------- */
@@ -280,15 +292,15 @@ static struct weir_flow *upon_switch_map(struct weir_flow *flow,
 /* A frame of the item's number: a newline behind it, or its length in front. */
 static int to_frame(void **item, bool prefixed, struct goods *goods)
 {
-	struct weir_flow_bytes *bytes = weir_flow_bytes_new(NULL, 32);
+	struct weir_flow_bytes *bytes;
 	struct good *good = *item;
 	int rc = called(), n;
 
-	assert_non_null(bytes);
-	if (rc < 0) {
-		weir_flow_bytes_unref(bytes);
+	if (rc < 0)
 		return rc;
-	}
+	bytes = weir_flow_bytes_new(memory, 32);
+	if (!bytes)
+		return -ENOMEM;
 	n = snprintf(bytes->data, 32, prefixed ? "?%lld" : "%lld\n",
 		     (long long)good->number);
 	if (prefixed)

@@ -17,6 +17,9 @@
  * which no time passes, not at all. */
 static uint64_t pace_ns;
 
+/* Where functions get the bytes that they make; NULL: where all do. */
+static const struct weir_allocator *memory;
+
 /* What an operator does to the items that it takes. */
 enum effect {
 	PASSES,	   /* each comes out, in order, and then the end */

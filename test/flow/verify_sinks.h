@@ -25,6 +25,7 @@ struct taker {
 	struct weir_actor actor;
 	struct weir_in in;
 	struct weir_semaphore acks;
+	void *first; /* that it is sent, until a flow takes it over */
 	bool has_actor;
 	uint32_t gone; /* any thread */
 };
@@ -50,6 +51,7 @@ static inline struct taker *taker_new(struct weir_executor *executor,
 /* The flow upon which the sink was put runs now. */
 static inline void taker_start(struct taker *taker)
 {
+	taker->first = NULL;
 	if (taker->has_actor && weir_actor_start(&taker->actor) < 0)
 		weir_actor_stop(&taker->actor);
 }
@@ -69,6 +71,8 @@ static inline void taker_let_go(struct taker *taker)
 static inline void taker_free(struct taker *taker)
 {
 	assert_true(!taker->has_actor || ck_pr_load_32(&taker->gone));
+	if (taker->first)
+		goods_drop(taker->first, taker->items->context);
 	beside_fini(&taker->drain);
 	assert_int_equal(weir_channel_free(taker->channel), 0);
 	if (taker->fd >= 0)
@@ -174,10 +178,7 @@ static struct weir_flow *collect_upon(struct weir_flow *flow,
 
 static struct weir_flow *all_upon(struct weir_flow *flow, struct taker *taker)
 {
-	struct weir_flow *both[] = {
-		weir_flow_ignore(flow),
-		weir_flow_empty(),
-	};
+	struct weir_flow *both[] = {flow, weir_flow_empty()};
 
 	return weir_flow_all(both, 2);
 }
@@ -263,6 +264,15 @@ static struct weir_flow *to_actor_upon(struct weir_flow *flow,
 	return weir_flow_to_actor(flow, &taker->in, &taker->acks, NULL);
 }
 
+/* One item comes before all, and its permit is for the next. */
+static struct weir_flow *to_actor_behind_first(struct weir_flow *flow,
+					       struct taker *taker)
+{
+	set_up_actor(taker);
+	taker->first = goods_make(taker->items->context, -1);
+	return weir_flow_to_actor(flow, &taker->in, &taker->acks, taker->first);
+}
+
 /* --- The table ------------------------------------------------------------ */
 
 static const struct sink_row sinks[] = {
@@ -281,6 +291,7 @@ static const struct sink_row sinks[] = {
 	{"into", into_upon},
 	{"into_in", into_in_upon},
 	{"to_actor", to_actor_upon},
+	{"to_actor behind a first item", to_actor_behind_first},
 	{"into_channel", into_channel_upon},
 };
 
