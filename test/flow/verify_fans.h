@@ -228,6 +228,60 @@ static struct weir_flow *upon_retries(struct weir_flow *flow,
 	return weir_flow_retry(flow, 0, no_flow, NULL);
 }
 
+/* --- Errors, about which they do something -------------------------------- */
+
+static int recover_one(struct weir_error *error, void **item, void *context)
+{
+	int rc = called();
+
+	if (rc < 0)
+		return rc;
+	*item = goods_make(context, -1);
+	return 1;
+}
+
+static struct weir_flow *upon_recover(struct weir_flow *flow,
+				      const struct weir_items *items)
+{
+	return weir_flow_recover(flow, recover_one, items->context);
+}
+
+static struct weir_error *another_error(struct weir_error *error, void *context)
+{
+	return weir_error_of(-EPROTO);
+}
+
+static struct weir_flow *upon_other_errors(struct weir_flow *flow,
+					   const struct weir_items *items)
+{
+	flow = weir_flow_map_error(flow, another_error, NULL);
+	return weir_flow_complete_on_error(flow, NULL, NULL);
+}
+
+/* Some items, and an error. */
+static struct weir_flow *one_more_try(struct weir_error *error, void *context)
+{
+	const struct weir_items *items = context;
+	struct weir_flow *both[] = {
+		to_goods(weir_flow_range(1, 5), items),
+		weir_flow_items(weir_flow_fail(-EPROTO, "again"), items),
+	};
+	struct weir_flow *flow = weir_flow_concat(both, 2);
+
+	if (called() == 0)
+		return flow;
+	weir_flow_free(flow);
+	return NULL;
+}
+
+static struct weir_flow *upon_tries(struct weir_flow *flow,
+				    const struct weir_items *items)
+{
+	flow = weir_flow_resume_with(flow, one_more_try, (void *)items);
+	flow = weir_flow_retry(flow, 3, one_more_try, (void *)items);
+	return weir_flow_complete_on_error(flow, NULL, NULL);
+}
+
 /* --- Several at once ------------------------------------------------------ */
 
 static struct weir_flow *upon_map_parallel(struct weir_flow *flow,
@@ -261,16 +315,20 @@ static struct weir_flow *upon_flat_map(struct weir_flow *flow,
 		weir_flow_flat_map(flow, 1, nest_one, (void *)items), items);
 }
 
-/* The same of three, which stays open where there is room for less. */
+/* The same of three, which stays open where there is room for less; of more than
+ * that, it ends with them. */
 static struct weir_flow *nest_three(void *item, void *context)
 {
 	const struct weir_items *items = context;
 	int64_t number = ((struct good *)item)->number;
+	struct weir_flow *flow;
 
 	goods_drop(item, items->context);
-	return called() < 0
-		       ? NULL
-		       : to_goods(weir_flow_range(number, number + 2), items);
+	if (called() < 0)
+		return NULL;
+	flow = to_goods(weir_flow_range(number, number + 4), items);
+	return weir_flow_complete_on_error(weir_flow_limit(flow, 3), NULL,
+					   NULL);
 }
 
 static struct weir_flow *upon_flat_map_of_several(

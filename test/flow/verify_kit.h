@@ -34,6 +34,7 @@ struct way {
 	size_t unfused;
 	int64_t holds; /* most items in it, besides */
 	enum effect effect;
+	bool mends; /* errors from upstream */
 };
 
 /* --- Functions, which may fail -------------------------------------------- */

@@ -225,7 +225,7 @@ static struct weir_flow *upon_timeouts(struct weir_flow *flow,
 
 /* --- The table ------------------------------------------------------------ */
 
-/* name, put_upon, unfused, holds, effect */
+/* name, put_upon, unfused, holds, effect, mends */
 static const struct way ways[] = {
 	{"nothing", upon_nothing, 0, 0},
 	{"map, map_n, index", upon_maps, 0, 0},
@@ -262,6 +262,10 @@ static const struct way ways[] = {
 	{"kill_switch", upon_kill_switch, 0, 0},
 	{"recover, map_error, complete_on_error", upon_recoveries, 0, 0},
 	{"resume_with, retry", upon_retries, 0, 0},
+	{"recover with an item", upon_recover, 0, 0, CHANGES, true},
+	{"map_error, complete_on_error", upon_other_errors, 0, 0, CHANGES,
+	 true},
+	{"resume_with, retry with others", upon_tries, 0, 0, CHANGES, true},
 	{"map_parallel", upon_map_parallel, 0, 16},
 	{"map_parallel unordered", upon_unordered, 0, 16, CHANGES},
 	{"flat_map", upon_flat_map, 0, 1, OVERTAKEN},
