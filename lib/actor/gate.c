@@ -310,12 +310,14 @@ void weir__handle_signals(struct weir_actor *actor)
 	ck_pr_and_32(&actor->gate,
 		     ~(uint32_t)(WEIR__GATE_SIGNALLED | WEIR__GATE_PORTLESS));
 	/* acquire: the payload of every signal whose swap we have just cleared;
-	 * pairs with the release in gate_update() */
+	 * pairs with the release in gate_update(). Here the signals, which are
+	 * taken by a swap; all else behind the next fence. */
 	ck_pr_fence_atomic();
 	signals = ck_pr_fas_8(&actor->signals, 0);
-	/* acquire: what those signals are about; pairs with the release in
-	 * weir__actor_signal() */
-	ck_pr_fence_atomic_load();
+	/* acquire: what those signals are about, whether a handler reads it or
+	 * writes over it; pairs with the releases in weir__actor_signal() and
+	 * gate_update() */
+	ck_pr_fence_acquire();
 	if (actor->flags & WEIR__ACTOR_CHILD) {
 		if (!handle_system(actor, signals))
 			return;

@@ -110,12 +110,11 @@ static int slot_signalled(struct weir_actor *actor)
 	struct slot *slot = slot_of(actor);
 	const struct calls *calls = slot->calls;
 
+	/* No acquire: each item comes with a signal, whose acquire orders it, and
+	 * that the operator has read what the last call left, before we write.
+	 */
 	if (ck_pr_load_32(&slot->state) != GIVEN)
 		return 0;
-	/* acquire: the item, and the operator has read what the last call left,
-	 * before we write; that of the signal orders loads alone. Pairs with
-	 * the release in give() */
-	ck_pr_fence_acquire();
 	slot->code = calls->map(&slot->item, calls->context);
 	/* relaxed: nobody else looks before it has come back */
 	ck_pr_store_32(&slot->state, IDLE);
@@ -325,8 +324,8 @@ static void give(struct weir__op *op, struct slot *slot, void *item)
 	struct pool *self = weir__op_state(op);
 
 	slot->item = item;
-	/* release: the item; pairs with the acquire in slot_signalled(), and
-	 * with that in slot_stopped() */
+	/* release: the item; pairs with the acquire in slot_stopped(). The call
+	 * looks behind the signal, which has a release of its own. */
 	ck_pr_fence_release();
 	if (!ck_pr_cas_32(&slot->state, IDLE, GIVEN)) {
 		/* acquire: its code; pairs with the release in

@@ -212,6 +212,35 @@ static void signals_seen(void *context)
 	explorer_assert(s->fates[0].seen[1]);
 }
 
+static void queued_answer(void *context)
+{
+	queued_1(context);
+	((struct scene *)context)->answers = true;
+}
+
+static void at_once_answer(void *context)
+{
+	at_once_1(context);
+	((struct scene *)context)->answers = true;
+}
+
+/* Stores what the handler will store to, so the handler has to be behind it. */
+static void ask(void *context)
+{
+	struct scene *s = context;
+
+	ck_pr_store_32(&s->answer, 1);
+	weir_actor_signal(&s->nodes[0]->actor);
+}
+
+static void answer_stands(void *context)
+{
+	struct scene *s = context;
+
+	scene_at_rest(context);
+	explorer_assert(ck_pr_load_32(&s->answer) == 2);
+}
+
 static const struct explorer_scenario scenarios[] = {
 	SCENARIO(.name = "a put and a slice", .setup = queued_1,
 		 .thread = {run, put_0}, .check = scene_at_rest),
@@ -241,6 +270,10 @@ static const struct explorer_scenario scenarios[] = {
 		 .thread = {signal_0, signal_1}, .check = signals_seen),
 	SCENARIO(.name = "two signals and a slice", .setup = queued_1,
 		 .thread = {run, signal_0, signal_1}, .check = signals_seen),
+	SCENARIO(.name = "a question and a slice", .setup = queued_answer,
+		 .thread = {run, ask}, .check = answer_stands),
+	SCENARIO(.name = "a question and a signal", .setup = at_once_answer,
+		 .thread = {ask, signal_0}, .check = answer_stands),
 	SCENARIO(.name = "a signal and a put", .setup = at_once_1,
 		 .thread = {signal_0, put_0}, .check = signal_seen),
 };

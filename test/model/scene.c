@@ -266,6 +266,8 @@ static int signalled(struct weir_actor *actor)
 	node->fate->signalled++;
 	for (i = 0; i < 2; i++)
 		node->fate->seen[i] |= ck_pr_load_32(&node->scene->payload[i]);
+	if (node->scene->answers)
+		ck_pr_store_32(&node->scene->answer, 2);
 	return 0;
 }
 

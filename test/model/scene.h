@@ -58,6 +58,8 @@ struct scene {
 	struct token tokens[SCENE_TOKENS];
 	struct fate fates[SCENE_ACTORS];
 	uint32_t payload[2]; /* atomic, without an order of its own */
+	bool answers;	     /* the handler of signals does: */
+	uint32_t answer;     /* atomic: 2 from there, without a look */
 	struct weir_drain drain;
 	uint32_t drained;
 	struct weir_error *error;
