@@ -178,7 +178,8 @@ size_t explorer_allocated(void);
  * below lib/ is weakened in turn, in all scenarios that met it: a fence to
  * nothing, an fas, faa, ... to a load and a store, a cas to a load, a compare
  * and a store. One of them has to fail, or the operation proves nothing and
- * has to be listed with the reason why it stays.
+ * has to be listed with the reason why it stays. Bounds of 1 come first; what
+ * survives them is run at the full ones, a listed one only if in doubt.
  */
 struct explorer_exception {
 	const char *file; /* its basename */
@@ -192,6 +193,8 @@ struct explorer_weaken_options {
 	struct explorer_options run;
 	/* A site counts if its file contains this ["lib/"], or the second. */
 	const char *files, *more_files;
+	/* Look for what kills a listed one at the full bounds as well. */
+	bool doubt;
 	bool quiet;
 };
 

@@ -4,14 +4,7 @@
  * of their code over all of them; what they use of the actors is weakened in
  * core.c, counting references in references.c.
  */
-#undef NDEBUG
-#include <assert.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support.h"
 
 #include "flows.h"
 
@@ -39,17 +32,12 @@ static int collect(void **state)
 	return 0;
 }
 
-static void signals_come_once_and_nothing_is_lost(void **state)
-{
-	assert_true(explorer_all_pass(scenarios, n_scenarios, false));
-}
-
 static void so_it_is_on_x86(void **state)
 {
 	assert_true(explorer_all_pass(scenarios, n_scenarios, true));
 }
 
-static void every_fence_is_needed(void **state)
+static void nothing_is_lost_and_every_fence_is_needed(void **state)
 {
 	static const struct explorer_exception exceptions[] = {
 		{"reactive_seat.c", "cancel", "ck_pr_or_32", 0,
@@ -66,6 +54,7 @@ static void every_fence_is_needed(void **state)
 	};
 	const struct explorer_weaken_options options = {
 		.files = "lib/stream/reactive",
+		.doubt = test_soak(),
 	};
 	struct explorer_weaken_result result;
 
@@ -78,9 +67,8 @@ static void every_fence_is_needed(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(signals_come_once_and_nothing_is_lost),
+		cmocka_unit_test(nothing_is_lost_and_every_fence_is_needed),
 		cmocka_unit_test(so_it_is_on_x86),
-		cmocka_unit_test(every_fence_is_needed),
 	};
 
 	return cmocka_run_group_tests(tests, collect, NULL);

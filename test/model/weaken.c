@@ -4,7 +4,8 @@
  * operations look at explorer.weakened when they come to a site.
  *
  * A mutant is run in the scenarios that met its site, first all of them with
- * small bounds, where most die, then with the full ones. A scenario that does
+ * small bounds, where most die, then with the full ones, which for one that is
+ * listed can only show that it need not be. A scenario that does
  * not reach the site unweakened cannot reach it weakened either.
  */
 #include "explorer_state.h"
@@ -20,7 +21,7 @@ struct driver {
 	size_t n;
 	struct explorer_options full, quick;
 	const char *files, *more_files;
-	bool quiet;
+	bool doubt, quiet;
 	const struct explorer_exception *exceptions;
 	size_t n_exceptions;
 	struct explorer_weaken_result *result;
@@ -70,7 +71,8 @@ static int nth_of(const struct driver *d, int id)
 	return n;
 }
 
-static bool is_excepted(struct driver *d, int id)
+/* The number of the exception for it, or -1. */
+static int exception_of(const struct driver *d, int id)
 {
 	const struct explorer_site *site = known_sites[id].site;
 
@@ -82,10 +84,9 @@ static bool is_excepted(struct driver *d, int id)
 		    strcmp(e->operation, site->operation) != 0 ||
 		    e->nth != nth_of(d, id))
 			continue;
-		d->matched[i] = true;
-		return true;
+		return (int)i;
 	}
-	return false;
+	return -1;
 }
 
 static void report(const struct driver *d, const char *what, int id)
@@ -142,11 +143,12 @@ static bool is_quick(const struct driver *d)
 
 static void judge(struct driver *d, int id)
 {
+	int exception = exception_of(d, id);
 	bool incomplete = false, killed;
 
 	explorer.weakened = id;
 	killed = is_killed_with(d, id, &d->quick, &incomplete);
-	if (!killed && !is_quick(d)) {
+	if (!killed && !is_quick(d) && (exception < 0 || d->doubt)) {
 		incomplete = false;
 		killed = is_killed_with(d, id, &d->full, &incomplete);
 	}
@@ -157,7 +159,8 @@ static void judge(struct driver *d, int id)
 		return;
 	}
 	d->result->incomplete += incomplete;
-	if (is_excepted(d, id)) {
+	if (exception >= 0) {
+		d->matched[exception] = true;
 		d->result->excepted++;
 		return;
 	}
@@ -192,6 +195,7 @@ static void start(struct driver *d,
 		d->full = options->run;
 		d->files = options->files;
 		d->more_files = options->more_files;
+		d->doubt = options->doubt;
 		d->quiet = options->quiet;
 	}
 	d->full.replay = NULL;
