@@ -37,9 +37,13 @@ static inline void place_loop(struct place *place)
 	place->env = weir_test_env_loop(place->loop);
 }
 
+/* To come to rest is to wait for both to sleep, after each step of a test. */
 static inline void place_threads(struct place *place)
 {
-	const struct weir_threads_options options = {.workers = 2};
+	const struct weir_threads_options options = {
+		.workers = 2,
+		.spin_ns = test_soak() ? 0 : WEIR_NO_SPIN,
+	};
 
 	*place = (struct place){0};
 	assert_int_equal(weir_threads_new(&place->threads, &options), 0);
