@@ -53,6 +53,14 @@ struct weir_flow *weir__inner_flow(struct weir__inner *inner)
 	return weir__flow_source(&inner_kind, &inner, sizeof(inner), true);
 }
 
+bool weir__inner_is_linear(const struct weir__inner *inner,
+			   const struct weir__op *nested)
+{
+	while (nested->n_up == 1 && !nested->kind->holds)
+		nested = nested->up[0];
+	return nested == inner->source;
+}
+
 /* --- With items that wait ------------------------------------------------ */
 
 /* The first of those that wait, which waits no more. */

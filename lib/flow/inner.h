@@ -26,6 +26,13 @@ struct weir__inner {
 struct weir_flow *weir__inner_flow(struct weir__inner *inner);
 
 /*
+ * The nested flow puts out items only in the pull that takes them from the
+ * source: when it has filled the room, nothing is left in it.
+ */
+bool weir__inner_is_linear(const struct weir__inner *inner,
+			   const struct weir__op *nested);
+
+/*
  * A nested flow whose source takes what the operator puts there for it. Begun by
  * weir__sub_init(), which also begins the next one behind weir__sub_close().
  */

@@ -79,6 +79,14 @@ static void groups_end_as_they_have_begun(void **state)
 		    1, 2, 3, 4, 99);
 }
 
+static void it_ends_with_the_last_item(void **state)
+{
+	struct parts groups = {.compose = index_them, .n_keys = 3};
+
+	assert_ends_without_demand(
+		grouped_by(weir_flow_range(1, 7), 3, &groups, NULL), 7);
+}
+
 static void there_may_be_many(void **state)
 {
 	static struct got got;
@@ -335,6 +343,7 @@ int main(void)
 		cmocka_unit_test(
 			the_end_comes_behind_what_is_left_of_the_last_item),
 		cmocka_unit_test(groups_end_as_they_have_begun),
+		cmocka_unit_test(it_ends_with_the_last_item),
 		cmocka_unit_test(there_may_be_many),
 		cmocka_unit_test(groups_that_were_given_nothing_are_left_alone),
 		cmocka_unit_test(too_many_groups_are_an_error),

@@ -6,6 +6,8 @@
 #ifndef WEIR_TEST_FLOW_PARTS_H
 #define WEIR_TEST_FLOW_PARTS_H
 
+#include <weir/testkit.h>
+
 #include "flow/memory.h"
 #include "flow/world.h"
 
@@ -152,6 +154,33 @@ static inline enum weir_directive restart(struct weir_error *error,
 					  void *context)
 {
 	return WEIR_RESTART;
+}
+
+/* --- Ends --------------------------------------------------------------------- */
+
+/* Of `n` items, with which it ends: nobody asks for more. */
+static inline void assert_ends_without_demand(struct weir_flow *flow, int64_t n)
+{
+	const struct weir_subscriber_probe_options options = {
+		.request_first = n,
+		.drops = true,
+	};
+	struct weir_sim *sim = sim_new(1);
+	struct weir_test_env env = weir_test_env_sim(sim);
+	struct weir_subscriber_probe *probe =
+		weir_subscriber_probe_new(&env, &options);
+
+	assert_non_null(probe);
+	flow = weir_flow_into(flow, weir_subscriber_probe_subscriber(probe));
+	assert_int_equal(
+		weir_flow_start(flow, weir_sim_executor(sim), NULL, NULL), 0);
+	assert_true(weir_subscriber_probe_expect_subscription(probe));
+	assert_true(weir_subscriber_probe_expect_next_n(probe, n));
+	assert_true(weir_subscriber_probe_expect_complete(probe));
+	assert_int_equal(weir_subscriber_probe_free(probe), 0);
+	weir_sim_run(sim);
+	weir_flow_free(flow);
+	assert_int_equal(weir_sim_free(sim), 0);
 }
 
 /* --- Worlds ------------------------------------------------------------------- */
