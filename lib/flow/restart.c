@@ -176,6 +176,19 @@ static void begin(struct weir__op *op)
 	weir_error_unref(error);
 }
 
+/*
+ * That upstream has ended, where it has so with the last item: the made flow may
+ * not be asked for more. One that has something left is told behind that.
+ */
+static void tell_end(struct weir__op *op)
+{
+	struct restarting *self = weir__op_state(op);
+
+	if (!is_source(op) && op->up[0]->ended && !self->told &&
+	    weir__inner_is_linear(&self->inner, self->nest.op))
+		(void)weir__pull(self->nest.op, NULL, 0);
+}
+
 static size_t restart_pull(struct weir__op *op, void **items, size_t room)
 {
 	struct restarting *self = weir__op_state(op);
@@ -186,6 +199,7 @@ static size_t restart_pull(struct weir__op *op, void **items, size_t room)
 	if (op->ended || !self->nest.op)
 		return 0;
 	n = weir__nest_pull(&self->nest, items, room);
+	tell_end(op);
 	if (self->nest.op->ended)
 		ended(op, self->nest.op->error);
 	return n;

@@ -46,6 +46,14 @@ static void one_that_ends_early_is_the_end_unless_that_is_not_wanted(
 	assert_int_equal(made.n_made, 4 * 20);
 }
 
+static void it_ends_with_the_last_item(void **state)
+{
+	struct parts made = {.fails_on = 3};
+
+	assert_ends_without_demand(around(weir_flow_range(1, 4), &made, NULL),
+				   3);
+}
+
 static void what_is_supervised_is_not_made_again(void **state)
 {
 	struct parts made = {.compose = index_them, .fails_on = 3};
@@ -362,6 +370,7 @@ int main(void)
 		cmocka_unit_test(each_begins_with_fresh_state),
 		cmocka_unit_test(
 			one_that_ends_early_is_the_end_unless_that_is_not_wanted),
+		cmocka_unit_test(it_ends_with_the_last_item),
 		cmocka_unit_test(what_is_supervised_is_not_made_again),
 		cmocka_unit_test(
 			an_error_from_upstream_goes_through_it_and_is_final),
