@@ -66,6 +66,11 @@ static inline int pass(void **item, void *context)
 }
 WEIR_FLOW_MAP(pass)
 
+static inline int keep(void *item, void *context)
+{
+	return called_and();
+}
+
 /*
  * Of what finds its end when it is asked for one item more, and so does not end
  * without demand: it is asked.

@@ -7,6 +7,7 @@
 #define WEIR_TEST_FLOW_VERIFY_OPERATORS_H
 
 #include "flow/verify_fans.h"
+#include "flow/verify_parts.h"
 
 static int pass_index(void **item, uint64_t index, void *context)
 {
@@ -14,11 +15,6 @@ static int pass_index(void **item, uint64_t index, void *context)
 }
 
 static int pass_wanted(void **item, void *context)
-{
-	return called_and();
-}
-
-static int keep(void *item, void *context)
 {
 	return called_and();
 }
@@ -154,6 +150,12 @@ static struct weir_flow *upon_buffer_that_drops(struct weir_flow *flow,
 	return weir_flow_buffer(flow, 2, WEIR_FLOW_BUFFER_HEAD);
 }
 
+static struct weir_flow *upon_demand(struct weir_flow *flow,
+				     const struct weir_items *items)
+{
+	return weir_flow_demand(flow, 5, 2);
+}
+
 static struct weir_flow *upon_conflate(struct weir_flow *flow,
 				       const struct weir_items *items)
 {
@@ -177,12 +179,20 @@ static int only_one(void **item, void *context)
 	return 0;
 }
 
+/* Heavy enough to go alone. */
+static uint64_t weigh(void *item, void *context)
+{
+	return 2 + (uint64_t)((struct good *)item)->number % 2;
+}
+
 static struct weir_flow *upon_groups_of_one(struct weir_flow *flow,
 					    const struct weir_items *items)
 {
 	flow = weir_flow_map(weir_flow_grouped(flow, 1), only_one, NULL);
 	flow = weir_flow_items(flow, items);
 	flow = weir_flow_grouped_within(flow, 1, HOUR_NS);
+	flow = weir_flow_items(weir_flow_map(flow, only_one, NULL), items);
+	flow = weir_flow_grouped_weighted(flow, 2, weigh, NULL, 9, HOUR_NS);
 	return weir_flow_items(weir_flow_map(flow, only_one, NULL), items);
 }
 
@@ -196,6 +206,12 @@ static struct weir_flow *upon_grouped_within(struct weir_flow *flow,
 					     const struct weir_items *items)
 {
 	return weir_flow_grouped_within(flow, 5, HOUR_NS);
+}
+
+static struct weir_flow *upon_grouped_weighted(struct weir_flow *flow,
+					       const struct weir_items *items)
+{
+	return weir_flow_grouped_weighted(flow, 11, weigh, NULL, 9, 0);
 }
 
 static struct weir_flow *upon_throttle(struct weir_flow *flow,
@@ -241,10 +257,12 @@ static const struct way ways[] = {
 	{"async", upon_async, 0, 4},
 	{"buffer", upon_buffer, 0, 8},
 	{"buffer that drops", upon_buffer_that_drops, 0, 0, CHANGES},
+	{"demand", upon_demand, 0, 5},
 	{"conflate", upon_conflate, 0, 0, CHANGES},
-	{"grouped, grouped_within", upon_groups_of_one, 0, 0},
+	{"grouped, grouped_within, grouped_weighted", upon_groups_of_one, 0, 0},
 	{"grouped by five", upon_grouped, 0, 0, CHANGES},
 	{"grouped_within by five", upon_grouped_within, 0, 0, CHANGES},
+	{"grouped_weighted to eleven", upon_grouped_weighted, 0, 0, CHANGES},
 	{"throttle", upon_throttle, 0, 1},
 	{"delay", upon_delay, 0, 8, OVERTAKEN},
 	{"idle_timeout, initial_timeout, completion_timeout", upon_timeouts, 0,
@@ -260,6 +278,20 @@ static const struct way ways[] = {
 	{"partition of two", upon_partition_of_two, 0, 0, CHANGES},
 	{"graph_inlet, graph_build", upon_graph, 0, 4},
 	{"kill_switch", upon_kill_switch, 0, 0},
+	{"group_by", upon_group_by, 0, 12},
+	{"group_by that opens again", upon_group_by_again, 0, 3},
+	{"group_by of last ones", upon_last_of_groups, 0, 0, CHANGES},
+	{"split_when, split_after", upon_splits, 0, 3},
+	{"split_when, split_after of some", upon_takes_of_splits, 0, 0,
+	 CHANGES},
+	{"split_when, split_after of last ones", upon_last_of_splits, 0, 0,
+	 CHANGES},
+	{"prefix_and_tail", upon_prefix, 0, 1 + 4},
+	{"prefix_and_tail of five", upon_prefix_of_five, 0, 5 + 4, CHANGES},
+	{"restart_around", upon_restart_around, 0, 0},
+	{"restart_around of what ends", upon_restart_of_takes, 0, 4},
+	{"operator", upon_operator, 0, 0},
+	{"operator that waits", upon_operator_that_waits, 0, 1},
 	{"recover, map_error, complete_on_error", upon_recoveries, 0, 0},
 	{"resume_with, retry", upon_retries, 0, 0},
 	{"recover with an item", upon_recover, 0, 0, CHANGES, true},

@@ -191,6 +191,42 @@ static struct weir_flow *write_upon(struct weir_flow *flow, struct taker *taker)
 			       taker->fd);
 }
 
+/* Of what a part is made of: a sink. */
+static struct weir_flow *take_part(struct weir_flow *upstream, void *context)
+{
+	if (called() == 0)
+		return weir_flow_for_each(upstream, take_one, context);
+	weir_flow_free(upstream);
+	return NULL;
+}
+
+static struct weir_flow *restart_around_upon(struct weir_flow *flow,
+					     struct taker *taker)
+{
+	return weir_flow_restart_around(flow, take_part, taker->items->context,
+					NULL);
+}
+
+static struct weir_flow *split_when_upon(struct weir_flow *flow,
+					 struct taker *taker)
+{
+	return weir_flow_split_when(flow, is_third, take_part,
+				    taker->items->context);
+}
+
+static struct weir_flow *take_group(struct weir_flow *upstream, uintptr_t key,
+				    void *context)
+{
+	return take_part(upstream, context);
+}
+
+static struct weir_flow *group_by_upon(struct weir_flow *flow,
+				       struct taker *taker)
+{
+	return weir_flow_group_by(flow, 3, key_of_three, take_group,
+				  taker->items->context, NULL);
+}
+
 /* --- What is not a flow --------------------------------------------------- */
 
 static struct weir_flow *into_upon(struct weir_flow *flow, struct taker *taker)
@@ -288,6 +324,9 @@ static const struct sink_row sinks[] = {
 	{"collect", collect_upon},
 	{"all", all_upon},
 	{"write", write_upon},
+	{"restart_around of for_each", restart_around_upon},
+	{"split_when to for_each", split_when_upon},
+	{"group_by to for_each", group_by_upon},
 	{"into", into_upon},
 	{"into_in", into_in_upon},
 	{"to_actor", to_actor_upon},

@@ -185,6 +185,30 @@ static struct weir_flow *restart_of(struct made *made)
 		weir_flow_restart(make_part, made, &options), made->items));
 }
 
+/* The next number is the state. */
+static int own_next(struct weir_operator *op)
+{
+	const struct made *made = weir_operator_context(op);
+	int64_t *next = weir_operator_state(op);
+	int rc = called();
+
+	if (rc < 0 || *next == made->n)
+		return rc < 0 ? rc : weir_operator_end(op, NULL);
+	return weir_operator_push(op,
+				  goods_make(made->items->context, (*next)++));
+}
+
+static struct weir_flow *own_of(struct made *made)
+{
+	static const struct weir_operator_ops ops = {
+		.state_size = sizeof(int64_t),
+		.on_pull = own_next,
+	};
+
+	return ahead(weir_flow_items(weir_flow_operator_source(&ops, made),
+				     made->items));
+}
+
 /* --- One of many, many of one --------------------------------------------- */
 
 static struct weir_flow *numbers_to(struct made *made)
@@ -291,6 +315,20 @@ static struct weir_flow *grouped_within_of(struct made *made)
 			made);
 }
 
+static uint64_t weigh_as(void *item, void *context)
+{
+	return (uint64_t)((struct good *)item)->number;
+}
+
+static struct weir_flow *grouped_weighted_of(struct made *made)
+{
+	struct weir_flow *flow = range_of(made);
+
+	return unlisted(weir_flow_grouped_weighted(flow, 9, weigh_as, NULL, 3,
+						   HOUR_NS),
+			made);
+}
+
 static struct weir_flow *ignore_of(struct made *made)
 {
 	return behind(weir_flow_ignore(range_of(made)), made);
@@ -354,6 +392,7 @@ static const struct source_row sources[] = {
 	{"resource", resource_of},
 	{"tick", tick_of, 20, EACH_GETS_ALL, true},
 	{"restart", restart_of, 0, THEY_SHARE},
+	{"operator_source", own_of},
 	{"from_queue", queue_of, SOURCE_LONG, FIRST_GETS_ALL},
 	{"from_publisher", publisher_of},
 	{"from_out", out_of, 0, FIRST_GETS_ALL},
@@ -370,6 +409,7 @@ static const struct source_row sources[] = {
 	{"collect", collect_of, SOURCE_LONG},
 	{"grouped by three", grouped_of},
 	{"grouped_within by three", grouped_within_of},
+	{"grouped_weighted to nine", grouped_weighted_of},
 	{"ignore", ignore_of, SOURCE_LONG},
 	{"for_each", for_each_of, SOURCE_LONG},
 	{"all", all_of, SOURCE_LONG},
