@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Graphs: making one flow of what was described, and running that. Where
+ * connections form a circle, one with capacity is cut: its inlet stays without
+ * ups, the flow at its outlet is an up of the whole, beside the ends, and a run
+ * links the two when everything else is there.
+ */
+#include "base/memory.h"
+#include "flow/fan.h"
+#include "flow/graph.h"
+
+/* --- Inlets -------------------------------------------------------------------- */
+
+static size_t fused_pull(struct weir__op *op, void **items, size_t room)
+{
+	size_t n = weir__pull(op->up[0], items, room);
+
+	(void)weir__op_follow(op);
+	return n;
+}
+
+static const struct weir__kind fused_kind = {
+	.name = "graph_inlet",
+	.pull = fused_pull,
+	.free = weir__graph_inlet_free,
+};
+
+/* `op`, if there is one already, is given up. */
+static struct weir__op *refuse(const struct weir__build *build,
+			       struct weir__op *op, int code)
+{
+	if (op)
+		weir__op_cancel(op);
+	*build->code = code;
+	return NULL;
+}
+
+static struct weir__op *linked_build(struct weir__build *build,
+				     const struct weir_flow *flow)
+{
+	struct weir__op *op;
+
+	if (build->nested)
+		return weir__build(build, flow->up[0]);
+	op = weir__build_cut(build, flow->up[0], NULL,
+			     weir__graph_inlet_of(flow)->capacity);
+	if (op && flow->has_items && flow->items != op->items)
+		return refuse(build, op, -EINVAL);
+	return op;
+}
+
+static const struct weir__kind linked_kind = {
+	.name = "graph_inlet",
+	.build = linked_build,
+	.free = weir__graph_inlet_free,
+	.boundary = true,
+};
+
+static struct weir__op *cut_build(struct weir__build *build,
+				  const struct weir_flow *flow)
+{
+	if (build->nested)
+		return refuse(build, NULL, -ENOTSUP);
+	return weir__build_inlet(build, flow, NULL, flow->items,
+				 weir__graph_inlet_of(flow)->capacity);
+}
+
+static const struct weir__kind cut_kind = {
+	.name = "graph_inlet",
+	.build = cut_build,
+	.free = weir__graph_inlet_free,
+	.boundary = true,
+};
+
+/* --- Running circles ------------------------------------------------------------ */
+
+static struct weir__inlet *find_inlet(const struct weir_flow_run *run,
+				      const struct weir_flow *from)
+{
+	const struct weir__stage *stage;
+	struct weir__inlet *inlet;
+
+	for (stage = run->stages; stage; stage = stage->next)
+		for (inlet = stage->inlets; inlet; inlet = inlet->next)
+			if (inlet->op->flow->kind == &cut_kind &&
+			    weir__graph_inlet_of(inlet->op->flow)->from == from)
+				return inlet;
+	return NULL;
+}
+
+/* A stage of what is at an outlet, keyed by that. */
+static int make_stage(const struct weir__build *build,
+		      const struct weir_flow *from)
+{
+	struct weir__build above = *build;
+	struct weir__op *root;
+
+	above.stage =
+		weir__stage_new(build->run, build->executor, &weir__end_out);
+	if (!above.stage)
+		return -ENOMEM;
+	above.stage->key = from;
+	above.tree = above.stage->tree;
+	root = weir__build(&above, from);
+	return root ? weir__stage_ready(above.stage, root) : *build->code;
+}
+
+static int link_stage(const struct weir__build *build,
+		      const struct weir_flow *from)
+{
+	struct weir__inlet *inlet = find_inlet(build->run, from);
+	struct weir__stage *stage = build->run->stages;
+
+	while (stage->key != from)
+		stage = stage->next;
+	if (!inlet || inlet->op->items != stage->root->items)
+		return -EINVAL;
+	return weir_link(&stage->out, &inlet->in);
+}
+
+static struct weir__op *circles_build(struct weir__build *build,
+				      const struct weir_flow *flow)
+{
+	struct weir__build ends = *build;
+	struct weir__op *op;
+	uint32_t i;
+	int rc = 0;
+
+	if (build->nested)
+		return refuse(build, NULL, -ENOTSUP);
+	op = weir__build(&ends, flow->up[0]);
+	if (!op)
+		return NULL;
+	for (i = 1; i < flow->n_up && rc == 0; i++)
+		rc = make_stage(build, flow->up[i]);
+	for (i = 1; i < flow->n_up && rc == 0; i++)
+		rc = link_stage(build, flow->up[i]);
+	return rc == 0 ? op : refuse(build, op, rc);
+}
+
+static const struct weir__kind circles_kind = {
+	.name = "graph",
+	.build = circles_build,
+};
+
+/* --- Building ---------------------------------------------------------------------- */
+
+/*
+ * Marks all that is above `flow`, through inlets that are not cut: true if
+ * `wanted` is. What is marked is not walked again; recursion is bounded by the
+ * depth of the graph, which its maker has chosen.
+ * NOLINTNEXTLINE(misc-no-recursion) */
+static bool walk(struct weir_flow *flow, const struct weir_flow *wanted,
+		 bool mark)
+{
+	bool *seen = NULL, found = flow == wanted;
+	struct weir_flow *above = weir__fan_above(flow, &seen);
+	uint32_t i;
+
+	if (flow->kind == &weir__graph_open_kind) {
+		above = weir__graph_inlet_of(flow)->cut
+				? NULL
+				: weir__graph_inlet_of(flow)->from;
+		seen = &weir__graph_inlet_of(flow)->seen;
+	}
+	if (seen && *seen == mark)
+		return found;
+	if (seen)
+		*seen = mark;
+	if (above)
+		found = walk(above, wanted, mark) || found;
+	for (i = 0; i < flow->n_up; i++)
+		found = walk(flow->up[i], wanted, mark) || found;
+	return found;
+}
+
+/* What comes out of an inlet comes to it again. */
+static bool is_circle(struct weir_flow *inlet)
+{
+	struct weir_flow *from = weir__graph_inlet_of(inlet)->from;
+	bool found = walk(from, inlet, true);
+
+	(void)walk(from, inlet, false);
+	return found;
+}
+
+static int check_ports(struct weir_flow_graph *graph)
+{
+	struct weir_flow *inlet;
+	struct weir__graph_end *end;
+
+	for (end = graph->ends; end; end = end->next)
+		if (end->name && !end->connected)
+			return weir__graph_fail(
+				graph, -EINVAL, end->name,
+				"an outlet that is not connected");
+	for (inlet = graph->inlets; inlet;
+	     inlet = weir__graph_inlet_of(inlet)->next)
+		if (!weir__graph_inlet_of(inlet)->from || !inlet->taken)
+			return weir__graph_fail(
+				graph, -EINVAL,
+				weir__graph_inlet_of(inlet)->name,
+				"an inlet that is not connected, or used");
+	if (graph->n_ends == 0)
+		return weir__graph_fail(graph, -EINVAL, "graph", "no end");
+	return 0;
+}
+
+/* Cuts what must be; then there may be no circles left. */
+static int check_circles(struct weir_flow_graph *graph)
+{
+	struct weir_flow *flow;
+
+	for (flow = graph->inlets; flow;
+	     flow = weir__graph_inlet_of(flow)->next)
+		if (weir__graph_inlet_of(flow)->capacity && is_circle(flow)) {
+			weir__graph_inlet_of(flow)->cut = true;
+			graph->n_cut++;
+		}
+	for (flow = graph->inlets; flow;
+	     flow = weir__graph_inlet_of(flow)->next)
+		if (!weir__graph_inlet_of(flow)->cut && is_circle(flow))
+			return weir__graph_fail(
+				graph, -EINVAL,
+				weir__graph_inlet_of(flow)->name,
+				"a circle that holds nothing");
+	return 0;
+}
+
+/* Makes a tree of it. */
+static void settle(struct weir_flow *flow)
+{
+	struct weir__graph_inlet *inlet = weir__graph_inlet_of(flow);
+
+	if (inlet->cut) {
+		flow->kind = &cut_kind;
+		return;
+	}
+	flow->kind = inlet->capacity ? &linked_kind : &fused_kind;
+	flow->up = &inlet->from;
+	flow->n_up = 1;
+	inlet->from->taken = true;
+	inlet->from->taker = flow;
+}
+
+static bool is_cut(const struct weir_flow_graph *graph,
+		   const struct weir_flow *from)
+{
+	struct weir_flow *flow = graph->inlets;
+
+	while (weir__graph_inlet_of(flow)->from != from)
+		flow = weir__graph_inlet_of(flow)->next;
+	return weir__graph_inlet_of(flow)->cut;
+}
+
+/*
+ * Moves the flows out of the graph: the ends, then those of cut connections.
+ * `flows` has room for all.
+ */
+static void take_flows(struct weir_flow_graph *graph, struct weir_flow **flows)
+{
+	struct weir_flow **ends = flows, **cuts = flows + graph->n_ends;
+	struct weir__graph_end *end;
+
+	for (end = graph->ends; end; end = end->next) {
+		if (!end->name)
+			*ends++ = end->flow;
+		else if (is_cut(graph, end->flow))
+			*cuts++ = end->flow;
+		end->flow->taken = end->name && !is_cut(graph, end->flow);
+		end->flow = NULL;
+	}
+}
+
+/* One flow of the ends and the flows at cuts. */
+static struct weir_flow *whole(struct weir_flow **flows, uint32_t n_ends,
+			       uint32_t n_cut)
+{
+	if (n_ends > 1)
+		flows[n_ends - 1] = weir_flow_all(flows, n_ends);
+	if (n_cut == 0)
+		return flows[n_ends - 1];
+	return weir__flow_new(&circles_kind, flows + n_ends - 1, n_cut + 1,
+			      NULL, 0, true);
+}
+
+static struct weir_flow *build(struct weir_flow_graph *graph)
+{
+	uint32_t n = graph->n_ends + graph->n_cut;
+	struct weir_flow **flows, *flow;
+
+	flows = weir__alloc(weir_allocator_default(),
+			    n * sizeof(struct weir_flow *));
+	if (!flows)
+		return weir__flow_failed(-ENOMEM, "graph", "no memory");
+	take_flows(graph, flows);
+	for (flow = graph->inlets; flow;
+	     flow = weir__graph_inlet_of(flow)->next)
+		settle(flow);
+	flow = whole(flows, graph->n_ends, graph->n_cut);
+	weir__free(weir_allocator_default(), flows,
+		   n * sizeof(struct weir_flow *));
+	return flow;
+}
+
+struct weir_flow *weir_flow_graph_build(struct weir_flow_graph *graph)
+{
+	struct weir_flow *flow;
+
+	if (!graph)
+		return weir__flow_failed(-EINVAL, "graph", "no graph");
+	if (graph->code == 0 && check_ports(graph) == 0)
+		(void)check_circles(graph);
+	flow = graph->code ? weir__flow_failed(graph->code, graph->origin,
+					       graph->message)
+			   : build(graph);
+	weir_flow_graph_free(graph);
+	return flow;
+}
