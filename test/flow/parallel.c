@@ -1,69 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Several calls of a function at once. */
-#include "flow/kit.h"
-#include "flow/memory.h"
-
-#define N 8
-
-/* What the function has seen; one thread. */
-static uint64_t n_calls, n_wrong;
-static struct weir_sim *the_sim;
-
-static int twice(void **memory, void *context)
-{
-	struct item *item = *memory;
-
-	n_calls++;
-	item->value *= 2;
-	return 0;
-}
-
-static int twice_plain(void **item, void *context)
-{
-	*item = (void *)(2 * (intptr_t)*item);
-	return 0;
-}
-
-/* Of plain items; *context is the one that it fails for. */
-static int fails_on(void **item, void *context)
-{
-	n_calls++;
-	return (intptr_t)*item == *(intptr_t *)context ? -EDOM : 0;
-}
-
-static int fails_on_counted(void **memory, void *context)
-{
-	struct item *item = *memory;
-
-	n_calls++;
-	return item->value == *(intptr_t *)context ? -EDOM : 0;
-}
-
-static enum weir_directive resume(struct weir_error *error, void *context)
-{
-	return WEIR_RESUME;
-}
-
-static enum weir_directive restart(struct weir_error *error, void *context)
-{
-	return WEIR_RESTART;
-}
-
-static struct weir_flow *parallel(struct weir_flow *flow, size_t n,
-				  int (*map)(void **item, void *context),
-				  void *context)
-{
-	return weir_flow_map_parallel(flow, n, WEIR_ORDERED, map, context,
-				      NULL);
-}
-
-static struct weir_flow *unordered(struct weir_flow *flow, size_t n,
-				   int (*map)(void **item, void *context),
-				   void *context)
-{
-	return weir_flow_map_parallel(flow, n, WEIR_UNORDERED, map, context,
-				      NULL);
-}
+#include "flow/calls.h"
 
 /* --- Order -------------------------------------------------------------------- */
 
@@ -76,6 +13,8 @@ static void ordered_it_is_a_map(void **state)
 	ASSERT_FLOW(unordered(weir_flow_range(1, 3), 1, twice_plain, NULL), 0,
 		    2, 4, 6);
 }
+
+static uint64_t n_wrong; /* one thread */
 
 /* Are the calls made in another order than that of the items? */
 static int sees_order(void **memory, void *context)
@@ -141,33 +80,6 @@ static void unordered_they_come_as_they_are_ready(void **state)
 
 /* --- How many ------------------------------------------------------------------- */
 
-static struct weir_flow_run *start(struct weir_flow *flow, uint64_t seed,
-				   size_t unfused)
-{
-	struct weir_flow_run_options options = {.unfused = unfused};
-	struct weir_flow_run *run;
-
-	assert_int_equal(weir_sim_new(&the_sim, seed, NULL), 0);
-	assert_int_equal(weir_flow_start(flow, weir_sim_executor(the_sim),
-					 &options, &run),
-			 0);
-	return run;
-}
-
-static int finish(struct weir_flow_run *run)
-{
-	struct weir_error *error;
-	int rc;
-
-	assert_int_equal(weir_flow_run_wait(run, WEIR_FOREVER, NULL, &error),
-			 0);
-	rc = error ? error->code : 0;
-	weir_error_unref(error);
-	weir_flow_run_free(run);
-	assert_int_equal(weir_sim_free(the_sim), 0);
-	return rc;
-}
-
 static uint64_t n_taken;
 
 static int takes(void *item, void *context)
@@ -192,39 +104,6 @@ static void not_more_calls_are_ahead_than_it_was_told(void **state)
 		assert_int_equal(n_taken, 200);
 	}
 	weir_flow_free(flow);
-}
-
-/* An executor that runs what it is told to, and when. */
-struct idle {
-	struct weir_executor executor;
-	struct weir_task *tasks[64];
-	size_t n;
-};
-
-static int idle_submit(struct weir_executor *executor, struct weir_task *task)
-{
-	struct idle *idle = weir_container_of(executor, struct idle, executor);
-
-	idle->tasks[idle->n++] = task;
-	return 0;
-}
-
-static uint64_t idle_now(struct weir_executor *executor)
-{
-	return 0;
-}
-
-static const struct weir_executor_ops idle_ops = {
-	.submit = idle_submit,
-	.now = idle_now,
-};
-
-static void idle_run(struct idle *idle, size_t i)
-{
-	struct weir_task *task = idle->tasks[i];
-
-	idle->tasks[i] = idle->tasks[--idle->n];
-	weir_task_run(task);
 }
 
 static void as_many_calls_are_under_way_as_it_was_told(void **state)
@@ -334,222 +213,6 @@ static void it_completes_without_demand(void **state)
 	assert_int_equal(weir_sim_free(sim), 0);
 }
 
-/* --- Failures ----------------------------------------------------------------------- */
-
-static void a_failure_is_told_at_once(void **state)
-{
-	struct idle idle = {.n = 0};
-	struct weir_flow_parallel_options options = {
-		.executor = &idle.executor,
-	};
-	struct weir_flow *flow = counted(weir_flow_range(1, 100));
-	intptr_t third = 3;
-	static struct got got;
-	struct weir_flow_run *run;
-
-	assert_int_equal(weir_executor_init(&idle.executor, &idle_ops, NULL),
-			 0);
-	flow = weir_flow_map_parallel(flow, N, WEIR_ORDERED, fails_on_counted,
-				      &third, &options);
-	flow = into(flow, &got);
-	got = (struct got){.counted = true};
-	run = start(flow, 1, 0);
-	weir_sim_run(the_sim);
-	assert_int_equal(idle.n, N);
-	n_calls = 0;
-	idle_run(&idle, 2);
-	weir_sim_run(the_sim);
-	/* with 1 and 2 still to come, those that have not begun do not */
-	while (idle.n > 0)
-		idle_run(&idle, 0);
-	assert_int_equal(n_calls, 1);
-	assert_int_equal(finish(run), -EDOM);
-	assert_int_equal(got.n, 0);
-	assert_int_equal(n_live, 0);
-	weir_flow_free(flow);
-	assert_int_equal(weir_executor_fini(&idle.executor), 0);
-}
-
-/* 1..5, 1..5 */
-static void *const twice_to_5[] = {
-	(void *)1, (void *)2, (void *)3, (void *)4, (void *)5,
-	(void *)1, (void *)2, (void *)3, (void *)4, (void *)5,
-};
-
-static struct weir_flow *ten(void)
-{
-	return weir_flow_array(twice_to_5, 10);
-}
-
-static void a_failed_item_is_left_out_if_that_is_wanted(void **state)
-{
-	static const intptr_t expected[] = {1, 2, 4, 5, 1, 2, 4, 5};
-	intptr_t third = 3;
-	size_t n;
-
-	for (n = 1; n <= 4; n++) {
-		assert_flow(weir_flow_supervise(parallel(counted(ten()), n,
-							 fails_on_counted,
-							 &third),
-						resume, NULL),
-			    true, expected, 8, 0);
-		assert_flow(weir_flow_supervise(parallel(counted(ten()), n,
-							 fails_on_counted,
-							 &third),
-						restart, NULL),
-			    true, expected, 8, 0);
-	}
-	ASSERT_FLOW(parallel(ten(), 1, fails_on, &third), -EDOM, 1, 2);
-}
-
-static void an_error_from_upstream_comes_behind_the_results(void **state)
-{
-	intptr_t fourth = 4;
-
-	ASSERT_FLOW(parallel(weir_flow_map(weir_flow_range(1, 9), fails_on,
-					   &fourth),
-			     3, twice_plain, NULL),
-		    -EDOM, 2, 4, 6);
-}
-
-static void failures_at_any_point_lose_nothing(void **state)
-{
-	static struct got got;
-	intptr_t at;
-	uint64_t seed;
-	struct weir_flow *flows[2];
-	size_t i;
-
-	flows[0] = into(parallel(counted(weir_flow_range(1, 30)), 5,
-				 fails_on_counted, &at),
-			&got);
-	flows[1] = into(unordered(counted(weir_flow_range(1, 30)), 5,
-				  fails_on_counted, &at),
-			&got);
-	for (seed = 1; seed <= test_count(2000); seed++) {
-		at = 1 + (intptr_t)(seed % 30);
-		got.n = 0;
-		got.counted = true;
-		assert_int_equal(
-			run_on_sim(flows[seed % 2], seed, seed % 5 < 1), -EDOM);
-		assert_int_equal(n_live, 0);
-	}
-	for (i = 0; i < 2; i++)
-		weir_flow_free(flows[i]);
-}
-
-static void cancels_at_any_point_lose_nothing(void **state)
-{
-	static struct got got;
-	struct weir_flow *flow = counted(weir_flow_range(1, INT64_MAX));
-	struct weir_flow_run *run;
-	uint64_t seed, i;
-
-	flow = into(parallel(flow, 5, twice, NULL), &got);
-	for (seed = 1; seed <= test_count(2000); seed++) {
-		got.n = 0;
-		got.counted = true;
-		run = start(flow, seed, seed % 5 < 1);
-		for (i = weir_sim_random(the_sim, 60); i > 0; i--)
-			weir_sim_step(the_sim);
-		weir_flow_run_cancel(run, NULL);
-		assert_int_equal(finish(run), -ECANCELED);
-		assert_int_equal(n_live, 0);
-	}
-	weir_flow_free(flow);
-}
-
-/* --- Executors ------------------------------------------------------------------------ */
-
-static void nothing(struct weir_drain *drain)
-{
-}
-
-static void an_executor_that_drains_lets_it_flow_through(void **state)
-{
-	static struct got got;
-	struct weir_flow *flow = counted(weir_flow_range(1, INT64_MAX));
-	struct weir_flow_run *run;
-	uint64_t seed, i;
-
-	/* some are on their way to the calls when the sources end */
-	flow = weir_flow_async(flow, 16, NULL);
-	flow = into(weir_flow_async(parallel(flow, 5, twice, NULL), 2, NULL),
-		    &got);
-	for (seed = 1; seed <= test_count(500); seed++) {
-		struct weir_drain drain = {.done = nothing};
-
-		got.n = 0;
-		got.counted = true;
-		run = start(flow, seed, 0);
-		for (i = weir_sim_random(the_sim, 60) + 10; i > 0; i--)
-			weir_sim_step(the_sim);
-		assert_int_equal(weir_executor_drain(weir_sim_executor(the_sim),
-						     &drain, WEIR_FOREVER),
-				 0);
-		assert_int_equal(finish(run), 0);
-		for (i = 0; i < got.n; i++)
-			assert_int_equal(got.values[i], 2 * (i + 1));
-		assert_int_equal(n_live, 0);
-	}
-	weir_flow_free(flow);
-}
-
-static void an_executor_that_aborts_ends_it(void **state)
-{
-	static struct got got;
-	struct weir_flow *flow = counted(weir_flow_range(1, INT64_MAX));
-	struct weir_flow_run *run;
-	uint64_t seed, i;
-
-	flow = into(parallel(flow, 5, twice, NULL), &got);
-	for (seed = 1; seed <= test_count(500); seed++) {
-		struct weir_drain drain = {.done = nothing};
-
-		got.n = 0;
-		got.counted = true;
-		run = start(flow, seed, 0);
-		for (i = weir_sim_random(the_sim, 60); i > 0; i--)
-			weir_sim_step(the_sim);
-		assert_int_equal(weir_executor_abort(weir_sim_executor(the_sim),
-						     &drain, WEIR_FOREVER),
-				 0);
-		assert_int_equal(finish(run), -ECANCELED);
-		assert_int_equal(n_live, 0);
-	}
-	weir_flow_free(flow);
-}
-
-static void where_calls_are_refused_it_fails(void **state)
-{
-	struct weir_flow_parallel_options options = {0};
-	struct weir_flow *flow = counted(weir_flow_range(1, INT64_MAX));
-	struct weir_drain drain = {.done = nothing};
-	static struct got got;
-	struct weir_flow_run *run;
-	struct weir_sim *other;
-
-	assert_int_equal(weir_sim_new(&other, 1, NULL), 0);
-	options.executor = weir_sim_executor(other);
-	flow = weir_flow_map_parallel(flow, 3, WEIR_UNORDERED, twice, NULL,
-				      &options);
-	flow = into(flow, &got);
-	got = (struct got){.counted = true};
-	run = start(flow, 1, 0);
-	weir_sim_run(the_sim);
-	weir_sim_run(other);
-	assert_int_equal(
-		weir_executor_abort(options.executor, &drain, WEIR_FOREVER), 0);
-	weir_sim_run(other);
-	assert_int_equal(finish(run), -ECANCELED);
-	/* and once more, from the beginning */
-	run = start(flow, 1, 0);
-	assert_int_equal(finish(run), -ESHUTDOWN);
-	assert_int_equal(n_live, 0);
-	weir_flow_free(flow);
-	assert_int_equal(weir_sim_free(other), 0);
-}
-
 /* --- The rest ------------------------------------------------------------------------- */
 
 static void bad_arguments_make_a_failed_flow(void **state)
@@ -573,17 +236,6 @@ static void bad_arguments_make_a_failed_flow(void **state)
 				 -EINVAL);
 		weir_flow_free(flows[i]);
 	}
-}
-
-static void without_memory_nothing_is_lost(void **state)
-{
-	static struct got got = {.counted = true};
-	struct weir_flow *flow = counted(weir_flow_range(1, 20));
-
-	flow = into(weir_flow_async(parallel(flow, 3, twice, NULL), 4, NULL),
-		    &got);
-	(void)assert_short_of_memory(flow, &got, 0);
-	weir_flow_free(flow);
 }
 
 /* Calls inside of a nested flow. */
@@ -615,17 +267,7 @@ int main(void)
 		cmocka_unit_test(as_many_calls_are_under_way_as_it_was_told),
 		cmocka_unit_test(with_little_demand_it_still_begins_all),
 		cmocka_unit_test(it_completes_without_demand),
-		cmocka_unit_test(a_failure_is_told_at_once),
-		cmocka_unit_test(a_failed_item_is_left_out_if_that_is_wanted),
-		cmocka_unit_test(
-			an_error_from_upstream_comes_behind_the_results),
-		cmocka_unit_test(failures_at_any_point_lose_nothing),
-		cmocka_unit_test(cancels_at_any_point_lose_nothing),
-		cmocka_unit_test(an_executor_that_drains_lets_it_flow_through),
-		cmocka_unit_test(an_executor_that_aborts_ends_it),
-		cmocka_unit_test(where_calls_are_refused_it_fails),
 		cmocka_unit_test(bad_arguments_make_a_failed_flow),
-		cmocka_unit_test(without_memory_nothing_is_lost),
 		cmocka_unit_test(it_can_be_nested),
 	};
 
