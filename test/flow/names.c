@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Errors carry the name of the operator where they begin. */
+#include "flow/kit.h"
+
+/* One that fails, for each form of a function. */
+static int map_fails(void **item, void *context)
+{
+	return -EDOM;
+}
+
+static int map_n_fails(void **items, size_t n, size_t *done, void *context)
+{
+	return -EDOM;
+}
+
+static int index_fails(void **item, uint64_t index, void *context)
+{
+	return -EDOM;
+}
+
+static int ask_fails(void *item, void *context)
+{
+	return -EDOM;
+}
+
+static int key_fails(void *item, uintptr_t *key, void *context)
+{
+	return -EDOM;
+}
+
+static int expand_fails(void *item, uint64_t i, void **out, void *context)
+{
+	return -EDOM;
+}
+
+static int unfold_fails(void **state, void **item, void *context)
+{
+	return -EDOM;
+}
+
+static int fold_fails(void **result, void *item, void *context)
+{
+	return -EDOM;
+}
+
+static int take_n_fails(void *const *items, size_t n, size_t *done,
+			void *context)
+{
+	return -EDOM;
+}
+
+static int fold_n_fails(void **result, void *const *items, size_t n,
+			size_t *done, void *context)
+{
+	return -EDOM;
+}
+
+static int zip_fails(void *const *items, size_t n, void **result, void *context)
+{
+	return -EDOM;
+}
+
+static int recover_fails(struct weir_error *error, void **item, void *context)
+{
+	return -EDOM;
+}
+
+static int read_fails(void *resource, void **item, void *context)
+{
+	return -EDOM;
+}
+
+static int nothing_to_open(void **resource, void *context)
+{
+	return 0;
+}
+
+static void nothing_to_close(void *resource, void *context)
+{
+}
+
+static int own_fails(struct weir_operator *op)
+{
+	return -EDOM;
+}
+
+static struct weir_flow *no_flow(void *item, void *context)
+{
+	return NULL;
+}
+
+static struct weir_flow *nine(void)
+{
+	return weir_flow_range(1, 9);
+}
+
+/* Runs it: its error has this code and origin. */
+static void assert_fails_at(struct weir_flow *flow, int code,
+			    const char *origin, size_t unfused)
+{
+	struct weir_flow_run_options options = {.unfused = unfused};
+	struct weir_error *error;
+	struct weir_flow_run *run;
+	struct weir_sim *sim;
+
+	assert_int_equal(weir_sim_new(&sim, 1, NULL), 0);
+	assert_int_equal(weir_flow_start(flow, weir_sim_executor(sim), &options,
+					 &run),
+			 0);
+	assert_int_equal(weir_flow_run_wait(run, WEIR_FOREVER, NULL, &error),
+			 0);
+	assert_non_null(error);
+	assert_string_equal(error->origin, origin);
+	assert_int_equal(error->code, code);
+	weir_error_unref(error);
+	weir_flow_run_free(run);
+	assert_int_equal(weir_sim_free(sim), 0);
+}
+
+struct failing {
+	const char *name;
+	struct weir_flow *flow;
+	int code; /* 0: -EDOM */
+};
+
+static void assert_each_fails(const struct failing *failing, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		struct weir_flow *flow = failing[i].flow;
+		int code = failing[i].code ? failing[i].code : -EDOM;
+
+		assert_fails_at(flow, code, failing[i].name, 0);
+		assert_fails_at(flow, code, failing[i].name, 4);
+		flow = weir_flow_name(flow, "mine");
+		assert_fails_at(flow, code, "mine", 0);
+		assert_fails_at(flow, code, "mine", 4);
+		weir_flow_free(flow);
+	}
+}
+
+static void an_error_has_the_name_of_the_operator_whose_function_fails(
+	void **state)
+{
+	static const struct weir_flow_folding folding = {.fold = fold_fails};
+	static const struct weir_flow_state stateful = {.step = unfold_fails};
+	static const struct weir_flow_access access = {
+		nothing_to_open, read_fails, nothing_to_close};
+	static const struct weir_flow_conflation conflation = {map_fails,
+							       fold_fails};
+	static const struct weir_operator_ops own = {.on_pull = own_fails};
+	struct weir_flow *two[] = {nine(), nine()};
+	const struct failing failing[] = {
+		{"unfold", weir_flow_unfold(NULL, unfold_fails, NULL)},
+		{"resource", weir_flow_resource(&access, NULL)},
+		{"map", weir_flow_map(nine(), map_fails, NULL)},
+		{"map_n", weir_flow_map_n(nine(), map_n_fails, NULL)},
+		{"index", weir_flow_index(nine(), index_fails, NULL)},
+		{"filter", weir_flow_filter(nine(), ask_fails, NULL)},
+		{"filter_map", weir_flow_filter_map(nine(), map_fails, NULL)},
+		{"distinct_until_changed",
+		 weir_flow_distinct_until_changed(nine(), key_fails, NULL)},
+		{"take_while",
+		 weir_flow_take_while(nine(), ask_fails, false, NULL)},
+		{"drop_while", weir_flow_drop_while(nine(), ask_fails, NULL)},
+		{"expand", weir_flow_expand(nine(), expand_fails, NULL)},
+		{"stateful_map",
+		 weir_flow_stateful_map(nine(), &stateful, NULL)},
+		{"for_each", weir_flow_for_each(nine(), ask_fails, NULL)},
+		{"for_each_n",
+		 weir_flow_for_each_n(nine(), take_n_fails, NULL)},
+		{"fold", weir_flow_fold(nine(), &folding, NULL)},
+		{"fold_n", weir_flow_fold_n(nine(), fold_n_fails, NULL)},
+		{"reduce", weir_flow_reduce(nine(), fold_fails, NULL)},
+		{"scan", weir_flow_scan(nine(), &folding, NULL)},
+		{"map_parallel", weir_flow_map_parallel(nine(), 2, WEIR_ORDERED,
+							map_fails, NULL, NULL)},
+		{"flat_map", weir_flow_flat_map(nine(), 1, no_flow, NULL),
+		 -EINVAL},
+		{"switch_map", weir_flow_switch_map(nine(), no_flow, NULL),
+		 -EINVAL},
+		{"conflate", weir_flow_conflate(nine(), &conflation, NULL)},
+		{"zip", weir_flow_zip(two, 2, zip_fails, NULL)},
+		{"recover", weir_flow_recover(weir_flow_fail(-EIO, "up"),
+					      recover_fails, NULL)},
+		{"operator", weir_flow_operator(nine(), &own, NULL)},
+		{"operator", weir_flow_operator_source(&own, NULL)},
+	};
+
+	assert_each_fails(failing, sizeof(failing) / sizeof(*failing));
+}
+
+static void or_that_finds_what_must_not_be(void **state)
+{
+	static const struct weir_flow_rate rate = {
+		.n = 1, .per_ns = 1000, .how = WEIR_FLOW_ENFORCE};
+	const struct failing failing[] = {
+		{"fail", weir_flow_fail(-EIO, "as told"), -EIO},
+		{"limit", weir_flow_limit(nine(), 2), -EMSGSIZE},
+		{"collect", weir_flow_collect(nine(), 2), -EMSGSIZE},
+		{"reduce",
+		 weir_flow_reduce(weir_flow_empty(), fold_fails, NULL),
+		 -ENODATA},
+		{"throttle", weir_flow_throttle(nine(), &rate), -EBUSY},
+		{"idle_timeout", weir_flow_idle_timeout(weir_flow_never(), 9),
+		 -ETIMEDOUT},
+		{"initial_timeout",
+		 weir_flow_initial_timeout(weir_flow_never(), 9), -ETIMEDOUT},
+		{"completion_timeout",
+		 weir_flow_completion_timeout(weir_flow_never(), 9),
+		 -ETIMEDOUT},
+		{"read", weir_flow_read(1 << 20, 64), -EBADF},
+		{"read_file", weir_flow_read_file("/nowhere", 64), -ENOENT},
+		{"lines",
+		 weir_flow_lines(weir_flow_read_file("/dev/zero", 64), 9),
+		 -EMSGSIZE},
+	};
+
+	assert_each_fails(failing, sizeof(failing) / sizeof(*failing));
+}
+
+static void a_queue_that_overflows_has_a_name(void **state)
+{
+	struct weir_flow_queue *queue;
+	struct weir_flow *flow;
+
+	assert_int_equal(weir_flow_queue_new(&queue, 1, WEIR_FLOW_FAIL, NULL),
+			 0);
+	flow = weir_flow_from_queue(queue);
+	assert_int_equal(weir_flow_queue_offer(queue, NULL), 0);
+	assert_int_equal(weir_flow_queue_offer(queue, NULL), -EOVERFLOW);
+	assert_fails_at(flow, -EOVERFLOW, "from_queue", 0);
+	weir_flow_free(flow);
+	weir_flow_queue_free(queue);
+}
+
+static void an_error_keeps_its_name_on_its_way(void **state)
+{
+	struct weir_flow *flow = weir_flow_map(nine(), map_fails, NULL);
+
+	flow = weir_flow_name(weir_flow_async(flow, 4, NULL), "boundary");
+	flow = weir_flow_name(weir_flow_take(flow, 5), "below");
+	assert_fails_at(flow, -EDOM, "map", 0);
+	assert_fails_at(flow, -EDOM, "map", 4);
+	weir_flow_free(flow);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(
+			an_error_has_the_name_of_the_operator_whose_function_fails),
+		cmocka_unit_test(or_that_finds_what_must_not_be),
+		cmocka_unit_test(a_queue_that_overflows_has_a_name),
+		cmocka_unit_test(an_error_keeps_its_name_on_its_way),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
