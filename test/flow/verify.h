@@ -10,6 +10,9 @@
 
 #include "flow/verify_operators.h"
 
+/* Items of the longest stream: all tests can do with these. */
+#define LONG 2001
+
 /* Of whom, for who reads of a failure. */
 static inline const char *told(char text[96], const struct place *place,
 			       const char *name)

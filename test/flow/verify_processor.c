@@ -6,7 +6,6 @@
  */
 #include "flow/verify.h"
 
-#define LONG 2001 /* items of the longest stream, which all tests can do with */
 #define PREFETCH 16
 #define ROOM 16 /* of in-port and out-port behind the flow */
 

@@ -206,7 +206,9 @@ static void verify(struct place *place, const struct source_row *source,
 				.live = live,
 				.env = env_of(place, source),
 				.multicast = source->sharing == EACH_GETS_ALL,
-				.max_items = source->max_items,
+				.max_items = source->max_items
+						     ? source->max_items
+						     : LONG,
 				.max_subscribers = source->sharing ==
 						   FIRST_GETS_ALL,
 			},
