@@ -374,6 +374,19 @@ static int to_line(void **item, void *context)
 	return to_frame(item, false, context);
 }
 
+/* A line and the beginning of the next one. */
+static int to_pieces(void **item, void *context)
+{
+	struct weir_flow_bytes *bytes;
+	int rc = to_line(item, context);
+
+	if (rc < 0)
+		return rc;
+	bytes = *item;
+	bytes->data[bytes->n++] = '7';
+	return 0;
+}
+
 static int to_prefixed(void **item, void *context)
 {
 	return to_frame(item, true, context);
@@ -412,6 +425,13 @@ static struct weir_flow *upon_lines(struct weir_flow *flow,
 				    const struct weir_items *items)
 {
 	flow = weir_flow_lines(to_bytes(flow, to_line, items), 32);
+	return from_bytes(flow, items);
+}
+
+static struct weir_flow *upon_lines_of_pieces(struct weir_flow *flow,
+					      const struct weir_items *items)
+{
+	flow = weir_flow_lines(to_bytes(flow, to_pieces, items), 32);
 	return from_bytes(flow, items);
 }
 

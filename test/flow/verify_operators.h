@@ -305,6 +305,7 @@ static const struct way ways[] = {
 	{"switch_map", upon_switch_map, 0, 0, CHANGES},
 	{"acquire", upon_acquire, 0, 0},
 	{"lines", upon_lines, 0, 0},
+	{"lines of pieces", upon_lines_of_pieces, 0, 0, CHANGES},
 	{"delimited", upon_delimited, 0, 0},
 	{"length_prefixed", upon_length_prefixed, 0, 0},
 };
