@@ -77,17 +77,25 @@ struct token *crossing_token(struct crossing *c, uint32_t i)
 	return token;
 }
 
-struct weir_flow *crossing_items(struct crossing *c, uint32_t n)
+struct weir_flow *crossing_queue(struct crossing *c, uint32_t n)
 {
 	uint32_t i;
 
-	explorer_assert(weir_flow_queue_new(&c->queue, n, WEIR_FLOW_REJECT,
+	explorer_assert(weir_flow_queue_new(&c->queue, SCENE_TOKENS,
+					    WEIR_FLOW_REJECT,
 					    &c->scene.items) == 0);
 	for (i = 0; i < n; i++)
 		explorer_assert(weir_flow_queue_offer(
 					c->queue, crossing_token(c, i)) == 0);
-	explorer_assert(weir_flow_queue_close(c->queue, NULL) == 0);
 	return weir_flow_from_queue(c->queue);
+}
+
+struct weir_flow *crossing_items(struct crossing *c, uint32_t n)
+{
+	struct weir_flow *flow = crossing_queue(c, n);
+
+	explorer_assert(weir_flow_queue_close(c->queue, NULL) == 0);
+	return flow;
 }
 
 struct weir_actor *crossing_stage(const struct crossing *c, uint32_t i)

@@ -32,7 +32,8 @@ extern struct crossing crossing;
 
 /* In a setup: this first. */
 struct crossing *crossing_open(void *context);
-/* Tokens 0 to n - 1 from a queue that has ended. */
+/* Tokens 0 to n - 1 from a queue that is open, or has ended. */
+struct weir_flow *crossing_queue(struct crossing *c, uint32_t n);
 struct weir_flow *crossing_items(struct crossing *c, uint32_t n);
 /* Upon `flow`: takes items, which are tokens. */
 struct weir_flow *crossing_sink(struct crossing *c, struct weir_flow *flow);
@@ -67,8 +68,9 @@ void crossing_went_well(void *context);
 extern const struct scene_group alarms, calls, queues, pipes, runs, wakes;
 extern const struct scene_group feeds;
 extern const struct scene_group alarms, calls, queues, pipes, runs;
-extern const struct scene_group feeds, exits, switches;
+extern const struct scene_group feeds, exits, switches, fans, graphs;
 /* For `./dev soak`: the same with more threads. */
-extern const struct scene_group long_exits, long_switches;
+extern const struct scene_group long_feeds, long_exits, long_switches,
+	long_fans, long_graphs;
 
 #endif

@@ -112,14 +112,10 @@ static void failing(void *context)
 			       "test", "failed", NULL, NULL);
 
 	explorer_assert(error);
-	explorer_assert(weir_flow_queue_new(&c->queue, 1, WEIR_FLOW_REJECT,
-					    &c->scene.items) == 0);
-	explorer_assert(weir_flow_queue_offer(c->queue, crossing_token(c, 0)) ==
-			0);
+	flow = crossing_queue(c, 1);
 	explorer_assert(weir_flow_queue_close(c->queue, error) == 0);
 	weir_error_unref(error);
-	flow = weir_flow_into(weir_flow_from_queue(c->queue),
-			      l->takings[0].subscriber);
+	flow = weir_flow_into(flow, l->takings[0].subscriber);
 	crossing_start(c, flow);
 }
 

@@ -198,6 +198,18 @@ static void cancel_and_work(void *context)
 	work_below(context);
 }
 
+static void cancel_and_give(void *context)
+{
+	cancel(context);
+	give(context);
+}
+
+static void drain_and_work(void *context)
+{
+	drain_run(context);
+	work_below(context);
+}
+
 /* --- Checks --------------------------------------------------------------- */
 
 /* The publisher lets go, and all is over. */
@@ -343,14 +355,30 @@ static const struct explorer_scenario scenarios[] = {
 	FEEDING(.name = "an item comes as the run is cancelled",
 		.setup = one_of_two_given, .thread = {give, cancel_and_work},
 		.check = cancelled),
+	FEEDING(.name = "an item comes behind a cancel as one is taken",
+		.setup = one_of_two_given,
+		.thread = {cancel_and_give, work_below}, .check = cancelled),
 	FEEDING(.name = "the end comes as the run is cancelled",
 		.setup = one_of_two_given,
-		.thread = {give_and_complete, cancel, work_below},
+		.thread = {give_and_complete, cancel_and_work},
 		.check = cancelled),
 	FEEDING(.name = "an item comes as the run is drained",
-		.setup = one_of_two_given,
-		.thread = {give, drain_run, work_below}, .check = drained),
+		.setup = one_of_two_given, .thread = {give, drain_and_work},
+		.check = drained),
 };
 
 const struct scene_group feeds = {scenarios,
 				  sizeof(scenarios) / sizeof(scenarios[0])};
+
+static const struct explorer_scenario long_scenarios[] = {
+	FEEDING(.name = "the end comes, and the run is cancelled and works",
+		.setup = one_of_two_given,
+		.thread = {give_and_complete, cancel, work_below},
+		.check = cancelled),
+	FEEDING(.name = "an item comes, and the run is drained and works",
+		.setup = one_of_two_given,
+		.thread = {give, drain_run, work_below}, .check = drained),
+};
+
+const struct scene_group long_feeds = {
+	long_scenarios, sizeof(long_scenarios) / sizeof(long_scenarios[0])};

@@ -9,18 +9,15 @@
 #include "crossing.h"
 
 static const struct scene_group *const groups[] = {
-	&feeds,
-	&exits,
-	&switches,
+	&feeds, &exits, &switches, &fans, &graphs,
 };
 #define N_GROUPS (sizeof(groups) / sizeof(groups[0]))
 
 #define MAX_SCENARIOS 64
 
-/* With more threads: for `./dev soak`. */
+/* For `./dev soak`: the same with more threads. */
 static const struct scene_group *const long_groups[] = {
-	&long_exits,
-	&long_switches,
+	&long_feeds, &long_exits, &long_switches, &long_fans, &long_graphs,
 };
 #define N_LONG_GROUPS (sizeof(long_groups) / sizeof(long_groups[0]))
 
@@ -128,6 +125,16 @@ static void every_fence_of_a_switch_is_needed(void **state)
 			      sizeof(exceptions) / sizeof(exceptions[0]));
 }
 
+static void every_fence_of_an_outlet_is_needed(void **state)
+{
+	const struct explorer_weaken_options options = {
+		.run = {.preemptions = 1, .stale = 1},
+		.files = "lib/flow/outlet.c",
+	};
+
+	assert_all_are_needed(&fans, &options, NULL, 0);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -136,6 +143,7 @@ int main(void)
 		cmocka_unit_test(every_fence_of_a_feed_is_needed),
 		cmocka_unit_test(every_fence_of_an_exit_is_needed),
 		cmocka_unit_test(every_fence_of_a_switch_is_needed),
+		cmocka_unit_test(every_fence_of_an_outlet_is_needed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

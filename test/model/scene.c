@@ -191,8 +191,7 @@ void scene_abort(struct scene *s)
 
 /* --- Tokens --------------------------------------------------------------- */
 
-/* Without any order, unless it is shared: the library has to see to that. */
-static void end_token(struct token *token, uint32_t value)
+void scene_end_token(struct token *token, uint32_t value)
 {
 	explorer_assert(token->value == MADE);
 	if (token->shared) {
@@ -206,7 +205,7 @@ static void end_token(struct token *token, uint32_t value)
 
 static void drop(void *item, void *context)
 {
-	end_token(item, DROPPED);
+	scene_end_token(item, DROPPED);
 }
 
 static int share(void *item, void *context)
@@ -229,7 +228,7 @@ void scene_take(struct node *node, uint32_t port)
 
 	explorer_assert(token);
 	node->fate->delivered++;
-	end_token(token, DELIVERED);
+	scene_end_token(token, DELIVERED);
 }
 
 /* --- Actors --------------------------------------------------------------- */

@@ -16,7 +16,7 @@
 #include "executor/registry.h"
 #include "explorer.h"
 
-enum { SCENE_ACTORS = 3, SCENE_OTHERS = 3, SCENE_TOKENS = 4 };
+enum { SCENE_ACTORS = 3, SCENE_OTHERS = 4, SCENE_TOKENS = 4 };
 
 struct token {
 	enum { NOT_YET, MADE, DELIVERED, DROPPED } value;
@@ -121,6 +121,11 @@ void scene_abort(struct scene *s);
 
 /* Puts token `i`; whether the port has accepted it stands in the token. */
 void scene_put(struct node *node, uint32_t port, uint32_t i);
+/*
+ * It was delivered, or dropped. Without any order, unless it is shared: the
+ * library has to see to that.
+ */
+void scene_end_token(struct token *token, uint32_t value);
 /* A turn that takes a token of in-port `port`. */
 void scene_take(struct node *node, uint32_t port);
 

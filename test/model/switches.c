@@ -34,11 +34,7 @@ static struct switching *with_switch(void *context)
 /* From a queue that has not ended. */
 static struct weir_flow *guarded(struct switching *s)
 {
-	struct crossing *c = &s->crossing;
-
-	explorer_assert(weir_flow_queue_new(&c->queue, 2, WEIR_FLOW_REJECT,
-					    &c->scene.items) == 0);
-	return weir_flow_kill_switch(weir_flow_from_queue(c->queue), s->swtch);
+	return weir_flow_kill_switch(crossing_queue(&s->crossing, 0), s->swtch);
 }
 
 static void composed(void *context)
