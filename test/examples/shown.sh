@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# shown.sh SOURCE: each block of C in README.md and docs/guide.md is, line by
-# line, a part of a program in docs/examples; README has the first two whole, and
-# they are short, as is the flow of a real one. No page links to one that is not
-# there.
+# shown.sh SOURCE: each block of C in README.md and docs is, line by line, a part
+# of a program in docs/examples; README has the first two whole, and they are
+# short, as is the flow of a real one. Each header of flows has a page that shows
+# one. No page links to one that is not there.
 set -eu
 
 source=$1
@@ -21,35 +21,41 @@ blocks() {
 	inside { print > file }' "$1"
 }
 
-# part BLOCK FILE: its lines are there, in one piece.
+# part BLOCK FILE...: its lines are in one of them, in one piece.
 part() {
 	awk 'NR == FNR { block[n++] = $0; next }
-	{ text[m++] = $0 }
-	END {
-		for (i = 0; i + n <= m; i++) {
-			for (j = 0; j < n && text[i + j] == block[j]; j++)
-				;
-			if (j == n)
-				exit 0
+	FNR == 1 { m = 0 }
+	{
+		text[m++] = $0
+		for (i = 0; m >= n && i < n && text[m - n + i] == block[i]; i++)
+			;
+		if (m >= n && i == n) {
+			found = 1
+			exit
 		}
-		exit 1
-	}' "$1" "$2"
+	}
+	END { exit !found }' "$@"
 }
 
-for page in "$source/README.md" "$source/docs/guide.md"; do
+for page in "$source"/README.md "$source"/docs/*.md; do
 	blocks "$page"
 	for block in "$dir"/block*; do
 		[ -e "$block" ] || continue
-		found=no
-		for program in "$source"/docs/examples/*.c; do
-			! part "$block" "$program" || found=yes
-		done
-		[ "$found" = yes ] || {
+		part "$block" "$source"/docs/examples/*.c || {
 			echo "$page: not a part of any program:"
 			cat "$block"
 			status=1
 		}
 	done
+done
+
+for header in "$source"/include/weir/flow*.h; do
+	name=$(basename "$header" .h)
+	page=$source/docs/$name.md
+	if ! grep -q "^# $name.h: " "$page" || ! grep -q '^```c$' "$page"; then
+		echo "$page: not a page about $name.h that shows code"
+		status=1
+	fi
 done
 
 # short NAME COMMAND...: what that prints has at most 40 lines.
