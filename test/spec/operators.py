@@ -34,7 +34,8 @@ What each operator promises, taken from its header by `test/spec/operators.py
 before that, unless its header says otherwise. *Cancels*: when it wants no more
 from upstream. *Holds*: what it has taken and not put out, at most.
 
-[flow](flow.md) says how they are composed and run.
+[flow](flow.md) says how they are composed and run; the page of each header, how
+they are used.
 """
 # A comment, and the declaration right behind it.
 DECLARED = re.compile(r"/\*(.*?)\*/\s*((?:WEIR_API[^;]*?;\s*)+)", re.S)
@@ -81,7 +82,7 @@ def page(source, problems):
         rows = read(folder / f"{stem}.h", problems) if stem in found else []
         if not rows:
             continue
-        parts.append(f"\n## {title}: {stem}.h\n")
+        parts.append(f"\n## {title}: [{stem}.h]({stem}.md)\n")
         parts.append("| operator | emits | completes | cancels | holds |")
         parts.append("|---|---|---|---|---|")
         for name, contract in rows:
