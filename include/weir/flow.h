@@ -154,8 +154,9 @@ WEIR_API WEIR_MUST_CHECK int weir_flow_start(
  * Runs the flow to its end: 0, or what weir_flow_start() says, or the code of
  * the error it failed with. *result, if not NULL, is the last item that has come
  * out, which is the caller's, or NULL. -EDEADLK: on a thread of the executor's,
- * with nothing started; the thread that owns a loop or a simulator runs that
- * meanwhile.
+ * with nothing started. The thread that owns a loop or a simulator runs that
+ * meanwhile; where a simulator has nothing left to do and the flow has not ended
+ * it is -EDEADLK too, and the run goes on. Any thread.
  */
 WEIR_API WEIR_MUST_CHECK int weir_flow_run(struct weir_flow *flow,
 					   struct weir_executor *executor,
@@ -163,7 +164,8 @@ WEIR_API WEIR_MUST_CHECK int weir_flow_run(struct weir_flow *flow,
 
 /*
  * Complete when the run is over, before `done`: all its actors have been released
- * or are leaving, so that its executors may be freed. Any thread; the handle's.
+ * or are leaving, so that its executors may be freed. NULL of NULL. Any thread;
+ * the handle's.
  */
 WEIR_API struct weir_completion *weir_flow_run_over(struct weir_flow_run *run);
 

@@ -65,10 +65,10 @@ WEIR_API struct weir_flow *weir_flow_map_parallel(
  * For each item `make` makes a flow, whose items come out here. `make` takes
  * the item over; if it returns NULL or a failed flow, that is the item's
  * failure (see weir_flow_supervise()), and WEIR_RESTART ends all that are
- * open, as an error from upstream does. At most `breadth` are open at once; with 1 one follows the other, with
- * more they are taken from in turn, whichever has items. Items come out as
- * plain values unless weir_flow_items() says what they are. -EINVAL: null,
- * `breadth` 0 or above WEIR_CAPACITY_MAX.
+ * open, as an error from upstream does. At most `breadth` are open at once;
+ * with 1 one follows the other, with more they are taken from in turn,
+ * whichever has items. Items come out as plain values unless weir_flow_items()
+ * says what they are. -EINVAL: null, `breadth` 0 or above WEIR_CAPACITY_MAX.
  *
  * Emits: each item of an open flow. Completes: when upstream and all nested
  * flows have. Cancels: all of them, when downstream does or one has failed.

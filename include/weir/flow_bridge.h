@@ -46,7 +46,7 @@ WEIR_API struct weir_flow *weir_flow_from_publisher(
  * when the run is cancelled. When it cancels, or is broken (which the executor
  * reports), the flow ends well. The run is over when the subscriber has given
  * the subscription up. One that subscribes once lets the flow run once. Not
- * inside of another flow: -ENOTSUP.
+ * inside of another flow: -ENOTSUP. Fails: -EINVAL, null.
  *
  * Emits: nothing. Completes: when upstream does and the subscriber has been
  * told. Cancels: when the subscriber or downstream does. Holds: WEIR_FLOW_BATCH
@@ -71,7 +71,7 @@ WEIR_API WEIR_MUST_CHECK int weir_flow_publisher_new(
 	struct weir_executor *executor,
 	const struct weir_flow_run_options *options);
 
-/* To be handed to weir_subscribe(), until it is freed. */
+/* To be handed to weir_subscribe(), until it is freed. NULL of NULL. Any thread. */
 WEIR_API struct weir_publisher *weir_flow_publisher_publisher(
 	struct weir_flow_publisher *publisher);
 
@@ -87,9 +87,9 @@ WEIR_API void weir_flow_publisher_free(struct weir_flow_publisher *publisher);
  * What an actor of yours puts into `out`, over a link that holds up to
  * `capacity` items, a power of two. It runs once (-EALREADY), and is to be
  * started by who owns the actor, see weir_link(): before that starts, or in a
- * turn or handler of its. A drain of the run leaves the end to the actor. Not
- * inside of another flow: -ENOTSUP. Fails: -EINVAL; the start what weir_link()
- * reports.
+ * turn or handler of its. A drain of the run takes what has been put, and cancels
+ * the out-port. Not inside of another flow: -ENOTSUP. Fails: -EINVAL, null, a
+ * bad capacity; the start what weir_link() reports.
  *
  * Emits: each item. Completes: when the out-port ends. Cancels: the out-port,
  * when downstream does. Holds: `capacity` items.
@@ -112,7 +112,7 @@ WEIR_API struct weir_flow *weir_flow_into_in(struct weir_flow *flow,
 /*
  * Lets as many items pass as there are permits of `semaphore` (borrowed): each
  * takes one, which whoever is done with the item releases. No permit is kept
- * while there is no item.
+ * while there is no item. Fails: -EINVAL, no semaphore.
  *
  * Emits: each item, when it has a permit. Completes: when upstream does.
  * Cancels: when downstream does. Holds: nothing.
@@ -139,7 +139,8 @@ WEIR_API struct weir_flow *weir_flow_to_actor(struct weir_flow *flow,
 
 /*
  * What is put into `channel` (borrowed), which others may take from as well.
- * The items are the channel's if weir_flow_items() says nothing.
+ * The items are the channel's if weir_flow_items() says nothing. Fails: -EINVAL,
+ * no channel.
  *
  * Emits: each item. Completes: when the channel has ended, is empty, and
  * somebody asks. Cancels: nothing is above it. Holds: one item.
@@ -150,7 +151,8 @@ WEIR_API struct weir_flow *weir_flow_from_channel(struct weir_channel *channel);
  * Puts the items into `channel` (borrowed), for threads to take: with a deadline,
  * or with a callback. Ends the channel as the flow ends, with -ECANCELED when
  * the run is cancelled. When the channel has been ended by another, the flow
- * ends so too. The items must be the channel's: -EINVAL from the start.
+ * ends so too. The items must be the channel's: -EINVAL from the start. Fails:
+ * -EINVAL, no channel.
  *
  * Emits: nothing. Completes: when upstream does and all items are in. Cancels:
  * when the channel has ended, or downstream cancels. Holds: one item, or what

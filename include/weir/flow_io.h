@@ -59,7 +59,7 @@ WEIR_API struct weir_flow *weir_flow_read(int fd, size_t block);
 /*
  * The same of a file that is opened by each run (`path` is borrowed) when the
  * first block is asked for, and closed with it. An error of open(2) fails the
- * stream.
+ * stream. -EINVAL: null, or such a `block`.
  *
  * Emits: what was read, as bytes, at most `block`. Completes: at the end of the
  * file. Cancels: nothing is above it. Holds: the file and one block.

@@ -30,7 +30,8 @@ enum weir_flow_buffer {
  * WEIR_FLOW_BACK_PRESSURE it always asks for more, and what that does when it is
  * full says `strategy`. With WEIR_FLOW_BUFFER_FAIL what it holds is dropped.
  * What it drops as it is full is told by items->drop of what comes in, once for
- * each item, and nowhere else: that is where to count them. -EINVAL: n is 0 or above WEIR_CAPACITY_MAX, no such strategy.
+ * each item, and nowhere else: that is where to count them. -EINVAL: n is 0 or
+ * above WEIR_CAPACITY_MAX, no such strategy.
  *
  * Emits: the oldest item, when asked for. Completes: when upstream has and it
  * holds none. Cancels: when it fails, or when downstream does. Holds: `n` items.
@@ -50,7 +51,7 @@ struct weir_flow_conflation {
 
 /*
  * Items that come while downstream does not ask become one. It always asks for
- * more. `functions` is copied; `add` is needed.
+ * more. `functions` is copied. -EINVAL: null, or no `add`.
  *
  * Emits: what has become of the items since the last, when asked for.
  * Completes: when upstream has and nothing waits. Cancels: when downstream does.

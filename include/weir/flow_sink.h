@@ -2,7 +2,8 @@
 /*
  * Operators that take all items and put out one result, or none; and
  * weir_flow_scan(), which puts out each result on the way. What a function is
- * given stays the stream's when it fails, see flow_element.h.
+ * given stays the stream's when it fails, see flow_element.h. No function: the
+ * flow fails with -EINVAL.
  */
 #ifndef WEIR_FLOW_SINK_H
 #define WEIR_FLOW_SINK_H

@@ -52,7 +52,7 @@ WEIR_API struct weir_flow *weir_flow_empty(void);
 
 /*
  * A stream that fails with `code`, a negative errno, and `message`, which is
- * borrowed for ever.
+ * borrowed for ever. -EINVAL: code >= 0.
  *
  * Emits: nothing. Completes: never; it fails at once, without demand. Cancels:
  * nothing is above it. Holds: nothing.
@@ -161,7 +161,7 @@ WEIR_API int weir_flow_queue_close(struct weir_flow_queue *queue,
 				   struct weir_error *error);
 
 /*
- * What is offered to `queue`. It runs once: -EALREADY from then on.
+ * What is offered to `queue`. It runs once: -EALREADY from then on. -EINVAL: null.
  *
  * Emits: each item that is queued. Completes: when the queue is closed and empty.
  * Cancels: nothing is above it; the queue is closed and what it has is dropped.
