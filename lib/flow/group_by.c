@@ -36,7 +36,7 @@ struct group_by {
 
 /* One whose flow has ended is in its bucket alone, if that is remembered. */
 struct group {
-	struct weir__sub sub;
+	struct weir__substream sub;
 	struct group *next;	       /* in its bucket */
 	struct group *before, *behind; /* of those that are open */
 	uint64_t hash;
@@ -167,7 +167,7 @@ static void close_group(struct weir__op *op, struct group *group)
 {
 	struct groups *self = weir__op_state(op);
 
-	weir__sub_close(&group->sub);
+	weir__substream_close(&group->sub);
 	*(group->before ? &group->before->behind : &self->first) =
 		group->behind;
 	*(group->behind ? &group->behind->before : &self->last) = group->before;
@@ -226,7 +226,7 @@ static struct group *open_group(struct weir__op *op, uint64_t hash,
 	group = group_new(op, hash, key);
 	if (!group)
 		return NULL;
-	weir__sub_init(&group->sub, op, group->slots, args->buffer);
+	weir__substream_init(&group->sub, op, group->slots, args->buffer);
 	flow = args->make(weir__inner_flow(&group->sub.inner), group->key,
 			  args->context);
 	if (!weir__nest_open_for_item(&group->sub.nest, op, flow)) {
@@ -294,8 +294,8 @@ static bool pull_group(struct weir__op *op, struct group *group, void **items,
 	size_t left = room - *got;
 
 	op->stage->again = false;
-	*got += weir__sub_pull(&group->sub, left > 0 ? items + *got : NULL,
-			       left);
+	*got += weir__substream_pull(&group->sub,
+				     left > 0 ? items + *got : NULL, left);
 	if (!weir__nest_is_over(&group->sub.nest, op)) {
 		if (!op->ended)
 			note_rest(op, group, left, *got == room);
@@ -365,7 +365,7 @@ static struct group *group_for(struct weir__op *op, void *item)
 
 static bool is_blocked(struct groups *self)
 {
-	if (self->full && !weir__sub_is_full(&self->full->sub))
+	if (self->full && !weir__substream_is_full(&self->full->sub))
 		self->full = NULL;
 	return self->full;
 }
@@ -387,8 +387,8 @@ static size_t take_in(struct weir__op *op, void **items, size_t room)
 		if (!group) {
 			weir__op_drop_one(op->up[0], item);
 		} else {
-			weir__sub_put(&group->sub, item);
-			if (weir__sub_is_full(&group->sub))
+			weir__substream_put(&group->sub, item);
+			if (weir__substream_is_full(&group->sub))
 				self->full = group;
 			if (group->sub.nest.op)
 				(void)pull_group(op, group, items, room, &got);
@@ -406,7 +406,7 @@ static void pass_end_on(struct weir__op *op)
 
 	self->over = true;
 	for (group = self->first; group; group = group->behind)
-		weir__sub_end(&group->sub, op->up[0]->error);
+		weir__substream_end(&group->sub, op->up[0]->error);
 }
 
 static size_t group_by_pull(struct weir__op *op, void **items, size_t room)

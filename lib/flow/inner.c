@@ -64,7 +64,7 @@ bool weir__inner_is_linear(const struct weir__inner *inner,
 /* --- With items that wait ------------------------------------------------ */
 
 /* The first of those that wait, which waits no more. */
-static void *next_of(struct weir__sub *sub)
+static void *next_of(struct weir__substream *sub)
 {
 	void *item = sub->slots[sub->first];
 
@@ -75,8 +75,8 @@ static void *next_of(struct weir__sub *sub)
 
 static size_t sub_take(struct weir__inner *inner, void **items, size_t room)
 {
-	struct weir__sub *sub =
-		weir_container_of(inner, struct weir__sub, inner);
+	struct weir__substream *sub =
+		weir_container_of(inner, struct weir__substream, inner);
 	size_t n;
 
 	for (n = 0; n < room && sub->n > 0; n++)
@@ -86,23 +86,23 @@ static size_t sub_take(struct weir__inner *inner, void **items, size_t room)
 	return n;
 }
 
-void weir__sub_init(struct weir__sub *sub, struct weir__op *around,
-		    void **slots, size_t capacity)
+void weir__substream_init(struct weir__substream *sub, struct weir__op *around,
+			  void **slots, size_t capacity)
 {
-	*sub = (struct weir__sub){
+	*sub = (struct weir__substream){
 		.inner = {.around = around, .pull = sub_take},
 		.slots = slots,
 		.capacity = capacity,
 	};
 }
 
-static void drop_waiting(struct weir__sub *sub)
+static void drop_waiting(struct weir__substream *sub)
 {
 	while (sub->n > 0)
 		weir__op_drop_one(sub->inner.around->up[0], next_of(sub));
 }
 
-void weir__sub_put(struct weir__sub *sub, void *item)
+void weir__substream_put(struct weir__substream *sub, void *item)
 {
 	size_t at = sub->first + sub->n;
 
@@ -114,13 +114,14 @@ void weir__sub_put(struct weir__sub *sub, void *item)
 	sub->n++;
 }
 
-void weir__sub_end(struct weir__sub *sub, struct weir_error *error)
+void weir__substream_end(struct weir__substream *sub, struct weir_error *error)
 {
 	sub->over = true;
 	sub->error = error;
 }
 
-size_t weir__sub_pull(struct weir__sub *sub, void **items, size_t room)
+size_t weir__substream_pull(struct weir__substream *sub, void **items,
+			    size_t room)
 {
 	size_t n = weir__nest_pull(&sub->nest, items, room);
 
@@ -129,7 +130,7 @@ size_t weir__sub_pull(struct weir__sub *sub, void **items, size_t room)
 	return n;
 }
 
-void weir__sub_close(struct weir__sub *sub)
+void weir__substream_close(struct weir__substream *sub)
 {
 	weir__nest_close(&sub->nest);
 	drop_waiting(sub);

@@ -34,9 +34,9 @@ bool weir__inner_is_linear(const struct weir__inner *inner,
 
 /*
  * A nested flow whose source takes what the operator puts there for it. Begun by
- * weir__sub_init(), which also begins the next one behind weir__sub_close().
+ * weir__substream_init(), which also begins the next one behind weir__substream_close().
  */
-struct weir__sub {
+struct weir__substream {
 	struct weir__inner inner;
 	struct weir__nest nest;
 	void **slots;
@@ -46,19 +46,20 @@ struct weir__sub {
 };
 
 /* Nothing waits, and its nested flow is to be opened upon `inner`. */
-void weir__sub_init(struct weir__sub *sub, struct weir__op *around,
-		    void **slots, size_t capacity);
-static inline bool weir__sub_is_full(const struct weir__sub *sub)
+void weir__substream_init(struct weir__substream *sub, struct weir__op *around,
+			  void **slots, size_t capacity);
+static inline bool weir__substream_is_full(const struct weir__substream *sub)
 {
 	return sub->n == sub->capacity;
 }
 /* Of one that is not full. What it does not want any more is dropped. */
-void weir__sub_put(struct weir__sub *sub, void *item);
+void weir__substream_put(struct weir__substream *sub, void *item);
 /* Nothing more is put; the source ends so behind what waits. */
-void weir__sub_end(struct weir__sub *sub, struct weir_error *error);
+void weir__substream_end(struct weir__substream *sub, struct weir_error *error);
 /* As weir__nest_pull(). */
-size_t weir__sub_pull(struct weir__sub *sub, void **items, size_t room);
+size_t weir__substream_pull(struct weir__substream *sub, void **items,
+			    size_t room);
 /* Cancels the nested flow if it has not ended; drops what waits. */
-void weir__sub_close(struct weir__sub *sub);
+void weir__substream_close(struct weir__substream *sub);
 
 #endif

@@ -16,7 +16,7 @@ struct split {
 };
 
 struct splitting {
-	struct weir__sub sub; /* while its flow runs */
+	struct weir__substream sub; /* while its flow runs */
 	void *slot[1];
 	void *next; /* of the next substream; waits for the end of this one */
 	bool has_next;
@@ -28,7 +28,7 @@ static void split_close(struct weir__op *op)
 	struct splitting *self = weir__op_state(op);
 
 	if (self->sub.nest.op)
-		weir__sub_close(&self->sub);
+		weir__substream_close(&self->sub);
 	if (self->has_next)
 		weir__op_drop_one(op->up[0], self->next);
 	self->has_next = false;
@@ -39,11 +39,11 @@ static void give(struct weir__op *op, void *item)
 {
 	const struct split *args = weir__op_args(op);
 	struct splitting *self = weir__op_state(op);
-	struct weir__sub *sub = &self->sub;
+	struct weir__substream *sub = &self->sub;
 	struct weir_flow *flow;
 
 	if (!self->inside) {
-		weir__sub_init(sub, op, self->slot, 1);
+		weir__substream_init(sub, op, self->slot, 1);
 		flow = args->make(weir__inner_flow(&sub->inner), args->context);
 		if (!weir__nest_open_for_item(&sub->nest, op, flow)) {
 			weir__op_drop_one(op->up[0], item);
@@ -51,14 +51,14 @@ static void give(struct weir__op *op, void *item)
 		}
 		self->inside = true;
 	}
-	weir__sub_put(sub, item);
+	weir__substream_put(sub, item);
 }
 
 /* What is behind belongs to another substream. */
 static void leave(struct splitting *self)
 {
 	self->inside = false;
-	weir__sub_end(&self->sub, NULL);
+	weir__substream_end(&self->sub, NULL);
 }
 
 static void split_when_item(struct weir__op *op, void *item, bool is_edge)
@@ -116,15 +116,15 @@ static bool pull_sub(struct weir__op *op, void **items, size_t room,
 		     size_t *got)
 {
 	struct splitting *self = weir__op_state(op);
-	struct weir__sub *sub = &self->sub;
+	struct weir__substream *sub = &self->sub;
 
 	if (!sub->nest.op)
 		return true;
-	*got += weir__sub_pull(sub, *got < room ? items + *got : NULL,
-			       room - *got);
+	*got += weir__substream_pull(sub, *got < room ? items + *got : NULL,
+				     room - *got);
 	if (!weir__nest_is_over(&sub->nest, op))
 		return false;
-	weir__sub_close(sub);
+	weir__substream_close(sub);
 	return true;
 }
 
@@ -139,7 +139,7 @@ static bool follow(struct weir__op *op)
 		return weir__op_follow(op);
 	if (self->sub.over)
 		return false;
-	weir__sub_end(&self->sub, op->up[0]->error);
+	weir__substream_end(&self->sub, op->up[0]->error);
 	return true;
 }
 
