@@ -19,7 +19,7 @@ def operators(source):
     """Of each header: the names."""
     found = {}
     for line in (source / "docs/operators.md").read_text().splitlines():
-        header = re.match(r"## .*: (\w+)\.h$", line)
+        header = re.match(r"## .*: \[(\w+)\.h\]", line)
         name = re.match(r"\| `(\w+)` \|", line)
         if header:
             found[header[1]] = []
