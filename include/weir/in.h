@@ -83,7 +83,8 @@ enum weir_merge {
 WEIR_API int weir_in_merge(struct weir_in *in, enum weir_merge rule);
 
 /*
- * Queues a token from anywhere. 0: taken. -EAGAIN: full. -EPIPE: ended or
+ * Queues a token from anywhere. 0: taken, by a turn or, as soon as the port is
+ * cancelled or its actor ends, to be dropped. -EAGAIN: full. -EPIPE: ended or
  * stopped. -EISCONN: its tokens come over a link, or it is a subscriber's. On
  * an error the item stays the caller's. Any thread that holds a reference of
  * the actor, any number at once; before start, by its owner alone, also as the

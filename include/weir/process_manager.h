@@ -61,9 +61,7 @@ struct weir_command {
 	/*
 	 * It has ended. Once, if it was taken (offered with 0, or on its way
 	 * in a stream), on the thread that ran its process or its manager,
-	 * holding no lock; must not block. One that was taken just as the
-	 * manager ended may be refused as late as the last reference of the
-	 * manager is dropped, by who drops it. `error` is borrowed, NULL when
+	 * holding no lock; must not block. `error` is borrowed, NULL when
 	 * done. The struct may be reused.
 	 */
 	void (*reply)(struct weir_command *command, enum weir_outcome outcome,

@@ -228,6 +228,56 @@ static bool is_new(struct weir_in *in)
 	return false;
 }
 
+static void drop_token(struct weir_in *in, void *item)
+{
+	if (in->items && in->items->drop)
+		in->items->drop(item, in->items->context);
+}
+
+static uint32_t mark_of(uint32_t index)
+{
+	return (index + 1) & WEIR__INDEX_MASK;
+}
+
+/* Of a put lane that is shut: whether the token is the caller's now. */
+static bool claim(struct weir_in *in, uint32_t index)
+{
+	uint32_t *mark = &filled(in)[index & in->mask];
+
+	return ck_pr_load_32(mark) == mark_of(index) &&
+	       ck_pr_cas_32(mark, mark_of(index), WEIR__MARK_GONE);
+}
+
+/*
+ * The lane was shut while `n` slots were filled. One token goes back to its
+ * producer unless it was taken; of several those that come back are dropped
+ * here, since others may have been taken.
+ */
+static __attribute__((noinline)) int take_back(struct weir_in *in,
+					       uint32_t index, uint32_t n)
+{
+	uint32_t left = ck_pr_load_32(&in->lane.state) >> WEIR__LANE_LEFT;
+	uint32_t first, i, n_dropped = 0;
+
+	/* acquire: the last tail; pairs with the release in sweep() */
+	ck_pr_fence_acquire();
+	first = (ck_pr_load_32(weir__lane_tail(&in->lane)) >> 1) - left;
+	for (i = 0; i < n; i++) {
+		/* those before the first were taken while the lane was open */
+		if (weir__index_diff(index + i, first) > in->mask ||
+		    !claim(in, index + i))
+			continue;
+		if (n == 1)
+			return -EPIPE;
+		drop_token(in,
+			   weir__lane_slots(&in->lane)[(index + i) & in->mask]
+				   .item);
+		n_dropped++;
+	}
+	weir__registry_dropped(in->port.actor->executor, n_dropped);
+	return 0;
+}
+
 /* All of them, or none. */
 static inline int put(struct weir_in *in, void *const *items, uint32_t n)
 {
@@ -245,9 +295,12 @@ static inline int put(struct weir_in *in, void *const *items, uint32_t n)
 	ck_pr_fence_release();
 	for (i = 0; i < n; i++)
 		ck_pr_store_32(&marks[(index + i) & in->mask],
-			       (index + i + 1) & WEIR__INDEX_MASK);
-	/* store -> load, rule 2; pairs with the fence of the arming */
+			       mark_of(index + i));
+	/* store -> load, rule 2; pairs with the fence of the arming, and with
+	 * that in sweep() */
 	weir__fence_full();
+	if (WEIR_UNLIKELY(ck_pr_load_32(&in->lane.state) & WEIR__LANE_SHUT))
+		return take_back(in, index, n);
 	weir__port_unblock(&in->port);
 	return 0;
 }
@@ -370,10 +423,15 @@ static uint32_t certain_put(struct weir_in *in, bool *ended)
 	return n;
 }
 
+static bool is_put_lane(const struct weir_in *in, const struct weir__lane *lane)
+{
+	return lane == &in->lane && !(in->lane_flags & WEIR__IN_LINKED);
+}
+
 static uint32_t certain_lane(struct weir_in *in, struct weir__lane *lane,
 			     bool *ended)
 {
-	if (lane == &in->lane && !(in->lane_flags & WEIR__IN_LINKED))
+	if (is_put_lane(in, lane))
 		return certain_put(in, ended);
 	return certain_linked(in, lane, ended);
 }
@@ -399,18 +457,12 @@ static bool holds_peeked(const struct weir_in *in)
 	return in->peeked == (uint16_t)(in->head ^ WEIR__PEEKED);
 }
 
-static void drop_token(struct weir_in *in, void *item)
-{
-	if (in->items && in->items->drop)
-		in->items->drop(item, in->items->context);
-}
-
 /* Whether certain_lane() would find a token in the current lane. */
 static bool holds(struct weir_in *in, struct weir__lane *lane)
 {
-	if (lane == &in->lane && !(in->lane_flags & WEIR__IN_LINKED))
+	if (is_put_lane(in, lane))
 		return ck_pr_load_32(&filled(in)[in->head & in->mask]) ==
-		       ((in->head + 1) & WEIR__INDEX_MASK);
+		       mark_of(in->head);
 	return weir__index_diff(ck_pr_load_32(weir__lane_tail(lane)) >> 1,
 				in->head) != 0;
 }
@@ -441,30 +493,77 @@ static uint32_t store_head(struct weir_in *in, struct weir__lane *lane)
 	return n;
 }
 
-/*
- * Drops what the current lane holds; `dead`: the actor has ended. Owner, or the
- * last reference.
- */
-static void drain_lane(struct weir_in *in, bool dead)
+/* Drops a token that nobody has taken; `dead`: the actor has ended. */
+static void drop_unread(struct weir_in *in, uint32_t index, bool dead)
 {
-	struct weir__lane *lane = current(in);
+	void *item = in->slots[index & in->mask].item;
+
+	if (dead)
+		tell_dead(in, item);
+	drop_token(in, item);
+}
+
+/*
+ * Shuts the put lane, which is the current one, and drops what it holds, how
+ * many. What is reserved and not marked is its producer's. Owner.
+ */
+static uint64_t sweep(struct weir_in *in, bool dead)
+{
+	struct weir__lane *lane = &in->lane;
+	uint32_t *tail = weir__lane_tail(lane);
+	uint32_t n;
+	uint64_t dropped = 0;
+
+	ck_pr_or_32(tail, 1);
+	n = weir__index_diff(ck_pr_load_32(tail) >> 1, in->head);
+	assert(n <= in->mask + 1);
+	/* release: the tail before SHUT; pairs with the acquire in take_back() */
+	ck_pr_fence_release();
+	ck_pr_or_32(&lane->state, WEIR__LANE_SHUT | n << WEIR__LANE_LEFT);
+	/* swap -> load; pairs with the fence in put() */
+	ck_pr_fence_atomic_load();
+	for (; n; n--, in->head++) {
+		if (!claim(in, in->head))
+			continue;
+		/* acquire: the token; pairs with the release in put() */
+		ck_pr_fence_acquire();
+		drop_unread(in, in->head, dead);
+		dropped++;
+	}
+	in->limit = in->head;
+	(void)store_head(in, lane);
+	return dropped;
+}
+
+/*
+ * Drops what the current lane of a link holds, how many. Owner, or the last
+ * reference.
+ */
+static uint64_t drain_link(struct weir_in *in, struct weir__lane *lane,
+			   bool dead)
+{
 	uint64_t dropped = 0;
 	bool ended;
-	void *item;
 
 	while (WEIR_UNLIKELY(holds(in, lane))) {
 		certain_lane(in, lane, &ended);
-		for (; in->head != in->limit; dropped++) {
-			item = in->slots[in->head++ & in->mask].item;
-			if (dead)
-				tell_dead(in, item);
-			drop_token(in, item);
-		}
+		for (; in->head != in->limit; dropped++)
+			drop_unread(in, in->head++, dead);
 		/* release: done with the slots; the producer may go on until
 		 * it learns of the cancel */
 		ck_pr_fence_release();
 		(void)store_head(in, lane);
 	}
+	return dropped;
+}
+
+/* Drops what the current lane holds. Owner, or the last reference. */
+static void drain_lane(struct weir_in *in, bool dead)
+{
+	struct weir__lane *lane = current(in);
+	uint64_t dropped = is_put_lane(in, lane) ? sweep(in, dead)
+						 : drain_link(in, lane, dead);
+
 	none_peeked(in);
 	if (dropped)
 		weir__registry_dropped(in->port.actor->executor, dropped);
@@ -753,13 +852,8 @@ static void drain_all(struct weir_in *in, bool dead)
 /* No more comes in; what is there is dropped. */
 static void shut(struct weir_in *in, bool dead)
 {
-	uint32_t *tail = weir__lane_tail(&in->lane);
 	struct weir__merge_lane *lane;
 
-	/* No swap: a reservation that comes between is undone, but its token
-	 * is found by its mark, at the latest by in_fini(). */
-	if (!(in->lane_flags & WEIR__IN_LINKED))
-		ck_pr_store_32(tail, ck_pr_load_32(tail) | 1);
 	cancel_lane(&in->lane);
 	for (lane = in->merge ? in->merge->lanes : NULL; lane;
 	     lane = lane->next)

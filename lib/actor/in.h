@@ -21,6 +21,14 @@
  *
  * What is marked stays so until the head has passed it.
  *
+ * A put lane is shut once for all: the consumer ends the tail, sets SHUT, with
+ * how many slots are left, and looks at each of these. Who puts looks at SHUT
+ * when it has marked its slot. A full fence lies between on both sides, so the
+ * one sees the mark or the other sees SHUT; if both do, a swap of the mark for
+ * GONE decides whose the token is. So each is the consumer's to drop, or its
+ * producer's as if the lane had ended before; nothing is left. A slot that is
+ * not one of these was taken before.
+ *
  * Either word lives on a cache line of its own in the ring's memory, or, with
  * capacity 1, in the lane itself. The lane belongs to the in-port; a linked
  * producer may touch it as long as it holds its reference on the consumer.
@@ -59,7 +67,16 @@ enum {
 	/* Likewise: its actor was told of the end; and is to be told again. */
 	WEIR__LANE_TOLD_END = 1u << 4,
 	WEIR__LANE_TELL_END = 1u << 5,
+	/* A put lane; set by the consumer for those who have put, */
+	WEIR__LANE_SHUT = 1u << 6,
+	/* with how many slots up to the tail it has not taken, from here on. */
+	WEIR__LANE_LEFT = 7,
 };
+_Static_assert(WEIR_CAPACITY_MAX < 1u << (32 - WEIR__LANE_LEFT),
+	       "the state has room for the slots that are left");
+
+/* A mark that no index has. */
+#define WEIR__MARK_GONE UINT32_MAX
 
 /* in->lane_flags. WEIR__IN_LINKED also tells puts to go away. */
 enum {
@@ -258,7 +275,8 @@ void weir__in_let_go(struct weir_in *in);
 
 /*
  * For an in-port that subscribes: puts `n` > 0 items, all or none, as
- * weir_in_put() after the start; ends as weir_in_end(), and a link of which the
+ * weir_in_put() after the start, but of several it drops itself what the port
+ * has not taken when it is shut meanwhile; ends as weir_in_end(), and a link of which the
  * in-port's half alone is made, too.
  */
 int weir__in_put(struct weir_in *in, void *const *items, uint32_t n);

@@ -699,27 +699,51 @@ static void e8_what_an_ended_actor_holds_are_dead_letters(void **state)
 	}
 }
 
-static void e8_a_token_that_comes_too_late_is_a_dead_letter(void **state)
+/* Puts where it has reserved its places before the actor ended. */
+static void put_late(struct tree *tree, uint32_t n, int expected)
 {
-	struct tree tree;
 	struct sink sink;
-	void *item;
+	uint32_t *tail, i;
+	void *items[2];
 
-	tree_init(&tree, 1, 1);
-	sink_init(&sink, weir_sim_executor(tree.sim), &tree.ledger, 8);
-	tree_spawn(&tree, &sink.actor);
+	sink_init(&sink, weir_sim_executor(tree->sim), &tree->ledger, 8);
+	tail = weir__lane_tail(&sink.in.lane);
+	tree_spawn(tree, &sink.actor);
 	weir_actor_ref(&sink.actor);
-	weir_sim_run(tree.sim);
+	weir_sim_run(tree->sim);
+	*tail = 2 * n;
 	weir_actor_stop(&sink.actor);
-	weir_sim_run(tree.sim);
+	weir_sim_run(tree->sim);
 	assert_int_equal(sink.fate.stopped, 1);
-	/* as a put whose place was reserved before the end */
-	item = ledger_make(&tree.ledger, 1);
-	*weir__lane_tail(&sink.in.lane) = 0;
-	assert_int_equal(weir__in_put(&sink.in, &item, 1), 0);
+	for (i = 0; i < n; i++)
+		items[i] = ledger_make(&tree->ledger, i + 1);
+	*tail = 0;
+	assert_int_equal(weir__in_put(&sink.in, items, n), expected);
 	weir_actor_unref(&sink.actor);
 	assert_int_equal(sink.fate.released, 1);
-	assert_int_equal(tree.dead, 1);
+}
+
+static void e8_a_token_that_comes_too_late_stays_its_producers(void **state)
+{
+	struct tree tree;
+
+	tree_init(&tree, 1, 1);
+	put_late(&tree, 1, -EPIPE);
+	assert_int_equal(ledger_dropped(&tree.ledger), 0);
+	ledger_drop((void *)1, &tree.ledger);
+	assert_int_equal(tree.dead, 0);
+	tree_fini(&tree);
+}
+
+/* Others of them may have been taken, for all that is known. */
+static void of_several_those_that_come_too_late_are_dropped(void **state)
+{
+	struct tree tree;
+
+	tree_init(&tree, 1, 2);
+	put_late(&tree, 2, 0);
+	assert_int_equal(ledger_dropped(&tree.ledger), 2);
+	assert_int_equal(tree.dead, 0);
 	tree_fini(&tree);
 }
 
@@ -1074,7 +1098,9 @@ int main(void)
 			b1_1_who_waits_for_room_gets_that_of_a_dropped_token),
 		cmocka_unit_test(e8_what_an_ended_actor_holds_are_dead_letters),
 		cmocka_unit_test(
-			e8_a_token_that_comes_too_late_is_a_dead_letter),
+			of_several_those_that_come_too_late_are_dropped),
+		cmocka_unit_test(
+			e8_a_token_that_comes_too_late_stays_its_producers),
 		cmocka_unit_test(
 			cancel_drops_what_is_queued_and_ends_the_producer),
 		cmocka_unit_test(indices_may_run_over),

@@ -263,17 +263,15 @@ static void are_replied_to(const struct world *w)
 				(w->courses[i].rc == 0));
 }
 
-/* What came too late for it is replied to when it is released. */
 static void manager_is_over(struct world *w)
 {
 	struct weir_process_counts counts;
 
 	weir_process_manager_counts(w->manager, &counts);
 	figures_are_exact(w, &counts);
-	if (weir_alive(w->family.system, w->ref)) {
-		are_replied_to(w);
+	are_replied_to(w);
+	if (weir_alive(w->family.system, w->ref))
 		is_ready(w, &counts);
-	}
 	weir_process_manager_close(w->manager);
 	explorer_assert(w->released == 0);
 	weir_actor_unref(&w->manager->actor);

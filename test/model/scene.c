@@ -350,8 +350,12 @@ static uint32_t sink_turn(struct weir_actor *actor, uint32_t n)
 	struct node *node = node_of(actor);
 
 	scene_take(node, 0);
-	if (node->stop_after && node->fate->delivered == node->stop_after)
-		weir_actor_finish(actor);
+	if (node->stop_after && node->fate->delivered == node->stop_after) {
+		if (node->cancels)
+			(void)weir_in_cancel(&node->in[0]);
+		else
+			weir_actor_finish(actor);
+	}
 	return 1;
 }
 

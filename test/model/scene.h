@@ -84,7 +84,8 @@ struct node {
 	struct weir_fd fd;
 	void (*second_ended)(struct node *node); /* instead of finishing */
 	uint32_t first, last; /* tokens a source makes, then it finishes */
-	uint32_t stop_after;  /* tokens a sink takes, then it finishes */
+	uint32_t stop_after;  /* tokens a sink takes, then it finishes, */
+	bool cancels;	      /* or only cancels */
 };
 
 extern struct scene scene;

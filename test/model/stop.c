@@ -5,7 +5,11 @@
  */
 #include "scene.h"
 
+#include <errno.h>
+
 #include <ck_pr.h>
+
+#include "actor/in.h"
 
 static void with_reference(struct scene *s, void (*f)(struct node *node))
 {
@@ -104,6 +108,103 @@ static void run(void *context)
 		;
 }
 
+/* --- What is put just as the port is shut ----------------------------------- */
+
+/* It is stopped, or finishes with its first token; somebody holds on to it. */
+static void shuts(void *context, size_t capacity, uint32_t stop_after)
+{
+	struct scene *s = scene_open(context, false);
+	struct node *node = scene_sink(s, capacity);
+
+	node->stop_after = stop_after;
+	weir_actor_ref(&node->actor);
+	scene_start(s);
+	if (!stop_after)
+		weir_actor_stop(&node->actor);
+}
+
+static void shuts_1(void *context)
+{
+	shuts(context, 1, 0);
+}
+
+static void shuts_2(void *context)
+{
+	shuts(context, 2, 0);
+}
+
+static void takes_one_of_1(void *context)
+{
+	shuts(context, 1, 1);
+}
+
+static void takes_one_of_2(void *context)
+{
+	shuts(context, 2, 1);
+}
+
+static void put_0(void *context)
+{
+	struct scene *s = context;
+
+	scene_put(s->nodes[0], 0, 0);
+}
+
+static void put_1(void *context)
+{
+	struct scene *s = context;
+
+	scene_put(s->nodes[0], 0, 1);
+}
+
+static void put_both(void *context)
+{
+	struct scene *s = context;
+	struct token *tokens = s->tokens;
+	void *items[2] = {&tokens[0], &tokens[1]};
+
+	tokens[0].value = tokens[1].value = MADE;
+	tokens[0].accepted = tokens[1].accepted =
+		weir__in_put(&s->nodes[0]->in[0], items, 2) == 0;
+}
+
+static void end_badly(void *context)
+{
+	struct scene *s = context;
+
+	(void)weir_in_end(&s->nodes[0]->in[0], s->error);
+}
+
+static void shuts_with_error(void *context)
+{
+	struct scene *s = context;
+
+	shuts(context, 1, 0);
+	s->error = weir_error_new(s->executor.options.allocator, -EIO, NULL,
+				  NULL, NULL, NULL);
+}
+
+static void cancels_after_one(void *context)
+{
+	struct scene *s = context;
+
+	shuts(context, 2, 1);
+	s->nodes[0]->cancels = true;
+}
+
+static void all_is_over_at_once(void *context)
+{
+	struct scene *s = context;
+
+	scene_settle(s);
+	explorer_assert(!s->fates[0].released);
+	scene_tokens_are_over(s);
+	weir_actor_stop(&s->nodes[0]->actor);
+	weir_actor_unref(&s->nodes[0]->actor);
+	weir_error_unref(s->error);
+	scene_is_over(s);
+}
+
 /* --- Links ---------------------------------------------------------------- */
 
 static void linked(void *context)
@@ -178,6 +279,25 @@ static const struct explorer_scenario scenarios[] = {
 		 .thread = {stopper, holder}, .check = scene_is_over),
 	SCENARIO(.name = "stop and a reference more", .setup = at_once,
 		 .thread = {stopper, referrer}, .check = scene_is_over),
+	SCENARIO(.name = "a put into what shuts", .setup = shuts_1,
+		 .thread = {run, put_0}, .check = all_is_over_at_once),
+	SCENARIO(.name = "two puts into what shuts", .setup = shuts_2,
+		 .thread = {run, put_0, put_1}, .check = all_is_over_at_once),
+	SCENARIO(.name = "a put of two into what shuts", .setup = shuts_2,
+		 .thread = {run, put_both}, .check = all_is_over_at_once),
+	SCENARIO(.name = "a put to who takes one", .setup = takes_one_of_1,
+		 .thread = {run, put_0}, .check = all_is_over_at_once),
+	SCENARIO(.name = "two puts to who takes one", .setup = takes_one_of_2,
+		 .thread = {run, put_0, put_1}, .check = all_is_over_at_once),
+	SCENARIO(.name = "a put of two to who takes one",
+		 .setup = takes_one_of_2, .thread = {run, put_both},
+		 .check = all_is_over_at_once),
+	SCENARIO(.name = "two puts to who takes one and cancels",
+		 .setup = cancels_after_one, .thread = {run, put_0, put_1},
+		 .check = all_is_over_at_once),
+	SCENARIO(.name = "two ends of what shuts", .setup = shuts_with_error,
+		 .thread = {run, end_badly, end_badly},
+		 .check = all_is_over_at_once),
 	SCENARIO(.name = "stop of the producer of a link", .setup = linked,
 		 .thread = {run_0, run_1, stop_source}, .check = scene_is_over),
 	SCENARIO(.name = "stop of the consumer of a link", .setup = linked,
