@@ -7,9 +7,10 @@
  * for a part of a stream (flow_substream.h), and freed when it has ended. It runs
  * in the actor of the operator that asked for it: weir_flow_async() without an
  * executor does nothing in it, and what needs an actor of its own
- * (weir_flow_async() with an executor, operators with several outlets) is
- * -ENOTSUP there, with that operator as its origin. Its items must be what the
- * outer operator is said to put out, by weir_flow_items(): else it is -EINVAL.
+ * (weir_flow_async() with another executor, buffers, outlets, circles, ports and
+ * subscribers) is -ENOTSUP there, with that operator as its origin. Its items
+ * must be what the outer operator is said to put out, by weir_flow_items(): else
+ * it is -EINVAL.
  */
 #ifndef WEIR_FLOW_ASYNC_H
 #define WEIR_FLOW_ASYNC_H

@@ -30,6 +30,7 @@ static struct weir__op *buffer_build(struct weir__build *build,
 static const struct weir__kind buffer_kind = {
 	.name = "buffer",
 	.build = buffer_build,
+	.staged = true,
 	.holds = true,
 };
 
@@ -138,6 +139,7 @@ static const struct weir__kind conflate_kind = {
 	.open = conflate_open,
 	.pull = conflate_pull,
 	.build = conflate_build,
+	.staged = true,
 	.holds = true,
 };
 

@@ -449,7 +449,7 @@ static bool is_staged(const struct weir_flow *flow,
 	const struct async *args = (const void *)flow->args;
 
 	if (flow->kind != &async_kind)
-		return flow->kind->boundary;
+		return flow->kind->staged;
 	return args->executor && args->executor != executor;
 }
 

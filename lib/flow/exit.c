@@ -193,10 +193,6 @@ struct weir__op *weir__exit_build(
 	struct exit *exit;
 	int rc;
 
-	if (build->nested) {
-		*build->code = -ENOTSUP;
-		return NULL;
-	}
 	exit = exit_new(build, flow);
 	op = exit ? wait_new(build, flow, exit) : NULL;
 	if (!op)

@@ -88,6 +88,7 @@ struct weir__kind {
 	size_t (*drain)(struct weir__op *op, void **items, size_t room);
 	bool makes;	/* puts out other items than it takes: plain values */
 	bool boundary;	/* built as an actor of its own */
+	bool staged;	/* not in a nested flow: it needs such an actor */
 	bool cuts;	/* has a boundary above, and none below */
 	bool any_input; /* several above: takes from whichever has some */
 };

@@ -41,9 +41,10 @@ static struct weir__op *linked_build(struct weir__build *build,
 	struct weir__op *op;
 
 	if (build->nested)
-		return weir__build(build, flow->up[0]);
-	op = weir__build_cut(build, flow->up[0], NULL,
-			     weir__graph_inlet_of(flow)->capacity);
+		op = weir__build(build, flow->up[0]);
+	else
+		op = weir__build_cut(build, flow->up[0], NULL,
+				     weir__graph_inlet_of(flow)->capacity);
 	if (op && flow->has_items && flow->items != op->items)
 		return refuse(build, op, -EINVAL);
 	return op;
@@ -59,8 +60,6 @@ static const struct weir__kind linked_kind = {
 static struct weir__op *cut_build(struct weir__build *build,
 				  const struct weir_flow *flow)
 {
-	if (build->nested)
-		return refuse(build, NULL, -ENOTSUP);
 	return weir__build_inlet(build, flow, NULL, flow->items,
 				 weir__graph_inlet_of(flow)->capacity);
 }
@@ -126,8 +125,6 @@ static struct weir__op *circles_build(struct weir__build *build,
 	uint32_t i;
 	int rc = 0;
 
-	if (build->nested)
-		return refuse(build, NULL, -ENOTSUP);
 	op = weir__build(&ends, flow->up[0]);
 	if (!op)
 		return NULL;
@@ -141,6 +138,7 @@ static struct weir__op *circles_build(struct weir__build *build,
 static const struct weir__kind circles_kind = {
 	.name = "graph",
 	.build = circles_build,
+	.staged = true,
 };
 
 /* --- Building ---------------------------------------------------------------------- */

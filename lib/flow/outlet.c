@@ -221,8 +221,6 @@ static struct weir__op *outlet_build(struct weir__build *build,
 	struct weir_out *out;
 	struct weir__stage *stage;
 
-	if (build->nested)
-		return fail(build, -ENOTSUP);
 	stage = find(build->run, outlet->fan);
 	if (!stage)
 		stage = make(build, outlet->fan);
@@ -245,6 +243,7 @@ static const struct weir__kind outlet_kind = {
 	.unclaim = outlet_unclaim,
 	.build = outlet_build,
 	.boundary = true,
+	.staged = true,
 };
 
 struct weir_flow *weir__fan_above(const struct weir_flow *flow, bool **seen)

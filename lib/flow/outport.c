@@ -47,13 +47,10 @@ static struct weir__op *from_out_build(struct weir__build *build,
 	/* however few are asked for, there comes to be room for its turn */
 	if (build->credit)
 		build->ahead = args->out->port.burst - 1;
-	if (!build->nested)
-		return weir__build_inlet(build, flow, args->out,
-					 flow->has_items ? flow->items
-							 : args->out->items,
-					 args->capacity);
-	*build->code = -ENOTSUP;
-	return NULL;
+	return weir__build_inlet(build, flow, args->out,
+				 flow->has_items ? flow->items
+						 : args->out->items,
+				 args->capacity);
 }
 
 static const struct weir__kind from_out_kind = {
@@ -63,6 +60,7 @@ static const struct weir__kind from_out_kind = {
 	.unclaim = unclaim,
 	.source = true,
 	.boundary = true,
+	.staged = true,
 };
 
 struct weir_flow *weir_flow_from_out(struct weir_out *out, size_t capacity)
@@ -93,6 +91,7 @@ static struct weir__op *into_in_build(struct weir__build *build,
 static const struct weir__kind into_in_kind = {
 	.name = "into_in",
 	.build = into_in_build,
+	.staged = true,
 	.claim = claim,
 	.unclaim = unclaim,
 	.makes = true,

@@ -366,10 +366,6 @@ struct weir__op *weir__pipe_build(
 	struct weir__op *root;
 
 	*build->code = -ENOMEM;
-	if (build->nested) {
-		*build->code = -ENOTSUP;
-		return NULL;
-	}
 	above.stage = writer_new(build, n, strategy);
 	if (!above.stage)
 		return NULL;

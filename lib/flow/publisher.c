@@ -60,6 +60,7 @@ static struct weir__op *into_build(struct weir__build *build,
 static const struct weir__kind into_kind = {
 	.name = "into",
 	.build = into_build,
+	.staged = true,
 	.makes = true,
 };
 

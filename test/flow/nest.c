@@ -303,19 +303,107 @@ static struct weir_flow *three_plain(void *item, void *context)
 	return weir_flow_range(1, 3);
 }
 
+static struct weir_flow *three_buffered(void *item, void *context)
+{
+	return weir_flow_buffer(three(item, context), 2, WEIR_FLOW_BUFFER_HEAD);
+}
+
+static int keep_first(void **all, void *item, void *context)
+{
+	return 0;
+}
+
+static struct weir_flow *three_conflated(void *item, void *context)
+{
+	struct weir_flow_conflation functions = {.add = keep_first};
+
+	return weir_flow_conflate(three(item, context), &functions, NULL);
+}
+
+static struct weir_flow *three_balanced(void *item, void *context)
+{
+	struct weir_flow *outlets[2];
+
+	(void)weir_flow_balance(three(item, context), 2, outlets, NULL);
+	return weir_flow_merge(outlets, 2);
+}
+
+/* In a circle that ends with the three. */
+static struct weir_flow *three_in_a_circle(void *item, void *context)
+{
+	struct weir_flow_graph *graph;
+	struct weir_flow *ups[2];
+
+	assert_int_equal(weir_flow_graph_new(&graph), 0);
+	ups[0] = three(item, context);
+	ups[1] = weir_flow_graph_inlet(graph, "again");
+	(void)weir_flow_balance(weir_flow_merge_eager(ups, 2), 2, ups, NULL);
+	(void)weir_flow_graph_add(graph, NULL, ups[0]);
+	(void)weir_flow_graph_add(graph, "again", ups[1]);
+	(void)weir_flow_graph_connect(graph, "again", "again", 16);
+	return weir_flow_graph_build(graph);
+}
+
+/* Of no actor: neither is ever linked. */
+static struct weir_flow *three_into_a_port(void *item, void *context)
+{
+	static struct weir_in in;
+
+	return weir_flow_into_in(three(item, context), &in);
+}
+
+static struct weir_flow *from_a_port(void *item, void *context)
+{
+	static struct weir_out out;
+
+	return weir_flow_from_out(&out, 4);
+}
+
 static void what_needs_an_actor_is_named(void **state)
 {
+	static const struct {
+		struct weir_flow *(*make)(void *item, void *context);
+		const char *origin;
+	} rows[] = {
+		{three_elsewhere, "elsewhere"}, {three_buffered, "buffer"},
+		{three_conflated, "conflate"},	{three_balanced, "outlet"},
+		{three_in_a_circle, "graph"},	{three_into_a_port, "into_in"},
+		{from_a_port, "from_out"},
+	};
 	struct weir_error *error;
 	struct weir_sim *sim;
+	size_t i;
 
 	assert_int_equal(weir_sim_new(&sim, 1, NULL), 0);
 	elsewhere = weir_sim_executor(sim);
-	error = error_of(weir_flow_flat_map(weir_flow_range(1, 3), 2,
-					    three_elsewhere, NULL));
-	assert_int_equal(error->code, -ENOTSUP);
-	assert_string_equal(error->origin, "elsewhere");
-	weir_error_unref(error);
+	for (i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		error = error_of(weir_flow_flat_map(weir_flow_range(1, 3), 2,
+						    rows[i].make, NULL));
+		assert_int_equal(error->code, -ENOTSUP);
+		assert_string_equal(error->origin, rows[i].origin);
+		weir_error_unref(error);
+	}
 	assert_int_equal(weir_sim_free(sim), 0);
+}
+
+/* Fused: what is asked for at the inlet is asked for at the outlet. */
+static struct weir_flow *three_connected(void *item, void *context)
+{
+	struct weir_flow_graph *graph;
+
+	assert_int_equal(weir_flow_graph_new(&graph), 0);
+	(void)weir_flow_graph_add(graph, "three", three(item, context));
+	(void)weir_flow_graph_add(graph, NULL,
+				  weir_flow_graph_inlet(graph, "here"));
+	(void)weir_flow_graph_connect(graph, "three", "here", 4);
+	return weir_flow_graph_build(graph);
+}
+
+static void a_connection_needs_no_actor_in_a_nested_flow(void **state)
+{
+	ASSERT_FLOW(weir_flow_flat_map(weir_flow_range(1, 2), 1,
+				       three_connected, NULL),
+		    0, 10, 11, 12, 20, 21, 22);
 }
 
 static void other_items_than_were_said_are_refused(void **state)
@@ -429,6 +517,7 @@ int main(void)
 		cmocka_unit_test(a_flow_that_is_not_made_fails_its_item),
 		cmocka_unit_test(a_restart_ends_those_that_are_open),
 		cmocka_unit_test(what_needs_an_actor_is_named),
+		cmocka_unit_test(a_connection_needs_no_actor_in_a_nested_flow),
 		cmocka_unit_test(other_items_than_were_said_are_refused),
 		cmocka_unit_test(bad_arguments_make_a_failed_flow),
 		cmocka_unit_test(without_memory_nothing_is_lost),
