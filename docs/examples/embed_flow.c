@@ -3,7 +3,6 @@
  * A flow in a program that has a loop of its own, here poll(): it reads a pipe
  * that the same loop writes to, line by line, as if somebody typed.
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
@@ -85,9 +84,6 @@ int main(void)
 	if (rc == 0)
 		run(&self);
 	weir_flow_free(flow);
-	/* Its last actor may still be on its way out. */
-	while (weir_loop_free(self.loop) == -EBUSY)
-		weir_loop_run(self.loop, 64);
 	close(ends[0]);
-	return rc < 0 || self.code < 0;
+	return weir_loop_free(self.loop) < 0 || rc < 0 || self.code < 0;
 }
