@@ -34,7 +34,8 @@ bool weir__inner_is_linear(const struct weir__inner *inner,
 
 /*
  * A nested flow whose source takes what the operator puts there for it. Begun by
- * weir__substream_init(), which also begins the next one behind weir__substream_close().
+ * weir__substream_init(), which also begins the next one behind
+ * weir__substream_close().
  */
 struct weir__substream {
 	struct weir__inner inner;
