@@ -26,7 +26,7 @@ static struct weir_error *why_not(const struct weir__op *op,
 	const char *origin = weir__op_name(op), *staged;
 	const char *message = "a nested flow could not be made";
 
-	if (weir__flow_check(flow, &origin, &message) == 0 &&
+	if (flow && weir__flow_check(flow, &origin, &message) == 0 &&
 	    code == -ENOTSUP) {
 		staged = weir__flow_staged(flow, op->stage->actor.executor);
 		if (staged)

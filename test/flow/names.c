@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Errors carry the name of the operator where they begin. */
-#include "flow/kit.h"
+#include "flow/names.h"
 
-/* One that fails, for each form of a function. */
-static int map_fails(void **item, void *context)
-{
-	return -EDOM;
-}
-
+/* Of each form of a function one that fails. */
 static int map_n_fails(void **items, size_t n, size_t *done, void *context)
 {
 	return -EDOM;
@@ -26,6 +21,12 @@ static int ask_fails(void *item, void *context)
 static int key_fails(void *item, uintptr_t *key, void *context)
 {
 	return -EDOM;
+}
+
+static int no_key(void *item, uintptr_t *key, void *context)
+{
+	*key = 0;
+	return 0;
 }
 
 static int expand_fails(void *item, uint64_t i, void **out, void *context)
@@ -89,32 +90,42 @@ static struct weir_flow *no_flow(void *item, void *context)
 	return NULL;
 }
 
-static struct weir_flow *nine(void)
+static struct weir_flow *no_part(struct weir_flow *upstream, void *context)
 {
-	return weir_flow_range(1, 9);
+	weir_flow_free(upstream);
+	return NULL;
 }
 
-/* Runs it: its error has this code and origin. */
+static struct weir_flow *no_group(struct weir_flow *upstream, uintptr_t key,
+				  void *context)
+{
+	return no_part(upstream, context);
+}
+
+static struct weir_flow *no_tail(void *const *items, size_t n,
+				 struct weir_flow *tail, void *context)
+{
+	return no_part(tail, context);
+}
+
+static struct weir_flow *no_source(void *context)
+{
+	return NULL;
+}
+
+static bool is_final(struct weir_error *error, void *context)
+{
+	return false;
+}
+
 static void assert_fails_at(struct weir_flow *flow, int code,
 			    const char *origin, size_t unfused)
 {
-	struct weir_flow_run_options options = {.unfused = unfused};
-	struct weir_error *error;
-	struct weir_flow_run *run;
-	struct weir_sim *sim;
+	struct weir_sim *own;
 
-	assert_int_equal(weir_sim_new(&sim, 1, NULL), 0);
-	assert_int_equal(weir_flow_start(flow, weir_sim_executor(sim), &options,
-					 &run),
-			 0);
-	assert_int_equal(weir_flow_run_wait(run, WEIR_FOREVER, NULL, &error),
-			 0);
-	assert_non_null(error);
-	assert_string_equal(error->origin, origin);
-	assert_int_equal(error->code, code);
-	weir_error_unref(error);
-	weir_flow_run_free(run);
-	assert_int_equal(weir_sim_free(sim), 0);
+	assert_int_equal(weir_sim_new(&own, 1, NULL), 0);
+	assert_fails(start_on(own, flow, unfused), code, origin);
+	assert_int_equal(weir_sim_free(own), 0);
 }
 
 struct failing {
@@ -150,6 +161,9 @@ static void an_error_has_the_name_of_the_operator_whose_function_fails(
 	static const struct weir_flow_conflation conflation = {map_fails,
 							       fold_fails};
 	static const struct weir_operator_ops own = {.on_pull = own_fails};
+	static const struct weir_flow_restart_options once = {
+		.restart_on = is_final,
+	};
 	struct weir_flow *two[] = {nine(), nine()};
 	const struct failing failing[] = {
 		{"unfold", weir_flow_unfold(NULL, unfold_fails, NULL)},
@@ -180,6 +194,21 @@ static void an_error_has_the_name_of_the_operator_whose_function_fails(
 		 -EINVAL},
 		{"switch_map", weir_flow_switch_map(nine(), no_flow, NULL),
 		 -EINVAL},
+		{"group_by", weir_flow_group_by(nine(), 9, key_fails, no_group,
+						NULL, NULL)},
+		{"group_by",
+		 weir_flow_group_by(nine(), 9, no_key, no_group, NULL, NULL),
+		 -EINVAL},
+		{"split_when",
+		 weir_flow_split_when(nine(), ask_fails, no_part, NULL)},
+		{"split_after",
+		 weir_flow_split_after(nine(), ask_fails, no_part, NULL)},
+		{"prefix_and_tail",
+		 weir_flow_prefix_and_tail(nine(), 2, no_tail, NULL), -EINVAL},
+		{"restart", weir_flow_restart(no_source, NULL, &once), -EINVAL},
+		{"restart_around",
+		 weir_flow_restart_around(nine(), no_part, NULL, &once),
+		 -EINVAL},
 		{"conflate", weir_flow_conflate(nine(), &conflation, NULL)},
 		{"zip", weir_flow_zip(two, 2, zip_fails, NULL)},
 		{"recover", weir_flow_recover(weir_flow_fail(-EIO, "up"),
@@ -189,6 +218,37 @@ static void an_error_has_the_name_of_the_operator_whose_function_fails(
 	};
 
 	assert_each_fails(failing, sizeof(failing) / sizeof(*failing));
+}
+
+static int each_its_own(void *item, uintptr_t *key, void *context)
+{
+	*key = (uintptr_t)item;
+	return 0;
+}
+
+static struct weir_flow *all_of_it(struct weir_flow *upstream, uintptr_t key,
+				   void *context)
+{
+	return upstream;
+}
+
+/* One block of these two bytes: a length in front, or no delimiter behind. */
+static int to_bytes(void **item, void *context)
+{
+	struct weir_flow_bytes *bytes = weir_flow_bytes_new(NULL, 2);
+
+	assert_non_null(bytes);
+	memcpy(bytes->data, "\t.", 2);
+	*item = bytes;
+	return 0;
+}
+
+static struct weir_flow *block(void)
+{
+	struct weir_flow *flow = weir_flow_single(NULL);
+
+	return weir_flow_items(weir_flow_map(flow, to_bytes, NULL),
+			       weir_flow_bytes_items());
 }
 
 static void or_that_finds_what_must_not_be(void **state)
@@ -212,6 +272,25 @@ static void or_that_finds_what_must_not_be(void **state)
 		 -ETIMEDOUT},
 		{"read", weir_flow_read(1 << 20, 64), -EBADF},
 		{"read_file", weir_flow_read_file("/nowhere", 64), -ENOENT},
+		{"write", weir_flow_write(block(), 1 << 20), -EBADF},
+		{"delimited",
+		 weir_flow_delimited(block(), "\n", 1, 9,
+				     WEIR_FLOW_REMAINDER_FAIL),
+		 -EPROTO},
+		{"delimited",
+		 weir_flow_delimited(block(), "\n", 1, 1,
+				     WEIR_FLOW_REMAINDER_EMIT),
+		 -EMSGSIZE},
+		{"length_prefixed",
+		 weir_flow_length_prefixed(block(), 1, WEIR_FLOW_BIG_ENDIAN, 8),
+		 -EMSGSIZE},
+		{"length_prefixed",
+		 weir_flow_length_prefixed(block(), 1, WEIR_FLOW_BIG_ENDIAN, 9),
+		 -EPROTO},
+		{"group_by",
+		 weir_flow_group_by(nine(), 1, each_its_own, all_of_it, NULL,
+				    NULL),
+		 -EMFILE},
 		{"lines",
 		 weir_flow_lines(weir_flow_read_file("/dev/zero", 64), 9),
 		 -EMSGSIZE},
@@ -235,9 +314,62 @@ static void a_queue_that_overflows_has_a_name(void **state)
 	weir_flow_queue_free(queue);
 }
 
+/* --- Fans --------------------------------------------------------------------- */
+
+static int choose_fails(void *item, size_t *outlet, void *context)
+{
+	return -EDOM;
+}
+
+static int choose_too_far(void *item, size_t *outlet, void *context)
+{
+	*outlet = 2;
+	return 0;
+}
+
+static int select_fails(void *item, size_t outlet, void *context)
+{
+	return -EDOM;
+}
+
+static int share_fails(void *item, void *context)
+{
+	return -ENOBUFS;
+}
+
+/* Takes over its outlets. */
+static void assert_fan_fails(struct weir_flow **outlets, int code,
+			     const char *name)
+{
+	struct weir_flow *flow = weir_flow_merge(outlets, 2);
+
+	assert_fails_at(flow, code, name, 0);
+	assert_fails_at(flow, code, name, 4);
+	weir_flow_free(flow);
+}
+
+static void a_fan_that_fails_to_deal_has_a_name(void **state)
+{
+	static const struct weir_flow_fan_options selected = {
+		.select = select_fails};
+	static const struct weir_items unshared = {.share = share_fails};
+	struct weir_flow *outlets[2];
+
+	(void)weir_flow_partition(nine(), 2, choose_fails, NULL, outlets, NULL);
+	assert_fan_fails(outlets, -EDOM, "partition");
+	(void)weir_flow_partition(nine(), 2, choose_too_far, NULL, outlets,
+				  NULL);
+	assert_fan_fails(outlets, -ERANGE, "partition");
+	(void)weir_flow_broadcast(nine(), 2, outlets, &selected);
+	assert_fan_fails(outlets, -EDOM, "broadcast");
+	(void)weir_flow_broadcast(weir_flow_items(nine(), &unshared), 2,
+				  outlets, NULL);
+	assert_fan_fails(outlets, -ENOBUFS, "broadcast");
+}
+
 static void an_error_keeps_its_name_on_its_way(void **state)
 {
-	struct weir_flow *flow = weir_flow_map(nine(), map_fails, NULL);
+	struct weir_flow *flow = failing_map();
 
 	flow = weir_flow_name(weir_flow_async(flow, 4, NULL), "boundary");
 	flow = weir_flow_name(weir_flow_take(flow, 5), "below");
@@ -253,6 +385,7 @@ int main(void)
 			an_error_has_the_name_of_the_operator_whose_function_fails),
 		cmocka_unit_test(or_that_finds_what_must_not_be),
 		cmocka_unit_test(a_queue_that_overflows_has_a_name),
+		cmocka_unit_test(a_fan_that_fails_to_deal_has_a_name),
 		cmocka_unit_test(an_error_keeps_its_name_on_its_way),
 	};
 
