@@ -343,6 +343,15 @@ static bool subscribe(struct weir__op *op, struct feed *feed)
 	return rc == 0;
 }
 
+/* As the publisher has; but what it was refused for begins here. */
+static void end_as(struct weir__op *op, const struct feed *feed, uint32_t over)
+{
+	if (over == REFUSED)
+		weir__op_fail(op, feed->error->code, feed->error->message);
+	else
+		weir__op_end(op, over ? feed->error : NULL);
+}
+
 static size_t from_pull(struct weir__op *op, void **items, size_t room)
 {
 	struct feed *feed = state_of(op);
@@ -356,7 +365,7 @@ static size_t from_pull(struct weir__op *op, void **items, size_t room)
 		over = is_over(feed);
 		n = take(feed, items, room);
 		if (over && count(feed) == 0) {
-			weir__op_end(op, feed->error);
+			end_as(op, feed, over);
 			return n;
 		}
 		ask(feed);
@@ -372,7 +381,7 @@ static size_t from_drain(struct weir__op *op, void **items, size_t room)
 	size_t n = take(feed, items, room);
 
 	if (count(feed) == 0)
-		weir__op_end(op, over ? feed->error : NULL);
+		end_as(op, feed, over);
 	return n;
 }
 
