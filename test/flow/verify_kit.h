@@ -71,6 +71,17 @@ static inline int keep(void *item, void *context)
 	return called_and();
 }
 
+/* An item waits, where time passes. */
+static inline struct weir_flow *paced(struct weir_flow *flow)
+{
+	const struct weir_flow_rate rate = {
+		.n = pace_ns ? 1 : UINT32_MAX,
+		.per_ns = pace_ns + 1,
+	};
+
+	return weir_flow_throttle(flow, &rate);
+}
+
 /*
  * Of what finds its end when it is asked for one item more, and so does not end
  * without demand: it is asked.

@@ -217,12 +217,7 @@ static struct weir_flow *upon_grouped_weighted(struct weir_flow *flow,
 static struct weir_flow *upon_throttle(struct weir_flow *flow,
 				       const struct weir_items *items)
 {
-	const struct weir_flow_rate rate = {
-		.n = pace_ns ? 1 : UINT32_MAX,
-		.per_ns = pace_ns + 1,
-	};
-
-	return weir_flow_throttle(flow, &rate);
+	return paced(flow);
 }
 
 static struct weir_flow *upon_delay(struct weir_flow *flow,
@@ -280,8 +275,11 @@ static const struct way ways[] = {
 	{"kill_switch", upon_kill_switch, 0, 0},
 	{"group_by", upon_group_by, 0, 12},
 	{"group_by that opens again", upon_group_by_again, 0, 3},
+	{"group_by of those that wait", upon_groups_that_wait, 0, 15 + 4},
 	{"group_by of last ones", upon_last_of_groups, 0, 0, CHANGES},
 	{"split_when, split_after", upon_splits, 0, 3},
+	{"split_when, split_after of those that wait", upon_splits_that_wait, 0,
+	 3 + 2},
 	{"split_when, split_after of some", upon_takes_of_splits, 0, 0,
 	 CHANGES},
 	{"split_when, split_after of last ones", upon_last_of_splits, 0, 0,

@@ -25,6 +25,12 @@ static struct weir_flow *take_of_part(struct weir_flow *upstream, void *context)
 	return weir_flow_take(map_part(upstream, context), 2);
 }
 
+/* Lets items wait before it, where time passes. */
+static struct weir_flow *pace_part(struct weir_flow *upstream, void *context)
+{
+	return paced(map_part(upstream, context));
+}
+
 /* Keeps items back, up to the end of the part. */
 static struct weir_flow *last_of_part(struct weir_flow *upstream, void *context)
 {
@@ -45,13 +51,31 @@ static struct weir_flow *map_group(struct weir_flow *upstream, uintptr_t key,
 	return map_part(upstream, context);
 }
 
-static struct weir_flow *upon_group_by(struct weir_flow *flow,
-				       const struct weir_items *items)
+static struct weir_flow *pace_group(struct weir_flow *upstream, uintptr_t key,
+				    void *context)
+{
+	return pace_part(upstream, context);
+}
+
+static struct weir_flow *by_three(struct weir_flow *flow,
+				  struct weir_flow *(*make)(struct weir_flow *,
+							    uintptr_t, void *))
 {
 	static const struct weir_flow_group_options options = {.buffer = 4};
 
-	return weir_flow_group_by(flow, 3, key_of_three, map_group, NULL,
-				  &options);
+	return weir_flow_group_by(flow, 3, key_of_three, make, NULL, &options);
+}
+
+static struct weir_flow *upon_groups_that_wait(struct weir_flow *flow,
+					       const struct weir_items *items)
+{
+	return ahead(by_three(flow, pace_group));
+}
+
+static struct weir_flow *upon_group_by(struct weir_flow *flow,
+				       const struct weir_items *items)
+{
+	return by_three(flow, map_group);
 }
 
 static struct weir_flow *take_of_group(struct weir_flow *upstream,
@@ -116,8 +140,7 @@ static struct weir_flow *last_of_group(struct weir_flow *upstream,
 static struct weir_flow *upon_last_of_groups(struct weir_flow *flow,
 					     const struct weir_items *items)
 {
-	return weir_flow_group_by(flow, 3, key_of_three, last_of_group, NULL,
-				  NULL);
+	return by_three(flow, last_of_group);
 }
 
 /* --- One behind the other ------------------------------------------------- */
@@ -134,6 +157,13 @@ static struct weir_flow *upon_splits(struct weir_flow *flow,
 {
 	flow = weir_flow_split_when(flow, is_third, map_part, NULL);
 	return weir_flow_split_after(flow, is_third, map_part, NULL);
+}
+
+static struct weir_flow *upon_splits_that_wait(struct weir_flow *flow,
+					       const struct weir_items *items)
+{
+	flow = weir_flow_split_when(flow, is_third, pace_part, NULL);
+	return weir_flow_split_after(flow, is_third, pace_part, NULL);
 }
 
 static struct weir_flow *upon_takes_of_splits(struct weir_flow *flow,
