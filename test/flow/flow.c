@@ -129,6 +129,20 @@ static void a_run_that_is_cancelled_ends_so(void **state)
 	assert_int_equal(n_live, 0);
 }
 
+static void a_flow_that_nothing_can_end_is_cancelled(void **state)
+{
+	struct weir_flow *flow = weir_flow_never();
+	struct weir_sim *sim;
+	void *result = flow;
+
+	assert_int_equal(weir_sim_new(&sim, 1, NULL), 0);
+	assert_int_equal(weir_flow_run(flow, weir_sim_executor(sim), &result),
+			 -EDEADLK);
+	assert_null(result);
+	weir_flow_free(flow);
+	assert_int_equal(weir_sim_free(sim), 0);
+}
+
 static void a_run_that_is_drained_ends_well(void **state)
 {
 	struct weir_flow *flow = counted(weir_flow_range(1, INT64_MAX));
@@ -165,6 +179,7 @@ int main(void)
 		cmocka_unit_test(a_flow_upon_nothing_fails_and_says_where),
 		cmocka_unit_test(a_flow_that_is_anothers_stays_so),
 		cmocka_unit_test(a_run_that_is_cancelled_ends_so),
+		cmocka_unit_test(a_flow_that_nothing_can_end_is_cancelled),
 		cmocka_unit_test(a_run_that_is_drained_ends_well),
 	};
 
