@@ -29,11 +29,14 @@
  * NOLINTBEGIN(misc-no-recursion)
  */
 
+#define SIGNALS_MAX 64u /* of a slice: handlers may signal their own actor */
+
 /* What one slice knows; on its stack. */
 struct slice {
 	struct weir_actor *actor;
-	uint32_t budget; /* turns left */
-	uint32_t most;	 /* turns that ports allow that take no part */
+	uint32_t budget;  /* turns left */
+	uint32_t most;	  /* turns that ports allow that take no part */
+	uint32_t signals; /* that were handled */
 	uint64_t spent_ns;
 	bool has_run;
 	bool clock;   /* the next run is timed */
@@ -247,8 +250,12 @@ static uint32_t next_run(struct slice *slice)
 	uint32_t n;
 
 	do {
-		if (ck_pr_load_32(&actor->gate) & WEIR__GATE_SIGNALLED)
+		if (ck_pr_load_32(&actor->gate) & WEIR__GATE_SIGNALLED) {
+			/* the others' turn: it stays signalled, so ready */
+			if (WEIR_UNLIKELY(slice->signals++ == SIGNALS_MAX))
+				return 0;
 			weir__handle_signals(actor);
+		}
 		if (WEIR_UNLIKELY(actor->flags &
 				  (WEIR__ACTOR_ENDING | WEIR__ACTOR_CHILD)) &&
 		    ((actor->flags & WEIR__ACTOR_ENDING) ||

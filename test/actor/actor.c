@@ -333,6 +333,34 @@ static void a_signal_is_handled_while_blocked_and_while_suspended(void **state)
 	sim_free(sim);
 }
 
+static int signal_again(struct weir_actor *actor)
+{
+	weir_actor_signal(actor);
+	return on_signal(actor);
+}
+
+/* Each step is a slice; between two of them others have theirs. */
+static void an_actor_that_signals_itself_lets_others_run(void **state)
+{
+	static const struct weir_actor_ops ops = {.turns = never_n,
+						  .signalled = signal_again};
+	struct weir_sim *sim = sim_new(1);
+	struct signalled one = {0};
+	struct pair pair;
+
+	weir_actor_init(&one.actor, &ops, weir_sim_executor(sim));
+	weir_in_init(&one.in, &one.actor, 1, NULL);
+	assert_int_equal(weir_actor_start(&one.actor), 0);
+	weir_actor_signal(&one.actor);
+	pair_init(&pair, weir_sim_executor(sim), N, 4);
+	pair_start(&pair);
+	while (pair.sink.seen < N)
+		assert_true(weir_sim_step(sim));
+	weir_actor_stop(&one.actor);
+	weir_sim_run(sim);
+	sim_free(sim);
+}
+
 static void a_suspended_actor_runs_no_turn_until_resumed(void **state)
 {
 	struct weir_sim *sim = sim_new(1);
@@ -679,6 +707,7 @@ int main(void)
 			an_error_carries_its_cause_unchanged_and_drops_it_once),
 		cmocka_unit_test(
 			a_signal_is_handled_while_blocked_and_while_suspended),
+		cmocka_unit_test(an_actor_that_signals_itself_lets_others_run),
 		cmocka_unit_test(a_suspended_actor_runs_no_turn_until_resumed),
 		cmocka_unit_test(become_takes_another_turn_with_other_ports),
 		cmocka_unit_test(
