@@ -6,6 +6,7 @@
  */
 #include "flow/pipe.h"
 
+#include <assert.h>
 #include <errno.h>
 
 #include <ck_pr.h>
@@ -62,11 +63,15 @@ static bool is_empty(const struct weir__pipe *pipe)
 
 static void *take(struct weir__pipe *pipe)
 {
+	assert(!is_empty(pipe));
 	return pipe->slots[pipe->head++ % pipe->capacity];
 }
 
+/* Not once it is `gone`: the ring is the reader's then. */
 static size_t room(const struct weir__pipe *pipe)
 {
+	assert(!pipe->gone);
+	assert(pipe->tail - pipe->head <= pipe->capacity);
 	return pipe->capacity - (pipe->tail - pipe->head);
 }
 
@@ -81,6 +86,8 @@ static bool take_flag(bool *flag)
 /* It is full: *out goes. True: that is the item itself. */
 static bool overflow(struct weir__pipe *pipe, void *item, void **out)
 {
+	assert(pipe->emptying || room(pipe) == 0);
+	assert(!is_empty(pipe));
 	switch (pipe->strategy) {
 	case WEIR_FLOW_BUFFER_ALL:
 		pipe->emptying = true;
@@ -166,10 +173,10 @@ static size_t may_put(struct weir__pipe *pipe, bool *over)
 	size_t n = WEIR_FLOW_BATCH;
 
 	weir__lock(&pipe->lock);
-	if (pipe->strategy == WEIR_FLOW_BACK_PRESSURE)
+	*over = pipe->gone || pipe->closed;
+	if (pipe->strategy == WEIR_FLOW_BACK_PRESSURE && !*over)
 		n = room(pipe);
 	pipe->writer_waits = n == 0;
-	*over = pipe->gone || pipe->closed;
 	weir__unlock(&pipe->lock);
 	return n < WEIR_FLOW_BATCH ? n : WEIR_FLOW_BATCH;
 }
@@ -210,6 +217,8 @@ static void pipe_over(struct weir__stage *stage, struct weir_error *error)
 	bool waits;
 
 	weir__lock(&pipe->lock);
+	/* an error comes with the end */
+	assert(pipe->closed || !pipe->error);
 	if (!pipe->closed)
 		pipe->error = weir_error_ref(error);
 	pipe->closed = true;
@@ -279,6 +288,7 @@ static void read_close(struct weir__op *op)
 	struct weir__pipe *pipe = pipe_of(op);
 
 	weir__lock(&pipe->lock);
+	assert(!pipe->gone);
 	pipe->gone = true;
 	pipe->reader_waits = false;
 	weir__unlock(&pipe->lock);
@@ -305,6 +315,7 @@ static struct weir__pipe *pipe_new(const struct weir__build *build, size_t n,
 	const struct weir_allocator *allocator = build->run->allocator;
 	struct weir__pipe *pipe;
 
+	assert(n > 0);
 	pipe = weir__alloc(allocator, sizeof(*pipe) + n * sizeof(void *));
 	if (!pipe)
 		return NULL;
