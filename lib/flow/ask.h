@@ -13,6 +13,8 @@
 #ifndef WEIR_FLOW_ASK_H
 #define WEIR_FLOW_ASK_H
 
+#include <assert.h>
+
 #include <ck_pr.h>
 
 #include "flow/flow.h"
@@ -28,6 +30,8 @@ struct weir__ask {
 /* It asks. Owner. */
 static inline void weir__ask_begin(struct weir__ask *ask, struct weir__op *op)
 {
+	/* the operator's alone, until it has asked */
+	assert(ask->state == WEIR__ASK_NONE);
 	ask->op = op;
 	weir__op_hold(op);
 	/* who is asked orders it */
@@ -72,6 +76,8 @@ static inline uint32_t weir__ask_state(const struct weir__ask *ask)
 /* The answer was taken. Owner. */
 static inline void weir__ask_taken(struct weir__ask *ask)
 {
+	/* nobody changes it behind the answer */
+	assert(ask->state == WEIR__ASK_ANSWERED);
 	ck_pr_store_32(&ask->state, WEIR__ASK_NONE);
 }
 

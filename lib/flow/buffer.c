@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Operators that take items though nobody asks for them: buffer and conflate. */
+#include <assert.h>
 #include <errno.h>
 
 #include "flow/pipe.h"
@@ -95,6 +96,8 @@ static size_t conflate_pull(struct weir__op *op, void **items, size_t room)
 	size_t n = weir__pull(up, batch, room ? WEIR_FLOW_BATCH : 0), i;
 	int rc;
 
+	/* between two pulls it waits in the pipe */
+	assert(!self->has_all);
 	if (n > 0)
 		self->has_all = weir__pipe_take_back(self->pipe, &self->all);
 	for (i = 0; i < n && !op->ended; i++) {

@@ -71,6 +71,8 @@ static struct weir__op *allocate(struct weir__build *build,
 
 	if (!op)
 		return fail(build, -ENOMEM);
+	/* there is room for no more behind the state */
+	assert(n_up <= flow->n_up);
 	op->kind = kind;
 	op->flow = flow;
 	op->stage = build->stage;
@@ -174,6 +176,7 @@ static struct weir__op *open_op(struct weir__build *build, struct weir__op *op)
 {
 	int rc;
 
+	assert(!op->open && !op->ended);
 	if (op->kind->holds || op->n_up > 1)
 		build->stage->linear = false;
 	if (op->kind->any_input && has_inlet(op))
@@ -223,6 +226,8 @@ struct weir__op *weir__op_upon(struct weir__build *build,
 struct weir__op *weir__build(struct weir__build *build,
 			     const struct weir_flow *flow)
 {
+	/* operators go with their stage, and nested ones before */
+	assert(build->nested || build->tree == build->stage->tree);
 	if (flow->decide) {
 		build->decide = flow->decide;
 		build->decide_context = flow->decide_context;
@@ -243,6 +248,7 @@ static void tell_asked(struct weir__inlet *inlet)
 {
 	const struct weir_out *out = inlet->in.lane.out;
 
+	assert(inlet->held);
 	inlet->held = false;
 	if (out)
 		weir_actor_signal(out->port.actor);
@@ -252,6 +258,7 @@ static void inlet_grant(struct weir__op *op, uint32_t n)
 {
 	struct weir__inlet *inlet = inlet_of(op);
 
+	assert(op->credit && n > 0 && n <= op->credit);
 	weir__in_grant(&inlet->in, n);
 	if (inlet->held)
 		tell_asked(inlet);
@@ -356,6 +363,7 @@ struct weir__op *weir__build_inlet(struct weir__build *build,
 	struct weir__inlet *inlet, **link = &stage->inlets;
 	int rc;
 
+	assert(!build->nested);
 	if (!op)
 		return NULL;
 	/* until it has its port */
@@ -389,6 +397,7 @@ struct weir__op *weir__build_cut(struct weir__build *build,
 	struct weir__op *root;
 	int rc;
 
+	assert(!build->nested);
 	above.executor = executor ? executor : build->executor;
 	above.credit = 0;
 	above.stage =
@@ -494,6 +503,8 @@ struct weir__op *weir__op_nest(struct weir__op *op, struct weir_flow *flow,
 	};
 	struct weir__op *nested = NULL;
 
+	/* its close() is what closes the nested ones */
+	assert(!op->ended);
 	*code = claim_nested(op, flow);
 	if (*code < 0)
 		return NULL;
@@ -512,6 +523,7 @@ void weir__op_free_nested(struct weir__op *nested)
 {
 	if (!nested)
 		return;
+	assert(nested->tree != nested->stage->tree);
 	weir__op_cancel(nested);
 	weir__tree_unref(nested->tree);
 }

@@ -2,6 +2,8 @@
 /* Counted pieces of memory, and views of them. */
 #include "flow/bytes.h"
 
+#include <assert.h>
+
 #include <ck_pr.h>
 
 #include "base/memory.h"
@@ -86,6 +88,8 @@ struct weir_flow_bytes *weir__bytes_view(struct weir_flow_bytes *whole,
 
 	if (whole->whole)
 		whole = whole->whole;
+	/* so that weir_flow_bytes_unref() goes one step up, and no further */
+	assert(!whole->whole);
 	view = allocate(whole->allocator, 0);
 	if (!view)
 		return NULL;

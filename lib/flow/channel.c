@@ -5,6 +5,7 @@
  */
 #include <weir/flow_bridge.h>
 
+#include <assert.h>
 #include <errno.h>
 
 #include <ck_pr.h>
@@ -168,6 +169,8 @@ static int answer(struct putter *putter)
 {
 	switch (weir__ask_state(&putter->ask)) {
 	case WEIR__ASK_ANSWERED:
+		/* it was about the first of those that are not put */
+		assert(putter->at < putter->n);
 		weir__ask_taken(&putter->ask);
 		if (putter->status == 0)
 			putter->at++;
@@ -185,6 +188,7 @@ static int put_all(struct weir__op *op)
 	struct putter *putter = weir__op_state(op);
 	int rc = answer(putter);
 
+	assert(putter->at <= putter->n && putter->n <= WEIR_FLOW_BATCH);
 	while (rc == 0 && putter->at < putter->n) {
 		rc = weir_channel_try_put(channel_of(op),
 					  putter->items[putter->at]);
@@ -213,6 +217,7 @@ static size_t into_channel_pull(struct weir__op *op, void **items, size_t room)
 	int rc = put_all(op);
 
 	if (rc == 0) {
+		assert(putter->at == putter->n);
 		putter->at = 0;
 		putter->n = (uint32_t)weir__pull(op->up[0], putter->items,
 						 room ? ask(channel) : 0);
@@ -252,6 +257,7 @@ static void drop_rest(struct weir__op *op)
 	}
 	weir__op_drop(op->up[0], putter->items + putter->at,
 		      putter->n - putter->at);
+	assert(putter->at <= putter->n);
 	putter->at = putter->n;
 }
 

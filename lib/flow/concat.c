@@ -2,6 +2,8 @@
 /* Flows one after the other. Only the one whose time it is is asked. */
 #include <weir/flow_fan.h>
 
+#include <assert.h>
+
 #include "flow/fan.h"
 
 /* --- concat, prepend --------------------------------------------------------- */
@@ -11,6 +13,8 @@ static size_t concat_pull(struct weir__op *op, void **items, size_t room)
 	uint32_t *at = weir__op_state(op);
 	size_t n = 0;
 
+	/* behind the last one it has ended */
+	assert(*at < op->n_up);
 	for (; *at < op->n_up; ++*at) {
 		struct weir__op *up = op->up[*at];
 
@@ -64,6 +68,7 @@ static size_t or_else_pull(struct weir__op *op, void **items, size_t room)
 	struct weir__op *up = op->up[state->other];
 	size_t n = weir__pull(up, items, room);
 
+	assert(!state->other || state->decided);
 	if (n > 0 && !state->decided) {
 		state->decided = true;
 		weir__op_cancel(op->up[1]);

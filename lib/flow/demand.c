@@ -16,6 +16,8 @@
  */
 #include <weir/flow_rate.h>
 
+#include <assert.h>
+
 #include "flow/flow.h"
 
 struct demand {
@@ -28,11 +30,22 @@ struct demanding {
 	uint32_t whole;	  /* batches of b before the next one of r */
 };
 
+/* As the claims say; a batch was asked for before it begins. */
+static __attribute__((unused)) bool is_consistent(struct weir__op *op)
+{
+	const struct demand *args = weir__op_args(op);
+	const struct demanding *self = weir__op_state(op);
+
+	return self->left <= self->pending && self->pending <= args->max &&
+	       self->left <= args->max - args->min;
+}
+
 static int demand_open(struct weir__op *op)
 {
 	const struct demand *args = weir__op_args(op);
 	struct demanding *self = weir__op_state(op);
 
+	assert(args->min < args->max);
 	self->whole = args->max / (args->max - args->min);
 	return 0;
 }
@@ -45,6 +58,7 @@ static void ask(struct weir__op *op)
 	struct weir__op *up = op->up[0];
 	uint32_t n = args->max - self->pending;
 
+	assert(self->pending <= args->max);
 	if (self->pending > args->min)
 		return;
 	self->pending = args->max;
@@ -58,6 +72,7 @@ static void begin_batch(struct weir__op *op)
 	struct demanding *self = weir__op_state(op);
 	uint32_t b = args->max - args->min, r = args->max % b;
 
+	assert(self->left == 0);
 	ask(op);
 	if (r == 0) {
 		self->left = b;
@@ -68,6 +83,7 @@ static void begin_batch(struct weir__op *op)
 		self->left = r;
 		self->whole = args->max / b + 1;
 	}
+	assert(is_consistent(op));
 }
 
 static size_t demand_pull(struct weir__op *op, void **items, size_t room)
@@ -75,11 +91,13 @@ static size_t demand_pull(struct weir__op *op, void **items, size_t room)
 	struct demanding *self = weir__op_state(op);
 	size_t n;
 
+	assert(is_consistent(op));
 	if (room > 0 && self->left == 0)
 		begin_batch(op);
 	n = weir__pull(op->up[0], items, weir__at_most(room, self->left));
 	self->left -= (uint32_t)n;
 	self->pending -= (uint32_t)n;
+	assert(is_consistent(op));
 	(void)weir__op_follow(op);
 	return n;
 }

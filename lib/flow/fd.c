@@ -3,6 +3,7 @@
  * Reading and writing descriptors. One that is not ready is watched: the watch
  * holds the operator while it is armed, and wakes its stage.
  */
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -224,6 +225,7 @@ static bool write_some(struct weir__op *op, int fd)
 	struct writing *self = weir__op_state(op);
 	ssize_t n = 0;
 
+	assert(self->bytes && self->at <= self->bytes->n);
 	while (self->at < self->bytes->n) {
 		n = write(fd, self->bytes->data + self->at,
 			  self->bytes->n - self->at);

@@ -3,6 +3,7 @@
  * Bytes cut into frames. A frame within a block is a view of it; what begins in
  * one block and ends in another is put together in `carry`.
  */
+#include <assert.h>
 #include <errno.h>
 #include <string.h>
 #include <sys/types.h>
@@ -136,6 +137,7 @@ static bool grow(struct weir__op *op, size_t n)
 	size_t capacity = self->capacity ? self->capacity : 256;
 	char *carry;
 
+	assert(self->n_carried <= self->capacity);
 	if (n <= self->capacity - self->n_carried)
 		return true;
 	while (capacity - self->n_carried < n)
@@ -181,6 +183,7 @@ static void advance(struct weir__op *op, size_t n)
 {
 	struct cutting *self = weir__op_state(op);
 
+	assert(n > 0 && n <= self->block->n - self->at);
 	self->at += n;
 	if (self->at == self->block->n)
 		drop_block(op);
@@ -225,6 +228,8 @@ static struct weir_flow_bytes *cut_carry(struct weir__op *op)
 	const char *data;
 	ssize_t all;
 
+	/* else it would have been too long before */
+	assert(seen > 0 && seen < args->max + args->overhead);
 	if (n > most)
 		n = most;
 	if (!grow(op, n))
@@ -240,6 +245,8 @@ static struct weir_flow_bytes *cut_carry(struct weir__op *op)
 		drop_block(op);
 		return NULL;
 	}
+	/* what was looked through before ends no frame */
+	assert((size_t)all > seen);
 	frame = copy(op, data, length);
 	advance(op, (size_t)all - seen);
 	self->n_carried = 0;

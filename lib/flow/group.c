@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Groups of items, by number, by weight and by time. */
+#include <assert.h>
+
 #include <weir/flow_rate.h>
 #include <weir/flow_sink.h>
 
@@ -62,6 +64,7 @@ static void take_weighed(struct weir__op *op, size_t n)
 	struct weir_flow_list *list = self->list;
 	uint64_t weight;
 
+	assert(self->weight <= args->weight);
 	for (; n > 0 && self->weight < args->weight; n--) {
 		if (!weir__pull(op->up[0], &list->items[list->n], 1))
 			return;
@@ -85,6 +88,7 @@ static bool fill(struct weir__op *op)
 		weir__op_fail(op, -ENOMEM, "no memory for a group");
 		return false;
 	}
+	assert(self->list->n <= args->n);
 	missing = weir__at_most(args->n - self->list->n, WEIR_FLOW_BATCH);
 	if (args->weigh)
 		take_weighed(op, missing);
@@ -129,6 +133,8 @@ static size_t put_group(struct weir__op *op, void **items)
 	const struct grouped *args = weir__op_args(op);
 	struct grouping *self = weir__op_state(op);
 
+	/* a group has an item at least */
+	assert(self->list && self->list->n > 0);
 	items[0] = self->list;
 	self->list = NULL;
 	self->weight = 0;

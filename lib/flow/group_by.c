@@ -11,6 +11,7 @@
  * there was room for, or has waited and was woken. Which of them was, the stage
  * does not know; as long as none is, the others are left alone.
  */
+#include <assert.h>
 #include <errno.h>
 #include <string.h>
 
@@ -80,6 +81,8 @@ static bool is_key(const struct group_by *args, const struct group *group,
 
 static struct group **bucket_of(struct groups *self, uint64_t hash)
 {
+	assert(self->n_buckets > 0 &&
+	       (self->n_buckets & (self->n_buckets - 1)) == 0);
 	return &self->buckets[hash & (self->n_buckets - 1)];
 }
 
@@ -125,6 +128,7 @@ static void add(struct weir__op *op, struct group *group)
 	struct groups *self = weir__op_state(op);
 	struct group **bucket;
 
+	assert(!group->before && !group->behind);
 	if (self->n == self->n_buckets)
 		spread(op);
 	bucket = bucket_of(self, group->hash);
@@ -155,11 +159,24 @@ static void forget(struct weir__op *op, struct group *group)
 	struct groups *self = weir__op_state(op);
 	struct group **link = bucket_of(self, group->hash);
 
-	while (*link != group)
+	assert(self->n > 0);
+	/* nobody goes on with it */
+	assert(self->full != group && self->rest != group);
+	while (*link != group) {
+		assert(*link);
 		link = &(*link)->next;
+	}
 	*link = group->next;
 	self->n--;
 	group_free(op, group);
+}
+
+/* In the list of those that are open. */
+static __attribute__((unused)) bool is_linked(const struct groups *self,
+					      const struct group *group)
+{
+	return (group->before ? group->before->behind : self->first) == group &&
+	       (group->behind ? group->behind->before : self->last) == group;
 }
 
 /* Its flow has ended, or has to. */
@@ -167,6 +184,7 @@ static void close_group(struct weir__op *op, struct group *group)
 {
 	struct groups *self = weir__op_state(op);
 
+	assert(is_linked(self, group));
 	weir__substream_close(&group->sub);
 	*(group->before ? &group->before->behind : &self->first) =
 		group->behind;
@@ -219,6 +237,7 @@ static struct group *open_group(struct weir__op *op, uint64_t hash,
 	struct weir_flow *flow;
 	struct group *group;
 
+	assert(self->n <= args->max);
 	if (self->n == args->max) {
 		weir__op_fail(op, -EMFILE, "too many substreams");
 		return NULL;
@@ -293,6 +312,7 @@ static bool pull_group(struct weir__op *op, struct group *group, void **items,
 	bool again = op->stage->again;
 	size_t left = room - *got;
 
+	assert(*got <= room);
 	op->stage->again = false;
 	*got += weir__substream_pull(&group->sub,
 				     left > 0 ? items + *got : NULL, left);
@@ -404,6 +424,7 @@ static void pass_end_on(struct weir__op *op)
 	struct groups *self = weir__op_state(op);
 	struct group *group;
 
+	assert(!self->over && op->up[0]->ended);
 	self->over = true;
 	for (group = self->first; group; group = group->behind)
 		weir__substream_end(&group->sub, op->up[0]->error);

@@ -2,6 +2,7 @@
 /* What a nested flow takes from the operator around it. */
 #include "flow/inner.h"
 
+#include <assert.h>
 #include <errno.h>
 
 /* --- The source ---------------------------------------------------------- */
@@ -15,11 +16,13 @@ static size_t inner_pull(struct weir__op *op, void **items, size_t room)
 {
 	struct weir__inner *inner = inner_of(op->flow);
 
+	assert(inner->source == op);
 	return inner->pull(inner, items, room);
 }
 
 static void inner_close(struct weir__op *op)
 {
+	assert(inner_of(op->flow)->source == op);
 	inner_of(op->flow)->source = NULL;
 }
 
@@ -63,11 +66,19 @@ bool weir__inner_is_linear(const struct weir__inner *inner,
 
 /* --- With items that wait ------------------------------------------------ */
 
+static __attribute__((unused)) bool is_consistent(
+	const struct weir__substream *sub)
+{
+	return sub->n <= sub->capacity && sub->first < sub->capacity;
+}
+
 /* The first of those that wait, which waits no more. */
 static void *next_of(struct weir__substream *sub)
 {
 	void *item = sub->slots[sub->first];
 
+	assert(sub->n > 0);
+	assert(is_consistent(sub));
 	sub->first = sub->first + 1 == sub->capacity ? 0 : sub->first + 1;
 	sub->n--;
 	return item;
@@ -89,6 +100,9 @@ static size_t sub_take(struct weir__inner *inner, void **items, size_t room)
 void weir__substream_init(struct weir__substream *sub, struct weir__op *around,
 			  void **slots, size_t capacity)
 {
+	assert(capacity > 0);
+	/* what was there before is closed */
+	assert(!sub->nest.op && sub->n == 0);
 	*sub = (struct weir__substream){
 		.inner = {.around = around, .pull = sub_take},
 		.slots = slots,
@@ -106,12 +120,15 @@ void weir__substream_put(struct weir__substream *sub, void *item)
 {
 	size_t at = sub->first + sub->n;
 
+	assert(!sub->over);
+	assert(!weir__substream_is_full(sub));
 	if (!sub->inner.source) {
 		weir__op_drop_one(sub->inner.around->up[0], item);
 		return;
 	}
 	sub->slots[at < sub->capacity ? at : at - sub->capacity] = item;
 	sub->n++;
+	assert(is_consistent(sub));
 }
 
 void weir__substream_end(struct weir__substream *sub, struct weir_error *error)
@@ -133,5 +150,7 @@ size_t weir__substream_pull(struct weir__substream *sub, void **items,
 void weir__substream_close(struct weir__substream *sub)
 {
 	weir__nest_close(&sub->nest);
+	/* closed with the flow that it was in */
+	assert(!sub->inner.source);
 	drop_waiting(sub);
 }

@@ -2,6 +2,8 @@
 /* Fan-in of items as they come, and of flows whose items are not wanted. */
 #include <weir/flow_fan.h>
 
+#include <assert.h>
+
 #include "flow/fan.h"
 
 struct merge {
@@ -33,10 +35,12 @@ static size_t merge_from(struct weir__op *op, uint32_t *next, void **items,
 	uint32_t i, at = *next;
 	size_t n = 0;
 
+	assert(at < op->n_up);
 	for (i = 0; i < op->n_up && (n < room || !room); i++) {
 		n += weir__pull(op->up[at], n ? items + n : items, room - n);
 		at = at + 1 < op->n_up ? at + 1 : 0;
 	}
+	assert(n <= room);
 	*next = at;
 	return n;
 }

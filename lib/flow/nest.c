@@ -2,6 +2,7 @@
 /* Operators over flows that are made for an item: flat_map, switch_map. */
 #include "flow/nest.h"
 
+#include <assert.h>
 #include <errno.h>
 
 #include <weir/flow_async.h>
@@ -42,6 +43,8 @@ struct weir_error *weir__nest_open(struct weir__nest *nest, struct weir__op *op,
 	struct weir_error *error = NULL;
 	int code;
 
+	/* the one before was closed, once */
+	assert(!nest->op && !nest->flow);
 	/* one that was taken over is not ours to free */
 	nest->flow = flow && flow->taken ? NULL : flow;
 	nest->op = weir__op_nest(op, flow, &code);
@@ -81,6 +84,7 @@ size_t weir__nest_pull(struct weir__nest *nest, void **items, size_t room)
 	size_t got = 0, tries = WEIR_FLOW_BATCH;
 	bool again = stage->again;
 
+	assert(room == 0 || items);
 	do {
 		stage->again = false;
 		got += weir__pull(op, got < room ? items + got : NULL,
@@ -145,6 +149,7 @@ static int flat_map_open(struct weir__op *op)
 	const struct make *args = weir__op_args(op);
 	struct merging *self = weir__op_state(op);
 
+	assert(self->n == 0);
 	self->nests = weir__alloc(weir__op_allocator(op),
 				  args->breadth * sizeof(*self->nests));
 	return self->nests ? 0 : -ENOMEM;
@@ -155,6 +160,7 @@ static void flat_map_close(struct weir__op *op)
 	const struct make *args = weir__op_args(op);
 	struct merging *self = weir__op_state(op);
 
+	assert(self->n <= args->breadth);
 	while (self->n > 0)
 		weir__nest_close(&self->nests[--self->n]);
 	weir__free(weir__op_allocator(op), self->nests,
@@ -194,12 +200,15 @@ static size_t take_from_all(struct weir__op *op, void **items, size_t room,
 	for (; left > 0; left--) {
 		if (at >= self->n)
 			at = 0;
+		/* as many are open as there are left, or more */
+		assert(at < self->n);
 		nest = &self->nests[at];
 		got += weir__pull(nest->op, got < room ? items + got : NULL,
 				  room - got);
 		if (weir__nest_is_over(nest, op)) {
 			weir__nest_close(nest);
 			*nest = self->nests[--self->n];
+			self->nests[self->n] = (struct weir__nest){0};
 			++*closed;
 		} else if (op->ended) {
 			break;
@@ -209,6 +218,7 @@ static size_t take_from_all(struct weir__op *op, void **items, size_t room,
 	}
 	if (self->first >= self->n)
 		self->first = 0;
+	assert(got <= room);
 	return got;
 }
 

@@ -31,6 +31,9 @@ size_t weir__pull(struct weir__op *op, void **items, size_t room)
 
 	if (op->ended)
 		return 0;
+	/* one that has closed has ended, too, unless it is being restarted */
+	assert(op->open);
+	assert(room == 0 || items);
 	if (WEIR_UNLIKELY(drains) && !op->kind->drain) {
 		weir__op_end(op, NULL);
 		return 0;
@@ -61,6 +64,8 @@ void weir__op_end(struct weir__op *op, struct weir_error *error)
 
 	if (op->ended)
 		return;
+	/* what there is to say of the end is said with it */
+	assert(!op->error);
 	op->ended = true;
 	op->error = weir_error_ref(error);
 	for (i = 0; i < op->n_up; i++)
@@ -96,6 +101,7 @@ void weir__op_fail(struct weir__op *op, int code, const char *message)
 
 bool weir__op_follow(struct weir__op *op)
 {
+	assert(op->n_up > 0);
 	if (op->up[0]->ended)
 		weir__op_end(op, op->up[0]->error);
 	return op->ended;
@@ -108,6 +114,9 @@ static int restart(struct weir__op *op)
 
 	if (op->kind->stateless)
 		return 0;
+	/* rule 5: close() and open() alternate */
+	assert(op->open);
+	assert(op->kind->keeps <= op->kind->state_size);
 	close_op(op);
 	memset(op->state + op->kind->keeps, 0,
 	       op->kind->state_size - op->kind->keeps);
@@ -123,6 +132,8 @@ bool weir__op_survives(struct weir__op *op, int code)
 	enum weir_directive directive = WEIR_STOP;
 	int rc = 0;
 
+	/* one that has ended holds nothing, and must not be opened again */
+	assert(!op->ended);
 	if (op->decide)
 		directive = op->decide(error, op->decide_context);
 	if (directive == WEIR_RESTART)
@@ -140,6 +151,7 @@ void weir__op_drop(const struct weir__op *op, void *const *items, size_t n)
 	const struct weir_items *kind = op->items;
 	size_t i;
 
+	assert(n == 0 || items);
 	for (i = 0; kind && kind->drop && i < n; i++)
 		kind->drop(items[i], kind->context);
 }
@@ -192,9 +204,12 @@ int weir__alarm_at(struct weir__alarm *alarm, struct weir__op *op,
 	bool armed = ck_pr_load_32(&alarm->armed);
 	int rc;
 
+	/* close() has been, or is to be: who would put it off? */
+	assert(!op->ended);
 	/* acquire: fire() is done with it; pairs with its release */
 	ck_pr_fence_acquire();
 	if (armed) {
+		assert(alarm->op == op);
 		if (alarm->at_ns <= at_ns ||
 		    !weir_timer_cancel(executor, &alarm->timer))
 			return 0;

@@ -9,6 +9,7 @@
  */
 #include <weir/flow_operator.h>
 
+#include <assert.h>
 #include <errno.h>
 
 #include <ck_pr.h>
@@ -42,6 +43,13 @@ struct weir_operator {
 	bool ending; /* nothing is called but close() */
 	_Alignas(max_align_t) char state[];
 };
+
+/* Between the calls of its functions, and before it has closed. */
+static __attribute__((unused)) bool is_consistent(
+	const struct weir_operator *self)
+{
+	return self->n <= self->room && !(self->has_late && self->wanted);
+}
 
 static struct weir__op *op_of(const struct weir_operator *self)
 {
@@ -119,6 +127,8 @@ static void give(struct weir__op *op, void *item)
 	struct weir_operator *self = weir__op_state(op);
 	int rc;
 
+	/* rule 2 of the documentation: one item for each pull */
+	assert(self->asked && self->wanted);
 	self->asked = false;
 	rc = on_push ? on_push(self, item) : weir_operator_push(self, item);
 	if (WEIR_LIKELY(rc == 0))
@@ -236,6 +246,8 @@ static size_t operator_pull(struct weir__op *op, void **items, size_t room)
 	struct weir_operator *self = weir__op_state(op);
 	unsigned rounds;
 
+	/* one that is ending has ended, but for what is late */
+	assert(!self->ending || self->has_late);
 	self->items = items;
 	self->room = room;
 	self->n = 0;
@@ -248,6 +260,7 @@ static size_t operator_pull(struct weir__op *op, void **items, size_t room)
 	for (rounds = 0; rounds < WEIR_FLOW_BATCH && go_round(op); rounds++)
 		;
 	settle(op);
+	assert(is_consistent(self));
 	return self->n;
 }
 
@@ -323,6 +336,8 @@ int weir_operator_push(struct weir_operator *self, void *item)
 	if (!self->wanted)
 		return -EAGAIN;
 	self->wanted = false;
+	/* it was not wanted as long as one was late */
+	assert(!self->has_late);
 	if (self->n < self->room) {
 		self->items[self->n++] = item;
 		return 0;

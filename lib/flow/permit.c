@@ -2,6 +2,8 @@
 /* Items that need permits, and actors that acknowledge what they get. */
 #include <weir/flow_bridge.h>
 
+#include <assert.h>
+
 #include "flow/ask.h"
 
 struct permit {
@@ -33,6 +35,7 @@ static size_t acquire(struct weir__op *op, size_t n)
 	struct gate *gate = weir__op_state(op);
 	int64_t there;
 
+	assert(n > 0);
 	switch (weir__ask_state(&gate->ask)) {
 	case WEIR__ASK_ANSWERED:
 		weir__ask_taken(&gate->ask);

@@ -5,6 +5,7 @@
  */
 #include <weir/flow_source.h>
 
+#include <assert.h>
 #include <errno.h>
 
 #include <ck_pr.h>
@@ -28,8 +29,19 @@ struct weir_flow_queue {
 	void *slots[];
 };
 
+/* Under the lock. Who waits is told as soon as there is something to tell. */
+static __attribute__((unused)) bool is_consistent(
+	const struct weir_flow_queue *queue)
+{
+	bool is_empty = queue->head == queue->tail;
+
+	return queue->tail - queue->head <= queue->capacity &&
+	       (!queue->op || (is_empty && !queue->closed && !queue->gone));
+}
+
 static void *take_one(struct weir_flow_queue *queue)
 {
+	assert(queue->head != queue->tail);
 	return queue->slots[queue->head++ & (queue->capacity - 1)];
 }
 
@@ -112,6 +124,7 @@ static struct weir__op *take_waiter(struct weir_flow_queue *queue)
 static int overflow(struct weir_flow_queue *queue, struct weir__op **op,
 		    void **dropped)
 {
+	assert(is_consistent(queue));
 	switch (queue->overflow) {
 	case WEIR_FLOW_DROP_HEAD:
 		*dropped = take_one(queue);
@@ -144,6 +157,7 @@ int weir_flow_queue_offer(struct weir_flow_queue *queue, void *item)
 	if (rc >= 0) {
 		queue->slots[queue->tail++ & (queue->capacity - 1)] = item;
 		op = take_waiter(queue);
+		assert(is_consistent(queue));
 	}
 	weir__unlock(&queue->lock);
 	if (rc == 1 || rc == -ENOBUFS)
@@ -204,6 +218,7 @@ static size_t queue_take(struct weir__op *op, void **items, size_t room,
 		weir__op_hold(op);
 		queue->op = op;
 	}
+	assert(is_consistent(queue));
 	weir__unlock(&queue->lock);
 	return n;
 }
@@ -239,9 +254,12 @@ static void queue_close(struct weir__op *op)
 	if (!weir__op_begun(op))
 		return;
 	weir__lock(&queue->lock);
+	/* it is run once: see queue_claim() */
+	assert(!queue->gone);
 	queue->gone = true;
 	held = take_waiter(queue);
 	n = queue->tail - queue->head;
+	assert(is_consistent(queue));
 	weir__unlock(&queue->lock);
 	/* nothing is queued from now on, so it is all ours */
 	for (; n > 0; n--)

@@ -2,6 +2,7 @@
 /* Items at a rate, and later. */
 #include <weir/flow_rate.h>
 
+#include <assert.h>
 #include <errno.h>
 
 #include "base/memory.h"
@@ -58,6 +59,8 @@ static void rise(struct weir__op *op)
 	uint64_t now_ns = weir__op_now(op);
 	int64_t by = in_units(now_ns - self->seen_ns, rate->n);
 
+	assert(self->seen_ns <= now_ns);
+	assert(self->level <= most);
 	self->seen_ns = now_ns;
 	if (__builtin_add_overflow(self->level, by, &self->level) ||
 	    self->level > most)
@@ -104,6 +107,7 @@ static bool pays(struct weir__op *op)
 	uint64_t n = rate->cost ? rate->cost(self->item, rate->context) : 1;
 	int64_t cost = in_units(n, rate->per_ns);
 
+	assert(self->has_item);
 	if (self->level < needed(rate, cost)) {
 		if (rate->how == WEIR_FLOW_ENFORCE)
 			weir__op_fail(op, -EBUSY, "items come too fast");
@@ -223,6 +227,7 @@ static void take_some(struct weir__op *op, uint64_t now_ns)
 				  : WEIR_FOREVER - 1;
 	void *batch[WEIR_FLOW_BATCH];
 
+	assert(self->tail - self->head <= args->n);
 	n = weir__pull(op->up[0], batch,
 		       n < WEIR_FLOW_BATCH ? n : WEIR_FLOW_BATCH);
 	for (i = 0; i < n; i++)

@@ -6,6 +6,7 @@
  * behind its last item, so that it is the same failure whether the end comes with
  * that item or later.
  */
+#include <assert.h>
 #include <errno.h>
 #include <string.h>
 
@@ -54,6 +55,8 @@ static size_t take_one(struct weir__inner *inner, void **items, size_t room)
 	struct weir__op *up = inner->around->up[0];
 	size_t n = weir__pull(up, items, room ? 1 : 0);
 
+	/* upstream's end is told once, to the last that is made */
+	assert(!self->told);
 	if (n == 0 && up->ended) {
 		self->told = true;
 		weir__op_end(inner->source, up->error);
@@ -160,6 +163,7 @@ static void begin(struct weir__op *op)
 	uint64_t now = weir__op_now(op);
 	struct weir_error *error;
 
+	assert(!self->nest.op);
 	if (is_source(op) && op->stage->draining) {
 		weir__op_end(op, NULL);
 		return;

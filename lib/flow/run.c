@@ -175,6 +175,7 @@ static int start(struct weir_flow_run *run, bool *runs)
 	struct weir__stage *first = NULL, *next = run->stages, *stage;
 	int rc = 0;
 
+	assert(next && !run->begun);
 	while ((stage = next)) {
 		next = stage->next;
 		stage->next = first;
@@ -334,8 +335,11 @@ void weir__run_stage_stopped(struct weir_flow_run *run,
 	struct weir__stage **link = &run->live;
 
 	weir__lock(&run->lock);
-	while (*link != stage)
+	while (*link != stage) {
+		/* it stops once, so it is there */
+		assert(*link);
 		link = &(*link)->live;
+	}
 	*link = stage->live;
 	weir__unlock(&run->lock);
 }

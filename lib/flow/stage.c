@@ -125,6 +125,8 @@ static void rest(struct weir__stage *stage, enum weir__found found)
 
 static void finish(struct weir__stage *stage, struct weir_error *error)
 {
+	/* it is told once how the root has ended */
+	assert(!stage->over);
 	stage->over = true;
 	stage->end->over(stage, error);
 	(void)weir_actor_finish(&stage->actor);
@@ -158,6 +160,7 @@ static void drive(struct weir__stage *stage, uint64_t n)
 		look(inlet);
 	found = stage->end->drive(stage, n);
 	if (found == WEIR__FOUND_OVER) {
+		assert(stage->root->ended);
 		finish(stage, stage->root->error);
 		return;
 	}
@@ -234,6 +237,7 @@ static void released(struct weir_actor *actor)
 	struct weir_flow_run *run = stage->run;
 	struct weir__inlet *inlet;
 
+	assert(stage->over);
 	while ((inlet = stage->inlets)) {
 		stage->inlets = inlet->next;
 		weir__free(run->allocator, inlet, sizeof(*inlet));
@@ -281,6 +285,8 @@ struct weir__stage *weir__stage_new(struct weir_flow_run *run,
 {
 	struct weir__stage *stage = weir__alloc(run->allocator, sizeof(*stage));
 
+	/* a run gets no more of them: who counts them would not know */
+	assert(!run->begun);
 	if (!stage)
 		return NULL;
 	stage->tree = weir__tree_new(run->allocator);
@@ -327,6 +333,7 @@ int weir__stage_ready(struct weir__stage *stage, struct weir__op *root)
 	bool fires;
 	int rc = 0;
 
+	assert(root->stage == stage && root->tree == stage->tree);
 	stage->root = root;
 	stage->ops.name = weir__op_name(root);
 	if (stage->end == &weir__end_out) {
@@ -409,6 +416,8 @@ static void keep_last(struct weir__stage *stage, void *const *items, size_t n)
 
 	if (n == 0)
 		return;
+	/* one stage of a run has the result */
+	assert(stage->end == &weir__end_result);
 	if (run->has_result)
 		weir__op_drop_one(stage->root, run->result);
 	weir__op_drop(stage->root, items, n - 1);

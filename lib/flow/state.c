@@ -2,6 +2,8 @@
 /* Operators that put out several items for one, or have a state of the user's. */
 #include <weir/flow_element.h>
 
+#include <assert.h>
+
 #include "flow/each.h"
 
 /* --- expand ----------------------------------------------------------------- */
@@ -34,6 +36,7 @@ static size_t expand_item(struct weir__op *op, void **items, size_t room)
 	size_t n = 0;
 	int rc = 1;
 
+	assert(state->has_item);
 	while (n < room && rc == 1) {
 		rc = args->next(state->item, state->next, &items[n],
 				args->context);
@@ -55,6 +58,8 @@ static bool expand_take(struct weir__op *op)
 	struct expanding *state = weir__op_state(op);
 	void *item;
 
+	/* it would be lost */
+	assert(!state->has_item);
 	if (weir__pull(op->up[0], &item, 1) == 0)
 		return false;
 	*state = (struct expanding){.item = item, .has_item = true};
@@ -145,6 +150,7 @@ static size_t flush(struct weir__op *op, void **items, size_t room)
 	size_t n = 0;
 	int rc = 1;
 
+	assert(self->flushing);
 	while (n < room) {
 		rc = args->functions.flush(&self->state, &items[n],
 					   args->context);

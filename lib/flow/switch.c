@@ -6,6 +6,7 @@
  */
 #include <weir/flow_switch.h>
 
+#include <assert.h>
 #include <errno.h>
 
 #include <ck_pr.h>
@@ -114,6 +115,8 @@ static int guard_open(struct weir__op *op)
 	struct weir_flow_switch *swtch = switch_of(op->flow);
 	struct guard *guard = weir__op_state(op);
 
+	/* a restart begins with a zeroed state: it is not in the list */
+	assert(!guard->op && !guard->link);
 	guard->op = op;
 	weir__lock(&swtch->lock);
 	guard->next = swtch->guards;
@@ -131,6 +134,8 @@ static void guard_close(struct weir__op *op)
 	struct guard *guard = weir__op_state(op);
 
 	weir__lock(&swtch->lock);
+	assert(*guard->link == guard);
+	assert(!guard->next || guard->next->link == &guard->next);
 	*guard->link = guard->next;
 	if (guard->next)
 		guard->next->link = guard->link;

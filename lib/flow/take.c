@@ -2,6 +2,8 @@
 /* Operators that put out the first items, or those behind them. */
 #include <weir/flow_element.h>
 
+#include <assert.h>
+
 #include "flow/each.h"
 
 /* --- take ------------------------------------------------------------------- */
@@ -22,6 +24,7 @@ static struct weir_flow *counting(const struct weir__kind *kind,
 
 static int count_open(struct weir__op *op)
 {
+	assert(n_of(op) >= 0);
 	*(int64_t *)weir__op_state(op) = n_of(op);
 	return 0;
 }
@@ -35,6 +38,8 @@ static size_t take_pull(struct weir__op *op, void **items, size_t room)
 		n = weir__pull(op->up[0], items,
 			       (uint64_t)*left < room ? (size_t)*left : room);
 	*left -= (int64_t)n;
+	/* it never takes what it would have to drop */
+	assert(*left >= 0);
 	if (*left == 0)
 		weir__op_end(op, NULL);
 	else

@@ -69,6 +69,7 @@ static size_t zip_fill(struct weir__op *op, size_t room)
 	struct buffer *buffer;
 	uint32_t i;
 
+	assert(room <= WEIR_FLOW_BATCH);
 	for (i = 0; i < op->n_up; i++) {
 		buffer = &state->buffers[i];
 		if (buffer->n == 0) {
@@ -105,6 +106,9 @@ static bool zip_one(struct weir__op *op, void **result)
 
 	for (i = 0; i < op->n_up; i++) {
 		buffer = &state->buffers[i];
+		/* zip_fill() has counted whole tuples only */
+		assert(buffer->n > 0 &&
+		       buffer->from + buffer->n <= WEIR_FLOW_BATCH);
 		state->tuple[i] = buffer->items[buffer->from++];
 		buffer->n--;
 	}
