@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Fan-out: what the stage of a fan does with items. See fan.h. */
+#include <assert.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -20,8 +21,12 @@ static void fan_over(struct weir__stage *stage, struct weir_error *error)
 static bool fan_cancelled(struct weir__stage *stage, struct weir_out *out)
 {
 	struct weir__fan_out *fan = weir__fan_of(stage);
+	struct weir__outlet *outlet =
+		weir_container_of(out, struct weir__outlet, out);
 
-	weir_container_of(out, struct weir__outlet, out)->gone = true;
+	/* each is cancelled once */
+	assert(!outlet->gone && fan->n_alive > 0);
+	outlet->gone = true;
 	fan->n_alive--;
 	/* it may have been this one that was waited for */
 	weir_actor_signal(&stage->actor);
@@ -222,6 +227,7 @@ static void put_every(struct weir_out *out, void *const *items, size_t n,
 {
 	size_t i;
 
+	assert(step > 0);
 	if (step == 1)
 		weir__out_put_n(out, items, n);
 	for (i = 0; step > 1 && i < n; i += step)
@@ -250,6 +256,8 @@ static size_t deal_in_turn(struct weir__fan_out *fan, void *const *items,
 		if (room < most && room > next)
 			next = room;
 	}
+	/* there is room for all that was pulled, so some is dealt */
+	assert(most > next);
 	n = least(n, step * (most - next));
 	for (i = 0; nth < least(step, n); i++) {
 		outlet = &fan->outlets[fan->outlets[i].nth];
@@ -296,6 +304,7 @@ static const struct weir__end balance_end = {
 
 static void *take_kept(struct weir__fan_out *fan)
 {
+	assert(fan->n > 0 && fan->from + fan->n <= WEIR_FLOW_BATCH);
 	fan->n--;
 	fan->chosen = WEIR__FAN_NONE;
 	return fan->kept[fan->from++];
@@ -309,6 +318,7 @@ static void choose_outlet(struct weir__stage *stage)
 	size_t outlet = WEIR__FAN_NONE;
 	int rc = args->choose(fan->kept[fan->from], &outlet, args->context);
 
+	assert(fan->chosen == WEIR__FAN_NONE);
 	if (rc == 0 && outlet < args->n) {
 		fan->chosen = outlet;
 		return;
@@ -331,6 +341,7 @@ static bool partition(struct weir__stage *stage)
 			choose_outlet(stage);
 			continue;
 		}
+		assert(fan->chosen < fan->args->n);
 		outlet = &fan->outlets[fan->chosen];
 		if (outlet->gone)
 			weir__op_drop_one(stage->root, take_kept(fan));
@@ -355,6 +366,8 @@ static enum weir__found partition_drive(struct weir__stage *stage, uint64_t n)
 			fan->more = true;
 			return WEIR__FOUND_MORE;
 		}
+		/* none is kept, and so none has an outlet */
+		assert(fan->n == 0 && fan->chosen == WEIR__FAN_NONE);
 		stage->again = false;
 		fan->from = 0;
 		fan->n = weir__pull(up, fan->kept, WEIR_FLOW_BATCH);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Fans and their outlets: as blueprints, and how a run is made of them. */
+#include <assert.h>
+
 #include <ck_pr.h>
 
 #include "base/memory.h"
@@ -48,6 +50,7 @@ static void outlet_free(struct weir_flow *flow)
 {
 	const struct outlet *outlet = outlet_of(flow);
 
+	assert(args_of(outlet->fan)->outlets[outlet->index] == flow);
 	args_of(outlet->fan)->outlets[outlet->index] = NULL;
 	fan_unref(outlet->fan);
 }
@@ -226,6 +229,7 @@ static struct weir__op *outlet_build(struct weir__build *build,
 		stage = make(build, outlet->fan);
 	if (!stage)
 		return NULL;
+	assert(outlet->index < args_of(outlet->fan)->n);
 	out = &weir__fan_of(stage)->outlets[outlet->index].out;
 	if (flow->has_items && flow->items != stage->root->items)
 		return fail(build, -EINVAL);
