@@ -7,6 +7,7 @@
  */
 #include "flow/exit.h"
 
+#include <assert.h>
 #include <errno.h>
 
 #include <ck_pr.h>
@@ -46,6 +47,7 @@ static void exit_over(struct weir__stage *stage, struct weir_error *error)
 {
 	struct exit *exit = stage->end_state;
 
+	assert(!exit->told);
 	if (!error && is_cancelled(exit))
 		error = weir_error_of(-ECANCELED);
 	exit->error = weir_error_ref(error);
@@ -71,6 +73,7 @@ static void exit_close(struct weir__stage *stage)
 
 	if (!op)
 		return;
+	assert(exit->told || !exit->error);
 	if (!exit->told)
 		exit->error = weir_error_of(-ECANCELED);
 	/* release: the error; pairs with the acquire in wait_pull() */
@@ -178,6 +181,7 @@ static struct weir__op *wait_new(struct weir__build *build,
 	if (!op)
 		return NULL;
 	*(struct exit **)weir__op_state(op) = exit;
+	assert(!exit->op);
 	(void)weir_actor_ref(&exit->stage->actor);
 	weir__op_hold(op);
 	exit->op = op;

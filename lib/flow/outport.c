@@ -5,6 +5,7 @@
  */
 #include <weir/flow_bridge.h>
 
+#include <assert.h>
 #include <errno.h>
 
 #include <ck_pr.h>
@@ -44,6 +45,7 @@ static struct weir__op *from_out_build(struct weir__build *build,
 {
 	const struct outport *args = (const void *)flow->args;
 
+	assert(args->out->port.burst > 0);
 	/* however few are asked for, there comes to be room for its turn */
 	if (build->credit)
 		build->ahead = args->out->port.burst - 1;

@@ -188,6 +188,7 @@ static void drop_one(struct slot *slot)
 {
 	struct weir__op *op = slot->calls->op;
 
+	assert(slot->has_item);
 	slot->has_item = false;
 	weir__op_drop_one(slot->code == 0 ? op : op->up[0], slot->item);
 }
@@ -291,6 +292,8 @@ static void enqueue(struct pool *self, struct slot *slot)
 
 static void set_free(struct pool *self, struct slot *slot)
 {
+	assert(slot->calls == self->calls && slot->done);
+	assert(self->n_given > 0);
 	slot->done = slot->has_item = false;
 	slot->next = self->free;
 	self->free = slot;
@@ -323,6 +326,9 @@ static void give(struct weir__op *op, struct slot *slot, void *item)
 	const struct parallel *args = weir__op_args(op);
 	struct pool *self = weir__op_state(op);
 
+	/* claim 2: what it was given before has come back, and was taken */
+	assert(slot == self->free && slot->started);
+	assert(!slot->done && !slot->has_item);
 	slot->item = item;
 	/* release: the item; pairs with the acquire in slot_stopped(). The call
 	 * looks behind the signal, which has a release of its own. */
@@ -337,6 +343,7 @@ static void give(struct weir__op *op, struct slot *slot, void *item)
 	}
 	self->free = slot->next;
 	self->n_given++;
+	assert(self->n_given <= args->n);
 	if (args->order == WEIR_ORDERED)
 		enqueue(self, slot);
 	weir_actor_signal(&slot->actor);

@@ -16,6 +16,7 @@
  */
 #include <weir/flow_bridge.h>
 
+#include <assert.h>
 #include <errno.h>
 
 #include <ck_pr.h>
@@ -260,16 +261,25 @@ static struct weir_subscription *look(const struct feed *feed)
 	return subscription;
 }
 
+/* What was requested, or may be at once, has a place in the ring. */
+static __attribute__((unused)) bool is_consistent(const struct feed *feed)
+{
+	return feed->outstanding >= 0 && feed->granted >= 0 &&
+	       feed->outstanding + feed->granted <= (int64_t)feed->mask + 1;
+}
+
 static size_t take(struct feed *feed, void **items, size_t room)
 {
 	uint32_t n = count(feed), i;
 
+	assert(n <= feed->outstanding);
 	if (n > room)
 		n = (uint32_t)room;
 	for (i = 0; i < n; i++)
 		items[i] = feed->slots[(feed->head + i) & feed->mask];
 	feed->head += n;
 	feed->outstanding -= n;
+	assert(is_consistent(feed));
 	return n;
 }
 
@@ -299,6 +309,7 @@ static void ask(struct feed *feed)
 		return;
 	feed->outstanding += n;
 	feed->granted = 0;
+	assert(is_consistent(feed));
 	/* release: slots were read; pairs with the acquire in expected() */
 	ck_pr_fence_release();
 	ck_pr_store_64((uint64_t *)&feed->requested,
@@ -332,6 +343,7 @@ static bool subscribe(struct weir__op *op, struct feed *feed)
 	struct weir_actor *self;
 	int rc;
 
+	assert(!feed->subscribed);
 	feed->subscribed = true;
 	weir__op_hold(op);
 	weir_subscriber_ref(&feed->subscriber);
@@ -387,7 +399,9 @@ static size_t from_drain(struct weir__op *op, void **items, size_t room)
 
 static void from_grant(struct weir__op *op, uint32_t n)
 {
+	assert(op->credit && n > 0);
 	state_of(op)->granted += n;
+	assert(is_consistent(state_of(op)));
 }
 
 /* --- Its life --------------------------------------------------------------------- */
