@@ -33,8 +33,20 @@ static bool lock(struct weir__pool *pool)
 	return held;
 }
 
+/* Under the lock, when nobody is about to change it. Claim 1, and the queue. */
+static __attribute__((unused)) bool is_consistent(const struct weir__pool *pool)
+{
+	uint64_t n = pool->tail - pool->head;
+
+	return n <= pool->queue_size && pool->n_queued <= n &&
+	       !(pool->queue_size & (pool->queue_size - 1)) &&
+	       pool->n_free <= pool->options.limit &&
+	       pool->counts.ended <= pool->counts.started;
+}
+
 static void unlock(struct weir__pool *pool, bool held)
 {
+	assert(is_consistent(pool));
 	weir__unlock(&pool->lock);
 	weir__let_go(held);
 }
@@ -51,6 +63,7 @@ static int check_open(const struct weir__pool *pool)
 
 static struct weir__job *job_at(const struct weir__pool *pool, uint64_t at)
 {
+	assert(pool->queue_size > 0);
 	return &pool->queue[at & (pool->queue_size - 1)];
 }
 
@@ -106,6 +119,7 @@ static bool pop(struct weir__pool *pool, struct weir__job *job)
 		*job = *job_at(pool, pool->head++);
 		if (job->cancelled)
 			continue;
+		assert(pool->n_queued > 0);
 		pool->n_queued--;
 		if (job->request)
 			job->request->waits = false;
@@ -208,6 +222,8 @@ int weir__pool_queue(struct weir__pool *pool, void *job,
 	if (rc == 0)
 		rc = make_room(pool);
 	if (rc == 0) {
+		/* make_room() has */
+		assert(pool->tail - pool->head < pool->queue_size);
 		*job_at(pool, pool->tail) = (struct weir__job){
 			.job = job,
 			.request = request,

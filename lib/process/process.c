@@ -40,6 +40,7 @@ static const struct weir_allocator *allocator(
 static struct weir_process *place(struct weir_process_manager *manager,
 				  uint32_t i)
 {
+	assert(i < manager->options.max);
 	return (struct weir_process *)(void *)(manager->processes +
 					       i * manager->stride);
 }
@@ -110,6 +111,7 @@ static struct weir_process **bucket(struct weir_process_manager *manager,
 {
 	uint32_t hash = 2166136261u;
 
+	assert(manager->n_ids && !(manager->n_ids & (manager->n_ids - 1)));
 	for (; *id; id++)
 		hash = (hash ^ (unsigned char)*id) * 16777619u;
 	return &manager->ids[hash & (manager->n_ids - 1)];
@@ -223,6 +225,8 @@ static void fire(struct weir_timer *timer)
 static void put_back(struct weir_process_manager *manager,
 		     struct weir_process *process)
 {
+	/* nobody touches it any more */
+	assert(process->manager == manager && process->holders == 0);
 	remove_id(process);
 	process->next = manager->free;
 	manager->free = process;
@@ -345,6 +349,7 @@ void weir__process_start(struct weir_process_manager *manager,
 			/* A5.8: nobody has ever seen it. */
 			put_back(manager, process);
 			manager->n_free++;
+			assert(manager->n_free <= manager->options.max);
 			weir_actor_unref(&manager->actor);
 		}
 	}

@@ -66,6 +66,7 @@ static void refuse(void *item, void *context)
 
 static uint32_t processing(const struct weir_process_manager *self)
 {
+	assert(self->n_free <= self->options.max);
 	return self->options.max - self->n_free;
 }
 
@@ -146,6 +147,8 @@ static inline int begin(struct weir_actor *actor)
 	if (self->subscribes)
 		command->manager = self; /* else it has been offered */
 	if (self->options.run) {
+		/* there was a permit for it, which stands for a place */
+		assert(self->n_free > 0);
 		self->n_free--;
 		weir__runners_put(self, command);
 	} else {
@@ -171,6 +174,7 @@ static uint32_t begins(struct weir_actor *actor, uint32_t n)
 	if (self->runners)
 		weir__runners_publish(self);
 	/* Those that were refused have taken no place. */
+	assert(self->n_free <= free && free - self->n_free <= done);
 	started = free - self->n_free;
 	(void)weir_sema_acquire(&self->may, self->subscribes ? started : done);
 	ck_pr_store_64(&self->n_taken, self->n_taken + done);
@@ -188,6 +192,7 @@ static uint32_t nothing(struct weir_actor *actor, uint32_t n)
 /* No more commands come; it is over when those that were started are. */
 static int end(struct weir_process_manager *self, struct weir_error *error)
 {
+	assert(!self->ends && !self->error);
 	self->ends = true;
 	ck_pr_store_32(&self->closed, 1);
 	self->error = weir_error_ref(error);

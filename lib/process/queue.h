@@ -18,6 +18,7 @@
 #ifndef WEIR_PROCESS_QUEUE_H
 #define WEIR_PROCESS_QUEUE_H
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -66,6 +67,8 @@ static inline uint64_t weir__queue_publish(struct weir__queue *queue)
 {
 	uint64_t n = queue->n_put - queue->tail;
 
+	/* claim 1 */
+	assert(n <= (uint64_t)queue->mask + 1);
 	/* release: the slots; pairs with the acquire in weir__queue_take() */
 	ck_pr_fence_release();
 	ck_pr_store_64(&queue->tail, queue->n_put);
@@ -83,6 +86,7 @@ static inline uint32_t weir__queue_take(struct weir__queue *queue, void **items,
 	uint64_t head = ck_pr_load_64(&queue->head), n;
 	uint32_t i;
 
+	assert(most > 0 && parts > 0);
 	do {
 		/* acquire: the tail is no older than the head, so not below */
 		ck_pr_fence_acquire();

@@ -2,6 +2,8 @@
 /* What runners do: calls. Who they are, and for whom, stands in runner.h. */
 #include "process/runner.h"
 
+#include <assert.h>
+
 #include <ck_pr.h>
 
 #include "actor/gate.h"
@@ -57,6 +59,7 @@ static void put_offered(struct weir__runner *self)
 	void *offered[WEIR__TAKE_MAX];
 	uint32_t n = self->n_offered, i;
 
+	assert(n > 0 && n <= WEIR__TAKE_MAX);
 	/* There is room: each has taken a credit. */
 	self->n_offered = 0;
 	if (weir__in_put(&manager->in, self->offered, n) == 0)
@@ -90,6 +93,8 @@ bool weir__runners_keep(struct weir_process_manager *manager,
 	if (runner && runner->n_offered > 0 &&
 	    (!keeps || runner->n_offered == WEIR__TAKE_MAX))
 		put_offered(runner);
+	/* putting them has made room, whatever replies have offered since */
+	assert(!keeps || runner->n_offered < WEIR__TAKE_MAX);
 	if (keeps)
 		runner->offered[runner->n_offered++] = command;
 	return keeps;
@@ -167,6 +172,7 @@ static void call(struct weir__runner *self)
 	struct weir_command *command = self->taken[self->n_begun++];
 	int rc;
 
+	assert(self->n_begun <= self->n_taken);
 	if (self->n_begun < self->n_taken)
 		fetch(self->taken[self->n_begun]);
 	take_ref(self);
@@ -188,6 +194,9 @@ static bool take(struct weir__runner *self, uint32_t n)
 {
 	struct weir__runners *all = self->manager->runners;
 
+	/* what it has taken is begun before it takes more */
+	assert(self->n_begun == self->n_taken);
+	assert(self->most > 0 && self->most <= WEIR__TAKE_MAX);
 	if (n > self->most)
 		n = self->most;
 	self->n_begun = 0;
@@ -203,6 +212,8 @@ static uint32_t calls(struct weir_actor *actor, uint32_t n)
 	const struct weir__runners *all = self->manager->runners;
 	uint32_t done = 0;
 
+	/* calls are made one after another, and told of behind the last */
+	assert(!self->calls && self->n_offered == 0 && self->ended == 0);
 	if (self->n_begun == self->n_taken && !take(self, n)) {
 		if (ck_pr_load_32(&all->queue.closed))
 			(void)weir_actor_finish(actor);
@@ -264,6 +275,8 @@ static void released(struct weir_actor *actor)
 	struct weir__runner *self = runner_of(actor);
 	struct weir_actor *manager = &self->manager->actor;
 
+	/* all that it had taken was made, or refused */
+	assert(self->n_begun == self->n_taken && self->n_offered == 0);
 	/* relaxed: our own goes last, with a release */
 	ck_pr_sub_32(&manager->refs, self->refs);
 	weir_actor_unref(manager);

@@ -2,6 +2,7 @@
 /* The manager's side of its runners, see runner.h. */
 #include "process/runner.h"
 
+#include <assert.h>
 #include <errno.h>
 
 #include <ck_pr.h>
@@ -85,6 +86,7 @@ static struct weir__runners *runners_new(
 		weir__alloc_lines(allocator(manager), size_of(n));
 	struct weir__queue *queue;
 
+	assert(n > 0 && (capacity & (capacity - 1)) == 0);
 	if (!all)
 		return NULL;
 	queue = &all->queue;
