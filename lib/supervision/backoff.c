@@ -5,6 +5,8 @@
  */
 #include "supervision/backoff.h"
 
+#include <assert.h>
+
 #include "base/clock.h"
 
 #define LINEAR_JITTER_MS 500u
@@ -106,6 +108,8 @@ uint64_t weir__backoff_next(const struct weir_backoff *backoff, uint32_t *count,
 	if (reset_ns != WEIR_FOREVER && quiet_ns >= reset_ns)
 		*count = 0;
 	delay_ns = weir_backoff_delay(backoff, *count, random);
+	/* or nobody would ever be restarted */
+	assert(delay_ns < WEIR_FOREVER);
 	if (*count < UINT32_MAX)
 		++*count;
 	*last_ns = backoff->law == WEIR_BACKOFF_LINEAR

@@ -9,6 +9,7 @@
  */
 #include "supervision/cell.h"
 
+#include <assert.h>
 #include <errno.h>
 
 #include "base/memory.h"
@@ -26,6 +27,7 @@ static uint32_t block_of(uint32_t chunk, uint32_t *index)
 	uint32_t block = 31u - (uint32_t)__builtin_clz(chunk / 64u + 1u);
 
 	*index = chunk - 64u * ((1u << block) - 1u);
+	assert(*index < 64u << block);
 	return block;
 }
 

@@ -8,6 +8,7 @@
  * CLOSED: nothing that its ports report can end it once more. The error that
  * says why stays in actor->error meanwhile, where its supervisor reads it.
  */
+#include <assert.h>
 #include <errno.h>
 
 #include "executor/registry.h"
@@ -91,8 +92,11 @@ bool weir__child_start(struct weir_actor *actor, struct weir_error *cause,
 		       bool again)
 {
 	const struct weir_lifecycle *hooks = weir__lifecycle(actor);
-	int rc = again && hooks->reset ? hooks->reset(actor) : 0;
+	int rc;
 
+	/* no post_stop is due: nothing of an earlier start is left */
+	assert(!weir__cell_of(actor)->up);
+	rc = again && hooks->reset ? hooks->reset(actor) : 0;
 	weir__actor_check_rc(actor, rc < 0 ? rc : 0);
 	if (actor->flags & WEIR__ACTOR_LEAVING)
 		return false;

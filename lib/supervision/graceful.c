@@ -46,6 +46,7 @@ static bool watcher_take(struct weir_watcher *watcher)
 	/* who takes it out decides whether it is called: one does */
 	if (!watcher->link)
 		return false;
+	assert(*watcher->link == watcher);
 	*watcher->link = watcher->next;
 	if (watcher->next)
 		watcher->next->link = watcher->link;

@@ -6,6 +6,9 @@
  * is to go. All under the lock.
  */
 #include "supervision/child.h"
+
+#include <assert.h>
+
 #include "supervision/supervisor.h"
 
 void weir__group_changed(struct weir_system *system,
@@ -26,6 +29,8 @@ static bool step_halting(struct weir_system *system, struct weir__cell *cell)
 		child = weir__tree_prev(system, child);
 	if (!child)
 		return false;
+	/* it is out of the list before it has ended */
+	assert(child->actor);
 	if (child->flags & WEIR__CELL_TOLD)
 		return true;
 	if (child->flags & WEIR__CELL_GROUP_GO) {

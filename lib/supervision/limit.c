@@ -81,6 +81,7 @@ static bool is_past(const struct weir_limit *limit,
 static void forget(const struct weir_limit *limit,
 		   struct weir__restarts *record, uint64_t now)
 {
+	assert(record->first < record->size);
 	while (record->n > 0 && is_past(limit, record, now)) {
 		record->n--;
 		if (++record->first == record->size)
@@ -97,6 +98,8 @@ static int grow(struct weir__restarts **record, uint32_t max,
 
 	if (size > max)
 		size = max;
+	/* weir__limit_ask() refuses before the record has `max` */
+	assert(!old || old->n < size);
 	made = weir__alloc(allocator, bytes(size));
 	if (!made)
 		return -ENOMEM;

@@ -10,6 +10,7 @@
  */
 #include "supervision/names.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -123,9 +124,11 @@ void weir__name_clear(struct weir_system *system, struct weir__cell *cell)
 	if (!record->name)
 		return;
 	link = bucket(system, record->name_hash);
-	while (*link != slot)
+	while (*link != slot) {
+		assert(*link != WEIR__NO_CELL);
 		link = &weir__record_of(weir__cell_at(system, *link))
 				->name_next;
+	}
 	*link = record->name_next;
 	weir__free(system->options.allocator, record->name,
 		   strlen(record->name) + 1);

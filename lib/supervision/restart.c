@@ -3,6 +3,7 @@
  * Failing, B1, and what lets a failed actor go on: resuming, B2.1, and
  * restarting, B4. In the actor's slice.
  */
+#include <assert.h>
 #include <errno.h>
 
 #include "actor/in.h"
@@ -146,6 +147,8 @@ void weir__child_ordered_to_resume(struct weir_actor *actor)
 	actor->error = NULL;
 	weir__actor_clear(actor, WEIR__ACTOR_FAILED | WEIR__ACTOR_CLOSED);
 	held = weir__enter(system);
+	/* claim 2 of cell.h: who has failed stands still */
+	assert(cell->own);
 	resume_escalated(system, cell);
 	weir__child_alive(system, cell);
 	weir__leave(system, held);
@@ -376,6 +379,7 @@ void weir__child_ordered_to_go(struct weir_actor *actor)
 	if (cell->state != WEIR__CELL_HALTED)
 		return;
 	held = weir__enter(system);
+	assert(cell->own && !cell->up);
 	weir__cell_become(cell, WEIR__CELL_RESTARTING);
 	weir__leave(system, held);
 	begin_anew(actor);

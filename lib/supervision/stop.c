@@ -3,6 +3,7 @@
  * Stopping, B5: first the children, then the actor. In its slice; weir_stop()
  * only gives the order.
  */
+#include <assert.h>
 #include <errno.h>
 
 #include "base/clock.h"
@@ -15,6 +16,7 @@
 void weir__child_end_now(struct weir_actor *actor)
 {
 	assert(!(actor->flags & WEIR__ACTOR_LEAVING));
+	assert(weir__cell_of(actor)->state == WEIR__CELL_STOPPING);
 	weir__actor_set(actor, WEIR__ACTOR_ENDING);
 	weir__actor_break(actor);
 }

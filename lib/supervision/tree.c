@@ -5,6 +5,8 @@
  */
 #include "supervision/supervisor.h"
 
+#include <assert.h>
+
 static struct weir__cell *at(const struct weir_system *system, uint32_t slot)
 {
 	return slot == WEIR__NO_CELL ? NULL : weir__cell_at(system, slot);
@@ -66,6 +68,7 @@ static struct weir__cell *next_below(struct weir_system *system,
 
 void weir__cell_order(struct weir__cell *cell, uint8_t orders)
 {
+	assert(orders);
 	/* who has ended obeys nobody, and its actor may be gone */
 	if (!cell->actor)
 		return;
@@ -161,6 +164,7 @@ void weir__tree_add(struct weir_system *system, struct weir__cell *parent,
 		    struct weir__cell *cell)
 {
 	assert(parent->actor && cell->state == WEIR__CELL_STARTING);
+	assert(cell->first == WEIR__NO_CELL && !cell->own);
 	cell->parent = weir__cell_slot(system, parent);
 	link_last(system, parent, cell);
 	if (parent->state == WEIR__CELL_STARTING ||
@@ -177,6 +181,8 @@ static void unlink_cell(struct weir_system *system, struct weir__cell *cell)
 	struct weir__cell *parent = weir__tree_parent(system, cell);
 	uint32_t slot = weir__cell_slot(system, cell);
 
+	assert(parent->first != WEIR__NO_CELL);
+	assert(at(system, cell->next)->prev == slot);
 	if (parent->first == slot)
 		parent->first = cell->next == slot ? WEIR__NO_CELL : cell->next;
 	at(system, cell->prev)->next = cell->next;
@@ -212,6 +218,8 @@ void weir__tree_remove(struct weir_system *system, struct weir__cell *cell)
 		weir__supervisor_untell(system, child);
 		orphan(system, parent, child);
 	}
+	/* claim 1: it ends behind all that were below it */
+	assert(cell->first == WEIR__NO_CELL);
 	if (!parent)
 		return;
 	unlink_cell(system, cell);
