@@ -74,6 +74,7 @@ static bool in_child(const struct weir_blocking *blocking)
 
 static void take_out(struct idler *idler)
 {
+	assert(*idler->link == idler);
 	*idler->link = idler->below;
 	if (idler->below)
 		idler->below->link = idler->link;
@@ -86,6 +87,8 @@ static void wake_one(struct weir_blocking *blocking)
 
 	if (!idler)
 		return;
+	/* who takes it out sets its word, so nobody has */
+	assert(!idler->word);
 	take_out(idler);
 	/* relaxed: its sleeper takes the lock before it reads anything else */
 	ck_pr_store_32(&idler->word, 1);
@@ -165,7 +168,10 @@ static void *thread_main(void *argument)
 static int start_thread(struct weir_blocking *blocking)
 {
 	pthread_t thread;
-	int rc = weir__spawn(&thread, blocking->name, thread_main, blocking);
+	int rc;
+
+	assert(blocking->n_threads < blocking->threads_max);
+	rc = weir__spawn(&thread, blocking->name, thread_main, blocking);
 
 	if (rc == 0)
 		ck_pr_store_32(&blocking->n_threads, blocking->n_threads + 1);
@@ -208,6 +214,8 @@ static int submit(struct weir_executor *executor, struct weir_task *task)
 	weir__lock(&blocking->lock);
 	if (!again(blocking, task))
 		rc = find_thread(blocking);
+	/* what is queued has a thread */
+	assert(rc != 0 || blocking->n_threads > 0);
 	if (rc == 0)
 		weir__fifo_push(&blocking->queue, task);
 	weir__unlock(&blocking->lock);

@@ -27,6 +27,7 @@
  */
 #include <weir/loop.h>
 
+#include <assert.h>
 #include <errno.h>
 #include <limits.h>
 
@@ -159,6 +160,7 @@ static void stay_readable(struct weir_loop *loop)
 /* Nothing is left: O1 to O5. */
 static void rest(struct weir_loop *loop)
 {
+	assert(!loop->local.head);
 	if (loop->readable)
 		weir__poller_unwake(&loop->poller);
 	loop->readable = false;
@@ -181,6 +183,7 @@ static int run(struct weir_loop *loop, uint32_t budget, uint64_t timeout_ns,
 	bool woken;
 	int n;
 
+	assert(!loop->running);
 	loop->running = true;
 	weir__thread.worker_state = loop;
 	fired = weir__poller_run(&loop->poller, timeout_ns, &woken);

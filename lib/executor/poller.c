@@ -94,6 +94,7 @@ static void set_timer_fd(struct weir__poller *poller, uint64_t at_ns)
 {
 	struct itimerspec spec = {0}; /* 0: not set */
 
+	assert(at_ns > 0);
 	if (at_ns != WEIR_FOREVER)
 		spec.it_value = weir__clock_timespec(at_ns);
 	poller->timer_ns = at_ns;
@@ -263,6 +264,8 @@ void weir__poller_settle(struct weir__poller *poller)
 	uint64_t next_ns;
 
 	weir__lock(&poller->lock);
+	/* behind each weir__poller_run(), and nowhere else */
+	assert(poller->running);
 	poller->running = false;
 	next_ns = weir__wheel_next(&poller->wheel);
 	/* Earlier than set; or what it was set to has passed. */

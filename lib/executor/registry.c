@@ -24,6 +24,7 @@ static struct weir_task **slot(const struct weir__registry *registry,
 {
 	uint32_t block = 31u - (uint32_t)__builtin_clz(index / FIRST + 1);
 
+	assert(block < WEIR__BLOCKS);
 	return &registry->blocks[block][index - slots_before(block)];
 }
 
@@ -88,6 +89,7 @@ static int take_index(struct weir_executor *executor, uint32_t *index)
 	struct weir__registry *registry = executor->registry;
 	int rc;
 
+	assert(registry->n_free <= registry->n_tasks);
 	if (registry->n_free) {
 		*index = registry->free[--registry->n_free];
 		return 0;
@@ -143,6 +145,7 @@ static __attribute__((noinline)) void give_spares(
 	struct weir__registry *registry, struct weir__share *share)
 {
 	weir__lock(&registry->lock);
+	assert(share->n_spare <= WEIR__SPARES);
 	while (share->n_spare > WEIR__SPARES / 2)
 		registry->free[registry->n_free++] =
 			share->spare[--share->n_spare];

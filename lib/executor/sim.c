@@ -68,6 +68,7 @@ static uint64_t draw_below(struct weir_sim *sim, uint64_t bound)
 {
 	uint64_t mask, drawn;
 
+	assert(bound > 0);
 	if (bound == 1)
 		return 0;
 	mask = UINT64_MAX >> __builtin_clzll(bound - 1);
@@ -115,6 +116,8 @@ static struct weir_task *pick(struct weir_sim *sim)
 		ready &= ready - 1;
 	index = (uint32_t)__builtin_ctzll(ready);
 	task = weir__fifo_pop(&sim->lists[index]);
+	/* the bit says that there is one */
+	assert(task);
 	if (!sim->lists[index].head)
 		sim->ready &= ~(UINT64_C(1) << index);
 	return task;

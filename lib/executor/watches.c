@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "executor/watches.h"
 
+#include <assert.h>
 #include <errno.h>
+#include <limits.h>
 #include <poll.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -24,6 +26,7 @@ static int grow(const struct weir_allocator *allocator, void **array,
 	uint32_t longer = *n ? *n : FIRST;
 	void *grown;
 
+	assert(index >= *n && index <= INT_MAX);
 	while (longer <= index)
 		longer *= 2; /* index <= INT_MAX: does not wrap */
 	grown = weir__alloc(allocator, longer * size);
@@ -95,6 +98,8 @@ static int enroll(struct weir__watches *watches, uint32_t fd)
 	uint32_t slot;
 	int rc;
 
+	/* for somebody: an event takes its registration away */
+	assert(fd < watches->n_fds && known->first);
 	for (slot = known->first; slot; slot = watches->slots[slot].next)
 		event.events |= (uint16_t)watches->slots[slot].watch->events;
 	event.data.u64 = (uint64_t)generation << 32 | fd;
@@ -114,6 +119,8 @@ static struct weir_watch *unchain(struct weir__watches *watches, uint32_t *link)
 	uint32_t slot = *link;
 	struct weir_watch *watch = watches->slots[slot].watch;
 
+	assert(slot && slot < watches->n_slots && watches->armed > 0);
+	assert(watch && watch->slot == slot);
 	*link = watches->slots[slot].next;
 	watches->slots[slot].watch = NULL;
 	watches->slots[slot].next = watches->free;
@@ -154,6 +161,7 @@ int weir__watches_arm(struct weir__watches *watches, struct weir_watch *watch)
 	if (rc < 0)
 		return rc;
 	slot = watches->free;
+	assert(slot && !watches->slots[slot].watch);
 	watches->free = watches->slots[slot].next;
 	watches->slots[slot].watch = watch;
 	watches->slots[slot].next = watches->fds[fd].first;
@@ -174,6 +182,7 @@ bool weir__watches_cancel(struct weir__watches *watches,
 
 	if (!watch->slot)
 		return false;
+	assert(fd < watches->n_fds);
 	for (link = &watches->fds[fd].first; *link != watch->slot;)
 		link = &watches->slots[*link].next;
 	unchain(watches, link);

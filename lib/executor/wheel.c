@@ -19,6 +19,9 @@ static uint32_t slot_of(const struct weir__wheel *wheel, uint64_t at_ns)
 	uint32_t level = highest / WEIR__WHEEL_BITS;
 	uint64_t digit = at_ns >> (level * WEIR__WHEEL_BITS);
 
+	/* else no digit differs, or time would go back */
+	assert(at_ns > wheel->now_ns);
+	assert(level < WEIR__WHEEL_LEVELS);
 	return level * WEIR__WHEEL_WIDTH +
 	       (uint32_t)(digit % WEIR__WHEEL_WIDTH);
 }
@@ -55,6 +58,7 @@ static void append(struct weir__wheel *wheel, struct weir_timer *timer,
 {
 	struct weir__wheel_slot *slot = &wheel->slots[index];
 
+	assert(index < WEIR__WHEEL_SLOTS);
 	if (!slot->head) {
 		slot->tail = &slot->head;
 		slot->earliest_ns = timer->at_ns;
@@ -73,6 +77,8 @@ static void take_out(struct weir__wheel *wheel, struct weir_timer *timer)
 {
 	struct weir__wheel_slot *slot = &wheel->slots[timer->slot];
 
+	assert(*timer->link == timer);
+	assert(timer->next || slot->tail == &timer->next);
 	*timer->link = timer->next;
 	if (timer->next)
 		timer->next->link = timer->link;
@@ -89,6 +95,7 @@ static void redistribute(struct weir__wheel *wheel, uint32_t index,
 {
 	struct weir_timer *timer = wheel->slots[index].head, *next;
 
+	assert(wheel->now_ns <= now_ns);
 	wheel->slots[index].head = NULL;
 	set_pending(wheel, index, false);
 	wheel->now_ns = now_ns;

@@ -18,6 +18,8 @@
  */
 #include "executor/worker.h"
 
+#include <assert.h>
+
 #include "executor/registry.h"
 
 #define MARK_UNIT_NS 1024u	    /* of the time in a mark */
@@ -215,6 +217,8 @@ static __attribute__((noinline)) bool run_private(struct weir__worker *worker)
 
 	if (!task)
 		return false;
+	/* a slice is not run within another one */
+	assert(!worker->pinned);
 	worker->pinned = true;
 	if (weir__task_run(task))
 		weir__fifo_push(&worker->private, task);
@@ -301,6 +305,7 @@ static void check(struct weir__worker *worker)
 	uint64_t passed = now - worker->checked_ns;
 	uint64_t wanted = worker->pool->steal_ns / 4;
 
+	assert(worker->slices_between > 0);
 	worker->checked_ns = now;
 	/* relaxed: we alone write it; readers want a hint */
 	ck_pr_store_64(
