@@ -50,6 +50,7 @@ static bool is_offer(const struct weir_subscription *subscription)
 
 static struct weir__seat *offer_of(struct weir_subscription *subscription)
 {
+	assert(is_offer(subscription));
 	return weir_container_of((char *)subscription - 1, struct weir__seat,
 				 subscription);
 }
@@ -226,6 +227,7 @@ static int64_t prefetch(const struct weir_reactive_in *reactive)
 	int64_t n = (int64_t)reactive->options.prefetch;
 	int64_t burst = reactive->in->port.burst;
 
+	assert(burst > 0 && n <= (int64_t)reactive->in->mask + 1);
 	if (!n)
 		return (int64_t)reactive->in->mask + 1;
 	return n > burst ? n : burst;

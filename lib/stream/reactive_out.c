@@ -85,6 +85,8 @@ int weir__reactive_out_ring(struct weir_reactive_out *reactive)
 	int rc;
 
 	assert(weir__owned(out->port.actor));
+	assert(reactive->capacity &&
+	       !(reactive->capacity & (reactive->capacity - 1)));
 	if (out->fan)
 		return 0;
 	rc = weir__out_ring(out, WEIR_BROADCAST, reactive->capacity);
@@ -99,6 +101,8 @@ static bool offer(struct weir__seat *seat)
 	struct weir_reactive_in *in =
 		weir__reactive_in_of(seat->subscriber, reactive->out);
 
+	/* it is offered one link, and answered once */
+	assert(!seat->in && seat->subscriber);
 	if (!in)
 		return false;
 	if (!weir__reactive_in_offer(in, seat)) { /* 2.5 */
@@ -244,6 +248,8 @@ static int arm(struct weir_reactive_out *reactive, uint64_t at_ns)
 	struct weir_actor *actor = actor_of(reactive);
 	int rc;
 
+	/* 0 says that none is armed */
+	assert(!reactive->late_at_ns && at_ns > 0);
 	weir_actor_ref(actor);
 	rc = weir_timer_arm(actor->executor, &reactive->timer, at_ns);
 	if (rc < 0)
@@ -283,6 +289,7 @@ static void close_mail(struct weir_reactive_out *reactive,
 	if (ck_pr_load_ptr(&reactive->mail) == &closed)
 		return;
 	disarm(reactive);
+	assert(!reactive->error);
 	reactive->error = weir_error_ref(error);
 	/* release: the error, for who finds the mail closed; acquire: the
 	 * seats; pairs with both in post() */
@@ -306,6 +313,7 @@ static int expire(struct weir_reactive_out *reactive)
 {
 	struct weir_out *out = reactive->out;
 
+	assert(!reactive->late && !reactive->offers);
 	reactive->late = true;
 	close_mail(reactive, weir_error_of(-ETIMEDOUT));
 	out->out_flags &= (uint16_t)~WEIR__OUT_STAYS;

@@ -167,6 +167,8 @@ static void send_end(struct weir__seat *seat, struct weir_error *error)
 		error = &not_positive;
 	else if (state & WEIR__SEAT_NULL)
 		error = &null_item;
+	/* the last signal is one (1.7) */
+	assert(subscriber && !(state & WEIR__SEAT_OVER));
 	/* before the signal: it counts as cancelled from then on (1.6) */
 	ck_pr_or_32(&seat->state, WEIR__SEAT_OVER);
 	self = weir__step_out();
@@ -298,6 +300,7 @@ static const struct weir__sink_ops sink_ops = {
 
 void weir__seat_sit(struct weir__seat *seat)
 {
+	assert(!seat->sink.ops && seat->subscriber);
 	seat->sink.ops = &sink_ops;
 	weir__out_add(seat->reactive->out, &seat->sink);
 }

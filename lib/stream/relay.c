@@ -11,6 +11,7 @@
  * which the slowest does set the pace. Nothing is put before one of them has
  * requested something, so those who subscribe together get the same.
  */
+#include <assert.h>
 #include <errno.h>
 
 #include "base/memory.h"
@@ -55,6 +56,7 @@ static size_t room_for(const struct weir_out *out)
 	bool all = out->fan && out->fan->way == WEIR_BROADCAST;
 	size_t capacity = all ? (size_t)out->mask + 1 : 1;
 
+	assert(capacity && !(capacity & (capacity - 1)));
 	while (capacity < 2 * (size_t)out->port.burst)
 		capacity *= 2;
 	return capacity;
@@ -84,6 +86,7 @@ int weir__relay(struct weir_out *out, struct weir_subscriber *subscriber)
 	struct relay *relay = weir__alloc(allocator, sizeof(*relay));
 	int rc = relay ? set_up(relay, out) : -ENOMEM;
 
+	assert(weir__owned(out->port.actor));
 	if (rc < 0) {
 		weir__free(allocator, relay, sizeof(*relay));
 		return rc;
