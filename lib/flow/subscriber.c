@@ -394,6 +394,8 @@ static size_t from_drain(struct weir__op *op, void **items, size_t room)
 
 	if (count(feed) == 0)
 		end_as(op, feed, over);
+	else if (n == 0 && room > 0) /* it has come since: rule 2 of flow.h */
+		weir__op_again(op);
 	return n;
 }
 
