@@ -164,11 +164,11 @@ exec 3>&-
 exits 0 'a writer that was killed'
 is_gzip_of "$dir/cut.gz" "$dir/text98304"
 
-# Signals. `sh` lets what is in the background ignore some.
+# Signals. `sh` lets what is in the background ignore some, nohup what it starts.
 mkdir "$dir/signal"
 mkfifo "$dir/signal/fifo"
 start() {
-	env --default-signal=INT "$@" &
+	env --default-signal=HUP,INT,TERM "$@" &
 	pid=$!
 }
 
