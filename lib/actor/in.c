@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* In-ports. What lanes are, and their invariants, stands in in.h. */
+/*
+ * In-ports, the consumer. What lanes are, and their invariants, stands in in.h;
+ * who puts without a link is in put.c.
+ */
 #include "actor/in.h"
 
 #include <assert.h>
@@ -13,6 +16,7 @@
 #include "actor/child.h"
 #include "actor/gate.h"
 #include "actor/port.h"
+#include "actor/put.h"
 #include "actor/stats.h"
 #include "base/fence.h"
 #include "executor/registry.h"
@@ -34,25 +38,6 @@ static size_t ring_size(const struct weir_in *in)
 {
 	return 2 * (size_t)WEIR__LINE +
 	       ((size_t)in->mask + 1) * sizeof(struct weir__slot);
-}
-
-static size_t marks_size(const struct weir_in *in)
-{
-	return ((size_t)in->mask + 1) * sizeof(uint32_t);
-}
-
-static uint32_t *filled(struct weir_in *in)
-{
-	return in->mask ? in->lane.u.marks : &in->lane.filled;
-}
-
-/* Of the put lane. A link does without. */
-static void free_marks(struct weir_in *in)
-{
-	if (!in->mask)
-		return;
-	weir__free_lines(allocator(in), in->lane.u.marks, marks_size(in));
-	in->lane.u.marks = NULL;
 }
 
 static int lane_init(struct weir_in *in, struct weir__lane *lane)
@@ -78,14 +63,14 @@ static int put_lane_init(struct weir_in *in)
 	struct weir__lane *lane = &in->lane;
 	int rc = lane_init(in, lane);
 
-	if (rc < 0 || !in->mask)
+	if (rc < 0)
 		return rc;
-	lane->u.marks = weir__alloc_lines(allocator(in), marks_size(in));
-	if (lane->u.marks)
+	rc = weir__put_init(in);
+	if (rc == 0)
 		return 0;
 	lane_fini(in, lane);
 	lane->words = NULL;
-	return -ENOMEM;
+	return rc;
 }
 
 int weir_in_init(struct weir_in *in, struct weir_actor *actor, size_t capacity,
@@ -131,231 +116,6 @@ int weir_in_merge(struct weir_in *in, enum weir_merge rule)
 	return 0;
 }
 
-/* --- Producers without a link ------------------------------------------- */
-
-static int check_put(const struct weir_in *in)
-{
-	if (!in || !in->lane.words)
-		return -EINVAL;
-	if (in->merge ? in->merge->rule != WEIR_MERGE_OPEN
-		      : (in->lane_flags &
-			 (WEIR__IN_LINKED | WEIR__IN_SUBSCRIBES)) != 0)
-		return -EISCONN;
-	return 0;
-}
-
-/*
- * The put lane's head word, also for those who put next. By a swap: a thread
- * that stores it when 2^31 more tokens have passed would lie to them.
- */
-static uint32_t read_head(struct weir_in *in, uint32_t copy)
-{
-	uint32_t head;
-
-	/* acquire: the head is no older than the copy; pairs with the release
-	 * below */
-	ck_pr_fence_acquire();
-	head = ck_pr_load_32(weir__lane_head(&in->lane));
-	/* acquire: pairs with the release in the publish of the head;
-	 * release: hands that on, pairs with the acquire in reserve() */
-	ck_pr_fence_acqrel();
-	if (head != copy)
-		(void)ck_pr_cas_32(weir__lane_head_copy(&in->lane), copy, head);
-	return head;
-}
-
-/*
- * Reserves the next `n` slots of the put lane: the index of the first, or a
- * negative errno. Linearises at the swap; lock-free, as a failed swap means
- * another's success.
- */
-static inline int64_t reserve(struct weir_in *in, uint32_t n)
-{
-	uint32_t *tail = weir__lane_tail(&in->lane);
-	uint32_t head = ck_pr_load_32(weir__lane_head_copy(&in->lane));
-	uint32_t word = ck_pr_load_32(tail), used;
-
-	do {
-		if (word & 1)
-			return -EPIPE;
-		/* more than there can be: our tail is older than the head,
-		 * and the swap fails and reads it anew */
-		if (weir__index_diff(word >> 1, head) + n > in->mask + 1) {
-			head = read_head(in, head);
-			used = weir__index_diff(word >> 1, head);
-			if (used <= in->mask + 1 && used + n > in->mask + 1)
-				return -EAGAIN;
-		}
-	} while (!ck_pr_cas_32_value(tail, word, word + 2 * n, &word));
-	/* acquire: the consumer is done with the slots before we fill them;
-	 * pairs with the release in the publish of the head, or in read_head() */
-	ck_pr_fence_acquire();
-	return word >> 1;
-}
-
-/*
- * Before the start nobody else puts or looks: no slot is reserved and nobody is
- * woken. The submission of the first slice publishes it.
- */
-static int put_first(struct weir_in *in, void *item)
-{
-	uint32_t *tail = weir__lane_tail(&in->lane);
-	uint32_t word = ck_pr_load_32(tail), index = word >> 1;
-
-	if (word & 1)
-		return -EPIPE;
-	if (index == in->mask + 1)
-		return -EAGAIN;
-	weir__lane_slots(&in->lane)[index].item = item;
-	ck_pr_store_32(&filled(in)[index], index + 1);
-	ck_pr_store_32(tail, word + 2);
-	in->lane_flags |= WEIR__IN_PUT_TO;
-	return 0;
-}
-
-/*
- * Whether the actor has yet to be started. That it has been stands in the lane
- * after the first put, beside what a put reads anyway: the actor's own state
- * is on a line that the consumer writes. No order: who misses it asks.
- */
-static bool is_new(struct weir_in *in)
-{
-	if (WEIR_LIKELY(ck_pr_load_32(&in->lane.state) & WEIR__LANE_STARTED))
-		return false;
-	if (weir__state(in->port.actor) == WEIR__STATE_NEW)
-		return true;
-	ck_pr_or_32(&in->lane.state, WEIR__LANE_STARTED);
-	return false;
-}
-
-static void drop_token(struct weir_in *in, void *item)
-{
-	if (in->items && in->items->drop)
-		in->items->drop(item, in->items->context);
-}
-
-static uint32_t mark_of(uint32_t index)
-{
-	return (index + 1) & WEIR__INDEX_MASK;
-}
-
-/* Of a put lane that is shut: whether the token is the caller's now. */
-static bool claim(struct weir_in *in, uint32_t index)
-{
-	uint32_t *mark = &filled(in)[index & in->mask];
-
-	return ck_pr_load_32(mark) == mark_of(index) &&
-	       ck_pr_cas_32(mark, mark_of(index), WEIR__MARK_GONE);
-}
-
-/*
- * The lane was shut while `n` slots were filled. One token goes back to its
- * producer unless it was taken; of several those that come back are dropped
- * here, since others may have been taken.
- */
-static __attribute__((noinline)) int take_back(struct weir_in *in,
-					       uint32_t index, uint32_t n)
-{
-	uint32_t left = ck_pr_load_32(&in->lane.state) >> WEIR__LANE_LEFT;
-	uint32_t first, i, n_dropped = 0;
-
-	/* acquire: the last tail; pairs with the release in sweep() */
-	ck_pr_fence_acquire();
-	first = (ck_pr_load_32(weir__lane_tail(&in->lane)) >> 1) - left;
-	for (i = 0; i < n; i++) {
-		/* those before the first were taken while the lane was open */
-		if (weir__index_diff(index + i, first) > in->mask ||
-		    !claim(in, index + i))
-			continue;
-		if (n == 1)
-			return -EPIPE;
-		drop_token(in,
-			   weir__lane_slots(&in->lane)[(index + i) & in->mask]
-				   .item);
-		n_dropped++;
-	}
-	weir__registry_dropped(in->port.actor->executor, n_dropped);
-	return 0;
-}
-
-/* All of them, or none. */
-static inline int put(struct weir_in *in, void *const *items, uint32_t n)
-{
-	struct weir__slot *slots = weir__lane_slots(&in->lane);
-	uint32_t *marks = filled(in), index, i;
-	int64_t slot = reserve(in, n);
-
-	if (slot < 0)
-		return (int)slot;
-	index = (uint32_t)slot;
-	for (i = 0; i < n; i++)
-		slots[(index + i) & in->mask].item = items[i];
-	/* release: the items before their marks; pairs with the acquire in
-	 * certain_put() */
-	ck_pr_fence_release();
-	for (i = 0; i < n; i++)
-		ck_pr_store_32(&marks[(index + i) & in->mask],
-			       mark_of(index + i));
-	/* store -> load, rule 2; pairs with the fence of the arming, and with
-	 * that in sweep() */
-	weir__fence_full();
-	if (WEIR_UNLIKELY(ck_pr_load_32(&in->lane.state) & WEIR__LANE_SHUT))
-		return take_back(in, index, n);
-	weir__port_unblock(&in->port);
-	return 0;
-}
-
-int weir__in_put(struct weir_in *in, void *const *items, uint32_t n)
-{
-	return put(in, items, n);
-}
-
-int weir_in_put(struct weir_in *in, void *item)
-{
-	int rc = check_put(in);
-
-	if (rc < 0)
-		return rc;
-	return is_new(in) ? put_first(in, item) : put(in, &item, 1);
-}
-
-/* Ends the put lane, once; the caller has checked that it is one. */
-int weir__in_end(struct weir_in *in, struct weir_error *error)
-{
-	uint32_t state;
-
-	/* Claimed by a swap: the first end counts. */
-	do {
-		state = ck_pr_load_32(&in->lane.state);
-		if (state & WEIR__LANE_ENDING)
-			return -EALREADY;
-	} while (!ck_pr_cas_32(&in->lane.state, state,
-			       state | WEIR__LANE_ENDING));
-	in->lane.error = weir_error_ref(error);
-	/* release: the error before the end; pairs with the acquire in
-	 * certain_put() */
-	ck_pr_fence_release();
-	ck_pr_or_32(weir__lane_tail(&in->lane), 1);
-	weir__actor_signal(in->port.actor, WEIR__SIGNAL_PORTS);
-	return 0;
-}
-
-int weir_in_end(struct weir_in *in, struct weir_error *error)
-{
-	int rc = check_put(in);
-
-	return rc < 0 ? rc : weir__in_end(in, error);
-}
-
-/* What weir_in_put() feeds ends here. */
-static void in_drain(struct weir_port *port)
-{
-	struct weir_in *in = (struct weir_in *)port;
-
-	if (check_put(in) == 0)
-		(void)weir__in_end(in, NULL);
-}
-
 /* --- Looking ------------------------------------------------------------- */
 
 /*
@@ -381,48 +141,6 @@ static uint32_t certain_linked(struct weir_in *in, struct weir__lane *lane,
 	return n;
 }
 
-/* Tokens of the put lane that an earlier look has found. */
-static uint32_t found(const struct weir_in *in)
-{
-	/* no order: the word is ours */
-	return in->mask
-		       ? weir__index_diff(*weir__lane_seen(&in->lane), in->head)
-		       : in->limit - in->head;
-}
-
-/*
- * The same for the put lane: what is marked without a gap. The tail word is the
- * producers' alone until the lane is about to end.
- */
-static uint32_t certain_put(struct weir_in *in, bool *ended)
-{
-	uint32_t word = 0, *marks = filled(in), n = found(in);
-	uint32_t most = in->mask < WEIR__LOOK_MAX ? in->mask + 1
-						  : WEIR__LOOK_MAX;
-
-	/* No order: who misses either looks again when the signal of
-	 * weir__in_end() comes. */
-	if (WEIR_UNLIKELY(ck_pr_load_32(&in->lane.state) & WEIR__LANE_ENDING))
-		word = ck_pr_load_32(weir__lane_tail(&in->lane));
-	assert(n <= in->mask + 1);
-	in->head &= WEIR__INDEX_MASK;
-	in->limit = in->head + n;
-	/* No order between the end and the marks: it is the end only if all that
-	 * it counts is marked, and marks seen too late mean "not yet". */
-	while (n < most && ck_pr_load_32(&marks[in->limit & in->mask]) ==
-				   ((in->limit + 1) & WEIR__INDEX_MASK)) {
-		in->limit++;
-		n++;
-	}
-	if (in->mask)
-		*weir__lane_seen(&in->lane) = in->limit & WEIR__INDEX_MASK;
-	/* acquire: the tokens and the error; pairs with the releases in
-	 * weir_in_put() and weir__in_end() */
-	ck_pr_fence_acquire();
-	*ended = (word & 1) && weir__index_diff(word >> 1, in->limit) == 0;
-	return n;
-}
-
 static bool is_put_lane(const struct weir_in *in, const struct weir__lane *lane)
 {
 	return lane == &in->lane && !(in->lane_flags & WEIR__IN_LINKED);
@@ -432,7 +150,7 @@ static uint32_t certain_lane(struct weir_in *in, struct weir__lane *lane,
 			     bool *ended)
 {
 	if (is_put_lane(in, lane))
-		return certain_put(in, ended);
+		return weir__put_look(in, ended);
 	return certain_linked(in, lane, ended);
 }
 
@@ -461,8 +179,7 @@ static bool holds_peeked(const struct weir_in *in)
 static bool holds(struct weir_in *in, struct weir__lane *lane)
 {
 	if (is_put_lane(in, lane))
-		return ck_pr_load_32(&filled(in)[in->head & in->mask]) ==
-		       mark_of(in->head);
+		return weir__put_holds(in);
 	return weir__index_diff(ck_pr_load_32(weir__lane_tail(lane)) >> 1,
 				in->head) != 0;
 }
@@ -493,45 +210,22 @@ static uint32_t store_head(struct weir_in *in, struct weir__lane *lane)
 	return n;
 }
 
-/* Drops a token that nobody has taken; `dead`: the actor has ended. */
-static void drop_unread(struct weir_in *in, uint32_t index, bool dead)
+void weir__in_drop_unread(struct weir_in *in, uint32_t index, bool dead)
 {
 	void *item = in->slots[index & in->mask].item;
 
 	if (dead)
 		tell_dead(in, item);
-	drop_token(in, item);
+	weir__in_drop_token(in, item);
 }
 
-/*
- * Shuts the put lane, which is the current one, and drops what it holds, how
- * many. What is reserved and not marked is its producer's. Owner.
- */
-static uint64_t sweep(struct weir_in *in, bool dead)
+/* Drops what the put lane holds, how many. Owner. */
+static uint64_t drain_put(struct weir_in *in, bool dead)
 {
-	struct weir__lane *lane = &in->lane;
-	uint32_t *tail = weir__lane_tail(lane);
-	uint32_t n;
-	uint64_t dropped = 0;
+	uint64_t dropped = weir__put_shut(in, dead);
 
-	ck_pr_or_32(tail, 1);
-	n = weir__index_diff(ck_pr_load_32(tail) >> 1, in->head);
-	assert(n <= in->mask + 1);
-	/* release: the tail before SHUT; pairs with the acquire in take_back() */
-	ck_pr_fence_release();
-	ck_pr_or_32(&lane->state, WEIR__LANE_SHUT | n << WEIR__LANE_LEFT);
-	/* swap -> load; pairs with the fence in put() */
-	ck_pr_fence_atomic_load();
-	for (; n; n--, in->head++) {
-		if (!claim(in, in->head))
-			continue;
-		/* acquire: the token; pairs with the release in put() */
-		ck_pr_fence_acquire();
-		drop_unread(in, in->head, dead);
-		dropped++;
-	}
 	in->limit = in->head;
-	(void)store_head(in, lane);
+	(void)store_head(in, &in->lane);
 	return dropped;
 }
 
@@ -548,7 +242,7 @@ static uint64_t drain_link(struct weir_in *in, struct weir__lane *lane,
 	while (WEIR_UNLIKELY(holds(in, lane))) {
 		certain_lane(in, lane, &ended);
 		for (; in->head != in->limit; dropped++)
-			drop_unread(in, in->head++, dead);
+			weir__in_drop_unread(in, in->head++, dead);
 		/* release: done with the slots; the producer may go on until
 		 * it learns of the cancel */
 		ck_pr_fence_release();
@@ -561,7 +255,7 @@ static uint64_t drain_link(struct weir_in *in, struct weir__lane *lane,
 static void drain_lane(struct weir_in *in, bool dead)
 {
 	struct weir__lane *lane = current(in);
-	uint64_t dropped = is_put_lane(in, lane) ? sweep(in, dead)
+	uint64_t dropped = is_put_lane(in, lane) ? drain_put(in, dead)
 						 : drain_link(in, lane, dead);
 
 	none_peeked(in);
@@ -786,7 +480,7 @@ static void drop_next(struct weir_in *in)
 	/* release: as below, for what the turn has taken */
 	ck_pr_fence_release();
 	(void)publish_head(in, lane);
-	drop_token(in, in->slots[in->head & in->mask].item);
+	weir__in_drop_token(in, in->slots[in->head & in->mask].item);
 	in->head++;
 	if (weir__in_overtaken(in))
 		in->limit = in->head;
@@ -867,13 +561,19 @@ static void in_close(struct weir_port *port, struct weir_error *error)
 	shut((struct weir_in *)port, true);
 }
 
+/* What weir_in_put() feeds ends here. */
+static void in_drain(struct weir_port *port)
+{
+	(void)weir_in_end((struct weir_in *)port, NULL);
+}
+
 static void in_fini(struct weir_port *port)
 {
 	struct weir_in *in = (struct weir_in *)port;
 	struct weir__merge_lane *lane, *next;
 
 	drain_all(in, true);
-	free_marks(in);
+	weir__put_fini(in);
 	lane_fini(in, &in->lane);
 	if (!in->merge)
 		return;
@@ -972,7 +672,7 @@ void weir__in_linked(struct weir_in *in, struct weir__lane *lane,
 	lane->out = out;
 	if (!in->merge) {
 		in->lane_flags |= WEIR__IN_LINKED;
-		free_marks(in);
+		weir__put_fini(in);
 	} else {
 		merged->next = in->merge->lanes;
 		in->merge->lanes = merged;

@@ -218,6 +218,18 @@ static inline void weir__in_left(struct weir_in *in)
 	in->peeked = (uint16_t)(in->head ^ WEIR__PEEKED);
 }
 
+static inline void weir__in_drop_token(struct weir_in *in, void *item)
+{
+	if (in->items && in->items->drop)
+		in->items->drop(item, in->items->context);
+}
+
+/*
+ * Drops a token of the current lane that nobody has taken; `dead`: the actor
+ * has ended. Owner, or the last reference.
+ */
+void weir__in_drop_unread(struct weir_in *in, uint32_t index, bool dead);
+
 /*
  * A turn has failed: the token that it has peeked at and not consumed, if any,
  * is dropped. Before the next look at the port. Owner.
@@ -276,8 +288,8 @@ void weir__in_let_go(struct weir_in *in);
 /*
  * For an in-port that subscribes: puts `n` > 0 items, all or none, as
  * weir_in_put() after the start, but of several it drops itself what the port
- * has not taken when it is shut meanwhile; ends as weir_in_end(), and a link of which the
- * in-port's half alone is made, too.
+ * has not taken when it is shut meanwhile; ends as weir_in_end(), and a link of
+ * which the in-port's half alone is made, too.
  */
 int weir__in_put(struct weir_in *in, void *const *items, uint32_t n);
 int weir__in_end(struct weir_in *in, struct weir_error *error);

@@ -50,7 +50,7 @@ static void nothing_is_lost_and_every_fence_is_needed(void **state)
 		{"in.c", "cancel_lane", "ck_pr_or_32", 0,
 		 "nobody else writes the state of a linked lane; atomic, as "
 		 "the put lane's is"},
-		{"in.c", "read_head", "ck_pr_cas_32", 0,
+		{"put.c", "read_head", "ck_pr_cas_32", 0,
 		 "an older copy only makes the ring look full earlier; one of "
 		 "2^31 tokens ago is out of reach here"},
 		{"in.c", "weir__in_ended", "ck_pr_or_32", 0,
