@@ -20,7 +20,7 @@
 #define SECOND_NS INT64_C(1000000000)
 #define PATIENCE 1  /* seconds of processor time; bounds what fails */
 #define STALLS 2000 /* between two looks */
-#define ATTEMPTS 5  /* all of which have to sleep, to be a sleeper */
+#define ATTEMPTS 5  /* all but one of which have to sleep, to be a sleeper */
 
 /* --- 3.4, 3.5 ------------------------------------------------------------- */
 
@@ -147,7 +147,10 @@ static long sleeps(void)
 	return usage.ru_nvcsw;
 }
 
-/* A single sleep may be somebody else's lock; one at each attempt is not. */
+/*
+ * A few sleeps may be somebody else's lock, and on a busy machine a short sleep
+ * may be over before it has begun.
+ */
 static void does_not_sleep(struct weir__verify *verify, bool cancels)
 {
 	struct weir_publisher *publisher = weir__pub_make(verify, ATTEMPTS);
@@ -169,7 +172,7 @@ static void does_not_sleep(struct weir__verify *verify, bool cancels)
 		if (!weir__verify_settle(verify))
 			return;
 	}
-	WEIR__CHECK(verify, slept < ATTEMPTS, "%s goes to sleep",
+	WEIR__CHECK(verify, slept < ATTEMPTS - 1, "%s goes to sleep",
 		    cancels ? "3.5: cancel" : "3.4: request");
 }
 
