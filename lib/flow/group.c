@@ -175,7 +175,7 @@ static size_t grouped_pull(struct weir__op *op, void **items, size_t room)
 
 #define GROUPED(called) \
 	{ \
-		.name = called, .state_size = sizeof(struct grouping), \
+		.name = (called), .state_size = sizeof(struct grouping), \
 		.open = grouped_open, .pull = grouped_pull, \
 		.close = grouped_close, .keeps = sizeof(struct weir__alarm), \
 		.holds = true, .makes = true, \

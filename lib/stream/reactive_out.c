@@ -102,7 +102,7 @@ static bool offer(struct weir__seat *seat)
 		weir__reactive_in_of(seat->subscriber, reactive->out);
 
 	/* it is offered one link, and answered once */
-	assert(!seat->in && seat->subscriber);
+	assert(!seat->in);
 	if (!in)
 		return false;
 	if (!weir__reactive_in_offer(in, seat)) { /* 2.5 */
