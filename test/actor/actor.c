@@ -358,6 +358,7 @@ static void an_actor_that_signals_itself_lets_others_run(void **state)
 		assert_true(weir_sim_step(sim));
 	weir_actor_stop(&one.actor);
 	weir_sim_run(sim);
+	pair_fini(&pair);
 	sim_free(sim);
 }
 

@@ -263,14 +263,15 @@ static struct {
 	const char *lowest, *highest;
 } stack;
 
+/* The frame, for AddressSanitizer keeps variables elsewhere. */
 static void note_depth(void)
 {
-	char here;
+	const char *here = __builtin_frame_address(0);
 
-	if (!stack.lowest || &here < stack.lowest)
-		stack.lowest = &here;
-	if (&here > stack.highest)
-		stack.highest = &here;
+	if (!stack.lowest || here < stack.lowest)
+		stack.lowest = here;
+	if (here > stack.highest)
+		stack.highest = here;
 }
 
 static int deep_pull(struct weir_operator *op)
