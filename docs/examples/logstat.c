@@ -42,6 +42,7 @@ struct logstat {
 	uint64_t start_ns; /* on its clock */
 	struct weir_flow_switch *stop;
 	struct window now, total;
+	uint64_t second; /* that was reported */
 	/* of a simulation */
 	FILE *file;
 	char *line; /* read ahead, of n bytes; 0: none */
@@ -144,11 +145,15 @@ static int print_second(struct logstat *self)
 {
 	uint64_t ns = weir_executor_now(self->executor) - self->start_ns;
 	uint64_t lines = add(&self->total, &self->now);
-	uint64_t second = (ns + SECOND / 2) / SECOND;
-	int rc = print("second", second, &self->now);
+	int rc;
 
-	fprintf(stderr, "logstat: %" PRIu64 " s, %" PRIu64 " lines\n", second,
-		lines);
+	/* what comes behind the last tick is of the next one */
+	self->second++;
+	if (self->second < (ns + SECOND / 2) / SECOND)
+		self->second = (ns + SECOND / 2) / SECOND;
+	rc = print("second", self->second, &self->now);
+	fprintf(stderr, "logstat: %" PRIu64 " s, %" PRIu64 " lines\n",
+		self->second, lines);
 	self->now = (struct window){{0}};
 	return rc;
 }

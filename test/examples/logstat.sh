@@ -199,7 +199,7 @@ interrupt_simulated() {
 		NR == n + 1 { exit now == last }' "$dir/log" ||
 		fail "interrupted after $1 lines: a part of a second, $n lines"
 }
-for n in 1000 12345 50000; do
+for n in 1000 12345 $(seq 5000 2500 50000); do
 	interrupt_simulated $n
 done
 
