@@ -200,7 +200,7 @@ interrupt_simulated() {
 		fail "interrupted after $1 lines: a part of a second, $n lines"
 }
 for n in 1000 12345 $(seq 5000 2500 50000); do
-	interrupt_simulated $n
+	interrupt_simulated "$n"
 done
 
 # refused MESSAGE ARGUMENT...
