@@ -13,6 +13,7 @@ struct split {
 	int (*is_edge)(void *item, void *context);
 	struct weir_flow *(*make)(struct weir_flow *upstream, void *context);
 	void *context;
+	void (*put)(struct weir__op *op, void *item, bool is_edge);
 };
 
 struct splitting {
@@ -85,9 +86,7 @@ static void split_after_item(struct weir__op *op, void *item, bool is_edge)
 }
 
 /* Takes the next item, if there is one, and looks at it. */
-static bool look_at_one(struct weir__op *op,
-			void (*put)(struct weir__op *op, void *item,
-				    bool is_edge))
+static bool look_at_one(struct weir__op *op)
 {
 	const struct split *args = weir__op_args(op);
 	struct splitting *self = weir__op_state(op);
@@ -103,7 +102,7 @@ static bool look_at_one(struct weir__op *op,
 		return false;
 	rc = args->is_edge(item, args->context);
 	if (rc == 0 || rc == 1) {
-		put(op, item, rc);
+		args->put(op, item, rc);
 		return true;
 	}
 	weir__op_drop_one(op->up[0], item);
@@ -143,9 +142,7 @@ static bool follow(struct weir__op *op)
 	return true;
 }
 
-static inline size_t split_pull(struct weir__op *op, void **items, size_t room,
-				void (*put)(struct weir__op *op, void *item,
-					    bool is_edge))
+static size_t split_pull(struct weir__op *op, void **items, size_t room)
 {
 	struct splitting *self = weir__op_state(op);
 	size_t got = 0, tries = WEIR_FLOW_BATCH;
@@ -156,22 +153,17 @@ static inline size_t split_pull(struct weir__op *op, void **items, size_t room,
 			return got;
 		if (got == room)
 			(void)weir__pull(op->up[0], NULL, 0);
-		if ((got == room || !look_at_one(op, put)) && !follow(op))
+		if ((got == room || !look_at_one(op)) && !follow(op))
 			return got;
 	}
 	weir__op_again(op);
 	return got;
 }
 
-static size_t split_when_pull(struct weir__op *op, void **items, size_t room)
-{
-	return split_pull(op, items, room, split_when_item);
-}
-
 static const struct weir__kind split_when_kind = {
 	.name = "split_when",
 	.state_size = sizeof(struct splitting),
-	.pull = split_when_pull,
+	.pull = split_pull,
 	.close = split_close,
 	.holds = true,
 };
@@ -181,21 +173,16 @@ struct weir_flow *weir_flow_split_when(
 	struct weir_flow *(*make)(struct weir_flow *upstream, void *context),
 	void *context)
 {
-	struct split args = {begins, make, context};
+	struct split args = {begins, make, context, split_when_item};
 
 	return weir__flow_upon(&split_when_kind, flow, &args, sizeof(args),
 			       begins && make);
 }
 
-static size_t split_after_pull(struct weir__op *op, void **items, size_t room)
-{
-	return split_pull(op, items, room, split_after_item);
-}
-
 static const struct weir__kind split_after_kind = {
 	.name = "split_after",
 	.state_size = sizeof(struct splitting),
-	.pull = split_after_pull,
+	.pull = split_pull,
 	.close = split_close,
 	.holds = true,
 };
@@ -205,7 +192,7 @@ struct weir_flow *weir_flow_split_after(
 	struct weir_flow *(*make)(struct weir_flow *upstream, void *context),
 	void *context)
 {
-	struct split args = {ends, make, context};
+	struct split args = {ends, make, context, split_after_item};
 
 	return weir__flow_upon(&split_after_kind, flow, &args, sizeof(args),
 			       ends && make);
