@@ -60,8 +60,8 @@ static void all_items_come_in_order(void **state)
 	each_seed(state, test_count(2000), run_all);
 }
 
-/* False: it was over before. */
-static bool cancel_at(const struct way *way, uint64_t seed, size_t step)
+/* Begins, for so many steps. False: it was over before. */
+static bool run_to(const struct way *way, uint64_t seed, size_t step)
 {
 	bool more = true;
 	size_t i;
@@ -70,6 +70,25 @@ static bool cancel_at(const struct way *way, uint64_t seed, size_t step)
 	assert_int_equal(way->start(&world), 0);
 	for (i = 0; i < step && more; i++)
 		more = weir_sim_step(sim);
+	return more;
+}
+
+/* Each way, at each number from `from` on until it says that there are no more. */
+static void go_through(uint64_t seed, size_t from,
+		       bool (*go)(const struct way *way, uint64_t seed,
+				  size_t at))
+{
+	size_t i, at;
+
+	for (i = 0; i < N_WAYS; i++)
+		for (at = from; go(&ways[i], seed, at); at++)
+			;
+}
+
+static bool cancel_at(const struct way *way, uint64_t seed, size_t step)
+{
+	bool more = run_to(way, seed, step);
+
 	cancel(&world);
 	(void)world_fini();
 	return more;
@@ -77,11 +96,7 @@ static bool cancel_at(const struct way *way, uint64_t seed, size_t step)
 
 static void cancel_all(uint64_t seed)
 {
-	size_t i, step;
-
-	for (i = 0; i < N_WAYS; i++)
-		for (step = 0; cancel_at(&ways[i], seed, step); step++)
-			;
+	go_through(seed, 0, cancel_at);
 }
 
 static void a_run_is_cancelled_at_every_step(void **state)
@@ -89,16 +104,10 @@ static void a_run_is_cancelled_at_every_step(void **state)
 	each_seed(state, test_count(40), cancel_all);
 }
 
-/* False: it was over before. */
 static bool drain_at(const struct way *way, uint64_t seed, size_t step)
 {
-	bool more = true;
-	size_t i;
+	bool more = run_to(way, seed, step);
 
-	world_init(seed);
-	assert_int_equal(way->start(&world), 0);
-	for (i = 0; i < step && more; i++)
-		more = weir_sim_step(sim);
 	weir_flow_run_drain(world.runs[0]);
 	weir_sim_run(sim);
 	/* what is not a flow goes on */
@@ -110,11 +119,7 @@ static bool drain_at(const struct way *way, uint64_t seed, size_t step)
 
 static void drain_all(uint64_t seed)
 {
-	size_t i, step;
-
-	for (i = 0; i < N_WAYS; i++)
-		for (step = 0; drain_at(&ways[i], seed, step); step++)
-			;
+	go_through(seed, 0, drain_at);
 }
 
 static void a_run_is_drained_at_every_step(void **state)
@@ -146,11 +151,7 @@ static bool starve_at(const struct way *way, uint64_t seed, size_t at)
 
 static void starve_all(uint64_t seed)
 {
-	size_t i, at;
-
-	for (i = 0; i < N_WAYS; i++)
-		for (at = 1; starve_at(&ways[i], seed, at); at++)
-			;
+	go_through(seed, 1, starve_at);
 }
 
 static void no_memory_is_an_error_and_loses_nothing(void **state)
