@@ -395,13 +395,8 @@ static void bad_arguments_make_a_failed_flow(void **state)
 		weir_flow_retry(failing(), 1, NULL, NULL),
 		weir_flow_complete_on_error(NULL, NULL, NULL),
 	};
-	size_t i;
 
-	for (i = 0; i < sizeof(flows) / sizeof(*flows); i++) {
-		assert_int_equal(weir_flow_check(flows[i], NULL, NULL),
-				 -EINVAL);
-		weir_flow_free(flows[i]);
-	}
+	assert_refused_all(flows, sizeof(flows) / sizeof(*flows));
 }
 
 static void without_memory_nothing_is_lost(void **state)

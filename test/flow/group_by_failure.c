@@ -215,11 +215,7 @@ static void bad_arguments_make_a_failed_flow(void **state)
 		flows[4 + i] = weir_flow_group_by(weir_flow_range(1, 2), 1,
 						  key_of, make_for, NULL,
 						  &options[i]);
-	for (i = 0; i < sizeof(flows) / sizeof(*flows); i++) {
-		assert_int_equal(weir_flow_check(flows[i], NULL, NULL),
-				 -EINVAL);
-		weir_flow_free(flows[i]);
-	}
+	assert_refused_all(flows, sizeof(flows) / sizeof(*flows));
 }
 
 int main(void)

@@ -309,13 +309,8 @@ static void bad_arguments_make_a_failed_flow(void **state)
 		weir_flow_length_prefixed(weir_flow_empty(), 3,
 					  WEIR_FLOW_BIG_ENDIAN, 1),
 	};
-	size_t i;
 
-	for (i = 0; i < sizeof(flows) / sizeof(*flows); i++) {
-		assert_int_equal(weir_flow_check(flows[i], NULL, NULL),
-				 -EINVAL);
-		weir_flow_free(flows[i]);
-	}
+	assert_refused_all(flows, sizeof(flows) / sizeof(*flows));
 	weir_flow_bytes_unref(NULL);
 	assert_null(weir_flow_bytes_ref(NULL));
 	assert_null(weir_flow_bytes_new(NULL, SIZE_MAX));

@@ -238,4 +238,16 @@ static inline void assert_cancel(struct weir_flow *flow)
 			    sizeof(expected_) / sizeof(*expected_), code); \
 	} while (0)
 
+/* Failed flows all, which are freed. */
+static inline void assert_refused_all(struct weir_flow *const *flows, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		assert_int_equal(weir_flow_check(flows[i], NULL, NULL),
+				 -EINVAL);
+		weir_flow_free(flows[i]);
+	}
+}
+
 #endif

@@ -248,13 +248,8 @@ static void bad_tables_make_a_failed_flow(void **state)
 		weir_flow_operator_source(&too_large, NULL),
 		weir_flow_operator_source(&pushed, NULL),
 	};
-	size_t i;
 
-	for (i = 0; i < sizeof(flows) / sizeof(*flows); i++) {
-		assert_int_equal(weir_flow_check(flows[i], NULL, NULL),
-				 -EINVAL);
-		weir_flow_free(flows[i]);
-	}
+	assert_refused_all(flows, sizeof(flows) / sizeof(*flows));
 }
 
 static int opens_oddly(struct weir_operator *op)

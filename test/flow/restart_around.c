@@ -353,13 +353,8 @@ static void bad_arguments_make_a_failed_flow(void **state)
 		weir_flow_restart_around(weir_flow_range(1, 2), make, NULL,
 					 &options[2]),
 	};
-	size_t i;
 
-	for (i = 0; i < sizeof(flows) / sizeof(*flows); i++) {
-		assert_int_equal(weir_flow_check(flows[i], NULL, NULL),
-				 -EINVAL);
-		weir_flow_free(flows[i]);
-	}
+	assert_refused_all(flows, sizeof(flows) / sizeof(*flows));
 }
 
 int main(void)

@@ -383,13 +383,8 @@ static void bad_arguments_are_refused(void **state)
 		weir_flow_resource(NULL, NULL),
 		weir_flow_from_queue(NULL),
 	};
-	size_t i;
 
-	for (i = 0; i < sizeof(flows) / sizeof(*flows); i++) {
-		assert_int_equal(weir_flow_check(flows[i], NULL, NULL),
-				 -EINVAL);
-		weir_flow_free(flows[i]);
-	}
+	assert_refused_all(flows, sizeof(flows) / sizeof(*flows));
 	assert_int_equal(weir_flow_queue_new(NULL, 1, WEIR_FLOW_FAIL, NULL),
 			 -EINVAL);
 	assert_int_equal(weir_flow_queue_new(&queue, 3, WEIR_FLOW_FAIL, NULL),
