@@ -184,9 +184,13 @@ static inline void range_lock_out(struct range *range)
 	pthread_mutex_unlock(&range->locked);
 }
 
+/*
+ * Long enough to be a sleep: one of a microsecond may be over before the thread
+ * has gone to sleep, where another one takes the processor just then.
+ */
 static inline void range_sleep(void)
 {
-	const struct timespec time = {.tv_nsec = 1000};
+	const struct timespec time = {.tv_nsec = 1000 * 1000};
 
 	nanosleep(&time, NULL);
 }
