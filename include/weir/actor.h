@@ -124,7 +124,8 @@ WEIR_API int weir_actor_init(struct weir_actor *actor,
 
 /*
  * From now on the actor fires. Its memory may be gone on return unless the
- * caller holds a reference. -EINVAL: null. -EALREADY: started or stopped
+ * caller holds a reference; one that ends at once may be released inside this
+ * call. Its executor stays until then. -EINVAL: null. -EALREADY: started or stopped
  * before. -ESHUTDOWN: the executor takes no more. -ENOMEM, or what the
  * executor's submit reports; then the actor is as it was. Owner.
  */

@@ -42,6 +42,7 @@ static int check_owner(const struct weir_actor *actor)
 int weir_actor_start(struct weir_actor *actor)
 {
 	struct weir_executor *executor;
+	bool outside;
 	int rc;
 
 	if (!actor || !actor->executor)
@@ -54,13 +55,21 @@ int weir_actor_start(struct weir_actor *actor)
 		return rc;
 	weir__actor_set(actor, WEIR__ACTOR_REGISTERED);
 	weir__set_state(actor, WEIR__STATE_RUNNING);
+	/* As long as we are in `submit` the actor, and with it the executor,
+	 * stays, though it may have run and ended. The executor's own threads
+	 * are joined before it is freed. */
+	outside = !weir__share_of(executor->registry);
+	if (outside)
+		(void)weir_actor_ref(actor);
 	rc = executor->ops->submit(executor, &actor->task);
-	if (rc == 0)
-		return 0;
-	weir__set_state(actor, WEIR__STATE_NEW);
-	weir__actor_clear(actor, WEIR__ACTOR_REGISTERED);
-	weir__registry_remove(executor, actor->index);
-	weir__registry_done(executor);
+	if (rc < 0) {
+		weir__set_state(actor, WEIR__STATE_NEW);
+		weir__actor_clear(actor, WEIR__ACTOR_REGISTERED);
+		weir__registry_remove(executor, actor->index);
+		weir__registry_done(executor);
+	}
+	if (outside)
+		weir_actor_unref(actor);
 	return rc;
 }
 

@@ -178,6 +178,8 @@ static int spawn(struct weir_system *system, struct weir__cell *parent,
 	/* Before the start: it may ask for itself, and be gone after. */
 	if (ref)
 		*ref = self;
+	/* The system stays as long as the actor does. */
+	(void)weir_actor_ref(actor);
 	rc = weir_actor_start(actor);
 	held = weir__enter(system);
 	if (rc < 0)
@@ -186,6 +188,7 @@ static int spawn(struct weir_system *system, struct weir__cell *parent,
 		/* it may have ended since, and another be there */
 		cell->flags &= (uint16_t)~WEIR__CELL_HIDDEN;
 	weir__leave(system, held);
+	weir_actor_unref(actor);
 	if (rc < 0 && ref)
 		*ref = WEIR_NOBODY;
 	return rc;
