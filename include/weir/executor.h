@@ -101,7 +101,9 @@ struct weir_executor_ops {
 	 * it runs something, or else waits for at most `timeout_ns` until
 	 * there is something to run. 0, -ETIMEDOUT when nothing came, or
 	 * -EDEADLK when nothing can ever come. `wake`, from any thread, ends a
-	 * wait in `step`.
+	 * wait in `step`: when what a call waits for has come, behind the end
+	 * of a drain, and when the last actor has been released. It holds no
+	 * lock of the library's.
 	 */
 	int (*step)(struct weir_executor *executor, uint64_t timeout_ns);
 	void (*wake)(struct weir_executor *executor);
@@ -157,16 +159,19 @@ WEIR_API int weir_executor_init(struct weir_executor *executor,
  * Takes the head down again. 0, or -EBUSY, with nothing changed, while an
  * actor started on it is alive. One that is leaving, because its last reference
  * has been dropped, is waited for: so whoever has heard from the last `released`
- * that all is over may take it down. No call waits from inside a `released`, or
- * where no call may wait (a turn, a worker of a pool): there such an actor is
- * -EBUSY as well.
+ * that all is over may take it down; so is a `done` of a drain that has not
+ * returned. No call waits from inside a `released` or a `done`, or where no call
+ * may wait (a turn, a worker of a pool): there both are -EBUSY as well.
  */
 WEIR_API int weir_executor_fini(struct weir_executor *executor);
 
 /* The executor's clock, nanoseconds. Any thread. */
 WEIR_API uint64_t weir_executor_now(struct weir_executor *executor);
 
-/* Actors started here and not released yet. Any thread; a snapshot. */
+/*
+ * Actors started here and not released yet. Any thread; a snapshot. When the
+ * last one is released a loop is woken, on whatever thread that was.
+ */
 WEIR_API size_t weir_executor_alive(struct weir_executor *executor);
 
 /*
@@ -191,7 +196,8 @@ WEIR_API bool weir_timer_cancel(struct weir_executor *executor,
 struct weir_drain {
 	/*
 	 * Everything has ended, or the deadline has passed. Once, on any
-	 * thread, holding no lock; must not block. A system is told of its
+	 * thread, holding no lock; must not block. The executor cannot be freed
+	 * in it (-EBUSY); behind it a loop is woken. A system is told of its
 	 * actors after this: to free it wait for weir_system_terminated().
 	 */
 	void (*done)(struct weir_drain *drain);

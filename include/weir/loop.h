@@ -30,10 +30,12 @@ WEIR_API struct weir_executor *weir_loop_executor(struct weir_loop *loop);
 
 /*
  * A descriptor that is readable when weir_loop_run() has something to do:
- * work, a timer that is due, a watched descriptor that is ready. It may be so
- * once for nothing (a timer it was set to has been cancelled), but does not
- * stay so: an idle loop uses no CPU. The loop's: do not read or close it. Any
- * thread.
+ * work, a timer that is due, a watched descriptor that is ready. Also once when
+ * its last actor has been released, or a drain of it is over, on another thread:
+ * so who has seen weir_executor_alive() above 0 may wait for the descriptor. It
+ * may be so once for nothing (a timer it was set to has been cancelled), but
+ * does not stay so: an idle loop uses no CPU. The loop's: do not read or close
+ * it. Any thread.
  */
 WEIR_API int weir_loop_fd(const struct weir_loop *loop);
 
@@ -48,8 +50,9 @@ WEIR_API int weir_loop_run(struct weir_loop *loop, uint32_t budget);
 
 /*
  * Waits for at most `timeout_ns` (WEIR_FOREVER: no end) until there is
- * something to do, then as weir_loop_run. -ETIMEDOUT: nothing came. A signal
- * does not end the wait.
+ * something to do, then as weir_loop_run. -ETIMEDOUT: nothing came. 0 too when
+ * it was woken for what is not a slice, see weir_loop_fd(). A signal does not
+ * end the wait.
  */
 WEIR_API int weir_loop_wait(struct weir_loop *loop, uint32_t budget,
 			    uint64_t timeout_ns);

@@ -158,27 +158,56 @@ static void tell_awaiting(struct weir__registry *registry)
 	weir__futex_wake(&registry->departures, 1);
 }
 
+/* Under the lock: claim 8, the caller is in the middle of something. */
+static void enter(struct weir__registry *registry)
+{
+	registry->visitors++;
+	weir__thread.holds++;
+}
+
+/* Something has happened for which whoever steps the executor may wait. */
+static void wake_and_leave(struct weir_executor *executor)
+{
+	struct weir__registry *registry = executor->registry;
+
+	if (executor->ops->wake)
+		executor->ops->wake(executor);
+	weir__thread.holds--;
+	weir__lock(&registry->lock);
+	registry->visitors--;
+	tell_awaiting(registry);
+	weir__unlock(&registry->lock);
+}
+
 void weir__registry_done_locked(struct weir_executor *executor, size_t n)
 {
 	struct weir__registry *registry = executor->registry;
 	struct weir_drain *completed = NULL;
+	bool visits = false;
 	uint64_t dropped;
 
 	weir__lock(&registry->lock);
 	registry->alive -= n;
 	tell_awaiting(registry);
-	if (!weir__registry_alive(registry))
+	if (!weir__registry_alive(registry)) {
 		completed = take_completed(executor);
+		visits = completed || executor->ops->wake;
+	}
 	dropped = ck_pr_load_64(&registry->dropped);
+	if (visits)
+		enter(registry);
 	weir__unlock(&registry->lock);
 	complete_all(completed, dropped);
+	if (visits)
+		wake_and_leave(executor);
 }
 
 static void deadline(struct weir_timer *timer)
 {
 	struct weir_drain *drain =
 		weir_container_of(timer, struct weir_drain, timer);
-	struct weir__registry *registry = drain->executor->registry;
+	struct weir_executor *executor = drain->executor;
+	struct weir__registry *registry = executor->registry;
 	struct weir_drain **link;
 	uint64_t dropped;
 	size_t alive;
@@ -189,8 +218,10 @@ static void deadline(struct weir_timer *timer)
 	*link = drain->next;
 	alive = weir__registry_alive(registry);
 	dropped = ck_pr_load_64(&registry->dropped);
+	enter(registry);
 	weir__unlock(&registry->lock);
 	complete(drain, alive, dropped);
+	wake_and_leave(executor);
 }
 
 static void broadcast(struct weir__registry *registry, enum weir__phase phase)

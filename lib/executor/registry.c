@@ -308,24 +308,29 @@ static void set_awaited(struct weir__registry *registry, bool awaited)
 		       awaited ? phase | WEIR__AWAITED : phase);
 }
 
+/* Under the lock: how many keep the executor from being freed. */
+static size_t n_keepers(const struct weir__registry *registry)
+{
+	return weir__registry_alive(registry) + registry->visitors;
+}
+
 int weir__registry_await(struct weir_executor *executor)
 {
 	struct weir__registry *registry = executor->registry;
 	bool waits = !weir__thread.holds && weir__wait_allowed() == 0;
-	size_t alive;
+	size_t n;
 
 	weir__lock(&registry->lock);
-	alive = weir__registry_alive(registry);
-	if (alive && waits && !somebody_stays(registry)) {
+	n = n_keepers(registry);
+	if (n && waits && !somebody_stays(registry)) {
 		set_awaited(registry, true);
 		weir__unlock(&registry->lock);
 		weir__registry_fence(registry);
 		weir__lock(&registry->lock);
-		while ((alive = weir__registry_alive(registry)) &&
-		       !somebody_stays(registry))
+		while ((n = n_keepers(registry)) && !somebody_stays(registry))
 			sleep_until_done(registry);
 		set_awaited(registry, false);
 	}
 	weir__unlock(&registry->lock);
-	return alive ? -EBUSY : 0;
+	return n ? -EBUSY : 0;
 }

@@ -34,6 +34,13 @@
  *  7. The thread on which an actor leaves *holds* the executor and must not
  *     wait for itself; nor may two threads for each other, so who holds any
  *     executor waits for none.
+ *  8. Who completes drains, or wakes the thread that steps the executor when
+ *     its last actor is done, is a *visitor* meanwhile: it has begun under the
+ *     lock, with what made it necessary, and the free waits for it as for
+ *     those that leave. It holds the executor.
+ *  9. Who submits an actor has a reference of it until that call has returned
+ *     (weir_actor_start() takes one for that, but on a thread with a share), so
+ *     the actor is alive as long.
  */
 #ifndef WEIR_EXECUTOR_REGISTRY_H
 #define WEIR_EXECUTOR_REGISTRY_H
@@ -87,7 +94,8 @@ struct weir__registry {
 	uint32_t n_tasks; /* indices given out so far */
 	uint32_t *free;	  /* stack of spare indices, n_free of them */
 	uint32_t n_free;
-	size_t alive; /* those added less those done, without the shares' */
+	size_t alive;	 /* those added less those done, without the shares' */
+	size_t visitors; /* claim 8 */
 	struct weir_drain *drains;
 	uint64_t dropped; /* atomic: items dropped undelivered */
 };

@@ -30,9 +30,16 @@ struct task {
 	uint32_t left;	  /* plain: it submits itself again that often */
 };
 
+struct ending {
+	struct weir_drain drain;
+	uint32_t over; /* atomic */
+};
+
 static struct world {
 	struct weir_loop *loop;
 	struct task tasks[2];
+	uint32_t indices[2]; /* of tasks that stand for living actors */
+	struct ending ending;
 	uint32_t flag;	   /* atomic: what a wake tells of */
 	uint32_t readable; /* atomic, slept on: the eventfd */
 } world;
@@ -227,30 +234,124 @@ static void nothing_is_left(void *context)
 	explorer_assert(weir_loop_free(w->loop) == 0);
 }
 
+/*
+ * Actors of the loop's that are released on other threads: its owner frees it
+ * when none is alive, or when a drain has told it so.
+ */
+
+static void set_up_actors(struct world *w, int n)
+{
+	int i;
+
+	setup(w);
+	for (i = 0; i < n; i++)
+		assert(weir__registry_add(weir_loop_executor(w->loop),
+					  &w->tasks[i].task,
+					  &w->indices[i]) == 0);
+}
+
+static void drain_over(struct weir_drain *drain)
+{
+	struct ending *self = weir_container_of(drain, struct ending, drain);
+
+	ck_pr_fence_release();
+	ck_pr_store_32(&self->over, 1);
+}
+
+static void setup_actor(void *context)
+{
+	set_up_actors(context, 1);
+}
+
+static void setup_actors(void *context)
+{
+	set_up_actors(context, 2);
+}
+
+static void setup_drained(void *context)
+{
+	struct world *w = context;
+
+	set_up_actors(w, 1);
+	w->ending.drain.done = drain_over;
+	assert(weir_executor_drain(weir_loop_executor(w->loop),
+				   &w->ending.drain, WEIR_FOREVER) == 0);
+}
+
+static void release(struct world *w, int i)
+{
+	struct weir_executor *executor = weir_loop_executor(w->loop);
+
+	weir__registry_remove(executor, w->indices[i]);
+	weir__registry_done(executor);
+}
+
+static void releaser_0(void *context)
+{
+	release(context, 0);
+}
+
+static void releaser_1(void *context)
+{
+	release(context, 1);
+}
+
+static void owner_of_actors(void *context)
+{
+	struct weir_loop *loop = ((struct world *)context)->loop;
+
+	while (weir_executor_alive(weir_loop_executor(loop)))
+		weir_loop_wait(loop, 1, WEIR_FOREVER);
+	explorer_assert(weir_loop_free(loop) == 0);
+}
+
+static void owner_of_drain(void *context)
+{
+	struct world *w = context;
+
+	while (!ck_pr_load_32(&w->ending.over))
+		weir_loop_wait(w->loop, 1, WEIR_FOREVER);
+	ck_pr_fence_acquire();
+	explorer_assert(w->ending.drain.actors_left == 0);
+	explorer_assert(weir_loop_free(w->loop) == 0);
+}
+
 #define SCENARIO(...) \
 	{ \
-		.context = &world, .context_size = sizeof(world), \
-		.check = nothing_is_left, __VA_ARGS__ \
+		.context = &world, .context_size = sizeof(world), __VA_ARGS__ \
 	}
 
 static const struct explorer_scenario one =
-	SCENARIO(.name = "one submission", .setup = setup,
-		 .thread = {owner_of_one, submitter_0});
+	SCENARIO(.name = "one submission", .check = nothing_is_left,
+		 .setup = setup, .thread = {owner_of_one, submitter_0});
 static const struct explorer_scenario two =
-	SCENARIO(.name = "two submissions", .setup = setup,
+	SCENARIO(.name = "two submissions", .check = nothing_is_left,
+		 .setup = setup,
 		 .thread = {owner_of_two, submitter_0, submitter_1});
 static const struct explorer_scenario again =
-	SCENARIO(.name = "one submits itself again", .setup = setup_again,
+	SCENARIO(.name = "one submits itself again", .check = nothing_is_left,
+		 .setup = setup_again,
 		 .thread = {owner_of_one_again, submitter_0, submitter_1});
 static const struct explorer_scenario woken =
-	SCENARIO(.name = "a wake", .setup = setup,
+	SCENARIO(.name = "a wake", .check = nothing_is_left, .setup = setup,
 		 .thread = {owner_of_flag, waker});
 static const struct explorer_scenario both =
-	SCENARIO(.name = "a wake behind a submission", .setup = setup,
-		 .thread = {owner_of_flag, submitter_0, waker});
+	SCENARIO(.name = "a wake behind a submission", .check = nothing_is_left,
+		 .setup = setup, .thread = {owner_of_flag, submitter_0, waker});
+
+static const struct explorer_scenario last =
+	SCENARIO(.name = "the last release", .setup = setup_actor,
+		 .thread = {owner_of_actors, releaser_0});
+static const struct explorer_scenario two_last =
+	SCENARIO(.name = "two releases, one of them the last",
+		 .setup = setup_actors,
+		 .thread = {owner_of_actors, releaser_0, releaser_1});
+static const struct explorer_scenario drained =
+	SCENARIO(.name = "the end of a drain", .setup = setup_drained,
+		 .thread = {owner_of_drain, releaser_0});
 
 static const struct explorer_scenario *const scenarios[] = {
-	&one, &two, &again, &woken, &both,
+	&one, &two, &again, &woken, &both, &last, &two_last, &drained,
 };
 #define N_SCENARIOS (sizeof(scenarios) / sizeof(scenarios[0]))
 
