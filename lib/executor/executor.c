@@ -112,15 +112,14 @@ void weir__registry_dropped(struct weir_executor *executor, uint64_t n_items)
 }
 
 /* Under the lock: takes out what may be completed by the last actor. */
-static struct weir_drain *take_completed(struct weir_executor *executor)
+static struct weir_drain *take_completed(struct weir__registry *registry)
 {
-	struct weir__registry *registry = executor->registry;
 	struct weir_drain **link = &registry->drains, *taken = NULL, *drain;
 
 	while ((drain = *link)) {
+		/* Its own executor's: a pool's workers have heads of theirs. */
 		if (drain->timer.fire &&
-		    !executor->ops->timer_cancel(drain->executor,
-						 &drain->timer)) {
+		    !weir_timer_cancel(drain->executor, &drain->timer)) {
 			link = &drain->next; /* its timer completes it */
 			continue;
 		}
@@ -190,7 +189,7 @@ void weir__registry_done_locked(struct weir_executor *executor, size_t n)
 	registry->alive -= n;
 	tell_awaiting(registry);
 	if (!weir__registry_alive(registry)) {
-		completed = take_completed(executor);
+		completed = take_completed(registry);
 		visits = completed || executor->ops->wake;
 	}
 	dropped = ck_pr_load_64(&registry->dropped);

@@ -238,12 +238,49 @@ static void who_steps_is_woken_behind_the_end_of_a_drain(void **state)
 	drain_counted(true);
 }
 
+/* --- Pools and their workers ---------------------------------------------- */
+
+static struct weir_executor *part_of(struct place *place, uint32_t part)
+{
+	return part ? weir_threads_worker(place->threads, part - 1)
+		    : place->executor;
+}
+
+static void a_drain_is_over_with_the_last_actor_wherever_that_is(void **state)
+{
+	uint32_t on, of;
+
+	for (on = 0; on < 3; on++) {
+		for (of = 0; of < 3; of++) {
+			struct ending ending = {.drain.done = drained};
+			struct weir_actor actor;
+			struct place place;
+
+			place_make(&place, &threads);
+			ended(&actor, &place, part_of(&place, on));
+			assert_int_equal(
+				weir_executor_drain(
+					part_of(&place, of), &ending.drain,
+					weir_executor_now(place.executor) +
+						HOUR),
+				0);
+			assert_int_equal(ending.done, 0);
+			weir_actor_unref(&actor);
+			assert_int_equal(ending.done, 1);
+			assert_int_equal(ending.drain.actors_left, 0);
+			assert_int_equal(place.kind->free(&place), 0);
+		}
+	}
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_last_release_wakes_a_loop),
 		cmocka_unit_test(the_end_of_a_drain_wakes_a_loop),
 		cmocka_unit_test(who_steps_is_woken_behind_the_end_of_a_drain),
+		cmocka_unit_test(
+			a_drain_is_over_with_the_last_actor_wherever_that_is),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
