@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
 # subproject.sh SOURCE: another Meson project can take weir as a subproject, gets
-# it by its name as a dependency, and does not install it.
+# it and its test kit by their names as dependencies, and installs what its
+# programs need to run: nothing where default_library is static, else the shared
+# library; never the rest.
 set -eu
 
 here=$(dirname "$0") source=$1
@@ -12,15 +14,38 @@ trap 'rm -rf "$tree"' EXIT
 mkdir "$tree/subprojects"
 cp "$here/use.c" "$tree"
 ln -s "$source" "$tree/subprojects/weir"
-cat >"$tree/meson.build" <<'EOF'
+cat >"$tree/meson.build" <<'END'
 project('user', 'c')
 subproject('weir')
-test('use', executable('use', 'use.c', dependencies: dependency('weir')))
-EOF
+test('use', executable('use', 'use.c', dependencies: dependency('weir'),
+	install: true))
+test('kit', executable('kit', 'use.c', dependencies: dependency('weir-testkit')))
+END
 cd "$tree"
-if ! { meson setup build && ninja -C build && meson test -C build; } >log; then
-	cat log
-	exit 1
-fi
-DESTDIR=$tree/installed meson install -C build --quiet
-! find installed -name '*weir*' 2>/dev/null | grep .
+
+# quietly COMMAND...: what it says is of interest if it fails.
+quietly() {
+	"$@" >log 2>&1 || {
+		cat log
+		exit 1
+	}
+}
+
+for library in shared static; do
+	inst=$tree/$library
+	quietly meson setup -Doptimization=0 -Ddefault_library=$library \
+		--prefix="$inst" --libdir=lib build-$library
+	quietly ninja -C build-$library
+	quietly meson test -C build-$library
+	quietly meson install -C build-$library
+	rm -rf build-$library
+	# Only the programs that are linked to it want it.
+	case $library in
+	shared)
+		LD_LIBRARY_PATH=$inst/lib "$inst/bin/use"
+		rm "$inst/lib"/libweir.so*
+		;;
+	static) "$inst/bin/use" ;;
+	esac
+	[ -z "$(find "$inst" -name '*weir*')" ]
+done
