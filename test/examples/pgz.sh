@@ -102,28 +102,29 @@ echo old >"$dir/errors/input.gz"
 echo secret >"$dir/errors/unreadable"
 chmod 000 "$dir/errors/unreadable"
 run=$(readlink -f "$program")
-refused 'No such file or directory' "$run none"
-refused 'none' "$run none"
-refused 'Is a directory' "$run folder"
-refused 'input.gz: File too large' "ulimit -f 100; $run input"
+quoted="'$run'" # as the lines below are for a shell
+refused 'No such file or directory' "$quoted none"
+refused 'none' "$quoted none"
+refused 'Is a directory' "$quoted folder"
+refused 'input.gz: File too large' "ulimit -f 100; $quoted input"
 [ "$(cat "$dir/errors/input.gz")" = old ] || fail 'the old file is gone'
-refused 'taken.gz: Is a directory' "$run taken"
-refused 'standard output: No space left on device' "$run <input >/dev/full"
-refused 'standard output: No space left on device' "$run </dev/null >/dev/full"
-refused 'standard output: Bad file descriptor' "$run <input >&-"
-refused 'standard input: Bad file descriptor' "$run <&-"
-refused 'standard input: Is a directory' "$run <folder"
-refused 'standard input: Input/output error' "$run </proc/self/mem"
-refused 'out of range' "$run -b 1 input"
-refused 'out of range' "$run -p none input"
-refused 'invalid option' "$run -x input"
-refused 'Argument list too long' "$run input input"
+refused 'taken.gz: Is a directory' "$quoted taken"
+refused 'standard output: No space left on device' "$quoted <input >/dev/full"
+refused 'standard output: No space left on device' "$quoted </dev/null >/dev/full"
+refused 'standard output: Bad file descriptor' "$quoted <input >&-"
+refused 'standard input: Bad file descriptor' "$quoted <&-"
+refused 'standard input: Is a directory' "$quoted <folder"
+refused 'standard input: Input/output error' "$quoted </proc/self/mem"
+refused 'out of range' "$quoted -b 1 input"
+refused 'out of range' "$quoted -p none input"
+refused 'invalid option' "$quoted -x input"
+refused 'Argument list too long' "$quoted input input"
 # Root may read anything, unless it is without that capability.
 as=
 [ ! -r "$dir/errors/unreadable" ] ||
 	as='setpriv --bounding-set=-dac_override,-dac_read_search'
 if $as true 2>/dev/null; then
-	refused 'unreadable: Permission denied' "$as $run unreadable"
+	refused 'unreadable: Permission denied' "$as $quoted unreadable"
 else
 	echo 'no file that cannot be read to try'
 fi
@@ -131,7 +132,7 @@ fi
 small='mount -t tmpfs -o size=12m none folder && cp input folder && cd folder'
 if unshare -rm sh -c "cd '$dir/errors' && $small" 2>/dev/null; then
 	refused 'input.gz: No space left on device' \
-		"unshare -rm sh -c '$small && { $run input; code=\$?; } &&
+		"unshare -rm sh -c '$small && { \"$run\" input; code=\$?; } &&
 			[ \$(ls) = input ] && exit \$code'"
 else
 	echo 'no small file system to try'
@@ -144,7 +145,7 @@ its.send(b\"never read\")
 with subprocess.Popen(sys.argv[1], stdin=its) as pgz:
     ours.sendall(bytes(10000000))
     ours.close()
-sys.exit(pgz.returncode)' $run"
+sys.exit(pgz.returncode)' $quoted"
 
 # A pipe that is closed: head ends after one byte, ours must as well.
 mkfifo "$dir/fifo"
