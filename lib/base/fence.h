@@ -11,6 +11,15 @@
 
 #include <ck_pr.h>
 
+/*
+ * CK's ck_md.h is made for one machine, and on a machine that orders less than
+ * x86 that of x86 turns nearly all fences into nothing, without a word: a
+ * cross compiler finds it in /usr/include.
+ */
+#if !defined(__x86_64__) && !defined(__i386__) && !defined(CK_MD_RMO)
+#error "CK's headers are those of another machine: no CK_MD_RMO in ck_md.h"
+#endif
+
 #if defined(__x86_64__)
 static inline void weir__fence_full(void)
 {
