@@ -35,8 +35,8 @@ WEIR_API WEIR_MUST_CHECK int weir_channel_new(
 /*
  * Drops the items that are left and frees it. 0, also for NULL. It may follow
  * a call that heard of the end, though the one that ended it has not returned
- * yet. -EBUSY: somebody waits or a port holds something; then nothing has
- * changed.
+ * yet. -EBUSY: somebody waits, a flow takes from it, or a port holds
+ * something; then nothing has changed.
  */
 WEIR_API int weir_channel_free(struct weir_channel *channel);
 

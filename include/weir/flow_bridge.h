@@ -142,8 +142,9 @@ WEIR_API struct weir_flow *weir_flow_to_actor(struct weir_flow *flow,
  * The items are the channel's if weir_flow_items() says nothing. Fails: -EINVAL,
  * no channel.
  *
- * Emits: each item. Completes: when the channel has ended, is empty, and
- * somebody asks. Cancels: nothing is above it. Holds: one item.
+ * Emits: each item. Completes: when the channel has ended and is empty, also
+ * while nobody asks. Cancels: nothing is above it. Holds: one item. As long as
+ * it runs, weir_channel_free() is refused.
  */
 WEIR_API struct weir_flow *weir_flow_from_channel(struct weir_channel *channel);
 

@@ -9,7 +9,8 @@
  *
  *	the first of `takers` wants more than `items`, and the first of
  *	`putters` more than `room`; if ended, there are no putters, and takers
- *	only while count > 0 (reserved for ports, and may come back)
+ *	only while count > 0 (reserved for ports, and may come back); so it is
+ *	with those who wait for the end alone
  *
  * A request of a thread or a callback moves its item when it is granted, by
  * who grants it, so items and requests stay in order. A port is granted a
@@ -38,6 +39,7 @@ struct weir_channel {
 	size_t head, count;
 	size_t reserved_items, reserved_room;
 	struct weir__waiters waiters[2]; /* by side */
+	struct weir__waiters enders;	 /* for the end */
 	void *slots[];
 };
 
@@ -164,6 +166,8 @@ static void serve(struct weir_channel *self, struct weir__granted *granted)
 	while (serve_first(self, WEIR__TAKE, granted) ||
 	       serve_first(self, WEIR__PUT, granted))
 		;
+	while (over(self, WEIR__TAKE) && self->enders.head)
+		weir__granted_push(granted, weir__waiters_pop(&self->enders));
 }
 
 /* --- Calls -------------------------------------------------------------- */
@@ -230,6 +234,31 @@ int weir__channel_move(struct weir_channel *self, enum weir__side side,
 	weir__unlock(&self->lock);
 	weir__wake(&granted);
 	return rc;
+}
+
+int weir__channel_await_end(struct weir_channel *self,
+			    struct weir__waiter *waiter)
+{
+	int rc = 0;
+
+	weir__lock(&self->lock);
+	if (over(self, WEIR__TAKE))
+		rc = -EPIPE;
+	else
+		weir__waiters_push(&self->enders, waiter);
+	weir__unlock(&self->lock);
+	return rc;
+}
+
+bool weir__channel_forget_end(struct weir_channel *self,
+			      struct weir__waiter *waiter)
+{
+	bool removed;
+
+	weir__lock(&self->lock);
+	removed = weir__waiters_remove(&self->enders, waiter);
+	weir__unlock(&self->lock);
+	return removed;
 }
 
 size_t weir__channel_capacity(const struct weir_channel *self)
@@ -407,8 +436,8 @@ int weir_channel_free(struct weir_channel *self)
 	/* behind who ended it: its unlock is its last touch */
 	weir__lock(&self->lock);
 	busy = self->waiters[WEIR__PUT].head ||
-	       self->waiters[WEIR__TAKE].head || self->reserved_items ||
-	       self->reserved_room;
+	       self->waiters[WEIR__TAKE].head || self->enders.head ||
+	       self->reserved_items || self->reserved_room;
 	weir__unlock(&self->lock);
 	if (busy)
 		return -EBUSY;

@@ -30,6 +30,17 @@ void weir__channel_return(struct weir_channel *self, enum weir__side side,
 int weir__channel_move(struct weir_channel *self, enum weir__side side,
 		       void **item);
 
+/*
+ * `waiter` is woken when nothing is to be had any more: it has ended, and all is
+ * taken. 0; -EPIPE: that is so already.
+ */
+int weir__channel_await_end(struct weir_channel *self,
+			    struct weir__waiter *waiter);
+
+/* True: it was not woken, and will not be. */
+bool weir__channel_forget_end(struct weir_channel *self,
+			      struct weir__waiter *waiter);
+
 /* As it was made. */
 size_t weir__channel_capacity(const struct weir_channel *self);
 const struct weir_items *weir__channel_items(const struct weir_channel *self);

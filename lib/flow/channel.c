@@ -20,10 +20,16 @@ static struct weir_channel *channel_of(const struct weir__op *op)
 
 /* --- Taking ------------------------------------------------------------------------- */
 
+/*
+ * It asks for an item when somebody wants one, and for the end all the time:
+ * that is to be told also if nobody does.
+ */
 struct taker {
 	struct weir__ask ask;
 	struct weir_take take;
-	int status; /* the answer */
+	int status;	      /* the answer */
+	struct weir__ask end; /* answered: there will be no more */
+	struct weir__waiter end_waiter;
 };
 
 static void drop(struct weir_channel *channel, void *item)
@@ -43,6 +49,34 @@ static void taken(struct weir_take *take, int status)
 	if (!weir__ask_answer(&taker->ask) && status == 0)
 		drop(channel_of(op), take->item);
 	weir__ask_done(op);
+}
+
+static void has_ended(struct weir__waiter *waiter)
+{
+	struct taker *taker =
+		weir_container_of(waiter, struct taker, end_waiter);
+	struct weir__op *op = taker->end.op;
+
+	(void)weir__ask_answer(&taker->end);
+	weir__ask_done(op);
+}
+
+/* True: it has ended, all of it was taken, and no item is on its way. */
+static bool is_over(struct weir__op *op)
+{
+	struct taker *taker = weir__op_state(op);
+
+	if (weir__ask_state(&taker->end) == WEIR__ASK_NONE) {
+		weir__ask_begin(&taker->end, op);
+		taker->end_waiter.wake = has_ended;
+		if (weir__channel_await_end(channel_of(op),
+					    &taker->end_waiter) < 0) {
+			weir__ask_withdraw(&taker->end);
+			return true;
+		}
+	}
+	return weir__ask_state(&taker->end) == WEIR__ASK_ANSWERED &&
+	       weir__ask_state(&taker->ask) == WEIR__ASK_NONE;
 }
 
 /* An item to `items`: 0; -EAGAIN, one will come; -EPIPE. */
@@ -87,7 +121,7 @@ static size_t from_channel_pull(struct weir__op *op, void **items, size_t room)
 		n++;
 	if (rc == -EAGAIN && n == 0)
 		rc = ask_for_one(op);
-	if (rc == -EPIPE)
+	if (rc == -EPIPE || is_over(op))
 		weir__op_end(op, weir_channel_error(channel_of(op)));
 	return n;
 }
@@ -103,6 +137,11 @@ static void from_channel_close(struct weir__op *op)
 {
 	struct taker *taker = weir__op_state(op);
 
+	if (weir__ask_state(&taker->end) == WEIR__ASK_ASKED &&
+	    weir__channel_forget_end(channel_of(op), &taker->end_waiter))
+		weir__ask_withdraw(&taker->end);
+	else
+		(void)weir__ask_close(&taker->end);
 	if (weir__ask_state(&taker->ask) == WEIR__ASK_ASKED &&
 	    weir_channel_cancel_take(channel_of(op), &taker->take))
 		weir__ask_withdraw(&taker->ask);

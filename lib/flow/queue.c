@@ -21,7 +21,8 @@ struct weir_flow_queue {
 	uint32_t refs;		/* atomic: its maker, flows, the run */
 	uint32_t claimed;	/* atomic: it has been run */
 	struct weir__lock lock; /* for the rest */
-	struct weir__op *op;	/* its run's, if that waits for items; held */
+	struct weir__op *op;	/* its run's, from its first look on; held */
+	bool waits;		/* that waits for items */
 	struct weir_error *error;
 	bool closed, gone; /* no more come; nobody takes */
 	bool overflowed;   /* and that has closed it */
@@ -36,7 +37,8 @@ static __attribute__((unused)) bool is_consistent(
 	bool is_empty = queue->head == queue->tail;
 
 	return queue->tail - queue->head <= queue->capacity &&
-	       (!queue->op || (is_empty && !queue->closed && !queue->gone));
+	       (!queue->waits || (queue->op && is_empty && !queue->closed)) &&
+	       !(queue->op && queue->gone);
 }
 
 static void *take_one(struct weir_flow_queue *queue)
@@ -102,7 +104,7 @@ void weir_flow_queue_free(struct weir_flow_queue *queue)
 
 /*
  * Who has changed what the run waits for, under the lock, wakes it behind that:
- * it holds the operator for us.
+ * it has taken a hold of the operator for that.
  */
 static void wake(struct weir__op *op)
 {
@@ -112,12 +114,18 @@ static void wake(struct weir__op *op)
 	weir__op_unhold(op);
 }
 
+static struct weir__op *take_run(struct weir_flow_queue *queue)
+{
+	queue->waits = false;
+	if (queue->op)
+		weir__op_hold(queue->op);
+	return queue->op;
+}
+
+/* Of items that come, a run hears only if it waits for them. */
 static struct weir__op *take_waiter(struct weir_flow_queue *queue)
 {
-	struct weir__op *op = queue->op;
-
-	queue->op = NULL;
-	return op;
+	return queue->waits ? take_run(queue) : NULL;
 }
 
 /* Under the lock; the queue is full. */
@@ -134,7 +142,7 @@ static int overflow(struct weir_flow_queue *queue, struct weir__op **op,
 	case WEIR_FLOW_FAIL:
 		queue->closed = true;
 		queue->overflowed = true;
-		*op = take_waiter(queue);
+		*op = take_run(queue);
 		return -EOVERFLOW;
 	default:
 		return -EAGAIN;
@@ -180,7 +188,7 @@ int weir_flow_queue_close(struct weir_flow_queue *queue,
 	} else {
 		queue->closed = true;
 		queue->error = weir_error_ref(error);
-		op = take_waiter(queue);
+		op = take_run(queue);
 	}
 	weir__unlock(&queue->lock);
 	wake(op);
@@ -214,10 +222,11 @@ static size_t queue_take(struct weir__op *op, void **items, size_t room,
 	while (n < room && queue->head != queue->tail)
 		items[n++] = take_one(queue);
 	*over = queue->closed && queue->head == queue->tail;
-	if (queue->head == queue->tail && n == 0 && !*over && !queue->op) {
+	if (!queue->op) {
 		weir__op_hold(op);
 		queue->op = op;
 	}
+	queue->waits = queue->head == queue->tail && n == 0 && !*over;
 	assert(is_consistent(queue));
 	weir__unlock(&queue->lock);
 	return n;
@@ -257,7 +266,9 @@ static void queue_close(struct weir__op *op)
 	/* it is run once: see queue_claim() */
 	assert(!queue->gone);
 	queue->gone = true;
-	held = take_waiter(queue);
+	held = queue->op;
+	queue->op = NULL;
+	queue->waits = false;
 	n = queue->tail - queue->head;
 	assert(is_consistent(queue));
 	weir__unlock(&queue->lock);

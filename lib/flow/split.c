@@ -270,7 +270,7 @@ static bool fill_prefix(struct weir__op *op, size_t room)
 				      room ? missing : 0);
 	if (self->n < args->n && up->ended && up->error)
 		(void)weir__op_follow(op);
-	return !op->ended && room > 0 && (self->n == args->n || up->ended);
+	return !op->ended && (up->ended || (room > 0 && self->n == args->n));
 }
 
 static void open_tail(struct weir__op *op)

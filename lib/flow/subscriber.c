@@ -8,6 +8,8 @@
  *   full: who sends what was not requested is told so.
  * - The operator waits by rule 2 of the firing protocol: it sets `waits`, then
  *   looks again; who publishes looks at `waits` behind that and wakes it.
+ * - The last signal wakes it in any case: one that was given what it asked for
+ *   may never look again by itself, as nobody asks for more (1.4, 1.5).
  *
  * Below weir_flow_demand() it requests what it is granted, and no more.
  *
@@ -112,7 +114,7 @@ static void end(struct feed *feed, uint32_t how, struct weir_error *error)
 	/* release: the error; pairs with the acquire in count() */
 	ck_pr_fence_release();
 	(void)ck_pr_fas_32(&feed->over, how);
-	notify(feed);
+	weir__op_wake(feed->op);
 }
 
 static bool same_items(const struct weir_items *a, const struct weir_items *b)

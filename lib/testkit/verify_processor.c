@@ -224,6 +224,20 @@ static void complete_at_once(struct weir__verify *verify)
 		weir__stage_got_end(verify, behind, NULL);
 }
 
+/* All that was requested has come, and it waits for a request. */
+static void complete_at_rest(struct weir__verify *verify)
+{
+	struct weir_subscriber_probe *behind;
+
+	if (!weir__stage_start(verify))
+		return;
+	behind = weir__stage_join(verify, 3);
+	if (behind && weir__stage_send_up_to(verify, 3) &&
+	    weir__stage_got(verify, behind, 3) &&
+	    weir__stage_send_end(verify, NULL))
+		weir__stage_got_end(verify, behind, NULL);
+}
+
 /* --- Subscribers ---------------------------------------------------------- */
 
 static bool has_cancelled(struct weir__verify *verify, bool wanted)
@@ -309,6 +323,7 @@ static void second_subscriber(struct weir__verify *verify)
 static const struct weir__verify_test tests[] = {
 	{"spec_1_04_an_error_reaches_all_subscribers", error_for_all},
 	{"spec_1_05_complete_needs_no_demand", complete_at_once},
+	{"spec_1_05_complete_needs_no_demand_at_rest", complete_at_rest},
 	{"spec_2_01_requests_what_was_requested_long_ago", long_ago},
 	{"spec_4_01_requests_again_as_items_leave", replenishes},
 	{"spec_4_01_requests_no_more_than_it_can_hold", requests_no_more},

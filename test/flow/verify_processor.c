@@ -4,6 +4,8 @@
  * processors, on all executors: the suite gets the subscriber that a run has
  * subscribed with.
  */
+#include <pthread.h>
+
 #include "flow/verify.h"
 
 #define PREFETCH 16
@@ -13,17 +15,27 @@ struct maker {
 	struct weir_processor_factory factory;
 	struct place *place;
 	const struct way *way;
+	bool bare;
 	struct goods goods;
 	uint32_t alive; /* any thread */
 };
 
 /*
  * A run of a flow needs its subscriber from the start, and the suite has it
- * later: behind the flow is an actor that passes items on.
+ * later: behind the flow is an actor that passes items on. Such an actor has
+ * room of its own; behind a `bare` flow is a subscriber that waits for the
+ * suite's and becomes that, so that the flow has no more demand than it.
  */
 struct passing {
 	struct weir_publisher publisher; /* catches the flow's subscriber */
 	struct weir_subscriber *subscriber;
+	struct weir_publisher bare; /* of the suite's subscriber */
+	struct weir_subscriber tail;
+	pthread_mutex_t lock; /* signals to `real`, and what they need */
+	struct weir_subscription *subscription;
+	struct weir_subscriber *real; /* NULL: not yet, or not any more */
+	struct weir_error *error;
+	bool joined, ended;
 	struct weir_actor actor;
 	struct weir_in in;
 	struct weir_out out;
@@ -32,7 +44,7 @@ struct passing {
 	struct weir_flow *flow;
 	struct maker *maker;
 	struct passing *next;
-	uint32_t left; /* the actor, the run, the suite; any thread */
+	uint32_t left; /* the actor or tail, the run, the suite; any thread */
 };
 
 static struct passing *passings;
@@ -76,6 +88,8 @@ static void leave(struct passing *self)
 		return;
 	ck_pr_fence_acquire();
 	weir_flow_free(self->flow);
+	weir_error_unref(self->error);
+	pthread_mutex_destroy(&self->lock);
 	ck_pr_dec_32(&self->maker->alive);
 	free(self);
 }
@@ -96,6 +110,134 @@ static const struct weir_actor_ops passing_ops = {
 	.ended = passing_ended,
 	.released = passing_released,
 };
+
+/* --- A subscriber that becomes another one --------------------------------- */
+
+static struct passing *passing_of_tail(struct weir_subscriber *tail)
+{
+	return weir_container_of(tail, struct passing, tail);
+}
+
+static int tail_on_subscribe(struct weir_subscriber *tail,
+			     struct weir_subscription *subscription)
+{
+	struct passing *self = passing_of_tail(tail);
+
+	pthread_mutex_lock(&self->lock);
+	self->subscription = weir_subscription_ref(subscription);
+	pthread_mutex_unlock(&self->lock);
+	return 0;
+}
+
+static int tail_on_next(struct weir_subscriber *tail, void *item)
+{
+	struct passing *self = passing_of_tail(tail);
+	int rc;
+
+	pthread_mutex_lock(&self->lock);
+	rc = self->real->ops->on_next(self->real, item);
+	pthread_mutex_unlock(&self->lock);
+	return rc;
+}
+
+/* The last signal; under the lock. */
+static int pass_end(struct passing *self)
+{
+	return self->error ? self->real->ops->on_error(self->real, self->error)
+			   : self->real->ops->on_complete(self->real);
+}
+
+static int tail_end(struct passing *self, struct weir_error *error)
+{
+	int rc;
+
+	pthread_mutex_lock(&self->lock);
+	self->ended = true;
+	self->error = weir_error_ref(error);
+	rc = self->real ? pass_end(self) : 0;
+	pthread_mutex_unlock(&self->lock);
+	return rc;
+}
+
+static int tail_on_error(struct weir_subscriber *tail, struct weir_error *error)
+{
+	return tail_end(passing_of_tail(tail), error);
+}
+
+static int tail_on_complete(struct weir_subscriber *tail)
+{
+	return tail_end(passing_of_tail(tail), NULL);
+}
+
+/* As long as somebody has it the run is not over; under the lock. */
+static void drop_subscription(struct passing *self)
+{
+	weir_subscription_unref(self->subscription);
+	self->subscription = NULL;
+}
+
+static void tail_released(struct weir_subscriber *tail)
+{
+	struct passing *self = passing_of_tail(tail);
+
+	pthread_mutex_lock(&self->lock);
+	weir_subscriber_unref(self->real);
+	self->real = NULL;
+	/* who comes late is to have it, and its end */
+	if (self->joined)
+		drop_subscription(self);
+	pthread_mutex_unlock(&self->lock);
+	leave(self);
+}
+
+static const struct weir_subscriber_ops tail_ops = {
+	.on_subscribe = tail_on_subscribe,
+	.on_next = tail_on_next,
+	.on_error = tail_on_error,
+	.on_complete = tail_on_complete,
+	.released = tail_released,
+};
+
+/* The suite's subscriber has come; under the lock. */
+static void join(struct passing *self, struct weir_subscriber *subscriber)
+{
+	int rc;
+
+	self->joined = true;
+	self->real = weir_subscriber_ref(subscriber);
+	rc = subscriber->ops->on_subscribe(subscriber, self->subscription);
+	if (rc == 0 && self->ended)
+		(void)pass_end(self);
+	if (rc != 0)
+		weir_subscription_cancel(self->subscription);
+	if (rc == 0 && !self->ended)
+		return;
+	self->real = NULL;
+	weir_subscriber_unref(subscriber);
+	drop_subscription(self);
+}
+
+static int bare_subscribe(struct weir_publisher *publisher,
+			  struct weir_subscriber *subscriber)
+{
+	struct passing *self =
+		weir_container_of(publisher, struct passing, bare);
+	bool joins;
+
+	if (!subscriber)
+		return -EINVAL;
+	pthread_mutex_lock(&self->lock);
+	joins = !self->joined;
+	if (joins)
+		join(self, subscriber);
+	pthread_mutex_unlock(&self->lock);
+	if (!joins)
+		(void)weir_subscriber_reject(subscriber,
+					     weir_error_of(-EISCONN));
+	return 0;
+}
+
+static const struct weir_publisher_ops bare_ops = {.subscribe = bare_subscribe};
 
 /* --- The factory ---------------------------------------------------------- */
 
@@ -121,8 +263,21 @@ static void set_up_actor(struct passing *self)
 			 0);
 }
 
+/* What is behind the flow. */
+static struct weir_subscriber *set_up_end(struct passing *self)
+{
+	self->bare.ops = &bare_ops;
+	if (!self->maker->bare) {
+		set_up_actor(self);
+		return &self->reactive_in.subscriber;
+	}
+	assert_int_equal(weir_subscriber_init(&self->tail, &tail_ops), 0);
+	return &self->tail;
+}
+
 static void start(struct passing *self)
 {
+	struct weir_subscriber *end = set_up_end(self);
 	struct maker *maker = self->maker;
 	const struct weir_flow_run_options options = {
 		.done = over,
@@ -136,10 +291,12 @@ static void start(struct passing *self)
 	if (maker->factory.recovers)
 		flow = weir_flow_complete_on_error(flow, NULL, NULL);
 	flow = maker->way->put_upon(flow, &maker->goods.items);
-	self->flow = weir_flow_into(flow, &self->reactive_in.subscriber);
+	self->flow = weir_flow_into(flow, end);
 	assert_int_equal(weir_flow_start(self->flow, maker->place->executor,
 					 &options, NULL),
 			 0);
+	if (maker->bare)
+		return;
 	weir_actor_ref(&self->actor);
 	assert_int_equal(weir_actor_start(&self->actor), 0);
 }
@@ -156,12 +313,13 @@ static struct weir_processor create(struct weir_processor_factory *factory)
 	self->next = passings;
 	passings = self;
 	ck_pr_inc_32(&maker->alive);
-	set_up_actor(self);
+	assert_int_equal(pthread_mutex_init(&self->lock, NULL), 0);
 	start(self);
 	assert_int_equal(weir_test_settle(&factory->env), 0);
 	return (struct weir_processor){
 		.subscriber = self->subscriber,
-		.publisher = &self->reactive_out.publisher,
+		.publisher = maker->bare ? &self->bare
+					 : &self->reactive_out.publisher,
 	};
 }
 
@@ -175,7 +333,11 @@ static void release(struct weir_processor_factory *factory,
 	self = *link;
 	*link = self->next;
 	weir_subscriber_unref(self->subscriber);
-	weir_actor_unref(&self->actor);
+	if (!self->maker->bare)
+		weir_actor_unref(&self->actor);
+	pthread_mutex_lock(&self->lock);
+	drop_subscription(self);
+	pthread_mutex_unlock(&self->lock);
 	leave(self);
 }
 
@@ -197,7 +359,7 @@ static size_t live(struct weir_processor_factory *factory)
 	return goods_live(&maker->goods) + ck_pr_load_32(&maker->alive);
 }
 
-static void verify(struct place *place, const struct way *way)
+static void verify(struct place *place, const struct way *way, bool bare)
 {
 	struct results results;
 	struct maker maker = {
@@ -217,6 +379,7 @@ static void verify(struct place *place, const struct way *way)
 			},
 		.place = place,
 		.way = way,
+		.bare = bare,
 	};
 	char text[96];
 
@@ -231,7 +394,14 @@ static void verify_all(struct place *place)
 {
 	for (size_t i = 0; i < N_WAYS; i++)
 		if (ways[i].effect != CHANGES)
-			verify(place, &ways[i]);
+			verify(place, &ways[i], false);
+}
+
+static void verify_bare(struct place *place)
+{
+	for (size_t i = 0; i < N_WAYS; i++)
+		if (ways[i].effect != CHANGES)
+			verify(place, &ways[i], true);
 }
 
 static void flows_keep_the_rules_on_the_simulator(void **state)
@@ -249,9 +419,21 @@ static void flows_keep_the_rules_on_threads(void **state)
 	on_threads(1, verify_all);
 }
 
+static void bare_flows_keep_the_rules_on_the_simulator(void **state)
+{
+	on_simulators(2, verify_bare);
+}
+
+static void bare_flows_keep_the_rules_on_threads(void **state)
+{
+	on_threads(1, verify_bare);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(bare_flows_keep_the_rules_on_the_simulator),
+		cmocka_unit_test(bare_flows_keep_the_rules_on_threads),
 		cmocka_unit_test(flows_keep_the_rules_on_the_simulator),
 		cmocka_unit_test(flows_keep_the_rules_on_a_loop),
 		cmocka_unit_test(flows_keep_the_rules_on_threads),

@@ -44,6 +44,8 @@ static const struct mutant mutants[] = {
 	MISTAKE(FAILS_TO_RECOVER, RECOVERS,
 		"spec_4_02_a_recovered_error_is_not_passed_on"),
 	MISTAKE(COMPLETE_WAITS, ANY, "spec_1_05_complete_needs_no_demand"),
+	MISTAKE(COMPLETE_WAITS_AT_REST, ANY,
+		"spec_1_05_complete_needs_no_demand_at_rest"),
 	MISTAKE(COMPLETE_OVERTAKES, ANY,
 		"spec_4_01_complete_comes_behind_the_items"),
 	MISTAKE(OVERRUNS, ANY, "spec_4_01_requests_no_more_than_it_can_hold"),

@@ -27,8 +27,9 @@ enum broken_processor {
 	ERROR_SWALLOWED,
 	FAILS_TO_RECOVER,
 	COMPLETE_WAITS,
-	COMPLETE_OVERTAKES, /* and what is buffered is lost */
-	OVERRUNS,	    /* sends without demand */
+	COMPLETE_WAITS_AT_REST, /* once something was passed on */
+	COMPLETE_OVERTAKES,	/* and what is buffered is lost */
+	OVERRUNS,		/* sends without demand */
 	SWALLOWS_ITEMS,
 	REPEATS_ITEMS,
 	/* subscribers */
@@ -56,7 +57,7 @@ struct relay {
 	enum broken_processor broken;
 	const struct weir_items *items;
 	struct weir_subscription *upstream; /* NULL: none, ended, cancelled */
-	bool subscribed, ended, recovers;
+	bool subscribed, ended, recovers, passed;
 	struct weir_error *error;
 	void *buffer[RELAY_ROOM];
 	size_t first, n;
@@ -245,6 +246,7 @@ static inline void relay_pass(struct relay *self)
 	self->first = (self->first + 1) % RELAY_ROOM;
 	self->n--;
 	self->used++;
+	self->passed = true;
 	if (self->broken == SWALLOWS_ITEMS) {
 		relay_drop(self, item);
 		return;
@@ -293,7 +295,9 @@ static inline bool relay_may_end(const struct relay *self)
 		return false;
 	if (self->error && self->broken == ERROR_WAITS)
 		return relay_wanted(self);
-	if (!self->error && self->broken == COMPLETE_WAITS)
+	if (!self->error &&
+	    (self->broken == COMPLETE_WAITS ||
+	     (self->broken == COMPLETE_WAITS_AT_REST && self->passed)))
 		return self->n == 0 && relay_wanted(self);
 	return self->error || self->n == 0 ||
 	       self->broken == COMPLETE_OVERTAKES;
