@@ -125,17 +125,22 @@ WEIR_API int weir_actor_init(struct weir_actor *actor,
 /*
  * From now on the actor fires. Its memory may be gone on return unless the
  * caller holds a reference; one that ends at once may be released inside this
- * call. Its executor stays until then. -EINVAL: null. -EALREADY: started or stopped
+ * call. Its executor stays until then. Where others may stop the actor, the
+ * caller holds a reference. -EINVAL: null. -EALREADY: started or stopped
  * before. -ESHUTDOWN: the executor takes no more. -ENOMEM, or what the
- * executor's submit reports; then the actor is as it was. Owner.
+ * executor's submit reports; then the actor is as it was, or has ended if it
+ * was stopped meanwhile. Owner.
  */
 WEIR_API int weir_actor_start(struct weir_actor *actor);
 
 /*
  * Stops the actor: no further turn begins, its streams end with -ECANCELED,
  * its inputs are cancelled and what they hold is dropped. Returns at once,
- * harmless when repeated. One that was never started ends before this
- * returns. Any thread that holds a reference, or the owner; NULL is fine.
+ * harmless when repeated. One that was never started ends before this returns,
+ * on this thread; of several calls at once, before one of them does; and if a
+ * start is under way that then fails, before that returns. So who may stop it
+ * is told of it when it is set up. Any thread that holds a reference, or the
+ * owner; NULL is fine.
  */
 WEIR_API void weir_actor_stop(struct weir_actor *actor);
 

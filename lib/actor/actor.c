@@ -39,22 +39,36 @@ static int check_owner(const struct weir_actor *actor)
 	return weir__owned(actor) ? 0 : -EPERM;
 }
 
-int weir_actor_start(struct weir_actor *actor)
+bool weir__actor_claim(struct weir_actor *actor)
 {
-	struct weir_executor *executor;
+	/* no order: what there is of the actor is the caller's */
+	return weir__state(actor) == WEIR__STATE_NEW &&
+	       ck_pr_cas_8(&actor->state, WEIR__STATE_NEW, WEIR__STATE_RUNNING);
+}
+
+void weir__actor_disclaim(struct weir_actor *actor)
+{
+	/* release: what the start has done and undone; pairs with the acquire
+	 * in weir__actor_retire_new() */
+	ck_pr_fence_release();
+	weir__set_state(actor, WEIR__STATE_NEW);
+	/* store -> load; pairs with the fence in weir_actor_stop(): who stops
+	 * the actor sees that it is new, or we that it is to stop */
+	ck_pr_fence_store_load();
+	if (ck_pr_load_8(&actor->signals) & WEIR__SIGNAL_STOP)
+		weir__actor_retire_new(actor);
+}
+
+int weir__actor_launch(struct weir_actor *actor)
+{
+	struct weir_executor *executor = actor->executor;
 	bool outside;
 	int rc;
 
-	if (!actor || !actor->executor)
-		return -EINVAL;
-	if (weir__state(actor) != WEIR__STATE_NEW)
-		return -EALREADY;
-	executor = actor->executor;
 	rc = weir__registry_add(executor, &actor->task, &actor->index);
 	if (rc < 0)
 		return rc;
 	weir__actor_set(actor, WEIR__ACTOR_REGISTERED);
-	weir__set_state(actor, WEIR__STATE_RUNNING);
 	/* As long as we are in `submit` the actor, and with it the executor,
 	 * stays, though it may have run and ended. The executor's own threads
 	 * are joined before it is freed. */
@@ -63,7 +77,6 @@ int weir_actor_start(struct weir_actor *actor)
 		(void)weir_actor_ref(actor);
 	rc = executor->ops->submit(executor, &actor->task);
 	if (rc < 0) {
-		weir__set_state(actor, WEIR__STATE_NEW);
 		weir__actor_clear(actor, WEIR__ACTOR_REGISTERED);
 		weir__registry_remove(executor, actor->index);
 		weir__registry_done(executor);
@@ -73,14 +86,28 @@ int weir_actor_start(struct weir_actor *actor)
 	return rc;
 }
 
+int weir_actor_start(struct weir_actor *actor)
+{
+	int rc;
+
+	if (!actor || !actor->executor)
+		return -EINVAL;
+	if (!weir__actor_claim(actor))
+		return -EALREADY;
+	rc = weir__actor_launch(actor);
+	if (rc < 0)
+		weir__actor_disclaim(actor);
+	return rc;
+}
+
 void weir_actor_stop(struct weir_actor *actor)
 {
 	if (!actor)
 		return;
-	if (weir__state(actor) == WEIR__STATE_NEW)
-		weir__actor_retire_new(actor);
-	else
-		weir__actor_signal(actor, WEIR__SIGNAL_STOP);
+	weir__actor_signal(actor, WEIR__SIGNAL_STOP);
+	/* swap -> load; pairs with the fence in weir__actor_disclaim() */
+	ck_pr_fence_atomic_load();
+	weir__actor_retire_new(actor);
 }
 
 int weir_actor_finish(struct weir_actor *actor)
@@ -228,6 +255,6 @@ void weir__task_unref(struct weir_task *task)
 void weir__task_end(struct weir_task *task, enum weir__phase phase)
 {
 	weir__actor_signal(weir_container_of(task, struct weir_actor, task),
-			   phase == WEIR__ABORTING ? WEIR__SIGNAL_STOP
+			   phase == WEIR__ABORTING ? WEIR__SIGNAL_ABORT
 						   : WEIR__SIGNAL_DRAIN);
 }

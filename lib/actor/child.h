@@ -26,7 +26,8 @@
 
 /* All run on the actor's thread, as its owner, but `released`. */
 struct weir__child_ops {
-	/* WEIR__SIGNAL_SYSTEM has come, or `stop`: weir_actor_stop(). */
+	/* WEIR__SIGNAL_SYSTEM has come, or `stop`: weir_actor_stop(),
+	 * or an abort. */
 	void (*ordered)(struct weir_actor *actor, bool stop);
 	/* WEIR__ACTOR_LEAVING is set: the actor has failed or is to end. */
 	void (*leaving)(struct weir_actor *actor);

@@ -289,9 +289,9 @@ static void drain(struct weir_actor *actor)
  */
 static bool handle_system(struct weir_actor *actor, uint8_t signals)
 {
-	if (signals & (WEIR__SIGNAL_STOP | WEIR__SIGNAL_SYSTEM))
+	if (signals & (WEIR__SIGNAL_STOPS | WEIR__SIGNAL_SYSTEM))
 		weir__child_ops(actor)->ordered(actor,
-						signals & WEIR__SIGNAL_STOP);
+						signals & WEIR__SIGNAL_STOPS);
 	if (!weir__actor_halted(actor) && !(actor->flags & WEIR__ACTOR_LEAVING))
 		return true;
 	/* no order: we take them back ourselves */
@@ -321,7 +321,7 @@ void weir__handle_signals(struct weir_actor *actor)
 	if (actor->flags & WEIR__ACTOR_CHILD) {
 		if (!handle_system(actor, signals))
 			return;
-	} else if (signals & WEIR__SIGNAL_STOP) {
+	} else if (signals & WEIR__SIGNAL_STOPS) {
 		weir__actor_end(actor, weir_error_of(-ECANCELED), false);
 	}
 	if (actor->flags & (WEIR__ACTOR_ENDING | WEIR__ACTOR_LEAVING))
@@ -348,8 +348,8 @@ void weir__actor_retire(struct weir_actor *actor)
 	struct weir_port *port;
 
 	assert(actor->flags & WEIR__ACTOR_ENDING);
-	assert(actor->state == WEIR__STATE_RUNNING ||
-	       actor->state == WEIR__STATE_NEW);
+	assert(weir__state(actor) == WEIR__STATE_RUNNING ||
+	       weir__state(actor) == WEIR__STATE_ENDING);
 	weir__set_state(actor, WEIR__STATE_ENDING);
 	if (actor->flags & WEIR__ACTOR_CHILD)
 		weir__child_ops(actor)->closing(actor);
@@ -376,7 +376,7 @@ static void release(struct weir_actor *actor)
 		actor->flags & WEIR__ACTOR_CHILD ? actor->u.child : NULL;
 	struct weir_port *port, *next;
 
-	assert(actor->state == WEIR__STATE_ENDED);
+	assert(weir__state(actor) == WEIR__STATE_ENDED);
 	/* First: who frees the executor waits for all that follows. */
 	if (registered)
 		weir__registry_remove(executor, actor->index);

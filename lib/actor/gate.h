@@ -32,18 +32,30 @@ enum {
 
 /* Payloads of the signal lane, in actor->signals. */
 enum {
-	WEIR__SIGNAL_STOP = 1u << 0,
+	WEIR__SIGNAL_STOP = 1u << 0, /* weir_actor_stop() */
 	WEIR__SIGNAL_DRAIN = 1u << 1,
 	WEIR__SIGNAL_USER = 1u << 2,
 	WEIR__SIGNAL_SYSTEM = 1u << 3, /* from the tree, see child.h */
+	WEIR__SIGNAL_ABORT = 1u << 4,  /* the executor stops its actors */
+	WEIR__SIGNAL_STOPS = WEIR__SIGNAL_STOP | WEIR__SIGNAL_ABORT,
 	/* Nothing but "look at your ports": an end or a cancel. */
 	WEIR__SIGNAL_PORTS = 0,
 };
 
 /*
- * actor->state. new -> running by weir_actor_start(); running -> ending by
- * the slice that retires it, new -> ending by weir_actor_stop(); ending ->
- * ended by the same. Written by the owner only.
+ * actor->state.
+ *
+ *	NEW -> RUNNING     weir_actor_start() or weir_spawn(), by a swap
+ *	NEW -> ENDING      weir_actor_stop(), by a swap; its thread is the owner
+ *	RUNNING -> NEW     the start has failed: weir__actor_disclaim()
+ *	RUNNING -> ENDING  the slice that retires it
+ *	ENDING -> ENDED    the same thread
+ *
+ * Who stops an actor signals it first and then ends it if it is NEW; whose
+ * start has failed makes it NEW and then looks at the signals. So one that is
+ * to stop ends, whatever becomes of its start, and the swap decides by whom. An
+ * abort does not count there: after it no start succeeds, and what the start's
+ * caller does next may rely on the actor's being there.
  */
 enum {
 	WEIR__STATE_NEW,
@@ -135,6 +147,15 @@ static inline bool weir__actor_halted(const struct weir_actor *actor)
 void weir__actor_stream_ended(struct weir_actor *actor, struct weir_in *in,
 			      struct weir_error *error);
 
+/*
+ * The two halves of a start. Claims a new actor for the caller, who is its
+ * owner: false, it was started or stopped before. Then submits it, or gives it
+ * back as it was; or rather ended, if it was stopped meanwhile.
+ */
+bool weir__actor_claim(struct weir_actor *actor);
+WEIR_MUST_CHECK int weir__actor_launch(struct weir_actor *actor);
+void weir__actor_disclaim(struct weir_actor *actor);
+
 /* What a handler returned: not 0 fails the actor. Owner. */
 void weir__actor_check_rc(struct weir_actor *actor, int rc);
 
@@ -156,7 +177,10 @@ void weir__let_go(bool held);
 /* Rule 8: what the final slice does but for dropping the reference. Owner. */
 void weir__actor_retire(struct weir_actor *actor);
 
-/* The same as a whole, on an actor that has never been started. Owner. */
+/*
+ * The same as a whole, on an actor that is NEW: nothing on others. Whoever may
+ * stop it.
+ */
 void weir__actor_retire_new(struct weir_actor *actor);
 
 /* The weir_any that the port is a member of, or NULL. */

@@ -87,7 +87,7 @@ void weir__ports_keep_set(struct weir_actor *actor)
 {
 	struct weir_port *port;
 
-	assert(weir__state(actor) == WEIR__STATE_NEW);
+	assert(weir__state(actor) == WEIR__STATE_RUNNING);
 	for (port = actor->ports; port; port = port->next)
 		port->left_out = (port->flags & WEIR__PORT_IGNORED) != 0;
 }

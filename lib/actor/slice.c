@@ -535,8 +535,15 @@ void weir__actor_retire_new(struct weir_actor *actor)
 {
 	struct weir__thread *thread = &weir__thread;
 	struct weir_actor *outer = thread->actor;
-	bool held = weir__hold_back();
+	bool held;
 
+	if (weir__state(actor) != WEIR__STATE_NEW ||
+	    !ck_pr_cas_8(&actor->state, WEIR__STATE_NEW, WEIR__STATE_ENDING))
+		return;
+	/* acquire: a start that has failed; pairs with the release in
+	 * weir__actor_disclaim() */
+	ck_pr_fence_acquire();
+	held = weir__hold_back();
 	thread->actor = actor;
 	weir__actor_end(actor, weir_error_of(-ECANCELED), false);
 	weir__actor_retire(actor);

@@ -38,8 +38,6 @@ static int check_actor(const struct weir_actor *actor)
 
 	if (!actor || !actor->executor)
 		return -EINVAL;
-	if (weir__state(actor) != WEIR__STATE_NEW)
-		return -EALREADY;
 	hooks = actor->ops->lifecycle;
 	return hooks && hooks->strategy ? weir_strategy_check(hooks->strategy)
 					: 0;
@@ -180,7 +178,7 @@ static int spawn(struct weir_system *system, struct weir__cell *parent,
 		*ref = self;
 	/* The system stays as long as the actor does. */
 	(void)weir_actor_ref(actor);
-	rc = weir_actor_start(actor);
+	rc = weir__actor_launch(actor);
 	held = weir__enter(system);
 	if (rc < 0)
 		take_back(system, cell);
@@ -210,16 +208,20 @@ int weir_spawn(struct weir_system *system, struct weir_ref parent,
 	rc = check_actor(actor);
 	if (rc < 0)
 		return rc;
+	if (!weir__actor_claim(actor))
+		return -EALREADY;
 	held = weir__enter(system);
 	if (weir_ref_equal(parent, WEIR_NOBODY))
 		parent = system->user;
 	cell = weir__cell_find(system, parent);
 	rc = check_parent(system, cell);
-	if (rc < 0) {
+	if (rc < 0)
 		weir__leave(system, held);
-		return rc;
-	}
-	return spawn(system, cell, actor, options, 0, ref, held);
+	else
+		rc = spawn(system, cell, actor, options, 0, ref, held);
+	if (rc < 0)
+		weir__actor_disclaim(actor);
+	return rc;
 }
 
 int weir__spawn_guardian(struct weir_system *system, struct weir_ref parent,
@@ -227,8 +229,15 @@ int weir__spawn_guardian(struct weir_system *system, struct weir_ref parent,
 			 struct weir_ref *ref)
 {
 	const struct weir_spawn_options options = {.name = name};
-	bool held = weir__enter(system);
+	bool held, claimed = weir__actor_claim(actor);
+	int rc;
 
-	return spawn(system, weir__cell_find(system, parent), actor, &options,
-		     WEIR__CELL_GUARDIAN, ref, held);
+	assert(claimed); /* nobody else knows it */
+	(void)claimed;
+	held = weir__enter(system);
+	rc = spawn(system, weir__cell_find(system, parent), actor, &options,
+		   WEIR__CELL_GUARDIAN, ref, held);
+	if (rc < 0)
+		weir__actor_disclaim(actor);
+	return rc;
 }

@@ -148,6 +148,7 @@ struct scene_group {
 	size_t n;
 };
 
-extern const struct scene_group firing, links, stops, ports, registry, ends;
+extern const struct scene_group firing, links, starts, stops, ports, registry,
+	ends;
 
 #endif

@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A start that is met by a stop from another thread, at each place where that
+ * can be told apart: while it registers, while it is submitted, while it is
+ * refused; and likewise of weir_spawn(). The other thread runs to its end where
+ * the start calls out, so each meeting is the same every time.
+ */
+#include "actor/kit.h"
+
+#include <pthread.h>
+
+struct scene {
+	struct weir_executor executor;
+	struct weir_allocator allocator;
+	struct weir_task *head, **tail;
+	size_t live;
+	bool in_alloc, in_submit; /* where the other thread runs */
+	bool refuse;		  /* submissions */
+	bool fail;		  /* allocations */
+	void (*other)(struct scene *scene);
+	struct weir_drain drain;
+	uint32_t drained;
+	struct ledger ledger;
+	struct sink sink;
+};
+
+static void *run_other(void *context)
+{
+	struct scene *scene = context;
+
+	scene->other(scene);
+	return NULL;
+}
+
+/* Once. */
+static void meet(struct scene *scene, bool *here)
+{
+	pthread_t thread;
+
+	if (!*here)
+		return;
+	*here = false;
+	assert_int_equal(pthread_create(&thread, NULL, run_other, scene), 0);
+	assert_int_equal(pthread_join(thread, NULL), 0);
+}
+
+static void *alloc(size_t size, void *context)
+{
+	struct scene *scene = context;
+
+	meet(scene, &scene->in_alloc);
+	if (scene->fail)
+		return NULL;
+	scene->live++;
+	return malloc(size);
+}
+
+static void release(void *memory, size_t size, void *context)
+{
+	((struct scene *)context)->live--;
+	free(memory);
+}
+
+static int submit(struct weir_executor *executor, struct weir_task *task)
+{
+	struct scene *scene =
+		weir_container_of(executor, struct scene, executor);
+
+	meet(scene, &scene->in_submit);
+	if (scene->refuse)
+		return -ENOSPC;
+	task->next = NULL;
+	*scene->tail = task;
+	scene->tail = &task->next;
+	return 0;
+}
+
+static uint64_t now(struct weir_executor *executor)
+{
+	return 0;
+}
+
+static void run(struct scene *scene)
+{
+	struct weir_task *task;
+
+	while ((task = scene->head)) {
+		scene->head = task->next;
+		if (!scene->head)
+			scene->tail = &scene->head;
+		weir_task_run(task);
+	}
+}
+
+static void stop(struct scene *scene)
+{
+	weir_actor_stop(&scene->sink.actor);
+}
+
+/* With a reference for the test, and one token in its in-port. */
+static void open_scene(struct scene *scene)
+{
+	static const struct weir_executor_ops ops = {.submit = submit,
+						     .now = now};
+	const struct weir_executor_options options = {
+		.allocator = &scene->allocator,
+	};
+
+	memset(scene, 0, sizeof(*scene));
+	scene->tail = &scene->head;
+	scene->other = stop;
+	scene->allocator = (struct weir_allocator){alloc, release, scene};
+	assert_int_equal(weir_executor_init(&scene->executor, &ops, &options),
+			 0);
+	ledger_init(&scene->ledger, 2);
+	sink_init(&scene->sink, &scene->executor, &scene->ledger, 2);
+	assert_int_equal(weir_in_put(&scene->sink.in,
+				     ledger_make(&scene->ledger, 1)),
+			 0);
+	weir_actor_ref(&scene->sink.actor);
+}
+
+static void let_go(struct scene *scene)
+{
+	run(scene);
+	weir_actor_unref(&scene->sink.actor);
+	fate_check(&scene->sink.fate, -ECANCELED);
+}
+
+static void tear_down(struct scene *scene)
+{
+	ledger_check(&scene->ledger);
+	ledger_fini(&scene->ledger);
+	assert_int_equal(weir_executor_fini(&scene->executor), 0);
+	assert_int_equal(scene->live, 0);
+}
+
+static void close_scene(struct scene *scene)
+{
+	let_go(scene);
+	tear_down(scene);
+}
+
+/* --- weir_actor_start() --------------------------------------------------- */
+
+static void a_stop_while_a_start_registers_ends_it_once(void **state)
+{
+	struct scene scene;
+
+	open_scene(&scene);
+	scene.in_alloc = true;
+	assert_int_equal(weir_actor_start(&scene.sink.actor), 0);
+	assert_int_equal(scene.sink.fate.stopped, 0);
+	run(&scene);
+	assert_int_equal(scene.sink.fate.stopped, 1);
+	close_scene(&scene);
+}
+
+static void a_stop_while_a_start_has_no_memory_ends_it_once(void **state)
+{
+	struct scene scene;
+
+	open_scene(&scene);
+	scene.in_alloc = scene.fail = true;
+	assert_int_equal(weir_actor_start(&scene.sink.actor), -ENOMEM);
+	assert_int_equal(scene.sink.fate.stopped, 1);
+	assert_int_equal(weir_actor_start(&scene.sink.actor), -EALREADY);
+	close_scene(&scene);
+}
+
+static void a_stop_while_a_start_is_submitted_ends_it_once(void **state)
+{
+	struct scene scene;
+
+	open_scene(&scene);
+	scene.in_submit = true;
+	assert_int_equal(weir_actor_start(&scene.sink.actor), 0);
+	run(&scene);
+	assert_int_equal(scene.sink.fate.stopped, 1);
+	close_scene(&scene);
+}
+
+static void a_stop_while_a_start_is_refused_ends_it_once(void **state)
+{
+	struct scene scene;
+
+	open_scene(&scene);
+	scene.in_submit = scene.refuse = true;
+	assert_int_equal(weir_actor_start(&scene.sink.actor), -ENOSPC);
+	assert_int_equal(scene.sink.fate.stopped, 1);
+	assert_int_equal(weir_executor_alive(&scene.executor), 0);
+	weir_actor_stop(&scene.sink.actor);
+	close_scene(&scene);
+}
+
+static void a_start_that_was_refused_may_be_tried_again(void **state)
+{
+	struct scene scene;
+
+	open_scene(&scene);
+	scene.refuse = true;
+	assert_int_equal(weir_actor_start(&scene.sink.actor), -ENOSPC);
+	assert_int_equal(scene.sink.fate.stopped, 0);
+	scene.refuse = false;
+	assert_int_equal(
+		weir_in_put(&scene.sink.in, ledger_make(&scene.ledger, 2)), 0);
+	assert_int_equal(weir_actor_start(&scene.sink.actor), 0);
+	run(&scene);
+	assert_int_equal(scene.sink.seen, 2);
+	weir_actor_stop(&scene.sink.actor);
+	close_scene(&scene);
+}
+
+static void drained(struct weir_drain *drain)
+{
+	weir_container_of(drain, struct scene, drain)->drained++;
+}
+
+static void abort_all(struct scene *scene)
+{
+	scene->drain.done = drained;
+	assert_int_equal(weir_executor_abort(&scene->executor, &scene->drain,
+					     WEIR_FOREVER),
+			 0);
+}
+
+/* Who starts it holds no reference: it has to be there to be stopped. */
+static void an_abort_leaves_an_actor_whose_start_is_refused(void **state)
+{
+	struct scene scene;
+
+	open_scene(&scene);
+	scene.other = abort_all;
+	scene.in_submit = scene.refuse = true;
+	assert_int_equal(weir_actor_start(&scene.sink.actor), -ENOSPC);
+	assert_int_equal(scene.drained, 1);
+	assert_int_equal(scene.sink.fate.stopped, 0);
+	assert_int_equal(weir_actor_start(&scene.sink.actor), -ESHUTDOWN);
+	assert_int_equal(scene.sink.fate.stopped, 0);
+	weir_actor_stop(&scene.sink.actor);
+	assert_int_equal(scene.sink.fate.stopped, 1);
+	close_scene(&scene);
+}
+
+/* --- weir_spawn() ---------------------------------------------------------- */
+
+static struct weir_system *system_new(struct scene *scene)
+{
+	struct weir_system *system;
+
+	open_scene(scene);
+	assert_int_equal(weir_system_new(&system, &scene->executor, NULL), 0);
+	run(scene);
+	return system;
+}
+
+static void system_free(struct scene *scene, struct weir_system *system)
+{
+	let_go(scene);
+	weir_system_shutdown(system);
+	run(scene);
+	assert_int_equal(weir_system_free(system), 0);
+	tear_down(scene);
+}
+
+static int spawn(struct scene *scene, struct weir_system *system)
+{
+	static const struct weir_spawn_options named = {.name = "sink"};
+	struct weir_ref ref;
+
+	return weir_spawn(system, WEIR_NOBODY, &scene->sink.actor, &named,
+			  &ref);
+}
+
+static void a_stop_while_a_spawn_gives_it_a_name_ends_it_once(void **state)
+{
+	struct scene scene;
+	struct weir_system *system = system_new(&scene);
+
+	scene.in_alloc = true;
+	assert_int_equal(spawn(&scene, system), 0);
+	assert_false(scene.in_alloc);
+	assert_int_equal(scene.sink.fate.stopped, 0);
+	run(&scene);
+	assert_int_equal(scene.sink.fate.stopped, 1);
+	system_free(&scene, system);
+}
+
+static void a_stop_while_a_spawn_has_no_memory_ends_it_once(void **state)
+{
+	struct scene scene;
+	struct weir_system *system = system_new(&scene);
+
+	scene.in_alloc = scene.fail = true;
+	assert_int_equal(spawn(&scene, system), -ENOMEM);
+	scene.fail = false;
+	assert_int_equal(scene.sink.fate.stopped, 1);
+	assert_int_equal(spawn(&scene, system), -EALREADY);
+	system_free(&scene, system);
+}
+
+static void a_stop_while_a_spawn_is_refused_ends_it_once(void **state)
+{
+	struct scene scene;
+	struct weir_system *system = system_new(&scene);
+
+	scene.in_submit = scene.refuse = true;
+	assert_int_equal(spawn(&scene, system), -ENOSPC);
+	scene.refuse = false;
+	assert_int_equal(scene.sink.fate.stopped, 1);
+	system_free(&scene, system);
+}
+
+static void a_spawn_that_was_refused_may_be_tried_again(void **state)
+{
+	struct scene scene;
+	struct weir_system *system = system_new(&scene);
+
+	scene.refuse = true;
+	assert_int_equal(spawn(&scene, system), -ENOSPC);
+	scene.refuse = false;
+	assert_int_equal(scene.sink.fate.stopped, 0);
+	assert_int_equal(spawn(&scene, system), 0);
+	run(&scene);
+	assert_int_equal(scene.sink.seen, 1);
+	weir_actor_stop(&scene.sink.actor);
+	system_free(&scene, system);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_stop_while_a_start_registers_ends_it_once),
+		cmocka_unit_test(
+			a_stop_while_a_start_has_no_memory_ends_it_once),
+		cmocka_unit_test(
+			a_stop_while_a_start_is_submitted_ends_it_once),
+		cmocka_unit_test(a_stop_while_a_start_is_refused_ends_it_once),
+		cmocka_unit_test(a_start_that_was_refused_may_be_tried_again),
+		cmocka_unit_test(
+			an_abort_leaves_an_actor_whose_start_is_refused),
+		cmocka_unit_test(
+			a_stop_while_a_spawn_gives_it_a_name_ends_it_once),
+		cmocka_unit_test(
+			a_stop_while_a_spawn_has_no_memory_ends_it_once),
+		cmocka_unit_test(a_stop_while_a_spawn_is_refused_ends_it_once),
+		cmocka_unit_test(a_spawn_that_was_refused_may_be_tried_again),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

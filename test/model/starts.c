@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What comes to an actor from other threads before and while it is started.
+ * Who may touch it holds a reference, its owner as well: others may stop it.
+ */
+#include "scene.h"
+
+#include <errno.h>
+
+#include <ck_pr.h>
+
+static void new_sink(void *context, bool at_once, bool refused)
+{
+	struct scene *s = scene_open(context, at_once);
+	struct node *node = scene_sink(s, 2);
+	uint32_t i;
+
+	if (refused)
+		s->refused = &node->actor.task;
+	for (i = 0; i < EXPLORER_THREADS; i++)
+		weir_actor_ref(&node->actor);
+}
+
+static void new_queued(void *context)
+{
+	new_sink(context, false, false);
+}
+
+static void new_at_once(void *context)
+{
+	new_sink(context, true, false);
+}
+
+static void new_refused(void *context)
+{
+	new_sink(context, false, true);
+}
+
+static void let_go(struct scene *s)
+{
+	weir_actor_unref(&s->nodes[0]->actor);
+}
+
+static void start(void *context)
+{
+	struct scene *s = context;
+	int rc = weir_actor_start(&s->nodes[0]->actor);
+
+	/* -ESHUTDOWN is that of an abort */
+	explorer_assert(s->refused ? rc == -EAGAIN || rc == -EALREADY ||
+					     (rc == -ESHUTDOWN && s->drain.done)
+				   : rc == 0 || rc == -EALREADY);
+	scene_run(s, 0);
+	let_go(s);
+}
+
+static void stop(void *context)
+{
+	struct scene *s = context;
+
+	weir_actor_stop(&s->nodes[0]->actor);
+	let_go(s);
+}
+
+static void signal(void *context)
+{
+	struct scene *s = context;
+
+	ck_pr_store_32(&s->payload[0], 1);
+	weir_actor_signal(&s->nodes[0]->actor);
+	let_go(s);
+}
+
+static void abort_it(void *context)
+{
+	scene_abort(context);
+	let_go(context);
+}
+
+/* Those threads that a scenario has not, and the one that stops it in vain. */
+static void over_after(struct scene *s, uint32_t threads)
+{
+	scene_settle(s);
+	explorer_assert(s->fates[0].stopped == 1);
+	for (; threads < EXPLORER_THREADS; threads++)
+		let_go(s);
+	scene_is_over(s);
+}
+
+static void over_after_2(void *context)
+{
+	over_after(context, 2);
+}
+
+static void over_after_3(void *context)
+{
+	over_after(context, 3);
+}
+
+/* It is as it was, however the abort fell. */
+static void still_new(void *context)
+{
+	struct scene *s = context;
+
+	scene_settle(s);
+	explorer_assert(s->drained == 1 && s->fates[0].stopped == 0);
+	weir_actor_stop(&s->nodes[0]->actor);
+	over_after(s, 2);
+}
+
+static const struct explorer_scenario scenarios[] = {
+	SCENARIO(.name = "start and stop", .setup = new_queued,
+		 .thread = {start, stop}, .check = over_after_2),
+	SCENARIO(.name = "start at once and stop", .setup = new_at_once,
+		 .thread = {start, stop}, .check = over_after_2),
+	SCENARIO(.name = "start and two stops", .setup = new_at_once,
+		 .thread = {start, stop, stop}, .check = over_after_3),
+	SCENARIO(.name = "two stops of a new one", .setup = new_queued,
+		 .thread = {stop, stop}, .check = over_after_2),
+	SCENARIO(.name = "stop and signal of a new one", .setup = new_queued,
+		 .thread = {stop, signal}, .check = over_after_2),
+	SCENARIO(.name = "a refused start and stop", .setup = new_refused,
+		 .thread = {start, stop}, .check = over_after_2),
+	SCENARIO(.name = "a refused start and two stops", .setup = new_refused,
+		 .thread = {start, stop, stop}, .check = over_after_3),
+	SCENARIO(.name = "a refused start and an abort", .setup = new_refused,
+		 .thread = {start, abort_it}, .check = still_new),
+};
+
+const struct scene_group starts = {scenarios,
+				   sizeof(scenarios) / sizeof(scenarios[0])};
