@@ -135,6 +135,19 @@ static inline struct weir__slot *weir__lane_slots(struct weir__lane *lane)
 }
 
 /*
+ * The error that a link into an in-port which does not merge has ended with,
+ * maybe behind tokens that were not taken; or NULL. Borrowed. Owner.
+ */
+static inline struct weir_error *weir__in_failed(const struct weir_in *in)
+{
+	uint32_t word = ck_pr_load_32(weir__lane_tail(&in->lane));
+
+	/* acquire: the error; pairs with the release in end_lane() */
+	ck_pr_fence_acquire();
+	return word & 1 ? in->lane.error : NULL;
+}
+
+/*
  * True if turns with these bursts on a link into `in` cannot block each other:
  * beside tokens that are too few for the one there is always room for the
  * other's (test/model/burst.pml).

@@ -10,6 +10,9 @@
  * the others at once: so it has as much room as the out-port's ring, beyond
  * which the slowest does set the pace. Nothing is put before one of them has
  * requested something, so those who subscribe together get the same.
+ *
+ * An error is to be told at once (1.4, 4.2): a relay sends what was requested,
+ * then the error, and what it still has is dropped.
  */
 #include <assert.h>
 #include <errno.h>
@@ -25,6 +28,8 @@ struct relay {
 	struct weir_in in;
 	struct weir_out out;
 	struct weir_reactive_out reactive;
+	struct weir__attendant failing; /* sees to errors */
+	bool fails;			/* it has come, and there is demand */
 };
 
 static inline int relay_turn(struct weir_actor *actor)
@@ -34,6 +39,41 @@ static inline int relay_turn(struct weir_actor *actor)
 	return weir_out_put(&self->out, weir_in_take(&self->in));
 }
 WEIR_TURN(relay_turn)
+
+/* Not by the handler itself: no turn is run before signals are handled. */
+static uint32_t relay_turns(struct weir_actor *actor, uint32_t n)
+{
+	struct relay *self = weir_container_of(actor, struct relay, actor);
+
+	n = relay_turn_n(actor, n);
+	if (WEIR_UNLIKELY(self->fails))
+		weir__actor_signal(actor, WEIR__SIGNAL_PORTS);
+	return n;
+}
+
+/*
+ * A signal has come, maybe with the end of the link. As long as there is demand
+ * turns are run, and it is looked at again after those.
+ */
+static int failing_signalled(struct weir_port *port)
+{
+	struct relay *self =
+		weir_container_of(port, struct relay, failing.port);
+	struct weir_error *error = weir__in_failed(&self->in);
+
+	if (!error || weir__port_turns(&self->in.port) == 0)
+		return 0;
+	self->fails = weir__port_turns(&self->out.port) > 0;
+	if (self->fails)
+		return 0;
+	(void)weir_out_end(&self->out, error);
+	(void)weir_actor_finish(&self->actor);
+	return 0;
+}
+
+static const struct weir__port_ops failing_ops = {
+	.signalled = failing_signalled,
+};
 
 static void relay_released(struct weir_actor *actor)
 {
@@ -46,7 +86,7 @@ static void relay_released(struct weir_actor *actor)
 
 static const struct weir_actor_ops relay_ops = {
 	.name = "relay",
-	.turns = relay_turn_n,
+	.turns = relay_turns,
 	.released = relay_released,
 };
 
@@ -76,6 +116,10 @@ static int set_up(struct relay *relay, struct weir_out *out)
 	if (rc == 0) /* last, for it takes memory */
 		rc = weir_in_init(&relay->in, &relay->actor, room_for(out),
 				  NULL);
+	relay->failing.ops = &failing_ops;
+	if (rc == 0)
+		weir__port_init(&relay->failing.port, &relay->actor,
+				WEIR__PORT_ATTENDANT);
 	return rc;
 }
 

@@ -171,7 +171,8 @@ static void error_recovered(struct weir__verify *verify)
 			    "recovers, but the error was passed on");
 }
 
-static void error_for_all(struct weir__verify *verify)
+/* After `n` items that one of them has requested, and the other one has not. */
+static void error_for_all_after(struct weir__verify *verify, int64_t n)
 {
 	struct weir_subscriber_probe *one, *other;
 
@@ -180,11 +181,24 @@ static void error_for_all(struct weir__verify *verify)
 		return;
 	one = weir__stage_join(verify, 1);
 	other = one ? weir__stage_join(verify, 0) : NULL;
-	if (other &&
+	if (!other || !weir__stage_send_up_to(verify, n))
+		return;
+	weir_subscriber_probe_request(one, 1);
+	if (weir__verify_settle(verify) &&
 	    weir__stage_send_end(verify, weir__stage_of(verify)->error) &&
 	    weir__stage_got_end(verify, one, weir__stage_of(verify)->error))
 		weir__stage_got_end(verify, other,
 				    weir__stage_of(verify)->error);
+}
+
+static void error_for_all(struct weir__verify *verify)
+{
+	error_for_all_after(verify, 0);
+}
+
+static void error_overtakes(struct weir__verify *verify)
+{
+	error_for_all_after(verify, 1);
 }
 
 /* Items it holds come first, and need demand; the end behind them does not. */
@@ -322,6 +336,8 @@ static void second_subscriber(struct weir__verify *verify)
 
 static const struct weir__verify_test tests[] = {
 	{"spec_1_04_an_error_reaches_all_subscribers", error_for_all},
+	{"spec_1_04_an_error_overtakes_items_that_nobody_requested",
+	 error_overtakes},
 	{"spec_1_05_complete_needs_no_demand", complete_at_once},
 	{"spec_1_05_complete_needs_no_demand_at_rest", complete_at_rest},
 	{"spec_2_01_requests_what_was_requested_long_ago", long_ago},

@@ -217,6 +217,18 @@ static void leaving_disturbs_nobody(struct weir__verify *verify)
 		weir__pub_in_order(verify, probes[2]);
 }
 
+/*
+ * Whose request comes first has demand for all that comes. Others may be told
+ * before they have requested anything: an error waits for no demand.
+ */
+static void fails_in_order(struct weir__verify *verify,
+			   struct weir_subscriber_probe *probe)
+{
+	WEIR__CHECK(verify, weir_subscriber_probe_counts(probe).errors == 1,
+		    "1.4: one was not told");
+	weir__pub_in_order(verify, probe);
+}
+
 static void failure_is_told_to_all(struct weir__verify *verify)
 {
 	struct weir_subscriber_probe *probes[3];
@@ -233,13 +245,15 @@ static void failure_is_told_to_all(struct weir__verify *verify)
 	}
 	for (i = 0; i < 3 && publisher; i++)
 		weir_subscriber_probe_request(probes[i], 2);
-	for (i = 0; i < 3 && publisher; i++) {
-		if (!weir__verify_expected(verify, probes[i],
-					   weir_subscriber_probe_expect_next_n(
-						   probes[i], 2)) ||
-		    !weir__pub_fails(verify, probes[i], 0))
-			return;
-	}
+	if (!publisher ||
+	    !weir__verify_expected(
+		    verify, probes[0],
+		    weir_subscriber_probe_expect_next_n(probes[0], 2)) ||
+	    !weir__pub_fails(verify, probes[0], 0) ||
+	    !weir__verify_settle(verify))
+		return;
+	fails_in_order(verify, probes[1]);
+	fails_in_order(verify, probes[2]);
 }
 
 static const struct weir__verify_test tests[] = {

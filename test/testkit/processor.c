@@ -35,6 +35,8 @@ static const struct mutant mutants[] = {
 		"spec_2_01_requests_what_was_requested_long_ago"),
 	MISTAKE(ERROR_WAITS, ANY,
 		"spec_4_02_an_error_is_passed_on_without_demand"),
+	MISTAKE(ERROR_BEHIND, MANY,
+		"spec_1_04_an_error_overtakes_items_that_nobody_requested"),
 	MISTAKE(ERROR_COPIED, ANY,
 		"spec_4_02_an_error_is_passed_on_without_demand"),
 	MISTAKE(ERROR_SWALLOWED, ANY,

@@ -21,7 +21,8 @@ enum broken_processor {
 	REPLENISHES_FOR_ALL, /* until one of them has left */
 	FORGETS_LONG_AGO,    /* old requests, when a subscriber has left */
 	/* signals */
-	ERROR_WAITS, /* for demand */
+	ERROR_WAITS,  /* for demand */
+	ERROR_BEHIND, /* items that wait for demand */
 	ERROR_FOR_ONE,
 	ERROR_COPIED,
 	ERROR_SWALLOWED,
@@ -295,6 +296,8 @@ static inline bool relay_may_end(const struct relay *self)
 		return false;
 	if (self->error && self->broken == ERROR_WAITS)
 		return relay_wanted(self);
+	if (self->error && self->broken == ERROR_BEHIND && self->n > 0)
+		return false;
 	if (!self->error &&
 	    (self->broken == COMPLETE_WAITS ||
 	     (self->broken == COMPLETE_WAITS_AT_REST && self->passed)))
