@@ -44,4 +44,19 @@ static inline void weir__unlock(struct weir__lock *lock)
 		weir__futex_wake(&lock->word, 1);
 }
 
+/*
+ * Held and to be held again: lets those have it first who wait. They are to be
+ * scheduled before they can take it, so their chance is a moment long; it ends
+ * early when one of them hands on.
+ */
+static inline void weir__lock_lend(struct weir__lock *lock)
+{
+	/* relaxed: who comes later waits for the next time */
+	if (ck_pr_load_32(&lock->word) != 2)
+		return;
+	weir__unlock(lock);
+	(void)weir__futex_wait(&lock->word, 0, 50000);
+	weir__lock(lock);
+}
+
 #endif

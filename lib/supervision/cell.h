@@ -109,8 +109,8 @@ struct weir__cell {
 	/* siblings, circular, in order of spawning; alone or in no list: itself,
 	 * so that at(prev)->next is always its own slot; if free: the next */
 	uint32_t next, prev;
-	uint32_t failed;  /* last of the children that wait for a verdict */
-	uint32_t work;	  /* the next one of those, circular; or none */
+	/* its parent's list that it is in, if any, circular; see the record */
+	uint32_t work, work_prev;
 	uint32_t letters; /* their place among the tokens, see place.c */
 	uint16_t suspends;
 	uint16_t flags;
@@ -125,11 +125,23 @@ struct weir__cell {
 /* cell->kind: a permanent actor has finished. */
 #define WEIR__FINISHED 127u
 
+/* First ones of lists of children, through `work`; each is in one at most. */
+struct weir__family {
+	uint32_t failed;  /* who wait for a verdict, in the order they came */
+	uint32_t halting; /* GROUP_HALT, the last spawned first; group.c */
+	uint32_t halted;  /* GROUP_GO alone, since the last verdict */
+	uint32_t going;	  /* and since earlier ones: these are before those */
+	uint32_t n_stopping; /* children that are TOLD or GROUP_HALT */
+	uint32_t n_seen;     /* children that are not HIDDEN */
+	uint32_t depth;	     /* of the parent; root's is 1 */
+};
+
 struct weir__restarts; /* limit.h */
 struct weir__alarm;    /* alarm.c */
 struct weir__watch;    /* watch.h */
+struct weir__walk;     /* walk.h */
 
-/* What few actors have; made when first needed. */
+/* What few actors have; made when first needed. Who has children has one. */
 struct weir__record {
 	struct weir__aside aside; /* first */
 	struct weir_system *system;
@@ -147,10 +159,11 @@ struct weir__record {
 	/* watch.c */
 	struct weir_watcher *watchers; /* who is not an actor */
 	struct weir__watch *watched;   /* by actors */
-	struct weir__watch *watching;  /* all that this one watches */
+	struct weir__watch *watching;  /* all that this one watches, a tree */
 	struct weir__watch *notices, **notices_end;
 	/* why siblings restart, for a group of its children; a reference */
 	struct weir_error *cause;
+	struct weir__family family;
 };
 
 /* Cells come in chunks; the table of them grows and never shrinks. */
@@ -172,6 +185,7 @@ struct weir_system {
 	 * are not done, 1 while answers are missing. Who makes it 0 calls
 	 * weir__system_unused(). */
 	size_t used;
+	struct weir__walk *walks; /* that are under way */
 	/* names.c: buckets of cells by (parent, name) */
 	uint32_t *names;
 	uint32_t n_buckets, n_names;
@@ -229,6 +243,21 @@ static inline void weir__leave(struct weir_system *system, bool held)
 	weir__let_go(held);
 }
 
+/* Most cells, watches or orders that one holder of the lock deals with. */
+#define WEIR__PIECE 256u
+
+/*
+ * Inside something long: every so often lets those have the lock who wait for
+ * it. What was found under the lock is to be found again then.
+ */
+static inline void weir__breathe(struct weir_system *system, uint32_t *n)
+{
+	if (++*n < WEIR__PIECE)
+		return;
+	*n = 0;
+	weir__lock_lend(&system->lock);
+}
+
 /* --- cell.c: the table. All under the lock. ------------------------------- */
 
 struct weir__cell *weir__cell_at(const struct weir_system *system,
@@ -241,6 +270,15 @@ struct weir__cell *weir__cell_find(const struct weir_system *system,
 /* One whom others may end, in *cell: 0, -ESRCH, or -EPERM: a guardian. */
 int weir__cell_find_mortal(const struct weir_system *system,
 			   struct weir_ref ref, struct weir__cell **cell);
+
+/* Changes its flags, and what its parent counts by them. */
+void weir__cell_flag(struct weir__cell *cell, uint16_t set, uint16_t clear);
+
+/* The cell is in none of its parent's lists and gets into that one. */
+void weir__family_add(struct weir_system *system, uint32_t *list,
+		      struct weir__cell *cell, bool front);
+/* Out of the list it is in, if any. */
+void weir__family_remove(struct weir_system *system, struct weir__cell *cell);
 
 /* Changes its state, as the list above allows. Its owner. */
 void weir__cell_become(struct weir__cell *cell, enum weir__cell_state state);
@@ -294,7 +332,11 @@ struct weir__cell *weir__tree_next(struct weir_system *system,
 struct weir__cell *weir__tree_prev(struct weir_system *system,
 				   const struct weir__cell *cell);
 
-/* Claim 2: the actor has, or has no longer, a reason of its own. */
+/*
+ * Claim 2: the actor has, or has no longer, a reason of its own. Others may
+ * have the lock meanwhile, for whom claim 2 holds where they look: an actor and
+ * what is spawned below it, as those that are below go first.
+ */
 void weir__tree_suspend(struct weir_system *system, struct weir__cell *cell);
 void weir__tree_resume(struct weir_system *system, struct weir__cell *cell);
 
@@ -305,8 +347,8 @@ void weir__cell_order(struct weir__cell *cell, uint8_t orders);
 void weir__cell_stop(struct weir__cell *cell, bool kill);
 
 /*
- * It is to restart because others do: it and all below it stand still from now
- * on, so that none of them runs in its old state meanwhile.
+ * It is to restart because others do: it and all below it stand still from then
+ * on, so that none of them runs in its old state meanwhile. As weir__tree_suspend.
  */
 void weir__cell_restart(struct weir_system *system, struct weir__cell *cell);
 

@@ -17,6 +17,7 @@
 #include "supervision/names.h"
 #include "supervision/supervisor.h"
 #include "supervision/system.h"
+#include "supervision/walk.h"
 #include "supervision/watch.h"
 
 static const struct weir_strategy default_strategy;
@@ -56,6 +57,16 @@ void weir__child_alive(struct weir_system *system, struct weir__cell *cell)
 		weir__tree_resume(system, cell);
 	/* What it put off meanwhile. */
 	weir__cell_order(cell, WEIR__ORDER_LOOK);
+}
+
+void weir__child_settled(struct weir_system *system, struct weir__cell *cell)
+{
+	struct weir__cell *child;
+	struct weir__walk walk;
+
+	weir__walk_begin(system, &walk, weir__tree_first(system, cell));
+	while ((child = weir__walk_next(system, &walk)))
+		child->flags &= (uint16_t)~WEIR__CELL_FRESH;
 }
 
 /* --- Hooks ---------------------------------------------------------------- */
@@ -114,21 +125,19 @@ bool weir__child_start(struct weir_actor *actor, struct weir_error *cause,
 static void ordered_to_start(struct weir_actor *actor)
 {
 	struct weir_system *system = weir__system_of(actor);
-	struct weir__cell *cell = weir__cell_of(actor), *child;
+	struct weir__cell *cell = weir__cell_of(actor);
 	bool held = weir__enter(system);
 	bool well;
 
 	/* the first order of all: stops that came with it are obeyed after */
 	assert(cell->state == WEIR__CELL_STARTING && !cell->up);
-	cell->flags &= (uint16_t)~WEIR__CELL_HIDDEN;
+	weir__cell_flag(cell, 0, WEIR__CELL_HIDDEN);
 	weir__leave(system, held);
 	well = weir__child_start(actor, NULL, false);
 	held = weir__enter(system);
 	if (well) {
 		cell->up = 1;
-		for (child = weir__tree_first(system, cell); child;
-		     child = weir__tree_next(system, child))
-			child->flags &= (uint16_t)~WEIR__CELL_FRESH;
+		weir__child_settled(system, cell);
 		weir__child_alive(system, cell);
 	} else if (actor->flags & WEIR__ACTOR_FAILED) {
 		cell->kind = WEIR_FAILED_START;
@@ -157,7 +166,7 @@ static void ordered_to_look(struct weir_actor *actor)
 	weir__group_step(system, cell);
 	alone = cell->first == WEIR__NO_CELL;
 	waits = cell->state == WEIR__CELL_RESTARTING &&
-		weir__children_stopping(system, cell);
+		weir__children_stopping(cell);
 	drained = alone && (cell->flags & WEIR__CELL_DRAINED);
 	/* Its back-off is over: its supervisor restarts it now. */
 	if (cell->state == WEIR__CELL_FAILED && (cell->flags & WEIR__CELL_DUE))
@@ -224,9 +233,10 @@ static bool outlives_user(const struct weir_system *system,
 static void drain_children(struct weir_system *system, struct weir__cell *cell)
 {
 	struct weir__cell *child;
+	struct weir__walk walk;
 
-	for (child = weir__tree_first(system, cell); child;
-	     child = weir__tree_next(system, child)) {
+	weir__walk_begin(system, &walk, weir__tree_first(system, cell));
+	while ((child = weir__walk_next(system, &walk))) {
 		if ((child->flags & WEIR__CELL_LAST) ||
 		    !weir__registry_running(child->actor->executor->registry))
 			continue;

@@ -28,6 +28,9 @@ void weir__child_report(struct weir_actor *actor, int rc);
 /* It goes on. Under the lock. */
 void weir__child_alive(struct weir_system *system, struct weir__cell *cell);
 
+/* Its children are no longer those of a start under way. Under the lock. */
+void weir__child_settled(struct weir_system *system, struct weir__cell *cell);
+
 /* Who orders a stop, and so how. */
 enum weir__stop {
 	WEIR__STOP_ASKING, /* it may take the time it has */

@@ -4,12 +4,20 @@
  * other (strategy->ordered) are flagged, GROUP_HALT and GROUP_GO, and every
  * change steps on: the last that is to halt; when there is none, the first that
  * is to go. All under the lock.
+ *
+ * They are in lists of their parent's record, so a step costs the same whatever
+ * their number. Who is put there is put in order of spawning, first the first;
+ * so `halting`, to which each is added in front, has the last one first, and
+ * `halted`, to which they come from there in the same way, the first. A verdict
+ * on several is on all, or on all behind one, so that who has halted before it
+ * and has no part in it is spawned before those that have: these are `going`.
  */
 #include "supervision/child.h"
 
 #include <assert.h>
 
 #include "supervision/supervisor.h"
+#include "supervision/walk.h"
 
 void weir__group_changed(struct weir_system *system,
 			 const struct weir__cell *cell)
@@ -20,21 +28,75 @@ void weir__group_changed(struct weir_system *system,
 		weir__cell_order(parent, WEIR__ORDER_LOOK);
 }
 
+void weir__group_put(struct weir_system *system, struct weir__cell *cell,
+		     uint16_t part)
+{
+	const uint16_t parts = WEIR__CELL_GROUP_HALT | WEIR__CELL_GROUP_GO;
+	struct weir__cell *parent = weir__tree_parent(system, cell);
+	uint16_t old = cell->flags & parts;
+	struct weir__family *family = &weir__record_of(parent)->family;
+
+	if (!part && !old)
+		return;
+	weir__family_remove(system, cell);
+	weir__cell_flag(cell, part, parts & (uint16_t)~part);
+	if (part & WEIR__CELL_GROUP_HALT)
+		weir__family_add(system, &family->halting, cell, true);
+	else if (part)
+		weir__family_add(system, &family->halted, cell, true);
+}
+
+void weir__group_again(struct weir_system *system, struct weir__cell *cell)
+{
+	struct weir__family *family = &weir__record_of(cell)->family;
+	struct weir__cell *first, *more, *last;
+	uint32_t slot = family->halted;
+
+	if (slot == WEIR__NO_CELL)
+		return;
+	family->halted = WEIR__NO_CELL;
+	if (family->going == WEIR__NO_CELL) {
+		family->going = slot;
+		return;
+	}
+	first = weir__cell_at(system, family->going);
+	more = weir__cell_at(system, slot);
+	last = weir__cell_at(system, first->work_prev);
+	last->work = slot;
+	weir__cell_at(system, more->work_prev)->work = family->going;
+	first->work_prev = more->work_prev;
+	more->work_prev = weir__cell_slot(system, last);
+}
+
+/* It has halted already, to go on: it waits with the others. */
+static bool has_halted(const struct weir__cell *child)
+{
+	return child->state == WEIR__CELL_HALTED &&
+	       (child->flags & WEIR__CELL_GROUP_GO);
+}
+
 /* True: somebody halts, or has just been told to. */
 static bool step_halting(struct weir_system *system, struct weir__cell *cell)
 {
-	struct weir__cell *child = weir__tree_last(system, cell);
+	const struct weir__family *family = &weir__record_of(cell)->family;
+	struct weir__cell *child;
+	uint32_t n = 0;
 
-	while (child && !(child->flags & WEIR__CELL_GROUP_HALT))
-		child = weir__tree_prev(system, child);
-	if (!child)
-		return false;
+	for (;;) {
+		if (family->halting == WEIR__NO_CELL)
+			return false;
+		child = weir__cell_at(system, family->halting);
+		if (!has_halted(child))
+			break;
+		weir__group_put(system, child, WEIR__CELL_GROUP_GO);
+		weir__breathe(system, &n);
+	}
 	/* it is out of the list before it has ended */
 	assert(child->actor);
 	if (child->flags & WEIR__CELL_TOLD)
 		return true;
 	if (child->flags & WEIR__CELL_GROUP_GO) {
-		child->flags |= WEIR__CELL_TOLD;
+		weir__cell_flag(child, WEIR__CELL_TOLD, 0);
 		weir__cell_order(child, WEIR__ORDER_HALT);
 	} else {
 		weir__cell_stop(child, false);
@@ -44,17 +106,17 @@ static bool step_halting(struct weir_system *system, struct weir__cell *cell)
 
 void weir__group_step(struct weir_system *system, struct weir__cell *cell)
 {
+	const struct weir__family *family = &weir__record_of(cell)->family;
 	struct weir__cell *child;
 
 	if (!weir__strategy(cell->actor)->ordered || step_halting(system, cell))
 		return;
+	weir__group_again(system, cell);
 	/* D1.2: one whose start has failed is tried again first. */
-	if (cell->failed != WEIR__NO_CELL)
+	if (family->failed != WEIR__NO_CELL || family->going == WEIR__NO_CELL)
 		return;
-	child = weir__tree_first(system, cell);
-	while (child && !(child->flags & WEIR__CELL_GROUP_GO))
-		child = weir__tree_next(system, child);
-	if (child && child->state == WEIR__CELL_HALTED)
+	child = weir__cell_at(system, family->going);
+	if (child->state == WEIR__CELL_HALTED)
 		weir__cell_order(child, WEIR__ORDER_GO);
 }
 
@@ -63,27 +125,22 @@ void weir__children_stop(struct weir_system *system, struct weir__cell *cell,
 {
 	bool ordered = !kill && weir__strategy(cell->actor)->ordered;
 	struct weir__cell *child;
+	struct weir__walk walk;
+	uint16_t part;
 
-	for (child = weir__tree_first(system, cell); child;
-	     child = weir__tree_next(system, child)) {
-		child->flags &= (uint16_t)~WEIR__CELL_GROUP_GO;
-		if (ordered)
-			child->flags |= WEIR__CELL_GROUP_HALT;
-		else if (kill || !(child->flags & WEIR__CELL_TOLD))
+	weir__walk_begin(system, &walk, weir__tree_first(system, cell));
+	while ((child = weir__walk_next(system, &walk))) {
+		part = ordered ? WEIR__CELL_GROUP_HALT
+			       : child->flags & WEIR__CELL_GROUP_HALT;
+		weir__group_put(system, child, part);
+		if (!ordered && (kill || !(child->flags & WEIR__CELL_TOLD)))
 			weir__cell_stop(child, kill);
 	}
 	if (ordered)
 		weir__group_step(system, cell);
 }
 
-bool weir__children_stopping(struct weir_system *system,
-			     const struct weir__cell *cell)
+bool weir__children_stopping(const struct weir__cell *cell)
 {
-	struct weir__cell *child;
-
-	for (child = weir__tree_first(system, cell); child;
-	     child = weir__tree_next(system, child))
-		if (child->flags & (WEIR__CELL_TOLD | WEIR__CELL_GROUP_HALT))
-			return true;
-	return false;
+	return weir__record_of(cell)->family.n_stopping > 0;
 }

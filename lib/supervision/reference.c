@@ -14,23 +14,22 @@ int weir_children(struct weir_system *system, struct weir_ref ref,
 {
 	struct weir__cell *cell, *child = NULL;
 	bool held;
-	size_t n = 0;
+	size_t n = 0, seen = 0;
 
 	if (!system || (!children && max))
 		return -EINVAL;
 	held = weir__enter(system);
 	cell = weir__cell_find(system, ref);
-	if (cell)
+	if (cell) {
 		child = weir__tree_first(system, cell);
-	for (; child; child = weir__tree_next(system, child)) {
-		if (child->flags & WEIR__CELL_HIDDEN)
-			continue;
-		if (n < max)
-			children[n] = weir__cell_ref(system, child);
-		n++;
+		seen = weir__record_of(cell)->family.n_seen;
 	}
+	for (; child && n < max && n < seen;
+	     child = weir__tree_next(system, child))
+		if (!(child->flags & WEIR__CELL_HIDDEN))
+			children[n++] = weir__cell_ref(system, child);
 	weir__leave(system, held);
-	return cell ? (int)n : -ESRCH;
+	return cell ? (int)seen : -ESRCH;
 }
 
 struct weir_ref weir_parent(struct weir_system *system, struct weir_ref ref)

@@ -12,6 +12,7 @@
 #include "supervision/child.h"
 #include "supervision/limit.h"
 #include "supervision/supervisor.h"
+#include "supervision/walk.h"
 #include "supervision/watch.h"
 
 /* --- Failing -------------------------------------------------------------- */
@@ -30,12 +31,12 @@ static void drop_failed_tokens(struct weir_actor *actor)
  * The group does not wait for it, unless it is to halt first: that order may
  * have come before the start that has failed now. Under the lock.
  */
-static void fail_in_group(struct weir__cell *cell)
+static void fail_in_group(struct weir_system *system, struct weir__cell *cell)
 {
 	bool goes = cell->flags & WEIR__CELL_GROUP_GO;
 
 	if (!(cell->flags & WEIR__CELL_GROUP_HALT))
-		cell->flags &= (uint16_t)~WEIR__CELL_GROUP_GO;
+		weir__group_put(system, cell, 0);
 	else if (cell->flags & WEIR__CELL_TOLD)
 		weir__cell_order(cell,
 				 goes ? WEIR__ORDER_HALT : WEIR__ORDER_STOP);
@@ -55,10 +56,11 @@ static void fail(struct weir_actor *actor, uint8_t kind)
 	weir__cell_become(cell, WEIR__CELL_FAILED);
 	if (!cell->kind)
 		cell->kind = kind;
-	fail_in_group(cell);
+	fail_in_group(system, cell);
+	/* told in the same breath; what is answered waits for this slice */
+	weir__supervisor_tell(system, cell);
 	if (!cell->own)
 		weir__tree_suspend(system, cell);
-	weir__supervisor_tell(system, cell);
 	weir__leave(system, held);
 }
 
@@ -125,9 +127,10 @@ static void resume_escalated(struct weir_system *system,
 			     struct weir__cell *cell)
 {
 	struct weir__cell *child;
+	struct weir__walk walk;
 
-	for (child = weir__tree_first(system, cell); child;
-	     child = weir__tree_next(system, child)) {
+	weir__walk_begin(system, &walk, weir__tree_first(system, cell));
+	while ((child = weir__walk_next(system, &walk))) {
 		if (!(child->flags & WEIR__CELL_ESCALATED))
 			continue;
 		child->flags &= (uint16_t)~WEIR__CELL_ESCALATED;
@@ -175,9 +178,10 @@ static void pre_restart(struct weir_actor *actor)
 static void stop_fresh(struct weir_system *system, struct weir__cell *cell)
 {
 	struct weir__cell *child;
+	struct weir__walk walk;
 
-	for (child = weir__tree_first(system, cell); child;
-	     child = weir__tree_next(system, child))
+	weir__walk_begin(system, &walk, weir__tree_first(system, cell));
+	while ((child = weir__walk_next(system, &walk)))
 		if (child->flags & WEIR__CELL_FRESH)
 			weir__cell_stop(child, false);
 }
@@ -224,7 +228,7 @@ void weir__child_ordered_to_restart(struct weir_actor *actor)
 	if (up)
 		pre_restart(actor);
 	held = weir__enter(system);
-	waits = weir__children_stopping(system, cell);
+	waits = weir__children_stopping(cell);
 	weir__leave(system, held);
 	if (!waits)
 		weir__child_halted(actor);
@@ -249,11 +253,8 @@ static struct weir_error *before_start(struct weir_system *system,
 				       struct weir_error *cause)
 {
 	struct weir__record *record = weir__record_make(system, cell);
-	struct weir__cell *child;
 
-	for (child = weir__tree_first(system, cell); child;
-	     child = weir__tree_next(system, child))
-		child->flags &= (uint16_t)~WEIR__CELL_FRESH;
+	weir__child_settled(system, cell);
 	cell->kind = 0;
 	if (!record)
 		return NULL;
@@ -270,16 +271,18 @@ static void restart_survivors(struct weir_system *system,
 			      struct weir__cell *cell)
 {
 	struct weir__cell *child;
+	struct weir__walk walk;
 
-	for (child = weir__tree_first(system, cell); child;
-	     child = weir__tree_next(system, child)) {
-		if (!(child->flags & WEIR__CELL_FRESH)) {
-			weir__supervisor_untell(system, child);
-			child->flags &= (uint16_t)~WEIR__CELL_ESCALATED;
-			weir__cell_restart(system, child);
-		}
-		child->flags &= (uint16_t)~WEIR__CELL_FRESH;
+	weir__walk_begin(system, &walk, weir__tree_first(system, cell));
+	while ((child = weir__walk_next(system, &walk))) {
+		if (child->flags & WEIR__CELL_FRESH)
+			continue;
+		weir__supervisor_untell(system, child);
+		child->flags &= (uint16_t)~WEIR__CELL_ESCALATED;
+		weir__cell_restart(system, child);
 	}
+	/* on their own: restarting one may have let others have the lock */
+	weir__child_settled(system, cell);
 }
 
 /* Streams that have ended are told of again: nobody has heard of it yet. */
@@ -312,7 +315,7 @@ static void gone(struct weir_system *system, struct weir__cell *cell)
 	if ((cell->flags & (WEIR__CELL_GROUP_GO | WEIR__CELL_GROUP_HALT)) !=
 	    WEIR__CELL_GROUP_GO)
 		return;
-	cell->flags &= (uint16_t)~WEIR__CELL_GROUP_GO;
+	weir__group_put(system, cell, 0);
 	weir__group_changed(system, cell);
 }
 
@@ -359,10 +362,10 @@ void weir__child_halted(struct weir_actor *actor)
 	assert(cell->state == WEIR__CELL_RESTARTING);
 	if (halts) {
 		weir__cell_become(cell, WEIR__CELL_HALTED);
-		cell->flags &= (uint16_t)~WEIR__CELL_TOLD;
+		weir__cell_flag(cell, 0, WEIR__CELL_TOLD);
 		/* Else it is to stop since. */
 		if (cell->flags & WEIR__CELL_GROUP_GO)
-			cell->flags &= (uint16_t)~WEIR__CELL_GROUP_HALT;
+			weir__group_put(system, cell, WEIR__CELL_GROUP_GO);
 		weir__group_changed(system, cell);
 	}
 	weir__leave(system, held);

@@ -43,14 +43,15 @@ static int check_actor(const struct weir_actor *actor)
 					: 0;
 }
 
-/* Bounded, so that walks up to root are, which the lock is held for. */
+/*
+ * Bounded, so that walks up to root are, which the lock is held for. Of a
+ * parent: its own parent's record knows how deep that one is.
+ */
 static uint32_t depth(struct weir_system *system, const struct weir__cell *cell)
 {
-	uint32_t n = 0;
+	const struct weir__cell *parent = weir__tree_parent(system, cell);
 
-	for (; cell; cell = weir__tree_parent(system, cell))
-		n++;
-	return n;
+	return parent ? weir__record_of(parent)->family.depth + 1 : 1;
 }
 
 /* 0, or why the parent can have no child. Under the lock. */
@@ -99,6 +100,18 @@ static void set_actor(struct weir_actor *actor, struct weir__cell *cell)
 	ck_pr_or_32(&actor->gate, WEIR__GATE_SIGNALLED | WEIR__GATE_CHILD);
 }
 
+/* What it knows of its children; NULL: no memory. Under the lock. */
+static struct weir__family *family(struct weir_system *system,
+				   struct weir__cell *parent)
+{
+	struct weir__record *record = weir__record_make(system, parent);
+
+	if (!record)
+		return NULL;
+	record->family.depth = depth(system, parent);
+	return &record->family;
+}
+
 /* Its cell, in the tree, in *made. Under the lock. */
 static int add(struct weir_system *system, struct weir__cell *parent,
 	       struct weir_actor *actor,
@@ -111,6 +124,10 @@ static int add(struct weir_system *system, struct weir__cell *parent,
 
 	if (!cell)
 		return -ENOMEM;
+	if (parent && !family(system, parent)) {
+		weir__cell_free(system, cell);
+		return -ENOMEM;
+	}
 	rc = set_record(system, cell,
 			parent ? weir__cell_slot(system, parent)
 			       : WEIR__NO_CELL,
@@ -184,7 +201,7 @@ static int spawn(struct weir_system *system, struct weir__cell *parent,
 		take_back(system, cell);
 	else if (cell->generation == self.generation)
 		/* it may have ended since, and another be there */
-		cell->flags &= (uint16_t)~WEIR__CELL_HIDDEN;
+		weir__cell_flag(cell, 0, WEIR__CELL_HIDDEN);
 	weir__leave(system, held);
 	weir_actor_unref(actor);
 	if (rc < 0 && ref)

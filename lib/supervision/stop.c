@@ -11,6 +11,7 @@
 #include "supervision/alarm.h"
 #include "supervision/child.h"
 #include "supervision/supervisor.h"
+#include "supervision/walk.h"
 #include "supervision/watch.h"
 
 void weir__child_end_now(struct weir_actor *actor)
@@ -42,9 +43,10 @@ static void let_children_end(struct weir_system *system,
 			     struct weir__cell *cell)
 {
 	struct weir__cell *child;
+	struct weir__walk walk;
 
-	for (child = weir__tree_first(system, cell); child;
-	     child = weir__tree_next(system, child))
+	weir__walk_begin(system, &walk, weir__tree_first(system, cell));
+	while ((child = weir__walk_next(system, &walk)))
 		if (child->state == WEIR__CELL_FAILED ||
 		    (!(child->flags & WEIR__CELL_LAST) &&
 		     weir__registry_running(child->actor->executor->registry)))

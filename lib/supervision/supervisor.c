@@ -22,8 +22,7 @@
 
 void weir__supervisor_tell(struct weir_system *system, struct weir__cell *cell)
 {
-	struct weir__cell *parent = weir__tree_parent(system, cell), *last;
-	uint32_t slot = weir__cell_slot(system, cell);
+	struct weir__cell *parent = weir__tree_parent(system, cell);
 
 	assert(cell->state == WEIR__CELL_FAILED);
 	/* Who stops answers nobody; root has nobody to answer it. */
@@ -31,50 +30,23 @@ void weir__supervisor_tell(struct weir_system *system, struct weir__cell *cell)
 		weir__cell_stop(cell, false);
 		return;
 	}
-	if (cell->work != WEIR__NO_CELL)
-		return;
-	cell->work = slot;
-	if (parent->failed != WEIR__NO_CELL) {
-		last = weir__cell_at(system, parent->failed);
-		cell->work = last->work;
-		last->work = slot;
-	}
-	parent->failed = slot;
+	if (cell->work == WEIR__NO_CELL)
+		weir__family_add(system,
+				 &weir__record_of(parent)->family.failed, cell,
+				 false);
 	weir__cell_order(parent, WEIR__ORDER_LOOK);
-}
-
-/* Takes out the one behind `prev`, who waits as well or is the same. */
-static struct weir__cell *take_behind(struct weir_system *system,
-				      struct weir__cell *parent, uint32_t prev)
-{
-	struct weir__cell *before = weir__cell_at(system, prev), *cell;
-	uint32_t slot = before->work;
-
-	assert(slot != WEIR__NO_CELL);
-	cell = weir__cell_at(system, slot);
-	before->work = cell->work;
-	cell->work = WEIR__NO_CELL;
-	if (prev == slot)
-		parent->failed = WEIR__NO_CELL;
-	else if (parent->failed == slot)
-		parent->failed = prev;
-	return cell;
 }
 
 void weir__supervisor_untell(struct weir_system *system,
 			     struct weir__cell *cell)
 {
 	struct weir__cell *parent = weir__tree_parent(system, cell);
-	uint32_t slot = weir__cell_slot(system, cell), prev;
 
-	if (cell->work == WEIR__NO_CELL)
+	/* those that are in a group wait for other things */
+	if (cell->work == WEIR__NO_CELL ||
+	    (cell->flags & (WEIR__CELL_GROUP_HALT | WEIR__CELL_GROUP_GO)))
 		return;
-	/* the list is circular, and it is in there */
-	prev = parent->failed;
-	assert(prev != WEIR__NO_CELL);
-	while (weir__cell_at(system, prev)->work != slot)
-		prev = weir__cell_at(system, prev)->work;
-	(void)take_behind(system, parent, prev);
+	weir__family_remove(system, cell);
 	/* A group may have waited for its verdict. */
 	weir__cell_order(parent, WEIR__ORDER_LOOK);
 }
@@ -92,14 +64,20 @@ static bool next_failure(struct weir__verdict *verdict)
 {
 	struct weir_system *system = verdict->system;
 	struct weir__cell *cell = weir__cell_of(verdict->actor), *child;
+	const struct weir__family *family;
 	bool held = weir__enter(system);
 	bool found = false;
+	uint32_t n = 0;
 
-	while (!found && !cell->suspends && cell->failed != WEIR__NO_CELL) {
-		child = take_behind(system, cell, cell->failed);
+	family = &weir__record_of(cell)->family;
+	while (!found && !cell->suspends && family->failed != WEIR__NO_CELL) {
+		child = weir__cell_at(system, family->failed);
+		weir__family_remove(system, child);
 		assert(weir__tree_parent(system, child) == cell);
-		if (!waits_for_answer(child))
+		if (!waits_for_answer(child)) {
+			weir__breathe(system, &n);
 			continue;
+		}
 		found = true;
 		/* A copy: it may end, and be another, while we decide. */
 		verdict->child = weir__cell_ref(system, child);

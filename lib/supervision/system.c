@@ -194,6 +194,12 @@ static struct whole *make(struct weir_executor *executor,
 	system->none.aside.ops = &weir__child_table;
 	system->none.system = system;
 	system->none.slot = WEIR__NO_CELL;
+	system->none.family = (struct weir__family){
+		.failed = WEIR__NO_CELL,
+		.halting = WEIR__NO_CELL,
+		.halted = WEIR__NO_CELL,
+		.going = WEIR__NO_CELL,
+	};
 	system->free = WEIR__NO_CELL;
 	system->n_answers = 2; /* /user, and weir_system_new() */
 	system->used = 1;

@@ -7,6 +7,8 @@
 
 #include <assert.h>
 
+#include "supervision/walk.h"
+
 static struct weir__cell *at(const struct weir_system *system, uint32_t slot)
 {
 	return slot == WEIR__NO_CELL ? NULL : weir__cell_at(system, slot);
@@ -79,7 +81,7 @@ void weir__cell_order(struct weir__cell *cell, uint8_t orders)
 
 void weir__cell_stop(struct weir__cell *cell, bool kill)
 {
-	cell->flags |= WEIR__CELL_TOLD;
+	weir__cell_flag(cell, WEIR__CELL_TOLD, 0);
 	weir__cell_order(cell, kill ? WEIR__ORDER_KILL : WEIR__ORDER_STOP);
 }
 
@@ -114,50 +116,62 @@ static void resume_one(struct weir__cell *cell)
 
 void weir__tree_suspend(struct weir_system *system, struct weir__cell *cell)
 {
-	struct weir__cell *each;
-
 	assert(!cell->own);
 	cell->own = 1;
-	for (each = cell; each; each = next_below(system, cell, each))
-		suspend_one(each);
+	weir__walk_below(system, cell, suspend_one, false);
 }
 
 void weir__tree_resume(struct weir_system *system, struct weir__cell *cell)
 {
-	struct weir__cell *each;
-
 	assert(cell->own);
 	cell->own = 0;
-	for (each = cell; each; each = next_below(system, cell, each))
-		resume_one(each);
+	weir__walk_below(system, cell, resume_one, false);
 }
 
 void weir__cell_restart(struct weir_system *system, struct weir__cell *cell)
 {
+	uint32_t generation = cell->generation;
+
 	/* Its reason is the restart to come; the other states have one. */
 	if (cell->state == WEIR__CELL_ALIVE && !cell->own)
 		weir__tree_suspend(system, cell);
-	weir__cell_order(cell, WEIR__ORDER_RESTART);
+	/* it may have ended since, and another be there */
+	if (cell->generation == generation)
+		weir__cell_order(cell, WEIR__ORDER_RESTART);
 }
 
 /* --- Coming and going ----------------------------------------------------- */
 
-static void link_last(struct weir_system *system, struct weir__cell *parent,
-		      struct weir__cell *cell)
+/* Into the circle, before that one. */
+static void link_before(struct weir_system *system, struct weir__cell *next,
+			struct weir__cell *cell)
 {
 	uint32_t slot = weir__cell_slot(system, cell);
-	struct weir__cell *first = at(system, parent->first), *last;
+	struct weir__cell *prev = at(system, next->prev);
 
 	assert(cell->next == slot && cell->prev == slot);
-	if (!first) {
-		parent->first = slot;
-		return;
-	}
-	last = at(system, first->prev);
-	cell->prev = first->prev;
-	cell->next = parent->first;
-	last->next = slot;
-	first->prev = slot;
+	cell->prev = next->prev;
+	cell->next = prev->next;
+	prev->next = slot;
+	next->prev = slot;
+}
+
+static struct weir__family *family_of(struct weir__cell *parent)
+{
+	struct weir__record *record = weir__record_of(parent);
+
+	assert(record->slot != WEIR__NO_CELL);
+	return &record->family;
+}
+
+/* What its parent counts by its flags. */
+static void count(struct weir__family *family, const struct weir__cell *cell,
+		  uint32_t n)
+{
+	if (cell->flags & (WEIR__CELL_TOLD | WEIR__CELL_GROUP_HALT))
+		family->n_stopping += n;
+	if (!(cell->flags & WEIR__CELL_HIDDEN))
+		family->n_seen += n;
 }
 
 void weir__tree_add(struct weir_system *system, struct weir__cell *parent,
@@ -166,7 +180,11 @@ void weir__tree_add(struct weir_system *system, struct weir__cell *parent,
 	assert(parent->actor && cell->state == WEIR__CELL_STARTING);
 	assert(cell->first == WEIR__NO_CELL && !cell->own);
 	cell->parent = weir__cell_slot(system, parent);
-	link_last(system, parent, cell);
+	if (parent->first == WEIR__NO_CELL)
+		parent->first = weir__cell_slot(system, cell);
+	else
+		link_before(system, at(system, parent->first), cell);
+	count(family_of(parent), cell, 1);
 	if (parent->state == WEIR__CELL_STARTING ||
 	    parent->state == WEIR__CELL_RESTARTING)
 		cell->flags |= WEIR__CELL_FRESH;
@@ -182,6 +200,7 @@ static void unlink_cell(struct weir_system *system, struct weir__cell *cell)
 	uint32_t slot = weir__cell_slot(system, cell);
 
 	assert(parent->first != WEIR__NO_CELL);
+	count(family_of(parent), cell, UINT32_MAX);
 	assert(at(system, cell->next)->prev == slot);
 	if (parent->first == slot)
 		parent->first = cell->next == slot ? WEIR__NO_CELL : cell->next;
@@ -193,16 +212,22 @@ static void unlink_cell(struct weir_system *system, struct weir__cell *cell)
 
 /*
  * Only one whose executor has refused it ends before its children do. They go
- * to its parent, if it has one, and stop.
+ * to its parent, if it has one, and stop; they stand before it there, as they
+ * did for who walks up.
  */
 static void orphan(struct weir_system *system, struct weir__cell *parent,
-		   struct weir__cell *child)
+		   struct weir__cell *cell, struct weir__cell *child)
 {
+	weir__family_remove(system, child);
 	unlink_cell(system, child);
-	child->parent = WEIR__NO_CELL;
+	child->parent = cell->parent;
+	child->flags &=
+		(uint16_t) ~(WEIR__CELL_GROUP_HALT | WEIR__CELL_GROUP_GO);
 	if (parent) {
-		child->parent = weir__cell_slot(system, parent);
-		link_last(system, parent, child);
+		if (at(system, parent->first) == cell)
+			parent->first = weir__cell_slot(system, child);
+		link_before(system, cell, child);
+		count(family_of(parent), child, 1);
 	}
 	weir__cell_stop(child, false);
 }
@@ -212,17 +237,22 @@ void weir__tree_remove(struct weir_system *system, struct weir__cell *cell)
 	struct weir__cell *parent = weir__tree_parent(system, cell), *child;
 
 	/* claim 2 for those below, who may go elsewhere */
-	if (cell->own)
-		weir__tree_resume(system, cell);
-	while ((child = weir__tree_first(system, cell))) {
-		weir__supervisor_untell(system, child);
-		orphan(system, parent, child);
+	weir__walks_finish(system, cell);
+	if (cell->own) {
+		cell->own = 0;
+		weir__walk_below(system, cell, resume_one, true);
 	}
+	weir__walks_open(system, cell);
+	while ((child = weir__tree_first(system, cell)))
+		orphan(system, parent, cell, child);
 	/* claim 1: it ends behind all that were below it */
 	assert(cell->first == WEIR__NO_CELL);
 	if (!parent)
 		return;
+	weir__walks_pass(system, cell);
+	weir__family_remove(system, cell);
 	unlink_cell(system, cell);
+	cell->parent = WEIR__NO_CELL;
 	/* One that lives waits for those that it has told to go, and for all
 	 * if it drains. */
 	if (parent->state != WEIR__CELL_ALIVE ||

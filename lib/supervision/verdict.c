@@ -12,6 +12,7 @@
 #include "supervision/child.h"
 #include "supervision/limit.h"
 #include "supervision/system.h"
+#include "supervision/walk.h"
 
 /* --- Whom it is for ------------------------------------------------------- */
 
@@ -23,62 +24,67 @@ static bool is_to_stop(const struct weir__cell *cell)
 		!(cell->flags & WEIR__CELL_GROUP_GO));
 }
 
-/* The first from `each` on that does not stop already, or NULL. */
-static struct weir__cell *skip_stopping(struct weir_system *system,
-					struct weir__cell *each)
-{
-	while (each && is_to_stop(each))
-		each = weir__tree_next(system, each);
-	return each;
-}
-
-/* The first whom the verdict on `child` is for; the others follow it. */
-static struct weir__cell *first_member(const struct weir__verdict *verdict,
-				       struct weir__cell *child)
+/* Whom the verdict on `child` may be for. */
+static void begin_members(const struct weir__verdict *verdict,
+			  struct weir__walk *walk, struct weir__cell *child)
 {
 	if (verdict->strategy->scope == WEIR_ALL_FOR_ONE)
 		child = weir__tree_first(verdict->system,
 					 weir__cell_of(verdict->actor));
-	return skip_stopping(verdict->system, child);
+	weir__walk_begin(verdict->system, walk, child);
+	if (verdict->strategy->scope == WEIR_ONE_FOR_ONE)
+		walk->alone = true;
 }
 
-/* The next one after `each`, or NULL. */
+/* The next one that does not stop already, or NULL. */
 static struct weir__cell *next_member(const struct weir__verdict *verdict,
-				      struct weir__cell *each)
+				      struct weir__walk *walk)
 {
-	if (verdict->strategy->scope == WEIR_ONE_FOR_ONE)
-		return NULL;
-	return skip_stopping(verdict->system,
-			     weir__tree_next(verdict->system, each));
+	struct weir__cell *each;
+
+	do
+		each = weir__walk_next(verdict->system, walk);
+	while (each && is_to_stop(each));
+	return each;
 }
 
 /* --- Limits --------------------------------------------------------------- */
 
-/* Asks, or counts (B7.1: of each one). False: refused, or no memory. */
+/* Asks one (B7.1: each one). False: refused, or no memory. */
+static bool ask_one(const struct weir__verdict *verdict,
+		    struct weir__cell *member, uint64_t now)
+{
+	struct weir_system *system = verdict->system;
+	struct weir__record *record = weir__record_make(system, member);
+
+	return record && weir__limit_ask(verdict->strategy->each, &record->each,
+					 system->options.allocator, now) == 1;
+}
+
+/* Asks, or counts what was asked. False: refused. */
 static bool each_limit(const struct weir__verdict *verdict,
 		       struct weir__cell *child, uint64_t now, bool count)
 {
 	const struct weir_limit *limit = verdict->strategy->each;
-	struct weir_system *system = verdict->system;
 	struct weir__cell *member;
-	struct weir__record *record;
+	struct weir__walk walk;
+	bool well = true;
 
 	if (!limit)
 		return true;
-	for (member = first_member(verdict, child); member;
-	     member = next_member(verdict, member)) {
+	begin_members(verdict, &walk, child);
+	while (well && (member = next_member(verdict, &walk))) {
 		if (member->flags & WEIR__CELL_TEMPORARY)
 			continue;
-		record = weir__record_make(system, member);
-		if (!record)
-			return false;
-		if (count)
-			weir__limit_count(limit, record->each, now);
-		else if (weir__limit_ask(limit, &record->each,
-					 system->options.allocator, now) != 1)
-			return false;
+		if (!count)
+			well = ask_one(verdict, member, now);
+		else if (weir__record_of(member)->each) /* not: it is new */
+			weir__limit_count(limit, weir__record_of(member)->each,
+					  now);
 	}
-	return true;
+	if (!well)
+		weir__walk_end(&walk);
+	return well;
 }
 
 bool weir__verdict_within_limits(const struct weir__verdict *verdict,
@@ -153,10 +159,12 @@ void weir__supervisor_restarts(struct weir_system *system,
 static void stop_one(const struct weir__verdict *verdict,
 		     struct weir__cell *child)
 {
-	child->flags &= (uint16_t)~WEIR__CELL_GROUP_GO;
+	uint16_t part = child->flags & WEIR__CELL_GROUP_HALT;
+
 	if (verdict->strategy->ordered)
-		child->flags |= WEIR__CELL_GROUP_HALT;
-	else
+		part = WEIR__CELL_GROUP_HALT;
+	weir__group_put(verdict->system, child, part);
+	if (!verdict->strategy->ordered)
 		weir__cell_stop(child, false);
 }
 
@@ -168,10 +176,9 @@ static void restart_one(const struct weir__verdict *verdict,
 	else if (!verdict->strategy->ordered ||
 		 verdict->strategy->scope == WEIR_ONE_FOR_ONE)
 		weir__cell_restart(verdict->system, child);
-	else if (child->state == WEIR__CELL_HALTED)
-		child->flags |= WEIR__CELL_GROUP_GO;
 	else
-		child->flags |= WEIR__CELL_GROUP_HALT | WEIR__CELL_GROUP_GO;
+		weir__group_put(verdict->system, child,
+				WEIR__CELL_GROUP_HALT | WEIR__CELL_GROUP_GO);
 }
 
 /* The siblings' cause of their restart. */
@@ -191,6 +198,7 @@ static void keep_cause(struct weir__verdict *verdict)
 void weir__verdict_act(struct weir__verdict *verdict, struct weir__cell *child)
 {
 	struct weir__cell *member;
+	struct weir__walk walk;
 
 	/* It has been looked at again since the decider was called. */
 	assert(child->state == WEIR__CELL_FAILED);
@@ -215,8 +223,9 @@ void weir__verdict_act(struct weir__verdict *verdict, struct weir__cell *child)
 			return;
 		keep_cause(verdict);
 	}
-	for (member = first_member(verdict, child); member;
-	     member = next_member(verdict, member)) {
+	weir__group_again(verdict->system, weir__cell_of(verdict->actor));
+	begin_members(verdict, &walk, child);
+	while ((member = next_member(verdict, &walk))) {
 		weir__supervisor_untell(verdict->system, member);
 		if (verdict->directive == WEIR_RESTART)
 			restart_one(verdict, member);

@@ -38,6 +38,7 @@ static struct weir__watch **after_parent(struct weir__record *watched)
 	return first && first->of_parent ? &first->next : &watched->watched;
 }
 
+/* Each knows what points to it: O(1) to leave. */
 static void list_remove(struct weir__watch *watch)
 {
 	assert(*watch->link == watch);
@@ -46,26 +47,13 @@ static void list_remove(struct weir__watch *watch)
 		watch->next->link = watch->link;
 }
 
-/* Lists are singly linked, but each knows what points to it: O(1) to leave. */
-static void mine_add(struct weir__record *watcher, struct weir__watch *watch)
-{
-	watch->next_mine = watcher->watching;
-	watch->link_mine = &watcher->watching;
-	if (watch->next_mine)
-		watch->next_mine->link_mine = &watch->next_mine;
-	watcher->watching = watch;
-}
-
 void weir__watch_take(struct weir__record *watcher, struct weir__watch *watch)
 {
 	/* The queue of notices has an end, other lists have not. */
 	if (watch->ended && !watch->next)
 		watcher->notices_end = watch->link;
 	list_remove(watch);
-	assert(*watch->link_mine == watch);
-	*watch->link_mine = watch->next_mine;
-	if (watch->next_mine)
-		watch->next_mine->link_mine = watch->link_mine;
+	weir__watching_remove(&watcher->watching, watch);
 }
 
 void weir__watch_free(const struct weir_system *system,
@@ -91,32 +79,13 @@ static void notify(struct weir__cell *cell, struct weir__watch *watch)
 	weir__letter_came(cell, WEIR__CELL_NOTICES);
 }
 
-/*
- * The watch of `watcher`, whose record is given, on `who`, or NULL. It is among
- * the watchers of the one and, if that one is alive, among the watched of the
- * other: whichever are fewer.
- */
-static struct weir__watch *find(const struct weir_system *system,
-				const struct weir__record *record,
-				struct weir_ref watcher, struct weir_ref who)
+/* The watch on `who` that was asked for, or NULL. */
+static struct weir__watch *find(const struct weir__record *watcher,
+				struct weir_ref who)
 {
-	const struct weir__cell *cell = weir__cell_find(system, who);
-	const struct weir__record *watched = cell ? weir__record_own(cell)
-						  : NULL;
-	struct weir__watch *mine = record->watching;
-	struct weir__watch *theirs = watched ? watched->watched : NULL;
+	const struct weir__watch key = {.who = who};
 
-	for (; mine && (!cell || theirs); mine = mine->next_mine) {
-		if (weir_ref_equal(mine->who, who) && !mine->of_parent)
-			return mine;
-		if (!cell)
-			continue;
-		if (weir_ref_equal(theirs->watcher, watcher) &&
-		    !theirs->of_parent)
-			return theirs;
-		theirs = theirs->next;
-	}
-	return NULL;
+	return weir__watching_find(watcher->watching, &key);
 }
 
 /* --- Who was dead before -------------------------------------------------- */
@@ -174,7 +143,7 @@ static struct weir_actor *find_dead(const struct weir_system *system,
 static struct weir__watch *watch_new(struct weir_system *system,
 				     struct weir__cell *cell,
 				     const struct weir__cell *target,
-				     struct weir_ref who)
+				     struct weir_ref who, bool of_parent)
 {
 	struct weir__record *watcher = weir__record_make(system, cell);
 	struct weir__watch *watch =
@@ -187,7 +156,8 @@ static struct weir__watch *watch_new(struct weir_system *system,
 	watch->watcher = weir__cell_ref(system, cell);
 	watch->existed = target;
 	watch->actor = target ? target->actor : NULL;
-	mine_add(watcher, watch);
+	watch->of_parent = of_parent;
+	weir__watching_add(&watcher->watching, watch);
 	return watch;
 }
 
@@ -201,7 +171,7 @@ static int watch_add(struct weir_system *system, struct weir__cell *cell,
 
 	if (target && !watched)
 		return -ENOMEM;
-	watch = watch_new(system, cell, target, who);
+	watch = watch_new(system, cell, target, who, false);
 	if (!watch)
 		return -ENOMEM;
 	watch->token = token;
@@ -223,10 +193,10 @@ int weir__watch_child(struct weir_system *system, struct weir__cell *parent,
 
 	if (!watched)
 		return -ENOMEM;
-	watch = watch_new(system, parent, cell, weir__cell_ref(system, cell));
+	watch = watch_new(system, parent, cell, weir__cell_ref(system, cell),
+			  true);
 	if (!watch)
 		return -ENOMEM;
-	watch->of_parent = true;
 	list_add(&watched->watched, watch);
 	return 0;
 }
@@ -255,7 +225,7 @@ static int watch(struct weir_system *system, struct weir__cell *cell,
 		return -ESHUTDOWN;
 	if (weir_ref_equal(self, who))
 		return 0;
-	old = record ? find(system, record, self, who) : NULL;
+	old = record ? find(record, who) : NULL;
 	if (old)
 		return old->token == token ? 0 : -EBUSY;
 	return watch_add(system, cell, who, token);
@@ -300,7 +270,7 @@ int weir_death_unwatch(struct weir_actor *self, struct weir_ref who)
 	weir__lock(&system->lock);
 	record = weir__record_own(cell);
 	if (record)
-		old = find(system, record, weir__cell_ref(system, cell), who);
+		old = find(record, who);
 	if (old)
 		weir__watch_take(record, old);
 	weir__unlock(&system->lock);
@@ -308,24 +278,34 @@ int weir_death_unwatch(struct weir_actor *self, struct weir_ref who)
 	return old ? 0 : -ENOENT;
 }
 
+/* On a child that has not ended: notices of those that have, stay. */
+static bool is_on_child(const struct weir_system *system,
+			const struct weir__cell *cell,
+			const struct weir__watch *watch)
+{
+	const struct weir__cell *who = weir__cell_find(system, watch->who);
+
+	return who && who->parent == weir__cell_slot(system, cell);
+}
+
 /* Watches of `cell`: all, or those of children that have not ended. */
 static struct weir__watch *take_some(struct weir_system *system,
 				     struct weir__cell *cell, bool all)
 {
 	struct weir__record *record = weir__record_own(cell);
-	struct weir__watch *watch = record ? record->watching : NULL;
-	struct weir__watch *next, *taken = NULL;
-	const struct weir__cell *who;
+	struct weir__watch key = {.who = WEIR_NOBODY}, *watch, *taken = NULL;
+	uint32_t n = 0;
 
-	for (; watch; watch = next) {
-		next = watch->next_mine;
-		who = all ? NULL : weir__cell_find(system, watch->who);
-		/* notices of those that have ended already stay */
-		if (!all && (!who || weir__tree_parent(system, who) != cell))
-			continue;
-		weir__watch_take(record, watch);
-		watch->next = taken;
-		taken = watch;
+	while (record &&
+	       (watch = weir__watching_after(record->watching, &key))) {
+		key.who = watch->who;
+		key.of_parent = watch->of_parent;
+		if (all || is_on_child(system, cell, watch)) {
+			weir__watch_take(record, watch);
+			watch->next = taken;
+			taken = watch;
+		}
+		weir__breathe(system, &n);
 	}
 	return taken;
 }
@@ -363,6 +343,7 @@ void weir__watch_ended(struct weir_system *system, struct weir__cell *cell,
 	struct weir__record *record;
 	struct weir__watch *watch;
 	bool held = weir__enter(system);
+	uint32_t n = 0;
 
 	/* nobody finds the cell any more, so nobody is added from here on */
 	assert(!weir__cell_find(system, who));
@@ -375,6 +356,7 @@ void weir__watch_ended(struct weir_system *system, struct weir__cell *cell,
 		/* it would have unwatched before its end */
 		assert(watching);
 		notify(watching, watch);
+		weir__breathe(system, &n);
 	}
 	weir__leave(system, held);
 	if (record)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Death watch inside: watch.c (who watches whom), graceful.c (those who are no
- * actors), letters.c (what comes behind tokens) and place.c (behind which).
+ * Death watch inside: watch.c (who watches whom), watching.c (whom one watches),
+ * graceful.c (those who are no actors), letters.c (what comes behind tokens) and
+ * place.c (behind which).
  */
 #ifndef WEIR_SUPERVISION_WATCH_H
 #define WEIR_SUPERVISION_WATCH_H
@@ -10,8 +11,8 @@
 
 /* One who watches; in the list of the watched, then in that of its notices. */
 struct weir__watch {
-	struct weir__watch *next, **link;	    /* the list it is in now */
-	struct weir__watch *next_mine, **link_mine; /* all of the watcher's */
+	struct weir__watch *next, **link; /* the list it is in now */
+	struct weir__watch *left, *right; /* all of the watcher's */
 	struct weir_ref who, watcher;
 	void *token;
 	struct weir_error *error; /* a reference, once it has ended */
@@ -59,6 +60,19 @@ void weir__watch_no_children(struct weir_actor *actor);
 void weir__watch_take(struct weir__record *watcher, struct weir__watch *watch);
 void weir__watch_free(const struct weir_system *system,
 		      struct weir__watch *watch);
+
+/* --- watching.c ----------------------------------------------------------- */
+
+/* The key's `who` and `of_parent` say which: that one, or NULL. */
+struct weir__watch *weir__watching_find(struct weir__watch *tree,
+					const struct weir__watch *key);
+/* The first one behind it, or NULL. */
+struct weir__watch *weir__watching_after(struct weir__watch *tree,
+					 const struct weir__watch *key);
+/* It is in no tree; it is in this one. */
+void weir__watching_add(struct weir__watch **tree, struct weir__watch *watch);
+void weir__watching_remove(struct weir__watch **tree,
+			   struct weir__watch *watch);
 
 /* --- graceful.c ----------------------------------------------------------- */
 

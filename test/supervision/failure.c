@@ -429,16 +429,16 @@ static void assert_waiting(struct world *world, const char *const *names,
 			   size_t n)
 {
 	struct weir_system *system = world->system;
-	const struct weir__cell *boss = cell_of(world, "boss"), *each;
+	const struct weir__cell *boss = cell_of(world, "boss"), *first, *each;
 	bool held = weir__enter(system);
 	size_t i;
 
-	each = weir__cell_at(system, boss->failed);
-	for (i = 0; i < n; i++) {
-		each = weir__cell_at(system, each->work);
+	first = weir__cell_at(system, weir__record_of(boss)->family.failed);
+	for (i = 0, each = first; i < n; i++) {
 		assert_ptr_equal(each, cell_of(world, names[i]));
+		each = weir__cell_at(system, each->work);
 	}
-	assert_ptr_equal(each, weir__cell_at(system, boss->failed));
+	assert_ptr_equal(each, first);
 	weir__leave(system, held);
 }
 

@@ -60,6 +60,15 @@ static inline bool world_lives(const struct world *world)
 	return weir_alive(world->system, weir_system_user(world->system));
 }
 
+/* No child waits for anything. */
+static inline bool family_at_rest(const struct weir__family *family)
+{
+	return family->failed == WEIR__NO_CELL &&
+	       family->halting == WEIR__NO_CELL &&
+	       family->halted == WEIR__NO_CELL &&
+	       family->going == WEIR__NO_CELL && !family->n_stopping;
+}
+
 /* Everybody is well, and nothing is under way. */
 static inline bool cell_at_rest(const struct weir__cell *cell)
 {
@@ -72,7 +81,8 @@ static inline bool cell_at_rest(const struct weir__cell *cell)
 
 	return cell->state == WEIR__CELL_ALIVE && !cell->own &&
 	       !cell->suspends && !(cell->flags & busy) &&
-	       cell->failed == WEIR__NO_CELL && !ck_pr_load_8(&cell->orders);
+	       cell->work == WEIR__NO_CELL && !ck_pr_load_8(&cell->orders) &&
+	       family_at_rest(&weir__record_of(cell)->family);
 }
 
 /* How many are not at rest; for people: who, and why. Any thread. */

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Walks that let go of the lock. What holds whenever they do:
+ *
+ * 1. `at` is in the tree, and is the next one. Of a walk below a top, nobody
+ *    below `at` has been visited; a parent is visited in the same breath as the
+ *    last of its children, so nobody comes below it in between unseen.
+ * 2. New siblings are the last ones, so they are before their parent's visit.
+ */
+#include "supervision/walk.h"
+
+static void enlist(struct weir_system *system, struct weir__walk *walk)
+{
+	walk->next = system->walks;
+	walk->link = &system->walks;
+	if (walk->next)
+		walk->next->link = &walk->next;
+	system->walks = walk;
+}
+
+void weir__walk_end(struct weir__walk *walk)
+{
+	*walk->link = walk->next;
+	if (walk->next)
+		walk->next->link = walk->link;
+}
+
+void weir__walk_begin(struct weir_system *system, struct weir__walk *walk,
+		      struct weir__cell *first)
+{
+	*walk = (struct weir__walk){.at = first};
+	enlist(system, walk);
+}
+
+struct weir__cell *weir__walk_next(struct weir_system *system,
+				   struct weir__walk *walk)
+{
+	struct weir__cell *cell;
+
+	if (walk->at)
+		weir__breathe(system, &walk->n);
+	cell = walk->at;
+	if (cell)
+		walk->at = walk->alone ? NULL : weir__tree_next(system, cell);
+	else
+		weir__walk_end(walk);
+	return cell;
+}
+
+/* Claim 1: behind the cell, which has been visited or leaves. */
+static void pass(struct weir_system *system, struct weir__walk *walk,
+		 struct weir__cell *cell)
+{
+	struct weir__cell *next = NULL;
+
+	while (cell != walk->top && !(next = weir__tree_next(system, cell))) {
+		cell = weir__tree_parent(system, cell);
+		walk->visit(cell);
+	}
+	walk->at = next;
+}
+
+static void step(struct weir_system *system, struct weir__walk *walk)
+{
+	struct weir__cell *cell = walk->at, *child;
+
+	while ((child = weir__tree_first(system, cell)))
+		cell = child;
+	walk->visit(cell);
+	pass(system, walk, cell);
+}
+
+void weir__walk_below(struct weir_system *system, struct weir__cell *top,
+		      void (*visit)(struct weir__cell *cell), bool at_once)
+{
+	struct weir__walk walk = {.at = top, .top = top, .visit = visit};
+
+	enlist(system, &walk);
+	while (walk.at) {
+		step(system, &walk);
+		if (!at_once && walk.at)
+			weir__breathe(system, &walk.n);
+	}
+	weir__walk_end(&walk);
+}
+
+void weir__walks_pass(struct weir_system *system, struct weir__cell *cell)
+{
+	struct weir__walk *walk;
+
+	for (walk = system->walks; walk; walk = walk->next) {
+		if (walk->at != cell)
+			continue;
+		if (walk->top)
+			pass(system, walk, cell);
+		else
+			walk->at = weir__tree_next(system, cell);
+	}
+}
+
+void weir__walks_finish(struct weir_system *system, struct weir__cell *top)
+{
+	struct weir__walk *walk;
+
+	for (walk = system->walks; walk; walk = walk->next)
+		while (walk->top == top && walk->at)
+			step(system, walk);
+}
+
+void weir__walks_open(struct weir_system *system, struct weir__cell *cell)
+{
+	struct weir__walk *walk;
+
+	for (walk = system->walks; walk; walk = walk->next)
+		if (walk->at == cell)
+			walk->at = weir__tree_first(system, cell);
+}
