@@ -54,11 +54,11 @@ enum weir_directive {
 
 /* Where in its life the child failed. */
 enum weir_failure_kind {
-	WEIR_FAILED_ANY,	/* in a rule: whichever */
-	WEIR_FAILED_TURN,	/* a turn or a handler */
-	WEIR_FAILED_START,	/* pre_start */
-	WEIR_FAILED_RESTART,	/* reset, post_restart */
-	WEIR_FAILED_KILLED,	/* by weir_kill(); -EINTR */
+	WEIR_FAILED_ANY,     /* in a rule: whichever */
+	WEIR_FAILED_TURN,    /* a turn or a handler */
+	WEIR_FAILED_START,   /* until a start has gone well: reset, pre_start */
+	WEIR_FAILED_RESTART, /* since: reset, post_restart */
+	WEIR_FAILED_KILLED,  /* by weir_kill(); -EINTR */
 	WEIR_FAILED_DEATH_PACT, /* who it watched has died; -EOWNERDEAD */
 };
 
@@ -234,12 +234,16 @@ struct weir_terminated {
  * called as a handler of the actor: in its slice, as its owner, without a lock,
  * and must not block. Order over a life:
  *
- *	pre_start, turns,
+ *	{ pre_start, reset } ..., which fail, pre_start, turns,
  *	{ pre_restart, children end, reset, post_restart, turns } ...,
  *	[stopping,] children end, post_stop, ops->stopped, ops->released
  */
 struct weir_lifecycle {
-	/* Before the first turn. A negative errno is a failure (START). */
+	/*
+	 * Before the first turn. A negative errno is a failure (START): what
+	 * never started cannot go on or restart, so resumed or restarted it is
+	 * created again, by reset and pre_start.
+	 */
 	int (*pre_start)(struct weir_actor *self);
 	/*
 	 * About to restart because of `cause` (borrowed; NULL: it finished).
@@ -253,7 +257,8 @@ struct weir_lifecycle {
 	/*
 	 * Makes the fields of the struct that embeds the actor as new; ports,
 	 * what they hold and what they are linked to stay. Children that were
-	 * stopped are gone. A negative errno is a failure (RESTART).
+	 * stopped are gone. A negative errno is a failure (RESTART; START, if
+	 * it has never started).
 	 */
 	int (*reset)(struct weir_actor *self);
 	/* Begins anew. NULL: pre_start. A negative errno: as reset. */

@@ -114,8 +114,9 @@ struct weir__cell {
 	uint32_t letters; /* their place among the tokens, see place.c */
 	uint16_t suspends;
 	uint16_t flags;
-	uint8_t own : 1;  /* it has a reason of its own to be suspended */
-	uint8_t kind : 7; /* enum weir_failure_kind of its failure, or below */
+	uint8_t own : 1;   /* it has a reason of its own to be suspended */
+	uint8_t begun : 1; /* a start of it went well, this or an earlier one */
+	uint8_t kind : 6;  /* enum weir_failure_kind of its failure, or below */
 	/* The owner's, who writes them under the lock and reads them without. */
 	uint8_t state;	/* enum weir__cell_state */
 	uint8_t up;	/* its last start went well; its post_stop is due */
@@ -123,7 +124,7 @@ struct weir__cell {
 };
 
 /* cell->kind: a permanent actor has finished. */
-#define WEIR__FINISHED 127u
+#define WEIR__FINISHED 63u
 
 /* First ones of lists of children, through `work`; each is in one at most. */
 struct weir__family {

@@ -100,24 +100,30 @@ void weir__child_post_stop(struct weir_actor *actor)
 }
 
 bool weir__child_start(struct weir_actor *actor, struct weir_error *cause,
-		       bool again)
+		       enum weir__start how)
 {
 	const struct weir_lifecycle *hooks = weir__lifecycle(actor);
 	int rc;
 
 	/* no post_stop is due: nothing of an earlier start is left */
 	assert(!weir__cell_of(actor)->up);
-	rc = again && hooks->reset ? hooks->reset(actor) : 0;
+	rc = how != WEIR__START_FIRST && hooks->reset ? hooks->reset(actor) : 0;
 	weir__actor_check_rc(actor, rc < 0 ? rc : 0);
 	if (actor->flags & WEIR__ACTOR_LEAVING)
 		return false;
-	if (again && hooks->post_restart)
+	if (how == WEIR__START_RESTART && hooks->post_restart)
 		rc = hooks->post_restart(actor, cause);
 	else if (hooks->pre_start)
 		rc = hooks->pre_start(actor);
 	weir__actor_check_rc(actor, rc < 0 ? rc : 0);
 	/* It may have finished before it returned an error. */
 	return rc >= 0 && !(actor->flags & WEIR__ACTOR_FAILED);
+}
+
+void weir__child_started(struct weir__cell *cell)
+{
+	cell->up = 1;
+	cell->begun = 1;
 }
 
 /* --- Orders --------------------------------------------------------------- */
@@ -133,10 +139,10 @@ static void ordered_to_start(struct weir_actor *actor)
 	assert(cell->state == WEIR__CELL_STARTING && !cell->up);
 	weir__cell_flag(cell, 0, WEIR__CELL_HIDDEN);
 	weir__leave(system, held);
-	well = weir__child_start(actor, NULL, false);
+	well = weir__child_start(actor, NULL, WEIR__START_FIRST);
 	held = weir__enter(system);
 	if (well) {
-		cell->up = 1;
+		weir__child_started(cell);
 		weir__child_settled(system, cell);
 		weir__child_alive(system, cell);
 	} else if (actor->flags & WEIR__ACTOR_FAILED) {

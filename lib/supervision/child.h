@@ -19,9 +19,17 @@ const struct weir_strategy *weir__strategy(const struct weir_actor *actor);
 uint16_t weir__child_flags(const struct weir_actor *actor);
 
 void weir__child_post_stop(struct weir_actor *actor);
-/* pre_start; `again`: what stands for it in a restart. True: it went well. */
+enum weir__start {
+	WEIR__START_FIRST,   /* pre_start */
+	WEIR__START_CREATE,  /* reset, pre_start: none went well yet, B2.1 */
+	WEIR__START_RESTART, /* reset, post_restart */
+};
+
+/* True: it went well. */
 bool weir__child_start(struct weir_actor *actor, struct weir_error *cause,
-		       bool again);
+		       enum weir__start how);
+/* It did. Under the lock. */
+void weir__child_started(struct weir__cell *cell);
 /* What a hook has returned that cannot fail the actor. */
 void weir__child_report(struct weir_actor *actor, int rc);
 

@@ -325,26 +325,30 @@ static void begin_anew(struct weir_actor *actor)
 	struct weir_system *system = weir__system_of(actor);
 	struct weir__cell *cell = weir__cell_of(actor);
 	struct weir_error *cause = actor->error, *old;
+	enum weir__start how;
 	bool held, well;
 
 	held = weir__enter(system);
 	/* nothing of its old state runs, and nothing of the new one yet */
 	assert(cell->state == WEIR__CELL_RESTARTING && cell->own && !cell->up);
 	old = before_start(system, cell, cause);
+	how = cell->begun ? WEIR__START_RESTART : WEIR__START_CREATE;
 	weir__leave(system, held);
 	weir_error_unref(old);
 	actor->error = NULL;
 	weir__actor_clear(actor, WEIR__ACTOR_FAILED | WEIR__ACTOR_CLOSED);
 	unbecome(actor);
 	forget_ends(actor);
-	well = weir__child_start(actor, cause, true);
+	well = weir__child_start(actor, cause, how);
 	weir_error_unref(cause);
 	held = weir__enter(system);
 	if (!well) {
 		if (actor->flags & WEIR__ACTOR_FAILED)
-			cell->kind = WEIR_FAILED_RESTART;
+			cell->kind = how == WEIR__START_RESTART
+					     ? WEIR_FAILED_RESTART
+					     : WEIR_FAILED_START;
 	} else {
-		cell->up = 1;
+		weir__child_started(cell);
 		gone(system, cell);
 		restart_survivors(system, cell);
 		weir__child_alive(system, cell);

@@ -13,7 +13,7 @@ static void b1_3_a_signal_is_kept_that_comes_with_a_failing_start(
 	struct world *world)
 {
 	static const struct step steps[] = {
-		{"a", PRE_START, .rc = RESTART},
+		{"a", PRE_START, .generation = 1, .rc = RESTART},
 	};
 
 	SCRIPT(world, steps);
@@ -21,7 +21,7 @@ static void b1_3_a_signal_is_kept_that_comes_with_a_failing_start(
 	weir_actor_signal(&member(world, "a")->actor);
 	run(world);
 	assert_told(world, "a",
-		    "a1.pre_start a2.reset a2.post_restart a2.signalled");
+		    "a1.pre_start a2.reset a2.pre_start a2.signalled");
 }
 
 static void b4_3_a_reset_that_fails_is_followed_by_no_start(struct world *world)
@@ -204,7 +204,7 @@ static void d1_2_who_is_to_halt_may_fail_to_start(struct world *world)
 	};
 	static const struct step steps[] = {
 		{"a", TURN, .fail = RESTART},
-		{"b", PRE_START, .rc = RESTART},
+		{"b", PRE_START, .generation = 1, .rc = RESTART},
 	};
 
 	ROLES(world, roles);

@@ -61,8 +61,8 @@ static void b2_1_resume_of_a_failed_restart_is_a_restart(struct world *world)
 		    "a3.reset a4.reset a4.post_restart a4.2");
 }
 
-/* There is no actor without its memory, so a start that failed restarts. */
-static void b2_1_resume_of_a_failed_start_is_a_restart(struct world *world)
+/* It has never started: there is nothing to go on with, nor to begin anew. */
+static void b2_1_resume_of_a_failed_start_creates(struct world *world)
 {
 	static const struct step steps[] = {
 		{"a", PRE_START, .generation = 1, .fail = RESUME},
@@ -71,7 +71,54 @@ static void b2_1_resume_of_a_failed_start_is_a_restart(struct world *world)
 	SCRIPT(world, steps);
 	add(world, NULL, "a");
 	give(world, "a", 1);
-	assert_told(world, "a", "a1.pre_start a2.reset a2.post_restart a2.1");
+	assert_told(world, "a", "a1.pre_start a2.reset a2.pre_start a2.1");
+}
+
+/* Whatever it is told, until a start goes well; only then can it restart. */
+static void b2_1_who_never_started_is_created(struct world *world)
+{
+	static const struct step steps[] = {
+		{"a", PRE_START, .generation = 1, .fail = RESTART},
+		{"a", PRE_START, .generation = 2, .fail = RESUME},
+		{"a", RESET, .generation = 3, .rc = RESUME},
+		{"a", PRE_START, .generation = 4, .rc = RESTART},
+		{"a", TURN, .item = 1, .fail = RESTART},
+		{"a", POST_RESTART, .generation = 6, .fail = RESUME},
+	};
+
+	SCRIPT(world, steps);
+	add(world, NULL, "a");
+	feed(world, "a", 1, 2);
+	assert_told(world, "a",
+		    "a1.pre_start a2.reset a2.pre_start a3.reset a4.reset "
+		    "a4.pre_start a5.reset a5.pre_start a5.1 a5.pre_restart "
+		    "a6.reset a6.post_restart a7.reset a7.post_restart a7.2");
+}
+
+/* Each is one more failed start, by its kind as well. */
+static void b1_4_a_start_that_always_fails_is_tried_max_times_more(
+	struct world *world)
+{
+	static const struct weir_limit three = {.max = 3};
+	static const struct weir_rule rules[] = {
+		{.kind = WEIR_FAILED_START, .directive = WEIR_RESTART},
+		{.directive = WEIR_ESCALATE},
+	};
+	static const struct weir_strategy strategy = {
+		.rules = rules, .n_rules = 2, .each = &three};
+	static const struct step steps[] = {
+		{"a", PRE_START, .rc = RESTART},
+	};
+
+	world->top = &strategy;
+	SCRIPT(world, steps);
+	add(world, NULL, "a");
+	run(world);
+	assert_told(world, "a",
+		    "a1.pre_start a2.reset a2.pre_start a3.reset a3.pre_start "
+		    "a4.reset a4.pre_start");
+	assert_false(alive(world, "a"));
+	assert_true(weir_alive(world->system, weir_system_user(world->system)));
 }
 
 static void b2_2_restart_is_for_the_one_that_failed(struct world *world)
@@ -189,7 +236,7 @@ static void b2_4_a_resume_above_starts_one_that_did_not_start(
 	add(world, "a", "b");
 	give(world, "b", 1);
 	assert_told(world, "a", "a1.pre_start");
-	assert_told(world, "b", "b1.pre_start b2.reset b2.post_restart b2.1");
+	assert_told(world, "b", "b1.pre_start b2.reset b2.pre_start b2.1");
 }
 
 static enum weir_directive restart_it = WEIR_RESTART;
@@ -322,7 +369,7 @@ static void b3_1_a_decider_is_told_the_error_and_the_child(struct world *world)
 	static const struct weir_strategy noting = {.decide = restart_noting,
 						    .context = &verdict};
 	static const struct step steps[] = {
-		{"a", PRE_START, .fail = -EPROTO},
+		{"a", PRE_START, .generation = 1, .fail = -EPROTO},
 		{"a", TURN, .item = 1, .fail = -E2BIG},
 		{"a", TURN, .item = 2, .fail = -ENOSPC},
 		{"a", POST_RESTART, .generation = 4, .fail = -ENXIO},
@@ -474,7 +521,9 @@ int main(void)
 		RULE(b2_1_resume_keeps_all_but_the_failed_token),
 		RULE(b2_1_resume_is_for_the_one_that_failed_and_all_below),
 		RULE(b2_1_resume_of_a_failed_restart_is_a_restart),
-		RULE(b2_1_resume_of_a_failed_start_is_a_restart),
+		RULE(b2_1_resume_of_a_failed_start_creates),
+		RULE(b2_1_who_never_started_is_created),
+		RULE(b1_4_a_start_that_always_fails_is_tried_max_times_more),
 		RULE(b2_2_restart_is_for_the_one_that_failed),
 		RULE(b2_3_stop_ends_it_with_its_error),
 		RULE(b2_4_a_resume_above_resumes_the_one_that_failed),

@@ -280,10 +280,11 @@ static void b4_3_a_start_that_fails_is_one_more_failure(struct world *world)
 static void b4_3_children_of_a_failed_start_are_stopped(struct world *world)
 {
 	static const struct step steps[] = {
-		{"a", PRE_START, .spawn = "first", .fail = RESTART},
-		{"a", POST_RESTART, .generation = 2, .spawn = "second",
+		{"a", PRE_START, .generation = 1, .spawn = "first",
 		 .fail = RESTART},
-		{"a", POST_RESTART, .generation = 3, .spawn = "third"},
+		{"a", PRE_START, .generation = 2, .spawn = "second",
+		 .fail = RESTART},
+		{"a", PRE_START, .generation = 3, .spawn = "third"},
 		{"a", TURN, .item = 1, .fail = RESTART},
 		{"a", RESET, .generation = 4, .rc = RESTART},
 	};
