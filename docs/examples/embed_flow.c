@@ -28,7 +28,7 @@ static int print(void *item, void *context)
 	return 0;
 }
 
-/* The run is over; no thread but the loop's calls this. */
+/* The run is over: from weir_loop_run(), on whatever threads it was. */
 static void done(void *context, struct weir_error *error, void *result)
 {
 	struct program *self = context;

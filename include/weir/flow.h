@@ -125,7 +125,11 @@ struct weir_flow_run_options {
 	 * The run is over, all its actors have ended and their memory is given
 	 * back: well (`error` NULL) with the last item that has come out as
 	 * `result`, which is yours now, or NULL; or with `error` (borrowed).
-	 * Once, on any thread; must not block.
+	 * Once, on the executor that the run was started on, wherever its
+	 * stages were: inside of a run of a loop or simulator, on a thread of a
+	 * pool. (One of your own that refuses: on any thread.) Must not block;
+	 * may give the handle back, free the flow if no other run has it, and
+	 * start the next one. Executors are freed behind it.
 	 */
 	void (*done)(void *context, struct weir_error *error, void *result);
 	void *context;
@@ -163,9 +167,10 @@ WEIR_API WEIR_MUST_CHECK int weir_flow_run(struct weir_flow *flow,
 					   void **result);
 
 /*
- * Complete when the run is over, before `done`: all its actors have been released
- * or are leaving, so that its executors may be freed. NULL of NULL. Any thread;
- * the handle's.
+ * Complete when the run is over, before `done` and where that is called: all its
+ * actors have been released or are leaving, so that its executors may be freed,
+ * which wait for a `done` that has not returned. NULL of NULL. Any thread; the
+ * handle's.
  */
 WEIR_API struct weir_completion *weir_flow_run_over(struct weir_flow_run *run);
 

@@ -230,6 +230,16 @@ int weir__registry_add(struct weir_executor *executor, struct weir_task *task,
 	return add_late(executor, *index);
 }
 
+void weir__registry_hold(struct weir_executor *executor)
+{
+	struct weir__registry *registry = executor->registry;
+
+	weir__thread.holds++;
+	weir__lock(&registry->lock);
+	registry->alive++;
+	weir__unlock(&registry->lock);
+}
+
 size_t weir__registry_alive(const struct weir__registry *registry)
 {
 	size_t alive = registry->alive;

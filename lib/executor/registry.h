@@ -40,7 +40,8 @@
  *     those that leave. It holds the executor.
  *  9. Who submits an actor has a reference of it until that call has returned
  *     (weir_actor_start() takes one for that, but on a thread with a share), so
- *     the actor is alive as long.
+ *     the actor is alive as long. Of one that has none to give, the submitter
+ *     counts itself: weir__registry_hold().
  */
 #ifndef WEIR_EXECUTOR_REGISTRY_H
 #define WEIR_EXECUTOR_REGISTRY_H
@@ -155,6 +156,12 @@ int weir__registry_await(struct weir_executor *executor);
 
 /* `n` who are not counted in a share; completes drains if they were the last. */
 void weir__registry_done_locked(struct weir_executor *executor, size_t n);
+
+/*
+ * The calling thread holds the executor, as one that leaves it, until
+ * weir__registry_done(). An actor of it that is not leaving is known.
+ */
+void weir__registry_hold(struct weir_executor *executor);
 
 /* It is released: may complete a drain. The executor may be gone after. */
 static inline void weir__registry_done(struct weir_executor *executor)

@@ -463,6 +463,12 @@ int weir__stage_ready(struct weir__stage *stage, struct weir__op *root);
 /* --- Runs: run.c ----------------------------------------------------------------- */
 
 struct weir_flow_run {
+	/*
+	 * Where it is over: on `executor`, which has to run this once. It waits
+	 * in no queue, but is known to be alive from before the first stage is
+	 * started until `done` has returned.
+	 */
+	struct weir_actor actor;
 	const struct weir_allocator *allocator;
 	struct weir_executor *executor;
 	struct weir_flow_run_options options;
@@ -479,6 +485,7 @@ struct weir_flow_run {
 	uint32_t n_alive;  /* atomic: stages */
 	uint32_t draining; /* atomic */
 	bool begun;	   /* something of it runs, or is about to */
+	bool kept;	   /* its executor knows `actor` */
 };
 
 /*
@@ -498,7 +505,10 @@ void weir__run_fail(struct weir_flow_run *run, struct weir_error *error);
 /* A stage stops: nobody tells it anything any more. Owner. */
 void weir__run_stage_stopped(struct weir_flow_run *run,
 			     struct weir__stage *stage);
-/* A stage was released. Any thread; may be the last touch of the run. */
+/*
+ * A stage was released. Any thread; may be the last touch of the run. With the
+ * last stage the run's own actor is submitted, which is over.
+ */
 void weir__run_stage_gone(struct weir_flow_run *run);
 
 #endif

@@ -1,5 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Runs of flows, as their users see them. */
+/*
+ * Runs of flows, as their users see them.
+ *
+ * A run is over on the executor that it was started on, whichever thread
+ * releases the last stage. So it is an actor there: without ports, and held
+ * like one that is new (rule 1 of gate.c) until all stages are gone. Then it is
+ * submitted, for a slice that is its final one.
+ */
 #include <assert.h>
 #include <errno.h>
 #include <string.h>
@@ -9,6 +16,7 @@
 #include "actor/gate.h"
 #include "base/memory.h"
 #include "base/thread.h"
+#include "executor/registry.h"
 #include "executor/wait.h"
 #include "flow/flow.h"
 
@@ -81,17 +89,97 @@ static void run_over(struct weir_flow_run *run)
 	run_unref(run);
 }
 
+/* Held until the stages are gone, so this is the final slice. */
+static uint32_t no_turns(struct weir_actor *actor, uint32_t n)
+{
+	assert(false);
+	return n;
+}
+
+static struct weir_flow_run *run_of(struct weir_actor *actor)
+{
+	return weir_container_of(actor, struct weir_flow_run, actor);
+}
+
+/* It leaves its executor; from here on there is a reference to be dropped. */
+static void stopped(struct weir_actor *actor, struct weir_error *error)
+{
+	weir__registry_remove(actor->executor, actor->index);
+	assert(!actor->refs);
+	actor->refs = 1;
+}
+
+static void released(struct weir_actor *actor)
+{
+	struct weir_executor *executor = actor->executor;
+
+	run_over(run_of(actor));
+	weir__registry_done(executor);
+}
+
+static const struct weir_actor_ops over_ops = {
+	.name = "run",
+	.turns = no_turns,
+	.stopped = stopped,
+	.released = released,
+};
+
+/*
+ * No references: so neither a drain nor an abort of the executor gets hold of
+ * it, as both mean the stages, and it is released by its slice.
+ */
+static int keep(struct weir_flow_run *run)
+{
+	struct weir_actor *actor = &run->actor;
+	int rc = weir_actor_init(actor, &over_ops, run->executor);
+
+	assert(rc == 0);
+	actor->refs = 0;
+	rc = weir__registry_add(run->executor, &actor->task, &actor->index);
+	run->kept = rc == 0;
+	return rc;
+}
+
+/* Of a run that never was. */
+static void unkeep(struct weir_flow_run *run)
+{
+	if (!run->kept)
+		return;
+	run->kept = false;
+	weir__registry_remove(run->executor, run->actor.index);
+	weir__registry_done(run->executor);
+}
+
+/* It may be over, and its executor free to go, before the submission returns. */
+static void submit(struct weir_flow_run *run)
+{
+	struct weir_executor *executor = run->executor;
+	/* its own threads are joined before it goes */
+	bool outside = !weir__share_of(executor->registry);
+
+	weir__actor_end(&run->actor, NULL, false);
+	if (outside)
+		weir__registry_hold(executor);
+	weir__actor_submit(&run->actor);
+	if (outside)
+		weir__registry_done(executor);
+}
+
 void weir__run_stage_gone(struct weir_flow_run *run)
 {
 	bool last;
 
-	/* release: what the stage did; acquire: what the others did */
+	/* release: what the stage did; acquire: what the others did, for an
+	 * executor that refuses: then it is over here */
 	ck_pr_fence_release();
 	ck_pr_dec_32_zero(&run->n_alive, &last);
 	if (!last)
 		return;
 	ck_pr_fence_acquire();
-	run_over(run);
+	if (run->kept)
+		submit(run);
+	else
+		run_over(run);
 }
 
 /* --- Their start ------------------------------------------------------------------------ */
@@ -212,6 +300,7 @@ static int give_up(struct weir_flow_run *run, int code)
 		weir_actor_stop(&stage->actor);
 	}
 	weir__flow_unclaim(run->flow);
+	unkeep(run);
 	weir__run_stage_gone(run);
 	weir_flow_run_free(run);
 	return code;
@@ -242,6 +331,8 @@ static int start_run(struct weir_flow *flow, struct weir_executor *executor,
 		return -ENOMEM;
 	}
 	rc = build(*run);
+	if (rc == 0)
+		rc = keep(*run);
 	if (rc == 0)
 		rc = start(*run, &runs);
 	if (rc == 0 || runs) {

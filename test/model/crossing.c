@@ -66,6 +66,7 @@ void crossing_start(struct crossing *c, struct weir_flow *flow)
 	c->flow = flow;
 	explorer_assert(weir_flow_start(flow, &c->scene.executor, &options,
 					&c->run) == 0);
+	c->scene.over = &c->run->actor.task;
 }
 
 struct token *crossing_token(struct crossing *c, uint32_t i)
@@ -103,15 +104,20 @@ struct weir_actor *crossing_stage(const struct crossing *c, uint32_t i)
 	return weir_container_of(c->scene.others[i], struct weir_actor, task);
 }
 
+static bool run_either(struct scene *s, uint32_t i)
+{
+	return scene_run(s, i) || scene_run(s, SCENE_OVER);
+}
+
 void work_below(void *context)
 {
-	while (scene_run(context, SCENE_ACTORS))
+	while (run_either(context, SCENE_ACTORS))
 		;
 }
 
 void work_above(void *context)
 {
-	while (scene_run(context, SCENE_ACTORS + 1))
+	while (run_either(context, SCENE_ACTORS + 1))
 		;
 }
 
@@ -121,7 +127,7 @@ void work_both(void *context)
 
 	while (ran) {
 		ran = scene_run(context, SCENE_ACTORS);
-		ran = scene_run(context, SCENE_ACTORS + 1) || ran;
+		ran = run_either(context, SCENE_ACTORS + 1) || ran;
 	}
 }
 

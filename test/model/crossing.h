@@ -46,7 +46,7 @@ struct token *crossing_token(struct crossing *c, uint32_t i);
 struct weir_actor *crossing_stage(const struct crossing *c, uint32_t i);
 
 /* What threads do: slices of the last stage, or of that above it, or both,
- * until it is not queued. */
+ * until it is not queued; with those the run's own, the last one of all. */
 void work_below(void *context);
 void work_above(void *context);
 void work_both(void *context);

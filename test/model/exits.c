@@ -238,13 +238,14 @@ static void serving_one_of_two(void *context)
 	serving(l, crossing_items(&l->crossing, 1));
 }
 
-/* Then the run is over. */
+/* Then the run is over: its own actor comes behind its two stages. */
 static void work_and_let_go(void *context)
 {
 	struct leaving *l = context;
 
 	work_both(l);
 	taker_let_go(&l->takings[0]);
+	(void)scene_run(context, SCENE_ACTORS + 2);
 }
 
 static void free_publisher(void *context)

@@ -64,7 +64,7 @@ static void linked(void *context)
 	crossing_start(c, crossing_sink(c, flow));
 }
 
-/* Both have stopped, and are kept. */
+/* Both have stopped, and are kept, by two threads that take no lock for it. */
 static void stopped(void *context)
 {
 	struct crossing *c = context;
@@ -73,6 +73,7 @@ static void stopped(void *context)
 	weir_actor_ref(crossing_stage(c, 0));
 	weir_actor_ref(crossing_stage(c, 1));
 	scene_settle(&c->scene);
+	scene_own_threads(&c->scene);
 }
 
 static void stopped_without_handle(void *context)
@@ -81,9 +82,26 @@ static void stopped_without_handle(void *context)
 	let_go(context);
 }
 
+/* Nobody else is to run what ends the run. */
+static void stopped_and_refused(void *context)
+{
+	struct crossing *c = context;
+
+	stopped_without_handle(c);
+	c->scene.refused = c->scene.over;
+}
+
+/* Who is last ends the run. */
+static void let_go_stage(struct crossing *c, uint32_t i)
+{
+	scene_use_share(&c->scene);
+	weir_actor_unref(crossing_stage(c, i));
+	(void)scene_run(&c->scene, SCENE_OVER);
+}
+
 static void let_go_below(void *context)
 {
-	weir_actor_unref(crossing_stage(context, 0));
+	let_go_stage(context, 0);
 }
 
 /* It is not over before that. */
@@ -95,7 +113,7 @@ static void cancel_and_let_go_below(void *context)
 
 static void let_go_above(void *context)
 {
-	weir_actor_unref(crossing_stage(context, 1));
+	let_go_stage(context, 1);
 }
 
 static void cancel_and_work_below(void *context)
@@ -178,6 +196,10 @@ static const struct explorer_scenario scenarios[] = {
 		 .check = cancelled),
 	CROSSING(.name = "two stages are let go",
 		 .setup = stopped_without_handle,
+		 .thread = {let_go_above, let_go_below},
+		 .check = crossing_went_well),
+	CROSSING(.name = "two stages are let go, and the executor is full",
+		 .setup = stopped_and_refused,
 		 .thread = {let_go_above, let_go_below},
 		 .check = crossing_went_well),
 	CROSSING(.name = "two stages are let go, the one as it fails",

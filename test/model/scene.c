@@ -30,6 +30,8 @@ static uint32_t place_of(struct scene *s, struct weir_task *task)
 {
 	uint32_t i;
 
+	if (task == s->over)
+		return SCENE_OVER;
 	for (i = 0; i < s->n_nodes; i++)
 		if (&s->nodes[i]->actor.task == task)
 			return i;
@@ -56,13 +58,20 @@ static int submit(struct weir_executor *executor, struct weir_task *task)
 	return 0;
 }
 
+static struct weir_task *at_place(struct scene *s, uint32_t i)
+{
+	if (i == SCENE_OVER)
+		return s->over;
+	return i < SCENE_ACTORS ? &s->nodes[i]->actor.task
+				: s->others[i - SCENE_ACTORS];
+}
+
 bool scene_run(struct scene *s, uint32_t i)
 {
 	if (!ck_pr_load_32(&s->queued[i]) || !ck_pr_fas_32(&s->queued[i], 0))
 		return false;
 	ck_pr_fence_acquire();
-	weir_task_run(i < SCENE_ACTORS ? &s->nodes[i]->actor.task
-				       : s->others[i - SCENE_ACTORS]);
+	weir_task_run(at_place(s, i));
 	return true;
 }
 
@@ -73,7 +82,7 @@ void scene_settle(struct scene *s)
 
 	while (ran) {
 		ran = false;
-		for (i = 0; i < SCENE_ACTORS + SCENE_OTHERS; i++)
+		for (i = 0; i < SCENE_PLACES; i++)
 			ran |= scene_run(s, i);
 	}
 }

@@ -17,6 +17,8 @@
 #include "explorer.h"
 
 enum { SCENE_ACTORS = 3, SCENE_OTHERS = 4, SCENE_TOKENS = 4 };
+/* Places: of the actors, of the others, and of one that is told apart. */
+enum { SCENE_OVER = SCENE_ACTORS + SCENE_OTHERS, SCENE_PLACES };
 
 struct token {
 	enum { NOT_YET, MADE, DELIVERED, DROPPED } value;
@@ -51,8 +53,9 @@ struct scene {
 	uint32_t n_nodes;
 	/* Of actors that the library has made, as they were first queued. */
 	struct weir_task *others[SCENE_OTHERS];
+	struct weir_task *over; /* the one told apart, or NULL */
 	/* Atomic: to be run; the others behind the actors. */
-	uint32_t queued[SCENE_ACTORS + SCENE_OTHERS];
+	uint32_t queued[SCENE_PLACES];
 
 	struct weir_items items;
 	struct token tokens[SCENE_TOKENS];
@@ -105,7 +108,10 @@ void scene_start(struct scene *s);
 void scene_own_threads(struct scene *s);
 void scene_use_share(struct scene *s);
 
-/* Runs one slice of the actor if it is queued; SCENE_ACTORS and up: others. */
+/*
+ * Runs one slice of the actor if it is queued; SCENE_ACTORS and up: others;
+ * SCENE_OVER: the one told apart.
+ */
 bool scene_run(struct scene *s, uint32_t i);
 /* Until nothing is queued. */
 void scene_settle(struct scene *s);
