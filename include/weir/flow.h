@@ -159,8 +159,8 @@ WEIR_API WEIR_MUST_CHECK int weir_flow_start(
  * the error it failed with. *result, if not NULL, is the last item that has come
  * out, which is the caller's, or NULL. -EDEADLK: on a thread of the executor's,
  * with nothing started. The thread that owns a loop or a simulator runs that
- * meanwhile; where a simulator has nothing left to do and the flow has not ended,
- * the run is cancelled, and that is -EDEADLK too. Any thread.
+ * meanwhile; where a simulator has nothing left to do and the flow runs on it and
+ * has not ended, the run is cancelled, and that is -EDEADLK too. Any thread.
  */
 WEIR_API WEIR_MUST_CHECK int weir_flow_run(struct weir_flow *flow,
 					   struct weir_executor *executor,

@@ -394,6 +394,26 @@ int weir_flow_run_wait(struct weir_flow_run *run, uint64_t timeout_ns,
 	return 0;
 }
 
+/*
+ * The simulator that this thread owns has nothing left to do. Its own run is
+ * cancelled, which gives it something. One elsewhere does not need it: everything
+ * about a simulator happens on one thread.
+ */
+static int wait_at_rest(struct weir_flow_run *run, void **result,
+			struct weir_error **error)
+{
+	struct weir_executor *owned = weir__thread.owned;
+	int rc;
+
+	if (run->executor == owned)
+		weir_flow_run_cancel(run, weir_error_of(-EDEADLK));
+	else
+		weir__thread.owned = NULL;
+	rc = weir_flow_run_wait(run, WEIR_FOREVER, result, error);
+	weir__thread.owned = owned;
+	return rc;
+}
+
 int weir_flow_run(struct weir_flow *flow, struct weir_executor *executor,
 		  void **result)
 {
@@ -408,11 +428,8 @@ int weir_flow_run(struct weir_flow *flow, struct weir_executor *executor,
 	if (rc < 0)
 		return rc;
 	rc = weir_flow_run_wait(run, WEIR_FOREVER, result, &error);
-	if (rc == -EDEADLK && weir__thread.owned == executor) {
-		/* a simulator without anything to do: this gives it that */
-		weir_flow_run_cancel(run, weir_error_of(-EDEADLK));
-		rc = weir_flow_run_wait(run, WEIR_FOREVER, result, &error);
-	}
+	if (rc == -EDEADLK)
+		rc = wait_at_rest(run, result, &error);
 	if (error)
 		rc = error->code;
 	weir_error_unref(error);

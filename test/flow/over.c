@@ -442,6 +442,57 @@ static void poll_is_told_wherever_the_stages_are(void **state)
 		}
 }
 
+/* --- A thread with a simulator that has nothing to do ---------------------------- */
+
+static int wait_a_little(void **item, void *context)
+{
+	struct stuck *stuck = context;
+
+	sem_post(&stuck->closing);
+	while (sem_wait(&stuck->go) < 0)
+		;
+	return 0;
+}
+
+static void *let_go(void *context)
+{
+	struct stuck *stuck = context;
+	int i;
+
+	for (i = 0; i < 20; i++) {
+		while (sem_wait(&stuck->closing) < 0)
+			;
+		sem_post(&stuck->go);
+	}
+	return NULL;
+}
+
+static void an_idle_simulator_does_not_end_a_run_elsewhere(void **state)
+{
+	struct weir_flow *flow = weir_flow_range(1, 20);
+	struct weir_blocking *blocking;
+	struct weir_sim *sim;
+	struct stuck stuck;
+	pthread_t thread;
+	void *n = NULL;
+
+	assert_int_equal(sem_init(&stuck.closing, 0, 0), 0);
+	assert_int_equal(sem_init(&stuck.go, 0, 0), 0);
+	assert_int_equal(weir_sim_new(&sim, 1, NULL), 0);
+	assert_int_equal(weir_blocking_new(&blocking, NULL), 0);
+	assert_int_equal(pthread_create(&thread, NULL, let_go, &stuck), 0);
+	flow = weir_flow_count(weir_flow_map(flow, wait_a_little, &stuck));
+	assert_int_equal(
+		weir_flow_run(flow, weir_blocking_executor(blocking), &n), 0);
+	assert_int_equal((intptr_t)n, 20);
+	weir_flow_free(flow);
+	assert_int_equal(pthread_join(thread, NULL), 0);
+	assert_int_equal(weir_blocking_free(blocking), 0);
+	assert_int_equal(weir_sim_free(sim), 0);
+	sem_destroy(&stuck.closing);
+	sem_destroy(&stuck.go);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -455,6 +506,8 @@ int main(void)
 		cmocka_unit_test(it_is_over_where_an_executor_runs_at_once),
 		cmocka_unit_test(it_is_over_where_an_executor_refuses),
 		cmocka_unit_test(poll_is_told_wherever_the_stages_are),
+		cmocka_unit_test(
+			an_idle_simulator_does_not_end_a_run_elsewhere),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
