@@ -17,6 +17,9 @@ static const struct weir__kind failed_kind = {.name = "failed flow"};
 /* There is no memory, not even to say so. Shared and never changed. */
 static struct weir_flow no_memory = {.kind = &failed_kind};
 
+/* The taker of flows that are being taken over, until that is there. */
+static struct weir_flow taking;
+
 static bool has_failed(const struct weir_flow *flow)
 {
 	return flow->kind == &failed_kind;
@@ -59,41 +62,74 @@ struct weir_flow *weir__flow_failed(int code, const char *origin,
 	return flow ? flow : &no_memory;
 }
 
-/* NULL: all of them can be taken over. */
-static struct weir_flow *why_not(const struct weir__kind *kind,
-				 struct weir_flow *const *up, uint32_t n)
+/* NULL: it can be taken over, and now is. */
+static struct weir_flow *take_over(const struct weir__kind *kind,
+				   struct weir_flow *up)
 {
-	uint32_t i;
-
-	for (i = 0; i < n; i++)
-		if (up[i] && has_failed(up[i]) && !up[i]->taken)
-			return up[i];
-	for (i = 0; i < n; i++) {
-		if (!up[i])
-			return weir__flow_failed(-EINVAL, kind->name,
-						 "no flow to be put upon");
-		if (up[i]->taken)
-			return weir__flow_failed(-EBUSY, kind->name,
-						 "a flow that is used twice");
-		up[i]->taken = true;
-	}
+	if (!up)
+		return weir__flow_failed(-EINVAL, kind->name,
+					 "no flow to be put upon");
+	if (up->taken)
+		return weir__flow_failed(-EBUSY, kind->name,
+					 "a flow that is used twice");
+	up->taken = true;
+	up->taker = &taking;
 	return NULL;
 }
 
+/* NULL: all of them are taken over. */
+static struct weir_flow *why_not(const struct weir__kind *kind,
+				 struct weir_flow *const *up, uint32_t n)
+{
+	struct weir_flow *failed = NULL;
+	uint32_t i;
+
+	for (i = 0; i < n; i++)
+		if (up[i] && has_failed(up[i]))
+			return up[i];
+	for (i = 0; i < n && !failed; i++)
+		failed = take_over(kind, up[i]);
+	return failed;
+}
+
+/* It goes with the others that were given, as it is nobody else's. */
+static bool goes(const struct weir_flow *flow)
+{
+	return flow && flow != &no_memory &&
+	       (!flow->taken || flow->taker == &taking);
+}
+
 /*
- * Those that were taken over go, as nothing came of it, but for one, and those
- * that are another's.
+ * Nothing came of it: those that were given go, once each, but for one and for
+ * those that are another's. Their takers make a list of them.
  */
 static void give_up(struct weir_flow *const *up, uint32_t n,
 		    const struct weir_flow *but)
 {
-	uint32_t i, j;
+	struct weir_flow *list = NULL, *flow;
+	uint32_t i;
 
 	for (i = 0; i < n; i++) {
-		for (j = 0; j < i && up[j] != up[i]; j++)
-			;
-		if (j == i && up[i] && up[i] != but && !up[i]->taker)
-			weir_flow_free(up[i]);
+		if (!goes(up[i]) || up[i] == but)
+			continue;
+		up[i]->taken = true;
+		up[i]->taker = list;
+		list = up[i];
+	}
+	while ((flow = list)) {
+		list = flow->taker;
+		weir_flow_free(flow);
+	}
+}
+
+/* They are the ups of the flow. */
+static void join(struct weir_flow *flow, struct weir_flow *const *up)
+{
+	uint32_t i;
+
+	for (i = 0; i < flow->n_up; i++) {
+		flow->up[i] = up[i];
+		up[i]->taker = flow;
 	}
 }
 
@@ -102,7 +138,6 @@ struct weir_flow *weir__flow_new(const struct weir__kind *kind,
 				 const void *args, size_t size, bool valid)
 {
 	struct weir_flow *failed = why_not(kind, up, n), *flow = NULL;
-	uint32_t i;
 
 	if (!failed && !valid)
 		failed = weir__flow_failed(-EINVAL, kind->name,
@@ -110,10 +145,7 @@ struct weir_flow *weir__flow_new(const struct weir__kind *kind,
 	if (!failed) {
 		flow = allocate(kind, n, args, size);
 		if (flow) {
-			for (i = 0; i < n; i++) {
-				flow->up[i] = up[i];
-				up[i]->taker = flow;
-			}
+			join(flow, up);
 			return flow;
 		}
 		failed = &no_memory;
@@ -227,6 +259,9 @@ struct weir_flow *weir_flow_supervise(
 {
 	if (!can_set(flow))
 		return no_flow(flow, "supervise");
+	if (!decide && flow->taken)
+		return weir__flow_failed(-EBUSY, "supervise",
+					 "a flow that is used twice");
 	if (!decide) {
 		weir_flow_free(flow);
 		return weir__flow_failed(-EINVAL, "supervise", "no function");

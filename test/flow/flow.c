@@ -101,7 +101,31 @@ static void a_flow_that_is_anothers_stays_so(void **state)
 
 	assert_int_equal(weir_flow_check(failed, NULL, NULL), -EBUSY);
 	weir_flow_free(failed);
+	failed = weir_flow_supervise(up, NULL, NULL);
+	assert_int_equal(weir_flow_check(failed, NULL, NULL), -EBUSY);
+	weir_flow_free(failed);
 	ASSERT_FLOW(flow, 0, 11, 12, 13);
+}
+
+/* Also one that stands several times where nothing comes of it. */
+static void a_flow_that_is_given_several_times_goes_once(void **state)
+{
+	struct weir_flow *up = counted(weir_flow_range(1, 3));
+	struct weir_flow *other = weir_flow_map(up, add_ten, NULL);
+	struct weir_flow *own = counted(weir_flow_range(1, 3));
+	struct weir_flow *flows[] = {own, own, up, NULL, up, own};
+	struct weir_flow *failed = weir_flow_merge(flows, 6);
+
+	assert_int_equal(weir_flow_check(failed, NULL, NULL), -EBUSY);
+	own = counted(weir_flow_range(1, 3));
+	flows[0] = own;
+	flows[1] = failed;
+	flows[2] = up;
+	flows[4] = failed;
+	flows[5] = own;
+	assert_ptr_equal(weir_flow_merge(flows, 6), failed);
+	weir_flow_free(failed);
+	weir_flow_free(other);
 }
 
 static void a_run_that_is_cancelled_ends_so(void **state)
@@ -178,6 +202,7 @@ int main(void)
 		cmocka_unit_test(the_result_is_the_last_item),
 		cmocka_unit_test(a_flow_upon_nothing_fails_and_says_where),
 		cmocka_unit_test(a_flow_that_is_anothers_stays_so),
+		cmocka_unit_test(a_flow_that_is_given_several_times_goes_once),
 		cmocka_unit_test(a_run_that_is_cancelled_ends_so),
 		cmocka_unit_test(a_flow_that_nothing_can_end_is_cancelled),
 		cmocka_unit_test(a_run_that_is_drained_ends_well),

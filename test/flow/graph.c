@@ -249,6 +249,15 @@ static void bad_arguments_are_refused(void **state)
 	weir_flow_free(flow);
 	assert_fails(graph, -EBUSY, "graph");
 	graph = a_graph_of_none();
+	up = weir_flow_range(1, 2);
+	assert_int_equal(weir_flow_graph_add(graph, NULL, up), 0);
+	flow = weir_flow_map(up, plus_one, NULL);
+	assert_int_equal(weir_flow_check(flow, NULL, NULL), -EBUSY);
+	weir_flow_free(flow);
+	flow = weir_flow_graph_build(graph);
+	assert_int_equal(weir_flow_check(flow, NULL, NULL), 0);
+	weir_flow_free(flow);
+	graph = a_graph_of_none();
 	assert_int_equal(
 		weir_flow_graph_add(graph, NULL,
 				    weir_flow_map(NULL, plus_one, NULL)),
