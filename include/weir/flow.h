@@ -16,8 +16,14 @@
  *
  * An operator takes over the flow that it is put upon, also when it fails: it
  * never returns NULL. What goes wrong while composing (no memory, a null
- * argument, a flow that was taken over by another) makes a failed flow, and
- * every operator upon that is the same failed flow; the run reports it.
+ * argument, a flow that was taken over by another: -EBUSY, and it stays that
+ * one's) makes a failed flow, and every operator upon that is the same failed
+ * flow; the run reports it.
+ *
+ * Flows upon each other, those that functions of yours make inside counted with
+ * those around them, are WEIR_FLOW_DEPTH_MAX at most: -E2BIG. Flows beside each
+ * other may be as many as you like: give them to one weir_flow_merge() or
+ * weir_flow_concat(), and not one after the other to the last.
  *
  * A sink is an operator too: it takes all items and puts out one result, or
  * none. A run takes what comes out of the end of a flow, and its result is the
@@ -54,6 +60,13 @@ struct weir_flow_run;
 
 /* Items that an operator sees at once, at most. */
 #define WEIR_FLOW_BATCH 256u
+
+/*
+ * Flows upon each other, at most: each way from a source to the end of a flow. So
+ * deep are calls nested while a flow is made, runs and is freed, which takes up to
+ * 96 KiB of the stack (measured: x86-64, optimized), and no more.
+ */
+#define WEIR_FLOW_DEPTH_MAX 256u
 
 /* --- Blueprints ------------------------------------------------------------- */
 
@@ -96,7 +109,8 @@ WEIR_API struct weir_flow *weir_flow_items(struct weir_flow *flow,
  * WEIR_RESTART, the operator's state is made anew as well. Holds for all
  * operators of `flow` that have not been told before. `decide` gets the error
  * (borrowed); it is called by the actor concerned. Returns `flow`, or a failed
- * one: -EINVAL.
+ * one: -EINVAL, no function, and `flow` is freed; -EBUSY, the same with a flow
+ * that another has taken over, which stays as it is.
  */
 WEIR_API struct weir_flow *weir_flow_supervise(
 	struct weir_flow *flow,

@@ -45,6 +45,7 @@ static struct weir_flow *allocate(const struct weir__kind *kind, uint32_t n,
 		return NULL;
 	flow->kind = kind;
 	flow->size = all;
+	flow->depth = 1;
 	flow->n_up = n;
 	flow->up = (struct weir_flow **)(void *)(flow->args + at);
 	if (size)
@@ -72,6 +73,9 @@ static struct weir_flow *take_over(const struct weir__kind *kind,
 	if (up->taken)
 		return weir__flow_failed(-EBUSY, kind->name,
 					 "a flow that is used twice");
+	if (up->depth >= WEIR_FLOW_DEPTH_MAX)
+		return weir__flow_failed(-E2BIG, kind->name,
+					 "too many flows upon each other");
 	up->taken = true;
 	up->taker = &taking;
 	return NULL;
@@ -130,6 +134,8 @@ static void join(struct weir_flow *flow, struct weir_flow *const *up)
 	for (i = 0; i < flow->n_up; i++) {
 		flow->up[i] = up[i];
 		up[i]->taker = flow;
+		if (flow->depth <= up[i]->depth)
+			flow->depth = up[i]->depth + 1;
 	}
 }
 
@@ -154,7 +160,7 @@ struct weir_flow *weir__flow_new(const struct weir__kind *kind,
 	return failed;
 }
 
-/* Recursion is bounded by the depth of the flow, which its maker has chosen.
+/* Recursion is bounded: take_over() sees to the depth.
  * NOLINTNEXTLINE(misc-no-recursion) */
 void weir_flow_free(struct weir_flow *flow)
 {
@@ -185,7 +191,7 @@ int weir__flow_check(const struct weir_flow *flow, const char **origin,
 	return failure.code;
 }
 
-/* Recursion is bounded by the depth of the flow, which its maker has chosen.
+/* Recursion is bounded: take_over() sees to the depth.
  * NOLINTNEXTLINE(misc-no-recursion) */
 const struct weir_flow *weir__flow_lacking(const struct weir_flow *flow)
 {

@@ -3,6 +3,7 @@
 #include <assert.h>
 #include <errno.h>
 
+#include "flow/array.h"
 #include "flow/pipe.h"
 
 /* --- buffer ----------------------------------------------------------------- */
@@ -92,22 +93,24 @@ static size_t conflate_pull(struct weir__op *op, void **items, size_t room)
 {
 	struct conflating *self = weir__op_state(op);
 	struct weir__op *up = op->up[0];
-	void *batch[WEIR_FLOW_BATCH];
-	size_t n = weir__pull(up, batch, room ? WEIR_FLOW_BATCH : 0), i;
+	struct weir__array batch;
+	size_t n, i;
 	int rc;
 
+	weir__array_init(&batch, items, room);
+	n = weir__array_take(&batch, up);
 	/* between two pulls it waits in the pipe */
 	assert(!self->has_all);
 	if (n > 0)
 		self->has_all = weir__pipe_take_back(self->pipe, &self->all);
 	for (i = 0; i < n && !op->ended; i++) {
-		rc = conflate_one(op, batch[i]);
+		rc = conflate_one(op, batch.items[i]);
 		if (WEIR_LIKELY(rc == 0))
 			continue;
-		weir__op_drop_one(up, batch[i]);
+		weir__op_drop_one(up, batch.items[i]);
 		(void)weir__op_survives(op, rc);
 	}
-	weir__op_drop(up, batch + i, n - i);
+	weir__op_drop(up, batch.items + i, n - i);
 	n = self->has_all;
 	if (n)
 		items[0] = self->all;

@@ -13,7 +13,7 @@
 #include "base/memory.h"
 #include "flow/flow.h"
 
-/* Recursion is bounded by the depth of the flow, which its maker has chosen.
+/* Recursion is bounded: see struct weir_flow.
  * NOLINTBEGIN(misc-no-recursion) */
 
 struct weir__tree *weir__tree_new(const struct weir_allocator *allocator)
@@ -484,6 +484,9 @@ static int claim_nested(const struct weir__op *op, struct weir_flow *flow)
 		return rc;
 	if (flow->taken)
 		return -EBUSY;
+	/* it is pulled by `op`, which is being pulled */
+	if (op->stage->n_pulling + flow->depth > WEIR_FLOW_DEPTH_MAX)
+		return -E2BIG;
 	if (weir__flow_staged(flow, op->stage->actor.executor))
 		return -ENOTSUP;
 	return weir__flow_claim(flow);

@@ -93,7 +93,11 @@ struct weir__kind {
 	bool any_input; /* several above: takes from whichever has some */
 };
 
-/* A node of a blueprint, followed by its arguments. */
+/*
+ * A node of a blueprint, followed by its arguments. What goes over all of them,
+ * and over operators, recurses: neither `depth`, nor that of a nested flow with
+ * the operators that are being pulled below it, is above WEIR_FLOW_DEPTH_MAX.
+ */
 struct weir_flow {
 	const struct weir__kind *kind;
 	const char *name;
@@ -104,6 +108,7 @@ struct weir_flow {
 	bool has_items;		 /* weir_flow_items() was called */
 	bool taken;		 /* another flow has taken it over */
 	struct weir_flow *taker; /* that, once it is made */
+	uint32_t depth;		 /* flows upon each other: it, those above */
 	uint32_t n_up;
 	struct weir_flow **up;
 	_Alignas(max_align_t) char args[];
@@ -435,7 +440,8 @@ struct weir__stage {
 	struct weir__stage *live;    /* of those that run */
 	const struct weir_flow *key; /* of a node with several outlets */
 	uint32_t n_inlets;
-	uint32_t n_pokes; /* so often it was woken */
+	uint32_t n_pokes;   /* so often it was woken */
+	uint32_t n_pulling; /* operators, each called by the one below it */
 	bool has_out;
 	bool out_ignored;
 	bool any_input; /* waits for any of its in-ports */

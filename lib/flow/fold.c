@@ -2,7 +2,7 @@
 /* Operators that make one value of all that they take. */
 #include <weir/flow_sink.h>
 
-#include "flow/flow.h"
+#include "flow/array.h"
 
 /* What all of them have; fold_n and reduce have no zero. */
 struct folding {
@@ -92,10 +92,10 @@ static void take_in(struct weir__op *op, void *const *batch, size_t n)
 
 static size_t fold_pull(struct weir__op *op, void **items, size_t room)
 {
-	void *batch[WEIR_FLOW_BATCH];
-	size_t n = weir__pull(op->up[0], batch, room ? WEIR_FLOW_BATCH : 0);
+	struct weir__array batch;
 
-	take_in(op, batch, n);
+	weir__array_init(&batch, items, room);
+	take_in(op, batch.items, weir__array_take(&batch, op->up[0]));
 	return result_put(op, items, room);
 }
 
@@ -144,10 +144,10 @@ static void take_in_n(struct weir__op *op, void *const *batch, size_t n)
 
 static size_t fold_n_pull(struct weir__op *op, void **items, size_t room)
 {
-	void *batch[WEIR_FLOW_BATCH];
-	size_t n = weir__pull(op->up[0], batch, room ? WEIR_FLOW_BATCH : 0);
+	struct weir__array batch;
 
-	take_in_n(op, batch, n);
+	weir__array_init(&batch, items, room);
+	take_in_n(op, batch.items, weir__array_take(&batch, op->up[0]));
 	return result_put(op, items, room);
 }
 

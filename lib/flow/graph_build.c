@@ -143,43 +143,85 @@ static const struct weir__kind circles_kind = {
 
 /* --- Building ---------------------------------------------------------------------- */
 
-/*
- * Marks all that is above `flow`, through inlets that are not cut: true if
- * `wanted` is. What is marked is not walked again; recursion is bounded by the
- * depth of the graph, which its maker has chosen.
- * NOLINTNEXTLINE(misc-no-recursion) */
-static bool walk(struct weir_flow *flow, const struct weir_flow *wanted,
-		 bool mark)
-{
-	bool *seen = NULL, found = flow == wanted;
-	struct weir_flow *above = weir__fan_above(flow, &seen);
-	uint32_t i;
+/* Over all that is above a flow, through inlets that are not cut. */
+struct walk {
+	const struct weir_flow *wanted;
+	bool mark;     /* what is marked so is not walked again */
+	bool found;    /* `wanted` is above, or the flow itself */
+	bool too_deep; /* it was given up somewhere */
+};
 
-	if (flow->kind == &weir__graph_open_kind) {
-		above = weir__graph_inlet_of(flow)->cut
-				? NULL
-				: weir__graph_inlet_of(flow)->from;
-		seen = &weir__graph_inlet_of(flow)->seen;
-	}
-	if (seen && *seen == mark)
-		return found;
-	if (seen)
-		*seen = mark;
-	if (above)
-		found = walk(above, wanted, mark) || found;
-	for (i = 0; i < flow->n_up; i++)
-		found = walk(flow->up[i], wanted, mark) || found;
-	return found;
+/* NULL: nothing beside flow->up. */
+static struct weir_flow *above_of(struct weir_flow *flow, bool **seen)
+{
+	struct weir__graph_inlet *inlet = weir__graph_inlet_of(flow);
+
+	if (flow->kind != &weir__graph_open_kind)
+		return weir__fan_above(flow, seen);
+	*seen = &inlet->seen;
+	return inlet->cut ? NULL : inlet->from;
 }
 
-/* What comes out of an inlet comes to it again. */
-static bool is_circle(struct weir_flow *inlet)
+/* Recursion is bounded by `level`, which is 1 at first.
+ * NOLINTBEGIN(misc-no-recursion) */
+static void walk(struct walk *all, struct weir_flow *flow, uint32_t level)
+{
+	bool *seen = NULL;
+	struct weir_flow *above = above_of(flow, &seen);
+	uint32_t i;
+
+	all->found = all->found || flow == all->wanted;
+	all->too_deep = all->too_deep || level > WEIR_FLOW_DEPTH_MAX;
+	if (level > WEIR_FLOW_DEPTH_MAX || (seen && *seen == all->mark))
+		return;
+	if (seen)
+		*seen = all->mark;
+	if (above)
+		walk(all, above, level + 1);
+	for (i = 0; i < flow->n_up; i++)
+		walk(all, flow->up[i], level + 1);
+}
+
+/*
+ * Sets the depth that flows will have when there are no inlets any more; what it
+ * has marked is measured. Where it is given up the depth is too large.
+ */
+static uint32_t measure(struct weir_flow *flow, uint32_t level)
+{
+	bool *seen = NULL;
+	struct weir_flow *above = above_of(flow, &seen);
+	uint32_t i, depth = 0, up;
+
+	if (level > WEIR_FLOW_DEPTH_MAX)
+		return WEIR_FLOW_DEPTH_MAX;
+	if (seen && *seen)
+		return flow->depth;
+	if (seen)
+		*seen = true;
+	if (above)
+		depth = measure(above, level + 1);
+	for (i = 0; i < flow->n_up; i++) {
+		up = measure(flow->up[i], level + 1);
+		depth = up > depth ? up : depth;
+	}
+	flow->depth = depth + 1;
+	return flow->depth;
+}
+/* NOLINTEND(misc-no-recursion) */
+
+/* Whether what comes out of an inlet comes to it again; or -E2BIG. */
+static int is_circle(struct weir_flow_graph *graph, struct weir_flow *inlet)
 {
 	struct weir_flow *from = weir__graph_inlet_of(inlet)->from;
-	bool found = walk(from, inlet, true);
+	struct walk to = {.wanted = inlet, .mark = true}, back = {0};
 
-	(void)walk(from, inlet, false);
-	return found;
+	walk(&to, from, 1);
+	walk(&back, from, 1);
+	if (to.too_deep)
+		return weir__graph_fail(graph, -E2BIG,
+					weir__graph_inlet_of(inlet)->name,
+					"too many flows upon each other");
+	return to.found;
 }
 
 static int check_ports(struct weir_flow_graph *graph)
@@ -208,21 +250,58 @@ static int check_ports(struct weir_flow_graph *graph)
 static int check_circles(struct weir_flow_graph *graph)
 {
 	struct weir_flow *flow;
+	int rc = 0;
 
-	for (flow = graph->inlets; flow;
-	     flow = weir__graph_inlet_of(flow)->next)
-		if (weir__graph_inlet_of(flow)->capacity && is_circle(flow)) {
-			weir__graph_inlet_of(flow)->cut = true;
-			graph->n_cut++;
-		}
-	for (flow = graph->inlets; flow;
-	     flow = weir__graph_inlet_of(flow)->next)
-		if (!weir__graph_inlet_of(flow)->cut && is_circle(flow))
-			return weir__graph_fail(
-				graph, -EINVAL,
-				weir__graph_inlet_of(flow)->name,
-				"a circle that holds nothing");
-	return 0;
+	for (flow = graph->inlets; flow && rc >= 0;
+	     flow = weir__graph_inlet_of(flow)->next) {
+		rc = weir__graph_inlet_of(flow)->capacity
+			     ? is_circle(graph, flow)
+			     : 0;
+		weir__graph_inlet_of(flow)->cut = rc == 1;
+		graph->n_cut += rc == 1;
+	}
+	for (flow = graph->inlets; flow && rc >= 0;
+	     flow = weir__graph_inlet_of(flow)->next) {
+		if (weir__graph_inlet_of(flow)->cut)
+			continue;
+		rc = is_circle(graph, flow);
+		if (rc == 1)
+			rc = weir__graph_fail(graph, -EINVAL,
+					      weir__graph_inlet_of(flow)->name,
+					      "a circle that holds nothing");
+	}
+	return rc < 0 ? rc : 0;
+}
+
+static bool is_cut(const struct weir_flow_graph *graph,
+		   const struct weir_flow *from)
+{
+	struct weir_flow *flow = graph->inlets;
+
+	while (weir__graph_inlet_of(flow)->from != from)
+		flow = weir__graph_inlet_of(flow)->next;
+	return weir__graph_inlet_of(flow)->cut;
+}
+
+/* From an end, or a flow at a cut, and without connections that are cut. */
+static int check_depth(struct weir_flow_graph *graph)
+{
+	struct weir__graph_end *end;
+	struct walk back = {0};
+	uint32_t deepest = 0, depth;
+
+	for (end = graph->ends; end; end = end->next) {
+		if (end->name && !is_cut(graph, end->flow))
+			continue;
+		depth = measure(end->flow, 1);
+		deepest = depth > deepest ? depth : deepest;
+	}
+	for (end = graph->ends; end; end = end->next)
+		walk(&back, end->flow, 1);
+	if (deepest <= WEIR_FLOW_DEPTH_MAX)
+		return 0;
+	return weir__graph_fail(graph, -E2BIG, "graph",
+				"too many flows upon each other");
 }
 
 /* Makes a tree of it. */
@@ -239,16 +318,6 @@ static void settle(struct weir_flow *flow)
 	flow->n_up = 1;
 	inlet->from->taken = true;
 	inlet->from->taker = flow;
-}
-
-static bool is_cut(const struct weir_flow_graph *graph,
-		   const struct weir_flow *from)
-{
-	struct weir_flow *flow = graph->inlets;
-
-	while (weir__graph_inlet_of(flow)->from != from)
-		flow = weir__graph_inlet_of(flow)->next;
-	return weir__graph_inlet_of(flow)->cut;
 }
 
 /*
@@ -307,8 +376,9 @@ struct weir_flow *weir_flow_graph_build(struct weir_flow_graph *graph)
 
 	if (!graph)
 		return weir__flow_failed(-EINVAL, "graph", "no graph");
-	if (graph->code == 0 && check_ports(graph) == 0)
-		(void)check_circles(graph);
+	if (graph->code == 0 && check_ports(graph) == 0 &&
+	    check_circles(graph) == 0)
+		(void)check_depth(graph);
 	flow = graph->code ? weir__flow_failed(graph->code, graph->origin,
 					       graph->message)
 			   : build(graph);

@@ -53,7 +53,13 @@ static struct weir__op *inner_build(struct weir__build *build,
 
 struct weir_flow *weir__inner_flow(struct weir__inner *inner)
 {
-	return weir__flow_source(&inner_kind, &inner, sizeof(inner), true);
+	struct weir_flow *flow =
+		weir__flow_source(&inner_kind, &inner, sizeof(inner), true);
+
+	/* it pulls what is above the operator around it */
+	if (weir__flow_check(flow, NULL, NULL) == 0)
+		flow->depth += inner->around->flow->up[0]->depth;
+	return flow;
 }
 
 bool weir__inner_is_linear(const struct weir__inner *inner,

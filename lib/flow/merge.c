@@ -4,6 +4,7 @@
 
 #include <assert.h>
 
+#include "flow/array.h"
 #include "flow/fan.h"
 
 struct merge {
@@ -113,13 +114,14 @@ struct weir_flow *weir_flow_merge_preferred(struct weir_flow *const *flows,
 
 static size_t all_pull(struct weir__op *op, void **items, size_t room)
 {
-	size_t ask = room ? WEIR_FLOW_BATCH : 0, n;
-	void *batch[WEIR_FLOW_BATCH];
+	struct weir__array batch;
 	uint32_t i;
+	size_t n;
 
+	weir__array_init(&batch, items, room);
 	for (i = 0; i < op->n_up; i++) {
-		n = weir__pull(op->up[i], batch, ask);
-		weir__op_drop(op->up[i], batch, n);
+		n = weir__array_take(&batch, op->up[i]);
+		weir__op_drop(op->up[i], batch.items, n);
 		if (n > 0)
 			weir__op_again(op);
 	}

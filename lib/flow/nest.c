@@ -8,6 +8,7 @@
 #include <weir/flow_async.h>
 
 #include "base/memory.h"
+#include "flow/array.h"
 
 /* --- One nested flow ----------------------------------------------------- */
 
@@ -25,7 +26,9 @@ static struct weir_error *why_not(const struct weir__op *op,
 				  const struct weir_flow *flow, int code)
 {
 	const char *origin = weir__op_name(op), *staged;
-	const char *message = "a nested flow could not be made";
+	const char *message = code == -E2BIG
+				      ? "too many flows upon each other"
+				      : "a nested flow could not be made";
 
 	if (flow && weir__flow_check(flow, &origin, &message) == 0 &&
 	    code == -ENOTSUP) {
@@ -128,10 +131,9 @@ static bool open_for(struct weir__op *op, struct weir__nest *nest, void *item)
 					args->make(item, args->context));
 }
 
-/* What was not taken from upstream has to be asked for its error. */
-static void look_up(struct weir__op *op)
+/* Upstream's error is waited for by nobody, its end by those that are open. */
+static void fail_with_upstream(struct weir__op *op)
 {
-	(void)weir__pull(op->up[0], NULL, 0);
 	if (op->up[0]->error)
 		(void)weir__op_follow(op);
 }
@@ -176,6 +178,10 @@ static void open_more(struct weir__op *op, size_t room)
 	size_t tries = room ? WEIR_FLOW_BATCH : 0;
 	void *item;
 
+	/* looks, where it does not take: not both, or each of k of them would
+	 * make twice as many calls as the one below */
+	if (!room || self->n == args->breadth)
+		(void)weir__pull(op->up[0], NULL, 0);
 	for (; tries > 0 && self->n < args->breadth; tries--) {
 		if (!weir__pull(op->up[0], &item, 1))
 			break;
@@ -184,7 +190,7 @@ static void open_more(struct weir__op *op, size_t room)
 		if (op->ended)
 			return;
 	}
-	look_up(op);
+	fail_with_upstream(op);
 	if (room && tries == 0)
 		weir__op_again(op);
 }
@@ -236,7 +242,7 @@ static size_t flat_map_pull(struct weir__op *op, void **items, size_t room)
 				     room - got, &closed);
 		if (op->ended)
 			return got;
-	} while (closed > 0 && --rounds > 0);
+	} while (closed > 0 && got < room && --rounds > 0);
 	if (rounds == 0)
 		weir__op_again(op);
 	if (self->n == 0)
@@ -273,21 +279,34 @@ static void switch_map_close(struct weir__op *op)
 }
 
 /* The last of those that are there. */
-static void switch_over(struct weir__op *op, size_t room)
+static void switch_over(struct weir__op *op, void **items, size_t room)
 {
 	struct weir__nest *nest = weir__op_state(op);
 	struct weir__op *up = op->up[0];
-	void *batch[WEIR_FLOW_BATCH];
-	size_t n = weir__pull(up, batch, room ? WEIR_FLOW_BATCH : 0);
+	struct weir__array batch;
+	size_t left = WEIR_FLOW_BATCH, n;
+	bool has_last = false;
+	void *last = NULL;
 
-	if (n > 0) {
-		weir__op_drop(up, batch, n - 1);
+	weir__array_init(&batch, items, room);
+	do {
+		n = weir__array_take(&batch, up);
+		if (n == 0)
+			break;
+		if (has_last)
+			weir__op_drop_one(up, last);
+		weir__op_drop(up, batch.items, n - 1);
+		last = batch.items[n - 1];
+		has_last = true;
+		left -= n;
+	} while (n == batch.n && left >= n);
+	if (has_last) {
 		weir__nest_close(nest);
-		(void)open_for(op, nest, batch[n - 1]);
+		(void)open_for(op, nest, last);
 		weir__op_again(op);
 	}
 	if (!op->ended)
-		look_up(op);
+		fail_with_upstream(op);
 }
 
 static size_t switch_map_pull(struct weir__op *op, void **items, size_t room)
@@ -295,7 +314,7 @@ static size_t switch_map_pull(struct weir__op *op, void **items, size_t room)
 	struct weir__nest *nest = weir__op_state(op);
 	size_t n = 0;
 
-	switch_over(op, room);
+	switch_over(op, items, room);
 	if (op->ended)
 		return 0;
 	if (nest->op)

@@ -24,9 +24,14 @@ void weir__op_again(struct weir__op *op)
 	op->stage->again = true;
 }
 
+/*
+ * Composing sees to the depth of each flow, and weir__op_nest() to that of a
+ * nested one; not how deep it is upon one whose upstream has made another.
+ */
 size_t weir__pull(struct weir__op *op, void **items, size_t room)
 {
-	bool drains = op->stage->draining && op->kind->source;
+	struct weir__stage *stage = op->stage;
+	bool drains = stage->draining && op->kind->source;
 	size_t n;
 
 	if (op->ended)
@@ -38,12 +43,18 @@ size_t weir__pull(struct weir__op *op, void **items, size_t room)
 		weir__op_end(op, NULL);
 		return 0;
 	}
+	if (WEIR_UNLIKELY(stage->n_pulling == WEIR_FLOW_DEPTH_MAX)) {
+		weir__op_fail(op, -E2BIG, "too many flows upon each other");
+		return 0;
+	}
+	stage->n_pulling++;
 	n = WEIR_UNLIKELY(drains) ? op->kind->drain(op, items, room)
 				  : op->kind->pull(op, items, room);
+	stage->n_pulling--;
 	assert(n <= room);
 	/* rule 2: who was given something has not waited */
 	if (n > 0)
-		op->stage->again = true;
+		stage->again = true;
 	return n;
 }
 
@@ -56,7 +67,7 @@ static void close_op(struct weir__op *op)
 		op->kind->close(op);
 }
 
-/* Recursion is bounded by the depth of the flow, which its maker has chosen.
+/* Recursion is bounded: see struct weir_flow.
  * NOLINTBEGIN(misc-no-recursion) */
 void weir__op_end(struct weir__op *op, struct weir_error *error)
 {

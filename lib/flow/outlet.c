@@ -275,6 +275,7 @@ static struct weir_flow *outlet_new(struct weir_flow *fan, size_t index)
 	/* relaxed: the caller has a reference */
 	ck_pr_inc_32(&args_of(fan)->refs);
 	args_of(fan)->outlets[index] = flow;
+	flow->depth += fan->depth;
 	return flow;
 }
 

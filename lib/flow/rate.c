@@ -6,7 +6,7 @@
 #include <errno.h>
 
 #include "base/memory.h"
-#include "flow/flow.h"
+#include "flow/array.h"
 
 /* --- throttle --------------------------------------------------------------- */
 
@@ -217,21 +217,30 @@ static void delay_close(struct weir__op *op)
 }
 
 /* Takes what there is room for; their time begins now. */
-static void take_some(struct weir__op *op, uint64_t now_ns)
+static void take_some(struct weir__op *op, void **items, size_t room,
+		      uint64_t now_ns)
 {
 	const struct delay *args = weir__op_args(op);
 	struct delaying *self = weir__op_state(op);
-	size_t n = args->n - (self->tail - self->head), i;
+	size_t left = WEIR_FLOW_BATCH, n, i;
 	uint64_t due_ns = args->delay_ns < WEIR_FOREVER - now_ns
 				  ? now_ns + args->delay_ns
 				  : WEIR_FOREVER - 1;
-	void *batch[WEIR_FLOW_BATCH];
+	struct weir__array batch;
 
-	assert(self->tail - self->head <= args->n);
-	n = weir__pull(op->up[0], batch,
-		       n < WEIR_FLOW_BATCH ? n : WEIR_FLOW_BATCH);
-	for (i = 0; i < n; i++)
-		*at(op, self->tail++) = (struct waiting){batch[i], due_ns};
+	weir__array_init(&batch, items, room);
+	do {
+		/* without room it looks, as any pull does */
+		assert(self->tail - self->head <= args->n);
+		batch.n = weir__at_most(args->n - (self->tail - self->head),
+					batch.n);
+		n = weir__array_take(&batch, op->up[0]);
+		for (i = 0; i < n; i++)
+			*at(op, self->tail++) =
+				(struct waiting){batch.items[i], due_ns};
+		left -= n;
+	} while (n > 0 && n == batch.n && left >= n &&
+		 self->tail - self->head < args->n);
 }
 
 static size_t delay_pull(struct weir__op *op, void **items, size_t room)
@@ -242,10 +251,7 @@ static size_t delay_pull(struct weir__op *op, void **items, size_t room)
 	size_t n = 0;
 	int rc = 0;
 
-	if (room > 0)
-		take_some(op, now_ns);
-	else
-		(void)weir__pull(up, NULL, 0);
+	take_some(op, items, room, now_ns);
 	while (n < room && self->head != self->tail &&
 	       at(op, self->head)->due_ns <= now_ns)
 		items[n++] = at(op, self->head++)->item;

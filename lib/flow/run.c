@@ -184,7 +184,7 @@ void weir__run_stage_gone(struct weir_flow_run *run)
 
 /* --- Their start ------------------------------------------------------------------------ */
 
-/* Recursion is bounded by the depth of the flow, which its maker has chosen.
+/* Recursion is bounded: see struct weir_flow.
  * NOLINTNEXTLINE(misc-no-recursion) */
 void weir__flow_unclaim(struct weir_flow *flow)
 {

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "flow/array.h"
 #include "flow/list.h"
 
 /* --- for_each ---------------------------------------------------------------- */
@@ -15,22 +16,23 @@ struct for_each {
 	void *context;
 };
 
-/* It asks for no more than a batch, whatever the room for what it puts out. */
 static size_t for_each_pull(struct weir__op *op, void **items, size_t room)
 {
 	const struct for_each *args = weir__op_args(op);
-	void *batch[WEIR_FLOW_BATCH];
-	size_t n = weir__pull(op->up[0], batch, room ? WEIR_FLOW_BATCH : 0), i;
+	struct weir__array batch;
+	size_t n, i;
 	int rc;
 
+	weir__array_init(&batch, items, room);
+	n = weir__array_take(&batch, op->up[0]);
 	for (i = 0; i < n && !op->ended; i++) {
-		rc = args->take(batch[i], args->context);
+		rc = args->take(batch.items[i], args->context);
 		if (WEIR_LIKELY(rc == 0))
 			continue;
-		weir__op_drop_one(op->up[0], batch[i]);
+		weir__op_drop_one(op->up[0], batch.items[i]);
 		(void)weir__op_survives(op, rc);
 	}
-	weir__op_drop(op->up[0], batch + i, n - i);
+	weir__op_drop(op->up[0], batch.items + i, n - i);
 	if (!op->ended)
 		(void)weir__op_follow(op);
 	return 0;
@@ -60,23 +62,24 @@ struct for_each_n {
 static size_t for_each_n_pull(struct weir__op *op, void **items, size_t room)
 {
 	const struct for_each_n *args = weir__op_args(op);
-	void *batch[WEIR_FLOW_BATCH];
-	size_t n = weir__pull(op->up[0], batch, room ? WEIR_FLOW_BATCH : 0);
-	size_t i = 0, done;
+	struct weir__array batch;
+	size_t n, i = 0, done;
 	int rc;
 
+	weir__array_init(&batch, items, room);
+	n = weir__array_take(&batch, op->up[0]);
 	while (i < n && !op->ended) {
 		done = 0;
-		rc = args->take(batch + i, n - i, &done, args->context);
+		rc = args->take(batch.items + i, n - i, &done, args->context);
 		if (WEIR_LIKELY(rc == 0)) {
 			i = n;
 			break;
 		}
 		i += done < n - i ? done : n - i - 1;
-		weir__op_drop_one(op->up[0], batch[i++]);
+		weir__op_drop_one(op->up[0], batch.items[i++]);
 		(void)weir__op_survives(op, rc);
 	}
-	weir__op_drop(op->up[0], batch + i, n - i);
+	weir__op_drop(op->up[0], batch.items + i, n - i);
 	if (!op->ended)
 		(void)weir__op_follow(op);
 	return 0;
@@ -101,18 +104,20 @@ struct weir_flow *weir_flow_for_each_n(struct weir_flow *flow,
 /* --- count, ignore --------------------------------------------------------------- */
 
 /* Takes a batch and drops it; how many. */
-static size_t drop_batch(struct weir__op *op, size_t room)
+static size_t drop_batch(struct weir__op *op, void **items, size_t room)
 {
-	void *batch[WEIR_FLOW_BATCH];
-	size_t n = weir__pull(op->up[0], batch, room ? WEIR_FLOW_BATCH : 0);
+	struct weir__array batch;
+	size_t n;
 
-	weir__op_drop(op->up[0], batch, n);
+	weir__array_init(&batch, items, room);
+	n = weir__array_take(&batch, op->up[0]);
+	weir__op_drop(op->up[0], batch.items, n);
 	return n;
 }
 
 static size_t ignore_pull(struct weir__op *op, void **items, size_t room)
 {
-	(void)drop_batch(op, room);
+	(void)drop_batch(op, items, room);
 	(void)weir__op_follow(op);
 	return 0;
 }
@@ -152,7 +157,7 @@ static size_t count_pull(struct weir__op *op, void **items, size_t room)
 {
 	uintptr_t *n = weir__op_state(op);
 
-	*n += drop_batch(op, room);
+	*n += drop_batch(op, items, room);
 	return all_taken(op) ? put_result(op, items, room, (void *)*n) : 0;
 }
 
@@ -192,13 +197,15 @@ static void last_close(struct weir__op *op)
 static size_t last_pull(struct weir__op *op, void **items, size_t room)
 {
 	struct last *last = weir__op_state(op);
-	void *batch[WEIR_FLOW_BATCH];
-	size_t n = weir__pull(op->up[0], batch, room ? WEIR_FLOW_BATCH : 0);
+	struct weir__array batch;
+	size_t n;
 
+	weir__array_init(&batch, items, room);
+	n = weir__array_take(&batch, op->up[0]);
 	if (n > 0) {
 		last_close(op);
-		weir__op_drop(op->up[0], batch, n - 1);
-		*last = (struct last){batch[n - 1], true};
+		weir__op_drop(op->up[0], batch.items, n - 1);
+		*last = (struct last){batch.items[n - 1], true};
 	}
 	if (!all_taken(op))
 		return 0;

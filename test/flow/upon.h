@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Operators of each kind that can be put upon each other as often as one likes. */
+#ifndef WEIR_TEST_FLOW_UPON_H
+#define WEIR_TEST_FLOW_UPON_H
+
+#include "flow/kit.h"
+
+static int same(void **item, void *context)
+{
+	return 0;
+}
+
+static int same_n(void **items, size_t n, size_t *done, void *context)
+{
+	return 0;
+}
+
+static int with_index(void **item, uint64_t index, void *context)
+{
+	return 0;
+}
+
+static int yes(void *item, void *context)
+{
+	return 1;
+}
+
+static int take_it(void *item, void *context)
+{
+	return 0;
+}
+
+static int sum(void **result, void *item, void *context)
+{
+	*(intptr_t *)result += (intptr_t)item;
+	return 0;
+}
+
+static const struct weir_flow_folding adding = {.fold = sum};
+
+static int first_of(void *const *items, size_t n, void **result, void *context)
+{
+	*result = items[0];
+	return 0;
+}
+
+static uint64_t weight_of(void *item, void *context)
+{
+	return 1;
+}
+
+static int mend(struct weir_error *error, void **item, void *context)
+{
+	return 0;
+}
+
+static struct weir_error *no_other(struct weir_error *error, void *context)
+{
+	return NULL;
+}
+
+static struct weir_flow *no_flow(struct weir_error *error, void *context)
+{
+	return NULL;
+}
+
+static struct weir_flow *single(void *item, void *context)
+{
+	return weir_flow_single(item);
+}
+
+static struct weir_flow *itself(struct weir_flow *upstream, void *context)
+{
+	return upstream;
+}
+
+static struct weir_flow *tail(void *const *items, size_t n,
+			      struct weir_flow *upstream, void *context)
+{
+	return upstream;
+}
+
+static int key_of(void *item, uintptr_t *key, void *context)
+{
+	*key = 1;
+	return 0;
+}
+
+static struct weir_flow *of_key(struct weir_flow *upstream, uintptr_t key,
+				void *context)
+{
+	return upstream;
+}
+
+#define UPON(name, expression) \
+	static struct weir_flow *upon_##name(struct weir_flow *up) \
+	{ \
+		return expression; \
+	}
+
+static struct weir_flow *two(struct weir_flow *(*of)(struct weir_flow *const *,
+						     size_t),
+			     struct weir_flow *up)
+{
+	struct weir_flow *both[] = {up, weir_flow_empty()};
+
+	return of(both, 2);
+}
+
+static bool not_this(struct weir_error *error, void *context)
+{
+	return false;
+}
+
+static const struct weir_flow_restart_options once = {.restart_on = not_this};
+static const struct weir_flow_rate rate = {.n = 1000000, .per_ns = 1};
+static const struct weir_operator_ops own = {.name = "own"};
+static const struct weir_flow_hooks hooks = {0};
+
+UPON(map, weir_flow_map(up, same, NULL))
+UPON(map_n, weir_flow_map_n(up, same_n, NULL))
+UPON(index, weir_flow_index(up, with_index, NULL))
+UPON(filter, weir_flow_filter(up, yes, NULL))
+UPON(distinct, weir_flow_distinct_until_changed(up, NULL, NULL))
+UPON(peek, weir_flow_peek(up, &hooks, NULL))
+UPON(take, weir_flow_take(up, 5))
+UPON(take_while, weir_flow_take_while(up, yes, false, NULL))
+UPON(drop, weir_flow_drop(up, 0))
+UPON(for_each, weir_flow_for_each(up, take_it, NULL))
+UPON(ignore, weir_flow_ignore(up))
+UPON(count, weir_flow_count(up))
+UPON(last, weir_flow_last(up))
+UPON(fold, weir_flow_fold(up, &adding, NULL))
+UPON(reduce, weir_flow_reduce(up, sum, NULL))
+UPON(scan, weir_flow_scan(up, &adding, NULL))
+UPON(grouped, weir_flow_grouped_weighted(up, 1, weight_of, NULL, 9, 0))
+UPON(throttle, weir_flow_throttle(up, &rate))
+UPON(delay, weir_flow_delay(up, 0, 16))
+UPON(timeout, weir_flow_idle_timeout(up, WEIR_FOREVER))
+UPON(recover, weir_flow_recover(up, mend, NULL))
+UPON(map_error, weir_flow_map_error(up, no_other, NULL))
+UPON(complete, weir_flow_complete_on_error(up, NULL, NULL))
+UPON(retry, weir_flow_retry(up, 1, no_flow, NULL))
+UPON(merge, two(weir_flow_merge, up))
+UPON(preferred, two(weir_flow_merge_preferred, up))
+UPON(all, two(weir_flow_all, up))
+UPON(concat, two(weir_flow_concat, up))
+UPON(or_else, weir_flow_or_else(up, weir_flow_empty()))
+UPON(zip, weir_flow_zip(&up, 1, first_of, NULL))
+UPON(async, weir_flow_async(up, 1, NULL))
+UPON(buffer, weir_flow_buffer(up, 1, WEIR_FLOW_BACK_PRESSURE))
+UPON(demand, weir_flow_demand(up, 1, 0))
+UPON(parallel, weir_flow_map_parallel(up, 1, true, same, NULL, NULL))
+UPON(own, weir_flow_operator(up, &own, NULL))
+UPON(flat_map, weir_flow_flat_map(up, 1, single, NULL))
+UPON(switch_map, weir_flow_switch_map(up, single, NULL))
+UPON(around, weir_flow_restart_around(up, itself, NULL, &once))
+UPON(group_by, weir_flow_group_by(up, 1, key_of, of_key, NULL, NULL))
+UPON(split, weir_flow_split_when(up, yes, itself, NULL))
+UPON(prefix, weir_flow_prefix_and_tail(up, 1, tail, NULL))
+
+static struct weir_flow *upon_outlet(struct weir_flow *up)
+{
+	struct weir_flow *outlet = NULL;
+
+	(void)weir_flow_broadcast(up, 1, &outlet, NULL);
+	return outlet;
+}
+
+struct kind {
+	const char *name;
+	struct weir_flow *(*upon)(struct weir_flow *up);
+	int levels; /* of one; 0: as many as it makes */
+};
+
+#define KIND(name) \
+	{ \
+#name, upon_##name, 1 \
+	}
+
+static const struct kind kinds[] = {
+	KIND(map),	 KIND(map_n),	   KIND(index),
+	KIND(filter),	 KIND(distinct),   KIND(peek),
+	KIND(take),	 KIND(take_while), KIND(drop),
+	KIND(for_each),	 KIND(ignore),	   KIND(count),
+	KIND(last),	 KIND(fold),	   KIND(reduce),
+	KIND(scan),	 KIND(grouped),	   KIND(throttle),
+	KIND(delay),	 KIND(timeout),	   KIND(recover),
+	KIND(map_error), KIND(complete),   KIND(retry),
+	KIND(merge),	 KIND(preferred),  KIND(all),
+	KIND(concat),	 KIND(or_else),	   KIND(zip),
+	KIND(async),	 KIND(buffer),	   KIND(demand),
+	KIND(parallel),	 KIND(own),	   {"outlet", upon_outlet, 2},
+};
+
+/* Those that put a flow of their own between the ones above and below. */
+static const struct kind nesting[] = {
+	KIND(flat_map), KIND(switch_map), KIND(around),
+	KIND(group_by), KIND(split),	  KIND(prefix),
+};
+
+#define N(array) ((int)(sizeof(array) / sizeof((array)[0])))
+
+struct chain {
+	const struct kind *kind;
+	int n; /* upon the source */
+	int64_t n_items;
+	size_t unfused;
+	int checked, code; /* what came of it */
+};
+
+static inline struct weir_flow *chain_of(const struct chain *chain)
+{
+	struct weir_flow *flow = weir_flow_range(1, chain->n_items);
+	int i;
+
+	for (i = 0; i < chain->n; i++)
+		flow = chain->kind->upon(flow);
+	return flow;
+}
+
+#endif
