@@ -37,6 +37,7 @@ struct weir_operator {
 	struct weir_error *error; /* if it is ending */
 	void *late;
 	bool has_late;
+	bool looked; /* upstream was pulled, in the pull that is under way */
 	bool wanted; /* on_pull() was called, and nothing pushed since */
 	bool asked;  /* and nothing has come */
 	bool told;   /* on_end() was called, or what stands for it */
@@ -141,17 +142,23 @@ static void give(struct weir__op *op, void *item)
 	(void)weir__op_survives(op, rc);
 }
 
-/* Without room it only looks whether upstream has ended (rule 1). */
+/*
+ * Without room it only looks whether upstream has ended (rule 1). Not if it was
+ * pulled already: a look goes all the way up, so each of k operators that took an
+ * item and then looked would make that k * k calls.
+ */
 static bool tell_item(struct weir__op *op)
 {
 	struct weir_operator *self = weir__op_state(op);
-	bool has_room = self->n < self->room;
+	bool has_room = self->n < self->room, looked = self->looked;
 	void *item;
 
 	if (!op->n_up || is_over(op) || (has_room && !self->wanted))
 		return false;
+	self->looked = true;
 	if (!has_room || !self->asked) {
-		(void)weir__pull(op->up[0], NULL, 0);
+		if (!looked)
+			(void)weir__pull(op->up[0], NULL, 0);
 		return false;
 	}
 	if (weir__pull(op->up[0], &item, 1) == 0)
@@ -251,6 +258,7 @@ static size_t operator_pull(struct weir__op *op, void **items, size_t room)
 	self->items = items;
 	self->room = room;
 	self->n = 0;
+	self->looked = false;
 	if (self->has_late && room > 0) {
 		items[self->n++] = self->late;
 		self->has_late = false;
@@ -291,7 +299,7 @@ static struct weir_flow *operator_new(struct weir_flow *const *up, uint32_t n,
 		args.kind.name = ops->name;
 	flow = weir__flow_new(&operator_kind, up, n, &args, sizeof(args),
 			      valid);
-	if (weir_flow_check(flow, NULL, NULL) == 0)
+	if (weir__flow_check(flow, NULL, NULL) == 0)
 		flow->kind = &((struct arguments *)(void *)flow->args)->kind;
 	return flow;
 }

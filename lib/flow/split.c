@@ -146,13 +146,16 @@ static size_t split_pull(struct weir__op *op, void **items, size_t room)
 {
 	struct splitting *self = weir__op_state(op);
 	size_t got = 0, tries = WEIR_FLOW_BATCH;
+	bool looked = false;
 
 	for (; !op->ended && tries > 0; tries--) {
 		if (!pull_sub(op, items, room, &got) &&
 		    (op->ended || self->sub.over || self->sub.n > 0))
 			return got;
-		if (got == room)
+		/* once: see tell_item() in operator.c */
+		if (got == room && !looked)
 			(void)weir__pull(op->up[0], NULL, 0);
+		looked = true;
 		if ((got == room || !look_at_one(op)) && !follow(op))
 			return got;
 	}
