@@ -97,7 +97,7 @@ static size_t conflate_pull(struct weir__op *op, void **items, size_t room)
 	size_t n, i;
 	int rc;
 
-	weir__array_init(&batch, items, room);
+	weir__array_init(&batch, op, items, room);
 	n = weir__array_take(&batch, up);
 	/* between two pulls it waits in the pipe */
 	assert(!self->has_all);
@@ -111,6 +111,7 @@ static size_t conflate_pull(struct weir__op *op, void **items, size_t room)
 		(void)weir__op_survives(op, rc);
 	}
 	weir__op_drop(up, batch.items + i, n - i);
+	weir__array_done(&batch, op);
 	n = self->has_all;
 	if (n)
 		items[0] = self->all;

@@ -435,6 +435,7 @@ struct weir__stage {
 	void *end_state;
 	struct weir__tree *tree;
 	struct weir__op *root;
+	void **scratch; /* a batch, while it is driven; NULL: somebody has it */
 	struct weir_flow_run *run;
 	struct weir__stage *next;    /* of the run, as it is made */
 	struct weir__stage *live;    /* of those that run */

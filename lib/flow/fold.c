@@ -94,8 +94,9 @@ static size_t fold_pull(struct weir__op *op, void **items, size_t room)
 {
 	struct weir__array batch;
 
-	weir__array_init(&batch, items, room);
+	weir__array_init(&batch, op, items, room);
 	take_in(op, batch.items, weir__array_take(&batch, op->up[0]));
+	weir__array_done(&batch, op);
 	return result_put(op, items, room);
 }
 
@@ -146,8 +147,9 @@ static size_t fold_n_pull(struct weir__op *op, void **items, size_t room)
 {
 	struct weir__array batch;
 
-	weir__array_init(&batch, items, room);
+	weir__array_init(&batch, op, items, room);
 	take_in_n(op, batch.items, weir__array_take(&batch, op->up[0]));
+	weir__array_done(&batch, op);
 	return result_put(op, items, room);
 }
 

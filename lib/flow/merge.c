@@ -118,13 +118,14 @@ static size_t all_pull(struct weir__op *op, void **items, size_t room)
 	uint32_t i;
 	size_t n;
 
-	weir__array_init(&batch, items, room);
+	weir__array_init(&batch, op, items, room);
 	for (i = 0; i < op->n_up; i++) {
 		n = weir__array_take(&batch, op->up[i]);
 		weir__op_drop(op->up[i], batch.items, n);
 		if (n > 0)
 			weir__op_again(op);
 	}
+	weir__array_done(&batch, op);
 	merge_ends(op, false);
 	return 0;
 }

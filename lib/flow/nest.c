@@ -288,7 +288,7 @@ static void switch_over(struct weir__op *op, void **items, size_t room)
 	bool has_last = false;
 	void *last = NULL;
 
-	weir__array_init(&batch, items, room);
+	weir__array_init(&batch, op, items, room);
 	do {
 		n = weir__array_take(&batch, up);
 		if (n == 0)
@@ -300,6 +300,7 @@ static void switch_over(struct weir__op *op, void **items, size_t room)
 		has_last = true;
 		left -= n;
 	} while (n == batch.n && left >= n);
+	weir__array_done(&batch, op);
 	if (has_last) {
 		weir__nest_close(nest);
 		(void)open_for(op, nest, last);

@@ -228,7 +228,7 @@ static void take_some(struct weir__op *op, void **items, size_t room,
 				  : WEIR_FOREVER - 1;
 	struct weir__array batch;
 
-	weir__array_init(&batch, items, room);
+	weir__array_init(&batch, op, items, room);
 	do {
 		/* without room it looks, as any pull does */
 		assert(self->tail - self->head <= args->n);
@@ -241,6 +241,7 @@ static void take_some(struct weir__op *op, void **items, size_t room,
 		left -= n;
 	} while (n > 0 && n == batch.n && left >= n &&
 		 self->tail - self->head < args->n);
+	weir__array_done(&batch, op);
 }
 
 static size_t delay_pull(struct weir__op *op, void **items, size_t room)

@@ -23,7 +23,7 @@ static size_t for_each_pull(struct weir__op *op, void **items, size_t room)
 	size_t n, i;
 	int rc;
 
-	weir__array_init(&batch, items, room);
+	weir__array_init(&batch, op, items, room);
 	n = weir__array_take(&batch, op->up[0]);
 	for (i = 0; i < n && !op->ended; i++) {
 		rc = args->take(batch.items[i], args->context);
@@ -33,6 +33,7 @@ static size_t for_each_pull(struct weir__op *op, void **items, size_t room)
 		(void)weir__op_survives(op, rc);
 	}
 	weir__op_drop(op->up[0], batch.items + i, n - i);
+	weir__array_done(&batch, op);
 	if (!op->ended)
 		(void)weir__op_follow(op);
 	return 0;
@@ -66,7 +67,7 @@ static size_t for_each_n_pull(struct weir__op *op, void **items, size_t room)
 	size_t n, i = 0, done;
 	int rc;
 
-	weir__array_init(&batch, items, room);
+	weir__array_init(&batch, op, items, room);
 	n = weir__array_take(&batch, op->up[0]);
 	while (i < n && !op->ended) {
 		done = 0;
@@ -80,6 +81,7 @@ static size_t for_each_n_pull(struct weir__op *op, void **items, size_t room)
 		(void)weir__op_survives(op, rc);
 	}
 	weir__op_drop(op->up[0], batch.items + i, n - i);
+	weir__array_done(&batch, op);
 	if (!op->ended)
 		(void)weir__op_follow(op);
 	return 0;
@@ -109,9 +111,10 @@ static size_t drop_batch(struct weir__op *op, void **items, size_t room)
 	struct weir__array batch;
 	size_t n;
 
-	weir__array_init(&batch, items, room);
+	weir__array_init(&batch, op, items, room);
 	n = weir__array_take(&batch, op->up[0]);
 	weir__op_drop(op->up[0], batch.items, n);
+	weir__array_done(&batch, op);
 	return n;
 }
 
@@ -200,13 +203,14 @@ static size_t last_pull(struct weir__op *op, void **items, size_t room)
 	struct weir__array batch;
 	size_t n;
 
-	weir__array_init(&batch, items, room);
+	weir__array_init(&batch, op, items, room);
 	n = weir__array_take(&batch, op->up[0]);
 	if (n > 0) {
 		last_close(op);
 		weir__op_drop(op->up[0], batch.items, n - 1);
 		*last = (struct last){batch.items[n - 1], true};
 	}
+	weir__array_done(&batch, op);
 	if (!all_taken(op))
 		return 0;
 	if (!last->has_item) {

@@ -151,6 +151,7 @@ static void look(struct weir__inlet *inlet)
 
 static void drive(struct weir__stage *stage, uint64_t n)
 {
+	void *scratch[WEIR_FLOW_BATCH];
 	struct weir__inlet *inlet;
 	enum weir__found found;
 
@@ -158,7 +159,10 @@ static void drive(struct weir__stage *stage, uint64_t n)
 		return;
 	for (inlet = stage->inlets; inlet; inlet = inlet->next)
 		look(inlet);
+	stage->scratch = scratch;
 	found = stage->end->drive(stage, n);
+	assert(stage->scratch == scratch);
+	stage->scratch = NULL;
 	if (found == WEIR__FOUND_OVER) {
 		assert(stage->root->ended);
 		finish(stage, stage->root->error);
