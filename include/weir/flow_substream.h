@@ -18,7 +18,10 @@
  * ended or cancelled `upstream`, are dropped.
  *
  * An error from upstream comes out of each `upstream`, behind its items, and of
- * the operator, also where the flows make something else of it.
+ * the operator, also where the flows make something else of it. So does one of
+ * weir_flow_group_by() itself, as where there are too many groups; what still
+ * waits for room then is dropped. Where a flow fails by itself, the others are
+ * cancelled.
  */
 #ifndef WEIR_FLOW_SUBSTREAM_H
 #define WEIR_FLOW_SUBSTREAM_H

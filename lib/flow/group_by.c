@@ -10,6 +10,9 @@
  * So a group that is not given anything has something only if it had more than
  * there was room for, or has waited and was woken. Which of them was, the stage
  * does not know; as long as none is, the others are left alone.
+ *
+ * An error that is not a group's own is told to all that are open, whichever of
+ * them hears of it first.
  */
 #include <assert.h>
 #include <errno.h>
@@ -57,6 +60,7 @@ struct groups {
 	uint32_t n_pokes;   /* of the stage, that all were asked after */
 	bool busy;	    /* others than `rest` may have something, too */
 	bool over;	    /* upstream's end was passed on */
+	bool fails; /* if this does, with an error that is none of theirs */
 };
 
 /* --- Those that are known ------------------------------------------------ */
@@ -239,6 +243,7 @@ static struct group *open_group(struct weir__op *op, uint64_t hash,
 
 	assert(self->n <= args->max);
 	if (self->n == args->max) {
+		self->fails = true;
 		weir__op_fail(op, -EMFILE, "too many substreams");
 		return NULL;
 	}
@@ -273,8 +278,11 @@ static void group_by_close(struct weir__op *op)
 	struct groups *self = weir__op_state(op);
 	size_t i;
 
-	while (self->first)
+	while (self->first) {
+		if (self->fails && op->error)
+			weir__substream_fail(&self->first->sub, op->error);
 		close_group(op, self->first);
+	}
 	for (i = 0; i < self->n_buckets; i++)
 		while (self->buckets[i])
 			forget(op, self->buckets[i]);
@@ -304,6 +312,16 @@ static void note_rest(struct weir__op *op, struct group *group, size_t left,
 		self->busy = true;
 }
 
+/* Where upstream has failed, one that hears of it does not end the others. */
+static bool is_over(struct weir__op *op, const struct group *group)
+{
+	const struct groups *self = weir__op_state(op);
+
+	if (self->over && op->up[0]->error)
+		return group->sub.nest.op->ended;
+	return weir__nest_is_over(&group->sub.nest, op);
+}
+
 /* False: it has ended. */
 static bool pull_group(struct weir__op *op, struct group *group, void **items,
 		       size_t room, size_t *got)
@@ -316,7 +334,7 @@ static bool pull_group(struct weir__op *op, struct group *group, void **items,
 	op->stage->again = false;
 	*got += weir__substream_pull(&group->sub,
 				     left > 0 ? items + *got : NULL, left);
-	if (!weir__nest_is_over(&group->sub.nest, op)) {
+	if (!is_over(op, group)) {
 		if (!op->ended)
 			note_rest(op, group, left, *got == room);
 		op->stage->again = op->stage->again || again;
@@ -369,13 +387,16 @@ static size_t pull_some(struct weir__op *op, void **items, size_t room)
 static struct group *group_for(struct weir__op *op, void *item)
 {
 	const struct group_by *args = weir__op_args(op);
+	struct groups *self = weir__op_state(op);
 	struct group *group;
 	uintptr_t key;
 	uint64_t hash;
 	int rc = args->key(item, &key, args->context);
 
 	if (rc != 0) {
-		(void)weir__op_survives(op, rc);
+		self->fails = true;
+		if (weir__op_survives(op, rc))
+			self->fails = false;
 		return NULL;
 	}
 	hash = hash_of(args, key);

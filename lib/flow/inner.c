@@ -143,6 +143,13 @@ void weir__substream_end(struct weir__substream *sub, struct weir_error *error)
 	sub->error = error;
 }
 
+void weir__substream_fail(struct weir__substream *sub, struct weir_error *error)
+{
+	drop_waiting(sub);
+	weir__substream_end(sub, error);
+	(void)weir__pull(sub->nest.op, NULL, 0);
+}
+
 size_t weir__substream_pull(struct weir__substream *sub, void **items,
 			    size_t room)
 {

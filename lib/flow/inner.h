@@ -57,6 +57,12 @@ static inline bool weir__substream_is_full(const struct weir__substream *sub)
 void weir__substream_put(struct weir__substream *sub, void *item);
 /* Nothing more is put; the source ends so behind what waits. */
 void weir__substream_end(struct weir__substream *sub, struct weir_error *error);
+/*
+ * The operator around it has ended with this: what waits is dropped, and the
+ * nested flow is told; what it still has to put out has nowhere to go.
+ */
+void weir__substream_fail(struct weir__substream *sub,
+			  struct weir_error *error);
 /* As weir__nest_pull(). */
 size_t weir__substream_pull(struct weir__substream *sub, void **items,
 			    size_t room);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Groups: keys that are no numbers, what fails, and what is refused. */
+#include <weir/threads.h>
+
 #include "flow/groups.h"
 
 /* --- Keys that are strings --------------------------------------------------------- */
@@ -171,6 +173,184 @@ static void an_error_from_upstream_comes_out_of_all(void **state)
 		    4, 99, 99, 99);
 }
 
+/* --- What each of them hears ------------------------------------------------------- */
+
+#define HEARERS 4
+#define N_HEARD 40
+
+/* What comes out of a group's flow. */
+struct heard {
+	intptr_t values[N_HEARD];
+	uint32_t n, n_failed, n_cancelled, n_completed;
+	int code;
+};
+
+struct hearers {
+	struct heard heard[HEARERS];
+	bool waits;	       /* the groups' flows wait for other actors */
+	intptr_t bad, strange; /* without key; with one too many; 0: none */
+};
+
+static int key_of_hearer(void *item, uintptr_t *key, void *context)
+{
+	const struct hearers *hearers = context;
+	intptr_t value = ((struct item *)item)->value;
+
+	*key = value == hearers->strange ? HEARERS
+					 : (uintptr_t)(value % HEARERS);
+	return value == hearers->bad ? -EDOM : 0;
+}
+
+static void hear_item(void *item, void *context)
+{
+	struct heard *heard = context;
+
+	assert_in_range(heard->n, 0, N_HEARD - 1);
+	heard->values[heard->n++] = ((struct item *)item)->value;
+}
+
+static void hear_failure(struct weir_error *error, void *context)
+{
+	struct heard *heard = context;
+
+	heard->n_failed++;
+	heard->code = error->code;
+}
+
+static void hear_cancel(void *context)
+{
+	((struct heard *)context)->n_cancelled++;
+}
+
+static void hear_completion(void *context)
+{
+	((struct heard *)context)->n_completed++;
+}
+
+static int as_it_is(void **item, void *context)
+{
+	return 0;
+}
+
+static struct weir_flow *hear(struct weir_flow *up, uintptr_t key,
+			      void *context)
+{
+	static const struct weir_flow_hooks hooks = {
+		.item = hear_item,
+		.failed = hear_failure,
+		.cancelled = hear_cancel,
+		.completed = hear_completion,
+	};
+	struct hearers *hearers = context;
+
+	if (hearers->waits)
+		up = weir_flow_map_parallel(up, 3, WEIR_ORDERED, as_it_is, NULL,
+					    NULL);
+	return weir_flow_peek(up, &hooks, &hearers->heard[key]);
+}
+
+static int fail_behind_24(void **item, void *context)
+{
+	return ((struct item *)*item)->value > 24 ? -EPROTO : 0;
+}
+
+static int run_hearers(struct hearers *hearers,
+		       int (*run)(struct weir_flow *flow, uint64_t seed),
+		       uint64_t seed)
+{
+	struct weir_flow *flow = counted(weir_flow_range(1, 30));
+	int code;
+
+	memset(hearers->heard, 0, sizeof(hearers->heard));
+	flow = weir_flow_map(flow, fail_behind_24, NULL);
+	flow = weir_flow_group_by(flow, HEARERS, key_of_hearer, hear, hearers,
+				  NULL);
+	flow = weir_flow_ignore(flow);
+	code = run(flow, seed);
+	weir_flow_free(flow);
+	assert_int_equal(n_live, 0);
+	return code;
+}
+
+/* All that came before item `last` + 1, and then that error, alone. */
+static void assert_all_heard(const struct hearers *hearers, intptr_t last,
+			     int code)
+{
+	for (intptr_t key = 0; key < HEARERS; key++) {
+		const struct heard *heard = &hearers->heard[key];
+		intptr_t value = key ? key : HEARERS;
+		uint32_t n = 0;
+
+		for (; value <= last; value += HEARERS, n++) {
+			assert_true(n < heard->n);
+			assert_int_equal(heard->values[n], value);
+		}
+		assert_int_equal(heard->n, n);
+		assert_int_equal(heard->n_failed, 1);
+		assert_int_equal(heard->code, code);
+		assert_int_equal(heard->n_cancelled + heard->n_completed, 0);
+	}
+}
+
+static int on_a_sim(struct weir_flow *flow, uint64_t seed)
+{
+	return run_on_sim(flow, seed, seed % 3 ? 0 : (size_t)1 << seed % 4);
+}
+
+static int on_threads(struct weir_flow *flow, uint64_t seed)
+{
+	struct weir_threads *threads;
+	int code;
+
+	assert_int_equal(weir_threads_new(&threads, NULL), 0);
+	code = weir_flow_run(flow, weir_threads_executor(threads), NULL);
+	assert_int_equal(weir_threads_free(threads), 0);
+	return code;
+}
+
+static void each_group_hears_of_an_error_above(void **state)
+{
+	struct hearers hearers = {0};
+
+	for (uint64_t seed = 1; seed <= test_count(100); seed++) {
+		hearers.waits = seed % 2;
+		assert_int_equal(run_hearers(&hearers, on_a_sim, seed),
+				 -EPROTO);
+		assert_all_heard(&hearers, 24, -EPROTO);
+	}
+}
+
+static void so_it_does_between_threads(void **state)
+{
+	struct hearers hearers = {.waits = true};
+
+	for (uint64_t i = 0; i < test_count(50); i++) {
+		assert_int_equal(run_hearers(&hearers, on_threads, i), -EPROTO);
+		assert_all_heard(&hearers, 24, -EPROTO);
+	}
+}
+
+static void each_hears_that_there_are_too_many(void **state)
+{
+	struct hearers hearers = {.strange = 19};
+
+	for (uint64_t seed = 1; seed <= test_count(20); seed++) {
+		assert_int_equal(run_hearers(&hearers, on_a_sim, seed),
+				 -EMFILE);
+		assert_all_heard(&hearers, 18, -EMFILE);
+	}
+}
+
+static void each_hears_of_an_item_without_a_key(void **state)
+{
+	struct hearers hearers = {.bad = 19};
+
+	for (uint64_t seed = 1; seed <= test_count(20); seed++) {
+		assert_int_equal(run_hearers(&hearers, on_a_sim, seed), -EDOM);
+		assert_all_heard(&hearers, 18, -EDOM);
+	}
+}
+
 static void upstream_need_not_be_used_and_other_items_are_refused(void **state)
 {
 	struct parts groups = {.compose = others, .n_keys = 3};
@@ -226,6 +406,10 @@ int main(void)
 		cmocka_unit_test(a_flow_that_is_not_made_is_its_item_s_failure),
 		cmocka_unit_test(a_flow_that_fails_ends_all),
 		cmocka_unit_test(an_error_from_upstream_comes_out_of_all),
+		cmocka_unit_test(each_group_hears_of_an_error_above),
+		cmocka_unit_test(so_it_does_between_threads),
+		cmocka_unit_test(each_hears_that_there_are_too_many),
+		cmocka_unit_test(each_hears_of_an_item_without_a_key),
 		cmocka_unit_test(
 			upstream_need_not_be_used_and_other_items_are_refused),
 		cmocka_unit_test(bad_arguments_make_a_failed_flow),
