@@ -3,7 +3,8 @@
  * An executor whose turns may block: reading regular files, name look-ups,
  * user code that waits. It has as many threads as turns block at once, up to
  * a maximum, and lets them go when they have been idle for a while. Start the
- * few actors that block here and link them to the others, on any executor.
+ * few actors that block here and link them to the others, on any executor. A turn
+ * may also make a loop or a simulator, run it and free it again.
  */
 #ifndef WEIR_BLOCKING_H
 #define WEIR_BLOCKING_H

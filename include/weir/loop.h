@@ -17,8 +17,9 @@ extern "C" {
 struct weir_loop;
 
 /*
- * A new loop in *loop, owned by the calling thread (calls that wait there run
- * the loop meanwhile). `options` is copied and may be NULL. -EINVAL: `loop` is
+ * A new loop in *loop, owned by the calling thread: calls that wait there run
+ * the loop meanwhile, with all other loops and simulators of that thread; with
+ * more than 64 loops such a call is -EDEADLK. `options` is copied and may be NULL. -EINVAL: `loop` is
  * NULL, or what weir_executor_init refuses. -ENOMEM, or what epoll_create1,
  * eventfd and timerfd_create report. On an error *loop is NULL.
  */
@@ -43,8 +44,10 @@ WEIR_API int weir_loop_fd(const struct weir_loop *loop);
  * Handles due timers and ready descriptors, then runs at most `budget`
  * slices, without waiting; first come, first served. Returns how many it ran;
  * when work is left over the descriptor stays readable. -EINVAL: null or a
- * budget of 0. -EDEADLK: called from one of its own turns, timers or watches.
- * On one thread at a time.
+ * budget of 0. -EDEADLK: called from one of its own turns, timers or watches, or
+ * from a turn of another executor that may not block. In a turn of a blocking
+ * executor it runs; its own turns may not wait even there. On one thread at a
+ * time.
  */
 WEIR_API int weir_loop_run(struct weir_loop *loop, uint32_t budget);
 
@@ -60,7 +63,8 @@ WEIR_API int weir_loop_wait(struct weir_loop *loop, uint32_t budget,
 /*
  * 0, also for NULL. -EBUSY: an actor is still alive; those that are leaving,
  * on other threads, are waited for as by weir_executor_fini(). -EDEADLK: from
- * one of its own turns, timers or watches. Then the loop goes on. Your own timers and
+ * one of its own turns, timers or watches, or inside a call that waits and runs
+ * it meanwhile. Then the loop goes on. Your own timers and
  * watches that are still armed never fire. On the owner's thread.
  */
 WEIR_API int weir_loop_free(struct weir_loop *loop);

@@ -6,10 +6,15 @@
  * For tests, ours and yours. Everything about a simulator happens on the
  * thread that made it.
  *
- * A call that waits on that thread steps the simulator meanwhile, and its
- * timeout is virtual. It gets -EDEADLK when nothing is left that could end
- * the wait: what other threads might do does not count. For descriptors that
- * are watched it waits, in real time, if it has no timeout.
+ * A call that waits on that thread steps all simulators of it meanwhile, and
+ * its timeout is virtual, of the last one made. It gets -EDEADLK when nothing is
+ * left that could end the wait: what other threads might do does not count. For
+ * descriptors that are watched it waits, in real time, if it has no timeout. On a
+ * thread that owns a loop as well it waits as there: in real time, and for what
+ * other threads do.
+ *
+ * A simulator runs in a turn of a blocking executor, too. In any other turn of
+ * another executor it does nothing: weir_sim_step() is false, the others 0.
  */
 #ifndef WEIR_SIM_H
 #define WEIR_SIM_H
@@ -65,7 +70,8 @@ WEIR_API uint64_t weir_sim_random(struct weir_sim *sim, uint64_t bound);
 
 /*
  * 0, also for NULL. -EBUSY: an actor is still alive, see weir_executor_fini().
- * -EDEADLK: from one of its own turns, timers or watches. Then nothing changes. Your own timers and
+ * -EDEADLK: from one of its own turns, timers or watches, or inside a call that
+ * waits and steps it meanwhile. Then nothing changes. Your own timers and
  * watches that are still armed never fire.
  */
 WEIR_API int weir_sim_free(struct weir_sim *sim);

@@ -6,7 +6,9 @@
 #ifndef WEIR_BASE_THREAD_H
 #define WEIR_BASE_THREAD_H
 
+#include <errno.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include <ck_pr.h>
@@ -15,6 +17,22 @@ struct weir_actor;
 struct weir_executor;
 struct weir_task;
 struct weir__share;
+
+/*
+ * A loop or simulator, in the list of the thread that made it and runs it where
+ * it waits.
+ */
+struct weir__owned {
+	struct weir_executor *executor;
+	struct weir__owned *next; /* made before it */
+	/* Runs something, if there is something, and waits for nothing. */
+	bool (*poll)(struct weir_executor *executor);
+	int fd;		 /* readable: there is something; -1: has none */
+	bool is_virtual; /* its time is */
+	bool running;
+	bool waited;	/* a call that waits runs it, so it stays */
+	uint32_t round; /* the last one in which it was run */
+};
 
 /* What an executor's thread has done that costs more than a token may. */
 struct weir__costs {
@@ -52,8 +70,9 @@ struct weir__thread {
 	 * its actor is to be submitted again. NULL: it arms.
 	 */
 	bool (*polls)(void *worker_state);
-	/* The loop or simulator that this thread owns (the last one made). */
-	struct weir_executor *owned;
+	/* The loops and simulators that this thread owns, the last one first. */
+	struct weir__owned *owned;
+	uint32_t round; /* of running all of them */
 	/* Where this thread counts; NULL: nobody wants to know. */
 	struct weir__costs *costs;
 };
@@ -76,6 +95,48 @@ static inline void weir__thread_lock(void)
 
 	if (costs)
 		ck_pr_store_64(&costs->locks, costs->locks + 1);
+}
+
+/* What a turn puts aside while its thread runs a loop or simulator. */
+struct weir__turn {
+	struct weir_actor *actor;
+	struct weir_task *pending_head, *pending_tail;
+	bool running, may_block;
+};
+
+/*
+ * Before a loop or simulator is run: 0 if it can be run here, outside of turns
+ * and in those that may block. Turns in it may not. -EDEADLK: in any other turn.
+ */
+static inline int weir__turn_put_aside(struct weir__turn *turn)
+{
+	struct weir__thread *thread = &weir__thread;
+
+	if ((thread->actor || thread->running) && !thread->may_block)
+		return -EDEADLK;
+	*turn = (struct weir__turn){
+		.actor = thread->actor,
+		.pending_head = thread->pending_head,
+		.pending_tail = thread->pending_tail,
+		.running = thread->running,
+		.may_block = thread->may_block,
+	};
+	thread->actor = NULL;
+	thread->pending_head = thread->pending_tail = NULL;
+	thread->running = thread->may_block = false;
+	return 0;
+}
+
+/* After it. */
+static inline void weir__turn_take_up(const struct weir__turn *turn)
+{
+	struct weir__thread *thread = &weir__thread;
+
+	thread->actor = turn->actor;
+	thread->pending_head = turn->pending_head;
+	thread->pending_tail = turn->pending_tail;
+	thread->running = turn->running;
+	thread->may_block = turn->may_block;
 }
 
 #endif

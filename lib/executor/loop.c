@@ -37,13 +37,14 @@
 #include "base/thread.h"
 #include "executor/inbox.h"
 #include "executor/poller.h"
+#include "executor/wait.h"
 
 #define STEP_SLICES 16u /* in a step of a call that waits */
 
 struct weir_loop {
 	struct weir_executor executor; /* first: see of() */
 	/* Of the thread that runs it. */
-	bool running;
+	struct weir__owned owned;
 	struct weir__fifo local;
 	bool readable; /* the eventfd is, for all that is known */
 	/* Anyone's. */
@@ -183,8 +184,8 @@ static int run(struct weir_loop *loop, uint32_t budget, uint64_t timeout_ns,
 	bool woken;
 	int n;
 
-	assert(!loop->running);
-	loop->running = true;
+	assert(!loop->owned.running);
+	loop->owned.running = true;
 	weir__thread.worker_state = loop;
 	fired = weir__poller_run(&loop->poller, timeout_ns, &woken);
 	loop->readable |= woken;
@@ -195,7 +196,7 @@ static int run(struct weir_loop *loop, uint32_t budget, uint64_t timeout_ns,
 		rest(loop);
 	weir__poller_settle(&loop->poller);
 	weir__thread.worker_state = outside;
-	loop->running = false;
+	loop->owned.running = false;
 	*idle = !fired && !n && !woken;
 	return n;
 }
@@ -205,6 +206,11 @@ static int step(struct weir_executor *executor, uint64_t timeout_ns)
 	int rc = weir_loop_wait(of(executor), STEP_SLICES, timeout_ns);
 
 	return rc < 0 ? rc : 0;
+}
+
+static bool poll_op(struct weir_executor *executor)
+{
+	return step(executor, 0) == 0;
 }
 
 static void wake(struct weir_executor *executor)
@@ -246,7 +252,12 @@ static int make(struct weir_loop **loop, const struct weir_executor *executor)
 		weir__free_lines(allocator, made, sizeof(*made));
 		return rc;
 	}
-	weir__thread.owned = &made->executor;
+	made->owned = (struct weir__owned){
+		.executor = &made->executor,
+		.poll = poll_op,
+		.fd = made->poller.epoll_fd,
+	};
+	weir__own(&made->owned);
 	*loop = made;
 	return 0;
 }
@@ -279,39 +290,59 @@ int weir_loop_fd(const struct weir_loop *loop)
 	return loop->poller.epoll_fd;
 }
 
-int weir_loop_run(struct weir_loop *loop, uint32_t budget)
+/* Whether it can be run here; and then what is to be taken up after it. */
+static int begin(struct weir_loop *loop, uint32_t budget,
+		 struct weir__turn *turn)
 {
-	bool idle;
-
 	if (!loop || !budget)
 		return -EINVAL;
-	if (loop->running)
-		return -EDEADLK;
-	return run(loop, budget, 0, &idle);
+	return loop->owned.running ? -EDEADLK : weir__turn_put_aside(turn);
 }
 
-int weir_loop_wait(struct weir_loop *loop, uint32_t budget, uint64_t timeout_ns)
+int weir_loop_run(struct weir_loop *loop, uint32_t budget)
 {
-	uint64_t start_ns, end_ns, now_ns;
+	struct weir__turn turn;
+	bool idle;
+	int rc = begin(loop, budget, &turn);
+
+	if (rc < 0)
+		return rc;
+	rc = run(loop, budget, 0, &idle);
+	weir__turn_take_up(&turn);
+	return rc;
+}
+
+/* Again after a signal, or a timer that has been cancelled. */
+static int run_until(struct weir_loop *loop, uint32_t budget, uint64_t end_ns)
+{
+	uint64_t now_ns = weir__clock_ns();
 	bool idle;
 	int n;
 
-	if (!loop || !budget)
-		return -EINVAL;
-	if (loop->running)
-		return -EDEADLK;
-	now_ns = start_ns = weir__clock_ns();
-	end_ns = weir__clock_after(start_ns, timeout_ns);
-	/* Again after a signal, or a timer that has been cancelled. */
 	do {
 		n = run(loop, budget,
-			end_ns == WEIR_FOREVER ? WEIR_FOREVER : end_ns - now_ns,
+			end_ns == WEIR_FOREVER ? WEIR_FOREVER
+			: now_ns < end_ns      ? end_ns - now_ns
+					       : 0,
 			&idle);
 		if (!idle)
 			return n;
 		now_ns = weir__clock_ns();
 	} while (now_ns < end_ns);
 	return -ETIMEDOUT;
+}
+
+int weir_loop_wait(struct weir_loop *loop, uint32_t budget, uint64_t timeout_ns)
+{
+	struct weir__turn turn;
+	int rc = begin(loop, budget, &turn);
+
+	if (rc < 0)
+		return rc;
+	rc = run_until(loop, budget,
+		       weir__clock_after(weir__clock_ns(), timeout_ns));
+	weir__turn_take_up(&turn);
+	return rc;
 }
 
 int weir_loop_free(struct weir_loop *loop)
@@ -321,15 +352,14 @@ int weir_loop_free(struct weir_loop *loop)
 
 	if (!loop)
 		return 0;
-	if (loop->running)
+	if (loop->owned.running || loop->owned.waited)
 		return -EDEADLK;
 	allocator = loop->executor.options.allocator;
 	rc = weir_executor_fini(&loop->executor);
 	if (rc < 0)
 		return rc;
 	weir__poller_fini(&loop->poller);
-	if (weir__thread.owned == &loop->executor)
-		weir__thread.owned = NULL;
+	weir__disown(&loop->owned);
 	weir__free_lines(allocator, loop, sizeof(*loop));
 	return 0;
 }

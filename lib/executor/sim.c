@@ -25,6 +25,7 @@
 #include "base/memory.h"
 #include "base/thread.h"
 #include "executor/inbox.h"
+#include "executor/wait.h"
 #include "executor/watches.h"
 #include "executor/wheel.h"
 
@@ -38,8 +39,8 @@ struct weir_sim {
 	struct weir_executor executor; /* first: see of() */
 	uint64_t seed, random;
 	uint64_t now_ns;
-	uint32_t budget_max; /* slices get a budget of 1 to that */
-	bool running;	     /* in a turn or in a `fire` */
+	uint32_t budget_max;	  /* slices get a budget of 1 to that */
+	struct weir__owned owned; /* running: in a turn or in a `fire` */
 	const struct weir__thread *thread;
 	uint64_t ready; /* bit i: lists[i] is not empty */
 	struct weir__fifo lists[LISTS];
@@ -154,7 +155,7 @@ static int watch_arm(struct weir_executor *executor, struct weir_watch *watch)
 		sim->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 		if (sim->epoll_fd < 0)
 			return -errno;
-		sim->watches.epoll_fd = sim->epoll_fd;
+		sim->watches.epoll_fd = sim->owned.fd = sim->epoll_fd;
 	}
 	return weir__watches_arm(&sim->watches, watch);
 }
@@ -258,12 +259,10 @@ static enum progress step(struct weir_sim *sim, uint64_t limit_ns)
 {
 	enum progress progress;
 
-	assert(sim->thread == &weir__thread);
-	if (sim->running)
-		return NOTHING;
-	sim->running = true;
+	assert(sim->thread == &weir__thread && !sim->owned.running);
+	sim->owned.running = true;
 	progress = step_inside(sim, limit_ns);
-	sim->running = false;
+	sim->owned.running = false;
 	return progress;
 }
 
@@ -274,14 +273,11 @@ static void move_clock(struct weir_sim *sim, uint64_t now_ns)
 }
 
 /* A waiting call: for descriptors it waits in real time, for ever if so. */
-static int step_op(struct weir_executor *executor, uint64_t timeout_ns)
+static int step_outside(struct weir_sim *sim, uint64_t timeout_ns)
 {
-	struct weir_sim *sim = of(executor);
 	uint64_t limit_ns = weir__clock_after(sim->now_ns, timeout_ns);
 	enum progress progress;
 
-	if (sim->running)
-		return -EDEADLK;
 	if (step(sim, limit_ns) != NOTHING)
 		return 0;
 	if (timeout_ns != WEIR_FOREVER) {
@@ -290,10 +286,23 @@ static int step_op(struct weir_executor *executor, uint64_t timeout_ns)
 	}
 	if (!sim->watches.armed)
 		return -EDEADLK;
-	sim->running = true;
+	sim->owned.running = true;
 	progress = poll_watches(sim, -1);
-	sim->running = false;
+	sim->owned.running = false;
 	return progress == NOTHING ? -ETIMEDOUT : 0;
+}
+
+static int step_op(struct weir_executor *executor, uint64_t timeout_ns)
+{
+	struct weir_sim *sim = of(executor);
+	struct weir__turn turn;
+	int rc = sim->owned.running ? -EDEADLK : weir__turn_put_aside(&turn);
+
+	if (rc < 0)
+		return rc;
+	rc = step_outside(sim, timeout_ns);
+	weir__turn_take_up(&turn);
+	return rc;
 }
 
 /* All that could wake runs on the thread that steps. */
@@ -312,6 +321,11 @@ static const struct weir_executor_ops ops = {
 	.step = step_op,
 	.wake = wake,
 };
+
+static bool poll_op(struct weir_executor *executor)
+{
+	return weir_sim_step(of(executor));
+}
 
 int weir_sim_new(struct weir_sim **sim, uint64_t seed,
 		 const struct weir_executor_options *options)
@@ -338,7 +352,13 @@ int weir_sim_new(struct weir_sim **sim, uint64_t seed,
 	made->epoll_fd = -1;
 	weir__wheel_init(&made->wheel, 0);
 	weir__watches_init(&made->watches, executor.options.allocator, -1);
-	weir__thread.owned = &made->executor;
+	made->owned = (struct weir__owned){
+		.executor = &made->executor,
+		.poll = poll_op,
+		.fd = -1,
+		.is_virtual = true,
+	};
+	weir__own(&made->owned);
 	*sim = made;
 	return 0;
 }
@@ -355,7 +375,14 @@ uint64_t weir_sim_seed(const struct weir_sim *sim)
 
 bool weir_sim_step(struct weir_sim *sim)
 {
-	return step(sim, WEIR_FOREVER) != NOTHING;
+	struct weir__turn turn;
+	bool done;
+
+	if (sim->owned.running || weir__turn_put_aside(&turn) < 0)
+		return false;
+	done = step(sim, WEIR_FOREVER) != NOTHING;
+	weir__turn_take_up(&turn);
+	return done;
 }
 
 uint64_t weir_sim_run(struct weir_sim *sim)
@@ -366,9 +393,10 @@ uint64_t weir_sim_run(struct weir_sim *sim)
 uint64_t weir_sim_run_until(struct weir_sim *sim, uint64_t time_ns,
 			    uint64_t slices)
 {
+	struct weir__turn turn;
 	uint64_t run = 0;
 
-	if (sim->running)
+	if (sim->owned.running || weir__turn_put_aside(&turn) < 0)
 		return 0;
 	while (run < slices) {
 		enum progress progress = step(sim, time_ns);
@@ -379,6 +407,7 @@ uint64_t weir_sim_run_until(struct weir_sim *sim, uint64_t time_ns,
 		}
 		run += progress == SLICE;
 	}
+	weir__turn_take_up(&turn);
 	return run;
 }
 
@@ -395,7 +424,7 @@ int weir_sim_free(struct weir_sim *sim)
 
 	if (!sim)
 		return 0;
-	if (sim->running)
+	if (sim->owned.running || sim->owned.waited)
 		return -EDEADLK;
 	allocator = sim->executor.options.allocator;
 	rc = weir_executor_fini(&sim->executor);
@@ -404,8 +433,7 @@ int weir_sim_free(struct weir_sim *sim)
 	weir__watches_fini(&sim->watches);
 	if (sim->epoll_fd >= 0)
 		(void)close(sim->epoll_fd);
-	if (weir__thread.owned == &sim->executor)
-		weir__thread.owned = NULL;
+	weir__disown(&sim->owned);
 	weir__free_lines(allocator, sim, sizeof(*sim));
 	return 0;
 }

@@ -14,6 +14,7 @@
 #include "executor/wait.h"
 
 #include <errno.h>
+#include <poll.h>
 
 #include <ck_pr.h>
 
@@ -25,7 +26,8 @@ static void parked_wake(struct weir__waiter *waiter)
 {
 	struct weir__parked *parked =
 		weir_container_of(waiter, struct weir__parked, waiter);
-	struct weir_executor *owned = parked->owned;
+	struct weir_executor *owned = parked->owned ? parked->owned->executor
+						    : NULL;
 
 	if (owned) {
 		/* relaxed: nobody acts on WOKEN but by waiting for GONE */
@@ -43,11 +45,50 @@ static void parked_wake(struct weir__waiter *waiter)
 	weir__futex_wake(&parked->word, 1);
 }
 
+void weir__own(struct weir__owned *owned)
+{
+	owned->next = weir__thread.owned;
+	weir__thread.owned = owned;
+}
+
+static struct weir__owned **link_of(const struct weir_executor *executor)
+{
+	struct weir__owned **link = &weir__thread.owned;
+
+	while (*link && (*link)->executor != executor)
+		link = &(*link)->next;
+	return link;
+}
+
+void weir__disown(struct weir__owned *owned)
+{
+	struct weir__owned **link = link_of(owned->executor);
+
+	/* else another thread has made it */
+	if (*link)
+		*link = owned->next;
+}
+
+bool weir__owns(const struct weir_executor *executor)
+{
+	return *link_of(executor);
+}
+
+/* A loop, which others can wake, or else the last simulator. */
+static struct weir__owned *find_home(void)
+{
+	struct weir__owned *owned = weir__thread.owned;
+
+	while (owned && owned->is_virtual)
+		owned = owned->next;
+	return owned ? owned : weir__thread.owned;
+}
+
 void weir__parked_init(struct weir__parked *parked)
 {
 	*parked = (struct weir__parked){
 		.waiter.wake = parked_wake,
-		.owned = weir__thread.owned,
+		.owned = find_home(),
 	};
 }
 
@@ -62,9 +103,16 @@ static uint32_t look(const struct weir__parked *parked)
 
 int weir__wait_allowed(void)
 {
-	if (weir__thread.may_block)
+	const struct weir__thread *thread = &weir__thread;
+	const struct weir__owned *owned;
+
+	for (owned = thread->owned; owned; owned = owned->next)
+		if (owned->running)
+			return -EDEADLK;
+	if (thread->may_block)
 		return 0;
-	return weir__thread.worker || weir__thread.actor ? -EDEADLK : 0;
+	return thread->worker || thread->actor || thread->running ? -EDEADLK
+								  : 0;
 }
 
 /* Until the word is GONE, as long as a waker needs that has begun. */
@@ -98,22 +146,92 @@ static int sleep_until(struct weir__parked *parked, uint64_t timeout_ns)
 	return 0;
 }
 
+/*
+ * Runs what there is on all but `home`. A turn may make others meanwhile, or
+ * free those that are not waited with, so the list is read anew each time. *fds:
+ * one of them has a descriptor. Whether there was something.
+ */
+static bool poll_others(const struct weir__owned *home, bool *fds)
+{
+	uint32_t round = ++weir__thread.round;
+	struct weir__owned *owned = weir__thread.owned;
+	bool any = false;
+
+	while (owned) {
+		if (owned == home || owned->round == round) {
+			owned = owned->next;
+			continue;
+		}
+		owned->round = round;
+		*fds |= owned->fd >= 0;
+		any |= owned->poll(owned->executor);
+		owned = weir__thread.owned;
+	}
+	return any;
+}
+
+/* Until one of them has something to do. */
+static int sleep_for_all(uint64_t timeout_ns)
+{
+	const struct weir__owned *owned = weir__thread.owned;
+	struct timespec timeout = weir__clock_timespec(timeout_ns);
+	struct pollfd fds[WEIR__WAIT_MAX];
+	nfds_t n = 0;
+	int rc;
+
+	for (; owned; owned = owned->next) {
+		if (owned->fd < 0)
+			continue;
+		if (n == WEIR__WAIT_MAX)
+			return -EDEADLK;
+		fds[n++] = (struct pollfd){.fd = owned->fd, .events = POLLIN};
+	}
+	weir__thread_kernel_call();
+	rc = ppoll(fds, n, timeout_ns == WEIR_FOREVER ? NULL : &timeout, NULL);
+	return rc == 0 ? -ETIMEDOUT : 0;
+}
+
+/* As ops->step, of all that this thread owns. */
+static int step(struct weir__owned *home, uint64_t left_ns)
+{
+	struct weir_executor *executor = home->executor;
+	bool fds = false;
+	bool any = poll_others(home, &fds);
+
+	if (any || !fds || (home->is_virtual && left_ns != WEIR_FOREVER))
+		return executor->ops->step(executor, any ? 0 : left_ns);
+	return home->poll(executor) ? 0 : sleep_for_all(left_ns);
+}
+
+/* Those that are there when a wait begins stay until its end. */
+static void set_waited(bool waited)
+{
+	struct weir__owned *owned;
+
+	for (owned = weir__thread.owned; owned; owned = owned->next)
+		owned->waited = waited;
+}
+
 static int step_until(struct weir__parked *parked, uint64_t timeout_ns)
 {
-	struct weir_executor *owned = parked->owned;
-	uint64_t end_ns = weir__clock_after(owned->ops->now(owned), timeout_ns);
+	struct weir_executor *clock = parked->owned->executor;
+	uint64_t end_ns = weir__clock_after(clock->ops->now(clock), timeout_ns);
 	int rc = 0;
 
+	set_waited(true);
 	while (look(parked) == WEIR__PARKED_WAITING) {
-		uint64_t left_ns = left(owned->ops->now(owned), end_ns);
+		uint64_t left_ns = left(clock->ops->now(clock), end_ns);
 
 		/* The last step of all may yet bring it. */
 		if (rc < 0 && (rc != -ETIMEDOUT || !left_ns))
-			return rc;
-		rc = owned->ops->step(owned, left_ns);
+			break;
+		rc = step(parked->owned, left_ns);
 		if (rc == 0 && !left_ns && timeout_ns != WEIR_FOREVER)
 			rc = -ETIMEDOUT; /* busy, but the time is up */
 	}
+	set_waited(false);
+	if (look(parked) == WEIR__PARKED_WAITING)
+		return rc;
 	wait_gone(parked);
 	return 0;
 }

@@ -2,8 +2,8 @@
 /*
  * A thread that waits for one thing: put the `waiter` of a weir__parked on
  * your stack into the list of what you wait for, and call weir__wait(). On a
- * thread that owns a loop or a simulator that one is run meanwhile; any other
- * thread sleeps.
+ * thread that owns loops or simulators all of these are run meanwhile, as what
+ * is waited for may be up to any; any other thread sleeps.
  *
  *	struct weir__parked parked;
  *
@@ -23,7 +23,10 @@
 
 #include <weir/executor.h>
 
+#include "base/thread.h"
 #include "base/waiter.h"
+
+#define WEIR__WAIT_MAX 64
 
 /*
  * States of `word`, and who moves them: WAITING -> WOKEN -> GONE, by the
@@ -34,26 +37,35 @@ enum { WEIR__PARKED_WAITING, WEIR__PARKED_WOKEN, WEIR__PARKED_GONE };
 
 struct weir__parked {
 	struct weir__waiter waiter;
-	struct weir_executor *owned; /* to be run meanwhile, or NULL: sleep */
+	/* Where it waits when none has anything to do; NULL: it sleeps. */
+	struct weir__owned *owned;
 	uint32_t word;
 };
 
 /* Before the waiter goes into any list; on the thread that will wait. */
 void weir__parked_init(struct weir__parked *parked);
 
+/* The calling thread makes a loop or simulator; it goes. */
+void weir__own(struct weir__owned *owned);
+void weir__disown(struct weir__owned *owned);
+
+/* Whether it is one that the calling thread has made. */
+bool weir__owns(const struct weir_executor *executor);
+
 /*
  * 0 if this thread may wait here, else -EDEADLK: a worker of a pool, inside a
- * turn, or inside a callback of the loop or simulator that it owns would hold
- * up what it waits for.
+ * turn that may not block, or inside a callback of a loop or simulator that it
+ * owns would hold up what it waits for.
  */
 int weir__wait_allowed(void);
 
 /*
  * Until the waiter's `wake` has been called: 0, and the struct is the
  * caller's again. Otherwise it may still be in its list: -ETIMEDOUT after
- * `timeout_ns` (WEIR_FOREVER: never) of real time, or of the clock of the
- * loop or simulator that is run; -EDEADLK as weir__wait_allowed(), or when
- * nothing is left to do in a simulator.
+ * `timeout_ns` (WEIR_FOREVER: never) of real time, or, where the thread owns
+ * simulators and no loop, of the clock of the last one made; -EDEADLK as
+ * weir__wait_allowed(), or when nothing is left to do in those; or with more
+ * than WEIR__WAIT_MAX of them.
  */
 int weir__wait(struct weir__parked *parked, uint64_t timeout_ns);
 

@@ -395,17 +395,17 @@ int weir_flow_run_wait(struct weir_flow_run *run, uint64_t timeout_ns,
 }
 
 /*
- * The simulator that this thread owns has nothing left to do. Its own run is
+ * The simulators that this thread owns have nothing left to do. A run on one is
  * cancelled, which gives it something. One elsewhere does not need it: everything
  * about a simulator happens on one thread.
  */
 static int wait_at_rest(struct weir_flow_run *run, void **result,
 			struct weir_error **error)
 {
-	struct weir_executor *owned = weir__thread.owned;
+	struct weir__owned *owned = weir__thread.owned;
 	int rc;
 
-	if (run->executor == owned)
+	if (weir__owns(run->executor))
 		weir_flow_run_cancel(run, weir_error_of(-EDEADLK));
 	else
 		weir__thread.owned = NULL;

@@ -26,6 +26,7 @@
 /* An executor that its owner steps: sleeps until woken. */
 struct stepped {
 	struct weir_executor executor;
+	struct weir__owned owned;
 	uint32_t woken;
 };
 
@@ -166,9 +167,10 @@ static void owner(void *context)
 	struct stepped *stepped = explorer_alloc(sizeof(*stepped));
 
 	stepped->executor.ops = &ops;
-	weir__thread.owned = &stepped->executor;
+	stepped->owned.executor = &stepped->executor;
+	weir__own(&stepped->owned);
 	taker(w);
-	weir__thread.owned = NULL;
+	weir__disown(&stepped->owned);
 	explorer_free(stepped);
 }
 
@@ -178,9 +180,10 @@ static void impatient_owner(void *context)
 	struct stepped *stepped = explorer_alloc(sizeof(*stepped));
 
 	stepped->executor.ops = &ops;
-	weir__thread.owned = &stepped->executor;
+	stepped->owned.executor = &stepped->executor;
+	weir__own(&stepped->owned);
 	impatient_taker(w);
-	weir__thread.owned = NULL;
+	weir__disown(&stepped->owned);
 	explorer_free(stepped);
 }
 
