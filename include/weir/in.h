@@ -71,7 +71,7 @@ WEIR_API int weir_in_init(struct weir_in *in, struct weir_actor *actor,
 enum weir_merge {
 	WEIR_MERGE_ALL,	  /* when all have ended, or one with an error */
 	WEIR_MERGE_FIRST, /* when the first has ended */
-	WEIR_MERGE_OPEN,  /* by weir_in_end() only, or with an error */
+	WEIR_MERGE_OPEN,  /* by weir_in_end() or with an error, the first */
 };
 
 /*

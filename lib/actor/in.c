@@ -371,22 +371,30 @@ static void remove_lane(struct weir_in *in, struct weir__lane *lane)
 }
 
 /*
- * A lane of a merging in-port has ended. True: that was the end of them all;
- * the error, if any, is with the port's own lane then.
+ * Whether the end of this lane is that of them all; then the port's own lane
+ * has ended, with the error, if any. weir_in_end() may have been first: then
+ * that end comes, behind what was put.
  */
+static bool ends_all(struct weir_in *in, const struct weir__lane *lane)
+{
+	const struct weir__merge *merge = in->merge;
+
+	if (merge->rule != WEIR_MERGE_FIRST && !lane->error &&
+	    (merge->rule != WEIR_MERGE_ALL || merge->n_open > 1))
+		return false;
+	return weir__in_end(in, lane->error) == 0;
+}
+
+/* A lane of a merging in-port has ended. True: so have they all. */
 static bool lane_ended(struct weir_in *in, struct weir__lane *lane)
 {
-	struct weir__merge *merge = in->merge;
 	bool last;
 
 	if (lane == &in->lane)
 		return true;
-	assert(merge->n_open > 0);
-	last = merge->rule == WEIR_MERGE_FIRST || lane->error ||
-	       (merge->rule == WEIR_MERGE_ALL && merge->n_open == 1);
-	merge->n_open--;
-	if (last && lane->error && !in->lane.error)
-		in->lane.error = weir_error_ref(lane->error);
+	assert(in->merge->n_open > 0);
+	last = ends_all(in, lane);
+	in->merge->n_open--;
 	remove_lane(in, lane);
 	return last;
 }

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A start that is met by a stop from another thread, at each place where that
- * can be told apart: while it registers, while it is submitted, while it is
- * refused; and likewise of weir_spawn(). The other thread runs to its end where
- * the start calls out, so each meeting is the same every time.
+ * Calls about an actor's life that meet, each in the order that a test wants.
+ *
+ * A start is met by a stop from another thread, at each place where that can be
+ * told apart: while it registers, while it is submitted, while it is refused;
+ * and likewise of weir_spawn(). The other thread runs to its end where the start
+ * calls out. Then: the end of an open merge.
  */
 #include "actor/kit.h"
 
@@ -327,6 +329,92 @@ static void a_spawn_that_was_refused_may_be_tried_again(void **state)
 	system_free(&scene, system);
 }
 
+/* --- weir_in_end() and a producer's error ----------------------------------- */
+
+/*
+ * scene->sink, yet to be started, merges what is put and a source that has
+ * failed.
+ */
+struct merge {
+	struct scene scene;
+	struct source source;
+	struct weir_error *error; /* for weir_in_end() */
+};
+
+static void open_merge(struct merge *merge)
+{
+	struct scene *scene = &merge->scene;
+
+	open_scene(scene);
+	weir_actor_stop(&scene->sink.actor);
+	let_go(scene);
+	sink_init(&scene->sink, &scene->executor, &scene->ledger, 2);
+	assert_int_equal(weir_in_merge(&scene->sink.in, WEIR_MERGE_OPEN), 0);
+	source_init(&merge->source, &scene->executor, &scene->ledger, 2, 2);
+	merge->source.fail_at = 2;
+	assert_int_equal(weir_link(&merge->source.out, &scene->sink.in), 0);
+	weir_actor_ref(&scene->sink.actor);
+	merge->error = weir_error_new(&scene->allocator, -EPROTO, "test", "end",
+				      NULL, NULL);
+	assert_non_null(merge->error);
+	assert_int_equal(weir_actor_start(&merge->source.actor), 0);
+	run(scene);
+	assert_int_equal(merge->source.fate.stopped, 1);
+}
+
+/* All memory goes, that of both errors as well. */
+static void close_merge(struct merge *merge, int code)
+{
+	struct scene *scene = &merge->scene;
+
+	run(scene);
+	weir_error_unref(merge->error);
+	fate_check(&merge->source.fate, -EIO);
+	assert_int_equal(scene->sink.ended, 1);
+	assert_int_equal(scene->sink.end_code, code);
+	weir_actor_unref(&scene->sink.actor);
+	fate_check(&scene->sink.fate, 0);
+	tear_down(scene);
+}
+
+static void an_end_after_a_producers_error_is_too_late(void **state)
+{
+	struct merge merge;
+
+	open_merge(&merge);
+	assert_int_equal(weir_actor_start(&merge.scene.sink.actor), 0);
+	run(&merge.scene);
+	assert_int_equal(weir_in_end(&merge.scene.sink.in, merge.error),
+			 -EALREADY);
+	close_merge(&merge, -EIO);
+}
+
+static void a_producers_error_after_an_end_is_too_late(void **state)
+{
+	struct merge merge;
+
+	open_merge(&merge);
+	assert_int_equal(weir_in_end(&merge.scene.sink.in, merge.error), 0);
+	assert_int_equal(weir_in_end(&merge.scene.sink.in, NULL), -EALREADY);
+	assert_int_equal(weir_actor_start(&merge.scene.sink.actor), 0);
+	close_merge(&merge, -EPROTO);
+}
+
+static void what_was_put_comes_before_an_end_that_was_first(void **state)
+{
+	struct merge merge;
+	struct scene *scene = &merge.scene;
+
+	open_merge(&merge);
+	assert_int_equal(weir_in_put(&scene->sink.in,
+				     ledger_make(&scene->ledger, 2)),
+			 0);
+	assert_int_equal(weir_in_end(&scene->sink.in, NULL), 0);
+	assert_int_equal(weir_actor_start(&scene->sink.actor), 0);
+	close_merge(&merge, 0);
+	assert_int_equal(scene->sink.seen, 1);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -345,6 +433,10 @@ int main(void)
 			a_stop_while_a_spawn_has_no_memory_ends_it_once),
 		cmocka_unit_test(a_stop_while_a_spawn_is_refused_ends_it_once),
 		cmocka_unit_test(a_spawn_that_was_refused_may_be_tried_again),
+		cmocka_unit_test(an_end_after_a_producers_error_is_too_late),
+		cmocka_unit_test(a_producers_error_after_an_end_is_too_late),
+		cmocka_unit_test(
+			what_was_put_comes_before_an_end_that_was_first),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

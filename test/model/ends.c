@@ -207,6 +207,45 @@ static void failing(void *context)
 	scene_start(s);
 }
 
+/* The same, into a merge that others may end as well. */
+static void failing_beside_puts(void *context)
+{
+	struct scene *s = scene_open(context, false);
+	struct node *source = scene_node(s, failing_turn);
+	struct node *sink = scene_sink(s, 1);
+
+	explorer_assert(weir_in_merge(&sink->in[0], WEIR_MERGE_OPEN) == 0);
+	explorer_assert(
+		weir_out_init(&source->out, &source->actor, &s->items) == 0);
+	explorer_assert(weir_link(&source->out, &sink->in[0]) == 0);
+	weir_actor_ref(&sink->actor);
+	s->error = weir_error_new(s->executor.options.allocator, -EPROTO, NULL,
+				  NULL, NULL, NULL);
+	scene_start(s);
+}
+
+static void end_sink(void *context)
+{
+	struct scene *s = context;
+	struct node *sink = s->nodes[1];
+	int rc = weir_in_end(&sink->in[0], s->error);
+
+	explorer_assert(rc == 0 || rc == -EALREADY);
+	s->answers = rc == 0;
+	weir_actor_unref(&sink->actor);
+}
+
+static void the_first_end_counts(void *context)
+{
+	struct scene *s = context;
+
+	scene_settle(s);
+	weir_error_unref(s->error);
+	scene_is_over(context);
+	explorer_assert(s->fates[1].ended == 1);
+	explorer_assert(s->fates[1].end_code == (s->answers ? -EPROTO : -EIO));
+}
+
 static void the_error_came(void *context)
 {
 	struct scene *s = context;
@@ -220,6 +259,10 @@ static void the_error_came(void *context)
 static const struct explorer_scenario scenarios[] = {
 	SCENARIO(.name = "a link that fails", .setup = failing,
 		 .thread = {slice_0, slice_1}, .check = the_error_came),
+	SCENARIO(.name = "a link that fails, and an end from outside",
+		 .setup = failing_beside_puts,
+		 .thread = {slice_0, slice_1, end_sink},
+		 .check = the_first_end_counts),
 	SCENARIO(.name = "a broadcast to one that stops", .setup = broadcast,
 		 .thread = {two_slices_0, slice_1}, .check = all_to_the_other),
 	SCENARIO(.name = "a balance with one that stops", .setup = balance,
