@@ -87,14 +87,16 @@ WEIR_API int weir_in_merge(struct weir_in *in, enum weir_merge rule);
  * cancelled or its actor ends, to be dropped. -EAGAIN: full. -EPIPE: ended or
  * stopped. -EISCONN: its tokens come over a link, or it is a subscriber's. On
  * an error the item stays the caller's. Any thread that holds a reference of
- * the actor, any number at once; before start, by its owner alone, also as the
- * first tokens of a link yet to be made. Lock-free.
+ * the actor, any number at once, also before it is started; its owner then also
+ * as the first tokens of a link yet to be made, with nobody else putting
+ * meanwhile. Lock-free.
  */
 WEIR_API WEIR_MUST_CHECK int weir_in_put(struct weir_in *in, void *item);
 
 /*
  * Ends the stream that weir_in_put() feeds, behind what was put, with `error`
- * (borrowed) or well (NULL). The first end counts. -EALREADY: ended before.
+ * (borrowed) or well (NULL). The first end counts. -EALREADY: ended before, of
+ * a merging port perhaps by a producer's error.
  * -EISCONN: as weir_in_put. -EINVAL: null. Any thread that holds a reference.
  */
 WEIR_API int weir_in_end(struct weir_in *in, struct weir_error *error);

@@ -106,7 +106,8 @@ int weir_in_merge(struct weir_in *in, enum weir_merge rule)
 		return -EINVAL;
 	if (weir__state(in->port.actor) != WEIR__STATE_NEW)
 		return -EPERM;
-	if (in->merge || in->lane_flags)
+	if (in->merge || in->lane_flags ||
+	    ck_pr_load_32(weir__lane_tail(&in->lane)))
 		return -EBUSY;
 	in->merge = weir__alloc(allocator(in), sizeof(*in->merge));
 	if (!in->merge)

@@ -60,17 +60,16 @@ _Static_assert(WEIR_BURST_MAX <= WEIR__LOOK_MAX, "a look finds any burst");
 enum {
 	WEIR__LANE_CANCELLED = 1u << 0, /* set by the consumer, signals */
 	WEIR__LANE_ENDING = 1u << 1,	/* claimed: a put lane ends once */
-	WEIR__LANE_STARTED = 1u << 2,	/* its actor; set by a put */
 	/* Of the in-port's own lane, for all of them, the owner's: a turn has
 	 * taken none of the last tokens. */
-	WEIR__LANE_LEFT_REST = 1u << 3,
+	WEIR__LANE_LEFT_REST = 1u << 2,
 	/* Likewise: its actor was told of the end; and is to be told again. */
-	WEIR__LANE_TOLD_END = 1u << 4,
-	WEIR__LANE_TELL_END = 1u << 5,
+	WEIR__LANE_TOLD_END = 1u << 3,
+	WEIR__LANE_TELL_END = 1u << 4,
 	/* A put lane; set by the consumer for those who have put, */
-	WEIR__LANE_SHUT = 1u << 6,
+	WEIR__LANE_SHUT = 1u << 5,
 	/* with how many slots up to the tail it has not taken, from here on. */
-	WEIR__LANE_LEFT = 7,
+	WEIR__LANE_LEFT = 6,
 };
 _Static_assert(WEIR_CAPACITY_MAX < 1u << (32 - WEIR__LANE_LEFT),
 	       "the state has room for the slots that are left");
@@ -81,9 +80,8 @@ _Static_assert(WEIR_CAPACITY_MAX < 1u << (32 - WEIR__LANE_LEFT),
 /* in->lane_flags. WEIR__IN_LINKED also tells puts to go away. */
 enum {
 	WEIR__IN_LINKED = 1u << 0,
-	WEIR__IN_PUT_TO = 1u << 1, /* a token was put before the start */
 	/* Fed by a subscriber: put to and ended by the functions below. */
-	WEIR__IN_SUBSCRIBES = 1u << 2,
+	WEIR__IN_SUBSCRIBES = 1u << 1,
 };
 
 /* The other lanes of a merging in-port, and who comes next. */

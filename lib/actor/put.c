@@ -71,7 +71,10 @@ static uint32_t read_head(struct weir_in *in, uint32_t copy)
 /*
  * Reserves the next `n` slots of the put lane: the index of the first, or a
  * negative errno. Linearises at the swap; lock-free, as a failed swap means
- * another's success.
+ * another's success. A thread that is held up before its swap for exactly a
+ * multiple of 2^31 tokens, minutes at the least, would take the tail for the
+ * one it knew and might overfill the ring; that is accepted, as a wider word
+ * would cost each put.
  */
 static inline int64_t reserve(struct weir_in *in, uint32_t n)
 {
@@ -95,41 +98,6 @@ static inline int64_t reserve(struct weir_in *in, uint32_t n)
 	 * pairs with the release in the publish of the head, or in read_head() */
 	ck_pr_fence_acquire();
 	return word >> 1;
-}
-
-/*
- * Before the start nobody else puts or looks: no slot is reserved and nobody is
- * woken. The submission of the first slice publishes it.
- */
-static int put_first(struct weir_in *in, void *item)
-{
-	uint32_t *tail = weir__lane_tail(&in->lane);
-	uint32_t word = ck_pr_load_32(tail), index = word >> 1;
-
-	if (word & 1)
-		return -EPIPE;
-	if (index == in->mask + 1)
-		return -EAGAIN;
-	weir__lane_slots(&in->lane)[index].item = item;
-	ck_pr_store_32(&weir__put_marks(in)[index], index + 1);
-	ck_pr_store_32(tail, word + 2);
-	in->lane_flags |= WEIR__IN_PUT_TO;
-	return 0;
-}
-
-/*
- * Whether the actor has yet to be started. That it has been stands in the lane
- * after the first put, beside what a put reads anyway: the actor's own state
- * is on a line that the consumer writes. No order: who misses it asks.
- */
-static bool is_new(struct weir_in *in)
-{
-	if (WEIR_LIKELY(ck_pr_load_32(&in->lane.state) & WEIR__LANE_STARTED))
-		return false;
-	if (weir__state(in->port.actor) == WEIR__STATE_NEW)
-		return true;
-	ck_pr_or_32(&in->lane.state, WEIR__LANE_STARTED);
-	return false;
 }
 
 /* Of a put lane that is shut: whether the token is the caller's now. */
@@ -209,7 +177,7 @@ int weir_in_put(struct weir_in *in, void *item)
 
 	if (rc < 0)
 		return rc;
-	return is_new(in) ? put_first(in, item) : put(in, &item, 1);
+	return put(in, &item, 1);
 }
 
 /* Ends the put lane, once; the caller has checked that it is one. */

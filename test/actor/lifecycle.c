@@ -5,7 +5,7 @@
  * A start is met by a stop from another thread, at each place where that can be
  * told apart: while it registers, while it is submitted, while it is refused;
  * and likewise of weir_spawn(). The other thread runs to its end where the start
- * calls out. Then: the end of an open merge.
+ * calls out. Then: the end of an open merge, and what is put before the start.
  */
 #include "actor/kit.h"
 
@@ -415,6 +415,83 @@ static void what_was_put_comes_before_an_end_that_was_first(void **state)
 	assert_int_equal(scene->sink.seen, 1);
 }
 
+/* --- weir_in_put() before the start ------------------------------------------ */
+
+#define PUTTERS 4
+#define EACH 64
+
+struct early {
+	struct ledger ledger;
+	struct sink sink;
+	uint32_t go; /* threads that are ready */
+};
+
+struct putter {
+	struct early *early;
+	size_t first;
+};
+
+static void *put_each(void *context)
+{
+	struct putter *putter = context;
+	struct early *early = putter->early;
+	size_t i;
+
+	/* all at once, as near as can be */
+	ck_pr_inc_32(&early->go);
+	while (ck_pr_load_32(&early->go) < PUTTERS)
+		ck_pr_stall();
+	for (i = putter->first; i < putter->first + EACH; i++)
+		assert_int_equal(weir_in_put(&early->sink.in,
+					     ledger_make(&early->ledger, i)),
+				 0);
+	return NULL;
+}
+
+static void what_several_threads_put_before_the_start_comes(void **state)
+{
+	struct weir_sim *sim = sim_new(1);
+	struct putter putters[PUTTERS];
+	pthread_t threads[PUTTERS];
+	struct early early;
+	uint64_t round;
+	size_t i;
+
+	for (round = 0; round < test_count(50); round++) {
+		early.go = 0;
+		ledger_init(&early.ledger, PUTTERS * EACH);
+		sink_init(&early.sink, weir_sim_executor(sim), &early.ledger,
+			  PUTTERS * EACH);
+		for (i = 0; i < PUTTERS; i++) {
+			putters[i] = (struct putter){&early, 1 + i * EACH};
+			assert_int_equal(pthread_create(&threads[i], NULL,
+							put_each, &putters[i]),
+					 0);
+		}
+		for (i = 0; i < PUTTERS; i++)
+			pthread_join(threads[i], NULL);
+		assert_int_equal(weir_in_end(&early.sink.in, NULL), 0);
+		assert_int_equal(weir_actor_start(&early.sink.actor), 0);
+		weir_sim_run(sim);
+		assert_int_equal(early.sink.seen, PUTTERS * EACH);
+		fate_check(&early.sink.fate, 0);
+		ledger_check(&early.ledger);
+		ledger_fini(&early.ledger);
+	}
+	sim_free(sim);
+}
+
+static void a_port_that_was_put_to_does_not_merge(void **state)
+{
+	struct scene scene;
+
+	open_scene(&scene);
+	assert_int_equal(weir_in_merge(&scene.sink.in, WEIR_MERGE_OPEN),
+			 -EBUSY);
+	weir_actor_stop(&scene.sink.actor);
+	close_scene(&scene);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -437,6 +514,9 @@ int main(void)
 		cmocka_unit_test(a_producers_error_after_an_end_is_too_late),
 		cmocka_unit_test(
 			what_was_put_comes_before_an_end_that_was_first),
+		cmocka_unit_test(
+			what_several_threads_put_before_the_start_comes),
+		cmocka_unit_test(a_port_that_was_put_to_does_not_merge),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -54,8 +54,7 @@ static void nothing_is_lost_and_every_fence_is_needed(void **state)
 		 "an older copy only makes the ring look full earlier; one of "
 		 "2^31 tokens ago is out of reach here"},
 		{"in.c", "weir__in_ended", "ck_pr_or_32", 0,
-		 "the lane has ended: others set no more than a put's hint, "
-		 "which the next put sets again"},
+		 "the lane has ended: nobody else writes its state"},
 		{"in.c", "switch_lane", "ck_pr_fence_release", 0,
 		 "the slots of the old lane are only read, and the look's "
 		 "acquire orders that as well"},

@@ -71,6 +71,30 @@ static void signal(void *context)
 	let_go(s);
 }
 
+static void put_0(void *context)
+{
+	struct scene *s = context;
+
+	scene_put(s->nodes[0], 0, 0);
+	let_go(s);
+}
+
+static void put_1(void *context)
+{
+	struct scene *s = context;
+
+	scene_put(s->nodes[0], 0, 1);
+	let_go(s);
+}
+
+static void end(void *context)
+{
+	struct scene *s = context;
+
+	explorer_assert(weir_in_end(&s->nodes[0]->in[0], NULL) == 0);
+	let_go(s);
+}
+
 static void abort_it(void *context)
 {
 	scene_abort(context);
@@ -97,6 +121,29 @@ static void over_after_3(void *context)
 	over_after(context, 3);
 }
 
+/* All that was put came, whether before the start or after it. */
+static void all_delivered(void *context)
+{
+	struct scene *s = context;
+	uint32_t i;
+
+	scene_settle(s);
+	for (i = 0; i < 2; i++)
+		explorer_assert(s->tokens[i].value == NOT_YET ||
+				s->tokens[i].value == DELIVERED);
+	weir_actor_stop(&s->nodes[0]->actor);
+	over_after(s, 3);
+}
+
+static void delivered_to_the_end(void *context)
+{
+	struct scene *s = context;
+
+	scene_settle(s);
+	explorer_assert(s->fates[0].ended == 1 && s->fates[0].code == 0);
+	over_after(s, 3);
+}
+
 /* It is as it was, however the abort fell. */
 static void still_new(void *context)
 {
@@ -119,6 +166,14 @@ static const struct explorer_scenario scenarios[] = {
 		 .thread = {stop, stop}, .check = over_after_2),
 	SCENARIO(.name = "stop and signal of a new one", .setup = new_queued,
 		 .thread = {stop, signal}, .check = over_after_2),
+	SCENARIO(.name = "start and two puts", .setup = new_queued,
+		 .thread = {start, put_0, put_1}, .check = all_delivered),
+	SCENARIO(.name = "start, put and stop", .setup = new_queued,
+		 .thread = {start, put_0, stop}, .check = over_after_3),
+	SCENARIO(.name = "stop and two puts, of a new one", .setup = new_queued,
+		 .thread = {stop, put_0, put_1}, .check = over_after_3),
+	SCENARIO(.name = "start, put and end", .setup = new_queued,
+		 .thread = {start, put_0, end}, .check = delivered_to_the_end),
 	SCENARIO(.name = "a refused start and stop", .setup = new_refused,
 		 .thread = {start, stop}, .check = over_after_2),
 	SCENARIO(.name = "a refused start and two stops", .setup = new_refused,
