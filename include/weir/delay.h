@@ -14,6 +14,8 @@ struct weir_delay {
 	struct weir_port port;
 	struct weir_timer timer;
 	uint64_t at_ns;
+	uint32_t armed; /* the owner's: how often, but for what it cancelled */
+	uint32_t fired; /* atomic: how often; equal: none is armed */
 };
 
 /*

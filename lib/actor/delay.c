@@ -1,17 +1,26 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The delay port. Whether its time has come is decided by the clock at each
- * look; the timer only wakes. An armed timer holds a reference on the actor,
- * dropped by who takes the timer out: the owner if cancel says so, else the
- * thread that fires it, after its last touch.
+ * The delay port. Its time has come when the clock says so at a look, or when
+ * the timer has fired. An armed timer holds a reference on the actor, dropped
+ * by who takes the timer out: the owner if cancel says so, else the thread that
+ * fires it, after its last touch.
+ *
+ *	a timer is to fire, and looks at `blocked` then  <=>  fired != armed
+ *
+ * That is why no wake is lost; the clock is no part of it. No fence orders the
+ * reading of a clock: on aarch64 the owner may read "not yet" while its store
+ * to `blocked` is still on its way, and the thread of the timer "past" and not
+ * blocked. A count also stands for a timer that fires late, after the owner has
+ * failed to cancel it and armed it again.
  */
 #include <weir/delay.h>
 
 #include <errno.h>
 
+#include <ck_pr.h>
+
 #include "actor/gate.h"
 #include "actor/port.h"
-#include "base/fence.h"
 
 static void fire(struct weir_timer *timer)
 {
@@ -19,10 +28,11 @@ static void fire(struct weir_timer *timer)
 		weir_container_of(timer, struct weir_delay, timer);
 	struct weir_actor *actor = delay->port.actor;
 
-	/* The time is published by the clock itself. load -> load: it was past
-	 * before we look at `blocked` (rule 2); pairs with the fence of the
-	 * arming, after which the owner reads the clock again. */
-	weir__fence_full();
+	ck_pr_inc_32(&delay->fired);
+	/* atomic -> load: published before we look at `blocked` (rule 2);
+	 * pairs with the fence of the arming, after which the owner looks at
+	 * `fired` again. */
+	ck_pr_fence_atomic_load();
 	weir__port_unblock(&delay->port);
 	weir_actor_unref(actor);
 }
@@ -37,6 +47,8 @@ int weir_delay_init(struct weir_delay *delay, struct weir_actor *actor)
 		return -ENOTSUP;
 	delay->timer = (struct weir_timer){.fire = fire};
 	delay->at_ns = WEIR_FOREVER;
+	delay->armed = 0;
+	ck_pr_store_32(&delay->fired, 0);
 	weir__port_init(&delay->port, actor, WEIR__PORT_DELAY);
 	return 0;
 }
@@ -45,8 +57,10 @@ static void disarm(struct weir_delay *delay)
 {
 	struct weir_actor *actor = delay->port.actor;
 
-	if (weir_timer_cancel(actor->executor, &delay->timer))
+	if (weir_timer_cancel(actor->executor, &delay->timer)) {
+		delay->armed--;
 		weir_actor_unref(actor);
+	}
 	delay->at_ns = WEIR_FOREVER;
 }
 
@@ -66,6 +80,7 @@ int weir_delay_until(struct weir_delay *delay, uint64_t at_ns)
 			weir_actor_unref(actor);
 			return rc;
 		}
+		delay->armed++;
 	}
 	delay->at_ns = at_ns;
 	return 0;
@@ -89,7 +104,9 @@ static uint32_t delay_certain(struct weir_port *port)
 
 	if (delay->at_ns == WEIR_FOREVER)
 		return 0;
-	return weir_executor_now(port->actor->executor) >= delay->at_ns;
+	/* No acquire: nothing but the count itself is read. */
+	return ck_pr_load_32(&delay->fired) == delay->armed ||
+	       weir_executor_now(port->actor->executor) >= delay->at_ns;
 }
 
 static void delay_close(struct weir_port *port, struct weir_error *error)

@@ -172,21 +172,32 @@ static uint32_t delay_turn(struct weir_actor *actor, uint32_t n)
 	return 1;
 }
 
-static struct scene *delay(void *context)
+static void delay(void *context, uint64_t early)
 {
 	struct scene *s = scene_open(context, true);
 	struct node *node = scene_node(s, delay_turn);
 
+	s->early = early;
 	explorer_assert(weir_delay_init(&node->delay, &node->actor) == 0);
 	weir_actor_ref(&node->actor);
 	explorer_assert(weir_delay_until(&node->delay, 1) == 0);
 	scene_start(s);
-	return s;
 }
 
 static void delay_at_once(void *context)
 {
-	delay(context);
+	delay(context, 0);
+}
+
+static void delay_by_its_timer(void *context)
+{
+	delay(context, 2);
+}
+
+/* The clock says that the first time has come, only a timer the second. */
+static void delay_by_both(void *context)
+{
+	delay(context, 1);
 }
 
 static void pass_time(void *context)
@@ -201,6 +212,18 @@ static void signal_once(void *context)
 
 	weir_actor_signal(&s->nodes[0]->actor);
 	weir_actor_unref(&s->nodes[0]->actor);
+}
+
+static void second_time(void *context)
+{
+	scene_pass_time(context, 2);
+}
+
+/* The slice may find the first timer fired, but its thread still in it. */
+static void signal_and_pass_time(void *context)
+{
+	signal_once(context);
+	second_time(context);
 }
 
 static void stop_once(void *context)
@@ -292,6 +315,13 @@ static const struct explorer_scenario scenarios[] = {
 		 .check = signal_seen),
 	SCENARIO(.name = "a delay and a signal", .setup = delay_at_once,
 		 .thread = {pass_time, signal_once}, .check = both_times),
+	SCENARIO(.name = "a delay whose clock is read early and a signal",
+		 .setup = delay_by_its_timer,
+		 .thread = {pass_time, signal_once}, .check = both_times),
+	SCENARIO(.name = "two timers of a delay at once",
+		 .setup = delay_by_both,
+		 .thread = {second_time, signal_and_pass_time},
+		 .check = both_times),
 	SCENARIO(.name = "a delay and a stop", .setup = delay_at_once,
 		 .thread = {pass_time, stop_once}, .check = scene_is_over),
 	SCENARIO(.name = "a descriptor and a slice", .setup = descriptor_queued,

@@ -89,7 +89,10 @@ void scene_settle(struct scene *s)
 
 static uint64_t now(struct weir_executor *executor)
 {
-	return ck_pr_load_64(&of(executor)->now);
+	struct scene *s = of(executor);
+	uint64_t now = ck_pr_load_64(&s->now);
+
+	return now > s->early ? now - s->early : 0;
 }
 
 static int timer_arm(struct weir_executor *executor, struct weir_timer *timer,

@@ -42,6 +42,8 @@ struct scene {
 	/* An executor that runs at once, instead of one that queues. */
 	bool at_once;
 	struct weir_task *refused; /* the one that it does not take */
+	/* By so much its clock is read too early: nothing orders that. */
+	uint64_t early;
 	/* Its clock, and the one timer there is. Atomic. */
 	uint64_t now;
 	uint64_t armed; /* to fire then, 0 not at all */
