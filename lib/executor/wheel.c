@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The timing wheel. Invariant between calls, for every armed timer t that is
- * neither in `past` nor in `due`: at_ns(t) > now_ns, and t is in the slot that
+ * not in `past`, `due` or `never`: at_ns(t) > now_ns, and t is in the slot that
  * the formulas in wheel.h give for the present now_ns. So when the clock
  * enters the window of a slot, that slot is emptied and its timers go to lower
  * levels, which are empty at that moment: all that was on them is due.
@@ -118,9 +118,12 @@ void weir__wheel_arm(struct weir__wheel *wheel, struct weir_timer *timer,
 	if (timer->link)
 		take_out(wheel, timer);
 	timer->at_ns = at_ns;
-	append(wheel, timer,
-	       at_ns <= wheel->now_ns ? WEIR__WHEEL_PAST
-				      : slot_of(wheel, at_ns));
+	if (at_ns == WEIR_FOREVER)
+		append(wheel, timer, WEIR__WHEEL_NEVER);
+	else if (at_ns <= wheel->now_ns)
+		append(wheel, timer, WEIR__WHEEL_PAST);
+	else
+		append(wheel, timer, slot_of(wheel, at_ns));
 }
 
 bool weir__wheel_cancel(struct weir__wheel *wheel, struct weir_timer *timer)

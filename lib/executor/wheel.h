@@ -16,7 +16,8 @@
  * keep the order of arming. All of one level is earlier than all of the next;
  * within a level slots are in order of time. Timers whose time has come are in
  * one of two more lists: `past` if they were armed like that, `due` once
- * weir__wheel_expire() has seen them.
+ * weir__wheel_expire() has seen them. Those that are never due are in a list of
+ * their own, so that in every slot with a timer there is one that has a time.
  */
 #ifndef WEIR_EXECUTOR_WHEEL_H
 #define WEIR_EXECUTOR_WHEEL_H
@@ -28,7 +29,8 @@
 #define WEIR__WHEEL_LEVELS 11u
 #define WEIR__WHEEL_PAST (WEIR__WHEEL_LEVELS * WEIR__WHEEL_WIDTH)
 #define WEIR__WHEEL_DUE (WEIR__WHEEL_PAST + 1)
-#define WEIR__WHEEL_SLOTS (WEIR__WHEEL_DUE + 1)
+#define WEIR__WHEEL_NEVER (WEIR__WHEEL_DUE + 1)
+#define WEIR__WHEEL_SLOTS (WEIR__WHEEL_NEVER + 1)
 
 /* head == NULL: empty, and the rest means nothing. */
 struct weir__wheel_slot {

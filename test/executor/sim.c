@@ -411,6 +411,23 @@ static void clock_is_never_behind_the_wheel(void **state)
 	assert_int_equal(b.fired_ns, 120);
 }
 
+/* Nor when the bound was that of one beside a timer that is never due. */
+static void never_moves_no_clock(void **state)
+{
+	struct letter a = letter('a'), b = letter('b'), c = letter('c');
+
+	weir_timer_arm(executor, &a.timer, WEIR_FOREVER - 5);
+	weir_timer_arm(executor, &b.timer, WEIR_FOREVER);
+	weir_timer_cancel(executor, &a.timer);
+	assert_false(weir_sim_step(sim));
+	assert_int_equal(weir_executor_now(executor), 0);
+	weir_timer_arm(executor, &c.timer, 100);
+	assert_true(weir_sim_step(sim));
+	assert_int_equal(c.fired_ns, 100);
+	assert_false(weir_sim_step(sim));
+	assert_true(weir_timer_cancel(executor, &b.timer));
+}
+
 static void run_until_ends_at_its_time(void **state)
 {
 	struct letter a = letter('a'), b = letter('b'), c = letter('c');
@@ -562,6 +579,7 @@ int main(void)
 		test(cancelled_timer_neither_fires_nor_moves_the_clock),
 		test(cancelled_timer_does_not_hide_a_later_one),
 		test(clock_is_never_behind_the_wheel),
+		test(never_moves_no_clock),
 		test(run_until_ends_at_its_time),
 		test(run_until_ends_after_its_slices),
 		test(turns_cannot_step),
