@@ -51,7 +51,8 @@ WEIR_API uint32_t weir_blocking_threads(const struct weir_blocking *blocking);
  * alive; those that are leaving are waited for as by weir_executor_fini().
  * -EDEADLK: on one of its own threads. Then it goes on. Your own timers
  * and watches that are still armed never fire. In a child process after
- * fork() it frees without joining. Not together with any other call on it.
+ * fork() it frees without joining, whoever was alive. Not together with any
+ * other call on it.
  */
 WEIR_API int weir_blocking_free(struct weir_blocking *blocking);
 

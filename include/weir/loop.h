@@ -65,7 +65,9 @@ WEIR_API int weir_loop_wait(struct weir_loop *loop, uint32_t budget,
  * on other threads, are waited for as by weir_executor_fini(). -EDEADLK: from
  * one of its own turns, timers or watches, or inside a call that waits and runs
  * it meanwhile. Then the loop goes on. Your own timers and
- * watches that are still armed never fire. On the owner's thread.
+ * watches that are still armed never fire. On the owner's thread. In a child
+ * process after fork(), which can do nothing else with it, 0 on any thread, whoever
+ * was alive: the child's descriptors are closed.
  */
 WEIR_API int weir_loop_free(struct weir_loop *loop);
 

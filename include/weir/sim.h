@@ -72,7 +72,8 @@ WEIR_API uint64_t weir_sim_random(struct weir_sim *sim, uint64_t bound);
  * 0, also for NULL. -EBUSY: an actor is still alive, see weir_executor_fini().
  * -EDEADLK: from one of its own turns, timers or watches, or inside a call that
  * waits and steps it meanwhile. Then nothing changes. Your own timers and
- * watches that are still armed never fire.
+ * watches that are still armed never fire. In the child of a fork() by another
+ * thread it is 0, whoever was alive.
  */
 WEIR_API int weir_sim_free(struct weir_sim *sim);
 

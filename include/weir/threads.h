@@ -124,7 +124,8 @@ WEIR_API bool weir_threads_idle(const struct weir_threads *threads);
  * an actor is still alive (drain or abort first); it waits for those that are
  * leaving as weir_executor_fini() does. -EDEADLK: called on one of its own
  * threads. Then the pool goes on. In a child process after fork() it
- * frees without joining. Not together with any other call on the pool.
+ * frees without joining, whoever was alive. Not together with any other call on
+ * the pool.
  */
 WEIR_API int weir_threads_free(struct weir_threads *threads);
 

@@ -374,18 +374,24 @@ static void join_all(struct weir_blocking *blocking)
 		(void)pthread_join(blocking->ended, NULL);
 }
 
-/* In a child the threads on which actors leave are not there to wait for. */
-static int may_go(struct weir_blocking *blocking, bool child)
+static void release(struct weir_blocking *blocking)
 {
-	if (!child)
-		return weir__registry_await(&blocking->executor);
-	return weir_executor_alive(&blocking->executor) ? -EBUSY : 0;
+	weir__forkmark_free(blocking->forkmark);
+	weir__free_lines(blocking->executor.options.allocator, blocking,
+			 sizeof(*blocking));
+}
+
+/* In a child process, which has one thread. Who was alive is not any more. */
+static void free_forked(struct weir_blocking *blocking)
+{
+	weir__poller_thread_fini(&blocking->service, true);
+	weir__registry_free_forked(blocking->executor.options.allocator,
+				   blocking->executor.registry);
+	release(blocking);
 }
 
 int weir_blocking_free(struct weir_blocking *blocking)
 {
-	const struct weir_allocator *allocator;
-	bool child;
 	int rc;
 
 	if (!blocking)
@@ -393,19 +399,19 @@ int weir_blocking_free(struct weir_blocking *blocking)
 	if (weir__thread.worker_state == blocking ||
 	    weir__poller_thread_self(&blocking->service))
 		return -EDEADLK;
-	child = in_child(blocking);
-	allocator = blocking->executor.options.allocator;
-	rc = may_go(blocking, child);
+	if (in_child(blocking)) {
+		free_forked(blocking);
+		return 0;
+	}
+	rc = weir__registry_await(&blocking->executor);
 	if (rc < 0)
 		return rc;
-	weir__poller_thread_fini(&blocking->service, child);
-	if (!child)
-		join_all(blocking);
+	weir__poller_thread_fini(&blocking->service, false);
+	join_all(blocking);
 	/* Last, when none of our threads can be in it any more. */
 	rc = weir_executor_fini(&blocking->executor);
 	assert(rc == 0);
 	(void)rc;
-	weir__forkmark_free(blocking->forkmark);
-	weir__free_lines(allocator, blocking, sizeof(*blocking));
+	release(blocking);
 	return 0;
 }

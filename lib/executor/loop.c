@@ -33,16 +33,19 @@
 
 #include "base/clock.h"
 #include "base/fence.h"
+#include "base/forkmark.h"
 #include "base/memory.h"
 #include "base/thread.h"
 #include "executor/inbox.h"
 #include "executor/poller.h"
+#include "executor/registry.h"
 #include "executor/wait.h"
 
 #define STEP_SLICES 16u /* in a step of a call that waits */
 
 struct weir_loop {
 	struct weir_executor executor; /* first: see of() */
+	pid_t made_by;		       /* constant */
 	/* Of the thread that runs it. */
 	struct weir__owned owned;
 	struct weir__fifo local;
@@ -252,6 +255,7 @@ static int make(struct weir_loop **loop, const struct weir_executor *executor)
 		weir__free_lines(allocator, made, sizeof(*made));
 		return rc;
 	}
+	made->made_by = getpid();
 	made->owned = (struct weir__owned){
 		.executor = &made->executor,
 		.poll = poll_op,
@@ -345,21 +349,39 @@ int weir_loop_wait(struct weir_loop *loop, uint32_t budget, uint64_t timeout_ns)
 	return rc;
 }
 
+static void release(struct weir_loop *loop, bool child)
+{
+	weir__poller_fini(&loop->poller, child);
+	weir__disown(&loop->owned);
+	weir__free_lines(loop->executor.options.allocator, loop, sizeof(*loop));
+}
+
+/*
+ * In a child process, where neither those who were alive are nor the thread
+ * that may have run the loop; but for the caller's own turn.
+ */
+static int free_forked(struct weir_loop *loop)
+{
+	if (inside(loop))
+		return -EDEADLK;
+	weir__registry_free_forked(loop->executor.options.allocator,
+				   loop->executor.registry);
+	release(loop, true);
+	return 0;
+}
+
 int weir_loop_free(struct weir_loop *loop)
 {
-	const struct weir_allocator *allocator;
 	int rc;
 
 	if (!loop)
 		return 0;
+	if (weir__forked_since(loop->made_by))
+		return free_forked(loop);
 	if (loop->owned.running || loop->owned.waited)
 		return -EDEADLK;
-	allocator = loop->executor.options.allocator;
 	rc = weir_executor_fini(&loop->executor);
-	if (rc < 0)
-		return rc;
-	weir__poller_fini(&loop->poller);
-	weir__disown(&loop->owned);
-	weir__free_lines(allocator, loop, sizeof(*loop));
-	return 0;
+	if (rc == 0)
+		release(loop, false);
+	return rc;
 }

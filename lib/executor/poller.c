@@ -80,9 +80,10 @@ int weir__poller_init(struct weir__poller *poller,
 	return 0;
 }
 
-void weir__poller_fini(struct weir__poller *poller)
+void weir__poller_fini(struct weir__poller *poller, bool child)
 {
-	weir__watches_fini(&poller->watches);
+	if (!child || poller->lock.word == 0)
+		weir__watches_fini(&poller->watches);
 	close_all(poller);
 }
 
@@ -323,7 +324,7 @@ static int start_locked(struct weir__poller_thread *service)
 		return rc;
 	rc = weir__spawn(&service->thread, service->name, serve, service);
 	if (rc < 0) {
-		weir__poller_fini(&service->poller);
+		weir__poller_fini(&service->poller, false);
 		return rc;
 	}
 	/* release: publishes the poller; pairs with started() */
@@ -354,7 +355,7 @@ void weir__poller_thread_fini(struct weir__poller_thread *service, bool child)
 		weir__poller_wake(&service->poller);
 		(void)pthread_join(service->thread, NULL);
 	}
-	weir__poller_fini(&service->poller);
+	weir__poller_fini(&service->poller, child);
 }
 
 bool weir__poller_thread_self(const struct weir__poller_thread *service)

@@ -42,8 +42,11 @@ struct weir__poller {
 int weir__poller_init(struct weir__poller *poller,
 		      const struct weir_allocator *allocator);
 
-/* What is still armed is forgotten and never fires. */
-void weir__poller_fini(struct weir__poller *poller);
+/*
+ * What is still armed is forgotten and never fires. `child`: in a child process
+ * after fork(), where arrays that were being changed at that moment are left.
+ */
+void weir__poller_fini(struct weir__poller *poller, bool child);
 
 /* As the functions of weir_executor_ops. */
 int weir__poller_timer_arm(struct weir__poller *poller,

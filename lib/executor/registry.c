@@ -47,6 +47,13 @@ void weir__registry_free(const struct weir_allocator *allocator,
 	weir__free_lines(allocator, registry, sizeof(*registry));
 }
 
+void weir__registry_free_forked(const struct weir_allocator *allocator,
+				struct weir__registry *registry)
+{
+	if (registry->lock.word == 0)
+		weir__registry_free(allocator, registry);
+}
+
 void weir__registry_share(struct weir__registry *registry,
 			  struct weir__share *share)
 {

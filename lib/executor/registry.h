@@ -116,6 +116,13 @@ struct weir__registry *weir__registry_new(
 void weir__registry_free(const struct weir_allocator *allocator,
 			 struct weir__registry *registry);
 
+/*
+ * The same in a child process, where other threads of the parent may have been
+ * in the middle of something at the fork: what was being changed is left alone.
+ */
+void weir__registry_free_forked(const struct weir_allocator *allocator,
+				struct weir__registry *registry);
+
 /* Before the share's thread runs, which sets weir__thread.share. */
 void weir__registry_share(struct weir__registry *registry,
 			  struct weir__share *share);

@@ -22,9 +22,11 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/forkmark.h"
 #include "base/memory.h"
 #include "base/thread.h"
 #include "executor/inbox.h"
+#include "executor/registry.h"
 #include "executor/wait.h"
 #include "executor/watches.h"
 #include "executor/wheel.h"
@@ -37,6 +39,7 @@ enum progress { NOTHING, SLICE, OTHER };
 
 struct weir_sim {
 	struct weir_executor executor; /* first: see of() */
+	pid_t made_by;		       /* constant */
 	uint64_t seed, random;
 	uint64_t now_ns;
 	uint32_t budget_max;	  /* slices get a budget of 1 to that */
@@ -352,6 +355,7 @@ int weir_sim_new(struct weir_sim **sim, uint64_t seed,
 	made->epoll_fd = -1;
 	weir__wheel_init(&made->wheel, 0);
 	weir__watches_init(&made->watches, executor.options.allocator, -1);
+	made->made_by = getpid();
 	made->owned = (struct weir__owned){
 		.executor = &made->executor,
 		.poll = poll_op,
@@ -417,23 +421,41 @@ uint64_t weir_sim_random(struct weir_sim *sim, uint64_t bound)
 	return draw_below(sim, bound);
 }
 
+/*
+ * In a child process, if another thread than the simulator's has forked: that
+ * may have been in the middle of anything, and what was armed is left alone.
+ */
+static bool is_foreign(const struct weir_sim *sim)
+{
+	return sim->thread != &weir__thread && weir__forked_since(sim->made_by);
+}
+
+static void release(struct weir_sim *sim)
+{
+	if (!is_foreign(sim))
+		weir__watches_fini(&sim->watches);
+	if (sim->epoll_fd >= 0)
+		(void)close(sim->epoll_fd);
+	weir__disown(&sim->owned);
+	weir__free_lines(sim->executor.options.allocator, sim, sizeof(*sim));
+}
+
 int weir_sim_free(struct weir_sim *sim)
 {
-	const struct weir_allocator *allocator;
 	int rc;
 
 	if (!sim)
 		return 0;
+	if (is_foreign(sim)) {
+		weir__registry_free_forked(sim->executor.options.allocator,
+					   sim->executor.registry);
+		release(sim);
+		return 0;
+	}
 	if (sim->owned.running || sim->owned.waited)
 		return -EDEADLK;
-	allocator = sim->executor.options.allocator;
 	rc = weir_executor_fini(&sim->executor);
-	if (rc < 0)
-		return rc;
-	weir__watches_fini(&sim->watches);
-	if (sim->epoll_fd >= 0)
-		(void)close(sim->epoll_fd);
-	weir__disown(&sim->owned);
-	weir__free_lines(allocator, sim, sizeof(*sim));
-	return 0;
+	if (rc == 0)
+		release(sim);
+	return rc;
 }

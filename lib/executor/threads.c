@@ -402,6 +402,7 @@ int weir_threads_new(struct weir_threads **threads,
 	if (rc < 0)
 		goto failed;
 	set_options(pool, options);
+	pool->made_by = getpid();
 	/* Slow the first time in a process with threads, so not later. */
 	pool->executor.registry->remote = weir__membarrier_register();
 	weir__poller_thread_init(&pool->service,
@@ -481,16 +482,21 @@ static void wait_outside(struct weir_threads *pool)
 }
 
 /*
- * In a child process, which has one thread. The registry is freed unless it
- * was being changed at the moment of the fork.
+ * In a child process that has not used the pool: if another thread was about to
+ * start it at the fork, nobody ends what was begun.
  */
+static bool inherited(const struct weir_threads *pool)
+{
+	return forked(pool) || (!ck_pr_load_ptr(&pool->mark) &&
+				weir__forked_since(pool->made_by));
+}
+
+/* There, with one thread. */
 static void free_forked(struct weir_threads *pool)
 {
-	struct weir__registry *registry = pool->executor.registry;
-
 	weir__poller_thread_fini(&pool->service, true);
-	if (registry->lock.word == 0)
-		weir__registry_free(pool->executor.options.allocator, registry);
+	weir__registry_free_forked(pool->executor.options.allocator,
+				   pool->executor.registry);
 	release(pool);
 }
 
@@ -500,7 +506,7 @@ int weir_threads_free(struct weir_threads *threads)
 
 	if (!threads)
 		return 0;
-	if (forked(threads)) {
+	if (inherited(threads)) {
 		free_forked(threads);
 		return 0;
 	}

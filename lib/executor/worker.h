@@ -82,6 +82,7 @@ struct weir_threads {
 	struct weir__cpus *cpus; /* per worker; NULL: none is bound */
 	char name[16];
 	size_t size; /* of the block that all of this is in */
+	pid_t made_by;
 	/* Seldom written. The first so many workers: */
 	uint32_t running; /* have a thread, or one is being created */
 	uint32_t started; /* have a thread */

@@ -27,7 +27,7 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-	weir__poller_fini(&poller);
+	weir__poller_fini(&poller, false);
 	return 0;
 }
 

@@ -52,7 +52,7 @@ int weir__poller_init(struct weir__poller *poller,
 	return 0;
 }
 
-void weir__poller_fini(struct weir__poller *poller)
+void weir__poller_fini(struct weir__poller *poller, bool child)
 {
 }
 
