@@ -17,7 +17,8 @@ extern "C" {
  * The actor's `terminated` hook (supervision.h) will be called, once, with
  * `token`, when `who` has ended; soon, if it is dead already. It comes behind
  * the tokens that `who` sent over a link; behind those its in-ports held at
- * that time, too, if it can take them; not while the watcher is suspended.
+ * that time, too, if it can take them, be it after a delay or when there is
+ * room, but not if it needs a permit; not while the watcher is suspended.
  * Without the hook: a death pact, the watcher fails with -EOWNERDEAD.
  *
  * Watching twice is watching once, watching oneself nothing. -EBUSY: it

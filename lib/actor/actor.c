@@ -168,8 +168,13 @@ void weir_actor_suspend(struct weir_actor *actor)
 
 void weir_actor_resume(struct weir_actor *actor)
 {
-	if (actor)
-		weir__actor_resume(actor, WEIR__GATE_SUSPENDED);
+	if (!actor)
+		return;
+	weir__actor_resume(actor, WEIR__GATE_SUSPENDED);
+	/* relaxed: constant since its spawn. What came meanwhile and was put
+	 * off is looked at again, behind the bit that is clear now. */
+	if (ck_pr_load_32(&actor->gate) & WEIR__GATE_CHILD)
+		weir__actor_signal(actor, WEIR__SIGNAL_SYSTEM);
 }
 
 static int check_become(struct weir_actor *actor, weir_turns *turns,

@@ -25,10 +25,12 @@
 
 /* --- Why no turn can run -------------------------------------------------- */
 
+/* The first of those that hold comes first. */
 enum why {
 	SOON,	 /* a token has been put and is not there yet */
-	HELD_UP, /* there is no room, no permit, or no leave to run */
 	STARVED, /* no token */
+	UNSURE,	 /* no permit or the like: it may be the dead one's to give */
+	HELD_UP, /* it is not time yet, there is no room, no leave to run */
 };
 
 /* The port is not ready. A token of a put under way hides those behind it. */
@@ -36,8 +38,10 @@ static enum why why_shut(const struct weir_port *port)
 {
 	const struct weir_in *in = (const struct weir_in *)port;
 
-	if (!weir__port_ops(port)->takes)
+	if (port->kind == WEIR__PORT_DELAY || port->kind == WEIR__PORT_OUT)
 		return HELD_UP;
+	if (!weir__port_ops(port)->takes)
+		return UNSURE;
 	if (port->kind == WEIR__PORT_IN && !in->merge &&
 	    weir__in_queued(in) >= port->burst)
 		return SOON;
@@ -47,9 +51,7 @@ static enum why why_shut(const struct weir_port *port)
 /* Of two ports that a turn needs, or two of which it needs one. */
 static enum why worst(enum why a, enum why b)
 {
-	if (a == SOON || b == SOON)
-		return SOON;
-	return a == STARVED || b == STARVED ? STARVED : HELD_UP;
+	return a < b ? a : b;
 }
 
 static enum why why_group_shut(const struct weir_port *any)
@@ -153,13 +155,25 @@ static void take_poison(struct weir__cell *cell)
 	weir__cell_stop(cell, false);
 }
 
-/* Under the lock. Of several letters notices come first: they do no harm. */
+/* By weir_actor_suspend(), whose end signals it. */
+static bool is_suspended(const struct weir_actor *actor)
+{
+	return ck_pr_load_32(&actor->gate) & WEIR__GATE_SUSPENDED;
+}
+
+/*
+ * Under the lock. Of several letters notices come first: they do no harm. They
+ * wait for all that only takes time; a permit may be what its handler gives.
+ */
 static void take_due(const struct weir_actor *actor, struct weir__cell *cell,
 		     uint32_t before, uint32_t turns, struct due *due)
 {
 	enum why why = turns ? SOON : why_not(actor);
 
 	if (before && why == SOON)
+		return;
+	if ((cell->flags & WEIR__CELL_NOTICES) &&
+	    ((before && why == HELD_UP) || is_suspended(actor)))
 		return;
 	/* One at a time: its handler may unwatch the others, or end it all. */
 	due->notice = take_notice(actor, cell);

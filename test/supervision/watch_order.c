@@ -5,6 +5,7 @@
  */
 #include "supervision/watching.h"
 
+#include <weir/delay.h>
 #include <weir/sema.h>
 
 #include "actor/in.h"
@@ -343,6 +344,182 @@ static void c7_a_suspended_watcher_hears_of_it_when_it_goes_on(
 		    "a2.post_restart a2.4 a2.terminated");
 }
 
+/* Suspended by somebody: it hears of it when it goes on. */
+static void suspended_watcher(struct world *world, size_t n)
+{
+	static const struct step steps[] = {
+		{"a", PRE_START, .watch = "x"},
+	};
+
+	ROLES(world, hearers);
+	SCRIPT(world, steps);
+	add(world, NULL, "x");
+	add(world, NULL, "a");
+	run(world);
+	weir_actor_suspend(&member(world, "a")->actor);
+	assert_int_equal(put(world, "a", 1, n), 0);
+	stop(world, "x");
+	run(world);
+	assert_false(alive(world, "x"));
+	assert_told(world, "a", "a1.pre_start");
+	weir_actor_resume(&member(world, "a")->actor);
+	run(world);
+}
+
+static void c7_a_notice_waits_while_its_turns_are_suspended(struct world *world)
+{
+	suspended_watcher(world, 2);
+	assert_told(world, "a", "a1.pre_start a1.1 a1.2 a1.terminated");
+}
+
+static void c7_a_notice_alone_waits_as_well(struct world *world)
+{
+	suspended_watcher(world, 0);
+	assert_told(world, "a", "a1.pre_start a1.terminated");
+}
+
+/* Takes one item, then nothing for a second. */
+static struct weir_delay pace;
+
+static int paced_turn(struct weir_actor *actor)
+{
+	int rc = member_turn(actor);
+
+	return rc < 0 ? rc : weir_delay_for(&pace, SECOND);
+}
+WEIR_TURN(paced_turn)
+
+static void set_pace(struct member *self)
+{
+	(void)self;
+	assert_int_equal(weir_delay_for(&pace, SECOND), 0);
+}
+
+static void c7_a_notice_waits_for_a_pace(struct world *world)
+{
+	static const struct step steps[] = {
+		{"a", PRE_START, .call = set_pace},
+		{"a", PRE_START, .watch = "x"},
+		{"x", TURN, .call = put_to_a, .finish = true},
+	};
+	struct member *a;
+
+	ROLES(world, hearers);
+	SCRIPT(world, steps);
+	add(world, NULL, "x");
+	a = member_new(world, "a");
+	a->ops.turns = paced_turn_n;
+	a->actor.turns = paced_turn_n;
+	assert_int_equal(weir_delay_init(&pace, &a->actor), 0);
+	assert_int_equal(member_spawn(a, WEIR_NOBODY), 0);
+	give(world, "x", 20);
+	assert_told(world, "a",
+		    "a1.pre_start a1.10 a1.11 a1.12 a1.13 a1.terminated");
+}
+
+/* Has an out-port, which another one takes from. */
+static struct weir_out narrow;
+
+struct beyond {
+	struct weir_actor actor;
+	struct weir_in in;
+};
+
+static struct beyond beyond;
+
+static int beyond_turn(struct weir_actor *actor)
+{
+	(void)actor;
+	(void)weir_in_take(&beyond.in);
+	return 0;
+}
+WEIR_TURN(beyond_turn)
+
+static const struct weir_actor_ops beyond_ops = {.turns = beyond_turn_n};
+
+static void beyond_init(struct weir_executor *executor)
+{
+	assert_int_equal(weir_actor_init(&beyond.actor, &beyond_ops, executor),
+			 0);
+	assert_int_equal(weir_in_init(&beyond.in, &beyond.actor, 1, NULL), 0);
+	assert_int_equal(weir_link(&narrow, &beyond.in), 0);
+}
+
+static int narrow_turn(struct weir_actor *actor)
+{
+	int rc = member_turn(actor);
+
+	return rc < 0 ? rc : weir_out_put(&narrow, NULL);
+}
+WEIR_TURN(narrow_turn)
+
+static void c7_a_notice_waits_for_room(struct world *world)
+{
+	static const struct step steps[] = {
+		{"a", PRE_START, .watch = "x"},
+		{"x", TURN, .call = put_to_a, .finish = true},
+	};
+	struct member *a;
+
+	ROLES(world, hearers);
+	SCRIPT(world, steps);
+	add(world, NULL, "x");
+	a = member_new(world, "a");
+	a->ops.turns = narrow_turn_n;
+	a->actor.turns = narrow_turn_n;
+	assert_int_equal(weir_out_init(&narrow, &a->actor, NULL), 0);
+	beyond_init(weir_sim_executor(world->sim));
+	weir_actor_suspend(&beyond.actor);
+	assert_int_equal(weir_actor_start(&beyond.actor), 0);
+	assert_int_equal(member_spawn(a, WEIR_NOBODY), 0);
+	give(world, "x", 20);
+	assert_false(alive(world, "x"));
+	assert_told(world, "a", "a1.pre_start a1.10");
+	weir_actor_resume(&beyond.actor);
+	run(world);
+	assert_told(world, "a",
+		    "a1.pre_start a1.10 a1.11 a1.12 a1.13 a1.terminated");
+}
+
+static int give_permit(struct weir_actor *actor,
+		       const struct weir_terminated *notice)
+{
+	(void)notice;
+	note(member_of(actor)->world, member_of(actor)->name, "terminated");
+	return weir_sema_release(&permits, 2);
+}
+
+static int permitted_turn(struct weir_actor *actor)
+{
+	int rc = member_turn(actor);
+
+	return rc < 0 ? rc : weir_sema_acquire(&permits, 1);
+}
+WEIR_TURN(permitted_turn)
+
+/* The dead one had the permits: nobody else would ever give them back. */
+static void c7_a_notice_does_not_wait_for_permits(struct world *world)
+{
+	static const struct step steps[] = {
+		{"a", PRE_START, .watch = "x"},
+	};
+	struct member *a;
+
+	ROLES(world, hearers);
+	SCRIPT(world, steps);
+	add(world, NULL, "x");
+	a = member_new(world, "a");
+	a->ops.turns = permitted_turn_n;
+	a->actor.turns = permitted_turn_n;
+	a->life.terminated = give_permit;
+	assert_int_equal(weir_sema_init(&permits, &a->actor, 0), 0);
+	assert_int_equal(member_spawn(a, WEIR_NOBODY), 0);
+	feed(world, "a", 1, 2);
+	stop(world, "x");
+	run(world);
+	assert_told(world, "a", "a1.pre_start terminated a1.1 a1.2");
+}
+
 /* --- C15: streams --------------------------------------------------------- */
 
 /* The kit's stage and sink, which watch x and have no hook for its end. */
@@ -427,8 +604,10 @@ static void c15_a_sink_that_watches_cancels_upstream(struct world *world)
 	spawn_stream(world, &source.actor);
 	run(world);
 	assert_int_equal(source.fate.stopped, 0);
-	/* what is queued cannot be taken, but the notice waits for nothing */
 	stop(world, "x");
+	run(world);
+	assert_int_equal(sink.fate.stopped, 0);
+	weir_actor_resume(&sink.actor);
 	run(world);
 	fate_check(&sink.fate, -EOWNERDEAD);
 	fate_check(&source.fate, 0);
@@ -447,6 +626,11 @@ int main(void)
 		RULE(c7_a_notice_does_not_wait_for_what_cannot_be_taken),
 		RULE(c7_a_notice_does_not_wait_for_a_port_that_takes_no_part),
 		RULE(c7_a_suspended_watcher_hears_of_it_when_it_goes_on),
+		RULE(c7_a_notice_waits_while_its_turns_are_suspended),
+		RULE(c7_a_notice_alone_waits_as_well),
+		RULE(c7_a_notice_waits_for_a_pace),
+		RULE(c7_a_notice_waits_for_room),
+		RULE(c7_a_notice_does_not_wait_for_permits),
 		RULE(c15_a_stage_that_watches_fails_its_stream),
 		RULE(c15_a_sink_that_watches_cancels_upstream),
 	};
