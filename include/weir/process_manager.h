@@ -143,7 +143,13 @@ struct weir_process_manager_options {
 
 	/* --- How many ------------------------------------------------------- */
 	uint32_t max;	/* processes at a time, 1 to WEIR_PROCESSES_MAX */
-	uint32_t batch; /* 5; 1 requests whenever one is free */
+	/*
+	 * Places that must be free before it asks. 1 by default; 5 with a
+	 * publisher, of which each request is a call. Up to batch - 1 places
+	 * are empty meanwhile: however long, if the others are taken by
+	 * processes that do not end.
+	 */
+	uint32_t batch;
 	/*
 	 * Instead of max_in_flight: how many to request, as `remaining` are
 	 * requested and not started. An answer is cut down to those that are

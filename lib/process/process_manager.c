@@ -336,7 +336,7 @@ static const struct weir_lifecycle lifecycle = {
 
 static int check(const struct weir_process_manager_options *options)
 {
-	uint32_t batch = options->batch ? options->batch : BATCH;
+	uint32_t batch = options->batch ? options->batch : 1;
 
 	if (!options->process == !options->run || options->max == 0 ||
 	    options->max > WEIR_PROCESSES_MAX ||
@@ -371,7 +371,7 @@ static void set_options(struct weir_process_manager *self)
 
 	self->in_flight = (struct weir_max_in_flight){
 		.max = options->max,
-		.batch = options->batch ? options->batch : BATCH,
+		.batch = options->batch ? options->batch : 1,
 		.in_flight = in_flight,
 		.context = self,
 	};
@@ -468,6 +468,8 @@ struct weir_subscriber *weir_process_manager_subscriber(
 	    0)
 		return NULL;
 	manager->subscribes = true;
+	if (!manager->options.batch)
+		manager->in_flight.batch = BATCH;
 	(void)weir_sema_set(&manager->may, manager->options.max);
 	return &manager->reactive.subscriber;
 }

@@ -203,6 +203,7 @@ static double mean_under_overload(uint32_t max, uint32_t buffer,
 	tasks_new(&world, n, 0);
 	options = job_options(&world, max, buffer);
 	options.count_buffer = count_buffer;
+	options.batch = 5;
 	manager_init(&world, &options);
 	manager_spawn(&world, 0);
 	for (i = 0; i < n; i++, at += step) {
@@ -221,6 +222,36 @@ static double mean_under_overload(uint32_t max, uint32_t buffer,
 	assert_int_equal(world.peak, max);
 	world_fini(&world);
 	return mean;
+}
+
+/* With no batch given it holds its own place, and no other one. */
+static void a5_7_one_that_never_ends_holds_one_place(void **state)
+{
+	struct weir_process_manager_options options;
+	uint32_t max;
+	size_t i;
+
+	(void)state;
+	for (max = 2; max <= 8; max++) {
+		world_init(&world, max);
+		tasks_new(&world, 41, SECOND);
+		options = job_options(&world, max, 1);
+		manager_init(&world, &options);
+		manager_spawn(&world, 0);
+		world.tasks[0].how = GOES_ON;
+		for (i = 0; i < 41; i++) {
+			assert_int_equal(offer_all(&world, i, 1), 1);
+			weir_sim_run_until(world.sim, i * 60 * SECOND,
+					   UINT64_MAX);
+		}
+		assert_int_equal(counts(&world).waiting, 0);
+		weir_sim_run_until(world.sim, 41 * 60 * SECOND, UINT64_MAX);
+		for (i = 1; i < 41; i++)
+			assert_reply(&world, i, WEIR_DONE, 0);
+		assert_int_equal(weir_stop(world.system, world.tasks[0].ref),
+				 0);
+		world_fini(&world);
+	}
 }
 
 static void a5_2_a_full_buffer_does_not_starve_it(void **state)
@@ -402,6 +433,7 @@ int main(void)
 		cmocka_unit_test(a5_1_no_setting_wedges),
 		cmocka_unit_test(
 			a5_1_e1_a_counted_buffer_that_would_wedge_is_refused),
+		cmocka_unit_test(a5_7_one_that_never_ends_holds_one_place),
 		cmocka_unit_test(a5_2_a_full_buffer_does_not_starve_it),
 		cmocka_unit_test(a5_2_a_counted_one_does_as_in_the_source),
 		cmocka_unit_test(a5_4_smaller_batches_overflow_less),

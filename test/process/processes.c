@@ -361,6 +361,7 @@ static void a5_7_e14_past_its_deadline_it_is_stopped(void **state)
 	tasks_new(&world, 4, 2 * SECOND);
 	options = job_options(&world, 2, 2);
 	options.deadline_ns = 3 * SECOND;
+	options.batch = 2;
 	manager_init(&world, &options);
 	manager_spawn(&world, 0);
 	world.tasks[0].how = GOES_ON;

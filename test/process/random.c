@@ -52,7 +52,7 @@ static struct weir_process_manager_options draw_options(void)
 	if (draw(4) == 0)
 		options.shutdown_ns = 1 + draw(3) * MS;
 	world.asks = options.shutdown_ns && draw(2);
-	batch = options.batch ? options.batch : 5;
+	batch = options.batch ? options.batch : 1;
 	if (options.buffer + batch <= options.max)
 		options.count_buffer = draw(2);
 	return options;
