@@ -100,6 +100,7 @@ struct weir_process {
 	uint32_t holders; /* any thread, atomically */
 	uint32_t state;	  /* the same */
 	bool timed, replies;
+	bool cut; /* a drain has ended its stream */
 };
 
 /* Of `run`: weir_command_end() will be called. */
@@ -142,7 +143,7 @@ struct weir_process_manager_options {
 	uint32_t runners;
 
 	/* --- How many ------------------------------------------------------- */
-	uint32_t max;	/* processes at a time, 1 to WEIR_PROCESSES_MAX */
+	uint32_t max; /* processes at a time, 1 to WEIR_PROCESSES_MAX */
 	/*
 	 * Places that must be free before it asks. 1 by default; 5 with a
 	 * publisher, of which each request is a call. Up to batch - 1 places

@@ -13,9 +13,10 @@
 
 #include <ck_pr.h>
 
-#include "actor/gate.h"
+#include "actor/in.h"
 #include "base/memory.h"
 #include "process/manager.h"
+#include "supervision/child.h"
 
 /* process->state. */
 enum {
@@ -187,6 +188,9 @@ static void stopped(struct weir_actor *actor, struct weir_error *error)
 
 	if (manager->options.process->stopped)
 		manager->options.process->stopped(actor, error);
+	/* it has not said that it is done */
+	if (!error && (process->cut || weir__child_drained(actor)))
+		error = weir_error_of(-ECANCELED);
 	state = set_state(process, ENDED);
 	if (process->timed &&
 	    weir_timer_cancel(manager->actor.executor, &process->timer))
@@ -194,6 +198,22 @@ static void stopped(struct weir_actor *actor, struct weir_error *error)
 	if (process->replies)
 		weir__manager_reply(manager, command, outcome_of(state, error),
 				    error);
+}
+
+/*
+ * As without a handler: it finishes. If that is so because its executor drains,
+ * which ends what weir_in_put() feeds, it has not said that it is done.
+ */
+static int ended(struct weir_actor *actor, struct weir_in *in,
+		 struct weir_error *error)
+{
+	struct weir_process *process = process_of(actor);
+
+	if (!in->lane.out && !in->merge &&
+	    (weir__child_flags(actor) & WEIR__CELL_LAST))
+		process->cut = true;
+	weir__actor_end(actor, weir_error_ref(error), false);
+	return 0;
 }
 
 static void released(struct weir_actor *actor)
@@ -396,6 +416,8 @@ int weir__processes_init(struct weir_process_manager *manager)
 	}
 	manager->process_ops = *manager->options.process;
 	manager->process_ops.stopped = stopped;
+	if (!manager->process_ops.ended)
+		manager->process_ops.ended = ended;
 	manager->process_ops.released = released;
 	return 0;
 }

@@ -217,6 +217,9 @@ static int ended(struct weir_actor *actor, struct weir_in *in,
 	int rc;
 
 	(void)in;
+	/* told again, as it has restarted since */
+	if (self->ends)
+		return 0;
 	rc = end(self, error);
 	check_end(self);
 	return rc;
@@ -307,17 +310,22 @@ static int pre_restart(struct weir_actor *actor, struct weir_error *cause)
 		       : 0;
 }
 
-/* It has taken its last command: there is nothing to begin. */
-static int reset(struct weir_actor *actor)
-{
-	return weir__manager_of(actor)->ends ? -ESHUTDOWN : 0;
-}
-
+/*
+ * If it has taken its last command it only waits for calls that go on; that is
+ * no failure, which its supervisor would answer with one more restart.
+ */
 static int post_restart(struct weir_actor *actor, struct weir_error *cause)
 {
-	(void)actor;
+	struct weir_process_manager *self = weir__manager_of(actor);
+	int rc;
+
 	(void)cause;
-	return 0;
+	if (!self->ends)
+		return 0;
+	rc = weir_actor_become(actor, nothing, NULL, 0);
+	if (rc == 0)
+		check_end(self);
+	return rc;
 }
 
 /* A4.7: what fails in a process stops it. */
@@ -326,7 +334,6 @@ static const struct weir_strategy strategy = {.decide = weir_decide_stop};
 static const struct weir_lifecycle lifecycle = {
 	.pre_start = pre_start,
 	.pre_restart = pre_restart,
-	.reset = reset,
 	.post_restart = post_restart,
 	.stopping = stopping,
 	.strategy = &strategy,

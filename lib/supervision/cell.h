@@ -123,8 +123,9 @@ struct weir__cell {
 	uint8_t orders; /* atomic */
 };
 
-/* cell->kind: a permanent actor has finished. */
+/* cell->kind: a permanent actor has finished; a drain has ended it. */
 #define WEIR__FINISHED 63u
+#define WEIR__DRAINED 62u
 
 /* First ones of lists of children, through `work`; each is in one at most. */
 struct weir__family {

@@ -47,6 +47,30 @@ uint16_t weir__child_flags(const struct weir_actor *actor)
 	return flags;
 }
 
+bool weir__child_drained(const struct weir_actor *actor)
+{
+	struct weir_system *system = weir__system_of(actor);
+	bool held = weir__enter(system);
+	bool drained = weir__cell_of(actor)->kind == WEIR__DRAINED;
+
+	weir__leave(system, held);
+	return drained;
+}
+
+/* With its executor, or its parent. */
+static void end_drained(struct weir_actor *actor)
+{
+	struct weir_system *system = weir__system_of(actor);
+	bool held;
+
+	if (actor->flags & WEIR__ACTOR_LEAVING)
+		return;
+	held = weir__enter(system);
+	weir__cell_of(actor)->kind = WEIR__DRAINED;
+	weir__leave(system, held);
+	weir__actor_end(actor, NULL, false);
+}
+
 void weir__child_alive(struct weir_system *system, struct weir__cell *cell)
 {
 	/* Who has not started has nothing to go on with, B2.1. */
@@ -155,7 +179,7 @@ static void ordered_to_start(struct weir_actor *actor)
 static void look_alive(struct weir_actor *actor, bool drained)
 {
 	if (drained)
-		weir__actor_end(actor, NULL, false);
+		end_drained(actor);
 	weir__letters_look(actor);
 	weir__supervise(actor);
 	weir__child_tell_ends(actor);
@@ -274,7 +298,7 @@ static void drained(struct weir_actor *actor, bool source)
 		cell->flags |= WEIR__CELL_DRAINED;
 	weir__leave(system, held);
 	if (source && alone)
-		weir__actor_end(actor, NULL, false);
+		end_drained(actor);
 }
 
 /* --- The end -------------------------------------------------------------- */

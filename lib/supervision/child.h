@@ -18,6 +18,9 @@ const struct weir_strategy *weir__strategy(const struct weir_actor *actor);
 /* A copy of its cell's flags, which belong to the lock. */
 uint16_t weir__child_flags(const struct weir_actor *actor);
 
+/* A drain has ended it, not it itself. */
+bool weir__child_drained(const struct weir_actor *actor);
+
 void weir__child_post_stop(struct weir_actor *actor);
 enum weir__start {
 	WEIR__START_FIRST,   /* pre_start */

@@ -349,15 +349,23 @@ static inline void manager_init(
 	weir_actor_ref(&world->manager.actor);
 }
 
-static inline void manager_spawn(struct world *world, uint64_t shutdown_ns)
+static inline void manager_spawn_as(struct world *world,
+				    enum weir_restart_type restart,
+				    uint64_t shutdown_ns)
 {
 	struct weir_spawn_options options = {.name = "manager",
+					     .restart = restart,
 					     .shutdown_ns = shutdown_ns};
 
 	assert_int_equal(weir_spawn(world->system, WEIR_NOBODY,
 				    &world->manager.actor, &options,
 				    &world->ref),
 			 0);
+}
+
+static inline void manager_spawn(struct world *world, uint64_t shutdown_ns)
+{
+	manager_spawn_as(world, WEIR_TRANSIENT, shutdown_ns);
 }
 
 static inline struct weir_process_counts counts(const struct world *world)

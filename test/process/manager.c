@@ -14,7 +14,8 @@ static void settle(void)
 }
 
 /* Two run, three wait. */
-static void busy(const struct weir_strategy *strategy, uint64_t shutdown_ns)
+static void busy_as(const struct weir_strategy *strategy,
+		    enum weir_restart_type restart, uint64_t shutdown_ns)
 {
 	struct weir_process_manager_options options;
 
@@ -22,11 +23,16 @@ static void busy(const struct weir_strategy *strategy, uint64_t shutdown_ns)
 	tasks_new(&world, 8, SECOND);
 	options = job_options(&world, 2, 3);
 	manager_init(&world, &options);
-	manager_spawn(&world, shutdown_ns);
+	manager_spawn_as(&world, restart, shutdown_ns);
 	assert_int_equal(offer_all(&world, 0, 5), 5);
 	settle();
 	assert_int_equal(world.running, 2);
 	assert_int_equal(counts(&world).waiting, 3);
+}
+
+static void busy(const struct weir_strategy *strategy, uint64_t shutdown_ns)
+{
+	busy_as(strategy, WEIR_TRANSIENT, shutdown_ns);
 }
 
 static void assert_over(void)
@@ -161,7 +167,8 @@ static void with_the_executor_it_ends_when_its_processes_have(void **state)
 	assert_int_equal(
 		weir_executor_drain(world.executor, &drain, WEIR_FOREVER), 0);
 	weir_sim_run(world.sim);
-	assert_replies(0, 2, WEIR_DONE, 0);
+	/* it has ended them, before their time was over */
+	assert_replies(0, 2, WEIR_STOPPED, -ECANCELED);
 	/* no actor is started any more */
 	assert_replies(2, 3, WEIR_REFUSED, -ESHUTDOWN);
 	assert_int_equal(now(&world), 0);
@@ -170,6 +177,73 @@ static void with_the_executor_it_ends_when_its_processes_have(void **state)
 	assert_int_equal(drained, 0);
 	world_fini(&world);
 	assert_int_equal(drained, 1);
+}
+
+/* A process that waits for a message, which makes it finish. */
+struct reader {
+	struct weir_process process;
+	struct weir_in in;
+};
+
+static struct weir_in *mailbox;
+
+static int reader_turn(struct weir_actor *actor)
+{
+	struct reader *self =
+		weir_container_of(actor, struct reader, process.actor);
+
+	(void)weir_in_take(&self->in);
+	return WEIR_FINISH;
+}
+WEIR_TURN(reader_turn)
+
+static int reader_start(struct weir_process *process, void *context)
+{
+	struct reader *self =
+		weir_container_of(process, struct reader, process);
+
+	(void)context;
+	mailbox = &self->in;
+	return weir_in_init(&self->in, &process->actor, 4, NULL);
+}
+
+static const struct weir_actor_ops reader_ops = {.turns = reader_turn_n};
+
+/* With the message there when the executor drains, or without. */
+static void drained_reader(bool message, enum weir_outcome outcome, int code)
+{
+	struct weir_drain drain = {.done = drain_done};
+	struct weir_process_manager_options options;
+
+	world_init(&world, 1);
+	tasks_new(&world, 8, 0);
+	options = job_options(&world, 1, 0);
+	options.process = &reader_ops;
+	options.process_size = sizeof(struct reader);
+	options.start = reader_start;
+	manager_init(&world, &options);
+	manager_spawn(&world, 0);
+	assert_int_equal(offer_all(&world, 0, 1), 1);
+	settle();
+	if (message)
+		assert_int_equal(weir_in_put(mailbox, NULL), 0);
+	assert_int_equal(
+		weir_executor_drain(world.executor, &drain, WEIR_FOREVER), 0);
+	weir_sim_run(world.sim);
+	assert_reply(&world, 0, outcome, code);
+	world_fini(&world);
+}
+
+static void drained_what_has_its_message_is_done(void **state)
+{
+	(void)state;
+	drained_reader(true, WEIR_DONE, 0);
+}
+
+static void drained_what_waits_for_a_message_is_not_done(void **state)
+{
+	(void)state;
+	drained_reader(false, WEIR_STOPPED, -ECANCELED);
 }
 
 static void aborted_with_the_executor_it_stops_all(void **state)
@@ -391,11 +465,12 @@ static void fail_when_refusing(struct world *at, struct task *task)
 static int restart_once(struct weir_actor *supervisor,
 			const struct weir_failure *failure, void *context)
 {
-	decision += failure->kind == WEIR_FAILED_TURN;
-	decision += 10 * (failure->kind == WEIR_FAILED_RESTART);
-	assert_int_equal(failure->error->code,
-			 decision > 9 ? -ESHUTDOWN : -EDOM);
-	return weir_decide_default(supervisor, failure, context);
+	(void)supervisor;
+	(void)context;
+	decision++;
+	assert_int_equal(failure->kind, WEIR_FAILED_TURN);
+	assert_int_equal(failure->error->code, -EDOM);
+	return WEIR_RESTART;
 }
 
 static void closed_it_does_not_begin_anew(void **state)
@@ -408,9 +483,42 @@ static void closed_it_does_not_begin_anew(void **state)
 	world.replied = fail_when_refusing;
 	weir_process_manager_close(&world.manager);
 	weir_sim_run(world.sim);
-	/* a failure, and another one instead of a start */
-	assert_int_equal(decision, 11);
+	/* a failure, and no other one instead of a start */
+	assert_int_equal(decision, 1);
 	assert_replies(0, 2, WEIR_STOPPED, -ECANCELED);
+	assert_replies(2, 3, WEIR_REFUSED, -ECANCELED);
+	assert_over();
+	world_fini(&world);
+}
+
+/* Whatever its supervisor says to failures, and though it is permanent. */
+static const struct weir_rule restarts = {.directive = WEIR_RESTART};
+static const struct weir_strategy always = {.rules = &restarts, .n_rules = 1};
+
+static void killed_when_closed_it_ends(void **state)
+{
+	(void)state;
+	busy_as(&always, WEIR_PERMANENT, 0);
+	weir_process_manager_close(&world.manager);
+	settle();
+	assert_int_equal(world.running, 2);
+	assert_int_equal(weir_kill(world.system, world.ref), 0);
+	/* at once: were it to restart for ever, it would do so now */
+	assert_true(weir_sim_run_until(world.sim, 0, 1000) < 1000);
+	assert_replies(0, 2, WEIR_STOPPED, -ECANCELED);
+	assert_replies(2, 3, WEIR_REFUSED, -ECANCELED);
+	weir_sim_run(world.sim);
+	assert_over();
+	world_fini(&world);
+}
+
+static void closed_it_ends_though_it_is_permanent(void **state)
+{
+	(void)state;
+	busy_as(&always, WEIR_PERMANENT, 0);
+	weir_process_manager_close(&world.manager);
+	weir_sim_run(world.sim);
+	assert_replies(0, 2, WEIR_DONE, 0);
 	assert_replies(2, 3, WEIR_REFUSED, -ECANCELED);
 	assert_over();
 	world_fini(&world);
@@ -563,6 +671,8 @@ int main(void)
 		cmocka_unit_test(with_the_system_it_finishes_what_runs),
 		cmocka_unit_test(
 			with_the_executor_it_ends_when_its_processes_have),
+		cmocka_unit_test(drained_what_has_its_message_is_done),
+		cmocka_unit_test(drained_what_waits_for_a_message_is_not_done),
 		cmocka_unit_test(aborted_with_the_executor_it_stops_all),
 		cmocka_unit_test(never_spawned_it_refuses_what_it_was_offered),
 		cmocka_unit_test(killed_it_starts_what_waits_first),
@@ -576,6 +686,8 @@ int main(void)
 			closed_while_it_stands_still_it_ends_after_that),
 		cmocka_unit_test(failed_it_stops_and_answers_all),
 		cmocka_unit_test(closed_it_does_not_begin_anew),
+		cmocka_unit_test(killed_when_closed_it_ends),
+		cmocka_unit_test(closed_it_ends_though_it_is_permanent),
 		cmocka_unit_test(suspended_it_keeps_what_comes),
 		cmocka_unit_test(suspended_it_is_stopped_with_its_processes),
 		cmocka_unit_test(bad_settings_change_nothing),
