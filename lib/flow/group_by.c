@@ -45,7 +45,6 @@ struct group {
 	struct group *before, *behind; /* of those that are open */
 	uint64_t hash;
 	uintptr_t key;
-	bool linear; /* has nothing when nothing waits, as it holds nothing */
 	void *slots[];
 };
 
@@ -257,7 +256,7 @@ static struct group *open_group(struct weir__op *op, uint64_t hash,
 		group_free(op, group);
 		return NULL;
 	}
-	group->linear =
+	group->sub.linear =
 		weir__inner_is_linear(&group->sub.inner, group->sub.nest.op);
 	add(op, group);
 	return group;
@@ -304,7 +303,7 @@ static void note_rest(struct weir__op *op, struct group *group, size_t left,
 		self->busy = true;
 		return;
 	}
-	if (filled && !(group->linear && group->sub.n == 0))
+	if (filled && !(group->sub.linear && group->sub.n == 0))
 		self->rest = group;
 	else if (self->rest == group)
 		self->rest = NULL;

@@ -153,8 +153,19 @@ void weir__substream_fail(struct weir__substream *sub, struct weir_error *error)
 size_t weir__substream_pull(struct weir__substream *sub, void **items,
 			    size_t room)
 {
-	size_t n = weir__nest_pull(&sub->nest, items, room);
+	struct weir__stage *stage = sub->nest.op->stage;
+	bool again = stage->again, more = !sub->linear || room == 0;
+	size_t n = 0;
 
+	if (!more) {
+		n = weir__pull(sub->nest.op, items, room);
+		stage->again = again;
+		/* if not, it was asked for all that it has */
+		more = n < room && (sub->n > 0 || !sub->inner.source);
+	}
+	if (more)
+		n += weir__nest_pull(&sub->nest, n < room ? items + n : NULL,
+				     room - n);
 	if (!sub->inner.source)
 		drop_waiting(sub);
 	return n;

@@ -43,7 +43,8 @@ struct weir__substream {
 	void **slots;
 	size_t capacity, first, n; /* items that wait */
 	bool over;		   /* no more come behind those */
-	struct weir_error *error;  /* then; borrowed of who is above */
+	bool linear; /* has nothing when nothing waits, as it holds nothing */
+	struct weir_error *error; /* then; borrowed of who is above */
 };
 
 /* Nothing waits, and its nested flow is to be opened upon `inner`. */
