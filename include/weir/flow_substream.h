@@ -34,7 +34,11 @@ extern "C" {
 
 /* --- By key -------------------------------------------------------------- */
 
-/* Keys that are more than a number. `hash` and `equal` are needed. */
+/*
+ * Keys that are more than a number. `hash` and `equal` are needed. Numbers are
+ * hashed by a secret of the executor's (SipHash-1-3), which on a simulator is its
+ * seed; where others choose the keys let your hash have a secret, too.
+ */
 struct weir_flow_keys {
 	/* Equal keys have equal ones. */
 	uint64_t (*hash)(uintptr_t key, void *context);

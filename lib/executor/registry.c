@@ -31,7 +31,12 @@ static struct weir_task **slot(const struct weir__registry *registry,
 struct weir__registry *weir__registry_new(
 	const struct weir_allocator *allocator)
 {
-	return weir__alloc_lines(allocator, sizeof(struct weir__registry));
+	struct weir__registry *registry =
+		weir__alloc_lines(allocator, sizeof(*registry));
+
+	if (registry)
+		registry->key = weir__hash_key_random();
+	return registry;
 }
 
 void weir__registry_free(const struct weir_allocator *allocator,

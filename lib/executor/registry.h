@@ -48,6 +48,7 @@
 
 #include <weir/executor.h>
 
+#include "base/hash.h"
 #include "base/lock.h"
 #include "base/membarrier.h"
 #include "base/memory.h"
@@ -80,9 +81,10 @@ struct weir__share {
 };
 
 struct weir__registry {
-	struct weir__lock lock; /* over what has no other comment */
-	uint32_t phase;		/* atomic; enum weir__phase, WEIR__AWAITED */
-	uint32_t departures;	/* while AWAITED; also slept on */
+	struct weir__lock lock;	   /* over what has no other comment */
+	uint32_t phase;		   /* atomic; enum weir__phase, WEIR__AWAITED */
+	uint32_t departures;	   /* while AWAITED; also slept on */
+	struct weir__hash_key key; /* constant: for keys from outside */
 	/* constant: weir__membarrier() makes the fences of claim 2 */
 	bool remote;
 	struct weir__share *shares; /* constant while their threads run */
@@ -100,6 +102,13 @@ struct weir__registry {
 	struct weir_drain *drains;
 	uint64_t dropped; /* atomic: items dropped undelivered */
 };
+
+/* What tables of those that run there are hashed by. */
+static inline const struct weir__hash_key *weir__executor_key(
+	const struct weir_executor *executor)
+{
+	return &executor->registry->key;
+}
 
 /* The calling thread's share, or NULL. */
 static inline struct weir__share *weir__share_of(

@@ -350,6 +350,7 @@ int weir_sim_new(struct weir_sim **sim, uint64_t seed,
 	}
 	made->executor = executor;
 	made->seed = made->random = seed;
+	made->executor.registry->key = weir__hash_key_of(seed);
 	made->budget_max = executor.options.budget_turns;
 	made->thread = &weir__thread;
 	made->epoll_fd = -1;

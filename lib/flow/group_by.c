@@ -21,7 +21,7 @@
 #include <weir/flow_substream.h>
 
 #include "base/memory.h"
-#include "base/random.h"
+#include "executor/registry.h"
 #include "flow/inner.h"
 
 #define BUCKETS 16u /* at first; a power of two */
@@ -64,12 +64,14 @@ struct groups {
 
 /* --- Those that are known ------------------------------------------------ */
 
-static uint64_t hash_of(const struct group_by *args, uintptr_t key)
+static uint64_t hash_of(const struct weir__op *op, uintptr_t key)
 {
-	uint64_t number = key;
+	const struct group_by *args = weir__op_args(op);
 
-	return args->keys.hash ? args->keys.hash(key, args->context)
-			       : weir__splitmix(&number);
+	if (args->keys.hash)
+		return args->keys.hash(key, args->context);
+	return weir__hash_word(weir__executor_key(op->stage->actor.executor),
+			       key);
 }
 
 static bool is_key(const struct group_by *args, const struct group *group,
@@ -398,7 +400,7 @@ static struct group *group_for(struct weir__op *op, void *item)
 			self->fails = false;
 		return NULL;
 	}
-	hash = hash_of(args, key);
+	hash = hash_of(op, key);
 	group = find(op, hash, key);
 	return group ? group : open_group(op, hash, key);
 }

@@ -15,6 +15,7 @@
 
 #include "actor/in.h"
 #include "base/memory.h"
+#include "executor/registry.h"
 #include "process/manager.h"
 #include "supervision/child.h"
 
@@ -106,15 +107,13 @@ static char *id_of(const struct weir_process *process)
 	       (WEIR_NAME_MAX + 1);
 }
 
-/* FNV-1a */
 static struct weir_process **bucket(struct weir_process_manager *manager,
 				    const char *id)
 {
-	uint32_t hash = 2166136261u;
+	uint64_t hash = weir__hash_bytes(
+		weir__executor_key(manager->actor.executor), id, strlen(id));
 
 	assert(manager->n_ids && !(manager->n_ids & (manager->n_ids - 1)));
-	for (; *id; id++)
-		hash = (hash ^ (unsigned char)*id) * 16777619u;
 	return &manager->ids[hash & (manager->n_ids - 1)];
 }
 

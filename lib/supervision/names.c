@@ -16,19 +16,18 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "executor/registry.h"
 
 #define BUCKETS_MIN 16u
 #define NUMBER_MAX sizeof("$4294967295")
 
-/* FNV-1a over 64 bits; its upper half is the better one. */
-static uint32_t hash_of(uint32_t parent, const char *name, size_t n)
+/* A parent is a number that the system gives out: nobody chooses it. */
+static uint32_t hash_of(const struct weir_system *system, uint32_t parent,
+			const char *name, size_t n)
 {
-	uint64_t hash = 0xcbf29ce484222325u ^ parent;
-	size_t i;
+	const struct weir__hash_key *key = weir__executor_key(system->executor);
 
-	for (i = 0; i < n; i++)
-		hash = (hash ^ (unsigned char)name[i]) * 0x100000001b3u;
-	return (uint32_t)((hash * 0x9e3779b97f4a7c15u) >> 32);
+	return (uint32_t)weir__hash_bytes(key, name, n) ^ parent * 0x9e3779b9u;
 }
 
 static uint32_t *bucket(const struct weir_system *system, uint32_t hash)
@@ -43,7 +42,7 @@ static struct weir__cell *find_named(const struct weir_system *system,
 				     uint32_t parent, const char *name,
 				     size_t n)
 {
-	uint32_t hash = hash_of(parent, name, n), slot;
+	uint32_t hash = hash_of(system, parent, name, n), slot;
 	struct weir__record *record;
 	struct weir__cell *cell;
 
@@ -107,7 +106,7 @@ int weir__name_set(struct weir_system *system, struct weir__cell *cell,
 	if (!record->name)
 		return -ENOMEM;
 	memcpy(record->name, name, n);
-	record->name_hash = hash_of(parent, name, n);
+	record->name_hash = hash_of(system, parent, name, n);
 	link = bucket(system, record->name_hash);
 	record->name_next = *link;
 	*link = weir__cell_slot(system, cell);

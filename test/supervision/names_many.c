@@ -52,6 +52,39 @@ static void a_hundred_thousand_names_are_found_at_once(void **state)
 	sim_free(sim);
 }
 
+/* FNV-1a, and its upper half: what anybody can compute. */
+static uint32_t open_hash(uint32_t parent, const char *name)
+{
+	uint64_t hash = 0xcbf29ce484222325u ^ parent;
+
+	for (; *name; name++)
+		hash = (hash ^ (unsigned char)*name) * 0x100000001b3u;
+	return (uint32_t)((hash * 0x9e3779b97f4a7c15u) >> 32);
+}
+
+static void names_that_were_chosen_to_meet_do_not(void **state)
+{
+	const uint32_t mask = 1023;
+	const uint32_t n = mask + 1;
+	struct weir_sim *sim = sim_new(1);
+	struct weir_system *system = system_new(sim, NULL);
+	uint32_t parent = weir_system_user(system).slot, i, at = 0;
+	struct child *children = calloc(n, sizeof(*children));
+	char name[32];
+
+	for (i = 0; i < n; i++) {
+		do {
+			snprintf(name, sizeof(name), "worker-%u", at++);
+		} while (open_hash(parent, name) & mask);
+		spawn_new(system, sim, WEIR_NOBODY, &children[i], name);
+	}
+	weir_sim_run(sim);
+	check_chains(system);
+	system_end(system, sim);
+	free(children);
+	sim_free(sim);
+}
+
 /* Refuses what is larger than a chunk of cells: the table of names, one day. */
 static void *small_alloc(size_t size, void *context)
 {
@@ -260,6 +293,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_hundred_thousand_names_are_found_at_once),
+		cmocka_unit_test(names_that_were_chosen_to_meet_do_not),
 		cmocka_unit_test(names_go_on_where_their_table_cannot_grow),
 		cmocka_unit_test(a_spawn_without_memory_leaves_no_name),
 		cmocka_unit_test(names_of_a_random_tree_are_right),
