@@ -135,6 +135,8 @@ static int keep(struct weir_flow_run *run)
 
 	assert(rc == 0);
 	actor->refs = 0;
+	/* SCHEDULED is held, as by one that has been submitted */
+	weir__set_state(actor, WEIR__STATE_RUNNING);
 	rc = weir__registry_add(run->executor, &actor->task, &actor->index);
 	run->kept = rc == 0;
 	return rc;
