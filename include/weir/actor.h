@@ -138,9 +138,9 @@ WEIR_API int weir_actor_start(struct weir_actor *actor);
  * its inputs are cancelled and what they hold is dropped. Returns at once,
  * harmless when repeated. One that was never started ends before this returns,
  * on this thread; of several calls at once, before one of them does; and if a
- * start is under way that then fails, before that returns. So who may stop it
- * is told of it when it is set up. Any thread that holds a reference, or the
- * owner; NULL is fine.
+ * subscription is under way, or a start that then fails, before that returns. So
+ * who may stop an actor is told of it when it is set up. Any thread that holds a
+ * reference, or the owner; NULL is fine.
  */
 WEIR_API void weir_actor_stop(struct weir_actor *actor);
 

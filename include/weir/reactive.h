@@ -100,7 +100,7 @@ struct weir_reactive_out {
  * with -EINVAL. Over a link it can.
  *
  * Who subscribes, or has another thread do so, holds a reference of the actor,
- * or sets it up. An actor puts its last item and finishes (WEIR_FINISH) in one
+ * or sets it up; others subscribe when all but the start is done. An actor puts its last item and finishes (WEIR_FINISH) in one
  * turn: a turn that only finds that there are no more waits for demand, and an
  * end needs none (1.5).
  *

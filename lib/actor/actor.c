@@ -3,6 +3,7 @@
 #include <weir/actor.h>
 
 #include <errno.h>
+#include <sched.h>
 #include <string.h>
 
 #include <ck_pr.h>
@@ -39,17 +40,33 @@ static int check_owner(const struct weir_actor *actor)
 	return weir__owned(actor) ? 0 : -EPERM;
 }
 
+/* NEW -> `next`; false: it is no longer new. */
+static bool take(struct weir_actor *actor, uint8_t next)
+{
+	uint8_t state;
+
+	while (!ck_pr_cas_8_value(&actor->state, WEIR__STATE_NEW, next,
+				  &state)) {
+		if (state != WEIR__STATE_HELD)
+			return false;
+		ck_pr_stall();
+		sched_yield();
+	}
+	/* acquire: what who held it has done; pairs with the release in
+	 * weir__actor_disclaim() */
+	ck_pr_fence_acquire();
+	return true;
+}
+
 bool weir__actor_claim(struct weir_actor *actor)
 {
-	/* no order: what there is of the actor is the caller's */
-	return weir__state(actor) == WEIR__STATE_NEW &&
-	       ck_pr_cas_8(&actor->state, WEIR__STATE_NEW, WEIR__STATE_RUNNING);
+	return take(actor, WEIR__STATE_RUNNING);
 }
 
 void weir__actor_disclaim(struct weir_actor *actor)
 {
-	/* release: what the start has done and undone; pairs with the acquire
-	 * in weir__actor_retire_new() */
+	/* release: what we have done and undone; pairs with the acquires in
+	 * take() and weir__actor_retire_new() */
 	ck_pr_fence_release();
 	weir__set_state(actor, WEIR__STATE_NEW);
 	/* store -> load; pairs with the fence in weir_actor_stop(): who stops
@@ -57,6 +74,38 @@ void weir__actor_disclaim(struct weir_actor *actor)
 	ck_pr_fence_store_load();
 	if (ck_pr_load_8(&actor->signals) & WEIR__SIGNAL_STOP)
 		weir__actor_retire_new(actor);
+}
+
+static bool hold(struct weir_actor *actor)
+{
+	return weir__thread.actor == actor || take(actor, WEIR__STATE_HELD);
+}
+
+static void let_go(struct weir_actor *actor)
+{
+	if (weir__thread.actor != actor)
+		weir__actor_disclaim(actor);
+}
+
+bool weir__actors_hold(struct weir_actor *one, struct weir_actor *other)
+{
+	/* by their addresses: no two wait for each other */
+	struct weir_actor *first = one < other ? one : other;
+	struct weir_actor *second = one < other ? other : one;
+
+	if (!hold(first))
+		return false;
+	if (second == first || hold(second))
+		return true;
+	let_go(first);
+	return false;
+}
+
+void weir__actors_let_go(struct weir_actor *one, struct weir_actor *other)
+{
+	let_go(one);
+	if (one != other)
+		let_go(other);
 }
 
 int weir__actor_launch(struct weir_actor *actor)

@@ -34,7 +34,7 @@ int weir_any_add(struct weir_any *any, struct weir_port *port)
 	if (!port || port->actor != any->port.actor || weir__port_group(port) ||
 	    port->kind == WEIR__PORT_ANY)
 		return -EINVAL;
-	if (weir__state(port->actor) != WEIR__STATE_NEW)
+	if (!weir__is_new(port->actor))
 		return -EPERM;
 	port->block = &any->port.blocked;
 	weir__link_mark(port);

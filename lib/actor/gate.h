@@ -46,19 +46,23 @@ enum {
  * actor->state.
  *
  *	NEW -> RUNNING     weir_actor_start() or weir_spawn(), by a swap
+ *	NEW -> HELD        weir__actors_hold(), by a swap
  *	NEW -> ENDING      weir_actor_stop(), by a swap; its thread is the owner
- *	RUNNING -> NEW     the start has failed: weir__actor_disclaim()
+ *	HELD -> NEW        weir__actor_disclaim()
+ *	RUNNING -> NEW     the same: the start has failed
  *	RUNNING -> ENDING  the slice that retires it
  *	ENDING -> ENDED    the same thread
  *
- * Who stops an actor signals it first and then ends it if it is NEW; whose
- * start has failed makes it NEW and then looks at the signals. So one that is
- * to stop ends, whatever becomes of its start, and the swap decides by whom. An
+ * Who stops an actor signals it first and then ends it if it is NEW; who makes
+ * it NEW again looks at the signals then. So one that is to stop ends, whatever
+ * becomes of its start, and the swap decides by whom. Others wait for who holds
+ * it. An
  * abort does not count there: after it no start succeeds, and what the start's
  * caller does next may rely on the actor's being there.
  */
 enum {
 	WEIR__STATE_NEW,
+	WEIR__STATE_HELD,
 	WEIR__STATE_RUNNING,
 	WEIR__STATE_ENDING,
 	WEIR__STATE_ENDED,
@@ -106,11 +110,19 @@ static inline void weir__set_state(struct weir_actor *actor, uint8_t state)
 	ck_pr_store_8(&actor->state, state);
 }
 
-/* True for the owner: in its slice, or before it was started. */
+/* It was neither started nor stopped. */
+static inline bool weir__is_new(const struct weir_actor *actor)
+{
+	return weir__state(actor) <= WEIR__STATE_HELD;
+}
+
+/*
+ * True for the owner: in its slice, or before it was started; then for everybody
+ * else as well. So what any thread may call asks weir__actors_hold().
+ */
 static inline bool weir__owned(const struct weir_actor *actor)
 {
-	return weir__thread.actor == actor ||
-	       weir__state(actor) == WEIR__STATE_NEW;
+	return weir__thread.actor == actor || weir__is_new(actor);
 }
 
 /* Rule 1: submits an actor whose SCHEDULED bit the caller has set. */
@@ -155,6 +167,15 @@ void weir__actor_stream_ended(struct weir_actor *actor, struct weir_in *in,
 bool weir__actor_claim(struct weir_actor *actor);
 WEIR_MUST_CHECK int weir__actor_launch(struct weir_actor *actor);
 void weir__actor_disclaim(struct weir_actor *actor);
+
+/*
+ * Holds two actors, which may be one, for a moment: what any thread may call does
+ * in it what is their owners'. True if each is new, or this is its slice. Not
+ * lock-free: others who would hold or start them wait. Any thread that holds
+ * references.
+ */
+bool weir__actors_hold(struct weir_actor *one, struct weir_actor *other);
+void weir__actors_let_go(struct weir_actor *one, struct weir_actor *other);
 
 /* What a handler returned: not 0 fails the actor. Owner. */
 void weir__actor_check_rc(struct weir_actor *actor, int rc);

@@ -104,7 +104,7 @@ int weir_in_merge(struct weir_in *in, enum weir_merge rule)
 		return rc;
 	if ((unsigned int)rule > WEIR_MERGE_OPEN)
 		return -EINVAL;
-	if (weir__state(in->port.actor) != WEIR__STATE_NEW)
+	if (!weir__is_new(in->port.actor))
 		return -EPERM;
 	if (in->merge || in->lane_flags ||
 	    ck_pr_load_32(weir__lane_tail(&in->lane)))
@@ -652,7 +652,7 @@ int weir__in_check_lane(const struct weir_in *in)
 	if (in->lane_flags & (WEIR__IN_LINKED | WEIR__IN_SUBSCRIBES))
 		return -EISCONN;
 	/* Tokens put before the start are the link's first ones. */
-	if (word && weir__state(in->port.actor) != WEIR__STATE_NEW)
+	if (word && !weir__is_new(in->port.actor))
 		return -EISCONN;
 	return 0;
 }

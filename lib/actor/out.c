@@ -72,7 +72,7 @@ int weir_out_fan(struct weir_out *out, enum weir_fan way, size_t capacity)
 	    capacity > WEIR_CAPACITY_MAX || (capacity & (capacity - 1)) ||
 	    capacity < out->port.burst)
 		return -EINVAL;
-	if (weir__state(out->port.actor) != WEIR__STATE_NEW)
+	if (!weir__is_new(out->port.actor))
 		return -EPERM;
 	if (out->lane || out->fan)
 		return -EBUSY;

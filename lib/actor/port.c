@@ -44,7 +44,7 @@ void weir__port_init(struct weir_port *port, struct weir_actor *actor,
 		 (*link)->kind == WEIR__PORT_ATTENDANT))
 		link = &(*link)->next;
 	port->next = *link;
-	if (weir__state(actor) == WEIR__STATE_NEW) {
+	if (weir__is_new(actor)) {
 		*link = port;
 	} else {
 		/* release: the port before it is found; pairs with the acquire
@@ -185,7 +185,7 @@ int weir_port_set_burst(struct weir_port *port, uint32_t burst)
 		return -EINVAL;
 	if (port->kind == WEIR__PORT_IN || port->kind == WEIR__PORT_OUT) {
 		/* the other end relies on it */
-		if (weir__state(port->actor) != WEIR__STATE_NEW)
+		if (!weir__is_new(port->actor))
 			return -EPERM;
 		if (port->kind == WEIR__PORT_IN
 			    ? !in_burst_fits((struct weir_in *)port, burst)

@@ -396,7 +396,7 @@ static int check_actors(struct weir_actor *const *actors, size_t n)
 	for (i = 0; i < n; i++) {
 		if (!actors[i] || !actors[i]->executor)
 			return -EINVAL;
-		if (weir__state(actors[i]) != WEIR__STATE_NEW)
+		if (!weir__is_new(actors[i]))
 			return -EALREADY;
 	}
 	for (i = 0; i < n; i++)

@@ -463,7 +463,7 @@ struct weir_subscriber *weir_process_manager_subscriber(
 {
 	struct weir_reactive_in_options options = {.demand = demand};
 
-	if (!manager || weir__state(&manager->actor) != WEIR__STATE_NEW)
+	if (!manager || !weir__is_new(&manager->actor))
 		return NULL;
 	if (manager->subscribes)
 		return &manager->reactive.subscriber;

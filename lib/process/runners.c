@@ -161,7 +161,7 @@ void weir__runners_stop(struct weir_process_manager *manager)
 	refuse_all(manager);
 	for (i = 0; i < all->n; i++)
 		if (all->runner[i].actor.executor &&
-		    weir__state(&all->runner[i].actor) == WEIR__STATE_NEW)
+		    weir__is_new(&all->runner[i].actor))
 			weir_actor_stop(&all->runner[i].actor);
 }
 

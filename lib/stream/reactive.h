@@ -3,7 +3,9 @@
  * What the two halves of reactive.h know of each other: how a publisher over an
  * out-port and a subscriber over an in-port become a link.
  *
- * If the caller of weir_subscribe() owns both actors, that is weir_link().
+ * If the caller of weir_subscribe() owns both actors, in a slice or because they
+ * are new, that is weir_link(). Those that are new are held meanwhile, as other
+ * threads may subscribe at the same time, or start or stop them.
  * Otherwise each half is made by its owner: the publisher's puts its *seat*
  * into reactive_in->subscription as an offer (marked in the lowest bit) and
  * signals; the subscriber's answers in seat->offer and signals back:

@@ -410,21 +410,35 @@ static bool post(struct weir__seat *seat)
 	return true;
 }
 
-/* Both ends are the caller's, who has not started them, mostly. */
+/* Both ends are held. */
+static bool link_held(struct weir_reactive_out *reactive,
+		      struct weir_reactive_in *in)
+{
+	/* who is in the mail came first */
+	if (ck_pr_load_ptr(&reactive->mail) || check_room(reactive) < 0 ||
+	    weir__reactive_in_link(in, reactive->out) < 0)
+		return false;
+	disarm(reactive);
+	return true;
+}
+
+/* The caller owns both ends, or they have not been started, mostly. */
 static bool link_now(struct weir_reactive_out *reactive,
 		     struct weir_subscriber *subscriber)
 {
 	struct weir_reactive_in *in =
 		weir__reactive_in_of(subscriber, reactive->out);
+	struct weir_actor *from = actor_of(reactive), *to;
+	bool linked;
 
-	/* who is in the mail came first */
-	if (!in || !weir__owned(actor_of(reactive)) ||
-	    !weir__owned(in->in->port.actor) ||
-	    ck_pr_load_ptr(&reactive->mail) || check_room(reactive) < 0 ||
-	    weir__reactive_in_link(in, reactive->out) < 0)
+	if (!in)
 		return false;
-	disarm(reactive);
-	return true;
+	to = in->in->port.actor;
+	if (!weir__actors_hold(from, to))
+		return false;
+	linked = link_held(reactive, in);
+	weir__actors_let_go(from, to);
+	return linked;
 }
 
 void weir__reactive_out_subscribe(struct weir_reactive_out *reactive,

@@ -5,7 +5,8 @@
  * A start is met by a stop from another thread, at each place where that can be
  * told apart: while it registers, while it is submitted, while it is refused;
  * and likewise of weir_spawn(). The other thread runs to its end where the start
- * calls out. Then: the end of an open merge, and what is put before the start.
+ * calls out; so does weir_subscribe(). Then: the end of an open merge, and what
+ * is put before the start.
  */
 #include "actor/kit.h"
 
@@ -329,6 +330,51 @@ static void a_spawn_that_was_refused_may_be_tried_again(void **state)
 	system_free(&scene, system);
 }
 
+/* --- weir_subscribe() ------------------------------------------------------- */
+
+static struct source *subscribed_to;
+
+static void stop_source(struct scene *scene)
+{
+	weir_actor_stop(&subscribed_to->actor);
+}
+
+static void a_stop_while_it_is_subscribed_to_reaches_who_subscribes(
+	void **state)
+{
+	struct weir_reactive_out out;
+	struct weir_reactive_in in;
+	struct source source;
+	struct scene scene;
+	struct sink sink;
+
+	open_scene(&scene);
+	stop(&scene);
+	let_go(&scene);
+	sink_init(&sink, &scene.executor, &scene.ledger, 2);
+	assert_int_equal(weir_reactive_in_init(&in, &sink.in, NULL), 0);
+	source_init(&source, &scene.executor, &scene.ledger, 2, 2);
+	assert_int_equal(weir_out_fan(&source.out, WEIR_BROADCAST, 2), 0);
+	assert_int_equal(weir_reactive_out_init(&out, &source.out, NULL), 0);
+	weir_actor_ref(&source.actor);
+	weir_actor_ref(&sink.actor);
+	subscribed_to = &source;
+	scene.other = stop_source;
+	scene.in_alloc = true;
+	assert_int_equal(weir_subscribe(&out.publisher, &in.subscriber), 0);
+	assert_false(scene.in_alloc);
+	assert_int_equal(source.fate.stopped, 1);
+	assert_int_equal(weir_actor_start(&sink.actor), 0);
+	run(&scene);
+	assert_int_equal(sink.ended, 1);
+	assert_int_equal(sink.end_code, -ECANCELED);
+	weir_actor_unref(&sink.actor);
+	weir_actor_unref(&source.actor);
+	fate_check(&source.fate, -ECANCELED);
+	fate_check(&sink.fate, 0);
+	tear_down(&scene);
+}
+
 /* --- weir_in_end() and a producer's error ----------------------------------- */
 
 /*
@@ -510,6 +556,8 @@ int main(void)
 			a_stop_while_a_spawn_has_no_memory_ends_it_once),
 		cmocka_unit_test(a_stop_while_a_spawn_is_refused_ends_it_once),
 		cmocka_unit_test(a_spawn_that_was_refused_may_be_tried_again),
+		cmocka_unit_test(
+			a_stop_while_it_is_subscribed_to_reaches_who_subscribes),
 		cmocka_unit_test(an_end_after_a_producers_error_is_too_late),
 		cmocka_unit_test(a_producers_error_after_an_end_is_too_late),
 		cmocka_unit_test(

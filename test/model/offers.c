@@ -7,6 +7,8 @@
 
 #include <errno.h>
 
+#include "actor/gate.h"
+
 static void slice_2(void *context)
 {
 	scene_run(context, 2);
@@ -270,7 +272,172 @@ static void the_first_is_served(void *context)
 	explorer_assert(fates[0].cancelled + fates[2].cancelled == 1);
 }
 
+/* --- Before the start ------------------------------------------------------- */
+
+/*
+ * Nodes 0 to n: a source of two tokens, for many, and sinks. Those whose bit is
+ * set have been started and are at rest, the others are new. There is a reference
+ * of each for each thread.
+ */
+static void fresh(void *context, uint32_t n, uint32_t started)
+{
+	struct flow *f = flow_open(context);
+	uint32_t i, k;
+
+	flow_source(f, 2, true);
+	for (i = 1; i <= n; i++)
+		flow_sink(f, 2, 0);
+	for (i = 0; i <= n; i++) {
+		for (k = 0; k < 2; k++)
+			weir_actor_ref(&f->scene.nodes[i]->actor);
+		if (started & 1u << i)
+			explorer_assert(
+				weir_actor_start(&f->scene.nodes[i]->actor) ==
+				0);
+	}
+	scene_settle(&f->scene);
+}
+
+static void all_new(void *context)
+{
+	fresh(context, 2, 0);
+}
+
+static void two_new(void *context)
+{
+	fresh(context, 1, 0);
+}
+
+static void new_source(void *context)
+{
+	fresh(context, 1, 2);
+}
+
+static void new_sink(void *context)
+{
+	fresh(context, 1, 1);
+}
+
+static void drop_all(struct flow *f)
+{
+	uint32_t i;
+
+	for (i = 0; i < f->scene.n_nodes; i++)
+		weir_actor_unref(&f->scene.nodes[i]->actor);
+}
+
+static void subscribe_1(void *context)
+{
+	struct flow *f = context;
+
+	flow_subscribe(f, 0, &f->in[1]->subscriber);
+	drop_all(f);
+}
+
+static void subscribe_2(void *context)
+{
+	struct flow *f = context;
+
+	flow_subscribe(f, 0, &f->in[2]->subscriber);
+	drop_all(f);
+}
+
+static void start_source(void *context)
+{
+	struct flow *f = context;
+
+	explorer_assert(weir_actor_start(&f->scene.nodes[0]->actor) == 0);
+	slice_0(f);
+	drop_all(f);
+}
+
+static void start_sink(void *context)
+{
+	struct flow *f = context;
+
+	explorer_assert(weir_actor_start(&f->scene.nodes[1]->actor) == 0);
+	slice_1(f);
+	drop_all(f);
+}
+
+static void stop_source(void *context)
+{
+	stop_node(context, 0);
+	drop_all(context);
+}
+
+static void stop_sink(void *context)
+{
+	stop_node(context, 1);
+	drop_all(context);
+}
+
+static void start_if_new(struct flow *f, uint32_t i)
+{
+	struct weir_actor *actor = &f->scene.nodes[i]->actor;
+
+	if (!f->scene.fates[i].released && weir__is_new(actor))
+		explorer_assert(weir_actor_start(actor) == 0);
+}
+
+/* Those that are new are started now; both tokens come to somebody. */
+static void all_come(void *context)
+{
+	struct flow *f = context;
+	const struct fate *fates = f->scene.fates;
+	uint32_t i, n = 0;
+
+	for (i = 0; i < f->scene.n_nodes; i++)
+		start_if_new(f, i);
+	flow_is_over(context);
+	explorer_assert(fates[0].code == 0);
+	for (i = 1; i < f->scene.n_nodes; i++) {
+		explorer_assert(fates[i].ended == 1 && fates[i].end_code == 0);
+		n += fates[i].delivered;
+	}
+	explorer_assert(n == 2);
+}
+
+/* The sink, started or not, hears of the source's stop. */
+static void the_stop_is_told(void *context)
+{
+	struct flow *f = context;
+
+	start_if_new(f, 1);
+	the_end_is_told(f);
+}
+
+/* The source, started or not, hears of the sink's. */
+static void the_leaving_is_told(void *context)
+{
+	struct flow *f = context;
+
+	start_if_new(f, 0);
+	flow_is_over(f);
+	explorer_assert(f->scene.fates[0].cancelled == 1);
+	explorer_assert(f->scene.fates[1].code == -ECANCELED);
+}
+
 static const struct explorer_scenario scenarios[] = {
+	FLOW(.name = "two subscribe before the start", .setup = all_new,
+	     .thread = {subscribe_1, subscribe_2}, .check = all_come),
+	FLOW(.name = "a subscription and the source's start",
+	     .setup = new_source, .thread = {start_source, subscribe_1},
+	     .check = all_come),
+	FLOW(.name = "a subscription and the sink's start", .setup = new_sink,
+	     .thread = {start_sink, subscribe_1}, .check = all_come),
+	FLOW(.name = "a subscription of new ones and the source's start",
+	     .setup = two_new, .thread = {start_source, subscribe_1},
+	     .check = all_come),
+	FLOW(.name = "a subscription of new ones and the sink's start",
+	     .setup = two_new, .thread = {start_sink, subscribe_1},
+	     .check = all_come),
+	FLOW(.name = "a subscription of new ones and the source's stop",
+	     .setup = two_new, .thread = {stop_source, subscribe_1},
+	     .check = the_stop_is_told),
+	FLOW(.name = "a subscription of new ones and the sink's stop",
+	     .setup = two_new, .thread = {stop_sink, subscribe_1},
+	     .check = the_leaving_is_told),
 	FLOW(.name = "an offer and a stop", .setup = subscribed_and_stopped,
 	     .thread = {slice_0, slice_1}, .check = the_cancel_is_told),
 	FLOW(.name = "an offer withdrawn", .setup = offered_and_withdrawn,

@@ -15,7 +15,7 @@ static const struct scene_group *const groups[] = {
 };
 #define N_GROUPS (sizeof(groups) / sizeof(groups[0]))
 
-#define MAX_SCENARIOS 64
+#define MAX_SCENARIOS 96
 
 static const struct explorer_scenario *scenarios[MAX_SCENARIOS];
 static size_t n_scenarios;
@@ -54,6 +54,7 @@ static void nothing_is_lost_and_every_fence_is_needed(void **state)
 	};
 	const struct explorer_weaken_options options = {
 		.files = "lib/stream/reactive",
+		.more_files = "lib/actor/actor.c",
 		.doubt = test_soak(),
 	};
 	struct explorer_weaken_result result;
