@@ -68,12 +68,17 @@ WEIR_API struct weir_flow *weir_flow_read_file(const char *path, size_t block);
 
 /*
  * Writes bytes to `fd`, which stays the caller's and open as long as the flow
- * runs; waits and blocks as weir_flow_read(). -EINVAL: fd < 0. An error of
- * write(2) fails the stream.
+ * runs; waits and blocks as weir_flow_read(). What is there is written by one
+ * call: to files and stream sockets up to 64 items; to pipes PIPE_BUF bytes, so
+ * that other writers cut no item in two that is not longer itself; to all other
+ * descriptors, as of datagrams and devices, each item by a call of its own.
+ * Nothing is kept back for a larger one. -EINVAL: fd < 0. An error of write(2)
+ * fails the stream, as does -EIO, a call that has written nothing. A peer that
+ * has gone away is -EPIPE; SIGPIPE is not raised, or taken back by the thread.
  *
  * Emits: the number of bytes written, as (void *)(uintptr_t), when upstream has
  * completed. Completes: behind it. Cancels: when it fails, or when downstream
- * does. Holds: one item.
+ * does. Holds: 64 items.
  */
 WEIR_API struct weir_flow *weir_flow_write(struct weir_flow *flow, int fd);
 

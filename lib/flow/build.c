@@ -295,6 +295,7 @@ static const struct weir__kind inlet_kind = {
 	.pull = inlet_pull,
 	.close = inlet_close,
 	.grant = inlet_grant,
+	.ready = true,
 };
 
 /* What puts into it goes on. */

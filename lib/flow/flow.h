@@ -91,6 +91,7 @@ struct weir__kind {
 	bool staged;	/* not in a nested flow: it needs such an actor */
 	bool cuts;	/* has a boundary above, and none below */
 	bool any_input; /* several above: takes from whichever has some */
+	bool ready; /* what it gives is there: it asks nobody who may block */
 };
 
 /*

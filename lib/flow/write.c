@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Writing descriptors. What is there is written by one call, but never more than
+ * the descriptor takes as if it had been written one by one:
+ *
+ *   regular files, stream sockets   up to GATHERED items
+ *   pipes                           PIPE_BUF bytes, which other writers to the
+ *                                   pipe do not cut in two; and no item that is
+ *                                   longer together with another one
+ *   all others                      one item, which may be a message: datagrams,
+ *                                   packets, most devices
+ *
+ * A peer that goes away is -EPIPE and no signal: sockets are told so, and SIGPIPE
+ * of a pipe is taken back by the thread that got it. Threads of the library's own
+ * block all signals and need not.
+ */
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <time.h>
+
+#include "base/thread.h"
+#include "flow/bytes.h"
+#include "flow/fd.h"
+
+#define GATHERED 64u
+#define GATHERED_BYTES \
+	(64u * 1024) /* from there on no item more is asked for */
+
+enum way {
+	WAY_UNKNOWN,
+	WAY_FILE,
+	WAY_STREAM, /* a socket */
+	WAY_SOCKET, /* of messages */
+	WAY_PIPE,
+	WAY_OTHER,
+};
+
+struct writing {
+	struct weir__watching watching; /* must be first */
+	/* To be written, in this order; the first one from `at` on. */
+	struct weir_flow_bytes *bytes[GATHERED];
+	uint32_t first, n;
+	size_t at;
+	uintptr_t written; /* bytes */
+	enum way way;
+};
+
+static void writing_close(struct weir__op *op)
+{
+	struct writing *self = weir__op_state(op);
+
+	weir__watching_off(&self->watching, op);
+	weir__op_drop(op->up[0], (void *const *)self->bytes + self->first,
+		      self->n - self->first);
+	self->first = self->n = 0;
+}
+
+/* --- What a descriptor takes ---------------------------------------------------- */
+
+static enum way way_of(int fd)
+{
+	socklen_t length = sizeof(int);
+	struct stat status;
+	int type;
+
+	if (fstat(fd, &status) < 0)
+		return WAY_OTHER;
+	if (S_ISREG(status.st_mode))
+		return WAY_FILE;
+	if (S_ISFIFO(status.st_mode)) /* O_DIRECT: of packets */
+		return fcntl(fd, F_GETFL) & O_DIRECT ? WAY_OTHER : WAY_PIPE;
+	if (!S_ISSOCK(status.st_mode))
+		return WAY_OTHER;
+	return getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &length) == 0 &&
+			       type == SOCK_STREAM
+		       ? WAY_STREAM
+		       : WAY_SOCKET;
+}
+
+/* What the next call writes: how many parts. */
+static int gather(const struct writing *self, struct iovec *parts)
+{
+	size_t most = self->way == WAY_PIPE ? PIPE_BUF : SIZE_MAX, sum = 0;
+	bool alone = self->way == WAY_OTHER || self->way == WAY_SOCKET;
+	const struct weir_flow_bytes *bytes;
+	size_t at = self->at;
+	uint32_t i;
+	int n = 0;
+
+	for (i = self->first; i < self->n; i++, at = 0) {
+		bytes = self->bytes[i];
+		if (n > 0 && (alone || bytes->n > most - sum))
+			break;
+		assert(at <= bytes->n);
+		parts[n++] = (struct iovec){bytes->data + at, bytes->n - at};
+		sum += bytes->n - at < most - sum ? bytes->n - at : most - sum;
+	}
+	return n;
+}
+
+/* --- Without a signal ------------------------------------------------------------ */
+
+/*
+ * SIGPIPE is blocked meanwhile, and taken if it came; but one that was pending
+ * before, where the thread blocks it anyway, is somebody else's.
+ */
+static ssize_t write_pipe(int fd, const struct iovec *parts, int n)
+{
+	const struct timespec now = {0};
+	sigset_t pipe, kept, pending;
+	bool others = false;
+	ssize_t rc;
+	int error;
+
+	(void)sigemptyset(&pipe);
+	(void)sigaddset(&pipe, SIGPIPE);
+	(void)pthread_sigmask(SIG_BLOCK, &pipe, &kept);
+	if (sigismember(&kept, SIGPIPE) == 1 && sigpending(&pending) == 0)
+		others = sigismember(&pending, SIGPIPE) == 1;
+	rc = writev(fd, parts, n);
+	error = errno;
+	while (rc < 0 && error == EPIPE && !others &&
+	       sigtimedwait(&pipe, NULL, &now) < 0 && errno == EINTR)
+		;
+	(void)pthread_sigmask(SIG_SETMASK, &kept, NULL);
+	errno = error;
+	return rc;
+}
+
+static ssize_t write_parts(enum way way, int fd, struct iovec *parts, int n)
+{
+	struct msghdr message = {.msg_iov = parts, .msg_iovlen = (size_t)n};
+
+	if (way == WAY_STREAM || way == WAY_SOCKET)
+		return sendmsg(fd, &message, MSG_NOSIGNAL);
+	if (way == WAY_PIPE && !weir__thread.worker && !weir__thread.may_block)
+		return write_pipe(fd, parts, n);
+	return writev(fd, parts, n);
+}
+
+/* --- The operator ------------------------------------------------------------------ */
+
+/* So many bytes more are written: drops the items that are. */
+static void wrote(struct weir__op *op, size_t n)
+{
+	struct writing *self = weir__op_state(op);
+	struct weir_flow_bytes *bytes;
+
+	self->written += n;
+	self->at += n;
+	while (self->first < self->n &&
+	       self->at >= (bytes = self->bytes[self->first])->n) {
+		self->at -= bytes->n;
+		self->first++;
+		weir__op_drop_one(op->up[0], bytes);
+	}
+	assert(self->first < self->n || self->at == 0);
+}
+
+/* True: it is all written. */
+static bool write_all(struct weir__op *op, int fd)
+{
+	struct writing *self = weir__op_state(op);
+	struct iovec parts[GATHERED];
+	ssize_t n;
+	int n_parts;
+
+	wrote(op, 0); /* the empty ones */
+	while (self->first < self->n) {
+		n_parts = gather(self, parts);
+		n = write_parts(self->way, fd, parts, n_parts);
+		if (n > 0) {
+			wrote(op, (size_t)n);
+		} else if (n == 0) {
+			/* it would be so for ever */
+			weir__op_fail(op, -EIO, "nothing could be written");
+			return false;
+		} else if (errno == EAGAIN || errno == EWOULDBLOCK) {
+			weir__watching_wait(&self->watching, op, fd, POLLOUT);
+			return false;
+		} else if (errno != EINTR) {
+			weir__op_fail(op, -errno, "could not be written");
+			return false;
+		}
+	}
+	return true;
+}
+
+/*
+ * What is there. An operator that asks others is pulled once: it may have to wait
+ * for more, while what it has given is wanted by somebody.
+ */
+static void take(struct weir__op *op)
+{
+	struct writing *self = weir__op_state(op);
+	struct weir__op *up = op->up[0];
+	uint32_t most = up->kind->ready ? 1 : GATHERED, i;
+	size_t n_bytes = 0, n;
+
+	self->first = self->n = 0;
+	self->at = 0;
+	do {
+		n = weir__pull(up, (void **)self->bytes + self->n, most);
+		for (i = 0; i < n; i++)
+			n_bytes += self->bytes[self->n++]->n;
+	} while (n > 0 && up->kind->ready && self->n < GATHERED &&
+		 n_bytes < GATHERED_BYTES);
+}
+
+static void write_more(struct weir__op *op)
+{
+	struct writing *self = weir__op_state(op);
+	int fd = *(const int *)weir__op_args(op);
+
+	if (self->first == self->n)
+		take(op);
+	if (self->first == self->n)
+		return;
+	if (self->way == WAY_UNKNOWN)
+		self->way = way_of(fd);
+	if (write_all(op, fd))
+		/* it may have been one that was taken before */
+		weir__op_again(op);
+}
+
+static size_t writing_pull(struct weir__op *op, void **items, size_t room)
+{
+	struct writing *self = weir__op_state(op);
+	struct weir__op *up = op->up[0];
+
+	if (room == 0)
+		(void)weir__pull(up, NULL, 0);
+	else if (!weir__watching_armed(&self->watching))
+		write_more(op);
+	if (op->ended || self->first < self->n || !up->ended)
+		return 0;
+	if (up->error) {
+		weir__op_end(op, up->error);
+		return 0;
+	}
+	if (room == 0)
+		return 0;
+	items[0] = (void *)self->written;
+	weir__op_end(op, NULL);
+	return 1;
+}
+
+static const struct weir__kind writing_kind = {
+	.name = "write",
+	.state_size = sizeof(struct writing),
+	.pull = writing_pull,
+	.close = writing_close,
+	.keeps = sizeof(struct weir__watching),
+	.holds = true,
+	.makes = true,
+};
+
+struct weir_flow *weir_flow_write(struct weir_flow *flow, int fd)
+{
+	return weir__flow_upon(&writing_kind, flow, &fd, sizeof(fd), fd >= 0);
+}

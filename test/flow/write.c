@@ -1,0 +1,416 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Writing: how much goes into a call, what a call may do with it, and peers that
+ * go away. The calls are interposed.
+ */
+#include "flow/kit.h"
+#include "seeds.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <weir/flow_io.h>
+
+/* --- Calls ------------------------------------------------------------------------ */
+
+static struct {
+	size_t calls,
+		torn;	 /* torn: longer than a pipe keeps whole, of several */
+	uint64_t random; /* not 0: takes a part, or fails for a moment */
+	size_t left;	 /* before `code`, calls */
+	int code;	 /* < 0: fails with it; 1: writes nothing */
+} kernel;
+
+static uint32_t draw(uint32_t n)
+{
+	kernel.random = kernel.random * UINT64_C(6364136223846793005) +
+			UINT64_C(1442695040888963407);
+	return (uint32_t)(kernel.random >> 33) % n;
+}
+
+static size_t total(const struct iovec *parts, int n)
+{
+	size_t sum = 0;
+	int i;
+
+	for (i = 0; i < n; i++)
+		sum += parts[i].iov_len;
+	return sum;
+}
+
+static bool refuses(ssize_t *rc)
+{
+	if (!kernel.code || kernel.left-- > 0)
+		return false;
+	kernel.left = 0;
+	if (kernel.code < 0)
+		errno = -kernel.code;
+	*rc = kernel.code < 0 ? -1 : 0;
+	return true;
+}
+
+ssize_t __real_writev(int fd, const struct iovec *parts, int n);
+ssize_t __wrap_writev(int fd, const struct iovec *parts, int n);
+ssize_t __wrap_writev(int fd, const struct iovec *parts, int n)
+{
+	ssize_t rc;
+
+	kernel.calls++;
+	kernel.torn += n > 1 && total(parts, n) > PIPE_BUF;
+	if (refuses(&rc))
+		return rc;
+	if (!kernel.random)
+		return __real_writev(fd, parts, n);
+	if (draw(4) == 0) {
+		errno = draw(2) ? EINTR : EAGAIN;
+		return -1;
+	}
+	/* some of the first parts, and a piece of the next */
+	return write(fd, parts[0].iov_base, 1 + draw((uint32_t)parts->iov_len));
+}
+
+ssize_t __real_write(int fd, const void *data, size_t n);
+ssize_t __wrap_write(int fd, const void *data, size_t n);
+ssize_t __wrap_write(int fd, const void *data, size_t n)
+{
+	ssize_t rc;
+
+	kernel.calls += !kernel.random;
+	if (!kernel.random && refuses(&rc))
+		return rc;
+	return __real_write(fd, data, n);
+}
+
+ssize_t __real_sendmsg(int fd, const struct msghdr *message, int flags);
+ssize_t __wrap_sendmsg(int fd, const struct msghdr *message, int flags);
+ssize_t __wrap_sendmsg(int fd, const struct msghdr *message, int flags)
+{
+	kernel.calls++;
+	return __real_sendmsg(fd, message, flags);
+}
+
+/* --- Items -------------------------------------------------------------------------- */
+
+static size_t n_alive; /* blocks of memory */
+
+static void *counted_alloc(size_t size, void *context)
+{
+	n_alive++;
+	return malloc(size);
+}
+
+static void counted_free(void *memory, size_t size, void *context)
+{
+	n_alive -= memory != NULL;
+	free(memory);
+}
+
+static const struct weir_allocator counting = {counted_alloc, counted_free,
+					       NULL};
+
+/* Items of `size` bytes, each of its number; `size` 0: 0 to 9 bytes. */
+struct numbered {
+	size_t n, size;
+};
+
+static size_t size_of(const struct numbered *numbered, size_t i)
+{
+	return numbered->size ? numbered->size : i * 7 % 10;
+}
+
+static int next_item(void **state, void **item, void *context)
+{
+	const struct numbered *numbered = context;
+	size_t i = (size_t)*state;
+	struct weir_flow_bytes *bytes;
+
+	if (i == numbered->n)
+		return 0;
+	bytes = weir_flow_bytes_new(&counting, size_of(numbered, i));
+	assert_non_null(bytes);
+	memset(bytes->data, 'a' + (int)(i % 26), bytes->n);
+	*state = (void *)(i + 1);
+	*item = bytes;
+	return 1;
+}
+
+static struct weir_flow *items_of(struct numbered *numbered)
+{
+	return weir_flow_items(weir_flow_unfold(NULL, next_item, numbered),
+			       weir_flow_bytes_items());
+}
+
+static void assert_written(int fd, const struct numbered *numbered)
+{
+	char byte;
+	size_t i, at;
+
+	for (i = 0; i < numbered->n; i++) {
+		for (at = 0; at < size_of(numbered, i); at++) {
+			assert_int_equal(read(fd, &byte, 1), 1);
+			assert_int_equal(byte, 'a' + (int)(i % 26));
+		}
+	}
+	assert_int_equal(n_alive, 0);
+}
+
+static int temporary(void)
+{
+	char path[] = "/tmp/weir-test-XXXXXX";
+	int fd = mkstemp(path);
+
+	assert_true(fd >= 0);
+	assert_int_equal(unlink(path), 0);
+	return fd;
+}
+
+static int written(struct numbered *numbered, int fd, uint64_t seed)
+{
+	struct weir_flow *flow = weir_flow_write(items_of(numbered), fd);
+	int rc;
+
+	kernel.calls = kernel.torn = 0;
+	rc = run_on_sim(flow, seed, seed % 2 * 16);
+	weir_flow_free(flow);
+	return rc;
+}
+
+/* --- How much goes into a call --------------------------------------------------------- */
+
+static void what_is_there_is_written_by_one_call(void **state)
+{
+	struct numbered numbered = {10000, 20};
+	int fd = temporary();
+
+	assert_int_equal(written(&numbered, fd, 2), 0);
+	assert_in_range(kernel.calls, 1, 10000 / 16);
+	assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
+	assert_written(fd, &numbered);
+	assert_int_equal(close(fd), 0);
+}
+
+static void parts_of_items_and_failures_for_a_moment(uint64_t seed)
+{
+	struct numbered numbered = {200, 0};
+	int fds[2];
+
+	assert_int_equal(pipe2(fds, O_NONBLOCK | O_CLOEXEC), 0);
+	kernel.random = seed;
+	assert_int_equal(written(&numbered, fds[1], seed), 0);
+	kernel.random = 0;
+	assert_written(fds[0], &numbered);
+	assert_int_equal(close(fds[0]), 0);
+	assert_int_equal(close(fds[1]), 0);
+}
+
+static void each_byte_is_written_once_whatever_a_call_takes(void **state)
+{
+	each_seed(state, test_count(200),
+		  parts_of_items_and_failures_for_a_moment);
+}
+
+static void a_failure_in_the_middle_drops_the_rest(void **state)
+{
+	struct numbered numbered = {1000, 20};
+	int fd = temporary();
+
+	for (kernel.left = 0; kernel.left < 4; kernel.left++) {
+		size_t left = kernel.left;
+
+		kernel.code = -ENOSPC;
+		assert_int_equal(written(&numbered, fd, left), -ENOSPC);
+		assert_int_equal(n_alive, 0);
+		kernel.left = left;
+	}
+	kernel.code = 0;
+	assert_int_equal(close(fd), 0);
+}
+
+static void a_call_that_writes_nothing_fails_the_stream(void **state)
+{
+	struct numbered numbered = {10, 20};
+	int fd = temporary();
+
+	kernel.code = 1;
+	kernel.left = 0;
+	assert_int_equal(written(&numbered, fd, 2), -EIO);
+	kernel.code = 0;
+	assert_int_equal(n_alive, 0);
+	assert_int_equal(close(fd), 0);
+}
+
+static void a_pipe_gets_no_more_at_once_than_it_keeps_whole(void **state)
+{
+	struct numbered short_ones = {100, 100}, long_ones = {3, 5000};
+	int fds[2];
+
+	assert_int_equal(pipe2(fds, O_CLOEXEC), 0);
+	assert_int_equal(written(&short_ones, fds[1], 2), 0);
+	assert_in_range(kernel.calls, 3, 10);
+	assert_int_equal(kernel.torn, 0);
+	assert_written(fds[0], &short_ones);
+	assert_int_equal(written(&long_ones, fds[1], 2), 0);
+	assert_int_equal(kernel.torn, 0);
+	assert_written(fds[0], &long_ones);
+	assert_int_equal(close(fds[0]), 0);
+	assert_int_equal(close(fds[1]), 0);
+}
+
+/* An item is a message. */
+static void assert_messages(int from, int to)
+{
+	struct numbered numbered = {9, 30};
+	char bytes[300];
+	size_t i;
+
+	assert_int_equal(written(&numbered, to, 2), 0);
+	assert_int_equal(n_alive, 0);
+	for (i = 0; i < 9; i++)
+		assert_int_equal(read(from, bytes, sizeof(bytes)), 30);
+	assert_int_equal(close(from), 0);
+	assert_int_equal(close(to), 0);
+}
+
+static void messages_stay_apart(void **state)
+{
+	int fds[2];
+
+	assert_int_equal(socketpair(AF_UNIX, SOCK_DGRAM, 0, fds), 0);
+	assert_messages(fds[0], fds[1]);
+	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, fds), 0);
+	assert_messages(fds[0], fds[1]);
+	assert_int_equal(pipe2(fds, O_DIRECT | O_CLOEXEC), 0);
+	assert_messages(fds[0], fds[1]);
+}
+
+static void a_stream_socket_gathers(void **state)
+{
+	struct numbered numbered = {640, 20};
+	int fds[2];
+
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
+	assert_int_equal(written(&numbered, fds[1], 2), 0);
+	assert_in_range(kernel.calls, 1, 640 / 16);
+	assert_written(fds[0], &numbered);
+	assert_int_equal(close(fds[0]), 0);
+	assert_int_equal(close(fds[1]), 0);
+}
+
+/* --- Peers that go away ------------------------------------------------------------------ */
+
+static void blocked(sigset_t *set)
+{
+	assert_int_equal(pthread_sigmask(SIG_SETMASK, NULL, set), 0);
+}
+
+static bool pipe_signal_waits(void)
+{
+	sigset_t set;
+
+	assert_int_equal(sigpending(&set), 0);
+	return sigismember(&set, SIGPIPE) == 1;
+}
+
+/* On the thread of a simulator, and of a loop; SIGPIPE would end this program. */
+static void assert_no_signal(int fd)
+{
+	struct numbered numbered = {100, 20};
+	struct weir_flow *flow = weir_flow_write(items_of(&numbered), fd);
+	sigset_t before, after;
+	struct weir_loop *loop;
+
+	blocked(&before);
+	assert_int_equal(run_on_sim(flow, 1, 0), -EPIPE);
+	assert_int_equal(weir_loop_new(&loop, NULL), 0);
+	assert_int_equal(weir_flow_run(flow, weir_loop_executor(loop), NULL),
+			 -EPIPE);
+	assert_int_equal(weir_loop_free(loop), 0);
+	weir_flow_free(flow);
+	assert_int_equal(n_alive, 0);
+	assert_false(pipe_signal_waits());
+	blocked(&after);
+	assert_int_equal(sigismember(&before, SIGPIPE),
+			 sigismember(&after, SIGPIPE));
+}
+
+static void assert_peer_gone(void)
+{
+	static const int types[] = {SOCK_STREAM, SOCK_SEQPACKET};
+	size_t i;
+	int fds[2];
+
+	assert_int_equal(pipe2(fds, O_CLOEXEC), 0);
+	assert_int_equal(close(fds[0]), 0);
+	assert_no_signal(fds[1]);
+	assert_int_equal(close(fds[1]), 0);
+	for (i = 0; i < 2; i++) {
+		assert_int_equal(socketpair(AF_UNIX, types[i], 0, fds), 0);
+		assert_int_equal(close(fds[0]), 0);
+		assert_no_signal(fds[1]);
+		assert_int_equal(close(fds[1]), 0);
+	}
+}
+
+static void a_peer_that_goes_away_is_an_error_and_no_signal(void **state)
+{
+	assert_int_equal(signal(SIGPIPE, SIG_DFL), SIG_DFL);
+	assert_peer_gone();
+}
+
+static void no_signal_is_left_where_the_thread_blocks_it(void **state)
+{
+	sigset_t set, kept;
+
+	(void)sigemptyset(&set);
+	(void)sigaddset(&set, SIGPIPE);
+	assert_int_equal(pthread_sigmask(SIG_BLOCK, &set, &kept), 0);
+	assert_peer_gone();
+	assert_int_equal(pthread_sigmask(SIG_SETMASK, &kept, NULL), 0);
+}
+
+static void a_signal_of_somebody_elses_stays(void **state)
+{
+	struct numbered numbered = {100, 20};
+	sigset_t set, kept;
+	int fds[2], number;
+
+	(void)sigemptyset(&set);
+	(void)sigaddset(&set, SIGPIPE);
+	assert_int_equal(pthread_sigmask(SIG_BLOCK, &set, &kept), 0);
+	assert_int_equal(raise(SIGPIPE), 0);
+	assert_int_equal(pipe2(fds, O_CLOEXEC), 0);
+	assert_int_equal(close(fds[0]), 0);
+	assert_int_equal(written(&numbered, fds[1], 2), -EPIPE);
+	assert_true(pipe_signal_waits());
+	assert_int_equal(sigwait(&set, &number), 0);
+	assert_int_equal(pthread_sigmask(SIG_SETMASK, &kept, NULL), 0);
+	assert_int_equal(close(fds[1]), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_is_there_is_written_by_one_call),
+		cmocka_unit_test_teardown(
+			each_byte_is_written_once_whatever_a_call_takes,
+			print_seed),
+		cmocka_unit_test(a_failure_in_the_middle_drops_the_rest),
+		cmocka_unit_test(a_call_that_writes_nothing_fails_the_stream),
+		cmocka_unit_test(
+			a_pipe_gets_no_more_at_once_than_it_keeps_whole),
+		cmocka_unit_test(messages_stay_apart),
+		cmocka_unit_test(a_stream_socket_gathers),
+		cmocka_unit_test(
+			a_peer_that_goes_away_is_an_error_and_no_signal),
+		cmocka_unit_test(no_signal_is_left_where_the_thread_blocks_it),
+		cmocka_unit_test(a_signal_of_somebody_elses_stays),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
