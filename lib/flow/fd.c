@@ -100,8 +100,11 @@ static int descriptor(struct weir__op *op)
 
 	if (!args->path)
 		return args->fd;
-	if (self->fd < 0)
-		self->fd = open(args->path, O_RDONLY | O_CLOEXEC);
+	/* that of a FIFO waits, and a signal may interrupt it */
+	while (self->fd < 0 &&
+	       (self->fd = open(args->path, O_RDONLY | O_CLOEXEC)) < 0 &&
+	       errno == EINTR)
+		;
 	if (self->fd < 0)
 		weir__op_fail(op, -errno, "could not be opened");
 	return self->fd;

@@ -95,6 +95,20 @@ ssize_t __wrap_sendmsg(int fd, const struct msghdr *message, int flags)
 	return __real_sendmsg(fd, message, flags);
 }
 
+static size_t opens;
+
+/* The name that 64 bits of offset give it. */
+int __real_open64(const char *path, int flags, ...);
+int __wrap_open64(const char *path, int flags, ...);
+int __wrap_open64(const char *path, int flags, ...)
+{
+	if (opens++ == 0) {
+		errno = EINTR;
+		return -1;
+	}
+	return __real_open64(path, flags);
+}
+
 /* --- Items -------------------------------------------------------------------------- */
 
 static size_t n_alive; /* blocks of memory */
@@ -302,6 +316,17 @@ static void a_stream_socket_gathers(void **state)
 	assert_int_equal(close(fds[1]), 0);
 }
 
+static void opening_is_tried_again_after_a_signal(void **state)
+{
+	struct weir_flow *flow =
+		weir_flow_ignore(weir_flow_read_file("/dev/null", 10));
+
+	opens = 0;
+	assert_int_equal(run_on_sim(flow, 1, 0), 0);
+	assert_int_equal(opens, 2);
+	weir_flow_free(flow);
+}
+
 /* --- Peers that go away ------------------------------------------------------------------ */
 
 static void blocked(sigset_t *set)
@@ -406,6 +431,7 @@ int main(void)
 			a_pipe_gets_no_more_at_once_than_it_keeps_whole),
 		cmocka_unit_test(messages_stay_apart),
 		cmocka_unit_test(a_stream_socket_gathers),
+		cmocka_unit_test(opening_is_tried_again_after_a_signal),
 		cmocka_unit_test(
 			a_peer_that_goes_away_is_an_error_and_no_signal),
 		cmocka_unit_test(no_signal_is_left_where_the_thread_blocks_it),
