@@ -5,6 +5,8 @@
  * ups, the flow at its outlet is an up of the whole, beside the ends, and a run
  * links the two when everything else is there.
  */
+#include <assert.h>
+
 #include "base/memory.h"
 #include "flow/fan.h"
 #include "flow/graph.h"
@@ -170,6 +172,7 @@ static void walk(struct walk *all, struct weir_flow *flow, uint32_t level)
 	struct weir_flow *above = above_of(flow, &seen);
 	uint32_t i;
 
+	assert(flow);
 	all->found = all->found || flow == all->wanted;
 	all->too_deep = all->too_deep || level > WEIR_FLOW_DEPTH_MAX;
 	if (level > WEIR_FLOW_DEPTH_MAX || (seen && *seen == all->mark))
