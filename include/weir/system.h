@@ -41,7 +41,8 @@ struct weir_supervision_event {
 struct weir_system_options {
 	const struct weir_allocator *allocator; /* the executor's */
 	const struct weir_strategy *strategy; /* of /user, over its children */
-	uint64_t seed;			      /* of jitter */
+	/* Of jitter. 0: a simulator's own seed; elsewhere one that is drawn. */
+	uint64_t seed;
 	/*
 	 * An item nobody will handle: left in an actor's in-ports at its end,
 	 * or given to weir_dead_letter(). It is dropped after this returns. Any

@@ -27,6 +27,7 @@
 #include "base/thread.h"
 #include "executor/inbox.h"
 #include "executor/registry.h"
+#include "executor/sim.h"
 #include "executor/wait.h"
 #include "executor/watches.h"
 #include "executor/wheel.h"
@@ -371,6 +372,14 @@ int weir_sim_new(struct weir_sim **sim, uint64_t seed,
 struct weir_executor *weir_sim_executor(struct weir_sim *sim)
 {
 	return &sim->executor;
+}
+
+bool weir__sim_seed_of(const struct weir_executor *executor, uint64_t *seed)
+{
+	if (executor->ops != &ops)
+		return false;
+	*seed = weir_container_of(executor, struct weir_sim, executor)->seed;
+	return true;
 }
 
 uint64_t weir_sim_seed(const struct weir_sim *sim)

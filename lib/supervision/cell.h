@@ -197,7 +197,7 @@ struct weir_system {
 	size_t n_answers;      /* that are missing before /system can stop */
 	bool stopping;	       /* nothing is spawned any more */
 	uint64_t dead_letters; /* atomic */
-	uint64_t random;
+	uint64_t random;       /* the seed at first */
 	struct weir_completion terminated;
 };
 

@@ -20,11 +20,15 @@
 #include <weir/system.h>
 
 #include <errno.h>
+#include <sys/random.h>
+#include <time.h>
+#include <unistd.h>
 
 #include <ck_pr.h>
 
 #include "base/memory.h"
 #include "base/random.h"
+#include "executor/sim.h"
 #include "supervision/child.h"
 #include "supervision/names.h"
 #include "supervision/system.h"
@@ -173,6 +177,23 @@ static int start(struct whole *whole)
 	return rc;
 }
 
+/*
+ * Jitter is there so that many programs do not all do the same at once, so no
+ * two start alike; but for runs that are to be repeated.
+ */
+static uint64_t seed_of(const struct weir_executor *executor, uint64_t seed)
+{
+	struct timespec now = {0};
+
+	if (seed || weir__sim_seed_of(executor, &seed) ||
+	    getrandom(&seed, sizeof(seed), GRND_NONBLOCK) == sizeof(seed))
+		return seed;
+	/* the kernel has none yet: as good as is needed for this */
+	(void)clock_gettime(CLOCK_REALTIME, &now);
+	seed = (uint64_t)getpid() << 32 ^ (uint64_t)now.tv_sec;
+	return weir__splitmix(&seed) ^ (uint64_t)now.tv_nsec;
+}
+
 /* --- The system ----------------------------------------------------------- */
 
 static struct whole *make(struct weir_executor *executor,
@@ -203,7 +224,7 @@ static struct whole *make(struct weir_executor *executor,
 	system->free = WEIR__NO_CELL;
 	system->n_answers = 2; /* /user, and weir_system_new() */
 	system->used = 1;
-	system->random = options->seed;
+	system->random = seed_of(executor, options->seed);
 	(void)weir_completion_init(&system->terminated);
 	set_up(whole, options->strategy);
 	return whole;

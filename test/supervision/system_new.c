@@ -4,6 +4,61 @@
  */
 #include "supervision/ending.h"
 
+#include <weir/loop.h>
+
+#include "supervision/system.h"
+
+/* --- Chance --------------------------------------------------------------- */
+
+/* What it would first draw for a jitter. */
+static uint64_t first_draw(struct weir_executor *executor, uint64_t seed)
+{
+	const struct weir_system_options options = {.seed = seed};
+	struct weir_system *system;
+	uint64_t drawn;
+
+	assert_int_equal(weir_system_new(&system, executor, &options), 0);
+	drawn = weir__random(system);
+	weir_system_shutdown(system);
+	assert_int_equal(weir_completion_wait(weir_system_terminated(system),
+					      WEIR_FOREVER),
+			 0);
+	assert_int_equal(weir_system_free(system), 0);
+	return drawn;
+}
+
+static void no_two_programs_draw_the_same_jitter(void **state)
+{
+	struct weir_executor *executor;
+	struct weir_loop *loop;
+
+	(void)state;
+	assert_int_equal(weir_loop_new(&loop, NULL), 0);
+	executor = weir_loop_executor(loop);
+	assert_int_not_equal(first_draw(executor, 0), first_draw(executor, 0));
+	assert_int_equal(first_draw(executor, 7), first_draw(executor, 7));
+	assert_int_equal(weir_loop_free(loop), 0);
+}
+
+static uint64_t simulated_draw(uint64_t sim_seed, uint64_t seed)
+{
+	struct weir_sim *sim;
+	uint64_t drawn;
+
+	assert_int_equal(weir_sim_new(&sim, sim_seed, NULL), 0);
+	drawn = first_draw(weir_sim_executor(sim), seed);
+	assert_int_equal(weir_sim_free(sim), 0);
+	return drawn;
+}
+
+static void a_simulator_repeats_the_jitter_of_its_seed(void **state)
+{
+	(void)state;
+	assert_int_equal(simulated_draw(1, 0), simulated_draw(1, 0));
+	assert_int_not_equal(simulated_draw(1, 0), simulated_draw(2, 0));
+	assert_int_equal(simulated_draw(1, 7), simulated_draw(2, 7));
+}
+
 /* --- Being made ----------------------------------------------------------- */
 
 static void bad_arguments_make_no_system(struct world *world)
@@ -367,6 +422,8 @@ static void a_system_can_live_where_all_runs_at_once(struct world *world)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(no_two_programs_draw_the_same_jitter),
+		cmocka_unit_test(a_simulator_repeats_the_jitter_of_its_seed),
 		RULE(bad_arguments_make_no_system),
 		RULE(an_executor_that_has_ended_makes_no_system),
 		RULE(a_system_without_memory_is_none),

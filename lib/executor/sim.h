@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What the rest of the library has to know of simulators. */
+#ifndef WEIR_EXECUTOR_SIM_H
+#define WEIR_EXECUTOR_SIM_H
+
+#include <stdbool.h>
+
+#include <weir/sim.h>
+
+/* What all chance of a simulator follows from. False: it is another executor. */
+bool weir__sim_seed_of(const struct weir_executor *executor, uint64_t *seed);
+
+#endif
