@@ -13,6 +13,14 @@ trap 'rm -rf "$dir"' EXIT
 mkdir -p "$dir/a tree/docs" "$dir/a tree/tmp"
 ln -s "$(readlink -f "$(dirname "$program")/../lib")" "$dir/a tree/lib"
 ln -s "$(readlink -f "$(dirname "$script")")" "$dir/a tree/examples"
-cp "$program" "$dir/a tree/docs"
+copy="$dir/a tree/docs/${program##*/}"
+cp "$program" "$copy"
+if [ -n "${MESON_EXE_WRAPPER-}" ]; then # a program of another machine
+	mv "$copy" "$copy.other"
+	# shellcheck disable=SC2016 # for the shell that runs it
+	printf '#!/bin/sh\nexec %s "$0.other" "$@"\n' \
+		"$MESON_EXE_WRAPPER" >"$copy"
+	chmod +x "$copy"
+fi
 TMPDIR="$dir/a tree/tmp" "$dir/a tree/examples/${script##*/}" \
-	"$dir/a tree/docs/${program##*/}" "$@"
+	"$copy" "$@"
