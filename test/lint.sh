@@ -13,7 +13,7 @@ cache=$root/build/lint
 flags=(-Iinclude -Ilib -D_GNU_SOURCE)
 bounds=()
 if [ "${WEIR_SOAK:-0}" != 1 ]; then
-	bounds=(-Xclang -analyzer-config -Xclang max-nodes=60000)
+	bounds=(-Xclang -analyzer-config -Xclang max-nodes=10000)
 fi
 
 # What the result for the file $1 depends on, as one number.
