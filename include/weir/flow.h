@@ -30,7 +30,9 @@
  * last item.
  *
  * Neighbouring operators run as one actor, fused: nothing is queued, scheduled
- * or allocated between them, each works on up to WEIR_FLOW_BATCH items at once.
+ * or allocated between them, each works on up to WEIR_FLOW_BATCH items at once,
+ * as long as these take no longer than a run (executor.h, publish_ns); one at a
+ * time where turns may block.
  * weir_flow_async() cuts a flow in two actors with a link between.
  *
  * Functions of yours are called by the thread that runs the actor, never two of

@@ -99,6 +99,20 @@ static inline void weir__actor_clear(struct weir_actor *actor, uint32_t flags)
 	actor->flags = (uint16_t)(actor->flags & ~flags);
 }
 
+#define WEIR__FIT_LOG2_MAX 8u
+
+/* So many turns fit into publish_ns, by what they last cost: this power of 2. */
+static inline uint32_t weir__actor_fit_log2(const struct weir_actor *actor)
+{
+	return actor->flags / WEIR__ACTOR_RUN;
+}
+
+static inline void weir__actor_set_fit(struct weir_actor *actor, uint32_t log2)
+{
+	weir__actor_clear(actor, UINT16_MAX & ~(WEIR__ACTOR_RUN - 1u));
+	weir__actor_set(actor, log2 * WEIR__ACTOR_RUN);
+}
+
 /* Atomic: others ask whether the actor is new. No order: they set it up. */
 static inline uint8_t weir__state(const struct weir_actor *actor)
 {

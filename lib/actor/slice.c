@@ -18,9 +18,7 @@
 #include "executor/registry.h"
 
 #define CLOCK_NS 20u /* of a timed run: reading the clock */
-#define RUN_LOG2_MAX 8u
-#define RUN_MAX (1u << RUN_LOG2_MAX) /* most turns of a run */
-#define RUN_LOG2_MASK (UINT16_MAX & ~(WEIR__ACTOR_RUN - 1u))
+#define RUN_MAX (1u << WEIR__FIT_LOG2_MAX) /* most turns of a run */
 
 /*
  * Submitting may run a task (an executor that runs at once, or refuses), and
@@ -46,17 +44,13 @@ struct slice {
 	bool portless; /* no port takes part */
 	bool halted;   /* by supervision: not looked at */
 	bool partial;  /* an in-port has less than a burst, its last tokens */
+	bool blocks;   /* turns may block: each is published at once */
 	struct weir_stats *stats;
 };
 
 static inline uint32_t at_most(uint32_t n, uint32_t most)
 {
 	return n < most ? n : most;
-}
-
-static inline uint32_t run_log2(const struct weir_actor *actor)
-{
-	return actor->flags / WEIR__ACTOR_RUN;
 }
 
 /* The stream of an in-port is over and all its tokens are taken. */
@@ -162,15 +156,17 @@ static uint32_t log2_floor(uint64_t x)
 	return 63u - (uint32_t)__builtin_clzll(x | 1);
 }
 
-/* Learns from a timed run how many turns fit into publish_ns. */
-static void learn(struct weir_actor *actor, uint32_t turns, uint64_t ns)
+void weir__slice_learn(struct weir_actor *actor, uint32_t done, uint32_t n,
+		       uint64_t ns)
 {
 	uint64_t publish_ns = actor->executor->options.publish_ns;
 	uint64_t net_ns = ns > CLOCK_NS ? ns - CLOCK_NS : 1;
-	uint32_t fit = log2_floor(turns * publish_ns / net_ns);
+	uint32_t fit = log2_floor((done ? done : n) * publish_ns / net_ns);
 
-	weir__actor_clear(actor, RUN_LOG2_MASK);
-	weir__actor_set(actor, at_most(fit, RUN_LOG2_MAX) * WEIR__ACTOR_RUN);
+	if (weir__thread.may_block ||
+	    (!done && fit > weir__actor_fit_log2(actor)))
+		return;
+	weir__actor_set_fit(actor, at_most(fit, WEIR__FIT_LOG2_MAX));
 }
 
 /* Rests of streams that a run has just been given: was anything taken? */
@@ -190,7 +186,7 @@ static void after_partial(struct slice *slice)
  */
 static inline bool time_run(const struct weir_actor *actor)
 {
-	if (run_log2(actor) < RUN_LOG2_MAX)
+	if (weir__actor_fit_log2(actor) < WEIR__FIT_LOG2_MAX)
 		return true;
 	if (WEIR_LIKELY(++weir__thread.runs < WEIR__TIMED_RUNS))
 		return false;
@@ -206,7 +202,7 @@ static uint32_t run(struct slice *slice, uint32_t n)
 	uint32_t done, certain = n;
 	bool clock;
 
-	n = at_most(n, 1u << run_log2(actor));
+	n = at_most(n, 1u << weir__actor_fit_log2(actor));
 	n = at_most(n, slice->budget);
 	clock = slice->clock || ((slice->has_run || n > 1) && time_run(actor));
 	if (clock)
@@ -216,7 +212,7 @@ static uint32_t run(struct slice *slice, uint32_t n)
 	if (clock) {
 		ns = weir_executor_now(actor->executor) - start;
 		slice->spent_ns += ns;
-		learn(actor, done, ns);
+		weir__slice_learn(actor, done, n, ns);
 	}
 	/* a turns function that counts wrong must not upset the budget */
 	if (done == 0 || done > n)
@@ -243,6 +239,17 @@ static bool child_goes_on(struct slice *slice)
 	return !(actor->flags & WEIR__ACTOR_ENDING) && !slice->halted;
 }
 
+/*
+ * Publishes what a run or a handler has put. Where the next may block the fence
+ * is not owed until then: nobody would pay it.
+ */
+static void settle(struct slice *slice)
+{
+	weir__slice_settle(slice->actor, NULL);
+	if (WEIR_UNLIKELY(slice->blocks))
+		weir__slice_pay(slice->actor);
+}
+
 /* Between the runs: signals, the look, publishing. Returns turns to run. */
 static uint32_t next_run(struct slice *slice)
 {
@@ -255,6 +262,8 @@ static uint32_t next_run(struct slice *slice)
 			if (WEIR_UNLIKELY(slice->signals++ == SIGNALS_MAX))
 				return 0;
 			weir__handle_signals(actor);
+			if (WEIR_UNLIKELY(slice->blocks))
+				settle(slice);
 		}
 		if (WEIR_UNLIKELY(actor->flags &
 				  (WEIR__ACTOR_ENDING | WEIR__ACTOR_CHILD)) &&
@@ -284,7 +293,7 @@ static bool runs(struct slice *slice, int32_t *count)
 		n = run(slice, n);
 		if (slice->stats)
 			weir__stats_add(&slice->stats->turns, n);
-		weir__slice_settle(actor, NULL);
+		settle(slice);
 	}
 	if (actor->flags & WEIR__ACTOR_ENDING)
 		return true;
@@ -311,6 +320,9 @@ static void find_stage(struct weir_actor *actor)
 	uint32_t stage = 0;
 
 	weir__actor_clear(actor, WEIR__ACTOR_BREAK);
+	/* the short slice is for turns that do not block */
+	if (weir__thread.may_block)
+		return;
 	if (port && port->kind == WEIR__PORT_IN) {
 		stage |= WEIR__ACTOR_TAKES;
 		port = port->next;
@@ -346,6 +358,7 @@ static __attribute__((noinline)) bool run_slice(struct weir_actor *actor,
 		.has_run = before & HAS_RUN,
 		.clock = before & TIME_IT,
 		.asked = before & ASKED,
+		.blocks = weir__thread.may_block,
 		.stats = weir__actor_stats(actor),
 	};
 	int32_t count = 0;

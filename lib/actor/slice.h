@@ -24,4 +24,13 @@ void weir__slice_pay(struct weir_actor *actor);
  */
 void weir__slice_rest(struct weir_actor *actor, bool published);
 
+/*
+ * Learns from what took `ns` how many turns fit into publish_ns: `done` of them,
+ * or 0, less than the `n` that might have been, which shows at most that fewer
+ * fit. Where turns may block it is one, as somebody may wait for what it has put
+ * before the next one returns. Owner.
+ */
+void weir__slice_learn(struct weir_actor *actor, uint32_t done, uint32_t n,
+		       uint64_t ns);
+
 #endif

@@ -87,6 +87,8 @@ struct weir__registry {
 	struct weir__hash_key key; /* constant: for keys from outside */
 	/* constant: weir__membarrier() makes the fences of claim 2 */
 	bool remote;
+	/* constant: its clock does not go while a turn runs */
+	bool stands_still;
 	struct weir__share *shares; /* constant while their threads run */
 	/*
 	 * The slots; atomic. Block i has 64 << i of them and never moves: a

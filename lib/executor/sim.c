@@ -350,6 +350,7 @@ int weir_sim_new(struct weir_sim **sim, uint64_t seed,
 		return -ENOMEM;
 	}
 	made->executor = executor;
+	executor.registry->stands_still = true;
 	made->seed = made->random = seed;
 	made->executor.registry->key = weir__hash_key_of(seed);
 	made->budget_max = executor.options.budget_turns;

@@ -454,6 +454,8 @@ struct weir__stage {
 	bool going;    /* `go` has permits */
 	bool draining; /* sources end */
 	bool over;
+	uint32_t ask; /* most that an operator is asked for at once */
+	uint32_t batch_log2;
 };
 
 /*

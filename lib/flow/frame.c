@@ -284,6 +284,10 @@ static size_t cut_rest(struct weir__op *op, void **items, size_t room)
 	return 1;
 }
 
+/*
+ * The frames of one block, or the first one after it: what asks for another block
+ * may have to wait.
+ */
 static size_t cut_pull(struct weir__op *op, void **items, size_t room)
 {
 	struct cutting *self = weir__op_state(op);
@@ -293,8 +297,8 @@ static size_t cut_pull(struct weir__op *op, void **items, size_t room)
 
 	if (room == 0 && !self->block)
 		(void)weir__pull(op->up[0], NULL, 0);
-	while (n < room && !op->ended && n_blocks < WEIR_FLOW_BATCH &&
-	       take_block(op)) {
+	while (n < room && !op->ended && (n == 0 || self->block) &&
+	       n_blocks < WEIR_FLOW_BATCH && take_block(op)) {
 		frame = self->n_carried ? cut_carry(op) : cut_block(op);
 		n_blocks += frame == NULL;
 		if (frame)

@@ -416,7 +416,7 @@ static bool is_blocked(struct groups *self)
 static size_t take_in(struct weir__op *op, void **items, size_t room)
 {
 	struct groups *self = weir__op_state(op);
-	size_t got = 0, tries = WEIR_FLOW_BATCH;
+	size_t got = 0, tries = op->stage->ask;
 	struct group *group;
 	void *item;
 

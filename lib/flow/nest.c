@@ -84,7 +84,7 @@ size_t weir__nest_pull(struct weir__nest *nest, void **items, size_t room)
 {
 	struct weir__op *op = nest->op;
 	struct weir__stage *stage = op->stage;
-	size_t got = 0, tries = WEIR_FLOW_BATCH;
+	size_t got = 0, tries = op->stage->ask;
 	bool again = stage->again;
 
 	assert(room == 0 || items);
@@ -175,7 +175,7 @@ static void open_more(struct weir__op *op, size_t room)
 {
 	const struct make *args = weir__op_args(op);
 	struct merging *self = weir__op_state(op);
-	size_t tries = room ? WEIR_FLOW_BATCH : 0;
+	size_t tries = room ? op->stage->ask : 0;
 	void *item;
 
 	/* looks, where it does not take: not both, or each of k of them would
@@ -231,7 +231,7 @@ static size_t take_from_all(struct weir__op *op, void **items, size_t room,
 static size_t flat_map_pull(struct weir__op *op, void **items, size_t room)
 {
 	struct merging *self = weir__op_state(op);
-	size_t got = 0, rounds = WEIR_FLOW_BATCH, closed;
+	size_t got = 0, rounds = op->stage->ask, closed;
 
 	do {
 		closed = 0;
@@ -284,7 +284,7 @@ static void switch_over(struct weir__op *op, void **items, size_t room)
 	struct weir__nest *nest = weir__op_state(op);
 	struct weir__op *up = op->up[0];
 	struct weir__array batch;
-	size_t left = WEIR_FLOW_BATCH, n;
+	size_t left = op->stage->ask, n;
 	bool has_last = false;
 	void *last = NULL;
 

@@ -48,6 +48,8 @@ size_t weir__pull(struct weir__op *op, void **items, size_t room)
 		return 0;
 	}
 	stage->n_pulling++;
+	if (WEIR_UNLIKELY(room > stage->ask))
+		room = stage->ask;
 	n = WEIR_UNLIKELY(drains) ? op->kind->drain(op, items, room)
 				  : op->kind->pull(op, items, room);
 	stage->n_pulling--;

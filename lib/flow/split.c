@@ -145,7 +145,7 @@ static bool follow(struct weir__op *op)
 static size_t split_pull(struct weir__op *op, void **items, size_t room)
 {
 	struct splitting *self = weir__op_state(op);
-	size_t got = 0, tries = WEIR_FLOW_BATCH;
+	size_t got = 0, tries = op->stage->ask;
 	bool looked = false;
 
 	for (; !op->ended && tries > 0; tries--) {

@@ -22,10 +22,12 @@
 
 #include "actor/gate.h"
 #include "actor/in.h"
+#include "actor/slice.h"
 #include "base/memory.h"
+#include "executor/registry.h"
 #include "flow/flow.h"
 
-#define GO_TURNS 256u /* certain, while a stage goes; of a batch each */
+#define GO_TURNS 256u /* certain, while a stage goes */
 
 static struct weir__stage *stage_of(struct weir_actor *actor)
 {
@@ -149,14 +151,15 @@ static void look(struct weir__inlet *inlet)
 	weir_error_unref(error);
 }
 
-static void drive(struct weir__stage *stage, uint64_t n)
+/* True: it did as much as it was asked to. */
+static bool drive(struct weir__stage *stage, uint64_t n)
 {
 	void *scratch[WEIR_FLOW_BATCH];
 	struct weir__inlet *inlet;
 	enum weir__found found;
 
 	if (stage->over)
-		return;
+		return false;
 	for (inlet = stage->inlets; inlet; inlet = inlet->next)
 		look(inlet);
 	stage->scratch = scratch;
@@ -166,26 +169,73 @@ static void drive(struct weir__stage *stage, uint64_t n)
 	if (found == WEIR__FOUND_OVER) {
 		assert(stage->root->ended);
 		finish(stage, stage->root->error);
-		return;
+		return false;
 	}
 	if (found != WEIR__FOUND_FULL)
 		stage->poked = false;
 	rest(stage, found);
+	return found == WEIR__FOUND_MORE;
 }
 
+/*
+ * How much is asked for at once is bounded by its time, as runs of turns are: no
+ * operator gets more room than a run has turns. A turn is an item, but of a
+ * stage that goes, which nothing else bounds: its turns are of 2^batch_log2
+ * items, so that cheap ones come in batches, and with some turns a run, so that
+ * it is timed. What a run takes in all stays when the two change; where one turn
+ * is too long, it begins anew with one item.
+ */
+static void set_batch(struct weir__stage *stage)
+{
+	uint32_t fit = weir__actor_fit_log2(&stage->actor);
+	uint32_t batch = fit ? stage->batch_log2 : 0;
+
+	while (stage->going && fit > 1 && batch < WEIR__FIT_LOG2_MAX) {
+		fit--;
+		batch++;
+	}
+	while (!stage->going && batch > 0) {
+		fit += fit < WEIR__FIT_LOG2_MAX;
+		batch--;
+	}
+	stage->batch_log2 = batch;
+	weir__actor_set_fit(&stage->actor, fit);
+}
+
+static inline void set_ask(struct weir__stage *stage)
+{
+	if (stage->going || stage->batch_log2)
+		set_batch(stage);
+	stage->ask =
+		1u << (stage->batch_log2 +
+		       (stage->going ? 0
+				     : weir__actor_fit_log2(&stage->actor)));
+}
+
+/* No slice times what a signal brings about. */
 static void poke(struct weir__stage *stage)
 {
+	struct weir_executor *executor = stage->actor.executor;
+	uint64_t begin_ns = weir_executor_now(executor);
+	uint32_t n;
+	bool all;
+
 	stage->poked = true;
 	stage->n_pokes++;
-	drive(stage, WEIR_FLOW_BATCH);
+	set_ask(stage);
+	n = stage->ask >> stage->batch_log2;
+	all = drive(stage, stage->ask);
+	weir__slice_learn(&stage->actor, all ? n : 0, n,
+			  weir_executor_now(executor) - begin_ns);
 }
 
 static uint32_t turns(struct weir_actor *actor, uint32_t n)
 {
 	struct weir__stage *stage = stage_of(actor);
 
-	drive(stage, stage->going ? (uint64_t)n * WEIR_FLOW_BATCH : n);
-	return n;
+	set_ask(stage);
+	n = (uint32_t)weir__at_most(n, 1u << weir__actor_fit_log2(actor));
+	return drive(stage, (uint64_t)n << stage->batch_log2) ? n : 0;
 }
 
 static int ended(struct weir_actor *actor, struct weir_in *in,
@@ -308,6 +358,11 @@ struct weir__stage *weir__stage_new(struct weir_flow_run *run,
 		.released = released,
 	};
 	(void)weir_actor_init(&stage->actor, &stage->ops, executor);
+	/* what takes no time is cut by nothing, from the first item on */
+	if (executor->registry->stands_still) {
+		stage->batch_log2 = WEIR__FIT_LOG2_MAX;
+		weir__actor_set_fit(&stage->actor, 1);
+	}
 	stage->end = end;
 	stage->linear = true;
 	stage->run = run;

@@ -76,7 +76,7 @@ static size_t expand_pull(struct weir__op *op, void **items, size_t room)
 		(void)weir__pull(op->up[0], NULL, 0);
 	while (n < room && !op->ended) {
 		if (!state->has_item &&
-		    (taken++ == WEIR_FLOW_BATCH || !expand_take(op)))
+		    (taken++ == op->stage->ask || !expand_take(op)))
 			break;
 		n += expand_item(op, items + n, room - n);
 	}
