@@ -72,6 +72,7 @@ struct reading_of {
 struct reading {
 	struct weir__watching watching; /* must be first */
 	int fd;				/* what was opened here, or -1 */
+	struct weir_flow_bytes *block;	/* to be read into, or NULL */
 };
 
 static int reading_open(struct weir__op *op)
@@ -82,10 +83,17 @@ static int reading_open(struct weir__op *op)
 	return 0;
 }
 
+static void drop_block(struct reading *self)
+{
+	weir_flow_bytes_unref(self->block);
+	self->block = NULL;
+}
+
 static void reading_close(struct weir__op *op)
 {
 	struct reading *self = weir__op_state(op);
 
+	drop_block(self);
 	weir__watching_off(&self->watching, op);
 	if (self->fd >= 0)
 		(void)close(self->fd);
@@ -110,33 +118,56 @@ static int descriptor(struct weir__op *op)
 	return self->fd;
 }
 
+/* Whoever keeps a part of a block keeps all of it: so its size is that of what
+ * was read, or up to SPARSE times that. */
+#define SPARSE 4u
+
+/* `n` bytes were read. */
+static struct weir_flow_bytes *give(struct weir__op *op, size_t n)
+{
+	const struct reading_of *args = weir__op_args(op);
+	struct reading *self = weir__op_state(op);
+	struct weir_flow_bytes *block = self->block, *copy = NULL;
+
+	if (n < args->block / SPARSE)
+		copy = weir_flow_bytes_new(weir__op_allocator(op), n);
+	if (copy) {
+		memcpy(copy->data, block->data, n);
+		return copy;
+	}
+	self->block = NULL;
+	block->n = n;
+	return block;
+}
+
 /* A block, or NULL: none now, or the operator has ended. */
 static struct weir_flow_bytes *read_block(struct weir__op *op, int fd)
 {
 	const struct reading_of *args = weir__op_args(op);
 	struct reading *self = weir__op_state(op);
-	struct weir_flow_bytes *bytes =
-		weir_flow_bytes_new(weir__op_allocator(op), args->block);
 	ssize_t n;
 
-	if (!bytes) {
+	if (!self->block)
+		self->block = weir_flow_bytes_new(weir__op_allocator(op),
+						  args->block);
+	if (!self->block) {
 		weir__op_fail(op, -ENOMEM, "no memory for a block");
 		return NULL;
 	}
 	do
-		n = read(fd, bytes->data, args->block);
+		n = read(fd, self->block->data, args->block);
 	while (n < 0 && errno == EINTR);
-	if (n > 0) {
-		bytes->n = (size_t)n;
-		return bytes;
-	}
-	if (n == 0)
+	if (n > 0)
+		return give(op, (size_t)n);
+	if (n == 0) {
 		weir__op_end(op, NULL);
-	else if (errno == EAGAIN || errno == EWOULDBLOCK)
+	} else if (errno == EAGAIN || errno == EWOULDBLOCK) {
+		/* who waits holds none */
+		drop_block(self);
 		weir__watching_wait(&self->watching, op, fd, POLLIN);
-	else
+	} else {
 		weir__op_fail(op, -errno, "could not be read");
-	weir_flow_bytes_unref(bytes);
+	}
 	return NULL;
 }
 

@@ -316,6 +316,70 @@ static void bad_arguments_make_a_failed_flow(void **state)
 	assert_null(weir_flow_bytes_new(NULL, SIZE_MAX));
 }
 
+/* --- What is kept ------------------------------------------------------------------------- */
+
+#define KEPT 1000
+#define BLOCK ((size_t)1 << 20)
+
+static size_t n_held; /* bytes that are allocated */
+
+static void *alloc_held(size_t size, void *context)
+{
+	n_held += size;
+	return malloc(size);
+}
+
+static void free_held(void *memory, size_t size, void *context)
+{
+	if (memory)
+		n_held -= size;
+	free(memory);
+}
+
+static const struct weir_allocator held = {.alloc = alloc_held,
+					   .free = free_held};
+
+/* The peer sends a line when the one before has come. */
+static int send_next(void **item, void *context)
+{
+	int *left = context;
+
+	if (--left[1] > 0)
+		assert_int_equal(write(left[0], "0123456\n", 8), 8);
+	else
+		assert_int_equal(close(left[0]), 0);
+	return 0;
+}
+
+static void lines_that_are_kept_hold_no_more_than_was_read(void **state)
+{
+	struct weir_executor_options options = {.allocator = &held};
+	int fds[2], left[2];
+	struct weir_flow_list *list;
+	struct weir_flow *flow;
+	struct weir_loop *loop;
+	void *result = NULL;
+
+	assert_int_equal(pipe(fds), 0);
+	left[0] = fds[1];
+	left[1] = KEPT;
+	assert_int_equal(write(fds[1], "0123456\n", 8), 8);
+	assert_int_equal(fcntl(fds[0], F_SETFL, O_NONBLOCK), 0);
+	assert_int_equal(weir_loop_new(&loop, &options), 0);
+	flow = weir_flow_lines(weir_flow_read(fds[0], BLOCK), 64);
+	flow = weir_flow_collect(weir_flow_map(flow, send_next, left), 0);
+	assert_int_equal(weir_flow_run(flow, weir_loop_executor(loop), &result),
+			 0);
+	list = result;
+	assert_int_equal(list->n, KEPT);
+	assert_true(n_held < KEPT * 256 + BLOCK);
+	weir_flow_list_free(list);
+	weir_flow_free(flow);
+	assert_int_equal(weir_loop_free(loop), 0);
+	assert_int_equal(n_held, 0);
+	assert_int_equal(close(fds[0]), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -330,6 +394,8 @@ int main(void)
 		cmocka_unit_test(a_wait_for_a_descriptor_can_be_cancelled),
 		cmocka_unit_test(a_descriptor_that_fails_fails_the_stream),
 		cmocka_unit_test(bad_arguments_make_a_failed_flow),
+		cmocka_unit_test(
+			lines_that_are_kept_hold_no_more_than_was_read),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
