@@ -195,10 +195,11 @@ WEIR_API int weir_flow_partition(struct weir_flow *flow, size_t n,
 
 /*
  * Several flows that run as one, each to its end: what comes out of them is
- * dropped. Fails as the first one does; -EINVAL: no flows.
+ * dropped. Fails as the first one does; where that is the error of a fan, all
+ * that are below it hear of it, behind their items. -EINVAL: no flows.
  *
  * Emits: nothing. Completes: when all have. Cancels: all of them, when downstream
- * does. Holds: nothing.
+ * does, and the others when one has failed. Holds: nothing.
  */
 WEIR_API struct weir_flow *weir_flow_all(struct weir_flow *const *flows,
 					 size_t n);

@@ -238,9 +238,9 @@ struct weir__op *weir__build(struct weir__build *build,
 
 /* --- Boundaries -------------------------------------------------------------------------- */
 
-static struct weir__inlet *inlet_of(struct weir__op *op)
+static struct weir__inlet *inlet_of(const struct weir__op *op)
 {
-	return *(struct weir__inlet **)weir__op_state(op);
+	return *(struct weir__inlet *const *)(const void *)op->state;
 }
 
 /* It has asked, for the first time. */
@@ -379,6 +379,7 @@ struct weir__op *weir__build_inlet(struct weir__build *build,
 	}
 	*(struct weir__inlet **)weir__op_state(op) = inlet;
 	inlet->op = op;
+	inlet->fans = build->fans;
 	while (*link)
 		link = &(*link)->next;
 	*link = inlet;
@@ -412,8 +413,27 @@ struct weir__op *weir__build_cut(struct weir__build *build,
 	rc = weir__stage_ready(above.stage, root);
 	if (rc < 0)
 		return fail(build, rc);
+	build->fans = weir__stage_fans(above.stage);
 	return weir__build_inlet(build, up, &above.stage->out, root->items,
 				 capacity);
+}
+
+/* Recursion is bounded by the depth of the flow, which its maker has chosen.
+ * NOLINTNEXTLINE(misc-no-recursion) */
+bool weir__op_awaits(const struct weir__op *op)
+{
+	uint32_t i;
+
+	if (op->ended)
+		return false;
+	/* relaxed: who asks has heard of the error behind that */
+	if (op->kind->pull == inlet_pull)
+		return (inlet_of(op)->fans &
+			ck_pr_load_32(&op->stage->run->failed)) != 0;
+	for (i = 0; i < op->n_up; i++)
+		if (weir__op_awaits(op->up[i]))
+			return true;
+	return false;
 }
 
 /* --- weir_flow_async() -------------------------------------------------------------------- */

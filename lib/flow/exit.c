@@ -12,6 +12,7 @@
 
 #include <ck_pr.h>
 
+#include "actor/out.h"
 #include "base/memory.h"
 
 struct exit {
@@ -22,6 +23,7 @@ struct exit {
 	/* The stage's. */
 	struct weir_error *error; /* before `stopped` */
 	bool told;		  /* how it has ended */
+	bool gave_up;		  /* as the operator was cancelled */
 	uint32_t stopped;	  /* atomic */
 	/* The operator's. */
 	uint32_t cancelled; /* atomic */
@@ -35,10 +37,56 @@ static bool is_cancelled(const struct exit *exit)
 	return ck_pr_load_32(&exit->cancelled);
 }
 
+/*
+ * It is not wanted any more, but for the error of a fan above. Who is below gets
+ * the items that it has requested, and then that; what waits for a request is
+ * dropped. True: look again, for there is demand, or was.
+ */
+static bool overtake(struct weir__stage *stage)
+{
+	const struct weir_out *out = &stage->out;
+	struct weir__inlet *inlet;
+	struct weir_error *error;
+	bool again = false;
+
+	/* room is demand where no link is */
+	if (!out->fan || !out->fan->sinks || !out->fan->sinks->ops)
+		return false;
+	for (inlet = stage->inlets; inlet; inlet = inlet->next) {
+		error = inlet->op->ended ? NULL : weir__in_failed(&inlet->in);
+		if (!error)
+			continue;
+		if (out->tail != out->fan->handed ||
+		    weir__port_turns(&stage->out.port) > 0)
+			again = true;
+		else
+			weir__op_end(inlet->op, error);
+	}
+	return again;
+}
+
+static enum weir__found exit_last(struct weir__stage *stage, uint64_t n)
+{
+	bool again = overtake(stage);
+	enum weir__found found = weir__end_out.drive(stage, n);
+	const struct weir_out *out = &stage->out;
+
+	/* If it has not got on, what it waits for wakes it. */
+	if (again && (found == WEIR__FOUND_MORE || found == WEIR__FOUND_FULL ||
+		      out->tail != out->fan->handed))
+		weir_actor_signal(&stage->actor);
+	return found;
+}
+
 static enum weir__found exit_drive(struct weir__stage *stage, uint64_t n)
 {
-	if (!is_cancelled(stage->end_state))
+	struct exit *exit = stage->end_state;
+
+	if (!is_cancelled(exit))
 		return weir__end_out.drive(stage, n);
+	if (weir__op_awaits(stage->root))
+		return exit_last(stage, n);
+	exit->gave_up = true;
 	weir__op_cancel(stage->root);
 	return WEIR__FOUND_OVER;
 }
@@ -48,7 +96,7 @@ static void exit_over(struct weir__stage *stage, struct weir_error *error)
 	struct exit *exit = stage->end_state;
 
 	assert(!exit->told);
-	if (!error && is_cancelled(exit))
+	if (!error && exit->gave_up)
 		error = weir_error_of(-ECANCELED);
 	exit->error = weir_error_ref(error);
 	exit->told = true;

@@ -55,7 +55,9 @@ struct weir__outlet {
 /* stage->end_state of a fan's stage. */
 struct weir__fan_out {
 	const struct weir__fan_args *args;
-	size_t size; /* of all of it */
+	size_t size;   /* of all of it */
+	uint32_t bit;  /* its own in run->failed; 0: there are too many */
+	uint32_t fans; /* of those above, as in struct weir__inlet */
 	size_t n_alive;
 	struct weir_any any;
 	bool any_ignored;

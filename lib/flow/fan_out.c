@@ -3,6 +3,8 @@
 #include <assert.h>
 #include <string.h>
 
+#include <ck_pr.h>
+
 #include "base/memory.h"
 #include "flow/fan.h"
 
@@ -13,6 +15,10 @@ static void fan_over(struct weir__stage *stage, struct weir_error *error)
 	struct weir__fan_out *fan = weir__fan_of(stage);
 	size_t i;
 
+	/* Before any of them hears of it. No order: what comes to who has heard
+	 * of it has come by a link. */
+	if (error && fan->bit)
+		ck_pr_or_32(&stage->run->failed, fan->bit);
 	for (i = 0; error && i < fan->args->n; i++)
 		if (!fan->outlets[i].gone)
 			(void)weir_out_end(&fan->outlets[i].out, error);

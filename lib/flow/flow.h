@@ -323,6 +323,7 @@ struct weir__build {
 	uint32_t credit;
 	uint32_t ahead; /* of an inlet: room for so many more, from the start */
 	bool held;	/* of an inlet: no room until it is first pulled */
+	uint32_t fans;	/* as in struct weir__inlet */
 	bool nested;
 	int *code; /* why it failed */
 };
@@ -357,6 +358,13 @@ struct weir__op *weir__build_inlet(struct weir__build *build,
 				   struct weir_out *out,
 				   const struct weir_items *items,
 				   size_t capacity);
+
+/*
+ * A fan above has failed, has told its outlets, and that error is on its way to
+ * this operator, where nothing can stop it: who wants no more of the operator for
+ * an error lets it hear of that first. Owner.
+ */
+bool weir__op_awaits(const struct weir__op *op);
 
 /* --- Actors: stage.c ------------------------------------------------------------ */
 
@@ -420,9 +428,10 @@ struct weir__inlet {
 	struct weir_in in;
 	struct weir__op *op;
 	struct weir__inlet *next;
-	bool waiting; /* pulled, and had nothing */
-	bool ignored; /* takes no part in firing */
-	bool held;    /* not pulled yet, which its producer is to be told of */
+	uint32_t fans; /* bits of those above whose errors come here for sure */
+	bool waiting;  /* pulled, and had nothing */
+	bool ignored;  /* takes no part in firing */
+	bool held;     /* not pulled yet, which its producer is to be told of */
 };
 
 struct weir__stage {
@@ -457,6 +466,12 @@ struct weir__stage {
 	uint32_t ask; /* most that an operator is asked for at once */
 	uint32_t batch_log2;
 };
+
+/* One that holds something back may have something else in place of an error. */
+static inline uint32_t weir__stage_fans(const struct weir__stage *stage)
+{
+	return stage->linear && stage->n_inlets == 1 ? stage->inlets->fans : 0;
+}
 
 /*
  * A stage of the run, without operators yet, that ends in `end`. NULL: no
@@ -494,8 +509,11 @@ struct weir_flow_run {
 	uint32_t refs;	   /* atomic: the handle, and the stages together */
 	uint32_t n_alive;  /* atomic: stages */
 	uint32_t draining; /* atomic */
-	bool begun;	   /* something of it runs, or is about to */
-	bool kept;	   /* its executor knows `actor` */
+	uint32_t n_fans;   /* while it is made */
+	uint32_t
+		failed; /* atomic: bits of fans, before their outlets are told */
+	bool begun;	/* something of it runs, or is about to */
+	bool kept;	/* its executor knows `actor` */
 };
 
 /*

@@ -112,6 +112,32 @@ struct weir_flow *weir_flow_merge_preferred(struct weir_flow *const *flows,
 
 /* --- all ---------------------------------------------------------------------- */
 
+struct all {
+	const struct weir__op *failed; /* the first of those above */
+};
+
+/*
+ * Where one has failed the others are not wanted any more; but those that the
+ * same error is about to reach, below a fan, are to hear of it.
+ */
+static void all_ends(struct weir__op *op)
+{
+	struct all *self = weir__op_state(op);
+	bool open = false;
+	uint32_t i;
+
+	for (i = 0; i < op->n_up && !self->failed; i++)
+		if (op->up[i]->ended && op->up[i]->error)
+			self->failed = op->up[i];
+	for (i = 0; i < op->n_up; i++) {
+		if (self->failed && !weir__op_awaits(op->up[i]))
+			weir__op_cancel(op->up[i]);
+		open = open || !op->up[i]->ended;
+	}
+	if (!open)
+		weir__op_end(op, self->failed ? self->failed->error : NULL);
+}
+
 static size_t all_pull(struct weir__op *op, void **items, size_t room)
 {
 	struct weir__array batch;
@@ -126,12 +152,13 @@ static size_t all_pull(struct weir__op *op, void **items, size_t room)
 			weir__op_again(op);
 	}
 	weir__array_done(&batch, op);
-	merge_ends(op, false);
+	all_ends(op);
 	return 0;
 }
 
 static const struct weir__kind all_kind = {
 	.name = "all",
+	.state_size = sizeof(struct all),
 	.pull = all_pull,
 	.makes = true,
 	.any_input = true,

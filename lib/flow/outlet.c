@@ -8,6 +8,9 @@
 #include "base/random.h"
 #include "flow/fan.h"
 
+/* So many of a run have a bit; who is below others may be cancelled first. */
+#define FANS 32u
+
 struct outlet {
 	struct weir_flow *fan;
 	size_t index;
@@ -174,6 +177,9 @@ static int make_ports(struct weir__stage *stage, const struct weir_flow *flow,
 	fan->size = size;
 	fan->n_alive = args->n;
 	fan->chosen = WEIR__FAN_NONE;
+	fan->fans = weir__stage_fans(stage);
+	if (stage->run->n_fans < FANS)
+		fan->bit = 1u << stage->run->n_fans++;
 	fan->waits_for_all = args->options.wait_for_all;
 	draw_order(fan);
 	stage->end_state = fan;
@@ -235,6 +241,7 @@ static struct weir__op *outlet_build(struct weir__build *build,
 		return fail(build, -EINVAL);
 	build->ahead = (uint32_t)options->queue;
 	build->held = options->wait_for_all;
+	build->fans = weir__fan_of(stage)->bit | weir__fan_of(stage)->fans;
 	return weir__build_inlet(build, flow, out, stage->root->items,
 				 options->capacity);
 }

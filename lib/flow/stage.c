@@ -318,10 +318,24 @@ static void go_drain(struct weir_port *port)
 	poke(stage);
 }
 
-/* An end may have come where nobody looks. */
+static bool has_failed(const struct weir__stage *stage)
+{
+	const struct weir__inlet *inlet;
+
+	for (inlet = stage->inlets; inlet; inlet = inlet->next)
+		if (!inlet->op->ended && weir__in_failed(&inlet->in))
+			return true;
+	return false;
+}
+
+/* An end may have come where nobody looks, or an error, behind items. */
 static int go_signalled(struct weir_port *port)
 {
-	let_end(stage_of(port->actor));
+	struct weir__stage *stage = stage_of(port->actor);
+
+	let_end(stage);
+	if (has_failed(stage))
+		poke(stage);
 	return 0;
 }
 
