@@ -9,7 +9,9 @@
  */
 #include "supervision/walk.h"
 
-static void enlist(struct weir_system *system, struct weir__walk *walk)
+/* Out of line, or gcc takes a walk that ends with its caller for dangling. */
+static __attribute__((noinline)) void enlist(struct weir_system *system,
+					     struct weir__walk *walk)
 {
 	walk->next = system->walks;
 	walk->link = &system->walks;
