@@ -40,14 +40,26 @@ static void drop(void *item, void *context)
 	free(item);
 }
 
+/* With words of its own: a negative errno alone has those of strerror(). */
+static int no_number(struct program *self, const char *word)
+{
+	weir_actor_fail(&self->parse.actor,
+			weir_error_format(NULL, -EINVAL, "parse",
+					  "\"%s\" is no number", word));
+	return -EINVAL;
+}
+
 /* The word is ours if this returns 0, else the library drops it. */
 static int parse(void *context, void *item, struct weir_out *out)
 {
 	struct program *self = context;
 	char *end, *word = item;
 	unsigned long n = strtoul(word, &end, 10);
-	int rc = *end ? -EINVAL : weir_out_put(out, (void *)(uintptr_t)n);
+	int rc;
 
+	if (*end)
+		return no_number(self, word);
+	rc = weir_out_put(out, (void *)(uintptr_t)n);
 	if (rc < 0)
 		return rc;
 	self->parsed++;
@@ -64,7 +76,7 @@ static int print(void *context, void *item)
 static void print_done(void *context, struct weir_error *error)
 {
 	if (error)
-		printf("%s: %s\n", error->origin, strerror(-error->code));
+		printf("%s: %s\n", error->origin, error->message);
 }
 
 static int start(struct program *self, struct weir_executor *executor)

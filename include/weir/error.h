@@ -41,8 +41,31 @@ WEIR_API WEIR_MUST_CHECK struct weir_error *weir_error_new(
 	const char *message, void *cause, void (*drop_cause)(void *cause));
 
 /*
+ * The same with a message as of printf(3), which it keeps, and without a cause.
+ * Never NULL: where there is no memory it is weir_error_of(code). A stage that
+ * fails with words of its own:
+ *
+ *	weir_actor_fail(actor, weir_error_format(NULL, -EBADMSG, "check",
+ *						 "item %zu is bad", n));
+ *	return -EBADMSG;
+ *
+ * `code` that is not negative gives -EINVAL. Any thread.
+ */
+WEIR_API WEIR_MUST_CHECK
+	__attribute__((format(printf, 4, 5))) struct weir_error *
+	weir_error_format(const struct weir_allocator *allocator, int code,
+			  const char *origin, const char *format, ...);
+
+/*
+ * What a code says in words, as strerror(3): of a negative errno, or a positive
+ * one. Never NULL; a string that is there for ever. Any thread.
+ */
+WEIR_API const char *weir_strerror(int code);
+
+/*
  * The error that stands for a bare code; never NULL, never fails, not
- * counted. What is no negative errno gives that of -EINVAL. Any thread.
+ * counted. Its message is weir_strerror(code), its origin "". What is no negative
+ * errno gives that of -EINVAL. Any thread.
  */
 WEIR_API struct weir_error *weir_error_of(int code);
 

@@ -183,16 +183,17 @@ int weir_actor_fail(struct weir_actor *actor, struct weir_error *error)
 int weir_actor_fail_code(struct weir_actor *actor, int code)
 {
 	int rc = check_owner(actor);
-	struct weir_error *error;
+	const struct weir_allocator *allocator;
 
 	if (rc < 0)
 		return rc;
 	if (code >= 0)
 		code = -EINVAL;
-	error = weir_error_new(actor->executor->options.allocator, code,
-			       weir_actor_name(actor), "turn failed", NULL,
-			       NULL);
-	return weir_actor_fail(actor, error ? error : weir_error_of(code));
+	allocator = actor->executor->options.allocator;
+	return weir_actor_fail(actor,
+			       weir_error_format(allocator, code,
+						 weir_actor_name(actor), "%s",
+						 weir_strerror(code)));
 }
 
 void weir__actor_turn_ended(struct weir_actor *actor, int rc)

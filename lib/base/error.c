@@ -6,25 +6,33 @@
 #include <weir/error.h>
 
 #include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
 
 #include <ck_pr.h>
 
 #include <weir/allocator.h>
 
 #include "base/memory.h"
-
-#define CODES 134 /* Linux has errno 1 to 133 */
+#include "base/words.h"
 
 /* They have no allocator: that is how they are told from counted ones. */
-#define ONE(n) [n] = {.code = -(n), .origin = "", .message = ""}
-#define FOUR(n) ONE(n), ONE((n) + 1), ONE((n) + 2), ONE((n) + 3)
-#define SIXTEEN(n) FOUR(n), FOUR((n) + 4), FOUR((n) + 8), FOUR((n) + 12)
+#define BARE(n, words) [n] = {.code = -(n), .origin = "", .message = (words)},
 
-static struct weir_error bare[CODES] = {
-	SIXTEEN(0),  SIXTEEN(16), SIXTEEN(32), SIXTEEN(48),
-	SIXTEEN(64), SIXTEEN(80), SIXTEEN(96), SIXTEEN(112),
-	FOUR(128),   ONE(132),	  ONE(133),
-};
+static struct weir_error bare[] = {WEIR__WORDS(BARE)};
+
+#define CODES ((int)(sizeof(bare) / sizeof(bare[0])))
+
+static void set(struct weir_error *error,
+		const struct weir_allocator *allocator, int code,
+		const char *origin)
+{
+	error->code = code;
+	error->origin = origin ? origin : "";
+	error->allocator = allocator;
+	error->refs = 1;
+}
 
 struct weir_error *weir_error_new(const struct weir_allocator *allocator,
 				  int code, const char *origin,
@@ -40,13 +48,10 @@ struct weir_error *weir_error_new(const struct weir_allocator *allocator,
 	error = weir__alloc(allocator, sizeof(*error));
 	if (!error)
 		return NULL;
-	error->code = code;
-	error->origin = origin ? origin : "";
+	set(error, allocator, code, origin);
 	error->message = message ? message : "";
 	error->cause = cause;
 	error->drop_cause = drop_cause;
-	error->allocator = allocator;
-	error->refs = 1;
 	return error;
 }
 
@@ -55,6 +60,55 @@ struct weir_error *weir_error_of(int code)
 	if (code >= 0 || code <= -CODES)
 		code = -EINVAL;
 	return &bare[-code];
+}
+
+const char *weir_strerror(int code)
+{
+	if (code == 0)
+		return "Success";
+	if (code > 0)
+		code = -code;
+	return code > -CODES ? bare[-code].message : "Unknown error";
+}
+
+/* The text that stands behind an error of weir_error_format(). */
+static char *text_of(struct weir_error *error)
+{
+	return (char *)(error + 1);
+}
+
+struct weir_error *weir_error_format(const struct weir_allocator *allocator,
+				     int code, const char *origin,
+				     const char *format, ...)
+{
+	struct weir_error *error = NULL;
+	va_list list;
+	int n;
+
+	if (code >= 0)
+		code = -EINVAL;
+	if (!allocator)
+		allocator = weir_allocator_default();
+	va_start(list, format);
+	n = vsnprintf(NULL, 0, format, list);
+	va_end(list);
+	if (n >= 0)
+		error = weir__alloc(allocator, sizeof(*error) + (size_t)n + 1);
+	if (!error)
+		return weir_error_of(code);
+	set(error, allocator, code, origin);
+	va_start(list, format);
+	(void)vsnprintf(text_of(error), (size_t)n + 1, format, list);
+	va_end(list);
+	error->message = text_of(error);
+	return error;
+}
+
+static size_t size_of(struct weir_error *error)
+{
+	if (error->message != text_of(error))
+		return sizeof(*error);
+	return sizeof(*error) + strlen(error->message) + 1;
 }
 
 static int is_bare(const struct weir_error *error)
@@ -82,5 +136,5 @@ void weir_error_unref(struct weir_error *error)
 	ck_pr_fence_acquire();
 	if (error->drop_cause)
 		error->drop_cause(error->cause);
-	weir__free(error->allocator, error, sizeof(*error));
+	weir__free(error->allocator, error, size_of(error));
 }
