@@ -79,8 +79,9 @@ struct weir_flow_run;
 WEIR_API void weir_flow_free(struct weir_flow *flow);
 
 /*
- * 0, or why the flow has failed while it was composed; then *origin and
- * *message, which may be NULL, tell where and why. -EINVAL for NULL, and for a
+ * 0, or why the flow has failed while it was composed: what weir_flow_start() and
+ * weir_flow_run() return for it. Then *origin and *message, which may be NULL,
+ * tell where and why in words, as long as the flow is there. -EINVAL for NULL, and for a
  * flow that would not run as an outlet of a fan (flow_fan.h) is missing in it
  * yet: *origin says of which.
  */
@@ -160,7 +161,8 @@ struct weir_flow_run_options {
 /*
  * Starts a run of the flow on `executor`, and returns at once. `run`, if not
  * NULL, gets a handle, to be freed. `options` is copied and may be NULL.
- * -EINVAL: null, bad options. What weir_flow_check() says. -EALREADY: a source
+ * -EINVAL: null, bad options. What weir_flow_check() says, which has the words for
+ * it. -EALREADY: a source
  * can run once and has. -ENOTSUP: the executor lacks timers or watches that the
  * flow needs. -ESHUTDOWN, -ENOMEM, or what the executor's submit reports. Then
  * *run is NULL, nothing runs, and `done` is not called. Any thread.

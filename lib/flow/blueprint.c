@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Blueprints: nodes, who owns them, and what goes wrong while composing. */
 #include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -10,7 +12,13 @@
 struct failure {
 	int code;
 	const char *origin, *message;
+	/* Where the message is, in the flow's own memory. */
+	char text[104];
 };
+
+/* Until it is said which; of those that are not numbers it stays so. */
+static const char bad_argument[] =
+	"a null argument, or one that is out of range";
 
 static const struct weir__kind failed_kind = {.name = "failed flow"};
 
@@ -28,7 +36,11 @@ static bool has_failed(const struct weir_flow *flow)
 static struct failure failure_of(const struct weir_flow *flow)
 {
 	if (flow == &no_memory)
-		return (struct failure){-ENOMEM, "flow", "no memory"};
+		return (struct failure){
+			.code = -ENOMEM,
+			.origin = "flow",
+			.message = "no memory",
+		};
 	return *(const struct failure *)(const void *)flow->args;
 }
 
@@ -56,11 +68,55 @@ static struct weir_flow *allocate(const struct weir__kind *kind, uint32_t n,
 struct weir_flow *weir__flow_failed(int code, const char *origin,
 				    const char *message)
 {
-	struct failure failure = {code, origin, message};
+	struct failure failure = {.code = code, .origin = origin};
 	struct weir_flow *flow =
 		allocate(&failed_kind, 0, &failure, sizeof(failure));
+	struct failure *kept;
 
-	return flow ? flow : &no_memory;
+	if (!flow)
+		return &no_memory;
+	kept = (struct failure *)(void *)flow->args;
+	(void)snprintf(kept->text, sizeof(kept->text), "%s", message);
+	kept->message = kept->text;
+	return flow;
+}
+
+struct weir_flow *weir__flow_wrong(struct weir_flow *flow,
+				   const struct weir__kind *kind,
+				   const char *format, ...)
+{
+	struct failure *failure = (struct failure *)(void *)flow->args;
+	va_list list;
+
+	if (!has_failed(flow) || flow == &no_memory ||
+	    failure->origin != kind->name ||
+	    strcmp(failure->message, bad_argument) != 0)
+		return flow;
+	va_start(list, format);
+	(void)vsnprintf(failure->text, sizeof(failure->text), format, list);
+	va_end(list);
+	return flow;
+}
+
+struct weir_flow *weir__flow_wrong_size(struct weir_flow *flow,
+					const struct weir__kind *kind,
+					const char *what, size_t n)
+{
+	if (weir__size_valid(n))
+		return flow;
+	return weir__flow_wrong(flow, kind, "%s %zu is not 1 to %u", what, n,
+				WEIR_CAPACITY_MAX);
+}
+
+struct weir_flow *weir__flow_wrong_power(struct weir_flow *flow,
+					 const struct weir__kind *kind,
+					 const char *what, size_t n)
+{
+	if (weir__power_valid(n))
+		return flow;
+	return weir__flow_wrong(flow, kind,
+				"%s %zu is no power of two up to %u", what, n,
+				WEIR_CAPACITY_MAX);
 }
 
 /* NULL: it can be taken over, and now is. */
@@ -146,8 +202,7 @@ struct weir_flow *weir__flow_new(const struct weir__kind *kind,
 	struct weir_flow *failed = why_not(kind, up, n), *flow = NULL;
 
 	if (!failed && !valid)
-		failed = weir__flow_failed(-EINVAL, kind->name,
-					   "a bad argument");
+		failed = weir__flow_failed(-EINVAL, kind->name, bad_argument);
 	if (!failed) {
 		flow = allocate(kind, n, args, size);
 		if (flow) {
@@ -178,10 +233,14 @@ void weir_flow_free(struct weir_flow *flow)
 int weir__flow_check(const struct weir_flow *flow, const char **origin,
 		     const char **message)
 {
-	struct failure failure = {0, NULL, NULL};
+	struct failure failure = {0};
 
 	if (!flow)
-		failure = (struct failure){-EINVAL, "flow", "no flow"};
+		failure = (struct failure){
+			.code = -EINVAL,
+			.origin = "flow",
+			.message = "no flow",
+		};
 	else if (has_failed(flow))
 		failure = failure_of(flow);
 	if (failure.code && origin)

@@ -43,7 +43,8 @@ struct weir_flow *weir_flow_buffer(struct weir_flow *flow, size_t n,
 	bool valid = weir__size_valid(n) && (int)strategy >= 0 &&
 		     strategy <= WEIR_FLOW_BUFFER_FAIL;
 
-	return weir__flow_upon(&buffer_kind, flow, &args, sizeof(args), valid);
+	flow = weir__flow_upon(&buffer_kind, flow, &args, sizeof(args), valid);
+	return weir__flow_wrong_size(flow, &buffer_kind, "n", n);
 }
 
 /* --- conflate --------------------------------------------------------------- */

@@ -465,10 +465,10 @@ struct weir_flow *weir_flow_async(struct weir_flow *flow, size_t capacity,
 				  struct weir_executor *executor)
 {
 	struct async args = {capacity, executor};
-	bool valid = weir__size_valid(capacity) &&
-		     (capacity & (capacity - 1)) == 0;
 
-	return weir__flow_upon(&async_kind, flow, &args, sizeof(args), valid);
+	flow = weir__flow_upon(&async_kind, flow, &args, sizeof(args),
+			       weir__power_valid(capacity));
+	return weir__flow_wrong_power(flow, &async_kind, "capacity", capacity);
 }
 
 /* --- Nested --------------------------------------------------------------------------- */

@@ -139,6 +139,9 @@ struct weir_flow *weir_flow_demand(struct weir_flow *flow, size_t max,
 {
 	struct demand args = {(uint32_t)max, (uint32_t)min};
 
-	return weir__flow_upon(&demand_kind, flow, &args, sizeof(args),
+	flow = weir__flow_upon(&demand_kind, flow, &args, sizeof(args),
 			       weir__size_valid(max) && min < max);
+	flow = weir__flow_wrong_size(flow, &demand_kind, "max", max);
+	return weir__flow_wrong(flow, &demand_kind, "min %zu is not below %zu",
+				min, max);
 }

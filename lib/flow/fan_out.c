@@ -159,7 +159,7 @@ static void broadcast_one(struct weir__stage *stage, void *item)
 	else
 		weir__op_drop_one(root, item);
 	if (rc != 0)
-		weir__op_fail(root, rc, "an item could not be shared");
+		weir__op_fail_code(root, rc, "an item could not be shared");
 	else if (wanted < 0 || wanted > 1)
 		(void)weir__op_survives(root, wanted);
 }

@@ -47,7 +47,7 @@ void weir__watching_wait(struct weir__watching *self, struct weir__op *op,
 		return;
 	ck_pr_store_32(&self->armed, 0);
 	weir__op_unhold(op);
-	weir__op_fail(op, rc, "the descriptor cannot be waited for");
+	weir__op_fail_code(op, rc, "the descriptor cannot be waited for");
 }
 
 void weir__watching_off(struct weir__watching *self, struct weir__op *op)
@@ -114,7 +114,7 @@ static int descriptor(struct weir__op *op)
 	       errno == EINTR)
 		;
 	if (self->fd < 0)
-		weir__op_fail(op, -errno, "could not be opened");
+		weir__op_fail_code(op, -errno, "could not be opened");
 	return self->fd;
 }
 
@@ -166,7 +166,7 @@ static struct weir_flow_bytes *read_block(struct weir__op *op, int fd)
 		drop_block(self);
 		weir__watching_wait(&self->watching, op, fd, POLLIN);
 	} else {
-		weir__op_fail(op, -errno, "could not be read");
+		weir__op_fail_code(op, -errno, "could not be read");
 	}
 	return NULL;
 }
@@ -208,18 +208,33 @@ static bool block_valid(size_t block)
 	return block > 0 && block <= WEIR__BYTES_MAX;
 }
 
+/* What of these is. */
+static struct weir_flow *wrong(struct weir_flow *flow,
+			       const struct weir__kind *kind, int fd,
+			       size_t block)
+{
+	if (fd < 0)
+		return weir__flow_wrong(flow, kind, "%d is no descriptor", fd);
+	return weir__flow_wrong(flow, kind, "block %zu is not 1 to %zu", block,
+				(size_t)WEIR__BYTES_MAX);
+}
+
 struct weir_flow *weir_flow_read(int fd, size_t block)
 {
 	struct reading_of args = {fd, NULL, block};
+	struct weir_flow *flow;
 
-	return weir__flow_source(&read_kind, &args, sizeof(args),
+	flow = weir__flow_source(&read_kind, &args, sizeof(args),
 				 fd >= 0 && block_valid(block));
+	return wrong(flow, &read_kind, fd, block);
 }
 
 struct weir_flow *weir_flow_read_file(const char *path, size_t block)
 {
 	struct reading_of args = {-1, path, block};
+	struct weir_flow *flow;
 
-	return weir__flow_source(&read_file_kind, &args, sizeof(args),
+	flow = weir__flow_source(&read_file_kind, &args, sizeof(args),
 				 path && block_valid(block));
+	return path ? wrong(flow, &read_file_kind, 0, block) : flow;
 }

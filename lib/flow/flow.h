@@ -174,7 +174,24 @@ const struct weir_flow *weir__flow_lacking(const struct weir_flow *flow);
 int weir__flow_claim(struct weir_flow *flow);
 void weir__flow_unclaim(struct weir_flow *flow);
 
-/* A failed flow: `origin` and `message` live for ever. Never NULL. */
+/*
+ * What is wrong with an argument of the operator `kind`, if that is what `flow`
+ * has just failed for; else nothing changes. Returns `flow`.
+ */
+__attribute__((format(printf, 3, 4))) struct weir_flow *weir__flow_wrong(
+	struct weir_flow *flow, const struct weir__kind *kind,
+	const char *format, ...);
+
+/* The same where it is a number that has to be a size, as of
+ * weir__size_valid(), or else a power of two as well. */
+struct weir_flow *weir__flow_wrong_size(struct weir_flow *flow,
+					const struct weir__kind *kind,
+					const char *what, size_t n);
+struct weir_flow *weir__flow_wrong_power(struct weir_flow *flow,
+					 const struct weir__kind *kind,
+					 const char *what, size_t n);
+
+/* A failed flow: `origin` lives for ever, `message` is copied. Never NULL. */
 struct weir_flow *weir__flow_failed(int code, const char *origin,
 				    const char *message);
 
@@ -182,6 +199,11 @@ struct weir_flow *weir__flow_failed(int code, const char *origin,
 static inline bool weir__size_valid(size_t n)
 {
 	return n > 0 && n <= WEIR_CAPACITY_MAX;
+}
+
+static inline bool weir__power_valid(size_t n)
+{
+	return weir__size_valid(n) && (n & (n - 1)) == 0;
 }
 
 /* --- Operators: op.c -------------------------------------------------------- */
@@ -218,8 +240,12 @@ void weir__op_end(struct weir__op *op, struct weir_error *error);
  */
 struct weir_error *weir__op_error(const struct weir__op *op, int code,
 				  const char *message);
+/* The same with the words for the code behind the message. */
+struct weir_error *weir__op_error_code(const struct weir__op *op, int code,
+				       const char *message);
 /* Ends with such an error. */
 void weir__op_fail(struct weir__op *op, int code, const char *message);
+void weir__op_fail_code(struct weir__op *op, int code, const char *message);
 /* Nothing more is wanted of it; it has ended, with no error. */
 void weir__op_cancel(struct weir__op *op);
 /* Ends as the first operator above has. True: it has ended. */
@@ -528,6 +554,8 @@ static inline bool weir__op_begun(const struct weir__op *op)
 /* What weir_flow_start() says of them. */
 bool weir__run_options_valid(const struct weir_flow_run_options *options);
 
+/* How a run that was cancelled, or an actor of it, has ended; static. */
+extern struct weir_error weir__run_cancelled;
 /* The run fails with `error` (borrowed), unless it has before. Any thread. */
 void weir__run_fail(struct weir_flow_run *run, struct weir_error *error);
 /* A stage stops: nobody tells it anything any more. Owner. */

@@ -216,7 +216,7 @@ static bool scan_put(struct weir__op *op, void **item)
 	if (items && items->share)
 		rc = items->share(scan->result.value, items->context);
 	if (rc != 0) {
-		weir__op_fail(op, rc, "a result could not be shared");
+		weir__op_fail_code(op, rc, "a result could not be shared");
 		return false;
 	}
 	*item = scan->result.value;

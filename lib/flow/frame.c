@@ -332,8 +332,10 @@ struct weir_flow *weir_flow_lines(struct weir_flow *flow, size_t max)
 		.delimiter = "\n",
 	};
 
-	return weir__flow_upon(&lines_kind, flow, &args, sizeof(args),
+	flow = weir__flow_upon(&lines_kind, flow, &args, sizeof(args),
 			       max > 0 && max <= WEIR__BYTES_MAX);
+	return weir__flow_wrong(flow, &lines_kind, "max %zu is not 1 to %zu",
+				max, (size_t)WEIR__BYTES_MAX);
 }
 
 struct weir_flow *weir_flow_delimited(struct weir_flow *flow,

@@ -147,7 +147,7 @@ struct weir_flow *weir_flow_graph_inlet(struct weir_flow_graph *graph,
 
 	if (!graph || !name)
 		return weir__flow_failed(-EINVAL, weir__graph_open_kind.name,
-					 "a bad argument");
+					 "no graph, or no name");
 	if (find_named(graph, name)) {
 		(void)weir__graph_fail(graph, -EEXIST, name,
 				       "two inlets of this name");
@@ -173,7 +173,8 @@ int weir_flow_graph_connect(struct weir_flow_graph *graph, const char *outlet,
 	if (!outlet || !inlet || capacity > WEIR_CAPACITY_MAX ||
 	    (capacity & (capacity - 1)) != 0)
 		return weir__graph_fail(graph, -EINVAL, "graph",
-					"a bad argument");
+					"no name, or a capacity that is no "
+					"power of two");
 	from = find_end(graph, outlet);
 	if (!from)
 		return weir__graph_fail(graph, -ENOENT, outlet,

@@ -125,7 +125,7 @@ static void wait_for_time(struct weir__op *op)
 	if (args->within_ns)
 		rc = weir__alarm_at(&self->alarm, op, self->due_ns);
 	if (rc < 0)
-		weir__op_fail(op, rc, "no timer");
+		weir__op_fail_code(op, rc, "no timer");
 }
 
 static size_t put_group(struct weir__op *op, void **items)
@@ -189,8 +189,9 @@ struct weir_flow *weir_flow_grouped(struct weir_flow *flow, size_t n)
 {
 	struct grouped args = {.n = n};
 
-	return weir__flow_upon(&grouped_kind, flow, &args, sizeof(args),
+	flow = weir__flow_upon(&grouped_kind, flow, &args, sizeof(args),
 			       weir__size_valid(n));
+	return weir__flow_wrong_size(flow, &grouped_kind, "n", n);
 }
 
 struct weir_flow *weir_flow_grouped_within(struct weir_flow *flow, size_t n,
@@ -198,8 +199,10 @@ struct weir_flow *weir_flow_grouped_within(struct weir_flow *flow, size_t n,
 {
 	struct grouped args = {.n = n, .within_ns = within_ns};
 
-	return weir__flow_upon(&within_kind, flow, &args, sizeof(args),
+	flow = weir__flow_upon(&within_kind, flow, &args, sizeof(args),
 			       weir__size_valid(n) && within_ns > 0);
+	flow = weir__flow_wrong_size(flow, &within_kind, "n", n);
+	return weir__flow_wrong(flow, &within_kind, "within_ns is 0");
 }
 
 struct weir_flow *weir_flow_grouped_weighted(
@@ -209,6 +212,7 @@ struct weir_flow *weir_flow_grouped_weighted(
 {
 	struct grouped args = {n, within_ns, weight, weigh, context};
 
-	return weir__flow_upon(&weighted_kind, flow, &args, sizeof(args),
+	flow = weir__flow_upon(&weighted_kind, flow, &args, sizeof(args),
 			       weir__size_valid(n) && weigh && weight > 0);
+	return weir__flow_wrong_size(flow, &weighted_kind, "n", n);
 }

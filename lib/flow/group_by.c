@@ -518,6 +518,9 @@ struct weir_flow *weir_flow_group_by(
 	bool valid = set_options(&args, options) && key && make &&
 		     weir__size_valid(max);
 
-	return weir__flow_upon(&group_by_kind, flow, &args, sizeof(args),
+	flow = weir__flow_upon(&group_by_kind, flow, &args, sizeof(args),
 			       valid);
+	flow = weir__flow_wrong_size(flow, &group_by_kind, "max", max);
+	return weir__flow_wrong_size(flow, &group_by_kind, "buffer",
+				     args.buffer);
 }

@@ -37,7 +37,7 @@ static size_t unfold_pull(struct weir__op *op, void **items, size_t room)
 	if (rc == 0)
 		weir__op_end(op, NULL);
 	else if (rc != 1)
-		weir__op_fail(op, rc, "a function failed");
+		weir__op_fail_code(op, rc, "a function failed");
 	return n;
 }
 
@@ -91,7 +91,7 @@ static bool resource_open(struct weir__op *op)
 		rc = args->functions.open(&self->resource, args->context);
 	self->is_open = rc == 0;
 	if (rc != 0)
-		weir__op_fail(op, rc, "could not be opened");
+		weir__op_fail_code(op, rc, "could not be opened");
 	return rc == 0;
 }
 
@@ -189,7 +189,7 @@ static size_t tick_pull(struct weir__op *op, void **items, size_t room)
 	if (now_ns < self->next_ns)
 		rc = weir__alarm_at(&self->alarm, op, self->next_ns);
 	if (rc < 0)
-		weir__op_fail(op, rc, "no timer");
+		weir__op_fail_code(op, rc, "no timer");
 	return n;
 }
 
@@ -208,6 +208,8 @@ struct weir_flow *weir_flow_tick(uint64_t first_ns, uint64_t every_ns,
 				 void *item)
 {
 	struct tick args = {first_ns, every_ns, item};
+	struct weir_flow *flow = weir__flow_source(&tick_kind, &args,
+						   sizeof(args), every_ns > 0);
 
-	return weir__flow_source(&tick_kind, &args, sizeof(args), every_ns > 0);
+	return weir__flow_wrong(flow, &tick_kind, "every_ns is 0");
 }

@@ -267,8 +267,9 @@ struct weir_flow *weir_flow_flat_map(struct weir_flow *flow, size_t breadth,
 {
 	struct make args = {make, context, breadth};
 
-	return weir__flow_upon(&flat_map_kind, flow, &args, sizeof(args),
+	flow = weir__flow_upon(&flat_map_kind, flow, &args, sizeof(args),
 			       make && weir__size_valid(breadth));
+	return weir__flow_wrong_size(flow, &flat_map_kind, "breadth", breadth);
 }
 
 /* --- switch_map ---------------------------------------------------------- */

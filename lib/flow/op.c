@@ -120,6 +120,22 @@ bool weir__op_follow(struct weir__op *op)
 	return op->ended;
 }
 
+struct weir_error *weir__op_error_code(const struct weir__op *op, int code,
+				       const char *message)
+{
+	return weir_error_format(weir__op_allocator(op), code,
+				 weir__op_name(op), "%s: %s", message,
+				 weir_strerror(code < 0 ? code : -EINVAL));
+}
+
+void weir__op_fail_code(struct weir__op *op, int code, const char *message)
+{
+	struct weir_error *error = weir__op_error_code(op, code, message);
+
+	weir__op_end(op, error);
+	weir_error_unref(error);
+}
+
 /* Closes and opens, with those above left as they are. */
 static int restart(struct weir__op *op)
 {
@@ -141,7 +157,7 @@ static int restart(struct weir__op *op)
 bool weir__op_survives(struct weir__op *op, int code)
 {
 	struct weir_error *error =
-		weir__op_error(op, code, "a function failed");
+		weir__op_error_code(op, code, "a function failed");
 	enum weir_directive directive = WEIR_STOP;
 	int rc = 0;
 
@@ -152,7 +168,7 @@ bool weir__op_survives(struct weir__op *op, int code)
 	if (directive == WEIR_RESTART)
 		rc = restart(op);
 	if (rc < 0)
-		weir__op_fail(op, rc, "could not begin again");
+		weir__op_fail_code(op, rc, "could not begin again");
 	else if (directive != WEIR_RESUME && directive != WEIR_RESTART)
 		weir__op_end(op, error);
 	weir_error_unref(error);

@@ -74,10 +74,13 @@ static bool is_over(struct weir__op *op)
 /* What a function has returned that was not given an item. */
 static void judge(struct weir__op *op, int rc)
 {
-	if (WEIR_UNLIKELY(rc != 0))
-		(void)weir_operator_fail(weir__op_state(op),
-					 rc < 0 ? rc : -EINVAL,
-					 "a function failed");
+	struct weir_error *error;
+
+	if (WEIR_LIKELY(rc == 0))
+		return;
+	error = weir__op_error_code(op, rc, "a function failed");
+	(void)weir_operator_end(weir__op_state(op), error);
+	weir_error_unref(error);
 }
 
 static bool tell_wake(struct weir__op *op)

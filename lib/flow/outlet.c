@@ -322,6 +322,8 @@ int weir__fan_new(const struct weir__kind *kind, struct weir_flow *flow,
 		n <= SIZE_MAX / sizeof(struct weir__outlet) / 2;
 	fan = weir__flow_upon(kind, flow, args, sizeof(*args),
 			      valid && outlets);
+	fan = weir__flow_wrong_power(fan, kind, "capacity",
+				     args->options.capacity);
 	rc = weir__flow_check(fan, &origin, &message);
 	if (rc == 0) {
 		rc = make_outlets(fan, n, outlets);

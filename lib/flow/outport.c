@@ -68,10 +68,12 @@ static const struct weir__kind from_out_kind = {
 struct weir_flow *weir_flow_from_out(struct weir_out *out, size_t capacity)
 {
 	struct outport args = {.out = out, .capacity = capacity};
-	bool valid = out && weir__size_valid(capacity) &&
-		     (capacity & (capacity - 1)) == 0;
+	struct weir_flow *flow =
+		weir__flow_source(&from_out_kind, &args, sizeof(args),
+				  out && weir__power_valid(capacity));
 
-	return weir__flow_source(&from_out_kind, &args, sizeof(args), valid);
+	return weir__flow_wrong_power(flow, &from_out_kind, "capacity",
+				      capacity);
 }
 
 /* --- Into an in-port --------------------------------------------------------------- */

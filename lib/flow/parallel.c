@@ -316,7 +316,7 @@ static bool is_started(struct weir__op *op, struct slot *slot)
 	if (rc == -ESHUTDOWN && slot != self->calls->slots)
 		self->free = NULL; /* behind it none has started */
 	else if (rc < 0)
-		weir__op_fail(op, rc, "a call could not start");
+		weir__op_fail_code(op, rc, "a call could not start");
 	return rc == 0;
 }
 
@@ -457,6 +457,7 @@ struct weir_flow *weir_flow_map_parallel(
 
 	if (options)
 		args.executor = options->executor;
-	return weir__flow_upon(&parallel_kind, flow, &args, sizeof(args),
+	flow = weir__flow_upon(&parallel_kind, flow, &args, sizeof(args),
 			       is_valid(&args, options));
+	return weir__flow_wrong_size(flow, &parallel_kind, "n", n);
 }

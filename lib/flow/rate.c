@@ -87,7 +87,7 @@ static void wait_for(struct weir__op *op, int64_t level)
 					: WEIR_FOREVER - 1);
 
 	if (rc < 0)
-		weir__op_fail(op, rc, "no timer");
+		weir__op_fail_code(op, rc, "no timer");
 }
 
 static bool take_item(struct weir__op *op)
@@ -263,7 +263,7 @@ static size_t delay_pull(struct weir__op *op, void **items, size_t room)
 		rc = weir__alarm_at(&self->alarm, op,
 				    at(op, self->head)->due_ns);
 	if (rc < 0)
-		weir__op_fail(op, rc, "no timer");
+		weir__op_fail_code(op, rc, "no timer");
 	return n;
 }
 
@@ -282,6 +282,7 @@ struct weir_flow *weir_flow_delay(struct weir_flow *flow, uint64_t delay_ns,
 {
 	struct delay args = {delay_ns, n};
 
-	return weir__flow_upon(&delay_kind, flow, &args, sizeof(args),
+	flow = weir__flow_upon(&delay_kind, flow, &args, sizeof(args),
 			       weir__size_valid(n));
+	return weir__flow_wrong_size(flow, &delay_kind, "n", n);
 }

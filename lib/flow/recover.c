@@ -30,7 +30,7 @@ static void recover_from(struct weir__op *op)
 	else if (rc == 0)
 		(void)weir__op_follow(op);
 	else
-		weir__op_fail(op, rc, "could not recover");
+		weir__op_fail_code(op, rc, "could not recover");
 }
 
 static size_t recover_pull(struct weir__op *op, void **items, size_t room)

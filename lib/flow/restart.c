@@ -113,7 +113,7 @@ static void ended(struct weir__op *op, struct weir_error *error)
 	int rc = allowed(op, error, now);
 
 	if (rc < 0) {
-		weir__op_fail(op, rc, "could not count a restart");
+		weir__op_fail_code(op, rc, "could not count a restart");
 		return;
 	}
 	if (rc == 0) {
@@ -142,7 +142,7 @@ static void wait_for_it(struct weir__op *op)
 	}
 	rc = weir__alarm_at(&self->alarm, op, self->due_ns);
 	if (rc < 0)
-		weir__op_fail(op, rc, "could not wait for a restart");
+		weir__op_fail_code(op, rc, "could not wait for a restart");
 }
 
 static struct weir_flow *make_flow(struct weir__op *op)

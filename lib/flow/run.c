@@ -22,6 +22,12 @@
 
 /* --- Their end ----------------------------------------------------------------------- */
 
+struct weir_error weir__run_cancelled = {
+	.code = -ECANCELED,
+	.origin = "flow",
+	.message = "the run was cancelled",
+};
+
 void weir__run_fail(struct weir_flow_run *run, struct weir_error *error)
 {
 	(void)weir_error_ref(error);
@@ -481,7 +487,7 @@ void weir_flow_run_cancel(struct weir_flow_run *run, struct weir_error *error)
 {
 	if (!run || weir_completion_done(&run->over))
 		return;
-	weir__run_fail(run, error ? error : weir_error_of(-ECANCELED));
+	weir__run_fail(run, error ? error : &weir__run_cancelled);
 	each_live(run, weir_actor_stop);
 }
 

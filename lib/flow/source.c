@@ -156,8 +156,11 @@ static const struct weir__kind fail_kind = {
 struct weir_flow *weir_flow_fail(int code, const char *message)
 {
 	struct fail args = {code, message ? message : ""};
+	struct weir_flow *flow =
+		weir__flow_source(&fail_kind, &args, sizeof(args), code < 0);
 
-	return weir__flow_source(&fail_kind, &args, sizeof(args), code < 0);
+	return weir__flow_wrong(flow, &fail_kind, "code %d is not negative",
+				code);
 }
 
 static size_t never_pull(struct weir__op *op, void **items, size_t room)

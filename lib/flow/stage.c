@@ -275,8 +275,9 @@ static void stopped(struct weir_actor *actor, struct weir_error *error)
 	struct weir__stage *stage = stage_of(actor);
 
 	if (!stage->over)
-		weir__run_fail(stage->run,
-			       error ? error : weir_error_of(-ECANCELED));
+		weir__run_fail(stage->run, error && error->code != -ECANCELED
+						   ? error
+						   : &weir__run_cancelled);
 	stage->over = true;
 	if (stage->root)
 		weir__op_cancel(stage->root);

@@ -161,7 +161,7 @@ static size_t flush(struct weir__op *op, void **items, size_t room)
 	if (rc == 0)
 		weir__op_end(op, NULL);
 	else if (rc != 1)
-		weir__op_fail(op, rc, "flush failed");
+		weir__op_fail_code(op, rc, "flush failed");
 	return n;
 }
 

@@ -353,7 +353,7 @@ static bool subscribe(struct weir__op *op, struct feed *feed)
 	rc = weir_subscribe(feed->publisher, &feed->subscriber);
 	weir__step_in(self);
 	if (rc < 0)
-		weir__op_fail(op, rc, "the publisher takes no subscriber");
+		weir__op_fail_code(op, rc, "the publisher takes no subscriber");
 	return rc == 0;
 }
 

@@ -47,7 +47,7 @@ static void watch_time(struct weir__op *op, const char *message)
 	}
 	rc = weir__alarm_at(&self->alarm, op, self->due_ns);
 	if (rc < 0)
-		weir__op_fail(op, rc, "no timer");
+		weir__op_fail_code(op, rc, "no timer");
 }
 
 static size_t idle_pull(struct weir__op *op, void **items, size_t room)

@@ -186,7 +186,7 @@ static bool write_all(struct weir__op *op, int fd)
 			weir__watching_wait(&self->watching, op, fd, POLLOUT);
 			return false;
 		} else if (errno != EINTR) {
-			weir__op_fail(op, -errno, "could not be written");
+			weir__op_fail_code(op, -errno, "could not be written");
 			return false;
 		}
 	}

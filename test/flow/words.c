@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What people are told: of a flow that cannot be composed the operator, the
+ * argument and its limits; of a run the operator, what failed, and the words of
+ * the number.
+ */
+#include "flow/kit.h"
+
+#define MAX "16777216"
+
+static struct weir_flow *one(void)
+{
+	return weir_flow_range(1, 2);
+}
+
+static int works(void **item, void *context)
+{
+	return 0;
+}
+
+static int fails(void **item, void *context)
+{
+	return -EDOM;
+}
+
+static struct weir_flow *nested(void *item, void *context)
+{
+	return one();
+}
+
+static int key(void *item, uintptr_t *key, void *context)
+{
+	return 0;
+}
+
+static struct weir_flow *group(struct weir_flow *upstream, uintptr_t key,
+			       void *context)
+{
+	return upstream;
+}
+
+static void assert_says(struct weir_flow *flow, const char *origin,
+			const char *message)
+{
+	const char *said_origin = NULL, *said = NULL;
+
+	assert_int_equal(weir_flow_check(flow, &said_origin, &said), -EINVAL);
+	assert_string_equal(said_origin, origin);
+	assert_string_equal(said, message);
+	weir_flow_free(flow);
+}
+
+static void a_bad_argument_is_named_with_its_limits(void **state)
+{
+	assert_says(weir_flow_async(one(), 100, NULL), "async",
+		    "capacity 100 is no power of two up to " MAX);
+	assert_says(weir_flow_async(one(), 0, NULL), "async",
+		    "capacity 0 is no power of two up to " MAX);
+	assert_says(weir_flow_buffer(one(), 0, WEIR_FLOW_BACK_PRESSURE),
+		    "buffer", "n 0 is not 1 to " MAX);
+	assert_says(weir_flow_demand(one(), 0, 0), "demand",
+		    "max 0 is not 1 to " MAX);
+	assert_says(weir_flow_demand(one(), 4, 4), "demand",
+		    "min 4 is not below 4");
+	assert_says(weir_flow_read(-1, 1), "read", "-1 is no descriptor");
+	assert_says(weir_flow_lines(one(), 0), "lines",
+		    "max 0 is not 1 to 1073741824");
+	assert_says(weir_flow_grouped(one(), 0), "grouped",
+		    "n 0 is not 1 to " MAX);
+	assert_says(weir_flow_grouped_within(one(), 1, 0), "grouped_within",
+		    "within_ns is 0");
+	assert_says(weir_flow_group_by(one(), 0, key, group, NULL, NULL),
+		    "group_by", "max 0 is not 1 to " MAX);
+	assert_says(weir_flow_flat_map(one(), 0, nested, NULL), "flat_map",
+		    "breadth 0 is not 1 to " MAX);
+	assert_says(weir_flow_map_parallel(one(), 0, WEIR_ORDERED, works, NULL,
+					   NULL),
+		    "map_parallel", "n 0 is not 1 to " MAX);
+	assert_says(weir_flow_delay(one(), 1, 0), "delay",
+		    "n 0 is not 1 to " MAX);
+	assert_says(weir_flow_tick(0, 0, NULL), "tick", "every_ns is 0");
+	assert_says(weir_flow_fail(1, NULL), "fail", "code 1 is not negative");
+}
+
+static void the_first_that_went_wrong_is_told(void **state)
+{
+	struct weir_flow *flow = weir_flow_map(one(), NULL, NULL);
+
+	flow = weir_flow_async(flow, 100, NULL);
+	assert_says(weir_flow_map(flow, works, NULL), "map",
+		    "a null argument, or one that is out of range");
+	flow = weir_flow_async(one(), 100, NULL);
+	flow = weir_flow_async(flow, 200, NULL);
+	assert_says(flow, "async",
+		    "capacity 100 is no power of two up to " MAX);
+	assert_says(weir_flow_async(NULL, 100, NULL), "async",
+		    "no flow to be put upon");
+}
+
+static void each_outlet_of_a_bad_fan_says_so(void **state)
+{
+	const struct weir_flow_fan_options options = {.capacity = 100};
+	struct weir_flow *outlets[2];
+
+	assert_int_equal(weir_flow_broadcast(one(), 2, outlets, &options),
+			 -EINVAL);
+	/* the first one had the words for both */
+	assert_says(outlets[0], "broadcast",
+		    "capacity 100 is no power of two up to " MAX);
+	assert_says(outlets[1], "broadcast",
+		    "capacity 100 is no power of two up to " MAX);
+}
+
+static void a_function_that_fails_does_so_with_the_words_of_its_number(
+	void **state)
+{
+	struct weir_error *error =
+		error_of(weir_flow_ignore(weir_flow_map(one(), fails, NULL)));
+
+	assert_int_equal(error->code, -EDOM);
+	assert_string_equal(error->origin, "map");
+	assert_string_equal(
+		error->message,
+		"a function failed: Numerical argument out of domain");
+	weir_error_unref(error);
+}
+
+static void a_file_that_is_not_there_says_so(void **state)
+{
+	struct weir_error *error = error_of(
+		weir_flow_ignore(weir_flow_read_file("/no/such/file", 64)));
+
+	assert_string_equal(error->origin, "read_file");
+	assert_string_equal(error->message,
+			    "could not be opened: No such file or directory");
+	weir_error_unref(error);
+}
+
+static void end_by_cancel(struct weir_flow_run *run,
+			  struct weir_executor *executor,
+			  struct weir_drain *drain)
+{
+	weir_flow_run_cancel(run, NULL);
+}
+
+static void end_by_abort(struct weir_flow_run *run,
+			 struct weir_executor *executor,
+			 struct weir_drain *drain)
+{
+	assert_int_equal(weir_executor_abort(executor, drain, WEIR_FOREVER), 0);
+}
+
+static void aborted(struct weir_drain *drain)
+{
+}
+
+static void cancelled_by(void (*end)(struct weir_flow_run *run,
+				     struct weir_executor *executor,
+				     struct weir_drain *drain))
+{
+	struct weir_flow *flow = weir_flow_ignore(weir_flow_never());
+	struct weir_drain drain = {.done = aborted};
+	struct weir_error *error = NULL;
+	struct weir_executor *executor;
+	struct weir_flow_run *run;
+	struct weir_sim *sim;
+
+	assert_int_equal(weir_sim_new(&sim, 1, NULL), 0);
+	executor = weir_sim_executor(sim);
+	assert_int_equal(weir_flow_start(flow, executor, NULL, &run), 0);
+	end(run, executor, &drain);
+	assert_int_equal(weir_flow_run_wait(run, WEIR_FOREVER, NULL, &error),
+			 0);
+	assert_int_equal(error->code, -ECANCELED);
+	assert_string_equal(error->origin, "flow");
+	assert_string_equal(error->message, "the run was cancelled");
+	weir_error_unref(error);
+	weir_flow_run_free(run);
+	weir_flow_free(flow);
+	weir_sim_run(sim);
+	assert_int_equal(weir_sim_free(sim), 0);
+}
+
+static void a_cancelled_run_says_so(void **state)
+{
+	cancelled_by(end_by_cancel);
+}
+
+static void so_does_one_whose_executor_is_aborted(void **state)
+{
+	cancelled_by(end_by_abort);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_bad_argument_is_named_with_its_limits),
+		cmocka_unit_test(the_first_that_went_wrong_is_told),
+		cmocka_unit_test(each_outlet_of_a_bad_fan_says_so),
+		cmocka_unit_test(
+			a_function_that_fails_does_so_with_the_words_of_its_number),
+		cmocka_unit_test(a_file_that_is_not_there_says_so),
+		cmocka_unit_test(a_cancelled_run_says_so),
+		cmocka_unit_test(so_does_one_whose_executor_is_aborted),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
