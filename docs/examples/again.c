@@ -10,6 +10,7 @@ struct tasks {
 
 static int work(void *item, size_t *way, void *context)
 {
+	(void)context;
 	*way = --*(int *)item > 0;
 	return 0;
 }
@@ -18,6 +19,7 @@ static int finish(void *item, void *context)
 {
 	struct tasks *tasks = context;
 
+	(void)item;
 	return --tasks->n > 0 ? 0 : weir_flow_switch_shutdown(tasks->done);
 }
 

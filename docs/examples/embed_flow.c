@@ -23,6 +23,7 @@ static int print(void *item, void *context)
 {
 	struct weir_flow_bytes *line = item;
 
+	(void)context;
 	printf("%.*s\n", (int)line->n, line->data);
 	weir_flow_bytes_unref(line);
 	return 0;
@@ -33,6 +34,7 @@ static void done(void *context, struct weir_error *error, void *result)
 {
 	struct program *self = context;
 
+	(void)result;
 	self->over = true;
 	self->code = error ? error->code : 0;
 }

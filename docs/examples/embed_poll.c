@@ -61,6 +61,7 @@ struct program {
 
 static void chunk_drop(void *item, void *context)
 {
+	(void)context;
 	free(item);
 }
 

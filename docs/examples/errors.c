@@ -69,12 +69,14 @@ static int parse(void *context, void *item, struct weir_out *out)
 
 static int print(void *context, void *item)
 {
+	(void)context;
 	printf("%zu\n", (size_t)item);
 	return 0;
 }
 
 static void print_done(void *context, struct weir_error *error)
 {
+	(void)context;
 	if (error)
 		printf("%s: %s\n", error->origin, error->message);
 }

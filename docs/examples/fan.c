@@ -31,6 +31,7 @@ static int count(void *context, void **item)
 
 static int square(void *context, void *item, struct weir_out *out)
 {
+	(void)context;
 	return weir_out_put(out, (void *)((uintptr_t)item * (uintptr_t)item));
 }
 
@@ -42,6 +43,7 @@ static int add(void *context, void *item)
 
 static void add_done(void *context, struct weir_error *error)
 {
+	(void)error;
 	weir_completion_complete(&((struct program *)context)->ended, NULL);
 }
 

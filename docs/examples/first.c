@@ -6,12 +6,14 @@ static int square(void **item, void *context)
 {
 	intptr_t x = (intptr_t)*item;
 
+	(void)context;
 	*item = (void *)(x * x);
 	return 0;
 }
 
 static int add(void **sum, void *item, void *context)
 {
+	(void)context;
 	*sum = (void *)((intptr_t)*sum + (intptr_t)item);
 	return 0;
 }

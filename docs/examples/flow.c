@@ -11,6 +11,7 @@ static int square(void **item, void *context)
 {
 	intptr_t x = (intptr_t)*item;
 
+	(void)context;
 	if (x == 13)
 		return -EDOM; /* bad luck */
 	*item = (void *)(x * x);
@@ -19,17 +20,20 @@ static int square(void **item, void *context)
 
 static int is_odd(void *item, void *context)
 {
+	(void)context;
 	return (intptr_t)item % 2;
 }
 
 static int add(void **sum, void *item, void *context)
 {
+	(void)context;
 	*sum = (void *)((intptr_t)*sum + (intptr_t)item);
 	return 0;
 }
 
 static enum weir_directive leave_out(struct weir_error *error, void *context)
 {
+	(void)context;
 	printf("left out: %s: %s\n", error->origin, error->message);
 	return WEIR_RESUME;
 }

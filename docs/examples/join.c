@@ -44,6 +44,7 @@ static int adder_init(struct adder *self, struct weir_executor *executor)
 
 static int print(void *context, void *item)
 {
+	(void)context;
 	printf("%zu\n", (size_t)item);
 	return 0;
 }

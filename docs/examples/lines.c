@@ -16,6 +16,7 @@ static int number(void **item, uint64_t index, void *context)
 	char head[24];
 	int n = snprintf(head, sizeof(head), "%" PRIu64 " ", index + 1);
 
+	(void)context;
 	made = weir_flow_bytes_new(NULL, (size_t)n + line->n + 1);
 	if (!made)
 		return -ENOMEM;

@@ -80,6 +80,7 @@ static int choose(void *item, size_t *outlet, void *context)
 {
 	uint64_t bytes;
 
+	(void)context;
 	*outlet = parse(item, &bytes);
 	return 0;
 }
@@ -87,6 +88,7 @@ static int choose(void *item, size_t *outlet, void *context)
 /* If something was counted. */
 static int hand_in(void **state, void **item, void *context)
 {
+	(void)context;
 	*item = *state;
 	*state = NULL;
 	return *item != NULL;
@@ -112,6 +114,7 @@ static int count(void **state, void **item, void *context)
 
 static void destroy(void *window, void *context)
 {
+	(void)context;
 	free(window);
 }
 
@@ -154,7 +157,7 @@ static int print_second(struct logstat *self)
 	rc = print("second", self->second, &self->now);
 	fprintf(stderr, "logstat: %" PRIu64 " s, %" PRIu64 " lines\n",
 		self->second, lines);
-	self->now = (struct window){{0}};
+	self->now = (struct window){.bytes = 0};
 	return rc;
 }
 
@@ -299,6 +302,8 @@ static int next_line(void *tick, uint64_t i, void **line, void *context)
 	struct weir_flow_bytes *bytes;
 	ssize_t n = self->n;
 
+	(void)tick;
+	(void)i;
 	if (n == 0)
 		n = getline(&self->line, &self->capacity, self->file);
 	if (n <= 0 && ferror(self->file))

@@ -8,6 +8,7 @@ static int next_triangle(void **state, void **item, void *context)
 {
 	intptr_t n = (intptr_t)*state + 1;
 
+	(void)context;
 	*state = (void *)n;
 	*item = (void *)(n * (n + 1) / 2);
 	return 1;
@@ -18,6 +19,7 @@ static int differ(void **state, void **item, void *context)
 {
 	intptr_t now = (intptr_t)*item;
 
+	(void)context;
 	*item = (void *)(now - (intptr_t)*state);
 	*state = (void *)now;
 	return 1;
@@ -25,6 +27,8 @@ static int differ(void **state, void **item, void *context)
 
 static int print(void *const *items, size_t n, void **result, void *context)
 {
+	(void)n;
+	(void)context;
 	printf("%td, by %td\n", (intptr_t)items[0], (intptr_t)items[1]);
 	*result = NULL;
 	return 0;

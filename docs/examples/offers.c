@@ -7,6 +7,7 @@ static int square(void **item, void *context)
 {
 	intptr_t x = (intptr_t)*item;
 
+	(void)context;
 	*item = (void *)(x * x);
 	return 0;
 }

@@ -141,6 +141,7 @@ static int look_up(void *item, void *context)
 {
 	const struct search *search = context;
 
+	(void)item;
 	printf("%4d ms: %s\n", (int)(weir_executor_now(search->executor) / MS),
 	       search->typed);
 	return 0;

@@ -8,6 +8,7 @@ static int collatz(void **item, void *context)
 {
 	uintptr_t x = (uintptr_t)*item, steps = 0;
 
+	(void)context;
 	for (; x != 1; steps++)
 		x = x % 2 ? 3 * x + 1 : x / 2;
 	*item = (void *)steps;
@@ -18,6 +19,7 @@ static struct weir_flow *and_next(void *item, void *context)
 {
 	intptr_t n = (intptr_t)item;
 
+	(void)context;
 	return weir_flow_range(n, n + 1);
 }
 

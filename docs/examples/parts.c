@@ -5,6 +5,7 @@
 
 static int is_heading(void *item, void *context)
 {
+	(void)context;
 	return *(const char *)item == '#';
 }
 
@@ -17,16 +18,20 @@ static int print_size(void *n, void *heading)
 static struct weir_flow *below(void *const *items, size_t n,
 			       struct weir_flow *tail, void *context)
 {
+	(void)n;
+	(void)context;
 	return weir_flow_for_each(weir_flow_count(tail), print_size, items[0]);
 }
 
 static struct weir_flow *section(struct weir_flow *upstream, void *context)
 {
+	(void)context;
 	return weir_flow_prefix_and_tail(upstream, 1, below, NULL);
 }
 
 static int kind(void *item, uintptr_t *key, void *context)
 {
+	(void)context;
 	*key = (uintptr_t)is_heading(item, NULL);
 	return 0;
 }
@@ -34,6 +39,7 @@ static int kind(void *item, uintptr_t *key, void *context)
 static struct weir_flow *group(struct weir_flow *upstream, uintptr_t key,
 			       void *context)
 {
+	(void)context;
 	return weir_flow_for_each(weir_flow_count(upstream), print_size,
 				  (void *)(key ? "headings" : "lines"));
 }

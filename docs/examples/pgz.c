@@ -85,6 +85,7 @@ static int read_job(void **state, void **item, void *context)
 	struct job *job;
 	ssize_t n;
 
+	(void)state;
 	if (self->at_end)
 		return 0;
 	job = malloc(sizeof(*job) + self->block + self->out_size);
@@ -170,6 +171,7 @@ static int write_job(void *item, void *context)
 
 static void job_drop(void *item, void *context)
 {
+	(void)context;
 	free(item);
 }
 
@@ -212,6 +214,9 @@ static void hold_signals(struct pgz *self)
 
 static void tell(void *context, struct weir_error *error, void *result)
 {
+	(void)context;
+	(void)error;
+	(void)result;
 	(void)kill(getpid(), SIGUSR1);
 }
 

@@ -20,6 +20,7 @@ static size_t alive; /* items */
 
 static void drop(void *item, void *context)
 {
+	(void)context;
 	free(item);
 	alive--;
 }
@@ -73,6 +74,7 @@ static int square(void *context, void *item, struct weir_out *out)
 {
 	uint64_t *n = item;
 
+	(void)context;
 	*n *= *n;
 	return weir_out_put(out, n);
 }

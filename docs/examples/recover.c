@@ -8,6 +8,7 @@
 
 static int breaks(void **item, void *context)
 {
+	(void)context;
 	return (intptr_t)*item % 10 > 2 ? -ECONNRESET : 0;
 }
 
@@ -21,6 +22,7 @@ static struct weir_flow *connect_again(void *context)
 
 static int give_up(struct weir_error *error, void **item, void *context)
 {
+	(void)context;
 	*item = NULL;
 	return error->code == -ECONNRESET;
 }

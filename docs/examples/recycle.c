@@ -35,6 +35,7 @@ static int fill(void *context, void **item)
 
 static int shout(void *context, void *item, struct weir_out *out)
 {
+	(void)context;
 	*(char *)item = 'I';
 	return weir_out_put(out, item);
 }

@@ -55,6 +55,7 @@ static int read_page(void **state, void **item, void *context)
 	struct wordfreq *self = context;
 	struct weir_flow_bytes *page;
 
+	(void)state;
 	while (!self->file) {
 		if (!*self->names || !*++self->names)
 			return 0;
@@ -84,6 +85,7 @@ static int fold_page(void **item, void *context)
 	struct weir_flow_bytes *page = *item;
 	size_t i;
 
+	(void)context;
 	for (i = 0; i < page->n; i++) {
 		char c = (char)(page->data[i] | 0x20);
 
@@ -145,6 +147,7 @@ static int count_page(void *item, void *context)
 
 static void went_by(void *item, void *n)
 {
+	(void)item;
 	++*(uint64_t *)n;
 }
 
