@@ -346,12 +346,16 @@ static void is_at_rest(const struct family *f, uint32_t i)
 {
 	struct weir_actor *actor = &f->scene.nodes[i]->actor;
 	const struct weir__cell *cell = weir__cell_of(actor);
+	const struct weir__family *children = &weir__record_of(cell)->family;
 
 	explorer_assert(f->lives[i].up);
 	explorer_assert(cell->state == WEIR__CELL_ALIVE);
 	explorer_assert(cell->orders == 0 && cell->suspends == 0);
 	explorer_assert(cell->flags == 0);
-	explorer_assert(cell->failed == WEIR__NO_CELL);
+	explorer_assert(children->failed == WEIR__NO_CELL);
+	explorer_assert(children->halting == WEIR__NO_CELL);
+	explorer_assert(children->halted == WEIR__NO_CELL);
+	explorer_assert(children->going == WEIR__NO_CELL);
 	explorer_assert(!actor->error);
 	explorer_assert(weir__actor_check(actor));
 }
