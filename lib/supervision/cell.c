@@ -104,9 +104,11 @@ static bool grow(struct weir_system *system)
 
 	if (block >= WEIR__CHUNK_BLOCKS)
 		return false;
+	/* not zeroed, which is a lot of work under the lock: of n_cells each is
+	 * set, and the rest is not read */
 	if (!system->blocks[block])
 		system->blocks[block] =
-			weir__alloc(allocator, block_size(block));
+			allocator->alloc(block_size(block), allocator->context);
 	if (!system->blocks[block])
 		return false;
 	cells = weir__alloc(allocator, CHUNK_SIZE);
