@@ -140,6 +140,7 @@ struct weir__family {
 
 struct weir__restarts; /* limit.h */
 struct weir__alarm;    /* alarm.c */
+struct weir__name;     /* names.h */
 struct weir__watch;    /* watch.h */
 struct weir__walk;     /* walk.h */
 
@@ -148,9 +149,7 @@ struct weir__record {
 	struct weir__aside aside; /* first */
 	struct weir_system *system;
 	uint32_t slot; /* whose it is; WEIR__NO_CELL: nobody's, shared */
-	/* names.c */
-	uint32_t name_hash, name_next;
-	char *name; /* NULL: none; its own memory */
+	struct weir__name *name; /* NULL: none */
 	/* limit.h, of this child; of all its children */
 	struct weir__restarts *each, *all;
 	uint64_t restarted; /* how often */
@@ -188,9 +187,7 @@ struct weir_system {
 	 * weir__system_unused(). */
 	size_t used;
 	struct weir__walk *walks; /* that are under way */
-	/* names.c: buckets of cells by (parent, name) */
-	uint32_t *names;
-	uint32_t n_buckets, n_names;
+	struct weir__name *names; /* all, a tree */
 	/* system.c */
 	struct weir_ref root, user, system; /* each set before it runs */
 	struct weir_system_hook *before_end, *at_termination;

@@ -2,11 +2,16 @@
 /*
  * Names and paths. Any thread, under the system's lock.
  *
- * Cells that have a name are in a hash table of the system's, chained through
- * their records by slot, by parent and name. The table doubles when there are
- * as many names as buckets; when there is no memory for that, chains get longer
- * and the next name tries again. An actor without a name is "$" and its slot,
- * which needs no table.
+ * Names are a tree of the system's, a digital search tree: below a name that is
+ * d deep is whose hash begins with the same d digits, and next where the one
+ * after those says. A hash has 16 digits of two bits, and whose hash is equal is
+ * below by digits of 0.
+ *
+ * So what is done under the lock goes down one path, of O(log n) as the hash is
+ * by a secret, and nothing has to grow: a table would be rehashed, or two be
+ * looked at while one grows, and need memory of its own.
+ *
+ * An actor without a name is "$" and its slot, which needs no tree.
  */
 #include "supervision/names.h"
 
@@ -18,8 +23,11 @@
 #include "base/memory.h"
 #include "executor/registry.h"
 
-#define BUCKETS_MIN 16u
+#define DIGIT_BITS 2u
+#define DIGIT_MASK (WEIR__NAME_DIGITS - 1u)
 #define NUMBER_MAX sizeof("$4294967295")
+
+_Static_assert(WEIR__NAME_DIGITS == 1u << DIGIT_BITS, "one for each digit");
 
 /* A parent is a number that the system gives out: nobody chooses it. */
 static uint32_t hash_of(const struct weir_system *system, uint32_t parent,
@@ -30,138 +38,131 @@ static uint32_t hash_of(const struct weir_system *system, uint32_t parent,
 	return (uint32_t)weir__hash_bytes(key, name, n) ^ parent * 0x9e3779b9u;
 }
 
-static uint32_t *bucket(const struct weir_system *system, uint32_t hash)
+/* A parent that was refused leaves its children to another, with their hash. */
+static bool is_named(const struct weir_system *system,
+		     const struct weir__name *name, uint32_t parent,
+		     const char *text, size_t n)
 {
-	assert(system->n_buckets &&
-	       !(system->n_buckets & (system->n_buckets - 1)));
-	return &system->names[hash & (system->n_buckets - 1)];
+	return weir__cell_at(system, name->slot)->parent == parent &&
+	       strncmp(name->text, text, n) == 0 && !name->text[n];
 }
 
-/* Under that parent; `n` bytes, as paths are not cut into pieces. */
-static struct weir__cell *find_named(const struct weir_system *system,
-				     uint32_t parent, const char *name,
-				     size_t n)
+/*
+ * Who has it under that parent, or the NULL where it belongs; `n` bytes, as
+ * paths are not cut into pieces.
+ */
+static struct weir__name **find(struct weir_system *system, uint32_t parent,
+				const char *text, size_t n, uint32_t hash)
 {
-	uint32_t hash = hash_of(system, parent, name, n), slot;
-	struct weir__record *record;
-	struct weir__cell *cell;
+	struct weir__name **link = &system->names, *name;
+	uint32_t digits = hash;
 
-	if (!system->n_buckets)
-		return NULL;
-	for (slot = *bucket(system, hash); slot != WEIR__NO_CELL;
-	     slot = record->name_next) {
-		cell = weir__cell_at(system, slot);
-		record = weir__record_of(cell);
-		if (record->name_hash == hash && cell->parent == parent &&
-		    strncmp(record->name, name, n) == 0 && !record->name[n])
-			return cell;
+	while ((name = *link)) {
+		if (name->hash == hash &&
+		    is_named(system, name, parent, text, n))
+			break;
+		link = &name->below[digits & DIGIT_MASK];
+		digits >>= DIGIT_BITS;
 	}
-	return NULL;
+	return link;
 }
 
-/* No memory: it stays as it is, which is slower and not wrong. */
-static void grow(struct weir_system *system)
+static size_t size_of(size_t n)
 {
-	uint32_t n = system->n_buckets, *old = system->names, i, slot;
-	uint32_t more = n ? 2 * n : BUCKETS_MIN, *link;
-	size_t size = more * sizeof(*old);
-	struct weir__record *record;
-
-	if (n > UINT32_MAX / 2)
-		return;
-	link = weir__alloc(system->options.allocator, size);
-	if (!link)
-		return;
-	memset(link, 0xff, size); /* WEIR__NO_CELL */
-	system->names = link;
-	system->n_buckets = more;
-	for (i = 0; i < n; i++) {
-		while ((slot = old[i]) != WEIR__NO_CELL) {
-			record = weir__record_of(weir__cell_at(system, slot));
-			old[i] = record->name_next;
-			link = bucket(system, record->name_hash);
-			record->name_next = *link;
-			*link = slot;
-		}
-	}
-	weir__free(system->options.allocator, old, n * sizeof(*old));
+	return sizeof(struct weir__name) + n + 1;
 }
 
 int weir__name_set(struct weir_system *system, struct weir__cell *cell,
-		   uint32_t parent, const char *name)
+		   uint32_t parent, const char *text)
 {
 	struct weir__record *record = weir__record_of(cell);
-	size_t n = strlen(name);
-	uint32_t *link;
+	size_t n = strlen(text);
+	uint32_t hash = hash_of(system, parent, text, n);
+	struct weir__name **link = find(system, parent, text, n, hash), *name;
 
 	assert(record != &system->none && !record->name);
-	if (find_named(system, parent, name, n))
+	if (*link)
 		return -EEXIST;
-	if (system->n_names >= system->n_buckets)
-		grow(system);
-	/* only the first table cannot be done without */
-	if (!system->n_buckets)
+	name = weir__alloc(system->options.allocator, size_of(n));
+	if (!name)
 		return -ENOMEM;
-	record->name = weir__alloc(system->options.allocator, n + 1);
-	if (!record->name)
-		return -ENOMEM;
-	memcpy(record->name, name, n);
-	record->name_hash = hash_of(system, parent, name, n);
-	link = bucket(system, record->name_hash);
-	record->name_next = *link;
-	*link = weir__cell_slot(system, cell);
+	name->hash = hash;
+	name->slot = weir__cell_slot(system, cell);
+	memcpy(name->text, text, n);
+	*link = name;
+	record->name = name;
 	cell->parent = parent; /* part of the key */
-	system->n_names++;
 	return 0;
 }
 
+static struct weir__name **link_of(struct weir_system *system,
+				   const struct weir__name *name)
+{
+	struct weir__name **link = &system->names;
+	uint32_t digits = name->hash;
+
+	for (; *link != name; digits >>= DIGIT_BITS) {
+		assert(*link);
+		link = &(*link)->below[digits & DIGIT_MASK];
+	}
+	return link;
+}
+
+/* Who has nobody below: that one or one below it. Taken out. */
+static struct weir__name *take_leaf(struct weir__name **link)
+{
+	struct weir__name *name = *link;
+	size_t i = 0;
+
+	while (i < WEIR__NAME_DIGITS) {
+		if (!name->below[i]) {
+			i++;
+			continue;
+		}
+		link = &name->below[i];
+		name = *link;
+		i = 0;
+	}
+	*link = NULL;
+	return name;
+}
+
+/* Whoever is below it may be in its place. */
 void weir__name_clear(struct weir_system *system, struct weir__cell *cell)
 {
 	struct weir__record *record = weir__record_of(cell);
-	uint32_t slot = weir__cell_slot(system, cell), *link;
+	struct weir__name *name = record->name, **link, *leaf;
 
-	if (!record->name)
+	if (!name)
 		return;
-	link = bucket(system, record->name_hash);
-	while (*link != slot) {
-		assert(*link != WEIR__NO_CELL);
-		link = &weir__record_of(weir__cell_at(system, *link))
-				->name_next;
+	link = link_of(system, name);
+	leaf = take_leaf(link);
+	if (leaf != name) {
+		memcpy(leaf->below, name->below, sizeof(leaf->below));
+		*link = leaf;
 	}
-	*link = record->name_next;
-	weir__free(system->options.allocator, record->name,
-		   strlen(record->name) + 1);
 	record->name = NULL;
-	assert(system->n_names > 0);
-	system->n_names--;
-}
-
-void weir__names_fini(struct weir_system *system)
-{
-	assert(!system->n_names);
-	weir__free(system->options.allocator, system->names,
-		   system->n_buckets * sizeof(*system->names));
-	system->names = NULL;
-	system->n_buckets = 0;
+	weir__free(system->options.allocator, name,
+		   size_of(strlen(name->text)));
 }
 
 /* --- Paths ---------------------------------------------------------------- */
 
 /* What "$" and digits stand for, written as weir_path() does. */
 static struct weir__cell *find_unnamed(const struct weir_system *system,
-				       uint32_t parent, const char *name,
+				       uint32_t parent, const char *text,
 				       size_t n)
 {
 	struct weir__cell *cell;
 	uint64_t slot = 0;
 	size_t i;
 
-	if (n < 2 || n >= NUMBER_MAX || (name[1] == '0' && n > 2))
+	if (n < 2 || n >= NUMBER_MAX || (text[1] == '0' && n > 2))
 		return NULL;
 	for (i = 1; i < n; i++) {
-		if (name[i] < '0' || name[i] > '9')
+		if (text[i] < '0' || text[i] > '9')
 			return NULL;
-		slot = slot * 10 + (uint64_t)(name[i] - '0');
+		slot = slot * 10 + (uint64_t)(text[i] - '0');
 	}
 	if (slot >= system->n_cells)
 		return NULL;
@@ -172,22 +173,32 @@ static struct weir__cell *find_unnamed(const struct weir_system *system,
 	return cell;
 }
 
-static struct weir__cell *find_child(const struct weir_system *system,
+static struct weir__cell *find_named(struct weir_system *system,
+				     uint32_t parent, const char *text,
+				     size_t n)
+{
+	uint32_t hash = hash_of(system, parent, text, n);
+	const struct weir__name *name = *find(system, parent, text, n, hash);
+
+	return name ? weir__cell_at(system, name->slot) : NULL;
+}
+
+static struct weir__cell *find_child(struct weir_system *system,
 				     const struct weir__cell *parent,
-				     const char *name, size_t n)
+				     const char *text, size_t n)
 {
 	uint32_t slot = weir__cell_slot(system, parent);
 	struct weir__cell *cell;
 
-	if (*name == '$')
-		cell = find_unnamed(system, slot, name, n);
+	if (*text == '$')
+		cell = find_unnamed(system, slot, text, n);
 	else
-		cell = find_named(system, slot, name, n);
+		cell = find_named(system, slot, text, n);
 	return cell && !(cell->flags & WEIR__CELL_HIDDEN) ? cell : NULL;
 }
 
 /* `path` begins with '/'. */
-static struct weir__cell *find_path(const struct weir_system *system,
+static struct weir__cell *find_path(struct weir_system *system,
 				    const char *path)
 {
 	struct weir__cell *cell = weir__cell_find(system, system->root);
@@ -224,10 +235,10 @@ static const char *element(const struct weir_system *system,
 			   const struct weir__cell *cell,
 			   char number[NUMBER_MAX])
 {
-	const char *name = weir__record_of(cell)->name;
+	const struct weir__name *name = weir__record_of(cell)->name;
 
 	if (name)
-		return name;
+		return name->text;
 	(void)snprintf(number, NUMBER_MAX, "$%u",
 		       (unsigned)weir__cell_slot(system, cell));
 	return number;

@@ -52,7 +52,7 @@ static void destroy(struct weir_system *system)
 	const struct weir_allocator *allocator = system->options.allocator;
 
 	assert(!system->used && !system->n_answers);
-	weir__names_fini(system);
+	assert(!system->names);
 	weir__cells_fini(system);
 	(void)weir_completion_fini(&system->terminated);
 	weir__free(allocator, whole_of(system), sizeof(struct whole));
