@@ -24,10 +24,10 @@ static inline bool weir__watching_armed(const struct weir__watching *watching)
 }
 
 /* Wakes the operator's stage when `events` have come, or fails it. Owner. */
-void weir__watching_wait(struct weir__watching *watching, struct weir__op *op,
+void weir__watching_wait(struct weir__watching *self, struct weir__op *op,
 			 int fd, short events);
 
 /* Not any more. Owner. */
-void weir__watching_off(struct weir__watching *watching, struct weir__op *op);
+void weir__watching_off(struct weir__watching *self, struct weir__op *op);
 
 #endif
