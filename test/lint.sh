@@ -43,14 +43,16 @@ clang_tidy() {
 		xargs -0 -n 1 -P "$(nproc)" test/lint.sh tidy-one
 }
 
-# Keeps its own cache. Unknown system headers are no finding.
+# Keeps its own cache. Unknown system headers are no finding; as it reads none of
+# CK's, it is told what base/fence.h asks them for.
 cppcheck_all() {
 	mkdir -p "$cache/cppcheck"
 	cppcheck --quiet --std=c11 --enable=warning,performance,portability \
 		--error-exitcode=1 --inline-suppr -j "$(nproc)" \
 		--cppcheck-build-dir="$cache/cppcheck" \
 		--suppress=missingIncludeSystem \
-		--suppressions-list=test/cppcheck.txt "${flags[@]}" lib
+		--suppressions-list=test/cppcheck.txt "${flags[@]}" \
+		-DCK_MD_RMO lib
 }
 
 scripts() {
