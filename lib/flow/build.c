@@ -179,6 +179,8 @@ static struct weir__op *open_op(struct weir__build *build, struct weir__op *op)
 	assert(!op->open && !op->ended);
 	if (op->kind->holds || op->n_up > 1)
 		build->stage->linear = false;
+	if (op->kind->nests)
+		build->stage->nests = true;
 	if (op->kind->any_input && has_inlet(op))
 		build->stage->any_input = true;
 	rc = set_items(op) ? 0 : -EINVAL;
@@ -529,6 +531,7 @@ struct weir__op *weir__op_nest(struct weir__op *op, struct weir_flow *flow,
 
 	/* its close() is what closes the nested ones */
 	assert(!op->ended);
+	assert(op->kind->nests && op->stage->nests);
 	*code = claim_nested(op, flow);
 	if (*code < 0)
 		return NULL;

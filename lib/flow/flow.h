@@ -90,6 +90,7 @@ struct weir__kind {
 	bool boundary;	/* built as an actor of its own */
 	bool staged;	/* not in a nested flow: it needs such an actor */
 	bool cuts;	/* has a boundary above, and none below */
+	bool nests;	/* see weir__op_nest() */
 	bool any_input; /* several above: takes from whichever has some */
 	bool ready; /* what it gives is there: it asks nobody who may block */
 };
@@ -478,7 +479,8 @@ struct weir__stage {
 	const struct weir_flow *key; /* of a node with several outlets */
 	uint32_t n_inlets;
 	uint32_t n_pokes;   /* so often it was woken */
-	uint32_t n_pulling; /* operators, each called by the one below it */
+	uint32_t n_pulling; /* if it nests: operators, each called by the one
+			       below it */
 	bool has_out;
 	bool out_ignored;
 	bool any_input; /* waits for any of its in-ports */
@@ -488,6 +490,7 @@ struct weir__stage {
 	bool poked;    /* woken, and not pulled with room since */
 	bool going;    /* `go` has permits */
 	bool draining; /* sources end */
+	bool nests;    /* constant once it runs: has an operator that does */
 	bool over;
 	uint32_t ask; /* most that an operator is asked for at once */
 	uint32_t batch_log2;

@@ -480,6 +480,7 @@ static const struct weir__kind group_by_kind = {
 	.pull = group_by_pull,
 	.close = group_by_close,
 	.holds = true,
+	.nests = true,
 };
 
 /* False: they are not valid. */

@@ -258,6 +258,7 @@ static const struct weir__kind flat_map_kind = {
 	.close = flat_map_close,
 	.holds = true,
 	.makes = true,
+	.nests = true,
 };
 
 struct weir_flow *weir_flow_flat_map(struct weir_flow *flow, size_t breadth,
@@ -335,6 +336,7 @@ static const struct weir__kind switch_map_kind = {
 	.close = switch_map_close,
 	.holds = true,
 	.makes = true,
+	.nests = true,
 };
 
 struct weir_flow *weir_flow_switch_map(struct weir_flow *flow,

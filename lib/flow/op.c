@@ -25,13 +25,36 @@ void weir__op_again(struct weir__op *op)
 }
 
 /*
- * Composing sees to the depth of each flow, and weir__op_nest() to that of a
- * nested one; not how deep it is upon one whose upstream has made another.
+ * The same where it has to be looked at twice. Composing sees to the depth of each
+ * flow, and weir__op_nest() to that of a nested one; not how deep it is upon one
+ * whose upstream has made another.
  */
-size_t weir__pull(struct weir__op *op, void **items, size_t room)
+static __attribute__((noinline)) size_t pull_carefully(struct weir__op *op,
+						       void **items,
+						       size_t room)
 {
 	struct weir__stage *stage = op->stage;
 	bool drains = stage->draining && op->kind->source;
+	size_t n;
+
+	if (drains && !op->kind->drain) {
+		weir__op_end(op, NULL);
+		return 0;
+	}
+	if (stage->n_pulling == WEIR_FLOW_DEPTH_MAX) {
+		weir__op_fail(op, -E2BIG, "too many flows upon each other");
+		return 0;
+	}
+	stage->n_pulling++;
+	n = drains ? op->kind->drain(op, items, room)
+		   : op->kind->pull(op, items, room);
+	stage->n_pulling--;
+	return n;
+}
+
+size_t weir__pull(struct weir__op *op, void **items, size_t room)
+{
+	struct weir__stage *stage = op->stage;
 	size_t n;
 
 	if (op->ended)
@@ -39,20 +62,11 @@ size_t weir__pull(struct weir__op *op, void **items, size_t room)
 	/* one that has closed has ended, too, unless it is being restarted */
 	assert(op->open);
 	assert(room == 0 || items);
-	if (WEIR_UNLIKELY(drains) && !op->kind->drain) {
-		weir__op_end(op, NULL);
-		return 0;
-	}
-	if (WEIR_UNLIKELY(stage->n_pulling == WEIR_FLOW_DEPTH_MAX)) {
-		weir__op_fail(op, -E2BIG, "too many flows upon each other");
-		return 0;
-	}
-	stage->n_pulling++;
 	if (WEIR_UNLIKELY(room > stage->ask))
 		room = stage->ask;
-	n = WEIR_UNLIKELY(drains) ? op->kind->drain(op, items, room)
-				  : op->kind->pull(op, items, room);
-	stage->n_pulling--;
+	n = WEIR_UNLIKELY(stage->draining || stage->nests)
+		    ? pull_carefully(op, items, room)
+		    : op->kind->pull(op, items, room);
 	assert(n <= room);
 	/* rule 2: who was given something has not waited */
 	if (n > 0)

@@ -220,6 +220,7 @@ static const struct weir__kind resume_with_kind = {
 	.open = retry_open,
 	.close = retry_close,
 	.holds = true,
+	.nests = true,
 };
 
 static const struct weir__kind retry_kind = {
@@ -229,6 +230,7 @@ static const struct weir__kind retry_kind = {
 	.open = retry_open,
 	.close = retry_close,
 	.holds = true,
+	.nests = true,
 };
 
 struct weir_flow *weir_flow_resume_with(

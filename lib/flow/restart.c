@@ -218,6 +218,7 @@ static size_t restart_pull(struct weir__op *op, void **items, size_t room)
 		.open = restart_open, \
 		.close = restart_close, \
 		.holds = true, \
+		.nests = true, \
 	}
 RESTART_KIND(restart);
 RESTART_KIND(restart_around);

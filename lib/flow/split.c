@@ -169,6 +169,7 @@ static const struct weir__kind split_when_kind = {
 	.pull = split_pull,
 	.close = split_close,
 	.holds = true,
+	.nests = true,
 };
 
 struct weir_flow *weir_flow_split_when(
@@ -188,6 +189,7 @@ static const struct weir__kind split_after_kind = {
 	.pull = split_pull,
 	.close = split_close,
 	.holds = true,
+	.nests = true,
 };
 
 struct weir_flow *weir_flow_split_after(
@@ -316,6 +318,7 @@ static const struct weir__kind prefix_kind = {
 	.pull = prefix_pull,
 	.close = prefix_close,
 	.holds = true,
+	.nests = true,
 };
 
 struct weir_flow *weir_flow_prefix_and_tail(

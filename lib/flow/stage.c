@@ -202,14 +202,20 @@ static void set_batch(struct weir__stage *stage)
 	weir__actor_set_fit(&stage->actor, fit);
 }
 
-static inline void set_ask(struct weir__stage *stage)
+/* And `n` turns are no more than a run has. */
+static inline uint32_t set_ask(struct weir__stage *stage, uint32_t n)
 {
-	if (stage->going || stage->batch_log2)
+	uint32_t fit = weir__actor_fit_log2(&stage->actor);
+
+	if (WEIR_UNLIKELY(stage->going || stage->batch_log2)) {
 		set_batch(stage);
-	stage->ask =
-		1u << (stage->batch_log2 +
-		       (stage->going ? 0
-				     : weir__actor_fit_log2(&stage->actor)));
+		fit = weir__actor_fit_log2(&stage->actor);
+		stage->ask = 1u
+			     << (stage->batch_log2 + (stage->going ? 0 : fit));
+	} else {
+		stage->ask = 1u << fit;
+	}
+	return (uint32_t)weir__at_most(n, 1u << fit);
 }
 
 /* No slice times what a signal brings about. */
@@ -222,7 +228,7 @@ static void poke(struct weir__stage *stage)
 
 	stage->poked = true;
 	stage->n_pokes++;
-	set_ask(stage);
+	(void)set_ask(stage, 0);
 	n = stage->ask >> stage->batch_log2;
 	all = drive(stage, stage->ask);
 	weir__slice_learn(&stage->actor, all ? n : 0, n,
@@ -233,8 +239,7 @@ static uint32_t turns(struct weir_actor *actor, uint32_t n)
 {
 	struct weir__stage *stage = stage_of(actor);
 
-	set_ask(stage);
-	n = (uint32_t)weir__at_most(n, 1u << weir__actor_fit_log2(actor));
+	n = set_ask(stage, n);
 	return drive(stage, (uint64_t)n << stage->batch_log2) ? n : 0;
 }
 
