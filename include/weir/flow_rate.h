@@ -145,19 +145,23 @@ enum weir_flow_throttling {
 struct weir_flow_rate {
 	uint64_t n; /* so much (items, if there is no `cost`) */
 	uint64_t per_ns;
-	/* So much at once after a pause; `n`. */
+	/* So much at once after a pause, or WEIR_FLOW_NO_BURST; `n`. */
 	uint64_t burst;
 	enum weir_flow_throttling how;
-	/* What the item costs; 1. */
+	/* What the item costs, asked once; 1. */
 	uint64_t (*cost)(void *item, void *context);
 	void *context;
 };
 
 /*
+/* A burst of none: nothing is saved up, and nothing is there at first. */
+#define WEIR_FLOW_NO_BURST UINT64_MAX
+
  * At most `rate->n` in `rate->per_ns`: a bucket of tokens that fills at that rate
  * up to `burst`, full at first. An item that costs more than `burst` waits until
- * the bucket is full, and owes the rest. `rate` is copied. -EINVAL: null, n or
- * per_ns is 0.
+ * the bucket is full, and owes the rest. With WEIR_FLOW_NO_BURST each item, the
+ * first one too, waits as long as its cost takes, from when it is taken. `rate`
+ * is copied. -EINVAL: null, n or per_ns is 0, or no burst where that is enforced.
  *
  * Emits: an item when the bucket has its cost. Completes: when upstream does.
  * Cancels: when it fails, or when downstream does. Holds: one item.

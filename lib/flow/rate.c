@@ -18,6 +18,7 @@ struct throttling {
 	struct weir__alarm alarm; /* must be first */
 	void *item;
 	bool has_item; /* it waits */
+	int64_t cost;  /* its, in units; 0: none waits */
 	int64_t level;
 	uint64_t seen_ns; /* the level is as it was then */
 };
@@ -31,12 +32,21 @@ static int64_t in_units(uint64_t n, uint64_t by)
 	return product;
 }
 
+/* What the bucket holds. Without a burst it is there for the item that waits. */
+static int64_t most(const struct weir_flow_rate *rate,
+		    const struct throttling *self)
+{
+	if (rate->burst == WEIR_FLOW_NO_BURST)
+		return self->cost;
+	return in_units(rate->burst, rate->per_ns);
+}
+
 static int throttle_open(struct weir__op *op)
 {
 	const struct weir_flow_rate *rate = weir__op_args(op);
 	struct throttling *self = weir__op_state(op);
 
-	self->level = in_units(rate->burst, rate->per_ns);
+	self->level = most(rate, self);
 	self->seen_ns = weir__op_now(op);
 	return 0;
 }
@@ -55,24 +65,25 @@ static void rise(struct weir__op *op)
 {
 	const struct weir_flow_rate *rate = weir__op_args(op);
 	struct throttling *self = weir__op_state(op);
-	int64_t most = in_units(rate->burst, rate->per_ns);
+	int64_t full = most(rate, self);
 	uint64_t now_ns = weir__op_now(op);
 	int64_t by = in_units(now_ns - self->seen_ns, rate->n);
 
 	assert(self->seen_ns <= now_ns);
-	assert(self->level <= most);
+	assert(self->level <= full);
 	self->seen_ns = now_ns;
 	if (__builtin_add_overflow(self->level, by, &self->level) ||
-	    self->level > most)
-		self->level = most;
+	    self->level > full)
+		self->level = full;
 }
 
 /* What the item needs to be in the bucket before it may go. */
-static int64_t needed(const struct weir_flow_rate *rate, int64_t cost)
+static int64_t needed(const struct weir_flow_rate *rate,
+		      const struct throttling *self)
 {
-	int64_t most = in_units(rate->burst, rate->per_ns);
+	int64_t full = most(rate, self);
 
-	return cost < most ? cost : most;
+	return self->cost < full ? self->cost : full;
 }
 
 static void wait_for(struct weir__op *op, int64_t level)
@@ -92,11 +103,18 @@ static void wait_for(struct weir__op *op, int64_t level)
 
 static bool take_item(struct weir__op *op)
 {
+	const struct weir_flow_rate *rate = weir__op_args(op);
 	struct throttling *self = weir__op_state(op);
+	uint64_t cost;
 
+	if (self->has_item)
+		return true;
+	self->has_item = weir__pull(op->up[0], &self->item, 1) > 0;
 	if (!self->has_item)
-		self->has_item = weir__pull(op->up[0], &self->item, 1) > 0;
-	return self->has_item;
+		return false;
+	cost = rate->cost ? rate->cost(self->item, rate->context) : 1;
+	self->cost = in_units(cost, rate->per_ns);
+	return true;
 }
 
 /* False: the item waits, or that is an error. */
@@ -104,20 +122,20 @@ static bool pays(struct weir__op *op)
 {
 	const struct weir_flow_rate *rate = weir__op_args(op);
 	struct throttling *self = weir__op_state(op);
-	uint64_t n = rate->cost ? rate->cost(self->item, rate->context) : 1;
-	int64_t cost = in_units(n, rate->per_ns);
+	int64_t level = needed(rate, self);
 
 	assert(self->has_item);
-	if (self->level < needed(rate, cost)) {
+	if (self->level < level) {
 		if (rate->how == WEIR_FLOW_ENFORCE)
 			weir__op_fail(op, -EBUSY, "items come too fast");
 		else
-			wait_for(op, needed(rate, cost));
+			wait_for(op, level);
 		return false;
 	}
-	if (__builtin_sub_overflow(self->level, cost, &self->level))
+	if (__builtin_sub_overflow(self->level, self->cost, &self->level))
 		self->level = -INT64_MAX;
 	self->has_item = false;
+	self->cost = 0;
 	return true;
 }
 
@@ -155,13 +173,15 @@ struct weir_flow *weir_flow_throttle(struct weir_flow *flow,
 	struct weir_flow_rate args = {0};
 	bool valid = rate && rate->n > 0 && rate->per_ns > 0 &&
 		     (int)rate->how >= 0 && rate->how <= WEIR_FLOW_ENFORCE;
+	bool never = valid && rate->how == WEIR_FLOW_ENFORCE &&
+		     rate->burst == WEIR_FLOW_NO_BURST;
 
 	if (valid)
 		args = *rate;
 	if (!args.burst)
 		args.burst = args.n;
 	return weir__flow_upon(&throttle_kind, flow, &args, sizeof(args),
-			       valid);
+			       valid && !never);
 }
 
 /* --- delay ------------------------------------------------------------------ */

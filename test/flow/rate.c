@@ -264,6 +264,62 @@ static void a_throttle_that_enforces_fails(void **state)
 	world_end(&world, -EBUSY);
 }
 
+static void without_a_burst_each_item_waits_out_its_cost(void **state)
+{
+	static struct world world;
+	struct weir_flow_rate rate = {
+		.n = 1, .per_ns = 10 * MS, .burst = WEIR_FLOW_NO_BURST};
+
+	world_init(&world, NULL);
+	world.flow = weir_flow_throttle(world.flow, &rate);
+	world_start(&world, OPEN);
+	offer(&world, 1, 2);
+	until(&world, 9 * MS);
+	assert_int_equal(world.got.n, 0);
+	until(&world, 1000 * MS);
+	offer(&world, 3, 3);
+	until(&world, 2000 * MS);
+	ASSERT_OUT(&world, 1, 2, 3);
+	assert_int_equal(world.at_ns[0], 10 * MS);
+	assert_int_equal(world.at_ns[1], 20 * MS);
+	assert_int_equal(world.at_ns[2], 1010 * MS);
+	world_end(&world, 0);
+}
+
+static uint64_t costs_once(void *item, void *context)
+{
+	(*(int *)context)++;
+	return (uint64_t)(uintptr_t)item;
+}
+
+static void without_a_burst_what_costs_nothing_goes_at_once(void **state)
+{
+	static struct world world;
+	static int n_calls;
+	struct weir_flow_rate rate = {
+		.n = 1,
+		.per_ns = MS,
+		.burst = WEIR_FLOW_NO_BURST,
+		.cost = costs_once,
+		.context = &n_calls,
+	};
+
+	world_init(&world, NULL);
+	world.flow = weir_flow_throttle(world.flow, &rate);
+	world_start(&world, OPEN);
+	offer(&world, 0, 0);
+	offer(&world, 7, 7);
+	offer(&world, 0, 1);
+	until(&world, 100 * MS);
+	ASSERT_OUT(&world, 0, 7, 0, 1);
+	assert_int_equal(world.at_ns[0], 0);
+	assert_int_equal(world.at_ns[1], 7 * MS);
+	assert_int_equal(world.at_ns[2], 7 * MS);
+	assert_int_equal(world.at_ns[3], 8 * MS);
+	assert_int_equal(n_calls, 4);
+	world_end(&world, 0);
+}
+
 /* --- delay ------------------------------------------------------------------------ */
 
 static void each_item_is_late_by_the_delay(void **state)
@@ -400,6 +456,12 @@ static void ticks_come_on_time_and_are_not_made_up_for(void **state)
 static void bad_arguments_make_a_failed_flow(void **state)
 {
 	struct weir_flow_rate rate = {.n = 0, .per_ns = 1};
+	struct weir_flow_rate never = {
+		.n = 1,
+		.per_ns = 1,
+		.burst = WEIR_FLOW_NO_BURST,
+		.how = WEIR_FLOW_ENFORCE,
+	};
 	struct weir_flow *flows[] = {
 		weir_flow_buffer(weir_flow_empty(), 0, WEIR_FLOW_BUFFER_NEW),
 		weir_flow_buffer(weir_flow_empty(), 1,
@@ -415,6 +477,7 @@ static void bad_arguments_make_a_failed_flow(void **state)
 		weir_flow_conflate(weir_flow_empty(), NULL, NULL),
 		weir_flow_throttle(weir_flow_empty(), NULL),
 		weir_flow_throttle(weir_flow_empty(), &rate),
+		weir_flow_throttle(weir_flow_empty(), &never),
 		weir_flow_delay(weir_flow_empty(), 1, 0),
 		weir_flow_tick(0, 0, NULL),
 	};
@@ -439,6 +502,9 @@ int main(void)
 		cmocka_unit_test(a_pause_saves_up_a_burst),
 		cmocka_unit_test(items_pay_what_they_cost),
 		cmocka_unit_test(a_throttle_that_enforces_fails),
+		cmocka_unit_test(without_a_burst_each_item_waits_out_its_cost),
+		cmocka_unit_test(
+			without_a_burst_what_costs_nothing_goes_at_once),
 		cmocka_unit_test(each_item_is_late_by_the_delay),
 		cmocka_unit_test(a_delay_that_is_cancelled_drops_what_waits),
 		cmocka_unit_test(an_idle_stream_fails),
