@@ -134,12 +134,28 @@ WEIR_API struct weir_flow *weir_flow_grouped_weighted(
 	uint64_t (*weigh)(void *item, void *context), void *context, size_t n,
 	uint64_t within_ns);
 
+/*
+ * The same, and no group weighs more than `weight`: an item that would make it so
+ * begins the next one. One that alone weighs more goes alone.
+ *
+ * Emits: a group when it has the weight, `n` items, or its time has come, or the
+ * next item is too heavy for it. Completes: when upstream does. Cancels: when
+ * downstream does. Holds: `n` items, and the next one.
+ */
+WEIR_API struct weir_flow *weir_flow_grouped_up_to(
+	struct weir_flow *flow, uint64_t weight,
+	uint64_t (*weigh)(void *item, void *context), void *context, size_t n,
+	uint64_t within_ns);
+
 /* --- Rates and times ----------------------------------------------------------------- */
 
 enum weir_flow_throttling {
 	WEIR_FLOW_SHAPE,   /* items wait */
 	WEIR_FLOW_ENFORCE, /* -EBUSY ends the stream when one would wait */
 };
+
+/* A burst of none: nothing is saved up, and nothing is there at first. */
+#define WEIR_FLOW_NO_BURST UINT64_MAX
 
 /* 0 or NULL is the default of each but the first two. */
 struct weir_flow_rate {
@@ -154,9 +170,6 @@ struct weir_flow_rate {
 };
 
 /*
-/* A burst of none: nothing is saved up, and nothing is there at first. */
-#define WEIR_FLOW_NO_BURST UINT64_MAX
-
  * At most `rate->n` in `rate->per_ns`: a bucket of tokens that fills at that rate
  * up to `burst`, full at first. An item that costs more than `burst` waits until
  * the bucket is full, and owes the rest. With WEIR_FLOW_NO_BURST each item, the

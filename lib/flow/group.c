@@ -14,6 +14,7 @@ struct grouped {
 	uint64_t weight;
 	uint64_t (*weigh)(void *item, void *context); /* NULL: not weighed */
 	void *context;
+	bool bounded; /* `weight` is the most, and not the least */
 };
 
 struct grouping {
@@ -21,6 +22,9 @@ struct grouping {
 	struct weir_flow_list *list; /* the group; NULL: none has begun */
 	uint64_t weight;	     /* of it */
 	uint64_t due_ns;
+	void *next; /* it would have made a bounded group too heavy */
+	uint64_t next_weight;
+	bool has_next;
 };
 
 static uint64_t due(const struct weir__op *op)
@@ -54,6 +58,21 @@ static void grouped_close(struct weir__op *op)
 		weir__alarm_off(&self->alarm);
 	weir_flow_list_free(self->list);
 	self->list = NULL;
+	if (self->has_next)
+		weir__op_drop_one(op->up[0], self->next);
+	self->has_next = false;
+}
+
+/* An item of the group; its weight counts as far as there is something missing. */
+static void add_weighed(struct grouping *self, const struct grouped *args,
+			void *item, uint64_t weight)
+{
+	struct weir_flow_list *list = self->list;
+
+	list->items[list->n++] = item;
+	if (weight > args->weight - self->weight)
+		weight = args->weight - self->weight;
+	self->weight += weight;
 }
 
 /* Up to `n` items for the group, and none once it is heavy enough. */
@@ -61,17 +80,29 @@ static void take_weighed(struct weir__op *op, size_t n)
 {
 	const struct grouped *args = weir__op_args(op);
 	struct grouping *self = weir__op_state(op);
-	struct weir_flow_list *list = self->list;
 	uint64_t weight;
+	void *item;
 
 	assert(self->weight <= args->weight);
+	if (self->has_next) {
+		/* it comes first */
+		assert(self->list->n == 0 && n > 0);
+		self->has_next = false;
+		add_weighed(self, args, self->next, self->next_weight);
+		n--;
+	}
 	for (; n > 0 && self->weight < args->weight; n--) {
-		if (!weir__pull(op->up[0], &list->items[list->n], 1))
+		if (!weir__pull(op->up[0], &item, 1))
 			return;
-		weight = args->weigh(list->items[list->n++], args->context);
-		if (weight > args->weight - self->weight)
-			weight = args->weight - self->weight;
-		self->weight += weight;
+		weight = args->weigh(item, args->context);
+		if (args->bounded && self->list->n > 0 &&
+		    weight > args->weight - self->weight) {
+			self->has_next = true;
+			self->next = item;
+			self->next_weight = weight;
+			return;
+		}
+		add_weighed(self, args, item, weight);
 	}
 }
 
@@ -100,7 +131,7 @@ static bool fill(struct weir__op *op)
 
 static bool is_full(const struct grouped *args, const struct grouping *self)
 {
-	return self->list->n == args->n ||
+	return self->list->n == args->n || self->has_next ||
 	       (args->weigh && self->weight == args->weight);
 }
 
@@ -143,6 +174,19 @@ static size_t put_group(struct weir__op *op, void **items)
 	return 1;
 }
 
+/* Of one whose upstream has ended: a group that is full goes before an error. */
+static bool may_end(const struct grouped *args, const struct grouping *self,
+		    const struct weir__op *up)
+{
+	return !self->has_next ||
+	       (up->error && self->next_weight < args->weight);
+}
+
+static bool holds_none(const struct grouping *self)
+{
+	return !self->list || !self->list->n;
+}
+
 static size_t grouped_pull(struct weir__op *op, void **items, size_t room)
 {
 	const struct grouped *args = weir__op_args(op);
@@ -153,7 +197,8 @@ static size_t grouped_pull(struct weir__op *op, void **items, size_t room)
 
 	if (room == 0) {
 		(void)weir__pull(up, NULL, 0);
-		if (up->ended && (up->error || !self->list || !self->list->n))
+		if (up->ended && may_end(args, self, up) &&
+		    (up->error || holds_none(self)))
 			weir__op_end(op, up->error);
 		return 0;
 	}
@@ -166,7 +211,7 @@ static size_t grouped_pull(struct weir__op *op, void **items, size_t room)
 		n = put_group(op, items);
 	else
 		(void)time_is_up(op);
-	if (up_done)
+	if (up_done && may_end(args, self, up))
 		weir__op_end(op, up->error);
 	else if (n == 0)
 		wait_for_time(op);
@@ -184,6 +229,7 @@ static size_t grouped_pull(struct weir__op *op, void **items, size_t room)
 static const struct weir__kind grouped_kind = GROUPED("grouped");
 static const struct weir__kind within_kind = GROUPED("grouped_within");
 static const struct weir__kind weighted_kind = GROUPED("grouped_weighted");
+static const struct weir__kind up_to_kind = GROUPED("grouped_up_to");
 
 struct weir_flow *weir_flow_grouped(struct weir_flow *flow, size_t n)
 {
@@ -210,9 +256,21 @@ struct weir_flow *weir_flow_grouped_weighted(
 	uint64_t (*weigh)(void *item, void *context), void *context, size_t n,
 	uint64_t within_ns)
 {
-	struct grouped args = {n, within_ns, weight, weigh, context};
+	struct grouped args = {n, within_ns, weight, weigh, context, false};
 
 	flow = weir__flow_upon(&weighted_kind, flow, &args, sizeof(args),
 			       weir__size_valid(n) && weigh && weight > 0);
 	return weir__flow_wrong_size(flow, &weighted_kind, "n", n);
+}
+
+struct weir_flow *weir_flow_grouped_up_to(
+	struct weir_flow *flow, uint64_t weight,
+	uint64_t (*weigh)(void *item, void *context), void *context, size_t n,
+	uint64_t within_ns)
+{
+	struct grouped args = {n, within_ns, weight, weigh, context, true};
+
+	flow = weir__flow_upon(&up_to_kind, flow, &args, sizeof(args),
+			       weir__size_valid(n) && weigh && weight > 0);
+	return weir__flow_wrong_size(flow, &up_to_kind, "n", n);
 }

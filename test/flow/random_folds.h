@@ -239,6 +239,41 @@ static struct weir_flow *weighted_make(struct weir_flow *up, struct step *step)
 		step);
 }
 
+static struct weir_flow *up_to_make(struct weir_flow *up, struct step *step)
+{
+	return lists_to_numbers(weir_flow_grouped_up_to(up, (uint64_t)step->x,
+							weigh, step,
+							(size_t)step->n + 1, 0),
+				step);
+}
+
+/* A group ends before the item that would make it too heavy, too. */
+static void up_to_expected(const struct step *step, struct stream *stream)
+{
+	size_t n = stream->n, in = 0, i;
+	intptr_t sum = 0, weighs = 0;
+
+	stream->n = 0;
+	for (i = 0; i < n; i++) {
+		if (in > 0 && weighs + stream->values[i] % 4 > step->x) {
+			add(stream, sum);
+			in = 0;
+			sum = 0;
+			weighs = 0;
+		}
+		sum = with(step, sum, stream->values[i]);
+		weighs += stream->values[i] % 4;
+		if (++in <= (size_t)step->n && weighs < step->x)
+			continue;
+		add(stream, sum);
+		in = 0;
+		sum = 0;
+		weighs = 0;
+	}
+	if (in > 0 && stream->code == 0)
+		add(stream, sum);
+}
+
 static void weighted_expected(const struct step *step, struct stream *stream)
 {
 	groups_expected(step, stream, (size_t)step->n + 1, step->x);

@@ -500,6 +500,7 @@ static const struct row operators[] = {
 	 true},
 	{"grouped_weighted", 1, false, NUMBERS, weighted_make,
 	 weighted_expected},
+	{"grouped_up_to", 1, false, NUMBERS, up_to_make, up_to_expected},
 	{"throttle", 1, false, SAME, throttle_make, same_expected},
 	{"delay", 1, false, SAME, delay_make, delay_expected},
 	{"timeouts", 1, false, SAME, timeouts_make, loose_expected},

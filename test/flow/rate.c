@@ -165,6 +165,93 @@ static void weights_do_not_wrap_around(void **state)
 		    -1, 12);
 }
 
+static uint64_t counted_weight(void *item, void *context)
+{
+	return (uint64_t)((struct item *)item)->value;
+}
+
+static int first_of_group(void **item, void *context)
+{
+	struct weir_flow_list *list = *item;
+
+	*item = list->items[0];
+	list->items[0] = list->items[--list->n];
+	weir_flow_list_free(list);
+	return 0;
+}
+
+static struct weir_flow *up_to(struct weir_flow *flow, uint64_t weight,
+			       size_t n, uint64_t within_ns)
+{
+	return digits(weir_flow_grouped_up_to(flow, weight, weight_of, NULL, n,
+					      within_ns));
+}
+
+static struct weir_flow *one_to_three_with(intptr_t heavy)
+{
+	struct weir_flow *flow = weir_flow_prepend(
+		weir_flow_range(1, 3), weir_flow_range(heavy, heavy));
+
+	return weir_flow_prepend(flow, weir_flow_range(1, 3));
+}
+
+static void a_bounded_group_is_never_too_heavy(void **state)
+{
+	ASSERT_FLOW(up_to(weir_flow_range(1, 7), 6, 10, 0), 0, 123, 4, 5, 6, 7);
+	ASSERT_FLOW(up_to(weir_flow_range(1, 7), 7, 10, 0), 0, 123, 4, 5, 6, 7);
+	ASSERT_FLOW(up_to(weir_flow_range(1, 7), 9, 2, 0), 0, 12, 34, 5, 6, 7);
+	ASSERT_FLOW(up_to(weir_flow_range(1, 3), 100, 10, 0), 0, 123);
+}
+
+static void an_item_that_is_too_heavy_goes_alone(void **state)
+{
+	ASSERT_FLOW(up_to(one_to_three_with(101), 100, 10, 0), 0, 123, 101,
+		    123);
+	ASSERT_FLOW(up_to(weir_flow_range(8, 9), 1, 10, 0), 0, 8, 9);
+	ASSERT_FLOW(up_to(weir_flow_range(-1, 1), UINT64_MAX - 1, 10, 0), 0, -1,
+		    1);
+}
+
+static void a_bounded_group_goes_when_its_time_has_come(void **state)
+{
+	static struct world world;
+
+	world_init(&world, NULL);
+	world.flow = up_to(world.flow, 6, 10, 10 * MS);
+	world_start(&world, OPEN);
+	offer(&world, 1, 2);
+	until(&world, 10 * MS);
+	ASSERT_OUT(&world, 12);
+	/* the item that is too heavy has the time from when the others go */
+	until(&world, 15 * MS);
+	offer(&world, 3, 4);
+	until(&world, 15 * MS);
+	ASSERT_OUT(&world, 12, 3);
+	until(&world, 24 * MS);
+	ASSERT_OUT(&world, 12, 3);
+	until(&world, 25 * MS);
+	ASSERT_OUT(&world, 12, 3, 4);
+	world_end(&world, 0);
+}
+
+static void an_item_for_the_next_group_is_dropped_once(void **state)
+{
+	static struct world world;
+
+	world_init(&world, &counted_items);
+	world.got.counted = true;
+	world.flow = weir_flow_grouped_up_to(world.flow, 4, counted_weight,
+					     NULL, 10, 0);
+	world.flow = weir_flow_map(world.flow, first_of_group, NULL);
+	world.flow = weir_flow_items(world.flow, &counted_items);
+	world_start(&world, 1);
+	offer(&world, 1, 9);
+	until(&world, 0);
+	weir_flow_run_cancel(world.run, NULL);
+	ASSERT_OUT(&world, 1);
+	world_end(&world, -ECANCELED);
+}
+
 static void a_light_group_goes_when_its_time_has_come(void **state)
 {
 	static struct world world;
@@ -474,6 +561,11 @@ static void bad_arguments_make_a_failed_flow(void **state)
 					   NULL, 1, 0),
 		weir_flow_grouped_weighted(weir_flow_empty(), 1, weight_of,
 					   NULL, 0, 0),
+		weir_flow_grouped_up_to(weir_flow_empty(), 1, NULL, NULL, 1, 0),
+		weir_flow_grouped_up_to(weir_flow_empty(), 0, weight_of, NULL,
+					1, 0),
+		weir_flow_grouped_up_to(weir_flow_empty(), 1, weight_of, NULL,
+					0, 0),
 		weir_flow_conflate(weir_flow_empty(), NULL, NULL),
 		weir_flow_throttle(weir_flow_empty(), NULL),
 		weir_flow_throttle(weir_flow_empty(), &rate),
@@ -498,6 +590,10 @@ int main(void)
 		cmocka_unit_test(a_light_group_goes_when_it_is_long_enough),
 		cmocka_unit_test(weights_do_not_wrap_around),
 		cmocka_unit_test(a_light_group_goes_when_its_time_has_come),
+		cmocka_unit_test(a_bounded_group_is_never_too_heavy),
+		cmocka_unit_test(an_item_that_is_too_heavy_goes_alone),
+		cmocka_unit_test(a_bounded_group_goes_when_its_time_has_come),
+		cmocka_unit_test(an_item_for_the_next_group_is_dropped_once),
 		cmocka_unit_test(a_throttle_lets_items_pass_at_its_rate),
 		cmocka_unit_test(a_pause_saves_up_a_burst),
 		cmocka_unit_test(items_pay_what_they_cost),

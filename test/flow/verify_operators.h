@@ -193,6 +193,8 @@ static struct weir_flow *upon_groups_of_one(struct weir_flow *flow,
 	flow = weir_flow_grouped_within(flow, 1, HOUR_NS);
 	flow = weir_flow_items(weir_flow_map(flow, only_one, NULL), items);
 	flow = weir_flow_grouped_weighted(flow, 2, weigh, NULL, 9, HOUR_NS);
+	flow = weir_flow_items(weir_flow_map(flow, only_one, NULL), items);
+	flow = weir_flow_grouped_up_to(flow, 2, weigh, NULL, 9, HOUR_NS);
 	return weir_flow_items(weir_flow_map(flow, only_one, NULL), items);
 }
 
@@ -212,6 +214,12 @@ static struct weir_flow *upon_grouped_weighted(struct weir_flow *flow,
 					       const struct weir_items *items)
 {
 	return weir_flow_grouped_weighted(flow, 11, weigh, NULL, 9, 0);
+}
+
+static struct weir_flow *upon_grouped_up_to(struct weir_flow *flow,
+					    const struct weir_items *items)
+{
+	return weir_flow_grouped_up_to(flow, 11, weigh, NULL, 9, 0);
 }
 
 static struct weir_flow *upon_throttle(struct weir_flow *flow,
@@ -254,10 +262,12 @@ static const struct way ways[] = {
 	{"buffer that drops", upon_buffer_that_drops, 0, 0, CHANGES},
 	{"demand", upon_demand, 0, 5},
 	{"conflate", upon_conflate, 0, 0, CHANGES},
-	{"grouped, grouped_within, grouped_weighted", upon_groups_of_one, 0, 0},
+	{"grouped, grouped_within, grouped_weighted, grouped_up_to",
+	 upon_groups_of_one, 0, 0},
 	{"grouped by five", upon_grouped, 0, 0, CHANGES},
 	{"grouped_within by five", upon_grouped_within, 0, 0, CHANGES},
 	{"grouped_weighted to eleven", upon_grouped_weighted, 0, 0, CHANGES},
+	{"grouped_up_to eleven", upon_grouped_up_to, 0, 0, CHANGES},
 	{"throttle", upon_throttle, 0, 1},
 	{"delay", upon_delay, 0, 8, OVERTAKEN},
 	{"idle_timeout, initial_timeout, completion_timeout", upon_timeouts, 0,

@@ -320,6 +320,15 @@ static uint64_t weigh_as(void *item, void *context)
 	return (uint64_t)((struct good *)item)->number;
 }
 
+static struct weir_flow *grouped_up_to_of(struct made *made)
+{
+	struct weir_flow *flow = range_of(made);
+
+	return unlisted(weir_flow_grouped_up_to(flow, 4, weigh_as, NULL, 3,
+						HOUR_NS),
+			made);
+}
+
 static struct weir_flow *grouped_weighted_of(struct made *made)
 {
 	struct weir_flow *flow = range_of(made);
@@ -410,6 +419,7 @@ static const struct source_row sources[] = {
 	{"grouped by three", grouped_of},
 	{"grouped_within by three", grouped_within_of},
 	{"grouped_weighted to nine", grouped_weighted_of},
+	{"grouped_up_to four", grouped_up_to_of},
 	{"ignore", ignore_of, SOURCE_LONG},
 	{"for_each", for_each_of, SOURCE_LONG},
 	{"all", all_of, SOURCE_LONG},
