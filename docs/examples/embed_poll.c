@@ -285,6 +285,5 @@ int main(void)
 	if (rc < 0)
 		fprintf(stderr, "embed_poll: %s\n", strerror(-rc));
 	close(ends[1]);
-	weir_loop_free(self.loop);
-	return rc < 0;
+	return weir_loop_free(self.loop) < 0 || rc < 0;
 }

@@ -34,6 +34,5 @@ int main(void)
 	if (rc == 0)
 		printf("%td\n", (intptr_t)sum);
 	weir_flow_free(flow);
-	weir_loop_free(loop);
-	return rc < 0;
+	return weir_loop_free(loop) < 0 || rc < 0;
 }

@@ -66,6 +66,5 @@ int main(void)
 		       (int)(intptr_t)sum);
 	}
 	weir_flow_free(flow);
-	weir_threads_free(threads);
-	return rc < 0;
+	return weir_threads_free(threads) < 0 || rc < 0;
 }

@@ -277,8 +277,8 @@ static int run_live(struct logstat *self, int fd, int signals)
 		flow = weir_flow_lines(flow, LINE_SIZE);
 		rc = run(self, flow, signals);
 	}
-	weir_threads_free(threads);
-	weir_blocking_free(blocking);
+	if (weir_threads_free(threads) < 0 || weir_blocking_free(blocking) < 0)
+		rc = -EBUSY;
 	return rc < 0 ? failed("threads", rc) : rc;
 }
 
@@ -339,8 +339,7 @@ static int run_simulated(struct logstat *self, int fd, int signals)
 	rc = run(self, flow, signals);
 	free(self->line);
 	(void)fclose(self->file);
-	(void)weir_sim_free(sim);
-	return rc;
+	return weir_sim_free(sim) < 0 ? failed("the simulator", -EBUSY) : rc;
 }
 
 int main(int argc, char **argv)

@@ -269,8 +269,8 @@ static int run_on_threads(struct pgz *self)
 	rc = rc < 0 ? failed("threads", rc)
 		    : run(self, weir_blocking_executor(blocking),
 			  weir_threads_executor(threads));
-	weir_threads_free(threads);
-	weir_blocking_free(blocking);
+	if (weir_threads_free(threads) < 0 || weir_blocking_free(blocking) < 0)
+		rc = failed("threads", -EBUSY);
 	return rc;
 }
 

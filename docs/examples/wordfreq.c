@@ -221,8 +221,8 @@ static int run(struct wordfreq *self)
 		rc = weir_flow_run(flow, weir_threads_executor(threads), NULL);
 		weir_flow_free(flow);
 	}
-	weir_threads_free(threads);
-	weir_blocking_free(blocking);
+	if (weir_threads_free(threads) < 0 || weir_blocking_free(blocking) < 0)
+		rc = -EBUSY;
 	return rc;
 }
 

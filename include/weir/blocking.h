@@ -54,7 +54,7 @@ WEIR_API uint32_t weir_blocking_threads(const struct weir_blocking *blocking);
  * fork() it frees without joining, whoever was alive. Not together with any
  * other call on it.
  */
-WEIR_API int weir_blocking_free(struct weir_blocking *blocking);
+WEIR_API WEIR_MUST_CHECK int weir_blocking_free(struct weir_blocking *blocking);
 
 #ifdef __cplusplus
 }

@@ -38,7 +38,7 @@ WEIR_API WEIR_MUST_CHECK int weir_channel_new(
  * yet. -EBUSY: somebody waits, a flow takes from it, or a port holds
  * something; then nothing has changed.
  */
-WEIR_API int weir_channel_free(struct weir_channel *channel);
+WEIR_API WEIR_MUST_CHECK int weir_channel_free(struct weir_channel *channel);
 
 /*
  * Ends the channel with `error` (borrowed) or well (NULL): it takes no more

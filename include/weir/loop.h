@@ -69,7 +69,7 @@ WEIR_API int weir_loop_wait(struct weir_loop *loop, uint32_t budget,
  * process after fork(), which can do nothing else with it, 0 on any thread, whoever
  * was alive: the child's descriptors are closed.
  */
-WEIR_API int weir_loop_free(struct weir_loop *loop);
+WEIR_API WEIR_MUST_CHECK int weir_loop_free(struct weir_loop *loop);
 
 #ifdef __cplusplus
 }

@@ -75,7 +75,7 @@ WEIR_API uint64_t weir_sim_random(struct weir_sim *sim, uint64_t bound);
  * watches that are still armed never fire. In the child of a fork() by another
  * thread it is 0, whoever was alive.
  */
-WEIR_API int weir_sim_free(struct weir_sim *sim);
+WEIR_API WEIR_MUST_CHECK int weir_sim_free(struct weir_sim *sim);
 
 #ifdef __cplusplus
 }

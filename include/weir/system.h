@@ -72,7 +72,7 @@ WEIR_API WEIR_MUST_CHECK int weir_system_new(
  * That is what to wait for: a drain of the executor is done before, even if by a
  * moment only.
  */
-WEIR_API int weir_system_free(struct weir_system *system);
+WEIR_API WEIR_MUST_CHECK int weir_system_free(struct weir_system *system);
 
 /*
  * Begins to shut down, and returns: /user stops with all below it; then

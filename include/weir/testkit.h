@@ -126,7 +126,8 @@ weir_subscriber_probe_new(const struct weir_test_env *env,
  * Cancels, settles, drops the items, and frees the probe. NULL is fine. -EBUSY:
  * a publisher still holds it. Then it is still there.
  */
-WEIR_API int weir_subscriber_probe_free(struct weir_subscriber_probe *probe);
+WEIR_API WEIR_MUST_CHECK int weir_subscriber_probe_free(
+	struct weir_subscriber_probe *probe);
 
 /* To be handed to weir_subscribe(). */
 WEIR_API struct weir_subscriber *weir_subscriber_probe_subscriber(
@@ -224,7 +225,8 @@ WEIR_API WEIR_MUST_CHECK struct weir_publisher_probe *weir_publisher_probe_new(
  * subscriber still holds the subscription. Then the probe is still there, and
  * can be freed when that has been given back.
  */
-WEIR_API int weir_publisher_probe_free(struct weir_publisher_probe *probe);
+WEIR_API WEIR_MUST_CHECK int weir_publisher_probe_free(
+	struct weir_publisher_probe *probe);
 
 /* To be handed to weir_subscribe(). */
 WEIR_API struct weir_publisher *weir_publisher_probe_publisher(

@@ -127,7 +127,7 @@ WEIR_API bool weir_threads_idle(const struct weir_threads *threads);
  * frees without joining, whoever was alive. Not together with any other call on
  * the pool.
  */
-WEIR_API int weir_threads_free(struct weir_threads *threads);
+WEIR_API WEIR_MUST_CHECK int weir_threads_free(struct weir_threads *threads);
 
 #ifdef __cplusplus
 }

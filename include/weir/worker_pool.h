@@ -67,7 +67,7 @@ WEIR_API void weir_pools_stop(struct weir_pools *pools);
  * 0, also for NULL. -EBUSY: they have not ended, or calls are under way; then
  * nothing is changed. No new call may come meanwhile.
  */
-WEIR_API int weir_pools_free(struct weir_pools *pools);
+WEIR_API WEIR_MUST_CHECK int weir_pools_free(struct weir_pools *pools);
 
 struct weir_pool_options {
 	const char *name; /* as of any child */
