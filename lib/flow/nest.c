@@ -15,8 +15,9 @@
 static struct weir_error *error_of(const struct weir__op *op, int code,
 				   const char *origin, const char *message)
 {
-	struct weir_error *error = weir_error_new(weir__op_allocator(op), code,
-						  origin, message, NULL, NULL);
+	/* the words are the nested flow's, which goes */
+	struct weir_error *error = weir_error_format(
+		weir__op_allocator(op), code, origin, "%s", message);
 
 	return error ? error : weir_error_of(code);
 }

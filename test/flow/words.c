@@ -136,6 +136,24 @@ static void a_file_that_is_not_there_says_so(void **state)
 	weir_error_unref(error);
 }
 
+static struct weir_flow *bad_flow(struct weir_flow *upstream, void *context)
+{
+	return weir_flow_async(upstream, 100, NULL);
+}
+
+static void a_nested_flow_that_cannot_be_composed_says_so(void **state)
+{
+	const struct weir_flow_restart_options once = {
+		.limit = &(const struct weir_limit){.max = 0}};
+	struct weir_error *error = error_of(weir_flow_ignore(
+		weir_flow_restart_around(one(), bad_flow, NULL, &once)));
+
+	assert_string_equal(error->origin, "async");
+	assert_string_equal(error->message,
+			    "capacity 100 is no power of two up to " MAX);
+	weir_error_unref(error);
+}
+
 static void end_by_cancel(struct weir_flow_run *run,
 			  struct weir_executor *executor,
 			  struct weir_drain *drain)
@@ -200,6 +218,7 @@ int main(void)
 		cmocka_unit_test(
 			a_function_that_fails_does_so_with_the_words_of_its_number),
 		cmocka_unit_test(a_file_that_is_not_there_says_so),
+		cmocka_unit_test(a_nested_flow_that_cannot_be_composed_says_so),
 		cmocka_unit_test(a_cancelled_run_says_so),
 		cmocka_unit_test(so_does_one_whose_executor_is_aborted),
 	};
