@@ -81,9 +81,11 @@ WEIR_API void weir_flow_free(struct weir_flow *flow);
 /*
  * 0, or why the flow has failed while it was composed: what weir_flow_start() and
  * weir_flow_run() return for it. Then *origin and *message, which may be NULL,
- * tell where and why in words, as long as the flow is there. -EINVAL for NULL, and for a
- * flow that would not run as an outlet of a fan (flow_fan.h) is missing in it
- * yet: *origin says of which.
+ * tell where and why in words, as long as the flow is there. -EINVAL for NULL,
+ * and for a flow that would not run: an outlet of a fan (flow_fan.h) is missing
+ * in it yet, *origin says of which; or what comes to an operator are other items
+ * than it takes, or than at its other inputs: *origin is the operator, *message
+ * stays until the next such call of this thread.
  */
 WEIR_API int weir_flow_check(const struct weir_flow *flow, const char **origin,
 			     const char **message);
@@ -99,8 +101,9 @@ WEIR_API struct weir_flow *weir_flow_name(struct weir_flow *flow,
  * Says what the items are that come out of the last operator: how they are
  * dropped and shared. It is needed behind a source, and where items become
  * something else: without it a source's items are plain values, and an operator
- * puts out what it takes, unless it says otherwise. `items` is borrowed as long
- * as the flow runs; NULL: plain values. Returns `flow`.
+ * puts out what it takes, unless it says otherwise. Inputs that go together have
+ * the same; weir_flow_empty(), _fail() and _never() go with all. `items` is
+ * borrowed as long as the flow is there; NULL: plain values. Returns `flow`.
  */
 WEIR_API struct weir_flow *weir_flow_items(struct weir_flow *flow,
 					   const struct weir_items *items);

@@ -84,8 +84,8 @@ WEIR_API void weir_flow_publisher_free(struct weir_flow_publisher *publisher);
 /* --- Actors ------------------------------------------------------------------- */
 
 /*
- * What an actor of yours puts into `out`, over a link that holds up to
- * `capacity` items, a power of two. It runs once (-EALREADY), and is to be
+ * What an actor of yours puts into `out`, which is initialized before, over a
+ * link that holds up to `capacity` items, a power of two. It runs once (-EALREADY), and is to be
  * started by who owns the actor, see weir_link(): before that starts, or in a
  * turn or handler of its. A drain of the run takes what has been put, and cancels
  * the out-port. Not inside of another flow: -ENOTSUP. Fails: -EINVAL, null, a

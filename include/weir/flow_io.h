@@ -39,7 +39,12 @@ WEIR_API struct weir_flow_bytes *weir_flow_bytes_ref(
 	struct weir_flow_bytes *bytes);
 WEIR_API void weir_flow_bytes_unref(struct weir_flow_bytes *bytes);
 
-/* How bytes are dropped and shared; for flows of your own. Lives for ever. */
+/*
+ * How bytes are dropped and shared; for flows of your own. Lives for ever.
+ * Operators that take bytes refuse items that are not said to be: they need these,
+ * or others whose `drop` is that of these, as of a copy with a context of yours;
+ * see weir_flow_check().
+ */
 WEIR_API const struct weir_items *weir_flow_bytes_items(void);
 
 /* --- Descriptors ------------------------------------------------------------------ */

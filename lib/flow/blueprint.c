@@ -267,19 +267,27 @@ const struct weir_flow *weir__flow_lacking(const struct weir_flow *flow)
 int weir_flow_check(const struct weir_flow *flow, const char **origin,
 		    const char **message)
 {
+	/* not in the flow, which others may look at, and run */
+	static __thread struct weir__misfit misfit;
 	int rc = weir__flow_check(flow, origin, message);
-	const struct weir_flow *lacking = NULL;
+	const char *name = NULL, *why = "an outlet is missing in this flow";
+	const struct weir_flow *lacking;
 
 	/* what another has taken over is looked at with that */
-	if (rc == 0 && !flow->taken)
-		lacking = weir__flow_lacking(flow);
-	if (!lacking)
+	if (rc < 0 || flow->taken)
 		return rc;
-	if (origin)
-		*origin = lacking->kind->name;
-	if (message)
-		*message = "an outlet is missing in this flow";
-	return -EINVAL;
+	lacking = weir__flow_lacking(flow);
+	if (lacking) {
+		name = lacking->kind->name;
+	} else if (weir__flow_misfit(flow, &misfit)) {
+		name = weir__flow_called(misfit.flow);
+		why = misfit.text;
+	}
+	if (name && origin)
+		*origin = name;
+	if (name && message)
+		*message = why;
+	return name ? -EINVAL : 0;
 }
 
 /* A setting may be made: it is there, and no failed one. */

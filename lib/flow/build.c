@@ -88,19 +88,18 @@ static struct weir__op *allocate(struct weir__build *build,
 	return op;
 }
 
-/* False: what comes in differs, and goes out as it is. */
-static bool set_items(struct weir__op *op)
+/* Inputs of what puts out what it takes have the same, or none at all. */
+static void set_items(struct weir__op *op)
 {
-	uint32_t i;
+	uint32_t i = 0;
 
-	if (op->flow->has_items)
-		op->items = op->flow->items;
-	else if (op->n_up && !op->kind->makes)
-		op->items = op->up[0]->items;
-	for (i = 1; i < op->n_up && !op->kind->makes; i++)
-		if (op->up[i]->items != op->up[0]->items)
-			return false;
-	return true;
+	if (op->flow->has_items || op->kind->items)
+		op->items = weir__flow_items(op->flow);
+	else
+		while (!op->kind->makes && !op->items && i < op->n_up)
+			op->items = op->up[i++]->items;
+	if (op->items == &weir__items_any)
+		op->items = NULL;
 }
 
 /* Takes from a boundary somewhere above, within its stage. */
@@ -174,7 +173,7 @@ static bool has_inlet(const struct weir__op *op)
 /* What is above it is there. */
 static struct weir__op *open_op(struct weir__build *build, struct weir__op *op)
 {
-	int rc;
+	int rc = 0;
 
 	assert(!op->open && !op->ended);
 	if (op->kind->holds || op->n_up > 1)
@@ -183,8 +182,8 @@ static struct weir__op *open_op(struct weir__build *build, struct weir__op *op)
 		build->stage->nests = true;
 	if (op->kind->any_input && has_inlet(op))
 		build->stage->any_input = true;
-	rc = set_items(op) ? 0 : -EINVAL;
-	if (rc == 0 && op->kind->open)
+	set_items(op);
+	if (op->kind->open)
 		rc = op->kind->open(op);
 	op->open = rc == 0;
 	if (rc == 0)
@@ -492,7 +491,7 @@ const char *weir__flow_staged(const struct weir_flow *flow,
 	uint32_t i;
 
 	if (is_staged(flow, executor))
-		return flow->name ? flow->name : flow->kind->name;
+		return weir__flow_called(flow);
 	for (i = 0; i < flow->n_up && !name; i++)
 		name = weir__flow_staged(flow->up[i], executor);
 	return name;
@@ -502,6 +501,7 @@ const char *weir__flow_staged(const struct weir_flow *flow,
 static int claim_nested(const struct weir__op *op, struct weir_flow *flow)
 {
 	int rc = weir__flow_check(flow, NULL, NULL);
+	struct weir__misfit misfit;
 
 	if (rc < 0)
 		return rc;
@@ -512,7 +512,8 @@ static int claim_nested(const struct weir__op *op, struct weir_flow *flow)
 		return -E2BIG;
 	if (weir__flow_staged(flow, op->stage->actor.executor))
 		return -ENOTSUP;
-	return weir__flow_claim(flow);
+	return weir__flow_misfit(flow, &misfit) ? -EINVAL
+						: weir__flow_claim(flow);
 }
 
 struct weir__op *weir__op_nest(struct weir__op *op, struct weir_flow *flow,

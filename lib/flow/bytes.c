@@ -81,6 +81,21 @@ const struct weir_items *weir_flow_bytes_items(void)
 	return &items;
 }
 
+const struct weir_items *weir__gives_bytes(const struct weir_flow *flow)
+{
+	return &items;
+}
+
+const char *weir__takes_bytes(const struct weir_flow *flow)
+{
+	const struct weir_items *given = weir__flow_items(flow->up[0]);
+
+	/* others that are dropped alike are bytes, too */
+	if (given == &weir__items_any || (given && given->drop == drop))
+		return NULL;
+	return "takes bytes, see weir_flow_bytes_items()";
+}
+
 struct weir_flow_bytes *weir__bytes_view(struct weir_flow_bytes *whole,
 					 const char *data, size_t n)
 {

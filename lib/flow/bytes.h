@@ -9,6 +9,11 @@
 
 #define WEIR__BYTES_MAX (1u << 30)
 
+/* kind->items of operators that make bytes. */
+const struct weir_items *weir__gives_bytes(const struct weir_flow *flow);
+/* kind->refuses of operators that take bytes. */
+const char *weir__takes_bytes(const struct weir_flow *flow);
+
 /* A view of `n` bytes of `whole` from `data` on, which holds that. Or NULL. */
 struct weir_flow_bytes *weir__bytes_view(struct weir_flow_bytes *whole,
 					 const char *data, size_t n);

@@ -18,6 +18,12 @@ static struct weir_channel *channel_of(const struct weir__op *op)
 	return *(struct weir_channel *const *)weir__op_args(op);
 }
 
+static const struct weir_items *channel_items(const struct weir_flow *flow)
+{
+	return weir__channel_items(
+		*(struct weir_channel *const *)(const void *)flow->args);
+}
+
 /* --- Taking ------------------------------------------------------------------------- */
 
 /*
@@ -126,13 +132,6 @@ static size_t from_channel_pull(struct weir__op *op, void **items, size_t room)
 	return n;
 }
 
-static int from_channel_open(struct weir__op *op)
-{
-	if (!op->flow->has_items)
-		op->items = weir__channel_items(channel_of(op));
-	return 0;
-}
-
 static void from_channel_close(struct weir__op *op)
 {
 	struct taker *taker = weir__op_state(op);
@@ -152,7 +151,7 @@ static void from_channel_close(struct weir__op *op)
 static const struct weir__kind from_channel_kind = {
 	.name = "from_channel",
 	.state_size = sizeof(struct taker),
-	.open = from_channel_open,
+	.items = channel_items,
 	.pull = from_channel_pull,
 	.close = from_channel_close,
 	.source = true,
@@ -273,11 +272,12 @@ static size_t into_channel_pull(struct weir__op *op, void **items, size_t room)
 	return 0;
 }
 
-static int into_channel_open(struct weir__op *op)
+static const char *into_channel_refuses(const struct weir_flow *flow)
 {
-	return weir__channel_items(channel_of(op)) == op->up[0]->items
-		       ? 0
-		       : -EINVAL;
+	return weir__items_fit(weir__flow_items(flow->up[0]),
+			       channel_items(flow))
+		       ? NULL
+		       : "the channel has other items";
 }
 
 /* The items that are not put; the first may be the channel's to answer for. */
@@ -316,7 +316,7 @@ static void into_channel_close(struct weir__op *op)
 static const struct weir__kind into_channel_kind = {
 	.name = "into_channel",
 	.state_size = sizeof(struct putter),
-	.open = into_channel_open,
+	.refuses = into_channel_refuses,
 	.pull = into_channel_pull,
 	.close = into_channel_close,
 	.makes = true,

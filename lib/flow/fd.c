@@ -78,8 +78,6 @@ struct reading {
 static int reading_open(struct weir__op *op)
 {
 	((struct reading *)weir__op_state(op))->fd = -1;
-	if (!op->flow->has_items)
-		op->items = weir_flow_bytes_items();
 	return 0;
 }
 
@@ -192,6 +190,7 @@ static size_t reading_pull(struct weir__op *op, void **items, size_t room)
 	static const struct weir__kind function##_kind = { \
 		.name = #function, \
 		.state_size = sizeof(struct reading), \
+		.items = weir__gives_bytes, \
 		.open = reading_open, \
 		.pull = reading_pull, \
 		.close = reading_close, \

@@ -69,6 +69,14 @@ struct weir__kind {
 	/* Which flow above cannot run without another that is not of this whole;
 	 * NULL: none. */
 	const struct weir_flow *(*lacking)(const struct weir_flow *flow);
+	/* The flow above that is not in `up`, if it is for this one to look at
+	 * it; or NULL. */
+	const struct weir_flow *(*above)(const struct weir_flow *flow);
+	/* What comes out, where the flow does not say. NULL: what it takes, or
+	 * plain values. */
+	const struct weir_items *(*items)(const struct weir_flow *flow);
+	/* Why it cannot take what comes to it; static. NULL: it can. */
+	const char *(*refuses)(const struct weir_flow *flow);
 	/* Makes something other than one operator; NULL is weir__op_new(). */
 	struct weir__op *(*build)(struct weir__build *build,
 				  const struct weir_flow *flow);
@@ -171,6 +179,30 @@ int weir__flow_check(const struct weir_flow *flow, const char **origin,
 /* The first that kind->lacking finds of this node and all above, or NULL. */
 const struct weir_flow *weir__flow_lacking(const struct weir_flow *flow);
 
+/* --- What comes out: items.c ------------------------------------------------ */
+
+/* Of a flow that has none, or from which it is not known what will come. */
+extern const struct weir_items weir__items_any;
+/* kind->items of these. */
+const struct weir_items *weir__gives_any(const struct weir_flow *flow);
+
+/* What comes out of the flow, as far as its blueprint says. */
+const struct weir_items *weir__flow_items(const struct weir_flow *flow);
+
+/* One may come where the other is expected. */
+bool weir__items_fit(const struct weir_items *a, const struct weir_items *b);
+
+struct weir__misfit {
+	const struct weir_flow *flow; /* that cannot take what comes to it */
+	char text[64];		      /* why */
+};
+
+/* True: *misfit is the first of this node and all above. */
+bool weir__flow_misfit(const struct weir_flow *flow,
+		       struct weir__misfit *misfit);
+
+/* --- Blueprints that run ----------------------------------------------------- */
+
 /* kind->claim of this node and all above; or nothing is claimed. */
 int weir__flow_claim(struct weir_flow *flow);
 void weir__flow_unclaim(struct weir_flow *flow);
@@ -222,6 +254,11 @@ static inline const void *weir__op_args(const struct weir__op *op)
 static inline const char *weir__op_name(const struct weir__op *op)
 {
 	return op->flow->name ? op->flow->name : op->kind->name;
+}
+
+static inline const char *weir__flow_called(const struct weir_flow *flow)
+{
+	return flow->name ? flow->name : flow->kind->name;
 }
 
 /* Rule 1, for who pulls; 0 when it has ended. */

@@ -89,13 +89,6 @@ static ssize_t scan_prefixed(const struct framing *args, const char *bytes,
 
 /* --- The operator ------------------------------------------------------------------------- */
 
-static int cut_open(struct weir__op *op)
-{
-	if (!op->flow->has_items)
-		op->items = weir_flow_bytes_items();
-	return 0;
-}
-
 static void drop_block(struct weir__op *op)
 {
 	struct cutting *self = weir__op_state(op);
@@ -313,7 +306,8 @@ static size_t cut_pull(struct weir__op *op, void **items, size_t room)
 	static const struct weir__kind kind##_kind = { \
 		.name = #kind, \
 		.state_size = sizeof(struct cutting), \
-		.open = cut_open, \
+		.items = weir__gives_bytes, \
+		.refuses = weir__takes_bytes, \
 		.pull = cut_pull, \
 		.close = cut_close, \
 		.holds = true, \

@@ -38,6 +38,7 @@ static int open_open(struct weir__op *op)
 
 const struct weir__kind weir__graph_open_kind = {
 	.name = "graph_inlet",
+	.items = weir__gives_any,
 	.open = open_open,
 	.free = weir__graph_inlet_free,
 };

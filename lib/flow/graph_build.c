@@ -40,20 +40,23 @@ static struct weir__op *refuse(const struct weir__build *build,
 static struct weir__op *linked_build(struct weir__build *build,
 				     const struct weir_flow *flow)
 {
-	struct weir__op *op;
-
 	if (build->nested)
-		op = weir__build(build, flow->up[0]);
-	else
-		op = weir__build_cut(build, flow->up[0], NULL,
-				     weir__graph_inlet_of(flow)->capacity);
-	if (op && flow->has_items && flow->items != op->items)
-		return refuse(build, op, -EINVAL);
-	return op;
+		return weir__build(build, flow->up[0]);
+	return weir__build_cut(build, flow->up[0], NULL,
+			       weir__graph_inlet_of(flow)->capacity);
+}
+
+static const char *linked_refuses(const struct weir_flow *flow)
+{
+	return weir__items_fit(weir__flow_items(flow->up[0]),
+			       weir__flow_items(flow))
+		       ? NULL
+		       : "other items than come to it";
 }
 
 static const struct weir__kind linked_kind = {
 	.name = "graph_inlet",
+	.refuses = linked_refuses,
 	.build = linked_build,
 	.free = weir__graph_inlet_free,
 	.boundary = true,

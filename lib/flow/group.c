@@ -44,8 +44,6 @@ static int grouped_open(struct weir__op *op)
 
 	if (args->within_ns)
 		self->due_ns = due(op);
-	if (!op->flow->has_items)
-		op->items = &weir__list_items;
 	return 0;
 }
 
@@ -221,9 +219,10 @@ static size_t grouped_pull(struct weir__op *op, void **items, size_t room)
 #define GROUPED(called) \
 	{ \
 		.name = (called), .state_size = sizeof(struct grouping), \
-		.open = grouped_open, .pull = grouped_pull, \
-		.close = grouped_close, .keeps = sizeof(struct weir__alarm), \
-		.holds = true, .makes = true, \
+		.items = weir__gives_lists, .open = grouped_open, \
+		.pull = grouped_pull, .close = grouped_close, \
+		.keeps = sizeof(struct weir__alarm), .holds = true, \
+		.makes = true, \
 	}
 
 static const struct weir__kind grouped_kind = GROUPED("grouped");

@@ -29,8 +29,14 @@ static void inner_close(struct weir__op *op)
 static struct weir__op *inner_build(struct weir__build *build,
 				    const struct weir_flow *flow);
 
+static const struct weir_items *inner_items(const struct weir_flow *flow)
+{
+	return weir__flow_items(inner_of(flow)->around->flow->up[0]);
+}
+
 static const struct weir__kind inner_kind = {
 	.name = "upstream",
+	.items = inner_items,
 	.pull = inner_pull,
 	.close = inner_close,
 	.build = inner_build,

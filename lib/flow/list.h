@@ -10,6 +10,9 @@
 /* Drops a list. */
 extern const struct weir_items weir__list_items;
 
+/* kind->items of operators that make lists. */
+const struct weir_items *weir__gives_lists(const struct weir_flow *flow);
+
 /* An empty list, of what comes out above `op`, with room for `n`. Or NULL. */
 struct weir_flow_list *weir__list_new(struct weir__op *op, size_t n);
 

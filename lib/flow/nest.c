@@ -30,9 +30,13 @@ static struct weir_error *why_not(const struct weir__op *op,
 	const char *message = code == -E2BIG
 				      ? "too many flows upon each other"
 				      : "a nested flow could not be made";
+	struct weir__misfit misfit;
+	int rc = flow ? weir__flow_check(flow, &origin, &message) : -EINVAL;
 
-	if (flow && weir__flow_check(flow, &origin, &message) == 0 &&
-	    code == -ENOTSUP) {
+	if (rc == 0 && code == -EINVAL && weir__flow_misfit(flow, &misfit))
+		return error_of(op, code, weir__flow_called(misfit.flow),
+				misfit.text);
+	if (rc == 0 && code == -ENOTSUP) {
 		staged = weir__flow_staged(flow, op->stage->actor.executor);
 		if (staged)
 			return error_of(op, code, staged,
@@ -54,7 +58,8 @@ struct weir_error *weir__nest_open(struct weir__nest *nest, struct weir__op *op,
 	nest->op = weir__op_nest(op, flow, &code);
 	if (!nest->op)
 		error = why_not(op, flow, code);
-	else if (nest->op->items != op->items)
+	else if (nest->op->items != op->items &&
+		 weir__flow_items(flow) != &weir__items_any)
 		error = error_of(op, -EINVAL, weir__op_name(op),
 				 "a nested flow of other items");
 	if (error)

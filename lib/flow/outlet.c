@@ -82,6 +82,26 @@ static bool is_complete(const struct weir_flow *flow)
 	return true;
 }
 
+/* The first of the outlets looks at what is above all. */
+static const struct weir_flow *outlet_above(const struct weir_flow *flow)
+{
+	const struct outlet *outlet = outlet_of(flow);
+
+	return outlet->index == 0 ? outlet->fan : NULL;
+}
+
+static const struct weir_items *outlet_items(const struct weir_flow *flow)
+{
+	return weir__flow_items(outlet_of(flow)->fan);
+}
+
+static const char *outlet_refuses(const struct weir_flow *flow)
+{
+	return weir__items_fit(weir__flow_items(flow), outlet_items(flow))
+		       ? NULL
+		       : "other items than come to it";
+}
+
 static const struct weir_flow *outlet_lacking(const struct weir_flow *flow)
 {
 	const struct outlet *outlet = outlet_of(flow);
@@ -215,12 +235,6 @@ static struct weir__stage *make(const struct weir__build *build,
 	return *build->code == 0 ? above.stage : NULL;
 }
 
-static struct weir__op *fail(const struct weir__build *build, int code)
-{
-	*build->code = code;
-	return NULL;
-}
-
 static struct weir__op *outlet_build(struct weir__build *build,
 				     const struct weir_flow *flow)
 {
@@ -237,8 +251,6 @@ static struct weir__op *outlet_build(struct weir__build *build,
 		return NULL;
 	assert(outlet->index < args_of(outlet->fan)->n);
 	out = &weir__fan_of(stage)->outlets[outlet->index].out;
-	if (flow->has_items && flow->items != stage->root->items)
-		return fail(build, -EINVAL);
 	build->ahead = (uint32_t)options->queue;
 	build->held = options->wait_for_all;
 	build->fans = weir__fan_of(stage)->bit | weir__fan_of(stage)->fans;
@@ -250,6 +262,9 @@ static const struct weir__kind outlet_kind = {
 	.name = "outlet",
 	.free = outlet_free,
 	.lacking = outlet_lacking,
+	.above = outlet_above,
+	.items = outlet_items,
+	.refuses = outlet_refuses,
 	.claim = outlet_claim,
 	.unclaim = outlet_unclaim,
 	.build = outlet_build,

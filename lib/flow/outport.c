@@ -55,8 +55,19 @@ static struct weir__op *from_out_build(struct weir__build *build,
 				 args->capacity);
 }
 
+/* The out-port is not looked at when it may be gone. */
+static const struct weir_items *from_out_items(const struct weir_flow *flow)
+{
+	const struct outport *args = (const void *)flow->args;
+
+	/* relaxed: a hint */
+	return ck_pr_load_32(&args->claimed) ? &weir__items_any
+					     : args->out->items;
+}
+
 static const struct weir__kind from_out_kind = {
 	.name = "from_out",
+	.items = from_out_items,
 	.build = from_out_build,
 	.claim = claim,
 	.unclaim = unclaim,

@@ -200,7 +200,10 @@ static int publisher_make(struct weir_flow_publisher **publisher,
 			  const struct weir_flow_run_options *options)
 {
 	int rc = weir__flow_check(flow, NULL, NULL);
+	struct weir__misfit misfit;
 
+	if (rc == 0 && weir__flow_misfit(flow, &misfit))
+		rc = -EINVAL;
 	if (rc == 0 && !weir__run_options_valid(options))
 		rc = -EINVAL;
 	if (rc < 0)

@@ -202,13 +202,9 @@ static struct weir_flow_queue *queue_of(const struct weir_flow *flow)
 	return *(struct weir_flow_queue *const *)(const void *)flow->args;
 }
 
-static int queue_open(struct weir__op *op)
+static const struct weir_items *queue_items(const struct weir_flow *flow)
 {
-	struct weir_flow_queue *queue = queue_of(op->flow);
-
-	if (!op->flow->has_items)
-		op->items = queue->items;
-	return 0;
+	return queue_of(flow)->items;
 }
 
 /* Takes what there is; *over: that was all. */
@@ -296,7 +292,7 @@ static void queue_unclaim(struct weir_flow *flow)
 
 static const struct weir__kind queue_kind = {
 	.name = "from_queue",
-	.open = queue_open,
+	.items = queue_items,
 	.pull = queue_pull,
 	.close = queue_close,
 	.free = queue_flow_free,

@@ -357,6 +357,7 @@ int weir_flow_start(struct weir_flow *flow, struct weir_executor *executor,
 		    struct weir_flow_run **run)
 {
 	struct weir_flow_run *made = NULL;
+	struct weir__misfit misfit;
 	int rc;
 
 	if (run)
@@ -367,6 +368,8 @@ int weir_flow_start(struct weir_flow *flow, struct weir_executor *executor,
 	rc = weir__flow_check(flow, NULL, NULL);
 	if (rc == 0)
 		rc = flow->taken ? -EBUSY : 0;
+	if (rc == 0)
+		rc = weir__flow_misfit(flow, &misfit) ? -EINVAL : 0;
 	if (rc == 0)
 		rc = start_run(flow, executor, options, &made);
 	if (rc < 0)

@@ -258,6 +258,11 @@ static void drop_list(void *list, void *context)
 
 const struct weir_items weir__list_items = {.drop = drop_list};
 
+const struct weir_items *weir__gives_lists(const struct weir_flow *flow)
+{
+	return &weir__list_items;
+}
+
 struct weir_flow_list *weir__list_new(struct weir__op *op, size_t n)
 {
 	const struct weir_allocator *allocator = weir__op_allocator(op);
@@ -283,8 +288,6 @@ static struct weir_flow_list **list_of(struct weir__op *op)
 static int collect_open(struct weir__op *op)
 {
 	*list_of(op) = weir__list_new(op, 0);
-	if (!op->flow->has_items)
-		op->items = &weir__list_items;
 	return *list_of(op) ? 0 : -ENOMEM;
 }
 
@@ -342,6 +345,7 @@ static size_t collect_pull(struct weir__op *op, void **items, size_t room)
 static const struct weir__kind collect_kind = {
 	.name = "collect",
 	.state_size = sizeof(struct weir_flow_list *),
+	.items = weir__gives_lists,
 	.open = collect_open,
 	.pull = collect_pull,
 	.close = collect_close,

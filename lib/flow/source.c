@@ -125,6 +125,7 @@ static size_t empty_pull(struct weir__op *op, void **items, size_t room)
 
 static const struct weir__kind empty_kind = {
 	.name = "empty",
+	.items = weir__gives_any,
 	.pull = empty_pull,
 	.source = true,
 };
@@ -149,6 +150,7 @@ static size_t fail_pull(struct weir__op *op, void **items, size_t room)
 
 static const struct weir__kind fail_kind = {
 	.name = "fail",
+	.items = weir__gives_any,
 	.pull = fail_pull,
 	.source = true,
 };
@@ -170,6 +172,7 @@ static size_t never_pull(struct weir__op *op, void **items, size_t room)
 
 static const struct weir__kind never_kind = {
 	.name = "never",
+	.items = weir__gives_any,
 	.pull = never_pull,
 	.source = true,
 };

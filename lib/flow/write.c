@@ -255,6 +255,7 @@ static size_t writing_pull(struct weir__op *op, void **items, size_t room)
 static const struct weir__kind writing_kind = {
 	.name = "write",
 	.state_size = sizeof(struct writing),
+	.refuses = weir__takes_bytes,
 	.pull = writing_pull,
 	.close = writing_close,
 	.keeps = sizeof(struct weir__watching),

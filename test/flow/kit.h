@@ -37,9 +37,9 @@ static inline struct item *item_new(intptr_t value)
 	return item;
 }
 
-static inline void item_drop(void *memory, void *context)
+static inline void item_drop(void *dropped, void *context)
 {
-	struct item *item = memory;
+	struct item *item = dropped;
 
 	if (__atomic_sub_fetch(&item->refs, 1, __ATOMIC_ACQ_REL) > 0)
 		return;
@@ -47,9 +47,9 @@ static inline void item_drop(void *memory, void *context)
 	free(item);
 }
 
-static inline int item_share(void *memory, void *context)
+static inline int item_share(void *shared, void *context)
 {
-	struct item *item = memory;
+	struct item *item = shared;
 
 	__atomic_fetch_add(&item->refs, 1, __ATOMIC_RELAXED);
 	return 0;
