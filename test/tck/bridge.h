@@ -6,7 +6,9 @@
  *
  * jvm.c knows the virtual machine, values.c turns items and errors into Java's
  * and back, to_java.c has the native methods of the Java classes, from_java.c
- * makes ours of Java's objects. Every thread may call everything.
+ * makes ours of Java's objects. Every thread may call everything. What is tried
+ * is made by range.c and collector.c, and on the executor of pool.c by ports.c,
+ * flows.c and manager.c.
  */
 #ifndef WEIR_TEST_TCK_BRIDGE_H
 #define WEIR_TEST_TCK_BRIDGE_H
@@ -104,6 +106,11 @@ void bridge_held_free(jlong held);
 /* One more reference of a subscriber. */
 jlong bridge_held_subscriber(struct weir_subscriber *subscriber);
 void *bridge_held_object(jlong held);
+
+/* --- pool.c --------------------------------------------------------------- */
+
+/* Where everything runs; there from Pool.start() to Pool.stop(). */
+struct weir_executor *bridge_executor(void);
 
 /* --- from_java.c ---------------------------------------------------------- */
 

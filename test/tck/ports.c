@@ -1,43 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Publishers and subscribers over ports, on a pool of threads: a source of
- * numbers, a stage that passes everything on, and a sink that tells a
- * subscriber of Java's what has come and requests what that says.
+ * Publishers and subscribers over ports: a source of numbers, a stage that
+ * passes everything on, and a sink that tells a subscriber of Java's what has
+ * come and requests what that says, or what it has room for. Source and stage
+ * may have a fan, to which all of their subscribers get every item.
  */
 #include "bridge.h"
 
 #include <ck_pr.h>
-
-static struct weir_threads *pool;
-
-JNIEXPORT void JNICALL Java_weir_Pool_start(JNIEnv *env, jclass class)
-{
-	bridge_throw(env, weir_threads_new(&pool, NULL));
-}
-
-JNIEXPORT jlong JNICALL Java_weir_Pool_alive(JNIEnv *env, jclass class)
-{
-	return (jlong)weir_executor_alive(weir_threads_executor(pool));
-}
-
-static void aborted(struct weir_drain *drain)
-{
-}
-
-/* Stops what is there. It ends when nobody holds it any more, see alive(). */
-JNIEXPORT void JNICALL Java_weir_Pool_abort(JNIEnv *env, jclass class)
-{
-	static struct weir_drain drain;
-
-	drain = (struct weir_drain){.done = aborted};
-	bridge_throw(env, weir_executor_abort(weir_threads_executor(pool),
-					      &drain, WEIR_FOREVER));
-}
-
-JNIEXPORT void JNICALL Java_weir_Pool_free(JNIEnv *env, jclass class)
-{
-	bridge_throw(env, weir_threads_free(pool));
-}
 
 /* --- Source --------------------------------------------------------------- */
 
@@ -102,8 +72,18 @@ static jlong start(struct weir_actor *actor, jlong held)
 	return 0;
 }
 
+/* A publisher of the out-port; with `fan` items of room: for many. */
+static int publish(struct weir_reactive_out *reactive, struct weir_out *out,
+		   jint fan)
+{
+	int rc = fan ? weir_out_fan(out, WEIR_BROADCAST, (size_t)fan) : 0;
+
+	return rc < 0 ? rc : weir_reactive_out_init(reactive, out, NULL);
+}
+
 JNIEXPORT jlong JNICALL Java_weir_Subjects_newSource(JNIEnv *env, jclass class,
-						     jlong n, jthrowable error)
+						     jlong n, jthrowable error,
+						     jint fan)
 {
 	struct source *self = bridge_alloc(sizeof(*self));
 	int rc;
@@ -113,9 +93,9 @@ JNIEXPORT jlong JNICALL Java_weir_Subjects_newSource(JNIEnv *env, jclass class,
 	self->next = 1;
 	self->last = n;
 	self->error = bridge_error_new(env, error);
-	weir_actor_init(&self->actor, &source_ops, weir_threads_executor(pool));
+	weir_actor_init(&self->actor, &source_ops, bridge_executor());
 	weir_out_init(&self->out, &self->actor, NULL);
-	rc = weir_reactive_out_init(&self->reactive, &self->out, NULL);
+	rc = publish(&self->reactive, &self->out, fan);
 	if (rc == 0 && n == 0) { /* needs no demand (1.5) */
 		(void)weir_out_end(&self->out, self->error);
 		rc = weir_actor_finish(&self->actor);
@@ -155,21 +135,21 @@ static const struct weir_actor_ops stage_ops = {
 
 /* The publisher; Java gets the subscriber from subscriberOf(). */
 JNIEXPORT jlong JNICALL Java_weir_Subjects_newStage(JNIEnv *env, jclass class,
-						    jint capacity)
+						    jint capacity, jint fan)
 {
 	struct stage *self = bridge_alloc(sizeof(*self));
 	int rc;
 
 	if (!self)
 		return 0;
-	weir_actor_init(&self->actor, &stage_ops, weir_threads_executor(pool));
+	weir_actor_init(&self->actor, &stage_ops, bridge_executor());
 	rc = weir_in_init(&self->in, &self->actor, (size_t)capacity,
 			  &bridge_items);
 	if (rc == 0)
 		rc = weir_reactive_in_init(&self->takes, &self->in, NULL);
 	weir_out_init(&self->out, &self->actor, &bridge_items);
 	if (rc == 0)
-		rc = weir_reactive_out_init(&self->gives, &self->out, NULL);
+		rc = publish(&self->gives, &self->out, fan);
 	return start(&self->actor, rc == 0 ? publisher_hold(&self->gives) : 0);
 }
 
@@ -190,7 +170,8 @@ JNIEXPORT jlong JNICALL Java_weir_Subjects_subscriberOf(JNIEnv *env,
 
 /*
  * Hands on to a subscriber of Java's, one item a turn, and requests upstream
- * what that requests. Its subscription holds the actor.
+ * what that requests (by hand), or what it has room for. Its subscription holds
+ * the actor.
  */
 struct sink {
 	struct weir_actor actor;
@@ -198,6 +179,7 @@ struct sink {
 	struct weir_reactive_in reactive;
 	struct weir_subscriber *to;
 	struct weir_subscription subscription;
+	bool by_hand;
 	/* any thread */
 	uint64_t wanted;
 	uint32_t cancelled;
@@ -265,6 +247,8 @@ static void sink_request(struct weir_subscription *subscription, int64_t n)
 	struct sink *self =
 		weir_container_of(subscription, struct sink, subscription);
 
+	if (!self->by_hand)
+		return;
 	ck_pr_add_64(&self->wanted, (uint64_t)n);
 	weir_actor_signal(&self->actor);
 }
@@ -299,14 +283,15 @@ static int sink_init(struct sink *self)
 
 	if (rc == 0)
 		rc = weir_reactive_in_init(&self->reactive, &self->in,
-					   &by_hand);
+					   self->by_hand ? &by_hand : NULL);
 	if (rc == 0)
 		rc = self->to->ops->on_subscribe(self->to, &self->subscription);
 	return rc;
 }
 
 JNIEXPORT jlong JNICALL Java_weir_Subjects_newSink(JNIEnv *env, jclass class,
-						   jobject subscriber)
+						   jobject subscriber,
+						   jboolean by_hand)
 {
 	struct sink *self = bridge_alloc(sizeof(*self));
 	jlong held = 0;
@@ -319,7 +304,8 @@ JNIEXPORT jlong JNICALL Java_weir_Subjects_newSink(JNIEnv *env, jclass class,
 		bridge_free(self);
 		return 0;
 	}
-	weir_actor_init(&self->actor, &sink_ops, weir_threads_executor(pool));
+	self->by_hand = by_hand;
+	weir_actor_init(&self->actor, &sink_ops, bridge_executor());
 	weir_actor_ref(&self->actor);
 	weir_subscription_init(&self->subscription, &sink_subscription_ops,
 			       &bridge_items);

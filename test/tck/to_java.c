@@ -64,6 +64,7 @@ JNIEXPORT void JNICALL Java_weir_WeirPublisher_subscribe(JNIEnv *env,
 							 jlong held,
 							 jobject subscriber)
 {
+	struct weir_publisher *from = bridge_held_object(held);
 	struct weir_subscriber *to = NULL;
 
 	if (subscriber) {
@@ -74,7 +75,8 @@ JNIEXPORT void JNICALL Java_weir_WeirPublisher_subscribe(JNIEnv *env,
 		}
 	}
 	weir_subscriber_ref(to);
-	bridge_throw(env, weir_subscribe(bridge_held_object(held), to));
+	/* not weir_subscribe(), which would refuse null for it */
+	bridge_throw(env, from->ops->subscribe(from, to));
 	weir_subscriber_unref(to);
 }
 

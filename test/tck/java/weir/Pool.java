@@ -1,34 +1,59 @@
 // SPDX-License-Identifier: BSD-2-Clause
 package weir;
 
-/** The threads that run what is over ports; one pool at a time. */
+/** What runs all that is over ports, flows and processes; one at a time. */
 final class Pool {
 	static {
 		Bridge.load();
 	}
 
+	/** Until the collector has seen who has nothing any more. */
+	private static final long PATIENCE_NS = 60_000_000_000L;
+
+	/** A loop on a thread of its own, and not a pool of threads. */
+	static boolean loop;
+
 	private Pool() {
 	}
 
-	static native void start();
+	static void start() {
+		if (loop)
+			startLoop();
+		else
+			startThreads();
+	}
 
 	/** How many actors have not ended, or are held. */
 	static native long alive();
 
 	/** Stops all that is there, and waits until nobody holds it. */
 	static void stop() {
-		long last = -1;
-
 		abort();
-		for (long now; (now = alive()) != 0; last = now) {
-			if (now != last)
-				System.out.println("held: " + now + " actors");
-			System.gc();
-		}
+		awaitNobody(PATIENCE_NS);
 		free();
 	}
 
-	private static native void abort();
+	/** Who is held for longer than that is a leak, which is an error. */
+	static void awaitNobody(long patienceNs) {
+		long begin = System.nanoTime();
+		long last = -1;
 
-	private static native void free();
+		for (long now; (now = alive()) != 0; last = now) {
+			if (now != last)
+				System.out.println("held: " + now + " actors");
+			if (System.nanoTime() - begin >= patienceNs)
+				throw new IllegalStateException(
+					"still held: " + now + " actors");
+			System.gc();
+		}
+	}
+
+	private static native void startThreads();
+
+	private static native void startLoop();
+
+	/** Only once for each start. */
+	static native void abort();
+
+	static native void free();
 }

@@ -21,12 +21,12 @@ final class Smoke {
 	private Smoke() {
 	}
 
-	private static void check(boolean holds, String what) {
+	static void check(boolean holds, String what) {
 		if (!holds)
 			throw new AssertionError(what);
 	}
 
-	private static void same(Object is, Object should) {
+	static void same(Object is, Object should) {
 		if (is != should && (is == null || !is.equals(should)))
 			throw new AssertionError("is " + is + ", should be "
 				+ should);
@@ -39,7 +39,7 @@ final class Smoke {
 		return last;
 	}
 
-	private static void throwsNullPointer(Runnable call) {
+	static void throwsNullPointer(Runnable call) {
 		try {
 			call.run();
 		} catch (NullPointerException expected) {
@@ -400,6 +400,20 @@ final class Smoke {
 		return thread.join();
 	}
 
+	/** Who holds an actor for ever keeps nothing from being told of it. */
+	private static void aLeakIsTold() {
+		Pool.start();
+		try (WeirPublisher<Long> from = Subjects.source(1, null)) {
+			Pool.abort();
+			Pool.awaitNobody(0);
+			check(from == null, "no leak");
+		} catch (IllegalStateException expected) {
+			same(expected.getMessage(), "still held: 1 actors");
+		}
+		Pool.awaitNobody(Long.MAX_VALUE);
+		Pool.free();
+	}
+
 	private static void threadsAreGuests() {
 		Thread thread;
 
@@ -413,7 +427,7 @@ final class Smoke {
 
 	// --- All of it
 
-	private static void run(String name, Runnable test) {
+	static void run(String name, Runnable test) {
 		System.out.println(name);
 		test.run();
 		same(reported(), null);
@@ -440,17 +454,26 @@ final class Smoke {
 		Thread.setDefaultUncaughtExceptionHandler(
 			(thread, thrown) -> reported = thrown);
 		try {
-			Pool.start();
 			javaSubscribes();
 			cSubscribes();
-			overPorts();
-			run("nothing is left", Smoke::nothingIsLeft);
-			Pool.stop();
-			run("threads are guests", Smoke::threadsAreGuests);
+			on("threads", false);
+			on("a loop", true);
 		} catch (Throwable failure) {
 			failure.printStackTrace();
 			System.exit(1);
 		}
+	}
+
+	private static void on(String what, boolean loop) {
+		System.out.println("on " + what);
+		Pool.loop = loop;
+		Pool.start();
+		overPorts();
+		Rules.all();
+		run("nothing is left", Smoke::nothingIsLeft);
+		Pool.stop();
+		run("threads are guests", Smoke::threadsAreGuests);
+		run("a leak is told", Smoke::aLeakIsTold);
 	}
 
 	private static void javaSubscribes() {

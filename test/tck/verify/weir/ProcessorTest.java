@@ -14,8 +14,12 @@ import org.testng.annotations.BeforeClass;
 public class ProcessorTest extends IdentityProcessorVerification<Long> {
 	private ExecutorService executor;
 
+	/**
+	 * The last of these is how often it looks for an error that it expects:
+	 * 1.0.4 looks once only, however long it was to wait.
+	 */
 	public ProcessorTest() {
-		super(new TestEnvironment(1000, 100, 20), 1000);
+		super(new TestEnvironment(1000, 100, 200), 1000);
 	}
 
 	@BeforeClass
@@ -36,6 +40,10 @@ public class ProcessorTest extends IdentityProcessorVerification<Long> {
 
 		while (capacity < bufferSize)
 			capacity *= 2;
+		return subject(capacity);
+	}
+
+	Processor<Long, Long> subject(int capacity) {
 		return Subjects.stage(capacity);
 	}
 

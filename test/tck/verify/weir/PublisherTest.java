@@ -9,8 +9,12 @@ import org.testng.annotations.BeforeClass;
 
 /** A publisher over an out-port. */
 public class PublisherTest extends PublisherVerification<Long> {
+	/**
+	 * The last of these is how often it looks for an error that it expects:
+	 * 1.0.4 looks once only, however long it was to wait.
+	 */
 	public PublisherTest() {
-		super(new TestEnvironment(1000, 100, 20), 1000);
+		super(new TestEnvironment(1000, 100, 200), 1000);
 	}
 
 	@BeforeClass

@@ -10,8 +10,12 @@ import org.testng.annotations.BeforeClass;
 
 /** A subscriber over an in-port. */
 public class SubscriberTest extends SubscriberWhiteboxVerification<Long> {
+	/**
+	 * The last of these is how often it looks for an error that it expects:
+	 * 1.0.4 looks once only, however long it was to wait.
+	 */
 	public SubscriberTest() {
-		super(new TestEnvironment(1000, 100, 20));
+		super(new TestEnvironment(1000, 100, 200));
 	}
 
 	@BeforeClass
@@ -27,7 +31,12 @@ public class SubscriberTest extends SubscriberWhiteboxVerification<Long> {
 	@Override
 	public Subscriber<Long> createSubscriber(
 		WhiteboxSubscriberProbe<Long> probe) {
-		return Subjects.sink(new Told(probe));
+		return subject(new Told(probe));
+	}
+
+	/** Hands on to that one. */
+	Subscriber<Long> subject(Subscriber<Long> to) {
+		return Subjects.sink(to);
 	}
 
 	@Override

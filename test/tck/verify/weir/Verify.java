@@ -12,8 +12,9 @@ import org.testng.TestListenerAdapter;
 import org.testng.TestNG;
 
 /**
- * Verify CLASS FILE...: runs the tests of a class one after another. Those that
- * pass must be exactly those that the files name: to the TCK a test that is
+ * Verify EXECUTOR CLASS FILE...: runs the tests of a class one after another, on
+ * `threads` or a `loop`. Those that pass must be exactly those that the files
+ * name: to the TCK a test that is
  * skipped is as good as one that passes, and many a failure is a skip.
  */
 final class Verify {
@@ -24,7 +25,7 @@ final class Verify {
 		throws IOException {
 		Set<String> names = new TreeSet<>();
 
-		for (int i = 1; i < arguments.length; i++)
+		for (int i = 2; i < arguments.length; i++)
 			names.addAll(Files.readAllLines(
 				Paths.get(arguments[i])));
 		return names;
@@ -62,8 +63,9 @@ final class Verify {
 		Set<String> passed;
 		boolean good;
 
+		Pool.loop = arguments[0].equals("loop");
 		testng.setTestClasses(new Class<?>[] {
-			Class.forName("weir." + arguments[0])});
+			Class.forName("weir." + arguments[1])});
 		testng.addListener(results);
 		testng.run();
 
