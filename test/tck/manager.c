@@ -212,8 +212,8 @@ static void over(struct weir_await *await, struct weir_completion *completion)
 {
 	struct managing *self = weir_container_of(await, struct managing, over);
 
-	(void)weir_system_free(self->system);
-	bridge_free(self);
+	if (weir_system_free(self->system) == 0)
+		bridge_free(self);
 }
 
 /* Its actor is spawned and watched, and holds nobody of Java's but `to`. */
