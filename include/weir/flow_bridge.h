@@ -45,7 +45,8 @@ WEIR_API struct weir_flow *weir_flow_from_publisher(
  * link if it is one over an in-port. How the flow ends is told it, and -ECANCELED
  * when the run is cancelled. When it cancels, or is broken (which the executor
  * reports), the flow ends well. The run is over when the subscriber has given
- * the subscription up. One that subscribes once lets the flow run once. Not
+ * the subscription up, or, over a link, as that of weir_flow_into_in(). One that
+ * subscribes once lets the flow run once. Not
  * inside of another flow: -ENOTSUP. Fails: -EINVAL, null.
  *
  * Emits: nothing. Completes: when upstream does and the subscriber has been
@@ -100,8 +101,10 @@ WEIR_API struct weir_flow *weir_flow_from_out(struct weir_out *out,
 /*
  * Sends the items over a link into the in-port `in` of an actor of yours, and
  * then how the flow ends: -ECANCELED when the run is cancelled. When the in-port
- * is cancelled, as by the end of its actor, the flow ends well. Runs once, is
- * started, and fails as weir_flow_from_out().
+ * is cancelled, as by the end of its actor, the flow ends well. The run is over
+ * when the actor has taken all of it, or the run is cancelled: what is in the
+ * in-port then is the actor's, which need not take it. Runs once, is started, and
+ * fails as weir_flow_from_out().
  *
  * Emits: nothing. Completes: when upstream does. Cancels: when the in-port or
  * downstream does. Holds: nothing; the in-port its capacity.

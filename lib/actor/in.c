@@ -314,6 +314,38 @@ static void unlink_producer(struct weir__lane *lane)
 		weir_actor_unref(out->port.actor);
 }
 
+/* Of a lane whose producer has ended it; what it holds stays. Owner. */
+static void free_ended(struct weir__lane *lane)
+{
+	/* relaxed: the signal behind the end orders it, and all that is touched
+	 * is a count of references */
+	if (lane->out && (ck_pr_load_32(weir__lane_tail(lane)) & 1))
+		unlink_producer(lane);
+}
+
+static int in_signalled(struct weir_port *port)
+{
+	struct weir_in *in = (struct weir_in *)port;
+	struct weir__merge_lane *lane;
+
+	/* relaxed: the signal behind it orders it */
+	if (!(ck_pr_load_32(&in->lane.state) & WEIR__LANE_FREES_ENDED))
+		return 0;
+	free_ended(&in->lane);
+	for (lane = in->merge ? in->merge->lanes : NULL; lane;
+	     lane = lane->next)
+		free_ended(&lane->lane);
+	return 0;
+}
+
+void weir__in_free_ended(struct weir_in *in)
+{
+	/* The release is in the signal; pairs with the acquire in
+	 * weir__handle_signals(). */
+	ck_pr_or_32(&in->lane.state, WEIR__LANE_FREES_ENDED);
+	weir__actor_signal(in->port.actor, WEIR__SIGNAL_PORTS);
+}
+
 static struct weir__lane *next_lane(struct weir_in *in,
 				    const struct weir__lane *lane)
 {
@@ -792,6 +824,7 @@ static void in_rest(struct weir_port *port)
 const struct weir__port_ops weir__in_ops = {
 	.takes = true,
 	.certain = in_certain,
+	.signalled = in_signalled,
 	.rest = in_rest,
 	.publish = in_publish,
 	.wake = in_wake,

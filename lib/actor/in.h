@@ -66,10 +66,12 @@ enum {
 	/* Likewise: its actor was told of the end; and is to be told again. */
 	WEIR__LANE_TOLD_END = 1u << 3,
 	WEIR__LANE_TELL_END = 1u << 4,
-	/* A put lane; set by the consumer for those who have put, */
+	/* A put lane; set by the consumer for those who have put. */
 	WEIR__LANE_SHUT = 1u << 5,
-	/* with how many slots up to the tail it has not taken, from here on. */
-	WEIR__LANE_LEFT = 6,
+	/* Of the in-port's own lane, for all of them: see weir__in_free_ended() */
+	WEIR__LANE_FREES_ENDED = 1u << 6,
+	/* With SHUT: how many slots up to the tail it has not taken. */
+	WEIR__LANE_LEFT = 7,
 };
 _Static_assert(WEIR_CAPACITY_MAX < 1u << (32 - WEIR__LANE_LEFT),
 	       "the state has room for the slots that are left");
@@ -265,6 +267,13 @@ bool weir__in_holds_from(const struct weir_in *in,
  */
 void weir__in_end_unheard(struct weir_in *in);
 void weir__in_tell_end(struct weir_in *in);
+
+/*
+ * From now on a producer whose stream has ended is let go of when that is heard,
+ * and not when it is taken, behind what comes before. Any thread that holds the
+ * actor.
+ */
+void weir__in_free_ended(struct weir_in *in);
 
 /* 0, or why no link can be made into `in`: -EISCONN, -EPIPE. Owner. */
 int weir__in_check_lane(const struct weir_in *in);

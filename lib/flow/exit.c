@@ -12,6 +12,7 @@
 
 #include <ck_pr.h>
 
+#include "actor/in.h"
 #include "actor/out.h"
 #include "base/memory.h"
 
@@ -20,6 +21,8 @@ struct exit {
 	const struct weir_allocator *allocator;
 	struct weir__stage *stage; /* referenced by the operator */
 	struct weir__op *op;	   /* held by the stage; NULL: not made yet */
+	struct weir_in *in;	   /* its actor is held; NULL: not linked */
+	struct exit *next;	   /* of the run; under its lock */
 	/* The stage's. */
 	struct weir_error *error; /* before `stopped` */
 	bool told;		  /* how it has ended */
@@ -131,10 +134,25 @@ static void exit_close(struct weir__stage *stage)
 	weir__op_unhold(op);
 }
 
+/* The in-port has let go of it. */
+static void unlink_exit(struct exit *exit, struct weir_flow_run *run)
+{
+	struct exit **link = &run->exits;
+
+	weir__lock(&run->lock);
+	while (*link != exit)
+		link = &(*link)->next;
+	*link = exit->next;
+	weir__unlock(&run->lock);
+	weir_actor_unref(exit->in->port.actor);
+}
+
 static void exit_free(struct weir__stage *stage)
 {
 	struct exit *exit = stage->end_state;
 
+	if (exit->in)
+		unlink_exit(exit, stage->run);
 	weir_error_unref(exit->error);
 	weir__free(exit->allocator, exit, sizeof(*exit));
 }
@@ -147,6 +165,27 @@ static const struct weir__end exit_end = {
 	.close = exit_close,
 	.free = exit_free,
 };
+
+void weir__exit_linked(struct weir__stage *stage, struct weir_in *in)
+{
+	struct exit *exit = stage->end_state;
+	struct weir_flow_run *run = stage->run;
+
+	/* the run is being made: nobody else sees its exits */
+	assert(stage->end == &exit_end && !exit->in);
+	weir_actor_ref(in->port.actor);
+	exit->in = in;
+	exit->next = run->exits;
+	run->exits = exit;
+}
+
+void weir__exits_cancel(struct weir_flow_run *run)
+{
+	struct exit *exit;
+
+	for (exit = run->exits; exit; exit = exit->next)
+		weir__in_free_ended(exit->in);
+}
 
 /* --- The operator ----------------------------------------------------------------- */
 

@@ -21,4 +21,13 @@ struct weir__op *weir__exit_build(
 	int (*join)(struct weir__stage *stage, const struct weir_flow *flow,
 		    struct weir_reactive_out *reactive));
 
+/*
+ * For `join`: the out-port is linked to `in`, or is about to be. What it has put
+ * there is the in-port's: a cancelled run does not wait until that is taken.
+ */
+void weir__exit_linked(struct weir__stage *stage, struct weir_in *in);
+
+/* The run is cancelled: nothing below its exits keeps it. Any thread; locked. */
+void weir__exits_cancel(struct weir_flow_run *run);
+
 #endif

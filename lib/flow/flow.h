@@ -553,6 +553,8 @@ int weir__stage_ready(struct weir__stage *stage, struct weir__op *root);
 
 /* --- Runs: run.c ----------------------------------------------------------------- */
 
+struct exit;
+
 struct weir_flow_run {
 	/*
 	 * Where it is over: on `executor`, which has to run this once. It waits
@@ -567,6 +569,7 @@ struct weir_flow_run {
 	struct weir__stage *stages; /* while it is made */
 	struct weir__lock lock;	    /* for `live` */
 	struct weir__stage *live;   /* stages that have not stopped */
+	struct exit *exits; /* under `lock`: linked to what is not the run's */
 	struct weir_completion over;
 	struct weir_error *error; /* atomic: the first counts */
 	void *result;

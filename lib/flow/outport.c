@@ -94,7 +94,11 @@ static int into_in_join(struct weir__stage *stage, const struct weir_flow *flow,
 {
 	const struct inport *args = (const void *)flow->args;
 
-	return weir_link(&stage->out, args->in);
+	int rc = weir_link(&stage->out, args->in);
+
+	if (rc == 0)
+		weir__exit_linked(stage, args->in);
+	return rc;
 }
 
 static struct weir__op *into_in_build(struct weir__build *build,

@@ -46,9 +46,15 @@ static int into_join(struct weir__stage *stage, const struct weir_flow *flow,
 		     struct weir_reactive_out *reactive)
 {
 	struct weir_subscriber *const *args = (const void *)flow->args;
+	struct weir_reactive_in *in;
 	bool told;
+	int rc;
 
-	return join(&stage->out, reactive, *args, &told);
+	in = weir__reactive_in_of(*args, &stage->out);
+	rc = join(&stage->out, reactive, *args, &told);
+	if (rc == 0 && in)
+		weir__exit_linked(stage, in->in);
+	return rc;
 }
 
 static struct weir__op *into_build(struct weir__build *build,

@@ -18,7 +18,7 @@
 #include "base/thread.h"
 #include "executor/registry.h"
 #include "executor/wait.h"
-#include "flow/flow.h"
+#include "flow/exit.h"
 
 /* --- Their end ----------------------------------------------------------------------- */
 
@@ -488,10 +488,17 @@ void weir_flow_run_drain(struct weir_flow_run *run)
 
 void weir_flow_run_cancel(struct weir_flow_run *run, struct weir_error *error)
 {
+	bool held;
+
 	if (!run || weir_completion_done(&run->over))
 		return;
 	weir__run_fail(run, error ? error : &weir__run_cancelled);
 	each_live(run, weir_actor_stop);
+	held = weir__hold_back();
+	weir__lock(&run->lock);
+	weir__exits_cancel(run);
+	weir__unlock(&run->lock);
+	weir__let_go(held);
 }
 
 void weir_flow_run_free(struct weir_flow_run *run)
