@@ -128,10 +128,12 @@ WEIR_API struct weir_flow *weir_flow_acquire(struct weir_flow *flow,
  * not NULL, comes first, and each item when something before it has been
  * acknowledged by weir_semaphore_release(acks, 1). `acks` (borrowed) begins with
  * as many permits as items may come unasked for, 0 where there is `init`. That
- * is one of the flow's items, which it takes over when it starts.
+ * is one of the flow's items, which it takes over when it starts. The end comes
+ * when all that was sent, `init` too, has been acknowledged; an error at once.
  *
- * Emits: nothing. Completes: when upstream does. Cancels: when the in-port, and
- * so its actor, or downstream does. Holds: nothing; the in-port its capacity.
+ * Emits: nothing. Completes: when upstream has, and all is acknowledged. Cancels:
+ * when the in-port, and so its actor, or downstream does. Holds: nothing; the
+ * in-port its capacity.
  */
 WEIR_API struct weir_flow *weir_flow_to_actor(struct weir_flow *flow,
 					      struct weir_in *in,

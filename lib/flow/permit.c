@@ -9,6 +9,7 @@
 struct permit {
 	struct weir_semaphore *semaphore;
 	void *first; /* passes before the others, and needs none; NULL: none */
+	bool acked;  /* the end waits until all permits are back */
 };
 
 struct gate {
@@ -16,6 +17,9 @@ struct gate {
 	struct weir_acquire acquire;
 	struct weir_semaphore *semaphore;
 	bool begun; /* `first` has gone */
+	/* At the end: how many permits there are when all that was sent has
+	 * been acknowledged, and how many of them it has got back. */
+	int64_t owed, back;
 };
 
 static void granted(struct weir_acquire *acquire)
@@ -69,6 +73,22 @@ static size_t put_first(struct weir__op *op, void **items, size_t room)
 	return 1;
 }
 
+/* Upstream has ended: so does this, but not before the last acknowledgement. */
+static void finish(struct weir__op *op)
+{
+	const struct permit *args = weir__op_args(op);
+	struct gate *gate = weir__op_state(op);
+	size_t got = 1;
+
+	while (args->acked && !op->up[0]->error && gate->back < gate->owed &&
+	       got > 0) {
+		got = acquire(op, (size_t)(gate->owed - gate->back));
+		gate->back += (int64_t)got;
+	}
+	if (got > 0)
+		(void)weir__op_follow(op);
+}
+
 /* Its turns ask for permits only when upstream may have items. */
 static size_t permit_pull(struct weir__op *op, void **items, size_t room)
 {
@@ -78,12 +98,13 @@ static size_t permit_pull(struct weir__op *op, void **items, size_t room)
 
 	if (args->first && !gate->begun)
 		return put_first(op, items, room);
-	got = room ? acquire(op, room) : 0;
+	got = room && !op->up[0]->ended ? acquire(op, room) : 0;
 	n = weir__pull(op->up[0], items, got);
 	if (got > n)
 		(void)weir_semaphore_release(gate->semaphore,
 					     (int64_t)(got - n));
-	(void)weir__op_follow(op);
+	if (op->up[0]->ended)
+		finish(op);
 	return n;
 }
 
@@ -93,6 +114,9 @@ static int permit_open(struct weir__op *op)
 	struct gate *gate = weir__op_state(op);
 
 	gate->semaphore = args->semaphore;
+	if (args->acked)
+		gate->owed = weir_semaphore_permits(gate->semaphore) +
+			     (args->first ? 1 : 0);
 	return 0;
 }
 
@@ -103,6 +127,9 @@ static void permit_close(struct weir__op *op)
 
 	if (args->first && !gate->begun && weir__op_begun(op))
 		weir__op_drop_one(op, args->first);
+	if (gate->back > 0)
+		(void)weir_semaphore_release(gate->semaphore, gate->back);
+	gate->back = 0;
 	if (weir__ask_state(&gate->ask) == WEIR__ASK_ASKED &&
 	    weir_semaphore_cancel(gate->semaphore, &gate->acquire))
 		weir__ask_withdraw(&gate->ask);
@@ -122,7 +149,7 @@ static const struct weir__kind permit_kind = {
 struct weir_flow *weir_flow_acquire(struct weir_flow *flow,
 				    struct weir_semaphore *semaphore)
 {
-	struct permit args = {semaphore, NULL};
+	struct permit args = {semaphore, NULL, false};
 
 	return weir__flow_upon(&permit_kind, flow, &args, sizeof(args),
 			       semaphore);
@@ -131,7 +158,7 @@ struct weir_flow *weir_flow_acquire(struct weir_flow *flow,
 struct weir_flow *weir_flow_to_actor(struct weir_flow *flow, struct weir_in *in,
 				     struct weir_semaphore *acks, void *init)
 {
-	struct permit args = {acks, init};
+	struct permit args = {acks, init, true};
 
 	flow = weir__flow_upon(&permit_kind, flow, &args, sizeof(args), acks);
 	return weir_flow_into_in(flow, in);

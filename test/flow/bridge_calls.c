@@ -412,6 +412,152 @@ static void the_death_of_its_actor_ends_a_flow_that_waits_for_acks(void **state)
 	assert_int_equal(weir_semaphore_fini(&acks), 0);
 }
 
+/* Takes what comes, and leaves it to the test to acknowledge that. */
+struct silent {
+	struct weir_actor actor;
+	struct weir_in in;
+	struct weir_semaphore acks;
+	int n, n_ends, code;
+};
+
+static int silent_turn(struct weir_actor *actor)
+{
+	struct silent *self = weir_container_of(actor, struct silent, actor);
+
+	item_drop(weir_in_take(&self->in), NULL);
+	self->n++;
+	return 0;
+}
+WEIR_TURN(silent_turn)
+
+static int silent_ended(struct weir_actor *actor, struct weir_in *in,
+			struct weir_error *error)
+{
+	struct silent *self = weir_container_of(actor, struct silent, actor);
+
+	self->n_ends++;
+	self->code = error ? error->code : 0;
+	return WEIR_FINISH;
+}
+
+/* `permits` items come unasked for. */
+static struct begun silent_begin(struct silent *silent, struct weir_flow *flow,
+				 int64_t permits, void *init)
+{
+	static const struct weir_actor_ops ops = {
+		.turns = silent_turn_n,
+		.ended = silent_ended,
+	};
+	struct begun begun;
+
+	memset(silent, 0, sizeof(*silent));
+	assert_int_equal(weir_semaphore_init(&silent->acks, permits), 0);
+	assert_int_equal(weir_actor_init(&silent->actor, &ops, executor), 0);
+	assert_int_equal(weir_in_init(&silent->in, &silent->actor, 8,
+				      &counted_items),
+			 0);
+	begun = begin(
+		weir_flow_to_actor(flow, &silent->in, &silent->acks, init));
+	assert_int_equal(weir_actor_start(&silent->actor), 0);
+	weir_sim_run(sim);
+	return begun;
+}
+
+static void acknowledge(struct silent *silent, int64_t n)
+{
+	assert_int_equal(weir_semaphore_release(&silent->acks, n), 0);
+	weir_sim_run(sim);
+}
+
+static void an_end_waits_for_the_last_acknowledgement(void **state)
+{
+	struct silent silent;
+	struct begun begun;
+	int i;
+
+	begun = silent_begin(&silent, counted(weir_flow_range(1, 3)), 0,
+			     item_new(0));
+	for (i = 1; i <= 4; i++) {
+		assert_int_equal(silent.n, i);
+		assert_int_equal(silent.n_ends, 0);
+		acknowledge(&silent, 1);
+	}
+	assert_int_equal(silent.n_ends, 1);
+	assert_int_equal(silent.code, 0);
+	finish(&begun, 0);
+	assert_int_equal(weir_semaphore_permits(&silent.acks), 1);
+	assert_int_equal(weir_semaphore_fini(&silent.acks), 0);
+}
+
+static void an_end_waits_for_all_that_came_unasked_for(void **state)
+{
+	struct silent silent;
+	struct begun begun;
+
+	begun = silent_begin(&silent, counted(weir_flow_range(1, 3)), 5, NULL);
+	assert_int_equal(silent.n, 3);
+	acknowledge(&silent, 2);
+	assert_int_equal(silent.n_ends, 0);
+	acknowledge(&silent, 1);
+	assert_int_equal(silent.n_ends, 1);
+	finish(&begun, 0);
+	assert_int_equal(weir_semaphore_permits(&silent.acks), 5);
+	assert_int_equal(weir_semaphore_fini(&silent.acks), 0);
+}
+
+static void a_first_item_alone_is_acknowledged_too(void **state)
+{
+	struct silent silent;
+	struct begun begun;
+
+	begun = silent_begin(&silent, counted(weir_flow_empty()), 0,
+			     item_new(0));
+	assert_int_equal(silent.n, 1);
+	assert_int_equal(silent.n_ends, 0);
+	acknowledge(&silent, 1);
+	assert_int_equal(silent.n_ends, 1);
+	finish(&begun, 0);
+	begun = silent_begin(&silent, counted(weir_flow_empty()), 0, NULL);
+	assert_int_equal(silent.n_ends, 1);
+	finish(&begun, 0);
+}
+
+static int fails_on_3(void **item, void *context)
+{
+	return (intptr_t)*item == 3 ? -EDOM : 0;
+}
+
+static void an_error_waits_for_no_acknowledgement(void **state)
+{
+	struct weir_flow *flow =
+		weir_flow_map(weir_flow_range(1, 9), fails_on_3, NULL);
+	struct silent silent;
+	struct begun begun;
+
+	begun = silent_begin(&silent, counted(flow), 5, NULL);
+	assert_int_equal(silent.n, 2);
+	assert_int_equal(silent.n_ends, 1);
+	assert_int_equal(silent.code, -EDOM);
+	finish(&begun, -EDOM);
+}
+
+static void a_cancel_waits_for_no_acknowledgement(void **state)
+{
+	struct silent silent;
+	struct begun begun;
+
+	begun = silent_begin(&silent, counted(weir_flow_range(1, 3)), 5, NULL);
+	acknowledge(&silent, 1);
+	weir_flow_run_cancel(begun.run, NULL);
+	weir_sim_run(sim);
+	assert_int_equal(silent.n_ends, 1);
+	assert_int_equal(silent.code, -ECANCELED);
+	finish(&begun, -ECANCELED);
+	/* what it had got back is there again */
+	assert_int_equal(weir_semaphore_permits(&silent.acks), 3);
+	assert_int_equal(weir_semaphore_fini(&silent.acks), 0);
+}
+
 static void a_port_is_joined_once(void **state)
 {
 	struct mortal mortal;
@@ -533,6 +679,11 @@ int main(void)
 		TEST(a_cancelled_run_is_told_as_an_error),
 		TEST(each_subscriber_has_a_run_of_its_own),
 		TEST(the_death_of_its_actor_ends_a_flow_that_waits_for_acks),
+		TEST(an_end_waits_for_the_last_acknowledgement),
+		TEST(an_end_waits_for_all_that_came_unasked_for),
+		TEST(a_first_item_alone_is_acknowledged_too),
+		TEST(an_error_waits_for_no_acknowledgement),
+		TEST(a_cancel_waits_for_no_acknowledgement),
 		TEST(a_port_is_joined_once),
 		TEST(each_item_needs_a_permit),
 		TEST(a_thread_takes_with_a_deadline),
