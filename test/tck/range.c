@@ -45,6 +45,12 @@ static void run_error(struct run *run, struct weir_error *error)
 	run_end(run);
 }
 
+static struct weir_error not_positive = {
+	.code = -EINVAL,
+	.origin = "range",
+	.message = "3.9: non-positive subscription request",
+};
+
 static void run_deliver(struct run *run)
 {
 	struct weir_subscriber *to = run->subscriber;
@@ -53,7 +59,7 @@ static void run_deliver(struct run *run)
 		if (ck_pr_load_32(&run->cancelled)) {
 			run_end(run);
 		} else if (ck_pr_load_32(&run->bad)) {
-			run_error(run, weir_error_of(-EINVAL));
+			run_error(run, &not_positive);
 		} else if (run->next > run->last && run->error) {
 			run_error(run, run->error);
 		} else if (run->next > run->last) {

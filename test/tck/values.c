@@ -6,7 +6,6 @@
 #include "bridge.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include <ck_pr.h>
 
@@ -139,11 +138,9 @@ static jobject make_throwable(JNIEnv *env, struct weir_error *error, jlong held)
 	jstring string;
 
 	if (*words == '\0')
-		words = error->code == -EINVAL
-				? "3.9: non-positive subscription request"
-				: strerrordesc_np(-error->code);
+		words = weir_strerror(error->code);
 	(void)snprintf(text, sizeof(text), "%s%s%s", error->origin,
-		       *error->origin ? ": " : "", words ? words : "unknown");
+		       *error->origin ? ": " : "", words);
 	string = (*env)->NewStringUTF(env, text);
 	if (!string)
 		return NULL;
