@@ -98,6 +98,13 @@ struct weir_flow *weir__flow_wrong(struct weir_flow *flow,
 	return flow;
 }
 
+struct weir_flow *weir__flow_wrong_as(struct weir_flow *flow,
+				      const struct weir__kind *kind,
+				      const char *why)
+{
+	return why ? weir__flow_wrong(flow, kind, "%s", why) : flow;
+}
+
 struct weir_flow *weir__flow_wrong_size(struct weir_flow *flow,
 					const struct weir__kind *kind,
 					const char *what, size_t n)

@@ -44,7 +44,8 @@ struct weir_flow *weir_flow_buffer(struct weir_flow *flow, size_t n,
 		     strategy <= WEIR_FLOW_BUFFER_FAIL;
 
 	flow = weir__flow_upon(&buffer_kind, flow, &args, sizeof(args), valid);
-	return weir__flow_wrong_size(flow, &buffer_kind, "n", n);
+	flow = weir__flow_wrong_size(flow, &buffer_kind, "n", n);
+	return weir__flow_wrong_as(flow, &buffer_kind, "no such strategy");
 }
 
 /* --- conflate --------------------------------------------------------------- */

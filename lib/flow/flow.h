@@ -217,6 +217,10 @@ __attribute__((format(printf, 3, 4))) struct weir_flow *weir__flow_wrong(
 
 /* The same where it is a number that has to be a size, as of
  * weir__size_valid(), or else a power of two as well. */
+/* The same with what is said already; NULL: nothing is wrong. */
+struct weir_flow *weir__flow_wrong_as(struct weir_flow *flow,
+				      const struct weir__kind *kind,
+				      const char *why);
 struct weir_flow *weir__flow_wrong_size(struct weir_flow *flow,
 					const struct weir__kind *kind,
 					const char *what, size_t n);

@@ -317,6 +317,16 @@ FRAME_KIND(lines);
 FRAME_KIND(delimited);
 FRAME_KIND(length_prefixed);
 
+static struct weir_flow *wrong_max(struct weir_flow *flow,
+				   const struct weir__kind *kind, size_t least,
+				   size_t max)
+{
+	if (max >= least && max <= WEIR__BYTES_MAX)
+		return flow;
+	return weir__flow_wrong(flow, kind, "max %zu is not %zu to %zu", max,
+				least, (size_t)WEIR__BYTES_MAX);
+}
+
 struct weir_flow *weir_flow_lines(struct weir_flow *flow, size_t max)
 {
 	struct framing args = {
@@ -328,8 +338,7 @@ struct weir_flow *weir_flow_lines(struct weir_flow *flow, size_t max)
 
 	flow = weir__flow_upon(&lines_kind, flow, &args, sizeof(args),
 			       max > 0 && max <= WEIR__BYTES_MAX);
-	return weir__flow_wrong(flow, &lines_kind, "max %zu is not 1 to %zu",
-				max, (size_t)WEIR__BYTES_MAX);
+	return wrong_max(flow, &lines_kind, 1, max);
 }
 
 struct weir_flow *weir_flow_delimited(struct weir_flow *flow,
@@ -349,8 +358,16 @@ struct weir_flow *weir_flow_delimited(struct weir_flow *flow,
 
 	if (valid)
 		memcpy(args.delimiter, delimiter, length);
-	return weir__flow_upon(&delimited_kind, flow, &args, sizeof(args),
+	flow = weir__flow_upon(&delimited_kind, flow, &args, sizeof(args),
 			       valid);
+	flow = wrong_max(flow, &delimited_kind, 1, max);
+	if (length == 0 || length > DELIMITER_MAX)
+		return weir__flow_wrong(flow, &delimited_kind,
+					"length %zu is not 1 to %u", length,
+					DELIMITER_MAX);
+	return weir__flow_wrong_as(flow, &delimited_kind,
+				   delimiter ? "no such remainder"
+					     : "delimiter is NULL");
 }
 
 struct weir_flow *weir_flow_length_prefixed(struct weir_flow *flow,
@@ -370,6 +387,12 @@ struct weir_flow *weir_flow_length_prefixed(struct weir_flow *flow,
 		max <= WEIR__BYTES_MAX && (int)order >= 0 &&
 		order <= WEIR_FLOW_LITTLE_ENDIAN;
 
-	return weir__flow_upon(&length_prefixed_kind, flow, &args, sizeof(args),
+	flow = weir__flow_upon(&length_prefixed_kind, flow, &args, sizeof(args),
 			       valid);
+	flow = wrong_max(flow, &length_prefixed_kind, 0, max);
+	if ((int)order < 0 || order > WEIR_FLOW_LITTLE_ENDIAN)
+		return weir__flow_wrong_as(flow, &length_prefixed_kind,
+					   "no such byte order");
+	return weir__flow_wrong(flow, &length_prefixed_kind,
+				"header %zu is not 1, 2, 4 or 8", header);
 }

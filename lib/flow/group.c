@@ -259,7 +259,9 @@ struct weir_flow *weir_flow_grouped_weighted(
 
 	flow = weir__flow_upon(&weighted_kind, flow, &args, sizeof(args),
 			       weir__size_valid(n) && weigh && weight > 0);
-	return weir__flow_wrong_size(flow, &weighted_kind, "n", n);
+	flow = weir__flow_wrong_size(flow, &weighted_kind, "n", n);
+	return weir__flow_wrong_as(flow, &weighted_kind,
+				   weigh ? "weight is 0" : "weigh is NULL");
 }
 
 struct weir_flow *weir_flow_grouped_up_to(
@@ -271,5 +273,7 @@ struct weir_flow *weir_flow_grouped_up_to(
 
 	flow = weir__flow_upon(&up_to_kind, flow, &args, sizeof(args),
 			       weir__size_valid(n) && weigh && weight > 0);
-	return weir__flow_wrong_size(flow, &up_to_kind, "n", n);
+	flow = weir__flow_wrong_size(flow, &up_to_kind, "n", n);
+	return weir__flow_wrong_as(flow, &up_to_kind,
+				   weigh ? "weight is 0" : "weigh is NULL");
 }

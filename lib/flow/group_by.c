@@ -522,6 +522,11 @@ struct weir_flow *weir_flow_group_by(
 	flow = weir__flow_upon(&group_by_kind, flow, &args, sizeof(args),
 			       valid);
 	flow = weir__flow_wrong_size(flow, &group_by_kind, "max", max);
-	return weir__flow_wrong_size(flow, &group_by_kind, "buffer",
+	flow = weir__flow_wrong_size(flow, &group_by_kind, "buffer",
 				     args.buffer);
+	return weir__flow_wrong_as(
+		flow, &group_by_kind,
+		key && make
+			? "options->keys lacks a function, or options->reserved is not zero"
+			: "key or make is NULL");
 }

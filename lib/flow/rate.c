@@ -167,21 +167,34 @@ static const struct weir__kind throttle_kind = {
 	.holds = true,
 };
 
+/* NULL: nothing. */
+static const char *wrong_with(const struct weir_flow_rate *rate)
+{
+	if (!rate)
+		return "rate is NULL";
+	if (rate->n == 0)
+		return "rate->n is 0";
+	if (rate->per_ns == 0)
+		return "rate->per_ns is 0";
+	if ((int)rate->how < 0 || rate->how > WEIR_FLOW_ENFORCE)
+		return "rate->how is no way of throttling";
+	if (rate->how == WEIR_FLOW_ENFORCE && rate->burst == WEIR_FLOW_NO_BURST)
+		return "a rate without burst cannot be enforced";
+	return NULL;
+}
+
 struct weir_flow *weir_flow_throttle(struct weir_flow *flow,
 				     const struct weir_flow_rate *rate)
 {
 	struct weir_flow_rate args = {0};
-	bool valid = rate && rate->n > 0 && rate->per_ns > 0 &&
-		     (int)rate->how >= 0 && rate->how <= WEIR_FLOW_ENFORCE;
-	bool never = valid && rate->how == WEIR_FLOW_ENFORCE &&
-		     rate->burst == WEIR_FLOW_NO_BURST;
+	const char *why = wrong_with(rate);
 
-	if (valid)
+	if (!why)
 		args = *rate;
 	if (!args.burst)
 		args.burst = args.n;
-	return weir__flow_upon(&throttle_kind, flow, &args, sizeof(args),
-			       valid && !never);
+	flow = weir__flow_upon(&throttle_kind, flow, &args, sizeof(args), !why);
+	return weir__flow_wrong_as(flow, &throttle_kind, why);
 }
 
 /* --- delay ------------------------------------------------------------------ */

@@ -223,14 +223,36 @@ static size_t restart_pull(struct weir__op *op, void **items, size_t room)
 RESTART_KIND(restart);
 RESTART_KIND(restart_around);
 
-static bool is_valid(const struct weir_flow_restart_options *options)
+/* What weir__backoff_valid() says no to. */
+static const char *wrong_with_backoff(const struct weir_backoff *backoff)
+{
+	if ((unsigned int)backoff->law > WEIR_BACKOFF_LINEAR)
+		return "backoff->law is no law";
+	if (backoff->min_ns == 0)
+		return "backoff->min_ns is 0";
+	if (backoff->max_ns < backoff->min_ns)
+		return "backoff->max_ns is below min_ns";
+	if (!(backoff->random_factor >= 0 && backoff->random_factor <= 1))
+		return "backoff->random_factor is not 0 to 1";
+	return "backoff->reset_ns is not min_ns to max_ns";
+}
+
+/* NULL: nothing. */
+static const char *wrong_with(const struct weir_flow_restart_options *options)
 {
 	static const uint64_t zero[3];
 
-	return !options ||
-	       ((!options->backoff || weir__backoff_valid(options->backoff)) &&
-		(!options->limit || weir__limit_valid(options->limit)) &&
-		memcmp(options->reserved, zero, sizeof(zero)) == 0);
+	if (!options)
+		return NULL;
+	if (options->backoff && !weir__backoff_valid(options->backoff))
+		return wrong_with_backoff(options->backoff);
+	if (options->limit && !weir__limit_valid(options->limit))
+		return options->limit->max > WEIR_RESTARTS_MAX
+			       ? "limit->max is above WEIR_RESTARTS_MAX"
+			       : "limit->window is no window";
+	if (memcmp(options->reserved, zero, sizeof(zero)) != 0)
+		return "options->reserved is not zero";
+	return NULL;
 }
 
 static void set_options(struct restart *args,
@@ -254,10 +276,12 @@ struct weir_flow *weir_flow_restart(
 	const struct weir_flow_restart_options *options)
 {
 	struct restart args = {.make = make, .context = context};
+	const char *why = make ? wrong_with(options) : "make is NULL";
+	struct weir_flow *flow;
 
 	set_options(&args, options);
-	return weir__flow_source(&restart_kind, &args, sizeof(args),
-				 make && is_valid(options));
+	flow = weir__flow_source(&restart_kind, &args, sizeof(args), !why);
+	return weir__flow_wrong_as(flow, &restart_kind, why);
 }
 
 struct weir_flow *weir_flow_restart_around(
@@ -266,8 +290,10 @@ struct weir_flow *weir_flow_restart_around(
 	void *context, const struct weir_flow_restart_options *options)
 {
 	struct restart args = {.around = make, .context = context};
+	const char *why = make ? wrong_with(options) : "make is NULL";
 
 	set_options(&args, options);
-	return weir__flow_upon(&restart_around_kind, flow, &args, sizeof(args),
-			       make && is_valid(options));
+	flow = weir__flow_upon(&restart_around_kind, flow, &args, sizeof(args),
+			       !why);
+	return weir__flow_wrong_as(flow, &restart_around_kind, why);
 }

@@ -329,6 +329,10 @@ struct weir_flow *weir_flow_prefix_and_tail(
 {
 	struct prefix args = {n, make, context};
 
-	return weir__flow_upon(&prefix_kind, flow, &args, sizeof(args),
-			       make && (n == 0 || weir__size_valid(n)));
+	flow = weir__flow_upon(&prefix_kind, flow, &args, sizeof(args),
+			       make && n <= WEIR_CAPACITY_MAX);
+	if (!make)
+		return weir__flow_wrong_as(flow, &prefix_kind, "make is NULL");
+	return weir__flow_wrong(flow, &prefix_kind, "n %zu is above %u", n,
+				WEIR_CAPACITY_MAX);
 }

@@ -506,8 +506,17 @@ struct weir_flow *weir_flow_from_publisher(struct weir_publisher *publisher,
 	struct from args = {publisher, prefetch ? prefetch : PREFETCH, refill};
 	bool valid = publisher && args.prefetch <= WEIR_CAPACITY_MAX &&
 		     refill <= args.prefetch;
+	struct weir_flow *flow;
 
 	if (!refill)
 		args.refill = (args.prefetch + 1) / 2;
-	return weir__flow_source(&from_kind, &args, sizeof(args), valid);
+	flow = weir__flow_source(&from_kind, &args, sizeof(args), valid);
+	if (!publisher)
+		return weir__flow_wrong_as(flow, &from_kind,
+					   "publisher is NULL");
+	flow = weir__flow_wrong_size(flow, &from_kind, "prefetch",
+				     args.prefetch);
+	return weir__flow_wrong(flow, &from_kind,
+				"refill %zu is above prefetch %zu", refill,
+				args.prefetch);
 }

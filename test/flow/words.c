@@ -6,6 +6,8 @@
  */
 #include "flow/kit.h"
 
+#include <math.h>
+
 #define MAX "16777216"
 
 static struct weir_flow *one(void)
@@ -35,6 +37,27 @@ static int key(void *item, uintptr_t *key, void *context)
 
 static struct weir_flow *group(struct weir_flow *upstream, uintptr_t key,
 			       void *context)
+{
+	return upstream;
+}
+
+static struct weir_flow *bad_flow(struct weir_flow *upstream, void *context)
+{
+	return weir_flow_async(upstream, 100, NULL);
+}
+
+static struct weir_flow *source(void *context)
+{
+	return one();
+}
+
+static uint64_t weigh(void *item, void *context)
+{
+	return 1;
+}
+
+static struct weir_flow *tail(void *const *items, size_t n,
+			      struct weir_flow *upstream, void *context)
 {
 	return upstream;
 }
@@ -80,6 +103,120 @@ static void a_bad_argument_is_named_with_its_limits(void **state)
 		    "n 0 is not 1 to " MAX);
 	assert_says(weir_flow_tick(0, 0, NULL), "tick", "every_ns is 0");
 	assert_says(weir_flow_fail(1, NULL), "fail", "code 1 is not negative");
+}
+
+static void rates_and_groups_name_what_is_bad(void **state)
+{
+	const struct weir_flow_rate no_n = {.per_ns = 1};
+	const struct weir_flow_rate no_time = {.n = 1};
+	const struct weir_flow_rate no_way = {1, 1, 0, 2, NULL, NULL};
+	const struct weir_flow_rate never = {
+		1, 1, WEIR_FLOW_NO_BURST, WEIR_FLOW_ENFORCE, NULL, NULL};
+	const struct weir_flow_group_options bad = {.reserved = {1}};
+
+	assert_says(weir_flow_throttle(one(), NULL), "throttle",
+		    "rate is NULL");
+	assert_says(weir_flow_throttle(one(), &no_n), "throttle",
+		    "rate->n is 0");
+	assert_says(weir_flow_throttle(one(), &no_time), "throttle",
+		    "rate->per_ns is 0");
+	assert_says(weir_flow_throttle(one(), &no_way), "throttle",
+		    "rate->how is no way of throttling");
+	assert_says(weir_flow_throttle(one(), &never), "throttle",
+		    "a rate without burst cannot be enforced");
+	assert_says(weir_flow_grouped_weighted(one(), 1, NULL, NULL, 1, 0),
+		    "grouped_weighted", "weigh is NULL");
+	assert_says(weir_flow_grouped_up_to(one(), 0, weigh, NULL, 1, 0),
+		    "grouped_up_to", "weight is 0");
+	assert_says(weir_flow_group_by(one(), 1, NULL, group, NULL, NULL),
+		    "group_by", "key or make is NULL");
+	assert_says(weir_flow_group_by(one(), 1, key, group, NULL, &bad),
+		    "group_by",
+		    "options->keys lacks a function, or options->reserved is "
+		    "not zero");
+	assert_says(weir_flow_buffer(one(), 1, WEIR_FLOW_BUFFER_FAIL + 1),
+		    "buffer", "no such strategy");
+	assert_says(weir_flow_prefix_and_tail(one(), 1, NULL, NULL),
+		    "prefix_and_tail", "make is NULL");
+	assert_says(weir_flow_prefix_and_tail(one(), WEIR_CAPACITY_MAX + 1,
+					      tail, NULL),
+		    "prefix_and_tail", "n 16777217 is above " MAX);
+}
+
+static void frames_name_what_is_bad(void **state)
+{
+	assert_says(weir_flow_delimited(one(), "x", 17, 1, 0), "delimited",
+		    "length 17 is not 1 to 16");
+	assert_says(weir_flow_delimited(one(), NULL, 1, 1, 0), "delimited",
+		    "delimiter is NULL");
+	assert_says(weir_flow_delimited(one(), "x", 1, 0, 0), "delimited",
+		    "max 0 is not 1 to 1073741824");
+	assert_says(weir_flow_delimited(one(), "x", 1, 1,
+					WEIR_FLOW_REMAINDER_DROP + 1),
+		    "delimited", "no such remainder");
+	assert_says(weir_flow_length_prefixed(one(), 3, 0, 1),
+		    "length_prefixed", "header 3 is not 1, 2, 4 or 8");
+	assert_says(weir_flow_length_prefixed(one(), 4, 2, 1),
+		    "length_prefixed", "no such byte order");
+	assert_says(weir_flow_length_prefixed(one(), 4, 0, (size_t)1 << 30 | 1),
+		    "length_prefixed", "max 1073741825 is not 0 to 1073741824");
+}
+
+static void a_publisher_is_told_its_limits(void **state)
+{
+	struct weir_publisher publisher = {0};
+
+	assert_says(weir_flow_from_publisher(NULL, 1, 0), "from_publisher",
+		    "publisher is NULL");
+	assert_says(weir_flow_from_publisher(&publisher, WEIR_CAPACITY_MAX + 1,
+					     0),
+		    "from_publisher", "prefetch 16777217 is not 1 to " MAX);
+	assert_says(weir_flow_from_publisher(&publisher, 4, 5),
+		    "from_publisher", "refill 5 is above prefetch 4");
+}
+
+static void restart_says(const struct weir_backoff *backoff,
+			 const struct weir_limit *limit, uint64_t reserved,
+			 const char *message)
+{
+	const struct weir_flow_restart_options options = {
+		.backoff = backoff,
+		.limit = limit,
+		.reserved = {reserved},
+	};
+
+	assert_says(weir_flow_restart(source, NULL, &options), "restart",
+		    message);
+	assert_says(weir_flow_restart_around(one(), bad_flow, NULL, &options),
+		    "restart_around", message);
+}
+
+static void options_of_restarts_are_named(void **state)
+{
+	const struct weir_backoff laws[] = {
+		{7, 1, 1, 0, 0},	   {0, 0, 1, 0, 0}, {0, 2, 1, 0, 0},
+		{0, 1, 1, (double)NAN, 0}, {0, 2, 3, 0, 4},
+	};
+	static const char *const messages[] = {
+		"backoff->law is no law",
+		"backoff->min_ns is 0",
+		"backoff->max_ns is below min_ns",
+		"backoff->random_factor is not 0 to 1",
+		"backoff->reset_ns is not min_ns to max_ns",
+	};
+	const struct weir_limit many = {.max = WEIR_RESTARTS_MAX + 1};
+	const struct weir_limit odd = {.max = 1, .window = 9};
+	size_t i;
+
+	for (i = 0; i < sizeof(laws) / sizeof(*laws); i++)
+		restart_says(&laws[i], NULL, 0, messages[i]);
+	restart_says(NULL, &many, 0, "limit->max is above WEIR_RESTARTS_MAX");
+	restart_says(NULL, &odd, 0, "limit->window is no window");
+	restart_says(NULL, NULL, 1, "options->reserved is not zero");
+	assert_says(weir_flow_restart(NULL, NULL, NULL), "restart",
+		    "make is NULL");
+	assert_says(weir_flow_restart_around(one(), NULL, NULL, NULL),
+		    "restart_around", "make is NULL");
 }
 
 static void the_first_that_went_wrong_is_told(void **state)
@@ -134,11 +271,6 @@ static void a_file_that_is_not_there_says_so(void **state)
 	assert_string_equal(error->message,
 			    "could not be opened: No such file or directory");
 	weir_error_unref(error);
-}
-
-static struct weir_flow *bad_flow(struct weir_flow *upstream, void *context)
-{
-	return weir_flow_async(upstream, 100, NULL);
 }
 
 static void a_nested_flow_that_cannot_be_composed_says_so(void **state)
@@ -213,6 +345,10 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_bad_argument_is_named_with_its_limits),
+		cmocka_unit_test(rates_and_groups_name_what_is_bad),
+		cmocka_unit_test(frames_name_what_is_bad),
+		cmocka_unit_test(a_publisher_is_told_its_limits),
+		cmocka_unit_test(options_of_restarts_are_named),
 		cmocka_unit_test(the_first_that_went_wrong_is_told),
 		cmocka_unit_test(each_outlet_of_a_bad_fan_says_so),
 		cmocka_unit_test(
