@@ -2,6 +2,9 @@
 /* Blueprints, runs, fusing and boundaries; with the plainest operators. */
 #include "flow/kit.h"
 
+#include <poll.h>
+#include <unistd.h>
+
 static int add_ten(void **item, void *context)
 {
 	*item = (void *)((intptr_t)*item + 10);
@@ -167,6 +170,91 @@ static void a_flow_that_nothing_can_end_is_cancelled(void **state)
 	assert_int_equal(weir_sim_free(sim), 0);
 }
 
+/* Called by who drives a loop or a simulator, or another thread. */
+struct caller {
+	struct weir_timer timer;
+	struct weir_watch watch;
+	struct weir_flow *flow;
+	struct weir_executor *executor;
+	void *result;
+	int rc;
+};
+
+static void run_it(struct caller *caller)
+{
+	caller->rc =
+		weir_flow_run(caller->flow, caller->executor, &caller->result);
+}
+
+static void run_at_fire(struct weir_timer *timer)
+{
+	run_it(weir_container_of(timer, struct caller, timer));
+}
+
+static void run_when_ready(struct weir_watch *watch, short events)
+{
+	run_it(weir_container_of(watch, struct caller, watch));
+}
+
+static struct caller caller_of(struct weir_executor *executor)
+{
+	return (struct caller){
+		.timer = {.fire = run_at_fire},
+		.watch = {.fire = run_when_ready},
+		.flow = weir_flow_count(weir_flow_range(1, 9)),
+		.executor = executor,
+		.result = &executor,
+		.rc = 1,
+	};
+}
+
+/* Nothing was started, or the executor would know it. */
+static void assert_nothing_runs(struct caller *caller)
+{
+	assert_int_equal(caller->rc, -EDEADLK);
+	assert_null(caller->result);
+	assert_int_equal(weir_executor_alive(caller->executor), 0);
+	weir_flow_free(caller->flow);
+}
+
+static void a_timer_or_a_watch_cannot_run_a_flow(void **state)
+{
+	struct weir_executor *executor;
+	struct weir_loop *loop;
+	struct weir_sim *sim;
+	struct caller caller;
+	int fds[2];
+
+	assert_int_equal(weir_loop_new(&loop, NULL), 0);
+	executor = weir_loop_executor(loop);
+	caller = caller_of(executor);
+	assert_int_equal(weir_timer_arm(executor, &caller.timer, 0), 0);
+	while (caller.rc == 1)
+		assert_true(weir_loop_wait(loop, 1, WEIR_FOREVER) >= 0);
+	assert_nothing_runs(&caller);
+
+	caller = caller_of(executor);
+	assert_int_equal(pipe(fds), 0);
+	assert_int_equal(write(fds[1], "", 1), 1);
+	caller.watch.fd = fds[0];
+	caller.watch.events = POLLIN;
+	assert_int_equal(executor->ops->watch_arm(executor, &caller.watch), 0);
+	while (caller.rc == 1)
+		assert_true(weir_loop_wait(loop, 1, WEIR_FOREVER) >= 0);
+	assert_nothing_runs(&caller);
+	close(fds[0]);
+	close(fds[1]);
+	assert_int_equal(weir_loop_free(loop), 0);
+
+	assert_int_equal(weir_sim_new(&sim, 1, NULL), 0);
+	executor = weir_sim_executor(sim);
+	caller = caller_of(executor);
+	assert_int_equal(weir_timer_arm(executor, &caller.timer, 9), 0);
+	weir_sim_run_until(sim, 10, UINT64_MAX);
+	assert_nothing_runs(&caller);
+	assert_int_equal(weir_sim_free(sim), 0);
+}
+
 static void a_run_that_is_drained_ends_well(void **state)
 {
 	struct weir_flow *flow = counted(weir_flow_range(1, INT64_MAX));
@@ -205,6 +293,7 @@ int main(void)
 		cmocka_unit_test(a_flow_that_is_given_several_times_goes_once),
 		cmocka_unit_test(a_run_that_is_cancelled_ends_so),
 		cmocka_unit_test(a_flow_that_nothing_can_end_is_cancelled),
+		cmocka_unit_test(a_timer_or_a_watch_cannot_run_a_flow),
 		cmocka_unit_test(a_run_that_is_drained_ends_well),
 	};
 
