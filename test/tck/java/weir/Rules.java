@@ -18,7 +18,7 @@ import org.reactivestreams.Subscription;
  * it when it takes too long.
  */
 final class Rules {
-	private static final long MANY = 10_000;
+	private static final long MANY = 2_000;
 	private static final long PATIENCE_S = 30;
 	private static final int EISCONN = 106;
 
@@ -85,7 +85,8 @@ final class Rules {
 
 	// --- Publishers
 
-	private static void eachGetsAll(LongFunction<WeirPublisher<Long>> make) {
+	private static void eachGetsAll(
+		LongFunction<WeirPublisher<Long>> make) {
 		for (long batch : new long[] {1, 7, 1000, Long.MAX_VALUE}) {
 			Probe<Long> probe = new Probe<>(batch, 0);
 
