@@ -324,7 +324,8 @@ struct weir_flow *weir_flow_items(struct weir_flow *flow,
 	if (!can_set(flow))
 		return no_flow(flow, "items");
 	/* what passes a boundary is what comes to it */
-	while ((made_by->kind->boundary || made_by->kind->cuts) &&
+	while ((made_by->kind->boundary || made_by->kind->cuts ||
+		made_by->kind->passes) &&
 	       made_by->n_up == 1)
 		made_by = made_by->up[0];
 	made_by->items = items;

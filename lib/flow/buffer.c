@@ -33,6 +33,7 @@ static const struct weir__kind buffer_kind = {
 	.name = "buffer",
 	.build = buffer_build,
 	.staged = true,
+	.passes = true,
 	.holds = true,
 };
 

@@ -99,6 +99,7 @@ struct weir__kind {
 	bool staged;	/* not in a nested flow: it needs such an actor */
 	bool cuts;	/* has a boundary above, and none below */
 	bool nests;	/* see weir__op_nest() */
+	bool passes;	/* what is said of its items is so above it, too */
 	bool any_input; /* several above: takes from whichever has some */
 	bool ready; /* what it gives is there: it asks nobody who may block */
 };

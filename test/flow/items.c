@@ -388,6 +388,18 @@ static void an_input_without_items_needs_not_say_whose(void **state)
 	assert_cancel(weir_flow_ignore(weir_flow_merge(flows, 2)));
 }
 
+/* What a buffer or a boundary puts out is what it takes. */
+static void what_is_said_of_a_boundary_holds_above_it(void **state)
+{
+	struct weir_flow *flow =
+		weir_flow_map(weir_flow_range(1, 300), to_item, NULL);
+
+	flow = weir_flow_buffer(flow, 16, WEIR_FLOW_BACK_PRESSURE);
+	flow = weir_flow_async(flow, 8, NULL);
+	flow = weir_flow_items(weir_flow_demand(flow, 4, 0), &counted_items);
+	assert_cancel(weir_flow_ignore(flow));
+}
+
 static void an_outlet_has_the_items_of_its_fan(void **state)
 {
 	struct weir_flow *outlets[2];
@@ -414,6 +426,7 @@ int main(void)
 		cmocka_unit_test(a_nested_flow_that_refuses_says_so),
 		cmocka_unit_test(an_input_of_other_items_is_named),
 		cmocka_unit_test(an_input_without_items_needs_not_say_whose),
+		cmocka_unit_test(what_is_said_of_a_boundary_holds_above_it),
 		cmocka_unit_test(an_outlet_has_the_items_of_its_fan),
 	};
 
