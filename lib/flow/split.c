@@ -148,7 +148,8 @@ static size_t split_pull(struct weir__op *op, void **items, size_t room)
 	size_t got = 0, tries = op->stage->ask;
 	bool looked = false;
 
-	for (; !op->ended && tries > 0; tries--) {
+	/* looking at items is what takes time; ends are passed on at once */
+	while (!op->ended && tries > 0) {
 		if (!pull_sub(op, items, room, &got) &&
 		    (op->ended || self->sub.over || self->sub.n > 0))
 			return got;
@@ -156,7 +157,9 @@ static size_t split_pull(struct weir__op *op, void **items, size_t room)
 		if (got == room && !looked)
 			(void)weir__pull(op->up[0], NULL, 0);
 		looked = true;
-		if ((got == room || !look_at_one(op)) && !follow(op))
+		if (got < room && look_at_one(op))
+			tries--;
+		else if (!follow(op))
 			return got;
 	}
 	weir__op_again(op);
