@@ -16,6 +16,10 @@
 /* Ignoring the result loses something: the compiler warns. */
 #define WEIR_MUST_CHECK __attribute__((warn_unused_result))
 
+/* Parameter number n is a format as of printf(3), from number `first` on are
+ * its arguments. */
+#define WEIR_PRINTF(n, first) __attribute__((format(printf, n, first)))
+
 #define WEIR_LIKELY(x) __builtin_expect(!!(x), 1)
 #define WEIR_UNLIKELY(x) __builtin_expect(!!(x), 0)
 

@@ -51,10 +51,9 @@ WEIR_API WEIR_MUST_CHECK struct weir_error *weir_error_new(
  *
  * `code` that is not negative gives -EINVAL. Any thread.
  */
-WEIR_API WEIR_MUST_CHECK
-	__attribute__((format(printf, 4, 5))) struct weir_error *
-	weir_error_format(const struct weir_allocator *allocator, int code,
-			  const char *origin, const char *format, ...);
+WEIR_API WEIR_MUST_CHECK struct weir_error *weir_error_format(
+	const struct weir_allocator *allocator, int code, const char *origin,
+	const char *format, ...) WEIR_PRINTF(4, 5);
 
 /*
  * What a code says in words, as strerror(3): of a negative errno, or a positive
