@@ -2,6 +2,7 @@
 /* Graphs: describing them by named outlets and inlets. */
 #include "flow/graph.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -12,7 +13,8 @@ int weir__graph_fail(struct weir_flow_graph *graph, int code,
 	if (graph->code == 0) {
 		graph->code = code;
 		graph->origin = origin;
-		graph->message = message;
+		(void)snprintf(graph->message, sizeof(graph->message), "%s",
+			       message);
 	}
 	return code;
 }

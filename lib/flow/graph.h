@@ -35,7 +35,8 @@ struct weir_flow_graph {
 	struct weir_flow *inlets;
 	uint32_t n_ends, n_cut;
 	int code; /* why it has failed */
-	const char *origin, *message;
+	const char *origin;
+	char message[104]; /* that of a flow goes with it */
 };
 
 /* Of an inlet that is not built yet. */
@@ -50,7 +51,7 @@ static inline struct weir__graph_inlet *weir__graph_inlet_of(
 /* kind->free of inlets: the graph, if it is there, forgets it. */
 void weir__graph_inlet_free(struct weir_flow *flow);
 
-/* The graph has failed, unless it has before; words live for ever. `code`. */
+/* The graph has failed, unless it has before; the origin lives for ever. `code`. */
 int weir__graph_fail(struct weir_flow_graph *graph, int code,
 		     const char *origin, const char *message);
 
