@@ -303,7 +303,7 @@ static void items_that_become_slow_are_found_out_in_a_run(void **state)
 	for (i = 0; i < N_FLOWS; i++) {
 		run = start(&flow, i);
 		desk.item_ns = CHEAP_NS;
-		for (k = 0; k < 2000; k++)
+		for (k = 0; k < test_count(2000); k++)
 			(void)slice();
 		desk.item_ns = SLOW_NS;
 		longest = 0;

@@ -392,14 +392,20 @@ static void verify(struct place *place, const struct way *way, bool bare)
 
 static void verify_all(struct place *place)
 {
-	for (size_t i = 0; i < N_WAYS; i++)
+	static size_t places;
+	size_t i, number = places++;
+
+	for (i = number % rows_step(); i < N_WAYS; i += rows_step())
 		if (ways[i].effect != CHANGES)
 			verify(place, &ways[i], false);
 }
 
 static void verify_bare(struct place *place)
 {
-	for (size_t i = 0; i < N_WAYS; i++)
+	static size_t places;
+	size_t i, number = places++;
+
+	for (i = number % rows_step(); i < N_WAYS; i += rows_step())
 		if (ways[i].effect != CHANGES)
 			verify(place, &ways[i], true);
 }
