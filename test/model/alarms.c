@@ -101,6 +101,7 @@ static const struct weir__kind around_kind = {
 	.close = around_close,
 	.source = true,
 	.holds = true,
+	.nests = true,
 };
 
 /* --- What they do ------------------------------------------------------------ */

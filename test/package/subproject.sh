@@ -31,6 +31,8 @@ quietly() {
 	}
 }
 
+# The second time the same is compiled.
+! command -v ccache >/dev/null || export CC='ccache cc' CCACHE_NOHASHDIR=1
 for library in shared static; do
 	inst=$tree/$library
 	quietly meson setup -Doptimization=0 -Ddefault_library=$library \
