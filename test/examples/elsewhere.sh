@@ -10,7 +10,8 @@ n=20
 [ "${WEIR_SOAK:-}" != 1 ] || n=1000
 export ELSEWHERE="$3"
 while [ "$n" -gt 0 ]; do
-	out=$("$1")
+	# shellcheck disable=SC2086 # several words, or none
+	out=$(${MESON_EXE_WRAPPER-} "$1")
 	printf '%s\n' "$out" | diff "$2" -
 	n=$((n - 1))
 done
