@@ -19,7 +19,11 @@ case $cpu in
 # There only what goes from a store to a load takes an instruction.
 x86_64) instruction='lock or|mfence' wanted=$(asked "$full") ;;
 aarch64) instruction='dmb' wanted=$(asked "$full|ck_pr_fence_[a-z_]+") ;;
-riscv64) instruction='fence' wanted=$(asked "$full|ck_pr_fence_[a-z_]+") ;;
+# Not `fence iorw,ow`, which is a part of each atomic operation.
+riscv64)
+	instruction='fence([[:space:]]+rw,rw)?$'
+	wanted=$(asked "$full|ck_pr_fence_[a-z_]+")
+	;;
 *)
 	echo "no fences known of $cpu"
 	exit 77
