@@ -70,16 +70,21 @@ search()
 		report FAIL "$name: does not compile: $(grep -m1 rror spin.log)"
 		return
 	fi
-	# in the background, so that a signal ends it as well
-	timeout "$seconds" ./pan -m"$depth" -w"$slots" -n \
-	    ${arguments[@]+"${arguments[@]}"} >pan.log 2>&1 &
+	# in the background, so that a signal ends it as well; by processor time,
+	# as others may have the processors
+	(
+		ulimit -t "$seconds"
+		exec ./pan -m"$depth" -w"$slots" -n \
+		    ${arguments[@]+"${arguments[@]}"}
+	) >pan.log 2>&1 &
 	child=$!
 	wait "$child"
 	status=$?
 	child=
 	states=$(awk '/states, stored/ { print $1; exit }' pan.log)
 	complaint=$(sed -n 's/^pan:1: *//p' pan.log | head -n 1)
-	if [ "$status" -eq 124 ]; then
+	if [ "$status" -eq $((128 + $(kill -l XCPU))) ] ||
+	    [ "$status" -eq $((128 + $(kill -l KILL))) ]; then
 		report FAIL "$name: incomplete, more than $seconds s"
 	elif [ "$status" -ne 0 ] || grep -q -e 'max search depth' \
 	    -e 'out of memory' -e 'reached -DMEMLIM' pan.log; then
