@@ -47,7 +47,8 @@ static inline void weir__unlock(struct weir__lock *lock)
 /*
  * Held and to be held again: lets those have it first who wait. They are to be
  * scheduled before they can take it, so their chance is a moment long; it ends
- * early when one of them hands on.
+ * early when one of them hands on. That may wake us in the place of another who
+ * waits, so we take it as who has waited does, and wake that one in turn.
  */
 static inline void weir__lock_lend(struct weir__lock *lock)
 {
@@ -56,7 +57,11 @@ static inline void weir__lock_lend(struct weir__lock *lock)
 		return;
 	weir__unlock(lock);
 	(void)weir__futex_wait(&lock->word, 0, 50000);
-	weir__lock(lock);
+	weir__thread_lock();
+	while (ck_pr_fas_32(&lock->word, 2) != 0)
+		weir__futex_wait(&lock->word, 2, UINT64_MAX);
+	/* acquire: pairs with the release in weir__unlock() */
+	ck_pr_fence_lock();
 }
 
 #endif
