@@ -111,9 +111,11 @@ void weir__walks_finish(struct weir_system *system, struct weir__cell *top)
 
 void weir__walks_open(struct weir_system *system, struct weir__cell *cell)
 {
+	struct weir__cell *first = weir__tree_first(system, cell);
 	struct weir__walk *walk;
 
-	for (walk = system->walks; walk; walk = walk->next)
+	/* one without children is passed later: the walk goes on behind it */
+	for (walk = system->walks; first && walk; walk = walk->next)
 		if (walk->at == cell)
-			walk->at = weir__tree_first(system, cell);
+			walk->at = first;
 }
