@@ -172,8 +172,7 @@ static void disturb(uint64_t *random)
 
 static void *disturber(void *data)
 {
-	uint64_t random = (uint64_t)(uintptr_t)data;
-	uint64_t n = test_count(test_soak() ? 400000 : 40000);
+	uint64_t random = (uint64_t)(uintptr_t)data, n = test_count(400000);
 
 	while (n-- > 0)
 		disturb(&random);
