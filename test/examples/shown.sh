@@ -37,7 +37,7 @@ part() {
 	END { exit !found }' "$@"
 }
 
-for page in "$source"/README.md "$source"/docs/*.md; do
+for page in "$source"/README.md "$source"/docs/*.md "$source"/docs/*/*.md; do
 	blocks "$page"
 	for block in "$dir"/block*; do
 		[ -e "$block" ] || continue
@@ -77,7 +77,7 @@ short first.c cat "$examples/first.c"
 short subscribe.c cat "$examples/subscribe.c"
 short 'the flow of wordfreq.c' sed -n '/^static.*wordfreq_flow/,/^}/p' \
 	"$examples/wordfreq.c"
-for page in "$source"/README.md "$source"/docs/*.md; do
+for page in "$source"/README.md "$source"/docs/*.md "$source"/docs/*/*.md; do
 	for link in $(grep -o ']([^):#]*)' "$page" | tr -d '])('); do
 		[ -e "$(dirname "$page")/$link" ] || {
 			echo "$page: no $link"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The worker of docs/examples/nagger.c, as it stands there, and what the demo of
- * ppool shows with it: D4 of docs/worker_pool.md.
+ * ppool shows with it: D4 of docs/conformance/worker_pool.md.
  */
 #include "process/pool_kit.h"
 

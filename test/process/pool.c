@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Places and the queue of a worker pool: who runs, who waits, in which order,
- * and whose a job is. Numbers are those of the rules in docs/worker_pool.md.
+ * and whose a job is. Numbers are those of the rules in
+ * docs/conformance/worker_pool.md.
  */
 #include "process/pool_kit.h"
 

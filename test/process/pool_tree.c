@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The tree of worker pools: names, restarts and how far they reach, and how
- * pools end. Numbers are those of the rules in docs/worker_pool.md.
+ * pools end. Numbers are those of the rules in docs/conformance/worker_pool.md.
  */
 #include "process/pool_kit.h"
 

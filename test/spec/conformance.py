@@ -1,10 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""conformance.py SOURCE: docs/conformance.md, docs/supervision.md,
-docs/process_manager.md and docs/worker_pool.md tell the truth. Each rule has one
-row. Each test named there exists, in the file that it stands behind. Each test
+"""conformance.py SOURCE: the pages of docs/conformance tell the truth. Each rule has
+one row. Each test named there exists, in the file that it stands behind. Each test
 with a rule's number is in that rule's row. Each mutant is in a row with a test
-that rejects it, and in no other row.
+that rejects it, and in no other row. Users' pages have neither rows nor tests.
 """
 import pathlib
 import re
@@ -115,7 +114,7 @@ def check_mutants(page, rows, tests, pairs):
 
 
 def check_streams(suites):
-    page = (source / "docs/conformance.md").read_text()
+    page = (source / "docs/conformance/stream.md").read_text()
     rows = re.findall(r"^\| (\d\.\d+) \| .* \| (.*) \| (.*) \|$", page, re.M)
     pairs = read_mutants()
     tests = check_rows(rows, rules_of(STREAMS), suites)
@@ -126,12 +125,18 @@ def check_streams(suites):
 
 
 def check_page(name, rules):
-    page = (source / name).read_text()
+    page = (source / "docs/conformance" / name).read_text()
     rows = re.findall(r"^\| ([A-E][\d.]+) \| .* \| (.*) \|$", page, re.M)
     for rule, cell in rows:
         if cell.startswith("none") and not cell.startswith("none: "):
             problems.append(f"{rule}: no tests, and no word why")
     return check_rows(rows, rules, set())
+
+
+def check_users_pages():
+    for path in (source / "docs").glob("*.md"):
+        for row in re.findall(r"^\| [A-E]\d*\.?\d+ \||`\w\d_\d_\w*", path.read_text(), re.M):
+            problems.append(f"{path.name} is for users, and has {row}")
 
 
 def main():
@@ -140,11 +145,11 @@ def main():
     supervision = [r for r in rules_of(SUPERVISION) if r not in others]
     tests = {
         **check_streams(suites),
-        **check_page("docs/supervision.md", supervision),
+        **check_page("supervision.md", supervision),
         **check_page(
-            "docs/process_manager.md", rules_of(PROCESSES) + OF_MANAGERS
+            "process_manager.md", rules_of(PROCESSES) + OF_MANAGERS
         ),
-        **check_page("docs/worker_pool.md", rules_of(POOLS) + OF_POOLS),
+        **check_page("worker_pool.md", rules_of(POOLS) + OF_POOLS),
     }
     numbered = set(suites)
     for path in (source / "test").glob("*/*.c"):
@@ -154,6 +159,7 @@ def main():
     for test in numbered:
         if test not in tests.get(rule_of(test), ()):
             problems.append(f"{test} is not in the row of its rule")
+    check_users_pages()
     return "\n".join(sorted(problems)) or 0
 
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What a failure brings about: suspension (B1). The rules' numbers are those of
- * docs/supervision.md.
+ * docs/conformance/supervision.md.
  */
 #include "supervision/kit.h"
 
