@@ -13,8 +13,10 @@
  * that ticks, the worker hands in what it has counted. With --simulate a line
  * comes when its own time says, on a clock that is virtual: hours of a log take
  * seconds, with the same reports. Memory is bounded whatever the size.
- * cc -D_GNU_SOURCE logstat.c $(pkg-config --cflags --libs weir)
+ * cc logstat.c $(pkg-config --cflags --libs weir)
  */
+#define _GNU_SOURCE 1 /* memmem, strptime, timegm */
+
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -347,7 +349,7 @@ int main(int argc, char **argv)
 	bool simulate = argc > 1 && strcmp(argv[1], "--simulate") == 0;
 	const char *name = argv[1 + simulate] ? argv[1 + simulate]
 					      : "/dev/stdin";
-	struct logstat self = {NULL};
+	struct logstat self = {.executor = NULL};
 	sigset_t set;
 	int fd, signals, rc;
 

@@ -14,8 +14,10 @@
  *
  * FILE.gz gets its name when it is whole; an error, or a SIGINT, SIGTERM, SIGHUP
  * that ends the program, leaves nothing. Exit status: 0, or 1 with a message.
- * cc -D_GNU_SOURCE pgz.c $(pkg-config --cflags --libs weir zlib)
+ * cc pgz.c $(pkg-config --cflags --libs weir zlib)
  */
+#define _GNU_SOURCE 1 /* mkostemp */
+
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
