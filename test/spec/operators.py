@@ -9,6 +9,9 @@ import pathlib
 import re
 import sys
 
+sys.dont_write_bytecode = True  # next to the sources
+import pages
+
 WORDS = ("Emits", "Completes", "Cancels", "Holds")
 TITLES = {
     "flow": "Everywhere",
@@ -73,7 +76,7 @@ def read(header, problems):
 
 
 def page(source, problems):
-    parts = [HEAD]
+    parts = [pages.Pages(source).with_way("operators.md", HEAD)]
     folder = source / "include/weir"
     found = {path.stem for path in folder.glob("flow*.h")}
     for stem in found - TITLES.keys():
