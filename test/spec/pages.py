@@ -6,9 +6,11 @@ Below its title each page has one line: the way up to that list, to its header a
 to the next page. The last section of a header's page is "Functions", the
 signatures that the header has, and where the other functions are that the page
 names. This compares both with the list and the headers, or writes them. What a
-page or a source refers to is there.
+page or a source refers to is there. The pages of decisions are numbered from 1 on,
+and docs/decisions/README.md lists them in that order.
 """
 
+import os
 import pathlib
 import re
 import sys
@@ -68,6 +70,11 @@ class Pages:
         index = (self.docs / "README.md").read_text()
         listed = index.split(ORDER)[1].split("\n## ")[0]
         self.order = re.findall(r"\]\(([\w/]+\.md)\)", listed)
+        index = (self.docs / "decisions/README.md").read_text()
+        self.decisions = [
+            f"decisions/{name}"
+            for name in re.findall(r"^- \[\d+\]\((\d+-[\w-]+\.md)\) ", index, re.M)
+        ]
         self.known = {
             header.stem: signatures(header)
             for header in sorted(self.headers.glob("*.h"))
@@ -84,11 +91,17 @@ class Pages:
         header = self.header_of(name)
         if header:
             parts.append(f"header: [{header.name}](../include/weir/{header.name})")
-        at = self.order.index(name) + 1
-        if at < len(self.order):
-            page = self.order[at]
+        order = self.order
+        if name in self.decisions:
+            order = self.decisions
+            parts.append("[decisions](README.md)")
+        at = order.index(name) + 1
+        if at < len(order):
+            page = order[at]
             title = page.removesuffix(".md").removesuffix("/README")
-            target = page.removeprefix("conformance/") if up else page
+            if name in self.decisions:
+                title = pathlib.Path(page).name[:3]
+            target = os.path.relpath(page, pathlib.Path(name).parent)
             parts.append(f"next: [{title}]({target})")
         return " · ".join(parts)
 
@@ -137,6 +150,12 @@ class Pages:
         return text
 
 
+def check_decisions(pages, problems):
+    numbers = [int(pathlib.Path(name).name[:3]) for name in pages.decisions]
+    if numbers != list(range(1, len(numbers) + 1)):
+        problems.append(f"docs/decisions/README.md: not 1, 2, 3 ...: {numbers}")
+
+
 def anchors(page):
     """What a link to a heading of the page can say."""
     text = re.sub(r"^```.*?^```", "", page.read_text(), flags=re.M | re.S)
@@ -174,10 +193,12 @@ def main():
     there = sorted(
         str(path.relative_to(pages.docs)) for path in pages.docs.rglob("*.md")
     )
-    if sorted(pages.order + ["README.md"]) != there:
-        wrong = sorted(set(there) ^ set(pages.order + ["README.md"]))
-        problems.append(f"docs/README.md does not list each page once: {wrong}")
-    for name in sorted(set(there) & set(pages.order)):
+    listed = pages.order + pages.decisions
+    if sorted(listed + ["README.md"]) != there:
+        wrong = sorted(set(there) ^ set(listed + ["README.md"]))
+        problems.append(f"docs/README.md, or that of the decisions, does not list "
+                        f"each page once: {wrong}")
+    for name in sorted(set(there) & set(listed)):
         path = pages.docs / name
         text = path.read_text()
         wanted = pages.should_be(name, text)
@@ -189,6 +210,7 @@ def main():
     for page in [source / "README.md", *sorted(pages.docs.rglob("*.md"))]:
         check_links(page, problems)
     check_comments(source, problems)
+    check_decisions(pages, problems)
     for problem in problems:
         print(problem, file=sys.stderr)
     return 1 if problems else 0
