@@ -1,80 +1,96 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The firing protocol: when an actor runs, and how it ends.
+ * The firing protocol: when an actor runs, and how it ends. Its nine rules
+ * stand here only; code, models, tests and pages refer to them by number.
  *
  * The gate is one atomic word: flags in its low bits, above them the signed
- * count of blocked ports. *Ready* means: SIGNALLED, or count == 0 and not
- * suspended. SCHEDULED is held from submission to the end of the slice.
- * Every port has a word `blocked`; the owner alone sets it, anybody may
- * exchange it for 0.
+ * count of blocked ports. An actor is *ready* if it is SIGNALLED, or if the
+ * count is 0 and the actor is not suspended. SCHEDULED is held from submission
+ * to the end of the slice. Every port has a word `blocked`: only the owner sets
+ * it to 1, any thread may exchange it for 0. The members of a weir_any share
+ * one such word and are counted once.
  *
- * Rule 1  An actor is submitted by whoever sets SCHEDULED, in the same swap
- *         that makes it ready: so exactly once. The submitter touches it no
- *         more after the enqueue. [gate_update, weir__gate_rest]
- * Rule 2  Who unblocks a port publishes first, then a full fence, then loads
- *         `blocked`; if 1 it exchanges it for 0, and only who read 1 takes
- *         one off the count. While SCHEDULED is clear the count is the
- *         blocked ports plus decrements under way, never negative: a late
- *         decrement delays and loses nothing. [weir__port_unblock]
- *         A slice that has run turns may leave the fence out: it keeps
- *         SCHEDULED, and the slice that arms at last fences once and looks at
- *         every link's `blocked` again. What the first look missed is woken
- *         then, before the owner can rest. [settle.c: publish]
- * Rule 3  The owner blocks ports at the end of a slice only: `blocked = 1`
- *         for each port that was not ready and reads 0, one full fence for
- *         all, then a second look at each; who has become ready meanwhile is
- *         undone by the same exchange; so is a port that its owner has made
- *         ready while it was counted. The last swap adds the rest to the
- *         count and clears SCHEDULED, or, when that makes it ready, keeps it
- *         and submits again. [settle.c, weir__gate_rest]
+ * Rule 1  Submit once. An actor may be submitted iff SCHEDULED is clear and the
+ *         actor is ready. The thread whose swap makes that true sets SCHEDULED
+ *         in the same swap and submits the actor, so the actor is submitted
+ *         exactly once. The submitter's last touch of the actor is the enqueue.
+ *         [gate_update, weir__gate_rest]
+ * Rule 2  Unblock. From any thread: (1) publish; (2) full fence; (3) load
+ *         `blocked`; (4) if it is 1, exchange it for 0; (5) if the exchange
+ *         read 1, take one off the count. While SCHEDULED is clear the count is
+ *         the number of blocked ports plus the decrements under way, so it is
+ *         never negative: a late decrement delays the actor and loses nothing.
+ *         [weir__port_unblock]
+ *         A slice that has run turns may leave the fence out and *owe* it: the
+ *         slice keeps SCHEDULED, and the slice that arms at last fences once
+ *         and looks at every link's `blocked` again. That second look finds
+ *         each peer that the first look missed, before the owner rests.
+ *         [settle.c: publish, weir__slice_settle]
+ * Rule 3  Arm. Only the owner blocks ports, and only at the end of a slice that
+ *         has found nothing: (1) for each port, store 1 in a word that reads 0
+ *         if the port is not ready, and exchange a word that reads 1 for 0 if
+ *         the port is ready: its owner has made it so since an earlier arming;
+ *         (2) one full fence for all ports; (3) look again at each port just
+ *         armed, and exchange its word for 0 if the port has become ready; (4)
+ *         the last swap adds what is still counted to the count and, in the
+ *         same swap, clears SCHEDULED, or keeps SCHEDULED and submits again if
+ *         the actor is ready. Before the last swap the count may be negative
+ *         and means nothing. [settle.c, weir__gate_rest]
  *
- *         No wake-up is lost: the token's index is published before the
- *         producer's fence, `blocked` set before the owner's; of two full
- *         fences one is first, so either the producer sees `blocked` or the
- *         owner's second look sees the token. Both may: the exchange decides
- *         which of them counts.
- * Rule 4  count == 0 is a hint. A slice looks before it runs a turn, and may
- *         find nothing. [slice.c: look]
- * Rule 5  Signals: the payload first, then SIGNALLED, always by a swap. The
- *         slice clears SIGNALLED first and reads the payloads then: a signal
- *         whose swap came before the clear is seen now, one that came after
- *         has set the bit again. Handled before turns and between runs, also
+ *         Why no wake-up is lost: the producer publishes the token's index
+ *         before its fence, and the owner sets `blocked` before its own. One of
+ *         two full fences comes first. So the producer sees `blocked`, or the
+ *         owner's second look sees the token. If both do, the exchange decides
+ *         which of the two takes the port off the count.
+ * Rule 4  Look. A count of 0 is a hint. A slice looks at its ports before it
+ *         runs a turn, and may find nothing. [slice.c: look]
+ * Rule 5  Signal. The signaller writes the payload first and sets SIGNALLED
+ *         then, always by a swap. The slice clears SIGNALLED first and reads
+ *         the payloads then: a signal whose swap came before the clear is seen
+ *         by this slice, and one whose swap came after it has set the bit
+ *         again. A slice handles signals before turns and between runs, also
  *         when ports are blocked or the actor is suspended.
  *         [weir__handle_signals]
- * Rule 6  Suspension is a bit in the gate, part of "ready"; clearing it
+ * Rule 6  Suspend. A suspension is a bit in the gate and a part of "ready". Any
+ *         thread sets or clears it in one swap; it does not nest; clearing it
  *         submits by rule 1. Each look reads it. An actor none of whose ports
- *         takes part is suspended by a bit of its own, set in the last swap
- *         and cleared with the next signal: only a handler can change that.
- * Rule 7  The owner may change its set of ports: switching off exchanges
- *         `blocked` for 0 and, having read 1, takes one off the count;
- *         switching on sets nothing. Either breaks the run of turns.
- * Rule 8  The final slice closes all ports and never gives SCHEDULED back:
- *         unblocks and signals that come later change bits and submit
- *         nothing. It drops the actor's own reference last. Who may touch the
- *         actor from outside holds one too; the last drop drains what came
- *         late and calls `released`. [weir__actor_retire, weir_actor_unref]
- * Rule 9  After the swap that clears SCHEDULED, or after its last drop, the
- *         owner does not touch the actor again.
+ *         takes part is suspended by a bit of its own, PORTLESS, which the last
+ *         swap sets and the next signal clears: only a handler can switch a
+ *         port on again.
+ * Rule 7  Change the set of ports. Only the owner does, in a turn or a handler.
+ *         Switching a port off exchanges `blocked` for 0 and, if that read 1,
+ *         takes one off the count; switching it on sets nothing. Either breaks
+ *         the run of turns, so that the slice looks again.
+ * Rule 8  Stop. The final slice closes all ports and never gives SCHEDULED
+ *         back: unblocks and signals that come later change bits and submit
+ *         nothing. The actor has one reference for itself, which the final
+ *         slice drops as its last act, and one for each holder that may touch
+ *         the actor from outside (the far end of a link, a timer, a waiter, a
+ *         handle), which the holder drops after its own last touch. The last
+ *         drop drains what came late and calls `released`. [weir__actor_retire,
+ *         weir_actor_unref]
+ * Rule 9  Let go. After the swap that clears SCHEDULED, or after the owner's
+ *         last drop, the owner does not touch the actor again.
  *
- * A slice is a loop of runs. Before each run it takes the minimum over the
- * ports of what is certain; inside a run ports are plain memory with private
- * cursors. What a run did is published together.
+ * A slice is a loop of runs. Before each run the slice takes the minimum over
+ * the ports of the turns that are certain; inside a run ports are plain memory
+ * with private cursors. What a run did is published when the run is over.
  *
- * A slice that has run a turn does not arm: with others at work there is mostly
- * something to do when its actor's time comes again, so it keeps SCHEDULED and
- * is submitted again. One that finds nothing arms, and pays the fence that
- * earlier ones owe (rule 2) with its own. So while a pipeline of links is busy
- * there is no swap, no fence and no port to unblock; an actor that falls idle
- * pays one look more.
+ * A slice that has run a turn does not arm: while other actors work there is
+ * mostly something to do when this actor's time comes again, so the slice keeps
+ * SCHEDULED and is submitted again. A slice that finds nothing arms, and its
+ * fence also pays what earlier slices owe (rule 2). So while a pipeline of
+ * links is busy there is no swap, no fence and no port to unblock; an actor
+ * that falls idle pays one more look.
  *
  * A run takes as many turns as fit into publish_ns by what the actor's turns
  * have cost: the first run is one turn; runs are timed while that number may
  * still change, and now and then when it has reached the maximum.
  *
  * Most actors are *stages*: an in-port, an out-port, or both, with one link
- * each (find_stage). As long as nothing has happened to one, its slice is one
- * run in a straight line (run_actor), a third of the instructions of the
- * general slice.
+ * each (find_stage). As long as nothing has happened to such an actor, its
+ * slice is one run in a straight line (run_actor), a third of the instructions
+ * of the general slice.
  */
 #include "actor/gate.h"
 
