@@ -10,6 +10,7 @@ import re
 import sys
 
 sys.dont_write_bytecode = True  # next to the sources
+import marbles
 import pages
 
 WORDS = ("Emits", "Completes", "Cancels", "Holds")
@@ -38,7 +39,13 @@ before that, unless its header says otherwise. *Cancels*: when it wants no more
 from upstream. *Holds*: what it has taken and not put out, at most.
 
 [flow](flow.md) says how they are composed and run; the page of each header, how
-they are used.
+they are used: an operator's name leads there.
+
+What an operator does to time and order is shown by a *picture* (`test/spec/marbles.py
+. --write` draws it from `test/flow/marbles.c`, which tests it). Time goes from left to
+right; above the call are the flows that go in, below it is what comes out. A bar is an
+end, a cross an error; what is pale is not taken any more. A triangle that points up
+asks for one item: without any, items are taken as they come.
 """
 # A comment, and the declaration right behind it.
 DECLARED = re.compile(r"/\*(.*?)\*/\s*((?:WEIR_API[^;]*?;\s*)+)", re.S)
@@ -75,7 +82,38 @@ def read(header, problems):
     return rows
 
 
+def section(text, name):
+    """Where a header's page says most of the operator: a heading's anchor, or ""
+    where that is the top of the page."""
+    top, *parts = re.split(r"^## (.*)\n", text, flags=re.M)
+    for title, body in zip(parts[::2], parts[1::2]):
+        if re.search("Errors|[Ll]ifetime|Functions", title):
+            continue
+        if re.search(rf"\b{name}\b", body):
+            return "#" + re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-")
+    return "" if re.search(rf"\b{name}\b", top) else "#functions"
+
+
+def row(source, stem, name, contract, pictures):
+    short = name.replace("weir_flow_", "")
+    anchor = section((source / f"docs/{stem}.md").read_text(), name)
+    cell = f"[`{short}`]({stem}.md{anchor})"
+    if short in pictures:
+        cell += f" [picture](#{short})"
+    return f"| {cell} | " + " | ".join(contract) + " |"
+
+
+def pictures_of(source):
+    """Of each operator: the file and the call."""
+    found = {}
+    for name, picture in marbles.pictures(source).items():
+        line = f"![{picture['call']}](marbles/{name}.svg)"
+        found.setdefault(picture["operator"], []).append(line)
+    return found
+
+
 def page(source, problems):
+    pictures = pictures_of(source)
     parts = [pages.Pages(source).with_way("operators.md", HEAD)]
     folder = source / "include/weir"
     found = {path.stem for path in folder.glob("flow*.h")}
@@ -89,8 +127,12 @@ def page(source, problems):
         parts.append("| operator | emits | completes | cancels | holds |")
         parts.append("|---|---|---|---|---|")
         for name, contract in rows:
+            parts.append(row(source, stem, name, contract, pictures))
+        for name, _ in rows:
             short = name.replace("weir_flow_", "")
-            parts.append(f"| `{short}` | " + " | ".join(contract) + " |")
+            for line in pictures.get(short, []):
+                heading = f"\n### {short}\n" * (line == pictures[short][0])
+                parts.append(f"{heading}\n{line}")
     return "\n".join(parts) + "\n"
 
 

@@ -20,7 +20,7 @@ def operators(source):
     found = {}
     for line in (source / "docs/operators.md").read_text().splitlines():
         header = re.match(r"## .*: \[(\w+)\.h\]", line)
-        name = re.match(r"\| `(\w+)` \|", line)
+        name = re.match(r"\| \[`(\w+)`\]", line)
         if header:
             found[header[1]] = []
         elif name:
