@@ -3,8 +3,15 @@
  * What a measured program (a "who") is to the driver. A cell is one setting of
  * a workload; every who that supports a cell runs in it, in turn with the
  * others, and hands back a result that the driver compares with the closed
- * form. A new who is one function, one prototype in who.h and one line in
- * who.c.
+ * form.
+ *
+ * A new who is a function in a file that meson.build lists, a prototype in
+ * who.h, and in who.c a row for each workload and style that it takes part in.
+ * A who of another library (a peer) is also: a program in peers/, which its
+ * meson.build builds and names for peer.c; in peer.c the program's entry and
+ * the functions that ask it; in peer.h what says which cells it supports; its
+ * packages in needs_peers of ../dev; its name in the test bench/peers
+ * (test/meson.build); and a line in docs/performance.md.
  */
 #ifndef WEIR_BENCH_BENCH_H
 #define WEIR_BENCH_BENCH_H

@@ -5,7 +5,8 @@
  * the ring is the demand. One link, or several: each token to all of them
  * (broadcast, moving at the slowest), or to one of them in turn (balance).
  * Subscribers (reactive.h) count as links, and what they have requested as
- * room.
+ * room; but where an actor is between, because the out-port broadcasts or has a
+ * burst, the room is that of the link to this actor.
  */
 #ifndef WEIR_OUT_H
 #define WEIR_OUT_H

@@ -130,7 +130,7 @@ static uint32_t certain_linked(struct weir_in *in, struct weir__lane *lane,
 	uint32_t word = ck_pr_load_32(weir__lane_tail(lane)), n;
 
 	/* acquire: the tokens, and the error if it has ended; pairs with the
-	 * release in publish() and in weir__out_end() */
+	 * release in publish() and in end_lane() of out.c */
 	ck_pr_fence_acquire();
 	in->head &= WEIR__INDEX_MASK;
 	n = weir__index_diff(word >> 1, in->head);
@@ -560,7 +560,7 @@ static void cancel_lane(struct weir__lane *lane)
 	/* One that has ended does not look any more. */
 	if (!(ck_pr_load_32(weir__lane_tail(lane)) & 1)) {
 		/* The release is in the signal; pairs with the acquire in
-		 * handle_signals(). */
+		 * weir__handle_signals(). */
 		ck_pr_or_32(&lane->state, WEIR__LANE_CANCELLED);
 		weir__actor_signal(lane->out->port.actor, WEIR__SIGNAL_PORTS);
 	}

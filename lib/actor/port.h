@@ -1,7 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a kind of port must be able to do. The slice (slice.c) knows ports only
- * through this table; a new kind is one new file and one line in port.c.
+ * What a kind of port must be able to do: struct weir__port_ops.
+ *
+ * A new kind is one file that calls weir__port_init() with WEIR__PORT_OTHER and
+ * brings its table along, in a struct weir__other_port: so do the ports of
+ * semaphores, channels and completions, and those of other layers. An attendant
+ * does the same with WEIR__PORT_ATTENDANT.
+ *
+ * The kinds before WEIR__PORT_OTHER are known by name in other places. Their
+ * tables are in port.c; slice.c, settle.c and link.h have code of their own for
+ * in-ports and out-ports; check.c, stats.c and lib/supervision (letters, place,
+ * restart, watch) ask for the kind to learn where tokens come in and go out.
  */
 #ifndef WEIR_ACTOR_PORT_H
 #define WEIR_ACTOR_PORT_H
