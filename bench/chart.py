@@ -1,25 +1,24 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
 """chart.py RESULTS FOLDER: from the lines of weir-bench --json, a table of
-each workload on stdout, and in the folder a chart, drawn by gnuplot, of those
-that have limits.
+each workload on stdout, and in the folder the charts that docs/performance.md
+shows. What these are made of is kept in results.json there, of which the same
+charts can be drawn again: chart.py docs/charts/results.json docs/charts.
 
-A line of a table, and a group of a chart, is a cell; a column, and a colour,
-is who took part. Of the limits there is only the best.
+A line of a table is a cell; a column is who took part. Of the limits there is
+only the best. A chart has one message, which is its title.
 """
+import json
 import math
 import pathlib
-import subprocess
 import sys
 
+import bars
 import rows as bench
 
-# Readable on white and on black.
-GREY = "#808080"
-WEIR = ["#2f81f7", "#79b8ff", "#1f5fbf", "#a5d0ff", "#4a6fdc", "#5b8fa8"]
-OTHERS = ["#8c8c8c", "#b08d57", "#e5534b", "#f4a09a", "#e8833a", "#2da44e",
-          "#7bc96f", "#a371f7", "#db61a2", "#1f9ea8", "#d4a72c", "#6b4f3a",
-          "#c9d14b"]
+# Who takes part in charts; of several programs of one library the fastest.
+PEERS = {"tbb": "oneTBB", "caf": "CAF", "erlang": "Erlang", "libuv": "libuv"}
+STAGES = {0: "2 stages", 1: "3 stages", 8: "10 stages"}
 
 
 def columns(cells):
@@ -88,59 +87,185 @@ def print_table(workload, cells):
                          zip(line[1:], widths[1:])]))
 
 
-def panel(cells, names, colours):
-    """gnuplot's commands for some cells: {key: {who: ratio}}."""
-    whos = [who for who in colours if any(who in cell
-                                          for cell in cells.values())]
-    workers = next(iter(cells))[4]
-    lines = ["$data << EOD", "cell " + " ".join(f'"{who}"' for who in whos)]
-    for key, cell in cells.items():
-        parts = (f"{cell[who]:.4g}" if who in cell else "-" for who in whos)
-        lines.append(f'"{names[key]}" ' + " ".join(parts))
-    lines += ["EOD", f"set title '{workers} worker{'s'[:workers - 1]}'"]
-    plots = [f"$data using {i}:xtic(1) title columnheader({i}) "
-             f"linecolor rgb '{colours[who]}'" for i, who in enumerate(whos, 2)]
-    return lines + ["plot " + ", ".join(plots)]
+# --- Charts --------------------------------------------------------------------
 
 
-def draw(workload, cells, colours, folder):
-    names = {key: cell_name(key, cells).replace(" ", "\\n") for key in cells}
-    parts = {key: {who: ratio(cell.get(who), bench.best_limit(cell))
-                   for who in colours} for key, cell in cells.items()}
-    parts = {key: {who: part for who, part in cell.items() if part}
-             for key, cell in parts.items()}
-    parts = {key: cell for key, cell in parts.items() if cell}
-    if not parts:
-        return
-    every = [1, *(part for cell in parts.values() for part in cell.values())]
-    workers = sorted({key[4] for key in parts})
-    lines = [
-        f"set terminal svg size 960,{320 * len(workers)} "
-        "font 'sans-serif,12'",
-        f"set output '{folder / workload.lower()}.svg'",
-        "set datafile missing '-'",
-        "set style data histograms",
-        "set style histogram clustered gap 1.5",
-        "set style fill solid noborder",
-        f"set border 3 linecolor rgb '{GREY}'",
-        f"set tics nomirror textcolor rgb '{GREY}'",
-        "set xtics noenhanced scale 0",
-        f"set grid ytics linecolor rgb '{GREY}' linewidth 0.3",
-        f"set key outside right top textcolor rgb '{GREY}' noenhanced",
-        f"set title textcolor rgb '{GREY}'",
-        f"set xlabel 'cells of {workload}' textcolor rgb '{GREY}' offset 0,-1",
-        f"set ylabel 'speed, best limit = 1' textcolor rgb '{GREY}'",
-        "set logscale y; set format y '%g'",
-        f"set yrange [{0.7 * min(every)}:{1.4 * max(every)}]",
-        "set arrow from graph 0, first 1 to graph 1, first 1 nohead "
-        f"linecolor rgb '{GREY}' linewidth 1.5",
-        f"set multiplot layout {len(workers)},1",
-    ]
-    for n in workers:
-        lines += panel({key: cell for key, cell in parts.items()
-                        if key[4] == n}, names, colours)
-    subprocess.run(["gnuplot"], input="\n".join(lines) + "\n", text=True,
-                   check=True)
+def library(who):
+    """What a program is called in a chart, or None."""
+    if who in ("weir", "weir actors"):
+        return "weir"
+    return PEERS.get(who.split(".")[0])
+
+
+class Results:
+    """What charts are made of, with 1 worker; notes what was asked for."""
+
+    def __init__(self, cells):
+        self.cells = cells
+        self.used = {}
+
+    def use(self, key, label):
+        row = self.cells[key][label]
+        self.used[(key, label)] = row
+        return row["speed"]
+
+    def cell(self, workload, stages=0, window=1, scene=""):
+        key = (workload, scene, stages, window, 1)
+        return key if key in self.cells else None
+
+    def libraries(self, key):
+        """{library: speed of its fastest program}, weir first, or {}."""
+        best = {}
+        for label in self.cells.get(key, ()):
+            name = library(label)
+            if name:
+                best[name] = max(best.get(name, 0), self.use(key, label))
+        order = ["weir", *PEERS.values()]
+        return {name: best[name] for name in order if name in best} \
+            if len(best) > 1 and "weir" in best else {}
+
+    def limit(self, key):
+        row = bench.best_limit(self.cells.get(key, {}))
+        if not row:
+            return None
+        label = next(label for label, other in self.cells[key].items()
+                     if other is row)
+        return self.use(key, label)
+
+
+def room(window):
+    return f"room for {window} item{'s' if window > 1 else ''} between stages"
+
+
+def times(value):
+    return f"{value:.1f}" if value < 10 else f"{value:.0f}"
+
+
+def span(values):
+    low, high = times(min(values)), times(max(values))
+    return low if low == high else f"{low} to {high}"
+
+
+def per_second(value, what):
+    return f"{human(value).replace('M', ' million').replace('k', ' thousand')}" \
+        f" {what}"
+
+
+def ahead(groups):
+    """weir's speed as a multiple of the next best, of each group."""
+    return [rows["weir"] / max(speed for name, speed in rows.items()
+                               if name != "weir") for _, rows in groups]
+
+
+def compared(groups, title, below, apart=False, unit="items/s"):
+    """A chart of {library: speed} in each group, or None."""
+    groups = [(name, rows) for name, rows in groups if rows]
+    if not groups:
+        return None
+    chart = bars.Chart({"weir"}, apart=apart)
+    drawn = [(name, [(who, speed, per_second(speed, unit))
+                     for who, speed in rows.items()]) for name, rows in groups]
+    return chart.draw(title.format(span(ahead(groups))), below, drawn)
+
+
+def pipelines(results, stages):
+    groups = [(room(window), results.libraries(results.cell("W1", stages, window)))
+              for window in (1, 16, 256, 1024)]
+    return compared(
+        groups, f"Items through {STAGES[stages]}: weir is {{}} times as fast as the "
+        "next best",
+        "1 worker. Of each library the fastest way to do it.")
+
+
+def actors(results):
+    scenes = {"to and fro between two actors, one at a time": ("ping-pong", 1),
+              "from 8 actors to one": ("fan-in", 256),
+              "actors made, each of which gets one": ("create", 1)}
+    groups = [(name, results.libraries(results.cell("W3", 0, window, scene)))
+              for name, (scene, window) in scenes.items()]
+    return compared(
+        groups, "Actors and messages: weir is {} times as fast as the next best",
+        "1 worker. Each of the three has a scale of its own.", apart=True,
+        unit="a second")
+
+
+def limits(results):
+    groups = []
+    for window in (1, 16, 256, 1024):
+        rows = []
+        for stages, name in STAGES.items():
+            key = results.cell("W1", stages, window)
+            limit = key and results.limit(key)
+            if limit and "weir actors" in results.cells[key]:
+                part = results.use(key, "weir actors") / limit
+                rows.append((name, part, f"{100 * part:.0f} %"))
+        groups += [(room(window), rows)] * bool(rows)
+    if not groups:
+        return None
+    parts = [part for name, rows in groups[1:] or groups for _, part, _ in rows]
+    return bars.Chart(STAGES.values(), (1, "the fastest program without weir")).draw(
+        f"weir reaches {100 * min(parts):.0f} to {100 * max(parts):.0f} % of what the "
+        "machine can do, with room for some items",
+        "Items through a pipeline, 1 worker: part of the speed of the fastest loop "
+        "over rings, written for this.", groups)
+
+
+def flows(results):
+    groups = []
+    for stages, name in STAGES.items():
+        key = results.cell("W1", stages, 256)
+        cell = results.cells.get(key, {})
+        if "L0.calls" not in cell:
+            continue
+        loop = results.use(key, "L0.calls")
+        rows = [(what, results.use(key, label) / loop) for label, what in
+                (("weir flow-fused", "one by one"),
+                 ("weir.arrays flow-fused", "over arrays")) if label in cell]
+        groups += [(name, [(what, part, times(part))
+                           for what, part in rows])] * bool(rows)
+    if not groups:
+        return None
+    single, arrays = ([rows[i][1] for _, rows in groups] for i in (0, -1))
+    return bars.Chart({"one by one", "over arrays"}, (1, "a loop of calls")).draw(
+        f"A flow is {span(single)} times as fast as a loop of calls, over arrays "
+        f"{span(arrays)}",
+        "Operators in one actor, which call a function for each item, or for many at "
+        "once. 1 worker.", groups)
+
+
+def jobs(results):
+    key = results.cell("W4", 0, 64, "jobs")
+    libraries, limit = results.libraries(key), results.limit(key)
+    if not libraries or not limit:
+        return None
+    rows = [(name, speed / limit, f"{100 * speed / limit:.0f} %")
+            for name, speed in libraries.items()]
+    return bars.Chart({"weir"}, (1, "a ring of jobs, without a library")).draw(
+        f"Jobs of a microsecond: weir does {rows[0][2]} of those that a CPU could do",
+        "1 worker, 64 jobs under way. Of each library the fastest way to do it.",
+        [("jobs a second", rows)])
+
+
+def charts(results):
+    return {
+        "pipelines": pipelines(results, 1),
+        "pipelines_long": pipelines(results, 8),
+        "limits": limits(results),
+        "flows": flows(results),
+        "actors": actors(results),
+        "jobs": jobs(results),
+    }
+
+
+def write(results, folder):
+    for name, chart in charts(results).items():
+        if chart:
+            (folder / f"{name}.svg").write_text(chart)
+    with open(folder / "results.json", "w", encoding="utf-8") as kept:
+        for row in results.used.values():
+            row = {key: value for key, value in row.items()
+                   if key not in ("figures", "speed")}
+            kept.write(json.dumps(row) + "\n")
 
 
 def main():
@@ -153,16 +278,10 @@ def main():
         bench.die(error)
     folder = pathlib.Path(sys.argv[2])
     folder.mkdir(exist_ok=True)
-    others = [who for who in columns(cells) if not who.startswith("weir")]
     for workload in dict.fromkeys(key[0] for key in cells):
-        some = {key: cell for key, cell in cells.items() if key[0] == workload}
-        weir = [who for who in columns(some) if who.startswith("weir")]
-        # Others have the same colour in all charts.
-        colours = {who: palette[i % len(palette)]
-                   for palette, group in ((WEIR, weir), (OTHERS, others))
-                   for i, who in enumerate(group)}
-        print_table(workload, some)
-        draw(workload, some, colours, folder)
+        print_table(workload, {key: cell for key, cell in cells.items()
+                               if key[0] == workload})
+    write(Results(cells), folder)
 
 
 main()
