@@ -9,6 +9,8 @@
  * workers' supervisor. If the pool's supervisor begins anew they follow, in no
  * order. Either way the workers' supervisor does all there is to do: the server
  * has no state, and keeps its signal.
+ *
+ * Rule numbers like D3.5 are those of docs/conformance/worker_pool.md.
  */
 #include "process/pool.h"
 

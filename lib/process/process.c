@@ -5,6 +5,8 @@
  *
  * process->holders counts who may touch the process: its actor, its timer, and
  * the manager while it starts it. The last one gives the memory back.
+ *
+ * Rule numbers like A5.8 are those of docs/conformance/process_manager.md.
  */
 #include <assert.h>
 #include <errno.h>

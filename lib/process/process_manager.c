@@ -7,6 +7,8 @@
  * one for each free place, since no more commands come than were requested.
  * With offers there is one for each that was asked for, and as many more offers
  * are taken: `credit`, which starts with the buffer.
+ *
+ * Rule numbers like A4.7 are those of docs/conformance/process_manager.md.
  */
 #include <weir/process_manager.h>
 

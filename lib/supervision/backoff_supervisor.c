@@ -4,6 +4,8 @@
  * a child. It learns of the child's end by the hook `child_ended`; its turn,
  * when the delay is over, makes the next one. No timer resets the count: whoever
  * looks at it sees by the clock whether it still holds.
+ *
+ * Rule numbers like B8.5 are those of docs/conformance/supervision.md.
  */
 #include "supervision/backoff_supervisor.h"
 

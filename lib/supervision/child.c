@@ -7,6 +7,8 @@
  * From the moment it fails or is to stop until it goes on or ends an actor is
  * CLOSED: nothing that its ports report can end it once more. The error that
  * says why stays in actor->error meanwhile, where its supervisor reads it.
+ *
+ * Rule numbers like B2.1 are those of docs/conformance/supervision.md.
  */
 #include <assert.h>
 #include <errno.h>

@@ -3,6 +3,8 @@
  * An actor's own side of supervision: child.c (hooks, orders, its end),
  * restart.c (failing, resuming, restarting) and stop.c. In its slice, no lock
  * held, unless it says otherwise.
+ *
+ * Rule numbers like B2.1 are those of docs/conformance/supervision.md.
  */
 #ifndef WEIR_SUPERVISION_CHILD_H
 #define WEIR_SUPERVISION_CHILD_H

@@ -11,6 +11,8 @@
  * `halted`, to which they come from there in the same way, the first. A verdict
  * on several is on all, or on all behind one, so that who has halted before it
  * and has no part in it is spawned before those that have: these are `going`.
+ *
+ * Rule numbers like D1.2 are those of docs/conformance/supervision.md.
  */
 #include "supervision/child.h"
 

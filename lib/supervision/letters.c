@@ -12,6 +12,8 @@
  *
  * Tokens that turns cannot take must not hold letters up for ever. Whether more
  * can come to be taken is told by why no turn can run.
+ *
+ * Rule numbers like C7 are those of docs/conformance/supervision.md.
  */
 #include <assert.h>
 #include <errno.h>

@@ -2,6 +2,8 @@
 /*
  * Failing, B1, and what lets a failed actor go on: resuming, B2.1, and
  * restarting, B4. In the actor's slice.
+ *
+ * Rule numbers like B1 are those of docs/conformance/supervision.md.
  */
 #include <assert.h>
 #include <errno.h>

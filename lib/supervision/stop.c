@@ -2,6 +2,8 @@
 /*
  * Stopping, B5: first the children, then the actor. In its slice; weir_stop()
  * only gives the order.
+ *
+ * Rule numbers like B5 are those of docs/conformance/supervision.md.
  */
 #include <assert.h>
 #include <errno.h>

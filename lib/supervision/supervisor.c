@@ -4,6 +4,8 @@
  * and only while it is alive and not suspended (B1.5), one after the other.
  * Deciders and events are called without the lock; what has happened to the
  * child meanwhile is looked at again before the verdict becomes an order.
+ *
+ * Rule numbers like B1.5 are those of docs/conformance/supervision.md.
  */
 #include "supervision/supervisor.h"
 

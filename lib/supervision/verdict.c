@@ -2,6 +2,8 @@
 /*
  * What a verdict does: whom it is for, whether the limits let them restart, how
  * long that waits, and the orders that follow. All under the lock.
+ *
+ * Rule numbers like B7.1 are those of docs/conformance/supervision.md.
  */
 #include "supervision/supervisor.h"
 

@@ -3,6 +3,8 @@
  * Death watch inside: watch.c (who watches whom), watching.c (whom one watches),
  * graceful.c (those who are no actors), letters.c (what comes behind tokens) and
  * place.c (behind which).
+ *
+ * Rule numbers like C11 are those of docs/conformance/supervision.md.
  */
 #ifndef WEIR_SUPERVISION_WATCH_H
 #define WEIR_SUPERVISION_WATCH_H

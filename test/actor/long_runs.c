@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Turns that take tens of thousands of tokens and fail then: which token they
- * had in hand is kept in few bits, and must not be mistaken (B1.1).
+ * had in hand is kept in few bits, and must not be mistaken (B1.1). Rule
+ * numbers like B1.1 are those of docs/conformance/supervision.md.
  */
 #include "actor/kit.h"
 

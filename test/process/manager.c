@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The manager's own life: what it is set up with, how it is closed, stopped,
- * killed, restarted and suspended, and what becomes of its commands then.
- * Rules A4.10 and A4.11.
+ * killed, restarted and suspended, and what becomes of its commands then. Rules
+ * A4.10 and A4.11. Rule numbers like A4.10 are those of
+ * docs/conformance/process_manager.md.
  */
 #include "process/kit.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Offers: what is taken, what overflows, and that no settings wedge or starve
- * the manager. Rules A4.1, A4.2, A4.8, A5 and E1.
+ * the manager. Rules A4.1, A4.2, A4.8, A5 and E1. Rule numbers like A4.1 are
+ * those of docs/conformance/process_manager.md.
  */
 #include "process/kit.h"
 

@@ -2,7 +2,8 @@
 /*
  * Processes that are actors: how they start, all the ways in which they end,
  * and that each of them gives its place back once. Rules A4.4 to A4.9, A5.6 to
- * A5.8, A7.3, A7.4, E13 and E14.
+ * A5.8, A7.3, A7.4, E13 and E14. Rule numbers like A4.4 are those of
+ * docs/conformance/process_manager.md.
  */
 #include "process/kit.h"
 

@@ -2,7 +2,8 @@
 /*
  * The manager as a subscriber: what it requests, and that any publisher can
  * feed it, also with a processor between. Rules A4.3, A4.5, A4.10, A7.1, A7.2,
- * A7.7 and E1.
+ * A7.7 and E1. Rule numbers like A4.3 are those of
+ * docs/conformance/process_manager.md.
  */
 #include "process/kit.h"
 

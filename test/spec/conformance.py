@@ -3,7 +3,8 @@
 """conformance.py SOURCE: the pages of docs/conformance tell the truth. Each rule has
 one row. Each test named there exists, in the file that it stands behind. Each test
 with a rule's number is in that rule's row. Each mutant is in a row with a test
-that rejects it, and in no other row. Users' pages have neither rows nor tests.
+that rejects it, and in no other row. A source that has a rule's number in a comment
+says on which of these pages the rule stands. Users' pages have neither rows nor tests.
 """
 import pathlib
 import re
@@ -23,6 +24,10 @@ SUITE = re.compile(r'\{"(spec_\d_\d\d_\w+)",')
 CASE = re.compile(r"^(?:static void (?=\w+\(\s*void \*\*)|\t\tRULE\(\s*)(\w+)", re.M)
 SCENARIO = re.compile(r'\.name = "([^"]*)"')
 MUTANT = re.compile(r'MISTAKE\(([A-Z_]+),[^"]*"(\w+)"')
+COMMENT = re.compile(r"/\*.*?\*/", re.S)
+IN_COMMENT = re.compile(
+    r"(?<![\w/.])(?:A[2-57]\.\d+|A[567]|B\d+(?:\.\d+)?|[CE]\d{1,2}|D[1-4](?:\.\d+)?)\b"
+)
 MENTIONED = re.compile(r"`([A-Z][A-Z_]+)`")
 NUMBER = re.compile(r"(?:spec_([1-4])_(\d\d)|(a[2-57]|b\d+|d[134])_(\d+)|([ced])(\d+))_")
 
@@ -139,18 +144,42 @@ def check_users_pages():
             problems.append(f"{path.name} is for users, and has {row}")
 
 
+def check_comments(pages):
+    """Whoever reads a rule's number in a comment must find the rule."""
+    page_of = {
+        number: f"docs/conformance/{page}"
+        for page, rules in pages.items()
+        for rule in rules
+        for number in (rule, rule.split(".")[0])
+    }
+    paths = [*(source / "lib").rglob("*.[ch]"), *(source / "test").rglob("*.[ch]")]
+    n = 0
+    for path in paths:
+        if "model" in path.parts: # C11 is the language there
+            continue
+        text = path.read_text()
+        for number in {n for c in COMMENT.findall(text) for n in IN_COMMENT.findall(c)}:
+            n += 1
+            if page_of.get(number, "a page that has it") not in text:
+                problems.append(f"{path} says {number} and not where that stands")
+    if n < 50:
+        problems.append("numbers of rules are not found in comments")
+
+
 def main():
     suites = read_suites()
     others = OF_MANAGERS + OF_POOLS
-    supervision = [r for r in rules_of(SUPERVISION) if r not in others]
-    tests = {
-        **check_streams(suites),
-        **check_page("supervision.md", supervision),
-        **check_page(
-            "process_manager.md", rules_of(PROCESSES) + OF_MANAGERS
-        ),
-        **check_page("worker_pool.md", rules_of(POOLS) + OF_POOLS),
+    pages = {
+        "supervision.md": [
+            rule for rule in rules_of(SUPERVISION) if rule not in others
+        ],
+        "process_manager.md": rules_of(PROCESSES) + OF_MANAGERS,
+        "worker_pool.md": rules_of(POOLS) + OF_POOLS,
     }
+    tests = check_streams(suites)
+    for page, rules in pages.items():
+        tests |= check_page(page, rules)
+    check_comments(pages)
     numbered = set(suites)
     for path in (source / "test").glob("*/*.c"):
         numbered |= {

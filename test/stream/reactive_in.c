@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Subscribers over in-ports, with a publisher that is none of ours. */
+/*
+ * Subscribers over in-ports, with a publisher that is none of ours. Rule
+ * numbers like A2.2 are those of docs/conformance/supervision.md.
+ */
 #include "stream/ends.h"
 
 #include <weir/weir.h>

@@ -2,7 +2,8 @@
 /*
  * A world for tests of the back-off supervisor: a simulator, a system, one
  * supervisor with a factory of children, and what has become of all of them. A
- * child takes items, each of which tells it what to do then.
+ * child takes items, each of which tells it what to do then. Rule numbers like
+ * B8.11 are those of docs/conformance/supervision.md.
  */
 #ifndef WEIR_TEST_SUPERVISION_BACKOFF_KIT_H
 #define WEIR_TEST_SUPERVISION_BACKOFF_KIT_H

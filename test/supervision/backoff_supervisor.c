@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The back-off supervisor: when it makes another child and how often. Virtual
- * times are exact.
+ * times are exact. Rule numbers like B8.4 are those of
+ * docs/conformance/supervision.md.
  */
 #include "supervision/backoff_kit.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The back-off supervisor: how long it waits, to the nanosecond, and what options
- * are refused.
+ * The back-off supervisor: how long it waits, to the nanosecond, and what
+ * options are refused. Rule numbers like B8.1 are those of
+ * docs/conformance/supervision.md.
  */
 #include "supervision/backoff_kit.h"
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The back-off supervisor: final items, and its own restarts. */
+/*
+ * The back-off supervisor: final items, and its own restarts. Rule numbers like
+ * B8.12 are those of docs/conformance/supervision.md.
+ */
 #include "supervision/backoff_kit.h"
 
 /* --- A boss who restarts it, whatever the failure ------------------------- */

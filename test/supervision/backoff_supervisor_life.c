@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The back-off supervisor: what is put, the child's slow death, races, starts that
- * fail, memory.
+ * The back-off supervisor: what is put, the child's slow death, races, starts
+ * that fail, memory. Rule numbers like B8.10 are those of
+ * docs/conformance/supervision.md.
  */
 #include "supervision/backoff_kit.h"
 

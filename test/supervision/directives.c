@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What a supervisor does about a failure: the directives (B2) and how they are
- * found (B3).
+ * found (B3). Rule numbers like B2 are those of
+ * docs/conformance/supervision.md.
  */
 #include "supervision/kit.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The drain of an executor some of whose actors have children on another one:
- * a parent ends after its children, so those drain with it (B10.3).
+ * The drain of an executor some of whose actors have children on another one: a
+ * parent ends after its children, so those drain with it (B10.3). Rule numbers
+ * like B10.3 are those of docs/conformance/supervision.md.
  */
 #include "supervision/ending.h"
 

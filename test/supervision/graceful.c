@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Stops that are waited for (B5.5). */
+/*
+ * Stops that are waited for (B5.5). Rule numbers like B5.5 are those of
+ * docs/conformance/supervision.md.
+ */
 #include "supervision/kit.h"
 
 struct waiting {

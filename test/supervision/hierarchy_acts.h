@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What a node of the hierarchy (hierarchy.h) does to others and to itself. */
+/*
+ * What a node of the hierarchy (hierarchy.h) does to others and to itself. Rule
+ * numbers like C11 are those of docs/conformance/supervision.md.
+ */
 #ifndef WEIR_TEST_SUPERVISION_HIERARCHY_ACTS_H
 #define WEIR_TEST_SUPERVISION_HIERARCHY_ACTS_H
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A node of the hierarchy (hierarchy.h): its hooks, turns, end and nature. */
+/*
+ * A node of the hierarchy (hierarchy.h): its hooks, turns, end and nature. Rule
+ * numbers like B2.5 are those of docs/conformance/supervision.md.
+ */
 #ifndef WEIR_TEST_SUPERVISION_HIERARCHY_NODE_H
 #define WEIR_TEST_SUPERVISION_HIERARCHY_NODE_H
 

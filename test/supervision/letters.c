@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Poison and kill, which come behind the tokens that are queued (B5.1). */
+/*
+ * Poison and kill, which come behind the tokens that are queued (B5.1). Rule
+ * numbers like B5.1 are those of docs/conformance/supervision.md.
+ */
 #include "supervision/kit.h"
 
 #include <weir/any.h>

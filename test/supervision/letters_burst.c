@@ -2,7 +2,8 @@
 /*
  * Letters among the tokens of actors whose turns take several at once: poison
  * and kill never let a turn take what came after them (B5.1); a notice comes
- * behind all that came before it (C7).
+ * behind all that came before it (C7). Rule numbers like B5.1 are those of
+ * docs/conformance/supervision.md.
  */
 #include "supervision/watching.h"
 

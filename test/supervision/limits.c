@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Limits of the restarts of one child, with real failures on the virtual clock
- * (B6).
+ * (B6). Rule numbers like B6 are those of docs/conformance/supervision.md.
  */
 #include "supervision/failing.h"
 

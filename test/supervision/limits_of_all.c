@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Limits of restarts, with real failures on the virtual clock: of all for one
- * (B7), of a supervisor and by restart type (D1.1 to D1.3), and what happens past
- * them (E5, E6).
+ * (B7), of a supervisor and by restart type (D1.1 to D1.3), and what happens
+ * past them (E5, E6). Rule numbers like B7 are those of
+ * docs/conformance/supervision.md.
  */
 #include "supervision/failing.h"
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Children that stop and start one after the other (D1.4). */
+/*
+ * Children that stop and start one after the other (D1.4). Rule numbers like
+ * D1.4 are those of docs/conformance/supervision.md.
+ */
 #include "supervision/kit.h"
 
 /* --- D1.4: in order ------------------------------------------------------- */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Restarts: the order of hooks, what survives, what happens to children, and
- * starts that fail (B4, E3, E15).
+ * starts that fail (B4, E3, E15). Rule numbers like B4 are those of
+ * docs/conformance/supervision.md.
  */
 #include "supervision/kit.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * How long children may take to stop, one after the other or all at once (D1.5).
+ * How long children may take to stop, one after the other or all at once
+ * (D1.5). Rule numbers like D1.5 are those of docs/conformance/supervision.md.
  */
 #include "supervision/kit.h"
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Stops by weir_stop() and by verdict: their order, and that they are for good
- * (B5, E8). */
+/*
+ * Stops by weir_stop() and by verdict: their order, and that they are for good
+ * (B5, E8). Rule numbers like B5 are those of docs/conformance/supervision.md.
+ */
 #include "supervision/kit.h"
 
 static const struct weir_backoff one_second = {

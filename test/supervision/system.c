@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A system as a whole: its guardians, its end, dead letters (B10). */
+/*
+ * A system as a whole: its guardians, its end, dead letters (B10). Rule numbers
+ * like B10 are those of docs/conformance/supervision.md.
+ */
 #include "supervision/ending.h"
 
 /* A hook that says in the log that it has run. */

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Death watch: exactly one notice for each watch (C1 to C6). */
+/*
+ * Death watch: exactly one notice for each watch (C1 to C6). Rule numbers like
+ * C1 are those of docs/conformance/supervision.md.
+ */
 #include "supervision/watching.h"
 
 static int unwatched; /* what the last one returned */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Death watch in a family: names, death pacts, the end of who watches (C8 to C11),
- * and what parents hear (C13, C14).
+ * Death watch in a family: names, death pacts, the end of who watches (C8 to
+ * C11), and what parents hear (C13, C14). Rule numbers like C8 are those of
+ * docs/conformance/supervision.md.
  */
 #include "supervision/watching.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Where a notice of death stands: behind what was sent (C7), and what streams make
- * of it (C15).
+ * Where a notice of death stands: behind what was sent (C7), and what streams
+ * make of it (C15). Rule numbers like C7 are those of
+ * docs/conformance/supervision.md.
  */
 #include "supervision/watching.h"
 
