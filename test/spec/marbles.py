@@ -16,20 +16,30 @@ import verified
 
 LEFT_OUT = {
     "item for item, as they come": """
-        map map_n index filter filter_map distinct_until_changed take drop
-        take_while drop_while limit expand stateful_map peek scan map_error""",
+        weir_flow_map weir_flow_map_n weir_flow_index weir_flow_filter
+        weir_flow_filter_map weir_flow_distinct_until_changed weir_flow_take
+        weir_flow_drop weir_flow_take_while weir_flow_drop_while weir_flow_limit
+        weir_flow_expand weir_flow_stateful_map weir_flow_peek weir_flow_scan
+        weir_flow_map_error""",
     "one result or none, at the end": """
-        for_each for_each_n ignore fold fold_n reduce first last count collect
-        all""",
-    "items are asked for otherwise, and are the same": "async demand",
+        weir_flow_for_each weir_flow_for_each_n weir_flow_ignore weir_flow_fold
+        weir_flow_fold_n weir_flow_reduce weir_flow_first weir_flow_last
+        weir_flow_count weir_flow_collect weir_flow_all""",
+    "items are asked for otherwise, and are the same": """
+        weir_flow_async weir_flow_demand""",
     "begins, and waits for nothing but its function": """
-        array range single empty fail never unfold resource from_queue""",
+        weir_flow_array weir_flow_range weir_flow_single weir_flow_empty
+        weir_flow_fail weir_flow_never weir_flow_unfold weir_flow_resource
+        weir_flow_from_queue""",
     "as blocks of bytes are read and written": """
-        read read_file write lines delimited length_prefixed""",
-    "as its parts do": "operator operator_source graph_inlet graph_build",
+        weir_flow_read weir_flow_read_file weir_flow_write weir_flow_lines
+        weir_flow_delimited weir_flow_length_prefixed""",
+    "as its parts do": """
+        weir_flow_operator weir_flow_operator_source weir_flow_graph_inlet
+        weir_flow_graph_build""",
     "as others send or take": """
-        from_publisher into from_out into_in to_actor from_channel
-        into_channel""",
+        weir_flow_from_publisher weir_flow_into weir_flow_from_out weir_flow_into_in
+        weir_flow_to_actor weir_flow_from_channel weir_flow_into_channel""",
 }
 
 # --- What test/flow/marbles.c says --------------------------------------------
@@ -170,8 +180,8 @@ class Drawing:
         self.y += ROW
 
     def marks(self, row, name, up):
-        y = self.y + (12 if up else 18)
-        self.text(8, y + (4 if up else 8), name)
+        y = self.y + (12 if up else 11)
+        self.text(8, self.y + 16, name)
         for _, ms in moments(row):
             self.add(f'<path class="solid" d="M{self.x(ms) - 5} {y}h10l-5 '
                      f'{-9 if up else 9}z"/>')
@@ -198,7 +208,7 @@ class Drawing:
         for ms in ticks[::2]:
             self.add(f'<text x="{self.x(ms)}" y="{self.y + 12}" '
                      f'text-anchor="middle">{ms}</text>')
-        self.text(self.x(ticks[::2][-1]) + 10, self.y + 12, "ms")
+        self.text(self.x(ticks[::2][-1]) + 13, self.y + 12, "ms")
         self.y += 18
 
     def names(self):
@@ -236,9 +246,9 @@ class Drawing:
 
 
 def check_operators(source, found, problems):
-    known = {name for names in verified.operators(source).values()
+    known = {f"weir_flow_{name}" for names in verified.operators(source).values()
              for name in names}
-    drawn = {picture["operator"] for picture in found.values()}
+    drawn = {f"weir_flow_{picture['operator']}" for picture in found.values()}
     left_out = {name for names in LEFT_OUT.values() for name in names.split()}
     for name in sorted(known - drawn - left_out):
         problems.append(f"{name} has no picture in test/flow/marbles.c")
