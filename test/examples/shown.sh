@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# shown.sh SOURCE: each block of C in README.md and docs is, line by line, a part
-# of a program in docs/examples; README has the first two whole, and they are
+# shown.sh SOURCE: each block of C, C++ and CMake in README.md and docs is, line by
+# line, a part of a file in docs/examples; README has the first two whole, and they are
 # short, as is the flow of a real one. Each header of flows has a page that shows
 # one. Signatures, in sections "Functions", are for spec/pages.
 set -eu
@@ -17,7 +17,7 @@ blocks() {
 	rm -f "$dir"/block*
 	awk -v dir="$dir" '
 	/^## / { functions = $0 == "## Functions" }
-	/^```c$/ && !functions { file = dir "/block" ++n; inside = 1; next }
+	/^```(c|cpp|cmake)$/ && !functions { file = dir "/block" ++n; inside = 1; next }
 	/^```/ { inside = 0 }
 	inside { print > file }' "$1"
 }
@@ -42,7 +42,7 @@ for page in "$source"/README.md "$source"/docs/*.md "$source"/docs/*/*.md; do
 	blocks "$page"
 	for block in "$dir"/block*; do
 		[ -e "$block" ] || continue
-		part "$block" "$source"/docs/examples/*.c || {
+		part "$block" "$source"/docs/examples/*.* || {
 			echo "$page: not a part of any program:"
 			cat "$block"
 			status=1

@@ -3,7 +3,7 @@
 #
 # install.sh SOURCE BUILD: what is installed is enough to build and run a
 # program, in C and C++, with the shared and with the static library; and the
-# first programs of README, as it says.
+# first programs of README, as it says, and as the guide says with CMake.
 set -eu
 
 here=$(dirname "$0") build=$2
@@ -51,3 +51,13 @@ for name in first subscribe; do
 	LD_LIBRARY_PATH=$lib "$tree/$name" |
 		cmp - "$1/test/examples/$name.out"
 done
+
+if command -v cmake >/dev/null && command -v g++ >/dev/null; then
+	PKG_CONFIG_LIBDIR=$(dirname "$pc") PKG_CONFIG_SYSROOT_DIR=$tree \
+		cmake -S "$1/docs/examples" -B "$tree/cmake" >/dev/null
+	cmake --build "$tree/cmake" >/dev/null
+	for name in first first_cc; do
+		LD_LIBRARY_PATH=$lib "$tree/cmake/$name" |
+			cmp - "$1/test/examples/first.out"
+	done
+fi
