@@ -17,6 +17,7 @@ struct program {
 	struct weir_transformer parse;
 	struct weir_consumer print;
 	struct weir_items words;
+	struct weir_error *error; /* what the chain has failed with */
 	size_t made, parsed, dropped;
 };
 
@@ -74,11 +75,12 @@ static int print(void *context, void *item)
 	return 0;
 }
 
+/* Borrowed for the call: main looks at it later. */
 static void print_done(void *context, struct weir_error *error)
 {
-	(void)context;
-	if (error)
-		printf("%s: %s\n", error->origin, error->message);
+	struct program *self = context;
+
+	self->error = weir_error_ref(error);
 }
 
 static int start(struct program *self, struct weir_executor *executor)
@@ -87,8 +89,8 @@ static int start(struct program *self, struct weir_executor *executor)
 		.context = self, .produce = make, .makes = &self->words};
 	struct weir_transformer_options parses = {
 		.name = "parse", .context = self, .transform = parse};
-	struct weir_consumer_options prints = {.consume = print,
-					       .done = print_done};
+	struct weir_consumer_options prints = {
+		.context = self, .consume = print, .done = print_done};
 	struct weir_actor *chain[] = {&self->make.actor, &self->parse.actor,
 				      &self->print.actor};
 	int rc = weir_producer_init(&self->make, executor, &makes);
@@ -110,6 +112,9 @@ int main(void)
 		return 1;
 	while (weir_executor_alive(weir_loop_executor(loop)))
 		weir_loop_wait(loop, 64, WEIR_FOREVER);
+	if (self.error)
+		printf("%s: %s\n", self.error->origin, self.error->message);
+	weir_error_unref(self.error);
 	printf("made and not accounted for: %zu\n",
 	       self.made - self.parsed - self.dropped);
 	return weir_loop_free(loop) < 0;
