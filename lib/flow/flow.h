@@ -27,6 +27,10 @@
  * 7. `holds` says that it may put out items without taking any, before the end
  *    above it or in more than one call after that: leftovers, time. Only a stage
  *    without such can wait for input and room at once.
+ * 8. An end above wakes the stage once, and maybe nobody pulls it behind that, as
+ *    nobody asks for more. So an operator that holds nothing when pull() returns
+ *    has pulled all above that have not ended: in this call, with 0 if it needs
+ *    nothing of them, or at least since the stage was woken (n_pokes).
  */
 #ifndef WEIR_FLOW_FLOW_H
 #define WEIR_FLOW_FLOW_H

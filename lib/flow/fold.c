@@ -223,6 +223,7 @@ static bool scan_put(struct weir__op *op, void **item)
 	return true;
 }
 
+/* The one before all items; upstream is looked at for its end (rule 8). */
 static size_t scan_first(struct weir__op *op, void **items, size_t room)
 {
 	struct scan *scan = weir__op_state(op);
@@ -230,7 +231,11 @@ static size_t scan_first(struct weir__op *op, void **items, size_t room)
 	if (room == 0)
 		return 0;
 	scan->begun = true;
-	return scan_put(op, items) ? 1 : 0;
+	if (!scan_put(op, items))
+		return 0;
+	(void)weir__pull(op->up[0], NULL, 0);
+	(void)weir__op_follow(op);
+	return 1;
 }
 
 /* Each of the items becomes a result, in its place. */

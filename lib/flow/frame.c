@@ -279,24 +279,28 @@ static size_t cut_rest(struct weir__op *op, void **items, size_t room)
 
 /*
  * The frames of one block, or the first one after it: what asks for another block
- * may have to wait.
+ * may have to wait. Behind a block that was there before it looks (rule 8).
  */
 static size_t cut_pull(struct weir__op *op, void **items, size_t room)
 {
 	struct cutting *self = weir__op_state(op);
 	struct weir_flow_bytes *frame;
 	unsigned n_blocks = 0;
+	bool asked = false;
 	size_t n = 0;
 
-	if (room == 0 && !self->block)
-		(void)weir__pull(op->up[0], NULL, 0);
 	while (n < room && !op->ended && (n == 0 || self->block) &&
-	       n_blocks < WEIR_FLOW_BATCH && take_block(op)) {
+	       n_blocks < WEIR_FLOW_BATCH) {
+		asked = asked || !self->block;
+		if (!take_block(op))
+			break;
 		frame = self->n_carried ? cut_carry(op) : cut_block(op);
 		n_blocks += frame == NULL;
 		if (frame)
 			items[n++] = frame;
 	}
+	if (!op->ended && !self->block && !asked)
+		(void)weir__pull(op->up[0], NULL, 0);
 	if (!op->ended && !self->block && op->up[0]->ended)
 		n += cut_rest(op, items + n, room - n);
 	return n;

@@ -88,6 +88,9 @@ static void take_weighed(struct weir__op *op, size_t n)
 		self->has_next = false;
 		add_weighed(self, args, self->next, self->next_weight);
 		n--;
+		/* rule 8: it may be all of the group */
+		if (n == 0 || self->weight == args->weight)
+			(void)weir__pull(op->up[0], NULL, 0);
 	}
 	for (; n > 0 && self->weight < args->weight; n--) {
 		if (!weir__pull(op->up[0], &item, 1))

@@ -8,7 +8,8 @@
 #include "flow/fan.h"
 
 struct merge {
-	uint32_t next; /* the input that is asked first */
+	uint32_t next;	  /* the input that is asked first */
+	uint32_t n_pokes; /* of the stage, behind which all were asked */
 };
 
 /* Ends if enough of those above have: all, or with `eager` one. */
@@ -29,20 +30,30 @@ static void merge_ends(struct weir__op *op, bool eager)
 		weir__op_end(op, NULL);
 }
 
-/* Asks all, from *next on, until there is no room; *next is who comes after. */
+/*
+ * Asks all, from *next on, until there is no room; *next is who comes after. The
+ * others are looked at where the stage was woken since, maybe by the end of one
+ * (rule 8).
+ */
 static size_t merge_from(struct weir__op *op, uint32_t *next, void **items,
 			 size_t room)
 {
+	struct merge *state = weir__op_state(op);
+	bool woken = state->n_pokes != op->stage->n_pokes, full = false;
 	uint32_t i, at = *next;
 	size_t n = 0;
 
 	assert(at < op->n_up);
-	for (i = 0; i < op->n_up && (n < room || !room); i++) {
-		n += weir__pull(op->up[at], n ? items + n : items, room - n);
+	state->n_pokes = op->stage->n_pokes;
+	for (i = 0; i < op->n_up && (!full || woken); i++) {
+		n += weir__pull(op->up[at], n < room ? items + n : NULL,
+				room - n);
 		at = at + 1 < op->n_up ? at + 1 : 0;
+		if (!full)
+			*next = at;
+		full = room > 0 && n == room;
 	}
 	assert(n <= room);
-	*next = at;
 	return n;
 }
 
@@ -100,6 +111,7 @@ static size_t preferred_pull(struct weir__op *op, void **items, size_t room)
 
 static const struct weir__kind preferred_kind = {
 	.name = "merge_preferred",
+	.state_size = sizeof(struct merge),
 	.pull = preferred_pull,
 	.any_input = true,
 };

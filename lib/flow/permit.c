@@ -61,6 +61,7 @@ static size_t acquire(struct weir__op *op, size_t n)
 	return 0;
 }
 
+/* No look upstream, though rule 8 says so: who takes it from the link asks. */
 static size_t put_first(struct weir__op *op, void **items, size_t room)
 {
 	const struct permit *args = weir__op_args(op);

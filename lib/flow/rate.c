@@ -142,18 +142,23 @@ static bool pays(struct weir__op *op)
 static size_t throttle_pull(struct weir__op *op, void **items, size_t room)
 {
 	struct throttling *self = weir__op_state(op);
+	bool asked = false;
 	size_t n = 0;
 
 	rise(op);
-	if (room == 0 && !self->has_item)
-		(void)weir__pull(op->up[0], NULL, 0);
-	while (n < room && take_item(op)) {
+	while (n < room) {
+		asked = asked || !self->has_item;
+		if (!take_item(op))
+			break;
 		if (!pays(op))
 			return n;
 		items[n++] = self->item;
 	}
-	if (!self->has_item)
-		(void)weir__op_follow(op);
+	if (self->has_item)
+		return n;
+	if (!asked) /* rule 8 */
+		(void)weir__pull(op->up[0], NULL, 0);
+	(void)weir__op_follow(op);
 	return n;
 }
 

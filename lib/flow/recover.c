@@ -200,6 +200,8 @@ static void next_try(struct weir__op *op, struct weir_error *error)
 		weir__op_end(op, failure);
 	weir_error_unref(failure);
 	weir__op_again(op);
+	/* also if there is no more room: it may have ended already (rule 8) */
+	weir__op_wake(op);
 }
 
 static size_t retry_pull(struct weir__op *op, void **items, size_t room)

@@ -156,7 +156,7 @@ static size_t split_pull(struct weir__op *op, void **items, size_t room)
 		/* once: see tell_item() in operator.c */
 		if (got == room && !looked)
 			(void)weir__pull(op->up[0], NULL, 0);
-		looked = true;
+		looked = looked || got == room || !self->has_next;
 		if (got < room && look_at_one(op))
 			tries--;
 		else if (!follow(op))
@@ -273,9 +273,8 @@ static bool fill_prefix(struct weir__op *op, size_t room)
 	struct weir__op *up = op->up[0];
 	size_t missing = weir__at_most(args->n - self->n, WEIR_FLOW_BATCH);
 
-	if (missing > 0)
-		self->n += weir__pull(up, self->items + self->n,
-				      room ? missing : 0);
+	self->n += weir__pull(up, missing ? self->items + self->n : NULL,
+			      room ? missing : 0);
 	if (self->n < args->n && up->ended && up->error)
 		(void)weir__op_follow(op);
 	return !op->ended && (up->ended || (room > 0 && self->n == args->n));

@@ -20,6 +20,7 @@ struct zip_args {
 
 struct buffer {
 	size_t from, n;
+	bool asked; /* its input, in the pull that is under way */
 	void *items[WEIR_FLOW_BATCH];
 };
 
@@ -72,7 +73,8 @@ static size_t zip_fill(struct weir__op *op, size_t room)
 	assert(room <= WEIR_FLOW_BATCH);
 	for (i = 0; i < op->n_up; i++) {
 		buffer = &state->buffers[i];
-		if (buffer->n == 0) {
+		buffer->asked = buffer->n == 0;
+		if (buffer->asked) {
 			buffer->from = 0;
 			buffer->n = weir__pull(op->up[i], buffer->items, room);
 		}
@@ -82,17 +84,27 @@ static size_t zip_fill(struct weir__op *op, size_t room)
 	return least;
 }
 
-/* Ends as the first input has that will have no more. */
+/*
+ * Ends as the first input has that will have no more. One whose items were there
+ * before, and are all combined now, is looked at for that (rule 8).
+ */
 static void zip_ends(struct weir__op *op)
 {
 	struct zip *state = weir__op_state(op);
+	const struct buffer *buffer;
 	uint32_t i;
 
-	for (i = 0; i < op->n_up; i++)
-		if (op->up[i]->ended && state->buffers[i].n == 0) {
+	for (i = 0; i < op->n_up; i++) {
+		buffer = &state->buffers[i];
+		if (buffer->n > 0)
+			continue;
+		if (!buffer->asked)
+			(void)weir__pull(op->up[i], NULL, 0);
+		if (op->up[i]->ended) {
 			weir__op_end(op, op->up[i]->error);
 			return;
 		}
+	}
 }
 
 /* One tuple. False: it could not be combined, and is dropped. */

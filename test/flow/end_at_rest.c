@@ -244,6 +244,51 @@ static void a_prefix_that_is_not_full_is_no_reason_to_wait(void **state)
 	each(0, -EIO, upon_prefix);
 }
 
+static struct weir_flow_queue *other;
+
+static int keep_first(void *const *items, size_t n, void **result,
+		      void *context)
+{
+	*result = items[0];
+	item_drop(items[1], NULL);
+	return 0;
+}
+
+/* With items that come through an actor of their own, which nobody wakes. */
+static struct weir_flow *upon_zip(struct weir_flow *flow)
+{
+	struct weir_flow *both[] = {flow, NULL};
+
+	assert_int_equal(weir_flow_queue_new(&other, 4, WEIR_FLOW_FAIL,
+					     &counted_items),
+			 0);
+	both[1] = weir_flow_async(weir_flow_from_queue(other), 1, NULL);
+	flow = weir_flow_zip(both, 2, keep_first, NULL);
+	return weir_flow_items(flow, &counted_items);
+}
+
+static void a_zip_that_waits_for_another_item_ends_with_it(void **state)
+{
+	struct rested rested;
+
+	for (size_t i = 0; i < N_SOURCES; i++) {
+		for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+			rested_init(&rested, &sources[i], seed, upon_zip);
+			weir_subscriber_probe_request(rested.behind, 1);
+			settle();
+			sources[i].put(item_new(1));
+			settle();
+			rested_end(&rested, 0);
+			assert_int_equal(
+				weir_flow_queue_offer(other, item_new(2)), 0);
+			settle();
+			assert_told(&rested, 0);
+			weir_flow_queue_free(other);
+			rested_fini(&rested);
+		}
+	}
+}
+
 /* Items that nobody has requested: the end is behind them. */
 static void an_end_waits_for_the_items_before_it(void **state)
 {
@@ -306,6 +351,8 @@ int main(void)
 		cmocka_unit_test(so_is_one_that_never_was_asked),
 		cmocka_unit_test(
 			a_prefix_that_is_not_full_is_no_reason_to_wait),
+		cmocka_unit_test(
+			a_zip_that_waits_for_another_item_ends_with_it),
 		cmocka_unit_test(an_end_waits_for_the_items_before_it),
 		cmocka_unit_test(
 			a_queue_that_overflows_at_rest_says_so_behind_its_items),

@@ -1,0 +1,403 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Ends behind items that operators have held: who has got all items hears of the
+ * end without asking for more, whenever that came.
+ *
+ * What asks here takes no more than it may, and looks at nobody behind that unless
+ * it is woken, as a stage does when the room below it is used up. It is given
+ * items, and may take them, a few at a time, with others running in between.
+ */
+#include <inttypes.h>
+
+#include "flow/fan_kit.h"
+#include "flow/verify_operators.h"
+
+#define ITEMS_MAX 6
+#define SEEDS 1000
+#define WAIT_NS 1000
+#define LONG_NS (4 * ITEMS_MAX * WAIT_NS)
+
+struct sip {
+	size_t may;	  /* so many items more */
+	uint32_t n_pokes; /* of the stage, when it looked last */
+	struct weir__op *op;
+};
+
+static size_t sip_pull(struct weir__op *op, void **items, size_t room)
+{
+	struct sip *sip = *(struct sip *const *)weir__op_args(op);
+	bool woken = sip->n_pokes != op->stage->n_pokes;
+	size_t n;
+
+	sip->op = op;
+	sip->n_pokes = op->stage->n_pokes;
+	if (sip->may == 0 && !woken)
+		return 0;
+	n = weir__pull(op->up[0], items, weir__at_most(room, sip->may));
+	sip->may -= n;
+	(void)weir__op_follow(op);
+	return n;
+}
+
+static void sip_close(struct weir__op *op)
+{
+	(*(struct sip *const *)weir__op_args(op))->op = NULL;
+}
+
+static const struct weir__kind sip_kind = {
+	.name = "sip",
+	.pull = sip_pull,
+	.close = sip_close,
+	.holds = true,
+};
+
+static struct weir_flow *sipped(struct weir_flow *flow, struct sip *sip)
+{
+	return weir__flow_upon(&sip_kind, flow, &sip, sizeof(sip), true);
+}
+
+/* --- A run ------------------------------------------------------------------- */
+
+static struct {
+	struct goods goods;
+	size_t n_items;	    /* of each tap */
+	struct tap taps[2]; /* the second one is a few rows' */
+	struct sip sip;
+	struct weir_sim *sim;
+	struct weir_flow *flow;
+	struct weir_flow_run *run;
+	const struct weir_items *items; /* what comes out */
+	size_t n;			/* so many have */
+} run;
+
+/* Is there a second tap, and does it end? */
+enum taps { ONE, TWO, ENDLESS };
+
+/* Upon a tap: each of its items comes out `times` as one, behind `before`. */
+struct row {
+	const char *name;
+	struct weir_flow *(*put_upon)(struct weir_flow *flow,
+				      const struct weir_items *items);
+	size_t before, times;
+	int code; /* the first tap ends with */
+	enum taps taps;
+	size_t unfused;
+};
+
+static int take_good(void *item, void *context)
+{
+	run.items->drop(item, run.items->context);
+	run.n++;
+	return 0;
+}
+
+static void run_begin(const struct row *row, uint64_t seed)
+{
+	const struct weir_flow_run_options options = {
+		.unfused = row->unfused,
+	};
+	const struct weir_items *items;
+	struct weir_flow *flow;
+
+	memset(&run, 0, sizeof(run));
+	goods_init(&run.goods);
+	items = &run.goods.items;
+	flow = weir_flow_items(tap_flow(&run.taps[0]), items);
+	flow = row->put_upon(flow, items);
+	run.items = weir__flow_items(flow);
+	flow = weir_flow_for_each(sipped(flow, &run.sip), take_good, NULL);
+	run.flow = flow;
+	assert_int_equal(weir_sim_new(&run.sim, seed, NULL), 0);
+	assert_int_equal(weir_flow_start(flow, weir_sim_executor(run.sim),
+					 &options, &run.run),
+			 0);
+}
+
+static void run_fini(void)
+{
+	weir_flow_run_free(run.run);
+	weir_flow_free(run.flow);
+	assert_int_equal(weir_sim_free(run.sim), 0);
+	assert_int_equal(goods_live(&run.goods), 0);
+}
+
+static bool is_told(void)
+{
+	return weir_completion_done(weir_flow_run_over(run.run));
+}
+
+/* Nothing is left to do for now; an operator that waits for a while goes on. */
+static void settle(void)
+{
+	uint64_t now_ns = weir_executor_now(weir_sim_executor(run.sim));
+
+	assert_true(weir_sim_run_until(run.sim, now_ns + LONG_NS, STEPS_MAX) <
+		    STEPS_MAX);
+}
+
+/* One item more, or the end behind the last. */
+static void feed(const struct row *row, struct tap *tap)
+{
+	if (tap->ends)
+		return;
+	if (tap->n == run.n_items) {
+		if (tap == &run.taps[0] || row->taps == TWO)
+			tap_end(tap, tap == &run.taps[0] ? row->code : 0);
+		return;
+	}
+	tap->items[tap->n] = (intptr_t)goods_make(&run.goods, (int64_t)tap->n);
+	tap->n++;
+	if (tap->op)
+		weir__op_wake(tap->op);
+}
+
+static void allow(size_t n)
+{
+	run.sip.may += n;
+	if (run.sip.op)
+		weir__op_wake(run.sip.op);
+}
+
+/* Something of all that may happen; *left may be taken. */
+static void do_something(const struct row *row, size_t *left)
+{
+	struct weir_sim *sim = run.sim;
+	uint64_t now_ns = weir_executor_now(weir_sim_executor(sim));
+	size_t n = 1 + weir_sim_random(sim, 3);
+
+	switch (weir_sim_random(sim, 5)) {
+	case 0:
+		feed(row, &run.taps[0]);
+		break;
+	case 1:
+		if (row->taps != ONE)
+			feed(row, &run.taps[1]);
+		break;
+	case 2:
+		n = weir__at_most(n, *left);
+		*left -= n;
+		allow(n);
+		break;
+	case 3:
+		settle();
+		break;
+	default:
+		(void)weir_sim_run_until(sim, now_ns, 1);
+	}
+}
+
+static void run_row(const struct row *row, uint64_t seed)
+{
+	size_t all, left;
+
+	run_begin(row, seed);
+	run.n_items = weir_sim_random(run.sim, ITEMS_MAX + 1);
+	all = left = row->before + run.n_items * row->times;
+	while (left > 0 || !run.taps[0].ends ||
+	       (row->taps == TWO && !run.taps[1].ends) ||
+	       (row->taps == ENDLESS && run.taps[1].n < run.n_items))
+		do_something(row, &left);
+	settle();
+	if (run.n != all || !is_told())
+		fail_msg("%s: %zu of %zu have come, and the end %s, seed "
+			 "%" PRIu64,
+			 row->name, run.n, all, is_told() ? "has" : "has not",
+			 seed);
+	run_fini();
+}
+
+static void run_rows(const struct row *rows, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		for (uint64_t seed = 1; seed <= SEEDS; seed++)
+			run_row(&rows[i], seed);
+}
+
+/* --- Each of the operators ------------------------------------------------------ */
+
+static struct weir_flow *the_other(const struct weir_items *items)
+{
+	return weir_flow_items(tap_flow(&run.taps[1]), items);
+}
+
+static int combine_goods(void *const *items, size_t n, void **result,
+			 void *context)
+{
+	*result = items[0];
+	goods_drop(items[1], context);
+	return 0;
+}
+
+static struct weir_flow *upon_zip_of_two(struct weir_flow *flow,
+					 const struct weir_items *items)
+{
+	struct weir_flow *both[] = {flow, the_other(items)};
+
+	flow = weir_flow_zip(both, 2, combine_goods, items->context);
+	return weir_flow_items(flow, items);
+}
+
+static struct weir_flow *upon_merge_of_two(struct weir_flow *flow,
+					   const struct weir_items *items)
+{
+	struct weir_flow *both[] = {flow, the_other(items)};
+
+	return weir_flow_merge(both, 2);
+}
+
+static struct weir_flow *upon_preferred(struct weir_flow *flow,
+					const struct weir_items *items)
+{
+	struct weir_flow *both[] = {flow, the_other(items)};
+
+	return weir_flow_merge_preferred(both, 2);
+}
+
+static struct weir_flow *upon_slow_throttle(struct weir_flow *flow,
+					    const struct weir_items *items)
+{
+	static const struct weir_flow_rate rate = {.n = 1, .per_ns = WAIT_NS};
+
+	return weir_flow_throttle(flow, &rate);
+}
+
+static struct weir_flow *upon_throttled_merge(struct weir_flow *flow,
+					      const struct weir_items *items)
+{
+	return upon_slow_throttle(upon_preferred(flow, items), items);
+}
+
+static struct weir_flow *upon_concat_of_two(struct weir_flow *flow,
+					    const struct weir_items *items)
+{
+	struct weir_flow *both[] = {flow, the_other(items)};
+
+	return weir_flow_concat(both, 2);
+}
+
+/* A block of two lines. */
+static int to_lines(void **item, void *context)
+{
+	struct weir_flow_bytes *bytes = weir_flow_bytes_new(NULL, 4);
+
+	assert_non_null(bytes);
+	memcpy(bytes->data, "1\n2\n", 4);
+	goods_drop(*item, context);
+	*item = bytes;
+	return 0;
+}
+
+static struct weir_flow *in_lines(struct weir_flow *flow,
+				  const struct weir_items *items)
+{
+	flow = weir_flow_lines(to_bytes(flow, to_lines, items), 32);
+	return from_bytes(flow, items);
+}
+
+static struct weir_flow *lines_of_part(struct weir_flow *upstream,
+				       void *context)
+{
+	return in_lines(upstream, context);
+}
+
+static struct weir_flow *upon_split_in_lines(struct weir_flow *flow,
+					     const struct weir_items *items)
+{
+	flow = weir_flow_split_when(flow, is_third, lines_of_part,
+				    (void *)items);
+	return weir_flow_items(flow, items);
+}
+
+/* Every second one goes in no group that has another, and fills its own. */
+static uint64_t weigh_in_turn(void *item, void *context)
+{
+	return ((struct good *)item)->number % 2 ? 3 : 1;
+}
+
+static struct weir_flow *upon_heavy_groups(struct weir_flow *flow,
+					   const struct weir_items *items)
+{
+	flow = weir_flow_grouped_up_to(flow, 3, weigh_in_turn, NULL, 9, 0);
+	return weir_flow_items(weir_flow_map(flow, only_one, NULL), items);
+}
+
+static struct weir_flow *upon_bare_scan(struct weir_flow *flow,
+					const struct weir_items *items)
+{
+	static const struct weir_flow_folding functions = {zero_good,
+							   take_newest};
+
+	flow = weir_flow_scan(flow, &functions, items->context);
+	return weir_flow_items(flow, items);
+}
+
+static struct weir_flow *tail_of_none(void *const *prefix, size_t n,
+				      struct weir_flow *tail, void *context)
+{
+	return tail;
+}
+
+static struct weir_flow *upon_no_prefix(struct weir_flow *flow,
+					const struct weir_items *items)
+{
+	flow = weir_flow_prefix_and_tail(flow, 0, tail_of_none, NULL);
+	return weir_flow_items(flow, items);
+}
+
+static struct weir_flow *nothing_more(struct weir_error *error, void *context)
+{
+	return no_items(context);
+}
+
+static struct weir_flow *upon_resume(struct weir_flow *flow,
+				     const struct weir_items *items)
+{
+	return weir_flow_resume_with(flow, nothing_more, (void *)items);
+}
+
+static void the_end_is_told_behind_what_was_held(void **state)
+{
+	static const struct row rows[] = {
+		{"zip", upon_zip_of_two, 0, 1, 0, ENDLESS},
+		{"merge", upon_merge_of_two, 0, 2, 0, TWO},
+		{"merge_preferred", upon_preferred, 0, 2, 0, TWO},
+		{"concat", upon_concat_of_two, 0, 2, 0, TWO},
+		{"lines", in_lines, 0, 2},
+		{"split_when of lines", upon_split_in_lines, 0, 2},
+		{"throttle", upon_slow_throttle, 0, 1},
+		{"throttle of merge_preferred", upon_throttled_merge, 0, 2, 0,
+		 TWO},
+		{"grouped_up_to", upon_heavy_groups, 0, 1},
+		{"scan", upon_bare_scan, 1, 1},
+		{"prefix_and_tail of none", upon_no_prefix, 0, 1},
+		{"resume_with", upon_resume, 0, 1, -EIO},
+	};
+
+	run_rows(rows, sizeof(rows) / sizeof(*rows));
+}
+
+static void the_end_is_told_behind_what_passes(void **state)
+{
+	struct row row;
+
+	for (size_t i = 0; i < N_WAYS; i++) {
+		row = (struct row){
+			.name = ways[i].name,
+			.put_upon = ways[i].put_upon,
+			.times = 1,
+			.unfused = ways[i].unfused,
+		};
+		if (ways[i].effect != CHANGES)
+			run_rows(&row, 1);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_end_is_told_behind_what_was_held),
+		cmocka_unit_test(the_end_is_told_behind_what_passes),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
