@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * In-ports, the consumer. What lanes are, and their invariants, stands in in.h;
- * who puts without a link is in put.c.
+ * The consumer's side of in-ports. Lanes and their invariants are described in
+ * in.h; the side of threads that put without a link is in put.c.
  */
 #include "actor/in.h"
 
@@ -120,9 +120,9 @@ int weir_in_merge(struct weir_in *in, enum weir_merge rule)
 /* --- Looking ------------------------------------------------------------- */
 
 /*
- * Tokens certain in a link's lane, which is the current one; *ended when no
- * more will come. With more than LOOK_MAX the rest is for the next look, which
- * finds the end as well: so many are a burst.
+ * Tokens certain in a link's lane, which is the current one. *ended: no more
+ * will come. A look finds at most WEIR__LOOK_MAX tokens, which is a burst at
+ * least; the next look finds the rest, and the end too.
  */
 static uint32_t certain_linked(struct weir_in *in, struct weir__lane *lane,
 			       bool *ended)
@@ -155,7 +155,7 @@ static uint32_t certain_lane(struct weir_in *in, struct weir__lane *lane,
 	return certain_linked(in, lane, ended);
 }
 
-/* Turns have taken more than there was. True, and that is undone. */
+/* True: turns have taken more tokens than there were; the head is put back. */
 static bool overtaken(struct weir_in *in)
 {
 	if (WEIR_LIKELY(!weir__in_overtaken(in)))
@@ -164,13 +164,13 @@ static bool overtaken(struct weir_in *in)
 	return true;
 }
 
-/* A run begins here. */
+/* A run begins here, and no turn of it has peeked. */
 static void none_peeked(struct weir_in *in)
 {
 	in->peeked = (uint16_t)in->head;
 }
 
-/* The last peek of the run was at the token that is next. */
+/* True if the last peek of the run was at the next token. */
 static bool holds_peeked(const struct weir_in *in)
 {
 	return in->peeked == (uint16_t)(in->head ^ WEIR__PEEKED);
@@ -185,7 +185,10 @@ static bool holds(struct weir_in *in, struct weir__lane *lane)
 				in->head) != 0;
 }
 
-/* At the actor's end it is a dead letter, if somebody reads those. */
+/*
+ * At the actor's end an item that was not taken is a dead letter, if the
+ * actor's system has somebody who reads these.
+ */
 static void tell_dead(struct weir_in *in, void *item)
 {
 	struct weir_actor *actor = in->port.actor;
@@ -195,8 +198,8 @@ static void tell_dead(struct weir_in *in, void *item)
 }
 
 /*
- * Tells the producer what has left the current lane, behind a release; how many
- * tokens.
+ * Stores the current lane's head word, for the producer; the caller has fenced
+ * (release). Returns how many tokens have left the lane since the last time.
  */
 static uint32_t store_head(struct weir_in *in, struct weir__lane *lane)
 {
@@ -264,7 +267,10 @@ static void drain_lane(struct weir_in *in, bool dead)
 		weir__registry_dropped(in->port.actor->executor, dropped);
 }
 
-/* Atomic: the word is also of those who put or have a link. No order. */
+/*
+ * Atomic: producers change other bits of the state. No order: this bit is the
+ * owner's.
+ */
 static bool left_rest(const struct weir_in *in)
 {
 	return (ck_pr_load_32(&in->lane.state) & WEIR__LANE_LEFT_REST) != 0;
@@ -280,7 +286,10 @@ static void set_left_rest(struct weir_in *in, bool left)
 		ck_pr_and_32(&in->lane.state, ~(uint32_t)WEIR__LANE_LEFT_REST);
 }
 
-/* What the end of the stream makes of too few tokens for a turn. */
+/*
+ * What a turn gets when the stream has ended with fewer tokens than a burst:
+ * the rest, once, or nothing.
+ */
 static uint32_t at_end(struct weir_in *in, uint32_t n)
 {
 	if (n == 0 || left_rest(in)) {
@@ -314,11 +323,14 @@ static void unlink_producer(struct weir__lane *lane)
 		weir_actor_unref(out->port.actor);
 }
 
-/* Of a lane whose producer has ended it; what it holds stays. Owner. */
+/*
+ * Lets go of the lane's producer if that has ended the stream. The lane's
+ * tokens stay. Owner.
+ */
 static void free_ended(struct weir__lane *lane)
 {
-	/* relaxed: the signal behind the end orders it, and all that is touched
-	 * is a count of references */
+	/* relaxed: the signal behind the end orders it, and only a reference
+	 * count is touched */
 	if (lane->out && (ck_pr_load_32(weir__lane_tail(lane)) & 1))
 		unlink_producer(lane);
 }
@@ -363,7 +375,9 @@ static struct weir__lane *next_lane(struct weir_in *in,
 	return &merge->lanes->lane;
 }
 
-/* Makes another lane the one that in->head and in->slots are of. */
+/*
+ * Makes `lane` the current one: in->head and in->slots are its head and slots.
+ */
 static void switch_lane(struct weir_in *in, struct weir__lane *lane)
 {
 	struct weir__lane *old = in->merge->current;
@@ -385,7 +399,7 @@ static void switch_lane(struct weir_in *in, struct weir__lane *lane)
 	in->slots = weir__lane_slots(lane);
 }
 
-/* A merged lane has ended and is drained: it goes. */
+/* Frees a merged lane, which has ended and is drained. */
 static void remove_lane(struct weir_in *in, struct weir__lane *lane)
 {
 	struct weir__merge_lane **link = &in->merge->lanes;
@@ -404,9 +418,10 @@ static void remove_lane(struct weir_in *in, struct weir__lane *lane)
 }
 
 /*
- * Whether the end of this lane is that of them all; then the port's own lane
- * has ended, with the error, if any. weir_in_end() may have been first: then
- * that end comes, behind what was put.
+ * True if the end of this lane ends the in-port's stream; then the in-port's
+ * own lane has been ended, with this lane's error, if any. False also if
+ * weir_in_end() has come first: then the stream ends by that end, behind what
+ * was put.
  */
 static bool ends_all(struct weir_in *in, const struct weir__lane *lane)
 {
@@ -418,7 +433,10 @@ static bool ends_all(struct weir_in *in, const struct weir__lane *lane)
 	return weir__in_end(in, lane->error) == 0;
 }
 
-/* A lane of a merging in-port has ended. True: so have they all. */
+/*
+ * A lane of a merging in-port has ended and is removed. True: the in-port's
+ * stream has ended with it.
+ */
 static bool lane_ended(struct weir_in *in, struct weir__lane *lane)
 {
 	bool last;
@@ -441,8 +459,8 @@ static uint32_t n_lanes(const struct weir_in *in)
 }
 
 /*
- * Takes the lanes in turn: from one with tokens on to the next that has some,
- * at each look that comes after a run.
+ * Takes tokens from the lanes in turn: each look that follows a run goes on
+ * from the lane that was served to the next lane that has tokens.
  */
 static uint32_t certain_merged(struct weir_in *in)
 {
@@ -477,7 +495,7 @@ static uint32_t in_certain(struct weir_port *port)
 	bool ended;
 	uint32_t n = UINT32_MAX;
 
-	/* A turn that asks (weir_port_ready) may go on from here. */
+	/* A turn that has peeked may call weir_port_ready(), and go on then. */
 	if (!holds_peeked(in))
 		none_peeked(in);
 	if ((in->lane_flags & WEIR__IN_LINKED) && weir__in_look(in, &n))
@@ -503,7 +521,8 @@ static bool in_publish(struct weir_port *port)
 	if (WEIR_UNLIKELY(overtaken(in)))
 		(void)weir_actor_fail_code(port->actor, -ENODATA);
 	in->limit = in->head;
-	/* What a turn that fails has left is dropped behind this. */
+	/* If the turn has failed, weir__in_drop_peeked() needs to know the
+	 * peek. */
 	if (!(port->actor->flags & WEIR__ACTOR_FAILED))
 		none_peeked(in);
 	if (!publish_head(in, lane))
@@ -518,7 +537,7 @@ static void drop_next(struct weir_in *in)
 {
 	struct weir__lane *lane = current(in);
 
-	/* release: as below, for what the turn has taken */
+	/* release: done with the slots that the turn has taken; as below */
 	ck_pr_fence_release();
 	(void)publish_head(in, lane);
 	weir__in_drop_token(in, in->slots[in->head & in->mask].item);
@@ -539,7 +558,7 @@ static void drop_next(struct weir_in *in)
 
 void weir__in_drop_peeked(struct weir_in *in)
 {
-	/* A failed turn says nothing about the rest, either. */
+	/* A turn that has failed has not refused the last tokens. */
 	set_left_rest(in, false);
 	(void)overtaken(in);
 	if (holds_peeked(in) && holds(in, current(in)))
@@ -552,12 +571,15 @@ static void in_wake(struct weir_port *port)
 	weir__port_unblock(&current((struct weir_in *)port)->out->port);
 }
 
-/* Tells the lane's producer that nobody takes any more, and lets go of it. */
+/*
+ * Tells the lane's producer that its tokens are not taken any more, and lets go
+ * of the producer.
+ */
 static void cancel_lane(struct weir__lane *lane)
 {
 	if (!lane->out)
 		return;
-	/* One that has ended does not look any more. */
+	/* A producer that has ended does not look at its lane any more. */
 	if (!(ck_pr_load_32(weir__lane_tail(lane)) & 1)) {
 		/* The release is in the signal; pairs with the acquire in
 		 * weir__handle_signals(). */
@@ -584,7 +606,7 @@ static void drain_all(struct weir_in *in, bool dead)
 	drain_lane(in, dead);
 }
 
-/* No more comes in; what is there is dropped. */
+/* Lets no more tokens in, and drops those that are there. */
 static void shut(struct weir_in *in, bool dead)
 {
 	struct weir__merge_lane *lane;
@@ -602,7 +624,7 @@ static void in_close(struct weir_port *port, struct weir_error *error)
 	shut((struct weir_in *)port, true);
 }
 
-/* What weir_in_put() feeds ends here. */
+/* Ends the stream that weir_in_put() feeds. */
 static void in_drain(struct weir_port *port)
 {
 	(void)weir_in_end((struct weir_in *)port, NULL);
@@ -756,7 +778,10 @@ void weir__in_let_go(struct weir_in *in)
 
 /* --- For supervision ------------------------------------------------------ */
 
-/* Where the consumer is in a lane: published, but for the current one. */
+/*
+ * The consumer's position in a lane: the head word, but the private cursor in
+ * the current lane.
+ */
 static uint32_t head_of(const struct weir_in *in, const struct weir__lane *lane)
 {
 	if (lane != current(in))
@@ -783,7 +808,10 @@ uint64_t weir__in_queued(const struct weir_in *in)
 	return n;
 }
 
-/* A lane is let go of when it has been taken to its end. */
+/*
+ * True if the lane still holds the end of this producer's stream: the producer
+ * is let go of when the end is taken.
+ */
 static bool holds_end(const struct weir__lane *lane,
 		      const struct weir_actor *producer)
 {

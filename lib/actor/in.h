@@ -4,34 +4,42 @@
  * in-port.
  *
  * A lane is a ring. words[0], the tail word, is 2 * (tokens put) + ended: one
- * load tells how many tokens there are and whether that was all, so the end
- * is behind the tokens by construction. The head word counts tokens taken.
- * Both run freely over 31 bits:
+ * load tells how many tokens there are and whether that was all, so the end is
+ * behind the tokens by construction. The head word counts tokens taken. Both
+ * run freely over 31 bits:
  *
  *	0 <= (tail - head) mod 2^31 <= capacity
  *
  * A link's lane has one producer, which stores the tail word. A put lane
- * (weir_in_put) has many: they reserve a slot by a swap of the tail word,
- * fill it and mark it with its number + 1; the consumer takes what is marked
- * without a gap. They go by a copy of the head word until the ring looks full.
- * The consumer remembers in the seen word how far it has found marks, so that
- * it looks at each once, however many tokens wait:
+ * (weir_in_put) has many producers. A producer reserves a slot by a swap of the
+ * tail word, fills the slot, and marks it with the slot's number + 1. The
+ * consumer takes what is marked without a gap. Producers go by a copy of the
+ * head word until the ring looks full. The consumer remembers in the seen word
+ * how far it has found marks, so that it looks at each mark once, however many
+ * tokens wait:
  *
  *	0 <= (seen - head) mod 2^31 <= (tail - head) mod 2^31
  *
- * What is marked stays so until the head has passed it.
+ * A mark stays until the head has passed its slot.
  *
- * A put lane is shut once for all: the consumer ends the tail, sets SHUT, with
- * how many slots are left, and looks at each of these. Who puts looks at SHUT
- * when it has marked its slot. A full fence lies between on both sides, so the
- * one sees the mark or the other sees SHUT; if both do, a swap of the mark for
- * GONE decides whose the token is. So each is the consumer's to drop, or its
- * producer's as if the lane had ended before; nothing is left. A slot that is
- * not one of these was taken before.
+ * Shutting a put lane, once for all. The consumer
+ * 1. sets the end bit in the tail word;
+ * 2. sets SHUT in the lane's state, with the number of slots that it has not
+ *    taken;
+ * 3. passes a full fence;
+ * 4. claims each of those slots, by a swap of its mark for GONE.
  *
- * Either word lives on a cache line of its own in the ring's memory, or, with
- * capacity 1, in the lane itself. The lane belongs to the in-port; a linked
- * producer may touch it as long as it holds its reference on the consumer.
+ * A producer that has marked its slot passes a full fence and reads the state;
+ * if SHUT is set it claims its slot by the same swap. The fences lie between
+ * write and read on both sides, so the consumer sees the mark, or the producer
+ * sees SHUT. Whichever wins the swap owns the token: the consumer drops it, or
+ * the producer gets -EPIPE, as if the lane had ended before its put. A slot
+ * older than those that SHUT counts was taken before.
+ *
+ * The tail word and the head word live on a cache line each, in the ring's
+ * memory, or, with capacity 1, in the lane itself. The lane belongs to the
+ * in-port; a linked producer may touch it as long as it holds its reference on
+ * the consumer.
  */
 #ifndef WEIR_ACTOR_IN_H
 #define WEIR_ACTOR_IN_H
@@ -51,7 +59,7 @@
 
 /*
  * Most tokens that a look finds. in->peeked has 16 bits: it tells the tokens of
- * a run apart as long as they are fewer than those that it can be away by.
+ * a run apart as long as a run has fewer than WEIR__PEEKED of them.
  */
 #define WEIR__LOOK_MAX (WEIR__PEEKED - 1)
 _Static_assert(WEIR_BURST_MAX <= WEIR__LOOK_MAX, "a look finds any burst");
@@ -60,17 +68,20 @@ _Static_assert(WEIR_BURST_MAX <= WEIR__LOOK_MAX, "a look finds any burst");
 enum {
 	WEIR__LANE_CANCELLED = 1u << 0, /* set by the consumer, signals */
 	WEIR__LANE_ENDING = 1u << 1,	/* claimed: a put lane ends once */
-	/* Of the in-port's own lane, for all of them, the owner's: a turn has
-	 * taken none of the last tokens. */
+	/* In the state of the in-port's own lane, on behalf of all its lanes;
+	 * the owner alone sets it. A turn has taken none of the last tokens,
+	 * which are fewer than a burst. */
 	WEIR__LANE_LEFT_REST = 1u << 2,
-	/* Likewise: its actor was told of the end; and is to be told again. */
+	/* Likewise. TOLD_END: ops->ended has run. TELL_END: it is to run once
+	 * more, because the actor has begun anew since. */
 	WEIR__LANE_TOLD_END = 1u << 3,
 	WEIR__LANE_TELL_END = 1u << 4,
-	/* A put lane; set by the consumer for those who have put. */
+	/* Of a put lane: the consumer has shut it, see above. */
 	WEIR__LANE_SHUT = 1u << 5,
-	/* Of the in-port's own lane, for all of them: see weir__in_free_ended() */
+	/* Likewise for all lanes: see weir__in_free_ended(). */
 	WEIR__LANE_FREES_ENDED = 1u << 6,
-	/* With SHUT: how many slots up to the tail it has not taken. */
+	/* With SHUT, from this bit on: how many slots before the tail the
+	 * consumer has not taken. */
 	WEIR__LANE_LEFT = 7,
 };
 _Static_assert(WEIR_CAPACITY_MAX < 1u << (32 - WEIR__LANE_LEFT),
@@ -82,11 +93,11 @@ _Static_assert(WEIR_CAPACITY_MAX < 1u << (32 - WEIR__LANE_LEFT),
 /* in->lane_flags. WEIR__IN_LINKED also tells puts to go away. */
 enum {
 	WEIR__IN_LINKED = 1u << 0,
-	/* Fed by a subscriber: put to and ended by the functions below. */
+	/* A subscriber feeds the port, by weir__in_put() and weir__in_end(). */
 	WEIR__IN_SUBSCRIBES = 1u << 1,
 };
 
-/* The other lanes of a merging in-port, and who comes next. */
+/* A merging in-port's lanes other than its own, and which lane is next. */
 struct weir__merge {
 	enum weir_merge rule;
 	struct weir__merge_lane *lanes; /* circular, or NULL */
@@ -112,15 +123,15 @@ static inline uint32_t *weir__lane_head(const struct weir__lane *lane)
 }
 
 /*
- * A put lane's head as those who put last saw it, on the tail's line. With
- * capacity 1 it is the head.
+ * The copy of a put lane's head word that its producers go by, on the tail's
+ * line. With capacity 1 it is the head word itself.
  */
 static inline uint32_t *weir__lane_head_copy(const struct weir__lane *lane)
 {
 	return lane->words + 1;
 }
 
-/* How far marks were found, on the head's line; not with capacity 1. Owner. */
+/* The seen word, on the head's line; a lane of capacity 1 has none. Owner. */
 static inline uint32_t *weir__lane_seen(const struct weir__lane *lane)
 {
 	return lane->words + WEIR__LINE_WORDS + 1;
@@ -148,9 +159,9 @@ static inline struct weir_error *weir__in_failed(const struct weir_in *in)
 }
 
 /*
- * True if turns with these bursts on a link into `in` cannot block each other:
- * beside tokens that are too few for the one there is always room for the
- * other's (test/model/burst.pml).
+ * True if turns with these bursts at the two ends of a link into `in` cannot
+ * block each other: while there are too few tokens for the consumer's burst
+ * there is always room for the producer's (test/model/burst.pml).
  */
 static inline bool weir__bursts_fit(uint32_t out_burst, uint32_t in_burst,
 				    const struct weir_in *in)
@@ -165,9 +176,9 @@ static inline uint32_t weir__index_diff(uint32_t later, uint32_t earlier)
 }
 
 /*
- * What a slice asks of an in-port with one link, in line: *n becomes what is
- * certain if that is less. False: the link has ended or was taken from too
- * much, ask the port's ops.
+ * What a slice asks of an in-port with one link, in line: *n becomes the number
+ * of certain tokens if that is less. False: the link has ended, or turns have
+ * taken more than there was; the slice is to ask the port's ops.
  */
 static inline bool weir__in_look(struct weir_in *in, uint32_t *n)
 {
@@ -205,7 +216,7 @@ static inline uint32_t weir__in_publish(struct weir_in *in)
 	uint32_t *word = in->lane.words + in->head_at, head = in->head, n;
 
 	in->limit = head;
-	in->peeked = (uint16_t)head; /* none: those turns did not fail */
+	in->peeked = (uint16_t)head; /* none: the turns did not fail */
 	head &= WEIR__INDEX_MASK;
 	n = weir__index_diff(head, ck_pr_load_32(word));
 	if (n)
@@ -214,8 +225,9 @@ static inline uint32_t weir__in_publish(struct weir_in *in)
 }
 
 /*
- * weir_in_peek() in two steps, for a turn that notes only what it leaves: the
- * token, and that it is not consumed.
+ * weir_in_peek() in two steps, for a turn that notes only tokens that it
+ * leaves: weir__in_first() returns the token, weir__in_left() notes that it
+ * stays.
  */
 static inline void *weir__in_first(struct weir_in *in)
 {
@@ -262,16 +274,17 @@ bool weir__in_holds_from(const struct weir_in *in,
 			 const struct weir_actor *producer);
 
 /*
- * The actor begins anew: if it was told that this stream has ended (and has not
- * cancelled it), that is to be told again, which the other does. Owner.
+ * The actor begins anew. If it was told that this stream has ended (and has not
+ * cancelled the stream), weir__in_end_unheard() notes that it is to be told
+ * again, and weir__in_tell_end() does so. Owner.
  */
 void weir__in_end_unheard(struct weir_in *in);
 void weir__in_tell_end(struct weir_in *in);
 
 /*
- * From now on a producer whose stream has ended is let go of when that is heard,
- * and not when it is taken, behind what comes before. Any thread that holds the
- * actor.
+ * From now on the in-port lets go of a producer as soon as it hears that the
+ * producer's stream has ended, and not only when the end is taken, which lies
+ * behind the tokens. Any thread that holds the actor.
  */
 void weir__in_free_ended(struct weir_in *in);
 
@@ -289,32 +302,33 @@ void weir__in_linked(struct weir_in *in, struct weir__lane *lane,
 		     struct weir_out *out);
 
 /*
- * From now on the room of its link, made or yet to be made, is not what is free
- * but what is granted: none at first. What turns take is published in the word
- * behind the head's, which a link has no use for. With a capacity of 2 or more;
- * owner, before start.
+ * From now on the room of the in-port's link, made or yet to be made, is what
+ * is granted, none at first, and not what is free. What turns take is published
+ * in the word behind the head word, which a link has no other use for. With a
+ * capacity of 2 or more; owner, before start.
  */
 void weir__in_hold(struct weir_in *in);
 
 /*
- * Room for `n` tokens more, who with those that were granted and not taken are
- * not more than the capacity. Owner.
+ * Grants room for `n` more tokens. Those that were granted and not taken are
+ * not more than the capacity, these included. Owner.
  */
 void weir__in_grant(struct weir_in *in, uint32_t n);
 
-/* All of it is granted, once: it is a link as any other. Owner. */
+/* Grants all room, once: the link is one like any other from then on. Owner. */
 void weir__in_let_go(struct weir_in *in);
 
 /*
- * For an in-port that subscribes: puts `n` > 0 items, all or none, as
- * weir_in_put() after the start, but of several it drops itself what the port
- * has not taken when it is shut meanwhile; ends as weir_in_end(), and a link of
- * which the in-port's half alone is made, too.
+ * For an in-port that subscribes. Puts `n` > 0 items, all or none, as
+ * weir_in_put() does after the start; but if the port is shut meanwhile and `n`
+ * > 1, the call itself drops the items that the port has not taken.
+ * weir__in_end() ends the stream as weir_in_end() does, also that of a link of
+ * which only the in-port's half is made.
  */
 int weir__in_put(struct weir_in *in, void *const *items, uint32_t n);
 int weir__in_end(struct weir_in *in, struct weir_error *error);
 
-/* It has been ended so. No order. */
+/* weir__in_end() has been called. No order. */
 static inline bool weir__in_ending(const struct weir_in *in)
 {
 	return ck_pr_load_32(&in->lane.state) & WEIR__LANE_ENDING;
@@ -327,8 +341,8 @@ static inline bool weir__in_ending(const struct weir_in *in)
 struct weir_error *weir__in_ended(struct weir_port *port);
 
 /*
- * A turn has run with fewer tokens than its burst, the last ones: if it left
- * them all, the rest is not wanted. Owner.
+ * A turn has run with the last tokens, which were fewer than its burst. If it
+ * has left all of them, none of them is offered again. Owner.
  */
 void weir__in_partial(struct weir_port *port);
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a slice asks of ports with one link, which most have, in line: a call
- * for each would cost more than the answer. All other ports, and these when
- * something unusual has happened, are asked through struct weir__port_ops.
+ * What a slice asks of ports with one link, in line. Most ports have one link,
+ * and a call for each look would cost more than the look. Ports of other kinds,
+ * and ports with one link to which something unusual has happened, are asked
+ * through struct weir__port_ops.
  */
 #ifndef WEIR_ACTOR_LINK_H
 #define WEIR_ACTOR_LINK_H
@@ -13,13 +14,14 @@
 
 /*
  * Notes whether the port can be looked at in line: it has one link, its burst
- * is 1, and it is in no weir_any. After any of that has changed. Owner.
+ * is 1, and it is in no weir_any. Called after any of the three has changed.
+ * Owner.
  */
 void weir__link_mark(struct weir_port *port);
 
 /*
- * The turns that are certain on a port with one link, if nothing is special
- * about it; else false: ask the port's ops.
+ * *turns: the turns that are certain on a port with one link. False: ask the
+ * port's ops, as something about the port is special.
  */
 static inline bool weir__link_look(struct weir_port *port, uint32_t *turns)
 {
@@ -32,7 +34,10 @@ static inline bool weir__link_look(struct weir_port *port, uint32_t *turns)
 	return true;
 }
 
-/* Several producers: what is certain is what one of them has put. */
+/*
+ * True if the in-port has several producers: a look finds tokens of one of
+ * them.
+ */
 static inline bool weir__link_merges(const struct weir_port *port)
 {
 	return port->kind == WEIR__PORT_IN &&
@@ -40,8 +45,9 @@ static inline bool weir__link_merges(const struct weir_port *port)
 }
 
 /*
- * Publishes what concerns the one link of a port; false: not such a port.
- * *peer: the port at the other end, if there is something new for it.
+ * Publishes the tokens, or the room, of a port with one link. *peer: the port
+ * at the other end if there is something new for it, or NULL. False: the port
+ * is none with one link.
  */
 static inline bool weir__link_publish(struct weir_port *port,
 				      struct weir_port **peer)

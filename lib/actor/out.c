@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Out-ports and links. An out-port holds a reference on the actor of each
- * in-port it is linked to and touches nothing there after dropping it; what
- * it publishes and how the two sides find each other stands in in.h.
+ * in-port it is linked to, and touches nothing of that actor after dropping it.
+ * The words that the two ends of a link publish are described in in.h.
  */
 #include "actor/out.h"
 
@@ -90,7 +90,7 @@ static void drop_token(struct weir_out *out, void *item)
 
 static uint32_t sink_tail(const struct weir__sink *sink)
 {
-	/* no order: we are the only one who writes it */
+	/* no order: the owner alone writes this word */
 	return ck_pr_load_32(weir__lane_tail(sink->lane)) >> 1;
 }
 
@@ -101,7 +101,10 @@ static uint32_t sink_room(struct weir__sink *sink)
 	return weir__lane_room(sink->lane, sink->in->mask, sink_tail(sink));
 }
 
-/* What all sinks together have room for, beyond what is not handed out. */
+/*
+ * The room that is left for puts: the room of all sinks together, less the
+ * tokens of the ring that are not handed out yet.
+ */
 static uint32_t fan_room(const struct weir_out *out)
 {
 	const struct weir__fan *fan = out->fan;
@@ -112,7 +115,8 @@ static uint32_t fan_room(const struct weir_out *out)
 
 	assert(waiting <= most);
 
-	/* Cancelled: what is put is dropped when it is handed out. */
+	/* Without sinks: if the port is cancelled, tokens are dropped when they
+	 * would be handed out. */
 	if (!fan->sinks)
 		return out->out_flags & WEIR__OUT_CANCELLED ? most - waiting
 							    : 0;
@@ -127,7 +131,7 @@ static uint32_t fan_room(const struct weir_out *out)
 	}
 	if (fan->way == WEIR_BALANCE && total < most)
 		most = total;
-	assert(waiting <= most); /* what waits was promised its room */
+	assert(waiting <= most); /* the ring's tokens have room */
 	return wanted ? most - waiting : 0;
 }
 
@@ -196,7 +200,10 @@ static void give(struct weir_out *out, struct weir__sink *sink, uint32_t n)
 		give_span(sink, out->slots, n - first);
 }
 
-/* Ends a link behind what was handed out, and lets go of its consumer. */
+/*
+ * Ends a link behind the tokens that were handed out, and lets go of its
+ * consumer.
+ */
 static void end_lane(struct weir_in *in, struct weir__lane *lane, uint32_t tail,
 		     struct weir_error *error)
 {
@@ -221,11 +228,12 @@ static void unlist_sink(struct weir_out *out, struct weir__sink *gone)
 	*link = gone->next;
 	assert(out->fan->n_sinks > 0);
 	out->fan->n_sinks--;
-	/* The others may have room: rule 2, for who counts it already. */
+	/* The other sinks may have room. By rule 2, as the port may be counted
+	 * as blocked. */
 	weir__port_unblock(&out->port);
 }
 
-/* The stream ends for one sink, behind what was given to it. */
+/* Ends the stream for one sink, behind the tokens that were given to it. */
 static void end_sink(struct weir_out *out, struct weir__sink *sink,
 		     struct weir_error *error)
 {
@@ -238,7 +246,7 @@ static void end_sink(struct weir_out *out, struct weir__sink *sink,
 	weir__free(allocator(out), sink, sizeof(*sink));
 }
 
-/* A sink that has cancelled. */
+/* Removes a sink that has cancelled. */
 static void drop_sink(struct weir_out *out, struct weir__sink *sink)
 {
 	unlist_sink(out, sink);
@@ -250,8 +258,10 @@ static void drop_sink(struct weir_out *out, struct weir__sink *sink)
 	weir__free(allocator(out), sink, sizeof(*sink));
 }
 
-/* One holder more of each of the next `n` tokens: of how many; *rc tells why
- * not of all. */
+/*
+ * Shares each of the next `n` tokens with one holder more. Returns how many
+ * were shared; if not all were, *rc tells why.
+ */
 static uint32_t share(struct weir_out *out, uint32_t n, int *rc)
 {
 	const struct weir_items *items = out->items;
@@ -271,7 +281,7 @@ static uint32_t share(struct weir_out *out, uint32_t n, int *rc)
 }
 
 /*
- * Another holder for every sink but the last; that one gets the items
+ * Shares the tokens with every sink but the last; the last one gets the tokens
  * themselves.
  */
 static void broadcast(struct weir_out *out, uint32_t n)
@@ -291,7 +301,10 @@ static void broadcast(struct weir_out *out, uint32_t n)
 	out->fan->handed += n;
 }
 
-/* Runs of tokens, a sink each; who has been served goes to the end. */
+/*
+ * Deals runs of tokens, each to one sink, which then goes to the end of the
+ * list.
+ */
 static void balance(struct weir_out *out, uint32_t n)
 {
 	struct weir__fan *fan = out->fan;
@@ -416,8 +429,9 @@ int weir__link_check(const struct weir_out *out, const struct weir_in *in)
 }
 
 /*
- * Hands out what is waiting, between runs: before the set of sinks changes,
- * so that all that waits has the room it was promised.
+ * Hands out the ring's tokens between two runs. This comes before the set of
+ * sinks changes, so that each of these tokens has the room that it was
+ * promised.
  */
 static void flush_fan(struct weir_out *out)
 {
@@ -445,7 +459,7 @@ static void attach_in(struct weir_out *out, struct weir_in *in,
 	weir__link_mark(&in->port);
 }
 
-/* A sink of a link, if the out-port needs one. 0 or -ENOMEM. */
+/* Makes the sink of a link, if the out-port has a fan. 0 or -ENOMEM. */
 static int sink_new(struct weir_out *out, struct weir__sink **sink)
 {
 	*sink = NULL;
@@ -473,7 +487,7 @@ static void attach_out(struct weir_out *out, struct weir_in *in,
 		out->head_at = (uint16_t)(weir__lane_head(lane) - lane->words);
 		out->slots = weir__lane_slots(lane);
 		out->mask = in->mask;
-		/* what was put before the start comes first */
+		/* puts before the link come first */
 		out->tail = ck_pr_load_32(weir__lane_tail(lane)) >> 1;
 		out->limit = out->tail;
 	}
@@ -519,7 +533,7 @@ int weir__link_out(struct weir_out *out, struct weir_in *in)
 		return rc;
 	}
 	attach_out(out, in, &in->lane, sink);
-	/* It may have cancelled before we could know. */
+	/* The consumer may have cancelled before the out-port was linked. */
 	weir__actor_signal(out->port.actor, WEIR__SIGNAL_PORTS);
 	weir__actor_break(out->port.actor);
 	return 0;
@@ -554,7 +568,7 @@ static bool sink_gone(struct weir__sink *sink)
 	return sink->ops ? sink->ops->gone(sink) : cancelled(sink->lane);
 }
 
-/* True if other out-ports of the actor still have somebody who takes. */
+/* True if another out-port of the actor is not ended or cancelled. */
 static bool others_alive(const struct weir_out *out)
 {
 	const struct weir_port *port;

@@ -20,12 +20,13 @@ enum {
 	WEIR__OUT_OVER = WEIR__OUT_CANCELLED | WEIR__OUT_ENDED,
 	WEIR__OUT_STAYS = 1u << 2,     /* also when the last sink has gone */
 	WEIR__OUT_PUBLISHES = 1u << 3, /* has a publisher */
-	WEIR__OUT_LEFT = 1u << 4,      /* one has left; others may have come */
+	WEIR__OUT_LEFT = 1u << 4, /* a sink has left; see weir__out_left() */
 };
 
 /*
- * Who gets what the out-port hands out: a link, whose tail index is in the
- * lane's tail word, or something of another layer that has a table.
+ * A receiver of the tokens that the out-port hands out: a link (its tail index
+ * is in the lane's tail word), or an object of another layer, which has a
+ * table.
  */
 struct weir__sink {
 	const struct weir__sink_ops *ops; /* NULL: a link */
@@ -33,21 +34,25 @@ struct weir__sink {
 	struct weir__lane *lane;
 	struct weir__sink *next;
 	const uint32_t *wanted; /* NULL: yes */
-	uint32_t share;		/* what the publish under way has given it */
+	uint32_t share;		/* tokens given by this publish */
 };
 
-/* All by the owner; what they call outside must not find it so. */
+/*
+ * Called by the owner of the out-port. User code that these functions call must
+ * not find itself the owner: see weir__step_out().
+ */
 struct weir__sink_ops {
-	/* How many tokens it would take. */
+	/* How many tokens the sink would take. */
 	uint32_t (*room)(struct weir__sink *sink);
-	/* `n` tokens that it had room for are its own now. */
+	/* Gives the sink `n` tokens, for which it had room. */
 	void (*give)(struct weir__sink *sink, const struct weir__slot *slots,
 		     uint32_t n);
-	/* It does not want any more. */
+	/* True: the sink wants no more tokens. */
 	bool (*gone)(struct weir__sink *sink);
-	/* Then this is the last call, */
+	/* The last call if the sink has gone, */
 	void (*left)(struct weir__sink *sink);
-	/* or this, when the stream has ended (`error` borrowed, may be NULL).*/
+	/* or the last call when the stream has ended (`error` borrowed, may be
+	 * NULL). */
 	void (*end)(struct weir__sink *sink, struct weir_error *error);
 };
 
@@ -59,8 +64,9 @@ struct weir__fan {
 };
 
 /*
- * Cancelled: takes no part in firing, but turns still put there, as far as the
- * ring goes, and that is dropped. Owner.
+ * True if the port is an out-port that is cancelled: it takes no part in
+ * firing, but turns may still put, as far as the ring goes, and these tokens
+ * are dropped. Owner.
  */
 static inline bool weir__out_drops(const struct weir_port *port)
 {
@@ -82,7 +88,7 @@ static inline uint32_t weir__lane_room(const struct weir__lane *lane,
 	return mask + 1 - weir__index_diff(tail, head);
 }
 
-/* The same of an out-port; there is always an answer. */
+/* As weir__in_look(), of an out-port with one link; it never fails. */
 static inline void weir__out_look(struct weir_out *out, uint32_t *n)
 {
 	uint32_t tail = out->tail, room = out->mask + 1, head;
@@ -116,18 +122,18 @@ static inline uint32_t weir__out_publish(struct weir_out *out)
  */
 int weir__out_ring(struct weir_out *out, enum weir_fan way, uint32_t capacity);
 
-/* A sink more of an out-port that has a ring; `sink->ops` is set. Owner. */
+/* Adds a sink to an out-port that has a ring; `sink->ops` is set. Owner. */
 void weir__out_add(struct weir_out *out, struct weir__sink *sink);
 
 /*
- * Takes back the link that was made last, before anything was put: its in-port
- * never had an out-port that could leave. Owner of both.
+ * Undoes the link that was made last, before anything was put: for the in-port
+ * it is as if it had never been linked. Owner of both.
  */
 void weir__link_undo(struct weir_out *out);
 
 /*
- * The link that was made last is nothing to put for until *wanted, which who
- * stores it says by unblocking the port (rule 2); if the others are so, too,
+ * The link that was made last wants no token while *wanted is 0. The thread
+ * that stores *wanted unblocks the port (rule 2). While no sink wants a token
  * the out-port has no room. Owner.
  */
 static inline void weir__out_wanted(struct weir_out *out,
@@ -136,23 +142,23 @@ static inline void weir__out_wanted(struct weir_out *out,
 	out->fan->sinks->wanted = wanted;
 }
 
-/* A sink of a publisher's has left before it was one. Owner. */
+/* A subscriber has left before it became a sink. Owner. */
 static inline void weir__out_leave(struct weir_out *out)
 {
 	out->out_flags |= WEIR__OUT_LEFT;
 }
 
 /*
- * The publisher has taken on who had subscribed by now: if somebody has left,
- * and nobody is there, the out-port is cancelled. What the handler returned.
- * Owner.
+ * The publisher has admitted all that have subscribed by now. If a sink has
+ * left and none is there, the out-port is cancelled. Returns what the handler
+ * returned. Owner.
  */
 int weir__out_left(struct weir_out *out);
 
 /* The number of sinks, or links. Owner. */
 uint32_t weir__out_sinks(const struct weir_out *out);
 
-/* Whether a second sink can get what the first gets. */
+/* True if a second sink can get the tokens that the first gets. */
 static inline bool weir__out_shares(const struct weir_out *out)
 {
 	return !out->fan || out->fan->way == WEIR_BALANCE || !out->items ||
@@ -167,9 +173,9 @@ static inline bool weir__out_shares(const struct weir_out *out)
 void weir__link_in(struct weir_out *out, struct weir_in *in);
 
 /*
- * The other half. -ENOMEM, or -EISCONN, -ENOTSUP: another link was made
- * meanwhile; then the stream has ended with that. Owner of `out`, who may touch
- * the in-port's actor.
+ * Makes the out-port's half of a link. -ENOMEM, or -EISCONN, -ENOTSUP: another
+ * link was made meanwhile; then the in-port's stream has ended with that error.
+ * Owner of `out`, who may touch the in-port's actor.
  */
 int weir__link_out(struct weir_out *out, struct weir_in *in);
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Put lanes: who puts into them and ends them, and how they are shut. */
+/*
+ * The producers' side of put lanes: putting, ending. And how the consumer shuts
+ * one.
+ */
 #include "actor/put.h"
 
 #include <assert.h>
@@ -49,8 +52,9 @@ static int check_put(const struct weir_in *in)
 }
 
 /*
- * The put lane's head word, also for those who put next. By a swap: a thread
- * that stores it when 2^31 more tokens have passed would lie to them.
+ * Reads the put lane's head word, and renews the copy of it by which later puts
+ * go. By a swap, or a thread that is held up here while 2^31 more tokens pass
+ * would store a copy that is wrong.
  */
 static uint32_t read_head(struct weir_in *in, uint32_t copy)
 {
@@ -60,8 +64,9 @@ static uint32_t read_head(struct weir_in *in, uint32_t copy)
 	 * below */
 	ck_pr_fence_acquire();
 	head = ck_pr_load_32(weir__lane_head(&in->lane));
-	/* acquire: pairs with the release in the publish of the head;
-	 * release: hands that on, pairs with the acquire in reserve() */
+	/* acquire: the consumer is done with the slots; pairs with the release
+	 * in the publish of the head. release: hands this on to those who read
+	 * the copy; pairs with the acquire in reserve() */
 	ck_pr_fence_acqrel();
 	if (head != copy)
 		(void)ck_pr_cas_32(weir__lane_head_copy(&in->lane), copy, head);
@@ -85,8 +90,8 @@ static inline int64_t reserve(struct weir_in *in, uint32_t n)
 	do {
 		if (word & 1)
 			return -EPIPE;
-		/* more than there can be: our tail is older than the head,
-		 * and the swap fails and reads it anew */
+		/* a difference above the capacity: our tail is older than the
+		 * head, and the swap below fails and reads the tail anew */
 		if (weir__index_diff(word >> 1, head) + n > in->mask + 1) {
 			head = read_head(in, head);
 			used = weir__index_diff(word >> 1, head);
@@ -100,7 +105,9 @@ static inline int64_t reserve(struct weir_in *in, uint32_t n)
 	return word >> 1;
 }
 
-/* Of a put lane that is shut: whether the token is the caller's now. */
+/*
+ * Of a put lane that is shut. True: the token of this slot is the caller's now.
+ */
 static bool claim(struct weir_in *in, uint32_t index)
 {
 	uint32_t *mark = &weir__put_marks(in)[index & in->mask];
@@ -110,9 +117,10 @@ static bool claim(struct weir_in *in, uint32_t index)
 }
 
 /*
- * The lane was shut while `n` slots were filled. One token goes back to its
- * producer unless it was taken; of several those that come back are dropped
- * here, since others may have been taken.
+ * The lane was shut while the caller filled `n` slots. A single token goes back
+ * to the caller (-EPIPE) unless the consumer has taken it. Of several tokens
+ * those that the consumer has not taken are dropped here, since the others may
+ * be taken.
  */
 static __attribute__((noinline)) int take_back(struct weir_in *in,
 					       uint32_t index, uint32_t n)
@@ -124,7 +132,7 @@ static __attribute__((noinline)) int take_back(struct weir_in *in,
 	ck_pr_fence_acquire();
 	first = (ck_pr_load_32(weir__lane_tail(&in->lane)) >> 1) - left;
 	for (i = 0; i < n; i++) {
-		/* those before the first were taken while the lane was open */
+		/* slots before `first` were taken while the lane was open */
 		if (weir__index_diff(index + i, first) > in->mask ||
 		    !claim(in, index + i))
 			continue;
@@ -139,7 +147,7 @@ static __attribute__((noinline)) int take_back(struct weir_in *in,
 	return 0;
 }
 
-/* All of them, or none. */
+/* Puts all `n` items, or none. */
 static inline int put(struct weir_in *in, void *const *items, uint32_t n)
 {
 	struct weir__slot *slots = weir__lane_slots(&in->lane);

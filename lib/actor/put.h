@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Put lanes: how tokens get into an in-port from any thread, without a link.
- * The invariants stand in in.h, with the functions for who puts. Here is what
- * in.c, the consumer, needs: its looks in line, as there is one for each run.
+ * Their invariants are in in.h, with the functions that put. This header is for
+ * in.c, the consumer, which looks at a put lane in line, once for each run.
  */
 #ifndef WEIR_ACTOR_PUT_H
 #define WEIR_ACTOR_PUT_H
@@ -14,7 +14,7 @@
 
 #include "actor/in.h"
 
-/* One a slot: weir__put_mark() of the token that it was filled with last. */
+/* One mark for each slot: weir__put_mark() of the last token that filled it. */
 static inline uint32_t *weir__put_marks(struct weir_in *in)
 {
 	return in->mask ? in->lane.u.marks : &in->lane.filled;
@@ -35,9 +35,9 @@ static inline uint32_t weir__put_found(const struct weir_in *in)
 }
 
 /*
- * Tokens that are certain: what is marked without a gap; *ended when no more
- * will come. The tail word is the producers' alone until the lane is about to
- * end. Owner; the lane is the current one.
+ * Tokens that are certain: those that are marked without a gap. *ended: no more
+ * will come. Until the lane is about to end nobody but producers touches the
+ * tail word. Owner; the lane is the current one.
  */
 static inline uint32_t weir__put_look(struct weir_in *in, bool *ended)
 {
@@ -46,15 +46,16 @@ static inline uint32_t weir__put_look(struct weir_in *in, bool *ended)
 	uint32_t most = in->mask < WEIR__LOOK_MAX ? in->mask + 1
 						  : WEIR__LOOK_MAX;
 
-	/* No order: who misses either looks again when the signal of
-	 * weir__in_end() comes. */
+	/* No order: a consumer that misses ENDING or the end bit looks again
+	 * when the signal of weir__in_end() comes. */
 	if (WEIR_UNLIKELY(ck_pr_load_32(&in->lane.state) & WEIR__LANE_ENDING))
 		word = ck_pr_load_32(weir__lane_tail(&in->lane));
 	assert(n <= in->mask + 1);
 	in->head &= WEIR__INDEX_MASK;
 	in->limit = in->head + n;
-	/* No order between the end and the marks: it is the end only if all that
-	 * it counts is marked, and marks seen too late mean "not yet". */
+	/* No order between the end and the marks: the end counts only if all
+	 * tokens that it counts are marked, and a mark that is seen too late
+	 * means "not yet". */
 	while (n < most && ck_pr_load_32(&marks[in->limit & in->mask]) ==
 				   ((in->limit + 1) & WEIR__INDEX_MASK)) {
 		in->limit++;
@@ -69,7 +70,10 @@ static inline uint32_t weir__put_look(struct weir_in *in, bool *ended)
 	return n;
 }
 
-/* Whether that would find a token. Owner; the lane is the current one. */
+/*
+ * True if weir__put_look() would find a token. Owner; the lane is the current
+ * one.
+ */
 static inline bool weir__put_holds(struct weir_in *in)
 {
 	return ck_pr_load_32(&weir__put_marks(in)[in->head & in->mask]) ==
@@ -77,16 +81,16 @@ static inline bool weir__put_holds(struct weir_in *in)
 }
 
 /*
- * The marks of a lane that is set up; a link does without. 0 or -ENOMEM. Owner,
- * or the last reference.
+ * Makes the marks of a lane that is set up; a link's lane has none. 0 or
+ * -ENOMEM. Owner, or the last reference.
  */
 int weir__put_init(struct weir_in *in);
 void weir__put_fini(struct weir_in *in);
 
 /*
- * Shuts the lane, which is the current one, and drops what it holds, how many;
- * `dead`: the actor has ended. What is reserved and not marked is its
- * producer's. The head is yet to be published. Owner.
+ * Shuts the lane, which is the current one, and drops the tokens that it holds;
+ * returns how many. `dead`: the actor has ended. A token whose slot is reserved
+ * and not marked stays its producer's. The caller publishes the head. Owner.
  */
 uint64_t weir__put_shut(struct weir_in *in, bool dead);
 

@@ -15,9 +15,10 @@
 #include "base/fence.h"
 
 /*
- * Rule 3: blocks what is not ready; what is ready and still counted (its owner
- * made it so: fewer links to wait for, a smaller burst) is taken off. Adds to
- * *count how many more ports are blocked than before. True: some were armed.
+ * Rule 3, step 1: blocks ports that are not ready, and takes a port off the
+ * count that is ready and still counted, because its owner has made it ready (a
+ * link has left, the burst is smaller). Adds to *count how many more ports are
+ * blocked than before. True: some were armed.
  */
 static bool arm(struct weir_actor *actor, int32_t *count)
 {
@@ -50,7 +51,10 @@ static bool arm(struct weir_actor *actor, int32_t *count)
 	return armed;
 }
 
-/* Rule 3: the second look takes off *count what need not have been armed. */
+/*
+ * Rule 3, step 3: the second look takes ports that have become ready off
+ * *count.
+ */
 static void look_again(struct weir_actor *actor, int32_t *count)
 {
 	struct weir_port *port;
@@ -65,8 +69,9 @@ static void look_again(struct weir_actor *actor, int32_t *count)
 		if (!weir__port_turns(port) &&
 		    !(port->flags & WEIR__PORT_AT_END))
 			continue;
-		/* Whoever reads 1 counts (rule 2); here: one not added. If it
-		 * was another thread, its decrement is on its way. */
+		/* Whichever thread reads 1 takes the port off the count (rule
+		 * 2). If we do, the port is not added to the count. If another
+		 * thread has, its decrement is on its way. */
 		if (ck_pr_fas_32(&port->blocked, 0))
 			--*count;
 	}
@@ -104,7 +109,10 @@ static inline bool publish(struct weir_actor *actor)
 	return dirty;
 }
 
-/* After the fence: whom may concern what was published, now or owed. */
+/*
+ * After the fence: unblocks the peers for which something was published, by
+ * this slice or, if `owes`, by earlier ones.
+ */
 static void wake_peers(struct weir_actor *actor, bool owes)
 {
 	struct weir_port *port, *peer;
@@ -144,9 +152,9 @@ void weir__slice_settle(struct weir_actor *actor, int32_t *count)
 
 	if (!armed && !dirty && !owes)
 		return;
-	/* store -> load: our indices before their `blocked` (partner: the one
-	 * fence of the peer that arms), our `blocked` before their indices
-	 * (partner: the fence of the peer that publishes) */
+	/* store -> load, twice. Our indices before the peers' `blocked`: pairs
+	 * with the one fence of a peer that arms. Our `blocked` before the
+	 * peers' indices: pairs with the fence of a peer that publishes */
 	weir__fence_full();
 	if (owes)
 		weir__actor_clear(actor, WEIR__ACTOR_OWES);

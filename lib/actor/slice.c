@@ -29,11 +29,14 @@
 
 #define SIGNALS_MAX 64u /* of a slice: handlers may signal their own actor */
 
-/* What one slice knows; on its stack. */
+/*
+ * What one slice knows; on its stack. `most` is there because turns may still
+ * put into out-ports that were cancelled.
+ */
 struct slice {
 	struct weir_actor *actor;
 	uint32_t budget;  /* turns left */
-	uint32_t most;	  /* turns that ports allow that take no part */
+	uint32_t most;	  /* room of cancelled out-ports */
 	uint32_t signals; /* that were handled */
 	uint64_t spent_ns;
 	bool has_run;
@@ -62,7 +65,10 @@ static void end_of_stream(struct weir_actor *actor, struct weir_port *port)
 	weir_error_unref(error);
 }
 
-/* Looks at one port, of whatever kind. False: a handler has run. */
+/*
+ * Looks at one port of any kind, and lowers *least to its turns. False: a
+ * handler has run.
+ */
 static bool look_at(struct slice *slice, struct weir_port *port,
 		    uint32_t *least)
 {
@@ -96,9 +102,9 @@ static bool look_at(struct slice *slice, struct weir_port *port,
 }
 
 /*
- * Rule 4. Turns that are certain, by the ports that take part; notes in SHUT
- * which are not ready. WEIR__LOOK_AGAIN: a handler has run, or a signal has
- * come, and everything may differ.
+ * Rule 4. The turns that are certain on every port that takes part; ports that
+ * are not ready are marked SHUT. WEIR__LOOK_AGAIN: a handler has run, or a
+ * signal has come, so that the result may be wrong.
  */
 static inline uint32_t look(struct slice *slice)
 {
@@ -118,9 +124,9 @@ static inline uint32_t look(struct slice *slice)
 		}
 	}
 	slice->portless = least == WEIR__LOOK_AGAIN;
-	/* Rule 6, and a signal that came before a token is handled before it:
-	 * behind the acquire of the look, which pairs with the release of who
-	 * has signalled and then put */
+	/* Rule 6. A signal that was sent before a token was put is handled
+	 * before the token: this load is behind the acquire of the look, which
+	 * pairs with the release of a thread that signals and then puts */
 	gate = ck_pr_load_32(&actor->gate);
 	if (slice->portless ||
 	    (gate & (WEIR__GATE_SIGNALLED | WEIR__GATE_SUSPENSIONS)))
@@ -128,7 +134,10 @@ static inline uint32_t look(struct slice *slice)
 	return least < slice->most ? least : slice->most;
 }
 
-/* The thread has so little to do that it may as well look again. */
+/*
+ * True if the thread has so little to do that the actor may stay unarmed and be
+ * looked at again.
+ */
 static bool polls(void)
 {
 	return weir__thread.polls &&
@@ -136,8 +145,9 @@ static bool polls(void)
 }
 
 /*
- * The same for an actor of any kind. Polling has no end while others on the
- * thread are busy, so it is not for ports that are not woken unless armed.
+ * As polls(), for an actor of any kind. Not for an actor with a port that
+ * nobody wakes unless it is armed: polling has no end while others on the
+ * thread are busy.
  */
 static bool may_poll(const struct slice *slice)
 {
@@ -169,7 +179,10 @@ void weir__slice_learn(struct weir_actor *actor, uint32_t done, uint32_t n,
 	weir__actor_set_fit(actor, at_most(fit, WEIR__FIT_LOG2_MAX));
 }
 
-/* Rests of streams that a run has just been given: was anything taken? */
+/*
+ * Notes for each in-port whose last tokens the run was given whether the turn
+ * has taken any.
+ */
 static void after_partial(struct slice *slice)
 {
 	struct weir_port *port;
@@ -181,8 +194,8 @@ static void after_partial(struct slice *slice)
 }
 
 /*
- * Whether to time a run of several turns: always, until it is known that as
- * many as may be fit; then now and then, and when the executor says so.
+ * Whether to time a run of several turns: always while the longest run is not
+ * known to fit; then now and then, and when the executor says so.
  */
 static inline bool time_run(const struct weir_actor *actor)
 {
@@ -214,7 +227,8 @@ static uint32_t run(struct slice *slice, uint32_t n)
 		slice->spent_ns += ns;
 		weir__slice_learn(actor, done, n, ns);
 	}
-	/* a turns function that counts wrong must not upset the budget */
+	/* a turns function that returns a wrong count must not upset the
+	 * budget */
 	if (done == 0 || done > n)
 		done = n;
 	if (WEIR_UNLIKELY(slice->partial))
@@ -228,7 +242,10 @@ static uint32_t run(struct slice *slice, uint32_t n)
 	return done;
 }
 
-/* Of a child: false: it ends or is halted, and there is nothing to look at. */
+/*
+ * Of an actor in a system. False: the actor ends or is halted, and its ports
+ * are not looked at.
+ */
 static bool child_goes_on(struct slice *slice)
 {
 	struct weir_actor *actor = slice->actor;
@@ -240,8 +257,8 @@ static bool child_goes_on(struct slice *slice)
 }
 
 /*
- * Publishes what a run or a handler has put. Where the next may block the fence
- * is not owed until then: nobody would pay it.
+ * Publishes what a run or a handler has put. Where turns may block the fence is
+ * paid at once: a turn that blocks would not let the actor pay it.
  */
 static void settle(struct slice *slice)
 {
@@ -258,7 +275,8 @@ static uint32_t next_run(struct slice *slice)
 
 	do {
 		if (ck_pr_load_32(&actor->gate) & WEIR__GATE_SIGNALLED) {
-			/* the others' turn: it stays signalled, so ready */
+			/* let others run: the actor stays signalled, so
+			 * ready */
 			if (WEIR_UNLIKELY(slice->signals++ == SIGNALS_MAX))
 				return 0;
 			weir__handle_signals(actor);
@@ -281,8 +299,8 @@ static uint32_t next_run(struct slice *slice)
 }
 
 /*
- * The runs of one slice. True: it was the final one. Else, if it has run no
- * turn, *count is what the last swap has to add.
+ * The runs of one slice. True: the slice was the final one. Otherwise, if the
+ * slice has run no turn, *count is the number that the last swap has to add.
  */
 static bool runs(struct slice *slice, int32_t *count)
 {
@@ -311,8 +329,9 @@ static bool runs(struct slice *slice, int32_t *count)
 
 /*
  * Finds out whether the actor is a stage: it has one in-port, one out-port, or
- * both, in this order, with one link each and nothing special about them. What
- * changes that breaks the run (weir__actor_break), and so ends being a stage.
+ * both, in this order, with one link each and nothing special about them. Every
+ * change of this breaks the run (weir__actor_break), after which the actor is
+ * no stage until it is found to be one again.
  */
 static void find_stage(struct weir_actor *actor)
 {
@@ -341,14 +360,17 @@ static void find_stage(struct weir_actor *actor)
 	weir__actor_set(actor, stage);
 }
 
-/* What the short slice has done. */
+/* What the short slice hands on to the general one. */
 enum {
-	HAS_RUN = 1u << 0, /* a run, not published */
-	TIME_IT = 1u << 1, /* found that the next run is to be timed */
-	ASKED = 1u << 2,   /* found nothing, and may not poll */
+	HAS_RUN = 1u << 0, /* it has run, and not published */
+	TIME_IT = 1u << 1, /* the next run is to be timed */
+	ASKED = 1u << 2,   /* the thread does not poll */
 };
 
-/* The general slice, or the rest of one. True: submit the actor again. */
+/*
+ * The general slice, or what is left to do of a short one. True: submit the
+ * actor again.
+ */
 static __attribute__((noinline)) bool run_slice(struct weir_actor *actor,
 						uint32_t before)
 {
@@ -372,7 +394,8 @@ static __attribute__((noinline)) bool run_slice(struct weir_actor *actor,
 	if (slice.stats)
 		weir__stats_end(actor, slice.stats);
 	if (!final) {
-		/* Arming, or the last run: to be decided in another slice. */
+		/* The actor would end since the last run or the arming: another
+		 * slice decides. */
 		if (WEIR_UNLIKELY(actor->flags & WEIR__ACTOR_LEAVING))
 			weir__actor_signal(actor, WEIR__SIGNAL_PORTS);
 		find_stage(actor);
@@ -399,9 +422,9 @@ static __attribute__((noinline)) bool found_nothing(struct weir_actor *actor,
 /*
  * One slice. True: submit the actor again.
  *
- * Most actors are stages, and to most nothing has happened: then a slice is one
- * run, and this does what runs() would, without asking for anything that cannot
- * be.
+ * Most actors are stages to which nothing has happened. The slice of such an
+ * actor is one run, and this function does what runs() would do without asking
+ * for what cannot be.
  */
 static inline bool run_actor(struct weir_actor *actor)
 {
@@ -453,8 +476,9 @@ static inline bool run_actor(struct weir_actor *actor)
 }
 
 /*
- * An executor that runs at once, or refuses, gets to weir_task_run() inside a
- * slice: the task waits in a list of the thread, so that the stack stays flat.
+ * An executor that runs at once, or that refuses, calls weir_task_run() inside
+ * a slice. The task then waits in a list of the thread, so that the stack stays
+ * flat.
  */
 static __attribute__((noinline)) void put_off(struct weir__thread *thread,
 					      struct weir_task *task)
@@ -484,7 +508,8 @@ static __attribute__((noinline)) void run_pending(struct weir__thread *thread)
 	bool (*outer)(void *worker_state) = thread->polls;
 	struct weir_task *task;
 
-	/* These are not the worker's, which runs nothing else meanwhile. */
+	/* The pending actors do not poll: the worker runs no other task
+	 * meanwhile. */
 	thread->polls = NULL;
 	while ((task = thread->pending_head)) {
 		thread->pending_head = task->next;
