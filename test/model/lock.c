@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The lock under all interleavings: one thread at a time has it and sees what
+ * the last one has done, and whoever waits gets it, also where its holder lends
+ * it and takes it again.
+ */
+#undef NDEBUG
+#include <assert.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/lock.h"
+#include "explorer.h"
+
+static struct world {
+	struct weir__lock lock;
+	uint32_t taken;	 /* plain: how often */
+	uint32_t inside; /* plain: who has it */
+} world;
+
+static void setup(void *context)
+{
+	explorer_thread_local(&weir__thread, sizeof(weir__thread));
+}
+
+/* It is ours; a switch in between would show another's. */
+static void use(struct world *w)
+{
+	explorer_assert(w->inside == 0);
+	w->inside = 1;
+	explorer_yield();
+	w->taken++;
+	w->inside = 0;
+}
+
+static void take(void *context)
+{
+	struct world *w = context;
+
+	weir__lock(&w->lock);
+	use(w);
+	weir__unlock(&w->lock);
+}
+
+static void take_twice(void *context)
+{
+	take(context);
+	take(context);
+}
+
+static void take_and_lend(void *context)
+{
+	struct world *w = context;
+
+	weir__lock(&w->lock);
+	use(w);
+	weir__lock_lend(&w->lock);
+	use(w);
+	weir__unlock(&w->lock);
+}
+
+static void taken(const struct world *w, uint32_t n)
+{
+	explorer_assert(w->taken == n);
+	explorer_assert(w->lock.word == 0);
+}
+
+static void three_times(void *context)
+{
+	taken(context, 3);
+}
+
+static void four_times(void *context)
+{
+	taken(context, 4);
+}
+
+static void five_times(void *context)
+{
+	taken(context, 5);
+}
+
+#define SCENARIO(...) \
+	{ \
+		.setup = setup, .context = &world, \
+		.context_size = sizeof(world), __VA_ARGS__ \
+	}
+
+static const struct explorer_scenario all[] = {
+	SCENARIO(.name = "three take it", .thread = {take, take, take},
+		 .check = three_times),
+	SCENARIO(.name = "two take it, one of them twice",
+		 .thread = {take, take_twice}, .check = three_times),
+	SCENARIO(.name = "one lends it to another",
+		 .thread = {take_and_lend, take}, .check = three_times),
+	SCENARIO(.name = "one lends it to two",
+		 .thread = {take_and_lend, take, take}, .check = four_times),
+	SCENARIO(.name = "one lends it to another, who comes again",
+		 .thread = {take_and_lend, take_twice}, .check = four_times),
+	SCENARIO(.name = "two lend it to each other",
+		 .thread = {take_and_lend, take_and_lend}, .check = four_times),
+	SCENARIO(.name = "two lend it and a third one takes it",
+		 .thread = {take_and_lend, take_and_lend, take},
+		 .check = five_times),
+};
+#define N (sizeof(all) / sizeof(all[0]))
+
+static const struct explorer_scenario *scenarios[N];
+
+static int collect(void **state)
+{
+	size_t i;
+
+	for (i = 0; i < N; i++)
+		scenarios[i] = &all[i];
+	return 0;
+}
+
+static void whoever_waits_gets_it(void **state)
+{
+	assert_true(explorer_all_pass(scenarios, N, false));
+}
+
+static void so_it_is_on_x86(void **state)
+{
+	assert_true(explorer_all_pass(scenarios, N, true));
+}
+
+static void every_step_is_needed(void **state)
+{
+	static const struct explorer_weaken_options options = {
+		.files = "lib/base/lock.h",
+	};
+	struct explorer_weaken_result result;
+
+	assert_true(explorer_weaken(scenarios, N, &options, NULL, 0, &result));
+	assert_true(result.killed > 0);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(whoever_waits_gets_it),
+		cmocka_unit_test(so_it_is_on_x86),
+		cmocka_unit_test(every_step_is_needed),
+	};
+
+	return cmocka_run_group_tests(tests, collect, NULL);
+}
