@@ -187,6 +187,7 @@ struct weir_system {
 	 * weir__system_unused(). */
 	size_t used;
 	struct weir__walk *walks; /* that are under way */
+	uint32_t steps;		  /* since the lock could last be lent */
 	struct weir__name *names; /* all, a tree */
 	/* system.c */
 	struct weir_ref root, user, system; /* each set before it runs */
@@ -243,17 +244,19 @@ static inline void weir__leave(struct weir_system *system, bool held)
 }
 
 /* Most cells, watches or orders that one holder of the lock deals with. */
+#ifndef WEIR__PIECE /* the explorer's are fewer */
 #define WEIR__PIECE 256u
+#endif
 
 /*
  * Inside something long: every so often lets those have the lock who wait for
  * it. What was found under the lock is to be found again then.
  */
-static inline void weir__breathe(struct weir_system *system, uint32_t *n)
+static inline void weir__breathe(struct weir_system *system)
 {
-	if (++*n < WEIR__PIECE)
+	if (++system->steps < WEIR__PIECE)
 		return;
-	*n = 0;
+	system->steps = 0;
 	weir__lock_lend(&system->lock);
 }
 
@@ -351,7 +354,7 @@ void weir__cell_stop(struct weir__cell *cell, bool kill);
  */
 void weir__cell_restart(struct weir_system *system, struct weir__cell *cell);
 
-/* For tests: claims 1 and 2 hold. Takes the lock. */
+/* For tests: claims 1 and 2 hold, walks under way included. Takes the lock. */
 bool weir__system_check(struct weir_system *system);
 
 #endif

@@ -82,7 +82,6 @@ static bool step_halting(struct weir_system *system, struct weir__cell *cell)
 {
 	const struct weir__family *family = &weir__record_of(cell)->family;
 	struct weir__cell *child;
-	uint32_t n = 0;
 
 	for (;;) {
 		if (family->halting == WEIR__NO_CELL)
@@ -91,7 +90,7 @@ static bool step_halting(struct weir_system *system, struct weir__cell *cell)
 		if (!has_halted(child))
 			break;
 		weir__group_put(system, child, WEIR__CELL_GROUP_GO);
-		weir__breathe(system, &n);
+		weir__breathe(system);
 	}
 	/* it is out of the list before it has ended */
 	assert(child->actor);

@@ -69,7 +69,6 @@ static bool next_failure(struct weir__verdict *verdict)
 	const struct weir__family *family;
 	bool held = weir__enter(system);
 	bool found = false;
-	uint32_t n = 0;
 
 	family = &weir__record_of(cell)->family;
 	while (!found && !cell->suspends && family->failed != WEIR__NO_CELL) {
@@ -77,7 +76,7 @@ static bool next_failure(struct weir__verdict *verdict)
 		weir__family_remove(system, child);
 		assert(weir__tree_parent(system, child) == cell);
 		if (!waits_for_answer(child)) {
-			weir__breathe(system, &n);
+			weir__breathe(system);
 			continue;
 		}
 		found = true;

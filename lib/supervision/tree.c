@@ -264,6 +264,14 @@ void weir__tree_remove(struct weir_system *system, struct weir__cell *cell)
 
 /* --- For tests ------------------------------------------------------------ */
 
+/* As often as it will be suspended when all walks are over. */
+static uint32_t suspends(struct weir_system *system,
+			 const struct weir__cell *cell)
+{
+	return cell->suspends + weir__walks_to_come(system, cell, suspend_one) -
+	       weir__walks_to_come(system, cell, resume_one);
+}
+
 static bool check_cell(struct weir_system *system,
 		       const struct weir__cell *cell)
 {
@@ -273,7 +281,8 @@ static bool check_cell(struct weir_system *system,
 	if (!cell->actor)
 		return false;
 	gate = ck_pr_load_32(&cell->actor->gate);
-	if (cell->suspends != (parent ? parent->suspends : 0) + cell->own)
+	if (suspends(system, cell) !=
+	    (parent ? suspends(system, parent) : 0) + cell->own)
 		return false;
 	return !(gate & WEIR__GATE_SUSPENDED_PARENT) ==
 	       (!cell->suspends && cell->state != WEIR__CELL_STOPPING);

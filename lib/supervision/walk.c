@@ -39,8 +39,9 @@ struct weir__cell *weir__walk_next(struct weir_system *system,
 {
 	struct weir__cell *cell;
 
-	if (walk->at)
-		weir__breathe(system, &walk->n);
+	/* one step is no walk: nobody has the lock before it */
+	if (walk->at && !walk->alone)
+		weir__breathe(system);
 	cell = walk->at;
 	if (cell)
 		walk->at = walk->alone ? NULL : weir__tree_next(system, cell);
@@ -62,12 +63,21 @@ static void pass(struct weir_system *system, struct weir__walk *walk,
 	walk->at = next;
 }
 
-static void step(struct weir_system *system, struct weir__walk *walk)
+/* Of it and all below it, the one that is visited first. */
+static struct weir__cell *deepest(struct weir_system *system,
+				  struct weir__cell *cell)
 {
-	struct weir__cell *cell = walk->at, *child;
+	struct weir__cell *child;
 
 	while ((child = weir__tree_first(system, cell)))
 		cell = child;
+	return cell;
+}
+
+static void step(struct weir_system *system, struct weir__walk *walk)
+{
+	struct weir__cell *cell = deepest(system, walk->at);
+
 	walk->visit(cell);
 	pass(system, walk, cell);
 }
@@ -81,7 +91,7 @@ void weir__walk_below(struct weir_system *system, struct weir__cell *top,
 	while (walk.at) {
 		step(system, &walk);
 		if (!at_once && walk.at)
-			weir__breathe(system, &walk.n);
+			weir__breathe(system);
 	}
 	weir__walk_end(&walk);
 }
@@ -118,4 +128,38 @@ void weir__walks_open(struct weir_system *system, struct weir__cell *cell)
 	for (walk = system->walks; first && walk; walk = walk->next)
 		if (walk->at == cell)
 			walk->at = first;
+}
+
+/* --- For tests ------------------------------------------------------------ */
+
+/* The one that is visited behind it, or NULL. */
+static struct weir__cell *behind(struct weir_system *system,
+				 const struct weir__walk *walk,
+				 struct weir__cell *cell)
+{
+	struct weir__cell *next;
+
+	if (cell == walk->top)
+		return NULL;
+	next = weir__tree_next(system, cell);
+	return next ? deepest(system, next) : weir__tree_parent(system, cell);
+}
+
+uint32_t weir__walks_to_come(struct weir_system *system,
+			     const struct weir__cell *cell,
+			     void (*visit)(struct weir__cell *cell))
+{
+	struct weir__walk *walk;
+	struct weir__cell *each;
+	uint32_t n = 0;
+
+	for (walk = system->walks; walk; walk = walk->next) {
+		if (walk->visit != visit || !walk->at)
+			continue;
+		each = deepest(system, walk->at);
+		while (each && each != cell)
+			each = behind(system, walk, each);
+		n += each != NULL;
+	}
+	return n;
 }

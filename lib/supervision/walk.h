@@ -16,7 +16,6 @@ struct weir__walk {
 	struct weir__cell *top;
 	void (*visit)(struct weir__cell *cell);
 	bool alone; /* over the first sibling alone */
-	uint32_t n; /* since others had their chance */
 };
 
 /* Over siblings, from `first` on, which may be NULL. */
@@ -45,5 +44,10 @@ void weir__walks_pass(struct weir_system *system, struct weir__cell *cell);
 void weir__walks_finish(struct weir_system *system, struct weir__cell *top);
 /* Its children come to stand before it, in their order. */
 void weir__walks_open(struct weir_system *system, struct weir__cell *cell);
+
+/* For tests: how many walks have yet to visit it in that way. */
+uint32_t weir__walks_to_come(struct weir_system *system,
+			     const struct weir__cell *cell,
+			     void (*visit)(struct weir__cell *cell));
 
 #endif

@@ -294,7 +294,6 @@ static struct weir__watch *take_some(struct weir_system *system,
 {
 	struct weir__record *record = weir__record_own(cell);
 	struct weir__watch key = {.who = WEIR_NOBODY}, *watch, *taken = NULL;
-	uint32_t n = 0;
 
 	while (record &&
 	       (watch = weir__watching_after(record->watching, &key))) {
@@ -305,7 +304,7 @@ static struct weir__watch *take_some(struct weir_system *system,
 			watch->next = taken;
 			taken = watch;
 		}
-		weir__breathe(system, &n);
+		weir__breathe(system);
 	}
 	return taken;
 }
@@ -343,7 +342,6 @@ void weir__watch_ended(struct weir_system *system, struct weir__cell *cell,
 	struct weir__record *record;
 	struct weir__watch *watch;
 	bool held = weir__enter(system);
-	uint32_t n = 0;
 
 	/* nobody finds the cell any more, so nobody is added from here on */
 	assert(!weir__cell_find(system, who));
@@ -356,7 +354,7 @@ void weir__watch_ended(struct weir_system *system, struct weir__cell *cell,
 		/* it would have unwatched before its end */
 		assert(watching);
 		notify(watching, watch);
-		weir__breathe(system, &n);
+		weir__breathe(system);
 	}
 	weir__leave(system, held);
 	if (record)
