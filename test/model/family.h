@@ -99,6 +99,6 @@ void family_is_over(void *context);
 		__VA_ARGS__ \
 	}
 
-extern const struct scene_group failures, families, deaths, letters;
+extern const struct scene_group failures, families, deaths, letters, walks;
 
 #endif

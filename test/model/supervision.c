@@ -10,14 +10,11 @@
 #include "family.h"
 
 static const struct scene_group *const groups[] = {
-	&failures,
-	&letters,
-	&deaths,
-	&families,
+	&failures, &letters, &deaths, &families, &walks,
 };
 #define N_GROUPS (sizeof(groups) / sizeof(groups[0]))
 
-#define MAX_SCENARIOS 96
+#define MAX_SCENARIOS 128
 
 /* Of two threads, and of three. */
 static const struct explorer_scenario *of_two[MAX_SCENARIOS];

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Walks over a family whose other members another thread changes. Each walk is
+ * done as often as it lends the lock, and each time the other thread has it at
+ * the next place.
+ */
+#include "supervision/walking.h"
+
+/* --- The walks ---------------------------------------------------------------- */
+
+static void top_fails(void)
+{
+	fail_one(0);
+}
+
+static void kid_fails(void)
+{
+	fail_one(FIRST);
+	other_does(run_far);
+}
+
+static void top_stops(void)
+{
+	stop_one(0);
+}
+
+static void one_that_resumes(void **state)
+{
+	goes_on_whatever_happens(&(struct work){
+		.name = "resume",
+		.user = {ALWAYS(resume)},
+		.top = {ALWAYS(restart)},
+		.keeps = true,
+		.lasts = true,
+		.begin = top_fails,
+	});
+}
+
+static void one_that_restarts_with_all_below(void **state)
+{
+	goes_on_whatever_happens(&(struct work){
+		.name = "restart",
+		.user = {ALWAYS(restart)},
+		.top = {ALWAYS(restart)},
+		.keeps = true,
+		.lasts = true,
+		.begin = top_fails,
+	});
+}
+
+static void one_that_restarts_alone(void **state)
+{
+	goes_on_whatever_happens(&(struct work){
+		.name = "restart alone",
+		.user = {ALWAYS(restart)},
+		.top = {ALWAYS(restart)},
+		.begin = top_fails,
+	});
+}
+
+static void one_to_whom_is_escalated(void **state)
+{
+	goes_on_whatever_happens(&(struct work){
+		.name = "escalate",
+		.user = {ALWAYS(resume)},
+		.top = {ALWAYS(escalate)},
+		.keeps = true,
+		.lasts = true,
+		.begin = kid_fails,
+	});
+}
+
+static void one_for_one(void **state)
+{
+	goes_on_whatever_happens(&(struct work){
+		.name = "one for one",
+		.user = {ALWAYS(restart)},
+		.top = {ALWAYS(restart), .each = &often},
+		.keeps = true,
+		.lasts = true,
+		.alone = true,
+		.begin = kid_fails,
+	});
+}
+
+static void all_for_one(void **state)
+{
+	goes_on_whatever_happens(&(struct work){
+		.name = "all for one",
+		.user = {ALWAYS(restart)},
+		.top = {ALWAYS(restart), .scope = WEIR_ALL_FOR_ONE,
+			.each = &often},
+		.keeps = true,
+		.lasts = true,
+		.begin = kid_fails,
+	});
+}
+
+static void all_for_one_in_order(void **state)
+{
+	goes_on_whatever_happens(&(struct work){
+		.name = "all for one, ordered",
+		.user = {ALWAYS(restart)},
+		.top = {ALWAYS(restart), .scope = WEIR_ALL_FOR_ONE,
+			.ordered = true},
+		.keeps = true,
+		.lasts = true,
+		.begin = kid_fails,
+	});
+}
+
+static void rest_for_one(void **state)
+{
+	goes_on_whatever_happens(&(struct work){
+		.name = "rest for one",
+		.user = {ALWAYS(restart)},
+		.top = {ALWAYS(restart), .scope = WEIR_REST_FOR_ONE,
+			.each = &often, .all = &often},
+		.keeps = true,
+		.lasts = true,
+		.begin = kid_fails,
+	});
+}
+
+static void all_that_stop_for_one(void **state)
+{
+	goes_on_whatever_happens(&(struct work){
+		.name = "stop",
+		.user = {ALWAYS(restart)},
+		.top = {ALWAYS(stop), .scope = WEIR_ALL_FOR_ONE},
+		.begin = kid_fails,
+	});
+}
+
+static void one_that_stops(void **state)
+{
+	goes_on_whatever_happens(&(struct work){
+		.name = "stop the parent",
+		.user = {ALWAYS(restart)},
+		.top = {ALWAYS(restart)},
+		.begin = top_stops,
+	});
+}
+
+static void one_that_stops_them_in_order(void **state)
+{
+	goes_on_whatever_happens(&(struct work){
+		.name = "stop the parent, ordered",
+		.user = {ALWAYS(restart)},
+		.top = {ALWAYS(restart), .ordered = true},
+		.begin = top_stops,
+	});
+}
+
+/* --- Both threads -------------------------------------------------------------- */
+
+static pthread_t thread;
+
+static int set_up(void **state)
+{
+	is_near = true;
+	CHECK(sem_init(&go, 0, 0) == 0 && sem_init(&done, 0, 0) == 0);
+	CHECK(pthread_create(&thread, NULL, other, NULL) == 0);
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	command = NULL;
+	CHECK(sem_post(&go) == 0);
+	CHECK(pthread_join(thread, NULL) == 0);
+	CHECK(sem_destroy(&go) == 0 && sem_destroy(&done) == 0);
+	return 0;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(one_that_resumes),
+		cmocka_unit_test(one_that_restarts_with_all_below),
+		cmocka_unit_test(one_that_restarts_alone),
+		cmocka_unit_test(one_to_whom_is_escalated),
+		cmocka_unit_test(one_for_one),
+		cmocka_unit_test(all_for_one),
+		cmocka_unit_test(all_for_one_in_order),
+		cmocka_unit_test(rest_for_one),
+		cmocka_unit_test(all_that_stop_for_one),
+		cmocka_unit_test(one_that_stops),
+		cmocka_unit_test(one_that_stops_them_in_order),
+	};
+
+	return cmocka_run_group_tests(tests, set_up, tear_down);
+}
