@@ -286,18 +286,20 @@ static void drained(struct weir_actor *actor, bool source)
 	struct weir_system *system = weir__system_of(actor);
 	struct weir__cell *cell = weir__cell_of(actor);
 	bool held = weir__enter(system);
-	bool alone = cell->first == WEIR__NO_CELL;
+	bool alone, outlives = outlives_user(system, cell);
 
 	/* who stops what is still there when /user has ended */
-	if (outlives_user(system, cell))
+	if (outlives)
 		source = false;
-	else
-		drain_children(system, cell);
-	/* Not /: when it stops /system is to stop, too. */
+	/* First: children that end meanwhile tell it, and none come. Not /: when
+	 * it stops /system is to stop, too. */
 	if (cell->parent != WEIR__NO_CELL)
 		cell->flags |= WEIR__CELL_LAST;
 	if (source)
 		cell->flags |= WEIR__CELL_DRAINED;
+	if (!outlives)
+		drain_children(system, cell);
+	alone = cell->first == WEIR__NO_CELL;
 	weir__leave(system, held);
 	if (source && alone)
 		end_drained(actor);

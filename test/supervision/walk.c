@@ -24,6 +24,19 @@ static void top_stops(void)
 	stop_one(0);
 }
 
+static void is_drained(struct weir_drain *of)
+{
+	(void)of;
+	drained = true;
+}
+
+static void near_drains(void)
+{
+	drain = (struct weir_drain){.done = is_drained};
+	CHECK(weir_executor_drain(weir_loop_executor(near), &drain,
+				  WEIR_FOREVER) == 0);
+}
+
 static void one_that_resumes(void **state)
 {
 	goes_on_whatever_happens(&(struct work){
@@ -152,6 +165,17 @@ static void one_that_stops_them_in_order(void **state)
 	});
 }
 
+static void one_whose_executor_drains(void **state)
+{
+	goes_on_whatever_happens(&(struct work){
+		.name = "drain",
+		.user = {ALWAYS(restart)},
+		.top = {ALWAYS(restart)},
+		.over = true,
+		.begin = near_drains,
+	});
+}
+
 /* --- Both threads -------------------------------------------------------------- */
 
 static pthread_t thread;
@@ -187,6 +211,7 @@ int main(void)
 		cmocka_unit_test(all_that_stop_for_one),
 		cmocka_unit_test(one_that_stops),
 		cmocka_unit_test(one_that_stops_them_in_order),
+		cmocka_unit_test(one_whose_executor_drains),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, tear_down);
