@@ -185,6 +185,7 @@ void weir__tree_add(struct weir_system *system, struct weir__cell *parent,
 	else
 		link_before(system, at(system, parent->first), cell);
 	count(family_of(parent), cell, 1);
+	weir__walks_add(system, parent, cell);
 	if (parent->state == WEIR__CELL_STARTING ||
 	    parent->state == WEIR__CELL_RESTARTING)
 		cell->flags |= WEIR__CELL_FRESH;

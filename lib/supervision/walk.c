@@ -5,7 +5,8 @@
  * 1. `at` is in the tree, and is the next one. Of a walk below a top, nobody
  *    below `at` has been visited; a parent is visited in the same breath as the
  *    last of its children, so nobody comes below it in between unseen.
- * 2. New siblings are the last ones, so they are before their parent's visit.
+ * 2. New siblings are the last ones, so they are before their parent's visit;
+ *    and who has been to all siblings goes on with those that come meanwhile.
  */
 #include "supervision/walk.h"
 
@@ -31,6 +32,8 @@ void weir__walk_begin(struct weir_system *system, struct weir__walk *walk,
 		      struct weir__cell *first)
 {
 	*walk = (struct weir__walk){.at = first};
+	if (first)
+		walk->parent = weir__tree_parent(system, first);
 	enlist(system, walk);
 }
 
@@ -94,6 +97,16 @@ void weir__walk_below(struct weir_system *system, struct weir__cell *top,
 			weir__breathe(system);
 	}
 	weir__walk_end(&walk);
+}
+
+void weir__walks_add(struct weir_system *system, struct weir__cell *parent,
+		     struct weir__cell *cell)
+{
+	struct weir__walk *walk;
+
+	for (walk = system->walks; walk; walk = walk->next)
+		if (walk->parent == parent && !walk->at && !walk->alone)
+			walk->at = cell;
 }
 
 void weir__walks_pass(struct weir_system *system, struct weir__cell *cell)

@@ -15,7 +15,8 @@ struct weir__walk {
 	/* a walk over all below it and, last, itself; NULL: over siblings */
 	struct weir__cell *top;
 	void (*visit)(struct weir__cell *cell);
-	bool alone; /* over the first sibling alone */
+	struct weir__cell *parent; /* of the siblings */
+	bool alone;		   /* over the first sibling alone */
 };
 
 /* Over siblings, from `first` on, which may be NULL. */
@@ -38,6 +39,9 @@ void weir__walk_end(struct weir__walk *walk);
 void weir__walk_below(struct weir_system *system, struct weir__cell *top,
 		      void (*visit)(struct weir__cell *cell), bool at_once);
 
+/* The cell has come into its parent's list, as the last one. */
+void weir__walks_add(struct weir_system *system, struct weir__cell *parent,
+		     struct weir__cell *cell);
 /* The cell leaves its parent's list, and has no children. */
 void weir__walks_pass(struct weir_system *system, struct weir__cell *cell);
 /* Walks over what is below it are done at once. */

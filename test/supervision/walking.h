@@ -59,6 +59,7 @@ enum deed {
 	STOPS, /* from here on it happens to somebody */
 	FAILS,
 	SPAWNS,
+	IS_REPLACED,
 	N_DEEDS,
 };
 
@@ -404,6 +405,11 @@ static void do_it(void)
 	case FINISHES_ALL:
 		finish_all();
 		break;
+	case IS_REPLACED:
+		stop_one(now.victim);
+		run_far();
+		spawn_on(SPARE, beings[0].ref, far);
+		break;
 	case NOTHING:
 	default:
 		break;
@@ -445,7 +451,8 @@ static void all_is_well(void)
 		if (alive)
 			is_at_rest(being);
 		if (now.work->lasts && being->there && !being->stopped &&
-		    (being != &beings[SPARE] || !beings[now.victim].stopped))
+		    (being != &beings[SPARE] || !beings[now.victim].stopped ||
+		     now.deed == IS_REPLACED))
 			CHECK(alive);
 	}
 	/* each is restarted as often as there are reasons */
@@ -493,7 +500,8 @@ static void goes_on_whatever_happens(const struct work *work)
 		everywhere(work, deed, 0);
 	for (deed = STOPS; deed < N_DEEDS; deed++)
 		for (i = 0; i < sizeof(victims) / sizeof(victims[0]); i++)
-			everywhere(work, deed, victims[i]);
+			if (deed != IS_REPLACED || victims[i])
+				everywhere(work, deed, victims[i]);
 }
 
 #endif
