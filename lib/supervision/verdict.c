@@ -108,6 +108,9 @@ bool weir__verdict_within_limits(const struct weir__verdict *verdict,
 	/* All are asked before one counts: what one refuses is no restart. */
 	if (!each_limit(verdict, child, now, false))
 		return false;
+	/* It has ended meanwhile, and there will be no restart. */
+	if (weir__cell_find(system, verdict->child) != child)
+		return true;
 	if (record)
 		weir__limit_count(all, record->all, now);
 	(void)each_limit(verdict, child, now, true);

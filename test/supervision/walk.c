@@ -176,6 +176,42 @@ static void one_whose_executor_drains(void **state)
 	});
 }
 
+/* --- Limits ------------------------------------------------------------------- */
+
+/* The only restart is the last one's: where the first one was, it is gone. */
+static void who_ends_while_limits_are_asked_counts_not(void **state)
+{
+	static const struct weir_limit once = {.max = 1};
+	const struct work work = {
+		.name = "limits",
+		.user = {ALWAYS(restart)},
+		.top = {ALWAYS(restart), .scope = WEIR_REST_FOR_ONE,
+			.each = &often, .all = &once},
+		.keeps = true,
+		.lasts = true,
+	};
+
+	now.work = &work;
+	now.deed = STOPS;
+	now.victim = FIRST;
+	/* before each of those who are asked */
+	for (now.place = 0; now.place < KIDS; now.place++) {
+		make(&work);
+		now.lends = 0;
+		at_lend = other_does_it;
+		kid_fails();
+		armed = true;
+		run_both();
+		armed = false;
+		CHECK(now.lends > now.place);
+		fail_one(LAST);
+		run_both();
+		all_is_well();
+		CHECK(beings[LAST].starts == 2);
+		end();
+	}
+}
+
 /* --- Both threads -------------------------------------------------------------- */
 
 static pthread_t thread;
@@ -212,6 +248,7 @@ int main(void)
 		cmocka_unit_test(one_that_stops),
 		cmocka_unit_test(one_that_stops_them_in_order),
 		cmocka_unit_test(one_whose_executor_drains),
+		cmocka_unit_test(who_ends_while_limits_are_asked_counts_not),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, tear_down);
