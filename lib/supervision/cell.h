@@ -337,7 +337,9 @@ struct weir__cell *weir__tree_prev(struct weir_system *system,
 /*
  * Claim 2: the actor has, or has no longer, a reason of its own. Others may
  * have the lock meanwhile, for whom claim 2 holds where they look: an actor and
- * what is spawned below it, as those that are below go first.
+ * what is spawned below it, as those that are below go first. Who has a reason
+ * already is suspended with all below it in the end, whoever began that; so
+ * nobody resumes what another has yet to suspend.
  */
 void weir__tree_suspend(struct weir_system *system, struct weir__cell *cell);
 void weir__tree_resume(struct weir_system *system, struct weir__cell *cell);

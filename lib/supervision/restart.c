@@ -61,8 +61,7 @@ static void fail(struct weir_actor *actor, uint8_t kind)
 	fail_in_group(system, cell);
 	/* told in the same breath; what is answered waits for this slice */
 	weir__supervisor_tell(system, cell);
-	if (!cell->own)
-		weir__tree_suspend(system, cell);
+	weir__tree_suspend(system, cell);
 	weir__leave(system, held);
 }
 
@@ -219,8 +218,7 @@ void weir__child_ordered_to_restart(struct weir_actor *actor)
 	weir__supervisor_untell(system, cell);
 	if (!actor->error && cell->kind != WEIR__FINISHED)
 		actor->error = cause_of_parent(system, cell);
-	if (!cell->own)
-		weir__tree_suspend(system, cell);
+	weir__tree_suspend(system, cell);
 	weir__cell_become(cell, WEIR__CELL_RESTARTING);
 	cell->flags &= (uint16_t) ~(WEIR__CELL_DUE | WEIR__CELL_ESCALATED);
 	cell->up = 0;

@@ -116,7 +116,11 @@ static void resume_one(struct weir__cell *cell)
 
 void weir__tree_suspend(struct weir_system *system, struct weir__cell *cell)
 {
-	assert(!cell->own);
+	/* Its parent does so (weir__cell_restart()), and may not be through. */
+	if (cell->own) {
+		weir__walks_finish(system, cell, false);
+		return;
+	}
 	cell->own = 1;
 	weir__walk_below(system, cell, suspend_one, false);
 }
@@ -238,7 +242,7 @@ void weir__tree_remove(struct weir_system *system, struct weir__cell *cell)
 	struct weir__cell *parent = weir__tree_parent(system, cell), *child;
 
 	/* claim 2 for those below, who may go elsewhere */
-	weir__walks_finish(system, cell);
+	weir__walks_finish(system, cell, true);
 	if (cell->own) {
 		cell->own = 0;
 		weir__walk_below(system, cell, resume_one, true);

@@ -123,13 +123,28 @@ void weir__walks_pass(struct weir_system *system, struct weir__cell *cell)
 	}
 }
 
-void weir__walks_finish(struct weir_system *system, struct weir__cell *top)
+/* A walk that is not over, or NULL. */
+static struct weir__walk *walk_below(const struct weir_system *system,
+				     const struct weir__cell *top)
+{
+	struct weir__walk *walk = system->walks;
+
+	while (walk && (walk->top != top || !walk->at))
+		walk = walk->next;
+	return walk;
+}
+
+void weir__walks_finish(struct weir_system *system, struct weir__cell *top,
+			bool at_once)
 {
 	struct weir__walk *walk;
 
-	for (walk = system->walks; walk; walk = walk->next)
-		while (walk->top == top && walk->at)
-			step(system, walk);
+	/* looked for each time: whoever began it may have ended it */
+	while ((walk = walk_below(system, top))) {
+		step(system, walk);
+		if (!at_once)
+			weir__breathe(system);
+	}
 }
 
 void weir__walks_open(struct weir_system *system, struct weir__cell *cell)

@@ -44,8 +44,9 @@ void weir__walks_add(struct weir_system *system, struct weir__cell *parent,
 		     struct weir__cell *cell);
 /* The cell leaves its parent's list, and has no children. */
 void weir__walks_pass(struct weir_system *system, struct weir__cell *cell);
-/* Walks over what is below it are done at once. */
-void weir__walks_finish(struct weir_system *system, struct weir__cell *top);
+/* Others' walks over what is below it are walked to their end. */
+void weir__walks_finish(struct weir_system *system, struct weir__cell *top,
+			bool at_once);
 /* Its children come to stand before it, in their order. */
 void weir__walks_open(struct weir_system *system, struct weir__cell *cell);
 

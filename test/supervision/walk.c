@@ -176,6 +176,76 @@ static void one_whose_executor_drains(void **state)
 	});
 }
 
+/* --- Two verdicts ------------------------------------------------------------- */
+
+/* The far loop's slices up to that in which somebody has paused. */
+static void run_far_to_pause(void)
+{
+	while (beings[LAST].pauses)
+		CHECK(weir_loop_run(far, 1) == 1);
+}
+
+static void run_near(void)
+{
+	while (weir_loop_run(near, 1000) > 0)
+		;
+}
+
+/*
+ * The second verdict comes where the last one begins anew, so that it is to
+ * restart once more. The third finds it on its way to that, where it lends the
+ * lock, and lets it go on where it lends the lock itself.
+ */
+static void three_verdicts(const struct work *work)
+{
+	make(work);
+	spawn_on(SPARE, beings[0].ref, near);
+	run_both();
+	fail_one(SPARE);
+	run_near();
+	beings[LAST].pauses = true;
+	other_does(run_far_to_pause);
+	fail_one(SPARE);
+	run_near();
+	far_lends = 0;
+	far_armed = true;
+	other_goes_on();
+	far_armed = false;
+	now.lends = 0;
+	at_lend = other_goes_on;
+	fail_one(SPARE);
+	armed = true;
+	run_near();
+	armed = false;
+	other_goes_on();
+	run_both();
+	all_is_well();
+	CHECK(beings[LAST].starts >= 3);
+	end();
+}
+
+static void who_restarts_while_its_parent_suspends_it(void **state)
+{
+	const struct work work = {
+		.name = "three verdicts",
+		.user = {ALWAYS(restart)},
+		.top = {ALWAYS(restart), .scope = WEIR_ALL_FOR_ONE},
+		.keeps = true,
+		.lasts = true,
+	};
+
+	now.work = &work;
+	now.deed = N_DEEDS;
+	far_place = 0;
+	do {
+		now.place = 0;
+		do {
+			three_verdicts(&work);
+		} while (now.place++ < now.lends);
+	} while (far_place++ < far_lends);
+	CHECK(far_lends > 1);
+}
+
 /* --- Limits ------------------------------------------------------------------- */
 
 /* The only restart is the last one's: where the first one was, it is gone. */
@@ -248,6 +318,7 @@ int main(void)
 		cmocka_unit_test(one_that_stops),
 		cmocka_unit_test(one_that_stops_them_in_order),
 		cmocka_unit_test(one_whose_executor_drains),
+		cmocka_unit_test(who_restarts_while_its_parent_suspends_it),
 		cmocka_unit_test(who_ends_while_limits_are_asked_counts_not),
 	};
 

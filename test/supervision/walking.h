@@ -105,6 +105,17 @@ static void serve(void)
 	}
 }
 
+static bool far_paused;
+
+/* It does nothing until other_goes_on(). */
+static void pause_far(void)
+{
+	far_paused = true;
+	CHECK(sem_post(&done) == 0);
+	serve();
+	far_paused = false;
+}
+
 static void *other(void *data)
 {
 	(void)data;
@@ -117,6 +128,12 @@ static void other_does(void (*what)(void))
 	command = what;
 	CHECK(sem_post(&go) == 0);
 	CHECK(sem_wait(&done) == 0);
+}
+
+static void other_goes_on(void)
+{
+	if (far_paused)
+		other_does(NULL);
 }
 
 static void make_far(void)
@@ -148,8 +165,9 @@ static void run_both(void)
 /* --- Steps ----------------------------------------------------------------- */
 
 static __thread bool is_near;
-static bool armed;
+static bool armed, far_armed;
 static void (*at_lend)(void);
+static uint32_t far_lends, far_place; /* where the other thread pauses */
 
 struct weir__cell *__real_weir__cell_at(const struct weir_system *system,
 					uint32_t slot);
@@ -162,7 +180,7 @@ long __wrap_syscall(long number, ...);
 struct weir__cell *__wrap_weir__cell_at(const struct weir_system *system,
 					uint32_t slot)
 {
-	if (is_near && armed && system == systm) {
+	if ((is_near ? armed : far_armed) && system == systm) {
 		systm->lock.word = 2;
 		systm->steps = WEIR__PIECE - 1;
 	}
@@ -195,8 +213,11 @@ long __wrap_syscall(long number, ...)
 	if (a[1] != FUTEX_WAIT_PRIVATE)
 		return 0;
 	/* nobody else has it: it is lent */
-	CHECK(a[2] == 0 && is_near && armed);
-	lent();
+	CHECK(a[2] == 0);
+	if (is_near)
+		lent();
+	else if (far_lends++ == far_place)
+		pause_far();
 	return 0;
 }
 
@@ -241,7 +262,13 @@ static int begins(struct weir_actor *actor)
 
 static int begins_anew(struct weir_actor *actor, struct weir_error *error)
 {
+	struct being *being = being_of(actor);
+
 	(void)error;
+	if (being->pauses) {
+		being->pauses = false;
+		pause_far();
+	}
 	return begins(actor);
 }
 
