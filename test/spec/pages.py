@@ -5,14 +5,16 @@ has the functions of its header. docs/README.md lists all pages in reading order
 Below its title each page has one line: the way up to that list, to its header and
 to the next page. The last section of a header's page is "Functions", the
 signatures that the header has, and where the other functions are that the page
-names. This compares both with the list and the headers, or writes them. What a
-page or a source refers to is there. The pages of decisions are numbered from 1 on,
+names. Blocks of C have the line breaks that their program has. This compares these
+with the list, the headers and the programs, or writes them: after functions have
+been renamed in all files, say. What a page or a source refers to is there. The pages of decisions are numbered from 1 on,
 and docs/decisions/README.md lists them in that order.
 """
 
 import os
 import pathlib
 import re
+import subprocess
 import sys
 import textwrap
 
@@ -29,6 +31,7 @@ ATTRIBUTE = re.compile(
 )
 NAME = re.compile(r"\b(weir_\w+)\(")
 MACRO = re.compile(r"^#define (WEIR_(?:TURN|FLOW_\w+)\(\w+\))", re.M)
+BLOCK = re.compile(r"(?<=^```c\n).*?(?=^```$)", re.M | re.S)
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 
 
@@ -63,10 +66,33 @@ def wrapped(signature):
     return lines
 
 
+class Program:
+    """A program of docs/examples, in which a block is found whatever its breaks."""
+
+    def __init__(self, text):
+        self.text = text
+        self.at = [i for i, c in enumerate(text) if not c.isspace()]
+        self.dense = "".join(text.split())
+
+    def find(self, block):
+        """The lines that the block is, or None."""
+        dense = "".join(block.split())
+        found = self.dense.find(dense)
+        if found < 0:
+            return None
+        first = self.text.rfind("\n", 0, self.at[found]) + 1
+        last = self.text.find("\n", self.at[found + len(dense) - 1])
+        return self.text[first : last + 1]
+
+
 class Pages:
     def __init__(self, source):
         self.docs = source / "docs"
         self.headers = source / "include/weir"
+        self.programs = [
+            Program(path.read_text())
+            for path in sorted((self.docs / "examples").glob("*.c"))
+        ]
         index = (self.docs / "README.md").read_text()
         listed = index.split(ORDER)[1].split("\n## ")[0]
         self.order = re.findall(r"\]\(([\w/]+\.md)\)", listed)
@@ -142,8 +168,18 @@ class Pages:
                                        break_on_hyphens=False)
         return "\n".join(parts) + "\n"
 
+    def with_breaks(self, text):
+        """Where several programs have the block, it is that of any."""
+
+        def broken(block):
+            found = [program.find(block[0]) for program in self.programs]
+            return block[0] if block[0] in found else next(
+                filter(None, found), block[0])
+
+        return BLOCK.sub(broken, text)
+
     def should_be(self, name, text):
-        text = self.with_way(name, text)
+        text = self.with_breaks(self.with_way(name, text))
         if self.header_of(name):
             text = re.sub(FUNCTIONS + r".*?(?=\n## |\Z)", "", text, flags=re.S)
             text += self.functions(name, text)
@@ -198,17 +234,21 @@ def main():
         wrong = sorted(set(there) ^ set(listed + ["README.md"]))
         problems.append(f"docs/README.md, or that of the decisions, does not list "
                         f"each page once: {wrong}")
-    for name in sorted(set(there) & set(listed)):
-        path = pages.docs / name
+    for path in [source / "README.md", *sorted(pages.docs.rglob("*.md"))]:
+        name = os.path.relpath(path, pages.docs)
         text = path.read_text()
-        wanted = pages.should_be(name, text)
+        wanted = pages.with_breaks(text)
+        if name in listed:
+            wanted = pages.should_be(name, text)
         if "--write" in sys.argv[2:]:
             path.write_text(wanted)
         elif text != wanted:
-            problems.append(f"docs/{name}: its line below the title, or its "
-                            "functions: run test/spec/pages.py . --write")
-    for page in [source / "README.md", *sorted(pages.docs.rglob("*.md"))]:
-        check_links(page, problems)
+            problems.append(f"{path}: the line below its title, its functions, or "
+                            "line breaks: run test/spec/pages.py . --write")
+        check_links(path, problems)
+    if "--write" in sys.argv[2:]:
+        operators = pathlib.Path(__file__).with_name("operators.py")
+        subprocess.run([operators, source, "--write"], check=True)
     check_comments(source, problems)
     check_decisions(pages, problems)
     for problem in problems:
