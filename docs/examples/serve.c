@@ -6,7 +6,7 @@
  *	read ──> lines ──> shout ──> write
  *
  * Who does not read its answers is not read from any more, and holds up nobody
- * else. A signal ends the server: it takes nothing more, answers what has come,
+ * else. A signal ends the server: it reads nothing more, answers what it has read,
  * and gives up after 5 seconds.
  */
 #define _GNU_SOURCE 1 /* accept4 */

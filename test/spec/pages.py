@@ -6,9 +6,10 @@ Below its title each page has one line: the way up to that list, to its header a
 to the next page. The last section of a header's page is "Functions", the
 signatures that the header has, and where the other functions are that the page
 names. Blocks of C have the line breaks that their program has. This compares these
-with the list, the headers and the programs, or writes them: after functions have
-been renamed in all files, say. What a page or a source refers to is there. The pages of decisions are numbered from 1 on,
-and docs/decisions/README.md lists them in that order.
+with the list, the headers and the programs, or writes them, and docs/operators.md
+with them: after functions have been renamed in all files, say. What a page or a
+source refers to is there. The pages of decisions are numbered from 1 on, and
+docs/decisions/README.md lists them in that order.
 """
 
 import os
