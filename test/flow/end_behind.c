@@ -308,6 +308,20 @@ static struct weir_flow *upon_split_in_lines(struct weir_flow *flow,
 	return weir_flow_items(flow, items);
 }
 
+static struct weir_flow *throttle_of_part(struct weir_flow *upstream,
+					  void *context)
+{
+	return upon_slow_throttle(upstream, context);
+}
+
+static struct weir_flow *upon_split_in_throttles(struct weir_flow *flow,
+						 const struct weir_items *items)
+{
+	flow = weir_flow_split_when(flow, is_third, throttle_of_part,
+				    (void *)items);
+	return weir_flow_items(flow, items);
+}
+
 /* Every second one goes in no group that has another, and fills its own. */
 static uint64_t weigh_in_turn(void *item, void *context)
 {
@@ -364,6 +378,7 @@ static void the_end_is_told_behind_what_was_held(void **state)
 		{"concat", upon_concat_of_two, 0, 2, 0, TWO},
 		{"lines", in_lines, 0, 2},
 		{"split_when of lines", upon_split_in_lines, 0, 2},
+		{"split_when of throttles", upon_split_in_throttles, 0, 1},
 		{"throttle", upon_slow_throttle, 0, 1},
 		{"throttle of merge_preferred", upon_throttled_merge, 0, 2, 0,
 		 TWO},
