@@ -136,8 +136,9 @@ static void end(struct weir_actor *actor, struct weir_error *error,
 }
 
 /*
- * A submission was refused: SCHEDULED is ours, so is the final slice. It is the
- * last in a system, too: where it cannot run it cannot restart.
+ * A submission was refused: SCHEDULED is the caller's, and so is the final
+ * slice. It is the last slice also in a system: an actor cannot restart where
+ * it cannot run.
  */
 static void refused(struct weir_actor *actor, int code)
 {
@@ -161,7 +162,7 @@ void weir__actor_submit(struct weir_actor *actor)
 }
 
 /*
- * Rule 1. The one way to change the gate from outside; linearises at its swap.
+ * Rule 1. The only way to change the gate from outside; linearises at its swap.
  */
 static void gate_update(struct weir_actor *actor, uint32_t clear, uint32_t set,
 			uint32_t add)
@@ -169,7 +170,7 @@ static void gate_update(struct weir_actor *actor, uint32_t clear, uint32_t set,
 	uint32_t old = ck_pr_load_32(&actor->gate), next;
 	bool submits;
 
-	/* release: what led to this change; pairs with the acquire after the
+	/* release: the reason for this change; pairs with the acquire after the
 	 * next swap of the gate, or with the executor's hand-over */
 	ck_pr_fence_release();
 	do {
@@ -181,7 +182,8 @@ static void gate_update(struct weir_actor *actor, uint32_t clear, uint32_t set,
 	} while (!ck_pr_cas_32_value(&actor->gate, old, next, &old));
 	if (!submits)
 		return;
-	/* acquire: the last slice's release in weir__gate_rest(); it is ours */
+	/* acquire: pairs with the release of the last slice in
+	 * weir__gate_rest(); the actor is ours */
 	ck_pr_fence_acquire();
 	weir__actor_submit(actor);
 }
@@ -196,8 +198,8 @@ bool weir__gate_rest(struct weir_actor *actor, int32_t count, uint32_t set)
 	uint32_t old = ck_pr_load_32(&actor->gate), next;
 	bool again;
 
-	/* release: all the slice did; pairs with the acquire in gate_update()
-	 * of whoever schedules the actor next */
+	/* release: all that the slice did; pairs with the acquire in
+	 * gate_update() of the thread that schedules the actor next */
 	ck_pr_fence_release();
 	do {
 		next = (old + add) | set;
@@ -205,7 +207,7 @@ bool weir__gate_rest(struct weir_actor *actor, int32_t count, uint32_t set)
 		if (!again)
 			next &= ~(uint32_t)WEIR__GATE_SCHEDULED;
 		assert(old & WEIR__GATE_SCHEDULED);
-		/* Linearises here. At rest the count is that of the blocked
+		/* Linearises here. At rest the count is the number of blocked
 		 * ports (rule 2). */
 		assert(again || (int32_t)next >= 0);
 	} while (!ck_pr_cas_32_value(&actor->gate, old, next, &old));
@@ -221,7 +223,7 @@ void weir__port_unblocked(struct weir_port *port)
 void weir__actor_signal(struct weir_actor *actor, uint8_t signals)
 {
 	if (signals) {
-		/* release: what the signal is about; pairs with the acquire in
+		/* release: the payload; pairs with the acquire in
 		 * weir__handle_signals() of a slice that takes the payload
 		 * before our bit is in the gate */
 		ck_pr_fence_release();
@@ -276,8 +278,9 @@ void weir__actor_stream_ended(struct weir_actor *actor, struct weir_in *in,
 }
 
 /*
- * Executor drain: sources finish, what weir_in_put() feeds ends. Who takes
- * from a shared object is no source: it ends when that does.
+ * Executor drain: sources finish, and streams that weir_in_put() feeds end. An
+ * actor that takes from a shared object is no source: it ends when that object
+ * does.
  */
 static void drain(struct weir_actor *actor)
 {
@@ -299,9 +302,9 @@ static void drain(struct weir_actor *actor)
 }
 
 /*
- * What the tree has to say. True: the actor goes on; else one that is halted or
- * has just failed keeps the rest for when that is over, which comes with a
- * signal.
+ * Handles the signals of the system's tree. True: the actor goes on. False: the
+ * actor is halted or has just failed; the other signals are kept for when that
+ * is over, which comes with a signal.
  */
 static bool handle_system(struct weir_actor *actor, uint8_t signals)
 {
@@ -310,7 +313,7 @@ static bool handle_system(struct weir_actor *actor, uint8_t signals)
 						signals & WEIR__SIGNAL_STOPS);
 	if (!weir__actor_halted(actor) && !(actor->flags & WEIR__ACTOR_LEAVING))
 		return true;
-	/* no order: we take them back ourselves */
+	/* no order: the owner itself takes these bits again */
 	signals &= WEIR__SIGNAL_DRAIN | WEIR__SIGNAL_USER;
 	if (signals)
 		ck_pr_or_8(&actor->signals, signals);
@@ -325,14 +328,15 @@ void weir__handle_signals(struct weir_actor *actor)
 
 	ck_pr_and_32(&actor->gate,
 		     ~(uint32_t)(WEIR__GATE_SIGNALLED | WEIR__GATE_PORTLESS));
-	/* acquire: the payload of every signal whose swap we have just cleared;
-	 * pairs with the release in gate_update(). Here the signals, which are
-	 * taken by a swap; all else behind the next fence. */
+	/* acquire: the payload of every signal whose bit was just cleared;
+	 * pairs with the release in gate_update(). This fence is for the
+	 * word of signals, which is taken by a swap; the next one is for all
+	 * else. */
 	ck_pr_fence_atomic();
 	signals = ck_pr_fas_8(&actor->signals, 0);
-	/* acquire: what those signals are about, whether a handler reads it or
-	 * writes over it; pairs with the releases in weir__actor_signal() and
-	 * gate_update() */
+	/* acquire: the payloads of those signals, whether a handler reads them
+	 * or writes over them; pairs with the releases in weir__actor_signal()
+	 * and gate_update() */
 	ck_pr_fence_acquire();
 	if (actor->flags & WEIR__ACTOR_CHILD) {
 		if (!handle_system(actor, signals))
@@ -355,8 +359,8 @@ void weir__handle_signals(struct weir_actor *actor)
 }
 
 /*
- * Rule 8: the final slice. What is owed to peers need not be paid: they all get
- * a signal, an end or a cancel.
+ * Rule 8: the final slice. The fence that is owed to peers need not be paid:
+ * each peer gets a signal, an end or a cancel.
  */
 void weir__actor_retire(struct weir_actor *actor)
 {
@@ -393,7 +397,7 @@ static void release(struct weir_actor *actor)
 	struct weir_port *port, *next;
 
 	assert(weir__state(actor) == WEIR__STATE_ENDED);
-	/* First: who frees the executor waits for all that follows. */
+	/* First: a free of the executor waits for all that follows. */
 	if (registered)
 		weir__registry_remove(executor, actor->index);
 	for (port = actor->ports; port; port = next) {
@@ -406,8 +410,9 @@ static void release(struct weir_actor *actor)
 		actor->ops->released(actor);
 	if (registered)
 		weir__registry_done(executor);
-	/* After that: who sees the system end may free the executor. Who sees
-	 * a drain end has to wait for the system, too: one must be first. */
+	/* Last: a program that sees the system end may free the executor. A
+	 * program that sees a drain end has to wait for the system, too: one
+	 * must be first. */
 	if (child)
 		child->aside->ops->released(child);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The gate word and what the rest of the actor layer does with it. How it
- * works, and why it is right, stands in gate.c.
+ * The gate word and the calls of the rest of the actor layer on it. How the
+ * gate works, and why it is right, is described in gate.c.
  */
 #ifndef WEIR_ACTOR_GATE_H
 #define WEIR_ACTOR_GATE_H
@@ -25,7 +25,7 @@ enum {
 	WEIR__GATE_SUSPENSIONS = WEIR__GATE_SUSPENDED |
 				 WEIR__GATE_SUSPENDED_PARENT |
 				 WEIR__GATE_PORTLESS,
-	/* What WEIR__ACTOR_CHILD says, for others than the owner. */
+	/* As WEIR__ACTOR_CHILD, for threads other than the owner. */
 	WEIR__GATE_CHILD = 1u << 6,
 	WEIR__GATE_ONE = 1u << 8, /* one blocked port */
 };
@@ -53,12 +53,13 @@ enum {
  *	RUNNING -> ENDING  the slice that retires it
  *	ENDING -> ENDED    the same thread
  *
- * Who stops an actor signals it first and then ends it if it is NEW; who makes
- * it NEW again looks at the signals then. So one that is to stop ends, whatever
- * becomes of its start, and the swap decides by whom. Others wait for who holds
- * it. An
- * abort does not count there: after it no start succeeds, and what the start's
- * caller does next may rely on the actor's being there.
+ * A thread that stops an actor signals it first, and then ends it if it is NEW.
+ * A thread that makes it NEW again looks at the signals then. So an actor that
+ * is to stop ends, whatever becomes of its start, and the swap decides which
+ * thread ends it. While an actor is HELD other threads wait for the holder.
+ *
+ * An abort is no such stop: after an abort no start succeeds, and what the
+ * start's caller does next may rely on the actor's being there.
  */
 enum {
 	WEIR__STATE_NEW,
@@ -72,7 +73,7 @@ enum {
 enum {
 	/* WEIR__ACTOR_BREAK = 1u << 0: the run of turns is over */
 	WEIR__ACTOR_ENDING = 1u << 1,	  /* this slice is the last */
-	WEIR__ACTOR_FAILED = 1u << 2,	  /* and that is a failure */
+	WEIR__ACTOR_FAILED = 1u << 2,	  /* it ends because it has failed */
 	WEIR__ACTOR_REGISTERED = 1u << 3, /* in its executor's registry */
 	WEIR__ACTOR_OWES = 1u << 4,	  /* published to links, not fenced */
 	/* A stage, see find_stage(): with an in-port, with an out-port. */
@@ -101,7 +102,10 @@ static inline void weir__actor_clear(struct weir_actor *actor, uint32_t flags)
 
 #define WEIR__FIT_LOG2_MAX 8u
 
-/* So many turns fit into publish_ns, by what they last cost: this power of 2. */
+/*
+ * The power of 2 of the number of turns that fit into publish_ns, by what they
+ * last cost.
+ */
 static inline uint32_t weir__actor_fit_log2(const struct weir_actor *actor)
 {
 	return actor->flags / WEIR__ACTOR_RUN;
@@ -113,7 +117,10 @@ static inline void weir__actor_set_fit(struct weir_actor *actor, uint32_t log2)
 	weir__actor_set(actor, log2 * WEIR__ACTOR_RUN);
 }
 
-/* Atomic: others ask whether the actor is new. No order: they set it up. */
+/*
+ * Atomic: other threads ask whether the actor is new. No order: a thread that
+ * finds it new sets it up.
+ */
 static inline uint8_t weir__state(const struct weir_actor *actor)
 {
 	return ck_pr_load_8(&actor->state);
@@ -124,15 +131,16 @@ static inline void weir__set_state(struct weir_actor *actor, uint8_t state)
 	ck_pr_store_8(&actor->state, state);
 }
 
-/* It was neither started nor stopped. */
+/* True if the actor was neither started nor stopped. */
 static inline bool weir__is_new(const struct weir_actor *actor)
 {
 	return weir__state(actor) <= WEIR__STATE_HELD;
 }
 
 /*
- * True for the owner: in its slice, or before it was started; then for everybody
- * else as well. So what any thread may call asks weir__actors_hold().
+ * True for the owner: in the actor's slice, or before the actor was started.
+ * Before the start it is true for every other thread as well, so calls that are
+ * allowed to any thread ask weir__actors_hold().
  */
 static inline bool weir__owned(const struct weir_actor *actor)
 {
@@ -149,9 +157,9 @@ void weir__actor_signal(struct weir_actor *actor, uint8_t signals);
 void weir__actor_break(struct weir_actor *actor);
 
 /*
- * The owner ends the actor after this turn or handler; `error` (a reference
- * is taken over) tells why, `failed` whether that is a failure. One in a system
- * leaves, see child.h.
+ * The owner ends the actor after this turn or handler. `error` (a reference is
+ * taken over) tells why, `failed` whether the end is a failure. An actor in a
+ * system leaves, see child.h.
  */
 void weir__actor_end(struct weir_actor *actor, struct weir_error *error,
 		     bool failed);
@@ -160,8 +168,8 @@ void weir__actor_end(struct weir_actor *actor, struct weir_error *error,
 void weir__handle_signals(struct weir_actor *actor);
 
 /*
- * Supervision has stopped the actor: no turn and no handler of its user's is
- * to run. A signal is due when that is over. Owner.
+ * True if supervision has halted the actor: no turn and no handler of its
+ * user's is to run. A signal comes when that is over. Owner.
  */
 static inline bool weir__actor_halted(const struct weir_actor *actor)
 {
@@ -174,24 +182,24 @@ void weir__actor_stream_ended(struct weir_actor *actor, struct weir_in *in,
 			      struct weir_error *error);
 
 /*
- * The two halves of a start. Claims a new actor for the caller, who is its
- * owner: false, it was started or stopped before. Then submits it, or gives it
- * back as it was; or rather ended, if it was stopped meanwhile.
+ * The two halves of a start. weir__actor_claim() makes the caller the owner of
+ * a new actor; false: it was started or stopped before. The second half submits
+ * the actor, or gives it back as it was, or ended, if it was stopped meanwhile.
  */
 bool weir__actor_claim(struct weir_actor *actor);
 WEIR_MUST_CHECK int weir__actor_launch(struct weir_actor *actor);
 void weir__actor_disclaim(struct weir_actor *actor);
 
 /*
- * Holds two actors, which may be one, for a moment: what any thread may call does
- * in it what is their owners'. True if each is new, or this is its slice. Not
- * lock-free: others who would hold or start them wait. Any thread that holds
- * references.
+ * Holds two actors, which may be the same, for a moment, in which the caller
+ * may do what is their owner's. True if each is new, or this is its slice. Not
+ * lock-free: other threads that would hold or start them wait. Any thread that
+ * holds references.
  */
 bool weir__actors_hold(struct weir_actor *one, struct weir_actor *other);
 void weir__actors_let_go(struct weir_actor *one, struct weir_actor *other);
 
-/* What a handler returned: not 0 fails the actor. Owner. */
+/* `rc` is what a handler returned: if it is not 0 the actor fails. Owner. */
 void weir__actor_check_rc(struct weir_actor *actor, int rc);
 
 /*
@@ -202,19 +210,22 @@ void weir__actor_check_rc(struct weir_actor *actor, int rc);
 bool weir__gate_rest(struct weir_actor *actor, int32_t count, uint32_t set);
 
 /*
- * Between the two, what this thread submits to an executor that runs at once
- * is put off until weir__let_go(), so that it can be done holding a lock. Takes
- * what weir__hold_back() returned. They nest.
+ * Between the two calls, tasks that this thread submits to an executor that
+ * runs at once are put off until weir__let_go(), so that a thread that holds a
+ * lock can submit. weir__let_go() takes what weir__hold_back() returned. They
+ * nest.
  */
 bool weir__hold_back(void);
 void weir__let_go(bool held);
 
-/* Rule 8: what the final slice does but for dropping the reference. Owner. */
+/*
+ * Rule 8: all that the final slice does but the drop of the reference. Owner.
+ */
 void weir__actor_retire(struct weir_actor *actor);
 
 /*
- * The same as a whole, on an actor that is NEW: nothing on others. Whoever may
- * stop it.
+ * Runs the whole final slice of an actor that is NEW; an actor in any other
+ * state is left alone. Any thread that may stop the actor.
  */
 void weir__actor_retire_new(struct weir_actor *actor);
 

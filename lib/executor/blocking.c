@@ -4,17 +4,19 @@
  * threads that come and go. Its turns block for longer than a lock costs.
  *
  * A thread with nothing to do puts a struct idler, on its stack, on top of
- * `idlers` and sleeps on its word. Who takes an idler out, under the lock,
- * decides: a submitter, or the free, sets its word and wakes it; a thread
- * whose time is up takes itself out and ends. Taken from the top, so that
- * those below, not needed, end.
+ * `idlers` and sleeps on the idler's word. The thread that takes the idler out,
+ * under the lock, decides what follows: a submitter, or the free, sets the word
+ * and wakes the sleeper; a sleeper whose time is up takes its own idler out and
+ * ends. Idlers are taken from the top, so that threads below, which are not
+ * needed, end.
  *
  * Invariants under the lock: n_threads <= threads_max; a queue that is not
  * empty has a thread that is not an idler: n_threads > number of idlers.
  *
- * A thread that ends joins the one that ended before it, so that there is at
- * most one to be joined at any time, `ended`, and who joins that knows all
- * before it gone. The free waits for n_threads == 0 and does.
+ * A thread that ends joins the thread that ended before it, so at most one
+ * thread is to be joined at any time, `ended`, and whoever joins that one knows
+ * that all before it are gone. The free waits for n_threads == 0 and joins the
+ * last.
  */
 #include <weir/blocking.h>
 
@@ -35,7 +37,7 @@
 #define THREADS_DEFAULT 16u
 #define THREADS_MAX 1024u
 
-/* `word`: 0 asleep, 1 taken out by somebody else; set under the lock. */
+/* `word`: 0 asleep, 1 taken out by another thread; set under the lock. */
 struct idler {
 	struct idler *below, **link; /* link: what points to it */
 	uint32_t word;
@@ -59,7 +61,7 @@ struct weir_blocking {
 	bool stopping;
 };
 
-/* What runs on this thread, if it is one of a blocking executor's. */
+/* The task that runs on this thread, if the thread is a blocking executor's. */
 static __thread struct weir_task *running;
 
 static struct weir_blocking *of(struct weir_executor *executor)
@@ -87,7 +89,7 @@ static void wake_one(struct weir_blocking *blocking)
 
 	if (!idler)
 		return;
-	/* who takes it out sets its word, so nobody has */
+	/* a thread that takes an idler out sets its word: none has */
 	assert(!idler->word);
 	take_out(idler);
 	/* relaxed: its sleeper takes the lock before it reads anything else */
@@ -96,8 +98,8 @@ static void wake_one(struct weir_blocking *blocking)
 }
 
 /*
- * Under the lock, which it gives up meanwhile: sleeps until there may be work.
- * False: it has had none for too long.
+ * Sleeps until there may be work; called under the lock, which is given up
+ * meanwhile. False: there was no work for too long.
  */
 static bool be_idle(struct weir_blocking *blocking)
 {
@@ -122,7 +124,7 @@ static bool be_idle(struct weir_blocking *blocking)
 	return false;
 }
 
-/* Under the lock: runs what there is until there is nothing for too long. */
+/* Under the lock: runs tasks until there were none for too long. */
 static void work(struct weir_blocking *blocking)
 {
 	struct weir_task *task;
@@ -179,8 +181,9 @@ static int start_thread(struct weir_blocking *blocking)
 }
 
 /*
- * A task submitted again at the end of its own slice: the thread it is on
- * will look at the queue at once, and no other need be woken.
+ * True if a task is submitted again at the end of its own slice: the thread
+ * that it is on will look at the queue at once, and no other thread need be
+ * woken.
  */
 static bool again(const struct weir_blocking *blocking,
 		  const struct weir_task *task)
@@ -189,9 +192,9 @@ static bool again(const struct weir_blocking *blocking,
 }
 
 /*
- * Under the lock: somebody for one more task. The idlers are those that are
- * not needed for one yet. With as many threads as there may be, or no means to
- * start another, it waits its turn.
+ * Under the lock: finds a thread for one more task. Idlers are threads that no
+ * queued task needs yet. If there are as many threads as there may be, or if no
+ * other can be started, the task waits its turn.
  */
 static int find_thread(struct weir_blocking *blocking)
 {
@@ -214,7 +217,7 @@ static int submit(struct weir_executor *executor, struct weir_task *task)
 	weir__lock(&blocking->lock);
 	if (!again(blocking, task))
 		rc = find_thread(blocking);
-	/* what is queued has a thread */
+	/* queued tasks have a thread */
 	assert(rc != 0 || blocking->n_threads > 0);
 	if (rc == 0)
 		weir__fifo_push(&blocking->queue, task);
@@ -381,7 +384,10 @@ static void release(struct weir_blocking *blocking)
 			 sizeof(*blocking));
 }
 
-/* In a child process, which has one thread. Who was alive is not any more. */
+/*
+ * In a child process after fork(), which has one thread: the parent's actors
+ * are not alive here.
+ */
 static void free_forked(struct weir_blocking *blocking)
 {
 	weir__poller_thread_fini(&blocking->service, true);
@@ -408,7 +414,7 @@ int weir_blocking_free(struct weir_blocking *blocking)
 		return rc;
 	weir__poller_thread_fini(&blocking->service, false);
 	join_all(blocking);
-	/* Last, when none of our threads can be in it any more. */
+	/* Last, when none of our threads can be in the registry any more. */
 	rc = weir_executor_fini(&blocking->executor);
 	assert(rc == 0);
 	(void)rc;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What all executors share: options, drain and abort. A drain is in the
- * registry's list from the call until somebody takes it out under the lock; who
- * takes it out completes it. One with a deadline is completed by who gets hold
- * of its timer: the last actor if it can cancel the timer, else the timer.
+ * registry's list from the call until a thread takes it out under the lock;
+ * that thread completes it. A drain with a deadline is completed by the thread
+ * that gets hold of its timer: by the last actor's thread if that can cancel
+ * the timer, otherwise by the timer.
  */
 #include <weir/executor.h>
 
@@ -106,12 +107,15 @@ bool weir_timer_cancel(struct weir_executor *executor, struct weir_timer *timer)
 
 void weir__registry_dropped(struct weir_executor *executor, uint64_t n_items)
 {
-	/* relaxed: a counter, read by whoever completes a drain later */
+	/* relaxed: a counter, read later by the thread that completes a
+	 * drain */
 	if (n_items)
 		ck_pr_add_64(&executor->registry->dropped, n_items);
 }
 
-/* Under the lock: takes out what may be completed by the last actor. */
+/*
+ * Under the lock: takes a drain out that the last actor's thread may complete.
+ */
 static struct weir_drain *take_completed(struct weir__registry *registry)
 {
 	struct weir_drain **link = &registry->drains, *taken = NULL, *drain;
@@ -120,7 +124,7 @@ static struct weir_drain *take_completed(struct weir__registry *registry)
 		/* Its own executor's: a pool's workers have heads of theirs. */
 		if (drain->timer.fire &&
 		    !weir_timer_cancel(drain->executor, &drain->timer)) {
-			link = &drain->next; /* its timer completes it */
+			link = &drain->next; /* its timer will complete it */
 			continue;
 		}
 		*link = drain->next;
@@ -164,7 +168,9 @@ static void enter(struct weir__registry *registry)
 	weir__thread.holds++;
 }
 
-/* Something has happened for which whoever steps the executor may wait. */
+/*
+ * Something has happened for which a thread that steps the executor may wait.
+ */
 static void wake_and_leave(struct weir_executor *executor)
 {
 	struct weir__registry *registry = executor->registry;
@@ -238,7 +244,7 @@ static void broadcast(struct weir__registry *registry, enum weir__phase phase)
 }
 
 /*
- * The caller counts as one more that is alive until the broadcast is over, so
+ * The caller counts as one more living actor until the broadcast is over, so
  * that the executor cannot be done, and gone, in the middle of it.
  */
 static int end(struct weir_executor *executor, struct weir_drain *drain,

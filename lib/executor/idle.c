@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Whether a pool has nothing to do: for who wants to know that nothing more
- * will come, as tests do. It looks without stopping anybody.
+ * Whether a pool has nothing to do, for programs that want to know that nothing
+ * more will come, as tests do. The pool is looked at without being stopped.
  *
  *  1. A worker whose bit is set (park.c) runs no slice, and has nothing in the
  *     lists that are its own alone: it looks into them before it goes idle.
- *  2. Two looks at a worker find its bit set, and the slices it has run,
- *     counted before the first look and after the second, are the same. Then it
- *     ran none between the looks: it counts a slice before its bit is set again
- *     (release in park(), acquire here).
- *  3. Between the first looks at all and the second looks at all there is a
- *     time when no slice runs at all. What is queued then where all can take
- *     it, in rings and inboxes, stays queued until somebody runs it, which a
- *     worker does before it is idle again: so it is found there meanwhile, or
- *     2. does not hold.
+ *  2. Two looks at a worker find its bit set, and the number of slices that it
+ *     has run is the same before the first look and after the second. Then the
+ *     worker ran no slice between the looks: it counts a slice before it sets
+ *     its bit again (release in park(), acquire here).
+ *  3. Between the first looks at all workers and the second looks at all
+ *     workers there is a time when no slice runs at all. A task that is queued
+ *     then in a ring or an inbox, where any worker can take it, stays queued
+ *     until a worker runs it, and a worker runs it before it is idle again. So
+ *     a look finds the task, or claim 2 does not hold.
  */
 #include "executor/worker.h"
 

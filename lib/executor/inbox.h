@@ -44,8 +44,9 @@ struct weir__inbox {
 };
 
 /*
- * Any thread. The task may run, and be gone, before this returns. Whoever has
- * to see the push before the caller's next load needs ck_pr_fence_atomic_load.
+ * Any thread. The task may run, and be gone, before this returns. If the push
+ * must be visible before the caller's next load, the caller passes
+ * ck_pr_fence_atomic_load in between.
  */
 static inline void weir__inbox_push(struct weir__inbox *inbox,
 				    struct weir_task *task)
@@ -53,8 +54,8 @@ static inline void weir__inbox_push(struct weir__inbox *inbox,
 	struct weir_task *newest = ck_pr_load_ptr(&inbox->newest);
 
 	do {
-		/* A task that is alone mostly was so the last time: its line
-		 * stays shared. */
+		/* A task that is alone was mostly alone the last time, too: its
+		 * line stays shared. */
 		if (task->next != newest)
 			task->next = newest;
 		/* release: publishes next and the task; pairs with the acquire

@@ -3,14 +3,16 @@
  * The loop. Its descriptor is the poller's epoll set, which holds the watched
  * descriptors, the timerfd and an eventfd that stands for tasks.
  *
- * Who submits inside a run of the loop, on its thread, appends to `local`, a
- * plain list. Anyone else pushes to `inbox` and must see to it that the
- * eventfd is readable, once for all until the owner has looked:
+ * A submission inside a run of the loop, on its thread, appends to `local`, a
+ * plain list. Any other submission pushes to `inbox` and must see to it that
+ * the eventfd is readable, once for all submissions until the owner has looked:
  *
- * `notified` 0: the owner may be asleep, or about to be. 1: it will look again
- * without being told: it is in a run, or the eventfd is readable or soon is.
- *   0 -> 1 by exchange, by who needs the owner; who reads 0 writes the eventfd
- *   1 -> 0 by the owner at the end of a run that leaves nothing
+ * `notified` 0: the owner may be asleep, or about to be. 1: the owner will look
+ * again without being told: it is in a run, or the eventfd is readable or soon
+ * will be.
+ *   0 -> 1 by exchange, by a thread that needs the owner; the thread that reads
+ *          0 writes the eventfd
+ *   1 -> 0 by the owner, at the end of a run that leaves nothing
  *
  *   submitter                          owner, end of a run
  *   S1 push to inbox                   O1 make the eventfd unreadable
@@ -21,9 +23,10 @@
  *                                      O5    write the eventfd
  *
  * No task is forgotten: S1-S3 and O2-O4 are the store-load pattern, so either
- * S3 reads 0 or O4 sees the task, and one of the two writes, after O1. A write
- * S4 that is late, after a run that took the task for another reason, makes
- * the eventfd readable for nothing: the next run ends that at O1.
+ * S3 reads 0 or O4 sees the task, and one of the two threads writes the
+ * eventfd, after O1. A write S4 that is late, after a run that took the task
+ * for another reason, makes the eventfd readable for nothing: the next run ends
+ * that at O1.
  */
 #include <weir/loop.h>
 
@@ -49,7 +52,7 @@ struct weir_loop {
 	/* Of the thread that runs it. */
 	struct weir__owned owned;
 	struct weir__fifo local;
-	bool readable; /* the eventfd is, for all that is known */
+	bool readable; /* the eventfd may be readable */
 	/* Anyone's. */
 	struct weir__inbox inbox __attribute__((aligned(WEIR__LINE)));
 	uint32_t notified;
@@ -67,7 +70,7 @@ static bool inside(const struct weir_loop *loop)
 	return weir__thread.worker_state == loop;
 }
 
-/* S3 and S4, O4 and O5. After what the owner is to see, and a fence. */
+/* S3 and S4, O4 and O5. The caller has published, and fenced. */
 static bool notify(struct weir_loop *loop)
 {
 	/* relaxed: ordered by the caller's fence; the exchange decides */
@@ -154,7 +157,8 @@ static int run_tasks(struct weir_loop *loop, uint32_t budget)
 /* Work is left: the owner needs no telling but the eventfd's. */
 static void stay_readable(struct weir_loop *loop)
 {
-	/* relaxed: a hint; who still reads 0 writes the eventfd once more */
+	/* relaxed: a hint; a thread that still reads 0 writes the eventfd once
+	 * more */
 	ck_pr_store_32(&loop->notified, 1);
 	if (!loop->readable)
 		weir__poller_wake(&loop->poller);
@@ -176,7 +180,7 @@ static void rest(struct weir_loop *loop)
 }
 
 /*
- * One run, which does not wait while work is left: then the eventfd is
+ * One run. It does not wait while work is left, for then the eventfd is
  * readable. *idle: nothing was ready, due or to be run.
  */
 static int run(struct weir_loop *loop, uint32_t budget, uint64_t timeout_ns,
@@ -223,8 +227,8 @@ static void wake(struct weir_executor *executor)
 	if (inside(loop))
 		return;
 	/*
-	 * What the caller has stored is seen by the owner after its O3, or
-	 * notified == 0 is here: pairs with the full fence in rest().
+	 * The owner sees after its O3 what the caller has stored, or the caller
+	 * reads notified == 0 here: pairs with the full fence in rest().
 	 */
 	weir__fence_full();
 	notify(loop);
@@ -294,7 +298,10 @@ int weir_loop_fd(const struct weir_loop *loop)
 	return loop->poller.epoll_fd;
 }
 
-/* Whether it can be run here; and then what is to be taken up after it. */
+/*
+ * 0 if the loop can be run here; *turn is what the caller takes up again after
+ * the run.
+ */
 static int begin(struct weir_loop *loop, uint32_t budget,
 		 struct weir__turn *turn)
 {
@@ -357,8 +364,9 @@ static void release(struct weir_loop *loop, bool child)
 }
 
 /*
- * In a child process, where neither those who were alive are nor the thread
- * that may have run the loop; but for the caller's own turn.
+ * In a child process after fork(): the parent's actors are not alive here, and
+ * the thread that may have run the loop is not here. The caller may be in a
+ * turn of its own.
  */
 static int free_forked(struct weir_loop *loop)
 {

@@ -21,7 +21,7 @@
 
 #define EVENTS 64 /* taken from epoll at once */
 
-/* What epoll says for our own two; below WEIR__WATCHES_DATA_MIN. */
+/* epoll's data for our own two descriptors; below WEIR__WATCHES_DATA_MIN. */
 enum { DATA_EVENT, DATA_TIMER };
 
 static int add_own(int epoll_fd, int fd, uint64_t data)
@@ -181,7 +181,10 @@ static bool wait_readable(struct weir__poller *poller, uint64_t timeout_ns)
 		     NULL) > 0;
 }
 
-/* What is ready; 0 too when a signal came, or the time was up. */
+/*
+ * Returns how many events are ready; 0 also when a signal came or the time was
+ * up.
+ */
 static int harvest(struct weir__poller *poller, struct epoll_event *events,
 		   uint64_t timeout_ns)
 {
@@ -269,7 +272,8 @@ void weir__poller_settle(struct weir__poller *poller)
 	assert(poller->running);
 	poller->running = false;
 	next_ns = weir__wheel_next(&poller->wheel);
-	/* Earlier than set; or what it was set to has passed. */
+	/* The next time is earlier than the one set, or the one set has
+	 * passed. */
 	if (next_ns < poller->timer_ns ||
 	    poller->timer_ns <= poller->wheel.now_ns)
 		set_timer_fd(poller, next_ns);
@@ -350,7 +354,8 @@ void weir__poller_thread_fini(struct weir__poller_thread *service, bool child)
 	if (!started(service))
 		return;
 	if (!child) {
-		/* relaxed: the wake makes it look, and carries nothing else */
+		/* relaxed: the wake makes the thread look, and carries nothing
+		 * else */
 		ck_pr_store_32(&service->stop, 1);
 		weir__poller_wake(&service->poller);
 		(void)pthread_join(service->thread, NULL);

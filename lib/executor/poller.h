@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Timers and watched descriptors in real time: a wheel, an epoll set, a
- * timerfd for the wheel's next time and an eventfd to be woken by, under one
- * lock. A loop runs one on its owner's thread (weir__poller); executors with
- * threads have one with a thread of its own that starts with the first timer
- * or watch (weir__poller_thread).
+ * Timers and watched descriptors in real time: a wheel, an epoll set, a timerfd
+ * for the wheel's next time and an eventfd to be woken by, under one lock. A
+ * loop runs a poller on its owner's thread (weir__poller). An executor with
+ * threads has a poller with a thread of its own, which starts with the first
+ * timer or watch (weir__poller_thread).
  *
- * Which calls may run together: arm, cancel and wake, from any thread, with
- * anything. run and settle on one thread at a time. init and fini
- * alone.
+ * Which calls may run together: arm, cancel and wake, from any thread, with any
+ * call. run and settle on one thread at a time. init and fini alone.
  *
- * Who takes a timer or watch out, under the lock, owns it: cancel then says
- * true, or run calls `fire`, without the lock.
+ * The thread that takes a timer or watch out, under the lock, owns it: cancel
+ * then returns true, or run calls `fire`, without the lock.
  */
 #ifndef WEIR_EXECUTOR_POLLER_H
 #define WEIR_EXECUTOR_POLLER_H
@@ -43,8 +42,9 @@ int weir__poller_init(struct weir__poller *poller,
 		      const struct weir_allocator *allocator);
 
 /*
- * What is still armed is forgotten and never fires. `child`: in a child process
- * after fork(), where arrays that were being changed at that moment are left.
+ * Forgets timers and watches that are still armed; they never fire. `child`: in
+ * a child process after fork(), where arrays that were being changed at the
+ * fork are left alone.
  */
 void weir__poller_fini(struct weir__poller *poller, bool child);
 
@@ -58,7 +58,7 @@ int weir__poller_watch_arm(struct weir__poller *poller,
 bool weir__poller_watch_cancel(struct weir__poller *poller,
 			       struct weir_watch *watch);
 
-/* event_fd becomes readable, and with it the epoll set; ends a wait. */
+/* Makes event_fd readable, and with it the epoll set; ends a wait. */
 void weir__poller_wake(struct weir__poller *poller);
 
 /* event_fd is not readable any more. */

@@ -116,8 +116,8 @@ static int take_index(struct weir_executor *executor, uint32_t *index)
 }
 
 /*
- * What is seldom done is kept out of line: a worker adds and removes in a few
- * dozen instructions, and saving registers would be many of them.
+ * What is seldom done is kept out of line: a worker adds and removes an actor
+ * in a few dozen instructions, and saving registers would be many of them.
  */
 static __attribute__((noinline)) int add_locked(struct weir_executor *executor,
 						struct weir_task *task,
@@ -200,7 +200,7 @@ void weir__registry_remove(struct weir_executor *executor, uint32_t index)
 	share->spare[share->n_spare++] = index;
 }
 
-/* Claim 3, who has not read "running". */
+/* Claim 3, for a thread that has not read "running". */
 static __attribute__((noinline)) int add_late(struct weir_executor *executor,
 					      uint32_t index)
 {
@@ -259,9 +259,9 @@ size_t weir__registry_alive(const struct weir__registry *registry)
 
 	for (share = registry->shares; share; share = share->next)
 		alive -= ck_pr_load_64(&share->done);
-	/* acquire: who is done is seen to have started, so the sum is never too
-	 * small, and has been released; pairs with the release in
-	 * weir__registry_done() */
+	/* acquire: an actor that is counted as done is counted as started too,
+	 * so the sum is never too small, and it has been released; pairs with
+	 * the release in weir__registry_done() */
 	ck_pr_fence_acquire();
 	for (share = registry->shares; share; share = share->next)
 		alive += ck_pr_load_64(&share->started);
@@ -311,7 +311,10 @@ static bool somebody_stays(const struct weir__registry *registry)
 	return false;
 }
 
-/* Under the lock, which it gives up meanwhile; AWAITED. */
+/*
+ * Sleeps until an actor is done. Called under the lock, which is given up
+ * meanwhile, with AWAITED set.
+ */
 static void sleep_until_done(struct weir__registry *registry)
 {
 	uint32_t seen = registry->departures;

@@ -1,47 +1,51 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Who is alive on an executor: needed to reach every actor when the executor
- * drains or aborts, and to say -EBUSY. Touched when an actor starts and when
- * it is released, never per turn.
+ * The registry of the actors that are alive on an executor. A drain and an
+ * abort reach every actor by it, and a free that is too early is refused by it
+ * (-EBUSY). It is touched when an actor starts and when it is released, never
+ * per turn.
  *
- * Every living actor has a slot. Threads that are the executor's own have a
- * share each, from which they register and remove without a lock; all others
- * do it under the lock.
+ * Every living actor has a slot. A thread of the executor's own has a share of
+ * the registry, from which it registers and removes actors without a lock; any
+ * other thread does so under the lock.
  *
  *  1. A slot's index is spare (in `free` or in a share) or an actor's. The
- *     slot is written by who registers or removes that actor, and read under
- *     the lock and not while running: by weir__registry_collect(), and by
- *     weir__registry_await(), which only asks whether it is empty.
- *  2. The phase is changed under the lock, followed by a full fence. A thread
+ *     thread that registers or removes the actor writes the slot. It is read
+ *     under the lock, and not while running: by weir__registry_collect(), and
+ *     by weir__registry_await(), which only asks whether the slot is empty.
+ *  2. The phase is changed under the lock, and a full fence follows. A thread
  *     with a share writes a slot or a count, passes a fence, and reads the
- *     phase: so it reads the new phase, or whoever changed the phase sees what
- *     it has written.
- *  3. Registering: who reads "running" is found by any collect. Else it looks
- *     again under the lock, and the actor is removed if the intake is closed.
- *  4. Removing: who reads "running" is not found any more. Else a collect may
- *     be under way and about to touch the actor: taking the lock once waits
- *     for that.
- *  5. Done: who reads "running" is seen by who begins a drain, and by those
- *     who take the lock after that. Else it looks itself, under the lock,
- *     whether it was the last. A thread with a share is joined before the
- *     registry is freed, so it may do that after it has counted.
+ *     phase. So it reads the new phase, or the thread that changed the phase
+ *     sees what it wrote.
+ *  3. Registering. If the registering thread reads "running", any collect finds
+ *     the actor. If not, the thread looks again under the lock, and removes the
+ *     actor if the intake is closed.
+ *  4. Removing. If the removing thread reads "running", no collect finds the
+ *     actor any more. If not, a collect may be under way and about to touch the
+ *     actor: the thread takes the lock once, which waits for that.
+ *  5. Done. If the thread that counts an actor as done reads "running", then a
+ *     thread that begins a drain, or takes the lock later, sees the count. If
+ *     not, the counting thread itself looks, under the lock, whether the actor
+ *     was the last. It may do so after it has counted, since a thread with a
+ *     share is joined before the registry is freed.
  *  6. Between "removed" and "done" an actor is *leaving*: its `released` runs,
- *     and whoever waits for that may have seen it already. Who frees the
- *     executor waits for those that leave, if nobody else is alive. It sets
- *     AWAITED, which is a change of the phase: so whoever is done either has
- *     been seen by it, or takes the lock and wakes it. Whom one that leaves
- *     has registered is seen then.
- *  7. The thread on which an actor leaves *holds* the executor and must not
- *     wait for itself; nor may two threads for each other, so who holds any
- *     executor waits for none.
- *  8. Who completes drains, or wakes the thread that steps the executor when
- *     its last actor is done, is a *visitor* meanwhile: it has begun under the
- *     lock, with what made it necessary, and the free waits for it as for
- *     those that leave. It holds the executor.
- *  9. Who submits an actor has a reference of it until that call has returned
- *     (weir_actor_start() takes one for that, but on a thread with a share), so
- *     the actor is alive as long. Of one that has none to give, the submitter
- *     counts itself: weir__registry_hold().
+ *     and a thread that waits for `released` may have seen it already. If only
+ *     leaving actors are left, a free of the executor waits for them. The free
+ *     sets AWAITED, which is a change of the phase: so it sees that an actor is
+ *     done, or the thread that is done takes the lock and wakes the free. An
+ *     actor that a leaving actor has registered is seen then, too.
+ *  7. The thread on which an actor leaves *holds* the executor. A holder must
+ *     not wait for itself, nor two holders for each other; so a thread that
+ *     holds any executor waits for none.
+ *  8. A thread that completes drains, or that wakes the thread which steps the
+ *     executor when its last actor is done, is a *visitor* meanwhile. It
+ *     becomes one under the lock, together with what made the visit necessary.
+ *     The free waits for visitors as for leaving actors. A visitor holds the
+ *     executor.
+ *  9. A submitter has a reference of the actor until the submission has
+ *     returned (weir_actor_start() takes one for that, but on a thread with a
+ *     share), so the actor is alive as long. A submitter without such a
+ *     reference counts itself: weir__registry_hold().
  */
 #ifndef WEIR_EXECUTOR_REGISTRY_H
 #define WEIR_EXECUTOR_REGISTRY_H
@@ -65,7 +69,9 @@
  */
 enum weir__phase { WEIR__RUNNING, WEIR__DRAINING, WEIR__ABORTING };
 
-/* In the same word, while weir__registry_await() waits: nobody is "running". */
+/*
+ * In the same word, while weir__registry_await() waits: nobody reads "running".
+ */
 #define WEIR__AWAITED 4u
 
 /* One thread's; it alone writes it while it runs. */
@@ -81,7 +87,7 @@ struct weir__share {
 };
 
 struct weir__registry {
-	struct weir__lock lock;	   /* over what has no other comment */
+	struct weir__lock lock;	   /* over fields without a comment */
 	uint32_t phase;		   /* atomic; enum weir__phase, WEIR__AWAITED */
 	uint32_t departures;	   /* while AWAITED; also slept on */
 	struct weir__hash_key key; /* constant: for keys from outside */
@@ -99,13 +105,13 @@ struct weir__registry {
 	uint32_t n_tasks; /* indices given out so far */
 	uint32_t *free;	  /* stack of spare indices, n_free of them */
 	uint32_t n_free;
-	size_t alive;	 /* those added less those done, without the shares' */
+	size_t alive;	 /* added less done, without the shares */
 	size_t visitors; /* claim 8 */
 	struct weir_drain *drains;
 	uint64_t dropped; /* atomic: items dropped undelivered */
 };
 
-/* What tables of those that run there are hashed by. */
+/* The key by which the tables of this executor's actors are hashed. */
 static inline const struct weir__hash_key *weir__executor_key(
 	const struct weir_executor *executor)
 {
@@ -128,8 +134,8 @@ void weir__registry_free(const struct weir_allocator *allocator,
 			 struct weir__registry *registry);
 
 /*
- * The same in a child process, where other threads of the parent may have been
- * in the middle of something at the fork: what was being changed is left alone.
+ * Frees the registry in a child process after fork(). Other threads of the
+ * parent may have been changing something at the fork; that is left alone.
  */
 void weir__registry_free_forked(const struct weir_allocator *allocator,
 				struct weir__registry *registry);
@@ -166,22 +172,29 @@ static inline enum weir__phase weir__registry_phase(
 }
 
 /*
- * Before the executor is freed: 0, nobody is alive. -EBUSY: somebody is; or
- * actors that are leaving are all there is, but the calling thread may not wait
- * for them (claim 7; inside a turn; a worker).
+ * Before the executor is freed. 0: no actor is alive. -EBUSY: one is alive; or
+ * all that are left are leaving, but the calling thread may not wait for them
+ * (claim 7; inside a turn; a worker).
  */
 int weir__registry_await(struct weir_executor *executor);
 
-/* `n` who are not counted in a share; completes drains if they were the last. */
+/*
+ * Counts `n` actors as done that no share counts; completes drains if these
+ * were the last.
+ */
 void weir__registry_done_locked(struct weir_executor *executor, size_t n);
 
 /*
- * The calling thread holds the executor, as one that leaves it, until
- * weir__registry_done(). An actor of it that is not leaving is known.
+ * The calling thread holds the executor until weir__registry_done(), as a
+ * leaving actor does. The caller knows an actor of the executor that is not
+ * leaving.
  */
 void weir__registry_hold(struct weir_executor *executor);
 
-/* It is released: may complete a drain. The executor may be gone after. */
+/*
+ * An actor is released: may complete a drain. The executor may be gone on
+ * return.
+ */
 static inline void weir__registry_done(struct weir_executor *executor)
 {
 	struct weir__share *share = weir__share_of(executor->registry);
@@ -191,7 +204,7 @@ static inline void weir__registry_done(struct weir_executor *executor)
 		weir__registry_done_locked(executor, 1);
 		return;
 	}
-	/* release: what has led to this; pairs with the acquire in
+	/* release: the actor's life; pairs with the acquire in
 	 * weir__registry_alive() */
 	ck_pr_fence_release();
 	ck_pr_store_64(&share->done, share->done + 1);
@@ -214,7 +227,7 @@ uint32_t weir__registry_collect(struct weir__registry *registry,
 				uint32_t *index, struct weir_task **tasks);
 
 /*
- * What tasks are is the actor layer's business, which defines these four.
+ * The actor layer knows what a task is, and defines these four functions.
  * run: as weir_task_run(), on a thread that does nothing else and has set
  * weir__thread.running; true: the caller submits the task again.
  * tryref: false when the task is on its way out.

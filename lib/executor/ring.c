@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "executor/ring.h"
 
-/* The thief's side of claim 3. False: it cannot be had, so do not steal. */
+/*
+ * The thief's fence of claim 3. False: the fence cannot be had, so do not
+ * steal.
+ */
 static bool fence(const struct weir__ring *ring)
 {
 	if (ring->remote)
@@ -12,7 +15,7 @@ static bool fence(const struct weir__ring *ring)
 	return true;
 }
 
-/* From the slots that neither owner nor thieves have passed. */
+/* Takes tasks from the slots that neither the owner nor thieves have passed. */
 static uint32_t take(struct weir__ring *ring, struct weir_task **tasks,
 		     uint32_t most)
 {
@@ -22,7 +25,7 @@ static uint32_t take(struct weir__ring *ring, struct weir_task **tasks,
 	/* acquire: the slots before tail; pairs with the second release in
 	 * weir__ring_push() */
 	ck_pr_fence_acquire();
-	/* Signed: nothing says that this tail is not older than head. */
+	/* Signed: this tail may be older than head. */
 	for (; (int64_t)(tail - i) > 0 && n < most; i++) {
 		struct weir_task **slot = &ring->slots[i & WEIR__RING_MASK];
 

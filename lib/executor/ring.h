@@ -56,7 +56,7 @@ struct weir__ring {
 	bool remote;
 };
 
-/* By the owner. False: it is full. */
+/* Owner. False: the ring is full. */
 static inline bool weir__ring_push(struct weir__ring *ring,
 				   struct weir_task *task)
 {
@@ -75,7 +75,7 @@ static inline bool weir__ring_push(struct weir__ring *ring,
 	return true;
 }
 
-/* By the owner. NULL: it is empty. */
+/* Owner. NULL: the ring is empty. */
 static inline struct weir_task *weir__ring_pop(struct weir__ring *ring)
 {
 	uint64_t head = ring->head; /* only we write both */
@@ -103,13 +103,13 @@ static inline struct weir_task *weir__ring_pop(struct weir__ring *ring)
 }
 
 /*
- * By anyone else: takes up to `most` of the oldest tasks, in order. Returns how
- * many; 0: it is empty, or somebody was faster.
+ * Any other thread: takes up to `most` of the oldest tasks, in order. Returns
+ * how many; 0: the ring is empty, or another thief was faster.
  */
 uint32_t weir__ring_steal(struct weir__ring *ring, struct weir_task **tasks,
 			  uint32_t most);
 
-/* Where the oldest task is that may be left to steal. A hint. */
+/* The index of the oldest task that may be left to steal. A hint. */
 static inline uint64_t weir__ring_front(const struct weir__ring *ring)
 {
 	uint64_t head = ck_pr_load_64(&ring->head);

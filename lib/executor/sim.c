@@ -43,7 +43,7 @@ struct weir_sim {
 	pid_t made_by;		       /* constant */
 	uint64_t seed, random;
 	uint64_t now_ns;
-	uint32_t budget_max;	  /* slices get a budget of 1 to that */
+	uint32_t budget_max;	  /* budgets of slices are 1 to this */
 	struct weir__owned owned; /* running: in a turn or in a `fire` */
 	const struct weir__thread *thread;
 	uint64_t ready; /* bit i: lists[i] is not empty */
@@ -182,7 +182,10 @@ static enum progress fire(struct weir_timer *timer)
 	return OTHER;
 }
 
-/* Some timer's time has come, or seems to: one in it has been cancelled. */
+/*
+ * True if a timer's time has come, or seems to have: a cancelled timer may have
+ * left an early bound.
+ */
 static bool timer_due(const struct weir_sim *sim)
 {
 	return weir__wheel_next(&sim->wheel) <= sim->now_ns;
@@ -198,7 +201,10 @@ static struct weir_timer *take_due(struct weir_sim *sim)
 	return weir__wheel_take(&sim->wheel);
 }
 
-/* Fires what is ready of the descriptors, waiting for it at most so long. */
+/*
+ * Fires watches whose descriptors are ready; waits for one for at most
+ * `timeout_ms`.
+ */
 static enum progress poll_watches(struct weir_sim *sim, int timeout_ms)
 {
 	struct epoll_event events[EVENTS];
@@ -276,7 +282,10 @@ static void move_clock(struct weir_sim *sim, uint64_t now_ns)
 		sim->now_ns = now_ns;
 }
 
-/* A waiting call: for descriptors it waits in real time, for ever if so. */
+/*
+ * A step of a call that waits. If nothing else is left to do and the timeout is
+ * WEIR_FOREVER, it waits for descriptors, in real time.
+ */
 static int step_outside(struct weir_sim *sim, uint64_t timeout_ns)
 {
 	uint64_t limit_ns = weir__clock_after(sim->now_ns, timeout_ns);
@@ -433,8 +442,9 @@ uint64_t weir_sim_random(struct weir_sim *sim, uint64_t bound)
 }
 
 /*
- * In a child process, if another thread than the simulator's has forked: that
- * may have been in the middle of anything, and what was armed is left alone.
+ * In a child process after fork(). True if another thread than the simulator's
+ * has forked: the simulator may have been in the middle of anything, so armed
+ * timers and watches are left alone.
  */
 static bool is_foreign(const struct weir_sim *sim)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The thread pool: made, started with the first submission, ended. worker.c
- * has what its threads do, park.c how they sleep.
+ * The thread pool: made, started with the first submission, ended. worker.c has
+ * what its threads do, park.c how they sleep.
  *
- * Submissions from the pool's own workers stay on the worker. Those from
- * outside go through an inbox and wake one worker if none is awake and looking;
- * they are counted in `outside` until they have left, because their task may
- * have run, and the last actor be gone, before that.
+ * A submission from a worker of the pool stays on that worker. A submission
+ * from outside goes through an inbox and wakes one worker if none is awake and
+ * looking. Such calls are counted in `outside` until they have left, because
+ * their task may have run, and the last actor be gone, before that.
  *
  * The pool with its workers is one block of memory.
  */
@@ -45,8 +45,9 @@ static bool forked(const struct weir_threads *pool)
 }
 
 /*
- * Before anything that starts a thread or needs one. The process whose first
- * such call this is has the pool's threads, and no child of its.
+ * Called before anything that starts a thread or needs one. The process that
+ * makes the first such call has the pool's threads; a child of it by fork() has
+ * not.
  */
 static int claim(struct weir_threads *pool)
 {
@@ -61,7 +62,7 @@ static int claim(struct weir_threads *pool)
 	return forked(pool) ? -ECHILD : 0;
 }
 
-/* The new thread counts as one that searches, from before it exists. */
+/* The new thread counts as searching from before it exists. */
 static int spawn(struct weir__worker *worker)
 {
 	struct weir_threads *pool = worker->pool;
@@ -69,7 +70,7 @@ static int spawn(struct weir__worker *worker)
 	int n = snprintf(number, sizeof(number), "-%u", worker->index);
 	int rc;
 
-	/* The number has to be seen: the name is what is cut. */
+	/* The worker's number has to be seen, so the name is cut. */
 	(void)snprintf(name, sizeof(name), "%.*s%s", SHOWN - 1 - n, pool->name,
 		       number);
 	worker->ring.remote = weir__membarrier_register();
@@ -93,8 +94,8 @@ static int spawn_all(struct weir_threads *pool)
 			break;
 	}
 	ck_pr_store_32(&pool->running, i);
-	/* release: who sees it need not take the lock; pairs with the acquire
-	 * in ready() */
+	/* release: a thread that sees the mark need not take the lock; pairs
+	 * with the acquire in ready() */
 	ck_pr_fence_release();
 	ck_pr_store_32(&pool->started, i);
 	return rc;
@@ -302,7 +303,10 @@ static void set_options(struct weir_threads *pool,
 	snprintf(pool->name, sizeof(pool->name), "%s", name);
 }
 
-/* What worker i is to be bound to: what its list and the process allow. */
+/*
+ * The CPUs that worker i is to be bound to: those that both its list and the
+ * process allow.
+ */
 static int set_cpus(struct weir__cpus *cpus, const char *list,
 		    const struct weir__cpus *allowed)
 {
@@ -472,7 +476,10 @@ static void join_all(struct weir_threads *pool)
 		pthread_join(pool->workers[i].thread, NULL);
 }
 
-/* The tasks that calls from outside submitted have run: it takes no long. */
+/*
+ * Waits until calls from outside have left. Their tasks have run, so it is
+ * short.
+ */
 static void wait_outside(struct weir_threads *pool)
 {
 	while (ck_pr_load_32(&pool->outside))
@@ -482,8 +489,8 @@ static void wait_outside(struct weir_threads *pool)
 }
 
 /*
- * In a child process that has not used the pool: if another thread was about to
- * start it at the fork, nobody ends what was begun.
+ * True in a child process that has not used the pool, if another thread was
+ * about to start the pool at the fork: nobody ends what that thread had begun.
  */
 static bool inherited(const struct weir_threads *pool)
 {
@@ -491,7 +498,7 @@ static bool inherited(const struct weir_threads *pool)
 				weir__forked_since(pool->made_by));
 }
 
-/* There, with one thread. */
+/* In a child process after fork(), which has one thread. */
 static void free_forked(struct weir_threads *pool)
 {
 	weir__poller_thread_fini(&pool->service, true);

@@ -115,7 +115,7 @@ int weir__wait_allowed(void)
 								  : 0;
 }
 
-/* Until the word is GONE, as long as a waker needs that has begun. */
+/* Waits until the word is GONE: as long as a waker that has begun needs. */
 static void wait_gone(struct weir__parked *parked)
 {
 	uint32_t word;
@@ -147,9 +147,10 @@ static int sleep_until(struct weir__parked *parked, uint64_t timeout_ns)
 }
 
 /*
- * Runs what there is on all but `home`. A turn may make others meanwhile, or
- * free those that are not waited with, so the list is read anew each time. *fds:
- * one of them has a descriptor. Whether there was something.
+ * Runs what there is to run on all loops and simulators but `home`. A turn may
+ * make others meanwhile, or free those that are not marked `waited`, so the
+ * list is read anew each time. *fds: one of them has a descriptor. True:
+ * something was run.
  */
 static bool poll_others(const struct weir__owned *home, bool *fds)
 {
@@ -170,7 +171,7 @@ static bool poll_others(const struct weir__owned *home, bool *fds)
 	return any;
 }
 
-/* Until one of them has something to do. */
+/* Sleeps until a loop of this thread has something to do. */
 static int sleep_for_all(uint64_t timeout_ns)
 {
 	const struct weir__owned *owned = weir__thread.owned;
@@ -203,7 +204,7 @@ static int step(struct weir__owned *home, uint64_t left_ns)
 	return home->poll(executor) ? 0 : sleep_for_all(left_ns);
 }
 
-/* Those that are there when a wait begins stay until its end. */
+/* Loops and simulators that are there when a wait begins stay until its end. */
 static void set_waited(bool waited)
 {
 	struct weir__owned *owned;
@@ -222,7 +223,7 @@ static int step_until(struct weir__parked *parked, uint64_t timeout_ns)
 	while (look(parked) == WEIR__PARKED_WAITING) {
 		uint64_t left_ns = left(clock->ops->now(clock), end_ns);
 
-		/* The last step of all may yet bring it. */
+		/* The last step may have brought what is waited for. */
 		if (rc < 0 && (rc != -ETIMEDOUT || !left_ns))
 			break;
 		rc = step(parked->owned, left_ns);

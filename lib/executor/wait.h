@@ -37,7 +37,8 @@ enum { WEIR__PARKED_WAITING, WEIR__PARKED_WOKEN, WEIR__PARKED_GONE };
 
 struct weir__parked {
 	struct weir__waiter waiter;
-	/* Where it waits when none has anything to do; NULL: it sleeps. */
+	/* The one that the thread waits in when none has anything to do; NULL:
+	 * it sleeps. */
 	struct weir__owned *owned;
 	uint32_t word;
 };
@@ -45,11 +46,13 @@ struct weir__parked {
 /* Before the waiter goes into any list; on the thread that will wait. */
 void weir__parked_init(struct weir__parked *parked);
 
-/* The calling thread makes a loop or simulator; it goes. */
+/* Adds a loop or simulator that the calling thread makes; removes it. */
 void weir__own(struct weir__owned *owned);
 void weir__disown(struct weir__owned *owned);
 
-/* Whether it is one that the calling thread has made. */
+/*
+ * True if the executor is a loop or simulator that the calling thread has made.
+ */
 bool weir__owns(const struct weir_executor *executor);
 
 /*

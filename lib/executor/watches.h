@@ -46,7 +46,7 @@ struct weir__watches {
 void weir__watches_init(struct weir__watches *watches,
 			const struct weir_allocator *allocator, int epoll_fd);
 
-/* What is still armed is forgotten. */
+/* Forgets watches that are still armed. */
 void weir__watches_fini(struct weir__watches *watches);
 
 /*
@@ -55,20 +55,22 @@ void weir__watches_fini(struct weir__watches *watches);
  */
 int weir__watches_arm(struct weir__watches *watches, struct weir_watch *watch);
 
-/* Whether it was armed; now it is not. */
+/* True: the watch was armed; now it is not. */
 bool weir__watches_cancel(struct weir__watches *watches,
 			  struct weir_watch *watch);
 
 /*
- * Takes out a watch that the event is for, and how: *events. To be called,
- * after firing that one, until NULL.
- * `data` is what came from epoll, `revents` the events with it.
+ * Takes out a watch that the event concerns; *events says how. To be called
+ * again after firing it, until NULL. `data` and `revents` are what epoll has
+ * reported.
  */
 struct weir_watch *weir__watches_take(struct weir__watches *watches,
 				      uint64_t data, uint32_t revents,
 				      short *events);
 
-/* No event of a watch has data below that: it is free for others. */
+/*
+ * No event of a watch has data below this number, so other events may use it.
+ */
 #define WEIR__WATCHES_DATA_MIN (UINT64_C(1) << 32)
 
 #endif

@@ -55,13 +55,13 @@ struct weir__wheel {
 void weir__wheel_init(struct weir__wheel *wheel, uint64_t now_ns);
 
 /*
- * Arms it, or moves it if it is armed. What is at or before the time last
- * expired is due at the next weir__wheel_expire(); WEIR_FOREVER is never.
+ * Arms the timer, or moves it if it is armed. A time at or before the time last
+ * expired is due at the next weir__wheel_expire(); WEIR_FOREVER is never due.
  */
 void weir__wheel_arm(struct weir__wheel *wheel, struct weir_timer *timer,
 		     uint64_t at_ns);
 
-/* Whether it was armed, due ones included; now it is not. */
+/* True: the timer was armed, or due and not taken; now it is not. */
 bool weir__wheel_cancel(struct weir__wheel *wheel, struct weir_timer *timer);
 
 /*
@@ -71,9 +71,9 @@ bool weir__wheel_cancel(struct weir__wheel *wheel, struct weir_timer *timer);
 uint64_t weir__wheel_next(const struct weir__wheel *wheel);
 
 /*
- * Sets the clock (never back); what is at or before it is due. Timers armed
- * from now on are not, even for a time past: a timer that arms itself again
- * and again cannot keep who takes them.
+ * Sets the clock (never back); timers at or before it are due. Timers armed
+ * from now on are not due, even for a time past: so a timer that arms itself
+ * again and again cannot keep the thread that takes due timers.
  */
 void weir__wheel_expire(struct weir__wheel *wheel, uint64_t now_ns);
 

@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a worker does: it runs the tasks it has; when it has none it takes what
- * came from outside, then what has waited too long with another worker; then
- * it sleeps. A task is stolen only when it has waited steal_ns, because that,
- * with waking somebody for it, costs about as much.
+ * What a worker does: it runs the tasks it has. When it has none it takes tasks
+ * that came from outside, then tasks that have waited too long with another
+ * worker; then it sleeps. A task is stolen only when it has waited steal_ns:
+ * that, together with waking a worker for it, costs about as much.
  *
- * A worker whose slices are long on average need not be robbed: between two of
- * them, and when a turn submits something, it gives what would wait to whoever
- * searches, through the pool's inbox. That costs it two lines' journeys, which
- * is little beside a long slice, and keeps workers busy though none of the
- * tasks waits for steal_ns: a few stages that work, joined by small windows,
- * never do. Cheap stages have short slices and stay together.
+ * A worker whose slices are long on average need not be robbed: between two
+ * slices, and when a turn submits something, it gives tasks that would wait to
+ * a searching worker, through the pool's inbox. That costs it two lines'
+ * journeys, which is little beside a long slice, and keeps workers busy
+ * although none of the tasks waits for steal_ns: a few stages that work, joined
+ * by small windows, never wait so long. Cheap stages have short slices and stay
+ * together.
  *
  * Waiting is measured without a time per task: a mark says "at this time the
- * ring's tail stood there". While its front has not come that far, what is
- * there has waited since then.
+ * ring's tail stood there". While the ring's front has not come that far, the
+ * tasks in the ring have waited since then.
  */
 #include "executor/worker.h"
 
@@ -29,16 +30,17 @@
 #define WATCH_MIN_NS (200 * 1000u)  /* the watcher's first sleep */
 #define WATCH_MAX_NS (2000 * 1000u) /* and its longest */
 #define SLICES_MAX 64u		    /* slices between two looks at the clock */
-#define POLLED_TASKS 4u		    /* so few are polled */
-#define POLLS 512u		    /* that find nothing, before tasks wait */
+#define POLLED_TASKS 4u		    /* polls with fewer other tasks */
+#define POLLS 512u		    /* polls without a find, then it arms */
 #define POLLS_AT_ONCE 32u	    /* and without a pause */
 #define LOOK_SLICES 8u		    /* and between two at the inboxes */
 #define STEAL_MAX 16u		    /* tasks taken at once */
-#define LONG_PART 16u		    /* of steal_ns: a slice that is long */
+#define LONG_PART 16u		    /* a slice of steal_ns / 16 is long */
 
 static void count(uint64_t *counter)
 {
-	/* relaxed: we alone write it; readers want a snapshot */
+	/* relaxed: only the worker writes the counter; readers want a
+	 * snapshot */
 	ck_pr_store_64(counter, *counter + 1);
 }
 
@@ -58,16 +60,17 @@ static bool mark_old(uint64_t mark, uint64_t now_ns, uint64_t age_ns)
 {
 	uint32_t age = (uint32_t)(now_ns / MARK_UNIT_NS) - (uint32_t)mark;
 
-	/* One made later than now_ns was read is not an old one. */
+	/* A mark that was made after now_ns was read is not old. */
 	return (int32_t)age >= 0 && age >= age_ns / MARK_UNIT_NS;
 }
 
 /*
  * How many of the worker's tasks have waited for steal_ns. Moves the marks on:
- * the second is made when the first has become old, and takes its place when
- * that is passed, so that where many wait there is always an old one. Any
- * thread; the answer is a hint, for which the order of the loads does not
- * matter, and a mark that is overwritten was as true as the one that is kept.
+ * the second mark is made when the first has become old, and replaces the first
+ * when the ring's front has passed that. So where many tasks wait there is
+ * always an old mark. Any thread. The answer is a hint: the order of the loads
+ * does not matter, and a mark that is overwritten was as true as the one that
+ * stays.
  */
 static uint32_t overdue(struct weir__worker *worker, uint64_t now_ns)
 {
@@ -98,7 +101,10 @@ static bool slices_long(const struct weir__worker *worker)
 	       worker->pool->steal_ns / LONG_PART;
 }
 
-/* It will give something away before long: sooner than a theft pays. */
+/*
+ * True if the other worker is likely to give tasks away sooner than a theft
+ * would pay.
+ */
 static bool will_share(const struct weir__worker *other,
 		       const struct weir__worker *thief, uint64_t now_ns)
 {
@@ -106,7 +112,7 @@ static bool will_share(const struct weir__worker *other,
 	       slices_long(other);
 }
 
-/* The next of the other workers with overdue tasks, or NULL; *n of them. */
+/* The next other worker that has overdue tasks, *n of them; or NULL. */
 static struct weir__worker *find_victim(struct weir__worker *worker,
 					uint64_t now_ns, uint32_t *n)
 {
@@ -125,8 +131,8 @@ static struct weir__worker *find_victim(struct weir__worker *worker,
 }
 
 /*
- * Takes overdue tasks from another worker: half of them, since the other one
- * goes on as well, and no more than one theft is worth.
+ * Steals overdue tasks from another worker: half of them, since the other
+ * worker goes on as well, and no more than one theft is worth.
  */
 static bool steal(struct weir__worker *worker, uint64_t now_ns)
 {
@@ -136,7 +142,7 @@ static bool steal(struct weir__worker *worker, uint64_t now_ns)
 
 	if (!victim)
 		return false;
-	worker->victim--; /* there may be more: begin with the same one */
+	worker->victim--; /* it may have more: begin there */
 	n = (n + 1) / 2;
 	n = weir__ring_steal(&victim->ring, tasks,
 			     n < STEAL_MAX ? n : STEAL_MAX);
@@ -154,7 +160,7 @@ static bool something_came(const struct weir__worker *worker)
 	       !weir__inbox_empty(&worker->pool->inbox);
 }
 
-/* Takes what came from outside. */
+/* Takes the tasks that came from outside. */
 static void collect(struct weir__worker *worker)
 {
 	struct weir_task *task = weir__inbox_take(&worker->inbox), *next;
@@ -172,7 +178,7 @@ static void collect(struct weir__worker *worker)
 	}
 }
 
-/* False: nothing came, or others took it. */
+/* False: no task came from outside, or other workers took it. */
 static bool collected(struct weir__worker *worker)
 {
 	if (!something_came(worker))
@@ -181,7 +187,10 @@ static bool collected(struct weir__worker *worker)
 	return worker->private.head || worker->ring.tail != worker->ring.head;
 }
 
-/* Moves on to the ring, in order, what found it full. True: some of it. */
+/*
+ * Moves tasks that found the ring full into the ring, in order. True: some were
+ * moved.
+ */
 static bool refill(struct weir__worker *worker)
 {
 	struct weir__fifo *overflow = &worker->overflow;
@@ -199,7 +208,10 @@ static bool refill(struct weir__worker *worker)
 	return moved;
 }
 
-/* Both run one slice. What has to run again goes back to where it was. */
+/*
+ * run_shared() and run_private() run one slice. A task that has to run again
+ * goes back to the queue it came from.
+ */
 static inline bool run_shared(struct weir__worker *worker)
 {
 	struct weir_task *task = weir__ring_pop(&worker->ring);
@@ -237,7 +249,7 @@ static inline bool run_one(struct weir__worker *worker)
 	return WEIR_LIKELY(run_shared(worker)) || run_private(worker);
 }
 
-/* Hands a task to whoever searches; the same as one from outside. */
+/* Hands a task to a searching worker, by the way of tasks from outside. */
 static void give(struct weir__worker *worker, struct weir_task *task)
 {
 	weir__inbox_push(&worker->pool->inbox, task);
@@ -245,8 +257,9 @@ static void give(struct weir__worker *worker, struct weir_task *task)
 }
 
 /*
- * One at a time: when the searcher has taken it, and others search, more. With
- * nothing queued the worker keeps what it gets, for it may have nothing else.
+ * Hands over at most one task until a searching worker has taken it. Keeps the
+ * task if the own queue is empty, since the worker may have nothing else to
+ * run.
  */
 void weir__worker_share(struct weir__worker *worker, struct weir_task *task)
 {
@@ -259,7 +272,7 @@ void weir__worker_share(struct weir__worker *worker, struct weir_task *task)
 		weir__worker_push(worker, task);
 }
 
-/* Half of what is queued, since the worker goes on as well. */
+/* Hands over half of the queued tasks, since the worker goes on as well. */
 static void share_half(struct weir__worker *worker, uint32_t n)
 {
 	struct weir_task *task;
@@ -273,8 +286,8 @@ static void share_half(struct weir__worker *worker, uint32_t n)
 }
 
 /*
- * Between two slices: if these are long, shares what is queued, with whoever
- * searches; if nobody has for steal_ns, somebody should.
+ * Between two slices. If the worker's slices are long: shares the queued tasks
+ * if another worker searches; wakes a worker if none has searched for steal_ns.
  */
 static void share(struct weir__worker *worker, uint64_t now_ns)
 {
@@ -295,9 +308,9 @@ static void share(struct weir__worker *worker, uint64_t now_ns)
 }
 
 /*
- * The worker's own look at its queue: if what is in front is overdue, somebody
- * else should take it. Reads the clock about four times in steal_ns, so with
- * short slices seldom: `slices_between` follows the length of the last ones.
+ * The worker's own look at its queue: if the task in front is overdue, another
+ * worker should take it. Reads the clock about four times in steal_ns, so with
+ * short slices seldom: `slices_between` follows the length of the last slices.
  */
 static void check(struct weir__worker *worker)
 {
@@ -307,7 +320,7 @@ static void check(struct weir__worker *worker)
 
 	assert(worker->slices_between > 0);
 	worker->checked_ns = now;
-	/* relaxed: we alone write it; readers want a hint */
+	/* relaxed: only the worker writes the word; readers want a hint */
 	ck_pr_store_64(
 		&worker->slice_ns,
 		(3 * worker->slice_ns + passed / worker->slices_between) / 4);
@@ -325,12 +338,15 @@ static void check(struct weir__worker *worker)
 	/* Somebody has become slow: time the next run. */
 	if (worker->shares)
 		weir__thread.runs = WEIR__TIMED_RUNS;
-	/* No fence: who is missed now is woken at the next check. */
+	/* No fence: a worker that is missed now is woken at the next check. */
 	if (overdue(worker, now))
 		weir__park_wake_one(&worker->pool->park);
 }
 
-/* After some slices: what else there is. */
+/*
+ * After some slices: takes tasks from the inboxes, refills the ring, and checks
+ * the queue when that is due.
+ */
 static __attribute__((noinline)) void look_up(struct weir__worker *worker,
 					      uint64_t slices)
 {
@@ -367,8 +383,8 @@ static bool others_awake(const struct weir_threads *pool, bool self)
 }
 
 /*
- * The worker has found something. If nobody else searches, somebody may have
- * to: for what else there is, or to watch those that are busy.
+ * The worker has found work. If no other worker searches, one may have to: for
+ * other work, or to watch the workers that are busy.
  */
 static void found(struct weir__worker *worker)
 {
@@ -388,7 +404,7 @@ static bool stopping(const struct weir_threads *pool)
 	return ck_pr_load_32(&pool->stop);
 }
 
-/* Something to do, for a worker that is about to sleep. */
+/* True if there is work for a worker that is about to sleep. */
 static bool anything(struct weir__worker *worker)
 {
 	uint32_t n;
@@ -407,8 +423,8 @@ static void stall(const struct weir__worker *worker)
 }
 
 /*
- * Looks for work for spin_ns, and at the rings of others seldom: each look
- * takes a line away from somebody who is busy.
+ * Looks for work for spin_ns; seldom at the rings of others, since each such
+ * look takes a cache line away from a busy worker.
  */
 static bool spin(struct weir__worker *worker)
 {
@@ -435,7 +451,10 @@ static bool spin(struct weir__worker *worker)
 	return false;
 }
 
-/* All slices run so far: whether the pool was idle between two looks. */
+/*
+ * The number of slices that all workers have run: if two looks find the same
+ * number, the pool was idle between them.
+ */
 static uint64_t all_slices(const struct weir__worker *worker)
 {
 	const struct weir__worker *first = worker - worker->index;
@@ -448,8 +467,8 @@ static uint64_t all_slices(const struct weir__worker *worker)
 }
 
 /*
- * How an idle worker sleeps: for ever, or, if it is the watcher, until it has
- * to look at the others again.
+ * How an idle worker sleeps: without end, or, if it is the watcher, until it
+ * has to look at the other workers again.
  */
 struct sleep {
 	bool watching;
@@ -458,9 +477,9 @@ struct sleep {
 };
 
 /*
- * Whether to watch. The watcher stays on until no slice has run during its
- * longest sleep, though nobody is awake when it looks: a pool that works a
- * little at a time would wake another watcher each time.
+ * Whether to watch. The watcher stays until no slice has run during its longest
+ * sleep, even if no worker is awake when it looks: otherwise a pool that works
+ * a little at a time would wake another watcher each time.
  */
 static bool decide(struct weir__worker *worker, struct sleep *sleep)
 {
@@ -481,14 +500,17 @@ static bool decide(struct weir__worker *worker, struct sleep *sleep)
 	return sleep->watching;
 }
 
-/* Sleeps until there may be something to do; awake again it searches. */
+/*
+ * Sleeps until there may be work. When the worker is awake again it searches.
+ */
 static void park(struct weir__worker *worker)
 {
 	struct weir__park *park = &worker->pool->park;
 	struct sleep sleep = {.timeout_ns = WATCH_MIN_NS};
 	uint32_t i = worker->index, epoch;
 
-	/* Before the bit: who has seen all bits set finds the same next time. */
+	/* Before the bit: a thread that has seen all bits set finds the same
+	 * count next time. */
 	count(&worker->parks);
 	/* release: what our slices did, and their count; pairs with the acquire
 	 * in weir_threads_idle() */
@@ -528,11 +550,11 @@ static bool few_queued(const struct weir__worker *worker)
 }
 
 /*
- * See struct weir__thread. With a few actors the worker looks at them in turn
- * before they arm and it searches: to be blocked, and then unblocked and
- * submitted by another thread, costs several times as much as to be looked at,
- * on both sides. Not where slices are long: idle actors would be shared. Nor
- * while another worker is awake, unless the actor is this one's own.
+ * See struct weir__thread. A worker with a few actors looks at them in turn
+ * before they arm and it searches: an actor that is blocked, then unblocked and
+ * submitted by another thread, costs both threads several times as much as a
+ * look. Not where slices are long: idle actors would be shared. Nor while
+ * another worker is awake, unless the actor is bound to this worker.
  */
 static bool polls(void *worker_state)
 {
@@ -542,7 +564,7 @@ static bool polls(void *worker_state)
 	worker->empty++;
 	if (worker->shares || !few_queued(worker) || stopping(worker->pool))
 		return false;
-	/* It had better search: there may be something to be shared. */
+	/* Searching is better: another worker may have tasks to give away. */
 	if (!worker->pinned && others_awake(worker->pool, true))
 		return false;
 	if (useful != worker->useful) {
@@ -557,10 +579,10 @@ static bool polls(void *worker_state)
 }
 
 /*
- * A worker that others send tasks to waits for more, for about as long as it
- * takes to bounce one back and forth, before it counts as searching: that
- * count is one line for all workers, which would go back and forth as well.
- * True: something came.
+ * A worker that other threads send tasks to waits for more, for about as long
+ * as it takes to bounce one back and forth, before it counts as searching: the
+ * count of searchers is one cache line for all workers, which would go back and
+ * forth as well. True: a task came.
  */
 static bool linger(struct weir__worker *worker)
 {

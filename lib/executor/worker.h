@@ -35,19 +35,19 @@ struct weir__worker {
 
 	/* The owner's alone. */
 	struct weir__fifo private __attribute__((aligned(WEIR__LINE)));
-	struct weir__fifo overflow; /* what found the ring full, in order */
-	bool private_next;	    /* whose turn: the private list's */
+	struct weir__fifo overflow; /* tasks that found the ring full */
+	bool private_next;	    /* the private list is next */
 	bool pinned;		    /* the slice that runs is a private one */
 	bool lingers;		    /* tasks came for this worker alone */
 	bool shares;		    /* its slices are long, see share() */
 	uint32_t victim;	    /* where the last look at others ended */
 	uint32_t slices_between;    /* two looks at the clock */
-	uint64_t empty;		    /* slices that found nothing */
-	uint64_t useful;	    /* all others, at the last poll */
-	uint32_t polled;	    /* since there were more of these */
-	uint64_t check_at;	    /* when `slices` is that, the next */
-	uint64_t look_at;	    /* and that, the next at the inboxes */
-	uint64_t checked_ns;	    /* when it was read */
+	uint64_t empty;		    /* slices without a turn */
+	uint64_t useful;	    /* slices with turns, at the last poll */
+	uint32_t polled;	    /* polls since `useful` has grown */
+	uint64_t check_at;	    /* at this number of slices: check() */
+	uint64_t look_at;	    /* at this number: look at the inboxes */
+	uint64_t checked_ns;	    /* the clock at the last check */
 	uint64_t looked_ns;	    /* when it last looked at other workers */
 
 	/* Written by the owner, read by anyone. */
@@ -55,16 +55,16 @@ struct weir__worker {
 	struct weir__costs costs;
 
 	/*
-	 * What was in the ring at two times, see overdue(). Stored by owner
-	 * and thieves.
+	 * The ring's tail at two times, see overdue(). Stored by the owner and
+	 * by thieves.
 	 */
 	uint64_t marks[2] __attribute__((aligned(WEIR__LINE)));
 	/* The owner's, seldom touched; thieves read the first. */
-	uint64_t slice_ns; /* what its slices have taken of late */
+	uint64_t slice_ns; /* average of the last slices */
 	uint64_t calm_ns;  /* when last no task waited behind long ones */
 	uint64_t idle_ns;  /* when it last ran out of work */
 
-	/* Anyone pushes tasks for this worker alone. */
+	/* Any thread pushes tasks that are bound to this worker. */
 	struct weir__inbox inbox __attribute__((aligned(WEIR__LINE)));
 
 	struct weir__ring ring;
@@ -83,7 +83,7 @@ struct weir_threads {
 	char name[16];
 	size_t size; /* of the block that all of this is in */
 	pid_t made_by;
-	/* Seldom written. The first so many workers: */
+	/* Seldom written. So many workers, from the first on, */
 	uint32_t running; /* have a thread, or one is being created */
 	uint32_t started; /* have a thread */
 	uint32_t stop;
@@ -93,7 +93,8 @@ struct weir_threads {
 	/* Anyone pushes tasks for any worker. */
 	struct weir__inbox inbox __attribute__((aligned(WEIR__LINE)));
 	/* Calls from outside that may touch the pool after their task ran. Not
-	 * on the inbox's line: a worker takes that before they leave. */
+	 * on the inbox's cache line: a worker takes that line before these
+	 * calls leave. */
 	uint32_t outside __attribute__((aligned(WEIR__LINE)));
 	struct weir__park park __attribute__((aligned(WEIR__LINE)));
 };
@@ -102,15 +103,15 @@ struct weir_threads {
 static inline struct weir__worker *weir__worker_self(
 	const struct weir_threads *pool)
 {
-	/* Somebody else's state may be of any type: compare the address only.
-	 */
+	/* The state of another executor may be of any type: compare the address
+	 * only. */
 	uintptr_t state = (uintptr_t)weir__thread.worker_state;
 	uintptr_t offset = state - (uintptr_t)pool->workers;
 
 	return offset < pool->workers_size ? weir__thread.worker_state : NULL;
 }
 
-/* The calling worker queues a task behind what it has. */
+/* The calling worker queues a task behind its other tasks. */
 static inline void weir__worker_push(struct weir__worker *worker,
 				     struct weir_task *task)
 {
@@ -119,17 +120,20 @@ static inline void weir__worker_push(struct weir__worker *worker,
 	if (WEIR_UNLIKELY(worker->overflow.head) ||
 	    WEIR_UNLIKELY(!weir__ring_push(&worker->ring, task)))
 		weir__fifo_push(&worker->overflow, task);
-	/* No fence: the worker itself runs the task. Only if this slice takes
-	 * long somebody else has to, and looks until then (park.c, claim 6).
-	 */
+	/* No fence: the worker itself runs the task. If this slice takes long
+	 * another worker has to, and a watcher looks until then (park.c, claim
+	 * 6). */
 	if (WEIR_UNLIKELY(!ck_pr_load_32(&park->watched)))
 		weir__park_wake_one(park);
 }
 
-/* The same if its slices are long: a worker that searches may get the task. */
+/*
+ * As weir__worker_push(), of a worker whose slices are long: a searching worker
+ * may get the task.
+ */
 void weir__worker_share(struct weir__worker *worker, struct weir_task *task);
 
-/* Of the calling worker: what its turns have submitted. */
+/* Queues a task that a turn of the calling worker has submitted. */
 static inline void weir__worker_submit(struct weir__worker *worker,
 				       struct weir_task *task)
 {
@@ -140,7 +144,7 @@ static inline void weir__worker_submit(struct weir__worker *worker,
 		weir__worker_push(worker, task);
 }
 
-/* The thread of a struct weir__worker, which begins as one that searches. */
+/* The thread of a struct weir__worker; it begins as a searching worker. */
 void *weir__worker_main(void *argument);
 
 #endif

@@ -3,18 +3,22 @@
  * What the two halves of reactive.h know of each other: how a publisher over an
  * out-port and a subscriber over an in-port become a link.
  *
- * If the caller of weir_subscribe() owns both actors, in a slice or because they
- * are new, that is weir_link(). Those that are new are held meanwhile, as other
- * threads may subscribe at the same time, or start or stop them.
- * Otherwise each half is made by its owner: the publisher's puts its *seat*
- * into reactive_in->subscription as an offer (marked in the lowest bit) and
- * signals; the subscriber's answers in seat->offer and signals back:
+ * If the caller of weir_subscribe() owns both actors, in a slice or because
+ * they are new, the subscription is a weir_link(). New actors are held
+ * meanwhile, as other threads may subscribe at the same time, or start or stop
+ * them. Otherwise each owner makes its half:
  *
- *	OFFERED -> ACCEPTED  and makes its half; the publisher's makes the other
- *	OFFERED -> REFUSED   as it has ended
+ * 1. The publisher's owner puts its *seat* into reactive_in->subscription as an
+ *    offer (marked in the lowest bit) and signals the subscriber's actor.
+ * 2. The subscriber's owner answers in seat->offer and signals back:
  *
- * A publisher that ends meanwhile need not know which: it ends the in-port's
- * lane, which it does the same way for a half link and for none.
+ *	OFFERED -> ACCEPTED  it has made the in-port's half
+ *	OFFERED -> REFUSED   the subscriber has ended
+ *
+ * 3. If the offer was accepted the publisher's owner makes the out-port's half.
+ *
+ * A publisher that ends meanwhile need not know the answer: it ends the
+ * in-port's lane, in the same way for half a link and for none.
  */
 #ifndef WEIR_STREAM_REACTIVE_H
 #define WEIR_STREAM_REACTIVE_H
@@ -49,8 +53,8 @@ enum {
 };
 
 /*
- * One subscriber of a publisher over an out-port. Holds a reference of the
- * actor as long as it lives: it may be requested of.
+ * One subscriber of a publisher over an out-port. A seat holds a reference of
+ * the actor as long as it lives, since the subscriber may call `request`.
  */
 struct weir__seat {
 	struct weir_subscription subscription;
@@ -66,8 +70,8 @@ struct weir__seat {
 };
 
 /*
- * A seat for a subscriber, of which it holds a reference. NULL: no memory. Any
- * thread that holds a reference of the actor.
+ * Makes a seat for a subscriber, of which the seat holds a reference. NULL: no
+ * memory. Any thread that holds a reference of the actor.
  */
 struct weir__seat *weir__seat_new(struct weir_reactive_out *reactive,
 				  struct weir_subscriber *subscriber);
@@ -75,7 +79,7 @@ struct weir__seat *weir__seat_new(struct weir_reactive_out *reactive,
 /* The first request, or a link, lets the source of a relay begin. Any thread. */
 void weir__reactive_out_want(struct weir_reactive_out *reactive);
 
-/* It is a sink of the out-port from now on. Owner. */
+/* Makes the seat a sink of the out-port. Owner. */
 void weir__seat_sit(struct weir__seat *seat);
 
 /* The publisher's last touch of a seat, after the last signal. */
@@ -89,7 +93,7 @@ void weir__reactive_out_broken(struct weir_reactive_out *reactive,
 
 static inline uint32_t weir__seat_state(const struct weir__seat *seat)
 {
-	/* relaxed: what a bit stands for is in the bit */
+	/* relaxed: the bits alone say what they stand for */
 	return ck_pr_load_32(&seat->state);
 }
 
@@ -103,10 +107,16 @@ static inline uint32_t weir__items_to_null(void *const *items, uint32_t n)
 	return i;
 }
 
-/* It is the one of weir_subscriber_reject(), which is of no stream. */
+/*
+ * True: the subscription is that of weir_subscriber_reject(), and belongs to no
+ * stream.
+ */
 bool weir__subscription_rejected(const struct weir_subscription *subscription);
 
-/* It is of a publisher of ours, whose actor this executor drains. */
+/*
+ * True: the subscription is one of a publisher of ours whose actor runs on this
+ * executor, which drains.
+ */
 bool weir__subscription_drains(const struct weir_subscription *subscription,
 			       const struct weir_executor *executor);
 
@@ -118,13 +128,15 @@ struct weir_reactive_in *weir__reactive_in_of(
 	struct weir_subscriber *subscriber, const struct weir_out *out);
 
 /*
- * The in-port gets a producer: whoever owns both makes the link. 0, or why
- * there is none: -EALREADY, the subscriber has subscribed before.
+ * The in-port gets a producer; the owner of both actors makes the link. 0, or
+ * why there is none: -EALREADY, the subscriber has subscribed before.
  */
 int weir__reactive_in_link(struct weir_reactive_in *reactive,
 			   struct weir_out *out);
 
-/* As weir_subscriber_reject(); who is broken is reported to `executor`. */
+/*
+ * As weir_subscriber_reject(); a broken subscriber is reported to `executor`.
+ */
 void weir__reject(const struct weir_executor *executor,
 		  struct weir_subscriber *subscriber, struct weir_error *error);
 
@@ -140,15 +152,15 @@ void weir__reactive_out_subscribe(struct weir_reactive_out *reactive,
 int weir__reactive_out_ring(struct weir_reactive_out *reactive);
 
 /*
- * Serves a subscriber through an actor between, or rejects it; takes a
- * reference of it. -ENOMEM, or what weir_link() reports: did neither. Owner of
- * `out`.
+ * Serves a subscriber through a relay, or rejects the subscriber; takes a
+ * reference of it. -ENOMEM, or what weir_link() reports: neither was done.
+ * Owner of `out`.
  */
 int weir__relay(struct weir_out *out, struct weir_subscriber *subscriber);
 
 /*
- * What is called between these two is outside: it must not find itself the
- * owner of the actor whose slice calls it.
+ * User code of another actor is called between these two: it must not find
+ * itself the owner of the actor whose slice calls it.
  */
 static inline struct weir_actor *weir__step_out(void)
 {

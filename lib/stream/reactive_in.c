@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Subscribers over in-ports. A publisher's signals put tokens and the end into
- * the in-port, from whatever thread; `request` and `cancel` are called by the
- * owner alone, so they come one after another (2.7): requests when a run has
- * been published, as that is when demand may have changed.
+ * the in-port, from whatever thread. Only the owner calls `request` and
+ * `cancel`, so they come one after another (2.7). It requests when a run has
+ * been published, as demand may have changed then.
  *
- * Publishers hold the subscriber, which holds the actor as long as they do.
+ * Publishers hold the subscriber, and the subscriber holds the actor as long as
+ * they do.
  */
 #include <weir/reactive.h>
 
@@ -19,10 +20,10 @@
 #include "stream/reactive.h"
 
 /*
- * In reactive->subscription, beside NULL, a subscription, and an offer, which
- * is one with the lowest bit set. By swaps: NULL -> any of these, by who
- * subscribes or offers; an offer -> linked, by the owner; anything -> stopped,
- * by the owner.
+ * reactive->subscription is NULL, a subscription, an offer (which is one with
+ * the lowest bit set), &linked or &stopped. It changes by swaps: NULL -> any of
+ * these, by the thread that subscribes or offers; an offer -> linked, by the
+ * owner; anything -> stopped, by the owner.
  */
 static struct weir_subscription linked, stopped;
 
@@ -55,14 +56,14 @@ static struct weir__seat *offer_of(struct weir_subscription *subscription)
 				 subscription);
 }
 
-/* What is there, if it is somebody else's subscription. */
+/* True if the subscription is one of a publisher that is not linked. */
 static bool is_foreign(const struct weir_subscription *subscription)
 {
 	return subscription && subscription != &linked &&
 	       subscription != &stopped && !is_offer(subscription);
 }
 
-/* It is a link, or may become one. */
+/* True if the subscription is a link, or an offer of one. */
 static bool is_link(const struct weir_subscription *subscription)
 {
 	return subscription == &linked || is_offer(subscription);
@@ -83,7 +84,7 @@ static struct weir_subscription *look(struct weir_reactive_in *reactive)
 	struct weir_subscription *subscription =
 		ck_pr_load_ptr(&reactive->subscription);
 
-	/* acquire: what it points to; pairs with the release in claim() */
+	/* acquire: the subscription; pairs with the release in claim() */
 	ck_pr_fence_acquire();
 	return subscription;
 }
@@ -132,10 +133,11 @@ static int end(struct weir_reactive_in *reactive, struct weir_error *error)
 	return 0;
 }
 
-/* Requested and not received. */
+/* How many items are requested and not received. */
 static int64_t expected(struct weir_reactive_in *reactive)
 {
-	/* No order: a request comes to the publisher, and so here, by itself. */
+	/* No order: an item that was requested comes here through the
+	 * publisher, which orders it behind the request. */
 	return (int64_t)ck_pr_load_64((uint64_t *)&reactive->requested) -
 	       reactive->received;
 }
@@ -181,7 +183,7 @@ static int on_next_n(struct weir_subscriber *subscriber, void *const *items,
 		reactive->received += good;
 		*taken = good;
 	}
-	/* what is left is late, too much, or null */
+	/* the items that are left are late, too many, or null */
 	while (*taken < n && (rc = on_next(subscriber, items[*taken])) == 0)
 		++*taken;
 	return rc;
@@ -198,7 +200,10 @@ static int on_complete(struct weir_subscriber *subscriber)
 	return end(reactive_of(subscriber), NULL);
 }
 
-/* By who subscribes, and so keeps the actor there until this has returned. */
+/*
+ * Called by the thread that subscribes, which keeps the actor there until this
+ * returns.
+ */
 static void held(struct weir_subscriber *subscriber)
 {
 	weir_actor_ref(actor_of(reactive_of(subscriber)));
@@ -221,7 +226,10 @@ static const struct weir_subscriber_ops subscriber_ops = {
 
 /* --- The owner's part ----------------------------------------------------- */
 
-/* Requested and not taken are at most that many: what a turn needs at least. */
+/*
+ * The most items that are requested and not taken: at least a burst, as a turn
+ * needs one.
+ */
 static int64_t prefetch(const struct weir_reactive_in *reactive)
 {
 	int64_t n = (int64_t)reactive->options.prefetch;
@@ -234,8 +242,9 @@ static int64_t prefetch(const struct weir_reactive_in *reactive)
 }
 
 /*
- * That many are requested at once, and no more than fit in beside tokens that
- * are too few for a turn: it would wait for them for ever.
+ * The least number of items that is requested at once. Not more than there is
+ * room for beside tokens that are too few for a turn, or the actor would wait
+ * for them for ever.
  */
 static int64_t refill(const struct weir_reactive_in *reactive)
 {
@@ -247,7 +256,7 @@ static int64_t refill(const struct weir_reactive_in *reactive)
 	return n < most ? n : most;
 }
 
-/* What the settings say is to be requested now. */
+/* How many items are to be requested now, by the settings. */
 static int64_t demand(const struct weir_reactive_in *reactive)
 {
 	const struct weir_reactive_in_options *options = &reactive->options;
@@ -294,7 +303,10 @@ static bool in_publish(struct weir_port *port)
 	return reactive->unsent > 0 && is_foreign(subscription);
 }
 
-/* The peer to be woken is the publisher, and this is how. */
+/*
+ * Sends the request: for a subscriber this is how the peer, its publisher, is
+ * woken.
+ */
 static void in_wake(struct weir_port *port)
 {
 	struct weir_reactive_in *reactive = attended(port);
@@ -302,12 +314,12 @@ static void in_wake(struct weir_port *port)
 	int64_t n = reactive->unsent;
 	struct weir_actor *self;
 
-	/* it would come too late */
+	/* a request would come too late */
 	if (!is_foreign(subscription) || weir__in_ending(reactive->in))
 		return;
 	assert(n > 0);
 	reactive->unsent = 0;
-	/* before anything can come, as the end may drop it */
+	/* before an item can come, as the end may drop that */
 	reactive->in->items = subscription->items;
 	ck_pr_store_64((uint64_t *)&reactive->requested,
 		       (uint64_t)(reactive->requested + n));
@@ -316,7 +328,7 @@ static void in_wake(struct weir_port *port)
 	weir__step_in(self);
 }
 
-/* Gives an answer to an offer, whose reference is given up. */
+/* Answers an offer. The caller gives up the offer's reference. */
 static void answer(struct weir__seat *seat, uint32_t what)
 {
 	assert(what != WEIR__OFFERED);
@@ -333,7 +345,7 @@ static void accept_offer(struct weir_reactive_in *reactive,
 	bool accepted;
 
 	assert(weir__owned(actor_of(reactive)));
-	/* A burst that was set since it was offered. */
+	/* The burst may have been set since the link was offered. */
 	if (!weir__bursts_fit(seat->reactive->out->port.burst, in->port.burst,
 			      in))
 		(void)weir__in_end(in, weir_error_of(-EINVAL));
@@ -347,8 +359,9 @@ static void accept_offer(struct weir_reactive_in *reactive,
 }
 
 /*
- * In a drain streams from elsewhere end here; one of the same executor ends by
- * itself. Who is held has subscribed, and will learn to whom.
+ * In a drain a stream that comes from elsewhere ends here; one from the same
+ * executor ends by itself. A subscriber that a publisher holds has subscribed
+ * and will be told of its publisher: it waits for that.
  */
 static void end_foreign(struct weir_reactive_in *reactive)
 {
@@ -535,7 +548,10 @@ int weir_reactive_in_init(struct weir_reactive_in *reactive, struct weir_in *in,
 	return 0;
 }
 
-/* Requested and not taken, also by the turn that asks. */
+/*
+ * How many items are requested and not taken; those that the present turn has
+ * taken do not count.
+ */
 static int64_t not_taken(const struct weir_reactive_in *reactive)
 {
 	const struct weir_in *in = reactive->in;

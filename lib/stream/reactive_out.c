@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Publishers over out-ports. Whoever subscribes pushes a seat into the mail and
- * signals the actor; all else is done by its owner, so the signals of each
- * subscriber come one after another (1.3).
+ * Publishers over out-ports. A thread that subscribes pushes a seat into the
+ * mail and signals the actor; the actor's owner does all else, so the signals
+ * of each subscriber come one after another (1.3).
  *
- * The mail is closed when the stream ends: who subscribes later is rejected by
- * the thread that does, with the same end.
+ * The mail is closed when the stream ends: the thread that subscribes later
+ * rejects its subscriber, with the same end.
  */
 #include <weir/reactive.h>
 
@@ -39,7 +39,7 @@ void weir__reject(const struct weir_executor *executor,
 	struct weir_actor *self = weir__step_out();
 	int rc;
 
-	/* so that it is there to be reported */
+	/* so that it is there when it is reported */
 	weir_subscriber_ref(subscriber);
 	rc = weir_subscriber_reject(subscriber, error);
 	if (rc != 0)
@@ -60,7 +60,10 @@ static void reject_seat(struct weir__seat *seat, struct weir_error *error)
 	weir__seat_leave(seat);
 }
 
-/* The out-port's ring is the user's: as many subscribers as like. */
+/*
+ * True if the user has given the out-port a fan: then it takes any number of
+ * subscribers.
+ */
 static bool takes_many(const struct weir_reactive_out *reactive)
 {
 	return reactive->out->fan && !reactive->own_ring;
@@ -94,14 +97,14 @@ int weir__reactive_out_ring(struct weir_reactive_out *reactive)
 	return rc;
 }
 
-/* True: it has a link, or an answer to its offer will come. Owner. */
+/* True: the subscriber has a link, or will answer the offer of one. Owner. */
 static bool offer(struct weir__seat *seat)
 {
 	struct weir_reactive_out *reactive = seat->reactive;
 	struct weir_reactive_in *in =
 		weir__reactive_in_of(seat->subscriber, reactive->out);
 
-	/* it is offered one link, and answered once */
+	/* a seat is offered one link, and answers once */
 	assert(!seat->in);
 	if (!in)
 		return false;
@@ -116,7 +119,7 @@ static bool offer(struct weir__seat *seat)
 	return true;
 }
 
-/* It sits on the out-port: on_subscribe, and items from now on. */
+/* Calls on_subscribe and makes the seat a sink of the out-port. */
 static void serve(struct weir__seat *seat)
 {
 	struct weir_reactive_out *reactive = seat->reactive;
@@ -136,7 +139,7 @@ static void serve(struct weir__seat *seat)
 	}
 }
 
-/* Whether a subscriber is served through an actor between. */
+/* True if subscribers are served through a relay. */
 static bool relays(const struct weir_reactive_out *reactive)
 {
 	const struct weir_out *out = reactive->out;
@@ -248,7 +251,7 @@ static int arm(struct weir_reactive_out *reactive, uint64_t at_ns)
 	struct weir_actor *actor = actor_of(reactive);
 	int rc;
 
-	/* 0 says that none is armed */
+	/* late_at_ns == 0: no timer is armed */
 	assert(!reactive->late_at_ns && at_ns > 0);
 	weir_actor_ref(actor);
 	rc = weir_timer_arm(actor->executor, &reactive->timer, at_ns);
@@ -259,7 +262,7 @@ static int arm(struct weir_reactive_out *reactive, uint64_t at_ns)
 	return rc;
 }
 
-/* There is none any more. */
+/* There is no time limit for the first subscriber any more. */
 static void disarm(struct weir_reactive_out *reactive)
 {
 	struct weir_actor *actor = actor_of(reactive);
@@ -273,7 +276,7 @@ static void disarm(struct weir_reactive_out *reactive)
 
 /* --- The end --------------------------------------------------------------- */
 
-/* The stream has ended before the link was made, or half of it has been. */
+/* The stream has ended before the link was made, or when half of it was. */
 static void withdraw(struct weir__seat *seat, struct weir_error *error)
 {
 	assert(seat->in);
@@ -291,8 +294,8 @@ static void close_mail(struct weir_reactive_out *reactive,
 	disarm(reactive);
 	assert(!reactive->error);
 	reactive->error = weir_error_ref(error);
-	/* release: the error, for who finds the mail closed; acquire: the
-	 * seats; pairs with both in post() */
+	/* release: the error, for threads that find the mail closed; acquire:
+	 * the seats; pairs with both in post() */
 	ck_pr_fence_release();
 	seat = ck_pr_fas_ptr(&reactive->mail, &closed);
 	ck_pr_fence_acquire();
@@ -308,7 +311,7 @@ static void close_mail(struct weir_reactive_out *reactive,
 	reactive->offers = NULL;
 }
 
-/* Nobody has come, and nobody is to come any more. */
+/* No subscriber has come in time: none may come any more. */
 static int expire(struct weir_reactive_out *reactive)
 {
 	struct weir_out *out = reactive->out;
@@ -322,9 +325,9 @@ static int expire(struct weir_reactive_out *reactive)
 }
 
 /*
- * Begins with the actor's first slice, as that handles the signal which setting
- * up has sent. Whether the time is over is decided by the clock; the timer only
- * wakes. The mail has been read.
+ * Looks whether the time for the first subscriber is over. The time begins with
+ * the actor's first slice, which handles the signal that setting up has sent.
+ * The clock decides; the timer only wakes. The mail has been read.
  */
 static int look_at_clock(struct weir_reactive_out *reactive)
 {
@@ -403,8 +406,8 @@ static bool post(struct weir__seat *seat)
 			return false;
 		}
 		seat->next = head;
-		/* release: the seat; pairs with the acquire of who takes the
-		 * mail */
+		/* release: the seat; pairs with the acquire of the owner that
+		 * takes the mail */
 		ck_pr_fence_release();
 	} while (!ck_pr_cas_ptr_value(mail, head, seat, &head));
 	return true;
@@ -414,7 +417,7 @@ static bool post(struct weir__seat *seat)
 static bool link_held(struct weir_reactive_out *reactive,
 		      struct weir_reactive_in *in)
 {
-	/* who is in the mail came first */
+	/* seats in the mail came first */
 	if (ck_pr_load_ptr(&reactive->mail) || check_room(reactive) < 0 ||
 	    weir__reactive_in_link(in, reactive->out) < 0)
 		return false;

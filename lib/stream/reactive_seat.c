@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The subscribers of a publisher over an out-port: what they call, and how the
- * out-port hands out to them, as its sinks. A sink's room is the subscriber's
- * demand; handing out is calling on_next.
+ * The subscribers of a publisher over an out-port: the functions that they
+ * call, and how the out-port hands out to them, as its sinks. A sink's room is
+ * the subscriber's demand; handing out is calling on_next.
  *
  * `request` adds demand and unblocks the out-port by rule 2 of the firing
- * protocol (gate.c), `cancel` sets a bit and signals: neither waits for
- * anything, calls anybody, or recurses (3.3 to 3.5). Any thread calls them; all
- * else is the owner's.
+ * protocol (gate.c); `cancel` sets a bit and signals. Neither waits for
+ * anything, calls user code, or recurses (3.3 to 3.5). Any thread calls them;
+ * the owner does all else.
  */
 #include <assert.h>
 
@@ -153,7 +153,10 @@ void weir__reactive_out_broken(struct weir_reactive_out *reactive,
 	weir__broken(actor_of(reactive)->executor, subscriber, rc);
 }
 
-/* on_error, or on_complete if there is none, unless it does not want any. */
+/*
+ * Calls on_error, or on_complete if there is no error, unless the subscriber
+ * has cancelled.
+ */
 static void send_end(struct weir__seat *seat, struct weir_error *error)
 {
 	struct weir_subscriber *subscriber = seat->subscriber;
@@ -167,9 +170,10 @@ static void send_end(struct weir__seat *seat, struct weir_error *error)
 		error = &not_positive;
 	else if (state & WEIR__SEAT_NULL)
 		error = &null_item;
-	/* the last signal is one (1.7) */
+	/* there is one last signal (1.7) */
 	assert(subscriber && !(state & WEIR__SEAT_OVER));
-	/* before the signal: it counts as cancelled from then on (1.6) */
+	/* before the signal: from then on the subscription counts as cancelled
+	 * (1.6) */
 	ck_pr_or_32(&seat->state, WEIR__SEAT_OVER);
 	self = weir__step_out();
 	rc = error ? subscriber->ops->on_error(subscriber, error)
@@ -195,7 +199,7 @@ static uint32_t seat_room(struct weir__sink *sink)
 	return left < UINT32_MAX ? (uint32_t)left : UINT32_MAX;
 }
 
-/* One by one; the number taken. */
+/* Sends items one by one. Returns how many the subscriber has taken. */
 static uint32_t send_each(struct weir__seat *seat,
 			  const struct weir__slot *slots, uint32_t n, int *rc)
 {
@@ -203,7 +207,8 @@ static uint32_t send_each(struct weir__seat *seat,
 	uint32_t i;
 
 	for (i = 0; i < n; i++) {
-		/* 1.8: before each, it may come from inside on_next */
+		/* 1.8: looked at before each item, as a cancel may come from
+		 * inside on_next */
 		if (weir__seat_state(seat) & WEIR__SEAT_GONE)
 			break;
 		*rc = subscriber->ops->on_next(subscriber, slots[i].item);

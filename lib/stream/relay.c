@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Actors between an out-port and subscribers that are none of ours: a link from
- * the out-port, and a publisher that sends one by one. They live as long as the
- * stream, until what has come is sent.
+ * Relays: actors between an out-port and subscribers that are not linked to it.
+ * A relay has a link from the out-port, and a publisher that sends items one by
+ * one. It lives as long as the stream, until the items that have come are sent.
  *
- * A turn that puts up to `burst` tokens needs room for them all, but a
+ * A turn that puts up to `burst` tokens needs room for all of them, but a
  * subscriber may request one at a time for ever: so the link has room for two
- * bursts. Where all get every item, one that requests nothing must not hold back
- * the others at once: so it has as much room as the out-port's ring, beyond
- * which the slowest does set the pace. Nothing is put before one of them has
- * requested something, so those who subscribe together get the same.
+ * bursts. In a broadcast a subscriber that requests nothing must not hold back
+ * the others at once: so its relay's link has as much room as the out-port's
+ * ring. Beyond that the slowest subscriber does set the pace. Nothing is put
+ * before a subscriber has requested something, so subscribers that come
+ * together get the same items.
  *
  * An error is to be told at once (1.4, 4.2): a relay sends what was requested,
- * then the error, and what it still has is dropped.
+ * then the error, and drops the items that it still has.
  */
 #include <assert.h>
 #include <errno.h>
@@ -22,14 +23,14 @@
 
 struct relay {
 	struct weir_actor actor;
-	/* A reference: who is told of its release need not know of the relay,
-	 * which may drop items until its own. */
+	/* A reference. A program that is told of this actor's release need not
+	 * know of the relay, which may drop items until its own release. */
 	struct weir_actor *source;
 	struct weir_in in;
 	struct weir_out out;
 	struct weir_reactive_out reactive;
-	struct weir__attendant failing; /* sees to errors */
-	bool fails;			/* it has come, and there is demand */
+	struct weir__attendant failing; /* handles errors */
+	bool fails; /* the error has come, and there is demand */
 };
 
 static inline int relay_turn(struct weir_actor *actor)
@@ -40,7 +41,10 @@ static inline int relay_turn(struct weir_actor *actor)
 }
 WEIR_TURN(relay_turn)
 
-/* Not by the handler itself: no turn is run before signals are handled. */
+/*
+ * Signals here and not in the handler: no turn is run before signals are
+ * handled.
+ */
 static uint32_t relay_turns(struct weir_actor *actor, uint32_t n)
 {
 	struct relay *self = weir_container_of(actor, struct relay, actor);
@@ -53,7 +57,7 @@ static uint32_t relay_turns(struct weir_actor *actor, uint32_t n)
 
 /*
  * A signal has come, maybe with the end of the link. As long as there is demand
- * turns are run, and it is looked at again after those.
+ * turns are run, and the error is looked at again after those.
  */
 static int failing_signalled(struct weir_port *port)
 {
@@ -102,7 +106,7 @@ static size_t room_for(const struct weir_out *out)
 	return capacity;
 }
 
-/* The relay is new: what fails leaves nothing but its memory. */
+/* The relay is new: a failure leaves nothing but its memory to free. */
 static int set_up(struct relay *relay, struct weir_out *out)
 {
 	int rc = weir_actor_init(&relay->actor, &relay_ops,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Request strategies: pure functions, on the thread of who asks. */
+/* Request strategies: pure functions, on the caller's thread. */
 #include <weir/request.h>
 
 enum { DEFAULT_BATCH = 5 };
@@ -29,7 +29,9 @@ int weir_max_in_flight_init(struct weir_max_in_flight *settings, int64_t max,
 	return 0;
 }
 
-/* What is left of `n`. Never wraps, as the sum of two that are used might. */
+/*
+ * `n` less `used`, at least 0. Unlike a sum of used counts, this never wraps.
+ */
 static int64_t without(int64_t n, int64_t used)
 {
 	if (used < 0)

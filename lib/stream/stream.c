@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The contract: counting who holds a subscriber or a subscription, and the
- * subscription of those who are rejected.
+ * The contract: reference counts of subscribers and subscriptions, and the
+ * subscription of rejected subscribers.
  */
 #include <weir/stream.h>
 
@@ -12,7 +12,7 @@
 #include "base/thread.h"
 #include "stream/reactive.h"
 
-/* The reference that was dropped was the last one. */
+/* Drops a reference. True: it was the last one. */
 static bool dropped_last(uint32_t *refs)
 {
 	/* release: our last touch; pairs with the acquire of the last drop */
@@ -39,7 +39,7 @@ int weir_subscription_init(struct weir_subscription *subscription,
 struct weir_subscription *weir_subscription_ref(
 	struct weir_subscription *subscription)
 {
-	/* relaxed: the caller holds a reference that keeps it there */
+	/* relaxed: the caller's reference keeps the subscription there */
 	if (subscription)
 		ck_pr_inc_32(&subscription->refs);
 	return subscription;
@@ -85,7 +85,7 @@ static void no_request(struct weir_subscription *subscription, int64_t n)
 	(void)n;
 }
 
-/* In on_subscribe, where it matters, on the thread that rejects. */
+/* Called in on_subscribe, where it matters, on the rejecting thread. */
 static void no_cancel(struct weir_subscription *subscription)
 {
 	(void)subscription;
@@ -97,7 +97,7 @@ static const struct weir_subscription_ops rejected_ops = {
 	.cancel = no_cancel,
 };
 
-/* Shared by all who are rejected; its own reference is never dropped. */
+/* Shared by all rejected subscribers; its own reference is never dropped. */
 static struct weir_subscription rejected = {.ops = &rejected_ops, .refs = 1};
 
 bool weir__subscription_rejected(const struct weir_subscription *subscription)
@@ -118,7 +118,8 @@ int weir_subscriber_reject(struct weir_subscriber *subscriber,
 	rc = subscriber->ops->on_subscribe(subscriber, &rejected);
 	cancels = weir__thread.rejected_cancels;
 	weir__thread.rejected_cancels = outer;
-	/* 1.8: it has another one, whose end this would seem to be (2.5) */
+	/* 1.8: the subscriber has another subscription, whose end this would
+	 * seem to be (2.5) */
 	if (rc == 0 && !cancels)
 		rc = error ? subscriber->ops->on_error(subscriber, error)
 			   : subscriber->ops->on_complete(subscriber);
