@@ -4,7 +4,8 @@
 # shown.sh SOURCE: each block of C, C++ and CMake in README.md and docs is, line by
 # line, a part of a file in docs/examples; README has the first two whole, and they are
 # short, as is the flow of a real one. Each header of flows has a page that shows
-# one. Signatures, in sections "Functions", are for spec/pages.
+# one. Signatures, in sections "Functions", are for spec/pages. C stands in no other
+# kind of block.
 set -eu
 
 source=$1
@@ -40,6 +41,11 @@ part() {
 
 for page in "$source"/README.md "$source"/docs/*.md "$source"/docs/*/*.md; do
 	blocks "$page"
+	awk '
+	/^```$/ && !inside { inside = plain = 1; next }
+	/^```/ { inside = !inside; plain = 0; next }
+	(plain || !inside && /^(\t|    )/) && /[;{]$/ { print FILENAME ": " $0; n++ }
+	END { exit n > 0 }' "$page" || status=1
 	for block in "$dir"/block*; do
 		[ -e "$block" ] || continue
 		part "$block" "$source"/docs/examples/*.* || {
