@@ -24,7 +24,7 @@ static void say(struct weir_executor *executor, size_t request,
 	       request, what);
 }
 
-/* --- A connection, or what stands for one here ------------------------------ */
+/* --- A connection, or what stands for one here ---------------------------- */
 
 struct connection {
 	size_t left; /* so many answers, then it breaks */
@@ -44,7 +44,7 @@ static int connection_ask(struct connection *self)
 	return 0;
 }
 
-/* --- The client -------------------------------------------------------------- */
+/* --- The client ----------------------------------------------------------- */
 
 struct client {
 	struct weir_actor actor;
@@ -78,7 +78,7 @@ static const struct weir_actor_ops client_ops = {.name = "client",
 						 .turns = ask_n,
 						 .lifecycle = &client_life};
 
-/* --- Who supervises, and who watches ------------------------------------------ */
+/* --- Who supervises, and who watches -------------------------------------- */
 
 /* Nothing but a reset connection is worth another try. */
 static const struct weir_rule rules[] = {
@@ -105,7 +105,7 @@ static void gone(struct weir_watcher *watcher,
 	       notice->error->origin, strerror(-notice->error->code));
 }
 
-static void dead_letter(struct weir_system *system, struct weir_ref to,
+static void dead_letter(struct weir_system *system, struct weir_actor_id to,
 			void *item, void *executor)
 {
 	(void)system, (void)to;
@@ -121,7 +121,7 @@ int main(void)
 	struct weir_executor *executor;
 	struct weir_system *system;
 	struct weir_sim *sim;
-	struct weir_ref ref;
+	struct weir_actor_id ref;
 	size_t i;
 
 	if (weir_sim_new(&sim, 1, NULL) < 0)
@@ -134,7 +134,8 @@ int main(void)
 	for (i = 1; i <= REQUESTS; i++)
 		if (weir_in_put(&client.requests, (void *)i) < 0)
 			return 1;
-	if (weir_spawn(system, WEIR_NOBODY, &client.actor, NULL, &ref) < 0 ||
+	if (weir_spawn(system, WEIR_ACTOR_ID_NONE, &client.actor, NULL, &ref) <
+		    0 ||
 	    weir_watcher_add(system, ref, &watcher) < 0)
 		return 1;
 	weir_sim_run(sim);

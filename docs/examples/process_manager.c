@@ -23,7 +23,7 @@ enum { COMMANDS = 1000, AT_A_TIME = 50, BUFFER = 8, FASTER = 100 };
 #define EVERY_NS (20 * MS / FASTER)
 #define WORK_NS (1000 * MS / FASTER)
 
-/* --- Commands: what is to be done, and whom to tell ------------------------ */
+/* --- Commands: what is to be done, and whom to tell ----------------------- */
 
 struct task {
 	struct weir_command command;
@@ -44,7 +44,7 @@ static void reply(struct weir_command *command, enum weir_outcome outcome,
 	(void)weir_latch_count_down(&pending, 1);
 }
 
-/* --- Processes: actors, set up anew for each command ----------------------- */
+/* --- Processes: actors, set up anew for each command ---------------------- */
 
 struct job {
 	struct weir_process process; /* its head; process.command is ours */
@@ -78,7 +78,7 @@ static const struct weir_process_manager_options options = {
 	.buffer = BUFFER,
 };
 
-/* --- The customer ---------------------------------------------------------- */
+/* --- The customer --------------------------------------------------------- */
 
 static void sleep_until(struct timespec *at)
 {
@@ -127,7 +127,8 @@ int main(void)
 	    weir_process_manager_init(&manager, executor, &options) < 0)
 		return 1;
 	weir_actor_ref(&manager.actor); /* so that we may offer */
-	if (weir_spawn(system, WEIR_NOBODY, &manager.actor, NULL, NULL) < 0)
+	if (weir_spawn(system, WEIR_ACTOR_ID_NONE, &manager.actor, NULL, NULL) <
+	    0)
 		return 1;
 	overflowed = offer_all(&manager);
 	if (overflowed < 0 ||

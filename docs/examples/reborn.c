@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A client whose connection breaks at each second request; another client is made
- * after a while, which grows. Requests come meanwhile, one each second of the
- * simulator's clock.
+ * A client whose connection breaks at each second request; another client is
+ * made after a while, which grows. Requests come meanwhile, one each second of
+ * the simulator's clock.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -85,8 +85,8 @@ static int start(struct clients *self, struct weir_system *system)
 					      &options);
 
 	return rc < 0 ? rc
-		      : weir_spawn(system, WEIR_NOBODY, &self->supervisor.actor,
-				   NULL, NULL);
+		      : weir_spawn(system, WEIR_ACTOR_ID_NONE,
+				   &self->supervisor.actor, NULL, NULL);
 }
 
 static int request(struct clients *self, int n)

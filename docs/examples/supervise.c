@@ -79,8 +79,8 @@ WEIR_TURN(never)
 static int boss_starts(struct weir_actor *actor)
 {
 	struct boss *self = weir_container_of(actor, struct boss, actor);
-	struct weir_ref worker;
-	int rc = weir_spawn(weir_system_of(actor), weir_self(actor),
+	struct weir_actor_id worker;
+	int rc = weir_spawn(weir_actor_system(actor), weir_actor_self(actor),
 			    &self->worker->actor,
 			    &(struct weir_spawn_options){.name = "worker"},
 			    &worker);
@@ -138,7 +138,7 @@ int main(void)
 				(void *)(uintptr_t)(i < 5 ? BAD : GOOD)) < 0)
 			return 1;
 	weir_in_end(&worker.jobs, NULL); /* behind them the worker finishes */
-	if (weir_spawn(system, WEIR_NOBODY, &boss.actor, NULL, NULL) < 0)
+	if (weir_spawn(system, WEIR_ACTOR_ID_NONE, &boss.actor, NULL, NULL) < 0)
 		return 1;
 	weir_sim_run(sim);
 	weir_system_shutdown(system);

@@ -9,7 +9,7 @@
  *			.make = make_client, .context = &pool,
  *			.max_retries = -1,
  *			.backoff = {.min_ns = 3 * SECOND, .max_ns = MINUTE}});
- *	weir_spawn(system, WEIR_NOBODY, &s.actor, NULL, NULL);
+ *	weir_spawn(system, WEIR_ACTOR_ID_NONE, &s.actor, NULL, NULL);
  *	weir_backoff_supervisor_put(&s, request);
  *
  * A strategy's back-off (supervision.h) restarts the same actor, which keeps
@@ -127,7 +127,7 @@ struct weir_backoff_supervisor {
 	uint64_t reset_at_ns;
 	struct weir_actor *child; /* a reference */
 	struct weir_in *input;
-	struct weir_ref ref;
+	struct weir_actor_id ref;
 };
 
 /*
@@ -180,8 +180,8 @@ WEIR_API int weir_backoff_supervisor_finish(
 WEIR_API int weir_backoff_supervisor_reset(
 	struct weir_backoff_supervisor *supervisor);
 
-/* The child, also while it is ending; WEIR_NOBODY: there is none. */
-WEIR_API struct weir_ref weir_backoff_supervisor_child(
+/* The child, also while it is ending; WEIR_ACTOR_ID_NONE: there is none. */
+WEIR_API struct weir_actor_id weir_backoff_supervisor_child(
 	struct weir_backoff_supervisor *supervisor);
 
 /* Delays since the last reset, one under way included. */

@@ -26,14 +26,15 @@ extern "C" {
  * -ESHUTDOWN: it is stopping. -EPERM. -ENOMEM. Owner, in a turn, a handler or a
  * hook.
  */
-WEIR_API int weir_death_watch(struct weir_actor *self, struct weir_ref who,
+WEIR_API int weir_death_watch(struct weir_actor *self, struct weir_actor_id who,
 			      void *token);
 
 /*
  * Not any more: also a notice that waits to be handled goes. -ENOENT: it does
  * not watch, or the hook was called. -EINVAL, -EPERM. Owner.
  */
-WEIR_API int weir_death_unwatch(struct weir_actor *self, struct weir_ref who);
+WEIR_API int weir_death_unwatch(struct weir_actor *self,
+				struct weir_actor_id who);
 
 /* The same for others than actors. Embedded by who watches. */
 struct weir_watcher {
@@ -47,14 +48,15 @@ struct weir_watcher {
 	void *token; /* yours */
 	/* private */
 	struct weir_watcher *next, **link;
-	struct weir_ref who;
+	struct weir_actor_id who;
 };
 
 /*
  * -EINVAL: null, no `terminated`. -ENOMEM. Then it will not be called. Any
  * thread.
  */
-WEIR_API int weir_watcher_add(struct weir_system *system, struct weir_ref who,
+WEIR_API int weir_watcher_add(struct weir_system *system,
+			      struct weir_actor_id who,
 			      struct weir_watcher *watcher);
 
 /* True: it will not be called. False: it was, or will be, or runs now. */
@@ -83,7 +85,7 @@ struct weir_graceful_stop {
  * is not called. The system is not over before it was. Any thread.
  */
 WEIR_API int weir_stop_gracefully(struct weir_system *system,
-				  struct weir_ref who, bool now,
+				  struct weir_actor_id who, bool now,
 				  struct weir_graceful_stop *stop,
 				  uint64_t deadline_ns);
 

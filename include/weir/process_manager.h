@@ -91,7 +91,7 @@ WEIR_API const struct weir_items *weir_command_items(void);
 struct weir_process {
 	struct weir_actor actor;
 	struct weir_command *command; /* read-only; until it has stopped */
-	struct weir_ref ref;	      /* read-only; to watch it or stop it */
+	struct weir_actor_id ref;     /* read-only; to watch it or stop it */
 	/* private */
 	struct weir_process_manager *manager;
 	struct weir_process *next;    /* of those that are free */
@@ -142,7 +142,7 @@ struct weir_process_manager_options {
 	 * many as there are CPUs, up to `max`. */
 	uint32_t runners;
 
-	/* --- How many ------------------------------------------------------- */
+	/* --- How many ----------------------------------------------------- */
 	uint32_t max; /* processes at a time, 1 to WEIR_PROCESSES_MAX */
 	/*
 	 * Places that must be free before it asks. 1 by default; 5 with a
@@ -187,7 +187,7 @@ struct weir_process_manager {
 	struct weir_max_in_flight in_flight;
 	/* since it runs */
 	struct weir_system *system;
-	struct weir_ref self;
+	struct weir_actor_id self;
 	/* the owner's */
 	unsigned char *processes;
 	size_t stride;
@@ -248,17 +248,18 @@ WEIR_API WEIR_MUST_CHECK int weir_process_manager_offer(
 WEIR_API void weir_command_end(struct weir_command *command, int code);
 
 /*
- * No more commands are taken: offers get -ESHUTDOWN, the publisher is cancelled,
- * what has not started is refused. The manager finishes when its processes have
- * ended. weir_stop() does the same, and stops the processes when the time that
- * the manager was spawned with (shutdown_ns) is over, with WEIR_BRUTAL at once;
- * so does weir_actor_stop(). A call cannot be stopped; the manager is released
- * when it has ended. Any thread that holds a reference of the actor.
+ * No more commands are taken: offers get -ESHUTDOWN, the publisher is
+ * cancelled, what has not started is refused. The manager finishes when its
+ * processes have ended. weir_stop() does the same, and stops the processes when
+ * the time that the manager was spawned with (shutdown_ns) is over, with
+ * WEIR_BRUTAL at once; so does weir_actor_stop(). A call cannot be stopped; the
+ * manager is released when it has ended. Any thread that holds a reference of
+ * the actor.
  */
 WEIR_API void weir_process_manager_close(struct weir_process_manager *manager);
 
-/* Who runs with that id, or WEIR_NOBODY. Owner of the manager. */
-WEIR_API struct weir_ref weir_process_manager_find(
+/* Who runs with that id, or WEIR_ACTOR_ID_NONE. Owner of the manager. */
+WEIR_API struct weir_actor_id weir_process_manager_find(
 	struct weir_process_manager *manager, const char *id);
 
 /* What it has done so far. */

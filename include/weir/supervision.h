@@ -24,20 +24,21 @@ struct weir_system;
 /*
  * An actor of a system, by number: a slot of the system's and which of the
  * actors that have had it. A plain value, safe for ever: after the actor's end
- * calls that take it return -ESRCH. All zero (WEIR_NOBODY) is no actor.
+ * calls that take it return -ESRCH. All zero (WEIR_ACTOR_ID_NONE) is no actor.
  */
-struct weir_ref {
+struct weir_actor_id {
 	uint32_t slot;
 	uint32_t generation;
 };
 
 #ifdef __cplusplus
-#define WEIR_NOBODY (weir_ref{0, 0})
+#define WEIR_ACTOR_ID_NONE (weir_actor_id{0, 0})
 #else
-#define WEIR_NOBODY ((struct weir_ref){0, 0})
+#define WEIR_ACTOR_ID_NONE ((struct weir_actor_id){0, 0})
 #endif
 
-static inline bool weir_ref_equal(struct weir_ref a, struct weir_ref b)
+static inline bool weir_actor_id_equal(struct weir_actor_id a,
+				       struct weir_actor_id b)
 {
 	return a.slot == b.slot && a.generation == b.generation;
 }
@@ -65,7 +66,7 @@ enum weir_failure_kind {
 /* A failure, as a decider sees it; all borrowed for the call. */
 struct weir_failure {
 	struct weir_system *system;
-	struct weir_ref child;
+	struct weir_actor_id child;
 	const char *name; /* the child's actor ops->name */
 	struct weir_error *error;
 	enum weir_failure_kind kind;
@@ -103,8 +104,8 @@ enum weir_window {
 	WEIR_SLIDING_STRICT,
 	/*
 	 * A window opens at the first failure and lasts `within_ns`, inclusive;
-	 * the first failure after it opens the next (Akka), so around an edge up
-	 * to twice `max`. WEIR_FOREVER: never closes.
+	 * the first failure after it opens the next (Akka), so around an edge
+	 * up to twice `max`. WEIR_FOREVER: never closes.
 	 */
 	WEIR_TUMBLING,
 };
@@ -223,7 +224,7 @@ WEIR_API uint64_t weir_backoff_delay(const struct weir_backoff *backoff,
 
 /* Somebody has ended. */
 struct weir_terminated {
-	struct weir_ref who;
+	struct weir_actor_id who;
 	void *token;		  /* as given with the watch */
 	bool existed;		  /* false: it was dead before the watch */
 	struct weir_error *error; /* borrowed; NULL: it finished */
@@ -250,8 +251,8 @@ struct weir_lifecycle {
 	 * Children that it stops are waited for; the others restart after their
 	 * parent. NULL: stops all children, then calls post_stop. Not called
 	 * after a failed start or restart: what that has spawned stops. A
-	 * negative errno is reported; the restart goes on, and weir_actor_fail()
-	 * does nothing.
+	 * negative errno is reported; the restart goes on, and
+	 * weir_actor_fail() does nothing.
 	 */
 	int (*pre_restart)(struct weir_actor *self, struct weir_error *cause);
 	/*

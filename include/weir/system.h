@@ -32,7 +32,7 @@ enum weir_supervision_what {
 struct weir_supervision_event {
 	enum weir_supervision_what what;
 	struct weir_system *system;
-	struct weir_ref supervisor, child;
+	struct weir_actor_id supervisor, child;
 	const char *name; /* the child's actor ops->name */
 	struct weir_error *error;
 	enum weir_directive directive; /* of a directive or a limit */
@@ -48,7 +48,7 @@ struct weir_system_options {
 	 * or given to weir_dead_letter(). It is dropped after this returns. Any
 	 * thread; must not block, nor call the library.
 	 */
-	void (*dead_letter)(struct weir_system *system, struct weir_ref to,
+	void (*dead_letter)(struct weir_system *system, struct weir_actor_id to,
 			    void *item, void *context);
 	/* In the slice of the supervisor or the child; must not block. */
 	void (*event)(const struct weir_supervision_event *event,
@@ -69,8 +69,8 @@ WEIR_API WEIR_MUST_CHECK int weir_system_new(
 /*
  * 0, also for NULL. -EBUSY, with nothing changed, until the completion of
  * weir_system_terminated() has completed; then callbacks of it may call this.
- * That is what to wait for: a drain of the executor is done before, even if by a
- * moment only.
+ * That is what to wait for: a drain of the executor is done before, even if by
+ * a moment only.
  */
 WEIR_API WEIR_MUST_CHECK int weir_system_free(struct weir_system *system);
 
@@ -117,9 +117,12 @@ WEIR_API int weir_system_at_termination(struct weir_system *system,
 WEIR_API void weir_system_hook_done(struct weir_system_hook *hook);
 
 /* The guardians. */
-WEIR_API struct weir_ref weir_system_root(const struct weir_system *system);
-WEIR_API struct weir_ref weir_system_user(const struct weir_system *system);
-WEIR_API struct weir_ref weir_system_system(const struct weir_system *system);
+WEIR_API struct weir_actor_id weir_system_root(
+	const struct weir_system *system);
+WEIR_API struct weir_actor_id weir_system_user(
+	const struct weir_system *system);
+WEIR_API struct weir_actor_id weir_system_system(
+	const struct weir_system *system);
 
 /* --- Spawning ------------------------------------------------------------- */
 
@@ -154,64 +157,65 @@ struct weir_spawn_options {
 
 /*
  * Starts an actor, which has been set up and never been started, as a child of
- * `parent` (WEIR_NOBODY: /user), and names it in *ref (may be NULL). Its first
- * slice runs pre_start. A child of a suspended parent starts suspended.
+ * `parent` (WEIR_ACTOR_ID_NONE: /user), and names it in *ref (may be NULL). Its
+ * first slice runs pre_start. A child of a suspended parent starts suspended.
  *
  * -EINVAL: null, a bad name, option or strategy. -EALREADY: it was started
  * before. -EEXIST: a sibling has that name. -ESRCH: no such parent.
  * -ESHUTDOWN: the parent, the system or the executor is stopping. -E2BIG: there
  * are 4096 actors above it. -ENOMEM. Then it is as it was.
  */
-WEIR_API int weir_spawn(struct weir_system *system, struct weir_ref parent,
+WEIR_API int weir_spawn(struct weir_system *system, struct weir_actor_id parent,
 			struct weir_actor *actor,
 			const struct weir_spawn_options *options,
-			struct weir_ref *ref);
+			struct weir_actor_id *ref);
 
 /* --- References, names, paths -------------------------------------------- */
 
-/* Who an actor is; WEIR_NOBODY, NULL if it is in no system. Owner, or any
+/* Who an actor is; WEIR_ACTOR_ID_NONE, NULL if it is in no system. Owner, or any
  * thread that holds a reference of the actor. */
-WEIR_API struct weir_ref weir_self(const struct weir_actor *actor);
-WEIR_API struct weir_system *weir_system_of(const struct weir_actor *actor);
+WEIR_API struct weir_actor_id weir_actor_self(const struct weir_actor *actor);
+WEIR_API struct weir_system *weir_actor_system(const struct weir_actor *actor);
 
-/* WEIR_NOBODY: it is dead, or /. */
-WEIR_API struct weir_ref weir_parent(struct weir_system *system,
-				     struct weir_ref ref);
+/* WEIR_ACTOR_ID_NONE: it is dead, or /. */
+WEIR_API struct weir_actor_id weir_parent(struct weir_system *system,
+					  struct weir_actor_id ref);
 
 /* True: it has not ended. It may end at any time. */
-WEIR_API bool weir_alive(struct weir_system *system, struct weir_ref ref);
+WEIR_API bool weir_alive(struct weir_system *system, struct weir_actor_id ref);
 
 /*
  * The actor with a reference, which the caller drops with weir_actor_unref(),
  * or NULL: it has ended.
  */
-WEIR_API WEIR_MUST_CHECK struct weir_actor *weir_ref_get(
-	struct weir_system *system, struct weir_ref ref);
+WEIR_API WEIR_MUST_CHECK struct weir_actor *weir_system_actor(
+	struct weir_system *system, struct weir_actor_id ref);
 
 /*
- * Who has this path, as "/user/pool/3", or WEIR_NOBODY. Names compare byte for
- * byte.
+ * Who has this path, as "/user/pool/3", or WEIR_ACTOR_ID_NONE. Names compare
+ * byte for byte.
  */
-WEIR_API struct weir_ref weir_lookup(struct weir_system *system,
-				     const char *path);
+WEIR_API struct weir_actor_id weir_lookup(struct weir_system *system,
+					  const char *path);
 
 /*
  * Writes the path, ended by a 0 and cut to `size` bytes if it is longer.
  * Returns its length without that 0, as snprintf(); -ESRCH; -EINVAL: null,
  * unless `size` is 0.
  */
-WEIR_API int weir_path(struct weir_system *system, struct weir_ref ref,
+WEIR_API int weir_path(struct weir_system *system, struct weir_actor_id ref,
 		       char *path, size_t size);
 
 /*
  * Writes up to `max` children, in the order they were spawned. Returns how many
  * there are, or -ESRCH; -EINVAL: null, unless `max` is 0.
  */
-WEIR_API int weir_children(struct weir_system *system, struct weir_ref ref,
-			   struct weir_ref *children, size_t max);
+WEIR_API int weir_children(struct weir_system *system, struct weir_actor_id ref,
+			   struct weir_actor_id *children, size_t max);
 
 /* How often it was restarted, or -ESRCH. */
-WEIR_API int64_t weir_restarts(struct weir_system *system, struct weir_ref ref);
+WEIR_API int64_t weir_restarts(struct weir_system *system,
+			       struct weir_actor_id ref);
 
 /* --- Ending others -------------------------------------------------------- */
 
@@ -220,20 +224,20 @@ WEIR_API int64_t weir_restarts(struct weir_system *system, struct weir_ref ref);
  * It is not restarted, whatever its type. Harmless when repeated. 0 or -ESRCH.
  * -EPERM: a guardian; see weir_system_shutdown().
  */
-WEIR_API int weir_stop(struct weir_system *system, struct weir_ref ref);
+WEIR_API int weir_stop(struct weir_system *system, struct weir_actor_id ref);
 
 /*
  * The same behind the tokens that its in-ports hold now; those that come after
  * are dead letters. If no turn can take them, because one of several in-ports
  * is empty, they are too. -EALREADY: it was poisoned before, or is stopping.
  */
-WEIR_API int weir_poison(struct weir_system *system, struct weir_ref ref);
+WEIR_API int weir_poison(struct weir_system *system, struct weir_actor_id ref);
 
 /*
  * Behind the same tokens, it fails with -EINTR; its supervisor decides. Once,
  * however often it is killed before that. Otherwise as weir_poison().
  */
-WEIR_API int weir_kill(struct weir_system *system, struct weir_ref ref);
+WEIR_API int weir_kill(struct weir_system *system, struct weir_actor_id ref);
 
 /*
  * Stops all children of the caller's that there are; returns at once. -EPERM;
@@ -247,7 +251,8 @@ WEIR_API int weir_stop_children(struct weir_actor *self);
  * Nobody can take this: tells the system's hook, counts it and drops it, as
  * `items` says (NULL: plain). For who finds that the actor it sends to is gone.
  */
-WEIR_API void weir_dead_letter(struct weir_system *system, struct weir_ref to,
+WEIR_API void weir_dead_letter(struct weir_system *system,
+			       struct weir_actor_id to,
 			       const struct weir_items *items, void *item);
 
 /* How many there have been. */

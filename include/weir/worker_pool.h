@@ -3,8 +3,8 @@
  * Worker pools, after Erlang's ppool: named pools that run at most `limit`
  * workers each. A worker is an actor of yours, made for one job. `run` starts
  * it now or says that there is no place, `queue` starts it when there is one,
- * `queue_wait` waits for that; all that wait do so in one queue, first in, first
- * out.
+ * `queue_wait` waits for that; all that wait do so in one queue, first in,
+ * first out.
  *
  * The tree, with the restarts that are allowed before a supervisor stops:
  *
@@ -37,8 +37,8 @@ struct weir__pool;
 
 /* 0 or NULL is the default of each, if there is one. */
 struct weir_pools_options {
-	const char *name;	/* of the top supervisor; "pools" */
-	struct weir_ref parent; /* its parent; /user */
+	const char *name;	     /* of the top supervisor; "pools" */
+	struct weir_actor_id parent; /* its parent; /user */
 	/* Restarts of pools before all of them stop; 6 in 3600 s. */
 	const struct weir_limit *limit;
 };
@@ -54,11 +54,11 @@ WEIR_API WEIR_MUST_CHECK int weir_pools_new(
 	const struct weir_pools_options *options);
 
 /* The top supervisor, to be watched. */
-WEIR_API struct weir_ref weir_pools_ref(const struct weir_pools *pools);
+WEIR_API struct weir_actor_id weir_pools_id(const struct weir_pools *pools);
 
 /*
  * Stops all pools, as weir_pool_stop(), but without asking any worker. Returns
- * at once; harmless when repeated. To ask them, stop weir_pools_ref() or the
+ * at once; harmless when repeated. To ask them, stop weir_pools_id() or the
  * system.
  */
 WEIR_API void weir_pools_stop(struct weir_pools *pools);
@@ -81,7 +81,7 @@ struct weir_pool_options {
 	 * The job belongs to the worker once that was spawned: ops->stopped is
 	 * the last place to drop it, and the only one that is always called.
 	 * The pool may have to stop a worker without spawning it, which ends
-	 * the same way; then weir_system_of() it is NULL, and it leaves the
+	 * the same way; then weir_actor_system() it is NULL, and it leaves the
 	 * job alone.
 	 */
 	int (*make)(void *context, void *job, struct weir_actor **worker);
@@ -116,7 +116,7 @@ WEIR_API int weir_pool_start(struct weir_pools *pools,
  * error the job is the caller's.
  */
 WEIR_API int weir_pool_run(struct weir_pools *pools, const char *name,
-			   void *job, struct weir_ref *worker);
+			   void *job, struct weir_actor_id *worker);
 
 /*
  * Runs a job when there is a place. If its worker cannot be made or spawned, or
@@ -137,7 +137,7 @@ struct weir_pool_request {
 	 * not block. The struct may be reused.
 	 */
 	void (*started)(struct weir_pool_request *request, int rc,
-			struct weir_ref worker);
+			struct weir_actor_id worker);
 	/* private */
 	struct weir__pool *pool;
 	uint64_t at;
@@ -169,7 +169,7 @@ WEIR_API bool weir_pool_cancel(struct weir_pools *pools,
 WEIR_API WEIR_MUST_CHECK int weir_pool_queue_wait(struct weir_pools *pools,
 						  const char *name, void *job,
 						  uint64_t timeout_ns,
-						  struct weir_ref *worker);
+						  struct weir_actor_id *worker);
 
 /*
  * Stops a pool: nothing is run or queued any more, who waits gets -ESHUTDOWN,

@@ -51,7 +51,7 @@ static void unlock(struct weir__pool *pool, bool held)
 	weir__let_go(held);
 }
 
-/* --- The queue. Under the lock. --------------------------------------------- */
+/* --- The queue. Under the lock. ------------------------------------------- */
 
 /* 0, or why nothing can be run or queued. */
 static int check_open(const struct weir__pool *pool)
@@ -135,7 +135,7 @@ static void wake_server(struct weir__pool *pool)
 		weir_actor_signal(&pool->server);
 }
 
-/* --- Jobs. No lock held. ------------------------------------------------------ */
+/* --- Jobs. No lock held. -------------------------------------------------- */
 
 /* It will not run. `failed`: it had its turn. */
 static void give_up(struct weir__pool *pool, const struct weir__job *job,
@@ -148,14 +148,14 @@ static void give_up(struct weir__pool *pool, const struct weir__job *job,
 	pool->counts.dropped += !job->request;
 	unlock(pool, held);
 	if (job->request)
-		job->request->started(job->request, rc, WEIR_NOBODY);
+		job->request->started(job->request, rc, WEIR_ACTOR_ID_NONE);
 	else if (items && items->drop)
 		items->drop(job->job, items->context);
 }
 
 /* With a place of that era. Under the lock. */
 static int spawn(struct weir__pool *pool, struct weir_actor *worker,
-		 uint64_t era, struct weir_ref *ref)
+		 uint64_t era, struct weir_actor_id *ref)
 {
 	const struct weir_spawn_options options = {
 		.restart = WEIR_TEMPORARY,
@@ -172,7 +172,7 @@ static int spawn(struct weir__pool *pool, struct weir_actor *worker,
 
 /* With a place that was taken in `era`: claims 2 and 3. */
 static int start_worker(struct weir__pool *pool, void *job, uint64_t era,
-			struct weir_ref *ref)
+			struct weir_actor_id *ref)
 {
 	struct weir_actor *worker = NULL;
 	int rc = pool->options.make(pool->options.context, job, &worker);
@@ -194,9 +194,10 @@ static int start_worker(struct weir__pool *pool, void *job, uint64_t era,
 	return rc;
 }
 
-int weir__pool_run(struct weir__pool *pool, void *job, struct weir_ref *worker)
+int weir__pool_run(struct weir__pool *pool, void *job,
+		   struct weir_actor_id *worker)
 {
-	struct weir_ref ref = WEIR_NOBODY;
+	struct weir_actor_id ref = WEIR_ACTOR_ID_NONE;
 	bool held = lock(pool);
 	int rc = check_open(pool);
 	uint64_t era = pool->era;
@@ -268,7 +269,7 @@ void weir__pool_counts(struct weir__pool *pool, struct weir_pool_counts *counts)
 	unlock(pool, held);
 }
 
-/* --- The end ---------------------------------------------------------------------- */
+/* --- The end -------------------------------------------------------------- */
 
 void weir__pool_close(struct weir__pool *pool)
 {
@@ -278,7 +279,7 @@ void weir__pool_close(struct weir__pool *pool)
 	unlock(pool, held);
 }
 
-/* --- The server -------------------------------------------------------------------- */
+/* --- The server ----------------------------------------------------------- */
 
 /* The job whose turn it is, and a place for it. */
 static bool next_job(struct weir__pool *pool, struct weir__job *job,
@@ -297,7 +298,7 @@ static bool next_job(struct weir__pool *pool, struct weir__job *job,
 static void start_job(struct weir__pool *pool, const struct weir__job *job,
 		      uint64_t era)
 {
-	struct weir_ref ref = WEIR_NOBODY;
+	struct weir_actor_id ref = WEIR_ACTOR_ID_NONE;
 	int rc = start_worker(pool, job->job, era, &ref);
 
 	if (rc < 0)
@@ -336,7 +337,7 @@ void weir__pool_flush(struct weir__pool *pool)
 	} while (found);
 }
 
-/* --- The workers' supervisor ---------------------------------------------------- */
+/* --- The workers' supervisor ---------------------------------------------- */
 
 void weir__pool_worker_ended(struct weir__pool *pool)
 {

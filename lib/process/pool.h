@@ -34,7 +34,7 @@ struct weir__pool {
 	struct weir_lifecycle lifecycle;
 	struct weir_actor_ops ops;
 	struct weir_actor supervisor, server, workers;
-	struct weir_ref ref, server_ref, workers_ref;
+	struct weir_actor_id ref, server_ref, workers_ref;
 	/* under `lock` */
 	struct weir__lock lock;
 	bool open;	 /* workers can be spawned */
@@ -56,7 +56,7 @@ struct weir_pools {
 	struct weir_lifecycle lifecycle;
 	struct weir_actor_ops ops;
 	struct weir_actor top;
-	struct weir_ref ref;
+	struct weir_actor_id ref;
 	struct weir__lock lock;
 	struct weir__pool *list;
 	uint32_t alive; /* atomic: the top and the pools that are not freed */
@@ -65,7 +65,7 @@ struct weir_pools {
 /* The source's: whatever has failed is restarted, as far as limits go. */
 extern const struct weir_rule weir__pool_rule;
 
-/* --- pool_tree.c ----------------------------------------------------------- */
+/* --- pool_tree.c ---------------------------------------------------------- */
 
 /* A pool that is not spawned yet, with one reference; NULL: no memory. */
 struct weir__pool *weir__pool_new(struct weir_pools *pools,
@@ -74,10 +74,11 @@ int weir__pool_spawn(struct weir__pool *pool);
 struct weir__pool *weir__pool_ref(struct weir__pool *pool);
 void weir__pool_unref(struct weir__pool *pool);
 
-/* --- pool.c ------------------------------------------------------------------ */
+/* --- pool.c --------------------------------------------------------------- */
 
 /* As the public calls without `weir__`. */
-int weir__pool_run(struct weir__pool *pool, void *job, struct weir_ref *worker);
+int weir__pool_run(struct weir__pool *pool, void *job,
+		   struct weir_actor_id *worker);
 int weir__pool_queue(struct weir__pool *pool, void *job,
 		     struct weir_pool_request *request);
 bool weir__pool_cancel(struct weir__pool *pool,

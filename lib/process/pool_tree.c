@@ -38,7 +38,7 @@ static uint32_t no_turns(struct weir_actor *actor, uint32_t n)
 	return n;
 }
 
-/* --- The server ---------------------------------------------------------------- */
+/* --- The server ----------------------------------------------------------- */
 
 static struct weir__pool *pool_of_server(struct weir_actor *server)
 {
@@ -72,7 +72,7 @@ static const struct weir_actor_ops server_ops = {
 	.released = server_released,
 };
 
-/* --- The workers' supervisor ----------------------------------------------------- */
+/* --- The workers' supervisor ---------------------------------------------- */
 
 static struct weir__pool *pool_of_workers(struct weir_actor *workers)
 {
@@ -150,7 +150,7 @@ static const struct weir_actor_ops workers_ops = {
 	.lifecycle = &workers_lifecycle,
 };
 
-/* --- The pool's supervisor --------------------------------------------------------- */
+/* --- The pool's supervisor ------------------------------------------------ */
 
 static struct weir__pool *pool_of(struct weir_actor *supervisor)
 {
@@ -171,7 +171,8 @@ static int part_ended(struct weir_actor *supervisor,
 		      const struct weir_terminated *notice)
 {
 	(void)notice;
-	return weir_stop(weir_system_of(supervisor), weir_self(supervisor));
+	return weir_stop(weir_actor_system(supervisor),
+			 weir_actor_self(supervisor));
 }
 
 static void supervisor_released(struct weir_actor *supervisor)
@@ -179,7 +180,7 @@ static void supervisor_released(struct weir_actor *supervisor)
 	weir__pool_unref(pool_of(supervisor));
 }
 
-/* --- A pool --------------------------------------------------------------------------- */
+/* --- A pool --------------------------------------------------------------- */
 
 static void set_options(struct weir__pool *pool,
 			const struct weir_pool_options *options)

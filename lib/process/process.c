@@ -33,7 +33,7 @@ static struct weir_process *process_of(struct weir_actor *actor)
 	return weir_container_of(actor, struct weir_process, actor);
 }
 
-/* --- Memory ---------------------------------------------------------------------- */
+/* --- Memory --------------------------------------------------------------- */
 
 static const struct weir_allocator *allocator(
 	const struct weir_process_manager *manager)
@@ -95,7 +95,7 @@ static void let_go(struct weir_process *process)
 	weir_actor_unref(&manager->actor);
 }
 
-/* --- Ids ----------------------------------------------------------------------------- */
+/* --- Ids ------------------------------------------------------------------ */
 
 /*
  * A process's id is a copy behind its struct: the command may be gone as soon
@@ -168,7 +168,7 @@ static void remove_id(struct weir_process *process)
 		*link = process->same_id;
 }
 
-/* --- A process ends ------------------------------------------------------------------- */
+/* --- A process ends ------------------------------------------------------- */
 
 static enum weir_outcome outcome_of(uint32_t state,
 				    const struct weir_error *error)
@@ -269,7 +269,7 @@ uint32_t weir__processes_returned(struct weir_process_manager *manager)
 	return n;
 }
 
-/* --- A process starts ------------------------------------------------------------------ */
+/* --- A process starts ----------------------------------------------------- */
 
 static struct weir_process *take_place(struct weir_process_manager *manager,
 				       struct weir_command *command)
@@ -379,18 +379,18 @@ void weir__process_start(struct weir_process_manager *manager,
 				    weir_error_of(rc));
 }
 
-struct weir_ref weir_process_manager_find(struct weir_process_manager *manager,
-					  const char *id)
+struct weir_actor_id weir_process_manager_find(
+	struct weir_process_manager *manager, const char *id)
 {
 	const struct weir_process *process;
 
 	if (!manager || !id || !manager->ids || !weir__owned(&manager->actor))
-		return WEIR_NOBODY;
+		return WEIR_ACTOR_ID_NONE;
 	process = find(manager, id);
-	return process ? process->ref : WEIR_NOBODY;
+	return process ? process->ref : WEIR_ACTOR_ID_NONE;
 }
 
-/* --- Memory ---------------------------------------------------------------------- */
+/* --- Memory --------------------------------------------------------------- */
 
 int weir__processes_init(struct weir_process_manager *manager)
 {

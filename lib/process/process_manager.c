@@ -39,7 +39,7 @@ void weir__manager_reply(struct weir_process_manager *manager,
 	command->reply(command, outcome, error);
 }
 
-/* --- Commands that nobody starts ---------------------------------------------- */
+/* --- Commands that nobody starts ------------------------------------------ */
 
 /* Of a stream, on its way; no manager has taken it. */
 static void command_drop(void *item, void *context)
@@ -64,7 +64,7 @@ static void refuse(void *item, void *context)
 			    weir_error_of(-ECANCELED));
 }
 
-/* --- Demand --------------------------------------------------------------------- */
+/* --- Demand --------------------------------------------------------------- */
 
 static uint32_t processing(const struct weir_process_manager *self)
 {
@@ -139,7 +139,7 @@ static void ask(struct weir_process_manager *self)
 	permit(self, (uint64_t)n);
 }
 
-/* --- The actor --------------------------------------------------------------------- */
+/* --- The actor ------------------------------------------------------------ */
 
 static inline int begin(struct weir_actor *actor)
 {
@@ -286,8 +286,8 @@ static int pre_start(struct weir_actor *actor)
 {
 	struct weir_process_manager *self = weir__manager_of(actor);
 
-	self->system = weir_system_of(actor);
-	self->self = weir_self(actor);
+	self->system = weir_actor_system(actor);
+	self->self = weir_actor_self(actor);
 	return weir__runners_start(self);
 }
 
@@ -341,7 +341,7 @@ static const struct weir_lifecycle lifecycle = {
 	.strategy = &strategy,
 };
 
-/* --- Setting up --------------------------------------------------------------------- */
+/* --- Setting up ----------------------------------------------------------- */
 
 static int check(const struct weir_process_manager_options *options)
 {
@@ -483,7 +483,7 @@ struct weir_subscriber *weir_process_manager_subscriber(
 	return &manager->reactive.subscriber;
 }
 
-/* --- For everybody ------------------------------------------------------------------- */
+/* --- For everybody -------------------------------------------------------- */
 
 /* One offer less will be taken. */
 static bool take_credit(struct weir_process_manager *self)

@@ -23,7 +23,7 @@ static const struct weir_limit top_limit = {
 	.within_ns = 3600 * SECOND,
 };
 
-/* --- Who is there -------------------------------------------------------------------------- */
+/* --- Who is there --------------------------------------------------------- */
 
 /* The latest of that name, with a reference, or NULL. */
 static struct weir__pool *get(struct weir_pools *pools, const char *name)
@@ -77,7 +77,7 @@ static void sweep(struct weir_pools *pools, bool all)
 	}
 }
 
-/* --- The top ---------------------------------------------------------------------------------- */
+/* --- The top -------------------------------------------------------------- */
 
 static struct weir_pools *pools_of(struct weir_actor *top)
 {
@@ -165,9 +165,9 @@ int weir_pools_new(struct weir_pools **pools, struct weir_system *system,
 	return 0;
 }
 
-struct weir_ref weir_pools_ref(const struct weir_pools *pools)
+struct weir_actor_id weir_pools_id(const struct weir_pools *pools)
 {
-	return pools ? pools->ref : WEIR_NOBODY;
+	return pools ? pools->ref : WEIR_ACTOR_ID_NONE;
 }
 
 void weir_pools_stop(struct weir_pools *pools)
@@ -197,7 +197,7 @@ int weir_pools_free(struct weir_pools *pools)
 	return 0;
 }
 
-/* --- Pools ------------------------------------------------------------------------------------- */
+/* --- Pools ---------------------------------------------------------------- */
 
 /* But for the limit, which weir_spawn() checks. */
 static int check(const struct weir_pool_options *options)
@@ -248,7 +248,7 @@ static int find(struct weir_pools *pools, const char *name,
 }
 
 int weir_pool_run(struct weir_pools *pools, const char *name, void *job,
-		  struct weir_ref *worker)
+		  struct weir_actor_id *worker)
 {
 	struct weir__pool *pool;
 	int rc = find(pools, name, &pool);
@@ -331,17 +331,17 @@ int weir_pool_counts(struct weir_pools *pools, const char *name,
 	return 0;
 }
 
-/* --- Waiting ----------------------------------------------------------------------------------- */
+/* --- Waiting -------------------------------------------------------------- */
 
 struct waiting {
 	struct weir_pool_request request;
 	struct weir_completion completion;
-	struct weir_ref worker;
+	struct weir_actor_id worker;
 	int rc;
 };
 
 static void started(struct weir_pool_request *request, int rc,
-		    struct weir_ref worker)
+		    struct weir_actor_id worker)
 {
 	struct waiting *self =
 		weir_container_of(request, struct waiting, request);
@@ -352,7 +352,7 @@ static void started(struct weir_pool_request *request, int rc,
 }
 
 static int wait(struct weir__pool *pool, void *job, uint64_t timeout_ns,
-		struct weir_ref *worker)
+		struct weir_actor_id *worker)
 {
 	struct waiting self = {.request.started = started};
 	int rc = weir__wake_wait_allowed();
@@ -379,7 +379,7 @@ static int wait(struct weir__pool *pool, void *job, uint64_t timeout_ns,
 }
 
 int weir_pool_queue_wait(struct weir_pools *pools, const char *name, void *job,
-			 uint64_t timeout_ns, struct weir_ref *worker)
+			 uint64_t timeout_ns, struct weir_actor_id *worker)
 {
 	struct weir__pool *pool;
 	int rc = find(pools, name, &pool);

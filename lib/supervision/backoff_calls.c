@@ -13,8 +13,8 @@ static int absent(struct weir_backoff_supervisor *self, void *item)
 		return options->absent(options->context, item);
 	if (options->absent_code)
 		return options->absent_code;
-	weir_dead_letter(weir_system_of(&self->actor), weir_self(&self->actor),
-			 options->items, item);
+	weir_dead_letter(weir_actor_system(&self->actor),
+			 weir_actor_self(&self->actor), options->items, item);
 	return 1;
 }
 
@@ -114,10 +114,10 @@ int weir_backoff_supervisor_reset(struct weir_backoff_supervisor *supervisor)
 	return 0;
 }
 
-struct weir_ref weir_backoff_supervisor_child(
+struct weir_actor_id weir_backoff_supervisor_child(
 	struct weir_backoff_supervisor *supervisor)
 {
-	struct weir_ref ref = WEIR_NOBODY;
+	struct weir_actor_id ref = WEIR_ACTOR_ID_NONE;
 
 	if (supervisor) {
 		weir__backoff_lock(supervisor);

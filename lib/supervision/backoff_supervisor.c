@@ -2,8 +2,8 @@
 /*
  * The back-off supervisor: an ordinary actor of a system with a delay port and
  * a child. It learns of the child's end by the hook `child_ended`; its turn,
- * when the delay is over, makes the next one. No timer resets the count: whoever
- * looks at it sees by the clock whether it still holds.
+ * when the delay is over, makes the next one. No timer resets the count:
+ * whoever looks at it sees by the clock whether it still holds.
  *
  * Rule numbers like B8.5 are those of docs/conformance/supervision.md.
  */
@@ -46,7 +46,7 @@ static void let_go(struct weir_backoff_supervisor *self)
 	child = self->child;
 	self->child = NULL;
 	self->input = NULL;
-	self->ref = WEIR_NOBODY;
+	self->ref = WEIR_ACTOR_ID_NONE;
 	weir__backoff_unlock(self);
 	weir_actor_unref(child);
 }
@@ -75,7 +75,7 @@ static int end(struct weir_backoff_supervisor *self)
 
 static int wait_for_next(struct weir_backoff_supervisor *self, uint32_t k)
 {
-	struct weir_system *system = weir_system_of(&self->actor);
+	struct weir_system *system = weir_actor_system(&self->actor);
 	bool held = weir__enter(system);
 	uint64_t random = weir__random(system);
 
@@ -130,15 +130,15 @@ static int child_gone(struct weir_backoff_supervisor *self,
 static int spawn(struct weir_backoff_supervisor *self, struct weir_actor *child,
 		 struct weir_in *input)
 {
-	struct weir_system *system = weir_system_of(&self->actor);
+	struct weir_system *system = weir_actor_system(&self->actor);
 	uint64_t now = weir__backoff_now(self);
-	struct weir_ref ref;
+	struct weir_actor_id ref;
 	bool final;
 	int rc;
 
 	/* ours, until let_go(): others put to it meanwhile */
 	weir_actor_ref(child);
-	rc = weir_spawn(system, weir_self(&self->actor), child,
+	rc = weir_spawn(system, weir_actor_self(&self->actor), child,
 			&self->options.child, &ref);
 	if (rc < 0) {
 		weir_actor_stop(child);
@@ -254,7 +254,7 @@ static int child_ended(struct weir_actor *actor,
 	struct weir_backoff_supervisor *self = supervisor_of(actor);
 
 	/* One of before a restart, or somebody else's. */
-	if (!weir_ref_equal(notice->who, self->ref))
+	if (!weir_actor_id_equal(notice->who, self->ref))
 		return 0;
 	let_go(self);
 	return child_gone(self, notice->error);
@@ -300,7 +300,7 @@ static int decide(struct weir_actor *actor, const struct weir_failure *failure,
 
 	if (self->options.mode != WEIR_BACKOFF_ON_FAILURE ||
 	    directive != WEIR_RESTART ||
-	    !weir_ref_equal(failure->child, self->ref))
+	    !weir_actor_id_equal(failure->child, self->ref))
 		return directive;
 	/* Another one comes when this one has ended, after the delay. */
 	self->again = true;

@@ -4,8 +4,9 @@
  * before the system goes, so that a cell's address is good for an actor's
  * life and its number for ever. All under the system's lock.
  *
- * Free cells are a stack, linked through `next`. A cell gets its next generation
- * when it is freed, so a reference to who was there fits nobody from then on.
+ * Free cells are a stack, linked through `next`. A cell gets its next
+ * generation when it is freed, so a reference to who was there fits nobody from
+ * then on.
  */
 #include "supervision/cell.h"
 
@@ -54,11 +55,14 @@ struct weir__cell *weir__cell_at(const struct weir_system *system,
 }
 
 struct weir__cell *weir__cell_find(const struct weir_system *system,
-				   struct weir_ref ref)
+				   struct weir_actor_id ref)
 {
 	struct weir__cell *cell;
 
-	/* WEIR_NOBODY has no generation; others may be of another system. */
+	/*
+	 * WEIR_ACTOR_ID_NONE has no generation; others may be of another
+	 * system.
+	 */
 	if (!ref.generation || ref.slot >= system->n_cells)
 		return NULL;
 	cell = weir__cell_at(system, ref.slot);
@@ -69,7 +73,7 @@ struct weir__cell *weir__cell_find(const struct weir_system *system,
 }
 
 int weir__cell_find_mortal(const struct weir_system *system,
-			   struct weir_ref ref, struct weir__cell **cell)
+			   struct weir_actor_id ref, struct weir__cell **cell)
 {
 	*cell = weir__cell_find(system, ref);
 	if (!*cell)
@@ -87,11 +91,11 @@ uint32_t weir__cell_slot(const struct weir_system *system,
 	return slot;
 }
 
-struct weir_ref weir__cell_ref(const struct weir_system *system,
-			       const struct weir__cell *cell)
+struct weir_actor_id weir__cell_ref(const struct weir_system *system,
+				    const struct weir__cell *cell)
 {
-	return (struct weir_ref){weir__cell_slot(system, cell),
-				 cell->generation};
+	return (struct weir_actor_id){weir__cell_slot(system, cell),
+				      cell->generation};
 }
 
 /* One more chunk of free cells. False: no memory. */

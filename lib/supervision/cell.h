@@ -117,7 +117,9 @@ struct weir__cell {
 	uint8_t own : 1;   /* it has a reason of its own to be suspended */
 	uint8_t begun : 1; /* a start of it went well, this or an earlier one */
 	uint8_t kind : 6;  /* enum weir_failure_kind of its failure, or below */
-	/* The owner's, who writes them under the lock and reads them without. */
+	/*
+	 * The owner's, who writes them under the lock and reads them without.
+	 */
 	uint8_t state;	/* enum weir__cell_state */
 	uint8_t up;	/* its last start went well; its post_stop is due */
 	uint8_t orders; /* atomic */
@@ -190,7 +192,7 @@ struct weir_system {
 	uint32_t steps;		  /* since the lock could last be lent */
 	struct weir__name *names; /* all, a tree */
 	/* system.c */
-	struct weir_ref root, user, system; /* each set before it runs */
+	struct weir_actor_id root, user, system; /* each set before it runs */
 	struct weir_system_hook *before_end, *at_termination;
 	size_t n_answers;      /* that are missing before /system can stop */
 	bool stopping;	       /* nothing is spawned any more */
@@ -267,11 +269,11 @@ struct weir__cell *weir__cell_at(const struct weir_system *system,
 
 /* NULL: it has ended, or never was. HIDDEN ones are not found. */
 struct weir__cell *weir__cell_find(const struct weir_system *system,
-				   struct weir_ref ref);
+				   struct weir_actor_id ref);
 
 /* One whom others may end, in *cell: 0, -ESRCH, or -EPERM: a guardian. */
 int weir__cell_find_mortal(const struct weir_system *system,
-			   struct weir_ref ref, struct weir__cell **cell);
+			   struct weir_actor_id ref, struct weir__cell **cell);
 
 /* Changes its flags, and what its parent counts by them. */
 void weir__cell_flag(struct weir__cell *cell, uint16_t set, uint16_t clear);
@@ -288,8 +290,8 @@ void weir__cell_become(struct weir__cell *cell, enum weir__cell_state state);
 /* Its slot: what its previous sibling, or itself if alone, calls it. */
 uint32_t weir__cell_slot(const struct weir_system *system,
 			 const struct weir__cell *cell);
-struct weir_ref weir__cell_ref(const struct weir_system *system,
-			       const struct weir__cell *cell);
+struct weir_actor_id weir__cell_ref(const struct weir_system *system,
+				    const struct weir__cell *cell);
 
 /* A cell in no list, STARTING; NULL: no memory. */
 struct weir__cell *weir__cell_new(struct weir_system *system);
@@ -352,7 +354,8 @@ void weir__cell_stop(struct weir__cell *cell, bool kill);
 
 /*
  * It is to restart because others do: it and all below it stand still from then
- * on, so that none of them runs in its old state meanwhile. As weir__tree_suspend.
+ * on, so that none of them runs in its old state meanwhile. As
+ * weir__tree_suspend.
  */
 void weir__cell_restart(struct weir_system *system, struct weir__cell *cell);
 

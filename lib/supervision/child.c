@@ -101,7 +101,7 @@ void weir__child_report(struct weir_actor *actor, int rc)
 {
 	struct weir_system *system = weir__system_of(actor);
 	struct weir__cell *cell = weir__cell_of(actor), *parent;
-	struct weir_ref self, supervisor = WEIR_NOBODY;
+	struct weir_actor_id self, supervisor = WEIR_ACTOR_ID_NONE;
 	bool held;
 
 	if (rc >= 0)
@@ -278,8 +278,8 @@ static void drain_children(struct weir_system *system, struct weir__cell *cell)
 }
 
 /*
- * The executor drains, or its parent's: what has no children ends, the rest when
- * they have.
+ * The executor drains, or its parent's: what has no children ends, the rest
+ * when they have.
  */
 static void drained(struct weir_actor *actor, bool source)
 {
@@ -330,7 +330,7 @@ static void ended(struct weir_actor *actor)
 {
 	struct weir_system *system = weir__system_of(actor);
 	struct weir__cell *cell = weir__cell_of(actor);
-	struct weir_ref self;
+	struct weir_actor_id self;
 	bool held;
 
 	weir__watch_none(actor);
@@ -384,7 +384,8 @@ static void dead_letter(struct weir_actor *actor, void *item)
 {
 	struct weir_system *system = weir__system_of(actor);
 	bool held = weir__enter(system);
-	struct weir_ref self = weir__cell_ref(system, weir__cell_of(actor));
+	struct weir_actor_id self =
+		weir__cell_ref(system, weir__cell_of(actor));
 
 	weir__leave(system, held);
 	weir__dead_letter(system, self, item);

@@ -19,7 +19,7 @@
 #include "supervision/watch.h"
 
 /* -ESRCH: it has ended. Under the lock. */
-static int watcher_add(struct weir_system *system, struct weir_ref who,
+static int watcher_add(struct weir_system *system, struct weir_actor_id who,
 		       struct weir_watcher *watcher)
 {
 	struct weir__cell *cell = weir__cell_find(system, who);
@@ -67,7 +67,7 @@ static void watcher_call(struct weir_watcher *watcher, bool existed,
 	watcher->terminated(watcher, &notice);
 }
 
-int weir_watcher_add(struct weir_system *system, struct weir_ref who,
+int weir_watcher_add(struct weir_system *system, struct weir_actor_id who,
 		     struct weir_watcher *watcher)
 {
 	int rc;
@@ -187,7 +187,7 @@ static void timed_out(struct weir_timer *timer)
  * What can fail, but the timer. 1: it is there, and so is its system until that
  * is let go; 0: it has ended, and nothing is left to be undone.
  */
-static int prepare(struct weir_system *system, struct weir_ref who)
+static int prepare(struct weir_system *system, struct weir_actor_id who)
 {
 	struct weir__cell *cell;
 	int rc = 0;
@@ -206,7 +206,7 @@ static int prepare(struct weir_system *system, struct weir_ref who)
 	return rc;
 }
 
-int weir_stop_gracefully(struct weir_system *system, struct weir_ref who,
+int weir_stop_gracefully(struct weir_system *system, struct weir_actor_id who,
 			 bool now, struct weir_graceful_stop *stop,
 			 uint64_t deadline_ns)
 {

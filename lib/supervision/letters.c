@@ -271,7 +271,7 @@ void weir__letter_came(struct weir__cell *cell, uint16_t flag)
 	weir__cell_order(cell, WEIR__ORDER_LOOK);
 }
 
-static int letter(struct weir_system *system, struct weir_ref ref,
+static int letter(struct weir_system *system, struct weir_actor_id ref,
 		  uint16_t flag)
 {
 	struct weir__cell *cell;
@@ -293,12 +293,12 @@ static int letter(struct weir_system *system, struct weir_ref ref,
 	return rc;
 }
 
-int weir_poison(struct weir_system *system, struct weir_ref ref)
+int weir_poison(struct weir_system *system, struct weir_actor_id ref)
 {
 	return letter(system, ref, WEIR__CELL_POISONED);
 }
 
-int weir_kill(struct weir_system *system, struct weir_ref ref)
+int weir_kill(struct weir_system *system, struct weir_actor_id ref)
 {
 	return letter(system, ref, WEIR__CELL_KILLED);
 }

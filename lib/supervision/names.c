@@ -4,8 +4,8 @@
  *
  * Names are a tree of the system's, a digital search tree: below a name that is
  * d deep is whose hash begins with the same d digits, and next where the one
- * after those says. A hash has 16 digits of two bits, and whose hash is equal is
- * below by digits of 0.
+ * after those says. A hash has 16 digits of two bits, and whose hash is equal
+ * is below by digits of 0.
  *
  * So what is done under the lock goes down one path, of O(log n) as the hash is
  * by a secret, and nothing has to grow: a table would be rehashed, or two be
@@ -214,9 +214,9 @@ static struct weir__cell *find_path(struct weir_system *system,
 	return cell;
 }
 
-struct weir_ref weir_lookup(struct weir_system *system, const char *path)
+struct weir_actor_id weir_lookup(struct weir_system *system, const char *path)
 {
-	struct weir_ref ref = WEIR_NOBODY;
+	struct weir_actor_id ref = WEIR_ACTOR_ID_NONE;
 	bool held;
 	struct weir__cell *cell;
 
@@ -284,7 +284,7 @@ static void put_path(struct weir_system *system, struct weir__cell *cell,
 	}
 }
 
-int weir_path(struct weir_system *system, struct weir_ref ref, char *path,
+int weir_path(struct weir_system *system, struct weir_actor_id ref, char *path,
 	      size_t size)
 {
 	bool held;

@@ -9,8 +9,8 @@
 
 #include "supervision/cell.h"
 
-int weir_children(struct weir_system *system, struct weir_ref ref,
-		  struct weir_ref *children, size_t max)
+int weir_children(struct weir_system *system, struct weir_actor_id ref,
+		  struct weir_actor_id *children, size_t max)
 {
 	struct weir__cell *cell, *child = NULL;
 	bool held;
@@ -32,9 +32,10 @@ int weir_children(struct weir_system *system, struct weir_ref ref,
 	return cell ? (int)seen : -ESRCH;
 }
 
-struct weir_ref weir_parent(struct weir_system *system, struct weir_ref ref)
+struct weir_actor_id weir_parent(struct weir_system *system,
+				 struct weir_actor_id ref)
 {
-	struct weir_ref parent = WEIR_NOBODY;
+	struct weir_actor_id parent = WEIR_ACTOR_ID_NONE;
 	bool held;
 	struct weir__cell *cell;
 
@@ -50,7 +51,7 @@ struct weir_ref weir_parent(struct weir_system *system, struct weir_ref ref)
 	return parent;
 }
 
-bool weir_alive(struct weir_system *system, struct weir_ref ref)
+bool weir_alive(struct weir_system *system, struct weir_actor_id ref)
 {
 	bool held;
 	bool alive;
@@ -63,7 +64,7 @@ bool weir_alive(struct weir_system *system, struct weir_ref ref)
 	return alive;
 }
 
-int64_t weir_restarts(struct weir_system *system, struct weir_ref ref)
+int64_t weir_restarts(struct weir_system *system, struct weir_actor_id ref)
 {
 	bool held;
 	struct weir__cell *cell;
@@ -79,7 +80,8 @@ int64_t weir_restarts(struct weir_system *system, struct weir_ref ref)
 	return restarts;
 }
 
-struct weir_actor *weir_ref_get(struct weir_system *system, struct weir_ref ref)
+struct weir_actor *weir_system_actor(struct weir_system *system,
+				     struct weir_actor_id ref)
 {
 	struct weir_actor *actor = NULL;
 	bool held;
@@ -95,7 +97,7 @@ struct weir_actor *weir_ref_get(struct weir_system *system, struct weir_ref ref)
 	return actor;
 }
 
-struct weir_system *weir_system_of(const struct weir_actor *actor)
+struct weir_system *weir_actor_system(const struct weir_actor *actor)
 {
 	/* not its flags, which are its owner's */
 	if (!actor || !(ck_pr_load_32(&actor->gate) & WEIR__GATE_CHILD))
@@ -103,14 +105,14 @@ struct weir_system *weir_system_of(const struct weir_actor *actor)
 	return weir__system_of(actor);
 }
 
-struct weir_ref weir_self(const struct weir_actor *actor)
+struct weir_actor_id weir_actor_self(const struct weir_actor *actor)
 {
-	struct weir_system *system = weir_system_of(actor);
+	struct weir_system *system = weir_actor_system(actor);
 	bool held;
-	struct weir_ref ref;
+	struct weir_actor_id ref;
 
 	if (!system)
-		return WEIR_NOBODY;
+		return WEIR_ACTOR_ID_NONE;
 	held = weir__enter(system);
 	ref = weir__cell_ref(system, (struct weir__cell *)actor->u.child);
 	weir__leave(system, held);

@@ -177,10 +177,10 @@ static void take_back(struct weir_system *system, struct weir__cell *cell)
 static int spawn(struct weir_system *system, struct weir__cell *parent,
 		 struct weir_actor *actor,
 		 const struct weir_spawn_options *options, uint16_t flags,
-		 struct weir_ref *ref, bool held)
+		 struct weir_actor_id *ref, bool held)
 {
 	struct weir__cell *cell = NULL;
-	struct weir_ref self = WEIR_NOBODY;
+	struct weir_actor_id self = WEIR_ACTOR_ID_NONE;
 	int rc = add(system, parent, actor, options, &cell);
 
 	if (rc == 0) {
@@ -205,13 +205,14 @@ static int spawn(struct weir_system *system, struct weir__cell *parent,
 	weir__leave(system, held);
 	weir_actor_unref(actor);
 	if (rc < 0 && ref)
-		*ref = WEIR_NOBODY;
+		*ref = WEIR_ACTOR_ID_NONE;
 	return rc;
 }
 
-int weir_spawn(struct weir_system *system, struct weir_ref parent,
+int weir_spawn(struct weir_system *system, struct weir_actor_id parent,
 	       struct weir_actor *actor,
-	       const struct weir_spawn_options *options, struct weir_ref *ref)
+	       const struct weir_spawn_options *options,
+	       struct weir_actor_id *ref)
 {
 	static const struct weir_spawn_options none = {.name = NULL};
 	struct weir__cell *cell;
@@ -228,7 +229,7 @@ int weir_spawn(struct weir_system *system, struct weir_ref parent,
 	if (!weir__actor_claim(actor))
 		return -EALREADY;
 	held = weir__enter(system);
-	if (weir_ref_equal(parent, WEIR_NOBODY))
+	if (weir_actor_id_equal(parent, WEIR_ACTOR_ID_NONE))
 		parent = system->user;
 	cell = weir__cell_find(system, parent);
 	rc = check_parent(system, cell);
@@ -241,9 +242,9 @@ int weir_spawn(struct weir_system *system, struct weir_ref parent,
 	return rc;
 }
 
-int weir__spawn_guardian(struct weir_system *system, struct weir_ref parent,
-			 struct weir_actor *actor, const char *name,
-			 struct weir_ref *ref)
+int weir__spawn_guardian(struct weir_system *system,
+			 struct weir_actor_id parent, struct weir_actor *actor,
+			 const char *name, struct weir_actor_id *ref)
 {
 	const struct weir_spawn_options options = {.name = name};
 	bool held, claimed = weir__actor_claim(actor);

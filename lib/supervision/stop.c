@@ -24,7 +24,9 @@ void weir__child_end_now(struct weir_actor *actor)
 	weir__actor_break(actor);
 }
 
-/* Stops it for good when its time to stop is over. False: no memory for that. */
+/*
+ * Stops it for good when its time to stop is over. False: no memory for that.
+ */
 static bool set_deadline(struct weir_system *system, struct weir__cell *cell)
 {
 	uint64_t shutdown_ns = weir__record_of(cell)->shutdown_ns, at_ns;
@@ -146,7 +148,7 @@ void weir__child_ordered_to_stop(struct weir_actor *actor, enum weir__stop how)
 
 /* --- For everybody -------------------------------------------------------- */
 
-int weir_stop(struct weir_system *system, struct weir_ref ref)
+int weir_stop(struct weir_system *system, struct weir_actor_id ref)
 {
 	struct weir__cell *cell;
 	bool held;

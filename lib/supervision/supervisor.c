@@ -125,7 +125,7 @@ static int decide(const struct weir__verdict *verdict)
 static void report(const struct weir__verdict *verdict,
 		   enum weir_supervision_what what)
 {
-	weir__event(verdict->system, what, weir_self(verdict->actor),
+	weir__event(verdict->system, what, weir_actor_self(verdict->actor),
 		    verdict->child, weir_actor_name(verdict->failed),
 		    verdict->error, (enum weir_directive)verdict->directive);
 }

@@ -28,7 +28,7 @@ struct weir__verdict {
 	struct weir_system *system;
 	struct weir_actor *actor; /* the supervisor */
 	const struct weir_strategy *strategy;
-	struct weir_ref child;
+	struct weir_actor_id child;
 	struct weir_actor *failed; /* a reference: its name goes with it */
 	struct weir_error *error;  /* a reference */
 	uint8_t kind;		   /* as cell->kind */

@@ -166,8 +166,8 @@ static int start(struct whole *whole)
 	struct weir_system *system = &whole->system;
 	int rc;
 
-	rc = weir__spawn_guardian(system, WEIR_NOBODY, &whole->root, NULL,
-				  &system->root);
+	rc = weir__spawn_guardian(system, WEIR_ACTOR_ID_NONE, &whole->root,
+				  NULL, &system->root);
 	if (rc == 0)
 		rc = weir__spawn_guardian(system, system->root, &whole->user,
 					  "user", &system->user);
@@ -239,7 +239,8 @@ static void abandon(struct weir_system *system)
 	system->stopping = true;
 	whole_of(system)->abandoned = true;
 	/* which will not be released */
-	system->n_answers -= weir_ref_equal(system->user, WEIR_NOBODY);
+	system->n_answers -=
+		weir_actor_id_equal(system->user, WEIR_ACTOR_ID_NONE);
 	root = weir__cell_find(system, system->root);
 	if (root)
 		weir__cell_order(root, WEIR__ORDER_STOP);
@@ -346,19 +347,19 @@ void weir_system_hook_done(struct weir_system_hook *hook)
 		answered(hook->system);
 }
 
-struct weir_ref weir_system_root(const struct weir_system *system)
+struct weir_actor_id weir_system_root(const struct weir_system *system)
 {
-	return system ? system->root : WEIR_NOBODY;
+	return system ? system->root : WEIR_ACTOR_ID_NONE;
 }
 
-struct weir_ref weir_system_user(const struct weir_system *system)
+struct weir_actor_id weir_system_user(const struct weir_system *system)
 {
-	return system ? system->user : WEIR_NOBODY;
+	return system ? system->user : WEIR_ACTOR_ID_NONE;
 }
 
-struct weir_ref weir_system_system(const struct weir_system *system)
+struct weir_actor_id weir_system_system(const struct weir_system *system)
 {
-	return system ? system->system : WEIR_NOBODY;
+	return system ? system->system : WEIR_ACTOR_ID_NONE;
 }
 
 uint64_t weir__random(struct weir_system *system)
@@ -369,7 +370,7 @@ uint64_t weir__random(struct weir_system *system)
 /* --- Telling -------------------------------------------------------------- */
 
 void weir__event(struct weir_system *system, enum weir_supervision_what what,
-		 struct weir_ref supervisor, struct weir_ref child,
+		 struct weir_actor_id supervisor, struct weir_actor_id child,
 		 const char *name, struct weir_error *error,
 		 enum weir_directive directive)
 {
@@ -387,7 +388,7 @@ void weir__event(struct weir_system *system, enum weir_supervision_what what,
 		system->options.event(&event, system->options.context);
 }
 
-void weir__dead_letter(struct weir_system *system, struct weir_ref to,
+void weir__dead_letter(struct weir_system *system, struct weir_actor_id to,
 		       void *item)
 {
 	/* relaxed: a counter */
@@ -397,7 +398,7 @@ void weir__dead_letter(struct weir_system *system, struct weir_ref to,
 					    system->options.context);
 }
 
-void weir_dead_letter(struct weir_system *system, struct weir_ref to,
+void weir_dead_letter(struct weir_system *system, struct weir_actor_id to,
 		      const struct weir_items *items, void *item)
 {
 	if (system)

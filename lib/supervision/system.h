@@ -13,12 +13,12 @@
 
 /* To options.event, if there is one. */
 void weir__event(struct weir_system *system, enum weir_supervision_what what,
-		 struct weir_ref supervisor, struct weir_ref child,
+		 struct weir_actor_id supervisor, struct weir_actor_id child,
 		 const char *name, struct weir_error *error,
 		 enum weir_directive directive);
 
 /* To options.dead_letter, counted; the caller drops it. */
-void weir__dead_letter(struct weir_system *system, struct weir_ref to,
+void weir__dead_letter(struct weir_system *system, struct weir_actor_id to,
 		       void *item);
 
 /* Uniform over 64 bits, from the system's seed. Under the lock. */
@@ -34,9 +34,9 @@ void weir__system_unused(struct weir_system *system);
 /* What weir_spawn() asks of options. */
 bool weir__spawn_options_valid(const struct weir_spawn_options *options);
 
-/* As weir_spawn(); parent WEIR_NOBODY: the root. */
-int weir__spawn_guardian(struct weir_system *system, struct weir_ref parent,
-			 struct weir_actor *actor, const char *name,
-			 struct weir_ref *ref);
+/* As weir_spawn(); parent WEIR_ACTOR_ID_NONE: the root. */
+int weir__spawn_guardian(struct weir_system *system,
+			 struct weir_actor_id parent, struct weir_actor *actor,
+			 const char *name, struct weir_actor_id *ref);
 
 #endif

@@ -81,7 +81,7 @@ static void notify(struct weir__cell *cell, struct weir__watch *watch)
 
 /* The watch on `who` that was asked for, or NULL. */
 static struct weir__watch *find(const struct weir__record *watcher,
-				struct weir_ref who)
+				struct weir_actor_id who)
 {
 	const struct weir__watch key = {.who = who};
 
@@ -124,7 +124,7 @@ static struct weir_actor *linked_from(const struct weir_actor *self,
 /* The actor that was `who`, if what it has sent to `self` may still wait. */
 static struct weir_actor *find_dead(const struct weir_system *system,
 				    const struct weir_actor *self,
-				    struct weir_ref who)
+				    struct weir_actor_id who)
 {
 	const struct weir__cell *cell;
 
@@ -139,11 +139,13 @@ static struct weir_actor *find_dead(const struct weir_system *system,
 
 /* --- Actors watch --------------------------------------------------------- */
 
-/* `cell` watches `target`, who is `who`; NULL: it has ended. NULL: no memory. */
+/*
+ * `cell` watches `target`, who is `who`; NULL: it has ended. NULL: no memory.
+ */
 static struct weir__watch *watch_new(struct weir_system *system,
 				     struct weir__cell *cell,
 				     const struct weir__cell *target,
-				     struct weir_ref who, bool of_parent)
+				     struct weir_actor_id who, bool of_parent)
 {
 	struct weir__record *watcher = weir__record_make(system, cell);
 	struct weir__watch *watch =
@@ -162,7 +164,7 @@ static struct weir__watch *watch_new(struct weir_system *system,
 }
 
 static int watch_add(struct weir_system *system, struct weir__cell *cell,
-		     struct weir_ref who, void *token)
+		     struct weir_actor_id who, void *token)
 {
 	struct weir__cell *target = weir__cell_find(system, who);
 	struct weir__record *watched =
@@ -215,15 +217,15 @@ void weir__watch_forget(struct weir_system *system, struct weir__cell *cell)
 }
 
 static int watch(struct weir_system *system, struct weir__cell *cell,
-		 struct weir_ref who, void *token)
+		 struct weir_actor_id who, void *token)
 {
-	struct weir_ref self = weir__cell_ref(system, cell);
+	struct weir_actor_id self = weir__cell_ref(system, cell);
 	struct weir__record *record = weir__record_own(cell);
 	const struct weir__watch *old;
 
 	if (cell->state >= WEIR__CELL_STOPPING)
 		return -ESHUTDOWN;
-	if (weir_ref_equal(self, who))
+	if (weir_actor_id_equal(self, who))
 		return 0;
 	old = record ? find(record, who) : NULL;
 	if (old)
@@ -231,16 +233,17 @@ static int watch(struct weir_system *system, struct weir__cell *cell,
 	return watch_add(system, cell, who, token);
 }
 
-static int check(const struct weir_actor *self, struct weir_ref who)
+static int check(const struct weir_actor *self, struct weir_actor_id who)
 {
-	if (!self || weir_ref_equal(who, WEIR_NOBODY))
+	if (!self || weir_actor_id_equal(who, WEIR_ACTOR_ID_NONE))
 		return -EINVAL;
 	if (!weir__owned(self))
 		return -EPERM;
 	return self->flags & WEIR__ACTOR_CHILD ? 0 : -EINVAL;
 }
 
-int weir_death_watch(struct weir_actor *self, struct weir_ref who, void *token)
+int weir_death_watch(struct weir_actor *self, struct weir_actor_id who,
+		     void *token)
 {
 	int rc = check(self, who);
 	struct weir_system *system;
@@ -255,7 +258,7 @@ int weir_death_watch(struct weir_actor *self, struct weir_ref who, void *token)
 	return rc;
 }
 
-int weir_death_unwatch(struct weir_actor *self, struct weir_ref who)
+int weir_death_unwatch(struct weir_actor *self, struct weir_actor_id who)
 {
 	int rc = check(self, who);
 	struct weir__watch *old = NULL;
@@ -293,7 +296,8 @@ static struct weir__watch *take_some(struct weir_system *system,
 				     struct weir__cell *cell, bool all)
 {
 	struct weir__record *record = weir__record_own(cell);
-	struct weir__watch key = {.who = WEIR_NOBODY}, *watch, *taken = NULL;
+	struct weir__watch key = {.who = WEIR_ACTOR_ID_NONE}, *watch,
+			   *taken = NULL;
 
 	while (record &&
 	       (watch = weir__watching_after(record->watching, &key))) {
@@ -336,7 +340,7 @@ void weir__watch_no_children(struct weir_actor *actor)
 /* --- An actor has ended --------------------------------------------------- */
 
 void weir__watch_ended(struct weir_system *system, struct weir__cell *cell,
-		       struct weir_ref who, struct weir_error *error)
+		       struct weir_actor_id who, struct weir_error *error)
 {
 	struct weir__cell *watching;
 	struct weir__record *record;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Death watch inside: watch.c (who watches whom), watching.c (whom one watches),
- * graceful.c (those who are no actors), letters.c (what comes behind tokens) and
- * place.c (behind which).
+ * Death watch inside: watch.c (who watches whom), watching.c (whom one
+ * watches), graceful.c (those who are no actors), letters.c (what comes behind
+ * tokens) and place.c (behind which).
  *
  * Rule numbers like C11 are those of docs/conformance/supervision.md.
  */
@@ -15,7 +15,7 @@
 struct weir__watch {
 	struct weir__watch *next, **link; /* the list it is in now */
 	struct weir__watch *left, *right; /* all of the watcher's */
-	struct weir_ref who, watcher;
+	struct weir_actor_id who, watcher;
 	void *token;
 	struct weir_error *error; /* a reference, once it has ended */
 	struct weir_actor *actor; /* who has ended: to compare, not to touch */
@@ -40,7 +40,7 @@ static inline struct weir__record *weir__record_own(
  * out of the tree.
  */
 void weir__watch_ended(struct weir_system *system, struct weir__cell *cell,
-		       struct weir_ref who, struct weir_error *error);
+		       struct weir_actor_id who, struct weir_error *error);
 
 /*
  * The parent has a `child_ended` hook: it is to be called when the cell's actor

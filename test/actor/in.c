@@ -466,8 +466,8 @@ struct tree {
 	size_t dead;
 };
 
-static void tree_dead_letter(struct weir_system *system, struct weir_ref to,
-			     void *item, void *context)
+static void tree_dead_letter(struct weir_system *system,
+			     struct weir_actor_id to, void *item, void *context)
 {
 	struct tree *tree = context;
 
@@ -501,8 +501,8 @@ static void tree_spawn(struct tree *self, struct weir_actor *actor)
 {
 	const struct weir_spawn_options options = {0};
 
-	assert_int_equal(weir_spawn(self->system, WEIR_NOBODY, actor, &options,
-				    NULL),
+	assert_int_equal(weir_spawn(self->system, WEIR_ACTOR_ID_NONE, actor,
+				    &options, NULL),
 			 0);
 }
 

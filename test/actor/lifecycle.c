@@ -4,9 +4,9 @@
  *
  * A start is met by a stop from another thread, at each place where that can be
  * told apart: while it registers, while it is submitted, while it is refused;
- * and likewise of weir_spawn(). The other thread runs to its end where the start
- * calls out; so does weir_subscribe(). Then: the end of an open merge, and what
- * is put before the start.
+ * and likewise of weir_spawn(). The other thread runs to its end where the
+ * start calls out; so does weir_subscribe(). Then: the end of an open merge,
+ * and what is put before the start.
  */
 #include "actor/kit.h"
 
@@ -245,7 +245,7 @@ static void an_abort_leaves_an_actor_whose_start_is_refused(void **state)
 	close_scene(&scene);
 }
 
-/* --- weir_spawn() ---------------------------------------------------------- */
+/* --- weir_spawn() --------------------------------------------------------- */
 
 static struct weir_system *system_new(struct scene *scene)
 {
@@ -269,10 +269,10 @@ static void system_free(struct scene *scene, struct weir_system *system)
 static int spawn(struct scene *scene, struct weir_system *system)
 {
 	static const struct weir_spawn_options named = {.name = "sink"};
-	struct weir_ref ref;
+	struct weir_actor_id ref;
 
-	return weir_spawn(system, WEIR_NOBODY, &scene->sink.actor, &named,
-			  &ref);
+	return weir_spawn(system, WEIR_ACTOR_ID_NONE, &scene->sink.actor,
+			  &named, &ref);
 }
 
 static void a_stop_while_a_spawn_gives_it_a_name_ends_it_once(void **state)
@@ -330,7 +330,7 @@ static void a_spawn_that_was_refused_may_be_tried_again(void **state)
 	system_free(&scene, system);
 }
 
-/* --- weir_subscribe() ------------------------------------------------------- */
+/* --- weir_subscribe() ----------------------------------------------------- */
 
 static struct source *subscribed_to;
 
@@ -375,7 +375,7 @@ static void a_stop_while_it_is_subscribed_to_reaches_who_subscribes(
 	tear_down(&scene);
 }
 
-/* --- weir_in_end() and a producer's error ----------------------------------- */
+/* --- weir_in_end() and a producer's error --------------------------------- */
 
 /*
  * scene->sink, yet to be started, merges what is put and a source that has
@@ -461,7 +461,7 @@ static void what_was_put_comes_before_an_end_that_was_first(void **state)
 	assert_int_equal(scene->sink.seen, 1);
 }
 
-/* --- weir_in_put() before the start ------------------------------------------ */
+/* --- weir_in_put() before the start --------------------------------------- */
 
 #define PUTTERS 4
 #define EACH 64

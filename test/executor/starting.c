@@ -146,8 +146,8 @@ static void *spawn(void *context)
 	struct short_one *self = context;
 
 	held_up = true;
-	assert_int_equal(weir_spawn(self->system, WEIR_NOBODY, &self->actor,
-				    NULL, NULL),
+	assert_int_equal(weir_spawn(self->system, WEIR_ACTOR_ID_NONE,
+				    &self->actor, NULL, NULL),
 			 0);
 	return NULL;
 }
@@ -199,7 +199,7 @@ static void the_system_stays_until_a_spawn_has_returned(void **state)
 	held_fini(&held);
 }
 
-/* --- Loops, at any moment --------------------------------------------------- */
+/* --- Loops, at any moment ------------------------------------------------- */
 
 struct round {
 	struct weir_actor actor;

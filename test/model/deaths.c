@@ -9,7 +9,9 @@
 
 #include "actor/gate.h"
 
-/* Node 0 watches node 1 when it takes token 0, and takes that back at token 1. */
+/*
+ * Node 0 watches node 1 when it takes token 0, and takes that back at token 1.
+ */
 static struct family *watcher_and_watched(void *context)
 {
 	struct family *f = family_open(context, NULL);
@@ -109,7 +111,7 @@ static void alive_if_unwatched(void *context)
 	family_is_over(context);
 }
 
-/* --- A parent that wants to know ------------------------------------------------- */
+/* --- A parent that wants to know ------------------------------------------ */
 
 static void parent_asks(void *context)
 {
@@ -137,14 +139,14 @@ static void parent_told_at_most_once(void *context)
 	told_at_most_once(context);
 }
 
-/* --- Watchers that are no actors ------------------------------------------------- */
+/* --- Watchers that are no actors ------------------------------------------ */
 
 static void is_told(struct weir_watcher *watcher,
 		    const struct weir_terminated *notice)
 {
 	struct family *f = weir_container_of(watcher, struct family, watcher);
 
-	explorer_assert(weir_ref_equal(notice->who, f->refs[0]));
+	explorer_assert(weir_actor_id_equal(notice->who, f->refs[0]));
 	f->watcher_told++;
 }
 
@@ -194,7 +196,7 @@ static void told_unless_removed(void *context)
 	family_is_over(context);
 }
 
-/* --- A stop that is waited for ---------------------------------------------------- */
+/* --- A stop that is waited for -------------------------------------------- */
 
 static void is_done(struct weir_graceful_stop *stop, int rc)
 {

@@ -9,7 +9,7 @@
 
 struct family family;
 
-/* --- Strategies ------------------------------------------------------------ */
+/* --- Strategies ----------------------------------------------------------- */
 
 static const struct weir_rule resume_rule = {.directive = WEIR_RESUME};
 static const struct weir_rule restart_rule = {.directive = WEIR_RESTART};
@@ -31,7 +31,7 @@ const struct weir_strategy in_order = {
 const struct weir_strategy waiting = {ALWAYS(restart_rule),
 				      .backoff = &backoff};
 
-/* --- Hooks ------------------------------------------------------------------- */
+/* --- Hooks ---------------------------------------------------------------- */
 
 static struct node *node_of(const struct weir_actor *actor)
 {
@@ -122,7 +122,7 @@ static int terminated(struct weir_actor *actor,
 	struct life *life = life_of(actor);
 
 	explorer_assert(life->up);
-	explorer_assert(weir_ref_equal(
+	explorer_assert(weir_actor_id_equal(
 		notice->who,
 		family_of(node_of(actor))
 			->refs[family_of(node_of(actor))->watched]));
@@ -140,7 +140,7 @@ static int child_ended(struct weir_actor *actor,
 	return 0;
 }
 
-/* --- Actors -------------------------------------------------------------------- */
+/* --- Actors --------------------------------------------------------------- */
 
 static struct weir_actor_ops ops[SCENE_ACTORS];
 static struct weir_lifecycle hooks_of[SCENE_ACTORS];
@@ -158,7 +158,7 @@ static int signalled(struct weir_actor *actor)
 
 static void does(struct family *f, struct weir_actor *actor, enum deed deed)
 {
-	struct weir_ref who = f->refs[f->watched];
+	struct weir_actor_id who = f->refs[f->watched];
 
 	switch (deed) {
 	case FAILS:
@@ -259,7 +259,7 @@ struct node *family_node(struct family *f, uint32_t parent, uint32_t hooks,
 void family_spawn(struct family *f, uint32_t i)
 {
 	struct weir_actor *actor = &f->scene.nodes[i]->actor;
-	struct weir_ref parent = WEIR_NOBODY;
+	struct weir_actor_id parent = WEIR_ACTOR_ID_NONE;
 
 	if (f->parents[i] != USER)
 		parent = f->refs[f->parents[i]];
@@ -296,7 +296,7 @@ void family_lend(struct family *f, uint32_t i, uint32_t n)
 		weir_actor_ref(&f->scene.nodes[i]->actor);
 }
 
-/* --- Threads --------------------------------------------------------------------- */
+/* --- Threads -------------------------------------------------------------- */
 
 void family_put(struct family *f, uint32_t i, uint32_t token)
 {
@@ -329,7 +329,7 @@ void family_stop(struct family *f, uint32_t i)
 	explorer_assert(rc == 0 || rc == -ESRCH);
 }
 
-/* --- Checks ------------------------------------------------------------------------ */
+/* --- Checks --------------------------------------------------------------- */
 
 uint32_t family_begun(const struct family *f, uint32_t i)
 {

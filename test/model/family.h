@@ -43,7 +43,7 @@ struct graceful {
 struct family {
 	struct scene scene; /* first */
 	struct weir_system *system;
-	struct weir_ref refs[SCENE_ACTORS];
+	struct weir_actor_id refs[SCENE_ACTORS];
 	struct life lives[SCENE_ACTORS];
 	uint32_t parents[SCENE_ACTORS], hooks[SCENE_ACTORS];
 	enum deed deeds[SCENE_TOKENS];

@@ -122,7 +122,7 @@ static void restarted_or_twice(void *context)
 	family_is_over(context);
 }
 
-/* --- Tokens over a link ------------------------------------------------------------ */
+/* --- Tokens over a link --------------------------------------------------- */
 
 /* Node 1 sends to node 0, which restarts when it is killed. */
 static void linked(void *context)
@@ -171,12 +171,12 @@ static void restarted_with_both(void *context)
 	restarted(context);
 }
 
-/* --- References ------------------------------------------------------------------ */
+/* --- References ----------------------------------------------------------- */
 
 static void get_and_put(void *context)
 {
 	struct family *f = context;
-	struct weir_actor *actor = weir_ref_get(f->system, f->refs[0]);
+	struct weir_actor *actor = weir_system_actor(f->system, f->refs[0]);
 
 	if (!actor)
 		return;
@@ -188,17 +188,17 @@ static void get_and_put(void *context)
 static void ask(void *context)
 {
 	struct family *f = context;
-	struct weir_ref found = weir_lookup(f->system, "/user/one");
-	struct weir_ref child;
+	struct weir_actor_id found = weir_lookup(f->system, "/user/one");
+	struct weir_actor_id child;
 	char path[16] = "";
 	int n = weir_path(f->system, f->refs[0], path, sizeof(path));
 
-	explorer_assert(weir_ref_equal(found, f->refs[0]) ||
-			weir_ref_equal(found, WEIR_NOBODY));
+	explorer_assert(weir_actor_id_equal(found, f->refs[0]) ||
+			weir_actor_id_equal(found, WEIR_ACTOR_ID_NONE));
 	explorer_assert(n == -ESRCH || (n == 9 && path[8] == 'e'));
 	n = weir_children(f->system, weir_system_user(f->system), &child, 1);
 	explorer_assert(n == 0 ||
-			(n == 1 && weir_ref_equal(child, f->refs[0])));
+			(n == 1 && weir_actor_id_equal(child, f->refs[0])));
 	(void)weir_alive(f->system, f->refs[0]);
 	(void)weir_parent(f->system, f->refs[0]);
 	(void)weir_restarts(f->system, f->refs[0]);
@@ -223,7 +223,7 @@ static void spawn_namesake(void *context)
 {
 	struct family *f = context;
 	struct weir_actor *actor = &f->scene.nodes[1]->actor;
-	int rc = weir_spawn(f->system, WEIR_NOBODY, actor, &f->options,
+	int rc = weir_spawn(f->system, WEIR_ACTOR_ID_NONE, actor, &f->options,
 			    &f->refs[1]);
 
 	explorer_assert(rc == 0 || rc == -EEXIST);
@@ -240,7 +240,7 @@ static void name_is_right(void *context)
 	ended(context);
 }
 
-/* --- Dead letters --------------------------------------------------------------- */
+/* --- Dead letters --------------------------------------------------------- */
 
 static void dead_letter(void *context)
 {
@@ -257,7 +257,7 @@ static void two_are_dead(void *context)
 	family_is_over(context);
 }
 
-/* --- The end of a system ----------------------------------------------------------- */
+/* --- The end of a system -------------------------------------------------- */
 
 static void end_runs(struct weir_system_hook *hook)
 {

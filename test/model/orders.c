@@ -11,7 +11,7 @@
 
 struct world world;
 
-/* --- Commands --------------------------------------------------------------------- */
+/* --- Commands ------------------------------------------------------------- */
 
 uint32_t order_index(const struct weir_command *command)
 {
@@ -67,7 +67,7 @@ void offer_0_and_let_go(void *context)
 	weir_actor_unref(&w->manager->actor);
 }
 
-/* --- The manager -------------------------------------------------------------------- */
+/* --- The manager ---------------------------------------------------------- */
 
 static void released(void *context)
 {
@@ -98,7 +98,7 @@ struct world *orders_open(void *context,
 	explorer_assert(weir_process_manager_init(w->manager,
 						  &w->family.scene.executor,
 						  &options) == 0);
-	explorer_assert(weir_spawn(w->family.system, WEIR_NOBODY,
+	explorer_assert(weir_spawn(w->family.system, WEIR_ACTOR_ID_NONE,
 				   &w->manager->actor, NULL, &w->ref) == 0);
 	w->kept = true;
 	weir_actor_ref(&w->manager->actor);
@@ -160,7 +160,7 @@ void look(void *context)
 	explorer_assert(counts.processing <= w->manager->options.max);
 }
 
-/* --- Checks ----------------------------------------------------------------------- */
+/* --- Checks --------------------------------------------------------------- */
 
 /* True: something went on until now. */
 static bool end(struct world *w, struct course *course)

@@ -27,7 +27,7 @@ struct course {
 	uint32_t next; /* of them, offered by its reply; 0: none */
 	/* a process that is an actor; NULL: not started */
 	struct weir_process *process;
-	struct weir_ref ref;
+	struct weir_actor_id ref;
 	bool fails; /* when told, instead of finishing */
 	bool vain;  /* its executor does not take it */
 	/* a call */
@@ -39,7 +39,7 @@ struct course {
 struct world {
 	struct family family;		      /* first */
 	struct weir_process_manager *manager; /* gone once it is released */
-	struct weir_ref ref;
+	struct weir_actor_id ref;
 	bool kept;	/* the check has a reference of it */
 	uint32_t taken; /* in the setup */
 	uint32_t refs;	/* of it, before it is offered anything */

@@ -30,7 +30,7 @@ struct job {
 	struct weir_pool_request request;
 	uint32_t told, had, dropped; /* how often */
 	struct worker *worker;	     /* that was spawned and has not stopped */
-	struct weir_ref ref;
+	struct weir_actor_id ref;
 };
 
 static struct world {
@@ -43,7 +43,7 @@ static struct world {
 	uint32_t inside, ended; /* atomic: a call is under way; pools stopped */
 } world;
 
-/* --- Workers ---------------------------------------------------------------------- */
+/* --- Workers -------------------------------------------------------------- */
 
 static uint32_t no_turns(struct weir_actor *actor, uint32_t n)
 {
@@ -63,7 +63,7 @@ static int started(struct weir_actor *actor)
 	explorer_assert(!job->worker && job->had == 0);
 	worker->spawned = true;
 	job->worker = worker;
-	job->ref = weir_self(actor);
+	job->ref = weir_actor_self(actor);
 	return 0;
 }
 
@@ -77,7 +77,7 @@ static void stopped(struct weir_actor *actor, struct weir_error *error)
 	struct worker *worker = worker_of(actor);
 	struct job *job = &world.jobs[worker->job];
 
-	if (!weir_system_of(actor))
+	if (!weir_actor_system(actor))
 		return;
 	explorer_assert(job->had == 0);
 	job->had++;
@@ -120,7 +120,7 @@ static void drop(void *item, void *context)
 	job->dropped++;
 }
 
-/* --- What threads do ------------------------------------------------------------- */
+/* --- What threads do ------------------------------------------------------ */
 
 static void run(struct world *w, uint32_t i)
 {
@@ -157,12 +157,13 @@ static void queue_2(void *context)
 }
 
 static void request_started(struct weir_pool_request *request, int rc,
-			    struct weir_ref worker)
+			    struct weir_actor_id worker)
 {
 	struct job *job = weir_container_of(request, struct job, request);
 
 	explorer_assert(job->told == 0);
-	explorer_assert((rc == 0) == !weir_ref_equal(worker, WEIR_NOBODY));
+	explorer_assert((rc == 0) ==
+			!weir_actor_id_equal(worker, WEIR_ACTOR_ID_NONE));
 	job->told++;
 	job->rc = rc;
 	request->started = NULL; /* it is ours again */
@@ -183,13 +184,14 @@ static void ask_and_cancel_1(void *context)
 static void wait(struct world *w, uint64_t timeout_ns)
 {
 	struct job *job = &w->jobs[1];
-	struct weir_ref worker = WEIR_NOBODY;
+	struct weir_actor_id worker = WEIR_ACTOR_ID_NONE;
 
 	job->waits = true;
 	job->rc = weir_pool_queue_wait(w->pools, "pool", job, timeout_ns,
 				       &worker);
 	job->told++;
-	explorer_assert((job->rc == 0) == !weir_ref_equal(worker, WEIR_NOBODY));
+	explorer_assert((job->rc == 0) ==
+			!weir_actor_id_equal(worker, WEIR_ACTOR_ID_NONE));
 }
 
 static void wait_1(void *context)
@@ -207,7 +209,7 @@ static void tell_0(void *context)
 {
 	struct world *w = context;
 	struct weir_actor *actor =
-		weir_ref_get(w->family.system, w->jobs[0].ref);
+		weir_system_actor(w->family.system, w->jobs[0].ref);
 
 	if (!actor)
 		return;
@@ -242,7 +244,7 @@ static void stop_pools(void *context)
 static void kill_workers(void *context)
 {
 	const struct world *w = context;
-	struct weir_ref ref =
+	struct weir_actor_id ref =
 		weir_lookup(w->family.system, "/user/pools/pool/workers");
 	int rc = weir_kill(w->family.system, ref);
 
@@ -323,7 +325,7 @@ static void start_third(void *context)
 	start_pool(context, "third", 1);
 }
 
-/* --- With so many places, and job 0 running ------------------------------------- */
+/* --- With so many places, and job 0 running ------------------------------- */
 
 static struct world *pools(void *context)
 {
@@ -370,7 +372,7 @@ static void one_scenarios_runs(void *context)
 	run(places(context, 2), 0);
 }
 
-/* --- Checks ---------------------------------------------------------------------- */
+/* --- Checks --------------------------------------------------------------- */
 
 static void all_finish(struct world *w)
 {

@@ -31,7 +31,7 @@ struct chain {
 };
 
 static struct weir_process_manager manager;
-static struct weir_ref manager_ref;
+static struct weir_actor_id manager_ref;
 static struct weir_system *systm;
 static struct chain chains[CHAINS];
 static struct weir_command *later; /* a call that goes on; atomic */
@@ -109,7 +109,7 @@ static void released(void *context)
 
 static void meddle(enum what what)
 {
-	struct weir_ref runners[WORKERS];
+	struct weir_actor_id runners[WORKERS];
 	int n;
 
 	switch (what) {
@@ -142,7 +142,8 @@ static void make_manager(struct weir_executor *executor)
 
 	assert(rc == 0);
 	weir_actor_ref(&manager.actor);
-	rc = weir_spawn(systm, WEIR_NOBODY, &manager.actor, NULL, &manager_ref);
+	rc = weir_spawn(systm, WEIR_ACTOR_ID_NONE, &manager.actor, NULL,
+			&manager_ref);
 	assert(rc == 0);
 }
 

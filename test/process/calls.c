@@ -196,7 +196,7 @@ static void aborted_between_two_calls_it_answers_all(void **state)
 /* Somebody stops a runner: its commands are answered and give back places. */
 static void a_runner_that_is_stopped_keeps_no_place(void **state)
 {
-	struct weir_ref runners[4];
+	struct weir_actor_id runners[4];
 	uint64_t seed;
 	size_t again;
 
@@ -228,7 +228,7 @@ static void a_runner_that_is_stopped_keeps_no_place(void **state)
 /* It was woken for a command, and makes no call any more. */
 static void a_runner_that_is_stopped_passes_on_its_wake(void **state)
 {
-	struct weir_ref runners[4];
+	struct weir_actor_id runners[4];
 	uint64_t seed;
 	size_t i;
 
@@ -319,7 +319,7 @@ static void an_executor_that_drains_lets_calls_be_made(void **state)
 
 static void without_runners_it_takes_no_more(void **state)
 {
-	struct weir_ref runners[4];
+	struct weir_actor_id runners[4];
 	size_t i;
 
 	(void)state;
@@ -403,9 +403,9 @@ static void calls_may_have_the_same_id(void **state)
 	end_all(0);
 	weir_sim_run(world.sim);
 	assert_reply(&world, 0, WEIR_DONE, 0);
-	assert_true(weir_ref_equal(weir_process_manager_find(&world.manager,
-							     "same"),
-				   WEIR_NOBODY));
+	assert_true(weir_actor_id_equal(
+		weir_process_manager_find(&world.manager, "same"),
+		WEIR_ACTOR_ID_NONE));
 	world_fini(&world);
 }
 

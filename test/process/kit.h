@@ -42,9 +42,9 @@ struct task {
 	uint32_t replies;
 	enum weir_outcome outcome;
 	int code;
-	uint64_t at_ns;	     /* of the reply */
-	uint32_t begun;	     /* its place among those that have begun; 0: not */
-	struct weir_ref ref; /* of its process */
+	uint64_t at_ns; /* of the reply */
+	uint32_t begun; /* its place among those that have begun; 0: not */
+	struct weir_actor_id ref; /* of its process */
 };
 
 struct world {
@@ -53,7 +53,7 @@ struct world {
 	struct weir_system *system;
 	struct heap heap;
 	struct weir_process_manager manager;
-	struct weir_ref ref;
+	struct weir_actor_id ref;
 	struct task *tasks;
 	size_t n_tasks;
 	/* jobs, as they see themselves */
@@ -93,7 +93,7 @@ static inline uint64_t now(const struct world *world)
 	return weir_executor_now(world->executor);
 }
 
-/* --- Jobs ------------------------------------------------------------------ */
+/* --- Jobs ----------------------------------------------------------------- */
 
 static inline void tally(struct world *world, int change)
 {
@@ -157,7 +157,8 @@ static inline int job_pre_start(struct weir_actor *actor)
 	tally(self->world, 1);
 	task->begun = ++self->world->begun;
 	assert_ptr_equal(self->process.command, &task->command);
-	assert_true(weir_ref_equal(self->process.ref, weir_self(actor)));
+	assert_true(
+		weir_actor_id_equal(self->process.ref, weir_actor_self(actor)));
 	task->ref = self->process.ref;
 	if (task->how == HAS_CHILDREN)
 		rc = job_bear(self);
@@ -212,7 +213,7 @@ static inline int job_start(struct weir_process *process, void *context)
 	return rc == 0 && self->task->how == NOT_SET_UP ? -ENOLINK : rc;
 }
 
-/* --- Tasks ----------------------------------------------------------------- */
+/* --- Tasks ---------------------------------------------------------------- */
 
 static inline void task_reply(struct weir_command *command,
 			      enum weir_outcome outcome,
@@ -293,7 +294,7 @@ static inline void assert_reply(const struct world *world, size_t i,
 	assert_int_equal(world->tasks[i].code, code);
 }
 
-/* --- The world ------------------------------------------------------------- */
+/* --- The world ------------------------------------------------------------ */
 
 static inline void manager_released(void *context)
 {
@@ -357,7 +358,7 @@ static inline void manager_spawn_as(struct world *world,
 					     .restart = restart,
 					     .shutdown_ns = shutdown_ns};
 
-	assert_int_equal(weir_spawn(world->system, WEIR_NOBODY,
+	assert_int_equal(weir_spawn(world->system, WEIR_ACTOR_ID_NONE,
 				    &world->manager.actor, &options,
 				    &world->ref),
 			 0);
@@ -421,7 +422,7 @@ static inline void check_over(const struct world *world)
 static inline void world_fini(struct world *world)
 {
 	weir_process_manager_close(&world->manager);
-	if (weir_ref_equal(world->ref, WEIR_NOBODY))
+	if (weir_actor_id_equal(world->ref, WEIR_ACTOR_ID_NONE))
 		weir_actor_stop(&world->manager.actor);
 	weir_system_shutdown(world->system);
 	weir_sim_run(world->sim);

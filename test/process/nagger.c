@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The worker of docs/examples/nagger.c, as it stands there, and what the demo of
- * ppool shows with it: D4 of docs/conformance/worker_pool.md.
+ * The worker of docs/examples/nagger.c, as it stands there, and what the demo
+ * of ppool shows with it: D4 of docs/conformance/worker_pool.md.
  */
 #include "process/pool_kit.h"
 
@@ -19,7 +19,7 @@ int nagger_main(void);
 struct sent {
 	uint64_t at_ns;
 	const char *task;
-	struct weir_ref from;
+	struct weir_actor_id from;
 };
 
 static struct sent sent[LOG];
@@ -31,7 +31,7 @@ static void note(struct weir_actor *from, const char *task)
 	sent[n_sent++] = (struct sent){
 		.at_ns = weir_executor_now(from->executor),
 		.task = task,
-		.from = weir_self(from),
+		.from = weir_actor_self(from),
 	};
 }
 
@@ -47,7 +47,7 @@ static void naggers(struct world *world, uint32_t limit)
 static void d4_1_so_many_messages_and_so_often(struct world *world)
 {
 	struct nag dishes = {"dishes", 40 * MS, 3, note};
-	struct weir_ref worker;
+	struct weir_actor_id worker;
 	size_t i;
 
 	naggers(world, 1);
@@ -57,7 +57,7 @@ static void d4_1_so_many_messages_and_so_often(struct world *world)
 	for (i = 0; i < 3; i++) {
 		assert_int_equal(sent[i].at_ns, (i + 1) * 40 * MS);
 		assert_ptr_equal(sent[i].task, dishes.task);
-		assert_true(weir_ref_equal(sent[i].from, worker));
+		assert_true(weir_actor_id_equal(sent[i].from, worker));
 	}
 	assert_false(weir_alive(world->system, worker));
 	assert_pool(world, 1, 0);
@@ -78,7 +78,7 @@ static void d4_1_none_is_none(struct world *world)
 static void d4_1_for_ever_until_it_is_stopped(struct world *world)
 {
 	struct nag plants = {"plants", 40 * MS, FOR_EVER, note};
-	struct weir_ref worker;
+	struct weir_actor_id worker;
 
 	naggers(world, 1);
 	assert_int_equal(weir_pool_run(world->pools, "a", &plants, &worker), 0);
@@ -95,13 +95,13 @@ static void d4_2_what_it_does_not_know_does_not_make_it_mute(
 {
 	struct nag dishes = {"dishes", 40 * MS, 3, note};
 	struct weir_actor *actor;
-	struct weir_ref worker;
+	struct weir_actor_id worker;
 	size_t i;
 
 	naggers(world, 1);
 	assert_int_equal(weir_pool_run(world->pools, "a", &dishes, &worker), 0);
 	for (i = 1; i <= 5; i++) {
-		actor = weir_ref_get(world->system, worker);
+		actor = weir_system_actor(world->system, worker);
 		assert_non_null(actor);
 		weir_actor_signal(actor);
 		weir_actor_unref(actor);

@@ -8,11 +8,11 @@
 
 #include <limits.h>
 
-/* --- D3.1, D3.2: running, queueing, waiting ---------------------------------- */
+/* --- D3.1, D3.2: running, queueing, waiting ------------------------------- */
 
 static void d3_1_run_starts_a_worker_or_says_no_at_once(struct world *world)
 {
-	struct weir_ref worker = WEIR_NOBODY;
+	struct weir_actor_id worker = WEIR_ACTOR_ID_NONE;
 
 	start(world, 2);
 	assert_int_equal(given(&world->jobs[1],
@@ -24,7 +24,7 @@ static void d3_1_run_starts_a_worker_or_says_no_at_once(struct world *world)
 	assert_int_equal(run(world, 3), -EAGAIN);
 	assert_pool(world, 0, 0);
 	settle(world);
-	assert_true(weir_ref_equal(worker, world->jobs[1].worker));
+	assert_true(weir_actor_id_equal(worker, world->jobs[1].worker));
 	assert_int_equal(run(world, 3), -EAGAIN);
 	assert_int_equal(world->running, 2);
 }
@@ -166,7 +166,7 @@ static void e12_the_bound_is_a_setting(struct world *world)
 			 -ENOBUFS);
 }
 
-/* --- D3.3, D3.4: the order ------------------------------------------------------ */
+/* --- D3.3, D3.4: the order ------------------------------------------------ */
 
 static void d3_3_the_end_of_a_worker_starts_the_next(struct world *world)
 {
@@ -281,7 +281,7 @@ static void d3_4_a_long_queue_starts_in_order(struct world *world)
 	assert_int_equal(world->running, 90);
 }
 
-/* --- D3.5, D3.6: ends that nobody expects ----------------------------------------- */
+/* --- D3.5, D3.6: ends that nobody expects --------------------------------- */
 
 static void d3_5_a_worker_that_is_killed_frees_its_place(struct world *world)
 {
@@ -305,7 +305,7 @@ static void d3_5_a_worker_that_is_killed_frees_its_place(struct world *world)
 static void d3_5_fifty_crashes_are_nobody_elses_business(struct world *world)
 {
 	static const enum how hows[] = {FAILS, FATAL, CRASHES};
-	struct weir_ref server, workers;
+	struct weir_actor_id server, workers;
 	size_t i;
 
 	start(world, 2);
@@ -319,8 +319,8 @@ static void d3_5_fifty_crashes_are_nobody_elses_business(struct world *world)
 	}
 	assert_int_equal(world->started, 50);
 	assert_pool(world, 2, 0);
-	assert_true(weir_ref_equal(server, at_path(world, SERVER)));
-	assert_true(weir_ref_equal(workers, at_path(world, WORKERS)));
+	assert_true(weir_actor_id_equal(server, at_path(world, SERVER)));
+	assert_true(weir_actor_id_equal(workers, at_path(world, WORKERS)));
 	assert_int_equal(weir_restarts(world->system, server), 0);
 	assert_int_equal(weir_restarts(world->system, workers), 0);
 }
@@ -399,7 +399,7 @@ static void d3_6_who_cancels_leaves_nothing_behind(struct world *world)
 	assert_order(world, "1 2 3 4 6");
 }
 
-/* --- E11: workers that do not come to be -------------------------------------------- */
+/* --- E11: workers that do not come to be ---------------------------------- */
 
 static void e11_who_runs_gets_the_error(struct world *world)
 {

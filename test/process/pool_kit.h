@@ -45,7 +45,7 @@ struct job {
 	int rc;	       /* what that was told */
 	uint32_t at;   /* its place among those for whom a worker was made */
 	bool begun;    /* that has started */
-	struct weir_ref worker;
+	struct weir_actor_id worker;
 };
 
 struct world {
@@ -114,7 +114,7 @@ static inline int worker_pre_start(struct weir_actor *actor)
 	struct job *job = self->job;
 	struct world *world = job->world;
 
-	job->worker = weir_self(actor);
+	job->worker = weir_actor_self(actor);
 	assert_false(job->begun);
 	job->begun = true;
 	world->started++;
@@ -143,7 +143,7 @@ static inline void worker_stopped(struct weir_actor *actor,
 	struct worker *self = worker_of(actor);
 
 	(void)error;
-	if (weir_system_of(actor))
+	if (weir_actor_system(actor))
 		self->job->had++;
 	if (self->begun)
 		self->job->world->running--;
@@ -206,16 +206,17 @@ static inline void job_drop(void *item, void *context)
 	job->dropped++;
 }
 
-/* --- Jobs ------------------------------------------------------------------- */
+/* --- Jobs ----------------------------------------------------------------- */
 
 static inline void job_started(struct weir_pool_request *request, int rc,
-			       struct weir_ref worker)
+			       struct weir_actor_id worker)
 {
 	struct job *job = weir_container_of(request, struct job, request);
 
 	job->told++;
 	job->rc = rc;
-	assert_int_equal(rc < 0, weir_ref_equal(worker, WEIR_NOBODY));
+	assert_int_equal(rc < 0,
+			 weir_actor_id_equal(worker, WEIR_ACTOR_ID_NONE));
 	if (rc < 0)
 		job->back++;
 	else
@@ -283,7 +284,7 @@ static inline void settle(struct world *world)
 static inline void tell(struct world *world, size_t i)
 {
 	struct weir_actor *actor =
-		weir_ref_get(world->system, world->jobs[i].worker);
+		weir_system_actor(world->system, world->jobs[i].worker);
 
 	assert_non_null(actor);
 	weir_actor_signal(actor);
@@ -333,9 +334,10 @@ static inline struct weir_pool_counts counts(struct world *world)
 		assert_int_equal(c_.queued, n_queued); \
 	} while (0)
 
-/* --- The tree ----------------------------------------------------------------- */
+/* --- The tree ------------------------------------------------------------- */
 
-static inline struct weir_ref at_path(struct world *world, const char *path)
+static inline struct weir_actor_id at_path(struct world *world,
+					   const char *path)
 {
 	return weir_lookup(world->system, path);
 }
@@ -365,7 +367,7 @@ static inline int stop_pool(struct world *world)
 	return weir_pool_stop(world->pools, "a", &world->stop);
 }
 
-/* --- The world ------------------------------------------------------------------ */
+/* --- The world ------------------------------------------------------------ */
 
 /* Without pools, but for those that follow. */
 static inline void world_init(struct world *world, uint64_t seed)
@@ -434,7 +436,7 @@ static inline void world_fini(struct world *world)
 	assert_int_equal(world->heap.live, 0);
 }
 
-/* --- Rules ------------------------------------------------------------------------ */
+/* --- Rules ---------------------------------------------------------------- */
 
 /* A test that is run once for each seed, in a world that is ended for it. */
 struct rule {

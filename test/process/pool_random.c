@@ -7,7 +7,7 @@
  */
 #include "process/pool_kit.h"
 
-/* --- At random ---------------------------------------------------------------- */
+/* --- At random ------------------------------------------------------------ */
 
 #define ACTIONS 300
 
@@ -42,7 +42,7 @@ static void draw_pool(struct world *world)
 static void draw_crash(struct world *world)
 {
 	static const char *const paths[] = {SERVER, WORKERS, "/user/pools/a"};
-	struct weir_ref ref = at_path(world, paths[draw(world, 3)]);
+	struct weir_actor_id ref = at_path(world, paths[draw(world, 3)]);
 
 	switch (draw(world, 12)) {
 	case 0:
@@ -58,8 +58,8 @@ static void draw_crash(struct world *world)
 
 static void draw_end(struct world *world)
 {
-	struct weir_ref worker = world->jobs[1 + draw(world, JOBS)].worker;
-	struct weir_actor *actor = weir_ref_get(world->system, worker);
+	struct weir_actor_id worker = world->jobs[1 + draw(world, JOBS)].worker;
+	struct weir_actor *actor = weir_system_actor(world->system, worker);
 
 	if (!actor)
 		return;
@@ -114,7 +114,9 @@ static void check_counts(struct world *world)
 	assert_in_range(c.queued, 0, 1024);
 }
 
-/* At rest every place is free or a worker's, and nobody waits for a free one. */
+/*
+ * At rest every place is free or a worker's, and nobody waits for a free one.
+ */
 static void check_rest(struct world *world)
 {
 	struct weir_pool_counts c;
@@ -144,7 +146,7 @@ static void d3_3_places_and_jobs_agree_whatever_happens(struct world *world)
 	check_rest(world);
 }
 
-/* --- Without memory ------------------------------------------------------------- */
+/* --- Without memory ------------------------------------------------------- */
 
 static void play(struct world *world)
 {

@@ -2,8 +2,8 @@
 /*
  * A worker pool between threads: eight of them run and queue jobs, wait, change
  * their minds and kill workers, the server and the supervisors, while one stops
- * the pool now and then and starts it again. Every job goes one way, once; never
- * do more workers run than there are places, and none is lost.
+ * the pool now and then and starts it again. Every job goes one way, once;
+ * never do more workers run than there are places, and none is lost.
  */
 #include "support.h"
 
@@ -78,14 +78,14 @@ static void let_go(struct job *job, uint32_t n)
 
 static void stop_victim(uint64_t victim)
 {
-	struct weir_ref ref = {(uint32_t)(victim >> 32), (uint32_t)victim};
+	struct weir_actor_id ref = {(uint32_t)(victim >> 32), (uint32_t)victim};
 
 	if (!victim)
 		return;
 	(void)(victim % 3 ? weir_stop : weir_kill)(systm, ref);
 }
 
-/* --- Workers ------------------------------------------------------------------ */
+/* --- Workers -------------------------------------------------------------- */
 
 static struct worker *worker_of(struct weir_actor *actor)
 {
@@ -119,7 +119,7 @@ static int wait_in_vain(struct weir_actor *actor)
 static int worker_pre_start(struct weir_actor *actor)
 {
 	struct worker *self = worker_of(actor);
-	struct weir_ref ref = weir_self(actor);
+	struct weir_actor_id ref = weir_actor_self(actor);
 
 	self->runs = true;
 	count_running();
@@ -147,7 +147,7 @@ static void worker_stopped(struct weir_actor *actor, struct weir_error *error)
 	(void)error;
 	if (self->runs)
 		ck_pr_dec_32(&running);
-	if (!weir_system_of(actor))
+	if (!weir_actor_system(actor))
 		return;
 	ck_pr_inc_64(&had);
 	let_go(self->job, 1);
@@ -205,14 +205,14 @@ static const struct weir_pool_options options = {
 	.restarts = &any,
 };
 
-/* --- Users ---------------------------------------------------------------------- */
+/* --- Users ---------------------------------------------------------------- */
 
 static void started(struct weir_pool_request *request, int rc,
-		    struct weir_ref worker)
+		    struct weir_actor_id worker)
 {
 	struct job *job = weir_container_of(request, struct job, request);
 
-	assert(weir_ref_equal(worker, WEIR_NOBODY) == (rc < 0));
+	assert(weir_actor_id_equal(worker, WEIR_ACTOR_ID_NONE) == (rc < 0));
 	if (rc < 0)
 		ck_pr_inc_64(&back);
 	let_go(job, rc < 0 ? 2 : 1);
@@ -344,7 +344,7 @@ static void *use(void *context)
 	return NULL;
 }
 
-/* --- The test --------------------------------------------------------------------- */
+/* --- The test ------------------------------------------------------------- */
 
 static void open_all(void)
 {

@@ -20,26 +20,26 @@ static bool crash_server(struct world *world, int n)
 {
 	while (n-- > 0)
 		crash(world, SERVER);
-	return weir_alive(world->system, weir_pools_ref(world->pools));
+	return weir_alive(world->system, weir_pools_id(world->pools));
 }
 
-/* --- D2, D3.8: names ----------------------------------------------------------- */
+/* --- D2, D3.8: names ------------------------------------------------------ */
 
 static void d2_the_tree_stands_as_drawn(struct world *world)
 {
-	struct weir_ref pool, children[3];
+	struct weir_actor_id pool, children[3];
 
 	start(world, 1);
 	fill(world, 1, 1);
-	assert_true(weir_ref_equal(weir_pools_ref(world->pools),
-				   at_path(world, "/user/pools")));
+	assert_true(weir_actor_id_equal(weir_pools_id(world->pools),
+					at_path(world, "/user/pools")));
 	pool = at_path(world, "/user/pools/a");
 	assert_int_equal(weir_children(world->system, pool, children, 3), 2);
-	assert_true(weir_ref_equal(children[0], at_path(world, SERVER)));
-	assert_true(weir_ref_equal(children[1], at_path(world, WORKERS)));
-	assert_true(weir_ref_equal(children[1],
-				   weir_parent(world->system,
-					       world->jobs[1].worker)));
+	assert_true(weir_actor_id_equal(children[0], at_path(world, SERVER)));
+	assert_true(weir_actor_id_equal(children[1], at_path(world, WORKERS)));
+	assert_true(weir_actor_id_equal(children[1],
+					weir_parent(world->system,
+						    world->jobs[1].worker)));
 }
 
 static void d2_the_top_has_a_name_and_a_place_of_choice(struct world *world)
@@ -49,8 +49,8 @@ static void d2_the_top_has_a_name_and_a_place_of_choice(struct world *world)
 
 	options.parent = weir_system_system(world->system);
 	assert_int_equal(weir_pools_new(&more, world->system, &options), 0);
-	assert_true(weir_ref_equal(weir_pools_ref(more),
-				   at_path(world, "/system/more")));
+	assert_true(weir_actor_id_equal(weir_pools_id(more),
+					at_path(world, "/system/more")));
 	assert_int_equal(weir_pools_new(&same, world->system, NULL), -EEXIST);
 	assert_null(same);
 	weir_pools_stop(more);
@@ -59,7 +59,8 @@ static void d2_the_top_has_a_name_and_a_place_of_choice(struct world *world)
 	assert_int_equal(weir_pools_free(more), 0);
 	assert_int_equal(weir_pools_free(NULL), 0);
 	weir_pools_stop(NULL);
-	assert_true(weir_ref_equal(weir_pools_ref(NULL), WEIR_NOBODY));
+	assert_true(
+		weir_actor_id_equal(weir_pools_id(NULL), WEIR_ACTOR_ID_NONE));
 }
 
 static void d3_8_one_pool_of_a_name(struct world *world)
@@ -130,8 +131,8 @@ static void d3_8_bad_input_is_an_error(struct world *world)
 	o.restarts = NULL;
 	o.make = NULL;
 	assert_int_equal(weir_pool_start(pools, &o), -EINVAL);
-	assert_true(
-		weir_ref_equal(at_path(world, "/user/pools/b"), WEIR_NOBODY));
+	assert_true(weir_actor_id_equal(at_path(world, "/user/pools/b"),
+					WEIR_ACTOR_ID_NONE));
 
 	assert_int_equal(weir_pool_run(NULL, "a", NULL, NULL), -EINVAL);
 	assert_int_equal(weir_pool_run(pools, NULL, NULL, NULL), -EINVAL);
@@ -151,7 +152,7 @@ static void d3_8_bad_input_is_an_error(struct world *world)
 	assert_pool(world, 1, 0);
 }
 
-/* --- D3.9, D3.10: stopping one ------------------------------------------------- */
+/* --- D3.9, D3.10: stopping one -------------------------------------------- */
 
 static void d3_9_workers_are_asked_and_have_their_time(struct world *world)
 {
@@ -346,7 +347,7 @@ static void d3_9_stopping_twice_is_stopping_once(struct world *world)
 
 static void d3_10_without_its_server_it_takes_nothing(struct world *world)
 {
-	struct weir_ref server;
+	struct weir_actor_id server;
 
 	start(world, 1);
 	fill(world, 1, 1);
@@ -380,14 +381,14 @@ static void d3_10_who_stops_a_part_stops_the_pool(struct world *world)
 		assert_int_equal(world->jobs[i - 1].rc, -ESHUTDOWN);
 		assert_int_equal(world->jobs[i].dropped, 1);
 	}
-	assert_true(weir_alive(world->system, weir_pools_ref(world->pools)));
+	assert_true(weir_alive(world->system, weir_pools_id(world->pools)));
 }
 
-/* --- D3.11, D3.12: beginning anew ------------------------------------------------- */
+/* --- D3.11, D3.12: beginning anew ----------------------------------------- */
 
 static void begins_anew(struct world *world, const char *path)
 {
-	struct weir_ref server, workers;
+	struct weir_actor_id server, workers;
 	struct weir_pool_counts c;
 
 	world->stubborn = true; /* but nobody asks */
@@ -411,8 +412,8 @@ static void begins_anew(struct world *world, const char *path)
 	assert_int_equal(c.dropped, 1);
 	assert_int_equal(c.restarts, 1);
 	/* In place. */
-	assert_true(weir_ref_equal(server, at_path(world, SERVER)));
-	assert_true(weir_ref_equal(workers, at_path(world, WORKERS)));
+	assert_true(weir_actor_id_equal(server, at_path(world, SERVER)));
+	assert_true(weir_actor_id_equal(workers, at_path(world, WORKERS)));
 	assert_int_equal(weir_restarts(world->system, server), 1);
 	assert_int_equal(weir_restarts(world->system, workers), 1);
 	fill(world, 5, 6);
@@ -520,7 +521,7 @@ static void d3_9_a_stop_while_a_worker_is_made(struct world *world)
 	assert_int_equal(world->stops, 2);
 }
 
-/* --- D3.13: how far it reaches --------------------------------------------------- */
+/* --- D3.13: how far it reaches -------------------------------------------- */
 
 static void d3_13_the_fourteenth_crash_in_an_hour_ends_them_all(
 	struct world *world)
@@ -600,7 +601,7 @@ static void d3_13_the_limits_are_settings(struct world *world)
 	assert_false(crash_server(world, 1));
 }
 
-/* --- D3.14: stopping all -------------------------------------------------------------- */
+/* --- D3.14: stopping all -------------------------------------------------- */
 
 static void d3_14_stopping_all_asks_nobody(struct world *world)
 {
@@ -635,7 +636,7 @@ static void d3_14_stopping_their_supervisor_asks_all(struct world *world)
 		weir_system_shutdown(world->system);
 	else
 		assert_int_equal(weir_stop(world->system,
-					   weir_pools_ref(world->pools)),
+					   weir_pools_id(world->pools)),
 				 0);
 	settle(world);
 	assert_int_equal(world->asked, 2);

@@ -17,7 +17,7 @@ static void settle(void)
 
 static void a4_4_each_command_has_a_process_that_is_a_child(void **state)
 {
-	struct weir_ref children[4];
+	struct weir_actor_id children[4];
 	char path[64];
 
 	(void)state;
@@ -27,9 +27,9 @@ static void a4_4_each_command_has_a_process_that_is_a_child(void **state)
 	settle();
 	assert_int_equal(weir_children(world.system, world.ref, children, 4),
 			 3);
-	assert_true(weir_ref_equal(children[1], world.tasks[1].ref));
-	assert_true(weir_ref_equal(world.ref,
-				   weir_parent(world.system, children[1])));
+	assert_true(weir_actor_id_equal(children[1], world.tasks[1].ref));
+	assert_true(weir_actor_id_equal(world.ref, weir_parent(world.system,
+							       children[1])));
 	assert_true(weir_path(world.system, children[1], path, 64) > 0);
 	assert_memory_equal(path, "/user/manager/$", 15);
 	weir_sim_run(world.sim);
@@ -38,7 +38,7 @@ static void a4_4_each_command_has_a_process_that_is_a_child(void **state)
 	world_fini(&world);
 }
 
-static struct weir_ref found;
+static struct weir_actor_id found;
 
 /* In the manager's slice. */
 static int64_t look_for_one(void *context, int64_t remaining)
@@ -64,14 +64,15 @@ static void a4_4_the_owner_finds_it_by_its_id(void **state)
 	world.tasks[1].work_ns = 2 * SECOND;
 	assert_int_equal(offer_all(&world, 0, 2), 2);
 	settle();
-	assert_true(weir_ref_equal(found, world.tasks[0].ref));
+	assert_true(weir_actor_id_equal(found, world.tasks[0].ref));
 	weir_sim_run_until(world.sim, 1500 * MS, UINT64_MAX);
-	assert_true(weir_ref_equal(found, WEIR_NOBODY));
+	assert_true(weir_actor_id_equal(found, WEIR_ACTOR_ID_NONE));
 	/* and nobody else does */
-	assert_true(weir_ref_equal(
-		weir_process_manager_find(&world.manager, "one"), WEIR_NOBODY));
-	assert_true(weir_ref_equal(weir_process_manager_find(NULL, "one"),
-				   WEIR_NOBODY));
+	assert_true(weir_actor_id_equal(
+		weir_process_manager_find(&world.manager, "one"),
+		WEIR_ACTOR_ID_NONE));
+	assert_true(weir_actor_id_equal(weir_process_manager_find(NULL, "one"),
+					WEIR_ACTOR_ID_NONE));
 	world_fini(&world);
 }
 
@@ -196,7 +197,7 @@ static void a4_6_its_place_is_free_when_nobody_holds_it(void **state)
 	world_new(&world, 1, 1, 1, 2, SECOND);
 	assert_int_equal(offer_all(&world, 0, 2), 2);
 	settle();
-	actor = weir_ref_get(world.system, world.tasks[0].ref);
+	actor = weir_system_actor(world.system, world.tasks[0].ref);
 	assert_non_null(actor);
 	weir_sim_run(world.sim);
 	assert_reply(&world, 0, WEIR_DONE, 0);
@@ -224,7 +225,7 @@ static void e13_its_id_is_free_though_somebody_holds_it(void **state)
 		world.tasks[2].command.id = "same";
 	assert_int_equal(offer(&world, 0), 0);
 	settle();
-	actor = weir_ref_get(world.system, world.tasks[0].ref);
+	actor = weir_system_actor(world.system, world.tasks[0].ref);
 	assert_non_null(actor);
 	weir_sim_run(world.sim);
 	assert_reply(&world, 0, WEIR_DONE, 0);
@@ -450,7 +451,7 @@ static void e14_one_that_asks_for_time_has_as_much_as_it_was_given(void **state)
 
 static void a7_4_processes_are_never_restarted(void **state)
 {
-	struct weir_ref first;
+	struct weir_actor_id first;
 
 	(void)state;
 	world_new(&world, 1, 1, 0, 1, MS);

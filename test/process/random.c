@@ -61,7 +61,7 @@ static struct weir_process_manager_options draw_options(void)
 /* Somebody stops or kills a process, which may be gone. */
 static void disturb(struct task *task)
 {
-	if (weir_ref_equal(task->ref, WEIR_NOBODY))
+	if (weir_actor_id_equal(task->ref, WEIR_ACTOR_ID_NONE))
 		return;
 	if (draw(2))
 		(void)weir_stop(world.system, task->ref);

@@ -70,7 +70,7 @@ static void begun(void)
 		note(&after);
 }
 
-/* --- Who sends ------------------------------------------------------------- */
+/* --- Who sends ------------------------------------------------------------ */
 
 static struct sender {
 	struct weir_actor actor;
@@ -94,7 +94,7 @@ static const struct weir_actor_ops sender_ops = {
 	.turns = send_n,
 };
 
-/* --- Who works ------------------------------------------------------------- */
+/* --- Who works ------------------------------------------------------------ */
 
 static int call(struct weir_command *command, void *context)
 {
@@ -153,7 +153,7 @@ static void released(void *context)
 	ck_pr_inc_32(&n_released);
 }
 
-/* --- All of it ------------------------------------------------------------- */
+/* --- All of it ------------------------------------------------------------ */
 
 static void run(bool jobs)
 {
@@ -191,7 +191,7 @@ static void run(bool jobs)
 	rc |= weir_reactive_out_init(&sender.reactive, &sender.out, NULL);
 	rc |= weir_subscribe(&sender.reactive.publisher,
 			     weir_process_manager_subscriber(&manager));
-	rc |= weir_spawn(systm, WEIR_NOBODY, &manager.actor, NULL, NULL);
+	rc |= weir_spawn(systm, WEIR_ACTOR_ID_NONE, &manager.actor, NULL, NULL);
 	/* last: what follows takes no lock that the worker may meet */
 	rc |= weir_actor_start(&sender.actor);
 	assert_int_equal(rc, 0);

@@ -54,7 +54,7 @@ static struct weir_threads *pool;
 static struct weir_executor *executor;
 static struct weir_system *systm;
 static struct weir_process_manager manager;
-static struct weir_ref manager_ref;
+static struct weir_actor_id manager_ref;
 static struct requester requesters[THREADS];
 static uint64_t replies[WEIR_OUTCOMES];
 static uint32_t running, peak, released;
@@ -76,7 +76,7 @@ static struct request *request_of(struct weir_command *command)
 	return weir_container_of(command, struct request, command);
 }
 
-/* --- Jobs and calls ----------------------------------------------------------- */
+/* --- Jobs and calls ------------------------------------------------------- */
 
 static struct job *job_of(struct weir_actor *actor)
 {
@@ -104,7 +104,7 @@ WEIR_TURN(job_turn)
 static int job_pre_start(struct weir_actor *actor)
 {
 	struct job *self = job_of(actor);
-	struct weir_ref ref = self->process.ref;
+	struct weir_actor_id ref = self->process.ref;
 
 	self->runs = true;
 	count_running();
@@ -157,7 +157,9 @@ static int call(struct weir_command *command, void *context)
 	head = ck_pr_load_ptr(&going_on);
 	do {
 		request->next = head;
-		/* release: the request; pairs with the acquire in end_calls() */
+		/*
+		 * release: the request; pairs with the acquire in end_calls()
+		 */
 		ck_pr_fence_release();
 	} while (!ck_pr_cas_ptr_value(&going_on, head, request, (void *)&head));
 	return WEIR_LATER;
@@ -177,7 +179,7 @@ static void end_calls(void)
 	}
 }
 
-/* --- Requesters ------------------------------------------------------------------ */
+/* --- Requesters ----------------------------------------------------------- */
 
 static void reply(struct weir_command *command, enum weir_outcome outcome,
 		  struct weir_error *error)
@@ -204,7 +206,7 @@ static bool is_open(const struct request *request)
 static void disturb(uint64_t *random)
 {
 	uint64_t victim = ck_pr_load_64(&victims[draw(random, VICTIMS)]);
-	struct weir_ref ref = {
+	struct weir_actor_id ref = {
 		.slot = (uint32_t)(victim >> 32),
 		.generation = (uint32_t)victim,
 	};
@@ -273,7 +275,7 @@ static void *offer_all(void *argument)
 	return NULL;
 }
 
-/* --- The world --------------------------------------------------------------------- */
+/* --- The world ------------------------------------------------------------ */
 
 static void manager_released(void *context)
 {
@@ -306,8 +308,8 @@ static void open_world(uint32_t max, uint32_t buffer, bool jobs)
 						   &manager_options),
 			 0);
 	weir_actor_ref(&manager.actor);
-	assert_int_equal(weir_spawn(systm, WEIR_NOBODY, &manager.actor, &spawn,
-				    &manager_ref),
+	assert_int_equal(weir_spawn(systm, WEIR_ACTOR_ID_NONE, &manager.actor,
+				    &spawn, &manager_ref),
 			 0);
 }
 

@@ -55,7 +55,7 @@ static struct maker *maker_of(struct weir_subscriber_factory *factory)
 	return weir_container_of(factory, struct maker, factory);
 }
 
-/* --- Processes ------------------------------------------------------------- */
+/* --- Processes ------------------------------------------------------------ */
 
 static void note(struct managing *self, struct weir_command *command)
 {
@@ -101,7 +101,7 @@ static void reply(struct weir_command *command, enum weir_outcome outcome,
 	free(order);
 }
 
-/* --- The factory ----------------------------------------------------------- */
+/* --- The factory ---------------------------------------------------------- */
 
 static void terminated(struct weir_watcher *watcher,
 		       const struct weir_terminated *notice)
@@ -134,7 +134,7 @@ static struct weir_subscriber *create(struct weir_subscriber_factory *factory)
 		.released = released_now,
 	};
 	struct weir_subscriber *subscriber;
-	struct weir_ref ref;
+	struct weir_actor_id ref;
 
 	assert_non_null(self);
 	self->maker = maker;
@@ -144,7 +144,7 @@ static struct weir_subscriber *create(struct weir_subscriber_factory *factory)
 						   &options),
 			 0);
 	subscriber = weir_process_manager_subscriber(&self->manager);
-	assert_int_equal(weir_spawn(self->system, WEIR_NOBODY,
+	assert_int_equal(weir_spawn(self->system, WEIR_ACTOR_ID_NONE,
 				    &self->manager.actor, NULL, &ref),
 			 0);
 	self->watcher.terminated = terminated;
@@ -225,7 +225,7 @@ static size_t live(struct weir_subscriber_factory *factory)
 	return ck_pr_load_32(&maker_of(factory)->live);
 }
 
-/* --- Tests ----------------------------------------------------------------- */
+/* --- Tests ---------------------------------------------------------------- */
 
 static void verify(struct place *place, bool calls)
 {

@@ -13,7 +13,7 @@ static void signal(struct world *world, const char *name)
 	run(world);
 }
 
-/* --- A2: a subscriber ----------------------------------------------------------- */
+/* --- A2: a subscriber ----------------------------------------------------- */
 
 /* What stands beside the member `a`, whose in-port it makes a subscriber. */
 static struct reader {
@@ -52,7 +52,7 @@ static void add_reader(struct world *world, int64_t answer, int64_t sends)
 	giver_init(&reader.giver, &world->ledger, &reader.reactive.subscriber);
 	reader.giver.sends = sends;
 	world_open(world);
-	assert_int_equal(member_spawn(a, WEIR_NOBODY), 0);
+	assert_int_equal(member_spawn(a, WEIR_ACTOR_ID_NONE), 0);
 }
 
 static void begin(struct world *world)
@@ -300,7 +300,7 @@ static void a2_9_that_it_was_cancelled_survives_a_restart(struct world *world)
 	giver_done(&reader.giver);
 }
 
-/* --- A3: a publisher ------------------------------------------------------------- */
+/* --- A3: a publisher ------------------------------------------------------ */
 
 /* What stands beside the member `a`: an out-port that is a publisher. */
 static struct writer {
@@ -351,7 +351,7 @@ static void add_writer(struct world *world, int64_t first)
 						&writer.taker.subscriber),
 				 0);
 	world_open(world);
-	assert_int_equal(member_spawn(a, WEIR_NOBODY), 0);
+	assert_int_equal(member_spawn(a, WEIR_ACTOR_ID_NONE), 0);
 	run(world);
 }
 

@@ -34,7 +34,7 @@ struct world {
 	struct weir_backoff_supervisor_options options;
 	struct weir_backoff_supervisor supervisor;
 	enum weir_restart_type restart; /* the supervisor's */
-	struct weir_ref ref;
+	struct weir_actor_id ref;
 	struct weir_error *error; /* that it ended with */
 	struct fate fate;	  /* its */
 	/* its children */
@@ -205,7 +205,8 @@ static inline void on_released(void *context)
 }
 
 static inline void on_dead_letter(struct weir_system *system,
-				  struct weir_ref to, void *item, void *context)
+				  struct weir_actor_id to, void *item,
+				  void *context)
 {
 	struct world *world = context;
 
@@ -278,7 +279,8 @@ static inline void advance(struct world *world, uint64_t ns)
 }
 
 /* Spawned under `parent`, and not run yet. */
-static inline void supervisor_spawn(struct world *world, struct weir_ref parent)
+static inline void supervisor_spawn(struct world *world,
+				    struct weir_actor_id parent)
 {
 	const struct weir_spawn_options spawn = {.name = "supervisor",
 						 .restart = world->restart};
@@ -297,7 +299,7 @@ static inline void supervisor_spawn(struct world *world, struct weir_ref parent)
 
 static inline void start(struct world *world)
 {
-	supervisor_spawn(world, WEIR_NOBODY);
+	supervisor_spawn(world, WEIR_ACTOR_ID_NONE);
 	settle(world);
 }
 
@@ -356,14 +358,14 @@ static inline bool over(const struct world *world)
 	return !weir_alive(world->system, world->ref);
 }
 
-static inline struct weir_ref child(struct world *world)
+static inline struct weir_actor_id child(struct world *world)
 {
 	return weir_backoff_supervisor_child(&world->supervisor);
 }
 
 static inline bool has_child(struct world *world)
 {
-	return !weir_ref_equal(child(world), WEIR_NOBODY);
+	return !weir_actor_id_equal(child(world), WEIR_ACTOR_ID_NONE);
 }
 
 static inline uint32_t count(struct world *world)

@@ -55,7 +55,7 @@ static void b8_4_a_start_that_fails_is_an_end(void **state)
 
 static void b8_4_a_restart_is_at_once_and_not_counted(void **state)
 {
-	struct weir_ref before;
+	struct weir_actor_id before;
 	struct world world;
 
 	begin(&world, 1);
@@ -64,7 +64,7 @@ static void b8_4_a_restart_is_at_once_and_not_counted(void **state)
 	assert_int_equal(world.made, 1);
 	assert_int_equal(world.started, 2);
 	assert_int_equal(count(&world), 0);
-	assert_true(weir_ref_equal(child(&world), before));
+	assert_true(weir_actor_id_equal(child(&world), before));
 	end(&world);
 }
 
@@ -146,14 +146,14 @@ static void b8_5_resume_is_unchanged(void **state)
 {
 	const struct weir_rule rule = {.directive = WEIR_RESUME};
 	const struct weir_strategy strategy = {.rules = &rule, .n_rules = 1};
-	struct weir_ref before;
+	struct weir_actor_id before;
 	struct world world;
 
 	begin_on_failure(&world, 1, &strategy);
 	before = child(&world);
 	tell(&world, FAIL);
 	tell(&world, TAKE);
-	assert_true(weir_ref_equal(child(&world), before));
+	assert_true(weir_actor_id_equal(child(&world), before));
 	assert_int_equal(world.started, 1);
 	assert_int_equal(ledger_delivered(&world.ledger), 2);
 	end(&world);
@@ -224,19 +224,19 @@ static void b8_5_a_decider_of_the_users_is_asked(void **state)
 static void b8_6_the_new_child_has_a_new_reference_and_the_same_name(
 	void **state)
 {
-	struct weir_ref before;
+	struct weir_actor_id before;
 	struct world world;
 
 	begin(&world, 1);
 	before = child(&world);
 	(void)next_delay(&world);
-	assert_false(weir_ref_equal(child(&world), before));
+	assert_false(weir_actor_id_equal(child(&world), before));
 	assert_false(weir_alive(world.system, before));
-	assert_true(weir_ref_equal(weir_lookup(world.system,
-					       "/user/supervisor/child"),
-				   child(&world)));
-	assert_true(weir_ref_equal(weir_parent(world.system, child(&world)),
-				   world.ref));
+	assert_true(weir_actor_id_equal(weir_lookup(world.system,
+						    "/user/supervisor/child"),
+					child(&world)));
+	assert_true(weir_actor_id_equal(
+		weir_parent(world.system, child(&world)), world.ref));
 	end(&world);
 }
 
@@ -248,9 +248,9 @@ static void b8_6_a_name_of_the_users_is_kept_too(void **state)
 	world.options.child.name = "client";
 	start(&world);
 	(void)next_delay(&world);
-	assert_true(weir_ref_equal(weir_lookup(world.system,
-					       "/user/supervisor/client"),
-				   child(&world)));
+	assert_true(weir_actor_id_equal(weir_lookup(world.system,
+						    "/user/supervisor/client"),
+					child(&world)));
 	end(&world);
 }
 

@@ -48,14 +48,14 @@ static const struct weir_actor_ops boss_ops = {
 static void begin_with_boss(struct world *world, struct boss *boss,
 			    uint64_t seed)
 {
-	struct weir_ref ref;
+	struct weir_actor_id ref;
 
 	memset(boss, 0, sizeof(*boss));
 	world_begin(world, seed);
 	assert_int_equal(
 		weir_actor_init(&boss->actor, &boss_ops, world->executor), 0);
-	assert_int_equal(weir_spawn(world->system, WEIR_NOBODY, &boss->actor,
-				    NULL, &ref),
+	assert_int_equal(weir_spawn(world->system, WEIR_ACTOR_ID_NONE,
+				    &boss->actor, NULL, &ref),
 			 0);
 	supervisor_spawn(world, ref);
 	settle(world);
@@ -324,7 +324,7 @@ static void a_permanent_supervisor_that_is_finished_begins_anew(void **state)
 
 static void other_children_of_it_are_none_of_its_business(void **state)
 {
-	struct weir_ref other;
+	struct weir_actor_id other;
 	struct child *more;
 	struct world world;
 

@@ -46,7 +46,7 @@ static void b8_10_before_its_start_it_says_try_again(void **state)
 	struct world world;
 
 	world_begin(&world, 1);
-	supervisor_spawn(&world, WEIR_NOBODY);
+	supervisor_spawn(&world, WEIR_ACTOR_ID_NONE);
 	assert_int_equal(put(&world, TAKE), -EAGAIN);
 	assert_int_equal(put(&world, LAST), -EAGAIN);
 	settle(&world);
@@ -137,12 +137,12 @@ static void b8_10_what_the_child_puts_up_goes_to_the_parent(void **state)
 {
 	struct world world;
 	struct sink parent;
-	struct weir_ref ref;
+	struct weir_actor_id ref;
 
 	world_begin(&world, 1);
 	sink_init(&parent, world.executor, &world.ledger, 4);
-	assert_int_equal(weir_spawn(world.system, WEIR_NOBODY, &parent.actor,
-				    NULL, &ref),
+	assert_int_equal(weir_spawn(world.system, WEIR_ACTOR_ID_NONE,
+				    &parent.actor, NULL, &ref),
 			 0);
 	world.options.up = &parent.in;
 	supervisor_spawn(&world, ref);
@@ -172,7 +172,7 @@ static void b8_10_there_may_be_nobody_above(void **state)
 
 static void b8_11_a_child_that_is_dying_is_the_child_still(void **state)
 {
-	struct weir_ref before;
+	struct weir_actor_id before;
 	struct world world;
 
 	world_begin(&world, 1);
@@ -181,7 +181,7 @@ static void b8_11_a_child_that_is_dying_is_the_child_still(void **state)
 	before = child(&world);
 	assert_int_equal(weir_stop(world.system, before), 0);
 	advance(&world, 10 * SECOND);
-	assert_true(weir_ref_equal(child(&world), before));
+	assert_true(weir_actor_id_equal(child(&world), before));
 	assert_int_equal(count(&world), 0);
 	assert_int_equal(world.made, 1);
 	tell(&world, FINISH);
@@ -309,7 +309,7 @@ static void b8_13_whatever_happens_when_there_is_one_child_at_most(void **state)
 		world.options.strategy = seed % 3 ? NULL : &stops;
 		world.slow = seed % 5 == 0;
 		world.options.child.shutdown_ns = 2 * SECOND;
-		supervisor_spawn(&world, WEIR_NOBODY);
+		supervisor_spawn(&world, WEIR_ACTOR_ID_NONE);
 		steps = weir_sim_random(world.sim, 40);
 		for (i = 0; i < steps; i++) {
 			do_something(&world);
@@ -502,7 +502,7 @@ static void lean_times(size_t fail, size_t *calls)
 					 &world.options) == 0) {
 		began = true;
 		weir_actor_ref(&world.supervisor.actor);
-		if (weir_spawn(world.system, WEIR_NOBODY,
+		if (weir_spawn(world.system, WEIR_ACTOR_ID_NONE,
 			       &world.supervisor.actor, NULL, &world.ref) != 0)
 			weir_actor_stop(&world.supervisor.actor);
 		for (i = 0; i < 6; i++) {

@@ -132,7 +132,7 @@ static void *putter_run(void *argument)
 static void *meddler_run(void *argument)
 {
 	struct mill *mill = argument;
-	struct weir_ref child;
+	struct weir_actor_id child;
 	uint32_t i;
 
 	for (i = 0; ck_pr_load_32(&mill->putting); i++) {
@@ -174,7 +174,7 @@ static void mill_open(struct mill *mill)
 						      mill->executor, &options),
 			 0);
 	weir_actor_ref(&mill->supervisor.actor);
-	assert_int_equal(weir_spawn(mill->system, WEIR_NOBODY,
+	assert_int_equal(weir_spawn(mill->system, WEIR_ACTOR_ID_NONE,
 				    &mill->supervisor.actor, NULL, NULL),
 			 0);
 }

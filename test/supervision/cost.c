@@ -45,7 +45,7 @@ static size_t bytes_each(struct heap *heap, struct small *actors,
 	before = heap->bytes;
 	for (i = 0; i < N_ACTORS; i++)
 		if (system)
-			assert_int_equal(weir_spawn(system, WEIR_NOBODY,
+			assert_int_equal(weir_spawn(system, WEIR_ACTOR_ID_NONE,
 						    &actors[i].actor, NULL,
 						    NULL),
 					 0);
@@ -245,7 +245,7 @@ static void start(struct chain *chain)
 	size_t i;
 
 	for (i = 0; i < 3; i++)
-		assert_int_equal(weir_spawn(chain->system, WEIR_NOBODY,
+		assert_int_equal(weir_spawn(chain->system, WEIR_ACTOR_ID_NONE,
 					    actors[i], NULL, NULL),
 				 0);
 }

@@ -352,9 +352,9 @@ static int restart_noting(struct weir_actor *supervisor,
 	struct verdict *verdict = context;
 	struct member *a = member(&the_world, "a");
 
-	assert_ptr_equal(weir_system_of(supervisor), the_world.system);
+	assert_ptr_equal(weir_actor_system(supervisor), the_world.system);
 	assert_ptr_equal(failure->system, the_world.system);
-	assert_true(weir_ref_equal(failure->child, a->ref));
+	assert_true(weir_actor_id_equal(failure->child, a->ref));
 	assert_string_equal(failure->name, "a");
 	assert_string_equal(failure->error->origin, "a");
 	assert_ptr_equal(failure->error->cause, a);

@@ -23,10 +23,12 @@ static const struct weir_actor_ops boss_ops = {
 };
 
 /* A supervisor without ports; its reference. */
-static struct weir_ref boss_on(struct world *world, struct weir_actor *boss,
-			       struct weir_sim *sim, struct weir_ref parent)
+static struct weir_actor_id boss_on(struct world *world,
+				    struct weir_actor *boss,
+				    struct weir_sim *sim,
+				    struct weir_actor_id parent)
 {
-	struct weir_ref ref;
+	struct weir_actor_id ref;
 
 	world_open(world);
 	assert_int_equal(
@@ -36,7 +38,7 @@ static struct weir_ref boss_on(struct world *world, struct weir_actor *boss,
 	return ref;
 }
 
-static void spawn_below(struct world *world, struct weir_ref parent,
+static void spawn_below(struct world *world, struct weir_actor_id parent,
 			struct weir_actor *actor)
 {
 	assert_int_equal(weir_spawn(world->system, parent, actor, NULL, NULL),
@@ -81,10 +83,10 @@ static void b10_3_a_drain_reaches_children_elsewhere(struct world *world)
 	struct weir_sim *far = sim_new(world->seed);
 	struct weir_drain drain;
 	struct weir_actor boss;
-	struct weir_ref parent;
+	struct weir_actor_id parent;
 	struct sink sink;
 
-	parent = boss_on(world, &boss, world->sim, WEIR_NOBODY);
+	parent = boss_on(world, &boss, world->sim, WEIR_ACTOR_ID_NONE);
 	sink_with(world, &sink, far, 1);
 	spawn_below(world, parent, &sink.actor);
 	drain_one(world, far, &drain);
@@ -98,14 +100,14 @@ static void b10_3_who_ends_in_a_drain_lets_its_children_end(struct world *world)
 {
 	struct weir_sim *far = sim_new(world->seed);
 	struct weir_drain drain;
-	struct weir_ref parent;
+	struct weir_actor_id parent;
 	struct sink boss, sink;
 
 	world_open(world);
 	sink_with(world, &boss, world->sim, 1);
 	sink_with(world, &sink, far, 9);
-	assert_int_equal(weir_spawn(world->system, WEIR_NOBODY, &boss.actor,
-				    NULL, &parent),
+	assert_int_equal(weir_spawn(world->system, WEIR_ACTOR_ID_NONE,
+				    &boss.actor, NULL, &parent),
 			 0);
 	spawn_below(world, parent, &sink.actor);
 	drain_one(world, far, &drain);
@@ -121,12 +123,12 @@ static void b10_3_what_is_on_its_way_to_children_elsewhere_arrives(
 	struct weir_sim *far = sim_new(world->seed);
 	struct weir_drain drain;
 	struct weir_actor boss;
-	struct weir_ref parent;
+	struct weir_actor_id parent;
 	struct source source;
 	struct stage stage;
 	struct sink sink;
 
-	parent = boss_on(world, &boss, world->sim, WEIR_NOBODY);
+	parent = boss_on(world, &boss, world->sim, WEIR_ACTOR_ID_NONE);
 	source_init(&source, weir_sim_executor(world->sim), &world->ledger, 1,
 		    40);
 	stage_init(&stage, weir_sim_executor(far), &world->ledger, 4);
@@ -152,10 +154,10 @@ static void b10_3_a_drain_reaches_those_below_children_elsewhere(
 	struct weir_sim *far = sim_new(world->seed);
 	struct weir_actor boss, other, third, fourth;
 	struct weir_drain drain;
-	struct weir_ref parent;
+	struct weir_actor_id parent;
 	struct source source;
 
-	parent = boss_on(world, &boss, world->sim, WEIR_NOBODY);
+	parent = boss_on(world, &boss, world->sim, WEIR_ACTOR_ID_NONE);
 	parent = boss_on(world, &other, far, parent);
 	(void)boss_on(world, &third, world->sim, parent);
 	parent = boss_on(world, &fourth, far, parent);
@@ -171,10 +173,10 @@ static void b10_3_who_drains_can_have_no_more_children(struct world *world)
 	struct weir_sim *far = sim_new(world->seed);
 	struct weir_drain drain;
 	struct weir_actor boss;
-	struct weir_ref parent;
+	struct weir_actor_id parent;
 	struct sink sink, late;
 
-	parent = boss_on(world, &boss, world->sim, WEIR_NOBODY);
+	parent = boss_on(world, &boss, world->sim, WEIR_ACTOR_ID_NONE);
 	sink_init(&sink, weir_sim_executor(far), &world->ledger, 4);
 	sink_init(&late, weir_sim_executor(far), &world->ledger, 4);
 	spawn_below(world, parent, &sink.actor);

@@ -380,7 +380,7 @@ static void b1_6_a_failure_is_not_laid_to_the_next_of_that_name(
 		{"a", CHILD_ENDED, .spawn = "b"},
 		{"b", TURN, .item = 2, .fail = RESTART},
 	};
-	struct weir_ref first;
+	struct weir_actor_id first;
 
 	ROLES(world, roles);
 	SCRIPT(world, steps);

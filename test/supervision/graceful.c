@@ -24,7 +24,7 @@ static void done(struct weir_graceful_stop *stop, int rc)
 }
 
 static int ask_for(struct world *world, struct waiting *self,
-		   struct weir_ref who, bool now, uint64_t deadline_ns)
+		   struct weir_actor_id who, bool now, uint64_t deadline_ns)
 {
 	*self = (struct waiting){.stop = {.done = done}, .world = world};
 	return weir_stop_gracefully(world->system, who, now, &self->stop,
@@ -316,13 +316,13 @@ static void no_memory_for_a_stop_changes_nothing(struct world *world)
 {
 	struct waiting waiting;
 	struct source source;
-	struct weir_ref who;
+	struct weir_actor_id who;
 
 	world_open(world);
 	source_init(&source, weir_sim_executor(world->sim), &world->ledger, 1,
 		    1);
-	assert_int_equal(weir_spawn(world->system, WEIR_NOBODY, &source.actor,
-				    NULL, &who),
+	assert_int_equal(weir_spawn(world->system, WEIR_ACTOR_ID_NONE,
+				    &source.actor, NULL, &who),
 			 0);
 	run(world);
 	world->heap.calls = 0;

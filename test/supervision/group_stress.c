@@ -17,7 +17,7 @@
 
 struct member {
 	struct weir_actor actor;
-	struct weir_ref ref;
+	struct weir_actor_id ref;
 	uint32_t restarts; /* its own slices' */
 };
 
@@ -98,7 +98,7 @@ static const struct weir_actor_ops second_ops = {
 };
 
 static void add(struct member *member, const struct weir_actor_ops *ops,
-		struct weir_ref to)
+		struct weir_actor_id to)
 {
 	memset(member, 0, sizeof(*member));
 	assert_int_equal(weir_actor_init(&member->actor, ops, systm->executor),
@@ -112,7 +112,7 @@ static void one_round(void)
 	n_released = 0;
 	assert_int_equal(weir_completion_init(&begun), 0);
 	assert_int_equal(weir_completion_init(&released), 0);
-	add(&parent, &parent_ops, WEIR_NOBODY);
+	add(&parent, &parent_ops, WEIR_ACTOR_ID_NONE);
 	add(&first, &first_ops, parent.ref);
 	add(&second, &second_ops, parent.ref);
 	assert_int_equal(weir_kill(systm, second.ref), 0);

@@ -19,7 +19,8 @@
 /* --- The world ------------------------------------------------------------ */
 
 static inline void on_dead_letter(struct weir_system *system,
-				  struct weir_ref to, void *item, void *context)
+				  struct weir_actor_id to, void *item,
+				  void *context)
 {
 	struct world *world = context;
 
@@ -150,7 +151,7 @@ static inline void world_calm(struct world *world)
 
 	ck_pr_store_8((uint8_t *)&world->calm, true);
 	for (node = all_nodes(world); node; node = node->next) {
-		actor = weir_ref_get(world->system, node->ref);
+		actor = weir_system_actor(world->system, node->ref);
 		if (actor)
 			weir_actor_resume(actor);
 		weir_actor_unref(actor);

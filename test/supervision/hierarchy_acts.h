@@ -11,9 +11,9 @@
 /* --- What a node does to others ------------------------------------------- */
 
 /* To `to`, if it is there. Half of the items are kept for questions at rest. */
-static inline int put_item(struct world *world, struct weir_ref to)
+static inline int put_item(struct world *world, struct weir_actor_id to)
 {
-	struct weir_actor *actor = weir_ref_get(world->system, to);
+	struct weir_actor *actor = weir_system_actor(world->system, to);
 	size_t item;
 	int rc;
 
@@ -55,7 +55,7 @@ static inline void node_init(struct node *self, struct world *world,
 
 /* A child of `parent`'s. */
 static inline void spawn(struct world *world, uint64_t *random,
-			 struct weir_ref parent, uint32_t depth)
+			 struct weir_actor_id parent, uint32_t depth)
 {
 	struct node *node, *first;
 	int rc;
@@ -88,7 +88,7 @@ static inline void spawn(struct world *world, uint64_t *random,
 static inline void spawn_any(struct world *world, uint64_t *random,
 			     struct node *self)
 {
-	struct weir_ref parent = any_ref(world, random);
+	struct weir_actor_id parent = any_ref(world, random);
 	struct weir_actor *actor;
 	uint32_t depth = 0;
 
@@ -96,7 +96,7 @@ static inline void spawn_any(struct world *world, uint64_t *random,
 		spawn(world, random, self->ref, self->depth + 1);
 		return;
 	}
-	actor = weir_ref_get(world->system, parent);
+	actor = weir_system_actor(world->system, parent);
 	if (actor)
 		depth = node_of(actor)->depth + 1;
 	weir_actor_unref(actor);
@@ -130,7 +130,7 @@ static inline void guest_done(struct weir_graceful_stop *stop, int rc)
 }
 
 static inline void invite(struct world *world, uint64_t *random,
-			  struct weir_ref who)
+			  struct weir_actor_id who)
 {
 	struct guest *guest = &world->guests[below(random, OUTSIDE)];
 	uint64_t deadline = below(random, 2)
@@ -156,12 +156,12 @@ static inline void invite(struct world *world, uint64_t *random,
 /* --- Watching ------------------------------------------------------------- */
 
 static inline struct node_watch *watch_on(struct node *self,
-					  struct weir_ref who)
+					  struct weir_actor_id who)
 {
 	struct node_watch *watch, *unused = NULL;
 
 	for (watch = self->watches; watch < self->watches + WATCHES; watch++) {
-		if (watch->set && weir_ref_equal(watch->who, who))
+		if (watch->set && weir_actor_id_equal(watch->who, who))
 			return watch;
 		if (!watch->set)
 			unused = watch;
@@ -169,17 +169,17 @@ static inline struct node_watch *watch_on(struct node *self,
 	return unused;
 }
 
-static inline void watch_somebody(struct node *self, struct weir_ref who)
+static inline void watch_somebody(struct node *self, struct weir_actor_id who)
 {
 	struct node_watch *watch = watch_on(self, who);
 	bool child;
 	int rc;
 
-	if (!watch || weir_ref_equal(who, WEIR_NOBODY) ||
-	    weir_ref_equal(who, self->ref))
+	if (!watch || weir_actor_id_equal(who, WEIR_ACTOR_ID_NONE) ||
+	    weir_actor_id_equal(who, self->ref))
 		return;
-	child = weir_ref_equal(weir_parent(self->world->system, who),
-			       self->ref);
+	child = weir_actor_id_equal(weir_parent(self->world->system, who),
+				    self->ref);
 	rc = weir_death_watch(&self->actor, who, watch);
 	if (rc == 0)
 		*watch = (struct node_watch){
@@ -222,9 +222,9 @@ static inline void loosen_watches(struct node *self)
 
 /* By the actor's own interface, which knows nothing of systems. */
 static inline void disturb_directly(struct world *world, uint64_t *random,
-				    struct weir_ref ref)
+				    struct weir_actor_id ref)
 {
-	struct weir_actor *actor = weir_ref_get(world->system, ref);
+	struct weir_actor *actor = weir_system_actor(world->system, ref);
 
 	if (!actor)
 		return;
@@ -248,7 +248,7 @@ static inline void disturb_directly(struct world *world, uint64_t *random,
 static inline void disturb_others(struct world *world, uint64_t *random,
 				  struct node *self)
 {
-	struct weir_ref ref = any_ref(world, random);
+	struct weir_actor_id ref = any_ref(world, random);
 	uint32_t n = 2;
 
 	switch (below(random, 16)) {

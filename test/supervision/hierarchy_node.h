@@ -124,7 +124,7 @@ static inline int node_terminated(struct weir_actor *actor,
 
 	assert_true(self->begun);
 	assert_true(watch >= self->watches && watch < self->watches + WATCHES);
-	assert_true(watch->set && weir_ref_equal(watch->who, notice->who));
+	assert_true(watch->set && weir_actor_id_equal(watch->who, notice->who));
 	assert_false(weir_alive(self->world->system, notice->who));
 	watch->set = false;
 	return act(self);

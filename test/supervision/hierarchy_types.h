@@ -56,7 +56,7 @@ struct world {
 
 /* Of a node, on somebody. */
 struct node_watch {
-	struct weir_ref who;
+	struct weir_actor_id who;
 	bool set;   /* there will be one notice */
 	bool loose; /* or there has been one, or none: its own child's */
 	bool child;
@@ -81,7 +81,7 @@ struct node {
 	struct nature nature;
 	struct world *world;
 	struct node *next, *next_in_slot;
-	struct weir_ref ref, parent;
+	struct weir_actor_id ref, parent;
 	uint32_t depth;
 	uint64_t random;
 	/* its life */
@@ -155,23 +155,24 @@ static inline struct node *node_of(struct weir_actor *actor)
 }
 
 /* Somebody, mostly one who is alive. */
-static inline struct weir_ref any_ref(struct world *world, uint64_t *random)
+static inline struct weir_actor_id any_ref(struct world *world,
+					   uint64_t *random)
 {
-	struct weir_ref ref;
+	struct weir_actor_id ref;
 	uint64_t packed;
 	uint32_t n = 8;
 
 	do {
 		packed = ck_pr_load_64(
 			&world->known[below(random, world->n_known)]);
-		ref = (struct weir_ref){(uint32_t)packed,
-					(uint32_t)(packed >> 32)};
+		ref = (struct weir_actor_id){(uint32_t)packed,
+					     (uint32_t)(packed >> 32)};
 	} while (--n && !weir_alive(world->system, ref));
 	return ref;
 }
 
 static inline void make_known(struct world *world, uint64_t *random,
-			      struct weir_ref ref)
+			      struct weir_actor_id ref)
 {
 	ck_pr_store_64(&world->known[below(random, world->n_known)],
 		       (uint64_t)ref.generation << 32 | ref.slot);
@@ -190,12 +191,13 @@ static inline void register_node(struct node *self)
 	} while (!ck_pr_cas_ptr(slot, first, self));
 }
 
-static inline struct node *find_node(struct world *world, struct weir_ref ref)
+static inline struct node *find_node(struct world *world,
+				     struct weir_actor_id ref)
 {
 	struct node *node = ck_pr_load_ptr(&world->slots[ref.slot]);
 
 	ck_pr_fence_acquire(); /* partner: register_node() */
-	while (node && !weir_ref_equal(node->ref, ref))
+	while (node && !weir_actor_id_equal(node->ref, ref))
 		node = node->next_in_slot;
 	return node;
 }

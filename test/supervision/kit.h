@@ -39,13 +39,14 @@ static inline void on_event(const struct weir_supervision_event *event,
 }
 
 static inline void on_dead_letter(struct weir_system *system,
-				  struct weir_ref to, void *item, void *context)
+				  struct weir_actor_id to, void *item,
+				  void *context)
 {
 	struct world *world = context;
 	struct member *self = world->members;
 
 	assert_ptr_equal(system, world->system);
-	while (self && !weir_ref_equal(self->ref, to))
+	while (self && !weir_actor_id_equal(self->ref, to))
 		self = self->next;
 	assert_non_null(self);
 	note(world, self->name, "%s%u.dead%zu", self->name, self->generation,
@@ -71,7 +72,7 @@ static inline void world_open(struct world *world)
 }
 
 /* A new member of that name; the result of weir_spawn(). */
-static inline int spawn(struct world *world, struct weir_ref parent,
+static inline int spawn(struct world *world, struct weir_actor_id parent,
 			const char *name)
 {
 	world_open(world);
@@ -82,7 +83,8 @@ static inline int spawn(struct world *world, struct weir_ref parent,
 static inline struct member *add(struct world *world, const char *parent,
 				 const char *name)
 {
-	struct weir_ref to = parent ? ref(world, parent) : WEIR_NOBODY;
+	struct weir_actor_id to = parent ? ref(world, parent)
+					 : WEIR_ACTOR_ID_NONE;
 
 	assert_int_equal(spawn(world, to, name), 0);
 	return member(world, name);
@@ -98,7 +100,7 @@ static inline int put(struct world *world, const char *name, size_t first,
 		      size_t last)
 {
 	struct member *self = member(world, name);
-	struct weir_actor *actor = weir_ref_get(world->system, self->ref);
+	struct weir_actor *actor = weir_system_actor(world->system, self->ref);
 	int rc = 0;
 
 	for (; actor && first <= last && rc == 0; first++) {

@@ -302,7 +302,7 @@ static struct member *taker_new(struct world *world)
 
 static void taker_start(struct world *world)
 {
-	assert_int_equal(member_spawn(taker.member, WEIR_NOBODY), 0);
+	assert_int_equal(member_spawn(taker.member, WEIR_ACTOR_ID_NONE), 0);
 	assert_int_equal(put(world, "a", 1, 3), 0);
 }
 
@@ -377,7 +377,7 @@ static void b5_1_poison_does_not_wait_for_any_of_two_that_takes_no_part(
 	assert_int_equal(weir_any_add(&taker.any, &taker.other.port), 0);
 	assert_int_equal(weir_port_ignore(&taker.any.port), 0);
 	assert_int_equal(weir_port_ignore(&self->in.port), 0);
-	assert_int_equal(member_spawn(self, WEIR_NOBODY), 0);
+	assert_int_equal(member_spawn(self, WEIR_ACTOR_ID_NONE), 0);
 	assert_int_equal(put_other(11), 0);
 	assert_int_equal(put_other(12), 0);
 	run(world);
@@ -443,7 +443,7 @@ static void b5_1_poison_waits_for_permits(struct world *world)
 
 	assert_int_equal(weir_sema_init(&taker.sema, &self->actor, 0), 0);
 	world_open(world);
-	assert_int_equal(member_spawn(self, WEIR_NOBODY), 0);
+	assert_int_equal(member_spawn(self, WEIR_ACTOR_ID_NONE), 0);
 	assert_int_equal(put(world, "a", 1, 2), 0);
 	assert_int_equal(poison(world, "a"), 0);
 	give(world, "a", 3);
@@ -478,7 +478,7 @@ static void b5_1_poison_behind_what_merges(struct world *world)
 	assert_int_equal(weir_link(&source.out, &self->in), 0);
 	world_open(world);
 	weir_actor_suspend(&self->actor);
-	assert_int_equal(member_spawn(self, WEIR_NOBODY), 0);
+	assert_int_equal(member_spawn(self, WEIR_ACTOR_ID_NONE), 0);
 	assert_int_equal(weir_actor_start(&source.actor), 0);
 	run(world);
 	assert_int_equal(put(world, "a", 1, 3), 0);
@@ -503,7 +503,7 @@ static void b5_1_poison_behind_what_came_over_a_link(struct world *world)
 	assert_int_equal(weir_link(&source.out, &self->in), 0);
 	world_open(world);
 	weir_actor_suspend(&self->actor);
-	assert_int_equal(member_spawn(self, WEIR_NOBODY), 0);
+	assert_int_equal(member_spawn(self, WEIR_ACTOR_ID_NONE), 0);
 	assert_int_equal(weir_actor_start(&source.actor), 0);
 	run(world);
 	assert_int_equal(poison(world, "a"), 0);
@@ -520,7 +520,7 @@ static void b5_1_poison_behind_what_came_over_a_link(struct world *world)
 static void guardians_are_neither_poisoned_nor_killed(struct world *world)
 {
 	struct weir_system *system;
-	struct weir_ref guardians[3];
+	struct weir_actor_id guardians[3];
 	size_t i;
 
 	add(world, NULL, "a");
@@ -534,7 +534,7 @@ static void guardians_are_neither_poisoned_nor_killed(struct world *world)
 	}
 	assert_int_equal(weir_poison(NULL, guardians[0]), -EINVAL);
 	assert_int_equal(weir_kill(NULL, guardians[0]), -EINVAL);
-	assert_int_equal(weir_poison(system, WEIR_NOBODY), -ESRCH);
+	assert_int_equal(weir_poison(system, WEIR_ACTOR_ID_NONE), -ESRCH);
 	run(world);
 	assert_told(world, "a", "a1.pre_start");
 }

@@ -40,11 +40,11 @@ static struct member *burst_new(struct world *world)
 /* With so many items before the letter, and so many behind it. */
 static void with_letter(struct world *world, size_t n_before, size_t n_after,
 			int (*letter)(struct weir_system *system,
-				      struct weir_ref ref))
+				      struct weir_actor_id ref))
 {
 	struct member *self = burst_new(world);
 
-	assert_int_equal(member_spawn(self, WEIR_NOBODY), 0);
+	assert_int_equal(member_spawn(self, WEIR_ACTOR_ID_NONE), 0);
 	assert_int_equal(put(world, "a", 1, n_before), 0);
 	assert_int_equal(letter(world->system, self->ref), 0);
 	feed(world, "a", n_before + 1, n_before + n_after);
@@ -85,7 +85,7 @@ static void b5_1_poison_waits_for_the_rest_of_a_stream(struct world *world)
 {
 	struct member *self = burst_new(world);
 
-	assert_int_equal(member_spawn(self, WEIR_NOBODY), 0);
+	assert_int_equal(member_spawn(self, WEIR_ACTOR_ID_NONE), 0);
 	assert_int_equal(put(world, "a", 1, 6), 0);
 	assert_int_equal(weir_poison(world->system, self->ref), 0);
 	assert_int_equal(weir_in_end(&self->in, NULL), 0);
@@ -104,7 +104,7 @@ static void b5_1_poison_behind_bursts_that_merge(struct world *world)
 	assert_int_equal(weir_in_merge(&self->in, WEIR_MERGE_OPEN), 0);
 	source_of(world, &source, self, 21, 22);
 	weir_actor_suspend(&self->actor);
-	assert_int_equal(member_spawn(self, WEIR_NOBODY), 0);
+	assert_int_equal(member_spawn(self, WEIR_ACTOR_ID_NONE), 0);
 	assert_int_equal(weir_actor_start(&source.actor), 0);
 	run(world);
 	assert_int_equal(put(world, "a", 1, 8), 0);
@@ -147,7 +147,7 @@ static void c7_a_notice_is_behind_the_burst_that_it_came_in(struct world *world)
 	self = burst_new(world);
 	self->life.pre_start = watch_x;
 	self->life.terminated = hear;
-	assert_int_equal(member_spawn(self, WEIR_NOBODY), 0);
+	assert_int_equal(member_spawn(self, WEIR_ACTOR_ID_NONE), 0);
 	feed(world, "a", 1, 6);
 	assert_told(world, "a", "1 2 3 4 5 6 7 8 terminated 9 10 11 12");
 }

@@ -21,12 +21,13 @@ static inline struct member *member(const struct world *world, const char *name)
 	return found;
 }
 
-static inline struct weir_ref ref(const struct world *world, const char *name)
+static inline struct weir_actor_id ref(const struct world *world,
+				       const char *name)
 {
 	return member(world, name)->ref;
 }
 
-static inline int spawn(struct world *world, struct weir_ref parent,
+static inline int spawn(struct world *world, struct weir_actor_id parent,
 			const char *name);
 
 /* With the member as its cause. */
@@ -293,7 +294,7 @@ static inline struct member *member_new(struct world *world, const char *name)
 	return self;
 }
 
-static inline int member_spawn(struct member *self, struct weir_ref parent)
+static inline int member_spawn(struct member *self, struct weir_actor_id parent)
 {
 	struct weir_spawn_options options = {
 		.name = self->name,

@@ -63,7 +63,7 @@ static void a_bad_hour(struct world *world)
 	static const char *const names[] = {"a", "b", "c", "boss", "a", "b"};
 	size_t i;
 
-	if (spawn(world, WEIR_NOBODY, "boss") != 0)
+	if (spawn(world, WEIR_ACTOR_ID_NONE, "boss") != 0)
 		return;
 	for (i = 0; i < 2 * LENGTH(names); i++) {
 		run_until(world, (i + 1) * 60 * SECOND);

@@ -6,12 +6,12 @@ static void b10_1_the_guardians_have_paths(void **state)
 {
 	struct weir_sim *sim = sim_new(1);
 	struct weir_system *system = system_new(sim, NULL);
-	struct weir_ref root = weir_system_root(system), refs[3];
+	struct weir_actor_id root = weir_system_root(system), refs[3];
 
 	assert_path(system, root, "/");
 	assert_path(system, weir_system_user(system), "/user");
 	assert_path(system, weir_system_system(system), "/system");
-	assert_is(weir_parent(system, root), WEIR_NOBODY);
+	assert_is(weir_parent(system, root), WEIR_ACTOR_ID_NONE);
 	assert_is(weir_parent(system, weir_system_user(system)), root);
 	assert_int_equal(weir_children(system, root, refs, 3), 2);
 	assert_is(refs[0], weir_system_user(system));
@@ -24,10 +24,10 @@ static void b10_1_what_is_spawned_from_outside_is_a_child_of_user(void **state)
 {
 	struct weir_sim *sim = sim_new(1);
 	struct weir_system *system = system_new(sim, NULL);
-	struct weir_ref user = weir_system_user(system), ref;
+	struct weir_actor_id user = weir_system_user(system), ref;
 	struct child child;
 
-	spawn_new(system, sim, WEIR_NOBODY, &child, "a");
+	spawn_new(system, sim, WEIR_ACTOR_ID_NONE, &child, "a");
 	weir_sim_run(sim);
 	assert_is(weir_parent(system, child.ref), user);
 	assert_path(system, child.ref, "/user/a");
@@ -45,15 +45,15 @@ static void an_actor_is_known_as_soon_as_it_is_spawned(void **state)
 	struct weir_system *system = system_new(sim, NULL);
 	struct child child, below;
 	struct weir_actor *actor;
-	struct weir_ref ref;
+	struct weir_actor_id ref;
 
-	spawn_new(system, sim, WEIR_NOBODY, &child, "a");
+	spawn_new(system, sim, WEIR_ACTOR_ID_NONE, &child, "a");
 	assert_true(weir_alive(system, child.ref));
 	assert_path(system, child.ref, "/user/a");
-	assert_is(weir_self(&child.actor), child.ref);
+	assert_is(weir_actor_self(&child.actor), child.ref);
 	assert_int_equal(
 		weir_children(system, weir_system_user(system), &ref, 1), 1);
-	actor = weir_ref_get(system, child.ref);
+	actor = weir_system_actor(system, child.ref);
 	assert_ptr_equal(actor, &child.actor);
 	weir_actor_unref(actor);
 	spawn_new(system, sim, child.ref, &below, "b");
@@ -69,17 +69,17 @@ static void siblings_have_names_of_their_own(void **state)
 	struct weir_system *system = system_new(sim, NULL);
 	struct child a, b, below;
 
-	spawn_new(system, sim, WEIR_NOBODY, &a, "a");
+	spawn_new(system, sim, WEIR_ACTOR_ID_NONE, &a, "a");
 	child_init(&b, sim);
-	assert_int_equal(spawn(system, WEIR_NOBODY, &b, "a"), -EEXIST);
-	assert_int_equal(spawn(system, WEIR_NOBODY, &b, "A"), 0);
+	assert_int_equal(spawn(system, WEIR_ACTOR_ID_NONE, &b, "a"), -EEXIST);
+	assert_int_equal(spawn(system, WEIR_ACTOR_ID_NONE, &b, "A"), 0);
 	weir_sim_run(sim);
 	spawn_new(system, sim, a.ref, &below, "a");
 	weir_sim_run(sim);
 	assert_path(system, a.ref, "/user/a");
 	assert_path(system, b.ref, "/user/A");
 	assert_path(system, below.ref, "/user/a/a");
-	assert_is(weir_lookup(system, "/user/A/a"), WEIR_NOBODY);
+	assert_is(weir_lookup(system, "/user/A/a"), WEIR_ACTOR_ID_NONE);
 	system_end(system, sim);
 	sim_free(sim);
 }
@@ -91,17 +91,18 @@ static void c8_a_name_is_free_again_once_its_actor_has_ended(void **state)
 	struct child first, second;
 	struct weir_actor *kept;
 
-	spawn_new(system, sim, WEIR_NOBODY, &first, "a");
+	spawn_new(system, sim, WEIR_ACTOR_ID_NONE, &first, "a");
 	weir_sim_run(sim);
 	kept = weir_actor_ref(&first.actor);
 	assert_int_equal(weir_stop(system, first.ref), 0);
 	child_init(&second, sim);
-	assert_int_equal(spawn(system, WEIR_NOBODY, &second, "a"), -EEXIST);
+	assert_int_equal(spawn(system, WEIR_ACTOR_ID_NONE, &second, "a"),
+			 -EEXIST);
 	weir_sim_run(sim);
-	assert_int_equal(spawn(system, WEIR_NOBODY, &second, "a"), 0);
+	assert_int_equal(spawn(system, WEIR_ACTOR_ID_NONE, &second, "a"), 0);
 	weir_sim_run(sim);
 	assert_path(system, second.ref, "/user/a");
-	assert_false(weir_ref_equal(first.ref, second.ref));
+	assert_false(weir_actor_id_equal(first.ref, second.ref));
 	/* It has ended, though somebody holds on to it. */
 	assert_int_equal(first.fate.released, 0);
 	assert_false(weir_alive(system, first.ref));
@@ -120,16 +121,17 @@ static void a_name_is_copied_and_any_bytes_will_do(void **state)
 	struct child odd, longest, refused;
 
 	strcpy(name, "a $\xff\n.");
-	spawn_new(system, sim, WEIR_NOBODY, &odd, name);
+	spawn_new(system, sim, WEIR_ACTOR_ID_NONE, &odd, name);
 	memset(name, 'x', sizeof(name));
 	name[WEIR_NAME_MAX + 1] = '\0';
 	child_init(&refused, sim);
-	assert_int_equal(spawn(system, WEIR_NOBODY, &refused, name), -EINVAL);
+	assert_int_equal(spawn(system, WEIR_ACTOR_ID_NONE, &refused, name),
+			 -EINVAL);
 	strcpy(path, "/user/");
 	strcat(path, name);
-	assert_is(weir_lookup(system, path), WEIR_NOBODY);
+	assert_is(weir_lookup(system, path), WEIR_ACTOR_ID_NONE);
 	name[WEIR_NAME_MAX] = '\0';
-	spawn_new(system, sim, WEIR_NOBODY, &longest, name);
+	spawn_new(system, sim, WEIR_ACTOR_ID_NONE, &longest, name);
 	weir_sim_run(sim);
 	strcpy(path, "/user/");
 	strcat(path, name);
@@ -147,8 +149,8 @@ static void an_actor_without_a_name_is_its_slot(void **state)
 	struct child none, named, below;
 	char path[64];
 
-	spawn_new(system, sim, WEIR_NOBODY, &none, NULL);
-	spawn_new(system, sim, WEIR_NOBODY, &named, "named");
+	spawn_new(system, sim, WEIR_ACTOR_ID_NONE, &none, NULL);
+	spawn_new(system, sim, WEIR_ACTOR_ID_NONE, &named, "named");
 	weir_sim_run(sim);
 	spawn_new(system, sim, none.ref, &below, "b");
 	weir_sim_run(sim);
@@ -158,26 +160,26 @@ static void an_actor_without_a_name_is_its_slot(void **state)
 	assert_path(system, below.ref, path);
 	/* Nor its name by its slot, nor the child of another. */
 	snprintf(path, sizeof(path), "/user/$%u", named.ref.slot);
-	assert_is(weir_lookup(system, path), WEIR_NOBODY);
+	assert_is(weir_lookup(system, path), WEIR_ACTOR_ID_NONE);
 	snprintf(path, sizeof(path), "/system/$%u", none.ref.slot);
-	assert_is(weir_lookup(system, path), WEIR_NOBODY);
+	assert_is(weir_lookup(system, path), WEIR_ACTOR_ID_NONE);
 	snprintf(path, sizeof(path), "/user/$0%u", none.ref.slot);
-	assert_is(weir_lookup(system, path), WEIR_NOBODY);
+	assert_is(weir_lookup(system, path), WEIR_ACTOR_ID_NONE);
 	snprintf(path, sizeof(path), "/user/$%ux", none.ref.slot);
-	assert_is(weir_lookup(system, path), WEIR_NOBODY);
+	assert_is(weir_lookup(system, path), WEIR_ACTOR_ID_NONE);
 	/* its slot and 2^32 */
 	snprintf(path, sizeof(path), "/user/$%llu",
 		 none.ref.slot + 4294967296ULL);
-	assert_is(weir_lookup(system, path), WEIR_NOBODY);
+	assert_is(weir_lookup(system, path), WEIR_ACTOR_ID_NONE);
 	/* and 2^64, which is ...551616 */
 	assert_in_range(none.ref.slot, 0, 83);
 	snprintf(path, sizeof(path), "/user/$184467440737095516%u",
 		 16 + none.ref.slot);
-	assert_is(weir_lookup(system, path), WEIR_NOBODY);
+	assert_is(weir_lookup(system, path), WEIR_ACTOR_ID_NONE);
 	snprintf(path, sizeof(path), "/user/$%u", none.ref.slot);
 	assert_int_equal(weir_stop(system, none.ref), 0);
 	weir_sim_run(sim);
-	assert_is(weir_lookup(system, path), WEIR_NOBODY);
+	assert_is(weir_lookup(system, path), WEIR_ACTOR_ID_NONE);
 	system_end(system, sim);
 	sim_free(sim);
 }
@@ -213,12 +215,12 @@ static void a_path_that_is_none_is_nobodys(void **state)
 	struct child child;
 	size_t i;
 
-	spawn_new(system, sim, WEIR_NOBODY, &child, "a");
+	spawn_new(system, sim, WEIR_ACTOR_ID_NONE, &child, "a");
 	weir_sim_run(sim);
 	for (i = 0; i < sizeof(paths) / sizeof(*paths); i++)
-		assert_is(weir_lookup(system, paths[i]), WEIR_NOBODY);
-	assert_is(weir_lookup(system, NULL), WEIR_NOBODY);
-	assert_is(weir_lookup(NULL, "/"), WEIR_NOBODY);
+		assert_is(weir_lookup(system, paths[i]), WEIR_ACTOR_ID_NONE);
+	assert_is(weir_lookup(system, NULL), WEIR_ACTOR_ID_NONE);
+	assert_is(weir_lookup(NULL, "/"), WEIR_ACTOR_ID_NONE);
 	assert_path(system, child.ref, "/user/a");
 	system_end(system, sim);
 	sim_free(sim);
@@ -233,7 +235,7 @@ static void a_path_is_cut_as_by_snprintf(void **state)
 	struct child abc, d;
 	size_t size;
 
-	spawn_new(system, sim, WEIR_NOBODY, &abc, "abc");
+	spawn_new(system, sim, WEIR_ACTOR_ID_NONE, &abc, "abc");
 	weir_sim_run(sim);
 	spawn_new(system, sim, abc.ref, &d, "d");
 	weir_sim_run(sim);
@@ -248,7 +250,8 @@ static void a_path_is_cut_as_by_snprintf(void **state)
 	assert_int_equal(weir_path(system, d.ref, NULL, 0), sizeof(path) - 1);
 	assert_int_equal(weir_path(system, d.ref, NULL, 1), -EINVAL);
 	assert_int_equal(weir_path(NULL, d.ref, text, 1), -EINVAL);
-	assert_int_equal(weir_path(system, WEIR_NOBODY, text, 1), -ESRCH);
+	assert_int_equal(weir_path(system, WEIR_ACTOR_ID_NONE, text, 1),
+			 -ESRCH);
 	assert_int_equal(weir_path(system, weir_system_root(system), text, 2),
 			 1);
 	assert_string_equal(text, "/");
@@ -264,16 +267,16 @@ static void children_come_in_the_order_they_were_spawned(void **state)
 	enum { N = 100, MAX = 7 };
 	struct weir_sim *sim = sim_new(1);
 	struct weir_system *system = system_new(sim, NULL);
-	struct weir_ref user = weir_system_user(system), refs[N];
+	struct weir_actor_id user = weir_system_user(system), refs[N];
 	struct child *children = calloc(N, sizeof(*children));
 	size_t i;
 
 	for (i = 0; i < N; i++)
-		spawn_new(system, sim, WEIR_NOBODY, &children[i], NULL);
+		spawn_new(system, sim, WEIR_ACTOR_ID_NONE, &children[i], NULL);
 	weir_sim_run(sim);
 	memset(refs, 0, sizeof(refs));
 	assert_int_equal(weir_children(system, user, refs, MAX), N);
-	assert_is(refs[MAX], WEIR_NOBODY);
+	assert_is(refs[MAX], WEIR_ACTOR_ID_NONE);
 	assert_int_equal(weir_children(system, user, refs, N), N);
 	for (i = 0; i < N; i++)
 		assert_is(refs[i], children[i].ref);
@@ -300,12 +303,13 @@ static void a_reference_of_the_dead_is_of_nobody_for_ever(void **state)
 	enum { ROUNDS = 2000 };
 	struct weir_sim *sim = sim_new(1);
 	struct weir_system *system = system_new(sim, NULL);
-	struct weir_ref *stale = calloc(ROUNDS, sizeof(*stale));
+	struct weir_actor_id *stale = calloc(ROUNDS, sizeof(*stale));
 	struct child child, other;
 	size_t i, j;
 
 	for (i = 0; i < ROUNDS; i++) {
-		spawn_new(system, sim, WEIR_NOBODY, &child, i % 2 ? "a" : NULL);
+		spawn_new(system, sim, WEIR_ACTOR_ID_NONE, &child,
+			  i % 2 ? "a" : NULL);
 		weir_sim_run(sim);
 		assert_true(weir_alive(system, child.ref));
 		stale[i] = child.ref;
@@ -316,7 +320,7 @@ static void a_reference_of_the_dead_is_of_nobody_for_ever(void **state)
 		assert_int_equal(weir_stop(system, child.ref), 0);
 		weir_sim_run(sim);
 	}
-	spawn_new(system, sim, WEIR_NOBODY, &child, "a");
+	spawn_new(system, sim, WEIR_ACTOR_ID_NONE, &child, "a");
 	weir_sim_run(sim);
 	child_init(&other, sim);
 	for (j = 0; j < ROUNDS; j++) {
@@ -335,13 +339,13 @@ static void nobody_is_dead(void **state)
 	struct weir_sim *sim = sim_new(1);
 	struct weir_system *system = system_new(sim, NULL);
 
-	assert_dead(system, WEIR_NOBODY);
-	assert_dead(system, (struct weir_ref){UINT32_MAX, UINT32_MAX});
-	assert_dead(system, (struct weir_ref){0, UINT32_MAX});
-	assert_false(weir_alive(NULL, WEIR_NOBODY));
-	assert_null(weir_ref_get(NULL, WEIR_NOBODY));
-	assert_is(weir_parent(NULL, WEIR_NOBODY), WEIR_NOBODY);
-	assert_int_equal(weir_restarts(NULL, WEIR_NOBODY), -ESRCH);
+	assert_dead(system, WEIR_ACTOR_ID_NONE);
+	assert_dead(system, (struct weir_actor_id){UINT32_MAX, UINT32_MAX});
+	assert_dead(system, (struct weir_actor_id){0, UINT32_MAX});
+	assert_false(weir_alive(NULL, WEIR_ACTOR_ID_NONE));
+	assert_null(weir_system_actor(NULL, WEIR_ACTOR_ID_NONE));
+	assert_is(weir_parent(NULL, WEIR_ACTOR_ID_NONE), WEIR_ACTOR_ID_NONE);
+	assert_int_equal(weir_restarts(NULL, WEIR_ACTOR_ID_NONE), -ESRCH);
 	system_end(system, sim);
 	sim_free(sim);
 }
@@ -354,19 +358,19 @@ static void who_gets_an_actor_keeps_its_memory(void **state)
 	struct child child;
 	char path[32];
 
-	spawn_new(system, sim, WEIR_NOBODY, &child, NULL);
+	spawn_new(system, sim, WEIR_ACTOR_ID_NONE, &child, NULL);
 	weir_sim_run(sim);
 	snprintf(path, sizeof(path), "/user/$%u", child.ref.slot);
 	assert_path(system, child.ref, path);
-	actor = weir_ref_get(system, child.ref);
+	actor = weir_system_actor(system, child.ref);
 	assert_ptr_equal(actor, &child.actor);
 	assert_int_equal(weir_stop(system, child.ref), 0);
 	weir_sim_run(sim);
 	assert_int_equal(child.fate.stopped, 1);
 	assert_int_equal(child.fate.released, 0);
 	assert_dead(system, child.ref);
-	assert_is(weir_lookup(system, path), WEIR_NOBODY);
-	assert_is(weir_self(actor), child.ref);
+	assert_is(weir_lookup(system, path), WEIR_ACTOR_ID_NONE);
+	assert_is(weir_actor_self(actor), child.ref);
 	weir_actor_unref(actor);
 	fate_check(&child.fate, -ECANCELED);
 	system_end(system, sim);
@@ -379,10 +383,10 @@ static void an_actor_in_no_system_is_nobody(void **state)
 	struct child child;
 
 	child_init(&child, sim);
-	assert_is(weir_self(&child.actor), WEIR_NOBODY);
-	assert_null(weir_system_of(&child.actor));
-	assert_is(weir_self(NULL), WEIR_NOBODY);
-	assert_null(weir_system_of(NULL));
+	assert_is(weir_actor_self(&child.actor), WEIR_ACTOR_ID_NONE);
+	assert_null(weir_actor_system(&child.actor));
+	assert_is(weir_actor_self(NULL), WEIR_ACTOR_ID_NONE);
+	assert_null(weir_actor_system(NULL));
 	weir_actor_stop(&child.actor);
 	sim_free(sim);
 }
@@ -394,14 +398,14 @@ static void b4_2_a_restart_keeps_reference_and_name(void **state)
 	struct child child;
 	int i;
 
-	spawn_new(system, sim, WEIR_NOBODY, &child, "a");
+	spawn_new(system, sim, WEIR_ACTOR_ID_NONE, &child, "a");
 	weir_sim_run(sim);
 	for (i = 0; i < 3; i++) {
 		assert_int_equal(weir_restarts(system, child.ref), i);
 		weir_actor_signal(&child.actor);
 		weir_sim_run(sim);
 		assert_path(system, child.ref, "/user/a");
-		assert_is(weir_self(&child.actor), child.ref);
+		assert_is(weir_actor_self(&child.actor), child.ref);
 	}
 	assert_int_equal(weir_restarts(system, child.ref), 3);
 	system_end(system, sim);
@@ -425,14 +429,15 @@ static void who_cannot_start_leaves_no_trace(void **state)
 					     WEIR_FOREVER),
 			 0);
 	child_init(&child, over);
-	assert_int_equal(spawn(system, WEIR_NOBODY, &child, "a"), -ESHUTDOWN);
-	assert_is(child.ref, WEIR_NOBODY);
+	assert_int_equal(spawn(system, WEIR_ACTOR_ID_NONE, &child, "a"),
+			 -ESHUTDOWN);
+	assert_is(child.ref, WEIR_ACTOR_ID_NONE);
 	assert_int_equal(system->used, used);
 	assert_int_equal(
 		weir_children(system, weir_system_user(system), NULL, 0), 0);
 	weir_actor_stop(&child.actor);
 	fate_check(&child.fate, -ECANCELED);
-	spawn_new(system, sim, WEIR_NOBODY, &child, "a");
+	spawn_new(system, sim, WEIR_ACTOR_ID_NONE, &child, "a");
 	weir_sim_run(sim);
 	assert_path(system, child.ref, "/user/a");
 	system_end(system, sim);
@@ -444,7 +449,7 @@ static void who_cannot_start_leaves_no_trace(void **state)
 struct nosy {
 	struct weir_executor executor;
 	struct weir_system *system;
-	struct weir_ref found;
+	struct weir_actor_id found;
 	int children;
 	bool alive;
 };
@@ -454,14 +459,14 @@ static int nosy_submit(struct weir_executor *executor, struct weir_task *task)
 	struct nosy *self = weir_container_of(executor, struct nosy, executor);
 	struct weir_actor *actor =
 		weir_container_of(task, struct weir_actor, task);
-	struct weir_ref ref = weir_self(actor);
+	struct weir_actor_id ref = weir_actor_self(actor);
 	char path[32];
 
 	self->alive = weir_alive(self->system, ref);
 	self->children = weir_children(self->system,
 				       weir_system_user(self->system), NULL, 0);
 	self->found = weir_lookup(self->system, "/user/a");
-	if (weir_ref_equal(self->found, WEIR_NOBODY)) {
+	if (weir_actor_id_equal(self->found, WEIR_ACTOR_ID_NONE)) {
 		snprintf(path, sizeof(path), "/user/$%u", ref.slot);
 		self->found = weir_lookup(self->system, path);
 	}
@@ -488,13 +493,13 @@ static void who_is_not_spawned_yet_is_not_seen(void **state)
 		child.actor.executor = &nosy.executor;
 		nosy.alive = true;
 		nosy.children = 7;
-		assert_int_equal(spawn(nosy.system, WEIR_NOBODY, &child,
+		assert_int_equal(spawn(nosy.system, WEIR_ACTOR_ID_NONE, &child,
 				       names[i]),
 				 -EAGAIN);
 		assert_false(nosy.alive);
 		assert_int_equal(nosy.children, 0);
-		assert_is(nosy.found, WEIR_NOBODY);
-		assert_is(child.ref, WEIR_NOBODY);
+		assert_is(nosy.found, WEIR_ACTOR_ID_NONE);
+		assert_is(child.ref, WEIR_ACTOR_ID_NONE);
 		weir_actor_stop(&child.actor);
 	}
 	assert_int_equal(weir_executor_fini(&nosy.executor), 0);

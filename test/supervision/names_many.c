@@ -13,7 +13,7 @@ static void a_hundred_thousand_names_are_found_at_once(void **state)
 
 	for (i = 0; i < n; i++) {
 		snprintf(path, sizeof(path), "worker-%zu", i);
-		spawn_new(system, sim, WEIR_NOBODY, &children[i], path);
+		spawn_new(system, sim, WEIR_ACTOR_ID_NONE, &children[i], path);
 	}
 	weir_sim_run(sim);
 	check_names(system);
@@ -54,7 +54,7 @@ static void names_that_were_chosen_to_meet_do_not(void **state)
 		do {
 			snprintf(name, sizeof(name), "worker-%u", at++);
 		} while (open_hash(parent, name) & mask);
-		spawn_new(system, sim, WEIR_NOBODY, &children[i], name);
+		spawn_new(system, sim, WEIR_ACTOR_ID_NONE, &children[i], name);
 	}
 	weir_sim_run(sim);
 	check_names(system);
@@ -88,7 +88,7 @@ static void three_thousand_names_need_no_large_memory(void **state)
 
 	for (i = 0; i < N; i++) {
 		snprintf(path, sizeof(path), "%zu", i);
-		spawn_new(system, sim, WEIR_NOBODY, &children[i], path);
+		spawn_new(system, sim, WEIR_ACTOR_ID_NONE, &children[i], path);
 	}
 	weir_sim_run(sim);
 	check_names(system);
@@ -117,11 +117,11 @@ static bool spawn_short_of_memory(size_t n)
 	/* up to where the next one needs more of everything */
 	for (i = 0; system->free != WEIR__NO_CELL; i++) {
 		snprintf(name, sizeof(name), "%zu", i);
-		spawn_new(system, sim, WEIR_NOBODY, &children[i], name);
+		spawn_new(system, sim, WEIR_ACTOR_ID_NONE, &children[i], name);
 	}
 	weir_sim_run(sim);
 	assert_int_equal(i, 61);
-	spawn_new(system, sim, WEIR_NOBODY, &children[i], "last");
+	spawn_new(system, sim, WEIR_ACTOR_ID_NONE, &children[i], "last");
 	weir_sim_run(sim);
 	assert_int_equal(weir_stop(system, children[i].ref), 0);
 	weir_sim_run(sim);
@@ -129,13 +129,14 @@ static bool spawn_short_of_memory(size_t n)
 	child_init(&children[i], sim);
 	heap.calls = 0;
 	heap.fail = n;
-	rc = spawn(system, WEIR_NOBODY, &children[i], "a");
+	rc = spawn(system, WEIR_ACTOR_ID_NONE, &children[i], "a");
 	if (rc < 0) {
 		assert_int_equal(rc, -ENOMEM);
-		assert_is(weir_lookup(system, "/user/a"), WEIR_NOBODY);
+		assert_is(weir_lookup(system, "/user/a"), WEIR_ACTOR_ID_NONE);
 		assert_int_equal(heap.live, used);
 		heap.fail = 0;
-		assert_int_equal(spawn(system, WEIR_NOBODY, &children[i], "a"),
+		assert_int_equal(spawn(system, WEIR_ACTOR_ID_NONE, &children[i],
+				       "a"),
 				 0);
 	}
 	weir_sim_run(sim);
@@ -209,7 +210,7 @@ static void spawn_one(struct weir_system *system, struct weir_sim *sim,
 	bool named = weir_sim_random(sim, 4);
 
 	if (strlen(known[parent].path) > 200 ||
-	    weir_ref_equal(known[parent].child.ref, WEIR_NOBODY))
+	    weir_actor_id_equal(known[parent].child.ref, WEIR_ACTOR_ID_NONE))
 		parent = 0;
 	one->parent = parent;
 	snprintf(one->path, sizeof(one->path), "%.240s/%s", known[parent].path,
@@ -218,7 +219,7 @@ static void spawn_one(struct weir_system *system, struct weir_sim *sim,
 	assert_int_equal(spawn(system, known[parent].child.ref, &one->child,
 			       named ? name : NULL),
 			 expected(known, n, parent, one->path));
-	one->alive = !weir_ref_equal(one->child.ref, WEIR_NOBODY);
+	one->alive = !weir_actor_id_equal(one->child.ref, WEIR_ACTOR_ID_NONE);
 	if (!one->alive)
 		weir_actor_stop(&one->child.actor);
 	else if (!named)

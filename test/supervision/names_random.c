@@ -40,7 +40,7 @@ static void begin(struct world *world, uint64_t seed)
 	world->system = system_new(world->sim, NULL);
 	for (i = 0; i < PARENTS; i++) {
 		snprintf(name, sizeof(name), "p%zu", i);
-		spawn_new(world->system, world->sim, WEIR_NOBODY,
+		spawn_new(world->system, world->sim, WEIR_ACTOR_ID_NONE,
 			  &world->parents[i], name);
 	}
 	weir_sim_run(world->sim);
@@ -56,7 +56,7 @@ static void end(struct world *world)
 
 static bool is_there(const struct child *child)
 {
-	return !weir_ref_equal(child->ref, WEIR_NOBODY);
+	return !weir_actor_id_equal(child->ref, WEIR_ACTOR_ID_NONE);
 }
 
 /* Whom there is already has a namesake refused. */
@@ -91,7 +91,7 @@ static void take_away(struct world *world, size_t parent, size_t i)
 			 is_there(child) ? 0 : -ESRCH);
 	weir_sim_run(world->sim);
 	world->n -= is_there(child);
-	child->ref = WEIR_NOBODY;
+	child->ref = WEIR_ACTOR_ID_NONE;
 }
 
 static void check(struct world *world, size_t parent, size_t i)

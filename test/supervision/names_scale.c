@@ -103,7 +103,7 @@ static void add_all(struct weir_system *system, struct weir_sim *sim,
 
 	for (i = 0; i < n; i++) {
 		path_of(i, path);
-		spawn_new(system, sim, WEIR_NOBODY, &children[i],
+		spawn_new(system, sim, WEIR_ACTOR_ID_NONE, &children[i],
 			  path + strlen("/user/"));
 	}
 	weir_sim_run(sim);
@@ -132,7 +132,7 @@ static void remove_all(struct weir_system *system, struct weir_sim *sim,
 	weir_sim_run(sim);
 	for (i = 0; i < n; i++) {
 		path_of(i, path);
-		assert_is(weir_lookup(system, path), WEIR_NOBODY);
+		assert_is(weir_lookup(system, path), WEIR_ACTOR_ID_NONE);
 	}
 }
 

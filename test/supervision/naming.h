@@ -12,7 +12,7 @@
 /* An actor that does nothing, under a name. */
 struct child {
 	struct weir_actor actor;
-	struct weir_ref ref, self;
+	struct weir_actor_id ref, self;
 	struct fate fate;
 };
 
@@ -23,7 +23,8 @@ static inline uint32_t no_turns(struct weir_actor *actor, uint32_t n)
 
 static inline int child_starts(struct weir_actor *actor)
 {
-	weir_container_of(actor, struct child, actor)->self = weir_self(actor);
+	weir_container_of(actor, struct child, actor)->self =
+		weir_actor_self(actor);
 	return 0;
 }
 
@@ -83,7 +84,7 @@ static inline void system_end(struct weir_system *system, struct weir_sim *sim)
 	assert_int_equal(weir_system_free(system), 0);
 }
 
-static inline int spawn(struct weir_system *system, struct weir_ref parent,
+static inline int spawn(struct weir_system *system, struct weir_actor_id parent,
 			struct child *child, const char *name)
 {
 	const struct weir_spawn_options options = {.name = name};
@@ -92,21 +93,21 @@ static inline int spawn(struct weir_system *system, struct weir_ref parent,
 }
 
 static inline void spawn_new(struct weir_system *system, struct weir_sim *sim,
-			     struct weir_ref parent, struct child *child,
+			     struct weir_actor_id parent, struct child *child,
 			     const char *name)
 {
 	child_init(child, sim);
 	assert_int_equal(spawn(system, parent, child, name), 0);
 }
 
-static inline void assert_is(struct weir_ref a, struct weir_ref b)
+static inline void assert_is(struct weir_actor_id a, struct weir_actor_id b)
 {
 	assert_int_equal(a.slot, b.slot);
 	assert_int_equal(a.generation, b.generation);
 }
 
-static inline void assert_path(struct weir_system *system, struct weir_ref ref,
-			       const char *path)
+static inline void assert_path(struct weir_system *system,
+			       struct weir_actor_id ref, const char *path)
 {
 	char text[1024];
 
@@ -117,14 +118,15 @@ static inline void assert_path(struct weir_system *system, struct weir_ref ref,
 }
 
 /* Every question about somebody who is not there any more. */
-static inline void assert_dead(struct weir_system *system, struct weir_ref ref)
+static inline void assert_dead(struct weir_system *system,
+			       struct weir_actor_id ref)
 {
-	struct weir_ref child;
+	struct weir_actor_id child;
 	char path[8];
 
 	assert_false(weir_alive(system, ref));
-	assert_null(weir_ref_get(system, ref));
-	assert_is(weir_parent(system, ref), WEIR_NOBODY);
+	assert_null(weir_system_actor(system, ref));
+	assert_is(weir_parent(system, ref), WEIR_ACTOR_ID_NONE);
 	assert_int_equal(weir_path(system, ref, path, sizeof(path)), -ESRCH);
 	assert_int_equal(weir_children(system, ref, &child, 1), -ESRCH);
 	assert_int_equal(weir_restarts(system, ref), -ESRCH);

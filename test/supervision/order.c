@@ -16,7 +16,7 @@ static void d1_4_children_start_in_order_and_stop_in_reverse(
 		{"boss", PRE_START, .spawn = "b"},
 		{"boss", PRE_START, .spawn = "c"},
 	};
-	struct weir_ref children[3];
+	struct weir_actor_id children[3];
 
 	ROLES(world, roles);
 	SCRIPT(world, steps);
@@ -25,9 +25,9 @@ static void d1_4_children_start_in_order_and_stop_in_reverse(
 	assert_int_equal(weir_children(world->system, ref(world, "boss"),
 				       children, 3),
 			 3);
-	assert_true(weir_ref_equal(children[0], ref(world, "a")));
-	assert_true(weir_ref_equal(children[1], ref(world, "b")));
-	assert_true(weir_ref_equal(children[2], ref(world, "c")));
+	assert_true(weir_actor_id_equal(children[0], ref(world, "a")));
+	assert_true(weir_actor_id_equal(children[1], ref(world, "b")));
+	assert_true(weir_actor_id_equal(children[2], ref(world, "c")));
 	add(world, "b", "below");
 	run(world);
 	stop(world, "boss");

@@ -64,7 +64,7 @@ struct pipeline {
 	struct weir_lifecycle boss_life, split_life;
 	struct weir_actor_ops boss_ops;
 	struct weir_actor boss;
-	struct weir_ref boss_ref;
+	struct weir_actor_id boss_ref;
 	struct weir_items pages;
 	struct weir_producer read;
 	struct weir_transformer split, fold;
@@ -333,8 +333,8 @@ static void set_up_boss(struct pipeline *self, struct weir_executor *executor)
 	};
 	assert_int_equal(
 		weir_actor_init(&self->boss, &self->boss_ops, executor), 0);
-	assert_int_equal(weir_spawn(self->system, WEIR_NOBODY, &self->boss,
-				    NULL, &self->boss_ref),
+	assert_int_equal(weir_spawn(self->system, WEIR_ACTOR_ID_NONE,
+				    &self->boss, NULL, &self->boss_ref),
 			 0);
 }
 

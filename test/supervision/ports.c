@@ -67,7 +67,7 @@ static void e15_what_was_cancelled_has_not_ended(struct world *world)
 	SCRIPT(world, cancel_and_restart);
 	a = two_new(world);
 	assert_int_equal(weir_in_merge(&other, WEIR_MERGE_FIRST), 0);
-	assert_int_equal(member_spawn(a, WEIR_NOBODY), 0);
+	assert_int_equal(member_spawn(a, WEIR_ACTOR_ID_NONE), 0);
 	run(world);
 	signal_and_run(world, "a");
 	assert_told(world, "a", ONLY_A_RESTART);
@@ -79,7 +79,7 @@ static void e15_nor_if_it_ends_after_that(struct world *world)
 
 	SCRIPT(world, cancel_and_restart);
 	a = two_new(world);
-	assert_int_equal(member_spawn(a, WEIR_NOBODY), 0);
+	assert_int_equal(member_spawn(a, WEIR_ACTOR_ID_NONE), 0);
 	run(world);
 	weir_actor_signal(&a->actor);
 	while (!(other.port.flags & WEIR__PORT_ENDED))
@@ -101,7 +101,7 @@ static void b1_4_who_fails_over_one_end_is_not_told_the_next(
 
 	SCRIPT(world, steps);
 	a = two_new(world);
-	assert_int_equal(member_spawn(a, WEIR_NOBODY), 0);
+	assert_int_equal(member_spawn(a, WEIR_ACTOR_ID_NONE), 0);
 	end_both(a);
 	run(world);
 	log_clear(world);
@@ -167,7 +167,7 @@ static void d1_3_a_permanent_one_that_nobody_takes_from_ends(
 		assert_int_equal(weir_actor_start(&sinks[i].actor), 0);
 	}
 	world_open(world);
-	assert_int_equal(member_spawn(a, WEIR_NOBODY), 0);
+	assert_int_equal(member_spawn(a, WEIR_ACTOR_ID_NONE), 0);
 	run(world);
 	weir_actor_stop(&sinks[0].actor);
 	give(world, "a", 1);

@@ -48,7 +48,7 @@ static void b4_1_its_own_hooks_come_in_place_of_the_default(struct world *world)
 
 static void b4_2_identity_and_path_survive(struct world *world)
 {
-	struct weir_ref before;
+	struct weir_actor_id before;
 	struct weir_actor *actor;
 
 	SCRIPT(world, a_restarts);
@@ -56,11 +56,11 @@ static void b4_2_identity_and_path_survive(struct world *world)
 	before = ref(world, "a");
 	give(world, "a", 1);
 	assert_int_equal(member(world, "a")->generation, 2);
-	actor = weir_ref_get(world->system, before);
+	actor = weir_system_actor(world->system, before);
 	assert_ptr_equal(actor, &member(world, "a")->actor);
-	assert_true(weir_ref_equal(weir_self(actor), before));
-	assert_true(
-		weir_ref_equal(weir_lookup(world->system, "/user/a"), before));
+	assert_true(weir_actor_id_equal(weir_actor_self(actor), before));
+	assert_true(weir_actor_id_equal(weir_lookup(world->system, "/user/a"),
+					before));
 	assert_int_equal(weir_restarts(world->system, before), 1);
 	weir_actor_unref(actor);
 }
@@ -142,7 +142,7 @@ static struct member *with_second(struct world *world, bool ignored)
 	if (ignored)
 		assert_int_equal(weir_port_ignore(&second.port), 0);
 	world_open(world);
-	assert_int_equal(member_spawn(self, WEIR_NOBODY), 0);
+	assert_int_equal(member_spawn(self, WEIR_ACTOR_ID_NONE), 0);
 	return self;
 }
 
@@ -418,7 +418,7 @@ static void b4_6_names_of_stopped_children_are_free_again(struct world *world)
 		{"a", PRE_START, .spawn = "b"},
 		{"a", PRE_START, .spawn = "c"},
 	};
-	struct weir_ref first;
+	struct weir_actor_id first;
 
 	ROLES(world, plain_a);
 	SCRIPT(world, steps);
@@ -430,8 +430,8 @@ static void b4_6_names_of_stopped_children_are_free_again(struct world *world)
 	assert_int_equal(times(world, "b1.pre_start"), 2);
 	assert_int_equal(times(world, "b1.post_stop"), 1);
 	assert_false(weir_alive(world->system, first));
-	assert_true(weir_ref_equal(weir_lookup(world->system, "/user/a/b"),
-				   ref(world, "b")));
+	assert_true(weir_actor_id_equal(weir_lookup(world->system, "/user/a/b"),
+					ref(world, "b")));
 }
 
 static void e3_a_restart_waits_for_children_that_stop(struct world *world)
@@ -475,7 +475,7 @@ static void e15_memory_ports_and_links_stay(struct world *world)
 		    100);
 	assert_int_equal(weir_link(&source.out, &a->in), 0);
 	world_open(world);
-	assert_int_equal(member_spawn(a, WEIR_NOBODY), 0);
+	assert_int_equal(member_spawn(a, WEIR_ACTOR_ID_NONE), 0);
 	assert_int_equal(weir_actor_start(&source.actor), 0);
 	run(world);
 	assert_int_equal(a->generation, 4);
@@ -531,7 +531,7 @@ static void e15_the_end_of_a_stream_is_told_again(struct world *world)
 		    3);
 	assert_int_equal(weir_link(&source.out, &a->in), 0);
 	world_open(world);
-	assert_int_equal(member_spawn(a, WEIR_NOBODY), 0);
+	assert_int_equal(member_spawn(a, WEIR_ACTOR_ID_NONE), 0);
 	assert_int_equal(weir_actor_start(&source.actor), 0);
 	run(world);
 	weir_actor_signal(&a->actor);

@@ -70,7 +70,7 @@ long __wrap_syscall(long number, ...)
 
 struct kid {
 	struct weir_actor actor;
-	struct weir_ref ref;
+	struct weir_actor_id ref;
 	bool failed;
 };
 
@@ -81,7 +81,7 @@ struct family {
 	struct weir_actor boss;
 	struct weir_actor_ops boss_ops;
 	struct weir_lifecycle boss_life;
-	struct weir_ref ref;
+	struct weir_actor_id ref;
 	struct kid *kids, target;
 	size_t n, n_restarts, n_notices;
 };
@@ -160,8 +160,8 @@ static void begin(struct family *family, size_t n,
 		.turns = no_turns, .lifecycle = &family->boss_life};
 	assert_int_equal(
 		weir_actor_init(&family->boss, &family->boss_ops, executor), 0);
-	assert_int_equal(weir_spawn(family->system, WEIR_NOBODY, &family->boss,
-				    NULL, &family->ref),
+	assert_int_equal(weir_spawn(family->system, WEIR_ACTOR_ID_NONE,
+				    &family->boss, NULL, &family->ref),
 			 0);
 	family->kids = calloc(n, sizeof(*family->kids));
 	assert_non_null(family->kids);
@@ -459,7 +459,7 @@ static void all_are_told(struct family *family)
 			weir_actor_init(&watchers[i].actor, &watcher_ops,
 					weir_sim_executor(family->sim)),
 			0);
-		assert_int_equal(weir_spawn(family->system, WEIR_NOBODY,
+		assert_int_equal(weir_spawn(family->system, WEIR_ACTOR_ID_NONE,
 					    &watchers[i].actor, NULL, NULL),
 				 0);
 	}

@@ -21,7 +21,7 @@ enum { N = 900, BELOW = 4 };
 
 struct node {
 	struct weir_actor actor;
-	struct weir_ref ref;
+	struct weir_actor_id ref;
 	uint32_t fails; /* atomic: it is to */
 	uint32_t free;	/* atomic: nobody has it */
 };
@@ -100,9 +100,9 @@ static bool take(struct node *node)
 	return true;
 }
 
-static void grow(struct weir_ref parent, struct node *node, size_t kind)
+static void grow(struct weir_actor_id parent, struct node *node, size_t kind)
 {
-	struct weir_ref ref;
+	struct weir_actor_id ref;
 
 	if (!take(node))
 		return;
@@ -118,9 +118,9 @@ static void grow(struct weir_ref parent, struct node *node, size_t kind)
 	weir__unlock(&systm->lock);
 }
 
-static struct weir_ref ref_of(const struct node *node)
+static struct weir_actor_id ref_of(const struct node *node)
 {
-	struct weir_ref ref;
+	struct weir_actor_id ref;
 
 	weir__lock(&systm->lock);
 	ref = node->ref;
@@ -130,7 +130,7 @@ static struct weir_ref ref_of(const struct node *node)
 
 static void fail_one(struct node *node)
 {
-	struct weir_actor *actor = weir_ref_get(systm, ref_of(node));
+	struct weir_actor *actor = weir_system_actor(systm, ref_of(node));
 
 	if (!actor)
 		return;
@@ -185,7 +185,7 @@ static void plant(void)
 
 	for (i = 0; i < 3; i++) {
 		tops[i].free = 1;
-		grow(WEIR_NOBODY, &tops[i], i);
+		grow(WEIR_ACTOR_ID_NONE, &tops[i], i);
 		for (j = 0; j < N; j++) {
 			middles[i][j].free = 1;
 			grow(ref_of(&tops[i]), &middles[i][j], i);

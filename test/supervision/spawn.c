@@ -22,8 +22,8 @@ static const struct weir_actor_ops small_ops = {
 };
 
 /* An actor of no world: it costs no memory but its cell. */
-static int small_spawn(struct world *world, struct weir_ref parent,
-		       struct weir_actor *actor, struct weir_ref *self)
+static int small_spawn(struct world *world, struct weir_actor_id parent,
+		       struct weir_actor *actor, struct weir_actor_id *self)
 {
 	assert_int_equal(weir_actor_init(actor, &small_ops,
 					 weir_sim_executor(world->sim)),
@@ -34,7 +34,7 @@ static int small_spawn(struct world *world, struct weir_ref parent,
 static void a_line_of_4096_has_no_next(struct world *world)
 {
 	static struct weir_actor line[DEPTH];
-	struct weir_ref self = WEIR_NOBODY;
+	struct weir_actor_id self = WEIR_ACTOR_ID_NONE;
 	size_t i, n = DEPTH - 2; /* below / and /user */
 
 	if (world->seed > 2)
@@ -54,7 +54,7 @@ static void a_line_of_4096_has_no_next(struct world *world)
 static void a_generation_comes_again_after_4_billion(struct world *world)
 {
 	static struct weir_actor actor;
-	struct weir_ref first, second, zero;
+	struct weir_actor_id first, second, zero;
 	bool held;
 
 	world_open(world);
@@ -63,16 +63,18 @@ static void a_generation_comes_again_after_4_billion(struct world *world)
 	weir__cell_at(world->system, world->system->free)->generation =
 		UINT32_MAX;
 	weir__leave(world->system, held);
-	assert_int_equal(small_spawn(world, WEIR_NOBODY, &actor, &first), 0);
+	assert_int_equal(small_spawn(world, WEIR_ACTOR_ID_NONE, &actor, &first),
+			 0);
 	assert_int_equal(first.generation, UINT32_MAX);
 	run(world);
 	assert_int_equal(weir_stop(world->system, first), 0);
 	run(world);
-	assert_int_equal(small_spawn(world, WEIR_NOBODY, &actor, &second), 0);
+	assert_int_equal(
+		small_spawn(world, WEIR_ACTOR_ID_NONE, &actor, &second), 0);
 	run(world);
 	assert_int_equal(second.slot, first.slot);
 	assert_int_equal(second.generation, 1);
-	zero = (struct weir_ref){second.slot, 0};
+	zero = (struct weir_actor_id){second.slot, 0};
 	assert_false(weir_alive(world->system, first));
 	assert_false(weir_alive(world->system, zero));
 	assert_true(weir_alive(world->system, second));
@@ -87,7 +89,7 @@ static void a_hundred_thousand_come_and_go_in_the_same_memory(
 		.shutdown_ns = HOUR,
 	};
 	static struct weir_actor actor;
-	struct weir_ref self;
+	struct weir_actor_id self;
 	size_t i, live = 0, n = 100000;
 
 	if (world->seed > 1)
@@ -99,8 +101,8 @@ static void a_hundred_thousand_come_and_go_in_the_same_memory(
 		assert_int_equal(weir_actor_init(&actor, &small_ops,
 						 weir_sim_executor(world->sim)),
 				 0);
-		assert_int_equal(weir_spawn(world->system, WEIR_NOBODY, &actor,
-					    &named, &self),
+		assert_int_equal(weir_spawn(world->system, WEIR_ACTOR_ID_NONE,
+					    &actor, &named, &self),
 				 0);
 		weir_sim_run(world->sim);
 		assert_int_equal(weir_poison(world->system, self), 0);
@@ -132,7 +134,7 @@ static void the_turns_of_a_child_are_counted(struct world *world)
 	a = member_new(world, "a");
 	world_open(world);
 	assert_int_equal(weir_actor_set_stats(&a->actor, &stats[0]), 0);
-	assert_int_equal(member_spawn(a, WEIR_NOBODY), 0);
+	assert_int_equal(member_spawn(a, WEIR_ACTOR_ID_NONE), 0);
 	assert_int_equal(put(world, "a", 1, 5), 0);
 	run(world);
 	assert_int_equal(stats[0].turns, 5);
@@ -160,8 +162,9 @@ static void stats_make_a_record(struct world *world)
 
 	world_open(world);
 	small_init(&actor, world->sim);
-	assert_int_equal(
-		weir_spawn(world->system, WEIR_NOBODY, &actor, NULL, NULL), 0);
+	assert_int_equal(weir_spawn(world->system, WEIR_ACTOR_ID_NONE, &actor,
+				    NULL, NULL),
+			 0);
 	run(world);
 	assert_true(stats[0].slices > 0);
 }
@@ -182,8 +185,8 @@ static void who_cannot_start_keeps_its_stats(struct world *world)
 			 0);
 	weir_sim_run(sim);
 	small_init(&actor, sim);
-	assert_int_equal(weir_spawn(world->system, WEIR_NOBODY, &actor, NULL,
-				    NULL),
+	assert_int_equal(weir_spawn(world->system, WEIR_ACTOR_ID_NONE, &actor,
+				    NULL, NULL),
 			 -ESHUTDOWN);
 	assert_ptr_equal(weir__actor_stats(&actor), &stats[0]);
 	weir_actor_stop(&actor);
@@ -244,7 +247,7 @@ static void a_strategy_that_makes_no_sense_is_refused(struct world *world)
 	static const struct role roles[] = {{"a", .strategy = &odd}};
 
 	ROLES(world, roles);
-	assert_int_equal(spawn(world, WEIR_NOBODY, "a"), -EINVAL);
+	assert_int_equal(spawn(world, WEIR_ACTOR_ID_NONE, "a"), -EINVAL);
 	run(world);
 	assert_told(world, "a", "");
 }

@@ -82,7 +82,7 @@ static void refuses(struct world *world, const char *name)
 	struct weir_system_hook hook = {.run = told_run};
 	struct weir_system *system = world->system;
 
-	assert_int_equal(spawn(world, WEIR_NOBODY, name), -ESHUTDOWN);
+	assert_int_equal(spawn(world, WEIR_ACTOR_ID_NONE, name), -ESHUTDOWN);
 	assert_int_equal(weir_system_before_end(system, &hook), -ESHUTDOWN);
 	assert_int_equal(weir_system_at_termination(system, &hook), -ESHUTDOWN);
 }
@@ -157,7 +157,7 @@ static void b10_5_an_actor_can_shut_its_system_down(struct world *world)
 static void b10_1_guardians_are_stopped_by_a_shutdown_only(struct world *world)
 {
 	struct weir_system *system;
-	struct weir_ref refs[3];
+	struct weir_actor_id refs[3];
 	size_t i;
 
 	world_open(world);
@@ -312,14 +312,16 @@ static void b10_4_an_event_tells_who_and_why(struct world *world)
 	assert_int_equal(seen.what, WEIR_EVENT_DIRECTIVE);
 	assert_int_equal(seen.directive, WEIR_RESTART);
 	assert_ptr_equal(seen.system, system);
-	assert_true(weir_ref_equal(seen.supervisor, weir_system_user(system)));
-	assert_true(weir_ref_equal(seen.child, ref(world, "a")));
+	assert_true(
+		weir_actor_id_equal(seen.supervisor, weir_system_user(system)));
+	assert_true(weir_actor_id_equal(seen.child, ref(world, "a")));
 	assert_string_equal(seen.name, "a");
 	give(world, "a", 2);
 	assert_int_equal(n, 2); /* escalating is no event, B2.6 */
 	assert_int_equal(seen.directive, WEIR_STOP);
-	assert_true(weir_ref_equal(seen.supervisor, weir_system_root(system)));
-	assert_true(weir_ref_equal(seen.child, weir_system_user(system)));
+	assert_true(
+		weir_actor_id_equal(seen.supervisor, weir_system_root(system)));
+	assert_true(weir_actor_id_equal(seen.child, weir_system_user(system)));
 	assert_string_equal(seen.name, "/user");
 }
 
@@ -332,7 +334,7 @@ static void a_system_is_busy_until_it_has_terminated(struct world *world)
 	add(world, NULL, "a");
 	assert_int_equal(weir_system_free(world->system), -EBUSY);
 	run(world);
-	kept = weir_ref_get(world->system, ref(world, "a"));
+	kept = weir_system_actor(world->system, ref(world, "a"));
 	assert_non_null(kept);
 	weir_system_shutdown(world->system);
 	assert_int_equal(weir_system_free(world->system), -EBUSY);
@@ -369,7 +371,7 @@ static void a_system_can_end_before_it_has_begun(struct world *world)
 static void b10_1_systems_are_apart(struct world *world)
 {
 	struct weir_system *other;
-	struct weir_ref user;
+	struct weir_actor_id user;
 
 	add(world, NULL, "a");
 	assert_int_equal(weir_system_new(&other, weir_sim_executor(world->sim),
@@ -498,15 +500,16 @@ static void b10_3_the_end_reaches_actors_of_other_executors(struct world *world)
 {
 	struct weir_sim *sim = sim_new(world->seed);
 	struct weir_actor_ops ops = {.turns = member_turn_n};
-	struct weir_ref far;
+	struct weir_actor_id far;
 	struct weir_actor actor;
 	struct weir_drain drain;
 
 	world_open(world);
 	assert_int_equal(weir_actor_init(&actor, &ops, weir_sim_executor(sim)),
 			 0);
-	assert_int_equal(
-		weir_spawn(world->system, WEIR_NOBODY, &actor, NULL, &far), 0);
+	assert_int_equal(weir_spawn(world->system, WEIR_ACTOR_ID_NONE, &actor,
+				    NULL, &far),
+			 0);
 	weir_sim_run(sim);
 	drain_begin(world, &drain, true);
 	run(world);

@@ -88,9 +88,12 @@ static void bad_arguments_make_no_system(struct world *world)
 	weir_system_shutdown(NULL);
 	assert_int_equal(weir_system_free(NULL), 0);
 	assert_null(weir_system_terminated(NULL));
-	assert_true(weir_ref_equal(weir_system_root(NULL), WEIR_NOBODY));
-	assert_true(weir_ref_equal(weir_system_user(NULL), WEIR_NOBODY));
-	assert_true(weir_ref_equal(weir_system_system(NULL), WEIR_NOBODY));
+	assert_true(weir_actor_id_equal(weir_system_root(NULL),
+					WEIR_ACTOR_ID_NONE));
+	assert_true(weir_actor_id_equal(weir_system_user(NULL),
+					WEIR_ACTOR_ID_NONE));
+	assert_true(weir_actor_id_equal(weir_system_system(NULL),
+					WEIR_ACTOR_ID_NONE));
 }
 
 static void an_executor_that_has_ended_makes_no_system(struct world *world)
@@ -222,10 +225,12 @@ static void a_system_whose_guardians_cannot_start_is_none(struct world *world)
 	}
 }
 
-/* Actors without ports, each the child of the one before; they may not start. */
+/*
+ * Actors without ports, each the child of the one before; they may not start.
+ */
 struct line {
 	struct weir_actor actors[3];
-	struct weir_ref refs[3];
+	struct weir_actor_id refs[3];
 	uint32_t released;
 };
 
@@ -248,7 +253,7 @@ static const struct weir_actor_ops line_ops = {
 
 static void line_spawn(struct weir_system *system, struct manual *manual)
 {
-	struct weir_ref parent = weir_system_user(system);
+	struct weir_actor_id parent = weir_system_user(system);
 	size_t i;
 	int rc;
 
@@ -319,7 +324,7 @@ static struct {
 	struct weir_actor actor, kid;
 	struct weir_in in;
 	struct weir_system *system;
-	struct weir_ref ref;
+	struct weir_actor_id ref;
 	const char *told;
 	int code, rc;
 } outcast;
@@ -380,8 +385,8 @@ static void b5_3_who_is_refused_begins_nothing_and_ends_with_an_error(
 	assert_int_equal(
 		weir_actor_init(&outcast.actor, &ops, &manual.executor), 0);
 	assert_int_equal(weir_in_init(&outcast.in, &outcast.actor, 4, NULL), 0);
-	assert_int_equal(weir_spawn(outcast.system, WEIR_NOBODY, &outcast.actor,
-				    NULL, &outcast.ref),
+	assert_int_equal(weir_spawn(outcast.system, WEIR_ACTOR_ID_NONE,
+				    &outcast.actor, NULL, &outcast.ref),
 			 0);
 	manual_run(&manual);
 	if (world->seed % 2)

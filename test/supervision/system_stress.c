@@ -2,8 +2,9 @@
 /*
  * A system in the hands of many threads: some spawn, stop, look up and hold on
  * to actors, until one of them, or one of the actors, shuts it all down at a
- * moment of its own, or drains or aborts the executor. A system that is told to have terminated can be freed;
- * everybody who was spawned is released once; nothing is spawned after that.
+ * moment of its own, or drains or aborts the executor. A system that is told to
+ * have terminated can be freed; everybody who was spawned is released once;
+ * nothing is spawned after that.
  */
 #include "support.h"
 
@@ -59,8 +60,8 @@ static uint32_t no_turns(struct weir_actor *actor, uint32_t n)
 static int worker_starts(struct weir_actor *actor)
 {
 	struct worker *self = weir_container_of(actor, struct worker, actor);
-	struct weir_system *system = weir_system_of(actor);
-	struct weir_ref ref = weir_self(actor);
+	struct weir_system *system = weir_actor_system(actor);
+	struct weir_actor_id ref = weir_actor_self(actor);
 
 	assert_ptr_equal(system, self->crowd->system);
 	assert_true(weir_alive(system, ref));
@@ -92,7 +93,7 @@ static const struct weir_actor_ops worker_ops = {
 struct outside {
 	pthread_t thread;
 	struct crowd *crowd;
-	struct weir_ref known[N_KNOWN]; /* the first is /user */
+	struct weir_actor_id known[N_KNOWN]; /* the first is /user */
 	uint64_t seed;
 };
 
@@ -118,7 +119,8 @@ static void check_spawn(int rc)
 /* True: /user takes no more. */
 static bool spawn_one(struct outside *self, bool shuts)
 {
-	struct weir_ref parent = self->known[random_below(self, N_KNOWN)], ref;
+	struct weir_actor_id parent = self->known[random_below(self, N_KNOWN)],
+			     ref;
 	struct worker *worker = calloc(1, sizeof(*worker));
 	struct weir_spawn_options options = {.name = NULL};
 	char name[8];
@@ -141,36 +143,38 @@ static bool spawn_one(struct outside *self, bool shuts)
 		self->known[1 + random_below(self, N_KNOWN - 1)] = ref;
 	else
 		weir_actor_stop(&worker->actor);
-	return rc == -ESHUTDOWN && weir_ref_equal(parent, self->known[0]);
+	return rc == -ESHUTDOWN && weir_actor_id_equal(parent, self->known[0]);
 }
 
-static void look_around(struct outside *self, struct weir_ref ref)
+static void look_around(struct outside *self, struct weir_actor_id ref)
 {
 	struct weir_system *system = self->crowd->system;
-	struct weir_ref children[4], found;
+	struct weir_actor_id children[4], found;
 	struct weir_actor *actor;
 	char path[128];
 	int n, i;
 
 	n = weir_path(system, ref, path, sizeof(path));
 	if (n >= 0 && n < (int)sizeof(path)) {
-		/* Another may have its name by now, but nobody its reference. */
+		/*
+		 * Another may have its name by now, but nobody its reference.
+		 */
 		found = weir_lookup(system, path);
-		if (weir_ref_equal(found, ref))
+		if (weir_actor_id_equal(found, ref))
 			(void)weir_parent(system, found);
 	}
 	n = weir_children(system, ref, children, 4);
 	for (i = 0; i < n && i < 4; i++)
 		(void)weir_alive(system, children[i]);
-	actor = weir_ref_get(system, ref);
+	actor = weir_system_actor(system, ref);
 	if (actor) {
-		assert_string_equal(weir_actor_name(actor),
-				    weir_ref_equal(ref,
-						   weir_system_user(system))
-					    ? "/user"
-					    : "worker");
-		assert_true(weir_ref_equal(weir_self(actor), ref));
-		assert_ptr_equal(weir_system_of(actor), system);
+		assert_string_equal(
+			weir_actor_name(actor),
+			weir_actor_id_equal(ref, weir_system_user(system))
+				? "/user"
+				: "worker");
+		assert_true(weir_actor_id_equal(weir_actor_self(actor), ref));
+		assert_ptr_equal(weir_actor_system(actor), system);
 	}
 	weir_actor_unref(actor);
 }
@@ -212,7 +216,7 @@ static void *run_outside(void *context)
 	struct outside *self = context;
 	struct crowd *crowd = self->crowd;
 	uint32_t action, late = 0;
-	struct weir_ref ref;
+	struct weir_actor_id ref;
 
 	/* goes on for a while after the shutdown, too */
 	while (late < 20) {
@@ -225,7 +229,7 @@ static void *run_outside(void *context)
 		if (random_below(self, 2))
 			look_around(self, ref);
 		if (random_below(self, 3) == 0 &&
-		    !weir_ref_equal(ref, weir_system_user(crowd->system)))
+		    !weir_actor_id_equal(ref, weir_system_user(crowd->system)))
 			(void)weir_stop(crowd->system, ref);
 	}
 	return NULL;

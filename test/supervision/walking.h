@@ -31,7 +31,7 @@ enum { GRAND = LAST + 1, SPARE = GRAND + KIDS * BELOW, N };
 
 struct being {
 	struct weir_actor actor;
-	struct weir_ref ref;
+	struct weir_actor_id ref;
 	bool fails; /* it is to */
 	bool up;    /* begun by a hook and not ended by one */
 	bool there; /* it was spawned */
@@ -88,7 +88,7 @@ static void wrong(const char *what, int line)
 /* On any thread, which cmocka's are not for. */
 #define CHECK(what) ((what) ? (void)0 : wrong(#what, __LINE__))
 
-/* --- The other thread ------------------------------------------------------ */
+/* --- The other thread ----------------------------------------------------- */
 
 static sem_t go, done;
 static void (*command)(void);
@@ -162,7 +162,7 @@ static void run_both(void)
 	} while (weir_loop_run(near, 1000) > 0 || far_ran);
 }
 
-/* --- Steps ----------------------------------------------------------------- */
+/* --- Steps ---------------------------------------------------------------- */
 
 static __thread bool is_near;
 static bool armed, far_armed;
@@ -221,7 +221,7 @@ long __wrap_syscall(long number, ...)
 	return 0;
 }
 
-/* --- Its members ------------------------------------------------------------ */
+/* --- Its members ---------------------------------------------------------- */
 
 static struct being *being_of(struct weir_actor *actor)
 {
@@ -313,7 +313,8 @@ static void set_ops(const struct work *work)
 	top_ops.lifecycle = &top_life;
 }
 
-static void spawn_on(size_t i, struct weir_ref parent, struct weir_loop *loop)
+static void spawn_on(size_t i, struct weir_actor_id parent,
+		     struct weir_loop *loop)
 {
 	struct being *being = &beings[i];
 	int rc;
@@ -344,7 +345,7 @@ static void make(const struct work *work)
 	CHECK(weir_loop_new(&near, NULL) == 0);
 	other_does(make_far);
 	CHECK(weir_system_new(&systm, weir_loop_executor(near), &options) == 0);
-	spawn_on(0, WEIR_NOBODY, near);
+	spawn_on(0, WEIR_ACTOR_ID_NONE, near);
 	for (i = 1; i < SPARE; i++)
 		spawn_on(i, beings[parent_of(i)].ref, far);
 	beings[SPARE] = (struct being){.there = false};
@@ -362,11 +363,11 @@ static void end(void)
 	CHECK(weir_loop_free(near) == 0);
 }
 
-/* --- What happens meanwhile -------------------------------------------------- */
+/* --- What happens meanwhile ----------------------------------------------- */
 
 static void signal_one(size_t i)
 {
-	struct weir_actor *actor = weir_ref_get(systm, beings[i].ref);
+	struct weir_actor *actor = weir_system_actor(systm, beings[i].ref);
 
 	if (actor)
 		weir_actor_signal(actor);
@@ -449,7 +450,7 @@ static void other_does_it(void)
 	other_does(do_it);
 }
 
-/* --- What must be ------------------------------------------------------------ */
+/* --- What must be --------------------------------------------------------- */
 
 /* Nothing that anybody still has to answer, to hear of or to do. */
 static void is_at_rest(const struct being *being)

@@ -28,7 +28,7 @@ static void c1_a_watch_before_the_end_gives_one_notice(struct world *world)
 	run(world);
 	assert_told(world, "a", "a1.pre_start a1.1 a1.terminated");
 	assert_true(heard.existed);
-	assert_true(weir_ref_equal(heard.who, ref(world, "x")));
+	assert_true(weir_actor_id_equal(heard.who, ref(world, "x")));
 	assert_int_equal(heard_error->code, -ECANCELED);
 }
 
@@ -45,13 +45,13 @@ static void c1_a_watch_after_the_end_gives_one_notice(struct world *world)
 	give(world, "a", WATCH_X);
 	assert_told(world, "a", "a1.pre_start a1.1 a1.terminated");
 	assert_false(heard.existed);
-	assert_true(weir_ref_equal(heard.who, ref(world, "x")));
+	assert_true(weir_actor_id_equal(heard.who, ref(world, "x")));
 	assert_null(heard_error);
 }
 
 static void watch_strangers(struct member *self)
 {
-	struct weir_ref far = {UINT32_MAX, 1}, later = self->ref;
+	struct weir_actor_id far = {UINT32_MAX, 1}, later = self->ref;
 
 	later.generation++;
 	assert_int_equal(weir_death_watch(&self->actor, far, self), 0);
@@ -144,7 +144,7 @@ static void c2_watching_twice_is_watching_once(struct world *world)
 
 static void watch_dead_twice(struct member *self)
 {
-	struct weir_ref x = ref(self->world, "x");
+	struct weir_actor_id x = ref(self->world, "x");
 
 	assert_int_equal(weir_death_watch(&self->actor, x, NULL), 0);
 	assert_int_equal(weir_death_watch(&self->actor, x, NULL), 0);
@@ -182,7 +182,7 @@ static void c2_watching_oneself_is_nothing(struct world *world)
 
 static void watch_with_tokens(struct member *self)
 {
-	struct weir_ref x = ref(self->world, "x");
+	struct weir_actor_id x = ref(self->world, "x");
 	struct weir_actor *actor = &self->actor;
 
 	assert_int_equal(weir_death_watch(actor, x, self), 0);
@@ -272,7 +272,7 @@ static void c4_a_restart_is_no_end(struct world *world)
 
 static void watch_and_unwatch_x(struct member *self)
 {
-	struct weir_ref x = ref(self->world, "x");
+	struct weir_actor_id x = ref(self->world, "x");
 
 	assert_int_equal(weir_death_watch(&self->actor, x, NULL), 0);
 	assert_int_equal(weir_death_unwatch(&self->actor, x), 0);
@@ -385,7 +385,7 @@ struct listener {
 	uint32_t calls;
 	bool existed;
 	int code;
-	struct weir_ref who;
+	struct weir_actor_id who;
 	void *token;
 };
 
@@ -434,7 +434,7 @@ static void c1_others_than_actors_watch_too(struct world *world)
 	assert_true(first.existed);
 	assert_int_equal(first.code, -ECANCELED);
 	assert_ptr_equal(first.token, &first);
-	assert_true(weir_ref_equal(first.who, ref(world, "x")));
+	assert_true(weir_actor_id_equal(first.who, ref(world, "x")));
 	listener_add(world, &late, "x");
 	assert_int_equal(late.calls, 1);
 	assert_false(late.existed);
@@ -446,12 +446,13 @@ static void c1_others_than_actors_watch_too(struct world *world)
 static void check_own_errors(struct member *self)
 {
 	struct weir_actor *a = &self->actor;
-	struct weir_ref x = ref(self->world, "x");
+	struct weir_actor_id x = ref(self->world, "x");
 
 	assert_int_equal(weir_death_watch(NULL, x, NULL), -EINVAL);
-	assert_int_equal(weir_death_watch(a, WEIR_NOBODY, NULL), -EINVAL);
+	assert_int_equal(weir_death_watch(a, WEIR_ACTOR_ID_NONE, NULL),
+			 -EINVAL);
 	assert_int_equal(weir_death_unwatch(NULL, x), -EINVAL);
-	assert_int_equal(weir_death_unwatch(a, WEIR_NOBODY), -EINVAL);
+	assert_int_equal(weir_death_unwatch(a, WEIR_ACTOR_ID_NONE), -EINVAL);
 	assert_int_equal(weir_death_unwatch(a, x), -ENOENT);
 	assert_int_equal(weir_death_unwatch(a, self->ref), -ENOENT);
 }
@@ -463,7 +464,7 @@ static void wrong_calls_change_nothing(struct world *world)
 	};
 	struct weir_watcher watcher = {.terminated = NULL};
 	struct source outside;
-	struct weir_ref x;
+	struct weir_actor_id x;
 
 	ROLES(world, hearers);
 	SCRIPT(world, steps);
@@ -495,7 +496,7 @@ static void wrong_calls_change_nothing(struct world *world)
 static void watch_without_memory(struct member *self)
 {
 	struct world *world = self->world;
-	struct weir_ref x = ref(world, "x");
+	struct weir_actor_id x = ref(world, "x");
 	size_t live = world->heap.live, i;
 	int rc = -ENOMEM;
 
@@ -539,7 +540,7 @@ static void no_memory_for_a_watcher_changes_nothing(struct world *world)
 {
 	struct listener listener = {.watcher = {.terminated = listen}};
 	struct source source;
-	struct weir_ref x;
+	struct weir_actor_id x;
 
 	/* without a name, which would have a record */
 	source_init(&source, weir_sim_executor(world->sim), &world->ledger, 1,

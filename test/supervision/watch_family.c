@@ -12,7 +12,7 @@
 
 static void count_children(struct member *self)
 {
-	struct weir_ref child;
+	struct weir_actor_id child;
 
 	note(self->world, self->name, "children%d",
 	     weir_children(self->world->system, self->ref, &child, 1));
@@ -40,7 +40,7 @@ static void c8_the_name_is_free_when_the_notice_comes(struct world *world)
 	give(world, "a", 1);
 	give(world, "a", 2);
 	/* the latest of that name did not come to be */
-	assert_true(weir_ref_equal(ref(world, "x"), WEIR_NOBODY));
+	assert_true(weir_actor_id_equal(ref(world, "x"), WEIR_ACTOR_ID_NONE));
 	assert_int_equal(
 		weir_stop(world->system, member(world, "x")->next->ref), 0);
 	run(world);
@@ -319,7 +319,7 @@ static void spawn_twice(struct member *self)
 	assert_int_equal(weir_spawn(world->system, self->ref, &child->actor,
 				    NULL, &child->ref),
 			 -ENOBUFS);
-	assert_true(weir_ref_equal(child->ref, WEIR_NOBODY));
+	assert_true(weir_actor_id_equal(child->ref, WEIR_ACTOR_ID_NONE));
 	child->actor.executor = executor;
 	assert_int_equal(weir_executor_fini(&full), 0);
 	assert_int_equal(member_spawn(child, self->ref), 0);

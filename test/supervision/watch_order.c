@@ -13,7 +13,7 @@
 
 /* --- C7: behind what was sent --------------------------------------------- */
 
-static struct weir_ref sources[3];
+static struct weir_actor_id sources[3];
 static size_t n_sources;
 
 static void watch_sources(struct member *self)
@@ -50,7 +50,7 @@ static void c7_a_notice_comes_behind_what_was_sent_over_a_link(
 	source_of(world, &source, a, 1, 60);
 	n_sources = 1;
 	spawn_source(world, &source, sources);
-	assert_int_equal(member_spawn(a, WEIR_NOBODY), 0);
+	assert_int_equal(member_spawn(a, WEIR_ACTOR_ID_NONE), 0);
 	run(world);
 	assert_int_equal(times(world, "a1.60"), 1);
 	assert_int_equal(times(world, "a1.terminated"), 1);
@@ -73,7 +73,7 @@ static void c7_it_comes_behind_the_right_lane_of_a_merge(struct world *world)
 		source_of(world, &source[i], a, 1 + 30 * i, 30 + 30 * i);
 		spawn_source(world, &source[i], &sources[i]);
 	}
-	assert_int_equal(member_spawn(a, WEIR_NOBODY), 0);
+	assert_int_equal(member_spawn(a, WEIR_ACTOR_ID_NONE), 0);
 	run(world);
 	assert_int_equal(times(world, "a1.terminated"), 3);
 	assert_int_equal(a->seen, 90);
@@ -124,7 +124,7 @@ static void c7_a_notice_waits_for_tokens_of_the_dead_that_are_held_up(
 	source_of(world, &source, a, 1, 3);
 	n_sources = 1;
 	spawn_source(world, &source, sources);
-	assert_int_equal(member_spawn(a, WEIR_NOBODY), 0);
+	assert_int_equal(member_spawn(a, WEIR_ACTOR_ID_NONE), 0);
 	run(world);
 	assert_false(weir_alive(world->system, sources[0]));
 	assert_told(world, "a", "a1.pre_start");
@@ -181,7 +181,7 @@ static void c7_a_notice_does_not_wait_for_a_link_that_takes_no_part(
 	source_of(world, &source, a, 1, 3);
 	n_sources = 1;
 	spawn_source(world, &source, sources);
-	assert_int_equal(member_spawn(a, WEIR_NOBODY), 0);
+	assert_int_equal(member_spawn(a, WEIR_ACTOR_ID_NONE), 0);
 	run(world);
 	assert_false(weir_alive(world->system, sources[0]));
 	assert_told(world, "a", "a1.pre_start");
@@ -199,7 +199,7 @@ static void c7_a_notice_does_not_wait_for_a_later_one_of_the_same_slot(
 	struct world *world)
 {
 	struct source first, second;
-	struct weir_ref later;
+	struct weir_actor_id later;
 	struct member *a;
 
 	ROLES(world, hearers);
@@ -217,7 +217,7 @@ static void c7_a_notice_does_not_wait_for_a_later_one_of_the_same_slot(
 	n_sources = 1;
 	run(world);
 	assert_false(weir_alive(world->system, later));
-	assert_int_equal(member_spawn(a, WEIR_NOBODY), 0);
+	assert_int_equal(member_spawn(a, WEIR_ACTOR_ID_NONE), 0);
 	run(world);
 	assert_told(world, "a", "a1.pre_start a1.terminated");
 	stop(world, "a");
@@ -256,7 +256,8 @@ static void c7_a_notice_does_not_wait_for_what_cannot_be_taken(
 	ROLES(world, hearers);
 	SCRIPT(world, steps);
 	add(world, NULL, "x");
-	assert_int_equal(member_spawn(both_new(world, "a"), WEIR_NOBODY), 0);
+	assert_int_equal(member_spawn(both_new(world, "a"), WEIR_ACTOR_ID_NONE),
+			 0);
 	feed(world, "a", 1, 2);
 	stop(world, "x");
 	run(world);
@@ -299,7 +300,7 @@ static void c7_a_notice_does_not_wait_for_a_port_that_takes_no_part(
 	a->actor.turns = permit_turn_n;
 	a->life.terminated = keep_permits;
 	assert_int_equal(weir_sema_init(&permits, &a->actor, 0), 0);
-	assert_int_equal(member_spawn(a, WEIR_NOBODY), 0);
+	assert_int_equal(member_spawn(a, WEIR_ACTOR_ID_NONE), 0);
 	feed(world, "a", 1, 3);
 	stop(world, "x");
 	while (alive(world, "x"))
@@ -412,7 +413,7 @@ static void c7_a_notice_waits_for_a_pace(struct world *world)
 	a->ops.turns = paced_turn_n;
 	a->actor.turns = paced_turn_n;
 	assert_int_equal(weir_delay_init(&pace, &a->actor), 0);
-	assert_int_equal(member_spawn(a, WEIR_NOBODY), 0);
+	assert_int_equal(member_spawn(a, WEIR_ACTOR_ID_NONE), 0);
 	give(world, "x", 20);
 	assert_told(world, "a",
 		    "a1.pre_start a1.10 a1.11 a1.12 a1.13 a1.terminated");
@@ -472,7 +473,7 @@ static void c7_a_notice_waits_for_room(struct world *world)
 	beyond_init(weir_sim_executor(world->sim));
 	weir_actor_suspend(&beyond.actor);
 	assert_int_equal(weir_actor_start(&beyond.actor), 0);
-	assert_int_equal(member_spawn(a, WEIR_NOBODY), 0);
+	assert_int_equal(member_spawn(a, WEIR_ACTOR_ID_NONE), 0);
 	give(world, "x", 20);
 	assert_false(alive(world, "x"));
 	assert_told(world, "a", "a1.pre_start a1.10");
@@ -514,7 +515,7 @@ static void c7_a_notice_does_not_wait_for_permits(struct world *world)
 	a->actor.turns = permitted_turn_n;
 	a->life.terminated = give_permit;
 	assert_int_equal(weir_sema_init(&permits, &a->actor, 0), 0);
-	assert_int_equal(member_spawn(a, WEIR_NOBODY), 0);
+	assert_int_equal(member_spawn(a, WEIR_ACTOR_ID_NONE), 0);
 	feed(world, "a", 1, 2);
 	stop(world, "x");
 	run(world);
@@ -549,8 +550,9 @@ static void open_plain(struct world *world)
 static void spawn_stream(struct world *world, struct weir_actor *actor)
 {
 	stream_world = world;
-	assert_int_equal(
-		weir_spawn(world->system, WEIR_NOBODY, actor, NULL, NULL), 0);
+	assert_int_equal(weir_spawn(world->system, WEIR_ACTOR_ID_NONE, actor,
+				    NULL, NULL),
+			 0);
 }
 
 static void c15_a_stage_that_watches_fails_its_stream(struct world *world)

@@ -18,7 +18,7 @@ struct relation {
 };
 
 static struct relation relations[WATCHERS][ACTORS];
-static struct weir_ref refs[ACTORS];
+static struct weir_actor_id refs[ACTORS];
 static size_t n_actors;
 static char names[ACTORS][4];
 
@@ -28,11 +28,11 @@ static size_t draw(struct world *world, size_t bound)
 }
 
 static struct relation *relation_of(const struct member *watcher,
-				    struct weir_ref who)
+				    struct weir_actor_id who)
 {
 	size_t i;
 
-	for (i = 0; !weir_ref_equal(refs[i], who); i++)
+	for (i = 0; !weir_actor_id_equal(refs[i], who); i++)
 		assert_true(i < n_actors);
 	return &relations[watcher->name[1] - '0'][i];
 }
@@ -50,13 +50,13 @@ static int hear(struct weir_actor *actor, const struct weir_terminated *notice)
 	return draw(self->world, 20) ? 0 : RESTART;
 }
 
-static void watch_one(struct member *self, struct weir_ref who)
+static void watch_one(struct member *self, struct weir_actor_id who)
 {
 	struct relation *relation = relation_of(self, who);
 	void *token = draw(self->world, 2) ? (void *)relation : (void *)self;
 	int rc = weir_death_watch(&self->actor, who, token);
 
-	if (weir_ref_equal(who, self->ref)) {
+	if (weir_actor_id_equal(who, self->ref)) {
 		assert_int_equal(rc, 0);
 		return;
 	}
@@ -68,7 +68,7 @@ static void watch_one(struct member *self, struct weir_ref who)
 	relation->token = token;
 }
 
-static void unwatch_one(struct member *self, struct weir_ref who)
+static void unwatch_one(struct member *self, struct weir_actor_id who)
 {
 	struct relation *relation = relation_of(self, who);
 	int rc = weir_death_unwatch(&self->actor, who);
@@ -77,7 +77,7 @@ static void unwatch_one(struct member *self, struct weir_ref who)
 	relation->token = NULL;
 }
 
-static void end_one(struct world *world, struct weir_ref who)
+static void end_one(struct world *world, struct weir_actor_id who)
 {
 	switch (draw(world, 3)) {
 	case 0:
@@ -98,7 +98,7 @@ static void act(struct member *self)
 	size_t n = 1 + draw(world, 4);
 
 	for (; n; n--) {
-		struct weir_ref who = refs[draw(world, n_actors)];
+		struct weir_actor_id who = refs[draw(world, n_actors)];
 
 		switch (draw(world, 8)) {
 		case 0:
@@ -138,7 +138,7 @@ static const struct weir_strategy at_random = {.decide = decide};
 static void one_more(struct world *world)
 {
 	char *name = names[n_actors];
-	struct weir_ref parent = WEIR_NOBODY;
+	struct weir_actor_id parent = WEIR_ACTOR_ID_NONE;
 	struct member *self;
 
 	snprintf(name, sizeof(names[0]), "%c%u",
@@ -146,7 +146,7 @@ static void one_more(struct world *world)
 	if (n_actors >= WATCHERS && draw(world, 2))
 		parent = refs[draw(world, n_actors)];
 	if (!weir_alive(world->system, parent))
-		parent = WEIR_NOBODY;
+		parent = WEIR_ACTOR_ID_NONE;
 	self = member_new(world, name);
 	self->life.strategy = &at_random;
 	if (n_actors < WATCHERS)

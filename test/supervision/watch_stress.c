@@ -94,7 +94,7 @@ struct worker {
 	struct weir_actor actor;
 	struct weir_in in;
 	struct weir_in late[2]; /* added while it runs */
-	struct weir_ref ref;
+	struct weir_actor_id ref;
 	bool adds;
 	uint32_t taken, last;
 	uint32_t released;
@@ -129,7 +129,7 @@ static int watch_turn(struct weir_actor *actor)
 {
 	struct worker *self = worker_of(actor);
 	size_t i = (uintptr_t)weir_in_take(&self->in) - 1;
-	struct weir_ref who = targets[i % TARGETS].ref;
+	struct weir_actor_id who = targets[i % TARGETS].ref;
 	int rc;
 
 	if (i < TARGETS) {
@@ -154,7 +154,7 @@ static int terminated(struct weir_actor *actor,
 	uint32_t *heard = notice->token;
 	size_t i = (size_t)(heard - self->heard);
 
-	assert(weir_ref_equal(notice->who, targets[i].ref));
+	assert(weir_actor_id_equal(notice->who, targets[i].ref));
 	assert(self->watching[i] == 1);
 	self->watching[i] = 0;
 	++*heard;
@@ -191,8 +191,8 @@ static void worker_spawn(struct worker *self, const struct weir_actor_ops *ops,
 	assert_int_equal(weir_in_init(&self->in, &self->actor, capacity, NULL),
 			 0);
 	weir_actor_ref(&self->actor); /* the test's, to put to it */
-	assert_int_equal(weir_spawn(systm, WEIR_NOBODY, &self->actor, NULL,
-				    &self->ref),
+	assert_int_equal(weir_spawn(systm, WEIR_ACTOR_ID_NONE, &self->actor,
+				    NULL, &self->ref),
 			 0);
 }
 
@@ -213,7 +213,9 @@ struct putter {
 	uint64_t random;
 };
 
-/* Puts until that is over; between its swap and its mark is where it matters. */
+/*
+ * Puts until that is over; between its swap and its mark is where it matters.
+ */
 static void *put_others(void *arg)
 {
 	struct putter *self = arg;
@@ -340,10 +342,12 @@ static void listen(struct weir_watcher *watcher,
 	struct listener *self =
 		weir_container_of(watcher, struct listener, watcher);
 
-	assert(weir_ref_equal(notice->who, targets[self->target].ref));
+	assert(weir_actor_id_equal(notice->who, targets[self->target].ref));
 	if (!self->removes) /* else somebody may be asking for it */
 		memset(watcher, 0xff, sizeof(*watcher));
-	/* release: that was our last touch; pairs with the acquire in await() */
+	/*
+	 * release: that was our last touch; pairs with the acquire in await()
+	 */
 	ck_pr_fence_release();
 	ck_pr_inc_32(&self->calls);
 }
@@ -431,7 +435,9 @@ static void done(struct weir_graceful_stop *stop, int rc)
 	assert(rc == 0 || rc == -ETIMEDOUT);
 	self->timed_out = rc != 0;
 	memset(stop, 0xff, sizeof(*stop));
-	/* release: that was our last touch; pairs with the acquire in await() */
+	/*
+	 * release: that was our last touch; pairs with the acquire in await()
+	 */
 	ck_pr_fence_release();
 	ck_pr_inc_32(&self->done);
 }

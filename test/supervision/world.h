@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The simulated world of supervision's tests: its members, which do what a table
- * of steps says, and a log of all that has happened, in words.
+ * The simulated world of supervision's tests: its members, which do what a
+ * table of steps says, and a log of all that has happened, in words.
  *
  * A *member* is an actor with a name, an in-port for numbered items, and a
  * generation, which is 1 and grows when it is reset. The log says who and which
@@ -89,7 +89,7 @@ struct member {
 	const struct role *role;
 	struct member *next;
 	const char *name;
-	struct weir_ref ref;
+	struct weir_actor_id ref;
 	uint32_t generation;
 	uint32_t seen; /* turns since it was reset */
 	int rc;	       /* of its last spawn */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The process manager as a subscriber: each object of Java's is a command, whose
- * process is a call that hands it on to a subscriber of Java's. In front of the
- * manager's subscriber is one that makes commands of objects.
+ * The process manager as a subscriber: each object of Java's is a command,
+ * whose process is a call that hands it on to a subscriber of Java's. In front
+ * of the manager's subscriber is one that makes commands of objects.
  */
 #include "bridge.h"
 
@@ -193,7 +193,9 @@ static const struct weir_subscription_ops subscription_ops = {
 
 /* --- The whole ------------------------------------------------------------ */
 
-/* Java's subscriber goes now: it has the subscription, which holds the actor. */
+/*
+ * Java's subscriber goes now: it has the subscription, which holds the actor.
+ */
 static void terminated(struct weir_watcher *watcher,
 		       const struct weir_terminated *notice)
 {
@@ -219,7 +221,7 @@ static void over(struct weir_await *await, struct weir_completion *completion)
 /* Its actor is spawned and watched, and holds nobody of Java's but `to`. */
 static int spawn(struct managing *self)
 {
-	struct weir_ref ref;
+	struct weir_actor_id ref;
 	int rc;
 
 	self->watcher.terminated = terminated;
@@ -230,8 +232,8 @@ static int spawn(struct managing *self)
 	rc = self->to->ops->on_subscribe(self->to, &self->subscription);
 	weir_subscription_unref(&self->subscription);
 	if (rc == 0)
-		rc = weir_spawn(self->system, WEIR_NOBODY, &self->manager.actor,
-				NULL, &ref);
+		rc = weir_spawn(self->system, WEIR_ACTOR_ID_NONE,
+				&self->manager.actor, NULL, &ref);
 	if (rc == 0)
 		rc = weir_watcher_add(self->system, ref, &self->watcher);
 	if (rc == 0)
