@@ -215,8 +215,8 @@ static int manage(const struct bench_cell *cell, uint64_t items,
 	must(weir_process_manager_init(&run->manager, run->pool.executor,
 				       &options));
 	weir_actor_ref(&run->manager.actor);
-	must(weir_spawn(run->system, WEIR_ACTOR_ID_NONE, &run->manager.actor,
-			NULL, NULL));
+	must(weir_system_spawn(run->system, WEIR_ACTOR_ID_NONE,
+			       &run->manager.actor, NULL, NULL));
 	measure(run, offer, result);
 	weir_actor_unref(&run->manager.actor);
 	return run_free(run);

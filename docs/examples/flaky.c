@@ -134,8 +134,8 @@ int main(void)
 	for (i = 1; i <= REQUESTS; i++)
 		if (weir_in_put(&client.requests, (void *)i) < 0)
 			return 1;
-	if (weir_spawn(system, WEIR_ACTOR_ID_NONE, &client.actor, NULL, &ref) <
-		    0 ||
+	if (weir_system_spawn(system, WEIR_ACTOR_ID_NONE, &client.actor, NULL,
+			      &ref) < 0 ||
 	    weir_watcher_add(system, ref, &watcher) < 0)
 		return 1;
 	weir_sim_run(sim);

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A worker pool, with the worker of Erlang's ppool: a nagger says its task every
- * so often, so many times, and ends. There are two places; who comes third has
- * to wait. The clock is the simulator's, so it takes no time.
+ * A worker pool, with the worker of Erlang's ppool: a nagger says its task
+ * every so often, so many times, and ends. There are two places; who comes
+ * third has to wait. The clock is the simulator's, so it takes no time.
  *
  * The original sends one message too many when it is to send none, and one call
  * that it does not know cancels its timer: it lives on, mute, and keeps its
  * place for good. Here 0 is none, and ends at once. There is nothing to call:
  * all that a nagger waits for is its delay, which it sets again before its turn
  * is over; a signal it has no handler for changes nothing, and to stop it is
- * weir_stop().
+ * weir_system_stop_actor().
  */
 #include <errno.h>
 #include <stdio.h>

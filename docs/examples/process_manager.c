@@ -127,8 +127,8 @@ int main(void)
 	    weir_process_manager_init(&manager, executor, &options) < 0)
 		return 1;
 	weir_actor_ref(&manager.actor); /* so that we may offer */
-	if (weir_spawn(system, WEIR_ACTOR_ID_NONE, &manager.actor, NULL, NULL) <
-	    0)
+	if (weir_system_spawn(system, WEIR_ACTOR_ID_NONE, &manager.actor, NULL,
+			      NULL) < 0)
 		return 1;
 	overflowed = offer_all(&manager);
 	if (overflowed < 0 ||

@@ -85,8 +85,8 @@ static int start(struct clients *self, struct weir_system *system)
 					      &options);
 
 	return rc < 0 ? rc
-		      : weir_spawn(system, WEIR_ACTOR_ID_NONE,
-				   &self->supervisor.actor, NULL, NULL);
+		      : weir_system_spawn(system, WEIR_ACTOR_ID_NONE,
+					  &self->supervisor.actor, NULL, NULL);
 }
 
 static int request(struct clients *self, int n)

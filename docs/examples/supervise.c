@@ -80,12 +80,12 @@ static int boss_starts(struct weir_actor *actor)
 {
 	struct boss *self = weir_container_of(actor, struct boss, actor);
 	struct weir_actor_id worker;
-	int rc = weir_spawn(weir_actor_system(actor), weir_actor_self(actor),
-			    &self->worker->actor,
-			    &(struct weir_spawn_options){.name = "worker"},
-			    &worker);
+	int rc = weir_system_spawn(
+		weir_actor_system(actor), weir_actor_self(actor),
+		&self->worker->actor,
+		&(struct weir_spawn_options){.name = "worker"}, &worker);
 
-	return rc < 0 ? rc : weir_death_watch(actor, worker, NULL);
+	return rc < 0 ? rc : weir_actor_watch(actor, worker, NULL);
 }
 
 /* Once, at the worker's end; restarts are no end. */
@@ -138,7 +138,8 @@ int main(void)
 				(void *)(uintptr_t)(i < 5 ? BAD : GOOD)) < 0)
 			return 1;
 	weir_in_end(&worker.jobs, NULL); /* behind them the worker finishes */
-	if (weir_spawn(system, WEIR_ACTOR_ID_NONE, &boss.actor, NULL, NULL) < 0)
+	if (weir_system_spawn(system, WEIR_ACTOR_ID_NONE, &boss.actor, NULL,
+			      NULL) < 0)
 		return 1;
 	weir_sim_run(sim);
 	weir_system_shutdown(system);

@@ -9,7 +9,7 @@
  *			.make = make_client, .context = &pool,
  *			.max_retries = -1,
  *			.backoff = {.min_ns = 3 * SECOND, .max_ns = MINUTE}});
- *	weir_spawn(system, WEIR_ACTOR_ID_NONE, &s.actor, NULL, NULL);
+ *	weir_system_spawn(system, WEIR_ACTOR_ID_NONE, &s.actor, NULL, NULL);
  *	weir_backoff_supervisor_put(&s, request);
  *
  * A strategy's back-off (supervision.h) restarts the same actor, which keeps
@@ -131,9 +131,9 @@ struct weir_backoff_supervisor {
 };
 
 /*
- * Sets up a supervisor, to be spawned with weir_spawn(), or else stopped with
- * weir_actor_stop(); its pre_start makes the first child. `options` is copied,
- * and what it points to is borrowed until released.
+ * Sets up a supervisor, to be spawned with weir_system_spawn(), or else stopped
+ * with weir_actor_stop(); its pre_start makes the first child. `options` is
+ * copied, and what it points to is borrowed until released.
  *
  * -EINVAL: null, no `make`, no such mode or law, times or a factor out of their
  * ranges, a positive `absent_code`, a restart type, a bad name or strategy.

@@ -26,14 +26,14 @@ extern "C" {
  * -ESHUTDOWN: it is stopping. -EPERM. -ENOMEM. Owner, in a turn, a handler or a
  * hook.
  */
-WEIR_API int weir_death_watch(struct weir_actor *self, struct weir_actor_id who,
+WEIR_API int weir_actor_watch(struct weir_actor *self, struct weir_actor_id who,
 			      void *token);
 
 /*
  * Not any more: also a notice that waits to be handled goes. -ENOENT: it does
  * not watch, or the hook was called. -EINVAL, -EPERM. Owner.
  */
-WEIR_API int weir_death_unwatch(struct weir_actor *self,
+WEIR_API int weir_actor_unwatch(struct weir_actor *self,
 				struct weir_actor_id who);
 
 /* The same for others than actors. Embedded by who watches. */

@@ -250,11 +250,11 @@ WEIR_API void weir_command_end(struct weir_command *command, int code);
 /*
  * No more commands are taken: offers get -ESHUTDOWN, the publisher is
  * cancelled, what has not started is refused. The manager finishes when its
- * processes have ended. weir_stop() does the same, and stops the processes when
- * the time that the manager was spawned with (shutdown_ns) is over, with
- * WEIR_BRUTAL at once; so does weir_actor_stop(). A call cannot be stopped; the
- * manager is released when it has ended. Any thread that holds a reference of
- * the actor.
+ * processes have ended. weir_system_stop_actor() does the same, and stops the
+ * processes when the time that the manager was spawned with (shutdown_ns) is
+ * over, with WEIR_BRUTAL at once; so does weir_actor_stop(). A call cannot be
+ * stopped; the manager is released when it has ended. Any thread that holds a
+ * reference of the actor.
  */
 WEIR_API void weir_process_manager_close(struct weir_process_manager *manager);
 

@@ -16,8 +16,8 @@
  * the stage early, and whatever else is the owner's. The options are copied.
  *
  * A stage may be an actor of a system (system.h): link it by hand and start it
- * with weir_spawn(). The hooks of its lifecycle get `actor`, the first field of
- * the stage.
+ * with weir_system_spawn(). The hooks of its lifecycle get `actor`, the first
+ * field of the stage.
  */
 #ifndef WEIR_STAGE_H
 #define WEIR_STAGE_H

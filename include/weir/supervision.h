@@ -59,7 +59,7 @@ enum weir_failure_kind {
 	WEIR_FAILED_TURN,    /* a turn or a handler */
 	WEIR_FAILED_START,   /* until a start has gone well: reset, pre_start */
 	WEIR_FAILED_RESTART, /* since: reset, post_restart */
-	WEIR_FAILED_KILLED,  /* by weir_kill(); -EINTR */
+	WEIR_FAILED_KILLED,  /* by weir_system_kill(); -EINTR */
 	WEIR_FAILED_DEATH_PACT, /* who it watched has died; -EOWNERDEAD */
 };
 
@@ -208,8 +208,8 @@ WEIR_API int weir_decide_stop(struct weir_actor *supervisor,
 /*
  * 0, or -EINVAL: null, a value that its enum does not have, rules missing or
  * one with a positive code, a limit above WEIR_RESTARTS_MAX, or a back-off
- * whose times or factor are out of their ranges. What weir_spawn() checks. Any
- * thread.
+ * whose times or factor are out of their ranges. What weir_system_spawn()
+ * checks. Any thread.
  */
 WEIR_API int weir_strategy_check(const struct weir_strategy *strategy);
 
@@ -265,10 +265,10 @@ struct weir_lifecycle {
 	/* Begins anew. NULL: pre_start. A negative errno: as reset. */
 	int (*post_restart)(struct weir_actor *self, struct weir_error *cause);
 	/*
-	 * A supervisor or weir_stop() wants it to stop. 0: now; 1: it will
-	 * finish (weir_actor_finish) by itself, for which it has the time its
-	 * spawn options give, unless it fails or is suspended before. Not
-	 * called while it is suspended. NULL: now.
+	 * A supervisor or weir_system_stop_actor() wants it to stop. 0: now; 1:
+	 * it will finish (weir_actor_finish) by itself, for which it has the
+	 * time its spawn options give, unless it fails or is suspended before.
+	 * Not called while it is suspended. NULL: now.
 	 */
 	int (*stopping)(struct weir_actor *self);
 	/*

@@ -45,8 +45,8 @@ struct weir_system_options {
 	uint64_t seed;
 	/*
 	 * An item nobody will handle: left in an actor's in-ports at its end,
-	 * or given to weir_dead_letter(). It is dropped after this returns. Any
-	 * thread; must not block, nor call the library.
+	 * or given to weir_system_dead_letter(). It is dropped after this
+	 * returns. Any thread; must not block, nor call the library.
 	 */
 	void (*dead_letter)(struct weir_system *system, struct weir_actor_id to,
 			    void *item, void *context);
@@ -119,9 +119,9 @@ WEIR_API void weir_system_hook_done(struct weir_system_hook *hook);
 /* The guardians. */
 WEIR_API struct weir_actor_id weir_system_root(
 	const struct weir_system *system);
-WEIR_API struct weir_actor_id weir_system_user(
+WEIR_API struct weir_actor_id weir_system_user_guardian(
 	const struct weir_system *system);
-WEIR_API struct weir_actor_id weir_system_system(
+WEIR_API struct weir_actor_id weir_system_system_guardian(
 	const struct weir_system *system);
 
 /* --- Spawning ------------------------------------------------------------- */
@@ -165,10 +165,11 @@ struct weir_spawn_options {
  * -ESHUTDOWN: the parent, the system or the executor is stopping. -E2BIG: there
  * are 4096 actors above it. -ENOMEM. Then it is as it was.
  */
-WEIR_API int weir_spawn(struct weir_system *system, struct weir_actor_id parent,
-			struct weir_actor *actor,
-			const struct weir_spawn_options *options,
-			struct weir_actor_id *ref);
+WEIR_API int weir_system_spawn(struct weir_system *system,
+			       struct weir_actor_id parent,
+			       struct weir_actor *actor,
+			       const struct weir_spawn_options *options,
+			       struct weir_actor_id *ref);
 
 /* --- References, names, paths -------------------------------------------- */
 
@@ -178,11 +179,12 @@ WEIR_API struct weir_actor_id weir_actor_self(const struct weir_actor *actor);
 WEIR_API struct weir_system *weir_actor_system(const struct weir_actor *actor);
 
 /* WEIR_ACTOR_ID_NONE: it is dead, or /. */
-WEIR_API struct weir_actor_id weir_parent(struct weir_system *system,
-					  struct weir_actor_id ref);
+WEIR_API struct weir_actor_id weir_system_parent(struct weir_system *system,
+						 struct weir_actor_id ref);
 
 /* True: it has not ended. It may end at any time. */
-WEIR_API bool weir_alive(struct weir_system *system, struct weir_actor_id ref);
+WEIR_API bool weir_system_is_alive(struct weir_system *system,
+				   struct weir_actor_id ref);
 
 /*
  * The actor with a reference, which the caller drops with weir_actor_unref(),
@@ -195,27 +197,29 @@ WEIR_API WEIR_MUST_CHECK struct weir_actor *weir_system_actor(
  * Who has this path, as "/user/pool/3", or WEIR_ACTOR_ID_NONE. Names compare
  * byte for byte.
  */
-WEIR_API struct weir_actor_id weir_lookup(struct weir_system *system,
-					  const char *path);
+WEIR_API struct weir_actor_id weir_system_lookup(struct weir_system *system,
+						 const char *path);
 
 /*
  * Writes the path, ended by a 0 and cut to `size` bytes if it is longer.
  * Returns its length without that 0, as snprintf(); -ESRCH; -EINVAL: null,
  * unless `size` is 0.
  */
-WEIR_API int weir_path(struct weir_system *system, struct weir_actor_id ref,
-		       char *path, size_t size);
+WEIR_API int weir_system_path(struct weir_system *system,
+			      struct weir_actor_id ref, char *path,
+			      size_t size);
 
 /*
  * Writes up to `max` children, in the order they were spawned. Returns how many
  * there are, or -ESRCH; -EINVAL: null, unless `max` is 0.
  */
-WEIR_API int weir_children(struct weir_system *system, struct weir_actor_id ref,
-			   struct weir_actor_id *children, size_t max);
+WEIR_API int weir_system_children(struct weir_system *system,
+				  struct weir_actor_id ref,
+				  struct weir_actor_id *children, size_t max);
 
 /* How often it was restarted, or -ESRCH. */
-WEIR_API int64_t weir_restarts(struct weir_system *system,
-			       struct weir_actor_id ref);
+WEIR_API int64_t weir_system_restarts(struct weir_system *system,
+				      struct weir_actor_id ref);
 
 /* --- Ending others -------------------------------------------------------- */
 
@@ -224,26 +228,29 @@ WEIR_API int64_t weir_restarts(struct weir_system *system,
  * It is not restarted, whatever its type. Harmless when repeated. 0 or -ESRCH.
  * -EPERM: a guardian; see weir_system_shutdown().
  */
-WEIR_API int weir_stop(struct weir_system *system, struct weir_actor_id ref);
+WEIR_API int weir_system_stop_actor(struct weir_system *system,
+				    struct weir_actor_id ref);
 
 /*
  * The same behind the tokens that its in-ports hold now; those that come after
  * are dead letters. If no turn can take them, because one of several in-ports
  * is empty, they are too. -EALREADY: it was poisoned before, or is stopping.
  */
-WEIR_API int weir_poison(struct weir_system *system, struct weir_actor_id ref);
+WEIR_API int weir_system_poison(struct weir_system *system,
+				struct weir_actor_id ref);
 
 /*
  * Behind the same tokens, it fails with -EINTR; its supervisor decides. Once,
- * however often it is killed before that. Otherwise as weir_poison().
+ * however often it is killed before that. Otherwise as weir_system_poison().
  */
-WEIR_API int weir_kill(struct weir_system *system, struct weir_actor_id ref);
+WEIR_API int weir_system_kill(struct weir_system *system,
+			      struct weir_actor_id ref);
 
 /*
  * Stops all children of the caller's that there are; returns at once. -EPERM;
  * -EINVAL: null, or in no system. Owner.
  */
-WEIR_API int weir_stop_children(struct weir_actor *self);
+WEIR_API int weir_actor_stop_children(struct weir_actor *self);
 
 /* --- Dead letters --------------------------------------------------------- */
 
@@ -251,12 +258,14 @@ WEIR_API int weir_stop_children(struct weir_actor *self);
  * Nobody can take this: tells the system's hook, counts it and drops it, as
  * `items` says (NULL: plain). For who finds that the actor it sends to is gone.
  */
-WEIR_API void weir_dead_letter(struct weir_system *system,
-			       struct weir_actor_id to,
-			       const struct weir_items *items, void *item);
+WEIR_API void weir_system_dead_letter(struct weir_system *system,
+				      struct weir_actor_id to,
+				      const struct weir_items *items,
+				      void *item);
 
 /* How many there have been. */
-WEIR_API uint64_t weir_dead_letters(const struct weir_system *system);
+WEIR_API uint64_t
+weir_system_dead_letter_count(const struct weir_system *system);
 
 #ifdef __cplusplus
 }

@@ -14,12 +14,12 @@
  *	    └── workers       one for one
  *	        └── ...       temporary
  *
- * Workers may come and go and fail as they like: that frees their place and
- * is nobody else's business. If the server or the workers' supervisor fails
- * (weir_kill), the pair begins anew: workers are stopped without being asked,
- * who waits is told, what is queued is dropped. If either is stopped the pool
- * is. All functions can be called from any thread, also from turns, and take
- * short locks.
+ * Workers may come and go and fail as they like: that frees their place and is
+ * nobody else's business. If the server or the workers' supervisor fails
+ * (weir_system_kill), the pair begins anew: workers are stopped without being
+ * asked, who waits is told, what is queued is dropped. If either is stopped the
+ * pool is. All functions can be called from any thread, also from turns, and
+ * take short locks.
  */
 #ifndef WEIR_WORKER_POOL_H
 #define WEIR_WORKER_POOL_H
@@ -112,8 +112,8 @@ WEIR_API int weir_pool_start(struct weir_pools *pools,
  * NULL) is its worker, to be watched or stopped. 0: it was spawned; if it fails
  * to start, that is its end. -EAGAIN: there is no place. -ECANCELED: the pool
  * begins anew. -ESHUTDOWN: it stops. -ENOENT: no such pool. -EINVAL: null. What
- * `make` or weir_spawn() has returned; then the place is free again. On an
- * error the job is the caller's.
+ * `make` or weir_system_spawn() has returned; then the place is free again. On
+ * an error the job is the caller's.
  */
 WEIR_API int weir_pool_run(struct weir_pools *pools, const char *name,
 			   void *job, struct weir_actor_id *worker);
@@ -132,9 +132,9 @@ struct weir_pool_request {
 	/*
 	 * 0: its worker was spawned. Else it was not, and the job is the
 	 * caller's: -ECANCELED, the pool begins anew; -ESHUTDOWN, it stops; or
-	 * what `make` or weir_spawn() has returned. Once, on any thread, also
-	 * before weir_pool_queue_request() has returned, holding no lock; must
-	 * not block. The struct may be reused.
+	 * what `make` or weir_system_spawn() has returned. Once, on any thread,
+	 * also before weir_pool_queue_request() has returned, holding no lock;
+	 * must not block. The struct may be reused.
 	 */
 	void (*started)(struct weir_pool_request *request, int rc,
 			struct weir_actor_id worker);

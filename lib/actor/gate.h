@@ -45,7 +45,7 @@ enum {
 /*
  * actor->state.
  *
- *	NEW -> RUNNING     weir_actor_start() or weir_spawn(), by a swap
+ *	NEW -> RUNNING     weir_actor_start() or weir_system_spawn(), by a swap
  *	NEW -> HELD        weir__actors_hold(), by a swap
  *	NEW -> ENDING      weir_actor_stop(), by a swap; its thread is the owner
  *	HELD -> NEW        weir__actor_disclaim()

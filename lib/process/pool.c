@@ -166,8 +166,8 @@ static int spawn(struct weir__pool *pool, struct weir_actor *worker,
 		return -ESHUTDOWN;
 	if (pool->era != era)
 		return -ECANCELED;
-	return weir_spawn(pool->pools->system, pool->workers_ref, worker,
-			  &options, ref);
+	return weir_system_spawn(pool->pools->system, pool->workers_ref, worker,
+				 &options, ref);
 }
 
 /* With a place that was taken in `era`: claims 2 and 3. */

@@ -86,7 +86,7 @@ static int workers_restart(struct weir_actor *workers, struct weir_error *cause)
 	weir__pool_workers_down(pool_of_workers(workers));
 	weir__pool_flush(pool_of_workers(workers));
 	weir__watch_none(workers);
-	return weir_stop_children(workers);
+	return weir_actor_stop_children(workers);
 }
 
 static int workers_restarted(struct weir_actor *workers,
@@ -171,8 +171,8 @@ static int part_ended(struct weir_actor *supervisor,
 		      const struct weir_terminated *notice)
 {
 	(void)notice;
-	return weir_stop(weir_actor_system(supervisor),
-			 weir_actor_self(supervisor));
+	return weir_system_stop_actor(weir_actor_system(supervisor),
+				      weir_actor_self(supervisor));
 }
 
 static void supervisor_released(struct weir_actor *supervisor)
@@ -251,19 +251,19 @@ static int spawn_tree(struct weir__pool *pool)
 	};
 	static const struct weir_spawn_options workers = {.name = "workers"};
 	struct weir_system *system = pool->pools->system;
-	int rc = weir_spawn(system, pool->pools->ref, &pool->supervisor,
-			    &supervisor, &pool->ref);
+	int rc = weir_system_spawn(system, pool->pools->ref, &pool->supervisor,
+				   &supervisor, &pool->ref);
 
 	if (rc < 0)
 		weir_actor_stop(&pool->supervisor);
 	if (rc == 0)
-		rc = weir_spawn(system, pool->ref, &pool->server, &server,
-				&pool->server_ref);
+		rc = weir_system_spawn(system, pool->ref, &pool->server,
+				       &server, &pool->server_ref);
 	if (rc < 0)
 		weir_actor_stop(&pool->server);
 	if (rc == 0)
-		rc = weir_spawn(system, pool->ref, &pool->workers, &workers,
-				&pool->workers_ref);
+		rc = weir_system_spawn(system, pool->ref, &pool->workers,
+				       &workers, &pool->workers_ref);
 	if (rc < 0)
 		weir_actor_stop(&pool->workers);
 	return rc;
@@ -274,7 +274,7 @@ int weir__pool_spawn(struct weir__pool *pool)
 	int rc = spawn_tree(pool);
 
 	if (rc < 0)
-		(void)weir_stop(pool->pools->system, pool->ref);
+		(void)weir_system_stop_actor(pool->pools->system, pool->ref);
 	return rc;
 }
 

@@ -228,7 +228,7 @@ static void released(struct weir_actor *actor)
 
 static void stop_late(struct weir_process *process)
 {
-	(void)weir_stop(process->manager->system, process->ref);
+	(void)weir_system_stop_actor(process->manager->system, process->ref);
 }
 
 /* Its time is up. */
@@ -300,8 +300,8 @@ static int spawn(struct weir_process_manager *manager,
 	int rc;
 
 	process->replies = true;
-	rc = weir_spawn(manager->system, manager->self, &process->actor,
-			&options, &process->ref);
+	rc = weir_system_spawn(manager->system, manager->self, &process->actor,
+			       &options, &process->ref);
 	if (rc < 0)
 		process->replies = false;
 	else if (set_state(process, SPAWNED) & LATE)

@@ -308,7 +308,7 @@ static int pre_restart(struct weir_actor *actor, struct weir_error *cause)
 {
 	(void)cause;
 	return weir__manager_of(actor)->options.process
-		       ? weir_stop_children(actor)
+		       ? weir_actor_stop_children(actor)
 		       : 0;
 }
 

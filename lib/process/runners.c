@@ -11,7 +11,9 @@
 
 void weir__runners_ended(struct weir_process_manager *manager, uint32_t n)
 {
-	/* release: what was done for them; the signal's fences order the rest */
+	/*
+	 * release: what was done for them; the signal's fences order the rest
+	 */
 	ck_pr_fence_release();
 	ck_pr_add_32(&manager->n_returned, n);
 	weir_actor_signal(&manager->actor);
@@ -125,8 +127,8 @@ int weir__runners_start(struct weir_process_manager *manager)
 	int rc = 0;
 
 	for (i = 0; all && i < all->n && rc == 0; i++)
-		rc = weir_spawn(manager->system, manager->self,
-				&all->runner[i].actor, NULL, NULL);
+		rc = weir_system_spawn(manager->system, manager->self,
+				       &all->runner[i].actor, NULL, NULL);
 	return rc;
 }
 

@@ -62,7 +62,7 @@ static void sweep(struct weir_pools *pools, bool all)
 
 	weir__lock(&pools->lock);
 	while ((pool = *link)) {
-		if (!all && weir_alive(pools->system, pool->ref)) {
+		if (!all && weir_system_is_alive(pools->system, pool->ref)) {
 			link = &pool->next;
 			continue;
 		}
@@ -154,8 +154,8 @@ int weir_pools_new(struct weir_pools **pools, struct weir_system *system,
 	made->alive = 1;
 	set_up(made, options);
 	(void)weir_actor_init(&made->top, &made->ops, system->executor);
-	rc = weir_spawn(system, options->parent, &made->top, &spawn,
-			&made->ref);
+	rc = weir_system_spawn(system, options->parent, &made->top, &spawn,
+			       &made->ref);
 	if (rc < 0) {
 		weir_actor_stop(&made->top);
 		weir__free(made->allocator, made, sizeof(*made));
@@ -199,7 +199,7 @@ int weir_pools_free(struct weir_pools *pools)
 
 /* --- Pools ---------------------------------------------------------------- */
 
-/* But for the limit, which weir_spawn() checks. */
+/* But for the limit, which weir_system_spawn() checks. */
 static int check(const struct weir_pool_options *options)
 {
 	const struct weir_spawn_options spawn = {.name = options->name};
@@ -232,7 +232,7 @@ int weir_pool_start(struct weir_pools *pools,
 	pools->list = pool;
 	weir__unlock(&pools->lock);
 	/* If the top was released meanwhile nobody else will. */
-	if (!weir_alive(pools->system, pools->ref))
+	if (!weir_system_is_alive(pools->system, pools->ref))
 		sweep(pools, true);
 	return 0;
 }
@@ -311,7 +311,7 @@ int weir_pool_stop(struct weir_pools *pools, const char *name,
 		return rc;
 	rc = stop ? weir_stop_gracefully(pools->system, pool->ref, true, stop,
 					 WEIR_FOREVER)
-		  : weir_stop(pools->system, pool->ref);
+		  : weir_system_stop_actor(pools->system, pool->ref);
 	if (rc == 0)
 		weir__pool_close(pool);
 	weir__pool_unref(pool);

@@ -13,8 +13,9 @@ static int absent(struct weir_backoff_supervisor *self, void *item)
 		return options->absent(options->context, item);
 	if (options->absent_code)
 		return options->absent_code;
-	weir_dead_letter(weir_actor_system(&self->actor),
-			 weir_actor_self(&self->actor), options->items, item);
+	weir_system_dead_letter(weir_actor_system(&self->actor),
+				weir_actor_self(&self->actor), options->items,
+				item);
 	return 1;
 }
 

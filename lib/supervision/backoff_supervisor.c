@@ -138,8 +138,8 @@ static int spawn(struct weir_backoff_supervisor *self, struct weir_actor *child,
 
 	/* ours, until let_go(): others put to it meanwhile */
 	weir_actor_ref(child);
-	rc = weir_spawn(system, weir_actor_self(&self->actor), child,
-			&self->options.child, &ref);
+	rc = weir_system_spawn(system, weir_actor_self(&self->actor), child,
+			       &self->options.child, &ref);
 	if (rc < 0) {
 		weir_actor_stop(child);
 		weir_actor_unref(child);
@@ -155,7 +155,7 @@ static int spawn(struct weir_backoff_supervisor *self, struct weir_actor *child,
 	weir__backoff_unlock(self);
 	/* Whoever said so found no child. */
 	if (final)
-		(void)weir_stop(system, ref);
+		(void)weir_system_stop_actor(system, ref);
 	return 0;
 }
 

@@ -42,7 +42,7 @@
 /*
  * cell->state:
  *
- *	FREE -> STARTING             weir_spawn()
+ *	FREE -> STARTING             weir_system_spawn()
  *	STARTING -> FREE             its executor has refused to start it
  *	STARTING -> ALIVE | FAILED   pre_start
  *	ALIVE -> FAILED              a failure; a permanent one has finished

@@ -239,7 +239,8 @@ int weir_stop_gracefully(struct weir_system *system, struct weir_actor_id who,
 	rc = weir_watcher_add(system, who, &stop->watcher);
 	assert(rc == 0);
 	/* it may have ended before: then there is nobody to be told */
-	(void)(now ? weir_stop(system, who) : weir_poison(system, who));
+	(void)(now ? weir_system_stop_actor(system, who)
+		   : weir_system_poison(system, who));
 	if ((ck_pr_load_32(&stop->state) & TIMED_OUT) &&
 	    weir_watcher_remove(system, &stop->watcher))
 		shares++;

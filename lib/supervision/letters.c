@@ -293,12 +293,12 @@ static int letter(struct weir_system *system, struct weir_actor_id ref,
 	return rc;
 }
 
-int weir_poison(struct weir_system *system, struct weir_actor_id ref)
+int weir_system_poison(struct weir_system *system, struct weir_actor_id ref)
 {
 	return letter(system, ref, WEIR__CELL_POISONED);
 }
 
-int weir_kill(struct weir_system *system, struct weir_actor_id ref)
+int weir_system_kill(struct weir_system *system, struct weir_actor_id ref)
 {
 	return letter(system, ref, WEIR__CELL_KILLED);
 }

@@ -148,7 +148,7 @@ void weir__name_clear(struct weir_system *system, struct weir__cell *cell)
 
 /* --- Paths ---------------------------------------------------------------- */
 
-/* What "$" and digits stand for, written as weir_path() does. */
+/* What "$" and digits stand for, written as weir_system_path() does. */
 static struct weir__cell *find_unnamed(const struct weir_system *system,
 				       uint32_t parent, const char *text,
 				       size_t n)
@@ -214,7 +214,8 @@ static struct weir__cell *find_path(struct weir_system *system,
 	return cell;
 }
 
-struct weir_actor_id weir_lookup(struct weir_system *system, const char *path)
+struct weir_actor_id weir_system_lookup(struct weir_system *system,
+					const char *path)
 {
 	struct weir_actor_id ref = WEIR_ACTOR_ID_NONE;
 	bool held;
@@ -284,8 +285,8 @@ static void put_path(struct weir_system *system, struct weir__cell *cell,
 	}
 }
 
-int weir_path(struct weir_system *system, struct weir_actor_id ref, char *path,
-	      size_t size)
+int weir_system_path(struct weir_system *system, struct weir_actor_id ref,
+		     char *path, size_t size)
 {
 	bool held;
 	struct weir__cell *cell;

@@ -9,8 +9,8 @@
 
 #include "supervision/cell.h"
 
-int weir_children(struct weir_system *system, struct weir_actor_id ref,
-		  struct weir_actor_id *children, size_t max)
+int weir_system_children(struct weir_system *system, struct weir_actor_id ref,
+			 struct weir_actor_id *children, size_t max)
 {
 	struct weir__cell *cell, *child = NULL;
 	bool held;
@@ -32,8 +32,8 @@ int weir_children(struct weir_system *system, struct weir_actor_id ref,
 	return cell ? (int)seen : -ESRCH;
 }
 
-struct weir_actor_id weir_parent(struct weir_system *system,
-				 struct weir_actor_id ref)
+struct weir_actor_id weir_system_parent(struct weir_system *system,
+					struct weir_actor_id ref)
 {
 	struct weir_actor_id parent = WEIR_ACTOR_ID_NONE;
 	bool held;
@@ -51,7 +51,7 @@ struct weir_actor_id weir_parent(struct weir_system *system,
 	return parent;
 }
 
-bool weir_alive(struct weir_system *system, struct weir_actor_id ref)
+bool weir_system_is_alive(struct weir_system *system, struct weir_actor_id ref)
 {
 	bool held;
 	bool alive;
@@ -64,7 +64,8 @@ bool weir_alive(struct weir_system *system, struct weir_actor_id ref)
 	return alive;
 }
 
-int64_t weir_restarts(struct weir_system *system, struct weir_actor_id ref)
+int64_t weir_system_restarts(struct weir_system *system,
+			     struct weir_actor_id ref)
 {
 	bool held;
 	struct weir__cell *cell;

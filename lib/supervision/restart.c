@@ -171,7 +171,7 @@ static void pre_restart(struct weir_actor *actor)
 		return;
 	}
 	weir__watch_no_children(actor);
-	(void)weir_stop_children(actor);
+	(void)weir_actor_stop_children(actor);
 	weir__child_post_stop(actor);
 }
 
@@ -244,9 +244,9 @@ static void unbecome(struct weir_actor *actor)
 }
 
 /*
- * Before it begins anew: who is here now survives. Counts the restart, as far as
- * there is memory for that, and keeps its cause for those; what it kept before,
- * to be dropped. Under the lock.
+ * Before it begins anew: who is here now survives. Counts the restart, as far
+ * as there is memory for that, and keeps its cause for those; what it kept
+ * before, to be dropped. Under the lock.
  */
 static struct weir_error *before_start(struct weir_system *system,
 				       struct weir__cell *cell,

@@ -209,10 +209,10 @@ static int spawn(struct weir_system *system, struct weir__cell *parent,
 	return rc;
 }
 
-int weir_spawn(struct weir_system *system, struct weir_actor_id parent,
-	       struct weir_actor *actor,
-	       const struct weir_spawn_options *options,
-	       struct weir_actor_id *ref)
+int weir_system_spawn(struct weir_system *system, struct weir_actor_id parent,
+		      struct weir_actor *actor,
+		      const struct weir_spawn_options *options,
+		      struct weir_actor_id *ref)
 {
 	static const struct weir_spawn_options none = {.name = NULL};
 	struct weir__cell *cell;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Stopping, B5: first the children, then the actor. In its slice; weir_stop()
- * only gives the order.
+ * Stopping, B5: first the children, then the actor. In its slice;
+ * weir_system_stop_actor() only gives the order.
  *
  * Rule numbers like B5 are those of docs/conformance/supervision.md.
  */
@@ -148,7 +148,7 @@ void weir__child_ordered_to_stop(struct weir_actor *actor, enum weir__stop how)
 
 /* --- For everybody -------------------------------------------------------- */
 
-int weir_stop(struct weir_system *system, struct weir_actor_id ref)
+int weir_system_stop_actor(struct weir_system *system, struct weir_actor_id ref)
 {
 	struct weir__cell *cell;
 	bool held;
@@ -164,7 +164,7 @@ int weir_stop(struct weir_system *system, struct weir_actor_id ref)
 	return rc;
 }
 
-int weir_stop_children(struct weir_actor *self)
+int weir_actor_stop_children(struct weir_actor *self)
 {
 	struct weir_system *system;
 	bool held;

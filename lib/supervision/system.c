@@ -352,12 +352,13 @@ struct weir_actor_id weir_system_root(const struct weir_system *system)
 	return system ? system->root : WEIR_ACTOR_ID_NONE;
 }
 
-struct weir_actor_id weir_system_user(const struct weir_system *system)
+struct weir_actor_id weir_system_user_guardian(const struct weir_system *system)
 {
 	return system ? system->user : WEIR_ACTOR_ID_NONE;
 }
 
-struct weir_actor_id weir_system_system(const struct weir_system *system)
+struct weir_actor_id weir_system_system_guardian(
+	const struct weir_system *system)
 {
 	return system ? system->system : WEIR_ACTOR_ID_NONE;
 }
@@ -398,8 +399,9 @@ void weir__dead_letter(struct weir_system *system, struct weir_actor_id to,
 					    system->options.context);
 }
 
-void weir_dead_letter(struct weir_system *system, struct weir_actor_id to,
-		      const struct weir_items *items, void *item)
+void weir_system_dead_letter(struct weir_system *system,
+			     struct weir_actor_id to,
+			     const struct weir_items *items, void *item)
 {
 	if (system)
 		weir__dead_letter(system, to, item);
@@ -407,7 +409,7 @@ void weir_dead_letter(struct weir_system *system, struct weir_actor_id to,
 		items->drop(item, items->context);
 }
 
-uint64_t weir_dead_letters(const struct weir_system *system)
+uint64_t weir_system_dead_letter_count(const struct weir_system *system)
 {
 	return system ? ck_pr_load_64(&system->dead_letters) : 0;
 }

@@ -31,10 +31,10 @@ void weir__system_unused(struct weir_system *system);
 
 #define WEIR__DEPTH_MAX 4096u
 
-/* What weir_spawn() asks of options. */
+/* What weir_system_spawn() asks of options. */
 bool weir__spawn_options_valid(const struct weir_spawn_options *options);
 
-/* As weir_spawn(); parent WEIR_ACTOR_ID_NONE: the root. */
+/* As weir_system_spawn(); parent WEIR_ACTOR_ID_NONE: the root. */
 int weir__spawn_guardian(struct weir_system *system,
 			 struct weir_actor_id parent, struct weir_actor *actor,
 			 const char *name, struct weir_actor_id *ref);

@@ -242,7 +242,7 @@ static int check(const struct weir_actor *self, struct weir_actor_id who)
 	return self->flags & WEIR__ACTOR_CHILD ? 0 : -EINVAL;
 }
 
-int weir_death_watch(struct weir_actor *self, struct weir_actor_id who,
+int weir_actor_watch(struct weir_actor *self, struct weir_actor_id who,
 		     void *token)
 {
 	int rc = check(self, who);
@@ -258,7 +258,7 @@ int weir_death_watch(struct weir_actor *self, struct weir_actor_id who,
 	return rc;
 }
 
-int weir_death_unwatch(struct weir_actor *self, struct weir_actor_id who)
+int weir_actor_unwatch(struct weir_actor *self, struct weir_actor_id who)
 {
 	int rc = check(self, who);
 	struct weir__watch *old = NULL;

@@ -501,8 +501,8 @@ static void tree_spawn(struct tree *self, struct weir_actor *actor)
 {
 	const struct weir_spawn_options options = {0};
 
-	assert_int_equal(weir_spawn(self->system, WEIR_ACTOR_ID_NONE, actor,
-				    &options, NULL),
+	assert_int_equal(weir_system_spawn(self->system, WEIR_ACTOR_ID_NONE,
+					   actor, &options, NULL),
 			 0);
 }
 

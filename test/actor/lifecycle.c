@@ -4,9 +4,9 @@
  *
  * A start is met by a stop from another thread, at each place where that can be
  * told apart: while it registers, while it is submitted, while it is refused;
- * and likewise of weir_spawn(). The other thread runs to its end where the
- * start calls out; so does weir_subscribe(). Then: the end of an open merge,
- * and what is put before the start.
+ * and likewise of weir_system_spawn(). The other thread runs to its end where
+ * the start calls out; so does weir_subscribe(). Then: the end of an open
+ * merge, and what is put before the start.
  */
 #include "actor/kit.h"
 
@@ -245,7 +245,7 @@ static void an_abort_leaves_an_actor_whose_start_is_refused(void **state)
 	close_scene(&scene);
 }
 
-/* --- weir_spawn() --------------------------------------------------------- */
+/* --- weir_system_spawn() -------------------------------------------------- */
 
 static struct weir_system *system_new(struct scene *scene)
 {
@@ -271,8 +271,8 @@ static int spawn(struct scene *scene, struct weir_system *system)
 	static const struct weir_spawn_options named = {.name = "sink"};
 	struct weir_actor_id ref;
 
-	return weir_spawn(system, WEIR_ACTOR_ID_NONE, &scene->sink.actor,
-			  &named, &ref);
+	return weir_system_spawn(system, WEIR_ACTOR_ID_NONE, &scene->sink.actor,
+				 &named, &ref);
 }
 
 static void a_stop_while_a_spawn_gives_it_a_name_ends_it_once(void **state)

@@ -123,8 +123,8 @@ static void eat_all_of(struct eater *eater, struct weir_sim *sim, bool linked)
 		put_all(&eater->sink.in, eater->sink.ledger);
 	}
 	weir_actor_suspend(&eater->sink.actor);
-	assert_int_equal(weir_spawn(system, WEIR_ACTOR_ID_NONE,
-				    &eater->sink.actor, &plain, NULL),
+	assert_int_equal(weir_system_spawn(system, WEIR_ACTOR_ID_NONE,
+					   &eater->sink.actor, &plain, NULL),
 			 0);
 	weir_sim_run(sim);
 	weir_actor_resume(&eater->sink.actor);

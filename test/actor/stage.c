@@ -979,8 +979,9 @@ static void chain_run_supervised(struct chain *self, size_t n,
 					 &options),
 			 0);
 	for (i = n; i > 0; i--)
-		assert_int_equal(weir_spawn(system, WEIR_ACTOR_ID_NONE,
-					    self->actors[i - 1], &none, NULL),
+		assert_int_equal(weir_system_spawn(system, WEIR_ACTOR_ID_NONE,
+						   self->actors[i - 1], &none,
+						   NULL),
 				 0);
 	weir_sim_run(self->sim);
 	for (i = 0; i < n; i++)

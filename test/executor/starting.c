@@ -146,8 +146,8 @@ static void *spawn(void *context)
 	struct short_one *self = context;
 
 	held_up = true;
-	assert_int_equal(weir_spawn(self->system, WEIR_ACTOR_ID_NONE,
-				    &self->actor, NULL, NULL),
+	assert_int_equal(weir_system_spawn(self->system, WEIR_ACTOR_ID_NONE,
+					   &self->actor, NULL, NULL),
 			 0);
 	return NULL;
 }

@@ -12,7 +12,7 @@
 
 #include "process/runner.h"
 
-/* --- Calls ------------------------------------------------------------------- */
+/* --- Calls ---------------------------------------------------------------- */
 
 /* The last to begin has a place of the first ones, which have all ended: what
  * they did is done. */
@@ -63,7 +63,7 @@ static void end_1(void *context)
 	end(context, 1);
 }
 
-/* --- With so many places, seats in front and runners ---------------------------- */
+/* --- With so many places, seats in front and runners ---------------------- */
 
 static struct world *manager(void *context, uint32_t max, uint32_t buffer,
 			     uint32_t runners)
@@ -212,7 +212,7 @@ static void manager_has_ended(void *context)
 {
 	const struct world *w = context;
 
-	explorer_assert(!weir_alive(w->family.system, w->ref));
+	explorer_assert(!weir_system_is_alive(w->family.system, w->ref));
 	orders_are_over(context);
 }
 

@@ -12,7 +12,7 @@
 #include "actor/gate.h"
 #include "supervision/cell.h"
 
-/* --- A parent, 0, and its child, 1; /user restarts or resumes the parent ----- */
+/* --- A parent, 0, and its child, 1; /user restarts or resumes the parent --- */
 
 static struct family *two(void *context, const struct weir_strategy *top,
 			  const struct weir_strategy *strategy, uint32_t hooks)
@@ -155,7 +155,7 @@ static void parent_goes_on(void *context)
 	family_is_over(context);
 }
 
-/* --- A child that comes -------------------------------------------------------- */
+/* --- A child that comes --------------------------------------------------- */
 
 static struct family *one_and_another(void *context,
 				      const struct weir_strategy *strategy,
@@ -222,8 +222,8 @@ static void spawn_1_in_vain(void *context)
 	struct weir_actor *actor = &f->scene.nodes[1]->actor;
 
 	f->scene.refused = &actor->task;
-	explorer_assert(weir_spawn(f->system, f->refs[0], actor, NULL,
-				   &f->refs[1]) == -EAGAIN);
+	explorer_assert(weir_system_spawn(f->system, f->refs[0], actor, NULL,
+					  &f->refs[1]) == -EAGAIN);
 	f->scene.refused = NULL;
 }
 
@@ -309,7 +309,7 @@ static void user_has_ended(void *context)
 	family_is_over(context);
 }
 
-/* --- Two children of /user ------------------------------------------------------- */
+/* --- Two children of /user ------------------------------------------------ */
 
 static void twins(void *context, const struct weir_strategy *strategy)
 {
@@ -361,7 +361,7 @@ static void first_began_anew(void *context)
 	family_is_over(context);
 }
 
-/* --- A parent of two, which restart in order and with their parent ------------- */
+/* --- A parent of two, which restart in order and with their parent -------- */
 
 static void three_restart(void *context)
 {

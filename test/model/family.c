@@ -168,10 +168,10 @@ static void does(struct family *f, struct weir_actor *actor, enum deed deed)
 		(void)weir_actor_finish(actor);
 		break;
 	case WATCHES:
-		life_of(actor)->rc = weir_death_watch(actor, who, NULL);
+		life_of(actor)->rc = weir_actor_watch(actor, who, NULL);
 		break;
 	case UNWATCHES:
-		life_of(actor)->rc = weir_death_unwatch(actor, who);
+		life_of(actor)->rc = weir_actor_unwatch(actor, who);
 		break;
 	case ADDS_PORT:
 		explorer_assert(weir_in_init(&node_of(actor)->in[1], actor, 1,
@@ -263,8 +263,8 @@ void family_spawn(struct family *f, uint32_t i)
 
 	if (f->parents[i] != USER)
 		parent = f->refs[f->parents[i]];
-	f->lives[i].rc =
-		weir_spawn(f->system, parent, actor, &f->options, &f->refs[i]);
+	f->lives[i].rc = weir_system_spawn(f->system, parent, actor,
+					   &f->options, &f->refs[i]);
 	explorer_assert(f->lives[i].rc == 0 || f->lives[i].rc == -ESRCH ||
 			f->lives[i].rc == -ESHUTDOWN);
 	if (f->lives[i].rc < 0)
@@ -324,7 +324,7 @@ void family_actor_stop(struct family *f, uint32_t i)
 
 void family_stop(struct family *f, uint32_t i)
 {
-	int rc = weir_stop(f->system, f->refs[i]);
+	int rc = weir_system_stop_actor(f->system, f->refs[i]);
 
 	explorer_assert(rc == 0 || rc == -ESRCH);
 }
@@ -338,7 +338,8 @@ uint32_t family_begun(const struct family *f, uint32_t i)
 
 bool family_alive(const struct family *f, uint32_t i)
 {
-	return f->scene.n_nodes > i && weir_alive(f->system, f->refs[i]);
+	return f->scene.n_nodes > i &&
+	       weir_system_is_alive(f->system, f->refs[i]);
 }
 
 /* Nothing that anybody still has to answer, to hear of or to take. */

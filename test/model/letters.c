@@ -66,7 +66,7 @@ static void stop(void *context)
 static void poison(void *context)
 {
 	const struct family *f = context;
-	int rc = weir_poison(f->system, f->refs[0]);
+	int rc = weir_system_poison(f->system, f->refs[0]);
 
 	explorer_assert(rc == 0 || rc == -ESRCH || rc == -EALREADY);
 }
@@ -74,7 +74,7 @@ static void poison(void *context)
 static void kill(void *context)
 {
 	const struct family *f = context;
-	int rc = weir_kill(f->system, f->refs[0]);
+	int rc = weir_system_kill(f->system, f->refs[0]);
 
 	explorer_assert(rc == 0 || rc == -ESRCH || rc == -EALREADY);
 }
@@ -188,20 +188,21 @@ static void get_and_put(void *context)
 static void ask(void *context)
 {
 	struct family *f = context;
-	struct weir_actor_id found = weir_lookup(f->system, "/user/one");
+	struct weir_actor_id found = weir_system_lookup(f->system, "/user/one");
 	struct weir_actor_id child;
 	char path[16] = "";
-	int n = weir_path(f->system, f->refs[0], path, sizeof(path));
+	int n = weir_system_path(f->system, f->refs[0], path, sizeof(path));
 
 	explorer_assert(weir_actor_id_equal(found, f->refs[0]) ||
 			weir_actor_id_equal(found, WEIR_ACTOR_ID_NONE));
 	explorer_assert(n == -ESRCH || (n == 9 && path[8] == 'e'));
-	n = weir_children(f->system, weir_system_user(f->system), &child, 1);
+	n = weir_system_children(
+		f->system, weir_system_user_guardian(f->system), &child, 1);
 	explorer_assert(n == 0 ||
 			(n == 1 && weir_actor_id_equal(child, f->refs[0])));
-	(void)weir_alive(f->system, f->refs[0]);
-	(void)weir_parent(f->system, f->refs[0]);
-	(void)weir_restarts(f->system, f->refs[0]);
+	(void)weir_system_is_alive(f->system, f->refs[0]);
+	(void)weir_system_parent(f->system, f->refs[0]);
+	(void)weir_system_restarts(f->system, f->refs[0]);
 }
 
 static void one_named(void *context)
@@ -223,8 +224,8 @@ static void spawn_namesake(void *context)
 {
 	struct family *f = context;
 	struct weir_actor *actor = &f->scene.nodes[1]->actor;
-	int rc = weir_spawn(f->system, WEIR_ACTOR_ID_NONE, actor, &f->options,
-			    &f->refs[1]);
+	int rc = weir_system_spawn(f->system, WEIR_ACTOR_ID_NONE, actor,
+				   &f->options, &f->refs[1]);
 
 	explorer_assert(rc == 0 || rc == -EEXIST);
 	if (rc < 0)
@@ -246,14 +247,14 @@ static void dead_letter(void *context)
 {
 	struct family *f = context;
 
-	weir_dead_letter(f->system, f->refs[0], NULL, NULL);
+	weir_system_dead_letter(f->system, f->refs[0], NULL, NULL);
 }
 
 static void two_are_dead(void *context)
 {
 	const struct family *f = context;
 
-	explorer_assert(weir_dead_letters(f->system) == 2);
+	explorer_assert(weir_system_dead_letter_count(f->system) == 2);
 	family_is_over(context);
 }
 

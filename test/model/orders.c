@@ -98,8 +98,9 @@ struct world *orders_open(void *context,
 	explorer_assert(weir_process_manager_init(w->manager,
 						  &w->family.scene.executor,
 						  &options) == 0);
-	explorer_assert(weir_spawn(w->family.system, WEIR_ACTOR_ID_NONE,
-				   &w->manager->actor, NULL, &w->ref) == 0);
+	explorer_assert(weir_system_spawn(w->family.system, WEIR_ACTOR_ID_NONE,
+					  &w->manager->actor, NULL,
+					  &w->ref) == 0);
 	w->kept = true;
 	weir_actor_ref(&w->manager->actor);
 	w->refs = w->manager->actor.refs;
@@ -122,7 +123,7 @@ void close_manager(void *context)
 void stop_manager(void *context)
 {
 	const struct world *w = context;
-	int rc = weir_stop(w->family.system, w->ref);
+	int rc = weir_system_stop_actor(w->family.system, w->ref);
 
 	explorer_assert(rc == 0 || rc == -ESRCH);
 }
@@ -130,7 +131,7 @@ void stop_manager(void *context)
 void kill_manager(void *context)
 {
 	const struct world *w = context;
-	int rc = weir_kill(w->family.system, w->ref);
+	int rc = weir_system_kill(w->family.system, w->ref);
 
 	explorer_assert(rc == 0 || rc == -ESRCH || rc == -EALREADY);
 }
@@ -270,7 +271,7 @@ static void manager_is_over(struct world *w)
 	weir_process_manager_counts(w->manager, &counts);
 	figures_are_exact(w, &counts);
 	are_replied_to(w);
-	if (weir_alive(w->family.system, w->ref))
+	if (weir_system_is_alive(w->family.system, w->ref))
 		is_ready(w, &counts);
 	weir_process_manager_close(w->manager);
 	explorer_assert(w->released == 0);
@@ -289,7 +290,7 @@ void orders_are_over(void *context)
 	for (i = 0; i < ORDERS; i++)
 		if (w->courses[i].rc != 0)
 			explorer_free(w->orders[i]);
-	explorer_assert(!weir_alive(w->family.system, w->ref));
+	explorer_assert(!weir_system_is_alive(w->family.system, w->ref));
 	explorer_assert(w->released == 1);
 	family_is_over(&w->family);
 }

@@ -220,7 +220,7 @@ static void tell_0(void *context)
 static void stop_worker_0(void *context)
 {
 	const struct world *w = context;
-	int rc = weir_stop(w->family.system, w->jobs[0].ref);
+	int rc = weir_system_stop_actor(w->family.system, w->jobs[0].ref);
 
 	explorer_assert(rc == 0 || rc == -ESRCH);
 }
@@ -244,9 +244,9 @@ static void stop_pools(void *context)
 static void kill_workers(void *context)
 {
 	const struct world *w = context;
-	struct weir_actor_id ref =
-		weir_lookup(w->family.system, "/user/pools/pool/workers");
-	int rc = weir_kill(w->family.system, ref);
+	struct weir_actor_id ref = weir_system_lookup(
+		w->family.system, "/user/pools/pool/workers");
+	int rc = weir_system_kill(w->family.system, ref);
 
 	explorer_assert(rc == 0);
 }

@@ -12,7 +12,7 @@
 
 #include "orders.h"
 
-/* --- Processes ---------------------------------------------------------------------- */
+/* --- Processes ------------------------------------------------------------ */
 
 static uint32_t no_turns(struct weir_actor *actor, uint32_t n)
 {
@@ -69,7 +69,7 @@ static void tell_1(void *context)
 static void stop_0(void *context)
 {
 	const struct world *w = context;
-	int rc = weir_stop(w->family.system, w->courses[0].ref);
+	int rc = weir_system_stop_actor(w->family.system, w->courses[0].ref);
 
 	explorer_assert(rc == 0 || rc == -ESRCH);
 }
@@ -77,7 +77,7 @@ static void stop_0(void *context)
 static void kill_0(void *context)
 {
 	const struct world *w = context;
-	int rc = weir_kill(w->family.system, w->courses[0].ref);
+	int rc = weir_system_kill(w->family.system, w->courses[0].ref);
 
 	explorer_assert(rc == 0 || rc == -ESRCH || rc == -EALREADY);
 }
@@ -102,7 +102,7 @@ static void offer_3(void *context)
 	orders_offer(context, 3);
 }
 
-/* --- With so many places, seats in front, and commands taken --------------------- */
+/* --- With so many places, seats in front, and commands taken -------------- */
 
 static struct world *manager(void *context, uint32_t max, uint32_t buffer,
 			     uint64_t deadline_ns)
@@ -254,7 +254,7 @@ static void one_runs_by_name(void *context)
 	take_and_lend(w, 0);
 }
 
-/* --- Checks ------------------------------------------------------------------------- */
+/* --- Checks --------------------------------------------------------------- */
 
 static void ended_with(const struct world *w, uint32_t i,
 		       enum weir_outcome first, enum weir_outcome second)
@@ -308,7 +308,9 @@ static void second_runs(void *context)
 	orders_are_over(context);
 }
 
-/* The first was refused; so the timer is the other's, if it is still to fire. */
+/*
+ * The first was refused; so the timer is the other's, if it is still to fire.
+ */
 static void second_runs_if_in_time(void *context)
 {
 	const struct world *w = context;
@@ -437,7 +439,7 @@ static const struct explorer_scenario more[] = {
 const struct scene_group more_processes = {more,
 					   sizeof(more) / sizeof(more[0])};
 
-/* --- All of them ---------------------------------------------------------------------- */
+/* --- All of them ---------------------------------------------------------- */
 
 #define MAX_SCENARIOS 64
 

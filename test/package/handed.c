@@ -47,8 +47,8 @@ static int commands(struct weir_executor *executor)
 	    weir_process_manager_init(&manager, executor, &options) < 0)
 		return 1;
 	weir_actor_ref(&manager.actor);
-	if (weir_spawn(system, WEIR_ACTOR_ID_NONE, &manager.actor, NULL, NULL) <
-	    0)
+	if (weir_system_spawn(system, WEIR_ACTOR_ID_NONE, &manager.actor, NULL,
+			      NULL) < 0)
 		return 1;
 	for (i = 0; i < COMMANDS; i++) {
 		command[i].reply = reply;

@@ -117,9 +117,9 @@ static void meddle(enum what what)
 		weir_process_manager_close(&manager);
 		break;
 	case STOPS_RUNNER:
-		n = weir_children(systm, manager_ref, runners, WORKERS);
+		n = weir_system_children(systm, manager_ref, runners, WORKERS);
 		if (n == WORKERS)
-			(void)weir_stop(systm, runners[0]);
+			(void)weir_system_stop_actor(systm, runners[0]);
 		break;
 	case STOPS_ALL:
 		weir_actor_stop(&manager.actor);
@@ -142,8 +142,8 @@ static void make_manager(struct weir_executor *executor)
 
 	assert(rc == 0);
 	weir_actor_ref(&manager.actor);
-	rc = weir_spawn(systm, WEIR_ACTOR_ID_NONE, &manager.actor, NULL,
-			&manager_ref);
+	rc = weir_system_spawn(systm, WEIR_ACTOR_ID_NONE, &manager.actor, NULL,
+			       &manager_ref);
 	assert(rc == 0);
 }
 

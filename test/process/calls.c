@@ -144,11 +144,11 @@ static void a4_11_closed_it_waits_for_calls(void **state)
 	weir_process_manager_close(&world.manager);
 	weir_sim_run(world.sim);
 	assert_int_equal(count_outcome(&world, WEIR_REFUSED), 3);
-	assert_true(weir_alive(world.system, world.ref));
+	assert_true(weir_system_is_alive(world.system, world.ref));
 	end_all(0);
 	weir_sim_run(world.sim);
 	assert_int_equal(count_outcome(&world, WEIR_DONE), 4);
-	assert_false(weir_alive(world.system, world.ref));
+	assert_false(weir_system_is_alive(world.system, world.ref));
 	world_fini(&world);
 }
 
@@ -166,7 +166,7 @@ static void a4_11_aborted_it_is_released_when_they_have_ended(void **state)
 	weir_actor_stop(&world.manager.actor);
 	weir_sim_run(world.sim);
 	assert_int_equal(count_outcome(&world, WEIR_REFUSED), 3);
-	assert_false(weir_alive(world.system, world.ref));
+	assert_false(weir_system_is_alive(world.system, world.ref));
 	assert_int_equal(n_later, 4);
 	end_all(0);
 	assert_int_equal(count_outcome(&world, WEIR_DONE), 4);
@@ -188,7 +188,7 @@ static void aborted_between_two_calls_it_answers_all(void **state)
 		else
 			weir_process_manager_close(&world.manager);
 		weir_sim_run(world.sim);
-		assert_false(weir_alive(world.system, world.ref));
+		assert_false(weir_system_is_alive(world.system, world.ref));
 		world_fini(&world);
 	}
 }
@@ -203,18 +203,21 @@ static void a_runner_that_is_stopped_keeps_no_place(void **state)
 	(void)state;
 	for (seed = 1; seed <= 100; seed++) {
 		calls_new(seed, 40, 20, 2, 120);
-		assert_int_equal(
-			weir_children(world.system, world.ref, runners, 4), 2);
+		assert_int_equal(weir_system_children(world.system, world.ref,
+						      runners, 4),
+				 2);
 		assert_int_equal(offer_all(&world, 0, 60), 60);
 		weir_sim_run_until(world.sim, 0, seed % 7);
-		assert_int_equal(weir_stop(world.system, runners[seed % 2]), 0);
+		assert_int_equal(weir_system_stop_actor(world.system,
+							runners[seed % 2]),
+				 0);
 		weir_sim_run(world.sim);
 		assert_int_equal(count_outcome(&world, WEIR_DONE) +
 					 count_outcome(&world, WEIR_REFUSED),
 				 60);
 		assert_int_equal(counts(&world).processing, 0);
 		/* the other one goes on */
-		assert_true(weir_alive(world.system, world.ref));
+		assert_true(weir_system_is_alive(world.system, world.ref));
 		again = offer_all(&world, 60, 60);
 		assert_in_range(again, 56, 60);
 		weir_sim_run(world.sim);
@@ -235,12 +238,14 @@ static void a_runner_that_is_stopped_passes_on_its_wake(void **state)
 	(void)state;
 	for (seed = 1; seed <= 200; seed++) {
 		calls_new(seed, 4, 4, 2, 1);
-		assert_int_equal(
-			weir_children(world.system, world.ref, runners, 4), 2);
+		assert_int_equal(weir_system_children(world.system, world.ref,
+						      runners, 4),
+				 2);
 		assert_int_equal(offer(&world, 0), 0);
 		weir_sim_run_until(world.sim, 0, seed % 5);
 		i = seed / 5 % 2;
-		assert_int_equal(weir_stop(world.system, runners[i]), 0);
+		assert_int_equal(
+			weir_system_stop_actor(world.system, runners[i]), 0);
 		weir_sim_run(world.sim);
 		assert_reply(&world, 0, WEIR_DONE, 0);
 		world_fini(&world);
@@ -283,7 +288,7 @@ static void what_a_reply_offers_is_refused_if_it_comes_too_late(void **state)
 	assert_reply(&world, 1, WEIR_REFUSED, -ECANCELED);
 	weir_process_manager_close(&world.manager);
 	weir_sim_run(world.sim);
-	assert_false(weir_alive(world.system, world.ref));
+	assert_false(weir_system_is_alive(world.system, world.ref));
 	world_fini(&world);
 }
 
@@ -311,7 +316,7 @@ static void an_executor_that_drains_lets_calls_be_made(void **state)
 				 0);
 		weir_sim_run(world.sim);
 		assert_int_equal(count_outcome(&world, WEIR_DONE), 30);
-		assert_false(weir_alive(world.system, world.ref));
+		assert_false(weir_system_is_alive(world.system, world.ref));
 		world_fini(&world);
 		assert_int_equal(drained, 1);
 	}
@@ -324,11 +329,13 @@ static void without_runners_it_takes_no_more(void **state)
 
 	(void)state;
 	calls_new(1, 4, 4, 2, 8);
-	assert_int_equal(weir_children(world.system, world.ref, runners, 4), 2);
+	assert_int_equal(
+		weir_system_children(world.system, world.ref, runners, 4), 2);
 	for (i = 0; i < 2; i++)
-		assert_int_equal(weir_stop(world.system, runners[i]), 0);
+		assert_int_equal(
+			weir_system_stop_actor(world.system, runners[i]), 0);
 	weir_sim_run(world.sim);
-	assert_false(weir_alive(world.system, world.ref));
+	assert_false(weir_system_is_alive(world.system, world.ref));
 	assert_int_equal(offer(&world, 0), -ESHUTDOWN);
 	world_fini(&world);
 }
@@ -367,9 +374,10 @@ static void restarted_it_goes_on_with_its_runners(void **state)
 		weir_sim_run(world.sim);
 		assert_int_equal(offer_all(&world, 0, 8), 8);
 		weir_sim_run_until(world.sim, 0, seed % 9);
-		assert_int_equal(weir_kill(world.system, world.ref), 0);
+		assert_int_equal(weir_system_kill(world.system, world.ref), 0);
 		weir_sim_run(world.sim);
-		assert_int_equal(weir_restarts(world.system, world.ref), 1);
+		assert_int_equal(weir_system_restarts(world.system, world.ref),
+				 1);
 		end_all(0);
 		weir_sim_run(world.sim);
 		assert_int_equal(count_outcome(&world, WEIR_DONE), 8);

@@ -94,8 +94,8 @@ static void open_world(struct weir_process_manager_options *options)
 	assert_int_equal(weir_system_new(&systm, &executor, NULL), 0);
 	assert_int_equal(
 		weir_process_manager_init(&manager, &executor, options), 0);
-	assert_int_equal(weir_spawn(systm, WEIR_ACTOR_ID_NONE, &manager.actor,
-				    NULL, NULL),
+	assert_int_equal(weir_system_spawn(systm, WEIR_ACTOR_ID_NONE,
+					   &manager.actor, NULL, NULL),
 			 0);
 }
 

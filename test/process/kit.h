@@ -138,8 +138,8 @@ static inline int job_bear(struct job *self)
 
 	assert_int_equal(rc, 0);
 	weir_actor_ref(&self->process.actor);
-	rc = weir_spawn(self->world->system, self->process.ref, &self->child,
-			NULL, NULL);
+	rc = weir_system_spawn(self->world->system, self->process.ref,
+			       &self->child, NULL, NULL);
 	if (rc < 0)
 		weir_actor_stop(&self->child);
 	return rc;
@@ -358,9 +358,9 @@ static inline void manager_spawn_as(struct world *world,
 					     .restart = restart,
 					     .shutdown_ns = shutdown_ns};
 
-	assert_int_equal(weir_spawn(world->system, WEIR_ACTOR_ID_NONE,
-				    &world->manager.actor, &options,
-				    &world->ref),
+	assert_int_equal(weir_system_spawn(world->system, WEIR_ACTOR_ID_NONE,
+					   &world->manager.actor, &options,
+					   &world->ref),
 			 0);
 }
 

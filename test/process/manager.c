@@ -38,7 +38,7 @@ static void busy(const struct weir_strategy *strategy, uint64_t shutdown_ns)
 
 static void assert_over(void)
 {
-	assert_false(weir_alive(world.system, world.ref));
+	assert_false(weir_system_is_alive(world.system, world.ref));
 	assert_int_equal(offer(&world, 7), -ESHUTDOWN);
 	check_over(&world);
 }
@@ -63,7 +63,7 @@ static void a4_11_closed_it_finishes_when_its_processes_have(void **state)
 	/* what waits has an answer at once */
 	assert_replies(2, 3, WEIR_REFUSED, -ECANCELED);
 	assert_int_equal(world.running, 2);
-	assert_true(weir_alive(world.system, world.ref));
+	assert_true(weir_system_is_alive(world.system, world.ref));
 	weir_sim_run(world.sim);
 	assert_replies(0, 2, WEIR_DONE, 0);
 	assert_int_equal(now(&world), SECOND);
@@ -75,7 +75,7 @@ static void a4_11_stopped_it_lets_its_processes_finish(void **state)
 {
 	(void)state;
 	busy(NULL, 10 * SECOND);
-	assert_int_equal(weir_stop(world.system, world.ref), 0);
+	assert_int_equal(weir_system_stop_actor(world.system, world.ref), 0);
 	weir_sim_run(world.sim);
 	assert_replies(0, 2, WEIR_DONE, 0);
 	assert_replies(2, 3, WEIR_REFUSED, -ECANCELED);
@@ -88,7 +88,7 @@ static void a4_11_when_its_time_to_stop_is_over_they_stop(void **state)
 {
 	(void)state;
 	busy(NULL, 500 * MS);
-	assert_int_equal(weir_stop(world.system, world.ref), 0);
+	assert_int_equal(weir_system_stop_actor(world.system, world.ref), 0);
 	weir_sim_run(world.sim);
 	assert_replies(0, 2, WEIR_STOPPED, -ECANCELED);
 	assert_replies(2, 3, WEIR_REFUSED, -ECANCELED);
@@ -101,7 +101,7 @@ static void a4_11_aborted_it_stops_them_at_once(void **state)
 {
 	(void)state;
 	busy(NULL, WEIR_BRUTAL);
-	assert_int_equal(weir_stop(world.system, world.ref), 0);
+	assert_int_equal(weir_system_stop_actor(world.system, world.ref), 0);
 	weir_sim_run(world.sim);
 	assert_replies(0, 2, WEIR_STOPPED, -ECANCELED);
 	assert_replies(2, 3, WEIR_REFUSED, -ECANCELED);
@@ -280,7 +280,7 @@ static void never_spawned_it_refuses_what_it_was_offered(void **state)
 	world_fini(&world);
 }
 
-/* --- Failing and restarting ------------------------------------------------ */
+/* --- Failing and restarting ----------------------------------------------- */
 
 static int decision;
 
@@ -301,7 +301,7 @@ static void killed_it_starts_what_waits_first(void **state)
 	(void)state;
 	decision = WEIR_STOP;
 	busy(&as_decided, 0);
-	assert_int_equal(weir_kill(world.system, world.ref), 0);
+	assert_int_equal(weir_system_kill(world.system, world.ref), 0);
 	weir_sim_run(world.sim);
 	assert_replies(0, 4, WEIR_DONE, 0);
 	assert_reply(&world, 4, WEIR_STOPPED, -ECANCELED);
@@ -355,7 +355,7 @@ static void a_restart_keeps_what_waits_and_stops_what_runs(void **state)
 	weir_sim_run(world.sim);
 	assert_replies(0, 2, WEIR_STOPPED, -ECANCELED);
 	assert_replies(2, 2, WEIR_DONE, 0);
-	assert_int_equal(weir_restarts(world.system, world.ref), 1);
+	assert_int_equal(weir_system_restarts(world.system, world.ref), 1);
 	assert_int_equal(counts(&world).processing, 0);
 	/* all places are there */
 	assert_int_equal(offer_all(&world, 4, 4), 4);
@@ -375,7 +375,8 @@ static void resumed_it_goes_on(void **state)
 	assert_reply(&world, 0, WEIR_DONE, 0);
 	assert_replies(2, 2, WEIR_DONE, 0);
 	assert_int_equal(world.tasks[1].replies, 0);
-	assert_int_equal(weir_stop(world.system, world.tasks[1].ref), 0);
+	assert_int_equal(
+		weir_system_stop_actor(world.system, world.tasks[1].ref), 0);
 	weir_sim_run(world.sim);
 	assert_reply(&world, 1, WEIR_STOPPED, -ECANCELED);
 	world_fini(&world);
@@ -396,7 +397,7 @@ static void back_off(uint64_t deadline_ns)
 	decision = WEIR_RESTART;
 	fails_with(&strategy, deadline_ns);
 	weir_sim_run_until(world.sim, 5 * SECOND, UINT64_MAX);
-	assert_true(weir_alive(world.system, world.ref));
+	assert_true(weir_system_is_alive(world.system, world.ref));
 }
 
 static void a5_7_e14_while_it_stands_still_deadlines_go_on(void **state)
@@ -408,7 +409,7 @@ static void a5_7_e14_while_it_stands_still_deadlines_go_on(void **state)
 	assert_int_equal(world.tasks[0].at_ns, 2 * SECOND);
 	assert_int_equal(offer(&world, 4), 0);
 	weir_sim_run(world.sim);
-	assert_int_equal(weir_restarts(world.system, world.ref), 1);
+	assert_int_equal(weir_system_restarts(world.system, world.ref), 1);
 	assert_replies(2, 3, WEIR_DONE, 0);
 	world_fini(&world);
 }
@@ -418,7 +419,7 @@ static void while_it_stands_still_it_can_be_stopped(void **state)
 	(void)state;
 	back_off(0);
 	assert_int_equal(world.running, 2);
-	assert_int_equal(weir_stop(world.system, world.ref), 0);
+	assert_int_equal(weir_system_stop_actor(world.system, world.ref), 0);
 	settle();
 	/* not asked, so nothing finishes */
 	assert_replies(0, 2, WEIR_STOPPED, -ECANCELED);
@@ -503,7 +504,7 @@ static void killed_when_closed_it_ends(void **state)
 	weir_process_manager_close(&world.manager);
 	settle();
 	assert_int_equal(world.running, 2);
-	assert_int_equal(weir_kill(world.system, world.ref), 0);
+	assert_int_equal(weir_system_kill(world.system, world.ref), 0);
 	/* at once: were it to restart for ever, it would do so now */
 	assert_true(weir_sim_run_until(world.sim, 0, 1000) < 1000);
 	assert_replies(0, 2, WEIR_STOPPED, -ECANCELED);
@@ -550,14 +551,14 @@ static void suspended_it_is_stopped_with_its_processes(void **state)
 	busy(NULL, 10 * SECOND);
 	weir_actor_suspend(&world.manager.actor);
 	settle();
-	assert_int_equal(weir_stop(world.system, world.ref), 0);
+	assert_int_equal(weir_system_stop_actor(world.system, world.ref), 0);
 	weir_sim_run(world.sim);
 	assert_replies(2, 3, WEIR_REFUSED, -ECANCELED);
 	assert_over();
 	world_fini(&world);
 }
 
-/* --- Setting up -------------------------------------------------------------- */
+/* --- Setting up ----------------------------------------------------------- */
 
 static void refused(void (*spoil)(struct weir_process_manager_options *))
 {

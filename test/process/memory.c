@@ -154,8 +154,8 @@ static bool fail_running(const struct weir_process_manager_options *options,
 	manager_init(&world, options);
 	/* not all, as the table of the system grows by chunks of 64 */
 	world.heap.fail = world.heap.calls + fail;
-	rc = weir_spawn(world.system, WEIR_ACTOR_ID_NONE, &world.manager.actor,
-			&spawn, &world.ref);
+	rc = weir_system_spawn(world.system, WEIR_ACTOR_ID_NONE,
+			       &world.manager.actor, &spawn, &world.ref);
 	if (rc < 0) {
 		assert_int_equal(rc, -ENOMEM);
 		world.ref = WEIR_ACTOR_ID_NONE;

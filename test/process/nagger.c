@@ -59,7 +59,7 @@ static void d4_1_so_many_messages_and_so_often(struct world *world)
 		assert_ptr_equal(sent[i].task, dishes.task);
 		assert_true(weir_actor_id_equal(sent[i].from, worker));
 	}
-	assert_false(weir_alive(world->system, worker));
+	assert_false(weir_system_is_alive(world->system, worker));
 	assert_pool(world, 1, 0);
 }
 
@@ -84,7 +84,7 @@ static void d4_1_for_ever_until_it_is_stopped(struct world *world)
 	assert_int_equal(weir_pool_run(world->pools, "a", &plants, &worker), 0);
 	weir_sim_run_until(world->sim, 1000 * MS, UINT64_MAX);
 	assert_int_equal(n_sent, 25);
-	assert_int_equal(weir_stop(world->system, worker), 0);
+	assert_int_equal(weir_system_stop_actor(world->system, worker), 0);
 	settle(world);
 	assert_int_equal(n_sent, 25);
 	assert_pool(world, 1, 0);

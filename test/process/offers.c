@@ -249,7 +249,8 @@ static void a5_7_one_that_never_ends_holds_one_place(void **state)
 		weir_sim_run_until(world.sim, 41 * 60 * SECOND, UINT64_MAX);
 		for (i = 1; i < 41; i++)
 			assert_reply(&world, i, WEIR_DONE, 0);
-		assert_int_equal(weir_stop(world.system, world.tasks[0].ref),
+		assert_int_equal(weir_system_stop_actor(world.system,
+							world.tasks[0].ref),
 				 0);
 		world_fini(&world);
 	}

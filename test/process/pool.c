@@ -19,7 +19,7 @@ static void d3_1_run_starts_a_worker_or_says_no_at_once(struct world *world)
 			       weir_pool_run(world->pools, "a", &world->jobs[1],
 					     &worker)),
 			 0);
-	assert_true(weir_alive(world->system, worker));
+	assert_true(weir_system_is_alive(world->system, worker));
 	assert_int_equal(run(world, 2), 0);
 	assert_int_equal(run(world, 3), -EAGAIN);
 	assert_pool(world, 0, 0);
@@ -64,7 +64,7 @@ static void d3_2_what_is_queued_starts_at_once_if_there_is_a_place(
 static void worker_is_there(struct job *job)
 {
 	assert_int_equal(job->rc, 0);
-	assert_true(weir_alive(job->world->system, job->worker));
+	assert_true(weir_system_is_alive(job->world->system, job->worker));
 }
 
 static void d3_2_who_asks_is_told_when_its_worker_was_spawned(
@@ -89,7 +89,7 @@ static void d3_2_queue_wait_waits_for_its_worker(struct world *world)
 	assert_int_equal(run(world, 1), 0);
 	assert_int_equal(queue_wait(world, 2, WEIR_FOREVER), 0);
 	assert_int_equal(now(world), 7 * MS);
-	assert_true(weir_alive(world->system, world->jobs[2].worker));
+	assert_true(weir_system_is_alive(world->system, world->jobs[2].worker));
 	/* Who waits too short a time leaves the queue. */
 	assert_int_equal(queue_wait(world, 3, 2 * MS), -ETIMEDOUT);
 	assert_int_equal(queue_wait(world, 4, 0), -ETIMEDOUT);
@@ -184,7 +184,8 @@ static void d3_3_the_end_of_a_worker_starts_the_next(struct world *world)
 		if (world->jobs[i].how == CRASHES)
 			continue;
 		if (i == 1)
-			weir_stop(world->system, world->jobs[i].worker);
+			weir_system_stop_actor(world->system,
+					       world->jobs[i].worker);
 		else
 			tell(world, i);
 		assert_pool(world, 0, 16 - world->started);
@@ -288,7 +289,8 @@ static void d3_5_a_worker_that_is_killed_frees_its_place(struct world *world)
 	start(world, 1);
 	assert_int_equal(run(world, 1), 0);
 	settle(world);
-	assert_int_equal(weir_kill(world->system, world->jobs[1].worker), 0);
+	assert_int_equal(weir_system_kill(world->system, world->jobs[1].worker),
+			 0);
 	settle(world);
 	assert_pool(world, 1, 0);
 	/* Also one that has not begun. */
@@ -296,7 +298,9 @@ static void d3_5_a_worker_that_is_killed_frees_its_place(struct world *world)
 			       weir_pool_run(world->pools, "a", &world->jobs[2],
 					     &world->jobs[2].worker)),
 			 0);
-	assert_int_equal(weir_stop(world->system, world->jobs[2].worker), 0);
+	assert_int_equal(weir_system_stop_actor(world->system,
+						world->jobs[2].worker),
+			 0);
 	settle(world);
 	assert_pool(world, 1, 0);
 	assert_int_equal(world->jobs[2].had, 1);
@@ -321,8 +325,8 @@ static void d3_5_fifty_crashes_are_nobody_elses_business(struct world *world)
 	assert_pool(world, 2, 0);
 	assert_true(weir_actor_id_equal(server, at_path(world, SERVER)));
 	assert_true(weir_actor_id_equal(workers, at_path(world, WORKERS)));
-	assert_int_equal(weir_restarts(world->system, server), 0);
-	assert_int_equal(weir_restarts(world->system, workers), 0);
+	assert_int_equal(weir_system_restarts(world->system, server), 0);
+	assert_int_equal(weir_system_restarts(world->system, workers), 0);
 }
 
 static void ask_for_another(struct job *job)
@@ -340,7 +344,8 @@ static void d3_6_the_job_of_one_that_has_gone_still_runs(struct world *world)
 	settle(world);
 	assert_pool(world, 0, 1);
 	end(world, 1);
-	assert_false(weir_alive(world->system, world->jobs[1].worker));
+	assert_false(
+		weir_system_is_alive(world->system, world->jobs[1].worker));
 	assert_order(world, "1 2");
 	assert_int_equal(world->jobs[2].told, 1);
 }

@@ -28,7 +28,7 @@ enum how {
 	CRASHES,   /* in its pre_start, with -EIO */
 	NOT_MADE,  /* `make` returns -ENOLINK */
 	NO_WORKER, /* `make` returns 0 and no worker */
-	NO_SPAWN,  /* weir_spawn() will refuse it, -EINVAL */
+	NO_SPAWN,  /* weir_system_spawn() will refuse it, -EINVAL */
 	N_HOWS,
 };
 
@@ -339,7 +339,7 @@ static inline struct weir_pool_counts counts(struct world *world)
 static inline struct weir_actor_id at_path(struct world *world,
 					   const char *path)
 {
-	return weir_lookup(world->system, path);
+	return weir_system_lookup(world->system, path);
 }
 
 #define SERVER "/user/pools/a/server"
@@ -348,7 +348,8 @@ static inline struct weir_actor_id at_path(struct world *world,
 /* That actor fails, and what follows happens. */
 static inline void crash(struct world *world, const char *path)
 {
-	assert_int_equal(weir_kill(world->system, at_path(world, path)), 0);
+	assert_int_equal(weir_system_kill(world->system, at_path(world, path)),
+			 0);
 	settle(world);
 }
 

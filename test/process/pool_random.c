@@ -46,13 +46,13 @@ static void draw_crash(struct world *world)
 
 	switch (draw(world, 12)) {
 	case 0:
-		(void)weir_stop(world->system, ref);
+		(void)weir_system_stop_actor(world->system, ref);
 		break;
 	case 1:
-		(void)weir_poison(world->system, ref);
+		(void)weir_system_poison(world->system, ref);
 		break;
 	default:
-		(void)weir_kill(world->system, ref);
+		(void)weir_system_kill(world->system, ref);
 	}
 }
 
@@ -68,10 +68,10 @@ static void draw_end(struct world *world)
 		weir_actor_signal(actor);
 		break;
 	case 1:
-		(void)weir_kill(world->system, worker);
+		(void)weir_system_kill(world->system, worker);
 		break;
 	default:
-		(void)weir_stop(world->system, worker);
+		(void)weir_system_stop_actor(world->system, worker);
 	}
 	weir_actor_unref(actor);
 }
@@ -164,11 +164,12 @@ static void play(struct world *world)
 		(void)(i % 2 ? queue : ask)(world, i);
 	settle(world);
 	for (i = 1; i <= 10; i++)
-		(void)weir_stop(world->system, world->jobs[i].worker);
+		(void)weir_system_stop_actor(world->system,
+					     world->jobs[i].worker);
 	(void)cancel(world, 20);
 	settle(world);
 	for (i = 41; i <= 44; i++) {
-		(void)weir_kill(world->system, at_path(world, SERVER));
+		(void)weir_system_kill(world->system, at_path(world, SERVER));
 		settle(world);
 		(void)run(world, i);
 	}

@@ -82,7 +82,8 @@ static void stop_victim(uint64_t victim)
 
 	if (!victim)
 		return;
-	(void)(victim % 3 ? weir_stop : weir_kill)(systm, ref);
+	(void)(victim % 3 ? weir_system_stop_actor : weir_system_kill)(systm,
+								       ref);
 }
 
 /* --- Workers -------------------------------------------------------------- */
@@ -282,7 +283,7 @@ static void crash(struct user *user)
 	const char *path = paths[draw(&user->random, 4)];
 
 	ck_pr_inc_64(&restarts);
-	(void)weir_kill(systm, weir_lookup(systm, path));
+	(void)weir_system_kill(systm, weir_system_lookup(systm, path));
 }
 
 struct stopping {

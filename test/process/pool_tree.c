@@ -20,7 +20,7 @@ static bool crash_server(struct world *world, int n)
 {
 	while (n-- > 0)
 		crash(world, SERVER);
-	return weir_alive(world->system, weir_pools_id(world->pools));
+	return weir_system_is_alive(world->system, weir_pools_id(world->pools));
 }
 
 /* --- D2, D3.8: names ------------------------------------------------------ */
@@ -34,12 +34,13 @@ static void d2_the_tree_stands_as_drawn(struct world *world)
 	assert_true(weir_actor_id_equal(weir_pools_id(world->pools),
 					at_path(world, "/user/pools")));
 	pool = at_path(world, "/user/pools/a");
-	assert_int_equal(weir_children(world->system, pool, children, 3), 2);
+	assert_int_equal(weir_system_children(world->system, pool, children, 3),
+			 2);
 	assert_true(weir_actor_id_equal(children[0], at_path(world, SERVER)));
 	assert_true(weir_actor_id_equal(children[1], at_path(world, WORKERS)));
-	assert_true(weir_actor_id_equal(children[1],
-					weir_parent(world->system,
-						    world->jobs[1].worker)));
+	assert_true(weir_actor_id_equal(
+		children[1],
+		weir_system_parent(world->system, world->jobs[1].worker)));
 }
 
 static void d2_the_top_has_a_name_and_a_place_of_choice(struct world *world)
@@ -47,7 +48,7 @@ static void d2_the_top_has_a_name_and_a_place_of_choice(struct world *world)
 	struct weir_pools_options options = {.name = "more"};
 	struct weir_pools *more, *same = world->pools;
 
-	options.parent = weir_system_system(world->system);
+	options.parent = weir_system_system_guardian(world->system);
 	assert_int_equal(weir_pools_new(&more, world->system, &options), 0);
 	assert_true(weir_actor_id_equal(weir_pools_id(more),
 					at_path(world, "/system/more")));
@@ -165,7 +166,8 @@ static void d3_9_workers_are_asked_and_have_their_time(struct world *world)
 	assert_int_equal(world->asked, 2);
 	assert_int_equal(world->running, 2);
 	/* In order: the server ends when the workers have. */
-	assert_true(weir_alive(world->system, at_path(world, SERVER)));
+	assert_true(
+		weir_system_is_alive(world->system, at_path(world, SERVER)));
 	/* One makes use of it; the other is killed. */
 	tell(world, 1);
 	settle(world);
@@ -352,8 +354,8 @@ static void d3_10_without_its_server_it_takes_nothing(struct world *world)
 	start(world, 1);
 	fill(world, 1, 1);
 	server = at_path(world, SERVER);
-	assert_int_equal(weir_stop(world->system, server), 0);
-	while (weir_alive(world->system, server))
+	assert_int_equal(weir_system_stop_actor(world->system, server), 0);
+	while (weir_system_is_alive(world->system, server))
 		weir_sim_step(world->sim);
 	assert_int_equal(queue(world, 2), -ESHUTDOWN);
 	assert_int_equal(run(world, 3), -ESHUTDOWN);
@@ -372,16 +374,17 @@ static void d3_10_who_stops_a_part_stops_the_pool(struct world *world)
 		assert_int_equal(queue(world, ++i), 0);
 		if (weir_sim_random(world->sim, 2))
 			settle(world);
-		assert_int_equal((how < 3 ? weir_stop : weir_poison)(
-					 world->system,
-					 at_path(world, parts[how % 3])),
-				 0);
+		assert_int_equal(
+			(how < 3 ? weir_system_stop_actor : weir_system_poison)(
+				world->system, at_path(world, parts[how % 3])),
+			0);
 		settle(world);
 		assert_int_equal(run(world, i), -ENOENT);
 		assert_int_equal(world->jobs[i - 1].rc, -ESHUTDOWN);
 		assert_int_equal(world->jobs[i].dropped, 1);
 	}
-	assert_true(weir_alive(world->system, weir_pools_id(world->pools)));
+	assert_true(weir_system_is_alive(world->system,
+					 weir_pools_id(world->pools)));
 }
 
 /* --- D3.11, D3.12: beginning anew ----------------------------------------- */
@@ -414,8 +417,8 @@ static void begins_anew(struct world *world, const char *path)
 	/* In place. */
 	assert_true(weir_actor_id_equal(server, at_path(world, SERVER)));
 	assert_true(weir_actor_id_equal(workers, at_path(world, WORKERS)));
-	assert_int_equal(weir_restarts(world->system, server), 1);
-	assert_int_equal(weir_restarts(world->system, workers), 1);
+	assert_int_equal(weir_system_restarts(world->system, server), 1);
+	assert_int_equal(weir_system_restarts(world->system, workers), 1);
 	fill(world, 5, 6);
 	assert_int_equal(ask(world, 7), 0);
 	end(world, 5);
@@ -438,8 +441,8 @@ static void d3_12_the_workers_supervisor_takes_the_server_along(
 static void d3_12_a_pool_that_fails_begins_anew(struct world *world)
 {
 	begins_anew(world, "/user/pools/a");
-	assert_int_equal(weir_restarts(world->system,
-				       at_path(world, "/user/pools/a")),
+	assert_int_equal(weir_system_restarts(world->system,
+					      at_path(world, "/user/pools/a")),
 			 1);
 }
 
@@ -453,9 +456,10 @@ static void d3_11_while_it_begins_anew_it_takes_nothing(struct world *world)
 
 	start(world, 3);
 	fill(world, 1, 2);
-	weir_kill(world->system,
-		  at_path(world,
-			  weir_sim_random(world->sim, 2) ? SERVER : WORKERS));
+	weir_system_kill(world->system,
+			 at_path(world, weir_sim_random(world->sim, 2)
+						? SERVER
+						: WORKERS));
 	while (weir_sim_step(world->sim) && i < JOBS) {
 		c = counts(world);
 		assert_in_range(c.free, 0, 3);
@@ -541,11 +545,11 @@ static void d3_13_the_fourteenth_crash_in_an_hour_ends_them_all(
 	weir_sim_run_until(world->sim, 1800 * SECOND, UINT64_MAX);
 	assert_true(crash_server(world, 12));
 	assert_pool(world, 2, 0);
-	assert_int_equal(weir_restarts(world->system,
-				       at_path(world, "/user/pools/a")),
+	assert_int_equal(weir_system_restarts(world->system,
+					      at_path(world, "/user/pools/a")),
 			 6);
 	/* The others' workers are none the wiser. */
-	assert_true(weir_alive(world->system, world->jobs[1].worker));
+	assert_true(weir_system_is_alive(world->system, world->jobs[1].worker));
 	weir_sim_run_until(world->sim, 3600 * SECOND, UINT64_MAX);
 	assert_false(crash_server(world, 1));
 	assert_int_equal(weir_pool_start(world->pools, &world->options),
@@ -563,9 +567,10 @@ static void d3_13_crashes_far_apart_are_absorbed(struct world *world)
 	start(world, 1);
 	for (i = 1; i <= 30; i++) {
 		assert_true(crash_server(world, 1));
-		assert_int_equal(weir_restarts(world->system,
-					       at_path(world, "/user/pools/a")),
-				 0);
+		assert_int_equal(
+			weir_system_restarts(world->system,
+					     at_path(world, "/user/pools/a")),
+			0);
 		weir_sim_run_until(world->sim, i * (3600 * SECOND + 1),
 				   UINT64_MAX);
 	}
@@ -575,8 +580,8 @@ static void d3_13_crashes_far_apart_are_absorbed(struct world *world)
 		weir_sim_run_until(world->sim, i * (3600 * SECOND + 1),
 				   UINT64_MAX);
 	}
-	assert_int_equal(weir_restarts(world->system,
-				       at_path(world, "/user/pools/a")),
+	assert_int_equal(weir_system_restarts(world->system,
+					      at_path(world, "/user/pools/a")),
 			 30);
 }
 
@@ -635,9 +640,10 @@ static void d3_14_stopping_their_supervisor_asks_all(struct world *world)
 	if (weir_sim_random(world->sim, 2))
 		weir_system_shutdown(world->system);
 	else
-		assert_int_equal(weir_stop(world->system,
-					   weir_pools_id(world->pools)),
-				 0);
+		assert_int_equal(
+			weir_system_stop_actor(world->system,
+					       weir_pools_id(world->pools)),
+			0);
 	settle(world);
 	assert_int_equal(world->asked, 2);
 	assert_int_equal(now(world), 5 * SECOND);

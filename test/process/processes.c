@@ -25,16 +25,16 @@ static void a4_4_each_command_has_a_process_that_is_a_child(void **state)
 	world.tasks[1].command.id = "one";
 	assert_int_equal(offer_all(&world, 0, 3), 3);
 	settle();
-	assert_int_equal(weir_children(world.system, world.ref, children, 4),
-			 3);
+	assert_int_equal(
+		weir_system_children(world.system, world.ref, children, 4), 3);
 	assert_true(weir_actor_id_equal(children[1], world.tasks[1].ref));
-	assert_true(weir_actor_id_equal(world.ref, weir_parent(world.system,
-							       children[1])));
-	assert_true(weir_path(world.system, children[1], path, 64) > 0);
+	assert_true(weir_actor_id_equal(
+		world.ref, weir_system_parent(world.system, children[1])));
+	assert_true(weir_system_path(world.system, children[1], path, 64) > 0);
 	assert_memory_equal(path, "/user/manager/$", 15);
 	weir_sim_run(world.sim);
-	assert_int_equal(weir_children(world.system, world.ref, children, 4),
-			 0);
+	assert_int_equal(
+		weir_system_children(world.system, world.ref, children, 4), 0);
 	world_fini(&world);
 }
 
@@ -168,7 +168,8 @@ static void a4_6_one_that_anybody_stops_frees_its_place(void **state)
 	world.tasks[0].how = GOES_ON;
 	assert_int_equal(offer_all(&world, 0, 2), 2);
 	settle();
-	assert_int_equal(weir_stop(world.system, world.tasks[0].ref), 0);
+	assert_int_equal(
+		weir_system_stop_actor(world.system, world.tasks[0].ref), 0);
 	weir_sim_run(world.sim);
 	assert_reply(&world, 0, WEIR_STOPPED, -ECANCELED);
 	assert_reply(&world, 1, WEIR_DONE, 0);
@@ -182,7 +183,7 @@ static void a4_6_one_that_is_killed_has_failed(void **state)
 	world.tasks[0].how = GOES_ON;
 	assert_int_equal(offer_all(&world, 0, 2), 2);
 	settle();
-	assert_int_equal(weir_kill(world.system, world.tasks[0].ref), 0);
+	assert_int_equal(weir_system_kill(world.system, world.tasks[0].ref), 0);
 	weir_sim_run(world.sim);
 	assert_reply(&world, 0, WEIR_CRASHED, -EINTR);
 	assert_reply(&world, 1, WEIR_DONE, 0);
@@ -461,7 +462,7 @@ static void a7_4_processes_are_never_restarted(void **state)
 	first = world.tasks[0].ref;
 	weir_sim_run(world.sim);
 	assert_int_equal(world.begun, 1);
-	assert_false(weir_alive(world.system, first));
+	assert_false(weir_system_is_alive(world.system, first));
 	world_fini(&world);
 }
 
@@ -477,8 +478,9 @@ static void a7_6_the_managers_other_children_take_no_place(void **state)
 	world_new(&world, 1, 1, 0, 2, MS);
 	assert_int_equal(weir_actor_init(&other, &other_ops, world.executor),
 			 0);
-	assert_int_equal(
-		weir_spawn(world.system, world.ref, &other, NULL, NULL), 0);
+	assert_int_equal(weir_system_spawn(world.system, world.ref, &other,
+					   NULL, NULL),
+			 0);
 	weir_sim_run(world.sim);
 	assert_int_equal(counts(&world).processing, 0);
 	assert_int_equal(offer(&world, 0), 0);

@@ -64,9 +64,9 @@ static void disturb(struct task *task)
 	if (weir_actor_id_equal(task->ref, WEIR_ACTOR_ID_NONE))
 		return;
 	if (draw(2))
-		(void)weir_stop(world.system, task->ref);
+		(void)weir_system_stop_actor(world.system, task->ref);
 	else
-		(void)weir_kill(world.system, task->ref);
+		(void)weir_system_kill(world.system, task->ref);
 }
 
 static void steps(uint64_t n)
@@ -94,7 +94,7 @@ static void live(uint64_t seed)
 		if (i == last && draw(2))
 			weir_process_manager_close(&world.manager);
 		else if (i == last && draw(2))
-			(void)weir_stop(world.system, world.ref);
+			(void)weir_system_stop_actor(world.system, world.ref);
 		else if (i == last)
 			weir_actor_stop(&world.manager.actor);
 		(void)offer(&world, i);

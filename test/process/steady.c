@@ -191,7 +191,8 @@ static void run(bool jobs)
 	rc |= weir_reactive_out_init(&sender.reactive, &sender.out, NULL);
 	rc |= weir_subscribe(&sender.reactive.publisher,
 			     weir_process_manager_subscriber(&manager));
-	rc |= weir_spawn(systm, WEIR_ACTOR_ID_NONE, &manager.actor, NULL, NULL);
+	rc |= weir_system_spawn(systm, WEIR_ACTOR_ID_NONE, &manager.actor, NULL,
+				NULL);
 	/* last: what follows takes no lock that the worker may meet */
 	rc |= weir_actor_start(&sender.actor);
 	assert_int_equal(rc, 0);

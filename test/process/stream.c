@@ -234,10 +234,10 @@ static void a4_10_at_the_end_it_finishes_behind_its_processes(void **state)
 	assert_int_equal(weir_publisher_probe_complete(probe), 0);
 	settle(NULL);
 	assert_int_equal(world.running, 3);
-	assert_true(weir_alive(world.system, world.ref));
+	assert_true(weir_system_is_alive(world.system, world.ref));
 	weir_sim_run(world.sim);
 	assert_int_equal(count_outcome(&world, WEIR_DONE), 3);
-	assert_false(weir_alive(world.system, world.ref));
+	assert_false(weir_system_is_alive(world.system, world.ref));
 	probed_fini();
 }
 
@@ -285,7 +285,7 @@ static void a4_10_closed_it_cancels(void **state)
 	weir_sim_run(world.sim);
 	assert_reply(&world, 0, WEIR_DONE, 0);
 	assert_reply(&world, 1, WEIR_DONE, 0);
-	assert_false(weir_alive(world.system, world.ref));
+	assert_false(weir_system_is_alive(world.system, world.ref));
 	probed_fini();
 }
 
@@ -302,7 +302,7 @@ static void a4_10_items_that_are_no_commands_are_refused(void **state)
 	/* the owner's call, and it has an owner now */
 	assert_null(weir_process_manager_subscriber(&world.manager));
 	weir_sim_run(world.sim);
-	assert_false(weir_alive(world.system, world.ref));
+	assert_false(weir_system_is_alive(world.system, world.ref));
 	probed_fini();
 }
 
@@ -377,9 +377,9 @@ static void restarted_it_keeps_its_publisher(void **state)
 	send(0, 2);
 	settle(NULL);
 	assert_int_equal(world.running, 2);
-	assert_int_equal(weir_kill(world.system, world.ref), 0);
+	assert_int_equal(weir_system_kill(world.system, world.ref), 0);
 	settle(NULL);
-	assert_int_equal(weir_restarts(world.system, world.ref), 1);
+	assert_int_equal(weir_system_restarts(world.system, world.ref), 1);
 	assert_reply(&world, 0, WEIR_STOPPED, -ECANCELED);
 	assert_reply(&world, 1, WEIR_STOPPED, -ECANCELED);
 	/* one is still requested, the two places are */
@@ -390,7 +390,7 @@ static void restarted_it_keeps_its_publisher(void **state)
 	probed_fini();
 }
 
-/* --- Publishers and processors that are actors ----------------------------- */
+/* --- Publishers and processors that are actors ---------------------------- */
 
 /* Sends all commands of the table, as fast as they are wanted. */
 struct sender {
@@ -486,7 +486,7 @@ static void any_publisher_can_feed_it(void **state)
 		weir_sim_run(world.sim);
 		assert_int_equal(count_outcome(&world, WEIR_DONE), 40);
 		assert_int_equal(world.peak, world.manager.options.max);
-		assert_false(weir_alive(world.system, world.ref));
+		assert_false(weir_system_is_alive(world.system, world.ref));
 		world_fini(&world);
 	}
 }

@@ -212,9 +212,9 @@ static void disturb(uint64_t *random)
 	};
 
 	if (draw(random, 2))
-		(void)weir_stop(systm, ref);
+		(void)weir_system_stop_actor(systm, ref);
 	else
-		(void)weir_kill(systm, ref);
+		(void)weir_system_kill(systm, ref);
 }
 
 static void draw_request(struct request *request, uint64_t *random)
@@ -308,8 +308,9 @@ static void open_world(uint32_t max, uint32_t buffer, bool jobs)
 						   &manager_options),
 			 0);
 	weir_actor_ref(&manager.actor);
-	assert_int_equal(weir_spawn(systm, WEIR_ACTOR_ID_NONE, &manager.actor,
-				    &spawn, &manager_ref),
+	assert_int_equal(weir_system_spawn(systm, WEIR_ACTOR_ID_NONE,
+					   &manager.actor, &spawn,
+					   &manager_ref),
 			 0);
 }
 
@@ -344,7 +345,7 @@ static void end_requests(bool jobs)
 	weir_system_shutdown(systm);
 	rc = weir_completion_wait(weir_system_terminated(systm), 0);
 	assert_true(rc == 0 || rc == -ETIMEDOUT);
-	while (weir_alive(systm, manager_ref))
+	while (weir_system_is_alive(systm, manager_ref))
 		sched_yield();
 	weir_process_manager_counts(&manager, &c);
 	for (i = 0; i < WEIR_OUTCOMES; i++) {
@@ -430,7 +431,7 @@ static void close_while_offered(bool jobs)
 			weir_process_manager_close(&manager);
 			break;
 		case 1:
-			(void)weir_stop(systm, manager_ref);
+			(void)weir_system_stop_actor(systm, manager_ref);
 			break;
 		case 2:
 			weir_actor_stop(&manager.actor);

@@ -144,8 +144,8 @@ static struct weir_subscriber *create(struct weir_subscriber_factory *factory)
 						   &options),
 			 0);
 	subscriber = weir_process_manager_subscriber(&self->manager);
-	assert_int_equal(weir_spawn(self->system, WEIR_ACTOR_ID_NONE,
-				    &self->manager.actor, NULL, &ref),
+	assert_int_equal(weir_system_spawn(self->system, WEIR_ACTOR_ID_NONE,
+					   &self->manager.actor, NULL, &ref),
 			 0);
 	self->watcher.terminated = terminated;
 	assert_int_equal(weir_watcher_add(self->system, ref, &self->watcher),

@@ -291,9 +291,9 @@ static inline void supervisor_spawn(struct world *world,
 			 0);
 	/* until the end of the world: calls are allowed that long */
 	weir_actor_ref(&world->supervisor.actor);
-	assert_int_equal(weir_spawn(world->system, parent,
-				    &world->supervisor.actor, &spawn,
-				    &world->ref),
+	assert_int_equal(weir_system_spawn(world->system, parent,
+					   &world->supervisor.actor, &spawn,
+					   &world->ref),
 			 0);
 }
 
@@ -355,7 +355,7 @@ static inline void end(struct world *world)
 /* Is the supervisor's actor in the tree still? */
 static inline bool over(const struct world *world)
 {
-	return !weir_alive(world->system, world->ref);
+	return !weir_system_is_alive(world->system, world->ref);
 }
 
 static inline struct weir_actor_id child(struct world *world)
@@ -397,7 +397,8 @@ static inline void tell(struct world *world, enum what what)
 /* The child that there is stops. */
 static inline void stop_child(struct world *world)
 {
-	assert_int_equal(weir_stop(world->system, child(world)), 0);
+	assert_int_equal(weir_system_stop_actor(world->system, child(world)),
+			 0);
 	settle(world);
 	assert_false(has_child(world));
 }

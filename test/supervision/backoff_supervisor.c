@@ -22,11 +22,12 @@ static void b8_4_every_way_to_end_is_followed_by_a_delay(void **state)
 		else if (way == 1)
 			tell(&world, FAIL);
 		else if (way == 2)
-			(void)weir_stop(world.system, child(&world));
+			(void)weir_system_stop_actor(world.system,
+						     child(&world));
 		else if (way == 3)
-			(void)weir_poison(world.system, child(&world));
+			(void)weir_system_poison(world.system, child(&world));
 		else
-			(void)weir_kill(world.system, child(&world));
+			(void)weir_system_kill(world.system, child(&world));
 		settle(&world);
 		assert_false(has_child(&world));
 		assert_int_equal(count(&world), 1);
@@ -124,7 +125,8 @@ static void b8_5_a_child_that_is_stopped_ends_the_supervisor(void **state)
 	struct world world;
 
 	begin_on_failure(&world, 1, NULL);
-	assert_int_equal(weir_stop(world.system, child(&world)), 0);
+	assert_int_equal(weir_system_stop_actor(world.system, child(&world)),
+			 0);
 	settle(&world);
 	assert_true(over(&world));
 	end(&world);
@@ -231,12 +233,12 @@ static void b8_6_the_new_child_has_a_new_reference_and_the_same_name(
 	before = child(&world);
 	(void)next_delay(&world);
 	assert_false(weir_actor_id_equal(child(&world), before));
-	assert_false(weir_alive(world.system, before));
-	assert_true(weir_actor_id_equal(weir_lookup(world.system,
-						    "/user/supervisor/child"),
-					child(&world)));
+	assert_false(weir_system_is_alive(world.system, before));
 	assert_true(weir_actor_id_equal(
-		weir_parent(world.system, child(&world)), world.ref));
+		weir_system_lookup(world.system, "/user/supervisor/child"),
+		child(&world)));
+	assert_true(weir_actor_id_equal(
+		weir_system_parent(world.system, child(&world)), world.ref));
 	end(&world);
 }
 
@@ -248,9 +250,9 @@ static void b8_6_a_name_of_the_users_is_kept_too(void **state)
 	world.options.child.name = "client";
 	start(&world);
 	(void)next_delay(&world);
-	assert_true(weir_actor_id_equal(weir_lookup(world.system,
-						    "/user/supervisor/client"),
-					child(&world)));
+	assert_true(weir_actor_id_equal(
+		weir_system_lookup(world.system, "/user/supervisor/client"),
+		child(&world)));
 	end(&world);
 }
 
@@ -266,7 +268,8 @@ static void b8_6_what_the_old_child_had_not_taken_is_dead_letters(void **state)
 		assert_int_equal(put(&world, TAKE), 0);
 		settle(&world);
 		assert_int_equal(world.dead, 2);
-		assert_int_equal(weir_dead_letters(world.system), 2);
+		assert_int_equal(weir_system_dead_letter_count(world.system),
+				 2);
 		(void)wait_for_child(&world);
 		assert_int_equal(ledger_delivered(&world.ledger), 1);
 		end(&world);

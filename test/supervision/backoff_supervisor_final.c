@@ -54,8 +54,8 @@ static void begin_with_boss(struct world *world, struct boss *boss,
 	world_begin(world, seed);
 	assert_int_equal(
 		weir_actor_init(&boss->actor, &boss_ops, world->executor), 0);
-	assert_int_equal(weir_spawn(world->system, WEIR_ACTOR_ID_NONE,
-				    &boss->actor, NULL, &ref),
+	assert_int_equal(weir_system_spawn(world->system, WEIR_ACTOR_ID_NONE,
+					   &boss->actor, NULL, &ref),
 			 0);
 	supervisor_spawn(world, ref);
 	settle(world);
@@ -219,7 +219,7 @@ static void b8_12_nor_is_another_child_made_by_a_restart(void **state)
 
 	begin_with_boss(&world, &boss, 1);
 	final_item_under_way(&world, true);
-	assert_int_equal(weir_kill(world.system, world.ref), 0);
+	assert_int_equal(weir_system_kill(world.system, world.ref), 0);
 	advance(&world, DAY);
 	assert_false(has_child(&world));
 	assert_int_equal(world.made, 1);
@@ -244,7 +244,8 @@ static void its_own_restart_begins_anew_with_a_new_child(void **state)
 		(void)next_delay(&world);
 		assert_int_equal(count(&world), 2);
 		tell(&world, FATAL); /* is escalated, the boss restarts */
-		assert_int_equal(weir_restarts(world.system, world.ref), 1);
+		assert_int_equal(weir_system_restarts(world.system, world.ref),
+				 1);
 		assert_int_equal(count(&world), 0);
 		assert_int_equal(world.made, 4);
 		assert_int_equal(world.released, 3);
@@ -263,7 +264,7 @@ static void its_own_restart_ends_a_delay(void **state)
 	for (seed = 1; seed <= 20; seed++) {
 		begin_with_boss(&world, &boss, seed);
 		stop_child(&world);
-		assert_int_equal(weir_kill(world.system, world.ref), 0);
+		assert_int_equal(weir_system_kill(world.system, world.ref), 0);
 		settle(&world);
 		assert_int_equal(world.made, 2);
 		assert_true(has_child(&world));
@@ -301,7 +302,7 @@ static void a_permanent_supervisor_that_gives_up_is_restarted(void **state)
 	(void)wait_for_child(&world);
 	tell(&world, FAIL);
 	assert_false(over(&world));
-	assert_int_equal(weir_restarts(world.system, world.ref), 1);
+	assert_int_equal(weir_system_restarts(world.system, world.ref), 1);
 	assert_int_equal(world.made, 3);
 	assert_int_equal(count(&world), 0);
 	end(&world);
@@ -316,7 +317,7 @@ static void a_permanent_supervisor_that_is_finished_begins_anew(void **state)
 	start(&world);
 	assert_int_equal(put(&world, LAST), 0);
 	settle(&world);
-	assert_int_equal(weir_restarts(world.system, world.ref), 1);
+	assert_int_equal(weir_system_restarts(world.system, world.ref), 1);
 	assert_int_equal(world.made, 2);
 	assert_int_equal(next_delay(&world), 3 * SECOND);
 	end(&world);
@@ -330,8 +331,8 @@ static void other_children_of_it_are_none_of_its_business(void **state)
 
 	begin_on_failure(&world, 1, NULL);
 	more = child_new(&world);
-	assert_int_equal(weir_spawn(world.system, world.ref, &more->actor, NULL,
-				    &other),
+	assert_int_equal(weir_system_spawn(world.system, world.ref,
+					   &more->actor, NULL, &other),
 			 0);
 	settle(&world);
 	/* It fails, and is restarted as by default. */
@@ -339,8 +340,8 @@ static void other_children_of_it_are_none_of_its_business(void **state)
 	assert_int_equal(
 		weir_in_put(&more->in, ledger_make(&world.ledger, ITEMS)), 0);
 	settle(&world);
-	assert_int_equal(weir_restarts(world.system, other), 1);
-	assert_int_equal(weir_stop(world.system, other), 0);
+	assert_int_equal(weir_system_restarts(world.system, other), 1);
+	assert_int_equal(weir_system_stop_actor(world.system, other), 0);
 	settle(&world);
 	assert_int_equal(count(&world), 0);
 	assert_true(has_child(&world));

@@ -61,7 +61,7 @@ static void b8_10_after_its_end_it_says_so(void **state)
 	struct world world;
 
 	begin(&world, 1);
-	assert_int_equal(weir_stop(world.system, world.ref), 0);
+	assert_int_equal(weir_system_stop_actor(world.system, world.ref), 0);
 	settle(&world);
 	assert_true(over(&world));
 	assert_false(has_child(&world));
@@ -80,7 +80,7 @@ static void b8_10_without_a_child_items_are_dead_letters(void **state)
 	assert_int_equal(put(&world, TAKE), 1);
 	assert_int_equal(put(&world, TAKE), 1);
 	assert_int_equal(world.dead, 2);
-	assert_int_equal(weir_dead_letters(world.system), 2);
+	assert_int_equal(weir_system_dead_letter_count(world.system), 2);
 	assert_int_equal(ledger_dropped(&world.ledger), 2);
 	end(&world);
 }
@@ -141,8 +141,8 @@ static void b8_10_what_the_child_puts_up_goes_to_the_parent(void **state)
 
 	world_begin(&world, 1);
 	sink_init(&parent, world.executor, &world.ledger, 4);
-	assert_int_equal(weir_spawn(world.system, WEIR_ACTOR_ID_NONE,
-				    &parent.actor, NULL, &ref),
+	assert_int_equal(weir_system_spawn(world.system, WEIR_ACTOR_ID_NONE,
+					   &parent.actor, NULL, &ref),
 			 0);
 	world.options.up = &parent.in;
 	supervisor_spawn(&world, ref);
@@ -179,7 +179,7 @@ static void b8_11_a_child_that_is_dying_is_the_child_still(void **state)
 	world.slow = true;
 	start(&world);
 	before = child(&world);
-	assert_int_equal(weir_stop(world.system, before), 0);
+	assert_int_equal(weir_system_stop_actor(world.system, before), 0);
 	advance(&world, 10 * SECOND);
 	assert_true(weir_actor_id_equal(child(&world), before));
 	assert_int_equal(count(&world), 0);
@@ -200,7 +200,8 @@ static void b8_11_the_time_to_die_can_be_bounded(void **state)
 	world.slow = true;
 	world.options.child.shutdown_ns = 5 * SECOND;
 	start(&world);
-	assert_int_equal(weir_stop(world.system, child(&world)), 0);
+	assert_int_equal(weir_system_stop_actor(world.system, child(&world)),
+			 0);
 	advance(&world, 5 * SECOND - 1);
 	assert_true(has_child(&world));
 	advance(&world, 1);
@@ -217,7 +218,8 @@ static void b8_11_a_child_that_fails_while_it_dies_is_not_restarted(
 	world_begin(&world, 1);
 	world.slow = true;
 	start(&world);
-	assert_int_equal(weir_stop(world.system, child(&world)), 0);
+	assert_int_equal(weir_system_stop_actor(world.system, child(&world)),
+			 0);
 	settle(&world);
 	tell(&world, FAIL);
 	assert_false(has_child(&world));
@@ -237,7 +239,8 @@ static void b8_13_a_pending_delay_is_harmless_after_a_stop(void **state)
 		begin(&world, seed);
 		stop_child(&world);
 		advance(&world, seed % 2 ? 3 * SECOND - 1 : SECOND);
-		assert_int_equal(weir_stop(world.system, world.ref), 0);
+		assert_int_equal(
+			weir_system_stop_actor(world.system, world.ref), 0);
 		weir_sim_run(world.sim);
 		assert_true(over(&world));
 		assert_int_equal(world.made, 1);
@@ -250,13 +253,13 @@ static void do_something(struct world *world)
 {
 	switch (weir_sim_random(world->sim, 12)) {
 	case 0:
-		(void)weir_stop(world->system, child(world));
+		(void)weir_system_stop_actor(world->system, child(world));
 		break;
 	case 1:
-		(void)weir_poison(world->system, child(world));
+		(void)weir_system_poison(world->system, child(world));
 		break;
 	case 2:
-		(void)weir_kill(world->system, child(world));
+		(void)weir_system_kill(world->system, child(world));
 		break;
 	case 3:
 		(void)put(world, FAIL);
@@ -283,7 +286,7 @@ static void last_thing(struct world *world)
 {
 	switch (weir_sim_random(world->sim, 4)) {
 	case 0:
-		(void)weir_stop(world->system, world->ref);
+		(void)weir_system_stop_actor(world->system, world->ref);
 		break;
 	case 1:
 		(void)weir_backoff_supervisor_finish(&world->supervisor);
@@ -332,7 +335,7 @@ static void b8_12_b8_13_a_final_item_meets_the_childs_end(void **state)
 
 	for (seed = 1; seed <= n; seed++) {
 		begin(&world, seed);
-		(void)weir_stop(world.system, child(&world));
+		(void)weir_system_stop_actor(world.system, child(&world));
 		for (i = seed % 7; i > 0; i--)
 			(void)weir_sim_step(world.sim);
 		rc = put(&world, LAST);
@@ -502,8 +505,9 @@ static void lean_times(size_t fail, size_t *calls)
 					 &world.options) == 0) {
 		began = true;
 		weir_actor_ref(&world.supervisor.actor);
-		if (weir_spawn(world.system, WEIR_ACTOR_ID_NONE,
-			       &world.supervisor.actor, NULL, &world.ref) != 0)
+		if (weir_system_spawn(world.system, WEIR_ACTOR_ID_NONE,
+				      &world.supervisor.actor, NULL,
+				      &world.ref) != 0)
 			weir_actor_stop(&world.supervisor.actor);
 		for (i = 0; i < 6; i++) {
 			settle(&world);

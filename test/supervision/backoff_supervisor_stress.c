@@ -140,7 +140,7 @@ static void *meddler_run(void *argument)
 		(void)weir_backoff_supervisor_count(&mill->supervisor);
 		(void)weir_backoff_supervisor_reset(&mill->supervisor);
 		if (i % 16 == 0)
-			(void)weir_stop(mill->system, child);
+			(void)weir_system_stop_actor(mill->system, child);
 		sched_yield();
 	}
 	return NULL;
@@ -174,8 +174,8 @@ static void mill_open(struct mill *mill)
 						      mill->executor, &options),
 			 0);
 	weir_actor_ref(&mill->supervisor.actor);
-	assert_int_equal(weir_spawn(mill->system, WEIR_ACTOR_ID_NONE,
-				    &mill->supervisor.actor, NULL, NULL),
+	assert_int_equal(weir_system_spawn(mill->system, WEIR_ACTOR_ID_NONE,
+					   &mill->supervisor.actor, NULL, NULL),
 			 0);
 }
 

@@ -45,10 +45,10 @@ static size_t bytes_each(struct heap *heap, struct small *actors,
 	before = heap->bytes;
 	for (i = 0; i < N_ACTORS; i++)
 		if (system)
-			assert_int_equal(weir_spawn(system, WEIR_ACTOR_ID_NONE,
-						    &actors[i].actor, NULL,
-						    NULL),
-					 0);
+			assert_int_equal(
+				weir_system_spawn(system, WEIR_ACTOR_ID_NONE,
+						  &actors[i].actor, NULL, NULL),
+				0);
 		else
 			assert_int_equal(weir_actor_start(&actors[i].actor), 0);
 	return (heap->bytes - before + N_ACTORS - 1) / N_ACTORS;
@@ -245,8 +245,9 @@ static void start(struct chain *chain)
 	size_t i;
 
 	for (i = 0; i < 3; i++)
-		assert_int_equal(weir_spawn(chain->system, WEIR_ACTOR_ID_NONE,
-					    actors[i], NULL, NULL),
+		assert_int_equal(weir_system_spawn(chain->system,
+						   WEIR_ACTOR_ID_NONE,
+						   actors[i], NULL, NULL),
 				 0);
 }
 
@@ -267,8 +268,9 @@ static void run_chain(struct chain *chain, size_t window)
 			 0);
 	set_up(chain, window);
 	start(chain);
-	while (weir_children(chain->system, weir_system_user(chain->system),
-			     NULL, 0) > 0)
+	while (weir_system_children(chain->system,
+				    weir_system_user_guardian(chain->system),
+				    NULL, 0) > 0)
 		sched_yield();
 	weir_system_shutdown(chain->system);
 	assert_int_equal(

@@ -24,7 +24,8 @@ static void b2_1_resume_keeps_all_but_the_failed_token(struct world *world)
 	feed(world, "a", 1, 3);
 	assert_told(world, "a", "a1.pre_start a1.1 a1.2 a1.3");
 	assert_int_equal(member(world, "a")->seen, 3);
-	assert_int_equal(weir_restarts(world->system, ref(world, "a")), 0);
+	assert_int_equal(weir_system_restarts(world->system, ref(world, "a")),
+			 0);
 }
 
 static void b2_1_resume_is_for_the_one_that_failed_and_all_below(
@@ -119,7 +120,8 @@ static void b1_4_a_start_that_always_fails_is_tried_max_times_more(
 		    "a1.pre_start a2.reset a2.pre_start a3.reset a3.pre_start "
 		    "a4.reset a4.pre_start");
 	assert_false(alive(world, "a"));
-	assert_true(weir_alive(world->system, weir_system_user(world->system)));
+	assert_true(weir_system_is_alive(
+		world->system, weir_system_user_guardian(world->system)));
 }
 
 static void b2_2_restart_is_for_the_one_that_failed(struct world *world)
@@ -136,7 +138,8 @@ static void b2_2_restart_is_for_the_one_that_failed(struct world *world)
 		    "a1.pre_start a1.1 a1.pre_restart a2.reset "
 		    "a2.post_restart");
 	assert_told(world, "other", "other1.pre_start");
-	assert_int_equal(weir_restarts(world->system, ref(world, "a")), 1);
+	assert_int_equal(weir_system_restarts(world->system, ref(world, "a")),
+			 1);
 }
 
 static void b2_3_stop_ends_it_with_its_error(struct world *world)
@@ -465,7 +468,8 @@ static void b3_3_the_default_stops_who_dies_of_a_death_pact(struct world *world)
 	add(world, NULL, "b");
 	add(world, NULL, "a");
 	run(world);
-	assert_int_equal(weir_stop(world->system, ref(world, "b")), 0);
+	assert_int_equal(weir_system_stop_actor(world->system, ref(world, "b")),
+			 0);
 	run(world);
 	assert_told(world, "a", "a1.pre_start a1.post_stop");
 	assert_int_equal(member(world, "a")->fate.code, -EOWNERDEAD);

@@ -33,16 +33,16 @@ static struct weir_actor_id boss_on(struct world *world,
 	world_open(world);
 	assert_int_equal(
 		weir_actor_init(boss, &boss_ops, weir_sim_executor(sim)), 0);
-	assert_int_equal(weir_spawn(world->system, parent, boss, NULL, &ref),
-			 0);
+	assert_int_equal(
+		weir_system_spawn(world->system, parent, boss, NULL, &ref), 0);
 	return ref;
 }
 
 static void spawn_below(struct world *world, struct weir_actor_id parent,
 			struct weir_actor *actor)
 {
-	assert_int_equal(weir_spawn(world->system, parent, actor, NULL, NULL),
-			 0);
+	assert_int_equal(
+		weir_system_spawn(world->system, parent, actor, NULL, NULL), 0);
 }
 
 /* One that has 8 items, from `first` on. */
@@ -106,8 +106,8 @@ static void b10_3_who_ends_in_a_drain_lets_its_children_end(struct world *world)
 	world_open(world);
 	sink_with(world, &boss, world->sim, 1);
 	sink_with(world, &sink, far, 9);
-	assert_int_equal(weir_spawn(world->system, WEIR_ACTOR_ID_NONE,
-				    &boss.actor, NULL, &parent),
+	assert_int_equal(weir_system_spawn(world->system, WEIR_ACTOR_ID_NONE,
+					   &boss.actor, NULL, &parent),
 			 0);
 	spawn_below(world, parent, &sink.actor);
 	drain_one(world, far, &drain);
@@ -183,8 +183,8 @@ static void b10_3_who_drains_can_have_no_more_children(struct world *world)
 	run_both(world, far);
 	drain_begin(world, &drain, false);
 	weir_sim_run(world->sim);
-	assert_int_equal(weir_spawn(world->system, parent, &late.actor, NULL,
-				    NULL),
+	assert_int_equal(weir_system_spawn(world->system, parent, &late.actor,
+					   NULL, NULL),
 			 -ESHUTDOWN);
 	weir_actor_stop(&late.actor);
 	run_both(world, far);
@@ -206,7 +206,8 @@ static void b10_3_children_of_system_elsewhere_are_stopped_last(
 	add(world, NULL, "a");
 	before_end(world, &hook, "end", false);
 	sink_init(&log, weir_sim_executor(far), &world->ledger, 4);
-	spawn_below(world, weir_system_system(world->system), &log.actor);
+	spawn_below(world, weir_system_system_guardian(world->system),
+		    &log.actor);
 	assert_int_equal(put(world, "a", 1, 5), 0);
 	drain_begin(world, &drain, false);
 	run_both(world, far);

@@ -22,8 +22,10 @@ static inline void told_run(struct weir_system_hook *hook)
 	struct weir_system *system = self->world->system;
 
 	note(self->world, "hook", "%s", self->name);
-	self->is_system = weir_alive(system, weir_system_system(system));
-	self->is_user = weir_alive(system, weir_system_user(system));
+	self->is_system = weir_system_is_alive(
+		system, weir_system_system_guardian(system));
+	self->is_user =
+		weir_system_is_alive(system, weir_system_user_guardian(system));
 	assert_int_equal(weir_system_free(system), -EBUSY);
 	if (self->shuts)
 		weir_system_shutdown(system);
@@ -92,8 +94,9 @@ static inline bool terminated(const struct world *world)
 /* A child of /system. */
 static inline void add_system(struct world *world, const char *name)
 {
-	assert_int_equal(spawn(world, weir_system_system(world->system), name),
-			 0);
+	assert_int_equal(
+		spawn(world, weir_system_system_guardian(world->system), name),
+		0);
 }
 
 /* A drain of the executor, told as "drained". */

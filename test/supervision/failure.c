@@ -389,11 +389,12 @@ static void b1_6_a_failure_is_not_laid_to_the_next_of_that_name(
 	first = ref(world, "b");
 	assert_int_equal(put(world, "b", 2, 2), 0);
 	give(world, "a", 1);
-	assert_false(weir_alive(world->system, first));
+	assert_false(weir_system_is_alive(world->system, first));
 	assert_true(alive(world, "b"));
 	give(world, "b", 3);
 	assert_int_equal(member(world, "b")->generation, 1);
-	assert_int_equal(weir_restarts(world->system, ref(world, "b")), 0);
+	assert_int_equal(weir_system_restarts(world->system, ref(world, "b")),
+			 0);
 	assert_int_equal(member(world, "b")->seen, 1);
 }
 
@@ -503,7 +504,7 @@ static void cause_dropped(void *cause)
 	const struct world *world = cause;
 
 	assert_int_equal(ck_pr_load_32(&world->system->lock.word), 0);
-	(void)weir_restarts(world->system, ref(world, "boss"));
+	(void)weir_system_restarts(world->system, ref(world, "boss"));
 	n_dropped++;
 }
 
@@ -547,7 +548,8 @@ static void b2_2_causes_are_dropped_without_the_lock(struct world *world)
 	give(world, "a", 5);
 	assert_int_equal(member(world, "b")->generation, 6);
 	assert_int_equal(n_dropped, 4);
-	assert_int_equal(weir_stop(world->system, ref(world, "boss")), 0);
+	assert_int_equal(
+		weir_system_stop_actor(world->system, ref(world, "boss")), 0);
 	run(world);
 	assert_int_equal(n_dropped, 5);
 }

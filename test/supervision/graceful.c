@@ -77,7 +77,8 @@ static void b5_5_the_dead_have_ended(struct world *world)
 
 	add(world, NULL, "a");
 	run(world);
-	assert_int_equal(weir_stop(world->system, ref(world, "a")), 0);
+	assert_int_equal(weir_system_stop_actor(world->system, ref(world, "a")),
+			 0);
 	run(world);
 	ask(world, &waiting, false, SECOND);
 	assert_int_equal(waiting.calls, 1);
@@ -294,7 +295,8 @@ static void wrong_calls_are_told_of_at_once(struct world *world)
 	add(world, NULL, "a");
 	run(world);
 	assert_int_equal(ask_for(world, &waiting,
-				 weir_system_user(world->system), true, SECOND),
+				 weir_system_user_guardian(world->system), true,
+				 SECOND),
 			 -EPERM);
 	assert_int_equal(weir_stop_gracefully(world->system, ref(world, "a"),
 					      false, NULL, SECOND),
@@ -321,8 +323,8 @@ static void no_memory_for_a_stop_changes_nothing(struct world *world)
 	world_open(world);
 	source_init(&source, weir_sim_executor(world->sim), &world->ledger, 1,
 		    1);
-	assert_int_equal(weir_spawn(world->system, WEIR_ACTOR_ID_NONE,
-				    &source.actor, NULL, &who),
+	assert_int_equal(weir_system_spawn(world->system, WEIR_ACTOR_ID_NONE,
+					   &source.actor, NULL, &who),
 			 0);
 	run(world);
 	world->heap.calls = 0;
@@ -331,7 +333,7 @@ static void no_memory_for_a_stop_changes_nothing(struct world *world)
 	world->heap.fail = 0;
 	run(world);
 	assert_int_equal(waiting.calls, 0);
-	assert_true(weir_alive(world->system, who));
+	assert_true(weir_system_is_alive(world->system, who));
 	assert_int_equal(ask_for(world, &waiting, who, true, SECOND), 0);
 	run(world);
 	assert_int_equal(waiting.calls, 1);

@@ -46,7 +46,7 @@ static int second_begins(struct weir_actor *actor, struct weir_error *cause)
 	(void)cause;
 	if (++second.restarts == 2)
 		return weir_completion_complete(&begun, NULL);
-	assert(weir_kill(systm, first.ref) == 0);
+	assert(weir_system_kill(systm, first.ref) == 0);
 	while (!(weir__child_flags(actor) & WEIR__CELL_GROUP_HALT))
 		sched_yield();
 	return 0;
@@ -103,8 +103,9 @@ static void add(struct member *member, const struct weir_actor_ops *ops,
 	memset(member, 0, sizeof(*member));
 	assert_int_equal(weir_actor_init(&member->actor, ops, systm->executor),
 			 0);
-	assert_int_equal(
-		weir_spawn(systm, to, &member->actor, NULL, &member->ref), 0);
+	assert_int_equal(weir_system_spawn(systm, to, &member->actor, NULL,
+					   &member->ref),
+			 0);
 }
 
 static void one_round(void)
@@ -115,10 +116,10 @@ static void one_round(void)
 	add(&parent, &parent_ops, WEIR_ACTOR_ID_NONE);
 	add(&first, &first_ops, parent.ref);
 	add(&second, &second_ops, parent.ref);
-	assert_int_equal(weir_kill(systm, second.ref), 0);
+	assert_int_equal(weir_system_kill(systm, second.ref), 0);
 	assert_int_equal(weir_completion_wait(&begun, WEIR_FOREVER), 0);
-	assert_true(weir_alive(systm, second.ref));
-	assert_int_equal(weir_stop(systm, parent.ref), 0);
+	assert_true(weir_system_is_alive(systm, second.ref));
+	assert_int_equal(weir_system_stop_actor(systm, parent.ref), 0);
 	assert_int_equal(weir_completion_wait(&released, WEIR_FOREVER), 0);
 	assert_int_equal(first.restarts, 2);
 	assert_int_equal(second.restarts, 2);

@@ -58,7 +58,8 @@ static inline void world_begin(struct world *world,
 
 static inline bool world_lives(const struct world *world)
 {
-	return weir_alive(world->system, weir_system_user(world->system));
+	return weir_system_is_alive(world->system,
+				    weir_system_user_guardian(world->system));
 }
 
 /* No child waits for anything. */
@@ -140,7 +141,8 @@ static inline void check_notices(struct world *world, const struct node *node)
 	}
 	for (watch = node->watches; watch < node->watches + WATCHES; watch++)
 		if (watch->set && !watch->loose)
-			assert_true(weir_alive(world->system, watch->who));
+			assert_true(weir_system_is_alive(world->system,
+							 watch->who));
 }
 
 /* Nothing fails from now on; what disturb_directly() has suspended goes on. */
@@ -195,7 +197,8 @@ static inline void world_end(struct world *world)
 	(void)world_unrest(world, true);
 	assert_true(
 		weir_completion_done(weir_system_terminated(world->system)));
-	assert_int_equal(weir_dead_letters(world->system), world->dead_letters);
+	assert_int_equal(weir_system_dead_letter_count(world->system),
+			 world->dead_letters);
 	assert_int_equal(weir_system_free(world->system), 0);
 	assert_int_equal(world->released, world->made);
 	for (i = 0; i < OUTSIDE; i++)

@@ -60,7 +60,7 @@ static inline void spawn(struct world *world, uint64_t *random,
 	struct node *node, *first;
 	int rc;
 
-	if (weir_children(world->system, parent, NULL, 0) >= BREADTH ||
+	if (weir_system_children(world->system, parent, NULL, 0) >= BREADTH ||
 	    ck_pr_load_32(&world->made) - ck_pr_load_32(&world->released) >=
 		    world->most)
 		return;
@@ -69,8 +69,8 @@ static inline void spawn(struct world *world, uint64_t *random,
 	node_init(node, world, random, depth);
 	node->parent = parent;
 	ck_pr_inc_32(&world->made);
-	rc = weir_spawn(world->system, parent, &node->actor, &node->options,
-			&node->ref);
+	rc = weir_system_spawn(world->system, parent, &node->actor,
+			       &node->options, &node->ref);
 	do {
 		first = ck_pr_load_ptr(&world->nodes);
 		node->next = first;
@@ -100,8 +100,8 @@ static inline void spawn_any(struct world *world, uint64_t *random,
 	if (actor)
 		depth = node_of(actor)->depth + 1;
 	weir_actor_unref(actor);
-	spawn(world, random, actor ? parent : weir_system_user(world->system),
-	      depth);
+	spawn(world, random,
+	      actor ? parent : weir_system_user_guardian(world->system), depth);
 }
 
 static inline void check_order(int rc)
@@ -178,9 +178,9 @@ static inline void watch_somebody(struct node *self, struct weir_actor_id who)
 	if (!watch || weir_actor_id_equal(who, WEIR_ACTOR_ID_NONE) ||
 	    weir_actor_id_equal(who, self->ref))
 		return;
-	child = weir_actor_id_equal(weir_parent(self->world->system, who),
-				    self->ref);
-	rc = weir_death_watch(&self->actor, who, watch);
+	child = weir_actor_id_equal(
+		weir_system_parent(self->world->system, who), self->ref);
+	rc = weir_actor_watch(&self->actor, who, watch);
 	if (rc == 0)
 		*watch = (struct node_watch){
 			.who = who,
@@ -200,7 +200,7 @@ static inline void unwatch_somebody(struct node *self)
 
 	if (!watch->set)
 		return;
-	rc = weir_death_unwatch(&self->actor, watch->who);
+	rc = weir_actor_unwatch(&self->actor, watch->who);
 	/* one that stops watches nobody any more */
 	assert_true(rc == 0 ||
 		    (rc == -ENOENT &&
@@ -253,13 +253,13 @@ static inline void disturb_others(struct world *world, uint64_t *random,
 
 	switch (below(random, 16)) {
 	case 0:
-		check_order(weir_stop(world->system, ref));
+		check_order(weir_system_stop_actor(world->system, ref));
 		break;
 	case 1:
-		check_order(weir_kill(world->system, ref));
+		check_order(weir_system_kill(world->system, ref));
 		break;
 	case 2:
-		check_order(weir_poison(world->system, ref));
+		check_order(weir_system_poison(world->system, ref));
 		break;
 	case 3:
 		disturb_directly(world, random, ref);
@@ -284,7 +284,7 @@ static inline void disturb_itself(struct node *self)
 {
 	switch (below(&self->random, 8)) {
 	case 0:
-		assert_int_equal(weir_stop_children(&self->actor), 0);
+		assert_int_equal(weir_actor_stop_children(&self->actor), 0);
 		break;
 	case 1:
 		weir_actor_signal(&self->actor);

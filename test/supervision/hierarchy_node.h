@@ -61,7 +61,7 @@ static inline int node_pre_restart(struct weir_actor *actor,
 
 	node_ends(self);
 	if (!below(&self->random, 4))
-		assert_int_equal(weir_stop_children(actor), 0);
+		assert_int_equal(weir_actor_stop_children(actor), 0);
 	return act(self);
 }
 
@@ -125,7 +125,7 @@ static inline int node_terminated(struct weir_actor *actor,
 	assert_true(self->begun);
 	assert_true(watch >= self->watches && watch < self->watches + WATCHES);
 	assert_true(watch->set && weir_actor_id_equal(watch->who, notice->who));
-	assert_false(weir_alive(self->world->system, notice->who));
+	assert_false(weir_system_is_alive(self->world->system, notice->who));
 	watch->set = false;
 	return act(self);
 }
@@ -233,8 +233,8 @@ static inline void node_stopped(struct weir_actor *actor,
 	assert_false(self->begun);
 	assert_int_equal(self->starts, self->ends);
 	if (actor->flags & WEIR__ACTOR_CHILD)
-		assert_int_equal(weir_children(self->world->system, self->ref,
-					       NULL, 0),
+		assert_int_equal(weir_system_children(self->world->system,
+						      self->ref, NULL, 0),
 				 0);
 }
 

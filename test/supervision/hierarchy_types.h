@@ -167,7 +167,7 @@ static inline struct weir_actor_id any_ref(struct world *world,
 			&world->known[below(random, world->n_known)]);
 		ref = (struct weir_actor_id){(uint32_t)packed,
 					     (uint32_t)(packed >> 32)};
-	} while (--n && !weir_alive(world->system, ref));
+	} while (--n && !weir_system_is_alive(world->system, ref));
 	return ref;
 }
 

@@ -71,7 +71,7 @@ static inline void world_open(struct world *world)
 				 0);
 }
 
-/* A new member of that name; the result of weir_spawn(). */
+/* A new member of that name; the result of weir_system_spawn(). */
 static inline int spawn(struct world *world, struct weir_actor_id parent,
 			const char *name)
 {
@@ -92,7 +92,7 @@ static inline struct member *add(struct world *world, const char *parent,
 
 static inline bool alive(const struct world *world, const char *name)
 {
-	return weir_alive(world->system, ref(world, name));
+	return weir_system_is_alive(world->system, ref(world, name));
 }
 
 /* Gives items first to last to that member; -ESRCH: it has ended. */
@@ -140,7 +140,8 @@ static inline void give(struct world *world, const char *name, size_t item)
 
 static inline void stop(struct world *world, const char *name)
 {
-	assert_int_equal(weir_stop(world->system, ref(world, name)), 0);
+	assert_int_equal(
+		weir_system_stop_actor(world->system, ref(world, name)), 0);
 }
 
 /* The same for three: a, b and c, which start. */

@@ -12,12 +12,12 @@
 
 static int poison(struct world *world, const char *name)
 {
-	return weir_poison(world->system, ref(world, name));
+	return weir_system_poison(world->system, ref(world, name));
 }
 
 static int kill(struct world *world, const char *name)
 {
-	return weir_kill(world->system, ref(world, name));
+	return weir_system_kill(world->system, ref(world, name));
 }
 
 /* --- Poison --------------------------------------------------------------- */
@@ -31,7 +31,7 @@ static void b5_1_poison_comes_behind_what_is_queued(struct world *world)
 	assert_told(world, "a",
 		    "a1.pre_start a1.1 a1.2 a1.3 a1.post_stop a1.dead4 "
 		    "a1.dead5 a1.dead6");
-	assert_int_equal(weir_dead_letters(world->system), 3);
+	assert_int_equal(weir_system_dead_letter_count(world->system), 3);
 }
 
 static void b5_1_poison_of_one_that_runs_counts_what_it_has_not_taken(
@@ -45,12 +45,12 @@ static void b5_1_poison_of_one_that_runs_counts_what_it_has_not_taken(
 	assert_int_equal(poison(world, "a"), 0);
 	feed(world, "a", 13, 14);
 	assert_int_equal(member(world, "a")->seen, 12);
-	assert_int_equal(weir_dead_letters(world->system), 2);
+	assert_int_equal(weir_system_dead_letter_count(world->system), 2);
 }
 
 static void poison_self(struct member *self)
 {
-	assert_int_equal(weir_poison(self->world->system, self->ref), 0);
+	assert_int_equal(weir_system_poison(self->world->system, self->ref), 0);
 	assert_int_equal(put(self->world, self->name, 10, 12), 0);
 }
 
@@ -204,11 +204,11 @@ static void watch_and_end(struct member *self)
 {
 	struct world *world = self->world;
 
-	assert_int_equal(weir_death_watch(&self->actor, ref(world, "x"), NULL),
+	assert_int_equal(weir_actor_watch(&self->actor, ref(world, "x"), NULL),
 			 0);
 	assert_int_equal(world->top == &kill_restarts
-				 ? weir_kill(world->system, self->ref)
-				 : weir_poison(world->system, self->ref),
+				 ? weir_system_kill(world->system, self->ref)
+				 : weir_system_poison(world->system, self->ref),
 			 0);
 }
 
@@ -225,7 +225,8 @@ static void notice_and_letter(struct world *world)
 	ROLES(world, roles);
 	SCRIPT(world, steps);
 	add(world, NULL, "x");
-	assert_int_equal(weir_stop(world->system, ref(world, "x")), 0);
+	assert_int_equal(weir_system_stop_actor(world->system, ref(world, "x")),
+			 0);
 	add(world, NULL, "a");
 	run(world);
 	feed(world, "a", 1, 3);
@@ -347,7 +348,7 @@ static void b5_1_poison_of_one_that_takes_from_any_of_two(struct world *world)
 	/* the four that came before; the sum counts, so one that came after
 	 * may have had the place of one before */
 	assert_int_equal(ledger_delivered(&world->ledger), 4);
-	assert_int_equal(weir_dead_letters(world->system), 1);
+	assert_int_equal(weir_system_dead_letter_count(world->system), 1);
 	assert_false(alive(world, "a"));
 }
 
@@ -488,7 +489,7 @@ static void b5_1_poison_behind_what_merges(struct world *world)
 	weir_actor_resume(&self->actor);
 	run(world);
 	assert_int_equal(self->seen, 7);
-	assert_int_equal(weir_dead_letters(world->system), 2);
+	assert_int_equal(weir_system_dead_letter_count(world->system), 2);
 	fate_check(&source.fate, 0);
 }
 
@@ -526,15 +527,18 @@ static void guardians_are_neither_poisoned_nor_killed(struct world *world)
 	add(world, NULL, "a");
 	system = world->system;
 	guardians[0] = weir_system_root(system);
-	guardians[1] = weir_system_user(system);
-	guardians[2] = weir_system_system(system);
+	guardians[1] = weir_system_user_guardian(system);
+	guardians[2] = weir_system_system_guardian(system);
 	for (i = 0; i < 3; i++) {
-		assert_int_equal(weir_poison(system, guardians[i]), -EPERM);
-		assert_int_equal(weir_kill(system, guardians[i]), -EPERM);
+		assert_int_equal(weir_system_poison(system, guardians[i]),
+				 -EPERM);
+		assert_int_equal(weir_system_kill(system, guardians[i]),
+				 -EPERM);
 	}
-	assert_int_equal(weir_poison(NULL, guardians[0]), -EINVAL);
-	assert_int_equal(weir_kill(NULL, guardians[0]), -EINVAL);
-	assert_int_equal(weir_poison(system, WEIR_ACTOR_ID_NONE), -ESRCH);
+	assert_int_equal(weir_system_poison(NULL, guardians[0]), -EINVAL);
+	assert_int_equal(weir_system_kill(NULL, guardians[0]), -EINVAL);
+	assert_int_equal(weir_system_poison(system, WEIR_ACTOR_ID_NONE),
+			 -ESRCH);
 	run(world);
 	assert_told(world, "a", "a1.pre_start");
 }

@@ -53,21 +53,21 @@ static void with_letter(struct world *world, size_t n_before, size_t n_after,
 
 static void b5_1_poison_cuts_no_turn_in_two(struct world *world)
 {
-	with_letter(world, 6, 3, weir_poison);
+	with_letter(world, 6, 3, weir_system_poison);
 	assert_told(world, "a",
 		    "1 2 3 4 a1.dead5 a1.dead6 a1.dead7 a1.dead8 a1.dead9");
 }
 
 static void b5_1_poison_behind_whole_bursts_is_behind_all(struct world *world)
 {
-	with_letter(world, 8, 4, weir_poison);
+	with_letter(world, 8, 4, weir_system_poison);
 	assert_told(world, "a",
 		    "1 2 3 4 5 6 7 8 a1.dead9 a1.dead10 a1.dead11 a1.dead12");
 }
 
 static void b5_1_poison_behind_less_than_a_burst_is_at_once(struct world *world)
 {
-	with_letter(world, 3, 2, weir_poison);
+	with_letter(world, 3, 2, weir_system_poison);
 	assert_told(world, "a", "a1.dead1 a1.dead2 a1.dead3 a1.dead4 a1.dead5");
 }
 
@@ -76,7 +76,7 @@ static void b5_1_kill_cuts_no_turn_in_two(struct world *world)
 	static const struct weir_strategy by_default = {.decide = NULL};
 
 	world->top = &by_default;
-	with_letter(world, 6, 2, weir_kill);
+	with_letter(world, 6, 2, weir_system_kill);
 	assert_told(world, "a", "1 2 3 4 a1.dead5 a1.dead6 a1.dead7 a1.dead8");
 	assert_int_equal(member(world, "a")->fate.code, -EINTR);
 }
@@ -87,7 +87,7 @@ static void b5_1_poison_waits_for_the_rest_of_a_stream(struct world *world)
 
 	assert_int_equal(member_spawn(self, WEIR_ACTOR_ID_NONE), 0);
 	assert_int_equal(put(world, "a", 1, 6), 0);
-	assert_int_equal(weir_poison(world->system, self->ref), 0);
+	assert_int_equal(weir_system_poison(world->system, self->ref), 0);
 	assert_int_equal(weir_in_end(&self->in, NULL), 0);
 	run(world);
 	assert_told(world, "a", "1 2 3 4 5 6");
@@ -108,7 +108,7 @@ static void b5_1_poison_behind_bursts_that_merge(struct world *world)
 	assert_int_equal(weir_actor_start(&source.actor), 0);
 	run(world);
 	assert_int_equal(put(world, "a", 1, 8), 0);
-	assert_int_equal(weir_poison(world->system, self->ref), 0);
+	assert_int_equal(weir_system_poison(world->system, self->ref), 0);
 	run(world);
 	assert_int_equal(put(world, "a", 9, 16), 0);
 	weir_actor_resume(&self->actor);
@@ -116,7 +116,7 @@ static void b5_1_poison_behind_bursts_that_merge(struct world *world)
 	for (i = 1; i <= 16; i++)
 		assert_int_equal(world->ledger.delivered[i - 1], i <= 8);
 	assert_int_equal(ledger_delivered(&world->ledger), 10);
-	assert_int_equal(weir_dead_letters(world->system), 8);
+	assert_int_equal(weir_system_dead_letter_count(world->system), 8);
 	assert_false(alive(world, "a"));
 	fate_check(&source.fate, 0);
 }
@@ -131,7 +131,7 @@ static int hear(struct weir_actor *actor, const struct weir_terminated *notice)
 static int watch_x(struct weir_actor *actor)
 {
 	struct world *world = member_of(actor)->world;
-	int rc = weir_death_watch(actor, ref(world, "x"), NULL);
+	int rc = weir_actor_watch(actor, ref(world, "x"), NULL);
 
 	assert_int_equal(put(world, "a", 7, 12), 0);
 	return rc;

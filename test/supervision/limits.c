@@ -86,7 +86,8 @@ static void b6_3_without_either_it_always_restarts(struct world *world)
 		   world->seed % 3 == 2 ? NULL : &unlimited[world->seed % 3]);
 	for (i = 0; i < 50; i++)
 		assert_true(survives_at(world, "a", i / 10));
-	assert_int_equal(weir_restarts(world->system, ref(world, "a")), 50);
+	assert_int_equal(weir_system_restarts(world->system, ref(world, "a")),
+			 50);
 }
 
 static void b6_4_a_window_without_a_number_allows_one(struct world *world)

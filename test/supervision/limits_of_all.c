@@ -377,7 +377,8 @@ static void d1_3_a_permanent_one_that_is_stopped_ends(struct world *world)
 	ROLES(world, roles);
 	add(world, NULL, "a");
 	run(world);
-	assert_int_equal(weir_stop(world->system, ref(world, "a")), 0);
+	assert_int_equal(weir_system_stop_actor(world->system, ref(world, "a")),
+			 0);
 	run(world);
 	assert_told(world, "a", "a1.pre_start a1.post_stop");
 }

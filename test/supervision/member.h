@@ -51,14 +51,15 @@ static inline int step_do(const struct step *step, struct member *self)
 	if (step->spawn)
 		self->rc = spawn(world, self->ref, step->spawn);
 	if (step->stop)
-		(void)weir_stop(world->system, ref(world, step->stop));
+		(void)weir_system_stop_actor(world->system,
+					     ref(world, step->stop));
 	if (step->watch)
-		assert_int_equal(weir_death_watch(&self->actor,
+		assert_int_equal(weir_actor_watch(&self->actor,
 						  ref(world, step->watch),
 						  NULL),
 				 0);
 	if (step->stop_children)
-		assert_int_equal(weir_stop_children(&self->actor), 0);
+		assert_int_equal(weir_actor_stop_children(&self->actor), 0);
 	if (step->call)
 		step->call(self);
 	if (step->fail)
@@ -301,8 +302,8 @@ static inline int member_spawn(struct member *self, struct weir_actor_id parent)
 		.restart = self->role->restart,
 		.shutdown_ns = self->role->shutdown_ns,
 	};
-	int rc = weir_spawn(self->world->system, parent, &self->actor, &options,
-			    &self->ref);
+	int rc = weir_system_spawn(self->world->system, parent, &self->actor,
+				   &options, &self->ref);
 
 	if (rc != 0) /* as it was: it ends here, without a hook */
 		weir_actor_stop(&self->actor);

@@ -31,7 +31,7 @@ static void watch_all(struct member *self)
 	size_t i;
 
 	for (i = 0; i < LENGTH(names); i++)
-		(void)weir_death_watch(&self->actor, ref(self->world, names[i]),
+		(void)weir_actor_watch(&self->actor, ref(self->world, names[i]),
 				       NULL);
 }
 
@@ -53,7 +53,7 @@ static void try_to_put(struct world *world, const char *name, size_t item)
 
 	while (self && strcmp(self->name, name) != 0)
 		self = self->next;
-	if (self && weir_alive(world->system, self->ref))
+	if (self && weir_system_is_alive(world->system, self->ref))
 		(void)put(world, name, item, item);
 }
 
@@ -78,7 +78,7 @@ static void assert_all_go_on(struct world *world)
 	const struct member *each;
 
 	for (each = world->members; each; each = each->next)
-		if (weir_alive(world->system, each->ref))
+		if (weir_system_is_alive(world->system, each->ref))
 			assert_true(each->begun);
 }
 

@@ -19,10 +19,12 @@ static void a_hundred_thousand_names_are_found_at_once(void **state)
 	check_names(system);
 	for (i = 0; i < n; i++) {
 		snprintf(path, sizeof(path), "/user/worker-%zu", i);
-		assert_is(weir_lookup(system, path), children[i].ref);
+		assert_is(weir_system_lookup(system, path), children[i].ref);
 	}
-	assert_int_equal(
-		weir_children(system, weir_system_user(system), NULL, 0), n);
+	assert_int_equal(weir_system_children(system,
+					      weir_system_user_guardian(system),
+					      NULL, 0),
+			 n);
 	system_end(system, sim);
 	for (i = 0; i < n; i++)
 		fate_check(&children[i].fate, -ECANCELED);
@@ -46,7 +48,7 @@ static void names_that_were_chosen_to_meet_do_not(void **state)
 	const uint32_t n = mask + 1;
 	struct weir_sim *sim = sim_new(1);
 	struct weir_system *system = system_new(sim, NULL);
-	uint32_t parent = weir_system_user(system).slot, i, at = 0;
+	uint32_t parent = weir_system_user_guardian(system).slot, i, at = 0;
 	struct child *children = calloc(n, sizeof(*children));
 	char name[32];
 
@@ -123,7 +125,7 @@ static bool spawn_short_of_memory(size_t n)
 	assert_int_equal(i, 61);
 	spawn_new(system, sim, WEIR_ACTOR_ID_NONE, &children[i], "last");
 	weir_sim_run(sim);
-	assert_int_equal(weir_stop(system, children[i].ref), 0);
+	assert_int_equal(weir_system_stop_actor(system, children[i].ref), 0);
 	weir_sim_run(sim);
 	used = heap.live;
 	child_init(&children[i], sim);
@@ -132,7 +134,8 @@ static bool spawn_short_of_memory(size_t n)
 	rc = spawn(system, WEIR_ACTOR_ID_NONE, &children[i], "a");
 	if (rc < 0) {
 		assert_int_equal(rc, -ENOMEM);
-		assert_is(weir_lookup(system, "/user/a"), WEIR_ACTOR_ID_NONE);
+		assert_is(weir_system_lookup(system, "/user/a"),
+			  WEIR_ACTOR_ID_NONE);
 		assert_int_equal(heap.live, used);
 		heap.fail = 0;
 		assert_int_equal(spawn(system, WEIR_ACTOR_ID_NONE, &children[i],
@@ -237,13 +240,14 @@ static void random_tree(uint64_t seed)
 	size_t n, i;
 
 	known[0].alive = true;
-	known[0].child.ref = weir_system_user(system);
+	known[0].child.ref = weir_system_user_guardian(system);
 	strcpy(known[0].path, "/user");
 	for (n = 1; n < N; n++) {
 		spawn_one(system, sim, known, n);
 		if (weir_sim_random(sim, 3) == 0) {
 			i = 1 + weir_sim_random(sim, n);
-			assert_int_equal(weir_stop(system, known[i].child.ref),
+			assert_int_equal(weir_system_stop_actor(
+						 system, known[i].child.ref),
 					 known[i].alive ? 0 : -ESRCH);
 			kill_known(known, n + 1, i);
 			weir_sim_run(sim);

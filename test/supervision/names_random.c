@@ -87,7 +87,7 @@ static void take_away(struct world *world, size_t parent, size_t i)
 {
 	struct child *child = &world->children[parent][i];
 
-	assert_int_equal(weir_stop(world->system, child->ref),
+	assert_int_equal(weir_system_stop_actor(world->system, child->ref),
 			 is_there(child) ? 0 : -ESRCH);
 	weir_sim_run(world->sim);
 	world->n -= is_there(child);
@@ -99,7 +99,7 @@ static void check(struct world *world, size_t parent, size_t i)
 	char path[24];
 
 	snprintf(path, sizeof(path), "/user/p%zu/%zu", parent, i);
-	assert_is(weir_lookup(world->system, path),
+	assert_is(weir_system_lookup(world->system, path),
 		  world->children[parent][i].ref);
 }
 

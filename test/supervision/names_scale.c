@@ -117,7 +117,7 @@ static void find_all(struct weir_system *system, const struct child *children,
 
 	for (i = 0; i < n; i++) {
 		path_of(i, path);
-		assert_is(weir_lookup(system, path), children[i].ref);
+		assert_is(weir_system_lookup(system, path), children[i].ref);
 	}
 }
 
@@ -128,11 +128,12 @@ static void remove_all(struct weir_system *system, struct weir_sim *sim,
 	size_t i;
 
 	for (i = 0; i < n; i++)
-		assert_int_equal(weir_stop(system, children[i].ref), 0);
+		assert_int_equal(
+			weir_system_stop_actor(system, children[i].ref), 0);
 	weir_sim_run(sim);
 	for (i = 0; i < n; i++) {
 		path_of(i, path);
-		assert_is(weir_lookup(system, path), WEIR_ACTOR_ID_NONE);
+		assert_is(weir_system_lookup(system, path), WEIR_ACTOR_ID_NONE);
 	}
 }
 

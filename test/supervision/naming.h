@@ -89,7 +89,8 @@ static inline int spawn(struct weir_system *system, struct weir_actor_id parent,
 {
 	const struct weir_spawn_options options = {.name = name};
 
-	return weir_spawn(system, parent, &child->actor, &options, &child->ref);
+	return weir_system_spawn(system, parent, &child->actor, &options,
+				 &child->ref);
 }
 
 static inline void spawn_new(struct weir_system *system, struct weir_sim *sim,
@@ -111,10 +112,10 @@ static inline void assert_path(struct weir_system *system,
 {
 	char text[1024];
 
-	assert_int_equal(weir_path(system, ref, text, sizeof(text)),
+	assert_int_equal(weir_system_path(system, ref, text, sizeof(text)),
 			 strlen(path));
 	assert_string_equal(text, path);
-	assert_is(weir_lookup(system, path), ref);
+	assert_is(weir_system_lookup(system, path), ref);
 }
 
 /* Every question about somebody who is not there any more. */
@@ -124,15 +125,16 @@ static inline void assert_dead(struct weir_system *system,
 	struct weir_actor_id child;
 	char path[8];
 
-	assert_false(weir_alive(system, ref));
+	assert_false(weir_system_is_alive(system, ref));
 	assert_null(weir_system_actor(system, ref));
-	assert_is(weir_parent(system, ref), WEIR_ACTOR_ID_NONE);
-	assert_int_equal(weir_path(system, ref, path, sizeof(path)), -ESRCH);
-	assert_int_equal(weir_children(system, ref, &child, 1), -ESRCH);
-	assert_int_equal(weir_restarts(system, ref), -ESRCH);
-	assert_int_equal(weir_stop(system, ref), -ESRCH);
-	assert_int_equal(weir_poison(system, ref), -ESRCH);
-	assert_int_equal(weir_kill(system, ref), -ESRCH);
+	assert_is(weir_system_parent(system, ref), WEIR_ACTOR_ID_NONE);
+	assert_int_equal(weir_system_path(system, ref, path, sizeof(path)),
+			 -ESRCH);
+	assert_int_equal(weir_system_children(system, ref, &child, 1), -ESRCH);
+	assert_int_equal(weir_system_restarts(system, ref), -ESRCH);
+	assert_int_equal(weir_system_stop_actor(system, ref), -ESRCH);
+	assert_int_equal(weir_system_poison(system, ref), -ESRCH);
+	assert_int_equal(weir_system_kill(system, ref), -ESRCH);
 }
 
 #endif

@@ -22,8 +22,8 @@ static void d1_4_children_start_in_order_and_stop_in_reverse(
 	SCRIPT(world, steps);
 	add(world, NULL, "boss");
 	run(world);
-	assert_int_equal(weir_children(world->system, ref(world, "boss"),
-				       children, 3),
+	assert_int_equal(weir_system_children(world->system, ref(world, "boss"),
+					      children, 3),
 			 3);
 	assert_true(weir_actor_id_equal(children[0], ref(world, "a")));
 	assert_true(weir_actor_id_equal(children[1], ref(world, "b")));

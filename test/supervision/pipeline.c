@@ -333,8 +333,8 @@ static void set_up_boss(struct pipeline *self, struct weir_executor *executor)
 	};
 	assert_int_equal(
 		weir_actor_init(&self->boss, &self->boss_ops, executor), 0);
-	assert_int_equal(weir_spawn(self->system, WEIR_ACTOR_ID_NONE,
-				    &self->boss, NULL, &self->boss_ref),
+	assert_int_equal(weir_system_spawn(self->system, WEIR_ACTOR_ID_NONE,
+					   &self->boss, NULL, &self->boss_ref),
 			 0);
 }
 
@@ -396,8 +396,8 @@ static void start(struct pipeline *self, struct weir_executor *executor)
 	assert_int_equal(weir_link(&self->split.out, &self->fold.in), 0);
 	assert_int_equal(weir_link(&self->fold.out, &self->count.in), 0);
 	for (i = N_STAGES; i; i--)
-		assert_int_equal(weir_spawn(self->system, self->boss_ref,
-					    stages[i - 1], NULL, NULL),
+		assert_int_equal(weir_system_spawn(self->system, self->boss_ref,
+						   stages[i - 1], NULL, NULL),
 				 0);
 }
 

@@ -173,7 +173,8 @@ static void d1_3_a_permanent_one_that_nobody_takes_from_ends(
 	give(world, "a", 1);
 	/* the other takes */
 	assert_true(alive(world, "a"));
-	assert_int_equal(weir_restarts(world->system, ref(world, "a")), 1);
+	assert_int_equal(weir_system_restarts(world->system, ref(world, "a")),
+			 1);
 	weir_actor_stop(&sinks[1].actor);
 	run(world);
 	assert_false(alive(world, "a"));

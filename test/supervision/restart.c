@@ -59,9 +59,9 @@ static void b4_2_identity_and_path_survive(struct world *world)
 	actor = weir_system_actor(world->system, before);
 	assert_ptr_equal(actor, &member(world, "a")->actor);
 	assert_true(weir_actor_id_equal(weir_actor_self(actor), before));
-	assert_true(weir_actor_id_equal(weir_lookup(world->system, "/user/a"),
-					before));
-	assert_int_equal(weir_restarts(world->system, before), 1);
+	assert_true(weir_actor_id_equal(
+		weir_system_lookup(world->system, "/user/a"), before));
+	assert_int_equal(weir_system_restarts(world->system, before), 1);
 	weir_actor_unref(actor);
 }
 
@@ -84,13 +84,15 @@ static void b4_2_watches_survive_and_watchers_are_not_told(struct world *world)
 	add(world, NULL, "watcher");
 	run(world);
 	give(world, "a", 1);
-	assert_int_equal(weir_stop(world->system, ref(world, "other")), 0);
+	assert_int_equal(
+		weir_system_stop_actor(world->system, ref(world, "other")), 0);
 	run(world);
 	assert_told(world, "a",
 		    "a1.pre_start a1.1 a1.pre_restart a2.reset a2.post_restart "
 		    "a2.terminated");
 	assert_told(world, "watcher", "watcher1.pre_start");
-	assert_int_equal(weir_stop(world->system, ref(world, "a")), 0);
+	assert_int_equal(weir_system_stop_actor(world->system, ref(world, "a")),
+			 0);
 	run(world);
 	assert_told(world, "watcher", "watcher1.pre_start watcher1.terminated");
 }
@@ -323,7 +325,8 @@ static void b4_4_a_restart_during_a_restart_is_balanced(struct world *world)
 	give(world, "b", 2);
 	assert_int_equal(suspends(world, "a"), 0);
 	assert_int_equal(suspends(world, "c"), 0);
-	assert_int_equal(weir_children(world->system, ref(world, "b"), NULL, 0),
+	assert_int_equal(weir_system_children(world->system, ref(world, "b"),
+					      NULL, 0),
 			 1);
 	give(world, "a", 3);
 	give(world, "b", 4);
@@ -429,8 +432,9 @@ static void b4_6_names_of_stopped_children_are_free_again(struct world *world)
 	assert_int_equal(member(world, "a")->rc, 0);
 	assert_int_equal(times(world, "b1.pre_start"), 2);
 	assert_int_equal(times(world, "b1.post_stop"), 1);
-	assert_false(weir_alive(world->system, first));
-	assert_true(weir_actor_id_equal(weir_lookup(world->system, "/user/a/b"),
+	assert_false(weir_system_is_alive(world->system, first));
+	assert_true(weir_actor_id_equal(weir_system_lookup(world->system,
+							   "/user/a/b"),
 					ref(world, "b")));
 }
 
@@ -453,7 +457,8 @@ static void e3_a_restart_waits_for_children_that_stop(struct world *world)
 	assert_true(before(world, "c1.post_stop", "b1.post_stop"));
 	assert_true(before(world, "b1.post_stop", "a2.reset"));
 	assert_true(before(world, "d1.post_stop", "a2.reset"));
-	assert_int_equal(weir_children(world->system, ref(world, "a"), NULL, 0),
+	assert_int_equal(weir_system_children(world->system, ref(world, "a"),
+					      NULL, 0),
 			 0);
 }
 

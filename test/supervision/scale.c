@@ -134,8 +134,8 @@ static void spawn_kid(struct family *family, struct kid *kid)
 	assert_int_equal(weir_actor_init(&kid->actor, &kid_ops,
 					 weir_sim_executor(family->sim)),
 			 0);
-	assert_int_equal(weir_spawn(family->system, family->ref, &kid->actor,
-				    NULL, &kid->ref),
+	assert_int_equal(weir_system_spawn(family->system, family->ref,
+					   &kid->actor, NULL, &kid->ref),
 			 0);
 	(void)weir_actor_ref(&kid->actor);
 }
@@ -160,8 +160,8 @@ static void begin(struct family *family, size_t n,
 		.turns = no_turns, .lifecycle = &family->boss_life};
 	assert_int_equal(
 		weir_actor_init(&family->boss, &family->boss_ops, executor), 0);
-	assert_int_equal(weir_spawn(family->system, WEIR_ACTOR_ID_NONE,
-				    &family->boss, NULL, &family->ref),
+	assert_int_equal(weir_system_spawn(family->system, WEIR_ACTOR_ID_NONE,
+					   &family->boss, NULL, &family->ref),
 			 0);
 	family->kids = calloc(n, sizeof(*family->kids));
 	assert_non_null(family->kids);
@@ -198,7 +198,7 @@ static void end(struct family *family)
 
 static int children(const struct family *family)
 {
-	return weir_children(family->system, family->ref, NULL, 0);
+	return weir_system_children(family->system, family->ref, NULL, 0);
 }
 
 static void all_fail(struct family *family)
@@ -382,9 +382,10 @@ static void all_fail_and_one_escalates(void **state)
 static void parent_stops(struct family *family)
 {
 	all_fail(family);
-	assert_int_equal(weir_stop(family->system, family->ref), 0);
+	assert_int_equal(weir_system_stop_actor(family->system, family->ref),
+			 0);
 	run(family);
-	assert_false(weir_alive(family->system, family->ref));
+	assert_false(weir_system_is_alive(family->system, family->ref));
 }
 
 static void all_have_failed_and_the_parent_stops(void **state)
@@ -395,9 +396,10 @@ static void all_have_failed_and_the_parent_stops(void **state)
 
 static void parent_stops_in_order(struct family *family)
 {
-	assert_int_equal(weir_stop(family->system, family->ref), 0);
+	assert_int_equal(weir_system_stop_actor(family->system, family->ref),
+			 0);
 	run(family);
-	assert_false(weir_alive(family->system, family->ref));
+	assert_false(weir_system_is_alive(family->system, family->ref));
 }
 
 static void the_parent_stops_them_in_order(void **state)
@@ -417,7 +419,8 @@ static void each_is_stopped(struct family *family)
 
 	all_fail(family);
 	for (i = 0; i < family->n; i++) {
-		assert_int_equal(weir_stop(family->system, family->kids[i].ref),
+		assert_int_equal(weir_system_stop_actor(family->system,
+							family->kids[i].ref),
 				 0);
 		assert_true(children(family) > 0);
 	}
@@ -438,7 +441,7 @@ static void all_have_failed_and_are_stopped_by_others(void **state)
 
 static int watch_target(struct weir_actor *actor)
 {
-	return weir_death_watch(actor, the_family.target.ref, NULL);
+	return weir_actor_watch(actor, the_family.target.ref, NULL);
 }
 
 static const struct weir_lifecycle watcher_life = {.pre_start = watch_target,
@@ -459,12 +462,14 @@ static void all_are_told(struct family *family)
 			weir_actor_init(&watchers[i].actor, &watcher_ops,
 					weir_sim_executor(family->sim)),
 			0);
-		assert_int_equal(weir_spawn(family->system, WEIR_ACTOR_ID_NONE,
-					    &watchers[i].actor, NULL, NULL),
-				 0);
+		assert_int_equal(
+			weir_system_spawn(family->system, WEIR_ACTOR_ID_NONE,
+					  &watchers[i].actor, NULL, NULL),
+			0);
 	}
 	weir_sim_run(family->sim);
-	assert_int_equal(weir_stop(family->system, family->target.ref), 0);
+	assert_int_equal(
+		weir_system_stop_actor(family->system, family->target.ref), 0);
 	weir_sim_run(family->sim);
 	assert_int_equal(family->n_notices, family->n);
 	weir_actor_unref(&family->target.actor);

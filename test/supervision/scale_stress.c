@@ -109,7 +109,7 @@ static void grow(struct weir_actor_id parent, struct node *node, size_t kind)
 	assert_int_equal(weir_actor_init(&node->actor, &ops[kind], executor),
 			 0);
 	/* its parent may have ended, or stop */
-	if (weir_spawn(systm, parent, &node->actor, NULL, &ref) != 0) {
+	if (weir_system_spawn(systm, parent, &node->actor, NULL, &ref) != 0) {
 		weir_actor_stop(&node->actor);
 		return;
 	}
@@ -154,11 +154,11 @@ static void disturb(uint64_t *random)
 		fail_one(leaf);
 		break;
 	case 3:
-		(void)weir_stop(systm, ref_of(middle));
+		(void)weir_system_stop_actor(systm, ref_of(middle));
 		break;
 	case 4:
 	case 5:
-		(void)weir_stop(systm, ref_of(leaf));
+		(void)weir_system_stop_actor(systm, ref_of(leaf));
 		break;
 	case 6:
 	case 7:

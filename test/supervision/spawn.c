@@ -28,7 +28,7 @@ static int small_spawn(struct world *world, struct weir_actor_id parent,
 	assert_int_equal(weir_actor_init(actor, &small_ops,
 					 weir_sim_executor(world->sim)),
 			 0);
-	return weir_spawn(world->system, parent, actor, NULL, self);
+	return weir_system_spawn(world->system, parent, actor, NULL, self);
 }
 
 static void a_line_of_4096_has_no_next(struct world *world)
@@ -67,7 +67,7 @@ static void a_generation_comes_again_after_4_billion(struct world *world)
 			 0);
 	assert_int_equal(first.generation, UINT32_MAX);
 	run(world);
-	assert_int_equal(weir_stop(world->system, first), 0);
+	assert_int_equal(weir_system_stop_actor(world->system, first), 0);
 	run(world);
 	assert_int_equal(
 		small_spawn(world, WEIR_ACTOR_ID_NONE, &actor, &second), 0);
@@ -75,9 +75,9 @@ static void a_generation_comes_again_after_4_billion(struct world *world)
 	assert_int_equal(second.slot, first.slot);
 	assert_int_equal(second.generation, 1);
 	zero = (struct weir_actor_id){second.slot, 0};
-	assert_false(weir_alive(world->system, first));
-	assert_false(weir_alive(world->system, zero));
-	assert_true(weir_alive(world->system, second));
+	assert_false(weir_system_is_alive(world->system, first));
+	assert_false(weir_system_is_alive(world->system, zero));
+	assert_true(weir_system_is_alive(world->system, second));
 }
 
 /* With all that a record can hold. */
@@ -101,11 +101,12 @@ static void a_hundred_thousand_come_and_go_in_the_same_memory(
 		assert_int_equal(weir_actor_init(&actor, &small_ops,
 						 weir_sim_executor(world->sim)),
 				 0);
-		assert_int_equal(weir_spawn(world->system, WEIR_ACTOR_ID_NONE,
-					    &actor, &named, &self),
+		assert_int_equal(weir_system_spawn(world->system,
+						   WEIR_ACTOR_ID_NONE, &actor,
+						   &named, &self),
 				 0);
 		weir_sim_run(world->sim);
-		assert_int_equal(weir_poison(world->system, self), 0);
+		assert_int_equal(weir_system_poison(world->system, self), 0);
 		weir_sim_run(world->sim);
 		if (i == 0)
 			live = world->heap.live;
@@ -162,8 +163,8 @@ static void stats_make_a_record(struct world *world)
 
 	world_open(world);
 	small_init(&actor, world->sim);
-	assert_int_equal(weir_spawn(world->system, WEIR_ACTOR_ID_NONE, &actor,
-				    NULL, NULL),
+	assert_int_equal(weir_system_spawn(world->system, WEIR_ACTOR_ID_NONE,
+					   &actor, NULL, NULL),
 			 0);
 	run(world);
 	assert_true(stats[0].slices > 0);
@@ -185,8 +186,8 @@ static void who_cannot_start_keeps_its_stats(struct world *world)
 			 0);
 	weir_sim_run(sim);
 	small_init(&actor, sim);
-	assert_int_equal(weir_spawn(world->system, WEIR_ACTOR_ID_NONE, &actor,
-				    NULL, NULL),
+	assert_int_equal(weir_system_spawn(world->system, WEIR_ACTOR_ID_NONE,
+					   &actor, NULL, NULL),
 			 -ESHUTDOWN);
 	assert_ptr_equal(weir__actor_stats(&actor), &stats[0]);
 	weir_actor_stop(&actor);
@@ -197,7 +198,8 @@ static void a_parent_that_was_told_to_stop_gets_no_child(struct world *world)
 {
 	add(world, NULL, "a");
 	run(world);
-	assert_int_equal(weir_stop(world->system, ref(world, "a")), 0);
+	assert_int_equal(weir_system_stop_actor(world->system, ref(world, "a")),
+			 0);
 	assert_int_equal(spawn(world, ref(world, "a"), "b"), -ESHUTDOWN);
 	run(world);
 	assert_told(world, "b", "");
@@ -224,13 +226,15 @@ static void a_spawn_in_any_hook_is_allowed_or_refused(struct world *world)
 	add(world, NULL, "a");
 	run(world);
 	give(world, "a", 1);
-	assert_int_equal(weir_children(world->system, ref(world, "a"), NULL, 0),
+	assert_int_equal(weir_system_children(world->system, ref(world, "a"),
+					      NULL, 0),
 			 5);
 	/* those of before have restarted, the new ones have not */
 	for (each = world->members; each; each = each->next)
 		assert_int_equal(each->generation,
 				 strchr("abcd", *each->name) ? 2 : 1);
-	assert_int_equal(weir_stop(world->system, ref(world, "a")), 0);
+	assert_int_equal(weir_system_stop_actor(world->system, ref(world, "a")),
+			 0);
 	run(world);
 	assert_false(alive(world, "a"));
 	assert_int_equal(times(world, "g1.post_stop"),

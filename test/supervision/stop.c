@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Stops by weir_stop() and by verdict: their order, and that they are for good
- * (B5, E8). Rule numbers like B5 are those of docs/conformance/supervision.md.
+ * Stops by weir_system_stop_actor() and by verdict: their order, and that they
+ * are for good (B5, E8). Rule numbers like B5 are those of
+ * docs/conformance/supervision.md.
  */
 #include "supervision/kit.h"
 
@@ -23,7 +24,7 @@ static void b5_1_a_stop_overtakes_what_is_queued(struct world *world)
 		    "a1.pre_start a1.1 a1.post_stop a1.dead2 a1.dead3 "
 		    "a1.dead4");
 	assert_int_equal(ledger_dropped(&world->ledger), 3);
-	assert_int_equal(weir_dead_letters(world->system), 3);
+	assert_int_equal(weir_system_dead_letter_count(world->system), 3);
 	assert_int_equal(put(world, "a", 5, 5), -ESRCH);
 }
 
@@ -207,8 +208,9 @@ static void b5_3_no_verdict_revives_one_that_stops(struct world *world)
 	assert_false(alive(world, "a"));
 	assert_false(alive(world, "b"));
 	assert_true(alive(world, "boss"));
-	assert_int_equal(
-		weir_children(world->system, ref(world, "boss"), NULL, 0), 0);
+	assert_int_equal(weir_system_children(world->system, ref(world, "boss"),
+					      NULL, 0),
+			 0);
 }
 
 static void b5_4_who_has_finished_is_not_asked_to_stop(struct world *world)
@@ -233,9 +235,9 @@ static void b5_2_children_are_their_parents_to_stop(struct world *world)
 	add(world, NULL, "a");
 	add(world, "a", "b");
 	run(world);
-	assert_int_equal(weir_stop_children(&member(world, "a")->actor),
+	assert_int_equal(weir_actor_stop_children(&member(world, "a")->actor),
 			 -EPERM);
-	assert_int_equal(weir_stop_children(NULL), -EINVAL);
+	assert_int_equal(weir_actor_stop_children(NULL), -EINVAL);
 	run(world);
 	assert_true(alive(world, "b"));
 }
@@ -250,11 +252,12 @@ static void b5_4_a_stop_is_idempotent(struct world *world)
 	for (i = 0; i < 3; i++)
 		stop(world, "a");
 	(void)weir_sim_step(world->sim);
-	(void)weir_stop(world->system, ref(world, "a"));
+	(void)weir_system_stop_actor(world->system, ref(world, "a"));
 	run(world);
 	assert_told(world, "a", "a1.pre_start a1.post_stop");
 	assert_told(world, "b", "b1.pre_start b1.post_stop");
-	assert_int_equal(weir_stop(world->system, ref(world, "a")), -ESRCH);
+	assert_int_equal(weir_system_stop_actor(world->system, ref(world, "a")),
+			 -ESRCH);
 }
 
 int main(void)

@@ -163,16 +163,17 @@ static void b10_1_guardians_are_stopped_by_a_shutdown_only(struct world *world)
 	world_open(world);
 	system = world->system;
 	refs[0] = weir_system_root(system);
-	refs[1] = weir_system_user(system);
-	refs[2] = weir_system_system(system);
+	refs[1] = weir_system_user_guardian(system);
+	refs[2] = weir_system_system_guardian(system);
 	for (i = 0; i < LENGTH(refs); i++) {
-		assert_int_equal(weir_stop(system, refs[i]), -EPERM);
-		assert_int_equal(weir_poison(system, refs[i]), -EPERM);
-		assert_int_equal(weir_kill(system, refs[i]), -EPERM);
+		assert_int_equal(weir_system_stop_actor(system, refs[i]),
+				 -EPERM);
+		assert_int_equal(weir_system_poison(system, refs[i]), -EPERM);
+		assert_int_equal(weir_system_kill(system, refs[i]), -EPERM);
 	}
 	run(world);
 	for (i = 0; i < LENGTH(refs); i++)
-		assert_true(weir_alive(system, refs[i]));
+		assert_true(weir_system_is_alive(system, refs[i]));
 }
 
 /* --- Guardians as supervisors --------------------------------------------- */
@@ -196,7 +197,8 @@ static void b10_2_user_restarts_by_default(struct world *world)
 	add(world, NULL, "a");
 	give(world, "a", 1);
 	assert_true(alive(world, "a"));
-	assert_int_equal(weir_restarts(world->system, ref(world, "a")), 1);
+	assert_int_equal(weir_system_restarts(world->system, ref(world, "a")),
+			 1);
 	assert_false(terminated(world));
 }
 
@@ -312,8 +314,8 @@ static void b10_4_an_event_tells_who_and_why(struct world *world)
 	assert_int_equal(seen.what, WEIR_EVENT_DIRECTIVE);
 	assert_int_equal(seen.directive, WEIR_RESTART);
 	assert_ptr_equal(seen.system, system);
-	assert_true(
-		weir_actor_id_equal(seen.supervisor, weir_system_user(system)));
+	assert_true(weir_actor_id_equal(seen.supervisor,
+					weir_system_user_guardian(system)));
 	assert_true(weir_actor_id_equal(seen.child, ref(world, "a")));
 	assert_string_equal(seen.name, "a");
 	give(world, "a", 2);
@@ -321,7 +323,8 @@ static void b10_4_an_event_tells_who_and_why(struct world *world)
 	assert_int_equal(seen.directive, WEIR_STOP);
 	assert_true(
 		weir_actor_id_equal(seen.supervisor, weir_system_root(system)));
-	assert_true(weir_actor_id_equal(seen.child, weir_system_user(system)));
+	assert_true(weir_actor_id_equal(seen.child,
+					weir_system_user_guardian(system)));
 	assert_string_equal(seen.name, "/user");
 }
 
@@ -377,11 +380,11 @@ static void b10_1_systems_are_apart(struct world *world)
 	assert_int_equal(weir_system_new(&other, weir_sim_executor(world->sim),
 					 NULL),
 			 0);
-	user = weir_system_user(other);
+	user = weir_system_user_guardian(other);
 	run(world);
 	weir_system_shutdown(world->system);
 	run(world);
-	assert_true(weir_alive(other, user));
+	assert_true(weir_system_is_alive(other, user));
 	assert_true(terminated(world));
 	weir_system_shutdown(other);
 	run(world);
@@ -399,11 +402,11 @@ static void e8_items_of_the_dead_are_told_counted_and_dropped(
 	log_clear(world);
 	weir_actor_suspend(&a->actor);
 	assert_int_equal(put(world, "a", 1, 3), 0);
-	assert_int_equal(weir_dead_letters(world->system), 0);
-	assert_int_equal(weir_stop(world->system, a->ref), 0);
+	assert_int_equal(weir_system_dead_letter_count(world->system), 0);
+	assert_int_equal(weir_system_stop_actor(world->system, a->ref), 0);
 	run(world);
 	assert_told(world, "a", "a1.post_stop a1.dead1 a1.dead2 a1.dead3");
-	assert_int_equal(weir_dead_letters(world->system), 3);
+	assert_int_equal(weir_system_dead_letter_count(world->system), 3);
 	assert_int_equal(ledger_dropped(&world->ledger), 3);
 	ledger_check(&world->ledger);
 }
@@ -414,20 +417,21 @@ static void e8_who_finds_nobody_can_say_so(struct world *world)
 	struct member *a = add(world, NULL, "a");
 
 	run(world);
-	assert_int_equal(weir_stop(world->system, a->ref), 0);
+	assert_int_equal(weir_system_stop_actor(world->system, a->ref), 0);
 	run(world);
 	log_clear(world);
-	weir_dead_letter(world->system, a->ref, &ledger->items,
-			 ledger_make(ledger, 7));
+	weir_system_dead_letter(world->system, a->ref, &ledger->items,
+				ledger_make(ledger, 7));
 	assert_told(world, "a", "a1.dead7");
 	assert_int_equal(ledger->dropped[6], 1);
-	weir_dead_letter(world->system, a->ref, NULL, (void *)8);
+	weir_system_dead_letter(world->system, a->ref, NULL, (void *)8);
 	assert_told(world, "a", "a1.dead7 a1.dead8");
-	assert_int_equal(weir_dead_letters(world->system), 2);
+	assert_int_equal(weir_system_dead_letter_count(world->system), 2);
 	/* Without a system there is nobody to be told. */
-	weir_dead_letter(NULL, a->ref, &ledger->items, ledger_make(ledger, 9));
+	weir_system_dead_letter(NULL, a->ref, &ledger->items,
+				ledger_make(ledger, 9));
 	assert_int_equal(ledger->dropped[8], 1);
-	assert_int_equal(weir_dead_letters(NULL), 0);
+	assert_int_equal(weir_system_dead_letter_count(NULL), 0);
 }
 
 /* --- The executor ends ---------------------------------------------------- */
@@ -507,17 +511,17 @@ static void b10_3_the_end_reaches_actors_of_other_executors(struct world *world)
 	world_open(world);
 	assert_int_equal(weir_actor_init(&actor, &ops, weir_sim_executor(sim)),
 			 0);
-	assert_int_equal(weir_spawn(world->system, WEIR_ACTOR_ID_NONE, &actor,
-				    NULL, &far),
+	assert_int_equal(weir_system_spawn(world->system, WEIR_ACTOR_ID_NONE,
+					   &actor, NULL, &far),
 			 0);
 	weir_sim_run(sim);
 	drain_begin(world, &drain, true);
 	run(world);
 	assert_false(terminated(world));
-	assert_true(weir_alive(world->system, far));
+	assert_true(weir_system_is_alive(world->system, far));
 	while (weir_sim_run(sim) + weir_sim_run(world->sim))
 		;
-	assert_false(weir_alive(world->system, far));
+	assert_false(weir_system_is_alive(world->system, far));
 	assert_true(terminated(world));
 	sim_free(sim);
 }

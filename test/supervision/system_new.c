@@ -90,9 +90,9 @@ static void bad_arguments_make_no_system(struct world *world)
 	assert_null(weir_system_terminated(NULL));
 	assert_true(weir_actor_id_equal(weir_system_root(NULL),
 					WEIR_ACTOR_ID_NONE));
-	assert_true(weir_actor_id_equal(weir_system_user(NULL),
+	assert_true(weir_actor_id_equal(weir_system_user_guardian(NULL),
 					WEIR_ACTOR_ID_NONE));
-	assert_true(weir_actor_id_equal(weir_system_system(NULL),
+	assert_true(weir_actor_id_equal(weir_system_system_guardian(NULL),
 					WEIR_ACTOR_ID_NONE));
 }
 
@@ -253,7 +253,7 @@ static const struct weir_actor_ops line_ops = {
 
 static void line_spawn(struct weir_system *system, struct manual *manual)
 {
-	struct weir_actor_id parent = weir_system_user(system);
+	struct weir_actor_id parent = weir_system_user_guardian(system);
 	size_t i;
 	int rc;
 
@@ -262,8 +262,8 @@ static void line_spawn(struct weir_system *system, struct manual *manual)
 		assert_int_equal(weir_actor_init(&line.actors[i], &line_ops,
 						 &manual->executor),
 				 0);
-		rc = weir_spawn(system, parent, &line.actors[i], NULL,
-				&line.refs[i]);
+		rc = weir_system_spawn(system, parent, &line.actors[i], NULL,
+				       &line.refs[i]);
 		if (rc < 0)
 			weir_actor_stop(&line.actors[i]);
 		else
@@ -288,7 +288,7 @@ static size_t refuse_one(struct world *world, size_t n, bool actors)
 		line_spawn(system, &manual);
 	manual_run(&manual);
 	if (actors)
-		(void)weir_stop(system, line.refs[1]);
+		(void)weir_system_stop_actor(system, line.refs[1]);
 	manual_run(&manual);
 	weir_system_shutdown(system);
 	manual_run(&manual);
@@ -350,8 +350,8 @@ static int outcast_post_stop(struct weir_actor *actor, struct weir_error *error)
 	outcast.told = "post_stop";
 	assert_int_equal(
 		weir_actor_init(&outcast.kid, &line_ops, actor->executor), 0);
-	outcast.rc = weir_spawn(outcast.system, outcast.ref, &outcast.kid, NULL,
-				NULL);
+	outcast.rc = weir_system_spawn(outcast.system, outcast.ref,
+				       &outcast.kid, NULL, NULL);
 	weir_actor_stop(&outcast.kid);
 	return 0;
 }
@@ -385,8 +385,8 @@ static void b5_3_who_is_refused_begins_nothing_and_ends_with_an_error(
 	assert_int_equal(
 		weir_actor_init(&outcast.actor, &ops, &manual.executor), 0);
 	assert_int_equal(weir_in_init(&outcast.in, &outcast.actor, 4, NULL), 0);
-	assert_int_equal(weir_spawn(outcast.system, WEIR_ACTOR_ID_NONE,
-				    &outcast.actor, NULL, &outcast.ref),
+	assert_int_equal(weir_system_spawn(outcast.system, WEIR_ACTOR_ID_NONE,
+					   &outcast.actor, NULL, &outcast.ref),
 			 0);
 	manual_run(&manual);
 	if (world->seed % 2)
@@ -399,7 +399,7 @@ static void b5_3_who_is_refused_begins_nothing_and_ends_with_an_error(
 	assert_string_equal(outcast.told, "post_stop");
 	assert_int_equal(outcast.code, world->seed % 2 ? -EAGAIN : -EIO);
 	assert_int_equal(outcast.rc, -ESHUTDOWN);
-	assert_false(weir_alive(outcast.system, outcast.ref));
+	assert_false(weir_system_is_alive(outcast.system, outcast.ref));
 	weir_system_shutdown(outcast.system);
 	run_out(world);
 	assert_int_equal(weir_system_free(outcast.system), 0);

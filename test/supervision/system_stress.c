@@ -64,8 +64,8 @@ static int worker_starts(struct weir_actor *actor)
 	struct weir_actor_id ref = weir_actor_self(actor);
 
 	assert_ptr_equal(system, self->crowd->system);
-	assert_true(weir_alive(system, ref));
-	assert_true(weir_path(system, ref, NULL, 0) > 0);
+	assert_true(weir_system_is_alive(system, ref));
+	assert_true(weir_system_path(system, ref, NULL, 0) > 0);
 	if (self->shuts)
 		weir_system_shutdown(system);
 	return 0;
@@ -112,7 +112,7 @@ static void check_spawn(int rc)
 	case -ESHUTDOWN:
 		return;
 	default:
-		fail_msg("weir_spawn: %d", rc);
+		fail_msg("weir_system_spawn: %d", rc);
 	}
 }
 
@@ -136,8 +136,8 @@ static bool spawn_one(struct outside *self, bool shuts)
 	snprintf(name, sizeof(name), "%u", random_below(self, N_NAMES));
 	if (random_below(self, 2))
 		options.name = name;
-	rc = weir_spawn(self->crowd->system, parent, &worker->actor, &options,
-			&ref);
+	rc = weir_system_spawn(self->crowd->system, parent, &worker->actor,
+			       &options, &ref);
 	check_spawn(rc);
 	if (rc == 0)
 		self->known[1 + random_below(self, N_KNOWN - 1)] = ref;
@@ -154,23 +154,24 @@ static void look_around(struct outside *self, struct weir_actor_id ref)
 	char path[128];
 	int n, i;
 
-	n = weir_path(system, ref, path, sizeof(path));
+	n = weir_system_path(system, ref, path, sizeof(path));
 	if (n >= 0 && n < (int)sizeof(path)) {
 		/*
 		 * Another may have its name by now, but nobody its reference.
 		 */
-		found = weir_lookup(system, path);
+		found = weir_system_lookup(system, path);
 		if (weir_actor_id_equal(found, ref))
-			(void)weir_parent(system, found);
+			(void)weir_system_parent(system, found);
 	}
-	n = weir_children(system, ref, children, 4);
+	n = weir_system_children(system, ref, children, 4);
 	for (i = 0; i < n && i < 4; i++)
-		(void)weir_alive(system, children[i]);
+		(void)weir_system_is_alive(system, children[i]);
 	actor = weir_system_actor(system, ref);
 	if (actor) {
 		assert_string_equal(
 			weir_actor_name(actor),
-			weir_actor_id_equal(ref, weir_system_user(system))
+			weir_actor_id_equal(ref,
+					    weir_system_user_guardian(system))
 				? "/user"
 				: "worker");
 		assert_true(weir_actor_id_equal(weir_actor_self(actor), ref));
@@ -229,8 +230,9 @@ static void *run_outside(void *context)
 		if (random_below(self, 2))
 			look_around(self, ref);
 		if (random_below(self, 3) == 0 &&
-		    !weir_actor_id_equal(ref, weir_system_user(crowd->system)))
-			(void)weir_stop(crowd->system, ref);
+		    !weir_actor_id_equal(
+			    ref, weir_system_user_guardian(crowd->system)))
+			(void)weir_system_stop_actor(crowd->system, ref);
 	}
 	return NULL;
 }
@@ -242,8 +244,8 @@ static void before_end(struct weir_system_hook *hook)
 	struct crowd *crowd = weir_container_of(hook, struct crowd, before_end);
 
 	assert_int_equal(ck_pr_faa_32(&crowd->hooks, 1), 0);
-	assert_false(
-		weir_alive(crowd->system, weir_system_user(crowd->system)));
+	assert_false(weir_system_is_alive(
+		crowd->system, weir_system_user_guardian(crowd->system)));
 	weir_system_hook_done(hook);
 }
 
@@ -266,7 +268,8 @@ static void crowd_run(struct crowd *crowd, uint64_t seed)
 			.seed = seed * N_OUTSIDE + i,
 		};
 		for (j = 0; j < N_KNOWN; j++)
-			outsides[i].known[j] = weir_system_user(crowd->system);
+			outsides[i].known[j] =
+				weir_system_user_guardian(crowd->system);
 		assert_int_equal(pthread_create(&outsides[i].thread, NULL,
 						run_outside, &outsides[i]),
 				 0);

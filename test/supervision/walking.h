@@ -322,7 +322,7 @@ static void spawn_on(size_t i, struct weir_actor_id parent,
 	*being = (struct being){.there = true};
 	CHECK(weir_actor_init(&being->actor, i ? &ops : &top_ops,
 			      weir_loop_executor(loop)) == 0);
-	rc = weir_spawn(systm, parent, &being->actor, NULL, &being->ref);
+	rc = weir_system_spawn(systm, parent, &being->actor, NULL, &being->ref);
 	CHECK(rc == 0 || rc == -ESRCH || rc == -ESHUTDOWN);
 	/* whose it would be stops or has ended */
 	being->stopped = rc != 0;
@@ -376,7 +376,7 @@ static void signal_one(size_t i)
 
 static void fail_one(size_t i)
 {
-	beings[i].fails = weir_alive(systm, beings[i].ref);
+	beings[i].fails = weir_system_is_alive(systm, beings[i].ref);
 	signal_one(i);
 }
 
@@ -392,7 +392,7 @@ static void will_stop(size_t i)
 
 static void stop_one(size_t i)
 {
-	(void)weir_stop(systm, beings[i].ref);
+	(void)weir_system_stop_actor(systm, beings[i].ref);
 	will_stop(i);
 }
 
@@ -472,7 +472,7 @@ static void all_is_well(void)
 	CHECK(drained == now.work->over);
 	CHECK(drained || weir__system_check(systm));
 	for (being = beings; being < beings + N; being++) {
-		alive = being->there && weir_alive(systm, being->ref);
+		alive = being->there && weir_system_is_alive(systm, being->ref);
 		CHECK(!alive || !being->stopped);
 		CHECK(alive || being->released || !being->there);
 		CHECK(alive || !being->up);

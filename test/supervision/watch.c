@@ -9,7 +9,7 @@ static int unwatched; /* what the last one returned */
 
 static void unwatch_x(struct member *self)
 {
-	unwatched = weir_death_unwatch(&self->actor, ref(self->world, "x"));
+	unwatched = weir_actor_unwatch(&self->actor, ref(self->world, "x"));
 }
 
 /* --- C1: exactly one ------------------------------------------------------ */
@@ -54,8 +54,8 @@ static void watch_strangers(struct member *self)
 	struct weir_actor_id far = {UINT32_MAX, 1}, later = self->ref;
 
 	later.generation++;
-	assert_int_equal(weir_death_watch(&self->actor, far, self), 0);
-	assert_int_equal(weir_death_watch(&self->actor, later, self), 0);
+	assert_int_equal(weir_actor_watch(&self->actor, far, self), 0);
+	assert_int_equal(weir_actor_watch(&self->actor, later, self), 0);
 }
 
 static void c1_who_never_was_is_dead(struct world *world)
@@ -146,9 +146,9 @@ static void watch_dead_twice(struct member *self)
 {
 	struct weir_actor_id x = ref(self->world, "x");
 
-	assert_int_equal(weir_death_watch(&self->actor, x, NULL), 0);
-	assert_int_equal(weir_death_watch(&self->actor, x, NULL), 0);
-	assert_int_equal(weir_death_watch(&self->actor, x, self), -EBUSY);
+	assert_int_equal(weir_actor_watch(&self->actor, x, NULL), 0);
+	assert_int_equal(weir_actor_watch(&self->actor, x, NULL), 0);
+	assert_int_equal(weir_actor_watch(&self->actor, x, self), -EBUSY);
 }
 
 static void c2_watching_a_dead_one_twice_is_watching_once(struct world *world)
@@ -185,12 +185,12 @@ static void watch_with_tokens(struct member *self)
 	struct weir_actor_id x = ref(self->world, "x");
 	struct weir_actor *actor = &self->actor;
 
-	assert_int_equal(weir_death_watch(actor, x, self), 0);
-	assert_int_equal(weir_death_watch(actor, x, NULL), -EBUSY);
-	assert_int_equal(weir_death_watch(actor, x, self), 0);
-	assert_int_equal(weir_death_unwatch(actor, x), 0);
-	assert_int_equal(weir_death_unwatch(actor, x), -ENOENT);
-	assert_int_equal(weir_death_watch(actor, x, self->world), 0);
+	assert_int_equal(weir_actor_watch(actor, x, self), 0);
+	assert_int_equal(weir_actor_watch(actor, x, NULL), -EBUSY);
+	assert_int_equal(weir_actor_watch(actor, x, self), 0);
+	assert_int_equal(weir_actor_unwatch(actor, x), 0);
+	assert_int_equal(weir_actor_unwatch(actor, x), -ENOENT);
+	assert_int_equal(weir_actor_watch(actor, x, self->world), 0);
 }
 
 static void c2_another_token_is_refused_until_unwatched(struct world *world)
@@ -263,7 +263,8 @@ static void c4_a_restart_is_no_end(struct world *world)
 	give(world, "a", WATCH_X);
 	for (i = 0; i < 3; i++) {
 		assert_int_equal(times(world, "a1.terminated"), 0);
-		assert_int_equal(weir_kill(world->system, ref(world, "x")), 0);
+		assert_int_equal(
+			weir_system_kill(world->system, ref(world, "x")), 0);
 		run(world);
 	}
 	assert_int_equal(times(world, "x3.post_restart"), 1);
@@ -274,8 +275,8 @@ static void watch_and_unwatch_x(struct member *self)
 {
 	struct weir_actor_id x = ref(self->world, "x");
 
-	assert_int_equal(weir_death_watch(&self->actor, x, NULL), 0);
-	assert_int_equal(weir_death_unwatch(&self->actor, x), 0);
+	assert_int_equal(weir_actor_watch(&self->actor, x, NULL), 0);
+	assert_int_equal(weir_actor_unwatch(&self->actor, x), 0);
 }
 
 static void c5_unwatch_removes_a_queued_notice(struct world *world)
@@ -325,19 +326,19 @@ static void watch_all(struct member *self)
 	size_t i;
 
 	for (i = 0; i < LENGTH(names); i++)
-		assert_int_equal(weir_death_watch(&self->actor,
+		assert_int_equal(weir_actor_watch(&self->actor,
 						  ref(self->world, names[i]),
 						  (void *)names[i]),
 				 0);
 	for (i = 0; i < LENGTH(names); i++)
 		if ((i + self->world->seed) % 3)
 			assert_int_equal(
-				weir_death_unwatch(&self->actor,
+				weir_actor_unwatch(&self->actor,
 						   ref(self->world, names[i])),
 				0);
 	/* the list is as it should be, and takes new ones */
 	assert_int_equal(
-		weir_death_watch(&self->actor, ref(self->world, "b"), NULL), 0);
+		weir_actor_watch(&self->actor, ref(self->world, "b"), NULL), 0);
 }
 
 static void c5_notices_leave_the_queue_from_anywhere(struct world *world)
@@ -448,13 +449,13 @@ static void check_own_errors(struct member *self)
 	struct weir_actor *a = &self->actor;
 	struct weir_actor_id x = ref(self->world, "x");
 
-	assert_int_equal(weir_death_watch(NULL, x, NULL), -EINVAL);
-	assert_int_equal(weir_death_watch(a, WEIR_ACTOR_ID_NONE, NULL),
+	assert_int_equal(weir_actor_watch(NULL, x, NULL), -EINVAL);
+	assert_int_equal(weir_actor_watch(a, WEIR_ACTOR_ID_NONE, NULL),
 			 -EINVAL);
-	assert_int_equal(weir_death_unwatch(NULL, x), -EINVAL);
-	assert_int_equal(weir_death_unwatch(a, WEIR_ACTOR_ID_NONE), -EINVAL);
-	assert_int_equal(weir_death_unwatch(a, x), -ENOENT);
-	assert_int_equal(weir_death_unwatch(a, self->ref), -ENOENT);
+	assert_int_equal(weir_actor_unwatch(NULL, x), -EINVAL);
+	assert_int_equal(weir_actor_unwatch(a, WEIR_ACTOR_ID_NONE), -EINVAL);
+	assert_int_equal(weir_actor_unwatch(a, x), -ENOENT);
+	assert_int_equal(weir_actor_unwatch(a, self->ref), -ENOENT);
 }
 
 static void wrong_calls_change_nothing(struct world *world)
@@ -472,14 +473,14 @@ static void wrong_calls_change_nothing(struct world *world)
 	add(world, NULL, "a");
 	x = ref(world, "x");
 	give(world, "a", 1);
-	assert_int_equal(weir_death_watch(&member(world, "a")->actor, x, NULL),
+	assert_int_equal(weir_actor_watch(&member(world, "a")->actor, x, NULL),
 			 -EPERM);
-	assert_int_equal(weir_death_unwatch(&member(world, "a")->actor, x),
+	assert_int_equal(weir_actor_unwatch(&member(world, "a")->actor, x),
 			 -EPERM);
 	source_init(&outside, weir_sim_executor(world->sim), &world->ledger, 2,
 		    2);
-	assert_int_equal(weir_death_watch(&outside.actor, x, NULL), -EINVAL);
-	assert_int_equal(weir_death_unwatch(&outside.actor, x), -EINVAL);
+	assert_int_equal(weir_actor_watch(&outside.actor, x, NULL), -EINVAL);
+	assert_int_equal(weir_actor_unwatch(&outside.actor, x), -EINVAL);
 	weir_actor_stop(&outside.actor);
 	assert_int_equal(weir_watcher_add(world->system, x, &watcher), -EINVAL);
 	assert_int_equal(weir_watcher_add(world->system, x, NULL), -EINVAL);
@@ -503,10 +504,10 @@ static void watch_without_memory(struct member *self)
 	for (i = 1; rc == -ENOMEM; i++) {
 		world->heap.calls = 0;
 		world->heap.fail = i;
-		rc = weir_death_watch(&self->actor, x, NULL);
+		rc = weir_actor_watch(&self->actor, x, NULL);
 		if (rc == -ENOMEM) {
 			world->heap.fail = 0;
-			assert_int_equal(weir_death_unwatch(&self->actor, x),
+			assert_int_equal(weir_actor_unwatch(&self->actor, x),
 					 -ENOENT);
 		}
 	}
@@ -553,7 +554,7 @@ static void no_memory_for_a_watcher_changes_nothing(struct world *world)
 	world->heap.fail = 0;
 	assert_int_equal(weir_watcher_add(world->system, x, &listener.watcher),
 			 0);
-	assert_int_equal(weir_stop(world->system, x), 0);
+	assert_int_equal(weir_system_stop_actor(world->system, x), 0);
 	run(world);
 	assert_int_equal(listener.calls, 1);
 }

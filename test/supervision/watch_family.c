@@ -15,7 +15,7 @@ static void count_children(struct member *self)
 	struct weir_actor_id child;
 
 	note(self->world, self->name, "children%d",
-	     weir_children(self->world->system, self->ref, &child, 1));
+	     weir_system_children(self->world->system, self->ref, &child, 1));
 }
 
 static void note_rc(struct member *self)
@@ -41,8 +41,9 @@ static void c8_the_name_is_free_when_the_notice_comes(struct world *world)
 	give(world, "a", 2);
 	/* the latest of that name did not come to be */
 	assert_true(weir_actor_id_equal(ref(world, "x"), WEIR_ACTOR_ID_NONE));
-	assert_int_equal(
-		weir_stop(world->system, member(world, "x")->next->ref), 0);
+	assert_int_equal(weir_system_stop_actor(world->system,
+						member(world, "x")->next->ref),
+			 0);
 	run(world);
 	snprintf(expected, sizeof(expected),
 		 "a1.pre_start a1.1 a1.2 rc%d a1.terminated children0 rc0",
@@ -69,7 +70,7 @@ static void c9_a_notice_that_nobody_handles_fails_the_watcher(
 	add_keeper(world, "a");
 	give(world, "y", WATCH_X);
 	give(world, "a", 2);
-	assert_int_equal(weir_kill(world->system, ref(world, "x")), 0);
+	assert_int_equal(weir_system_kill(world->system, ref(world, "x")), 0);
 	run(world);
 	assert_told(world, "system", "stop(x) stop(y)");
 	assert_true(before(world, "stop(x)", "stop(y)"));
@@ -104,7 +105,7 @@ static void c9_a_death_pact_is_a_failure_like_others(struct world *world)
 		    "y1.pre_start y1.1 y1.pre_restart y2.reset "
 		    "y2.post_restart");
 	/* the next failure is not taken for one */
-	assert_int_equal(weir_kill(world->system, ref(world, "y")), 0);
+	assert_int_equal(weir_system_kill(world->system, ref(world, "y")), 0);
 	run(world);
 	assert_int_equal(decided_kind, WEIR_FAILED_KILLED);
 }
@@ -126,14 +127,14 @@ static void c10_who_stops_unwatches_all_first(struct world *world)
 
 static void watch_while_stopping(struct member *self)
 {
-	assert_int_equal(weir_death_watch(&self->actor, ref(self->world, "x"),
+	assert_int_equal(weir_actor_watch(&self->actor, ref(self->world, "x"),
 					  NULL),
 			 -ESHUTDOWN);
 }
 
 static void unwatch_x(struct member *self)
 {
-	self->rc = weir_death_unwatch(&self->actor, ref(self->world, "x"));
+	self->rc = weir_actor_unwatch(&self->actor, ref(self->world, "x"));
 }
 
 static void c10_who_stops_has_nothing_left_to_unwatch(struct world *world)
@@ -316,8 +317,8 @@ static void spawn_twice(struct member *self)
 
 	assert_int_equal(weir_executor_init(&full, &refuse_ops, &options), 0);
 	child->actor.executor = &full;
-	assert_int_equal(weir_spawn(world->system, self->ref, &child->actor,
-				    NULL, &child->ref),
+	assert_int_equal(weir_system_spawn(world->system, self->ref,
+					   &child->actor, NULL, &child->ref),
 			 -ENOBUFS);
 	assert_true(weir_actor_id_equal(child->ref, WEIR_ACTOR_ID_NONE));
 	child->actor.executor = executor;

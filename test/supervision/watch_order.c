@@ -22,7 +22,7 @@ static void watch_sources(struct member *self)
 
 	for (i = 0; i < n_sources; i++)
 		assert_int_equal(
-			weir_death_watch(&self->actor, sources[i], NULL), 0);
+			weir_actor_watch(&self->actor, sources[i], NULL), 0);
 }
 
 static const struct step watches_sources[] = {
@@ -126,7 +126,7 @@ static void c7_a_notice_waits_for_tokens_of_the_dead_that_are_held_up(
 	spawn_source(world, &source, sources);
 	assert_int_equal(member_spawn(a, WEIR_ACTOR_ID_NONE), 0);
 	run(world);
-	assert_false(weir_alive(world->system, sources[0]));
+	assert_false(weir_system_is_alive(world->system, sources[0]));
 	assert_told(world, "a", "a1.pre_start");
 	for (i = 4; i <= 6; i++) {
 		assert_int_equal(times(world, "a1.terminated"), 0);
@@ -183,7 +183,7 @@ static void c7_a_notice_does_not_wait_for_a_link_that_takes_no_part(
 	spawn_source(world, &source, sources);
 	assert_int_equal(member_spawn(a, WEIR_ACTOR_ID_NONE), 0);
 	run(world);
-	assert_false(weir_alive(world->system, sources[0]));
+	assert_false(weir_system_is_alive(world->system, sources[0]));
 	assert_told(world, "a", "a1.pre_start");
 	assert_int_equal(
 		weir_in_put(&both.other, ledger_make(&world->ledger, 4)), 0);
@@ -208,7 +208,7 @@ static void c7_a_notice_does_not_wait_for_a_later_one_of_the_same_slot(
 	source_init(&first, weir_sim_executor(world->sim), &world->ledger, 1,
 		    0);
 	spawn_source(world, &first, sources);
-	assert_int_equal(weir_stop(world->system, sources[0]), 0);
+	assert_int_equal(weir_system_stop_actor(world->system, sources[0]), 0);
 	run(world);
 	assert_int_equal(first.fate.released, 1);
 	source_of(world, &second, a, 1, 3);
@@ -216,7 +216,7 @@ static void c7_a_notice_does_not_wait_for_a_later_one_of_the_same_slot(
 	assert_int_equal(later.slot, sources[0].slot);
 	n_sources = 1;
 	run(world);
-	assert_false(weir_alive(world->system, later));
+	assert_false(weir_system_is_alive(world->system, later));
 	assert_int_equal(member_spawn(a, WEIR_ACTOR_ID_NONE), 0);
 	run(world);
 	assert_told(world, "a", "a1.pre_start a1.terminated");
@@ -529,7 +529,7 @@ static struct world *stream_world;
 
 static int stream_watches(struct weir_actor *actor)
 {
-	return weir_death_watch(actor, ref(stream_world, "x"), NULL);
+	return weir_actor_watch(actor, ref(stream_world, "x"), NULL);
 }
 
 static const struct weir_lifecycle watches_x = {.pre_start = stream_watches};
@@ -550,8 +550,8 @@ static void open_plain(struct world *world)
 static void spawn_stream(struct world *world, struct weir_actor *actor)
 {
 	stream_world = world;
-	assert_int_equal(weir_spawn(world->system, WEIR_ACTOR_ID_NONE, actor,
-				    NULL, NULL),
+	assert_int_equal(weir_system_spawn(world->system, WEIR_ACTOR_ID_NONE,
+					   actor, NULL, NULL),
 			 0);
 }
 

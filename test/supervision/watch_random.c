@@ -44,7 +44,7 @@ static int hear(struct weir_actor *actor, const struct weir_terminated *notice)
 
 	assert_non_null(relation->token);
 	assert_ptr_equal(relation->token, notice->token);
-	assert_false(weir_alive(self->world->system, notice->who));
+	assert_false(weir_system_is_alive(self->world->system, notice->who));
 	relation->token = NULL;
 	relation->notices++;
 	return draw(self->world, 20) ? 0 : RESTART;
@@ -54,7 +54,7 @@ static void watch_one(struct member *self, struct weir_actor_id who)
 {
 	struct relation *relation = relation_of(self, who);
 	void *token = draw(self->world, 2) ? (void *)relation : (void *)self;
-	int rc = weir_death_watch(&self->actor, who, token);
+	int rc = weir_actor_watch(&self->actor, who, token);
 
 	if (weir_actor_id_equal(who, self->ref)) {
 		assert_int_equal(rc, 0);
@@ -71,7 +71,7 @@ static void watch_one(struct member *self, struct weir_actor_id who)
 static void unwatch_one(struct member *self, struct weir_actor_id who)
 {
 	struct relation *relation = relation_of(self, who);
-	int rc = weir_death_unwatch(&self->actor, who);
+	int rc = weir_actor_unwatch(&self->actor, who);
 
 	assert_int_equal(rc, relation->token ? 0 : -ENOENT);
 	relation->token = NULL;
@@ -81,13 +81,13 @@ static void end_one(struct world *world, struct weir_actor_id who)
 {
 	switch (draw(world, 3)) {
 	case 0:
-		(void)weir_stop(world->system, who);
+		(void)weir_system_stop_actor(world->system, who);
 		break;
 	case 1:
-		(void)weir_poison(world->system, who);
+		(void)weir_system_poison(world->system, who);
 		break;
 	default:
-		(void)weir_kill(world->system, who);
+		(void)weir_system_kill(world->system, who);
 	}
 }
 
@@ -145,7 +145,7 @@ static void one_more(struct world *world)
 		 n_actors < WATCHERS ? 'w' : 't', (unsigned)n_actors % 100);
 	if (n_actors >= WATCHERS && draw(world, 2))
 		parent = refs[draw(world, n_actors)];
-	if (!weir_alive(world->system, parent))
+	if (!weir_system_is_alive(world->system, parent))
 		parent = WEIR_ACTOR_ID_NONE;
 	self = member_new(world, name);
 	self->life.strategy = &at_random;
@@ -182,10 +182,10 @@ static void a_watch_brings_one_notice_at_most_and_at_the_end_one(
 	}
 	run(world);
 	for (i = WATCHERS; i < n_actors; i++)
-		(void)weir_stop(world->system, refs[i]);
+		(void)weir_system_stop_actor(world->system, refs[i]);
 	run(world);
 	for (i = 0; i < WATCHERS; i++) {
-		assert_true(weir_alive(world->system, refs[i]));
+		assert_true(weir_system_is_alive(world->system, refs[i]));
 		for (j = WATCHERS; j < n_actors; j++)
 			assert_null(relations[i][j].token);
 		for (j = 0; j < n_actors; j++)

@@ -133,12 +133,12 @@ static int watch_turn(struct weir_actor *actor)
 	int rc;
 
 	if (i < TARGETS) {
-		rc = weir_death_watch(actor, who, &self->heard[i]);
+		rc = weir_actor_watch(actor, who, &self->heard[i]);
 		assert(rc == 0);
 		self->watching[i] = 1;
 	} else {
 		i %= TARGETS;
-		rc = weir_death_unwatch(actor, who);
+		rc = weir_actor_unwatch(actor, who);
 		assert(rc == (self->watching[i] ? 0 : -ENOENT));
 		self->watching[i] = 0;
 	}
@@ -191,8 +191,8 @@ static void worker_spawn(struct worker *self, const struct weir_actor_ops *ops,
 	assert_int_equal(weir_in_init(&self->in, &self->actor, capacity, NULL),
 			 0);
 	weir_actor_ref(&self->actor); /* the test's, to put to it */
-	assert_int_equal(weir_spawn(systm, WEIR_ACTOR_ID_NONE, &self->actor,
-				    NULL, &self->ref),
+	assert_int_equal(weir_system_spawn(systm, WEIR_ACTOR_ID_NONE,
+					   &self->actor, NULL, &self->ref),
 			 0);
 }
 
@@ -285,7 +285,7 @@ static void b5_1_poison_is_exact(void **state)
 			spawn_thread(&other.thread, put_others, &other);
 		before = put_some(&worker, 1, (uint32_t)draw(&seed, 100)) - 1;
 		dawdle(&seed);
-		assert_int_equal(weir_poison(systm, worker.ref), 0);
+		assert_int_equal(weir_system_poison(systm, worker.ref), 0);
 		(void)put_some(&worker, before + 1, 50);
 		if (i % 2)
 			join_thread(other.thread);
@@ -317,13 +317,13 @@ static void *end_targets(void *arg)
 		dawdle(&self->random);
 		switch (draw(&self->random, 3)) {
 		case 0:
-			(void)weir_stop(systm, targets[i].ref);
+			(void)weir_system_stop_actor(systm, targets[i].ref);
 			break;
 		case 1:
-			(void)weir_poison(systm, targets[i].ref);
+			(void)weir_system_poison(systm, targets[i].ref);
 			break;
 		default:
-			(void)weir_kill(systm, targets[i].ref);
+			(void)weir_system_kill(systm, targets[i].ref);
 		}
 	}
 	return NULL;
@@ -406,8 +406,8 @@ static void c1_every_watch_brings_its_notice(void **state)
 				await(&listeners[i].calls, 1);
 		/* behind all their notices, which have come by now */
 		for (i = 0; i < WATCHERS; i++) {
-			assert_int_equal(weir_poison(systm, watchers[i].ref),
-					 0);
+			assert_int_equal(
+				weir_system_poison(systm, watchers[i].ref), 0);
 			weir_actor_unref(&watchers[i].actor);
 		}
 		for (i = 0; i < WATCHERS; i++)

@@ -64,8 +64,8 @@ static inline void spawn_source(struct world *world, struct source *source,
 				struct weir_actor_id *ref)
 {
 	world_open(world);
-	assert_int_equal(weir_spawn(world->system, WEIR_ACTOR_ID_NONE,
-				    &source->actor, NULL, ref),
+	assert_int_equal(weir_system_spawn(world->system, WEIR_ACTOR_ID_NONE,
+					   &source->actor, NULL, ref),
 			 0);
 }
 

@@ -232,8 +232,8 @@ static int spawn(struct managing *self)
 	rc = self->to->ops->on_subscribe(self->to, &self->subscription);
 	weir_subscription_unref(&self->subscription);
 	if (rc == 0)
-		rc = weir_spawn(self->system, WEIR_ACTOR_ID_NONE,
-				&self->manager.actor, NULL, &ref);
+		rc = weir_system_spawn(self->system, WEIR_ACTOR_ID_NONE,
+				       &self->manager.actor, NULL, &ref);
 	if (rc == 0)
 		rc = weir_watcher_add(self->system, ref, &self->watcher);
 	if (rc == 0)
