@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * W1 and W6 with the library: every stage is an actor with its ports, on a thread
- * pool with default options. The styles differ in who makes the loop over the
- * turns: `actors` has WEIR_TURN compile it around an inline turn, `actors-call`
- * calls the turn through a pointer for every token. W6's styles are scenes: its
- * transformers that work have a turn of their own.
+ * W1 and W6 with the library: every stage is an actor with its ports, on a
+ * thread pool with default options. The styles differ in who makes the loop
+ * over the turns: `actors` has WEIR_TURN compile it around an inline turn,
+ * `actors-call` calls the turn through a pointer for every token. W6's styles
+ * are scenes: its transformers that work have a turn of their own.
  *
  * Neighbours are linked, or subscribe as publishers and subscribers that become
  * links, or that are made to send requests and call on_next for each token.
@@ -144,8 +144,8 @@ static int subscribe(struct w1_joint *joint, struct weir_out *out,
 	if (rc == 0)
 		rc = weir_reactive_in_init(&joint->in, in, &ins);
 	if (rc == 0)
-		rc = weir_subscribe(&joint->out.publisher,
-				    &joint->in.subscriber);
+		rc = weir_publisher_subscribe(&joint->out.publisher,
+					      &joint->in.subscriber);
 	return rc;
 }
 
@@ -162,7 +162,7 @@ static int join(struct w1 *w1, unsigned i, unsigned window)
 		/* who says how much to request gets no link */
 		return subscribe(&w1->joints[i - 1], out, in, window);
 	default:
-		return weir_link(out, in);
+		return weir_out_link(out, in);
 	}
 }
 

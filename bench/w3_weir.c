@@ -116,9 +116,9 @@ static int make_table(struct stage players[2], struct pool *pool, bool apart)
 	if (rc == 0)
 		rc = weir_in_put(&players[0].in, NULL);
 	if (rc == 0)
-		rc = weir_link(&players[0].out, &players[1].in);
+		rc = weir_out_link(&players[0].out, &players[1].in);
 	if (rc == 0)
-		rc = weir_link(&players[1].out, &players[0].in);
+		rc = weir_out_link(&players[1].out, &players[0].in);
 	return rc;
 }
 
@@ -198,7 +198,7 @@ static int make_producer(struct stage *producer, struct stage *consumer,
 	if (rc == 0)
 		rc = weir_out_init(&producer->out, &producer->actor, NULL);
 	if (rc == 0)
-		rc = weir_link(&producer->out, &consumer->in);
+		rc = weir_out_link(&producer->out, &consumer->in);
 	return rc;
 }
 

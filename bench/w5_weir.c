@@ -69,7 +69,7 @@ static int make(struct stage *stage, struct stage *before, bool last)
 	if (rc == 0 && !last)
 		rc = weir_out_init(&stage->out, &stage->actor, NULL);
 	if (rc == 0 && before)
-		rc = weir_link(&before->out, &stage->in);
+		rc = weir_out_link(&before->out, &stage->in);
 	return rc;
 }
 

@@ -214,7 +214,7 @@ static void read_table(struct table *table, int64_t wanted, int64_t n)
 	struct reader self = {.wanted = wanted};
 
 	(void)weir_subscriber_init(&self.subscriber, &reader_ops);
-	(void)weir_subscribe(&table->publisher, &self.subscriber);
+	(void)weir_publisher_subscribe(&table->publisher, &self.subscriber);
 	while (!self.released) {
 		printf("turn\n"); /* and whatever else it has to do */
 		if (!self.subscription || self.remaining > 0)

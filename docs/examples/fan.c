@@ -74,9 +74,9 @@ static int start(struct program *self)
 	if (rc == 0)
 		rc = weir_in_merge(&self->add.in, WEIR_MERGE_ALL);
 	for (i = 0; rc == 0 && i < WIDTH; i++) {
-		rc = weir_link(&self->count.out, &self->square[i].in);
+		rc = weir_out_link(&self->count.out, &self->square[i].in);
 		if (rc == 0)
-			rc = weir_link(&self->square[i].out, &self->add.in);
+			rc = weir_out_link(&self->square[i].out, &self->add.in);
 	}
 	if (rc == 0)
 		rc = weir_actor_start(&self->add.actor);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A stage that hands its items to something slower, here timers, and requests no
- * more than three that are not done with yet. The clock is the simulator's.
+ * A stage that hands its items to something slower, here timers, and requests
+ * no more than three that are not done with yet. The clock is the simulator's.
  */
 #include <stdio.h>
 #include <weir/weir.h>
@@ -91,8 +91,8 @@ int main(void)
 	rc = weir_flow_publisher_new(&numbers, weir_flow_range(1, ITEMS),
 				     weir_sim_executor(sim), NULL);
 	if (rc == 0)
-		rc = weir_subscribe(weir_flow_publisher_publisher(numbers),
-				    &stage.in.subscriber);
+		rc = weir_publisher_subscribe(weir_flow_publisher_base(numbers),
+					      &stage.in.subscriber);
 	if (rc == 0)
 		rc = weir_actor_start(&stage.consumer.actor);
 	weir_sim_run(sim);

@@ -184,12 +184,12 @@ static const struct weir_subscriber_ops reader_ops = {
 static int start(struct numbers *numbers, struct squares *squares,
 		 struct reader *reader)
 {
-	int rc = weir_subscribe(&numbers->out.publisher,
-				&squares->in.subscriber);
+	int rc = weir_publisher_subscribe(&numbers->out.publisher,
+					  &squares->in.subscriber);
 
 	if (rc == 0)
-		rc = weir_subscribe(&squares->out.publisher,
-				    &reader->subscriber);
+		rc = weir_publisher_subscribe(&squares->out.publisher,
+					      &reader->subscriber);
 	if (rc == 0)
 		rc = weir_actor_start(&squares->stage.actor);
 	if (rc == 0)

@@ -21,16 +21,16 @@ int main(void)
 	struct weir_consumer_options two = {.consume = add, .context = &sum};
 	struct weir_producer p;
 	struct weir_consumer c;
-	struct weir_reactive_out numbers; /* has a publisher */
-	struct weir_reactive_in total;	  /* has a subscriber */
+	struct weir_reactive_out out; /* has a publisher */
+	struct weir_reactive_in in;   /* has a subscriber */
 	struct weir_loop *loop;
 
 	if (weir_loop_new(&loop, NULL) < 0 ||
 	    weir_producer_init(&p, weir_loop_executor(loop), &one) < 0 ||
 	    weir_consumer_init(&c, weir_loop_executor(loop), &two) < 0 ||
-	    weir_reactive_out_init(&numbers, &p.out, NULL) < 0 ||
-	    weir_reactive_in_init(&total, &c.in, NULL) < 0 ||
-	    weir_subscribe(&numbers.publisher, &total.subscriber) < 0 ||
+	    weir_reactive_out_init(&out, &p.out, NULL) < 0 ||
+	    weir_reactive_in_init(&in, &c.in, NULL) < 0 ||
+	    weir_publisher_subscribe(&out.publisher, &in.subscriber) < 0 ||
 	    weir_actor_start(&c.actor) < 0 || weir_actor_start(&p.actor) < 0)
 		return 1;
 	while (weir_executor_alive(weir_loop_executor(loop)))

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Tests of a publisher, here that of a flow: a probe expects what it shall send,
- * and the suite holds it to the rules of Reactive Streams. This program is linked
- * to weir-testkit.
+ * Tests of a publisher, here that of a flow: a probe expects what it shall
+ * send, and the suite holds it to the rules of Reactive Streams. This program
+ * is linked to weir-testkit.
  */
 #include <stdio.h>
 #include <weir/testkit.h>
@@ -30,7 +30,7 @@ static struct weir_publisher *create(struct weir_publisher_factory *factory,
 	if (weir_flow_publisher_new(&self->made[i], flow, self->executor,
 				    NULL) < 0)
 		return NULL;
-	return weir_flow_publisher_publisher(self->made[i]);
+	return weir_flow_publisher_base(self->made[i]);
 }
 
 static void release(struct weir_publisher_factory *factory,
@@ -39,7 +39,7 @@ static void release(struct weir_publisher_factory *factory,
 	struct mine *self = weir_container_of(factory, struct mine, factory);
 	size_t i = 0;
 
-	while (weir_flow_publisher_publisher(self->made[i]) != publisher)
+	while (weir_flow_publisher_base(self->made[i]) != publisher)
 		i++;
 	weir_flow_publisher_free(self->made[i]);
 	self->made[i] = NULL;
@@ -55,8 +55,8 @@ static bool is_item(struct weir_publisher_factory *factory, const void *item,
 static bool expected(struct weir_publisher *publisher,
 		     struct weir_subscriber_probe *probe)
 {
-	int rc = weir_subscribe(publisher,
-				weir_subscriber_probe_subscriber(probe));
+	int rc = weir_publisher_subscribe(publisher,
+					  weir_subscriber_probe_base(probe));
 
 	if (rc < 0 || !weir_subscriber_probe_expect_subscription(probe))
 		return false;

@@ -134,13 +134,13 @@ WEIR_API int weir_actor_init(struct weir_actor *actor,
 WEIR_API int weir_actor_start(struct weir_actor *actor);
 
 /*
- * Stops the actor: no further turn begins, its streams end with -ECANCELED,
- * its inputs are cancelled and what they hold is dropped. Returns at once,
- * harmless when repeated. One that was never started ends before this returns,
- * on this thread; of several calls at once, before one of them does; and if a
- * subscription is under way, or a start that then fails, before that returns. So
- * who may stop an actor is told of it when it is set up. Any thread that holds a
- * reference, or the owner; NULL is fine.
+ * Stops the actor: no further turn begins, its streams end with -ECANCELED, its
+ * inputs are cancelled and what they hold is dropped. Returns at once, harmless
+ * when repeated. One that was never started ends before this returns, on this
+ * thread; of several calls at once, before one of them does; and if a
+ * subscription is under way, or a start that then fails, before that returns.
+ * So who may stop an actor is told of it when it is set up. Any thread that
+ * holds a reference, or the owner; NULL is fine.
  */
 WEIR_API void weir_actor_stop(struct weir_actor *actor);
 
@@ -212,8 +212,9 @@ WEIR_API void weir_stats_read(const struct weir_stats *stats,
  * running. 0, or -EDEADLK with one of the cycle in *culprit (may be NULL).
  * -EINVAL: null. -ENOMEM. Whoever set them up.
  */
-WEIR_API int weir_check_cycles(struct weir_actor *const *actors,
-			       size_t n_actors, struct weir_actor **culprit);
+WEIR_API int weir_actor_check_cycles(struct weir_actor *const *actors,
+				     size_t n_actors,
+				     struct weir_actor **culprit);
 
 /* Private. */
 #define WEIR__GATE_SIGNALLED 2u

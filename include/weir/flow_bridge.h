@@ -20,18 +20,18 @@
 extern "C" {
 #endif
 
-/* --- Publishers and subscribers --------------------------------------------- */
+/* --- Publishers and subscribers ------------------------------------------- */
 
 /*
- * What `publisher` (borrowed) sends; each run subscribes to it, with a subscriber
- * of its own, when it is first asked for items. Requested and not taken are
- * `prefetch` items at most (0: 16), and `refill` are requested at once (0: half
- * of that); 1 and 1 is lock step; but see weir_flow_demand(). The items are what
- * weir_flow_items() says, plain values without: if the subscription says
- * otherwise, the flow fails with -EINVAL. A publisher that sends more than was
- * requested is cancelled, and the flow fails with -EOVERFLOW. The run is over
- * when the publisher has let go of the subscriber. Fails: -EINVAL, null, a refill
- * above the prefetch.
+ * What `publisher` (borrowed) sends; each run subscribes to it, with a
+ * subscriber of its own, when it is first asked for items. Requested and not
+ * taken are `prefetch` items at most (0: 16), and `refill` are requested at
+ * once (0: half of that); 1 and 1 is lock step; but see weir_flow_demand(). The
+ * items are what weir_flow_items() says, plain values without: if the
+ * subscription says otherwise, the flow fails with -EINVAL. A publisher that
+ * sends more than was requested is cancelled, and the flow fails with
+ * -EOVERFLOW. The run is over when the publisher has let go of the subscriber.
+ * Fails: -EINVAL, null, a refill above the prefetch.
  *
  * Emits: each item. Completes: when the publisher does. Cancels: the
  * subscription, when downstream does. Holds: `prefetch` items.
@@ -42,11 +42,11 @@ WEIR_API struct weir_flow *weir_flow_from_publisher(
 /*
  * Sends the items to `subscriber`, which is held from weir_flow_start() until
  * the last signal: as a publisher over an out-port does (reactive.h), over a
- * link if it is one over an in-port. How the flow ends is told it, and -ECANCELED
- * when the run is cancelled. When it cancels, or is broken (which the executor
- * reports), the flow ends well. The run is over when the subscriber has given
- * the subscription up, or, over a link, as that of weir_flow_into_in(). One that
- * subscribes once lets the flow run once. Not
+ * link if it is one over an in-port. How the flow ends is told it, and
+ * -ECANCELED when the run is cancelled. When it cancels, or is broken (which
+ * the executor reports), the flow ends well. The run is over when the
+ * subscriber has given the subscription up, or, over a link, as that of
+ * weir_flow_into_in(). One that subscribes once lets the flow run once. Not
  * inside of another flow: -ENOTSUP. Fails: -EINVAL, null.
  *
  * Emits: nothing. Completes: when upstream does and the subscriber has been
@@ -60,20 +60,23 @@ WEIR_API struct weir_flow *weir_flow_into(struct weir_flow *flow,
 struct weir_flow_publisher;
 
 /*
- * A publisher of what comes out of `flow`, which it takes over, also on failure.
- * A run on `executor` starts with each subscriber, who is rejected with the code
- * if it cannot start: as -EALREADY by a flow that runs once. `options` is copied
- * and may be NULL; its `done` is called when such a run is over, with no result.
- * -EINVAL: null, bad options, or what weir_flow_check() says. -ENOMEM. Then
- * *publisher is NULL.
+ * A publisher of what comes out of `flow`, which it takes over, also on
+ * failure. A run on `executor` starts with each subscriber, who is rejected
+ * with the code if it cannot start: as -EALREADY by a flow that runs once.
+ * `options` is copied and may be NULL; its `done` is called when such a run is
+ * over, with no result. -EINVAL: null, bad options, or what weir_flow_check()
+ * says. -ENOMEM. Then *publisher is NULL.
  */
 WEIR_API WEIR_MUST_CHECK int weir_flow_publisher_new(
 	struct weir_flow_publisher **publisher, struct weir_flow *flow,
 	struct weir_executor *executor,
 	const struct weir_flow_run_options *options);
 
-/* To be handed to weir_subscribe(), until it is freed. NULL of NULL. Any thread. */
-WEIR_API struct weir_publisher *weir_flow_publisher_publisher(
+/*
+ * To be handed to weir_publisher_subscribe(), until it is freed. NULL of NULL.
+ * Any thread.
+ */
+WEIR_API struct weir_publisher *weir_flow_publisher_base(
 	struct weir_flow_publisher *publisher);
 
 /*
@@ -82,15 +85,16 @@ WEIR_API struct weir_publisher *weir_flow_publisher_publisher(
  */
 WEIR_API void weir_flow_publisher_free(struct weir_flow_publisher *publisher);
 
-/* --- Actors ------------------------------------------------------------------- */
+/* --- Actors --------------------------------------------------------------- */
 
 /*
  * What an actor of yours puts into `out`, which is initialized before, over a
- * link that holds up to `capacity` items, a power of two. It runs once (-EALREADY), and is to be
- * started by who owns the actor, see weir_link(): before that starts, or in a
- * turn or handler of its. A drain of the run takes what has been put, and cancels
- * the out-port. Not inside of another flow: -ENOTSUP. Fails: -EINVAL, null, a
- * bad capacity; the start what weir_link() reports.
+ * link that holds up to `capacity` items, a power of two. It runs once
+ * (-EALREADY), and is to be started by who owns the actor, see weir_out_link():
+ * before that starts, or in a turn or handler of its. A drain of the run takes
+ * what has been put, and cancels the out-port. Not inside of another flow:
+ * -ENOTSUP. Fails: -EINVAL, null, a bad capacity; the start what
+ * weir_out_link() reports.
  *
  * Emits: each item. Completes: when the out-port ends. Cancels: the out-port,
  * when downstream does. Holds: `capacity` items.
@@ -100,11 +104,11 @@ WEIR_API struct weir_flow *weir_flow_from_out(struct weir_out *out,
 
 /*
  * Sends the items over a link into the in-port `in` of an actor of yours, and
- * then how the flow ends: -ECANCELED when the run is cancelled. When the in-port
- * is cancelled, as by the end of its actor, the flow ends well. The run is over
- * when the actor has taken all of it, or the run is cancelled: what is in the
- * in-port then is the actor's, which need not take it. Runs once, is started, and
- * fails as weir_flow_from_out().
+ * then how the flow ends: -ECANCELED when the run is cancelled. When the
+ * in-port is cancelled, as by the end of its actor, the flow ends well. The run
+ * is over when the actor has taken all of it, or the run is cancelled: what is
+ * in the in-port then is the actor's, which need not take it. Runs once, is
+ * started, and fails as weir_flow_from_out().
  *
  * Emits: nothing. Completes: when upstream does. Cancels: when the in-port or
  * downstream does. Holds: nothing; the in-port its capacity.
@@ -126,26 +130,27 @@ WEIR_API struct weir_flow *weir_flow_acquire(struct weir_flow *flow,
 /*
  * As weir_flow_into_in(), but the actor acknowledges what it gets: `init`, if
  * not NULL, comes first, and each item when something before it has been
- * acknowledged by weir_semaphore_release(acks, 1). `acks` (borrowed) begins with
- * as many permits as items may come unasked for, 0 where there is `init`. That
- * is one of the flow's items, which it takes over when it starts. The end comes
- * when all that was sent, `init` too, has been acknowledged; an error at once.
+ * acknowledged by weir_semaphore_release(acks, 1). `acks` (borrowed) begins
+ * with as many permits as items may come unasked for, 0 where there is `init`.
+ * That is one of the flow's items, which it takes over when it starts. The end
+ * comes when all that was sent, `init` too, has been acknowledged; an error at
+ * once.
  *
- * Emits: nothing. Completes: when upstream has, and all is acknowledged. Cancels:
- * when the in-port, and so its actor, or downstream does. Holds: nothing; the
- * in-port its capacity.
+ * Emits: nothing. Completes: when upstream has, and all is acknowledged.
+ * Cancels: when the in-port, and so its actor, or downstream does. Holds:
+ * nothing; the in-port its capacity.
  */
 WEIR_API struct weir_flow *weir_flow_to_actor(struct weir_flow *flow,
 					      struct weir_in *in,
 					      struct weir_semaphore *acks,
 					      void *init);
 
-/* --- Channels ------------------------------------------------------------------ */
+/* --- Channels ------------------------------------------------------------- */
 
 /*
  * What is put into `channel` (borrowed), which others may take from as well.
- * The items are the channel's if weir_flow_items() says nothing. Fails: -EINVAL,
- * no channel.
+ * The items are the channel's if weir_flow_items() says nothing. Fails:
+ * -EINVAL, no channel.
  *
  * Emits: each item. Completes: when the channel has ended and is empty, also
  * while nobody asks. Cancels: nothing is above it. Holds: one item. As long as
@@ -154,11 +159,11 @@ WEIR_API struct weir_flow *weir_flow_to_actor(struct weir_flow *flow,
 WEIR_API struct weir_flow *weir_flow_from_channel(struct weir_channel *channel);
 
 /*
- * Puts the items into `channel` (borrowed), for threads to take: with a deadline,
- * or with a callback. Ends the channel as the flow ends, with -ECANCELED when
- * the run is cancelled. When the channel has been ended by another, the flow
- * ends so too. The items must be the channel's: -EINVAL from the start. Fails:
- * -EINVAL, no channel.
+ * Puts the items into `channel` (borrowed), for threads to take: with a
+ * deadline, or with a callback. Ends the channel as the flow ends, with
+ * -ECANCELED when the run is cancelled. When the channel has been ended by
+ * another, the flow ends so too. The items must be the channel's: -EINVAL from
+ * the start. Fails: -EINVAL, no channel.
  *
  * Emits: nothing. Completes: when upstream does and all items are in. Cancels:
  * when the channel has ended, or downstream cancels. Holds: one item, or what

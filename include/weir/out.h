@@ -70,7 +70,7 @@ WEIR_API int weir_out_fan(struct weir_out *out, enum weir_fan way,
  * second link of a broadcast whose items can be dropped and not shared.
  * -ENOMEM. Then nothing has changed.
  */
-WEIR_API int weir_link(struct weir_out *out, struct weir_in *in);
+WEIR_API int weir_out_link(struct weir_out *out, struct weir_in *in);
 
 /*
  * Ends the out-port's streams behind what was put, with `error` (borrowed) or

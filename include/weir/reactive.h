@@ -6,9 +6,9 @@
  * unblocked when its subscribers have requested something, an in-port when
  * something has come.
  *
- * Where two of these meet in weir_subscribe(), their ports are joined by a link
- * (out.h), whose free room is the demand: then no request is sent and no signal
- * is called for any item.
+ * Where two of these meet in weir_publisher_subscribe(), their ports are joined
+ * by a link (out.h), whose free room is the demand: then no request is sent and
+ * no signal is called for any item.
  */
 #ifndef WEIR_REACTIVE_H
 #define WEIR_REACTIVE_H
@@ -100,16 +100,16 @@ struct weir_reactive_out {
  * with -EINVAL. Over a link it can.
  *
  * Who subscribes, or has another thread do so, holds a reference of the actor,
- * or sets it up; others subscribe when all but the start is done. An actor puts its last item and finishes (WEIR_FINISH) in one
- * turn: a turn that only finds that there are no more waits for demand, and an
- * end needs none (1.5).
+ * or sets it up; others subscribe when all but the start is done. An actor puts
+ * its last item and finishes (WEIR_FINISH) in one turn: a turn that only finds
+ * that there are no more waits for demand, and an end needs none (1.5).
  *
  * A subscriber that is broken is reported by weir_executor_options.broken.
  *
  * -EINVAL: null, a port that was never set up, a bad capacity, unknown flags.
  * -EBUSY: the out-port has a link or a publisher. -EPIPE: it has ended. -EPERM.
- * -ENOTSUP: a timeout, and the executor has no timers. Then nothing has changed.
- * Owner.
+ * -ENOTSUP: a timeout, and the executor has no timers. Then nothing has
+ * changed. Owner.
  */
 WEIR_API int weir_reactive_out_init(
 	struct weir_reactive_out *reactive, struct weir_out *out,
@@ -172,8 +172,8 @@ struct weir_reactive_in {
 
 /*
  * Makes a subscriber of an in-port that has no producer yet; weir_in_put() and
- * weir_link() do not work with it from then on (-EISCONN). `reactive` lives as
- * long as the port's actor; `options` is copied and may be NULL.
+ * weir_out_link() do not work with it from then on (-EISCONN). `reactive` lives
+ * as long as the port's actor; `options` is copied and may be NULL.
  *
  * It subscribes once; who lets it subscribe holds a reference of the actor, or
  * sets it up. Requests are sent by the actor's slice. The end of the stream is

@@ -181,7 +181,7 @@ WEIR_API int weir_consumer_init(struct weir_consumer *consumer,
  *
  * -EINVAL: null, no actors, one that is there twice, or that has no such port
  * or several. -EALREADY: one that was started or stopped before. What
- * weir_link() reports about two neighbours. Then nothing has changed.
+ * weir_out_link() reports about two neighbours. Then nothing has changed.
  *
  * -ENOMEM, -ESHUTDOWN or what an executor's submit reports: the actors cannot
  * all run; they have all been stopped, as by weir_actor_stop().

@@ -6,7 +6,7 @@
  * a publisher of any out-port and a subscriber of any in-port.
  *
  *	subscriber                        publisher
- *	    weir_subscribe()  ------------->
+ *	    weir_publisher_subscribe()  ------------->
  *	                      <-------------  on_subscribe(subscription)
  *	    request(n)        ------------->
  *	                      <-------------  on_next(item), up to n times
@@ -185,11 +185,11 @@ WEIR_API void weir_subscriber_unref(struct weir_subscriber *subscriber);
 /*
  * For who implements a publisher and cannot or will not serve a subscriber
  * (1.9): sends on_subscribe with a subscription that does nothing, and then
- * on_error, or on_complete with an `error` (borrowed) of NULL; not if it cancels
- * in on_subscribe, as one that has another subscription does. Needs no memory.
- * 0, or what the subscriber returned. -EINVAL: null, or a subscriber that was
- * never set up. The caller holds a reference of the subscriber, or is in
- * `subscribe`.
+ * on_error, or on_complete with an `error` (borrowed) of NULL; not if it
+ * cancels in on_subscribe, as one that has another subscription does. Needs no
+ * memory. 0, or what the subscriber returned. -EINVAL: null, or a subscriber
+ * that was never set up. The caller holds a reference of the subscriber, or is
+ * in `subscribe`.
  */
 WEIR_API int weir_subscriber_reject(struct weir_subscriber *subscriber,
 				    struct weir_error *error);
@@ -217,8 +217,8 @@ struct weir_publisher {
  * As weir_publisher_ops.subscribe. -EINVAL: null, or one of the two was never
  * set up.
  */
-WEIR_API int weir_subscribe(struct weir_publisher *publisher,
-			    struct weir_subscriber *subscriber);
+WEIR_API int weir_publisher_subscribe(struct weir_publisher *publisher,
+				      struct weir_subscriber *subscriber);
 
 /* --- Processor ------------------------------------------------------------ */
 

@@ -198,12 +198,12 @@ struct weir_strategy {
  * WEIR_RESTART. And: WEIR_STOP for all but WEIR_FATAL. -EINVAL: no failure.
  * Any thread.
  */
-WEIR_API int weir_decide_default(struct weir_actor *supervisor,
-				 const struct weir_failure *failure,
-				 void *context);
-WEIR_API int weir_decide_stop(struct weir_actor *supervisor,
-			      const struct weir_failure *failure,
-			      void *context);
+WEIR_API int weir_strategy_decide_default(struct weir_actor *supervisor,
+					  const struct weir_failure *failure,
+					  void *context);
+WEIR_API int weir_strategy_decide_stop(struct weir_actor *supervisor,
+				       const struct weir_failure *failure,
+				       void *context);
 
 /*
  * 0, or -EINVAL: null, a value that its enum does not have, rules missing or

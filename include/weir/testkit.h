@@ -129,8 +129,8 @@ weir_subscriber_probe_new(const struct weir_test_env *env,
 WEIR_API WEIR_MUST_CHECK int weir_subscriber_probe_free(
 	struct weir_subscriber_probe *probe);
 
-/* To be handed to weir_subscribe(). */
-WEIR_API struct weir_subscriber *weir_subscriber_probe_subscriber(
+/* To be handed to weir_publisher_subscribe(). */
+WEIR_API struct weir_subscriber *weir_subscriber_probe_base(
 	struct weir_subscriber_probe *probe);
 
 /*
@@ -228,8 +228,8 @@ WEIR_API WEIR_MUST_CHECK struct weir_publisher_probe *weir_publisher_probe_new(
 WEIR_API WEIR_MUST_CHECK int weir_publisher_probe_free(
 	struct weir_publisher_probe *probe);
 
-/* To be handed to weir_subscribe(). */
-WEIR_API struct weir_publisher *weir_publisher_probe_publisher(
+/* To be handed to weir_publisher_subscribe(). */
+WEIR_API struct weir_publisher *weir_publisher_probe_base(
 	struct weir_publisher_probe *probe);
 
 /*

@@ -163,8 +163,8 @@ static struct weir_actor *find_cycle(struct graph *graph)
 	return NULL;
 }
 
-int weir_check_cycles(struct weir_actor *const *actors, size_t n_actors,
-		      struct weir_actor **culprit)
+int weir_actor_check_cycles(struct weir_actor *const *actors, size_t n_actors,
+			    struct weir_actor **culprit)
 {
 	const struct weir_allocator *allocator;
 	struct weir_actor *found;

@@ -494,7 +494,7 @@ static void attach_out(struct weir_out *out, struct weir_in *in,
 	weir__link_mark(&out->port);
 }
 
-int weir_link(struct weir_out *out, struct weir_in *in)
+int weir_out_link(struct weir_out *out, struct weir_in *in)
 {
 	struct weir__sink *sink = NULL;
 	struct weir__lane *lane;

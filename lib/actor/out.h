@@ -179,7 +179,7 @@ void weir__link_in(struct weir_out *out, struct weir_in *in);
  */
 int weir__link_out(struct weir_out *out, struct weir_in *in);
 
-/* What weir_link() would say now, but for -ENOMEM. Owner of both ends. */
+/* What weir_out_link() would say now, but for -ENOMEM. Owner of both ends. */
 int weir__link_check(const struct weir_out *out, const struct weir_in *in);
 
 #endif

@@ -423,7 +423,7 @@ static int link_and_start(struct weir_actor *const *actors, size_t n)
 	size_t i;
 
 	for (i = 1; rc == 0 && i < n; i++)
-		rc = weir_link(out_of(actors[i - 1]), in_of(actors[i]));
+		rc = weir_out_link(out_of(actors[i - 1]), in_of(actors[i]));
 	for (i = n; rc == 0 && i > 0; i--)
 		rc = weir_actor_start(actors[i - 1]);
 	return rc;

@@ -49,7 +49,7 @@ void weir__tree_unref(struct weir__tree *tree)
 	weir__free(tree->allocator, tree, sizeof(*tree));
 }
 
-/* --- Operators --------------------------------------------------------------------- */
+/* --- Operators ------------------------------------------------------------ */
 
 static size_t inlet_pull(struct weir__op *op, void **items, size_t room);
 
@@ -237,7 +237,7 @@ struct weir__op *weir__build(struct weir__build *build,
 				 : weir__op_new(build, flow);
 }
 
-/* --- Boundaries -------------------------------------------------------------------------- */
+/* --- Boundaries ----------------------------------------------------------- */
 
 static struct weir__inlet *inlet_of(const struct weir__op *op)
 {
@@ -341,7 +341,7 @@ static int inlet_init(const struct weir__build *build,
 
 	/* a link takes what its out-port says */
 	if (rc == 0 && out)
-		rc = weir_link(out, in);
+		rc = weir_out_link(out, in);
 	if (rc < 0)
 		return rc;
 	if (build->credit || build->held) {
@@ -437,7 +437,7 @@ bool weir__op_awaits(const struct weir__op *op)
 	return false;
 }
 
-/* --- weir_flow_async() -------------------------------------------------------------------- */
+/* --- weir_flow_async() ---------------------------------------------------- */
 
 struct async {
 	size_t capacity;
@@ -472,7 +472,7 @@ struct weir_flow *weir_flow_async(struct weir_flow *flow, size_t capacity,
 	return weir__flow_wrong_power(flow, &async_kind, "capacity", capacity);
 }
 
-/* --- Nested --------------------------------------------------------------------------- */
+/* --- Nested --------------------------------------------------------------- */
 
 static bool is_staged(const struct weir_flow *flow,
 		      const struct weir_executor *executor)

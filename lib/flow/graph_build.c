@@ -11,7 +11,7 @@
 #include "flow/fan.h"
 #include "flow/graph.h"
 
-/* --- Inlets -------------------------------------------------------------------- */
+/* --- Inlets --------------------------------------------------------------- */
 
 static size_t fused_pull(struct weir__op *op, void **items, size_t room)
 {
@@ -76,7 +76,7 @@ static const struct weir__kind cut_kind = {
 	.boundary = true,
 };
 
-/* --- Running circles ------------------------------------------------------------ */
+/* --- Running circles ------------------------------------------------------ */
 
 static struct weir__inlet *find_inlet(const struct weir_flow_run *run,
 				      const struct weir_flow *from)
@@ -119,7 +119,7 @@ static int link_stage(const struct weir__build *build,
 		stage = stage->next;
 	if (!inlet || inlet->op->items != stage->root->items)
 		return -EINVAL;
-	return weir_link(&stage->out, &inlet->in);
+	return weir_out_link(&stage->out, &inlet->in);
 }
 
 static struct weir__op *circles_build(struct weir__build *build,
@@ -146,7 +146,7 @@ static const struct weir__kind circles_kind = {
 	.staged = true,
 };
 
-/* --- Building ---------------------------------------------------------------------- */
+/* --- Building ------------------------------------------------------------- */
 
 /* Over all that is above a flow, through inlets that are not cut. */
 struct walk {
@@ -189,8 +189,8 @@ static void walk(struct walk *all, struct weir_flow *flow, uint32_t level)
 }
 
 /*
- * Sets the depth that flows will have when there are no inlets any more; what it
- * has marked is measured. Where it is given up the depth is too large.
+ * Sets the depth that flows will have when there are no inlets any more; what
+ * it has marked is measured. Where it is given up the depth is too large.
  */
 static uint32_t measure(struct weir_flow *flow, uint32_t level)
 {

@@ -38,7 +38,7 @@ static void unclaim(struct weir_flow *flow)
 	ck_pr_store_32((uint32_t *)(void *)flow->args, 0);
 }
 
-/* --- From an out-port -------------------------------------------------------------- */
+/* --- From an out-port ----------------------------------------------------- */
 
 static struct weir__op *from_out_build(struct weir__build *build,
 				       const struct weir_flow *flow)
@@ -87,14 +87,14 @@ struct weir_flow *weir_flow_from_out(struct weir_out *out, size_t capacity)
 				      capacity);
 }
 
-/* --- Into an in-port --------------------------------------------------------------- */
+/* --- Into an in-port ------------------------------------------------------ */
 
 static int into_in_join(struct weir__stage *stage, const struct weir_flow *flow,
 			struct weir_reactive_out *reactive)
 {
 	const struct inport *args = (const void *)flow->args;
 
-	int rc = weir_link(&stage->out, args->in);
+	int rc = weir_out_link(&stage->out, args->in);
 
 	if (rc == 0)
 		weir__exit_linked(stage, args->in);

@@ -31,7 +31,7 @@ static int join(struct weir_out *out, struct weir_reactive_out *reactive,
 	if (rc == 0 && !weir__reactive_in_of(subscriber, out))
 		rc = weir__reactive_out_ring(reactive);
 	if (rc == 0)
-		rc = weir_subscribe(&reactive->publisher, subscriber);
+		rc = weir_publisher_subscribe(&reactive->publisher, subscriber);
 	if (rc < 0)
 		return rc;
 	*told = true;
@@ -40,7 +40,7 @@ static int join(struct weir_out *out, struct weir_reactive_out *reactive,
 		       : -ENOMEM;
 }
 
-/* --- One subscriber ----------------------------------------------------------------- */
+/* --- One subscriber ------------------------------------------------------- */
 
 static int into_join(struct weir__stage *stage, const struct weir_flow *flow,
 		     struct weir_reactive_out *reactive)
@@ -78,7 +78,7 @@ struct weir_flow *weir_flow_into(struct weir_flow *flow,
 			       subscriber && subscriber->ops);
 }
 
-/* --- Many ----------------------------------------------------------------------------- */
+/* --- Many ----------------------------------------------------------------- */
 
 struct weir_flow_publisher {
 	struct weir_publisher publisher;
@@ -243,7 +243,7 @@ int weir_flow_publisher_new(struct weir_flow_publisher **publisher,
 	return rc;
 }
 
-struct weir_publisher *weir_flow_publisher_publisher(
+struct weir_publisher *weir_flow_publisher_base(
 	struct weir_flow_publisher *publisher)
 {
 	return publisher ? &publisher->publisher : NULL;

@@ -94,7 +94,7 @@ static void drop(const struct feed *feed, void *item)
 		items->drop(item, items->context);
 }
 
-/* --- The publisher's side ----------------------------------------------------- */
+/* --- The publisher's side ------------------------------------------------- */
 
 /* Behind what was published by a swap: rule 2. */
 static void notify(struct feed *feed)
@@ -234,7 +234,7 @@ static int on_complete(struct weir_subscriber *subscriber)
 	return 0;
 }
 
-/* --- The operator's side ------------------------------------------------------ */
+/* --- The operator's side -------------------------------------------------- */
 
 /* Items in the ring. */
 static uint32_t count(const struct feed *feed)
@@ -350,7 +350,7 @@ static bool subscribe(struct weir__op *op, struct feed *feed)
 	weir__op_hold(op);
 	weir_subscriber_ref(&feed->subscriber);
 	self = weir__step_out();
-	rc = weir_subscribe(feed->publisher, &feed->subscriber);
+	rc = weir_publisher_subscribe(feed->publisher, &feed->subscriber);
 	weir__step_in(self);
 	if (rc < 0)
 		weir__op_fail_code(op, rc, "the publisher takes no subscriber");
@@ -408,7 +408,7 @@ static void from_grant(struct weir__op *op, uint32_t n)
 	assert(is_consistent(state_of(op)));
 }
 
-/* --- Its life --------------------------------------------------------------------- */
+/* --- Its life ------------------------------------------------------------- */
 
 static void feed_free(struct feed *feed)
 {

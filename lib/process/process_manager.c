@@ -331,7 +331,8 @@ static int post_restart(struct weir_actor *actor, struct weir_error *cause)
 }
 
 /* A4.7: what fails in a process stops it. */
-static const struct weir_strategy strategy = {.decide = weir_decide_stop};
+static const struct weir_strategy strategy = {
+	.decide = weir_strategy_decide_stop};
 
 static const struct weir_lifecycle lifecycle = {
 	.pre_start = pre_start,

@@ -3,10 +3,10 @@
  * What the two halves of reactive.h know of each other: how a publisher over an
  * out-port and a subscriber over an in-port become a link.
  *
- * If the caller of weir_subscribe() owns both actors, in a slice or because
- * they are new, the subscription is a weir_link(). New actors are held
- * meanwhile, as other threads may subscribe at the same time, or start or stop
- * them. Otherwise each owner makes its half:
+ * If the caller of weir_publisher_subscribe() owns both actors, in a slice or
+ * because they are new, the subscription is a weir_out_link(). New actors are
+ * held meanwhile, as other threads may subscribe at the same time, or start or
+ * stop them. Otherwise each owner makes its half:
  *
  * 1. The publisher's owner puts its *seat* into reactive_in->subscription as an
  *    offer (marked in the lowest bit) and signals the subscriber's actor.
@@ -76,7 +76,9 @@ struct weir__seat {
 struct weir__seat *weir__seat_new(struct weir_reactive_out *reactive,
 				  struct weir_subscriber *subscriber);
 
-/* The first request, or a link, lets the source of a relay begin. Any thread. */
+/*
+ * The first request, or a link, lets the source of a relay begin. Any thread.
+ */
 void weir__reactive_out_want(struct weir_reactive_out *reactive);
 
 /* Makes the seat a sink of the out-port. Owner. */
@@ -144,7 +146,9 @@ void weir__reject(const struct weir_executor *executor,
 bool weir__reactive_in_offer(struct weir_reactive_in *reactive,
 			     struct weir__seat *seat);
 
-/* As weir_subscribe(), but the owner makes the link, if one is made. */
+/*
+ * As weir_publisher_subscribe(), but the owner makes the link, if one is made.
+ */
 void weir__reactive_out_subscribe(struct weir_reactive_out *reactive,
 				  struct weir_subscriber *subscriber);
 
@@ -153,7 +157,7 @@ int weir__reactive_out_ring(struct weir_reactive_out *reactive);
 
 /*
  * Serves a subscriber through a relay, or rejects the subscriber; takes a
- * reference of it. -ENOMEM, or what weir_link() reports: neither was done.
+ * reference of it. -ENOMEM, or what weir_out_link() reports: neither was done.
  * Owner of `out`.
  */
 int weir__relay(struct weir_out *out, struct weir_subscriber *subscriber);

@@ -472,7 +472,7 @@ int weir__reactive_in_link(struct weir_reactive_in *reactive,
 	if (!claim(reactive, &linked))
 		return -EALREADY;
 	in->lane_flags &= (uint16_t)~WEIR__IN_SUBSCRIBES;
-	rc = weir_link(out, in);
+	rc = weir_out_link(out, in);
 	if (rc < 0) {
 		in->lane_flags |= WEIR__IN_SUBSCRIBES;
 		ck_pr_store_ptr(&reactive->subscription, NULL);

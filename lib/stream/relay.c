@@ -142,7 +142,7 @@ int weir__relay(struct weir_out *out, struct weir_subscriber *subscriber)
 	relay->source = weir_actor_ref(out->port.actor);
 	rc = weir__reactive_out_ring(&relay->reactive);
 	if (rc == 0)
-		rc = weir_link(out, &relay->in);
+		rc = weir_out_link(out, &relay->in);
 	if (rc == 0 && out->fan) {
 		relay->reactive.source = out;
 		weir__out_wanted(out, &relay->reactive.wanted);
@@ -153,7 +153,8 @@ int weir__relay(struct weir_out *out, struct weir_subscriber *subscriber)
 	}
 	/*
 	 * From here on the relay tells the subscriber what goes wrong. Not by
-	 * weir_subscribe(): a new actor of the subscriber's is not ours.
+	 * weir_publisher_subscribe(): a new actor of the subscriber's is not
+	 * ours.
 	 */
 	weir__reactive_out_subscribe(&relay->reactive, subscriber);
 	rc = relay->reactive.mail ? weir_actor_start(&relay->actor) : -ENOMEM;

@@ -127,8 +127,8 @@ int weir_subscriber_reject(struct weir_subscriber *subscriber,
 	return rc;
 }
 
-int weir_subscribe(struct weir_publisher *publisher,
-		   struct weir_subscriber *subscriber)
+int weir_publisher_subscribe(struct weir_publisher *publisher,
+			     struct weir_subscriber *subscriber)
 {
 	if (!publisher || !publisher->ops || !publisher->ops->subscribe ||
 	    !subscriber || !subscriber->ops)

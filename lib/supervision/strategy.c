@@ -11,8 +11,9 @@
 #include "supervision/backoff.h"
 #include "supervision/limit.h"
 
-int weir_decide_default(struct weir_actor *supervisor,
-			const struct weir_failure *failure, void *context)
+int weir_strategy_decide_default(struct weir_actor *supervisor,
+				 const struct weir_failure *failure,
+				 void *context)
 {
 	if (!failure)
 		return -EINVAL;
@@ -29,8 +30,8 @@ int weir_decide_default(struct weir_actor *supervisor,
 	}
 }
 
-int weir_decide_stop(struct weir_actor *supervisor,
-		     const struct weir_failure *failure, void *context)
+int weir_strategy_decide_stop(struct weir_actor *supervisor,
+			      const struct weir_failure *failure, void *context)
 {
 	if (!failure)
 		return -EINVAL;
@@ -96,7 +97,8 @@ int weir__strategy_decide(const struct weir_strategy *strategy,
 	else if (strategy && strategy->rules)
 		directive = look_up(strategy, failure);
 	else
-		directive = weir_decide_default(supervisor, failure, NULL);
+		directive =
+			weir_strategy_decide_default(supervisor, failure, NULL);
 	return directive < 0 || is_directive(directive) ? directive : -EINVAL;
 }
 

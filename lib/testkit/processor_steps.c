@@ -37,8 +37,8 @@ bool weir__stage_start(struct weir__verify *verify)
 	stage->front = weir__verify_publisher(verify, factory->items);
 	if (!stage->front)
 		return false;
-	rc = weir_subscribe(weir_publisher_probe_publisher(stage->front),
-			    stage->processor.subscriber);
+	rc = weir_publisher_subscribe(weir_publisher_probe_base(stage->front),
+				      stage->processor.subscriber);
 	if (rc < 0)
 		return weir__verify_fail(verify, "subscribe: %d", rc);
 	return weir__verify_settle(verify);
@@ -56,8 +56,9 @@ struct weir_subscriber_probe *weir__stage_join(struct weir__verify *verify,
 
 	if (!probe)
 		return NULL;
-	rc = weir_subscribe(weir__stage_of(verify)->processor.publisher,
-			    weir_subscriber_probe_subscriber(probe));
+	rc = weir_publisher_subscribe(
+		weir__stage_of(verify)->processor.publisher,
+		weir_subscriber_probe_base(probe));
 	if (rc < 0)
 		weir__verify_fail(verify, "1.9: subscribe returned %d", rc);
 	weir__verify_settle(verify);

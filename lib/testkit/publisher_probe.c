@@ -359,7 +359,7 @@ int weir_publisher_probe_free(struct weir_publisher_probe *probe)
 	return 0;
 }
 
-struct weir_publisher *weir_publisher_probe_publisher(
+struct weir_publisher *weir_publisher_probe_base(
 	struct weir_publisher_probe *probe)
 {
 	return &probe->publisher;

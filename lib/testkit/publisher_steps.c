@@ -104,7 +104,8 @@ struct weir_subscriber_probe *weir__pub_subscribe(
 
 	if (!probe)
 		return NULL;
-	rc = weir_subscribe(publisher, weir_subscriber_probe_subscriber(probe));
+	rc = weir_publisher_subscribe(publisher,
+				      weir_subscriber_probe_base(probe));
 	if (rc != 0)
 		weir__verify_fail(verify, "1.9: subscribe returned %d", rc);
 	else if (weir__verify_settle(verify) &&

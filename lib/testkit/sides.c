@@ -3,8 +3,8 @@
  * What is in front of a processor sends whatever is requested of it when the
  * test settles, so that factories make items on the thread of the test alone.
  *
- * There is no create_failing: a processor may let an error overtake items (4.2),
- * so none can be said to come before it.
+ * There is no create_failing: a processor may let an error overtake items
+ * (4.2), so none can be said to come before it.
  *
  * A probe that is still held when its processor is gone stays in the list, and
  * counts as live: that is how the suite hears of it.
@@ -179,8 +179,8 @@ static struct weir_publisher *create_fed(struct weir__sides *sides, int64_t n,
 	side->error = error;
 	side->front = weir_publisher_probe_new(&factory->env, factory->items);
 	if (!side->front ||
-	    weir_subscribe(weir_publisher_probe_publisher(side->front),
-			   side->processor.subscriber) < 0) {
+	    weir_publisher_subscribe(weir_publisher_probe_base(side->front),
+				     side->processor.subscriber) < 0) {
 		factory->release(factory, side->processor);
 		side_free(sides, side);
 		return NULL;
@@ -261,9 +261,10 @@ static struct weir_subscriber *create_drained(
 		return NULL;
 	side->behind =
 		weir_subscriber_probe_new(&sides->processors->env, &options);
-	if (!side->behind || weir_subscribe(side->processor.publisher,
-					    weir_subscriber_probe_subscriber(
-						    side->behind)) < 0) {
+	if (!side->behind ||
+	    weir_publisher_subscribe(side->processor.publisher,
+				     weir_subscriber_probe_base(side->behind)) <
+		    0) {
 		sides->processors->release(sides->processors, side->processor);
 		side_free(sides, side);
 		return NULL;

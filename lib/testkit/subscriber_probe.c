@@ -368,7 +368,7 @@ int weir_subscriber_probe_free(struct weir_subscriber_probe *probe)
 	return 0;
 }
 
-struct weir_subscriber *weir_subscriber_probe_subscriber(
+struct weir_subscriber *weir_subscriber_probe_base(
 	struct weir_subscriber_probe *probe)
 {
 	return &probe->subscriber;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The steps that tests of subscribers are made of, and how such a test ends: the
- * stream does first, then the publisher lets go of the subscriber, then the
+ * The steps that tests of subscribers are made of, and how such a test ends:
+ * the stream does first, then the publisher lets go of the subscriber, then the
  * factory takes it back, and then nobody may hold a subscription any more. All
  * on the thread of the test.
  */
@@ -45,8 +45,8 @@ bool weir__sub_make(struct weir__verify *verify)
 bool weir__sub_subscribe(struct weir__verify *verify)
 {
 	struct weir__sub *sub = weir__sub_of(verify);
-	int rc = weir_subscribe(weir_publisher_probe_publisher(sub->probe),
-				sub->subscriber);
+	int rc = weir_publisher_subscribe(weir_publisher_probe_base(sub->probe),
+					  sub->subscriber);
 
 	sub->subscribed = rc == 0;
 	if (rc < 0)
@@ -281,7 +281,7 @@ bool weir__sub_start_prompt(struct weir__verify *verify, uint32_t n,
 			return weir__verify_fail(verify, "no item was made");
 	}
 	sub->subscribed = true;
-	(void)weir_subscribe(&prompt->publisher, sub->subscriber);
+	(void)weir_publisher_subscribe(&prompt->publisher, sub->subscriber);
 	return weir__verify_settle(verify);
 }
 

@@ -90,7 +90,8 @@ static void calls_for_the_owner_are_refused_to_others(void **state)
 	assert_int_equal(weir_out_end(&pair.source.out, NULL), -EPERM);
 	assert_int_equal(weir_in_init(&in, &pair.sink.actor, 1, NULL), -EPERM);
 	assert_int_equal(weir_out_init(&out, &pair.sink.actor, NULL), -EPERM);
-	assert_int_equal(weir_link(&pair.source.out, &pair.sink.in), -EPERM);
+	assert_int_equal(weir_out_link(&pair.source.out, &pair.sink.in),
+			 -EPERM);
 	weir_sim_run(sim);
 	assert_int_equal(pair.sink.seen, N);
 	pair_fini(&pair);
@@ -127,8 +128,8 @@ static void a_stop_drops_what_is_queued_and_tells_both_sides(void **state)
 	source_init(&source, executor, &ledger, 1, N);
 	stage_init(&stage, executor, &ledger, 8);
 	sink_init(&sink, executor, &ledger, 8);
-	assert_int_equal(weir_link(&source.out, &stage.in), 0);
-	assert_int_equal(weir_link(&stage.out, &sink.in), 0);
+	assert_int_equal(weir_out_link(&source.out, &stage.in), 0);
+	assert_int_equal(weir_out_link(&stage.out, &sink.in), 0);
 	weir_actor_suspend(&stage.actor);
 	assert_int_equal(weir_actor_start(&source.actor), 0);
 	assert_int_equal(weir_actor_start(&stage.actor), 0);
@@ -285,7 +286,7 @@ static void an_error_carries_its_cause_unchanged_and_drops_it_once(void **state)
 	weir_out_init(&failing.out, &failing.actor, NULL);
 	weir_actor_init(&watching.actor, &watching_ops, executor);
 	weir_in_init(&watching.in, &watching.actor, 1, NULL);
-	assert_int_equal(weir_link(&failing.out, &watching.in), 0);
+	assert_int_equal(weir_out_link(&failing.out, &watching.in), 0);
 	assert_int_equal(weir_actor_start(&failing.actor), 0);
 	assert_int_equal(weir_actor_start(&watching.actor), 0);
 	weir_sim_run(sim);

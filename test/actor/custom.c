@@ -129,12 +129,12 @@ static void chain_init(struct chain *chain, struct weir_executor *executor,
 	assert_non_null(chain->stages);
 	for (i = 0; i < n; i++) {
 		stage_init(&chain->stages[i], executor, &chain->ledger, 4);
-		assert_int_equal(weir_link(last, &chain->stages[i].in), 0);
+		assert_int_equal(weir_out_link(last, &chain->stages[i].in), 0);
 		last = &chain->stages[i].out;
 	}
 	sink_init(&chain->sink, executor, &chain->ledger, 4);
 	chain->sink.ordered = true;
-	assert_int_equal(weir_link(last, &chain->sink.in), 0);
+	assert_int_equal(weir_out_link(last, &chain->sink.in), 0);
 }
 
 /* Consumers first: with a direct executor the source runs at once. */

@@ -246,9 +246,9 @@ static int build_and_run(struct heap *heap, struct ledger *ledger,
 	for (i = 0; i < 2 && rc == 0; i++) {
 		rc = weir_in_init(&stages[i].in, &stages[i].actor, 4, NULL);
 		if (rc == 0)
-			rc = weir_link(&source.out, &stages[i].in);
+			rc = weir_out_link(&source.out, &stages[i].in);
 		if (rc == 0)
-			rc = weir_link(&stages[i].out, &sink.in);
+			rc = weir_out_link(&stages[i].out, &sink.in);
 	}
 	for (i = 0; i < 2 && rc == 0; i++)
 		rc = weir_actor_start(&stages[i].actor);

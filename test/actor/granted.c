@@ -122,7 +122,7 @@ static void a_link_may_be_made_behind_it(void **state)
 	sink_init(&sink, weir_sim_executor(sim), &ledger, CAPACITY);
 	weir__in_hold(&sink.in);
 	weir__in_grant(&sink.in, 2);
-	assert_int_equal(weir_link(&source.out, &sink.in), 0);
+	assert_int_equal(weir_out_link(&source.out, &sink.in), 0);
 	assert_int_equal(weir_actor_start(&sink.actor), 0);
 	assert_int_equal(weir_actor_start(&source.actor), 0);
 	weir_sim_run(sim);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Shapes: joins, diamonds, cycles, rings, trees, chains; growing while running. */
+/*
+ * Shapes: joins, diamonds, cycles, rings, trees, chains; growing while running.
+ */
 #include "actor/kit.h"
 
 #define N 300
@@ -100,7 +102,7 @@ static void a_join_fires_only_with_a_token_on_both_sides(void **state)
 
 	adder_init(&adder, sim);
 	collector_init(&collector, sim);
-	assert_int_equal(weir_link(&adder.sum, &collector.in), 0);
+	assert_int_equal(weir_out_link(&adder.sum, &collector.in), 0);
 	assert_int_equal(weir_actor_start(&adder.actor), 0);
 	assert_int_equal(weir_actor_start(&collector.actor), 0);
 	assert_int_equal(weir_in_put(&adder.left, (void *)1), 0);
@@ -134,9 +136,9 @@ static void a_diamond_meets_itself_again_in_order(void **state)
 		adder_init(&adder, sim);
 		collector_init(&collector, sim);
 		weir_out_fan(&counter.out, WEIR_BROADCAST, 8);
-		assert_int_equal(weir_link(&counter.out, &adder.left), 0);
-		assert_int_equal(weir_link(&counter.out, &adder.right), 0);
-		assert_int_equal(weir_link(&adder.sum, &collector.in), 0);
+		assert_int_equal(weir_out_link(&counter.out, &adder.left), 0);
+		assert_int_equal(weir_out_link(&counter.out, &adder.right), 0);
+		assert_int_equal(weir_out_link(&adder.sum, &collector.in), 0);
 		weir_actor_start(&counter.actor);
 		weir_actor_start(&adder.actor);
 		weir_actor_start(&collector.actor);
@@ -163,12 +165,12 @@ static void a_cycle_with_an_initial_token_computes_a_running_sum(void **state)
 	adder_init(&adder, sim);
 	collector_init(&collector, sim);
 	weir_out_fan(&adder.sum, WEIR_BROADCAST, 8);
-	assert_int_equal(weir_link(&counter.out, &adder.left), 0);
-	assert_int_equal(weir_link(&adder.sum, &collector.in), 0);
+	assert_int_equal(weir_out_link(&counter.out, &adder.left), 0);
+	assert_int_equal(weir_out_link(&adder.sum, &collector.in), 0);
 	/* the token comes before the link */
 	assert_int_equal(weir_in_put(&adder.right, (void *)0), 0);
-	assert_int_equal(weir_link(&adder.sum, &adder.right), 0);
-	assert_int_equal(weir_check_cycles(actors, 3, &culprit), 0);
+	assert_int_equal(weir_out_link(&adder.sum, &adder.right), 0);
+	assert_int_equal(weir_actor_check_cycles(actors, 3, &culprit), 0);
 	assert_null(culprit);
 	for (i = 0; i < 3; i++)
 		assert_int_equal(weir_actor_start(actors[i]), 0);
@@ -194,16 +196,17 @@ static void a_cycle_without_a_token_is_reported(void **state)
 	adder_init(&adder, sim);
 	collector_init(&collector, sim);
 	weir_out_fan(&adder.sum, WEIR_BROADCAST, 8);
-	weir_link(&counter.out, &adder.left);
-	weir_link(&adder.sum, &collector.in);
-	weir_link(&adder.sum, &adder.right);
-	assert_int_equal(weir_check_cycles(actors, 3, &culprit), -EDEADLK);
+	weir_out_link(&counter.out, &adder.left);
+	weir_out_link(&adder.sum, &collector.in);
+	weir_out_link(&adder.sum, &adder.right);
+	assert_int_equal(weir_actor_check_cycles(actors, 3, &culprit),
+			 -EDEADLK);
 	/* not the collector, which only waits for the cycle */
 	assert_ptr_equal(culprit, &adder.actor);
-	assert_int_equal(weir_check_cycles(actors, 3, NULL), -EDEADLK);
-	assert_int_equal(weir_check_cycles(NULL, 1, NULL), -EINVAL);
-	assert_int_equal(weir_check_cycles(&null, 1, NULL), -EINVAL);
-	assert_int_equal(weir_check_cycles(NULL, 0, NULL), 0);
+	assert_int_equal(weir_actor_check_cycles(actors, 3, NULL), -EDEADLK);
+	assert_int_equal(weir_actor_check_cycles(NULL, 1, NULL), -EINVAL);
+	assert_int_equal(weir_actor_check_cycles(&null, 1, NULL), -EINVAL);
+	assert_int_equal(weir_actor_check_cycles(NULL, 0, NULL), 0);
 	for (i = 0; i < 3; i++)
 		weir_actor_stop(actors[i]);
 	sim_free(sim);
@@ -216,10 +219,10 @@ static void a_cycle_over_a_port_that_takes_no_part_is_none(void **state)
 	struct weir_actor *actors[] = {&adder.actor};
 
 	adder_init(&adder, sim);
-	assert_int_equal(weir_link(&adder.sum, &adder.right), 0);
-	assert_int_equal(weir_check_cycles(actors, 1, NULL), -EDEADLK);
+	assert_int_equal(weir_out_link(&adder.sum, &adder.right), 0);
+	assert_int_equal(weir_actor_check_cycles(actors, 1, NULL), -EDEADLK);
 	assert_int_equal(weir_port_ignore(&adder.right.port), 0);
-	assert_int_equal(weir_check_cycles(actors, 1, NULL), 0);
+	assert_int_equal(weir_actor_check_cycles(actors, 1, NULL), 0);
 	weir_actor_stop(&adder.actor);
 	sim_free(sim);
 }
@@ -276,8 +279,8 @@ static void ring_init(struct ring *ring, uint64_t seed, size_t n,
 	}
 	assert_int_equal(weir_in_put(&ring->stages[0].in, NULL), 0);
 	for (i = 0; i < n; i++)
-		assert_int_equal(weir_link(&ring->stages[i].out,
-					   &ring->stages[(i + 1) % n].in),
+		assert_int_equal(weir_out_link(&ring->stages[i].out,
+					       &ring->stages[(i + 1) % n].in),
 				 0);
 }
 
@@ -313,10 +316,11 @@ static void a_ring_of_1000_without_a_token_is_reported(void **state)
 	ring_init(&ring, 1, 1000, 1);
 	for (i = 0; i < 1000; i++)
 		actors[i] = &ring.stages[i].actor;
-	assert_int_equal(weir_check_cycles(actors, 1000, &culprit), 0);
+	assert_int_equal(weir_actor_check_cycles(actors, 1000, &culprit), 0);
 	/* the token's place, as if it had not been put */
 	ring.stages[0].in.lane.words[0] = 0;
-	assert_int_equal(weir_check_cycles(actors, 1000, &culprit), -EDEADLK);
+	assert_int_equal(weir_actor_check_cycles(actors, 1000, &culprit),
+			 -EDEADLK);
 	assert_non_null(culprit);
 	ring.stages[0].in.lane.words[0] = 2;
 	ring_run(&ring);

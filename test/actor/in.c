@@ -552,7 +552,8 @@ static void b1_1_a_resumed_actor_goes_on_behind_the_failed_token(void **state)
 			assert_int_equal(weir_in_merge(&failer.sink.in,
 						       WEIR_MERGE_ALL),
 					 0);
-		assert_int_equal(weir_link(&source.out, &failer.sink.in), 0);
+		assert_int_equal(weir_out_link(&source.out, &failer.sink.in),
+				 0);
 		tree_spawn(&tree, &failer.sink.actor);
 		tree_spawn(&tree, &source.actor);
 		weir_sim_run(tree.sim);
@@ -645,7 +646,8 @@ static void b1_1_who_waits_for_room_gets_that_of_a_dropped_token(void **state)
 		/* one of several is woken by who publishes, and at once */
 		assert_int_equal(weir_in_merge(&failer.sink.in, WEIR_MERGE_ALL),
 				 0);
-		assert_int_equal(weir_link(&source.out, &failer.sink.in), 0);
+		assert_int_equal(weir_out_link(&source.out, &failer.sink.in),
+				 0);
 		assert_int_equal(weir_actor_start(&source.actor), 0);
 		assert_int_equal(weir_actor_start(&failer.sink.actor), 0);
 		weir_sim_run(sim);
@@ -858,7 +860,8 @@ static void merging_init(struct merging *m, uint64_t seed, enum weir_merge rule)
 	for (i = 0; i < 3; i++) {
 		source_init(&m->sources[i], weir_sim_executor(m->sim),
 			    &m->ledger, 1 + 100 * i, 50 + 50 * i + 50 * i);
-		assert_int_equal(weir_link(&m->sources[i].out, &m->sink.in), 0);
+		assert_int_equal(weir_out_link(&m->sources[i].out, &m->sink.in),
+				 0);
 	}
 }
 

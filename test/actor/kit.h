@@ -341,7 +341,7 @@ static inline void pair_init(struct pair *pair, struct weir_executor *executor,
 	source_init(&pair->source, executor, &pair->ledger, 1, n);
 	sink_init(&pair->sink, executor, &pair->ledger, capacity);
 	pair->sink.ordered = true;
-	assert_int_equal(weir_link(&pair->source.out, &pair->sink.in), 0);
+	assert_int_equal(weir_out_link(&pair->source.out, &pair->sink.in), 0);
 }
 
 static inline void pair_start(struct pair *pair)

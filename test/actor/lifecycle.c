@@ -5,8 +5,8 @@
  * A start is met by a stop from another thread, at each place where that can be
  * told apart: while it registers, while it is submitted, while it is refused;
  * and likewise of weir_system_spawn(). The other thread runs to its end where
- * the start calls out; so does weir_subscribe(). Then: the end of an open
- * merge, and what is put before the start.
+ * the start calls out; so does weir_publisher_subscribe(). Then: the end of an
+ * open merge, and what is put before the start.
  */
 #include "actor/kit.h"
 
@@ -330,7 +330,7 @@ static void a_spawn_that_was_refused_may_be_tried_again(void **state)
 	system_free(&scene, system);
 }
 
-/* --- weir_subscribe() ----------------------------------------------------- */
+/* --- weir_publisher_subscribe() ------------------------------------------- */
 
 static struct source *subscribed_to;
 
@@ -361,7 +361,8 @@ static void a_stop_while_it_is_subscribed_to_reaches_who_subscribes(
 	subscribed_to = &source;
 	scene.other = stop_source;
 	scene.in_alloc = true;
-	assert_int_equal(weir_subscribe(&out.publisher, &in.subscriber), 0);
+	assert_int_equal(
+		weir_publisher_subscribe(&out.publisher, &in.subscriber), 0);
 	assert_false(scene.in_alloc);
 	assert_int_equal(source.fate.stopped, 1);
 	assert_int_equal(weir_actor_start(&sink.actor), 0);
@@ -398,7 +399,7 @@ static void open_merge(struct merge *merge)
 	assert_int_equal(weir_in_merge(&scene->sink.in, WEIR_MERGE_OPEN), 0);
 	source_init(&merge->source, &scene->executor, &scene->ledger, 2, 2);
 	merge->source.fail_at = 2;
-	assert_int_equal(weir_link(&merge->source.out, &scene->sink.in), 0);
+	assert_int_equal(weir_out_link(&merge->source.out, &scene->sink.in), 0);
 	weir_actor_ref(&scene->sink.actor);
 	merge->error = weir_error_new(&scene->allocator, -EPROTO, "test", "end",
 				      NULL, NULL);

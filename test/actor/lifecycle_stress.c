@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Calls about the lives of two actors, drawn from a seed, by several threads at
- * once, on actors in every state, new ones included: each thread has references,
- * one of them is the owner, who starts them at some time. Every token is taken,
- * dropped or refused, and each actor ends once.
+ * once, on actors in every state, new ones included: each thread has
+ * references, one of them is the owner, who starts them at some time. Every
+ * token is taken, dropped or refused, and each actor ends once.
  */
 #include "actor/kit.h"
 #include "seeds.h"
@@ -74,9 +74,10 @@ static void call(struct caller *caller, uint64_t random)
 		break;
 	case 5:
 	case 6:
-		assert_int_equal(weir_subscribe(&world->out.publisher,
-						&world->in.subscriber),
-				 0);
+		assert_int_equal(
+			weir_publisher_subscribe(&world->out.publisher,
+						 &world->in.subscriber),
+			0);
 		break;
 	case 7:
 	case 8:

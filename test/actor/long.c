@@ -139,12 +139,12 @@ static void through(size_t stages, uintptr_t n, uint32_t workers)
 		weir_actor_init(&relays[i].actor, &relay_ops, executor);
 		weir_in_init(&relays[i].in, &relays[i].actor, CAPACITY, NULL);
 		weir_out_init(&relays[i].out, &relays[i].actor, NULL);
-		assert_int_equal(weir_link(out, &relays[i].in), 0);
+		assert_int_equal(weir_out_link(out, &relays[i].in), 0);
 		out = &relays[i].out;
 	}
 	weir_actor_init(&adder.actor, &adder_ops, executor);
 	weir_in_init(&adder.in, &adder.actor, CAPACITY, NULL);
-	assert_int_equal(weir_link(out, &adder.in), 0);
+	assert_int_equal(weir_out_link(out, &adder.in), 0);
 	for (i = 0; i < stages; i++)
 		assert_int_equal(weir_actor_start(&relays[i].actor), 0);
 	assert_int_equal(weir_actor_start(&adder.actor), 0);

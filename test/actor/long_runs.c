@@ -117,7 +117,8 @@ static void eat_all_of(struct eater *eater, struct weir_sim *sim, bool linked)
 	if (linked) {
 		source_init(&source, weir_sim_executor(sim), eater->sink.ledger,
 			    1, N);
-		assert_int_equal(weir_link(&source.out, &eater->sink.in), 0);
+		assert_int_equal(weir_out_link(&source.out, &eater->sink.in),
+				 0);
 		assert_int_equal(weir_actor_start(&source.actor), 0);
 	} else {
 		put_all(&eater->sink.in, eater->sink.ledger);

@@ -16,22 +16,22 @@ static void misuse_of_links_is_refused(void **state)
 	pair_init(&pair, weir_sim_executor(sim), N, 4);
 	sink_init(&third, weir_sim_executor(sim), &pair.ledger, 4);
 	source_init(&source, weir_sim_executor(sim), &pair.ledger, 1, 0);
-	assert_int_equal(weir_link(NULL, &third.in), -EINVAL);
-	assert_int_equal(weir_link(&source.out, NULL), -EINVAL);
+	assert_int_equal(weir_out_link(NULL, &third.in), -EINVAL);
+	assert_int_equal(weir_out_link(&source.out, NULL), -EINVAL);
 	/* either end has its link already */
-	assert_int_equal(weir_link(&pair.source.out, &third.in), -EISCONN);
-	assert_int_equal(weir_link(&source.out, &pair.sink.in), -EISCONN);
+	assert_int_equal(weir_out_link(&pair.source.out, &third.in), -EISCONN);
+	assert_int_equal(weir_out_link(&source.out, &pair.sink.in), -EISCONN);
 	/* items that differ */
 	third.in.items = &other;
-	assert_int_equal(weir_link(&source.out, &third.in), -EINVAL);
+	assert_int_equal(weir_out_link(&source.out, &third.in), -EINVAL);
 	third.in.items = &pair.ledger.items;
 	/* a burst that never fits */
 	assert_int_equal(weir_port_set_burst(&source.out.port, 8), 0);
-	assert_int_equal(weir_link(&source.out, &third.in), -EINVAL);
+	assert_int_equal(weir_out_link(&source.out, &third.in), -EINVAL);
 	assert_int_equal(weir_port_set_burst(&source.out.port, 1), 0);
 	assert_int_equal(weir_out_end(&source.out, NULL), 0);
 	assert_int_equal(weir_out_end(&source.out, NULL), -EALREADY);
-	assert_int_equal(weir_link(&source.out, &third.in), -EPIPE);
+	assert_int_equal(weir_out_link(&source.out, &third.in), -EPIPE);
 	assert_null(third.in.lane.out);
 	weir_actor_stop(&third.actor);
 	weir_actor_stop(&source.actor);
@@ -56,9 +56,9 @@ static void bursts_that_could_wait_for_each_other_are_refused(void **state)
 	sink_init(&sink, weir_sim_executor(sim), &pair.ledger, 4);
 	assert_int_equal(weir_port_set_burst(&source.out.port, 3), 0);
 	assert_int_equal(weir_port_set_burst(&sink.in.port, 3), 0);
-	assert_int_equal(weir_link(&source.out, &sink.in), -EINVAL);
+	assert_int_equal(weir_out_link(&source.out, &sink.in), -EINVAL);
 	assert_int_equal(weir_port_set_burst(&sink.in.port, 2), 0);
-	assert_int_equal(weir_link(&source.out, &sink.in), 0);
+	assert_int_equal(weir_out_link(&source.out, &sink.in), 0);
 	/* nor afterwards, from either end */
 	assert_int_equal(weir_port_set_burst(&sink.in.port, 3), -EINVAL);
 	assert_int_equal(weir_port_set_burst(&source.out.port, 4), -EINVAL);
@@ -114,7 +114,7 @@ static int link_when_signalled(struct weir_actor *actor)
 {
 	struct source *self = weir_container_of(actor, struct source, actor);
 	struct sink *sink = (struct sink *)(self + 1);
-	int rc = weir_link(&self->out, &sink->in);
+	int rc = weir_out_link(&self->out, &sink->in);
 
 	return rc < 0 ? rc : weir_actor_start(&sink->actor);
 }
@@ -166,8 +166,8 @@ static inline int linking_turn(struct weir_actor *actor)
 
 	for (i = 1; i <= 3; i++) {
 		if (i == 3)
-			assert_int_equal(weir_link(&self->out, &self->late->in),
-					 0);
+			assert_int_equal(
+				weir_out_link(&self->out, &self->late->in), 0);
 		assert_int_equal(weir_out_put(&self->out,
 					      ledger_make(self->ledger, i)),
 				 0);
@@ -192,7 +192,7 @@ static void a_late_link_gets_what_is_put_after_it(void **state)
 	assert_int_equal(weir_port_set_burst(&linking.out.port, 3), 0);
 	for (i = 0; i < 2; i++)
 		sink_init(&sinks[i], weir_sim_executor(sim), &ledger, 4);
-	assert_int_equal(weir_link(&linking.out, &sinks[0].in), 0);
+	assert_int_equal(weir_out_link(&linking.out, &sinks[0].in), 0);
 	assert_int_equal(weir_actor_start(&linking.actor), 0);
 	assert_int_equal(weir_actor_start(&sinks[0].actor), 0);
 	weir_sim_run(sim);
@@ -226,7 +226,8 @@ static void fan_init(struct fan *f, uint64_t seed, enum weir_fan way)
 		sink_init(&f->sinks[i], weir_sim_executor(f->sim), &f->ledger,
 			  (size_t)1 << (2 * i));
 		f->sinks[i].ordered = way == WEIR_BROADCAST;
-		assert_int_equal(weir_link(&f->source.out, &f->sinks[i].in), 0);
+		assert_int_equal(weir_out_link(&f->source.out, &f->sinks[i].in),
+				 0);
 	}
 }
 
@@ -319,7 +320,7 @@ static void a_full_link_that_leaves_lets_the_others_go_on(void **state)
 	for (i = 0; i < 2; i++) {
 		sink_init(&sinks[i], weir_sim_executor(sim), &ledger,
 			  i ? 16 : 1);
-		assert_int_equal(weir_link(&source.out, &sinks[i].in), 0);
+		assert_int_equal(weir_out_link(&source.out, &sinks[i].in), 0);
 		assert_int_equal(weir_actor_start(&sinks[i].actor), 0);
 	}
 	weir_actor_suspend(&sinks[0].actor);
@@ -387,8 +388,8 @@ static void items_that_cannot_be_shared_refuse_a_second_link(void **state)
 	assert_int_equal(weir_out_fan(&source.out, WEIR_BROADCAST, 16), 0);
 	sink_init(&sinks[0], weir_sim_executor(sim), &ledger, 4);
 	sink_init(&sinks[1], weir_sim_executor(sim), &ledger, 4);
-	assert_int_equal(weir_link(&source.out, &sinks[0].in), 0);
-	assert_int_equal(weir_link(&source.out, &sinks[1].in), -ENOTSUP);
+	assert_int_equal(weir_out_link(&source.out, &sinks[0].in), 0);
+	assert_int_equal(weir_out_link(&source.out, &sinks[1].in), -ENOTSUP);
 	weir_actor_stop(&sinks[1].actor);
 	assert_int_equal(weir_actor_start(&sinks[0].actor), 0);
 	assert_int_equal(weir_actor_start(&source.actor), 0);
@@ -478,12 +479,13 @@ static void split(struct weir_executor *executor, struct weir_sim *sim,
 	source_init(&source, executor, &ledger, 1, N);
 	weir_actor_init(&splitter.actor, &ops, executor);
 	weir_in_init(&splitter.in, &splitter.actor, 4, NULL);
-	assert_int_equal(weir_link(&source.out, &splitter.in), 0);
+	assert_int_equal(weir_out_link(&source.out, &splitter.in), 0);
 	for (i = 0; i < 2; i++) {
 		sink_init(&sinks[i], executor, &ledger, 2);
 		weir_out_init(&splitter.outs[i], &splitter.actor,
 			      &ledger.items);
-		assert_int_equal(weir_link(&splitter.outs[i], &sinks[i].in), 0);
+		assert_int_equal(weir_out_link(&splitter.outs[i], &sinks[i].in),
+				 0);
 		assert_int_equal(weir_actor_start(&sinks[i].actor), 0);
 	}
 	sinks[0].stop_at = stop_at;

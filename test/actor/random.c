@@ -44,7 +44,7 @@ static void link_some(struct world *world, struct weir_out *out,
 	if (links > 1)
 		assert_int_equal(weir_out_fan(out, way, capacity(world)), 0);
 	for (i = 0; i < links; i++)
-		assert_int_equal(weir_link(out, ins[draw(world, n)]), 0);
+		assert_int_equal(weir_out_link(out, ins[draw(world, n)]), 0);
 	if (links > 1 && way == WEIR_BROADCAST)
 		world->shared = true;
 }

@@ -1013,9 +1013,12 @@ static void run_supervised_drawn(uint64_t drawn, enum function fails,
 	chain.again = 2 + (uint32_t)weir_sim_random(chain.sim, MADE);
 	chain.reports = weir_sim_random(chain.sim, 2);
 	chain_init(&chain, (size_t)4 << weir_sim_random(chain.sim, 4));
-	assert_int_equal(weir_link(&chain.producer.out, &chain.splitter.in), 0);
-	assert_int_equal(weir_link(&chain.splitter.out, &chain.passer.in), 0);
-	assert_int_equal(weir_link(&chain.passer.out, &chain.consumer.in), 0);
+	assert_int_equal(weir_out_link(&chain.producer.out, &chain.splitter.in),
+			 0);
+	assert_int_equal(weir_out_link(&chain.splitter.out, &chain.passer.in),
+			 0);
+	assert_int_equal(weir_out_link(&chain.passer.out, &chain.consumer.in),
+			 0);
 	chain_run_supervised(&chain, 4, directive);
 	/* the chain has run to its end, with nothing lost but what failed */
 	assert_true(chain.faults > 0);
@@ -1066,8 +1069,10 @@ static void run_permitted_failing(uint64_t drawn, enum function fails,
 	chain.actors[0] = &chain.producer.actor;
 	chain.actors[1] = &chain.passer.actor;
 	chain.actors[2] = &chain.consumer.actor;
-	assert_int_equal(weir_link(&chain.producer.out, &chain.passer.in), 0);
-	assert_int_equal(weir_link(&chain.passer.out, &chain.consumer.in), 0);
+	assert_int_equal(weir_out_link(&chain.producer.out, &chain.passer.in),
+			 0);
+	assert_int_equal(weir_out_link(&chain.passer.out, &chain.consumer.in),
+			 0);
 	chain_run_supervised(&chain, 3, directive);
 	assert_true(chain.faults >= MADE / 2);
 	assert_int_equal(chain.consumed,

@@ -254,7 +254,7 @@ static void line_add_in(size_t capacity)
 	assert_int_equal(weir_in_init(&line.relay.in, &line.relay.actor,
 				      capacity, NULL),
 			 0);
-	assert_int_equal(weir_link(&line.source.out, &line.relay.in), 0);
+	assert_int_equal(weir_out_link(&line.source.out, &line.relay.in), 0);
 }
 
 static void line_add_out(void)
@@ -262,7 +262,7 @@ static void line_add_out(void)
 	assert_int_equal(weir_out_init(&line.relay.out, &line.relay.actor,
 				       &line.ledger.items),
 			 0);
-	assert_int_equal(weir_link(&line.relay.out, &line.sink.in), 0);
+	assert_int_equal(weir_out_link(&line.relay.out, &line.sink.in), 0);
 }
 
 static void line_start(void)
@@ -369,7 +369,7 @@ static void who_has_a_second_in_port_waits_for_it(void **state)
 	line_add_out();
 	source_init(&silent, &line.hand.executor, &line.ledger, 1, 1);
 	assert_int_equal(weir_in_init(&second, &line.relay.actor, 1, NULL), 0);
-	assert_int_equal(weir_link(&silent.out, &second), 0);
+	assert_int_equal(weir_out_link(&silent.out, &second), 0);
 	line_start();
 	run(&line.hand);
 	assert_int_equal(line.source.next, 9);

@@ -138,8 +138,9 @@ static void make(struct stage *stages, struct run *run, size_t window)
 						       &stage->actor, NULL),
 					 0);
 		if (!first)
-			assert_int_equal(
-				weir_link(&stages[i - 1].out, &stage->in), 0);
+			assert_int_equal(weir_out_link(&stages[i - 1].out,
+						       &stage->in),
+					 0);
 	}
 }
 

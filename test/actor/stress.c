@@ -85,10 +85,10 @@ static void line_init(struct line *line, struct weir_executor *executor,
 	line->sink.ordered = true;
 	for (i = 0; i < STAGES; i++) {
 		stage_init(&line->stages[i], executor, &line->ledger, capacity);
-		assert_int_equal(weir_link(out, &line->stages[i].in), 0);
+		assert_int_equal(weir_out_link(out, &line->stages[i].in), 0);
 		out = &line->stages[i].out;
 	}
-	assert_int_equal(weir_link(out, &line->sink.in), 0);
+	assert_int_equal(weir_out_link(out, &line->sink.in), 0);
 }
 
 static void line_start(struct line *line)
@@ -159,8 +159,8 @@ static void a_pipeline_over_threads_keeps_order_and_every_item(void **state)
 			  capacities[i]);
 		end.sink.actor.ops = &flagged_ops;
 		end.sink.ordered = true;
-		assert_int_equal(weir_link(&pair.source.out, &stage.in), 0);
-		assert_int_equal(weir_link(&stage.out, &end.sink.in), 0);
+		assert_int_equal(weir_out_link(&pair.source.out, &stage.in), 0);
+		assert_int_equal(weir_out_link(&stage.out, &end.sink.in), 0);
 		assert_int_equal(weir_actor_start(&pair.source.actor), 0);
 		assert_int_equal(weir_actor_start(&stage.actor), 0);
 		assert_int_equal(weir_actor_start(&end.sink.actor), 0);
@@ -184,7 +184,7 @@ static void stages_pinned_apart_lose_no_wake_up(void **state)
 	sink_init(&end.sink, weir_threads_worker(pool, 1), &pair.ledger, 2);
 	end.sink.actor.ops = &flagged_ops;
 	end.sink.ordered = true;
-	assert_int_equal(weir_link(&pair.source.out, &end.sink.in), 0);
+	assert_int_equal(weir_out_link(&pair.source.out, &end.sink.in), 0);
 	assert_int_equal(weir_actor_start(&end.sink.actor), 0);
 	assert_int_equal(weir_actor_start(&pair.source.actor), 0);
 	wait_for(&end.done);

@@ -279,7 +279,8 @@ static void subscribe(struct table *table, struct probe *probe)
 {
 	assert_int_equal(weir_subscriber_init(&probe->subscriber, &probe_ops),
 			 0);
-	assert_int_equal(weir_subscribe(&table->publisher, &probe->subscriber),
+	assert_int_equal(weir_publisher_subscribe(&table->publisher,
+						  &probe->subscriber),
 			 0);
 }
 

@@ -40,7 +40,7 @@ struct way {
 	int (*start)(struct world *world);
 };
 
-/* --- Actors ------------------------------------------------------------------- */
+/* --- Actors --------------------------------------------------------------- */
 
 static inline struct hand *hand_of(struct weir_actor *actor)
 {
@@ -115,7 +115,7 @@ static inline int taker_init(struct world *world)
 				     &counted_items);
 }
 
-/* --- The ways ----------------------------------------------------------------- */
+/* --- The ways ------------------------------------------------------------- */
 
 static inline int start(struct world *world, int i)
 {
@@ -131,7 +131,7 @@ static inline int start_publisher(struct world *world)
 						 world->executor, NULL),
 			 0);
 	flow = weir_flow_from_publisher(
-		weir_flow_publisher_publisher(world->publisher), 4, 0);
+		weir_flow_publisher_base(world->publisher), 4, 0);
 	flow = weir_flow_items(flow, &counted_items);
 	world->flows[0] = weir_flow_for_each(flow, got_one, &world->got);
 	return start(world, 0);
@@ -230,7 +230,7 @@ static const struct way ways[] = {
 
 #define N_WAYS (sizeof(ways) / sizeof(*ways))
 
-/* --- Its end -------------------------------------------------------------------- */
+/* --- Its end -------------------------------------------------------------- */
 
 static inline void cancel(struct world *world)
 {

@@ -96,7 +96,7 @@ static void bad_arguments_are_refused(void **state)
 	weir_flow_publisher_free(NULL);
 }
 
-/* --- From a publisher ---------------------------------------------------------- */
+/* --- From a publisher ----------------------------------------------------- */
 
 static struct weir_publisher_probe *probe_new(const struct weir_items *items)
 {
@@ -110,8 +110,7 @@ static struct weir_publisher_probe *probe_new(const struct weir_items *items)
 static struct begun begin_from(struct weir_publisher_probe *probe,
 			       size_t prefetch, size_t refill, struct got *got)
 {
-	struct weir_publisher *publisher =
-		weir_publisher_probe_publisher(probe);
+	struct weir_publisher *publisher = weir_publisher_probe_base(probe);
 	struct weir_flow *flow;
 
 	flow = weir_flow_from_publisher(publisher, prefetch, refill);
@@ -251,15 +250,14 @@ static void items_that_are_others_are_refused(void **state)
 	struct weir_flow *flow;
 	struct begun begun;
 
-	flow = weir_flow_from_publisher(weir_publisher_probe_publisher(probe),
-					0, 0);
+	flow = weir_flow_from_publisher(weir_publisher_probe_base(probe), 0, 0);
 	begun = begin(flow);
 	assert_true(weir_publisher_probe_expect_cancel(probe));
 	finish(&begun, -EINVAL);
 	assert_int_equal(weir_publisher_probe_free(probe), 0);
 }
 
-/* --- Into a subscriber ---------------------------------------------------------- */
+/* --- Into a subscriber ---------------------------------------------------- */
 
 static void an_end_needs_no_demand_behind_what_holds_items(void **state)
 {
@@ -275,8 +273,7 @@ static void an_end_needs_no_demand_behind_what_holds_items(void **state)
 	flow = weir_flow_buffer(flow, 4, WEIR_FLOW_BACK_PRESSURE);
 	flow = weir_flow_async(flow, 4, NULL);
 	flow = weir_flow_grouped(flow, 2);
-	begun = begin(
-		weir_flow_into(flow, weir_subscriber_probe_subscriber(probe)));
+	begun = begin(weir_flow_into(flow, weir_subscriber_probe_base(probe)));
 	assert_true(weir_subscriber_probe_expect_subscription(probe));
 	assert_int_equal(weir_flow_queue_close(queue, NULL), 0);
 	assert_true(weir_subscriber_probe_expect_complete(probe));
@@ -294,8 +291,8 @@ static void who_cancels_ends_the_flow_well(void **state)
 	struct weir_subscriber_probe *probe =
 		weir_subscriber_probe_new(&env, &options);
 	struct weir_flow *flow = counted(weir_flow_range(1, INT64_MAX));
-	struct begun begun = begin(
-		weir_flow_into(flow, weir_subscriber_probe_subscriber(probe)));
+	struct begun begun =
+		begin(weir_flow_into(flow, weir_subscriber_probe_base(probe)));
 
 	weir_sim_run(sim);
 	assert_int_equal(weir_subscriber_probe_counts(probe).items, 5);
@@ -309,7 +306,7 @@ static void a_cancelled_run_is_told_as_an_error(void **state)
 		weir_subscriber_probe_new(&env, NULL);
 	struct begun begun =
 		begin(weir_flow_into(counted(weir_flow_range(1, 9)),
-				     weir_subscriber_probe_subscriber(probe)));
+				     weir_subscriber_probe_base(probe)));
 
 	weir_sim_run(sim);
 	weir_subscriber_probe_request(probe, 1);
@@ -349,11 +346,10 @@ static void each_subscriber_has_a_run_of_its_own(void **state)
 			 0);
 	for (i = 0; i < 3; i++) {
 		probes[i] = weir_subscriber_probe_new(&env, &options);
-		assert_int_equal(
-			weir_subscribe(
-				weir_flow_publisher_publisher(publisher),
-				weir_subscriber_probe_subscriber(probes[i])),
-			0);
+		assert_int_equal(weir_publisher_subscribe(
+					 weir_flow_publisher_base(publisher),
+					 weir_subscriber_probe_base(probes[i])),
+				 0);
 	}
 	/* the runs have it still */
 	weir_flow_publisher_free(publisher);
@@ -367,7 +363,7 @@ static void each_subscriber_has_a_run_of_its_own(void **state)
 	assert_int_equal(over, 3);
 }
 
-/* --- Actors ------------------------------------------------------------------------ */
+/* --- Actors --------------------------------------------------------------- */
 
 /* Takes items, and dies of the third. */
 struct mortal {
@@ -592,7 +588,7 @@ static void each_item_needs_a_permit(void **state)
 	assert_int_equal(weir_semaphore_fini(&permits), 0);
 }
 
-/* --- Channels ---------------------------------------------------------------------- */
+/* --- Channels ------------------------------------------------------------- */
 
 static struct weir_channel *channel_new(size_t capacity)
 {

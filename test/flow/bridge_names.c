@@ -26,8 +26,7 @@ static void a_publisher_that_is_refused_has_the_name_of_who_takes_from_it(
 		weir_publisher_probe_new(&env, &counted_items);
 	struct weir_flow *flow;
 
-	flow = weir_flow_from_publisher(weir_publisher_probe_publisher(probe),
-					0, 0);
+	flow = weir_flow_from_publisher(weir_publisher_probe_base(probe), 0, 0);
 	assert_fails(start_on(sim, flow, 0), -EINVAL, "from_publisher");
 	weir_flow_free(flow);
 	assert_int_equal(weir_publisher_probe_free(probe), 0);
@@ -41,8 +40,8 @@ static void an_error_keeps_its_name_at_publishers(void **state)
 	assert_int_equal(weir_flow_publisher_new(&publisher, failing_map(),
 						 weir_sim_executor(sim), NULL),
 			 0);
-	flow = weir_flow_from_publisher(
-		weir_flow_publisher_publisher(publisher), 0, 0);
+	flow = weir_flow_from_publisher(weir_flow_publisher_base(publisher), 0,
+					0);
 	assert_fails(start_on(sim, flow, 0), -EDOM, "map");
 	weir_flow_free(flow);
 	weir_flow_publisher_free(publisher);

@@ -99,8 +99,7 @@ static void assert_requests(struct setting setting, size_t unfused)
 	env = weir_test_env_sim(sim);
 	probe = weir_publisher_probe_new(&env, &counted_items);
 	assert_non_null(probe);
-	flow = weir_flow_from_publisher(weir_publisher_probe_publisher(probe),
-					3, 1);
+	flow = weir_flow_from_publisher(weir_publisher_probe_base(probe), 3, 1);
 	flow = weir_flow_demand(flow, setting.max, setting.min);
 	flow = weir_flow_items(flow, &counted_items);
 	got.counted = true;

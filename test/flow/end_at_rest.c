@@ -76,8 +76,8 @@ static struct weir_flow *from_publisher(void)
 
 	publisher = weir_publisher_probe_new(&env, &counted_items);
 	assert_non_null(publisher);
-	flow = weir_flow_from_publisher(
-		weir_publisher_probe_publisher(publisher), 4, 0);
+	flow = weir_flow_from_publisher(weir_publisher_probe_base(publisher), 4,
+					0);
 	return weir_flow_items(flow, &counted_items);
 }
 
@@ -134,9 +134,8 @@ static void rested_init(struct rested *self, const struct source *source,
 	self->behind = weir_subscriber_probe_new(&env, NULL);
 	assert_non_null(self->behind);
 	flow = source->flow();
-	self->flow =
-		weir_flow_into(upon ? upon(flow) : flow,
-			       weir_subscriber_probe_subscriber(self->behind));
+	self->flow = weir_flow_into(upon ? upon(flow) : flow,
+				    weir_subscriber_probe_base(self->behind));
 	assert_int_equal(weir_flow_start(self->flow,
 					 weir_sim_executor(self->sim), NULL,
 					 &self->run),

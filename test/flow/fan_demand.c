@@ -6,7 +6,7 @@
 
 #define SEEDS 9
 
-/* --- balance -------------------------------------------------------------------- */
+/* --- balance -------------------------------------------------------------- */
 
 static void begin_balance(const struct weir_flow_fan_options *options,
 			  const size_t *max, size_t n, uint64_t seed)
@@ -82,8 +82,7 @@ static void others_get_what_was_asked_for_a_cancelled_outlet(void **state)
 
 	memset(&deal, 0, sizeof(deal));
 	probe = weir_publisher_probe_new(&env, &counted_items);
-	flow = weir_flow_from_publisher(weir_publisher_probe_publisher(probe),
-					0, 0);
+	flow = weir_flow_from_publisher(weir_publisher_probe_base(probe), 0, 0);
 	flow = weir_flow_items(weir_flow_demand(flow, 10, 5), &counted_items);
 	weir_flow_balance(flow, 2, deal.outlets, NULL);
 	for (i = 0; i < 2; i++)
@@ -167,7 +166,7 @@ static void the_order_of_outlets_is_drawn(void **state)
 		assert_true(n_first[i] > 10);
 }
 
-/* --- partition -------------------------------------------------------------------- */
+/* --- partition ------------------------------------------------------------ */
 
 static int by_two(void *item, size_t *outlet, void *context)
 {
@@ -276,7 +275,7 @@ static void what_is_discarded_is_no_demand_of_anybody(void **state)
 	deal_end(0);
 }
 
-/* --- broadcast -------------------------------------------------------------------- */
+/* --- broadcast ------------------------------------------------------------ */
 
 static void begin_broadcast(int (*select)(void *item, size_t outlet,
 					  void *context),
@@ -354,7 +353,7 @@ static void what_is_not_selected_is_no_demand_of_an_outlet(void **state)
 	deal_end(0);
 }
 
-/* --- Options ---------------------------------------------------------------------- */
+/* --- Options -------------------------------------------------------------- */
 
 static void assert_refused(int rc, struct weir_flow **outlets)
 {

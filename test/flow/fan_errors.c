@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A fan fails: every outlet hears of it, whoever hears first. Who is behind one
- * has all items that were dealt to it, in order, as far as it has requested them,
- * and then that very error. On many seeds, and between threads.
+ * has all items that were dealt to it, in order, as far as it has requested
+ * them, and then that very error. On many seeds, and between threads.
  */
 #include "flow/kit.h"
 
@@ -94,8 +94,7 @@ static struct weir_flow *compose(struct scene *scene, struct way *way,
 	}
 	way->probe = weir_subscriber_probe_new(&scene->place->env, NULL);
 	assert_non_null(way->probe);
-	return weir_flow_into(flow,
-			      weir_subscriber_probe_subscriber(way->probe));
+	return weir_flow_into(flow, weir_subscriber_probe_base(way->probe));
 }
 
 static void make_outlets(struct scene *scene, struct weir_flow *flow,
@@ -128,8 +127,8 @@ static void scene_begin(struct scene *scene, struct place *place)
 		weir_error_new(NULL, -EIO, "test", "on purpose", NULL, NULL);
 	assert_non_null(scene->error);
 	scene->front = weir_publisher_probe_new(&place->env, &counted_items);
-	flow = weir_flow_from_publisher(
-		weir_publisher_probe_publisher(scene->front), N, 0);
+	flow = weir_flow_from_publisher(weir_publisher_probe_base(scene->front),
+					N, 0);
 	make_outlets(scene, weir_flow_items(flow, &counted_items), outlets);
 	for (size_t i = 0; i < scene->n; i++)
 		outlets[i] = compose(scene, &scene->ways[i], outlets[i]);

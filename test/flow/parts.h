@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the tests of operators share that make flows upon an upstream: what these
- * are made of, and what may fail in them.
+ * What the tests of operators share that make flows upon an upstream: what
+ * these are made of, and what may fail in them.
  */
 #ifndef WEIR_TEST_FLOW_PARTS_H
 #define WEIR_TEST_FLOW_PARTS_H
@@ -51,7 +51,7 @@ static inline struct weir_flow *make(struct weir_flow *up, void *context)
 	return parts->compose(up, parts);
 }
 
-/* --- What is composed --------------------------------------------------------- */
+/* --- What is composed ----------------------------------------------------- */
 
 /* What is 100 more for each item before it. */
 static inline int add_index(void **item, uint64_t index, void *context)
@@ -131,7 +131,7 @@ static inline struct weir_flow *recover(struct weir_flow *up,
 	return weir_flow_recover(up, put_99, NULL);
 }
 
-/* --- What fails above --------------------------------------------------------- */
+/* --- What fails above ----------------------------------------------------- */
 
 static inline int is_five(void **item, void *context)
 {
@@ -156,7 +156,7 @@ static inline enum weir_directive restart(struct weir_error *error,
 	return WEIR_RESTART;
 }
 
-/* --- Ends --------------------------------------------------------------------- */
+/* --- Ends ----------------------------------------------------------------- */
 
 /* Of `n` items, with which it ends: nobody asks for more. */
 static inline void assert_ends_without_demand(struct weir_flow *flow, int64_t n)
@@ -171,7 +171,7 @@ static inline void assert_ends_without_demand(struct weir_flow *flow, int64_t n)
 		weir_subscriber_probe_new(&env, &options);
 
 	assert_non_null(probe);
-	flow = weir_flow_into(flow, weir_subscriber_probe_subscriber(probe));
+	flow = weir_flow_into(flow, weir_subscriber_probe_base(probe));
 	assert_int_equal(
 		weir_flow_start(flow, weir_sim_executor(sim), NULL, NULL), 0);
 	assert_true(weir_subscriber_probe_expect_subscription(probe));
@@ -183,7 +183,7 @@ static inline void assert_ends_without_demand(struct weir_flow *flow, int64_t n)
 	assert_int_equal(weir_sim_free(sim), 0);
 }
 
-/* --- Worlds ------------------------------------------------------------------- */
+/* --- Worlds --------------------------------------------------------------- */
 
 static struct world world;
 

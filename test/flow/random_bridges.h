@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Part of random_kinds.h: operators about what is not a flow, graphs, and bytes.
+ * Part of random_kinds.h: operators about what is not a flow, graphs, and
+ * bytes.
  */
 #ifndef WEIR_TEST_FLOW_RANDOM_BRIDGES_H
 #define WEIR_TEST_FLOW_RANDOM_BRIDGES_H
@@ -12,7 +13,7 @@ static const struct weir_items *taken_items(const struct step *step)
 	return step->takes_items ? &counted_items : NULL;
 }
 
-/* --- Publishers and permits ------------------------------------------------ */
+/* --- Publishers and permits ----------------------------------------------- */
 
 /* A subscriber gets no NULL, which 0 is. */
 static int one_more(void **item, void *context)
@@ -38,9 +39,8 @@ static struct weir_flow *publisher_make(struct weir_flow *up, struct step *step)
 	/* without memory: no flow of it either */
 	(void)!weir_flow_publisher_new(&step->publisher, up, composed_for,
 				       NULL);
-	up = weir_flow_from_publisher(
-		weir_flow_publisher_publisher(step->publisher), prefetch,
-		1 + (size_t)step->y % prefetch);
+	up = weir_flow_from_publisher(weir_flow_publisher_base(step->publisher),
+				      prefetch, 1 + (size_t)step->y % prefetch);
 	up = weir_flow_items(up, items);
 	return step->takes_items ? up : weir_flow_map(up, one_less, NULL);
 }
@@ -63,7 +63,7 @@ static struct weir_flow *acquire_make(struct weir_flow *up, struct step *step)
 	return weir_flow_map(up, give_permit, &step->semaphore);
 }
 
-/* --- Graphs ---------------------------------------------------------------- */
+/* --- Graphs --------------------------------------------------------------- */
 
 /* A diamond, with room on one side and none on the other. */
 static struct weir_flow *diamond_make(struct weir_flow *up, struct step *step)
@@ -86,7 +86,7 @@ static struct weir_flow *diamond_make(struct weir_flow *up, struct step *step)
 	return weir_flow_graph_build(graph);
 }
 
-/* --- Bytes ----------------------------------------------------------------- */
+/* --- Bytes ---------------------------------------------------------------- */
 
 #define TEXT_MAX 24
 

@@ -123,7 +123,7 @@ static struct weir_flow *publisher_of(struct made *made)
 						 range_of(made), made->executor,
 						 NULL),
 			 0);
-	publisher = weir_flow_publisher_publisher(made->publisher);
+	publisher = weir_flow_publisher_base(made->publisher);
 	return weir_flow_items(weir_flow_from_publisher(publisher, 4, 0),
 			       made->items);
 }

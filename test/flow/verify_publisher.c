@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Publishers over flows are held to the rules, on all executors: each source, and
- * each operator that lets items pass, upon a range.
+ * Publishers over flows are held to the rules, on all executors: each source,
+ * and each operator that lets items pass, upon a range.
  */
 #include "flow/verify.h"
 #include "flow/verify_sources.h"
@@ -75,7 +75,7 @@ static struct weir_publisher *publish(struct maker *maker, struct made *made,
 						 &options),
 			 0);
 	ck_pr_inc_32(&maker->alive);
-	return weir_flow_publisher_publisher(to->publisher);
+	return weir_flow_publisher_base(to->publisher);
 }
 
 static struct weir_publisher *create(struct weir_publisher_factory *factory,
@@ -147,7 +147,7 @@ static void release(struct weir_publisher_factory *factory,
 	struct publication *it = maker->made;
 
 	while (!it->made ||
-	       weir_flow_publisher_publisher(it->publisher) != publisher)
+	       weir_flow_publisher_base(it->publisher) != publisher)
 		it++;
 	weir_flow_publisher_free(it->publisher);
 	made_let_go(it->made);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The sinks that the suite of subscribers holds to the rules, and ownership.c to
- * their items: one line each, at the end.
+ * The sinks that the suite of subscribers holds to the rules, and ownership.c
+ * to their items: one line each, at the end.
  */
 #ifndef WEIR_TEST_FLOW_VERIFY_SINKS_H
 #define WEIR_TEST_FLOW_VERIFY_SINKS_H
@@ -239,8 +239,7 @@ static struct weir_flow *into_upon(struct weir_flow *flow, struct taker *taker)
 
 	taker->probe = weir_subscriber_probe_new(NULL, &options);
 	assert_non_null(taker->probe);
-	return weir_flow_into(flow,
-			      weir_subscriber_probe_subscriber(taker->probe));
+	return weir_flow_into(flow, weir_subscriber_probe_base(taker->probe));
 }
 
 static struct weir_flow *into_channel_upon(struct weir_flow *flow,

@@ -50,8 +50,8 @@ static struct scene *fan(void *context, enum weir_fan way)
 
 	explorer_assert(weir_out_fan(&source->out, way, 1) == 0);
 	for (i = 0; i < 2; i++)
-		explorer_assert(
-			weir_link(&source->out, &scene_sink(s, 1)->in[0]) == 0);
+		explorer_assert(weir_out_link(&source->out,
+					      &scene_sink(s, 1)->in[0]) == 0);
 	scene_start(s);
 	weir_actor_stop(&s->nodes[1]->actor);
 	return s;
@@ -113,8 +113,8 @@ static void two_outs(void *context)
 	for (i = 0; i < 2; i++) {
 		explorer_assert(
 			weir_out_init(outs[i], &source->actor, &s->items) == 0);
-		explorer_assert(weir_link(outs[i], &scene_sink(s, 1)->in[0]) ==
-				0);
+		explorer_assert(
+			weir_out_link(outs[i], &scene_sink(s, 1)->in[0]) == 0);
 	}
 	scene_start(s);
 	weir_actor_stop(&s->nodes[1]->actor);
@@ -149,7 +149,7 @@ static void last_put(void *context)
 				     &s->items) == 0);
 	explorer_assert(
 		weir_out_init(&source->out, &source->actor, &s->items) == 0);
-	explorer_assert(weir_link(&source->out, &sink->in[0]) == 0);
+	explorer_assert(weir_out_link(&source->out, &sink->in[0]) == 0);
 	scene_start(s);
 	explorer_assert(weir_in_end(&source->in[1], NULL) == 0);
 	weir_actor_stop(&sink->actor);
@@ -165,8 +165,8 @@ static struct scene *merge(void *context, enum weir_merge rule)
 	struct node *sink = scene_sink(s, 1);
 
 	explorer_assert(weir_in_merge(&sink->in[0], rule) == 0);
-	explorer_assert(weir_link(&a->out, &sink->in[0]) == 0);
-	explorer_assert(weir_link(&b->out, &sink->in[0]) == 0);
+	explorer_assert(weir_out_link(&a->out, &sink->in[0]) == 0);
+	explorer_assert(weir_out_link(&b->out, &sink->in[0]) == 0);
 	scene_start(s);
 	return s;
 }
@@ -203,7 +203,8 @@ static void failing(void *context)
 
 	explorer_assert(
 		weir_out_init(&source->out, &source->actor, &s->items) == 0);
-	explorer_assert(weir_link(&source->out, &scene_sink(s, 1)->in[0]) == 0);
+	explorer_assert(weir_out_link(&source->out, &scene_sink(s, 1)->in[0]) ==
+			0);
 	scene_start(s);
 }
 
@@ -217,7 +218,7 @@ static void failing_beside_puts(void *context)
 	explorer_assert(weir_in_merge(&sink->in[0], WEIR_MERGE_OPEN) == 0);
 	explorer_assert(
 		weir_out_init(&source->out, &source->actor, &s->items) == 0);
-	explorer_assert(weir_link(&source->out, &sink->in[0]) == 0);
+	explorer_assert(weir_out_link(&source->out, &sink->in[0]) == 0);
 	weir_actor_ref(&sink->actor);
 	s->error = weir_error_new(s->executor.options.allocator, -EPROTO, NULL,
 				  NULL, NULL, NULL);

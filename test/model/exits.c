@@ -216,8 +216,8 @@ static void serving(struct leaving *l, struct weir_flow *flow)
 						&l->crossing.scene.executor,
 						&options) == 0);
 	explorer_assert(
-		weir_subscribe(weir_flow_publisher_publisher(l->publisher),
-			       l->takings[0].subscriber) == 0);
+		weir_publisher_subscribe(weir_flow_publisher_base(l->publisher),
+					 l->takings[0].subscriber) == 0);
 }
 
 static void serving_one(void *context)
@@ -261,8 +261,8 @@ static void subscribe_and_free(void *context)
 	struct leaving *l = context;
 
 	explorer_assert(
-		weir_subscribe(weir_flow_publisher_publisher(l->publisher),
-			       l->takings[1].subscriber) == 0);
+		weir_publisher_subscribe(weir_flow_publisher_base(l->publisher),
+					 l->takings[1].subscriber) == 0);
 	free_publisher(l);
 }
 

@@ -287,7 +287,8 @@ void family_link(struct family *f, uint32_t from, uint32_t to)
 
 	explorer_assert(
 		weir_out_init(&node->out, &node->actor, &f->scene.items) == 0);
-	explorer_assert(weir_link(&node->out, &f->scene.nodes[to]->in[0]) == 0);
+	explorer_assert(weir_out_link(&node->out, &f->scene.nodes[to]->in[0]) ==
+			0);
 }
 
 void family_lend(struct family *f, uint32_t i, uint32_t n)

@@ -123,8 +123,8 @@ void flow_let_go(struct flow *f, uint32_t taker)
 void flow_subscribe(struct flow *f, uint32_t node,
 		    struct weir_subscriber *subscriber)
 {
-	explorer_assert(weir_subscribe(&f->out[node]->publisher, subscriber) ==
-			0);
+	explorer_assert(weir_publisher_subscribe(&f->out[node]->publisher,
+						 subscriber) == 0);
 }
 
 void flow_subscribe_taker(struct flow *f, uint32_t i)

@@ -12,7 +12,7 @@ static void make(void *context, uint32_t n, size_t capacity, uint32_t stop)
 	struct node *sink = scene_sink(s, capacity);
 
 	sink->stop_after = stop;
-	explorer_assert(weir_link(&source->out, &sink->in[0]) == 0);
+	explorer_assert(weir_out_link(&source->out, &sink->in[0]) == 0);
 	scene_start(s);
 }
 
@@ -111,8 +111,8 @@ static void merge(void *context, uint32_t n)
 	struct node *sink = scene_sink(s, 1);
 
 	explorer_assert(weir_in_merge(&sink->in[0], WEIR_MERGE_ALL) == 0);
-	explorer_assert(weir_link(&a->out, &sink->in[0]) == 0);
-	explorer_assert(weir_link(&b->out, &sink->in[0]) == 0);
+	explorer_assert(weir_out_link(&a->out, &sink->in[0]) == 0);
+	explorer_assert(weir_out_link(&b->out, &sink->in[0]) == 0);
 	scene_start(s);
 }
 
@@ -157,8 +157,8 @@ static void left_lane(void *context)
 		weir_in_init(&sink->in[1], &sink->actor, 1, &s->items) == 0);
 	sink->second_ended = take_first;
 	explorer_assert(weir_in_merge(&sink->in[0], WEIR_MERGE_ALL) == 0);
-	explorer_assert(weir_link(&a->out, &sink->in[0]) == 0);
-	explorer_assert(weir_link(&b->out, &sink->in[0]) == 0);
+	explorer_assert(weir_out_link(&a->out, &sink->in[0]) == 0);
+	explorer_assert(weir_out_link(&b->out, &sink->in[0]) == 0);
 	scene_start(s);
 	scene_run(s, 0);
 	explorer_assert(weir_in_end(&sink->in[1], NULL) == 0);
@@ -182,7 +182,7 @@ static void put_outside(void *context)
 	explorer_assert(
 		weir_in_init(&node->in[1], &node->actor, 1, &s->items) == 0);
 	node->second_ended = put_last;
-	explorer_assert(weir_link(&node->out, &sink->in[0]) == 0);
+	explorer_assert(weir_out_link(&node->out, &sink->in[0]) == 0);
 	scene_start(s);
 	explorer_assert(weir_in_end(&node->in[1], NULL) == 0);
 	weir_actor_stop(&sink->actor);
@@ -216,8 +216,8 @@ static struct scene *fan(void *context, enum weir_fan way, uint32_t n)
 	struct node *b = scene_sink(s, 1);
 
 	explorer_assert(weir_out_fan(&source->out, way, 1) == 0);
-	explorer_assert(weir_link(&source->out, &a->in[0]) == 0);
-	explorer_assert(weir_link(&source->out, &b->in[0]) == 0);
+	explorer_assert(weir_out_link(&source->out, &a->in[0]) == 0);
+	explorer_assert(weir_out_link(&source->out, &b->in[0]) == 0);
 	scene_start(s);
 	return s;
 }
@@ -262,8 +262,8 @@ static bool always(void *state)
 }
 
 /*
- * Puts a token, then finds no room and polls: it does not arm, so nobody but the
- * slice that polls can pay what the one before owes.
+ * Puts a token, then finds no room and polls: it does not arm, so nobody but
+ * the slice that polls can pay what the one before owes.
  */
 static void put_and_poll(void *context)
 {

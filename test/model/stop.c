@@ -108,7 +108,7 @@ static void run(void *context)
 		;
 }
 
-/* --- What is put just as the port is shut ----------------------------------- */
+/* --- What is put just as the port is shut --------------------------------- */
 
 /* It is stopped, or finishes with its first token; somebody holds on to it. */
 static void shuts(void *context, size_t capacity, uint32_t stop_after)
@@ -213,7 +213,7 @@ static void linked(void *context)
 	struct node *source = scene_source(s, 0, 1);
 	struct node *sink = scene_sink(s, 1);
 
-	explorer_assert(weir_link(&source->out, &sink->in[0]) == 0);
+	explorer_assert(weir_out_link(&source->out, &sink->in[0]) == 0);
 	weir_actor_ref(&source->actor);
 	weir_actor_ref(&sink->actor);
 	scene_start(s);

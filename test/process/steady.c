@@ -189,8 +189,9 @@ static void run(bool jobs)
 	rc = weir_actor_init(&sender.actor, &sender_ops, executor);
 	rc |= weir_out_init(&sender.out, &sender.actor, weir_command_items());
 	rc |= weir_reactive_out_init(&sender.reactive, &sender.out, NULL);
-	rc |= weir_subscribe(&sender.reactive.publisher,
-			     weir_process_manager_subscriber(&manager));
+	rc |= weir_publisher_subscribe(
+		&sender.reactive.publisher,
+		weir_process_manager_subscriber(&manager));
 	rc |= weir_system_spawn(systm, WEIR_ACTOR_ID_NONE, &manager.actor, NULL,
 				NULL);
 	/* last: what follows takes no lock that the worker may meet */

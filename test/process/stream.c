@@ -53,8 +53,9 @@ static void probed(uint32_t max, uint32_t batch, size_t n_tasks)
 	manager_new(max, batch, n_tasks);
 	probe_new(weir_command_items());
 	assert_int_equal(
-		weir_subscribe(weir_publisher_probe_publisher(probe),
-			       weir_process_manager_subscriber(&world.manager)),
+		weir_publisher_subscribe(
+			weir_publisher_probe_base(probe),
+			weir_process_manager_subscriber(&world.manager)),
 		0);
 	manager_spawn(&world, 0);
 	settle(NULL);
@@ -159,8 +160,9 @@ static void e1_with_a_strategy_of_ones_own_all_places_are_used(void **state)
 	options.demand = weir_demand_one_by_one;
 	manager_init(&world, &options);
 	probe_new(weir_command_items());
-	(void)weir_subscribe(weir_publisher_probe_publisher(probe),
-			     weir_process_manager_subscriber(&world.manager));
+	(void)weir_publisher_subscribe(
+		weir_publisher_probe_base(probe),
+		weir_process_manager_subscriber(&world.manager));
 	manager_spawn(&world, 0);
 	for (i = 0; i < 4; i++) {
 		expect_request(1);
@@ -296,8 +298,9 @@ static void a4_10_items_that_are_no_commands_are_refused(void **state)
 	(void)state;
 	manager_new(3, 1, 0);
 	probe_new(&others);
-	(void)weir_subscribe(weir_publisher_probe_publisher(probe),
-			     weir_process_manager_subscriber(&world.manager));
+	(void)weir_publisher_subscribe(
+		weir_publisher_probe_base(probe),
+		weir_process_manager_subscriber(&world.manager));
 	manager_spawn(&world, 0);
 	/* the owner's call, and it has an owner now */
 	assert_null(weir_process_manager_subscriber(&world.manager));
@@ -367,11 +370,11 @@ static void restarted_it_keeps_its_publisher(void **state)
 	options.batch = 1;
 	manager_init(&world, &options);
 	probe_new(weir_command_items());
-	publisher = weir_publisher_probe_publisher(probe);
-	assert_int_equal(
-		weir_subscribe(publisher,
-			       weir_process_manager_subscriber(&world.manager)),
-		0);
+	publisher = weir_publisher_probe_base(probe);
+	assert_int_equal(weir_publisher_subscribe(
+				 publisher, weir_process_manager_subscriber(
+						    &world.manager)),
+			 0);
 	manager_spawn(&world, 0);
 	expect_request(3);
 	send(0, 2);
@@ -477,9 +480,10 @@ static void any_publisher_can_feed_it(void **state)
 	for (seed = 1; seed <= 50; seed++) {
 		manager_new(1 + seed % 7, seed % 4, 40);
 		sender_init(&sender);
-		assert_int_equal(weir_subscribe(&sender.reactive.publisher,
-						weir_process_manager_subscriber(
-							&world.manager)),
+		assert_int_equal(weir_publisher_subscribe(
+					 &sender.reactive.publisher,
+					 weir_process_manager_subscriber(
+						 &world.manager)),
 				 0);
 		manager_spawn(&world, 0);
 		assert_int_equal(weir_actor_start(&sender.actor), 0);
@@ -500,12 +504,14 @@ static void a_processor_can_sit_between(void **state)
 	manager_new(20, 5, 50);
 	sender_init(&sender);
 	limiter_init(&limiter);
-	assert_int_equal(weir_subscribe(&sender.reactive.publisher,
-					&limiter.reactive_in.subscriber),
-			 0);
 	assert_int_equal(
-		weir_subscribe(&limiter.reactive_out.publisher,
-			       weir_process_manager_subscriber(&world.manager)),
+		weir_publisher_subscribe(&sender.reactive.publisher,
+					 &limiter.reactive_in.subscriber),
+		0);
+	assert_int_equal(
+		weir_publisher_subscribe(
+			&limiter.reactive_out.publisher,
+			weir_process_manager_subscriber(&world.manager)),
 		0);
 	manager_spawn(&world, 0);
 	assert_int_equal(weir_actor_start(&limiter.actor), 0);
@@ -527,12 +533,14 @@ static void a_manager_that_closes_stops_those_before_it(void **state)
 	manager_new(2, 1, 50);
 	sender_init(&sender);
 	limiter_init(&limiter);
-	assert_int_equal(weir_subscribe(&sender.reactive.publisher,
-					&limiter.reactive_in.subscriber),
-			 0);
 	assert_int_equal(
-		weir_subscribe(&limiter.reactive_out.publisher,
-			       weir_process_manager_subscriber(&world.manager)),
+		weir_publisher_subscribe(&sender.reactive.publisher,
+					 &limiter.reactive_in.subscriber),
+		0);
+	assert_int_equal(
+		weir_publisher_subscribe(
+			&limiter.reactive_out.publisher,
+			weir_process_manager_subscriber(&world.manager)),
 		0);
 	manager_spawn(&world, 0);
 	assert_int_equal(weir_actor_start(&limiter.actor), 0);

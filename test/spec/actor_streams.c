@@ -307,8 +307,8 @@ static void writer_subscribe(struct writer *self, struct taker *taker,
 			     int64_t first)
 {
 	taker_init(taker, &self->ledger, first, 0);
-	assert_int_equal(weir_subscribe(&self->reactive.publisher,
-					&taker->subscriber),
+	assert_int_equal(weir_publisher_subscribe(&self->reactive.publisher,
+						  &taker->subscriber),
 			 0);
 }
 
@@ -563,7 +563,8 @@ static int subscribe_joining(struct weir_actor *actor)
 	struct writer *self =
 		weir_container_of(actor, struct writer, source.actor);
 
-	return weir_subscribe(&self->reactive.publisher, self->joining);
+	return weir_publisher_subscribe(&self->reactive.publisher,
+					self->joining);
 }
 
 static void a3_9_a_link_ends_the_timeout_too(void **state)
@@ -585,10 +586,10 @@ static void a3_9_a_link_ends_the_timeout_too(void **state)
 			  8);
 		assert_int_equal(weir_reactive_in_init(&in, &sink.in, NULL), 0);
 		if (i == 0)
-			assert_int_equal(
-				weir_subscribe(&writer.reactive.publisher,
-					       &in.subscriber),
-				0);
+			assert_int_equal(weir_publisher_subscribe(
+						 &writer.reactive.publisher,
+						 &in.subscriber),
+					 0);
 		assert_int_equal(weir_actor_start(&writer.source.actor), 0);
 		weir_sim_run_until(writer.sim, i, UINT64_MAX);
 		if (i == 1)

@@ -347,9 +347,10 @@ static void add_writer(struct world *world, int64_t first)
 	taker_init(&writer.taker, &world->ledger, first, 0);
 	writer.taker.ordered = false;
 	if (first)
-		assert_int_equal(weir_subscribe(&writer.reactive.publisher,
-						&writer.taker.subscriber),
-				 0);
+		assert_int_equal(
+			weir_publisher_subscribe(&writer.reactive.publisher,
+						 &writer.taker.subscriber),
+			0);
 	world_open(world);
 	assert_int_equal(member_spawn(a, WEIR_ACTOR_ID_NONE), 0);
 	run(world);
@@ -442,8 +443,8 @@ static void a3_3_the_end_waits_for_the_first_subscriber(struct world *world)
 	weir_actor_ref(&a->actor);
 	signal(world, "a");
 	assert_false(alive(world, "a"));
-	assert_int_equal(weir_subscribe(&writer.reactive.publisher,
-					&writer.taker.subscriber),
+	assert_int_equal(weir_publisher_subscribe(&writer.reactive.publisher,
+						  &writer.taker.subscriber),
 			 0);
 	run(world);
 	taker_check(&writer.taker, 0, 0);

@@ -110,8 +110,8 @@ static void original_init(struct original *o, struct weir_sim *sim,
 		if (i < 3)
 			weir_out_init(&stage->out, &stage->actor, NULL);
 		if (i > 0)
-			assert_int_equal(weir_link(&o->stages[i - 1].out,
-						   &stage->in),
+			assert_int_equal(weir_out_link(&o->stages[i - 1].out,
+						       &stage->in),
 					 0);
 		stage->pause = i == 0 ? pause_first : i == 3 ? pause_last : 0;
 		if (!stage->pause)
@@ -219,8 +219,10 @@ static void fault_01_two_in_a_ring_may_stop_together(void **state)
 		stages[0].in.items = &ledger.items;
 		assert_int_equal(
 			weir_in_put(&stages[0].in, ledger_make(&ledger, 1)), 0);
-		assert_int_equal(weir_link(&stages[1].out, &stages[0].in), 0);
-		assert_int_equal(weir_link(&stages[0].out, &stages[1].in), 0);
+		assert_int_equal(weir_out_link(&stages[1].out, &stages[0].in),
+				 0);
+		assert_int_equal(weir_out_link(&stages[0].out, &stages[1].in),
+				 0);
 		for (i = 0; i < 2; i++)
 			assert_int_equal(weir_actor_start(&stages[i].actor), 0);
 		weir_sim_run_until(sim, 1, seed % 16);
@@ -396,12 +398,12 @@ static uint64_t time_of_30_items(int64_t window)
 		weir_out_init(&holders[i].out, &holders[i].actor, NULL);
 		port = &holders[i].in.port;
 		weir_actor_become(&holders[i].actor, hold_turn_n, &port, 1);
-		assert_int_equal(weir_link(out, &holders[i].in), 0);
+		assert_int_equal(weir_out_link(out, &holders[i].in), 0);
 		out = &holders[i].out;
 	}
 	weir_actor_init(&last.actor, &consuming_ops, executor);
 	weir_in_init(&last.in, &last.actor, 16, NULL);
-	assert_int_equal(weir_link(out, &last.in), 0);
+	assert_int_equal(weir_out_link(out, &last.in), 0);
 	weir_actor_start(&last.actor);
 	for (i = 0; i < 3; i++)
 		weir_actor_start(&holders[i].actor);
@@ -456,8 +458,8 @@ static void fault_10_an_error_passes_a_stage_whose_output_is_full(void **state)
 	source_init(&source, executor, &ledger, 1, 20);
 	stage_init(&stage, executor, &ledger, 4);
 	sink_init(&sink, executor, &ledger, 4);
-	weir_link(&source.out, &stage.in);
-	weir_link(&stage.out, &sink.in);
+	weir_out_link(&source.out, &stage.in);
+	weir_out_link(&stage.out, &sink.in);
 	source.fail_at = 5; /* four are in the sink, and nothing in between */
 	weir_actor_suspend(&sink.actor);
 	weir_actor_start(&source.actor);
@@ -493,10 +495,10 @@ static void fault_12_a_cancel_reaches_the_source_over_all_stages(void **state)
 		sink_init(&sink, executor, &ledger, 2);
 		for (i = 0; i < 5; i++)
 			stage_init(&stages[i], executor, &ledger, 2);
-		weir_link(&source.out, &stages[0].in);
+		weir_out_link(&source.out, &stages[0].in);
 		for (i = 0; i < 4; i++)
-			weir_link(&stages[i].out, &stages[i + 1].in);
-		weir_link(&stages[4].out, &sink.in);
+			weir_out_link(&stages[i].out, &stages[i + 1].in);
+		weir_out_link(&stages[4].out, &sink.in);
 		sink.stop_at = 10;
 		for (i = 0; i < 5; i++)
 			weir_actor_start(&stages[i].actor);
@@ -525,8 +527,8 @@ static void fault_12_a_failing_consumer_ends_its_producer(void **state)
 	stage_init(&stage, executor, &ledger, 4);
 	sink_init(&sink, executor, &ledger, 4);
 	stage.fail_at = 7;
-	weir_link(&source.out, &stage.in);
-	weir_link(&stage.out, &sink.in);
+	weir_out_link(&source.out, &stage.in);
+	weir_out_link(&stage.out, &sink.in);
 	weir_actor_start(&source.actor);
 	weir_actor_start(&stage.actor);
 	weir_actor_start(&sink.actor);

@@ -270,7 +270,7 @@ static int link_rc;
 
 static int link_it(struct weir_actor *actor)
 {
-	link_rc = weir_link(
+	link_rc = weir_out_link(
 		&weir_container_of(actor, struct source, actor)->out, to_link);
 	return 0;
 }

@@ -159,9 +159,10 @@ static int invite(struct weir_subscriber *subscriber, void *item)
 		weir_container_of(taker_of(subscriber), struct inviter, taker);
 
 	if (self->taker.seen == 4) {
-		assert_int_equal(weir_subscribe(self->publisher,
-						&self->guest.subscriber),
-				 0);
+		assert_int_equal(
+			weir_publisher_subscribe(self->publisher,
+						 &self->guest.subscriber),
+			0);
 		assert_int_equal(self->guest.subscribed, 0); /* not from here */
 	}
 	return taker_on_next(subscriber, item);

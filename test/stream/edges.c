@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What reactive ports do at their edges: who owns what inside a signal, what
- * comes behind the last one, two ports of a kind, and what is undone on the way.
+ * comes behind the last one, two ports of a kind, and what is undone on the
+ * way.
  */
 #include "stream/meet.h"
 
@@ -208,7 +209,7 @@ static void a_stage_whose_link_has_gone_is_none(void **state)
 		ledger_init(&ledger, N);
 		source_init(&source, executor, &ledger, 1, N);
 		stage_init(&stage, executor, &ledger, 8);
-		assert_int_equal(weir_link(&source.out, &stage.in), 0);
+		assert_int_equal(weir_out_link(&source.out, &stage.in), 0);
 		assert_int_equal(weir_reactive_out_init(&out, &stage.out, NULL),
 				 0);
 		for (i = 0; i < 2; i++) {
@@ -265,7 +266,9 @@ static void who_is_offered_a_link_counts_when_the_last_leaves(void **state)
 	ends_fini(&ends);
 }
 
-/* The sink's signal: it subscribes, its actor and the source's being its own. */
+/*
+ * The sink's signal: it subscribes, its actor and the source's being its own.
+ */
 struct loop {
 	struct stage stage;
 	struct weir_reactive_out out;
@@ -276,7 +279,8 @@ static int subscribe_own(struct weir_actor *actor)
 {
 	struct loop *self = weir_container_of(actor, struct loop, stage.actor);
 
-	return weir_subscribe(&self->out.publisher, &self->in.subscriber);
+	return weir_publisher_subscribe(&self->out.publisher,
+					&self->in.subscriber);
 }
 
 static void an_actor_that_subscribes_to_itself_finds_no_room(void **state)

@@ -258,10 +258,10 @@ static void over_ports(uint32_t workers, size_t prefetch, uint64_t n,
 	maker_init(&maker, executor, &items, n);
 	passer_init(&passer, executor, &items, prefetch);
 	taking_init(&taking, executor, &items, prefetch, leave_at);
-	weir_subscribe(&maker.reactive.publisher,
-		       &passer.reactive_in.subscriber);
-	weir_subscribe(&passer.reactive_out.publisher,
-		       &taking.reactive.subscriber);
+	weir_publisher_subscribe(&maker.reactive.publisher,
+				 &passer.reactive_in.subscriber);
+	weir_publisher_subscribe(&passer.reactive_out.publisher,
+				 &taking.reactive.subscriber);
 	assert_int_equal(maker.out.lane == NULL, prefetch != 0);
 	assert_int_equal(weir_actor_start(&taking.actor), 0);
 	assert_int_equal(weir_actor_start(&passer.actor), 0);
@@ -417,7 +417,8 @@ static void by_hand(uint64_t n, uint64_t leave_at)
 	passer_init(&passer, weir_threads_executor(pool), &items, WINDOW);
 	weir_subscriber_init(&hand.subscriber, &taking_hand_ops);
 	weir_subscription_init(&hand.subscription, &giving_ops, &items);
-	weir_subscribe(&passer.reactive_out.publisher, &hand.subscriber);
+	weir_publisher_subscribe(&passer.reactive_out.publisher,
+				 &hand.subscriber);
 	hand.to = weir_subscriber_ref(&passer.reactive_in.subscriber);
 	assert_int_equal(
 		hand.to->ops->on_subscribe(hand.to, &hand.subscription), 0);

@@ -47,7 +47,8 @@ static inline void ends_init(struct ends *ends, size_t capacity, uint32_t flags)
 static inline void subscribe(struct weir_reactive_out *out,
 			     struct weir_subscriber *subscriber)
 {
-	assert_int_equal(weir_subscribe(&out->publisher, subscriber), 0);
+	assert_int_equal(weir_publisher_subscribe(&out->publisher, subscriber),
+			 0);
 }
 
 /* The source starts, the sink has started; both rest. */

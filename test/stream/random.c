@@ -541,9 +541,10 @@ static void guest_subscribe(struct guest *self, struct node *publisher)
 	if (self->publisher)
 		return;
 	self->publisher = publisher;
-	assert_int_equal(weir_subscribe(&publisher->reactive_out.publisher,
-					&self->taker.subscriber),
-			 0);
+	assert_int_equal(
+		weir_publisher_subscribe(&publisher->reactive_out.publisher,
+					 &self->taker.subscriber),
+		0);
 }
 
 static void on_broken(struct weir_subscriber *subscriber, int code,
@@ -721,10 +722,10 @@ static void subscribe_in(size_t i)
 		return;
 	}
 	self->fed = true;
-	assert_int_equal(
-		weir_subscribe(&world.nodes[draw(n)].reactive_out.publisher,
-			       &self->reactive_in.subscriber),
-		0);
+	assert_int_equal(weir_publisher_subscribe(
+				 &world.nodes[draw(n)].reactive_out.publisher,
+				 &self->reactive_in.subscriber),
+			 0);
 }
 
 static void subscribe_something(void)
@@ -853,11 +854,11 @@ static void join_all(void)
 		node = &world.nodes[i];
 		if (node->fed)
 			continue;
-		assert_int_equal(
-			weir_subscribe(&world.nodes[draw(SOURCES)]
-						.reactive_out.publisher,
-				       &node->reactive_in.subscriber),
-			0);
+		assert_int_equal(weir_publisher_subscribe(
+					 &world.nodes[draw(SOURCES)]
+						  .reactive_out.publisher,
+					 &node->reactive_in.subscriber),
+				 0);
 	}
 	weir_sim_run(world.sim);
 	for (i = 0; i < PUBLISHERS; i++)

@@ -430,7 +430,7 @@ static void other_ways_in_are_closed(void **state)
 
 	setup_init(&setup, 8, NULL);
 	source_init(&source, weir_sim_executor(setup.sim), &setup.ledger, 1, 0);
-	assert_int_equal(weir_link(&source.out, &setup.sink.in), -EISCONN);
+	assert_int_equal(weir_out_link(&source.out, &setup.sink.in), -EISCONN);
 	assert_int_equal(weir_in_put(&setup.sink.in, &setup), -EISCONN);
 	assert_int_equal(weir_in_end(&setup.sink.in, NULL), -EISCONN);
 	assert_int_equal(weir_in_merge(&setup.sink.in, WEIR_MERGE_ALL), -EBUSY);

@@ -39,8 +39,9 @@ static void ends_init(struct ends *ends, uint64_t seed, size_t n,
 
 static void ends_subscribe(struct ends *ends)
 {
-	assert_int_equal(
-		weir_subscribe(&ends->out.publisher, &ends->in.subscriber), 0);
+	assert_int_equal(weir_publisher_subscribe(&ends->out.publisher,
+						  &ends->in.subscriber),
+			 0);
 }
 
 static void ends_start(struct ends *ends)
@@ -231,11 +232,11 @@ static void turns_with_bursts_go_on_when_nobody_has_come_but_left(void **state)
 	assert_int_equal(weir_port_set_burst(&stage.out.port, 3), 0);
 	weir_reactive_in_init(&stage_in, &stage.in, NULL);
 	weir_reactive_out_init(&stage_out, &stage.out, NULL);
-	weir_subscribe(&ends.out.publisher, &stage_in.subscriber);
+	weir_publisher_subscribe(&ends.out.publisher, &stage_in.subscriber);
 	weir_actor_ref(&ends.sink.actor);
 	weir_actor_stop(&ends.sink.actor);
 	assert_int_equal(weir_actor_start(&stage.actor), 0);
-	weir_subscribe(&stage_out.publisher, &ends.in.subscriber);
+	weir_publisher_subscribe(&stage_out.publisher, &ends.in.subscriber);
 	weir_actor_unref(&ends.sink.actor);
 	assert_int_equal(weir_actor_start(&ends.source.actor), 0);
 	weir_sim_run_until(ends.sim, WEIR_FOREVER, 100 * (uint64_t)N);
@@ -252,7 +253,8 @@ static void who_subscribes_first_is_served(void **state)
 
 	ends_init(&ends, 1, N, NULL, NULL);
 	taker_init(&taker, &ends.ledger, INT64_MAX, 0);
-	assert_int_equal(weir_subscribe(&ends.out.publisher, &taker.subscriber),
+	assert_int_equal(weir_publisher_subscribe(&ends.out.publisher,
+						  &taker.subscriber),
 			 0);
 	ends_subscribe(&ends);
 	ends_start(&ends);
@@ -300,11 +302,12 @@ static void in_a_drain_what_was_made_arrives_over_a_link_or_not(void **state)
 		ends_init(&ends, seed, N, NULL, seed % 2 ? &options : NULL);
 		stage_init(&stage, weir_sim_executor(ends.sim), &ends.ledger,
 			   8);
-		assert_int_equal(weir_link(&ends.source.out, &stage.in), 0);
+		assert_int_equal(weir_out_link(&ends.source.out, &stage.in), 0);
 		assert_int_equal(weir_reactive_out_init(&out, &stage.out, NULL),
 				 0);
-		assert_int_equal(
-			weir_subscribe(&out.publisher, &ends.in.subscriber), 0);
+		assert_int_equal(weir_publisher_subscribe(&out.publisher,
+							  &ends.in.subscriber),
+				 0);
 		assert_int_equal(weir_actor_start(&stage.actor), 0);
 		ends_start(&ends);
 		steps = weir_sim_random(ends.sim, 30);
@@ -340,8 +343,8 @@ static void a_subscriber_subscribes_once(void **state)
 			ends_start(&ends);
 			assert_int_equal(weir_actor_start(&second.actor), 0);
 		}
-		assert_int_equal(weir_subscribe(&other.publisher,
-						&ends.in.subscriber),
+		assert_int_equal(weir_publisher_subscribe(&other.publisher,
+							  &ends.in.subscriber),
 				 0);
 		if (!started) {
 			ends_start(&ends);
@@ -394,8 +397,8 @@ static void links_and_others_share_a_publisher(void **state)
 		assert_int_equal(weir_actor_start(&late.actor), 0);
 		taker_init(&taker, &ends.ledger, 3, 1);
 		ends_subscribe(&ends);
-		assert_int_equal(weir_subscribe(&ends.out.publisher,
-						&taker.subscriber),
+		assert_int_equal(weir_publisher_subscribe(&ends.out.publisher,
+							  &taker.subscriber),
 				 0);
 		ends_start(&ends);
 		weir_actor_ref(&ends.source.actor);
@@ -403,8 +406,8 @@ static void links_and_others_share_a_publisher(void **state)
 		while (steps--)
 			(void)weir_sim_step(ends.sim);
 		taker.ordered = false;
-		assert_int_equal(weir_subscribe(&ends.out.publisher,
-						&late_in.subscriber),
+		assert_int_equal(weir_publisher_subscribe(&ends.out.publisher,
+							  &late_in.subscriber),
 				 0);
 		weir_sim_run(ends.sim);
 		weir_actor_unref(&ends.source.actor);

@@ -50,8 +50,8 @@ static void setup_fini(struct setup *setup)
 
 static void subscribe(struct setup *setup, struct taker *taker)
 {
-	assert_int_equal(weir_subscribe(&setup->reactive.publisher,
-					&taker->subscriber),
+	assert_int_equal(weir_publisher_subscribe(&setup->reactive.publisher,
+						  &taker->subscriber),
 			 0);
 }
 
@@ -452,11 +452,12 @@ static void who_joins_late_gets_the_rest_of_a_burst(void **state)
 	assert_int_equal(weir_port_set_burst(&stage.in.port, 2), 0);
 	assert_int_equal(weir_reactive_out_init(&reactive, &stage.out, NULL),
 			 0);
-	assert_int_equal(weir_link(&setup.source.out, &stage.in), 0);
+	assert_int_equal(weir_out_link(&setup.source.out, &stage.in), 0);
 	assert_int_equal(weir_actor_start(&stage.actor), 0);
 	setup_start(&setup);
 	taker_init(&taker, &setup.ledger, 1, 0);
-	assert_int_equal(weir_subscribe(&reactive.publisher, &taker.subscriber),
+	assert_int_equal(weir_publisher_subscribe(&reactive.publisher,
+						  &taker.subscriber),
 			 0);
 	weir_sim_run(setup.sim);
 	taker_check(&taker, 1, 0);
@@ -703,9 +704,10 @@ static void misuse_is_refused(void **state)
 	assert_int_equal(weir_reactive_out_init(&other, &setup.source.out,
 						NULL),
 			 -EBUSY);
-	assert_int_equal(weir_subscribe(&setup.reactive.publisher, NULL),
+	assert_int_equal(weir_publisher_subscribe(&setup.reactive.publisher,
+						  NULL),
 			 -EINVAL);
-	assert_int_equal(weir_subscribe(NULL, NULL), -EINVAL);
+	assert_int_equal(weir_publisher_subscribe(NULL, NULL), -EINVAL);
 	assert_int_equal(weir_out_end(&setup.source.out, NULL), 0);
 	assert_int_equal(weir_reactive_out_init(&other, &setup.source.out,
 						NULL),

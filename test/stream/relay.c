@@ -75,17 +75,17 @@ static void passing_join(struct passing *self)
 		weir_publisher_probe_new(&self->place->env, &self->goods.items);
 	assert_non_null(self->front);
 	assert_int_equal(
-		weir_subscribe(weir_publisher_probe_publisher(self->front),
-			       &self->reactive_in.subscriber),
+		weir_publisher_subscribe(weir_publisher_probe_base(self->front),
+					 &self->reactive_in.subscriber),
 		0);
 	for (int i = 0; i < self->n; i++) {
 		self->behind[i] =
 			weir_subscriber_probe_new(&self->place->env, NULL);
 		assert_non_null(self->behind[i]);
 		assert_int_equal(
-			weir_subscribe(&self->reactive_out.publisher,
-				       weir_subscriber_probe_subscriber(
-					       self->behind[i])),
+			weir_publisher_subscribe(
+				&self->reactive_out.publisher,
+				weir_subscriber_probe_base(self->behind[i])),
 			0);
 	}
 	settle(self);

@@ -143,9 +143,10 @@ static void subscribe(struct stage *stage, struct stage *to)
 	assert_int_equal(weir_reactive_in_init(&stage->subscriber, &stage->in,
 					       &options),
 			 0);
-	assert_int_equal(weir_subscribe(&to->publisher.publisher,
-					&stage->subscriber.subscriber),
-			 0);
+	assert_int_equal(
+		weir_publisher_subscribe(&to->publisher.publisher,
+					 &stage->subscriber.subscriber),
+		0);
 	assert_true((to->out.in == &stage->in) == stage->run->links);
 }
 

@@ -419,7 +419,8 @@ static void subscribing_is_passed_on(void **state)
 	has_come = NULL;
 	assert_int_equal(weir_subscriber_init(&reader.subscriber, &reader_ops),
 			 0);
-	assert_int_equal(weir_subscribe(&publisher, &reader.subscriber),
+	assert_int_equal(weir_publisher_subscribe(&publisher,
+						  &reader.subscriber),
 			 -EXDEV);
 	assert_ptr_equal(has_come, &reader.subscriber);
 	assert_string_equal(reader.log.calls, "");
@@ -436,11 +437,15 @@ static void spec_1_09_subscribing_refuses_null(void **state)
 	has_come = NULL;
 	assert_int_equal(weir_subscriber_init(&reader.subscriber, &reader_ops),
 			 0);
-	assert_int_equal(weir_subscribe(NULL, &reader.subscriber), -EINVAL);
-	assert_int_equal(weir_subscribe(&none, &reader.subscriber), -EINVAL);
-	assert_int_equal(weir_subscribe(&empty, &reader.subscriber), -EINVAL);
-	assert_int_equal(weir_subscribe(&publisher, NULL), -EINVAL);
-	assert_int_equal(weir_subscribe(&publisher, &never_set_up), -EINVAL);
+	assert_int_equal(weir_publisher_subscribe(NULL, &reader.subscriber),
+			 -EINVAL);
+	assert_int_equal(weir_publisher_subscribe(&none, &reader.subscriber),
+			 -EINVAL);
+	assert_int_equal(weir_publisher_subscribe(&empty, &reader.subscriber),
+			 -EINVAL);
+	assert_int_equal(weir_publisher_subscribe(&publisher, NULL), -EINVAL);
+	assert_int_equal(weir_publisher_subscribe(&publisher, &never_set_up),
+			 -EINVAL);
 	assert_null(has_come);
 	assert_string_equal(reader.log.calls, "");
 }

@@ -273,7 +273,8 @@ static void ride_begin(struct ride *ride, struct weir_publisher *publisher)
 	rider->ride = ride;
 	assert_int_equal(weir_subscriber_init(&rider->subscriber, &rider_ops),
 			 0);
-	assert_int_equal(weir_subscribe(publisher, &rider->subscriber), 0);
+	assert_int_equal(
+		weir_publisher_subscribe(publisher, &rider->subscriber), 0);
 }
 
 /* --- Request, cancel, items, the end and another subscriber --------------- */
@@ -510,8 +511,9 @@ static void *stop_some_time(void *context)
 
 	dawdle(&self->random);
 	if (self->publisher)
-		assert_int_equal(
-			weir_subscribe(self->publisher, self->subscriber), 0);
+		assert_int_equal(weir_publisher_subscribe(self->publisher,
+							  self->subscriber),
+				 0);
 	weir_actor_unref(self->other);
 	if (self->stops)
 		weir_actor_stop(self->actor);

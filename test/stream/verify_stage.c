@@ -142,7 +142,7 @@ static void join(struct row *row)
 {
 	for (size_t i = 1; i < row->n; i++)
 		assert_int_equal(
-			weir_subscribe(
+			weir_publisher_subscribe(
 				&row->stages[i - 1].reactive_out.publisher,
 				&row->stages[i].reactive_in.subscriber),
 			0);

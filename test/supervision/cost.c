@@ -234,8 +234,10 @@ static void set_up(struct chain *chain, size_t window)
 			 0);
 	assert_int_equal(
 		weir_out_init(&chain->transformed, &chain->transform, NULL), 0);
-	assert_int_equal(weir_link(&chain->produced, &chain->to_transform), 0);
-	assert_int_equal(weir_link(&chain->transformed, &chain->to_consume), 0);
+	assert_int_equal(weir_out_link(&chain->produced, &chain->to_transform),
+			 0);
+	assert_int_equal(weir_out_link(&chain->transformed, &chain->to_consume),
+			 0);
 }
 
 static void start(struct chain *chain)

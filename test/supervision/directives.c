@@ -501,7 +501,7 @@ static void b3_3_the_stopping_decider_stops_all_but_the_fatal(
 	struct world *world)
 {
 	static const struct weir_strategy stopping = {
-		.decide = weir_decide_stop};
+		.decide = weir_strategy_decide_stop};
 	static const struct role roles[] = {{"a", .strategy = &stopping}};
 	static const struct step steps[] = {
 		{"b", TURN, .item = 1, .fail = RESTART},

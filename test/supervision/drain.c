@@ -133,8 +133,8 @@ static void b10_3_what_is_on_its_way_to_children_elsewhere_arrives(
 		    40);
 	stage_init(&stage, weir_sim_executor(far), &world->ledger, 4);
 	sink_init(&sink, weir_sim_executor(far), &world->ledger, 4);
-	assert_int_equal(weir_link(&source.out, &stage.in), 0);
-	assert_int_equal(weir_link(&stage.out, &sink.in), 0);
+	assert_int_equal(weir_out_link(&source.out, &stage.in), 0);
+	assert_int_equal(weir_out_link(&stage.out, &sink.in), 0);
 	spawn_below(world, parent, &sink.actor);
 	spawn_below(world, parent, &stage.actor);
 	spawn_below(world, parent, &source.actor);

@@ -476,7 +476,7 @@ static void b5_1_poison_behind_what_merges(struct world *world)
 	assert_int_equal(weir_in_merge(&self->in, WEIR_MERGE_OPEN), 0);
 	source_init(&source, weir_sim_executor(world->sim), &world->ledger, 21,
 		    24);
-	assert_int_equal(weir_link(&source.out, &self->in), 0);
+	assert_int_equal(weir_out_link(&source.out, &self->in), 0);
 	world_open(world);
 	weir_actor_suspend(&self->actor);
 	assert_int_equal(member_spawn(self, WEIR_ACTOR_ID_NONE), 0);
@@ -501,7 +501,7 @@ static void b5_1_poison_behind_what_came_over_a_link(struct world *world)
 	/* more than the in-port holds: the rest comes after */
 	source_init(&source, weir_sim_executor(world->sim), &world->ledger, 1,
 		    100);
-	assert_int_equal(weir_link(&source.out, &self->in), 0);
+	assert_int_equal(weir_out_link(&source.out, &self->in), 0);
 	world_open(world);
 	weir_actor_suspend(&self->actor);
 	assert_int_equal(member_spawn(self, WEIR_ACTOR_ID_NONE), 0);

@@ -392,9 +392,9 @@ static void start(struct pipeline *self, struct weir_executor *executor)
 	assert_int_equal(weir_system_new(&self->system, executor, &options), 0);
 	set_up_boss(self, executor);
 	set_up_stages(self, executor);
-	assert_int_equal(weir_link(&self->read.out, &self->split.in), 0);
-	assert_int_equal(weir_link(&self->split.out, &self->fold.in), 0);
-	assert_int_equal(weir_link(&self->fold.out, &self->count.in), 0);
+	assert_int_equal(weir_out_link(&self->read.out, &self->split.in), 0);
+	assert_int_equal(weir_out_link(&self->split.out, &self->fold.in), 0);
+	assert_int_equal(weir_out_link(&self->fold.out, &self->count.in), 0);
 	for (i = N_STAGES; i; i--)
 		assert_int_equal(weir_system_spawn(self->system, self->boss_ref,
 						   stages[i - 1], NULL, NULL),

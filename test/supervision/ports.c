@@ -163,7 +163,7 @@ static void d1_3_a_permanent_one_that_nobody_takes_from_ends(
 		assert_int_equal(weir_out_init(&out[i], &a->actor,
 					       &world->ledger.items),
 				 0);
-		assert_int_equal(weir_link(&out[i], &sinks[i].in), 0);
+		assert_int_equal(weir_out_link(&out[i], &sinks[i].in), 0);
 		assert_int_equal(weir_actor_start(&sinks[i].actor), 0);
 	}
 	world_open(world);

@@ -478,7 +478,7 @@ static void e15_memory_ports_and_links_stay(struct world *world)
 	a = member_new(world, "a");
 	source_init(&source, weir_sim_executor(world->sim), &world->ledger, 1,
 		    100);
-	assert_int_equal(weir_link(&source.out, &a->in), 0);
+	assert_int_equal(weir_out_link(&source.out, &a->in), 0);
 	world_open(world);
 	assert_int_equal(member_spawn(a, WEIR_ACTOR_ID_NONE), 0);
 	assert_int_equal(weir_actor_start(&source.actor), 0);
@@ -534,7 +534,7 @@ static void e15_the_end_of_a_stream_is_told_again(struct world *world)
 	a = member_new(world, "a");
 	source_init(&source, weir_sim_executor(world->sim), &world->ledger, 1,
 		    3);
-	assert_int_equal(weir_link(&source.out, &a->in), 0);
+	assert_int_equal(weir_out_link(&source.out, &a->in), 0);
 	world_open(world);
 	assert_int_equal(member_spawn(a, WEIR_ACTOR_ID_NONE), 0);
 	assert_int_equal(weir_actor_start(&source.actor), 0);

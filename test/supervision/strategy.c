@@ -47,7 +47,8 @@ static void b3_3_default_decider(void **state)
 		struct weir_failure failure =
 			failure_of(&broken, kinds[i].kind);
 
-		assert_int_equal(weir_decide_default(NULL, &failure, NULL),
+		assert_int_equal(weir_strategy_decide_default(NULL, &failure,
+							      NULL),
 				 kinds[i].by_default);
 		assert_int_equal(decide(NULL, &broken, kinds[i].kind),
 				 kinds[i].by_default);
@@ -61,16 +62,18 @@ static void b3_3_a_fatal_error_escalates(void **state)
 	for (int i = 0; i < N_KINDS; i++) {
 		struct weir_failure failure = failure_of(&fatal, kinds[i].kind);
 
-		assert_int_equal(weir_decide_default(NULL, &failure, NULL),
+		assert_int_equal(weir_strategy_decide_default(NULL, &failure,
+							      NULL),
 				 WEIR_ESCALATE);
-		assert_int_equal(weir_decide_stop(NULL, &failure, NULL),
+		assert_int_equal(weir_strategy_decide_stop(NULL, &failure,
+							   NULL),
 				 WEIR_ESCALATE);
 	}
 }
 
 static void b3_3_the_stopping_decider_stops(void **state)
 {
-	struct weir_strategy strategy = {.decide = weir_decide_stop};
+	struct weir_strategy strategy = {.decide = weir_strategy_decide_stop};
 
 	for (int i = 0; i < N_KINDS; i++)
 		assert_int_equal(decide(&strategy, &broken, kinds[i].kind),
@@ -79,8 +82,9 @@ static void b3_3_the_stopping_decider_stops(void **state)
 
 static void deciders_refuse_no_failure(void **state)
 {
-	assert_int_equal(weir_decide_default(NULL, NULL, NULL), -EINVAL);
-	assert_int_equal(weir_decide_stop(NULL, NULL, NULL), -EINVAL);
+	assert_int_equal(weir_strategy_decide_default(NULL, NULL, NULL),
+			 -EINVAL);
+	assert_int_equal(weir_strategy_decide_stop(NULL, NULL, NULL), -EINVAL);
 }
 
 static struct weir_actor *asked_supervisor;
@@ -203,8 +207,9 @@ static void origins_are_compared_by_their_letters(void **state)
 static void decide_comes_before_rules(void **state)
 {
 	static const struct weir_rule rule = {.directive = WEIR_RESUME};
-	struct weir_strategy strategy = {
-		.decide = weir_decide_stop, .rules = &rule, .n_rules = 1};
+	struct weir_strategy strategy = {.decide = weir_strategy_decide_stop,
+					 .rules = &rule,
+					 .n_rules = 1};
 
 	assert_int_equal(decide(&strategy, &broken, WEIR_FAILED_TURN),
 			 WEIR_STOP);

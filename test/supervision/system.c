@@ -204,7 +204,8 @@ static void b10_2_user_restarts_by_default(struct world *world)
 
 static void b10_2_the_strategy_of_user_can_be_set(struct world *world)
 {
-	static const struct weir_strategy stops = {.decide = weir_decide_stop};
+	static const struct weir_strategy stops = {
+		.decide = weir_strategy_decide_stop};
 
 	SCRIPT(world, a_fails);
 	world->top = &stops;

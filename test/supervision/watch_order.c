@@ -444,7 +444,7 @@ static void beyond_init(struct weir_executor *executor)
 	assert_int_equal(weir_actor_init(&beyond.actor, &beyond_ops, executor),
 			 0);
 	assert_int_equal(weir_in_init(&beyond.in, &beyond.actor, 1, NULL), 0);
-	assert_int_equal(weir_link(&narrow, &beyond.in), 0);
+	assert_int_equal(weir_out_link(&narrow, &beyond.in), 0);
 }
 
 static int narrow_turn(struct weir_actor *actor)
@@ -569,8 +569,8 @@ static void c15_a_stage_that_watches_fails_its_stream(struct world *world)
 	stage_init(&stage, executor, &world->ledger, 4);
 	stage.actor.ops = &ops;
 	sink_init(&sink, executor, &world->ledger, 4);
-	assert_int_equal(weir_link(&source.out, &stage.in), 0);
-	assert_int_equal(weir_link(&stage.out, &sink.in), 0);
+	assert_int_equal(weir_out_link(&source.out, &stage.in), 0);
+	assert_int_equal(weir_out_link(&stage.out, &sink.in), 0);
 	add(world, NULL, "x");
 	spawn_stream(world, &stage.actor);
 	spawn_stream(world, &source.actor);
@@ -600,7 +600,7 @@ static void c15_a_sink_that_watches_cancels_upstream(struct world *world)
 	source_init(&source, executor, &world->ledger, 1, ITEMS);
 	sink_init(&sink, executor, &world->ledger, 4);
 	sink.actor.ops = &ops;
-	assert_int_equal(weir_link(&source.out, &sink.in), 0);
+	assert_int_equal(weir_out_link(&source.out, &sink.in), 0);
 	add(world, NULL, "x");
 	weir_actor_suspend(&sink.actor);
 	spawn_stream(world, &sink.actor);

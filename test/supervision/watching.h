@@ -57,7 +57,7 @@ static inline void source_of(struct world *world, struct source *source,
 {
 	source_init(source, weir_sim_executor(world->sim), &world->ledger,
 		    first, last);
-	assert_int_equal(weir_link(&source->out, &to->in), 0);
+	assert_int_equal(weir_out_link(&source->out, &to->in), 0);
 }
 
 static inline void spawn_source(struct world *world, struct source *source,

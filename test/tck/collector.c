@@ -213,6 +213,7 @@ JNIEXPORT void JNICALL Java_weir_Collector_subscribe(JNIEnv *env, jobject java,
 		bridge_throw(env, -ENOMEM);
 		return;
 	}
-	bridge_throw(env, weir_subscribe(from, bridge_held_object(held)));
+	bridge_throw(env,
+		     weir_publisher_subscribe(from, bridge_held_object(held)));
 	bridge_publisher_free(from);
 }

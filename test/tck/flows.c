@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Flows: as a publisher, a run for each subscriber; and as a subscriber, by a run
- * that has subscribed and sends what it gets to another subscriber. With a stage
- * as that other one it is a processor.
+ * Flows: as a publisher, a run for each subscriber; and as a subscriber, by a
+ * run that has subscribed and sends what it gets to another subscriber. With a
+ * stage as that other one it is a processor.
  */
 #include "bridge.h"
 
@@ -30,7 +30,7 @@ static int flow_source_subscribe(struct weir_publisher *publisher,
 				 struct weir_subscriber *subscriber)
 {
 	struct weir_publisher *runs =
-		weir_flow_publisher_publisher(flow_source(publisher)->runs);
+		weir_flow_publisher_base(flow_source(publisher)->runs);
 
 	return runs->ops->subscribe(runs, subscriber);
 }

@@ -75,7 +75,7 @@ JNIEXPORT void JNICALL Java_weir_WeirPublisher_subscribe(JNIEnv *env,
 		}
 	}
 	weir_subscriber_ref(to);
-	/* not weir_subscribe(), which would refuse null for it */
+	/* not weir_publisher_subscribe(), which would refuse null for it */
 	bridge_throw(env, from->ops->subscribe(from, to));
 	weir_subscriber_unref(to);
 }

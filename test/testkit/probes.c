@@ -34,9 +34,9 @@ static struct meeting meet(const struct weir_test_env *env,
 	assert_non_null(meeting.publisher);
 	assert_non_null(meeting.subscriber);
 	assert_int_equal(
-		weir_subscribe(
-			weir_publisher_probe_publisher(meeting.publisher),
-			weir_subscriber_probe_subscriber(meeting.subscriber)),
+		weir_publisher_subscribe(
+			weir_publisher_probe_base(meeting.publisher),
+			weir_subscriber_probe_base(meeting.subscriber)),
 		0);
 	return meeting;
 }
@@ -192,8 +192,8 @@ static void second_subscriber_is_rejected(void **state)
 		weir_subscriber_probe_new(NULL, NULL);
 
 	assert_int_equal(
-		weir_subscribe(weir_publisher_probe_publisher(m.publisher),
-			       weir_subscriber_probe_subscriber(second)),
+		weir_publisher_subscribe(weir_publisher_probe_base(m.publisher),
+					 weir_subscriber_probe_base(second)),
 		0);
 	assert_true(weir_subscriber_probe_expect_error(second, -EISCONN));
 	assert_true(weir_subscriber_probe_expect_released(second));
@@ -270,10 +270,10 @@ static void signals_before_on_subscribe_are_seen(void **state)
 
 	weir_publisher_probe_hold(publisher);
 	weir_publisher_probe_misbehave(publisher);
-	assert_int_equal(
-		weir_subscribe(weir_publisher_probe_publisher(publisher),
-			       weir_subscriber_probe_subscriber(subscriber)),
-		0);
+	assert_int_equal(weir_publisher_subscribe(
+				 weir_publisher_probe_base(publisher),
+				 weir_subscriber_probe_base(subscriber)),
+			 0);
 	assert_true(weir_subscriber_probe_expect_nothing(subscriber));
 	weir_publisher_probe_complete(publisher);
 	says(subscriber, "1.9");
@@ -285,8 +285,7 @@ static void signals_without_a_reference_are_seen(void **state)
 {
 	struct weir_subscriber_probe *probe =
 		weir_subscriber_probe_new(NULL, NULL);
-	struct weir_subscriber *subscriber =
-		weir_subscriber_probe_subscriber(probe);
+	struct weir_subscriber *subscriber = weir_subscriber_probe_base(probe);
 
 	subscriber->ops->on_complete(subscriber);
 	says(probe, "3.13");
