@@ -207,8 +207,8 @@ static void closed(struct weir_drain *drain)
 int pool_close(struct pool *pool)
 {
 	struct closing closing = {.drain = {.done = closed}, .pool = pool};
-	int rc = weir_executor_abort(pool->executor, &closing.drain,
-				     WEIR_FOREVER);
+	int rc = weir_executor_stop_async(pool->executor, &closing.drain,
+					  WEIR_FOREVER);
 
 	if (rc == 0) {
 		await(pool);

@@ -293,8 +293,8 @@ static inline int create(struct weir_actor *actor)
 	if (rc == 0)
 		rc = weir_actor_start(&child->actor);
 	if (rc == 0 && creator->next == creator->items)
-		rc = weir_executor_drain(creator->pool->executor,
-					 &creator->drain, WEIR_FOREVER);
+		rc = weir_executor_end_async(creator->pool->executor,
+					     &creator->drain, WEIR_FOREVER);
 	return rc;
 }
 WEIR_TURN(create)

@@ -104,7 +104,7 @@ static int wait_for_all(struct weir_executor *executor)
 	int rc;
 
 	weir_completion_init(&ending.over);
-	rc = weir_executor_drain(executor, &ending.drain, WEIR_FOREVER);
+	rc = weir_executor_end_async(executor, &ending.drain, WEIR_FOREVER);
 	if (rc == 0)
 		rc = weir_completion_wait(&ending.over, WEIR_FOREVER);
 	weir_completion_fini(&ending.over);

@@ -131,7 +131,7 @@ int main(void)
 	    weir_pool_start(pools, &options) < 0 || nag_all(pools) < 0)
 		return 1;
 	weir_sim_run_until(sim, 4 * SECOND, UINT64_MAX);
-	if (weir_pool_stop(pools, "naggers", NULL) < 0)
+	if (weir_pool_stop_async(pools, "naggers", NULL) < 0)
 		return 1;
 	weir_sim_run(sim);
 	weir_pools_stop(pools);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A source that cannot be asked for items, but stopped, as a socket in a loop of
- * yours: when the channel to the flow is full it stops, and goes on when it is
- * told that there is room.
+ * A source that cannot be asked for items, but stopped, as a socket in a loop
+ * of yours: when the channel to the flow is full it stops, and goes on when it
+ * is told that there is room.
  */
 #include <stdio.h>
 #include <weir/weir.h>
@@ -32,7 +32,7 @@ static int has_come(struct source *self)
 
 	self->put = (struct weir_put){.done = is_in, .item = (void *)++self->n};
 	self->stopped = true;
-	rc = weir_channel_put(self->channel, &self->put);
+	rc = weir_channel_put_async(self->channel, &self->put);
 	self->stops += self->stopped;
 	return rc;
 }

@@ -6,8 +6,8 @@
  *	read ──> lines ──> shout ──> write
  *
  * Who does not read its answers is not read from any more, and holds up nobody
- * else. A signal ends the server: it reads nothing more, answers what it has read,
- * and gives up after 5 seconds.
+ * else. A signal ends the server: it reads nothing more, answers what it has
+ * read, and gives up after 5 seconds.
  */
 #define _GNU_SOURCE 1 /* accept4 */
 
@@ -118,8 +118,8 @@ static void drained(struct weir_drain *drain)
 	if (drain->actors_left == 0)
 		self->over = true;
 	else
-		(void)weir_executor_abort(weir_loop_executor(self->loop),
-					  &self->abort, WEIR_FOREVER);
+		(void)weir_executor_stop_async(weir_loop_executor(self->loop),
+					       &self->abort, WEIR_FOREVER);
 }
 
 static int end(struct server *self)
@@ -130,8 +130,8 @@ static int end(struct server *self)
 	self->listener = -1;
 	self->drain.done = drained;
 	self->abort.done = aborted;
-	return weir_executor_drain(executor, &self->drain,
-				   weir_executor_now(executor) + PATIENCE);
+	return weir_executor_end_async(executor, &self->drain,
+				       weir_executor_now(executor) + PATIENCE);
 }
 
 static int run(struct server *self)

@@ -91,7 +91,7 @@ struct weir_put {
 	/*
 	 * 0: the item is the channel's. -EPIPE: it has ended, the item is
 	 * yours still. Once, holding no lock, on any thread that uses the
-	 * channel, also before weir_channel_put() has returned. Must not
+	 * channel, also before weir_channel_put_async() has returned. Must not
 	 * block; may call anything else, and reuse or free the request.
 	 */
 	void (*done)(struct weir_put *put, int status);
@@ -105,8 +105,8 @@ struct weir_put {
  * cancelled. Requests are served in order. -EPIPE: ended. -EINVAL: null, no
  * `done`. Then `done` will not come. Any thread.
  */
-WEIR_API int weir_channel_put(struct weir_channel *channel,
-			      struct weir_put *put);
+WEIR_API int weir_channel_put_async(struct weir_channel *channel,
+				    struct weir_put *put);
 
 /*
  * True: the request waited and does not any more, the item is the caller's,
@@ -124,9 +124,9 @@ struct weir_take {
 	struct weir__claim claim;
 };
 
-/* As weir_channel_put(). */
-WEIR_API int weir_channel_take(struct weir_channel *channel,
-			       struct weir_take *take);
+/* As weir_channel_put_async(). */
+WEIR_API int weir_channel_take_async(struct weir_channel *channel,
+				     struct weir_take *take);
 
 /* As weir_channel_cancel_put(). */
 WEIR_API bool weir_channel_cancel_take(struct weir_channel *channel,

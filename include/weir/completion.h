@@ -75,7 +75,7 @@ struct weir_await {
 	/*
 	 * The completion is complete. Once, holding no lock, on the thread
 	 * that completed it or on the one that asked, also before
-	 * weir_completion_await() has returned. Must not block; may call
+	 * weir_completion_wait_async() has returned. Must not block; may call
 	 * anything else, and reuse or free the struct.
 	 */
 	void (*done)(struct weir_await *await,
@@ -90,8 +90,8 @@ struct weir_await {
  * in the order they were asked for. -EINVAL: null, no `done`; then it will
  * not be called. Any thread; a short lock.
  */
-WEIR_API int weir_completion_await(struct weir_completion *completion,
-				   struct weir_await *await);
+WEIR_API int weir_completion_wait_async(struct weir_completion *completion,
+					struct weir_await *await);
 
 /*
  * True: `done` will not be called. False: it has been called or will be, or

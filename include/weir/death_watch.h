@@ -84,10 +84,10 @@ struct weir_graceful_stop {
  * null, no `done`. -EPERM: a guardian. -ENOTSUP, -ENOMEM: no timer. Then `done`
  * is not called. The system is not over before it was. Any thread.
  */
-WEIR_API int weir_stop_gracefully(struct weir_system *system,
-				  struct weir_actor_id who, bool now,
-				  struct weir_graceful_stop *stop,
-				  uint64_t deadline_ns);
+WEIR_API int weir_system_stop_actor_async(struct weir_system *system,
+					  struct weir_actor_id who, bool now,
+					  struct weir_graceful_stop *stop,
+					  uint64_t deadline_ns);
 
 #ifdef __cplusplus
 }

@@ -156,12 +156,12 @@ WEIR_API int weir_executor_init(struct weir_executor *executor,
 #define WEIR_BUDGET_MAX (1u << 20)
 
 /*
- * Takes the head down again. 0, or -EBUSY, with nothing changed, while an
- * actor started on it is alive. One that is leaving, because its last reference
- * has been dropped, is waited for: so whoever has heard from the last `released`
+ * Takes the head down again. 0, or -EBUSY, with nothing changed, while an actor
+ * started on it is alive. One that is leaving, because its last reference has
+ * been dropped, is waited for: so whoever has heard from the last `released`
  * that all is over may take it down; so is a `done` of a drain that has not
- * returned. No call waits from inside a `released` or a `done`, or where no call
- * may wait (a turn, a worker of a pool): there both are -EBUSY as well.
+ * returned. No call waits from inside a `released` or a `done`, or where no
+ * call may wait (a turn, a worker of a pool): there both are -EBUSY as well.
  */
 WEIR_API int weir_executor_fini(struct weir_executor *executor);
 
@@ -223,18 +223,18 @@ struct weir_drain {
  * -EINVAL: null or no `done`. -ENOTSUP: a deadline other than WEIR_FOREVER on
  * an executor without timers. Any thread.
  */
-WEIR_API int weir_executor_drain(struct weir_executor *executor,
-				 struct weir_drain *drain,
-				 uint64_t deadline_ns);
+WEIR_API int weir_executor_end_async(struct weir_executor *executor,
+				     struct weir_drain *drain,
+				     uint64_t deadline_ns);
 
 /*
- * As weir_executor_drain, but stops every actor: queued items are dropped,
+ * As weir_executor_end_async, but stops every actor: queued items are dropped,
  * streams end with -ECANCELED. May follow a drain whose deadline has passed,
  * or overtake one.
  */
-WEIR_API int weir_executor_abort(struct weir_executor *executor,
-				 struct weir_drain *drain,
-				 uint64_t deadline_ns);
+WEIR_API int weir_executor_stop_async(struct weir_executor *executor,
+				      struct weir_drain *drain,
+				      uint64_t deadline_ns);
 
 #ifdef __cplusplus
 }

@@ -78,7 +78,7 @@ struct weir_acquire {
 	/*
 	 * The permits are yours. Once, holding no lock, on the thread that
 	 * released them or on the one that asked, also before
-	 * weir_semaphore_acquire() has returned; callbacks of concurrent
+	 * weir_semaphore_acquire_async() has returned; callbacks of concurrent
 	 * releases run in any order. Must not block; may call anything else,
 	 * this semaphore included, and reuse or free the request.
 	 */
@@ -93,8 +93,9 @@ struct weir_acquire {
  * WEIR_PERMITS_MAX; then it will not be called. Any thread; lock-free if it
  * need not wait.
  */
-WEIR_API int weir_semaphore_acquire(struct weir_semaphore *semaphore,
-				    struct weir_acquire *acquire, int64_t n);
+WEIR_API int weir_semaphore_acquire_async(struct weir_semaphore *semaphore,
+					  struct weir_acquire *acquire,
+					  int64_t n);
 
 /*
  * True: the request waited and does not any more, `granted` will not be

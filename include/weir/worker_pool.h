@@ -57,9 +57,9 @@ WEIR_API WEIR_MUST_CHECK int weir_pools_new(
 WEIR_API struct weir_actor_id weir_pools_id(const struct weir_pools *pools);
 
 /*
- * Stops all pools, as weir_pool_stop(), but without asking any worker. Returns
- * at once; harmless when repeated. To ask them, stop weir_pools_id() or the
- * system.
+ * Stops all pools, as weir_pool_stop_async(), but without asking any worker.
+ * Returns at once; harmless when repeated. To ask them, stop weir_pools_id() or
+ * the system.
  */
 WEIR_API void weir_pools_stop(struct weir_pools *pools);
 
@@ -133,7 +133,7 @@ struct weir_pool_request {
 	 * 0: its worker was spawned. Else it was not, and the job is the
 	 * caller's: -ECANCELED, the pool begins anew; -ESHUTDOWN, it stops; or
 	 * what `make` or weir_system_spawn() has returned. Once, on any thread,
-	 * also before weir_pool_queue_request() has returned, holding no lock;
+	 * also before weir_pool_queue_async() has returned, holding no lock;
 	 * must not block. The struct may be reused.
 	 */
 	void (*started)(struct weir_pool_request *request, int rc,
@@ -148,13 +148,13 @@ struct weir_pool_request {
  * The same, telling when it has started. Errors as weir_pool_queue(); then
  * `started` is not called.
  */
-WEIR_API int weir_pool_queue_request(struct weir_pools *pools, const char *name,
-				     void *job,
-				     struct weir_pool_request *request);
+WEIR_API int weir_pool_queue_async(struct weir_pools *pools, const char *name,
+				   void *job,
+				   struct weir_pool_request *request);
 
 /*
  * True: `started` will not be called, and the job is the caller's. False: it
- * was or will be called, or runs now. Not before weir_pool_queue_request() has
+ * was or will be called, or runs now. Not before weir_pool_queue_async() has
  * returned.
  */
 WEIR_API bool weir_pool_cancel(struct weir_pools *pools,
@@ -175,11 +175,11 @@ WEIR_API WEIR_MUST_CHECK int weir_pool_queue_wait(struct weir_pools *pools,
  * Stops a pool: nothing is run or queued any more, who waits gets -ESHUTDOWN,
  * queued jobs are dropped, its workers are asked to stop and have their time
  * for that; its name is free again when it has ended. `stop` (may be NULL)
- * tells when, as weir_stop_gracefully() without a deadline. Harmless when
- * repeated. -ENOENT, -EINVAL, -ENOMEM.
+ * tells when, as weir_system_stop_actor_async() without a deadline. Harmless
+ * when repeated. -ENOENT, -EINVAL, -ENOMEM.
  */
-WEIR_API int weir_pool_stop(struct weir_pools *pools, const char *name,
-			    struct weir_graceful_stop *stop);
+WEIR_API int weir_pool_stop_async(struct weir_pools *pools, const char *name,
+				  struct weir_graceful_stop *stop);
 
 struct weir_pool_counts {
 	uint32_t limit, free, queued;

@@ -350,7 +350,7 @@ static void put_wake(struct weir__waiter *waiter)
 	put->done(put, put->claim.status);
 }
 
-int weir_channel_put(struct weir_channel *self, struct weir_put *put)
+int weir_channel_put_async(struct weir_channel *self, struct weir_put *put)
 {
 	if (!self || !put || !put->done)
 		return -EINVAL;
@@ -371,7 +371,7 @@ static void take_wake(struct weir__waiter *waiter)
 	take->done(take, take->claim.status);
 }
 
-int weir_channel_take(struct weir_channel *self, struct weir_take *take)
+int weir_channel_take_async(struct weir_channel *self, struct weir_take *take)
 {
 	if (!self || !take || !take->done)
 		return -EINVAL;

@@ -162,8 +162,8 @@ static void await_wake(struct weir__waiter *waiter)
 	await->done(await, await->completion);
 }
 
-int weir_completion_await(struct weir_completion *self,
-			  struct weir_await *await)
+int weir_completion_wait_async(struct weir_completion *self,
+			       struct weir_await *await)
 {
 	if (!self || !await || !await->done)
 		return -EINVAL;

@@ -123,7 +123,7 @@ int weir_join_add(struct weir_join *join, struct weir_member *member,
 	join->members = member;
 	/* no order: we hold the one that close will drop */
 	ck_pr_inc_32(&join->pending);
-	return weir_completion_await(completion, &member->await);
+	return weir_completion_wait_async(completion, &member->await);
 }
 
 int weir_join_close(struct weir_join *join)

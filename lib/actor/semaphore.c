@@ -236,8 +236,8 @@ static void acquire_wake(struct weir__waiter *waiter)
 	acquire->granted(acquire);
 }
 
-int weir_semaphore_acquire(struct weir_semaphore *self,
-			   struct weir_acquire *acquire, int64_t n)
+int weir_semaphore_acquire_async(struct weir_semaphore *self,
+				 struct weir_acquire *acquire, int64_t n)
 {
 	int rc = check(self, n);
 

@@ -286,14 +286,14 @@ static int end(struct weir_executor *executor, struct weir_drain *drain,
 	return 0;
 }
 
-int weir_executor_drain(struct weir_executor *executor,
-			struct weir_drain *drain, uint64_t deadline_ns)
+int weir_executor_end_async(struct weir_executor *executor,
+			    struct weir_drain *drain, uint64_t deadline_ns)
 {
 	return end(executor, drain, deadline_ns, WEIR__DRAINING);
 }
 
-int weir_executor_abort(struct weir_executor *executor,
-			struct weir_drain *drain, uint64_t deadline_ns)
+int weir_executor_stop_async(struct weir_executor *executor,
+			     struct weir_drain *drain, uint64_t deadline_ns)
 {
 	return end(executor, drain, deadline_ns, WEIR__ABORTING);
 }

@@ -64,8 +64,9 @@
 #define WEIR__BLOCKS 26u
 
 /*
- * States, and who moves them: running -> draining -> aborting, also running
- * -> aborting, by weir_executor_drain() and weir_executor_abort(); never back.
+ * States, and who moves them: running -> draining -> aborting, also running ->
+ * aborting, by weir_executor_end_async() and weir_executor_stop_async(); never
+ * back.
  */
 enum weir__phase { WEIR__RUNNING, WEIR__DRAINING, WEIR__ABORTING };
 

@@ -24,7 +24,7 @@ static const struct weir_items *channel_items(const struct weir_flow *flow)
 		*(struct weir_channel *const *)(const void *)flow->args);
 }
 
-/* --- Taking ------------------------------------------------------------------------- */
+/* --- Taking --------------------------------------------------------------- */
 
 /*
  * It asks for an item when somebody wants one, and for the end all the time:
@@ -112,7 +112,7 @@ static int ask_for_one(struct weir__op *op)
 		return 0;
 	weir__ask_begin(&taker->ask, op);
 	taker->take.done = taken;
-	rc = weir_channel_take(channel_of(op), &taker->take);
+	rc = weir_channel_take_async(channel_of(op), &taker->take);
 	if (rc < 0)
 		weir__ask_withdraw(&taker->ask);
 	return rc;
@@ -164,7 +164,7 @@ struct weir_flow *weir_flow_from_channel(struct weir_channel *channel)
 				 channel);
 }
 
-/* --- Putting ------------------------------------------------------------------------ */
+/* --- Putting -------------------------------------------------------------- */
 
 struct putter {
 	struct weir__ask ask;
@@ -196,7 +196,7 @@ static int ask_for_room(struct weir__op *op, void *item)
 	weir__ask_begin(&putter->ask, op);
 	putter->put.done = was_put;
 	putter->put.item = item;
-	rc = weir_channel_put(channel_of(op), &putter->put);
+	rc = weir_channel_put_async(channel_of(op), &putter->put);
 	if (rc < 0)
 		weir__ask_withdraw(&putter->ask);
 	return rc < 0 ? rc : -EAGAIN;

@@ -57,7 +57,7 @@ static size_t acquire(struct weir__op *op, size_t n)
 		return there > 0 ? n : 1;
 	weir__ask_begin(&gate->ask, op);
 	gate->acquire.granted = granted;
-	(void)weir_semaphore_acquire(gate->semaphore, &gate->acquire, 1);
+	(void)weir_semaphore_acquire_async(gate->semaphore, &gate->acquire, 1);
 	return 0;
 }
 

@@ -272,8 +272,8 @@ int weir_pool_queue(struct weir_pools *pools, const char *name, void *job)
 	return rc;
 }
 
-int weir_pool_queue_request(struct weir_pools *pools, const char *name,
-			    void *job, struct weir_pool_request *request)
+int weir_pool_queue_async(struct weir_pools *pools, const char *name, void *job,
+			  struct weir_pool_request *request)
 {
 	struct weir__pool *pool;
 	int rc = request && request->started ? find(pools, name, &pool)
@@ -301,16 +301,16 @@ bool weir_pool_cancel(struct weir_pools *pools,
 	return cancelled;
 }
 
-int weir_pool_stop(struct weir_pools *pools, const char *name,
-		   struct weir_graceful_stop *stop)
+int weir_pool_stop_async(struct weir_pools *pools, const char *name,
+			 struct weir_graceful_stop *stop)
 {
 	struct weir__pool *pool;
 	int rc = find(pools, name, &pool);
 
 	if (rc < 0)
 		return rc;
-	rc = stop ? weir_stop_gracefully(pools->system, pool->ref, true, stop,
-					 WEIR_FOREVER)
+	rc = stop ? weir_system_stop_actor_async(pools->system, pool->ref, true,
+						 stop, WEIR_FOREVER)
 		  : weir_system_stop_actor(pools->system, pool->ref);
 	if (rc == 0)
 		weir__pool_close(pool);

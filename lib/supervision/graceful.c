@@ -206,9 +206,10 @@ static int prepare(struct weir_system *system, struct weir_actor_id who)
 	return rc;
 }
 
-int weir_stop_gracefully(struct weir_system *system, struct weir_actor_id who,
-			 bool now, struct weir_graceful_stop *stop,
-			 uint64_t deadline_ns)
+int weir_system_stop_actor_async(struct weir_system *system,
+				 struct weir_actor_id who, bool now,
+				 struct weir_graceful_stop *stop,
+				 uint64_t deadline_ns)
 {
 	uint32_t shares = 1;
 	int rc;

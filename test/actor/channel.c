@@ -91,7 +91,7 @@ static void putter_done(struct weir_put *request, int status)
 		ledger_drop(request->item, &ledger);
 	if (status == 0 && self->next < self->last) {
 		request->item = ledger_make(&ledger, ++self->next);
-		assert_int_equal(weir_channel_put(channel, request), 0);
+		assert_int_equal(weir_channel_put_async(channel, request), 0);
 	}
 	depth--;
 }
@@ -100,7 +100,7 @@ static void ask_put(struct putter *putter, size_t i)
 {
 	putter->put.done = putter_done;
 	putter->put.item = ledger_make(&ledger, i);
-	assert_int_equal(weir_channel_put(channel, &putter->put), 0);
+	assert_int_equal(weir_channel_put_async(channel, &putter->put), 0);
 }
 
 struct taker {
@@ -123,7 +123,7 @@ static void taker_done(struct weir_take *request, int status)
 		self->item = ledger_deliver(&ledger, request->item);
 	if (status == 0 && self->again) {
 		self->again--;
-		assert_int_equal(weir_channel_take(channel, request), 0);
+		assert_int_equal(weir_channel_take_async(channel, request), 0);
 	}
 	depth--;
 }
@@ -131,7 +131,7 @@ static void taker_done(struct weir_take *request, int status)
 static void ask_take(struct taker *taker)
 {
 	taker->take.done = taker_done;
-	assert_int_equal(weir_channel_take(channel, &taker->take), 0);
+	assert_int_equal(weir_channel_take_async(channel, &taker->take), 0);
 }
 
 /* --- Trying ------------------------------------------------------------- */
@@ -159,12 +159,12 @@ static void misuse_is_an_error_and_changes_nothing(void **state)
 	assert_int_equal(weir_channel_try_take(channel, NULL), -EINVAL);
 	assert_int_equal(weir_channel_take_wait(NULL, &item, 0), -EINVAL);
 	assert_int_equal(weir_channel_take_wait(channel, NULL, 0), -EINVAL);
-	assert_int_equal(weir_channel_put(NULL, &no_put), -EINVAL);
-	assert_int_equal(weir_channel_put(channel, NULL), -EINVAL);
-	assert_int_equal(weir_channel_put(channel, &no_put), -EINVAL);
-	assert_int_equal(weir_channel_take(NULL, &no_take), -EINVAL);
-	assert_int_equal(weir_channel_take(channel, NULL), -EINVAL);
-	assert_int_equal(weir_channel_take(channel, &no_take), -EINVAL);
+	assert_int_equal(weir_channel_put_async(NULL, &no_put), -EINVAL);
+	assert_int_equal(weir_channel_put_async(channel, NULL), -EINVAL);
+	assert_int_equal(weir_channel_put_async(channel, &no_put), -EINVAL);
+	assert_int_equal(weir_channel_take_async(NULL, &no_take), -EINVAL);
+	assert_int_equal(weir_channel_take_async(channel, NULL), -EINVAL);
+	assert_int_equal(weir_channel_take_async(channel, &no_take), -EINVAL);
 	assert_false(weir_channel_cancel_put(channel, NULL));
 	assert_false(weir_channel_cancel_take(NULL, &no_take));
 	assert_null(weir_channel_error(NULL));
@@ -298,8 +298,8 @@ static void requests_after_the_end_are_refused_without_a_callback(void **state)
 	struct taker taker = {.take.done = taker_done};
 
 	end(0);
-	assert_int_equal(weir_channel_put(channel, &putter.put), -EPIPE);
-	assert_int_equal(weir_channel_take(channel, &taker.take), -EPIPE);
+	assert_int_equal(weir_channel_put_async(channel, &putter.put), -EPIPE);
+	assert_int_equal(weir_channel_take_async(channel, &taker.take), -EPIPE);
 	assert_int_equal(putter.calls + taker.calls, 0);
 }
 

@@ -42,7 +42,7 @@ static void awaiter_done(struct weir_await *await, struct weir_completion *of)
 static void await(struct weir_completion *of, struct awaiter *awaiter)
 {
 	awaiter->await.done = awaiter_done;
-	assert_int_equal(weir_completion_await(of, &awaiter->await), 0);
+	assert_int_equal(weir_completion_wait_async(of, &awaiter->await), 0);
 }
 
 static void complete(struct weir_completion *of, void *value)
@@ -78,9 +78,11 @@ static void misuse_is_an_error_and_changes_nothing(void **state)
 			 -EINVAL);
 	assert_int_equal(weir_completion_fail(&completion, NULL), -EINVAL);
 	assert_int_equal(weir_completion_wait(NULL, 0), -EINVAL);
-	assert_int_equal(weir_completion_await(NULL, &await), -EINVAL);
-	assert_int_equal(weir_completion_await(&completion, NULL), -EINVAL);
-	assert_int_equal(weir_completion_await(&completion, &await), -EINVAL);
+	assert_int_equal(weir_completion_wait_async(NULL, &await), -EINVAL);
+	assert_int_equal(weir_completion_wait_async(&completion, NULL),
+			 -EINVAL);
+	assert_int_equal(weir_completion_wait_async(&completion, &await),
+			 -EINVAL);
 	assert_false(weir_completion_cancel(NULL, &await));
 	assert_false(weir_completion_cancel(&completion, NULL));
 	assert_false(weir_completion_done(NULL));
@@ -645,8 +647,8 @@ static void frees_itself(enum weir_join_rule rule)
 	assert_non_null(family);
 	family->await.done = family_done;
 	assert_int_equal(weir_join_init(&family->join, rule), 0);
-	assert_int_equal(weir_completion_await(&family->join.completion,
-					       &family->await),
+	assert_int_equal(weir_completion_wait_async(&family->join.completion,
+						    &family->await),
 			 0);
 	for (i = 0; i < 2; i++)
 		assert_int_equal(weir_join_add(&family->join,

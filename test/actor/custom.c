@@ -102,7 +102,7 @@ static void misuse_of_an_executors_head_is_refused(void **state)
 	assert_int_equal(weir_timer_arm(&executor, &timer, 0), -EINVAL);
 	assert_int_equal(weir_timer_arm(NULL, NULL, 0), -EINVAL);
 	assert_false(weir_timer_cancel(&executor, &timer));
-	assert_int_equal(weir_executor_drain(&executor, NULL, 0), -EINVAL);
+	assert_int_equal(weir_executor_end_async(&executor, NULL, 0), -EINVAL);
 	assert_int_equal(weir_executor_fini(&executor), 0);
 	assert_int_equal(weir_executor_fini(&executor), -EINVAL);
 }

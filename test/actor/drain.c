@@ -20,8 +20,8 @@ static void an_idle_executor_drains_at_once(void **state)
 	struct ending ending = {.drain.done = ended};
 	struct pair pair;
 
-	assert_int_equal(weir_executor_drain(weir_sim_executor(sim),
-					     &ending.drain, WEIR_FOREVER),
+	assert_int_equal(weir_executor_end_async(weir_sim_executor(sim),
+						 &ending.drain, WEIR_FOREVER),
 			 0);
 	assert_int_equal(ending.done, 1);
 	assert_int_equal(ending.drain.actors_left, 0);
@@ -44,8 +44,8 @@ static void a_drain_delivers_all_that_was_accepted(void **state)
 	pair_start(&pair);
 	weir_sim_run_until(sim, 1, 5);
 	assert_int_equal(weir_sim_free(sim), -EBUSY);
-	assert_int_equal(weir_executor_drain(weir_sim_executor(sim),
-					     &ending.drain, WEIR_FOREVER),
+	assert_int_equal(weir_executor_end_async(weir_sim_executor(sim),
+						 &ending.drain, WEIR_FOREVER),
 			 0);
 	assert_int_equal(ending.done, 0);
 	weir_sim_run(sim);
@@ -72,8 +72,8 @@ static void a_drain_ends_what_is_put_to(void **state)
 	assert_int_equal(weir_in_put(&sink.in, ledger_make(&ledger, 1)), 0);
 	assert_int_equal(weir_actor_start(&sink.actor), 0);
 	weir_actor_ref(&sink.actor);
-	weir_executor_drain(weir_sim_executor(sim), &ending.drain,
-			    WEIR_FOREVER);
+	weir_executor_end_async(weir_sim_executor(sim), &ending.drain,
+				WEIR_FOREVER);
 	weir_sim_run(sim);
 	assert_int_equal(sink.seen, 1);
 	assert_int_equal(sink.ended, 1);
@@ -118,8 +118,8 @@ static void who_takes_from_a_channel_ends_with_it_when_draining(void **state)
 		weir_channel_in_init(&taking.in, &taking.actor, channel), 0);
 	assert_int_equal(weir_channel_try_put(channel, &taking), 0);
 	assert_int_equal(weir_actor_start(&taking.actor), 0);
-	weir_executor_drain(weir_sim_executor(sim), &ending.drain,
-			    WEIR_FOREVER);
+	weir_executor_end_async(weir_sim_executor(sim), &ending.drain,
+				WEIR_FOREVER);
 	weir_sim_run(sim);
 	assert_int_equal(taking.taken, 1);
 	assert_int_equal(ending.done, 0);
@@ -142,15 +142,16 @@ static void a_drain_reports_at_its_deadline_what_is_left(void **state)
 	weir_actor_suspend(&pair.sink.actor);
 	pair_start(&pair);
 	weir_sim_run(sim);
-	assert_int_equal(weir_executor_drain(executor, &ending.drain, 1000), 0);
+	assert_int_equal(weir_executor_end_async(executor, &ending.drain, 1000),
+			 0);
 	weir_sim_run_until(sim, 999, UINT64_MAX);
 	assert_int_equal(ending.done, 0);
 	weir_sim_run_until(sim, 1000, UINT64_MAX);
 	assert_int_equal(ending.done, 1);
 	/* the sink, and the source that it holds on to */
 	assert_int_equal(ending.drain.actors_left, 2);
-	assert_int_equal(weir_executor_abort(executor, &aborting.drain, 5000),
-			 0);
+	assert_int_equal(
+		weir_executor_stop_async(executor, &aborting.drain, 5000), 0);
 	weir_sim_run(sim);
 	assert_int_equal(aborting.done, 1);
 	assert_int_equal(aborting.drain.actors_left, 0);
@@ -173,10 +174,10 @@ static void an_abort_drops_and_counts_what_is_queued(void **state)
 		pair_init(&pair, weir_sim_executor(sim), N, 16);
 		pair_start(&pair);
 		weir_sim_run_until(sim, 1, seed % 40);
-		assert_int_equal(weir_executor_abort(weir_sim_executor(sim),
-						     &ending.drain,
-						     WEIR_FOREVER),
-				 0);
+		assert_int_equal(
+			weir_executor_stop_async(weir_sim_executor(sim),
+						 &ending.drain, WEIR_FOREVER),
+			0);
 		weir_sim_run(sim);
 		assert_int_equal(ending.done, 1);
 		assert_int_equal(ending.drain.items_dropped,
@@ -201,8 +202,8 @@ static void many_actors_are_all_reached(void **state)
 	}
 	weir_sim_run(sim);
 	assert_int_equal(weir_executor_alive(weir_sim_executor(sim)), 300);
-	weir_executor_abort(weir_sim_executor(sim), &ending.drain,
-			    WEIR_FOREVER);
+	weir_executor_stop_async(weir_sim_executor(sim), &ending.drain,
+				 WEIR_FOREVER);
 	weir_sim_run(sim);
 	assert_int_equal(ending.done, 1);
 	for (i = 0; i < 300; i++)

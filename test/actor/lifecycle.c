@@ -222,8 +222,8 @@ static void drained(struct weir_drain *drain)
 static void abort_all(struct scene *scene)
 {
 	scene->drain.done = drained;
-	assert_int_equal(weir_executor_abort(&scene->executor, &scene->drain,
-					     WEIR_FOREVER),
+	assert_int_equal(weir_executor_stop_async(&scene->executor,
+						  &scene->drain, WEIR_FOREVER),
 			 0);
 }
 

@@ -43,7 +43,8 @@ static void request_granted(struct weir_acquire *acquire)
 			weir_semaphore_release(&semaphore, self->releases), 0);
 	if (self->again) {
 		self->again--;
-		assert_int_equal(weir_semaphore_acquire(&semaphore, acquire, 1),
+		assert_int_equal(weir_semaphore_acquire_async(&semaphore,
+							      acquire, 1),
 				 0);
 	}
 	depth--;
@@ -52,8 +53,9 @@ static void request_granted(struct weir_acquire *acquire)
 static void ask(struct request *request, int64_t n)
 {
 	request->acquire.granted = request_granted;
-	assert_int_equal(
-		weir_semaphore_acquire(&semaphore, &request->acquire, n), 0);
+	assert_int_equal(weir_semaphore_acquire_async(&semaphore,
+						      &request->acquire, n),
+			 0);
 }
 
 static int setup(void **state)
@@ -104,15 +106,17 @@ static void misuse_is_an_error_and_changes_nothing(void **state)
 	assert_int_equal(weir_semaphore_acquire_wait(NULL, 1, 0), -EINVAL);
 	assert_int_equal(weir_semaphore_acquire_wait(&semaphore, 0, 0),
 			 -EINVAL);
-	assert_int_equal(weir_semaphore_acquire(&semaphore, NULL, 1), -EINVAL);
-	assert_int_equal(weir_semaphore_acquire(&semaphore, &request.acquire,
-						1),
+	assert_int_equal(weir_semaphore_acquire_async(&semaphore, NULL, 1),
+			 -EINVAL);
+	assert_int_equal(weir_semaphore_acquire_async(&semaphore,
+						      &request.acquire, 1),
 			 -EINVAL);
 	request.acquire.granted = request_granted;
-	assert_int_equal(weir_semaphore_acquire(&semaphore, &request.acquire,
-						0),
+	assert_int_equal(weir_semaphore_acquire_async(&semaphore,
+						      &request.acquire, 0),
 			 -EINVAL);
-	assert_int_equal(weir_semaphore_acquire(NULL, &request.acquire, 1),
+	assert_int_equal(weir_semaphore_acquire_async(NULL, &request.acquire,
+						      1),
 			 -EINVAL);
 	assert_false(weir_semaphore_cancel(NULL, &request.acquire));
 	assert_false(weir_semaphore_cancel(&semaphore, NULL));
@@ -355,7 +359,8 @@ static void a_callback_may_not_wait(void **state)
 	struct weir_acquire acquire = {.granted = waits_in_callback};
 
 	release(2);
-	assert_int_equal(weir_semaphore_acquire(&semaphore, &acquire, 1), 0);
+	assert_int_equal(weir_semaphore_acquire_async(&semaphore, &acquire, 1),
+			 0);
 	assert_int_equal(wait_result, -EDEADLK);
 	expect_permits(1);
 }
@@ -567,7 +572,8 @@ static void a_permit_granted_too_late_for_its_port_goes_back(void **state)
 
 	taker_init(&taker, weir_sim_executor(sim), &semaphore, NULL);
 	to_be_stopped = &taker;
-	assert_int_equal(weir_semaphore_acquire(&semaphore, &first, 1), 0);
+	assert_int_equal(weir_semaphore_acquire_async(&semaphore, &first, 1),
+			 0);
 	start(&taker);
 	weir_sim_run(sim);
 	release(2);

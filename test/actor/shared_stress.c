@@ -216,7 +216,8 @@ static uint64_t race_once(struct racer *self)
 
 	assert(weir_completion_init(&self->granted) == 0);
 	self->acquire.granted = racer_granted;
-	assert(weir_semaphore_acquire(&semaphore, &self->acquire, 1) == 0);
+	assert(weir_semaphore_acquire_async(&semaphore, &self->acquire, 1) ==
+	       0);
 	if (!weir_semaphore_cancel(&semaphore, &self->acquire)) {
 		assert(weir_completion_wait(&self->granted, WEIR_FOREVER) == 0);
 		had = 1;
@@ -419,7 +420,7 @@ static void producer_done(struct weir_put *put, int status)
 		return;
 	}
 	put->item = produce(self);
-	assert(weir_channel_put(channel, put) == 0);
+	assert(weir_channel_put_async(channel, put) == 0);
 }
 
 static int producer_turn(struct weir_actor *actor)
@@ -454,7 +455,8 @@ static void producer_start(struct producer *self, uint64_t kind)
 		return;
 	case ASKS:
 		self->put.item = produce(self);
-		assert_int_equal(weir_channel_put(channel, &self->put), 0);
+		assert_int_equal(weir_channel_put_async(channel, &self->put),
+				 0);
 		return;
 	default:
 		assert_int_equal(weir_actor_init(&self->actor, &producer_ops,
@@ -523,7 +525,7 @@ static void consumer_done(struct weir_take *take, int status)
 
 	if (status == 0) {
 		consume(self, take->item);
-		status = weir_channel_take(channel, take);
+		status = weir_channel_take_async(channel, take);
 	}
 	if (status == -EPIPE)
 		assert(weir_completion_complete(&self->done, NULL) == 0);
@@ -571,7 +573,8 @@ static void consumer_start(struct consumer *self, uint64_t kind)
 		spawn(&self->thread, trying_consumer, self);
 		return;
 	case ASKS:
-		assert_int_equal(weir_channel_take(channel, &self->take), 0);
+		assert_int_equal(weir_channel_take_async(channel, &self->take),
+				 0);
 		return;
 	default:
 		assert_int_equal(weir_actor_init(&self->actor, &consumer_ops,
@@ -801,8 +804,9 @@ static void a_cancel_that_races_a_completion_is_before_or_after_it(void **state)
 		late.calls = 0;
 		assert_int_equal(weir_completion_init(&completion), 0);
 		assert_int_equal(weir_semaphore_init(&late.called, 0), 0);
-		assert_int_equal(
-			weir_completion_await(&completion, &late.await), 0);
+		assert_int_equal(weir_completion_wait_async(&completion,
+							    &late.await),
+				 0);
 		assert_int_equal(weir_semaphore_release(&go, RIVALS), 0);
 		if (weir_completion_cancel(&completion, &late.await)) {
 			assert_int_equal(late.calls, 0);

@@ -823,8 +823,8 @@ static void a_chain_that_cannot_start_is_stopped(void **state)
 
 	chain_new(&chain, 1);
 	chain_init(&chain, 4);
-	assert_int_equal(weir_executor_drain(weir_sim_executor(chain.sim),
-					     &drain, WEIR_FOREVER),
+	assert_int_equal(weir_executor_end_async(weir_sim_executor(chain.sim),
+						 &drain, WEIR_FOREVER),
 			 0);
 	assert_int_equal(weir_chain_start(chain.actors, 4), -ESHUTDOWN);
 	weir_sim_run(chain.sim);

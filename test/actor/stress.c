@@ -56,8 +56,10 @@ static void pool_free(struct weir_threads *pool, bool abort)
 	struct weir_executor *executor = weir_threads_executor(pool);
 	int rc;
 
-	rc = abort ? weir_executor_abort(executor, &ending.drain, WEIR_FOREVER)
-		   : weir_executor_drain(executor, &ending.drain, WEIR_FOREVER);
+	rc = abort ? weir_executor_stop_async(executor, &ending.drain,
+					      WEIR_FOREVER)
+		   : weir_executor_end_async(executor, &ending.drain,
+					     WEIR_FOREVER);
 	assert_int_equal(rc, 0);
 	wait_for(&ending.done);
 	assert_int_equal(ending.drain.actors_left, 0);

@@ -15,7 +15,7 @@
 
 #define HOUR UINT64_C(3600000000000)
 
-/* --- Actors whose last reference is the test's ----------------------------- */
+/* --- Actors whose last reference is the test's ---------------------------- */
 
 static uint32_t no_turns(struct weir_actor *actor, uint32_t n)
 {
@@ -104,8 +104,8 @@ static void the_end_of_a_drain_wakes_a_loop(void **state)
 
 	place_make(&place, &loop);
 	ended(&actor, &place, place.executor);
-	assert_int_equal(weir_executor_drain(place.executor, &ending.drain,
-					     WEIR_FOREVER),
+	assert_int_equal(weir_executor_end_async(place.executor, &ending.drain,
+						 WEIR_FOREVER),
 			 0);
 	assert_int_equal(weir_loop_run(place.loop, 1), 0);
 	drop_elsewhere(&actor);
@@ -114,7 +114,7 @@ static void the_end_of_a_drain_wakes_a_loop(void **state)
 	assert_int_equal(place.kind->free(&place), 0);
 }
 
-/* --- Executors of one's own ------------------------------------------------ */
+/* --- Executors of one's own ----------------------------------------------- */
 
 /* Counts its wakes, and how many had come when a drain was over. */
 struct counting {
@@ -216,8 +216,8 @@ static void drain_counted(bool by_time)
 		weir_executor_init(&executor.executor, &counting_ops, NULL), 0);
 	assert_int_equal(weir_actor_init(&actor, &ops, &executor.executor), 0);
 	assert_int_equal(weir_actor_start(&actor), 0);
-	assert_int_equal(weir_executor_drain(&executor.executor,
-					     &counted.ending.drain, HOUR),
+	assert_int_equal(weir_executor_end_async(&executor.executor,
+						 &counted.ending.drain, HOUR),
 			 0);
 	if (by_time)
 		executor.timer->fire(executor.timer);
@@ -259,7 +259,7 @@ static void a_drain_is_over_with_the_last_actor_wherever_that_is(void **state)
 			place_make(&place, &threads);
 			ended(&actor, &place, part_of(&place, on));
 			assert_int_equal(
-				weir_executor_drain(
+				weir_executor_end_async(
 					part_of(&place, of), &ending.drain,
 					weir_executor_now(place.executor) +
 						HOUR),

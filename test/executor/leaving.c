@@ -339,11 +339,11 @@ static void a_drain_does_not_wait_for_itself(void **state)
 	ender.place.direct.at_once = true;
 	assert_int_equal(weir_system_new(&system, ender.place.executor, NULL),
 			 0);
-	assert_int_equal(weir_completion_await(weir_system_terminated(system),
-					       &ender.over),
+	assert_int_equal(weir_completion_wait_async(
+				 weir_system_terminated(system), &ender.over),
 			 0);
-	assert_int_equal(weir_executor_drain(ender.place.executor, &ender.drain,
-					     WEIR_FOREVER),
+	assert_int_equal(weir_executor_end_async(ender.place.executor,
+						 &ender.drain, WEIR_FOREVER),
 			 0);
 	assert_int_equal(ender.rc, -EBUSY);
 	assert_int_equal(ender.drained, 1);

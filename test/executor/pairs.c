@@ -94,12 +94,13 @@ static void end_place(struct pair *self, struct place *place, bool aborts)
 
 	assert_int_equal(weir_completion_init(&ending.over), 0);
 	if (aborts)
-		assert_int_equal(weir_executor_abort(place->executor,
-						     &ending.drain, end_ns),
+		assert_int_equal(weir_executor_stop_async(place->executor,
+							  &ending.drain,
+							  end_ns),
 				 0);
 	else
-		assert_int_equal(weir_executor_drain(place->executor,
-						     &ending.drain, end_ns),
+		assert_int_equal(weir_executor_end_async(place->executor,
+							 &ending.drain, end_ns),
 				 0);
 	drive_until_over(self, place);
 	assert_int_equal(weir_completion_wait(&ending.over, WEIR_FOREVER), 0);

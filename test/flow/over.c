@@ -15,7 +15,7 @@
 /* Much more than it takes; nobody waits for that long if all is well. */
 #define LONG_MS 60000
 
-/* --- Who was told ------------------------------------------------------------ */
+/* --- Who was told --------------------------------------------------------- */
 
 struct told {
 	pthread_t thread;
@@ -73,7 +73,7 @@ static void run_to_rest(struct weir_loop *loop)
 		assert_true(weir_loop_run(loop, 64) >= 0);
 }
 
-/* --- A stage that is let go last --------------------------------------------- */
+/* --- A stage that is let go last ------------------------------------------ */
 
 /* A source whose end takes until it is told to go. */
 struct stuck {
@@ -218,15 +218,15 @@ static void an_end_waits_for_done(end_executor *end)
 
 static void a_drain_waits_for_done(void **state)
 {
-	an_end_waits_for_done(weir_executor_drain);
+	an_end_waits_for_done(weir_executor_end_async);
 }
 
 static void an_abort_waits_for_done(void **state)
 {
-	an_end_waits_for_done(weir_executor_abort);
+	an_end_waits_for_done(weir_executor_stop_async);
 }
 
-/* --- What may be done in it ---------------------------------------------------- */
+/* --- What may be done in it ----------------------------------------------- */
 
 static void give_all_back(struct told *told)
 {
@@ -255,7 +255,7 @@ static void done_may_give_all_back_and_start_the_next_run(void **state)
 	assert_int_equal(weir_loop_free(loop), 0);
 }
 
-/* --- On other executors -------------------------------------------------------- */
+/* --- On other executors --------------------------------------------------- */
 
 static int note_thread(void **item, void *context)
 {
@@ -376,7 +376,7 @@ static void it_is_over_where_an_executor_refuses(void **state)
 	over_on_a_moody_one(true);
 }
 
-/* --- Each stage elsewhere -------------------------------------------------------- */
+/* --- Each stage elsewhere ------------------------------------------------- */
 
 enum { PLACES = 3 };
 
@@ -442,7 +442,7 @@ static void poll_is_told_wherever_the_stages_are(void **state)
 		}
 }
 
-/* --- A thread with a simulator that has nothing to do ---------------------------- */
+/* --- A thread with a simulator that has nothing to do --------------------- */
 
 static int wait_a_little(void **item, void *context)
 {

@@ -20,7 +20,7 @@ static enum weir_directive restart(struct weir_error *error, void *context)
 	return WEIR_RESTART;
 }
 
-/* --- Failures ----------------------------------------------------------------------- */
+/* --- Failures ------------------------------------------------------------- */
 
 static void a_failure_is_told_at_once(void **state)
 {
@@ -145,7 +145,7 @@ static void cancels_at_any_point_lose_nothing(void **state)
 	weir_flow_free(flow);
 }
 
-/* --- Executors ------------------------------------------------------------------------ */
+/* --- Executors ------------------------------------------------------------ */
 
 static void nothing(struct weir_drain *drain)
 {
@@ -170,9 +170,10 @@ static void an_executor_that_drains_lets_it_flow_through(void **state)
 		run = start(flow, seed, 0);
 		for (i = weir_sim_random(the_sim, 60) + 10; i > 0; i--)
 			weir_sim_step(the_sim);
-		assert_int_equal(weir_executor_drain(weir_sim_executor(the_sim),
-						     &drain, WEIR_FOREVER),
-				 0);
+		assert_int_equal(
+			weir_executor_end_async(weir_sim_executor(the_sim),
+						&drain, WEIR_FOREVER),
+			0);
 		assert_int_equal(finish(run), 0);
 		for (i = 0; i < got.n; i++)
 			assert_int_equal(got.values[i], 2 * (i + 1));
@@ -197,9 +198,10 @@ static void an_executor_that_aborts_ends_it(void **state)
 		run = start(flow, seed, 0);
 		for (i = weir_sim_random(the_sim, 60); i > 0; i--)
 			weir_sim_step(the_sim);
-		assert_int_equal(weir_executor_abort(weir_sim_executor(the_sim),
-						     &drain, WEIR_FOREVER),
-				 0);
+		assert_int_equal(
+			weir_executor_stop_async(weir_sim_executor(the_sim),
+						 &drain, WEIR_FOREVER),
+			0);
 		assert_int_equal(finish(run), -ECANCELED);
 		assert_int_equal(n_live, 0);
 	}
@@ -224,8 +226,9 @@ static void where_calls_are_refused_it_fails(void **state)
 	run = start(flow, 1, 0);
 	weir_sim_run(the_sim);
 	weir_sim_run(other);
-	assert_int_equal(
-		weir_executor_abort(options.executor, &drain, WEIR_FOREVER), 0);
+	assert_int_equal(weir_executor_stop_async(options.executor, &drain,
+						  WEIR_FOREVER),
+			 0);
 	weir_sim_run(other);
 	assert_int_equal(finish(run), -ECANCELED);
 	/* and once more, from the beginning */

@@ -297,7 +297,8 @@ static void end_by_abort(struct weir_flow_run *run,
 			 struct weir_executor *executor,
 			 struct weir_drain *drain)
 {
-	assert_int_equal(weir_executor_abort(executor, drain, WEIR_FOREVER), 0);
+	assert_int_equal(
+		weir_executor_stop_async(executor, drain, WEIR_FOREVER), 0);
 }
 
 static void aborted(struct weir_drain *drain)

@@ -141,7 +141,7 @@ static void ask_and_cancel(void *context)
 	struct world *w = context;
 
 	w->take.done = taken;
-	if (weir_channel_take(w->channel, &w->take) == 0)
+	if (weir_channel_take_async(w->channel, &w->take) == 0)
 		(void)weir_channel_cancel_take(w->channel, &w->take);
 }
 

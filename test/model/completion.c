@@ -124,7 +124,8 @@ static void await_and_cancel(void *context)
 	struct world *w = context;
 
 	w->await.done = called;
-	explorer_assert(weir_completion_await(&w->parts[0], &w->await) == 0);
+	explorer_assert(weir_completion_wait_async(&w->parts[0], &w->await) ==
+			0);
 	w->cancelled = weir_completion_cancel(&w->parts[0], &w->await);
 }
 

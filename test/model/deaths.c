@@ -215,8 +215,9 @@ static void stop_gracefully(void *context)
 	struct family *f = context;
 
 	f->graceful->stop.done = is_done;
-	explorer_assert(weir_stop_gracefully(f->system, f->refs[0], false,
-					     &f->graceful->stop, 1) == 0);
+	explorer_assert(weir_system_stop_actor_async(f->system, f->refs[0],
+						     false, &f->graceful->stop,
+						     1) == 0);
 }
 
 static void make_graceful(struct family *f)

@@ -274,8 +274,8 @@ static void setup_drained(void *context)
 
 	set_up_actors(w, 1);
 	w->ending.drain.done = drain_over;
-	assert(weir_executor_drain(weir_loop_executor(w->loop),
-				   &w->ending.drain, WEIR_FOREVER) == 0);
+	assert(weir_executor_end_async(weir_loop_executor(w->loop),
+				       &w->ending.drain, WEIR_FOREVER) == 0);
 }
 
 static void release(struct world *w, int i)

@@ -176,7 +176,7 @@ static void ask_and_cancel_1(void *context)
 
 	job->waits = true;
 	job->request.started = request_started;
-	if (weir_pool_queue_request(w->pools, "pool", job, &job->request) < 0 ||
+	if (weir_pool_queue_async(w->pools, "pool", job, &job->request) < 0 ||
 	    weir_pool_cancel(w->pools, &job->request))
 		explorer_assert(job->told == 0);
 }
@@ -228,7 +228,7 @@ static void stop_worker_0(void *context)
 static void stop_pool(void *context)
 {
 	struct world *w = context;
-	int rc = weir_pool_stop(w->pools, "pool", NULL);
+	int rc = weir_pool_stop_async(w->pools, "pool", NULL);
 
 	explorer_assert(rc == 0 || rc == -ENOENT);
 }

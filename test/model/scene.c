@@ -190,15 +190,15 @@ void scene_drain(struct scene *s, uint64_t deadline_ns)
 	if (!deadline_ns)
 		deadline_ns = WEIR_FOREVER;
 	s->drain.done = drained;
-	explorer_assert(
-		weir_executor_drain(&s->executor, &s->drain, deadline_ns) == 0);
+	explorer_assert(weir_executor_end_async(&s->executor, &s->drain,
+						deadline_ns) == 0);
 }
 
 void scene_abort(struct scene *s)
 {
 	s->drain.done = drained;
-	explorer_assert(weir_executor_abort(&s->executor, &s->drain,
-					    WEIR_FOREVER) == 0);
+	explorer_assert(weir_executor_stop_async(&s->executor, &s->drain,
+						 WEIR_FOREVER) == 0);
 }
 
 /* --- Tokens --------------------------------------------------------------- */

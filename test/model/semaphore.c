@@ -98,8 +98,8 @@ static void granted(struct weir_acquire *acquire)
 static void ask_and_cancel(struct world *w, int64_t n)
 {
 	w->acquire.granted = granted;
-	explorer_assert(weir_semaphore_acquire(&w->semaphore, &w->acquire, n) ==
-			0);
+	explorer_assert(weir_semaphore_acquire_async(&w->semaphore, &w->acquire,
+						     n) == 0);
 	(void)weir_semaphore_cancel(&w->semaphore, &w->acquire);
 }
 

@@ -311,8 +311,8 @@ static void an_executor_that_drains_lets_calls_be_made(void **state)
 		assert_int_equal(offer_all(&world, 0, 30), 30);
 		weir_sim_run_until(world.sim, 0, seed % 7);
 		drained = 0;
-		assert_int_equal(weir_executor_drain(world.executor, &drain,
-						     WEIR_FOREVER),
+		assert_int_equal(weir_executor_end_async(world.executor, &drain,
+							 WEIR_FOREVER),
 				 0);
 		weir_sim_run(world.sim);
 		assert_int_equal(count_outcome(&world, WEIR_DONE), 30);

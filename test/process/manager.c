@@ -165,8 +165,9 @@ static void with_the_executor_it_ends_when_its_processes_have(void **state)
 	(void)state;
 	busy(NULL, 0);
 	drained = 0;
-	assert_int_equal(
-		weir_executor_drain(world.executor, &drain, WEIR_FOREVER), 0);
+	assert_int_equal(weir_executor_end_async(world.executor, &drain,
+						 WEIR_FOREVER),
+			 0);
 	weir_sim_run(world.sim);
 	/* it has ended them, before their time was over */
 	assert_replies(0, 2, WEIR_STOPPED, -ECANCELED);
@@ -228,8 +229,9 @@ static void drained_reader(bool message, enum weir_outcome outcome, int code)
 	settle();
 	if (message)
 		assert_int_equal(weir_in_put(mailbox, NULL), 0);
-	assert_int_equal(
-		weir_executor_drain(world.executor, &drain, WEIR_FOREVER), 0);
+	assert_int_equal(weir_executor_end_async(world.executor, &drain,
+						 WEIR_FOREVER),
+			 0);
 	weir_sim_run(world.sim);
 	assert_reply(&world, 0, outcome, code);
 	world_fini(&world);
@@ -254,8 +256,9 @@ static void aborted_with_the_executor_it_stops_all(void **state)
 	(void)state;
 	busy(NULL, 0);
 	drained = 0;
-	assert_int_equal(
-		weir_executor_abort(world.executor, &drain, WEIR_FOREVER), 0);
+	assert_int_equal(weir_executor_stop_async(world.executor, &drain,
+						  WEIR_FOREVER),
+			 0);
 	weir_sim_run(world.sim);
 	assert_replies(0, 2, WEIR_STOPPED, -ECANCELED);
 	assert_replies(2, 3, WEIR_REFUSED, -ECANCELED);

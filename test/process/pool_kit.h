@@ -252,8 +252,8 @@ static inline int ask(struct world *world, size_t i)
 	struct job *job = &world->jobs[i];
 
 	job->request.started = job_started;
-	return given(job, weir_pool_queue_request(world->pools, "a", job,
-						  &job->request));
+	return given(job, weir_pool_queue_async(world->pools, "a", job,
+						&job->request));
 }
 
 static inline bool cancel(struct world *world, size_t i)
@@ -365,7 +365,7 @@ static inline void stop_done(struct weir_graceful_stop *stop, int rc)
 static inline int stop_pool(struct world *world)
 {
 	world->stop.done = stop_done;
-	return weir_pool_stop(world->pools, "a", &world->stop);
+	return weir_pool_stop_async(world->pools, "a", &world->stop);
 }
 
 /* --- The world ------------------------------------------------------------ */

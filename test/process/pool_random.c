@@ -93,7 +93,7 @@ static void draw_action(struct world *world, size_t *next)
 	} else if (action == 15) {
 		draw_crash(world);
 	} else if (action == 16 && draw(world, 4) == 0) {
-		(void)weir_pool_stop(world->pools, "a", NULL);
+		(void)weir_pool_stop_async(world->pools, "a", NULL);
 	} else if (action == 17) {
 		draw_pool(world);
 	} else {

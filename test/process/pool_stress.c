@@ -253,8 +253,7 @@ static void hand_over(struct user *user, struct job *job)
 	ck_pr_inc_64(&given);
 	if (asks)
 		check_rc(job,
-			 weir_pool_queue_request(pools, "a", job,
-						 &job->request),
+			 weir_pool_queue_async(pools, "a", job, &job->request),
 			 2);
 	else if (action < 22)
 		check_rc(job, weir_pool_queue(pools, "a", job), 1);
@@ -308,7 +307,7 @@ static void stop_and_start(void)
 
 	ck_pr_inc_64(&stops);
 	if (rc == 0)
-		rc = weir_pool_stop(pools, "a", &self.stop);
+		rc = weir_pool_stop_async(pools, "a", &self.stop);
 	if (rc == 0)
 		rc = weir_completion_wait(&self.done, WEIR_FOREVER);
 	assert(rc == 0);
@@ -379,8 +378,8 @@ static void close_all(void)
 	assert_int_equal(weir_pools_free(pools), 0);
 	assert_int_equal(weir_system_free(systm), 0);
 	assert_int_equal(weir_completion_init(&all_done), 0);
-	assert_int_equal(weir_executor_drain(executor, &drain, WEIR_FOREVER),
-			 0);
+	assert_int_equal(
+		weir_executor_end_async(executor, &drain, WEIR_FOREVER), 0);
 	assert_int_equal(weir_completion_wait(&all_done, WEIR_FOREVER), 0);
 	assert_int_equal(weir_completion_fini(&all_done), 0);
 	assert_int_equal(weir_threads_free(threads), 0);

@@ -91,7 +91,8 @@ static void d3_8_who_is_not_there_is_an_error(struct world *world)
 	assert_int_equal(queue(world, 1), -ENOENT);
 	assert_int_equal(ask(world, 1), -ENOENT);
 	assert_int_equal(queue_wait(world, 1, 0), -ENOENT);
-	assert_int_equal(weir_pool_stop(world->pools, "a", &stop), -ENOENT);
+	assert_int_equal(weir_pool_stop_async(world->pools, "a", &stop),
+			 -ENOENT);
 	assert_int_equal(weir_pool_counts(world->pools, "a", &c), -ENOENT);
 	assert_int_equal(world->jobs[1].told, 0);
 }
@@ -138,13 +139,13 @@ static void d3_8_bad_input_is_an_error(struct world *world)
 	assert_int_equal(weir_pool_run(NULL, "a", NULL, NULL), -EINVAL);
 	assert_int_equal(weir_pool_run(pools, NULL, NULL, NULL), -EINVAL);
 	assert_int_equal(weir_pool_queue(NULL, "a", NULL), -EINVAL);
-	assert_int_equal(weir_pool_queue_request(pools, "a", NULL, NULL),
+	assert_int_equal(weir_pool_queue_async(pools, "a", NULL, NULL),
 			 -EINVAL);
-	assert_int_equal(weir_pool_queue_request(pools, "a", NULL, &request),
+	assert_int_equal(weir_pool_queue_async(pools, "a", NULL, &request),
 			 -EINVAL);
 	assert_int_equal(weir_pool_queue_wait(pools, NULL, NULL, 0, NULL),
 			 -EINVAL);
-	assert_int_equal(weir_pool_stop(pools, "a", &stop), -EINVAL);
+	assert_int_equal(weir_pool_stop_async(pools, "a", &stop), -EINVAL);
 	assert_int_equal(weir_pool_counts(pools, "a", NULL), -EINVAL);
 	assert_int_equal(weir_pool_counts(NULL, "a", &c), -EINVAL);
 	assert_false(weir_pool_cancel(NULL, &request));
@@ -276,8 +277,9 @@ static void d3_9_its_name_is_free_when_it_has_ended(struct world *world)
 	for (i = 0; i < 3; i++) {
 		world->stop.done = start_again;
 		world->jobs[1].begun = false;
-		assert_int_equal(
-			weir_pool_stop(world->pools, "a", &world->stop), 0);
+		assert_int_equal(weir_pool_stop_async(world->pools, "a",
+						      &world->stop),
+				 0);
 		assert_int_equal(weir_pool_start(world->pools, &world->options),
 				 -EEXIST);
 		settle(world);
@@ -325,7 +327,8 @@ static void d3_9_a_request_belongs_to_its_pool(struct world *world)
 	assert_true(cancel(world, 4));
 	assert_pool(world, 0, 1);
 	world->stop.done = cancel_in_done;
-	assert_int_equal(weir_pool_stop(world->pools, "a", &world->stop), 0);
+	assert_int_equal(weir_pool_stop_async(world->pools, "a", &world->stop),
+			 0);
 	settle(world);
 	assert_int_equal(world->stops, 1);
 	assert_int_equal(world->jobs[2].told, 1);
@@ -338,13 +341,15 @@ static void d3_9_stopping_twice_is_stopping_once(struct world *world)
 
 	start(world, 1);
 	fill(world, 1, 1);
-	assert_int_equal(weir_pool_stop(world->pools, "a", NULL), 0);
+	assert_int_equal(weir_pool_stop_async(world->pools, "a", NULL), 0);
 	assert_int_equal(stop_pool(world), 0);
-	assert_int_equal(weir_pool_stop(world->pools, "a", NULL), 0);
+	assert_int_equal(weir_pool_stop_async(world->pools, "a", NULL), 0);
 	settle(world);
 	assert_int_equal(world->stops, 1);
-	assert_int_equal(weir_pool_stop(world->pools, "a", NULL), -ENOENT);
-	assert_int_equal(weir_pool_stop(world->pools, "a", &other), -ENOENT);
+	assert_int_equal(weir_pool_stop_async(world->pools, "a", NULL),
+			 -ENOENT);
+	assert_int_equal(weir_pool_stop_async(world->pools, "a", &other),
+			 -ENOENT);
 }
 
 static void d3_10_without_its_server_it_takes_nothing(struct world *world)
@@ -668,10 +673,10 @@ static void d3_14_an_executor_that_ends_ends_them(struct world *world)
 		assert_int_equal(i % 2 ? queue(world, i) : ask(world, i), 0);
 	if (weir_sim_random(world->sim, 2))
 		settle(world);
-	assert_int_equal((abort ? weir_executor_abort : weir_executor_drain)(
-				 world->executor, &drain,
-				 abort ? WEIR_FOREVER : SECOND),
-			 0);
+	assert_int_equal(
+		(abort ? weir_executor_stop_async : weir_executor_end_async)(
+			world->executor, &drain, abort ? WEIR_FOREVER : SECOND),
+		0);
 	settle(world);
 	assert_int_equal(world->running, 0);
 	for (i = 3; i <= 6; i++) {

@@ -612,8 +612,8 @@ static void fault_16_a_release_with_a_waiter_makes_one_permit(void **state)
 	struct weir_semaphore semaphore;
 
 	assert_int_equal(weir_semaphore_init(&semaphore, 0), 0);
-	assert_int_equal(weir_semaphore_acquire(&semaphore, &asked.acquire, 1),
-			 0);
+	assert_int_equal(
+		weir_semaphore_acquire_async(&semaphore, &asked.acquire, 1), 0);
 	assert_int_equal(asked.granted, 0);
 	assert_int_equal(weir_semaphore_release(&semaphore, 1), 0);
 	assert_int_equal(asked.granted, 1);
@@ -651,8 +651,8 @@ static void fault_17_a_cancelled_waiter_loses_no_permit(void **state)
 	struct weir_semaphore semaphore;
 
 	weir_semaphore_init(&semaphore, 0);
-	weir_semaphore_acquire(&semaphore, &first.acquire, 1);
-	weir_semaphore_acquire(&semaphore, &second.acquire, 1);
+	weir_semaphore_acquire_async(&semaphore, &first.acquire, 1);
+	weir_semaphore_acquire_async(&semaphore, &second.acquire, 1);
 	assert_true(weir_semaphore_cancel(&semaphore, &first.acquire));
 	assert_int_equal(weir_semaphore_release(&semaphore, 1), 0);
 	assert_int_equal(first.granted, 0);

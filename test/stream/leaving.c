@@ -154,8 +154,9 @@ static void what_is_dropped_on_the_way_to_a_subscriber_is_counted(void **state)
 	weir_actor_stop(&ends.source.actor);
 	weir_actor_stop(&ends.sink.actor);
 	assert_int_equal(weir_actor_start(&stage.actor), 0);
-	assert_int_equal(
-		weir_executor_drain(ends.executor, &drain, WEIR_FOREVER), 0);
+	assert_int_equal(weir_executor_end_async(ends.executor, &drain,
+						 WEIR_FOREVER),
+			 0);
 	weir_sim_run(ends.sim);
 	taker_check(&taker, 3, 1);
 	taker_fini(&taker);
@@ -186,8 +187,8 @@ static void a_drain_leaves_a_publisher_elsewhere(void **state)
 	weir_sim_run(sim);	/* requests, */
 	weir_sim_run(ends.sim); /* and has got some */
 	assert_int_equal(ends.source.next, 1 + 4);
-	assert_int_equal(weir_executor_drain(weir_sim_executor(sim), &drain,
-					     WEIR_FOREVER),
+	assert_int_equal(weir_executor_end_async(weir_sim_executor(sim), &drain,
+						 WEIR_FOREVER),
 			 0);
 	weir_sim_run(sim);
 	assert_int_equal(sink.seen, 4);

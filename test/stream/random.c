@@ -755,9 +755,11 @@ static void end_executor(void)
 	world.drain.done = drained;
 	world.ending = true;
 	if (draw(2))
-		rc = weir_executor_drain(executor, &world.drain, WEIR_FOREVER);
+		rc = weir_executor_end_async(executor, &world.drain,
+					     WEIR_FOREVER);
 	else
-		rc = weir_executor_abort(executor, &world.drain, WEIR_FOREVER);
+		rc = weir_executor_stop_async(executor, &world.drain,
+					      WEIR_FOREVER);
 	assert_int_equal(rc, 0);
 }
 

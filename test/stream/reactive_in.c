@@ -453,8 +453,8 @@ static void a_drain_takes_what_is_there_and_cancels(void **state)
 	setup_init(&setup, 8, NULL);
 	setup_start(&setup);
 	assert_int_equal(giver_send(&setup.giver), 0);
-	assert_int_equal(weir_executor_drain(weir_sim_executor(setup.sim),
-					     &drain, WEIR_FOREVER),
+	assert_int_equal(weir_executor_end_async(weir_sim_executor(setup.sim),
+						 &drain, WEIR_FOREVER),
 			 0);
 	weir_sim_run(setup.sim);
 	assert_int_equal(setup.sink.seen, 1);
@@ -474,8 +474,8 @@ static void in_a_drain_no_more_is_requested(void **state)
 	setup.giver.sends = N;
 	while (setup.giver.next < 8)
 		assert_int_equal(giver_send(&setup.giver), 0);
-	assert_int_equal(weir_executor_drain(weir_sim_executor(setup.sim),
-					     &drain, WEIR_FOREVER),
+	assert_int_equal(weir_executor_end_async(weir_sim_executor(setup.sim),
+						 &drain, WEIR_FOREVER),
 			 0);
 	weir_sim_run(setup.sim);
 	assert_int_equal(setup.sink.seen, 8);
@@ -493,8 +493,8 @@ static void a_drain_ends_who_has_no_publisher(void **state)
 	setup_init(&setup, 8, NULL);
 	assert_int_equal(weir_actor_start(&setup.sink.actor), 0);
 	weir_sim_run(setup.sim);
-	assert_int_equal(weir_executor_drain(weir_sim_executor(setup.sim),
-					     &drain, WEIR_FOREVER),
+	assert_int_equal(weir_executor_end_async(weir_sim_executor(setup.sim),
+						 &drain, WEIR_FOREVER),
 			 0);
 	/* the giver holds it, and may yet subscribe it */
 	weir_sim_run(setup.sim);
@@ -518,8 +518,8 @@ static void a_drain_ends_who_was_never_subscribed(void **state)
 	sink_init(&sink, weir_sim_executor(sim), &ledger, 8);
 	assert_int_equal(weir_reactive_in_init(&reactive, &sink.in, NULL), 0);
 	assert_int_equal(weir_actor_start(&sink.actor), 0);
-	assert_int_equal(weir_executor_drain(weir_sim_executor(sim), &drain,
-					     WEIR_FOREVER),
+	assert_int_equal(weir_executor_end_async(weir_sim_executor(sim), &drain,
+						 WEIR_FOREVER),
 			 0);
 	weir_sim_run(sim);
 	fate_check(&sink.fate, 0);

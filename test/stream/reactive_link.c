@@ -314,8 +314,8 @@ static void in_a_drain_what_was_made_arrives_over_a_link_or_not(void **state)
 		while (steps--)
 			(void)weir_sim_step(ends.sim);
 		assert_int_equal(
-			weir_executor_drain(weir_sim_executor(ends.sim), &drain,
-					    WEIR_FOREVER),
+			weir_executor_end_async(weir_sim_executor(ends.sim),
+						&drain, WEIR_FOREVER),
 			0);
 		weir_sim_run(ends.sim);
 		assert_int_equal(ends.sink.seen, ends.source.next - 1);

@@ -649,8 +649,8 @@ static void a_drain_rejects_who_would_need_an_actor(void **state)
 	burst_init(&setup, NULL);
 	setup_start(&setup);
 	taker_init(&taker, &setup.ledger, 1, 0);
-	assert_int_equal(weir_executor_drain(weir_sim_executor(setup.sim),
-					     &drain, WEIR_FOREVER),
+	assert_int_equal(weir_executor_end_async(weir_sim_executor(setup.sim),
+						 &drain, WEIR_FOREVER),
 			 0);
 	subscribe(&setup, &taker);
 	weir_sim_run(setup.sim);

@@ -465,8 +465,8 @@ static void when_the_executor_drains_it_ends(void **state)
 			stop_child(&world);
 		else
 			assert_int_equal(put(&world, TAKE), 0);
-		assert_int_equal(weir_executor_drain(world.executor, &drain,
-						     WEIR_FOREVER),
+		assert_int_equal(weir_executor_end_async(world.executor, &drain,
+							 WEIR_FOREVER),
 				 0);
 		weir_sim_run(world.sim);
 		assert_true(over(&world));

@@ -243,8 +243,8 @@ static void b5_2_who_fails_and_stops_in_a_drain_takes_all_along(
 	run(world);
 	assert_int_equal(put(world, "boss", 1, 1), 0);
 	assert_int_equal(put(world, "b", 2, 9), 0);
-	assert_int_equal(weir_executor_drain(weir_sim_executor(world->sim),
-					     &drain, WEIR_FOREVER),
+	assert_int_equal(weir_executor_end_async(weir_sim_executor(world->sim),
+						 &drain, WEIR_FOREVER),
 			 0);
 	run(world);
 	assert_false(alive(world, "boss"));

@@ -80,10 +80,10 @@ static inline void told_done(struct weir_await *await,
 static inline void await_end(struct world *world, struct told_end *self)
 {
 	*self = (struct told_end){.await.done = told_done, .world = world};
-	assert_int_equal(
-		weir_completion_await(weir_system_terminated(world->system),
-				      &self->await),
-		0);
+	assert_int_equal(weir_completion_wait_async(
+				 weir_system_terminated(world->system),
+				 &self->await),
+			 0);
 }
 
 static inline bool terminated(const struct world *world)
@@ -115,8 +115,9 @@ static inline void drain_begin(struct world *world, struct weir_drain *drain,
 
 	draining = world;
 	*drain = (struct weir_drain){.done = drained};
-	assert_int_equal((abort ? weir_executor_abort : weir_executor_drain)(
-				 executor, drain, WEIR_FOREVER),
+	assert_int_equal((abort ? weir_executor_stop_async
+				: weir_executor_end_async)(executor, drain,
+							   WEIR_FOREVER),
 			 0);
 }
 

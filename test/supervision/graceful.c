@@ -27,8 +27,8 @@ static int ask_for(struct world *world, struct waiting *self,
 		   struct weir_actor_id who, bool now, uint64_t deadline_ns)
 {
 	*self = (struct waiting){.stop = {.done = done}, .world = world};
-	return weir_stop_gracefully(world->system, who, now, &self->stop,
-				    deadline_ns);
+	return weir_system_stop_actor_async(world->system, who, now,
+					    &self->stop, deadline_ns);
 }
 
 static void ask(struct world *world, struct waiting *self, bool now,
@@ -170,7 +170,7 @@ static void done_next(struct weir_graceful_stop *stop, int rc)
 		return;
 	memset(stop, 0, sizeof(*stop));
 	stop->done = done_next;
-	assert_int_equal(weir_stop_gracefully(
+	assert_int_equal(weir_system_stop_actor_async(
 				 world->system, ref(world, names[self->calls]),
 				 self->calls % 2, stop, self->calls * SECOND),
 			 0);
@@ -188,9 +188,9 @@ static void b5_5_its_memory_may_be_used_again_when_it_is_told(
 		.stop = {.done = done_next},
 		.world = world,
 	};
-	assert_int_equal(weir_stop_gracefully(world->system, ref(world, "a"),
-					      false, &waiting.stop,
-					      WEIR_FOREVER),
+	assert_int_equal(weir_system_stop_actor_async(
+				 world->system, ref(world, "a"), false,
+				 &waiting.stop, WEIR_FOREVER),
 			 0);
 	run(world);
 	assert_int_equal(waiting.calls, LENGTH(names));
@@ -298,15 +298,18 @@ static void wrong_calls_are_told_of_at_once(struct world *world)
 				 weir_system_user_guardian(world->system), true,
 				 SECOND),
 			 -EPERM);
-	assert_int_equal(weir_stop_gracefully(world->system, ref(world, "a"),
-					      false, NULL, SECOND),
+	assert_int_equal(weir_system_stop_actor_async(world->system,
+						      ref(world, "a"), false,
+						      NULL, SECOND),
 			 -EINVAL);
-	assert_int_equal(weir_stop_gracefully(NULL, ref(world, "a"), false,
-					      &waiting.stop, SECOND),
+	assert_int_equal(weir_system_stop_actor_async(NULL, ref(world, "a"),
+						      false, &waiting.stop,
+						      SECOND),
 			 -EINVAL);
 	waiting.stop.done = NULL;
-	assert_int_equal(weir_stop_gracefully(world->system, ref(world, "a"),
-					      false, &waiting.stop, SECOND),
+	assert_int_equal(weir_system_stop_actor_async(world->system,
+						      ref(world, "a"), false,
+						      &waiting.stop, SECOND),
 			 -EINVAL);
 	run(world);
 	assert_true(alive(world, "a"));

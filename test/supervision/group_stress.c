@@ -155,8 +155,8 @@ static void d1_4_who_begins_anew_may_have_to_once_more(void **state)
 			 0);
 	assert_int_equal(weir_system_free(systm), 0);
 	assert_int_equal(weir_completion_init(&all_ended), 0);
-	assert_int_equal(weir_executor_drain(weir_threads_executor(threads),
-					     &drain, WEIR_FOREVER),
+	assert_int_equal(weir_executor_end_async(weir_threads_executor(threads),
+						 &drain, WEIR_FOREVER),
 			 0);
 	assert_int_equal(weir_completion_wait(&all_ended, WEIR_FOREVER), 0);
 	assert_int_equal(weir_completion_fini(&all_ended), 0);

@@ -80,13 +80,13 @@ static void end(struct world *world, uint64_t *random)
 
 	switch (below(random, 4)) {
 	case 0:
-		assert_int_equal(weir_executor_drain(world->executor, &drain,
-						     WEIR_FOREVER),
+		assert_int_equal(weir_executor_end_async(world->executor,
+							 &drain, WEIR_FOREVER),
 				 0);
 		break;
 	case 1:
-		assert_int_equal(weir_executor_abort(world->executor, &drain,
-						     WEIR_FOREVER),
+		assert_int_equal(weir_executor_stop_async(world->executor,
+							  &drain, WEIR_FOREVER),
 				 0);
 		break;
 	default:

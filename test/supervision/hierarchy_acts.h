@@ -144,9 +144,9 @@ static inline void invite(struct world *world, uint64_t *random,
 	guest->stop.done = guest_done;
 	rc = below(random, 2)
 		     ? weir_watcher_add(world->system, who, &guest->watcher)
-		     : weir_stop_gracefully(world->system, who,
-					    below(random, 2), &guest->stop,
-					    deadline);
+		     : weir_system_stop_actor_async(world->system, who,
+						    below(random, 2),
+						    &guest->stop, deadline);
 	if (rc == 0)
 		return;
 	assert_int_equal(rc, -ENOMEM);

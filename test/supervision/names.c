@@ -433,8 +433,8 @@ static void who_cannot_start_leaves_no_trace(void **state)
 	struct child child;
 	size_t used = system->used;
 
-	assert_int_equal(weir_executor_abort(weir_sim_executor(over), &drain,
-					     WEIR_FOREVER),
+	assert_int_equal(weir_executor_stop_async(weir_sim_executor(over),
+						  &drain, WEIR_FOREVER),
 			 0);
 	child_init(&child, over);
 	assert_int_equal(spawn(system, WEIR_ACTOR_ID_NONE, &child, "a"),

@@ -181,8 +181,8 @@ static void who_cannot_start_keeps_its_stats(struct world *world)
 	struct weir_actor actor;
 
 	world_open(world);
-	assert_int_equal(weir_executor_drain(weir_sim_executor(sim), &drain,
-					     WEIR_FOREVER),
+	assert_int_equal(weir_executor_end_async(weir_sim_executor(sim), &drain,
+						 WEIR_FOREVER),
 			 0);
 	weir_sim_run(sim);
 	small_init(&actor, sim);

@@ -192,7 +192,8 @@ static void drain(struct weir_executor *executor, struct ending *ending,
 {
 	ending->drain.done = drained;
 	assert_int_equal(weir_completion_init(&ending->done), 0);
-	assert_int_equal((abort ? weir_executor_abort : weir_executor_drain)(
+	assert_int_equal((abort ? weir_executor_stop_async
+				: weir_executor_end_async)(
 				 executor, &ending->drain, WEIR_FOREVER),
 			 0);
 }

@@ -6,7 +6,7 @@
  */
 #include "supervision/walking.h"
 
-/* --- The walks ---------------------------------------------------------------- */
+/* --- The walks ------------------------------------------------------------ */
 
 static void top_fails(void)
 {
@@ -33,8 +33,8 @@ static void is_drained(struct weir_drain *of)
 static void near_drains(void)
 {
 	drain = (struct weir_drain){.done = is_drained};
-	CHECK(weir_executor_drain(weir_loop_executor(near), &drain,
-				  WEIR_FOREVER) == 0);
+	CHECK(weir_executor_end_async(weir_loop_executor(near), &drain,
+				      WEIR_FOREVER) == 0);
 }
 
 static void one_that_resumes(void **state)
@@ -176,7 +176,7 @@ static void one_whose_executor_drains(void **state)
 	});
 }
 
-/* --- Two verdicts ------------------------------------------------------------- */
+/* --- Two verdicts --------------------------------------------------------- */
 
 /* The far loop's slices up to that in which somebody has paused. */
 static void run_far_to_pause(void)
@@ -246,7 +246,7 @@ static void who_restarts_while_its_parent_suspends_it(void **state)
 	CHECK(far_lends > 1);
 }
 
-/* --- Limits ------------------------------------------------------------------- */
+/* --- Limits --------------------------------------------------------------- */
 
 /* The only restart is the last one's: where the first one was, it is gone. */
 static void who_ends_while_limits_are_asked_counts_not(void **state)
@@ -282,7 +282,7 @@ static void who_ends_while_limits_are_asked_counts_not(void **state)
 	}
 }
 
-/* --- Both threads -------------------------------------------------------------- */
+/* --- Both threads --------------------------------------------------------- */
 
 static pthread_t thread;
 

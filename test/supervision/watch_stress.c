@@ -455,9 +455,9 @@ static void *wait_for_targets(void *arg)
 		waiting[i].stop.done = done;
 		at_ns = weir_executor_now(executor) +
 			draw(&self->random, 30000);
-		rc = weir_stop_gracefully(systm, targets[i].ref,
-					  draw(&self->random, 2),
-					  &waiting[i].stop, at_ns);
+		rc = weir_system_stop_actor_async(systm, targets[i].ref,
+						  draw(&self->random, 2),
+						  &waiting[i].stop, at_ns);
 		assert(rc == 0);
 		dawdle(&self->random);
 	}

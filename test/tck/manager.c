@@ -237,8 +237,8 @@ static int spawn(struct managing *self)
 	if (rc == 0)
 		rc = weir_watcher_add(self->system, ref, &self->watcher);
 	if (rc == 0)
-		rc = weir_completion_await(weir_system_terminated(self->system),
-					   &self->over);
+		rc = weir_completion_wait_async(
+			weir_system_terminated(self->system), &self->over);
 	return rc;
 }
 

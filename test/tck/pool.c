@@ -99,8 +99,8 @@ JNIEXPORT void JNICALL Java_weir_Pool_abort(JNIEnv *env, jclass class)
 	static struct weir_drain drain;
 
 	drain = (struct weir_drain){.done = aborted};
-	bridge_throw(env, weir_executor_abort(bridge_executor(), &drain,
-					      WEIR_FOREVER));
+	bridge_throw(env, weir_executor_stop_async(bridge_executor(), &drain,
+						   WEIR_FOREVER));
 }
 
 JNIEXPORT void JNICALL Java_weir_Pool_free(JNIEnv *env, jclass class)
