@@ -40,7 +40,7 @@ static inline int produce(struct weir_actor *actor)
 	struct w1_stage *stage = stage_of(actor);
 	int rc = weir_out_put(&stage->out, (void *)(uintptr_t)stage->next);
 
-	return ++stage->next == stage->items ? WEIR_FINISH : rc;
+	return ++stage->next == stage->items ? WEIR_TURN_END : rc;
 }
 WEIR_TURN(produce)
 

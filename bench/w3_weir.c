@@ -71,7 +71,7 @@ static inline int ping(struct weir_actor *actor)
 		stage->got.last = x;
 	}
 	if (stage->got.count == stage->items)
-		return weir_actor_finish(actor);
+		return weir_actor_end(actor);
 	return weir_out_put(&stage->out, (void *)(x + 1));
 }
 WEIR_TURN(ping)
@@ -164,7 +164,7 @@ static inline int produce(struct weir_actor *actor)
 	struct stage *stage = stage_of(actor);
 	int rc = weir_out_put(&stage->out, (void *)(uintptr_t)stage->next);
 
-	return ++stage->next == stage->items ? WEIR_FINISH : rc;
+	return ++stage->next == stage->items ? WEIR_TURN_END : rc;
 }
 WEIR_TURN(produce)
 
@@ -266,7 +266,7 @@ static inline int take_one(struct weir_actor *actor)
 	struct child *child = weir_container_of(actor, struct child, actor);
 
 	child->got = (uintptr_t)weir_in_take(&child->in);
-	return WEIR_FINISH;
+	return WEIR_TURN_END;
 }
 WEIR_TURN(take_one)
 

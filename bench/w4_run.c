@@ -87,7 +87,7 @@ static uint32_t no_turns(struct weir_actor *worker, uint32_t n)
 static int worker_starts(struct weir_actor *worker)
 {
 	begin_job(run_of(worker));
-	return weir_actor_finish(worker);
+	return weir_actor_end(worker);
 }
 
 static void worker_released(struct weir_actor *worker)
@@ -162,7 +162,7 @@ static int in_pool(const struct bench_cell *cell, uint64_t items,
 	result->elapsed_ns = bench_now_ns() - result->elapsed_ns;
 	if (rc < 0)
 		return rc; /* the program ends: no memory is given back */
-	weir_system_shutdown(system);
+	weir_system_stop(system);
 	rc = weir_completion_wait(weir_system_terminated(system), WEIR_FOREVER);
 	if (rc == 0)
 		rc = weir_pools_free(pools);

@@ -99,7 +99,7 @@ static int process_does(struct weir_actor *actor)
 		weir_container_of(actor, struct weir_process, actor);
 
 	w4_do(&job_of(process->command)->w4);
-	return weir_actor_finish(actor);
+	return weir_actor_end(actor);
 }
 
 static const struct weir_lifecycle process_life = {.pre_start = process_does};
@@ -117,7 +117,7 @@ static struct job *job_of_worker(struct weir_actor *worker)
 static int worker_does(struct weir_actor *worker)
 {
 	w4_do(&job_of_worker(worker)->w4);
-	return weir_actor_finish(worker);
+	return weir_actor_end(worker);
 }
 
 static void worker_released(struct weir_actor *worker)
@@ -184,7 +184,7 @@ static int run_free(struct run *run)
 {
 	int rc;
 
-	weir_system_shutdown(run->system);
+	weir_system_stop(run->system);
 	rc = weir_completion_wait(weir_system_terminated(run->system),
 				  WEIR_FOREVER);
 	if (rc == 0)

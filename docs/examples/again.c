@@ -20,7 +20,7 @@ static int finish(void *item, void *context)
 	struct tasks *tasks = context;
 
 	(void)item;
-	return --tasks->n > 0 ? 0 : weir_flow_switch_shutdown(tasks->done);
+	return --tasks->n > 0 ? 0 : weir_flow_switch_end(tasks->done);
 }
 
 static struct weir_flow *circle(struct weir_flow_graph *graph,

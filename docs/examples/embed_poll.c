@@ -80,7 +80,7 @@ static inline int receive(struct weir_actor *actor)
 
 	n = recv(self->readable.watch.fd, bytes, sizeof(bytes), MSG_DONTWAIT);
 	if (n == 0)
-		return weir_actor_finish(actor);
+		return weir_actor_end(actor);
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return weir_fd_again(&self->readable);
 	if (n < 0)

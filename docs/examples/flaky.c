@@ -139,7 +139,7 @@ int main(void)
 	    weir_watcher_add(system, ref, &watcher) < 0)
 		return 1;
 	weir_sim_run(sim);
-	weir_system_shutdown(system);
+	weir_system_stop(system);
 	weir_sim_run(sim);
 	return weir_system_free(system) < 0 || weir_sim_free(sim) < 0;
 }

@@ -223,7 +223,7 @@ static int report_total(struct logstat *self)
 static int stop(void *item, void *context)
 {
 	weir_flow_bytes_unref(item);
-	(void)weir_flow_switch_shutdown(((struct logstat *)context)->stop);
+	(void)weir_flow_switch_end(((struct logstat *)context)->stop);
 	return 0;
 }
 
@@ -242,7 +242,7 @@ static int run(struct logstat *self, struct weir_flow *lines, int signals)
 		rc = weir_flow_start(flow, self->executor, NULL, &run);
 	if (rc == 0)
 		rc = weir_flow_run_wait(run, WEIR_FOREVER, NULL, &error);
-	weir_flow_run_cancel(watch, NULL);
+	weir_flow_run_stop(watch, NULL);
 	if (watch && weir_flow_run_wait(watch, WEIR_FOREVER, NULL, NULL) < 0)
 		rc = -ECANCELED;
 	if (error)
@@ -269,7 +269,9 @@ static int run_live(struct logstat *self, int fd, int signals)
 	if (rc == 0)
 		rc = weir_threads_new(&threads, NULL);
 	if (rc == 0) {
-		/* A pipe is waited for; where that cannot be, reading blocks. */
+		/*
+		 * A pipe is waited for; where that cannot be, reading blocks.
+		 */
 		(void)fcntl(fd, F_SETFL, O_NONBLOCK);
 		self->executor = weir_threads_executor(threads);
 		flow = weir_flow_read(fd, LINE_SIZE);

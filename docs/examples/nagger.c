@@ -43,7 +43,7 @@ static inline int nag(struct weir_actor *actor)
 
 	self->nag->send(actor, self->nag->task);
 	if (self->left != FOR_EVER && --self->left == 0)
-		return WEIR_FINISH; /* whose place is the next one's */
+		return WEIR_TURN_END; /* whose place is the next one's */
 	return weir_delay_for(&self->delay, self->nag->every_ns);
 }
 WEIR_TURN(nag)
@@ -53,7 +53,7 @@ static int nagger_starts(struct weir_actor *actor)
 	struct nagger *self = weir_container_of(actor, struct nagger, actor);
 
 	return self->left ? weir_delay_for(&self->delay, self->nag->every_ns)
-			  : weir_actor_finish(actor);
+			  : weir_actor_end(actor);
 }
 
 static void nagger_released(struct weir_actor *actor)
@@ -135,7 +135,7 @@ int main(void)
 		return 1;
 	weir_sim_run(sim);
 	weir_pools_stop(pools);
-	weir_system_shutdown(system);
+	weir_system_stop(system);
 	weir_sim_run(sim);
 	return weir_pools_free(pools) < 0 || weir_system_free(system) < 0 ||
 	       weir_sim_free(sim) < 0;

@@ -64,7 +64,7 @@ static int start(struct weir_process *process, void *context)
 static inline int end(struct weir_actor *actor)
 {
 	(void)actor;
-	return WEIR_FINISH; /* done; a negative errno here: it has failed */
+	return WEIR_TURN_END; /* done; a negative errno here: it has failed */
 }
 WEIR_TURN(end)
 
@@ -141,7 +141,7 @@ int main(void)
 	       (unsigned long long)counts.accepted, finished, overflowed,
 	       (unsigned)counts.peak);
 	weir_actor_unref(&manager.actor);
-	weir_system_shutdown(system);
+	weir_system_stop(system);
 	return weir_completion_wait(weir_system_terminated(system),
 				    WEIR_FOREVER) < 0 ||
 	       weir_system_free(system) < 0 || weir_threads_free(threads) < 0;

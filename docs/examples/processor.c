@@ -47,7 +47,7 @@ static int make(void *context, void **item)
 	*n = ++self->n;
 	*item = n;
 	if (*n == ITEMS)
-		(void)weir_actor_finish(&self->stage.actor);
+		(void)weir_actor_end(&self->stage.actor);
 	return 1;
 }
 

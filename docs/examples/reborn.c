@@ -117,7 +117,7 @@ int main(void)
 		rc = request(&clients, i);
 	}
 	weir_sim_run_until(sim, (uint64_t)i * SECOND, UINT64_MAX);
-	weir_system_shutdown(system);
+	weir_system_stop(system);
 	weir_sim_run(sim);
 	return weir_system_free(system) < 0 || weir_sim_free(sim) < 0 || rc < 0;
 }

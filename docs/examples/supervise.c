@@ -94,7 +94,7 @@ static int boss_is_told(struct weir_actor *actor,
 {
 	say(actor->executor, "boss",
 	    notice->error ? "is told: it failed" : "is told: it finished");
-	return weir_actor_finish(actor);
+	return weir_actor_end(actor);
 }
 
 /* Without jitter the delays are 3, 6, 12, 24, 30, 30, ... seconds. */
@@ -142,7 +142,7 @@ int main(void)
 			      NULL) < 0)
 		return 1;
 	weir_sim_run(sim);
-	weir_system_shutdown(system);
+	weir_system_stop(system);
 	weir_sim_run(sim);
 	return weir_system_free(system) < 0 || weir_sim_free(sim) < 0;
 }

@@ -148,7 +148,7 @@ WEIR_API void weir_actor_stop(struct weir_actor *actor);
  * The actor ends well after this turn or handler: out-ports end behind what
  * was put, inputs are cancelled. -EPERM, -EINVAL: null. Owner.
  */
-WEIR_API int weir_actor_finish(struct weir_actor *actor);
+WEIR_API int weir_actor_end(struct weir_actor *actor);
 
 /*
  * The actor fails after this turn or handler: what was put stands, out-ports
@@ -252,10 +252,10 @@ static inline int weir_actor_interrupted(const struct weir_actor *actor)
 }
 
 /*
- * From a turn: the actor finishes, as by weir_actor_finish(). Where nothing in
+ * From a turn: the actor finishes, as by weir_actor_end(). Where nothing in
  * the turn is called the compiler can keep the ports' cursors in registers.
  */
-#define WEIR_FINISH 1
+#define WEIR_TURN_END 1
 
 /* Private: what a turn returned that was not 0. */
 WEIR_API void weir__actor_turn_ended(struct weir_actor *actor, int rc);
@@ -284,7 +284,7 @@ WEIR_API void weir__actor_turn_ended(struct weir_actor *actor, int rc);
  *
  *	static inline int turn(struct weir_actor *actor);
  *
- * that is one turn: 0, or WEIR_FINISH which finishes the actor, or a negative
+ * that is one turn: 0, or WEIR_TURN_END which finishes the actor, or a negative
  * errno which fails it. The loop is compiled around the turn, so that a token
  * costs no call. A signal ends it after at most four turns more.
  */

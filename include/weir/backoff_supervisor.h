@@ -170,7 +170,7 @@ WEIR_API WEIR_MUST_CHECK int weir_backoff_supervisor_put_up(
  * No other child is made: the supervisor ends when the child that there is has
  * ended, or at once. 0. -EINVAL: null.
  */
-WEIR_API int weir_backoff_supervisor_finish(
+WEIR_API int weir_backoff_supervisor_end(
 	struct weir_backoff_supervisor *supervisor);
 
 /*

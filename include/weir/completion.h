@@ -192,7 +192,7 @@ WEIR_API int weir_join_fini(struct weir_join *join);
 /*
  * Adds a completion, which may be complete already and outlives the join's.
  * -EINVAL: null. -EALREADY: the join is closed. Then nothing is changed. One
- * thread at a time, with weir_join_close().
+ * thread at a time, with weir_join_end().
  */
 WEIR_API int weir_join_add(struct weir_join *join, struct weir_member *member,
 			   struct weir_completion *completion);
@@ -202,7 +202,7 @@ WEIR_API int weir_join_add(struct weir_join *join, struct weir_member *member,
  * none completes at once. -EINVAL: null, or any of none. -EALREADY. One
  * thread at a time.
  */
-WEIR_API int weir_join_close(struct weir_join *join);
+WEIR_API int weir_join_end(struct weir_join *join);
 
 /*
  * Gives up: once closed, it completes without waiting for members that have

@@ -64,13 +64,13 @@ struct weir_flow_run;
 #define WEIR_FLOW_BATCH 256u
 
 /*
- * Flows upon each other, at most: each way from a source to the end of a flow. So
- * deep are calls nested while a flow is made, runs and is freed, which takes up to
- * 96 KiB of the stack (measured: x86-64, optimized), and no more.
+ * Flows upon each other, at most: each way from a source to the end of a flow.
+ * So deep are calls nested while a flow is made, runs and is freed, which takes
+ * up to 96 KiB of the stack (measured: x86-64, optimized), and no more.
  */
 #define WEIR_FLOW_DEPTH_MAX 256u
 
-/* --- Blueprints ------------------------------------------------------------- */
+/* --- Blueprints ----------------------------------------------------------- */
 
 /*
  * Frees the flow and all that it took over. NULL is fine. Not while it runs,
@@ -79,13 +79,13 @@ struct weir_flow_run;
 WEIR_API void weir_flow_free(struct weir_flow *flow);
 
 /*
- * 0, or why the flow has failed while it was composed: what weir_flow_start() and
- * weir_flow_run() return for it. Then *origin and *message, which may be NULL,
- * tell where and why in words, as long as the flow is there. -EINVAL for NULL,
- * and for a flow that would not run: an outlet of a fan (flow_fan.h) is missing
- * in it yet, *origin says of which; or what comes to an operator are other items
- * than it takes, or than at its other inputs: *origin is the operator, *message
- * stays until the next such call of this thread.
+ * 0, or why the flow has failed while it was composed: what weir_flow_start()
+ * and weir_flow_run() return for it. Then *origin and *message, which may be
+ * NULL, tell where and why in words, as long as the flow is there. -EINVAL for
+ * NULL, and for a flow that would not run: an outlet of a fan (flow_fan.h) is
+ * missing in it yet, *origin says of which; or what comes to an operator are
+ * other items than it takes, or than at its other inputs: *origin is the
+ * operator, *message stays until the next such call of this thread.
  */
 WEIR_API int weir_flow_check(const struct weir_flow *flow, const char **origin,
 			     const char **message);
@@ -101,9 +101,9 @@ WEIR_API struct weir_flow *weir_flow_name(struct weir_flow *flow,
  * Says what the items are that come out of the last operator: how they are
  * dropped and shared. It is needed behind a source, and where items become
  * something else: without it a source's items are plain values, and an operator
- * puts out what it takes, unless it says otherwise. Inputs that go together have
- * the same; weir_flow_empty(), _fail() and _never() go with all. `items` is
- * borrowed as long as the flow is there; NULL: plain values. Returns `flow`.
+ * puts out what it takes, unless it says otherwise. Inputs that go together
+ * have the same; weir_flow_empty(), _fail() and _never() go with all. `items`
+ * is borrowed as long as the flow is there; NULL: plain values. Returns `flow`.
  */
 WEIR_API struct weir_flow *weir_flow_items(struct weir_flow *flow,
 					   const struct weir_items *items);
@@ -137,7 +137,7 @@ WEIR_API struct weir_flow *weir_flow_async(struct weir_flow *flow,
 					   size_t capacity,
 					   struct weir_executor *executor);
 
-/* --- Runs -------------------------------------------------------------------- */
+/* --- Runs ----------------------------------------------------------------- */
 
 /* 0 or NULL is the default of each. */
 struct weir_flow_run_options {
@@ -164,11 +164,11 @@ struct weir_flow_run_options {
 /*
  * Starts a run of the flow on `executor`, and returns at once. `run`, if not
  * NULL, gets a handle, to be freed. `options` is copied and may be NULL.
- * -EINVAL: null, bad options. What weir_flow_check() says, which has the words for
- * it. -EALREADY: a source
- * can run once and has. -ENOTSUP: the executor lacks timers or watches that the
- * flow needs. -ESHUTDOWN, -ENOMEM, or what the executor's submit reports. Then
- * *run is NULL, nothing runs, and `done` is not called. Any thread.
+ * -EINVAL: null, bad options. What weir_flow_check() says, which has the words
+ * for it. -EALREADY: a source can run once and has. -ENOTSUP: the executor
+ * lacks timers or watches that the flow needs. -ESHUTDOWN, -ENOMEM, or what the
+ * executor's submit reports. Then *run is NULL, nothing runs, and `done` is not
+ * called. Any thread.
  */
 WEIR_API WEIR_MUST_CHECK int weir_flow_start(
 	struct weir_flow *flow, struct weir_executor *executor,
@@ -177,21 +177,22 @@ WEIR_API WEIR_MUST_CHECK int weir_flow_start(
 
 /*
  * Runs the flow to its end: 0, or what weir_flow_start() says, or the code of
- * the error it failed with. *result, if not NULL, is the last item that has come
- * out, which is the caller's, or NULL. -EDEADLK: on a thread of the executor's,
- * with nothing started. The thread that owns a loop or a simulator runs that
- * meanwhile; where a simulator has nothing left to do and the flow runs on it and
- * has not ended, the run is cancelled, and that is -EDEADLK too. Any thread.
+ * the error it failed with. *result, if not NULL, is the last item that has
+ * come out, which is the caller's, or NULL. -EDEADLK: on a thread of the
+ * executor's, with nothing started. The thread that owns a loop or a simulator
+ * runs that meanwhile; where a simulator has nothing left to do and the flow
+ * runs on it and has not ended, the run is cancelled, and that is -EDEADLK too.
+ * Any thread.
  */
 WEIR_API WEIR_MUST_CHECK int weir_flow_run(struct weir_flow *flow,
 					   struct weir_executor *executor,
 					   void **result);
 
 /*
- * Complete when the run is over, before `done` and where that is called: all its
- * actors have been released or are leaving, so that its executors may be freed,
- * which wait for a `done` that has not returned. NULL of NULL. Any thread; the
- * handle's.
+ * Complete when the run is over, before `done` and where that is called: all
+ * its actors have been released or are leaving, so that its executors may be
+ * freed, which wait for a `done` that has not returned. NULL of NULL. Any
+ * thread; the handle's.
  */
 WEIR_API struct weir_completion *weir_flow_run_over(struct weir_flow_run *run);
 
@@ -207,19 +208,20 @@ WEIR_API WEIR_MUST_CHECK int weir_flow_run_wait(struct weir_flow_run *run,
 						struct weir_error **error);
 
 /*
- * The sources end now; what is under way flows through, with it what a queue,
- * a publisher or an out-port has given already: they are closed or cancelled. NULL
- * is fine; nothing happens when it is over. Any thread that holds the handle.
+ * The sources end now; what is under way flows through, with it what a queue, a
+ * publisher or an out-port has given already: they are closed or cancelled.
+ * NULL is fine; nothing happens when it is over. Any thread that holds the
+ * handle.
  */
-WEIR_API void weir_flow_run_drain(struct weir_flow_run *run);
+WEIR_API void weir_flow_run_end(struct weir_flow_run *run);
 
 /*
  * Everything ends now, what is under way is dropped, and the run is over with
  * `error` (borrowed; NULL stands for -ECANCELED). NULL is fine. The first of
  * these counts. Any thread that holds the handle.
  */
-WEIR_API void weir_flow_run_cancel(struct weir_flow_run *run,
-				   struct weir_error *error);
+WEIR_API void weir_flow_run_stop(struct weir_flow_run *run,
+				 struct weir_error *error);
 
 /*
  * Gives the handle back; the run goes on if it is not over, and drops its

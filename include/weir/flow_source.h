@@ -13,7 +13,7 @@
 extern "C" {
 #endif
 
-/* --- What is known ---------------------------------------------------------- */
+/* --- What is known -------------------------------------------------------- */
 
 /*
  * The items of an array, which is borrowed as long as the flow runs. Those that
@@ -26,8 +26,8 @@ extern "C" {
 WEIR_API struct weir_flow *weir_flow_array(void *const *items, size_t n);
 
 /*
- * The whole numbers from `first` to `last`, both included, as (void *)(intptr_t).
- * None if last < first.
+ * The whole numbers from `first` to `last`, both included, as (void
+ * *)(intptr_t). None if last < first.
  *
  * Emits: the next number. Completes: behind the last. Cancels: nothing is above
  * it. Holds: nothing.
@@ -67,15 +67,15 @@ WEIR_API struct weir_flow *weir_flow_fail(int code, const char *message);
  */
 WEIR_API struct weir_flow *weir_flow_never(void);
 
-/* --- What is made ------------------------------------------------------------- */
+/* --- What is made --------------------------------------------------------- */
 
 /*
  * What `next` makes of a state, which begins as `first` in each run and is a
  * plain value: 1 and *item; 0, there are none left; a negative errno fails the
  * stream. Called once for each item that is asked for.
  *
- * Emits: what `next` makes. Completes: when it says so. Cancels: nothing is above
- * it. Holds: nothing.
+ * Emits: what `next` makes. Completes: when it says so. Cancels: nothing is
+ * above it. Holds: nothing.
  */
 WEIR_API struct weir_flow *weir_flow_unfold(
 	void *first, int (*next)(void **state, void **item, void *context),
@@ -109,13 +109,13 @@ WEIR_API struct weir_flow *weir_flow_resource(
  * asks is left out but for one. -EINVAL: `every_ns` is 0. The items are not
  * dropped: each is the same one.
  *
- * Emits: `item`, when it is due and asked for. Completes: never. Cancels: nothing
- * is above it. Holds: nothing.
+ * Emits: `item`, when it is due and asked for. Completes: never. Cancels:
+ * nothing is above it. Holds: nothing.
  */
 WEIR_API struct weir_flow *weir_flow_tick(uint64_t first_ns, uint64_t every_ns,
 					  void *item);
 
-/* --- What others offer ------------------------------------------------------------ */
+/* --- What others offer ---------------------------------------------------- */
 
 /* A bounded queue that any thread puts items into, and one run takes from. */
 struct weir_flow_queue;
@@ -139,15 +139,15 @@ WEIR_API WEIR_MUST_CHECK int weir_flow_queue_new(
 	enum weir_flow_overflow overflow, const struct weir_items *items);
 
 /*
- * Gives it up: it is closed, and goes when no flow and no run has it either. NULL
- * is fine. Not together with another call.
+ * Gives it up: it is closed, and goes when no flow and no run has it either.
+ * NULL is fine. Not together with another call.
  */
 WEIR_API void weir_flow_queue_free(struct weir_flow_queue *queue);
 
 /*
  * Offers an item. 0: it is queued. 1: queued, and another was dropped for it.
- * -EAGAIN, -ENOBUFS, -EOVERFLOW: it is full, see above. -EPIPE: it is closed, or
- * its run is over; the item stays the caller's. -EINVAL: null. Any thread; a
+ * -EAGAIN, -ENOBUFS, -EOVERFLOW: it is full, see above. -EPIPE: it is closed,
+ * or its run is over; the item stays the caller's. -EINVAL: null. Any thread; a
  * short lock.
  */
 WEIR_API WEIR_MUST_CHECK int weir_flow_queue_offer(
@@ -157,15 +157,16 @@ WEIR_API WEIR_MUST_CHECK int weir_flow_queue_offer(
  * No more items: the stream ends behind what is queued, well or with `error`
  * (borrowed). -EALREADY: it is closed. -EINVAL: null. Any thread.
  */
-WEIR_API int weir_flow_queue_close(struct weir_flow_queue *queue,
-				   struct weir_error *error);
+WEIR_API int weir_flow_queue_end(struct weir_flow_queue *queue,
+				 struct weir_error *error);
 
 /*
- * What is offered to `queue`. It runs once: -EALREADY from then on. -EINVAL: null.
+ * What is offered to `queue`. It runs once: -EALREADY from then on. -EINVAL:
+ * null.
  *
- * Emits: each item that is queued. Completes: when the queue is closed and empty.
- * Cancels: nothing is above it; the queue is closed and what it has is dropped.
- * Holds: the queue's capacity.
+ * Emits: each item that is queued. Completes: when the queue is closed and
+ * empty. Cancels: nothing is above it; the queue is closed and what it has is
+ * dropped. Holds: the queue's capacity.
  */
 WEIR_API struct weir_flow *weir_flow_from_queue(struct weir_flow_queue *queue);
 

@@ -28,21 +28,21 @@ WEIR_API WEIR_MUST_CHECK int weir_flow_switch_new(
 WEIR_API void weir_flow_switch_free(struct weir_flow_switch *swtch);
 
 /*
- * Throws it, once for ever: flows that have it complete where it is, and what is
- * above is cancelled. -EINVAL: null. -EALREADY: thrown before. Any thread.
+ * Throws it, once for ever: flows that have it complete where it is, and what
+ * is above is cancelled. -EINVAL: null. -EALREADY: thrown before. Any thread.
  */
-WEIR_API int weir_flow_switch_shutdown(struct weir_flow_switch *swtch);
+WEIR_API int weir_flow_switch_end(struct weir_flow_switch *swtch);
 
 /*
  * The same, but they fail with `error` (borrowed; NULL stands for -ECANCELED).
  */
-WEIR_API int weir_flow_switch_abort(struct weir_flow_switch *swtch,
-				    struct weir_error *error);
+WEIR_API int weir_flow_switch_stop(struct weir_flow_switch *swtch,
+				   struct weir_error *error);
 
 /*
- * What comes before ends when the switch is thrown; if it was before, a run ends
- * here at once. Any number of flows, and of runs, may have the same switch.
- * Fails: -EINVAL, no switch.
+ * What comes before ends when the switch is thrown; if it was before, a run
+ * ends here at once. Any number of flows, and of runs, may have the same
+ * switch. Fails: -EINVAL, no switch.
  *
  * Emits: each item. Completes: when upstream does, or by a shutdown. Cancels:
  * when downstream does, or the switch is thrown. Holds: nothing.

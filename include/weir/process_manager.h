@@ -256,7 +256,7 @@ WEIR_API void weir_command_end(struct weir_command *command, int code);
  * stopped; the manager is released when it has ended. Any thread that holds a
  * reference of the actor.
  */
-WEIR_API void weir_process_manager_close(struct weir_process_manager *manager);
+WEIR_API void weir_process_manager_end(struct weir_process_manager *manager);
 
 /* Who runs with that id, or WEIR_ACTOR_ID_NONE. Owner of the manager. */
 WEIR_API struct weir_actor_id weir_process_manager_find(

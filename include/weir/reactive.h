@@ -101,8 +101,8 @@ struct weir_reactive_out {
  *
  * Who subscribes, or has another thread do so, holds a reference of the actor,
  * or sets it up; others subscribe when all but the start is done. An actor puts
- * its last item and finishes (WEIR_FINISH) in one turn: a turn that only finds
- * that there are no more waits for demand, and an end needs none (1.5).
+ * its last item and finishes (WEIR_TURN_END) in one turn: a turn that only
+ * finds that there are no more waits for demand, and an end needs none (1.5).
  *
  * A subscriber that is broken is reported by weir_executor_options.broken.
  *

@@ -12,7 +12,7 @@
  *
  * Every function of yours is called by the thread that runs the stage's slice,
  * never two of one stage at once, and must not block (but on a blocking
- * executor). It is the actor's owner: it may call weir_actor_finish() to end
+ * executor). It is the actor's owner: it may call weir_actor_end() to end
  * the stage early, and whatever else is the owner's. The options are copied.
  *
  * A stage may be an actor of a system (system.h): link it by hand and start it

@@ -266,7 +266,7 @@ struct weir_lifecycle {
 	int (*post_restart)(struct weir_actor *self, struct weir_error *cause);
 	/*
 	 * A supervisor or weir_system_stop_actor() wants it to stop. 0: now; 1:
-	 * it will finish (weir_actor_finish) by itself, for which it has the
+	 * it will finish (weir_actor_end) by itself, for which it has the
 	 * time its spawn options give, unless it fails or is suspended before.
 	 * Not called while it is suspended. NULL: now.
 	 */

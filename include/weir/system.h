@@ -81,7 +81,7 @@ WEIR_API WEIR_MUST_CHECK int weir_system_free(struct weir_system *system);
  * nothing is spawned and no hook taken. Harmless when repeated. The same
  * happens when /user fails or escalates.
  */
-WEIR_API void weir_system_shutdown(struct weir_system *system);
+WEIR_API void weir_system_stop(struct weir_system *system);
 
 /*
  * Completes (value NULL) when all of it has ended and been released; so whoever
@@ -226,7 +226,7 @@ WEIR_API int64_t weir_system_restarts(struct weir_system *system,
 /*
  * Stops it: the turn under way ends, no other begins; its children end first.
  * It is not restarted, whatever its type. Harmless when repeated. 0 or -ESRCH.
- * -EPERM: a guardian; see weir_system_shutdown().
+ * -EPERM: a guardian; see weir_system_stop().
  */
 WEIR_API int weir_system_stop_actor(struct weir_system *system,
 				    struct weir_actor_id ref);

@@ -159,7 +159,7 @@ void weir_actor_stop(struct weir_actor *actor)
 	weir__actor_retire_new(actor);
 }
 
-int weir_actor_finish(struct weir_actor *actor)
+int weir_actor_end(struct weir_actor *actor)
 {
 	int rc = check_owner(actor);
 
@@ -198,8 +198,8 @@ int weir_actor_fail_code(struct weir_actor *actor, int code)
 
 void weir__actor_turn_ended(struct weir_actor *actor, int rc)
 {
-	if (rc == WEIR_FINISH)
-		(void)weir_actor_finish(actor);
+	if (rc == WEIR_TURN_END)
+		(void)weir_actor_end(actor);
 	else
 		(void)weir_actor_fail_code(actor, rc);
 }

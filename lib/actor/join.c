@@ -126,7 +126,7 @@ int weir_join_add(struct weir_join *join, struct weir_member *member,
 	return weir_completion_wait_async(completion, &member->await);
 }
 
-int weir_join_close(struct weir_join *join)
+int weir_join_end(struct weir_join *join)
 {
 	uint32_t old;
 

@@ -52,8 +52,8 @@ static inline int produce(struct weir_actor *actor)
 
 	if (WEIR_UNLIKELY(rc != 1)) {
 		if (rc != WEIR_LAST)
-			return rc ? rc : weir_actor_finish(actor);
-		then = WEIR_FINISH;
+			return rc ? rc : weir_actor_end(actor);
+		then = WEIR_TURN_END;
 	}
 	rc = weir_out_put(&self->out, item);
 	return WEIR_LIKELY(rc == 0) ? then : unwanted(self, item, rc);
@@ -176,7 +176,7 @@ static inline int flush(struct weir_actor *actor)
 		return rc;
 	if (check_most(self, tail) < 0)
 		return -EOVERFLOW;
-	return rc == 0 ? WEIR_FINISH : 0;
+	return rc == 0 ? WEIR_TURN_END : 0;
 }
 WEIR_TURN(flush)
 
@@ -192,7 +192,7 @@ static int transformer_ended(struct weir_actor *actor, struct weir_in *in,
 		return 0;
 	}
 	if (self->out.port.flags & WEIR__PORT_ENDED)
-		return weir_actor_finish(actor);
+		return weir_actor_end(actor);
 	return weir_actor_become(actor, flush_n, ports, 1);
 }
 
@@ -281,7 +281,7 @@ static inline int consume(struct weir_actor *actor)
 		return 0;
 	}
 	weir__in_left(&self->in);
-	/* a turn that returns 1 would finish (WEIR_FINISH) */
+	/* a turn that returns 1 would finish (WEIR_TURN_END) */
 	return rc < 0 ? rc : -EINVAL;
 }
 WEIR_TURN(consume)

@@ -98,7 +98,7 @@ void weir_flow_queue_free(struct weir_flow_queue *queue)
 {
 	if (!queue)
 		return;
-	(void)weir_flow_queue_close(queue, NULL);
+	(void)weir_flow_queue_end(queue, NULL);
 	queue_unref(queue);
 }
 
@@ -174,8 +174,7 @@ int weir_flow_queue_offer(struct weir_flow_queue *queue, void *item)
 	return rc;
 }
 
-int weir_flow_queue_close(struct weir_flow_queue *queue,
-			  struct weir_error *error)
+int weir_flow_queue_end(struct weir_flow_queue *queue, struct weir_error *error)
 {
 	struct weir__op *op = NULL;
 	int rc = 0;
@@ -195,7 +194,7 @@ int weir_flow_queue_close(struct weir_flow_queue *queue,
 	return rc;
 }
 
-/* --- The source ------------------------------------------------------------------ */
+/* --- The source ----------------------------------------------------------- */
 
 static struct weir_flow_queue *queue_of(const struct weir_flow *flow)
 {
@@ -245,7 +244,7 @@ static size_t queue_pull(struct weir__op *op, void **items, size_t room)
 static size_t queue_drain(struct weir__op *op, void **items, size_t room)
 {
 	/* -EALREADY: it was closed before */
-	(void)weir_flow_queue_close(queue_of(op->flow), NULL);
+	(void)weir_flow_queue_end(queue_of(op->flow), NULL);
 	return queue_pull(op, items, room);
 }
 

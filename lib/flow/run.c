@@ -20,7 +20,7 @@
 #include "executor/wait.h"
 #include "flow/exit.h"
 
-/* --- Their end ----------------------------------------------------------------------- */
+/* --- Their end ------------------------------------------------------------ */
 
 struct weir_error weir__run_cancelled = {
 	.code = -ECANCELED,
@@ -158,7 +158,9 @@ static void unkeep(struct weir_flow_run *run)
 	weir__registry_done(run->executor);
 }
 
-/* It may be over, and its executor free to go, before the submission returns. */
+/*
+ * It may be over, and its executor free to go, before the submission returns.
+ */
 static void submit(struct weir_flow_run *run)
 {
 	struct weir_executor *executor = run->executor;
@@ -190,7 +192,7 @@ void weir__run_stage_gone(struct weir_flow_run *run)
 		run_over(run);
 }
 
-/* --- Their start ------------------------------------------------------------------------ */
+/* --- Their start ---------------------------------------------------------- */
 
 /* Recursion is bounded: see struct weir_flow.
  * NOLINTNEXTLINE(misc-no-recursion) */
@@ -381,7 +383,7 @@ int weir_flow_start(struct weir_flow *flow, struct weir_executor *executor,
 	return 0;
 }
 
-/* --- Handles ------------------------------------------------------------------------------ */
+/* --- Handles -------------------------------------------------------------- */
 
 struct weir_completion *weir_flow_run_over(struct weir_flow_run *run)
 {
@@ -407,8 +409,8 @@ int weir_flow_run_wait(struct weir_flow_run *run, uint64_t timeout_ns,
 
 /*
  * The simulators that this thread owns have nothing left to do. A run on one is
- * cancelled, which gives it something. One elsewhere does not need it: everything
- * about a simulator happens on one thread.
+ * cancelled, which gives it something. One elsewhere does not need it:
+ * everything about a simulator happens on one thread.
  */
 static int wait_at_rest(struct weir_flow_run *run, void **result,
 			struct weir_error **error)
@@ -417,7 +419,7 @@ static int wait_at_rest(struct weir_flow_run *run, void **result,
 	int rc;
 
 	if (weir__owns(run->executor))
-		weir_flow_run_cancel(run, weir_error_of(-EDEADLK));
+		weir_flow_run_stop(run, weir_error_of(-EDEADLK));
 	else
 		weir__thread.owned = NULL;
 	rc = weir_flow_run_wait(run, WEIR_FOREVER, result, error);
@@ -477,7 +479,7 @@ static void each_live(struct weir_flow_run *run,
 	weir__let_go(held);
 }
 
-void weir_flow_run_drain(struct weir_flow_run *run)
+void weir_flow_run_end(struct weir_flow_run *run)
 {
 	if (!run)
 		return;
@@ -486,7 +488,7 @@ void weir_flow_run_drain(struct weir_flow_run *run)
 	each_live(run, weir_actor_signal);
 }
 
-void weir_flow_run_cancel(struct weir_flow_run *run, struct weir_error *error)
+void weir_flow_run_stop(struct weir_flow_run *run, struct weir_error *error)
 {
 	bool held;
 

@@ -34,7 +34,7 @@ static struct weir__stage *stage_of(struct weir_actor *actor)
 	return weir_container_of(actor, struct weir__stage, actor);
 }
 
-/* --- What it waits for ------------------------------------------------------------ */
+/* --- What it waits for ---------------------------------------------------- */
 
 void weir__take_part(struct weir_port *port, bool *ignored, bool want)
 {
@@ -123,7 +123,7 @@ static void rest(struct weir__stage *stage, enum weir__found found)
 	set_going(stage, !stage->has_out && !none && !linear);
 }
 
-/* --- Driving it ----------------------------------------------------------------------- */
+/* --- Driving it ----------------------------------------------------------- */
 
 static void finish(struct weir__stage *stage, struct weir_error *error)
 {
@@ -131,7 +131,7 @@ static void finish(struct weir__stage *stage, struct weir_error *error)
 	assert(!stage->over);
 	stage->over = true;
 	stage->end->over(stage, error);
-	(void)weir_actor_finish(&stage->actor);
+	(void)weir_actor_end(&stage->actor);
 }
 
 /* Nobody else looks at an in-port that takes no part. */
@@ -178,12 +178,12 @@ static bool drive(struct weir__stage *stage, uint64_t n)
 }
 
 /*
- * How much is asked for at once is bounded by its time, as runs of turns are: no
- * operator gets more room than a run has turns. A turn is an item, but of a
+ * How much is asked for at once is bounded by its time, as runs of turns are:
+ * no operator gets more room than a run has turns. A turn is an item, but of a
  * stage that goes, which nothing else bounds: its turns are of 2^batch_log2
  * items, so that cheap ones come in batches, and with some turns a run, so that
- * it is timed. What a run takes in all stays when the two change; where one turn
- * is too long, it begins anew with one item.
+ * it is timed. What a run takes in all stays when the two change; where one
+ * turn is too long, it begins anew with one item.
  */
 static void set_batch(struct weir__stage *stage)
 {
@@ -309,7 +309,7 @@ static void released(struct weir_actor *actor)
 	weir__run_stage_gone(run);
 }
 
-/* --- Setting it up ----------------------------------------------------------------------- */
+/* --- Setting it up -------------------------------------------------------- */
 
 static uint32_t go_certain(struct weir_port *port)
 {
@@ -436,7 +436,7 @@ int weir__stage_ready(struct weir__stage *stage, struct weir__op *root)
 	return 0;
 }
 
-/* --- How they end --------------------------------------------------------------------------- */
+/* --- How they end --------------------------------------------------------- */
 
 /* Items come straight into the slots that they leave by. */
 static enum weir__found out_drive(struct weir__stage *stage, uint64_t n)

@@ -57,7 +57,7 @@ void weir_flow_switch_free(struct weir_flow_switch *swtch)
 	weir__free(weir_allocator_default(), swtch, sizeof(*swtch));
 }
 
-/* --- Throwing it -------------------------------------------------------------- */
+/* --- Throwing it ---------------------------------------------------------- */
 
 /* Waking may run tasks, which must not happen under the lock. */
 static int throw_it(struct weir_flow_switch *swtch, struct weir_error *error)
@@ -80,20 +80,20 @@ static int throw_it(struct weir_flow_switch *swtch, struct weir_error *error)
 	return first ? 0 : -EALREADY;
 }
 
-int weir_flow_switch_shutdown(struct weir_flow_switch *swtch)
+int weir_flow_switch_end(struct weir_flow_switch *swtch)
 {
 	return swtch ? throw_it(swtch, NULL) : -EINVAL;
 }
 
-int weir_flow_switch_abort(struct weir_flow_switch *swtch,
-			   struct weir_error *error)
+int weir_flow_switch_stop(struct weir_flow_switch *swtch,
+			  struct weir_error *error)
 {
 	if (!swtch)
 		return -EINVAL;
 	return throw_it(swtch, error ? error : weir_error_of(-ECANCELED));
 }
 
-/* --- Operators ---------------------------------------------------------------- */
+/* --- Operators ------------------------------------------------------------ */
 
 static struct weir_flow_switch *switch_of(const struct weir_flow *flow)
 {

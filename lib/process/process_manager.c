@@ -525,7 +525,7 @@ int weir_process_manager_offer(struct weir_process_manager *manager,
 	return -ESHUTDOWN;
 }
 
-void weir_process_manager_close(struct weir_process_manager *manager)
+void weir_process_manager_end(struct weir_process_manager *manager)
 {
 	if (!manager)
 		return;

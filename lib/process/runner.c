@@ -28,7 +28,7 @@ static void reply(struct weir_command *command, int code)
 		       code < 0 ? weir_error_of(code) : NULL);
 }
 
-/* --- Calls ------------------------------------------------------------------- */
+/* --- Calls ---------------------------------------------------------------- */
 
 /* The runner of the manager's that makes calls on this thread, or NULL. */
 static struct weir__runner *caller(const struct weir_process_manager *manager)
@@ -216,7 +216,7 @@ static uint32_t calls(struct weir_actor *actor, uint32_t n)
 	assert(!self->calls && self->n_offered == 0 && self->ended == 0);
 	if (self->n_begun == self->n_taken && !take(self, n)) {
 		if (ck_pr_load_32(&all->queue.closed))
-			(void)weir_actor_finish(actor);
+			(void)weir_actor_end(actor);
 		else
 			rest(self);
 		return 1;
@@ -247,7 +247,7 @@ static const struct weir__port_ops awake_ops = {
 	.certain = certain,
 };
 
-/* --- The actors --------------------------------------------------------------- */
+/* --- The actors ----------------------------------------------------------- */
 
 /*
  * What it has taken is answered. Another sees to what waits: the wake may have

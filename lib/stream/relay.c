@@ -71,7 +71,7 @@ static int failing_signalled(struct weir_port *port)
 	if (self->fails)
 		return 0;
 	(void)weir_out_end(&self->out, error);
-	(void)weir_actor_finish(&self->actor);
+	(void)weir_actor_end(&self->actor);
 	return 0;
 }
 

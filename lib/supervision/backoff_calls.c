@@ -92,7 +92,7 @@ int weir_backoff_supervisor_put_up(struct weir_backoff_supervisor *supervisor,
 	return weir_in_put(supervisor->options.up, item);
 }
 
-int weir_backoff_supervisor_finish(struct weir_backoff_supervisor *supervisor)
+int weir_backoff_supervisor_end(struct weir_backoff_supervisor *supervisor)
 {
 	if (!supervisor)
 		return -EINVAL;

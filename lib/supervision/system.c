@@ -6,7 +6,7 @@
  * theirs ever runs; root is the supervisor of the other two. The order of the
  * end:
  *
- *	weir_system_shutdown() stops /user; or it fails, or is drained
+ *	weir_system_stop() stops /user; or it fails, or is drained
  *	/user has ended and been released: the before-end hooks run
  *	who gives the last answer that is missing stops root, which stops /system
  *	who frees the last cell runs the termination hooks, then completes
@@ -127,7 +127,7 @@ static int root_decide(struct weir_actor *root,
 {
 	(void)failure;
 	(void)context;
-	weir_system_shutdown(weir__system_of(root));
+	weir_system_stop(weir__system_of(root));
 	return WEIR_STOP;
 }
 
@@ -286,7 +286,7 @@ int weir_system_free(struct weir_system *system)
 	return 0;
 }
 
-void weir_system_shutdown(struct weir_system *system)
+void weir_system_stop(struct weir_system *system)
 {
 	bool held;
 	struct weir__cell *user;

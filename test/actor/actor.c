@@ -37,7 +37,7 @@ static void null_and_incomplete_set_ups_are_errors(void **state)
 	assert_int_equal(weir_actor_init(&actor, &empty, executor), -EINVAL);
 	assert_memory_equal(&actor, &before, sizeof(actor));
 	assert_int_equal(weir_actor_start(NULL), -EINVAL);
-	assert_int_equal(weir_actor_finish(NULL), -EINVAL);
+	assert_int_equal(weir_actor_end(NULL), -EINVAL);
 	assert_int_equal(weir_actor_fail(NULL, weir_error_of(-EIO)), -EINVAL);
 	assert_int_equal(weir_actor_become(NULL, NULL, NULL, 0), -EINVAL);
 	assert_int_equal(weir_actor_set_stats(NULL, NULL), -EINVAL);
@@ -78,7 +78,7 @@ static void calls_for_the_owner_are_refused_to_others(void **state)
 
 	pair_init(&pair, weir_sim_executor(sim), N, 4);
 	pair_start(&pair);
-	assert_int_equal(weir_actor_finish(&pair.source.actor), -EPERM);
+	assert_int_equal(weir_actor_end(&pair.source.actor), -EPERM);
 	assert_int_equal(weir_actor_fail(&pair.source.actor, error), -EPERM);
 	assert_int_equal(weir_actor_become(&pair.source.actor, sink_turn_n,
 					   NULL, 0),
@@ -264,7 +264,7 @@ static int watching_ended(struct weir_actor *actor, struct weir_in *in,
 
 	self->cause = error->cause;
 	self->message = error->message;
-	return weir_actor_finish(actor);
+	return weir_actor_end(actor);
 }
 
 static void an_error_carries_its_cause_unchanged_and_drops_it_once(void **state)

@@ -548,7 +548,7 @@ static int eater_ended(struct weir_channel_in *in, struct weir_error *error)
 
 	self->ended++;
 	self->end_code = error ? error->code : 0;
-	return weir_actor_finish(&self->actor);
+	return weir_actor_end(&self->actor);
 }
 
 static void eater_init(struct eater *self, uint32_t burst, int64_t tickets)
@@ -762,7 +762,7 @@ static int feeder_turn(struct weir_actor *actor)
 		return 0;
 	if (self->ends)
 		assert_int_equal(weir_channel_end(channel, NULL), 0);
-	return weir_actor_finish(actor);
+	return weir_actor_end(actor);
 }
 WEIR_TURN(feeder_turn)
 
@@ -789,7 +789,7 @@ static int feeder_ended(struct weir_channel_out *out, struct weir_error *error)
 	struct feeder *self = weir_container_of(out, struct feeder, out);
 
 	self->ended++;
-	return weir_actor_finish(&self->actor);
+	return weir_actor_end(&self->actor);
 }
 
 static void feeder_init(struct feeder *self, size_t first, size_t last)

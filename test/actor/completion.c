@@ -98,10 +98,10 @@ static void misuse_is_an_error_and_changes_nothing(void **state)
 	assert_int_equal(weir_join_add(NULL, &member, &completion), -EINVAL);
 	assert_int_equal(weir_join_add(&join, NULL, &completion), -EINVAL);
 	assert_int_equal(weir_join_add(&join, &member, NULL), -EINVAL);
-	assert_int_equal(weir_join_close(NULL), -EINVAL);
+	assert_int_equal(weir_join_end(NULL), -EINVAL);
 	assert_int_equal(weir_join_cancel(NULL), -EINVAL);
 	assert_int_equal(weir_join_fini(NULL), -EINVAL);
-	assert_int_equal(weir_join_close(&join), 0);
+	assert_int_equal(weir_join_end(&join), 0);
 	assert_int_equal(weir_join_fini(&join), 0);
 }
 
@@ -281,7 +281,7 @@ static int reader_turn(struct weir_actor *actor)
 		complete(self->completes, self->value);
 	if (self->ignores)
 		return weir_port_ignore(&self->port.port);
-	return weir_actor_finish(actor);
+	return weir_actor_end(actor);
 }
 WEIR_TURN(reader_turn)
 
@@ -487,7 +487,7 @@ static void make(enum weir_join_rule rule, uint32_t n)
 
 static void close_join(void)
 {
-	assert_int_equal(weir_join_close(&join), 0);
+	assert_int_equal(weir_join_end(&join), 0);
 }
 
 static void all_of_completes_with_the_last(void **state)
@@ -523,7 +523,7 @@ static void a_closed_join_takes_no_more(void **state)
 {
 	make(WEIR_ALL_OF, 1);
 	close_join();
-	assert_int_equal(weir_join_close(&join), -EALREADY);
+	assert_int_equal(weir_join_end(&join), -EALREADY);
 	assert_int_equal(weir_join_add(&join, &members[1], &parts[1]),
 			 -EALREADY);
 	complete(&parts[0], NULL);
@@ -590,7 +590,7 @@ static void any_of_decided_before_it_is_closed_completes_then(void **state)
 static void any_of_none_is_an_error_and_stays_open(void **state)
 {
 	make(WEIR_ANY_OF, 0);
-	assert_int_equal(weir_join_close(&join), -EINVAL);
+	assert_int_equal(weir_join_end(&join), -EINVAL);
 	add(0, 1);
 	close_join();
 	complete(&parts[0], NULL);
@@ -654,7 +654,7 @@ static void frees_itself(enum weir_join_rule rule)
 		assert_int_equal(weir_join_add(&family->join,
 					       &family->members[i], &parts[i]),
 				 0);
-	assert_int_equal(weir_join_close(&family->join), 0);
+	assert_int_equal(weir_join_end(&family->join), 0);
 }
 
 static void the_callback_of_a_join_may_free_it_and_its_members(void **state)

@@ -77,7 +77,7 @@ static inline int counter_turn(struct weir_actor *actor)
 	int rc = weir_out_put(&self->out, (void *)self->next);
 
 	if (self->next++ == self->last)
-		weir_actor_finish(actor);
+		weir_actor_end(actor);
 	return rc;
 }
 WEIR_TURN(counter_turn)
@@ -249,7 +249,7 @@ static inline int ring_turn(struct weir_actor *actor)
 	void *token = weir_in_take(&self->in);
 
 	if (++self->ring->hops == self->ring->most)
-		return weir_actor_finish(actor);
+		return weir_actor_end(actor);
 	return weir_out_put(&self->out, token);
 }
 WEIR_TURN(ring_turn)
@@ -358,7 +358,7 @@ static inline int grower_turn(struct weir_actor *actor)
 				   self->released);
 		assert_int_equal(weir_actor_start(&child->actor), 0);
 	}
-	return weir_actor_finish(actor);
+	return weir_actor_end(actor);
 }
 WEIR_TURN(grower_turn)
 

@@ -508,7 +508,7 @@ static void tree_spawn(struct tree *self, struct weir_actor *actor)
 
 static void tree_fini(struct tree *self)
 {
-	weir_system_shutdown(self->system);
+	weir_system_stop(self->system);
 	weir_sim_run(self->sim);
 	assert_int_equal(weir_system_free(self->system), 0);
 	ledger_check(&self->ledger);

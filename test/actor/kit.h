@@ -155,7 +155,7 @@ static inline int source_turn(struct weir_actor *actor)
 	struct source *self = weir_container_of(actor, struct source, actor);
 
 	if (self->next > self->last)
-		return weir_actor_finish(actor);
+		return weir_actor_end(actor);
 	if (self->next == self->fail_at)
 		return -EIO;
 	assert_int_equal(weir_out_put(&self->out,
@@ -163,7 +163,7 @@ static inline int source_turn(struct weir_actor *actor)
 			 0);
 	self->next++;
 	if (self->next > self->last)
-		weir_actor_finish(actor);
+		weir_actor_end(actor);
 	return 0;
 }
 WEIR_TURN(source_turn)
@@ -279,7 +279,7 @@ static inline int sink_turn(struct weir_actor *actor)
 		assert_int_equal(i, self->last + 1);
 	self->last = i;
 	if (++self->seen == self->stop_at)
-		weir_actor_finish(actor);
+		weir_actor_end(actor);
 	return 0;
 }
 WEIR_TURN(sink_turn)
@@ -293,7 +293,7 @@ static inline int sink_ended(struct weir_actor *actor, struct weir_in *in,
 	assert_int_equal(weir_in_count(in), 0);
 	self->ended++;
 	self->end_code = error ? error->code : 0;
-	return weir_actor_finish(actor);
+	return weir_actor_end(actor);
 }
 
 static inline void sink_stopped(struct weir_actor *actor,

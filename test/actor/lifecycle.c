@@ -260,7 +260,7 @@ static struct weir_system *system_new(struct scene *scene)
 static void system_free(struct scene *scene, struct weir_system *system)
 {
 	let_go(scene);
-	weir_system_shutdown(system);
+	weir_system_stop(system);
 	run(scene);
 	assert_int_equal(weir_system_free(system), 0);
 	tear_down(scene);

@@ -54,7 +54,7 @@ static inline int counter_turn(struct weir_actor *actor)
 	int rc = weir_out_put(&self->out, (void *)self->next);
 
 	if (++self->next == self->n)
-		weir_actor_finish(actor);
+		weir_actor_end(actor);
 	return rc;
 }
 WEIR_TURN(counter_turn)

@@ -131,7 +131,7 @@ static void eat_all_of(struct eater *eater, struct weir_sim *sim, bool linked)
 	weir_actor_resume(&eater->sink.actor);
 	weir_sim_run(sim);
 	assert_int_equal(eater->sink.ended, 1);
-	weir_system_shutdown(system);
+	weir_system_stop(system);
 	weir_sim_run(sim);
 	assert_int_equal(weir_system_free(system), 0);
 }

@@ -172,7 +172,7 @@ static inline int linking_turn(struct weir_actor *actor)
 					      ledger_make(self->ledger, i)),
 				 0);
 	}
-	return WEIR_FINISH;
+	return WEIR_TURN_END;
 }
 WEIR_TURN(linking_turn)
 

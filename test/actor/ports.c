@@ -166,7 +166,7 @@ static inline int ticker_turn(struct weir_actor *actor)
 
 	self->at[self->turns++ % 8] = weir_executor_now(actor->executor);
 	if (self->turns == self->left)
-		return weir_actor_finish(actor);
+		return weir_actor_end(actor);
 	return weir_delay_for(&self->delay, self->period);
 }
 WEIR_TURN(ticker_turn)
@@ -285,7 +285,7 @@ static inline int reader_turn(struct weir_actor *actor)
 	if (n < 0)
 		return errno == EAGAIN ? weir_fd_again(&self->fd) : -errno;
 	self->ended = true;
-	return weir_actor_finish(actor);
+	return weir_actor_end(actor);
 }
 WEIR_TURN(reader_turn)
 

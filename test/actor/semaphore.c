@@ -386,7 +386,7 @@ static int taker_turn(struct weir_actor *actor)
 
 	if (self->waits) {
 		wait_result = weir_semaphore_acquire_wait(&semaphore, 1, 0);
-		return weir_actor_finish(actor);
+		return weir_actor_end(actor);
 	}
 	for (i = 0; i < self->n_ports; i++)
 		if (!weir__port_group(&self->ports[i].grant.port) ||
@@ -395,7 +395,7 @@ static int taker_turn(struct weir_actor *actor)
 						 &self->ports[i], self->takes),
 					 0);
 	if (++self->turns == self->turns_max)
-		weir_actor_finish(actor);
+		weir_actor_end(actor);
 	if (self->gives)
 		release(self->gives);
 	return 0;
@@ -842,7 +842,7 @@ static int philosopher_signalled(struct weir_actor *actor)
 
 	if (self->eats)
 		put_down(self);
-	return self->meals == MEALS ? weir_actor_finish(actor) : 0;
+	return self->meals == MEALS ? weir_actor_end(actor) : 0;
 }
 
 static void philosopher_released(struct weir_actor *actor)

@@ -86,7 +86,7 @@ static int philosopher_turn(struct weir_actor *actor)
 	assert(weir_semaphore_port_take(&self->low, 1) == 0);
 	assert(weir_semaphore_port_take(&self->high, 1) == 0);
 	eat(self);
-	return self->meals == meals_wanted ? weir_actor_finish(actor) : 0;
+	return self->meals == meals_wanted ? weir_actor_end(actor) : 0;
 }
 WEIR_TURN(philosopher_turn)
 
@@ -432,7 +432,7 @@ static int producer_turn(struct weir_actor *actor)
 	if (self->made < items_each)
 		return 0;
 	produced();
-	return weir_actor_finish(actor);
+	return weir_actor_end(actor);
 }
 WEIR_TURN(producer_turn)
 
@@ -869,7 +869,7 @@ static void grow_up(struct family *self, enum weir_join_rule rule)
 		assert_int_equal(weir_join_add(&self->join, &self->members[k],
 					       &self->parts[k]),
 				 0);
-	assert_int_equal(weir_join_close(&self->join), 0);
+	assert_int_equal(weir_join_end(&self->join), 0);
 	assert_int_equal(
 		weir_completion_wait(&self->join.completion, WEIR_FOREVER), 0);
 	if (rule == WEIR_ALL_OF)

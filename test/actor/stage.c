@@ -158,7 +158,7 @@ static int chain_consume(void *context, void *item)
 	self->last = (uintptr_t)item;
 	use(self, item);
 	if (++self->consumed == self->finish_after)
-		weir_actor_finish(&self->consumer.actor);
+		weir_actor_end(&self->consumer.actor);
 	return 0;
 }
 
@@ -986,7 +986,7 @@ static void chain_run_supervised(struct chain *self, size_t n,
 	weir_sim_run(self->sim);
 	for (i = 0; i < n; i++)
 		assert_int_equal(self->fates[i].released, 1);
-	weir_system_shutdown(system);
+	weir_system_stop(system);
 	weir_sim_run(self->sim);
 	assert_int_equal(weir_system_free(system), 0);
 }

@@ -212,7 +212,7 @@ static int relay_ended(struct weir_actor *actor, struct weir_in *in,
 		       struct weir_error *error)
 {
 	weir_container_of(actor, struct relay, actor)->ended++;
-	return weir_actor_finish(actor);
+	return weir_actor_end(actor);
 }
 
 static void relay_stopped(struct weir_actor *actor, struct weir_error *error)
@@ -585,7 +585,7 @@ static void end_in_a_turn(int result, int code)
 
 static void a_stage_that_finishes_ends_behind_what_it_has_put(void **state)
 {
-	end_in_a_turn(WEIR_FINISH, 0);
+	end_in_a_turn(WEIR_TURN_END, 0);
 }
 
 static void a_stage_that_fails_ends_behind_what_it_has_put(void **state)
@@ -628,7 +628,7 @@ static void one_token_too_much_in_the_last_turn_fails_a_stage(void **state)
 static void cancel_in(struct relay *self)
 {
 	assert_int_equal(weir_in_cancel(&self->in), 0);
-	self->result = WEIR_FINISH;
+	self->result = WEIR_TURN_END;
 }
 
 static void a_stage_may_cancel_its_input_in_a_turn(void **state)

@@ -64,7 +64,8 @@ static inline int produce(struct weir_actor *actor)
 
 	(void)weir_out_put(&stage->out, (void *)(uintptr_t)stage->n++);
 	/* Its end may cost something: not before the consumer has looked. */
-	return stage->n == 2 * WARM_UP + stage->run->n_tokens ? WEIR_FINISH : 0;
+	return stage->n == 2 * WARM_UP + stage->run->n_tokens ? WEIR_TURN_END
+							      : 0;
 }
 WEIR_TURN(produce)
 

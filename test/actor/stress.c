@@ -401,7 +401,7 @@ static inline int ticker_turn(struct weir_actor *actor)
 	struct ticker *self = weir_container_of(actor, struct ticker, actor);
 
 	if (++self->turns == self->left)
-		return weir_actor_finish(actor);
+		return weir_actor_end(actor);
 	return weir_delay_for(&self->delay, 1000 * (self->turns % 8));
 }
 WEIR_TURN(ticker_turn)

@@ -52,7 +52,7 @@ static void released(struct weir_actor *actor);
 
 static int ends(struct weir_actor *actor)
 {
-	return weir_actor_finish(actor);
+	return weir_actor_end(actor);
 }
 
 static const struct weir_actor_ops quiet_ops = {.turns = no_turns};
@@ -62,7 +62,7 @@ static const struct weir_actor_ops ops = {
 	.released = released,
 };
 
-/* --- At a known moment ----------------------------------------------------- */
+/* --- At a known moment ---------------------------------------------------- */
 
 struct forker {
 	struct place *place;
@@ -126,7 +126,7 @@ static void a_child_makes_and_frees_its_own(void **state)
 	}
 }
 
-/* --- At any moment --------------------------------------------------------- */
+/* --- At any moment -------------------------------------------------------- */
 
 /* A thread that starts actors and arms timers and watches, over and over. */
 struct busy {

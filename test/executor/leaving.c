@@ -258,7 +258,7 @@ static int freer_signalled(struct weir_actor *actor)
 	struct freer *self = weir_container_of(actor, struct freer, actor);
 
 	self->rc = self->frees->kind->free(self->frees);
-	return weir_actor_finish(actor);
+	return weir_actor_end(actor);
 }
 
 static void freer_released(struct weir_actor *actor)

@@ -34,7 +34,7 @@ static int job_signalled(struct weir_actor *actor)
 
 	self->does(self);
 	/* still the owner */
-	self->finished = weir_actor_finish(actor) == 0;
+	self->finished = weir_actor_end(actor) == 0;
 	return 0;
 }
 
@@ -179,7 +179,7 @@ struct put_off {
 static int late_signalled(struct weir_actor *actor)
 {
 	weir_container_of(actor, struct put_off, actor)->slices++;
-	return weir_actor_finish(actor);
+	return weir_actor_end(actor);
 }
 
 static const struct weir_actor_ops late_ops = {

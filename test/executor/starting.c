@@ -104,7 +104,7 @@ static uint32_t no_turns(struct weir_actor *actor, uint32_t n)
 
 static int ends(struct weir_actor *actor)
 {
-	return weir_actor_finish(actor);
+	return weir_actor_end(actor);
 }
 
 static void short_stopped(struct weir_actor *actor, struct weir_error *error)
@@ -185,7 +185,7 @@ static void the_system_stays_until_a_spawn_has_returned(void **state)
 	held_drive(&held);
 	assert_int_equal(pthread_create(&spawner, NULL, spawn, &one), 0);
 	sem_wait(&held.submitted);
-	weir_system_shutdown(one.system);
+	weir_system_stop(one.system);
 	held_drive(&held);
 	assert_int_equal(one.stopped, 1);
 	assert_int_equal(one.released, 0);

@@ -122,7 +122,7 @@ static int run_one(struct pools *pools, uint64_t round, struct seen *seen,
 	if (cancel) {
 		for (i = round * 7919 % 50; i > 0; i--)
 			sched_yield();
-		weir_flow_run_cancel(run, NULL);
+		weir_flow_run_stop(run, NULL);
 	}
 	rc = wait_for(run);
 	assert_int_equal(seen->under_way, 0);
@@ -200,7 +200,7 @@ static void nor_where_calls_block(void **state)
 	cancel_often(true);
 }
 
-/* --- Of each key one at a time ---------------------------------------------------- */
+/* --- Of each key one at a time -------------------------------------------- */
 
 #define KEYS 4
 

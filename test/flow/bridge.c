@@ -73,7 +73,9 @@ static bool run_to(const struct way *way, uint64_t seed, size_t step)
 	return more;
 }
 
-/* Each way, at each number from `from` on until it says that there are no more. */
+/*
+ * Each way, at each number from `from` on until it says that there are no more.
+ */
 static void go_through(uint64_t seed, size_t from,
 		       bool (*go)(const struct way *way, uint64_t seed,
 				  size_t at))
@@ -108,7 +110,7 @@ static bool drain_at(const struct way *way, uint64_t seed, size_t step)
 {
 	bool more = run_to(way, seed, step);
 
-	weir_flow_run_drain(world.runs[0]);
+	weir_flow_run_end(world.runs[0]);
 	weir_sim_run(sim);
 	/* what is not a flow goes on */
 	if (world.taker.world)

@@ -52,7 +52,7 @@ static inline int make_one(struct weir_actor *actor)
 	struct hand *self = hand_of(actor);
 	int rc = weir_out_put(&self->out, item_new(self->next));
 
-	return rc == 0 && self->next++ == N ? WEIR_FINISH : rc;
+	return rc == 0 && self->next++ == N ? WEIR_TURN_END : rc;
 }
 WEIR_TURN(make_one)
 
@@ -234,8 +234,8 @@ static const struct way ways[] = {
 
 static inline void cancel(struct world *world)
 {
-	weir_flow_run_cancel(world->runs[0], NULL);
-	weir_flow_run_cancel(world->runs[1], NULL);
+	weir_flow_run_stop(world->runs[0], NULL);
+	weir_flow_run_stop(world->runs[1], NULL);
 	if (world->maker.world)
 		weir_actor_stop(&world->maker.actor);
 	if (world->taker.world)

@@ -157,7 +157,7 @@ static void sixteen_are_asked_for_unless_told_otherwise(void **state)
 	assert_true(weir_publisher_probe_expect_request(probe, 0));
 	send(probe, 8);
 	assert_true(weir_publisher_probe_expect_request(probe, 8));
-	weir_flow_run_cancel(begun.run, NULL);
+	weir_flow_run_stop(begun.run, NULL);
 	assert_true(weir_publisher_probe_expect_cancel(probe));
 	finish(&begun, -ECANCELED);
 	assert_int_equal(weir_publisher_probe_free(probe), 0);
@@ -183,7 +183,7 @@ static void a_drain_lets_go_of_an_out_port(void **state)
 	assert_int_equal(weir_actor_start(&actor), 0);
 	weir_sim_run(sim);
 	assert_false(weir_completion_done(weir_flow_run_over(begun.run)));
-	weir_flow_run_drain(begun.run);
+	weir_flow_run_end(begun.run);
 	finish(&begun, 0);
 	weir_actor_stop(&actor);
 	weir_sim_run(sim);
@@ -201,7 +201,7 @@ static void one_and_one_is_lock_step(void **state)
 		send(probe, i);
 	}
 	assert_true(weir_publisher_probe_expect_request(probe, 1));
-	weir_flow_run_drain(begun.run);
+	weir_flow_run_end(begun.run);
 	assert_true(weir_publisher_probe_expect_cancel(probe));
 	finish(&begun, 0);
 	assert_int_equal(got.n, 3);
@@ -218,7 +218,7 @@ static void what_was_sent_before_a_drain_is_delivered(void **state)
 	assert_true(weir_publisher_probe_expect_request(probe, 4));
 	for (i = 1; i <= 3; i++)
 		send(probe, i);
-	weir_flow_run_drain(begun.run);
+	weir_flow_run_end(begun.run);
 	assert_true(weir_publisher_probe_expect_cancel(probe));
 	finish(&begun, 0);
 	assert_int_equal(got.n, 3);
@@ -275,7 +275,7 @@ static void an_end_needs_no_demand_behind_what_holds_items(void **state)
 	flow = weir_flow_grouped(flow, 2);
 	begun = begin(weir_flow_into(flow, weir_subscriber_probe_base(probe)));
 	assert_true(weir_subscriber_probe_expect_subscription(probe));
-	assert_int_equal(weir_flow_queue_close(queue, NULL), 0);
+	assert_int_equal(weir_flow_queue_end(queue, NULL), 0);
 	assert_true(weir_subscriber_probe_expect_complete(probe));
 	weir_flow_queue_free(queue);
 	assert_int_equal(weir_subscriber_probe_free(probe), 0);
@@ -311,7 +311,7 @@ static void a_cancelled_run_is_told_as_an_error(void **state)
 	weir_sim_run(sim);
 	weir_subscriber_probe_request(probe, 1);
 	weir_sim_run(sim);
-	weir_flow_run_cancel(begun.run, NULL);
+	weir_flow_run_stop(begun.run, NULL);
 	weir_sim_run(sim);
 	assert_true(weir_subscriber_probe_expect_subscription(probe));
 	assert_true(weir_subscriber_probe_expect_next_n(probe, 1));
@@ -377,7 +377,7 @@ static int mortal_turn(struct weir_actor *actor)
 	struct mortal *self = weir_container_of(actor, struct mortal, actor);
 
 	item_drop(weir_in_take(&self->in), NULL);
-	return ++self->n == 3 ? WEIR_FINISH : 0;
+	return ++self->n == 3 ? WEIR_TURN_END : 0;
 }
 WEIR_TURN(mortal_turn)
 
@@ -433,7 +433,7 @@ static int silent_ended(struct weir_actor *actor, struct weir_in *in,
 
 	self->n_ends++;
 	self->code = error ? error->code : 0;
-	return WEIR_FINISH;
+	return WEIR_TURN_END;
 }
 
 /* `permits` items come unasked for. */
@@ -544,7 +544,7 @@ static void a_cancel_waits_for_no_acknowledgement(void **state)
 
 	begun = silent_begin(&silent, counted(weir_flow_range(1, 3)), 5, NULL);
 	acknowledge(&silent, 1);
-	weir_flow_run_cancel(begun.run, NULL);
+	weir_flow_run_stop(begun.run, NULL);
 	weir_sim_run(sim);
 	assert_int_equal(silent.n_ends, 1);
 	assert_int_equal(silent.code, -ECANCELED);

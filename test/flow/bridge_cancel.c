@@ -95,7 +95,7 @@ static int tear_down(void **state)
 	return 0;
 }
 
-/* --- What it is joined to --------------------------------------------------------- */
+/* --- What it is joined to ------------------------------------------------- */
 
 static struct weir_flow *to_port(struct weir_flow *flow, struct gated *gated)
 {
@@ -137,7 +137,7 @@ static struct weir_flow *(*const joins[])(struct weir_flow *flow,
 #define N_JOINS (sizeof(joins) / sizeof(*joins))
 #define N_PORTS (N_JOINS - 1)
 
-/* --- Their runs -------------------------------------------------------------------- */
+/* --- Their runs ----------------------------------------------------------- */
 
 static struct weir_flow_run *begin(struct weir_flow *flow)
 {
@@ -181,7 +181,7 @@ static bool cancel_at(size_t join, size_t step)
 	assert_int_equal(weir_actor_start(&actors[0].actor), 0);
 	for (i = 0; i < step && more; i++)
 		more = weir_sim_step(sim);
-	weir_flow_run_cancel(run, NULL);
+	weir_flow_run_stop(run, NULL);
 	weir_sim_run(sim);
 	finish(run, flow, -ECANCELED);
 	gated_fini(&actors[0]);
@@ -209,7 +209,7 @@ static void what_is_in_the_port_by_then_is_the_actors(void **state)
 		run = begin(flow);
 		assert_int_equal(weir_actor_start(&actors[0].actor), 0);
 		weir_sim_run(sim);
-		weir_flow_run_cancel(run, NULL);
+		weir_flow_run_stop(run, NULL);
 		weir_sim_run(sim);
 		finish(run, flow, -ECANCELED);
 		assert_int_equal(actors[0].n_ends, 0);
@@ -237,7 +237,7 @@ static void a_cancel_ends_that_wait_too(void **state)
 		assert_int_equal(weir_actor_start(&actors[0].actor), 0);
 		weir_sim_run(sim);
 		assert_false(is_over(run));
-		weir_flow_run_cancel(run, NULL);
+		weir_flow_run_stop(run, NULL);
 		weir_sim_run(sim);
 		finish(run, flow, -ECANCELED);
 		let_take(&actors[0], 9);
@@ -272,7 +272,7 @@ static void a_cancel_ends_flows_that_await_the_error_of_a_fan(void **state)
 		assert_int_equal(weir_actor_start(&actors[i].actor), 0);
 	weir_sim_run(sim);
 	assert_false(is_over(run));
-	weir_flow_run_cancel(run, NULL);
+	weir_flow_run_stop(run, NULL);
 	weir_sim_run(sim);
 	assert_true(is_over(run));
 	finish(run, flow, -EDOM);

@@ -11,7 +11,7 @@ static void assert_run(const struct world *world, size_t from, size_t n,
 		assert_int_equal(world->got.values[from + i], first + (int)i);
 }
 
-/* --- buffer ------------------------------------------------------------------- */
+/* --- buffer --------------------------------------------------------------- */
 
 /* 1 to `n` come while nobody asks; then all that is there is asked for. */
 static void fill_buffer(struct world *world, intptr_t n,
@@ -105,7 +105,7 @@ static void a_buffer_ends_behind_what_it_holds(void **state)
 	world_start(&world, 1);
 	offer(&world, 1, 3);
 	until(&world, 0);
-	assert_int_equal(weir_flow_queue_close(world.queue, NULL), 0);
+	assert_int_equal(weir_flow_queue_end(world.queue, NULL), 0);
 	until(&world, 0);
 	assert_false(weir_completion_done(weir_flow_run_over(world.run)));
 	let_pass(&world, OPEN);

@@ -5,7 +5,7 @@
 
 #include "flow/fan_kit.h"
 
-/* --- Outlets that are asked by hand ------------------------------------------- */
+/* --- Outlets that are asked by hand --------------------------------------- */
 
 #define N 4
 
@@ -107,7 +107,7 @@ static inline void open_valve(size_t i, size_t n)
 
 static inline void cancel_outlet(size_t i)
 {
-	assert_int_equal(weir_flow_switch_shutdown(deal.switches[i]), 0);
+	assert_int_equal(weir_flow_switch_end(deal.switches[i]), 0);
 	rest(&deal.trial);
 }
 

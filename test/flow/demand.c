@@ -3,7 +3,7 @@
 #include "flow/demand.h"
 #include "flow/memory.h"
 
-/* --- What comes out -------------------------------------------------------------- */
+/* --- What comes out ------------------------------------------------------- */
 
 /* What for_each_n was called with; in a run at a time. */
 static struct {
@@ -74,7 +74,7 @@ static void assert_whole(struct setting setting, size_t n)
 	assert_int_equal(calls.n_calls, i);
 }
 
-/* --- Batches ------------------------------------------------------------------------ */
+/* --- Batches -------------------------------------------------------------- */
 
 static struct setting nested_setting;
 
@@ -148,7 +148,7 @@ static void no_call_has_items_of_two_batches(void **state)
 	}
 }
 
-/* --- That nothing is lost ---------------------------------------------------------------- */
+/* --- That nothing is lost ------------------------------------------------- */
 
 static int fails_on_7(void **item, void *context)
 {
@@ -267,7 +267,7 @@ static void it_can_be_cancelled_at_any_point(void **state)
 					 0);
 			for (k = 0; k < seed && got.n < 2000; k++)
 				weir_sim_step(sim);
-			weir_flow_run_cancel(run, NULL);
+			weir_flow_run_stop(run, NULL);
 			assert_int_equal(weir_flow_run_wait(run, WEIR_FOREVER,
 							    NULL, NULL),
 					 0);

@@ -5,7 +5,7 @@
 
 #include "flow/world.h"
 
-/* --- What is expected --------------------------------------------------------- */
+/* --- What is expected ----------------------------------------------------- */
 
 #define ASKS_MAX 2048
 
@@ -73,7 +73,7 @@ static const struct setting {
 
 #define N_SETTINGS (sizeof(settings) / sizeof(*settings))
 
-/* --- Taking one by one ------------------------------------------------------- */
+/* --- Taking one by one ---------------------------------------------------- */
 
 /* Its gate is open for so many, until they have come. */
 static inline void take(struct world *world, size_t n)
@@ -104,7 +104,7 @@ static inline void start_at_gate(struct world *world, struct weir_flow *flow,
 
 static inline void end_at_gate(struct world *world)
 {
-	weir_flow_run_cancel(world->run, NULL);
+	weir_flow_run_stop(world->run, NULL);
 	assert_int_equal(
 		weir_flow_run_wait(world->run, WEIR_FOREVER, NULL, NULL), 0);
 	weir_flow_run_free(world->run);

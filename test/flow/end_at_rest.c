@@ -40,7 +40,7 @@ static void queue_put(void *item)
 
 static void queue_end(struct weir_error *error)
 {
-	assert_int_equal(weir_flow_queue_close(queue, error), 0);
+	assert_int_equal(weir_flow_queue_end(queue, error), 0);
 }
 
 static void queue_free(void)
@@ -337,7 +337,7 @@ static void who_waits_for_the_end_of_a_channel_keeps_it(void **state)
 	rested_init(&rested, &sources[1], 1, NULL);
 	rested_pass(&rested, 1);
 	assert_int_equal(weir_channel_free(channel), -EBUSY);
-	weir_flow_run_cancel(rested.run, NULL);
+	weir_flow_run_stop(rested.run, NULL);
 	settle();
 	rested_fini(&rested);
 }

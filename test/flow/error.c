@@ -29,7 +29,7 @@ static struct weir_flow *failing_counted(void)
 			     &the_3);
 }
 
-/* --- recover ------------------------------------------------------------------- */
+/* --- recover -------------------------------------------------------------- */
 
 static int with_99(struct weir_error *error, void **item, void *context)
 {
@@ -91,7 +91,7 @@ static void what_is_held_is_dropped_by_a_cancel(void **state)
 				 0);
 		for (i = weir_sim_random(sim, 12); i > 0; i--)
 			weir_sim_step(sim);
-		weir_flow_run_cancel(run, NULL);
+		weir_flow_run_stop(run, NULL);
 		weir_sim_run(sim);
 		weir_flow_run_free(run);
 		assert_int_equal(weir_sim_free(sim), 0);
@@ -100,7 +100,7 @@ static void what_is_held_is_dropped_by_a_cancel(void **state)
 	weir_flow_free(flow);
 }
 
-/* --- map_error, complete_on_error ------------------------------------------------ */
+/* --- map_error, complete_on_error ----------------------------------------- */
 
 static struct weir_error *to_eproto(struct weir_error *error, void *context)
 {
@@ -134,7 +134,7 @@ static void the_stream_ends_well_in_its_place(void **state)
 		    -EDOM, 1, 2);
 }
 
-/* --- resume_with, retry ------------------------------------------------------------ */
+/* --- resume_with, retry --------------------------------------------------- */
 
 /* 11, 22, error */
 static int times_11(void **item, void *context)
@@ -245,14 +245,14 @@ static void a_flow_that_always_fails_can_be_cancelled(void **state)
 	for (i = 0; i < 100; i++)
 		assert_true(weir_sim_step(sim));
 	assert_true(n_made > 50);
-	weir_flow_run_cancel(run, NULL);
+	weir_flow_run_stop(run, NULL);
 	weir_sim_run(sim);
 	weir_flow_run_free(run);
 	weir_flow_free(flow);
 	assert_int_equal(weir_sim_free(sim), 0);
 }
 
-/* --- Failures of single items -------------------------------------------------------- */
+/* --- Failures of single items --------------------------------------------- */
 
 /* 1..5, 1..5 */
 static void *const twice_to_5[] = {
@@ -384,7 +384,7 @@ static void the_innermost_decision_holds(void **state)
 	ASSERT_FLOW(weir_flow_supervise(flow, as_told, &outer), -EDOM, 1, 2);
 }
 
-/* --- The rest ------------------------------------------------------------------------- */
+/* --- The rest ------------------------------------------------------------- */
 
 static void bad_arguments_make_a_failed_flow(void **state)
 {

@@ -82,7 +82,7 @@ static inline void tap_end(struct tap *tap, int code)
 		weir__op_wake(tap->op);
 }
 
-/* --- A run that is stepped ------------------------------------------------------ */
+/* --- A run that is stepped ------------------------------------------------ */
 
 struct trial {
 	struct weir_sim *sim;
@@ -133,7 +133,7 @@ static inline int end(struct trial *trial)
 	int code = 0;
 
 	rest(trial);
-	weir_flow_run_cancel(trial->run, NULL);
+	weir_flow_run_stop(trial->run, NULL);
 	rest(trial);
 	assert_int_equal(
 		weir_flow_run_wait(trial->run, WEIR_FOREVER, NULL, &error), 0);

@@ -44,7 +44,7 @@ static void diamonds_can_be_cancelled_at_any_point(void **state)
 				 0);
 		for (i = 0; i < (int)(seed * 7 % 200); i++)
 			weir_sim_step(trial.sim);
-		weir_flow_run_cancel(trial.run, NULL);
+		weir_flow_run_stop(trial.run, NULL);
 		(void)end(&trial);
 		assert_int_equal(n_live, 0);
 	}

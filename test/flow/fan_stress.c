@@ -64,11 +64,11 @@ static void switches_end_what_runs_on_threads(void **state)
 						 weir_threads_executor(threads),
 						 NULL, &run),
 				 0);
-		assert_int_equal(weir_flow_switch_shutdown(branch), 0);
+		assert_int_equal(weir_flow_switch_end(branch), 0);
 		if (i % 2)
-			weir_flow_switch_shutdown(above);
+			weir_flow_switch_end(above);
 		else
-			weir_flow_switch_abort(above, NULL);
+			weir_flow_switch_stop(above, NULL);
 		assert_int_equal(
 			weir_flow_run_wait(run, WEIR_FOREVER, NULL, &error), 0);
 		assert_int_equal(error ? error->code : 0,

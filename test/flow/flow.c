@@ -145,7 +145,7 @@ static void a_run_that_is_cancelled_ends_so(void **state)
 		weir_flow_start(flow, weir_sim_executor(sim), NULL, &run), 0);
 	for (i = 0; i < 100; i++)
 		weir_sim_step(sim);
-	weir_flow_run_cancel(run, NULL);
+	weir_flow_run_stop(run, NULL);
 	assert_int_equal(weir_flow_run_wait(run, WEIR_FOREVER, NULL, &error),
 			 0);
 	assert_int_equal(error->code, -ECANCELED);
@@ -269,7 +269,7 @@ static void a_run_that_is_drained_ends_well(void **state)
 		weir_flow_start(flow, weir_sim_executor(sim), NULL, &run), 0);
 	for (i = 0; i < 100; i++)
 		weir_sim_step(sim);
-	weir_flow_run_drain(run);
+	weir_flow_run_end(run);
 	assert_int_equal(weir_flow_run_wait(run, WEIR_FOREVER, NULL, &error),
 			 0);
 	assert_null(error);

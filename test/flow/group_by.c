@@ -9,7 +9,7 @@ static struct parts three_counted = {
 	.counted = true,
 };
 
-/* --- What comes out ------------------------------------------------------------ */
+/* --- What comes out ------------------------------------------------------- */
 
 static void equal_keys_go_through_one_flow_in_order(void **state)
 {
@@ -131,7 +131,7 @@ static void groups_that_were_given_nothing_are_left_alone(void **state)
 	weir_flow_free(flow);
 }
 
-/* --- How many -------------------------------------------------------------------- */
+/* --- How many ------------------------------------------------------------- */
 
 static void too_many_groups_are_an_error(void **state)
 {
@@ -226,7 +226,7 @@ static void items_that_a_flow_wants_no_more_hold_nobody_up(void **state)
 	world_cancel();
 }
 
-/* --- Those that wait ------------------------------------------------------------------ */
+/* --- Those that wait ------------------------------------------------------ */
 
 /* Key 1 is late, one item each 5 ms. */
 static struct weir_flow *late(struct weir_flow *up, struct parts *groups)
@@ -298,13 +298,13 @@ static void a_drain_brings_out_the_results(void **state)
 	offer(&world, 1, 2);
 	offer(&world, 11, 12);
 	until(&world, 1 * MS);
-	weir_flow_run_drain(world.run);
+	weir_flow_run_end(world.run);
 	until(&world, 20 * MS);
 	ASSERT_OUT(&world, 12, 11);
 	world_end(&world, 0);
 }
 
-/* --- The rest ------------------------------------------------------------------------- */
+/* --- The rest ------------------------------------------------------------- */
 
 static void a_cancel_drops_all_that_is_held(void **state)
 {

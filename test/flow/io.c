@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-/* --- Bytes in, frames out --------------------------------------------------------------- */
+/* --- Bytes in, frames out ------------------------------------------------- */
 
 /* A flow of the text in pieces of `n` bytes. */
 struct text {
@@ -145,7 +145,7 @@ static void frames_come_behind_their_length(void **state)
 	ASSERT_FRAMES(little_of, "\377\377\377\377", "", -EMSGSIZE);
 }
 
-/* --- Descriptors ------------------------------------------------------------------------------ */
+/* --- Descriptors ---------------------------------------------------------- */
 
 static void a_file_is_read_to_its_end(void **state)
 {
@@ -230,7 +230,7 @@ static void a_wait_for_a_descriptor_can_be_cancelled(void **state)
 	assert_int_equal(
 		weir_flow_start(flow, weir_loop_executor(loop), NULL, &run), 0);
 	(void)weir_loop_run(loop, 1000);
-	weir_flow_run_cancel(run, NULL);
+	weir_flow_run_stop(run, NULL);
 	assert_int_equal(weir_flow_run_wait(run, WEIR_FOREVER, NULL, &error),
 			 0);
 	assert_int_equal(error->code, -ECANCELED);
@@ -285,7 +285,7 @@ static void the_end_behind_the_last_frame_needs_no_demand(void **state)
 		assert_non_null(bytes);
 		memcpy(bytes->data, texts[i], lengths[i]);
 		assert_int_equal(weir_flow_queue_offer(world.queue, bytes), 0);
-		(void)weir_flow_queue_close(world.queue, NULL);
+		(void)weir_flow_queue_end(world.queue, NULL);
 		until(&world, 0);
 		assert_int_equal(world.got.n, 2);
 		assert_true(
@@ -316,7 +316,7 @@ static void bad_arguments_make_a_failed_flow(void **state)
 	assert_null(weir_flow_bytes_new(NULL, SIZE_MAX));
 }
 
-/* --- What is kept ------------------------------------------------------------------------- */
+/* --- What is kept --------------------------------------------------------- */
 
 #define KEPT 1000
 #define BLOCK ((size_t)1 << 20)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Operators that take bytes refuse all else, and those with several inputs refuse
- * inputs that differ: whatever is between them and the source, and wherever it is
- * known. Who refuses, and why, is said in words.
+ * Operators that take bytes refuse all else, and those with several inputs
+ * refuse inputs that differ: whatever is between them and the source, and
+ * wherever it is known. Who refuses, and why, is said in words.
  */
 #include "flow/verify.h"
 
@@ -53,7 +53,7 @@ static void assert_starts(struct weir_flow *flow, int code)
 	assert_int_equal(weir_flow_start(flow, weir_sim_executor(sim), NULL,
 					 &run),
 			 code);
-	weir_flow_run_cancel(run, NULL);
+	weir_flow_run_stop(run, NULL);
 	weir_sim_run(sim);
 	weir_flow_run_free(run);
 	assert_int_equal(weir_sim_free(sim), 0);

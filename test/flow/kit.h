@@ -16,7 +16,7 @@
 
 #define OUT_MAX 4096
 
-/* --- Items that are counted -------------------------------------------------- */
+/* --- Items that are counted ----------------------------------------------- */
 
 struct item {
 	intptr_t value;
@@ -73,7 +73,7 @@ static inline struct weir_flow *counted(struct weir_flow *flow)
 			       &counted_items);
 }
 
-/* --- What comes out -------------------------------------------------------------- */
+/* --- What comes out ------------------------------------------------------- */
 
 /* Set all of it, or what is wanted, to zero first. */
 struct got {
@@ -95,7 +95,7 @@ static inline int got_one(void *item, void *context)
 	return 0;
 }
 
-/* --- Running ------------------------------------------------------------------------ */
+/* --- Running -------------------------------------------------------------- */
 
 /*
  * Runs the flow, which has a sink at its end, on a simulator until nothing is
@@ -116,7 +116,7 @@ static inline int run_on_sim(struct weir_flow *flow, uint64_t seed,
 	if (rc == 0) {
 		rc = weir_flow_run_wait(run, WEIR_FOREVER, NULL, &error);
 		if (rc < 0) {
-			weir_flow_run_cancel(run, NULL);
+			weir_flow_run_stop(run, NULL);
 			assert_int_equal(weir_flow_run_wait(run, WEIR_FOREVER,
 							    NULL, NULL),
 					 0);
@@ -194,8 +194,8 @@ static inline void assert_flow(struct weir_flow *flow, bool is_counted,
 }
 
 /*
- * Cancels runs of `flow`, cut in several ways, each after a few steps: no counted
- * item is left. Frees it.
+ * Cancels runs of `flow`, cut in several ways, each after a few steps: no
+ * counted item is left. Frees it.
  */
 static inline void assert_cancel(struct weir_flow *flow)
 {
@@ -213,7 +213,7 @@ static inline void assert_cancel(struct weir_flow *flow)
 				 0);
 		for (i = weir_sim_random(sim, 50); i > 0; i--)
 			weir_sim_step(sim);
-		weir_flow_run_cancel(run, NULL);
+		weir_flow_run_stop(run, NULL);
 		weir_sim_run(sim);
 		weir_flow_run_free(run);
 		assert_int_equal(weir_sim_free(sim), 0);

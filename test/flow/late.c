@@ -8,7 +8,7 @@
 #define SLOW_NS 1000000
 #define CHEAP_NS 10
 
-/* --- An executor whose time is what its turns take -------------------------------- */
+/* --- An executor whose time is what its turns take ------------------------ */
 
 static struct {
 	struct weir_executor executor;
@@ -60,7 +60,7 @@ static void work(void)
 	desk.n_items++;
 }
 
-/* --- Where items take their time ------------------------------------------------- */
+/* --- Where items take their time ------------------------------------------ */
 
 static int take(void *item, void *context)
 {
@@ -239,7 +239,7 @@ static const struct {
 
 #define N_FLOWS (sizeof(flows) / sizeof(*flows))
 
-/* --- Slices --------------------------------------------------------------------------- */
+/* --- Slices --------------------------------------------------------------- */
 
 static struct weir_flow_run *start(struct weir_flow **flow, size_t i)
 {
@@ -254,7 +254,7 @@ static struct weir_flow_run *start(struct weir_flow **flow, size_t i)
 static void stop(struct weir_flow *flow, struct weir_flow_run *run)
 {
 	desk.item_ns = 0;
-	weir_flow_run_cancel(run, NULL);
+	weir_flow_run_stop(run, NULL);
 	while (desk.first)
 		(void)slice();
 	weir_flow_run_free(run);

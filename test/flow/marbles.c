@@ -2,7 +2,7 @@
 /* What operators do to order and time, as docs/operators.md shows it. */
 #include "flow/marbles.h"
 
-/* --- What the calls below are given ---------------------------------------------- */
+/* --- What the calls below are given --------------------------------------- */
 
 static struct weir_flow *make(void *item, void *context)
 {
@@ -109,7 +109,7 @@ static void not_thrown(void)
 
 static void shut_down(void)
 {
-	assert_int_equal(weir_flow_switch_shutdown(stop), 0);
+	assert_int_equal(weir_flow_switch_end(stop), 0);
 }
 
 static void release(void)
@@ -117,9 +117,11 @@ static void release(void)
 	assert_int_equal(weir_semaphore_release(&permits, 1), 0);
 }
 
-/* --- Calls that take a time ------------------------------------------------------ */
+/* --- Calls that take a time ----------------------------------------------- */
 
-/* Runs what it is given 30 ms later, then 10 and 15; and from then on at once. */
+/*
+ * Runs what it is given 30 ms later, then 10 and 15; and from then on at once.
+ */
 static struct slow {
 	struct weir_executor executor;
 	struct weir_timer timers[16];
@@ -171,7 +173,7 @@ static int call(void **item, void *context)
 	return 0;
 }
 
-/* --- Sources ---------------------------------------------------------------------- */
+/* --- Sources -------------------------------------------------------------- */
 
 PICTURE(tick, weir_flow_tick(20 * MS, 30 * MS, a), .out = {"a@20 a@50 a@80"},
 	.until_ms = 100)
@@ -180,7 +182,7 @@ PICTURE(restart, weir_flow_restart(begin, NULL, &later),
 	.made = "a@0 b@10 !EIO@20", .out = {"a@0 b@10 a@40 b@50 a@100 b@110"},
 	.until_ms = 130, .note = "waits 20 ms, then 40, then 80 at most")
 
-/* --- Nested flows ------------------------------------------------------------------- */
+/* --- Nested flows --------------------------------------------------------- */
 
 PICTURE(map_parallel,
 	weir_flow_map_parallel(flow, 2, WEIR_ORDERED, call, NULL, &elsewhere),
@@ -223,7 +225,7 @@ PICTURE(prefix_and_tail, weir_flow_prefix_and_tail(flow, 2, again, NULL),
 	.in = {"a@0 b@10 c@30 d@40 |@60"}, .out = {"ab@10 c@30 d@40 |@60"},
 	.note = "the flow made of a and b begins with both, the others follow")
 
-/* --- Buffers, rates and time ------------------------------------------------------ */
+/* --- Buffers, rates and time ---------------------------------------------- */
 
 PICTURE(buffer, weir_flow_buffer(flow, 2, WEIR_FLOW_BACK_PRESSURE),
 	.in = {"a@0 b@10 c@20 d@30 |@40"},
@@ -292,7 +294,7 @@ PICTURE(completion_timeout, weir_flow_completion_timeout(flow, 50 * MS),
 PICTURE(initial_timeout, weir_flow_initial_timeout(flow, 30 * MS),
 	.in = {"a@50 b@70 |@80"}, .out = {"!ETIMEDOUT@30"})
 
-/* --- Several flows, several outlets --------------------------------------------------- */
+/* --- Several flows, several outlets --------------------------------------- */
 
 PICTURE(merge, weir_flow_merge(flows, 2),
 	.in = {"a@0 c@40 |@60", "b@10 d@50 e@70 |@90"},
@@ -344,7 +346,7 @@ FAN_PICTURE(partition,
 	    .out = {"A@0 C@30 D@40 |@70", "b@10 e@60 |@70"},
 	    .note = "capitals to the first outlet")
 
-/* --- Ends from outside, errors ------------------------------------------------------ */
+/* --- Ends from outside, errors -------------------------------------------- */
 
 PICTURE(kill_switch, weir_flow_kill_switch(flow, stop),
 	.in = {"a@0 b@20 c@50 |@70"}, .acts = "shutdown@40", .act = shut_down,

@@ -3,9 +3,9 @@
  * Pictures of operators, which are tests: what goes in at which time, and what
  * comes out at which. test/spec/marbles.py draws them, for docs/operators.md.
  *
- * A timeline is a row of LABEL@MS: the label of an item, `|` for the end, or `!`
- * and the name of an errno. An item that is not asked for at its time waits for
- * that, and all behind it do.
+ * A timeline is a row of LABEL@MS: the label of an item, `|` for the end, or
+ * `!` and the name of an errno. An item that is not asked for at its time waits
+ * for that, and all behind it do.
  */
 #ifndef WEIR_TEST_FLOW_MARBLES_H
 #define WEIR_TEST_FLOW_MARBLES_H
@@ -39,7 +39,7 @@ struct picture {
 	const char *note;  /* for the picture: what the functions do */
 };
 
-/* --- What a run has ----------------------------------------------------------- */
+/* --- What a run has ------------------------------------------------------- */
 
 struct moment {
 	char label[16];
@@ -97,7 +97,7 @@ static inline const struct timeline *timeline_of(const char *text)
 	return line;
 }
 
-/* --- Errors by their names ------------------------------------------------------ */
+/* --- Errors by their names ------------------------------------------------ */
 
 static const struct {
 	const char *name;
@@ -132,7 +132,7 @@ static inline const char *name_of(int code)
 	return strerror(-code);
 }
 
-/* --- A source that plays a timeline --------------------------------------------- */
+/* --- A source that plays a timeline --------------------------------------- */
 
 struct player {
 	uint64_t start_ns;
@@ -212,7 +212,7 @@ static inline struct weir_flow *made_for(const char *item)
 	return flow;
 }
 
-/* --- Who asks at certain times -------------------------------------------------- */
+/* --- Who asks at certain times -------------------------------------------- */
 
 struct asker {
 	size_t next;
@@ -266,7 +266,7 @@ static inline struct weir_flow *asked_at(struct weir_flow *flow,
 	return weir_flow_operator(flow, &ops, (void *)timeline_of(text));
 }
 
-/* --- What comes out ---------------------------------------------------------------- */
+/* --- What comes out ------------------------------------------------------- */
 
 static inline void came_out(char *out, const char *what, const char *label)
 {
@@ -328,7 +328,7 @@ static inline struct weir_flow *outlet_of(const struct picture *picture,
 	return weir_flow_ignore(flow);
 }
 
-/* --- Running ------------------------------------------------------------------------- */
+/* --- Running -------------------------------------------------------------- */
 
 static inline struct weir_flow *flow_of(const struct picture *picture)
 {
@@ -372,7 +372,7 @@ static inline void run_picture(const struct picture *picture, uint64_t seed)
 		act_at(timeline_of(picture->acts));
 	assert_true(weir_sim_run_until(marbles.sim, until_ms * MS, 100000) <
 		    100000);
-	weir_flow_run_cancel(run, NULL);
+	weir_flow_run_stop(run, NULL);
 	assert_int_equal(weir_flow_run_wait(run, WEIR_FOREVER, NULL, NULL), 0);
 	weir_flow_run_free(run);
 	weir_flow_free(flow);
@@ -414,7 +414,9 @@ static inline void assert_picture(const struct picture *picture)
 		assert_picture(&picture); \
 	}
 
-/* A picture of `call_`, which makes a flow of `flow`, and `other`, or `flows`. */
+/*
+ * A picture of `call_`, which makes a flow of `flow`, and `other`, or `flows`.
+ */
 #define PICTURE(name, call_, ...) \
 	COMPOSE(name, call_) \
 	DRAWN(name, #call_, __VA_ARGS__)

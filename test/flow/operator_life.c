@@ -7,7 +7,7 @@
 
 #include "flow/fan_kit.h"
 
-/* --- Counting --------------------------------------------------------------------- */
+/* --- Counting ------------------------------------------------------------- */
 
 struct life {
 	int opens, closes, cancels, ends;
@@ -156,7 +156,7 @@ static void it_closes_once_when_the_run_cannot_be_made(void **state)
 	assert_life(&lower, 1, 0, 0, 0);
 }
 
-/* --- Failures of single items --------------------------------------------------------- */
+/* --- Failures of single items --------------------------------------------- */
 
 static enum weir_directive as_told(struct weir_error *error, void *context)
 {
@@ -208,7 +208,7 @@ static void it_fails_when_it_cannot_begin_anew(void **state)
 	assert_life(&life, 2, 1, 0, 0);
 }
 
-/* --- Drains ----------------------------------------------------------------------------- */
+/* --- Drains --------------------------------------------------------------- */
 
 static int push_seven(struct weir_operator *op)
 {
@@ -233,7 +233,7 @@ static int drained(const struct weir_operator_ops *ops, struct got *got)
 	struct trial trial;
 
 	begin(&trial, into(weir_flow_take(flow, 3), got), 1, 1);
-	weir_flow_run_drain(trial.run);
+	weir_flow_run_end(trial.run);
 	return end(&trial);
 }
 
@@ -255,7 +255,7 @@ static void a_drain_ends_a_source_which_may_have_a_last_item(void **state)
 	assert_int_equal(got.n, 4);
 }
 
-/* --- Depth ---------------------------------------------------------------------------- */
+/* --- Depth ---------------------------------------------------------------- */
 
 #define MANY 1000000
 

@@ -130,7 +130,7 @@ static void and_the_end_comes_behind_it(void **state)
 	offer(&world, 1, 1);
 	until(&world, 1 * MS);
 	let_pass(&world, 0);
-	assert_int_equal(weir_flow_queue_close(world.queue, NULL), 0);
+	assert_int_equal(weir_flow_queue_end(world.queue, NULL), 0);
 	until(&world, 50 * MS);
 	assert_false(weir_completion_done(weir_flow_run_over(world.run)));
 	let_pass(&world, 1);
@@ -148,7 +148,7 @@ static void or_it_is_dropped_by_a_cancel(void **state)
 	let_pass(&world, 0);
 	until(&world, 50 * MS);
 	assert_int_equal(n_live, 1);
-	weir_flow_run_cancel(world.run, NULL);
+	weir_flow_run_stop(world.run, NULL);
 	world_end(&world, -ECANCELED);
 	assert_int_equal(world.got.n, 0);
 }
@@ -198,7 +198,7 @@ static void an_end_does_not_wait_for_a_timer(void **state)
 	world.flow = own(world.flow, &ops);
 	world_start(&world, OPEN);
 	until(&world, 1 * MS);
-	assert_int_equal(weir_flow_queue_close(world.queue, NULL), 0);
+	assert_int_equal(weir_flow_queue_end(world.queue, NULL), 0);
 	until(&world, 2 * MS);
 	assert_true(weir_completion_done(weir_flow_run_over(world.run)));
 	world_end(&world, 0);
@@ -258,7 +258,7 @@ static void one_that_always_wakes_itself_lets_others_do_something(void **state)
 	world_start(&world, OPEN);
 	for (i = 0; i < 100; i++)
 		assert_true(weir_sim_step(world.sim));
-	weir_flow_run_cancel(world.run, NULL);
+	weir_flow_run_stop(world.run, NULL);
 	world_end(&world, -ECANCELED);
 }
 

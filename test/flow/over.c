@@ -310,7 +310,7 @@ static void a_simulator_tells_in_its_run(void **state)
 	assert_int_equal(weir_sim_new(&sim, 1, NULL), 0);
 	start(&told, weir_flow_last(weir_flow_range(1, 3)),
 	      weir_sim_executor(sim));
-	weir_flow_run_cancel(told.run, NULL);
+	weir_flow_run_stop(told.run, NULL);
 	assert_int_equal(told.times, 0);
 	weir_sim_run(sim);
 	assert_int_equal(told.times, 1);

@@ -2,9 +2,10 @@
 /*
  * Who has the items: for each source, operator and sink of the tables of the
  * suites (verify.h), fused and cut everywhere, what is produced and shared is
- * delivered or dropped exactly once, however the flow ends: completes, fails, is
- * cancelled from downstream or as a run at each step of it, times out, or has a
- * function of its own, or an allocation, that fails; each of them in turn.
+ * delivered or dropped exactly once, however the flow ends: completes, fails,
+ * is cancelled from downstream or as a run at each step of it, times out, or
+ * has a function of its own, or an allocation, that fails; each of them in
+ * turn.
  */
 #include "flow/verify_sinks.h"
 #include "flow/verify_sources.h"
@@ -144,7 +145,7 @@ static void begin(void)
 static void cancel(void)
 {
 	trial.disturbed = true;
-	weir_flow_run_cancel(trial.run, NULL);
+	weir_flow_run_stop(trial.run, NULL);
 }
 
 static void let_go(void)

@@ -2,7 +2,7 @@
 /* Several calls of a function at once. */
 #include "flow/calls.h"
 
-/* --- Order -------------------------------------------------------------------- */
+/* --- Order ---------------------------------------------------------------- */
 
 static void ordered_it_is_a_map(void **state)
 {
@@ -78,7 +78,7 @@ static void unordered_they_come_as_they_are_ready(void **state)
 	weir_flow_free(flow);
 }
 
-/* --- How many ------------------------------------------------------------------- */
+/* --- How many ------------------------------------------------------------- */
 
 static uint64_t n_taken;
 
@@ -166,7 +166,7 @@ static void with_little_demand_it_still_begins_all(void **state)
 	run = start(flow, 1, 0);
 	weir_sim_run(the_sim);
 	assert_int_equal(idle.n, N);
-	weir_flow_run_cancel(run, NULL);
+	weir_flow_run_stop(run, NULL);
 	weir_sim_run(the_sim);
 	/* the run is not over as long as calls may be under way */
 	assert_false(weir_completion_done(weir_flow_run_over(run)));
@@ -213,7 +213,7 @@ static void it_completes_without_demand(void **state)
 	assert_int_equal(weir_sim_free(sim), 0);
 }
 
-/* --- The rest ------------------------------------------------------------------------- */
+/* --- The rest ------------------------------------------------------------- */
 
 static void bad_arguments_make_a_failed_flow(void **state)
 {

@@ -138,7 +138,7 @@ static void cancels_at_any_point_lose_nothing(void **state)
 		run = start(flow, seed, seed % 5 < 1);
 		for (i = weir_sim_random(the_sim, 60); i > 0; i--)
 			weir_sim_step(the_sim);
-		weir_flow_run_cancel(run, NULL);
+		weir_flow_run_stop(run, NULL);
 		assert_int_equal(finish(run), -ECANCELED);
 		assert_int_equal(n_live, 0);
 	}

@@ -198,7 +198,7 @@ static inline void world_counted(struct parts *parts)
 /* It does not end by itself. */
 static inline void world_cancel(void)
 {
-	weir_flow_run_cancel(world.run, NULL);
+	weir_flow_run_stop(world.run, NULL);
 	world_end(&world, -ECANCELED);
 }
 

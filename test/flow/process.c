@@ -108,7 +108,7 @@ static void run_cancelled(uint64_t seed)
 	begin(seed, NULL);
 	for (i = 0; i < seed % 300 && weir_sim_step(world.sim); i++)
 		;
-	weir_flow_run_cancel(run, NULL);
+	weir_flow_run_stop(run, NULL);
 	weir_sim_run(world.sim);
 	for (i = 0; i < TASKS; i++)
 		assert_int_equal(world.tasks[i].replies, world.tasks[i].taken);
@@ -126,7 +126,7 @@ static void run_shut_down(uint64_t seed)
 {
 	begin(seed, NULL);
 	weir_sim_run_until(world.sim, (seed % 8) * SECOND + seed, UINT64_MAX);
-	weir_system_shutdown(world.system);
+	weir_system_stop(world.system);
 	/* who wants no more ends the flow well */
 	end(0);
 }

@@ -21,7 +21,7 @@ struct trial {
 	int code;
 };
 
-/* --- What is expected ----------------------------------------------------------- */
+/* --- What is expected ----------------------------------------------------- */
 
 static inline bool begins_with(const struct stream *stream,
 			       const struct got *got)
@@ -98,7 +98,7 @@ static inline bool has_gone_well(const struct trial *trial)
 	}
 }
 
-/* --- Running a plan ---------------------------------------------------------------- */
+/* --- Running a plan ------------------------------------------------------- */
 
 static inline enum weir_directive decide(struct weir_error *error,
 					 void *context)
@@ -163,11 +163,11 @@ static inline void disturb(struct trial *trial)
 
 	trial->disturbed = plan->disturbance;
 	if (plan->disturbance == CANCEL)
-		weir_flow_run_cancel(trial->world.run, NULL);
+		weir_flow_run_stop(trial->world.run, NULL);
 	else if (plan->disturbance == DRAIN)
-		weir_flow_run_drain(trial->world.run);
+		weir_flow_run_end(trial->world.run);
 	else if (find_switch(plan) != SIZE_MAX)
-		(void)weir_flow_switch_shutdown(
+		(void)weir_flow_switch_end(
 			plan->steps[find_switch(plan)].swtch);
 }
 

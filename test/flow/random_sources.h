@@ -24,7 +24,7 @@ static void values_expected(const struct step *step, struct stream *stream)
 		add(stream, source_value(step, i));
 }
 
-/* --- What is known ---------------------------------------------------------- */
+/* --- What is known -------------------------------------------------------- */
 
 static struct weir_flow *array_make(struct weir_flow *up, struct step *step)
 {
@@ -77,7 +77,7 @@ static void fail_expected(const struct step *step, struct stream *stream)
 	stream->code = -EIO;
 }
 
-/* --- unfold ----------------------------------------------------------------- */
+/* --- unfold --------------------------------------------------------------- */
 
 static int unfold_next(void **state, void **item, void *context)
 {
@@ -135,7 +135,7 @@ static void unfold_expected(const struct step *step, struct stream *stream)
 	}
 }
 
-/* --- resource --------------------------------------------------------------- */
+/* --- resource ------------------------------------------------------------- */
 
 /* So often it may fail; it would begin again for ever. */
 #define OPENED_MAX 3
@@ -202,7 +202,7 @@ static void resource_expected(const struct step *step, struct stream *stream)
 	}
 }
 
-/* --- What is fed, and what comes by itself ------------------------------------------ */
+/* --- What is fed, and what comes by itself -------------------------------- */
 
 /* With an error at its end, or without. */
 static int queue_code(const struct step *step)
@@ -249,7 +249,7 @@ static bool feed(struct step *step, uint64_t n)
 	if (n == 0 || step->fed < step->n)
 		return true;
 	step->fed++;
-	(void)weir_flow_queue_close(
+	(void)weir_flow_queue_end(
 		step->queue, queue_code(step) ? weir_error_of(-EPROTO) : NULL);
 	return true;
 }
@@ -270,7 +270,7 @@ static void tick_expected(const struct step *step, struct stream *stream)
 		add(stream, step->y);
 }
 
-/* --- restart ---------------------------------------------------------------- */
+/* --- restart -------------------------------------------------------------- */
 
 /* So often it begins again. */
 static size_t restarts(const struct step *step)

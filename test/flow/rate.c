@@ -2,7 +2,7 @@
 /* Groups, rates and times; see buffer.c. */
 #include "flow/world.h"
 
-/* --- conflate ----------------------------------------------------------------- */
+/* --- conflate ------------------------------------------------------------- */
 
 static int sum_up(void **all, void *item, void *context)
 {
@@ -47,12 +47,12 @@ static void conflated_items_are_dropped_once(void **state)
 	until(&world, 0);
 	offer(&world, 4, 5);
 	until(&world, 0);
-	weir_flow_run_cancel(world.run, NULL);
+	weir_flow_run_stop(world.run, NULL);
 	ASSERT_OUT(&world, 6);
 	world_end(&world, -ECANCELED);
 }
 
-/* --- grouped ------------------------------------------------------------------- */
+/* --- grouped -------------------------------------------------------------- */
 
 static int group_to_sum(void **item, void *context)
 {
@@ -247,7 +247,7 @@ static void an_item_for_the_next_group_is_dropped_once(void **state)
 	world_start(&world, 1);
 	offer(&world, 1, 9);
 	until(&world, 0);
-	weir_flow_run_cancel(world.run, NULL);
+	weir_flow_run_stop(world.run, NULL);
 	ASSERT_OUT(&world, 1);
 	world_end(&world, -ECANCELED);
 }
@@ -272,7 +272,7 @@ static void a_light_group_goes_when_its_time_has_come(void **state)
 	world_end(&world, 0);
 }
 
-/* --- throttle ------------------------------------------------------------------- */
+/* --- throttle ------------------------------------------------------------- */
 
 static void a_throttle_lets_items_pass_at_its_rate(void **state)
 {
@@ -407,7 +407,7 @@ static void without_a_burst_what_costs_nothing_goes_at_once(void **state)
 	world_end(&world, 0);
 }
 
-/* --- delay ------------------------------------------------------------------------ */
+/* --- delay ---------------------------------------------------------------- */
 
 static void each_item_is_late_by_the_delay(void **state)
 {
@@ -436,12 +436,12 @@ static void a_delay_that_is_cancelled_drops_what_waits(void **state)
 	world_start(&world, OPEN);
 	offer(&world, 1, 6);
 	until(&world, 5 * MS);
-	weir_flow_run_cancel(world.run, NULL);
+	weir_flow_run_stop(world.run, NULL);
 	world_end(&world, -ECANCELED);
 	assert_int_equal(world.got.n, 0);
 }
 
-/* --- timeouts ---------------------------------------------------------------------- */
+/* --- timeouts ------------------------------------------------------------- */
 
 static void an_idle_stream_fails(void **state)
 {
@@ -517,7 +517,7 @@ static void without_a_first_item_it_fails(void **state)
 	world_end(&world, -ETIMEDOUT);
 }
 
-/* --- tick ------------------------------------------------------------------------------ */
+/* --- tick ----------------------------------------------------------------- */
 
 static void ticks_come_on_time_and_are_not_made_up_for(void **state)
 {
@@ -536,7 +536,7 @@ static void ticks_come_on_time_and_are_not_made_up_for(void **state)
 	ASSERT_OUT(&world, 1, 1, 1, 1);
 	assert_int_equal(world.at_ns[2], 50 * MS);
 	assert_int_equal(world.at_ns[3], 55 * MS);
-	weir_flow_run_drain(world.run);
+	weir_flow_run_end(world.run);
 	world_end(&world, 0);
 }
 

@@ -213,7 +213,7 @@ static void a_flow_that_cannot_be_made_counts_as_failed(void **state)
 	assert_waits(&world, waits_ms, 3);
 }
 
-/* --- While it waits --------------------------------------------------------------- */
+/* --- While it waits ------------------------------------------------------- */
 
 static void nothing_runs_while_it_waits_and_a_cancel_ends_that(void **state)
 {
@@ -231,7 +231,7 @@ static void nothing_runs_while_it_waits_and_a_cancel_ends_that(void **state)
 	assert_true(weir_sim_run_until(world.sim, 5 * MS, 1000) < 100);
 	assert_int_equal(world.n_made, 1);
 	assert_int_equal(weir_sim_run_until(world.sim, 9 * MS, 1000), 0);
-	weir_flow_run_cancel(run, NULL);
+	weir_flow_run_stop(run, NULL);
 	weir_sim_run(world.sim);
 	assert_true(weir_completion_done(weir_flow_run_over(run)));
 	assert_int_equal(world.n_made, 1);
@@ -258,7 +258,7 @@ static void a_drain_ends_it_well(void **state)
 					 NULL, &run),
 			 0);
 	(void)weir_sim_run_until(world.sim, 5 * MS, 1000);
-	weir_flow_run_drain(run);
+	weir_flow_run_end(run);
 	assert_int_equal(weir_flow_run_wait(run, WEIR_FOREVER, NULL, &error),
 			 0);
 	assert_null(error);
@@ -326,7 +326,7 @@ static void the_count_begins_anew_after_a_quiet_time(void **state)
 	assert_int_equal(lasts_ns, (10 + 20 + 15) * MS);
 }
 
-/* --- The rest ------------------------------------------------------------------------ */
+/* --- The rest ------------------------------------------------------------- */
 
 static struct weir_flow *make_counted(void *context)
 {

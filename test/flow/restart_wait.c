@@ -57,7 +57,7 @@ static void nothing_runs_while_it_waits_and_a_cancel_ends_that(void **state)
 	until(&world, 5 * MS);
 	assert_int_equal(made.n_made, 1);
 	assert_int_equal(weir_sim_run_until(world.sim, 9 * MS, 1000), 0);
-	weir_flow_run_cancel(world.run, NULL);
+	weir_flow_run_stop(world.run, NULL);
 	until(&world, 100 * MS);
 	assert_int_equal(made.n_made, 1);
 	ASSERT_OUT(&world, 1);
@@ -83,7 +83,7 @@ static void upstream_may_fail_while_it_waits(void **state)
 	offer(&world, 1, 2);
 	until(&world, 5 * MS);
 	assert_int_equal(
-		weir_flow_queue_close(world.queue, weir_error_of(-EPROTO)), 0);
+		weir_flow_queue_end(world.queue, weir_error_of(-EPROTO)), 0);
 	until(&world, 6 * MS);
 	assert_true(weir_completion_done(weir_flow_run_over(world.run)));
 	world_end(&world, -EPROTO);
@@ -100,7 +100,7 @@ static void a_drain_lets_what_is_under_way_flow_through(void **state)
 	world_start(&world, OPEN);
 	offer(&world, 1, 5);
 	until(&world, 5 * MS);
-	weir_flow_run_drain(world.run);
+	weir_flow_run_end(world.run);
 	until(&world, 100 * MS);
 	ASSERT_OUT(&world, 1, 3, 5);
 	assert_int_equal(world.at_ns[2], 30 * MS);
@@ -115,7 +115,7 @@ static void a_drain_with_nothing_under_way_ends_the_wait(void **state)
 	world_around(&made, &after_backoff, OPEN);
 	offer(&world, 1, 2);
 	until(&world, 5 * MS);
-	weir_flow_run_drain(world.run);
+	weir_flow_run_end(world.run);
 	until(&world, 6 * MS);
 	assert_true(weir_completion_done(weir_flow_run_over(world.run)));
 	assert_int_equal(made.n_made, 1);

@@ -4,7 +4,7 @@
 
 #include <pthread.h>
 
-/* --- What is known ------------------------------------------------------------------ */
+/* --- What is known -------------------------------------------------------- */
 
 static void plain_sources_put_out_what_they_say(void **state)
 {
@@ -52,11 +52,11 @@ static void never_waits_without_work(void **state)
 	world_start(&world, OPEN);
 	until(&world, MS);
 	assert_false(weir_sim_step(world.sim));
-	weir_flow_run_cancel(world.run, NULL);
+	weir_flow_run_stop(world.run, NULL);
 	world_end(&world, -ECANCELED);
 }
 
-/* --- What is made ------------------------------------------------------------------------ */
+/* --- What is made --------------------------------------------------------- */
 
 static int n_calls;
 
@@ -169,7 +169,7 @@ static void a_resource_that_restarts_is_opened_again(void **state)
 	weir_flow_free(flow);
 }
 
-/* --- The queue --------------------------------------------------------------------------------- */
+/* --- The queue ------------------------------------------------------------ */
 
 static void a_queue_is_empty_when_it_ends(void **state)
 {
@@ -241,7 +241,7 @@ static void a_drain_takes_what_is_queued_and_closes(void **state)
 	weir_sim_run(sim);
 	for (i = 1; i <= 3; i++)
 		assert_int_equal(weir_flow_queue_offer(queue, item_new(i)), 0);
-	weir_flow_run_drain(run);
+	weir_flow_run_end(run);
 	assert_int_equal(weir_flow_run_wait(run, WEIR_FOREVER, NULL, NULL), 0);
 	assert_int_equal(got.n, 3);
 	assert_int_equal(weir_flow_queue_offer(queue, NULL), -EPIPE);
@@ -261,8 +261,8 @@ static void a_queue_runs_once(void **state)
 	assert_int_equal(weir_flow_queue_new(&queue, 4, WEIR_FLOW_REJECT, NULL),
 			 0);
 	flow = weir_flow_ignore(weir_flow_from_queue(queue));
-	assert_int_equal(weir_flow_queue_close(queue, NULL), 0);
-	assert_int_equal(weir_flow_queue_close(queue, NULL), -EALREADY);
+	assert_int_equal(weir_flow_queue_end(queue, NULL), 0);
+	assert_int_equal(weir_flow_queue_end(queue, NULL), -EALREADY);
 	assert_int_equal(run_on_sim(flow, 1, 0), 0);
 	assert_int_equal(run_on_sim(flow, 1, 0), -EALREADY);
 	assert_int_equal(run_on_sim(flow, 1, 0), -EALREADY);
@@ -276,8 +276,8 @@ static void a_queue_closed_with_an_error_fails_behind_its_items(void **state)
 
 	world_init(&world, NULL);
 	offer(&world, 1, 2);
-	assert_int_equal(
-		weir_flow_queue_close(world.queue, weir_error_of(-EIO)), 0);
+	assert_int_equal(weir_flow_queue_end(world.queue, weir_error_of(-EIO)),
+			 0);
 	world_start(&world, OPEN);
 	until(&world, 0);
 	ASSERT_OUT(&world, 1, 2);
@@ -391,7 +391,7 @@ static void bad_arguments_are_refused(void **state)
 			 -EINVAL);
 	assert_null(queue);
 	assert_int_equal(weir_flow_queue_offer(NULL, NULL), -EINVAL);
-	assert_int_equal(weir_flow_queue_close(NULL, NULL), -EINVAL);
+	assert_int_equal(weir_flow_queue_end(NULL, NULL), -EINVAL);
 	weir_flow_queue_free(NULL);
 }
 

@@ -49,14 +49,13 @@ static void a_throw_ends_the_flow(bool aborts)
 		assert_int_equal(got.n, 3);
 		assert_false(is_over(&trial));
 		if (aborts)
-			assert_int_equal(weir_flow_switch_abort(
+			assert_int_equal(weir_flow_switch_stop(
 						 swtch, weir_error_of(-EDOM)),
 					 0);
 		else
-			assert_int_equal(weir_flow_switch_shutdown(swtch), 0);
-		assert_int_equal(weir_flow_switch_abort(swtch, NULL),
-				 -EALREADY);
-		assert_int_equal(weir_flow_switch_shutdown(swtch), -EALREADY);
+			assert_int_equal(weir_flow_switch_end(swtch), 0);
+		assert_int_equal(weir_flow_switch_stop(swtch, NULL), -EALREADY);
+		assert_int_equal(weir_flow_switch_end(swtch), -EALREADY);
 		rest(&trial);
 		assert_true(is_over(&trial));
 		assert_null(tap.op);
@@ -93,7 +92,7 @@ static void a_flow_that_is_held_up_is_ended_too(void **state)
 	got.counted = false;
 	begin(&trial, into(weir_flow_concat(ups, 2), &got), 1, 0);
 	assert_int_equal(taps[1].at, 4);
-	assert_int_equal(weir_flow_switch_shutdown(swtch), 0);
+	assert_int_equal(weir_flow_switch_end(swtch), 0);
 	rest(&trial);
 	assert_null(taps[1].op);
 	tap_end(&taps[0], 0);
@@ -114,7 +113,7 @@ static void a_shared_switch_ends_all_and_those_that_come_later(void **state)
 	for (i = 0; i < 2; i++)
 		begin(&trials[i],
 		      weir_flow_kill_switch(tap_flow(&taps[i]), swtch), 1, 0);
-	assert_int_equal(weir_flow_switch_abort(swtch, NULL), 0);
+	assert_int_equal(weir_flow_switch_stop(swtch, NULL), 0);
 	begin(&trials[2], weir_flow_kill_switch(tap_flow(&taps[2]), swtch), 1,
 	      0);
 	weir_flow_switch_free(swtch);
@@ -132,8 +131,8 @@ static void bad_arguments_are_refused(void **state)
 	struct weir_flow *flow;
 
 	assert_int_equal(weir_flow_switch_new(NULL), -EINVAL);
-	assert_int_equal(weir_flow_switch_shutdown(NULL), -EINVAL);
-	assert_int_equal(weir_flow_switch_abort(NULL, NULL), -EINVAL);
+	assert_int_equal(weir_flow_switch_end(NULL), -EINVAL);
+	assert_int_equal(weir_flow_switch_stop(NULL, NULL), -EINVAL);
 	weir_flow_switch_free(NULL);
 	flow = weir_flow_kill_switch(weir_flow_range(1, 2), NULL);
 	assert_int_equal(weir_flow_check(flow, NULL, NULL), -EINVAL);

@@ -109,7 +109,7 @@ static struct weir_flow *queue_of(struct made *made)
 					 queue,
 					 goods_make(made->items->context, i)),
 				 0);
-	assert_int_equal(weir_flow_queue_close(queue, NULL), 0);
+	assert_int_equal(weir_flow_queue_end(queue, NULL), 0);
 	flow = weir_flow_from_queue(queue);
 	weir_flow_queue_free(queue);
 	return flow;
@@ -149,7 +149,7 @@ static inline int make_one(struct weir_actor *actor)
 	if (made->next < made->n)
 		rc = weir_out_put(&made->out, goods_make(made->items->context,
 							 made->next++));
-	return rc == 0 && made->next == made->n ? WEIR_FINISH : rc;
+	return rc == 0 && made->next == made->n ? WEIR_TURN_END : rc;
 }
 WEIR_TURN(make_one)
 

@@ -116,7 +116,7 @@ static inline void beside_start(struct beside *beside, struct weir_flow *flow,
 
 static inline void beside_let_go(struct beside *beside)
 {
-	weir_flow_run_cancel(beside->run, NULL);
+	weir_flow_run_stop(beside->run, NULL);
 }
 
 /* All has come to rest since. */

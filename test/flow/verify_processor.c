@@ -77,7 +77,7 @@ static int passing_ended(struct weir_actor *actor, struct weir_in *in,
 			 struct weir_error *error)
 {
 	return error ? weir_actor_fail(actor, weir_error_ref(error))
-		     : weir_actor_finish(actor);
+		     : weir_actor_end(actor);
 }
 
 static void leave(struct passing *self)
@@ -111,7 +111,7 @@ static const struct weir_actor_ops passing_ops = {
 	.released = passing_released,
 };
 
-/* --- A subscriber that becomes another one --------------------------------- */
+/* --- A subscriber that becomes another one -------------------------------- */
 
 static struct passing *passing_of_tail(struct weir_subscriber *tail)
 {

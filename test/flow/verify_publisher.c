@@ -131,7 +131,7 @@ static struct weir_publisher *create_rejecting(
 	flow = weir_flow_from_queue(queue);
 	assert_int_equal(
 		weir_flow_start(flow, maker->place->executor, NULL, NULL), 0);
-	assert_int_equal(weir_flow_queue_close(queue, NULL), 0);
+	assert_int_equal(weir_flow_queue_end(queue, NULL), 0);
 	assert_int_equal(weir_test_settle(&factory->env), 0);
 	weir_flow_free(flow);
 	flow = weir_flow_from_queue(queue);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The subscribers of flows that begin with a publisher are held to the rules, on
- * all executors, with each operator and each sink upon them: the suite gets the
- * one that a run has subscribed with. What has come is looked at behind the
+ * The subscribers of flows that begin with a publisher are held to the rules,
+ * on all executors, with each operator and each sink upon them: the suite gets
+ * the one that a run has subscribed with. What has come is looked at behind the
  * operator, or, where other items come out of it, before it.
  */
 #include "flow/verify.h"
@@ -176,7 +176,7 @@ static void release(struct weir_subscriber_factory *factory,
 static void cancel(struct weir_subscriber_factory *factory,
 		   struct weir_subscriber *subscriber)
 {
-	weir_flow_run_cancel(mine(subscriber)->run, NULL);
+	weir_flow_run_stop(mine(subscriber)->run, NULL);
 }
 
 static void *item(struct weir_subscriber_factory *factory, int64_t i)

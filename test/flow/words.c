@@ -290,7 +290,7 @@ static void end_by_cancel(struct weir_flow_run *run,
 			  struct weir_executor *executor,
 			  struct weir_drain *drain)
 {
-	weir_flow_run_cancel(run, NULL);
+	weir_flow_run_stop(run, NULL);
 }
 
 static void end_by_abort(struct weir_flow_run *run,

@@ -24,7 +24,7 @@ struct world {
 	struct weir__op *gate;	 /* while it runs */
 };
 
-/* --- The gate ------------------------------------------------------------------- */
+/* --- The gate ------------------------------------------------------------- */
 
 static inline struct world *world_of(const struct weir__op *op)
 {
@@ -64,7 +64,7 @@ static const struct weir__kind gate_kind = {
 	.holds = true,
 };
 
-/* --- The world ------------------------------------------------------------------- */
+/* --- The world ------------------------------------------------------------ */
 
 static inline int out_of_world(void *item, void *context)
 {
@@ -130,7 +130,7 @@ static inline void world_end(struct world *world, int code)
 {
 	struct weir_error *error = NULL;
 
-	(void)weir_flow_queue_close(world->queue, NULL);
+	(void)weir_flow_queue_end(world->queue, NULL);
 	assert_int_equal(
 		weir_flow_run_wait(world->run, WEIR_FOREVER, NULL, &error), 0);
 	assert_int_equal(error ? error->code : 0, code);

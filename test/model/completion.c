@@ -241,7 +241,7 @@ static void add_and_wait(struct world *w, uint32_t n)
 		explorer_assert(weir_join_add(&family->join,
 					      &family->members[i],
 					      &w->parts[i]) == 0);
-	explorer_assert(weir_join_close(&family->join) == 0);
+	explorer_assert(weir_join_end(&family->join) == 0);
 	explorer_assert(weir_completion_wait(&family->join.completion,
 					     WEIR_FOREVER) == 0);
 	if (family->join.rule == WEIR_ALL_OF)
@@ -267,7 +267,7 @@ static void add_and_close(void *context)
 		explorer_assert(weir_join_add(&w->family->join,
 					      &w->family->members[i],
 					      &w->parts[i]) == 0);
-	explorer_assert(weir_join_close(&w->family->join) == 0);
+	explorer_assert(weir_join_end(&w->family->join) == 0);
 }
 
 static void cancel_join(void *context)
@@ -320,7 +320,7 @@ static uint32_t turn(struct weir_actor *actor, uint32_t n)
 	explorer_assert(weir_completion_value(&w->parts[0]) == w);
 	w->payloads[0]++;
 	w->turns++;
-	(void)weir_actor_finish(actor);
+	(void)weir_actor_end(actor);
 	return 1;
 }
 

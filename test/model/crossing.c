@@ -95,7 +95,7 @@ struct weir_flow *crossing_items(struct crossing *c, uint32_t n)
 {
 	struct weir_flow *flow = crossing_queue(c, n);
 
-	explorer_assert(weir_flow_queue_close(c->queue, NULL) == 0);
+	explorer_assert(weir_flow_queue_end(c->queue, NULL) == 0);
 	return flow;
 }
 
@@ -135,14 +135,14 @@ void cancel(void *context)
 {
 	struct crossing *c = context;
 
-	weir_flow_run_cancel(c->run, NULL);
+	weir_flow_run_stop(c->run, NULL);
 }
 
 void drain_run(void *context)
 {
 	struct crossing *c = context;
 
-	weir_flow_run_drain(c->run);
+	weir_flow_run_end(c->run);
 }
 
 void let_go(void *context)

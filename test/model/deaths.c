@@ -279,7 +279,7 @@ static void end_and_free(void *context)
 	struct family *f = context;
 
 	signal_it(f);
-	weir_system_shutdown(f->system);
+	weir_system_stop(f->system);
 	if (weir_system_free(f->system) == 0)
 		f->system = NULL;
 }

@@ -99,7 +99,7 @@ static uint32_t both_turn(struct weir_actor *actor, uint32_t n)
 	make_token(node, &node->out);
 	make_token(node, &node->out2);
 	if (node->first == SCENE_TOKENS)
-		weir_actor_finish(actor);
+		weir_actor_end(actor);
 	return 1;
 }
 
@@ -124,7 +124,7 @@ static void two_outs(void *context)
 
 static uint32_t last_turn(struct weir_actor *actor, uint32_t n)
 {
-	weir_actor_finish(actor);
+	weir_actor_end(actor);
 	return 1;
 }
 

@@ -113,7 +113,7 @@ static void failing(void *context)
 
 	explorer_assert(error);
 	flow = crossing_queue(c, 1);
-	explorer_assert(weir_flow_queue_close(c->queue, error) == 0);
+	explorer_assert(weir_flow_queue_end(c->queue, error) == 0);
 	weir_error_unref(error);
 	flow = weir_flow_into(flow, l->takings[0].subscriber);
 	crossing_start(c, flow);

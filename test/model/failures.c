@@ -7,7 +7,7 @@
 
 #include <ck_pr.h>
 
-/* --- One actor, which fails at token 0 --------------------------------------- */
+/* --- One actor, which fails at token 0 ------------------------------------ */
 
 static void one(void *context, const struct weir_strategy *strategy,
 		uint32_t hooks, uint32_t lent)
@@ -86,7 +86,7 @@ static void shut_down(void *context)
 {
 	struct family *f = context;
 
-	weir_system_shutdown(f->system);
+	weir_system_stop(f->system);
 }
 
 static void abort_executor(void *context)
@@ -161,7 +161,7 @@ static void drained(void *context)
 	family_is_over(context);
 }
 
-/* --- A back-off ------------------------------------------------------------------ */
+/* --- A back-off ----------------------------------------------------------- */
 
 /* It has failed, and waits for time 1. */
 static void one_waits(void *context)
@@ -180,7 +180,7 @@ static void pass_time(void *context)
 	scene_pass_time(&f->scene, 1);
 }
 
-/* --- A stop that is asked for --------------------------------------------------- */
+/* --- A stop that is asked for --------------------------------------------- */
 
 /* It has been asked, and has until time 1; a signal lets it finish. */
 static void one_is_asked(void *context)
@@ -203,7 +203,7 @@ static void stopped_once(void *context)
 	stopped(context);
 }
 
-/* --- Records --------------------------------------------------------------------- */
+/* --- Records -------------------------------------------------------------- */
 
 static void no_watch(struct weir_watcher *watcher,
 		     const struct weir_terminated *notice)

@@ -152,7 +152,7 @@ static int signalled(struct weir_actor *actor)
 
 	explorer_assert(life_of(actor)->up);
 	if (family_of(node)->hooks[node->index] & SIGNALLED_FINISHES)
-		return weir_actor_finish(actor);
+		return weir_actor_end(actor);
 	return scene_signalled(actor);
 }
 
@@ -165,7 +165,7 @@ static void does(struct family *f, struct weir_actor *actor, enum deed deed)
 		(void)weir_actor_fail_code(actor, -EIO);
 		break;
 	case FINISHES:
-		(void)weir_actor_finish(actor);
+		(void)weir_actor_end(actor);
 		break;
 	case WATCHES:
 		life_of(actor)->rc = weir_actor_watch(actor, who, NULL);
@@ -374,7 +374,7 @@ void family_is_over(void *context)
 			is_at_rest(f, i);
 		else
 			explorer_assert(f->scene.fates[i].released == 1);
-	weir_system_shutdown(f->system);
+	weir_system_stop(f->system);
 	explorer_assert(
 		weir_completion_done(weir_system_terminated(f->system)));
 	explorer_assert(weir_system_free(f->system) == 0);

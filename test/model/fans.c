@@ -10,7 +10,9 @@
 
 #include "crossing.h"
 
-/* Places among the others, as the stages begin: that of weir_flow_all() first. */
+/*
+ * Places among the others, as the stages begin: that of weir_flow_all() first.
+ */
 enum { ARM_0 = 1, FAN, ARM_1 };
 
 struct arm {
@@ -116,7 +118,7 @@ static struct weir_flow *tokens(struct fanning *f, uint32_t n, bool shared)
 
 static void close_queue(struct fanning *f)
 {
-	explorer_assert(weir_flow_queue_close(f->crossing.queue, NULL) == 0);
+	explorer_assert(weir_flow_queue_end(f->crossing.queue, NULL) == 0);
 }
 
 /* Runs it, all its items taken from outlet 1, and `n` from outlet 0; who takes

@@ -87,7 +87,7 @@ static uint32_t sink_turn(struct weir_actor *actor, uint32_t n)
 
 	scene_take(node, 0);
 	if (node->fate->delivered == node->stop_after)
-		weir_actor_finish(actor);
+		weir_actor_end(actor);
 	if (node->fate->delivered == f->cancel_after)
 		weir_in_cancel(&node->in[0]);
 	return 1;

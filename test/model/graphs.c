@@ -48,7 +48,7 @@ static void close_queue(void *context)
 {
 	struct crossing *c = context;
 
-	explorer_assert(weir_flow_queue_close(c->queue, NULL) == 0);
+	explorer_assert(weir_flow_queue_end(c->queue, NULL) == 0);
 }
 
 static void close_and_work(void *context)

@@ -302,7 +302,7 @@ static void shut_down(void *context)
 {
 	struct family *f = context;
 
-	weir_system_shutdown(f->system);
+	weir_system_stop(f->system);
 }
 
 static void abort_executor(void *context)

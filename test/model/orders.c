@@ -117,7 +117,7 @@ void close_manager(void *context)
 {
 	struct world *w = context;
 
-	weir_process_manager_close(w->manager);
+	weir_process_manager_end(w->manager);
 }
 
 void stop_manager(void *context)
@@ -273,7 +273,7 @@ static void manager_is_over(struct world *w)
 	are_replied_to(w);
 	if (weir_system_is_alive(w->family.system, w->ref))
 		is_ready(w, &counts);
-	weir_process_manager_close(w->manager);
+	weir_process_manager_end(w->manager);
 	explorer_assert(w->released == 0);
 	weir_actor_unref(&w->manager->actor);
 }

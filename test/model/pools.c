@@ -69,7 +69,7 @@ static int started(struct weir_actor *actor)
 
 static int told(struct weir_actor *actor)
 {
-	return weir_actor_finish(actor);
+	return weir_actor_end(actor);
 }
 
 static void stopped(struct weir_actor *actor, struct weir_error *error)
@@ -255,7 +255,7 @@ static void shut_down(void *context)
 {
 	const struct world *w = context;
 
-	weir_system_shutdown(w->family.system);
+	weir_system_stop(w->family.system);
 }
 
 static void free_pools(void *context)

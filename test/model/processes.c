@@ -26,7 +26,7 @@ static int told(struct weir_actor *actor)
 
 	if (world.courses[order_index(process->command)].fails)
 		return -EIO;
-	return weir_actor_finish(actor);
+	return weir_actor_end(actor);
 }
 
 static const struct weir_actor_ops process_ops = {

@@ -78,7 +78,7 @@ static void offer_two(void *context)
 
 static void close_queue(struct crossing *c)
 {
-	int rc = weir_flow_queue_close(c->queue, NULL);
+	int rc = weir_flow_queue_end(c->queue, NULL);
 
 	explorer_assert(rc == 0 || rc == -EALREADY);
 }

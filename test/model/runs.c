@@ -35,7 +35,7 @@ static void about_to_end(void *context)
 	scene_settle(&c->scene);
 	explorer_assert(weir_flow_queue_offer(c->queue, crossing_token(c, 0)) ==
 			0);
-	explorer_assert(weir_flow_queue_close(c->queue, NULL) == 0);
+	explorer_assert(weir_flow_queue_end(c->queue, NULL) == 0);
 }
 
 static void fail_with(struct crossing *c, int code)
@@ -45,7 +45,7 @@ static void fail_with(struct crossing *c, int code)
 			       "test", "cancelled", NULL, NULL);
 
 	explorer_assert(error);
-	weir_flow_run_cancel(c->run, error);
+	weir_flow_run_stop(c->run, error);
 	weir_error_unref(error);
 }
 

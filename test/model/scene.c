@@ -256,7 +256,7 @@ static int ended(struct weir_actor *actor, struct weir_in *in,
 		node->second_ended(node);
 		return 0;
 	}
-	return weir_actor_finish(actor);
+	return weir_actor_end(actor);
 }
 
 static int cancelled(struct weir_actor *actor, struct weir_out *out)
@@ -266,7 +266,7 @@ static int cancelled(struct weir_actor *actor, struct weir_out *out)
 	node->fate->cancelled++;
 	if (node->out2.port.actor && node->fate->cancelled == 1)
 		return 0;
-	return weir_actor_finish(actor);
+	return weir_actor_end(actor);
 }
 
 static int signalled(struct weir_actor *actor)
@@ -366,7 +366,7 @@ static uint32_t sink_turn(struct weir_actor *actor, uint32_t n)
 		if (node->cancels)
 			(void)weir_in_cancel(&node->in[0]);
 		else
-			weir_actor_finish(actor);
+			weir_actor_end(actor);
 	}
 	return 1;
 }
@@ -389,7 +389,7 @@ static uint32_t source_turn(struct weir_actor *actor, uint32_t n)
 	token->accepted = weir_out_put(&node->out, token) == 0;
 	explorer_assert(token->accepted);
 	if (node->first++ == node->last)
-		weir_actor_finish(actor);
+		weir_actor_end(actor);
 	return 1;
 }
 

@@ -90,7 +90,7 @@ static void ending(void *context)
 	struct switching *s = context;
 
 	taking(s);
-	explorer_assert(weir_flow_queue_close(s->crossing.queue, NULL) == 0);
+	explorer_assert(weir_flow_queue_end(s->crossing.queue, NULL) == 0);
 }
 
 /* Two stages have the same switch. */
@@ -110,7 +110,7 @@ static void two_guarded(void *context)
 static void shut_down(void *context)
 {
 	struct switching *s = context;
-	int rc = weir_flow_switch_shutdown(s->swtch);
+	int rc = weir_flow_switch_end(s->swtch);
 
 	explorer_assert(rc == 0 || rc == -EALREADY);
 	s->shutdowns += rc == 0;
@@ -125,7 +125,7 @@ static void fail(void *context)
 	int rc;
 
 	explorer_assert(error);
-	rc = weir_flow_switch_abort(s->swtch, error);
+	rc = weir_flow_switch_stop(s->swtch, error);
 	explorer_assert(rc == 0 || rc == -EALREADY);
 	s->aborts += rc == 0;
 	weir_error_unref(error);

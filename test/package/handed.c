@@ -63,7 +63,7 @@ static int commands(struct weir_executor *executor)
 		if (command[i].result != &command[i])
 			return 1;
 	weir_actor_unref(&manager.actor);
-	weir_system_shutdown(system);
+	weir_system_stop(system);
 	return weir_completion_wait(weir_system_terminated(system),
 				    WEIR_FOREVER) < 0 ||
 	       weir_system_free(system) < 0;

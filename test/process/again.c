@@ -114,7 +114,7 @@ static void meddle(enum what what)
 
 	switch (what) {
 	case CLOSES:
-		weir_process_manager_close(&manager);
+		weir_process_manager_end(&manager);
 		break;
 	case STOPS_RUNNER:
 		n = weir_system_children(systm, manager_ref, runners, WORKERS);
@@ -210,9 +210,9 @@ static void chains_of(enum what what, uint64_t length)
 	make_chains(length);
 	go_on(what, length);
 	check_chains(what == NOTHING, length);
-	weir_process_manager_close(&manager);
+	weir_process_manager_end(&manager);
 	weir_actor_unref(&manager.actor);
-	weir_system_shutdown(systm);
+	weir_system_stop(systm);
 	rc = weir_completion_wait(weir_system_terminated(systm), WEIR_FOREVER);
 	assert_int_equal(rc, 0);
 	assert_int_equal(ck_pr_load_32(&n_released), 1);

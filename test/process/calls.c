@@ -141,7 +141,7 @@ static void a4_11_closed_it_waits_for_calls(void **state)
 		world.tasks[i].how = GOES_ON;
 	assert_int_equal(offer_all(&world, 0, 7), 7);
 	weir_sim_run(world.sim);
-	weir_process_manager_close(&world.manager);
+	weir_process_manager_end(&world.manager);
 	weir_sim_run(world.sim);
 	assert_int_equal(count_outcome(&world, WEIR_REFUSED), 3);
 	assert_true(weir_system_is_alive(world.system, world.ref));
@@ -186,7 +186,7 @@ static void aborted_between_two_calls_it_answers_all(void **state)
 		if (seed % 2)
 			weir_actor_stop(&world.manager.actor);
 		else
-			weir_process_manager_close(&world.manager);
+			weir_process_manager_end(&world.manager);
 		weir_sim_run(world.sim);
 		assert_false(weir_system_is_alive(world.system, world.ref));
 		world_fini(&world);
@@ -286,7 +286,7 @@ static void what_a_reply_offers_is_refused_if_it_comes_too_late(void **state)
 	weir_sim_run(world.sim);
 	assert_reply(&world, 0, WEIR_DONE, 0);
 	assert_reply(&world, 1, WEIR_REFUSED, -ECANCELED);
-	weir_process_manager_close(&world.manager);
+	weir_process_manager_end(&world.manager);
 	weir_sim_run(world.sim);
 	assert_false(weir_system_is_alive(world.system, world.ref));
 	world_fini(&world);

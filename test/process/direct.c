@@ -39,7 +39,7 @@ static const struct weir_executor_ops direct = {.submit = submit, .now = now};
 static int job_turn(struct weir_actor *actor)
 {
 	(void)actor;
-	return WEIR_FINISH;
+	return WEIR_TURN_END;
 }
 WEIR_TURN(job_turn)
 
@@ -101,9 +101,9 @@ static void open_world(struct weir_process_manager_options *options)
 
 static void close_world(void)
 {
-	weir_process_manager_close(&manager);
+	weir_process_manager_end(&manager);
 	assert_int_equal(released, 1);
-	weir_system_shutdown(systm);
+	weir_system_stop(systm);
 	assert_int_equal(weir_system_free(systm), 0);
 	assert_int_equal(weir_executor_fini(&executor), 0);
 }

@@ -112,7 +112,7 @@ static inline int job_turn(struct weir_actor *actor)
 	case WORLD_ENDS:
 		return WEIR_FATAL;
 	default:
-		return WEIR_FINISH;
+		return WEIR_TURN_END;
 	}
 }
 WEIR_TURN(job_turn)
@@ -421,10 +421,10 @@ static inline void check_over(const struct world *world)
 /* Takes the world down, in whatever state it is. */
 static inline void world_fini(struct world *world)
 {
-	weir_process_manager_close(&world->manager);
+	weir_process_manager_end(&world->manager);
 	if (weir_actor_id_equal(world->ref, WEIR_ACTOR_ID_NONE))
 		weir_actor_stop(&world->manager.actor);
-	weir_system_shutdown(world->system);
+	weir_system_stop(world->system);
 	weir_sim_run(world->sim);
 	check_over(world);
 	assert_int_equal(world->released, 0);

@@ -56,8 +56,8 @@ static void a4_11_closed_it_finishes_when_its_processes_have(void **state)
 {
 	(void)state;
 	busy(NULL, 0);
-	weir_process_manager_close(&world.manager);
-	weir_process_manager_close(&world.manager);
+	weir_process_manager_end(&world.manager);
+	weir_process_manager_end(&world.manager);
 	assert_int_equal(offer(&world, 6), -ESHUTDOWN);
 	settle();
 	/* what waits has an answer at once */
@@ -127,7 +127,7 @@ static void a4_11_closed_first_it_can_still_be_aborted(void **state)
 {
 	(void)state;
 	busy(NULL, 0);
-	weir_process_manager_close(&world.manager);
+	weir_process_manager_end(&world.manager);
 	settle();
 	weir_actor_stop(&world.manager.actor);
 	weir_sim_run(world.sim);
@@ -141,7 +141,7 @@ static void with_the_system_it_finishes_what_runs(void **state)
 {
 	(void)state;
 	busy(NULL, 0);
-	weir_system_shutdown(world.system);
+	weir_system_stop(world.system);
 	weir_sim_run(world.sim);
 	assert_replies(0, 2, WEIR_DONE, 0);
 	assert_replies(2, 3, WEIR_REFUSED, -ECANCELED);
@@ -195,7 +195,7 @@ static int reader_turn(struct weir_actor *actor)
 		weir_container_of(actor, struct reader, process.actor);
 
 	(void)weir_in_take(&self->in);
-	return WEIR_FINISH;
+	return WEIR_TURN_END;
 }
 WEIR_TURN(reader_turn)
 
@@ -435,7 +435,7 @@ static void closed_while_it_stands_still_it_ends_after_that(void **state)
 {
 	(void)state;
 	back_off(0);
-	weir_process_manager_close(&world.manager);
+	weir_process_manager_end(&world.manager);
 	assert_int_equal(offer(&world, 4), -ESHUTDOWN);
 	settle();
 	assert_int_equal(world.running, 2);
@@ -486,7 +486,7 @@ static void closed_it_does_not_begin_anew(void **state)
 	decision = 0;
 	busy(&strategy, 0);
 	world.replied = fail_when_refusing;
-	weir_process_manager_close(&world.manager);
+	weir_process_manager_end(&world.manager);
 	weir_sim_run(world.sim);
 	/* a failure, and no other one instead of a start */
 	assert_int_equal(decision, 1);
@@ -504,7 +504,7 @@ static void killed_when_closed_it_ends(void **state)
 {
 	(void)state;
 	busy_as(&always, WEIR_PERMANENT, 0);
-	weir_process_manager_close(&world.manager);
+	weir_process_manager_end(&world.manager);
 	settle();
 	assert_int_equal(world.running, 2);
 	assert_int_equal(weir_system_kill(world.system, world.ref), 0);
@@ -521,7 +521,7 @@ static void closed_it_ends_though_it_is_permanent(void **state)
 {
 	(void)state;
 	busy_as(&always, WEIR_PERMANENT, 0);
-	weir_process_manager_close(&world.manager);
+	weir_process_manager_end(&world.manager);
 	weir_sim_run(world.sim);
 	assert_replies(0, 2, WEIR_DONE, 0);
 	assert_replies(2, 3, WEIR_REFUSED, -ECANCELED);
@@ -656,7 +656,7 @@ static void bad_settings_change_nothing(void **state)
 	assert_int_equal(weir_process_manager_init(&world.manager,
 						   world.executor, NULL),
 			 -EINVAL);
-	weir_process_manager_close(NULL);
+	weir_process_manager_end(NULL);
 	weir_command_end(NULL, 0);
 	assert_null(weir_process_manager_subscriber(NULL));
 	manager_init(&world, &options);

@@ -83,8 +83,8 @@ static void nor_for_a_call(void **state)
 	rounds(100);
 	assert_int_equal(world.heap.calls, before);
 	/* the ledger is of one round */
-	weir_process_manager_close(&world.manager);
-	weir_system_shutdown(world.system);
+	weir_process_manager_end(&world.manager);
+	weir_system_stop(world.system);
 	weir_sim_run(world.sim);
 	assert_int_equal(counts(&world).started, counts(&world).accepted);
 	weir_actor_unref(&world.manager.actor);

@@ -99,7 +99,7 @@ static inline int worker_end(struct weir_actor *actor)
 
 	return how == FAILS   ? -EIO
 	       : how == FATAL ? WEIR_FATAL
-			      : weir_actor_finish(actor);
+			      : weir_actor_end(actor);
 }
 
 static inline int worker_turn(struct weir_actor *actor)
@@ -429,7 +429,7 @@ static inline void world_fini(struct world *world)
 	weir_pools_stop(world->pools);
 	settle(world);
 	assert_int_equal(weir_pools_free(world->pools), 0);
-	weir_system_shutdown(world->system);
+	weir_system_stop(world->system);
 	settle(world);
 	assert_int_equal(weir_system_free(world->system), 0);
 	check_jobs(world);

@@ -114,7 +114,7 @@ static int wait_in_vain(struct weir_actor *actor)
 	int rc = weir_pool_queue_wait(pools, "a", NULL, MS, NULL);
 
 	assert(rc == -EDEADLK || rc == -ENOENT);
-	return weir_actor_finish(actor);
+	return weir_actor_end(actor);
 }
 
 static int worker_pre_start(struct weir_actor *actor)
@@ -137,7 +137,7 @@ static int worker_pre_start(struct weir_actor *actor)
 						 ref.generation));
 		return 0;
 	default:
-		return weir_actor_finish(actor);
+		return weir_actor_end(actor);
 	}
 }
 
@@ -371,7 +371,7 @@ static void close_all(void)
 	struct weir_drain drain = {.done = drained};
 
 	weir_pools_stop(pools);
-	weir_system_shutdown(systm);
+	weir_system_stop(systm);
 	assert_int_equal(weir_completion_wait(weir_system_terminated(systm),
 					      WEIR_FOREVER),
 			 0);

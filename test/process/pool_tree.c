@@ -643,7 +643,7 @@ static void d3_14_stopping_their_supervisor_asks_all(struct world *world)
 	start(world, 2);
 	fill(world, 1, 2);
 	if (weir_sim_random(world->sim, 2))
-		weir_system_shutdown(world->system);
+		weir_system_stop(world->system);
 	else
 		assert_int_equal(
 			weir_system_stop_actor(world->system,

@@ -92,7 +92,7 @@ static void live(uint64_t seed)
 		if (i == seed % 5)
 			manager_spawn(&world, shutdown_ns);
 		if (i == last && draw(2))
-			weir_process_manager_close(&world.manager);
+			weir_process_manager_end(&world.manager);
 		else if (i == last && draw(2))
 			(void)weir_system_stop_actor(world.system, world.ref);
 		else if (i == last)

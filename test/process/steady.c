@@ -85,7 +85,7 @@ static inline int send(struct weir_actor *actor)
 	(void)actor;
 	(void)weir_out_put(&sender.out, command);
 	/* The end does cost something: not before the last look. */
-	return n_sent == 2 * WARM_UP + n_wanted ? WEIR_FINISH : 0;
+	return n_sent == 2 * WARM_UP + n_wanted ? WEIR_TURN_END : 0;
 }
 WEIR_TURN(send)
 
@@ -108,7 +108,7 @@ static inline int job_turn(struct weir_actor *actor)
 {
 	(void)actor;
 	begun();
-	return WEIR_FINISH;
+	return WEIR_TURN_END;
 }
 WEIR_TURN(job_turn)
 
@@ -200,7 +200,7 @@ static void run(bool jobs)
 	/* asking for it would take the lock */
 	while (!ck_pr_load_32(&n_released))
 		sched_yield();
-	weir_system_shutdown(systm);
+	weir_system_stop(systm);
 	rc = weir_completion_wait(weir_system_terminated(systm), WEIR_FOREVER);
 	assert_int_equal(rc, 0);
 	assert_int_equal(weir_system_free(systm), 0);

@@ -280,7 +280,7 @@ static void a4_10_closed_it_cancels(void **state)
 	send(0, 2);
 	settle(NULL);
 	send(2, 1);
-	weir_process_manager_close(&world.manager);
+	weir_process_manager_end(&world.manager);
 	settle(NULL);
 	assert_true(weir_publisher_probe_expect_cancel(probe));
 	assert_int_equal(world.tasks[2].replies, world.running == 2);
@@ -410,7 +410,7 @@ static inline int sender_turn(struct weir_actor *actor)
 
 	task->taken = true;
 	assert_int_equal(weir_out_put(&self->out, &task->command), 0);
-	return self->next == world.n_tasks ? WEIR_FINISH : 0;
+	return self->next == world.n_tasks ? WEIR_TURN_END : 0;
 }
 WEIR_TURN(sender_turn)
 
@@ -546,7 +546,7 @@ static void a_manager_that_closes_stops_those_before_it(void **state)
 	assert_int_equal(weir_actor_start(&limiter.actor), 0);
 	assert_int_equal(weir_actor_start(&sender.actor), 0);
 	let_pass(1500 * MS);
-	weir_process_manager_close(&world.manager);
+	weir_process_manager_end(&world.manager);
 	weir_sim_run(world.sim);
 	assert_true(count_outcome(&world, WEIR_DONE) >= 3);
 	/* those upstream were dropped, and count at no manager */

@@ -97,7 +97,7 @@ static int job_turn(struct weir_actor *actor)
 	struct job *self = job_of(actor);
 
 	(void)weir_in_take(&self->in);
-	return self->how == CRASHES ? -EIO : WEIR_FINISH;
+	return self->how == CRASHES ? -EIO : WEIR_TURN_END;
 }
 WEIR_TURN(job_turn)
 
@@ -341,8 +341,8 @@ static void end_requests(bool jobs)
 		taken += requesters[i].taken;
 		overflowed += requesters[i].overflowed;
 	}
-	weir_process_manager_close(&manager);
-	weir_system_shutdown(systm);
+	weir_process_manager_end(&manager);
+	weir_system_stop(systm);
 	rc = weir_completion_wait(weir_system_terminated(systm), 0);
 	assert_true(rc == 0 || rc == -ETIMEDOUT);
 	while (weir_system_is_alive(systm, manager_ref))
@@ -428,7 +428,7 @@ static void close_while_offered(bool jobs)
 			ck_pr_stall();
 		switch (draw(&random, 4)) {
 		case 0:
-			weir_process_manager_close(&manager);
+			weir_process_manager_end(&manager);
 			break;
 		case 1:
 			(void)weir_system_stop_actor(systm, manager_ref);
@@ -437,7 +437,7 @@ static void close_while_offered(bool jobs)
 			weir_actor_stop(&manager.actor);
 			break;
 		default:
-			weir_system_shutdown(systm);
+			weir_system_stop(systm);
 		}
 		end_requests(jobs);
 		close_world();

@@ -66,7 +66,7 @@ static void note(struct managing *self, struct weir_command *command)
 static int job_turn(struct weir_actor *actor)
 {
 	(void)actor;
-	return WEIR_FINISH;
+	return WEIR_TURN_END;
 }
 WEIR_TURN(job_turn)
 
@@ -160,7 +160,7 @@ static void release(struct weir_subscriber_factory *factory,
 	struct managing *self = mine(subscriber);
 	struct maker *maker = self->maker;
 
-	weir_system_shutdown(self->system);
+	weir_system_stop(self->system);
 	assert_int_equal(weir_test_settle(&factory->env), 0);
 	weir_error_unref(self->error);
 	if (weir_system_free(self->system) == 0) {
@@ -176,7 +176,7 @@ static void cancel(struct weir_subscriber_factory *factory,
 	if (mine(subscriber)->terminated)
 		return;
 	mine(subscriber)->closed = true;
-	weir_process_manager_close(&mine(subscriber)->manager);
+	weir_process_manager_end(&mine(subscriber)->manager);
 }
 
 static void *item(struct weir_subscriber_factory *factory, int64_t i)

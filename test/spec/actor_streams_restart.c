@@ -181,7 +181,7 @@ static void a2_7_cancel_before_a_subscription_is_remembered(struct world *world)
 
 static void finish(struct member *self)
 {
-	assert_int_equal(weir_actor_finish(&self->actor), 0);
+	assert_int_equal(weir_actor_end(&self->actor), 0);
 }
 
 static void fail_for_good(struct member *self)
@@ -211,7 +211,7 @@ static void a2_8_however_it_ends_the_publisher_is_cancelled(struct world *world)
 		signal(world, "a");
 		break;
 	case 2:
-		weir_system_shutdown(world->system);
+		weir_system_stop(world->system);
 		run(world);
 		break;
 	default:

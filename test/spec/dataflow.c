@@ -42,12 +42,12 @@ static inline int producing_turn(struct weir_actor *actor)
 	int rc = weir_sema_acquire(&self->permits, 1);
 
 	if (self->next > self->last)
-		return weir_actor_finish(actor);
+		return weir_actor_end(actor);
 	if (++self->live > self->most_live)
 		self->most_live = self->live;
 	rc = rc ? rc : weir_out_put(&self->out, (void *)self->next);
 	if (self->next++ == self->last)
-		weir_actor_finish(actor);
+		weir_actor_end(actor);
 	return rc ? rc : paced_pause(self);
 }
 WEIR_TURN(producing_turn)
@@ -76,7 +76,7 @@ static int consuming_ended(struct weir_actor *actor, struct weir_in *in,
 {
 	assert_null(error);
 	weir_container_of(actor, struct paced, actor)->ends++;
-	return weir_actor_finish(actor);
+	return weir_actor_end(actor);
 }
 
 static const struct weir_actor_ops producing_ops = {.turns = producing_turn_n};
@@ -635,7 +635,7 @@ static void fault_16_a_group_waits_for_a_late_child(void **state)
 	assert_int_equal(weir_join_add(&join, &members[0], &early), 0);
 	assert_false(weir_completion_done(&join.completion));
 	assert_int_equal(weir_join_add(&join, &members[1], &late), 0);
-	assert_int_equal(weir_join_close(&join), 0);
+	assert_int_equal(weir_join_end(&join), 0);
 	assert_false(weir_completion_done(&join.completion));
 	assert_int_equal(weir_completion_complete(&late, NULL), 0);
 	assert_true(weir_completion_done(&join.completion));

@@ -211,7 +211,7 @@ static inline int nulls_turn(struct weir_actor *actor)
 	assert_int_equal(weir_out_put(&self->out,
 				      i == self->null_at ? NULL : (void *)i),
 			 0);
-	return i == N ? WEIR_FINISH : 0;
+	return i == N ? WEIR_TURN_END : 0;
 }
 WEIR_TURN(nulls_turn)
 

@@ -14,7 +14,7 @@ static size_t asked;
 
 static void check_stranger(void)
 {
-	assert_int_equal(weir_actor_finish(stranger), -EPERM);
+	assert_int_equal(weir_actor_end(stranger), -EPERM);
 	asked++;
 }
 

@@ -121,7 +121,7 @@ static inline int maker_turn(struct weir_actor *actor)
 	struct maker *self = weir_container_of(actor, struct maker, actor);
 
 	if (self->made == self->n)
-		return WEIR_FINISH;
+		return WEIR_TURN_END;
 	self->made++;
 	book_make(self->book, self->made);
 	return weir_out_put(&self->out, (void *)(uintptr_t)self->made);
@@ -151,7 +151,7 @@ static inline int taking_turn(struct weir_actor *actor)
 
 	note_count(&self->most, &self->in);
 	book_take(self->book, weir_in_take(&self->in));
-	return self->book->taken == self->leave_at ? WEIR_FINISH : 0;
+	return self->book->taken == self->leave_at ? WEIR_TURN_END : 0;
 }
 WEIR_TURN(taking_turn)
 

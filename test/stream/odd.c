@@ -285,7 +285,7 @@ static inline int ring_turn(struct weir_actor *actor)
 	if (++self->seen < N)
 		return weir_out_put(&self->out, item);
 	(void)ledger_deliver(self->ledger, item);
-	return WEIR_FINISH;
+	return WEIR_TURN_END;
 }
 WEIR_TURN(ring_turn)
 
@@ -360,7 +360,7 @@ static inline int round_turn(struct weir_actor *actor)
 
 	if (++self->seen == N) {
 		(void)ledger_deliver(self->ledger, item);
-		return WEIR_FINISH;
+		return WEIR_TURN_END;
 	}
 	return weir_out_put(&self->out, item);
 }

@@ -130,7 +130,7 @@ static int node_make(struct node *self)
 	int rc = 0;
 
 	if (self->next == self->end)
-		return WEIR_FINISH;
+		return WEIR_TURN_END;
 	while (n-- && self->next != self->end && rc == 0)
 		rc = node_pass(self, ledger_make(&world.ledger, ++self->next));
 	return rc;
@@ -144,7 +144,7 @@ static inline int node_turn(struct weir_actor *actor)
 	if (!self->takes)
 		return node_make(self);
 	if (self->in_gone)
-		return WEIR_FINISH;
+		return WEIR_TURN_END;
 	item = weir_in_take(&self->in);
 	check_order(&self->last, (size_t)item);
 	return node_pass(self, item);
@@ -159,14 +159,14 @@ static int node_ended(struct weir_actor *actor, struct weir_in *in,
 	node_of(actor)->in_gone = true;
 	if (error)
 		return weir_actor_fail(actor, weir_error_ref(error));
-	return weir_actor_finish(actor);
+	return weir_actor_end(actor);
 }
 
 /* One whose last port has gone would never fire again. */
 static int node_settle(struct node *self)
 {
 	if (self->in_gone && self->out_gone)
-		return weir_actor_finish(&self->actor);
+		return weir_actor_end(&self->actor);
 	return 0;
 }
 
@@ -178,7 +178,7 @@ static int node_cancelled(struct weir_actor *actor, struct weir_out *out)
 	assert_ptr_equal(out, &self->out);
 	assert_int_equal(self->cancelled++, 0);
 	self->out_gone = true;
-	return draw(2) ? weir_actor_finish(actor) : node_settle(self);
+	return draw(2) ? weir_actor_end(actor) : node_settle(self);
 }
 
 static int node_end_out(struct node *self)
@@ -219,7 +219,7 @@ static int node_signalled(struct weir_actor *actor)
 	case 1:
 		return self->takes ? node_cancel_in(self) : 0;
 	case 2:
-		return weir_actor_finish(actor);
+		return weir_actor_end(actor);
 	default:
 		return -EBADMSG;
 	}

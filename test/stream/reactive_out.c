@@ -520,7 +520,7 @@ static int burst_turn(struct weir_actor *actor)
 			weir_out_put(&self->out,
 				     ledger_make(self->ledger, self->next++)),
 			0);
-	return self->next > self->last ? weir_actor_finish(actor) : 0;
+	return self->next > self->last ? weir_actor_end(actor) : 0;
 }
 WEIR_TURN(burst_turn)
 

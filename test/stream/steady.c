@@ -65,7 +65,8 @@ static inline int produce(struct weir_actor *actor)
 
 	(void)weir_out_put(&stage->out, (void *)(uintptr_t)++stage->n);
 	/* Its end costs a lock: not before the subscriber has looked. */
-	return stage->n == 2 * WARM_UP + stage->run->n_items ? WEIR_FINISH : 0;
+	return stage->n == 2 * WARM_UP + stage->run->n_items ? WEIR_TURN_END
+							     : 0;
 }
 WEIR_TURN(produce)
 

@@ -60,7 +60,7 @@ static int taking_ended(struct weir_actor *actor, struct weir_in *in,
 
 	self->ended = true;
 	self->error = weir_error_ref(error);
-	return weir_actor_finish(actor);
+	return weir_actor_end(actor);
 }
 
 static int taking_signalled(struct weir_actor *actor)
@@ -69,7 +69,7 @@ static int taking_signalled(struct weir_actor *actor)
 	uint64_t n = ck_pr_fas_64(&self->told, 0);
 
 	if (ck_pr_load_32(&self->cancel))
-		return weir_actor_finish(actor);
+		return weir_actor_end(actor);
 	if (n)
 		assert_int_equal(weir_reactive_in_request(&self->reactive,
 							  (int64_t)n),

@@ -44,7 +44,7 @@ static int making_end(struct making *self)
 {
 	return self->code ? weir_actor_fail(&self->actor,
 					    weir_error_of(self->code))
-			  : weir_actor_finish(&self->actor);
+			  : weir_actor_end(&self->actor);
 }
 
 static inline int making_turn(struct weir_actor *actor)

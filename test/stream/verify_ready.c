@@ -94,7 +94,7 @@ static struct weir_publisher *make(struct weir_publisher_factory *factory,
 		assert_int_equal(weir_actor_fail(actor, weir_error_of(code)),
 				 0);
 	else if (n == 0)
-		assert_int_equal(weir_actor_finish(actor), 0);
+		assert_int_equal(weir_actor_end(actor), 0);
 	assert_int_equal(weir_actor_start(actor), 0);
 	return &self->reactive.publisher;
 }

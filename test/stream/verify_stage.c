@@ -69,7 +69,7 @@ static int passing_ended(struct weir_actor *actor, struct weir_in *in,
 
 	if (error && self->row->maker->kind != RECOVERING)
 		return weir_actor_fail(actor, weir_error_ref(error));
-	return weir_actor_finish(actor);
+	return weir_actor_end(actor);
 }
 
 static void passing_released(struct weir_actor *actor)

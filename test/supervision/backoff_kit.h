@@ -81,7 +81,7 @@ static inline int child_turn(struct weir_actor *actor)
 		return WEIR_FATAL;
 	case FINISH:
 	case LAST:
-		return WEIR_FINISH;
+		return WEIR_TURN_END;
 	default:
 		return 0;
 	}
@@ -176,7 +176,7 @@ static inline int make(void *context, struct weir_actor **actor,
 	if (world->bad_from && n + 1 >= world->bad_from)
 		assert_int_equal(weir_actor_start(&child->actor), 0);
 	if (world->finishes)
-		(void)weir_backoff_supervisor_finish(&world->supervisor);
+		(void)weir_backoff_supervisor_end(&world->supervisor);
 	*actor = &child->actor;
 	*in = world->no_input ? NULL : &child->in;
 	if (world->foreign)
@@ -331,7 +331,7 @@ static inline void begin_on_failure(struct world *world, uint64_t seed,
 static inline void world_close(struct world *world)
 {
 	if (world->system)
-		weir_system_shutdown(world->system);
+		weir_system_stop(world->system);
 	if (world->sim)
 		weir_sim_run(world->sim);
 	assert_int_equal(weir_system_free(world->system), 0);

@@ -228,7 +228,7 @@ static void nobody_can_be_asked_of_nothing(void **state)
 {
 	assert_int_equal(weir_backoff_supervisor_put(NULL, NULL), -EINVAL);
 	assert_int_equal(weir_backoff_supervisor_put_up(NULL, NULL), -EINVAL);
-	assert_int_equal(weir_backoff_supervisor_finish(NULL), -EINVAL);
+	assert_int_equal(weir_backoff_supervisor_end(NULL), -EINVAL);
 	assert_int_equal(weir_backoff_supervisor_reset(NULL), -EINVAL);
 }
 

@@ -129,8 +129,8 @@ static void b8_12_finish_waits_for_the_child(void **state)
 	struct world world;
 
 	begin(&world, 1);
-	assert_int_equal(weir_backoff_supervisor_finish(&world.supervisor), 0);
-	assert_int_equal(weir_backoff_supervisor_finish(&world.supervisor), 0);
+	assert_int_equal(weir_backoff_supervisor_end(&world.supervisor), 0);
+	assert_int_equal(weir_backoff_supervisor_end(&world.supervisor), 0);
 	advance(&world, DAY);
 	assert_false(over(&world));
 	tell(&world, TAKE);
@@ -150,7 +150,7 @@ static void b8_12_finish_during_a_delay_ends_at_once(void **state)
 
 	begin(&world, 1);
 	stop_child(&world);
-	assert_int_equal(weir_backoff_supervisor_finish(&world.supervisor), 0);
+	assert_int_equal(weir_backoff_supervisor_end(&world.supervisor), 0);
 	settle(&world);
 	assert_true(over(&world));
 	assert_int_equal(world.made, 1);
@@ -164,7 +164,7 @@ static void b8_12_an_end_that_was_asked_for_is_a_good_one(void **state)
 	world_begin(&world, 1);
 	world.options.strategy = &stops;
 	start(&world);
-	assert_int_equal(weir_backoff_supervisor_finish(&world.supervisor), 0);
+	assert_int_equal(weir_backoff_supervisor_end(&world.supervisor), 0);
 	tell(&world, FAIL);
 	assert_true(over(&world));
 	assert_int_equal(world.fate.code, 0);
@@ -280,7 +280,7 @@ static void its_own_restart_does_not_undo_finish(void **state)
 	struct world world;
 
 	begin_with_boss(&world, &boss, 1);
-	assert_int_equal(weir_backoff_supervisor_finish(&world.supervisor), 0);
+	assert_int_equal(weir_backoff_supervisor_end(&world.supervisor), 0);
 	settle(&world);
 	tell(&world, FATAL);
 	assert_true(over(&world));

@@ -66,7 +66,7 @@ static void b8_10_after_its_end_it_says_so(void **state)
 	assert_true(over(&world));
 	assert_false(has_child(&world));
 	assert_int_equal(put(&world, TAKE), -EPIPE);
-	assert_int_equal(weir_backoff_supervisor_finish(&world.supervisor), 0);
+	assert_int_equal(weir_backoff_supervisor_end(&world.supervisor), 0);
 	settle(&world);
 	end(&world);
 }
@@ -289,13 +289,13 @@ static void last_thing(struct world *world)
 		(void)weir_system_stop_actor(world->system, world->ref);
 		break;
 	case 1:
-		(void)weir_backoff_supervisor_finish(&world->supervisor);
+		(void)weir_backoff_supervisor_end(&world->supervisor);
 		break;
 	case 2:
 		(void)put(world, LAST);
 		break;
 	default:
-		weir_system_shutdown(world->system);
+		weir_system_stop(world->system);
 	}
 }
 

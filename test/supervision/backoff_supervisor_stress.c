@@ -43,7 +43,7 @@ static inline int child_turn(struct weir_actor *actor)
 	size_t i = ledger_deliver(&self->mill->ledger, weir_in_take(&self->in));
 
 	if (i == N_PUTTERS * ITEMS + 1 || i % 64 == 0)
-		return WEIR_FINISH;
+		return WEIR_TURN_END;
 	return i % 96 == 1 ? -EIO : 0;
 }
 WEIR_TURN(child_turn)
@@ -185,7 +185,7 @@ static void mill_close(struct mill *mill)
 	/* It ends by itself: that is what the final item is for. */
 	while (!ck_pr_load_32(&mill->over))
 		sched_yield();
-	weir_system_shutdown(mill->system);
+	weir_system_stop(mill->system);
 	assert_int_equal(
 		weir_completion_wait(weir_system_terminated(mill->system),
 				     WEIR_FOREVER),

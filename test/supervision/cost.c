@@ -88,7 +88,7 @@ static size_t measure(bool supervised)
 		assert_int_equal(weir_in_put(&actors[i].in, NULL), 0);
 	weir_sim_run(sim);
 	if (system)
-		weir_system_shutdown(system);
+		weir_system_stop(system);
 	else
 		for (i = 0; i < N_ACTORS; i++)
 			weir_actor_stop(&actors[i].actor);
@@ -168,7 +168,7 @@ static inline int produce(struct weir_actor *actor)
 	(void)weir_out_put(&chain->produced, NULL);
 	/* Its end does cost something: not before the consumer has looked. */
 	return ++chain->n_produced == 2 * WARM_UP + chain->n_tokens
-		       ? WEIR_FINISH
+		       ? WEIR_TURN_END
 		       : 0;
 }
 WEIR_TURN(produce)
@@ -274,7 +274,7 @@ static void run_chain(struct chain *chain, size_t window)
 				    weir_system_user_guardian(chain->system),
 				    NULL, 0) > 0)
 		sched_yield();
-	weir_system_shutdown(chain->system);
+	weir_system_stop(chain->system);
 	assert_int_equal(
 		weir_completion_wait(weir_system_terminated(chain->system),
 				     WEIR_FOREVER),

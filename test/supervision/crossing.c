@@ -80,7 +80,7 @@ static int finish_and_escalate(struct weir_actor *supervisor,
 			       const struct weir_failure *failure,
 			       void *context)
 {
-	assert_int_equal(weir_actor_finish(supervisor), 0);
+	assert_int_equal(weir_actor_end(supervisor), 0);
 	return WEIR_ESCALATE;
 }
 

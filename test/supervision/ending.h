@@ -10,7 +10,7 @@ struct told_hook {
 	struct world *world;
 	const char *name;
 	bool answers;	/* at once */
-	bool shuts;	/* calls weir_system_shutdown() */
+	bool shuts;	/* calls weir_system_stop() */
 	bool is_system; /* and /system is alive then */
 	bool is_user;
 };
@@ -28,7 +28,7 @@ static inline void told_run(struct weir_system_hook *hook)
 		weir_system_is_alive(system, weir_system_user_guardian(system));
 	assert_int_equal(weir_system_free(system), -EBUSY);
 	if (self->shuts)
-		weir_system_shutdown(system);
+		weir_system_stop(system);
 	hook->next = (void *)hook; /* its memory is ours again */
 	if (self->answers)
 		weir_system_hook_done(hook);

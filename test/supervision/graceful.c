@@ -281,7 +281,7 @@ static void b5_5_a_deadline_may_come_before_the_call_is_over(
 	/* one that is dead already: either may be told, but once */
 	ask(world, &waiting, true, SECOND);
 	assert_int_equal(waiting.calls, 1);
-	weir_system_shutdown(world->system);
+	weir_system_stop(world->system);
 	run(world);
 	assert_int_equal(weir_system_free(world->system), 0);
 	world->system = NULL;

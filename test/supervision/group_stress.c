@@ -149,7 +149,7 @@ static void d1_4_who_begins_anew_may_have_to_once_more(void **state)
 			 0);
 	while (n-- > 0)
 		one_round();
-	weir_system_shutdown(systm);
+	weir_system_stop(systm);
 	assert_int_equal(weir_completion_wait(weir_system_terminated(systm),
 					      WEIR_FOREVER),
 			 0);

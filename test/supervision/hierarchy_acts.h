@@ -311,7 +311,7 @@ static inline int go_wrong(struct node *self)
 
 	switch (below(&self->random, 12)) {
 	case 0:
-		assert_int_equal(weir_actor_finish(&self->actor), 0);
+		assert_int_equal(weir_actor_end(&self->actor), 0);
 		return 0;
 	case 1:
 	case 2:

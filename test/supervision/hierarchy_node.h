@@ -113,7 +113,7 @@ static inline int node_signalled(struct weir_actor *actor)
 	struct node *self = node_of(actor);
 
 	assert_true(self->begun);
-	return self->asked ? weir_actor_finish(actor) : act(self);
+	return self->asked ? weir_actor_end(actor) : act(self);
 }
 
 static inline int node_terminated(struct weir_actor *actor,

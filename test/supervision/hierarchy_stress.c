@@ -90,7 +90,7 @@ static void begin_end(struct world *world, uint64_t *random,
 				 0);
 		break;
 	default:
-		weir_system_shutdown(world->system);
+		weir_system_stop(world->system);
 		break;
 	}
 }

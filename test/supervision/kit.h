@@ -182,7 +182,7 @@ static inline void world_end(struct world *world)
 	struct member *self;
 
 	if (world->system) {
-		weir_system_shutdown(world->system);
+		weir_system_stop(world->system);
 		run(world);
 		assert_true(weir_completion_done(
 			weir_system_terminated(world->system)));

@@ -65,7 +65,7 @@ static inline int step_do(const struct step *step, struct member *self)
 	if (step->fail)
 		member_fail(self, step->fail);
 	if (step->finish)
-		assert_int_equal(weir_actor_finish(&self->actor), 0);
+		assert_int_equal(weir_actor_end(&self->actor), 0);
 	return step->rc;
 }
 

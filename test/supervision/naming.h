@@ -79,7 +79,7 @@ static inline struct weir_system *system_new(
 
 static inline void system_end(struct weir_system *system, struct weir_sim *sim)
 {
-	weir_system_shutdown(system);
+	weir_system_stop(system);
 	weir_sim_run(sim);
 	assert_int_equal(weir_system_free(system), 0);
 }

@@ -451,7 +451,7 @@ static bool simulate(const struct answer *answer, int stage, uint32_t at_call)
 	weir_sim_run(sim);
 	/* it has ended by itself */
 	assert_int_equal(pipeline.released, N_STAGES);
-	weir_system_shutdown(pipeline.system);
+	weir_system_stop(pipeline.system);
 	weir_sim_run(sim);
 	end(&pipeline);
 	assert_int_equal(weir_sim_free(sim), 0);
@@ -490,7 +490,7 @@ static void crash_on_workers(void **state)
 		while (ck_pr_load_32(&pipeline.released) < N_STAGES)
 			sched_yield();
 		ck_pr_fence_acquire(); /* partner: stage_released() */
-		weir_system_shutdown(pipeline.system);
+		weir_system_stop(pipeline.system);
 		assert_int_equal(weir_completion_wait(weir_system_terminated(
 							      pipeline.system),
 						      WEIR_FOREVER),

@@ -185,7 +185,7 @@ static void end(struct family *family)
 
 	for (i = 0; i < family->n; i++)
 		weir_actor_unref(&family->kids[i].actor);
-	weir_system_shutdown(family->system);
+	weir_system_stop(family->system);
 	run(family);
 	assert_true(
 		weir_completion_done(weir_system_terminated(family->system)));
@@ -473,7 +473,7 @@ static void all_are_told(struct family *family)
 	weir_sim_run(family->sim);
 	assert_int_equal(family->n_notices, family->n);
 	weir_actor_unref(&family->target.actor);
-	weir_system_shutdown(family->system);
+	weir_system_stop(family->system);
 	weir_sim_run(family->sim);
 	free(watchers);
 }

@@ -221,7 +221,7 @@ static void who_comes_and_goes_is_as_its_parent_is(void **state)
 		sched_yield();
 	assert_true(weir__system_check(systm));
 	assert_null(systm->walks);
-	weir_system_shutdown(systm);
+	weir_system_stop(systm);
 	assert_int_equal(weir_completion_wait(weir_system_terminated(systm),
 					      WEIR_FOREVER),
 			 0);

@@ -46,7 +46,7 @@ static void a_line_of_4096_has_no_next(struct world *world)
 	assert_int_equal(small_spawn(world, self, &line[n], NULL), -E2BIG);
 	weir_actor_stop(&line[n]);
 	assert_true(weir__system_check(world->system));
-	weir_system_shutdown(world->system);
+	weir_system_stop(world->system);
 	weir_sim_run(world->sim);
 }
 

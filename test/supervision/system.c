@@ -21,7 +21,7 @@ static void b10_3_user_ends_then_system_then_the_rest(struct world *world)
 	await_end(world, &end);
 	run(world);
 	log_clear(world);
-	weir_system_shutdown(world->system);
+	weir_system_stop(world->system);
 	run(world);
 	assert_told(world, NULL,
 		    "b1.post_stop a1.post_stop end log1.post_stop last "
@@ -45,7 +45,7 @@ static void b10_3_system_waits_for_every_answer(struct world *world)
 	before_end(world, &first, "first", false);
 	before_end(world, &second, "second", true);
 	before_end(world, &third, "third", false);
-	weir_system_shutdown(world->system);
+	weir_system_stop(world->system);
 	run(world);
 	assert_told(world, "hook", "third second first");
 	assert_true(alive(world, "log"));
@@ -70,9 +70,9 @@ static void b10_5_termination_hooks_run_in_reverse_once(struct world *world)
 	at_termination(world, &second, "second");
 	at_termination(world, &third, "third");
 	second.shuts = true;
-	weir_system_shutdown(world->system);
+	weir_system_stop(world->system);
 	run(world);
-	weir_system_shutdown(world->system);
+	weir_system_stop(world->system);
 	run(world);
 	assert_told(world, "hook", "third second first complete");
 }
@@ -96,7 +96,7 @@ static void b10_5_nothing_is_accepted_from_the_shutdown_on(struct world *world)
 	SCRIPT(world, steps);
 	add(world, NULL, "a");
 	run(world);
-	weir_system_shutdown(world->system);
+	weir_system_stop(world->system);
 	refuses(world, "y");
 	run(world);
 	assert_int_equal(member(world, "a")->rc, -ESHUTDOWN);
@@ -122,17 +122,17 @@ static void b10_5_a_shutdown_is_harmless_when_repeated(struct world *world)
 	for (i = weir_sim_random(world->sim, 20); i > 0; i--)
 		weir_sim_step(world->sim);
 	do
-		weir_system_shutdown(world->system);
+		weir_system_stop(world->system);
 	while (weir_sim_step(world->sim));
 	assert_true(terminated(world));
-	weir_system_shutdown(world->system);
+	weir_system_stop(world->system);
 	run(world);
 	assert_int_equal(times(world, "end"), 1);
 }
 
 static void shut_down(struct member *self)
 {
-	weir_system_shutdown(self->world->system);
+	weir_system_stop(self->world->system);
 }
 
 static void b10_5_an_actor_can_shut_its_system_down(struct world *world)
@@ -340,7 +340,7 @@ static void a_system_is_busy_until_it_has_terminated(struct world *world)
 	run(world);
 	kept = weir_system_actor(world->system, ref(world, "a"));
 	assert_non_null(kept);
-	weir_system_shutdown(world->system);
+	weir_system_stop(world->system);
 	assert_int_equal(weir_system_free(world->system), -EBUSY);
 	run(world);
 	assert_int_equal(member(world, "a")->fate.stopped, 1);
@@ -358,7 +358,7 @@ static void who_is_told_of_the_end_may_free_the_system(struct world *world)
 	await_end(world, &end);
 	end.frees = true;
 	run(world);
-	weir_system_shutdown(world->system);
+	weir_system_stop(world->system);
 	weir_sim_run(world->sim);
 	assert_null(world->system);
 	assert_int_equal(times(world, "complete"), 1);
@@ -367,7 +367,7 @@ static void who_is_told_of_the_end_may_free_the_system(struct world *world)
 static void a_system_can_end_before_it_has_begun(struct world *world)
 {
 	world_open(world);
-	weir_system_shutdown(world->system);
+	weir_system_stop(world->system);
 	run(world);
 	assert_true(terminated(world));
 }
@@ -383,11 +383,11 @@ static void b10_1_systems_are_apart(struct world *world)
 			 0);
 	user = weir_system_user_guardian(other);
 	run(world);
-	weir_system_shutdown(world->system);
+	weir_system_stop(world->system);
 	run(world);
 	assert_true(weir_system_is_alive(other, user));
 	assert_true(terminated(world));
-	weir_system_shutdown(other);
+	weir_system_stop(other);
 	run(world);
 	assert_int_equal(weir_system_free(other), 0);
 }

@@ -19,7 +19,7 @@ static uint64_t first_draw(struct weir_executor *executor, uint64_t seed)
 
 	assert_int_equal(weir_system_new(&system, executor, &options), 0);
 	drawn = weir__random(system);
-	weir_system_shutdown(system);
+	weir_system_stop(system);
 	assert_int_equal(weir_completion_wait(weir_system_terminated(system),
 					      WEIR_FOREVER),
 			 0);
@@ -85,7 +85,7 @@ static void bad_arguments_make_no_system(struct world *world)
 	assert_int_equal(weir_system_before_end(system, &empty), -EINVAL);
 	assert_int_equal(weir_system_at_termination(system, &empty), -EINVAL);
 	weir_system_hook_done(NULL);
-	weir_system_shutdown(NULL);
+	weir_system_stop(NULL);
 	assert_int_equal(weir_system_free(NULL), 0);
 	assert_null(weir_system_terminated(NULL));
 	assert_true(weir_actor_id_equal(weir_system_root(NULL),
@@ -138,7 +138,7 @@ static void a_system_without_memory_is_none(struct world *world)
 		assert_int_equal(world->heap.live, live);
 	}
 	assert_in_range(n, 6, 40);
-	weir_system_shutdown(system);
+	weir_system_stop(system);
 	weir_sim_run(sim);
 	assert_int_equal(weir_system_free(system), 0);
 	sim_free(sim);
@@ -290,7 +290,7 @@ static size_t refuse_one(struct world *world, size_t n, bool actors)
 	if (actors)
 		(void)weir_system_stop_actor(system, line.refs[1]);
 	manual_run(&manual);
-	weir_system_shutdown(system);
+	weir_system_stop(system);
 	manual_run(&manual);
 	assert_int_equal(weir_system_free(system), 0);
 	assert_int_equal(weir_executor_fini(&manual.executor), 0);
@@ -400,7 +400,7 @@ static void b5_3_who_is_refused_begins_nothing_and_ends_with_an_error(
 	assert_int_equal(outcast.code, world->seed % 2 ? -EAGAIN : -EIO);
 	assert_int_equal(outcast.rc, -ESHUTDOWN);
 	assert_false(weir_system_is_alive(outcast.system, outcast.ref));
-	weir_system_shutdown(outcast.system);
+	weir_system_stop(outcast.system);
 	run_out(world);
 	assert_int_equal(weir_system_free(outcast.system), 0);
 	assert_int_equal(weir_executor_fini(&manual.executor), 0);
@@ -417,7 +417,7 @@ static void a_system_can_live_where_all_runs_at_once(struct world *world)
 	assert_int_equal(weir_system_new(&other.system, &manual.executor, NULL),
 			 0);
 	before_end(&other, &hook, "end", true);
-	weir_system_shutdown(other.system);
+	weir_system_stop(other.system);
 	assert_true(terminated(&other));
 	assert_int_equal(weir_system_free(other.system), 0);
 	assert_int_equal(weir_executor_fini(&manual.executor), 0);

@@ -67,7 +67,7 @@ static int worker_starts(struct weir_actor *actor)
 	assert_true(weir_system_is_alive(system, ref));
 	assert_true(weir_system_path(system, ref, NULL, 0) > 0);
 	if (self->shuts)
-		weir_system_shutdown(system);
+		weir_system_stop(system);
 	return 0;
 }
 
@@ -208,7 +208,7 @@ static void await_drain(struct ending *ending)
 static void end(struct crowd *crowd)
 {
 	if (crowd->how == SHUTDOWN)
-		weir_system_shutdown(crowd->system);
+		weir_system_stop(crowd->system);
 	else if (crowd->how != ACTOR)
 		drain(crowd->executor, &crowd->ending, crowd->how == ABORT);
 }

@@ -241,7 +241,7 @@ static int signalled(struct weir_actor *actor)
 
 	being->fails = false;
 	if (being->finishes)
-		return weir_actor_finish(actor);
+		return weir_actor_end(actor);
 	return fails ? -EIO : 0;
 }
 
@@ -354,7 +354,7 @@ static void make(const struct work *work)
 
 static void end(void)
 {
-	weir_system_shutdown(systm);
+	weir_system_stop(systm);
 	run_both();
 	CHECK(weir_completion_done(weir_system_terminated(systm)));
 	CHECK(weir_system_free(systm) == 0);

@@ -57,7 +57,7 @@ static void close_system(void)
 {
 	int rc;
 
-	weir_system_shutdown(systm);
+	weir_system_stop(systm);
 	rc = weir_completion_wait(weir_system_terminated(systm), WEIR_FOREVER);
 	assert_int_equal(rc, 0);
 	assert_int_equal(weir_system_free(systm), 0);

@@ -174,7 +174,7 @@ static void close_it(struct weir_subscription *subscription)
 		weir_container_of(subscription, struct managing, subscription);
 
 	ck_pr_store_32(&self->cancelled, 1);
-	weir_process_manager_close(&self->manager);
+	weir_process_manager_end(&self->manager);
 }
 
 static void unheld(struct weir_subscription *subscription)
@@ -207,7 +207,7 @@ static void terminated(struct weir_watcher *watcher,
 	else if (!ck_pr_load_32(&self->cancelled))
 		(void)self->to->ops->on_complete(self->to);
 	weir_subscriber_unref(self->to);
-	weir_system_shutdown(self->system);
+	weir_system_stop(self->system);
 }
 
 static void over(struct weir_await *await, struct weir_completion *completion)

@@ -28,7 +28,7 @@ static inline int source_turn(struct weir_actor *actor)
 	if (self->next <= self->last)
 		return 0;
 	(void)weir_out_end(&self->out, self->error);
-	return WEIR_FINISH;
+	return WEIR_TURN_END;
 }
 WEIR_TURN(source_turn)
 
@@ -98,7 +98,7 @@ JNIEXPORT jlong JNICALL Java_weir_Subjects_newSource(JNIEnv *env, jclass class,
 	rc = publish(&self->reactive, &self->out, fan);
 	if (rc == 0 && n == 0) { /* needs no demand (1.5) */
 		(void)weir_out_end(&self->out, self->error);
-		rc = weir_actor_finish(&self->actor);
+		rc = weir_actor_end(&self->actor);
 	}
 	return start(&self->actor,
 		     rc == 0 ? publisher_hold(&self->reactive) : 0);
@@ -206,7 +206,7 @@ static int sink_ended(struct weir_actor *actor, struct weir_in *in,
 		(void)self->to->ops->on_error(self->to, error);
 	else
 		(void)self->to->ops->on_complete(self->to);
-	return weir_actor_finish(actor);
+	return weir_actor_end(actor);
 }
 
 static int sink_signalled(struct weir_actor *actor)
@@ -215,7 +215,7 @@ static int sink_signalled(struct weir_actor *actor)
 	uint64_t n = ck_pr_fas_64(&self->wanted, 0);
 
 	if (ck_pr_load_32(&self->cancelled))
-		return weir_actor_finish(actor);
+		return weir_actor_end(actor);
 	return n ? weir_reactive_in_request(&self->reactive, (int64_t)n) : 0;
 }
 

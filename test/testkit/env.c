@@ -119,7 +119,7 @@ static int spinner_turn(struct weir_actor *actor)
 	struct spinner *self = weir_container_of(actor, struct spinner, actor);
 
 	ck_pr_store_32(&self->runs, 1);
-	return ck_pr_load_32(&self->stop) ? weir_actor_finish(actor) : 0;
+	return ck_pr_load_32(&self->stop) ? weir_actor_end(actor) : 0;
 }
 WEIR_TURN(spinner_turn)
 
