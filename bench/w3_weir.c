@@ -254,7 +254,7 @@ struct child {
 
 struct creator {
 	struct weir_actor actor;
-	struct weir_sema left; /* a permit for each that is to be created */
+	struct weir_permits left; /* a permit for each that is to be created */
 	struct pool *pool;
 	uint64_t next, items;
 	struct child *children;
@@ -283,7 +283,7 @@ static inline int create(struct weir_actor *actor)
 	struct child *child = &creator->children[i];
 	int rc;
 
-	(void)weir_sema_acquire(&creator->left, 1);
+	(void)weir_permits_use(&creator->left, 1);
 	rc = weir_actor_init(&child->actor, &child_ops,
 			     creator->pool->executor);
 	if (rc == 0)
@@ -322,8 +322,8 @@ static int make_creator(struct creator *creator, struct pool *pool,
 	creator->drain.done = all_released;
 	creator->children = bench_map(items * sizeof(struct child));
 	if (rc == 0)
-		rc = weir_sema_init(&creator->left, &creator->actor,
-				    (int64_t)items);
+		rc = weir_permits_init(&creator->left, &creator->actor,
+				       (int64_t)items);
 	return rc;
 }
 

@@ -27,7 +27,7 @@
 #include <weir/out.h>
 #include <weir/reactive.h>
 #include <weir/request.h>
-#include <weir/sema.h>
+#include <weir/permits.h>
 #include <weir/system.h>
 
 #ifdef __cplusplus
@@ -179,7 +179,7 @@ struct weir_process_manager_options {
 struct weir_process_manager {
 	struct weir_actor actor;
 	struct weir_in in;
-	struct weir_sema may; /* start: permits that were asked for */
+	struct weir_permits may; /* start: permits that were asked for */
 	struct weir_reactive_in reactive;
 	struct weir_process_manager_options options;
 	struct weir_actor_ops ops, process_ops;

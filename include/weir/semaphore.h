@@ -2,7 +2,7 @@
 /*
  * Semaphores that threads, callbacks and actors share. Each permit is had by
  * one of them at a time, and who asks first is served first: nobody overtakes
- * those who wait. (sema.h has the port that only its own actor takes from.)
+ * those who wait. (permits.h has the port that only its own actor takes from.)
  *
  * Order: who needs permits of several semaphores at once takes them in one
  * global order, the same for all. Threads and callbacks see to that

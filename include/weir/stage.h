@@ -26,7 +26,7 @@
 #include <weir/in.h>
 #include <weir/items.h>
 #include <weir/out.h>
-#include <weir/sema.h>
+#include <weir/permits.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -66,7 +66,7 @@ struct weir_producer_options {
 	const struct weir_items *makes; /* what its items are; plain values */
 	/*
 	 * Each item uses up one permit of this many; 0: none are needed. Give
-	 * back with weir_sema_release(&producer.permits, 1), see also
+	 * back with weir_permits_release(&producer.permits, 1), see also
 	 * weir_consumer_options.
 	 */
 	int64_t permits;
@@ -78,7 +78,7 @@ struct weir_producer_options {
 struct weir_producer {
 	struct weir_actor actor;
 	struct weir_out out;
-	struct weir_sema permits; /* if the options say so */
+	struct weir_permits permits; /* if the options say so */
 	/* private */
 	struct weir_actor_ops ops;
 	struct weir_producer_options options;
@@ -142,7 +142,7 @@ struct weir_consumer_options {
 	 * split, merged or left out, release by hand. Its actor is referenced
 	 * until the consumer ends.
 	 */
-	struct weir_sema *permits;
+	struct weir_permits *permits;
 	struct weir_stats *stats;		/* as weir_actor_set_stats() */
 	const struct weir_lifecycle *lifecycle; /* in a system; borrowed */
 };

@@ -39,7 +39,7 @@
 #include <weir/process_manager.h>
 #include <weir/reactive.h>
 #include <weir/request.h>
-#include <weir/sema.h>
+#include <weir/permits.h>
 #include <weir/semaphore.h>
 #include <weir/sim.h>
 #include <weir/stage.h>

@@ -66,7 +66,7 @@ static uint32_t produce_permitted(struct weir_actor *actor, uint32_t n)
 	uint32_t tail = self->out.tail, done = produce_n(actor, n);
 
 	/* A turn that fails has made nothing that would give one back. */
-	(void)weir_sema_acquire(&self->permits, self->out.tail - tail);
+	(void)weir_permits_use(&self->permits, self->out.tail - tail);
 	return done;
 }
 
@@ -101,13 +101,13 @@ static int producer_set_up(struct weir_producer *self,
 		.released = producer_released,
 		.lifecycle = options->lifecycle,
 	};
-	self->permits = (struct weir_sema){.port.actor = NULL};
+	self->permits = (struct weir_permits){.port.actor = NULL};
 	rc = weir_actor_init(&self->actor, &self->ops, executor);
 	if (rc == 0)
 		rc = weir_out_init(&self->out, &self->actor, options->makes);
 	if (rc == 0 && options->permits)
-		rc = weir_sema_init(&self->permits, &self->actor,
-				    options->permits);
+		rc = weir_permits_init(&self->permits, &self->actor,
+				       options->permits);
 	return rc < 0 ? rc : set_stats(&self->actor, options->stats);
 }
 
@@ -290,7 +290,7 @@ static uint32_t consume_releasing(struct weir_actor *actor, uint32_t n)
 {
 	uint32_t done = consume_n(actor, n);
 
-	(void)weir_sema_release(consumer_of(actor)->options.permits, done);
+	(void)weir_permits_release(consumer_of(actor)->options.permits, done);
 	return done;
 }
 

@@ -87,7 +87,7 @@ static uint64_t accepted(const struct weir_process_manager *self)
 static int64_t in_front(const struct weir_process_manager *self)
 {
 	int64_t waiting = (int64_t)(accepted(self) - self->n_taken);
-	int64_t asked = weir_sema_permits(&self->may);
+	int64_t asked = weir_permits_count(&self->may);
 
 	return waiting > asked ? waiting - asked : 0;
 }
@@ -132,10 +132,10 @@ static void ask(struct weir_process_manager *self)
 
 	if (self->subscribes)
 		return;
-	n = demand(self, weir_sema_permits(&self->may));
+	n = demand(self, weir_permits_count(&self->may));
 	if (n == 0)
 		return;
-	(void)weir_sema_release(&self->may, n);
+	(void)weir_permits_release(&self->may, n);
 	permit(self, (uint64_t)n);
 }
 
@@ -178,7 +178,7 @@ static uint32_t begins(struct weir_actor *actor, uint32_t n)
 	/* Those that were refused have taken no place. */
 	assert(self->n_free <= free && free - self->n_free <= done);
 	started = free - self->n_free;
-	(void)weir_sema_acquire(&self->may, self->subscribes ? started : done);
+	(void)weir_permits_use(&self->may, self->subscribes ? started : done);
 	ck_pr_store_64(&self->n_taken, self->n_taken + done);
 	tell_processing(self);
 	ask(self);
@@ -250,7 +250,7 @@ static int signalled(struct weir_actor *actor)
 	assert(self->n_free <= self->options.max);
 	tell_processing(self);
 	if (n && self->subscribes)
-		(void)weir_sema_release(&self->may, n);
+		(void)weir_permits_release(&self->may, n);
 	if (gone || ck_pr_load_32(&self->closed))
 		rc = close_in(self);
 	ask(self);
@@ -418,7 +418,7 @@ static int set_ports(struct weir_process_manager *self,
 	int rc = weir_actor_init(&self->actor, &self->ops, executor);
 
 	if (rc == 0)
-		rc = weir_sema_init(&self->may, &self->actor, 0);
+		rc = weir_permits_init(&self->may, &self->actor, 0);
 	if (rc == 0)
 		rc = weir_in_init(&self->in, &self->actor, power_of_two(most),
 				  &self->items);
@@ -480,7 +480,7 @@ struct weir_subscriber *weir_process_manager_subscriber(
 	manager->subscribes = true;
 	if (!manager->options.batch)
 		manager->in_flight.batch = BATCH;
-	(void)weir_sema_set(&manager->may, manager->options.max);
+	(void)weir_permits_set(&manager->may, manager->options.max);
 	return &manager->reactive.subscriber;
 }
 

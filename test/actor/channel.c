@@ -482,7 +482,7 @@ static int sim_teardown(void **state)
 struct eater {
 	struct weir_actor actor;
 	struct weir_channel_in in;
-	struct weir_sema tickets;
+	struct weir_permits tickets;
 	uint32_t turns, ended, fewer;
 	uint32_t burst;
 	size_t last[3]; /* by producer */
@@ -507,7 +507,7 @@ static int eater_turn(struct weir_actor *actor)
 	uint32_t i;
 
 	self->turns++;
-	assert_int_equal(weir_sema_acquire(&self->tickets, 1), 0);
+	assert_int_equal(weir_permits_use(&self->tickets, 1), 0);
 	self->wait_result = weir_channel_take_wait(channel, &item, 0);
 	for (i = 0; i < self->burst; i++) {
 		int rc = weir_channel_in_take(&self->in, &item);
@@ -560,8 +560,8 @@ static void eater_init(struct eater *self, uint32_t burst, int64_t tickets)
 			 0);
 	assert_int_equal(weir_channel_in_init(&self->in, &self->actor, channel),
 			 0);
-	assert_int_equal(weir_sema_init(&self->tickets, &self->actor, tickets),
-			 0);
+	assert_int_equal(
+		weir_permits_init(&self->tickets, &self->actor, tickets), 0);
 	assert_int_equal(
 		weir_port_set_burst(&self->in.grant.port, (uint16_t)burst), 0);
 }

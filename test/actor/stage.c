@@ -650,7 +650,7 @@ static void bad_arguments_change_nothing_consumer(void **state)
 {
 	struct weir_sim *sim = sim_new(1);
 	struct weir_executor *executor = weir_sim_executor(sim);
-	struct weir_sema never = {.granted = 0};
+	struct weir_permits never = {.granted = 0};
 	struct weir_consumer stage, before;
 	struct weir_consumer_options good = {.consume = no_use};
 	struct weir_consumer_options bad[] = {

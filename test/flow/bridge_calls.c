@@ -172,12 +172,12 @@ static void a_drain_lets_go_of_an_out_port(void **state)
 {
 	static const struct weir_actor_ops ops = {.turns = say_nothing};
 	struct weir_actor actor;
-	struct weir_sema never;
+	struct weir_permits never;
 	struct begun begun;
 	struct weir_out out;
 
 	assert_int_equal(weir_actor_init(&actor, &ops, executor), 0);
-	assert_int_equal(weir_sema_init(&never, &actor, 0), 0);
+	assert_int_equal(weir_permits_init(&never, &actor, 0), 0);
 	assert_int_equal(weir_out_init(&out, &actor, NULL), 0);
 	begun = begin(weir_flow_ignore(weir_flow_from_out(&out, 4)));
 	assert_int_equal(weir_actor_start(&actor), 0);

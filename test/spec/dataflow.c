@@ -19,7 +19,7 @@
 struct paced {
 	struct weir_actor actor;
 	struct weir_delay delay;
-	struct weir_sema permits; /* the producer's */
+	struct weir_permits permits; /* the producer's */
 	struct weir_in in;
 	struct weir_out out;
 	struct paced *head; /* the producer */
@@ -39,7 +39,7 @@ static int paced_pause(struct paced *self)
 static inline int producing_turn(struct weir_actor *actor)
 {
 	struct paced *self = weir_container_of(actor, struct paced, actor);
-	int rc = weir_sema_acquire(&self->permits, 1);
+	int rc = weir_permits_use(&self->permits, 1);
 
 	if (self->next > self->last)
 		return weir_actor_end(actor);
@@ -66,7 +66,7 @@ static inline int consuming_turn(struct weir_actor *actor)
 
 	self->got[self->n_got++] = (uintptr_t)weir_in_take(&self->in);
 	self->head->live--;
-	(void)weir_sema_release(&self->head->permits, 1);
+	(void)weir_permits_release(&self->head->permits, 1);
 	return paced_pause(self);
 }
 WEIR_TURN(consuming_turn)
@@ -121,7 +121,7 @@ static void original_init(struct original *o, struct weir_sim *sim,
 	}
 	o->stages[0].next = 1;
 	o->stages[0].last = count;
-	weir_sema_init(&o->stages[0].permits, &o->stages[0].actor, permits);
+	weir_permits_init(&o->stages[0].permits, &o->stages[0].actor, permits);
 	for (i = 0; i < 4; i++)
 		assert_int_equal(weir_actor_start(&o->stages[i].actor), 0);
 }
@@ -389,7 +389,7 @@ static uint64_t time_of_30_items(int64_t window)
 	int i;
 
 	weir_actor_init(&first.actor, &producing_ops, executor);
-	weir_sema_init(&first.permits, &first.actor, window);
+	weir_permits_init(&first.permits, &first.actor, window);
 	weir_out_init(&first.out, &first.actor, NULL);
 	for (i = 0; i < 3; i++) {
 		weir_actor_init(&holders[i].actor, &holding_ops, executor);
@@ -589,8 +589,10 @@ static void fault_15_permits_beyond_the_maximum_are_unlimited(void **state)
 	struct original o;
 
 	original_init(&o, sim, 10, 1, 0, 0);
-	assert_int_equal(weir_sema_release(&o.stages[0].permits, INT64_MAX), 0);
-	assert_int_equal(weir_sema_release(&o.stages[0].permits, INT64_MAX), 0);
+	assert_int_equal(weir_permits_release(&o.stages[0].permits, INT64_MAX),
+			 0);
+	assert_int_equal(weir_permits_release(&o.stages[0].permits, INT64_MAX),
+			 0);
 	weir_sim_run(sim);
 	original_check(&o, 10);
 	sim_free(sim);

@@ -6,7 +6,7 @@
  */
 #include "supervision/watching.h"
 
-#include <weir/sema.h>
+#include <weir/permits.h>
 
 /* --- C8 to C11 ------------------------------------------------------------ */
 

@@ -7,7 +7,7 @@
 #include "supervision/watching.h"
 
 #include <weir/delay.h>
-#include <weir/sema.h>
+#include <weir/permits.h>
 
 #include "actor/in.h"
 
@@ -267,19 +267,19 @@ static void c7_a_notice_does_not_wait_for_what_cannot_be_taken(
 /* Takes no items but permits, and so has always something to do. */
 #define PERMITS 200
 
-static struct weir_sema permits;
+static struct weir_permits permits;
 static int64_t permits_left;
 
 static int permit_turn(struct weir_actor *actor)
 {
-	return weir_sema_acquire(&permits, 1);
+	return weir_permits_use(&permits, 1);
 }
 WEIR_TURN(permit_turn)
 
 static int keep_permits(struct weir_actor *actor,
 			const struct weir_terminated *notice)
 {
-	permits_left = weir_sema_permits(&permits);
+	permits_left = weir_permits_count(&permits);
 	return 0;
 }
 
@@ -299,16 +299,16 @@ static void c7_a_notice_does_not_wait_for_a_port_that_takes_no_part(
 	a->ops.turns = permit_turn_n;
 	a->actor.turns = permit_turn_n;
 	a->life.terminated = keep_permits;
-	assert_int_equal(weir_sema_init(&permits, &a->actor, 0), 0);
+	assert_int_equal(weir_permits_init(&permits, &a->actor, 0), 0);
 	assert_int_equal(member_spawn(a, WEIR_ACTOR_ID_NONE), 0);
 	feed(world, "a", 1, 3);
 	stop(world, "x");
 	while (alive(world, "x"))
 		weir_sim_step(world->sim);
-	assert_int_equal(weir_sema_release(&permits, PERMITS), 0);
+	assert_int_equal(weir_permits_release(&permits, PERMITS), 0);
 	permits_left = 0;
 	run(world);
-	assert_int_equal(weir_sema_permits(&permits), 0);
+	assert_int_equal(weir_permits_count(&permits), 0);
 	assert_int_equal(permits_left, PERMITS);
 }
 
@@ -488,14 +488,14 @@ static int give_permit(struct weir_actor *actor,
 {
 	(void)notice;
 	note(member_of(actor)->world, member_of(actor)->name, "terminated");
-	return weir_sema_release(&permits, 2);
+	return weir_permits_release(&permits, 2);
 }
 
 static int permitted_turn(struct weir_actor *actor)
 {
 	int rc = member_turn(actor);
 
-	return rc < 0 ? rc : weir_sema_acquire(&permits, 1);
+	return rc < 0 ? rc : weir_permits_use(&permits, 1);
 }
 WEIR_TURN(permitted_turn)
 
@@ -514,7 +514,7 @@ static void c7_a_notice_does_not_wait_for_permits(struct world *world)
 	a->ops.turns = permitted_turn_n;
 	a->actor.turns = permitted_turn_n;
 	a->life.terminated = give_permit;
-	assert_int_equal(weir_sema_init(&permits, &a->actor, 0), 0);
+	assert_int_equal(weir_permits_init(&permits, &a->actor, 0), 0);
 	assert_int_equal(member_spawn(a, WEIR_ACTOR_ID_NONE), 0);
 	feed(world, "a", 1, 2);
 	stop(world, "x");

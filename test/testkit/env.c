@@ -110,7 +110,7 @@ static void threads_settle(void **state)
 /* Runs until it is told to stop. */
 struct spinner {
 	struct weir_actor actor;
-	struct weir_sema always;
+	struct weir_permits always;
 	uint32_t runs, stop, released;
 };
 
@@ -138,8 +138,8 @@ static void spinner_start(struct spinner *self, struct weir_executor *executor)
 {
 	assert_int_equal(weir_actor_init(&self->actor, &spinner_ops, executor),
 			 0);
-	assert_int_equal(weir_sema_init(&self->always, &self->actor, INT64_MAX),
-			 0);
+	assert_int_equal(
+		weir_permits_init(&self->always, &self->actor, INT64_MAX), 0);
 	assert_int_equal(weir_actor_start(&self->actor), 0);
 }
 

@@ -4,8 +4,8 @@
  * them, if set). Anyone releases; only the owner acquires, without ever
  * waiting, and may go into debt, which is repaid first.
  */
-#ifndef WEIR_SEMA_H
-#define WEIR_SEMA_H
+#ifndef WEIR_PERMITS_H
+#define WEIR_PERMITS_H
 
 #include <weir/port.h>
 
@@ -14,7 +14,7 @@ extern "C" {
 #endif
 
 /* All private. */
-struct weir_sema {
+struct weir_permits {
 	struct weir_port port;
 	int64_t granted; /* any thread, atomically; cumulative */
 	int64_t used;	 /* the owner's; cumulative */
@@ -24,23 +24,23 @@ struct weir_sema {
  * Sets up a semaphore port of `actor` with `permits` (may be negative).
  * -EINVAL: null. -EPERM. Owner.
  */
-WEIR_API int weir_sema_init(struct weir_sema *sema, struct weir_actor *actor,
-			    int64_t permits);
+WEIR_API int weir_permits_init(struct weir_permits *sema,
+			       struct weir_actor *actor, int64_t permits);
 
 /*
  * Adds `n` permits; saturates at INT64_MAX, which means unlimited for ever.
  * -EINVAL: null, n <= 0. Any thread that holds a reference. Lock-free.
  */
-WEIR_API int weir_sema_release(struct weir_sema *sema, int64_t n);
+WEIR_API int weir_permits_release(struct weir_permits *sema, int64_t n);
 
 /* Uses `n` permits. -EINVAL: null, n <= 0. -EPERM. Owner. */
-WEIR_API int weir_sema_acquire(struct weir_sema *sema, int64_t n);
+WEIR_API int weir_permits_use(struct weir_permits *sema, int64_t n);
 
 /* There are `permits` now, whatever there were. -EINVAL, -EPERM. Owner. */
-WEIR_API int weir_sema_set(struct weir_sema *sema, int64_t permits);
+WEIR_API int weir_permits_set(struct weir_permits *sema, int64_t permits);
 
 /* Permits now; negative is debt. Owner. */
-WEIR_API int64_t weir_sema_permits(const struct weir_sema *sema);
+WEIR_API int64_t weir_permits_count(const struct weir_permits *sema);
 
 #ifdef __cplusplus
 }

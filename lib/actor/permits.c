@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The asynchronous semaphore port: a demand with its actor waiting for it. */
-#include <weir/sema.h>
+#include <weir/permits.h>
 
 #include <errno.h>
 
@@ -10,8 +10,8 @@
 #include "actor/port.h"
 #include "base/demand.h"
 
-int weir_sema_init(struct weir_sema *sema, struct weir_actor *actor,
-		   int64_t permits)
+int weir_permits_init(struct weir_permits *sema, struct weir_actor *actor,
+		      int64_t permits)
 {
 	int rc = weir__port_check_init(sema, actor);
 
@@ -25,7 +25,7 @@ int weir_sema_init(struct weir_sema *sema, struct weir_actor *actor,
 	return 0;
 }
 
-int weir_sema_release(struct weir_sema *sema, int64_t n)
+int weir_permits_release(struct weir_permits *sema, int64_t n)
 {
 	if (!sema || n <= 0)
 		return -EINVAL;
@@ -36,7 +36,7 @@ int weir_sema_release(struct weir_sema *sema, int64_t n)
 	return 0;
 }
 
-int weir_sema_acquire(struct weir_sema *sema, int64_t n)
+int weir_permits_use(struct weir_permits *sema, int64_t n)
 {
 	int rc = weir__port_check_owner(sema ? &sema->port : NULL);
 
@@ -48,14 +48,14 @@ int weir_sema_acquire(struct weir_sema *sema, int64_t n)
 	return 0;
 }
 
-int weir_sema_set(struct weir_sema *sema, int64_t permits)
+int weir_permits_set(struct weir_permits *sema, int64_t permits)
 {
 	int rc = weir__port_check_owner(sema ? &sema->port : NULL);
 	int64_t now;
 
 	if (rc < 0)
 		return rc;
-	now = weir_sema_permits(sema);
+	now = weir_permits_count(sema);
 	if (now == INT64_MAX)
 		return 0;
 	if (__builtin_sub_overflow(now, permits, &now) ||
@@ -65,14 +65,14 @@ int weir_sema_set(struct weir_sema *sema, int64_t permits)
 	return 0;
 }
 
-int64_t weir_sema_permits(const struct weir_sema *sema)
+int64_t weir_permits_count(const struct weir_permits *sema)
 {
 	return weir__demand_left(&sema->granted, sema->used);
 }
 
 static uint32_t sema_certain(struct weir_port *port)
 {
-	int64_t permits = weir_sema_permits((struct weir_sema *)port);
+	int64_t permits = weir_permits_count((struct weir_permits *)port);
 
 	if (permits <= 0)
 		return 0;
