@@ -68,7 +68,7 @@ static void reply(struct weir_command *command, enum weir_outcome outcome,
 {
 	struct job *job = job_of(command);
 
-	must(outcome == WEIR_DONE ? 0 : -EIO);
+	must(outcome == WEIR_OUTCOME_DONE ? 0 : -EIO);
 	if (goes_on(job))
 		must(weir_process_manager_offer(&job->run->manager, command));
 }

@@ -70,7 +70,7 @@ static int start(struct program *self)
 {
 	int rc, i;
 
-	rc = weir_out_fan(&self->count.out, WEIR_BALANCE, 16);
+	rc = weir_out_fan(&self->count.out, WEIR_FAN_BALANCE, 16);
 	if (rc == 0)
 		rc = weir_in_merge(&self->add.in, WEIR_MERGE_ALL);
 	for (i = 0; rc == 0 && i < WIDTH; i++) {

@@ -82,8 +82,8 @@ static const struct weir_actor_ops client_ops = {.name = "client",
 
 /* Nothing but a reset connection is worth another try. */
 static const struct weir_rule rules[] = {
-	{.code = -ECONNRESET, .directive = WEIR_RESTART},
-	{.directive = WEIR_STOP},
+	{.code = -ECONNRESET, .directive = WEIR_DIRECTIVE_RESTART},
+	{.directive = WEIR_DIRECTIVE_STOP},
 };
 static const struct weir_limit three_a_minute = {.max = 3,
 						 .within_ns = 60 * SECOND};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Flows: what is composed runs as often as one likes, in one actor where nothing
- * says otherwise, and in several where there is a boundary.
+ * Flows: what is composed runs as often as one likes, in one actor where
+ * nothing says otherwise, and in several where there is a boundary.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -35,7 +35,7 @@ static enum weir_directive leave_out(struct weir_error *error, void *context)
 {
 	(void)context;
 	printf("left out: %s: %s\n", error->origin, error->message);
-	return WEIR_RESUME;
+	return WEIR_DIRECTIVE_RESUME;
 }
 
 /* The sum of the odd squares up to `last`, but for what fails. */

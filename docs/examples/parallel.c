@@ -27,7 +27,7 @@ static struct weir_flow *steps(void)
 {
 	struct weir_flow *flow = weir_flow_range(5, 10);
 
-	flow = weir_flow_map_parallel(flow, 4, WEIR_ORDERED, collatz, NULL,
+	flow = weir_flow_map_parallel(flow, 4, WEIR_ORDER_KEPT, collatz, NULL,
 				      NULL);
 	flow = weir_flow_flat_map(flow, 1, and_next, NULL);
 	return weir_flow_collect(flow, 1000);

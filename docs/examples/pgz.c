@@ -7,14 +7,14 @@
  *	read ──> compress, N at once, in order ──> write
  *
  * A block is compressed with the 32 KiB before it as its dictionary and ends at
- * a byte, so that the blocks, one behind the other, are one gzip stream. Reading
- * and writing are actors that may block. Whatever the size of the input there
- * are at most 4 N + 7 jobs of two blocks and 32 KiB each, and N times 260 KiB
- * that deflate needs: 5 MiB for N = 2.
+ * a byte, so that the blocks, one behind the other, are one gzip stream.
+ * Reading and writing are actors that may block. Whatever the size of the input
+ * there are at most 4 N + 7 jobs of two blocks and 32 KiB each, and N times 260
+ * KiB that deflate needs: 5 MiB for N = 2.
  *
- * FILE.gz gets its name when it is whole; an error, or a SIGINT, SIGTERM, SIGHUP
- * that ends the program, leaves nothing. Exit status: 0, or 1 with a message.
- * cc pgz.c $(pkg-config --cflags --libs weir zlib)
+ * FILE.gz gets its name when it is whole; an error, or a SIGINT, SIGTERM,
+ * SIGHUP that ends the program, leaves nothing. Exit status: 0, or 1 with a
+ * message. cc pgz.c $(pkg-config --cflags --libs weir zlib)
  */
 #define _GNU_SOURCE 1 /* mkostemp */
 
@@ -189,15 +189,17 @@ static struct weir_flow *pgz_flow(struct pgz *self,
 	flow = weir_flow_items(flow, &jobs);
 	flow = weir_flow_name(flow, self->in_name);
 	flow = weir_flow_async(flow, 4, NULL);
-	flow = weir_flow_map_parallel(flow, 4 * self->n_threads, WEIR_ORDERED,
-				      compress_job, self, &options);
+	flow = weir_flow_map_parallel(flow, 4 * self->n_threads,
+				      WEIR_ORDER_KEPT, compress_job, self,
+				      &options);
 	flow = weir_flow_for_each(flow, write_job, self);
 	return weir_flow_name(flow, self->out_name);
 }
 
 /*
  * From here on signals wait for wait_for_signal(), in threads to come as well;
- * those that are ignored, as by nohup, stay so. SIGUSR1 says that a run is over.
+ * those that are ignored, as by nohup, stay so. SIGUSR1 says that a run is
+ * over.
  */
 static void hold_signals(struct pgz *self)
 {

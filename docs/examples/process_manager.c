@@ -40,7 +40,7 @@ static void reply(struct weir_command *command, enum weir_outcome outcome,
 	struct task *task = weir_container_of(command, struct task, command);
 
 	(void)error; /* tells how, if it has failed */
-	task->done = outcome == WEIR_DONE;
+	task->done = outcome == WEIR_OUTCOME_DONE;
 	(void)weir_latch_count_down(&pending, 1);
 }
 

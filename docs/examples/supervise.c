@@ -111,7 +111,7 @@ static const struct weir_actor_ops boss_ops = {.name = "boss",
 /* The system tells what its supervisors decide. */
 static void decided(const struct weir_supervision_event *event, void *executor)
 {
-	if (event->directive == WEIR_RESTART)
+	if (event->directive == WEIR_DIRECTIVE_RESTART)
 		say(executor, event->name, strerror(-event->error->code));
 }
 

@@ -88,7 +88,7 @@ static void show(struct weir_verify_report *report, const char *test,
 		 enum weir_verdict verdict, const char *why)
 {
 	(void)report;
-	if (verdict == WEIR_FAILED)
+	if (verdict == WEIR_VERDICT_FAILED)
 		printf("%s: %s\n", test, why);
 }
 

@@ -31,13 +31,15 @@ extern "C" {
 enum weir_backoff_mode {
 	/*
 	 * All: it finished, it was stopped or poisoned, or its failure was
-	 * answered with WEIR_STOP. A failure answered with WEIR_RESTART is an
-	 * ordinary restart, at once, and not counted.
+	 * answered with WEIR_DIRECTIVE_STOP. A failure answered with
+	 * WEIR_DIRECTIVE_RESTART is an ordinary restart, at once, and not
+	 * counted.
 	 */
 	WEIR_BACKOFF_ON_STOP,
 	/*
-	 * Those after a failure answered with WEIR_RESTART, which stops the
-	 * child here. After any other end the supervisor ends as well.
+	 * Those after a failure answered with WEIR_DIRECTIVE_RESTART, which
+	 * stops the child here. After any other end the supervisor ends as
+	 * well.
 	 */
 	WEIR_BACKOFF_ON_FAILURE,
 };
@@ -61,7 +63,7 @@ struct weir_backoff_supervisor_options {
 	int (*make)(void *context, struct weir_actor **child,
 		    struct weir_in **input);
 	/* The child's; its name is "child" if NULL, each time the same. Its
-	 * restart type can only be WEIR_TRANSIENT. */
+	 * restart type can only be WEIR_RESTART_TRANSIENT. */
 	struct weir_spawn_options child;
 	/*
 	 * Exponential. Never reset by itself (reset_ns WEIR_FOREVER), the count

@@ -151,9 +151,9 @@ WEIR_API int64_t weir_latch_count(const struct weir_latch *latch);
 
 enum weir_join_rule {
 	/* When all have completed; with the error of the first that failed. */
-	WEIR_ALL_OF,
+	WEIR_JOIN_ALL,
 	/* With the value or the error of the first that has completed. */
-	WEIR_ANY_OF,
+	WEIR_JOIN_ANY,
 };
 
 /* One of those joined; embedded by who adds it, kept until the join is done. */

@@ -109,14 +109,15 @@ WEIR_API struct weir_flow *weir_flow_items(struct weir_flow *flow,
 					   const struct weir_items *items);
 
 /*
- * What is done when a function that was given an item fails: WEIR_STOP, the
- * stream fails with the error (so it is without this call, and for
- * WEIR_ESCALATE); WEIR_RESUME, the item is dropped and the operator goes on;
- * WEIR_RESTART, the operator's state is made anew as well. Holds for all
- * operators of `flow` that have not been told before. `decide` gets the error
- * (borrowed); it is called by the actor concerned. Returns `flow`, or a failed
- * one: -EINVAL, no function, and `flow` is freed; -EBUSY, the same with a flow
- * that another has taken over, which stays as it is.
+ * What is done when a function that was given an item fails:
+ * WEIR_DIRECTIVE_STOP, the stream fails with the error (so it is without this
+ * call, and for WEIR_DIRECTIVE_ESCALATE); WEIR_DIRECTIVE_RESUME, the item is
+ * dropped and the operator goes on; WEIR_DIRECTIVE_RESTART, the operator's
+ * state is made anew as well. Holds for all operators of `flow` that have not
+ * been told before. `decide` gets the error (borrowed); it is called by the
+ * actor concerned. Returns `flow`, or a failed one: -EINVAL, no function, and
+ * `flow` is freed; -EBUSY, the same with a flow that another has taken over,
+ * which stays as it is.
  */
 WEIR_API struct weir_flow *weir_flow_supervise(
 	struct weir_flow *flow,

@@ -3,14 +3,14 @@
  * Operators that do several things at once: calls outside of the flow's actors,
  * and flows inside of a flow.
  *
- * A nested flow is made by a function of yours, one for each run, for an item, or
- * for a part of a stream (flow_substream.h), and freed when it has ended. It runs
- * in the actor of the operator that asked for it: weir_flow_async() without an
- * executor does nothing in it, and what needs an actor of its own
- * (weir_flow_async() with another executor, buffers, outlets, circles, ports and
- * subscribers) is -ENOTSUP there, with that operator as its origin. Its items
- * must be what the outer operator is said to put out, by weir_flow_items(): else
- * it is -EINVAL.
+ * A nested flow is made by a function of yours, one for each run, for an item,
+ * or for a part of a stream (flow_substream.h), and freed when it has ended. It
+ * runs in the actor of the operator that asked for it: weir_flow_async()
+ * without an executor does nothing in it, and what needs an actor of its own
+ * (weir_flow_async() with another executor, buffers, outlets, circles, ports
+ * and subscribers) is -ENOTSUP there, with that operator as its origin. Its
+ * items must be what the outer operator is said to put out, by
+ * weir_flow_items(): else it is -EINVAL.
  */
 #ifndef WEIR_FLOW_ASYNC_H
 #define WEIR_FLOW_ASYNC_H
@@ -24,8 +24,8 @@ extern "C" {
 /* --- Calls at once ------------------------------------------------------- */
 
 enum weir_order {
-	WEIR_ORDERED,	/* results come out as their items came in */
-	WEIR_UNORDERED, /* as they are ready */
+	WEIR_ORDER_KEPT, /* results come out as their items came in */
+	WEIR_ORDER_ANY,	 /* as they are ready */
 };
 
 /* 0 or NULL is the default of each. */
@@ -40,16 +40,16 @@ struct weir_flow_parallel_options {
 };
 
 /*
- * As weir_flow_map(), but up to `n` calls of `map` are made at once, each by
- * an actor of its own and on any thread; so `map` and `context` must bear
- * that. A call that fails is told of as soon as it has, before results of
- * items in front of it; it is one item's failure (see weir_flow_supervise()):
- * WEIR_RESTART is as WEIR_RESUME. An error from upstream comes behind the
- * results of the items before it. After a cancel or a failure calls under way
- * are made to their end and their results dropped; the run is over when they
- * are. `options` is copied and may be NULL. -EINVAL: null, `n` 0 or above
- * WEIR_CAPACITY_MAX, a bad order or option. An executor that takes no calls
- * fails the stream with its error.
+ * As weir_flow_map(), but up to `n` calls of `map` are made at once, each by an
+ * actor of its own and on any thread; so `map` and `context` must bear that. A
+ * call that fails is told of as soon as it has, before results of items in
+ * front of it; it is one item's failure (see weir_flow_supervise()):
+ * WEIR_DIRECTIVE_RESTART is as WEIR_DIRECTIVE_RESUME. An error from upstream
+ * comes behind the results of the items before it. After a cancel or a failure
+ * calls under way are made to their end and their results dropped; the run is
+ * over when they are. `options` is copied and may be NULL. -EINVAL: null, `n` 0
+ * or above WEIR_CAPACITY_MAX, a bad order or option. An executor that takes no
+ * calls fails the stream with its error.
  *
  * Emits: what `map` has made of an item. Completes: when upstream does and all
  * results are out. Cancels: when downstream does, or a call fails. Holds: `n`
@@ -65,8 +65,8 @@ WEIR_API struct weir_flow *weir_flow_map_parallel(
 /*
  * For each item `make` makes a flow, whose items come out here. `make` takes
  * the item over; if it returns NULL or a failed flow, that is the item's
- * failure (see weir_flow_supervise()), and WEIR_RESTART ends all that are
- * open, as an error from upstream does. At most `breadth` are open at once;
+ * failure (see weir_flow_supervise()), and WEIR_DIRECTIVE_RESTART ends all that
+ * are open, as an error from upstream does. At most `breadth` are open at once;
  * with 1 one follows the other, with more they are taken from in turn,
  * whichever has items. Items come out as plain values unless weir_flow_items()
  * says what they are. -EINVAL: null, `breadth` 0 or above WEIR_CAPACITY_MAX.

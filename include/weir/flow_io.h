@@ -2,7 +2,8 @@
 /*
  * Bytes: read from descriptors, cut into lines and frames, written. What flows
  * are pieces of memory (struct weir_flow_bytes), which are counted; lines and
- * frames mostly are views of the block they were read in, and nothing is copied.
+ * frames mostly are views of the block they were read in, and nothing is
+ * copied.
  */
 #ifndef WEIR_FLOW_IO_H
 #define WEIR_FLOW_IO_H
@@ -13,7 +14,7 @@
 extern "C" {
 #endif
 
-/* --- Bytes ---------------------------------------------------------------------- */
+/* --- Bytes ---------------------------------------------------------------- */
 
 struct weir_flow_bytes {
 	/* read-only; a receiver that has not shared it may change the bytes */
@@ -41,20 +42,20 @@ WEIR_API void weir_flow_bytes_unref(struct weir_flow_bytes *bytes);
 
 /*
  * How bytes are dropped and shared; for flows of your own. Lives for ever.
- * Operators that take bytes refuse items that are not said to be: they need these,
- * or others whose `drop` is that of these, as of a copy with a context of yours;
- * see weir_flow_check().
+ * Operators that take bytes refuse items that are not said to be: they need
+ * these, or others whose `drop` is that of these, as of a copy with a context
+ * of yours; see weir_flow_check().
  */
 WEIR_API const struct weir_items *weir_flow_bytes_items(void);
 
-/* --- Descriptors ------------------------------------------------------------------ */
+/* --- Descriptors ---------------------------------------------------------- */
 
 /*
  * What is read from `fd`, in blocks of up to `block` bytes. It stays the
  * caller's and open as long as the flow runs. Where it is in non-blocking mode,
- * EAGAIN waits for it on the executor; where it is not, reading may block: say so
- * by weir_flow_async() with a blocking executor. -EINVAL: fd < 0, `block` 0 or
- * above 1 GiB. An error of read(2) fails the stream.
+ * EAGAIN waits for it on the executor; where it is not, reading may block: say
+ * so by weir_flow_async() with a blocking executor. -EINVAL: fd < 0, `block` 0
+ * or above 1 GiB. An error of read(2) fails the stream.
  *
  * Emits: what was read, as bytes, at most `block`. Completes: at the end of the
  * file. Cancels: nothing is above it. Holds: one block.
@@ -87,7 +88,7 @@ WEIR_API struct weir_flow *weir_flow_read_file(const char *path, size_t block);
  */
 WEIR_API struct weir_flow *weir_flow_write(struct weir_flow *flow, int fd);
 
-/* --- Frames ------------------------------------------------------------------------- */
+/* --- Frames --------------------------------------------------------------- */
 
 /* What becomes of what is left at the end without a delimiter behind it. */
 enum weir_flow_remainder {
@@ -97,8 +98,8 @@ enum weir_flow_remainder {
 };
 
 /*
- * Lines of up to `max` bytes, without the newline; the last one needs none. Fails
- * with -EMSGSIZE on a longer one. -EINVAL: `max` is 0 or above 1 GiB.
+ * Lines of up to `max` bytes, without the newline; the last one needs none.
+ * Fails with -EMSGSIZE on a longer one. -EINVAL: `max` is 0 or above 1 GiB.
  *
  * Emits: a line. Completes: when upstream does, behind the last line. Cancels:
  * when it fails, or when downstream does. Holds: one block and `max` bytes.
@@ -117,13 +118,16 @@ WEIR_API struct weir_flow *weir_flow_delimited(
 	struct weir_flow *flow, const void *delimiter, size_t length,
 	size_t max, enum weir_flow_remainder remainder);
 
-enum weir_flow_byte_order { WEIR_FLOW_BIG_ENDIAN, WEIR_FLOW_LITTLE_ENDIAN };
+enum weir_flow_byte_order {
+	WEIR_FLOW_BYTE_ORDER_BIG,
+	WEIR_FLOW_BYTE_ORDER_LITTLE
+};
 
 /*
  * Frames of up to `max` bytes, each behind its length, an unsigned number of
  * `header` bytes (1, 2, 4, 8) in that order. Fails with -EMSGSIZE on a longer
- * one, -EPROTO when upstream completes within one. -EINVAL: another `header`, no
- * such order, `max` above 1 GiB.
+ * one, -EPROTO when upstream completes within one. -EINVAL: another `header`,
+ * no such order, `max` above 1 GiB.
  *
  * Emits: a frame, without its length. Completes: when upstream does. Cancels:
  * when it fails, or when downstream does. Holds: one block and one frame.

@@ -12,14 +12,17 @@
  * 1. Downstream wants an item: on_pull() is called once, and one push is right
  *    from then on, in whatever function comes. Behind that push it is called
  *    again, as soon as one more is wanted.
- * 2. One pull is answered by one on_push(), or by on_end(); it comes when a push
+ * 2. One pull is answered by one on_push(), or by on_end(); it comes when a
+ * push
  *    is right. While downstream wants nothing, nothing comes from upstream:
  *    weir_flow_buffer() and weir_flow_async() run ahead.
- * 3. The functions of one run's operator are called one at a time, by the thread
+ * 3. The functions of one run's operator are called one at a time, by the
+ * thread
  *    that runs its actor, and must not block. None is called from within a call
  *    of yours: a push in on_push() does not come back by on_pull() before
  *    on_push() has returned, so the stack is as deep for any number of items.
- * 4. open() is first; close() is last, once for each open() that went well: when
+ * 4. open() is first; close() is last, once for each open() that went well:
+ * when
  *    it has ended or failed, was cancelled, or before it begins anew.
  * 5. Timers and wakes are told when downstream looks: where an operator below
  *    does not, as it waits for a time itself, they are told after that.
@@ -52,8 +55,8 @@ struct weir_operator_ops {
 	size_t state_size;
 	/*
 	 * A run is being made, by the thread that starts it, or the operator
-	 * begins anew (WEIR_RESTART). With an error close() is not called, and
-	 * the run cannot be made, or fails.
+	 * begins anew (WEIR_DIRECTIVE_RESTART). With an error close() is not
+	 * called, and the run cannot be made, or fails.
 	 */
 	int (*open)(struct weir_operator *op);
 	/* The last call: drop what is kept. It can neither push nor pull. */
@@ -63,9 +66,9 @@ struct weir_operator_ops {
 	/*
 	 * The item that was pulled; it is the operator's with 0. A negative
 	 * errno: the item is as it was, not pushed, kept or dropped; it is
-	 * dropped then, and weir_flow_supervise() decides. With WEIR_RESUME it
-	 * is as if that item had not come, and the next one is waited for.
-	 * NULL: it is pushed. Not for sources.
+	 * dropped then, and weir_flow_supervise() decides. With
+	 * WEIR_DIRECTIVE_RESUME it is as if that item had not come, and the
+	 * next one is waited for. NULL: it is pushed. Not for sources.
 	 */
 	int (*on_push)(struct weir_operator *op, void *item);
 	/*
@@ -82,7 +85,7 @@ struct weir_operator_ops {
 	int (*on_wake)(struct weir_operator *op);
 };
 
-/* --- Flows ------------------------------------------------------------------ */
+/* --- Flows ---------------------------------------------------------------- */
 
 /*
  * An operator of your own. `ops` is copied; `context` is for
@@ -99,8 +102,8 @@ WEIR_API struct weir_flow *weir_flow_operator(
 	void *context);
 
 /*
- * A source of your own: as above, without an upstream. Fails: -EINVAL, also with
- * an on_push(), and without any of on_pull(), on_timer() and on_wake().
+ * A source of your own: as above, without an upstream. Fails: -EINVAL, also
+ * with an on_push(), and without any of on_pull(), on_timer() and on_wake().
  *
  * Emits: what `ops` pushes. Completes: when `ops` ends it; without an on_end()
  * by a drain. Cancels: nothing is above it. Holds: what `ops` keeps, and one
@@ -109,19 +112,19 @@ WEIR_API struct weir_flow *weir_flow_operator(
 WEIR_API struct weir_flow *weir_flow_operator_source(
 	const struct weir_operator_ops *ops, void *context);
 
-/* --- Items ------------------------------------------------------------------ */
+/* --- Items ---------------------------------------------------------------- */
 
 /*
- * Asks upstream for one item. 0. -EALREADY: one was asked for, and has not come.
- * -EPIPE: on_end() was called, or the operator has ended, or it is a source.
- * -EINVAL: null. An error changes nothing.
+ * Asks upstream for one item. 0. -EALREADY: one was asked for, and has not
+ * come. -EPIPE: on_end() was called, or the operator has ended, or it is a
+ * source. -EINVAL: null. An error changes nothing.
  */
 WEIR_API int weir_operator_pull(struct weir_operator *op);
 
 /*
- * Puts out one item. 0: it is not the caller's any more. -EAGAIN: downstream has
- * not asked for it. -EPIPE: the operator has ended. -EINVAL: null. With an error
- * it is the caller's still.
+ * Puts out one item. 0: it is not the caller's any more. -EAGAIN: downstream
+ * has not asked for it. -EPIPE: the operator has ended. -EINVAL: null. With an
+ * error it is the caller's still.
  */
 WEIR_API int weir_operator_push(struct weir_operator *op, void *item);
 
@@ -131,7 +134,7 @@ WEIR_API bool weir_operator_wanted(const struct weir_operator *op);
 /* Drops one item that came from upstream; of a source, that it has made. */
 WEIR_API void weir_operator_drop(struct weir_operator *op, void *item);
 
-/* --- Ends ------------------------------------------------------------------- */
+/* --- Ends ----------------------------------------------------------------- */
 
 /*
  * Ends it behind what was pushed, well (NULL) or with `error` (borrowed), and
@@ -148,7 +151,7 @@ WEIR_API int weir_operator_end(struct weir_operator *op,
 WEIR_API int weir_operator_fail(struct weir_operator *op, int code,
 				const char *message);
 
-/* --- Time, and other threads ------------------------------------------------- */
+/* --- Time, and other threads ---------------------------------------------- */
 
 /* The executor's clock. */
 WEIR_API uint64_t weir_operator_now(const struct weir_operator *op);
@@ -162,9 +165,9 @@ WEIR_API uint64_t weir_operator_now(const struct weir_operator *op);
 WEIR_API void weir_operator_timer_at(struct weir_operator *op, uint64_t at_ns);
 
 /*
- * Calls on_wake(), which sees what the caller has done before; several calls may
- * become one. Nothing happens when the operator has ended. Any thread that holds
- * it.
+ * Calls on_wake(), which sees what the caller has done before; several calls
+ * may become one. Nothing happens when the operator has ended. Any thread that
+ * holds it.
  */
 WEIR_API void weir_operator_wake(struct weir_operator *op);
 
@@ -181,7 +184,7 @@ WEIR_API void weir_operator_hold(struct weir_operator *op);
  */
 WEIR_API void weir_operator_unhold(struct weir_operator *op);
 
-/* --- What is its own ---------------------------------------------------------- */
+/* --- What is its own ------------------------------------------------------ */
 
 /*
  * Its state; what another thread touches there is for you to order. A restart

@@ -88,8 +88,9 @@ struct weir_flow_access {
 	 * is called when the first item is asked for. */
 	int (*open)(void **resource, void *context);
 	/* 1 and *item; 0, there are none left; a negative errno, which is
-	 * decided upon as of weir_flow_supervise(): WEIR_RESUME reads again,
-	 * WEIR_RESTART closes and opens. */
+	 * decided upon as of weir_flow_supervise(): WEIR_DIRECTIVE_RESUME reads
+	 * again,
+	 * WEIR_DIRECTIVE_RESTART closes and opens. */
 	int (*read)(void *resource, void **item, void *context);
 	/* Once for each `open`: at the end, an error, a cancel. */
 	void (*close)(void *resource, void *context);

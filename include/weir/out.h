@@ -47,8 +47,8 @@ WEIR_API int weir_out_init(struct weir_out *out, struct weir_actor *actor,
 
 /* What an out-port with several links does with a token. */
 enum weir_fan {
-	WEIR_BROADCAST, /* every link gets it, shared by items->share */
-	WEIR_BALANCE,	/* one link gets it, in turn, as there is room */
+	WEIR_FAN_BROADCAST, /* every link gets it, shared by items->share */
+	WEIR_FAN_BALANCE,   /* one link gets it, in turn, as there is room */
 };
 
 /*

@@ -39,18 +39,18 @@ struct weir_process_manager;
 
 /* How a command has ended. */
 enum weir_outcome {
-	WEIR_DONE,	/* its process finished */
-	WEIR_CRASHED,	/* its process failed; `error` says how */
-	WEIR_STOPPED,	/* somebody has stopped its process */
-	WEIR_TIMED_OUT, /* its time was up, and its process was stopped */
+	WEIR_OUTCOME_DONE,	/* its process finished */
+	WEIR_OUTCOME_CRASHED,	/* its process failed; `error` says how */
+	WEIR_OUTCOME_STOPPED,	/* somebody has stopped its process */
+	WEIR_OUTCOME_TIMED_OUT, /* its time was up, and its process was stopped */
 	/*
 	 * It was never started. -EEXIST: a process with its id runs. -EINVAL:
 	 * a bad id. -ECANCELED, -ESHUTDOWN: the manager, the system or the
 	 * executor ends. -ENOTSUP: it has a deadline, and the executor has no
 	 * timers. -ENOMEM. Or what `start` has returned.
 	 */
-	WEIR_REFUSED,
-	WEIR_OUTCOMES, /* how many there are */
+	WEIR_OUTCOME_REFUSED,
+	WEIR_OUTCOME_COUNT, /* how many there are */
 };
 
 /*
@@ -80,7 +80,7 @@ struct weir_command {
 
 /*
  * What the items of a publisher of commands are: to drop one replies
- * WEIR_REFUSED with -ECANCELED. They cannot be shared.
+ * WEIR_OUTCOME_REFUSED with -ECANCELED. They cannot be shared.
  */
 WEIR_API const struct weir_items *weir_command_items(void);
 
@@ -205,7 +205,7 @@ struct weir_process_manager {
 	uint32_t n_returned;	       /* calls that have ended */
 	uint32_t closed;
 	uint64_t credit; /* offers that will be taken */
-	uint64_t overflowed, outcomes[WEIR_OUTCOMES];
+	uint64_t overflowed, outcomes[WEIR_OUTCOME_COUNT];
 	uint64_t n_started;
 	uint32_t n_processing, peak;
 };
@@ -271,7 +271,7 @@ struct weir_process_counts {
 	uint64_t taken;	     /* out of the queue: started, or refused */
 	uint64_t started;    /* calls: made */
 	/* By enum weir_outcome; of a stream, of those that were taken. */
-	uint64_t outcomes[WEIR_OUTCOMES];
+	uint64_t outcomes[WEIR_OUTCOME_COUNT];
 	uint32_t processing; /* started, and not released */
 	uint32_t peak;	     /* most that were processing at a time */
 };

@@ -78,9 +78,10 @@ struct weir_reactive_out {
  * long as the port's actor; `options` is copied and may be NULL.
  *
  * The publisher takes one subscriber. If the out-port has a fan (weir_out_fan),
- * it takes as many as like, at any time. With WEIR_BROADCAST all get the items
- * that are put from then on; the slowest sets the pace, and others may be ahead
- * of it by the fan's capacity. With WEIR_BALANCE each item goes to one of them.
+ * it takes as many as like, at any time. With WEIR_FAN_BROADCAST all get the
+ * items that are put from then on; the slowest sets the pace, and others may be
+ * ahead of it by the fan's capacity. With WEIR_FAN_BALANCE each item goes to
+ * one of them.
  *
  * Others are rejected: -EISCONN, there is one already; -ENOTSUP, items that can
  * be dropped and not shared; -ENOMEM; -ESHUTDOWN, an actor between is needed

@@ -47,20 +47,20 @@ static inline bool weir_actor_id_equal(struct weir_actor_id a,
 
 /* What a supervisor makes of a child's failure. */
 enum weir_directive {
-	WEIR_RESUME,   /* goes on as it is; the failed token is lost */
-	WEIR_RESTART,  /* begins anew; tokens, links, requests are kept */
-	WEIR_STOP,     /* ends */
-	WEIR_ESCALATE, /* the supervisor fails with the same error */
+	WEIR_DIRECTIVE_RESUME, /* goes on as it is; the failed token is lost */
+	WEIR_DIRECTIVE_RESTART, /* begins anew; tokens, links, requests are kept */
+	WEIR_DIRECTIVE_STOP,	/* ends */
+	WEIR_DIRECTIVE_ESCALATE, /* the supervisor fails with the same error */
 };
 
 /* Where in its life the child failed. */
 enum weir_failure_kind {
-	WEIR_FAILED_ANY,     /* in a rule: whichever */
-	WEIR_FAILED_TURN,    /* a turn or a handler */
-	WEIR_FAILED_START,   /* until a start has gone well: reset, pre_start */
-	WEIR_FAILED_RESTART, /* since: reset, post_restart */
-	WEIR_FAILED_KILLED,  /* by weir_system_kill(); -EINTR */
-	WEIR_FAILED_DEATH_PACT, /* who it watched has died; -EOWNERDEAD */
+	WEIR_FAILURE_ANY,   /* in a rule: whichever */
+	WEIR_FAILURE_TURN,  /* a turn or a handler */
+	WEIR_FAILURE_START, /* until a start has gone well: reset, pre_start */
+	WEIR_FAILURE_RESTART,	 /* since: reset, post_restart */
+	WEIR_FAILURE_KILLED,	 /* by weir_system_kill(); -EINTR */
+	WEIR_FAILURE_DEATH_PACT, /* who it watched has died; -EOWNERDEAD */
 };
 
 /* A failure, as a decider sees it; all borrowed for the call. */
@@ -79,15 +79,15 @@ struct weir_failure {
 struct weir_rule {
 	int code;		     /* negative errno; 0: whichever */
 	const char *origin;	     /* as error->origin; NULL: whichever */
-	enum weir_failure_kind kind; /* WEIR_FAILED_ANY: whichever */
+	enum weir_failure_kind kind; /* WEIR_FAILURE_ANY: whichever */
 	enum weir_directive directive;
 };
 
 /* Which children a restart or a stop is for. */
 enum weir_scope {
-	WEIR_ONE_FOR_ONE,  /* the one that failed */
-	WEIR_ALL_FOR_ONE,  /* all of them */
-	WEIR_REST_FOR_ONE, /* it and those spawned after it */
+	WEIR_SCOPE_ONE_FOR_ONE,	 /* the one that failed */
+	WEIR_SCOPE_ALL_FOR_ONE,	 /* all of them */
+	WEIR_SCOPE_REST_FOR_ONE, /* it and those spawned after it */
 };
 
 /* --- Limits --------------------------------------------------------------- */
@@ -98,16 +98,16 @@ enum weir_window {
 	 * Those of the last `within_ns`, to the nanosecond, inclusive; refused
 	 * when there would be more than `max` (Erlang). within_ns 0: all ever.
 	 */
-	WEIR_SLIDING,
+	WEIR_WINDOW_SLIDING,
 	/* The same, but one `within_ns` ago counts no more; when a restart is
 	 * refused, none of those before it does (Phluxor). */
-	WEIR_SLIDING_STRICT,
+	WEIR_WINDOW_SLIDING_STRICT,
 	/*
 	 * A window opens at the first failure and lasts `within_ns`, inclusive;
 	 * the first failure after it opens the next (Akka), so around an edge
 	 * up to twice `max`. WEIR_FOREVER: never closes.
 	 */
-	WEIR_TUMBLING,
+	WEIR_WINDOW_TUMBLING,
 };
 
 struct weir_limit {
@@ -122,10 +122,10 @@ struct weir_limit {
 
 /* What a restart past the limit becomes. */
 enum weir_past_limit {
-	WEIR_LIMIT_STOPS_CHILD, /* those concerned stop, the supervisor lives */
+	WEIR_PAST_LIMIT_STOP_CHILD, /* those concerned stop, the supervisor lives */
 	/* The supervisor stops, and with it all its children (Erlang). */
-	WEIR_LIMIT_STOPS_SUPERVISOR,
-	WEIR_LIMIT_ESCALATES, /* as WEIR_ESCALATE */
+	WEIR_PAST_LIMIT_STOP_SUPERVISOR,
+	WEIR_PAST_LIMIT_ESCALATE, /* as WEIR_DIRECTIVE_ESCALATE */
 };
 
 /* --- Back-off ------------------------------------------------------------- */
@@ -176,7 +176,7 @@ struct weir_strategy {
 	/*
 	 * Of the rows that match, the one with the most fields set; of equals
 	 * a code counts more than an origin, that more than a kind; else the
-	 * first. None matches: WEIR_ESCALATE.
+	 * first. None matches: WEIR_DIRECTIVE_ESCALATE.
 	 */
 	const struct weir_rule *rules;
 	size_t n_rules;
@@ -193,10 +193,10 @@ struct weir_strategy {
 };
 
 /*
- * The default decider: WEIR_ESCALATE for WEIR_FATAL; WEIR_STOP when the child
- * was killed, did not start or restart, or died of a death pact; else
- * WEIR_RESTART. And: WEIR_STOP for all but WEIR_FATAL. -EINVAL: no failure.
- * Any thread.
+ * The default decider: WEIR_DIRECTIVE_ESCALATE for WEIR_FATAL;
+ * WEIR_DIRECTIVE_STOP when the child was killed, did not start or restart, or
+ * died of a death pact; else WEIR_DIRECTIVE_RESTART. And: WEIR_DIRECTIVE_STOP
+ * for all but WEIR_FATAL. -EINVAL: no failure. Any thread.
  */
 WEIR_API int weir_strategy_decide_default(struct weir_actor *supervisor,
 					  const struct weir_failure *failure,

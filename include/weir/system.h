@@ -22,15 +22,15 @@
 extern "C" {
 #endif
 
-enum weir_supervision_what {
-	WEIR_EVENT_DIRECTIVE, /* about to be followed; none for an escalation */
-	WEIR_EVENT_LIMIT,     /* a restart was refused by a limit */
-	WEIR_EVENT_HOOK,      /* pre_restart or post_stop has failed */
+enum weir_supervision_event_kind {
+	WEIR_SUPERVISION_EVENT_DIRECTIVE, /* about to be followed; none for an escalation */
+	WEIR_SUPERVISION_EVENT_LIMIT, /* a restart was refused by a limit */
+	WEIR_SUPERVISION_EVENT_HOOK,  /* pre_restart or post_stop has failed */
 };
 
 /* What supervision does, for logs. All borrowed for the call. */
 struct weir_supervision_event {
-	enum weir_supervision_what what;
+	enum weir_supervision_event_kind what;
 	struct weir_system *system;
 	struct weir_actor_id supervisor, child;
 	const char *name; /* the child's actor ops->name */
@@ -129,11 +129,11 @@ WEIR_API struct weir_actor_id weir_system_system_guardian(
 /* Which ends are followed by a restart (Erlang's restart types). */
 enum weir_restart_type {
 	/* Of failures, what the supervisor's strategy says. */
-	WEIR_TRANSIENT,
+	WEIR_RESTART_TRANSIENT,
 	/* It restarts also when it finishes; that counts against the limits. */
-	WEIR_PERMANENT,
+	WEIR_RESTART_PERMANENT,
 	/* Never: a restart of it is a stop, and counts nowhere. */
-	WEIR_TEMPORARY,
+	WEIR_RESTART_TEMPORARY,
 };
 
 struct weir_spawn_options {

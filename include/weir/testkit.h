@@ -79,13 +79,13 @@ WEIR_API int weir_test_advance(const struct weir_test_env *env, uint64_t ns);
  */
 struct weir_subscriber_probe;
 
-/* WEIR_GIVEN_BACK: no publisher holds the probe any more. */
+/* WEIR_SIGNAL_RELEASED: no publisher holds the probe any more. */
 enum weir_signal {
-	WEIR_ON_SUBSCRIBE,
-	WEIR_ON_NEXT,
-	WEIR_ON_ERROR,
-	WEIR_ON_COMPLETE,
-	WEIR_GIVEN_BACK,
+	WEIR_SIGNAL_ON_SUBSCRIBE,
+	WEIR_SIGNAL_ON_NEXT,
+	WEIR_SIGNAL_ON_ERROR,
+	WEIR_SIGNAL_ON_COMPLETE,
+	WEIR_SIGNAL_RELEASED,
 };
 
 /* How a probe behaves on its own; 0 of each: it does nothing, and takes all. */
@@ -312,9 +312,9 @@ WEIR_API const char *weir_publisher_probe_failure(
 /* --- Verification --------------------------------------------------------- */
 
 enum weir_verdict {
-	WEIR_PASSED,
-	WEIR_FAILED,
-	WEIR_SKIPPED, /* the factory cannot make what the test needs */
+	WEIR_VERDICT_PASSED,
+	WEIR_VERDICT_FAILED,
+	WEIR_VERDICT_SKIPPED, /* the factory cannot make what the test needs */
 };
 
 /* What to run and how it went. All zero is a good start. */

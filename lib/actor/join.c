@@ -76,10 +76,10 @@ static void arrive(struct weir_await *await, struct weir_completion *completion)
 	struct weir_join *join =
 		weir_container_of(await, struct weir_member, await)->join;
 	struct weir_error *error = weir_completion_error(completion);
-	uint32_t bits = join->rule == WEIR_ANY_OF ? DECIDED | SWEEP : DECIDED;
+	uint32_t bits = join->rule == WEIR_JOIN_ANY ? DECIDED | SWEEP : DECIDED;
 	uint32_t old = DECIDED;
 
-	if (error || join->rule == WEIR_ANY_OF)
+	if (error || join->rule == WEIR_JOIN_ANY)
 		old = set(join, bits);
 	if (!(old & DECIDED)) {
 		join->first = completion;
@@ -93,7 +93,7 @@ static void arrive(struct weir_await *await, struct weir_completion *completion)
 
 int weir_join_init(struct weir_join *join, enum weir_join_rule rule)
 {
-	if (!join || (unsigned int)rule > WEIR_ANY_OF)
+	if (!join || (unsigned int)rule > WEIR_JOIN_ANY)
 		return -EINVAL;
 	*join = (struct weir_join){.rule = rule, .pending = 1};
 	return weir_completion_init(&join->completion);
@@ -134,7 +134,7 @@ int weir_join_end(struct weir_join *join)
 		return -EINVAL;
 	if (ck_pr_load_32(&join->state) & CLOSED)
 		return -EALREADY;
-	if (join->rule == WEIR_ANY_OF && !join->members)
+	if (join->rule == WEIR_JOIN_ANY && !join->members)
 		return -EINVAL;
 	old = set(join, CLOSED);
 	if (old & SWEEP)

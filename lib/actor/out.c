@@ -68,7 +68,7 @@ int weir_out_fan(struct weir_out *out, enum weir_fan way, size_t capacity)
 
 	if (rc < 0)
 		return rc;
-	if ((unsigned int)way > WEIR_BALANCE || capacity == 0 ||
+	if ((unsigned int)way > WEIR_FAN_BALANCE || capacity == 0 ||
 	    capacity > WEIR_CAPACITY_MAX || (capacity & (capacity - 1)) ||
 	    capacity < out->port.burst)
 		return -EINVAL;
@@ -124,12 +124,12 @@ static uint32_t fan_room(const struct weir_out *out)
 		if (!sink->wanted || ck_pr_load_32(sink->wanted))
 			wanted = true;
 		n = sink_room(sink);
-		if (fan->way == WEIR_BROADCAST && n < most)
+		if (fan->way == WEIR_FAN_BROADCAST && n < most)
 			most = n;
 		if (total < most)
 			total += n < most ? n : most;
 	}
-	if (fan->way == WEIR_BALANCE && total < most)
+	if (fan->way == WEIR_FAN_BALANCE && total < most)
 		most = total;
 	assert(waiting <= most); /* the ring's tokens have room */
 	return wanted ? most - waiting : 0;
@@ -355,7 +355,7 @@ static bool publish_fan(struct weir_out *out)
 		return false;
 	}
 	count(out, n);
-	if (fan->way == WEIR_BALANCE)
+	if (fan->way == WEIR_FAN_BALANCE)
 		balance(out, n);
 	else
 		broadcast(out, n);
@@ -589,7 +589,7 @@ static int drop_ring(struct weir_out *out)
 		return 0;
 	while (capacity < out->port.burst)
 		capacity *= 2;
-	return weir__out_ring(out, WEIR_BALANCE, capacity);
+	return weir__out_ring(out, WEIR_FAN_BALANCE, capacity);
 }
 
 static int all_cancelled(struct weir_out *out)

@@ -161,7 +161,7 @@ uint32_t weir__out_sinks(const struct weir_out *out);
 /* True if a second sink can get the tokens that the first gets. */
 static inline bool weir__out_shares(const struct weir_out *out)
 {
-	return !out->fan || out->fan->way == WEIR_BALANCE || !out->items ||
+	return !out->fan || out->fan->way == WEIR_FAN_BALANCE || !out->items ||
 	       !out->items->drop || out->items->share;
 }
 

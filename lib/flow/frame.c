@@ -34,7 +34,7 @@ struct cutting {
 	size_t n_carried, capacity;
 };
 
-/* --- Where a frame ends ---------------------------------------------------------------- */
+/* --- Where a frame ends --------------------------------------------------- */
 
 static ssize_t scan_delimited(const struct framing *args, const char *bytes,
 			      size_t n, size_t seen, const char **data,
@@ -63,9 +63,10 @@ static uint64_t number(const struct framing *args, const char *bytes)
 
 	for (i = 0; i < n; i++)
 		value = value << 8 |
-			(unsigned char)bytes[args->order == WEIR_FLOW_BIG_ENDIAN
-						     ? i
-						     : n - 1 - i];
+			(unsigned char)
+				bytes[args->order == WEIR_FLOW_BYTE_ORDER_BIG
+					      ? i
+					      : n - 1 - i];
 	return value;
 }
 
@@ -87,7 +88,7 @@ static ssize_t scan_prefixed(const struct framing *args, const char *bytes,
 	return (ssize_t)(args->overhead + *length);
 }
 
-/* --- The operator ------------------------------------------------------------------------- */
+/* --- The operator --------------------------------------------------------- */
 
 static void drop_block(struct weir__op *op)
 {
@@ -210,7 +211,9 @@ static struct weir_flow_bytes *cut_block(struct weir__op *op)
 	return NULL;
 }
 
-/* A frame that begins in `carry`; NULL: the block was not enough, or an error. */
+/*
+ * A frame that begins in `carry`; NULL: the block was not enough, or an error.
+ */
 static struct weir_flow_bytes *cut_carry(struct weir__op *op)
 {
 	const struct framing *args = weir__op_args(op);
@@ -278,8 +281,9 @@ static size_t cut_rest(struct weir__op *op, void **items, size_t room)
 }
 
 /*
- * The frames of one block, or the first one after it: what asks for another block
- * may have to wait. Behind a block that was there before it looks (rule 8).
+ * The frames of one block, or the first one after it: what asks for another
+ * block may have to wait. Behind a block that was there before it looks (rule
+ * 8).
  */
 static size_t cut_pull(struct weir__op *op, void **items, size_t room)
 {
@@ -389,12 +393,12 @@ struct weir_flow *weir_flow_length_prefixed(struct weir_flow *flow,
 	bool valid =
 		(header == 1 || header == 2 || header == 4 || header == 8) &&
 		max <= WEIR__BYTES_MAX && (int)order >= 0 &&
-		order <= WEIR_FLOW_LITTLE_ENDIAN;
+		order <= WEIR_FLOW_BYTE_ORDER_LITTLE;
 
 	flow = weir__flow_upon(&length_prefixed_kind, flow, &args, sizeof(args),
 			       valid);
 	flow = wrong_max(flow, &length_prefixed_kind, 0, max);
-	if ((int)order < 0 || order > WEIR_FLOW_LITTLE_ENDIAN)
+	if ((int)order < 0 || order > WEIR_FLOW_BYTE_ORDER_LITTLE)
 		return weir__flow_wrong_as(flow, &length_prefixed_kind,
 					   "no such byte order");
 	return weir__flow_wrong(flow, &length_prefixed_kind,

@@ -25,9 +25,9 @@ void weir__op_again(struct weir__op *op)
 }
 
 /*
- * The same where it has to be looked at twice. Composing sees to the depth of each
- * flow, and weir__op_nest() to that of a nested one; not how deep it is upon one
- * whose upstream has made another.
+ * The same where it has to be looked at twice. Composing sees to the depth of
+ * each flow, and weir__op_nest() to that of a nested one; not how deep it is
+ * upon one whose upstream has made another.
  */
 static __attribute__((noinline)) size_t pull_carefully(struct weir__op *op,
 						       void **items,
@@ -172,18 +172,19 @@ bool weir__op_survives(struct weir__op *op, int code)
 {
 	struct weir_error *error =
 		weir__op_error_code(op, code, "a function failed");
-	enum weir_directive directive = WEIR_STOP;
+	enum weir_directive directive = WEIR_DIRECTIVE_STOP;
 	int rc = 0;
 
 	/* one that has ended holds nothing, and must not be opened again */
 	assert(!op->ended);
 	if (op->decide)
 		directive = op->decide(error, op->decide_context);
-	if (directive == WEIR_RESTART)
+	if (directive == WEIR_DIRECTIVE_RESTART)
 		rc = restart(op);
 	if (rc < 0)
 		weir__op_fail_code(op, rc, "could not begin again");
-	else if (directive != WEIR_RESUME && directive != WEIR_RESTART)
+	else if (directive != WEIR_DIRECTIVE_RESUME &&
+		 directive != WEIR_DIRECTIVE_RESTART)
 		weir__op_end(op, error);
 	weir_error_unref(error);
 	return !op->ended;
@@ -199,7 +200,7 @@ void weir__op_drop(const struct weir__op *op, void *const *items, size_t n)
 		kind->drop(items[i], kind->context);
 }
 
-/* --- From outside --------------------------------------------------------------- */
+/* --- From outside --------------------------------------------------------- */
 
 void weir__op_hold(struct weir__op *op)
 {

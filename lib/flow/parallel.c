@@ -344,7 +344,7 @@ static void give(struct weir__op *op, struct slot *slot, void *item)
 	self->free = slot->next;
 	self->n_given++;
 	assert(self->n_given <= args->n);
-	if (args->order == WEIR_ORDERED)
+	if (args->order == WEIR_ORDER_KEPT)
 		enqueue(self, slot);
 	weir_actor_signal(&slot->actor);
 }
@@ -375,7 +375,7 @@ static void failed(struct weir__op *op, struct slot *slot)
 	drop_one(slot);
 	if (dead)
 		weir__op_fail(op, code, "calls are taken no more");
-	else if (weir__op_survives(op, code) && args->order == WEIR_UNORDERED)
+	else if (weir__op_survives(op, code) && args->order == WEIR_ORDER_ANY)
 		set_free(self, slot);
 	/* ordered: it is passed over when its turn comes */
 }
@@ -391,7 +391,7 @@ static bool collect(struct weir__op *op)
 		next = slot->came_before;
 		if (slot->code != 0)
 			failed(op, slot);
-		else if (args->order == WEIR_UNORDERED)
+		else if (args->order == WEIR_ORDER_ANY)
 			enqueue(self, slot);
 	}
 	return !op->ended;
@@ -444,7 +444,7 @@ static bool is_valid(const struct parallel *args,
 	static const uint64_t zero[3];
 
 	return args->map && weir__size_valid(args->n) &&
-	       (unsigned int)args->order <= WEIR_UNORDERED &&
+	       (unsigned int)args->order <= WEIR_ORDER_ANY &&
 	       (!options || memcmp(options->reserved, zero, sizeof(zero)) == 0);
 }
 

@@ -8,7 +8,7 @@
 #include "base/memory.h"
 #include "flow/array.h"
 
-/* --- throttle --------------------------------------------------------------- */
+/* --- throttle ------------------------------------------------------------- */
 
 /*
  * The bucket's level is in units of 1 / per_ns of what `n` counts, so that it
@@ -32,7 +32,9 @@ static int64_t in_units(uint64_t n, uint64_t by)
 	return product;
 }
 
-/* What the bucket holds. Without a burst it is there for the item that waits. */
+/*
+ * What the bucket holds. Without a burst it is there for the item that waits.
+ */
 static int64_t most(const struct weir_flow_rate *rate,
 		    const struct throttling *self)
 {
@@ -126,7 +128,7 @@ static bool pays(struct weir__op *op)
 
 	assert(self->has_item);
 	if (self->level < level) {
-		if (rate->how == WEIR_FLOW_ENFORCE)
+		if (rate->how == WEIR_FLOW_THROTTLE_ENFORCE)
 			weir__op_fail(op, -EBUSY, "items come too fast");
 		else
 			wait_for(op, level);
@@ -181,9 +183,10 @@ static const char *wrong_with(const struct weir_flow_rate *rate)
 		return "rate->n is 0";
 	if (rate->per_ns == 0)
 		return "rate->per_ns is 0";
-	if ((int)rate->how < 0 || rate->how > WEIR_FLOW_ENFORCE)
+	if ((int)rate->how < 0 || rate->how > WEIR_FLOW_THROTTLE_ENFORCE)
 		return "rate->how is no way of throttling";
-	if (rate->how == WEIR_FLOW_ENFORCE && rate->burst == WEIR_FLOW_NO_BURST)
+	if (rate->how == WEIR_FLOW_THROTTLE_ENFORCE &&
+	    rate->burst == WEIR_FLOW_NO_BURST)
 		return "a rate without burst cannot be enforced";
 	return NULL;
 }
@@ -202,7 +205,7 @@ struct weir_flow *weir_flow_throttle(struct weir_flow *flow,
 	return weir__flow_wrong_as(flow, &throttle_kind, why);
 }
 
-/* --- delay ------------------------------------------------------------------ */
+/* --- delay ---------------------------------------------------------------- */
 
 struct delay {
 	uint64_t delay_ns;

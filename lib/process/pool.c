@@ -158,7 +158,7 @@ static int spawn(struct weir__pool *pool, struct weir_actor *worker,
 		 uint64_t era, struct weir_actor_id *ref)
 {
 	const struct weir_spawn_options options = {
-		.restart = WEIR_TEMPORARY,
+		.restart = WEIR_RESTART_TEMPORARY,
 		.shutdown_ns = pool->options.shutdown_ns,
 	};
 

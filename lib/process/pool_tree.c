@@ -30,7 +30,7 @@ static const struct weir_limit pair_limit = {
 	.within_ns = 3600 * SECOND,
 };
 
-const struct weir_rule weir__pool_rule = {.directive = WEIR_RESTART};
+const struct weir_rule weir__pool_rule = {.directive = WEIR_DIRECTIVE_RESTART};
 
 static uint32_t no_turns(struct weir_actor *actor, uint32_t n)
 {
@@ -127,7 +127,7 @@ static void workers_released(struct weir_actor *workers)
 }
 
 /* However a worker fails, D3.5. */
-static const struct weir_rule stop_it = {.directive = WEIR_STOP};
+static const struct weir_rule stop_it = {.directive = WEIR_DIRECTIVE_STOP};
 
 static const struct weir_strategy workers_strategy = {
 	.rules = &stop_it,
@@ -193,11 +193,11 @@ static void set_options(struct weir__pool *pool,
 	if (!options->shutdown_ns)
 		pool->options.shutdown_ns = 5 * SECOND;
 	pool->strategy = (struct weir_strategy){
-		.scope = WEIR_ALL_FOR_ONE,
+		.scope = WEIR_SCOPE_ALL_FOR_ONE,
 		.rules = &weir__pool_rule,
 		.n_rules = 1,
 		.all = options->restarts ? options->restarts : &pair_limit,
-		.past_limit = WEIR_LIMIT_STOPS_SUPERVISOR,
+		.past_limit = WEIR_PAST_LIMIT_STOP_SUPERVISOR,
 		.ordered = true,
 	};
 	pool->lifecycle = (struct weir_lifecycle){
@@ -243,11 +243,11 @@ static int spawn_tree(struct weir__pool *pool)
 {
 	const struct weir_spawn_options supervisor = {
 		.name = pool->name,
-		.restart = WEIR_PERMANENT,
+		.restart = WEIR_RESTART_PERMANENT,
 	};
 	static const struct weir_spawn_options server = {
 		.name = "server",
-		.restart = WEIR_PERMANENT,
+		.restart = WEIR_RESTART_PERMANENT,
 	};
 	static const struct weir_spawn_options workers = {.name = "workers"};
 	struct weir_system *system = pool->pools->system;

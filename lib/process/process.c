@@ -174,10 +174,11 @@ static enum weir_outcome outcome_of(uint32_t state,
 				    const struct weir_error *error)
 {
 	if (!error)
-		return WEIR_DONE;
+		return WEIR_OUTCOME_DONE;
 	if (state & LATE)
-		return WEIR_TIMED_OUT;
-	return error->code == -ECANCELED ? WEIR_STOPPED : WEIR_CRASHED;
+		return WEIR_OUTCOME_TIMED_OUT;
+	return error->code == -ECANCELED ? WEIR_OUTCOME_STOPPED
+					 : WEIR_OUTCOME_CRASHED;
 }
 
 static void stopped(struct weir_actor *actor, struct weir_error *error)
@@ -294,7 +295,7 @@ static int spawn(struct weir_process_manager *manager,
 		 struct weir_process *process)
 {
 	const struct weir_spawn_options options = {
-		.restart = WEIR_TEMPORARY,
+		.restart = WEIR_RESTART_TEMPORARY,
 		.shutdown_ns = manager->options.shutdown_ns,
 	};
 	int rc;
@@ -375,7 +376,7 @@ void weir__process_start(struct weir_process_manager *manager,
 		}
 	}
 	if (rc < 0)
-		weir__manager_reply(manager, command, WEIR_REFUSED,
+		weir__manager_reply(manager, command, WEIR_OUTCOME_REFUSED,
 				    weir_error_of(rc));
 }
 

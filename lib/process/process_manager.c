@@ -47,7 +47,8 @@ static void command_drop(void *item, void *context)
 	struct weir_command *command = item;
 
 	(void)context;
-	command->reply(command, WEIR_REFUSED, weir_error_of(-ECANCELED));
+	command->reply(command, WEIR_OUTCOME_REFUSED,
+		       weir_error_of(-ECANCELED));
 }
 
 const struct weir_items *weir_command_items(void)
@@ -60,7 +61,7 @@ const struct weir_items *weir_command_items(void)
 /* It was offered, and taken. */
 static void refuse(void *item, void *context)
 {
-	weir__manager_reply(context, item, WEIR_REFUSED,
+	weir__manager_reply(context, item, WEIR_OUTCOME_REFUSED,
 			    weir_error_of(-ECANCELED));
 }
 
@@ -554,7 +555,7 @@ void weir_process_manager_counts(const struct weir_process_manager *manager,
 	if (!manager || !counts)
 		return;
 	memset(counts, 0, sizeof(*counts));
-	for (i = 0; i < WEIR_OUTCOMES; i++)
+	for (i = 0; i < WEIR_OUTCOME_COUNT; i++)
 		counts->outcomes[i] = ck_pr_load_64(&manager->outcomes[i]);
 	counts->started = ck_pr_load_64(&manager->n_started);
 	weir__runners_count(manager, counts);

@@ -19,7 +19,7 @@ static struct weir__runner *runner_of(struct weir_actor *actor)
 
 static enum weir_outcome outcome_of(int code)
 {
-	return code < 0 ? WEIR_CRASHED : WEIR_DONE;
+	return code < 0 ? WEIR_OUTCOME_CRASHED : WEIR_OUTCOME_DONE;
 }
 
 static void reply(struct weir_command *command, int code)

@@ -22,7 +22,7 @@ void weir__runners_ended(struct weir_process_manager *manager, uint32_t n)
 void weir__call_refuse(struct weir_process_manager *manager,
 		       struct weir_command *command)
 {
-	weir__manager_reply(manager, command, WEIR_REFUSED,
+	weir__manager_reply(manager, command, WEIR_OUTCOME_REFUSED,
 			    weir_error_of(-ECANCELED));
 }
 
@@ -177,8 +177,9 @@ void weir__runners_count(const struct weir_process_manager *manager,
 	for (i = 0; all && i < all->n; i++) {
 		runner = &all->runner[i];
 		counts->started += ck_pr_load_64(&runner->made);
-		counts->outcomes[WEIR_DONE] += ck_pr_load_64(&runner->done);
-		counts->outcomes[WEIR_CRASHED] +=
+		counts->outcomes[WEIR_OUTCOME_DONE] +=
+			ck_pr_load_64(&runner->done);
+		counts->outcomes[WEIR_OUTCOME_CRASHED] +=
 			ck_pr_load_64(&runner->failed);
 	}
 }

@@ -115,7 +115,7 @@ static void set_up(struct weir_pools *pools,
 		.rules = &weir__pool_rule,
 		.n_rules = 1,
 		.all = options->limit ? options->limit : &top_limit,
-		.past_limit = WEIR_LIMIT_STOPS_SUPERVISOR,
+		.past_limit = WEIR_PAST_LIMIT_STOP_SUPERVISOR,
 	};
 	pools->lifecycle = (struct weir_lifecycle){
 		.child_ended = pool_ended,

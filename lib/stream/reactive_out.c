@@ -92,7 +92,7 @@ int weir__reactive_out_ring(struct weir_reactive_out *reactive)
 	       !(reactive->capacity & (reactive->capacity - 1)));
 	if (out->fan)
 		return 0;
-	rc = weir__out_ring(out, WEIR_BROADCAST, reactive->capacity);
+	rc = weir__out_ring(out, WEIR_FAN_BROADCAST, reactive->capacity);
 	reactive->own_ring = rc == 0;
 	return rc;
 }
@@ -145,7 +145,7 @@ static bool relays(const struct weir_reactive_out *reactive)
 	const struct weir_out *out = reactive->out;
 
 	return out->port.burst > 1 ||
-	       (takes_many(reactive) && out->fan->way == WEIR_BROADCAST);
+	       (takes_many(reactive) && out->fan->way == WEIR_FAN_BROADCAST);
 }
 
 static void admit(struct weir__seat *seat)
@@ -235,7 +235,7 @@ static void read_mail(struct weir_reactive_out *reactive)
 	}
 }
 
-/* --- A timeout for the first of them --------------------------------------- */
+/* --- A timeout for the first of them -------------------------------------- */
 
 static void fire(struct weir_timer *timer)
 {
@@ -274,7 +274,7 @@ static void disarm(struct weir_reactive_out *reactive)
 	reactive->late_at_ns = 0;
 }
 
-/* --- The end --------------------------------------------------------------- */
+/* --- The end -------------------------------------------------------------- */
 
 /* The stream has ended before the link was made, or when half of it was. */
 static void withdraw(struct weir__seat *seat, struct weir_error *error)

@@ -97,7 +97,7 @@ static const struct weir_actor_ops relay_ops = {
 /* A power of two. */
 static size_t room_for(const struct weir_out *out)
 {
-	bool all = out->fan && out->fan->way == WEIR_BROADCAST;
+	bool all = out->fan && out->fan->way == WEIR_FAN_BROADCAST;
 	size_t capacity = all ? (size_t)out->mask + 1 : 1;
 
 	assert(capacity && !(capacity & (capacity - 1)));

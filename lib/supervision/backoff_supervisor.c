@@ -299,12 +299,12 @@ static int decide(struct weir_actor *actor, const struct weir_failure *failure,
 	int directive = answer(self->options.strategy, actor, failure);
 
 	if (self->options.mode != WEIR_BACKOFF_ON_FAILURE ||
-	    directive != WEIR_RESTART ||
+	    directive != WEIR_DIRECTIVE_RESTART ||
 	    !weir_actor_id_equal(failure->child, self->ref))
 		return directive;
 	/* Another one comes when this one has ended, after the delay. */
 	self->again = true;
-	return WEIR_STOP;
+	return WEIR_DIRECTIVE_STOP;
 }
 
 /* --- Setting up ----------------------------------------------------------- */
@@ -331,7 +331,7 @@ static bool valid(const struct weir_backoff_supervisor_options *options)
 	       (unsigned int)options->mode <= WEIR_BACKOFF_ON_FAILURE &&
 	       options->backoff.law == WEIR_BACKOFF_EXPONENTIAL &&
 	       weir_strategy_check(&backoff) == 0 && strategy_valid(options) &&
-	       options->child.restart == WEIR_TRANSIENT &&
+	       options->child.restart == WEIR_RESTART_TRANSIENT &&
 	       weir__spawn_options_valid(&options->child) &&
 	       options->absent_code <= 0;
 }

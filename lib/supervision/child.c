@@ -112,8 +112,9 @@ void weir__child_report(struct weir_actor *actor, int rc)
 	if (parent)
 		supervisor = weir__cell_ref(system, parent);
 	weir__leave(system, held);
-	weir__event(system, WEIR_EVENT_HOOK, supervisor, self,
-		    weir_actor_name(actor), weir_error_of(rc), WEIR_RESUME);
+	weir__event(system, WEIR_SUPERVISION_EVENT_HOOK, supervisor, self,
+		    weir_actor_name(actor), weir_error_of(rc),
+		    WEIR_DIRECTIVE_RESUME);
 }
 
 void weir__child_post_stop(struct weir_actor *actor)
@@ -172,7 +173,7 @@ static void ordered_to_start(struct weir_actor *actor)
 		weir__child_settled(system, cell);
 		weir__child_alive(system, cell);
 	} else if (actor->flags & WEIR__ACTOR_FAILED) {
-		cell->kind = WEIR_FAILED_START;
+		cell->kind = WEIR_FAILURE_START;
 	}
 	weir__leave(system, held);
 }

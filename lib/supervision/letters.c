@@ -148,7 +148,7 @@ static void take_kill(struct weir__cell *cell)
 {
 	cell->flags &= (uint16_t)~WEIR__CELL_KILLED;
 	cell->letters = weir__place_now(cell->actor);
-	cell->kind = WEIR_FAILED_KILLED;
+	cell->kind = WEIR_FAILURE_KILLED;
 }
 
 static void take_poison(struct weir__cell *cell)
@@ -205,7 +205,7 @@ static void death_pact(struct weir_actor *actor, struct weir_system *system,
 		       struct weir__cell *cell)
 {
 	weir__lock(&system->lock);
-	cell->kind = WEIR_FAILED_DEATH_PACT;
+	cell->kind = WEIR_FAILURE_DEATH_PACT;
 	weir__unlock(&system->lock);
 	weir__actor_end(actor, weir_error_of(-EOWNERDEAD), true);
 }

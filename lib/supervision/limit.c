@@ -37,12 +37,12 @@ static size_t bytes(uint32_t size)
 static bool is_endless(const struct weir_limit *limit)
 {
 	return limit->within_ns == WEIR_FOREVER ||
-	       (limit->within_ns == 0 && limit->window != WEIR_TUMBLING);
+	       (limit->within_ns == 0 && limit->window != WEIR_WINDOW_TUMBLING);
 }
 
 static bool is_ring(const struct weir_limit *limit)
 {
-	return limit->window != WEIR_TUMBLING && !is_endless(limit);
+	return limit->window != WEIR_WINDOW_TUMBLING && !is_endless(limit);
 }
 
 static bool is_limited(const struct weir_limit *limit)
@@ -50,7 +50,7 @@ static bool is_limited(const struct weir_limit *limit)
 	if (!limit)
 		return false;
 	return limit->max >= 0 ||
-	       (limit->window == WEIR_TUMBLING && !is_endless(limit));
+	       (limit->window == WEIR_WINDOW_TUMBLING && !is_endless(limit));
 }
 
 static uint32_t max_of(const struct weir_limit *limit)
@@ -60,7 +60,7 @@ static uint32_t max_of(const struct weir_limit *limit)
 
 bool weir__limit_valid(const struct weir_limit *limit)
 {
-	return (unsigned int)limit->window <= WEIR_TUMBLING &&
+	return (unsigned int)limit->window <= WEIR_WINDOW_TUMBLING &&
 	       limit->max <= WEIR_RESTARTS_MAX;
 }
 
@@ -73,7 +73,7 @@ static bool is_past(const struct weir_limit *limit,
 
 	if (is_endless(limit))
 		return false;
-	if (limit->window == WEIR_SLIDING_STRICT)
+	if (limit->window == WEIR_WINDOW_SLIDING_STRICT)
 		return age >= limit->within_ns;
 	return age > limit->within_ns;
 }
@@ -130,7 +130,7 @@ int weir__limit_ask(const struct weir_limit *limit,
 		return grow(record, is_ring(limit) ? max : 1, allocator);
 	forget(limit, *record, now);
 	if ((*record)->n >= max) {
-		if (limit->window == WEIR_SLIDING_STRICT)
+		if (limit->window == WEIR_WINDOW_SLIDING_STRICT)
 			(*record)->n = 0;
 		return 0;
 	}

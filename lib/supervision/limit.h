@@ -25,8 +25,8 @@ struct weir__restarts;
 bool weir__limit_valid(const struct weir_limit *limit);
 
 /*
- * 1: there may be one more restart at `now`, and there is room to count it.
- * 0: there may not; nothing is counted, but WEIR_SLIDING_STRICT forgets all
+ * 1: there may be one more restart at `now`, and there is room to count it. 0:
+ * there may not; nothing is counted, but WEIR_WINDOW_SLIDING_STRICT forgets all
  * it has counted so far (Phluxor). -ENOMEM: there is no room to count it;
  * nothing is changed. `limit` NULL: 1.
  */

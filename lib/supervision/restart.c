@@ -107,7 +107,7 @@ void weir__child_leaving(struct weir_actor *actor)
 		drop_failed_tokens(actor);
 	/* Who stops has failed for good, B5.3. */
 	if (failed && !(weir__child_flags(actor) & WEIR__CELL_ASKED))
-		fail(actor, WEIR_FAILED_TURN);
+		fail(actor, WEIR_FAILURE_TURN);
 	else if (finishes_to_restart(actor))
 		fail(actor, WEIR__FINISHED);
 	else
@@ -345,8 +345,8 @@ static void begin_anew(struct weir_actor *actor)
 	if (!well) {
 		if (actor->flags & WEIR__ACTOR_FAILED)
 			cell->kind = how == WEIR__START_RESTART
-					     ? WEIR_FAILED_RESTART
-					     : WEIR_FAILED_START;
+					     ? WEIR_FAILURE_RESTART
+					     : WEIR_FAILURE_START;
 	} else {
 		weir__child_started(cell);
 		gone(system, cell);

@@ -23,7 +23,7 @@ bool weir__spawn_options_valid(const struct weir_spawn_options *options)
 {
 	size_t length;
 
-	if ((unsigned int)options->restart > WEIR_TEMPORARY)
+	if ((unsigned int)options->restart > WEIR_RESTART_TEMPORARY)
 		return false;
 	if (!options->name)
 		return true;
@@ -143,9 +143,9 @@ static int add(struct weir_system *system, struct weir__cell *parent,
 	/* From here on nothing fails but the start. */
 	cell->flags = WEIR__CELL_HIDDEN;
 	cell->orders = WEIR__ORDER_START;
-	if (options->restart == WEIR_PERMANENT)
+	if (options->restart == WEIR_RESTART_PERMANENT)
 		cell->flags |= WEIR__CELL_PERMANENT;
-	if (options->restart == WEIR_TEMPORARY)
+	if (options->restart == WEIR_RESTART_TEMPORARY)
 		cell->flags |= WEIR__CELL_TEMPORARY;
 	if (parent)
 		weir__tree_add(system, parent, cell);

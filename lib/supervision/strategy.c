@@ -18,15 +18,15 @@ int weir_strategy_decide_default(struct weir_actor *supervisor,
 	if (!failure)
 		return -EINVAL;
 	if (failure->error->code == WEIR_FATAL)
-		return WEIR_ESCALATE;
+		return WEIR_DIRECTIVE_ESCALATE;
 	switch (failure->kind) {
-	case WEIR_FAILED_START:
-	case WEIR_FAILED_RESTART:
-	case WEIR_FAILED_KILLED:
-	case WEIR_FAILED_DEATH_PACT:
-		return WEIR_STOP;
+	case WEIR_FAILURE_START:
+	case WEIR_FAILURE_RESTART:
+	case WEIR_FAILURE_KILLED:
+	case WEIR_FAILURE_DEATH_PACT:
+		return WEIR_DIRECTIVE_STOP;
 	default:
-		return WEIR_RESTART;
+		return WEIR_DIRECTIVE_RESTART;
 	}
 }
 
@@ -35,12 +35,14 @@ int weir_strategy_decide_stop(struct weir_actor *supervisor,
 {
 	if (!failure)
 		return -EINVAL;
-	return failure->error->code == WEIR_FATAL ? WEIR_ESCALATE : WEIR_STOP;
+	return failure->error->code == WEIR_FATAL ? WEIR_DIRECTIVE_ESCALATE
+						  : WEIR_DIRECTIVE_STOP;
 }
 
 static bool is_directive(int directive)
 {
-	return directive >= WEIR_RESUME && directive <= WEIR_ESCALATE;
+	return directive >= WEIR_DIRECTIVE_RESUME &&
+	       directive <= WEIR_DIRECTIVE_ESCALATE;
 }
 
 static bool matches(const struct weir_rule *rule,
@@ -50,14 +52,14 @@ static bool matches(const struct weir_rule *rule,
 
 	return (rule->code == 0 || rule->code == error->code) &&
 	       (!rule->origin || strcmp(rule->origin, error->origin) == 0) &&
-	       (rule->kind == WEIR_FAILED_ANY || rule->kind == failure->kind);
+	       (rule->kind == WEIR_FAILURE_ANY || rule->kind == failure->kind);
 }
 
 /* By the number of fields that are set, then by which. */
 static int weight(const struct weir_rule *rule)
 {
 	int code = rule->code != 0, origin = rule->origin != NULL;
-	int kind = rule->kind != WEIR_FAILED_ANY;
+	int kind = rule->kind != WEIR_FAILURE_ANY;
 
 	return 8 * (code + origin + kind) + 4 * code + 2 * origin + kind;
 }
@@ -82,7 +84,7 @@ static int look_up(const struct weir_strategy *strategy,
 {
 	const struct weir_rule *rule = weir__rule_find(strategy, failure);
 
-	return rule ? (int)rule->directive : WEIR_ESCALATE;
+	return rule ? (int)rule->directive : WEIR_DIRECTIVE_ESCALATE;
 }
 
 int weir__strategy_decide(const struct weir_strategy *strategy,
@@ -110,7 +112,7 @@ static bool rules_valid(const struct weir_strategy *strategy)
 		return strategy->n_rules == 0;
 	for (; rule < strategy->rules + strategy->n_rules; rule++)
 		if (rule->code > 0 ||
-		    (unsigned int)rule->kind > WEIR_FAILED_DEATH_PACT ||
+		    (unsigned int)rule->kind > WEIR_FAILURE_DEATH_PACT ||
 		    !is_directive((int)rule->directive))
 			return false;
 	return true;
@@ -118,8 +120,9 @@ static bool rules_valid(const struct weir_strategy *strategy)
 
 int weir_strategy_check(const struct weir_strategy *strategy)
 {
-	if (!strategy || (unsigned int)strategy->scope > WEIR_REST_FOR_ONE ||
-	    (unsigned int)strategy->past_limit > WEIR_LIMIT_ESCALATES ||
+	if (!strategy ||
+	    (unsigned int)strategy->scope > WEIR_SCOPE_REST_FOR_ONE ||
+	    (unsigned int)strategy->past_limit > WEIR_PAST_LIMIT_ESCALATE ||
 	    !rules_valid(strategy))
 		return -EINVAL;
 	if ((strategy->each && !weir__limit_valid(strategy->each)) ||

@@ -109,21 +109,21 @@ static int decide(const struct weir__verdict *verdict)
 	int directive;
 
 	if (verdict->due)
-		return WEIR_RESTART;
+		return WEIR_DIRECTIVE_RESTART;
 	directive = verdict->kind == WEIR__FINISHED
-			    ? WEIR_RESTART
+			    ? WEIR_DIRECTIVE_RESTART
 			    : weir__strategy_decide(verdict->strategy,
 						    verdict->actor, &failure);
 	/* B2.1: what has not started cannot go on as it is. */
-	if (directive == WEIR_RESUME && !verdict->up)
-		directive = WEIR_RESTART;
-	if (directive == WEIR_RESTART && verdict->temporary)
-		directive = WEIR_STOP;
+	if (directive == WEIR_DIRECTIVE_RESUME && !verdict->up)
+		directive = WEIR_DIRECTIVE_RESTART;
+	if (directive == WEIR_DIRECTIVE_RESTART && verdict->temporary)
+		directive = WEIR_DIRECTIVE_STOP;
 	return directive;
 }
 
 static void report(const struct weir__verdict *verdict,
-		   enum weir_supervision_what what)
+		   enum weir_supervision_event_kind what)
 {
 	weir__event(verdict->system, what, weir_actor_self(verdict->actor),
 		    verdict->child, weir_actor_name(verdict->failed),
@@ -148,7 +148,7 @@ static bool ask_limits(const struct weir__verdict *verdict)
 	struct weir__cell *child;
 	bool held, within;
 
-	if (verdict->directive != WEIR_RESTART || verdict->due)
+	if (verdict->directive != WEIR_DIRECTIVE_RESTART || verdict->due)
 		return true;
 	held = weir__enter(system);
 	child = still_waits(verdict);
@@ -160,18 +160,18 @@ static bool ask_limits(const struct weir__verdict *verdict)
 /* A restart past the limit: what it becomes. False: the supervisor stops. */
 static bool past_limit(struct weir__verdict *verdict)
 {
-	report(verdict, WEIR_EVENT_LIMIT);
+	report(verdict, WEIR_SUPERVISION_EVENT_LIMIT);
 	switch (verdict->strategy->past_limit) {
-	case WEIR_LIMIT_STOPS_SUPERVISOR:
+	case WEIR_PAST_LIMIT_STOP_SUPERVISOR:
 		weir__actor_end(verdict->actor, weir_error_of(-ECANCELED),
 				false);
 		return false;
-	case WEIR_LIMIT_ESCALATES:
-		verdict->directive = WEIR_ESCALATE;
+	case WEIR_PAST_LIMIT_ESCALATE:
+		verdict->directive = WEIR_DIRECTIVE_ESCALATE;
 		return true;
-	case WEIR_LIMIT_STOPS_CHILD:
+	case WEIR_PAST_LIMIT_STOP_CHILD:
 	default:
-		verdict->directive = WEIR_STOP;
+		verdict->directive = WEIR_DIRECTIVE_STOP;
 		return true;
 	}
 }
@@ -184,14 +184,14 @@ static bool reach(struct weir__verdict *verdict)
 		/* B2.5: the decider's own error. */
 		weir_error_unref(verdict->error);
 		verdict->error = weir_error_of(verdict->directive);
-		verdict->directive = WEIR_ESCALATE;
+		verdict->directive = WEIR_DIRECTIVE_ESCALATE;
 		verdict->kind = 0;
 		return true;
 	}
 	if (!ask_limits(verdict))
 		return past_limit(verdict);
-	if (verdict->directive != WEIR_ESCALATE && !verdict->due)
-		report(verdict, WEIR_EVENT_DIRECTIVE);
+	if (verdict->directive != WEIR_DIRECTIVE_ESCALATE && !verdict->due)
+		report(verdict, WEIR_SUPERVISION_EVENT_DIRECTIVE);
 	return true;
 }
 
@@ -216,12 +216,12 @@ static void answer(struct weir__verdict *verdict)
 	if (child)
 		weir__verdict_act(verdict, child);
 	/* A group may have waited for this answer, whatever it is. */
-	if (verdict->directive != WEIR_ESCALATE)
+	if (verdict->directive != WEIR_DIRECTIVE_ESCALATE)
 		weir__group_step(system, weir__cell_of(verdict->actor));
 	weir__leave(system, held);
 	weir_error_unref(verdict->old);
 	verdict->old = NULL;
-	if (child && verdict->directive == WEIR_ESCALATE)
+	if (child && verdict->directive == WEIR_DIRECTIVE_ESCALATE)
 		escalate(verdict);
 }
 

@@ -128,7 +128,7 @@ static int root_decide(struct weir_actor *root,
 	(void)failure;
 	(void)context;
 	weir_system_stop(weir__system_of(root));
-	return WEIR_STOP;
+	return WEIR_DIRECTIVE_STOP;
 }
 
 static const struct weir_strategy root_strategy = {.decide = root_decide};
@@ -370,7 +370,8 @@ uint64_t weir__random(struct weir_system *system)
 
 /* --- Telling -------------------------------------------------------------- */
 
-void weir__event(struct weir_system *system, enum weir_supervision_what what,
+void weir__event(struct weir_system *system,
+		 enum weir_supervision_event_kind what,
 		 struct weir_actor_id supervisor, struct weir_actor_id child,
 		 const char *name, struct weir_error *error,
 		 enum weir_directive directive)

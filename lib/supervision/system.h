@@ -12,7 +12,8 @@
 /* --- system.c ------------------------------------------------------------- */
 
 /* To options.event, if there is one. */
-void weir__event(struct weir_system *system, enum weir_supervision_what what,
+void weir__event(struct weir_system *system,
+		 enum weir_supervision_event_kind what,
 		 struct weir_actor_id supervisor, struct weir_actor_id child,
 		 const char *name, struct weir_error *error,
 		 enum weir_directive directive);

@@ -30,11 +30,11 @@ static bool is_to_stop(const struct weir__cell *cell)
 static void begin_members(const struct weir__verdict *verdict,
 			  struct weir__walk *walk, struct weir__cell *child)
 {
-	if (verdict->strategy->scope == WEIR_ALL_FOR_ONE)
+	if (verdict->strategy->scope == WEIR_SCOPE_ALL_FOR_ONE)
 		child = weir__tree_first(verdict->system,
 					 weir__cell_of(verdict->actor));
 	weir__walk_begin(verdict->system, walk, child);
-	if (verdict->strategy->scope == WEIR_ONE_FOR_ONE)
+	if (verdict->strategy->scope == WEIR_SCOPE_ONE_FOR_ONE)
 		walk->alone = true;
 }
 
@@ -179,7 +179,7 @@ static void restart_one(const struct weir__verdict *verdict,
 	if (child->flags & WEIR__CELL_TEMPORARY)
 		stop_one(verdict, child);
 	else if (!verdict->strategy->ordered ||
-		 verdict->strategy->scope == WEIR_ONE_FOR_ONE)
+		 verdict->strategy->scope == WEIR_SCOPE_ONE_FOR_ONE)
 		weir__cell_restart(verdict->system, child);
 	else
 		weir__group_put(verdict->system, child,
@@ -191,7 +191,7 @@ static void keep_cause(struct weir__verdict *verdict)
 {
 	struct weir__record *record;
 
-	if (verdict->strategy->scope == WEIR_ONE_FOR_ONE)
+	if (verdict->strategy->scope == WEIR_SCOPE_ONE_FOR_ONE)
 		return;
 	record = weir__record_make(verdict->system,
 				   weir__cell_of(verdict->actor));
@@ -207,11 +207,11 @@ void weir__verdict_act(struct weir__verdict *verdict, struct weir__cell *child)
 
 	/* It has been looked at again since the decider was called. */
 	assert(child->state == WEIR__CELL_FAILED);
-	if (verdict->directive == WEIR_RESUME) {
+	if (verdict->directive == WEIR_DIRECTIVE_RESUME) {
 		weir__cell_order(child, WEIR__ORDER_RESUME);
 		return;
 	}
-	if (verdict->directive == WEIR_ESCALATE) {
+	if (verdict->directive == WEIR_DIRECTIVE_ESCALATE) {
 		child->flags |= WEIR__CELL_ESCALATED;
 		/* B2.4: the same failure, for who decides about this one,
 		 * unless its decider has made it leave otherwise. */
@@ -221,9 +221,9 @@ void weir__verdict_act(struct weir__verdict *verdict, struct weir__cell *child)
 								: verdict->kind;
 		return;
 	}
-	assert(verdict->directive == WEIR_RESTART ||
-	       verdict->directive == WEIR_STOP);
-	if (verdict->directive == WEIR_RESTART) {
+	assert(verdict->directive == WEIR_DIRECTIVE_RESTART ||
+	       verdict->directive == WEIR_DIRECTIVE_STOP);
+	if (verdict->directive == WEIR_DIRECTIVE_RESTART) {
 		if (back_off(verdict, child))
 			return;
 		keep_cause(verdict);
@@ -232,7 +232,7 @@ void weir__verdict_act(struct weir__verdict *verdict, struct weir__cell *child)
 	begin_members(verdict, &walk, child);
 	while ((member = next_member(verdict, &walk))) {
 		weir__supervisor_untell(verdict->system, member);
-		if (verdict->directive == WEIR_RESTART)
+		if (verdict->directive == WEIR_DIRECTIVE_RESTART)
 			restart_one(verdict, member);
 		else
 			stop_one(verdict, member);

@@ -62,7 +62,7 @@ struct weir_subscriber_probe *weir__stage_join(struct weir__verify *verify,
 	if (rc < 0)
 		weir__verify_fail(verify, "1.9: subscribe returned %d", rc);
 	weir__verify_settle(verify);
-	return verify->verdict == WEIR_PASSED ? probe : NULL;
+	return verify->verdict == WEIR_VERDICT_PASSED ? probe : NULL;
 }
 
 bool weir__stage_takes_two(struct weir__verify *verify)

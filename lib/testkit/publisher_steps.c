@@ -111,7 +111,7 @@ struct weir_subscriber_probe *weir__pub_subscribe(
 	else if (weir__verify_settle(verify) &&
 		 !weir_subscriber_probe_counts(probe).subscriptions)
 		weir__verify_fail(verify, "1.9: on_subscribe has not come");
-	return verify->verdict == WEIR_FAILED ? NULL : probe;
+	return verify->verdict == WEIR_VERDICT_FAILED ? NULL : probe;
 }
 
 struct weir_subscriber_probe *weir__pub_stream(

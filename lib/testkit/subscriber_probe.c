@@ -156,7 +156,7 @@ static void after_item(struct weir_subscriber_probe *probe, void *item,
 
 	if (probe->options.drops && items && items->drop)
 		items->drop(item, items->context);
-	tell(probe, WEIR_ON_NEXT);
+	tell(probe, WEIR_SIGNAL_ON_NEXT);
 	if (number == probe->options.cancel_at)
 		weir_subscriber_probe_cancel(probe);
 	if (broken(probe))
@@ -187,7 +187,7 @@ static int on_subscribe(struct weir_subscriber *subscriber,
 	if (probe->options.fail_at == -1)
 		return refuse(probe, fail(probe, -EIO));
 	pthread_mutex_unlock(&probe->lock);
-	tell(probe, WEIR_ON_SUBSCRIBE);
+	tell(probe, WEIR_SIGNAL_ON_SUBSCRIBE);
 	if (probe->options.request_first)
 		weir_subscriber_probe_request(probe,
 					      probe->options.request_first);
@@ -272,7 +272,7 @@ static int on_error(struct weir_subscriber *subscriber,
 	}
 	if (!probe->error)
 		probe->error = weir_error_ref(error);
-	return end(probe, &probe->counts.errors, WEIR_ON_ERROR);
+	return end(probe, &probe->counts.errors, WEIR_SIGNAL_ON_ERROR);
 }
 
 static int on_complete(struct weir_subscriber *subscriber)
@@ -280,7 +280,7 @@ static int on_complete(struct weir_subscriber *subscriber)
 	struct weir_subscriber_probe *probe = probe_of(subscriber);
 
 	enter(probe, __builtin_frame_address(0));
-	return end(probe, &probe->counts.completions, WEIR_ON_COMPLETE);
+	return end(probe, &probe->counts.completions, WEIR_SIGNAL_ON_COMPLETE);
 }
 
 static void released(struct weir_subscriber *subscriber)
@@ -295,7 +295,7 @@ static void released(struct weir_subscriber *subscriber)
 	if (++probe->counts.released > 1)
 		breaks(probe, "3.13: released for a second time");
 	pthread_mutex_unlock(&probe->lock);
-	tell(probe, WEIR_GIVEN_BACK);
+	tell(probe, WEIR_SIGNAL_RELEASED);
 }
 
 static const struct weir_subscriber_ops one_by_one_ops = {

@@ -14,9 +14,9 @@ bool weir__verify_fail(struct weir__verify *verify, const char *format, ...)
 {
 	va_list arguments;
 
-	if (verify->verdict == WEIR_FAILED)
+	if (verify->verdict == WEIR_VERDICT_FAILED)
 		return false;
-	verify->verdict = WEIR_FAILED;
+	verify->verdict = WEIR_VERDICT_FAILED;
 	va_start(arguments, format);
 	(void)vsnprintf(verify->why, sizeof(verify->why), format, arguments);
 	va_end(arguments);
@@ -25,8 +25,8 @@ bool weir__verify_fail(struct weir__verify *verify, const char *format, ...)
 
 bool weir__verify_skip(struct weir__verify *verify, const char *why)
 {
-	if (verify->verdict == WEIR_PASSED) {
-		verify->verdict = WEIR_SKIPPED;
+	if (verify->verdict == WEIR_VERDICT_PASSED) {
+		verify->verdict = WEIR_VERDICT_SKIPPED;
 		(void)snprintf(verify->why, sizeof(verify->why), "%s", why);
 	}
 	return false;
@@ -146,16 +146,17 @@ static void report_on(struct weir_verify_report *report,
 		      const struct weir__verify *verify, const char *name)
 {
 	uint32_t *const counts[] = {
-		[WEIR_PASSED] = &report->passed,
-		[WEIR_FAILED] = &report->failed,
-		[WEIR_SKIPPED] = &report->skipped,
+		[WEIR_VERDICT_PASSED] = &report->passed,
+		[WEIR_VERDICT_FAILED] = &report->failed,
+		[WEIR_VERDICT_SKIPPED] = &report->skipped,
 	};
 
 	++*counts[verify->verdict];
 	if (report->result)
 		report->result(report, name, verify->verdict,
-			       verify->verdict == WEIR_PASSED ? NULL
-							      : verify->why);
+			       verify->verdict == WEIR_VERDICT_PASSED
+				       ? NULL
+				       : verify->why);
 }
 
 int weir__verify_run(const struct weir__verify_suite *suite, void *factory,

@@ -114,7 +114,7 @@ static void request_thrice(struct weir_subscriber_probe *probe,
 	const int64_t *n = context;
 	uint32_t i;
 
-	for (i = 0; i < 3 && signal == WEIR_ON_SUBSCRIBE; i++)
+	for (i = 0; i < 3 && signal == WEIR_SIGNAL_ON_SUBSCRIBE; i++)
 		weir_subscriber_probe_request(probe, n[i]);
 }
 
@@ -173,7 +173,7 @@ static void least_is_refused(struct weir__verify *verify)
 static void request_badly(struct weir_subscriber_probe *probe,
 			  enum weir_signal signal, void *context)
 {
-	if (signal == WEIR_ON_NEXT) {
+	if (signal == WEIR_SIGNAL_ON_NEXT) {
 		weir_subscriber_probe_request(probe, 0);
 		weir_subscriber_probe_request(probe, -1);
 	}

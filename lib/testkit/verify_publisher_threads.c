@@ -77,7 +77,8 @@ static void wait_meanwhile(struct weir_subscriber_probe *probe,
 	struct meanwhile *meanwhile = context;
 	int64_t end;
 
-	if (signal != WEIR_ON_NEXT || ck_pr_fas_32(&meanwhile->claimed, 1))
+	if (signal != WEIR_SIGNAL_ON_NEXT ||
+	    ck_pr_fas_32(&meanwhile->claimed, 1))
 		return;
 	meanwhile->probe = probe;
 	end = processor_ns() + PATIENCE * SECOND_NS;

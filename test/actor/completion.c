@@ -91,10 +91,10 @@ static void misuse_is_an_error_and_changes_nothing(void **state)
 	assert_int_equal(weir_latch_init(&latch, -1), -EINVAL);
 	assert_int_equal(weir_latch_fini(NULL), -EINVAL);
 	assert_int_equal(weir_latch_count_down(NULL, 1), -EINVAL);
-	assert_int_equal(weir_join_init(NULL, WEIR_ALL_OF), -EINVAL);
+	assert_int_equal(weir_join_init(NULL, WEIR_JOIN_ALL), -EINVAL);
 	assert_int_equal(weir_join_init(&join, (enum weir_join_rule)2),
 			 -EINVAL);
-	assert_int_equal(weir_join_init(&join, WEIR_ALL_OF), 0);
+	assert_int_equal(weir_join_init(&join, WEIR_JOIN_ALL), 0);
 	assert_int_equal(weir_join_add(NULL, &member, &completion), -EINVAL);
 	assert_int_equal(weir_join_add(&join, NULL, &completion), -EINVAL);
 	assert_int_equal(weir_join_add(&join, &member, NULL), -EINVAL);
@@ -492,7 +492,7 @@ static void close_join(void)
 
 static void all_of_completes_with_the_last(void **state)
 {
-	make(WEIR_ALL_OF, N);
+	make(WEIR_JOIN_ALL, N);
 	close_join();
 	complete(&parts[1], NULL);
 	complete(&parts[0], NULL);
@@ -506,7 +506,7 @@ static void all_of_completes_with_the_last(void **state)
 
 static void a_group_does_not_complete_before_a_late_child(void **state)
 {
-	make(WEIR_ALL_OF, 1);
+	make(WEIR_JOIN_ALL, 1);
 	complete(&parts[0], NULL);
 	assert_int_equal(joined.done, 0);
 	add(1, 1);
@@ -521,7 +521,7 @@ static void a_group_does_not_complete_before_a_late_child(void **state)
 
 static void a_closed_join_takes_no_more(void **state)
 {
-	make(WEIR_ALL_OF, 1);
+	make(WEIR_JOIN_ALL, 1);
 	close_join();
 	assert_int_equal(weir_join_end(&join), -EALREADY);
 	assert_int_equal(weir_join_add(&join, &members[1], &parts[1]),
@@ -532,7 +532,7 @@ static void a_closed_join_takes_no_more(void **state)
 
 static void all_of_waits_for_all_and_reports_the_first_error(void **state)
 {
-	make(WEIR_ALL_OF, N);
+	make(WEIR_JOIN_ALL, N);
 	close_join();
 	assert_int_equal(weir_completion_fail(&parts[1], weir_error_of(-EIO)),
 			 0);
@@ -547,7 +547,7 @@ static void all_of_waits_for_all_and_reports_the_first_error(void **state)
 
 static void all_of_none_is_complete(void **state)
 {
-	make(WEIR_ALL_OF, 0);
+	make(WEIR_JOIN_ALL, 0);
 	assert_int_equal(joined.done, 0);
 	close_join();
 	assert_int_equal(joined.done, 1);
@@ -555,7 +555,7 @@ static void all_of_none_is_complete(void **state)
 
 static void any_of_completes_with_the_first_and_leaves_the_others(void **state)
 {
-	make(WEIR_ANY_OF, N);
+	make(WEIR_JOIN_ANY, N);
 	close_join();
 	complete(&parts[1], &value);
 	assert_int_equal(joined.done, 1);
@@ -568,7 +568,7 @@ static void any_of_completes_with_the_first_and_leaves_the_others(void **state)
 
 static void any_of_takes_an_error_as_it_takes_a_value(void **state)
 {
-	make(WEIR_ANY_OF, N);
+	make(WEIR_JOIN_ANY, N);
 	close_join();
 	assert_int_equal(weir_completion_fail(&parts[2], weir_error_of(-EIO)),
 			 0);
@@ -578,7 +578,7 @@ static void any_of_takes_an_error_as_it_takes_a_value(void **state)
 
 static void any_of_decided_before_it_is_closed_completes_then(void **state)
 {
-	make(WEIR_ANY_OF, 1);
+	make(WEIR_JOIN_ANY, 1);
 	complete(&parts[0], &value);
 	assert_int_equal(joined.done, 0);
 	add(1, 2);
@@ -589,7 +589,7 @@ static void any_of_decided_before_it_is_closed_completes_then(void **state)
 
 static void any_of_none_is_an_error_and_stays_open(void **state)
 {
-	make(WEIR_ANY_OF, 0);
+	make(WEIR_JOIN_ANY, 0);
 	assert_int_equal(weir_join_end(&join), -EINVAL);
 	add(0, 1);
 	close_join();
@@ -599,7 +599,7 @@ static void any_of_none_is_an_error_and_stays_open(void **state)
 
 static void a_cancelled_join_waits_for_nobody(void **state)
 {
-	make(WEIR_ALL_OF, N);
+	make(WEIR_JOIN_ALL, N);
 	close_join();
 	complete(&parts[1], NULL);
 	assert_int_equal(weir_join_cancel(&join), 0);
@@ -611,7 +611,7 @@ static void a_cancelled_join_waits_for_nobody(void **state)
 
 static void a_join_cancelled_while_open_completes_when_closed(void **state)
 {
-	make(WEIR_ANY_OF, 2);
+	make(WEIR_JOIN_ANY, 2);
 	assert_int_equal(weir_join_cancel(&join), 0);
 	assert_int_equal(weir_join_cancel(&join), -EALREADY);
 	assert_int_equal(joined.done, 0);
@@ -659,11 +659,11 @@ static void frees_itself(enum weir_join_rule rule)
 
 static void the_callback_of_a_join_may_free_it_and_its_members(void **state)
 {
-	make(WEIR_ALL_OF, 0); /* for the teardown */
+	make(WEIR_JOIN_ALL, 0); /* for the teardown */
 	close_join();
 	n_done = 0;
-	frees_itself(WEIR_ANY_OF);
-	frees_itself(WEIR_ALL_OF);
+	frees_itself(WEIR_JOIN_ANY);
+	frees_itself(WEIR_JOIN_ALL);
 	complete(&parts[0], NULL);
 	assert_int_equal(n_done, 1);
 	complete(&parts[1], NULL);

@@ -239,7 +239,7 @@ static int build_and_run(struct heap *heap, struct ledger *ledger,
 		weir_actor_init(&stages[i].actor, &stage_ops, executor);
 		weir_out_init(&stages[i].out, &stages[i].actor, &ledger->items);
 	}
-	rc = weir_out_fan(&source.out, WEIR_BROADCAST, 16);
+	rc = weir_out_fan(&source.out, WEIR_FAN_BROADCAST, 16);
 	if (rc == 0)
 		rc = weir_in_init(&sink.in, &sink.actor, 4, NULL);
 	if (rc == 0)

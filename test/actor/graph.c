@@ -135,7 +135,7 @@ static void a_diamond_meets_itself_again_in_order(void **state)
 		counter_init(&counter, sim, N);
 		adder_init(&adder, sim);
 		collector_init(&collector, sim);
-		weir_out_fan(&counter.out, WEIR_BROADCAST, 8);
+		weir_out_fan(&counter.out, WEIR_FAN_BROADCAST, 8);
 		assert_int_equal(weir_out_link(&counter.out, &adder.left), 0);
 		assert_int_equal(weir_out_link(&counter.out, &adder.right), 0);
 		assert_int_equal(weir_out_link(&adder.sum, &collector.in), 0);
@@ -164,7 +164,7 @@ static void a_cycle_with_an_initial_token_computes_a_running_sum(void **state)
 	counter_init(&counter, sim, N);
 	adder_init(&adder, sim);
 	collector_init(&collector, sim);
-	weir_out_fan(&adder.sum, WEIR_BROADCAST, 8);
+	weir_out_fan(&adder.sum, WEIR_FAN_BROADCAST, 8);
 	assert_int_equal(weir_out_link(&counter.out, &adder.left), 0);
 	assert_int_equal(weir_out_link(&adder.sum, &collector.in), 0);
 	/* the token comes before the link */
@@ -195,7 +195,7 @@ static void a_cycle_without_a_token_is_reported(void **state)
 	counter_init(&counter, sim, N);
 	adder_init(&adder, sim);
 	collector_init(&collector, sim);
-	weir_out_fan(&adder.sum, WEIR_BROADCAST, 8);
+	weir_out_fan(&adder.sum, WEIR_FAN_BROADCAST, 8);
 	weir_out_link(&counter.out, &adder.left);
 	weir_out_link(&adder.sum, &collector.in);
 	weir_out_link(&adder.sum, &adder.right);

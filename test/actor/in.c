@@ -479,7 +479,8 @@ static void tree_dead_letter(struct weir_system *system,
 
 static void tree_init(struct tree *self, uint64_t seed, size_t n)
 {
-	static const struct weir_rule resume = {.directive = WEIR_RESUME};
+	static const struct weir_rule resume = {
+		.directive = WEIR_DIRECTIVE_RESUME};
 	static const struct weir_strategy strategy = {.rules = &resume,
 						      .n_rules = 1};
 	const struct weir_system_options options = {

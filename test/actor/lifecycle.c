@@ -354,7 +354,7 @@ static void a_stop_while_it_is_subscribed_to_reaches_who_subscribes(
 	sink_init(&sink, &scene.executor, &scene.ledger, 2);
 	assert_int_equal(weir_reactive_in_init(&in, &sink.in, NULL), 0);
 	source_init(&source, &scene.executor, &scene.ledger, 2, 2);
-	assert_int_equal(weir_out_fan(&source.out, WEIR_BROADCAST, 2), 0);
+	assert_int_equal(weir_out_fan(&source.out, WEIR_FAN_BROADCAST, 2), 0);
 	assert_int_equal(weir_reactive_out_init(&out, &source.out, NULL), 0);
 	weir_actor_ref(&source.actor);
 	weir_actor_ref(&sink.actor);

@@ -96,7 +96,8 @@ static void put_all(struct weir_in *in, struct ledger *ledger)
 /* A system whose actors go on when they have failed. */
 static struct weir_system *resuming(struct weir_sim *sim)
 {
-	static const struct weir_rule resume = {.directive = WEIR_RESUME};
+	static const struct weir_rule resume = {
+		.directive = WEIR_DIRECTIVE_RESUME};
 	static const struct weir_strategy strategy = {.rules = &resume,
 						      .n_rules = 1};
 	const struct weir_system_options options = {.strategy = &strategy};

@@ -188,7 +188,7 @@ static void a_late_link_gets_what_is_put_after_it(void **state)
 	ledger_init(&ledger, 3);
 	weir_actor_init(&linking.actor, &ops, weir_sim_executor(sim));
 	weir_out_init(&linking.out, &linking.actor, &ledger.items);
-	assert_int_equal(weir_out_fan(&linking.out, WEIR_BROADCAST, 8), 0);
+	assert_int_equal(weir_out_fan(&linking.out, WEIR_FAN_BROADCAST, 8), 0);
 	assert_int_equal(weir_port_set_burst(&linking.out.port, 3), 0);
 	for (i = 0; i < 2; i++)
 		sink_init(&sinks[i], weir_sim_executor(sim), &ledger, 4);
@@ -225,7 +225,7 @@ static void fan_init(struct fan *f, uint64_t seed, enum weir_fan way)
 	for (i = 0; i < SINKS; i++) {
 		sink_init(&f->sinks[i], weir_sim_executor(f->sim), &f->ledger,
 			  (size_t)1 << (2 * i));
-		f->sinks[i].ordered = way == WEIR_BROADCAST;
+		f->sinks[i].ordered = way == WEIR_FAN_BROADCAST;
 		assert_int_equal(weir_out_link(&f->source.out, &f->sinks[i].in),
 				 0);
 	}
@@ -260,7 +260,7 @@ static void broadcast_gives_every_token_to_all_in_order(void **state)
 	size_t i;
 
 	for (seed = 1; seed <= test_count(100); seed++) {
-		fan_init(&f, seed, WEIR_BROADCAST);
+		fan_init(&f, seed, WEIR_FAN_BROADCAST);
 		fan_run(&f);
 		for (i = 0; i < SINKS; i++) {
 			assert_int_equal(f.sinks[i].seen, N);
@@ -276,7 +276,7 @@ static void broadcast_moves_at_the_slowest(void **state)
 {
 	struct fan f;
 
-	fan_init(&f, 1, WEIR_BROADCAST);
+	fan_init(&f, 1, WEIR_FAN_BROADCAST);
 	weir_actor_suspend(&f.sinks[1].actor);
 	fan_run(&f);
 	/* it has room for four */
@@ -294,7 +294,7 @@ static void one_of_a_broadcast_may_leave_while_tokens_flow(void **state)
 	uint64_t seed;
 
 	for (seed = 1; seed <= test_count(200); seed++) {
-		fan_init(&f, seed, WEIR_BROADCAST);
+		fan_init(&f, seed, WEIR_FAN_BROADCAST);
 		f.sinks[1].stop_at = 1 + seed % N;
 		fan_run(&f);
 		assert_int_equal(f.sinks[0].seen, N);
@@ -316,7 +316,7 @@ static void a_full_link_that_leaves_lets_the_others_go_on(void **state)
 
 	ledger_init(&ledger, N);
 	source_init(&source, weir_sim_executor(sim), &ledger, 1, N);
-	assert_int_equal(weir_out_fan(&source.out, WEIR_BROADCAST, 16), 0);
+	assert_int_equal(weir_out_fan(&source.out, WEIR_FAN_BROADCAST, 16), 0);
 	for (i = 0; i < 2; i++) {
 		sink_init(&sinks[i], weir_sim_executor(sim), &ledger,
 			  i ? 16 : 1);
@@ -345,7 +345,7 @@ static void the_source_ends_when_the_last_has_left(void **state)
 	enum weir_fan way;
 	size_t i;
 
-	for (way = WEIR_BROADCAST; way <= WEIR_BALANCE; way++) {
+	for (way = WEIR_FAN_BROADCAST; way <= WEIR_FAN_BALANCE; way++) {
 		fan_init(&f, 1, way);
 		for (i = 0; i < SINKS; i++)
 			f.sinks[i].stop_at = 10 * (i + 1);
@@ -363,7 +363,7 @@ static void a_share_that_fails_ends_that_link_alone(void **state)
 	struct fan f;
 	size_t i, failed = 0, whole = 0;
 
-	fan_init(&f, 1, WEIR_BROADCAST);
+	fan_init(&f, 1, WEIR_FAN_BROADCAST);
 	f.ledger.share_fails = 100;
 	fan_run(&f);
 	for (i = 0; i < SINKS; i++) {
@@ -385,7 +385,7 @@ static void items_that_cannot_be_shared_refuse_a_second_link(void **state)
 	ledger_init(&ledger, N);
 	ledger.items.share = NULL;
 	source_init(&source, weir_sim_executor(sim), &ledger, 1, N);
-	assert_int_equal(weir_out_fan(&source.out, WEIR_BROADCAST, 16), 0);
+	assert_int_equal(weir_out_fan(&source.out, WEIR_FAN_BROADCAST, 16), 0);
 	sink_init(&sinks[0], weir_sim_executor(sim), &ledger, 4);
 	sink_init(&sinks[1], weir_sim_executor(sim), &ledger, 4);
 	assert_int_equal(weir_out_link(&source.out, &sinks[0].in), 0);
@@ -407,7 +407,7 @@ static void balance_gives_every_token_to_one(void **state)
 	size_t i, sum;
 
 	for (seed = 1; seed <= test_count(200); seed++) {
-		fan_init(&f, seed, WEIR_BALANCE);
+		fan_init(&f, seed, WEIR_FAN_BALANCE);
 		fan_run(&f);
 		for (sum = 0, i = 0; i < SINKS; i++) {
 			assert_true(f.sinks[i].seen > 0);
@@ -423,7 +423,7 @@ static void balance_goes_round_one_that_is_stuck(void **state)
 {
 	struct fan f;
 
-	fan_init(&f, 1, WEIR_BALANCE);
+	fan_init(&f, 1, WEIR_FAN_BALANCE);
 	weir_actor_suspend(&f.sinks[2].actor);
 	fan_run(&f);
 	assert_int_equal(f.sinks[0].seen + f.sinks[1].seen, N - 16);
@@ -439,7 +439,7 @@ static void one_of_a_balance_may_leave_while_tokens_flow(void **state)
 	uint64_t seed;
 
 	for (seed = 1; seed <= test_count(500); seed++) {
-		fan_init(&f, seed, WEIR_BALANCE);
+		fan_init(&f, seed, WEIR_FAN_BALANCE);
 		f.sinks[seed % SINKS].stop_at = 1 + seed % 50;
 		fan_run(&f);
 		fan_fini(&f);
@@ -551,15 +551,18 @@ static void misuse_of_fans_is_refused(void **state)
 
 	pair_init(&pair, weir_sim_executor(sim), 1, 4);
 	source_init(&source, weir_sim_executor(sim), &pair.ledger, 1, 0);
-	assert_int_equal(weir_out_fan(NULL, WEIR_BALANCE, 4), -EINVAL);
+	assert_int_equal(weir_out_fan(NULL, WEIR_FAN_BALANCE, 4), -EINVAL);
 	assert_int_equal(weir_out_fan(&source.out, (enum weir_fan)5, 4),
 			 -EINVAL);
-	assert_int_equal(weir_out_fan(&source.out, WEIR_BALANCE, 0), -EINVAL);
-	assert_int_equal(weir_out_fan(&source.out, WEIR_BALANCE, 3), -EINVAL);
-	assert_int_equal(weir_out_fan(&pair.source.out, WEIR_BALANCE, 4),
+	assert_int_equal(weir_out_fan(&source.out, WEIR_FAN_BALANCE, 0),
+			 -EINVAL);
+	assert_int_equal(weir_out_fan(&source.out, WEIR_FAN_BALANCE, 3),
+			 -EINVAL);
+	assert_int_equal(weir_out_fan(&pair.source.out, WEIR_FAN_BALANCE, 4),
 			 -EBUSY);
-	assert_int_equal(weir_out_fan(&source.out, WEIR_BALANCE, 4), 0);
-	assert_int_equal(weir_out_fan(&source.out, WEIR_BALANCE, 4), -EBUSY);
+	assert_int_equal(weir_out_fan(&source.out, WEIR_FAN_BALANCE, 4), 0);
+	assert_int_equal(weir_out_fan(&source.out, WEIR_FAN_BALANCE, 4),
+			 -EBUSY);
 	weir_actor_stop(&source.actor);
 	pair_start(&pair);
 	weir_sim_run(sim);

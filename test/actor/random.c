@@ -38,14 +38,15 @@ static size_t capacity(struct world *world)
 static void link_some(struct world *world, struct weir_out *out,
 		      struct weir_in **ins, size_t n)
 {
-	enum weir_fan way = draw(world, 2) ? WEIR_BROADCAST : WEIR_BALANCE;
+	enum weir_fan way = draw(world, 2) ? WEIR_FAN_BROADCAST
+					   : WEIR_FAN_BALANCE;
 	size_t links = 1 + draw(world, 3), i;
 
 	if (links > 1)
 		assert_int_equal(weir_out_fan(out, way, capacity(world)), 0);
 	for (i = 0; i < links; i++)
 		assert_int_equal(weir_out_link(out, ins[draw(world, n)]), 0);
-	if (links > 1 && way == WEIR_BROADCAST)
+	if (links > 1 && way == WEIR_FAN_BROADCAST)
 		world->shared = true;
 }
 

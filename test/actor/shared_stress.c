@@ -872,7 +872,7 @@ static void grow_up(struct family *self, enum weir_join_rule rule)
 	assert_int_equal(weir_join_end(&self->join), 0);
 	assert_int_equal(
 		weir_completion_wait(&self->join.completion, WEIR_FOREVER), 0);
-	if (rule == WEIR_ALL_OF)
+	if (rule == WEIR_JOIN_ALL)
 		for (k = 0; k < RIVALS; k++)
 			assert_true(weir_completion_done(&self->parts[k]));
 	else
@@ -897,7 +897,7 @@ static void a_join_that_is_done_is_left_alone(void **state)
 		spawn(&threads[i], child, (void *)(uintptr_t)i);
 	for (i = 0; i < rounds; i++) {
 		family = &families[i & 1];
-		grow_up(family, i & 2 ? WEIR_ALL_OF : WEIR_ANY_OF);
+		grow_up(family, i & 2 ? WEIR_JOIN_ALL : WEIR_JOIN_ANY);
 		assert_int_equal(weir_semaphore_acquire_wait(&gone, RIVALS,
 							     WEIR_FOREVER),
 				 0);

@@ -1022,8 +1022,9 @@ static void run_supervised_drawn(uint64_t drawn, enum function fails,
 	chain_run_supervised(&chain, 4, directive);
 	/* the chain has run to its end, with nothing lost but what failed */
 	assert_true(chain.faults > 0);
-	assert_int_equal(chain.resets,
-			 directive == WEIR_RESTART ? chain.faults : 0);
+	assert_int_equal(chain.resets, directive == WEIR_DIRECTIVE_RESTART
+					       ? chain.faults
+					       : 0);
 	assert_int_equal(chain.produced, MADE);
 	assert_int_equal(chain.rest, 0);
 	assert_int_equal(ledger_dropped(&chain.ledger),
@@ -1045,12 +1046,12 @@ static void run_supervised(enum weir_directive directive)
 
 static void b2_1_a_resumed_stage_goes_on_behind_what_failed(void **state)
 {
-	run_supervised(WEIR_RESUME);
+	run_supervised(WEIR_DIRECTIVE_RESUME);
 }
 
 static void b4_a_restarted_stage_goes_on_behind_what_failed(void **state)
 {
-	run_supervised(WEIR_RESTART);
+	run_supervised(WEIR_DIRECTIVE_RESTART);
 }
 
 /* A permit is used by an item, and comes back when that is gone. */
@@ -1086,10 +1087,10 @@ static void b1_1_a_failure_costs_no_permit(void **state)
 	uint64_t i;
 
 	for (i = 0; i < test_count(200); i++) {
-		run_permitted_failing(i, PRODUCE, WEIR_RESUME);
-		run_permitted_failing(i, PRODUCE, WEIR_RESTART);
-		run_permitted_failing(i, CONSUME, WEIR_RESUME);
-		run_permitted_failing(i, CONSUME, WEIR_RESTART);
+		run_permitted_failing(i, PRODUCE, WEIR_DIRECTIVE_RESUME);
+		run_permitted_failing(i, PRODUCE, WEIR_DIRECTIVE_RESTART);
+		run_permitted_failing(i, CONSUME, WEIR_DIRECTIVE_RESUME);
+		run_permitted_failing(i, CONSUME, WEIR_DIRECTIVE_RESTART);
 	}
 }
 

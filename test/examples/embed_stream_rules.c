@@ -122,7 +122,7 @@ static bool is_released(struct weir_subscriber_factory *factory,
 static void tell(struct weir_verify_report *report, const char *test,
 		 enum weir_verdict verdict, const char *why)
 {
-	if (verdict != WEIR_PASSED)
+	if (verdict != WEIR_VERDICT_PASSED)
 		print_message("%s: %s\n", test, why);
 }
 

@@ -89,7 +89,7 @@ static struct weir_flow *make(struct pools *pools, struct seen *seen,
 	if (link)
 		flow = weir_flow_async(flow, link, NULL);
 	flow = weir_flow_map_parallel(
-		flow, N, seen->ordered ? WEIR_ORDERED : WEIR_UNORDERED, call,
+		flow, N, seen->ordered ? WEIR_ORDER_KEPT : WEIR_ORDER_ANY, call,
 		seen, &options);
 	if (link)
 		flow = weir_flow_async(flow, link, NULL);
@@ -218,7 +218,8 @@ static int key_of(void *item, uintptr_t *key, void *context)
 static struct weir_flow *one_at_a_time(struct weir_flow *up, uintptr_t key,
 				       void *context)
 {
-	return weir_flow_map_parallel(up, 1, WEIR_ORDERED, call, context, NULL);
+	return weir_flow_map_parallel(up, 1, WEIR_ORDER_KEPT, call, context,
+				      NULL);
 }
 
 static int take_keyed(void *memory, void *context)

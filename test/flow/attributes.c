@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What operators have besides what they do and a name: what is decided upon their
- * failures, and where they run. Both hold for all above that were not told
- * otherwise: the innermost one counts.
+ * What operators have besides what they do and a name: what is decided upon
+ * their failures, and where they run. Both hold for all above that were not
+ * told otherwise: the innermost one counts.
  */
 #include "flow/kit.h"
 
-/* --- Decisions ---------------------------------------------------------------------- */
+/* --- Decisions ------------------------------------------------------------ */
 
 static intptr_t the_3 = 3, the_4 = 4;
 
@@ -17,12 +17,12 @@ static int fails_on(void **item, void *context)
 
 static enum weir_directive resume(struct weir_error *error, void *context)
 {
-	return WEIR_RESUME;
+	return WEIR_DIRECTIVE_RESUME;
 }
 
 static enum weir_directive stop(struct weir_error *error, void *context)
 {
-	return WEIR_STOP;
+	return WEIR_DIRECTIVE_STOP;
 }
 
 static struct weir_flow *but(struct weir_flow *flow, intptr_t *value)
@@ -77,7 +77,7 @@ static void a_flow_inside_of_another_inherits_it(void **state)
 	ASSERT_FLOW(flow, -EDOM, 1, 2);
 }
 
-/* --- Executors ------------------------------------------------------------------------ */
+/* --- Executors ------------------------------------------------------------ */
 
 /* Two of them, stepped in turn, and which one it is. */
 static struct {

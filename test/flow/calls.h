@@ -37,7 +37,7 @@ static inline struct weir_flow *parallel(struct weir_flow *flow, size_t n,
 					 int (*map)(void **item, void *context),
 					 void *context)
 {
-	return weir_flow_map_parallel(flow, n, WEIR_ORDERED, map, context,
+	return weir_flow_map_parallel(flow, n, WEIR_ORDER_KEPT, map, context,
 				      NULL);
 }
 
@@ -46,7 +46,7 @@ static inline struct weir_flow *unordered(struct weir_flow *flow, size_t n,
 						     void *context),
 					  void *context)
 {
-	return weir_flow_map_parallel(flow, n, WEIR_UNORDERED, map, context,
+	return weir_flow_map_parallel(flow, n, WEIR_ORDER_ANY, map, context,
 				      NULL);
 }
 

@@ -52,7 +52,7 @@ static int no_item_threes(void *item, void *context)
 	return ((struct item *)item)->value == 3 ? -EDOM : 1;
 }
 
-/* --- One or none ------------------------------------------------------------------ */
+/* --- One or none ---------------------------------------------------------- */
 
 static void filter_asks_for_what_it_drops_again(void **state)
 {
@@ -87,7 +87,7 @@ static void distinct_until_changed_compares_with_the_one_before(void **state)
 		    21, 11);
 }
 
-/* --- The first, the rest ------------------------------------------------------------ */
+/* --- The first, the rest -------------------------------------------------- */
 
 static void take_cancels_on_the_nth(void **state)
 {
@@ -147,7 +147,7 @@ static void limit_fails_beyond_it(void **state)
 	assert_flow(weir_flow_limit(flow, 3), true, all, 3, 0);
 }
 
-/* --- Several for one, and state ------------------------------------------------------- */
+/* --- Several for one, and state ------------------------------------------- */
 
 static int times(void *item, uint64_t i, void **out, void *context)
 {
@@ -237,7 +237,7 @@ static void a_state_is_destroyed_when_it_fails(void **state)
 	assert_int_equal(n_states, 0);
 }
 
-/* --- Supervision ------------------------------------------------------------------------ */
+/* --- Supervision ---------------------------------------------------------- */
 
 static enum weir_directive say(struct weir_error *error, void *context)
 {
@@ -245,8 +245,9 @@ static enum weir_directive say(struct weir_error *error, void *context)
 	return *(enum weir_directive *)context;
 }
 
-static enum weir_directive stop = WEIR_STOP, resume = WEIR_RESUME,
-			   restart = WEIR_RESTART;
+static enum weir_directive stop = WEIR_DIRECTIVE_STOP,
+			   resume = WEIR_DIRECTIVE_RESUME,
+			   restart = WEIR_DIRECTIVE_RESTART;
 
 /* 1..5, 1..5, of which 3 fails. */
 static struct weir_flow *twice(void)
@@ -308,7 +309,7 @@ static void what_fails_is_dropped_once(void **state)
 	assert_flow(flow, true, expected, 2, -EDOM);
 }
 
-/* --- peek ---------------------------------------------------------------------------------- */
+/* --- peek ----------------------------------------------------------------- */
 
 struct seen {
 	int started, requests, items, completed, failed, cancelled, ended;

@@ -298,7 +298,7 @@ static struct weir_flow *supervised(size_t i)
 	case 2:
 		return weir_flow_filter(flow, keeps_but_3, NULL);
 	default:
-		return weir_flow_map_parallel(flow, 1, WEIR_ORDERED,
+		return weir_flow_map_parallel(flow, 1, WEIR_ORDER_KEPT,
 					      fails_on_counted, &the_3, NULL);
 	}
 }
@@ -311,19 +311,19 @@ static void a_failed_item_ends_it_or_is_left_out(void **state)
 
 	for (i = 0; i < 4; i++) {
 		assert_flow(supervised(i), true, left_out, 2, -EDOM);
-		directive = WEIR_STOP;
+		directive = WEIR_DIRECTIVE_STOP;
 		assert_flow(weir_flow_supervise(supervised(i), as_told,
 						&directive),
 			    true, left_out, 2, -EDOM);
-		directive = WEIR_ESCALATE;
+		directive = WEIR_DIRECTIVE_ESCALATE;
 		assert_flow(weir_flow_supervise(supervised(i), as_told,
 						&directive),
 			    true, left_out, 2, -EDOM);
-		directive = WEIR_RESUME;
+		directive = WEIR_DIRECTIVE_RESUME;
 		assert_flow(weir_flow_supervise(supervised(i), as_told,
 						&directive),
 			    true, left_out, 8, 0);
-		directive = WEIR_RESTART;
+		directive = WEIR_DIRECTIVE_RESTART;
 		assert_flow(weir_flow_supervise(supervised(i), as_told,
 						&directive),
 			    true, left_out, 8, 0);
@@ -350,9 +350,9 @@ static void what_waits_in_a_conflate_goes_on_or_is_dropped(void **state)
 		intptr_t sum;
 		int code;
 	} cases[] = {
-		{WEIR_STOP, 1 + 2, -EDOM},
-		{WEIR_RESUME, 1 + 2 + 4, 0},
-		{WEIR_RESTART, 4, 0},
+		{WEIR_DIRECTIVE_STOP, 1 + 2, -EDOM},
+		{WEIR_DIRECTIVE_RESUME, 1 + 2 + 4, 0},
+		{WEIR_DIRECTIVE_RESTART, 4, 0},
 	};
 	static struct got got;
 	enum weir_directive directive;
@@ -376,7 +376,8 @@ static void what_waits_in_a_conflate_goes_on_or_is_dropped(void **state)
 
 static void the_innermost_decision_holds(void **state)
 {
-	enum weir_directive inner = WEIR_RESUME, outer = WEIR_STOP;
+	enum weir_directive inner = WEIR_DIRECTIVE_RESUME,
+			    outer = WEIR_DIRECTIVE_STOP;
 	struct weir_flow *flow = weir_flow_map(ten(), fails_on, &the_3);
 
 	flow = weir_flow_supervise(flow, as_told, &inner);

@@ -57,7 +57,7 @@ static enum weir_directive go_on(struct weir_error *error, void *context)
 	return *(enum weir_directive *)context;
 }
 
-/* --- merge -------------------------------------------------------------------------- */
+/* --- merge ---------------------------------------------------------------- */
 
 /* Sees that each input's items come in order, and how many come. */
 struct order {
@@ -243,7 +243,7 @@ static void a_merge_of_a_failed_flow_fails_as_that(void **state)
 	weir_flow_free(flow);
 }
 
-/* --- zip ------------------------------------------------------------------------------ */
+/* --- zip ------------------------------------------------------------------ */
 
 static void a_zip_ends_with_the_shortest(void **state)
 {
@@ -289,15 +289,15 @@ static void what_cannot_be_combined_is_dropped(void **state)
 {
 	static const intptr_t all[] = {2, 4, 8, 10};
 
-	assert_one_not_combined(WEIR_STOP, all, 2, -EDOM);
-	assert_one_not_combined(WEIR_RESUME, all, 4, 0);
+	assert_one_not_combined(WEIR_DIRECTIVE_STOP, all, 2, -EDOM);
+	assert_one_not_combined(WEIR_DIRECTIVE_RESUME, all, 4, 0);
 }
 
 static void a_zip_that_is_restarted_stays_in_step(void **state)
 {
 	static const intptr_t all[] = {2, 4, 8, 10};
 
-	assert_one_not_combined(WEIR_RESTART, all, 4, 0);
+	assert_one_not_combined(WEIR_DIRECTIVE_RESTART, all, 4, 0);
 }
 
 /* It waits for the one that lacks, and the others' `waiting` stays off. */
@@ -377,7 +377,7 @@ static void a_zip_needs_a_function(void **state)
 	ASSERT_FLOW(weir_flow_zip(&up, 1, digits_not_22, NULL), -EDOM, 1);
 }
 
-/* --- concat, prepend, or_else --------------------------------------------------------- */
+/* --- concat, prepend, or_else --------------------------------------------- */
 
 static void a_concat_is_one_flow_after_the_other(void **state)
 {

@@ -37,10 +37,10 @@ static int odd_to_1(void *item, size_t outlet, void *context)
 
 static enum weir_directive resume(struct weir_error *error, void *context)
 {
-	return WEIR_RESUME;
+	return WEIR_DIRECTIVE_RESUME;
 }
 
-/* --- broadcast ------------------------------------------------------------------------ */
+/* --- broadcast ------------------------------------------------------------ */
 
 static void a_broadcast_gives_each_item_to_all(void **state)
 {
@@ -179,7 +179,7 @@ static void a_broadcast_gives_what_is_selected(void **state)
 	assert_int_equal(n_live, 0);
 }
 
-/* --- balance -------------------------------------------------------------------------- */
+/* --- balance -------------------------------------------------------------- */
 
 static void a_balance_gives_each_item_to_one(void **state)
 {
@@ -243,7 +243,7 @@ static void a_balance_goes_on_past_one_that_is_full(void **state)
 	assert_int_equal(n_live, 0);
 }
 
-/* --- partition -------------------------------------------------------------------------- */
+/* --- partition ------------------------------------------------------------ */
 
 static void a_partition_goes_by_what_is_chosen(void **state)
 {

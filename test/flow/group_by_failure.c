@@ -4,7 +4,7 @@
 
 #include "flow/groups.h"
 
-/* --- Keys that are strings --------------------------------------------------------- */
+/* --- Keys that are strings ------------------------------------------------ */
 
 /* Each in the same place. */
 static int name_of(void *item, uintptr_t *key, void *context)
@@ -97,7 +97,7 @@ static void keys_may_be_strings_that_are_kept(void **state)
 	assert_int_equal(groups.n_kept, 0);
 }
 
-/* --- What fails -------------------------------------------------------------------- */
+/* --- What fails ----------------------------------------------------------- */
 
 static struct weir_flow *none_for_2(struct weir_flow *up, struct parts *groups)
 {
@@ -173,7 +173,7 @@ static void an_error_from_upstream_comes_out_of_all(void **state)
 		    4, 99, 99, 99);
 }
 
-/* --- What each of them hears ------------------------------------------------------- */
+/* --- What each of them hears ---------------------------------------------- */
 
 #define HEARERS 4
 #define N_HEARD 40
@@ -244,8 +244,8 @@ static struct weir_flow *hear(struct weir_flow *up, uintptr_t key,
 	struct hearers *hearers = context;
 
 	if (hearers->waits)
-		up = weir_flow_map_parallel(up, 3, WEIR_ORDERED, as_it_is, NULL,
-					    NULL);
+		up = weir_flow_map_parallel(up, 3, WEIR_ORDER_KEPT, as_it_is,
+					    NULL, NULL);
 	return weir_flow_peek(up, &hooks, &hearers->heard[key]);
 }
 

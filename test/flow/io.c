@@ -75,12 +75,13 @@ static struct weir_flow *crlf_whole_of(struct weir_flow *flow)
 
 static struct weir_flow *short_of(struct weir_flow *flow)
 {
-	return weir_flow_length_prefixed(flow, 2, WEIR_FLOW_BIG_ENDIAN, 5);
+	return weir_flow_length_prefixed(flow, 2, WEIR_FLOW_BYTE_ORDER_BIG, 5);
 }
 
 static struct weir_flow *little_of(struct weir_flow *flow)
 {
-	return weir_flow_length_prefixed(flow, 4, WEIR_FLOW_LITTLE_ENDIAN, 5);
+	return weir_flow_length_prefixed(flow, 4, WEIR_FLOW_BYTE_ORDER_LITTLE,
+					 5);
 }
 
 /* Whatever the pieces, whether fused or cut. */
@@ -307,7 +308,7 @@ static void bad_arguments_make_a_failed_flow(void **state)
 		weir_flow_delimited(weir_flow_empty(), "x", 17, 1,
 				    WEIR_FLOW_REMAINDER_EMIT),
 		weir_flow_length_prefixed(weir_flow_empty(), 3,
-					  WEIR_FLOW_BIG_ENDIAN, 1),
+					  WEIR_FLOW_BYTE_ORDER_BIG, 1),
 	};
 
 	assert_refused_all(flows, sizeof(flows) / sizeof(*flows));

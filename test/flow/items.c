@@ -29,7 +29,7 @@ static struct weir_flow *delimited_of(struct weir_flow *flow)
 
 static struct weir_flow *prefixed_of(struct weir_flow *flow)
 {
-	return weir_flow_length_prefixed(flow, 4, WEIR_FLOW_BIG_ENDIAN, 10);
+	return weir_flow_length_prefixed(flow, 4, WEIR_FLOW_BYTE_ORDER_BIG, 10);
 }
 
 static const struct {

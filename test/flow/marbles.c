@@ -185,13 +185,14 @@ PICTURE(restart, weir_flow_restart(begin, NULL, &later),
 /* --- Nested flows --------------------------------------------------------- */
 
 PICTURE(map_parallel,
-	weir_flow_map_parallel(flow, 2, WEIR_ORDERED, call, NULL, &elsewhere),
+	weir_flow_map_parallel(flow, 2, WEIR_ORDER_KEPT, call, NULL,
+			       &elsewhere),
 	.in = {"a@0 b@0 c@20 |@40"}, .set_up = nothing_called,
 	.out = {"a@30 b@30 c@45 |@45"},
 	.note = "a takes 30 ms, b 10, c 15; b waits for a, and c for room")
 
 PICTURE(map_parallel_unordered,
-	weir_flow_map_parallel(flow, 2, WEIR_UNORDERED, call, NULL, &elsewhere),
+	weir_flow_map_parallel(flow, 2, WEIR_ORDER_ANY, call, NULL, &elsewhere),
 	.in = {"a@0 b@0 c@20 |@40"}, .set_up = nothing_called,
 	.out = {"b@10 a@30 c@35 |@40"},
 	.note = "a takes 30 ms, b 10, c 15; results as they are ready")
@@ -276,9 +277,10 @@ PICTURE(throttle,
 
 PICTURE(throttle_enforce,
 	weir_flow_throttle(flow,
-			   &(struct weir_flow_rate){.n = 2,
-						    .per_ns = 40 * MS,
-						    .how = WEIR_FLOW_ENFORCE}),
+			   &(struct weir_flow_rate){
+				   .n = 2,
+				   .per_ns = 40 * MS,
+				   .how = WEIR_FLOW_THROTTLE_ENFORCE}),
 	.in = {"a@0 b@10 c@20 d@30 |@60"}, .out = {"a@0 b@10 c@20 !EBUSY@30"})
 
 PICTURE(delay, weir_flow_delay(flow, 30 * MS, 8), .in = {"a@0 b@20 c@30 |@40"},

@@ -188,8 +188,9 @@ static void an_error_has_the_name_of_the_operator_whose_function_fails(
 		{"fold_n", weir_flow_fold_n(nine(), fold_n_fails, NULL)},
 		{"reduce", weir_flow_reduce(nine(), fold_fails, NULL)},
 		{"scan", weir_flow_scan(nine(), &folding, NULL)},
-		{"map_parallel", weir_flow_map_parallel(nine(), 2, WEIR_ORDERED,
-							map_fails, NULL, NULL)},
+		{"map_parallel",
+		 weir_flow_map_parallel(nine(), 2, WEIR_ORDER_KEPT, map_fails,
+					NULL, NULL)},
 		{"flat_map", weir_flow_flat_map(nine(), 1, no_flow, NULL),
 		 -EINVAL},
 		{"switch_map", weir_flow_switch_map(nine(), no_flow, NULL),
@@ -254,7 +255,7 @@ static struct weir_flow *block(void)
 static void or_that_finds_what_must_not_be(void **state)
 {
 	static const struct weir_flow_rate rate = {
-		.n = 1, .per_ns = 1000, .how = WEIR_FLOW_ENFORCE};
+		.n = 1, .per_ns = 1000, .how = WEIR_FLOW_THROTTLE_ENFORCE};
 	const struct failing failing[] = {
 		{"fail", weir_flow_fail(-EIO, "as told"), -EIO},
 		{"limit", weir_flow_limit(nine(), 2), -EMSGSIZE},
@@ -282,10 +283,12 @@ static void or_that_finds_what_must_not_be(void **state)
 				     WEIR_FLOW_REMAINDER_EMIT),
 		 -EMSGSIZE},
 		{"length_prefixed",
-		 weir_flow_length_prefixed(block(), 1, WEIR_FLOW_BIG_ENDIAN, 8),
+		 weir_flow_length_prefixed(block(), 1, WEIR_FLOW_BYTE_ORDER_BIG,
+					   8),
 		 -EMSGSIZE},
 		{"length_prefixed",
-		 weir_flow_length_prefixed(block(), 1, WEIR_FLOW_BIG_ENDIAN, 9),
+		 weir_flow_length_prefixed(block(), 1, WEIR_FLOW_BYTE_ORDER_BIG,
+					   9),
 		 -EPROTO},
 		{"group_by",
 		 weir_flow_group_by(nine(), 1, each_its_own, all_of_it, NULL,
@@ -314,7 +317,7 @@ static void a_queue_that_overflows_has_a_name(void **state)
 	weir_flow_queue_free(queue);
 }
 
-/* --- Fans --------------------------------------------------------------------- */
+/* --- Fans ----------------------------------------------------------------- */
 
 static int choose_fails(void *item, size_t *outlet, void *context)
 {

@@ -74,15 +74,15 @@ static struct weir_flow *map_counted(struct weir_flow *flow, size_t breadth,
 
 static enum weir_directive resume(struct weir_error *error, void *context)
 {
-	return WEIR_RESUME;
+	return WEIR_DIRECTIVE_RESUME;
 }
 
 static enum weir_directive restart(struct weir_error *error, void *context)
 {
-	return WEIR_RESTART;
+	return WEIR_DIRECTIVE_RESTART;
 }
 
-/* --- One after the other ------------------------------------------------------- */
+/* --- One after the other -------------------------------------------------- */
 
 static void one_follows_the_other(void **state)
 {
@@ -159,7 +159,7 @@ static void the_next_is_made_when_the_last_has_ended(void **state)
 	weir_flow_free(flow);
 }
 
-/* --- Several at once ----------------------------------------------------------- */
+/* --- Several at once ------------------------------------------------------ */
 
 static int compare(const void *a, const void *b)
 {
@@ -254,7 +254,7 @@ static void an_error_from_upstream_ends_all(void **state)
 	weir_flow_free(flow);
 }
 
-/* --- What goes wrong ------------------------------------------------------------ */
+/* --- What goes wrong ------------------------------------------------------ */
 
 static void a_flow_that_is_not_made_fails_its_item(void **state)
 {
@@ -453,7 +453,7 @@ static void a_cancel_drops_all_that_is_held(void **state)
 				  three_counted));
 }
 
-/* --- The newest ------------------------------------------------------------------- */
+/* --- The newest ----------------------------------------------------------- */
 
 static void the_last_of_those_that_come_at_once_is_taken(void **state)
 {

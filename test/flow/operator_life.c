@@ -178,21 +178,21 @@ static void a_failed_item_ends_it_or_is_left_out_or_it_begins_anew(void **state)
 	static const intptr_t stopped[] = {11, 22};
 	static const intptr_t resumed[] = {11, 22, 44, 55};
 	static const intptr_t restarted[] = {11, 22, 41, 52};
-	enum weir_directive directive = WEIR_STOP;
+	enum weir_directive directive = WEIR_DIRECTIVE_STOP;
 	struct life life = {.fails = 3};
 
 	assert_flow(decided(&life, &directive), true, stopped, 2, -EDOM);
-	directive = WEIR_ESCALATE;
+	directive = WEIR_DIRECTIVE_ESCALATE;
 	assert_flow(decided(&life, &directive), true, stopped, 2, -EDOM);
-	directive = WEIR_RESUME;
+	directive = WEIR_DIRECTIVE_RESUME;
 	assert_flow(decided(&life, &directive), true, resumed, 4, 0);
-	directive = WEIR_RESTART;
+	directive = WEIR_DIRECTIVE_RESTART;
 	assert_flow(decided(&life, &directive), true, restarted, 4, 0);
 }
 
 static void it_closes_once_before_it_begins_anew(void **state)
 {
-	enum weir_directive directive = WEIR_RESTART;
+	enum weir_directive directive = WEIR_DIRECTIVE_RESTART;
 	struct life life = {.fails = 3};
 
 	assert_int_equal(run_through(decided(&life, &directive), 2), 0);
@@ -201,7 +201,7 @@ static void it_closes_once_before_it_begins_anew(void **state)
 
 static void it_fails_when_it_cannot_begin_anew(void **state)
 {
-	enum weir_directive directive = WEIR_RESTART;
+	enum weir_directive directive = WEIR_DIRECTIVE_RESTART;
 	struct life life = {.fails = 3, .open_fails = 2};
 
 	assert_int_equal(run_through(decided(&life, &directive), 0), -EIO);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Operators of the user's that do anything at any time, with numbers from a
- * seed: what they are told and answered is held against the rules, and every item
- * is delivered or dropped.
+ * seed: what they are told and answered is held against the rules, and every
+ * item is delivered or dropped.
  */
 #include "flow/kit.h"
 
@@ -225,8 +225,8 @@ static enum weir_directive any_directive(struct weir_error *error,
 	struct wild *wild = context;
 
 	if (one_in(wild, 8))
-		return WEIR_STOP;
-	return one_in(wild, 2) ? WEIR_RESTART : WEIR_RESUME;
+		return WEIR_DIRECTIVE_STOP;
+	return one_in(wild, 2) ? WEIR_DIRECTIVE_RESTART : WEIR_DIRECTIVE_RESUME;
 }
 
 static struct weir_flow *going_wild(struct weir_flow *up, struct wild *wild)

@@ -368,8 +368,9 @@ static const char *fails_or_survives(void)
 
 static void fail_in_each_call(void)
 {
-	static const enum weir_directive directives[] = {WEIR_STOP, WEIR_RESUME,
-							 WEIR_RESTART};
+	static const enum weir_directive directives[] = {
+		WEIR_DIRECTIVE_STOP, WEIR_DIRECTIVE_RESUME,
+		WEIR_DIRECTIVE_RESTART};
 	size_t i;
 
 	for (i = 0; i < 3; i++) {

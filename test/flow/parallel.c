@@ -119,7 +119,7 @@ static void as_many_calls_are_under_way_as_it_was_told(void **state)
 
 	assert_int_equal(weir_executor_init(&idle.executor, &idle_ops, NULL),
 			 0);
-	flow = weir_flow_map_parallel(flow, N, WEIR_UNORDERED, twice, NULL,
+	flow = weir_flow_map_parallel(flow, N, WEIR_ORDER_ANY, twice, NULL,
 				      &options);
 	flow = into(flow, &got);
 	got = (struct got){.counted = true};
@@ -159,7 +159,7 @@ static void with_little_demand_it_still_begins_all(void **state)
 
 	assert_int_equal(weir_executor_init(&idle.executor, &idle_ops, NULL),
 			 0);
-	flow = weir_flow_map_parallel(flow, N, WEIR_ORDERED, twice, NULL,
+	flow = weir_flow_map_parallel(flow, N, WEIR_ORDER_KEPT, twice, NULL,
 				      &options);
 	flow = into(weir_flow_async(flow, 1, NULL), &got);
 	got = (struct got){.counted = true};
@@ -226,8 +226,9 @@ static void bad_arguments_make_a_failed_flow(void **state)
 		weir_flow_map_parallel(weir_flow_range(1, 3), 1,
 				       (enum weir_order)2, twice_plain, NULL,
 				       NULL),
-		weir_flow_map_parallel(weir_flow_range(1, 3), 1, WEIR_ORDERED,
-				       twice_plain, NULL, &options),
+		weir_flow_map_parallel(weir_flow_range(1, 3), 1,
+				       WEIR_ORDER_KEPT, twice_plain, NULL,
+				       &options),
 	};
 
 	assert_refused_all(flows, sizeof(flows) / sizeof(*flows));

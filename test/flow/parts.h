@@ -147,13 +147,13 @@ static inline struct weir_flow *failing(void)
 static inline enum weir_directive resume(struct weir_error *error,
 					 void *context)
 {
-	return WEIR_RESUME;
+	return WEIR_DIRECTIVE_RESUME;
 }
 
 static inline enum weir_directive restart(struct weir_error *error,
 					  void *context)
 {
-	return WEIR_RESTART;
+	return WEIR_DIRECTIVE_RESTART;
 }
 
 /* --- Ends ----------------------------------------------------------------- */

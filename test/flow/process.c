@@ -64,7 +64,7 @@ static void run_full(uint64_t seed)
 {
 	begin(seed, NULL);
 	weir_sim_run(world.sim);
-	assert_int_equal(count_outcome(&world, WEIR_DONE), TASKS);
+	assert_int_equal(count_outcome(&world, WEIR_OUTCOME_DONE), TASKS);
 	assert_int_equal(world.peak, MAX);
 	/* as many at once as may be, all the time */
 	assert_int_equal(now(&world) / SECOND, TASKS / MAX);
@@ -91,7 +91,7 @@ static void run_limited(uint64_t seed)
 		assert_int_equal(world.begun, 2 * s);
 	}
 	weir_sim_run(world.sim);
-	assert_int_equal(count_outcome(&world, WEIR_DONE), TASKS);
+	assert_int_equal(count_outcome(&world, WEIR_OUTCOME_DONE), TASKS);
 	assert_in_range(world.peak, 1, 3);
 	end(0);
 }

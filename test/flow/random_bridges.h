@@ -136,10 +136,9 @@ static struct weir_flow *frames_make(struct weir_flow *up, struct step *step)
 {
 	up = weir_flow_items(weir_flow_expand(up, next_piece, step),
 			     weir_flow_bytes_items());
-	up = step->x % 2
-		     ? weir_flow_length_prefixed(up, 1, WEIR_FLOW_BIG_ENDIAN,
-						 TEXT_MAX)
-		     : weir_flow_lines(up, TEXT_MAX);
+	up = step->x % 2 ? weir_flow_length_prefixed(
+				   up, 1, WEIR_FLOW_BYTE_ORDER_BIG, TEXT_MAX)
+			 : weir_flow_lines(up, TEXT_MAX);
 	return weir_flow_items(weir_flow_map(up, from_frame, step),
 			       taken_items(step));
 }

@@ -8,7 +8,7 @@
 
 #include "flow/random_rates.h"
 
-/* --- Beside another flow ------------------------------------------------------ */
+/* --- Beside another flow -------------------------------------------------- */
 
 static struct weir_flow *others(const struct step *step)
 {
@@ -95,7 +95,7 @@ static void merge_eager_expected(const struct step *step, struct stream *stream)
 	stream->loose = stream->loose || stream->cut;
 }
 
-/* --- zip ------------------------------------------------------------------------ */
+/* --- zip ------------------------------------------------------------------ */
 
 static int combine(void *const *items, size_t n, void **result, void *context)
 {
@@ -151,7 +151,7 @@ static void zip_expected(const struct step *step, struct stream *stream)
 			return;
 }
 
-/* --- Apart, and together again ---------------------------------------------------- */
+/* --- Apart, and together again -------------------------------------------- */
 
 static struct weir_flow *broadcast_make(struct weir_flow *up, struct step *step)
 {
@@ -224,7 +224,7 @@ static struct weir_flow *balance_make(struct weir_flow *up, struct step *step)
 	return weir_flow_merge(outlets, 3);
 }
 
-/* --- Several at once ---------------------------------------------------------------- */
+/* --- Several at once ------------------------------------------------------ */
 
 #define NESTED_MAX 3
 
@@ -291,7 +291,7 @@ static void nested_expected(const struct step *step, struct stream *stream)
 static struct weir_flow *parallel_make(struct weir_flow *up, struct step *step)
 {
 	return of_items(weir_flow_map_parallel(up, (size_t)step->x,
-					       WEIR_ORDERED, map_one, step,
+					       WEIR_ORDER_KEPT, map_one, step,
 					       NULL),
 			step);
 }
@@ -299,7 +299,8 @@ static struct weir_flow *parallel_make(struct weir_flow *up, struct step *step)
 /* A failure is told before the results of those in front. */
 static void parallel_expected(const struct step *step, struct stream *stream)
 {
-	if (step->decided != WEIR_RESUME && step->decided != WEIR_RESTART &&
+	if (step->decided != WEIR_DIRECTIVE_RESUME &&
+	    step->decided != WEIR_DIRECTIVE_RESTART &&
 	    has_failing(step, stream))
 		stream->loose = true;
 	map_expected(step, stream);
@@ -308,7 +309,7 @@ static void parallel_expected(const struct step *step, struct stream *stream)
 static struct weir_flow *unordered_make(struct weir_flow *up, struct step *step)
 {
 	return of_items(weir_flow_map_parallel(up, (size_t)step->x,
-					       WEIR_UNORDERED, map_one, step,
+					       WEIR_ORDER_ANY, map_one, step,
 					       NULL),
 			step);
 }
@@ -319,7 +320,7 @@ static void unordered_expected(const struct step *step, struct stream *stream)
 	stream->loose = true;
 }
 
-/* --- Switches ------------------------------------------------------------------------- */
+/* --- Switches ------------------------------------------------------------- */
 
 static struct weir_flow *switch_make(struct weir_flow *up, struct step *step)
 {

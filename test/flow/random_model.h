@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a random flow is made of, and what is expected of it: a plan is a list of
- * steps, each of which makes an operator and says what that does to a list of
- * numbers and its end.
+ * What a random flow is made of, and what is expected of it: a plan is a list
+ * of steps, each of which makes an operator and says what that does to a list
+ * of numbers and its end.
  */
 #ifndef WEIR_TEST_FLOW_RANDOM_MODEL_H
 #define WEIR_TEST_FLOW_RANDOM_MODEL_H
@@ -17,14 +17,14 @@
 #define SOURCE_LONG 600
 #define VALUES 1000 /* they are below that */
 
-/* --- Numbers from a seed ---------------------------------------------------------- */
+/* --- Numbers from a seed -------------------------------------------------- */
 
 static inline uint64_t draw_from(uint64_t *random, uint64_t bound)
 {
 	return weir__splitmix(random) % bound;
 }
 
-/* --- What is expected ------------------------------------------------------------- */
+/* --- What is expected ----------------------------------------------------- */
 
 struct stream {
 	intptr_t values[LONG];
@@ -35,7 +35,7 @@ struct stream {
 	bool too_long; /* it is not what it would be: no plan has such */
 };
 
-/* --- Plans ---------------------------------------------------------------------------- */
+/* --- Plans ---------------------------------------------------------------- */
 
 struct step;
 
@@ -82,7 +82,7 @@ struct step {
 /* Where what is composed will run. */
 static struct weir_executor *composed_for;
 
-/* --- Items, numbers or counted -------------------------------------------------------- */
+/* --- Items, numbers or counted -------------------------------------------- */
 
 static inline intptr_t value_of(const struct step *step, void *item)
 {
@@ -122,7 +122,7 @@ static inline struct weir_flow *of_items(struct weir_flow *flow,
 	return weir_flow_items(flow, step->puts_items ? &counted_items : NULL);
 }
 
-/* --- What functions make of values ------------------------------------------------------ */
+/* --- What functions make of values ---------------------------------------- */
 
 static inline bool fails(const struct step *step, intptr_t value)
 {
@@ -145,7 +145,7 @@ static inline intptr_t folded(const struct step *step, intptr_t all,
 	return (all * step->x + value) % VALUES;
 }
 
-/* --- What operators make of streams ----------------------------------------------------- */
+/* --- What operators make of streams --------------------------------------- */
 
 /* What becomes of an item. */
 enum fate_of { LEFT_OUT, GOES, GOES_LAST, ENDS, FAILS };
@@ -161,9 +161,10 @@ struct kept {
 static inline bool survives(const struct step *step, struct stream *stream,
 			    struct kept *kept)
 {
-	if (step->decided == WEIR_RESTART)
+	if (step->decided == WEIR_DIRECTIVE_RESTART)
 		*kept = (struct kept){0};
-	if (step->decided == WEIR_RESTART || step->decided == WEIR_RESUME)
+	if (step->decided == WEIR_DIRECTIVE_RESTART ||
+	    step->decided == WEIR_DIRECTIVE_RESUME)
 		return true;
 	stream->code = -EDOM;
 	return false;
@@ -233,7 +234,7 @@ static inline bool fold_all(const struct step *step, struct stream *stream,
 			stream->n = 0;
 			return false;
 		}
-		if (step->decided == WEIR_RESTART)
+		if (step->decided == WEIR_DIRECTIVE_RESTART)
 			*all = zero;
 	}
 	return true;

@@ -9,7 +9,7 @@
 
 #include "flow/random_errors.h"
 
-/* --- One of the flows ---------------------------------------------------------- */
+/* --- One of the flows ----------------------------------------------------- */
 
 enum through { INDEX, FIRST, FOLD };
 
@@ -56,11 +56,12 @@ static struct part part_new(const struct step *step)
 /* A function of it has failed. False: so has it. */
 static bool part_survives(const struct step *step, struct part *part)
 {
-	if (step->decided == WEIR_RESTART) {
+	if (step->decided == WEIR_DIRECTIVE_RESTART) {
 		part->index = 0;
 		part->all = step->y;
 	}
-	return step->decided == WEIR_RESTART || step->decided == WEIR_RESUME;
+	return step->decided == WEIR_DIRECTIVE_RESTART ||
+	       step->decided == WEIR_DIRECTIVE_RESUME;
 }
 
 /* False: it has failed. */
@@ -89,7 +90,7 @@ static void part_ends(const struct step *step, struct stream *stream,
 		add(stream, part->all);
 }
 
-/* --- group_by ------------------------------------------------------------------ */
+/* --- group_by ------------------------------------------------------------- */
 
 #define KEYS 7
 
@@ -174,7 +175,7 @@ static void group_by_expected(const struct step *step, struct stream *stream)
 		}
 		if (!survives(step, stream, &kept))
 			return;
-		if (step->decided == WEIR_RESTART)
+		if (step->decided == WEIR_DIRECTIVE_RESTART)
 			memset(parts, 0, sizeof(parts));
 	}
 	for (place = 0; stream->code == 0 && place < n_opened; place++)
@@ -183,7 +184,7 @@ static void group_by_expected(const struct step *step, struct stream *stream)
 				part_ends(step, stream, &parts[i]);
 }
 
-/* --- split_when, split_after ------------------------------------------------------ */
+/* --- split_when, split_after ---------------------------------------------- */
 
 static int split_one(void *item, void *context)
 {
@@ -229,7 +230,7 @@ static void split_expected(const struct step *step, struct stream *stream,
 		if (operator_fails(step, value)) {
 			if (!survives(step, stream, &kept))
 				return;
-			if (step->decided == WEIR_RESTART)
+			if (step->decided == WEIR_DIRECTIVE_RESTART)
 				part.known = false;
 			continue;
 		}
@@ -258,7 +259,7 @@ static void split_after_expected(const struct step *step, struct stream *stream)
 	split_expected(step, stream, false);
 }
 
-/* --- prefix_and_tail --------------------------------------------------------------- */
+/* --- prefix_and_tail ------------------------------------------------------ */
 
 static struct weir_flow *tail_make(void *const *items, size_t n,
 				   struct weir_flow *tail, void *context)
@@ -295,7 +296,7 @@ static void prefix_expected(const struct step *step, struct stream *stream)
 		part_ends(step, stream, &part);
 }
 
-/* --- restart_around ------------------------------------------------------------------ */
+/* --- restart_around ------------------------------------------------------- */
 
 static bool again_when_ended(const struct step *step)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Plans of random flows: how a seed makes one, what is expected of it, how it is
- * made smaller, and how it is told.
+ * Plans of random flows: how a seed makes one, what is expected of it, how it
+ * is made smaller, and how it is told.
  */
 #ifndef WEIR_TEST_FLOW_RANDOM_PLAN_H
 #define WEIR_TEST_FLOW_RANDOM_PLAN_H
@@ -23,12 +23,12 @@ struct plan {
 	uint64_t after; /* so many steps of the simulator */
 };
 
-/* --- What is expected ----------------------------------------------------------- */
+/* --- What is expected ----------------------------------------------------- */
 
 /* What follows of the steps above and below. */
 static inline void settle(struct plan *plan)
 {
-	enum weir_directive decided = WEIR_STOP;
+	enum weir_directive decided = WEIR_DIRECTIVE_STOP;
 	bool items = false;
 	struct step *step;
 	size_t i;
@@ -39,7 +39,7 @@ static inline void settle(struct plan *plan)
 			decided = step->directive;
 		step->decided = decided;
 		if (step->row->apart)
-			decided = WEIR_STOP;
+			decided = WEIR_DIRECTIVE_STOP;
 	}
 	for (i = 0; i < plan->n; i++) {
 		step = &plan->steps[i];
@@ -90,14 +90,15 @@ static inline size_t find_switch(const struct plan *plan)
 	return SIZE_MAX;
 }
 
-/* --- Making a plan ------------------------------------------------------------- */
+/* --- Making a plan -------------------------------------------------------- */
 
 static inline void draw_step(uint64_t *random, struct step *step,
 			     const struct row *rows, size_t n_rows)
 {
 	static const enum weir_directive directives[] = {
-		WEIR_RESUME,  WEIR_RESUME, WEIR_RESTART,
-		WEIR_RESTART, WEIR_STOP,   WEIR_ESCALATE};
+		WEIR_DIRECTIVE_RESUME,	WEIR_DIRECTIVE_RESUME,
+		WEIR_DIRECTIVE_RESTART, WEIR_DIRECTIVE_RESTART,
+		WEIR_DIRECTIVE_STOP,	WEIR_DIRECTIVE_ESCALATE};
 
 	step->row = &rows[draw_from(random, n_rows)];
 	step->n = (int64_t)draw_from(random, draw_from(random, 4) ? 5 : 40);
@@ -195,7 +196,7 @@ static inline void draw_plan_of(struct plan *plan, uint64_t seed,
 	settle(plan);
 }
 
-/* --- Making it smaller -------------------------------------------------------------------- */
+/* --- Making it smaller ---------------------------------------------------- */
 
 /* Each makes a plan smaller at one place; false: it is as small there. */
 static inline bool leave_out(struct plan *plan, size_t i)
@@ -276,7 +277,7 @@ static bool (*const smaller[])(struct plan *plan, size_t i) = {
 	leave_alone, put_numbers, settle_it,	open_it,
 };
 
-/* --- Telling of it -------------------------------------------------------------------- */
+/* --- Telling of it -------------------------------------------------------- */
 
 static inline void tell_step(const struct step *step)
 {

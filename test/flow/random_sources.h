@@ -195,7 +195,7 @@ static void resource_expected(const struct step *step, struct stream *stream)
 		}
 		if (!survives(step, stream, &kept))
 			return;
-		if (step->decided != WEIR_RESTART)
+		if (step->decided != WEIR_DIRECTIVE_RESTART)
 			continue;
 		opened++;
 		i = -1;

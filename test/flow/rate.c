@@ -339,7 +339,7 @@ static void a_throttle_that_enforces_fails(void **state)
 {
 	static struct world world;
 	struct weir_flow_rate rate = {
-		.n = 2, .per_ns = MS, .how = WEIR_FLOW_ENFORCE};
+		.n = 2, .per_ns = MS, .how = WEIR_FLOW_THROTTLE_ENFORCE};
 
 	world_init(&world, &counted_items);
 	world.got.counted = true;
@@ -547,7 +547,7 @@ static void bad_arguments_make_a_failed_flow(void **state)
 		.n = 1,
 		.per_ns = 1,
 		.burst = WEIR_FLOW_NO_BURST,
-		.how = WEIR_FLOW_ENFORCE,
+		.how = WEIR_FLOW_THROTTLE_ENFORCE,
 	};
 	struct weir_flow *flows[] = {
 		weir_flow_buffer(weir_flow_empty(), 0, WEIR_FLOW_BUFFER_NEW),

@@ -26,15 +26,15 @@ static const struct weir_flow_folding sums = {hundred, add};
 
 static enum weir_directive resume(struct weir_error *error, void *context)
 {
-	return WEIR_RESUME;
+	return WEIR_DIRECTIVE_RESUME;
 }
 
 static enum weir_directive restart(struct weir_error *error, void *context)
 {
-	return WEIR_RESTART;
+	return WEIR_DIRECTIVE_RESTART;
 }
 
-/* --- Folds -------------------------------------------------------------------------- */
+/* --- Folds ---------------------------------------------------------------- */
 
 static void fold_puts_out_what_has_become_of_zero(void **state)
 {
@@ -147,7 +147,7 @@ static void scan_needs_results_that_can_be_shared(void **state)
 	weir_flow_free(flow);
 }
 
-/* --- Which, how many, all -------------------------------------------------------------- */
+/* --- Which, how many, all ------------------------------------------------- */
 
 static void first_cancels_behind_it(void **state)
 {
@@ -214,7 +214,7 @@ static void collect_has_a_limit(void **state)
 	weir_flow_free(flow);
 }
 
-/* --- One by one --------------------------------------------------------------------------- */
+/* --- One by one ----------------------------------------------------------- */
 
 static intptr_t sum;
 

@@ -128,7 +128,7 @@ static const struct weir_flow_access access_it = {open_it, read_it, close_it};
 
 static enum weir_directive resume(struct weir_error *error, void *context)
 {
-	return WEIR_RESUME;
+	return WEIR_DIRECTIVE_RESUME;
 }
 
 static void a_resource_is_closed_once_however_it_ends(void **state)
@@ -153,7 +153,8 @@ static void a_resource_is_closed_once_however_it_ends(void **state)
 static enum weir_directive restart_twice(struct weir_error *error,
 					 void *context)
 {
-	return --*(int *)context >= 0 ? WEIR_RESTART : WEIR_STOP;
+	return --*(int *)context >= 0 ? WEIR_DIRECTIVE_RESTART
+				      : WEIR_DIRECTIVE_STOP;
 }
 
 static void a_resource_that_restarts_is_opened_again(void **state)

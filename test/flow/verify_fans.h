@@ -287,13 +287,14 @@ static struct weir_flow *upon_tries(struct weir_flow *flow,
 static struct weir_flow *upon_map_parallel(struct weir_flow *flow,
 					   const struct weir_items *items)
 {
-	return weir_flow_map_parallel(flow, 2, WEIR_ORDERED, pass, NULL, NULL);
+	return weir_flow_map_parallel(flow, 2, WEIR_ORDER_KEPT, pass, NULL,
+				      NULL);
 }
 
 static struct weir_flow *upon_unordered(struct weir_flow *flow,
 					const struct weir_items *items)
 {
-	return weir_flow_map_parallel(flow, 3, WEIR_UNORDERED, pass, NULL,
+	return weir_flow_map_parallel(flow, 3, WEIR_ORDER_ANY, pass, NULL,
 				      NULL);
 }
 
@@ -447,7 +448,7 @@ static struct weir_flow *upon_length_prefixed(struct weir_flow *flow,
 					      const struct weir_items *items)
 {
 	flow = weir_flow_length_prefixed(to_bytes(flow, to_prefixed, items), 1,
-					 WEIR_FLOW_BIG_ENDIAN, 32);
+					 WEIR_FLOW_BYTE_ORDER_BIG, 32);
 	return from_bytes(flow, items);
 }
 

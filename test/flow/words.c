@@ -96,8 +96,8 @@ static void a_bad_argument_is_named_with_its_limits(void **state)
 		    "group_by", "max 0 is not 1 to " MAX);
 	assert_says(weir_flow_flat_map(one(), 0, nested, NULL), "flat_map",
 		    "breadth 0 is not 1 to " MAX);
-	assert_says(weir_flow_map_parallel(one(), 0, WEIR_ORDERED, works, NULL,
-					   NULL),
+	assert_says(weir_flow_map_parallel(one(), 0, WEIR_ORDER_KEPT, works,
+					   NULL, NULL),
 		    "map_parallel", "n 0 is not 1 to " MAX);
 	assert_says(weir_flow_delay(one(), 1, 0), "delay",
 		    "n 0 is not 1 to " MAX);
@@ -111,7 +111,8 @@ static void rates_and_groups_name_what_is_bad(void **state)
 	const struct weir_flow_rate no_time = {.n = 1};
 	const struct weir_flow_rate no_way = {1, 1, 0, 2, NULL, NULL};
 	const struct weir_flow_rate never = {
-		1, 1, WEIR_FLOW_NO_BURST, WEIR_FLOW_ENFORCE, NULL, NULL};
+		1,    1,   WEIR_FLOW_NO_BURST, WEIR_FLOW_THROTTLE_ENFORCE,
+		NULL, NULL};
 	const struct weir_flow_group_options bad = {.reserved = {1}};
 
 	assert_says(weir_flow_throttle(one(), NULL), "throttle",

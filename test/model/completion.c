@@ -223,12 +223,12 @@ static void make(struct world *w, enum weir_join_rule rule)
 
 static void all_of(void *context)
 {
-	make(context, WEIR_ALL_OF);
+	make(context, WEIR_JOIN_ALL);
 }
 
 static void any_of(void *context)
 {
-	make(context, WEIR_ANY_OF);
+	make(context, WEIR_JOIN_ANY);
 }
 
 /* Adds, closes, waits, and frees what nobody may touch any more. */
@@ -244,7 +244,7 @@ static void add_and_wait(struct world *w, uint32_t n)
 	explorer_assert(weir_join_end(&family->join) == 0);
 	explorer_assert(weir_completion_wait(&family->join.completion,
 					     WEIR_FOREVER) == 0);
-	if (family->join.rule == WEIR_ALL_OF)
+	if (family->join.rule == WEIR_JOIN_ALL)
 		explorer_assert(w->payloads[0] && w->payloads[1]);
 	else
 		explorer_assert(w->payloads[weir_join_first(&family->join) ==

@@ -59,7 +59,7 @@ static struct scene *fan(void *context, enum weir_fan way)
 
 static void broadcast(void *context)
 {
-	struct scene *s = fan(context, WEIR_BROADCAST);
+	struct scene *s = fan(context, WEIR_FAN_BROADCAST);
 	uint32_t i;
 
 	for (i = 0; i < SCENE_TOKENS; i++) {
@@ -70,7 +70,7 @@ static void broadcast(void *context)
 
 static void balance(void *context)
 {
-	fan(context, WEIR_BALANCE);
+	fan(context, WEIR_FAN_BALANCE);
 }
 
 static void the_other_goes_on(void *context)

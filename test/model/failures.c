@@ -48,7 +48,7 @@ static void one_permanent(void *context)
 {
 	struct family *f = family_open(context, NULL);
 
-	f->options.restart = WEIR_PERMANENT;
+	f->options.restart = WEIR_RESTART_PERMANENT;
 	family_child(f, USER, 0, NULL);
 	f->deeds[0] = FINISHES;
 	family_lend(f, 0, 1);

@@ -11,10 +11,13 @@ struct family family;
 
 /* --- Strategies ----------------------------------------------------------- */
 
-static const struct weir_rule resume_rule = {.directive = WEIR_RESUME};
-static const struct weir_rule restart_rule = {.directive = WEIR_RESTART};
-static const struct weir_rule stop_rule = {.directive = WEIR_STOP};
-static const struct weir_rule escalate_rule = {.directive = WEIR_ESCALATE};
+static const struct weir_rule resume_rule = {
+	.directive = WEIR_DIRECTIVE_RESUME};
+static const struct weir_rule restart_rule = {
+	.directive = WEIR_DIRECTIVE_RESTART};
+static const struct weir_rule stop_rule = {.directive = WEIR_DIRECTIVE_STOP};
+static const struct weir_rule escalate_rule = {
+	.directive = WEIR_DIRECTIVE_ESCALATE};
 static const struct weir_backoff backoff = {.min_ns = 1, .max_ns = 1};
 
 #define ALWAYS(rule) .rules = &(rule), .n_rules = 1
@@ -23,11 +26,11 @@ const struct weir_strategy resuming = {ALWAYS(resume_rule)};
 const struct weir_strategy restarting = {ALWAYS(restart_rule)};
 const struct weir_strategy escalating = {ALWAYS(escalate_rule)};
 const struct weir_strategy stopping_all = {ALWAYS(stop_rule),
-					   .scope = WEIR_ALL_FOR_ONE};
+					   .scope = WEIR_SCOPE_ALL_FOR_ONE};
 const struct weir_strategy restarting_all = {ALWAYS(restart_rule),
-					     .scope = WEIR_ALL_FOR_ONE};
+					     .scope = WEIR_SCOPE_ALL_FOR_ONE};
 const struct weir_strategy in_order = {
-	ALWAYS(restart_rule), .scope = WEIR_ALL_FOR_ONE, .ordered = true};
+	ALWAYS(restart_rule), .scope = WEIR_SCOPE_ALL_FOR_ONE, .ordered = true};
 const struct weir_strategy waiting = {ALWAYS(restart_rule),
 				      .backoff = &backoff};
 

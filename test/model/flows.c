@@ -71,7 +71,8 @@ struct node *flow_source(struct flow *f, uint32_t n, bool fan)
 	f->out[node->index] = out;
 	own_ops(node);
 	if (fan)
-		explorer_assert(weir_out_fan(&node->out, WEIR_BALANCE, 2) == 0);
+		explorer_assert(weir_out_fan(&node->out, WEIR_FAN_BALANCE, 2) ==
+				0);
 	explorer_assert(
 		weir_reactive_out_init(out, &node->out,
 				       &(struct weir_reactive_out_options){

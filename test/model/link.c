@@ -224,7 +224,7 @@ static struct scene *fan(void *context, enum weir_fan way, uint32_t n)
 
 static void broadcast(void *context)
 {
-	struct scene *s = fan(context, WEIR_BROADCAST, 2);
+	struct scene *s = fan(context, WEIR_FAN_BROADCAST, 2);
 	uint32_t i;
 
 	for (i = 0; i < SCENE_TOKENS; i++) {
@@ -236,7 +236,7 @@ static void broadcast(void *context)
 /* Both lanes are full, and one token is left. */
 static void balance(void *context)
 {
-	scene_run(fan(context, WEIR_BALANCE, 3), 0);
+	scene_run(fan(context, WEIR_FAN_BALANCE, 3), 0);
 }
 
 static void both_have_taken_both(void *context)

@@ -36,7 +36,7 @@ static void reply(struct weir_command *command, enum weir_outcome outcome,
 	struct course *course = &world.courses[i];
 
 	explorer_assert(course->replies == 0);
-	explorer_assert(!error == (outcome == WEIR_DONE));
+	explorer_assert(!error == (outcome == WEIR_OUTCOME_DONE));
 	course->replies++;
 	course->outcome = outcome;
 	explorer_free(world.orders[i]);
@@ -206,7 +206,7 @@ static bool has_begun(const struct course *course)
 {
 	return course->called ||
 	       (course->process &&
-		!(course->replies && course->outcome == WEIR_REFUSED));
+		!(course->replies && course->outcome == WEIR_OUTCOME_REFUSED));
 }
 
 static void figures_are_exact(const struct world *w,
@@ -223,7 +223,7 @@ static void figures_are_exact(const struct world *w,
 	explorer_assert(counts->overflowed == full);
 	explorer_assert(counts->started == started);
 	explorer_assert(counts->peak <= w->manager->options.max);
-	for (i = 0; i < WEIR_OUTCOMES; i++)
+	for (i = 0; i < WEIR_OUTCOME_COUNT; i++)
 		explorer_assert(counts->outcomes[i] == n_with(w, i));
 }
 

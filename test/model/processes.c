@@ -267,25 +267,25 @@ static void ended_with(const struct world *w, uint32_t i,
 
 static void done_or_stopped(void *context)
 {
-	ended_with(context, 0, WEIR_DONE, WEIR_STOPPED);
+	ended_with(context, 0, WEIR_OUTCOME_DONE, WEIR_OUTCOME_STOPPED);
 	orders_are_over(context);
 }
 
 static void done_or_crashed(void *context)
 {
-	ended_with(context, 0, WEIR_DONE, WEIR_CRASHED);
+	ended_with(context, 0, WEIR_OUTCOME_DONE, WEIR_OUTCOME_CRASHED);
 	orders_are_over(context);
 }
 
 static void done_or_late(void *context)
 {
-	ended_with(context, 0, WEIR_DONE, WEIR_TIMED_OUT);
+	ended_with(context, 0, WEIR_OUTCOME_DONE, WEIR_OUTCOME_TIMED_OUT);
 	orders_are_over(context);
 }
 
 static void stopped_or_late(void *context)
 {
-	ended_with(context, 0, WEIR_STOPPED, WEIR_TIMED_OUT);
+	ended_with(context, 0, WEIR_OUTCOME_STOPPED, WEIR_OUTCOME_TIMED_OUT);
 	orders_are_over(context);
 }
 
@@ -315,7 +315,7 @@ static void second_runs_if_in_time(void *context)
 {
 	const struct world *w = context;
 
-	ended_with(w, 0, WEIR_REFUSED, WEIR_REFUSED);
+	ended_with(w, 0, WEIR_OUTCOME_REFUSED, WEIR_OUTCOME_REFUSED);
 	explorer_assert(!w->courses[1].replies == (w->family.scene.armed > 0));
 	orders_are_over(context);
 }
@@ -326,15 +326,15 @@ static void others_run(void *context)
 
 	explorer_assert(w->courses[2].process && w->courses[3].process);
 	explorer_assert(w->courses[2].process != w->courses[3].process);
-	ended_with(w, 0, WEIR_DONE, WEIR_STOPPED);
-	ended_with(w, 1, WEIR_DONE, WEIR_DONE);
+	ended_with(w, 0, WEIR_OUTCOME_DONE, WEIR_OUTCOME_STOPPED);
+	ended_with(w, 1, WEIR_OUTCOME_DONE, WEIR_OUTCOME_DONE);
 	orders_are_over(context);
 }
 
 static void both_crashed(void *context)
 {
-	ended_with(context, 0, WEIR_CRASHED, WEIR_CRASHED);
-	ended_with(context, 1, WEIR_CRASHED, WEIR_CRASHED);
+	ended_with(context, 0, WEIR_OUTCOME_CRASHED, WEIR_OUTCOME_CRASHED);
+	ended_with(context, 1, WEIR_OUTCOME_CRASHED, WEIR_OUTCOME_CRASHED);
 	orders_are_over(context);
 }
 

@@ -323,7 +323,7 @@ static struct flow *broadcast(void *context, uint32_t n, int64_t first)
 	struct flow *f = flow_open(context);
 	struct node *source = flow_source(f, n, false);
 
-	explorer_assert(weir_out_fan(&source->out, WEIR_BROADCAST, 2) == 0);
+	explorer_assert(weir_out_fan(&source->out, WEIR_FAN_BROADCAST, 2) == 0);
 	flow_taker(f, 0, first);
 	scene_start(&f->scene);
 	flow_subscribe_taker(f, 0);

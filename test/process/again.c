@@ -69,7 +69,7 @@ static void reply(struct weir_command *command, enum weir_outcome outcome,
 	struct chain *chain = chain_of(command);
 
 	(void)error;
-	assert(outcome == WEIR_DONE || outcome == WEIR_REFUSED);
+	assert(outcome == WEIR_OUTCOME_DONE || outcome == WEIR_OUTCOME_REFUSED);
 	assert(ck_pr_fas_32(&chain->open, 0) == 1);
 	chain->replies++;
 	ck_pr_inc_64(&n_replies);
@@ -190,11 +190,12 @@ static void check_chains(bool all, uint64_t length)
 		taken += chains[i].taken;
 	}
 	weir_process_manager_counts(&manager, &counts);
-	assert_int_equal(counts.outcomes[WEIR_DONE] +
-				 counts.outcomes[WEIR_REFUSED],
+	assert_int_equal(counts.outcomes[WEIR_OUTCOME_DONE] +
+				 counts.outcomes[WEIR_OUTCOME_REFUSED],
 			 taken);
 	if (all)
-		assert_int_equal(counts.outcomes[WEIR_DONE], CHAINS * length);
+		assert_int_equal(counts.outcomes[WEIR_OUTCOME_DONE],
+				 CHAINS * length);
 }
 
 static void chains_of(enum what what, uint64_t length)

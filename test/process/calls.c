@@ -84,7 +84,7 @@ static void a_call_that_returns_0_is_done(void **state)
 					 ? 1 + seed % 5 + seed % 7
 					 : 12);
 		weir_sim_run(world.sim);
-		assert_reply(&world, 0, WEIR_CRASHED, -EIO);
+		assert_reply(&world, 0, WEIR_OUTCOME_CRASHED, -EIO);
 		assert_int_equal(counts(&world).started,
 				 counts(&world).accepted);
 		assert_int_equal(counts(&world).processing, 0);
@@ -100,9 +100,9 @@ static void a_call_can_end_before_it_has_returned(void **state)
 	world.tasks[1].how = HAS_CHILDREN;
 	assert_int_equal(offer_all(&world, 0, 3), 3);
 	weir_sim_run(world.sim);
-	assert_reply(&world, 0, WEIR_CRASHED, -EXDEV);
-	assert_reply(&world, 1, WEIR_DONE, 0);
-	assert_reply(&world, 2, WEIR_DONE, 0);
+	assert_reply(&world, 0, WEIR_OUTCOME_CRASHED, -EXDEV);
+	assert_reply(&world, 1, WEIR_OUTCOME_DONE, 0);
+	assert_reply(&world, 2, WEIR_OUTCOME_DONE, 0);
 	world_fini(&world);
 }
 
@@ -121,11 +121,11 @@ static void calls_that_go_on_keep_their_places(void **state)
 	assert_int_equal(counts(&world).waiting, 3);
 	end_all(0);
 	weir_sim_run(world.sim);
-	assert_int_equal(count_outcome(&world, WEIR_DONE), 4);
+	assert_int_equal(count_outcome(&world, WEIR_OUTCOME_DONE), 4);
 	assert_int_equal(n_later, 3);
 	end_all(-ENXIO);
 	weir_sim_run(world.sim);
-	assert_int_equal(count_outcome(&world, WEIR_CRASHED), 3);
+	assert_int_equal(count_outcome(&world, WEIR_OUTCOME_CRASHED), 3);
 	assert_int_equal(counts(&world).processing, 0);
 	assert_int_equal(counts(&world).peak, 4);
 	world_fini(&world);
@@ -143,11 +143,11 @@ static void a4_11_closed_it_waits_for_calls(void **state)
 	weir_sim_run(world.sim);
 	weir_process_manager_end(&world.manager);
 	weir_sim_run(world.sim);
-	assert_int_equal(count_outcome(&world, WEIR_REFUSED), 3);
+	assert_int_equal(count_outcome(&world, WEIR_OUTCOME_REFUSED), 3);
 	assert_true(weir_system_is_alive(world.system, world.ref));
 	end_all(0);
 	weir_sim_run(world.sim);
-	assert_int_equal(count_outcome(&world, WEIR_DONE), 4);
+	assert_int_equal(count_outcome(&world, WEIR_OUTCOME_DONE), 4);
 	assert_false(weir_system_is_alive(world.system, world.ref));
 	world_fini(&world);
 }
@@ -165,11 +165,11 @@ static void a4_11_aborted_it_is_released_when_they_have_ended(void **state)
 	weir_sim_run(world.sim);
 	weir_actor_stop(&world.manager.actor);
 	weir_sim_run(world.sim);
-	assert_int_equal(count_outcome(&world, WEIR_REFUSED), 3);
+	assert_int_equal(count_outcome(&world, WEIR_OUTCOME_REFUSED), 3);
 	assert_false(weir_system_is_alive(world.system, world.ref));
 	assert_int_equal(n_later, 4);
 	end_all(0);
-	assert_int_equal(count_outcome(&world, WEIR_DONE), 4);
+	assert_int_equal(count_outcome(&world, WEIR_OUTCOME_DONE), 4);
 	world_fini(&world);
 }
 
@@ -212,8 +212,9 @@ static void a_runner_that_is_stopped_keeps_no_place(void **state)
 							runners[seed % 2]),
 				 0);
 		weir_sim_run(world.sim);
-		assert_int_equal(count_outcome(&world, WEIR_DONE) +
-					 count_outcome(&world, WEIR_REFUSED),
+		assert_int_equal(count_outcome(&world, WEIR_OUTCOME_DONE) +
+					 count_outcome(&world,
+						       WEIR_OUTCOME_REFUSED),
 				 60);
 		assert_int_equal(counts(&world).processing, 0);
 		/* the other one goes on */
@@ -221,8 +222,9 @@ static void a_runner_that_is_stopped_keeps_no_place(void **state)
 		again = offer_all(&world, 60, 60);
 		assert_in_range(again, 56, 60);
 		weir_sim_run(world.sim);
-		assert_int_equal(count_outcome(&world, WEIR_DONE) +
-					 count_outcome(&world, WEIR_REFUSED),
+		assert_int_equal(count_outcome(&world, WEIR_OUTCOME_DONE) +
+					 count_outcome(&world,
+						       WEIR_OUTCOME_REFUSED),
 				 60 + again);
 		world_fini(&world);
 	}
@@ -247,7 +249,7 @@ static void a_runner_that_is_stopped_passes_on_its_wake(void **state)
 		assert_int_equal(
 			weir_system_stop_actor(world.system, runners[i]), 0);
 		weir_sim_run(world.sim);
-		assert_reply(&world, 0, WEIR_DONE, 0);
+		assert_reply(&world, 0, WEIR_OUTCOME_DONE, 0);
 		world_fini(&world);
 	}
 }
@@ -284,8 +286,8 @@ static void what_a_reply_offers_is_refused_if_it_comes_too_late(void **state)
 	world.replied = offer_too_late;
 	assert_int_equal(offer(&world, 0), 0);
 	weir_sim_run(world.sim);
-	assert_reply(&world, 0, WEIR_DONE, 0);
-	assert_reply(&world, 1, WEIR_REFUSED, -ECANCELED);
+	assert_reply(&world, 0, WEIR_OUTCOME_DONE, 0);
+	assert_reply(&world, 1, WEIR_OUTCOME_REFUSED, -ECANCELED);
 	weir_process_manager_end(&world.manager);
 	weir_sim_run(world.sim);
 	assert_false(weir_system_is_alive(world.system, world.ref));
@@ -315,7 +317,7 @@ static void an_executor_that_drains_lets_calls_be_made(void **state)
 							 WEIR_FOREVER),
 				 0);
 		weir_sim_run(world.sim);
-		assert_int_equal(count_outcome(&world, WEIR_DONE), 30);
+		assert_int_equal(count_outcome(&world, WEIR_OUTCOME_DONE), 30);
 		assert_false(weir_system_is_alive(world.system, world.ref));
 		world_fini(&world);
 		assert_int_equal(drained, 1);
@@ -346,7 +348,7 @@ static int decide_restart(struct weir_actor *supervisor,
 	(void)supervisor;
 	(void)failure;
 	(void)context;
-	return WEIR_RESTART;
+	return WEIR_DIRECTIVE_RESTART;
 }
 
 static void restarted_it_goes_on_with_its_runners(void **state)
@@ -380,7 +382,7 @@ static void restarted_it_goes_on_with_its_runners(void **state)
 				 1);
 		end_all(0);
 		weir_sim_run(world.sim);
-		assert_int_equal(count_outcome(&world, WEIR_DONE), 8);
+		assert_int_equal(count_outcome(&world, WEIR_OUTCOME_DONE), 8);
 		assert_true(offer_all(&world, 8, 8) >= 5);
 		weir_sim_run(world.sim);
 		assert_int_equal(counts(&world).processing, 0);
@@ -394,7 +396,7 @@ static void never_spawned_it_answers_too(void **state)
 	calls_init(1, 4, 4, 2, 8);
 	assert_int_equal(offer_all(&world, 0, 8), 8);
 	weir_actor_stop(&world.manager.actor);
-	assert_int_equal(count_outcome(&world, WEIR_REFUSED), 8);
+	assert_int_equal(count_outcome(&world, WEIR_OUTCOME_REFUSED), 8);
 	world_fini(&world);
 }
 
@@ -407,10 +409,10 @@ static void calls_may_have_the_same_id(void **state)
 	world.tasks[0].command.id = world.tasks[1].command.id = "same";
 	assert_int_equal(offer_all(&world, 0, 2), 2);
 	weir_sim_run(world.sim);
-	assert_reply(&world, 1, WEIR_DONE, 0);
+	assert_reply(&world, 1, WEIR_OUTCOME_DONE, 0);
 	end_all(0);
 	weir_sim_run(world.sim);
-	assert_reply(&world, 0, WEIR_DONE, 0);
+	assert_reply(&world, 0, WEIR_OUTCOME_DONE, 0);
 	assert_true(weir_actor_id_equal(
 		weir_process_manager_find(&world.manager, "same"),
 		WEIR_ACTOR_ID_NONE));

@@ -18,7 +18,7 @@ struct job {
 static struct weir_executor executor;
 static struct weir_system *systm;
 static struct weir_process_manager manager;
-static uint32_t outcomes[WEIR_OUTCOMES], released;
+static uint32_t outcomes[WEIR_OUTCOME_COUNT], released;
 static int last_code;
 
 static int submit(struct weir_executor *to, struct weir_task *task)
@@ -84,7 +84,7 @@ static void open_world(struct weir_process_manager_options *options)
 {
 	int i;
 
-	for (i = 0; i < WEIR_OUTCOMES; i++)
+	for (i = 0; i < WEIR_OUTCOME_COUNT; i++)
 		outcomes[i] = 0;
 	released = 0;
 	options->max = 2;
@@ -123,7 +123,7 @@ static void a_process_is_over_when_its_offer_returns(void **state)
 	for (i = 1; i <= 1000; i++) {
 		assert_int_equal(weir_process_manager_offer(&manager, &command),
 				 0);
-		assert_int_equal(outcomes[WEIR_DONE], i);
+		assert_int_equal(outcomes[WEIR_OUTCOME_DONE], i);
 	}
 	close_world();
 }
@@ -140,7 +140,7 @@ static void so_is_a_call(void **state)
 		command.result = i % 2 ? &command : NULL;
 		assert_int_equal(weir_process_manager_offer(&manager, &command),
 				 0);
-		assert_int_equal(outcomes[WEIR_DONE], i);
+		assert_int_equal(outcomes[WEIR_OUTCOME_DONE], i);
 	}
 	close_world();
 }
@@ -168,12 +168,12 @@ static void e14_without_timers_a_deadline_is_refused(void **state)
 	for (i = 1; i <= 10; i++) {
 		assert_int_equal(weir_process_manager_offer(&manager, &command),
 				 0);
-		assert_int_equal(outcomes[WEIR_REFUSED], i);
+		assert_int_equal(outcomes[WEIR_OUTCOME_REFUSED], i);
 		assert_int_equal(last_code, -ENOTSUP);
 	}
 	command.deadline_ns = 0;
 	assert_int_equal(weir_process_manager_offer(&manager, &command), 0);
-	assert_int_equal(outcomes[WEIR_DONE], 1);
+	assert_int_equal(outcomes[WEIR_OUTCOME_DONE], 1);
 	close_world();
 }
 

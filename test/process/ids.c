@@ -52,7 +52,7 @@ static void ids_that_were_chosen_to_meet_do_not(void **state)
 	weir_sim_run_until(world.sim, now(&world), UINT64_MAX);
 	assert_in_range(longest_chain(&world.manager), 1, 12);
 	weir_sim_run(world.sim);
-	assert_int_equal(count_outcome(&world, WEIR_DONE), MANY);
+	assert_int_equal(count_outcome(&world, WEIR_OUTCOME_DONE), MANY);
 	world_fini(&world);
 }
 

@@ -223,8 +223,8 @@ static inline void task_reply(struct weir_command *command,
 
 	assert_true(task->taken);
 	assert_int_equal(task->replies++, 0);
-	assert_in_range(outcome, 0, WEIR_OUTCOMES - 1);
-	assert_int_equal(!error, outcome == WEIR_DONE);
+	assert_in_range(outcome, 0, WEIR_OUTCOME_COUNT - 1);
+	assert_int_equal(!error, outcome == WEIR_OUTCOME_DONE);
 	task->outcome = outcome;
 	task->code = error ? error->code : 0;
 	task->at_ns = now(the_world);
@@ -366,7 +366,7 @@ static inline void manager_spawn_as(struct world *world,
 
 static inline void manager_spawn(struct world *world, uint64_t shutdown_ns)
 {
-	manager_spawn_as(world, WEIR_TRANSIENT, shutdown_ns);
+	manager_spawn_as(world, WEIR_RESTART_TRANSIENT, shutdown_ns);
 }
 
 static inline struct weir_process_counts counts(const struct world *world)
@@ -403,10 +403,11 @@ static inline void check_over(const struct world *world)
 	size_t i, dropped;
 
 	/* Of a stream the manager knows only what it has taken. */
-	dropped = count_outcome(world, WEIR_REFUSED) - c.outcomes[WEIR_REFUSED];
+	dropped = count_outcome(world, WEIR_OUTCOME_REFUSED) -
+		  c.outcomes[WEIR_OUTCOME_REFUSED];
 	assert_true(dropped == 0 || world->manager.subscribes);
-	c.outcomes[WEIR_REFUSED] += dropped;
-	for (i = 0; i < WEIR_OUTCOMES; i++) {
+	c.outcomes[WEIR_OUTCOME_REFUSED] += dropped;
+	for (i = 0; i < WEIR_OUTCOME_COUNT; i++) {
 		assert_int_equal(c.outcomes[i],
 				 count_outcome(world, (enum weir_outcome)i));
 		sum += c.outcomes[i];
@@ -414,7 +415,7 @@ static inline void check_over(const struct world *world)
 	for (i = 0; i < world->n_tasks; i++)
 		assert_int_equal(world->tasks[i].replies,
 				 world->tasks[i].taken);
-	assert_int_equal(c.started, sum - c.outcomes[WEIR_REFUSED]);
+	assert_int_equal(c.started, sum - c.outcomes[WEIR_OUTCOME_REFUSED]);
 	assert_int_equal(world->running, 0);
 }
 

@@ -33,7 +33,7 @@ static void busy_as(const struct weir_strategy *strategy,
 
 static void busy(const struct weir_strategy *strategy, uint64_t shutdown_ns)
 {
-	busy_as(strategy, WEIR_TRANSIENT, shutdown_ns);
+	busy_as(strategy, WEIR_RESTART_TRANSIENT, shutdown_ns);
 }
 
 static void assert_over(void)
@@ -61,11 +61,11 @@ static void a4_11_closed_it_finishes_when_its_processes_have(void **state)
 	assert_int_equal(offer(&world, 6), -ESHUTDOWN);
 	settle();
 	/* what waits has an answer at once */
-	assert_replies(2, 3, WEIR_REFUSED, -ECANCELED);
+	assert_replies(2, 3, WEIR_OUTCOME_REFUSED, -ECANCELED);
 	assert_int_equal(world.running, 2);
 	assert_true(weir_system_is_alive(world.system, world.ref));
 	weir_sim_run(world.sim);
-	assert_replies(0, 2, WEIR_DONE, 0);
+	assert_replies(0, 2, WEIR_OUTCOME_DONE, 0);
 	assert_int_equal(now(&world), SECOND);
 	assert_over();
 	world_fini(&world);
@@ -77,8 +77,8 @@ static void a4_11_stopped_it_lets_its_processes_finish(void **state)
 	busy(NULL, 10 * SECOND);
 	assert_int_equal(weir_system_stop_actor(world.system, world.ref), 0);
 	weir_sim_run(world.sim);
-	assert_replies(0, 2, WEIR_DONE, 0);
-	assert_replies(2, 3, WEIR_REFUSED, -ECANCELED);
+	assert_replies(0, 2, WEIR_OUTCOME_DONE, 0);
+	assert_replies(2, 3, WEIR_OUTCOME_REFUSED, -ECANCELED);
 	assert_int_equal(now(&world), SECOND);
 	assert_over();
 	world_fini(&world);
@@ -90,8 +90,8 @@ static void a4_11_when_its_time_to_stop_is_over_they_stop(void **state)
 	busy(NULL, 500 * MS);
 	assert_int_equal(weir_system_stop_actor(world.system, world.ref), 0);
 	weir_sim_run(world.sim);
-	assert_replies(0, 2, WEIR_STOPPED, -ECANCELED);
-	assert_replies(2, 3, WEIR_REFUSED, -ECANCELED);
+	assert_replies(0, 2, WEIR_OUTCOME_STOPPED, -ECANCELED);
+	assert_replies(2, 3, WEIR_OUTCOME_REFUSED, -ECANCELED);
 	assert_int_equal(now(&world), 500 * MS);
 	assert_over();
 	world_fini(&world);
@@ -103,8 +103,8 @@ static void a4_11_aborted_it_stops_them_at_once(void **state)
 	busy(NULL, WEIR_BRUTAL);
 	assert_int_equal(weir_system_stop_actor(world.system, world.ref), 0);
 	weir_sim_run(world.sim);
-	assert_replies(0, 2, WEIR_STOPPED, -ECANCELED);
-	assert_replies(2, 3, WEIR_REFUSED, -ECANCELED);
+	assert_replies(0, 2, WEIR_OUTCOME_STOPPED, -ECANCELED);
+	assert_replies(2, 3, WEIR_OUTCOME_REFUSED, -ECANCELED);
 	assert_int_equal(now(&world), 0);
 	assert_over();
 	world_fini(&world);
@@ -116,8 +116,8 @@ static void a4_11_so_does_stopping_its_actor(void **state)
 	busy(NULL, 0);
 	weir_actor_stop(&world.manager.actor);
 	weir_sim_run(world.sim);
-	assert_replies(0, 2, WEIR_STOPPED, -ECANCELED);
-	assert_replies(2, 3, WEIR_REFUSED, -ECANCELED);
+	assert_replies(0, 2, WEIR_OUTCOME_STOPPED, -ECANCELED);
+	assert_replies(2, 3, WEIR_OUTCOME_REFUSED, -ECANCELED);
 	assert_int_equal(now(&world), 0);
 	assert_over();
 	world_fini(&world);
@@ -131,7 +131,7 @@ static void a4_11_closed_first_it_can_still_be_aborted(void **state)
 	settle();
 	weir_actor_stop(&world.manager.actor);
 	weir_sim_run(world.sim);
-	assert_replies(0, 2, WEIR_STOPPED, -ECANCELED);
+	assert_replies(0, 2, WEIR_OUTCOME_STOPPED, -ECANCELED);
 	assert_int_equal(now(&world), 0);
 	assert_over();
 	world_fini(&world);
@@ -143,8 +143,8 @@ static void with_the_system_it_finishes_what_runs(void **state)
 	busy(NULL, 0);
 	weir_system_stop(world.system);
 	weir_sim_run(world.sim);
-	assert_replies(0, 2, WEIR_DONE, 0);
-	assert_replies(2, 3, WEIR_REFUSED, -ECANCELED);
+	assert_replies(0, 2, WEIR_OUTCOME_DONE, 0);
+	assert_replies(2, 3, WEIR_OUTCOME_REFUSED, -ECANCELED);
 	assert_over();
 	world_fini(&world);
 }
@@ -170,9 +170,9 @@ static void with_the_executor_it_ends_when_its_processes_have(void **state)
 			 0);
 	weir_sim_run(world.sim);
 	/* it has ended them, before their time was over */
-	assert_replies(0, 2, WEIR_STOPPED, -ECANCELED);
+	assert_replies(0, 2, WEIR_OUTCOME_STOPPED, -ECANCELED);
 	/* no actor is started any more */
-	assert_replies(2, 3, WEIR_REFUSED, -ESHUTDOWN);
+	assert_replies(2, 3, WEIR_OUTCOME_REFUSED, -ESHUTDOWN);
 	assert_int_equal(now(&world), 0);
 	assert_over();
 	/* the test has a reference of the manager */
@@ -240,13 +240,13 @@ static void drained_reader(bool message, enum weir_outcome outcome, int code)
 static void drained_what_has_its_message_is_done(void **state)
 {
 	(void)state;
-	drained_reader(true, WEIR_DONE, 0);
+	drained_reader(true, WEIR_OUTCOME_DONE, 0);
 }
 
 static void drained_what_waits_for_a_message_is_not_done(void **state)
 {
 	(void)state;
-	drained_reader(false, WEIR_STOPPED, -ECANCELED);
+	drained_reader(false, WEIR_OUTCOME_STOPPED, -ECANCELED);
 }
 
 static void aborted_with_the_executor_it_stops_all(void **state)
@@ -260,8 +260,8 @@ static void aborted_with_the_executor_it_stops_all(void **state)
 						  WEIR_FOREVER),
 			 0);
 	weir_sim_run(world.sim);
-	assert_replies(0, 2, WEIR_STOPPED, -ECANCELED);
-	assert_replies(2, 3, WEIR_REFUSED, -ECANCELED);
+	assert_replies(0, 2, WEIR_OUTCOME_STOPPED, -ECANCELED);
+	assert_replies(2, 3, WEIR_OUTCOME_REFUSED, -ECANCELED);
 	assert_over();
 	world_fini(&world);
 	assert_int_equal(drained, 1);
@@ -279,7 +279,7 @@ static void never_spawned_it_refuses_what_it_was_offered(void **state)
 	manager_init(&world, &options);
 	assert_int_equal(offer_all(&world, 0, 5), 5);
 	weir_actor_stop(&world.manager.actor);
-	assert_replies(0, 5, WEIR_REFUSED, -ECANCELED);
+	assert_replies(0, 5, WEIR_OUTCOME_REFUSED, -ECANCELED);
 	world_fini(&world);
 }
 
@@ -302,12 +302,12 @@ static const struct weir_strategy as_decided = {.decide = decide};
 static void killed_it_starts_what_waits_first(void **state)
 {
 	(void)state;
-	decision = WEIR_STOP;
+	decision = WEIR_DIRECTIVE_STOP;
 	busy(&as_decided, 0);
 	assert_int_equal(weir_system_kill(world.system, world.ref), 0);
 	weir_sim_run(world.sim);
-	assert_replies(0, 4, WEIR_DONE, 0);
-	assert_reply(&world, 4, WEIR_STOPPED, -ECANCELED);
+	assert_replies(0, 4, WEIR_OUTCOME_DONE, 0);
+	assert_reply(&world, 4, WEIR_OUTCOME_STOPPED, -ECANCELED);
 	assert_int_equal(now(&world), 2 * SECOND);
 	assert_over();
 	world_fini(&world);
@@ -353,11 +353,11 @@ static void fails_with(const struct weir_strategy *strategy,
 static void a_restart_keeps_what_waits_and_stops_what_runs(void **state)
 {
 	(void)state;
-	decision = WEIR_RESTART;
+	decision = WEIR_DIRECTIVE_RESTART;
 	fails_with(&as_decided, 0);
 	weir_sim_run(world.sim);
-	assert_replies(0, 2, WEIR_STOPPED, -ECANCELED);
-	assert_replies(2, 2, WEIR_DONE, 0);
+	assert_replies(0, 2, WEIR_OUTCOME_STOPPED, -ECANCELED);
+	assert_replies(2, 2, WEIR_OUTCOME_DONE, 0);
 	assert_int_equal(weir_system_restarts(world.system, world.ref), 1);
 	assert_int_equal(counts(&world).processing, 0);
 	/* all places are there */
@@ -365,23 +365,23 @@ static void a_restart_keeps_what_waits_and_stops_what_runs(void **state)
 	settle();
 	assert_int_equal(world.running, 2);
 	weir_sim_run(world.sim);
-	assert_replies(4, 4, WEIR_DONE, 0);
+	assert_replies(4, 4, WEIR_OUTCOME_DONE, 0);
 	world_fini(&world);
 }
 
 static void resumed_it_goes_on(void **state)
 {
 	(void)state;
-	decision = WEIR_RESUME;
+	decision = WEIR_DIRECTIVE_RESUME;
 	fails_with(&as_decided, 0);
 	weir_sim_run(world.sim);
-	assert_reply(&world, 0, WEIR_DONE, 0);
-	assert_replies(2, 2, WEIR_DONE, 0);
+	assert_reply(&world, 0, WEIR_OUTCOME_DONE, 0);
+	assert_replies(2, 2, WEIR_OUTCOME_DONE, 0);
 	assert_int_equal(world.tasks[1].replies, 0);
 	assert_int_equal(
 		weir_system_stop_actor(world.system, world.tasks[1].ref), 0);
 	weir_sim_run(world.sim);
-	assert_reply(&world, 1, WEIR_STOPPED, -ECANCELED);
+	assert_reply(&world, 1, WEIR_OUTCOME_STOPPED, -ECANCELED);
 	world_fini(&world);
 }
 
@@ -397,7 +397,7 @@ static void back_off(uint64_t deadline_ns)
 		.backoff = &backoff,
 	};
 
-	decision = WEIR_RESTART;
+	decision = WEIR_DIRECTIVE_RESTART;
 	fails_with(&strategy, deadline_ns);
 	weir_sim_run_until(world.sim, 5 * SECOND, UINT64_MAX);
 	assert_true(weir_system_is_alive(world.system, world.ref));
@@ -408,12 +408,12 @@ static void a5_7_e14_while_it_stands_still_deadlines_go_on(void **state)
 	(void)state;
 	back_off(2 * SECOND);
 	/* suspended they could not finish; but they can be stopped */
-	assert_replies(0, 2, WEIR_TIMED_OUT, -ECANCELED);
+	assert_replies(0, 2, WEIR_OUTCOME_TIMED_OUT, -ECANCELED);
 	assert_int_equal(world.tasks[0].at_ns, 2 * SECOND);
 	assert_int_equal(offer(&world, 4), 0);
 	weir_sim_run(world.sim);
 	assert_int_equal(weir_system_restarts(world.system, world.ref), 1);
-	assert_replies(2, 3, WEIR_DONE, 0);
+	assert_replies(2, 3, WEIR_OUTCOME_DONE, 0);
 	world_fini(&world);
 }
 
@@ -425,8 +425,8 @@ static void while_it_stands_still_it_can_be_stopped(void **state)
 	assert_int_equal(weir_system_stop_actor(world.system, world.ref), 0);
 	settle();
 	/* not asked, so nothing finishes */
-	assert_replies(0, 2, WEIR_STOPPED, -ECANCELED);
-	assert_replies(2, 2, WEIR_REFUSED, -ECANCELED);
+	assert_replies(0, 2, WEIR_OUTCOME_STOPPED, -ECANCELED);
+	assert_replies(2, 2, WEIR_OUTCOME_REFUSED, -ECANCELED);
 	assert_over();
 	world_fini(&world);
 }
@@ -440,8 +440,8 @@ static void closed_while_it_stands_still_it_ends_after_that(void **state)
 	settle();
 	assert_int_equal(world.running, 2);
 	weir_sim_run(world.sim);
-	assert_replies(0, 2, WEIR_STOPPED, -ECANCELED);
-	assert_replies(2, 2, WEIR_REFUSED, -ECANCELED);
+	assert_replies(0, 2, WEIR_OUTCOME_STOPPED, -ECANCELED);
+	assert_replies(2, 2, WEIR_OUTCOME_REFUSED, -ECANCELED);
 	assert_over();
 	world_fini(&world);
 }
@@ -449,11 +449,11 @@ static void closed_while_it_stands_still_it_ends_after_that(void **state)
 static void failed_it_stops_and_answers_all(void **state)
 {
 	(void)state;
-	decision = WEIR_STOP;
+	decision = WEIR_DIRECTIVE_STOP;
 	fails_with(&as_decided, 0);
 	weir_sim_run(world.sim);
-	assert_replies(0, 2, WEIR_STOPPED, -ECANCELED);
-	assert_replies(2, 2, WEIR_REFUSED, -ECANCELED);
+	assert_replies(0, 2, WEIR_OUTCOME_STOPPED, -ECANCELED);
+	assert_replies(2, 2, WEIR_OUTCOME_REFUSED, -ECANCELED);
 	assert_over();
 	world_fini(&world);
 }
@@ -461,7 +461,7 @@ static void failed_it_stops_and_answers_all(void **state)
 /* In the manager's slice, as it refuses what waits. */
 static void fail_when_refusing(struct world *at, struct task *task)
 {
-	if (task->outcome != WEIR_REFUSED)
+	if (task->outcome != WEIR_OUTCOME_REFUSED)
 		return;
 	at->replied = NULL;
 	assert_int_equal(weir_actor_fail_code(&at->manager.actor, -EDOM), 0);
@@ -473,9 +473,9 @@ static int restart_once(struct weir_actor *supervisor,
 	(void)supervisor;
 	(void)context;
 	decision++;
-	assert_int_equal(failure->kind, WEIR_FAILED_TURN);
+	assert_int_equal(failure->kind, WEIR_FAILURE_TURN);
 	assert_int_equal(failure->error->code, -EDOM);
-	return WEIR_RESTART;
+	return WEIR_DIRECTIVE_RESTART;
 }
 
 static void closed_it_does_not_begin_anew(void **state)
@@ -490,28 +490,28 @@ static void closed_it_does_not_begin_anew(void **state)
 	weir_sim_run(world.sim);
 	/* a failure, and no other one instead of a start */
 	assert_int_equal(decision, 1);
-	assert_replies(0, 2, WEIR_STOPPED, -ECANCELED);
-	assert_replies(2, 3, WEIR_REFUSED, -ECANCELED);
+	assert_replies(0, 2, WEIR_OUTCOME_STOPPED, -ECANCELED);
+	assert_replies(2, 3, WEIR_OUTCOME_REFUSED, -ECANCELED);
 	assert_over();
 	world_fini(&world);
 }
 
 /* Whatever its supervisor says to failures, and though it is permanent. */
-static const struct weir_rule restarts = {.directive = WEIR_RESTART};
+static const struct weir_rule restarts = {.directive = WEIR_DIRECTIVE_RESTART};
 static const struct weir_strategy always = {.rules = &restarts, .n_rules = 1};
 
 static void killed_when_closed_it_ends(void **state)
 {
 	(void)state;
-	busy_as(&always, WEIR_PERMANENT, 0);
+	busy_as(&always, WEIR_RESTART_PERMANENT, 0);
 	weir_process_manager_end(&world.manager);
 	settle();
 	assert_int_equal(world.running, 2);
 	assert_int_equal(weir_system_kill(world.system, world.ref), 0);
 	/* at once: were it to restart for ever, it would do so now */
 	assert_true(weir_sim_run_until(world.sim, 0, 1000) < 1000);
-	assert_replies(0, 2, WEIR_STOPPED, -ECANCELED);
-	assert_replies(2, 3, WEIR_REFUSED, -ECANCELED);
+	assert_replies(0, 2, WEIR_OUTCOME_STOPPED, -ECANCELED);
+	assert_replies(2, 3, WEIR_OUTCOME_REFUSED, -ECANCELED);
 	weir_sim_run(world.sim);
 	assert_over();
 	world_fini(&world);
@@ -520,11 +520,11 @@ static void killed_when_closed_it_ends(void **state)
 static void closed_it_ends_though_it_is_permanent(void **state)
 {
 	(void)state;
-	busy_as(&always, WEIR_PERMANENT, 0);
+	busy_as(&always, WEIR_RESTART_PERMANENT, 0);
 	weir_process_manager_end(&world.manager);
 	weir_sim_run(world.sim);
-	assert_replies(0, 2, WEIR_DONE, 0);
-	assert_replies(2, 3, WEIR_REFUSED, -ECANCELED);
+	assert_replies(0, 2, WEIR_OUTCOME_DONE, 0);
+	assert_replies(2, 3, WEIR_OUTCOME_REFUSED, -ECANCELED);
 	assert_over();
 	world_fini(&world);
 }
@@ -536,7 +536,7 @@ static void suspended_it_keeps_what_comes(void **state)
 	weir_actor_suspend(&world.manager.actor);
 	weir_sim_run(world.sim);
 	/* processes go on and their places come back, but nothing starts */
-	assert_replies(0, 2, WEIR_DONE, 0);
+	assert_replies(0, 2, WEIR_OUTCOME_DONE, 0);
 	assert_int_equal(world.running, 0);
 	assert_int_equal(offer(&world, 5), 0);
 	assert_int_equal(offer(&world, 6), 0);
@@ -544,7 +544,7 @@ static void suspended_it_keeps_what_comes(void **state)
 	assert_int_equal(world.running, 0);
 	weir_actor_resume(&world.manager.actor);
 	weir_sim_run(world.sim);
-	assert_replies(2, 5, WEIR_DONE, 0);
+	assert_replies(2, 5, WEIR_OUTCOME_DONE, 0);
 	world_fini(&world);
 }
 
@@ -556,7 +556,7 @@ static void suspended_it_is_stopped_with_its_processes(void **state)
 	settle();
 	assert_int_equal(weir_system_stop_actor(world.system, world.ref), 0);
 	weir_sim_run(world.sim);
-	assert_replies(2, 3, WEIR_REFUSED, -ECANCELED);
+	assert_replies(2, 3, WEIR_OUTCOME_REFUSED, -ECANCELED);
 	assert_over();
 	world_fini(&world);
 }

@@ -20,7 +20,7 @@ static void a4_1_an_offer_to_a_full_buffer_overflows(void **state)
 	assert_int_equal(offer(&world, 9), -ENOBUFS);
 	check_counts(&world);
 	weir_sim_run(world.sim);
-	assert_int_equal(count_outcome(&world, WEIR_DONE), 5);
+	assert_int_equal(count_outcome(&world, WEIR_OUTCOME_DONE), 5);
 	assert_int_equal(world.tasks[5].replies, 0);
 	world_fini(&world);
 }
@@ -33,7 +33,7 @@ static void a4_1_without_a_buffer_what_can_start_is_taken(void **state)
 	weir_sim_run(world.sim);
 	assert_int_equal(offer_all(&world, 5, 5), 3);
 	weir_sim_run(world.sim);
-	assert_int_equal(count_outcome(&world, WEIR_DONE), 6);
+	assert_int_equal(count_outcome(&world, WEIR_OUTCOME_DONE), 6);
 	world_fini(&world);
 }
 
@@ -55,7 +55,7 @@ static void a4_2_what_waits_starts_when_it_is_asked_for(void **state)
 	weir_sim_run_until(world.sim, 1500 * MS, UINT64_MAX);
 	assert_int_equal(counts(&world).waiting, 0);
 	assert_int_equal(world.running, 2);
-	assert_int_equal(count_outcome(&world, WEIR_DONE), 2);
+	assert_int_equal(count_outcome(&world, WEIR_OUTCOME_DONE), 2);
 	world_fini(&world);
 }
 
@@ -68,7 +68,7 @@ static void a4_8_a_burst_of_1000_into_50_and_8_takes_58(void **state)
 	weir_sim_run(world.sim);
 	assert_int_equal(world.peak, 50);
 	assert_int_equal(counts(&world).peak, 50);
-	assert_int_equal(count_outcome(&world, WEIR_DONE), 58);
+	assert_int_equal(count_outcome(&world, WEIR_OUTCOME_DONE), 58);
 	world_fini(&world);
 }
 
@@ -85,7 +85,7 @@ static void a4_8_so_does_one_before_the_start(void **state)
 	manager_spawn(&world, 0);
 	weir_sim_run(world.sim);
 	assert_int_equal(world.peak, 50);
-	assert_int_equal(count_outcome(&world, WEIR_DONE), 58);
+	assert_int_equal(count_outcome(&world, WEIR_OUTCOME_DONE), 58);
 	world_fini(&world);
 }
 
@@ -121,16 +121,17 @@ static void fill_and_go_on(uint32_t max, uint32_t buffer, uint32_t batch,
 	manager_spawn(&world, 0);
 	assert_int_equal(offer_all(&world, 0, n + 1), n);
 	weir_sim_run(world.sim);
-	assert_int_equal(count_outcome(&world, WEIR_DONE), n);
+	assert_int_equal(count_outcome(&world, WEIR_OUTCOME_DONE), n);
 	assert_int_equal(world.peak, max);
 	assert_int_equal(offer(&world, n + 1), 0);
 	weir_sim_run(world.sim);
-	assert_int_equal(count_outcome(&world, WEIR_DONE), n + 1);
+	assert_int_equal(count_outcome(&world, WEIR_OUTCOME_DONE), n + 1);
 	/* and takes as much as before, less what is no batch yet */
 	taken = offer_all(&world, n + 2, n + 1);
 	assert_in_range(taken, n - ((batch < max ? batch : max) - 1), n);
 	weir_sim_run(world.sim);
-	assert_int_equal(count_outcome(&world, WEIR_DONE), n + 1 + taken);
+	assert_int_equal(count_outcome(&world, WEIR_OUTCOME_DONE),
+			 n + 1 + taken);
 	check_counts(&world);
 	world_fini(&world);
 }
@@ -248,7 +249,7 @@ static void a5_7_one_that_never_ends_holds_one_place(void **state)
 		assert_int_equal(counts(&world).waiting, 0);
 		weir_sim_run_until(world.sim, 41 * 60 * SECOND, UINT64_MAX);
 		for (i = 1; i < 41; i++)
-			assert_reply(&world, i, WEIR_DONE, 0);
+			assert_reply(&world, i, WEIR_OUTCOME_DONE, 0);
 		assert_int_equal(weir_system_stop_actor(world.system,
 							world.tasks[0].ref),
 				 0);
@@ -297,8 +298,8 @@ static size_t one_every_20_ms(uint32_t batch, bool count_buffer)
 	c = counts(&world);
 	assert_int_equal(c.accepted, taken);
 	assert_int_equal(c.overflowed, 1000 - taken);
-	assert_int_equal(c.outcomes[WEIR_DONE], taken);
-	assert_int_equal(count_outcome(&world, WEIR_DONE), taken);
+	assert_int_equal(c.outcomes[WEIR_OUTCOME_DONE], taken);
+	assert_int_equal(count_outcome(&world, WEIR_OUTCOME_DONE), taken);
 	assert_int_equal(c.peak, 50);
 	assert_int_equal(world.peak, 50);
 	world_fini(&world);
@@ -373,7 +374,7 @@ static void e1_the_strategy_is_replaceable(void **state)
 	assert_int_equal(with_strategy(ask_for_all), 7);
 	assert_int_equal(world.running, 4);
 	weir_sim_run(world.sim);
-	assert_int_equal(count_outcome(&world, WEIR_DONE), 7);
+	assert_int_equal(count_outcome(&world, WEIR_OUTCOME_DONE), 7);
 	world_fini(&world);
 
 	assert_int_equal(with_strategy(ask_for_one), 4);
@@ -417,7 +418,7 @@ static void a_reply_can_offer_the_next_command(void **state)
 	world.replied = replies_can_offer;
 	assert_int_equal(offer(&world, 0), 0);
 	weir_sim_run(world.sim);
-	assert_int_equal(count_outcome(&world, WEIR_DONE), 100);
+	assert_int_equal(count_outcome(&world, WEIR_OUTCOME_DONE), 100);
 	assert_int_equal(world.peak, 1);
 	world_fini(&world);
 }

@@ -90,7 +90,7 @@ static void ends_as(enum how how, enum weir_outcome outcome, int code)
 		if (i % 2 == 0)
 			assert_reply(&world, i, outcome, code);
 		else
-			assert_reply(&world, i, WEIR_DONE, 0);
+			assert_reply(&world, i, WEIR_OUTCOME_DONE, 0);
 		assert_int_equal(counts(&world).processing, 0);
 	}
 	assert_in_range(world.peak, 0, 1);
@@ -100,31 +100,31 @@ static void ends_as(enum how how, enum weir_outcome outcome, int code)
 static void a4_6_one_that_finishes_frees_its_place(void **state)
 {
 	(void)state;
-	ends_as(FINISHES, WEIR_DONE, 0);
+	ends_as(FINISHES, WEIR_OUTCOME_DONE, 0);
 }
 
 static void a4_7_one_that_fails_is_stopped(void **state)
 {
 	(void)state;
-	ends_as(FAILS, WEIR_CRASHED, -EIO);
+	ends_as(FAILS, WEIR_OUTCOME_CRASHED, -EIO);
 }
 
 static void a4_7_so_is_one_that_fails_in_its_start(void **state)
 {
 	(void)state;
-	ends_as(CRASHES, WEIR_CRASHED, -EIO);
+	ends_as(CRASHES, WEIR_OUTCOME_CRASHED, -EIO);
 }
 
 static void a5_8_a7_3_one_that_is_not_set_up_is_refused(void **state)
 {
 	(void)state;
-	ends_as(NOT_SET_UP, WEIR_REFUSED, -ENOLINK);
+	ends_as(NOT_SET_UP, WEIR_OUTCOME_REFUSED, -ENOLINK);
 }
 
 static void one_that_has_children_ends_after_them(void **state)
 {
 	(void)state;
-	ends_as(HAS_CHILDREN, WEIR_DONE, 0);
+	ends_as(HAS_CHILDREN, WEIR_OUTCOME_DONE, 0);
 }
 
 static void a5_8_one_that_is_not_set_up_has_not_started(void **state)
@@ -137,7 +137,7 @@ static void a5_8_one_that_is_not_set_up_has_not_started(void **state)
 	settle();
 	assert_int_equal(counts(&world).started, 2);
 	assert_int_equal(counts(&world).taken, 4);
-	assert_int_equal(counts(&world).outcomes[WEIR_REFUSED], 2);
+	assert_int_equal(counts(&world).outcomes[WEIR_OUTCOME_REFUSED], 2);
 	assert_int_equal(counts(&world).processing, 2);
 	assert_int_equal(counts(&world).peak, 2);
 	world_fini(&world);
@@ -153,10 +153,10 @@ static void a4_7_a_fatal_failure_is_the_managers(void **state)
 	world.tasks[1].how = GOES_ON;
 	assert_int_equal(offer_all(&world, 0, 6), 6);
 	weir_sim_run(world.sim);
-	assert_reply(&world, 0, WEIR_CRASHED, WEIR_FATAL);
-	assert_reply(&world, 1, WEIR_STOPPED, -ECANCELED);
+	assert_reply(&world, 0, WEIR_OUTCOME_CRASHED, WEIR_FATAL);
+	assert_reply(&world, 1, WEIR_OUTCOME_STOPPED, -ECANCELED);
 	for (i = 2; i < 6; i++)
-		assert_reply(&world, i, WEIR_REFUSED, -ECANCELED);
+		assert_reply(&world, i, WEIR_OUTCOME_REFUSED, -ECANCELED);
 	assert_int_equal(offer(&world, 6), -ESHUTDOWN);
 	world_fini(&world);
 }
@@ -171,8 +171,8 @@ static void a4_6_one_that_anybody_stops_frees_its_place(void **state)
 	assert_int_equal(
 		weir_system_stop_actor(world.system, world.tasks[0].ref), 0);
 	weir_sim_run(world.sim);
-	assert_reply(&world, 0, WEIR_STOPPED, -ECANCELED);
-	assert_reply(&world, 1, WEIR_DONE, 0);
+	assert_reply(&world, 0, WEIR_OUTCOME_STOPPED, -ECANCELED);
+	assert_reply(&world, 1, WEIR_OUTCOME_DONE, 0);
 	world_fini(&world);
 }
 
@@ -185,8 +185,8 @@ static void a4_6_one_that_is_killed_has_failed(void **state)
 	settle();
 	assert_int_equal(weir_system_kill(world.system, world.tasks[0].ref), 0);
 	weir_sim_run(world.sim);
-	assert_reply(&world, 0, WEIR_CRASHED, -EINTR);
-	assert_reply(&world, 1, WEIR_DONE, 0);
+	assert_reply(&world, 0, WEIR_OUTCOME_CRASHED, -EINTR);
+	assert_reply(&world, 1, WEIR_OUTCOME_DONE, 0);
 	world_fini(&world);
 }
 
@@ -201,12 +201,12 @@ static void a4_6_its_place_is_free_when_nobody_holds_it(void **state)
 	actor = weir_system_actor(world.system, world.tasks[0].ref);
 	assert_non_null(actor);
 	weir_sim_run(world.sim);
-	assert_reply(&world, 0, WEIR_DONE, 0);
+	assert_reply(&world, 0, WEIR_OUTCOME_DONE, 0);
 	assert_int_equal(world.tasks[1].replies, 0);
 	assert_int_equal(counts(&world).processing, 1);
 	weir_actor_unref(actor);
 	weir_sim_run(world.sim);
-	assert_reply(&world, 1, WEIR_DONE, 0);
+	assert_reply(&world, 1, WEIR_OUTCOME_DONE, 0);
 	world_fini(&world);
 }
 
@@ -229,7 +229,7 @@ static void e13_its_id_is_free_though_somebody_holds_it(void **state)
 	actor = weir_system_actor(world.system, world.tasks[0].ref);
 	assert_non_null(actor);
 	weir_sim_run(world.sim);
-	assert_reply(&world, 0, WEIR_DONE, 0);
+	assert_reply(&world, 0, WEIR_OUTCOME_DONE, 0);
 	assert_int_equal(offer(&world, 1), 0);
 	settle();
 	assert_int_equal(world.running, 1);
@@ -237,9 +237,9 @@ static void e13_its_id_is_free_though_somebody_holds_it(void **state)
 	weir_actor_unref(actor);
 	assert_int_equal(offer(&world, 2), 0);
 	settle();
-	assert_reply(&world, 2, WEIR_REFUSED, -EEXIST);
+	assert_reply(&world, 2, WEIR_OUTCOME_REFUSED, -EEXIST);
 	weir_sim_run(world.sim);
-	assert_reply(&world, 1, WEIR_DONE, 0);
+	assert_reply(&world, 1, WEIR_OUTCOME_DONE, 0);
 	world_fini(&world);
 }
 
@@ -290,16 +290,16 @@ static void a5_6_e13_an_id_that_runs_is_refused(void **state)
 	world.tasks[3].command.id = "same";
 	assert_int_equal(offer_all(&world, 0, 3), 3);
 	settle();
-	assert_reply(&world, 1, WEIR_REFUSED, -EEXIST);
+	assert_reply(&world, 1, WEIR_OUTCOME_REFUSED, -EEXIST);
 	assert_int_equal(world.running, 2);
 	assert_int_equal(counts(&world).processing, 2);
 	weir_sim_run(world.sim);
 	/* when it has ended the id is free */
 	assert_int_equal(offer(&world, 3), 0);
 	weir_sim_run(world.sim);
-	assert_reply(&world, 0, WEIR_DONE, 0);
-	assert_reply(&world, 2, WEIR_DONE, 0);
-	assert_reply(&world, 3, WEIR_DONE, 0);
+	assert_reply(&world, 0, WEIR_OUTCOME_DONE, 0);
+	assert_reply(&world, 2, WEIR_OUTCOME_DONE, 0);
+	assert_reply(&world, 3, WEIR_OUTCOME_DONE, 0);
 	world_fini(&world);
 }
 
@@ -308,7 +308,7 @@ static void again(struct world *at, struct task *task)
 {
 	size_t next = (size_t)(task - at->tasks) + 1;
 
-	assert_int_equal(task->outcome, WEIR_DONE);
+	assert_int_equal(task->outcome, WEIR_OUTCOME_DONE);
 	if (next < at->n_tasks)
 		assert_int_equal(offer(at, next), 0);
 }
@@ -326,7 +326,7 @@ static void e13_an_id_is_free_when_its_command_was_replied_to(void **state)
 		world.replied = again;
 		assert_int_equal(offer(&world, 0), 0);
 		weir_sim_run(world.sim);
-		assert_int_equal(count_outcome(&world, WEIR_DONE), 10);
+		assert_int_equal(count_outcome(&world, WEIR_OUTCOME_DONE), 10);
 		world_fini(&world);
 	}
 }
@@ -347,10 +347,10 @@ static void a5_6_e13_an_invalid_id_is_refused(void **state)
 	world.tasks[3].command.id = "/ $ and all that";
 	assert_int_equal(offer_all(&world, 0, 4), 4);
 	weir_sim_run(world.sim);
-	assert_reply(&world, 0, WEIR_REFUSED, -EINVAL);
-	assert_reply(&world, 1, WEIR_REFUSED, -EINVAL);
-	assert_reply(&world, 2, WEIR_DONE, 0);
-	assert_reply(&world, 3, WEIR_DONE, 0);
+	assert_reply(&world, 0, WEIR_OUTCOME_REFUSED, -EINVAL);
+	assert_reply(&world, 1, WEIR_OUTCOME_REFUSED, -EINVAL);
+	assert_reply(&world, 2, WEIR_OUTCOME_DONE, 0);
+	assert_reply(&world, 3, WEIR_OUTCOME_DONE, 0);
 	assert_int_equal(counts(&world).started, 2);
 	world_fini(&world);
 }
@@ -372,14 +372,14 @@ static void a5_7_e14_past_its_deadline_it_is_stopped(void **state)
 	world.tasks[2].command.deadline_ns = UINT64_MAX;
 	assert_int_equal(offer_all(&world, 0, 4), 4);
 	weir_sim_run(world.sim);
-	assert_reply(&world, 0, WEIR_TIMED_OUT, -ECANCELED);
+	assert_reply(&world, 0, WEIR_OUTCOME_TIMED_OUT, -ECANCELED);
 	assert_int_equal(world.tasks[0].at_ns, 3 * SECOND);
-	assert_reply(&world, 1, WEIR_TIMED_OUT, -ECANCELED);
+	assert_reply(&world, 1, WEIR_OUTCOME_TIMED_OUT, -ECANCELED);
 	assert_int_equal(world.tasks[1].at_ns, SECOND);
 	/* their places are others' then; their own time counts from there */
-	assert_reply(&world, 2, WEIR_DONE, 0);
+	assert_reply(&world, 2, WEIR_OUTCOME_DONE, 0);
 	assert_int_equal(world.tasks[2].at_ns, 5 * SECOND);
-	assert_reply(&world, 3, WEIR_DONE, 0);
+	assert_reply(&world, 3, WEIR_OUTCOME_DONE, 0);
 	assert_int_equal(now(&world), 5 * SECOND);
 	world_fini(&world);
 }
@@ -397,10 +397,10 @@ static void e14_who_ends_in_time_is_not_late(void **state)
 	world.tasks[3].how = NOT_SET_UP;
 	assert_int_equal(offer_all(&world, 0, 4), 4);
 	weir_sim_run(world.sim);
-	assert_reply(&world, 0, WEIR_DONE, 0);
-	assert_reply(&world, 1, WEIR_CRASHED, -EIO);
-	assert_reply(&world, 2, WEIR_CRASHED, -EIO);
-	assert_reply(&world, 3, WEIR_REFUSED, -ENOLINK);
+	assert_reply(&world, 0, WEIR_OUTCOME_DONE, 0);
+	assert_reply(&world, 1, WEIR_OUTCOME_CRASHED, -EIO);
+	assert_reply(&world, 2, WEIR_OUTCOME_CRASHED, -EIO);
+	assert_reply(&world, 3, WEIR_OUTCOME_REFUSED, -ENOLINK);
 	/* the timers were called off */
 	assert_int_equal(now(&world), SECOND);
 	world_fini(&world);
@@ -417,8 +417,8 @@ static void e14_late_and_done_may_meet(void **state)
 		world.tasks[0].command.deadline_ns = SECOND;
 		assert_int_equal(offer(&world, 0), 0);
 		weir_sim_run(world.sim);
-		late += count_outcome(&world, WEIR_TIMED_OUT);
-		done += count_outcome(&world, WEIR_DONE);
+		late += count_outcome(&world, WEIR_OUTCOME_TIMED_OUT);
+		done += count_outcome(&world, WEIR_OUTCOME_DONE);
 		world_fini(&world);
 	}
 	assert_int_equal(late + done, 200);
@@ -443,9 +443,9 @@ static void e14_one_that_asks_for_time_has_as_much_as_it_was_given(void **state)
 	weir_sim_run(world.sim);
 	assert_int_equal(world.asked, 2);
 	/* it was late, and has used the rest of its time to finish well */
-	assert_reply(&world, 0, WEIR_DONE, 0);
+	assert_reply(&world, 0, WEIR_OUTCOME_DONE, 0);
 	assert_int_equal(world.tasks[0].at_ns, 2 * SECOND);
-	assert_reply(&world, 1, WEIR_TIMED_OUT, -ECANCELED);
+	assert_reply(&world, 1, WEIR_OUTCOME_TIMED_OUT, -ECANCELED);
 	assert_int_equal(world.tasks[1].at_ns, 4 * SECOND);
 	world_fini(&world);
 }
@@ -487,7 +487,7 @@ static void a7_6_the_managers_other_children_take_no_place(void **state)
 	weir_sim_run(world.sim);
 	assert_int_equal(offer(&world, 1), 0);
 	weir_sim_run(world.sim);
-	assert_int_equal(count_outcome(&world, WEIR_DONE), 2);
+	assert_int_equal(count_outcome(&world, WEIR_OUTCOME_DONE), 2);
 	world_fini(&world);
 }
 

@@ -143,7 +143,7 @@ static void reply(struct weir_command *command, enum weir_outcome outcome,
 {
 	(void)command;
 	(void)error;
-	assert_int_equal(outcome, WEIR_DONE);
+	assert_int_equal(outcome, WEIR_OUTCOME_DONE);
 	n_replied++;
 }
 

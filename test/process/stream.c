@@ -97,7 +97,7 @@ static void a7_1_it_requests_max_and_starts_one_for_each(void **state)
 	expect_request(0);
 	assert_int_equal(counts(&world).accepted, 10);
 	weir_sim_run(world.sim);
-	assert_int_equal(count_outcome(&world, WEIR_DONE), 10);
+	assert_int_equal(count_outcome(&world, WEIR_OUTCOME_DONE), 10);
 	/* all but what is no batch yet */
 	assert_true(
 		weir_publisher_probe_expect_request_min(probe, 10 - 2, NULL));
@@ -223,8 +223,8 @@ static void a7_3_a_refused_command_is_asked_for_again(void **state)
 	}
 	send(8, 1);
 	weir_sim_run(world.sim);
-	assert_int_equal(count_outcome(&world, WEIR_REFUSED), 8);
-	assert_reply(&world, 8, WEIR_DONE, 0);
+	assert_int_equal(count_outcome(&world, WEIR_OUTCOME_REFUSED), 8);
+	assert_reply(&world, 8, WEIR_OUTCOME_DONE, 0);
 	probed_fini();
 }
 
@@ -238,7 +238,7 @@ static void a4_10_at_the_end_it_finishes_behind_its_processes(void **state)
 	assert_int_equal(world.running, 3);
 	assert_true(weir_system_is_alive(world.system, world.ref));
 	weir_sim_run(world.sim);
-	assert_int_equal(count_outcome(&world, WEIR_DONE), 3);
+	assert_int_equal(count_outcome(&world, WEIR_OUTCOME_DONE), 3);
 	assert_false(weir_system_is_alive(world.system, world.ref));
 	probed_fini();
 }
@@ -267,7 +267,7 @@ static void a4_10_with_an_error_it_finishes_with_that(void **state)
 	settle(NULL);
 	assert_int_equal(world.running, 3);
 	weir_sim_run(world.sim);
-	assert_int_equal(count_outcome(&world, WEIR_DONE), 3);
+	assert_int_equal(count_outcome(&world, WEIR_OUTCOME_DONE), 3);
 	assert_int_equal(ended_with, -EXDEV);
 	probed_fini();
 }
@@ -285,8 +285,8 @@ static void a4_10_closed_it_cancels(void **state)
 	assert_true(weir_publisher_probe_expect_cancel(probe));
 	assert_int_equal(world.tasks[2].replies, world.running == 2);
 	weir_sim_run(world.sim);
-	assert_reply(&world, 0, WEIR_DONE, 0);
-	assert_reply(&world, 1, WEIR_DONE, 0);
+	assert_reply(&world, 0, WEIR_OUTCOME_DONE, 0);
+	assert_reply(&world, 1, WEIR_OUTCOME_DONE, 0);
 	assert_false(weir_system_is_alive(world.system, world.ref));
 	probed_fini();
 }
@@ -325,7 +325,7 @@ static void who_was_offered_a_command_does_not_subscribe(void **state)
 	assert_null(weir_process_manager_subscriber(&world.manager));
 	manager_spawn(&world, 0);
 	weir_sim_run(world.sim);
-	assert_reply(&world, 0, WEIR_DONE, 0);
+	assert_reply(&world, 0, WEIR_OUTCOME_DONE, 0);
 	world_fini(&world);
 }
 
@@ -338,13 +338,13 @@ static void dropped_on_its_way_a_command_counts_nowhere(void **state)
 	probed(2, 1, 2);
 	send(0, 1);
 	weir_sim_run(world.sim);
-	assert_reply(&world, 0, WEIR_DONE, 0);
+	assert_reply(&world, 0, WEIR_OUTCOME_DONE, 0);
 	/* used again, it still knows its last manager */
 	world.tasks[0].replies = 0;
 	items->drop(&world.tasks[0].command, items->context);
-	assert_reply(&world, 0, WEIR_REFUSED, -ECANCELED);
-	assert_int_equal(counts(&world).outcomes[WEIR_REFUSED], 0);
-	world.tasks[0].outcome = WEIR_DONE;
+	assert_reply(&world, 0, WEIR_OUTCOME_REFUSED, -ECANCELED);
+	assert_int_equal(counts(&world).outcomes[WEIR_OUTCOME_REFUSED], 0);
+	world.tasks[0].outcome = WEIR_OUTCOME_DONE;
 	probed_fini();
 }
 
@@ -354,7 +354,7 @@ static int decide_restart(struct weir_actor *supervisor,
 	(void)supervisor;
 	(void)failure;
 	(void)context;
-	return WEIR_RESTART;
+	return WEIR_DIRECTIVE_RESTART;
 }
 
 static void restarted_it_keeps_its_publisher(void **state)
@@ -383,13 +383,13 @@ static void restarted_it_keeps_its_publisher(void **state)
 	assert_int_equal(weir_system_kill(world.system, world.ref), 0);
 	settle(NULL);
 	assert_int_equal(weir_system_restarts(world.system, world.ref), 1);
-	assert_reply(&world, 0, WEIR_STOPPED, -ECANCELED);
-	assert_reply(&world, 1, WEIR_STOPPED, -ECANCELED);
+	assert_reply(&world, 0, WEIR_OUTCOME_STOPPED, -ECANCELED);
+	assert_reply(&world, 1, WEIR_OUTCOME_STOPPED, -ECANCELED);
 	/* one is still requested, the two places are */
 	expect_request(2);
 	send(2, 3);
 	weir_sim_run(world.sim);
-	assert_int_equal(count_outcome(&world, WEIR_DONE), 3);
+	assert_int_equal(count_outcome(&world, WEIR_OUTCOME_DONE), 3);
 	probed_fini();
 }
 
@@ -488,7 +488,7 @@ static void any_publisher_can_feed_it(void **state)
 		manager_spawn(&world, 0);
 		assert_int_equal(weir_actor_start(&sender.actor), 0);
 		weir_sim_run(world.sim);
-		assert_int_equal(count_outcome(&world, WEIR_DONE), 40);
+		assert_int_equal(count_outcome(&world, WEIR_OUTCOME_DONE), 40);
 		assert_int_equal(world.peak, world.manager.options.max);
 		assert_false(weir_system_is_alive(world.system, world.ref));
 		world_fini(&world);
@@ -517,7 +517,7 @@ static void a_processor_can_sit_between(void **state)
 	assert_int_equal(weir_actor_start(&limiter.actor), 0);
 	assert_int_equal(weir_actor_start(&sender.actor), 0);
 	weir_sim_run(world.sim);
-	assert_int_equal(count_outcome(&world, WEIR_DONE), 50);
+	assert_int_equal(count_outcome(&world, WEIR_OUTCOME_DONE), 50);
 	/* ten a second, for a second each */
 	assert_in_range(world.peak, 10, 11);
 	assert_int_equal(now(&world), 49 * 100 * MS + SECOND);
@@ -548,10 +548,10 @@ static void a_manager_that_closes_stops_those_before_it(void **state)
 	let_pass(1500 * MS);
 	weir_process_manager_end(&world.manager);
 	weir_sim_run(world.sim);
-	assert_true(count_outcome(&world, WEIR_DONE) >= 3);
+	assert_true(count_outcome(&world, WEIR_OUTCOME_DONE) >= 3);
 	/* those upstream were dropped, and count at no manager */
-	assert_true(count_outcome(&world, WEIR_REFUSED) > 0);
-	assert_int_equal(counts(&world).outcomes[WEIR_REFUSED], 0);
+	assert_true(count_outcome(&world, WEIR_OUTCOME_REFUSED) > 0);
+	assert_int_equal(counts(&world).outcomes[WEIR_OUTCOME_REFUSED], 0);
 	world_fini(&world);
 }
 

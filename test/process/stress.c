@@ -56,7 +56,7 @@ static struct weir_system *systm;
 static struct weir_process_manager manager;
 static struct weir_actor_id manager_ref;
 static struct requester requesters[THREADS];
-static uint64_t replies[WEIR_OUTCOMES];
+static uint64_t replies[WEIR_OUTCOME_COUNT];
 static uint32_t running, peak, released;
 static struct request *going_on;
 static bool none_starts; /* of the commands that are drawn */
@@ -186,7 +186,7 @@ static void reply(struct weir_command *command, enum weir_outcome outcome,
 {
 	struct request *request = request_of(command);
 
-	assert(!error == (outcome == WEIR_DONE));
+	assert(!error == (outcome == WEIR_OUTCOME_DONE));
 	ck_pr_inc_64(&replies[outcome]);
 	/* release: it is over; pairs with the acquire of its requester. By a
 	 * swap, so that a second reply is seen. */
@@ -348,7 +348,7 @@ static void end_requests(bool jobs)
 	while (weir_system_is_alive(systm, manager_ref))
 		sched_yield();
 	weir_process_manager_counts(&manager, &c);
-	for (i = 0; i < WEIR_OUTCOMES; i++) {
+	for (i = 0; i < WEIR_OUTCOME_COUNT; i++) {
 		assert_int_equal(c.outcomes[i], replies[i]);
 		sum += replies[i];
 	}
@@ -356,7 +356,7 @@ static void end_requests(bool jobs)
 	assert_int_equal(c.accepted, taken);
 	assert_int_equal(c.overflowed, overflowed);
 	/* started = finished + crashed + killed */
-	assert_int_equal(c.started, sum - replies[WEIR_REFUSED]);
+	assert_int_equal(c.started, sum - replies[WEIR_OUTCOME_REFUSED]);
 	assert_int_equal(running, 0);
 	assert_in_range(peak, 0, manager.options.max);
 	assert_in_range(c.peak, 0, manager.options.max);
@@ -384,8 +384,10 @@ static void a_million_commands_are_answered_once(void **state)
 	begin_requests(test_count(1000000) / THREADS, 1);
 	end_requests(true);
 	/* all that can happen has */
-	assert_true(replies[WEIR_DONE] && replies[WEIR_CRASHED] &&
-		    replies[WEIR_REFUSED] && replies[WEIR_TIMED_OUT]);
+	assert_true(replies[WEIR_OUTCOME_DONE] &&
+		    replies[WEIR_OUTCOME_CRASHED] &&
+		    replies[WEIR_OUTCOME_REFUSED] &&
+		    replies[WEIR_OUTCOME_TIMED_OUT]);
 	close_world();
 }
 
@@ -395,8 +397,9 @@ static void so_are_calls(void **state)
 	open_world(50, 40, false);
 	begin_requests(test_count(1000000) / THREADS, 2);
 	end_requests(false);
-	assert_true(replies[WEIR_DONE] && replies[WEIR_CRASHED]);
-	assert_int_equal(replies[WEIR_REFUSED], 0);
+	assert_true(replies[WEIR_OUTCOME_DONE] &&
+		    replies[WEIR_OUTCOME_CRASHED]);
+	assert_int_equal(replies[WEIR_OUTCOME_REFUSED], 0);
 	close_world();
 }
 
@@ -408,7 +411,7 @@ static void refused_at_once_they_leave_room_for_others(void **state)
 	open_world(4, 4, true);
 	begin_requests(test_count(400000) / THREADS, 3);
 	end_requests(true);
-	assert_int_equal(replies[WEIR_REFUSED],
+	assert_int_equal(replies[WEIR_OUTCOME_REFUSED],
 			 test_count(400000) / THREADS * THREADS);
 	close_world();
 	none_starts = false;

@@ -632,7 +632,7 @@ static void fault_16_a_group_waits_for_a_late_child(void **state)
 
 	weir_completion_init(&early);
 	weir_completion_init(&late);
-	assert_int_equal(weir_join_init(&join, WEIR_ALL_OF), 0);
+	assert_int_equal(weir_join_init(&join, WEIR_JOIN_ALL), 0);
 	assert_int_equal(weir_completion_complete(&early, NULL), 0);
 	assert_int_equal(weir_join_add(&join, &members[0], &early), 0);
 	assert_false(weir_completion_done(&join.completion));

@@ -246,7 +246,8 @@ static void who_has_joined_keeps_the_stream_when_the_last_leaves(void **state)
 	struct taker first, second;
 
 	ends_init(&ends, 8, 0);
-	assert_int_equal(weir_out_fan(&ends.source.out, WEIR_BROADCAST, 8), 0);
+	assert_int_equal(weir_out_fan(&ends.source.out, WEIR_FAN_BROADCAST, 8),
+			 0);
 	taker_init(&first, &ends.ledger, 5, 0);
 	taker_init(&second, &ends.ledger, INT64_MAX, 0);
 	second.ordered = false;
@@ -290,7 +291,7 @@ static void a_link_made_by_hand_beside_an_offer_stands(void **state)
 		ends.source.actor.ops = &ops;
 		if (fan)
 			assert_int_equal(weir_out_fan(&ends.source.out,
-						      WEIR_BROADCAST, 8),
+						      WEIR_FAN_BROADCAST, 8),
 					 0);
 		sink_init(&other, ends.executor, &ends.ledger, 8);
 		other.ordered = true;
@@ -337,7 +338,8 @@ static void a_port_smaller_than_a_burst_joins_a_broadcast(void **state)
 	struct ends ends;
 
 	ends_init(&ends, 2, 0);
-	assert_int_equal(weir_out_fan(&ends.source.out, WEIR_BROADCAST, 4), 0);
+	assert_int_equal(weir_out_fan(&ends.source.out, WEIR_FAN_BROADCAST, 4),
+			 0);
 	assert_int_equal(weir_port_set_burst(&ends.source.out.port, 3), 0);
 	subscribe(&ends.out, &ends.in.subscriber);
 	ends_start(&ends);

@@ -60,7 +60,8 @@ static void batch_check(enum batch what, size_t seen, size_t batches)
 	ops.on_next_n = on_next_n;
 	ends_init_on(&ends, 8, 0, &executor);
 	/* for a ring of 8 */
-	assert_int_equal(weir_out_fan(&ends.source.out, WEIR_BALANCE, 8), 0);
+	assert_int_equal(weir_out_fan(&ends.source.out, WEIR_FAN_BALANCE, 8),
+			 0);
 	taker_init(&self.taker, &ends.ledger, 3, 0);
 	self.taker.subscriber.ops = &ops;
 	subscribe(&ends.out, &self.taker.subscriber);
@@ -177,7 +178,8 @@ static void a_subscriber_brings_another_inside_on_next(void **state)
 	ops = taker_ops;
 	ops.on_next = invite;
 	ends_init(&ends, 8, 0);
-	assert_int_equal(weir_out_fan(&ends.source.out, WEIR_BROADCAST, 8), 0);
+	assert_int_equal(weir_out_fan(&ends.source.out, WEIR_FAN_BROADCAST, 8),
+			 0);
 	taker_init(&self.taker, &ends.ledger, 1, 1);
 	taker_init(&self.guest, &ends.ledger, 1, 1);
 	self.guest.ordered = false;

@@ -248,7 +248,8 @@ static void who_is_offered_a_link_counts_when_the_last_leaves(void **state)
 
 	ends_init(&ends, 8, 0);
 	ends.sink.ordered = false;
-	assert_int_equal(weir_out_fan(&ends.source.out, WEIR_BROADCAST, 8), 0);
+	assert_int_equal(weir_out_fan(&ends.source.out, WEIR_FAN_BROADCAST, 8),
+			 0);
 	assert_int_equal(weir_actor_start(&ends.source.actor), 0);
 	taker_init(&taker, &ends.ledger, 5, 0);
 	subscribe(&ends.out, &taker.subscriber);
@@ -322,7 +323,8 @@ static void a_link_that_finds_no_memory_leaves_the_way_open(void **state)
 
 	heap_init(&heap, 0);
 	ends_init_on(&ends, 8, 0, &options);
-	assert_int_equal(weir_out_fan(&ends.source.out, WEIR_BROADCAST, 8), 0);
+	assert_int_equal(weir_out_fan(&ends.source.out, WEIR_FAN_BROADCAST, 8),
+			 0);
 	heap.calls = 0;
 	heap.fail = 1;
 	subscribe(&ends.out, &ends.in.subscriber);
@@ -455,7 +457,8 @@ static void balanced_the_least_demand_is_enough(void **state)
 	struct ends ends;
 
 	ends_init(&ends, 8, 0);
-	assert_int_equal(weir_out_fan(&ends.source.out, WEIR_BALANCE, 8), 0);
+	assert_int_equal(weir_out_fan(&ends.source.out, WEIR_FAN_BALANCE, 8),
+			 0);
 	taker_init(&all, &ends.ledger, INT64_MAX, 0);
 	taker_init(&one, &ends.ledger, 1, 0);
 	all.ordered = one.ordered = false;

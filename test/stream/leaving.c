@@ -113,7 +113,8 @@ static void balanced_items_need_not_be_shared(void **state)
 
 	ends_init(&ends, 8, 0);
 	ends.ledger.items.share = NULL;
-	assert_int_equal(weir_out_fan(&ends.source.out, WEIR_BALANCE, 8), 0);
+	assert_int_equal(weir_out_fan(&ends.source.out, WEIR_FAN_BALANCE, 8),
+			 0);
 	for (i = 0; i < 2; i++) {
 		taker_init(&takers[i], &ends.ledger, 1, 1);
 		takers[i].ordered = false;

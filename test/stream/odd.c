@@ -123,7 +123,7 @@ static void who_is_refused_an_actor_between_does_not_end_the_publisher(
 		source_init(&source, &direct.executor, &ledger, 1, N);
 		if (burst == 1)
 			assert_int_equal(weir_out_fan(&source.out,
-						      WEIR_BROADCAST, 8),
+						      WEIR_FAN_BROADCAST, 8),
 					 0);
 		assert_int_equal(weir_port_set_burst(&source.out.port, burst),
 				 0);

@@ -316,8 +316,8 @@ static void publisher_init(struct node *self)
 		.capacity = (size_t)1 << draw(5),
 		.flags = draw(2) ? WEIR_STAY : 0,
 	};
-	enum weir_fan way = world.relays && draw(3) ? WEIR_BROADCAST
-						    : WEIR_BALANCE;
+	enum weir_fan way = world.relays && draw(3) ? WEIR_FAN_BROADCAST
+						    : WEIR_FAN_BALANCE;
 	size_t capacity = (size_t)1 << draw(5);
 
 	assert_int_equal(weir_out_init(&self->out, &self->actor,
@@ -327,7 +327,7 @@ static void publisher_init(struct node *self)
 		set_burst(&self->out.port, capacity);
 	if (draw(3)) {
 		assert_int_equal(weir_out_fan(&self->out, way, capacity), 0);
-		world.gaps |= way == WEIR_BALANCE;
+		world.gaps |= way == WEIR_FAN_BALANCE;
 	}
 	assert_int_equal(weir_reactive_out_init(&self->reactive_out, &self->out,
 						&options),

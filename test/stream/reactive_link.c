@@ -389,8 +389,9 @@ static void links_and_others_share_a_publisher(void **state)
 		uint64_t steps;
 
 		ends_init(&ends, seed, N, NULL, NULL);
-		assert_int_equal(
-			weir_out_fan(&ends.source.out, WEIR_BROADCAST, 4), 0);
+		assert_int_equal(weir_out_fan(&ends.source.out,
+					      WEIR_FAN_BROADCAST, 4),
+				 0);
 		sink_init(&late, weir_sim_executor(ends.sim), &ends.ledger, 2);
 		assert_int_equal(
 			weir_reactive_in_init(&late_in, &late.in, NULL), 0);
@@ -432,8 +433,9 @@ static void out_of_memory_ends_the_subscriber(void **state)
 
 		heap_init(&heap, 0);
 		ends_init(&ends, 1, N, &options, NULL);
-		assert_int_equal(
-			weir_out_fan(&ends.source.out, WEIR_BROADCAST, 4), 0);
+		assert_int_equal(weir_out_fan(&ends.source.out,
+					      WEIR_FAN_BROADCAST, 4),
+				 0);
 		ends_start(&ends);
 		heap.calls = 0;
 		heap.fail = fail;

@@ -360,7 +360,8 @@ static void many_get_the_same_and_the_slowest_sets_the_pace(void **state)
 	size_t i;
 
 	setup_init(&setup, N);
-	assert_int_equal(weir_out_fan(&setup.source.out, WEIR_BROADCAST, 8), 0);
+	assert_int_equal(weir_out_fan(&setup.source.out, WEIR_FAN_BROADCAST, 8),
+			 0);
 	for (i = 0; i < 3; i++) {
 		taker_init(&takers[i], &setup.ledger, i ? INT64_MAX : 5, 0);
 		subscribe(&setup, &takers[i]);
@@ -389,7 +390,8 @@ static void who_subscribe_together_get_the_same(void **state)
 	size_t i;
 
 	setup_init(&setup, N);
-	assert_int_equal(weir_out_fan(&setup.source.out, WEIR_BROADCAST, 8), 0);
+	assert_int_equal(weir_out_fan(&setup.source.out, WEIR_FAN_BROADCAST, 8),
+			 0);
 	setup_start(&setup);
 	for (i = 0; i < 3; i++) {
 		taker_init(&takers[i], &setup.ledger, 0, 0);
@@ -421,7 +423,8 @@ static void who_joins_late_gets_what_comes_from_then_on(void **state)
 	struct taker first, late;
 
 	setup_init(&setup, N);
-	assert_int_equal(weir_out_fan(&setup.source.out, WEIR_BROADCAST, 8), 0);
+	assert_int_equal(weir_out_fan(&setup.source.out, WEIR_FAN_BROADCAST, 8),
+			 0);
 	taker_init(&first, &setup.ledger, 20, 0);
 	taker_init(&late, &setup.ledger, INT64_MAX, 0);
 	subscribe(&setup, &first);
@@ -472,7 +475,8 @@ static void items_that_cannot_be_shared_have_one_subscriber(void **state)
 
 	setup_init(&setup, N);
 	setup.ledger.items.share = NULL;
-	assert_int_equal(weir_out_fan(&setup.source.out, WEIR_BROADCAST, 8), 0);
+	assert_int_equal(weir_out_fan(&setup.source.out, WEIR_FAN_BROADCAST, 8),
+			 0);
 	taker_init(&first, &setup.ledger, INT64_MAX, 0);
 	taker_init(&second, &setup.ledger, INT64_MAX, 0);
 	subscribe(&setup, &first);
@@ -492,7 +496,8 @@ static void balanced_each_item_goes_to_one(void **state)
 	size_t i, sum = 0;
 
 	setup_init(&setup, N);
-	assert_int_equal(weir_out_fan(&setup.source.out, WEIR_BALANCE, 8), 0);
+	assert_int_equal(weir_out_fan(&setup.source.out, WEIR_FAN_BALANCE, 8),
+			 0);
 	for (i = 0; i < 3; i++) {
 		taker_init(&takers[i], &setup.ledger, 4, 1);
 		takers[i].ordered = false;
@@ -584,7 +589,8 @@ static void balanced_a_burst_is_held_twice_at_most(void **state)
 	struct taker idle, taker;
 
 	burst_init(&setup, NULL);
-	assert_int_equal(weir_out_fan(&setup.source.out, WEIR_BALANCE, 64), 0);
+	assert_int_equal(weir_out_fan(&setup.source.out, WEIR_FAN_BALANCE, 64),
+			 0);
 	taker_init(&idle, &setup.ledger, 0, 0);
 	taker_init(&taker, &setup.ledger, INT64_MAX, 0);
 	taker.ordered = false;

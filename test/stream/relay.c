@@ -58,8 +58,8 @@ static void passing_init(struct passing *self, struct place *place,
 	assert_int_equal(weir_out_init(&self->out, &self->actor, items), 0);
 	assert_int_equal(weir_port_set_burst(&self->out.port, burst), 0);
 	if (n > 1)
-		assert_int_equal(weir_out_fan(&self->out, WEIR_BROADCAST, ROOM),
-				 0);
+		assert_int_equal(
+			weir_out_fan(&self->out, WEIR_FAN_BROADCAST, ROOM), 0);
 	assert_int_equal(
 		weir_reactive_in_init(&self->reactive_in, &self->in, NULL), 0);
 	assert_int_equal(weir_reactive_out_init(&self->reactive_out, &self->out,

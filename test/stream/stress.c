@@ -98,8 +98,8 @@ static void flagged_source_init(struct flagged_source *self,
 	/* more than it needs: those by hand get an actor between */
 	assert_int_equal(weir_port_set_burst(&self->source.out.port, burst), 0);
 	if (fan)
-		assert_int_equal(weir_out_fan(&self->source.out, WEIR_BROADCAST,
-					      fan),
+		assert_int_equal(weir_out_fan(&self->source.out,
+					      WEIR_FAN_BROADCAST, fan),
 				 0);
 	assert_int_equal(weir_reactive_out_init(&self->reactive,
 						&self->source.out, NULL),

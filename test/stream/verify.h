@@ -145,13 +145,13 @@ static inline void results_take(struct weir_verify_report *report,
 {
 	struct results *results =
 		weir_container_of(report, struct results, report);
-	char *text = verdict == WEIR_FAILED ? results->failed
-					    : results->skipped;
-	size_t most = verdict == WEIR_FAILED ? sizeof(results->failed)
-					     : sizeof(results->skipped);
+	char *text = verdict == WEIR_VERDICT_FAILED ? results->failed
+						    : results->skipped;
+	size_t most = verdict == WEIR_VERDICT_FAILED ? sizeof(results->failed)
+						     : sizeof(results->skipped);
 	size_t n = strlen(text);
 
-	if (verdict != WEIR_PASSED)
+	if (verdict != WEIR_VERDICT_PASSED)
 		snprintf(text + n, most - n, "%s: %s\n", test, why);
 }
 

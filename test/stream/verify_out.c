@@ -109,8 +109,9 @@ static void set_up(struct making *self, enum kind kind)
 			 0);
 	if (many(kind))
 		assert_int_equal(weir_out_fan(&self->out,
-					      kind == BALANCE ? WEIR_BALANCE
-							      : WEIR_BROADCAST,
+					      kind == BALANCE
+						      ? WEIR_FAN_BALANCE
+						      : WEIR_FAN_BROADCAST,
 					      4),
 				 0);
 	assert_int_equal(weir_reactive_out_init(&self->reactive, &self->out,

@@ -102,11 +102,11 @@ static struct maker *maker_of(struct weir_processor_factory *factory)
 static void fan_out(struct passing *self, enum kind kind)
 {
 	if (kind == BROADCAST)
-		assert_int_equal(weir_out_fan(&self->out, WEIR_BROADCAST, OUT),
-				 0);
+		assert_int_equal(
+			weir_out_fan(&self->out, WEIR_FAN_BROADCAST, OUT), 0);
 	if (kind == BALANCE)
-		assert_int_equal(weir_out_fan(&self->out, WEIR_BALANCE, OUT),
-				 0);
+		assert_int_equal(
+			weir_out_fan(&self->out, WEIR_FAN_BALANCE, OUT), 0);
 }
 
 static void set_up(struct passing *self, struct row *row)

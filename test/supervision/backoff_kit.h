@@ -185,7 +185,8 @@ static inline int make(void *context, struct weir_actor **actor,
 }
 
 /* For failures that are to be ends. */
-static const struct weir_rule stop_rules[] = {{.directive = WEIR_STOP}};
+static const struct weir_rule stop_rules[] = {
+	{.directive = WEIR_DIRECTIVE_STOP}};
 static const struct weir_strategy stops = {.rules = stop_rules, .n_rules = 1};
 
 /* --- The world ------------------------------------------------------------ */

@@ -146,7 +146,7 @@ static void b8_5_a_stop_ends_the_supervisor_with_the_childs_error(void **state)
 
 static void b8_5_resume_is_unchanged(void **state)
 {
-	const struct weir_rule rule = {.directive = WEIR_RESUME};
+	const struct weir_rule rule = {.directive = WEIR_DIRECTIVE_RESUME};
 	const struct weir_strategy strategy = {.rules = &rule, .n_rules = 1};
 	struct weir_actor_id before;
 	struct world world;
@@ -175,7 +175,8 @@ static void b8_5_escalate_is_unchanged(void **state)
 
 static void b8_5_rules_that_do_not_match_leave_it_to_the_default(void **state)
 {
-	const struct weir_rule rule = {.code = -ENOENT, .directive = WEIR_STOP};
+	const struct weir_rule rule = {.code = -ENOENT,
+				       .directive = WEIR_DIRECTIVE_STOP};
 	const struct weir_strategy strategy = {.rules = &rule, .n_rules = 1};
 	struct world world;
 
@@ -199,7 +200,7 @@ static int decide_by_code(struct weir_actor *supervisor,
 	uint32_t *asked = context;
 
 	++*asked;
-	return failure->error->code == -EIO ? WEIR_RESTART : -EPROTO;
+	return failure->error->code == -EIO ? WEIR_DIRECTIVE_RESTART : -EPROTO;
 }
 
 static void b8_5_a_decider_of_the_users_is_asked(void **state)

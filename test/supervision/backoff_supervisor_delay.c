@@ -175,8 +175,8 @@ static void options_that_make_no_sense_are_refused(void **state)
 	REFUSED(&world, mode, (enum weir_backoff_mode)2);
 	REFUSED(&world, absent_code, 1);
 	REFUSED(&world, strategy, &bad);
-	REFUSED(&world, child.restart, WEIR_PERMANENT);
-	REFUSED(&world, child.restart, WEIR_TEMPORARY);
+	REFUSED(&world, child.restart, WEIR_RESTART_PERMANENT);
+	REFUSED(&world, child.restart, WEIR_RESTART_TEMPORARY);
 	REFUSED(&world, child.name, "");
 	REFUSED(&world, child.name, "a/b");
 	REFUSED(&world, child.name, "$1");

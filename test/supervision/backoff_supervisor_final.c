@@ -10,7 +10,7 @@
 static int restart_all(struct weir_actor *supervisor,
 		       const struct weir_failure *failure, void *context)
 {
-	return WEIR_RESTART;
+	return WEIR_DIRECTIVE_RESTART;
 }
 
 struct boss {
@@ -294,7 +294,7 @@ static void a_permanent_supervisor_that_gives_up_is_restarted(void **state)
 	struct world world;
 
 	world_begin(&world, 1);
-	world.restart = WEIR_PERMANENT;
+	world.restart = WEIR_RESTART_PERMANENT;
 	world.options.max_retries = 1;
 	world.options.strategy = &stops;
 	start(&world);
@@ -313,7 +313,7 @@ static void a_permanent_supervisor_that_is_finished_begins_anew(void **state)
 	struct world world;
 
 	world_begin(&world, 1);
-	world.restart = WEIR_PERMANENT;
+	world.restart = WEIR_RESTART_PERMANENT;
 	start(&world);
 	assert_int_equal(put(&world, LAST), 0);
 	settle(&world);

@@ -81,7 +81,7 @@ static int finish_and_escalate(struct weir_actor *supervisor,
 			       void *context)
 {
 	assert_int_equal(weir_actor_end(supervisor), 0);
-	return WEIR_ESCALATE;
+	return WEIR_DIRECTIVE_ESCALATE;
 }
 
 static void b2_4_who_has_finished_does_not_fail_by_escalation(
@@ -91,7 +91,8 @@ static void b2_4_who_has_finished_does_not_fail_by_escalation(
 		.decide = finish_and_escalate,
 	};
 	static const struct role roles[] = {
-		{"boss", .strategy = &strategy, .restart = WEIR_PERMANENT},
+		{"boss", .strategy = &strategy,
+		 .restart = WEIR_RESTART_PERMANENT},
 	};
 	static const struct step steps[] = {
 		{"boss", PRE_START, .spawn = "a"},

@@ -8,7 +8,7 @@
 
 static const struct weir_strategy all_for_one = {
 	BY_CODE,
-	.scope = WEIR_ALL_FOR_ONE,
+	.scope = WEIR_SCOPE_ALL_FOR_ONE,
 };
 
 /* --- B2: directives ------------------------------------------------------- */
@@ -103,8 +103,9 @@ static void b1_4_a_start_that_always_fails_is_tried_max_times_more(
 {
 	static const struct weir_limit three = {.max = 3};
 	static const struct weir_rule rules[] = {
-		{.kind = WEIR_FAILED_START, .directive = WEIR_RESTART},
-		{.directive = WEIR_ESCALATE},
+		{.kind = WEIR_FAILURE_START,
+		 .directive = WEIR_DIRECTIVE_RESTART},
+		{.directive = WEIR_DIRECTIVE_ESCALATE},
 	};
 	static const struct weir_strategy strategy = {
 		.rules = rules, .n_rules = 2, .each = &three};
@@ -165,7 +166,7 @@ static int escalate_noting(struct weir_actor *supervisor,
 	assert_string_equal(weir_actor_name(supervisor), "a");
 	assert_string_equal(failure->name, "b");
 	told_first = failure->error;
-	return WEIR_ESCALATE;
+	return WEIR_DIRECTIVE_ESCALATE;
 }
 
 /* `context` is the directive. */
@@ -209,7 +210,7 @@ static const struct weir_strategy escalating = {.decide = escalate_noting};
 
 static void b2_4_a_resume_above_resumes_the_one_that_failed(struct world *world)
 {
-	static enum weir_directive directive = WEIR_RESUME;
+	static enum weir_directive directive = WEIR_DIRECTIVE_RESUME;
 	static const struct weir_strategy above = {
 		.decide = decide_above,
 		.context = &directive,
@@ -227,7 +228,8 @@ static void b2_4_a_resume_above_resumes_the_one_that_failed(struct world *world)
 static void b2_4_a_resume_above_starts_one_that_did_not_start(
 	struct world *world)
 {
-	static const struct weir_rule rules[] = {{.directive = WEIR_RESUME}};
+	static const struct weir_rule rules[] = {
+		{.directive = WEIR_DIRECTIVE_RESUME}};
 	static const struct weir_strategy resume = {.rules = rules,
 						    .n_rules = 1};
 	static const struct step steps[] = {
@@ -243,7 +245,7 @@ static void b2_4_a_resume_above_starts_one_that_did_not_start(
 	assert_told(world, "b", "b1.pre_start b2.reset b2.pre_start b2.1");
 }
 
-static enum weir_directive restart_it = WEIR_RESTART;
+static enum weir_directive restart_it = WEIR_DIRECTIVE_RESTART;
 static const struct weir_strategy restart_above = {
 	.decide = decide_above,
 	.context = &restart_it,
@@ -292,7 +294,7 @@ static int resume_noting(struct weir_actor *supervisor,
 
 	assert_string_equal(failure->name, "a");
 	*code = failure->error->code;
-	return WEIR_RESUME;
+	return WEIR_DIRECTIVE_RESUME;
 }
 
 static void b2_5_a_decider_that_fails_fails_the_supervisor(struct world *world)
@@ -364,7 +366,7 @@ static int restart_noting(struct weir_actor *supervisor,
 	verdict->kind = failure->kind;
 	verdict->code = failure->error->code;
 	verdict->asked++;
-	return WEIR_RESTART;
+	return WEIR_DIRECTIVE_RESTART;
 }
 
 static void b3_1_a_decider_is_told_the_error_and_the_child(struct world *world)
@@ -384,14 +386,14 @@ static void b3_1_a_decider_is_told_the_error_and_the_child(struct world *world)
 	SCRIPT(world, steps);
 	add(world, NULL, "a");
 	run(world);
-	assert_int_equal(verdict.kind, WEIR_FAILED_START);
+	assert_int_equal(verdict.kind, WEIR_FAILURE_START);
 	assert_int_equal(verdict.code, -EPROTO);
 	give(world, "a", 1);
-	assert_int_equal(verdict.kind, WEIR_FAILED_TURN);
+	assert_int_equal(verdict.kind, WEIR_FAILURE_TURN);
 	assert_int_equal(verdict.code, -E2BIG);
 	assert_int_equal(verdict.asked, 2);
 	give(world, "a", 2);
-	assert_int_equal(verdict.kind, WEIR_FAILED_RESTART);
+	assert_int_equal(verdict.kind, WEIR_FAILURE_RESTART);
 	assert_int_equal(verdict.code, -ENXIO);
 	assert_int_equal(verdict.asked, 4);
 	assert_int_equal(member(world, "a")->generation, 5);
@@ -400,8 +402,8 @@ static void b3_1_a_decider_is_told_the_error_and_the_child(struct world *world)
 static void b3_2_what_no_rule_matches_is_escalated(struct world *world)
 {
 	static const struct weir_rule rules[] = {
-		{.kind = WEIR_FAILED_START, .directive = WEIR_STOP},
-		{.code = RESTART, .directive = WEIR_RESTART},
+		{.kind = WEIR_FAILURE_START, .directive = WEIR_DIRECTIVE_STOP},
+		{.code = RESTART, .directive = WEIR_DIRECTIVE_RESTART},
 	};
 	static const struct weir_strategy some = {.rules = rules,
 						  .n_rules = LENGTH(rules)};

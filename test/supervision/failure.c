@@ -13,7 +13,7 @@ static const struct weir_backoff one_second = {
 static const struct weir_strategy slow = {BY_CODE, .backoff = &one_second};
 static const struct weir_strategy all_for_one = {
 	BY_CODE,
-	.scope = WEIR_ALL_FOR_ONE,
+	.scope = WEIR_SCOPE_ALL_FOR_ONE,
 };
 
 /* --- B1: failure and suspension ------------------------------------------- */
@@ -122,7 +122,7 @@ static int resume_counted(struct weir_actor *supervisor,
 	assert_int_equal(suspends(&the_world, "a"), 1);
 	assert_int_equal(suspends(&the_world, "b"), 2);
 	assert_int_equal(suspends(&the_world, "c"), 2);
-	return WEIR_RESUME;
+	return WEIR_DIRECTIVE_RESUME;
 }
 
 /* b has failed and waits; a fails as well and is resumed; c is below both. */
@@ -227,8 +227,9 @@ static void b1_4_a_failed_actor_runs_nothing_before_the_verdict(
 /* The limit is three, so there is a first start and three more. */
 static void b1_4_each_failing_start_is_a_failure(struct world *world)
 {
-	static const struct weir_limit three = {
-		.max = 3, .window = WEIR_TUMBLING, .within_ns = WEIR_FOREVER};
+	static const struct weir_limit three = {.max = 3,
+						.window = WEIR_WINDOW_TUMBLING,
+						.within_ns = WEIR_FOREVER};
 	static const struct weir_strategy limited = {BY_CODE, .each = &three};
 	static const struct role roles[] = {{"a", .hooks = PLAIN}};
 	static const struct step by_rc[] = {{"a", PRE_START, .rc = RESTART}};
@@ -524,7 +525,7 @@ static void b2_2_causes_are_dropped_without_the_lock(struct world *world)
 {
 	static const struct weir_strategy all = {
 		BY_CODE,
-		.scope = WEIR_ALL_FOR_ONE,
+		.scope = WEIR_SCOPE_ALL_FOR_ONE,
 	};
 	static const struct role roles[] = {{"boss", .strategy = &all}};
 	static const struct step steps[] = {

@@ -67,9 +67,9 @@ static void member_released(struct weir_actor *actor)
 		(void)weir_completion_complete(&released, NULL);
 }
 
-static const struct weir_rule restart = {.directive = WEIR_RESTART};
+static const struct weir_rule restart = {.directive = WEIR_DIRECTIVE_RESTART};
 static const struct weir_strategy strategy = {
-	.scope = WEIR_ALL_FOR_ONE,
+	.scope = WEIR_SCOPE_ALL_FOR_ONE,
 	.rules = &restart,
 	.n_rules = 1,
 	.ordered = true,

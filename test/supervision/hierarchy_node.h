@@ -50,7 +50,7 @@ static inline int node_post_restart(struct weir_actor *actor,
 	struct node *self = node_of(actor);
 
 	/* one that is permanent may just have finished */
-	assert_true(cause || self->options.restart == WEIR_PERMANENT);
+	assert_true(cause || self->options.restart == WEIR_RESTART_PERMANENT);
 	return node_begins(self);
 }
 
@@ -153,7 +153,7 @@ static inline int node_decide(struct weir_actor *actor,
 	assert_int_equal(failure->error->code < 0, 1);
 	(void)act(self);
 	if (self->fails)
-		return WEIR_STOP;
+		return WEIR_DIRECTIVE_STOP;
 	if (strikes(self->world, &self->random, 16))
 		return below(&self->random, 2) ? -EPROTO : 99;
 	return (int)below(&self->random, 9) % 4;
@@ -262,12 +262,12 @@ static inline const struct weir_limit *draw_limit(struct weir_limit *limit,
 }
 
 static const struct weir_rule node_rules[] = {
-	{.code = -EAGAIN, .directive = WEIR_RESUME},
-	{.code = -EIO, .directive = WEIR_RESTART},
-	{.code = -ENOENT, .directive = WEIR_STOP},
-	{.kind = WEIR_FAILED_START, .directive = WEIR_RESTART},
-	{.kind = WEIR_FAILED_KILLED, .directive = WEIR_RESTART},
-	{.directive = WEIR_RESTART}, /* for /user, so that it lives */
+	{.code = -EAGAIN, .directive = WEIR_DIRECTIVE_RESUME},
+	{.code = -EIO, .directive = WEIR_DIRECTIVE_RESTART},
+	{.code = -ENOENT, .directive = WEIR_DIRECTIVE_STOP},
+	{.kind = WEIR_FAILURE_START, .directive = WEIR_DIRECTIVE_RESTART},
+	{.kind = WEIR_FAILURE_KILLED, .directive = WEIR_DIRECTIVE_RESTART},
+	{.directive = WEIR_DIRECTIVE_RESTART}, /* for /user, so that it lives */
 };
 #define NODE_RULES (sizeof(node_rules) / sizeof(*node_rules) - 1)
 
@@ -328,8 +328,9 @@ static inline void draw_nature(struct node *self, uint64_t *random)
 static inline void draw_options(struct node *self, uint64_t *random)
 {
 	static const enum weir_restart_type types[] = {
-		WEIR_TRANSIENT, WEIR_TRANSIENT, WEIR_TRANSIENT,
-		WEIR_PERMANENT, WEIR_PERMANENT, WEIR_TEMPORARY};
+		WEIR_RESTART_TRANSIENT, WEIR_RESTART_TRANSIENT,
+		WEIR_RESTART_TRANSIENT, WEIR_RESTART_PERMANENT,
+		WEIR_RESTART_PERMANENT, WEIR_RESTART_TEMPORARY};
 	static const uint64_t shutdowns[] = {0, 0, 5 * MS, WEIR_FOREVER,
 					     WEIR_BRUTAL};
 

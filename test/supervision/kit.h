@@ -14,12 +14,12 @@
 static const struct weir_strategy one_by_one = {BY_CODE, .ordered = true};
 static const struct weir_strategy all_by_turns = {
 	BY_CODE,
-	.scope = WEIR_ALL_FOR_ONE,
+	.scope = WEIR_SCOPE_ALL_FOR_ONE,
 	.ordered = true,
 };
 static const struct weir_strategy rest_by_turns = {
 	BY_CODE,
-	.scope = WEIR_REST_FOR_ONE,
+	.scope = WEIR_SCOPE_REST_FOR_ONE,
 	.ordered = true,
 };
 
@@ -32,9 +32,10 @@ static inline void on_event(const struct weir_supervision_event *event,
 						 "escalate"};
 
 	note(context, "system", "%s(%s)",
-	     event->what == WEIR_EVENT_HOOK    ? "hook"
-	     : event->what == WEIR_EVENT_LIMIT ? "limit"
-					       : directives[event->directive],
+	     event->what == WEIR_SUPERVISION_EVENT_HOOK ? "hook"
+	     : event->what == WEIR_SUPERVISION_EVENT_LIMIT
+		     ? "limit"
+		     : directives[event->directive],
 	     event->name);
 }
 

@@ -92,7 +92,8 @@ static void b5_1_poison_before_the_first_slice_waits_for_the_start(
 
 static void b5_1_who_was_poisoned_does_not_restart(struct world *world)
 {
-	static const struct role roles[] = {{"a", .restart = WEIR_PERMANENT}};
+	static const struct role roles[] = {
+		{"a", .restart = WEIR_RESTART_PERMANENT}};
 
 	ROLES(world, roles);
 	add(world, NULL, "a");
@@ -148,8 +149,8 @@ static void b5_1_poison_survives_a_restart(struct world *world)
 /* --- Kill ----------------------------------------------------------------- */
 
 static const struct weir_rule on_kill[] = {
-	{.kind = WEIR_FAILED_KILLED, .directive = WEIR_RESTART},
-	{.code = RESUME, .directive = WEIR_RESUME},
+	{.kind = WEIR_FAILURE_KILLED, .directive = WEIR_DIRECTIVE_RESTART},
+	{.code = RESUME, .directive = WEIR_DIRECTIVE_RESUME},
 };
 static const struct weir_strategy kill_restarts = {
 	.rules = on_kill,

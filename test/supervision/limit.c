@@ -26,11 +26,11 @@ static void b6_1_a_limit_of_0_never_restarts(void **state)
 
 static void b6_2_without_a_window_failure_k_restarts_up_to_max(void **state)
 {
-	struct weir_limit limit = {3, WEIR_TUMBLING, WEIR_FOREVER};
+	struct weir_limit limit = {3, WEIR_WINDOW_TUMBLING, WEIR_FOREVER};
 
 	EXPECT(limit, "yyynnn", 1, SECOND, 3600 * SECOND, 3600 * SECOND,
 	       UINT64_MAX / 2, UINT64_MAX);
-	limit.window = WEIR_SLIDING;
+	limit.window = WEIR_WINDOW_SLIDING;
 	EXPECT(limit, "yyyn", 0, 0, UINT64_MAX / 2, UINT64_MAX);
 	limit.within_ns = 0;
 	EXPECT(limit, "yyyn", 0, 0, UINT64_MAX / 2, UINT64_MAX);
@@ -41,16 +41,16 @@ static void b6_3_without_max_and_window_there_is_no_limit(void **state)
 	static const int32_t none[] = {-1, -2, INT32_MIN};
 
 	for (int i = 0; i < 3; i++) {
-		struct weir_limit limit = {none[i], WEIR_TUMBLING,
+		struct weir_limit limit = {none[i], WEIR_WINDOW_TUMBLING,
 					   WEIR_FOREVER};
 
 		for (int k = 0; k < 1000; k++)
 			assert_true(restarts(&limit, 0));
-		limit.window = WEIR_SLIDING;
+		limit.window = WEIR_WINDOW_SLIDING;
 		limit.within_ns = SECOND;
 		for (int k = 0; k < 1000; k++)
 			assert_true(restarts(&limit, 0));
-		limit.window = WEIR_SLIDING_STRICT;
+		limit.window = WEIR_WINDOW_SLIDING_STRICT;
 		for (int k = 0; k < 1000; k++)
 			assert_true(restarts(&limit, 0));
 	}
@@ -59,7 +59,7 @@ static void b6_3_without_max_and_window_there_is_no_limit(void **state)
 
 static void b6_4_no_max_is_1_in_a_tumbling_window(void **state)
 {
-	struct weir_limit limit = {-1, WEIR_TUMBLING, SECOND};
+	struct weir_limit limit = {-1, WEIR_WINDOW_TUMBLING, SECOND};
 
 	EXPECT(limit, "ynny", 1, 2, SECOND + 1, SECOND + 2);
 	limit.max = INT32_MIN;
@@ -68,7 +68,7 @@ static void b6_4_no_max_is_1_in_a_tumbling_window(void **state)
 
 static void b6_5_tumbling_vectors(void **state)
 {
-	struct weir_limit limit = {2, WEIR_TUMBLING, 1000 * MS};
+	struct weir_limit limit = {2, WEIR_WINDOW_TUMBLING, 1000 * MS};
 
 	EXPECT(limit, "yyn", 1 * MS, 900 * MS, 1000 * MS);
 	EXPECT(limit, "yyyyn", 1 * MS, 990 * MS, 1002 * MS, 1003 * MS,
@@ -77,7 +77,7 @@ static void b6_5_tumbling_vectors(void **state)
 
 static void b6_5_a_window_of_0_holds_one_instant(void **state)
 {
-	struct weir_limit limit = {2, WEIR_TUMBLING, 0};
+	struct weir_limit limit = {2, WEIR_WINDOW_TUMBLING, 0};
 
 	EXPECT(limit, "yynyynyyn", 7, 7, 7, 8, 8, 8, 9, 9, 9);
 	limit.max = 1;
@@ -87,14 +87,14 @@ static void b6_5_a_window_of_0_holds_one_instant(void **state)
 
 static void b6_4_the_tumbling_window_is_inclusive(void **state)
 {
-	struct weir_limit limit = {1, WEIR_TUMBLING, 10};
+	struct weir_limit limit = {1, WEIR_WINDOW_TUMBLING, 10};
 
 	EXPECT(limit, "yny", 5, 15, 16);
 }
 
 static void b6_8_retries_0_stop_at_once_and_record_nothing(void **state)
 {
-	struct weir_limit limit = {0, WEIR_SLIDING_STRICT, 10 * SECOND};
+	struct weir_limit limit = {0, WEIR_WINDOW_SLIDING_STRICT, 10 * SECOND};
 
 	assert_false(restarts(&limit, 0));
 	assert_null(record);
@@ -102,7 +102,7 @@ static void b6_8_retries_0_stop_at_once_and_record_nothing(void **state)
 
 static void b6_8_refusing_resets_the_record(void **state)
 {
-	struct weir_limit limit = {2, WEIR_SLIDING_STRICT, 10 * SECOND};
+	struct weir_limit limit = {2, WEIR_WINDOW_SLIDING_STRICT, 10 * SECOND};
 
 	EXPECT(limit, "yynyyn", 1, 1, 1, 1, 1, 1);
 	limit.within_ns = 0;
@@ -112,16 +112,16 @@ static void b6_8_refusing_resets_the_record(void **state)
 /* The sliding windows of other sources do not. */
 static void d1_1_refusing_resets_nothing(void **state)
 {
-	struct weir_limit limit = {2, WEIR_SLIDING, 10 * SECOND};
+	struct weir_limit limit = {2, WEIR_WINDOW_SLIDING, 10 * SECOND};
 
 	EXPECT(limit, "yynnn", 1, 1, 1, 1, 1);
-	limit.window = WEIR_TUMBLING;
+	limit.window = WEIR_WINDOW_TUMBLING;
 	EXPECT(limit, "yynnn", 1, 1, 1, 1, 1);
 }
 
 static void b6_9_the_sliding_window_is_strict(void **state)
 {
-	struct weir_limit limit = {1, WEIR_SLIDING_STRICT, 10 * SECOND};
+	struct weir_limit limit = {1, WEIR_WINDOW_SLIDING_STRICT, 10 * SECOND};
 
 	EXPECT(limit, "yy", SECOND, 11 * SECOND);
 	EXPECT(limit, "yn", SECOND, 11 * SECOND - 1);
@@ -129,7 +129,7 @@ static void b6_9_the_sliding_window_is_strict(void **state)
 
 static void b6_9_window_0_is_all_failures_ever(void **state)
 {
-	struct weir_limit limit = {2, WEIR_SLIDING_STRICT, 0};
+	struct weir_limit limit = {2, WEIR_WINDOW_SLIDING_STRICT, 0};
 
 	EXPECT(limit, "yyn", 0, UINT64_MAX / 2, UINT64_MAX);
 }
@@ -137,7 +137,8 @@ static void b6_9_window_0_is_all_failures_ever(void **state)
 /* Old failures are put on record under a limit that allows them. */
 static void b6_10_vectors(void **state)
 {
-	struct weir_limit many = {9, WEIR_SLIDING_STRICT, 0}, limit = many;
+	struct weir_limit many = {9, WEIR_WINDOW_SLIDING_STRICT, 0},
+			  limit = many;
 	uint64_t now = 100 * SECOND;
 
 	limit.max = 1;
@@ -167,7 +168,7 @@ static void b6_10_vectors(void **state)
 
 static void d1_1_the_restart_after_max_is_refused(void **state)
 {
-	struct weir_limit limit = {3, WEIR_SLIDING, 5 * SECOND};
+	struct weir_limit limit = {3, WEIR_WINDOW_SLIDING, 5 * SECOND};
 
 	EXPECT(limit, "yyyn", 0, 0, 0, 0);
 	EXPECT(limit, "yyynyn", 0, 2 * SECOND, 4 * SECOND, 5 * SECOND,
@@ -176,7 +177,7 @@ static void d1_1_the_restart_after_max_is_refused(void **state)
 
 static void d1_1_the_sliding_window_is_inclusive(void **state)
 {
-	struct weir_limit limit = {1, WEIR_SLIDING, 10};
+	struct weir_limit limit = {1, WEIR_WINDOW_SLIDING, 10};
 
 	EXPECT(limit, "yny", 5, 15, 16);
 }
@@ -184,7 +185,7 @@ static void d1_1_the_sliding_window_is_inclusive(void **state)
 /* Around an edge, where a tumbling one lets 2 * max pass. */
 static void a_sliding_window_has_no_edge(void **state)
 {
-	struct weir_limit limit = {2, WEIR_SLIDING, 1000 * MS};
+	struct weir_limit limit = {2, WEIR_WINDOW_SLIDING, 1000 * MS};
 
 	EXPECT(limit, "yyynny", 1 * MS, 990 * MS, 1002 * MS, 1003 * MS,
 	       1004 * MS, 1991 * MS);
@@ -196,9 +197,9 @@ static void the_windows_differ_at_their_edges(void **state)
 	static const struct {
 		const char *first, *second, *third;
 	} answers[N_WINDOWS] = {
-		[WEIR_SLIDING] = {"yyn", "yyn", "yyyn"},
-		[WEIR_SLIDING_STRICT] = {"yyn", "yyy", "yyyn"},
-		[WEIR_TUMBLING] = {"yyn", "yyn", "yyyy"},
+		[WEIR_WINDOW_SLIDING] = {"yyn", "yyn", "yyyn"},
+		[WEIR_WINDOW_SLIDING_STRICT] = {"yyn", "yyy", "yyyn"},
+		[WEIR_WINDOW_TUMBLING] = {"yyn", "yyn", "yyyy"},
 	};
 
 	for (int w = 0; w < N_WINDOWS; w++) {
@@ -234,8 +235,8 @@ static void asking_counts_nothing(void **state)
 /* One of the child's, one of the supervisor's. */
 static void a_limit_does_not_count_what_the_other_refuses(void **state)
 {
-	struct weir_limit each = {1, WEIR_SLIDING, 1000};
-	struct weir_limit all = {2, WEIR_SLIDING, 1000};
+	struct weir_limit each = {1, WEIR_WINDOW_SLIDING, 1000};
+	struct weir_limit all = {2, WEIR_WINDOW_SLIDING, 1000};
 	struct weir__restarts *every = NULL;
 
 	assert_true(restarts(&each, 0));
@@ -256,14 +257,14 @@ static void a_limit_does_not_count_what_the_other_refuses(void **state)
 
 static void the_ends_of_time_are_no_edges(void **state)
 {
-	struct weir_limit limit = {1, WEIR_SLIDING, UINT64_MAX - 1};
+	struct weir_limit limit = {1, WEIR_WINDOW_SLIDING, UINT64_MAX - 1};
 
 	EXPECT(limit, "ynny", 0, 1, UINT64_MAX - 1, UINT64_MAX);
 	EXPECT(limit, "ynn", UINT64_MAX - 1, UINT64_MAX, UINT64_MAX);
-	limit.window = WEIR_SLIDING_STRICT;
+	limit.window = WEIR_WINDOW_SLIDING_STRICT;
 	EXPECT(limit, "yny", 0, UINT64_MAX - 2, UINT64_MAX - 2);
 	EXPECT(limit, "yy", 0, UINT64_MAX - 1);
-	limit.window = WEIR_TUMBLING;
+	limit.window = WEIR_WINDOW_TUMBLING;
 	EXPECT(limit, "ynny", 0, 1, UINT64_MAX - 1, UINT64_MAX);
 }
 
@@ -278,7 +279,8 @@ static void a_clock_that_goes_back_stands_still(void **state)
 
 static void what_is_counted_is_bounded(void **state)
 {
-	struct weir_limit limit = {WEIR_RESTARTS_MAX, WEIR_SLIDING, SECOND};
+	struct weir_limit limit = {WEIR_RESTARTS_MAX, WEIR_WINDOW_SLIDING,
+				   SECOND};
 
 	assert_true(weir__limit_valid(&limit));
 	limit.max++;
@@ -287,7 +289,7 @@ static void what_is_counted_is_bounded(void **state)
 	assert_false(weir__limit_valid(&limit));
 	limit.max = INT32_MIN;
 	assert_true(weir__limit_valid(&limit));
-	limit.window = (enum weir_window)(WEIR_TUMBLING + 1);
+	limit.window = (enum weir_window)(WEIR_WINDOW_TUMBLING + 1);
 	assert_false(weir__limit_valid(&limit));
 	limit.window = (enum weir_window) - 1;
 	assert_false(weir__limit_valid(&limit));
@@ -297,7 +299,8 @@ static void what_is_counted_is_bounded(void **state)
 
 static void a_large_limit_costs_nothing_until_used(void **state)
 {
-	struct weir_limit limit = {WEIR_RESTARTS_MAX, WEIR_SLIDING, SECOND};
+	struct weir_limit limit = {WEIR_RESTARTS_MAX, WEIR_WINDOW_SLIDING,
+				   SECOND};
 
 	assert_true(restarts(&limit, 0));
 	assert_true(heap.bytes <= 64);
@@ -313,7 +316,7 @@ static void a_large_limit_costs_nothing_until_used(void **state)
 /* Those outside of the window make room for the next. */
 static void memory_is_for_the_restarts_in_the_window(void **state)
 {
-	struct weir_limit limit = {WEIR_RESTARTS_MAX, WEIR_SLIDING, 3};
+	struct weir_limit limit = {WEIR_RESTARTS_MAX, WEIR_WINDOW_SLIDING, 3};
 
 	for (uint64_t now = 0; now < 100000; now++)
 		assert_true(restarts(&limit, now));
@@ -322,14 +325,14 @@ static void memory_is_for_the_restarts_in_the_window(void **state)
 
 static void where_a_number_is_enough_memory_does_not_grow(void **state)
 {
-	struct weir_limit limit = {1000, WEIR_SLIDING, 0};
+	struct weir_limit limit = {1000, WEIR_WINDOW_SLIDING, 0};
 
 	for (int i = 0; i < 1000; i++)
 		assert_true(restarts(&limit, i));
 	assert_false(restarts(&limit, 1000));
 	assert_int_equal(heap.calls, 1);
 	let_go();
-	limit.window = WEIR_TUMBLING;
+	limit.window = WEIR_WINDOW_TUMBLING;
 	limit.within_ns = 5000;
 	for (int i = 0; i < 1000; i++)
 		assert_true(restarts(&limit, i));
@@ -357,7 +360,8 @@ static void out_of_memory_changes_nothing(void **state)
 				assert_int_equal(rc, 1);
 			assert_true(restarts(&limit, i));
 		}
-		assert_int_equal(failures, windows[w] == WEIR_TUMBLING ? 1 : 6);
+		assert_int_equal(failures,
+				 windows[w] == WEIR_WINDOW_TUMBLING ? 1 : 6);
 		heap.fail = heap.calls + 1;
 		assert_int_equal(ask(&limit, 100), 0);
 		heap.fail = 0;

@@ -63,9 +63,9 @@ static inline void expect(const struct weir_limit *limit, const uint64_t *times,
 	expect(&(limit), (const uint64_t[]){__VA_ARGS__}, answers)
 
 static const enum weir_window windows[] = {
-	WEIR_SLIDING,
-	WEIR_SLIDING_STRICT,
-	WEIR_TUMBLING,
+	WEIR_WINDOW_SLIDING,
+	WEIR_WINDOW_SLIDING_STRICT,
+	WEIR_WINDOW_TUMBLING,
 };
 enum { N_WINDOWS = sizeof(windows) / sizeof(windows[0]) };
 

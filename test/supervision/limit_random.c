@@ -89,9 +89,9 @@ static bool modelled(struct model *model, const struct weir_limit *limit,
 		     uint64_t now)
 {
 	switch (limit->window) {
-	case WEIR_TUMBLING:
+	case WEIR_WINDOW_TUMBLING:
 		return akka(model, limit, now);
-	case WEIR_SLIDING_STRICT:
+	case WEIR_WINDOW_SLIDING_STRICT:
 		return phluxor(model, limit, now);
 	default:
 		return erlang(model, limit, now);

@@ -21,10 +21,12 @@ static void limit_each(struct world *world, const struct weir_limit *limit)
 static void b6_1_with_none_it_never_restarts(struct world *world)
 {
 	static const struct weir_limit none[] = {
-		{.max = 0, .window = WEIR_TUMBLING, .within_ns = SECOND},
-		{.max = 0, .window = WEIR_TUMBLING, .within_ns = WEIR_FOREVER},
-		{.max = 0, .window = WEIR_SLIDING, .within_ns = SECOND},
-		{.max = 0, .window = WEIR_SLIDING},
+		{.max = 0, .window = WEIR_WINDOW_TUMBLING, .within_ns = SECOND},
+		{.max = 0,
+		 .window = WEIR_WINDOW_TUMBLING,
+		 .within_ns = WEIR_FOREVER},
+		{.max = 0, .window = WEIR_WINDOW_SLIDING, .within_ns = SECOND},
+		{.max = 0, .window = WEIR_WINDOW_SLIDING},
 	};
 
 	limit_each(world, &none[world->seed % LENGTH(none)]);
@@ -35,8 +37,9 @@ static void b6_1_with_none_it_never_restarts(struct world *world)
 
 static void b6_2_without_a_window_the_count_never_resets(struct world *world)
 {
-	static const struct weir_limit three = {
-		.max = 3, .window = WEIR_TUMBLING, .within_ns = WEIR_FOREVER};
+	static const struct weir_limit three = {.max = 3,
+						.window = WEIR_WINDOW_TUMBLING,
+						.within_ns = WEIR_FOREVER};
 
 	limit_each(world, &three);
 	assert_true(survives_at(world, "a", 0));
@@ -77,8 +80,10 @@ static void b6_2_a_restart_that_is_put_off_counts_once(struct world *world)
 static void b6_3_without_either_it_always_restarts(struct world *world)
 {
 	static const struct weir_limit unlimited[] = {
-		{.max = -1, .window = WEIR_TUMBLING, .within_ns = WEIR_FOREVER},
-		{.max = -7, .window = WEIR_SLIDING},
+		{.max = -1,
+		 .window = WEIR_WINDOW_TUMBLING,
+		 .within_ns = WEIR_FOREVER},
+		{.max = -7, .window = WEIR_WINDOW_SLIDING},
 	};
 	size_t i;
 
@@ -93,7 +98,7 @@ static void b6_3_without_either_it_always_restarts(struct world *world)
 static void b6_4_a_window_without_a_number_allows_one(struct world *world)
 {
 	static const struct weir_limit window = {
-		.max = -1, .window = WEIR_TUMBLING, .within_ns = SECOND};
+		.max = -1, .window = WEIR_WINDOW_TUMBLING, .within_ns = SECOND};
 
 	limit_each(world, &window);
 	assert_true(survives_at(world, "a", 0));
@@ -116,7 +121,8 @@ static void last_fails(struct world *world, const struct weir_limit *limit,
 }
 
 static const struct weir_limit two_in_a_second = {.max = 2,
-						  .window = WEIR_TUMBLING,
+						  .window =
+							  WEIR_WINDOW_TUMBLING,
 						  .within_ns = SECOND};
 
 static void b6_5_the_third_in_a_tumbling_window_is_refused(struct world *world)
@@ -144,7 +150,7 @@ static void b6_5_a_window_of_nothing_counts_the_same_instant(
 	struct world *world)
 {
 	static const struct weir_limit instant = {
-		.max = 1, .window = WEIR_TUMBLING, .within_ns = 0};
+		.max = 1, .window = WEIR_WINDOW_TUMBLING, .within_ns = 0};
 	static const uint64_t at_ms[] = {1, 2, 3, 3};
 
 	last_fails(world, &instant, at_ms, LENGTH(at_ms));
@@ -197,15 +203,16 @@ static void b6_7_the_next_of_that_name_has_a_clean_record(struct world *world)
 
 static void b6_8_without_retries_it_stops_at_once(struct world *world)
 {
-	static const struct weir_limit none = {.window = WEIR_SLIDING_STRICT,
-					       .within_ns = 10 * SECOND};
+	static const struct weir_limit none = {
+		.window = WEIR_WINDOW_SLIDING_STRICT, .within_ns = 10 * SECOND};
 
 	limit_each(world, &none);
 	assert_false(survives_at(world, "a", 0));
 }
 
 static const struct weir_limit strict_one = {.max = 1,
-					     .window = WEIR_SLIDING_STRICT,
+					     .window =
+						     WEIR_WINDOW_SLIDING_STRICT,
 					     .within_ns = 10 * SECOND};
 
 static void b6_9_a_strict_window_does_not_include_its_end(struct world *world)
@@ -217,8 +224,9 @@ static void b6_9_a_strict_window_does_not_include_its_end(struct world *world)
 
 static void b6_9_a_sliding_window_includes_its_end(struct world *world)
 {
-	static const struct weir_limit one = {
-		.max = 1, .window = WEIR_SLIDING, .within_ns = 10 * SECOND};
+	static const struct weir_limit one = {.max = 1,
+					      .window = WEIR_WINDOW_SLIDING,
+					      .within_ns = 10 * SECOND};
 
 	limit_each(world, &one);
 	assert_true(survives_at(world, "a", 0));
@@ -230,7 +238,7 @@ static void b6_10_the_failures_inside_the_window_count(struct world *world)
 {
 	static const struct weir_limit strict_two = {
 		.max = 2,
-		.window = WEIR_SLIDING_STRICT,
+		.window = WEIR_WINDOW_SLIDING_STRICT,
 		.within_ns = 10 * SECOND,
 	};
 	/* one 5 s ago goes on; two 5 s ago do not; those 11 s ago are none */
@@ -247,8 +255,8 @@ static void b6_10_the_failures_inside_the_window_count(struct world *world)
 
 static void b6_10_without_a_window_all_failures_count(struct world *world)
 {
-	static const struct weir_limit one = {.max = 1,
-					      .window = WEIR_SLIDING_STRICT};
+	static const struct weir_limit one = {
+		.max = 1, .window = WEIR_WINDOW_SLIDING_STRICT};
 	static const uint64_t at_ms[] = {0, 360000000};
 
 	last_fails(world, &one, at_ms, LENGTH(at_ms));

@@ -17,11 +17,11 @@ static const struct weir_limit none_ever = {.max = 0};
 
 static const struct weir_strategy all_for_one = {
 	BY_CODE,
-	.scope = WEIR_ALL_FOR_ONE,
+	.scope = WEIR_SCOPE_ALL_FOR_ONE,
 };
 static const struct weir_strategy all_for_one_once = {
 	BY_CODE,
-	.scope = WEIR_ALL_FOR_ONE,
+	.scope = WEIR_SCOPE_ALL_FOR_ONE,
 	.each = &one_ever,
 };
 
@@ -122,7 +122,7 @@ static void b7_2_a_resume_is_for_one(struct world *world)
 static int resume_always(struct weir_actor *supervisor,
 			 const struct weir_failure *failure, void *context)
 {
-	return WEIR_RESUME;
+	return WEIR_DIRECTIVE_RESUME;
 }
 
 static void b7_2_an_escalation_touches_nobody(struct world *world)
@@ -167,7 +167,7 @@ static const struct weir_limit two_in_ten = {.max = 2,
 static const struct weir_strategy two_in_ten_or_stop = {
 	BY_CODE,
 	.all = &two_in_ten,
-	.past_limit = WEIR_LIMIT_STOPS_SUPERVISOR,
+	.past_limit = WEIR_PAST_LIMIT_STOP_SUPERVISOR,
 };
 
 static void d1_1_the_restarts_of_all_children_count_together(
@@ -218,7 +218,7 @@ static void d1_1_with_none_the_first_failure_ends_it(struct world *world)
 	static const struct weir_strategy none = {
 		BY_CODE,
 		.all = &none_ever,
-		.past_limit = WEIR_LIMIT_STOPS_SUPERVISOR,
+		.past_limit = WEIR_PAST_LIMIT_STOP_SUPERVISOR,
 	};
 	static const struct role roles[] = {{"boss", .strategy = &none}};
 
@@ -237,10 +237,10 @@ static void d1_1_a_permanent_supervisor_past_its_limit_begins_anew(
 	static const struct weir_strategy none = {
 		BY_CODE,
 		.all = &none_ever,
-		.past_limit = WEIR_LIMIT_STOPS_SUPERVISOR,
+		.past_limit = WEIR_PAST_LIMIT_STOP_SUPERVISOR,
 	};
 	static const struct role roles[] = {
-		{"boss", PLAIN, &none, .restart = WEIR_PERMANENT},
+		{"boss", PLAIN, &none, .restart = WEIR_RESTART_PERMANENT},
 	};
 	static const struct step steps[] = {
 		{"boss", PRE_START, .spawn = "a"},
@@ -296,9 +296,9 @@ static void d1_2_a_group_counts_once(struct world *world)
 {
 	static const struct weir_strategy group = {
 		BY_CODE,
-		.scope = WEIR_ALL_FOR_ONE,
+		.scope = WEIR_SCOPE_ALL_FOR_ONE,
 		.all = &two_in_ten,
-		.past_limit = WEIR_LIMIT_STOPS_SUPERVISOR,
+		.past_limit = WEIR_PAST_LIMIT_STOP_SUPERVISOR,
 	};
 	static const struct role roles[] = {{"boss", .strategy = &group}};
 
@@ -321,7 +321,7 @@ static void d1_2_each_try_of_a_restart_that_fails_counts(struct world *world)
 	static const struct weir_strategy limited = {
 		BY_CODE,
 		.all = &three,
-		.past_limit = WEIR_LIMIT_STOPS_SUPERVISOR,
+		.past_limit = WEIR_PAST_LIMIT_STOP_SUPERVISOR,
 	};
 	static const struct role roles[] = {{"boss", .strategy = &limited}};
 	static const struct step steps[] = {
@@ -347,7 +347,7 @@ static void d1_3_a_permanent_one_restarts_also_when_it_finishes(
 	static const struct weir_strategy limited = {BY_CODE,
 						     .each = &three_ever};
 	static const struct role roles[] = {
-		{"a", .restart = WEIR_PERMANENT},
+		{"a", .restart = WEIR_RESTART_PERMANENT},
 	};
 	static const struct step steps[] = {
 		{"a", TURN, .item = 1, .finish = true},
@@ -371,7 +371,7 @@ static void d1_3_a_permanent_one_restarts_also_when_it_finishes(
 static void d1_3_a_permanent_one_that_is_stopped_ends(struct world *world)
 {
 	static const struct role roles[] = {
-		{"a", .restart = WEIR_PERMANENT},
+		{"a", .restart = WEIR_RESTART_PERMANENT},
 	};
 
 	ROLES(world, roles);
@@ -406,12 +406,12 @@ static void d1_3_a_temporary_one_never_restarts_nor_counts(struct world *world)
 		BY_CODE,
 		.all = &one_ever,
 		.each = &none_ever,
-		.past_limit = WEIR_LIMIT_STOPS_SUPERVISOR,
+		.past_limit = WEIR_PAST_LIMIT_STOP_SUPERVISOR,
 	};
 	static const struct role roles[] = {
 		{"boss", .strategy = &limited},
-		{"a", .restart = WEIR_TEMPORARY},
-		{"b", .restart = WEIR_TEMPORARY},
+		{"a", .restart = WEIR_RESTART_TEMPORARY},
+		{"b", .restart = WEIR_RESTART_TEMPORARY},
 	};
 
 	ROLES(world, roles);
@@ -468,7 +468,7 @@ static void e6_past_the_limit_the_supervisor_stops_if_so_set(
 	static const struct weir_strategy limited = {
 		BY_CODE,
 		.each = &none_ever,
-		.past_limit = WEIR_LIMIT_STOPS_SUPERVISOR,
+		.past_limit = WEIR_PAST_LIMIT_STOP_SUPERVISOR,
 	};
 	static const struct role roles[] = {{"boss", .strategy = &limited}};
 
@@ -486,7 +486,7 @@ static void e6_past_the_limit_it_is_escalated_if_so_set(struct world *world)
 	static const struct weir_strategy limited = {
 		BY_CODE,
 		.each = &none_ever,
-		.past_limit = WEIR_LIMIT_ESCALATES,
+		.past_limit = WEIR_PAST_LIMIT_ESCALATE,
 	};
 	static const struct role roles[] = {
 		{"boss", PLAIN, &limited},

@@ -123,7 +123,7 @@ static inline int member_pre_start(struct weir_actor *actor)
 static inline void keep_cause(struct member *self,
 			      const struct weir_error *cause)
 {
-	assert_true(cause || self->role->restart == WEIR_PERMANENT);
+	assert_true(cause || self->role->restart == WEIR_RESTART_PERMANENT);
 	self->cause = cause ? cause->code : 0;
 }
 

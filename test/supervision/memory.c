@@ -12,7 +12,7 @@ static const struct weir_backoff one_second = {
 };
 static const struct weir_strategy all_there_is = {
 	BY_CODE,
-	.scope = WEIR_ALL_FOR_ONE,
+	.scope = WEIR_SCOPE_ALL_FOR_ONE,
 	.each = &three_ever,
 	.all = &three_ever,
 	.backoff = &one_second,
@@ -22,7 +22,7 @@ static const struct role roles[] = {
 	{"boss", USUAL | HOOK(TERMINATED) | HOOK(CHILD_ENDED), &all_there_is},
 	{"a", .shutdown_ns = SECOND},
 	{"b", PLAIN},
-	{"c", .restart = WEIR_TEMPORARY},
+	{"c", .restart = WEIR_RESTART_TEMPORARY},
 };
 
 static void watch_all(struct member *self)

@@ -58,7 +58,7 @@ static void d1_4_one_for_all_stops_in_reverse_and_starts_in_order(
 {
 	static const struct role roles[] = {
 		{"boss", .strategy = &all_by_turns},
-		{"c", .restart = WEIR_TEMPORARY},
+		{"c", .restart = WEIR_RESTART_TEMPORARY},
 	};
 
 	add_four(world, roles, LENGTH(roles));
@@ -77,9 +77,9 @@ static void d1_4_rest_for_one_leaves_those_before_alone(struct world *world)
 {
 	static const struct role roles[] = {
 		{"boss", .strategy = &rest_by_turns},
-		{"a", .restart = WEIR_PERMANENT},
-		{"c", .restart = WEIR_PERMANENT},
-		{"d", .restart = WEIR_PERMANENT},
+		{"a", .restart = WEIR_RESTART_PERMANENT},
+		{"c", .restart = WEIR_RESTART_PERMANENT},
+		{"d", .restart = WEIR_RESTART_PERMANENT},
 	};
 
 	add_four(world, roles, LENGTH(roles));
@@ -96,11 +96,11 @@ static void d1_4_rest_for_one_without_an_order(struct world *world)
 {
 	static const struct weir_strategy rest = {
 		BY_CODE,
-		.scope = WEIR_REST_FOR_ONE,
+		.scope = WEIR_SCOPE_REST_FOR_ONE,
 	};
 	static const struct role roles[] = {
 		{"boss", .strategy = &rest},
-		{"c", .restart = WEIR_TEMPORARY},
+		{"c", .restart = WEIR_RESTART_TEMPORARY},
 	};
 
 	add_four(world, roles, LENGTH(roles));
@@ -207,14 +207,14 @@ static void d1_4_a_group_waits_for_one_that_stops_meanwhile(struct world *world)
 static void d1_4_an_escalation_in_the_midst_of_a_group(struct world *world)
 {
 	static const struct weir_strategy escalating = {
-		.scope = WEIR_ALL_FOR_ONE,
+		.scope = WEIR_SCOPE_ALL_FOR_ONE,
 		.rules = by_code_rules + 1, /* RESTART */
 		.n_rules = 1,
 		.ordered = true,
 	};
 	static const struct weir_rule rules[2] = {
-		{.directive = WEIR_RESUME},
-		{.directive = WEIR_RESTART},
+		{.directive = WEIR_DIRECTIVE_RESUME},
+		{.directive = WEIR_DIRECTIVE_RESTART},
 	};
 	static const struct weir_strategy above[2] = {
 		{.rules = &rules[0], .n_rules = 1},

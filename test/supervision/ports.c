@@ -144,7 +144,7 @@ static void d1_3_a_permanent_one_that_nobody_takes_from_ends(
 	struct world *world)
 {
 	static const struct role roles[] = {
-		{"a", .restart = WEIR_PERMANENT},
+		{"a", .restart = WEIR_RESTART_PERMANENT},
 	};
 	static const struct step steps[] = {
 		{"a", TURN, .item = 1, .finish = true},

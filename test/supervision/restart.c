@@ -8,7 +8,7 @@
 
 static const struct weir_strategy all_for_one = {
 	BY_CODE,
-	.scope = WEIR_ALL_FOR_ONE,
+	.scope = WEIR_SCOPE_ALL_FOR_ONE,
 };
 static const struct weir_limit three_ever = {.max = 3};
 
@@ -244,12 +244,12 @@ static int restart_counted(struct weir_actor *supervisor,
 {
 	size_t *asked = context;
 
-	assert_int_equal(failure->kind,
-			 *asked == 0 ? WEIR_FAILED_TURN : WEIR_FAILED_RESTART);
+	assert_int_equal(failure->kind, *asked == 0 ? WEIR_FAILURE_TURN
+						    : WEIR_FAILURE_RESTART);
 	assert_int_equal(suspends(&the_world, "a"), 1);
 	assert_int_equal(suspends(&the_world, "b"), 1);
 	++*asked;
-	return WEIR_RESTART;
+	return WEIR_DIRECTIVE_RESTART;
 }
 
 /* It has been torn down, and its child is suspended: neither happens again. */

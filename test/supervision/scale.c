@@ -261,9 +261,9 @@ static void grows_as_the_family_does(const struct work *work)
 
 /* --- Failures ------------------------------------------------------------- */
 
-static const struct weir_rule restart = {.directive = WEIR_RESTART};
-static const struct weir_rule stop = {.directive = WEIR_STOP};
-static const struct weir_rule escalate = {.directive = WEIR_ESCALATE};
+static const struct weir_rule restart = {.directive = WEIR_DIRECTIVE_RESTART};
+static const struct weir_rule stop = {.directive = WEIR_DIRECTIVE_STOP};
+static const struct weir_rule escalate = {.directive = WEIR_DIRECTIVE_ESCALATE};
 static const struct weir_limit often = {.max = 1000};
 
 static void all_restart(struct family *family)
@@ -315,7 +315,7 @@ static void all_for_one(void **state)
 		"all for one",
 		{.rules = &restart,
 		 .n_rules = 1,
-		 .scope = WEIR_ALL_FOR_ONE,
+		 .scope = WEIR_SCOPE_ALL_FOR_ONE,
 		 .each = &often},
 		true,
 		all_restart_at_last,
@@ -328,7 +328,7 @@ static void all_for_one_in_order(void **state)
 		"all for one, ordered",
 		{.rules = &restart,
 		 .n_rules = 1,
-		 .scope = WEIR_ALL_FOR_ONE,
+		 .scope = WEIR_SCOPE_ALL_FOR_ONE,
 		 .ordered = true},
 		true,
 		all_restart_at_last,
@@ -347,7 +347,9 @@ static void rest_for_one(void **state)
 {
 	grows_as_the_family_does(&(struct work){
 		"rest for one",
-		{.rules = &restart, .n_rules = 1, .scope = WEIR_REST_FOR_ONE},
+		{.rules = &restart,
+		 .n_rules = 1,
+		 .scope = WEIR_SCOPE_REST_FOR_ONE},
 		false,
 		rest_restarts,
 	});
@@ -359,7 +361,7 @@ static void rest_for_one_in_order(void **state)
 		"rest for one, ordered",
 		{.rules = &restart,
 		 .n_rules = 1,
-		 .scope = WEIR_REST_FOR_ONE,
+		 .scope = WEIR_SCOPE_REST_FOR_ONE,
 		 .ordered = true},
 		false,
 		rest_restarts,

@@ -60,14 +60,14 @@ static int pre_restart(struct weir_actor *actor, struct weir_error *error)
 	return 0;
 }
 
-static const struct weir_rule restart = {.directive = WEIR_RESTART};
+static const struct weir_rule restart = {.directive = WEIR_DIRECTIVE_RESTART};
 static const struct weir_strategy all = {.rules = &restart,
 					 .n_rules = 1,
-					 .scope = WEIR_ALL_FOR_ONE};
+					 .scope = WEIR_SCOPE_ALL_FOR_ONE};
 static const struct weir_strategy rest_in_order = {
 	.rules = &restart,
 	.n_rules = 1,
-	.scope = WEIR_REST_FOR_ONE,
+	.scope = WEIR_SCOPE_REST_FOR_ONE,
 	.ordered = true,
 };
 static const struct weir_lifecycle lives[] = {

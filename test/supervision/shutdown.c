@@ -351,7 +351,7 @@ static void b5_3_a_restart_of_all_leaves_out_those_that_stop(
 {
 	static const struct weir_strategy all_at_once = {
 		BY_CODE,
-		.scope = WEIR_ALL_FOR_ONE,
+		.scope = WEIR_SCOPE_ALL_FOR_ONE,
 	};
 	static const struct role roles[] = {
 		{"boss", .strategy = &all_at_once},

@@ -246,7 +246,7 @@ static void a_spawn_in_any_hook_is_allowed_or_refused(struct world *world)
 static void a_strategy_that_makes_no_sense_is_refused(struct world *world)
 {
 	static const struct weir_strategy odd = {
-		.scope = (enum weir_scope)(WEIR_REST_FOR_ONE + 1),
+		.scope = (enum weir_scope)(WEIR_SCOPE_REST_FOR_ONE + 1),
 	};
 	static const struct role roles[] = {{"a", .strategy = &odd}};
 

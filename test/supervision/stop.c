@@ -47,7 +47,8 @@ static void b5_1_a_stop_lets_the_turn_under_way_end(struct world *world)
 static void b5_1_an_actor_can_be_stopped_by_its_address(struct world *world)
 {
 	static const struct role roles[] = {
-		{"a", USUAL | HOOK(STOPPING), .restart = WEIR_PERMANENT},
+		{"a", USUAL | HOOK(STOPPING),
+		 .restart = WEIR_RESTART_PERMANENT},
 		{"b", USUAL | HOOK(STOPPING)},
 	};
 	static const struct step steps[] = {

@@ -33,9 +33,11 @@ static const struct {
 	enum weir_failure_kind kind;
 	enum weir_directive by_default;
 } kinds[] = {
-	{WEIR_FAILED_TURN, WEIR_RESTART},    {WEIR_FAILED_START, WEIR_STOP},
-	{WEIR_FAILED_RESTART, WEIR_STOP},    {WEIR_FAILED_KILLED, WEIR_STOP},
-	{WEIR_FAILED_DEATH_PACT, WEIR_STOP},
+	{WEIR_FAILURE_TURN, WEIR_DIRECTIVE_RESTART},
+	{WEIR_FAILURE_START, WEIR_DIRECTIVE_STOP},
+	{WEIR_FAILURE_RESTART, WEIR_DIRECTIVE_STOP},
+	{WEIR_FAILURE_KILLED, WEIR_DIRECTIVE_STOP},
+	{WEIR_FAILURE_DEATH_PACT, WEIR_DIRECTIVE_STOP},
 };
 enum { N_KINDS = sizeof(kinds) / sizeof(kinds[0]) };
 
@@ -64,10 +66,10 @@ static void b3_3_a_fatal_error_escalates(void **state)
 
 		assert_int_equal(weir_strategy_decide_default(NULL, &failure,
 							      NULL),
-				 WEIR_ESCALATE);
+				 WEIR_DIRECTIVE_ESCALATE);
 		assert_int_equal(weir_strategy_decide_stop(NULL, &failure,
 							   NULL),
-				 WEIR_ESCALATE);
+				 WEIR_DIRECTIVE_ESCALATE);
 	}
 }
 
@@ -77,7 +79,7 @@ static void b3_3_the_stopping_decider_stops(void **state)
 
 	for (int i = 0; i < N_KINDS; i++)
 		assert_int_equal(decide(&strategy, &broken, kinds[i].kind),
-				 WEIR_STOP);
+				 WEIR_DIRECTIVE_STOP);
 }
 
 static void deciders_refuse_no_failure(void **state)
@@ -100,13 +102,13 @@ static int answer(struct weir_actor *supervisor,
 
 static void b3_1_a_decider_is_given_supervisor_failure_and_context(void **state)
 {
-	int directive = WEIR_RESUME;
+	int directive = WEIR_DIRECTIVE_RESUME;
 	struct weir_strategy strategy = {.decide = answer,
 					 .context = &directive};
-	struct weir_failure failure = failure_of(&fatal, WEIR_FAILED_KILLED);
+	struct weir_failure failure = failure_of(&fatal, WEIR_FAILURE_KILLED);
 	struct weir_actor supervisor = {0};
 
-	for (; directive <= WEIR_ESCALATE; directive++) {
+	for (; directive <= WEIR_DIRECTIVE_ESCALATE; directive++) {
 		asked_supervisor = NULL;
 		asked_failure = NULL;
 		assert_int_equal(weir__strategy_decide(&strategy, &supervisor,
@@ -124,9 +126,10 @@ static void b2_5_a_decider_can_fail(void **state)
 					 .context = &directive};
 
 	directive = -EIO;
-	assert_int_equal(decide(&strategy, &broken, WEIR_FAILED_TURN), -EIO);
+	assert_int_equal(decide(&strategy, &broken, WEIR_FAILURE_TURN), -EIO);
 	directive = INT_MIN;
-	assert_int_equal(decide(&strategy, &broken, WEIR_FAILED_TURN), INT_MIN);
+	assert_int_equal(decide(&strategy, &broken, WEIR_FAILURE_TURN),
+			 INT_MIN);
 }
 
 static void b2_5_what_is_no_directive_is_a_failure(void **state)
@@ -136,12 +139,15 @@ static void b2_5_what_is_no_directive_is_a_failure(void **state)
 					 .context = &directive};
 	struct weir_rule rule = {.directive = (enum weir_directive)7};
 
-	directive = WEIR_ESCALATE + 1;
-	assert_int_equal(decide(&strategy, &broken, WEIR_FAILED_TURN), -EINVAL);
+	directive = WEIR_DIRECTIVE_ESCALATE + 1;
+	assert_int_equal(decide(&strategy, &broken, WEIR_FAILURE_TURN),
+			 -EINVAL);
 	directive = INT_MAX;
-	assert_int_equal(decide(&strategy, &broken, WEIR_FAILED_TURN), -EINVAL);
+	assert_int_equal(decide(&strategy, &broken, WEIR_FAILURE_TURN),
+			 -EINVAL);
 	strategy = (struct weir_strategy){.rules = &rule, .n_rules = 1};
-	assert_int_equal(decide(&strategy, &broken, WEIR_FAILED_TURN), -EINVAL);
+	assert_int_equal(decide(&strategy, &broken, WEIR_FAILURE_TURN),
+			 -EINVAL);
 }
 
 /* --- Rules ---------------------------------------------------------------- */
@@ -149,82 +155,86 @@ static void b2_5_what_is_no_directive_is_a_failure(void **state)
 static void b3_2_no_rule_matches_is_escalate(void **state)
 {
 	static const struct weir_rule rules[] = {
-		{.code = -EIO, .directive = WEIR_RESUME},
-		{.origin = "pum", .directive = WEIR_RESUME},
-		{.origin = "pumps", .directive = WEIR_RESUME},
-		{.origin = "", .directive = WEIR_RESUME},
-		{.kind = WEIR_FAILED_START, .directive = WEIR_RESUME},
-		{-EPIPE, "fan", WEIR_FAILED_TURN, WEIR_RESUME},
-		{-EPIPE, "pump", WEIR_FAILED_START, WEIR_RESUME},
+		{.code = -EIO, .directive = WEIR_DIRECTIVE_RESUME},
+		{.origin = "pum", .directive = WEIR_DIRECTIVE_RESUME},
+		{.origin = "pumps", .directive = WEIR_DIRECTIVE_RESUME},
+		{.origin = "", .directive = WEIR_DIRECTIVE_RESUME},
+		{.kind = WEIR_FAILURE_START,
+		 .directive = WEIR_DIRECTIVE_RESUME},
+		{-EPIPE, "fan", WEIR_FAILURE_TURN, WEIR_DIRECTIVE_RESUME},
+		{-EPIPE, "pump", WEIR_FAILURE_START, WEIR_DIRECTIVE_RESUME},
 	};
 	struct weir_strategy strategy = {.rules = rules, .n_rules = 7};
 
-	assert_int_equal(decide(&strategy, &broken, WEIR_FAILED_TURN),
-			 WEIR_ESCALATE);
+	assert_int_equal(decide(&strategy, &broken, WEIR_FAILURE_TURN),
+			 WEIR_DIRECTIVE_ESCALATE);
 	strategy.n_rules = 0;
-	assert_int_equal(decide(&strategy, &broken, WEIR_FAILED_TURN),
-			 WEIR_ESCALATE);
+	assert_int_equal(decide(&strategy, &broken, WEIR_FAILURE_TURN),
+			 WEIR_DIRECTIVE_ESCALATE);
 }
 
 static void b3_4_listed_codes_restart_and_others_escalate(void **state)
 {
 	static const struct weir_rule rules[] = {
-		{.code = -EPIPE, .directive = WEIR_RESTART},
-		{.code = -EIO, .directive = WEIR_RESTART},
+		{.code = -EPIPE, .directive = WEIR_DIRECTIVE_RESTART},
+		{.code = -EIO, .directive = WEIR_DIRECTIVE_RESTART},
 	};
 	struct weir_strategy strategy = {.rules = rules, .n_rules = 2};
 
-	assert_int_equal(decide(&strategy, &broken, WEIR_FAILED_KILLED),
-			 WEIR_RESTART);
+	assert_int_equal(decide(&strategy, &broken, WEIR_FAILURE_KILLED),
+			 WEIR_DIRECTIVE_RESTART);
 	assert_int_equal(decide(&strategy, weir_error_of(-EIO),
-				WEIR_FAILED_TURN),
-			 WEIR_RESTART);
+				WEIR_FAILURE_TURN),
+			 WEIR_DIRECTIVE_RESTART);
 	assert_int_equal(decide(&strategy, weir_error_of(-EAGAIN),
-				WEIR_FAILED_TURN),
-			 WEIR_ESCALATE);
+				WEIR_FAILURE_TURN),
+			 WEIR_DIRECTIVE_ESCALATE);
 }
 
 static void a_rule_of_nothing_matches_everything(void **state)
 {
-	static const struct weir_rule rule = {.directive = WEIR_RESUME};
+	static const struct weir_rule rule = {
+		.directive = WEIR_DIRECTIVE_RESUME};
 	struct weir_strategy strategy = {.rules = &rule, .n_rules = 1};
 
-	assert_int_equal(decide(&strategy, &fatal, WEIR_FAILED_KILLED),
-			 WEIR_RESUME);
+	assert_int_equal(decide(&strategy, &fatal, WEIR_FAILURE_KILLED),
+			 WEIR_DIRECTIVE_RESUME);
 }
 
 static void origins_are_compared_by_their_letters(void **state)
 {
 	char pump[] = "pump"; /* not where another one is */
-	struct weir_rule rule = {.origin = pump, .directive = WEIR_RESUME};
+	struct weir_rule rule = {.origin = pump,
+				 .directive = WEIR_DIRECTIVE_RESUME};
 	struct weir_strategy strategy = {.rules = &rule, .n_rules = 1};
 
 	assert_ptr_not_equal(pump, broken.origin);
-	assert_int_equal(decide(&strategy, &broken, WEIR_FAILED_TURN),
-			 WEIR_RESUME);
+	assert_int_equal(decide(&strategy, &broken, WEIR_FAILURE_TURN),
+			 WEIR_DIRECTIVE_RESUME);
 }
 
 static void decide_comes_before_rules(void **state)
 {
-	static const struct weir_rule rule = {.directive = WEIR_RESUME};
+	static const struct weir_rule rule = {
+		.directive = WEIR_DIRECTIVE_RESUME};
 	struct weir_strategy strategy = {.decide = weir_strategy_decide_stop,
 					 .rules = &rule,
 					 .n_rules = 1};
 
-	assert_int_equal(decide(&strategy, &broken, WEIR_FAILED_TURN),
-			 WEIR_STOP);
+	assert_int_equal(decide(&strategy, &broken, WEIR_FAILURE_TURN),
+			 WEIR_DIRECTIVE_STOP);
 }
 
 /* All that match `broken` in a turn, the most specific first. */
 static const struct weir_rule by_weight[] = {
-	{-EPIPE, "pump", WEIR_FAILED_TURN, 0},
-	{-EPIPE, "pump", WEIR_FAILED_ANY, 0},
-	{-EPIPE, NULL, WEIR_FAILED_TURN, 0},
-	{0, "pump", WEIR_FAILED_TURN, 0},
-	{-EPIPE, NULL, WEIR_FAILED_ANY, 0},
-	{0, "pump", WEIR_FAILED_ANY, 0},
-	{0, NULL, WEIR_FAILED_TURN, 0},
-	{0, NULL, WEIR_FAILED_ANY, 0},
+	{-EPIPE, "pump", WEIR_FAILURE_TURN, 0},
+	{-EPIPE, "pump", WEIR_FAILURE_ANY, 0},
+	{-EPIPE, NULL, WEIR_FAILURE_TURN, 0},
+	{0, "pump", WEIR_FAILURE_TURN, 0},
+	{-EPIPE, NULL, WEIR_FAILURE_ANY, 0},
+	{0, "pump", WEIR_FAILURE_ANY, 0},
+	{0, NULL, WEIR_FAILURE_TURN, 0},
+	{0, NULL, WEIR_FAILURE_ANY, 0},
 };
 enum { N_WEIGHTS = sizeof(by_weight) / sizeof(by_weight[0]) };
 
@@ -238,7 +248,7 @@ static uint32_t random_below(uint32_t bound)
 
 /*
  * Rows in any order, some twice, some that do not match. Only the first of the
- * most specific ones that are there says WEIR_RESUME.
+ * most specific ones that are there says WEIR_DIRECTIVE_RESUME.
  */
 static void b3_4_the_most_specific_rule_wins_in_any_order(void **state)
 {
@@ -257,22 +267,22 @@ static void b3_4_the_most_specific_rule_wins_in_any_order(void **state)
 
 			if (which == N_WEIGHTS) {
 				rules[row] = (struct weir_rule){
-					-EPIPE, "fan", WEIR_FAILED_TURN,
-					WEIR_STOP};
+					-EPIPE, "fan", WEIR_FAILURE_TURN,
+					WEIR_DIRECTIVE_STOP};
 				continue;
 			}
 			rules[row] = by_weight[which];
-			rules[row].directive = WEIR_STOP;
+			rules[row].directive = WEIR_DIRECTIVE_STOP;
 			if (which < best) {
 				best = which;
 				where = row;
 			}
 		}
 		if (best < N_WEIGHTS)
-			rules[where].directive = WEIR_RESUME;
-		assert_int_equal(decide(&strategy, &broken, WEIR_FAILED_TURN),
-				 best < N_WEIGHTS ? WEIR_RESUME
-						  : WEIR_ESCALATE);
+			rules[where].directive = WEIR_DIRECTIVE_RESUME;
+		assert_int_equal(decide(&strategy, &broken, WEIR_FAILURE_TURN),
+				 best < N_WEIGHTS ? WEIR_DIRECTIVE_RESUME
+						  : WEIR_DIRECTIVE_ESCALATE);
 	}
 }
 
@@ -311,10 +321,10 @@ static void the_default_strategy_is_valid(void **state)
 
 static void a_scope_there_is_not_is_refused(void **state)
 {
-	struct weir_strategy strategy = {.scope = WEIR_REST_FOR_ONE};
+	struct weir_strategy strategy = {.scope = WEIR_SCOPE_REST_FOR_ONE};
 
 	assert_int_equal(weir_strategy_check(&strategy), 0);
-	strategy.scope = (enum weir_scope)(WEIR_REST_FOR_ONE + 1);
+	strategy.scope = (enum weir_scope)(WEIR_SCOPE_REST_FOR_ONE + 1);
 	assert_int_equal(weir_strategy_check(&strategy), -EINVAL);
 	strategy.scope = (enum weir_scope) - 1;
 	assert_int_equal(weir_strategy_check(&strategy), -EINVAL);
@@ -322,10 +332,12 @@ static void a_scope_there_is_not_is_refused(void **state)
 
 static void a_way_past_the_limit_there_is_not_is_refused(void **state)
 {
-	struct weir_strategy strategy = {.past_limit = WEIR_LIMIT_ESCALATES};
+	struct weir_strategy strategy = {
+		.past_limit = WEIR_PAST_LIMIT_ESCALATE};
 
 	assert_int_equal(weir_strategy_check(&strategy), 0);
-	strategy.past_limit = (enum weir_past_limit)(WEIR_LIMIT_ESCALATES + 1);
+	strategy.past_limit =
+		(enum weir_past_limit)(WEIR_PAST_LIMIT_ESCALATE + 1);
 	assert_int_equal(weir_strategy_check(&strategy), -EINVAL);
 	strategy.past_limit = (enum weir_past_limit) - 1;
 	assert_int_equal(weir_strategy_check(&strategy), -EINVAL);
@@ -338,19 +350,19 @@ static void rules_are_checked(void **state)
 
 	assert_int_equal(weir_strategy_check(&strategy), -EINVAL);
 	assert_int_equal(check_rule((struct weir_rule){0}), 0);
-	assert_int_equal(check_rule((struct weir_rule){-EIO, "x",
-						       WEIR_FAILED_DEATH_PACT,
-						       WEIR_ESCALATE}),
+	assert_int_equal(check_rule((struct weir_rule){
+				 -EIO, "x", WEIR_FAILURE_DEATH_PACT,
+				 WEIR_DIRECTIVE_ESCALATE}),
 			 0);
 	assert_int_equal(check_rule((struct weir_rule){.code = EIO}), -EINVAL);
 	assert_int_equal(check_rule((struct weir_rule){
 				 .kind = (enum weir_failure_kind)(
-					 WEIR_FAILED_DEATH_PACT + 1)}),
+					 WEIR_FAILURE_DEATH_PACT + 1)}),
 			 -EINVAL);
-	assert_int_equal(
-		check_rule((struct weir_rule){
-			.directive = (enum weir_directive)(WEIR_ESCALATE + 1)}),
-		-EINVAL);
+	assert_int_equal(check_rule((struct weir_rule){
+				 .directive = (enum weir_directive)(
+					 WEIR_DIRECTIVE_ESCALATE + 1)}),
+			 -EINVAL);
 	assert_int_equal(check_rule((struct weir_rule){
 				 .directive = (enum weir_directive) - 1}),
 			 -EINVAL);
@@ -362,7 +374,7 @@ static void rules_are_checked(void **state)
 
 static void limits_are_checked(void **state)
 {
-	struct weir_limit limit = {WEIR_RESTARTS_MAX, WEIR_TUMBLING,
+	struct weir_limit limit = {WEIR_RESTARTS_MAX, WEIR_WINDOW_TUMBLING,
 				   WEIR_FOREVER};
 
 	assert_int_equal(check_limit((struct weir_limit){0}), 0);
@@ -372,7 +384,7 @@ static void limits_are_checked(void **state)
 	limit.max = WEIR_RESTARTS_MAX + 1;
 	assert_int_equal(check_limit(limit), -EINVAL);
 	limit.max = 1;
-	limit.window = (enum weir_window)(WEIR_TUMBLING + 1);
+	limit.window = (enum weir_window)(WEIR_WINDOW_TUMBLING + 1);
 	assert_int_equal(check_limit(limit), -EINVAL);
 }
 

@@ -185,7 +185,8 @@ static const struct step a_fails[] = {
 
 static void b10_2_user_restarts_by_default(struct world *world)
 {
-	static const struct weir_strategy usual = {.scope = WEIR_ONE_FOR_ONE};
+	static const struct weir_strategy usual = {
+		.scope = WEIR_SCOPE_ONE_FOR_ONE};
 
 	SCRIPT(world, a_fails);
 	world->top = world->seed % 2 ? &usual : NULL;
@@ -248,8 +249,8 @@ static void b10_2_a_failing_user_ends_the_system(struct world *world)
 	static const struct weir_limit none = {.max = 0};
 	static const struct weir_strategy fails[] = {
 		{.decide = decide_fails},
-		{.all = &none, .past_limit = WEIR_LIMIT_ESCALATES},
-		{.all = &none, .past_limit = WEIR_LIMIT_STOPS_SUPERVISOR},
+		{.all = &none, .past_limit = WEIR_PAST_LIMIT_ESCALATE},
+		{.all = &none, .past_limit = WEIR_PAST_LIMIT_STOP_SUPERVISOR},
 	};
 
 	SCRIPT(world, a_fails);
@@ -290,7 +291,8 @@ static void see(const struct weir_supervision_event *event, void *context)
 
 	seen = *event;
 	assert_int_equal(event->error->code,
-			 event->directive == WEIR_STOP ? ESCALATE : RESTART);
+			 event->directive == WEIR_DIRECTIVE_STOP ? ESCALATE
+								 : RESTART);
 	++*n;
 }
 
@@ -312,8 +314,8 @@ static void b10_4_an_event_tells_who_and_why(struct world *world)
 	add(world, NULL, "a");
 	give(world, "a", 1);
 	assert_int_equal(n, 1);
-	assert_int_equal(seen.what, WEIR_EVENT_DIRECTIVE);
-	assert_int_equal(seen.directive, WEIR_RESTART);
+	assert_int_equal(seen.what, WEIR_SUPERVISION_EVENT_DIRECTIVE);
+	assert_int_equal(seen.directive, WEIR_DIRECTIVE_RESTART);
 	assert_ptr_equal(seen.system, system);
 	assert_true(weir_actor_id_equal(seen.supervisor,
 					weir_system_user_guardian(system)));
@@ -321,7 +323,7 @@ static void b10_4_an_event_tells_who_and_why(struct world *world)
 	assert_string_equal(seen.name, "a");
 	give(world, "a", 2);
 	assert_int_equal(n, 2); /* escalating is no event, B2.6 */
-	assert_int_equal(seen.directive, WEIR_STOP);
+	assert_int_equal(seen.directive, WEIR_DIRECTIVE_STOP);
 	assert_true(
 		weir_actor_id_equal(seen.supervisor, weir_system_root(system)));
 	assert_true(weir_actor_id_equal(seen.child,

@@ -101,7 +101,7 @@ static void all_for_one(void **state)
 	goes_on_whatever_happens(&(struct work){
 		.name = "all for one",
 		.user = {ALWAYS(restart)},
-		.top = {ALWAYS(restart), .scope = WEIR_ALL_FOR_ONE,
+		.top = {ALWAYS(restart), .scope = WEIR_SCOPE_ALL_FOR_ONE,
 			.each = &often},
 		.keeps = true,
 		.lasts = true,
@@ -114,7 +114,7 @@ static void all_for_one_in_order(void **state)
 	goes_on_whatever_happens(&(struct work){
 		.name = "all for one, ordered",
 		.user = {ALWAYS(restart)},
-		.top = {ALWAYS(restart), .scope = WEIR_ALL_FOR_ONE,
+		.top = {ALWAYS(restart), .scope = WEIR_SCOPE_ALL_FOR_ONE,
 			.ordered = true},
 		.keeps = true,
 		.lasts = true,
@@ -127,7 +127,7 @@ static void rest_for_one(void **state)
 	goes_on_whatever_happens(&(struct work){
 		.name = "rest for one",
 		.user = {ALWAYS(restart)},
-		.top = {ALWAYS(restart), .scope = WEIR_REST_FOR_ONE,
+		.top = {ALWAYS(restart), .scope = WEIR_SCOPE_REST_FOR_ONE,
 			.each = &often, .all = &often},
 		.keeps = true,
 		.lasts = true,
@@ -140,7 +140,7 @@ static void all_that_stop_for_one(void **state)
 	goes_on_whatever_happens(&(struct work){
 		.name = "stop",
 		.user = {ALWAYS(restart)},
-		.top = {ALWAYS(stop), .scope = WEIR_ALL_FOR_ONE},
+		.top = {ALWAYS(stop), .scope = WEIR_SCOPE_ALL_FOR_ONE},
 		.begin = kid_fails,
 	});
 }
@@ -229,7 +229,7 @@ static void who_restarts_while_its_parent_suspends_it(void **state)
 	const struct work work = {
 		.name = "three verdicts",
 		.user = {ALWAYS(restart)},
-		.top = {ALWAYS(restart), .scope = WEIR_ALL_FOR_ONE},
+		.top = {ALWAYS(restart), .scope = WEIR_SCOPE_ALL_FOR_ONE},
 		.keeps = true,
 		.lasts = true,
 	};
@@ -255,7 +255,7 @@ static void who_ends_while_limits_are_asked_counts_not(void **state)
 	const struct work work = {
 		.name = "limits",
 		.user = {ALWAYS(restart)},
-		.top = {ALWAYS(restart), .scope = WEIR_REST_FOR_ONE,
+		.top = {ALWAYS(restart), .scope = WEIR_SCOPE_REST_FOR_ONE,
 			.each = &often, .all = &once},
 		.keeps = true,
 		.lasts = true,

@@ -280,10 +280,10 @@ static int ends(struct weir_actor *actor, struct weir_error *error)
 	return 0;
 }
 
-static const struct weir_rule restart = {.directive = WEIR_RESTART};
-static const struct weir_rule resume = {.directive = WEIR_RESUME};
-static const struct weir_rule stop = {.directive = WEIR_STOP};
-static const struct weir_rule escalate = {.directive = WEIR_ESCALATE};
+static const struct weir_rule restart = {.directive = WEIR_DIRECTIVE_RESTART};
+static const struct weir_rule resume = {.directive = WEIR_DIRECTIVE_RESUME};
+static const struct weir_rule stop = {.directive = WEIR_DIRECTIVE_STOP};
+static const struct weir_rule escalate = {.directive = WEIR_DIRECTIVE_ESCALATE};
 #define ALWAYS(rule) .rules = &(rule), .n_rules = 1
 static const struct weir_limit often = {.max = 1000};
 static const struct weir_strategy restarting = {ALWAYS(restart)};

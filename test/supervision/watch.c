@@ -241,7 +241,7 @@ static void c3_every_watcher_gets_a_notice_of_its_own(struct world *world)
 }
 
 static const struct weir_rule killed_restarts[] = {
-	{.code = -EINTR, .directive = WEIR_RESTART},
+	{.code = -EINTR, .directive = WEIR_DIRECTIVE_RESTART},
 };
 static const struct weir_limit twice = {.max = 2};
 

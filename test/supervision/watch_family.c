@@ -85,7 +85,7 @@ static int decide_kind(struct weir_actor *supervisor,
 		       const struct weir_failure *failure, void *context)
 {
 	decided_kind = failure->kind;
-	return WEIR_RESTART;
+	return WEIR_DIRECTIVE_RESTART;
 }
 
 static void c9_a_death_pact_is_a_failure_like_others(struct world *world)
@@ -100,14 +100,14 @@ static void c9_a_death_pact_is_a_failure_like_others(struct world *world)
 	give(world, "y", 1);
 	stop(world, "x");
 	run(world);
-	assert_int_equal(decided_kind, WEIR_FAILED_DEATH_PACT);
+	assert_int_equal(decided_kind, WEIR_FAILURE_DEATH_PACT);
 	assert_told(world, "y",
 		    "y1.pre_start y1.1 y1.pre_restart y2.reset "
 		    "y2.post_restart");
 	/* the next failure is not taken for one */
 	assert_int_equal(weir_system_kill(world->system, ref(world, "y")), 0);
 	run(world);
-	assert_int_equal(decided_kind, WEIR_FAILED_KILLED);
+	assert_int_equal(decided_kind, WEIR_FAILURE_KILLED);
 }
 
 static void c10_who_stops_unwatches_all_first(struct world *world)

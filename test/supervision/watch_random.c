@@ -126,10 +126,10 @@ static int decide(struct weir_actor *supervisor,
 	struct world *world = &the_world;
 
 	if (failure->error->code == RESTART)
-		return WEIR_RESTART;
+		return WEIR_DIRECTIVE_RESTART;
 	if (failure->error->code == RESUME)
-		return WEIR_RESUME;
-	return draw(world, 2) ? WEIR_STOP : WEIR_RESTART;
+		return WEIR_DIRECTIVE_RESUME;
+	return draw(world, 2) ? WEIR_DIRECTIVE_STOP : WEIR_DIRECTIVE_RESTART;
 }
 
 static const struct weir_strategy at_random = {.decide = decide};

@@ -138,9 +138,9 @@ struct world {
 #define ESCALATE (-EDOM)
 
 static const struct weir_rule by_code_rules[] = {
-	{.code = RESUME, .directive = WEIR_RESUME},
-	{.code = RESTART, .directive = WEIR_RESTART},
-	{.code = STOP, .directive = WEIR_STOP},
+	{.code = RESUME, .directive = WEIR_DIRECTIVE_RESUME},
+	{.code = RESTART, .directive = WEIR_DIRECTIVE_RESTART},
+	{.code = STOP, .directive = WEIR_DIRECTIVE_STOP},
 };
 #define BY_CODE .rules = by_code_rules, .n_rules = LENGTH(by_code_rules)
 static const struct weir_strategy by_code = {BY_CODE};

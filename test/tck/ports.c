@@ -76,7 +76,7 @@ static jlong start(struct weir_actor *actor, jlong held)
 static int publish(struct weir_reactive_out *reactive, struct weir_out *out,
 		   jint fan)
 {
-	int rc = fan ? weir_out_fan(out, WEIR_BROADCAST, (size_t)fan) : 0;
+	int rc = fan ? weir_out_fan(out, WEIR_FAN_BROADCAST, (size_t)fan) : 0;
 
 	return rc < 0 ? rc : weir_reactive_out_init(reactive, out, NULL);
 }

@@ -38,13 +38,13 @@ static inline void verdicts_take(struct weir_verify_report *report,
 	struct verdicts *verdicts =
 		weir_container_of(report, struct verdicts, report);
 
-	assert_int_equal(verdict == WEIR_PASSED, why == NULL);
-	if (verdict == WEIR_FAILED) {
+	assert_int_equal(verdict == WEIR_VERDICT_PASSED, why == NULL);
+	if (verdict == WEIR_VERDICT_FAILED) {
 		assert_in_range(strlen(verdicts->failed), 0, 8000);
 		strcat(strcat(verdicts->failed, " "), test);
 		if (getenv("WEIR_TESTKIT_WHY"))
 			printf("%s: %s\n", test, why);
-	} else if (verdict == WEIR_SKIPPED) {
+	} else if (verdict == WEIR_VERDICT_SKIPPED) {
 		assert_in_range(strlen(verdicts->skipped), 0, 3900);
 		strcat(strcat(verdicts->skipped, " "), test);
 	}

@@ -312,7 +312,7 @@ static void send_inside(struct weir_subscriber_probe *probe,
 {
 	struct weir_publisher_probe **publisher = context;
 
-	if (signal == WEIR_ON_NEXT &&
+	if (signal == WEIR_SIGNAL_ON_NEXT &&
 	    weir_subscriber_probe_counts(probe).items == 1)
 		weir_publisher_probe_send(*publisher, &b);
 }
@@ -347,7 +347,7 @@ static void send_at_once(struct weir_subscriber_probe *probe,
 {
 	pthread_t thread;
 
-	if (signal != WEIR_ON_NEXT ||
+	if (signal != WEIR_SIGNAL_ON_NEXT ||
 	    weir_subscriber_probe_counts(probe).items > 1)
 		return;
 	assert_int_equal(pthread_create(&thread, NULL, send_elsewhere, context),

@@ -135,9 +135,10 @@ static const struct mistake {
 static void show(struct weir_verify_report *report, const char *test,
 		 enum weir_verdict verdict, const char *why)
 {
-	if (verdict != WEIR_PASSED)
+	if (verdict != WEIR_VERDICT_PASSED)
 		print_message("%s %s: %s\n",
-			      verdict == WEIR_FAILED ? "failed" : "skipped",
+			      verdict == WEIR_VERDICT_FAILED ? "failed"
+							     : "skipped",
 			      test, why);
 }
 
