@@ -83,7 +83,7 @@ static int call_later(struct weir_command *command, void *context)
 {
 	w4_do(&job_of(command)->w4);
 	weir_command_end(command, 0);
-	return WEIR_LATER;
+	return WEIR_RUN_LATER;
 }
 
 /* --- Processes and workers that are actors ------------------------------- */

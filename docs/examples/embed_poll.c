@@ -129,7 +129,7 @@ static int parse(void *context, void *item, struct weir_out *out)
 		number = self->number;
 		self->number = 0;
 		(void)weir_out_put(out, (void *)number);
-		return WEIR_MORE;
+		return WEIR_TRANSFORM_MORE;
 	}
 	self->at = 0;
 	free(chunk);

@@ -5,7 +5,7 @@
 static int count(void *context, void **item)
 {
 	*item = (void *)++*(uintptr_t *)context;
-	return (uintptr_t)*item < 1000 ? 1 : WEIR_LAST;
+	return (uintptr_t)*item < 1000 ? 1 : WEIR_PRODUCE_LAST;
 }
 
 static int add(void *context, void *item)

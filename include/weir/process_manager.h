@@ -17,8 +17,8 @@
  *
  * The manager is an actor that its user spawns (system.h); processes are its
  * children, supervised by it: whatever fails in one stops it, and nothing else
- * (but WEIR_FATAL, which escalates). A manager that restarts keeps what waits
- * and stops what runs; one that was closed stops instead.
+ * (but WEIR_ERROR_FATAL, which escalates). A manager that restarts keeps what
+ * waits and stops what runs; one that was closed stops instead.
  */
 #ifndef WEIR_PROCESS_MANAGER_H
 #define WEIR_PROCESS_MANAGER_H
@@ -104,7 +104,7 @@ struct weir_process {
 };
 
 /* Of `run`: weir_command_end() will be called. */
-#define WEIR_LATER 1
+#define WEIR_RUN_LATER 1
 
 struct weir_process_manager_options {
 	const char *name; /* lives for ever, errors carry it; "manager" */
@@ -133,9 +133,9 @@ struct weir_process_manager_options {
 	/* --- Or processes that are calls ---------------------------------- */
 	/*
 	 * The process is this call, on a thread of the executor. 0: done.
-	 * WEIR_LATER: it goes on, and ends with weir_command_end(). A negative
-	 * errno: it has failed. Ids are not looked at, and there are no
-	 * deadlines: nothing could stop it.
+	 * WEIR_RUN_LATER: it goes on, and ends with weir_command_end(). A
+	 * negative errno: it has failed. Ids are not looked at, and there are
+	 * no deadlines: nothing could stop it.
 	 */
 	int (*run)(struct weir_command *command, void *context);
 	/* Actors that make the calls, of which each makes one at a time; as
@@ -242,7 +242,7 @@ WEIR_API WEIR_MUST_CHECK int weir_process_manager_offer(
 	struct weir_process_manager *manager, struct weir_command *command);
 
 /*
- * A command whose `run` returned WEIR_LATER has ended, with `code`: 0 or a
+ * A command whose `run` returned WEIR_RUN_LATER has ended, with `code`: 0 or a
  * negative errno. Once. Any thread, also before `run` has returned.
  */
 WEIR_API void weir_command_end(struct weir_command *command, int code);
@@ -252,9 +252,9 @@ WEIR_API void weir_command_end(struct weir_command *command, int code);
  * cancelled, what has not started is refused. The manager finishes when its
  * processes have ended. weir_system_stop_actor() does the same, and stops the
  * processes when the time that the manager was spawned with (shutdown_ns) is
- * over, with WEIR_BRUTAL at once; so does weir_actor_stop(). A call cannot be
- * stopped; the manager is released when it has ended. Any thread that holds a
- * reference of the actor.
+ * over, with WEIR_SHUTDOWN_BRUTAL at once; so does weir_actor_stop(). A call
+ * cannot be stopped; the manager is released when it has ended. Any thread that
+ * holds a reference of the actor.
  */
 WEIR_API void weir_process_manager_end(struct weir_process_manager *manager);
 

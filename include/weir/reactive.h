@@ -26,7 +26,7 @@ extern "C" {
 /* --- Publisher over an out-port ------------------------------------------- */
 
 /* The last subscriber's leaving does not end the out-port: others may come. */
-#define WEIR_STAY 1u
+#define WEIR_REACTIVE_STAY 1u
 
 /* 0 is the default of each. */
 struct weir_reactive_out_options {
@@ -36,13 +36,13 @@ struct weir_reactive_out_options {
 	 * weir_out_fan() has said how many.
 	 */
 	size_t capacity;
-	uint32_t flags; /* WEIR_STAY */
+	uint32_t flags; /* WEIR_REACTIVE_STAY */
 	/*
 	 * If nobody has subscribed so long after the actor's start, or after
 	 * the publisher was made in a running one, it is as if the last
-	 * subscriber had left, also with WEIR_STAY; who comes later gets
-	 * -ETIMEDOUT. 0: no timeout. Where there is no memory for a timer the
-	 * actor fails with -ENOMEM.
+	 * subscriber had left, also with WEIR_REACTIVE_STAY; who comes later
+	 * gets -ETIMEDOUT. 0: no timeout. Where there is no memory for a timer
+	 * the actor fails with -ENOMEM.
 	 */
 	uint64_t timeout_ns;
 };
@@ -95,7 +95,7 @@ struct weir_reactive_out {
  *
  * When no subscriber is left, that is told as of links, by
  * weir_actor_ops.cancelled, and the stream is over: who comes later gets
- * -ECANCELED. Not with WEIR_STAY.
+ * -ECANCELED. Not with WEIR_REACTIVE_STAY.
  *
  * An item that is NULL cannot be sent by on_next: the subscriber's stream ends
  * with -EINVAL. Over a link it can.

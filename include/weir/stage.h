@@ -33,10 +33,10 @@ extern "C" {
 #endif
 
 /* Of `produce`: an item, and that was all. */
-#define WEIR_LAST 2
+#define WEIR_PRODUCE_LAST 2
 
 /* Of `transform` and `flush`: call again when there is room again. */
-#define WEIR_MORE 1
+#define WEIR_TRANSFORM_MORE 1
 
 /* An in-port holds that many tokens if `capacity` is 0. */
 #define WEIR_STAGE_CAPACITY 64u
@@ -46,10 +46,11 @@ struct weir_producer_options {
 	const char *name; /* lives for ever, errors carry it; "producer" */
 	void *context;	  /* passed to the functions */
 	/*
-	 * The next item: 1 and *item, which is the stream's now; WEIR_LAST: the
-	 * same, and that was all; 0: there are none; a negative errno fails the
-	 * stage. Called when there is room, so 0 waits for that, or for one
-	 * more request of a subscriber, and WEIR_LAST does not.
+	 * The next item: 1 and *item, which is the stream's now;
+	 * WEIR_PRODUCE_LAST: the same, and that was all; 0: there are none; a
+	 * negative errno fails the stage. Called when there is room, so 0 waits
+	 * for that, or for one more request of a subscriber, and
+	 * WEIR_PRODUCE_LAST does not.
 	 */
 	int (*produce)(void *context, void **item);
 	/*
@@ -89,18 +90,18 @@ struct weir_transformer_options {
 	void *context;	  /* passed to the functions */
 	/*
 	 * What becomes of the item: puts up to `most` items into `out`. 0: done
-	 * with it; it is the callee's now, to pass on, keep or free. WEIR_MORE:
-	 * to be called with the same item again when there is room for `most`
-	 * more. A negative errno fails the stage, and the library drops the
-	 * item: one that was passed on must not be reported so. Putting more
-	 * than `most` fails it with -EOVERFLOW.
+	 * with it; it is the callee's now, to pass on, keep or free.
+	 * WEIR_TRANSFORM_MORE: to be called with the same item again when there
+	 * is room for `most` more. A negative errno fails the stage, and the
+	 * library drops the item: one that was passed on must not be reported
+	 * so. Putting more than `most` fails it with -EOVERFLOW.
 	 */
 	int (*transform)(void *context, void *item, struct weir_out *out);
 	/*
 	 * The input has ended well, and there is room for `most` items: what is
-	 * kept back comes out now. 0: that was all, WEIR_MORE: to be called
-	 * again, or a negative errno. Not called after an error. A stage that
-	 * restarts behind the end of its input goes on with this.
+	 * kept back comes out now. 0: that was all, WEIR_TRANSFORM_MORE: to be
+	 * called again, or a negative errno. Not called after an error. A stage
+	 * that restarts behind the end of its input goes on with this.
 	 */
 	int (*flush)(void *context, struct weir_out *out);
 	void (*done)(void *context, struct weir_error *error); /* as above */

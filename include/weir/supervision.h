@@ -73,7 +73,7 @@ struct weir_failure {
 };
 
 /* An error of this code is fatal: the default decider escalates it. */
-#define WEIR_FATAL (-ENOTRECOVERABLE)
+#define WEIR_ERROR_FATAL (-ENOTRECOVERABLE)
 
 /* One row of a table of rules. */
 struct weir_rule {
@@ -193,10 +193,10 @@ struct weir_strategy {
 };
 
 /*
- * The default decider: WEIR_DIRECTIVE_ESCALATE for WEIR_FATAL;
+ * The default decider: WEIR_DIRECTIVE_ESCALATE for WEIR_ERROR_FATAL;
  * WEIR_DIRECTIVE_STOP when the child was killed, did not start or restart, or
  * died of a death pact; else WEIR_DIRECTIVE_RESTART. And: WEIR_DIRECTIVE_STOP
- * for all but WEIR_FATAL. -EINVAL: no failure. Any thread.
+ * for all but WEIR_ERROR_FATAL. -EINVAL: no failure. Any thread.
  */
 WEIR_API int weir_strategy_decide_default(struct weir_actor *supervisor,
 					  const struct weir_failure *failure,

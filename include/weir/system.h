@@ -147,13 +147,13 @@ struct weir_spawn_options {
 	 * When it is to stop and its `stopping` hook says 1, or its children
 	 * take their time: how long to wait before it and all below it are
 	 * stopped without being asked. 0, WEIR_FOREVER: for ever.
-	 * WEIR_BRUTAL: not at all.
+	 * WEIR_SHUTDOWN_BRUTAL: not at all.
 	 */
 	uint64_t shutdown_ns;
 };
 
 #define WEIR_NAME_MAX 255
-#define WEIR_BRUTAL (UINT64_MAX - 1)
+#define WEIR_SHUTDOWN_BRUTAL (UINT64_MAX - 1)
 
 /*
  * Starts an actor, which has been set up and never been started, as a child of

@@ -51,7 +51,7 @@ static inline int produce(struct weir_actor *actor)
 	int then = 0;
 
 	if (WEIR_UNLIKELY(rc != 1)) {
-		if (rc != WEIR_LAST)
+		if (rc != WEIR_PRODUCE_LAST)
 			return rc ? rc : weir_actor_end(actor);
 		then = WEIR_TURN_END;
 	}
@@ -148,7 +148,7 @@ static __attribute__((noinline)) int not_done(struct weir_transformer *self,
 					      int rc, uint32_t tail)
 {
 	weir__in_left(&self->in);
-	return rc == WEIR_MORE ? check_most(self, tail) : rc;
+	return rc == WEIR_TRANSFORM_MORE ? check_most(self, tail) : rc;
 }
 
 static inline int transform(struct weir_actor *actor)
@@ -172,7 +172,7 @@ static inline int flush(struct weir_actor *actor)
 	uint32_t tail = self->out.tail;
 	int rc = self->options.flush(self->options.context, &self->out);
 
-	if (rc != 0 && rc != WEIR_MORE)
+	if (rc != 0 && rc != WEIR_TRANSFORM_MORE)
 		return rc;
 	if (check_most(self, tail) < 0)
 		return -EOVERFLOW;

@@ -178,7 +178,7 @@ static void call(struct weir__runner *self)
 	take_ref(self);
 	ck_pr_store_64(&self->made, self->made + 1);
 	rc = manager->options.run(command, manager->options.context);
-	if (rc != WEIR_LATER)
+	if (rc != WEIR_RUN_LATER)
 		end_here(self, command, rc);
 }
 

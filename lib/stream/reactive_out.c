@@ -481,8 +481,8 @@ static int check_options(const struct weir_reactive_out_options *options)
 {
 	size_t capacity = options->capacity;
 
-	if (options->flags & ~WEIR_STAY || capacity > WEIR_CAPACITY_MAX ||
-	    (capacity & (capacity - 1)))
+	if (options->flags & ~WEIR_REACTIVE_STAY ||
+	    capacity > WEIR_CAPACITY_MAX || (capacity & (capacity - 1)))
 		return -EINVAL;
 	return 0;
 }
@@ -519,7 +519,7 @@ int weir_reactive_out_init(struct weir_reactive_out *reactive,
 	weir__port_init(&reactive->attendant.port, out->port.actor,
 			WEIR__PORT_ATTENDANT);
 	out->out_flags |= WEIR__OUT_PUBLISHES;
-	if (options->flags & WEIR_STAY)
+	if (options->flags & WEIR_REACTIVE_STAY)
 		out->out_flags |= WEIR__OUT_STAYS;
 	if (options->timeout_ns)
 		weir__actor_signal(out->port.actor, WEIR__SIGNAL_PORTS);

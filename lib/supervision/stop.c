@@ -60,7 +60,7 @@ static void let_children_end(struct weir_system *system,
 static void stop_children(struct weir_system *system, struct weir__cell *cell,
 			  bool kill)
 {
-	kill |= weir__record_of(cell)->shutdown_ns == WEIR_BRUTAL;
+	kill |= weir__record_of(cell)->shutdown_ns == WEIR_SHUTDOWN_BRUTAL;
 	if (cell->flags & WEIR__CELL_LAST) {
 		/* Suspended, they would not (see also tree.c). */
 		kill |= cell->suspends > 0;
@@ -127,7 +127,7 @@ void weir__child_ordered_to_stop(struct weir_actor *actor, enum weir__stop how)
 	struct weir__cell *cell = weir__cell_of(actor);
 	bool leaves = actor->flags & WEIR__ACTOR_LEAVING, held;
 
-	if (weir__record_now(actor)->shutdown_ns == WEIR_BRUTAL)
+	if (weir__record_now(actor)->shutdown_ns == WEIR_SHUTDOWN_BRUTAL)
 		how = WEIR__STOP_KILL;
 	/* It can only be made to stop harder. */
 	if (cell->state == WEIR__CELL_STOPPING) {

@@ -17,7 +17,7 @@ int weir_strategy_decide_default(struct weir_actor *supervisor,
 {
 	if (!failure)
 		return -EINVAL;
-	if (failure->error->code == WEIR_FATAL)
+	if (failure->error->code == WEIR_ERROR_FATAL)
 		return WEIR_DIRECTIVE_ESCALATE;
 	switch (failure->kind) {
 	case WEIR_FAILURE_START:
@@ -35,8 +35,9 @@ int weir_strategy_decide_stop(struct weir_actor *supervisor,
 {
 	if (!failure)
 		return -EINVAL;
-	return failure->error->code == WEIR_FATAL ? WEIR_DIRECTIVE_ESCALATE
-						  : WEIR_DIRECTIVE_STOP;
+	return failure->error->code == WEIR_ERROR_FATAL
+		       ? WEIR_DIRECTIVE_ESCALATE
+		       : WEIR_DIRECTIVE_STOP;
 }
 
 static bool is_directive(int directive)

@@ -107,7 +107,7 @@ static int chain_split(void *context, void *item, struct weir_out *out)
 			return rc;
 		assert_int_equal(
 			weir_actor_fail_code(&self->splitter.actor, rc), 0);
-		return WEIR_MORE;
+		return WEIR_TRANSFORM_MORE;
 	}
 	if (self->ends_output) {
 		(void)weir_out_end(out, NULL);
@@ -120,7 +120,7 @@ static int chain_split(void *context, void *item, struct weir_out *out)
 	put_pieces(self, out, n);
 	self->pieces -= n;
 	if (self->pieces)
-		return WEIR_MORE;
+		return WEIR_TRANSFORM_MORE;
 	use(self, item);
 	return 0;
 }
@@ -136,7 +136,7 @@ static int chain_flush(void *context, struct weir_out *out)
 	self->flushes++;
 	put_pieces(self, out, n);
 	self->rest -= n;
-	return self->rest ? WEIR_MORE : 0;
+	return self->rest ? WEIR_TRANSFORM_MORE : 0;
 }
 
 static int chain_pass(void *context, void *item, struct weir_out *out)
@@ -917,7 +917,7 @@ static int three(void *context, void **item)
 	size_t *calls = context;
 
 	*item = (void *)(uintptr_t)++ * calls;
-	return *calls < 3 ? 1 : WEIR_LAST;
+	return *calls < 3 ? 1 : WEIR_PRODUCE_LAST;
 }
 
 static int sum_up(void *context, void *item)

@@ -39,7 +39,7 @@ static int produce(void *context, void **item)
 	struct pair *self = context;
 
 	*item = NULL;
-	return ++self->made < ITEMS ? 1 : WEIR_LAST;
+	return ++self->made < ITEMS ? 1 : WEIR_PRODUCE_LAST;
 }
 
 static int consume(void *context, void *item)

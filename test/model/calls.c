@@ -37,7 +37,7 @@ static int run(struct weir_command *command, void *context)
 		return course->fails ? -EIO : 0;
 	ck_pr_fence_release();
 	ck_pr_store_ptr(&course->handed, command);
-	return WEIR_LATER;
+	return WEIR_RUN_LATER;
 }
 
 /* If it goes on. */

@@ -98,7 +98,7 @@ static int call(struct weir_command *command, void *context)
 	else if (left % 8 == 5)
 		end_later(NULL);
 	ck_pr_dec_32(&n_running);
-	return left % 8 == 1 ? WEIR_LATER : 0;
+	return left % 8 == 1 ? WEIR_RUN_LATER : 0;
 }
 
 static void released(void *context)

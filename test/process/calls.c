@@ -27,13 +27,13 @@ static int call(struct weir_command *command, void *context)
 		return -EIO;
 	case GOES_ON:
 		later[n_later++] = task;
-		return WEIR_LATER;
+		return WEIR_RUN_LATER;
 	case CRASHES: /* it has ended before it returns */
 		weir_command_end(command, -EXDEV);
-		return WEIR_LATER;
+		return WEIR_RUN_LATER;
 	case HAS_CHILDREN: /* the same, and well */
 		weir_command_end(command, 0);
-		return WEIR_LATER;
+		return WEIR_RUN_LATER;
 	default:
 		return 0;
 	}

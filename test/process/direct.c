@@ -63,7 +63,7 @@ static int call(struct weir_command *command, void *context)
 	if (!command->result)
 		return 0;
 	weir_command_end(command, 0);
-	return WEIR_LATER;
+	return WEIR_RUN_LATER;
 }
 
 static void reply(struct weir_command *command, enum weir_outcome outcome,

@@ -27,7 +27,7 @@ enum how {
 	FINISHES,
 	FAILS,	      /* with -EIO */
 	CRASHES,      /* in its pre_start, with -EIO */
-	WORLD_ENDS,   /* fails with WEIR_FATAL */
+	WORLD_ENDS,   /* fails with WEIR_ERROR_FATAL */
 	GOES_ON,      /* never ends by itself */
 	NOT_SET_UP,   /* `start` returns -ENOLINK */
 	HAS_CHILDREN, /* it spawns one, and finishes */
@@ -110,7 +110,7 @@ static inline int job_turn(struct weir_actor *actor)
 	case FAILS:
 		return -EIO;
 	case WORLD_ENDS:
-		return WEIR_FATAL;
+		return WEIR_ERROR_FATAL;
 	default:
 		return WEIR_TURN_END;
 	}

@@ -100,7 +100,7 @@ static void a4_11_when_its_time_to_stop_is_over_they_stop(void **state)
 static void a4_11_aborted_it_stops_them_at_once(void **state)
 {
 	(void)state;
-	busy(NULL, WEIR_BRUTAL);
+	busy(NULL, WEIR_SHUTDOWN_BRUTAL);
 	assert_int_equal(weir_system_stop_actor(world.system, world.ref), 0);
 	weir_sim_run(world.sim);
 	assert_replies(0, 2, WEIR_OUTCOME_STOPPED, -ECANCELED);

@@ -24,7 +24,7 @@
 enum how {
 	WAITS,	   /* until its time, or until it is told; then it finishes */
 	FAILS,	   /* then, with -EIO */
-	FATAL,	   /* then, with WEIR_FATAL */
+	FATAL,	   /* then, with WEIR_ERROR_FATAL */
 	CRASHES,   /* in its pre_start, with -EIO */
 	NOT_MADE,  /* `make` returns -ENOLINK */
 	NO_WORKER, /* `make` returns 0 and no worker */
@@ -98,7 +98,7 @@ static inline int worker_end(struct weir_actor *actor)
 	enum how how = worker_of(actor)->job->how;
 
 	return how == FAILS   ? -EIO
-	       : how == FATAL ? WEIR_FATAL
+	       : how == FATAL ? WEIR_ERROR_FATAL
 			      : weir_actor_end(actor);
 }
 

@@ -187,7 +187,7 @@ static void d3_9_the_time_is_a_setting(struct world *world)
 	assert_int_equal(stop_pool(world), 0);
 	settle(world);
 	assert_int_equal(world->stopped_ns, 90 * SECOND);
-	world->options.shutdown_ns = WEIR_BRUTAL;
+	world->options.shutdown_ns = WEIR_SHUTDOWN_BRUTAL;
 	start(world, 1);
 	fill(world, 2, 2);
 	assert_int_equal(stop_pool(world), 0);

@@ -153,7 +153,7 @@ static void a4_7_a_fatal_failure_is_the_managers(void **state)
 	world.tasks[1].how = GOES_ON;
 	assert_int_equal(offer_all(&world, 0, 6), 6);
 	weir_sim_run(world.sim);
-	assert_reply(&world, 0, WEIR_OUTCOME_CRASHED, WEIR_FATAL);
+	assert_reply(&world, 0, WEIR_OUTCOME_CRASHED, WEIR_ERROR_FATAL);
 	assert_reply(&world, 1, WEIR_OUTCOME_STOPPED, -ECANCELED);
 	for (i = 2; i < 6; i++)
 		assert_reply(&world, i, WEIR_OUTCOME_REFUSED, -ECANCELED);

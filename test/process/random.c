@@ -85,7 +85,9 @@ static void live(uint64_t seed)
 	tasks_new(&world, TASKS, 0);
 	options = draw_options();
 	manager_init(&world, &options);
-	shutdown_ns = draw(3) ? 1 + draw(5) * MS : draw(2) ? 0 : WEIR_BRUTAL;
+	shutdown_ns = draw(3)	? 1 + draw(5) * MS
+		      : draw(2) ? 0
+				: WEIR_SHUTDOWN_BRUTAL;
 	last = draw(3) ? TASKS : 5 + (size_t)draw(TASKS - 5);
 	for (i = 0; i < TASKS; i++) {
 		draw_task(&world.tasks[i]);

@@ -162,7 +162,7 @@ static int call(struct weir_command *command, void *context)
 		 */
 		ck_pr_fence_release();
 	} while (!ck_pr_cas_ptr_value(&going_on, head, request, (void *)&head));
-	return WEIR_LATER;
+	return WEIR_RUN_LATER;
 }
 
 /* Ends calls that go on. */

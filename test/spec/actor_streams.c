@@ -608,7 +608,7 @@ static void a3_9_a_link_ends_the_timeout_too(void **state)
 static void a3_9_who_would_stay_is_cancelled_as_well(void **state)
 {
 	static const struct weir_reactive_out_options options = {
-		.flags = WEIR_STAY,
+		.flags = WEIR_REACTIVE_STAY,
 		.timeout_ns = TIMEOUT_NS,
 	};
 	struct writer writer;

@@ -410,7 +410,7 @@ static void with_stay_one_link_comes_after_another(void **state)
 	int soon;
 
 	for (soon = 0; soon < 2; soon++) {
-		ends_init(&ends, 8, WEIR_STAY);
+		ends_init(&ends, 8, WEIR_REACTIVE_STAY);
 		ends.sink.stop_at = 20;
 		sink_init(&second, ends.executor, &ends.ledger, 4);
 		assert_int_equal(weir_reactive_in_init(&in, &second.in, NULL),

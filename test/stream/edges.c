@@ -143,7 +143,7 @@ static void who_is_broken_is_let_go_of_though_no_more_is_to_come(void **state)
 	struct taker taker;
 	struct ends ends;
 
-	ends_init(&ends, 8, WEIR_STAY);
+	ends_init(&ends, 8, WEIR_REACTIVE_STAY);
 	taker_init(&taker, &ends.ledger, 5, 0);
 	taker.refuse_at = 5;
 	subscribe(&ends.out, &taker.subscriber);

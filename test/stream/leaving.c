@@ -178,7 +178,7 @@ static void a_drain_leaves_a_publisher_elsewhere(void **state)
 	struct ends ends;
 	struct sink sink;
 
-	ends_init(&ends, 8, WEIR_STAY);
+	ends_init(&ends, 8, WEIR_REACTIVE_STAY);
 	sink_init(&sink, weir_sim_executor(sim), &ends.ledger, 8);
 	assert_int_equal(weir_reactive_in_init(&in, &sink.in, &options), 0);
 	subscribe(&ends.out, &in.subscriber);

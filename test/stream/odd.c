@@ -415,7 +415,7 @@ static void a_suspended_actor_has_subscribers(void **state)
 	struct ends ends;
 	struct taker taker;
 
-	ends_init(&ends, 8, WEIR_STAY);
+	ends_init(&ends, 8, WEIR_REACTIVE_STAY);
 	weir_actor_suspend(&ends.source.actor);
 	taker_init(&taker, &ends.ledger, 3, 0);
 	subscribe(&ends.out, &taker.subscriber);

@@ -314,7 +314,7 @@ static void publisher_init(struct node *self)
 {
 	struct weir_reactive_out_options options = {
 		.capacity = (size_t)1 << draw(5),
-		.flags = draw(2) ? WEIR_STAY : 0,
+		.flags = draw(2) ? WEIR_REACTIVE_STAY : 0,
 	};
 	enum weir_fan way = world.relays && draw(3) ? WEIR_FAN_BROADCAST
 						    : WEIR_FAN_BALANCE;

@@ -214,7 +214,8 @@ static void a_second_subscriber_is_rejected(void **state)
 
 static void with_stay_another_may_come_when_the_first_has_left(void **state)
 {
-	struct weir_reactive_out_options options = {.flags = WEIR_STAY};
+	struct weir_reactive_out_options options = {
+		.flags = WEIR_REACTIVE_STAY};
 	struct setup setup;
 	struct taker first, second;
 

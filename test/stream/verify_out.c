@@ -97,7 +97,7 @@ static void set_up(struct making *self, enum kind kind)
 			    : kind == AHEAD ? 1024
 					    : 4,
 		.flags = kind == ONE_STAYS || kind == BROADCAST_STAYS
-				 ? WEIR_STAY
+				 ? WEIR_REACTIVE_STAY
 				 : 0,
 	};
 

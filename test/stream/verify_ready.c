@@ -45,7 +45,7 @@ static int make_next(void *context, void **item)
 	if (self->next < self->n)
 		return 1;
 	if (!self->code)
-		return WEIR_LAST;
+		return WEIR_PRODUCE_LAST;
 	assert_int_equal(weir_actor_fail(&self->producer.actor,
 					 weir_error_of(self->code)),
 			 0);

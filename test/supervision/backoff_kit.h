@@ -78,7 +78,7 @@ static inline int child_turn(struct weir_actor *actor)
 	case FAIL:
 		return -EIO;
 	case FATAL:
-		return WEIR_FATAL;
+		return WEIR_ERROR_FATAL;
 	case FINISH:
 	case LAST:
 		return WEIR_TURN_END;

@@ -482,7 +482,7 @@ static void b3_3_the_default_escalates_what_is_fatal(struct world *world)
 {
 	static const struct role roles[] = {{"a", .strategy = &defaults}};
 	static const struct step steps[] = {
-		{"b", TURN, .item = 1, .rc = WEIR_FATAL},
+		{"b", TURN, .item = 1, .rc = WEIR_ERROR_FATAL},
 	};
 
 	world->top = &defaults;
@@ -507,7 +507,7 @@ static void b3_3_the_stopping_decider_stops_all_but_the_fatal(
 	static const struct role roles[] = {{"a", .strategy = &stopping}};
 	static const struct step steps[] = {
 		{"b", TURN, .item = 1, .fail = RESTART},
-		{"c", TURN, .item = 2, .fail = WEIR_FATAL},
+		{"c", TURN, .item = 2, .fail = WEIR_ERROR_FATAL},
 	};
 
 	ROLES(world, roles);

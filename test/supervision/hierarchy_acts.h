@@ -305,7 +305,7 @@ static inline void disturb_itself(struct node *self)
 static inline int go_wrong(struct node *self)
 {
 	static const int codes[] = {-EAGAIN, -EIO,  -EIO,
-				    -ENOENT, -EDOM, WEIR_FATAL};
+				    -ENOENT, -EDOM, WEIR_ERROR_FATAL};
 	int code = codes[below(&self->random, 6)];
 	struct weir_error *error;
 

@@ -332,7 +332,7 @@ static inline void draw_options(struct node *self, uint64_t *random)
 		WEIR_RESTART_TRANSIENT, WEIR_RESTART_PERMANENT,
 		WEIR_RESTART_PERMANENT, WEIR_RESTART_TEMPORARY};
 	static const uint64_t shutdowns[] = {0, 0, 5 * MS, WEIR_FOREVER,
-					     WEIR_BRUTAL};
+					     WEIR_SHUTDOWN_BRUTAL};
 
 	snprintf(self->name, sizeof(self->name), "%u", below(random, BREADTH));
 	self->options = (struct weir_spawn_options){

@@ -206,7 +206,8 @@ static int split_page(void *context, void *item, struct weir_out *out)
 		if (self->page->length + n + 1 > PAGE_MAX) {
 			assert_int_equal(weir_out_put(out, self->page), 0);
 			self->page = NULL;
-			return fails(self, SPLIT, line) ? -EIO : WEIR_MORE;
+			return fails(self, SPLIT, line) ? -EIO
+							: WEIR_TRANSFORM_MORE;
 		}
 		memcpy(self->page->bytes + self->page->length,
 		       line->bytes + line->at, n);

@@ -81,7 +81,7 @@ static void d1_5_one_that_has_no_wish_stops_at_once(struct world *world)
 static void d1_5_a_brutal_stop_asks_nobody(struct world *world)
 {
 	static const struct role roles[] = {
-		{"boss", POLITE, .shutdown_ns = WEIR_BRUTAL},
+		{"boss", POLITE, .shutdown_ns = WEIR_SHUTDOWN_BRUTAL},
 		{"a", POLITE},
 	};
 
@@ -135,7 +135,7 @@ static void d1_5_a_deadline_after_the_end_of_time_never_comes(
 static void d1_5_a_brutal_one_that_finishes_asks_nobody(struct world *world)
 {
 	static const struct role roles[] = {
-		{"boss", .shutdown_ns = WEIR_BRUTAL},
+		{"boss", .shutdown_ns = WEIR_SHUTDOWN_BRUTAL},
 		{"a", POLITE},
 	};
 	static const struct step steps[] = {

@@ -11,7 +11,7 @@
 #include "supervision/strategy.h"
 
 static struct weir_error broken = {.code = -EPIPE, .origin = "pump"};
-static struct weir_error fatal = {.code = WEIR_FATAL, .origin = "pump"};
+static struct weir_error fatal = {.code = WEIR_ERROR_FATAL, .origin = "pump"};
 
 static struct weir_failure failure_of(struct weir_error *error,
 				      enum weir_failure_kind kind)

@@ -268,7 +268,10 @@ static void b10_2_a_failing_user_ends_the_system(struct world *world)
 static void b10_4_a_failing_system_guardian_ends_all(struct world *world)
 {
 	static const struct step steps[] = {
-		{.who = "log", .when = TURN, .item = 1, .fail = WEIR_FATAL},
+		{.who = "log",
+		 .when = TURN,
+		 .item = 1,
+		 .fail = WEIR_ERROR_FATAL},
 	};
 	struct told_hook hook;
 
