@@ -14,7 +14,7 @@ static int square(void **item, void *) noexcept
 int main()
 {
 	weir_loop *loop = nullptr;
-	weir_flow_folding adding = {};
+	weir_flow_fold_functions adding = {};
 	void *sum = nullptr;
 	int rc = weir_loop_new(&loop, nullptr);
 

@@ -41,7 +41,7 @@ static enum weir_directive leave_out(struct weir_error *error, void *context)
 /* The sum of the odd squares up to `last`, but for what fails. */
 static struct weir_flow *odd_squares(int64_t last)
 {
-	struct weir_flow_folding sum = {.fold = add};
+	struct weir_flow_fold_functions sum = {.fold = add};
 	struct weir_flow *flow = weir_flow_range(1, last);
 
 	flow = weir_flow_name(weir_flow_map(flow, square, NULL), "square");

@@ -190,7 +190,7 @@ static struct weir_flow *clocked(struct weir_flow *flow, uint64_t first_ns,
 static struct weir_flow *logstat_flow(struct logstat *self,
 				      struct weir_flow *lines)
 {
-	struct weir_flow_state counts = {
+	struct weir_flow_stateful_map_functions counts = {
 		.step = count, .flush = hand_in, .destroy = destroy};
 	struct weir_flow *flow, *workers[CLASSES];
 	size_t i;
@@ -337,7 +337,7 @@ static int run_simulated(struct logstat *self, int fd, int signals)
 	if (!self->file || weir_sim_new(&sim, 1, NULL) < 0)
 		return failed("the simulator", -ENOMEM);
 	self->executor = weir_sim_executor(sim);
-	flow = weir_flow_expand(flow, next_line, self);
+	flow = weir_flow_map_concat(flow, next_line, self);
 	flow = weir_flow_items(flow, weir_flow_bytes_items());
 	flow = weir_flow_kill_switch(flow, self->stop);
 	rc = run(self, flow, signals);

@@ -36,7 +36,7 @@ static int print(void *const *items, size_t n, void **result, void *context)
 
 static struct weir_flow *triangles(int64_t n)
 {
-	struct weir_flow_state differences = {.step = differ};
+	struct weir_flow_stateful_map_functions differences = {.step = differ};
 	struct weir_flow *flow = weir_flow_unfold(NULL, next_triangle, NULL);
 	struct weir_flow *ways[2];
 

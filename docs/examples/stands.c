@@ -16,7 +16,7 @@ static void count(void *item, void *n)
 /* The second is asked when the first has ended, which waits for the second. */
 static struct weir_flow *stands(size_t counts[2])
 {
-	struct weir_flow_hooks hooks = {.item = count};
+	struct weir_flow_peek_functions hooks = {.item = count};
 	struct weir_flow *ways[2];
 
 	(void)weir_flow_broadcast(weir_flow_range(1, 1000), 2, ways, NULL);

@@ -154,7 +154,7 @@ static void went_by(void *item, void *n)
 static struct weir_flow *wordfreq_flow(struct wordfreq *self,
 				       struct weir_executor *blocking)
 {
-	struct weir_flow_hooks hooks = {.item = went_by};
+	struct weir_flow_peek_functions hooks = {.item = went_by};
 	struct weir_flow *flow = weir_flow_unfold(NULL, read_page, self);
 
 	flow = weir_flow_items(flow, weir_flow_bytes_items());

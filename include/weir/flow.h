@@ -2,7 +2,7 @@
 /*
  * Flows: pipelines composed of sources, operators and sinks by plain calls.
  *
- *	struct weir_flow_folding adding = {.fold = add};
+ *	struct weir_flow_fold_functions adding = {.fold = add};
  *
  *	flow = weir_flow_range(1, 100);
  *	flow = weir_flow_map(flow, square, NULL);

@@ -26,8 +26,8 @@ extern "C" {
  * What `publisher` (borrowed) sends; each run subscribes to it, with a
  * subscriber of its own, when it is first asked for items. Requested and not
  * taken are `prefetch` items at most (0: 16), and `refill` are requested at
- * once (0: half of that); 1 and 1 is lock step; but see weir_flow_demand(). The
- * items are what weir_flow_items() says, plain values without: if the
+ * once (0: half of that); 1 and 1 is lock step; but see weir_flow_limit_rate().
+ * The items are what weir_flow_items() says, plain values without: if the
  * subscription says otherwise, the flow fails with -EINVAL. A publisher that
  * sends more than was requested is cancelled, and the flow fails with
  * -EOVERFLOW. The run is over when the publisher has let go of the subscriber.

@@ -22,8 +22,8 @@ extern "C" {
  * Each item through `map`, which replaces *item: 0, or a negative errno. Where
  * items become something else, say so by weir_flow_items().
  *
- * Emits: what `map` has made of an item. Completes: when upstream does. Cancels:
- * when downstream does. Holds: nothing.
+ * Emits: what `map` has made of an item. Completes: when upstream does.
+ * Cancels: when downstream does. Holds: nothing.
  */
 WEIR_API struct weir_flow *weir_flow_map(struct weir_flow *flow,
 					 int (*map)(void **item, void *context),
@@ -34,8 +34,8 @@ WEIR_API struct weir_flow *weir_flow_map(struct weir_flow *flow,
  * or it returns a negative errno, with *done items replaced and the others as
  * they were. WEIR_FLOW_MAP makes such a function of one for an item.
  *
- * Emits: what `map` has made of an item. Completes: when upstream does. Cancels:
- * when downstream does. Holds: nothing.
+ * Emits: what `map` has made of an item. Completes: when upstream does.
+ * Cancels: when downstream does. Holds: nothing.
  */
 WEIR_API struct weir_flow *weir_flow_map_n(struct weir_flow *flow,
 					   int (*map)(void **items, size_t n,
@@ -69,14 +69,14 @@ WEIR_API struct weir_flow *weir_flow_map_n(struct weir_flow *flow,
 /*
  * As weir_flow_map(), with the number of the item, from 0 in each run.
  *
- * Emits: what `map` has made of an item. Completes: when upstream does. Cancels:
- * when downstream does. Holds: nothing.
+ * Emits: what `map` has made of an item. Completes: when upstream does.
+ * Cancels: when downstream does. Holds: nothing.
  */
 WEIR_API struct weir_flow *weir_flow_index(
 	struct weir_flow *flow,
 	int (*map)(void **item, uint64_t index, void *context), void *context);
 
-/* --- One or none ----------------------------------------------------------- */
+/* --- One or none ---------------------------------------------------------- */
 
 /*
  * Those items that `keep` wants: 1, 0 for no, or a negative errno. The others
@@ -94,8 +94,8 @@ WEIR_API struct weir_flow *weir_flow_filter(struct weir_flow *flow,
  * Both at once: `map` returns 1 with *item replaced, or 0 with *item as it was,
  * which is dropped, or a negative errno.
  *
- * Emits: what `map` has made of an item that is wanted. Completes: when upstream
- * does. Cancels: when downstream does. Holds: nothing.
+ * Emits: what `map` has made of an item that is wanted. Completes: when
+ * upstream does. Cancels: when downstream does. Holds: nothing.
  */
 WEIR_API struct weir_flow *weir_flow_filter_map(struct weir_flow *flow,
 						int (*map)(void **item,
@@ -113,10 +113,11 @@ WEIR_API struct weir_flow *weir_flow_distinct_until_changed(
 	struct weir_flow *flow,
 	int (*key)(void *item, uintptr_t *key, void *context), void *context);
 
-/* --- The first, the rest ----------------------------------------------------- */
+/* --- The first, the rest -------------------------------------------------- */
 
 /*
- * The first `n` items; with n <= 0 none, at once, though upstream may never end.
+ * The first `n` items; with n <= 0 none, at once, though upstream may never
+ * end.
  *
  * Emits: each of the first `n` items. Completes: behind the last of them.
  * Cancels: behind the last of them, or when downstream does. Holds: nothing.
@@ -126,8 +127,8 @@ WEIR_API struct weir_flow *weir_flow_take(struct weir_flow *flow, int64_t n);
 /*
  * All but the first `n` items, which are dropped.
  *
- * Emits: each item behind the first `n`. Completes: when upstream does. Cancels:
- * when downstream does. Holds: nothing.
+ * Emits: each item behind the first `n`. Completes: when upstream does.
+ * Cancels: when downstream does. Holds: nothing.
  */
 WEIR_API struct weir_flow *weir_flow_drop(struct weir_flow *flow, int64_t n);
 
@@ -145,11 +146,11 @@ WEIR_API struct weir_flow *weir_flow_take_while(struct weir_flow *flow,
 						bool inclusive, void *context);
 
 /*
- * The items from the first on that `drop` does not want to be dropped (1, 0 or a
- * negative errno); those behind it are not asked for.
+ * The items from the first on that `drop` does not want to be dropped (1, 0 or
+ * a negative errno); those behind it are not asked for.
  *
- * Emits: the first item that is not dropped, and each behind it. Completes: when
- * upstream does. Cancels: when downstream does. Holds: nothing.
+ * Emits: the first item that is not dropped, and each behind it. Completes:
+ * when upstream does. Cancels: when downstream does. Holds: nothing.
  */
 WEIR_API struct weir_flow *weir_flow_drop_while(struct weir_flow *flow,
 						int (*drop)(void *item,
@@ -164,25 +165,24 @@ WEIR_API struct weir_flow *weir_flow_drop_while(struct weir_flow *flow,
  */
 WEIR_API struct weir_flow *weir_flow_limit(struct weir_flow *flow, int64_t n);
 
-/* --- Several for one, and state ------------------------------------------------- */
+/* --- Several for one, and state ------------------------------------------- */
 
 /*
  * Several items of each. `next` is called with i = 0, 1, ... for the same item:
  * 1, and *out is an item more; 0, there are none left, and `item` is dropped; a
- * negative errno, too. What is made is plain values unless weir_flow_items() says
- * otherwise.
+ * negative errno, too. What is made is plain values unless weir_flow_items()
+ * says otherwise.
  *
- * Emits: what `next` makes, as it is asked for. Completes: when upstream does and
- * nothing is left to make. Cancels: when downstream does. Holds: one item.
+ * Emits: what `next` makes, as it is asked for. Completes: when upstream does
+ * and nothing is left to make. Cancels: when downstream does. Holds: one item.
  */
-WEIR_API struct weir_flow *weir_flow_expand(struct weir_flow *flow,
-					    int (*next)(void *item, uint64_t i,
-							void **out,
-							void *context),
-					    void *context);
+WEIR_API struct weir_flow *weir_flow_map_concat(
+	struct weir_flow *flow,
+	int (*next)(void *item, uint64_t i, void **out, void *context),
+	void *context);
 
 /* What weir_flow_stateful_map() is made of; `step` is needed. */
-struct weir_flow_state {
+struct weir_flow_stateful_map_functions {
 	/* A state for a run, or after a restart, in *state: 0 or a negative
 	 * errno. NULL: it begins as NULL. */
 	int (*create)(void **state, void *context);
@@ -205,13 +205,14 @@ struct weir_flow_state {
  * `flush` has nothing left. Cancels: when downstream does. Holds: the state.
  */
 WEIR_API struct weir_flow *weir_flow_stateful_map(
-	struct weir_flow *flow, const struct weir_flow_state *functions,
+	struct weir_flow *flow,
+	const struct weir_flow_stateful_map_functions *functions,
 	void *context);
 
-/* --- Looking on ---------------------------------------------------------------------- */
+/* --- Looking on ----------------------------------------------------------- */
 
 /* All may be NULL. What an item's drop does is the hook of those left out. */
-struct weir_flow_hooks {
+struct weir_flow_peek_functions {
 	void (*started)(void *context);		    /* a run begins */
 	void (*requested)(size_t n, void *context); /* so many at most, now */
 	void (*item)(void *item, void *context);    /* one goes by */
@@ -224,12 +225,12 @@ struct weir_flow_hooks {
 /*
  * Calls `hooks`, which is copied, of what goes by.
  *
- * Emits: each item. Completes: when upstream does. Cancels: when downstream does.
- * Holds: nothing.
+ * Emits: each item. Completes: when upstream does. Cancels: when downstream
+ * does. Holds: nothing.
  */
-WEIR_API struct weir_flow *weir_flow_peek(struct weir_flow *flow,
-					  const struct weir_flow_hooks *hooks,
-					  void *context);
+WEIR_API struct weir_flow *weir_flow_peek(
+	struct weir_flow *flow, const struct weir_flow_peek_functions *hooks,
+	void *context);
 
 #ifdef __cplusplus
 }

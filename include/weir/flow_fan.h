@@ -17,12 +17,12 @@
 extern "C" {
 #endif
 
-/* --- Several flows made one -------------------------------------------------- */
+/* --- Several flows made one ----------------------------------------------- */
 
 /*
  * The items of all flows, in the order of each, as they come: from one after
- * the other in turn, as many as there are. Fails as the first one does; -EINVAL:
- * no flows.
+ * the other in turn, as many as there are. Fails as the first one does;
+ * -EINVAL: no flows.
  *
  * Emits: an item of any. Completes: when all have. Cancels: all of them, when
  * downstream does. Holds: nothing.
@@ -51,15 +51,15 @@ WEIR_API struct weir_flow *weir_flow_merge_preferred(
 
 /*
  * The first items of all flows together, then the second ones: `combine` makes
- * *result of the `n` items, which are its own then, and returns 0; or it returns
- * a negative errno, and they are dropped. What comes out are plain values, or
- * what weir_flow_items() says. The error of a flow comes behind its items;
- * -EINVAL: no flows.
+ * *result of the `n` items, which are its own then, and returns 0; or it
+ * returns a negative errno, and they are dropped. What comes out are plain
+ * values, or what weir_flow_items() says. The error of a flow comes behind its
+ * items; -EINVAL: no flows.
  *
- * Emits: what `combine` has made. Completes: when one flow has and its items are
- * combined. Cancels: the others then; all when downstream does. Holds: up to
- * WEIR_FLOW_BATCH items of each flow, no more than were asked for; dropped at the
- * end.
+ * Emits: what `combine` has made. Completes: when one flow has and its items
+ * are combined. Cancels: the others then; all when downstream does. Holds: up
+ * to WEIR_FLOW_BATCH items of each flow, no more than were asked for; dropped
+ * at the end.
  */
 WEIR_API struct weir_flow *weir_flow_zip(struct weir_flow *const *flows,
 					 size_t n,
@@ -69,9 +69,9 @@ WEIR_API struct weir_flow *weir_flow_zip(struct weir_flow *const *flows,
 					 void *context);
 
 /*
- * One flow after the other. Later ones are opened with the first: those that are
- * actors of their own run ahead into their links, those that are fused are not
- * asked before their time. -EINVAL: no flows.
+ * One flow after the other. Later ones are opened with the first: those that
+ * are actors of their own run ahead into their links, those that are fused are
+ * not asked before their time. -EINVAL: no flows.
  *
  * Emits: the items of the first flow, then those of the next. Completes: when
  * the last has. Cancels: all that are left, when downstream does or one fails.
@@ -81,7 +81,8 @@ WEIR_API struct weir_flow *weir_flow_concat(struct weir_flow *const *flows,
 					    size_t n);
 
 /*
- * What `first` puts out comes before the flow; as weir_flow_concat() of the two.
+ * What `first` puts out comes before the flow; as weir_flow_concat() of the
+ * two.
  *
  * Emits: the items of `first`, then those of the flow. Completes: when the flow
  * has. Cancels: both, when downstream does or one fails. Holds: nothing.
@@ -100,7 +101,7 @@ WEIR_API struct weir_flow *weir_flow_prepend(struct weir_flow *flow,
 WEIR_API struct weir_flow *weir_flow_or_else(struct weir_flow *flow,
 					     struct weir_flow *other);
 
-/* --- One flow made several ---------------------------------------------------- */
+/* --- One flow made several ------------------------------------------------ */
 
 /*
  * These take over `flow` and make `n` outlets of it: flows that are composed
@@ -109,11 +110,11 @@ WEIR_API struct weir_flow *weir_flow_or_else(struct weir_flow *flow,
  * one flow of those. A run in which one is missing fails with -EINVAL before
  * anything starts; weir_flow_check() says of which fan. What is above an outlet
  * is an actor of its own, made once, with a link to each outlet; what is said
- * behind an outlet, by weir_flow_supervise() or weir_flow_items(), does not hold
- * for it. An outlet inside of a nested flow fails with -ENOTSUP.
+ * behind an outlet, by weir_flow_supervise() or weir_flow_items(), does not
+ * hold for it. An outlet inside of a nested flow fails with -ENOTSUP.
  *
- * They return 0, or why all outlets are failed flows: -EINVAL: null, no outlets,
- * bad options; -ENOMEM; what weir_flow_check() says of `flow`.
+ * They return 0, or why all outlets are failed flows: -EINVAL: null, no
+ * outlets, bad options; -ENOMEM; what weir_flow_check() says of `flow`.
  */
 
 /* 0 or NULL is the default of each. */
@@ -154,11 +155,12 @@ struct weir_flow_fan_options {
  * Each item to all outlets, or those that are selected: shared by items->share.
  * A run of items that can be dropped and not shared fails with -ENOTSUP. It
  * moves at the slowest: outlets that come together again must be asked together
- * (a weir_flow_concat() of two waits for ever, with more items than links hold).
+ * (a weir_flow_concat() of two waits for ever, with more items than links
+ * hold).
  *
  * Emits: an item when all outlets have room. Completes: when upstream does.
- * Cancels: when all outlets are cancelled, or one with `eager`. Holds: `capacity`
- * items for each outlet.
+ * Cancels: when all outlets are cancelled, or one with `eager`. Holds:
+ * `capacity` items for each outlet.
  */
 WEIR_API int weir_flow_broadcast(struct weir_flow *flow, size_t n,
 				 struct weir_flow **outlets,
@@ -166,12 +168,12 @@ WEIR_API int weir_flow_broadcast(struct weir_flow *flow, size_t n,
 
 /*
  * Each item to one outlet: that which has most room, as its link has that or as
- * was asked by weir_flow_demand(); the first of those that have as much. What
- * was asked for at an outlet that is cancelled is not asked for upstream.
+ * was asked by weir_flow_limit_rate(); the first of those that have as much.
+ * What was asked for at an outlet that is cancelled is not asked for upstream.
  *
  * Emits: an item when any outlet has room. Completes: when upstream does.
- * Cancels: when all outlets are cancelled, or one with `eager`. Holds: `capacity`
- * items for each outlet.
+ * Cancels: when all outlets are cancelled, or one with `eager`. Holds:
+ * `capacity` items for each outlet.
  */
 WEIR_API int weir_flow_balance(struct weir_flow *flow, size_t n,
 			       struct weir_flow **outlets,
@@ -180,12 +182,12 @@ WEIR_API int weir_flow_balance(struct weir_flow *flow, size_t n,
 /*
  * Each item to the outlet that `choose` says: 0 and *outlet, less than `n`,
  * anything else fails with -ERANGE; 1: none, the item is dropped; or a negative
- * errno. An item for an outlet that is cancelled is dropped; one whose outlet is
- * full holds up those behind it.
+ * errno. An item for an outlet that is cancelled is dropped; one whose outlet
+ * is full holds up those behind it.
  *
- * Emits: an item when the outlet chosen has room. Completes: when upstream does.
- * Cancels: when all outlets are cancelled, or one with `eager`. Holds: `capacity`
- * items for each outlet, and WEIR_FLOW_BATCH.
+ * Emits: an item when the outlet chosen has room. Completes: when upstream
+ * does. Cancels: when all outlets are cancelled, or one with `eager`. Holds:
+ * `capacity` items for each outlet, and WEIR_FLOW_BATCH.
  */
 WEIR_API int weir_flow_partition(struct weir_flow *flow, size_t n,
 				 int (*choose)(void *item, size_t *outlet,
@@ -198,8 +200,8 @@ WEIR_API int weir_flow_partition(struct weir_flow *flow, size_t n,
  * dropped. Fails as the first one does; where that is the error of a fan, all
  * that are below it hear of it, behind their items. -EINVAL: no flows.
  *
- * Emits: nothing. Completes: when all have. Cancels: all of them, when downstream
- * does, and the others when one has failed. Holds: nothing.
+ * Emits: nothing. Completes: when all have. Cancels: all of them, when
+ * downstream does, and the others when one has failed. Holds: nothing.
  */
 WEIR_API struct weir_flow *weir_flow_all(struct weir_flow *const *flows,
 					 size_t n);

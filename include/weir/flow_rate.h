@@ -41,7 +41,7 @@ WEIR_API struct weir_flow *weir_flow_buffer(struct weir_flow *flow, size_t n,
 					    enum weir_flow_buffer strategy);
 
 /* What weir_flow_conflate() is made of. */
-struct weir_flow_conflation {
+struct weir_flow_conflate_functions {
 	/* What becomes of the first item that waits, in place: 0 or a negative
 	 * errno. NULL: the item itself. */
 	int (*seed)(void **item, void *context);
@@ -59,8 +59,8 @@ struct weir_flow_conflation {
  * does. Holds: one item.
  */
 WEIR_API struct weir_flow *weir_flow_conflate(
-	struct weir_flow *flow, const struct weir_flow_conflation *functions,
-	void *context);
+	struct weir_flow *flow,
+	const struct weir_flow_conflate_functions *functions, void *context);
 
 /* --- Demand --------------------------------------------------------------- */
 
@@ -95,8 +95,8 @@ WEIR_API struct weir_flow *weir_flow_conflate(
  * Emits: each item, when asked for. Completes: when upstream does and all are
  * taken. Cancels: when downstream does. Holds: `max` items.
  */
-WEIR_API struct weir_flow *weir_flow_demand(struct weir_flow *flow, size_t max,
-					    size_t min);
+WEIR_API struct weir_flow *weir_flow_limit_rate(struct weir_flow *flow,
+						size_t max, size_t min);
 
 /* --- Groups --------------------------------------------------------------- */
 

@@ -14,7 +14,7 @@
 extern "C" {
 #endif
 
-/* --- One by one ------------------------------------------------------------ */
+/* --- One by one ----------------------------------------------------------- */
 
 /*
  * Gives each item to `take`: 0, and the item is the function's; or a negative
@@ -49,14 +49,14 @@ WEIR_API struct weir_flow *weir_flow_for_each_n(
  */
 WEIR_API struct weir_flow *weir_flow_ignore(struct weir_flow *flow);
 
-/* --- Folds ------------------------------------------------------------------- */
+/* --- Folds ---------------------------------------------------------------- */
 
 /*
  * What the functions below are made of. An accumulator is a value of yours: a
  * number, or a pointer. Results are plain values unless weir_flow_items() says
  * how they are dropped, which holds for the accumulator, too.
  */
-struct weir_flow_folding {
+struct weir_flow_fold_functions {
 	/* What a run, or one after a restart, begins with in *result: 0 or a
 	 * negative errno. NULL: it begins as NULL, which is 0. */
 	int (*zero)(void **result, void *context);
@@ -73,13 +73,13 @@ struct weir_flow_folding {
  * Cancels: when downstream does. Holds: the result.
  */
 WEIR_API struct weir_flow *weir_flow_fold(
-	struct weir_flow *flow, const struct weir_flow_folding *functions,
-	void *context);
+	struct weir_flow *flow,
+	const struct weir_flow_fold_functions *functions, void *context);
 
 /*
  * The same from NULL (0), over arrays: `fold` takes in `n` items and returns 0;
- * or it returns a negative errno and has taken in the first *done. WEIR_FLOW_FOLD
- * makes such a function of one for an item.
+ * or it returns a negative errno and has taken in the first *done.
+ * WEIR_FLOW_FOLD makes such a function of one for an item.
  *
  * Emits: the result, when upstream has completed. Completes: behind it.
  * Cancels: when downstream does. Holds: the result.
@@ -134,10 +134,10 @@ WEIR_API struct weir_flow *weir_flow_reduce(
  * upstream does. Cancels: when downstream does. Holds: the result.
  */
 WEIR_API struct weir_flow *weir_flow_scan(
-	struct weir_flow *flow, const struct weir_flow_folding *functions,
-	void *context);
+	struct weir_flow *flow,
+	const struct weir_flow_fold_functions *functions, void *context);
 
-/* --- Which, how many, all --------------------------------------------------------- */
+/* --- Which, how many, all ------------------------------------------------- */
 
 /*
  * The first item.

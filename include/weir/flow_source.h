@@ -83,7 +83,7 @@ WEIR_API struct weir_flow *weir_flow_unfold(
 
 /* What weir_flow_resource() is made of; all are needed. They may block if the
  * executor lets them. */
-struct weir_flow_access {
+struct weir_flow_resource_functions {
 	/* A run, or a restart, begins: 0 and *resource, or a negative errno. It
 	 * is called when the first item is asked for. */
 	int (*open)(void **resource, void *context);
@@ -103,7 +103,7 @@ struct weir_flow_access {
  * above it. Holds: the resource.
  */
 WEIR_API struct weir_flow *weir_flow_resource(
-	const struct weir_flow_access *functions, void *context);
+	const struct weir_flow_resource_functions *functions, void *context);
 
 /*
  * `item` every `every_ns`, first after `first_ns`; what falls due while nobody

@@ -39,7 +39,7 @@ extern "C" {
  * hashed by a secret of the executor's (SipHash-1-3), which on a simulator is
  * its seed; where others choose the keys let your hash have a secret, too.
  */
-struct weir_flow_keys {
+struct weir_flow_key_functions {
 	/* Equal keys have equal ones. */
 	uint64_t (*hash)(uintptr_t key, void *context);
 	bool (*equal)(uintptr_t a, uintptr_t b, void *context);
@@ -61,7 +61,7 @@ struct weir_flow_group_options {
 	 */
 	bool reopen;
 	/* NULL: keys are numbers. Copied. */
-	const struct weir_flow_keys *keys;
+	const struct weir_flow_key_functions *keys;
 	uint64_t reserved[3]; /* zero */
 };
 

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Operators that take items though nobody asks for them: buffer and conflate. */
+/*
+ * Operators that take items though nobody asks for them: buffer and conflate.
+ */
 #include <assert.h>
 #include <errno.h>
 
 #include "flow/array.h"
 #include "flow/pipe.h"
 
-/* --- buffer ----------------------------------------------------------------- */
+/* --- buffer --------------------------------------------------------------- */
 
 struct buffer {
 	size_t n;
@@ -49,10 +51,10 @@ struct weir_flow *weir_flow_buffer(struct weir_flow *flow, size_t n,
 	return weir__flow_wrong_as(flow, &buffer_kind, "no such strategy");
 }
 
-/* --- conflate --------------------------------------------------------------- */
+/* --- conflate ------------------------------------------------------------- */
 
 struct conflate {
-	struct weir_flow_conflation functions;
+	struct weir_flow_conflate_functions functions;
 	void *context;
 };
 
@@ -63,7 +65,9 @@ struct conflating {
 	bool has_all;
 };
 
-/* Anew: what waited is dropped. Of all that is kept, the pipe is still there. */
+/*
+ * Anew: what waited is dropped. Of all that is kept, the pipe is still there.
+ */
 static int conflate_open(struct weir__op *op)
 {
 	struct conflating *self = weir__op_state(op);
@@ -154,8 +158,8 @@ static const struct weir__kind conflate_kind = {
 };
 
 struct weir_flow *weir_flow_conflate(
-	struct weir_flow *flow, const struct weir_flow_conflation *functions,
-	void *context)
+	struct weir_flow *flow,
+	const struct weir_flow_conflate_functions *functions, void *context)
 {
 	struct conflate args = {.context = context};
 

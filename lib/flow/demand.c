@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * How items are asked for. What is above can be told how many may come
- * (kind->grant), or is fused and pulled. With b = max - min and max = k * b + r:
+ * (kind->grant), or is fused and pulled. With b = max - min and max = k * b +
+ * r:
  *
  * 1. After each batch it asks for as many as make `max` pending again, unless
  *    more than `min` are pending.
@@ -102,7 +103,9 @@ static size_t demand_pull(struct weir__op *op, void **items, size_t room)
 	return n;
 }
 
-/* What can be granted, or is fused, stays as it is; anything else is cut off. */
+/*
+ * What can be granted, or is fused, stays as it is; anything else is cut off.
+ */
 static struct weir__op *build_above(const struct weir__build *build,
 				    const struct weir_flow *flow)
 {
@@ -134,8 +137,8 @@ static const struct weir__kind demand_kind = {
 	.cuts = true,
 };
 
-struct weir_flow *weir_flow_demand(struct weir_flow *flow, size_t max,
-				   size_t min)
+struct weir_flow *weir_flow_limit_rate(struct weir_flow *flow, size_t max,
+				       size_t min)
 {
 	struct demand args = {(uint32_t)max, (uint32_t)min};
 

@@ -6,7 +6,7 @@
 
 #include "flow/each.h"
 
-/* --- map -------------------------------------------------------------------- */
+/* --- map ------------------------------------------------------------------ */
 
 struct map {
 	int (*map)(void **item, void *context);
@@ -88,7 +88,7 @@ struct weir_flow *weir_flow_map(struct weir_flow *flow,
 	return weir__flow_upon(&map_kind, flow, &args, sizeof(args), map);
 }
 
-/* --- map_n ------------------------------------------------------------------ */
+/* --- map_n ---------------------------------------------------------------- */
 
 struct map_n {
 	int (*map)(void **items, size_t n, size_t *done, void *context);
@@ -129,7 +129,7 @@ struct weir_flow *weir_flow_map_n(struct weir_flow *flow,
 	return weir__flow_upon(&map_n_kind, flow, &args, sizeof(args), map);
 }
 
-/* --- index ------------------------------------------------------------------ */
+/* --- index ---------------------------------------------------------------- */
 
 struct index {
 	int (*map)(void **item, uint64_t index, void *context);
@@ -166,7 +166,7 @@ struct weir_flow *weir_flow_index(struct weir_flow *flow,
 	return weir__flow_upon(&index_kind, flow, &args, sizeof(args), map);
 }
 
-/* --- filter ----------------------------------------------------------------- */
+/* --- filter --------------------------------------------------------------- */
 
 struct filter {
 	int (*keep)(void *item, void *context);
@@ -200,7 +200,7 @@ struct weir_flow *weir_flow_filter(struct weir_flow *flow,
 	return weir__flow_upon(&filter_kind, flow, &args, sizeof(args), keep);
 }
 
-/* --- filter_map -------------------------------------------------------------- */
+/* --- filter_map ----------------------------------------------------------- */
 
 static int filter_map_step(struct weir__op *op, void **item)
 {
@@ -230,7 +230,7 @@ struct weir_flow *weir_flow_filter_map(struct weir_flow *flow,
 			       map);
 }
 
-/* --- distinct_until_changed ---------------------------------------------------- */
+/* --- distinct_until_changed ----------------------------------------------- */
 
 struct distinct {
 	int (*key)(void *item, uintptr_t *key, void *context);
@@ -276,10 +276,10 @@ struct weir_flow *weir_flow_distinct_until_changed(
 	return weir__flow_upon(&distinct_kind, flow, &args, sizeof(args), true);
 }
 
-/* --- peek ------------------------------------------------------------------------ */
+/* --- peek ----------------------------------------------------------------- */
 
 struct peek {
-	struct weir_flow_hooks hooks;
+	struct weir_flow_peek_functions hooks;
 	void *context;
 };
 
@@ -309,7 +309,7 @@ static size_t peek_pull(struct weir__op *op, void **items, size_t room)
 
 static void peek_close(struct weir__op *op)
 {
-	const struct weir_flow_hooks *hooks =
+	const struct weir_flow_peek_functions *hooks =
 		&((const struct peek *)weir__op_args(op))->hooks;
 	void *context = ((const struct peek *)weir__op_args(op))->context;
 	bool by_itself = *(bool *)weir__op_state(op);
@@ -333,7 +333,7 @@ static const struct weir__kind peek_kind = {
 };
 
 struct weir_flow *weir_flow_peek(struct weir_flow *flow,
-				 const struct weir_flow_hooks *hooks,
+				 const struct weir_flow_peek_functions *hooks,
 				 void *context)
 {
 	struct peek args = {.context = context};

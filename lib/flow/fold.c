@@ -6,7 +6,7 @@
 
 /* What all of them have; fold_n and reduce have no zero. */
 struct folding {
-	struct weir_flow_folding functions;
+	struct weir_flow_fold_functions functions;
 	int (*fold_n)(void **result, void *const *items, size_t n, size_t *done,
 		      void *context);
 	void *context;
@@ -88,7 +88,7 @@ static void take_in(struct weir__op *op, void *const *batch, size_t n)
 	weir__op_drop(op->up[0], batch + i, n - i);
 }
 
-/* --- fold ------------------------------------------------------------------- */
+/* --- fold ----------------------------------------------------------------- */
 
 static size_t fold_pull(struct weir__op *op, void **items, size_t room)
 {
@@ -109,9 +109,9 @@ static const struct weir__kind fold_kind = {
 	.makes = true,
 };
 
-struct weir_flow *weir_flow_fold(struct weir_flow *flow,
-				 const struct weir_flow_folding *functions,
-				 void *context)
+struct weir_flow *weir_flow_fold(
+	struct weir_flow *flow,
+	const struct weir_flow_fold_functions *functions, void *context)
 {
 	struct folding args = {.context = context};
 
@@ -121,7 +121,7 @@ struct weir_flow *weir_flow_fold(struct weir_flow *flow,
 			       functions && functions->fold);
 }
 
-/* --- fold_n ----------------------------------------------------------------- */
+/* --- fold_n --------------------------------------------------------------- */
 
 static void take_in_n(struct weir__op *op, void *const *batch, size_t n)
 {
@@ -173,7 +173,7 @@ struct weir_flow *weir_flow_fold_n(struct weir_flow *flow,
 	return weir__flow_upon(&fold_n_kind, flow, &args, sizeof(args), fold);
 }
 
-/* --- reduce ------------------------------------------------------------------ */
+/* --- reduce --------------------------------------------------------------- */
 
 static const struct weir__kind reduce_kind = {
 	.name = "reduce",
@@ -192,7 +192,7 @@ struct weir_flow *weir_flow_reduce(struct weir_flow *flow,
 	return weir__flow_upon(&reduce_kind, flow, &args, sizeof(args), fold);
 }
 
-/* --- scan -------------------------------------------------------------------- */
+/* --- scan ----------------------------------------------------------------- */
 
 struct scan {
 	struct result result; /* must be first */
@@ -285,9 +285,9 @@ static const struct weir__kind scan_kind = {
 	.makes = true,
 };
 
-struct weir_flow *weir_flow_scan(struct weir_flow *flow,
-				 const struct weir_flow_folding *functions,
-				 void *context)
+struct weir_flow *weir_flow_scan(
+	struct weir_flow *flow,
+	const struct weir_flow_fold_functions *functions, void *context)
 {
 	struct folding args = {.context = context};
 

@@ -33,7 +33,7 @@ struct group_by {
 	struct weir_flow *(*make)(struct weir_flow *upstream, uintptr_t key,
 				  void *context);
 	void *context;
-	struct weir_flow_keys keys;
+	struct weir_flow_key_functions keys;
 	size_t buffer;
 	bool reopen;
 };
@@ -349,8 +349,8 @@ static bool pull_group(struct weir__op *op, struct group *group, void **items,
 }
 
 /*
- * What is left in them. At the end one is told all, and puts out all, before the
- * next.
+ * What is left in them. At the end one is told all, and puts out all, before
+ * the next.
  */
 static size_t pull_all(struct weir__op *op, void **items, size_t room)
 {

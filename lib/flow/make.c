@@ -6,7 +6,7 @@
 
 #include "flow/flow.h"
 
-/* --- unfold ----------------------------------------------------------------- */
+/* --- unfold --------------------------------------------------------------- */
 
 struct unfold {
 	void *first;
@@ -59,10 +59,10 @@ struct weir_flow *weir_flow_unfold(void *first,
 	return weir__flow_source(&unfold_kind, &args, sizeof(args), next);
 }
 
-/* --- resource --------------------------------------------------------------- */
+/* --- resource ------------------------------------------------------------- */
 
 struct resource {
-	struct weir_flow_access functions;
+	struct weir_flow_resource_functions functions;
 	void *context;
 };
 
@@ -126,8 +126,8 @@ static const struct weir__kind resource_kind = {
 	.source = true,
 };
 
-struct weir_flow *weir_flow_resource(const struct weir_flow_access *functions,
-				     void *context)
+struct weir_flow *weir_flow_resource(
+	const struct weir_flow_resource_functions *functions, void *context)
 {
 	struct resource args = {.context = context};
 
@@ -138,7 +138,7 @@ struct weir_flow *weir_flow_resource(const struct weir_flow_access *functions,
 					 functions->read && functions->close);
 }
 
-/* --- tick ------------------------------------------------------------------- */
+/* --- tick ----------------------------------------------------------------- */
 
 struct tick {
 	uint64_t first_ns, every_ns;

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Operators that put out several items for one, or have a state of the user's. */
+/*
+ * Operators that put out several items for one, or have a state of the user's.
+ */
 #include <weir/flow_element.h>
 
 #include <assert.h>
 
 #include "flow/each.h"
 
-/* --- expand ----------------------------------------------------------------- */
+/* --- expand --------------------------------------------------------------- */
 
 struct expand {
 	int (*next)(void *item, uint64_t i, void **out, void *context);
@@ -102,20 +104,20 @@ static const struct weir__kind expand_kind = {
 	.makes = true,
 };
 
-struct weir_flow *weir_flow_expand(struct weir_flow *flow,
-				   int (*next)(void *item, uint64_t i,
-					       void **out, void *context),
-				   void *context)
+struct weir_flow *weir_flow_map_concat(struct weir_flow *flow,
+				       int (*next)(void *item, uint64_t i,
+						   void **out, void *context),
+				       void *context)
 {
 	struct expand args = {next, context};
 
 	return weir__flow_upon(&expand_kind, flow, &args, sizeof(args), next);
 }
 
-/* --- stateful_map -------------------------------------------------------------- */
+/* --- stateful_map --------------------------------------------------------- */
 
 struct stateful {
-	struct weir_flow_state functions;
+	struct weir_flow_stateful_map_functions functions;
 	void *context;
 };
 
@@ -219,8 +221,8 @@ static const struct weir__kind stateful_kind = {
 };
 
 struct weir_flow *weir_flow_stateful_map(
-	struct weir_flow *flow, const struct weir_flow_state *functions,
-	void *context)
+	struct weir_flow *flow,
+	const struct weir_flow_stateful_map_functions *functions, void *context)
 {
 	struct stateful args = {.context = context};
 

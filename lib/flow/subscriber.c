@@ -11,7 +11,7 @@
  * - The last signal wakes it in any case: one that was given what it asked for
  *   may never look again by itself, as nobody asks for more (1.4, 1.5).
  *
- * Below weir_flow_demand() it requests what it is granted, and no more.
+ * Below weir_flow_limit_rate() it requests what it is granted, and no more.
  *
  * The feed outlives the operator's close until the publisher lets go of the
  * subscriber; it holds the operator until then.

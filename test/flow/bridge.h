@@ -174,7 +174,7 @@ static inline int start_ports(struct world *world)
 /* Less than a turn needs room for. */
 static inline struct weir_flow *two_at_a_time(struct weir_flow *flow)
 {
-	return weir_flow_demand(flow, 2, 0);
+	return weir_flow_limit_rate(flow, 2, 0);
 }
 
 static inline int start_asked_ports(struct world *world)

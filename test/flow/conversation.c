@@ -17,7 +17,7 @@
 #define CAPACITY 16
 #define STUCK_S 20 /* a conversation that goes on takes no time */
 
-/* --- The two sides -------------------------------------------------------------- */
+/* --- The two sides -------------------------------------------------------- */
 
 static struct {
 	pthread_mutex_t lock;
@@ -81,7 +81,7 @@ static void assert_all_seen(const char *what, int rc)
 	assert_int_equal(goods_live(&goods), 0);
 }
 
-/* --- Where ------------------------------------------------------------------------ */
+/* --- Where ---------------------------------------------------------------- */
 
 struct places {
 	struct weir_blocking *blocking;
@@ -140,7 +140,7 @@ static void converse(const char *what, struct weir_flow *flow,
 	assert_all_seen(name, rc);
 }
 
-/* --- Sources that block ------------------------------------------------------------- */
+/* --- Sources that block --------------------------------------------------- */
 
 static int next_good(void **state, void **item, void *context)
 {
@@ -173,8 +173,8 @@ static void close_it(void *resource, void *context)
 
 static struct weir_flow *of_a_resource(void)
 {
-	static const struct weir_flow_access access = {open_it, read_it,
-						       close_it};
+	static const struct weir_flow_resource_functions access = {
+		open_it, read_it, close_it};
 
 	return weir_flow_items(weir_flow_resource(&access, NULL), &goods.items);
 }
@@ -236,8 +236,8 @@ static int make_all(void *item, uint64_t i, void **out, void *context)
 
 static struct weir_flow *expanded(void)
 {
-	return weir_flow_items(weir_flow_expand(weir_flow_range(1, 1), make_all,
-						NULL),
+	return weir_flow_items(weir_flow_map_concat(weir_flow_range(1, 1),
+						    make_all, NULL),
 			       &goods.items);
 }
 
@@ -296,7 +296,7 @@ static void what_a_source_has_made_is_seen_before_it_blocks(void **state)
 		}
 }
 
-/* --- Operators over one ----------------------------------------------------------- */
+/* --- Operators over one --------------------------------------------------- */
 
 static bool is_one_of(const struct way *way, const char *const *names)
 {
@@ -343,7 +343,7 @@ static void an_operator_keeps_nothing_back_while_its_source_blocks(void **state)
 	}
 }
 
-/* --- Actors ------------------------------------------------------------------------ */
+/* --- Actors --------------------------------------------------------------- */
 
 static int produce(void *context, void **item)
 {
@@ -399,7 +399,7 @@ static void what_a_producer_has_made_is_seen_before_it_blocks(void **state)
 	assert_all_seen("producer", 0);
 }
 
-/* --- Descriptors -------------------------------------------------------------------- */
+/* --- Descriptors ---------------------------------------------------------- */
 
 /* The peer's end, whose thread sends a line, and waits for the answer. */
 static int peer_fd;

@@ -64,7 +64,7 @@ static inline void sink(size_t i, size_t max, size_t open)
 	struct valve *valve = &deal.valves[i];
 
 	if (max)
-		flow = weir_flow_demand(flow, max, 0);
+		flow = weir_flow_limit_rate(flow, max, 0);
 	valve->open = open;
 	flow = weir__flow_upon(&valve_kind, flow, &valve, sizeof(valve), true);
 	assert_int_equal(weir_flow_switch_new(&deal.switches[i]), 0);

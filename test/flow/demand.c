@@ -30,7 +30,7 @@ static struct weir_flow *noted(struct setting setting, intptr_t n)
 	struct weir_flow *flow = weir_flow_range(0, n - 1);
 
 	calls.n_calls = 0;
-	flow = weir_flow_demand(flow, setting.max, setting.min);
+	flow = weir_flow_limit_rate(flow, setting.max, setting.min);
 	return weir_flow_for_each_n(flow, note_call, NULL);
 }
 
@@ -157,8 +157,8 @@ static int fails_on_7(void **item, void *context)
 
 static struct weir_flow *five(struct setting setting)
 {
-	return weir_flow_demand(counted(weir_flow_range(1, 5)), setting.max,
-				setting.min);
+	return weir_flow_limit_rate(counted(weir_flow_range(1, 5)), setting.max,
+				    setting.min);
 }
 
 static void all_items_come_in_their_order(void **state)
@@ -178,8 +178,8 @@ static void an_error_comes_behind_the_items(void **state)
 
 	for (i = 0; i < N_SETTINGS; i++) {
 		flow = weir_flow_map(weir_flow_range(1, 9), fails_on_7, NULL);
-		flow = weir_flow_demand(counted(flow), settings[i].max,
-					settings[i].min);
+		flow = weir_flow_limit_rate(counted(flow), settings[i].max,
+					    settings[i].min);
 		assert_flow(flow, true, expected, 6, -EDOM);
 	}
 }
@@ -192,7 +192,8 @@ static void what_was_asked_for_and_not_taken_is_dropped(void **state)
 
 	for (i = 0; i < N_SETTINGS; i++) {
 		flow = counted(weir_flow_range(1, 9999));
-		flow = weir_flow_demand(flow, settings[i].max, settings[i].min);
+		flow = weir_flow_limit_rate(flow, settings[i].max,
+					    settings[i].min);
 		assert_flow(weir_flow_take(flow, 3), true, expected, 3, 0);
 	}
 }
@@ -204,7 +205,7 @@ static void items_are_as_is_said_behind_it(void **state)
 	struct weir_flow *flow;
 
 	flow = weir_flow_map(weir_flow_range(1, 99), to_item, NULL);
-	flow = weir_flow_demand(flow, 20, 10);
+	flow = weir_flow_limit_rate(flow, 20, 10);
 	flow = weir_flow_take(weir_flow_items(flow, &counted_items), 2);
 	assert_flow(flow, true, expected, 2, 0);
 }
@@ -219,15 +220,15 @@ static void several_come_together(void **state)
 {
 	struct weir_flow *flows[2];
 
-	flows[0] = weir_flow_demand(weir_flow_range(1, 5), 2, 1);
-	flows[1] = weir_flow_demand(weir_flow_range(10, 90), 3, 1);
+	flows[0] = weir_flow_limit_rate(weir_flow_range(1, 5), 2, 1);
+	flows[1] = weir_flow_limit_rate(weir_flow_range(10, 90), 3, 1);
 	ASSERT_FLOW(weir_flow_zip(flows, 2, add_up, NULL), 0, 11, 13, 15, 17,
 		    19);
-	flows[0] = weir_flow_demand(weir_flow_range(1, 3), 2, 1);
-	flows[1] = weir_flow_demand(weir_flow_range(4, 6), 3, 1);
+	flows[0] = weir_flow_limit_rate(weir_flow_range(1, 3), 2, 1);
+	flows[1] = weir_flow_limit_rate(weir_flow_range(4, 6), 3, 1);
 	ASSERT_FLOW(weir_flow_concat(flows, 2), 0, 1, 2, 3, 4, 5, 6);
-	flows[0] = weir_flow_demand(weir_flow_range(1, 3), 2, 1);
-	flows[1] = weir_flow_demand(weir_flow_never(), 3, 1);
+	flows[0] = weir_flow_limit_rate(weir_flow_range(1, 3), 2, 1);
+	flows[1] = weir_flow_limit_rate(weir_flow_never(), 3, 1);
 	ASSERT_FLOW(weir_flow_merge_eager(flows, 2), 0, 1, 2, 3);
 }
 
@@ -236,8 +237,8 @@ static void one_upon_another_asks_by_both(void **state)
 	struct weir_flow *flow = counted(weir_flow_range(1, 6));
 	static const intptr_t expected[] = {1, 2, 3, 4, 5, 6};
 
-	flow = weir_flow_demand(flow, 3, 1);
-	flow = weir_flow_demand(flow, 2, 0);
+	flow = weir_flow_limit_rate(flow, 3, 1);
+	flow = weir_flow_limit_rate(flow, 2, 0);
 	assert_flow(flow, true, expected, 6, 0);
 }
 
@@ -254,7 +255,8 @@ static void it_can_be_cancelled_at_any_point(void **state)
 
 	for (i = 0; i < N_SETTINGS; i++) {
 		flow = counted(weir_flow_range(1, INT64_MAX));
-		flow = weir_flow_demand(flow, settings[i].max, settings[i].min);
+		flow = weir_flow_limit_rate(flow, settings[i].max,
+					    settings[i].min);
 		flow = into(flow, &got);
 		got.counted = true;
 		for (seed = 1; seed <= 30; seed++) {
@@ -300,12 +302,12 @@ static void bad_numbers_are_refused(void **state)
 	size_t i;
 
 	for (i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
-		flow = weir_flow_demand(weir_flow_empty(), bad[i].max,
-					bad[i].min);
+		flow = weir_flow_limit_rate(weir_flow_empty(), bad[i].max,
+					    bad[i].min);
 		assert_int_equal(weir_flow_check(flow, NULL, NULL), -EINVAL);
 		weir_flow_free(flow);
 	}
-	flow = weir_flow_demand(NULL, 2, 1);
+	flow = weir_flow_limit_rate(NULL, 2, 1);
 	assert_int_equal(weir_flow_check(flow, NULL, NULL), -EINVAL);
 	weir_flow_free(flow);
 }

@@ -31,7 +31,7 @@ static void assert_asks(struct setting setting, uint64_t seed, size_t unfused)
 	struct consumer consumer;
 	size_t left, i;
 
-	flow = weir_flow_demand(flow, setting.max, setting.min);
+	flow = weir_flow_limit_rate(flow, setting.max, setting.min);
 	start_at_gate(&world, flow, seed, unfused);
 	assert_int_equal(counting.made, 0);
 	consumer_init(&consumer, setting.max, setting.min);
@@ -67,7 +67,7 @@ static void a_boundary_right_above_is_not_cut_again(void **state)
 	struct counting counting = {20, 0, &world.got.n};
 	struct weir_flow *flow = weir_flow_unfold(NULL, make_next, &counting);
 
-	flow = weir_flow_demand(weir_flow_async(flow, 4, NULL), 20, 10);
+	flow = weir_flow_limit_rate(weir_flow_async(flow, 4, NULL), 20, 10);
 	start_at_gate(&world, flow, 1, 0);
 	take(&world, 10);
 	assert_int_equal(counting.made, 20);
@@ -100,7 +100,7 @@ static void assert_requests(struct setting setting, size_t unfused)
 	probe = weir_publisher_probe_new(&env, &counted_items);
 	assert_non_null(probe);
 	flow = weir_flow_from_publisher(weir_publisher_probe_base(probe), 3, 1);
-	flow = weir_flow_demand(flow, setting.max, setting.min);
+	flow = weir_flow_limit_rate(flow, setting.max, setting.min);
 	flow = weir_flow_items(flow, &counted_items);
 	got.counted = true;
 	got.n = 0;

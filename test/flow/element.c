@@ -167,8 +167,8 @@ static int item_times(void *memory, uint64_t i, void **out, void *context)
 
 static void expand_keeps_what_is_left_until_it_is_asked_for(void **state)
 {
-	ASSERT_FLOW(weir_flow_expand(weir_flow_range(0, 3), times, NULL), 0, 1,
-		    2, 2, 3, 3, 3);
+	ASSERT_FLOW(weir_flow_map_concat(weir_flow_range(0, 3), times, NULL), 0,
+		    1, 2, 2, 3, 3, 3);
 }
 
 static void expand_drops_what_it_is_made_of(void **state)
@@ -176,7 +176,7 @@ static void expand_drops_what_it_is_made_of(void **state)
 	static const intptr_t expected[] = {1, 2, 2, 3};
 	struct weir_flow *flow = counted(weir_flow_range(0, 9));
 
-	flow = weir_flow_items(weir_flow_expand(flow, item_times, NULL),
+	flow = weir_flow_items(weir_flow_map_concat(flow, item_times, NULL),
 			       &counted_items);
 	assert_flow(weir_flow_take(flow, 4), true, expected, 4, 0);
 }
@@ -218,7 +218,8 @@ static void destroy(void *self, void *context)
 	n_states--;
 }
 
-static const struct weir_flow_state pairs = {create, pair, last_one, destroy};
+static const struct weir_flow_stateful_map_functions pairs = {
+	create, pair, last_one, destroy};
 
 static void a_state_is_made_for_each_run_and_flushed(void **state)
 {
@@ -352,7 +353,7 @@ static void see_end(void *context)
 	((struct seen *)context)->ended++;
 }
 
-static const struct weir_flow_hooks hooks = {
+static const struct weir_flow_peek_functions hooks = {
 	see_start,   see_request, see_item, see_complete,
 	see_failure, see_cancel,  see_end,
 };
@@ -397,7 +398,7 @@ static void functions_are_needed(void **state)
 		weir_flow_filter_map(weir_flow_empty(), NULL, NULL),
 		weir_flow_take_while(weir_flow_empty(), NULL, false, NULL),
 		weir_flow_drop_while(weir_flow_empty(), NULL, NULL),
-		weir_flow_expand(weir_flow_empty(), NULL, NULL),
+		weir_flow_map_concat(weir_flow_empty(), NULL, NULL),
 		weir_flow_stateful_map(weir_flow_empty(), NULL, NULL),
 		weir_flow_peek(weir_flow_empty(), NULL, NULL),
 		weir_flow_supervise(weir_flow_empty(), NULL, NULL),

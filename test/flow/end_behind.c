@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Ends behind items that operators have held: who has got all items hears of the
- * end without asking for more, whenever that came.
+ * Ends behind items that operators have held: who has got all items hears of
+ * the end without asking for more, whenever that came.
  *
- * What asks here takes no more than it may, and looks at nobody behind that unless
- * it is woken, as a stage does when the room below it is used up. It is given
- * items, and may take them, a few at a time, with others running in between.
+ * What asks here takes no more than it may, and looks at nobody behind that
+ * unless it is woken, as a stage does when the room below it is used up. It is
+ * given items, and may take them, a few at a time, with others running in
+ * between.
  */
 #include <inttypes.h>
 
@@ -56,7 +57,7 @@ static struct weir_flow *sipped(struct weir_flow *flow, struct sip *sip)
 	return weir__flow_upon(&sip_kind, flow, &sip, sizeof(sip), true);
 }
 
-/* --- A run ------------------------------------------------------------------- */
+/* --- A run ---------------------------------------------------------------- */
 
 static struct {
 	struct goods goods;
@@ -213,7 +214,7 @@ static void run_rows(const struct row *rows, size_t n)
 			run_row(&rows[i], seed);
 }
 
-/* --- Each of the operators ------------------------------------------------------ */
+/* --- Each of the operators ------------------------------------------------ */
 
 static struct weir_flow *the_other(const struct weir_items *items)
 {
@@ -338,8 +339,8 @@ static struct weir_flow *upon_heavy_groups(struct weir_flow *flow,
 static struct weir_flow *upon_bare_scan(struct weir_flow *flow,
 					const struct weir_items *items)
 {
-	static const struct weir_flow_folding functions = {zero_good,
-							   take_newest};
+	static const struct weir_flow_fold_functions functions = {zero_good,
+								  take_newest};
 
 	flow = weir_flow_scan(flow, &functions, items->context);
 	return weir_flow_items(flow, items);

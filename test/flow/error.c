@@ -344,7 +344,8 @@ static int adds_but_3(void **all, void *memory, void *context)
 /* What waits stays, unless the operator begins anew. */
 static void what_waits_in_a_conflate_goes_on_or_is_dropped(void **state)
 {
-	static const struct weir_flow_conflation functions = {NULL, adds_but_3};
+	static const struct weir_flow_conflate_functions functions = {
+		NULL, adds_but_3};
 	static const struct {
 		enum weir_directive directive;
 		intptr_t sum;

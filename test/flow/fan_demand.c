@@ -83,7 +83,8 @@ static void others_get_what_was_asked_for_a_cancelled_outlet(void **state)
 	memset(&deal, 0, sizeof(deal));
 	probe = weir_publisher_probe_new(&env, &counted_items);
 	flow = weir_flow_from_publisher(weir_publisher_probe_base(probe), 0, 0);
-	flow = weir_flow_items(weir_flow_demand(flow, 10, 5), &counted_items);
+	flow = weir_flow_items(weir_flow_limit_rate(flow, 10, 5),
+			       &counted_items);
 	weir_flow_balance(flow, 2, deal.outlets, NULL);
 	for (i = 0; i < 2; i++)
 		sink(i, 3, 1);
@@ -242,7 +243,7 @@ static void more_than_a_link_can_hold_is_refused(void **state)
 	assert_int_equal(weir_flow_partition(flow, 1, by_two, NULL, &outlet,
 					     &options),
 			 0);
-	flow = weir_flow_demand(outlet, 2, 1);
+	flow = weir_flow_limit_rate(outlet, 2, 1);
 	assert_int_equal(run_on_sim(flow, 1, 0), -EINVAL);
 	weir_flow_free(flow);
 }

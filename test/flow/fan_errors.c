@@ -74,7 +74,7 @@ static void note_other(void *context)
 	((struct way *)context)->n_others++;
 }
 
-static const struct weir_flow_hooks hooks = {
+static const struct weir_flow_peek_functions hooks = {
 	.failed = note_failure,
 	.completed = note_other,
 	.cancelled = note_other,

@@ -73,7 +73,7 @@ static inline struct weir_flow *asked(struct random *random,
 
 	if (draw(random, 3))
 		return flow;
-	return weir_flow_demand(flow, max, draw(random, max));
+	return weir_flow_limit_rate(flow, max, draw(random, max));
 }
 
 /* Something that changes neither n nor the order. */

@@ -111,7 +111,8 @@ static size_t n_asked;
 
 static struct weir_flow *ask(struct weir_flow *up, struct parts *groups)
 {
-	static const struct weir_flow_hooks hooks = {.requested = asked};
+	static const struct weir_flow_peek_functions hooks = {
+		.requested = asked};
 
 	return index_them(weir_flow_peek(up, &hooks, &n_asked), groups);
 }

@@ -53,7 +53,7 @@ static void drop_name(uintptr_t key, void *context)
 	free((char *)key);
 }
 
-static const struct weir_flow_keys names = {
+static const struct weir_flow_key_functions names = {
 	.hash = hash_name,
 	.equal = equal_names,
 	.keep = keep_name,
@@ -235,7 +235,7 @@ static int as_it_is(void **item, void *context)
 static struct weir_flow *hear(struct weir_flow *up, uintptr_t key,
 			      void *context)
 {
-	static const struct weir_flow_hooks hooks = {
+	static const struct weir_flow_peek_functions hooks = {
 		.item = hear_item,
 		.failed = hear_failure,
 		.cancelled = hear_cancel,
@@ -369,9 +369,11 @@ static void upstream_need_not_be_used_and_other_items_are_refused(void **state)
 
 static void bad_arguments_make_a_failed_flow(void **state)
 {
-	static const struct weir_flow_keys no_hash = {.equal = equal_names};
-	static const struct weir_flow_keys no_equal = {.hash = hash_name};
-	static const struct weir_flow_keys no_keep = {
+	static const struct weir_flow_key_functions no_hash = {
+		.equal = equal_names};
+	static const struct weir_flow_key_functions no_equal = {
+		.hash = hash_name};
+	static const struct weir_flow_key_functions no_keep = {
 		.hash = hash_name,
 		.equal = equal_names,
 		.drop = drop_name,

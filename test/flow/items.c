@@ -110,7 +110,7 @@ static int no_result(void **result, void *item, void *context)
 	return 0;
 }
 
-static const struct weir_flow_folding folding = {.fold = no_result};
+static const struct weir_flow_fold_functions folding = {.fold = no_result};
 
 static struct weir_flow *bytes(void)
 {
@@ -396,7 +396,8 @@ static void what_is_said_of_a_boundary_holds_above_it(void **state)
 
 	flow = weir_flow_buffer(flow, 16, WEIR_FLOW_BACK_PRESSURE);
 	flow = weir_flow_async(flow, 8, NULL);
-	flow = weir_flow_items(weir_flow_demand(flow, 4, 0), &counted_items);
+	flow = weir_flow_items(weir_flow_limit_rate(flow, 4, 0),
+			       &counted_items);
 	assert_cancel(weir_flow_ignore(flow));
 }
 

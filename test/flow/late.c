@@ -141,7 +141,7 @@ static struct weir_flow *to_for_each_n(void)
 
 static struct weir_flow *to_a_fold(void)
 {
-	static const struct weir_flow_folding folding = {.fold = add};
+	static const struct weir_flow_fold_functions folding = {.fold = add};
 
 	return weir_flow_fold(numbers(), &folding, NULL);
 }
@@ -178,12 +178,12 @@ static struct weir_flow *grouped(void)
 
 static struct weir_flow *expanded(void)
 {
-	return weir_flow_ignore(weir_flow_expand(numbers(), many, NULL));
+	return weir_flow_ignore(weir_flow_map_concat(numbers(), many, NULL));
 }
 
 static struct weir_flow *expanded_to_none(void)
 {
-	return weir_flow_ignore(weir_flow_expand(numbers(), none, NULL));
+	return weir_flow_ignore(weir_flow_map_concat(numbers(), none, NULL));
 }
 
 static struct weir_flow *nested(void)

@@ -25,7 +25,7 @@ static int join(void **all, void *item, void *context)
 	return 0;
 }
 
-static const struct weir_flow_conflation joining = {.add = join};
+static const struct weir_flow_conflate_functions joining = {.add = join};
 
 static int pair(void *const *items, size_t n, void **result, void *context)
 {

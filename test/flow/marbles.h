@@ -314,7 +314,7 @@ static inline struct weir_flow *labels(struct weir_flow *flow)
 static inline struct weir_flow *outlet_of(const struct picture *picture,
 					  struct weir_flow *flow, size_t i)
 {
-	static const struct weir_flow_hooks hooks = {
+	static const struct weir_flow_peek_functions hooks = {
 		.item = item_out,
 		.completed = end_out,
 		.failed = error_out,

@@ -154,12 +154,14 @@ static void assert_each_fails(const struct failing *failing, size_t n)
 static void an_error_has_the_name_of_the_operator_whose_function_fails(
 	void **state)
 {
-	static const struct weir_flow_folding folding = {.fold = fold_fails};
-	static const struct weir_flow_state stateful = {.step = unfold_fails};
-	static const struct weir_flow_access access = {
+	static const struct weir_flow_fold_functions folding = {
+		.fold = fold_fails};
+	static const struct weir_flow_stateful_map_functions stateful = {
+		.step = unfold_fails};
+	static const struct weir_flow_resource_functions access = {
 		nothing_to_open, read_fails, nothing_to_close};
-	static const struct weir_flow_conflation conflation = {map_fails,
-							       fold_fails};
+	static const struct weir_flow_conflate_functions conflation = {
+		map_fails, fold_fails};
 	static const struct weir_operator_ops own = {.on_pull = own_fails};
 	static const struct weir_flow_restart_options once = {
 		.restart_on = is_final,
@@ -178,7 +180,7 @@ static void an_error_has_the_name_of_the_operator_whose_function_fails(
 		{"take_while",
 		 weir_flow_take_while(nine(), ask_fails, false, NULL)},
 		{"drop_while", weir_flow_drop_while(nine(), ask_fails, NULL)},
-		{"expand", weir_flow_expand(nine(), expand_fails, NULL)},
+		{"expand", weir_flow_map_concat(nine(), expand_fails, NULL)},
 		{"stateful_map",
 		 weir_flow_stateful_map(nine(), &stateful, NULL)},
 		{"for_each", weir_flow_for_each(nine(), ask_fails, NULL)},

@@ -315,7 +315,7 @@ static int keep_first(void **all, void *item, void *context)
 
 static struct weir_flow *three_conflated(void *item, void *context)
 {
-	struct weir_flow_conflation functions = {.add = keep_first};
+	struct weir_flow_conflate_functions functions = {.add = keep_first};
 
 	return weir_flow_conflate(three(item, context), &functions, NULL);
 }

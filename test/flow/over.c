@@ -104,7 +104,7 @@ static void close_stuck(void *resource, void *context)
 		;
 }
 
-static const struct weir_flow_access stuck_source = {
+static const struct weir_flow_resource_functions stuck_source = {
 	.open = open_stuck,
 	.read = read_stuck,
 	.close = close_stuck,

@@ -102,7 +102,7 @@ static inline int three_of_each(void *item, uint64_t i, void **out,
 static inline struct weir_flow *expand(struct weir_flow *up,
 				       struct parts *parts)
 {
-	return weir_flow_expand(up, three_of_each, parts);
+	return weir_flow_map_concat(up, three_of_each, parts);
 }
 
 static inline struct weir_flow *none(struct weir_flow *up, struct parts *parts)

@@ -134,7 +134,7 @@ static int from_frame(void **item, void *context)
 
 static struct weir_flow *frames_make(struct weir_flow *up, struct step *step)
 {
-	up = weir_flow_items(weir_flow_expand(up, next_piece, step),
+	up = weir_flow_items(weir_flow_map_concat(up, next_piece, step),
 			     weir_flow_bytes_items());
 	up = step->x % 2 ? weir_flow_length_prefixed(
 				   up, 1, WEIR_FLOW_BYTE_ORDER_BIG, TEXT_MAX)

@@ -220,7 +220,7 @@ static struct weir_flow *balance_make(struct weir_flow *up, struct step *step)
 	struct weir_flow *outlets[3];
 
 	(void)weir_flow_balance(up, 3, outlets, &options);
-	outlets[1] = weir_flow_demand(outlets[1], (size_t)step->x, 0);
+	outlets[1] = weir_flow_limit_rate(outlets[1], (size_t)step->x, 0);
 	return weir_flow_merge(outlets, 3);
 }
 

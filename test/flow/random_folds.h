@@ -5,7 +5,7 @@
 
 #include "flow/random_model.h"
 
-/* --- fold, scan, reduce ------------------------------------------------------- */
+/* --- fold, scan, reduce --------------------------------------------------- */
 
 static int fold_zero(void **result, void *context)
 {
@@ -33,7 +33,7 @@ static int fold_one(void **result, void *item, void *context)
 }
 WEIR_FLOW_FOLD(fold_one)
 
-static const struct weir_flow_folding folding = {fold_zero, fold_one};
+static const struct weir_flow_fold_functions folding = {fold_zero, fold_one};
 
 static struct weir_flow *fold_make(struct weir_flow *up, struct step *step)
 {
@@ -115,7 +115,7 @@ static void reduce_expected(const struct step *step, struct stream *stream)
 	result(stream, kept.value);
 }
 
-/* --- Which, how many, all ------------------------------------------------------- */
+/* --- Which, how many, all ------------------------------------------------- */
 
 static struct weir_flow *last_make(struct weir_flow *up, struct step *step)
 {
@@ -148,7 +148,7 @@ static void ignore_expected(const struct step *step, struct stream *stream)
 	stream->n = 0;
 }
 
-/* --- Lists, as numbers ----------------------------------------------------------- */
+/* --- Lists, as numbers ---------------------------------------------------- */
 
 static intptr_t with(const struct step *step, intptr_t sum, intptr_t value)
 {

@@ -185,7 +185,7 @@ static struct weir_flow *distinct_make(struct weir_flow *up, struct step *step)
 						step);
 }
 
-/* --- The first, the rest ----------------------------------------------------- */
+/* --- The first, the rest -------------------------------------------------- */
 
 static struct weir_flow *take_make(struct weir_flow *up, struct step *step)
 {
@@ -300,7 +300,7 @@ static void drop_while_expected(const struct step *step, struct stream *stream)
 	each(step, stream, &kept, drop_while_expected_one);
 }
 
-/* --- Several for one, and state ------------------------------------------------- */
+/* --- Several for one, and state ------------------------------------------- */
 
 /* So many of an item, of which the second may fail. */
 #define EXPAND_MAX 3
@@ -320,7 +320,7 @@ static int expand_next(void *item, uint64_t i, void **out, void *context)
 
 static struct weir_flow *expand_make(struct weir_flow *up, struct step *step)
 {
-	return of_items(weir_flow_expand(up, expand_next, step), step);
+	return of_items(weir_flow_map_concat(up, expand_next, step), step);
 }
 
 static void expand_expected(const struct step *step, struct stream *stream)
@@ -385,7 +385,7 @@ static void state_destroy(void *state, void *context)
 
 static struct weir_flow *stateful_make(struct weir_flow *up, struct step *step)
 {
-	static const struct weir_flow_state functions = {
+	static const struct weir_flow_stateful_map_functions functions = {
 		state_create,
 		state_step,
 		state_flush,
@@ -415,7 +415,7 @@ static void stateful_expected(const struct step *step, struct stream *stream)
 		add(stream, kept.n % VALUES);
 }
 
-/* --- Looking on ---------------------------------------------------------------- */
+/* --- Looking on ----------------------------------------------------------- */
 
 static void peek_started(void *context)
 {
@@ -442,7 +442,7 @@ static void peek_ended(void *context)
 
 static struct weir_flow *peek_make(struct weir_flow *up, struct step *step)
 {
-	static const struct weir_flow_hooks hooks = {
+	static const struct weir_flow_peek_functions hooks = {
 		.started = peek_started,
 		.completed = peek_end,
 		.failed = peek_failed,

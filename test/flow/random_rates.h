@@ -27,7 +27,7 @@ static struct weir_flow *demand_make(struct weir_flow *up, struct step *step)
 {
 	size_t max = (size_t)step->n + 1;
 
-	return weir_flow_demand(up, max, (size_t)step->y % max);
+	return weir_flow_limit_rate(up, max, (size_t)step->y % max);
 }
 
 /* Into a number, and all of these into one, whatever came out on the way. */
@@ -58,11 +58,11 @@ static int sum(void **all, void *item, void *context)
 
 static struct weir_flow *conflate_make(struct weir_flow *up, struct step *step)
 {
-	static const struct weir_flow_conflation functions = {
+	static const struct weir_flow_conflate_functions functions = {
 		conflate_seed,
 		conflate_add,
 	};
-	static const struct weir_flow_folding summing = {NULL, sum};
+	static const struct weir_flow_fold_functions summing = {NULL, sum};
 
 	up = weir_flow_conflate(up, &functions, step);
 	return weir_flow_fold(weir_flow_items(up, NULL), &summing, step);

@@ -172,7 +172,7 @@ static void resource_close(void *resource, void *context)
 
 static struct weir_flow *resource_make(struct weir_flow *up, struct step *step)
 {
-	static const struct weir_flow_access functions = {
+	static const struct weir_flow_resource_functions functions = {
 		resource_open,
 		resource_read,
 		resource_close,

@@ -20,7 +20,7 @@ static int sum_items(void **all, void *item, void *context)
 static void what_nobody_asks_for_is_conflated(void **state)
 {
 	static struct world world;
-	struct weir_flow_conflation functions = {.add = sum_up};
+	struct weir_flow_conflate_functions functions = {.add = sum_up};
 
 	world_init(&world, NULL);
 	world.flow = weir_flow_conflate(world.flow, &functions, NULL);
@@ -37,7 +37,7 @@ static void what_nobody_asks_for_is_conflated(void **state)
 static void conflated_items_are_dropped_once(void **state)
 {
 	static struct world world;
-	struct weir_flow_conflation functions = {.add = sum_items};
+	struct weir_flow_conflate_functions functions = {.add = sum_items};
 
 	world_init(&world, &counted_items);
 	world.got.counted = true;

@@ -5,7 +5,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-/* --- What comes out ------------------------------------------------------------ */
+/* --- What comes out ------------------------------------------------------- */
 
 static void what_failed_is_left_out_and_the_next_item_goes_on(void **state)
 {
@@ -64,7 +64,7 @@ static void what_is_supervised_is_not_made_again(void **state)
 	assert_int_equal(made.n_made, 20);
 }
 
-/* --- What is final --------------------------------------------------------------- */
+/* --- What is final -------------------------------------------------------- */
 
 static void an_error_from_upstream_goes_through_it_and_is_final(void **state)
 {
@@ -90,7 +90,7 @@ static int no_flush(void **state, void **item, void *context)
 
 static struct weir_flow *fail_at_end(struct weir_flow *up, struct parts *made)
 {
-	static const struct weir_flow_state functions = {
+	static const struct weir_flow_stateful_map_functions functions = {
 		.step = step,
 		.flush = no_flush,
 	};
@@ -137,7 +137,7 @@ static void at_most_so_many_within_a_time(void **state)
 		    5, 7, 8, 10, 11);
 }
 
-/* --- What cannot be made ----------------------------------------------------------- */
+/* --- What cannot be made -------------------------------------------------- */
 
 static struct weir_flow *every_other(struct weir_flow *up, struct parts *made)
 {
@@ -191,7 +191,7 @@ static void upstream_cannot_be_run_by_itself(void **state)
 	ASSERT_FLOW(around(weir_flow_range(1, 3), &made, NULL), 0, 1, 2, 3);
 }
 
-/* --- Sinks ---------------------------------------------------------------------- */
+/* --- Sinks ---------------------------------------------------------------- */
 
 struct taken {
 	struct parts made; /* first */
@@ -308,7 +308,7 @@ static void a_write_that_fails_goes_on_with_another_descriptor(void **state)
 	assert_int_equal(close(fds[1]), 0);
 }
 
-/* --- The rest --------------------------------------------------------------------- */
+/* --- The rest ------------------------------------------------------------- */
 
 static bool not_enomem(struct weir_error *error, void *context)
 {

@@ -22,7 +22,7 @@ static inline int plus(void **result, void *item, void *context)
 }
 WEIR_FLOW_FOLD(plus)
 
-static const struct weir_flow_folding sums = {hundred, add};
+static const struct weir_flow_fold_functions sums = {hundred, add};
 
 static enum weir_directive resume(struct weir_error *error, void *context)
 {

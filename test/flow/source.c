@@ -124,7 +124,8 @@ static void close_it(void *resource, void *context)
 	n_open--;
 }
 
-static const struct weir_flow_access access_it = {open_it, read_it, close_it};
+static const struct weir_flow_resource_functions access_it = {open_it, read_it,
+							      close_it};
 
 static enum weir_directive resume(struct weir_error *error, void *context)
 {

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Operators of each kind that can be put upon each other as often as one likes. */
+/*
+ * Operators of each kind that can be put upon each other as often as one likes.
+ */
 #ifndef WEIR_TEST_FLOW_UPON_H
 #define WEIR_TEST_FLOW_UPON_H
 
@@ -36,7 +38,7 @@ static int sum(void **result, void *item, void *context)
 	return 0;
 }
 
-static const struct weir_flow_folding adding = {.fold = sum};
+static const struct weir_flow_fold_functions adding = {.fold = sum};
 
 static int first_of(void *const *items, size_t n, void **result, void *context)
 {
@@ -115,7 +117,7 @@ static bool not_this(struct weir_error *error, void *context)
 static const struct weir_flow_restart_options once = {.restart_on = not_this};
 static const struct weir_flow_rate rate = {.n = 1000000, .per_ns = 1};
 static const struct weir_operator_ops own = {.name = "own"};
-static const struct weir_flow_hooks hooks = {0};
+static const struct weir_flow_peek_functions hooks = {0};
 
 UPON(map, weir_flow_map(up, same, NULL))
 UPON(map_n, weir_flow_map_n(up, same_n, NULL))
@@ -149,7 +151,7 @@ UPON(or_else, weir_flow_or_else(up, weir_flow_empty()))
 UPON(zip, weir_flow_zip(&up, 1, first_of, NULL))
 UPON(async, weir_flow_async(up, 1, NULL))
 UPON(buffer, weir_flow_buffer(up, 1, WEIR_FLOW_BACK_PRESSURE))
-UPON(demand, weir_flow_demand(up, 1, 0))
+UPON(demand, weir_flow_limit_rate(up, 1, 0))
 UPON(parallel, weir_flow_map_parallel(up, 1, true, same, NULL, NULL))
 UPON(own, weir_flow_operator(up, &own, NULL))
 UPON(flat_map, weir_flow_flat_map(up, 1, single, NULL))

@@ -173,7 +173,7 @@ static void start_maker(void *context)
 
 static struct weir_flow *out_of(struct made *made)
 {
-	const struct weir_flow_hooks hooks = {.started = start_maker};
+	const struct weir_flow_peek_functions hooks = {.started = start_maker};
 	struct weir_flow *flow;
 
 	assert_int_equal(

@@ -88,7 +88,7 @@ static int expand_once(void *item, uint64_t i, void **out, void *context)
 static struct weir_flow *upon_expand(struct weir_flow *flow,
 				     const struct weir_items *items)
 {
-	flow = weir_flow_expand(flow, expand_once, items->context);
+	flow = weir_flow_map_concat(flow, expand_once, items->context);
 	return ahead(weir_flow_items(flow, items));
 }
 
@@ -105,8 +105,8 @@ static int flush(void **state, void **item, void *context)
 static struct weir_flow *upon_stateful_map(struct weir_flow *flow,
 					   const struct weir_items *items)
 {
-	static const struct weir_flow_state functions = {zero_good, step, flush,
-							 goods_drop};
+	static const struct weir_flow_stateful_map_functions functions = {
+		zero_good, step, flush, goods_drop};
 
 	return ahead(weir_flow_stateful_map(flow, &functions, items->context));
 }
@@ -114,7 +114,7 @@ static struct weir_flow *upon_stateful_map(struct weir_flow *flow,
 static struct weir_flow *upon_peek(struct weir_flow *flow,
 				   const struct weir_items *items)
 {
-	static const struct weir_flow_hooks hooks;
+	static const struct weir_flow_peek_functions hooks;
 
 	return weir_flow_peek(flow, &hooks, NULL);
 }
@@ -123,8 +123,8 @@ static struct weir_flow *upon_peek(struct weir_flow *flow,
 static struct weir_flow *upon_scan(struct weir_flow *flow,
 				   const struct weir_items *items)
 {
-	static const struct weir_flow_folding functions = {zero_good,
-							   take_newest};
+	static const struct weir_flow_fold_functions functions = {zero_good,
+								  take_newest};
 
 	flow = weir_flow_scan(flow, &functions, items->context);
 	return ahead(weir_flow_drop(weir_flow_items(flow, items), 1));
@@ -153,14 +153,14 @@ static struct weir_flow *upon_buffer_that_drops(struct weir_flow *flow,
 static struct weir_flow *upon_demand(struct weir_flow *flow,
 				     const struct weir_items *items)
 {
-	return weir_flow_demand(flow, 5, 2);
+	return weir_flow_limit_rate(flow, 5, 2);
 }
 
 static struct weir_flow *upon_conflate(struct weir_flow *flow,
 				       const struct weir_items *items)
 {
-	static const struct weir_flow_conflation functions = {pass,
-							      take_newest};
+	static const struct weir_flow_conflate_functions functions = {
+		pass, take_newest};
 
 	return weir_flow_conflate(flow, &functions, items->context);
 }

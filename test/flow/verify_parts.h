@@ -119,8 +119,8 @@ static int item_is_key(void *item, uintptr_t *key, void *context)
 static struct weir_flow *upon_group_by_again(struct weir_flow *flow,
 					     const struct weir_items *items)
 {
-	static const struct weir_flow_keys keys = {hash_of_key, keys_are_equal,
-						   keep_key, drop_key};
+	static const struct weir_flow_key_functions keys = {
+		hash_of_key, keys_are_equal, keep_key, drop_key};
 	const struct weir_flow_group_options options = {
 		.buffer = 1,
 		.reopen = true,

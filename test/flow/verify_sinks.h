@@ -123,8 +123,8 @@ static struct weir_flow *ignore_upon(struct weir_flow *flow,
 
 static struct weir_flow *fold_upon(struct weir_flow *flow, struct taker *taker)
 {
-	static const struct weir_flow_folding functions = {zero_good,
-							   take_newest};
+	static const struct weir_flow_fold_functions functions = {zero_good,
+								  take_newest};
 
 	return weir_flow_items(weir_flow_fold(flow, &functions,
 					      taker->items->context),

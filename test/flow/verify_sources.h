@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The sources that the suite of publishers holds to the rules, and ownership.c
- * to their items: one line each, at the end. Each makes a flow of the goods 0 to
- * n - 1. Operators that make one item of many are among them, with something
+ * to their items: one line each, at the end. Each makes a flow of the goods 0
+ * to n - 1. Operators that make one item of many are among them, with something
  * behind that makes n items of that one.
  */
 #ifndef WEIR_TEST_FLOW_VERIFY_SOURCES_H
@@ -34,7 +34,7 @@ static int grow_next(void *item, uint64_t i, void **out, void *context)
 static struct weir_flow *grown(struct weir_flow *number, struct made *made)
 {
 	number = weir_flow_items(number, NULL);
-	number = weir_flow_expand(number, grow_next, made);
+	number = weir_flow_map_concat(number, grow_next, made);
 	return ahead(weir_flow_items(number, made->items));
 }
 
@@ -127,7 +127,7 @@ static void resource_close(void *resource, void *context)
 
 static struct weir_flow *resource_of(struct made *made)
 {
-	static const struct weir_flow_access functions = {
+	static const struct weir_flow_resource_functions functions = {
 		resource_open, resource_read, resource_close};
 
 	return ahead(weir_flow_items(weir_flow_resource(&functions, made),
@@ -237,7 +237,8 @@ WEIR_FLOW_FOLD(count_it)
 
 static struct weir_flow *fold_of(struct made *made)
 {
-	static const struct weir_flow_folding functions = {NULL, largest};
+	static const struct weir_flow_fold_functions functions = {NULL,
+								  largest};
 
 	return grown(weir_flow_fold(numbers_to(made), &functions, NULL), made);
 }
@@ -273,7 +274,8 @@ static struct weir_flow *count_of(struct made *made)
 
 static struct weir_flow *conflate_of(struct made *made)
 {
-	static const struct weir_flow_conflation functions = {NULL, largest};
+	static const struct weir_flow_conflate_functions functions = {NULL,
+								      largest};
 	struct weir_flow *flow = numbers_to(made);
 
 	flow = weir_flow_conflate(flow, &functions, NULL);
@@ -295,7 +297,7 @@ static int list_next(void *item, uint64_t i, void **out, void *context)
 
 static struct weir_flow *unlisted(struct weir_flow *lists, struct made *made)
 {
-	lists = weir_flow_expand(lists, list_next, made->items->context);
+	lists = weir_flow_map_concat(lists, list_next, made->items->context);
 	return ahead(weir_flow_items(lists, made->items));
 }
 

@@ -107,7 +107,7 @@ static struct taking *mine(struct weir_subscriber *subscriber)
 
 static struct weir_flow *flow_of(struct taking *self)
 {
-	const struct weir_flow_hooks hooks = {
+	const struct weir_flow_peek_functions hooks = {
 		.completed = completed,
 		.failed = failed,
 	};

@@ -92,7 +92,7 @@ static int sum_up(void **sum, void *item, void *context)
 
 static int items(struct weir_executor *executor)
 {
-	struct weir_flow_folding summing = {.fold = sum_up};
+	struct weir_flow_fold_functions summing = {.fold = sum_up};
 	struct weir_flow *flow = weir_flow_range(1, ITEMS);
 	void *sum;
 	int rc;

@@ -19,14 +19,14 @@ LEFT_OUT = {
         weir_flow_map weir_flow_map_n weir_flow_index weir_flow_filter
         weir_flow_filter_map weir_flow_distinct_until_changed weir_flow_take
         weir_flow_drop weir_flow_take_while weir_flow_drop_while weir_flow_limit
-        weir_flow_expand weir_flow_stateful_map weir_flow_peek weir_flow_scan
+        weir_flow_map_concat weir_flow_stateful_map weir_flow_peek weir_flow_scan
         weir_flow_map_error""",
     "one result or none, at the end": """
         weir_flow_for_each weir_flow_for_each_n weir_flow_ignore weir_flow_fold
         weir_flow_fold_n weir_flow_reduce weir_flow_first weir_flow_last
         weir_flow_count weir_flow_collect weir_flow_all""",
     "items are asked for otherwise, and are the same": """
-        weir_flow_async weir_flow_demand""",
+        weir_flow_async weir_flow_limit_rate""",
     "begins, and waits for nothing but its function": """
         weir_flow_array weir_flow_range weir_flow_single weir_flow_empty
         weir_flow_fail weir_flow_never weir_flow_unfold weir_flow_resource
