@@ -153,7 +153,8 @@ WEIR_API struct weir_flow *weir_flow_grouped_up_to(
 
 enum weir_flow_throttle_mode {
 	WEIR_FLOW_THROTTLE_SHAPE, /* items wait */
-	WEIR_FLOW_THROTTLE_ENFORCE, /* -EBUSY ends the stream when one would wait */
+	/* -EBUSY ends the stream when an item would have to wait */
+	WEIR_FLOW_THROTTLE_ENFORCE,
 };
 
 /* A burst of none: nothing is saved up, and nothing is there at first. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The asynchronous semaphore port: unblocked while it has permits (`burst` of
- * them, if set). Anyone releases; only the owner acquires, without ever
- * waiting, and may go into debt, which is repaid first.
+ * A port of permits (DF4J: asynchronous semaphore): unblocked while it has some
+ * (`burst` of them, if set). Any thread releases permits; only the owner uses
+ * them, without ever waiting, and may go into debt, which is repaid first.
  */
 #ifndef WEIR_PERMITS_H
 #define WEIR_PERMITS_H
@@ -21,26 +21,26 @@ struct weir_permits {
 };
 
 /*
- * Sets up a semaphore port of `actor` with `permits` (may be negative).
+ * Sets up a port of `actor` with `n` permits (may be negative).
  * -EINVAL: null. -EPERM. Owner.
  */
-WEIR_API int weir_permits_init(struct weir_permits *sema,
-			       struct weir_actor *actor, int64_t permits);
+WEIR_API int weir_permits_init(struct weir_permits *permits,
+			       struct weir_actor *actor, int64_t n);
 
 /*
  * Adds `n` permits; saturates at INT64_MAX, which means unlimited for ever.
  * -EINVAL: null, n <= 0. Any thread that holds a reference. Lock-free.
  */
-WEIR_API int weir_permits_release(struct weir_permits *sema, int64_t n);
+WEIR_API int weir_permits_release(struct weir_permits *permits, int64_t n);
 
 /* Uses `n` permits. -EINVAL: null, n <= 0. -EPERM. Owner. */
-WEIR_API int weir_permits_use(struct weir_permits *sema, int64_t n);
+WEIR_API int weir_permits_use(struct weir_permits *permits, int64_t n);
 
-/* There are `permits` now, whatever there were. -EINVAL, -EPERM. Owner. */
-WEIR_API int weir_permits_set(struct weir_permits *sema, int64_t permits);
+/* There are `n` permits now, whatever there were. -EINVAL, -EPERM. Owner. */
+WEIR_API int weir_permits_set(struct weir_permits *permits, int64_t n);
 
 /* Permits now; negative is debt. Owner. */
-WEIR_API int64_t weir_permits_count(const struct weir_permits *sema);
+WEIR_API int64_t weir_permits_count(const struct weir_permits *permits);
 
 #ifdef __cplusplus
 }

@@ -42,7 +42,7 @@ enum weir_outcome {
 	WEIR_OUTCOME_DONE,	/* its process finished */
 	WEIR_OUTCOME_CRASHED,	/* its process failed; `error` says how */
 	WEIR_OUTCOME_STOPPED,	/* somebody has stopped its process */
-	WEIR_OUTCOME_TIMED_OUT, /* its time was up, and its process was stopped */
+	WEIR_OUTCOME_TIMED_OUT, /* its time was up, its process was stopped */
 	/*
 	 * It was never started. -EEXIST: a process with its id runs. -EINVAL:
 	 * a bad id. -ECANCELED, -ESHUTDOWN: the manager, the system or the

@@ -47,8 +47,8 @@ static inline bool weir_actor_id_equal(struct weir_actor_id a,
 
 /* What a supervisor makes of a child's failure. */
 enum weir_directive {
-	WEIR_DIRECTIVE_RESUME, /* goes on as it is; the failed token is lost */
-	WEIR_DIRECTIVE_RESTART, /* begins anew; tokens, links, requests are kept */
+	WEIR_DIRECTIVE_RESUME,	/* goes on as it is; the failed token is lost */
+	WEIR_DIRECTIVE_RESTART, /* anew; tokens, links, requests are kept */
 	WEIR_DIRECTIVE_STOP,	/* ends */
 	WEIR_DIRECTIVE_ESCALATE, /* the supervisor fails with the same error */
 };
@@ -122,7 +122,8 @@ struct weir_limit {
 
 /* What a restart past the limit becomes. */
 enum weir_past_limit {
-	WEIR_PAST_LIMIT_STOP_CHILD, /* those concerned stop, the supervisor lives */
+	/* Those concerned stop, the supervisor lives. */
+	WEIR_PAST_LIMIT_STOP_CHILD,
 	/* The supervisor stops, and with it all its children (Erlang). */
 	WEIR_PAST_LIMIT_STOP_SUPERVISOR,
 	WEIR_PAST_LIMIT_ESCALATE, /* as WEIR_DIRECTIVE_ESCALATE */

@@ -23,7 +23,8 @@ extern "C" {
 #endif
 
 enum weir_supervision_event_kind {
-	WEIR_SUPERVISION_EVENT_DIRECTIVE, /* about to be followed; none for an escalation */
+	/* A directive is about to be followed; none for an escalation. */
+	WEIR_SUPERVISION_EVENT_DIRECTIVE,
 	WEIR_SUPERVISION_EVENT_LIMIT, /* a restart was refused by a limit */
 	WEIR_SUPERVISION_EVENT_HOOK,  /* pre_restart or post_stop has failed */
 };
@@ -173,8 +174,10 @@ WEIR_API int weir_system_spawn(struct weir_system *system,
 
 /* --- References, names, paths -------------------------------------------- */
 
-/* Who an actor is; WEIR_ACTOR_ID_NONE, NULL if it is in no system. Owner, or any
- * thread that holds a reference of the actor. */
+/*
+ * An actor's id and its system; WEIR_ACTOR_ID_NONE, NULL: it is in none. Owner,
+ * or any thread that holds a reference of the actor.
+ */
 WEIR_API struct weir_actor_id weir_actor_self(const struct weir_actor *actor);
 WEIR_API struct weir_system *weir_actor_system(const struct weir_actor *actor);
 

@@ -16,7 +16,7 @@
 const struct weir__port_ops *const weir__port_kinds[WEIR__PORT_OTHER] = {
 	[WEIR__PORT_IN] = &weir__in_ops,
 	[WEIR__PORT_OUT] = &weir__out_ops,
-	[WEIR__PORT_SEMA] = &weir__sema_ops,
+	[WEIR__PORT_PERMITS] = &weir__permits_ops,
 	[WEIR__PORT_DELAY] = &weir__delay_ops,
 	[WEIR__PORT_FD] = &weir__fd_ops,
 	[WEIR__PORT_ANY] = &weir__any_ops,

@@ -25,7 +25,7 @@
 enum weir__port_kind {
 	WEIR__PORT_IN,
 	WEIR__PORT_OUT,
-	WEIR__PORT_SEMA,
+	WEIR__PORT_PERMITS,
 	WEIR__PORT_DELAY,
 	WEIR__PORT_FD,
 	WEIR__PORT_ANY,
@@ -88,8 +88,8 @@ struct weir__other_port {
 	const struct weir__port_ops *ops;
 };
 
-extern const struct weir__port_ops weir__in_ops, weir__out_ops, weir__sema_ops,
-	weir__delay_ops, weir__fd_ops, weir__any_ops;
+extern const struct weir__port_ops weir__in_ops, weir__out_ops,
+	weir__permits_ops, weir__delay_ops, weir__fd_ops, weir__any_ops;
 
 extern const struct weir__port_ops *const weir__port_kinds[WEIR__PORT_OTHER];
 

@@ -128,7 +128,7 @@ static struct weir__op *demand_build(struct weir__build *build,
 
 /* `holds`: that it asks comes before it takes. */
 static const struct weir__kind demand_kind = {
-	.name = "demand",
+	.name = "limit_rate",
 	.state_size = sizeof(struct demanding),
 	.open = demand_open,
 	.pull = demand_pull,

@@ -110,8 +110,10 @@ static int slot_signalled(struct weir_actor *actor)
 	struct slot *slot = slot_of(actor);
 	const struct calls *calls = slot->calls;
 
-	/* No acquire: each item comes with a signal, whose acquire orders it, and
-	 * that the operator has read what the last call left, before we write.
+	/*
+	 * No acquire: each item comes with a signal, whose acquire orders it,
+	 * and that the operator has read what the last call left, before we
+	 * write.
 	 */
 	if (ck_pr_load_32(&slot->state) != GIVEN)
 		return 0;

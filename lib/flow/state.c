@@ -8,33 +8,33 @@
 
 #include "flow/each.h"
 
-/* --- expand --------------------------------------------------------------- */
+/* --- map_concat ----------------------------------------------------------- */
 
-struct expand {
+struct map_concat {
 	int (*next)(void *item, uint64_t i, void **out, void *context);
 	void *context;
 };
 
-struct expanding {
+struct map_concating {
 	void *item;
 	uint64_t next;
 	bool has_item;
 };
 
 /* The item is done with. */
-static void expand_done(struct weir__op *op)
+static void map_concat_done(struct weir__op *op)
 {
-	struct expanding *state = weir__op_state(op);
+	struct map_concating *state = weir__op_state(op);
 
 	state->has_item = false;
 	weir__op_drop_one(op->up[0], state->item);
 }
 
 /* Fills in what the item makes; fewer than `room`: it was all. */
-static size_t expand_item(struct weir__op *op, void **items, size_t room)
+static size_t map_concat_item(struct weir__op *op, void **items, size_t room)
 {
-	const struct expand *args = weir__op_args(op);
-	struct expanding *state = weir__op_state(op);
+	const struct map_concat *args = weir__op_args(op);
+	struct map_concating *state = weir__op_state(op);
 	size_t n = 0;
 	int rc = 1;
 
@@ -49,28 +49,28 @@ static size_t expand_item(struct weir__op *op, void **items, size_t room)
 	}
 	if (rc == 1)
 		return n;
-	expand_done(op);
+	map_concat_done(op);
 	if (rc != 0)
 		(void)weir__op_survives(op, rc);
 	return n;
 }
 
-static bool expand_take(struct weir__op *op)
+static bool map_concat_take(struct weir__op *op)
 {
-	struct expanding *state = weir__op_state(op);
+	struct map_concating *state = weir__op_state(op);
 	void *item;
 
 	/* it would be lost */
 	assert(!state->has_item);
 	if (weir__pull(op->up[0], &item, 1) == 0)
 		return false;
-	*state = (struct expanding){.item = item, .has_item = true};
+	*state = (struct map_concating){.item = item, .has_item = true};
 	return true;
 }
 
-static size_t expand_pull(struct weir__op *op, void **items, size_t room)
+static size_t map_concat_pull(struct weir__op *op, void **items, size_t room)
 {
-	struct expanding *state = weir__op_state(op);
+	struct map_concating *state = weir__op_state(op);
 	unsigned taken = 0;
 	size_t n = 0;
 
@@ -78,28 +78,28 @@ static size_t expand_pull(struct weir__op *op, void **items, size_t room)
 		(void)weir__pull(op->up[0], NULL, 0);
 	while (n < room && !op->ended) {
 		if (!state->has_item &&
-		    (taken++ == op->stage->ask || !expand_take(op)))
+		    (taken++ == op->stage->ask || !map_concat_take(op)))
 			break;
-		n += expand_item(op, items + n, room - n);
+		n += map_concat_item(op, items + n, room - n);
 	}
 	if (!op->ended && !state->has_item)
 		(void)weir__op_follow(op);
 	return n;
 }
 
-static void expand_close(struct weir__op *op)
+static void map_concat_close(struct weir__op *op)
 {
-	struct expanding *state = weir__op_state(op);
+	struct map_concating *state = weir__op_state(op);
 
 	if (state->has_item)
-		expand_done(op);
+		map_concat_done(op);
 }
 
-static const struct weir__kind expand_kind = {
-	.name = "expand",
-	.state_size = sizeof(struct expanding),
-	.pull = expand_pull,
-	.close = expand_close,
+static const struct weir__kind map_concat_kind = {
+	.name = "map_concat",
+	.state_size = sizeof(struct map_concating),
+	.pull = map_concat_pull,
+	.close = map_concat_close,
 	.holds = true,
 	.makes = true,
 };
@@ -109,9 +109,10 @@ struct weir_flow *weir_flow_map_concat(struct weir_flow *flow,
 						   void **out, void *context),
 				       void *context)
 {
-	struct expand args = {next, context};
+	struct map_concat args = {next, context};
 
-	return weir__flow_upon(&expand_kind, flow, &args, sizeof(args), next);
+	return weir__flow_upon(&map_concat_kind, flow, &args, sizeof(args),
+			       next);
 }
 
 /* --- stateful_map --------------------------------------------------------- */

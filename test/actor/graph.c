@@ -339,7 +339,7 @@ static void a_ring_of_two_and_of_one_work(void **state)
 /* Makes two more of its kind until the tree is `depth` deep. */
 struct grower {
 	struct weir_actor actor;
-	struct weir_permits sema;
+	struct weir_permits permits;
 	uint32_t depth;
 	size_t *released;
 };
@@ -384,7 +384,7 @@ static struct grower *grower_new(struct weir_executor *executor, uint32_t depth,
 	self->depth = depth;
 	self->released = released;
 	weir_actor_init(&self->actor, &grower_ops, executor);
-	assert_int_equal(weir_permits_init(&self->sema, &self->actor, 1), 0);
+	assert_int_equal(weir_permits_init(&self->permits, &self->actor, 1), 0);
 	return self;
 }
 

@@ -278,7 +278,7 @@ static const struct {
 	{"map", mapped},
 	{"map_n", mapped_in_arrays},
 	{"filter_map", filter_mapped},
-	{"expand", expanded},
+	{"map_concat", expanded},
 	{"operator", of_an_operator},
 	{"flat_map", nested},
 };

@@ -316,8 +316,10 @@ static struct weir_flow *upon_flat_map(struct weir_flow *flow,
 		weir_flow_flat_map(flow, 1, nest_one, (void *)items), items);
 }
 
-/* The same of three, which stays open where there is room for less; of more than
- * that, it ends with them. */
+/*
+ * The same of three, which stays open where there is room for less; of more than
+ * that, it ends with them.
+ */
 static struct weir_flow *nest_three(void *item, void *context)
 {
 	const struct weir_items *items = context;

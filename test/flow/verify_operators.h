@@ -85,8 +85,8 @@ static int expand_once(void *item, uint64_t i, void **out, void *context)
 	return 1;
 }
 
-static struct weir_flow *upon_expand(struct weir_flow *flow,
-				     const struct weir_items *items)
+static struct weir_flow *upon_map_concat(struct weir_flow *flow,
+					 const struct weir_items *items)
 {
 	flow = weir_flow_map_concat(flow, expand_once, items->context);
 	return ahead(weir_flow_items(flow, items));
@@ -150,8 +150,8 @@ static struct weir_flow *upon_buffer_that_drops(struct weir_flow *flow,
 	return weir_flow_buffer(flow, 2, WEIR_FLOW_BUFFER_HEAD);
 }
 
-static struct weir_flow *upon_demand(struct weir_flow *flow,
-				     const struct weir_items *items)
+static struct weir_flow *upon_limit_rate(struct weir_flow *flow,
+					 const struct weir_items *items)
 {
 	return weir_flow_limit_rate(flow, 5, 2);
 }
@@ -253,14 +253,14 @@ static const struct way ways[] = {
 	{"unfused map", upon_maps, 4, 16},
 	{"take, drop, limit", upon_take_and_drop, 0, 0},
 	{"take_while, drop_while", upon_whiles, 0, 0},
-	{"expand", upon_expand, 0, 5},
+	{"map_concat", upon_map_concat, 0, 5},
 	{"stateful_map", upon_stateful_map, 0, 4},
 	{"peek", upon_peek, 0, 0},
 	{"scan", upon_scan, 0, 4},
 	{"async", upon_async, 0, 4},
 	{"buffer", upon_buffer, 0, 8},
 	{"buffer that drops", upon_buffer_that_drops, 0, 0, CHANGES},
-	{"demand", upon_demand, 0, 5},
+	{"limit_rate", upon_limit_rate, 0, 5},
 	{"conflate", upon_conflate, 0, 0, CHANGES},
 	{"grouped, grouped_within, grouped_weighted, grouped_up_to",
 	 upon_groups_of_one, 0, 0},

@@ -81,9 +81,9 @@ static void a_bad_argument_is_named_with_its_limits(void **state)
 		    "capacity 0 is no power of two up to " MAX);
 	assert_says(weir_flow_buffer(one(), 0, WEIR_FLOW_BACK_PRESSURE),
 		    "buffer", "n 0 is not 1 to " MAX);
-	assert_says(weir_flow_limit_rate(one(), 0, 0), "demand",
+	assert_says(weir_flow_limit_rate(one(), 0, 0), "limit_rate",
 		    "max 0 is not 1 to " MAX);
-	assert_says(weir_flow_limit_rate(one(), 4, 4), "demand",
+	assert_says(weir_flow_limit_rate(one(), 4, 4), "limit_rate",
 		    "min 4 is not below 4");
 	assert_says(weir_flow_read(-1, 1), "read", "-1 is no descriptor");
 	assert_says(weir_flow_lines(one(), 0), "lines",

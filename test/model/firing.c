@@ -136,7 +136,7 @@ static uint32_t sema_turn(struct weir_actor *actor, uint32_t n)
 	struct node *node = weir_container_of(actor, struct node, actor);
 	uint32_t i;
 
-	weir_permits_use(&node->sema, 1);
+	weir_permits_use(&node->permits, 1);
 	/* What was stored before the releases of these permits. */
 	for (i = 0; i < 2; i++)
 		node->fate->seen[i] |= ck_pr_load_32(&node->scene->payload[i]);
@@ -149,7 +149,8 @@ static void semaphore(void *context)
 	struct scene *s = scene_open(context, true);
 	struct node *node = scene_node(s, sema_turn);
 
-	explorer_assert(weir_permits_init(&node->sema, &node->actor, 0) == 0);
+	explorer_assert(weir_permits_init(&node->permits, &node->actor, 0) ==
+			0);
 	scene_start(s);
 }
 
@@ -158,7 +159,7 @@ static void release_0(void *context)
 	struct scene *s = context;
 
 	ck_pr_store_32(&s->payload[0], 1);
-	weir_permits_release(&s->nodes[0]->sema, 1);
+	weir_permits_release(&s->nodes[0]->permits, 1);
 }
 
 static void release_1(void *context)
@@ -166,7 +167,7 @@ static void release_1(void *context)
 	struct scene *s = context;
 
 	ck_pr_store_32(&s->payload[1], 1);
-	weir_permits_release(&s->nodes[0]->sema, 1);
+	weir_permits_release(&s->nodes[0]->permits, 1);
 }
 
 static void all_permits_used(void *context)

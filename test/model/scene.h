@@ -83,7 +83,7 @@ struct node {
 	uint32_t index;
 	struct weir_in in[2];
 	struct weir_out out, out2; /* with both it survives a cancel */
-	struct weir_permits sema;
+	struct weir_permits permits;
 	struct weir_any any;
 	struct weir_delay delay;
 	struct weir_fd fd;

@@ -256,7 +256,7 @@ struct taker {
 	struct member *member;
 	struct weir_in other, third;
 	struct weir_any any;
-	struct weir_permits sema;
+	struct weir_permits permits;
 };
 
 static struct taker taker;
@@ -443,14 +443,14 @@ static void b5_1_poison_waits_for_permits(struct world *world)
 {
 	struct member *self = member_new(world, "a");
 
-	assert_int_equal(weir_permits_init(&taker.sema, &self->actor, 0), 0);
+	assert_int_equal(weir_permits_init(&taker.permits, &self->actor, 0), 0);
 	world_open(world);
 	assert_int_equal(member_spawn(self, WEIR_ACTOR_ID_NONE), 0);
 	assert_int_equal(put(world, "a", 1, 2), 0);
 	assert_int_equal(poison(world, "a"), 0);
 	give(world, "a", 3);
 	assert_told(world, "a", "a1.pre_start");
-	assert_int_equal(weir_permits_release(&taker.sema, 9), 0);
+	assert_int_equal(weir_permits_release(&taker.permits, 9), 0);
 	run(world);
 	assert_told(world, "a", "a1.pre_start a1.1 a1.2 a1.post_stop a1.dead3");
 }
