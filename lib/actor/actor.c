@@ -52,7 +52,7 @@ static bool take(struct weir_actor *actor, uint8_t next)
 		ck_pr_stall();
 		sched_yield();
 	}
-	/* acquire: what who held it has done; pairs with the release in
+	/* acquire: what the earlier holder has done; pairs with the release in
 	 * weir__actor_disclaim() */
 	ck_pr_fence_acquire();
 	return true;
@@ -65,12 +65,13 @@ bool weir__actor_claim(struct weir_actor *actor)
 
 void weir__actor_disclaim(struct weir_actor *actor)
 {
-	/* release: what we have done and undone; pairs with the acquires in
-	 * take() and weir__actor_retire_new() */
+	/* release: what the holder has done and undone; pairs with the acquires
+	 * in take() and weir__actor_retire_new() */
 	ck_pr_fence_release();
 	weir__set_state(actor, WEIR__STATE_NEW);
-	/* store -> load; pairs with the fence in weir_actor_stop(): who stops
-	 * the actor sees that it is new, or we that it is to stop */
+	/* store -> load; pairs with the fence in weir_actor_stop(): the
+	 * stopping thread sees that the actor is new, or this thread sees that
+	 * it is to stop */
 	ck_pr_fence_store_load();
 	if (ck_pr_load_8(&actor->signals) & WEIR__SIGNAL_STOP)
 		weir__actor_retire_new(actor);
@@ -89,7 +90,7 @@ static void let_go(struct weir_actor *actor)
 
 bool weir__actors_hold(struct weir_actor *one, struct weir_actor *other)
 {
-	/* by their addresses: no two wait for each other */
+	/* in the order of addresses: no two threads wait for each other */
 	struct weir_actor *first = one < other ? one : other;
 	struct weir_actor *second = one < other ? other : one;
 
@@ -118,9 +119,9 @@ int weir__actor_launch(struct weir_actor *actor)
 	if (rc < 0)
 		return rc;
 	weir__actor_set(actor, WEIR__ACTOR_REGISTERED);
-	/* As long as we are in `submit` the actor, and with it the executor,
-	 * stays, though it may have run and ended. The executor's own threads
-	 * are joined before it is freed. */
+	/* While this thread is in `submit` the actor stays, and with it the
+	 * executor, although the actor may have run and ended. The executor's
+	 * own threads are joined before it is freed. */
 	outside = !weir__share_of(executor->registry);
 	if (outside)
 		(void)weir_actor_ref(actor);
@@ -221,8 +222,9 @@ void weir_actor_resume(struct weir_actor *actor)
 	if (!actor)
 		return;
 	weir__actor_resume(actor, WEIR__GATE_SUSPENDED);
-	/* relaxed: constant since its spawn. What came meanwhile and was put
-	 * off is looked at again, behind the bit that is clear now. */
+	/* relaxed: constant since the spawn. Orders that came meanwhile and
+	 * were put off are looked at again, behind the bit that is clear
+	 * now. */
 	if (ck_pr_load_32(&actor->gate) & WEIR__GATE_CHILD)
 		weir__actor_signal(actor, WEIR__SIGNAL_SYSTEM);
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A port of ports. Members share the group's `blocked` word and are counted
- * once (rule 7), so whoever unblocks a member unblocks the group.
+ * once (rule 7), so a thread that unblocks a member unblocks the group.
  *
- * How many turns are certain is the maximum over the members, not the sum: a
- * turn may use a burst of each, and after fewer turns than the maximum the
- * member that had it is still ready.
+ * The number of certain turns is the maximum over the members, not the sum: a
+ * turn may use a burst of each member, and after fewer turns than the maximum
+ * the member that had it is still ready.
  */
 #include <weir/any.h>
 

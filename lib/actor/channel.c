@@ -2,20 +2,23 @@
 /*
  * Channels: a ring and two queues under one short lock.
  *
- * Whoever changes something serves the queues before it drops the lock, so
- * that outside of it, with
+ * A thread that changes the channel serves the queues before it drops the lock.
+ * So outside of the lock, with
  *
  *	items = count - reserved_items	room = capacity - count - reserved_room
  *
- *	the first of `takers` wants more than `items`, and the first of
- *	`putters` more than `room`; if ended, there are no putters, and takers
- *	only while count > 0 (reserved for ports, and may come back); so it is
- *	with those who wait for the end alone
+ * these hold:
  *
- * A request of a thread or a callback moves its item when it is granted, by
- * who grants it, so items and requests stay in order. A port is granted a
+ * - the first of `takers` wants more than `items`, and the first of `putters`
+ *   more than `room`;
+ * - if the channel has ended there are no putters, and takers only while count
+ *   is above 0 (the items are reserved for ports, and may come back);
+ * - likewise for waiters that wait for the end alone.
+ *
+ * A request of a thread or a callback moves its item when it is granted, by the
+ * granting thread, so items and requests stay in order. A port is granted a
  * reservation and moves items in its turns. Every call linearises while it
- * holds the lock; whoever was granted something is woken after it.
+ * holds the lock; a waiter that was granted something is woken after that.
  */
 #include "actor/channel.h"
 
@@ -104,7 +107,7 @@ static void *pop(struct weir_channel *self)
 	return item;
 }
 
-/* Grants a claim what it wants, which is there. */
+/* Grants a claim what it wants; the caller has checked that it is there. */
 static void admit(struct weir_channel *self, enum weir__side side,
 		  struct weir__claim *claim)
 {
@@ -136,7 +139,10 @@ static int try_claim(struct weir_channel *self, enum weir__side side,
 	return 0;
 }
 
-/* The first of a queue; false: there is none, or it must go on waiting. */
+/*
+ * Serves the first of a queue. False: the queue is empty, or its first must go
+ * on waiting.
+ */
 static bool serve_first(struct weir_channel *self, enum weir__side side,
 			struct weir__granted *granted)
 {
@@ -433,7 +439,8 @@ int weir_channel_free(struct weir_channel *self)
 
 	if (!self)
 		return 0;
-	/* behind who ended it: its unlock is its last touch */
+	/* behind the thread that ended the channel: its unlock is its last
+	 * touch */
 	weir__lock(&self->lock);
 	busy = self->waiters[WEIR__PUT].head ||
 	       self->waiters[WEIR__TAKE].head || self->enders.head ||

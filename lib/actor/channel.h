@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the ports of a channel need of it. All these take its lock and wake
- * whom they have served.
+ * What the ports of a channel need of it. Each of these functions takes the
+ * channel's lock, and wakes the waiters that it has served.
  */
 #ifndef WEIR_ACTOR_CHANNEL_H
 #define WEIR_ACTOR_CHANNEL_H
@@ -18,7 +18,7 @@ enum weir__side { WEIR__PUT, WEIR__TAKE };
 int weir__channel_claim(struct weir_channel *self, enum weir__side side,
 			struct weir__claim *claim, bool queue);
 
-/* True: it was in the queue; those behind it may be served now. */
+/* True: the claim was in the queue; claims behind it may be served now. */
 bool weir__channel_cancel(struct weir_channel *self, enum weir__side side,
 			  struct weir__claim *claim);
 
@@ -31,17 +31,17 @@ int weir__channel_move(struct weir_channel *self, enum weir__side side,
 		       void **item);
 
 /*
- * `waiter` is woken when nothing is to be had any more: it has ended, and all is
- * taken. 0; -EPIPE: that is so already.
+ * Wakes `waiter` when nothing is to be had any more: the channel has ended, and
+ * all its items are taken. 0; -EPIPE: that is so already.
  */
 int weir__channel_await_end(struct weir_channel *self,
 			    struct weir__waiter *waiter);
 
-/* True: it was not woken, and will not be. */
+/* True: the waiter was not woken, and will not be. */
 bool weir__channel_forget_end(struct weir_channel *self,
 			      struct weir__waiter *waiter);
 
-/* As it was made. */
+/* The capacity that the channel was made with. */
 size_t weir__channel_capacity(const struct weir_channel *self);
 const struct weir_items *weir__channel_items(const struct weir_channel *self);
 

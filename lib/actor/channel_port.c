@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The ports at a channel, of either side. What is granted to them is a
- * reservation of items or room (channel.c), when and how stands in grant.c.
+ * The ports at a channel, for either side. A reservation of items or room
+ * (channel.c) is granted to them; when and how is described in grant.c.
  */
 #include "actor/channel.h"
 
@@ -42,7 +42,10 @@ static int take(struct weir__grant_port *port, uint32_t n)
 				   false);
 }
 
-/* A burst that would never fit is cut down to what does. */
+/*
+ * A burst above the channel's capacity, which could never be granted, is cut
+ * down to it.
+ */
 static int ask(struct weir__grant_port *port)
 {
 	struct weir_channel *channel = channel_of(port);
@@ -71,7 +74,7 @@ static const struct weir__grantor grantor = {
 	.give = give,
 };
 
-/* Without a handler the actor ends as it does with its last stream. */
+/* Without a handler the actor ends, as it does when its last stream ends. */
 static int signalled(struct weir_port *port)
 {
 	struct weir__grant_port *self = (struct weir__grant_port *)port;

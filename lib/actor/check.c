@@ -43,7 +43,7 @@ static struct node *find(const struct graph *graph, struct weir_actor *actor)
 		       compare);
 }
 
-/* The producer of a lane that is not fed, or NULL. */
+/* The lane's producer if that is not fed, or NULL. */
 static struct node *hungry(const struct graph *graph,
 			   const struct weir__lane *lane)
 {
@@ -53,8 +53,8 @@ static struct node *hungry(const struct graph *graph,
 }
 
 /*
- * Who keeps an in-port waiting; NULL: it is fed. A port that merges waits
- * only if all its producers do.
+ * The actor that keeps an in-port waiting; NULL: the in-port is fed. A port
+ * that merges waits only if all its producers do.
  */
 static struct node *waits_for(const struct graph *graph,
 			      const struct weir_in *in)
@@ -140,7 +140,10 @@ static bool feed(struct graph *graph, bool backwards)
 	return changed;
 }
 
-/* From one that waits, along what it waits for: after n steps in the cycle. */
+/*
+ * Goes from a waiting actor to the actor that it waits for, n times: it is in
+ * the cycle then.
+ */
 static struct weir_actor *walk(const struct graph *graph, struct node *node)
 {
 	size_t i;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the actor layer asks of supervision, which is a layer below it and
- * brings its functions along. An actor of a system has WEIR__ACTOR_CHILD set
- * and actor->u.child pointing at its place in the tree; no other actor pays
- * for that.
+ * What the actor layer asks of supervision, which is a layer below and brings
+ * its functions along. An actor of a system has WEIR__ACTOR_CHILD set and
+ * actor->u.child pointing at its place in the tree; no other actor pays for
+ * that.
  *
- * Such an actor does not end by itself. Where another would end it is
- * *leaving*: weir__actor_end() notes why, and between two runs of turns
- * `leaving` decides what that means. It may suspend the actor, or let it end
- * by setting WEIR__ACTOR_ENDING.
+ * Such an actor does not end by itself. Where another actor would end, one of a
+ * system is *leaving*: weir__actor_end() notes why, and between two runs of
+ * turns the function `leaving` decides what follows. It may suspend the actor,
+ * or let it end by setting WEIR__ACTOR_ENDING.
  */
 #ifndef WEIR_ACTOR_CHILD_H
 #define WEIR_ACTOR_CHILD_H
@@ -50,7 +50,10 @@ struct weir__child_ops {
 	void (*dead_letter)(struct weir_actor *actor, void *item);
 };
 
-/* What few actors have. Many share one that holds nothing but `ops`. */
+/*
+ * Fields that few actors need. Many actors share one that holds nothing but
+ * `ops`.
+ */
 struct weir__aside {
 	const struct weir__child_ops *ops;
 	struct weir_stats *stats; /* as weir_actor_set_stats() */
@@ -66,7 +69,8 @@ static inline struct weir__aside *weir__child_aside(
 {
 	struct weir__aside *aside = ck_pr_load_ptr(&actor->u.child->aside);
 
-	/* acquire: what it holds; pairs with the release of who replaced it */
+	/* acquire: the fields; pairs with the release of the thread that
+	 * replaced the struct */
 	ck_pr_fence_acquire();
 	return aside;
 }

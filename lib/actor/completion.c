@@ -2,11 +2,12 @@
 /*
  * Completions, their port, and the latch.
  *
- * state: PENDING -> DONE, once, under the lock, after value and error have
- * been written; so who reads DONE may read them, for ever. Linearises at that
- * store. While it is DONE the queue is empty: who completes takes all out
- * under the lock and wakes them when it has been dropped, in their order, and
- * who comes later finds DONE under the lock.
+ * state: PENDING -> DONE, once, under the lock, after value and error have been
+ * written. So a thread that reads DONE may read value and error, for ever. A
+ * completion linearises at that store. While the state is DONE the queue is
+ * empty: the completing thread takes all waiters out under the lock and wakes
+ * them, in their order, when it has dropped the lock; a waiter that comes later
+ * finds DONE under the lock.
  */
 #include <weir/completion.h>
 
@@ -47,7 +48,7 @@ int weir_completion_fini(struct weir_completion *self)
 
 	if (!self)
 		return -EINVAL;
-	/* behind who completes it: its unlock is its last touch */
+	/* behind the thread that completes it: its unlock is its last touch */
 	weir__lock(lock_of(self));
 	busy = !weir__waiters_empty(&self->waiters);
 	weir__unlock(lock_of(self));
@@ -111,7 +112,7 @@ struct weir_error *weir_completion_error(const struct weir_completion *self)
 	return weir_completion_done(self) ? self->error : NULL;
 }
 
-/* True: it is complete. False: the waiter is in the queue. */
+/* True: the completion is complete. False: the waiter is in the queue. */
 static bool ask(struct weir_completion *self, struct weir__waiter *waiter)
 {
 	bool done;
@@ -183,8 +184,9 @@ bool weir_completion_cancel(struct weir_completion *self,
 /* --- The port ----------------------------------------------------------- */
 
 /*
- * A queued waiter holds a reference on the actor, dropped by who takes it out:
- * the owner when it closes, or who completes, after its last touch.
+ * A queued waiter holds a reference on the actor. The thread that takes the
+ * waiter out drops it: the owner when the port closes, or the completing
+ * thread, after its last touch.
  */
 static void port_wake(struct weir__waiter *waiter)
 {
@@ -206,7 +208,7 @@ static uint32_t port_certain(struct weir_port *port)
 	return weir_completion_done(self->completion) ? WEIR_BUDGET_MAX : 0;
 }
 
-/* Once: it is taken out when it is complete, and then never asked for. */
+/* Asks once: the waiter is taken out when the completion is complete. */
 static int port_arm(struct weir_port *port)
 {
 	struct weir_completion_port *self = (struct weir_completion_port *)port;
@@ -280,7 +282,8 @@ int weir_latch_count_down(struct weir_latch *latch, int64_t n)
 		return -EINVAL;
 	count = (uint64_t *)&latch->count;
 	old = ck_pr_load_64(count);
-	/* release: what was done before; pairs with the lock of the last */
+	/* release: what the caller did before; pairs with the lock of the last
+	 * countdown */
 	ck_pr_fence_release();
 	do {
 		if (old < (uint64_t)n)
@@ -288,8 +291,8 @@ int weir_latch_count_down(struct weir_latch *latch, int64_t n)
 	} while (!ck_pr_cas_64_value(count, old, old - (uint64_t)n, &old));
 	if (old != (uint64_t)n)
 		return 0;
-	/* No acquire, of what all others did before they counted: that of the
-	 * lock does. It may have been failed by hand. */
+	/* No acquire for what other threads did before they counted: the lock
+	 * has one. The completion may have been failed by hand. */
 	(void)complete(&latch->completion, NULL, NULL);
 	return 0;
 }

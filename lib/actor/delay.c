@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The delay port. Its time has come when the clock says so at a look, or when
- * the timer has fired. An armed timer holds a reference on the actor, dropped
- * by who takes the timer out: the owner if cancel says so, else the thread that
- * fires it, after its last touch.
+ * the timer has fired. An armed timer holds a reference on the actor. The
+ * thread that takes the timer out drops it: the owner if cancel returns true,
+ * otherwise the firing thread, after its last touch.
  *
  *	a timer is to fire, and looks at `blocked` then  <=>  fired != armed
  *
- * That is why no wake is lost; the clock is no part of it. No fence orders the
- * reading of a clock: on aarch64 the owner may read "not yet" while its store
- * to `blocked` is still on its way, and the thread of the timer "past" and not
- * blocked. A count also stands for a timer that fires late, after the owner has
- * failed to cancel it and armed it again.
+ * That is why no wake is lost; the clock is no part of the argument. No fence
+ * orders the reading of a clock: on aarch64 the owner may read "not yet" while
+ * its store to `blocked` is still on its way, and the timer's thread may read
+ * "past" and not blocked. The count also covers a timer that fires late, after
+ * the owner has failed to cancel it and has armed it again.
  */
 #include <weir/delay.h>
 

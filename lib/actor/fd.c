@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The descriptor port. `ready` is set by the watch and cleared by the owner;
- * the watch is armed when the port is waited for. An armed watch holds a
- * reference on the actor, dropped by who takes it out: the owner if cancel
- * says so, else the thread that fires it, after its last touch.
+ * The descriptor port. The watch sets `ready`, the owner clears it; the watch
+ * is armed when the port is waited for. An armed watch holds a reference on the
+ * actor. The thread that takes the watch out drops it: the owner if cancel
+ * returns true, otherwise the firing thread, after its last touch.
  *
  *	the watch is armed or fires  <=>  armed && !ready
  */

@@ -62,7 +62,7 @@ static bool is_grant(const struct weir_port *port)
 		       weir__grant_arm;
 }
 
-/* It has all it asks for. */
+/* True if the port holds all that it asks for. */
 static bool full(const struct weir__grant_port *self)
 {
 	return self->held >= self->port.burst || (self->held && self->last);
@@ -96,7 +96,7 @@ static void grant_wake(struct weir__waiter *waiter)
 	const uint32_t n = (uint32_t)self->claim.n;
 	uint32_t old = ck_pr_load_32(&self->state), next;
 
-	/* release: what led to the grant, and the claim; pairs with the
+	/* release: the reason for the grant, and the claim; pairs with the
 	 * acquire in collect() */
 	ck_pr_fence_release();
 	do {
@@ -125,7 +125,7 @@ static void hold(struct weir__grant_port *self)
 	self->last = self->claim.n < self->asked;
 }
 
-/* The owner takes what has been granted. */
+/* The owner takes over what was granted. */
 static uint32_t collect(struct weir__grant_port *self)
 {
 	uint32_t state = ck_pr_load_32(&self->state);
@@ -145,12 +145,12 @@ static bool withdraw(struct weir__grant_port *self)
 	if (!self->grantor->cancel(self))
 		return false;
 	ck_pr_store_32(&self->state, IDLE);
-	/* not the last: the owner has one */
+	/* not the last reference: the owner has one */
 	weir_actor_unref(self->port.actor);
 	return true;
 }
 
-/* The owner wants nothing any more, not now. */
+/* The owner gives up the claim, and gives back what the port holds. */
 static void let_go(struct weir__grant_port *self)
 {
 	uint32_t n;
@@ -200,7 +200,10 @@ uint32_t weir__grant_certain(struct weir_port *port)
 						      : self->held;
 }
 
-/* Rule 1, and one that is switched off does not keep others waiting. */
+/*
+ * Rule 1. A port that is switched off gives up its claim, too: it does not keep
+ * others waiting.
+ */
 void weir__grant_rest(struct weir_port *port)
 {
 	struct weir__grant_port *self = of(port);
@@ -210,7 +213,7 @@ void weir__grant_rest(struct weir_port *port)
 		let_go(self);
 }
 
-/* An ABANDONED claim is QUEUED again. False: it is IDLE by now. */
+/* Makes an ABANDONED claim QUEUED again. False: the claim is IDLE by now. */
 static bool want_again(struct weir__grant_port *self)
 {
 	if (ck_pr_cas_32(&self->state, ABANDONED, QUEUED))
@@ -221,7 +224,7 @@ static bool want_again(struct weir__grant_port *self)
 	return false;
 }
 
-/* Sees to it that a claim is queued, or a burst held. */
+/* Makes sure that a claim is queued or a burst is held. */
 static void want(struct weir__grant_port *self)
 {
 	uint32_t state = collect(self);
@@ -242,13 +245,13 @@ int weir__grant_arm(struct weir_port *port)
 
 	if (mine)
 		want(self);
-	/* Not counted, also if it was at an earlier arming, are a port whose
-	 * turn it is not (rule 2), and one that has been granted its burst
-	 * here, where nobody will unblock it. */
+	/* Two ports are not counted as blocked, even if an earlier arming has
+	 * counted them: a port whose turn it is not (rule 2), and a port that
+	 * was granted its burst here, where nobody will unblock it. */
 	if (!mine || full(self))
 		port->flags &= (uint8_t)~WEIR__PORT_SHUT;
 	if (weir__port_group(port) && full(self))
-		weir__port_unblock(port); /* the same for its group */
+		weir__port_unblock(port); /* unblocks its group */
 	return 0;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Ports that wait in a queue until something is granted to them; what they
- * wait for is behind a table.
+ * Ports that wait in a queue until something is granted to them. What they wait
+ * for (permits, items, room) is behind a table.
  */
 #ifndef WEIR_ACTOR_GRANT_H
 #define WEIR_ACTOR_GRANT_H
@@ -21,7 +21,7 @@ struct weir__grantor {
 	int (*ask)(struct weir__grant_port *port);
 	/* True: the claim was taken out of the queue and is not granted. */
 	bool (*cancel)(struct weir__grant_port *port);
-	/* `n` that were granted are not used. Any thread. */
+	/* Takes back `n` units that were granted and not used. Any thread. */
 	void (*give)(struct weir__grant_port *port, uint32_t n);
 };
 
@@ -43,7 +43,9 @@ int weir__grant_init(struct weir__grant_port *self, struct weir_actor *actor,
 /* Uses `n` of those held: 0, -EINVAL, -EPERM, -EAGAIN: fewer. Owner. */
 int weir__grant_use(struct weir__grant_port *self, int64_t n);
 
-/* True once, when `ask` has said that none will come. Owner. */
+/*
+ * True once, after `ask` has said that nothing will be granted any more. Owner.
+ */
 bool weir__grant_ended(struct weir__grant_port *self);
 
 /* For tests: nothing is held and no claim is queued or under way. */

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Joins: several completions made one. No lock of their own.
+ * Joins: several completions made one. A join has no lock of its own.
  *
  * 1  pending = members whose callback may still come + 1 until the join is
- *    closed + 1 for who sweeps. Who takes it to 0 completes the join, and
- *    nobody touches the join or a member after its own drop. So it completes
- *    once, not before the last member was added, and not while a callback is
- *    under way.
- * 2  state is three bits, each set once: DECIDED by who writes the result,
- *    which is read by who takes pending to 0; CLOSED; SWEEP: members that
- *    have not completed are not waited for any more.
- * 3  Whoever of CLOSED and SWEEP comes second sweeps: it cancels the members'
- *    callbacks, and drops one for each that will not come. One swap decides
- *    who is second, so one sweeps, and finds all members in the list.
+ *    closed + 1 for the sweep. The thread that takes pending to 0 completes the
+ *    join, and no thread touches the join or a member after its own drop. So
+ *    the join completes once, not before the last member was added, and not
+ *    while a callback is under way.
+ * 2  state is three bits, each set once. DECIDED: set by the thread that writes
+ *    the result; the thread that takes pending to 0 reads the result. CLOSED.
+ *    SWEEP: members that have not completed are not waited for any more.
+ * 3  The thread that sets the second of CLOSED and SWEEP sweeps: it cancels the
+ *    members' callbacks, and drops one from pending for each callback that will
+ *    not come. One swap decides which thread is second, so one thread sweeps,
+ *    and it finds all members in the list.
  */
 #include <weir/completion.h>
 
@@ -23,9 +24,9 @@
 enum { CLOSED = 1u << 0, DECIDED = 1u << 1, SWEEP = 1u << 2 };
 
 /*
- * Sets bits; returns what was set before. No release: the list, which is what
- * the second of rule 3 reads, was released by the lock of the completion that
- * the last member was added to.
+ * Sets bits; returns the bits that were set before. No release: the second
+ * thread of rule 3 reads the list, and the lock of the completion that the last
+ * member was added to has released the list.
  */
 static uint32_t set(struct weir_join *join, uint32_t bits)
 {
@@ -59,7 +60,7 @@ static void drop(struct weir_join *join)
 	weir_error_unref(error);
 }
 
-/* Rule 3. The caller has one in pending. */
+/* Rule 3. The caller counts in pending. */
 static void sweep(struct weir_join *join)
 {
 	struct weir_member *member;
@@ -121,7 +122,7 @@ int weir_join_add(struct weir_join *join, struct weir_member *member,
 		.next = join->members,
 	};
 	join->members = member;
-	/* no order: we hold the one that close will drop */
+	/* no order: the caller holds the count that close will drop */
 	ck_pr_inc_32(&join->pending);
 	return weir_completion_wait_async(completion, &member->await);
 }

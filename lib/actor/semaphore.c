@@ -39,7 +39,7 @@ static struct weir__lock *lock_of(struct weir_semaphore *self)
 	return (struct weir__lock *)&self->lock;
 }
 
-/* For who wants `n`: there may be that many one day. */
+/* Checks a request for `n` permits: there may be that many one day. */
 static int check(const struct weir_semaphore *self, int64_t n)
 {
 	return !self || n <= 0 || n > WEIR_PERMITS_MAX ? -EINVAL : 0;
@@ -76,8 +76,8 @@ static bool take(struct weir_semaphore *self, int64_t n)
 		/* linearises here; the acquire follows */
 	} while (!ck_pr_cas_64_value(&self->word, old, old - 2 * (uint64_t)n,
 				     &old));
-	/* acquire: what came before the releases of these permits; pairs with
-	 * the release in add() */
+	/* acquire: what the releasing threads did before; pairs with the
+	 * release in add() */
 	ck_pr_fence_acquire();
 	return true;
 }
@@ -93,7 +93,8 @@ static bool take_or_queue(struct weir_semaphore *self,
 	do {
 		taken = !(old & WAITERS) && old >> 1 >= n;
 		next = taken ? old - 2 * n : old | WAITERS;
-		/* linearises here, for a taker; who waits has the lock */
+		/* linearises here, for a taker; a waiting thread has the
+		 * lock */
 	} while (!ck_pr_cas_64_value(&self->word, old, next, &old));
 	if (taken)
 		ck_pr_fence_acquire(); /* as in take() */
@@ -115,14 +116,17 @@ static int ask(struct weir_semaphore *self, struct weir__claim *claim)
 	return taken ? 0 : -EAGAIN;
 }
 
-/* Grants what is there to those who wait. Under the lock, with the bit set. */
+/*
+ * Grants the permits that are there to the waiters. Under the lock, with the
+ * bit set.
+ */
 static void serve(struct weir_semaphore *self, struct weir__granted *granted)
 {
 	uint64_t permits = ck_pr_load_64(&self->word) >> 1;
 	struct weir__claim *claim;
 
-	/* No acquire: who set the bit has read the releases of these permits,
-	 * and the lock orders us after it. */
+	/* No acquire: the thread that set the bit has read the releases of
+	 * these permits, and the lock orders us after it. */
 	while (self->waiters.head) {
 		claim = weir_container_of(self->waiters.head,
 					  struct weir__claim, waiter);
@@ -139,8 +143,8 @@ static void serve(struct weir_semaphore *self, struct weir__granted *granted)
 }
 
 /*
- * Adds `n`; not if there would be too many (-EOVERFLOW), nor if one of the
- * bits in `stop` is set (-EAGAIN). *seen: the word before.
+ * Adds `n` permits; not if there would be too many (-EOVERFLOW), nor if one of
+ * the bits in `stop` is set (-EAGAIN). *seen: the word before.
  */
 static int add(struct weir_semaphore *self, int64_t n, uint64_t stop,
 	       uint64_t *seen)
@@ -148,7 +152,7 @@ static int add(struct weir_semaphore *self, int64_t n, uint64_t stop,
 	uint64_t old = ck_pr_load_64(&self->word);
 
 	/* release: what the permits protect; pairs with the acquires in take()
-	 * and take_or_queue(), or by the lock with who is woken */
+	 * and take_or_queue(), or by the lock with a woken waiter */
 	ck_pr_fence_release();
 	do {
 		if (old & stop)
@@ -191,7 +195,10 @@ int weir_semaphore_try_acquire(struct weir_semaphore *self, int64_t n)
 	return take(self, n) ? 0 : -EAGAIN;
 }
 
-/* Who follows may want less than there is, and is served. */
+/*
+ * Takes a claim out of the queue. The next claim may want less than there is:
+ * it is served.
+ */
 static bool cancel(struct weir_semaphore *self, struct weir__claim *claim)
 {
 	struct weir__granted granted = {0};

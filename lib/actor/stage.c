@@ -4,8 +4,8 @@
  * own, so that every stage can have its own name. A token costs one indirect
  * call, that of the user's function.
  *
- * Items are consumed only when the user's function has taken them: what it
- * fails with is still in the in-port, and dropped there.
+ * An item is consumed only when the user's function has taken it: an item that
+ * the function fails with is still in the in-port, and is dropped there.
  */
 #include <weir/stage.h>
 
@@ -33,7 +33,7 @@ static struct weir_producer *producer_of(struct weir_actor *actor)
 	return weir_container_of(actor, struct weir_producer, actor);
 }
 
-/* The function that made the item has ended the stream as well. */
+/* Drops the item of a call by which the function has ended the stream, too. */
 static int unwanted(const struct weir_producer *self, void *item, int rc)
 {
 	const struct weir_items *items = self->options.makes;
@@ -135,7 +135,10 @@ static struct weir_transformer *transformer_of(struct weir_actor *actor)
 	return weir_container_of(actor, struct weir_transformer, actor);
 }
 
-/* What a function of the user's has put since `tail` was the next slot. */
+/*
+ * Checks how much a function of the user's has put since `tail` was the next
+ * slot.
+ */
 static inline int check_most(const struct weir_transformer *self, uint32_t tail)
 {
 	if (WEIR_UNLIKELY(self->out.tail - tail > self->options.most))
@@ -436,7 +439,8 @@ int weir_chain_start(struct weir_actor *const *actors, size_t n_actors)
 
 	if (rc < 0)
 		return rc;
-	/* Those that run may end at any time: they stay until we are done. */
+	/* Actors that run may end at any time: a reference keeps them until we
+	 * are done. */
 	for (i = 0; i < n_actors; i++)
 		weir_actor_ref(actors[i]);
 	rc = link_and_start(actors, n_actors);

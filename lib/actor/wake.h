@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Waking those who were granted what they waited for, after the lock of the
- * object has been dropped. Flat: what is granted while a `wake` runs on this
- * thread is woken when that has returned, so that callbacks which release,
- * put or complete need no more stack for a longer chain of them.
+ * Waking waiters that were granted what they waited for, after the lock of the
+ * object has been dropped. Flat: waiters that are granted something while a
+ * `wake` runs on this thread are woken when that `wake` has returned, so that
+ * callbacks which release, put or complete need no more stack for a longer
+ * chain of them.
  */
 #ifndef WEIR_ACTOR_WAKE_H
 #define WEIR_ACTOR_WAKE_H
@@ -38,7 +39,7 @@ extern __thread struct weir__granted *weir__waking
  * runs on this thread. Holding no lock. */
 void weir__wake(struct weir__granted *granted);
 
-/* The same for one who had not to wait. */
+/* The same for a waiter that had not to wait. */
 void weir__wake_one(struct weir__waiter *waiter);
 
 /* A thread that waits with a claim of its own. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Demand: how many were asked for. Cumulative: `granted` grows by any
- * thread's requests, `used` is the owner's, the difference decides, so there
- * is no crossing of zero to race on. Saturates at INT64_MAX, which means
+ * Demand: how many items were asked for. Two cumulative counts: `granted` grows
+ * by any thread's requests, `used` is the owner's. Their difference decides, so
+ * there is no crossing of zero to race on. Saturates at INT64_MAX, which means
  * unbounded and is never used up (Reactive Streams 1.0.4, rule 3.17).
  */
 #ifndef WEIR_BASE_DEMAND_H
@@ -20,9 +20,9 @@ static inline int64_t weir__demand_sum(int64_t demand, int64_t n)
 }
 
 /*
- * Adds `n` > 0; any thread; linearises at its swap. Before it, what the
- * demand pays for is released; the caller fences before it looks for who
- * waits (the swap orders nothing by itself).
+ * Adds `n` > 0. Any thread; linearises at its swap. The release before the swap
+ * covers what the demand pays for. The caller fences before it looks for a
+ * waiting owner, as the swap orders nothing by itself.
  */
 static inline void weir__demand_add(int64_t *granted, int64_t n)
 {
@@ -38,8 +38,8 @@ static inline void weir__demand_add(int64_t *granted, int64_t n)
 }
 
 /*
- * What is left of it; negative is debt. `used` is negative where there was some
- * to begin with. Owner of `used`.
+ * The demand that is left; negative is debt. `used` is negative if there was
+ * some demand to begin with. Owner of `used`.
  */
 static inline int64_t weir__demand_left(const int64_t *granted, int64_t used)
 {

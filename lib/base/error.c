@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Errors of streams. The ones that stand for a bare code are static and not
+ * Errors of streams. Errors that stand for a bare code are static and not
  * counted, so that reporting a failure never needs memory.
  */
 #include <weir/error.h>
@@ -17,7 +17,7 @@
 #include "base/memory.h"
 #include "base/words.h"
 
-/* They have no allocator: that is how they are told from counted ones. */
+/* Static errors have no allocator; counted ones have. */
 #define BARE(n, words) [n] = {.code = -(n), .origin = "", .message = (words)},
 
 static struct weir_error bare[] = {WEIR__WORDS(BARE)};
@@ -128,7 +128,8 @@ void weir_error_unref(struct weir_error *error)
 {
 	if (!error || is_bare(error))
 		return;
-	/* release: our reads of it; pairs with the acquire of the last drop */
+	/* release: our reads of the error; pairs with the acquire of the last
+	 * drop */
 	ck_pr_fence_release();
 	if (ck_pr_faa_32(&error->refs, (uint32_t)-1) != 1)
 		return;

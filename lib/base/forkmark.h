@@ -28,8 +28,9 @@ static inline bool weir__forkmark_child(const uint32_t *mark)
 }
 
 /*
- * The same for who asks once, at the end: a mark costs some 20 us to make. `made`
- * is what getpid() was then.
+ * The same question, for an object that is asked once, at its end, since a mark
+ * costs some 20 us to make. `made` is what getpid() returned when the object
+ * was made.
  */
 static inline bool weir__forked_since(pid_t made)
 {

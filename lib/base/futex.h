@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Sleep on a word and wake who sleeps on it: the Linux futex, private to the
- * process. The only place where the library blocks a thread on memory, so that
- * the model build can put its own in front.
+ * Sleeping on a word, and waking the threads that sleep on it: the Linux futex,
+ * private to the process. This is the only place where the library blocks a
+ * thread on memory, so that the model build can put its own in front.
  *
- * A wait that returns says nothing about the word: the caller looks again.
- * The kernel compares the word and goes to sleep in one step, and both calls
- * act as full fences, so a store before the wake is seen by the comparison or
- * its sleeper by the wake.
+ * A wait that returns says nothing about the word: the caller looks again. The
+ * kernel compares the word and goes to sleep in one step, and both calls act as
+ * full fences: so the comparison sees a store that came before the wake, or the
+ * wake ends the sleep.
  */
 #ifndef WEIR_BASE_FUTEX_H
 #define WEIR_BASE_FUTEX_H
@@ -45,7 +45,7 @@ static inline int weir__futex_wait(const uint32_t *word, uint32_t expected,
 	return rc == -EINTR ? 0 : rc;
 }
 
-/* Wakes at most n of those who sleep on the word. errno is kept. */
+/* Wakes at most n threads that sleep on the word. errno is kept. */
 static inline void weir__futex_wake(uint32_t *word, int n)
 {
 	int kept = errno;

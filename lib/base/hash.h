@@ -14,9 +14,12 @@ struct weir__hash_key {
 	uint64_t words[2];
 };
 
-/* The kernel's; where it has none yet, of the time and of addresses. */
+/*
+ * A key from the kernel; where the kernel has none yet, from the time and
+ * addresses.
+ */
 struct weir__hash_key weir__hash_key_random(void);
-/* The same for the same seed. */
+/* A key from a seed: the same key for the same seed. */
 struct weir__hash_key weir__hash_key_of(uint64_t seed);
 
 uint64_t weir__hash_bytes(const struct weir__hash_key *key, const void *bytes,

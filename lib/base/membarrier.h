@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A full fence between two sides of which one passes all the time and the
- * other hardly ever: the rare one makes every running thread of the process
- * pass a full fence (membarrier(2)), so the frequent one needs none. Where the
- * kernel has no such call each side makes its own. That is also what the
+ * A full fence between two sides, of which one passes it all the time and the
+ * other hardly ever. The rare side makes every running thread of the process
+ * pass a full fence (membarrier(2)), so the frequent side needs none. Where the
+ * kernel has no such call each side makes its own fence. That is also what the
  * explorer sees and checks; the kernel's promise replaces it.
  */
 #ifndef WEIR_BASE_MEMBARRIER_H
@@ -23,10 +23,13 @@
  */
 bool weir__membarrier_register(void);
 
-/* The rare side's, where it was registered. False: it cannot be had now. */
+/*
+ * The rare side's fence, where registering succeeded. False: the fence cannot
+ * be had now.
+ */
 bool weir__membarrier(void);
 
-/* The frequent side's; `remote` is what registering returned. */
+/* The frequent side's fence; `remote` is what registering returned. */
 static inline void weir__fence_light(bool remote)
 {
 	if (WEIR_LIKELY(remote))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the library knows about the calling thread. Only the thread itself
- * reads or writes its own; what it counts, others may read.
+ * What the library knows about the calling thread. Only the thread itself reads
+ * or writes this, but others may read its counters.
  */
 #ifndef WEIR_BASE_THREAD_H
 #define WEIR_BASE_THREAD_H
@@ -19,30 +19,31 @@ struct weir_task;
 struct weir__share;
 
 /*
- * A loop or simulator, in the list of the thread that made it and runs it where
- * it waits.
+ * A loop or simulator, in the list of the thread that made it. That thread runs
+ * it while it waits.
  */
 struct weir__owned {
 	struct weir_executor *executor;
 	struct weir__owned *next; /* made before it */
-	/* Runs something, if there is something, and waits for nothing. */
+	/* Runs a task if there is one, and does not wait. */
 	bool (*poll)(struct weir_executor *executor);
 	int fd;		 /* readable: there is something; -1: has none */
 	bool is_virtual; /* its time is */
 	bool running;
-	bool waited;	/* a call that waits runs it, so it stays */
-	uint32_t round; /* the last one in which it was run */
+	bool waited;	/* a waiting call runs it, so it stays */
+	uint32_t round; /* the last round that ran it */
 };
 
-/* What an executor's thread has done that costs more than a token may. */
+/* Counts of what costs an executor's thread more than a token may. */
 struct weir__costs {
-	uint64_t kernel_calls; /* but those that start threads */
+	uint64_t kernel_calls; /* not those that start threads */
 	uint64_t locks;	       /* a struct weir__lock was taken */
 };
 
 /*
- * One in so many runs is timed when its actor's may have the most turns. A
- * prime, or of 2, 4, 8 actors that take turns always the same one would be.
+ * One in so many runs is timed when the actor's runs have the most turns. A
+ * prime: else of 2, 4 or 8 actors that run in turn the timed one would always
+ * be the same.
  */
 #define WEIR__TIMED_RUNS 251u
 
@@ -51,26 +52,28 @@ struct weir__thread {
 	struct weir_actor *actor;
 	/* Tasks submitted inside a slice to an executor that runs at once. */
 	struct weir_task *pending_head, *pending_tail;
-	uint32_t runs; /* since the last one that was timed */
+	uint32_t runs; /* since the last timed run */
 	bool running;  /* in weir_task_run() */
-	/* A thread of a pool: it may not wait. */
+	/* The thread is a pool's: it may not wait. */
 	bool worker;
 	/* A thread of a blocking executor: its turns may. */
 	bool may_block;
-	/* Who is being rejected here has cancelled. */
+	/* The subscriber that is being rejected here has cancelled. */
 	bool rejected_cancels;
-	/* The worker, pool or loop that runs here, for its executor only. */
+	/* The state of the worker, pool or loop that runs here; its executor
+	 * alone reads it. */
 	void *worker_state;
-	/* Of a thread that is an executor's own: its share of the registry. */
+	/* The share of the registry, if the thread is an executor's own. */
 	struct weir__share *share;
-	/* What it is in the middle of, that keeps an executor from being freed. */
+	/* How many calls under way keep an executor from being freed. */
 	uint32_t holds;
 	/*
-	 * A slice has found nothing (it asks once); true: it need not arm, and
-	 * its actor is to be submitted again. NULL: it arms.
+	 * Asked once by a slice that has found nothing. True: the slice need
+	 * not arm, and its actor is submitted again. NULL: slices arm.
 	 */
 	bool (*polls)(void *worker_state);
-	/* The loops and simulators that this thread owns, the last one first. */
+	/* The loops and simulators that this thread owns, the last made
+	 * first. */
 	struct weir__owned *owned;
 	uint32_t round; /* of running all of them */
 	/* Where this thread counts; NULL: nobody wants to know. */
@@ -105,8 +108,9 @@ struct weir__turn {
 };
 
 /*
- * Before a loop or simulator is run: 0 if it can be run here, outside of turns
- * and in those that may block. Turns in it may not. -EDEADLK: in any other turn.
+ * Before a loop or simulator is run. 0: it can be run here, outside of turns or
+ * in a turn that may block; its own turns may not block. -EDEADLK: the thread
+ * is in any other turn.
  */
 static inline int weir__turn_put_aside(struct weir__turn *turn)
 {
@@ -127,7 +131,7 @@ static inline int weir__turn_put_aside(struct weir__turn *turn)
 	return 0;
 }
 
-/* After it. */
+/* After the loop or simulator was run. */
 static inline void weir__turn_take_up(const struct weir__turn *turn)
 {
 	struct weir__thread *thread = &weir__thread;

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * One who waits for something, a callback or a parked thread
- * (executor/wait.h), and a queue of those, first come first served. Lists
- * have no lock: what they belong to has one.
+ * A waiter (a callback or a parked thread, executor/wait.h) and a queue of
+ * waiters, first come first served. Lists have no lock: the object that a list
+ * belongs to has one.
  *
- * The rule that keeps memory safe: who takes a waiter out of its list, under
- * that lock, owns it. The waker takes it out and calls `wake` once, without
- * the lock; who gives up waiting takes it out and calls nothing; who gives up
- * and finds it gone already must wait for the wake that is on its way.
+ * The rule that keeps memory safe: the thread that takes a waiter out of its
+ * list, under that lock, owns the waiter. The waker takes it out and calls
+ * `wake` once, without the lock. A waiting thread that gives up takes it out
+ * and calls nothing; if it finds it gone already it must wait for the wake that
+ * is on its way.
  */
 #ifndef WEIR_BASE_WAITER_H
 #define WEIR_BASE_WAITER_H
@@ -36,7 +37,10 @@ static inline void weir__waiters_push(struct weir__waiters *list,
 	list->tail = waiter;
 }
 
-/* True: it was in this list and is not any more. False: in none. */
+/*
+ * True: the waiter was in this list and is not any more. False: it is in no
+ * list.
+ */
 static inline bool weir__waiters_remove(struct weir__waiters *list,
 					struct weir__waiter *waiter)
 {
@@ -54,7 +58,7 @@ static inline bool weir__waiters_remove(struct weir__waiters *list,
 	return true;
 }
 
-/* Takes out the one that has waited longest, or NULL. */
+/* Takes out the waiter that has waited longest, or returns NULL. */
 static inline struct weir__waiter *weir__waiters_pop(struct weir__waiters *list)
 {
 	struct weir__waiter *first = list->head;
