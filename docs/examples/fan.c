@@ -101,14 +101,14 @@ static void over(struct weir_drain *drain)
 static int wait_for_all(struct weir_executor *executor)
 {
 	struct ending ending = {.drain.done = over};
-	int rc;
+	int rc, ended;
 
 	weir_completion_init(&ending.over);
 	rc = weir_executor_end_async(executor, &ending.drain, WEIR_FOREVER);
 	if (rc == 0)
 		rc = weir_completion_wait(&ending.over, WEIR_FOREVER);
-	weir_completion_fini(&ending.over);
-	return rc;
+	ended = weir_completion_fini(&ending.over);
+	return rc < 0 ? rc : ended;
 }
 
 int main(void)
@@ -124,6 +124,6 @@ int main(void)
 	    wait_for_all(weir_threads_executor(threads)) < 0)
 		return 1;
 	printf("%zu\n", (size_t)self.sum);
-	weir_completion_fini(&self.ended);
-	return weir_threads_free(threads) < 0;
+	return weir_completion_fini(&self.ended) < 0 ||
+	       weir_threads_free(threads) < 0;
 }

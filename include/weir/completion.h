@@ -36,7 +36,8 @@ WEIR_API int weir_completion_init(struct weir_completion *completion);
  * complete, though the one that completed it has not returned yet. -EBUSY:
  * somebody waits; then nothing is changed. -EINVAL: null.
  */
-WEIR_API int weir_completion_fini(struct weir_completion *completion);
+WEIR_API WEIR_MUST_CHECK int weir_completion_fini(
+	struct weir_completion *completion);
 
 /*
  * Completes it, well, with a value of yours (NULL is fine); the completion
@@ -134,7 +135,7 @@ struct weir_latch {
 WEIR_API int weir_latch_init(struct weir_latch *latch, int64_t count);
 
 /* As weir_completion_fini(). */
-WEIR_API int weir_latch_fini(struct weir_latch *latch);
+WEIR_API WEIR_MUST_CHECK int weir_latch_fini(struct weir_latch *latch);
 
 /*
  * Counts down by `n`; at 0 the completion completes, well, if it was not
@@ -187,7 +188,7 @@ WEIR_API int weir_join_init(struct weir_join *join, enum weir_join_rule rule);
  * As weir_completion_fini(); -EBUSY also while it is not complete (cancel and
  * close it first).
  */
-WEIR_API int weir_join_fini(struct weir_join *join);
+WEIR_API WEIR_MUST_CHECK int weir_join_fini(struct weir_join *join);
 
 /*
  * Adds a completion, which may be complete already and outlives the join's.

@@ -163,7 +163,7 @@ WEIR_API int weir_executor_init(struct weir_executor *executor,
  * returned. No call waits from inside a `released` or a `done`, or where no
  * call may wait (a turn, a worker of a pool): there both are -EBUSY as well.
  */
-WEIR_API int weir_executor_fini(struct weir_executor *executor);
+WEIR_API WEIR_MUST_CHECK int weir_executor_fini(struct weir_executor *executor);
 
 /* The executor's clock, nanoseconds. Any thread. */
 WEIR_API uint64_t weir_executor_now(struct weir_executor *executor);

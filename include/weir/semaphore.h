@@ -43,7 +43,8 @@ WEIR_API int weir_semaphore_init(struct weir_semaphore *semaphore,
  * permit, though the release that gave it has not returned yet. -EBUSY:
  * somebody waits; then nothing is changed. -EINVAL: null.
  */
-WEIR_API int weir_semaphore_fini(struct weir_semaphore *semaphore);
+WEIR_API WEIR_MUST_CHECK int weir_semaphore_fini(
+	struct weir_semaphore *semaphore);
 
 /*
  * Gives `n` permits, to those who wait first. Their callbacks run on this

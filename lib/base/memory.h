@@ -6,6 +6,8 @@
 #ifndef WEIR_BASE_MEMORY_H
 #define WEIR_BASE_MEMORY_H
 
+#include <assert.h>
+
 #include <weir/allocator.h>
 
 #define WEIR__LINE 64u
@@ -23,5 +25,12 @@ void *weir__alloc_lines(const struct weir_allocator *allocator, size_t size);
 /* NULL is fine. `size` as at weir__alloc_lines. */
 void weir__free_lines(const struct weir_allocator *allocator, void *memory,
 		      size_t size);
+
+/* The end of something that nobody can be using: what it has said is 0. */
+static inline void weir__not_refused(int rc)
+{
+	assert(rc == 0);
+	(void)rc;
+}
 
 #endif

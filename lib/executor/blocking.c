@@ -342,7 +342,7 @@ int weir_blocking_new(struct weir_blocking **blocking,
 		return rc;
 	rc = make(blocking, &executor, options);
 	if (rc < 0)
-		weir_executor_fini(&executor);
+		weir__not_refused(weir_executor_fini(&executor));
 	return rc;
 }
 

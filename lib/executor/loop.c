@@ -284,7 +284,7 @@ int weir_loop_new(struct weir_loop **loop,
 		return rc;
 	rc = make(loop, &executor);
 	if (rc < 0)
-		weir_executor_fini(&executor);
+		weir__not_refused(weir_executor_fini(&executor));
 	return rc;
 }
 

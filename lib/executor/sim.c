@@ -355,7 +355,7 @@ int weir_sim_new(struct weir_sim **sim, uint64_t seed,
 		return rc;
 	made = weir__alloc_lines(executor.options.allocator, sizeof(*made));
 	if (!made) {
-		weir_executor_fini(&executor);
+		weir__not_refused(weir_executor_fini(&executor));
 		return -ENOMEM;
 	}
 	made->executor = executor;

@@ -18,6 +18,7 @@
 #include <string.h>
 
 #include "base/forkmark.h"
+#include "base/memory.h"
 #include "base/spawn.h"
 #include "executor/worker.h"
 
@@ -417,7 +418,7 @@ int weir_threads_new(struct weir_threads **threads,
 failed:
 	if (pool)
 		release(pool);
-	weir_executor_fini(&head);
+	weir__not_refused(weir_executor_fini(&head));
 	return rc;
 }
 
@@ -526,7 +527,7 @@ int weir_threads_free(struct weir_threads *threads)
 	weir__poller_thread_fini(&threads->service, false);
 	join_all(threads);
 	wait_outside(threads);
-	weir_executor_fini(&threads->executor);
+	weir__not_refused(weir_executor_fini(&threads->executor));
 	release(threads);
 	return 0;
 }

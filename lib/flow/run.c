@@ -60,7 +60,7 @@ static void run_unref(struct weir_flow_run *run)
 	ck_pr_fence_acquire();
 	drop_result(run);
 	weir_error_unref(run->error);
-	(void)weir_completion_fini(&run->over);
+	weir__not_refused(weir_completion_fini(&run->over));
 	weir__free(run->allocator, run, sizeof(*run));
 }
 

@@ -372,7 +372,7 @@ static int wait(struct weir__pool *pool, void *job, uint64_t timeout_ns,
 		assert(rc == 0);
 		rc = self.rc;
 	}
-	(void)weir_completion_fini(&self.completion);
+	weir__not_refused(weir_completion_fini(&self.completion));
 	if (rc == 0 && worker)
 		*worker = self.worker;
 	return rc;

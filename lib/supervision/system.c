@@ -54,7 +54,7 @@ static void destroy(struct weir_system *system)
 	assert(!system->used && !system->n_answers);
 	assert(!system->names);
 	weir__cells_fini(system);
-	(void)weir_completion_fini(&system->terminated);
+	weir__not_refused(weir_completion_fini(&system->terminated));
 	weir__free(allocator, whole_of(system), sizeof(struct whole));
 }
 

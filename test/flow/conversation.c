@@ -394,7 +394,7 @@ static void what_a_producer_has_made_is_seen_before_it_blocks(void **state)
 	assert_int_equal(weir_consumer_init(&consumer, places.works, &take), 0);
 	assert_int_equal(weir_chain_start(chain, 3), 0);
 	assert_int_equal(weir_completion_wait(&completion, WEIR_FOREVER), 0);
-	weir_completion_fini(&completion);
+	assert_int_equal(weir_completion_fini(&completion), 0);
 	places_free(&places);
 	assert_all_seen("producer", 0);
 }

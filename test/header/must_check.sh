@@ -1,14 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# must_check.sh COMPILER INCLUDE_DIR: a free that can be refused, -EBUSY, leaks
-# what it was to free; the compiler warns of a program that does not look.
+# must_check.sh COMPILER INCLUDE_DIR: a free or a fini that is refused,
+# -EBUSY, leaks what it was to end; the compiler warns of a program that does not
+# look.
 set -eu
 
 compiler=$1 include=$2
 command -v "$compiler" >/dev/null || exit 77 # skipped
 
-frees=$(grep -hoE '\bint weir_[a-z_]+_free\(' "$include"/weir/*.h |
+frees=$(grep -hoE '\bint weir_[a-z_]+_(free|fini)\(' "$include"/weir/*.h |
 	grep -oE 'weir_[a-z_]+')
 [ -n "$frees" ]
 status=0

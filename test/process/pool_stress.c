@@ -311,7 +311,8 @@ static void stop_and_start(void)
 	if (rc == 0)
 		rc = weir_completion_wait(&self.done, WEIR_FOREVER);
 	assert(rc == 0);
-	(void)weir_completion_fini(&self.done);
+	rc = weir_completion_fini(&self.done);
+	assert(rc == 0);
 }
 
 /* Until the job is nobody's. */
