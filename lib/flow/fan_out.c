@@ -97,7 +97,7 @@ static enum weir__found drive(struct weir__stage *stage, uint64_t n,
 	}
 	if (n == 0)
 		return WEIR__FOUND_MORE;
-	(void)weir__pull(up, NULL, 0);
+	weir__pull_none(up);
 	return fan_ends(root) ? WEIR__FOUND_OVER : WEIR__FOUND_FULL;
 }
 
@@ -381,7 +381,7 @@ static enum weir__found partition_drive(struct weir__stage *stage, uint64_t n)
 			return WEIR__FOUND_NONE;
 		n -= n < WEIR_FLOW_BATCH ? n : WEIR_FLOW_BATCH;
 	}
-	(void)weir__pull(up, NULL, 0);
+	weir__pull_none(up);
 	return root->ended ? WEIR__FOUND_OVER : WEIR__FOUND_FULL;
 }
 

@@ -270,8 +270,16 @@ static inline const char *weir__flow_called(const struct weir_flow *flow)
 	return flow->name ? flow->name : flow->kind->name;
 }
 
-/* Rule 1, for who pulls; 0 when it has ended. */
+/* Rule 1, for who pulls; 0 when it has ended. `items` is an array, room or not. */
 size_t weir__pull(struct weir__op *op, void **items, size_t room);
+
+/* Without room. */
+static inline void weir__pull_none(struct weir__op *op)
+{
+	void *none;
+
+	(void)weir__pull(op, &none, 0);
+}
 
 /* `n` items, if so many may be. */
 static inline size_t weir__at_most(uint64_t n, size_t most)

@@ -233,7 +233,7 @@ static size_t scan_first(struct weir__op *op, void **items, size_t room)
 	scan->begun = true;
 	if (!scan_put(op, items))
 		return 0;
-	(void)weir__pull(op->up[0], NULL, 0);
+	weir__pull_none(op->up[0]);
 	(void)weir__op_follow(op);
 	return 1;
 }

@@ -304,7 +304,7 @@ static size_t cut_pull(struct weir__op *op, void **items, size_t room)
 			items[n++] = frame;
 	}
 	if (!op->ended && !self->block && !asked)
-		(void)weir__pull(op->up[0], NULL, 0);
+		weir__pull_none(op->up[0]);
 	if (!op->ended && !self->block && op->up[0]->ended)
 		n += cut_rest(op, items + n, room - n);
 	return n;

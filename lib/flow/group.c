@@ -90,7 +90,7 @@ static void take_weighed(struct weir__op *op, size_t n)
 		n--;
 		/* rule 8: it may be all of the group */
 		if (n == 0 || self->weight == args->weight)
-			(void)weir__pull(op->up[0], NULL, 0);
+			weir__pull_none(op->up[0]);
 	}
 	for (; n > 0 && self->weight < args->weight; n--) {
 		if (!weir__pull(op->up[0], &item, 1))
@@ -197,7 +197,7 @@ static size_t grouped_pull(struct weir__op *op, void **items, size_t room)
 	size_t n = 0;
 
 	if (room == 0) {
-		(void)weir__pull(up, NULL, 0);
+		weir__pull_none(up);
 		if (up->ended && may_end(args, self, up) &&
 		    (up->error || holds_none(self)))
 			weir__op_end(op, up->error);

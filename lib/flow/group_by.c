@@ -333,8 +333,7 @@ static bool pull_group(struct weir__op *op, struct group *group, void **items,
 
 	assert(*got <= room);
 	op->stage->again = false;
-	*got += weir__substream_pull(&group->sub,
-				     left > 0 ? items + *got : NULL, left);
+	*got += weir__substream_pull(&group->sub, items + *got, left);
 	if (!is_over(op, group)) {
 		if (!op->ended)
 			note_rest(op, group, left, *got == room);
@@ -421,7 +420,7 @@ static size_t take_in(struct weir__op *op, void **items, size_t room)
 	void *item;
 
 	if (room == 0)
-		(void)weir__pull(op->up[0], NULL, 0);
+		weir__pull_none(op->up[0]);
 	for (; got < room && tries > 0 && !is_blocked(self); tries--) {
 		if (!weir__pull(op->up[0], &item, 1))
 			break;
@@ -460,13 +459,12 @@ static size_t group_by_pull(struct weir__op *op, void **items, size_t room)
 	if (op->ended)
 		return got;
 	if (!op->up[0]->ended)
-		got += take_in(op, got < room ? items + got : NULL, room - got);
+		got += take_in(op, items + got, room - got);
 	if (op->ended || !op->up[0]->ended || self->rest)
 		return got;
 	if (!self->over) {
 		pass_end_on(op);
-		got += pull_all(op, got < room ? items + got : NULL,
-				room - got);
+		got += pull_all(op, items + got, room - got);
 	}
 	if (!op->ended && !self->first)
 		(void)weir__op_follow(op);

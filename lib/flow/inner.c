@@ -153,7 +153,7 @@ void weir__substream_fail(struct weir__substream *sub, struct weir_error *error)
 {
 	drop_waiting(sub);
 	weir__substream_end(sub, error);
-	(void)weir__pull(sub->nest.op, NULL, 0);
+	weir__pull_none(sub->nest.op);
 }
 
 size_t weir__substream_pull(struct weir__substream *sub, void **items,
@@ -170,8 +170,7 @@ size_t weir__substream_pull(struct weir__substream *sub, void **items,
 		more = n < room && (sub->n > 0 || !sub->inner.source);
 	}
 	if (more)
-		n += weir__nest_pull(&sub->nest, n < room ? items + n : NULL,
-				     room - n);
+		n += weir__nest_pull(&sub->nest, items + n, room - n);
 	if (!sub->inner.source)
 		drop_waiting(sub);
 	return n;

@@ -46,8 +46,7 @@ static size_t merge_from(struct weir__op *op, uint32_t *next, void **items,
 	assert(at < op->n_up);
 	state->n_pokes = op->stage->n_pokes;
 	for (i = 0; i < op->n_up && (!full || woken); i++) {
-		n += weir__pull(op->up[at], n < room ? items + n : NULL,
-				room - n);
+		n += weir__pull(op->up[at], items + n, room - n);
 		at = at + 1 < op->n_up ? at + 1 : 0;
 		if (!full)
 			*next = at;

@@ -93,11 +93,9 @@ size_t weir__nest_pull(struct weir__nest *nest, void **items, size_t room)
 	size_t got = 0, tries = op->stage->ask;
 	bool again = stage->again;
 
-	assert(room == 0 || items);
 	do {
 		stage->again = false;
-		got += weir__pull(op, got < room ? items + got : NULL,
-				  room - got);
+		got += weir__pull(op, items + got, room - got);
 	} while (stage->again && !op->ended && got < room && --tries > 0);
 	stage->again = stage->again || again;
 	return got;
@@ -187,7 +185,7 @@ static void open_more(struct weir__op *op, size_t room)
 	/* looks, where it does not take: not both, or each of k of them would
 	 * make twice as many calls as the one below */
 	if (!room || self->n == args->breadth)
-		(void)weir__pull(op->up[0], NULL, 0);
+		weir__pull_none(op->up[0]);
 	for (; tries > 0 && self->n < args->breadth; tries--) {
 		if (!weir__pull(op->up[0], &item, 1))
 			break;
@@ -215,8 +213,7 @@ static size_t take_from_all(struct weir__op *op, void **items, size_t room,
 		/* as many are open as there are left, or more */
 		assert(at < self->n);
 		nest = &self->nests[at];
-		got += weir__pull(nest->op, got < room ? items + got : NULL,
-				  room - got);
+		got += weir__pull(nest->op, items + got, room - got);
 		if (weir__nest_is_over(nest, op)) {
 			weir__nest_close(nest);
 			*nest = self->nests[--self->n];
@@ -244,8 +241,7 @@ static size_t flat_map_pull(struct weir__op *op, void **items, size_t room)
 		open_more(op, room - got);
 		if (op->ended)
 			return got;
-		got += take_from_all(op, got < room ? items + got : NULL,
-				     room - got, &closed);
+		got += take_from_all(op, items + got, room - got, &closed);
 		if (op->ended)
 			return got;
 	} while (closed > 0 && got < room && --rounds > 0);

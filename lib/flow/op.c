@@ -61,7 +61,7 @@ size_t weir__pull(struct weir__op *op, void **items, size_t room)
 		return 0;
 	/* one that has closed has ended, too, unless it is being restarted */
 	assert(op->open);
-	assert(room == 0 || items);
+	assert(items);
 	if (WEIR_UNLIKELY(room > stage->ask))
 		room = stage->ask;
 	n = WEIR_UNLIKELY(stage->draining || stage->nests)

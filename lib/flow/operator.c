@@ -161,7 +161,7 @@ static bool tell_item(struct weir__op *op)
 	self->looked = true;
 	if (!has_room || !self->asked) {
 		if (!looked)
-			(void)weir__pull(op->up[0], NULL, 0);
+			weir__pull_none(op->up[0]);
 		return false;
 	}
 	if (weir__pull(op->up[0], &item, 1) == 0)

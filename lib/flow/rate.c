@@ -159,7 +159,7 @@ static size_t throttle_pull(struct weir__op *op, void **items, size_t room)
 	if (self->has_item)
 		return n;
 	if (!asked) /* rule 8 */
-		(void)weir__pull(op->up[0], NULL, 0);
+		weir__pull_none(op->up[0]);
 	(void)weir__op_follow(op);
 	return n;
 }

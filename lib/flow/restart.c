@@ -136,7 +136,7 @@ static void wait_for_it(struct weir__op *op)
 	int rc;
 
 	if (!is_source(op)) {
-		(void)weir__pull(op->up[0], NULL, 0);
+		weir__pull_none(op->up[0]);
 		if (weir__op_follow(op))
 			return;
 	}
@@ -190,7 +190,7 @@ static void tell_end(struct weir__op *op)
 
 	if (!is_source(op) && op->up[0]->ended && !self->told &&
 	    weir__inner_is_linear(&self->inner, self->nest.op))
-		(void)weir__pull(self->nest.op, NULL, 0);
+		weir__pull_none(self->nest.op);
 }
 
 static size_t restart_pull(struct weir__op *op, void **items, size_t room)

@@ -322,15 +322,17 @@ static bool list_grow(struct weir_flow_list *list)
 static size_t collect_pull(struct weir__op *op, void **items, size_t room)
 {
 	struct weir_flow_list *list = *list_of(op);
-	size_t max = *(const size_t *)weir__op_args(op), n;
+	size_t max = *(const size_t *)weir__op_args(op);
 
 	if (room > 0 && !op->up[0]->ended && !list_grow(list)) {
 		weir__op_fail(op, -ENOMEM, "no memory for the list");
 		return 0;
 	}
-	n = weir__pull(op->up[0], list->items + list->n,
-		       room ? WEIR_FLOW_BATCH : 0);
-	list->n += n;
+	if (room > 0 && !op->up[0]->ended)
+		list->n += weir__pull(op->up[0], list->items + list->n,
+				      WEIR_FLOW_BATCH);
+	else
+		weir__pull_none(op->up[0]);
 	if (max > 0 && list->n > max) {
 		weir__op_fail(op, -EMSGSIZE, "more items than the limit");
 		return 0;

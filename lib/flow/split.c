@@ -119,8 +119,7 @@ static bool pull_sub(struct weir__op *op, void **items, size_t room,
 
 	if (!sub->nest.op)
 		return true;
-	*got += weir__substream_pull(sub, *got < room ? items + *got : NULL,
-				     room - *got);
+	*got += weir__substream_pull(sub, items + *got, room - *got);
 	if (!weir__nest_is_over(&sub->nest, op))
 		return false;
 	weir__substream_close(sub);
@@ -155,7 +154,7 @@ static size_t split_pull(struct weir__op *op, void **items, size_t room)
 			return got;
 		/* once: see tell_item() in operator.c */
 		if (got == room && !looked)
-			(void)weir__pull(op->up[0], NULL, 0);
+			weir__pull_none(op->up[0]);
 		looked = looked || got == room || !self->has_next;
 		if (got < room && look_at_one(op))
 			tries--;
@@ -273,8 +272,11 @@ static bool fill_prefix(struct weir__op *op, size_t room)
 	struct weir__op *up = op->up[0];
 	size_t missing = weir__at_most(args->n - self->n, WEIR_FLOW_BATCH);
 
-	self->n += weir__pull(up, missing ? self->items + self->n : NULL,
-			      room ? missing : 0);
+	if (missing)
+		self->n += weir__pull(up, self->items + self->n,
+				      room ? missing : 0);
+	else
+		weir__pull_none(up);
 	if (self->n < args->n && up->ended && up->error)
 		(void)weir__op_follow(op);
 	return !op->ended && (up->ended || (room > 0 && self->n == args->n));

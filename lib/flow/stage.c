@@ -462,7 +462,7 @@ static enum weir__found out_drive(struct weir__stage *stage, uint64_t n)
 	}
 	if (n == 0)
 		return WEIR__FOUND_MORE;
-	(void)weir__pull(root, NULL, 0);
+	weir__pull_none(root);
 	return root->ended ? WEIR__FOUND_OVER : WEIR__FOUND_FULL;
 }
 

@@ -75,7 +75,7 @@ static size_t map_concat_pull(struct weir__op *op, void **items, size_t room)
 	size_t n = 0;
 
 	if (room == 0 && !state->has_item)
-		(void)weir__pull(op->up[0], NULL, 0);
+		weir__pull_none(op->up[0]);
 	while (n < room && !op->ended) {
 		if (!state->has_item &&
 		    (taken++ == op->stage->ask || !map_concat_take(op)))

@@ -236,7 +236,7 @@ static size_t writing_pull(struct weir__op *op, void **items, size_t room)
 	struct weir__op *up = op->up[0];
 
 	if (room == 0)
-		(void)weir__pull(up, NULL, 0);
+		weir__pull_none(up);
 	else if (!weir__watching_armed(&self->watching))
 		write_more(op);
 	if (op->ended || self->first < self->n || !up->ended)

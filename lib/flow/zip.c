@@ -99,7 +99,7 @@ static void zip_ends(struct weir__op *op)
 		if (buffer->n > 0)
 			continue;
 		if (!buffer->asked)
-			(void)weir__pull(op->up[i], NULL, 0);
+			weir__pull_none(op->up[i]);
 		if (op->up[i]->ended) {
 			weir__op_end(op, op->up[i]->error);
 			return;
