@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Flows joined to what is not a flow: publishers and subscribers (stream.h),
- * ports of actors of yours, and channels that threads take from.
+ * Bridges between flows and the rest of a program: publishers and subscribers
+ * (stream.h), ports of your own actors, and channels that threads take from.
  *
- * What is joined by a link or as a subscription is joined when a run starts. If
- * that start fails afterwards, it is as if the run had been cancelled at once.
+ * Links and subscriptions are made when a run starts. If the start fails after
+ * that, their other ends see a run that was cancelled at once.
  */
 #ifndef WEIR_FLOW_BRIDGE_H
 #define WEIR_FLOW_BRIDGE_H
@@ -23,15 +23,21 @@ extern "C" {
 /* --- Publishers and subscribers ------------------------------------------- */
 
 /*
- * What `publisher` (borrowed) sends; each run subscribes to it, with a
- * subscriber of its own, when it is first asked for items. Requested and not
- * taken are `prefetch` items at most (0: 16), and `refill` are requested at
- * once (0: half of that); 1 and 1 is lock step; but see weir_flow_limit_rate().
- * The items are what weir_flow_items() says, plain values without: if the
- * subscription says otherwise, the flow fails with -EINVAL. A publisher that
- * sends more than was requested is cancelled, and the flow fails with
- * -EOVERFLOW. The run is over when the publisher has let go of the subscriber.
- * Fails: -EINVAL, null, a refill above the prefetch.
+ * Emits the items of `publisher` (borrowed).
+ *
+ * 1. Each run subscribes, with a subscriber of its own, when it is first asked
+ *    for items.
+ * 2. At most `prefetch` items (0: 16) are requested and not taken yet, and
+ *    `refill` items (0: half of the prefetch) are requested in one call; 1 and
+ *    1 is lock step. weir_flow_limit_rate() right behind this call replaces
+ *    both.
+ * 3. The items are what weir_flow_items() says; without it, plain values. If
+ *    the subscription says otherwise, the flow fails with -EINVAL.
+ * 4. A publisher that sends more than was requested is cancelled, and the flow
+ *    fails with -EOVERFLOW.
+ * 5. The run is over when the publisher has released the subscriber.
+ *
+ * Fails: -EINVAL, null, or a refill above the prefetch.
  *
  * Emits: each item. Completes: when the publisher does. Cancels: the
  * subscription, when downstream does. Holds: `prefetch` items.
@@ -40,14 +46,20 @@ WEIR_API struct weir_flow *weir_flow_from_publisher(
 	struct weir_publisher *publisher, size_t prefetch, size_t refill);
 
 /*
- * Sends the items to `subscriber`, which is held from weir_flow_start() until
- * the last signal: as a publisher over an out-port does (reactive.h), over a
- * link if it is one over an in-port. How the flow ends is told it, and
- * -ECANCELED when the run is cancelled. When it cancels, or is broken (which
- * the executor reports), the flow ends well. The run is over when the
- * subscriber has given the subscription up, or, over a link, as that of
- * weir_flow_into_in(). One that subscribes once lets the flow run once. Not
- * inside of another flow: -ENOTSUP. Fails: -EINVAL, null.
+ * Sends the items to `subscriber`, as a publisher over an out-port does
+ * (reactive.h); a subscriber over an in-port gets a link.
+ *
+ * 1. The flow holds a reference of the subscriber from weir_flow_start() until
+ *    the last signal.
+ * 2. The subscriber is told how the flow ends; -ECANCELED when the run is
+ *    cancelled.
+ * 3. When the subscriber cancels, or is broken (which the executor reports),
+ *    the flow ends well.
+ * 4. The run is over when the subscriber has given the subscription back, or,
+ *    over a link, as for weir_flow_into_in().
+ * 5. A subscriber that can subscribe only once lets the flow run only once.
+ *
+ * Not inside of another flow: -ENOTSUP. Fails: -EINVAL, null.
  *
  * Emits: nothing. Completes: when upstream does and the subscriber has been
  * told. Cancels: when the subscriber or downstream does. Holds: WEIR_FLOW_BATCH
@@ -56,45 +68,49 @@ WEIR_API struct weir_flow *weir_flow_from_publisher(
 WEIR_API struct weir_flow *weir_flow_into(struct weir_flow *flow,
 					  struct weir_subscriber *subscriber);
 
-/* A publisher each of whose subscribers gets a run of a flow for itself. */
+/* A publisher that starts a run of a flow for each subscriber. */
 struct weir_flow_publisher;
 
 /*
- * A publisher of what comes out of `flow`, which it takes over, also on
- * failure. A run on `executor` starts with each subscriber, who is rejected
- * with the code if it cannot start: as -EALREADY by a flow that runs once.
- * `options` is copied and may be NULL; its `done` is called when such a run is
- * over, with no result. -EINVAL: null, bad options, or what weir_flow_check()
- * says. -ENOMEM. Then *publisher is NULL.
+ * A new publisher in *publisher, of the items that `flow` emits. It takes
+ * `flow` over, also on failure. For each subscriber a run is started on
+ * `executor`. If the run cannot start, the subscriber is rejected with the
+ * error code, such as -EALREADY of a flow that runs only once. `options` is
+ * copied and may be NULL; its `done` is called when a run is over, with no
+ * result. -EINVAL: null, bad options, or the error of weir_flow_check().
+ * -ENOMEM. Then *publisher is NULL.
  */
 WEIR_API WEIR_MUST_CHECK int weir_flow_publisher_new(
 	struct weir_flow_publisher **publisher, struct weir_flow *flow,
 	struct weir_executor *executor,
 	const struct weir_flow_run_options *options);
 
-/*
- * To be handed to weir_publisher_subscribe(), until it is freed. NULL of NULL.
- * Any thread.
- */
+/* The publisher to hand to weir_publisher_subscribe(); valid until it is freed.
+ * NULL if `publisher` is NULL. Any thread. */
 WEIR_API struct weir_publisher *weir_flow_publisher_base(
 	struct weir_flow_publisher *publisher);
 
 /*
- * Gives it up: nobody subscribes any more, but its runs go on; the flow goes
- * when the last of them is over. NULL is fine. Any thread.
+ * Frees the publisher: no subscriber may subscribe any more. Its runs go on,
+ * and the flow is freed when the last of them is over. NULL is fine. Any
+ * thread.
  */
 WEIR_API void weir_flow_publisher_free(struct weir_flow_publisher *publisher);
 
 /* --- Actors --------------------------------------------------------------- */
 
 /*
- * What an actor of yours puts into `out`, which is initialized before, over a
- * link that holds up to `capacity` items, a power of two. It runs once
- * (-EALREADY), and is to be started by who owns the actor, see weir_out_link():
- * before that starts, or in a turn or handler of its. A drain of the run takes
- * what has been put, and cancels the out-port. Not inside of another flow:
- * -ENOTSUP. Fails: -EINVAL, null, a bad capacity; the start what
- * weir_out_link() reports.
+ * Emits the items that an actor of yours puts into `out`, over a link that
+ * holds up to `capacity` items, a power of two. `out` has been set up before.
+ *
+ * 1. The flow runs once: -EALREADY after that.
+ * 2. The run must be started by the owner of the actor, as for weir_out_link():
+ *    before the actor starts, or in a turn or handler of the actor.
+ * 3. When the run is drained, it takes the items that have been put, and
+ *    cancels the out-port.
+ *
+ * Not inside of another flow: -ENOTSUP. Fails: -EINVAL, null, a bad capacity.
+ * The start also fails with the errors of weir_out_link().
  *
  * Emits: each item. Completes: when the out-port ends. Cancels: the out-port,
  * when downstream does. Holds: `capacity` items.
@@ -103,12 +119,13 @@ WEIR_API struct weir_flow *weir_flow_from_out(struct weir_out *out,
 					      size_t capacity);
 
 /*
- * Sends the items over a link into the in-port `in` of an actor of yours, and
- * then how the flow ends: -ECANCELED when the run is cancelled. When the
- * in-port is cancelled, as by the end of its actor, the flow ends well. The run
- * is over when the actor has taken all of it, or the run is cancelled: what is
- * in the in-port then is the actor's, which need not take it. Runs once, is
- * started, and fails as weir_flow_from_out().
+ * Sends the items over a link into `in`, an in-port of an actor of yours, and
+ * behind them the end of the flow: -ECANCELED when the run is cancelled. When
+ * the in-port is cancelled (also by the end of its actor), the flow ends well.
+ * The run is over when the actor has taken all items, or when the run is
+ * cancelled; the actor need not take the items that are in the in-port then.
+ * For running once, starting and failing, the rules of weir_flow_from_out()
+ * hold.
  *
  * Emits: nothing. Completes: when upstream does. Cancels: when the in-port or
  * downstream does. Holds: nothing; the in-port its capacity.
@@ -117,9 +134,9 @@ WEIR_API struct weir_flow *weir_flow_into_in(struct weir_flow *flow,
 					     struct weir_in *in);
 
 /*
- * Lets as many items pass as there are permits of `semaphore` (borrowed): each
- * takes one, which whoever is done with the item releases. No permit is kept
- * while there is no item. Fails: -EINVAL, no semaphore.
+ * Passes an item for each permit of `semaphore` (borrowed): each item takes one
+ * permit, and the code that is done with the item releases the permit. The
+ * operator keeps no permit while it has no item. Fails: -EINVAL, no semaphore.
  *
  * Emits: each item, when it has a permit. Completes: when upstream does.
  * Cancels: when downstream does. Holds: nothing.
@@ -128,17 +145,20 @@ WEIR_API struct weir_flow *weir_flow_acquire(struct weir_flow *flow,
 					     struct weir_semaphore *semaphore);
 
 /*
- * As weir_flow_into_in(), but the actor acknowledges what it gets: `init`, if
- * not NULL, comes first, and each item when something before it has been
- * acknowledged by weir_semaphore_release(acks, 1). `acks` (borrowed) begins
- * with as many permits as items may come unasked for, 0 where there is `init`.
- * That is one of the flow's items, which it takes over when it starts. The end
- * comes when all that was sent, `init` too, has been acknowledged; an error at
- * once.
+ * As weir_flow_into_in(), but the actor acknowledges each item by
+ * weir_semaphore_release(acks, 1).
+ *
+ * 1. `init`, if not NULL, is sent first. It is one of the flow's items, and the
+ *    flow takes it over when it starts.
+ * 2. Each item is sent when something before it has been acknowledged. `acks`
+ *    (borrowed) begins with as many permits as items may come unasked for: 0 if
+ *    there is an `init`.
+ * 3. The end is sent when everything before it (`init`, too) has been
+ *    acknowledged; an error is sent at once.
  *
  * Emits: nothing. Completes: when upstream has, and all is acknowledged.
- * Cancels: when the in-port, and so its actor, or downstream does. Holds:
- * nothing; the in-port its capacity.
+ * Cancels: when the in-port is cancelled (also by the end of its actor), or
+ * when downstream cancels. Holds: nothing; the in-port its capacity.
  */
 WEIR_API struct weir_flow *weir_flow_to_actor(struct weir_flow *flow,
 					      struct weir_in *in,
@@ -148,26 +168,26 @@ WEIR_API struct weir_flow *weir_flow_to_actor(struct weir_flow *flow,
 /* --- Channels ------------------------------------------------------------- */
 
 /*
- * What is put into `channel` (borrowed), which others may take from as well.
- * The items are the channel's if weir_flow_items() says nothing. Fails:
- * -EINVAL, no channel.
+ * Emits the items that it takes from `channel` (borrowed); others may take from
+ * it as well. The items are what the channel says, unless weir_flow_items()
+ * says otherwise. Fails: -EINVAL, no channel.
  *
  * Emits: each item. Completes: when the channel has ended and is empty, also
- * while nobody asks. Cancels: nothing is above it. Holds: one item. As long as
- * it runs, weir_channel_free() is refused.
+ * without demand. Cancels: it has no upstream. Holds: one item. During the run
+ * weir_channel_free() is refused.
  */
 WEIR_API struct weir_flow *weir_flow_from_channel(struct weir_channel *channel);
 
 /*
- * Puts the items into `channel` (borrowed), for threads to take: with a
- * deadline, or with a callback. Ends the channel as the flow ends, with
- * -ECANCELED when the run is cancelled. When the channel has been ended by
- * another, the flow ends so too. The items must be the channel's: -EINVAL from
- * the start. Fails: -EINVAL, no channel.
+ * Puts the items into `channel` (borrowed), from which threads take them with a
+ * deadline or with a callback. The channel ends as the flow ends: with
+ * -ECANCELED when the run is cancelled. If somebody else ends the channel, the
+ * flow ends in the same way. The flow's items must be those of the channel:
+ * else starting fails with -EINVAL. Fails: -EINVAL, no channel.
  *
  * Emits: nothing. Completes: when upstream does and all items are in. Cancels:
- * when the channel has ended, or downstream cancels. Holds: one item, or what
- * others have taken the room of.
+ * when the channel has ended, or downstream cancels. Holds: one item; more if
+ * others have filled the room meant for them.
  */
 WEIR_API struct weir_flow *weir_flow_into_channel(struct weir_flow *flow,
 						  struct weir_channel *channel);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Operators that take one item after the other, each with a function of yours
- * and a `context` that is passed to it. An item that a function is given by
- * value stays the stream's; one that is given by address may be replaced, and
- * the old one is the function's then. When a function fails, the item is as it
- * was, and is dropped (see weir_flow_supervise()). No function: the flow fails
- * with -EINVAL.
+ * Operators that take one item after the other. Each calls a function of yours,
+ * and passes a `context` to it. An item that a function gets by value stays the
+ * stream's. An item that a function gets by address may be replaced by the
+ * function, which owns the old item then. If the function fails, the item is as
+ * it was, and is dropped (see weir_flow_supervise()). An operator whose
+ * function is missing fails the flow with -EINVAL.
  */
 #ifndef WEIR_FLOW_ELEMENT_H
 #define WEIR_FLOW_ELEMENT_H
@@ -19,8 +19,9 @@ extern "C" {
 /* --- One for one ---------------------------------------------------------- */
 
 /*
- * Each item through `map`, which replaces *item: 0, or a negative errno. Where
- * items become something else, say so by weir_flow_items().
+ * Passes each item through `map`, which replaces *item and returns 0, or
+ * returns a negative errno. If `map` makes another kind of items, say so by
+ * weir_flow_items().
  *
  * Emits: what `map` has made of an item. Completes: when upstream does.
  * Cancels: when downstream does. Holds: nothing.
@@ -30,9 +31,10 @@ WEIR_API struct weir_flow *weir_flow_map(struct weir_flow *flow,
 					 void *context);
 
 /*
- * The same over arrays: `map` replaces items[0] to items[n - 1] and returns 0;
- * or it returns a negative errno, with *done items replaced and the others as
- * they were. WEIR_FLOW_MAP makes such a function of one for an item.
+ * As weir_flow_map(), over arrays: `map` replaces items[0] to items[n - 1] and
+ * returns 0; or it returns a negative errno, has replaced the first *done
+ * items, and has left the others as they were. WEIR_FLOW_MAP makes such a
+ * function of a function for one item.
  *
  * Emits: what `map` has made of an item. Completes: when upstream does.
  * Cancels: when downstream does. Holds: nothing.
@@ -67,7 +69,8 @@ WEIR_API struct weir_flow *weir_flow_map_n(struct weir_flow *flow,
 	}
 
 /*
- * As weir_flow_map(), with the number of the item, from 0 in each run.
+ * As weir_flow_map(), and `map` also gets the number of the item, which counts
+ * from 0 in each run.
  *
  * Emits: what `map` has made of an item. Completes: when upstream does.
  * Cancels: when downstream does. Holds: nothing.
@@ -79,11 +82,11 @@ WEIR_API struct weir_flow *weir_flow_index(
 /* --- One or none ---------------------------------------------------------- */
 
 /*
- * Those items that `keep` wants: 1, 0 for no, or a negative errno. The others
- * are dropped.
+ * Passes the items for which `keep` returns 1. Items for which `keep` returns 0
+ * are dropped. `keep` may also return a negative errno.
  *
- * Emits: an item that is wanted. Completes: when upstream does. Cancels: when
- * downstream does. Holds: nothing.
+ * Emits: an item for which `keep` returns 1. Completes: when upstream does.
+ * Cancels: when downstream does. Holds: nothing.
  */
 WEIR_API struct weir_flow *weir_flow_filter(struct weir_flow *flow,
 					    int (*keep)(void *item,
@@ -91,10 +94,11 @@ WEIR_API struct weir_flow *weir_flow_filter(struct weir_flow *flow,
 					    void *context);
 
 /*
- * Both at once: `map` returns 1 with *item replaced, or 0 with *item as it was,
- * which is dropped, or a negative errno.
+ * A filter and a map in one function. `map` returns 1 and has replaced *item,
+ * which is passed; or 0 and has left *item as it was, which is dropped; or a
+ * negative errno.
  *
- * Emits: what `map` has made of an item that is wanted. Completes: when
+ * Emits: what `map` has made of an item, if it returned 1. Completes: when
  * upstream does. Cancels: when downstream does. Holds: nothing.
  */
 WEIR_API struct weir_flow *weir_flow_filter_map(struct weir_flow *flow,
@@ -103,11 +107,13 @@ WEIR_API struct weir_flow *weir_flow_filter_map(struct weir_flow *flow,
 						void *context);
 
 /*
- * Leaves out each item whose key is that of the one before. `key` sets *key: 0,
- * or a negative errno. Without `key` it is the item as a number.
+ * Drops each item whose key equals the key of the item before it. `key` sets
+ * *key and returns 0, or returns a negative errno. If `key` is NULL, the key is
+ * the item as a number.
  *
- * Emits: an item whose key differs from that of the one before, and the first.
- * Completes: when upstream does. Cancels: when downstream does. Holds: nothing.
+ * Emits: the first item, and each item whose key differs from the key of the
+ * item before it. Completes: when upstream does. Cancels: when downstream does.
+ * Holds: nothing.
  */
 WEIR_API struct weir_flow *weir_flow_distinct_until_changed(
 	struct weir_flow *flow,
@@ -116,8 +122,8 @@ WEIR_API struct weir_flow *weir_flow_distinct_until_changed(
 /* --- The first, the rest -------------------------------------------------- */
 
 /*
- * The first `n` items; with n <= 0 none, at once, though upstream may never
- * end.
+ * Passes the first `n` items. With n <= 0 the stream completes at once, without
+ * items, even if upstream never ends.
  *
  * Emits: each of the first `n` items. Completes: behind the last of them.
  * Cancels: behind the last of them, or when downstream does. Holds: nothing.
@@ -125,7 +131,7 @@ WEIR_API struct weir_flow *weir_flow_distinct_until_changed(
 WEIR_API struct weir_flow *weir_flow_take(struct weir_flow *flow, int64_t n);
 
 /*
- * All but the first `n` items, which are dropped.
+ * Drops the first `n` items, and passes all others.
  *
  * Emits: each item behind the first `n`. Completes: when upstream does.
  * Cancels: when downstream does. Holds: nothing.
@@ -133,12 +139,13 @@ WEIR_API struct weir_flow *weir_flow_take(struct weir_flow *flow, int64_t n);
 WEIR_API struct weir_flow *weir_flow_drop(struct weir_flow *flow, int64_t n);
 
 /*
- * The items before the first that `take` does not want (1, 0 or a negative
- * errno), and that one too if `inclusive`, else it is dropped.
+ * Passes items as long as `take` returns 1. The first item for which `take`
+ * returns 0 ends the stream: it is passed as well if `inclusive`, else it is
+ * dropped. `take` may also return a negative errno.
  *
- * Emits: an item that is wanted. Completes: when one is not, or when upstream
- * does. Cancels: when an item is not wanted, or when downstream does. Holds:
- * nothing.
+ * Emits: an item for which `take` returns 1. Completes: when `take` returns 0,
+ * or when upstream does. Cancels: when `take` returns 0, or when downstream
+ * does. Holds: nothing.
  */
 WEIR_API struct weir_flow *weir_flow_take_while(struct weir_flow *flow,
 						int (*take)(void *item,
@@ -146,8 +153,9 @@ WEIR_API struct weir_flow *weir_flow_take_while(struct weir_flow *flow,
 						bool inclusive, void *context);
 
 /*
- * The items from the first on that `drop` does not want to be dropped (1, 0 or
- * a negative errno); those behind it are not asked for.
+ * Drops items as long as `drop` returns 1. From the first item on for which
+ * `drop` returns 0, all items are passed, and `drop` is not called any more.
+ * `drop` may also return a negative errno.
  *
  * Emits: the first item that is not dropped, and each behind it. Completes:
  * when upstream does. Cancels: when downstream does. Holds: nothing.
@@ -161,48 +169,58 @@ WEIR_API struct weir_flow *weir_flow_drop_while(struct weir_flow *flow,
  * Fails with -EMSGSIZE when there are more than `n` items.
  *
  * Emits: each of the first `n` items. Completes: when upstream does. Cancels:
- * with the item after those, or when downstream does. Holds: nothing.
+ * at item `n` + 1, or when downstream does. Holds: nothing.
  */
 WEIR_API struct weir_flow *weir_flow_limit(struct weir_flow *flow, int64_t n);
 
 /* --- Several for one, and state ------------------------------------------- */
 
 /*
- * Several items of each. `next` is called with i = 0, 1, ... for the same item:
- * 1, and *out is an item more; 0, there are none left, and `item` is dropped; a
- * negative errno, too. What is made is plain values unless weir_flow_items()
- * says otherwise.
+ * Makes several items of each item. `next` is called with i = 0, 1, ... for the
+ * same `item`. It returns 1 with one more item in *out; or 0, if there are no
+ * more; or a negative errno. After 0 or a negative errno `item` is dropped. The
+ * items made are plain values unless weir_flow_items() says otherwise.
  *
- * Emits: what `next` makes, as it is asked for. Completes: when upstream does
- * and nothing is left to make. Cancels: when downstream does. Holds: one item.
+ * Emits: each item that `next` makes, when asked for. Completes: when upstream
+ * has, and `next` has returned 0 for its last item. Cancels: when downstream
+ * does. Holds: one item.
  */
 WEIR_API struct weir_flow *weir_flow_map_concat(
 	struct weir_flow *flow,
 	int (*next)(void *item, uint64_t i, void **out, void *context),
 	void *context);
 
-/* What weir_flow_stateful_map() is made of; `step` is needed. */
+/* The functions of weir_flow_stateful_map(); `step` is needed. */
 struct weir_flow_stateful_map_functions {
-	/* A state for a run, or after a restart, in *state: 0 or a negative
-	 * errno. NULL: it begins as NULL. */
+	/*
+	 * Makes the state of a run, also after a restart: sets *state and
+	 * returns 0, or returns a negative errno. NULL: the state begins as
+	 * NULL.
+	 */
 	int (*create)(void **state, void *context);
 	/*
-	 * The item is the function's, but with a negative errno: 1, and *item
-	 * goes on, replaced or not; 0, nothing does.
+	 * 1: *item is emitted, replaced or not. 0: nothing is emitted, and the
+	 * item is the function's. A negative errno: the item stays the
+	 * stream's.
 	 */
 	int (*step)(void **state, void **item, void *context);
-	/* Upstream has ended well: 1, *item goes on, and it is called again; 0,
-	 * that was all; or a negative errno. NULL: nothing is left. */
+	/*
+	 * Called when upstream has ended well. 1: *item is emitted, and `flush`
+	 * is called again. 0: nothing is left. Or a negative errno. NULL:
+	 * nothing is left.
+	 */
 	int (*flush)(void **state, void **item, void *context);
-	/* Once for each `create`, last. NULL: nothing to do. */
+	/* Called last, once for each successful `create`. NULL: nothing to
+	 * do. */
 	void (*destroy)(void *state, void *context);
 };
 
 /*
- * A function with a state of its own for each run; `functions` is copied.
+ * A map with a state of its own for each run. `functions` is copied.
  *
- * Emits: what `step` and `flush` put out. Completes: when upstream does and
- * `flush` has nothing left. Cancels: when downstream does. Holds: the state.
+ * Emits: each item for which `step` or `flush` returns 1. Completes: when
+ * upstream does and `flush` has nothing left. Cancels: when downstream does.
+ * Holds: the state.
  */
 WEIR_API struct weir_flow *weir_flow_stateful_map(
 	struct weir_flow *flow,
@@ -211,10 +229,11 @@ WEIR_API struct weir_flow *weir_flow_stateful_map(
 
 /* --- Looking on ----------------------------------------------------------- */
 
-/* All may be NULL. What an item's drop does is the hook of those left out. */
+/* All hooks may be NULL. There is no hook for dropped items: count those in
+ * items->drop. */
 struct weir_flow_peek_functions {
 	void (*started)(void *context);		    /* a run begins */
-	void (*requested)(size_t n, void *context); /* so many at most, now */
+	void (*requested)(size_t n, void *context); /* up to n, now */
 	void (*item)(void *item, void *context);    /* one goes by */
 	void (*completed)(void *context);
 	void (*failed)(struct weir_error *error, void *context); /* borrowed */
@@ -223,7 +242,7 @@ struct weir_flow_peek_functions {
 };
 
 /*
- * Calls `hooks`, which is copied, of what goes by.
+ * Calls `hooks` for everything that passes. `hooks` is copied.
  *
  * Emits: each item. Completes: when upstream does. Cancels: when downstream
  * does. Holds: nothing.

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a flow does about an error from upstream. Functions get the error
- * borrowed, for the call. The flows that they make are nested ones, see
- * flow_async.h, whose items must be the ones of the operator.
+ * Operators that handle an error from upstream. Their functions get the error
+ * borrowed, for the call. The flows that these functions make are nested flows
+ * (flow_async.h), and must emit the same items as the operator.
  *
  * For failures of single items there is weir_flow_supervise().
  */
@@ -17,12 +17,13 @@ extern "C" {
 #endif
 
 /*
- * One last item in place of an error: `recover` sets *item and returns 1; or 0,
- * and the error stands; or a negative errno, which takes its place. -EINVAL:
- * null.
+ * Emits one last item in place of an error. `recover` returns 1, and has set
+ * *item; or 0, and the error stands; or a negative errno, which takes the place
+ * of the error. -EINVAL: null.
  *
- * Emits: each item, and at last the one for the error. Completes: when upstream
- * does, or that item is out. Cancels: when downstream does. Holds: that item.
+ * Emits: each item, and last the item for the error. Completes: when upstream
+ * does, or behind the item for the error. Cancels: when downstream does. Holds:
+ * the item for the error.
  */
 WEIR_API struct weir_flow *weir_flow_recover(
 	struct weir_flow *flow,
@@ -30,8 +31,8 @@ WEIR_API struct weir_flow *weir_flow_recover(
 	void *context);
 
 /*
- * Another error in place of an error: `map` returns one reference of it, or
- * NULL, and it stays as it is. -EINVAL: null.
+ * Puts another error in place of an error. `map` returns one reference of the
+ * new error; or NULL, and the old error stands. -EINVAL: null.
  *
  * Emits: each item. Completes: when upstream does. Cancels: when downstream
  * does. Holds: nothing.
@@ -42,11 +43,11 @@ WEIR_API struct weir_flow *weir_flow_map_error(
 	void *context);
 
 /*
- * The stream ends well in place of an error for which `applies` is true; NULL:
- * of any error.
+ * The stream completes in place of an error for which `applies` returns true.
+ * If `applies` is NULL, it does so for every error.
  *
- * Emits: each item. Completes: when upstream does, or fails so. Cancels: when
- * downstream does. Holds: nothing.
+ * Emits: each item. Completes: when upstream does, or fails with such an error.
+ * Cancels: when downstream does. Holds: nothing.
  */
 WEIR_API struct weir_flow *weir_flow_complete_on_error(
 	struct weir_flow *flow,
@@ -54,12 +55,13 @@ WEIR_API struct weir_flow *weir_flow_complete_on_error(
 	void *context);
 
 /*
- * Goes on with a flow that `make` makes, in place of an error; an error of that
- * flow stands. `make` may return NULL: then the error stands. -EINVAL: null.
+ * Goes on with a flow that `make` makes, in place of an error. An error of the
+ * made flow stands. If `make` returns NULL, the first error stands. -EINVAL:
+ * null.
  *
- * Emits: each item of upstream, then of the made flow. Completes: when that
- * which it takes from does. Cancels: the same, when downstream does. Holds:
- * one nested flow.
+ * Emits: each item of upstream, then of the made flow. Completes: when the flow
+ * that it takes from does. Cancels: the flow that it takes from, when
+ * downstream does. Holds: one nested flow.
  */
 WEIR_API struct weir_flow *weir_flow_resume_with(
 	struct weir_flow *flow,
@@ -67,14 +69,15 @@ WEIR_API struct weir_flow *weir_flow_resume_with(
 	void *context);
 
 /*
- * The same, and again when that flow fails, `n` times in all; the error after
- * those stands. 0: not once; negative: without end. A flow that cannot be made
- * (a failed one, no memory, other items) is no flow that fails: the stream
- * does, with that error. -EINVAL: null.
+ * As weir_flow_resume_with(), and makes another flow when the made flow fails,
+ * `n` flows in all; the error of the last one stands. `n` 0: makes none. `n`
+ * negative: no limit. If a flow cannot be made (`make` returns a failed flow,
+ * no memory, other items), there is no retry: the stream fails with the error
+ * of making it. -EINVAL: null.
  *
- * Emits: each item of upstream, then of the made flows. Completes: when that
- * which it takes from does. Cancels: the same, when downstream does. Holds: one
- * nested flow.
+ * Emits: each item of upstream, then of the made flows. Completes: when the
+ * flow that it takes from does. Cancels: the flow that it takes from, when
+ * downstream does. Holds: one nested flow.
  */
 WEIR_API struct weir_flow *weir_flow_retry(
 	struct weir_flow *flow, int64_t n,
@@ -85,54 +88,58 @@ WEIR_API struct weir_flow *weir_flow_retry(
 struct weir_flow_restart_options {
 	/* How long to wait before a restart; NULL: not at all. Copied. */
 	const struct weir_backoff *backoff;
-	/* How many restarts within what time; the error (or the end) after
-	 * those stands. NULL: no limit. Copied. */
+	/* How many restarts within what time; when that many were made, the
+	 * next error (or end) stands. NULL: no limit. Copied. */
 	const struct weir_limit *limit;
 	/* Whether an error is followed by a restart; NULL: each is. */
 	bool (*restart_on)(struct weir_error *error, void *context);
-	/* It begins again also when it has ended well. */
+	/* Restart also when the made flow has completed. */
 	bool when_ended;
-	/* Of the random part of the back-off, together with the clock. */
+	/* Seed of the random part of the back-off, together with the clock. */
 	uint64_t seed;
 	uint64_t reserved[3]; /* zero */
 };
 
 /*
- * A source: the items of a flow that `make` makes when the run begins, and
- * again whenever that has failed; see supervision.h for the laws of back-off.
- * A flow that cannot be made (NULL, a failed one, no memory) counts as one
- * that fails. A run that is drained makes no other. `options` is copied and
- * may be NULL; the executor needs timers for a back-off. -EINVAL: null, bad
- * options.
+ * A source: emits the items of a flow that `make` makes when the run begins,
+ * and again whenever the made flow has failed; see supervision.h for the laws
+ * of back-off. A flow that cannot be made (`make` returns NULL or a failed
+ * flow, no memory) counts as a flow that fails. When the run is drained, no
+ * other flow is made. `options` is copied and may be NULL; a back-off needs an
+ * executor with timers. -EINVAL: null, bad options.
  *
- * Emits: each item of the made flows. Completes: when that which it takes from
- * does and is not to begin again. Cancels: the same, when downstream does, and
- * the wait for a restart. Holds: one nested flow.
+ * Emits: each item of the made flows. Completes: when the made flow does,
+ * unless it is to be restarted. Cancels: the made flow, or the wait for a
+ * restart, when downstream does. Holds: one nested flow.
  */
 WEIR_API struct weir_flow *weir_flow_restart(
 	struct weir_flow *(*make)(void *context), void *context,
 	const struct weir_flow_restart_options *options);
 
 /*
- * The same around operators, or a sink: `make` composes upon `upstream`, which
- * stands for what comes from above, and returns the flow. It takes `upstream`
- * over; one that it does not use it frees. The items of that flow are those that
- * come in, unless weir_flow_items() says otherwise behind this.
+ * Restarts operators, or a sink. `make` composes them upon `upstream`, a flow
+ * that stands for the items from upstream, and returns the result. `make` owns
+ * `upstream`, and frees it if it does not use it. The made flow emits the same
+ * kind of items as `flow`, unless weir_flow_items() behind this call says
+ * otherwise.
  *
- * When the made flow fails by itself, it is made again, with fresh state, and
- * goes on with the next item. It gets one item at a time, so what is lost, and
- * dropped, is the item that it failed on, and what it held back. With
- * `when_ended` so it is when it ends before upstream has; else that is the end.
- * Upstream's end and error go through the made flow, and whatever that ends with
- * then is final. If upstream ends during a back-off, so does this, at once. A
- * run that is drained goes on making others, for what is under way.
+ * 1. When the made flow fails by itself, another one is made, with fresh state,
+ *    and goes on with the next item. The made flow gets one item at a time; so
+ *    the items lost (and dropped) are the one that it failed on, and those that
+ *    it held.
+ * 2. When the made flow ends before upstream has, another one is made if
+ *    `when_ended` is set; else the stream ends.
+ * 3. The end and the error of upstream go through the made flow, and the end of
+ *    the made flow after that is final.
+ * 4. If upstream ends during a back-off, the stream ends at once.
+ * 5. A run that is drained still makes flows, for the items under way.
  *
  * -EINVAL: null, bad options.
  *
- * Emits: each item of the made flows. Completes: when the made flow does and is
- * not to begin again, or upstream during a back-off. Cancels: the made flow and
- * upstream, and the wait for a restart, when downstream does or none is to
- * begin again. Holds: one nested flow.
+ * Emits: each item of the made flows. Completes: when the made flow does,
+ * unless it is to be restarted; or when upstream does during a back-off.
+ * Cancels: the made flow, upstream and the wait for a restart, when downstream
+ * does or when the last made flow has ended. Holds: one nested flow.
  */
 WEIR_API struct weir_flow *weir_flow_restart_around(
 	struct weir_flow *flow,

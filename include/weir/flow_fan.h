@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Several flows made one, and one made several. What takes several flows takes
- * over all of them, also when it fails. Inputs that have boundaries above are
- * actors of their own, with room for WEIR_FLOW_BATCH items between, and so run
- * ahead; others are fused, and run when they are asked.
+ * Fan-in makes one flow of several, fan-out makes several flows of one. An
+ * operator with several inputs takes over all of them, also when it fails. An
+ * input that has a boundary upstream (such as weir_flow_async()) is an actor of
+ * its own, with room for WEIR_FLOW_BATCH items in its link, and so runs ahead.
+ * Other inputs are fused with the operator, and run when they are asked.
  *
- * Where items pass through, all inputs must have the same weir_flow_items(); a
- * run of a flow where they differ fails with -EINVAL.
+ * Where an operator passes items through, all its inputs must have the same
+ * weir_flow_items(): else a run fails with -EINVAL.
  */
 #ifndef WEIR_FLOW_FAN_H
 #define WEIR_FLOW_FAN_H
@@ -20,46 +21,46 @@ extern "C" {
 /* --- Several flows made one ----------------------------------------------- */
 
 /*
- * The items of all flows, in the order of each, as they come: from one after
- * the other in turn, as many as there are. Fails as the first one does;
- * -EINVAL: no flows.
+ * Merges the items of all flows as they come; the items of each flow stay in
+ * order. The operator takes from one flow after the other in turn, as many
+ * items as there are. It fails as soon as one flow fails. -EINVAL: no flows.
  *
- * Emits: an item of any. Completes: when all have. Cancels: all of them, when
- * downstream does. Holds: nothing.
+ * Emits: an item of any flow. Completes: when all have. Cancels: all of them,
+ * when downstream does. Holds: nothing.
  */
 WEIR_API struct weir_flow *weir_flow_merge(struct weir_flow *const *flows,
 					   size_t n);
 
 /*
- * The same, which is over with the first flow that is.
+ * As weir_flow_merge(), but completes with the first flow that completes.
  *
- * Emits: an item of any. Completes: when one has. Cancels: the others when one
- * has completed; all when downstream does. Holds: nothing.
+ * Emits: an item of any flow. Completes: when one has. Cancels: the others when
+ * one has completed; all when downstream does. Holds: nothing.
  */
 WEIR_API struct weir_flow *weir_flow_merge_eager(struct weir_flow *const *flows,
 						 size_t n);
 
 /*
- * A merge that asks earlier flows first each time: the second when the first
- * has nothing, and so on.
+ * As weir_flow_merge(), but asks the flows in their order each time: the second
+ * if the first has no item, and so on.
  *
- * Emits: an item of the first that has one. Completes: when all have. Cancels:
- * all of them, when downstream does. Holds: nothing.
+ * Emits: an item of the first flow that has one. Completes: when all have.
+ * Cancels: all of them, when downstream does. Holds: nothing.
  */
 WEIR_API struct weir_flow *weir_flow_merge_preferred(
 	struct weir_flow *const *flows, size_t n);
 
 /*
- * The first items of all flows together, then the second ones: `combine` makes
- * *result of the `n` items, which are its own then, and returns 0; or it
- * returns a negative errno, and they are dropped. What comes out are plain
- * values, or what weir_flow_items() says. The error of a flow comes behind its
- * items; -EINVAL: no flows.
+ * Combines the first items of all flows, then the second items, and so on.
+ * `combine` makes *result of the `n` items, which are its own then, and returns
+ * 0; or it returns a negative errno, and the items are dropped. Results are
+ * plain values unless weir_flow_items() says otherwise. An error of a flow
+ * comes behind the items of that flow. -EINVAL: no flows.
  *
- * Emits: what `combine` has made. Completes: when one flow has and its items
- * are combined. Cancels: the others then; all when downstream does. Holds: up
- * to WEIR_FLOW_BATCH items of each flow, no more than were asked for; dropped
- * at the end.
+ * Emits: what `combine` has made. Completes: when one flow has, and its items
+ * are combined. Cancels: the other flows when it completes; all when downstream
+ * does. Holds: up to WEIR_FLOW_BATCH items of each flow, no more than were
+ * asked for; those left at the end are dropped.
  */
 WEIR_API struct weir_flow *weir_flow_zip(struct weir_flow *const *flows,
 					 size_t n,
@@ -69,9 +70,9 @@ WEIR_API struct weir_flow *weir_flow_zip(struct weir_flow *const *flows,
 					 void *context);
 
 /*
- * One flow after the other. Later ones are opened with the first: those that
- * are actors of their own run ahead into their links, those that are fused are
- * not asked before their time. -EINVAL: no flows.
+ * Passes the items of one flow after the other. All flows are opened at once:
+ * later flows that are actors of their own run ahead into their links; later
+ * flows that are fused are not asked before their turn. -EINVAL: no flows.
  *
  * Emits: the items of the first flow, then those of the next. Completes: when
  * the last has. Cancels: all that are left, when downstream does or one fails.
@@ -81,7 +82,7 @@ WEIR_API struct weir_flow *weir_flow_concat(struct weir_flow *const *flows,
 					    size_t n);
 
 /*
- * What `first` puts out comes before the flow; as weir_flow_concat() of the
+ * Passes the items of `first`, then those of `flow`: weir_flow_concat() of the
  * two.
  *
  * Emits: the items of `first`, then those of the flow. Completes: when the flow
@@ -91,11 +92,11 @@ WEIR_API struct weir_flow *weir_flow_prepend(struct weir_flow *flow,
 					     struct weir_flow *first);
 
 /*
- * `other` instead of a flow that completes with no items; opened as those of
- * weir_flow_concat().
+ * Goes on with `other` if `flow` completes without an item. Both are opened at
+ * once, as by weir_flow_concat().
  *
- * Emits: the items of the flow, or of `other`. Completes: when that has whose
- * items they are. Cancels: `other` with the first item of the flow; both when
+ * Emits: the items of the flow, or of `other`. Completes: when the flow that it
+ * takes from has. Cancels: `other` with the first item of the flow; both when
  * downstream does. Holds: nothing.
  */
 WEIR_API struct weir_flow *weir_flow_or_else(struct weir_flow *flow,
@@ -104,17 +105,21 @@ WEIR_API struct weir_flow *weir_flow_or_else(struct weir_flow *flow,
 /* --- One flow made several ------------------------------------------------ */
 
 /*
- * These take over `flow` and make `n` outlets of it: flows that are composed
- * further, and freed, each by itself. A run must have all of them: they come
- * together again by fan-in, or each ends in a sink, and weir_flow_all() makes
- * one flow of those. A run in which one is missing fails with -EINVAL before
- * anything starts; weir_flow_check() says of which fan. What is above an outlet
- * is an actor of its own, made once, with a link to each outlet; what is said
- * behind an outlet, by weir_flow_supervise() or weir_flow_items(), does not
- * hold for it. An outlet inside of a nested flow fails with -ENOTSUP.
+ * These calls take over `flow` and make `n` outlets of it: flows that are
+ * composed further, and freed, each by itself.
  *
- * They return 0, or why all outlets are failed flows: -EINVAL: null, no
- * outlets, bad options; -ENOMEM; what weir_flow_check() says of `flow`.
+ * 1. A run must have all outlets of a fan: they come together again by fan-in,
+ *    or each ends in a sink, and weir_flow_all() makes one flow of the sinks.
+ *    If an outlet is missing, the run fails with -EINVAL before anything
+ *    starts; weir_flow_check() names the fan.
+ * 2. Everything upstream of the outlets is one actor of its own, with a link to
+ *    each outlet. weir_flow_supervise() and weir_flow_items() behind an outlet
+ *    do not apply to it.
+ * 3. An outlet inside of a nested flow fails with -ENOTSUP.
+ *
+ * They return 0, or the error of the failed flows that all outlets are then:
+ * -EINVAL: null, no outlets, bad options. -ENOMEM. The error of
+ * weir_flow_check() for `flow`.
  */
 
 /* 0 or NULL is the default of each. */
@@ -125,38 +130,39 @@ struct weir_flow_fan_options {
 	/* Where the flow runs; NULL: where the run was started. */
 	struct weir_executor *executor;
 	/*
-	 * Of a broadcast: whether an outlet gets an item, 1 or 0, or a negative
-	 * errno. An item that none gets is dropped. By the flow's actor.
+	 * Of a broadcast: whether an outlet gets an item: 1, 0 or a negative
+	 * errno. An item that no outlet gets is dropped. Called by the flow's
+	 * actor.
 	 */
 	int (*select)(void *item, size_t outlet, void *context);
 	void *context;
-	bool eager; /* the first outlet that is cancelled ends all */
+	bool eager; /* the first outlet that is cancelled ends all outlets */
 	/*
-	 * Of a balance: nothing is dealt before all outlets have been asked for
-	 * something, or are cancelled. Then `capacity` is at least 2.
+	 * Of a balance: no item is given out before each outlet has been asked
+	 * for an item, or is cancelled. A `capacity` of 1 counts as 2.
 	 */
 	bool wait_for_all;
 	/*
-	 * Of a balance: outlets with as much room get items in an order that is
-	 * drawn from this seed, once for a run; 0: in their own.
+	 * Of a balance: the order in which outlets with equal room get items is
+	 * drawn from this seed, once for a run. 0: the order of the outlets.
 	 */
 	uint64_t shuffle;
 	/*
-	 * Of a partition: so many items, up to WEIR_CAPACITY_MAX less
-	 * `capacity`, wait in the link to an outlet for which there is no
-	 * demand, so that they do not hold up the others. When it is cancelled
-	 * they are dropped.
+	 * Of a partition: as many items wait in the link to an outlet that is
+	 * not asked, so that they do not hold up the other outlets. At most
+	 * WEIR_CAPACITY_MAX less `capacity`. If the outlet is cancelled, they
+	 * are dropped.
 	 */
 	size_t queue;
 	uint64_t reserved[2]; /* zero */
 };
 
 /*
- * Each item to all outlets, or those that are selected: shared by items->share.
- * A run of items that can be dropped and not shared fails with -ENOTSUP. It
- * moves at the slowest: outlets that come together again must be asked together
- * (a weir_flow_concat() of two waits for ever, with more items than links
- * hold).
+ * Sends each item to all outlets, or to those that `select` selects; the item
+ * is shared by items->share. If items can be dropped but not shared, a run
+ * fails with -ENOTSUP. The slowest outlet sets the pace: outlets that come
+ * together again must be asked together (a weir_flow_concat() of two outlets
+ * waits for ever if there are more items than the links hold).
  *
  * Emits: an item when all outlets have room. Completes: when upstream does.
  * Cancels: when all outlets are cancelled, or one with `eager`. Holds:
@@ -167,9 +173,9 @@ WEIR_API int weir_flow_broadcast(struct weir_flow *flow, size_t n,
 				 const struct weir_flow_fan_options *options);
 
 /*
- * Each item to one outlet: that which has most room, as its link has that or as
- * was asked by weir_flow_limit_rate(); the first of those that have as much.
- * What was asked for at an outlet that is cancelled is not asked for upstream.
+ * Sends each item to one outlet: the one with the most room (of its link, or of
+ * the demand set by weir_flow_limit_rate()); of equals the first. The demand of
+ * an outlet that is cancelled is not passed upstream.
  *
  * Emits: an item when any outlet has room. Completes: when upstream does.
  * Cancels: when all outlets are cancelled, or one with `eager`. Holds:
@@ -180,12 +186,12 @@ WEIR_API int weir_flow_balance(struct weir_flow *flow, size_t n,
 			       const struct weir_flow_fan_options *options);
 
 /*
- * Each item to the outlet that `choose` says: 0 and *outlet, less than `n`,
- * anything else fails with -ERANGE; 1: none, the item is dropped; or a negative
- * errno. An item for an outlet that is cancelled is dropped; one whose outlet
- * is full holds up those behind it.
+ * Sends each item to the outlet that `choose` chooses. `choose` returns 0 with
+ * the outlet in *outlet (-ERANGE if that is not less than `n`); 1, and the item
+ * is dropped; or a negative errno. An item for an outlet that is cancelled is
+ * dropped. An item whose outlet is full holds up the items behind it.
  *
- * Emits: an item when the outlet chosen has room. Completes: when upstream
+ * Emits: an item when the chosen outlet has room. Completes: when upstream
  * does. Cancels: when all outlets are cancelled, or one with `eager`. Holds:
  * `capacity` items for each outlet, and WEIR_FLOW_BATCH.
  */
@@ -196,9 +202,10 @@ WEIR_API int weir_flow_partition(struct weir_flow *flow, size_t n,
 				 const struct weir_flow_fan_options *options);
 
 /*
- * Several flows that run as one, each to its end: what comes out of them is
- * dropped. Fails as the first one does; where that is the error of a fan, all
- * that are below it hear of it, behind their items. -EINVAL: no flows.
+ * Runs several flows as one, each to its end, and drops the items that they
+ * emit. It fails as soon as one flow fails; if the error comes through a fan,
+ * all flows downstream of that fan get it, behind their items. -EINVAL: no
+ * flows.
  *
  * Emits: nothing. Completes: when all have. Cancels: all of them, when
  * downstream does, and the others when one has failed. Holds: nothing.

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Bytes: read from descriptors, cut into lines and frames, written. What flows
- * are pieces of memory (struct weir_flow_bytes), which are counted; lines and
- * frames mostly are views of the block they were read in, and nothing is
- * copied.
+ * Bytes that are read from descriptors, cut into lines and frames, and written.
+ * The items are pieces of memory with a reference count (struct
+ * weir_flow_bytes). Most lines and frames are views of the block that they were
+ * read in, so nothing is copied.
  */
 #ifndef WEIR_FLOW_IO_H
 #define WEIR_FLOW_IO_H
@@ -21,98 +21,107 @@ struct weir_flow_bytes {
 	char *data;
 	size_t n;
 	/* private */
-	struct weir_flow_bytes *whole; /* that this is a view of, or NULL */
+	struct weir_flow_bytes *whole; /* the block that this is a view of,
+				        * or NULL */
 	const struct weir_allocator *allocator;
 	size_t capacity;
 	uint32_t refs;
 };
 
 /*
- * Memory for `n` bytes behind it, not set, with one reference; or NULL.
- * `allocator` NULL means the default one. Any thread.
+ * A new struct with one reference, and with uninitialized memory for `n` bytes
+ * behind it; or NULL. `allocator` NULL means the default one. Any thread.
  */
 WEIR_API WEIR_MUST_CHECK struct weir_flow_bytes *weir_flow_bytes_new(
 	const struct weir_allocator *allocator, size_t n);
 
-/* One reference more, or less; NULL is fine. ref returns its argument. Any
+/* One reference more, or one less; NULL is fine. ref returns its argument. Any
  * thread. */
 WEIR_API struct weir_flow_bytes *weir_flow_bytes_ref(
 	struct weir_flow_bytes *bytes);
 WEIR_API void weir_flow_bytes_unref(struct weir_flow_bytes *bytes);
 
 /*
- * How bytes are dropped and shared; for flows of your own. Lives for ever.
- * Operators that take bytes refuse items that are not said to be: they need
- * these, or others whose `drop` is that of these, as of a copy with a context
- * of yours; see weir_flow_check().
+ * How bytes are dropped and shared, for weir_flow_items() in flows of your own.
+ * Lives for ever. Operators that take bytes refuse other items (see
+ * weir_flow_check()): they accept this struct, and copies of it that have the
+ * same `drop`, such as one with a context of yours.
  */
 WEIR_API const struct weir_items *weir_flow_bytes_items(void);
 
 /* --- Descriptors ---------------------------------------------------------- */
 
 /*
- * What is read from `fd`, in blocks of up to `block` bytes. It stays the
- * caller's and open as long as the flow runs. Where it is in non-blocking mode,
- * EAGAIN waits for it on the executor; where it is not, reading may block: say
- * so by weir_flow_async() with a blocking executor. -EINVAL: fd < 0, `block` 0
+ * Reads `fd` in blocks of up to `block` bytes. `fd` stays the caller's, who
+ * keeps it open as long as the flow runs. If `fd` is in non-blocking mode, the
+ * executor waits for it after an EAGAIN. If it is not, reading may block: use
+ * weir_flow_async() with a blocking executor then. -EINVAL: fd < 0, `block` 0
  * or above 1 GiB. An error of read(2) fails the stream.
  *
- * Emits: what was read, as bytes, at most `block`. Completes: at the end of the
- * file. Cancels: nothing is above it. Holds: one block.
+ * Emits: the bytes of one read, at most `block`. Completes: at the end of the
+ * file. Cancels: it has no upstream. Holds: one block.
  */
 WEIR_API struct weir_flow *weir_flow_read(int fd, size_t block);
 
 /*
- * The same of a file that is opened by each run (`path` is borrowed) when the
- * first block is asked for, and closed with it. An error of open(2) fails the
- * stream. -EINVAL: null, or such a `block`.
+ * As weir_flow_read(), of a file that each run opens, when the first block is
+ * asked for, and closes at its end. `path` is borrowed. An error of open(2)
+ * fails the stream. -EINVAL: null, or a bad `block` as above.
  *
- * Emits: what was read, as bytes, at most `block`. Completes: at the end of the
- * file. Cancels: nothing is above it. Holds: the file and one block.
+ * Emits: the bytes of one read, at most `block`. Completes: at the end of the
+ * file. Cancels: it has no upstream. Holds: the file and one block.
  */
 WEIR_API struct weir_flow *weir_flow_read_file(const char *path, size_t block);
 
 /*
- * Writes bytes to `fd`, which stays the caller's and open as long as the flow
- * runs; waits and blocks as weir_flow_read(). What is there is written by one
- * call: to files and stream sockets up to 64 items; to pipes PIPE_BUF bytes, so
- * that other writers cut no item in two that is not longer itself; to all other
- * descriptors, as of datagrams and devices, each item by a call of its own.
- * Nothing is kept back for a larger one. -EINVAL: fd < 0. An error of write(2)
- * fails the stream, as does -EIO, a call that has written nothing. A peer that
- * has gone away is -EPIPE; SIGPIPE is not raised, or taken back by the thread.
+ * Writes bytes to `fd`, with the rules of weir_flow_read() for its owner,
+ * waiting and blocking.
+ *
+ * 1. The items that are there are written by one call: to files and stream
+ *    sockets up to 64 items; to pipes up to PIPE_BUF bytes, so that other
+ *    writers cut no item in two (unless the item itself is longer); to all
+ *    other descriptors, such as datagrams and devices, each item by a call of
+ *    its own. No item is kept back to make a larger write.
+ * 2. An error of write(2) fails the stream; so does a call that has written
+ *    nothing, with -EIO. If the peer has gone away, the error is -EPIPE:
+ *    SIGPIPE is not raised, or the thread takes it back.
+ *
+ * -EINVAL: fd < 0.
  *
  * Emits: the number of bytes written, as (void *)(uintptr_t), when upstream has
- * completed. Completes: behind it. Cancels: when it fails, or when downstream
- * does. Holds: 64 items.
+ * completed. Completes: behind the number. Cancels: when writing fails, or when
+ * downstream does. Holds: 64 items.
  */
 WEIR_API struct weir_flow *weir_flow_write(struct weir_flow *flow, int fd);
 
 /* --- Frames --------------------------------------------------------------- */
 
-/* What becomes of what is left at the end without a delimiter behind it. */
+/* What becomes of bytes at the end of the stream that have no delimiter behind
+ * them. */
 enum weir_flow_remainder {
-	WEIR_FLOW_REMAINDER_EMIT, /* it is the last frame */
+	WEIR_FLOW_REMAINDER_EMIT, /* they are the last frame */
 	WEIR_FLOW_REMAINDER_FAIL, /* -EPROTO */
 	WEIR_FLOW_REMAINDER_DROP,
 };
 
 /*
- * Lines of up to `max` bytes, without the newline; the last one needs none.
- * Fails with -EMSGSIZE on a longer one. -EINVAL: `max` is 0 or above 1 GiB.
+ * Cuts the bytes into lines of up to `max` bytes, without the newline; the last
+ * line needs no newline. Fails with -EMSGSIZE on a longer line. -EINVAL: `max`
+ * is 0 or above 1 GiB.
  *
  * Emits: a line. Completes: when upstream does, behind the last line. Cancels:
- * when it fails, or when downstream does. Holds: one block and `max` bytes.
+ * when the stream fails here, or when downstream does. Holds: one block and
+ * `max` bytes.
  */
 WEIR_API struct weir_flow *weir_flow_lines(struct weir_flow *flow, size_t max);
 
 /*
- * The same with any delimiter of 1 to 16 bytes, which is copied. -EINVAL: null,
- * or another length, no such remainder, or as above.
+ * As weir_flow_lines(), with a delimiter of 1 to 16 bytes, which is copied.
+ * -EINVAL: null, another length, no such remainder, or a bad `max` as above.
  *
  * Emits: a frame, without the delimiter. Completes: when upstream does, behind
- * the last frame. Cancels: when it fails, or when downstream does. Holds: one
- * block and `max` bytes.
+ * the last frame. Cancels: when the stream fails here, or when downstream does.
+ * Holds: one block and `max` bytes.
  */
 WEIR_API struct weir_flow *weir_flow_delimited(
 	struct weir_flow *flow, const void *delimiter, size_t length,
@@ -124,13 +133,15 @@ enum weir_flow_byte_order {
 };
 
 /*
- * Frames of up to `max` bytes, each behind its length, an unsigned number of
- * `header` bytes (1, 2, 4, 8) in that order. Fails with -EMSGSIZE on a longer
- * one, -EPROTO when upstream completes within one. -EINVAL: another `header`,
- * no such order, `max` above 1 GiB.
+ * Cuts the bytes into frames of up to `max` bytes. In front of each frame
+ * stands its length, an unsigned number of `header` bytes (1, 2, 4, 8) in byte
+ * order `order`. Fails with -EMSGSIZE on a longer frame, and with -EPROTO when
+ * upstream completes within a frame. -EINVAL: another `header`, no such order,
+ * `max` above 1 GiB.
  *
  * Emits: a frame, without its length. Completes: when upstream does. Cancels:
- * when it fails, or when downstream does. Holds: one block and one frame.
+ * when the stream fails here, or when downstream does. Holds: one block and one
+ * frame.
  */
 WEIR_API struct weir_flow *weir_flow_length_prefixed(
 	struct weir_flow *flow, size_t header, enum weir_flow_byte_order order,

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Operators that take all items and put out one result, or none; and
- * weir_flow_scan(), which puts out each result on the way. What a function is
- * given stays the stream's when it fails, see flow_element.h. No function: the
- * flow fails with -EINVAL.
+ * Operators that take all items and emit one result, or none; and
+ * weir_flow_scan(), which emits each intermediate result. If a function fails,
+ * the item that it was given stays the stream's (see flow_element.h). An
+ * operator whose function is missing fails the flow with -EINVAL.
  */
 #ifndef WEIR_FLOW_SINK_H
 #define WEIR_FLOW_SINK_H
@@ -17,8 +17,8 @@ extern "C" {
 /* --- One by one ----------------------------------------------------------- */
 
 /*
- * Gives each item to `take`: 0, and the item is the function's; or a negative
- * errno, and it is dropped.
+ * Gives each item to `take`. It returns 0, and the item is the function's; or a
+ * negative errno, and the item is dropped.
  *
  * Emits: nothing. Completes: when upstream does. Cancels: when downstream does.
  * Holds: nothing.
@@ -29,9 +29,10 @@ WEIR_API struct weir_flow *weir_flow_for_each(struct weir_flow *flow,
 					      void *context);
 
 /*
- * The same over arrays: `take` returns 0 and all `n` items are the function's;
- * or a negative errno, and the first *done are. The others but the one that
- * failed are given again if it is to go on.
+ * As weir_flow_for_each(), over arrays. `take` returns 0, and all `n` items are
+ * the function's; or a negative errno, and the first *done items are: item
+ * *done has failed. If the stream goes on, `take` is called again with the
+ * items behind the failed one.
  *
  * Emits: nothing. Completes: when upstream does. Cancels: when downstream does.
  * Holds: nothing.
@@ -52,22 +53,24 @@ WEIR_API struct weir_flow *weir_flow_ignore(struct weir_flow *flow);
 /* --- Folds ---------------------------------------------------------------- */
 
 /*
- * What the functions below are made of. An accumulator is a value of yours: a
- * number, or a pointer. Results are plain values unless weir_flow_items() says
- * how they are dropped, which holds for the accumulator, too.
+ * The functions of the folds below. An accumulator is a value of yours: a
+ * number or a pointer. Results are plain values unless weir_flow_items() says
+ * how they are dropped; the accumulator is dropped in the same way.
  */
 struct weir_flow_fold_functions {
-	/* What a run, or one after a restart, begins with in *result: 0 or a
-	 * negative errno. NULL: it begins as NULL, which is 0. */
+	/*
+	 * Sets *result, the accumulator that a run begins with, also after a
+	 * restart: 0 or a negative errno. NULL: it begins as NULL, which is 0.
+	 */
 	int (*zero)(void **result, void *context);
-	/* Takes the item in: 0, and the item is the function's; or a negative
-	 * errno. */
+	/* Folds the item into *result: 0, and the item is the function's; or a
+	 * negative errno. */
 	int (*fold)(void **result, void *item, void *context);
 };
 
 /*
- * What has become of `zero` when all items were taken in; that alone if there
- * are none. `functions` is copied.
+ * Emits the accumulator when all items were folded into it. Without items, the
+ * result is what `zero` has set. `functions` is copied.
  *
  * Emits: the result, when upstream has completed. Completes: behind it.
  * Cancels: when downstream does. Holds: the result.
@@ -77,9 +80,10 @@ WEIR_API struct weir_flow *weir_flow_fold(
 	const struct weir_flow_fold_functions *functions, void *context);
 
 /*
- * The same from NULL (0), over arrays: `fold` takes in `n` items and returns 0;
- * or it returns a negative errno and has taken in the first *done.
- * WEIR_FLOW_FOLD makes such a function of one for an item.
+ * As weir_flow_fold(), over arrays; the accumulator begins as NULL (0). `fold`
+ * folds `n` items into *result and returns 0; or it returns a negative errno,
+ * and has folded the first *done items. WEIR_FLOW_FOLD makes such a function of
+ * a function for one item.
  *
  * Emits: the result, when upstream has completed. Completes: behind it.
  * Cancels: when downstream does. Holds: the result.
@@ -116,8 +120,8 @@ WEIR_API struct weir_flow *weir_flow_fold_n(struct weir_flow *flow,
 	}
 
 /*
- * The first item, with all others taken in by `fold`, whose first argument
- * begins as that. Without items it fails with -ENODATA.
+ * As weir_flow_fold(), with the first item as the accumulator that `fold`
+ * begins with. Without items the stream fails with -ENODATA.
  *
  * Emits: the result, when upstream has completed. Completes: behind it.
  * Cancels: when downstream does. Holds: the result.
@@ -127,8 +131,8 @@ WEIR_API struct weir_flow *weir_flow_reduce(
 	int (*fold)(void **result, void *item, void *context), void *context);
 
 /*
- * As weir_flow_fold(), but each result goes on, `zero` first, at once. Results
- * that are dropped must be shared, too: -ENOTSUP otherwise.
+ * As weir_flow_fold(), but emits each intermediate result, first the one of
+ * `zero`. Results that have a `drop` must have a `share`, too: else -ENOTSUP.
  *
  * Emits: the first result, and the next one for each item. Completes: when
  * upstream does. Cancels: when downstream does. Holds: the result.
@@ -156,14 +160,14 @@ WEIR_API struct weir_flow *weir_flow_first(struct weir_flow *flow);
 WEIR_API struct weir_flow *weir_flow_last(struct weir_flow *flow);
 
 /*
- * The number of items, which are dropped, as (void *)(uintptr_t).
+ * Drops the items, and emits their number as (void *)(uintptr_t).
  *
  * Emits: the number, when upstream has completed. Completes: behind it.
  * Cancels: when downstream does. Holds: nothing.
  */
 WEIR_API struct weir_flow *weir_flow_count(struct weir_flow *flow);
 
-/* All items of a flow, which are the list's. */
+/* All items of a flow; the list owns them. */
 struct weir_flow_list {
 	void **items;
 	size_t n;
@@ -177,8 +181,9 @@ struct weir_flow_list {
 WEIR_API void weir_flow_list_free(struct weir_flow_list *list);
 
 /*
- * All items in a struct weir_flow_list, which grows as they come. Fails with
- * -EMSGSIZE when there are more than `max`; 0: no limit.
+ * Collects all items in a struct weir_flow_list, which grows as items come. The
+ * stream fails with -EMSGSIZE when there are more than `max` items; 0: no
+ * limit.
  *
  * Emits: the list, when upstream has completed. Completes: behind it. Cancels:
  * when downstream does. Holds: up to `max` items.

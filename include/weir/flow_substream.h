@@ -3,25 +3,27 @@
  * Operators that send parts of a stream through flows of their own: by key, or
  * one part behind the other.
  *
- * A function of yours, `make`, composes upon `upstream`, which stands for the
- * items of one part, a substream, and returns the flow. It takes `upstream`
- * over; one that it does not use it frees. The flow is a nested one, see
- * flow_async.h; its items must be those that come in, or what weir_flow_items()
- * says behind the operator. If `make` returns NULL or a failed flow, that is
- * the failure of the item that it was to begin with, see weir_flow_supervise().
- * WEIR_DIRECTIVE_RESTART, for this or a function that has failed, ends all
- * substreams, and the next item begins a new one.
+ * `make`, a function of yours, composes upon `upstream`, a flow that stands for
+ * the items of one part, a substream, and returns the result: a nested flow
+ * (flow_async.h).
  *
- * The operator drives what it has made, and `upstream` is of no use outside of
- * that flow. So there is no substream that nobody takes from, and none has to
- * be given up after a time. Items that a flow does not want any more, as it has
- * ended or cancelled `upstream`, are dropped.
- *
- * An error from upstream comes out of each `upstream`, behind its items, and of
- * the operator, also where the flows make something else of it. So does one of
- * weir_flow_group_by() itself, as where there are too many groups; what still
- * waits for room then is dropped. Where a flow fails by itself, the others are
- * cancelled.
+ * 1. `make` owns `upstream`, and frees it if it does not use it. `upstream` is
+ *    of no use outside of the flow that is returned.
+ * 2. The returned flow must emit the items that come in, or those that
+ *    weir_flow_items() says behind the operator.
+ * 3. If `make` returns NULL or a failed flow, it has failed on the first item
+ *    of the substream: see weir_flow_supervise(). WEIR_DIRECTIVE_RESTART, after
+ *    a failure of `make` or of another function of the operator, ends all
+ *    substreams, and the next item begins a new one.
+ * 4. The operator drives the flows that it has made. So no substream stands
+ *    still because nobody takes from it, and none needs a timeout. Items that
+ *    come for a flow that has ended, or that has cancelled `upstream`, are
+ *    dropped.
+ * 5. An error from upstream comes out of each `upstream`, behind its items, and
+ *    also out of the operator, whatever the made flows make of it. The same
+ *    holds for an error of weir_flow_group_by() itself, such as too many
+ *    groups; items that still wait for room are dropped then.
+ * 6. If a made flow fails by itself, the others are cancelled.
  */
 #ifndef WEIR_FLOW_SUBSTREAM_H
 #define WEIR_FLOW_SUBSTREAM_H
@@ -35,19 +37,20 @@ extern "C" {
 /* --- By key -------------------------------------------------------------- */
 
 /*
- * Keys that are more than a number. `hash` and `equal` are needed. Numbers are
- * hashed by a secret of the executor's (SipHash-1-3), which on a simulator is
- * its seed; where others choose the keys let your hash have a secret, too.
+ * Functions for keys that are not plain numbers. `hash` and `equal` are needed.
+ * Plain numbers are hashed with a secret of the executor's (SipHash-1-3); on a
+ * simulator the secret is its seed. If strangers choose the keys, give your
+ * `hash` a secret, too.
  */
 struct weir_flow_key_functions {
-	/* Equal keys have equal ones. */
+	/* Equal keys have equal hashes. */
 	uint64_t (*hash)(uintptr_t key, void *context);
 	bool (*equal)(uintptr_t a, uintptr_t b, void *context);
-	/* Makes *key last, beyond the item that it came of: 0, or a negative
-	 * errno. NULL: it does. */
+	/* Makes *key outlive the item that it was set from: 0, or a negative
+	 * errno. NULL: keys outlive their items anyway. */
 	int (*keep)(uintptr_t *key, void *context);
-	/* Once for each that was kept. NULL: nothing to do; as it must be
-	 * without `keep`. */
+	/* Called once for each key that was kept. NULL: nothing to do. Must be
+	 * NULL without `keep`. */
 	void (*drop)(uintptr_t key, void *context);
 };
 
@@ -56,8 +59,9 @@ struct weir_flow_group_options {
 	/* How many items may wait in front of each group's flow; 0: 16. */
 	size_t buffer;
 	/*
-	 * The next item of a key whose flow has ended begins a new group. Else
-	 * it is dropped, and the key is remembered and counts as a group.
+	 * True: when a group's flow has ended, the next item with its key
+	 * begins a new group. False: such items are dropped, and the key is
+	 * remembered and counts as a group.
 	 */
 	bool reopen;
 	/* NULL: keys are numbers. Copied. */
@@ -66,15 +70,16 @@ struct weir_flow_group_options {
 };
 
 /*
- * Items with equal keys go through one flow, and what comes out of all of them
- * comes out here. `key` sets the item's *key: 0, or a negative errno. `make`
- * gets the key, as it was kept. The stream fails with -EMFILE where there would
- * be more than `max` groups, or with the error of one of the flows.
+ * Sends items with equal keys through one flow, and emits the items of all
+ * these flows. `key` sets *key for the item: 0, or a negative errno. `make`
+ * gets the key as it was kept. The stream fails with -EMFILE if there would be
+ * more than `max` groups, or with the error of one of the flows.
  *
- * An item is given to its group before the next is looked at, so results of
- * flows that put out at once come in the order of their items. While a group
- * has as many items waiting as it may, no item is taken for the others either:
- * one whose flow waits for another group's would wait for ever.
+ * An item is given to its group before the next one is looked at; so if the
+ * flows emit a result for each item at once, the results come in the order of
+ * the items. While the buffer of one group is full, no item is taken for the
+ * others either: a group's flow that waits for an item of another group would
+ * wait for ever.
  *
  * `context` is passed to all functions. `options` is copied and may be NULL.
  * -EINVAL: null, `max` or the buffer 0 or above WEIR_CAPACITY_MAX, bad options.
@@ -93,10 +98,11 @@ WEIR_API struct weir_flow *weir_flow_group_by(
 /* --- One behind the other ------------------------------------------------ */
 
 /*
- * The first item begins a substream, and so does each for which `begins`
- * returns 1 (0: it belongs to the one before; or a negative errno). The next
- * flow is made when the last has ended. What comes when a flow has ended early
- * is dropped, up to the next that begins one. -EINVAL: null.
+ * Begins a substream with the first item, and with each item for which `begins`
+ * returns 1. 0: the item belongs to the substream under way. `begins` may also
+ * return a negative errno. The next flow is made when the last has ended. If a
+ * flow ends early, items are dropped up to the next one that begins a
+ * substream. -EINVAL: null.
  *
  * Emits: each item of the substreams' flows. Completes: when upstream and the
  * last flow have. Cancels: both, when downstream does or one has failed. Holds:
@@ -108,9 +114,9 @@ WEIR_API struct weir_flow *weir_flow_split_when(
 	void *context);
 
 /*
- * The same, but an item for which `ends` returns 1 is the last of its
- * substream; what comes when a flow has ended early is dropped, that item
- * included.
+ * As weir_flow_split_when(), but an item for which `ends` returns 1 is the last
+ * of its substream. If a flow ends early, the rest of its substream is dropped,
+ * the last item included.
  *
  * Emits: each item of the substreams' flows. Completes: when upstream and the
  * last flow have. Cancels: both, when downstream does or one has failed. Holds:
@@ -122,17 +128,17 @@ WEIR_API struct weir_flow *weir_flow_split_after(
 	void *context);
 
 /*
- * The first `n` items, or all if there are fewer, are given to `make`, and the
- * others to the flow that it returns. It takes the items over, but not the
- * array. The stream fails if upstream does before that, or if there is no such
- * flow; an error of upstream behind those items comes out of `tail`, and what
- * the flow makes of it counts. `n` may be 0. -EINVAL: null, `n` above
- * WEIR_CAPACITY_MAX.
+ * Gives the first `n` items (all, if there are fewer) to `make`, and the other
+ * items to the flow that `make` returns, through `tail`. `make` takes the items
+ * over, but not the array. The stream fails if upstream fails before `make` is
+ * called, or if `make` returns NULL or a failed flow. A later error of upstream
+ * comes out of `tail`, and what the flow makes of it counts. `n` may be 0.
+ * -EINVAL: null, `n` above WEIR_CAPACITY_MAX.
  *
- * Emits: each item of the made flow. Completes: when that does. Cancels: the
- * made flow and upstream, when downstream does or the made flow has ended;
- * upstream also when the made flow does. Holds: `n` items, then one nested
- * flow.
+ * Emits: each item of the made flow. Completes: when the made flow does.
+ * Cancels: the made flow and upstream, when downstream does; upstream, when the
+ * made flow has ended or has cancelled `tail`. Holds: `n` items, then one
+ * nested flow.
  */
 WEIR_API struct weir_flow *weir_flow_prefix_and_tail(
 	struct weir_flow *flow, size_t n,

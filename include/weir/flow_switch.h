@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Kill switches: they end flows from outside, one or as many as they are in,
- * each wherever it stands in a flow.
+ * Kill switches end flows from outside: one flow, or as many as have the same
+ * switch, each at the place where the switch stands in the flow.
  */
 #ifndef WEIR_FLOW_SWITCH_H
 #define WEIR_FLOW_SWITCH_H
@@ -15,34 +15,36 @@ extern "C" {
 struct weir_flow_switch;
 
 /*
- * A switch, not thrown: *swtch gets it, to be freed. -EINVAL: null. -ENOMEM;
- * then *swtch is NULL.
+ * A new switch in *swtch, not thrown; the caller frees it. -EINVAL: null.
+ * -ENOMEM; then *swtch is NULL.
  */
 WEIR_API WEIR_MUST_CHECK int weir_flow_switch_new(
 	struct weir_flow_switch **swtch);
 
 /*
- * Gives it back; flows that have it keep it. NULL is fine. Not together with
- * another call on it.
+ * Gives the caller's reference back; flows that have the switch keep it. NULL
+ * is fine. No other call on the switch may be under way.
  */
 WEIR_API void weir_flow_switch_free(struct weir_flow_switch *swtch);
 
 /*
- * Throws it, once for ever: flows that have it complete where it is, and what
- * is above is cancelled. -EINVAL: null. -EALREADY: thrown before. Any thread.
+ * Throws the switch, once for ever: each flow that has it completes at its
+ * place, and everything upstream is cancelled. -EINVAL: null. -EALREADY: thrown
+ * before. Any thread.
  */
 WEIR_API int weir_flow_switch_end(struct weir_flow_switch *swtch);
 
 /*
- * The same, but they fail with `error` (borrowed; NULL stands for -ECANCELED).
+ * As weir_flow_switch_end(), but the flows fail with `error` (borrowed;
+ * NULL stands for -ECANCELED).
  */
 WEIR_API int weir_flow_switch_stop(struct weir_flow_switch *swtch,
 				   struct weir_error *error);
 
 /*
- * What comes before ends when the switch is thrown; if it was before, a run
- * ends here at once. Any number of flows, and of runs, may have the same
- * switch. Fails: -EINVAL, no switch.
+ * Ends the stream here when the switch is thrown; if it was thrown before the
+ * run, at once. Any number of flows and runs may have the same switch. Fails:
+ * -EINVAL, no switch.
  *
  * Emits: each item. Completes: when upstream does, or by a shutdown. Cancels:
  * when downstream does, or the switch is thrown. Holds: nothing.

@@ -33,10 +33,10 @@ TITLES = {
 HEAD = """# Operators
 
 What each operator promises, taken from its header by `test/spec/operators.py
-. --write`; a test compares the two. *Emits*: when it puts an item out.
+. --write`; a test compares the two. *Emits*: when it emits an item.
 *Completes*: when it ends well; it fails when upstream does, behind the items
 before that, unless its header says otherwise. *Cancels*: when it wants no more
-from upstream. *Holds*: what it has taken and not put out, at most.
+from upstream. *Holds*: the most items it has taken and not emitted.
 
 [flow](flow.md) says how they are composed and run; the page of each header, how
 they are used: an operator's name leads there.
