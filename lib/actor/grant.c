@@ -3,35 +3,36 @@
  * Ports that wait in a queue: how a permit comes to an actor that may be
  * stopped, switched off or suspended at any moment.
  *
- * 1  A port holds exactly one burst, or nothing: what a turn leaves of it goes
- *    back when the slice ends. Holding a part and waiting for the rest would
- *    be a deadlock of its own.
- * 2  The owner asks for a burst when its port is looked at (only if nobody
- *    waits) or armed. An actor asks for its ports in their order, one at a
- *    time: for a port only when all that stand before it and take part hold
- *    their bursts [my_turn]. So threads and actors that keep to one global
+ * 1  A port holds exactly one burst, or nothing: the part of it that a turn
+ *    leaves goes back when the slice ends. Holding a part and waiting for the
+ *    rest would be a deadlock of its own.
+ * 2  The owner asks for a burst when its port is looked at (only if no other
+ *    claim waits) or armed. An actor asks for its ports in their order, one at
+ *    a time: for a port only when all ports that stand before it and take part
+ *    hold their bursts [my_turn]. So threads and actors that keep to one global
  *    order cannot deadlock. A port whose turn it is not holds nothing, is not
- *    counted as blocked and is looked at again when the one before it has
- *    been granted; that one is counted, for it has asked.
+ *    counted as blocked, and is looked at again when the port before it has
+ *    been granted its burst; that port is counted, for it has asked.
  *    Members of a weir_any stand outside this order: any of them will do.
- * 3  The state of a claim. Only the owner leaves IDLE; who moves it otherwise:
+ * 3  The state of a claim. Only the owner leaves IDLE; the other moves, and
+ *    which thread makes them:
  *
  *	IDLE -> QUEUED		owner, before the claim is in the queue
- *	QUEUED -> IDLE, ENDED	owner, whose claim was not queued after all
- *	QUEUED -> IDLE		owner, who took it out of the queue
- *	QUEUED -> GRANTED	granter, who took it out of the queue
- *	QUEUED -> ENDED		the same: nothing will ever be granted
- *	QUEUED -> ABANDONED	owner who came too late to take it out
- *	ABANDONED -> QUEUED	owner who wants it after all
- *	ABANDONED -> IDLE	granter, who gives back what was granted
- *	GRANTED -> IDLE		owner, who holds it now
- *	ENDED -> IDLE		owner, who has heard of it
+ *	QUEUED -> IDLE, ENDED	owner: the claim was not queued after all
+ *	QUEUED -> IDLE		owner, having taken the claim out
+ *	QUEUED -> GRANTED	granter, having taken the claim out
+ *	QUEUED -> ENDED		granter: nothing will ever be granted
+ *	QUEUED -> ABANDONED	owner: too late to take the claim out
+ *	ABANDONED -> QUEUED	owner: it wants the burst after all
+ *	ABANDONED -> IDLE	granter, which gives back what was granted
+ *	GRANTED -> IDLE		owner, which holds the burst now
+ *	ENDED -> IDLE		owner, which has heard of the end
  *
- *    So what was granted is held by the owner or given back by exactly one of
- *    the two, and nobody waits for anybody.
- * 4  A claim that is QUEUED or ABANDONED holds a reference on the actor,
- *    dropped by who takes the claim out, after its last touch. The granter
- *    does not touch the claim after it has moved the state.
+ *    So the owner holds what was granted, or exactly one of the two gives it
+ *    back, and no thread waits for another.
+ * 4  A claim that is QUEUED or ABANDONED holds a reference on the actor. The
+ *    thread that takes the claim out drops it, after its last touch. The
+ *    granter does not touch the claim after it has moved the state.
  */
 #include "actor/grant.h"
 

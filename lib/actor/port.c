@@ -71,8 +71,8 @@ uint32_t weir__port_turns(struct weir_port *port)
 }
 
 /*
- * Rule 7: whoever exchanges a 1 takes the port off the count; the owner here,
- * so that a port that takes no part cannot hold the actor back.
+ * Rule 7: the thread that reads 1 takes the port off the count. Here it may be
+ * the owner, so that a port that takes no part cannot hold the actor back.
  */
 void weir__port_switch_off(struct weir_port *port, uint8_t flag)
 {

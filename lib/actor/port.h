@@ -66,7 +66,8 @@ struct weir__port_ops {
 	int (*arm)(struct weir_port *port);
 	/* Publishes what the last run did, by plain stores; false: nothing. */
 	bool (*publish)(struct weir_port *port);
-	/* After a full fence: unblocks whom the published may concern. */
+	/* After a full fence: unblocks the peers that the publication may
+	 * concern. */
 	void (*wake)(struct weir_port *port);
 	/* A signal has come: is it for this port? */
 	int (*signalled)(struct weir_port *port);

@@ -4,20 +4,20 @@
  *
  * word = 2 * permits + WAITERS. Invariants:
  *
- *	the bit is changed by who holds the lock only
- *	the bit is set iff the queue is not empty   (while nobody has the lock)
- *	then the first in the queue wants more than there is    (the same)
- *	while it is set, the word is changed by who holds the lock only
+ * - only the holder of the lock changes the bit WAITERS;
+ * - while no thread has the lock, the bit is set iff the queue is not empty,
+ *   and then the first in the queue wants more than there is;
+ * - while the bit is set, only the holder of the lock changes the word.
  *
- * so without the bit permits are taken and given by one swap, and with it
- * nobody overtakes. Linearisation: a take at the swap that takes; a release
- * at the swap that adds; a grant at the store in serve(); a request that is
- * queued, for FIFO's sake, at the swap that finds too little.
+ * So without the bit permits are taken and given by one swap, and with it no
+ * request overtakes another. Linearisation: a take at the swap that takes; a
+ * release at the swap that adds; a grant at the store in serve(); a request
+ * that is queued, for FIFO's sake, at the swap that finds too little.
  *
- * Who has been granted permits is woken when the lock is dropped; from the
- * unlock on, the releaser does not touch the semaphore. A thread that came by
- * the permit meanwhile may end the semaphore: fini takes the lock once, behind
- * the releaser.
+ * A waiter that was granted permits is woken when the lock has been dropped;
+ * from the unlock on, the releaser does not touch the semaphore. A thread that
+ * came by the permit meanwhile may end the semaphore: fini takes the lock once,
+ * behind the releaser.
  */
 #include <weir/semaphore.h>
 

@@ -147,9 +147,9 @@ static bool wake(struct weir__park *park, uint32_t i)
 }
 
 /*
- * What was published before the look who is idle (claim 3); pairs with the
- * fences in weir__park_announce() and weir__park_found(). The publisher's last
- * operation was a read-modify-write, so this suffices.
+ * Orders the caller's publication before its look for idle workers (claim 3);
+ * pairs with the fences in weir__park_announce() and weir__park_found(). The
+ * publisher's last operation was a read-modify-write, so this fence suffices.
  */
 static void publish(void)
 {
@@ -169,7 +169,7 @@ bool weir__park_searched(const struct weir__park *park)
 	return (int32_t)ck_pr_load_32(&park->searching) > 0;
 }
 
-/* Who is idle, of one word, but for the watcher. */
+/* The idle workers of one word, without the watcher. */
 static uint64_t idle_but(const struct weir__park *park, uint32_t word,
 			 uint32_t watcher)
 {
@@ -186,7 +186,8 @@ bool weir__park_wake_one(struct weir__park *park)
 	publish();
 	if (weir__park_searched(park))
 		return false; /* claim 4 */
-	/* No order: whoever that is, it comes last and is not left out. */
+	/* No order: whichever worker this is, it is woken last and not left
+	 * out. */
 	watcher = ck_pr_load_32(&park->watched) - 1;
 	for (word = 0; word < n; word++) {
 		while ((idle = idle_but(park, word, watcher))) {
@@ -212,8 +213,8 @@ uint32_t weir__park_idle(const struct weir__park *park)
 
 bool weir__park_watch(struct weir__park *park, uint32_t i)
 {
-	/* No order: `watched` guards no data, and who misses that it became 1
-	 * wakes one worker too many. */
+	/* No order: `watched` guards no data, and a worker that misses that it
+	 * became 1 wakes one worker too many. */
 	return !ck_pr_load_32(&park->watched) &&
 	       ck_pr_cas_32(&park->watched, 0, i + 1);
 }

@@ -22,14 +22,15 @@ struct weir__park {
 	/* Set by weir__park_init(). */
 	struct weir__sleeper *sleepers;
 	uint32_t n;
-	/* Who sleeps with a timeout, plus 1; 0: nobody. Seldom written, often
-	 * read: it shares the line of what is constant. */
+	/* The number of the watcher, which sleeps with a timeout, plus 1; 0:
+	 * there is none. Seldom written, often read: it shares the line of
+	 * constant fields. */
 	uint32_t watched;
 	/* Searchers, or less (signed; claim 5). */
 	uint32_t searching __attribute__((aligned(WEIR__LINE)));
-	/* Bit i: worker i is parked, or about to be. Not on the same line:
-	 * who wakes one worker only looks here, and while all are awake that
-	 * stays in its cache. */
+	/* Bit i: worker i is parked, or about to be. Not on the line of
+	 * `searching`: a thread that would wake a worker only reads this line,
+	 * which stays in that thread's cache while all workers are awake. */
 	uint64_t idle[WEIR_WORKERS_MAX / 64]
 		__attribute__((aligned(WEIR__LINE)));
 };
@@ -38,30 +39,34 @@ struct weir__park {
 void weir__park_init(struct weir__park *park, struct weir__sleeper *sleepers,
 		     uint32_t n);
 
-/* The caller counts worker that is awake as one that searches. */
+/* Counts a worker that is awake as searching. */
 void weir__park_search(struct weir__park *park);
 
 /*
- * The worker searches no more: it has found something. True: nobody else does,
- * so look whether there is more to be found, and if so weir__park_wake_one().
+ * The worker has found work and searches no more. True: no other worker
+ * searches, so the caller looks whether there is more work, and if so calls
+ * weir__park_wake_one().
  */
 bool weir__park_found(struct weir__park *park);
 
 /*
- * The searching worker i is idle. Afterwards it looks at every source once
- * more: either it finds what was published, or the publisher wakes it.
+ * The searching worker i goes idle. Afterwards it looks at every source once
+ * more: it finds what was published, or the publisher wakes it.
  */
 void weir__park_announce(struct weir__park *park, uint32_t i);
 
-/* Before each look at the sources: what to hand to weir__park_sleep(). */
+/*
+ * Before each look at the sources: returns the epoch to hand to
+ * weir__park_sleep().
+ */
 uint32_t weir__park_epoch(const struct weir__park *park, uint32_t i);
 
-/* It was woken: it is idle no more, and searches. */
+/* True: worker i was woken: it is idle no more, and searches. */
 bool weir__park_woken(const struct weir__park *park, uint32_t i);
 
 /*
- * It found something itself, or wants to leave for another reason. It is idle
- * no more, and searches. True: it was not woken; false: it was, meanwhile.
+ * Worker i has found work itself, or goes on for another reason: it is idle no
+ * more, and searches. True: it was not woken; false: it was woken meanwhile.
  */
 bool weir__park_cancel(struct weir__park *park, uint32_t i);
 
@@ -78,22 +83,22 @@ bool weir__park_sleep(struct weir__park *park, uint32_t i, uint32_t epoch,
  */
 bool weir__park_wake_one(struct weir__park *park);
 
-/* The same for worker i only, and whoever else searches. */
+/* As weir__park_wake_one(), for worker i only, also if other workers search. */
 bool weir__park_wake(struct weir__park *park, uint32_t i);
 
-/* Whether somebody searches. A hint. */
+/* True if a worker searches. A hint. */
 bool weir__park_searched(const struct weir__park *park);
 
-/* How many are idle. Exact when nothing changes. */
+/* How many workers are idle. Exact when nothing changes. */
 uint32_t weir__park_idle(const struct weir__park *park);
 
 /*
- * Watching (claims 6 and 7). Of the idle worker i: true, it is the one that has
+ * Watching (claims 6 and 7). True: the idle worker i is the watcher, which has
  * to look at the others from time to time.
  */
 bool weir__park_watch(struct weir__park *park, uint32_t i);
 
-/* The watcher gives it up. */
+/* The watcher ends its watch. */
 void weir__park_unwatch(struct weir__park *park);
 
 #endif

@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The queue of a worker: bounded, first in first out. The owner pushes and
- * pops; anybody else may steal the oldest. Owners do that hundreds of times
- * while somebody steals once, so the owner's side is plain loads and stores,
- * and the thief pays for both: it makes every running thread of the process
- * pass a full fence (membarrier(2)) where the owner would need one.
+ * pops; any other thread may steal the oldest tasks. The owner does that
+ * hundreds of times for each theft, so the owner's side is plain loads and
+ * stores, and the thief pays for both: it makes every running thread of the
+ * process pass a full fence (membarrier(2)) where the owner would need one.
  *
  *  1. The tasks are those in the slots of [head, tail) that are not NULL, never
  *     more than WEIR__RING_SIZE. Only the owner writes head and tail.
- *  2. `robbed` is 1 while a thief is at it: set by its compare-and-swap, so
- *     there is one at a time, cleared by a store. Before `taken`, which only
- *     that thief writes, nothing is left to steal.
- *  3. The owner claims slot i by storing head = i + 1, and then reads
- *     `robbed`. The thief sets `robbed`, and then reads head. A full fence
- *     lies between on both sides, so the owner reads 1 or the thief reads a
- *     head beyond i.
- *  4. If the owner reads 0 the slot is its own: a thief that comes later looks
- *     at no slot before head, and one that was there before has left: what it
- *     took reads NULL (acquire and release on `robbed`).
- *  5. If it reads 1, owner and thief take slots by exchange with NULL, and who
- *     gets the task has it. A slot that the thief looks at may have been popped
- *     since it read head, and filled anew: but while `robbed` is 1 what was
- *     popped is NULL, so it gets NULL or a task that is queued.
+ *  2. `robbed` is 1 while a thief is at work: the thief sets it by a
+ *     compare-and-swap, so there is one at a time, and clears it by a store.
+ *     Before `taken`, which only that thief writes, nothing is left to steal.
+ *  3. The owner claims slot i by storing head = i + 1, and then reads `robbed`.
+ *     The thief sets `robbed`, and then reads head. A full fence lies between
+ *     on both sides, so the owner reads 1 or the thief reads a head beyond i.
+ *  4. If the owner reads 0 the slot is its own: a later thief looks at no slot
+ *     before head, and an earlier thief has left: in a slot from which that one
+ *     took a task the owner reads NULL (acquire and release on `robbed`).
+ *  5. If the owner reads 1, owner and thief take slots by exchange with NULL,
+ *     and the one that gets the task has it. The owner may have popped a slot
+ *     that the thief looks at, after the thief read head, and filled it anew.
+ *     But while `robbed` is 1 a popped slot is NULL, so the thief gets NULL or
+ *     a task that is queued.
  *
  * Where there is no membarrier the owner makes its own fence. That is also what
  * the explorer sees and checks; the kernel's promise replaces it.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the rest of the library has to know of simulators. */
+/* What the rest of the library needs to know of simulators. */
 #ifndef WEIR_EXECUTOR_SIM_H
 #define WEIR_EXECUTOR_SIM_H
 
@@ -7,7 +7,10 @@
 
 #include <weir/sim.h>
 
-/* What all chance of a simulator follows from. False: it is another executor. */
+/*
+ * *seed: the seed that a simulator draws all chance from. False: another
+ * executor.
+ */
 bool weir__sim_seed_of(const struct weir_executor *executor, uint64_t *seed);
 
 #endif
