@@ -46,7 +46,7 @@ enum weir_outcome {
 	/*
 	 * It was never started. -EEXIST: a process with its id runs. -EINVAL:
 	 * a bad id. -ECANCELED, -ESHUTDOWN: the manager, the system or the
-	 * executor ends. -ENOTSUP: it has a deadline, and the executor has no
+	 * executor ends. -ENOTSUP: it has a timeout, and the executor has no
 	 * timers. -ENOMEM. Or what `start` has returned.
 	 */
 	WEIR_OUTCOME_REFUSED,
@@ -72,7 +72,7 @@ struct weir_command {
 	 */
 	const char *id;
 	/* Time that its process has, from its start; 0: the manager's. */
-	uint64_t deadline_ns;
+	uint64_t timeout_ns;
 	void *result; /* yours; for the process to hand over */
 	/* private */
 	struct weir_process_manager *manager;
@@ -121,11 +121,11 @@ struct weir_process_manager_options {
 	 * manager's slice.
 	 */
 	int (*start)(struct weir_process *process, void *context);
-	uint64_t deadline_ns; /* as the command's; 0: none */
+	uint64_t timeout_ns; /* as the command's; 0: none */
 	/*
 	 * Time that they have when they are to stop and `stopping` of their
 	 * lifecycle says 1, or their children take theirs: as
-	 * weir_spawn_options.shutdown_ns. 0: for ever, also past the deadline.
+	 * weir_spawn_options.shutdown_ns. 0: for ever, also past the timeout.
 	 * Else starting one takes memory.
 	 */
 	uint64_t shutdown_ns;
@@ -135,7 +135,7 @@ struct weir_process_manager_options {
 	 * The process is this call, on a thread of the executor. 0: done.
 	 * WEIR_RUN_LATER: it goes on, and ends with weir_command_end(). A
 	 * negative errno: it has failed. Ids are not looked at, and there are
-	 * no deadlines: nothing could stop it.
+	 * no timeouts: nothing could stop it.
 	 */
 	int (*run)(struct weir_command *command, void *context);
 	/* Actors that make the calls, of which each makes one at a time; as
@@ -215,7 +215,7 @@ struct weir_process_manager {
  * day. `options` is copied, what it points to is borrowed until `released`.
  * All memory that it will ever need is taken here. -EINVAL: null, neither
  * `process` nor `run` or both, a process_size that is too small, a number out
- * of its range, a buffer that must not be counted. -ENOTSUP: a deadline, and
+ * of its range, a buffer that must not be counted. -ENOTSUP: a timeout, and
  * the executor has no timers. -ENOMEM. Then nothing has changed. Whoever sets
  * it up.
  */

@@ -58,11 +58,11 @@ WEIR_API bool weir_sim_step(struct weir_sim *sim);
 WEIR_API uint64_t weir_sim_run(struct weir_sim *sim);
 
 /*
- * Steps until the clock would pass `time_ns`, then sets it to that time.
+ * Steps until the clock would pass `deadline_ns`, then sets it to that time.
  * Returns the slices run. What is ready all the time never lets the clock
  * move; at most `slices` are run (UINT64_MAX: no limit).
  */
-WEIR_API uint64_t weir_sim_run_until(struct weir_sim *sim, uint64_t time_ns,
+WEIR_API uint64_t weir_sim_run_until(struct weir_sim *sim, uint64_t deadline_ns,
 				     uint64_t slices);
 
 /* A number below `bound` (> 0) from the simulator's seed, for tests. */

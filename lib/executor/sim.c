@@ -414,7 +414,7 @@ uint64_t weir_sim_run(struct weir_sim *sim)
 	return weir_sim_run_until(sim, WEIR_FOREVER, UINT64_MAX);
 }
 
-uint64_t weir_sim_run_until(struct weir_sim *sim, uint64_t time_ns,
+uint64_t weir_sim_run_until(struct weir_sim *sim, uint64_t deadline_ns,
 			    uint64_t slices)
 {
 	struct weir__turn turn;
@@ -423,10 +423,10 @@ uint64_t weir_sim_run_until(struct weir_sim *sim, uint64_t time_ns,
 	if (sim->owned.running || weir__turn_put_aside(&turn) < 0)
 		return 0;
 	while (run < slices) {
-		enum progress progress = step(sim, time_ns);
+		enum progress progress = step(sim, deadline_ns);
 
 		if (progress == NOTHING) {
-			move_clock(sim, time_ns);
+			move_clock(sim, deadline_ns);
 			break;
 		}
 		run += progress == SLICE;

@@ -316,19 +316,19 @@ static int set_deadline(struct weir_process *process)
 	struct weir_process_manager *manager = process->manager;
 	struct weir_executor *executor = manager->actor.executor;
 	uint64_t now = weir_executor_now(executor);
-	uint64_t deadline_ns = process->command->deadline_ns;
+	uint64_t timeout_ns = process->command->timeout_ns;
 	int rc;
 
-	if (!deadline_ns)
-		deadline_ns = manager->options.deadline_ns;
-	if (!deadline_ns)
+	if (!timeout_ns)
+		timeout_ns = manager->options.timeout_ns;
+	if (!timeout_ns)
 		return 0;
 	process->timer.fire = fire;
 	process->timed = true;
 	process->holders++;
 	rc = weir_timer_arm(executor, &process->timer,
-			    deadline_ns < UINT64_MAX - now ? now + deadline_ns
-							   : UINT64_MAX);
+			    timeout_ns < UINT64_MAX - now ? now + timeout_ns
+							  : UINT64_MAX);
 	if (rc < 0) {
 		process->timed = false;
 		process->holders--;

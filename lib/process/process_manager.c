@@ -358,7 +358,7 @@ static int check(const struct weir_process_manager_options *options)
 	     options->process_size < sizeof(struct weir_process) ||
 	     options->process_size > SIZE_MAX / 2 / WEIR_PROCESSES_MAX))
 		return -EINVAL;
-	if (options->run && options->deadline_ns)
+	if (options->run && options->timeout_ns)
 		return -EINVAL;
 	if (batch > options->max)
 		batch = options->max;
@@ -443,7 +443,7 @@ int weir_process_manager_init(
 	rc = check(options);
 	if (rc < 0)
 		return rc;
-	if (options->deadline_ns && !executor->ops->timer_arm)
+	if (options->timeout_ns && !executor->ops->timer_arm)
 		return -ENOTSUP;
 	before = *manager;
 	memset(manager, 0, sizeof(*manager));

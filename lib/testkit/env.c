@@ -17,9 +17,9 @@
 #define SECONDS_MAX 60
 #define YIELDS 1024u /* between two looks at the clock */
 
-static int run_until(struct weir_sim *sim, uint64_t time_ns)
+static int run_until(struct weir_sim *sim, uint64_t deadline_ns)
 {
-	return weir_sim_run_until(sim, time_ns, SLICES_MAX) < SLICES_MAX
+	return weir_sim_run_until(sim, deadline_ns, SLICES_MAX) < SLICES_MAX
 		       ? 0
 		       : -ETIMEDOUT;
 }

@@ -105,7 +105,7 @@ static void offer_3(void *context)
 /* --- With so many places, seats in front, and commands taken -------------- */
 
 static struct world *manager(void *context, uint32_t max, uint32_t buffer,
-			     uint64_t deadline_ns)
+			     uint64_t timeout_ns)
 {
 	return orders_open(context,
 			   (struct weir_process_manager_options){
@@ -114,7 +114,7 @@ static struct world *manager(void *context, uint32_t max, uint32_t buffer,
 				   .start = start,
 				   .max = max,
 				   .buffer = buffer,
-				   .deadline_ns = deadline_ns,
+				   .timeout_ns = timeout_ns,
 			   });
 }
 

@@ -152,9 +152,9 @@ static void e14_without_timers_a_deadline_is_refused(void **state)
 		.process_size = sizeof(struct job),
 		.start = start,
 		.max = 1,
-		.deadline_ns = 1,
+		.timeout_ns = 1,
 	};
-	struct weir_command command = {.reply = reply, .deadline_ns = 1};
+	struct weir_command command = {.reply = reply, .timeout_ns = 1};
 	uint32_t i;
 
 	(void)state;
@@ -163,7 +163,7 @@ static void e14_without_timers_a_deadline_is_refused(void **state)
 						   &options),
 			 -ENOTSUP);
 	assert_int_equal(weir_executor_fini(&executor), 0);
-	options.deadline_ns = 0;
+	options.timeout_ns = 0;
 	open_world(&options);
 	for (i = 1; i <= 10; i++) {
 		assert_int_equal(weir_process_manager_offer(&manager, &command),
@@ -171,7 +171,7 @@ static void e14_without_timers_a_deadline_is_refused(void **state)
 		assert_int_equal(outcomes[WEIR_OUTCOME_REFUSED], i);
 		assert_int_equal(last_code, -ENOTSUP);
 	}
-	command.deadline_ns = 0;
+	command.timeout_ns = 0;
 	assert_int_equal(weir_process_manager_offer(&manager, &command), 0);
 	assert_int_equal(outcomes[WEIR_OUTCOME_DONE], 1);
 	close_world();

@@ -329,7 +329,7 @@ static int64_t fails(void *context, int64_t remaining)
 
 /* It fails when the first task runs; two run then and two wait. */
 static void fails_with(const struct weir_strategy *strategy,
-		       uint64_t deadline_ns)
+		       uint64_t timeout_ns)
 {
 	struct weir_process_manager_options options;
 
@@ -339,7 +339,7 @@ static void fails_with(const struct weir_strategy *strategy,
 	world.tasks[1].how = GOES_ON;
 	options = job_options(&world, 2, 3);
 	options.demand = fails;
-	options.deadline_ns = deadline_ns;
+	options.timeout_ns = timeout_ns;
 	options.demand_context = &world;
 	manager_init(&world, &options);
 	manager_spawn(&world, 0);
@@ -386,7 +386,7 @@ static void resumed_it_goes_on(void **state)
 }
 
 /* Fails, and stands still for ten seconds with all below it. */
-static void back_off(uint64_t deadline_ns)
+static void back_off(uint64_t timeout_ns)
 {
 	static const struct weir_backoff backoff = {
 		.min_ns = 10 * SECOND,
@@ -398,7 +398,7 @@ static void back_off(uint64_t deadline_ns)
 	};
 
 	decision = WEIR_DIRECTIVE_RESTART;
-	fails_with(&strategy, deadline_ns);
+	fails_with(&strategy, timeout_ns);
 	weir_sim_run_until(world.sim, 5 * SECOND, UINT64_MAX);
 	assert_true(weir_system_is_alive(world.system, world.ref));
 }
@@ -628,7 +628,7 @@ static void calls_with_deadline(struct weir_process_manager_options *options)
 {
 	options->process = NULL;
 	options->run = no_call;
-	options->deadline_ns = SECOND;
+	options->timeout_ns = SECOND;
 }
 
 static void bad_settings_change_nothing(void **state)

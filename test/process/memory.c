@@ -54,7 +54,7 @@ static void nothing_is_allocated_for_a_command(void **state)
 	for (i = 0; i < 20; i++) {
 		snprintf(ids[i], sizeof(ids[i]), "%zu", i % 13);
 		world.tasks[i].command.id = i % 3 ? ids[i] : NULL;
-		world.tasks[i].command.deadline_ns = i % 2 ? 5 * MS : 500 * US;
+		world.tasks[i].command.timeout_ns = i % 2 ? 5 * MS : 500 * US;
 		world.tasks[i].how = hows[i % 3];
 	}
 	rounds(3);
@@ -149,7 +149,7 @@ static bool fail_running(const struct weir_process_manager_options *options,
 	tasks_new(&world, 40, 10 * MS);
 	for (i = 0; i < 40; i++) {
 		world.tasks[i].how = (enum how)(i % 8 == 5 ? FAILS : i % 3);
-		world.tasks[i].command.deadline_ns = i % 2 ? 5 * MS : SECOND;
+		world.tasks[i].command.timeout_ns = i % 2 ? 5 * MS : SECOND;
 	}
 	manager_init(&world, options);
 	/* not all, as the table of the system grows by chunks of 64 */

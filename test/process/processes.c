@@ -363,13 +363,13 @@ static void a5_7_e14_past_its_deadline_it_is_stopped(void **state)
 	world_init(&world, 1);
 	tasks_new(&world, 4, 2 * SECOND);
 	options = job_options(&world, 2, 2);
-	options.deadline_ns = 3 * SECOND;
+	options.timeout_ns = 3 * SECOND;
 	options.batch = 2;
 	manager_init(&world, &options);
 	manager_spawn(&world, 0);
 	world.tasks[0].how = GOES_ON;
-	world.tasks[1].command.deadline_ns = SECOND;
-	world.tasks[2].command.deadline_ns = UINT64_MAX;
+	world.tasks[1].command.timeout_ns = SECOND;
+	world.tasks[2].command.timeout_ns = UINT64_MAX;
 	assert_int_equal(offer_all(&world, 0, 4), 4);
 	weir_sim_run(world.sim);
 	assert_reply(&world, 0, WEIR_OUTCOME_TIMED_OUT, -ECANCELED);
@@ -391,7 +391,7 @@ static void e14_who_ends_in_time_is_not_late(void **state)
 	(void)state;
 	world_new(&world, 1, 4, 0, 4, SECOND);
 	for (i = 0; i < 4; i++)
-		world.tasks[i].command.deadline_ns = SECOND + 1;
+		world.tasks[i].command.timeout_ns = SECOND + 1;
 	world.tasks[1].how = FAILS;
 	world.tasks[2].how = CRASHES;
 	world.tasks[3].how = NOT_SET_UP;
@@ -414,7 +414,7 @@ static void e14_late_and_done_may_meet(void **state)
 	(void)state;
 	for (seed = 1; seed <= 200; seed++) {
 		world_new(&world, seed, 1, 0, 1, SECOND);
-		world.tasks[0].command.deadline_ns = SECOND;
+		world.tasks[0].command.timeout_ns = SECOND;
 		assert_int_equal(offer(&world, 0), 0);
 		weir_sim_run(world.sim);
 		late += count_outcome(&world, WEIR_OUTCOME_TIMED_OUT);
@@ -433,7 +433,7 @@ static void e14_one_that_asks_for_time_has_as_much_as_it_was_given(void **state)
 	world_init(&world, 1);
 	tasks_new(&world, 2, 2 * SECOND);
 	options = job_options(&world, 2, 0);
-	options.deadline_ns = SECOND;
+	options.timeout_ns = SECOND;
 	options.shutdown_ns = 3 * SECOND;
 	world.asks = true;
 	manager_init(&world, &options);

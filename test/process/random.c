@@ -30,7 +30,7 @@ static void draw_task(struct task *task)
 	if (draw(30) == 0)
 		task->command.id = "";
 	if (task->how == GOES_ON || draw(3) == 0)
-		task->command.deadline_ns = 1 + draw(6) * MS;
+		task->command.timeout_ns = 1 + draw(6) * MS;
 }
 
 /* Asks for as much as it likes. */

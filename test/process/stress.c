@@ -228,7 +228,7 @@ static void draw_request(struct request *request, uint64_t *random)
 	if (none_starts)
 		request->how = NOT_SET_UP;
 	if (request->how == GOES_ON)
-		request->command.deadline_ns = 1 + draw(random, 2 * MS);
+		request->command.timeout_ns = 1 + draw(random, 2 * MS);
 	request->id[0] = 0;
 	if (id < 100) {
 		snprintf(request->id, sizeof(request->id), "%u", (unsigned)id);
