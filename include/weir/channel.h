@@ -13,8 +13,8 @@
 #ifndef WEIR_CHANNEL_H
 #define WEIR_CHANNEL_H
 
-#include <weir/grant.h>
 #include <weir/items.h>
+#include <weir/private.h>
 
 #ifdef __cplusplus
 extern "C" {

@@ -13,7 +13,7 @@
 #define WEIR_COMPLETION_H
 
 #include <weir/port.h>
-#include <weir/waiter.h>
+#include <weir/private.h>
 
 #ifdef __cplusplus
 extern "C" {

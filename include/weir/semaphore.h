@@ -15,7 +15,7 @@
 #ifndef WEIR_SEMAPHORE_H
 #define WEIR_SEMAPHORE_H
 
-#include <weir/grant.h>
+#include <weir/private.h>
 
 #ifdef __cplusplus
 extern "C" {

@@ -21,25 +21,25 @@
 #include <weir/flow_bridge.h>
 #include <weir/flow_element.h>
 #include <weir/flow_error.h>
+#include <weir/flow_fan.h>
+#include <weir/flow_graph.h>
 #include <weir/flow_io.h>
 #include <weir/flow_operator.h>
 #include <weir/flow_rate.h>
-#include <weir/flow_fan.h>
-#include <weir/flow_graph.h>
 #include <weir/flow_sink.h>
 #include <weir/flow_source.h>
 #include <weir/flow_substream.h>
 #include <weir/flow_switch.h>
-#include <weir/grant.h>
 #include <weir/in.h>
 #include <weir/items.h>
 #include <weir/loop.h>
 #include <weir/out.h>
+#include <weir/permits.h>
 #include <weir/port.h>
+#include <weir/private.h>
 #include <weir/process_manager.h>
 #include <weir/reactive.h>
 #include <weir/request.h>
-#include <weir/permits.h>
 #include <weir/semaphore.h>
 #include <weir/sim.h>
 #include <weir/stage.h>
@@ -48,7 +48,6 @@
 #include <weir/system.h>
 #include <weir/threads.h>
 #include <weir/version.h>
-#include <weir/waiter.h>
 #include <weir/worker_pool.h>
 
 #endif

@@ -6,7 +6,7 @@
 #ifndef WEIR_ACTOR_GRANT_H
 #define WEIR_ACTOR_GRANT_H
 
-#include <weir/grant.h>
+#include <weir/private.h>
 
 #include "actor/port.h"
 

@@ -16,7 +16,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include <weir/waiter.h>
+#include <weir/private.h>
 
 static inline bool weir__waiters_empty(const struct weir__waiters *list)
 {

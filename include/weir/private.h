@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Private: what requests and ports are made of that wait in the queue of a
- * semaphore, a channel or a completion. Nothing here is for users.
+ * Private. Users use nothing of this: it is what the structs of channel.h,
+ * semaphore.h and completion.h hold of the library's, whose size they need.
  */
-#ifndef WEIR_WAITER_H
-#define WEIR_WAITER_H
+#ifndef WEIR_PRIVATE_H
+#define WEIR_PRIVATE_H
 
 #include <stdbool.h>
 
-#include <weir/api.h>
+#include <weir/port.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
+/* What requests and ports are made of that wait in a queue. */
 struct weir__waiter {
 	/*
 	 * What it waited for is there. On the waker's thread, once, without a
@@ -36,6 +37,22 @@ struct weir__claim {
 	int64_t n;
 	void **item; /* moved from or to there; NULL: `n` are reserved */
 	int status;  /* valid in `wake` */
+};
+
+/*
+ * What all ports are made of that wait in a queue until something is granted
+ * to them. Invariants in lib/actor/grant.c.
+ */
+struct weir__grant_port {
+	struct weir_port port;
+	const struct weir__port_ops *ops;
+	const struct weir__grantor *grantor;
+	struct weir__claim claim;
+	uint32_t state; /* any thread, atomically */
+	/* the owner's */
+	uint32_t held;	/* granted and not used */
+	uint32_t asked; /* that many were asked for */
+	bool last;	/* less than a burst, but no more will come */
 };
 
 #ifdef __cplusplus
