@@ -41,7 +41,7 @@ static int count_n(void *const *items, size_t n, size_t *done, void *context)
 	return 0;
 }
 
-static void done(void *context, struct weir_error *error, void *result)
+static void done(struct weir_error *error, void *result, void *context)
 {
 	struct sum *sum = context;
 

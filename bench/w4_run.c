@@ -103,7 +103,7 @@ static const struct weir_actor_ops worker_ops = {
 	.lifecycle = &worker_life,
 };
 
-static int make(void *context, void *job, struct weir_actor **worker)
+static int make(void *job, struct weir_actor **worker, void *context)
 {
 	struct run *run = job;
 

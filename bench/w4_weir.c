@@ -136,7 +136,7 @@ static const struct weir_actor_ops worker_ops = {
 	.lifecycle = &worker_life,
 };
 
-static int make_worker(void *context, void *job, struct weir_actor **worker)
+static int make_worker(void *job, struct weir_actor **worker, void *context)
 {
 	struct run *run = context;
 

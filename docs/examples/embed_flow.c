@@ -30,7 +30,7 @@ static int print(void *item, void *context)
 }
 
 /* The run is over: from weir_loop_run(), on whatever threads it was. */
-static void done(void *context, struct weir_error *error, void *result)
+static void done(struct weir_error *error, void *result, void *context)
 {
 	struct program *self = context;
 

@@ -113,7 +113,7 @@ static int receiver_init(struct receiver *self, struct weir_executor *executor,
 }
 
 /* A number a call, for there is room for one; plain values need no memory. */
-static int parse(void *context, void *item, struct weir_out *out)
+static int parse(void *item, struct weir_out *out, void *context)
 {
 	struct program *self = context;
 	struct chunk *chunk = item;
@@ -136,7 +136,7 @@ static int parse(void *context, void *item, struct weir_out *out)
 	return 0;
 }
 
-static int add(void *context, void *item)
+static int add(void *item, void *context)
 {
 	struct program *self = context;
 
@@ -145,7 +145,7 @@ static int add(void *context, void *item)
 	return 0;
 }
 
-static void add_done(void *context, struct weir_error *error)
+static void add_done(struct weir_error *error, void *context)
 {
 	((struct program *)context)->code = error ? error->code : 0;
 }

@@ -21,7 +21,7 @@ struct program {
 	size_t made, parsed, dropped;
 };
 
-static int make(void *context, void **item)
+static int make(void **item, void *context)
 {
 	static const char *const text[] = {"1", "2", "three", "4", "5"};
 	struct program *self = context;
@@ -51,7 +51,7 @@ static int no_number(struct program *self, const char *word)
 }
 
 /* The word is ours if this returns 0, else the library drops it. */
-static int parse(void *context, void *item, struct weir_out *out)
+static int parse(void *item, struct weir_out *out, void *context)
 {
 	struct program *self = context;
 	char *end, *word = item;
@@ -68,7 +68,7 @@ static int parse(void *context, void *item, struct weir_out *out)
 	return 0;
 }
 
-static int print(void *context, void *item)
+static int print(void *item, void *context)
 {
 	(void)context;
 	printf("%zu\n", (size_t)item);
@@ -76,7 +76,7 @@ static int print(void *context, void *item)
 }
 
 /* Borrowed for the call: main looks at it later. */
-static void print_done(void *context, struct weir_error *error)
+static void print_done(struct weir_error *error, void *context)
 {
 	struct program *self = context;
 

@@ -23,25 +23,25 @@ struct program {
 	struct weir_completion ended;
 };
 
-static int count(void *context, void **item)
+static int count(void **item, void *context)
 {
 	*item = (void *)++((struct program *)context)->n;
 	return ((struct program *)context)->n <= LAST;
 }
 
-static int square(void *context, void *item, struct weir_out *out)
+static int square(void *item, struct weir_out *out, void *context)
 {
 	(void)context;
 	return weir_out_put(out, (void *)((uintptr_t)item * (uintptr_t)item));
 }
 
-static int add(void *context, void *item)
+static int add(void *item, void *context)
 {
 	((struct program *)context)->sum += (uintptr_t)item;
 	return 0;
 }
 
-static void add_done(void *context, struct weir_error *error)
+static void add_done(struct weir_error *error, void *context)
 {
 	(void)error;
 	weir_completion_complete(&((struct program *)context)->ended, NULL);

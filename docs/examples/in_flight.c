@@ -47,7 +47,7 @@ static void is_done(struct weir_timer *timer)
 }
 
 /* Jobs end in the order in which they begin, so the oldest is free. */
-static int begin(void *context, void *item)
+static int begin(void *item, void *context)
 {
 	struct stage *self = context;
 	struct weir_executor *executor = self->consumer.actor.executor;

@@ -42,7 +42,7 @@ static int adder_init(struct adder *self, struct weir_executor *executor)
 	return rc;
 }
 
-static int print(void *context, void *item)
+static int print(void *item, void *context)
 {
 	(void)context;
 	printf("%zu\n", (size_t)item);

@@ -68,7 +68,7 @@ static const struct weir_actor_ops nagger_ops = {.name = "nagger",
 						 .lifecycle = &nagger_life};
 
 /* The pool has a place for this job: here is its worker. */
-static int make_nagger(void *executor, void *job, struct weir_actor **worker)
+static int make_nagger(void *job, struct weir_actor **worker, void *executor)
 {
 	struct nagger *self = calloc(1, sizeof(*self));
 	int rc;

@@ -216,7 +216,7 @@ static void hold_signals(struct pgz *self)
 	(void)sigprocmask(SIG_BLOCK, &self->signals, NULL);
 }
 
-static void tell(void *context, struct weir_error *error, void *result)
+static void tell(struct weir_error *error, void *result, void *context)
 {
 	(void)context;
 	(void)error;

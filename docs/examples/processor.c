@@ -36,7 +36,7 @@ struct numbers {
 };
 
 /* The last item and the end in one call: another one would wait for demand. */
-static int make(void *context, void **item)
+static int make(void **item, void *context)
 {
 	struct numbers *self = context;
 	uint64_t *n = malloc(sizeof(*n));
@@ -70,7 +70,7 @@ struct squares {
 	struct weir_reactive_out out; /* has a publisher */
 };
 
-static int square(void *context, void *item, struct weir_out *out)
+static int square(void *item, struct weir_out *out, void *context)
 {
 	uint64_t *n = item;
 
@@ -110,7 +110,7 @@ static struct reader *reader_of(struct weir_subscriber *subscriber)
 
 static void request(struct reader *self)
 {
-	int64_t n = weir_demand_watermark(&self->watermark, self->remaining);
+	int64_t n = weir_demand_watermark(self->remaining, &self->watermark);
 
 	self->remaining += n; /* first: items may come before it returns */
 	if (n > 0)

@@ -54,8 +54,8 @@ static int client_init(struct client *self, struct clients *clients)
 		      : weir_in_init(&self->requests, &self->actor, 8, NULL);
 }
 
-static int make_client(void *context, struct weir_actor **actor,
-		       struct weir_in **input)
+static int make_client(struct weir_actor **actor, struct weir_in **input,
+		       void *context)
 {
 	struct client *client = calloc(1, sizeof(*client));
 	int rc = client ? client_init(client, context) : -ENOMEM;

@@ -19,7 +19,7 @@ struct pool {
 	unsigned int in_use, most, used;
 };
 
-static int fill(void *context, void **item)
+static int fill(void **item, void *context)
 {
 	struct pool *pool = context;
 	char *buffer = pool->buffers[pool->next % BUFFERS];
@@ -33,14 +33,14 @@ static int fill(void *context, void **item)
 	return 1;
 }
 
-static int shout(void *context, void *item, struct weir_out *out)
+static int shout(void *item, struct weir_out *out, void *context)
 {
 	(void)context;
 	*(char *)item = 'I';
 	return weir_out_put(out, item);
 }
 
-static int use(void *context, void *item)
+static int use(void *item, void *context)
 {
 	struct pool *pool = context;
 	char expected[32];

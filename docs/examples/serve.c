@@ -61,7 +61,7 @@ static int shout(void **item, void *context)
 }
 
 /* In a run of the loop, so on the thread of everything else here. */
-static void closed(void *context, struct weir_error *error, void *written)
+static void closed(struct weir_error *error, void *written, void *context)
 {
 	struct connection *self = context;
 

@@ -18,14 +18,14 @@ struct test {
 	int wrong;
 };
 
-static int make(void *context, void **item)
+static int make(void **item, void *context)
 {
 	*item = (void *)++((struct test *)context)->made;
 	return ((struct test *)context)->made <= ITEMS;
 }
 
 /* In order, and never more under way than fit into the in-port. */
-static int check(void *context, void *item)
+static int check(void *item, void *context)
 {
 	struct test *self = context;
 

@@ -2,13 +2,13 @@
 #include <stdio.h>
 #include <weir/weir.h>
 
-static int count(void *context, void **item)
+static int count(void **item, void *context)
 {
 	*item = (void *)++*(uintptr_t *)context;
 	return (uintptr_t)*item < 1000 ? 1 : WEIR_PRODUCE_LAST;
 }
 
-static int add(void *context, void *item)
+static int add(void *item, void *context)
 {
 	*(uintptr_t *)context += (uintptr_t)item;
 	return 0;

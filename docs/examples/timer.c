@@ -43,7 +43,7 @@ static int pacer_init(struct pacer *self, struct weir_executor *executor)
 	return rc < 0 ? rc : weir_delay_for(&self->delay, INTERVAL);
 }
 
-static int print(void *context, void *item)
+static int print(void *item, void *context)
 {
 	struct weir_executor *executor = context;
 

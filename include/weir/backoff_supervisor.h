@@ -60,8 +60,8 @@ struct weir_backoff_supervisor_options {
 	 * cannot be spawned the library stops it. A negative errno: there is
 	 * none, try again after the next delay; -ESHUTDOWN: never again.
 	 */
-	int (*make)(void *context, struct weir_actor **child,
-		    struct weir_in **input);
+	int (*make)(struct weir_actor **child, struct weir_in **input,
+		    void *context);
 	/* The child's; its name is "child" if NULL, each time the same. Its
 	 * restart type can only be WEIR_RESTART_TRANSIENT. */
 	struct weir_spawn_options child;
@@ -91,19 +91,19 @@ struct weir_backoff_supervisor_options {
 	 * several at once.
 	 */
 	int absent_code;
-	int (*absent)(void *context, void *item);
+	int (*absent)(void *item, void *context);
 	/*
 	 * True: when the child that gets this item ends, the supervisor ends;
 	 * at once if there is none. On the sender's thread, several at once.
 	 */
-	bool (*is_final)(void *context, void *item);
+	bool (*is_final)(void *item, void *context);
 	/* Where weir_backoff_supervisor_put_up() puts, an in-port of the
 	 * supervisor's parent as a rule; not released before the supervisor. */
 	struct weir_in *up;
 	const struct weir_items *items; /* what is put; plain values */
 	/* As in stage.h: has ended, why; its memory may be reused, any
 	 * thread. */
-	void (*done)(void *context, struct weir_error *error);
+	void (*done)(struct weir_error *error, void *context);
 	void (*released)(void *context);
 };
 

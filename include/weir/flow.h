@@ -162,7 +162,7 @@ struct weir_flow_run_options {
 	 * if no other run has it, and start the next run. Executors can be
 	 * freed when it has returned.
 	 */
-	void (*done)(void *context, struct weir_error *error, void *result);
+	void (*done)(struct weir_error *error, void *result, void *context);
 	void *context;
 	/*
 	 * If not 0, no operators are fused: each is an actor of its own, and

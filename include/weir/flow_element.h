@@ -150,7 +150,7 @@ WEIR_API struct weir_flow *weir_flow_drop(struct weir_flow *flow, int64_t n);
 WEIR_API struct weir_flow *weir_flow_take_while(struct weir_flow *flow,
 						int (*take)(void *item,
 							    void *context),
-						bool inclusive, void *context);
+						void *context, bool inclusive);
 
 /*
  * Drops items as long as `drop` returns 1. From the first item on for which

@@ -157,7 +157,7 @@ struct weir_process_manager_options {
 	 * free. In the manager's slice, whenever something has changed, and
 	 * first in weir_process_manager_init().
 	 */
-	int64_t (*demand)(void *context, int64_t remaining);
+	int64_t (*demand)(int64_t remaining, void *context);
 	void *demand_context; /* passed to it */
 	/*
 	 * Commands that wait in front, when offered; up to WEIR_PROCESSES_MAX.

@@ -146,7 +146,7 @@ struct weir_reactive_in_options {
 	 * What it answers before there is a subscription is requested when
 	 * that comes, in one call.
 	 */
-	int64_t (*demand)(void *context, int64_t remaining);
+	int64_t (*demand)(int64_t remaining, void *context);
 	void *context; /* passed to it */
 };
 

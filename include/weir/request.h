@@ -57,16 +57,16 @@ WEIR_API WEIR_MUST_CHECK int weir_max_in_flight_init(
 /* --- Answers -------------------------------------------------------------- */
 
 /* Nothing, ever: for who requests by hand. No context. */
-WEIR_API int64_t weir_demand_zero(void *context, int64_t remaining);
+WEIR_API int64_t weir_demand_zero(int64_t remaining, void *context);
 
 /* The next one when the last one has come. No context. */
-WEIR_API int64_t weir_demand_one_by_one(void *context, int64_t remaining);
+WEIR_API int64_t weir_demand_one_by_one(int64_t remaining, void *context);
 
 /* As the struct weir_watermark says, which is not NULL. */
-WEIR_API int64_t weir_demand_watermark(void *watermark, int64_t remaining);
+WEIR_API int64_t weir_demand_watermark(int64_t remaining, void *watermark);
 
 /* As the struct weir_max_in_flight says, which is not NULL. */
-WEIR_API int64_t weir_demand_max_in_flight(void *settings, int64_t remaining);
+WEIR_API int64_t weir_demand_max_in_flight(int64_t remaining, void *settings);
 
 #ifdef __cplusplus
 }

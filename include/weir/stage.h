@@ -52,13 +52,13 @@ struct weir_producer_options {
 	 * for that, or for one more request of a subscriber, and
 	 * WEIR_PRODUCE_LAST does not.
 	 */
-	int (*produce)(void *context, void **item);
+	int (*produce)(void **item, void *context);
 	/*
 	 * The stage has ended: well (NULL), or with `error` (borrowed), be it
 	 * its own, that of its input, or -ECANCELED if it was stopped. Once,
 	 * after the last call of all other functions.
 	 */
-	void (*done)(void *context, struct weir_error *error);
+	void (*done)(struct weir_error *error, void *context);
 	/*
 	 * The memory of the stage and of all that it names may be reused. Once,
 	 * last, on any thread. Not called if no init succeeded.
@@ -96,15 +96,15 @@ struct weir_transformer_options {
 	 * library drops the item: one that was passed on must not be reported
 	 * so. Putting more than `most` fails it with -EOVERFLOW.
 	 */
-	int (*transform)(void *context, void *item, struct weir_out *out);
+	int (*transform)(void *item, struct weir_out *out, void *context);
 	/*
 	 * The input has ended well, and there is room for `most` items: what is
 	 * kept back comes out now. 0: that was all, WEIR_TRANSFORM_MORE: to be
 	 * called again, or a negative errno. Not called after an error. A stage
 	 * that restarts behind the end of its input goes on with this.
 	 */
-	int (*flush)(void *context, struct weir_out *out);
-	void (*done)(void *context, struct weir_error *error); /* as above */
+	int (*flush)(struct weir_out *out, void *context);
+	void (*done)(struct weir_error *error, void *context); /* as above */
 	void (*released)(void *context);		       /* as above */
 	size_t capacity; /* of the in-port, a power of two */
 	uint32_t most;	 /* outputs of one call, up to WEIR_BURST_MAX; 1 */
@@ -131,8 +131,8 @@ struct weir_consumer_options {
 	 * 0: the item is the callee's. A negative errno fails the stage, and
 	 * the library drops the item.
 	 */
-	int (*consume)(void *context, void *item);
-	void (*done)(void *context, struct weir_error *error); /* as above */
+	int (*consume)(void *item, void *context);
+	void (*done)(struct weir_error *error, void *context); /* as above */
 	void (*released)(void *context);		       /* as above */
 	size_t capacity;		/* of the in-port, a power of two */
 	const struct weir_items *takes; /* what the link's other end says */

@@ -43,7 +43,7 @@ struct weir_test_env {
 	 */
 	int (*settle)(void *context);
 	/* Lets `ns` pass, and settles. NULL: the test has no hold on time. */
-	int (*advance)(void *context, uint64_t ns);
+	int (*advance)(uint64_t ns, void *context);
 	void *context; /* passed to both */
 	/* What is tested may be called on the test's thread alone, as all that
 	 * belongs to a simulator: tests with threads are skipped. */

@@ -84,7 +84,7 @@ struct weir_pool_options {
 	 * the same way; then weir_actor_system() it is NULL, and it leaves the
 	 * job alone.
 	 */
-	int (*make)(void *context, void *job, struct weir_actor **worker);
+	int (*make)(void *job, struct weir_actor **worker, void *context);
 	void *context;
 	const struct weir_items *jobs; /* to drop those not made; plain */
 	uint32_t queue_max; /* jobs that wait; WEIR_POOL_QUEUE_DEFAULT */

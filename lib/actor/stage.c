@@ -47,7 +47,7 @@ static inline int produce(struct weir_actor *actor)
 {
 	struct weir_producer *self = producer_of(actor);
 	void *item = NULL;
-	int rc = self->options.produce(self->options.context, &item);
+	int rc = self->options.produce(&item, self->options.context);
 	int then = 0;
 
 	if (WEIR_UNLIKELY(rc != 1)) {
@@ -76,7 +76,7 @@ static void producer_stopped(struct weir_actor *actor, struct weir_error *error)
 		&producer_of(actor)->options;
 
 	if (options->done)
-		options->done(options->context, error);
+		options->done(error, options->context);
 }
 
 static void producer_released(struct weir_actor *actor)
@@ -158,8 +158,8 @@ static inline int transform(struct weir_actor *actor)
 {
 	struct weir_transformer *self = transformer_of(actor);
 	uint32_t tail = self->out.tail;
-	int rc = self->options.transform(self->options.context,
-					 weir__in_first(&self->in), &self->out);
+	int rc = self->options.transform(weir__in_first(&self->in), &self->out,
+					 self->options.context);
 
 	if (WEIR_LIKELY(rc == 0)) {
 		weir_in_consume(&self->in);
@@ -173,7 +173,7 @@ static inline int flush(struct weir_actor *actor)
 {
 	struct weir_transformer *self = transformer_of(actor);
 	uint32_t tail = self->out.tail;
-	int rc = self->options.flush(self->options.context, &self->out);
+	int rc = self->options.flush(&self->out, self->options.context);
 
 	if (rc != 0 && rc != WEIR_TRANSFORM_MORE)
 		return rc;
@@ -206,7 +206,7 @@ static void transformer_stopped(struct weir_actor *actor,
 		&transformer_of(actor)->options;
 
 	if (options->done)
-		options->done(options->context, error);
+		options->done(error, options->context);
 }
 
 static void transformer_released(struct weir_actor *actor)
@@ -276,8 +276,8 @@ static struct weir_consumer *consumer_of(struct weir_actor *actor)
 static inline int consume(struct weir_actor *actor)
 {
 	struct weir_consumer *self = consumer_of(actor);
-	int rc = self->options.consume(self->options.context,
-				       weir__in_first(&self->in));
+	int rc = self->options.consume(weir__in_first(&self->in),
+				       self->options.context);
 
 	if (WEIR_LIKELY(rc == 0)) {
 		weir_in_consume(&self->in);
@@ -303,7 +303,7 @@ static void consumer_stopped(struct weir_actor *actor, struct weir_error *error)
 		&consumer_of(actor)->options;
 
 	if (options->done)
-		options->done(options->context, error);
+		options->done(error, options->context);
 	if (options->permits)
 		weir_actor_unref(options->permits->port.actor);
 }

@@ -138,13 +138,13 @@ static struct weir_flow_publisher *service_free(struct service *service)
 	return publisher;
 }
 
-static void run_over(void *context, struct weir_error *error, void *result)
+static void run_over(struct weir_error *error, void *result, void *context)
 {
 	struct weir_flow_publisher *publisher = service_free(context);
 
 	if (publisher->options.done)
-		publisher->options.done(publisher->options.context, error,
-					result);
+		publisher->options.done(error, result,
+					publisher->options.context);
 	publisher_unref(publisher);
 }
 

@@ -91,7 +91,7 @@ static void run_over(struct weir_flow_run *run)
 	else
 		(void)weir_completion_complete(&run->over, NULL);
 	if (options.done)
-		options.done(options.context, error, result);
+		options.done(error, result, options.context);
 	run_unref(run);
 }
 

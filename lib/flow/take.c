@@ -148,7 +148,7 @@ static const struct weir__kind take_while_kind = {
 
 struct weir_flow *weir_flow_take_while(struct weir_flow *flow,
 				       int (*take)(void *item, void *context),
-				       bool inclusive, void *context)
+				       void *context, bool inclusive)
 {
 	struct while_ args = {take, context, inclusive};
 

@@ -175,7 +175,7 @@ static int start_worker(struct weir__pool *pool, void *job, uint64_t era,
 			struct weir_actor_id *ref)
 {
 	struct weir_actor *worker = NULL;
-	int rc = pool->options.make(pool->options.context, job, &worker);
+	int rc = pool->options.make(job, &worker, pool->options.context);
 	bool held = lock(pool);
 
 	if (rc < 0)

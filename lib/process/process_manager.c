@@ -103,7 +103,7 @@ static int64_t in_flight(void *context)
 }
 
 /* How many to ask for, of which `remaining` are there already. */
-static int64_t demand(void *context, int64_t remaining)
+static int64_t demand(int64_t remaining, void *context)
 {
 	struct weir_process_manager *self = context;
 	int64_t most = (int64_t)self->n_free - remaining;
@@ -111,7 +111,7 @@ static int64_t demand(void *context, int64_t remaining)
 
 	if (self->ends)
 		return 0;
-	n = self->options.demand(self->options.demand_context, remaining);
+	n = self->options.demand(remaining, self->options.demand_context);
 	if (n > most)
 		n = most;
 	return n > 0 ? n : 0;
@@ -133,7 +133,7 @@ static void ask(struct weir_process_manager *self)
 
 	if (self->subscribes)
 		return;
-	n = demand(self, weir_permits_count(&self->may));
+	n = demand(weir_permits_count(&self->may), self);
 	if (n == 0)
 		return;
 	(void)weir_permits_release(&self->may, n);

@@ -264,7 +264,7 @@ static int64_t demand(const struct weir_reactive_in *reactive)
 	int64_t n = room < refill(reactive) ? 0 : room;
 
 	if (options->demand)
-		n = options->demand(options->context, reactive->remaining);
+		n = options->demand(reactive->remaining, options->context);
 	return n < room ? n : room;
 }
 

@@ -39,27 +39,27 @@ static int64_t without(int64_t n, int64_t used)
 	return used < n ? n - used : 0;
 }
 
-int64_t weir_demand_zero(void *context, int64_t remaining)
+int64_t weir_demand_zero(int64_t remaining, void *context)
 {
 	(void)context;
 	(void)remaining;
 	return 0;
 }
 
-int64_t weir_demand_one_by_one(void *context, int64_t remaining)
+int64_t weir_demand_one_by_one(int64_t remaining, void *context)
 {
 	(void)context;
 	return without(1, remaining);
 }
 
-int64_t weir_demand_watermark(void *watermark, int64_t remaining)
+int64_t weir_demand_watermark(int64_t remaining, void *watermark)
 {
 	const struct weir_watermark *w = watermark;
 
 	return remaining < w->low ? without(w->high, remaining) : 0;
 }
 
-int64_t weir_demand_max_in_flight(void *settings, int64_t remaining)
+int64_t weir_demand_max_in_flight(int64_t remaining, void *settings)
 {
 	const struct weir_max_in_flight *s = settings;
 	int64_t batch = s->batch < s->max ? s->batch : s->max;

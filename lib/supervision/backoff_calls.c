@@ -10,7 +10,7 @@ static int absent(struct weir_backoff_supervisor *self, void *item)
 	const struct weir_backoff_supervisor_options *options = &self->options;
 
 	if (options->absent)
-		return options->absent(options->context, item);
+		return options->absent(item, options->context);
 	if (options->absent_code)
 		return options->absent_code;
 	weir_system_dead_letter(weir_actor_system(&self->actor),
@@ -59,7 +59,7 @@ int weir_backoff_supervisor_put(struct weir_backoff_supervisor *supervisor,
 	if (!self)
 		return -EINVAL;
 	final = self->options.is_final &&
-		self->options.is_final(self->options.context, item);
+		self->options.is_final(item, self->options.context);
 	weir__backoff_lock(self);
 	phase = self->phase;
 	input = self->input;

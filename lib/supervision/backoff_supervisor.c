@@ -164,7 +164,7 @@ static int make(struct weir_backoff_supervisor *self)
 	const struct weir_backoff_supervisor_options *options = &self->options;
 	struct weir_actor *child = NULL;
 	struct weir_in *input = NULL;
-	int rc = options->make(options->context, &child, &input);
+	int rc = options->make(&child, &input, options->context);
 
 	if (rc != 0 || !child)
 		return rc < 0 ? rc : -EINVAL;
@@ -268,7 +268,7 @@ static void stopped(struct weir_actor *actor, struct weir_error *error)
 	let_go(self);
 	set_error(self, NULL);
 	if (self->options.done)
-		self->options.done(self->options.context, error);
+		self->options.done(error, self->options.context);
 	if (self->options.up)
 		weir_actor_unref(self->options.up->port.actor);
 }

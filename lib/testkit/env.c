@@ -30,7 +30,7 @@ static int settle_sim(void *context)
 			 weir_executor_now(weir_sim_executor(context)));
 }
 
-static int advance_sim(void *context, uint64_t ns)
+static int advance_sim(uint64_t ns, void *context)
 {
 	uint64_t now = weir_executor_now(weir_sim_executor(context));
 
@@ -98,5 +98,5 @@ int weir_test_settle(const struct weir_test_env *env)
 
 int weir_test_advance(const struct weir_test_env *env, uint64_t ns)
 {
-	return env && env->advance ? env->advance(env->context, ns) : -ENOTSUP;
+	return env && env->advance ? env->advance(ns, env->context) : -ENOTSUP;
 }

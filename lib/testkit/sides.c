@@ -158,7 +158,7 @@ static int settle(void *context)
 	return -ETIMEDOUT;
 }
 
-static int advance(void *context, uint64_t ns)
+static int advance(uint64_t ns, void *context)
 {
 	struct weir__sides *sides = context;
 	int rc = weir_test_advance(&sides->processors->env, ns);

@@ -64,7 +64,7 @@ static void use(struct chain *self, void *item)
 	ledger_deliver(&self->ledger, item);
 }
 
-static int chain_produce(void *context, void **item)
+static int chain_produce(void **item, void *context)
 {
 	struct chain *self = context;
 	int rc = fault(self, PRODUCE);
@@ -95,7 +95,7 @@ static uint32_t at_most(const struct chain *self, uint32_t n)
 	return n < self->most ? n : self->most;
 }
 
-static int chain_split(void *context, void *item, struct weir_out *out)
+static int chain_split(void *item, struct weir_out *out, void *context)
 {
 	struct chain *self = context;
 	int rc = fault(self, SPLIT);
@@ -125,7 +125,7 @@ static int chain_split(void *context, void *item, struct weir_out *out)
 	return 0;
 }
 
-static int chain_flush(void *context, struct weir_out *out)
+static int chain_flush(struct weir_out *out, void *context)
 {
 	struct chain *self = context;
 	int rc = fault(self, FLUSH);
@@ -139,7 +139,7 @@ static int chain_flush(void *context, struct weir_out *out)
 	return self->rest ? WEIR_TRANSFORM_MORE : 0;
 }
 
-static int chain_pass(void *context, void *item, struct weir_out *out)
+static int chain_pass(void *item, struct weir_out *out, void *context)
 {
 	struct chain *self = context;
 	int rc = fault(self, PASS);
@@ -147,7 +147,7 @@ static int chain_pass(void *context, void *item, struct weir_out *out)
 	return rc ? rc : weir_out_put(out, item);
 }
 
-static int chain_consume(void *context, void *item)
+static int chain_consume(void *item, void *context)
 {
 	struct chain *self = context;
 	int rc = fault(self, CONSUME);
@@ -163,7 +163,7 @@ static int chain_consume(void *context, void *item)
 }
 
 #define FATE_OF(stage, i) \
-	static void stage##_done(void *context, struct weir_error *error) \
+	static void stage##_done(struct weir_error *error, void *context) \
 	{ \
 		fate_stopped(&((struct chain *)context)->fates[i], error); \
 	} \
@@ -408,7 +408,7 @@ static void results_of_no_meaning_fail_the_stage(void **state)
 	run_failing(CONSUME, true, 3);
 }
 
-static int consume_and_return_1(void *context, void *item)
+static int consume_and_return_1(void *item, void *context)
 {
 	(void)context;
 	(void)item;
@@ -579,17 +579,17 @@ static void permits_bound_what_is_under_way(void **state)
 	}
 }
 
-static int no_item(void *context, void **item)
+static int no_item(void **item, void *context)
 {
 	return 0;
 }
 
-static int no_output(void *context, void *item, struct weir_out *out)
+static int no_output(void *item, struct weir_out *out, void *context)
 {
 	return 0;
 }
 
-static int no_use(void *context, void *item)
+static int no_use(void *item, void *context)
 {
 	return 0;
 }
@@ -912,7 +912,7 @@ static void stats_count_what_each_stage_did(void **state)
 }
 
 /* Three items, the last of which says so. */
-static int three(void *context, void **item)
+static int three(void **item, void *context)
 {
 	size_t *calls = context;
 
@@ -920,7 +920,7 @@ static int three(void *context, void **item)
 	return *calls < 3 ? 1 : WEIR_PRODUCE_LAST;
 }
 
-static int sum_up(void *context, void *item)
+static int sum_up(void *item, void *context)
 {
 	*(size_t *)context += (uintptr_t)item;
 	return 0;

@@ -34,7 +34,7 @@ static void over(struct weir_drain *drain)
 	(void)weir_completion_complete(&self->over, NULL);
 }
 
-static int produce(void *context, void **item)
+static int produce(void **item, void *context)
 {
 	struct pair *self = context;
 
@@ -42,7 +42,7 @@ static int produce(void *context, void **item)
 	return ++self->made < ITEMS ? 1 : WEIR_PRODUCE_LAST;
 }
 
-static int consume(void *context, void *item)
+static int consume(void *item, void *context)
 {
 	((struct pair *)context)->taken++;
 	return 0;

@@ -320,7 +320,7 @@ static void a_cancelled_run_is_told_as_an_error(void **state)
 	finish(&begun, -ECANCELED);
 }
 
-static void count_end(void *context, struct weir_error *error, void *result)
+static void count_end(struct weir_error *error, void *result, void *context)
 {
 	assert_null(result);
 	++*(int *)context;

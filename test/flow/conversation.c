@@ -345,17 +345,17 @@ static void an_operator_keeps_nothing_back_while_its_source_blocks(void **state)
 
 /* --- Actors --------------------------------------------------------------- */
 
-static int produce(void *context, void **item)
+static int produce(void **item, void *context)
 {
 	return next_good(NULL, item, NULL);
 }
 
-static int pass_on(void *context, void *item, struct weir_out *out)
+static int pass_on(void *item, struct weir_out *out, void *context)
 {
 	return weir_out_put(out, item);
 }
 
-static int consume(void *context, void *item)
+static int consume(void *item, void *context)
 {
 	return see(item, NULL);
 }

@@ -122,10 +122,10 @@ static void take_while_ends_with_the_first_that_is_not_wanted(void **state)
 	static const intptr_t first[] = {1, 2, 3}, inclusive[] = {1, 2, 3, 4};
 	struct weir_flow *flow = counted(weir_flow_range(1, INT64_MAX));
 
-	flow = weir_flow_take_while(flow, item_below_4, false, NULL);
+	flow = weir_flow_take_while(flow, item_below_4, NULL, false);
 	assert_flow(flow, true, first, 3, 0);
 	flow = counted(weir_flow_range(1, INT64_MAX));
-	flow = weir_flow_take_while(flow, item_below_4, true, NULL);
+	flow = weir_flow_take_while(flow, item_below_4, NULL, true);
 	assert_flow(flow, true, inclusive, 4, 0);
 }
 
@@ -396,7 +396,7 @@ static void functions_are_needed(void **state)
 		weir_flow_index(weir_flow_empty(), NULL, NULL),
 		weir_flow_filter(weir_flow_empty(), NULL, NULL),
 		weir_flow_filter_map(weir_flow_empty(), NULL, NULL),
-		weir_flow_take_while(weir_flow_empty(), NULL, false, NULL),
+		weir_flow_take_while(weir_flow_empty(), NULL, NULL, false),
 		weir_flow_drop_while(weir_flow_empty(), NULL, NULL),
 		weir_flow_map_concat(weir_flow_empty(), NULL, NULL),
 		weir_flow_stateful_map(weir_flow_empty(), NULL, NULL),

@@ -178,7 +178,7 @@ static void an_error_has_the_name_of_the_operator_whose_function_fails(
 		{"distinct_until_changed",
 		 weir_flow_distinct_until_changed(nine(), key_fails, NULL)},
 		{"take_while",
-		 weir_flow_take_while(nine(), ask_fails, false, NULL)},
+		 weir_flow_take_while(nine(), ask_fails, NULL, false)},
 		{"drop_while", weir_flow_drop_while(nine(), ask_fails, NULL)},
 		{"map_concat",
 		 weir_flow_map_concat(nine(), expand_fails, NULL)},

@@ -28,7 +28,7 @@ struct told {
 	struct weir_executor *executor;
 };
 
-static void tell(void *context, struct weir_error *error, void *result)
+static void tell(struct weir_error *error, void *result, void *context)
 {
 	struct told *told = context;
 

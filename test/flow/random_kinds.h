@@ -253,7 +253,7 @@ static bool inclusive(const struct step *step)
 static struct weir_flow *take_while_make(struct weir_flow *up,
 					 struct step *step)
 {
-	return weir_flow_take_while(up, ask_one, inclusive(step), step);
+	return weir_flow_take_while(up, ask_one, step, inclusive(step));
 }
 
 static enum fate_of take_while_expected_one(const struct step *step,

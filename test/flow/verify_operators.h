@@ -70,7 +70,7 @@ static struct weir_flow *upon_take_and_drop(struct weir_flow *flow,
 static struct weir_flow *upon_whiles(struct weir_flow *flow,
 				     const struct weir_items *items)
 {
-	flow = weir_flow_take_while(flow, keep, false, NULL);
+	flow = weir_flow_take_while(flow, keep, NULL, false);
 	return weir_flow_drop_while(flow, keep_none, NULL);
 }
 

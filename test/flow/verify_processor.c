@@ -99,7 +99,7 @@ static void passing_released(struct weir_actor *actor)
 	leave(passing_of(actor));
 }
 
-static void over(void *context, struct weir_error *error, void *result)
+static void over(struct weir_error *error, void *result, void *context)
 {
 	leave(context);
 }

@@ -81,7 +81,7 @@ static void failed(struct weir_error *error, void *context)
 	self->error = weir_error_ref(error);
 }
 
-static void over(void *context, struct weir_error *error, void *result)
+static void over(struct weir_error *error, void *result, void *context)
 {
 	struct taking *self = context;
 

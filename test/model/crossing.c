@@ -46,7 +46,7 @@ struct weir_flow *crossing_sink(struct crossing *c, struct weir_flow *flow)
 	return weir_flow_for_each(flow, take, c);
 }
 
-static void is_over(void *context, struct weir_error *error, void *result)
+static void is_over(struct weir_error *error, void *result, void *context)
 {
 	struct crossing *c = context;
 

@@ -196,7 +196,7 @@ static void work_sink_and_below(void *context)
 
 /* --- From a publisher ----------------------------------------------------- */
 
-static void done(void *context, struct weir_error *error, void *result)
+static void done(struct weir_error *error, void *result, void *context)
 {
 	struct crossing *c = context;
 

@@ -100,7 +100,7 @@ static const struct weir_actor_ops worker_ops = {
 	.lifecycle = &lifecycle,
 };
 
-static int make(void *context, void *job, struct weir_actor **made)
+static int make(void *job, struct weir_actor **made, void *context)
 {
 	struct world *w = context;
 	struct worker *worker = explorer_alloc(sizeof(*worker));

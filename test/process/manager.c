@@ -314,7 +314,7 @@ static void killed_it_starts_what_waits_first(void **state)
 }
 
 /* Fails in the manager's slice. */
-static int64_t fails(void *context, int64_t remaining)
+static int64_t fails(int64_t remaining, void *context)
 {
 	struct world *at = context;
 
@@ -324,7 +324,7 @@ static int64_t fails(void *context, int64_t remaining)
 			weir_actor_fail_code(&at->manager.actor, -EDOM), 0);
 	}
 	return weir_demand_watermark(
-		&(struct weir_watermark){.high = 2, .low = 2}, remaining);
+		remaining, &(struct weir_watermark){.high = 2, .low = 2});
 }
 
 /* It fails when the first task runs; two run then and two wait. */

@@ -328,7 +328,7 @@ static void a5_4_a_buffer_that_is_not_counted_overflows_less(void **state)
 }
 
 /* Asks for all that is free, at once. */
-static int64_t ask_for_all(void *context, int64_t remaining)
+static int64_t ask_for_all(int64_t remaining, void *context)
 {
 	struct world *at = context;
 
@@ -337,20 +337,20 @@ static int64_t ask_for_all(void *context, int64_t remaining)
 }
 
 /* One after the other. */
-static int64_t ask_for_one(void *context, int64_t remaining)
+static int64_t ask_for_one(int64_t remaining, void *context)
 {
 	(void)context;
-	return weir_demand_one_by_one(NULL, remaining);
+	return weir_demand_one_by_one(remaining, NULL);
 }
 
-static int64_t ask_for_less_than_none(void *context, int64_t remaining)
+static int64_t ask_for_less_than_none(int64_t remaining, void *context)
 {
 	(void)context;
 	(void)remaining;
 	return INT64_MIN;
 }
 
-static size_t with_strategy(int64_t (*demand)(void *, int64_t))
+static size_t with_strategy(int64_t (*demand)(int64_t, void *))
 {
 	struct weir_process_manager_options options;
 	size_t taken;

@@ -157,7 +157,7 @@ static inline void worker_released(struct weir_actor *actor)
 	free(self);
 }
 
-static inline int job_make(void *context, void *item, struct weir_actor **actor)
+static inline int job_make(void *item, struct weir_actor **actor, void *context)
 {
 	struct world *world = context;
 	struct job *job = item;

@@ -172,7 +172,7 @@ static const struct weir_actor_ops worker_ops = {
 	.lifecycle = &worker_life,
 };
 
-static int make(void *context, void *item, struct weir_actor **actor)
+static int make(void *item, struct weir_actor **actor, void *context)
 {
 	struct worker *self;
 

@@ -41,11 +41,11 @@ static void a4_4_each_command_has_a_process_that_is_a_child(void **state)
 static struct weir_actor_id found;
 
 /* In the manager's slice. */
-static int64_t look_for_one(void *context, int64_t remaining)
+static int64_t look_for_one(int64_t remaining, void *context)
 {
 	found = weir_process_manager_find(context, "one");
 	return weir_demand_watermark(
-		&(struct weir_watermark){.high = 2, .low = 2}, remaining);
+		remaining, &(struct weir_watermark){.high = 2, .low = 2});
 }
 
 static void a4_4_the_owner_finds_it_by_its_id(void **state)

@@ -34,7 +34,7 @@ static void draw_task(struct task *task)
 }
 
 /* Asks for as much as it likes. */
-static int64_t any_demand(void *context, int64_t remaining)
+static int64_t any_demand(int64_t remaining, void *context)
 {
 	(void)context;
 	return (int64_t)draw(12) - 3 - remaining % 2;

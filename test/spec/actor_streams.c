@@ -25,7 +25,7 @@ struct reader {
 	int rc;
 };
 
-static int64_t ask(void *context, int64_t remaining)
+static int64_t ask(int64_t remaining, void *context)
 {
 	struct reader *self = context;
 

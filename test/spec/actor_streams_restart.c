@@ -23,7 +23,7 @@ static struct reader {
 	int64_t answer;
 } reader;
 
-static int64_t ask(void *context, int64_t remaining)
+static int64_t ask(int64_t remaining, void *context)
 {
 	reader.asked++;
 	return remaining < reader.answer ? reader.answer - remaining : 0;

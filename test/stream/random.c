@@ -255,7 +255,7 @@ static void set_burst(struct weir_port *port, size_t capacity)
 }
 
 /* Requests whatever comes to its mind. */
-static int64_t moody(void *context, int64_t remaining)
+static int64_t moody(int64_t remaining, void *context)
 {
 	(void)context;
 	assert_true(remaining >= 0);

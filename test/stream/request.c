@@ -23,7 +23,7 @@ static int64_t ask_watermark(int64_t high, int64_t low, int64_t remaining)
 {
 	struct weir_watermark w = {.high = high, .low = low};
 
-	return weir_demand_watermark(&w, remaining);
+	return weir_demand_watermark(remaining, &w);
 }
 
 static int64_t ask_max(int64_t max, int64_t batch, int64_t remaining,
@@ -34,7 +34,7 @@ static int64_t ask_max(int64_t max, int64_t batch, int64_t remaining,
 				       .in_flight = in_flight,
 				       .context = &flying};
 
-	return weir_demand_max_in_flight(&m, remaining);
+	return weir_demand_max_in_flight(remaining, &m);
 }
 
 static void check(int64_t max, int64_t batch, const struct vector *vectors,
@@ -54,16 +54,16 @@ static void check(int64_t max, int64_t batch, const struct vector *vectors,
 static void a1_1_zero_never_requests(void **state)
 {
 	for (int64_t remaining = 0; remaining < 3; remaining++)
-		assert_int_equal(weir_demand_zero(NULL, remaining), 0);
-	assert_int_equal(weir_demand_zero(NULL, INT64_MAX), 0);
+		assert_int_equal(weir_demand_zero(remaining, NULL), 0);
+	assert_int_equal(weir_demand_zero(INT64_MAX, NULL), 0);
 }
 
 static void a1_2_one_by_one_requests_one_when_none_remains(void **state)
 {
-	assert_int_equal(weir_demand_one_by_one(NULL, 0), 1);
-	assert_int_equal(weir_demand_one_by_one(NULL, 1), 0);
-	assert_int_equal(weir_demand_one_by_one(NULL, 2), 0);
-	assert_int_equal(weir_demand_one_by_one(NULL, INT64_MAX), 0);
+	assert_int_equal(weir_demand_one_by_one(0, NULL), 1);
+	assert_int_equal(weir_demand_one_by_one(1, NULL), 0);
+	assert_int_equal(weir_demand_one_by_one(2, NULL), 0);
+	assert_int_equal(weir_demand_one_by_one(INT64_MAX, NULL), 0);
 }
 
 static void a1_3_watermark_requests_up_to_high_when_below_low(void **state)
@@ -71,11 +71,11 @@ static void a1_3_watermark_requests_up_to_high_when_below_low(void **state)
 	struct weir_watermark w;
 
 	assert_int_equal(weir_watermark_init(&w, 10, 0), 0);
-	assert_int_equal(weir_demand_watermark(&w, 0), 10);
-	assert_int_equal(weir_demand_watermark(&w, 9), 0);
-	assert_int_equal(weir_demand_watermark(&w, 6), 0);
-	assert_int_equal(weir_demand_watermark(&w, 5), 0);
-	assert_int_equal(weir_demand_watermark(&w, 4), 6);
+	assert_int_equal(weir_demand_watermark(0, &w), 10);
+	assert_int_equal(weir_demand_watermark(9, &w), 0);
+	assert_int_equal(weir_demand_watermark(6, &w), 0);
+	assert_int_equal(weir_demand_watermark(5, &w), 0);
+	assert_int_equal(weir_demand_watermark(4, &w), 6);
 }
 
 static void a1_3_watermark_low_is_half_of_high_and_at_least_1(void **state)
@@ -122,11 +122,11 @@ static void a1_4_batch_is_5_by_default(void **state)
 			 0);
 	assert_int_equal(m.max, 50);
 	assert_int_equal(m.batch, 5);
-	assert_int_equal(weir_demand_max_in_flight(&m, 46), 0);
-	assert_int_equal(weir_demand_max_in_flight(&m, 45), 5);
+	assert_int_equal(weir_demand_max_in_flight(46, &m), 0);
+	assert_int_equal(weir_demand_max_in_flight(45, &m), 5);
 	flying = 3;
-	assert_int_equal(weir_demand_max_in_flight(&m, 43), 0);
-	assert_int_equal(weir_demand_max_in_flight(&m, 42), 5);
+	assert_int_equal(weir_demand_max_in_flight(43, &m), 0);
+	assert_int_equal(weir_demand_max_in_flight(42, &m), 5);
 	assert_int_equal(weir_max_in_flight_init(&m, 50, 7, in_flight, &flying),
 			 0);
 	assert_int_equal(m.batch, 7);
@@ -211,7 +211,7 @@ static void a1_9_max_of_0_requests_nothing(void **state)
 	for (flying = 0; flying < 3; flying++)
 		for (int64_t remaining = 0; remaining < 3; remaining++)
 			assert_int_equal(
-				weir_demand_max_in_flight(&m, remaining), 0);
+				weir_demand_max_in_flight(remaining, &m), 0);
 }
 
 static void a1_9_batch_below_1_requests_whenever_there_is_room(void **state)
@@ -314,8 +314,8 @@ static void what_is_below_0_counts_as_0(void **state)
 	static const int64_t below[] = {-1, -INT64_MAX, INT64_MIN};
 
 	for (size_t i = 0; i < sizeof(below) / sizeof(below[0]); i++) {
-		assert_int_equal(weir_demand_zero(NULL, below[i]), 0);
-		assert_int_equal(weir_demand_one_by_one(NULL, below[i]), 1);
+		assert_int_equal(weir_demand_zero(below[i], NULL), 0);
+		assert_int_equal(weir_demand_one_by_one(below[i], NULL), 1);
 		assert_int_equal(ask_watermark(10, 5, below[i]), 10);
 		assert_int_equal(ask_max(10, 5, below[i], 5), 5);
 		assert_int_equal(ask_max(10, 5, 5, below[i]), 5);

@@ -37,7 +37,7 @@ struct making {
 	int code;
 };
 
-static int make_next(void *context, void **item)
+static int make_next(void **item, void *context)
 {
 	struct making *self = context;
 
@@ -174,7 +174,7 @@ struct taking {
 	uint32_t released; /* any thread */
 };
 
-static int take_next(void *context, void *item)
+static int take_next(void *item, void *context)
 {
 	struct taking *self = context;
 
@@ -183,7 +183,7 @@ static int take_next(void *context, void *item)
 	return 0;
 }
 
-static void taking_done(void *context, struct weir_error *error)
+static void taking_done(struct weir_error *error, void *context)
 {
 	struct taking *self = context;
 
@@ -335,7 +335,7 @@ struct passing {
 	struct shop *shop;
 };
 
-static int pass_on(void *context, void *item, struct weir_out *out)
+static int pass_on(void *item, struct weir_out *out, void *context)
 {
 	(void)context;
 	return weir_out_put(out, item);

@@ -153,8 +153,8 @@ static inline struct child *child_new(struct world *world)
 	return NULL;
 }
 
-static inline int make(void *context, struct weir_actor **actor,
-		       struct weir_in **in)
+static inline int make(struct weir_actor **actor, struct weir_in **in,
+		       void *context)
 {
 	struct world *world = context;
 	uint32_t n = world->made++;
@@ -191,7 +191,7 @@ static const struct weir_strategy stops = {.rules = stop_rules, .n_rules = 1};
 
 /* --- The world ------------------------------------------------------------ */
 
-static inline void on_done(void *context, struct weir_error *error)
+static inline void on_done(struct weir_error *error, void *context)
 {
 	struct world *world = context;
 
@@ -214,7 +214,7 @@ static inline void on_dead_letter(struct weir_system *system,
 	world->dead++;
 }
 
-static inline int on_absent(void *context, void *item)
+static inline int on_absent(void *item, void *context)
 {
 	struct world *world = context;
 
@@ -224,7 +224,7 @@ static inline int on_absent(void *context, void *item)
 	return world->answer;
 }
 
-static inline bool on_final(void *context, void *item)
+static inline bool on_final(void *item, void *context)
 {
 	const struct world *world = context;
 

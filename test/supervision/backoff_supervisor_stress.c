@@ -68,7 +68,7 @@ static const struct weir_actor_ops child_ops = {
 	.released = child_released,
 };
 
-static int make(void *context, struct weir_actor **actor, struct weir_in **in)
+static int make(struct weir_actor **actor, struct weir_in **in, void *context)
 {
 	struct mill *mill = context;
 	struct child *self = calloc(1, sizeof(*self));
@@ -87,7 +87,7 @@ static int make(void *context, struct weir_actor **actor, struct weir_in **in)
 	return 0;
 }
 
-static bool is_final(void *context, void *item)
+static bool is_final(void *item, void *context)
 {
 	return (uintptr_t)item == N_PUTTERS * ITEMS + 1;
 }

@@ -159,7 +159,7 @@ static bool fails(struct pipeline *self, int stage, const struct page *page)
 	return true;
 }
 
-static int read_page(void *context, void **item)
+static int read_page(void **item, void *context)
 {
 	struct pipeline *self = context;
 	struct page *page;
@@ -192,7 +192,7 @@ static size_t next_word(struct page *line)
 	return n;
 }
 
-static int split_page(void *context, void *item, struct weir_out *out)
+static int split_page(void *item, struct weir_out *out, void *context)
 {
 	struct pipeline *self = context;
 	struct page *line = item;
@@ -218,7 +218,7 @@ static int split_page(void *context, void *item, struct weir_out *out)
 	return 0;
 }
 
-static int split_flush(void *context, struct weir_out *out)
+static int split_flush(struct weir_out *out, void *context)
 {
 	struct pipeline *self = context;
 	struct page *page = self->page;
@@ -244,7 +244,7 @@ static int split_reset(struct weir_actor *actor)
 	return 0;
 }
 
-static int fold_page(void *context, void *item, struct weir_out *out)
+static int fold_page(void *item, struct weir_out *out, void *context)
 {
 	struct pipeline *self = context;
 	struct page *page = item;
@@ -257,7 +257,7 @@ static int fold_page(void *context, void *item, struct weir_out *out)
 	return weir_out_put(out, page);
 }
 
-static int count_page(void *context, void *item)
+static int count_page(void *item, void *context)
 {
 	struct pipeline *self = context;
 	struct page *page = item;
@@ -270,7 +270,7 @@ static int count_page(void *context, void *item)
 }
 
 #define STAGE_ENDS(stage, index) \
-	static void stage##_done(void *context, struct weir_error *error) \
+	static void stage##_done(struct weir_error *error, void *context) \
 	{ \
 		((struct pipeline *)context)->done[index]++; \
 	}
@@ -278,7 +278,7 @@ STAGE_ENDS(read, READ)
 STAGE_ENDS(fold, FOLD)
 STAGE_ENDS(count, COUNT)
 
-static void split_done(void *context, struct weir_error *error)
+static void split_done(struct weir_error *error, void *context)
 {
 	struct pipeline *self = context;
 

@@ -100,7 +100,7 @@ static void flow_run_free(struct flow_run *self)
 	bridge_free(self);
 }
 
-static void flow_run_over(void *context, struct weir_error *error, void *result)
+static void flow_run_over(struct weir_error *error, void *result, void *context)
 {
 	flow_run_free(context);
 }
