@@ -477,17 +477,39 @@ struct weir__end {
 extern const struct weir__end weir__end_result; /* of the run */
 extern const struct weir__end weir__end_out;	/* stage->out */
 
-/* Takes `n` items that are there, as weir_in_take() so often. */
+#define WEIR__TAKE_FEW 16u
+
+/* Two items, as one store. */
+typedef uintptr_t weir__pair __attribute__((
+	vector_size(2 * sizeof(void *)), aligned(sizeof(void *)), may_alias));
+
+/*
+ * Takes `n` items that are there, as weir_in_take() so often. A few may have been
+ * put a moment ago, and are used a moment later. A load waits until all of it is in
+ * the cache, unless one store under way has all of it: so items are loaded one by
+ * one (volatile: the compiler does not join them), as they may have been stored,
+ * and stored in pairs, for loops that take two at a time.
+ */
 static inline void weir__in_take_n(struct weir_in *in, void **items, size_t n)
 {
-	size_t at = in->head & in->mask, first = in->mask + (size_t)1 - at;
+	size_t at = in->head & in->mask, first = in->mask + (size_t)1 - at, i;
+	const volatile struct weir__slot *slots = &in->slots[at];
 
+	in->head += (uint32_t)n;
+	if (n <= WEIR__TAKE_FEW && n <= first) {
+		for (i = 0; i + 1 < n; i += 2)
+			*(weir__pair *)(void *)&items[i] =
+				(weir__pair){(uintptr_t)slots[i].item,
+					     (uintptr_t)slots[i + 1].item};
+		if (i < n)
+			items[i] = slots[i].item;
+		return;
+	}
 	if (first > n)
 		first = n;
 	memcpy(items, &in->slots[at], first * sizeof(*items));
 	if (WEIR_UNLIKELY(first < n))
 		memcpy(items + first, in->slots, (n - first) * sizeof(*items));
-	in->head += (uint32_t)n;
 }
 
 /* Puts `n` items that there is room for, as weir_out_put() so often. */
