@@ -27,7 +27,8 @@
 #include "executor/registry.h"
 #include "flow/flow.h"
 
-#define GO_TURNS 256u /* certain, while a stage goes */
+#define GO_TURNS 256u  /* certain, while a stage goes */
+#define GO_FIT_LOG2 2u /* turns of a run then, before they become longer */
 
 static struct weir__stage *stage_of(struct weir_actor *actor)
 {
@@ -179,18 +180,20 @@ static bool drive(struct weir__stage *stage, uint64_t n)
 
 /*
  * How much is asked for at once is bounded by its time, as runs of turns are:
- * no operator gets more room than a run has turns. A turn is an item, but of a
+ * no operator gets more room than a run has items. A turn is an item, but of a
  * stage that goes, which nothing else bounds: its turns are of 2^batch_log2
  * items, so that cheap ones come in batches, and with some turns a run, so that
  * it is timed. What a run takes in all stays when the two change; where one
- * turn is too long, it begins anew with one item.
+ * turn is too long, it begins anew with one item. Turns do not become so long
+ * that this is found where a run has just taken a little longer than others.
  */
 static void set_batch(struct weir__stage *stage)
 {
 	uint32_t fit = weir__actor_fit_log2(&stage->actor);
 	uint32_t batch = fit ? stage->batch_log2 : 0;
 
-	while (stage->going && fit > 1 && batch < WEIR__FIT_LOG2_MAX) {
+	while (stage->going && fit > GO_FIT_LOG2 &&
+	       batch < WEIR__FIT_LOG2_MAX) {
 		fit--;
 		batch++;
 	}
@@ -200,22 +203,19 @@ static void set_batch(struct weir__stage *stage)
 	}
 	stage->batch_log2 = batch;
 	weir__actor_set_fit(&stage->actor, fit);
+	stage->ask = 1u << weir__at_most(batch + fit, WEIR__FIT_LOG2_MAX);
 }
 
-/* And `n` turns are no more than a run has. */
+/* And `n` turns, which fit into a run, still do. */
 static inline uint32_t set_ask(struct weir__stage *stage, uint32_t n)
 {
-	uint32_t fit = weir__actor_fit_log2(&stage->actor);
-
-	if (WEIR_UNLIKELY(stage->going || stage->batch_log2)) {
-		set_batch(stage);
-		fit = weir__actor_fit_log2(&stage->actor);
-		stage->ask = 1u
-			     << (stage->batch_log2 + (stage->going ? 0 : fit));
-	} else {
-		stage->ask = 1u << fit;
+	if (WEIR_LIKELY(!stage->going && !stage->batch_log2)) {
+		stage->ask = 1u << weir__actor_fit_log2(&stage->actor);
+		return n;
 	}
-	return (uint32_t)weir__at_most(n, 1u << fit);
+	set_batch(stage);
+	return (uint32_t)weir__at_most(
+		n, 1u << weir__actor_fit_log2(&stage->actor));
 }
 
 /* No slice times what a signal brings about. */

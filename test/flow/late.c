@@ -341,12 +341,48 @@ static void cheap_items_come_in_batches(void **state)
 	}
 }
 
+static size_t fewest;
+
+static int map_n(void **items, size_t n, size_t *done, void *context)
+{
+	for (; *done < n; ++*done)
+		work();
+	fewest = n < fewest ? n : fewest;
+	return 0;
+}
+
+/* Wherever what fits into 5 us ends: it does not begin anew with one item. */
+static void a_run_that_was_a_little_too_long_changes_little(void **state)
+{
+	struct weir_flow_run *run;
+	struct weir_flow *flow;
+	unsigned ns, k;
+
+	for (ns = 1; ns <= 40; ns++) {
+		desk_init();
+		desk.item_ns = ns;
+		flow = weir_flow_map_n(numbers(), map_n, NULL);
+		flow = weir_flow_ignore(flow);
+		assert_int_equal(
+			weir_flow_start(flow, &desk.executor, NULL, &run), 0);
+		for (k = 0; k < 100; k++)
+			(void)slice();
+		fewest = SIZE_MAX;
+		for (k = 0; k < 100; k++)
+			(void)slice();
+		assert_in_range(fewest, 64, WEIR_FLOW_BATCH);
+		stop(flow, run);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(items_that_take_long_come_one_by_one),
 		cmocka_unit_test(items_that_become_slow_are_found_out_in_a_run),
 		cmocka_unit_test(cheap_items_come_in_batches),
+		cmocka_unit_test(
+			a_run_that_was_a_little_too_long_changes_little),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
