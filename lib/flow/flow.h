@@ -35,6 +35,7 @@
 #ifndef WEIR_FLOW_FLOW_H
 #define WEIR_FLOW_FLOW_H
 
+#include <assert.h>
 #include <errno.h>
 #include <stdbool.h>
 #include <string.h>
@@ -304,7 +305,13 @@ void weir__op_fail_code(struct weir__op *op, int code, const char *message);
 /* Nothing more is wanted of it; it has ended, with no error. */
 void weir__op_cancel(struct weir__op *op);
 /* Ends as the first operator above has. True: it has ended. */
-bool weir__op_follow(struct weir__op *op);
+static inline bool weir__op_follow(struct weir__op *op)
+{
+	assert(op->n_up > 0);
+	if (WEIR_UNLIKELY(op->up[0]->ended))
+		weir__op_end(op, op->up[0]->error);
+	return op->ended;
+}
 
 /*
  * A function of the user's has returned `code` < 0 (or what it must not return)
@@ -564,6 +571,7 @@ struct weir__stage {
 	bool linear;   /* one in-port, and nothing holds items back */
 	bool again;    /* see weir__op_again() */
 	bool poked;    /* woken, and not pulled with room since */
+	bool steady;   /* takes part as it did until it waits, or is poked */
 	bool going;    /* `go` has permits */
 	bool draining; /* sources end */
 	bool nests;    /* constant once it runs: has an operator that does */

@@ -126,14 +126,6 @@ void weir__op_fail(struct weir__op *op, int code, const char *message)
 	weir_error_unref(error);
 }
 
-bool weir__op_follow(struct weir__op *op)
-{
-	assert(op->n_up > 0);
-	if (op->up[0]->ended)
-		weir__op_end(op, op->up[0]->error);
-	return op->ended;
-}
-
 struct weir_error *weir__op_error_code(const struct weir__op *op, int code,
 				       const char *message)
 {

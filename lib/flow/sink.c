@@ -32,7 +32,8 @@ static size_t for_each_pull(struct weir__op *op, void **items, size_t room)
 		weir__op_drop_one(op->up[0], batch.items[i]);
 		(void)weir__op_survives(op, rc);
 	}
-	weir__op_drop(op->up[0], batch.items + i, n - i);
+	if (WEIR_UNLIKELY(i < n))
+		weir__op_drop(op->up[0], batch.items + i, n - i);
 	weir__array_done(&batch, op);
 	if (!op->ended)
 		(void)weir__op_follow(op);
@@ -80,7 +81,8 @@ static size_t for_each_n_pull(struct weir__op *op, void **items, size_t room)
 		weir__op_drop_one(op->up[0], batch.items[i++]);
 		(void)weir__op_survives(op, rc);
 	}
-	weir__op_drop(op->up[0], batch.items + i, n - i);
+	if (WEIR_UNLIKELY(i < n))
+		weir__op_drop(op->up[0], batch.items + i, n - i);
 	weir__array_done(&batch, op);
 	if (!op->ended)
 		(void)weir__op_follow(op);

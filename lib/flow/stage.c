@@ -108,12 +108,26 @@ static void set_going(struct weir__stage *stage, bool going)
 	stage->going = !ignored;
 }
 
+/*
+ * While it gets on, what takes part stays as it is: of a stage whose in-port,
+ * if it has any, does so all the time.
+ */
+static bool is_steady(const struct weir__stage *stage, bool linear)
+{
+	return (linear || !stage->inlets) &&
+	       (stage->end == &weir__end_out || !stage->end->require);
+}
+
 static void rest(struct weir__stage *stage, enum weir__found found)
 {
 	bool linear = stage->linear && !stage->poked;
 	bool none = found == WEIR__FOUND_NONE;
-	bool waits = none && input_waits(stage);
+	bool waits;
 
+	if (WEIR_LIKELY(stage->steady && !none && linear == stage->linear))
+		return;
+	stage->steady = !none && is_steady(stage, linear);
+	waits = none && input_waits(stage);
 	if (!none || waits)
 		require_input(stage, linear, waits);
 	else
