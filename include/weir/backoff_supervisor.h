@@ -129,7 +129,7 @@ struct weir_backoff_supervisor {
 	uint64_t reset_at_ns;
 	struct weir_actor *child; /* a reference */
 	struct weir_in *input;
-	struct weir_actor_id ref;
+	struct weir_actor_id id;
 };
 
 /*

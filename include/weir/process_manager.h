@@ -91,7 +91,7 @@ WEIR_API const struct weir_items *weir_command_items(void);
 struct weir_process {
 	struct weir_actor actor;
 	struct weir_command *command; /* read-only; until it has stopped */
-	struct weir_actor_id ref;     /* read-only; to watch it or stop it */
+	struct weir_actor_id self;    /* read-only; to watch it or stop it */
 	/* private */
 	struct weir_process_manager *manager;
 	struct weir_process *next;    /* of those that are free */

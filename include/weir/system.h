@@ -158,7 +158,7 @@ struct weir_spawn_options {
 
 /*
  * Starts an actor, which has been set up and never been started, as a child of
- * `parent` (WEIR_ACTOR_ID_NONE: /user), and names it in *ref (may be NULL). Its
+ * `parent` (WEIR_ACTOR_ID_NONE: /user), and names it in *id (may be NULL). Its
  * first slice runs pre_start. A child of a suspended parent starts suspended.
  *
  * -EINVAL: null, a bad name, option or strategy. -EALREADY: it was started
@@ -170,7 +170,7 @@ WEIR_API int weir_system_spawn(struct weir_system *system,
 			       struct weir_actor_id parent,
 			       struct weir_actor *actor,
 			       const struct weir_spawn_options *options,
-			       struct weir_actor_id *ref);
+			       struct weir_actor_id *id);
 
 /* --- References, names, paths -------------------------------------------- */
 
@@ -183,18 +183,18 @@ WEIR_API struct weir_system *weir_actor_system(const struct weir_actor *actor);
 
 /* WEIR_ACTOR_ID_NONE: it is dead, or /. */
 WEIR_API struct weir_actor_id weir_system_parent(struct weir_system *system,
-						 struct weir_actor_id ref);
+						 struct weir_actor_id id);
 
 /* True: it has not ended. It may end at any time. */
 WEIR_API bool weir_system_is_alive(struct weir_system *system,
-				   struct weir_actor_id ref);
+				   struct weir_actor_id id);
 
 /*
  * The actor with a reference, which the caller drops with weir_actor_unref(),
  * or NULL: it has ended.
  */
 WEIR_API WEIR_MUST_CHECK struct weir_actor *weir_system_actor(
-	struct weir_system *system, struct weir_actor_id ref);
+	struct weir_system *system, struct weir_actor_id id);
 
 /*
  * Who has this path, as "/user/pool/3", or WEIR_ACTOR_ID_NONE. Names compare
@@ -209,20 +209,19 @@ WEIR_API struct weir_actor_id weir_system_lookup(struct weir_system *system,
  * unless `size` is 0.
  */
 WEIR_API int weir_system_path(struct weir_system *system,
-			      struct weir_actor_id ref, char *path,
-			      size_t size);
+			      struct weir_actor_id id, char *path, size_t size);
 
 /*
  * Writes up to `max` children, in the order they were spawned. Returns how many
  * there are, or -ESRCH; -EINVAL: null, unless `max` is 0.
  */
 WEIR_API int weir_system_children(struct weir_system *system,
-				  struct weir_actor_id ref,
+				  struct weir_actor_id id,
 				  struct weir_actor_id *children, size_t max);
 
 /* How often it was restarted, or -ESRCH. */
 WEIR_API int64_t weir_system_restarts(struct weir_system *system,
-				      struct weir_actor_id ref);
+				      struct weir_actor_id id);
 
 /* --- Ending others -------------------------------------------------------- */
 
@@ -232,7 +231,7 @@ WEIR_API int64_t weir_system_restarts(struct weir_system *system,
  * -EPERM: a guardian; see weir_system_stop().
  */
 WEIR_API int weir_system_stop_actor(struct weir_system *system,
-				    struct weir_actor_id ref);
+				    struct weir_actor_id id);
 
 /*
  * The same behind the tokens that its in-ports hold now; those that come after
@@ -240,14 +239,14 @@ WEIR_API int weir_system_stop_actor(struct weir_system *system,
  * is empty, they are too. -EALREADY: it was poisoned before, or is stopping.
  */
 WEIR_API int weir_system_poison(struct weir_system *system,
-				struct weir_actor_id ref);
+				struct weir_actor_id id);
 
 /*
  * Behind the same tokens, it fails with -EINTR; its supervisor decides. Once,
  * however often it is killed before that. Otherwise as weir_system_poison().
  */
 WEIR_API int weir_system_kill(struct weir_system *system,
-			      struct weir_actor_id ref);
+			      struct weir_actor_id id);
 
 /*
  * Stops all children of the caller's that there are; returns at once. -EPERM;

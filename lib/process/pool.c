@@ -155,7 +155,7 @@ static void give_up(struct weir__pool *pool, const struct weir__job *job,
 
 /* With a place of that era. Under the lock. */
 static int spawn(struct weir__pool *pool, struct weir_actor *worker,
-		 uint64_t era, struct weir_actor_id *ref)
+		 uint64_t era, struct weir_actor_id *id)
 {
 	const struct weir_spawn_options options = {
 		.restart = WEIR_RESTART_TEMPORARY,
@@ -167,12 +167,12 @@ static int spawn(struct weir__pool *pool, struct weir_actor *worker,
 	if (pool->era != era)
 		return -ECANCELED;
 	return weir_system_spawn(pool->pools->system, pool->workers_ref, worker,
-				 &options, ref);
+				 &options, id);
 }
 
 /* With a place that was taken in `era`: claims 2 and 3. */
 static int start_worker(struct weir__pool *pool, void *job, uint64_t era,
-			struct weir_actor_id *ref)
+			struct weir_actor_id *id)
 {
 	struct weir_actor *worker = NULL;
 	int rc = pool->options.make(job, &worker, pool->options.context);
@@ -181,7 +181,7 @@ static int start_worker(struct weir__pool *pool, void *job, uint64_t era,
 	if (rc < 0)
 		worker = NULL; /* whatever it has left there */
 	else
-		rc = spawn(pool, worker, era, ref);
+		rc = spawn(pool, worker, era, id);
 	if (rc == 0) {
 		pool->counts.started++;
 	} else if (pool->era == era) {
@@ -197,7 +197,7 @@ static int start_worker(struct weir__pool *pool, void *job, uint64_t era,
 int weir__pool_run(struct weir__pool *pool, void *job,
 		   struct weir_actor_id *worker)
 {
-	struct weir_actor_id ref = WEIR_ACTOR_ID_NONE;
+	struct weir_actor_id id = WEIR_ACTOR_ID_NONE;
 	bool held = lock(pool);
 	int rc = check_open(pool);
 	uint64_t era = pool->era;
@@ -208,9 +208,9 @@ int weir__pool_run(struct weir__pool *pool, void *job,
 		pool->n_free--;
 	unlock(pool, held);
 	if (rc == 0)
-		rc = start_worker(pool, job, era, &ref);
+		rc = start_worker(pool, job, era, &id);
 	if (rc == 0 && worker)
-		*worker = ref;
+		*worker = id;
 	return rc;
 }
 
@@ -298,13 +298,13 @@ static bool next_job(struct weir__pool *pool, struct weir__job *job,
 static void start_job(struct weir__pool *pool, const struct weir__job *job,
 		      uint64_t era)
 {
-	struct weir_actor_id ref = WEIR_ACTOR_ID_NONE;
-	int rc = start_worker(pool, job->job, era, &ref);
+	struct weir_actor_id id = WEIR_ACTOR_ID_NONE;
+	int rc = start_worker(pool, job->job, era, &id);
 
 	if (rc < 0)
 		give_up(pool, job, rc, true);
 	else if (job->request)
-		job->request->started(job->request, 0, ref);
+		job->request->started(job->request, 0, id);
 }
 
 bool weir__pool_serve(struct weir__pool *pool)

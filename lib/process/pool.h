@@ -34,7 +34,7 @@ struct weir__pool {
 	struct weir_lifecycle lifecycle;
 	struct weir_actor_ops ops;
 	struct weir_actor supervisor, server, workers;
-	struct weir_actor_id ref, server_ref, workers_ref;
+	struct weir_actor_id id, server_ref, workers_ref;
 	/* under `lock` */
 	struct weir__lock lock;
 	bool open;	 /* workers can be spawned */
@@ -56,7 +56,7 @@ struct weir_pools {
 	struct weir_lifecycle lifecycle;
 	struct weir_actor_ops ops;
 	struct weir_actor top;
-	struct weir_actor_id ref;
+	struct weir_actor_id id;
 	struct weir__lock lock;
 	struct weir__pool *list;
 	uint32_t alive; /* atomic: the top and the pools that are not freed */

@@ -251,18 +251,18 @@ static int spawn_tree(struct weir__pool *pool)
 	};
 	static const struct weir_spawn_options workers = {.name = "workers"};
 	struct weir_system *system = pool->pools->system;
-	int rc = weir_system_spawn(system, pool->pools->ref, &pool->supervisor,
-				   &supervisor, &pool->ref);
+	int rc = weir_system_spawn(system, pool->pools->id, &pool->supervisor,
+				   &supervisor, &pool->id);
 
 	if (rc < 0)
 		weir_actor_stop(&pool->supervisor);
 	if (rc == 0)
-		rc = weir_system_spawn(system, pool->ref, &pool->server,
-				       &server, &pool->server_ref);
+		rc = weir_system_spawn(system, pool->id, &pool->server, &server,
+				       &pool->server_ref);
 	if (rc < 0)
 		weir_actor_stop(&pool->server);
 	if (rc == 0)
-		rc = weir_system_spawn(system, pool->ref, &pool->workers,
+		rc = weir_system_spawn(system, pool->id, &pool->workers,
 				       &workers, &pool->workers_ref);
 	if (rc < 0)
 		weir_actor_stop(&pool->workers);
@@ -274,7 +274,7 @@ int weir__pool_spawn(struct weir__pool *pool)
 	int rc = spawn_tree(pool);
 
 	if (rc < 0)
-		(void)weir_system_stop_actor(pool->pools->system, pool->ref);
+		(void)weir_system_stop_actor(pool->pools->system, pool->id);
 	return rc;
 }
 

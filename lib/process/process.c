@@ -229,7 +229,7 @@ static void released(struct weir_actor *actor)
 
 static void stop_late(struct weir_process *process)
 {
-	(void)weir_system_stop_actor(process->manager->system, process->ref);
+	(void)weir_system_stop_actor(process->manager->system, process->self);
 }
 
 /* Its time is up. */
@@ -302,7 +302,7 @@ static int spawn(struct weir_process_manager *manager,
 
 	process->replies = true;
 	rc = weir_system_spawn(manager->system, manager->self, &process->actor,
-			       &options, &process->ref);
+			       &options, &process->self);
 	if (rc < 0)
 		process->replies = false;
 	else if (set_state(process, SPAWNED) & LATE)
@@ -388,7 +388,7 @@ struct weir_actor_id weir_process_manager_find(
 	if (!manager || !id || !manager->ids || !weir__owned(&manager->actor))
 		return WEIR_ACTOR_ID_NONE;
 	process = find(manager, id);
-	return process ? process->ref : WEIR_ACTOR_ID_NONE;
+	return process ? process->self : WEIR_ACTOR_ID_NONE;
 }
 
 /* --- Memory --------------------------------------------------------------- */

@@ -62,7 +62,7 @@ static void sweep(struct weir_pools *pools, bool all)
 
 	weir__lock(&pools->lock);
 	while ((pool = *link)) {
-		if (!all && weir_system_is_alive(pools->system, pool->ref)) {
+		if (!all && weir_system_is_alive(pools->system, pool->id)) {
 			link = &pool->next;
 			continue;
 		}
@@ -155,7 +155,7 @@ int weir_pools_new(struct weir_pools **pools, struct weir_system *system,
 	set_up(made, options);
 	(void)weir_actor_init(&made->top, &made->ops, system->executor);
 	rc = weir_system_spawn(system, options->parent, &made->top, &spawn,
-			       &made->ref);
+			       &made->id);
 	if (rc < 0) {
 		weir_actor_stop(&made->top);
 		weir__free(made->allocator, made, sizeof(*made));
@@ -167,7 +167,7 @@ int weir_pools_new(struct weir_pools **pools, struct weir_system *system,
 
 struct weir_actor_id weir_pools_id(const struct weir_pools *pools)
 {
-	return pools ? pools->ref : WEIR_ACTOR_ID_NONE;
+	return pools ? pools->id : WEIR_ACTOR_ID_NONE;
 }
 
 void weir_pools_stop(struct weir_pools *pools)
@@ -178,7 +178,7 @@ void weir_pools_stop(struct weir_pools *pools)
 	if (!pools)
 		return;
 	held = weir__enter(pools->system);
-	cell = weir__cell_find(pools->system, pools->ref);
+	cell = weir__cell_find(pools->system, pools->id);
 	if (cell)
 		weir__cell_stop(cell, true);
 	weir__leave(pools->system, held);
@@ -232,7 +232,7 @@ int weir_pool_start(struct weir_pools *pools,
 	pools->list = pool;
 	weir__unlock(&pools->lock);
 	/* If the top was released meanwhile nobody else will. */
-	if (!weir_system_is_alive(pools->system, pools->ref))
+	if (!weir_system_is_alive(pools->system, pools->id))
 		sweep(pools, true);
 	return 0;
 }
@@ -309,9 +309,9 @@ int weir_pool_stop_async(struct weir_pools *pools, const char *name,
 
 	if (rc < 0)
 		return rc;
-	rc = stop ? weir_system_stop_actor_async(pools->system, pool->ref, true,
+	rc = stop ? weir_system_stop_actor_async(pools->system, pool->id, true,
 						 stop, WEIR_FOREVER)
-		  : weir_system_stop_actor(pools->system, pool->ref);
+		  : weir_system_stop_actor(pools->system, pool->id);
 	if (rc == 0)
 		weir__pool_close(pool);
 	weir__pool_unref(pool);

@@ -118,14 +118,14 @@ int weir_backoff_supervisor_reset(struct weir_backoff_supervisor *supervisor)
 struct weir_actor_id weir_backoff_supervisor_child(
 	struct weir_backoff_supervisor *supervisor)
 {
-	struct weir_actor_id ref = WEIR_ACTOR_ID_NONE;
+	struct weir_actor_id id = WEIR_ACTOR_ID_NONE;
 
 	if (supervisor) {
 		weir__backoff_lock(supervisor);
-		ref = supervisor->ref;
+		id = supervisor->id;
 		weir__backoff_unlock(supervisor);
 	}
-	return ref;
+	return id;
 }
 
 uint32_t weir_backoff_supervisor_count(

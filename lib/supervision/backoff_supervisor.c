@@ -46,7 +46,7 @@ static void let_go(struct weir_backoff_supervisor *self)
 	child = self->child;
 	self->child = NULL;
 	self->input = NULL;
-	self->ref = WEIR_ACTOR_ID_NONE;
+	self->id = WEIR_ACTOR_ID_NONE;
 	weir__backoff_unlock(self);
 	weir_actor_unref(child);
 }
@@ -132,14 +132,14 @@ static int spawn(struct weir_backoff_supervisor *self, struct weir_actor *child,
 {
 	struct weir_system *system = weir_actor_system(&self->actor);
 	uint64_t now = weir__backoff_now(self);
-	struct weir_actor_id ref;
+	struct weir_actor_id id;
 	bool final;
 	int rc;
 
 	/* ours, until let_go(): others put to it meanwhile */
 	weir_actor_ref(child);
 	rc = weir_system_spawn(system, weir_actor_self(&self->actor), child,
-			       &self->options.child, &ref);
+			       &self->options.child, &id);
 	if (rc < 0) {
 		weir_actor_stop(child);
 		weir_actor_unref(child);
@@ -148,14 +148,14 @@ static int spawn(struct weir_backoff_supervisor *self, struct weir_actor *child,
 	weir__backoff_lock(self);
 	self->child = child;
 	self->input = input;
-	self->ref = ref;
+	self->id = id;
 	self->reset_at_ns =
 		weir__clock_after(now, self->options.backoff.reset_ns);
 	final = self->final;
 	weir__backoff_unlock(self);
 	/* Whoever said so found no child. */
 	if (final)
-		(void)weir_system_stop_actor(system, ref);
+		(void)weir_system_stop_actor(system, id);
 	return 0;
 }
 
@@ -254,7 +254,7 @@ static int child_ended(struct weir_actor *actor,
 	struct weir_backoff_supervisor *self = supervisor_of(actor);
 
 	/* One of before a restart, or somebody else's. */
-	if (!weir_actor_id_equal(notice->who, self->ref))
+	if (!weir_actor_id_equal(notice->who, self->id))
 		return 0;
 	let_go(self);
 	return child_gone(self, notice->error);
@@ -300,7 +300,7 @@ static int decide(struct weir_actor *actor, const struct weir_failure *failure,
 
 	if (self->options.mode != WEIR_BACKOFF_ON_FAILURE ||
 	    directive != WEIR_DIRECTIVE_RESTART ||
-	    !weir_actor_id_equal(failure->child, self->ref))
+	    !weir_actor_id_equal(failure->child, self->id))
 		return directive;
 	/* Another one comes when this one has ended, after the delay. */
 	self->again = true;

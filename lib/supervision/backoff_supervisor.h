@@ -6,13 +6,13 @@
  * What both touch is under a lock of its own; `child` is a reference, so that
  * one can put into its in-port without the lock:
  *
- *	child == NULL  <=>  ref is nobody, input == NULL
+ *	child == NULL  <=>  id is nobody, input == NULL
  *	now >= reset_at_ns  =>  the count is 0 really
  *	undecided  =>  child == NULL and the delay is not set
  *
- * A final item is final only if it was taken, and must be so before the child can
- * end because of it. So while one is being put into a child (`finals`) nothing
- * is decided; who has put the last one signals.
+ * A final item is final only if it was taken, and must be so before the child
+ * can end because of it. So while one is being put into a child (`finals`)
+ * nothing is decided; who has put the last one signals.
  */
 #ifndef WEIR_SUPERVISION_BACKOFF_SUPERVISOR_H
 #define WEIR_SUPERVISION_BACKOFF_SUPERVISOR_H

@@ -55,7 +55,7 @@ struct weir__cell *weir__cell_at(const struct weir_system *system,
 }
 
 struct weir__cell *weir__cell_find(const struct weir_system *system,
-				   struct weir_actor_id ref)
+				   struct weir_actor_id id)
 {
 	struct weir__cell *cell;
 
@@ -63,19 +63,19 @@ struct weir__cell *weir__cell_find(const struct weir_system *system,
 	 * WEIR_ACTOR_ID_NONE has no generation; others may be of another
 	 * system.
 	 */
-	if (!ref.generation || ref.slot >= system->n_cells)
+	if (!id.generation || id.slot >= system->n_cells)
 		return NULL;
-	cell = weir__cell_at(system, ref.slot);
-	if (cell->generation != ref.generation || !cell->actor ||
+	cell = weir__cell_at(system, id.slot);
+	if (cell->generation != id.generation || !cell->actor ||
 	    (cell->flags & WEIR__CELL_HIDDEN))
 		return NULL;
 	return cell;
 }
 
 int weir__cell_find_mortal(const struct weir_system *system,
-			   struct weir_actor_id ref, struct weir__cell **cell)
+			   struct weir_actor_id id, struct weir__cell **cell)
 {
-	*cell = weir__cell_find(system, ref);
+	*cell = weir__cell_find(system, id);
 	if (!*cell)
 		return -ESRCH;
 	return (*cell)->flags & WEIR__CELL_GUARDIAN ? -EPERM : 0;

@@ -269,11 +269,11 @@ struct weir__cell *weir__cell_at(const struct weir_system *system,
 
 /* NULL: it has ended, or never was. HIDDEN ones are not found. */
 struct weir__cell *weir__cell_find(const struct weir_system *system,
-				   struct weir_actor_id ref);
+				   struct weir_actor_id id);
 
 /* One whom others may end, in *cell: 0, -ESRCH, or -EPERM: a guardian. */
 int weir__cell_find_mortal(const struct weir_system *system,
-			   struct weir_actor_id ref, struct weir__cell **cell);
+			   struct weir_actor_id id, struct weir__cell **cell);
 
 /* Changes its flags, and what its parent counts by them. */
 void weir__cell_flag(struct weir__cell *cell, uint16_t set, uint16_t clear);

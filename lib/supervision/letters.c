@@ -271,7 +271,7 @@ void weir__letter_came(struct weir__cell *cell, uint16_t flag)
 	weir__cell_order(cell, WEIR__ORDER_LOOK);
 }
 
-static int letter(struct weir_system *system, struct weir_actor_id ref,
+static int letter(struct weir_system *system, struct weir_actor_id id,
 		  uint16_t flag)
 {
 	struct weir__cell *cell;
@@ -281,7 +281,7 @@ static int letter(struct weir_system *system, struct weir_actor_id ref,
 	if (!system)
 		return -EINVAL;
 	held = weir__enter(system);
-	rc = weir__cell_find_mortal(system, ref, &cell);
+	rc = weir__cell_find_mortal(system, id, &cell);
 	/* who has said that it finishes by itself has been told once */
 	if (rc == 0 &&
 	    ((cell->flags & (WEIR__CELL_POISONED | WEIR__CELL_ASKED)) ||
@@ -293,12 +293,12 @@ static int letter(struct weir_system *system, struct weir_actor_id ref,
 	return rc;
 }
 
-int weir_system_poison(struct weir_system *system, struct weir_actor_id ref)
+int weir_system_poison(struct weir_system *system, struct weir_actor_id id)
 {
-	return letter(system, ref, WEIR__CELL_POISONED);
+	return letter(system, id, WEIR__CELL_POISONED);
 }
 
-int weir_system_kill(struct weir_system *system, struct weir_actor_id ref)
+int weir_system_kill(struct weir_system *system, struct weir_actor_id id)
 {
-	return letter(system, ref, WEIR__CELL_KILLED);
+	return letter(system, id, WEIR__CELL_KILLED);
 }

@@ -217,18 +217,18 @@ static struct weir__cell *find_path(struct weir_system *system,
 struct weir_actor_id weir_system_lookup(struct weir_system *system,
 					const char *path)
 {
-	struct weir_actor_id ref = WEIR_ACTOR_ID_NONE;
+	struct weir_actor_id id = WEIR_ACTOR_ID_NONE;
 	bool held;
 	struct weir__cell *cell;
 
 	if (!system || !path || *path != '/')
-		return ref;
+		return id;
 	held = weir__enter(system);
 	cell = find_path(system, path);
 	if (cell)
-		ref = weir__cell_ref(system, cell);
+		id = weir__cell_ref(system, cell);
 	weir__leave(system, held);
-	return ref;
+	return id;
 }
 
 /* The last element of its path, which may be made in `number`. */
@@ -285,7 +285,7 @@ static void put_path(struct weir_system *system, struct weir__cell *cell,
 	}
 }
 
-int weir_system_path(struct weir_system *system, struct weir_actor_id ref,
+int weir_system_path(struct weir_system *system, struct weir_actor_id id,
 		     char *path, size_t size)
 {
 	bool held;
@@ -295,7 +295,7 @@ int weir_system_path(struct weir_system *system, struct weir_actor_id ref,
 	if (!system || (!path && size))
 		return -EINVAL;
 	held = weir__enter(system);
-	cell = weir__cell_find(system, ref);
+	cell = weir__cell_find(system, id);
 	if (cell) {
 		length = path_length(system, cell);
 		if (size)

@@ -9,7 +9,7 @@
 
 #include "supervision/cell.h"
 
-int weir_system_children(struct weir_system *system, struct weir_actor_id ref,
+int weir_system_children(struct weir_system *system, struct weir_actor_id id,
 			 struct weir_actor_id *children, size_t max)
 {
 	struct weir__cell *cell, *child = NULL;
@@ -19,7 +19,7 @@ int weir_system_children(struct weir_system *system, struct weir_actor_id ref,
 	if (!system || (!children && max))
 		return -EINVAL;
 	held = weir__enter(system);
-	cell = weir__cell_find(system, ref);
+	cell = weir__cell_find(system, id);
 	if (cell) {
 		child = weir__tree_first(system, cell);
 		seen = weir__record_of(cell)->family.n_seen;
@@ -33,7 +33,7 @@ int weir_system_children(struct weir_system *system, struct weir_actor_id ref,
 }
 
 struct weir_actor_id weir_system_parent(struct weir_system *system,
-					struct weir_actor_id ref)
+					struct weir_actor_id id)
 {
 	struct weir_actor_id parent = WEIR_ACTOR_ID_NONE;
 	bool held;
@@ -42,7 +42,7 @@ struct weir_actor_id weir_system_parent(struct weir_system *system,
 	if (!system)
 		return parent;
 	held = weir__enter(system);
-	cell = weir__cell_find(system, ref);
+	cell = weir__cell_find(system, id);
 	if (cell)
 		cell = weir__tree_parent(system, cell);
 	if (cell)
@@ -51,7 +51,7 @@ struct weir_actor_id weir_system_parent(struct weir_system *system,
 	return parent;
 }
 
-bool weir_system_is_alive(struct weir_system *system, struct weir_actor_id ref)
+bool weir_system_is_alive(struct weir_system *system, struct weir_actor_id id)
 {
 	bool held;
 	bool alive;
@@ -59,13 +59,13 @@ bool weir_system_is_alive(struct weir_system *system, struct weir_actor_id ref)
 	if (!system)
 		return false;
 	held = weir__enter(system);
-	alive = weir__cell_find(system, ref);
+	alive = weir__cell_find(system, id);
 	weir__leave(system, held);
 	return alive;
 }
 
 int64_t weir_system_restarts(struct weir_system *system,
-			     struct weir_actor_id ref)
+			     struct weir_actor_id id)
 {
 	bool held;
 	struct weir__cell *cell;
@@ -74,7 +74,7 @@ int64_t weir_system_restarts(struct weir_system *system,
 	if (!system)
 		return restarts;
 	held = weir__enter(system);
-	cell = weir__cell_find(system, ref);
+	cell = weir__cell_find(system, id);
 	if (cell)
 		restarts = (int64_t)weir__record_of(cell)->restarted;
 	weir__leave(system, held);
@@ -82,7 +82,7 @@ int64_t weir_system_restarts(struct weir_system *system,
 }
 
 struct weir_actor *weir_system_actor(struct weir_system *system,
-				     struct weir_actor_id ref)
+				     struct weir_actor_id id)
 {
 	struct weir_actor *actor = NULL;
 	bool held;
@@ -91,7 +91,7 @@ struct weir_actor *weir_system_actor(struct weir_system *system,
 	if (!system)
 		return NULL;
 	held = weir__enter(system);
-	cell = weir__cell_find(system, ref);
+	cell = weir__cell_find(system, id);
 	if (cell)
 		actor = weir_actor_ref(cell->actor);
 	weir__leave(system, held);
@@ -110,12 +110,12 @@ struct weir_actor_id weir_actor_self(const struct weir_actor *actor)
 {
 	struct weir_system *system = weir_actor_system(actor);
 	bool held;
-	struct weir_actor_id ref;
+	struct weir_actor_id id;
 
 	if (!system)
 		return WEIR_ACTOR_ID_NONE;
 	held = weir__enter(system);
-	ref = weir__cell_ref(system, (struct weir__cell *)actor->u.child);
+	id = weir__cell_ref(system, (struct weir__cell *)actor->u.child);
 	weir__leave(system, held);
-	return ref;
+	return id;
 }

@@ -177,7 +177,7 @@ static void take_back(struct weir_system *system, struct weir__cell *cell)
 static int spawn(struct weir_system *system, struct weir__cell *parent,
 		 struct weir_actor *actor,
 		 const struct weir_spawn_options *options, uint16_t flags,
-		 struct weir_actor_id *ref, bool held)
+		 struct weir_actor_id *id, bool held)
 {
 	struct weir__cell *cell = NULL;
 	struct weir_actor_id self = WEIR_ACTOR_ID_NONE;
@@ -191,8 +191,8 @@ static int spawn(struct weir_system *system, struct weir__cell *parent,
 	if (rc < 0)
 		return rc;
 	/* Before the start: it may ask for itself, and be gone after. */
-	if (ref)
-		*ref = self;
+	if (id)
+		*id = self;
 	/* The system stays as long as the actor does. */
 	(void)weir_actor_ref(actor);
 	rc = weir__actor_launch(actor);
@@ -204,15 +204,15 @@ static int spawn(struct weir_system *system, struct weir__cell *parent,
 		weir__cell_flag(cell, 0, WEIR__CELL_HIDDEN);
 	weir__leave(system, held);
 	weir_actor_unref(actor);
-	if (rc < 0 && ref)
-		*ref = WEIR_ACTOR_ID_NONE;
+	if (rc < 0 && id)
+		*id = WEIR_ACTOR_ID_NONE;
 	return rc;
 }
 
 int weir_system_spawn(struct weir_system *system, struct weir_actor_id parent,
 		      struct weir_actor *actor,
 		      const struct weir_spawn_options *options,
-		      struct weir_actor_id *ref)
+		      struct weir_actor_id *id)
 {
 	static const struct weir_spawn_options none = {.name = NULL};
 	struct weir__cell *cell;
@@ -236,7 +236,7 @@ int weir_system_spawn(struct weir_system *system, struct weir_actor_id parent,
 	if (rc < 0)
 		weir__leave(system, held);
 	else
-		rc = spawn(system, cell, actor, options, 0, ref, held);
+		rc = spawn(system, cell, actor, options, 0, id, held);
 	if (rc < 0)
 		weir__actor_disclaim(actor);
 	return rc;
@@ -244,7 +244,7 @@ int weir_system_spawn(struct weir_system *system, struct weir_actor_id parent,
 
 int weir__spawn_guardian(struct weir_system *system,
 			 struct weir_actor_id parent, struct weir_actor *actor,
-			 const char *name, struct weir_actor_id *ref)
+			 const char *name, struct weir_actor_id *id)
 {
 	const struct weir_spawn_options options = {.name = name};
 	bool held, claimed = weir__actor_claim(actor);
@@ -254,7 +254,7 @@ int weir__spawn_guardian(struct weir_system *system,
 	(void)claimed;
 	held = weir__enter(system);
 	rc = spawn(system, weir__cell_find(system, parent), actor, &options,
-		   WEIR__CELL_GUARDIAN, ref, held);
+		   WEIR__CELL_GUARDIAN, id, held);
 	if (rc < 0)
 		weir__actor_disclaim(actor);
 	return rc;

@@ -148,7 +148,7 @@ void weir__child_ordered_to_stop(struct weir_actor *actor, enum weir__stop how)
 
 /* --- For everybody -------------------------------------------------------- */
 
-int weir_system_stop_actor(struct weir_system *system, struct weir_actor_id ref)
+int weir_system_stop_actor(struct weir_system *system, struct weir_actor_id id)
 {
 	struct weir__cell *cell;
 	bool held;
@@ -157,7 +157,7 @@ int weir_system_stop_actor(struct weir_system *system, struct weir_actor_id ref)
 	if (!system)
 		return -EINVAL;
 	held = weir__enter(system);
-	rc = weir__cell_find_mortal(system, ref, &cell);
+	rc = weir__cell_find_mortal(system, id, &cell);
 	if (rc == 0)
 		weir__cell_stop(cell, false);
 	weir__leave(system, held);

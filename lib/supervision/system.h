@@ -38,6 +38,6 @@ bool weir__spawn_options_valid(const struct weir_spawn_options *options);
 /* As weir_system_spawn(); parent WEIR_ACTOR_ID_NONE: the root. */
 int weir__spawn_guardian(struct weir_system *system,
 			 struct weir_actor_id parent, struct weir_actor *actor,
-			 const char *name, struct weir_actor_id *ref);
+			 const char *name, struct weir_actor_id *id);
 
 #endif

@@ -125,7 +125,7 @@ static void take(struct world *w, uint32_t i)
 	orders_offer(w, i);
 	explorer_assert(course->rc == 0);
 	if (course->process)
-		course->ref = course->process->ref;
+		course->ref = course->process->self;
 }
 
 /* To who will tell it. */

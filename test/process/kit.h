@@ -138,7 +138,7 @@ static inline int job_bear(struct job *self)
 
 	assert_int_equal(rc, 0);
 	weir_actor_ref(&self->process.actor);
-	rc = weir_system_spawn(self->world->system, self->process.ref,
+	rc = weir_system_spawn(self->world->system, self->process.self,
 			       &self->child, NULL, NULL);
 	if (rc < 0)
 		weir_actor_stop(&self->child);
@@ -157,9 +157,9 @@ static inline int job_pre_start(struct weir_actor *actor)
 	tally(self->world, 1);
 	task->begun = ++self->world->begun;
 	assert_ptr_equal(self->process.command, &task->command);
-	assert_true(
-		weir_actor_id_equal(self->process.ref, weir_actor_self(actor)));
-	task->ref = self->process.ref;
+	assert_true(weir_actor_id_equal(self->process.self,
+					weir_actor_self(actor)));
+	task->ref = self->process.self;
 	if (task->how == HAS_CHILDREN)
 		rc = job_bear(self);
 	return rc ? rc

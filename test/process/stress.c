@@ -104,7 +104,7 @@ WEIR_TURN(job_turn)
 static int job_pre_start(struct weir_actor *actor)
 {
 	struct job *self = job_of(actor);
-	struct weir_actor_id ref = self->process.ref;
+	struct weir_actor_id ref = self->process.self;
 
 	self->runs = true;
 	count_running();
