@@ -26,7 +26,8 @@ struct weir_out;
 struct weir_port;
 struct weir__child;
 
-/* Up to `n` (> 0) turns in a row; returns how many. See WEIR_TURN. */
+/* Runs up to `n` (> 0) turns in a row; returns how many it ran. See
+ * WEIR_TURN. */
 typedef uint32_t weir_turns(struct weir_actor *actor, uint32_t n);
 
 /*
@@ -49,16 +50,17 @@ struct weir_actor_ops {
 	int (*ended)(struct weir_actor *actor, struct weir_in *in,
 		     struct weir_error *error);
 	/*
-	 * Nobody takes from the out-port any more; what is put there from now
-	 * on is dropped. Once for each out-port. NULL: the actor finishes when
-	 * this was its last one.
+	 * Nobody takes from the out-port any more; tokens put there from now on
+	 * are dropped. Once for each out-port. NULL: the actor ends when this
+	 * was its last out-port.
 	 */
 	int (*cancelled)(struct weir_actor *actor, struct weir_out *out);
 	/* After one or several calls of weir_actor_signal(). */
 	int (*signalled)(struct weir_actor *actor);
 	/*
-	 * The actor has ended: its streams are ended, its inputs cancelled and
-	 * drained. `error` (borrowed) tells why, NULL: it finished. Once.
+	 * The actor has ended: its streams are ended, its in-ports are
+	 * cancelled and empty. `error` (borrowed) tells why; NULL: it has ended
+	 * by itself. Once.
 	 */
 	void (*stopped)(struct weir_actor *actor, struct weir_error *error);
 	/*
@@ -71,8 +73,8 @@ struct weir_actor_ops {
 };
 
 /*
- * Where an actor's time goes. Attach zeroed memory that outlives the actor;
- * read it with weir_stats_read(). Costs two looks at the clock a slice.
+ * Where an actor's time goes. Attach zeroed memory that outlives the actor, and
+ * read it with weir_stats_read(). The clock is read twice in each slice.
  */
 struct weir_stats {
 	uint64_t turns;
@@ -113,53 +115,58 @@ struct weir_actor {
 };
 
 /*
- * Sets an actor up in the caller's memory, with one reference, its own. It
- * must be started or stopped one day: its ports may hold memory and others
- * may hold on to it. `ops` is borrowed and outlives it.
- * -EINVAL: a null argument or no turns; then nothing is changed.
+ * Sets an actor up in the caller's memory, with one reference, the actor's own.
+ * The actor must be started or stopped one day, because its ports may hold
+ * memory and other actors may refer to it. `ops` is borrowed and outlives the
+ * actor. -EINVAL: a null argument or no turns; then nothing is changed.
  */
 WEIR_API int weir_actor_init(struct weir_actor *actor,
 			     const struct weir_actor_ops *ops,
 			     struct weir_executor *executor);
 
 /*
- * From now on the actor fires. Its memory may be gone on return unless the
- * caller holds a reference; one that ends at once may be released inside this
- * call. Its executor stays until then. Where others may stop the actor, the
- * caller holds a reference. -EINVAL: null. -EALREADY: started or stopped
- * before. -ESHUTDOWN: the executor takes no more. -ENOMEM, or what the
- * executor's submit reports; then the actor is as it was, or has ended if it
+ * Starts the actor: from now on it fires. The memory of the actor may be gone
+ * on return unless the caller holds a reference: an actor that ends at once may
+ * be released inside this call. (The executor cannot be freed before the call
+ * is over.) If another thread may stop the actor, the caller must hold a
+ * reference. -EINVAL: null. -EALREADY: the actor was started or stopped before.
+ * -ESHUTDOWN: the executor takes no more actors. -ENOMEM, or the error of the
+ * executor's submit. After an error the actor is as it was, or has ended if it
  * was stopped meanwhile. Owner.
  */
 WEIR_API int weir_actor_start(struct weir_actor *actor);
 
 /*
  * Stops the actor: no further turn begins, its streams end with -ECANCELED, its
- * inputs are cancelled and what they hold is dropped. Returns at once, harmless
- * when repeated. One that was never started ends before this returns, on this
- * thread; of several calls at once, before one of them does; and if a
- * subscription is under way, or a start that then fails, before that returns.
- * So who may stop an actor is told of it when it is set up. Any thread that
- * holds a reference, or the owner; NULL is fine.
+ * in-ports are cancelled and their tokens are dropped. Returns at once;
+ * harmless when repeated; NULL is fine.
+ *
+ * An actor that was never started ends on this thread, before the call returns;
+ * of several calls at once, before one of them returns; if a subscription, or a
+ * start that then fails, is under way, before that returns. So tell every
+ * thread that may stop an actor of it when the actor is set up. Any thread that
+ * holds a reference, or the owner.
  */
 WEIR_API void weir_actor_stop(struct weir_actor *actor);
 
 /*
- * The actor ends well after this turn or handler: out-ports end behind what
- * was put, inputs are cancelled. -EPERM, -EINVAL: null. Owner.
+ * The actor ends well after this turn or handler: its out-ports end behind the
+ * tokens that were put, its in-ports are cancelled. -EPERM, -EINVAL: null.
+ * Owner.
  */
 WEIR_API int weir_actor_end(struct weir_actor *actor);
 
 /*
- * The actor fails after this turn or handler: what was put stands, out-ports
- * end with the error behind it. The first failure counts. One reference of
- * `error` is taken over, also on an error return. -EPERM, -EINVAL: null.
- * Owner.
+ * The actor fails after this turn or handler: tokens that were put stay, and
+ * its out-ports end with the error behind them. The first failure counts. One
+ * reference of `error` is taken over, also if the call returns an error.
+ * -EPERM, -EINVAL: null. Owner.
  */
 WEIR_API int weir_actor_fail(struct weir_actor *actor,
 			     struct weir_error *error);
 
-/* Fails with a bare code, as a turn does that returns it. Owner. */
+/* Fails the actor with a bare code, as a turn does by returning the code.
+ * Owner. */
 WEIR_API int weir_actor_fail_code(struct weir_actor *actor, int code);
 
 /*
@@ -169,35 +176,37 @@ WEIR_API int weir_actor_fail_code(struct weir_actor *actor, int code);
 WEIR_API void weir_actor_signal(struct weir_actor *actor);
 
 /*
- * No turn begins while suspended; a run of turns under way may end. Does not
- * nest. Any thread that holds a reference.
+ * Suspends the actor: no turn begins until weir_actor_resume(), but a run of
+ * turns under way goes to its end. Calls do not nest. Any thread that holds a
+ * reference.
  */
 WEIR_API void weir_actor_suspend(struct weir_actor *actor);
 WEIR_API void weir_actor_resume(struct weir_actor *actor);
 
 /*
- * Takes another turn, and of its ports just these `n_ports` into account from
- * now on (as weir_port_require and weir_port_ignore). -EPERM; -EINVAL: null,
- * or a port that is not the actor's or has ended; then nothing is changed.
- * Owner.
+ * Gives the actor another turn. From now on exactly these `n_ports` ports take
+ * part in firing (as by weir_port_require() and weir_port_ignore()). -EPERM.
+ * -EINVAL: null, or a port that is not the actor's or has ended; then nothing
+ * is changed. Owner.
  */
 WEIR_API int weir_actor_become(struct weir_actor *actor, weir_turns *turns,
 			       struct weir_port *const *ports, size_t n_ports);
 
 /*
- * A reference keeps the actor's memory from being released; whoever may touch
- * it from another thread holds one. Any thread that holds one already. ref
- * returns its argument; unref may call ops->released; NULL is fine.
+ * A reference keeps the actor's memory from being released; a thread that
+ * touches the actor from outside must hold one. ref returns its argument; unref
+ * may call ops->released; NULL is fine. Any thread that holds a reference
+ * already.
  */
 WEIR_API struct weir_actor *weir_actor_ref(struct weir_actor *actor);
 WEIR_API void weir_actor_unref(struct weir_actor *actor);
 
-/* Its name, never NULL. Any thread that holds a reference. */
+/* The actor's name, never NULL. Any thread that holds a reference. */
 WEIR_API const char *weir_actor_name(const struct weir_actor *actor);
 
 /*
- * Counts into `stats` (borrowed until released) from the next slice on.
- * -EPERM, -EINVAL: null. -ENOMEM: in a system. Owner.
+ * Counts into `stats` (borrowed until the actor is released) from the next
+ * slice on. -EPERM, -EINVAL: null. -ENOMEM: in a system. Owner.
  */
 WEIR_API int weir_actor_set_stats(struct weir_actor *actor,
 				  struct weir_stats *stats);
@@ -207,10 +216,11 @@ WEIR_API void weir_stats_read(const struct weir_stats *stats,
 			      struct weir_stats *copy);
 
 /*
- * Looks for actors that wait for each other for ever: a cycle of links whose
- * in-ports hold no token. `actors` are those that make up the program, none
- * running. 0, or -EDEADLK with one of the cycle in *culprit (may be NULL).
- * -EINVAL: null. -ENOMEM. Whoever set them up.
+ * Looks for actors that would wait for each other for ever: a cycle of links
+ * whose in-ports hold no token. `actors` are all actors of the program; none
+ * may be running. 0, or -EDEADLK with an actor of the cycle in *culprit
+ * (`culprit` may be NULL). -EINVAL: null. -ENOMEM. For the code that sets the
+ * actors up.
  */
 WEIR_API int weir_actor_check_cycles(struct weir_actor *const *actors,
 				     size_t n_actors,
@@ -221,9 +231,9 @@ WEIR_API int weir_actor_check_cycles(struct weir_actor *const *actors,
 #define WEIR__ACTOR_BREAK 1u
 
 /*
- * Private: the owner has done something that ends the run of turns. Where a
- * turn is compiled into its loop and calls nothing, the compiler sees that it
- * has not and asks only once.
+ * Private: the owner has done something that ends the run of turns. If a turn
+ * is compiled into its loop and calls no function, the compiler sees that the
+ * flag does not change, and tests it only once.
  */
 static inline int weir__actor_broken(const struct weir_actor *actor)
 {
@@ -231,9 +241,9 @@ static inline int weir__actor_broken(const struct weir_actor *actor)
 }
 
 /*
- * True when a run of turns must end early, because a signal has come, the
- * actor has failed or finished, or its ports have changed. For weir_turns
- * functions written by hand; asked between two turns. Owner.
+ * True when a run of turns must end early: a signal has come, the actor has
+ * failed or ended, or its ports have changed. For weir_turns functions written
+ * by hand, which ask between two turns. Owner.
  *
  * Relaxed: a hint; the slice looks properly before it acts. Volatile says so
  * too, and unlike __atomic leaves the compiler free to keep cursors in
@@ -252,12 +262,13 @@ static inline int weir_actor_interrupted(const struct weir_actor *actor)
 }
 
 /*
- * From a turn: the actor finishes, as by weir_actor_end(). Where nothing in
- * the turn is called the compiler can keep the ports' cursors in registers.
+ * Result of a turn: the actor ends, as by weir_actor_end(). A turn that returns
+ * this and calls no function lets the compiler keep the cursors of the ports in
+ * registers.
  */
 #define WEIR_TURN_END 1
 
-/* Private: what a turn returned that was not 0. */
+/* Private: a turn has returned `rc`, which is not 0. */
 WEIR_API void weir__actor_turn_ended(struct weir_actor *actor, int rc);
 
 /* Private: one turn of WEIR_TURN's loop, and one more. */
@@ -284,9 +295,10 @@ WEIR_API void weir__actor_turn_ended(struct weir_actor *actor, int rc);
  *
  *	static inline int turn(struct weir_actor *actor);
  *
- * that is one turn: 0, or WEIR_TURN_END which finishes the actor, or a negative
- * errno which fails it. The loop is compiled around the turn, so that a token
- * costs no call. A signal ends it after at most four turns more.
+ * that runs one turn. It returns 0; or WEIR_TURN_END, which ends the actor; or
+ * a negative errno, which fails the actor. The loop is compiled around the
+ * turn, so that a token costs no call. After a signal the loop runs at most
+ * four more turns.
  */
 #define WEIR_TURN(turn) \
 	static uint32_t turn##_n(struct weir_actor *actor, uint32_t n) \

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * An executor whose turns may block: reading regular files, name look-ups,
- * user code that waits. It has as many threads as turns block at once, up to
- * a maximum, and lets them go when they have been idle for a while. Start the
- * few actors that block here and link them to the others, on any executor. A turn
- * may also make a loop or a simulator, run it and free it again.
+ * An executor whose turns may block: for reading regular files, name look-ups,
+ * and user code that waits. It has one thread for each turn that blocks, up to
+ * a maximum, and threads end when they have been idle for a while. Start the
+ * few actors that block here, and link them to the other actors on any
+ * executor. A turn may also make a loop or a simulator, run it and free it
+ * again.
  */
 #ifndef WEIR_BLOCKING_H
 #define WEIR_BLOCKING_H
@@ -27,13 +28,13 @@ struct weir_blocking_options {
 };
 
 /*
- * A new blocking executor in *blocking; no thread starts before it is used.
- * When none can be started and none is there, the submission fails with what
- * pthread_create reports; otherwise what is submitted waits for one, first
- * come, first served. Its threads block all signals. fork(): as for threads.h.
+ * A new blocking executor in *blocking; no thread starts before it is used. If
+ * there is no thread and none can be started, a submission fails with the error
+ * of pthread_create(). If there are threads, a task waits for one, first come,
+ * first served. The threads block all signals. fork(): as for threads.h.
  * `options` is copied and may be NULL. -EINVAL: `blocking` is NULL, threads_max
- * above 1024, `reserved` not zero, or what weir_executor_init refuses.
- * -ENOMEM. Then *blocking is NULL.
+ * above 1024, `reserved` not zero, or what weir_executor_init refuses. -ENOMEM.
+ * Then *blocking is NULL.
  */
 WEIR_API WEIR_MUST_CHECK int weir_blocking_new(
 	struct weir_blocking **blocking,
@@ -43,16 +44,16 @@ WEIR_API WEIR_MUST_CHECK int weir_blocking_new(
 WEIR_API struct weir_executor *weir_blocking_executor(
 	struct weir_blocking *blocking);
 
-/* Threads it has now. Any thread; a snapshot. */
+/* The number of threads it has now. Any thread; a snapshot. */
 WEIR_API uint32_t weir_blocking_threads(const struct weir_blocking *blocking);
 
 /*
- * Joins its threads and frees it. 0, also for NULL. -EBUSY: an actor is
- * alive; those that are leaving are waited for as by weir_executor_fini().
- * -EDEADLK: on one of its own threads. Then it goes on. Your own timers
- * and watches that are still armed never fire. In a child process after
- * fork() it frees without joining, whoever was alive. Not together with any
- * other call on it.
+ * Joins the threads and frees the executor. 0, also for NULL. -EBUSY: an actor
+ * is alive; actors that are leaving are waited for as by weir_executor_fini().
+ * -EDEADLK: called on one of its own threads. On an error the executor goes on.
+ * Your own timers and watches that are still armed never fire. In a child
+ * process after fork() the call frees the executor without joining threads,
+ * even if actors were alive. No other call on the executor may be under way.
  */
 WEIR_API WEIR_MUST_CHECK int weir_blocking_free(struct weir_blocking *blocking);
 

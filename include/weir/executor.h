@@ -2,8 +2,8 @@
 /*
  * Where turns run. An executor takes tasks (actors that may run) and calls
  * weir_task_run() for each, once per submission, on any thread it likes. The
- * library has four (threads.h, loop.h, sim.h, blocking.h); anyone may write
- * another by filling in struct weir_executor_ops.
+ * library has four executors (threads.h, loop.h, sim.h, blocking.h). You can
+ * write another one by filling in struct weir_executor_ops.
  *
  * Times are nanoseconds on the executor's own monotonic clock, which is
  * virtual on a simulator.
@@ -25,23 +25,24 @@ struct weir_error;
 struct weir_executor;
 struct weir_subscriber;
 
-/* An actor's place in a run queue: it is in one at most. */
+/* An actor's place in a run queue. A task is in at most one queue. */
 struct weir_task {
 	struct weir_task *next; /* the executor's, from submit to run */
 };
 
 /*
- * Runs one slice of the task. Called once for each submission, on any thread,
- * holding no lock that a submission takes. The task may be submitted again,
- * or its memory be gone, before this returns: do not touch it afterwards.
- * Called inside another slice on the same thread (an executor that runs at
- * once), the task waits until that slice is over: stack use is constant.
+ * Runs one slice of the task. Call it once for each submission, on any thread,
+ * holding no lock that a submission takes. Do not touch the task afterwards: it
+ * may have been submitted again, or its memory may be gone. If it is called
+ * inside another slice on the same thread (by an executor that runs a task
+ * inside submit), the task waits until that slice is over, so the use of the
+ * stack is constant.
  */
 WEIR_API void weir_task_run(struct weir_task *task);
 
 /*
- * Something to be done at a time. Embedded by its user, who may reuse the
- * memory when cancel returned true or when `fire` has been called.
+ * A callback at a time. The user embeds the timer, and may reuse its memory
+ * when a cancel has returned true or when `fire` has been called.
  */
 struct weir_timer {
 	/*
@@ -59,7 +60,7 @@ struct weir_timer {
 
 /* A file descriptor to be watched, once per arming. As weir_timer. */
 struct weir_watch {
-	/* `events` as poll(2) has them: what is ready, errors, hang-up. */
+	/* `events` are those of poll(2): readiness, errors, hang-up. */
 	void (*fire)(struct weir_watch *watch, short events);
 	int fd;
 	short events; /* POLLIN, POLLOUT, ... */
@@ -74,10 +75,10 @@ struct weir_watch {
  */
 struct weir_executor_ops {
 	/*
-	 * Takes the task, to run it once; what was done before the call happens
-	 * before that run (a release here, an acquire there). A negative errno
-	 * refuses it: its actor then fails with that error, and nobody else is
-	 * touched.
+	 * Takes the task, to run it once. Everything that the caller did before
+	 * the call happens before that run (a release in the call, an acquire
+	 * in the run). A negative errno refuses the task: its actor then fails
+	 * with that error, and no other actor is touched.
 	 */
 	int (*submit)(struct weir_executor *executor, struct weir_task *task);
 	uint64_t (*now)(struct weir_executor *executor);
@@ -96,14 +97,15 @@ struct weir_executor_ops {
 	bool (*watch_cancel)(struct weir_executor *executor,
 			     struct weir_watch *watch);
 	/*
-	 * Optional, for executors that their owner's thread runs. A call that
-	 * waits on that thread calls `step` until what it waits for has come:
-	 * it runs something, or else waits for at most `timeout_ns` until
-	 * there is something to run. 0, -ETIMEDOUT when nothing came, or
-	 * -EDEADLK when nothing can ever come. `wake`, from any thread, ends a
-	 * wait in `step`: when what a call waits for has come, behind the end
-	 * of a drain, and when the last actor has been released. It holds no
-	 * lock of the library's.
+	 * Optional, for executors that are run by the thread that owns them. A
+	 * call that waits on that thread calls `step` until its wait is over.
+	 * `step` runs something; if there is nothing to run, it waits for at
+	 * most `timeout_ns` until there is. 0; -ETIMEDOUT, nothing came; or
+	 * -EDEADLK, nothing can ever come.
+	 *
+	 * `wake`, from any thread, ends a wait in `step`: when the wait of a
+	 * call is over, behind the end of a drain, and when the last actor has
+	 * been released. It is called with no lock of the library's held.
 	 */
 	int (*step)(struct weir_executor *executor, uint64_t timeout_ns);
 	void (*wake)(struct weir_executor *executor);
@@ -116,16 +118,16 @@ struct weir_executor_options {
 	uint64_t budget_ns;    /* most time a slice takes, 25 us */
 	uint64_t publish_ns;   /* results are published that often, 5 us */
 	/*
-	 * A turn failed and nobody supervises the actor: it stops. On the
-	 * thread that ran the turn, once per failure; must not block; both
-	 * arguments are borrowed for the call.
+	 * A turn has failed, and no supervisor decides about the actor: the
+	 * actor stops. Called on the thread that ran the turn, once per
+	 * failure; must not block. Both arguments are borrowed for the call.
 	 */
 	void (*failed)(struct weir_actor *actor, struct weir_error *error,
 		       void *context);
 	/*
-	 * A subscriber has returned `code` from a signal, which says that it is
-	 * broken (stream.h): its subscription is cancelled. On the thread that
-	 * sent the signal, once per subscriber; must not block.
+	 * A subscriber has returned `code` from a signal: it is broken
+	 * (stream.h), and its subscription is cancelled. Called on the thread
+	 * that sent the signal, once per subscriber; must not block.
 	 */
 	void (*broken)(struct weir_subscriber *subscriber, int code,
 		       void *context);
@@ -133,8 +135,8 @@ struct weir_executor_options {
 };
 
 /*
- * The head of every executor; embedded first by who implements one. All
- * fields are private to the library but `ops`, which is read-only.
+ * The head of every executor; an implementation embeds it as its first field.
+ * `ops` is read-only, all other fields are private to the library.
  */
 struct weir_executor {
 	const struct weir_executor_ops *ops;
@@ -143,11 +145,10 @@ struct weir_executor {
 };
 
 /*
- * Makes the head of an executor of your own. `ops` is borrowed and lives as
- * long as the executor, `options` is copied and may be NULL.
- * -EINVAL: a null argument, no submit or no now, half a pair of timer, watch
- * or step functions, or a budget above WEIR_BUDGET_MAX turns. -ENOMEM. Then
- * nothing has changed.
+ * Sets up the head of an executor of your own. `ops` is borrowed and lives as
+ * long as the executor; `options` is copied and may be NULL. -EINVAL: a null
+ * argument, no submit or no now, half a pair of timer, watch or step functions,
+ * or a budget above WEIR_BUDGET_MAX turns. -ENOMEM. Then nothing has changed.
  */
 WEIR_API int weir_executor_init(struct weir_executor *executor,
 				const struct weir_executor_ops *ops,
@@ -157,11 +158,12 @@ WEIR_API int weir_executor_init(struct weir_executor *executor,
 
 /*
  * Takes the head down again. 0, or -EBUSY, with nothing changed, while an actor
- * started on it is alive. One that is leaving, because its last reference has
- * been dropped, is waited for: so whoever has heard from the last `released`
- * that all is over may take it down; so is a `done` of a drain that has not
- * returned. No call waits from inside a `released` or a `done`, or where no
- * call may wait (a turn, a worker of a pool): there both are -EBUSY as well.
+ * that was started on the executor is alive. The call waits for an actor that
+ * is leaving, because its last reference has been dropped, and for a `done` of
+ * a drain that has not returned. So the code that learns from the last
+ * `released` that all is over may take the executor down. No call can wait
+ * inside a `released` or a `done`, nor where no call may wait (in a turn, on a
+ * worker of a pool): there both are -EBUSY as well.
  */
 WEIR_API WEIR_MUST_CHECK int weir_executor_fini(struct weir_executor *executor);
 
@@ -169,13 +171,14 @@ WEIR_API WEIR_MUST_CHECK int weir_executor_fini(struct weir_executor *executor);
 WEIR_API uint64_t weir_executor_now(struct weir_executor *executor);
 
 /*
- * Actors started here and not released yet. Any thread; a snapshot. When the
- * last one is released a loop is woken, on whatever thread that was.
+ * The number of actors that were started here and are not released yet. Any
+ * thread; a snapshot. When the last one is released, on whatever thread, a loop
+ * is woken.
  */
 WEIR_API size_t weir_executor_alive(struct weir_executor *executor);
 
 /*
- * Arms a timer for `at_ns` (a time past fires as soon as can be); an armed
+ * Arms a timer for `at_ns`; a timer whose time is past fires at once, an armed
  * timer is moved. -EINVAL: null, or no `fire`. -ENOTSUP: the executor has no
  * timers. -ENOMEM. Any thread, but one at a time for the same timer.
  */
@@ -190,15 +193,16 @@ WEIR_API bool weir_timer_cancel(struct weir_executor *executor,
 				struct weir_timer *timer);
 
 /*
- * How an executor ends. The caller embeds it and keeps it until `done`; the
- * results are valid from then on.
+ * A request to end an executor. The caller embeds it and keeps it until `done`;
+ * the results are valid from then on.
  */
 struct weir_drain {
 	/*
-	 * Everything has ended, or the deadline has passed. Once, on any
+	 * Everything has ended, or the deadline has passed. Called once, on any
 	 * thread, holding no lock; must not block. The executor cannot be freed
-	 * in it (-EBUSY); behind it a loop is woken. A system is told of its
-	 * actors after this: to free it wait for weir_system_terminated().
+	 * in it (-EBUSY); a loop is woken behind it. A system learns of the end
+	 * of its actors after this call: wait for weir_system_terminated() to
+	 * free it.
 	 */
 	void (*done)(struct weir_drain *drain);
 	/* read-only results */
@@ -212,25 +216,30 @@ struct weir_drain {
 };
 
 /*
- * Finishes what was accepted: from now on no actor can be started (they get
- * -ESHUTDOWN); actors that take tokens from nowhere finish; in-ports refuse
- * further weir_in_put and end behind what they hold; so do subscribers'
- * in-ports that have no publisher or one that is not on this executor, which is
- * cancelled; actors that take from a channel end with it; what is under way
- * flows through and ends by itself, at the pace of those who take it. `done`
- * comes when no actor is left, or at `deadline_ns` with those left still
- * running. Returns at once.
- * -EINVAL: null or no `done`. -ENOTSUP: a deadline other than WEIR_FOREVER on
- * an executor without timers. Any thread.
+ * Ends the executor when all accepted work is done. Returns at once. From now
+ * on:
+ *
+ * 1. No actor can be started: -ESHUTDOWN.
+ * 2. Actors that have no source of tokens end.
+ * 3. In-ports refuse further weir_in_put(), and end behind the tokens they
+ *    hold. So do in-ports of subscribers that have no publisher, or one that is
+ *    not on this executor; that publisher is cancelled.
+ * 4. Actors that take from a channel end with it.
+ * 5. Items under way flow through and end by themselves, at the pace of the
+ *    actors that take them.
+ *
+ * `done` is called when no actor is left, or at `deadline_ns`, and the actors
+ * that are left then go on. -EINVAL: null or no `done`. -ENOTSUP: a deadline
+ * other than WEIR_FOREVER on an executor without timers. Any thread.
  */
 WEIR_API int weir_executor_end_async(struct weir_executor *executor,
 				     struct weir_drain *drain,
 				     uint64_t deadline_ns);
 
 /*
- * As weir_executor_end_async, but stops every actor: queued items are dropped,
- * streams end with -ECANCELED. May follow a drain whose deadline has passed,
- * or overtake one.
+ * As weir_executor_end_async(), but stops every actor: queued items are
+ * dropped, streams end with -ECANCELED. It may follow a drain whose deadline
+ * has passed, or overtake a drain under way.
  */
 WEIR_API int weir_executor_stop_async(struct weir_executor *executor,
 				      struct weir_drain *drain,

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * In-ports: tokens come in from an out-port over a link (out.h), from any
- * thread through weir_in_put(), or from a publisher (reactive.h). Unblocked
- * when a token is queued (`burst` of them, if set). A token is never
- * overwritten and never dropped silently; the end of a stream and its error
+ * In-ports. Tokens come in from an out-port over a link (out.h), from any
+ * thread through weir_in_put(), or from a publisher (reactive.h). An in-port is
+ * unblocked when a token is queued (`burst` tokens, if set). A token is never
+ * overwritten, and never dropped silently. The end of a stream and its error
  * travel behind the tokens.
  */
 #ifndef WEIR_IN_H
@@ -59,58 +59,61 @@ struct weir_in {
 
 /*
  * Sets up an in-port of `actor` that holds up to `capacity` tokens, a power of
- * two; with 1 it needs no memory of its own. `items` is borrowed until the
- * actor is released; NULL: plain values, or what the link's out-port says.
- * -EINVAL: null, a capacity that is 0, no power of two or above
- * WEIR_CAPACITY_MAX. -EPERM. -ENOMEM. Then nothing has changed. Owner.
+ * two; a port with a capacity of 1 needs no memory of its own. `items` is
+ * borrowed until the actor is released; NULL: plain values, or what the
+ * out-port of the link says. -EINVAL: null, or a capacity that is 0, no power
+ * of two or above WEIR_CAPACITY_MAX. -EPERM. -ENOMEM. Then nothing has changed.
+ * Owner.
  */
 WEIR_API int weir_in_init(struct weir_in *in, struct weir_actor *actor,
 			  size_t capacity, const struct weir_items *items);
 
 /* How an in-port with several producers ends. */
 enum weir_merge {
-	WEIR_MERGE_ALL,	  /* when all have ended, or one with an error */
-	WEIR_MERGE_FIRST, /* when the first has ended */
-	WEIR_MERGE_OPEN,  /* by weir_in_end() or with an error, the first */
+	WEIR_MERGE_ALL,	  /* when all producers have ended, or one with an
+			   * error */
+	WEIR_MERGE_FIRST, /* when the first producer has ended */
+	WEIR_MERGE_OPEN,  /* by weir_in_end(), or by the first error */
 };
 
 /*
- * Lets several out-ports be linked, each with a lane of the in-port's capacity;
- * lanes are taken from in turn. weir_in_put() works beside them with
- * WEIR_MERGE_OPEN only. -EINVAL: null, no such rule. -EPERM. -EBUSY: linked,
- * put to or merged before, or a subscriber's. -ENOMEM. Owner, before start.
+ * Lets several out-ports be linked to the in-port. Each gets a lane of the
+ * in-port's capacity, and tokens are taken from the lanes in turn.
+ * weir_in_put() works beside the links with WEIR_MERGE_OPEN only. -EINVAL:
+ * null, no such rule. -EPERM. -EBUSY: the in-port was linked, put to or merged
+ * before, or is a subscriber's. -ENOMEM. Owner, before start.
  */
 WEIR_API int weir_in_merge(struct weir_in *in, enum weir_merge rule);
 
 /*
- * Queues a token from anywhere. 0: taken, by a turn or, as soon as the port is
- * cancelled or its actor ends, to be dropped. -EAGAIN: full. -EPIPE: ended or
- * stopped. -EISCONN: its tokens come over a link, or it is a subscriber's. On
- * an error the item stays the caller's. Any thread that holds a reference of
- * the actor, any number at once, also before it is started; its owner then also
- * as the first tokens of a link yet to be made, with nobody else putting
- * meanwhile. Lock-free.
+ * Queues a token. 0: the port owns the token now; a turn takes it, or it is
+ * dropped when the port is cancelled or its actor ends. -EAGAIN: full. -EPIPE:
+ * ended or stopped. -EISCONN: the port's tokens come over a link, or it is a
+ * subscriber's. On an error the item stays the caller's. Any thread that holds
+ * a reference of the actor, several at once, also before the actor is started.
+ * Before the start the owner may also put the first tokens of a link that is
+ * made afterwards, while no other thread puts. Lock-free.
  */
 WEIR_API WEIR_MUST_CHECK int weir_in_put(struct weir_in *in, void *item);
 
 /*
- * Ends the stream that weir_in_put() feeds, behind what was put, with `error`
- * (borrowed) or well (NULL). The first end counts. -EALREADY: ended before, of
- * a merging port perhaps by a producer's error.
- * -EISCONN: as weir_in_put. -EINVAL: null. Any thread that holds a reference.
+ * Ends the stream that weir_in_put() feeds, behind the tokens that were put,
+ * with `error` (borrowed) or well (NULL). The first end counts. -EALREADY: the
+ * stream has ended before; of a merging port perhaps by a producer's error.
+ * -EISCONN: as weir_in_put(). -EINVAL: null. Any thread that holds a reference.
  */
 WEIR_API int weir_in_end(struct weir_in *in, struct weir_error *error);
 
 /*
- * Takes no more: what is queued is dropped, producers learn that they are
- * cancelled, the port takes no part in firing. -EPERM, -EINVAL: null.
- * -EALREADY: ended or cancelled. Owner.
+ * Cancels the in-port: queued tokens are dropped, its producers are told that
+ * they are cancelled, and the port takes no part in firing any more. -EPERM,
+ * -EINVAL: null. -EALREADY: ended or cancelled. Owner.
  */
 WEIR_API int weir_in_cancel(struct weir_in *in);
 
 /*
- * Tokens that a take would find now, without asking the producer; 32767 at
- * most, even if there are more. Owner.
+ * The number of tokens that weir_in_take() would find now, without looking for
+ * new ones; at most 32767, even if there are more. Owner.
  */
 static inline uint32_t weir_in_count(const struct weir_in *in)
 {
@@ -118,10 +121,11 @@ static inline uint32_t weir_in_count(const struct weir_in *in)
 }
 
 /*
- * Takes the next token; it is the turn's now. In a turn at least one is there
- * for each turn (`burst`, if set). Taking more, or outside a turn or handler,
- * gives NULL and changes nothing; in a turn it fails the actor with -ENODATA
- * when the run of turns is over.
+ * Takes the next token; it is the turn's now. In a run of turns there is at
+ * least one token for each turn (`burst`, if set). If there is no more token,
+ * or outside a turn or handler, weir_in_take() returns NULL and changes
+ * nothing; if that happens in a turn, the actor fails with -ENODATA when the
+ * run of turns is over.
  */
 static inline void *weir_in_take(struct weir_in *in)
 {
@@ -136,16 +140,16 @@ static inline void *weir_in_take(struct weir_in *in)
 }
 
 /*
- * Private: in->peeked tells the head at which a turn of this run has peeked, so
- * take need not know of it: it goes on to another token. It is away from that
- * head by this, so that it can say "none" where a run begins: that head itself.
+ * Private: in->peeked holds the low 16 bits of the index of the token that was
+ * peeked at, xor WEIR__PEEKED. Where a run begins it holds the head itself,
+ * without the xor: nothing was peeked at. weir_in_take() need not reset it,
+ * because it moves the head to another index.
  */
 #define WEIR__PEEKED 0x8000u
 
 /*
- * The next token, which stays where it is: a turn that fails before
- * weir_in_consume() leaves it to the library, which drops it. As take
- * otherwise.
+ * Returns the next token and leaves it in the port. If the turn fails before
+ * weir_in_consume(), the library drops the token. Otherwise as weir_in_take().
  */
 static inline void *weir_in_peek(struct weir_in *in)
 {
@@ -160,7 +164,7 @@ static inline void *weir_in_peek(struct weir_in *in)
 	return in->slots[head & in->mask].item;
 }
 
-/* Done with the token just peeked at, which is the turn's now. */
+/* Takes the token just peeked at; it is the turn's now. */
 static inline void weir_in_consume(struct weir_in *in)
 {
 	(void)weir_in_take(in);

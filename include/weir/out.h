@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Out-ports, and the links that join them to in-ports. An out-port is
- * unblocked when it is linked and there is room downstream: the free room of
- * the ring is the demand. One link, or several: each token to all of them
- * (broadcast, moving at the slowest), or to one of them in turn (balance).
- * Subscribers (reactive.h) count as links, and what they have requested as
- * room; but where an actor is between, because the out-port broadcasts or has a
- * burst, the room is that of the link to this actor.
+ * Out-ports, and the links that join them to in-ports. An out-port is unblocked
+ * when it is linked and there is room downstream: the free room of the link is
+ * the demand. An out-port has one link, or several: then each token goes to all
+ * links (broadcast, at the pace of the slowest), or to one of them in turn
+ * (balance). Each subscriber (reactive.h) counts as a link, and the items it
+ * has requested count as room. If the out-port broadcasts or has a burst, a
+ * subscriber is served by an actor in between; the room is then that of the
+ * link to this actor.
  */
 #ifndef WEIR_OUT_H
 #define WEIR_OUT_H
@@ -38,8 +39,8 @@ struct weir_out {
 };
 
 /*
- * Sets up an out-port of `actor`. `items` is borrowed until the actor and
- * those it is linked to are released; NULL: plain values. -EINVAL: null.
+ * Sets up an out-port of `actor`. `items` is borrowed until the actor and the
+ * actors it is linked to are released; NULL: plain values. -EINVAL: null.
  * -EPERM. Owner.
  */
 WEIR_API int weir_out_init(struct weir_out *out, struct weir_actor *actor,
@@ -52,34 +53,36 @@ enum weir_fan {
 };
 
 /*
- * Lets the out-port have several links; a turn may run ahead of them by up to
- * `capacity` tokens, a power of two. -EINVAL: null, no such way, a bad
- * capacity. -EBUSY: linked before. -EPERM. -ENOMEM. Owner, before start.
+ * Lets the out-port have several links. A turn may be ahead of the links by up
+ * to `capacity` tokens, a power of two. -EINVAL: null, no such way, a bad
+ * capacity. -EBUSY: the out-port was linked before. -EPERM. -ENOMEM. Owner,
+ * before start.
  */
 WEIR_API int weir_out_fan(struct weir_out *out, enum weir_fan way,
 			  size_t capacity);
 
 /*
- * Joins an out-port to an in-port. Each end must be the caller's: its actor
- * not started yet, or in a turn or handler of its own. Either end then holds
- * a reference on the other's actor until the stream ends or is cancelled.
- * -EINVAL: null, items that differ, bursts that could wait for each other:
- * the in-port's capacity is less than both together less one.
- * -EPERM: not the caller's. -EISCONN: an end that has its link already, or an
- * in-port that is a subscriber's. -EPIPE: ended or cancelled. -ENOTSUP: a
- * second link of a broadcast whose items can be dropped and not shared.
- * -ENOMEM. Then nothing has changed.
+ * Joins an out-port to an in-port. The caller must own both actors: an actor
+ * has not been started yet, or the call is made in a turn or handler of it.
+ * From then on each actor holds a reference of the other, until the stream ends
+ * or is cancelled. -EINVAL: null; items that differ; bursts that could wait for
+ * each other, because the in-port's capacity is less than the sum of both
+ * bursts less one. -EPERM: the caller is not the owner of both. -EISCONN: a
+ * port has its link already, or the in-port is a subscriber's. -EPIPE: ended or
+ * cancelled. -ENOTSUP: a second link of a broadcast whose items can be dropped
+ * and not shared. -ENOMEM. Then nothing has changed.
  */
 WEIR_API int weir_out_link(struct weir_out *out, struct weir_in *in);
 
 /*
- * Ends the out-port's streams behind what was put, with `error` (borrowed) or
- * well (NULL), and takes it out of firing; the actor goes on. The end needs
- * no room. -EPERM, -EINVAL: null. -EALREADY: ended or cancelled. Owner.
+ * Ends the streams of the out-port behind the tokens that were put, with
+ * `error` (borrowed) or well (NULL). The port takes no part in firing any more;
+ * the actor goes on. The end needs no room. -EPERM, -EINVAL: null. -EALREADY:
+ * ended or cancelled. Owner.
  */
 WEIR_API int weir_out_end(struct weir_out *out, struct weir_error *error);
 
-/* Tokens that a put would find room for now. Owner. */
+/* The number of tokens that there is room for now. Owner. */
 static inline uint32_t weir_out_room(const struct weir_out *out)
 {
 	return out->limit - out->tail;
@@ -89,10 +92,11 @@ static inline uint32_t weir_out_room(const struct weir_out *out)
 #define WEIR__OUT_ENDED 2u
 
 /*
- * Puts a token, which is the stream's now. In a turn there is room for one
- * for each turn (`burst`, if set). Once cancelled, tokens put are dropped
- * when the run of turns is over, which is no error. -EAGAIN: no room, or not in
- * a turn or handler; -EPIPE: ended; then the item is still the caller's.
+ * Puts a token, which is the stream's now. In a run of turns there is room for
+ * one token for each turn (`burst`, if set). If the out-port was cancelled,
+ * tokens that are put are dropped when the run of turns is over; that is no
+ * error. -EAGAIN: no room, or not in a turn or handler. -EPIPE: ended. On an
+ * error the item is still the caller's.
  */
 static inline int weir_out_put(struct weir_out *out, void *item)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What all ports have in common. A port is one condition its actor waits for;
- * it is blocked or unblocked. The actor fires when all ports that take part
- * are unblocked; an actor none of whose ports takes part does not fire.
+ * What all ports have in common. A port is one condition that its actor waits
+ * for; the port is blocked or unblocked. The actor fires when all ports that
+ * take part are unblocked. If no port takes part, the actor does not fire.
  *
  * Ports are embedded in the actor's own struct, set up after the actor and
  * released with it.
@@ -33,21 +33,22 @@ struct weir_port {
 #define WEIR_BURST_MAX 4096u
 
 /*
- * The most tokens, items or permits that one turn takes or puts here, 1
- * unless set: the port is unblocked only when that many are certain, so that
- * a turn needs no check. At the end of a stream one last turn may find fewer.
- * In-ports and out-ports: before start only, and on a link the capacity must be
- * at least both ends' bursts less one, or each could wait for the other.
- * -EPERM; -EINVAL: null, 0, above WEIR_BURST_MAX or what the port or its link
- * can hold; then nothing has changed. Owner.
+ * Sets the burst: the most tokens, items or permits that one turn takes or puts
+ * at the port; 1 unless set. The port is unblocked only when a whole burst is
+ * available, so that a turn need not check. At the end of a stream one last
+ * turn may find fewer. The burst of an in-port or out-port is set before the
+ * start only, and the capacity of a link must be at least the sum of both
+ * bursts less one, or each end could wait for the other. -EPERM. -EINVAL: null,
+ * 0, above WEIR_BURST_MAX, or above what the port or its link can hold; then
+ * nothing has changed. Owner.
  */
 WEIR_API int weir_port_set_burst(struct weir_port *port, uint32_t burst);
 
 /*
- * The port takes no part in firing, until weir_port_require(). What comes in
- * meanwhile stays there. Both end the run of turns under way. -EPERM;
- * -EINVAL: null, or a member of a weir_any. -EPIPE: require, of a port that
- * has ended. Owner.
+ * weir_port_ignore() takes the port out of firing until weir_port_require().
+ * Tokens that come in meanwhile stay in the port. Both calls end the run of
+ * turns under way. -EPERM. -EINVAL: null, or a member of a weir_any. -EPIPE,
+ * from weir_port_require(): the port has ended. Owner.
  */
 WEIR_API int weir_port_ignore(struct weir_port *port);
 WEIR_API int weir_port_require(struct weir_port *port);

@@ -6,15 +6,19 @@
  * For tests, ours and yours. Everything about a simulator happens on the
  * thread that made it.
  *
- * A call that waits on that thread steps all simulators of it meanwhile, and
- * its timeout is virtual, of the last one made. It gets -EDEADLK when nothing is
- * left that could end the wait: what other threads might do does not count. For
- * descriptors that are watched it waits, in real time, if it has no timeout. On a
- * thread that owns a loop as well it waits as there: in real time, and for what
- * other threads do.
+ * A call that waits on that thread steps all simulators of the thread
+ * meanwhile.
  *
- * A simulator runs in a turn of a blocking executor, too. In any other turn of
- * another executor it does nothing: weir_sim_step() is false, the others 0.
+ * - Its timeout is virtual: it counts on the clock of the simulator made last.
+ * - It returns -EDEADLK when nothing is left that could end the wait; other
+ *   threads do not count.
+ * - For watched descriptors it waits in real time, if it has no timeout.
+ * - On a thread that also owns a loop, it waits as for the loop: in real time,
+ *   and also for other threads.
+ *
+ * A simulator may also be run in a turn of a blocking executor. In any other
+ * turn of another executor it does nothing: weir_sim_step() returns false, the
+ * other calls return 0.
  */
 #ifndef WEIR_SIM_H
 #define WEIR_SIM_H
@@ -43,24 +47,27 @@ WEIR_API struct weir_executor *weir_sim_executor(struct weir_sim *sim);
 WEIR_API uint64_t weir_sim_seed(const struct weir_sim *sim);
 
 /*
- * Runs one slice, drawn from those that can run; if there are none, moves the
- * clock to the next timer and fires it. Timers fire in order of time, then of
- * arming; other slices may run between two of one time. True: something was
- * done; false: nothing is left to do (watched descriptors are looked at, but
- * not waited for). False too from one of its own turns, timers or watches.
+ * Runs one slice, drawn from the slices that can run; if there is none, moves
+ * the clock to the next timer and fires it. Timers fire in the order of their
+ * times; timers of equal time in the order of arming, perhaps with slices
+ * between them. True: something was done. False: nothing is left to do (watched
+ * descriptors are looked at, but not waited for), or the call was made from one
+ * of the simulator's own turns, timers or watches.
  */
 WEIR_API bool weir_sim_step(struct weir_sim *sim);
 
 /*
- * Steps until nothing is left to do. Returns the slices run. A program that
- * never comes to rest never returns: use weir_sim_run_until.
+ * Steps until nothing is left to do. Returns the number of slices run. If the
+ * program never comes to rest, the call does not return: use
+ * weir_sim_run_until().
  */
 WEIR_API uint64_t weir_sim_run(struct weir_sim *sim);
 
 /*
  * Steps until the clock would pass `deadline_ns`, then sets it to that time.
- * Returns the slices run. What is ready all the time never lets the clock
- * move; at most `slices` are run (UINT64_MAX: no limit).
+ * Returns the number of slices run, at most `slices` (UINT64_MAX: no limit).
+ * The limit is for actors that are always ready, with which the clock never
+ * moves.
  */
 WEIR_API uint64_t weir_sim_run_until(struct weir_sim *sim, uint64_t deadline_ns,
 				     uint64_t slices);
@@ -69,11 +76,12 @@ WEIR_API uint64_t weir_sim_run_until(struct weir_sim *sim, uint64_t deadline_ns,
 WEIR_API uint64_t weir_sim_random(struct weir_sim *sim, uint64_t bound);
 
 /*
- * 0, also for NULL. -EBUSY: an actor is still alive, see weir_executor_fini().
- * -EDEADLK: from one of its own turns, timers or watches, or inside a call that
- * waits and steps it meanwhile. Then nothing changes. Your own timers and
- * watches that are still armed never fire. In the child of a fork() by another
- * thread it is 0, whoever was alive.
+ * Frees the simulator. 0, also for NULL. -EBUSY: an actor is still alive, see
+ * weir_executor_fini(). -EDEADLK: called from one of the simulator's own turns,
+ * timers or watches, or inside a call that waits and steps it meanwhile. On an
+ * error nothing changes. Your own timers and watches that are still armed never
+ * fire. In the child of a fork() by another thread it returns 0, even if actors
+ * were alive.
  */
 WEIR_API WEIR_MUST_CHECK int weir_sim_free(struct weir_sim *sim);
 

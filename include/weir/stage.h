@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Ready-made actors: a producer, a transformer and a consumer that call
- * functions of yours, and a call that links and starts a chain of actors, these
- * or your own. A chain of them is a few lines:
+ * Ready-made actors: a producer, a transformer and a consumer, which call
+ * functions of yours; and a call that links and starts a chain of actors,
+ * ready-made or your own. A chain is a few lines:
  *
  *	weir_producer_init(&read, executor, &(struct weir_producer_options){
  *		.name = "read", .produce = read_block, .context = &files});
@@ -10,10 +10,11 @@
  *		.name = "count", .consume = count_words, .context = &words});
  *	weir_chain_start((struct weir_actor *[]){&read.actor, &count.actor}, 2);
  *
- * Every function of yours is called by the thread that runs the stage's slice,
- * never two of one stage at once, and must not block (but on a blocking
- * executor). It is the actor's owner: it may call weir_actor_end() to end
- * the stage early, and whatever else is the owner's. The options are copied.
+ * Functions of yours are called by the thread that runs the stage's slice,
+ * never two functions of one stage at once. They must not block, except on a
+ * blocking executor. They are the owner of the actor: they may call
+ * weir_actor_end() to end the stage early, and every other function that is for
+ * the owner. The options are copied.
  *
  * A stage may be an actor of a system (system.h): link it by hand and start it
  * with weir_system_spawn(). The hooks of its lifecycle get `actor`, the first
@@ -32,43 +33,46 @@
 extern "C" {
 #endif
 
-/* Of `produce`: an item, and that was all. */
+/* Result of `produce`: an item, and it was the last one. */
 #define WEIR_PRODUCE_LAST 2
 
-/* Of `transform` and `flush`: call again when there is room again. */
+/* Result of `transform` and `flush`: call again when there is room. */
 #define WEIR_TRANSFORM_MORE 1
 
 /* An in-port holds that many tokens if `capacity` is 0. */
 #define WEIR_STAGE_CAPACITY 64u
 
-/* All but `produce` may be 0 or NULL, here and below all but the function. */
+/* All fields but `produce` may be 0 or NULL; in the structs below, all fields
+ * but `transform` and `consume`. */
 struct weir_producer_options {
 	const char *name; /* lives for ever, errors carry it; "producer" */
 	void *context;	  /* passed to the functions */
 	/*
-	 * The next item: 1 and *item, which is the stream's now;
-	 * WEIR_PRODUCE_LAST: the same, and that was all; 0: there are none; a
-	 * negative errno fails the stage. Called when there is room, so 0 waits
-	 * for that, or for one more request of a subscriber, and
-	 * WEIR_PRODUCE_LAST does not.
+	 * Makes the next item. 1: *item is the next item, which is the stream's
+	 * now. WEIR_PRODUCE_LAST: the same, and it was the last one. 0: there
+	 * are no more items. A negative errno fails the stage. `produce` is
+	 * called when there is room: so an end that is told by 0 waits for
+	 * room, or for one more request of a subscriber, and an end that is
+	 * told by WEIR_PRODUCE_LAST does not.
 	 */
 	int (*produce)(void **item, void *context);
 	/*
-	 * The stage has ended: well (NULL), or with `error` (borrowed), be it
-	 * its own, that of its input, or -ECANCELED if it was stopped. Once,
-	 * after the last call of all other functions.
+	 * The stage has ended, well (NULL) or with `error` (borrowed): its own
+	 * error, the error of its input, or -ECANCELED if it was stopped.
+	 * Called once, after the last call of all other functions.
 	 */
 	void (*done)(struct weir_error *error, void *context);
 	/*
-	 * The memory of the stage and of all that it names may be reused. Once,
-	 * last, on any thread. Not called if no init succeeded.
+	 * The memory of the stage, and of everything that its options name, may
+	 * be reused. Called once, last, on any thread. Not called if no init
+	 * succeeded.
 	 */
 	void (*released)(void *context);
 	const struct weir_items *makes; /* what its items are; plain values */
 	/*
-	 * Each item uses up one permit of this many; 0: none are needed. Give
-	 * back with weir_permits_release(&producer.permits, 1), see also
-	 * weir_consumer_options.
+	 * If not 0, each item uses up a permit, and there are that many at
+	 * first. Give permits back with weir_permits_release(&producer.permits,
+	 * 1); see also weir_consumer_options.
 	 */
 	int64_t permits;
 	struct weir_stats *stats;		/* as weir_actor_set_stats() */
@@ -89,19 +93,23 @@ struct weir_transformer_options {
 	const char *name; /* lives for ever, errors carry it; "transformer" */
 	void *context;	  /* passed to the functions */
 	/*
-	 * What becomes of the item: puts up to `most` items into `out`. 0: done
-	 * with it; it is the callee's now, to pass on, keep or free.
-	 * WEIR_TRANSFORM_MORE: to be called with the same item again when there
-	 * is room for `most` more. A negative errno fails the stage, and the
-	 * library drops the item: one that was passed on must not be reported
-	 * so. Putting more than `most` fails it with -EOVERFLOW.
+	 * Transforms the item: puts up to `most` items into `out`.
+	 *
+	 * - 0: the item is the function's now, which has passed it on, kept or
+	 *   freed it.
+	 * - WEIR_TRANSFORM_MORE: call again with the same item when there is
+	 *   room for `most` more.
+	 * - A negative errno fails the stage, and the library drops the item;
+	 *   so do not return one after the item was passed on.
+	 *
+	 * If more than `most` items are put, the stage fails with -EOVERFLOW.
 	 */
 	int (*transform)(void *item, struct weir_out *out, void *context);
 	/*
-	 * The input has ended well, and there is room for `most` items: what is
-	 * kept back comes out now. 0: that was all, WEIR_TRANSFORM_MORE: to be
-	 * called again, or a negative errno. Not called after an error. A stage
-	 * that restarts behind the end of its input goes on with this.
+	 * The input has ended well, and there is room for `most` items: puts
+	 * items that the stage has kept. 0: that was all. WEIR_TRANSFORM_MORE:
+	 * call again. Or a negative errno. Not called after an error. If the
+	 * stage restarts behind the end of its input, it goes on with `flush`.
 	 */
 	int (*flush)(struct weir_out *out, void *context);
 	void (*done)(struct weir_error *error, void *context); /* as above */
@@ -128,8 +136,8 @@ struct weir_consumer_options {
 	const char *name; /* lives for ever, errors carry it; "consumer" */
 	void *context;	  /* passed to the functions */
 	/*
-	 * 0: the item is the callee's. A negative errno fails the stage, and
-	 * the library drops the item.
+	 * Consumes the item. 0: the item is the function's now. A negative
+	 * errno fails the stage, and the library drops the item.
 	 */
 	int (*consume)(void *item, void *context);
 	void (*done)(struct weir_error *error, void *context); /* as above */
@@ -137,11 +145,12 @@ struct weir_consumer_options {
 	size_t capacity;		/* of the in-port, a power of two */
 	const struct weir_items *takes; /* what the link's other end says */
 	/*
-	 * Gets a permit for each item consumed, or dropped as its turn failed.
-	 * With the semaphore of the producer whose items come here one for one,
-	 * that bounds what is under way in the whole chain; where items are
-	 * split, merged or left out, release by hand. Its actor is referenced
-	 * until the consumer ends.
+	 * Gets a permit for each item that was consumed, or dropped because its
+	 * turn failed. With the permits of the producer at the other end of the
+	 * chain, this bounds the number of items under way in the whole chain,
+	 * if exactly one item arrives for each one produced; if items are
+	 * split, merged or left out on the way, release permits by hand. The
+	 * consumer holds a reference of the permits' actor until it ends.
 	 */
 	struct weir_permits *permits;
 	struct weir_stats *stats;		/* as weir_actor_set_stats() */
@@ -159,8 +168,8 @@ struct weir_consumer {
 
 /*
  * Sets a stage up in the caller's memory, as weir_actor_init(): it must be
- * started or stopped one day. `options` is copied, what it points to is
- * borrowed until `released`. -EINVAL: a null argument, no function, a bad
+ * started or stopped one day. `options` is copied; everything that it points to
+ * is borrowed until `released`. -EINVAL: a null argument, no function, a bad
  * capacity, negative permits, `most` above WEIR_BURST_MAX, or a semaphore that
  * was never set up. -ENOMEM. Then nothing has changed. Whoever sets it up.
  */
@@ -175,17 +184,17 @@ WEIR_API int weir_consumer_init(struct weir_consumer *consumer,
 				const struct weir_consumer_options *options);
 
 /*
- * Links the only out-port of each actor to the only in-port of the next, and
- * starts them all, the last one first. The actors are new, ready-made or your
- * own; the first may have in-ports and the last out-ports, which are left
- * alone. Their memory may be gone on return.
+ * Links the only out-port of each actor to the only in-port of the next actor,
+ * and starts all actors, the last one first. The actors are new: stages, or
+ * actors of your own. In-ports of the first actor and out-ports of the last are
+ * left alone. The memory of the actors may be gone on return.
  *
- * -EINVAL: null, no actors, one that is there twice, or that has no such port
- * or several. -EALREADY: one that was started or stopped before. What
- * weir_out_link() reports about two neighbours. Then nothing has changed.
+ * -EINVAL: null, no actors, an actor that is there twice, or an actor that has
+ * no such port or several. -EALREADY: an actor was started or stopped before.
+ * Or the error of weir_out_link() for two neighbours. Then nothing has changed.
  *
- * -ENOMEM, -ESHUTDOWN or what an executor's submit reports: the actors cannot
- * all run; they have all been stopped, as by weir_actor_stop().
+ * -ENOMEM, -ESHUTDOWN, or the error of an executor's submit: not all actors can
+ * run. Then all have been stopped, as by weir_actor_stop().
  *
  * Whoever sets them up.
  */

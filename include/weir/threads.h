@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A pool of worker threads that share the work by stealing. What an actor
- * submits stays on its worker until it has waited so long that moving it pays,
- * so actors that work on the same data run on one core. Idle workers sleep: a
- * pool with nothing to do uses no CPU. Threads start with the first
- * submission, so a pool may be made before fork(); one whose threads run
- * cannot be used in the child: submissions and timers there get -ECHILD.
- * Timers and watches have a thread of their own, "<name>-timer", which starts
- * with the first of them.
+ * A pool of worker threads that share the work by stealing. A task that an
+ * actor submits stays on the actor's worker until it has waited so long that
+ * moving it pays; so actors that work on the same data run on one core. Idle
+ * workers sleep: a pool with nothing to do uses no CPU.
+ *
+ * Threads start with the first submission, so a pool may be made before fork().
+ * A pool whose threads run cannot be used in the child: submissions and timers
+ * there get -ECHILD. Timers and watches have a thread of their own,
+ * "<name>-timer", which starts with the first of them.
  */
 #ifndef WEIR_THREADS_H
 #define WEIR_THREADS_H
@@ -40,17 +41,17 @@ struct weir_threads_options {
 	 * shown. Default "weir". Copied. */
 	const char *name;
 	/*
-	 * How long an idle worker looks for work before it sleeps, 50 us by
-	 * default: about what waking it costs. WEIR_NO_SPIN: not at all.
+	 * How long an idle worker looks for work before it sleeps; 50 us by
+	 * default: about the cost of waking it. WEIR_NO_SPIN: not at all.
 	 */
 	uint64_t spin_ns;
 	/*
-	 * An actor that has waited that long in a busy worker's queue is
-	 * taken by an idle one, 50 us by default: about what moving it costs.
-	 * Behind a turn that takes long it may wait a few milliseconds. Where
-	 * actors run for more than a sixteenth of that at a time, a worker
-	 * gives what would wait to an idle one that is awake, at once.
-	 * WEIR_FOREVER: what was submitted on a worker stays there.
+	 * An idle worker takes an actor that has waited that long in the queue
+	 * of a busy worker; 50 us by default: about the cost of moving it.
+	 * Behind a long turn an actor may wait a few milliseconds. If actors
+	 * run for more than a sixteenth of that time at once, a worker hands an
+	 * actor that would wait to an idle worker that is awake, at once.
+	 * WEIR_FOREVER: an actor stays on the worker where it was submitted.
 	 */
 	uint64_t steal_ns;
 	uint64_t reserved[4]; /* zero */
@@ -68,10 +69,11 @@ struct weir_threads_counters {
 	uint64_t parks;	 /* times a worker went to sleep */
 	uint64_t wakes;	 /* times a sleeping worker was woken by the pool */
 	/*
-	 * What the library did on the pool's threads, timers' included: system
-	 * calls, to sleep, wake, steal, for timers and watches; and its locks
-	 * that were taken. Without those that start threads. A wake by another
-	 * thread is a call of that thread.
+	 * System calls that the library made on the pool's threads, the timer
+	 * thread included: to sleep, wake and steal, for timers and watches;
+	 * and locks of the library's that were taken there. Calls that start
+	 * threads are not counted. A wake by a thread outside of the pool
+	 * counts as a call of that thread.
 	 */
 	uint64_t kernel_calls;
 	uint64_t locks;
@@ -84,9 +86,10 @@ struct weir_threads_counters {
  * read or names no allowed CPU, something in `reserved`, or what
  * weir_executor_init refuses. -ENOMEM. On an error *threads is NULL.
  *
- * The first submission from outside starts the threads and returns -ENOMEM or
- * -EAGAIN if not a single one can be made; with fewer than asked for the pool
- * works, and what is submitted to a worker that is missing tries again.
+ * The first submission from outside starts the threads. It returns -ENOMEM or
+ * -EAGAIN if not a single thread can be made. With fewer threads than asked for
+ * the pool works; a submission to a worker that is missing tries again to start
+ * it.
  */
 WEIR_API WEIR_MUST_CHECK int weir_threads_new(
 	struct weir_threads **threads,
@@ -97,8 +100,8 @@ WEIR_API struct weir_executor *weir_threads_executor(
 	struct weir_threads *threads);
 
 /*
- * Worker `worker` alone as an executor: what is started there stays there.
- * NULL if there is no such worker. Lives as long as the pool; its actors
+ * Worker `worker` alone, as an executor: actors that are started there stay
+ * there. NULL if there is no such worker. Lives as long as the pool; its actors
  * count as the pool's. Any thread.
  */
 WEIR_API struct weir_executor *weir_threads_worker(struct weir_threads *threads,
@@ -112,20 +115,20 @@ WEIR_API void weir_threads_counters(const struct weir_threads *threads,
 				    struct weir_threads_counters *counters);
 
 /*
- * True: at a moment during the call no slice was running on the pool and none
- * was waiting to. What its slices have done before happened before the return.
- * Timers, watches and what other threads submit can make it busy again. Any
- * thread.
+ * True: at some moment during the call no slice was running on the pool, and
+ * none was waiting to. Everything that slices did before that moment happened
+ * before the return. Timers, watches and submissions of other threads can make
+ * the pool busy again. Any thread.
  */
 WEIR_API bool weir_threads_idle(const struct weir_threads *threads);
 
 /*
- * Ends the pool: joins its threads and frees it. 0, also for NULL. -EBUSY:
- * an actor is still alive (drain or abort first); it waits for those that are
- * leaving as weir_executor_fini() does. -EDEADLK: called on one of its own
- * threads. Then the pool goes on. In a child process after fork() it
- * frees without joining, whoever was alive. Not together with any other call on
- * the pool.
+ * Ends the pool: joins its threads and frees it. 0, also for NULL. -EBUSY: an
+ * actor is still alive (end or stop the executor first); actors that are
+ * leaving are waited for as by weir_executor_fini(). -EDEADLK: called on one of
+ * the pool's own threads. On an error the pool goes on. In a child process
+ * after fork() the call frees the pool without joining threads, even if actors
+ * were alive. No other call on the pool may be under way.
  */
 WEIR_API WEIR_MUST_CHECK int weir_threads_free(struct weir_threads *threads);
 
