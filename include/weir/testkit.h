@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * For tests of publishers, subscribers and processors, ours and yours; a
- * library of its own, weir-testkit, and not part of weir.h:
+ * Tools for tests of publishers, subscribers and processors, ours and yours.
+ * They are a library of their own, weir-testkit, and not part of weir.h:
  *
- * - an environment: how a test lets pending work happen until none is left, so
- *   that "nothing came" is certain and no test sleeps;
- * - probes: a subscriber and a publisher in the hand of the test, which check
- *   that the other side keeps the rules, and can break them on purpose;
- * - verification: a test for each rule of Reactive Streams 1.0.4, run against
- *   what a factory of yours makes.
+ * - an environment lets pending work happen until none is left, so that
+ *   "nothing came" is certain and no test sleeps;
+ * - probes are a subscriber and a publisher that the test controls; they check
+ *   that the other side keeps the rules, and can break the rules on purpose;
+ * - verification runs a test for each rule of Reactive Streams 1.0.4 on the
+ *   objects that a factory of yours makes.
  *
- * Nothing here aborts or prints: expectations return false, and say why when
- * asked; so it goes with any test framework.
+ * Nothing here aborts or prints: expectations return false, and have the reason
+ * in words. So the tools work with any test framework.
  */
 #ifndef WEIR_TESTKIT_H
 #define WEIR_TESTKIT_H
@@ -31,22 +31,22 @@ struct weir_threads;
 /* --- Environment ---------------------------------------------------------- */
 
 /*
- * Fill it in yourself for an executor of your own, or use one of those below;
- * all zero is right for what happens inside the calls alone. Used on the thread
- * that runs the test.
+ * Fill it in yourself for an executor of your own, or use one of those below.
+ * All zero is right if everything happens inside the calls of the test. Used on
+ * the thread that runs the test.
  */
 struct weir_test_env {
 	/*
 	 * Returns when nothing can happen any more unless the test does
 	 * something or time passes. 0; -ETIMEDOUT: it does not come to rest.
-	 * NULL: that is always so.
+	 * NULL: everything is always at rest.
 	 */
 	int (*settle)(void *context);
-	/* Lets `ns` pass, and settles. NULL: the test has no hold on time. */
+	/* Lets `ns` pass, and settles. NULL: the test cannot control time. */
 	int (*advance)(uint64_t ns, void *context);
 	void *context; /* passed to both */
-	/* What is tested may be called on the test's thread alone, as all that
-	 * belongs to a simulator: tests with threads are skipped. */
+	/* Objects under test may be called on the test's thread only, such as
+	 * those of a simulator: tests with threads are skipped. */
 	bool one_thread;
 };
 
@@ -57,8 +57,8 @@ WEIR_API struct weir_test_env weir_test_env_sim(struct weir_sim *sim);
 WEIR_API struct weir_test_env weir_test_env_loop(struct weir_loop *loop);
 
 /*
- * Waits until no worker has anything to do. Timers and watches do not count,
- * nor does what other threads are about to submit.
+ * Waits until no worker has anything to do. Timers, watches, and tasks that
+ * other threads are about to submit do not count.
  */
 WEIR_API struct weir_test_env weir_test_env_threads(
 	struct weir_threads *threads);
@@ -72,10 +72,10 @@ WEIR_API int weir_test_advance(const struct weir_test_env *env, uint64_t ns);
 /* --- Subscriber probe ----------------------------------------------------- */
 
 /*
- * A subscriber that keeps the rules, records what it gets, and checks that its
+ * A subscriber that keeps the rules, records its signals, and checks that its
  * publisher keeps the rules too. The calls below are for the test's thread;
- * request, cancel, and the queries that say so, for any. Signals may come from
- * any thread.
+ * request, cancel, and the queries that say so are for any thread. Signals may
+ * come from any thread.
  */
 struct weir_subscriber_probe;
 
@@ -88,26 +88,29 @@ enum weir_signal {
 	WEIR_SIGNAL_RELEASED,
 };
 
-/* How a probe behaves on its own; 0 of each: it does nothing, and takes all. */
+/* How a probe behaves on its own; all 0: it does nothing, and takes all
+ * items. */
 struct weir_subscriber_probe_options {
 	int64_t request_first; /* requested inside on_subscribe */
 	int64_t request_each;  /* requested inside each on_next */
-	/* Cancels inside the on_next of that item, counted from 1; -1: inside
-	 * on_subscribe. */
+	/* Number of the item, from 1, inside whose on_next the probe cancels;
+	 * -1: it cancels inside on_subscribe. */
 	int64_t cancel_at;
-	/* Returns -EIO from the on_next of that item, counted from 1, and does
-	 * not take it; -1: from on_subscribe. */
+	/* Number of the item, from 1, from whose on_next the probe returns
+	 * -EIO, without taking the item; -1: from on_subscribe. */
 	int64_t fail_at;
 	/*
-	 * After that many items it cancels and takes no more, so that nobody
-	 * who overruns the demand runs for ever; 1000000 by default.
+	 * After that many items the probe cancels and takes no more, so that a
+	 * publisher that ignores the demand does not run for ever; default
+	 * 1000000.
 	 */
 	int64_t limit;
 	bool batches; /* has on_next_n */
 	bool drops;   /* drops items as they come, instead of with itself */
 	/*
-	 * Inside each signal, after it was recorded, holding no lock, so it may
-	 * call all that the subscriber of this signal may call.
+	 * Called inside each signal, after the signal was recorded, holding no
+	 * lock: so it may make all calls that a subscriber may make inside the
+	 * signal.
 	 */
 	void (*signalled)(struct weir_subscriber_probe *probe,
 			  enum weir_signal signal, void *context);
@@ -115,8 +118,8 @@ struct weir_subscriber_probe_options {
 };
 
 /*
- * A new probe, or NULL: no memory. `env` is borrowed until it is freed and may
- * be NULL, as all zero; `options` is copied and may be NULL.
+ * A new probe, or NULL: no memory. `env` is borrowed until the probe is freed;
+ * NULL counts as all zero. `options` is copied and may be NULL.
  */
 WEIR_API WEIR_MUST_CHECK struct weir_subscriber_probe *
 weir_subscriber_probe_new(const struct weir_test_env *env,
@@ -124,7 +127,7 @@ weir_subscriber_probe_new(const struct weir_test_env *env,
 
 /*
  * Cancels, settles, drops the items, and frees the probe. NULL is fine. -EBUSY:
- * a publisher still holds it. Then it is still there.
+ * a publisher still holds the probe, and it is not freed.
  */
 WEIR_API WEIR_MUST_CHECK int weir_subscriber_probe_free(
 	struct weir_subscriber_probe *probe);
@@ -134,47 +137,49 @@ WEIR_API struct weir_subscriber *weir_subscriber_probe_base(
 	struct weir_subscriber_probe *probe);
 
 /*
- * As weir_subscription_request() and _cancel(); nothing before on_subscribe.
- * Any `n`, also one that breaks the rules. Any thread.
+ * As weir_subscription_request() and _cancel(); do nothing before on_subscribe.
+ * `n` may break the rules. Any thread.
  */
 WEIR_API void weir_subscriber_probe_request(struct weir_subscriber_probe *probe,
 					    int64_t n);
 WEIR_API void weir_subscriber_probe_cancel(struct weir_subscriber_probe *probe);
 
 /*
- * Expectations settle, and then look at the first signals that no expectation
- * has met yet. True: they are as expected, and have been met now. False: they
- * are not, or the publisher has broken a rule so far; failure() says what.
+ * An expectation settles, and then looks at the first signals that no
+ * expectation has met yet. True: they are as expected, and are met now. False:
+ * they are not, or the publisher has broken a rule before; failure() says
+ * which.
  */
 WEIR_API bool weir_subscriber_probe_expect_subscription(
 	struct weir_subscriber_probe *probe);
 WEIR_API bool weir_subscriber_probe_expect_next(
 	struct weir_subscriber_probe *probe, const void *item);
-/* These `n` items, in this order, or in any. */
+/* Expects these `n` items, in this order, or in any order. */
 WEIR_API bool weir_subscriber_probe_expect_items(
 	struct weir_subscriber_probe *probe, void *const *items, size_t n);
 WEIR_API bool weir_subscriber_probe_expect_in_any_order(
 	struct weir_subscriber_probe *probe, void *const *items, size_t n);
-/* Any `n` items; there may be more. */
+/* Expects any `n` items; more may follow. */
 WEIR_API bool weir_subscriber_probe_expect_next_n(
 	struct weir_subscriber_probe *probe, int64_t n);
-/* An error of that code; 0: of any. */
+/* Expects an error of that code; 0: of any code. */
 WEIR_API bool weir_subscriber_probe_expect_error(
 	struct weir_subscriber_probe *probe, int code);
 WEIR_API bool weir_subscriber_probe_expect_complete(
 	struct weir_subscriber_probe *probe);
-/* Every signal so far has been met. */
+/* Expects nothing: every signal so far has been met. */
 WEIR_API bool weir_subscriber_probe_expect_nothing(
 	struct weir_subscriber_probe *probe);
 /* No publisher holds the probe any more. */
 WEIR_API bool weir_subscriber_probe_expect_released(
 	struct weir_subscriber_probe *probe);
 
-/* What all was received so far, met or not; a snapshot. Any thread. */
+/* Counts of everything received so far, met or not; a snapshot. Any thread. */
 struct weir_subscriber_probe_counts {
 	int64_t requested; /* in sum, up to INT64_MAX */
 	int64_t items;	   /* received by on_next and taken */
-	int64_t refused;   /* and not taken: by fail_at, or beyond the limit */
+	int64_t refused;   /* received and not taken: by fail_at, or beyond
+			    * the limit */
 	uint32_t subscriptions, errors, completions;
 	uint32_t released;    /* times that nobody held it any more */
 	int64_t after_cancel; /* signals that came when cancel had returned */
@@ -185,11 +190,12 @@ struct weir_subscriber_probe_counts {
 WEIR_API struct weir_subscriber_probe_counts weir_subscriber_probe_counts(
 	struct weir_subscriber_probe *probe);
 
-/* Item `i` from 0 on, or NULL; borrowed, and with `drops` a mere address. */
+/* Item `i`, from 0, or NULL; borrowed; with `drops` only its address is
+ * valid. */
 WEIR_API void *weir_subscriber_probe_item(struct weir_subscriber_probe *probe,
 					  int64_t i);
 
-/* The error it got, or NULL; borrowed until the probe is freed. */
+/* The error that the probe got, or NULL; borrowed until the probe is freed. */
 WEIR_API struct weir_error *weir_subscriber_probe_error(
 	struct weir_subscriber_probe *probe);
 
@@ -198,8 +204,9 @@ WEIR_API struct weir_subscription *weir_subscriber_probe_subscription(
 	struct weir_subscriber_probe *probe);
 
 /*
- * The first rule that was broken, or else what the last expectation wanted and
- * did not find, in words; NULL: neither. Borrowed until the next call.
+ * The first rule that was broken, in words; if none was, what the last
+ * expectation wanted and did not find; NULL: neither. Borrowed until the next
+ * call.
  */
 WEIR_API const char *weir_subscriber_probe_failure(
 	struct weir_subscriber_probe *probe);
@@ -207,23 +214,24 @@ WEIR_API const char *weir_subscriber_probe_failure(
 /* --- Publisher probe ------------------------------------------------------ */
 
 /*
- * A publisher of what the test sends, which records what its subscriber
- * requests. It takes one subscriber; a further one is rejected with -EISCONN.
- * Signals are sent by the calling thread, before the call returns.
+ * A publisher of the items that the test sends; it records the requests of its
+ * subscriber. It takes one subscriber, and rejects others with -EISCONN. The
+ * calling thread sends the signals, before the call returns.
  */
 struct weir_publisher_probe;
 
 /*
- * A new probe, or NULL: no memory. `env` is borrowed until it is freed and may
- * be NULL, as all zero; so is `items`: what it sends, NULL: plain values.
+ * A new probe, or NULL: no memory. `env` and `items` are borrowed until the
+ * probe is freed. An `env` of NULL counts as all zero. `items` says what the
+ * items are; NULL: plain values.
  */
 WEIR_API WEIR_MUST_CHECK struct weir_publisher_probe *weir_publisher_probe_new(
 	const struct weir_test_env *env, const struct weir_items *items);
 
 /*
- * Lets go of the subscriber and frees the probe. NULL is fine. -EBUSY: the
- * subscriber still holds the subscription. Then the probe is still there, and
- * can be freed when that has been given back.
+ * Releases the subscriber and frees the probe. NULL is fine. -EBUSY: the
+ * subscriber still holds the subscription; the probe is not freed, and can be
+ * freed when the subscription has been given back.
  */
 WEIR_API WEIR_MUST_CHECK int weir_publisher_probe_free(
 	struct weir_publisher_probe *probe);
@@ -233,15 +241,16 @@ WEIR_API struct weir_publisher *weir_publisher_probe_base(
 	struct weir_publisher_probe *probe);
 
 /*
- * Sends one item; on 0 it is the subscriber's. -ENOTCONN: there is no
- * subscriber, or the stream has ended. -ECANCELED: it has cancelled. -EAGAIN:
- * there is no demand. -EINVAL: null. Else what the subscriber returned, which
- * counts as a cancel. One thread at a time.
+ * Sends one item. 0: the item is the subscriber's. -ENOTCONN: there is no
+ * subscriber, or the stream has ended. -ECANCELED: the subscriber has
+ * cancelled. -EAGAIN: there is no demand. -EINVAL: null. Else the result of the
+ * subscriber, which counts as a cancel. One thread at a time.
  */
 WEIR_API int weir_publisher_probe_send(struct weir_publisher_probe *probe,
 				       void *item);
 
-/* The same for several at once, by on_next_n if it has that; *taken of them. */
+/* Sends several items at once, by on_next_n if the subscriber has that; the
+ * subscriber has taken the first *taken. */
 WEIR_API int weir_publisher_probe_send_n(struct weir_publisher_probe *probe,
 					 void *const *items, size_t n,
 					 size_t *taken);
@@ -252,34 +261,37 @@ WEIR_API int weir_publisher_probe_error(struct weir_publisher_probe *probe,
 					struct weir_error *error);
 
 /*
- * From here on it breaks the rules when told to: send, send_n, complete and
- * error send whatever the demand, after cancel, after the last signal, and null
- * arguments; from several threads at once. A subscriber is then given
- * up by weir_publisher_probe_free() alone, so that its memory stays.
+ * Lets the probe break the rules from here on: send, send_n, complete and error
+ * ignore the demand, and send also after cancel, after the last signal, null
+ * arguments, and from several threads at once. The probe then releases its
+ * subscriber in weir_publisher_probe_free() only, so that the subscriber's
+ * memory stays.
  */
 WEIR_API void weir_publisher_probe_misbehave(
 	struct weir_publisher_probe *probe);
 
 /*
- * Misbehaves: the next subscriber does not get on_subscribe inside subscribe,
- * but here, as often as this is called, each time with another subscription
- * (2.5, 2.12). -ENOTCONN; -ENOMEM; else what the subscriber returned.
+ * hold(): the next subscriber does not get on_subscribe inside subscribe.
+ * on_subscribe() sends it, at each call, each time with another subscription
+ * (2.5, 2.12). Both misbehave. -ENOTCONN; -ENOMEM; else what the subscriber
+ * returned.
  */
 WEIR_API void weir_publisher_probe_hold(struct weir_publisher_probe *probe);
 WEIR_API int weir_publisher_probe_on_subscribe(
 	struct weir_publisher_probe *probe);
 
 /*
- * Expectations settle first. True: it is so. False: it is not; failure() says
- * why.
+ * An expectation settles first. True: it is met. False: it is not; failure()
+ * says why.
  */
 WEIR_API bool weir_publisher_probe_expect_subscriber(
 	struct weir_publisher_probe *probe);
-/* Since the last such expectation `n` were requested in sum, in any number of
- * requests; 0: none was. */
+/* Expects that `n` items in sum were requested since the last such expectation,
+ * in any number of requests; 0: none was. */
 WEIR_API bool weir_publisher_probe_expect_request(
 	struct weir_publisher_probe *probe, int64_t n);
-/* The same, `n` or more; *got of them if it is not NULL. */
+/* The same for `n` items or more; *got is their number, if `got` is not
+ * NULL. */
 WEIR_API bool weir_publisher_probe_expect_request_min(
 	struct weir_publisher_probe *probe, int64_t n, int64_t *got);
 WEIR_API bool weir_publisher_probe_expect_cancel(
@@ -287,10 +299,10 @@ WEIR_API bool weir_publisher_probe_expect_cancel(
 WEIR_API bool weir_publisher_probe_expect_no_cancel(
 	struct weir_publisher_probe *probe);
 
-/* What was called so far; a snapshot. Any thread. */
+/* Counts of all calls so far; a snapshot. Any thread. */
 struct weir_publisher_probe_counts {
 	uint32_t subscribers; /* calls of subscribe that were not rejected */
-	int64_t requested;    /* in sum, up to INT64_MAX; n <= 0 is not */
+	int64_t requested;    /* in sum, up to INT64_MAX; without n <= 0 */
 	int64_t sent;	      /* items taken by the subscriber */
 	uint32_t requests;    /* calls of request */
 	uint32_t bad;	      /* and those with n <= 0 (3.9) */
@@ -317,14 +329,15 @@ enum weir_verdict {
 	WEIR_VERDICT_SKIPPED, /* the factory cannot make what the test needs */
 };
 
-/* What to run and how it went. All zero is a good start. */
+/* Which tests to run, and their results. All zero is a good start. */
 struct weir_verify_report {
-	/* Runs the test of that name alone; NULL: all. Set by the caller. */
+	/* Runs only the test of that name; NULL: all tests. Set by the
+	 * caller. */
 	const char *only;
 	/*
-	 * After each test, on the calling thread. `test` begins with its rule:
-	 * "spec_1_01_..."; `why` is NULL if it passed. May be NULL. Set by the
-	 * caller.
+	 * Called after each test, on the calling thread. `test` begins with its
+	 * rule: "spec_1_01_..."; `why` is NULL if the test passed. May be NULL.
+	 * Set by the caller.
 	 */
 	void (*result)(struct weir_verify_report *report, const char *test,
 		       enum weir_verdict verdict, const char *why);
@@ -333,27 +346,29 @@ struct weir_verify_report {
 };
 
 /*
- * Makes what is to be verified, for one test at a time, on the thread that
- * runs the tests. Embed it; what may be NULL says so. The tests leave it
- * unchanged.
+ * Makes the publishers to be verified, for one test at a time, on the thread
+ * that runs the tests. Embed it; functions that may be NULL say so. The tests
+ * leave it unchanged.
  */
 struct weir_publisher_factory {
 	/*
-	 * A publisher of `n` items, number 0 to n - 1, then on_complete; the
-	 * first subscriber gets the first item, also if it comes late. NULL:
-	 * none could be made, and the test fails.
+	 * Makes a publisher of `n` items, number 0 to n - 1, then on_complete.
+	 * The first subscriber gets the first item, also if it comes late. If
+	 * it returns NULL, no publisher could be made, and the test fails.
 	 */
 	struct weir_publisher *(*create)(struct weir_publisher_factory *factory,
 					 int64_t n);
-	/* One that rejects every subscriber with on_error. May be NULL. */
+	/* Makes a publisher that rejects every subscriber with on_error. May be
+	 * NULL. */
 	struct weir_publisher *(*create_rejecting)(
 		struct weir_publisher_factory *factory);
-	/* One that fails, with on_error, after `n` items. May be NULL. */
+	/* Makes a publisher that fails, with on_error, after `n` items. May be
+	 * NULL. */
 	struct weir_publisher *(*create_failing)(
 		struct weir_publisher_factory *factory, int64_t n);
 	/*
-	 * The test is done with it, and all its subscribers have ended or
-	 * cancelled. Settled before and after.
+	 * The test is done with the publisher, and all its subscribers have
+	 * ended or cancelled. Settled before and after.
 	 */
 	void (*release)(struct weir_publisher_factory *factory,
 			struct weir_publisher *publisher);
@@ -361,15 +376,16 @@ struct weir_publisher_factory {
 	bool (*is_item)(struct weir_publisher_factory *factory,
 			const void *item, int64_t i);
 	/*
-	 * Whatever can leak: publishers, subscriptions, items, that are there
-	 * now. The same before and after each test. May be NULL.
+	 * The number of objects that could leak and exist now: publishers,
+	 * subscriptions, items. It must be the same before and after each test.
+	 * May be NULL.
 	 */
 	size_t (*live)(struct weir_publisher_factory *factory);
 	struct weir_test_env env;
 	int64_t max_items;	  /* that create can make; 0: no limit */
 	uint32_t max_subscribers; /* at a time, of one publisher; 0: no limit */
 	/*
-	 * Subscribers that have subscribed before the first request get the
+	 * All subscribers that have subscribed before the first request get the
 	 * same items.
 	 */
 	bool multicast;
@@ -386,22 +402,24 @@ WEIR_API int weir_verify_publisher(struct weir_publisher_factory *factory,
 /* As struct weir_publisher_factory. */
 struct weir_subscriber_factory {
 	/*
-	 * A subscriber, with demand of its own, or with none until `request`.
-	 * NULL: none could be made, and the test fails.
+	 * Makes a subscriber, with demand of its own, or without demand until
+	 * `request`. If it returns NULL, none could be made, and the test
+	 * fails.
 	 */
 	struct weir_subscriber *(*create)(
 		struct weir_subscriber_factory *factory);
-	/* The test is done with it; its stream has ended or it has cancelled.
-	 */
+	/* The test is done with the subscriber: its stream has ended, or it has
+	 * cancelled. */
 	void (*release)(struct weir_subscriber_factory *factory,
 			struct weir_subscriber *subscriber);
 	/*
-	 * Makes it request `n` or more, and nothing once its stream is over;
-	 * NULL: it does so on its own.
+	 * Makes the subscriber request `n` items or more; nothing when its
+	 * stream is over. NULL: the subscriber requests on its own.
 	 */
 	void (*request)(struct weir_subscriber_factory *factory,
 			struct weir_subscriber *subscriber, int64_t n);
-	/* Makes it cancel, if its stream is not over. May be NULL. */
+	/* Makes the subscriber cancel, if its stream is not over. May be
+	 * NULL. */
 	void (*cancel)(struct weir_subscriber_factory *factory,
 		       struct weir_subscriber *subscriber);
 	/* A new item number `i`, to be sent to it, of what `items` says. */
@@ -414,14 +432,14 @@ struct weir_subscriber_factory {
 			struct weir_subscriber *subscriber, int64_t at,
 			int64_t i);
 	/*
-	 * Whether it has processed the end of its stream, and then the error in
-	 * *error, borrowed, or NULL.
+	 * Whether the subscriber has processed the end of its stream; if so,
+	 * *error is the error, borrowed, or NULL.
 	 */
 	bool (*ended)(struct weir_subscriber_factory *factory,
 		      struct weir_subscriber *subscriber,
 		      struct weir_error **error);
-	/* Whether its `released` has been called, and nothing since. May be
-	 * NULL. */
+	/* Whether `released` of the subscriber was called, and no function of
+	 * it since. May be NULL. */
 	bool (*released)(struct weir_subscriber_factory *factory,
 			 struct weir_subscriber *subscriber);
 	/* As that of publishers. */
@@ -433,7 +451,7 @@ struct weir_subscriber_factory {
 
 /*
  * Runs the tests of sections 2 and 3; otherwise as weir_verify_publisher(). The
- * tests of 2.13 pass null: a subscriber that does not look dies of it.
+ * tests of 2.13 pass null: a subscriber that does not check for it crashes.
  */
 WEIR_API int weir_verify_subscriber(struct weir_subscriber_factory *factory,
 				    struct weir_verify_report *report);
@@ -441,11 +459,12 @@ WEIR_API int weir_verify_subscriber(struct weir_subscriber_factory *factory,
 /* As struct weir_publisher_factory. */
 struct weir_processor_factory {
 	/*
-	 * A processor that passes every item on. Both NULL: none could be made,
-	 * and the test fails.
+	 * Makes a processor that passes every item on. If both sides are NULL,
+	 * none could be made, and the test fails.
 	 */
 	struct weir_processor (*create)(struct weir_processor_factory *factory);
-	/* The test is done with it: both sides have ended or are cancelled. */
+	/* The test is done with the processor: both sides have ended or are
+	 * cancelled. */
 	void (*release)(struct weir_processor_factory *factory,
 			struct weir_processor processor);
 	/* A new item number `i`, to be sent to it, of what `items` says. */
