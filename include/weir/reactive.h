@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Publishers over out-ports and subscribers over in-ports. Either is attached
- * to a port of an actor and lives beside it; both on one actor make it a
- * processor. The actor's turns do not know the difference: an out-port is
- * unblocked when its subscribers have requested something, an in-port when
- * something has come.
+ * Publishers over out-ports and subscribers over in-ports. Each is attached to
+ * a port of an actor and lives as long as the actor; an actor with both is a
+ * processor. The turns of the actor need no change: an out-port is unblocked
+ * when its subscribers have requested an item, an in-port when an item has
+ * come.
  *
- * Where two of these meet in weir_publisher_subscribe(), their ports are joined
- * by a link (out.h), whose free room is the demand: then no request is sent and
- * no signal is called for any item.
+ * If such a publisher and such a subscriber meet in weir_publisher_subscribe(),
+ * their ports are joined by a link (out.h), whose free room is the demand: no
+ * request is sent and no signal is called for any item.
  */
 #ifndef WEIR_REACTIVE_H
 #define WEIR_REACTIVE_H
@@ -25,24 +25,26 @@ extern "C" {
 
 /* --- Publisher over an out-port ------------------------------------------- */
 
-/* The last subscriber's leaving does not end the out-port: others may come. */
+/* The out-port does not end when its last subscriber leaves: others may
+ * come. */
 #define WEIR_REACTIVE_STAY 1u
 
 /* 0 is the default of each. */
 struct weir_reactive_out_options {
 	/*
-	 * Turns may put that many items, a power of two, before they are sent;
-	 * 64. Never more than were requested. Not used on a link, nor where
-	 * weir_out_fan() has said how many.
+	 * How many items turns may put before they are sent, a power of two;
+	 * default 64. Turns never put more than were requested. Not used on a
+	 * link, nor if weir_out_fan() has set a capacity.
 	 */
 	size_t capacity;
 	uint32_t flags; /* WEIR_REACTIVE_STAY */
 	/*
-	 * If nobody has subscribed so long after the actor's start, or after
-	 * the publisher was made in a running one, it is as if the last
-	 * subscriber had left, also with WEIR_REACTIVE_STAY; who comes later
-	 * gets -ETIMEDOUT. 0: no timeout. Where there is no memory for a timer
-	 * the actor fails with -ENOMEM.
+	 * How long the publisher waits for its first subscriber, counted from
+	 * the actor's start, or from making the publisher if the actor runs
+	 * already. After that it is as if the last subscriber had left, also
+	 * with WEIR_REACTIVE_STAY, and later subscribers get -ETIMEDOUT. 0: no
+	 * timeout. If there is no memory for the timer, the actor fails with
+	 * -ENOMEM.
 	 */
 	uint64_t timeout_ns;
 };
@@ -77,35 +79,39 @@ struct weir_reactive_out {
  * Makes a publisher of an out-port that has no link yet. `reactive` lives as
  * long as the port's actor; `options` is copied and may be NULL.
  *
- * The publisher takes one subscriber. If the out-port has a fan (weir_out_fan),
- * it takes as many as like, at any time. With WEIR_FAN_BROADCAST all get the
- * items that are put from then on; the slowest sets the pace, and others may be
- * ahead of it by the fan's capacity. With WEIR_FAN_BALANCE each item goes to
- * one of them.
+ * 1. The publisher takes one subscriber. If the out-port has a fan
+ *    (weir_out_fan()), it takes any number, at any time. With
+ *    WEIR_FAN_BROADCAST each subscriber gets the items that are put after it
+ *    has subscribed; the slowest sets the pace, and others may be ahead of it
+ *    by the fan's capacity. With WEIR_FAN_BALANCE each item goes to one
+ *    subscriber.
  *
- * Others are rejected: -EISCONN, there is one already; -ENOTSUP, items that can
- * be dropped and not shared; -ENOMEM; -ESHUTDOWN, an actor between is needed
- * and the executor drains. After the end of the stream everyone gets that end
- * at once (3.14).
+ * 2. Other subscribers are rejected: -EISCONN, there is one already; -ENOTSUP,
+ *    the items can be dropped and not shared; -ENOMEM; -ESHUTDOWN, the executor
+ *    drains and an actor in between would be needed. After the end of the
+ *    stream each new subscriber gets that end at once (3.14).
  *
- * Signals are sent between turns, by the slice of the actor or of an actor
- * between, on whatever thread runs it; so those of one subscriber come one
- * after another, and several subscribers of a broadcast may get theirs at once.
- * The first signal comes when the actor has been started.
+ * 3. Signals are sent between turns, by the slice of the actor or of the actor
+ *    in between, on the thread that runs the slice. So the signals of one
+ *    subscriber come one after another; several subscribers of a broadcast may
+ *    get theirs at once. The first signal comes when the actor has been
+ *    started.
  *
- * When no subscriber is left, that is told as of links, by
- * weir_actor_ops.cancelled, and the stream is over: who comes later gets
- * -ECANCELED. Not with WEIR_REACTIVE_STAY.
+ * 4. When no subscriber is left, the actor is told as for links, by
+ *    weir_actor_ops.cancelled, and the stream is over: later subscribers get
+ *    -ECANCELED. Not with WEIR_REACTIVE_STAY.
  *
- * An item that is NULL cannot be sent by on_next: the subscriber's stream ends
- * with -EINVAL. Over a link it can.
+ * 5. An item that is NULL cannot be sent by on_next: the subscriber's stream
+ *    ends with -EINVAL. Over a link it can be sent.
  *
- * Who subscribes, or has another thread do so, holds a reference of the actor,
- * or sets it up; others subscribe when all but the start is done. An actor puts
- * its last item and finishes (WEIR_TURN_END) in one turn: a turn that only
- * finds that there are no more waits for demand, and an end needs none (1.5).
+ * 6. A thread that subscribes, or lets another thread subscribe, must hold a
+ *    reference of the actor, or be the thread that sets it up. Before the
+ *    start, other threads may subscribe when everything but the start is done.
+ * 7. An actor should put its last item and end (WEIR_TURN_END) in one turn. A
+ *    turn that only finds that there are no more items waits for demand; an end
+ *    needs none (1.5).
  *
- * A subscriber that is broken is reported by weir_executor_options.broken.
+ * 8. A subscriber that is broken is reported by weir_executor_options.broken.
  *
  * -EINVAL: null, a port that was never set up, a bad capacity, unknown flags.
  * -EBUSY: the out-port has a link or a publisher. -EPIPE: it has ended. -EPERM.
@@ -117,8 +123,8 @@ WEIR_API int weir_reactive_out_init(
 	const struct weir_reactive_out_options *options);
 
 /*
- * Whether the publisher's stream is over because nobody has subscribed in time:
- * what weir_actor_ops.cancelled may ask. False for NULL. Owner.
+ * Whether the stream is over because no subscriber has come in time. For
+ * weir_actor_ops.cancelled. False for NULL. Owner.
  */
 WEIR_API bool weir_reactive_out_late(const struct weir_reactive_out *reactive);
 
@@ -127,24 +133,26 @@ WEIR_API bool weir_reactive_out_late(const struct weir_reactive_out *reactive);
 /* 0 or NULL is the default of each. */
 struct weir_reactive_in_options {
 	/*
-	 * Requested and not taken by a turn are at most that many, up to the
-	 * in-port's capacity, which it is by default. The in-port's burst, if
-	 * that is more.
+	 * The most items that are requested and not yet taken by a turn; at
+	 * most the in-port's capacity, which is the default. If the in-port's
+	 * burst is larger, the burst.
 	 */
 	size_t prefetch;
 	/*
-	 * That many are requested at once, when there is room for them; half of
-	 * the prefetch. Up to `prefetch`; less where a burst needs it.
+	 * How many items are requested at once, as soon as there is room for
+	 * them; at most `prefetch`, default half of it. Less if a burst needs
+	 * it.
 	 */
 	size_t refill;
 	/*
-	 * Instead of the two: how many to request now, as `remaining` were
-	 * requested and not taken by a turn yet; request.h has the usual
-	 * answers. An answer is cut down to what the in-port has room for. With
-	 * a burst, a smaller one may leave a turn waiting. Asked by the owner
-	 * when the actor starts, after each run of turns and after handlers.
-	 * What it answers before there is a subscription is requested when
-	 * that comes, in one call.
+	 * In place of `prefetch` and `refill`: returns how many items to
+	 * request now, if `remaining` items are requested and not yet taken by
+	 * a turn; request.h has the usual functions. The answer is cut down to
+	 * the room of the in-port. With a burst, a smaller answer may leave a
+	 * turn waiting. Called by the owner when the actor starts, after each
+	 * run of turns and after handlers. Answers before there is a
+	 * subscription are added up, and requested in one call when the
+	 * subscription comes.
 	 */
 	int64_t (*demand)(int64_t remaining, void *context);
 	void *context; /* passed to it */
@@ -172,21 +180,22 @@ struct weir_reactive_in {
 };
 
 /*
- * Makes a subscriber of an in-port that has no producer yet; weir_in_put() and
- * weir_out_link() do not work with it from then on (-EISCONN). `reactive` lives
- * as long as the port's actor; `options` is copied and may be NULL.
+ * Makes a subscriber of an in-port that has no producer yet. From then on
+ * weir_in_put() and weir_out_link() refuse the port (-EISCONN). `reactive`
+ * lives as long as the port's actor; `options` is copied and may be NULL.
  *
- * It subscribes once; who lets it subscribe holds a reference of the actor, or
- * sets it up. Requests are sent by the actor's slice. The end of the stream is
- * told as of links, by weir_actor_ops.ended. weir_in_cancel() and the actor's
- * end cancel the subscription.
+ * The subscriber can subscribe once. The thread that lets it subscribe must
+ * hold a reference of the actor, or set it up. Requests are sent by the actor's
+ * slice. The actor is told of the end of the stream as for links, by
+ * weir_actor_ops.ended. weir_in_cancel() and the end of the actor cancel the
+ * subscription.
  *
  * A publisher that sends more than was requested (1.1) is cancelled, and the
- * stream ends with -EOVERFLOW. So is one whose items are other than those that
- * the in-port names, if it names any: -EINVAL.
+ * stream ends with -EOVERFLOW. If the in-port names its items, a publisher of
+ * other items is cancelled, and the stream ends with -EINVAL.
  *
- * With default options, and a publisher from weir_reactive_out_init() that can,
- * it gets a link.
+ * With default options, and a publisher of weir_reactive_out_init() that can,
+ * the two are joined by a link.
  *
  * -EINVAL: null, a port that was never set up, prefetch above the capacity,
  * refill above prefetch, or either and `demand`. -EBUSY: it has a producer, a
@@ -198,10 +207,10 @@ WEIR_API int weir_reactive_in_init(
 	const struct weir_reactive_in_options *options);
 
 /*
- * Requests `n` more beside what the options say, which may be nothing
- * (weir_demand_zero). 0; on a link, after a cancel and after the end it does
- * nothing. -EINVAL: null, n <= 0. -ENOBUFS: the in-port has no room for that
- * many beside what was requested before. -EPERM. Owner.
+ * Requests `n` items in addition to those that the options request (none, with
+ * weir_demand_zero()). 0; on a link, after a cancel and after the end it does
+ * nothing. -EINVAL: null, n <= 0. -ENOBUFS: the in-port has no room for `n`
+ * more items than were requested before. -EPERM. Owner.
  */
 WEIR_API int weir_reactive_in_request(struct weir_reactive_in *reactive,
 				      int64_t n);
