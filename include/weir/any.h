@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A port of ports: unblocked when any of its members is. A turn looks which
- * ("input or timer" needs no trick): weir_in_count(), weir_out_room(),
+ * A group of ports: unblocked when any of its members is (such as "input or
+ * timer"). The turn asks which one: weir_in_count(), weir_out_room(),
  * weir_port_ready().
  */
 #ifndef WEIR_ANY_H

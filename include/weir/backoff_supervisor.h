@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A ready-made supervising actor that has one child and, when that ends, makes
- * another after a delay that grows from one time to the next. After Akka's
- * BackoffSupervisor. What is meant for the child is put here:
+ * A ready-made supervisor with one child. When the child ends, the supervisor
+ * makes another one, after a delay that grows each time. After Akka's
+ * BackoffSupervisor. Items for the child are put into the supervisor:
  *
  *	weir_backoff_supervisor_init(&s, executor,
  *		&(struct weir_backoff_supervisor_options){
@@ -12,9 +12,9 @@
  *	weir_system_spawn(system, WEIR_ACTOR_ID_NONE, &s.actor, NULL, NULL);
  *	weir_backoff_supervisor_put(&s, request);
  *
- * A strategy's back-off (supervision.h) restarts the same actor, which keeps
- * its tokens; here each is a new one, with memory and a reference of its own,
- * and what the old one had not taken is dead letters.
+ * A strategy with a back-off (supervision.h) restarts the same actor, which
+ * keeps its tokens. Here each child is a new actor, with its own memory and id,
+ * and tokens that the old child had not taken are dead letters.
  */
 #ifndef WEIR_BACKOFF_SUPERVISOR_H
 #define WEIR_BACKOFF_SUPERVISOR_H
@@ -27,17 +27,17 @@
 extern "C" {
 #endif
 
-/* Which ends of the child are followed by another child. */
+/* After which ends of the child another child is made. */
 enum weir_backoff_mode {
 	/*
-	 * All: it finished, it was stopped or poisoned, or its failure was
-	 * answered with WEIR_DIRECTIVE_STOP. A failure answered with
-	 * WEIR_DIRECTIVE_RESTART is an ordinary restart, at once, and not
-	 * counted.
+	 * After every end: the child ended by itself, was stopped or poisoned,
+	 * or its failure was answered with WEIR_DIRECTIVE_STOP. If a failure is
+	 * answered with WEIR_DIRECTIVE_RESTART, the same child restarts at
+	 * once; that is not counted.
 	 */
 	WEIR_BACKOFF_ON_STOP,
 	/*
-	 * Those after a failure answered with WEIR_DIRECTIVE_RESTART, which
+	 * After a failure that was answered with WEIR_DIRECTIVE_RESTART, which
 	 * stops the child here. After any other end the supervisor ends as
 	 * well.
 	 */
@@ -45,64 +45,71 @@ enum weir_backoff_mode {
 };
 
 /*
- * `make` and `backoff` are needed, all others may be 0 or NULL. Functions are
- * called by the supervisor's slice, as its owner, unless they say otherwise.
+ * `make` and `backoff` are needed, all other fields may be 0 or NULL. The
+ * functions are called by the supervisor's slice, as its owner, unless their
+ * contract says otherwise.
  */
 struct weir_backoff_supervisor_options {
 	const char *name; /* lives for ever; "backoff supervisor" */
 	void *context;	  /* passed to the functions */
 	enum weir_backoff_mode mode;
 	/*
-	 * A new child: 0 and *child, which is set up and not started, with
-	 * memory of its own that its ops->released lets go. *input (NULL
-	 * before the call) is the in-port of the child's that
+	 * Makes a new child. 0: *child is an actor that is set up and not
+	 * started, with its own memory, which its ops->released frees; *input
+	 * (NULL before the call) is the in-port of the child that
 	 * weir_backoff_supervisor_put() puts into; NULL: none. If the child
-	 * cannot be spawned the library stops it. A negative errno: there is
-	 * none, try again after the next delay; -ESHUTDOWN: never again.
+	 * cannot be spawned, the library stops it. A negative errno: no child
+	 * was made, `make` is called again after the next delay. -ESHUTDOWN: no
+	 * child was made, and the supervisor ends.
 	 */
 	int (*make)(struct weir_actor **child, struct weir_in **input,
 		    void *context);
-	/* The child's; its name is "child" if NULL, each time the same. Its
-	 * restart type can only be WEIR_RESTART_TRANSIENT. */
+	/* How the child is spawned. Each child has the same name; NULL:
+	 * "child". The restart type can only be WEIR_RESTART_TRANSIENT. */
 	struct weir_spawn_options child;
 	/*
-	 * Exponential. Never reset by itself (reset_ns WEIR_FOREVER), the count
-	 * is reset with weir_backoff_supervisor_reset().
+	 * The law must be exponential. If reset_ns is WEIR_FOREVER, the count
+	 * is reset by weir_backoff_supervisor_reset() only.
 	 */
 	struct weir_backoff backoff;
 	/*
 	 * Most new children since the last reset: the supervisor ends when one
-	 * more is needed. 0: none at all, the first child is the last. Any
-	 * negative number: no limit.
+	 * more would be needed. 0: the first child is the last. Any negative
+	 * number: no limit.
 	 */
 	int32_t max_retries;
 	/*
 	 * Answers the child's failures; NULL: the default decider. If none of
-	 * its rules matches, so does the default decider, which is not so
-	 * elsewhere. Limits and a back-off in it are of ordinary restarts; with
-	 * WEIR_BACKOFF_ON_FAILURE there are none, and so can be no limits.
+	 * its rules matches, the default decider answers (unlike in other
+	 * supervisors). Limits and a back-off in the strategy are for restarts
+	 * of the same child. With WEIR_BACKOFF_ON_FAILURE there are no such
+	 * restarts, and limits are refused.
 	 */
 	const struct weir_strategy *strategy;
 	/*
-	 * What becomes of an item that is put while there is no child. All
-	 * NULL or 0: it is a dead letter. A negative errno: that is returned,
-	 * and the sender keeps the item. A function: what it returns; with a
-	 * negative errno the sender keeps the item. On the sender's thread,
-	 * several at once.
+	 * What becomes of an item that is put while there is no child. `absent`
+	 * not NULL: the put returns the result of `absent`; after a negative
+	 * errno the sender keeps the item. Called on the sender's thread,
+	 * several calls at once. Else `absent_code` negative: the put returns
+	 * it, and the sender keeps the item. Both 0: the item is a dead letter.
 	 */
 	int absent_code;
 	int (*absent)(void *item, void *context);
 	/*
-	 * True: when the child that gets this item ends, the supervisor ends;
-	 * at once if there is none. On the sender's thread, several at once.
+	 * True: the supervisor ends when the child that gets this item ends; at
+	 * once if there is no child. Called on the sender's thread, several
+	 * calls at once.
 	 */
 	bool (*is_final)(void *item, void *context);
-	/* Where weir_backoff_supervisor_put_up() puts, an in-port of the
-	 * supervisor's parent as a rule; not released before the supervisor. */
+	/*
+	 * The in-port that weir_backoff_supervisor_put_up() puts into, as a
+	 * rule one of the supervisor's parent; not released before the
+	 * supervisor.
+	 */
 	struct weir_in *up;
 	const struct weir_items *items; /* what is put; plain values */
-	/* As in stage.h: has ended, why; its memory may be reused, any
-	 * thread. */
+	/* As in stage.h: the supervisor has ended, and why; its memory may be
+	 * reused, on any thread. */
 	void (*done)(struct weir_error *error, void *context);
 	void (*released)(void *context);
 };
@@ -133,9 +140,10 @@ struct weir_backoff_supervisor {
 };
 
 /*
- * Sets up a supervisor, to be spawned with weir_system_spawn(), or else stopped
- * with weir_actor_stop(); its pre_start makes the first child. `options` is
- * copied, and what it points to is borrowed until released.
+ * Sets up a supervisor, which must be spawned with weir_system_spawn() or
+ * stopped with weir_actor_stop(). Its pre_start makes the first child.
+ * `options` is copied; everything that it points to is borrowed until
+ * `released`.
  *
  * -EINVAL: null, no `make`, no such mode or law, times or a factor out of their
  * ranges, a positive `absent_code`, a restart type, a bad name or strategy.
@@ -152,32 +160,32 @@ WEIR_API int weir_backoff_supervisor_init(
  */
 
 /*
- * Puts an item into the child's in-port. 0: the child, or `absent`, has it.
- * 1: there is none, and the item was a dead letter. On an error the item stays
- * the caller's. -EAGAIN: the child's in-port is full, or the supervisor has not
- * started yet. -EPIPE: the supervisor has ended. -EISCONN: as weir_in_put().
- * What absent_code or `absent` say. -EINVAL: null.
+ * Puts an item into the child's in-port. 0: the child, or `absent`, has the
+ * item. 1: there is no child, and the item was a dead letter. On an error the
+ * item stays the caller's. -EAGAIN: the child's in-port is full, or the
+ * supervisor has not started yet. -EPIPE: the supervisor has ended. -EISCONN:
+ * as weir_in_put(). The error of absent_code or `absent`. -EINVAL: null.
  */
 WEIR_API WEIR_MUST_CHECK int weir_backoff_supervisor_put(
 	struct weir_backoff_supervisor *supervisor, void *item);
 
 /*
- * For the child: an item for its supervisor's parent. As weir_in_put(), into
- * options.up. -ENOTSUP: there is no such. -EINVAL: null.
+ * For the child: sends an item to its supervisor's parent, as weir_in_put()
+ * into options.up. -ENOTSUP: options.up is NULL. -EINVAL: null.
  */
 WEIR_API WEIR_MUST_CHECK int weir_backoff_supervisor_put_up(
 	struct weir_backoff_supervisor *supervisor, void *item);
 
 /*
- * No other child is made: the supervisor ends when the child that there is has
- * ended, or at once. 0. -EINVAL: null.
+ * Makes no other child: the supervisor ends when its child has ended, or at
+ * once if there is none. 0. -EINVAL: null.
  */
 WEIR_API int weir_backoff_supervisor_end(
 	struct weir_backoff_supervisor *supervisor);
 
 /*
- * The next delay is the first again. 0. -ENOTSUP: reset_ns is not WEIR_FOREVER,
- * it resets by itself. -EINVAL: null.
+ * Resets the count: the next delay is the first again. 0. -ENOTSUP: reset_ns is
+ * not WEIR_FOREVER, so the count is reset by time. -EINVAL: null.
  */
 WEIR_API int weir_backoff_supervisor_reset(
 	struct weir_backoff_supervisor *supervisor);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Completions: a result that comes once, with a value or an error, for as many
- * callbacks, waiting threads and actors as like. Made of it: the latch, which
- * completes when it has been counted down, and the join, which completes when
- * all of several completions have, or any of them.
+ * A completion is a result that comes once, as a value or an error, for any
+ * number of callbacks, waiting threads and actors. Two objects are made of it:
+ * a latch completes when it has been counted down, a join completes when all or
+ * any of several completions have.
  *
- * A completion is a one-way latch: what it is completed with stays. It
- * outlives the calls on it, the callbacks that it owes and the actors that
- * have ports at it.
+ * The result of a completion never changes. A completion must outlive the calls
+ * on it, the callbacks that are still to come, and the actors that have ports
+ * at it.
  */
 #ifndef WEIR_COMPLETION_H
 #define WEIR_COMPLETION_H
@@ -28,28 +28,28 @@ struct weir_completion {
 	struct weir_error *error;
 };
 
-/* Sets it up, to be completed. -EINVAL: null. */
+/* Sets up a completion that is not complete. -EINVAL: null. */
 WEIR_API int weir_completion_init(struct weir_completion *completion);
 
 /*
- * The end of it; the memory may be reused. It may follow a call that saw it
- * complete, though the one that completed it has not returned yet. -EBUSY:
- * somebody waits; then nothing is changed. -EINVAL: null.
+ * Ends the life of a completion; its memory may be reused. A thread that has
+ * seen it complete may call this, even if the call that completed it has not
+ * returned yet. -EBUSY: a callback, thread or port waits; then nothing is
+ * changed. -EINVAL: null.
  */
 WEIR_API WEIR_MUST_CHECK int weir_completion_fini(
 	struct weir_completion *completion);
 
 /*
- * Completes it, well, with a value of yours (NULL is fine); the completion
- * does not look at it. Callbacks of those who wait run on this thread before
- * it returns or, inside of another such callback, after that one. -EALREADY:
- * it is complete, and stays as it is. -EINVAL: null. Any thread; a short
- * lock.
+ * Completes it well, with a value of yours (NULL is fine) that the library does
+ * not look at. Waiting callbacks run on this thread before the call returns;
+ * inside another such callback, they run after that one. -EALREADY: it is
+ * complete, and its result stays. -EINVAL: null. Any thread; a short lock.
  */
 WEIR_API int weir_completion_complete(struct weir_completion *completion,
 				      void *value);
 
-/* The same with an error (borrowed). -EINVAL: null. */
+/* As weir_completion_complete(), with an error (borrowed). -EINVAL: null. */
 WEIR_API int weir_completion_fail(struct weir_completion *completion,
 				  struct weir_error *error);
 
@@ -64,20 +64,20 @@ WEIR_API struct weir_error *weir_completion_error(
 	const struct weir_completion *completion);
 
 /*
- * Waits until it is complete, well or not: 0. Otherwise as
+ * Waits until it is complete, well or not: then 0. Otherwise as
  * weir_semaphore_acquire_wait(): -ETIMEDOUT, -EDEADLK. -EINVAL: null. Any
  * thread.
  */
 WEIR_API WEIR_MUST_CHECK int weir_completion_wait(
 	struct weir_completion *completion, uint64_t timeout_ns);
 
-/* A callback that waits; embedded by who makes it, kept until `done`. */
+/* A request for a callback. The caller embeds it, and keeps it until `done`. */
 struct weir_await {
 	/*
-	 * The completion is complete. Once, holding no lock, on the thread
-	 * that completed it or on the one that asked, also before
+	 * The completion is complete. Called once, holding no lock, on the
+	 * thread that completed it or on the thread that asked, also before
 	 * weir_completion_wait_async() has returned. Must not block; may call
-	 * anything else, and reuse or free the struct.
+	 * any function, and reuse or free the struct.
 	 */
 	void (*done)(struct weir_await *await,
 		     struct weir_completion *completion);
@@ -87,16 +87,16 @@ struct weir_await {
 };
 
 /*
- * Calls `done` when it is complete, at once if it is already. Callbacks come
- * in the order they were asked for. -EINVAL: null, no `done`; then it will
- * not be called. Any thread; a short lock.
+ * Calls `done` when the completion is complete; at once if it is already.
+ * Callbacks come in the order in which they were asked for. -EINVAL: null, no
+ * `done`; then `done` will not be called. Any thread; a short lock.
  */
 WEIR_API int weir_completion_wait_async(struct weir_completion *completion,
 					struct weir_await *await);
 
 /*
- * True: `done` will not be called. False: it has been called or will be, or
- * runs now. Any thread; a short lock.
+ * Cancels a request. True: `done` will not be called. False: `done` was called
+ * or will be, or runs now. Any thread; a short lock.
  */
 WEIR_API bool weir_completion_cancel(struct weir_completion *completion,
 				     struct weir_await *await);
@@ -112,8 +112,8 @@ struct weir_completion_port {
 };
 
 /*
- * Sets up a port of `actor`. A turn that wants to run just once for it ignores
- * the port, or finishes. -EINVAL: null. -EPERM. Owner.
+ * Sets up a port of `actor`. A turn that should run only once must ignore the
+ * port, or end the actor. -EINVAL: null. -EPERM. Owner.
  */
 WEIR_API int weir_completion_port_init(struct weir_completion_port *port,
 				       struct weir_actor *actor,
@@ -129,7 +129,7 @@ struct weir_latch {
 };
 
 /*
- * Sets up a latch of `count`; with 0 it is complete. -EINVAL: null, or
+ * Sets up a latch of `count`; a latch of 0 is complete. -EINVAL: null, or
  * negative.
  */
 WEIR_API int weir_latch_init(struct weir_latch *latch, int64_t count);
@@ -138,26 +138,28 @@ WEIR_API int weir_latch_init(struct weir_latch *latch, int64_t count);
 WEIR_API WEIR_MUST_CHECK int weir_latch_fini(struct weir_latch *latch);
 
 /*
- * Counts down by `n`; at 0 the completion completes, well, if it was not
- * completed before. -EALREADY: it is at 0. -ERANGE: less than `n` is left.
- * -EINVAL: null, n <= 0. Then nothing is changed. Any thread; lock-free but
- * for the last.
+ * Counts down by `n`. At 0 the completion completes, well, unless it was
+ * completed before. -EALREADY: the count is 0. -ERANGE: the count is less than
+ * `n`. -EINVAL: null, n <= 0. Then nothing is changed. Any thread; lock-free
+ * but for the last.
  */
 WEIR_API int weir_latch_count_down(struct weir_latch *latch, int64_t n);
 
-/* What is left, a snapshot. Any thread; wait-free. */
+/* The count that is left, a snapshot. Any thread; wait-free. */
 WEIR_API int64_t weir_latch_count(const struct weir_latch *latch);
 
 /* --- Joins -------------------------------------------------------------- */
 
 enum weir_join_rule {
-	/* When all have completed; with the error of the first that failed. */
+	/* When all members have completed; fails with the error of the first
+	 * member that failed. */
 	WEIR_JOIN_ALL,
-	/* With the value or the error of the first that has completed. */
+	/* With the value or the error of the first member that completes. */
 	WEIR_JOIN_ANY,
 };
 
-/* One of those joined; embedded by who adds it, kept until the join is done. */
+/* A member of a join. The caller embeds it, and keeps it until the join is
+ * complete. */
 struct weir_member {
 	/* private */
 	struct weir_await await;
@@ -166,8 +168,8 @@ struct weir_member {
 };
 
 /*
- * Completions joined into one. When that is done nobody touches the join or
- * its members any more, so a callback of it may free them all.
+ * Several completions joined into one. When the join is complete, no thread
+ * touches the join or its members any more, so its callback may free them all.
  */
 struct weir_join {
 	struct weir_completion completion; /* to wait for */
@@ -185,37 +187,39 @@ struct weir_join {
 WEIR_API int weir_join_init(struct weir_join *join, enum weir_join_rule rule);
 
 /*
- * As weir_completion_fini(); -EBUSY also while it is not complete (cancel and
- * close it first).
+ * As weir_completion_fini(). -EBUSY also while the join is not complete (cancel
+ * it and end it first).
  */
 WEIR_API WEIR_MUST_CHECK int weir_join_fini(struct weir_join *join);
 
 /*
- * Adds a completion, which may be complete already and outlives the join's.
- * -EINVAL: null. -EALREADY: the join is closed. Then nothing is changed. One
- * thread at a time, with weir_join_end().
+ * Adds a completion, which may be complete already, and which outlives the
+ * join's completion. -EINVAL: null. -EALREADY: the join is closed. Then nothing
+ * is changed. One thread at a time, with weir_join_end().
  */
 WEIR_API int weir_join_add(struct weir_join *join, struct weir_member *member,
 			   struct weir_completion *completion);
 
 /*
- * No more members: only now can it complete, so none comes too late. All of
- * none completes at once. -EINVAL: null, or any of none. -EALREADY. One
- * thread at a time.
+ * Says that no more members come. Only after this can the join complete, so no
+ * member is added too late. A WEIR_JOIN_ALL without members completes at once.
+ * -EINVAL: null, or a WEIR_JOIN_ANY without members. -EALREADY: it was called
+ * before. One thread at a time.
  */
 WEIR_API int weir_join_end(struct weir_join *join);
 
 /*
- * Gives up: once closed, it completes without waiting for members that have
- * not completed, with -ECANCELED unless it was decided before. -EALREADY: it
- * was cancelled, completes or is complete. -EINVAL: null. Any thread that
- * knows that the join is still there.
+ * Cancels the join: after weir_join_end() it completes without waiting for
+ * members that have not completed, with -ECANCELED unless its result was
+ * decided before. -EALREADY: the join was cancelled, completes now or is
+ * complete. -EINVAL: null. Any thread that knows that the join still exists.
  */
 WEIR_API int weir_join_cancel(struct weir_join *join);
 
 /*
- * The member's completion that decided: the first of any, the first that
- * failed of all; else NULL. Once the join is complete.
+ * The member's completion that decided the result: with WEIR_JOIN_ANY the first
+ * that completed, with WEIR_JOIN_ALL the first that failed; else NULL. Call it
+ * when the join is complete.
  */
 WEIR_API struct weir_completion *weir_join_first(const struct weir_join *join);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Death watch: being told, exactly once, that an actor of a system has ended,
- * whichever of watch and death comes first. A restart is no end.
+ * Death watch: a watcher is told, exactly once, that an actor of a system has
+ * ended, whichever of the watch and the end comes first. A restart is not an
+ * end.
  */
 #ifndef WEIR_DEATH_WATCH_H
 #define WEIR_DEATH_WATCH_H
@@ -14,34 +15,35 @@ extern "C" {
 #endif
 
 /*
- * The actor's `terminated` hook (supervision.h) will be called, once, with
- * `token`, when `who` has ended; soon, if it is dead already. It comes behind
- * the tokens that `who` sent over a link; behind those its in-ports held at
- * that time, too, if it can take them, be it after a delay or when there is
- * room, but not if it needs a permit; not while the watcher is suspended.
- * Without the hook: a death pact, the watcher fails with -EOWNERDEAD.
+ * Calls the actor's `terminated` hook (supervision.h) once, with `token`, when
+ * `who` has ended; soon, if it has ended already. The hook is called behind the
+ * tokens that `who` sent over a link. It is also called behind the tokens that
+ * the watcher's in-ports held at that time, if its turns can take them, also if
+ * a turn must wait for a delay or for room, but not if it must wait for a
+ * permit. It is not called while the watcher is suspended. Without the hook
+ * there is a death pact: the watcher fails with -EOWNERDEAD.
  *
- * Watching twice is watching once, watching oneself nothing. -EBUSY: it
- * watches with another token. -EINVAL: null, nobody, or not in a system.
- * -ESHUTDOWN: it is stopping. -EPERM. -ENOMEM. Owner, in a turn, a handler or a
- * hook.
+ * Watching twice counts as once; watching itself does nothing. -EBUSY: the
+ * actor watches `who` with another token. -EINVAL: null, no actor, or not in a
+ * system. -ESHUTDOWN: the watcher is stopping. -EPERM. -ENOMEM. Owner, in a
+ * turn, a handler or a hook.
  */
 WEIR_API int weir_actor_watch(struct weir_actor *self, struct weir_actor_id who,
 			      void *token);
 
 /*
- * Not any more: also a notice that waits to be handled goes. -ENOENT: it does
- * not watch, or the hook was called. -EINVAL, -EPERM. Owner.
+ * Ends a watch; a notice that has not been handled yet is dropped. -ENOENT: the
+ * actor does not watch `who`, or the hook was called. -EINVAL, -EPERM. Owner.
  */
 WEIR_API int weir_actor_unwatch(struct weir_actor *self,
 				struct weir_actor_id who);
 
-/* The same for others than actors. Embedded by who watches. */
+/* A watch by code that is not an actor. The caller embeds it. */
 struct weir_watcher {
 	/*
-	 * It has ended, or was dead before. Once, on any thread, also before
-	 * weir_watcher_add() returns, holding no lock; must not block. The
-	 * struct may be reused.
+	 * The actor has ended, perhaps before the watch. Called once, on any
+	 * thread, also before weir_watcher_add() returns, holding no lock; must
+	 * not block. The struct may be reused.
 	 */
 	void (*terminated)(struct weir_watcher *watcher,
 			   const struct weir_terminated *notice);
@@ -52,23 +54,25 @@ struct weir_watcher {
 };
 
 /*
- * -EINVAL: null, no `terminated`. -ENOMEM. Then it will not be called. Any
- * thread.
+ * Adds a watch. -EINVAL: null, no `terminated`. -ENOMEM. On an error
+ * `terminated` will not be called. Any thread.
  */
 WEIR_API int weir_watcher_add(struct weir_system *system,
 			      struct weir_actor_id who,
 			      struct weir_watcher *watcher);
 
-/* True: it will not be called. False: it was, or will be, or runs now. */
+/* Removes a watch. True: `terminated` will not be called. False: it was called
+ * or will be, or runs now. */
 WEIR_API bool weir_watcher_remove(struct weir_system *system,
 				  struct weir_watcher *watcher);
 
-/* A stop that is waited for; embedded by who asks, kept until `done`. */
+/* A stop that is waited for. The caller embeds it, and keeps it until
+ * `done`. */
 struct weir_graceful_stop {
 	/*
-	 * 0: it has ended, or was dead before. -ETIMEDOUT: not by the
-	 * deadline; nobody waits for it any more. Once, on any thread,
-	 * holding no lock; must not block.
+	 * 0: the actor has ended, perhaps before the call. -ETIMEDOUT: it has
+	 * not ended by the deadline; its end will not be reported. Called once,
+	 * on any thread, holding no lock; must not block.
 	 */
 	void (*done)(struct weir_graceful_stop *stop, int rc);
 	/* private */
@@ -79,10 +83,11 @@ struct weir_graceful_stop {
 };
 
 /*
- * Poisons it (or stops it, with `now`), and tells when it has ended or at
- * `deadline_ns` on the system's clock; WEIR_FOREVER: no deadline. -EINVAL:
- * null, no `done`. -EPERM: a guardian. -ENOTSUP, -ENOMEM: no timer. Then `done`
- * is not called. The system is not over before it was. Any thread.
+ * Poisons the actor (or stops it, with `now`), and calls `done` when the actor
+ * has ended, or at `deadline_ns` on the system's clock; WEIR_FOREVER: no
+ * deadline. The system does not terminate before `done` was called. -EINVAL:
+ * null, no `done`. -EPERM: the actor is a guardian. -ENOTSUP, -ENOMEM: no
+ * timer. On an error `done` is not called. Any thread.
  */
 WEIR_API int weir_system_stop_actor_async(struct weir_system *system,
 					  struct weir_actor_id who, bool now,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The delay port: unblocked from the time it is set to on. */
+/* The delay port: unblocked from a time on that its owner sets. */
 #ifndef WEIR_DELAY_H
 #define WEIR_DELAY_H
 
@@ -26,10 +26,11 @@ WEIR_API int weir_delay_init(struct weir_delay *delay,
 			     struct weir_actor *actor);
 
 /*
- * Blocked until the executor's clock shows `at_ns`, unblocked from then on;
- * WEIR_FOREVER: blocked. Replaces what was set before. A time past unblocks
- * at once. One turn runs for each look at it, so a turn that sets it again
- * runs once a time. -EINVAL: null. -EPERM. -ENOMEM. Owner.
+ * Blocks the port until the executor's clock shows `at_ns`; the port is
+ * unblocked from then on. WEIR_FOREVER: the port stays blocked. Replaces the
+ * time that was set before. A time in the past unblocks the port at once. After
+ * each turn the port is tested again: so a turn that sets a new time runs once
+ * for each time. -EINVAL: null. -EPERM. -ENOMEM. Owner.
  */
 WEIR_API int weir_delay_until(struct weir_delay *delay, uint64_t at_ns);
 

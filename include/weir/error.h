@@ -3,7 +3,7 @@
  * The error that ends a stream or an actor: a code, where it came from, words
  * for people, and an opaque cause that is passed on unchanged. Reference
  * counted and immutable, so that many streams can carry the same one. Function
- * results are plain negative errnos; this is for what travels behind tokens.
+ * results are plain negative errnos; a weir_error travels behind tokens.
  */
 #ifndef WEIR_ERROR_H
 #define WEIR_ERROR_H
@@ -41,30 +41,30 @@ WEIR_API WEIR_MUST_CHECK struct weir_error *weir_error_new(
 	const char *message, void *cause, void (*drop_cause)(void *cause));
 
 /*
- * The same with a message as of printf(3), which it keeps, and without a cause.
- * Never NULL: where there is no memory it is weir_error_of(code). A stage that
- * fails with words of its own:
+ * As weir_error_new(), with a message as of printf(3), which the error keeps,
+ * and without a cause. Never NULL: if there is no memory, it returns
+ * weir_error_of(code). A stage that fails with a message of its own:
  *
  *	weir_actor_fail(actor, weir_error_format(NULL, -EBADMSG, "check",
  *						 "item %zu is bad", n));
  *	return -EBADMSG;
  *
- * `code` that is not negative gives -EINVAL. Any thread.
+ * A `code` that is not negative gives -EINVAL. Any thread.
  */
 WEIR_API WEIR_MUST_CHECK struct weir_error *weir_error_format(
 	const struct weir_allocator *allocator, int code, const char *origin,
 	const char *format, ...) WEIR_PRINTF(4, 5);
 
 /*
- * What a code says in words, as strerror(3): of a negative errno, or a positive
- * one. Never NULL; a string that is there for ever. Any thread.
+ * The text for a negative or positive errno, as strerror(3). Never NULL; the
+ * string exists for ever. Any thread.
  */
 WEIR_API const char *weir_strerror(int code);
 
 /*
- * The error that stands for a bare code; never NULL, never fails, not
- * counted. Its message is weir_strerror(code), its origin "". What is no negative
- * errno gives that of -EINVAL. Any thread.
+ * The error that stands for a bare code; never NULL, never fails, not counted.
+ * Its message is weir_strerror(code), its origin "". A code that is no negative
+ * errno gives the error of -EINVAL. Any thread.
  */
 WEIR_API struct weir_error *weir_error_of(int code);
 

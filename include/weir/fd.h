@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The descriptor port: unblocked while a file descriptor may be ready. Turns
- * read or write without blocking until they get EAGAIN, and then say so with
- * weir_fd_again(); the port is blocked from then on until the descriptor is
- * ready again.
+ * read or write without blocking until they get EAGAIN, and then call
+ * weir_fd_again(), which blocks the port until the descriptor is ready again.
  */
 #ifndef WEIR_FD_H
 #define WEIR_FD_H
@@ -32,10 +31,11 @@ struct weir_fd {
 WEIR_API int weir_fd_init(struct weir_fd *port, struct weir_actor *actor,
 			  int fd, short events);
 
-/* Not ready any more: wait for it. -EINVAL: null. -EPERM. Owner. */
+/* Blocks the port until the descriptor is ready again. -EINVAL: null. -EPERM.
+ * Owner. */
 WEIR_API int weir_fd_again(struct weir_fd *port);
 
-/* What was ready last, as poll(2) has it. Owner. */
+/* The events that were ready last, as poll(2) has them. Owner. */
 WEIR_API short weir_fd_events(const struct weir_fd *port);
 
 #ifdef __cplusplus

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A port of permits (DF4J: asynchronous semaphore): unblocked while it has some
- * (`burst` of them, if set). Any thread releases permits; only the owner uses
- * them, without ever waiting, and may go into debt, which is repaid first.
+ * A port of permits (DF4J: asynchronous semaphore). It is unblocked while it
+ * has a permit (`burst` permits, if set). Any thread releases permits. Only the
+ * owner uses them; it never waits, and may go into debt. Released permits repay
+ * the debt first.
  */
 #ifndef WEIR_PERMITS_H
 #define WEIR_PERMITS_H
@@ -36,10 +37,11 @@ WEIR_API int weir_permits_release(struct weir_permits *permits, int64_t n);
 /* Uses `n` permits. -EINVAL: null, n <= 0. -EPERM. Owner. */
 WEIR_API int weir_permits_use(struct weir_permits *permits, int64_t n);
 
-/* There are `n` permits now, whatever there were. -EINVAL, -EPERM. Owner. */
+/* Sets the number of permits to `n`, whatever it was. -EINVAL, -EPERM.
+ * Owner. */
 WEIR_API int weir_permits_set(struct weir_permits *permits, int64_t n);
 
-/* Permits now; negative is debt. Owner. */
+/* The number of permits now; negative is debt. Owner. */
 WEIR_API int64_t weir_permits_count(const struct weir_permits *permits);
 
 #ifdef __cplusplus

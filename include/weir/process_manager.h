@@ -1,24 +1,26 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The process manager: starts a process for each command, never has more than
- * `max` at a time, and asks for no more commands than it can start. Commands
- * come from a publisher, whose subscriber it is then (a sink), or are offered
- * to it from any thread, through a bounded buffer in front. After the process
- * manager with back-pressure of the Akka world.
+ * The process manager starts a process for each command. It never runs more
+ * than `max` processes at a time, and asks for no more commands than it can
+ * start. Commands come from a publisher, to which the manager is a subscriber
+ * (a sink); or any thread offers them, through a bounded buffer in front. After
+ * the process manager with back-pressure of the Akka world.
  *
- * Its demand is computed:
+ * The manager computes its demand:
  *
  *	max - (requested and not received + queue + processing)
  *
- * and requested when a whole batch is free (max_in_flight in request.h). Queue
- * is what it has received and not started, processing what has started and not
- * been released. The buffer is in front of the demand and not counted: what
- * waits there cannot keep it from being asked for.
+ * and requests it when a whole batch is free (max_in_flight in request.h).
+ * "queue" counts commands that it has received and not started, "processing"
+ * counts processes that are started and not released. The buffer is in front of
+ * the demand and is not counted: otherwise commands that wait there could keep
+ * the manager from asking for them.
  *
- * The manager is an actor that its user spawns (system.h); processes are its
- * children, supervised by it: whatever fails in one stops it, and nothing else
- * (but WEIR_ERROR_FATAL, which escalates). A manager that restarts keeps what
- * waits and stops what runs; one that was closed stops instead.
+ * The manager is an actor that you spawn (system.h), and supervises its
+ * processes, which are its children: a failure of a process stops that process
+ * and nothing else (but WEIR_ERROR_FATAL escalates). A manager that restarts
+ * keeps the commands that wait, and stops the processes that run; but a manager
+ * that was ended stops.
  */
 #ifndef WEIR_PROCESS_MANAGER_H
 #define WEIR_PROCESS_MANAGER_H
@@ -37,11 +39,11 @@ extern "C" {
 struct weir_process;
 struct weir_process_manager;
 
-/* How a command has ended. */
+/* How a command has ended, or was refused. */
 enum weir_outcome {
 	WEIR_OUTCOME_DONE,	/* its process finished */
 	WEIR_OUTCOME_CRASHED,	/* its process failed; `error` says how */
-	WEIR_OUTCOME_STOPPED,	/* somebody has stopped its process */
+	WEIR_OUTCOME_STOPPED,	/* its process was stopped */
 	WEIR_OUTCOME_TIMED_OUT, /* its time was up, its process was stopped */
 	/*
 	 * It was never started. -EEXIST: a process with its id runs. -EINVAL:
@@ -54,21 +56,22 @@ enum weir_outcome {
 };
 
 /*
- * What is to be done and whom to tell; embedded by who wants it done, kept
- * until `reply`. The items of a manager's stream are pointers to these.
+ * A command, and how to report its end. The sender embeds it, and keeps it
+ * until `reply`. The items of a manager's stream are pointers to commands.
  */
 struct weir_command {
 	/*
-	 * It has ended. Once, if it was taken (offered with 0, or on its way
-	 * in a stream), on the thread that ran its process or its manager,
-	 * holding no lock; must not block. `error` is borrowed, NULL when
-	 * done. The struct may be reused.
+	 * The command has ended. Called once, if the command was taken (an
+	 * offer returned 0, or it is on its way in a stream), on the thread
+	 * that ran its process or its manager, holding no lock; must not block.
+	 * `error` is borrowed; NULL if the outcome is WEIR_OUTCOME_DONE. The
+	 * struct may be reused.
 	 */
 	void (*reply)(struct weir_command *command, enum weir_outcome outcome,
 		      struct weir_error *error);
 	/*
-	 * Unique among those that run, 1 to WEIR_NAME_MAX bytes; borrowed until
-	 * `reply`. NULL: none.
+	 * An id that is unique among the commands that run, 1 to WEIR_NAME_MAX
+	 * bytes; borrowed until `reply`. NULL: no id.
 	 */
 	const char *id;
 	/* Time that its process has, from its start; 0: the manager's. */
@@ -79,14 +82,15 @@ struct weir_command {
 };
 
 /*
- * What the items of a publisher of commands are: to drop one replies
- * WEIR_OUTCOME_REFUSED with -ECANCELED. They cannot be shared.
+ * The weir_items of a stream of commands: dropping a command replies
+ * WEIR_OUTCOME_REFUSED with -ECANCELED. Commands cannot be shared.
  */
 WEIR_API const struct weir_items *weir_command_items(void);
 
 /*
- * The head of a process, a struct of yours of which the manager has `max`. It
- * is an actor, set up anew for each command.
+ * The head of a process: embed it as the first field of a struct of yours. The
+ * manager has `max` of these structs. A process is an actor, which is set up
+ * anew for each command.
  */
 struct weir_process {
 	struct weir_actor actor;
@@ -103,7 +107,7 @@ struct weir_process {
 	bool cut; /* a drain has ended its stream */
 };
 
-/* Of `run`: weir_command_end() will be called. */
+/* Result of `run`: weir_command_end() will be called. */
 #define WEIR_RUN_LATER 1
 
 struct weir_process_manager_options {
@@ -111,14 +115,15 @@ struct weir_process_manager_options {
 	void *context;	  /* passed to the functions */
 
 	/* --- Processes that are actors ------------------------------------ */
-	/* What they do; borrowed. Their lifecycle is called as for any. */
+	/* The ops of a process; borrowed. Its lifecycle is called as for any
+	 * actor. */
 	const struct weir_actor_ops *process;
 	size_t process_size; /* of the struct that begins with weir_process */
 	/*
-	 * Sets up the process for its command: fields and ports; the actor has
-	 * been set up. A negative errno refuses the command; what was set up is
-	 * released with the actor. NULL: there is nothing to do. In the
-	 * manager's slice.
+	 * Sets up the process for its command: fields and ports. The actor has
+	 * been set up before. A negative errno refuses the command, and the
+	 * ports are released with the actor. NULL: there is nothing to do.
+	 * Called in the manager's slice.
 	 */
 	int (*start)(struct weir_process *process, void *context);
 	uint64_t timeout_ns; /* as the command's; 0: none */
@@ -138,35 +143,36 @@ struct weir_process_manager_options {
 	 * no timeouts: nothing could stop it.
 	 */
 	int (*run)(struct weir_command *command, void *context);
-	/* Actors that make the calls, of which each makes one at a time; as
-	 * many as there are CPUs, up to `max`. */
+	/* How many actors make the calls, each one call at a time; default the
+	 * number of CPUs, up to `max`. */
 	uint32_t runners;
 
 	/* --- How many ----------------------------------------------------- */
 	uint32_t max; /* processes at a time, 1 to WEIR_PROCESSES_MAX */
 	/*
-	 * Places that must be free before it asks. 1 by default; 5 with a
-	 * publisher, of which each request is a call. Up to batch - 1 places
-	 * are empty meanwhile: however long, if the others are taken by
-	 * processes that do not end.
+	 * How many places must be free before the manager asks for commands.
+	 * Default 1; 5 with a publisher, because each request is a call.
+	 * Meanwhile up to batch - 1 places are empty; for ever, if the
+	 * processes in the other places do not end.
 	 */
 	uint32_t batch;
 	/*
-	 * Instead of max_in_flight: how many to request, as `remaining` are
-	 * requested and not started. An answer is cut down to those that are
-	 * free. In the manager's slice, whenever something has changed, and
-	 * first in weir_process_manager_init().
+	 * In place of max_in_flight: returns how many commands to request, if
+	 * `remaining` are requested and not started. The answer is cut down to
+	 * the number of free places. Called in the manager's slice, whenever
+	 * something has changed, and first in weir_process_manager_init().
 	 */
 	int64_t (*demand)(int64_t remaining, void *context);
 	void *demand_context; /* passed to it */
 	/*
-	 * Commands that wait in front, when offered; up to WEIR_PROCESSES_MAX.
-	 * With 0 an offer is taken when it can start.
+	 * How many offered commands may wait in front; up to
+	 * WEIR_PROCESSES_MAX. 0: an offer is taken only if it can start.
 	 */
 	uint32_t buffer;
 	/*
-	 * What waits in front counts as in flight. -EINVAL where that could
-	 * keep it from ever being asked for: buffer > max - min(batch, max).
+	 * Commands that wait in front count as in flight. -EINVAL if that could
+	 * keep the manager from ever asking for them: buffer > max - min(batch,
+	 * max).
 	 */
 	bool count_buffer;
 	/* As weir_actor_ops.released. */
@@ -224,19 +230,21 @@ WEIR_API int weir_process_manager_init(
 	const struct weir_process_manager_options *options);
 
 /*
- * The manager as a subscriber, which takes no offers from then on. Its
- * publisher's items are commands (weir_command_items()). When the stream ends
- * the manager finishes, with its error, once its processes have ended. NULL:
- * null, it was started, or offered a command. Whoever sets it up.
+ * The manager as a subscriber; from then on it takes no offers. The items of
+ * its publisher are commands (weir_command_items()). When the stream has ended
+ * and the processes have ended, the manager ends, with the error of the stream.
+ * Returns NULL if `manager` is NULL, or if the manager was started or offered a
+ * command. Whoever sets it up.
  */
 WEIR_API struct weir_subscriber *weir_process_manager_subscriber(
 	struct weir_process_manager *manager);
 
 /*
- * Offers a command. 0: it was taken, and will be replied to. -ENOBUFS: the
- * buffer is full. -ESHUTDOWN: the manager ends. -EISCONN: it has a publisher.
- * -EINVAL: null, or no `reply`. On an error it stays the caller's. Any thread
- * that holds a reference of the actor; lock-free.
+ * Offers a command. 0: the command was taken, and `reply` will be called.
+ * -ENOBUFS: the buffer is full. -ESHUTDOWN: the manager ends. -EISCONN: the
+ * manager has a publisher. -EINVAL: null, or no `reply`. On an error the
+ * command stays the caller's. Any thread that holds a reference of the actor;
+ * lock-free.
  */
 WEIR_API WEIR_MUST_CHECK int weir_process_manager_offer(
 	struct weir_process_manager *manager, struct weir_command *command);
@@ -248,21 +256,23 @@ WEIR_API WEIR_MUST_CHECK int weir_process_manager_offer(
 WEIR_API void weir_command_end(struct weir_command *command, int code);
 
 /*
- * No more commands are taken: offers get -ESHUTDOWN, the publisher is
- * cancelled, what has not started is refused. The manager finishes when its
- * processes have ended. weir_system_stop_actor() does the same, and stops the
- * processes when the time that the manager was spawned with (shutdown_ns) is
- * over, with WEIR_SHUTDOWN_BRUTAL at once; so does weir_actor_stop(). A call
- * cannot be stopped; the manager is released when it has ended. Any thread that
- * holds a reference of the actor.
+ * Ends the manager: offers get -ESHUTDOWN, its publisher is cancelled, commands
+ * that have not started are refused. The manager ends when its processes have
+ * ended. weir_system_stop_actor() does the same, and stops the processes when
+ * the shutdown_ns that the manager was spawned with is over
+ * (WEIR_SHUTDOWN_BRUTAL: at once). weir_actor_stop() does the same, and stops
+ * the processes at once. A process that is a call cannot be stopped; the
+ * manager is released when the call has returned. Any thread that holds a
+ * reference of the actor.
  */
 WEIR_API void weir_process_manager_end(struct weir_process_manager *manager);
 
-/* Who runs with that id, or WEIR_ACTOR_ID_NONE. Owner of the manager. */
+/* The process that runs with that id, or WEIR_ACTOR_ID_NONE. Owner of the
+ * manager. */
 WEIR_API struct weir_actor_id weir_process_manager_find(
 	struct weir_process_manager *manager, const char *id);
 
-/* What it has done so far. */
+/* What a manager has done so far. */
 struct weir_process_counts {
 	uint64_t accepted;   /* offers with 0; of a stream, received */
 	uint64_t overflowed; /* offers that got -ENOBUFS */
@@ -276,7 +286,7 @@ struct weir_process_counts {
 	uint32_t peak;	     /* most that were processing at a time */
 };
 
-/* A snapshot, whose figures need not be of one instant. Any thread. */
+/* A snapshot; its figures need not be from the same instant. Any thread. */
 WEIR_API void weir_process_manager_counts(
 	const struct weir_process_manager *manager,
 	struct weir_process_counts *counts);

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Actor systems. Every actor of a system has a parent, which supervises it
- * (supervision.h); an actor outside any system works as before. The tree:
+ * (supervision.h). An actor need not be in a system. The tree:
  *
  *	/
  *	├── /user     what is spawned without a parent
  *	└── /system   what outlives that: logging and the like
  *
- * An actor of a system can be on any executor. Functions here can be called
- * from any thread unless they say "owner"; each takes a short lock of the
- * system's, so they are not for every token.
+ * The actors of a system can be on any executors. The functions here can be
+ * called from any thread unless their contract says "Owner". Each takes a short
+ * lock of the system: do not call them for every token.
  */
 #ifndef WEIR_SYSTEM_H
 #define WEIR_SYSTEM_H
@@ -23,13 +23,14 @@ extern "C" {
 #endif
 
 enum weir_supervision_event_kind {
-	/* A directive is about to be followed; none for an escalation. */
+	/* A directive is the directive will be carried out; no event for an
+	 * escalation. */
 	WEIR_SUPERVISION_EVENT_DIRECTIVE,
 	WEIR_SUPERVISION_EVENT_LIMIT, /* a restart was refused by a limit */
 	WEIR_SUPERVISION_EVENT_HOOK,  /* pre_restart or post_stop has failed */
 };
 
-/* What supervision does, for logs. All borrowed for the call. */
+/* What supervision does, for logs. All fields are borrowed for the call. */
 struct weir_supervision_event {
 	enum weir_supervision_event_kind what;
 	struct weir_system *system;
@@ -42,12 +43,13 @@ struct weir_supervision_event {
 struct weir_system_options {
 	const struct weir_allocator *allocator; /* the executor's */
 	const struct weir_strategy *strategy; /* of /user, over its children */
-	/* Of jitter. 0: a simulator's own seed; elsewhere one that is drawn. */
+	/* Seed of the jitter. 0: on a simulator the simulator's own seed; on
+	 * other executors a random one. */
 	uint64_t seed;
 	/*
-	 * An item nobody will handle: left in an actor's in-ports at its end,
-	 * or given to weir_system_dead_letter(). It is dropped after this
-	 * returns. Any thread; must not block, nor call the library.
+	 * An item that no actor will handle: it was left in an actor's in-ports
+	 * at its end, or given to weir_system_dead_letter(). It is dropped when
+	 * this returns. Any thread; must not block, nor call the library.
 	 */
 	void (*dead_letter)(struct weir_system *system, struct weir_actor_id to,
 			    void *item, void *context);
@@ -58,43 +60,47 @@ struct weir_system_options {
 };
 
 /*
- * A new system in *system, whose guardians run on `executor`, whose clock it
- * goes by; `options` is copied and may be NULL. -EINVAL: null, or a strategy
- * that weir_strategy_check() refuses. -ENOMEM, -ESHUTDOWN. Then *system is
- * NULL.
+ * A new system in *system. Its guardians run on `executor`, and its time is the
+ * clock of `executor`. `options` is copied and may be NULL. -EINVAL: null, or a
+ * strategy that weir_strategy_check() refuses. -ENOMEM, -ESHUTDOWN. Then
+ * *system is NULL.
  */
 WEIR_API WEIR_MUST_CHECK int weir_system_new(
 	struct weir_system **system, struct weir_executor *executor,
 	const struct weir_system_options *options);
 
 /*
- * 0, also for NULL. -EBUSY, with nothing changed, until the completion of
- * weir_system_terminated() has completed; then callbacks of it may call this.
- * That is what to wait for: a drain of the executor is done before, even if by
- * a moment only.
+ * Frees the system. 0, also for NULL. -EBUSY, with nothing changed, until the
+ * completion of weir_system_terminated() has completed. A callback of that
+ * completion may free the system. Wait for that completion, not for a drain of
+ * the executor, which is over a moment before.
  */
 WEIR_API WEIR_MUST_CHECK int weir_system_free(struct weir_system *system);
 
 /*
- * Begins to shut down, and returns: /user stops with all below it; then
- * before-end hooks run and are waited for; then /system stops, then /; then
- * termination hooks run, and the system's completion completes. From now on
- * nothing is spawned and no hook taken. Harmless when repeated. The same
- * happens when /user fails or escalates.
+ * Begins to stop the system, and returns:
+ *
+ * 1. /user stops, with all its descendants.
+ * 2. Before-end hooks run, and are waited for.
+ * 3. /system stops, then /.
+ * 4. Termination hooks run, and the system's completion completes.
+ *
+ * From now on no actor can be spawned, and no hook added. Harmless when
+ * repeated. The same happens when /user fails or escalates.
  */
 WEIR_API void weir_system_stop(struct weir_system *system);
 
 /*
- * Completes (value NULL) when all of it has ended and been released; so whoever
- * waits for it holds no reference of an actor of the system. Lives with the
- * system.
+ * A completion that completes (value NULL) when all actors of the system have
+ * ended and been released. So a thread that waits for it must hold no reference
+ * of an actor of the system. Lives as long as the system.
  */
 WEIR_API struct weir_completion *weir_system_terminated(
 	struct weir_system *system);
 
 /*
- * Something to be done at the end; embedded by who wants it and kept until
- * `run` or, before the end, until it is done.
+ * A callback at the end of a system. The caller embeds it, and keeps it until
+ * `run` is called; a before-end hook until weir_system_hook_done().
  */
 struct weir_system_hook {
 	/* Once, on any thread, holding no lock; must not block. */
@@ -105,11 +111,14 @@ struct weir_system_hook {
 };
 
 /*
- * before_end: runs when /user has ended, and /system does not stop until
- * weir_system_hook_done() was called for each, once, from `run` or later; only
- * an executor that aborts stops it before.
- * at_termination: runs when everything has ended, just before the completion.
- * Last added, first run. -EINVAL: null, no `run`. -ESHUTDOWN.
+ * weir_system_before_end(): the hook runs when /user has ended. /system does
+ * not stop until weir_system_hook_done() was called once for each such hook, in
+ * `run` or later; only weir_executor_stop_async() stops it before.
+ *
+ * weir_system_at_termination(): the hook runs when everything has ended, just
+ * before the completion.
+ *
+ * The hook added last runs first. -EINVAL: null, no `run`. -ESHUTDOWN.
  */
 WEIR_API int weir_system_before_end(struct weir_system *system,
 				    struct weir_system_hook *hook);
@@ -139,15 +148,16 @@ enum weir_restart_type {
 
 struct weir_spawn_options {
 	/*
-	 * Its name among its siblings, copied: 1 to WEIR_NAME_MAX bytes, no
-	 * '/', not beginning with '$'. NULL: "$" and its slot's number.
+	 * The actor's name among its siblings, copied: 1 to WEIR_NAME_MAX
+	 * bytes, no '/', not beginning with '$'. NULL: "$" and the number of
+	 * its slot.
 	 */
 	const char *name;
 	enum weir_restart_type restart;
 	/*
-	 * When it is to stop and its `stopping` hook says 1, or its children
-	 * take their time: how long to wait before it and all below it are
-	 * stopped without being asked. 0, WEIR_FOREVER: for ever.
+	 * How long a stop waits for the actor, if its `stopping` hook returns 1
+	 * or its children take time, before the actor and all its descendants
+	 * are stopped without being asked. 0, WEIR_FOREVER: without limit.
 	 * WEIR_SHUTDOWN_BRUTAL: not at all.
 	 */
 	uint64_t shutdown_ns;
@@ -175,97 +185,101 @@ WEIR_API int weir_system_spawn(struct weir_system *system,
 /* --- References, names, paths -------------------------------------------- */
 
 /*
- * An actor's id and its system; WEIR_ACTOR_ID_NONE, NULL: it is in none. Owner,
- * or any thread that holds a reference of the actor.
+ * The id and the system of an actor; WEIR_ACTOR_ID_NONE and NULL if it is in no
+ * system. Owner, or any thread that holds a reference of the actor.
  */
 WEIR_API struct weir_actor_id weir_actor_self(const struct weir_actor *actor);
 WEIR_API struct weir_system *weir_actor_system(const struct weir_actor *actor);
 
-/* WEIR_ACTOR_ID_NONE: it is dead, or /. */
+/* The actor's parent; WEIR_ACTOR_ID_NONE if the actor has ended, or is /. */
 WEIR_API struct weir_actor_id weir_system_parent(struct weir_system *system,
 						 struct weir_actor_id id);
 
-/* True: it has not ended. It may end at any time. */
+/* True: the actor has not ended. It may end at any time. */
 WEIR_API bool weir_system_is_alive(struct weir_system *system,
 				   struct weir_actor_id id);
 
 /*
- * The actor with a reference, which the caller drops with weir_actor_unref(),
- * or NULL: it has ended.
+ * The actor, with a reference that the caller drops with weir_actor_unref();
+ * NULL: the actor has ended.
  */
 WEIR_API WEIR_MUST_CHECK struct weir_actor *weir_system_actor(
 	struct weir_system *system, struct weir_actor_id id);
 
 /*
- * Who has this path, as "/user/pool/3", or WEIR_ACTOR_ID_NONE. Names compare
- * byte for byte.
+ * The actor with this path, such as "/user/pool/3", or WEIR_ACTOR_ID_NONE.
+ * Names are compared byte for byte.
  */
 WEIR_API struct weir_actor_id weir_system_lookup(struct weir_system *system,
 						 const char *path);
 
 /*
- * Writes the path, ended by a 0 and cut to `size` bytes if it is longer.
- * Returns its length without that 0, as snprintf(); -ESRCH; -EINVAL: null,
- * unless `size` is 0.
+ * Writes the path of the actor, as snprintf(): cut to `size` bytes with the
+ * final 0. Returns the length of the whole path without that 0. -ESRCH.
+ * -EINVAL: null, unless `size` is 0.
  */
 WEIR_API int weir_system_path(struct weir_system *system,
 			      struct weir_actor_id id, char *path, size_t size);
 
 /*
- * Writes up to `max` children, in the order they were spawned. Returns how many
- * there are, or -ESRCH; -EINVAL: null, unless `max` is 0.
+ * Writes up to `max` children, in the order in which they were spawned. Returns
+ * how many children there are, or -ESRCH. -EINVAL: null, unless `max` is 0.
  */
 WEIR_API int weir_system_children(struct weir_system *system,
 				  struct weir_actor_id id,
 				  struct weir_actor_id *children, size_t max);
 
-/* How often it was restarted, or -ESRCH. */
+/* How often the actor was restarted, or -ESRCH. */
 WEIR_API int64_t weir_system_restarts(struct weir_system *system,
 				      struct weir_actor_id id);
 
 /* --- Ending others -------------------------------------------------------- */
 
 /*
- * Stops it: the turn under way ends, no other begins; its children end first.
- * It is not restarted, whatever its type. Harmless when repeated. 0 or -ESRCH.
- * -EPERM: a guardian; see weir_system_stop().
+ * Stops the actor: a turn under way goes to its end, no other begins; its
+ * children end first. The actor is not restarted, whatever its restart type.
+ * Harmless when repeated. 0 or -ESRCH. -EPERM: the actor is a guardian; see
+ * weir_system_stop().
  */
 WEIR_API int weir_system_stop_actor(struct weir_system *system,
 				    struct weir_actor_id id);
 
 /*
- * The same behind the tokens that its in-ports hold now; those that come after
- * are dead letters. If no turn can take them, because one of several in-ports
- * is empty, they are too. -EALREADY: it was poisoned before, or is stopping.
+ * As weir_system_stop_actor(), but behind the tokens that the actor's in-ports
+ * hold now. Tokens that come later are dead letters. So are the tokens in the
+ * in-ports if no turn can take them because another in-port is empty.
+ * -EALREADY: the actor was poisoned before, or is stopping.
  */
 WEIR_API int weir_system_poison(struct weir_system *system,
 				struct weir_actor_id id);
 
 /*
- * Behind the same tokens, it fails with -EINTR; its supervisor decides. Once,
- * however often it is killed before that. Otherwise as weir_system_poison().
+ * The actor fails with -EINTR, behind the tokens that its in-ports hold now,
+ * and its supervisor decides. If it is killed several times before that, it
+ * fails once. Otherwise as weir_system_poison().
  */
 WEIR_API int weir_system_kill(struct weir_system *system,
 			      struct weir_actor_id id);
 
 /*
- * Stops all children of the caller's that there are; returns at once. -EPERM;
- * -EINVAL: null, or in no system. Owner.
+ * Stops all children of the actor; returns at once. -EPERM. -EINVAL: null, or
+ * the actor is in no system. Owner.
  */
 WEIR_API int weir_actor_stop_children(struct weir_actor *self);
 
 /* --- Dead letters --------------------------------------------------------- */
 
 /*
- * Nobody can take this: tells the system's hook, counts it and drops it, as
- * `items` says (NULL: plain). For who finds that the actor it sends to is gone.
+ * For code that finds that the actor it sends to is gone: reports the item to
+ * the system's dead_letter hook, counts it, and drops it as `items` says (NULL:
+ * plain values).
  */
 WEIR_API void weir_system_dead_letter(struct weir_system *system,
 				      struct weir_actor_id to,
 				      const struct weir_items *items,
 				      void *item);
 
-/* How many there have been. */
+/* The number of dead letters so far. */
 WEIR_API uint64_t
 weir_system_dead_letter_count(const struct weir_system *system);
 

@@ -2,11 +2,11 @@
 /*
  * Worker pools, after Erlang's ppool: named pools that run at most `limit`
  * workers each. A worker is an actor of yours, made for one job. `run` starts
- * it now or says that there is no place, `queue` starts it when there is one,
- * `queue_wait` waits for that; all that wait do so in one queue, first in,
- * first out.
+ * it now, or reports that there is no place. `queue` starts it when there is a
+ * place. `queue_wait` waits until it is started. All jobs that wait are in one
+ * queue, first in, first out.
  *
- * The tree, with the restarts that are allowed before a supervisor stops:
+ * The tree, with the number of restarts after which a supervisor stops:
  *
  *	pools                 one for one, 6 an hour
  *	└── NAME              permanent; all for one, ordered, 1 an hour
@@ -14,12 +14,12 @@
  *	    └── workers       one for one
  *	        └── ...       temporary
  *
- * Workers may come and go and fail as they like: that frees their place and is
- * nobody else's business. If the server or the workers' supervisor fails
- * (weir_system_kill), the pair begins anew: workers are stopped without being
- * asked, who waits is told, what is queued is dropped. If either is stopped the
- * pool is. All functions can be called from any thread, also from turns, and
- * take short locks.
+ * Workers may come and go and fail: that frees their place, and concerns no
+ * other actor. If the server or the workers' supervisor fails
+ * (weir_system_kill()), the pair restarts: workers are stopped without being
+ * asked, requests that wait are told, queued jobs are dropped. If one of the
+ * two is stopped, so is the pool. All functions can be called from any thread,
+ * also from turns, and take short locks.
  */
 #ifndef WEIR_WORKER_POOL_H
 #define WEIR_WORKER_POOL_H
@@ -35,7 +35,7 @@ extern "C" {
 struct weir_pools;
 struct weir__pool;
 
-/* 0 or NULL is the default of each, if there is one. */
+/* 0 or NULL is the default of each field that has one. */
 struct weir_pools_options {
 	const char *name;	     /* of the top supervisor; "pools" */
 	struct weir_actor_id parent; /* its parent; /user */
@@ -44,28 +44,30 @@ struct weir_pools_options {
 };
 
 /*
- * New pools in *pools, none yet, as a part of the system, whose executor they
- * run on. `options` is copied, its limit is borrowed as long as they live.
- * -EINVAL: null, a bad name or limit. -EEXIST: the parent has a child of that
- * name. -ESHUTDOWN, -ESRCH, -ENOMEM. Then *pools is NULL.
+ * A new set of pools in *pools, empty, as a part of the system. The pools run
+ * on the executor of the system. `options` is copied; its limit is borrowed as
+ * long as the pools live. -EINVAL: null, a bad name or limit. -EEXIST: the
+ * parent has a child of that name. -ESHUTDOWN, -ESRCH, -ENOMEM. Then *pools is
+ * NULL.
  */
 WEIR_API WEIR_MUST_CHECK int weir_pools_new(
 	struct weir_pools **pools, struct weir_system *system,
 	const struct weir_pools_options *options);
 
-/* The top supervisor, to be watched. */
+/* The top supervisor, for a death watch. */
 WEIR_API struct weir_actor_id weir_pools_id(const struct weir_pools *pools);
 
 /*
- * Stops all pools, as weir_pool_stop_async(), but without asking any worker.
- * Returns at once; harmless when repeated. To ask them, stop weir_pools_id() or
- * the system.
+ * Stops all pools, as weir_pool_stop_async(), but without asking the workers.
+ * Returns at once; harmless when repeated. To ask the workers, stop
+ * weir_pools_id() or the system.
  */
 WEIR_API void weir_pools_stop(struct weir_pools *pools);
 
 /*
- * 0, also for NULL. -EBUSY: they have not ended, or calls are under way; then
- * nothing is changed. No new call may come meanwhile.
+ * Frees the set of pools. 0, also for NULL. -EBUSY: the pools have not ended,
+ * or calls are under way; then nothing is changed. No new call may come
+ * meanwhile.
  */
 WEIR_API WEIR_MUST_CHECK int weir_pools_free(struct weir_pools *pools);
 
@@ -73,22 +75,23 @@ struct weir_pool_options {
 	const char *name; /* as of any child */
 	uint32_t limit;	  /* most workers; 0 to WEIR_POOL_MAX; 0: none run */
 	/*
-	 * Makes the worker for a job in *worker: an actor on any executor, set
-	 * up and neither started nor spawned, in memory that its ops->released
-	 * may free. A negative errno: it has not. On the thread that runs the
-	 * job or in the server's slice, several at once; must not block.
+	 * Makes the worker for a job, in *worker: an actor on any executor that
+	 * is set up and neither started nor spawned, in memory that its
+	 * ops->released may free. 0, or a negative errno: no worker was made.
+	 * Called on the thread that runs the job or in the server's slice,
+	 * several calls at once; must not block.
 	 *
-	 * The job belongs to the worker once that was spawned: ops->stopped is
-	 * the last place to drop it, and the only one that is always called.
-	 * The pool may have to stop a worker without spawning it, which ends
-	 * the same way; then weir_actor_system() it is NULL, and it leaves the
-	 * job alone.
+	 * The job belongs to the worker once the worker was spawned:
+	 * ops->stopped is the last place to drop the job, and the only one that
+	 * is always called. The pool may have to stop a worker without spawning
+	 * it. Then ops->stopped is called as well, weir_actor_system() of the
+	 * worker is NULL, and the worker must not touch the job.
 	 */
 	int (*make)(void *job, struct weir_actor **worker, void *context);
 	void *context;
 	const struct weir_items *jobs; /* to drop those not made; plain */
 	uint32_t queue_max; /* jobs that wait; WEIR_POOL_QUEUE_DEFAULT */
-	/* Time a worker has to stop, see weir_spawn_options; 5 s. */
+	/* How long a stop waits for a worker, see weir_spawn_options; 5 s. */
 	uint64_t shutdown_ns;
 	/* Restarts of the pair before the pool restarts; 1 in 3600 s. */
 	const struct weir_limit *restarts;
@@ -98,41 +101,42 @@ struct weir_pool_options {
 #define WEIR_POOL_QUEUE_DEFAULT 1024u
 
 /*
- * Starts a pool. `options` is copied; what it points to is borrowed until the
- * pool has ended and no call that names it is under way. -EINVAL: null, no
- * `make`, a bad name, number or limit. -EEXIST: a pool of that name has not
- * ended. -ESHUTDOWN: the pools stop. -ENOMEM. Then there is none, or soon: its
- * name may be taken a little longer.
+ * Starts a pool. `options` is copied; everything that it points to is borrowed
+ * until the pool has ended and no call that names it is under way. -EINVAL:
+ * null, no `make`, a bad name, number or limit. -EEXIST: a pool of that name
+ * has not ended. -ESHUTDOWN: the pools stop. -ENOMEM. On an error there is no
+ * pool, but its name may be taken a little longer.
  */
 WEIR_API int weir_pool_start(struct weir_pools *pools,
 			     const struct weir_pool_options *options);
 
 /*
- * Runs a job now, if there is a place and nobody waits for one; *worker (may be
- * NULL) is its worker, to be watched or stopped. 0: it was spawned; if it fails
- * to start, that is its end. -EAGAIN: there is no place. -ECANCELED: the pool
- * begins anew. -ESHUTDOWN: it stops. -ENOENT: no such pool. -EINVAL: null. What
- * `make` or weir_system_spawn() has returned; then the place is free again. On
- * an error the job is the caller's.
+ * Runs a job now, if there is a place and no job waits. 0: the worker was
+ * spawned; *worker (`worker` may be NULL) is its id, for watching or stopping
+ * it; if it fails to start, it has ended. -EAGAIN: there is no place.
+ * -ECANCELED: the pool restarts. -ESHUTDOWN: the pool stops. -ENOENT: no such
+ * pool. -EINVAL: null. Or the error of `make` or weir_system_spawn(); then the
+ * place is free again. On an error the job is the caller's.
  */
 WEIR_API int weir_pool_run(struct weir_pools *pools, const char *name,
 			   void *job, struct weir_actor_id *worker);
 
 /*
  * Runs a job when there is a place. If its worker cannot be made or spawned, or
- * the pool stops or begins anew, it is dropped and counted. 0. -ENOBUFS: the
+ * the pool stops or restarts, the job is dropped and counted. 0. -ENOBUFS: the
  * queue is full. -ECANCELED, -ESHUTDOWN, -ENOENT as above; -EINVAL, -ENOMEM. On
  * an error the job is the caller's.
  */
 WEIR_API int weir_pool_queue(struct weir_pools *pools, const char *name,
 			     void *job);
 
-/* A job that is waited for; embedded by who asks, kept until `started`. */
+/* A request to queue a job. The caller embeds it, and keeps it until
+ * `started`. */
 struct weir_pool_request {
 	/*
-	 * 0: its worker was spawned. Else it was not, and the job is the
-	 * caller's: -ECANCELED, the pool begins anew; -ESHUTDOWN, it stops; or
-	 * what `make` or weir_system_spawn() has returned. Once, on any thread,
+	 * 0: the worker was spawned. An error: it was not, and the job is the
+	 * caller's: -ECANCELED, the pool restarts; -ESHUTDOWN, it stops; or the
+	 * error of `make` or weir_system_spawn(). Called once, on any thread,
 	 * also before weir_pool_queue_async() has returned, holding no lock;
 	 * must not block. The struct may be reused.
 	 */
@@ -145,26 +149,26 @@ struct weir_pool_request {
 };
 
 /*
- * The same, telling when it has started. Errors as weir_pool_queue(); then
- * `started` is not called.
+ * As weir_pool_queue(), and calls `started` when the worker was spawned or is
+ * given up. Errors as weir_pool_queue(); then `started` is not called.
  */
 WEIR_API int weir_pool_queue_async(struct weir_pools *pools, const char *name,
 				   void *job,
 				   struct weir_pool_request *request);
 
 /*
- * True: `started` will not be called, and the job is the caller's. False: it
- * was or will be called, or runs now. Not before weir_pool_queue_async() has
- * returned.
+ * Cancels a request. True: `started` will not be called, and the job is the
+ * caller's. False: `started` was called or will be, or runs now. Call it when
+ * weir_pool_queue_async() has returned.
  */
 WEIR_API bool weir_pool_cancel(struct weir_pools *pools,
 			       struct weir_pool_request *request);
 
 /*
- * The same, waiting for it for at most `timeout_ns` (WEIR_FOREVER: without
- * end). 0: it was spawned, *worker (may be NULL) is its worker. -ETIMEDOUT,
- * -EDEADLK as weir_completion_wait(); what `started` is told; the errors of
- * weir_pool_queue(). Then the job is the caller's.
+ * As weir_pool_queue(), and waits for at most `timeout_ns` (WEIR_FOREVER: no
+ * limit) until the worker was spawned. 0: it was; *worker (`worker` may be
+ * NULL) is its id. -ETIMEDOUT, -EDEADLK as weir_completion_wait(). The errors
+ * of `started` and of weir_pool_queue(). On an error the job is the caller's.
  */
 WEIR_API WEIR_MUST_CHECK int weir_pool_queue_wait(struct weir_pools *pools,
 						  const char *name, void *job,
@@ -172,11 +176,12 @@ WEIR_API WEIR_MUST_CHECK int weir_pool_queue_wait(struct weir_pools *pools,
 						  struct weir_actor_id *worker);
 
 /*
- * Stops a pool: nothing is run or queued any more, who waits gets -ESHUTDOWN,
- * queued jobs are dropped, its workers are asked to stop and have their time
- * for that; its name is free again when it has ended. `stop` (may be NULL)
- * tells when, as weir_system_stop_actor_async() without a deadline. Harmless
- * when repeated. -ENOENT, -EINVAL, -ENOMEM.
+ * Stops a pool: no job is run or queued any more, requests that wait get
+ * -ESHUTDOWN, queued jobs are dropped, and its workers are asked to stop and
+ * have shutdown_ns for that. The name of the pool is free again when the pool
+ * has ended. `stop` (may be NULL) reports that, as
+ * weir_system_stop_actor_async() without a deadline. Harmless when repeated.
+ * -ENOENT, -EINVAL, -ENOMEM.
  */
 WEIR_API int weir_pool_stop_async(struct weir_pools *pools, const char *name,
 				  struct weir_graceful_stop *stop);
@@ -184,9 +189,10 @@ WEIR_API int weir_pool_stop_async(struct weir_pools *pools, const char *name,
 struct weir_pool_counts {
 	uint32_t limit, free, queued;
 	uint64_t started; /* workers that were spawned */
-	uint64_t ended;	  /* of them, until the pool stops */
+	uint64_t ended;	  /* workers that ended before the pool stops */
 	uint64_t failed;  /* jobs that waited and got no worker at their turn */
-	uint64_t dropped; /* jobs that were dropped, some of those included */
+	uint64_t dropped; /* jobs that were dropped, some failed ones
+			   * included */
 	uint64_t restarts; /* of the pair */
 };
 
