@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Fan-in: several flows are the ups of one node. Fan-out: n outlets share one
- * node, the fan, which is above all of them. Each outlet is a flow without ups,
- * with a reference of the fan; the first one stands for all in what is done
- * once for each run (claiming).
+ * Fan-in: one node has several flows above it. Fan-out: n outlets share one
+ * node, the fan, which is above all of them. Each outlet is a flow without
+ * flows above, with a reference of the fan. Work that is done once for each run
+ * (claiming) is done for the first outlet.
  *
- * A run makes one stage of the fan, found by its key. Its root is an operator
- * that is never pulled: the end of the stage pulls what is above that and deals
- * to an out-port for each outlet; errors of dealing are the root's.
+ * A run makes one stage of the fan, and finds it by its key. The root of the
+ * stage is an operator that is never pulled: the end of the stage pulls the
+ * operator above the root, and deals the items to the out-ports, one for each
+ * outlet. Errors of dealing are errors of the root.
  */
 #ifndef WEIR_FLOW_FAN_PRIVATE_H
 #define WEIR_FLOW_FAN_PRIVATE_H
@@ -44,26 +45,26 @@ struct weir__fan_args {
 	bool seen;		    /* in a walk over a graph */
 };
 
-/* What a stage has of an outlet. */
+/* An outlet, in the stage of a fan. */
 struct weir__outlet {
 	struct weir_out out;
 	bool ignored;
 	bool gone;  /* cancelled */
-	size_t nth; /* not this one's: who comes at this place of an order */
+	size_t nth; /* shuffle: outlets[nth].nth is the outlet served nth */
 };
 
 /* stage->end_state of a fan's stage. */
 struct weir__fan_out {
 	const struct weir__fan_args *args;
 	size_t size;   /* of all of it */
-	uint32_t bit;  /* its own in run->failed; 0: there are too many */
-	uint32_t fans; /* of those above, as in struct weir__inlet */
+	uint32_t bit;  /* the fan's bit in run->failed; 0: too many fans */
+	uint32_t fans; /* of fans above, as in struct weir__inlet */
 	size_t n_alive;
 	struct weir_any any;
 	bool any_ignored;
-	bool waits_for_all; /* balance: some have not asked yet */
+	bool waits_for_all; /* balance: some outlets have not asked yet */
 	bool more;	    /* partition: it could go on at once */
-	size_t from, n;	    /* partition: items kept, for the first of which */
+	size_t from, n;	    /* partition: items kept; for the first of them */
 	size_t chosen;	    /* this outlet was chosen, or NONE */
 	void *kept[WEIR_FLOW_BATCH];
 	struct weir__outlet outlets[];
@@ -78,8 +79,8 @@ static inline struct weir__fan_out *weir__fan_of(
 }
 
 /*
- * Makes a fan of `kind` upon `flow`, and its outlets; `args` without those. As
- * the public functions.
+ * Makes a fan of `kind` upon `flow`, and its outlets; in `args` the fields for
+ * the outlets are not set. Results as of the public functions.
  */
 int weir__fan_new(const struct weir__kind *kind, struct weir_flow *flow,
 		  size_t n, struct weir_flow **outlets,

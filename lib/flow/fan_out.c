@@ -15,8 +15,11 @@ static void fan_over(struct weir__stage *stage, struct weir_error *error)
 	struct weir__fan_out *fan = weir__fan_of(stage);
 	size_t i;
 
-	/* Before any of them hears of it. No order: what comes to who has heard
-	 * of it has come by a link. */
+	/*
+	 * Set before any outlet is told of the error. No order is needed: an
+	 * operator that looks at the bit after it was told has been told over a
+	 * link, which orders it.
+	 */
 	if (error && fan->bit)
 		ck_pr_or_32(&stage->run->failed, fan->bit);
 	for (i = 0; error && i < fan->args->n; i++)
@@ -34,7 +37,7 @@ static bool fan_cancelled(struct weir__stage *stage, struct weir_out *out)
 	assert(!outlet->gone && fan->n_alive > 0);
 	outlet->gone = true;
 	fan->n_alive--;
-	/* it may have been this one that was waited for */
+	/* the stage may have waited for this outlet only */
 	weir_actor_signal(&stage->actor);
 	return fan->n_alive == 0 || fan->args->options.eager;
 }
@@ -47,7 +50,8 @@ static void fan_free(struct weir__stage *stage)
 		weir__free(stage->run->allocator, fan, fan->size);
 }
 
-/* Nobody else looks at a port that takes no part. */
+/* The room of an outlet. If its port takes no part in firing, the slice does
+ * not look for room, so this does. */
 static size_t room_of(struct weir__outlet *outlet)
 {
 	if (outlet->gone)
@@ -62,15 +66,15 @@ static size_t least(size_t a, size_t b)
 	return a < b ? a : b;
 }
 
-/* What is above has ended, and all of it is dealt. */
+/* True: the operator above has ended, and all its items are dealt. */
 static bool fan_ends(struct weir__op *root)
 {
 	return root->ended || weir__op_follow(root);
 }
 
 /*
- * Deals what it pulls at once: `room` says how much that may be, for it is
- * nowhere kept.
+ * Pulls items and deals them at once. It pulls no more than `room` says,
+ * because it keeps no items.
  */
 static enum weir__found drive(struct weir__stage *stage, uint64_t n,
 			      size_t (*room)(struct weir__fan_out *fan),
@@ -113,7 +117,7 @@ static size_t broadcast_room(struct weir__fan_out *fan)
 	return room;
 }
 
-/* 1, 0, or why it cannot be said. */
+/* 1: the outlet gets the item; 0: it does not; or an error of `select`. */
 static int selects(const struct weir__fan_out *fan, size_t i, void *item)
 {
 	const struct weir_flow_fan_options *options = &fan->args->options;
@@ -131,8 +135,9 @@ static int share(const struct weir__op *root, void *item)
 }
 
 /*
- * All outlets but the last that want it get a share, that one gets the item. If
- * something goes wrong those before have theirs.
+ * Of the outlets that want the item, the last gets the item, and each other
+ * gets a share. If `select` or `share` fails, the outlets before that keep what
+ * they got.
  */
 static void broadcast_one(struct weir__stage *stage, void *item)
 {
@@ -198,7 +203,8 @@ static const struct weir__end broadcast_end = {
 
 /* --- balance ---------------------------------------------------------------------------- */
 
-/* That nothing was dealt yet is why room says so. */
+/* Before anything was dealt, the room of an outlet is 0 until it first asks; so
+ * a room of 0 means "has not asked". */
 static bool all_have_asked(struct weir__fan_out *fan)
 {
 	size_t i;
@@ -210,7 +216,7 @@ static bool all_have_asked(struct weir__fan_out *fan)
 	return true;
 }
 
-/* As far as it is known. */
+/* The room of an outlet, without looking for more. */
 static size_t certain_room(const struct weir__outlet *outlet)
 {
 	return outlet->gone ? 0 : weir_out_room(&outlet->out);
@@ -241,9 +247,9 @@ static void put_every(struct weir_out *out, void *const *items, size_t n,
 }
 
 /*
- * Each item to the outlet with most room, the first of those with as much: so
- * those with most get items in turn until they have as little as the next one.
- * How many items that were.
+ * Deals items to the outlet with the most room; of equals, to the first. So the
+ * outlets with the most room get items in turn until they have as little room
+ * as the next outlet. Returns how many items were dealt.
  */
 static size_t deal_in_turn(struct weir__fan_out *fan, void *const *items,
 			   size_t n)

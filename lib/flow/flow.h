@@ -1,36 +1,43 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Inside of flows. A blueprint is a tree of nodes (struct weir_flow), the end
- * being its root. A run makes operators (struct weir__op) of them, and actors
- * (struct weir__stage) that each drive a tree of operators.
+ * The inside of flows. A blueprint is a tree of nodes (struct weir_flow); the
+ * end of the flow is the root. A run makes operators (struct weir__op) of the
+ * nodes, and actors (struct weir__stage) that each drive a tree of operators.
+ * "Above" an operator is upstream of it, "below" it is downstream.
  *
- * An operator is pulled: it is given an array and fills in up to `room` items,
- * which it gets by pulling the operators above it, mostly into the same array.
- * So demand goes up as `room` and items come down as results, with nothing
- * between the two. All of it happens in turns and handlers of the one actor;
- * the rules for who implements a kind:
+ * An operator is pulled: its caller gives it an array, and it fills in up to
+ * `room` items, which it gets by pulling the operators above it, mostly into
+ * the same array. So demand goes up as `room`, and items come down as results,
+ * and nothing is queued between two operators. All of this happens in turns and
+ * handlers of one actor. The rules for an implementation of a kind:
  *
- * 1. pull() returns how many items it has put into `items`, which are the
- *    caller's; never more than `room`. With `room` 0 it takes nothing from
- *    upstream, but pulls it with 0 to see whether it has ended or failed.
- * 2. When it returns 0, has not ended, and was given nothing by those that it has
- *    pulled, it waits for something that will wake the stage: an in-port does so
- *    by itself; a timer or another thread by weir__op_wake(). If it does not, it
- *    says weir__op_again(): call me again.
- * 3. It does a bounded amount of work: one batch.
- * 4. It ends by weir__op_end() or weir__op_fail(), also together with its last
- *    items: nobody pulls it then. These cancel what is above and close it.
- *    weir__op_follow() ends it if that which is above has.
- * 5. What it has taken and not put out it drops in close(). That comes once
- *    for each open(): when it ends, fails, is cancelled or is restarted.
- * 6. An item is dropped by weir__op_drop() of the operator it came out of.
- * 7. `holds` says that it may put out items without taking any, before the end
- *    above it or in more than one call after that: leftovers, time. Only a stage
- *    without such can wait for input and room at once.
- * 8. An end above wakes the stage once, and maybe nobody pulls it behind that, as
- *    nobody asks for more. So an operator that holds nothing when pull() returns
- *    has pulled all above that have not ended: in this call, with 0 if it needs
- *    nothing of them, or at least since the stage was woken (n_pokes).
+ * 1. pull() returns the number of items it has put into `items`, never more
+ *    than `room`; these items are the caller's. With a `room` of 0, pull()
+ *    takes no items from upstream, but pulls upstream with 0 to see whether it
+ *    has ended or failed.
+ * 2. If pull() returns 0, the operator has not ended, and the operators that it
+ *    has pulled gave no items, then the operator waits for an event that wakes
+ *    the stage. An in-port wakes the stage by itself, a timer or another thread
+ *    by weir__op_wake(). If the operator waits for no event, it must call
+ *    weir__op_again(), and is pulled again.
+ * 3. pull() does a bounded amount of work: one batch.
+ * 4. An operator ends itself by weir__op_end() or weir__op_fail(), which may
+ *    happen in the pull() that returns its last items. It is not pulled after
+ *    that. Both calls cancel the operators above, and close the operator.
+ *    weir__op_follow() ends the operator if the operator above has ended.
+ * 5. Items that the operator has taken and not emitted are dropped in close().
+ *    close() is called once for each open(): when the operator ends, fails, is
+ *    cancelled or is restarted.
+ * 6. An item is dropped by weir__op_drop() of the operator that emitted it.
+ * 7. `holds` is set if the operator may emit items without taking any, before
+ *    upstream has ended or in more than one pull after that: leftovers, or
+ *    items that are due at a time. A stage waits for input and room at once
+ *    only if none of its operators `holds`.
+ * 8. An end above wakes the stage once, and there may be no later pull, because
+ *    downstream asks for no more. So an operator that holds no items when
+ *    pull() returns must have pulled every operator above it that has not
+ *    ended: in this pull, with 0 if it needs no items, or at least since the
+ *    stage was woken (n_pokes).
  */
 #ifndef WEIR_FLOW_FLOW_H
 #define WEIR_FLOW_FLOW_H
@@ -54,65 +61,73 @@ struct weir__op;
 struct weir__stage;
 struct weir__tree;
 
-/* A kind of operator; what each file of this folder has a few of. */
+/* A kind of operator. Most files of this folder define a few kinds. */
 struct weir__kind {
 	const char *name; /* of the public function, without weir_flow_ */
 	size_t state_size;
-	/* Rule 1. Called only while it is open and has not ended. */
+	/* Rule 1. Called only while the operator is open and has not ended. */
 	size_t (*pull)(struct weir__op *op, void **items, size_t room);
-	/* Begins with a zeroed state; those above are open. May be NULL. 0 or
-	 * a negative errno: then it holds nothing. */
+	/* The state is zeroed, the operators above are open. May be NULL. 0; or
+	 * a negative errno: then the operator holds nothing. */
 	int (*open)(struct weir__op *op);
 	/* Rule 5. May be NULL. */
 	void (*close)(struct weir__op *op);
 	/* Frees what the arguments own. May be NULL. */
 	void (*free)(struct weir_flow *flow);
-	/* A run is about to be made; before anything else. 0, -EALREADY. */
+	/* Called before anything else of a run is made. 0, or -EALREADY. */
 	int (*claim)(struct weir_flow *flow);
-	/* Takes the claim back, as the run could not be made. */
+	/* Takes the claim back, because the run could not be made. */
 	void (*unclaim)(struct weir_flow *flow);
-	/* Which flow above cannot run without another that is not of this whole;
-	 * NULL: none. */
+	/* Returns an upstream fan with an outlet that is missing from this
+	 * flow; NULL if complete. */
 	const struct weir_flow *(*lacking)(const struct weir_flow *flow);
-	/* The flow above that is not in `up`, if it is for this one to look at
-	 * it; or NULL. */
+	/* Returns the flow above that is not in `up`, if this flow is the one
+	 * that visits it in a walk; else NULL. */
 	const struct weir_flow *(*above)(const struct weir_flow *flow);
-	/* What comes out, where the flow does not say. NULL: what it takes, or
-	 * plain values. */
+	/* The items that the operator emits, if the flow does not say. NULL:
+	 * the items that it takes; of a source, plain values. */
 	const struct weir_items *(*items)(const struct weir_flow *flow);
-	/* Why it cannot take what comes to it; static. NULL: it can. */
+	/* Returns why the operator cannot take the items that come to it, a
+	 * static string. NULL: it can. */
 	const char *(*refuses)(const struct weir_flow *flow);
-	/* Makes something other than one operator; NULL is weir__op_new(). */
+	/* Makes the operators of the node, if they are not just one; NULL is
+	 * weir__op_new(). */
 	struct weir__op *(*build)(struct weir__build *build,
 				  const struct weir_flow *flow);
 	/*
-	 * Of an operator with op->credit: `n` items more may come to it, who
-	 * will be pulled. NULL: what is pulled is all that it asks for.
+	 * Of an operator with op->credit: `n` more items will be pulled from
+	 * it. NULL: the operator asks for no more items than `room`.
 	 */
 	void (*grant)(struct weir__op *op, uint32_t n);
 	bool holds; /* rule 7 */
-	/* So many bytes of the state survive a restart: those that somebody
-	 * else knows, as of alarms, or that are set from outside. */
+	/*
+	 * The first `keeps` bytes of the state survive a restart: parts that
+	 * other code points to, such as alarms, or that are set from outside.
+	 */
 	size_t keeps;
-	bool stateless; /* what it has are items: a restart is a resume */
+	bool stateless; /* its state is items only: a restart is a resume */
 	bool source;	/* a drain ends it */
-	/* Of a source: as pull(), once the run drains: takes what has come and
-	 * then ends. NULL: it ends at once. */
+	/*
+	 * Of a source: called in place of pull() when the run drains. It takes
+	 * the items that have come, and then ends. NULL: the source ends at
+	 * once.
+	 */
 	size_t (*drain)(struct weir__op *op, void **items, size_t room);
-	bool makes;	/* puts out other items than it takes: plain values */
+	bool makes;	/* emits other items than it takes: plain values */
 	bool boundary;	/* built as an actor of its own */
-	bool staged;	/* not in a nested flow: it needs such an actor */
+	bool staged;	/* not in a nested flow: it needs an actor of its own */
 	bool cuts;	/* has a boundary above, and none below */
 	bool nests;	/* see weir__op_nest() */
-	bool passes;	/* what is said of its items is so above it, too */
-	bool any_input; /* several above: takes from whichever has some */
-	bool ready; /* what it gives is there: it asks nobody who may block */
+	bool passes;	/* weir_flow_items() of it is that of the flow above */
+	bool any_input; /* several above: takes from any that has items */
+	bool ready; /* its items are at hand: no call of it may block */
 };
 
 /*
- * A node of a blueprint, followed by its arguments. What goes over all of them,
- * and over operators, recurses: neither `depth`, nor that of a nested flow with
- * the operators that are being pulled below it, is above WEIR_FLOW_DEPTH_MAX.
+ * A node of a blueprint, followed by its arguments. Walks over nodes and over
+ * operators recurse. The recursion is bounded by WEIR_FLOW_DEPTH_MAX: `depth`
+ * is not above it, nor is the depth of a nested flow plus the number of
+ * operators below that are being pulled.
  */
 struct weir_flow {
 	const struct weir__kind *kind;
@@ -123,8 +138,8 @@ struct weir_flow {
 	size_t size;
 	bool has_items;		 /* weir_flow_items() was called */
 	bool taken;		 /* another flow has taken it over */
-	struct weir_flow *taker; /* that, once it is made */
-	uint32_t depth;		 /* flows upon each other: it, those above */
+	struct weir_flow *taker; /* the flow that has taken it, once made */
+	uint32_t depth;		 /* longest chain: this flow and those above */
 	uint32_t n_up;
 	struct weir_flow **up;
 	_Alignas(max_align_t) char args[];
@@ -137,7 +152,7 @@ struct weir__op {
 	struct weir__stage *stage;
 	struct weir__tree *tree;
 	struct weir__op *next;		/* of the tree */
-	const struct weir_items *items; /* what comes out */
+	const struct weir_items *items; /* the items that it emits */
 	struct weir_error *error;	/* how it has ended */
 	enum weir_directive (*decide)(struct weir_error *error, void *context);
 	void *decide_context;
@@ -153,11 +168,11 @@ struct weir__op {
 /* --- Blueprints: blueprint.c ------------------------------------------------ */
 
 /*
- * A flow upon `n` flows, which it takes over; `args` is copied behind it. It is
- * the first failed flow among them if there is one; failed with -EINVAL if not
- * `valid`, or if one is NULL or taken. kind->free is called for a flow that was
- * made, and not for one that has failed: what the arguments own is the caller's
- * then.
+ * Makes a flow upon `n` flows, which it takes over; `args` is copied behind the
+ * node. If one of the `n` flows has failed, the first of these is returned. If
+ * `valid` is false, or a flow is NULL or taken over, the result is a failed
+ * flow. kind->free is called for a flow that was made, but not for a failed
+ * flow: then the caller still owns everything that the arguments own.
  */
 struct weir_flow *weir__flow_new(const struct weir__kind *kind,
 				 struct weir_flow *const *up, uint32_t n,
@@ -182,48 +197,51 @@ static inline struct weir_flow *weir__flow_upon(const struct weir__kind *kind,
 int weir__flow_check(const struct weir_flow *flow, const char **origin,
 		     const char **message);
 
-/* The first that kind->lacking finds of this node and all above, or NULL. */
+/* The first flow that kind->lacking finds for this node and all nodes above, or
+ * NULL. */
 const struct weir_flow *weir__flow_lacking(const struct weir_flow *flow);
 
 /* --- What comes out: items.c ------------------------------------------------ */
 
-/* Of a flow that has none, or from which it is not known what will come. */
+/* The items of a flow that emits none, or whose items are not known yet. */
 extern const struct weir_items weir__items_any;
-/* kind->items of these. */
+/* kind->items of such flows. */
 const struct weir_items *weir__gives_any(const struct weir_flow *flow);
 
-/* What comes out of the flow, as far as its blueprint says. */
+/* The items that the flow emits, as far as its blueprint says. */
 const struct weir_items *weir__flow_items(const struct weir_flow *flow);
 
-/* One may come where the other is expected. */
+/* True: items of one kind may come where the other is expected. */
 bool weir__items_fit(const struct weir_items *a, const struct weir_items *b);
 
 struct weir__misfit {
-	const struct weir_flow *flow; /* that cannot take what comes to it */
+	const struct weir_flow *flow; /* that cannot take its input */
 	char text[64];		      /* why */
 };
 
-/* True: *misfit is the first of this node and all above. */
+/* True: *misfit is the first one of this node and all nodes above. */
 bool weir__flow_misfit(const struct weir_flow *flow,
 		       struct weir__misfit *misfit);
 
 /* --- Blueprints that run ----------------------------------------------------- */
 
-/* kind->claim of this node and all above; or nothing is claimed. */
+/* Calls kind->claim of this node and all nodes above. On an error nothing is
+ * claimed. */
 int weir__flow_claim(struct weir_flow *flow);
 void weir__flow_unclaim(struct weir_flow *flow);
 
 /*
- * What is wrong with an argument of the operator `kind`, if that is what `flow`
- * has just failed for; else nothing changes. Returns `flow`.
+ * If `flow` has just failed for a bad argument of the operator `kind`, sets the
+ * message that says what is wrong with it; else changes nothing. Returns
+ * `flow`.
  */
 __attribute__((format(printf, 3, 4))) struct weir_flow *weir__flow_wrong(
 	struct weir_flow *flow, const struct weir__kind *kind,
 	const char *format, ...);
 
-/* The same where it is a number that has to be a size, as of
- * weir__size_valid(), or else a power of two as well. */
-/* The same with what is said already; NULL: nothing is wrong. */
+/* weir__flow_wrong_size() and _power(): the same for a number that must be a
+ * size (weir__size_valid()), or a size that is a power of two. */
+/* The same with a fixed message; NULL: nothing is wrong. */
 struct weir_flow *weir__flow_wrong_as(struct weir_flow *flow,
 				      const struct weir__kind *kind,
 				      const char *why);
@@ -238,7 +256,7 @@ struct weir_flow *weir__flow_wrong_power(struct weir_flow *flow,
 struct weir_flow *weir__flow_failed(int code, const char *origin,
 				    const char *message);
 
-/* What an operator may be told to hold. */
+/* True: `n` is a size that an operator may be given. */
 static inline bool weir__size_valid(size_t n)
 {
 	return n > 0 && n <= WEIR_CAPACITY_MAX;
@@ -271,10 +289,11 @@ static inline const char *weir__flow_called(const struct weir_flow *flow)
 	return flow->name ? flow->name : flow->kind->name;
 }
 
-/* Rule 1, for who pulls; 0 when it has ended. `items` is an array, room or not. */
+/* Pulls an operator, rule 1; 0 when it has ended. `items` is an array even if
+ * `room` is 0. */
 size_t weir__pull(struct weir__op *op, void **items, size_t room);
 
-/* Without room. */
+/* Pulls without room: the operator only looks for ends above. */
 static inline void weir__pull_none(struct weir__op *op)
 {
 	void *none;
@@ -282,29 +301,31 @@ static inline void weir__pull_none(struct weir__op *op)
 	(void)weir__pull(op, &none, 0);
 }
 
-/* `n` items, if so many may be. */
+/* The smaller of `n` and `most`. */
 static inline size_t weir__at_most(uint64_t n, size_t most)
 {
 	return n < most ? (size_t)n : most;
 }
 
-/* Ends well, or with `error` (borrowed); cancels what is above, closes. */
+/* Ends the operator well, or with `error` (borrowed); cancels the operators
+ * above, and closes it. */
 void weir__op_end(struct weir__op *op, struct weir_error *error);
 /*
- * An error that begins here; words as for weir_error_new(). Never NULL, one
- * reference.
+ * An error that begins at this operator; `message` as for weir_error_new().
+ * Never NULL, one reference.
  */
 struct weir_error *weir__op_error(const struct weir__op *op, int code,
 				  const char *message);
-/* The same with the words for the code behind the message. */
+/* The same with the text for the code behind the message. */
 struct weir_error *weir__op_error_code(const struct weir__op *op, int code,
 				       const char *message);
 /* Ends with such an error. */
 void weir__op_fail(struct weir__op *op, int code, const char *message);
 void weir__op_fail_code(struct weir__op *op, int code, const char *message);
-/* Nothing more is wanted of it; it has ended, with no error. */
+/* Cancels the operator: it has ended then, without an error. */
 void weir__op_cancel(struct weir__op *op);
-/* Ends as the first operator above has. True: it has ended. */
+/* Ends the operator as the first operator above it has ended, if it has. True:
+ * it has ended. */
 static inline bool weir__op_follow(struct weir__op *op)
 {
 	assert(op->n_up > 0);
@@ -314,9 +335,10 @@ static inline bool weir__op_follow(struct weir__op *op)
 }
 
 /*
- * A function of the user's has returned `code` < 0 (or what it must not return)
- * for an item, which the caller has dropped or drops. True: go on with the next
- * one; the state may have been made anew. False: the operator has failed.
+ * Call it when a function of the user's has returned `code` < 0 (or a value
+ * that it must not return) for an item; the caller drops the item. True: go on
+ * with the next item; the state may have been made anew. False: the operator
+ * has failed.
  */
 bool weir__op_survives(struct weir__op *op, int code);
 
@@ -335,18 +357,21 @@ uint64_t weir__op_now(const struct weir__op *op);
 const struct weir_allocator *weir__op_allocator(const struct weir__op *op);
 
 /*
- * Another thread that may touch the operator holds it: memory of operator and
- * stage stays. unhold is its last touch. Any thread that holds it, or the owner.
+ * Another thread that may touch the operator must hold it: the memory of the
+ * operator and of its stage stays meanwhile. The thread must not touch them
+ * after unhold. Any thread that holds the operator, or the owner.
  */
 void weir__op_hold(struct weir__op *op);
 void weir__op_unhold(struct weir__op *op);
 
-/* Rule 2: the stage pulls again soon. Any thread that holds it, or the owner. */
+/* Rule 2: the stage pulls again soon. Any thread that holds the operator, or
+ * the owner. */
 void weir__op_wake(struct weir__op *op);
 
 /*
- * A timer of an operator: it wakes the stage when the time has come, and the
- * operator looks at the clock when it is pulled. Zeroed, then all in the state.
+ * A timer of an operator. It wakes the stage when its time has come, and the
+ * operator looks at the clock when it is pulled. It lies in the operator's
+ * state, zeroed at first.
  */
 struct weir__alarm {
 	struct weir_timer timer;
@@ -356,29 +381,30 @@ struct weir__alarm {
 };
 
 /*
- * Wakes at `at_ns`, or at what was said before if that is earlier: so nothing is
- * done when a time is put off again and again. To be called each time the
- * operator waits. 0, -ENOTSUP, -ENOMEM. Owner.
+ * Wakes the stage at `at_ns`, or at the time that was set before if that is
+ * earlier: so putting a time off again and again costs nothing. Call it each
+ * time the operator waits. 0, -ENOTSUP, -ENOMEM. Owner.
  */
 int weir__alarm_at(struct weir__alarm *alarm, struct weir__op *op,
 		   uint64_t at_ns);
-/* Not any more. Owner. */
+/* Disarms the alarm. Owner. */
 void weir__alarm_off(struct weir__alarm *alarm);
 
 /*
- * The operators of a flow inside of this one's, made now, in the same actor:
- * weir_flow_async() without executor does nothing there. NULL: *code says why:
- * -ENOMEM; -ENOTSUP, see weir__flow_staged(); what weir_flow_start() says of the
- * flow; or as it failed otherwise. The nested flow is borrowed until
- * weir__op_free_nested(), which cancels it if it has not ended. Owner.
+ * Makes the operators of a nested flow, in the actor of `op`; in it,
+ * weir_flow_async() without an executor does nothing. NULL: *code says why:
+ * -ENOMEM; -ENOTSUP, see weir__flow_staged(); the error of weir_flow_start()
+ * for the flow; or the error that making an operator failed with. `flow` is
+ * borrowed until weir__op_free_nested(), which cancels the nested operators if
+ * they have not ended. Owner.
  */
 struct weir__op *weir__op_nest(struct weir__op *op, struct weir_flow *flow,
 			       int *code);
 void weir__op_free_nested(struct weir__op *nested);
 
 /*
- * The name of the first operator in the flow that cannot be nested in one that
- * runs on `executor`, as it is an actor of its own; or NULL.
+ * The name of the first operator in the flow that needs an actor of its own,
+ * and so cannot be nested in a flow that runs on `executor`; or NULL.
  */
 const char *weir__flow_staged(const struct weir_flow *flow,
 			      const struct weir_executor *executor);
@@ -393,10 +419,11 @@ struct weir__tree {
 };
 
 struct weir__tree *weir__tree_new(const struct weir_allocator *allocator);
-/* The last one frees it; all operators are closed. Any thread. */
+/* Drops a reference; the last one frees the tree, whose operators are all
+ * closed then. Any thread. */
 void weir__tree_unref(struct weir__tree *tree);
 
-/* What is being made; a copy for each branch. */
+/* What is being built; each branch gets a copy. */
 struct weir__build {
 	struct weir_flow_run *run;
 	struct weir__stage *stage;
@@ -405,42 +432,47 @@ struct weir__build {
 	enum weir_directive (*decide)(struct weir_error *error, void *context);
 	void *decide_context;
 	/*
-	 * Of the operator made next: it asks for what it is granted by the one
-	 * below, up to so many at once. 0: by itself, as there is room.
+	 * Of the operator made next: not 0: it asks for the items that the
+	 * operator below grants, at most that many at once. 0: it asks for as
+	 * many as it has room for.
 	 */
 	uint32_t credit;
-	uint32_t ahead; /* of an inlet: room for so many more, from the start */
+	uint32_t ahead; /* of an inlet: room for that many more, from the
+			 * start */
 	bool held;	/* of an inlet: no room until it is first pulled */
 	uint32_t fans;	/* as in struct weir__inlet */
 	bool nested;
 	int *code; /* why it failed */
 };
 
-/* The operators of `flow` and all above; NULL: *build->code says why. */
+/* Builds the operators of `flow` and of all flows above; NULL: *build->code
+ * says why. */
 struct weir__op *weir__build(struct weir__build *build,
 			     const struct weir_flow *flow);
-/* The operator of this node, upon those that it builds above it. */
+/* Builds the operators above this node, and the node's own upon them. */
 struct weir__op *weir__op_new(struct weir__build *build,
 			      const struct weir_flow *flow);
-/* The same upon one that was built; NULL is one that could not be. */
+/* Builds the node's operator upon `up`, which was built; a NULL `up` is one
+ * that could not be built. */
 struct weir__op *weir__op_upon(struct weir__build *build,
 			       const struct weir_flow *flow,
 			       struct weir__op *up);
-/* An operator that has nothing above it in its stage, and is open. */
+/* Builds an operator that has no operator above it in its stage, and
+ * opens it. */
 struct weir__op *weir__op_leaf(struct weir__build *build,
 			       const struct weir_flow *flow,
 			       const struct weir__kind *kind,
 			       const struct weir_items *items);
 /*
- * What is above becomes another stage, with a link into this one: the operator
- * that takes from the link.
+ * Makes another stage of `up`, with a link into this stage. Returns the
+ * operator that takes from the link.
  */
 struct weir__op *weir__build_cut(struct weir__build *build,
 				 const struct weir_flow *up,
 				 struct weir_executor *executor,
 				 size_t capacity);
-/* An operator that takes from a link of `out`, whose tokens are `items`; NULL:
- * the link is made later. */
+/* Builds an operator that takes from a link of `out`, whose tokens are `items`;
+ * `out` NULL: the link is made later. */
 struct weir__op *weir__build_inlet(struct weir__build *build,
 				   const struct weir_flow *flow,
 				   struct weir_out *out,
@@ -448,15 +480,15 @@ struct weir__op *weir__build_inlet(struct weir__build *build,
 				   size_t capacity);
 
 /*
- * A fan above has failed, has told its outlets, and that error is on its way to
- * this operator, where nothing can stop it: who wants no more of the operator for
- * an error lets it hear of that first. Owner.
+ * True: a fan above has failed and has ended its outlets, and its error is on
+ * its way to this operator for sure. An operator below that is about to cancel
+ * this one because of an error must let the fan's error arrive first. Owner.
  */
 bool weir__op_awaits(const struct weir__op *op);
 
 /* --- Actors: stage.c ------------------------------------------------------------ */
 
-/* What driving a stage has found. */
+/* How driving a stage has gone. */
 enum weir__found {
 	WEIR__FOUND_MORE, /* did as much as it was asked to */
 	WEIR__FOUND_FULL, /* no room downstream */
@@ -464,18 +496,20 @@ enum weir__found {
 	WEIR__FOUND_OVER, /* nothing more to do, ever */
 };
 
-/* How a stage ends: what it does with the items that come out of its root. */
+/* The lower end of a stage: what it does with the items that its root emits. */
 struct weir__end {
-	/* Pulls and delivers, `n` items or less. */
+	/* Pulls and delivers up to `n` items. */
 	enum weir__found (*drive)(struct weir__stage *stage, uint64_t n);
-	/* The root has ended, and all is delivered; `error` as it has. */
+	/* The root has ended, with `error` or well, and all its items are
+	 * delivered. */
 	void (*over)(struct weir__stage *stage, struct weir_error *error);
-	/* Its out-ports are waited for, or not. NULL: it has none. */
+	/* Sets whether the stage waits for room in its out-ports. NULL: it has
+	 * none. */
 	void (*require)(struct weir__stage *stage, bool room);
 	/* An out-port was cancelled. True: the stage is not needed any more.
-	 * NULL: it has none. */
+	 * NULL: the stage has no out-port. */
 	bool (*cancelled)(struct weir__stage *stage, struct weir_out *out);
-	/* The stage has stopped: what it holds is dropped. May be NULL. */
+	/* The stage has stopped: drops the items that it holds. May be NULL. */
 	void (*close)(struct weir__stage *stage);
 	/* Frees stage->end_state. May be NULL. */
 	void (*free)(struct weir__stage *stage);
@@ -519,7 +553,7 @@ static inline void weir__in_take_n(struct weir_in *in, void **items, size_t n)
 		memcpy(items + first, in->slots, (n - first) * sizeof(*items));
 }
 
-/* Puts `n` items that there is room for, as weir_out_put() so often. */
+/* Puts `n` items that there is room for, as `n` calls of weir_out_put(). */
 static inline void weir__out_put_n(struct weir_out *out, void *const *items,
 				   size_t n)
 {
@@ -538,16 +572,17 @@ struct weir__inlet {
 	struct weir_in in;
 	struct weir__op *op;
 	struct weir__inlet *next;
-	uint32_t fans; /* bits of those above whose errors come here for sure */
+	uint32_t fans; /* bits of fans above whose errors come here for sure */
 	bool waiting;  /* pulled, and had nothing */
 	bool ignored;  /* takes no part in firing */
-	bool held;     /* not pulled yet, which its producer is to be told of */
+	bool held;     /* not pulled yet: its producer sees no room */
 };
 
 struct weir__stage {
 	struct weir_actor actor;
 	struct weir_actor_ops ops;
-	struct weir__other_port go; /* what a stage without out-port fires by */
+	struct weir__other_port go; /* the port that a stage without out-port
+				     * fires by */
 	struct weir_out out;
 	struct weir_any any;
 	struct weir__inlet *inlets;
@@ -555,15 +590,15 @@ struct weir__stage {
 	void *end_state;
 	struct weir__tree *tree;
 	struct weir__op *root;
-	void **scratch; /* a batch, while it is driven; NULL: somebody has it */
+	void **scratch; /* room for a batch; NULL: an operator is using it */
 	struct weir_flow_run *run;
 	struct weir__stage *next;    /* of the run, as it is made */
-	struct weir__stage *live;    /* of those that run */
+	struct weir__stage *live;    /* of the stages that run */
 	const struct weir_flow *key; /* of a node with several outlets */
 	uint32_t n_inlets;
-	uint32_t n_pokes;   /* so often it was woken */
-	uint32_t n_pulling; /* if it nests: operators, each called by the one
-			       below it */
+	uint32_t n_pokes;   /* how often it was woken */
+	uint32_t n_pulling; /* if it nests: operators that are being pulled,
+			     * each by the one below it */
 	bool has_out;
 	bool out_ignored;
 	bool any_input; /* waits for any of its in-ports */
@@ -574,13 +609,14 @@ struct weir__stage {
 	bool steady;   /* takes part as it did until it waits, or is poked */
 	bool going;    /* `go` has permits */
 	bool draining; /* sources end */
-	bool nests;    /* constant once it runs: has an operator that does */
+	bool nests;    /* has an operator that nests; constant once it runs */
 	bool over;
-	uint32_t ask; /* most that an operator is asked for at once */
+	uint32_t ask; /* most items that an operator is asked for at once */
 	uint32_t batch_log2;
 };
 
-/* One that holds something back may have something else in place of an error. */
+/* An operator that holds items may emit something in place of an error; so only
+ * a linear stage passes errors for sure. */
 static inline uint32_t weir__stage_fans(const struct weir__stage *stage)
 {
 	return stage->linear && stage->n_inlets == 1 ? stage->inlets->fans : 0;
@@ -593,9 +629,10 @@ static inline uint32_t weir__stage_fans(const struct weir__stage *stage)
 struct weir__stage *weir__stage_new(struct weir_flow_run *run,
 				    struct weir_executor *executor,
 				    const struct weir__end *end);
-/* A port takes part in firing if `want`; *ignored is what was said before. */
+/* Lets a port take part in firing, or not; *ignored is its state so far. */
 void weir__take_part(struct weir_port *port, bool *ignored, bool want);
-/* Its operators are there: sets up what it fires by. 0 or -ENOMEM. */
+/* The stage has its operators: sets up the ports that it fires by. 0 or
+ * -ENOMEM. */
 int weir__stage_ready(struct weir__stage *stage, struct weir__op *root);
 
 /* --- Runs: run.c ----------------------------------------------------------------- */
@@ -604,9 +641,9 @@ struct exit;
 
 struct weir_flow_run {
 	/*
-	 * Where it is over: on `executor`, which has to run this once. It waits
-	 * in no queue, but is known to be alive from before the first stage is
-	 * started until `done` has returned.
+	 * The actor by which the run's end is reported: `executor` runs it
+	 * once, for `done`. It is in no queue before that, but counts as alive
+	 * from before the first stage is started until `done` has returned.
 	 */
 	struct weir_actor actor;
 	const struct weir_allocator *allocator;
@@ -616,7 +653,8 @@ struct weir_flow_run {
 	struct weir__stage *stages; /* while it is made */
 	struct weir__lock lock;	    /* for `live` */
 	struct weir__stage *live;   /* stages that have not stopped */
-	struct exit *exits; /* under `lock`: linked to what is not the run's */
+	struct exit *exits; /* under `lock`: links to ports that are not the
+			     * run's */
 	struct weir_completion over;
 	struct weir_error *error; /* atomic: the first counts */
 	void *result;
@@ -628,32 +666,35 @@ struct weir_flow_run {
 	uint32_t n_fans;   /* while it is made */
 	uint32_t
 		failed; /* atomic: bits of fans, before their outlets are told */
-	bool begun;	/* something of it runs, or is about to */
-	bool kept;	/* its executor knows `actor` */
+	bool begun;	/* a stage of it runs, or is about to */
+	bool kept;	/* its executor counts `actor` as alive */
 };
 
 /*
- * False in close() of a run that could not be made: what can be run once only
- * has not.
+ * False in close() of a run that could not be made: so a source that can run
+ * only once has not run.
  */
 static inline bool weir__op_begun(const struct weir__op *op)
 {
 	return op->stage->run->begun;
 }
 
-/* What weir_flow_start() says of them. */
+/* True: weir_flow_start() accepts the options. */
 bool weir__run_options_valid(const struct weir_flow_run_options *options);
 
-/* How a run that was cancelled, or an actor of it, has ended; static. */
+/* The error of a run that was cancelled, and of its actors; static. */
 extern struct weir_error weir__run_cancelled;
-/* The run fails with `error` (borrowed), unless it has before. Any thread. */
+/* The run fails with `error` (borrowed), unless it has failed before. Any
+ * thread. */
 void weir__run_fail(struct weir_flow_run *run, struct weir_error *error);
-/* A stage stops: nobody tells it anything any more. Owner. */
+/* A stage stops: it is taken off `live`, so no call reaches it any more.
+ * Owner. */
 void weir__run_stage_stopped(struct weir_flow_run *run,
 			     struct weir__stage *stage);
 /*
- * A stage was released. Any thread; may be the last touch of the run. With the
- * last stage the run's own actor is submitted, which is over.
+ * A stage was released. Any thread; the caller must not touch the run after
+ * this. When the last stage is released, the run is over, and its own actor is
+ * submitted.
  */
 void weir__run_stage_gone(struct weir_flow_run *run);
 
