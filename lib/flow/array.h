@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Where operators take items to that they do not put out as they come. An array of
- * a batch would need 2 KiB of the stack for each operator. So it is the one that
- * they are given themselves, if that is as large; or the stage's, which one of them
- * has at a time; or else what they are given, or a few on the stack.
+ * The array into which an operator takes items that it does not emit as they
+ * come. An array for a whole batch would need 2 KiB of the stack for each
+ * operator. So it is, in this order:
+ *
+ * 1. The array that the operator was given, if that has room for a batch.
+ * 2. The array of the stage, which one operator uses at a time.
+ * 3. The array that the operator was given, or a few slots on the stack,
+ *    whichever has more room.
  */
 #ifndef WEIR_FLOW_ARRAY_H
 #define WEIR_FLOW_ARRAY_H
@@ -16,8 +20,8 @@
 
 struct weir__array {
 	void **items;
-	size_t n;	/* 0: there was no room, and nothing is taken */
-	void **scratch; /* the stage's, if it is that */
+	size_t n;	/* 0: there was no room, and no item is taken */
+	void **scratch; /* not NULL: the stage's array is used */
 	void *few[WEIR__FEW];
 };
 
@@ -43,7 +47,7 @@ static inline void weir__array_init(struct weir__array *array,
 	}
 }
 
-/* What was taken is put elsewhere. */
+/* The items were put elsewhere: gives the stage's array back. */
 static inline void weir__array_done(const struct weir__array *array,
 				    const struct weir__op *op)
 {
@@ -53,7 +57,7 @@ static inline void weir__array_done(const struct weir__array *array,
 	op->stage->scratch = array->scratch;
 }
 
-/* Takes what comes; how many. */
+/* Pulls `up` into the array; returns how many items came. */
 static inline size_t weir__array_take(struct weir__array *array,
 				      struct weir__op *up)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What an operator has asked of a semaphore or a channel, and waits for: the
- * answer is a callback, on whatever thread, maybe after the operator is closed.
- * Who is asked holds the operator.
+ * A request of an operator to a semaphore or a channel. The answer is a
+ * callback on any thread, perhaps after the operator is closed. The request
+ * holds the operator until it is answered or withdrawn. Transitions of the
+ * state:
  *
  *	NONE -> ASKED      by the operator, which asks
  *	ASKED -> ANSWERED  by the callback: the operator takes the answer
@@ -27,18 +28,18 @@ struct weir__ask {
 	uint32_t state; /* atomic */
 };
 
-/* It asks. Owner. */
+/* The operator asks. Owner. */
 static inline void weir__ask_begin(struct weir__ask *ask, struct weir__op *op)
 {
-	/* the operator's alone, until it has asked */
+	/* only the operator touches the state until it has asked */
 	assert(ask->state == WEIR__ASK_NONE);
 	ask->op = op;
 	weir__op_hold(op);
-	/* who is asked orders it */
+	/* the semaphore or channel that is asked orders this store */
 	ck_pr_store_32(&ask->state, WEIR__ASK_ASKED);
 }
 
-/* No answer will come. Owner. */
+/* The operator withdraws the request: no answer will come. Owner. */
 static inline void weir__ask_withdraw(struct weir__ask *ask)
 {
 	ck_pr_store_32(&ask->state, WEIR__ASK_NONE);
@@ -46,8 +47,10 @@ static inline void weir__ask_withdraw(struct weir__ask *ask)
 }
 
 /*
- * The answer is there. True: the operator takes it, and what it asked with must
- * not be touched any more. False: the caller undoes it. Then done.
+ * For the callback: the answer is there. True: the operator takes the answer,
+ * and the callback must not touch the request any more. False: the operator is
+ * closed, and the callback undoes the answer. In both cases the callback then
+ * calls weir__ask_done().
  */
 static inline bool weir__ask_answer(struct weir__ask *ask)
 {
@@ -56,7 +59,8 @@ static inline bool weir__ask_answer(struct weir__ask *ask)
 	return ck_pr_cas_32(&ask->state, WEIR__ASK_ASKED, WEIR__ASK_ANSWERED);
 }
 
-/* The last touch of who has answered; `op` is ask->op before that. */
+/* The last step of the callback. `op` is ask->op, read before
+ * weir__ask_answer(). */
 static inline void weir__ask_done(struct weir__op *op)
 {
 	weir__op_wake(op);
@@ -76,12 +80,13 @@ static inline uint32_t weir__ask_state(const struct weir__ask *ask)
 /* The answer was taken. Owner. */
 static inline void weir__ask_taken(struct weir__ask *ask)
 {
-	/* nobody changes it behind the answer */
+	/* no other thread changes the state after the answer */
 	assert(ask->state == WEIR__ASK_ANSWERED);
 	ck_pr_store_32(&ask->state, WEIR__ASK_NONE);
 }
 
-/* True: there is an answer that nobody has taken, and nobody will. Owner. */
+/* Closes the request. True: there is an answer that was not taken; the caller
+ * undoes it. Owner. */
 static inline bool weir__ask_close(struct weir__ask *ask)
 {
 	uint32_t state = ck_pr_fas_32(&ask->state, WEIR__ASK_CLOSED);

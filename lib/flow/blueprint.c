@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Blueprints: nodes, who owns them, and what goes wrong while composing. */
+/* Blueprints: nodes, their ownership, and errors while composing. */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -8,7 +8,7 @@
 #include "base/memory.h"
 #include "flow/flow.h"
 
-/* What a failed flow says. */
+/* The arguments of a failed flow: its error. */
 struct failure {
 	int code;
 	const char *origin, *message;
@@ -16,16 +16,19 @@ struct failure {
 	char text[104];
 };
 
-/* Until it is said which; of those that are not numbers it stays so. */
+/* The first message of a bad argument; the operator may replace it by one that
+ * says which argument. */
 static const char bad_argument[] =
 	"a null argument, or one that is out of range";
 
 static const struct weir__kind failed_kind = {.name = "failed flow"};
 
-/* There is no memory, not even to say so. Shared and never changed. */
+/* The failed flow when there is no memory even for a failed flow. Shared and
+ * never changed. */
 static struct weir_flow no_memory = {.kind = &failed_kind};
 
-/* The taker of flows that are being taken over, until that is there. */
+/* The taker of flows that are being taken over, until the real taker is
+ * made. */
 static struct weir_flow taking;
 
 static bool has_failed(const struct weir_flow *flow)
@@ -47,7 +50,7 @@ static struct failure failure_of(const struct weir_flow *flow)
 static struct weir_flow *allocate(const struct weir__kind *kind, uint32_t n,
 				  const void *args, size_t size)
 {
-	/* the arguments, then the pointers to those above */
+	/* the arguments, then the pointers to the flows above */
 	size_t at = (size + sizeof(void *) - 1) / sizeof(void *) *
 		    sizeof(void *);
 	size_t all = sizeof(struct weir_flow) + at + n * sizeof(void *);
@@ -126,7 +129,8 @@ struct weir_flow *weir__flow_wrong_power(struct weir_flow *flow,
 				WEIR_CAPACITY_MAX);
 }
 
-/* NULL: it can be taken over, and now is. */
+/* Takes `up` over. NULL: it was taken over; else a failed flow that says why
+ * not. */
 static struct weir_flow *take_over(const struct weir__kind *kind,
 				   struct weir_flow *up)
 {
@@ -159,7 +163,8 @@ static struct weir_flow *why_not(const struct weir__kind *kind,
 	return failed;
 }
 
-/* It goes with the others that were given, as it is nobody else's. */
+/* True: the flow is to be freed with the other arguments, because no other flow
+ * has taken it over. */
 static bool goes(const struct weir_flow *flow)
 {
 	return flow && flow != &no_memory &&
@@ -167,8 +172,9 @@ static bool goes(const struct weir_flow *flow)
 }
 
 /*
- * Nothing came of it: those that were given go, once each, but for one and for
- * those that are another's. Their takers make a list of them.
+ * The flow could not be made: frees the flows that were given, each once,
+ * except `but` and those that another flow has taken over. The list of the
+ * flows to be freed is linked through their `taker`.
  */
 static void give_up(struct weir_flow *const *up, uint32_t n,
 		    const struct weir_flow *but)
@@ -280,7 +286,7 @@ int weir_flow_check(const struct weir_flow *flow, const char **origin,
 	const char *name = NULL, *why = "an outlet is missing in this flow";
 	const struct weir_flow *lacking;
 
-	/* what another has taken over is looked at with that */
+	/* a flow that another has taken over is checked with that one */
 	if (rc < 0 || flow->taken)
 		return rc;
 	lacking = weir__flow_lacking(flow);
@@ -297,7 +303,8 @@ int weir_flow_check(const struct weir_flow *flow, const char **origin,
 	return name ? -EINVAL : 0;
 }
 
-/* A setting may be made: it is there, and no failed one. */
+/* True: the flow is not NULL and has not failed, so it may be given
+ * settings. */
 static bool can_set(const struct weir_flow *flow)
 {
 	return flow && !has_failed(flow);
@@ -323,7 +330,7 @@ struct weir_flow *weir_flow_items(struct weir_flow *flow,
 
 	if (!can_set(flow))
 		return no_flow(flow, "items");
-	/* what passes a boundary is what comes to it */
+	/* a boundary emits the items of the flow above */
 	while ((made_by->kind->boundary || made_by->kind->cuts ||
 		made_by->kind->passes) &&
 	       made_by->n_up == 1)

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Operators that take items though nobody asks for them: buffer and conflate.
- */
+/* Operators that take items without demand: buffer and conflate. */
 #include <assert.h>
 #include <errno.h>
 
@@ -58,7 +56,8 @@ struct conflate {
 	void *context;
 };
 
-/* What waits, taken back out of the pipe while others are added. */
+/* The accumulator that waits: it is taken back out of the pipe while items are
+ * added to it. */
 struct conflating {
 	struct weir__pipe *pipe;
 	void *all;
@@ -66,7 +65,8 @@ struct conflating {
 };
 
 /*
- * Anew: what waited is dropped. Of all that is kept, the pipe is still there.
+ * Opens, also for a restart: the accumulator that waited is dropped, the pipe
+ * is kept.
  */
 static int conflate_open(struct weir__op *op)
 {
@@ -78,7 +78,7 @@ static int conflate_open(struct weir__op *op)
 	return 0;
 }
 
-/* 0: the item is in, or is what waits now. */
+/* Adds the item to the accumulator, or makes the accumulator of it: 0. */
 static int conflate_one(struct weir__op *op, void *item)
 {
 	const struct conflate *args = weir__op_args(op);
@@ -106,7 +106,7 @@ static size_t conflate_pull(struct weir__op *op, void **items, size_t room)
 
 	weir__array_init(&batch, op, items, room);
 	n = weir__array_take(&batch, up);
-	/* between two pulls it waits in the pipe */
+	/* between two pulls the accumulator is in the pipe */
 	assert(!self->has_all);
 	if (n > 0)
 		self->has_all = weir__pipe_take_back(self->pipe, &self->all);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * How a run is made of a blueprint: from the end upwards, each node becomes an
- * operator of the stage being made; where one is a boundary, what is above
- * becomes a stage of its own. Nothing runs meanwhile.
+ * How a run is made of a blueprint. From the end upwards, each node becomes an
+ * operator of the stage that is being made. If a node is a boundary, the nodes
+ * above it become a stage of their own. No stage runs meanwhile.
  */
 #include <assert.h>
 #include <errno.h>
@@ -71,7 +71,7 @@ static struct weir__op *allocate(struct weir__build *build,
 
 	if (!op)
 		return fail(build, -ENOMEM);
-	/* there is room for no more behind the state */
+	/* the memory behind the state has room for n_up pointers */
 	assert(n_up <= flow->n_up);
 	op->kind = kind;
 	op->flow = flow;
@@ -88,7 +88,8 @@ static struct weir__op *allocate(struct weir__build *build,
 	return op;
 }
 
-/* Inputs of what puts out what it takes have the same, or none at all. */
+/* Sets the items that an operator emits. If it emits the items that it takes,
+ * all its inputs have the same items, or none. */
 static void set_items(struct weir__op *op)
 {
 	uint32_t i = 0;
@@ -116,8 +117,9 @@ static bool has_boundary(const struct weir_flow *flow)
 }
 
 /*
- * Whether an input of an operator has to be cut off: a stage can wait for all
- * of its in-ports, or for any, if they all are of one operator.
+ * Whether an input of an operator must be a stage of its own. A stage waits for
+ * all of its in-ports, or for any of them; the latter only if all are inputs of
+ * one operator.
  */
 static bool must_cut(const struct weir__build *build,
 		     const struct weir_flow *flow, const struct weir_flow *up)
@@ -170,7 +172,7 @@ static bool has_inlet(const struct weir__op *op)
 	return false;
 }
 
-/* What is above it is there. */
+/* The operators above `op` are built and open: opens it. */
 static struct weir__op *open_op(struct weir__build *build, struct weir__op *op)
 {
 	int rc = 0;
@@ -244,7 +246,7 @@ static struct weir__inlet *inlet_of(const struct weir__op *op)
 	return *(struct weir__inlet *const *)(const void *)op->state;
 }
 
-/* It has asked, for the first time. */
+/* The inlet was pulled for the first time: tells its producer. */
 static void tell_asked(struct weir__inlet *inlet)
 {
 	const struct weir_out *out = inlet->in.lane.out;
@@ -299,7 +301,7 @@ static const struct weir__kind inlet_kind = {
 	.ready = true,
 };
 
-/* What puts into it goes on. */
+/* A drain: the producer goes on, so the tokens that have come are taken. */
 static size_t outer_drain(struct weir__op *op, void **items, size_t room)
 {
 	size_t n = inlet_pull(op, items, room);
@@ -339,7 +341,7 @@ static int inlet_init(const struct weir__build *build,
 	int rc = weir_in_init(in, &build->stage->actor,
 			      capacity_for(build, capacity), NULL);
 
-	/* a link takes what its out-port says */
+	/* the link takes its items from the out-port */
 	if (rc == 0 && out)
 		rc = weir_out_link(out, in);
 	if (rc < 0)
@@ -368,7 +370,7 @@ struct weir__op *weir__build_inlet(struct weir__build *build,
 	assert(!build->nested);
 	if (!op)
 		return NULL;
-	/* until it has its port */
+	/* not open until its port is made */
 	op->open = false;
 	inlet = weir__alloc(build->run->allocator, sizeof(*inlet));
 	if (!inlet)
@@ -427,7 +429,7 @@ bool weir__op_awaits(const struct weir__op *op)
 
 	if (op->ended)
 		return false;
-	/* relaxed: who asks has heard of the error behind that */
+	/* relaxed: the caller was told of the error after the bit was set */
 	if (op->kind->pull == inlet_pull)
 		return (inlet_of(op)->fans &
 			ck_pr_load_32(&op->stage->run->failed)) != 0;
@@ -497,7 +499,7 @@ const char *weir__flow_staged(const struct weir_flow *flow,
 	return name;
 }
 
-/* Whether it can be made at all; if so, it is claimed. */
+/* Checks whether the nested flow can be made; if so, claims it. */
 static int claim_nested(const struct weir__op *op, struct weir_flow *flow)
 {
 	int rc = weir__flow_check(flow, NULL, NULL);
@@ -507,7 +509,7 @@ static int claim_nested(const struct weir__op *op, struct weir_flow *flow)
 		return rc;
 	if (flow->taken)
 		return -EBUSY;
-	/* it is pulled by `op`, which is being pulled */
+	/* `op`, which is being pulled, will pull the nested flow */
 	if (op->stage->n_pulling + flow->depth > WEIR_FLOW_DEPTH_MAX)
 		return -E2BIG;
 	if (weir__flow_staged(flow, op->stage->actor.executor))
@@ -530,7 +532,7 @@ struct weir__op *weir__op_nest(struct weir__op *op, struct weir_flow *flow,
 	};
 	struct weir__op *nested = NULL;
 
-	/* its close() is what closes the nested ones */
+	/* the close() of `op` closes the nested operators */
 	assert(!op->ended);
 	assert(op->kind->nests && op->stage->nests);
 	*code = claim_nested(op, flow);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Flows between channels. Both try as long as they can, and ask to be called
- * when they cannot: for room for the one item that is next, or for an item.
+ * Flows that take from channels and put into channels. Both operators try
+ * first, and ask for a callback if that fails: for an item, or for room for the
+ * next item.
  */
 #include <weir/flow_bridge.h>
 
@@ -27,14 +28,14 @@ static const struct weir_items *channel_items(const struct weir_flow *flow)
 /* --- Taking --------------------------------------------------------------- */
 
 /*
- * It asks for an item when somebody wants one, and for the end all the time:
- * that is to be told also if nobody does.
+ * It asks for an item when downstream wants one. It asks for the end all the
+ * time, because an end is told without demand.
  */
 struct taker {
 	struct weir__ask ask;
 	struct weir_take take;
 	int status;	      /* the answer */
-	struct weir__ask end; /* answered: there will be no more */
+	struct weir__ask end; /* answered: no more items will come */
 	struct weir__waiter end_waiter;
 };
 
@@ -67,7 +68,8 @@ static void has_ended(struct weir__waiter *waiter)
 	weir__ask_done(op);
 }
 
-/* True: it has ended, all of it was taken, and no item is on its way. */
+/* True: the channel has ended, all its items were taken, and no item is on its
+ * way to us. */
 static bool is_over(struct weir__op *op)
 {
 	struct taker *taker = weir__op_state(op);
@@ -85,7 +87,7 @@ static bool is_over(struct weir__op *op)
 	       weir__ask_state(&taker->ask) == WEIR__ASK_NONE;
 }
 
-/* An item to `items`: 0; -EAGAIN, one will come; -EPIPE. */
+/* Takes an item into *item: 0; -EAGAIN, an item will come; -EPIPE. */
 static int take_one(struct weir__op *op, void **item)
 {
 	struct taker *taker = weir__op_state(op);
@@ -170,8 +172,8 @@ struct putter {
 	struct weir__ask ask;
 	struct weir_put put;
 	int status;	/* the answer */
-	bool over;	/* upstream has ended, and it has followed */
-	uint32_t at, n; /* of these, which are not put yet */
+	bool over;	/* upstream has ended, and the operator has, too */
+	uint32_t at, n; /* the items that are not put yet */
 	void *items[WEIR_FLOW_BATCH];
 };
 
@@ -186,8 +188,8 @@ static void was_put(struct weir_put *put, int status)
 	weir__ask_done(op);
 }
 
-/* 0: it is put. -EAGAIN: it will be, and is the channel's to answer for, which
- * wakes the operator. -EPIPE. */
+/* 0: the item is put. -EAGAIN: the channel has the request, and will wake the
+ * operator when the item is put. -EPIPE. */
 static int ask_for_room(struct weir__op *op, void *item)
 {
 	struct putter *putter = weir__op_state(op);
@@ -202,12 +204,13 @@ static int ask_for_room(struct weir__op *op, void *item)
 	return rc < 0 ? rc : -EAGAIN;
 }
 
-/* What was asked for: 0, -EAGAIN, -EPIPE: the first item is not put. */
+/* The answer to the request: 0; -EAGAIN, there is none yet; -EPIPE, the first
+ * item is not put. */
 static int answer(struct putter *putter)
 {
 	switch (weir__ask_state(&putter->ask)) {
 	case WEIR__ASK_ANSWERED:
-		/* it was about the first of those that are not put */
+		/* the request was about the first item not put */
 		assert(putter->at < putter->n);
 		weir__ask_taken(&putter->ask);
 		if (putter->status == 0)
@@ -220,7 +223,8 @@ static int answer(struct putter *putter)
 	}
 }
 
-/* Puts what it has. 0: all of it. -EAGAIN: it is woken. -EPIPE. */
+/* Puts the items that it has. 0: all are put. -EAGAIN: it will be woken.
+ * -EPIPE. */
 static int put_all(struct weir__op *op)
 {
 	struct putter *putter = weir__op_state(op);
@@ -238,7 +242,8 @@ static int put_all(struct weir__op *op)
 	return rc;
 }
 
-/* As many as there seems to be room for, and at least one. */
+/* How many items to ask for: as many as there seems to be room for, and at
+ * least one. */
 static size_t ask(struct weir_channel *channel)
 {
 	size_t there = weir_channel_count(channel);
@@ -280,7 +285,8 @@ static const char *into_channel_refuses(const struct weir_flow *flow)
 		       : "the channel has other items";
 }
 
-/* The items that are not put; the first may be the channel's to answer for. */
+/* Drops the items that are not put; the first one may be in a request to the
+ * channel. */
 static void drop_rest(struct weir__op *op)
 {
 	struct putter *putter = weir__op_state(op);
@@ -308,7 +314,7 @@ static void into_channel_close(struct weir__op *op)
 	drop_rest(op);
 	if (!error && !putter->over)
 		error = weir_error_of(-ECANCELED);
-	/* -EALREADY: others have ended it */
+	/* -EALREADY: the channel was ended by others */
 	if (weir__op_begun(op))
 		(void)weir_channel_end(channel_of(op), error);
 }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Either end holds the other's memory from the making to its own close(), which
- * comes for both: the stage holds the operator until it has stopped, and has
- * told it how; the operator refers to the stage until it is closed, and if that
- * is before, it makes the stage end.
+ * An exit has two ends, the stage and the operator. Each keeps the other's
+ * memory from when they are made until its own close(), which is called for
+ * both. The stage holds the operator until the stage has stopped and has told
+ * the operator its error. The operator references the stage until the operator
+ * is closed; if it is closed first, it makes the stage end.
  */
 #include "flow/exit.h"
 
@@ -25,8 +26,9 @@ struct exit {
 	struct exit *next;	   /* of the run; under its lock */
 	/* The stage's. */
 	struct weir_error *error; /* before `stopped` */
-	bool told;		  /* how it has ended */
-	bool gave_up;		  /* as the operator was cancelled */
+	bool told;		  /* the operator was told how the stage
+				   * ended */
+	bool gave_up;		  /* because the operator was cancelled */
 	uint32_t stopped;	  /* atomic */
 	/* The operator's. */
 	uint32_t cancelled; /* atomic */
@@ -41,9 +43,10 @@ static bool is_cancelled(const struct exit *exit)
 }
 
 /*
- * It is not wanted any more, but for the error of a fan above. Who is below gets
- * the items that it has requested, and then that; what waits for a request is
- * dropped. True: look again, for there is demand, or was.
+ * The stage is not wanted any more, except to pass on the error of a fan above.
+ * The subscriber below gets the items that it has requested, and then that
+ * error; items that wait for a request are dropped. True: look again, because
+ * there is or was demand.
  */
 static bool overtake(struct weir__stage *stage)
 {
@@ -74,7 +77,8 @@ static enum weir__found exit_last(struct weir__stage *stage, uint64_t n)
 	enum weir__found found = weir__end_out.drive(stage, n);
 	const struct weir_out *out = &stage->out;
 
-	/* If it has not got on, what it waits for wakes it. */
+	/* A stage that has made no progress is woken by the event that it waits
+	 * for. */
 	if (again && (found == WEIR__FOUND_MORE || found == WEIR__FOUND_FULL ||
 		      out->tail != out->fan->handed))
 		weir_actor_signal(&stage->actor);
@@ -116,7 +120,7 @@ static bool exit_cancelled(struct weir__stage *stage, struct weir_out *out)
 	return weir__end_out.cancelled(stage, out);
 }
 
-/* The stage has stopped: what it has put out is delivered, or dropped. */
+/* The stage has stopped: the items that it emitted are delivered or dropped. */
 static void exit_close(struct weir__stage *stage)
 {
 	struct exit *exit = stage->end_state;
@@ -134,7 +138,8 @@ static void exit_close(struct weir__stage *stage)
 	weir__op_unhold(op);
 }
 
-/* The in-port has let go of it. */
+/* The in-port has released the stage: takes the exit off the run's list, and
+ * drops its reference of the in-port's actor. */
 static void unlink_exit(struct exit *exit, struct weir_flow_run *run)
 {
 	struct exit **link = &run->exits;
@@ -171,7 +176,7 @@ void weir__exit_linked(struct weir__stage *stage, struct weir_in *in)
 	struct exit *exit = stage->end_state;
 	struct weir_flow_run *run = stage->run;
 
-	/* the run is being made: nobody else sees its exits */
+	/* the run is being made: no other thread sees its exits */
 	assert(stage->end == &exit_end && !exit->in);
 	weir_actor_ref(in->port.actor);
 	exit->in = in;
@@ -226,7 +231,7 @@ static const struct weir__kind wait_kind = {
 
 /* --- Making it -------------------------------------------------------------------- */
 
-/* A stage with an exit, which is its end from now on, and what is above. */
+/* Makes a stage of the operators above, with an exit as its end. */
 static struct exit *exit_new(struct weir__build *build,
 			     const struct weir_flow *flow)
 {
@@ -290,7 +295,8 @@ struct weir__op *weir__exit_build(
 		return NULL;
 	rc = join(exit->stage, flow, &exit->reactive);
 	if (rc == 0) {
-		/* an end that is there already needs no demand */
+		/* upstream may have ended already: the stage passes that on,
+		 * without demand */
 		weir_actor_signal(&exit->stage->actor);
 		return op;
 	}

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Where a flow leaves its run by an out-port: what is above becomes a stage with
- * that port, and in its place stands an operator that ends as the stage does.
+ * An exit: where a flow leaves its run by an out-port. The operators above the
+ * exit become a stage with that out-port. In their place stands an operator
+ * that ends as the stage does.
  */
 #ifndef WEIR_FLOW_EXIT_H
 #define WEIR_FLOW_EXIT_H
@@ -11,10 +12,10 @@
 #include "flow/flow.h"
 
 /*
- * The operator for `flow`, with what is above it in a stage. `join` is called
- * when that is there: it joins its out-port to what is below, by `reactive` if
- * that is a subscriber; both live as long as the stage. 0 or a negative errno.
- * As weir__build() otherwise.
+ * Builds the stage of the operators above `flow`, and the operator that stands
+ * for it. `join` is called when the stage is made: it joins the stage's
+ * out-port to an in-port or, by `reactive`, to a subscriber; 0 or a negative
+ * errno. `reactive` lives as long as the stage. Otherwise as weir__build().
  */
 struct weir__op *weir__exit_build(
 	struct weir__build *build, const struct weir_flow *flow,
@@ -22,12 +23,14 @@ struct weir__op *weir__exit_build(
 		    struct weir_reactive_out *reactive));
 
 /*
- * For `join`: the out-port is linked to `in`, or is about to be. What it has put
- * there is the in-port's: a cancelled run does not wait until that is taken.
+ * For `join`: the out-port is linked to `in`, or is about to be. Tokens in the
+ * in-port are the other actor's: a cancelled run does not wait until they are
+ * taken.
  */
 void weir__exit_linked(struct weir__stage *stage, struct weir_in *in);
 
-/* The run is cancelled: nothing below its exits keeps it. Any thread; locked. */
+/* The run is cancelled: the actors below its exits do not keep it from being
+ * over. Any thread; holds the run's lock. */
 void weir__exits_cancel(struct weir_flow_run *run);
 
 #endif

@@ -299,7 +299,7 @@ static void balance_require(struct weir__stage *stage, bool room)
 {
 	struct weir__fan_out *fan = weir__fan_of(stage);
 
-	/* who asks for the first time says so */
+	/* while waits_for_all, an outlet that first asks wakes the stage */
 	weir__take_part(&fan->any.port, &fan->any_ignored,
 			room && !fan->waits_for_all);
 }
@@ -322,7 +322,7 @@ static void *take_kept(struct weir__fan_out *fan)
 	return fan->kept[fan->from++];
 }
 
-/* Says where the first item kept goes, or it goes away. */
+/* Chooses the outlet of the first item kept, or drops that item. */
 static void choose_outlet(struct weir__stage *stage)
 {
 	struct weir__fan_out *fan = weir__fan_of(stage);
@@ -342,7 +342,8 @@ static void choose_outlet(struct weir__stage *stage)
 		(void)weir__op_survives(stage->root, rc);
 }
 
-/* Deals what is kept. False: it waits for room, or the root has failed. */
+/* Deals the items kept. False: the first one waits for room, or the root has
+ * failed. */
 static bool partition(struct weir__stage *stage)
 {
 	struct weir__fan_out *fan = weir__fan_of(stage);
@@ -391,7 +392,8 @@ static enum weir__found partition_drive(struct weir__stage *stage, uint64_t n)
 	return root->ended ? WEIR__FOUND_OVER : WEIR__FOUND_FULL;
 }
 
-/* The outlet whose room it waits for, or any that has some if it need not. */
+/* The outlet whose room the first item waits for. If no item waits and there is
+ * more to do, an outlet that has room, so that the stage fires. */
 static size_t awaited(const struct weir__fan_out *fan)
 {
 	size_t i;
@@ -413,7 +415,8 @@ static void partition_require(struct weir__stage *stage, bool room)
 	for (i = 0; i < fan->args->n; i++)
 		weir__take_part(&fan->outlets[i].out.port,
 				&fan->outlets[i].ignored, i == one);
-	/* it would discard items, which needs no room: no port fires then */
+	/* no outlet has room, but there may be items to drop, which need no
+	 * room: no port fires for those */
 	if (fan->more && one == WEIR__FAN_NONE)
 		weir_actor_signal(&stage->actor);
 }

@@ -71,8 +71,8 @@ struct reading_of {
 
 struct reading {
 	struct weir__watching watching; /* must be first */
-	int fd;				/* what was opened here, or -1 */
-	struct weir_flow_bytes *block;	/* to be read into, or NULL */
+	int fd;				/* the file opened here, or -1 */
+	struct weir_flow_bytes *block;	/* to read into, or NULL */
 };
 
 static int reading_open(struct weir__op *op)
@@ -106,7 +106,7 @@ static int descriptor(struct weir__op *op)
 
 	if (!args->path)
 		return args->fd;
-	/* that of a FIFO waits, and a signal may interrupt it */
+	/* opening a FIFO waits, and a signal may interrupt that */
 	while (self->fd < 0 &&
 	       (self->fd = open(args->path, O_RDONLY | O_CLOEXEC)) < 0 &&
 	       errno == EINTR)
@@ -116,8 +116,8 @@ static int descriptor(struct weir__op *op)
 	return self->fd;
 }
 
-/* Whoever keeps a part of a block keeps all of it: so its size is that of what
- * was read, or up to SPARSE times that. */
+/* A receiver that keeps a view of a block keeps the whole block. So the block
+ * is at most SPARSE times as large as the bytes that were read. */
 #define SPARSE 4u
 
 /* `n` bytes were read. */
@@ -160,7 +160,7 @@ static struct weir_flow_bytes *read_block(struct weir__op *op, int fd)
 	if (n == 0) {
 		weir__op_end(op, NULL);
 	} else if (errno == EAGAIN || errno == EWOULDBLOCK) {
-		/* who waits holds none */
+		/* an operator that waits holds no block */
 		drop_block(self);
 		weir__watching_wait(&self->watching, op, fd, POLLIN);
 	} else {
@@ -169,7 +169,7 @@ static struct weir_flow_bytes *read_block(struct weir__op *op, int fd)
 	return NULL;
 }
 
-/* A block at a time: what reads another one may have to wait. */
+/* One block for each pull: a second read might wait. */
 static size_t reading_pull(struct weir__op *op, void **items, size_t room)
 {
 	struct reading *self = weir__op_state(op);
@@ -207,7 +207,7 @@ static bool block_valid(size_t block)
 	return block > 0 && block <= WEIR__BYTES_MAX;
 }
 
-/* What of these is. */
+/* Says which of the arguments is bad. */
 static struct weir_flow *wrong(struct weir_flow *flow,
 			       const struct weir__kind *kind, int fd,
 			       size_t block)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Bytes cut into frames. A frame within a block is a view of it; what begins in
- * one block and ends in another is put together in `carry`.
+ * Bytes cut into frames. A frame within a block is a view of the block. A frame
+ * that begins in one block and ends in another is put together in `carry`.
  */
 #include <assert.h>
 #include <errno.h>
@@ -15,9 +15,10 @@
 
 struct framing {
 	/*
-	 * Looks for a frame at the beginning of `n` bytes, of which `seen` were
-	 * looked through before: what it takes up in all, with its own bytes in
-	 * *data and *length; 0: there is not enough; or a negative errno.
+	 * Looks for a frame at the beginning of `n` bytes, of which the first
+	 * `seen` were looked through before. Returns how many bytes the frame
+	 * takes up in all, and its content in *data and *length; 0: the frame
+	 * is not complete; or a negative errno.
 	 */
 	ssize_t (*scan)(const struct framing *args, const char *bytes, size_t n,
 			size_t seen, const char **data, size_t *length);
@@ -109,7 +110,7 @@ static void cut_close(struct weir__op *op)
 	self->capacity = self->n_carried = 0;
 }
 
-/* False: there is none, and upstream has none now. */
+/* Takes a block if there is none. False: upstream has none now. */
 static bool take_block(struct weir__op *op)
 {
 	struct cutting *self = weir__op_state(op);
@@ -170,8 +171,9 @@ static void too_long(struct weir__op *op)
 }
 
 /*
- * So much of the block is in frames. One that is used up is dropped at once:
- * where upstream has ended, that is the end, and it waits for no demand.
+ * `n` more bytes of the block are in frames. A block that is used up is dropped
+ * at once: so if upstream has ended, the operator ends without waiting for
+ * demand.
  */
 static void advance(struct weir__op *op, size_t n)
 {
@@ -183,7 +185,8 @@ static void advance(struct weir__op *op, size_t n)
 		drop_block(op);
 }
 
-/* A frame that lies in the block; NULL: its rest, if any, is carried. */
+/* Cuts a frame that lies in the block. NULL: there is none, and the rest of the
+ * block is moved to `carry`. */
 static struct weir_flow_bytes *cut_block(struct weir__op *op)
 {
 	const struct framing *args = weir__op_args(op);
@@ -212,7 +215,8 @@ static struct weir_flow_bytes *cut_block(struct weir__op *op)
 }
 
 /*
- * A frame that begins in `carry`; NULL: the block was not enough, or an error.
+ * Completes the frame that begins in `carry`. NULL: the block was not enough,
+ * or an error.
  */
 static struct weir_flow_bytes *cut_carry(struct weir__op *op)
 {
@@ -224,7 +228,7 @@ static struct weir_flow_bytes *cut_carry(struct weir__op *op)
 	const char *data;
 	ssize_t all;
 
-	/* else it would have been too long before */
+	/* else the frame would have failed as too long before */
 	assert(seen > 0 && seen < args->max + args->overhead);
 	if (n > most)
 		n = most;
@@ -241,7 +245,7 @@ static struct weir_flow_bytes *cut_carry(struct weir__op *op)
 		drop_block(op);
 		return NULL;
 	}
-	/* what was looked through before ends no frame */
+	/* no frame ends in the bytes that were looked through before */
 	assert((size_t)all > seen);
 	frame = copy(op, data, length);
 	advance(op, (size_t)all - seen);
@@ -249,7 +253,7 @@ static struct weir_flow_bytes *cut_carry(struct weir__op *op)
 	return frame ? frame : no_memory(op);
 }
 
-/* What is left when upstream has completed. */
+/* Handles the bytes that are left when upstream has completed. */
 static size_t cut_rest(struct weir__op *op, void **items, size_t room)
 {
 	const struct framing *args = weir__op_args(op);
@@ -281,9 +285,9 @@ static size_t cut_rest(struct weir__op *op, void **items, size_t room)
 }
 
 /*
- * The frames of one block, or the first one after it: what asks for another
- * block may have to wait. Behind a block that was there before it looks (rule
- * 8).
+ * Emits the frames of one block, or the first frame behind it: taking another
+ * block might wait. After a block that was there before, it looks upstream
+ * (rule 8).
  */
 static size_t cut_pull(struct weir__op *op, void **items, size_t room)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Graphs: making one flow of what was described, and running that. Where
- * connections form a circle, one with capacity is cut: its inlet stays without
- * ups, the flow at its outlet is an up of the whole, beside the ends, and a run
- * links the two when everything else is there.
+ * Graphs: making one flow of a description, and running it. If connections form
+ * a circle, one with capacity is cut: its inlet stays without a flow above; the
+ * flow at its outlet becomes an input of the whole, beside the ends; and a run
+ * links the two when everything else is made.
  */
 #include <assert.h>
 
@@ -27,7 +27,7 @@ static const struct weir__kind fused_kind = {
 	.free = weir__graph_inlet_free,
 };
 
-/* `op`, if there is one already, is given up. */
+/* Refuses the flow, and cancels `op` if it was made already. */
 static struct weir__op *refuse(const struct weir__build *build,
 			       struct weir__op *op, int code)
 {
@@ -92,7 +92,7 @@ static struct weir__inlet *find_inlet(const struct weir_flow_run *run,
 	return NULL;
 }
 
-/* A stage of what is at an outlet, keyed by that. */
+/* Makes a stage of the flow at an outlet; its key is that flow. */
 static int make_stage(const struct weir__build *build,
 		      const struct weir_flow *from)
 {
@@ -151,9 +151,9 @@ static const struct weir__kind circles_kind = {
 /* Over all that is above a flow, through inlets that are not cut. */
 struct walk {
 	const struct weir_flow *wanted;
-	bool mark;     /* what is marked so is not walked again */
+	bool mark;     /* flows with this mark are not walked again */
 	bool found;    /* `wanted` is above, or the flow itself */
-	bool too_deep; /* it was given up somewhere */
+	bool too_deep; /* the walk was given up somewhere */
 };
 
 /* NULL: nothing beside flow->up. */
@@ -189,8 +189,9 @@ static void walk(struct walk *all, struct weir_flow *flow, uint32_t level)
 }
 
 /*
- * Sets the depth that flows will have when there are no inlets any more; what
- * it has marked is measured. Where it is given up the depth is too large.
+ * Sets the depth that flows will have when the inlets are connected. A flow
+ * that is marked has been measured. If the walk was given up, the depth is too
+ * large.
  */
 static uint32_t measure(struct weir_flow *flow, uint32_t level)
 {
@@ -215,7 +216,7 @@ static uint32_t measure(struct weir_flow *flow, uint32_t level)
 }
 /* NOLINTEND(misc-no-recursion) */
 
-/* Whether what comes out of an inlet comes to it again; or -E2BIG. */
+/* Whether items from an inlet can come back to it; or -E2BIG. */
 static int is_circle(struct weir_flow_graph *graph, struct weir_flow *inlet)
 {
 	struct weir_flow *from = weir__graph_inlet_of(inlet)->from;
@@ -252,7 +253,8 @@ static int check_ports(struct weir_flow_graph *graph)
 	return 0;
 }
 
-/* Cuts what must be; then there may be no circles left. */
+/* Cuts connections until there are no circles; an error if a circle has no
+ * connection that can be cut. */
 static int check_circles(struct weir_flow_graph *graph)
 {
 	struct weir_flow *flow;
@@ -310,7 +312,8 @@ static int check_depth(struct weir_flow_graph *graph)
 				"too many flows upon each other");
 }
 
-/* Makes a tree of it. */
+/* Makes each inlet an ordinary node with the flow at its outlet above it, so
+ * that the flows form a tree. */
 static void settle(struct weir_flow *flow)
 {
 	struct weir__graph_inlet *inlet = weir__graph_inlet_of(flow);
@@ -345,7 +348,7 @@ static void take_flows(struct weir_flow_graph *graph, struct weir_flow **flows)
 	}
 }
 
-/* One flow of the ends and the flows at cuts. */
+/* Makes one flow of the ends and the flows at cut connections. */
 static struct weir_flow *whole(struct weir_flow **flows, uint32_t n_ends,
 			       uint32_t n_cut)
 {

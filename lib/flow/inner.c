@@ -84,7 +84,7 @@ static __attribute__((unused)) bool is_consistent(
 	return sub->n <= sub->capacity && sub->first < sub->capacity;
 }
 
-/* The first of those that wait, which waits no more. */
+/* Takes the first item that waits. */
 static void *next_of(struct weir__substream *sub)
 {
 	void *item = sub->slots[sub->first];
@@ -113,7 +113,7 @@ void weir__substream_init(struct weir__substream *sub, struct weir__op *around,
 			  void **slots, size_t capacity)
 {
 	assert(capacity > 0);
-	/* what was there before is closed */
+	/* the nested flow before this one is closed */
 	assert(!sub->nest.op && sub->n == 0);
 	*sub = (struct weir__substream){
 		.inner = {.around = around, .pull = sub_take},
@@ -166,7 +166,7 @@ size_t weir__substream_pull(struct weir__substream *sub, void **items,
 	if (!more) {
 		n = weir__pull(sub->nest.op, items, room);
 		stage->again = again;
-		/* if not, it was asked for all that it has */
+		/* else the nested flow was asked for everything it has */
 		more = n < room && (sub->n > 0 || !sub->inner.source);
 	}
 	if (more)
@@ -179,7 +179,7 @@ size_t weir__substream_pull(struct weir__substream *sub, void **items,
 void weir__substream_close(struct weir__substream *sub)
 {
 	weir__nest_close(&sub->nest);
-	/* closed with the flow that it was in */
+	/* the source was closed with the nested flow it was in */
 	assert(!sub->inner.source);
 	drop_waiting(sub);
 }

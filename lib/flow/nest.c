@@ -22,7 +22,8 @@ static struct weir_error *error_of(const struct weir__op *op, int code,
 	return error ? error : weir_error_of(code);
 }
 
-/* Names what is to blame, where that is in the nested flow. */
+/* The error of opening a nested flow. Its origin is the operator to blame, if
+ * that is in the nested flow. */
 static struct weir_error *why_not(const struct weir__op *op,
 				  const struct weir_flow *flow, int code)
 {
@@ -51,9 +52,9 @@ struct weir_error *weir__nest_open(struct weir__nest *nest, struct weir__op *op,
 	struct weir_error *error = NULL;
 	int code;
 
-	/* the one before was closed, once */
+	/* the nested flow before this one was closed */
 	assert(!nest->op && !nest->flow);
-	/* one that was taken over is not ours to free */
+	/* another operator has taken the flow over: it is not ours to free */
 	nest->flow = flow && flow->taken ? NULL : flow;
 	nest->op = weir__op_nest(op, flow, &code);
 	if (!nest->op)
@@ -126,7 +127,7 @@ struct make {
 	size_t breadth;
 };
 
-/* Makes and opens the flow of an item. False: there is none. */
+/* Makes and opens the nested flow for an item. False: there is none. */
 static bool open_for(struct weir__op *op, struct weir__nest *nest, void *item)
 {
 	const struct make *args = weir__op_args(op);
@@ -135,7 +136,8 @@ static bool open_for(struct weir__op *op, struct weir__nest *nest, void *item)
 					args->make(item, args->context));
 }
 
-/* Upstream's error is waited for by nobody, its end by those that are open. */
+/* If upstream has failed, ends the operator at once. (If upstream has ended
+ * well, the open nested flows go on to their ends.) */
 static void fail_with_upstream(struct weir__op *op)
 {
 	if (op->up[0]->error)
@@ -174,7 +176,7 @@ static void flat_map_close(struct weir__op *op)
 	self->nests = NULL;
 }
 
-/* As many as there are items and room for. */
+/* Opens as many nested flows as there are items and free places. */
 static void open_more(struct weir__op *op, size_t room)
 {
 	const struct make *args = weir__op_args(op);
@@ -182,8 +184,8 @@ static void open_more(struct weir__op *op, size_t room)
 	size_t tries = room ? op->stage->ask : 0;
 	void *item;
 
-	/* looks, where it does not take: not both, or each of k of them would
-	 * make twice as many calls as the one below */
+	/* it looks upstream only where it takes no item: with both, each of k
+	 * nested operators would make twice as many calls as the one below */
 	if (!room || self->n == args->breadth)
 		weir__pull_none(op->up[0]);
 	for (; tries > 0 && self->n < args->breadth; tries--) {
@@ -199,7 +201,8 @@ static void open_more(struct weir__op *op, size_t room)
 		weir__op_again(op);
 }
 
-/* Takes from each, another one first each time; *closed: those that ended. */
+/* Takes items from each nested flow, beginning with another one each time;
+ * *closed is the number of nested flows that have ended. */
 static size_t take_from_all(struct weir__op *op, void **items, size_t room,
 			    size_t *closed)
 {
@@ -282,7 +285,7 @@ static void switch_map_close(struct weir__op *op)
 	weir__nest_close(weir__op_state(op));
 }
 
-/* The last of those that are there. */
+/* Switches to the flow of the last item that has come. */
 static void switch_over(struct weir__op *op, void **items, size_t room)
 {
 	struct weir__nest *nest = weir__op_state(op);

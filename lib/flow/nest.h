@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A flow that a function of the user's has made, inside of an operator. */
+/* A nested flow: one that a function of the user's has made, and that runs
+ * inside an operator. */
 #ifndef WEIR_FLOW_NEST_H
 #define WEIR_FLOW_NEST_H
 
@@ -11,26 +12,31 @@ struct weir__nest {
 };
 
 /*
- * Takes over `flow`, which may be NULL, and opens it inside of `op`: NULL, or
- * one reference of the error, and then it is freed and there is none. Owner.
+ * Takes over `flow`, which may be NULL, and opens it inside `op`. NULL; or one
+ * reference of the error: then `flow` is freed, and there is no nested flow.
+ * Owner.
  */
 WEIR_MUST_CHECK struct weir_error *weir__nest_open(struct weir__nest *nest,
 						   struct weir__op *op,
 						   struct weir_flow *flow);
 /*
- * The same with what was made of an item: a failed flow is the item's failure,
- * see weir__op_survives(), and any other error ends `op`. False: there is none.
+ * As weir__nest_open(), for a flow that was made for an item: a failed flow is
+ * the failure of that item, see weir__op_survives(), and any other error ends
+ * `op`. False: there is no nested flow.
  */
 bool weir__nest_open_for_item(struct weir__nest *nest, struct weir__op *op,
 			      struct weir_flow *flow);
 /*
- * Pulls it until it has nothing now, has ended, or has filled the room: so what
- * comes out first does not depend on how much comes at once. Not without end.
+ * Pulls the nested flow until it has no item now, has ended, or has filled the
+ * room: so the order of items does not depend on how many come at once. The
+ * number of pulls is bounded.
  */
 size_t weir__nest_pull(struct weir__nest *nest, void **items, size_t room);
-/* True: it has ended well, or there is none. An error ends `op`. */
+/* True: the nested flow has ended well, or there is none. An error of it ends
+ * `op`. */
 bool weir__nest_is_over(const struct weir__nest *nest, struct weir__op *op);
-/* Cancels it if it has not ended, and frees it; harmless if there is none. */
+/* Cancels the nested flow if it has not ended, and frees it; harmless if there
+ * is none. */
 void weir__nest_close(struct weir__nest *nest);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What all operators do alike: how they begin, end, fail, drop, and wake. */
+/* The part that all operators have in common: how they begin, end, fail, drop
+ * items, and wake their stage. */
 #include <assert.h>
 #include <errno.h>
 #include <string.h>
@@ -25,9 +26,10 @@ void weir__op_again(struct weir__op *op)
 }
 
 /*
- * The same where it has to be looked at twice. Composing sees to the depth of
- * each flow, and weir__op_nest() to that of a nested one; not how deep it is
- * upon one whose upstream has made another.
+ * A pull in a stage that drains or nests. Where it nests, this bounds the
+ * recursion. Composing bounds the depth of each flow, and weir__op_nest() that
+ * of a nested flow. Neither sees the depth of a nested flow whose upstream has
+ * made another nested flow.
  */
 static __attribute__((noinline)) size_t pull_carefully(struct weir__op *op,
 						       void **items,
@@ -59,7 +61,7 @@ size_t weir__pull(struct weir__op *op, void **items, size_t room)
 
 	if (op->ended)
 		return 0;
-	/* one that has closed has ended, too, unless it is being restarted */
+	/* an operator that is closed has ended, unless it is being restarted */
 	assert(op->open);
 	assert(items);
 	if (WEIR_UNLIKELY(room > stage->ask))
@@ -68,7 +70,7 @@ size_t weir__pull(struct weir__op *op, void **items, size_t room)
 		    ? pull_carefully(op, items, room)
 		    : op->kind->pull(op, items, room);
 	assert(n <= room);
-	/* rule 2: who was given something has not waited */
+	/* rule 2: an operator that was given items does not wait */
 	if (n > 0)
 		stage->again = true;
 	return n;
@@ -91,7 +93,7 @@ void weir__op_end(struct weir__op *op, struct weir_error *error)
 
 	if (op->ended)
 		return;
-	/* what there is to say of the end is said with it */
+	/* the error is set together with `ended` */
 	assert(!op->error);
 	op->ended = true;
 	op->error = weir_error_ref(error);
@@ -142,7 +144,7 @@ void weir__op_fail_code(struct weir__op *op, int code, const char *message)
 	weir_error_unref(error);
 }
 
-/* Closes and opens, with those above left as they are. */
+/* Closes and opens the operator; the operators above stay as they are. */
 static int restart(struct weir__op *op)
 {
 	int rc;
@@ -167,7 +169,8 @@ bool weir__op_survives(struct weir__op *op, int code)
 	enum weir_directive directive = WEIR_DIRECTIVE_STOP;
 	int rc = 0;
 
-	/* one that has ended holds nothing, and must not be opened again */
+	/* an operator that has ended holds no items, and must not be opened
+	 * again */
 	assert(!op->ended);
 	if (op->decide)
 		directive = op->decide(error, op->decide_context);
@@ -215,9 +218,10 @@ void weir__op_wake(struct weir__op *op)
 }
 
 /*
- * The timer's thread holds the operator from arming until it has fired. It
- * says that it has before it wakes the stage, so whoever finds the alarm armed
- * and the timer not is woken once more, and can arm it then.
+ * The timer's thread holds the operator from arming until the timer has fired.
+ * It clears `armed` before it wakes the stage. So an operator that finds the
+ * alarm armed and the timer not armed is woken once more, and can arm the alarm
+ * then.
  */
 static void fire(struct weir_timer *timer)
 {
@@ -240,7 +244,7 @@ int weir__alarm_at(struct weir__alarm *alarm, struct weir__op *op,
 	bool armed = ck_pr_load_32(&alarm->armed);
 	int rc;
 
-	/* close() has been, or is to be: who would put it off? */
+	/* the operator would never disarm an alarm that it sets now */
 	assert(!op->ended);
 	/* acquire: fire() is done with it; pairs with its release */
 	ck_pr_fence_acquire();

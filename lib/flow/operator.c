@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Operators of the user's. A pull goes round: it calls each function that is
- * due, one after the other, until none is. What these do is only noted, so no
- * function is called from within another one, and nothing recurses.
+ * Operators of the user's. A pull calls each function that is due, one after
+ * the other, until none is. A push or pull of a function is only noted, so no
+ * function is called inside another one, and nothing recurses.
  *
- * Downstream's wish stands once it was told, though the next pull may come with
- * no room: what is pushed then is held (`late`) until there is some.
+ * Once on_pull() was called the wish for an item stands, even if the next pull
+ * comes without room: an item that is pushed then is held (`late`) until there
+ * is room.
  */
 #include <weir/flow_operator.h>
 
@@ -26,7 +27,8 @@ struct arguments {
 };
 
 /*
- * State of an operator. has_late: !wanted. A restart zeroes it from `due_ns` on.
+ * The state of an operator. has_late implies !wanted. A restart zeroes the
+ * fields from `due_ns` on.
  */
 struct weir_operator {
 	struct weir__alarm alarm; /* must be first */
@@ -40,12 +42,12 @@ struct weir_operator {
 	bool looked; /* upstream was pulled, in the pull that is under way */
 	bool wanted; /* on_pull() was called, and nothing pushed since */
 	bool asked;  /* and nothing has come */
-	bool told;   /* on_end() was called, or what stands for it */
-	bool ending; /* nothing is called but close() */
+	bool told;   /* on_end() was called, or its default was done */
+	bool ending; /* no function but close() is called */
 	_Alignas(max_align_t) char state[];
 };
 
-/* Between the calls of its functions, and before it has closed. */
+/* Holds between the calls of its functions, before it has closed. */
 static __attribute__((unused)) bool is_consistent(
 	const struct weir_operator *self)
 {
@@ -71,7 +73,7 @@ static bool is_over(struct weir__op *op)
 	return self->ending || op->ended;
 }
 
-/* What a function has returned that was not given an item. */
+/* Judges the result `rc` of a function that was not given an item. */
 static void judge(struct weir__op *op, int rc)
 {
 	struct weir_error *error;
@@ -90,8 +92,8 @@ static bool tell_wake(struct weir__op *op)
 	if (WEIR_LIKELY(!ck_pr_load_32(&self->woken)) || is_over(op))
 		return false;
 	(void)ck_pr_fas_32(&self->woken, 0);
-	/* acquire: what was done before it was woken; pairs with the release in
-	 * weir_operator_wake() */
+	/* acquire: the waker's writes before the wake; pairs with the release
+	 * in weir_operator_wake() */
 	ck_pr_fence_acquire();
 	if (ops_of(op)->on_wake)
 		judge(op, ops_of(op)->on_wake(self));
@@ -140,15 +142,15 @@ static void give(struct weir__op *op, void *item)
 	weir__op_drop_one(op->up[0], item);
 	if (is_over(op))
 		return;
-	/* what it has asked for has not come; a restart forgets that */
+	/* the pull has not been answered; a restart forgets it */
 	self->asked = true;
 	(void)weir__op_survives(op, rc);
 }
 
 /*
- * Without room it only looks whether upstream has ended (rule 1). Not if it was
- * pulled already: a look goes all the way up, so each of k operators that took an
- * item and then looked would make that k * k calls.
+ * Without room it only looks whether upstream has ended (rule 1); but not if
+ * upstream was pulled already in this pull. A look goes all the way up: if each
+ * of k operators took an item and then looked, that would be k * k calls.
  */
 static bool tell_item(struct weir__op *op)
 {
@@ -233,7 +235,7 @@ static void operator_close(struct weir__op *op)
 	self->error = NULL;
 }
 
-/* The last round is over: it waits, or ends behind what is late. */
+/* The last round is over: the operator waits, or ends when no item is late. */
 static void settle(struct weir__op *op)
 {
 	struct weir_operator *self = weir__op_state(op);
@@ -256,7 +258,7 @@ static size_t operator_pull(struct weir__op *op, void **items, size_t room)
 	struct weir_operator *self = weir__op_state(op);
 	unsigned rounds;
 
-	/* one that is ending has ended, but for what is late */
+	/* an operator that is ending has ended, unless an item is late */
 	assert(!self->ending || self->has_late);
 	self->items = items;
 	self->room = room;
@@ -266,8 +268,11 @@ static size_t operator_pull(struct weir__op *op, void **items, size_t room)
 		items[self->n++] = self->late;
 		self->has_late = false;
 	}
-	/* What a round leaves for the next one brings us back (rule 2): it has
-	 * taken or put out an item, was woken, or has a time to wait for. */
+	/*
+	 * Work that is left for another round brings us back by rule 2: the
+	 * operator has taken or emitted an item, was woken, or has a time to
+	 * wait for.
+	 */
 	for (rounds = 0; rounds < WEIR_FLOW_BATCH && go_round(op); rounds++)
 		;
 	settle(op);
@@ -275,7 +280,8 @@ static size_t operator_pull(struct weir__op *op, void **items, size_t room)
 	return self->n;
 }
 
-/* A drain does not end it, but is told (see tell_end()): it is no `source`. */
+/* Not a `source`: a drain does not end it, but on_end() is called
+ * (tell_end()). */
 static const struct weir__kind operator_kind = {
 	.name = "operator",
 	.state_size = sizeof(struct weir_operator),
@@ -329,7 +335,8 @@ int weir_operator_pull(struct weir_operator *self)
 {
 	if (!self)
 		return -EINVAL;
-	/* an end that was not told answers it */
+	/* if upstream has ended and on_end() was not called, that answers the
+	 * pull */
 	if (self->ending || self->told || op_of(self)->n_up == 0)
 		return -EPIPE;
 	if (self->asked)
@@ -347,7 +354,7 @@ int weir_operator_push(struct weir_operator *self, void *item)
 	if (!self->wanted)
 		return -EAGAIN;
 	self->wanted = false;
-	/* it was not wanted as long as one was late */
+	/* no item was wanted as long as one was late */
 	assert(!self->has_late);
 	if (self->n < self->room) {
 		self->items[self->n++] = item;
@@ -409,12 +416,12 @@ void weir_operator_wake(struct weir_operator *self)
 {
 	struct weir__op *op = op_of(self);
 
-	/* release: what the caller has done; pairs with the acquire in
-	 * tell_wake(). An exchange, so that one wake does not hide another. */
+	/* release: the caller's writes; pairs with the acquire in tell_wake().
+	 * An exchange, so that one wake does not hide another. */
 	ck_pr_fence_release();
 	(void)ck_pr_fas_32(&self->woken, 1);
-	/* its own signal would be handled in the same slice: without end, where
-	 * on_wake() does this again */
+	/* our own signal would be handled in the same slice; that would go on
+	 * for ever if on_wake() wakes again */
 	if (weir__thread.actor == &op->stage->actor)
 		weir__op_again(op);
 	else

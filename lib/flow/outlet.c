@@ -8,7 +8,8 @@
 #include "base/random.h"
 #include "flow/fan.h"
 
-/* So many of a run have a bit; who is below others may be cancelled first. */
+/* So many fans of a run have a bit. An operator below other fans may be
+ * cancelled before it gets the error. */
 #define FANS 32u
 
 struct outlet {
@@ -60,7 +61,7 @@ static void outlet_free(struct weir_flow *flow)
 
 /* --- Claiming ------------------------------------------------------------------- */
 
-/* What runs: that which nobody has taken over. */
+/* The whole flow that runs: the one that no other flow has taken over. */
 static const struct weir_flow *whole_of(const struct weir_flow *flow)
 {
 	while (flow && (flow->taker || flow->kind->free == weir__fan_free))
@@ -68,7 +69,8 @@ static const struct weir_flow *whole_of(const struct weir_flow *flow)
 	return flow;
 }
 
-/* All outlets are of one run: each looks at the first, and that at all. */
+/* True: all outlets are in the same flow. Each outlet compares itself with the
+ * first, and the first with all. */
 static bool is_complete(const struct weir_flow *flow)
 {
 	const struct outlet *outlet = outlet_of(flow);
@@ -82,7 +84,7 @@ static bool is_complete(const struct weir_flow *flow)
 	return true;
 }
 
-/* The first of the outlets looks at what is above all. */
+/* In a walk, the first outlet visits the flow above all outlets. */
 static const struct weir_flow *outlet_above(const struct weir_flow *flow)
 {
 	const struct outlet *outlet = outlet_of(flow);
@@ -140,7 +142,7 @@ static struct weir__stage *find(const struct weir_flow_run *run,
 	return stage;
 }
 
-/* Who comes first, of those with as much room. */
+/* Draws the order in which outlets with equal room are served. */
 static void draw_order(struct weir__fan_out *fan)
 {
 	struct weir__outlet *outlets = fan->outlets;
@@ -175,7 +177,7 @@ static int init_ports(struct weir__stage *stage, struct weir__fan_out *fan,
 	return rc;
 }
 
-/* Its operators are there. */
+/* Makes the out-ports of a stage whose operators are built. */
 static int make_ports(struct weir__stage *stage, const struct weir_flow *flow,
 		      struct weir__op *root)
 {
@@ -185,7 +187,8 @@ static int make_ports(struct weir__stage *stage, const struct weir_flow *flow,
 	size_t size = sizeof(*fan) + args->n * sizeof(*fan->outlets);
 	int rc;
 
-	/* whatever fails now, it is closed when the stage stops */
+	/* from here on the root is closed when the stage stops, also after a
+	 * failure */
 	stage->root = root;
 	if (args->shares && args->n > 1 && items && items->drop &&
 	    !items->share)
@@ -217,7 +220,7 @@ static struct weir__stage *make(const struct weir__build *build,
 	struct weir__build above = *build;
 	struct weir__op *root;
 
-	/* the same, whichever outlet comes first */
+	/* the same executor, whichever outlet is built first */
 	above.executor = args->options.executor ? args->options.executor
 						: build->run->executor;
 	above.decide = NULL;
@@ -313,7 +316,7 @@ static int make_outlets(struct weir_flow *fan, size_t n,
 	args->refs = 1;
 	args->outlets = weir__alloc(weir_allocator_default(),
 				    n * sizeof(struct weir_flow *));
-	/* nobody has the fan but its outlets */
+	/* only the outlets have the fan */
 	fan->taken = true;
 	while (args->outlets && i < n && (outlets[i] = outlet_new(fan, i)))
 		i++;

@@ -2,22 +2,24 @@
 /*
  * Calls of a function by actors of their own, several at once.
  *
- * 1. A *slot* is an actor that makes one call at a time. The operator gives it
- *    an item: writes slot->item, swaps slot->state from IDLE to GIVEN, and
- *    signals. From then on until it comes back the item is the slot's.
- * 2. It comes back through one list of all slots, `results`: the slot pushes
- *    itself when the call has returned, or when it was stopped before it (state
- *    DEAD: it takes no more). Each item that was given comes back once.
- * 3. Who pushes upon an empty list wakes the operator; which takes all of the
- *    list each time it is pulled. So a wake is due whenever the list holds
- *    something that the operator has not been woken for, and a batch of results
- *    costs one.
- * 4. Slots and list are memory of their own. The operator has a reference of
- *    each slot until it closes; the memory goes with the last slot that is
- *    released, which first drops what came back too late, and has held the
- *    operator until then. So no run is over while a call is under way.
- * 5. Actors start when they are first needed, and not before the run does: one
- *    that could not be made has none to wait for.
+ * 1. A *slot* is an actor that makes one call at a time. To give it an item,
+ *    the operator writes slot->item, swaps slot->state from IDLE to GIVEN, and
+ *    signals the slot. From then on until it comes back the item is the slot's.
+ * 2. Items come back through one list for all slots, `results`. A slot pushes
+ *    itself on the list when the call has returned, or when the slot was
+ *    stopped before the call (state DEAD: it takes no more items). Each item
+ *    that was given comes back once.
+ * 3. A slot that pushes itself on an empty list wakes the operator. The
+ *    operator takes the whole list each time it is pulled. So whenever the list
+ *    is not empty, the operator has been woken or is about to be, and a batch
+ *    of results costs one wake.
+ * 4. Slots and list are one piece of memory, apart from the operator. The
+ *    operator has a reference of each slot until the operator closes. The last
+ *    slot that is released drops the items that came back too late, and frees
+ *    the memory. Until then the slots hold the operator. So no run is over
+ *    while a call is under way.
+ * 5. A slot is started when it is first needed, and never before the run has
+ *    started: so a run that could not be made has no slots to wait for.
  */
 #include <assert.h>
 #include <errno.h>
@@ -46,12 +48,12 @@ struct slot {
 	struct weir__other_port stays;
 	struct calls *calls;
 	struct slot *came_before; /* in the list of results */
-	void *item;		  /* whose: claim 1 */
+	void *item;		  /* owner: claim 1 */
 	int code;		  /* of the call */
 	int stop_code;		  /* why it is DEAD */
 	uint32_t state;		  /* atomic */
 	/* the operator's */
-	_Alignas(WEIR__LINE) struct slot *next; /* of those free, or queued */
+	_Alignas(WEIR__LINE) struct slot *next; /* next free, or queued */
 	bool started;
 	bool done; /* it has come back */
 	bool has_item;
@@ -72,7 +74,7 @@ struct calls {
 struct pool {
 	struct calls *calls;
 	struct slot *free;  /* last used first: no more start than have to */
-	struct slot *first; /* ordered: all given; else: those that are done */
+	struct slot *first; /* ordered: all given; else: done */
 	struct slot **last; /* where the next one is linked */
 	size_t n_given;
 };
@@ -111,20 +113,22 @@ static int slot_signalled(struct weir_actor *actor)
 	const struct calls *calls = slot->calls;
 
 	/*
-	 * No acquire: each item comes with a signal, whose acquire orders it,
-	 * and that the operator has read what the last call left, before we
-	 * write.
+	 * No acquire: each item comes with a signal, whose acquire orders this
+	 * load, and orders the operator's reads of the last result before our
+	 * writes.
 	 */
 	if (ck_pr_load_32(&slot->state) != GIVEN)
 		return 0;
 	slot->code = calls->map(&slot->item, calls->context);
-	/* relaxed: nobody else looks before it has come back */
+	/* relaxed: no other thread reads the state before the slot has come
+	 * back */
 	ck_pr_store_32(&slot->state, IDLE);
 	come_back(slot);
 	return 0;
 }
 
-/* By the operator, which has closed; or by the executor: it takes no more. */
+/* The slot was stopped: by the operator, which has closed, or by the executor.
+ * It takes no more items. */
 static void slot_stopped(struct weir_actor *actor, struct weir_error *error)
 {
 	struct slot *slot = slot_of(actor);
@@ -162,12 +166,13 @@ static const struct weir_actor_ops slot_ops = {
 	.released = slot_released,
 };
 
-/* An executor that drains does not end it: items may be under way to it. */
+/* A drain of the executor does not end a slot: items may be under way to it. */
 static const struct weir__port_ops stays_ops = {.takes = true};
 
 /* --- What has come back -------------------------------------------------- */
 
-/* The operator, or who has the last reference. Oldest first. */
+/* Takes all results, oldest first. Called by the operator, or by the owner of
+ * the last reference. */
 static struct slot *take_results(struct calls *calls)
 {
 	struct slot *newest, *oldest = NULL, *before;
@@ -245,7 +250,7 @@ static int parallel_open(struct weir__op *op)
 	size_t i;
 
 	if (calls)
-		return 0; /* a restart, which has left all as it was */
+		return 0; /* after a restart: all is as it was */
 	calls = weir__alloc_lines(allocator, size_of(args->n));
 	if (!calls)
 		return -ENOMEM;
@@ -273,7 +278,7 @@ static void parallel_close(struct weir__op *op)
 	struct calls *calls = self->calls;
 	size_t i;
 
-	/* there is no state to make anew: calls of other items go on */
+	/* a restart keeps the slots: calls for other items go on */
 	if (!op->ended)
 		return;
 	self->calls = NULL;
@@ -303,8 +308,8 @@ static void set_free(struct pool *self, struct slot *slot)
 }
 
 /*
- * Claim 5. Where no more actors can start, because the executor drains, those
- * that have do it all.
+ * Claim 5. If no more slots can start, because the executor drains, the slots
+ * that have started make all calls.
  */
 static bool is_started(struct weir__op *op, struct slot *slot)
 {
@@ -316,7 +321,7 @@ static bool is_started(struct weir__op *op, struct slot *slot)
 	rc = weir_actor_start(&slot->actor);
 	slot->started = rc == 0;
 	if (rc == -ESHUTDOWN && slot != self->calls->slots)
-		self->free = NULL; /* behind it none has started */
+		self->free = NULL; /* no slot behind it has started */
 	else if (rc < 0)
 		weir__op_fail_code(op, rc, "a call could not start");
 	return rc == 0;
@@ -328,12 +333,12 @@ static void give(struct weir__op *op, struct slot *slot, void *item)
 	const struct parallel *args = weir__op_args(op);
 	struct pool *self = weir__op_state(op);
 
-	/* claim 2: what it was given before has come back, and was taken */
+	/* claim 2: the slot's last item has come back, and was taken */
 	assert(slot == self->free && slot->started);
 	assert(!slot->done && !slot->has_item);
 	slot->item = item;
 	/* release: the item; pairs with the acquire in slot_stopped(). The call
-	 * looks behind the signal, which has a release of its own. */
+	 * reads the item behind the signal, which has its own release. */
 	ck_pr_fence_release();
 	if (!ck_pr_cas_32(&slot->state, IDLE, GIVEN)) {
 		/* acquire: its code; pairs with the release in
@@ -351,7 +356,7 @@ static void give(struct weir__op *op, struct slot *slot, void *item)
 	weir_actor_signal(&slot->actor);
 }
 
-/* Begins as many calls as there are items and slots. */
+/* Begins as many calls as there are items and free slots. */
 static void begin(struct weir__op *op, size_t room)
 {
 	struct pool *self = weir__op_state(op);
@@ -366,7 +371,7 @@ static void begin(struct weir__op *op, size_t room)
 	}
 }
 
-/* Its item is the one thing that the slot had to give back. */
+/* The call of the slot has failed: its item is dropped. */
 static void failed(struct weir__op *op, struct slot *slot)
 {
 	const struct parallel *args = weir__op_args(op);
@@ -379,10 +384,10 @@ static void failed(struct weir__op *op, struct slot *slot)
 		weir__op_fail(op, code, "calls are taken no more");
 	else if (weir__op_survives(op, code) && args->order == WEIR_ORDER_ANY)
 		set_free(self, slot);
-	/* ordered: it is passed over when its turn comes */
+	/* ordered: the slot is passed over when its turn comes */
 }
 
-/* False: it has failed. */
+/* Collects results. False: the operator has failed. */
 static bool collect(struct weir__op *op)
 {
 	const struct parallel *args = weir__op_args(op);

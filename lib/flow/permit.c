@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Items that need permits, and actors that acknowledge what they get. */
+/* Operators for items that need permits, and for actors that acknowledge their
+ * items. */
 #include <weir/flow_bridge.h>
 
 #include <assert.h>
@@ -8,7 +9,8 @@
 
 struct permit {
 	struct weir_semaphore *semaphore;
-	void *first; /* passes before the others, and needs none; NULL: none */
+	void *first; /* the `init` item: passes first, without a permit; or
+		      * NULL */
 	bool acked;  /* the end waits until all permits are back */
 };
 
@@ -17,8 +19,8 @@ struct gate {
 	struct weir_acquire acquire;
 	struct weir_semaphore *semaphore;
 	bool begun; /* `first` has gone */
-	/* At the end: how many permits there are when all that was sent has
-	 * been acknowledged, and how many of them it has got back. */
+	/* At the end: how many permits there are when every item sent has been
+	 * acknowledged, and how many of them we have got back. */
 	int64_t owed, back;
 };
 
@@ -33,7 +35,8 @@ static void granted(struct weir_acquire *acquire)
 	weir__ask_done(op);
 }
 
-/* How many permits it has got, up to `n`; 0: it is woken when there is one. */
+/* Acquires up to `n` permits, and returns how many. 0: the operator is woken
+ * when there is one. */
 static size_t acquire(struct weir__op *op, size_t n)
 {
 	struct gate *gate = weir__op_state(op);
@@ -61,7 +64,8 @@ static size_t acquire(struct weir__op *op, size_t n)
 	return 0;
 }
 
-/* No look upstream, though rule 8 says so: who takes it from the link asks. */
+/* Emits `init`. It does not look upstream, though rule 8 asks for that: the
+ * actor that takes `init` from the link brings another pull. */
 static size_t put_first(struct weir__op *op, void **items, size_t room)
 {
 	const struct permit *args = weir__op_args(op);
@@ -74,7 +78,8 @@ static size_t put_first(struct weir__op *op, void **items, size_t room)
 	return 1;
 }
 
-/* Upstream has ended: so does this, but not before the last acknowledgement. */
+/* Upstream has ended: the operator ends, too, but not before the last
+ * acknowledgement. */
 static void finish(struct weir__op *op)
 {
 	const struct permit *args = weir__op_args(op);

@@ -25,9 +25,9 @@ struct weir__pipe {
 	struct weir__lock lock; /* for the rest */
 	struct weir_error *error;
 	bool closed;   /* nothing more comes */
-	bool failed;   /* it was full, and that is an error */
-	bool emptying; /* all that is there is being dropped */
-	bool gone;     /* nobody reads any more */
+	bool failed;   /* the ring was full, which fails the stream */
+	bool emptying; /* all items in the ring are being dropped */
+	bool gone;     /* the reader has closed */
 	bool reader_waits, writer_waits;
 	size_t head, tail, capacity;
 	void *slots[];
@@ -37,7 +37,7 @@ static void pipe_unref(struct weir__pipe *pipe)
 {
 	bool last;
 
-	/* release: what we did with it; acquire: what the other did */
+	/* release: our writes to it; acquire: those of the other */
 	ck_pr_fence_release();
 	ck_pr_dec_32_zero(&pipe->refs, &last);
 	if (!last)
@@ -67,7 +67,7 @@ static void *take(struct weir__pipe *pipe)
 	return pipe->slots[pipe->head++ % pipe->capacity];
 }
 
-/* Not once it is `gone`: the ring is the reader's then. */
+/* Not called when `gone` is set: the ring is the reader's then. */
 static size_t room(const struct weir__pipe *pipe)
 {
 	assert(!pipe->gone);
@@ -83,7 +83,8 @@ static bool take_flag(bool *flag)
 	return was;
 }
 
-/* It is full: *out goes. True: that is the item itself. */
+/* The ring is full: sets *out to the item to be dropped. True: that is `item`
+ * itself. */
 static bool overflow(struct weir__pipe *pipe, void *item, void **out)
 {
 	assert(pipe->emptying || room(pipe) == 0);
@@ -110,8 +111,8 @@ static bool overflow(struct weir__pipe *pipe, void *item, void **out)
 }
 
 /*
- * Puts the item, or does one step to that. True: the item is done with. *drops:
- * *out is to be dropped, be it the item or another one.
+ * Puts the item, or does one step towards that. True: the item is done with.
+ * *drops: *out must be dropped, which is `item` or another item.
  */
 static bool put_one(struct weir__pipe *pipe, void *item, bool *drops,
 		    void **out)
@@ -143,7 +144,8 @@ bool weir__pipe_take_back(struct weir__pipe *pipe, void **item)
 	return is_there;
 }
 
-/* What is dropped is dropped without the lock, some at a time. */
+/* Puts the items. Items to be dropped are dropped without the lock, some at a
+ * time. */
 static void put(struct weir__pipe *pipe, void *const *items, size_t n)
 {
 	void *dropped[WEIR_FLOW_BATCH];
@@ -167,7 +169,8 @@ static void put(struct weir__pipe *pipe, void *const *items, size_t n)
 	}
 }
 
-/* How many it may put now; with back-pressure none means that it is woken. */
+/* How many items the writer may put now. With back-pressure, after 0 the writer
+ * is woken when there is room. */
 static size_t may_put(struct weir__pipe *pipe, bool *over)
 {
 	size_t n = WEIR_FLOW_BATCH;
@@ -228,7 +231,7 @@ static void pipe_over(struct weir__stage *stage, struct weir_error *error)
 		weir__op_wake(pipe->reader);
 }
 
-/* The stage stops, whether it was over or not. */
+/* The writing stage stops, whether its root had ended or not. */
 static void pipe_stop(struct weir__stage *stage)
 {
 	struct weir__pipe *pipe = stage->end_state;
@@ -282,7 +285,7 @@ static size_t read_pull(struct weir__op *op, void **items, size_t room)
 	return n;
 }
 
-/* Once `gone` is set nobody else touches the ring. */
+/* When `gone` is set, no other thread touches the ring. */
 static void read_close(struct weir__op *op)
 {
 	struct weir__pipe *pipe = pipe_of(op);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A boundary whose writer need not wait for room: a ring behind a lock, that is
- * taken once for a batch. The writer is a stage of its own, so that it goes on
- * while nobody asks its reader for anything, which a link and a stage that waits
- * for input and room at once could not do.
+ * A boundary whose writer need not wait for room: a ring with a lock that is
+ * taken once for a batch. The writer is a stage of its own, so it goes on while
+ * the reader is not asked for items. A link could not do that: a stage that
+ * writes into a link waits for input and room at once.
  */
 #ifndef WEIR_FLOW_PIPE_H
 #define WEIR_FLOW_PIPE_H
@@ -15,9 +15,9 @@
 struct weir__pipe;
 
 /*
- * A stage of `root`'s is made by make(), which gets the pipe; what comes out of
- * that goes into the pipe. Returns the operator that reads it. `flow` is whom
- * both are of. NULL: *build->code says why.
+ * Builds both ends of a pipe for `flow`. make() gets the pipe, and makes the
+ * root of the writing stage; the items that the root emits go into the pipe.
+ * Returns the operator that reads the pipe. NULL: *build->code says why.
  */
 struct weir__op *weir__pipe_build(
 	struct weir__build *build, const struct weir_flow *flow, size_t n,

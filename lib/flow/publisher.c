@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Flows that end in subscribers: the out-port of what is above them becomes a
- * publisher (reactive.h), with one subscriber. weir_flow_publisher() starts a
- * run for each; its last operator learns from the run whom it serves.
+ * Flows that end in subscribers. The out-port of the stage above the end
+ * becomes a publisher (reactive.h) with one subscriber. A weir_flow_publisher
+ * starts a run for each subscriber; the last operator of the run finds its
+ * subscriber in the run.
  */
 #include <weir/flow_bridge.h>
 
@@ -16,8 +17,8 @@
 #include "stream/reactive.h"
 
 /*
- * *told: the subscriber gets its signals from the publisher from here on, be it
- * that it is rejected.
+ * *told: from here on the publisher sends the subscriber its signals, also if
+ * it rejects it.
  */
 static int join(struct weir_out *out, struct weir_reactive_out *reactive,
 		struct weir_subscriber *subscriber, bool *told)
@@ -27,7 +28,7 @@ static int join(struct weir_out *out, struct weir_reactive_out *reactive,
 	};
 	int rc = weir_reactive_out_init(reactive, out, &options);
 
-	/* now, so that there is no memory missing later */
+	/* now, so that no allocation is needed later */
 	if (rc == 0 && !weir__reactive_in_of(subscriber, out))
 		rc = weir__reactive_out_ring(reactive);
 	if (rc == 0)
@@ -88,7 +89,7 @@ struct weir_flow_publisher {
 	uint32_t refs; /* atomic: its maker, runs */
 };
 
-/* What its run is told of a subscriber. */
+/* How a run finds its subscriber. */
 struct service {
 	struct weir_flow_publisher *publisher;
 	struct weir_subscriber *subscriber; /* while the run is made */
@@ -148,7 +149,8 @@ static void run_over(struct weir_error *error, void *result, void *context)
 	publisher_unref(publisher);
 }
 
-/* A run for the subscriber, which has a reference; *told as above. */
+/* Starts a run for the subscriber, of which the caller holds a reference; *told
+ * as above. */
 static int serve(struct weir_flow_publisher *publisher,
 		 struct weir_subscriber *subscriber, bool *told)
 {
@@ -164,7 +166,7 @@ static int serve(struct weir_flow_publisher *publisher,
 	service->subscriber = subscriber;
 	options.done = run_over;
 	options.context = service;
-	/* relaxed: who subscribes keeps the publisher there */
+	/* relaxed: the thread that subscribes keeps the publisher alive */
 	ck_pr_inc_32(&publisher->refs);
 	rc = weir_flow_start(publisher->flow, publisher->executor, &options,
 			     NULL);
@@ -186,7 +188,7 @@ static int subscribe(struct weir_publisher *base,
 		return -EINVAL;
 	publisher =
 		weir_container_of(base, struct weir_flow_publisher, publisher);
-	/* so that it is there to be rejected, and reported */
+	/* keeps the subscriber alive for a rejection and a report */
 	weir_subscriber_ref(subscriber);
 	rc = serve(publisher, subscriber, &told);
 	if (rc < 0 && !told)

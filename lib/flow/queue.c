@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A queue from any thread into a run. A lock is enough here: it is held for a
- * few instructions, by the run once for a batch.
+ * A queue from any thread into a run. A lock is enough: it is held for a few
+ * instructions, and the run takes it once for a batch.
  */
 #include <weir/flow_source.h>
 
@@ -19,18 +19,19 @@ struct weir_flow_queue {
 	const struct weir_items *items;
 	enum weir_flow_overflow overflow;
 	uint32_t refs;		/* atomic: its maker, flows, the run */
-	uint32_t claimed;	/* atomic: it has been run */
+	uint32_t claimed;	/* atomic: a run has the queue */
 	struct weir__lock lock; /* for the rest */
-	struct weir__op *op;	/* its run's, from its first look on; held */
-	bool waits;		/* that waits for items */
+	struct weir__op *op;	/* the run's, from its first pull on; held */
+	bool waits;		/* `op` waits for items */
 	struct weir_error *error;
-	bool closed, gone; /* no more come; nobody takes */
-	bool overflowed;   /* and that has closed it */
+	bool closed, gone; /* no more items come; the run takes none */
+	bool overflowed;   /* an overflow has closed it */
 	size_t head, tail, capacity;
 	void *slots[];
 };
 
-/* Under the lock. Who waits is told as soon as there is something to tell. */
+/* Holds under the lock. A run that waits is woken as soon as there is an item
+ * or an end. */
 static __attribute__((unused)) bool is_consistent(
 	const struct weir_flow_queue *queue)
 {
@@ -103,8 +104,8 @@ void weir_flow_queue_free(struct weir_flow_queue *queue)
 }
 
 /*
- * Who has changed what the run waits for, under the lock, wakes it behind that:
- * it has taken a hold of the operator for that.
+ * Wakes a run after the lock was released. The caller has taken a hold of the
+ * operator for that, under the lock.
  */
 static void wake(struct weir__op *op)
 {
@@ -122,7 +123,7 @@ static struct weir__op *take_run(struct weir_flow_queue *queue)
 	return queue->op;
 }
 
-/* Of items that come, a run hears only if it waits for them. */
+/* A run is woken for items only if it waits for them. */
 static struct weir__op *take_waiter(struct weir_flow_queue *queue)
 {
 	return queue->waits ? take_run(queue) : NULL;
@@ -206,7 +207,7 @@ static const struct weir_items *queue_items(const struct weir_flow *flow)
 	return queue_of(flow)->items;
 }
 
-/* Takes what there is; *over: that was all. */
+/* Takes items; *over: no more will come. */
 static size_t queue_take(struct weir__op *op, void **items, size_t room,
 			 bool *over)
 {
@@ -233,7 +234,7 @@ static size_t queue_pull(struct weir__op *op, void **items, size_t room)
 	bool over;
 	size_t n = queue_take(op, items, room, &over);
 
-	/* one that is closed does not change any more */
+	/* a queue that is closed does not change any more */
 	if (over && queue->overflowed)
 		weir__op_fail(op, -EOVERFLOW, "the queue is full");
 	else if (over)
@@ -248,7 +249,7 @@ static size_t queue_drain(struct weir__op *op, void **items, size_t room)
 	return queue_pull(op, items, room);
 }
 
-/* Nobody takes any more. */
+/* The run takes no more items. */
 static void queue_close(struct weir__op *op)
 {
 	struct weir_flow_queue *queue = queue_of(op->flow);
@@ -258,7 +259,7 @@ static void queue_close(struct weir__op *op)
 	if (!weir__op_begun(op))
 		return;
 	weir__lock(&queue->lock);
-	/* it is run once: see queue_claim() */
+	/* the queue has one run: see queue_claim() */
 	assert(!queue->gone);
 	queue->gone = true;
 	held = queue->op;
@@ -267,7 +268,7 @@ static void queue_close(struct weir__op *op)
 	n = queue->tail - queue->head;
 	assert(is_consistent(queue));
 	weir__unlock(&queue->lock);
-	/* nothing is queued from now on, so it is all ours */
+	/* no items are queued from now on: those left are ours */
 	for (; n > 0; n--)
 		drop(queue, take_one(queue));
 	if (held)

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A flow that is made again when it has failed, after a while: a source, or what
- * stands between those above and below. The latter is given one item at a time,
- * so that a failure loses no more than what it has taken; and upstream's end only
- * behind its last item, so that it is the same failure whether the end comes with
- * that item or later.
+ * A flow that is made again after a while when it has failed: a source, or
+ * operators between upstream and downstream. In the second case the made flow
+ * gets one item at a time, so that a failure loses no more than the items it
+ * has taken. It gets upstream's end behind the last item only, so that a
+ * failure on the last item is the same whether the end comes with that item or
+ * later.
  */
 #include <assert.h>
 #include <errno.h>
@@ -34,12 +35,13 @@ struct restart {
 struct restarting {
 	struct weir__alarm alarm; /* survives a restart: is first */
 	struct weir__nest nest;
-	struct weir__inner inner; /* of one around something */
-	bool told;		  /* that upstream has ended */
+	struct weir__inner inner; /* of weir_flow_restart_around() */
+	bool told;		  /* the made flow knows that upstream has
+				   * ended */
 	struct weir__restarts *record;
 	uint64_t random;
 	uint64_t last_ns; /* of the back-off, as `count` */
-	uint64_t due_ns;  /* the next one is made then */
+	uint64_t due_ns;  /* when the next flow is made */
 	uint32_t count;
 };
 
@@ -84,7 +86,7 @@ static void restart_close(struct weir__op *op)
 	self->record = NULL;
 }
 
-/* 1: there may be one more, which is counted; 0: none; -ENOMEM. */
+/* 1: another restart is allowed, and is counted; 0: it is not; -ENOMEM. */
 static int allowed(struct weir__op *op, struct weir_error *error, uint64_t now)
 {
 	const struct restart *args = weir__op_args(op);
@@ -104,7 +106,7 @@ static int allowed(struct weir__op *op, struct weir_error *error, uint64_t now)
 	return rc;
 }
 
-/* What it took from has ended, with `error` or well. */
+/* The made flow has ended, with `error` or well. */
 static void ended(struct weir__op *op, struct weir_error *error)
 {
 	const struct restart *args = weir__op_args(op);
@@ -129,7 +131,7 @@ static void ended(struct weir__op *op, struct weir_error *error)
 	weir__op_again(op);
 }
 
-/* It is not time yet. That upstream ends is seen meanwhile. */
+/* It is not time for the restart yet. An end of upstream is seen meanwhile. */
 static void wait_for_it(struct weir__op *op)
 {
 	struct restarting *self = weir__op_state(op);
@@ -155,7 +157,7 @@ static struct weir_flow *make_flow(struct weir__op *op)
 	return args->around(weir__inner_flow(&self->inner), args->context);
 }
 
-/* There is none now: makes one when it is time to. */
+/* There is no made flow now: makes one if it is time to. */
 static void begin(struct weir__op *op)
 {
 	const struct restart *args = weir__op_args(op);
@@ -181,8 +183,9 @@ static void begin(struct weir__op *op)
 }
 
 /*
- * That upstream has ended, where it has so with the last item: the made flow may
- * not be asked for more. One that has something left is told behind that.
+ * Tells the made flow of upstream's end, if that came with the last item: the
+ * made flow may not ask for more. A made flow that has items left is told
+ * behind these.
  */
 static void tell_end(struct weir__op *op)
 {
@@ -223,7 +226,7 @@ static size_t restart_pull(struct weir__op *op, void **items, size_t room)
 RESTART_KIND(restart);
 RESTART_KIND(restart_around);
 
-/* What weir__backoff_valid() says no to. */
+/* Says why weir__backoff_valid() is false. */
 static const char *wrong_with_backoff(const struct weir_backoff *backoff)
 {
 	if ((unsigned int)backoff->law > WEIR_BACKOFF_LINEAR)

@@ -3,9 +3,9 @@
  * Runs of flows, as their users see them.
  *
  * A run is over on the executor that it was started on, whichever thread
- * releases the last stage. So it is an actor there: without ports, and held
- * like one that is new (rule 1 of gate.c) until all stages are gone. Then it is
- * submitted, for a slice that is its final one.
+ * releases the last stage. So the run is an actor of that executor. It has no
+ * ports, and is held like a new actor (rule 1 of gate.c) until all stages are
+ * gone. Then it is submitted, and its first slice is its final one.
  */
 #include <assert.h>
 #include <errno.h>
@@ -95,7 +95,7 @@ static void run_over(struct weir_flow_run *run)
 	run_unref(run);
 }
 
-/* Held until the stages are gone, so this is the final slice. */
+/* The actor is held until the stages are gone, so this is its final slice. */
 static uint32_t no_turns(struct weir_actor *actor, uint32_t n)
 {
 	assert(false);
@@ -107,7 +107,8 @@ static struct weir_flow_run *run_of(struct weir_actor *actor)
 	return weir_container_of(actor, struct weir_flow_run, actor);
 }
 
-/* It leaves its executor; from here on there is a reference to be dropped. */
+/* The actor leaves its executor; from here on it has a reference to be
+ * dropped. */
 static void stopped(struct weir_actor *actor, struct weir_error *error)
 {
 	weir__registry_remove(actor->executor, actor->index);
@@ -131,8 +132,9 @@ static const struct weir_actor_ops over_ops = {
 };
 
 /*
- * No references: so neither a drain nor an abort of the executor gets hold of
- * it, as both mean the stages, and it is released by its slice.
+ * The run's actor has no references. So neither a drain nor an abort of the
+ * executor takes one: these are for the stages. The actor's own slice releases
+ * it.
  */
 static int keep(struct weir_flow_run *run)
 {
@@ -141,7 +143,7 @@ static int keep(struct weir_flow_run *run)
 
 	assert(rc == 0);
 	actor->refs = 0;
-	/* SCHEDULED is held, as by one that has been submitted */
+	/* SCHEDULED is held, as by an actor that has been submitted */
 	weir__set_state(actor, WEIR__STATE_RUNNING);
 	rc = weir__registry_add(run->executor, &actor->task, &actor->index);
 	run->kept = rc == 0;
@@ -159,12 +161,13 @@ static void unkeep(struct weir_flow_run *run)
 }
 
 /*
- * It may be over, and its executor free to go, before the submission returns.
+ * The run may be over, and its executor may be freed, before the submission
+ * returns.
  */
 static void submit(struct weir_flow_run *run)
 {
 	struct weir_executor *executor = run->executor;
-	/* its own threads are joined before it goes */
+	/* a thread of the executor is joined before the executor is freed */
 	bool outside = !weir__share_of(executor->registry);
 
 	weir__actor_end(&run->actor, NULL, false);
@@ -179,8 +182,8 @@ void weir__run_stage_gone(struct weir_flow_run *run)
 {
 	bool last;
 
-	/* release: what the stage did; acquire: what the others did, for an
-	 * executor that refuses: then it is over here */
+	/* release: the stage's writes; acquire: those of the others, for an
+	 * executor that refuses: then the run is over here */
 	ck_pr_fence_release();
 	ck_pr_dec_32_zero(&run->n_alive, &last);
 	if (!last)
@@ -209,7 +212,7 @@ void weir__flow_unclaim(struct weir_flow *flow)
 /* NOLINTNEXTLINE(misc-no-recursion) */
 int weir__flow_claim(struct weir_flow *flow)
 {
-	uint32_t n = 0; /* above it are claimed */
+	uint32_t n = 0; /* the flows above that are claimed */
 	int rc = 0;
 
 	while (n < flow->n_up && (rc = weir__flow_claim(flow->up[n])) == 0)
@@ -234,7 +237,8 @@ static struct weir_flow_run *run_new(
 	run->executor = executor;
 	run->flow = flow;
 	run->refs = 2;
-	/* one that is not a stage: nothing is over while we make it */
+	/* one more than there are stages: the run cannot be over while we make
+	 * it */
 	run->n_alive = 1;
 	if (options)
 		run->options = *options;
@@ -263,10 +267,10 @@ static int build(struct weir_flow_run *run)
 }
 
 /*
- * The list has the stage that ends the flow last; it starts first, so that each
- * finds the one below it started. What runs may end at once: all are kept until
- * we are done with them. When one cannot be started, those that were end, and
- * so do those that were not.
+ * Starts the stages. The list is ordered from the sources to the end; the last
+ * one starts first, so that each stage finds the stage below it started. A
+ * stage may end as soon as it runs, so we hold all stages until we are done. If
+ * a stage cannot be started, all stages end, started or not.
  */
 static int start(struct weir_flow_run *run, bool *runs)
 {
@@ -299,7 +303,7 @@ static int start(struct weir_flow_run *run, bool *runs)
 	return rc;
 }
 
-/* Nothing has run: what was made goes again. */
+/* No stage has run: frees everything that was made. */
 static int give_up(struct weir_flow_run *run, int code)
 {
 	struct weir__stage *stage, *next;
@@ -325,7 +329,7 @@ bool weir__run_options_valid(const struct weir_flow_run_options *options)
 			    memcmp(options->reserved, zero, sizeof(zero)) == 0);
 }
 
-/* A flow that has not failed; the rest of the arguments is good. */
+/* Starts a run. The flow has not failed, and the other arguments are valid. */
 static int start_run(struct weir_flow *flow, struct weir_executor *executor,
 		     const struct weir_flow_run_options *options,
 		     struct weir_flow_run **run)
@@ -408,8 +412,8 @@ int weir_flow_run_wait(struct weir_flow_run *run, uint64_t timeout_ns,
 }
 
 /*
- * The simulators that this thread owns have nothing left to do. A run on one is
- * cancelled, which gives it something. One elsewhere does not need it:
+ * The simulators of this thread have nothing left to do. A run on one of them
+ * is cancelled, which gives the simulator work. A run elsewhere need not be:
  * everything about a simulator happens on one thread.
  */
 static int wait_at_rest(struct weir_flow_run *run, void **result,
@@ -457,7 +461,7 @@ void weir__run_stage_stopped(struct weir_flow_run *run,
 
 	weir__lock(&run->lock);
 	while (*link != stage) {
-		/* it stops once, so it is there */
+		/* a stage stops once, so it is in the list */
 		assert(*link);
 		link = &(*link)->live;
 	}
@@ -465,7 +469,8 @@ void weir__run_stage_stopped(struct weir_flow_run *run,
 	weir__unlock(&run->lock);
 }
 
-/* Those in the list have a reference of their own until they leave it. */
+/* Tells each live stage. A stage in the list has a reference until it leaves
+ * the list. */
 static void each_live(struct weir_flow_run *run,
 		      void (*tell)(struct weir_actor *actor))
 {

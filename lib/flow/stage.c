@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Actors that drive operators. A stage fires when driving it may get on:
+ * Actors that drive operators. A stage fires when driving it may make progress:
  *
- * - One in-port and operators that hold nothing back (`linear`): when there are
- *   tokens and room, as any other actor; its set of ports never changes.
- * - Otherwise the last drive says what is missing: room; or tokens in just
- *   those in-ports that its operators found empty (all of them, or any, which
- *   depends on the operator that has several); or neither, but a timer or
- *   another thread: then no port takes part until the stage is woken.
+ * - A stage with one in-port and no operator that holds items (`linear`) fires
+ *   when there are tokens and room, as any other actor; its set of ports never
+ *   changes.
+ * - For any other stage the last drive says what is missing. If it is room, the
+ *   out-ports take part. If it is tokens, the in-ports that the operators found
+ *   empty take part (all of them, or any of them, which the operator with
+ *   several inputs says). If it is a timer or another thread, no port takes
+ *   part until the stage is woken.
  *
- * An in-port that has only its end left to tell always takes part: it holds
- * nothing back, and an end waits for nothing.
+ * An in-port that has only its end left to tell always takes part, because an
+ * end waits for nothing.
  *
- * A stage without out-port that waits for nothing fires by its `go`, which is
- * also what is told that the executor drains.
+ * A stage without out-port that waits for nothing fires by its port `go`. A
+ * drain of the executor is also told to `go`.
  */
 #include <assert.h>
 #include <errno.h>
@@ -43,7 +45,7 @@ void weir__take_part(struct weir_port *port, bool *ignored, bool want)
 		return;
 	*ignored = !want;
 	if (want)
-		(void)weir_port_require(port); /* -EPIPE: it has ended */
+		(void)weir_port_require(port); /* -EPIPE: the port has ended */
 	else
 		(void)weir_port_ignore(port);
 }
@@ -61,14 +63,15 @@ static void require_input(struct weir__stage *stage, bool linear, bool waits)
 				waits ? inlet->waiting : linear);
 }
 
-/* Its stream has ended, all of it was taken, and nobody has been told. */
+/* True: the stream has ended and all its tokens are taken, but the end has not
+ * been told. */
 static bool ends(const struct weir_in *in)
 {
 	uint32_t word;
 
 	if (in->port.flags & WEIR__PORT_ENDED)
 		return false;
-	/* relaxed: the look at the port finds the same, and orders it */
+	/* relaxed: the later look at the port reads it again, and orders it */
 	word = ck_pr_load_32(weir__lane_tail(&in->lane));
 	return (word & 1) && weir__index_diff(word >> 1, in->head) == 0;
 }
@@ -142,14 +145,15 @@ static void rest(struct weir__stage *stage, enum weir__found found)
 
 static void finish(struct weir__stage *stage, struct weir_error *error)
 {
-	/* it is told once how the root has ended */
+	/* the end is told only once */
 	assert(!stage->over);
 	stage->over = true;
 	stage->end->over(stage, error);
 	(void)weir_actor_end(&stage->actor);
 }
 
-/* Nobody else looks at an in-port that takes no part. */
+/* Looks for tokens in an in-port that takes no part in firing: the slice does
+ * not. */
 static void look(struct weir__inlet *inlet)
 {
 	struct weir_port *port = &inlet->in.port;
@@ -166,7 +170,7 @@ static void look(struct weir__inlet *inlet)
 	weir_error_unref(error);
 }
 
-/* True: it did as much as it was asked to. */
+/* Drives the stage once. True: it did as much as it was asked to. */
 static bool drive(struct weir__stage *stage, uint64_t n)
 {
 	void *scratch[WEIR_FLOW_BATCH];
@@ -232,7 +236,7 @@ static inline uint32_t set_ask(struct weir__stage *stage, uint32_t n)
 		n, 1u << weir__actor_fit_log2(&stage->actor));
 }
 
-/* No slice times what a signal brings about. */
+/* Handles a wake. (Slices measure no time for signals.) */
 static void poke(struct weir__stage *stage)
 {
 	struct weir_executor *executor = stage->actor.executor;
@@ -348,7 +352,8 @@ static bool has_failed(const struct weir__stage *stage)
 	return false;
 }
 
-/* An end may have come where nobody looks, or an error, behind items. */
+/* An end or an error may have come in an in-port that takes no part, behind
+ * items. */
 static int go_signalled(struct weir_port *port)
 {
 	struct weir__stage *stage = stage_of(port->actor);
@@ -359,7 +364,7 @@ static int go_signalled(struct weir_port *port)
 	return 0;
 }
 
-/* `takes`: a drain does not end it, but its sources. */
+/* `takes`: a drain does not end the stage, but its sources. */
 static const struct weir__port_ops go_ops = {
 	.takes = true,
 	.certain = go_certain,
@@ -373,7 +378,8 @@ struct weir__stage *weir__stage_new(struct weir_flow_run *run,
 {
 	struct weir__stage *stage = weir__alloc(run->allocator, sizeof(*stage));
 
-	/* a run gets no more of them: who counts them would not know */
+	/* no stages may be added to a run that has begun: they would not be
+	 * counted */
 	assert(!run->begun);
 	if (!stage)
 		return NULL;
@@ -392,7 +398,8 @@ struct weir__stage *weir__stage_new(struct weir_flow_run *run,
 		.released = released,
 	};
 	(void)weir_actor_init(&stage->actor, &stage->ops, executor);
-	/* what takes no time is cut by nothing, from the first item on */
+	/* where the clock stands still, a batch is as large as can be from the
+	 * first item on */
 	if (executor->registry->stands_still) {
 		stage->batch_log2 = WEIR__FIT_LOG2_MAX;
 		weir__actor_set_fit(&stage->actor, 1);
@@ -445,7 +452,7 @@ int weir__stage_ready(struct weir__stage *stage, struct weir__op *root)
 			fires ? WEIR__PORT_ATTENDANT : WEIR__PORT_OTHER);
 	if (!stage->linear)
 		require_input(stage, false, false);
-	/* It is driven once as it starts, whatever there is. */
+	/* Drives the stage once when it starts, whatever its ports hold. */
 	weir_actor_signal(&stage->actor);
 	return 0;
 }
@@ -509,7 +516,7 @@ static void keep_last(struct weir__stage *stage, void *const *items, size_t n)
 
 	if (n == 0)
 		return;
-	/* one stage of a run has the result */
+	/* only one stage of a run gives the result */
 	assert(stage->end == &weir__end_result);
 	if (run->has_result)
 		weir__op_drop_one(stage->root, run->result);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Kill switches. Operators that are open stand in a list of the switch, under
- * its lock, which who throws it wakes; they see that it is thrown when they are
- * pulled. An operator leaves the list when it is closed, before it is freed.
+ * Kill switches. Open operators stand in a list of the switch, under its lock.
+ * The thread that throws the switch wakes all operators of the list; they see
+ * that the switch is thrown when they are pulled. An operator leaves the list
+ * when it is closed, before it is freed.
  */
 #include <weir/flow_switch.h>
 
@@ -109,13 +110,14 @@ static bool is_thrown(const struct weir_flow_switch *swtch)
 	return true;
 }
 
-/* One that is thrown meanwhile is seen when the operator is pulled first. */
+/* If the switch is thrown meanwhile, the operator sees that at its first
+ * pull. */
 static int guard_open(struct weir__op *op)
 {
 	struct weir_flow_switch *swtch = switch_of(op->flow);
 	struct guard *guard = weir__op_state(op);
 
-	/* a restart begins with a zeroed state: it is not in the list */
+	/* a restart begins with a zeroed state: the guard is not in the list */
 	assert(!guard->op && !guard->link);
 	guard->op = op;
 	weir__lock(&swtch->lock);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Writing descriptors. What is there is written by one call, but never more than
- * the descriptor takes as if it had been written one by one:
+ * Writing descriptors. Items that are there are written by one call; but only
+ * as many as the descriptor takes just as if they were written one by one:
  *
  *   regular files, stream sockets   up to GATHERED items
  *   pipes                           PIPE_BUF bytes, which other writers to the
@@ -10,9 +10,9 @@
  *   all others                      one item, which may be a message: datagrams,
  *                                   packets, most devices
  *
- * A peer that goes away is -EPIPE and no signal: sockets are told so, and SIGPIPE
- * of a pipe is taken back by the thread that got it. Threads of the library's own
- * block all signals and need not.
+ * A peer that goes away gives -EPIPE and no signal: a flag of the call sees to
+ * that for sockets, and for a pipe the thread takes the SIGPIPE back. Threads
+ * that belong to the library block all signals and need not do that.
  */
 #include <assert.h>
 #include <errno.h>
@@ -31,7 +31,7 @@
 
 #define GATHERED 64u
 #define GATHERED_BYTES \
-	(64u * 1024) /* from there on no item more is asked for */
+	(64u * 1024) /* from there on no more items are asked for */
 
 enum way {
 	WAY_UNKNOWN,
@@ -44,7 +44,8 @@ enum way {
 
 struct writing {
 	struct weir__watching watching; /* must be first */
-	/* To be written, in this order; the first one from `at` on. */
+	/* Items to be written, in this order; of the first one the bytes from
+	 * `at` on. */
 	struct weir_flow_bytes *bytes[GATHERED];
 	uint32_t first, n;
 	size_t at;
@@ -84,7 +85,7 @@ static enum way way_of(int fd)
 		       : WAY_SOCKET;
 }
 
-/* What the next call writes: how many parts. */
+/* Gathers the parts for the next call; returns their number. */
 static int gather(const struct writing *self, struct iovec *parts)
 {
 	size_t most = self->way == WAY_PIPE ? PIPE_BUF : SIZE_MAX, sum = 0;
@@ -108,8 +109,9 @@ static int gather(const struct writing *self, struct iovec *parts)
 /* --- Without a signal ------------------------------------------------------------ */
 
 /*
- * SIGPIPE is blocked meanwhile, and taken if it came; but one that was pending
- * before, where the thread blocks it anyway, is somebody else's.
+ * SIGPIPE is blocked during the call, and taken back if the call has raised it.
+ * A SIGPIPE that was pending before, because the thread blocks it anyway, is
+ * left.
  */
 static ssize_t write_pipe(int fd, const struct iovec *parts, int n)
 {
@@ -147,7 +149,7 @@ static ssize_t write_parts(enum way way, int fd, struct iovec *parts, int n)
 
 /* --- The operator ------------------------------------------------------------------ */
 
-/* So many bytes more are written: drops the items that are. */
+/* `n` more bytes are written: drops the items that are written whole. */
 static void wrote(struct weir__op *op, size_t n)
 {
 	struct writing *self = weir__op_state(op);
@@ -164,7 +166,7 @@ static void wrote(struct weir__op *op, size_t n)
 	assert(self->first < self->n || self->at == 0);
 }
 
-/* True: it is all written. */
+/* True: all items are written. */
 static bool write_all(struct weir__op *op, int fd)
 {
 	struct writing *self = weir__op_state(op);
@@ -179,7 +181,7 @@ static bool write_all(struct weir__op *op, int fd)
 		if (n > 0) {
 			wrote(op, (size_t)n);
 		} else if (n == 0) {
-			/* it would be so for ever */
+			/* otherwise we would try for ever */
 			weir__op_fail(op, -EIO, "nothing could be written");
 			return false;
 		} else if (errno == EAGAIN || errno == EWOULDBLOCK) {
@@ -194,8 +196,8 @@ static bool write_all(struct weir__op *op, int fd)
 }
 
 /*
- * What is there. An operator that asks others is pulled once: it may have to wait
- * for more, while what it has given is wanted by somebody.
+ * Takes the items that are there. If upstream is not `ready`, it is pulled once
+ * only: a second pull might block, while the peer wants the items that we have.
  */
 static void take(struct weir__op *op)
 {
@@ -226,7 +228,7 @@ static void write_more(struct weir__op *op)
 	if (self->way == WAY_UNKNOWN)
 		self->way = way_of(fd);
 	if (write_all(op, fd))
-		/* it may have been one that was taken before */
+		/* the failed item may be one that was taken before */
 		weir__op_again(op);
 }
 
