@@ -46,10 +46,10 @@ enum weir_outcome {
 	WEIR_OUTCOME_STOPPED,	/* its process was stopped */
 	WEIR_OUTCOME_TIMED_OUT, /* its time was up, its process was stopped */
 	/*
-	 * It was never started. -EEXIST: a process with its id runs. -EINVAL:
-	 * a bad id. -ECANCELED, -ESHUTDOWN: the manager, the system or the
-	 * executor ends. -ENOTSUP: it has a timeout, and the executor has no
-	 * timers. -ENOMEM. Or what `start` has returned.
+	 * Its process was never started. -EEXIST: a process with its id runs.
+	 * -EINVAL: a bad id. -ECANCELED, -ESHUTDOWN: the manager, the system or
+	 * the executor ends. -ENOTSUP: it has a timeout, and the executor has
+	 * no timers. -ENOMEM. Or the error of `start`.
 	 */
 	WEIR_OUTCOME_REFUSED,
 	WEIR_OUTCOME_COUNT, /* how many there are */
@@ -128,19 +128,19 @@ struct weir_process_manager_options {
 	int (*start)(struct weir_process *process, void *context);
 	uint64_t timeout_ns; /* as the command's; 0: none */
 	/*
-	 * Time that they have when they are to stop and `stopping` of their
-	 * lifecycle says 1, or their children take theirs: as
-	 * weir_spawn_options.shutdown_ns. 0: for ever, also past the timeout.
-	 * Else starting one takes memory.
+	 * How long a stop waits for a process, if its `stopping` hook returns 1
+	 * or its children take time: as weir_spawn_options.shutdown_ns. 0:
+	 * without limit, also past the timeout. If not 0, starting a process
+	 * allocates memory.
 	 */
 	uint64_t shutdown_ns;
 
 	/* --- Or processes that are calls ---------------------------------- */
 	/*
 	 * The process is this call, on a thread of the executor. 0: done.
-	 * WEIR_RUN_LATER: it goes on, and ends with weir_command_end(). A
-	 * negative errno: it has failed. Ids are not looked at, and there are
-	 * no timeouts: nothing could stop it.
+	 * WEIR_RUN_LATER: the process goes on, and ends with
+	 * weir_command_end(). A negative errno: it has failed. Ids are ignored,
+	 * and there are no timeouts, because a call cannot be stopped.
 	 */
 	int (*run)(struct weir_command *command, void *context);
 	/* How many actors make the calls, each one call at a time; default the
@@ -218,12 +218,12 @@ struct weir_process_manager {
 
 /*
  * Sets up a manager in the caller's memory; it must be spawned or stopped one
- * day. `options` is copied, what it points to is borrowed until `released`.
- * All memory that it will ever need is taken here. -EINVAL: null, neither
- * `process` nor `run` or both, a process_size that is too small, a number out
- * of its range, a buffer that must not be counted. -ENOTSUP: a timeout, and
- * the executor has no timers. -ENOMEM. Then nothing has changed. Whoever sets
- * it up.
+ * day. `options` is copied; everything that it points to is borrowed until
+ * `released`. All memory that the manager will ever need is allocated here.
+ * -EINVAL: null, neither `process` nor `run` or both, a process_size that is
+ * too small, a number out of its range, a buffer that must not be counted.
+ * -ENOTSUP: a timeout, and the executor has no timers. -ENOMEM. Then nothing
+ * has changed. Whoever sets it up.
  */
 WEIR_API int weir_process_manager_init(
 	struct weir_process_manager *manager, struct weir_executor *executor,

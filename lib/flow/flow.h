@@ -120,7 +120,7 @@ struct weir__kind {
 	bool nests;	/* see weir__op_nest() */
 	bool passes;	/* weir_flow_items() of it is that of the flow above */
 	bool any_input; /* several above: takes from any that has items */
-	bool ready; /* its items are at hand: no call of it may block */
+	bool ready;	/* its items are at hand: no call of it may block */
 };
 
 /*
@@ -525,11 +525,12 @@ typedef uintptr_t weir__pair __attribute__((
 	vector_size(2 * sizeof(void *)), aligned(sizeof(void *)), may_alias));
 
 /*
- * Takes `n` items that are there, as weir_in_take() so often. A few may have been
- * put a moment ago, and are used a moment later. A load waits until all of it is in
- * the cache, unless one store under way has all of it: so items are loaded one by
- * one (volatile: the compiler does not join them), as they may have been stored,
- * and stored in pairs, for loops that take two at a time.
+ * Takes `n` items that are available, as `n` calls of weir_in_take(). Some
+ * items may have been put a moment ago, and are used a moment later. A load
+ * waits until all its bytes are in the cache, unless a single store under way
+ * has all of them: so items are loaded one by one (volatile: the compiler does
+ * not join them), as they may have been stored, and stored in pairs, for loops
+ * that take two at a time.
  */
 static inline void weir__in_take_n(struct weir_in *in, void **items, size_t n)
 {

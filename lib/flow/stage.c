@@ -197,13 +197,14 @@ static bool drive(struct weir__stage *stage, uint64_t n)
 }
 
 /*
- * How much is asked for at once is bounded by its time, as runs of turns are:
- * no operator gets more room than a run has items. A turn is an item, but of a
- * stage that goes, which nothing else bounds: its turns are of 2^batch_log2
- * items, so that cheap ones come in batches, and with some turns a run, so that
- * it is timed. What a run takes in all stays when the two change; where one
- * turn is too long, it begins anew with one item. Turns do not become so long
- * that this is found where a run has just taken a little longer than others.
+ * Sets how many items are asked for at once. As for runs of turns, time is the
+ * bound: no operator gets more room than a run has items. A turn is one item;
+ * but a stage that fires by `go` has no port that bounds its run, so one of its
+ * turns is 2^batch_log2 items: cheap items come in batches, and a run has
+ * enough turns to be timed. When turns per run and items per turn change, their
+ * product stays. If one turn takes too long, batches begin anew with one item.
+ * Turns stay so short that this does not happen to a run that has just taken a
+ * little longer than others.
  */
 static void set_batch(struct weir__stage *stage)
 {
