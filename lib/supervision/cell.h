@@ -1,27 +1,28 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The cells of a system, their tree (tree.c) and their lock; what the other
- * files offer stands in headers of their own. Every actor of the system has a
- * cell; cells live in chunks of the system's, are named by number and never
- * move, so that a reference (slot, generation) can be asked for as long as the
- * system lives.
+ * The cells of a system, their tree (tree.c) and their lock; the other files of
+ * this folder have their own headers. Every actor of the system has a cell.
+ * Cells live in chunks of the system, have a number (slot) and never move; so
+ * an id (slot, generation) can be looked up as long as the system lives.
  *
- * One lock of the system's guards all cells. Actors are signalled, suspended
- * and submitted while it is held (enter/leave below keep an executor that
- * runs at once from running anything meanwhile); no hook, decider or handler
- * of a user's is ever called under it.
+ * One lock of the system guards all cells. Actors are signalled, suspended and
+ * submitted while it is held; weir__enter() and weir__leave() keep an executor
+ * that runs tasks inside submit from running a task meanwhile. No hook, decider
+ * or handler of a user's is ever called under the lock.
  *
- * 1. A child is in its parent's list from its spawn until it has ended; its
+ * 1. A child is in its parent's list from its spawn until it has ended, and its
  *    parent ends after it. So parents outlive their children, and `parent` does
- *    not change while the cell is in use; but for a parent that its executor
- *    refuses, whose children its own parent gets (orphan() in tree.c).
- * 2. suspends == own + its parent's suspends; `own`: it has failed, it restarts
- *    or is ordered to. The gate bit SUSPENDED_PARENT is set iff suspends > 0 or
- *    the state is STOPPING. A suspended actor runs no turn and no handler, but
- *    its start, restart and end; signals and letters are kept for later.
- * 3. `state` is changed by the actor's own slice, under the lock. Others put
- *    *orders* into the cell and signal it: state, not messages, so giving an
- *    order never needs memory and giving it twice is giving it once.
+ *    not change while the cell is in use. The exception is a parent that its
+ *    executor refuses: its own parent gets its children (orphan() in tree.c).
+ * 2. suspends == own + the parent's suspends. `own` is set if the actor has
+ *    failed, restarts, or is ordered to restart. The gate bit SUSPENDED_PARENT
+ *    is set iff suspends > 0 or the state is STOPPING. A suspended actor runs
+ *    no turns and no handlers except those of its start, restart and end;
+ *    signals and letters are kept for later.
+ * 3. `state` is changed by the actor's own slice, under the lock. Other threads
+ *    put *orders* into the cell and signal the actor. Orders are flags, not
+ *    messages: so giving an order never needs memory, and giving it twice has
+ *    the effect of giving it once.
  */
 #ifndef WEIR_SUPERVISION_CELL_H
 #define WEIR_SUPERVISION_CELL_H
@@ -75,7 +76,7 @@ enum {
 	WEIR__ORDER_HALT = 1u << 3, /* the first half of a restart */
 	WEIR__ORDER_GO = 1u << 4,   /* the second half */
 	WEIR__ORDER_STOP = 1u << 5,
-	WEIR__ORDER_KILL = 1u << 6, /* STOP, without asking anybody */
+	WEIR__ORDER_KILL = 1u << 6, /* STOP, without calling `stopping` hooks */
 	WEIR__ORDER_LOOK = 1u << 7, /* at children, letters */
 };
 
@@ -84,14 +85,16 @@ enum {
 	WEIR__CELL_PERMANENT = 1u << 0,
 	WEIR__CELL_TEMPORARY = 1u << 1,
 	WEIR__CELL_HIDDEN = 1u << 2,	 /* spawn has not succeeded yet */
-	WEIR__CELL_TOLD = 1u << 3,	 /* to stop or to halt, by its parent */
+	WEIR__CELL_TOLD = 1u << 3,	 /* its parent has told it to stop or
+					  * halt */
 	WEIR__CELL_FRESH = 1u << 4,	 /* spawned by a start under way */
-	WEIR__CELL_ESCALATED = 1u << 5,	 /* its failure is its parent's now */
+	WEIR__CELL_ESCALATED = 1u << 5,	 /* its parent has failed with its
+					  * failure */
 	WEIR__CELL_DRAINED = 1u << 6,	 /* ends when its last child has */
 	WEIR__CELL_DUE = 1u << 7,	 /* its back-off is over: restart it */
 	WEIR__CELL_GROUP_HALT = 1u << 8, /* ordered: to be halted or stopped */
 	WEIR__CELL_GROUP_GO = 1u << 9,	 /* and then to be started */
-	WEIR__CELL_LAST = 1u << 10, /* it drains, as its executor or parent */
+	WEIR__CELL_LAST = 1u << 10, /* it drains: its executor or parent does */
 	WEIR__CELL_POISONED = 1u << 11, /* letters that have come */
 	WEIR__CELL_KILLED = 1u << 12,
 	WEIR__CELL_NOTICES = 1u << 13,
@@ -103,23 +106,25 @@ enum {
 struct weir__cell {
 	struct weir__child child; /* first; aside is a struct weir__record */
 	struct weir_actor *actor; /* NULL once ended */
-	uint32_t generation;	  /* of who is there, or of the next */
+	uint32_t generation;	  /* of the actor in the cell, or of the next */
 	uint32_t parent;
 	uint32_t first; /* child */
-	/* siblings, circular, in order of spawning; alone or in no list: itself,
-	 * so that at(prev)->next is always its own slot; if free: the next */
+	/*
+	 * siblings, a circle in order of spawning. Alone or in no list: the
+	 * cell itself, so that at(prev)->next is always its own slot. If free:
+	 * the next free cell
+	 */
 	uint32_t next, prev;
-	/* its parent's list that it is in, if any, circular; see the record */
+	/* links of the list of its parent's record that it is in, if any; a
+	 * circle */
 	uint32_t work, work_prev;
 	uint32_t letters; /* their place among the tokens, see place.c */
 	uint16_t suspends;
 	uint16_t flags;
 	uint8_t own : 1;   /* it has a reason of its own to be suspended */
-	uint8_t begun : 1; /* a start of it went well, this or an earlier one */
+	uint8_t begun : 1; /* a start went well, this one or an earlier one */
 	uint8_t kind : 6;  /* enum weir_failure_kind of its failure, or below */
-	/*
-	 * The owner's, who writes them under the lock and reads them without.
-	 */
+	/* The owner writes these under the lock, and reads them without it. */
 	uint8_t state;	/* enum weir__cell_state */
 	uint8_t up;	/* its last start went well; its post_stop is due */
 	uint8_t orders; /* atomic */
@@ -129,12 +134,14 @@ struct weir__cell {
 #define WEIR__FINISHED 63u
 #define WEIR__DRAINED 62u
 
-/* First ones of lists of children, through `work`; each is in one at most. */
+/* The heads of lists of children, linked through `work`. A child is in at most
+ * one of them. */
 struct weir__family {
-	uint32_t failed;  /* who wait for a verdict, in the order they came */
+	uint32_t failed;  /* children that wait for a verdict, oldest first */
 	uint32_t halting; /* GROUP_HALT, the last spawned first; group.c */
-	uint32_t halted;  /* GROUP_GO alone, since the last verdict */
-	uint32_t going;	  /* and since earlier ones: these are before those */
+	uint32_t halted;  /* GROUP_GO only, from the last verdict */
+	uint32_t going;	  /* GROUP_GO only, from earlier verdicts: these go
+			   * first */
 	uint32_t n_stopping; /* children that are TOLD or GROUP_HALT */
 	uint32_t n_seen;     /* children that are not HIDDEN */
 	uint32_t depth;	     /* of the parent; root's is 1 */
@@ -146,13 +153,14 @@ struct weir__name;     /* names.h */
 struct weir__watch;    /* watch.h */
 struct weir__walk;     /* walk.h */
 
-/* What few actors have; made when first needed. Who has children has one. */
+/* The part of a cell that few actors need; made when first needed. An actor
+ * with children has one. */
 struct weir__record {
 	struct weir__aside aside; /* first */
 	struct weir_system *system;
-	uint32_t slot; /* whose it is; WEIR__NO_CELL: nobody's, shared */
+	uint32_t slot; /* of its cell; WEIR__NO_CELL: the shared record */
 	struct weir__name *name; /* NULL: none */
-	/* limit.h, of this child; of all its children */
+	/* limit.h: restarts of this child; of all its children */
 	struct weir__restarts *each, *all;
 	uint64_t restarted; /* how often */
 	uint32_t backoff_count;
@@ -160,11 +168,11 @@ struct weir__record {
 	struct weir__alarm *alarm;
 	uint64_t shutdown_ns;
 	/* watch.c */
-	struct weir_watcher *watchers; /* who is not an actor */
+	struct weir_watcher *watchers; /* watchers that are not actors */
 	struct weir__watch *watched;   /* by actors */
-	struct weir__watch *watching;  /* all that this one watches, a tree */
+	struct weir__watch *watching;  /* all watches of this actor, a tree */
 	struct weir__watch *notices, **notices_end;
-	/* why siblings restart, for a group of its children; a reference */
+	/* why a group of its children restarts; a reference */
 	struct weir_error *cause;
 	struct weir__family family;
 };
@@ -174,28 +182,31 @@ struct weir__record {
 #define WEIR__CHUNK_BLOCKS 20u
 
 struct weir_system {
-	struct weir__lock lock; /* over all but what is constant */
+	struct weir__lock lock; /* guards all fields but the constant ones */
 	/* constant */
 	struct weir_executor *executor;
 	struct weir_system_options options;
-	/* The record of those who have none. */
+	/* The shared record, of cells that have none of their own. */
 	struct weir__record none;
 	/* chunk table: block i has 64 << i chunk pointers */
 	struct weir__cell **blocks[WEIR__CHUNK_BLOCKS];
 	uint32_t n_cells;
 	uint32_t free; /* list of free cells, or WEIR__NO_CELL */
-	/* Cells that are not free, alarms that are set, graceful stops that
-	 * are not done, 1 while answers are missing. Who makes it 0 calls
-	 * weir__system_unused(). */
+	/*
+	 * The number of cells that are not free, alarms that are set and
+	 * graceful stops that are not done, plus 1 while answers are missing.
+	 * The thread that makes it 0 calls weir__system_unused().
+	 */
 	size_t used;
 	struct weir__walk *walks; /* that are under way */
-	uint32_t steps;		  /* since the lock could last be lent */
+	uint32_t steps;		  /* since the lock was last lent */
 	struct weir__name *names; /* all, a tree */
 	/* system.c */
 	struct weir_actor_id root, user, system; /* each set before it runs */
 	struct weir_system_hook *before_end, *at_termination;
-	size_t n_answers;      /* that are missing before /system can stop */
-	bool stopping;	       /* nothing is spawned any more */
+	size_t n_answers;      /* hooks that /system waits for before it
+			        * stops */
+	bool stopping;	       /* no actor can be spawned any more */
 	uint64_t dead_letters; /* atomic */
 	uint64_t random;       /* the seed at first */
 	struct weir_completion terminated;
@@ -213,7 +224,7 @@ static inline struct weir__cell *weir__cell_of(const struct weir_actor *actor)
 	return (struct weir__cell *)actor->u.child;
 }
 
-/* Without the lock: of its record only what is constant for its life. */
+/* Without the lock: only fields that are constant for the record's life. */
 static inline const struct weir__record *weir__record_now(
 	const struct weir_actor *actor)
 {
@@ -227,9 +238,9 @@ static inline struct weir_system *weir__system_of(
 }
 
 /*
- * Takes the lock; what is submitted to an executor that runs at once waits
- * until weir__leave() has dropped it, which takes what weir__enter() returned.
- * Not inside one another.
+ * Takes the lock. Tasks submitted to an executor that runs tasks inside submit
+ * wait until weir__leave() has dropped the lock. weir__leave() gets the result
+ * of weir__enter(). The calls do not nest.
  */
 static inline bool weir__enter(struct weir_system *system)
 {
@@ -245,14 +256,14 @@ static inline void weir__leave(struct weir_system *system, bool held)
 	weir__let_go(held);
 }
 
-/* Most cells, watches or orders that one holder of the lock deals with. */
+/* Most cells, watches or orders that a holder of the lock handles in one go. */
 #ifndef WEIR__PIECE /* the explorer's are fewer */
 #define WEIR__PIECE 256u
 #endif
 
 /*
- * Inside something long: every so often lets those have the lock who wait for
- * it. What was found under the lock is to be found again then.
+ * To be called in a long operation: every so often lets waiting threads have
+ * the lock. After it, look up again everything that was found under the lock.
  */
 static inline void weir__breathe(struct weir_system *system)
 {
@@ -267,27 +278,30 @@ static inline void weir__breathe(struct weir_system *system)
 struct weir__cell *weir__cell_at(const struct weir_system *system,
 				 uint32_t slot);
 
-/* NULL: it has ended, or never was. HIDDEN ones are not found. */
+/* The cell of an id; NULL: the actor has ended, or never existed. HIDDEN cells
+ * are not found. */
 struct weir__cell *weir__cell_find(const struct weir_system *system,
 				   struct weir_actor_id id);
 
-/* One whom others may end, in *cell: 0, -ESRCH, or -EPERM: a guardian. */
+/* The cell of an actor that may be ended, in *cell: 0, -ESRCH, or -EPERM: a
+ * guardian. */
 int weir__cell_find_mortal(const struct weir_system *system,
 			   struct weir_actor_id id, struct weir__cell **cell);
 
-/* Changes its flags, and what its parent counts by them. */
+/* Changes the flags of a cell, and the counts of its parent that depend on
+ * them. */
 void weir__cell_flag(struct weir__cell *cell, uint16_t set, uint16_t clear);
 
-/* The cell is in none of its parent's lists and gets into that one. */
+/* Adds the cell, which is in none of its parent's lists, to that list. */
 void weir__family_add(struct weir_system *system, uint32_t *list,
 		      struct weir__cell *cell, bool front);
-/* Out of the list it is in, if any. */
+/* Removes the cell from the list it is in, if any. */
 void weir__family_remove(struct weir_system *system, struct weir__cell *cell);
 
-/* Changes its state, as the list above allows. Its owner. */
+/* Changes the state of a cell, as the list above allows. Owner of the actor. */
 void weir__cell_become(struct weir__cell *cell, enum weir__cell_state state);
 
-/* Its slot: what its previous sibling, or itself if alone, calls it. */
+/* The slot of a cell: the `next` of its previous sibling. */
 uint32_t weir__cell_slot(const struct weir_system *system,
 			 const struct weir__cell *cell);
 struct weir_actor_id weir__cell_ref(const struct weir_system *system,
@@ -295,13 +309,14 @@ struct weir_actor_id weir__cell_ref(const struct weir_system *system,
 
 /* A cell in no list, STARTING; NULL: no memory. */
 struct weir__cell *weir__cell_new(struct weir_system *system);
-/* Back to the free ones; its record goes. */
+/* Puts the cell on the free list, and frees its record. */
 void weir__cell_free(struct weir_system *system, struct weir__cell *cell);
 void weir__cells_fini(struct weir_system *system);
 
 /*
- * Keeps why others restart; what it kept before, to be dropped without the
- * lock: that may call the user.
+ * Keeps the cause for which others restart. Returns the cause kept before, to
+ * be dropped without the lock, because dropping it may call a function of the
+ * user's.
  */
 static inline struct weir_error *weir__record_keep(struct weir__record *record,
 						   struct weir_error *cause)
@@ -318,10 +333,11 @@ struct weir__record *weir__record_make(struct weir_system *system,
 
 /* --- tree.c. All under the lock. ------------------------------------------ */
 
-/* As the last child. Starts as suspended as its parent is. */
+/* Adds the cell as the last child. It starts with its parent's suspends. */
 void weir__tree_add(struct weir_system *system, struct weir__cell *parent,
 		    struct weir__cell *cell);
-/* Out of its parent's list, which may have waited for that. */
+/* Removes the cell from its parent's list; the parent may have waited
+ * for that. */
 void weir__tree_remove(struct weir_system *system, struct weir__cell *cell);
 
 struct weir__cell *weir__tree_parent(struct weir_system *system,
@@ -337,11 +353,12 @@ struct weir__cell *weir__tree_prev(struct weir_system *system,
 				   const struct weir__cell *cell);
 
 /*
- * Claim 2: the actor has, or has no longer, a reason of its own. Others may
- * have the lock meanwhile, for whom claim 2 holds where they look: an actor and
- * what is spawned below it, as those that are below go first. Who has a reason
- * already is suspended with all below it in the end, whoever began that; so
- * nobody resumes what another has yet to suspend.
+ * Claim 2: sets or clears the actor's own reason to be suspended. Both lend the
+ * lock. For a thread that has the lock meanwhile, claim 2 holds for an actor
+ * and for children spawned below it, because descendants are changed before
+ * their ancestors. If the actor has a reason already, a call that is still
+ * suspending its descendants is finished first; so no caller resumes an actor
+ * that another has yet to suspend.
  */
 void weir__tree_suspend(struct weir_system *system, struct weir__cell *cell);
 void weir__tree_resume(struct weir_system *system, struct weir__cell *cell);
@@ -349,13 +366,13 @@ void weir__tree_resume(struct weir_system *system, struct weir__cell *cell);
 /* Claim 3. */
 void weir__cell_order(struct weir__cell *cell, uint8_t orders);
 
-/* Flags the child to be stopped and orders it to. */
+/* Flags the child as told to stop, and orders it to. */
 void weir__cell_stop(struct weir__cell *cell, bool kill);
 
 /*
- * It is to restart because others do: it and all below it stand still from then
- * on, so that none of them runs in its old state meanwhile. As
- * weir__tree_suspend.
+ * Makes an actor restart because others do. From then on it and all its
+ * descendants are suspended, so that none of them runs in its old state
+ * meanwhile. Lends the lock as weir__tree_suspend().
  */
 void weir__cell_restart(struct weir_system *system, struct weir__cell *cell);
 

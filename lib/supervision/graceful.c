@@ -1,14 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Death watch by others than actors, and what is made of it: a stop that is
- * waited for.
+ * Death watch by code that is not an actor, and a stop that is waited for,
+ * which uses it.
  *
- * Three may touch such a stop at once: who asks, the end of the actor, and the
- * timer. Each holds a share of it; who drops the last one calls `done`. The end
- * and the timer call each other off, and whoever succeeds drops the other's
- * share, too. The timer may fire before the watcher is there to be called off;
- * so who asks looks for that once it is. The timer may also fire when the actor
- * has ended: so the stop keeps its system until it is done.
+ * Three parties may touch such a stop at once: the caller, the end of the
+ * actor, and the timer.
+ *
+ * 1. Each party holds a share of the stop. The party that drops the last share
+ *    calls `done`.
+ * 2. The end cancels the timer, and the timer removes the watcher. If one
+ *    succeeds, it drops the share of the other, too.
+ * 3. The timer may fire before the watcher is added. So the caller looks for
+ *    that after it has added the watcher.
+ * 4. The timer may fire after the actor has ended. So the stop keeps its system
+ *    until it is done.
  */
 #include <assert.h>
 #include <errno.h>
@@ -18,7 +23,7 @@
 #include "supervision/system.h"
 #include "supervision/watch.h"
 
-/* -ESRCH: it has ended. Under the lock. */
+/* Adds a watcher. -ESRCH: the actor has ended. Under the lock. */
 static int watcher_add(struct weir_system *system, struct weir_actor_id who,
 		       struct weir_watcher *watcher)
 {
@@ -40,10 +45,11 @@ static int watcher_add(struct weir_system *system, struct weir_actor_id who,
 	return 0;
 }
 
-/* False: it is in no list. Under the lock. */
+/* Takes a watcher out of its list. False: it is in none. Under the lock. */
 static bool watcher_take(struct weir_watcher *watcher)
 {
-	/* who takes it out decides whether it is called: one does */
+	/* the thread that takes the watcher out decides whether it is called;
+	 * only one thread does */
 	if (!watcher->link)
 		return false;
 	assert(*watcher->link == watcher);
@@ -121,12 +127,12 @@ void weir__watchers_tell(struct weir_system *system,
 
 /* --- A stop that is waited for -------------------------------------------- */
 
-/* stop->state: shares, and what has happened. */
+/* stop->state: the number of shares, and flags for what has happened. */
 #define SHARES 0xffu
 #define ENDED (1u << 8)
 #define TIMED_OUT (1u << 9)
 
-/* It counted in `used`. */
+/* The stop counts in `used` no longer. */
 static void let_system_go(struct weir_system *system)
 {
 	bool held = weir__enter(system);
@@ -175,8 +181,11 @@ static void timed_out(struct weir_timer *timer)
 		weir_container_of(timer, struct weir_graceful_stop, timer);
 	uint32_t shares = 1;
 
-	/* before the lock of remove: if that finds no watcher because there is
-	 * none yet, who adds it reads this after its own lock */
+	/*
+	 * before weir_watcher_remove() takes the lock: if the watcher is not
+	 * added yet, the caller reads this after it has added it, under the
+	 * lock
+	 */
 	ck_pr_or_32(&stop->state, TIMED_OUT);
 	if (weir_watcher_remove(stop->system, &stop->watcher))
 		shares++;
@@ -184,8 +193,9 @@ static void timed_out(struct weir_timer *timer)
 }
 
 /*
- * What can fail, but the timer. 1: it is there, and so is its system until that
- * is let go; 0: it has ended, and nothing is left to be undone.
+ * Does everything that can fail, except for the timer. 1: the actor exists, and
+ * the system is kept until let_system_go(). 0: the actor has ended, and there
+ * is nothing to be undone. Or a negative errno.
  */
 static int prepare(struct weir_system *system, struct weir_actor_id who)
 {
@@ -239,7 +249,7 @@ int weir_system_stop_actor_async(struct weir_system *system,
 	}
 	rc = weir_watcher_add(system, who, &stop->watcher);
 	assert(rc == 0);
-	/* it may have ended before: then there is nobody to be told */
+	/* the actor may have ended meanwhile: then there is nothing to stop */
 	(void)(now ? weir_system_stop_actor(system, who)
 		   : weir_system_poison(system, who));
 	if ((ck_pr_load_32(&stop->state) & TIMED_OUT) &&

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Letters: what comes to an actor of a system behind the tokens that its
- * in-ports hold (place.c): notices of deaths, poison, kill.
+ * Letters come to an actor of a system behind the tokens that its in-ports hold
+ * (place.c). Letters are notices of deaths, poison and kill.
  *
- * Poison and kill have a place of their own, and what comes after the first of
- * them shares it; notices that wait share the last one's place.
- *
- * They are looked for before each run of turns, as long as there are any, and a
- * run has only turns for the tokens before them: so nothing that came later is
- * handled first, and an actor without letters pays for one flag.
- *
- * Tokens that turns cannot take must not hold letters up for ever. Whether more
- * can come to be taken is told by why no turn can run.
+ * 1. Poison and kill have a place of their own; letters that come after the
+ *    first of them share its place. Notices that wait share the place of the
+ *    last one.
+ * 2. As long as there are letters, they are looked for before each run of
+ *    turns, and the run has only turns for the tokens before them. So no token
+ *    that came later is handled before a letter, and an actor without letters
+ *    pays for one flag only.
+ * 3. Tokens that turns cannot take must not hold letters up for ever. The
+ *    reason why no turn can run tells whether one may run later.
  *
  * Rule numbers like C7 are those of docs/conformance/supervision.md.
  */
@@ -27,15 +27,17 @@
 
 /* --- Why no turn can run -------------------------------------------------- */
 
-/* The first of those that hold comes first. */
+/* Why no turn can run. The first value that applies counts. */
 enum why {
 	SOON,	 /* a token has been put and is not there yet */
 	STARVED, /* no token */
-	UNSURE,	 /* no permit or the like: it may be the dead one's to give */
-	HELD_UP, /* it is not time yet, there is no room, no leave to run */
+	UNSURE,	 /* no permit or the like: perhaps the dead actor was to give
+		  * it */
+	HELD_UP, /* before its time, no room, suspended */
 };
 
-/* The port is not ready. A token of a put under way hides those behind it. */
+/* Why a port is not ready. A token whose put is under way hides the tokens
+ * behind it. */
 static enum why why_shut(const struct weir_port *port)
 {
 	const struct weir_in *in = (const struct weir_in *)port;
@@ -50,7 +52,7 @@ static enum why why_shut(const struct weir_port *port)
 	return STARVED;
 }
 
-/* Of two ports that a turn needs, or two of which it needs one. */
+/* Combines the reasons of two ports: a turn needs both, or one of them. */
 static enum why worst(enum why a, enum why b)
 {
 	return a < b ? a : b;
@@ -91,7 +93,8 @@ void weir__letters_look(struct weir_actor *actor)
 	struct weir__cell *cell = weir__cell_of(actor);
 	bool letters;
 
-	/* No order is given and nobody called: the lock alone will do. */
+	/* No order is given and no function of the user's is called: the plain
+	 * lock is enough. */
 	weir__lock(&system->lock);
 	letters = cell->flags & LETTERS;
 	if (letters)
@@ -103,15 +106,16 @@ void weir__letters_look(struct weir_actor *actor)
 	weir__actor_break(actor);
 }
 
-/* What is due, and taken out of the cell. */
+/* The letters that are due, taken out of the cell. */
 struct due {
 	struct weir__watch *notice;
 	bool poison, kill;
 };
 
 /*
- * C7: what the dead one has sent over links comes first, however long it takes;
- * but for what no turn takes, or a watcher that ignores it would never know.
+ * C7: tokens that the dead actor has sent over links come before its notice,
+ * however long that takes. Tokens that no turn takes do not count: a watcher
+ * that ignores their in-port would never get the notice.
  */
 static bool holds_from(const struct weir_actor *actor,
 		       const struct weir_actor *dead)
@@ -143,7 +147,8 @@ static struct weir__watch *take_notice(const struct weir_actor *actor,
 	return watch;
 }
 
-/* A kill is dealt with: what is left has a new place, behind what has come. */
+/* A kill is done: the letters that are left get a new place, behind the tokens
+ * that have come. */
 static void take_kill(struct weir__cell *cell)
 {
 	cell->flags &= (uint16_t)~WEIR__CELL_KILLED;
@@ -157,15 +162,18 @@ static void take_poison(struct weir__cell *cell)
 	weir__cell_stop(cell, false);
 }
 
-/* By weir_actor_suspend(), whose end signals it. */
+/* True: weir_actor_suspend() was called. weir_actor_resume() signals the
+ * actor. */
 static bool is_suspended(const struct weir_actor *actor)
 {
 	return ck_pr_load_32(&actor->gate) & WEIR__GATE_SUSPENDED;
 }
 
 /*
- * Under the lock. Of several letters notices come first: they do no harm. They
- * wait for all that only takes time; a permit may be what its handler gives.
+ * Takes the letters that are due. Of several letters notices come first,
+ * because they do no harm. A notice waits for tokens that turns will take in
+ * time; it does not wait for a permit, which its handler may have to give.
+ * Under the lock.
  */
 static void take_due(const struct weir_actor *actor, struct weir__cell *cell,
 		     uint32_t before, uint32_t turns, struct due *due)
@@ -177,7 +185,8 @@ static void take_due(const struct weir_actor *actor, struct weir__cell *cell,
 	if ((cell->flags & WEIR__CELL_NOTICES) &&
 	    ((before && why == HELD_UP) || is_suspended(actor)))
 		return;
-	/* One at a time: its handler may unwatch the others, or end it all. */
+	/* One notice at a time: its handler may remove the other watches, or
+	 * end the actor. */
 	due->notice = take_notice(actor, cell);
 	if (due->notice || (before && why != STARVED))
 		return;
@@ -189,7 +198,7 @@ static void take_due(const struct weir_actor *actor, struct weir__cell *cell,
 		take_poison(cell);
 }
 
-/* None are left? Under the lock; owner. */
+/* Clears the flag if no notices are left. Under the lock; owner. */
 static void forget_notices(struct weir_actor *actor, struct weir__cell *cell)
 {
 	const struct weir__record *record = weir__record_own(cell);
@@ -200,7 +209,7 @@ static void forget_notices(struct weir_actor *actor, struct weir__cell *cell)
 		weir__actor_clear(actor, WEIR__ACTOR_LETTERS);
 }
 
-/* C9: a notice that nobody handles fails the watcher. */
+/* C9: a notice without a handler fails the watcher. */
 static void death_pact(struct weir_actor *actor, struct weir_system *system,
 		       struct weir__cell *cell)
 {
@@ -239,11 +248,12 @@ uint32_t weir__letters(struct weir_actor *actor, uint32_t turns)
 	struct due due = {0};
 	uint32_t before, most;
 
-	/* else its end would be taken for one by a letter */
+	/* else the actor's own end would be taken for an end by a letter */
 	assert(!(actor->flags & WEIR__ACTOR_LEAVING));
 	weir__place_settle(actor, cell);
 	before = weir__place_before(actor, cell);
-	/* No turn takes what is behind them, so nothing before them is left. */
+	/* Poison or kill before a part of a burst: no turn may take it, so no
+	 * tokens before the letter are left. */
 	if ((cell->flags & (WEIR__CELL_POISONED | WEIR__CELL_KILLED)) &&
 	    weir__place_cuts(actor, before))
 		before = 0;
@@ -282,7 +292,7 @@ static int letter(struct weir_system *system, struct weir_actor_id id,
 		return -EINVAL;
 	held = weir__enter(system);
 	rc = weir__cell_find_mortal(system, id, &cell);
-	/* who has said that it finishes by itself has been told once */
+	/* an actor whose `stopping` has returned 1 has been told */
 	if (rc == 0 &&
 	    ((cell->flags & (WEIR__CELL_POISONED | WEIR__CELL_ASKED)) ||
 	     cell->state >= WEIR__CELL_STOPPING))

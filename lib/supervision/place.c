@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Where letters stand among the tokens of an actor's in-ports: one number in
- * the cell, how many tokens had ever been put there when they came, which any
- * thread can tell. Less those taken by now, that is how many come before them.
- * Tokens are counted where they are counted anyway, in the lanes' indices; so
- * all of it is exact for an actor that takes from one in-port, and if it takes
- * from several it is their sum that counts. The lanes of merging in-ports come
- * and go: what these hold, and have held, the actor adds when it hears of the
- * letter.
+ * The place of letters among the tokens of an actor's in-ports. It is one
+ * number in the cell: how many tokens had ever been put into the in-ports when
+ * the letter came, which any thread can read. This number less the tokens taken
+ * by now is the number of tokens before the letter. The lanes' indices count
+ * the tokens anyway. So the place is exact for an actor with one in-port; with
+ * several in-ports, the sum of their tokens counts. The lanes of merging
+ * in-ports come and go: the actor itself adds the tokens that these hold and
+ * have held, when it first sees the letter.
  *
- * A turn may take a burst from each in-port, some of it from before a letter
- * and some from behind: it is run before a notice, and not before a letter that
- * ends the actor.
+ * A turn may take a burst from each in-port, some tokens before a letter and
+ * some behind it. Such a turn runs before a notice, but not before a letter
+ * that ends the actor.
  */
 #include "actor/in.h"
 #include "actor/port.h"
 #include "supervision/watch.h"
 
 /*
- * cell->letters: the place, or this and what was ever put but for merging
- * in-ports. A place counts all tokens ever put, less 2^31.
+ * cell->letters is a token count mod 2^31. FRESH set: the tokens of merging
+ * in-ports are not included yet.
  */
 #define FRESH (1u << 31)
 #define PLACE WEIR__INDEX_MASK
@@ -32,7 +32,7 @@ static const struct weir_in *in_of(const struct weir_port *port)
 
 static uint32_t lane_put(const struct weir_in *in)
 {
-	/* relaxed: of what happened before there is no less */
+	/* relaxed: tokens put before this are all seen */
 	return ck_pr_load_32(weir__lane_tail(&in->lane)) >> 1;
 }
 
@@ -41,19 +41,20 @@ static uint32_t lane_taken(const struct weir_in *in)
 	return ck_pr_load_32(weir__lane_head(&in->lane));
 }
 
-/* Its owner may be adding one. */
+/* Loads a link of the list of ports: the owner may be adding a port. */
 static const struct weir_port *next_port(struct weir_port *const *link)
 {
 	const struct weir_port *port = ck_pr_load_ptr(link);
 
-	/* acquire: what it is; pairs with the release in weir__port_init() */
+	/* acquire: the port's fields; pairs with the release in
+	 * weir__port_init() */
 	ck_pr_fence_acquire();
 	return port;
 }
 
 /*
- * Tokens that were ever put, also those under way, but for merging in-ports.
- * Any thread that keeps the actor from ending.
+ * The number of tokens ever put, puts under way included, without merging
+ * in-ports. Any thread that keeps the actor from ending.
  */
 static uint32_t tokens_put(const struct weir_actor *actor)
 {
@@ -69,7 +70,7 @@ static uint32_t tokens_put(const struct weir_actor *actor)
 	return n & PLACE;
 }
 
-/* Tokens that were taken, up to the last run. Owner. */
+/* The number of tokens taken up to the last run. Owner. */
 static uint32_t tokens_taken(const struct weir_actor *actor)
 {
 	const struct weir_port *port;
@@ -84,7 +85,7 @@ static uint32_t tokens_taken(const struct weir_actor *actor)
 	return n & PLACE;
 }
 
-/* Tokens that merging in-ports hold or have held. Owner. */
+/* The number of tokens that merging in-ports hold or have held. Owner. */
 static uint32_t tokens_merged(const struct weir_actor *actor)
 {
 	const struct weir_port *port;
@@ -112,7 +113,8 @@ void weir__place_settle(const struct weir_actor *actor, struct weir__cell *cell)
 		cell->letters = (cell->letters + tokens_merged(actor)) & PLACE;
 }
 
-/* Tokens that turns may take: those of in-ports that take part. Owner. */
+/* The number of tokens that turns can take: those of in-ports that take part.
+ * Owner. */
 static uint64_t tokens_here(const struct weir_actor *actor)
 {
 	const struct weir_port *port;

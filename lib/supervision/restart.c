@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Failing, B1, and what lets a failed actor go on: resuming, B2.1, and
- * restarting, B4. In the actor's slice.
+ * Failing (B1), and the two ways in which a failed actor goes on: resuming
+ * (B2.1) and restarting (B4). All in the actor's slice.
  *
  * Rule numbers like B1 are those of docs/conformance/supervision.md.
  */
@@ -30,8 +30,9 @@ static void drop_failed_tokens(struct weir_actor *actor)
 }
 
 /*
- * The group does not wait for it, unless it is to halt first: that order may
- * have come before the start that has failed now. Under the lock.
+ * The child of a group has failed: the group does not wait for it, unless it
+ * must halt first. That order may have come before the start that has failed
+ * now. Under the lock.
  */
 static void fail_in_group(struct weir_system *system, struct weir__cell *cell)
 {
@@ -51,7 +52,8 @@ static void fail(struct weir_actor *actor, uint8_t kind)
 	struct weir__cell *cell = weir__cell_of(actor);
 	bool held;
 
-	/* which its supervisor decides by; only who finishes has none */
+	/* the supervisor decides by the error; only an actor that has ended by
+	 * itself has none */
 	assert(actor->error || kind == WEIR__FINISHED);
 	weir__actor_set(actor, WEIR__ACTOR_CLOSED);
 	held = weir__enter(system);
@@ -59,15 +61,16 @@ static void fail(struct weir_actor *actor, uint8_t kind)
 	if (!cell->kind)
 		cell->kind = kind;
 	fail_in_group(system, cell);
-	/* told in the same breath; what is answered waits for this slice */
+	/* the supervisor is told under the same lock; its answer waits for this
+	 * slice */
 	weir__supervisor_tell(system, cell);
 	weir__tree_suspend(system, cell);
 	weir__leave(system, held);
 }
 
 /*
- * Whether it can begin anew: none of its in-ports has ended for good, and if it
- * has out-ports somebody still takes from one.
+ * Whether the actor can restart: none of its in-ports has ended for good, and
+ * if it has out-ports, at least one is not cancelled.
  */
 static bool can_restart(const struct weir_actor *actor)
 {
@@ -86,7 +89,8 @@ static bool can_restart(const struct weir_actor *actor)
 	return taken_from || !puts;
 }
 
-/* It finished, well or with an error that is no failure of its own. */
+/* Whether an actor that has ended by itself, well or with an error that is not
+ * its own failure, restarts. */
 static bool finishes_to_restart(const struct weir_actor *actor)
 {
 	uint16_t flags = weir__child_flags(actor);
@@ -100,12 +104,12 @@ void weir__child_leaving(struct weir_actor *actor)
 {
 	bool failed = actor->flags & WEIR__ACTOR_FAILED;
 
-	/* Who has failed, restarts or stops cannot end once more. */
+	/* An actor that has failed, restarts or stops cannot end once more. */
 	assert(!(actor->flags & WEIR__ACTOR_CLOSED));
 	weir__actor_clear(actor, WEIR__ACTOR_LEAVING);
 	if (failed)
 		drop_failed_tokens(actor);
-	/* Who stops has failed for good, B5.3. */
+	/* An actor that stops has failed for good (B5.3). */
 	if (failed && !(weir__child_flags(actor) & WEIR__CELL_ASKED))
 		fail(actor, WEIR_FAILURE_TURN);
 	else if (finishes_to_restart(actor))
@@ -116,14 +120,16 @@ void weir__child_leaving(struct weir_actor *actor)
 
 /* --- Resuming ------------------------------------------------------------- */
 
-/* B2.1: what has not started cannot go on as it is. */
+/* The order that lets the actor go on. B2.1: an actor that has not started
+ * cannot resume. */
 static uint8_t order_to_go_on(const struct weir__cell *cell)
 {
 	return cell->up && cell->kind != WEIR__FINISHED ? WEIR__ORDER_RESUME
 							: WEIR__ORDER_RESTART;
 }
 
-/* B2.4: those whose failure this was go on, too. Under the lock. */
+/* B2.4: the children whose failure was escalated to this one go on, too. Under
+ * the lock. */
 static void resume_escalated(struct weir_system *system,
 			     struct weir__cell *cell)
 {
@@ -151,7 +157,7 @@ void weir__child_ordered_to_resume(struct weir_actor *actor)
 	actor->error = NULL;
 	weir__actor_clear(actor, WEIR__ACTOR_FAILED | WEIR__ACTOR_CLOSED);
 	held = weir__enter(system);
-	/* claim 2 of cell.h: who has failed stands still */
+	/* claim 2 of cell.h: a failed actor is suspended */
 	assert(cell->own);
 	resume_escalated(system, cell);
 	weir__child_alive(system, cell);
@@ -175,7 +181,7 @@ static void pre_restart(struct weir_actor *actor)
 	weir__child_post_stop(actor);
 }
 
-/* Those that a failed start has spawned. Under the lock. */
+/* Stops the children that a failed start has spawned. Under the lock. */
 static void stop_fresh(struct weir_system *system, struct weir__cell *cell)
 {
 	struct weir__cell *child;
@@ -187,7 +193,7 @@ static void stop_fresh(struct weir_system *system, struct weir__cell *cell)
 			weir__cell_stop(child, false);
 }
 
-/* Why its siblings restart, and so it: a reference. Under the lock. */
+/* Why the actor restarts with its siblings: a reference. Under the lock. */
 static struct weir_error *cause_of_parent(struct weir_system *system,
 					  const struct weir__cell *cell)
 {
@@ -206,7 +212,8 @@ void weir__child_ordered_to_restart(struct weir_actor *actor)
 
 	if (cell->state != WEIR__CELL_ALIVE && cell->state != WEIR__CELL_FAILED)
 		return;
-	/* Nothing revives one that stops, B5.3; its group waits for its end. */
+	/* An actor that stops is not restarted (B5.3); its group waits for its
+	 * end. */
 	if (weir__child_flags(actor) & WEIR__CELL_ASKED)
 		return;
 	weir__actor_clear(actor, WEIR__ACTOR_LEAVING);
@@ -244,9 +251,9 @@ static void unbecome(struct weir_actor *actor)
 }
 
 /*
- * Before it begins anew: who is here now survives. Counts the restart, as far
- * as there is memory for that, and keeps its cause for those; what it kept
- * before, to be dropped. Under the lock.
+ * Before the new start: the children that exist now survive the restart. Counts
+ * the restart, if there is memory for that, and keeps its cause for these
+ * children. Returns the cause kept before, to be dropped. Under the lock.
  */
 static struct weir_error *before_start(struct weir_system *system,
 				       struct weir__cell *cell,
@@ -259,14 +266,15 @@ static struct weir_error *before_start(struct weir_system *system,
 	if (!record)
 		return NULL;
 	record->restarted++;
-	/* A new supervisor, which has restarted nobody yet. */
+	/* As a new supervisor it has restarted no child yet. */
 	weir__restarts_free(record->all, system->options.allocator);
 	record->all = NULL;
 	weir__supervisor_restarts(system, cell);
 	return weir__record_keep(record, cause);
 }
 
-/* B4, step 6: survivors restart, too; who is new does not. Under the lock. */
+/* B4, step 6: surviving children restart, too; new children do not. Under the
+ * lock. */
 static void restart_survivors(struct weir_system *system,
 			      struct weir__cell *cell)
 {
@@ -281,11 +289,12 @@ static void restart_survivors(struct weir_system *system,
 		child->flags &= (uint16_t)~WEIR__CELL_ESCALATED;
 		weir__cell_restart(system, child);
 	}
-	/* on their own: restarting one may have let others have the lock */
+	/* in a second walk: the first may have lent the lock */
 	weir__child_settled(system, cell);
 }
 
-/* Streams that have ended are told of again: nobody has heard of it yet. */
+/* The ends of streams are told again: the new start has not been told of
+ * them. */
 static void forget_ends(const struct weir_actor *actor)
 {
 	struct weir_port *port;
@@ -300,7 +309,7 @@ void weir__child_tell_ends(struct weir_actor *actor)
 	struct weir_port *port;
 
 	for (port = actor->ports; port; port = port->next) {
-		/* Here: a handler may have made it fail. */
+		/* Tested here, because a handler may have failed the actor. */
 		if ((actor->flags & WEIR__ACTOR_LEAVING) ||
 		    weir__actor_halted(actor))
 			return;
@@ -309,7 +318,8 @@ void weir__child_tell_ends(struct weir_actor *actor)
 	}
 }
 
-/* It went; unless it is to halt and go once more since. Under the lock. */
+/* The GO is done, unless the group has ordered another HALT and GO since. Under
+ * the lock. */
 static void gone(struct weir_system *system, struct weir__cell *cell)
 {
 	if ((cell->flags & (WEIR__CELL_GROUP_GO | WEIR__CELL_GROUP_HALT)) !=
@@ -329,7 +339,8 @@ static void begin_anew(struct weir_actor *actor)
 	bool held, well;
 
 	held = weir__enter(system);
-	/* nothing of its old state runs, and nothing of the new one yet */
+	/* no code of the old state runs any more, and none of the new
+	 * state yet */
 	assert(cell->state == WEIR__CELL_RESTARTING && cell->own && !cell->up);
 	old = before_start(system, cell, cause);
 	how = cell->begun ? WEIR__START_RESTART : WEIR__START_CREATE;
@@ -367,7 +378,7 @@ void weir__child_halted(struct weir_actor *actor)
 	if (halts) {
 		weir__cell_become(cell, WEIR__CELL_HALTED);
 		weir__cell_flag(cell, 0, WEIR__CELL_TOLD);
-		/* Else it is to stop since. */
+		/* Else a stop was ordered since. */
 		if (cell->flags & WEIR__CELL_GROUP_GO)
 			weir__group_put(system, cell, WEIR__CELL_GROUP_GO);
 		weir__group_changed(system, cell);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Death watch: who watches whom.
+ * Death watch: the watches of a system.
  *
- * A watch by an actor is in two lists: in all that the watcher watches, and in
- * the watchers of the watched or, once that one has ended, in the notices of
- * the watcher. It gets there without memory, under the lock, so that watch and
- * death come one after the other, and exactly one notice follows. letters.c
- * takes it from there.
+ * A watch by an actor is in two lists. One has all watches of the watcher. The
+ * other is the list of watchers of the watched actor, or, after that actor's
+ * end, the list of notices of the watcher. The watch is moved there without
+ * allocating, under the lock: so either the watch or the end comes first, and
+ * exactly one notice follows. letters.c takes the notice from there.
  */
 #include "supervision/watch.h"
 
@@ -30,7 +30,8 @@ static void list_add(struct weir__watch **list, struct weir__watch *watch)
 	*list = watch;
 }
 
-/* The parent's watch, if there is one, is the first of the watched's list. */
+/* The link behind the parent's watch, which is first in the list of the watched
+ * actor, if there is one. */
 static struct weir__watch **after_parent(struct weir__record *watched)
 {
 	struct weir__watch *first = watched->watched;
@@ -38,7 +39,7 @@ static struct weir__watch **after_parent(struct weir__record *watched)
 	return first && first->of_parent ? &first->next : &watched->watched;
 }
 
-/* Each knows what points to it: O(1) to leave. */
+/* Removes a watch from its list in O(1): it knows the pointer to it. */
 static void list_remove(struct weir__watch *watch)
 {
 	assert(*watch->link == watch);
@@ -65,7 +66,8 @@ void weir__watch_free(const struct weir_system *system,
 	weir__free(system->options.allocator, watch, sizeof(*watch));
 }
 
-/* Who it watches has ended: behind the notices that have come before. */
+/* The watched actor has ended: adds the watch to the watcher's notices, as the
+ * last one. */
 static void notify(struct weir__cell *cell, struct weir__watch *watch)
 {
 	struct weir__record *watcher = weir__record_of(cell);
@@ -79,7 +81,7 @@ static void notify(struct weir__cell *cell, struct weir__watch *watch)
 	weir__letter_came(cell, WEIR__CELL_NOTICES);
 }
 
-/* The watch on `who` that was asked for, or NULL. */
+/* The watch of the actor on `who` that the user has asked for, or NULL. */
 static struct weir__watch *find(const struct weir__record *watcher,
 				struct weir_actor_id who)
 {
@@ -100,7 +102,8 @@ static struct weir_actor *producer(const struct weir__lane *lane,
 									: NULL;
 }
 
-/* Whose cell it is, if `self` has a link from it; that keeps it. Owner. */
+/* The actor of the cell, if `self` has a link from it, which keeps the actor's
+ * memory; else NULL. Owner. */
 static struct weir_actor *linked_from(const struct weir_actor *self,
 				      const struct weir__cell *cell)
 {
@@ -121,7 +124,8 @@ static struct weir_actor *linked_from(const struct weir_actor *self,
 	return found;
 }
 
-/* The actor that was `who`, if what it has sent to `self` may still wait. */
+/* The actor that was `who`, if tokens from it may still wait in `self`; else
+ * NULL. */
 static struct weir_actor *find_dead(const struct weir_system *system,
 				    const struct weir_actor *self,
 				    struct weir_actor_id who)
@@ -140,7 +144,8 @@ static struct weir_actor *find_dead(const struct weir_system *system,
 /* --- Actors watch --------------------------------------------------------- */
 
 /*
- * `cell` watches `target`, who is `who`; NULL: it has ended. NULL: no memory.
+ * A new watch of `cell` on `target`, whose id is `who`. `target` NULL: that
+ * actor has ended. Returns NULL if there is no memory.
  */
 static struct weir__watch *watch_new(struct weir_system *system,
 				     struct weir__cell *cell,
@@ -181,7 +186,8 @@ static int watch_add(struct weir_system *system, struct weir__cell *cell,
 		list_add(after_parent(watched), watch);
 		return 0;
 	}
-	/* No list of watchers is left: what its end would have done is done. */
+	/* The watched actor has ended, and has no list of watchers: gives the
+	 * notice now. */
 	watch->actor = find_dead(system, cell->actor, who);
 	notify(cell, watch);
 	return 0;
@@ -281,7 +287,7 @@ int weir_actor_unwatch(struct weir_actor *self, struct weir_actor_id who)
 	return old ? 0 : -ENOENT;
 }
 
-/* On a child that has not ended: notices of those that have, stay. */
+/* True: the watch is on a child that has not ended. */
 static bool is_on_child(const struct weir_system *system,
 			const struct weir__cell *cell,
 			const struct weir__watch *watch)
@@ -291,7 +297,8 @@ static bool is_on_child(const struct weir_system *system,
 	return who && who->parent == weir__cell_slot(system, cell);
 }
 
-/* Watches of `cell`: all, or those of children that have not ended. */
+/* Takes some watches of `cell` out of all lists: of all its watches, or only of
+ * those on children that have not ended. */
 static struct weir__watch *take_some(struct weir_system *system,
 				     struct weir__cell *cell, bool all)
 {
@@ -347,7 +354,7 @@ void weir__watch_ended(struct weir_system *system, struct weir__cell *cell,
 	struct weir__watch *watch;
 	bool held = weir__enter(system);
 
-	/* nobody finds the cell any more, so nobody is added from here on */
+	/* the cell is not found any more, so no watch is added from here on */
 	assert(!weir__cell_find(system, who));
 	record = weir__record_own(cell);
 	assert(!record || !record->watching);
@@ -355,7 +362,7 @@ void weir__watch_ended(struct weir_system *system, struct weir__cell *cell,
 		list_remove(watch);
 		watch->error = weir_error_ref(error);
 		watching = weir__cell_find(system, watch->watcher);
-		/* it would have unwatched before its end */
+		/* a watcher removes its watches before its end */
 		assert(watching);
 		notify(watching, watch);
 		weir__breathe(system);

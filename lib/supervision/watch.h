@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Death watch inside: watch.c (who watches whom), watching.c (whom one
- * watches), graceful.c (those who are no actors), letters.c (what comes behind
- * tokens) and place.c (behind which).
+ * The inside of death watch: watch.c (the watches of a system), watching.c (the
+ * watches of one actor), graceful.c (watchers that are not actors), letters.c
+ * (letters, which come behind tokens) and place.c (behind which tokens).
  *
  * Rule numbers like C11 are those of docs/conformance/supervision.md.
  */
@@ -11,16 +11,18 @@
 
 #include "supervision/cell.h"
 
-/* One who watches; in the list of the watched, then in that of its notices. */
+/* A watch by an actor. It is in the list of the watched actor, and after that
+ * one's end in the list of the watcher's notices. */
 struct weir__watch {
 	struct weir__watch *next, **link; /* the list it is in now */
-	struct weir__watch *left, *right; /* all of the watcher's */
+	struct weir__watch *left, *right; /* tree of all the watcher's
+					   * watches */
 	struct weir_actor_id who, watcher;
 	void *token;
 	struct weir_error *error; /* a reference, once it has ended */
-	struct weir_actor *actor; /* who has ended: to compare, not to touch */
+	struct weir_actor *actor; /* that has ended: compared, never touched */
 	bool ended, existed;
-	bool of_parent; /* for `child_ended`, and not asked for by anybody */
+	bool of_parent; /* for `child_ended`; the user has not asked for it */
 };
 
 /* --- watch.c -------------------------------------------------------------- */
@@ -35,67 +37,73 @@ static inline struct weir__record *weir__record_own(
 }
 
 /*
- * The cell has ended, with `error` (borrowed): its watchers get their notices.
- * Takes the lock itself; calls weir_watcher functions without it. The cell is
- * out of the tree.
+ * The actor of the cell has ended, with `error` (borrowed): its watchers get
+ * their notices. Takes the lock itself, and calls weir_watcher functions
+ * without it. The cell is out of the tree.
  */
 void weir__watch_ended(struct weir_system *system, struct weir__cell *cell,
 		       struct weir_actor_id who, struct weir_error *error);
 
 /*
- * The parent has a `child_ended` hook: it is to be called when the cell's actor
- * has ended, before what other watches bring. 0 or -ENOMEM. Under the lock.
+ * Adds a watch for the `child_ended` hook of the parent. Its notice comes
+ * before those of other watches of the same end. 0 or -ENOMEM. Under the lock.
  */
 int weir__watch_child(struct weir_system *system, struct weir__cell *parent,
 		      struct weir__cell *cell);
 
-/* A child that could not start is forgotten. Under the lock. */
+/* Removes the watch for a child that could not start. Under the lock. */
 void weir__watch_forget(struct weir_system *system, struct weir__cell *cell);
 
-/* It watches nobody any more, and gets no notices. Owner; no lock held. */
+/* Removes all watches and notices of the actor. Owner; no lock held. */
 void weir__watch_none(struct weir_actor *actor);
 
-/* It does not watch its children any more (C11). Owner; no lock held. */
+/* Removes the actor's watches of its children (C11). Owner; no lock held. */
 void weir__watch_no_children(struct weir_actor *actor);
 
-/* The watch is over: out of all lists; to be freed without the lock. */
+/* Ends a watch: takes it out of all lists. The caller frees it without the
+ * lock. */
 void weir__watch_take(struct weir__record *watcher, struct weir__watch *watch);
 void weir__watch_free(const struct weir_system *system,
 		      struct weir__watch *watch);
 
 /* --- watching.c ----------------------------------------------------------- */
 
-/* The key's `who` and `of_parent` say which: that one, or NULL. */
+/* The watch with the key's `who` and `of_parent`, or NULL. */
 struct weir__watch *weir__watching_find(struct weir__watch *tree,
 					const struct weir__watch *key);
-/* The first one behind it, or NULL. */
+/* The first watch behind the key, or NULL. */
 struct weir__watch *weir__watching_after(struct weir__watch *tree,
 					 const struct weir__watch *key);
-/* It is in no tree; it is in this one. */
+/* weir__watching_add(): the watch is in no tree. _remove(): it is in
+ * this tree. */
 void weir__watching_add(struct weir__watch **tree, struct weir__watch *watch);
 void weir__watching_remove(struct weir__watch **tree,
 			   struct weir__watch *watch);
 
 /* --- graceful.c ----------------------------------------------------------- */
 
-/* Whose record it is has ended: its watchers are told. No lock held. */
+/* The actor of the record has ended: tells its watchers that are not actors. No
+ * lock held. */
 void weir__watchers_tell(struct weir_system *system,
 			 const struct weir__record *record,
 			 struct weir_error *error);
 
 /* --- place.c -------------------------------------------------------------- */
 
-/* For cell->letters of one who is given a letter now. Under the lock. */
+/* The value for cell->letters of an actor that gets a letter now. Under the
+ * lock. */
 uint32_t weir__place_now(const struct weir_actor *actor);
-/* The actor hears of it. Owner, under the lock; so are the rest. */
+/* The actor sees its letters for the first time: completes their place. Owner,
+ * under the lock; so are the functions below. */
 void weir__place_settle(const struct weir_actor *actor,
 			struct weir__cell *cell);
-/* How many tokens come before the letters that turns may take. */
+/* How many tokens that turns can take are before the letters. */
 uint32_t weir__place_before(const struct weir_actor *actor,
 			    const struct weir__cell *cell);
-/* Turns that take no more than `before`, and at least one. */
+/* The number of turns, at least 1, that take no more than `before` tokens. */
 uint32_t weir__place_turns(const struct weir_actor *actor, uint32_t before);
-/* `before` are too few for a turn, and with what came later they are not. */
+/* True: `before` tokens are too few for a turn, but with later tokens there are
+ * enough. */
 bool weir__place_cuts(const struct weir_actor *actor, uint32_t before);
 
 /* --- letters.c ------------------------------------------------------------ */
@@ -103,10 +111,11 @@ bool weir__place_cuts(const struct weir_actor *actor, uint32_t before);
 /* As in struct weir__child_ops. */
 uint32_t weir__letters(struct weir_actor *actor, uint32_t turns);
 
-/* ORDER_LOOK has come: are there letters? Owner; no lock held. */
+/* ORDER_LOOK has come: looks for letters. Owner; no lock held. */
 void weir__letters_look(struct weir_actor *actor);
 
-/* A letter has come: a flag of the cell's. Under the lock, entered. */
+/* A letter has come: sets `flag` of the cell. Under the lock, by
+ * weir__enter(). */
 void weir__letter_came(struct weir__cell *cell, uint16_t flag);
 
 #endif
