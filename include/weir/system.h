@@ -167,14 +167,15 @@ struct weir_spawn_options {
 #define WEIR_SHUTDOWN_BRUTAL (UINT64_MAX - 1)
 
 /*
- * Starts an actor, which has been set up and never been started, as a child of
- * `parent` (WEIR_ACTOR_ID_NONE: /user), and names it in *id (may be NULL). Its
- * first slice runs pre_start. A child of a suspended parent starts suspended.
+ * Starts an actor that has been set up and never been started, as a child of
+ * `parent` (WEIR_ACTOR_ID_NONE: /user), and sets *id (`id` may be NULL) to its
+ * id. The actor's first slice runs pre_start. A child of a suspended parent
+ * starts suspended.
  *
  * -EINVAL: null, a bad name, option or strategy. -EALREADY: it was started
- * before. -EEXIST: a sibling has that name. -ESRCH: no such parent.
- * -ESHUTDOWN: the parent, the system or the executor is stopping. -E2BIG: there
- * are 4096 actors above it. -ENOMEM. Then it is as it was.
+ * before. -EEXIST: a sibling has that name. -ESRCH: no such parent. -ESHUTDOWN:
+ * the parent, the system or the executor is stopping. -E2BIG: the actor would
+ * have 4096 ancestors. -ENOMEM. Then the actor is as it was.
  */
 WEIR_API int weir_system_spawn(struct weir_system *system,
 			       struct weir_actor_id parent,
