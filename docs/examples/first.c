@@ -20,8 +20,7 @@ static int add(void **sum, void *item, void *context)
 
 int main(void)
 {
-	struct weir_flow_fold_functions adding = {
-		.fold = add}; /* from NULL on */
+	struct weir_flow_fold_functions adding = {.fold = add};
 	struct weir_flow *flow = weir_flow_range(1, 1000);
 	struct weir_loop *loop;
 	void *sum = NULL;
