@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * One worker pool: its places and its queue. All under its lock, from any
- * thread; what calls the user is called without it.
+ * One worker pool: its places and its queue. All under the pool's lock, from
+ * any thread; functions of the user's are called without it.
  *
- * 1. A place is taken before its worker is made: by `run`, if nobody waits, or
- *    by the server, together with the job whose turn it is. So nobody runs a
- *    job past those that wait. n_free + places taken + workers == limit.
- * 2. It is given back when making or spawning the worker fails, or when the
- *    workers' supervisor hears of its end.
- * 3. When that supervisor begins anew all places are free: its workers are gone
- *    by then, what was heard of their ends is forgotten, and who has a place of
- *    an earlier era gets no worker for it, and gives nothing back.
- * 4. Whoever leaves a free place and a queue signals the server, which alone
- *    takes from the queue while the pool is open.
+ * 1. A place is taken before its worker is made: by `run`, if no job waits, or
+ *    by the server, together with the job whose turn it is. So no job overtakes
+ *    the jobs that wait. n_free + places taken + workers == limit.
+ * 2. A place is given back when making or spawning the worker fails, or when
+ *    the workers' supervisor is told of the worker's end.
+ * 3. When the workers' supervisor restarts, all places are free and a new era
+ *    begins: its workers are gone by then, and notices of their ends are
+ *    ignored. A place of an earlier era gets no worker, and is not given back.
+ * 4. A thread that leaves a free place while jobs are queued signals the
+ *    server. Only the server takes from the queue while the pool is open.
  */
 #include "process/pool.h"
 
@@ -22,7 +22,7 @@
 #include "base/memory.h"
 #include "supervision/cell.h"
 
-/* Jobs that the server starts in a row, before it looks up. */
+/* Jobs that the server starts in one slice. */
 #define AT_ONCE 64
 
 static bool lock(struct weir__pool *pool)
@@ -33,7 +33,8 @@ static bool lock(struct weir__pool *pool)
 	return held;
 }
 
-/* Under the lock, when nobody is about to change it. Claim 1, and the queue. */
+/* Claim 1, and the queue. Holds under the lock, unless a change is under
+ * way. */
 static __attribute__((unused)) bool is_consistent(const struct weir__pool *pool)
 {
 	uint64_t n = pool->tail - pool->head;
@@ -67,7 +68,8 @@ static struct weir__job *job_at(const struct weir__pool *pool, uint64_t at)
 	return &pool->queue[at & (pool->queue_size - 1)];
 }
 
-/* Moves it to `queue`, which may be where it is, without its holes. */
+/* Moves the jobs to `queue`, which may be the same memory, and leaves out
+ * holes. */
 static void pack(struct weir__pool *pool, struct weir__job *queue,
 		 uint32_t size)
 {
@@ -86,7 +88,7 @@ static void pack(struct weir__pool *pool, struct weir__job *queue,
 	pool->tail = end;
 }
 
-/* Room for one more. -ENOBUFS, -ENOMEM. */
+/* Makes room for one more job. -ENOBUFS, -ENOMEM. */
 static int make_room(struct weir__pool *pool)
 {
 	const struct weir_allocator *allocator = pool->pools->allocator;
@@ -137,7 +139,7 @@ static void wake_server(struct weir__pool *pool)
 
 /* --- Jobs. No lock held. -------------------------------------------------- */
 
-/* It will not run. `failed`: it had its turn. */
+/* The job will not run. `failed`: it had its turn. */
 static void give_up(struct weir__pool *pool, const struct weir__job *job,
 		    int rc, bool failed)
 {
@@ -179,7 +181,7 @@ static int start_worker(struct weir__pool *pool, void *job, uint64_t era,
 	bool held = lock(pool);
 
 	if (rc < 0)
-		worker = NULL; /* whatever it has left there */
+		worker = NULL; /* whatever `make` has left there */
 	else
 		rc = spawn(pool, worker, era, id);
 	if (rc == 0) {
@@ -281,7 +283,7 @@ void weir__pool_close(struct weir__pool *pool)
 
 /* --- The server ----------------------------------------------------------- */
 
-/* The job whose turn it is, and a place for it. */
+/* Takes the job whose turn it is, and a place for it. */
 static bool next_job(struct weir__pool *pool, struct weir__job *job,
 		     uint64_t *era)
 {

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Between the files of worker pools: worker_pool.c (names and calls), pool.c
+ * Shared by the files of worker pools: worker_pool.c (names and calls), pool.c
  * (one pool: its places and its queue) and pool_tree.c (its actors).
  *
- * Locks: the pools' (who is there), before a pool's (its places and its queue),
- * before the system's. None is held while `make`, `started` or a drop runs. A
- * worker is spawned holding its pool's, so that places and workers agree.
+ * The order of locks: the lock of the set (the list of pools), the lock of a
+ * pool (its places and its queue), the system's lock. None is held while
+ * `make`, `started` or a drop runs. A worker is spawned under its pool's lock,
+ * so that places and workers agree.
  */
 #ifndef WEIR_PROCESS_POOL_H
 #define WEIR_PROCESS_POOL_H
@@ -16,10 +17,10 @@
 
 #include "base/lock.h"
 
-/* One that waits. */
+/* A job that waits. */
 struct weir__job {
 	void *job;
-	struct weir_pool_request *request; /* NULL: nobody waits for it */
+	struct weir_pool_request *request; /* NULL: no request waits for it */
 	bool cancelled;			   /* a hole in the queue */
 };
 
@@ -38,12 +39,13 @@ struct weir__pool {
 	/* under `lock` */
 	struct weir__lock lock;
 	bool open;	 /* workers can be spawned */
-	bool closed;	 /* it stops, for good; before its actors do */
+	bool closed;	 /* the pool stops, for good; set before its actors
+			  * stop */
 	uint32_t n_free; /* places */
-	uint64_t era;	 /* places taken in another one are void */
+	uint64_t era;	 /* places of another era are void */
 	struct weir__job *queue;
 	uint32_t queue_size; /* a power of two, or 0 */
-	uint64_t head, tail; /* of the queue, holes included; they only grow */
+	uint64_t head, tail; /* of the queue, with holes; they only grow */
 	uint32_t n_queued;   /* without holes */
 	struct weir_pool_counts counts;
 };
@@ -86,19 +88,19 @@ bool weir__pool_cancel(struct weir__pool *pool,
 void weir__pool_counts(struct weir__pool *pool,
 		       struct weir_pool_counts *counts);
 
-/* It stops: from here on nothing is run or queued. */
+/* The pool stops: from here on no job is run or queued. */
 void weir__pool_close(struct weir__pool *pool);
 
 /*
- * For the server: starts some of those that wait, as far as there are places.
- * True: there may be more to do.
+ * For the server: starts some of the jobs that wait, as far as there are
+ * places. True: there may be more to do.
  */
 bool weir__pool_serve(struct weir__pool *pool);
-/* Nobody waits any more. */
+/* Gives up all jobs that wait. */
 void weir__pool_flush(struct weir__pool *pool);
 
-/* For the workers' supervisor. One has ended; none is spawned any more; none is
- * left of them, and new ones are. */
+/* For the workers' supervisor. A worker has ended; no worker may be spawned any
+ * more; all workers are gone, and new ones may be spawned. */
 void weir__pool_worker_ended(struct weir__pool *pool);
 void weir__pool_workers_down(struct weir__pool *pool);
 void weir__pool_workers_up(struct weir__pool *pool);

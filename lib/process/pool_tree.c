@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * One worker pool: its actors, that is, its supervisor, its server and the
- * supervisor of its workers. None has a port, so no turn of theirs ever runs;
- * all here runs in their slices, but for how a pool comes and goes.
+ * The actors of one worker pool: its supervisor, its server and the supervisor
+ * of its workers. None has a port, so none of their turns ever runs. The
+ * functions here run in their slices, except for those that make and free a
+ * pool.
  *
- * If the server or the workers' supervisor fails both begin anew in place: the
+ * If the server or the workers' supervisor fails, both restart in place: the
  * workers' supervisor halts, then the server; the server starts, then the
- * workers' supervisor. If the pool's supervisor begins anew they follow, in no
- * order. Either way the workers' supervisor does all there is to do: the server
+ * workers' supervisor. If the pool's supervisor restarts, both follow, in no
+ * order. In both cases the workers' supervisor does all the work: the server
  * has no state, and keeps its signal.
  *
  * Rule numbers like D3.5 are those of docs/conformance/worker_pool.md.
@@ -52,7 +53,7 @@ static int server_signalled(struct weir_actor *server)
 	return 0;
 }
 
-/* Nobody signals it from here on. Also one that has never run. */
+/* From here on the server is not signalled. Called also if it has never run. */
 static void server_stopped(struct weir_actor *server, struct weir_error *error)
 {
 	(void)error;
@@ -79,7 +80,8 @@ static struct weir__pool *pool_of_workers(struct weir_actor *workers)
 	return weir_container_of(workers, struct weir__pool, workers);
 }
 
-/* No spawn from here on, so all workers there are stop, and unheard of. */
+/* No worker is spawned from here on; so all workers stop, and their ends are
+ * ignored. */
 static int workers_restart(struct weir_actor *workers, struct weir_error *cause)
 {
 	(void)cause;
@@ -97,7 +99,8 @@ static int workers_restarted(struct weir_actor *workers,
 	return 0;
 }
 
-/* The pool stops, and its workers may take their time: who waits need not. */
+/* The pool stops. Its workers may take their time; requests that wait are told
+ * at once. */
 static int workers_stopping(struct weir_actor *workers)
 {
 	weir__pool_close(pool_of_workers(workers));
@@ -113,7 +116,7 @@ static int worker_ended(struct weir_actor *workers,
 	return 0;
 }
 
-/* If nobody asked, or it has never run. */
+/* Called also if `stopping` was not asked, or if it has never run. */
 static void workers_stopped(struct weir_actor *workers,
 			    struct weir_error *error)
 {
@@ -157,7 +160,8 @@ static struct weir__pool *pool_of(struct weir_actor *supervisor)
 	return weir_container_of(supervisor, struct weir__pool, supervisor);
 }
 
-/* The pair survives, that is, it restarts after its supervisor. */
+/* The server and the workers' supervisor survive the restart of their
+ * supervisor, and restart after it. */
 static int supervisor_restarts(struct weir_actor *supervisor,
 			       struct weir_error *cause)
 {
@@ -166,7 +170,7 @@ static int supervisor_restarts(struct weir_actor *supervisor,
 	return 0;
 }
 
-/* One of the pair was stopped, and nothing brings it back. */
+/* The server or the workers' supervisor was stopped, and is not restarted. */
 static int part_ended(struct weir_actor *supervisor,
 		      const struct weir_terminated *notice)
 {
@@ -225,7 +229,7 @@ struct weir__pool *weir__pool_new(struct weir_pools *pools,
 	pool->pools = pools;
 	ck_pr_inc_32(&pools->alive);
 	set_options(pool, options);
-	/* It takes jobs from the first moment. */
+	/* The pool takes jobs from the first moment. */
 	pool->n_free = options->limit;
 	pool->open = true;
 	pool->refs = 4; /* the caller's, and the actors' */
@@ -236,8 +240,9 @@ struct weir__pool *weir__pool_new(struct weir_pools *pools,
 }
 
 /*
- * Its actors; those that were not spawned end here. The supervisors have no
- * deadline: all that can take time are workers, and each of them has one.
+ * Spawns the actors of a pool; those that cannot be spawned end here. The
+ * supervisors have no deadline: only workers can take time, and each of them
+ * has one.
  */
 static int spawn_tree(struct weir__pool *pool)
 {
@@ -280,7 +285,7 @@ int weir__pool_spawn(struct weir__pool *pool)
 
 struct weir__pool *weir__pool_ref(struct weir__pool *pool)
 {
-	/* relaxed: the list's lock or a reference keeps it */
+	/* relaxed: the list's lock or a reference keeps the pool alive */
 	ck_pr_inc_32(&pool->refs);
 	return pool;
 }

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Processes that are actors: children of the manager, in memory that it has
- * `max` pieces of. The manager's slice starts them; they end in their own.
+ * Processes that are actors: children of the manager, which has memory for
+ * `max` of them. The manager's slice starts a process; it ends in its own
+ * slice.
  *
- * process->holders counts who may touch the process: its actor, its timer, and
- * the manager while it starts it. The last one gives the memory back.
+ * process->holders counts the parties that may touch the process: its actor,
+ * its timer, and the manager while it starts the process. The last holder gives
+ * the memory back.
  *
  * Rule numbers like A5.8 are those of docs/conformance/process_manager.md.
  */
@@ -49,16 +51,17 @@ static struct weir_process *place(struct weir_process_manager *manager,
 					       i * manager->stride);
 }
 
-/* Sets `bits`; what was set before. Any thread. */
+/* Sets `bits`; returns the bits that were set before. Any thread. */
 static uint32_t set_state(struct weir_process *process, uint32_t bits)
 {
 	uint32_t old = ck_pr_load_32(&process->state);
 
-	/* release: what has led to this; pairs with the acquire below */
+	/* release: our writes before this; pairs with the acquire below */
 	ck_pr_fence_release();
 	while (!ck_pr_cas_32_value(&process->state, old, old | bits, &old))
 		;
-	/* acquire: pairs with the release above, of who has set the others */
+	/* acquire: pairs with the release above, of the threads that have set
+	 * other bits */
 	ck_pr_fence_acquire();
 	return old;
 }
@@ -75,7 +78,7 @@ static bool drop_holder(struct weir_process *process)
 	return true;
 }
 
-/* One holder less; the last one gives the place back. Any thread. */
+/* Drops a holder; the last one gives the place back. Any thread. */
 static void let_go(struct weir_process *process)
 {
 	struct weir_process_manager *manager = process->manager;
@@ -86,8 +89,8 @@ static void let_go(struct weir_process *process)
 	head = ck_pr_load_ptr(&manager->returned);
 	do {
 		process->next = head;
-		/* release: all that has happened to it; pairs with the acquire
-		 * in weir__processes_returned() */
+		/* release: all writes to the process; pairs with the acquire in
+		 * weir__processes_returned() */
 		ck_pr_fence_release();
 	} while (!ck_pr_cas_ptr_value(&manager->returned, head, process,
 				      (void *)&head));
@@ -98,8 +101,8 @@ static void let_go(struct weir_process *process)
 /* --- Ids ------------------------------------------------------------------ */
 
 /*
- * A process's id is a copy behind its struct: the command may be gone as soon
- * as it has been replied to.
+ * A copy of the process's id behind its struct: the command may be gone after
+ * its reply.
  */
 static char *id_of(const struct weir_process *process)
 {
@@ -119,7 +122,8 @@ static struct weir_process **bucket(struct weir_process_manager *manager,
 	return &manager->ids[hash & (manager->n_ids - 1)];
 }
 
-/* Who runs with that id: one that has ended is in nobody's way any more. */
+/* The process that runs with that id. A process that has ended does not
+ * count. */
 static struct weir_process *find(struct weir_process_manager *manager,
 				 const char *id)
 {
@@ -190,7 +194,7 @@ static void stopped(struct weir_actor *actor, struct weir_error *error)
 
 	if (manager->options.process->stopped)
 		manager->options.process->stopped(actor, error);
-	/* it has not said that it is done */
+	/* the process has not ended by itself, so it is not done */
 	if (!error && (process->cut || weir__child_drained(actor)))
 		error = weir_error_of(-ECANCELED);
 	state = set_state(process, ENDED);
@@ -203,8 +207,9 @@ static void stopped(struct weir_actor *actor, struct weir_error *error)
 }
 
 /*
- * As without a handler: it finishes. If that is so because its executor drains,
- * which ends what weir_in_put() feeds, it has not said that it is done.
+ * As without a handler: the process ends. If the stream has ended because the
+ * executor drains, which ends streams that weir_in_put() feeds, the process is
+ * not done.
  */
 static int ended(struct weir_actor *actor, struct weir_in *in,
 		 struct weir_error *error)
@@ -243,11 +248,11 @@ static void fire(struct weir_timer *timer)
 	let_go(process);
 }
 
-/* Into the list of those that are free; n_free is the caller's. */
+/* Puts the process into the list of free ones; the caller changes n_free. */
 static void put_back(struct weir_process_manager *manager,
 		     struct weir_process *process)
 {
-	/* nobody touches it any more */
+	/* no thread touches the process any more */
 	assert(process->manager == manager && process->holders == 0);
 	remove_id(process);
 	process->next = manager->free;
@@ -260,8 +265,8 @@ uint32_t weir__processes_returned(struct weir_process_manager *manager)
 	struct weir_process *next;
 	uint32_t n = 0;
 
-	/* acquire: all that has happened to them, which is written over as
-	 * well as read; pairs with the release in let_go() */
+	/* acquire: all writes to the processes, which we read and overwrite;
+	 * pairs with the release in let_go() */
 	ck_pr_fence_acquire();
 	for (; process; process = next, n++) {
 		next = process->next;
@@ -310,7 +315,7 @@ static int spawn(struct weir_process_manager *manager,
 	return rc;
 }
 
-/* Before it is spawned: it may be gone soon after. */
+/* Before the process is spawned: it may be gone soon after. */
 static int set_deadline(struct weir_process *process)
 {
 	struct weir_process_manager *manager = process->manager;
@@ -363,12 +368,12 @@ void weir__process_start(struct weir_process_manager *manager,
 		add_id(process, command->id);
 		rc = start(process);
 		if (rc >= 0) {
-			/* the owner's; others read it */
+			/* written by the owner; other threads read it */
 			ck_pr_store_64(&manager->n_started,
 				       manager->n_started + 1);
 			let_go(process);
 		} else if (drop_holder(process)) {
-			/* A5.8: nobody has ever seen it. */
+			/* A5.8: no other actor has seen the process. */
 			put_back(manager, process);
 			manager->n_free++;
 			assert(manager->n_free <= manager->options.max);

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The process manager as an actor: commands come in, demand goes out. What the
- * demand is computed from stands in manager.h.
+ * The process manager as an actor: commands come in, demand goes out; manager.h
+ * says what the demand is computed from.
  *
  * `may` has a permit for each command that may start. With a publisher there is
- * one for each free place, since no more commands come than were requested.
- * With offers there is one for each that was asked for, and as many more offers
- * are taken: `credit`, which starts with the buffer.
+ * a permit for each free place, since no more commands come than were
+ * requested. With offers there is a permit for each command that was asked for;
+ * each also adds to `credit`, the number of offers that will be taken, which
+ * starts with the buffer.
  *
  * Rule numbers like A4.7 are those of docs/conformance/process_manager.md.
  */
@@ -41,7 +42,7 @@ void weir__manager_reply(struct weir_process_manager *manager,
 
 /* --- Commands that nobody starts ------------------------------------------ */
 
-/* Of a stream, on its way; no manager has taken it. */
+/* Drops a command of a stream that no manager has taken. */
 static void command_drop(void *item, void *context)
 {
 	struct weir_command *command = item;
@@ -58,7 +59,7 @@ const struct weir_items *weir_command_items(void)
 	return &items;
 }
 
-/* It was offered, and taken. */
+/* Refuses a command that was offered and taken. */
 static void refuse(void *item, void *context)
 {
 	weir__manager_reply(context, item, WEIR_OUTCOME_REFUSED,
@@ -102,7 +103,7 @@ static int64_t in_flight(void *context)
 	return processing(self) + in_front(self);
 }
 
-/* How many to ask for, of which `remaining` are there already. */
+/* How many commands to ask for, if `remaining` were asked for already. */
 static int64_t demand(int64_t remaining, void *context)
 {
 	struct weir_process_manager *self = context;
@@ -117,7 +118,7 @@ static int64_t demand(int64_t remaining, void *context)
 	return n > 0 ? n : 0;
 }
 
-/* So many more offers will be taken. */
+/* `n` more offers will be taken. */
 static void permit(struct weir_process_manager *self, uint64_t n)
 {
 	ck_pr_store_64(&self->n_permitted, self->n_permitted + n);
@@ -148,9 +149,10 @@ static inline int begin(struct weir_actor *actor)
 	struct weir_command *command = weir_in_take(&self->in);
 
 	if (self->subscribes)
-		command->manager = self; /* else it has been offered */
+		command->manager = self; /* else the command was offered, and
+					  * has it */
 	if (self->options.run) {
-		/* there was a permit for it, which stands for a place */
+		/* the command had a permit, which stands for a place */
 		assert(self->n_free > 0);
 		self->n_free--;
 		weir__runners_put(self, command);
@@ -176,7 +178,7 @@ static uint32_t begins(struct weir_actor *actor, uint32_t n)
 
 	if (self->runners)
 		weir__runners_publish(self);
-	/* Those that were refused have taken no place. */
+	/* Commands that were refused have taken no place. */
 	assert(self->n_free <= free && free - self->n_free <= done);
 	started = free - self->n_free;
 	(void)weir_permits_use(&self->may, self->subscribes ? started : done);
@@ -192,7 +194,7 @@ static uint32_t nothing(struct weir_actor *actor, uint32_t n)
 	return n;
 }
 
-/* No more commands come; it is over when those that were started are. */
+/* No more commands come: the manager ends when its processes have ended. */
 static int end(struct weir_process_manager *self, struct weir_error *error)
 {
 	assert(!self->ends && !self->error);
@@ -220,7 +222,7 @@ static int ended(struct weir_actor *actor, struct weir_in *in,
 	int rc;
 
 	(void)in;
-	/* told again, as it has restarted since */
+	/* called again after a restart */
 	if (self->ends)
 		return 0;
 	rc = end(self, error);
@@ -265,7 +267,8 @@ static void stopped(struct weir_actor *actor, struct weir_error *error)
 
 	(void)error;
 	ck_pr_store_32(&self->closed, 1);
-	/* processes have ended before it; calls may go on */
+	/* processes that are actors have ended before the manager; calls may go
+	 * on */
 	if (self->options.process)
 		ck_pr_store_32(&self->n_processing, 0);
 	weir_error_unref(self->error);
@@ -302,8 +305,8 @@ static int stopping(struct weir_actor *actor)
 }
 
 /*
- * The manager begins anew as it was: what waits will start. Its processes stop;
- * runners, which have none of their own, go on.
+ * The manager restarts and keeps its state: commands that wait will start. Its
+ * processes stop; runners, which have no state to lose, go on.
  */
 static int pre_restart(struct weir_actor *actor, struct weir_error *cause)
 {
@@ -314,8 +317,8 @@ static int pre_restart(struct weir_actor *actor, struct weir_error *cause)
 }
 
 /*
- * If it has taken its last command it only waits for calls that go on; that is
- * no failure, which its supervisor would answer with one more restart.
+ * If the manager has taken its last command, it only waits for calls under way.
+ * It must not fail, or its supervisor would restart it once more.
  */
 static int post_restart(struct weir_actor *actor, struct weir_error *cause)
 {
@@ -331,7 +334,7 @@ static int post_restart(struct weir_actor *actor, struct weir_error *cause)
 	return rc;
 }
 
-/* A4.7: what fails in a process stops it. */
+/* A4.7: a process that fails stops. */
 static const struct weir_strategy strategy = {
 	.decide = weir_strategy_decide_stop};
 
@@ -413,8 +416,11 @@ static uint32_t n_runners(const struct weir_process_manager_options *options)
 static int set_ports(struct weir_process_manager *self,
 		     struct weir_executor *executor)
 {
-	/* What waits, what was asked for, and what a run has taken that has
-	 * not been published yet: there is room for every offer with credit. */
+	/*
+	 * Room for every offer with credit: commands that wait, commands that
+	 * were asked for, and commands that a run of turns has taken and not
+	 * published yet.
+	 */
 	uint64_t most = 2 * (uint64_t)self->options.max + self->options.buffer;
 	int rc = weir_actor_init(&self->actor, &self->ops, executor);
 
@@ -451,7 +457,7 @@ int weir_process_manager_init(
 	set_options(manager);
 	rc = set_ports(manager, executor);
 	if (rc < 0) {
-		/* `released` is the user's once it has succeeded only */
+		/* `released` is called only if init has succeeded */
 		manager->options.released = NULL;
 		weir_actor_stop(&manager->actor);
 		*manager = before;
@@ -487,12 +493,12 @@ struct weir_subscriber *weir_process_manager_subscriber(
 
 /* --- For everybody -------------------------------------------------------- */
 
-/* One offer less will be taken. */
+/* Takes one credit. False: there is none. */
 static bool take_credit(struct weir_process_manager *self)
 {
 	uint64_t old = ck_pr_load_64(&self->credit);
 
-	/* relaxed: a count; the in-port orders what it is for */
+	/* relaxed: a count; the in-port orders the commands */
 	do {
 		if (old == 0)
 			return false;
@@ -538,7 +544,8 @@ void weir_process_manager_end(struct weir_process_manager *manager)
 static uint64_t received(const struct weir_process_manager *self)
 {
 	const struct weir__lane *lane = &self->in.lane;
-	/* relaxed: figures for people; the head first, it is the smaller one */
+	/* relaxed: figures for people; the head is read first, because it is
+	 * the smaller one */
 	uint32_t head = ck_pr_load_32(weir__lane_head(lane));
 
 	ck_pr_fence_load();

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A queue from one who puts to several takers, who take runs of what is oldest,
- * whoever is free, and rest when there is nothing.
+ * A queue from one producer to several takers. A taker that is free takes
+ * several of the oldest items, and rests when there are none.
  *
- *  1. Never more is queued, taken or worked at than there are slots: who puts
- *     sees to it. So nothing is overwritten that nobody has taken.
- *  2. Who takes copies the slots first and then moves the head on, by a
- *     compare-and-swap: had one of them been overwritten since, the head would
- *     have passed it, and the swap fails. Indices have 64 bits and do not wrap.
- *  3. A taker that has found nothing sets its `rests`, and looks again. Who has
- *     published something looks at `rests` afterwards. A full fence lies
- *     between on both sides, so one of them sees the other. Who exchanges
- *     `rests` for 0 wakes it.
- *  4. A taker that does not rest needs no wake: it looks before it rests. One
- *     that goes away may have had a wake, and passes it on.
+ * 1. The producer sees to it that no more items are queued, taken or under work
+ *    than there are slots. So no item is overwritten before it is taken. 2. A
+ *    taker copies the slots first, and then moves the head on by a
+ *    compare-and-swap. If a slot was overwritten since, the head has passed it,
+ *    and the swap fails. Indices have 64 bits and do not wrap. 3. A taker that
+ *    has found no item sets its `rests`, and looks again. The producer
+ *    publishes items, and then looks at `rests`. Both sides have a full fence
+ *    between the write and the look, so one of them sees the other. The thread
+ *    that exchanges `rests` for 0 wakes the taker. 4. A taker that does not
+ *    rest needs no wake, because it looks before it rests. A taker that goes
+ *    away may have got a wake, and passes it on.
  */
 #ifndef WEIR_PROCESS_QUEUE_H
 #define WEIR_PROCESS_QUEUE_H
@@ -28,27 +28,27 @@
 #include "base/memory.h"
 
 struct weir__queue {
-	/* who puts; the tail is read by all */
+	/* the producer's; all read the tail */
 	uint64_t tail __attribute__((aligned(WEIR__LINE)));
 	uint64_t n_put; /* published or not */
 	/* the takers' */
 	uint64_t head __attribute__((aligned(WEIR__LINE)));
 	/* seldom written; atomic */
 	uint32_t n_resting __attribute__((aligned(WEIR__LINE)));
-	uint32_t closed; /* what is queued is the last */
+	uint32_t closed; /* no more items will come */
 	/* constant */
 	uint32_t mask;
 	void **slots;
 };
 
-/* Nothing is there, and more may come. Any thread; a hint. */
+/* True: the queue is empty, and more may come. Any thread; a hint. */
 static inline bool weir__queue_idle(const struct weir__queue *queue)
 {
 	return ck_pr_load_64(&queue->head) == ck_pr_load_64(&queue->tail) &&
 	       !ck_pr_load_32(&queue->closed);
 }
 
-/* Somebody may have to be woken for what was stored before. Any thread. */
+/* True: a taker may have to be woken for items stored before. Any thread. */
 static inline bool weir__queue_rested(const struct weir__queue *queue)
 {
 	/* store -> load; pairs with the one in weir__queue_rest() */
@@ -56,13 +56,14 @@ static inline bool weir__queue_rested(const struct weir__queue *queue)
 	return ck_pr_load_32(&queue->n_resting) > 0;
 }
 
-/* Seen by takers when it is published. */
+/* Puts an item; takers see it when it is published. */
 static inline void weir__queue_put(struct weir__queue *queue, void *item)
 {
 	ck_pr_store_ptr(&queue->slots[queue->n_put++ & queue->mask], item);
 }
 
-/* How many; then weir__queue_rested() is to be asked. */
+/* Publishes the items that were put; returns how many. The caller then asks
+ * weir__queue_rested(). */
 static inline uint64_t weir__queue_publish(struct weir__queue *queue)
 {
 	uint64_t n = queue->n_put - queue->tail;
@@ -76,9 +77,9 @@ static inline uint64_t weir__queue_publish(struct weir__queue *queue)
 }
 
 /*
- * Takes the oldest, up to `most` and, rounded down but for the last one, up to
- * a part of `parts` of what is there. How many. Linearises at the swap. Any
- * thread; lock-free.
+ * Takes the oldest items and returns how many: at most `most`, and at most the
+ * `parts`th part of those that are there, rounded down but at least one.
+ * Linearises at the swap. Any thread; lock-free.
  */
 static inline uint32_t weir__queue_take(struct weir__queue *queue, void **items,
 					uint32_t most, uint32_t parts)
@@ -101,9 +102,11 @@ static inline uint32_t weir__queue_take(struct weir__queue *queue, void **items,
 		for (i = 0; i < n; i++)
 			items[i] = ck_pr_load_ptr(
 				&queue->slots[(head + i) & queue->mask]);
-		/* release: the copies before the swap (claim 2); pairs with
-		 * the acquire of the head above, and through what is done with
-		 * the items with who puts next */
+		/*
+		 * release: the copies before the swap (claim 2); pairs with the
+		 * acquire of the head above, and, through the work on the
+		 * items, with the next put
+		 */
 		ck_pr_fence_release();
 	} while (!ck_pr_cas_64_value(&queue->head, head, head + n, &head));
 	return (uint32_t)n;
@@ -118,11 +121,12 @@ static inline bool weir__queue_wake(struct weir__queue *queue, uint32_t *rests)
 	return true;
 }
 
-/* The taker has found nothing, and rests, unless there is something after all. */
+/* The taker has found no item, and rests, unless there is one after all. */
 static inline void weir__queue_rest(struct weir__queue *queue, uint32_t *rests)
 {
 	ck_pr_inc_32(&queue->n_resting);
-	/* after that: who sees it can take the count back */
+	/* after the count: a thread that sees `rests` can take the count
+	 * back */
 	ck_pr_fence_atomic_store();
 	ck_pr_store_32(rests, 1);
 	/* store -> load; pairs with the one in weir__queue_rested() */

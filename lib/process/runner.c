@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What runners do: calls. Who they are, and for whom, stands in runner.h. */
+/* The runners, which make calls; see runner.h. */
 #include "process/runner.h"
 
 #include <assert.h>
@@ -46,13 +46,15 @@ static struct weir__runner *caller(const struct weir_process_manager *manager)
 	return runner->calls ? runner : NULL;
 }
 
-/* Somebody waits for what the runner has not told. Relaxed: a hint. */
+/* True: another runner rests, and may wait for results that this runner keeps.
+ * Relaxed: a hint. */
 static bool others_rest(const struct weir__runner *self)
 {
 	return ck_pr_load_32(&self->manager->runners->queue.n_resting) > 0;
 }
 
-/* Puts what was offered; if there is no way any more it is refused. */
+/* Puts the commands that were offered; refuses them if they cannot be put any
+ * more. */
 static void put_offered(struct weir__runner *self)
 {
 	struct weir_process_manager *manager = self->manager;
@@ -60,7 +62,7 @@ static void put_offered(struct weir__runner *self)
 	uint32_t n = self->n_offered, i;
 
 	assert(n > 0 && n <= WEIR__TAKE_MAX);
-	/* There is room: each has taken a credit. */
+	/* There is room: each command has taken a credit. */
 	self->n_offered = 0;
 	if (weir__in_put(&manager->in, self->offered, n) == 0)
 		return;
@@ -89,7 +91,7 @@ bool weir__runners_keep(struct weir_process_manager *manager,
 	struct weir__runner *runner = caller(manager);
 	bool keeps = runner && runner->replies && !others_rest(runner);
 
-	/* in order: what it keeps comes first */
+	/* in order: commands that it keeps come first */
 	if (runner && runner->n_offered > 0 &&
 	    (!keeps || runner->n_offered == WEIR__TAKE_MAX))
 		put_offered(runner);
@@ -101,9 +103,9 @@ bool weir__runners_keep(struct weir_process_manager *manager,
 }
 
 /*
- * Each call has a reference of the manager until it has ended, which may be on
- * another thread, and before `run` has returned. relaxed: we hold one of our
- * own.
+ * Each call has a reference of the manager until it has ended. It may end on
+ * another thread, and before `run` has returned. relaxed: we hold a reference
+ * of our own.
  */
 static void take_ref(struct weir__runner *self)
 {
@@ -124,11 +126,11 @@ static void put_ref(struct weir__runner *self)
 	self->refs -= REFS;
 }
 
-/* A command has ended here; the manager is told later. */
+/* A command has ended in this runner; the manager is told later. */
 static void end_here(struct weir__runner *self, struct weir_command *command,
 		     int code)
 {
-	/* a figure of its own, which only it writes */
+	/* a figure that only this runner writes */
 	uint64_t *figure = code < 0 ? &self->failed : &self->done;
 
 	ck_pr_store_64(figure, *figure + 1);
@@ -159,7 +161,7 @@ void weir_command_end(struct weir_command *command, int code)
 	weir_actor_unref(&manager->actor);
 }
 
-/* The next one has been on another core: its lines come during this call. */
+/* Prefetches the next command, which was on another core, during this call. */
 static void fetch(const struct weir_command *command)
 {
 	__builtin_prefetch(&command->reply, 1);
@@ -185,7 +187,8 @@ static void call(struct weir__runner *self)
 static void rest(struct weir__runner *self)
 {
 	self->most = 1;
-	/* The next run is timed: this one tells nothing about calls. */
+	/* Has the next run timed: this one says nothing about the time of
+	 * calls. */
 	weir__thread.runs = WEIR__TIMED_RUNS;
 	weir__queue_rest(&self->manager->runners->queue, &self->rests);
 }
@@ -194,7 +197,7 @@ static bool take(struct weir__runner *self, uint32_t n)
 {
 	struct weir__runners *all = self->manager->runners;
 
-	/* what it has taken is begun before it takes more */
+	/* all commands taken are begun before more are taken */
 	assert(self->n_begun == self->n_taken);
 	assert(self->most > 0 && self->most <= WEIR__TAKE_MAX);
 	if (n > self->most)
@@ -212,7 +215,7 @@ static uint32_t calls(struct weir_actor *actor, uint32_t n)
 	const struct weir__runners *all = self->manager->runners;
 	uint32_t done = 0;
 
-	/* calls are made one after another, and told of behind the last */
+	/* calls are made one after another, and reported behind the last */
 	assert(!self->calls && self->n_offered == 0 && self->ended == 0);
 	if (self->n_begun == self->n_taken && !take(self, n)) {
 		if (ck_pr_load_32(&all->queue.closed))
@@ -233,7 +236,7 @@ static uint32_t calls(struct weir_actor *actor, uint32_t n)
 	return done;
 }
 
-/* Turns are calls, of which there may be fewer. */
+/* A turn is a call; there may be fewer commands than turns. */
 static uint32_t certain(struct weir_port *port)
 {
 	/* no order: a wake tells no more than to look at the queue */
@@ -250,8 +253,8 @@ static const struct weir__port_ops awake_ops = {
 /* --- The actors ----------------------------------------------------------- */
 
 /*
- * What it has taken is answered. Another sees to what waits: the wake may have
- * been for us (claim 4 of queue.h).
+ * The commands that were taken are answered. Another runner is woken for those
+ * that wait: our wake may have been for them (claim 4 of queue.h).
  */
 static void stopped(struct weir_actor *actor, struct weir_error *error)
 {
@@ -275,7 +278,7 @@ static void released(struct weir_actor *actor)
 	struct weir__runner *self = runner_of(actor);
 	struct weir_actor *manager = &self->manager->actor;
 
-	/* all that it had taken was made, or refused */
+	/* all commands taken were called or refused */
 	assert(self->n_begun == self->n_taken && self->n_offered == 0);
 	/* relaxed: our own goes last, with a release */
 	ck_pr_sub_32(&manager->refs, self->refs);

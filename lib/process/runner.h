@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Processes that are calls. The manager queues commands for a few actors, its
- * children, the runners, which take them, whoever is free, and make the calls
- * one after the other. runner.c is what a runner does, runners.c the manager's
- * side.
+ * Processes that are calls. The manager queues commands for runners, a few
+ * actors that are its children. A runner that is free takes commands, and makes
+ * the calls one after the other. runner.c is the runner, runners.c the
+ * manager's side.
  *
- * A runner takes its part of what there is, no more than WEIR__TAKE_MAX, and no
- * more than its slice lets it make: few, for fairness, since they wait behind
- * one another. What its calls bring, places and commands that were offered in
- * replies, it keeps until the run of calls is over, or another runner rests.
+ * A runner takes its share of the commands that are there, at most
+ * WEIR__TAKE_MAX, and at most as many as its slice has time for: few, because
+ * the commands it has taken wait behind one another. It keeps the results of
+ * its calls (places, and commands that were offered in replies) until the run
+ * of calls is over, or another runner rests.
  */
 #ifndef WEIR_PROCESS_RUNNER_H
 #define WEIR_PROCESS_RUNNER_H
@@ -24,14 +25,14 @@ struct weir__runner {
 	struct weir__other_port awake; /* unblocked unless it rests */
 	struct weir_process_manager *manager;
 	bool calls;	/* its slice makes calls */
-	bool replies;	/* and has to tell that one has ended */
-	uint32_t most;	/* to take next: it begins with few */
+	bool replies;	/* it is in a reply, inside a call */
+	uint32_t most;	/* most to take next; few at first */
 	uint32_t refs;	/* of the manager, in stock */
-	uint32_t ended; /* since it told the manager */
-	/* those that it has taken, and how many of them it has begun */
+	uint32_t ended; /* ended since it told the manager */
+	/* commands that it has taken, and how many of them it has begun */
 	uint32_t n_taken, n_begun;
 	void *taken[WEIR__TAKE_MAX];
-	/* offered while it calls */
+	/* commands offered while it calls */
 	uint32_t n_offered;
 	void *offered[WEIR__TAKE_MAX];
 	/* read by any thread */
@@ -50,14 +51,14 @@ struct weir__runners {
 int weir__runner_init(struct weir_process_manager *manager,
 		      struct weir__runner *self);
 
-/* `n` calls have ended, for which this is the time to say so. Any thread. */
+/* Reports `n` calls that have ended. Any thread. */
 void weir__runners_ended(struct weir_process_manager *manager, uint32_t n);
 
 /* Replies that the call is not made. Any thread. */
 void weir__call_refuse(struct weir_process_manager *manager,
 		       struct weir_command *command);
 
-/* Wakes up to `n` that rest, for what was stored before. Any thread. */
+/* Wakes up to `n` runners that rest, for items stored before. Any thread. */
 void weir__runners_wake(struct weir__runners *all, uint64_t n);
 
 #endif

@@ -12,7 +12,7 @@
 void weir__runners_ended(struct weir_process_manager *manager, uint32_t n)
 {
 	/*
-	 * release: what was done for them; the signal's fences order the rest
+	 * release: the writes of the calls; the signal's fences order the rest
 	 */
 	ck_pr_fence_release();
 	ck_pr_add_32(&manager->n_returned, n);
@@ -55,7 +55,7 @@ void weir__runners_publish(struct weir_process_manager *manager)
 	weir__runners_wake(all, weir__queue_publish(&all->queue));
 }
 
-/* Nobody will make these calls. */
+/* Refuses all queued commands: no runner will call them. */
 static void refuse_all(struct weir_process_manager *manager)
 {
 	struct weir__queue *queue = &manager->runners->queue;

@@ -40,7 +40,8 @@ static struct weir__pool *get(struct weir_pools *pools, const char *name)
 	return pool;
 }
 
-/* That of a request, if it is still there; it is compared, not touched. */
+/* The pool of a request, if it still exists; `wanted` is compared, not
+ * touched. */
 static struct weir__pool *get_pool(struct weir_pools *pools,
 				   const struct weir__pool *wanted)
 {
@@ -55,7 +56,7 @@ static struct weir__pool *get_pool(struct weir_pools *pools,
 	return pool;
 }
 
-/* Takes those out of the list that have ended; `all`: the others, too. */
+/* Takes pools that have ended out of the list; with `all`, every pool. */
 static void sweep(struct weir_pools *pools, bool all)
 {
 	struct weir__pool **link = &pools->list, *pool, *gone = NULL;
@@ -98,7 +99,8 @@ static int pool_ended(struct weir_actor *top,
 	return 0;
 }
 
-/* No pool is left. From here on weir_pool_start() sees that it is dead. */
+/* No pool is left. From here on weir_pool_start() sees that the top supervisor
+ * has ended. */
 static void top_released(struct weir_actor *top)
 {
 	sweep(pools_of(top), true);
@@ -190,7 +192,7 @@ int weir_pools_free(struct weir_pools *pools)
 		return 0;
 	if (ck_pr_load_32(&pools->alive))
 		return -EBUSY;
-	/* acquire: the last touch of all that were alive; pairs with the
+	/* acquire: the last touch of every pool that was alive; pairs with the
 	 * releases before the counts */
 	ck_pr_fence_acquire();
 	weir__free(pools->allocator, pools, sizeof(*pools));
@@ -231,7 +233,8 @@ int weir_pool_start(struct weir_pools *pools,
 	pool->next = pools->list;
 	pools->list = pool;
 	weir__unlock(&pools->lock);
-	/* If the top was released meanwhile nobody else will. */
+	/* If the top supervisor was released meanwhile, no other thread
+	 * sweeps. */
 	if (!weir_system_is_alive(pools->system, pools->id))
 		sweep(pools, true);
 	return 0;
@@ -365,7 +368,7 @@ static int wait(struct weir__pool *pool, void *job, uint64_t timeout_ns,
 		return rc;
 	rc = weir_completion_wait(&self.completion, timeout_ns);
 	if (rc == 0 || !weir__pool_cancel(pool, &self.request)) {
-		/* it is on its way */
+		/* the answer is on its way */
 		while (rc < 0)
 			rc = weir_completion_wait(&self.completion,
 						  WEIR_FOREVER);

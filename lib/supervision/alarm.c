@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * An actor's alarm: something to be done about it later, when a back-off or the
- * time it has to stop is over. On the timer thread of the system's executor,
- * where it only gives an order.
+ * An actor's alarm: it gives the actor an order later, when a back-off is over
+ * or the actor's time to stop. It fires on the timer thread of the system's
+ * executor, where it only gives the order.
  *
- * An alarm that could not be cancelled in time fires into nothing: it is no
- * longer its record's, and goes when it has fired.
+ * If an alarm fires while it is being cleared, its record has it no longer: it
+ * gives no order, and is freed when it has fired.
  */
 #include "supervision/alarm.h"
 
@@ -15,7 +15,7 @@
 struct weir__alarm {
 	struct weir_timer timer;
 	struct weir_system *system;
-	struct weir__cell *cell; /* NULL: nobody's */
+	struct weir__cell *cell; /* NULL: it was cleared */
 	uint16_t flags;
 	uint8_t orders;
 };

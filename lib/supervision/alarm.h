@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * One timer of an actor's: an order that is given later. All under the lock.
- */
+/* The timer of an actor: it gives an order later. All under the lock. */
 #ifndef WEIR_SUPERVISION_ALARM_H
 #define WEIR_SUPERVISION_ALARM_H
 
 #include "supervision/cell.h"
 
 /*
- * Gives the cell `orders` (and sets `flags`) at `at_ns`; replaces one that is
- * set. False: no memory or no timers.
+ * Sets the alarm: at `at_ns` it gives the cell `orders` and sets `flags`.
+ * Replaces an alarm that is set. False: no memory or no timers.
  */
 bool weir__alarm_set(struct weir_system *system, struct weir__cell *cell,
 		     uint64_t at_ns, uint16_t flags, uint8_t orders);

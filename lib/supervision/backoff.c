@@ -24,7 +24,7 @@ static uint64_t scaled(uint64_t a, uint64_t b)
 	return a_high * b_high + (middle >> 32) + (other >> 32);
 }
 
-/* `delay_ns` and `more_ns`; a delay is shorter than for ever. */
+/* The sum of `delay_ns` and `more_ns`, less than WEIR_FOREVER. */
 static uint64_t sum(uint64_t delay_ns, uint64_t more_ns)
 {
 	uint64_t all_ns = weir__clock_after(delay_ns, more_ns);
@@ -102,13 +102,13 @@ uint64_t weir__backoff_next(const struct weir_backoff *backoff, uint32_t *count,
 	uint64_t quiet_ns = now > *last_ns ? now - *last_ns : 0;
 
 	/*
-	 * Linear: the newest failure stands for all, for if it lies outside
-	 * the window, all do.
+	 * Linear: only the newest failure is looked at: if it is outside the
+	 * window, so are all others.
 	 */
 	if (reset_ns != WEIR_FOREVER && quiet_ns >= reset_ns)
 		*count = 0;
 	delay_ns = weir_backoff_delay(backoff, *count, random);
-	/* or nobody would ever be restarted */
+	/* else the actor would never be restarted */
 	assert(delay_ns < WEIR_FOREVER);
 	if (*count < UINT32_MAX)
 		++*count;

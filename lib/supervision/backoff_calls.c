@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What any thread may ask of a back-off supervisor. */
+/* The calls that any thread may make on a back-off supervisor. */
 #include "supervision/backoff_supervisor.h"
 
 #include <errno.h>
 
-/* There is no child to take the item. */
+/* There is no child to take the item: does what the options say. */
 static int absent(struct weir_backoff_supervisor *self, void *item)
 {
 	const struct weir_backoff_supervisor_options *options = &self->options;
@@ -19,7 +19,8 @@ static int absent(struct weir_backoff_supervisor *self, void *item)
 	return 1;
 }
 
-/* A final item was put into a child, which may have taken it. */
+/* The put of a final item into a child is over; `taken`: the child's in-port
+ * has it. */
 static void final_put(struct weir_backoff_supervisor *self, bool taken)
 {
 	weir__backoff_lock(self);

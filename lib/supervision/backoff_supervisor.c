@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The back-off supervisor: an ordinary actor of a system with a delay port and
- * a child. It learns of the child's end by the hook `child_ended`; its turn,
- * when the delay is over, makes the next one. No timer resets the count:
- * whoever looks at it sees by the clock whether it still holds.
+ * The back-off supervisor is an ordinary actor of a system, with a delay port
+ * and a child. It learns of the child's end by the hook `child_ended`. When the
+ * delay is over, its turn makes the next child. No timer resets the count: the
+ * code that reads it sees by the clock whether it still holds.
  *
  * Rule numbers like B8.5 are those of docs/conformance/supervision.md.
  */
@@ -18,7 +18,8 @@
 #include "supervision/strategy.h"
 #include "supervision/system.h"
 
-/* supervisor->undecided, the owner's: what waits until `finals` is 0. */
+/* supervisor->undecided, the owner's: a decision that waits until `finals` is
+ * 0. */
 enum {
 	NOTHING,
 	WHETHER, /* there is to be another child */
@@ -61,8 +62,9 @@ static void set_error(struct weir_backoff_supervisor *self,
 }
 
 /*
- * Ends, with the child's error if there is one: for those who watch. That is no
- * failure, which its own supervisor could answer with a restart.
+ * Ends the supervisor, with the child's error if there is one, for its
+ * watchers. That is not a failure: its own supervisor does not answer it with a
+ * restart.
  */
 static int end(struct weir_backoff_supervisor *self)
 {
@@ -85,7 +87,8 @@ static int wait_for_next(struct weir_backoff_supervisor *self, uint32_t k)
 						 random));
 }
 
-/* There is no child: waits for the next one, or ends. 0 or a negative errno. */
+/* There is no child: sets the delay before the next one, or ends. 0 or a
+ * negative errno. */
 static int decide_whether(struct weir_backoff_supervisor *self)
 {
 	const struct weir_backoff_supervisor_options *options = &self->options;
@@ -102,7 +105,8 @@ static int decide_whether(struct weir_backoff_supervisor *self)
 		return 0;
 	}
 	final = self->final;
-	self->final = false; /* it is done, should a permanent one restart */
+	self->final = false; /* the final item is done with, in case a
+			      * permanent supervisor restarts */
 	count = weir__backoff_count(self, now);
 	last = final || !self->again ||
 	       (options->max_retries >= 0 &&
@@ -136,7 +140,8 @@ static int spawn(struct weir_backoff_supervisor *self, struct weir_actor *child,
 	bool final;
 	int rc;
 
-	/* ours, until let_go(): others put to it meanwhile */
+	/* our reference, until let_go(): other threads may put into the child
+	 * meanwhile */
 	weir_actor_ref(child);
 	rc = weir_system_spawn(system, weir_actor_self(&self->actor), child,
 			       &self->options.child, &id);
@@ -153,7 +158,7 @@ static int spawn(struct weir_backoff_supervisor *self, struct weir_actor *child,
 		weir__clock_after(now, self->options.backoff.reset_ns);
 	final = self->final;
 	weir__backoff_unlock(self);
-	/* Whoever said so found no child. */
+	/* The thread that put the final item found no child. */
 	if (final)
 		(void)weir_system_stop_actor(system, id);
 	return 0;
@@ -168,7 +173,7 @@ static int make(struct weir_backoff_supervisor *self)
 
 	if (rc != 0 || !child)
 		return rc < 0 ? rc : -EINVAL;
-	/* It was made by the user, and is of no use: but it has an end. */
+	/* The user's `make` has given us a wrong in-port: we stop the child. */
 	if (input && input->port.actor != child) {
 		weir_actor_stop(child);
 		return -EINVAL;
@@ -176,7 +181,8 @@ static int make(struct weir_backoff_supervisor *self)
 	return spawn(self, child, input);
 }
 
-/* Makes a child unless it would be one too many. 0 or a negative errno. */
+/* Makes the next child, unless there would be too many. 0 or a negative
+ * errno. */
 static int next(struct weir_backoff_supervisor *self)
 {
 	bool final, wait;
@@ -195,7 +201,8 @@ static int next(struct weir_backoff_supervisor *self)
 	rc = make(self);
 	if (rc == 0)
 		return 0;
-	/* who cannot be spawned now may be later, unless all of it stops */
+	/* a child that cannot be spawned now may be later, unless the system
+	 * stops */
 	self->again = rc != -ESHUTDOWN;
 	return child_gone(self, weir_error_of(rc));
 }
@@ -212,7 +219,8 @@ static inline int turn(struct weir_actor *actor)
 }
 WEIR_TURN(turn)
 
-/* No other child is to be made, or nobody puts a final item any more. */
+/* weir_backoff_supervisor_end() was called, or the last put of a final item is
+ * over. */
 static int signalled(struct weir_actor *actor)
 {
 	struct weir_backoff_supervisor *self = supervisor_of(actor);
@@ -234,7 +242,7 @@ static int pre_start(struct weir_actor *actor)
 	return next(self);
 }
 
-/* All children have ended. What child_ended() hears of that it hears later. */
+/* All children have ended. child_ended() is called for them later. */
 static int reset(struct weir_actor *actor)
 {
 	struct weir_backoff_supervisor *self = supervisor_of(actor);
@@ -253,7 +261,7 @@ static int child_ended(struct weir_actor *actor,
 {
 	struct weir_backoff_supervisor *self = supervisor_of(actor);
 
-	/* One of before a restart, or somebody else's. */
+	/* A child from before a restart, or one that is not ours. */
 	if (!weir_actor_id_equal(notice->who, self->id))
 		return 0;
 	let_go(self);
@@ -302,7 +310,7 @@ static int decide(struct weir_actor *actor, const struct weir_failure *failure,
 	    directive != WEIR_DIRECTIVE_RESTART ||
 	    !weir_actor_id_equal(failure->child, self->id))
 		return directive;
-	/* Another one comes when this one has ended, after the delay. */
+	/* When this child has ended, another one is made after the delay. */
 	self->again = true;
 	return WEIR_DIRECTIVE_STOP;
 }
@@ -322,7 +330,7 @@ static bool strategy_valid(
 	return weir_strategy_check(strategy) == 0;
 }
 
-/* A child that began anew by itself would do so beside our delays (B8.5). */
+/* A child with another restart type would restart without our delays (B8.5). */
 static bool valid(const struct weir_backoff_supervisor_options *options)
 {
 	const struct weir_strategy backoff = {.backoff = &options->backoff};

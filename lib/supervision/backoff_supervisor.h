@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Between the back-off supervisor as an actor (backoff_supervisor.c) and those
- * who call it from any thread (backoff_calls.c).
+ * Shared by the back-off supervisor as an actor (backoff_supervisor.c) and the
+ * calls from any thread (backoff_calls.c).
  *
- * What both touch is under a lock of its own; `child` is a reference, so that
- * one can put into its in-port without the lock:
+ * The supervisor's lock guards the fields that both touch. `child` is a
+ * reference, so that a thread can put into its in-port without the lock:
  *
  *	child == NULL  <=>  id is nobody, input == NULL
  *	now >= reset_at_ns  =>  the count is 0 really
  *	undecided  =>  child == NULL and the delay is not set
  *
- * A final item is final only if it was taken, and must be so before the child
- * can end because of it. So while one is being put into a child (`finals`)
- * nothing is decided; who has put the last one signals.
+ * A final item counts only if it was taken, and it must count before the child
+ * can end because of it. So while final items are being put into a child
+ * (`finals`), the supervisor decides nothing. The thread that has put the last
+ * one signals the supervisor.
  */
 #ifndef WEIR_SUPERVISION_BACKOFF_SUPERVISOR_H
 #define WEIR_SUPERVISION_BACKOFF_SUPERVISOR_H

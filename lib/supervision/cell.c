@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The table of cells. Chunks of them never move and are never given back
- * before the system goes, so that a cell's address is good for an actor's
- * life and its number for ever. All under the system's lock.
+ * The table of cells. Chunks of cells never move, and are not given back before
+ * the system is freed. So the address of a cell is valid for the actor's life,
+ * and its number for ever. All under the system's lock.
  *
  * Free cells are a stack, linked through `next`. A cell gets its next
- * generation when it is freed, so a reference to who was there fits nobody from
- * then on.
+ * generation when it is freed; so from then on the id of the actor that was
+ * there is not found.
  */
 #include "supervision/cell.h"
 
@@ -60,8 +60,8 @@ struct weir__cell *weir__cell_find(const struct weir_system *system,
 	struct weir__cell *cell;
 
 	/*
-	 * WEIR_ACTOR_ID_NONE has no generation; others may be of another
-	 * system.
+	 * WEIR_ACTOR_ID_NONE has generation 0; the slot of an id of another
+	 * system may be too large.
 	 */
 	if (!id.generation || id.slot >= system->n_cells)
 		return NULL;
@@ -98,7 +98,7 @@ struct weir_actor_id weir__cell_ref(const struct weir_system *system,
 				      cell->generation};
 }
 
-/* One more chunk of free cells. False: no memory. */
+/* Adds a chunk of free cells. False: no memory. */
 static bool grow(struct weir_system *system)
 {
 	const struct weir_allocator *allocator = system->options.allocator;
@@ -120,7 +120,7 @@ static bool grow(struct weir_system *system)
 		return false;
 	system->blocks[block][index] = cells;
 	system->n_cells += WEIR__CHUNK_CELLS;
-	/* the first one is to be taken first */
+	/* so that the first cell is taken first */
 	for (i = WEIR__CHUNK_CELLS; i-- > 0;) {
 		cells[i].generation = 1;
 		cells[i].next = system->free;
@@ -160,7 +160,7 @@ struct weir__cell *weir__cell_new(struct weir_system *system)
 	(FROM(STARTING) | FROM(ALIVE) | FROM(FAILED) | FROM(RESTARTING) | \
 	 FROM(HALTED))
 
-/* The states from which it may become that. */
+/* The states from which a cell may become `state`. */
 static uint32_t may_become(enum weir__cell_state state)
 {
 	switch (state) {
@@ -279,7 +279,7 @@ void weir__cell_free(struct weir_system *system, struct weir__cell *cell)
 	struct weir__record *record = weir__record_of(cell);
 	uint32_t slot = weir__cell_slot(system, cell);
 
-	/* in no list, and nobody waits for it or is waited for by it */
+	/* the cell is in no list, and has no children */
 	assert(cell->next == slot && cell->first == WEIR__NO_CELL);
 	assert(cell->work == WEIR__NO_CELL);
 	assert(system->used > 0);
@@ -290,7 +290,7 @@ void weir__cell_free(struct weir_system *system, struct weir__cell *cell)
 	cell->child.aside = NULL;
 	cell->actor = NULL;
 	weir__cell_become(cell, WEIR__CELL_FREE);
-	/* 0 is nobody's, should it ever wrap */
+	/* generation 0 is never used, also if the count wraps */
 	if (++cell->generation == 0)
 		cell->generation = 1;
 	cell->next = system->free;
@@ -320,14 +320,14 @@ struct weir__record *weir__record_make(struct weir_system *system,
 	record = weir__alloc(system->options.allocator, sizeof(*record));
 	if (!record)
 		return NULL;
-	/* The actor asks for stats and functions without the lock, so whole
-	 * records are exchanged; the shared one is never written. */
+	/* The actor reads stats and functions without the lock: so whole
+	 * records are exchanged, and the shared record is never written. */
 	record->aside = system->none.aside;
 	record->system = system;
 	record->slot = weir__cell_slot(system, cell);
 	record->notices_end = &record->notices;
 	record->family = system->none.family;
-	/* release: what is in it; pairs with the acquire in
+	/* release: the record's fields; pairs with the acquire in
 	 * weir__child_aside() */
 	ck_pr_fence_release();
 	ck_pr_store_ptr(&cell->child.aside, &record->aside);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * An actor's own side of supervision: its hooks, the orders it takes, and its
- * end. All in its slice, as its owner; hooks are called without the lock. The
- * states are those of cell.h.
+ * The actor's own side of supervision: its hooks, the orders that it gets, and
+ * its end. All in its slice, as its owner; hooks are called without the lock.
+ * The states are those of cell.h.
  *
- * From the moment it fails or is to stop until it goes on or ends an actor is
- * CLOSED: nothing that its ports report can end it once more. The error that
- * says why stays in actor->error meanwhile, where its supervisor reads it.
+ * An actor is CLOSED from the moment it fails or is to stop, until it goes on
+ * or ends: no event of its ports can end it once more. Its error stays in
+ * actor->error meanwhile, where its supervisor reads it.
  *
  * Rule numbers like B2.1 are those of docs/conformance/supervision.md.
  */
@@ -75,13 +75,13 @@ static void end_drained(struct weir_actor *actor)
 
 void weir__child_alive(struct weir_system *system, struct weir__cell *cell)
 {
-	/* Who has not started has nothing to go on with, B2.1. */
+	/* B2.1: an actor that has not started cannot go on. */
 	assert(cell->up);
 	weir__cell_become(cell, WEIR__CELL_ALIVE);
 	cell->kind = 0;
 	if (cell->own)
 		weir__tree_resume(system, cell);
-	/* What it put off meanwhile. */
+	/* For signals and letters that came meanwhile. */
 	weir__cell_order(cell, WEIR__ORDER_LOOK);
 }
 
@@ -143,7 +143,7 @@ bool weir__child_start(struct weir_actor *actor, struct weir_error *cause,
 	else if (hooks->pre_start)
 		rc = hooks->pre_start(actor);
 	weir__actor_check_rc(actor, rc < 0 ? rc : 0);
-	/* It may have finished before it returned an error. */
+	/* The hook may have ended the actor before it returned an error. */
 	return rc >= 0 && !(actor->flags & WEIR__ACTOR_FAILED);
 }
 
@@ -162,7 +162,8 @@ static void ordered_to_start(struct weir_actor *actor)
 	bool held = weir__enter(system);
 	bool well;
 
-	/* the first order of all: stops that came with it are obeyed after */
+	/* the first order of all: stops that came with it are obeyed
+	 * afterwards */
 	assert(cell->state == WEIR__CELL_STARTING && !cell->up);
 	weir__cell_flag(cell, 0, WEIR__CELL_HIDDEN);
 	weir__leave(system, held);
@@ -188,7 +189,7 @@ static void look_alive(struct weir_actor *actor, bool drained)
 	weir__child_tell_ends(actor);
 }
 
-/* Something has changed that concerns it. */
+/* Order LOOK: something has changed that concerns the actor. */
 static void ordered_to_look(struct weir_actor *actor)
 {
 	struct weir_system *system = weir__system_of(actor);
@@ -201,20 +202,21 @@ static void ordered_to_look(struct weir_actor *actor)
 	waits = cell->state == WEIR__CELL_RESTARTING &&
 		weir__children_stopping(cell);
 	drained = alone && (cell->flags & WEIR__CELL_DRAINED);
-	/* Its back-off is over: its supervisor restarts it now. */
+	/* The back-off is over: asks the supervisor to restart the actor
+	 * now. */
 	if (cell->state == WEIR__CELL_FAILED && (cell->flags & WEIR__CELL_DUE))
 		weir__supervisor_tell(system, cell);
 	weir__leave(system, held);
 	if (cell->state == WEIR__CELL_STOPPING && alone)
 		weir__child_end_now(actor);
 	else if (cell->state == WEIR__CELL_RESTARTING && !waits &&
-		 !(actor->flags & WEIR__ACTOR_LEAVING)) /* it has not started */
+		 !(actor->flags & WEIR__ACTOR_LEAVING)) /* not started */
 		weir__child_halted(actor);
 	else if (cell->state == WEIR__CELL_ALIVE)
 		look_alive(actor, drained);
 }
 
-/* Its verdict, or how it is to stop. */
+/* The orders of a verdict, and orders to stop. */
 static void ordered_to_change(struct weir_actor *actor, uint8_t orders,
 			      bool by_actor_stop)
 {
@@ -235,11 +237,11 @@ static void ordered_to_change(struct weir_actor *actor, uint8_t orders,
 static void ordered(struct weir_actor *actor, bool by_actor_stop)
 {
 	struct weir__cell *cell = weir__cell_of(actor);
-	/* no fence: what they are about is under the lock, which they are given
-	 * under and which is taken before any hook is called */
+	/* no fence: the data behind the orders is under the lock; orders are
+	 * given under it, and we take it before any hook is called */
 	uint8_t orders = ck_pr_fas_8(&cell->orders, 0);
 
-	/* Its executor has refused it: it can begin nothing any more. */
+	/* The executor has refused the actor: it can begin nothing any more. */
 	if (actor->flags & WEIR__ACTOR_ENDING)
 		return;
 	if (orders & WEIR__ORDER_START)
@@ -260,8 +262,8 @@ static bool outlives_user(const struct weir_system *system,
 }
 
 /*
- * It ends after its children: those whose executors go on drain with it, and
- * theirs with them. Under the lock.
+ * The actor ends after its children. So children on executors that do not
+ * drain, and their descendants, drain with it. Under the lock.
  */
 static void drain_children(struct weir_system *system, struct weir__cell *cell)
 {
@@ -279,8 +281,8 @@ static void drain_children(struct weir_system *system, struct weir__cell *cell)
 }
 
 /*
- * The executor drains, or its parent's: what has no children ends, the rest
- * when they have.
+ * The actor's executor drains, or that of its parent. An actor without children
+ * ends; one with children ends when they have ended.
  */
 static void drained(struct weir_actor *actor, bool source)
 {
@@ -289,11 +291,13 @@ static void drained(struct weir_actor *actor, bool source)
 	bool held = weir__enter(system);
 	bool alone, outlives = outlives_user(system, cell);
 
-	/* who stops what is still there when /user has ended */
+	/* /system outlives /user, and is stopped by the system itself */
 	if (outlives)
 		source = false;
-	/* First: children that end meanwhile tell it, and none come. Not /: when
-	 * it stops /system is to stop, too. */
+	/*
+	 * First of all: children that end meanwhile tell the actor, and no
+	 * child can be added. Not for /: when / stops, /system must stop, too.
+	 */
 	if (cell->parent != WEIR__NO_CELL)
 		cell->flags |= WEIR__CELL_LAST;
 	if (source)
@@ -317,7 +321,8 @@ static void closing(struct weir_actor *actor)
 	weir__actor_set(actor, WEIR__ACTOR_CLOSED);
 	held = weir__enter(system);
 	cell->up = 0;
-	/* Its executor has refused it: nothing is spawned below it any more. */
+	/* The executor has refused the actor: no child may be spawned
+	 * any more. */
 	if (cell->state != WEIR__CELL_STOPPING) {
 		weir__cell_become(cell, WEIR__CELL_STOPPING);
 		weir__actor_suspend(actor, WEIR__GATE_SUSPENDED_PARENT);
@@ -356,7 +361,7 @@ static void released(struct weir__child *child)
 	struct weir__record *record = weir__record_of(cell);
 	bool held, unused;
 
-	/* nobody else has it any more */
+	/* no other thread has the actor any more */
 	if (record != &system->none)
 		weir_error_unref(weir__record_keep(record, NULL));
 	held = weir__enter(system);

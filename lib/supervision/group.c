@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The children of one parent together. Those that stop or restart one after the
- * other (strategy->ordered) are flagged, GROUP_HALT and GROUP_GO, and every
- * change steps on: the last that is to halt; when there is none, the first that
- * is to go. All under the lock.
+ * Children of one parent that stop or restart one after the other
+ * (strategy->ordered). They have the flags GROUP_HALT and GROUP_GO. After every
+ * change the next step is made: the last child that is to halt gets its order;
+ * if there is none, the first child that is to go. All under the lock.
  *
- * They are in lists of their parent's record, so a step costs the same whatever
- * their number. Who is put there is put in order of spawning, first the first;
- * so `halting`, to which each is added in front, has the last one first, and
- * `halted`, to which they come from there in the same way, the first. A verdict
- * on several is on all, or on all behind one, so that who has halted before it
- * and has no part in it is spawned before those that have: these are `going`.
+ * The children are in lists of their parent's record, so the cost of a step
+ * does not depend on their number. Children are put into `halting` in order of
+ * spawning, each in front: so the last spawned is first. From `halting` they
+ * move to the front of `halted`: so there the first spawned is first. A verdict
+ * on several children is on all of them, or on all behind one. So children that
+ * halted before the verdict and have no part in it were spawned before those
+ * that have a part: they are in `going`.
  *
  * Rule numbers like D1.2 are those of docs/conformance/supervision.md.
  */
@@ -70,14 +71,14 @@ void weir__group_again(struct weir_system *system, struct weir__cell *cell)
 	more->work_prev = weir__cell_slot(system, last);
 }
 
-/* It has halted already, to go on: it waits with the others. */
+/* True: the child has halted already, and waits for GO with the others. */
 static bool has_halted(const struct weir__cell *child)
 {
 	return child->state == WEIR__CELL_HALTED &&
 	       (child->flags & WEIR__CELL_GROUP_GO);
 }
 
-/* True: somebody halts, or has just been told to. */
+/* True: a child halts, or has just been told to. */
 static bool step_halting(struct weir_system *system, struct weir__cell *cell)
 {
 	const struct weir__family *family = &weir__record_of(cell)->family;
@@ -92,7 +93,7 @@ static bool step_halting(struct weir_system *system, struct weir__cell *cell)
 		weir__group_put(system, child, WEIR__CELL_GROUP_GO);
 		weir__breathe(system);
 	}
-	/* it is out of the list before it has ended */
+	/* a child leaves the list before it has ended */
 	assert(child->actor);
 	if (child->flags & WEIR__CELL_TOLD)
 		return true;
@@ -113,7 +114,7 @@ void weir__group_step(struct weir_system *system, struct weir__cell *cell)
 	if (!weir__strategy(cell->actor)->ordered || step_halting(system, cell))
 		return;
 	weir__group_again(system, cell);
-	/* D1.2: one whose start has failed is tried again first. */
+	/* D1.2: a child whose start has failed is tried again first. */
 	if (family->failed != WEIR__NO_CELL || family->going == WEIR__NO_CELL)
 		return;
 	child = weir__cell_at(system, family->going);

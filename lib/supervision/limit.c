@@ -3,13 +3,14 @@
  * Limits of restarts.
  *
  * 1. Whatever the window, a restart is allowed iff fewer than `max` count now.
- * 2. Where times fall out of the window one by one (sliding, finite), those
- *    that count are in a ring, oldest first; more than `max` are never needed,
- *    for by claim 1 none is added while there are so many.
- * 3. Elsewhere they count all or not at all: their number is enough, and for
- *    a tumbling window the time of the first, which opened it.
+ * 2. In a sliding, finite window times fall out one by one. The times that
+ *    count are in a ring, oldest first. The ring never needs more than `max`
+ *    places, because by claim 1 no time is added while `max` count.
+ * 3. In any other window either all restarts count or none: their number is
+ *    enough, and for a tumbling window the time of the first restart, which
+ *    opened it.
  *
- * Runs in the slice of who asks; knows no lock.
+ * Runs in the slice of the supervisor that asks; takes no lock.
  */
 #include "supervision/limit.h"
 
@@ -21,11 +22,11 @@
 struct weir__restarts {
 	uint32_t n;	     /* that count */
 	uint32_t size;	     /* of times; > 0 */
-	uint32_t first;	     /* the oldest in times; 0 if it is no ring */
-	uint64_t times_ns[]; /* a ring; or the first alone, of the oldest */
+	uint32_t first;	     /* the oldest in times; 0 if not a ring */
+	uint64_t times_ns[]; /* a ring; or only the time of the first */
 };
 
-/* What a record has room for at first, if the limit allows so many. */
+/* The room of a new record, if the limit allows so many restarts. */
 enum { FEW = 4 };
 
 static size_t bytes(uint32_t size)
@@ -64,7 +65,7 @@ bool weir__limit_valid(const struct weir_limit *limit)
 	       limit->max <= WEIR_RESTARTS_MAX;
 }
 
-/* Does the oldest one count no more? */
+/* True: the oldest restart does not count any more. */
 static bool is_past(const struct weir_limit *limit,
 		    const struct weir__restarts *record, uint64_t now)
 {
@@ -89,7 +90,7 @@ static void forget(const struct weir_limit *limit,
 	}
 }
 
-/* The same in a new record with room for one more at least. */
+/* Moves the record into a larger one, with room for at least one more. */
 static int grow(struct weir__restarts **record, uint32_t max,
 		const struct weir_allocator *allocator)
 {

@@ -2,14 +2,15 @@
 /*
  * Names and paths. Any thread, under the system's lock.
  *
- * Names are a tree of the system's, a digital search tree: below a name that is
- * d deep is whose hash begins with the same d digits, and next where the one
- * after those says. A hash has 16 digits of two bits, and whose hash is equal
- * is below by digits of 0.
+ * The names of a system are a digital search tree. Below a name at depth d are
+ * the names whose hashes begin with the same d digits; the next digit of a
+ * name's hash says in which branch. A hash has 16 digits of two bits; names
+ * with equal hashes are below each other, by digits of 0.
  *
- * So what is done under the lock goes down one path, of O(log n) as the hash is
- * by a secret, and nothing has to grow: a table would be rehashed, or two be
- * looked at while one grows, and need memory of its own.
+ * So an operation under the lock goes down one path, which is O(log n) long
+ * because the hash uses a secret. No part of the tree has to grow: a hash table
+ * would have to be rehashed, or two would be searched while one grows, and it
+ * would need memory of its own.
  *
  * An actor without a name is "$" and its slot, which needs no tree.
  */
@@ -29,7 +30,7 @@
 
 _Static_assert(WEIR__NAME_DIGITS == 1u << DIGIT_BITS, "one for each digit");
 
-/* A parent is a number that the system gives out: nobody chooses it. */
+/* The parent is a slot, which the system chooses, and not the user. */
 static uint32_t hash_of(const struct weir_system *system, uint32_t parent,
 			const char *name, size_t n)
 {
@@ -48,8 +49,8 @@ static bool is_named(const struct weir_system *system,
 }
 
 /*
- * Who has it under that parent, or the NULL where it belongs; `n` bytes, as
- * paths are not cut into pieces.
+ * The link to the name under that parent, or the NULL link where it belongs.
+ * The name has `n` bytes and no final 0, because it may be a part of a path.
  */
 static struct weir__name **find(struct weir_system *system, uint32_t parent,
 				const char *text, size_t n, uint32_t hash)
@@ -108,7 +109,7 @@ static struct weir__name **link_of(struct weir_system *system,
 	return link;
 }
 
-/* Who has nobody below: that one or one below it. Taken out. */
+/* Takes out a name that has no names below it: this one or one below it. */
 static struct weir__name *take_leaf(struct weir__name **link)
 {
 	struct weir__name *name = *link;
@@ -127,7 +128,7 @@ static struct weir__name *take_leaf(struct weir__name **link)
 	return name;
 }
 
-/* Whoever is below it may be in its place. */
+/* A leaf below the name takes its place in the tree. */
 void weir__name_clear(struct weir_system *system, struct weir__cell *cell)
 {
 	struct weir__record *record = weir__record_of(cell);
@@ -148,7 +149,7 @@ void weir__name_clear(struct weir_system *system, struct weir__cell *cell)
 
 /* --- Paths ---------------------------------------------------------------- */
 
-/* What "$" and digits stand for, written as weir_system_path() does. */
+/* The cell for "$" and digits, if they are written as by weir_system_path(). */
 static struct weir__cell *find_unnamed(const struct weir_system *system,
 				       uint32_t parent, const char *text,
 				       size_t n)
@@ -245,7 +246,7 @@ static const char *element(const struct weir_system *system,
 	return number;
 }
 
-/* Root has no element, and its path is "/" all the same. */
+/* The length of the path. Root has no element, but its path is "/". */
 static size_t path_length(struct weir_system *system, struct weir__cell *cell)
 {
 	char number[NUMBER_MAX];
@@ -259,7 +260,7 @@ static size_t path_length(struct weir_system *system, struct weir__cell *cell)
 	return length ? length : 1;
 }
 
-/* Of `text`, which belongs at `at`, as much as there is room for. */
+/* Writes the part of `text`, which belongs at `at`, that there is room for. */
 static void put(char *path, size_t size, size_t at, const char *text, size_t n)
 {
 	if (at >= size)

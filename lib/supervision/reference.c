@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What can be asked about a reference, and of an actor who it is. Any thread,
- * under the system's lock.
+ * Queries about an actor by its id, and the id of an actor. Any thread, under
+ * the system's lock.
  */
 #include <weir/system.h>
 

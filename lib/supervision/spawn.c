@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Spawning: an actor gets a cell, its place in the tree and its name, all of it
- * under the lock, and is started then. It is hidden until its first slice: if
- * it cannot start, nobody has seen it.
+ * Spawning. Under the lock an actor gets a cell, its place in the tree and its
+ * name; then it is started.
  *
- * It is in the tree before it is started, so whatever befalls its parent in
- * between befalls it, too: orders and suspensions wait for its first slice. And
- * it is started without the lock, as an executor may run it at once.
+ * 1. The actor is hidden until its first slice: if it cannot start, no other
+ *    actor has seen it.
+ * 2. It is in the tree before it is started. So if its parent is stopped or
+ *    suspended in between, it is, too: orders and suspensions wait for its
+ *    first slice.
+ * 3. It is started without the lock, because an executor may run it at once.
  */
 #include "supervision/system.h"
 
@@ -44,8 +46,8 @@ static int check_actor(const struct weir_actor *actor)
 }
 
 /*
- * Bounded, so that walks up to root are, which the lock is held for. Of a
- * parent: its own parent's record knows how deep that one is.
+ * The depth of a cell. It is bounded, so that walks up to root under the lock
+ * are short. The record of the parent has it.
  */
 static uint32_t depth(struct weir_system *system, const struct weir__cell *cell)
 {
@@ -62,7 +64,8 @@ static int check_parent(struct weir_system *system,
 		return -ESHUTDOWN;
 	if (!parent)
 		return -ESRCH;
-	/* who drains has told its children, and waits for no others */
+	/* a parent that drains has told its children, and waits for no
+	 * others */
 	if (parent->state == WEIR__CELL_STOPPING ||
 	    (parent->flags & WEIR__CELL_LAST) ||
 	    (ck_pr_load_8(&parent->orders) &
@@ -71,7 +74,8 @@ static int check_parent(struct weir_system *system,
 	return depth(system, parent) < WEIR__DEPTH_MAX ? 0 : -E2BIG;
 }
 
-/* What a record is needed for from the start. Under the lock. */
+/* Sets the fields for which the actor needs a record from the start. Under the
+ * lock. */
 static int set_record(struct weir_system *system, struct weir__cell *cell,
 		      uint32_t parent, struct weir_stats *stats,
 		      const struct weir_spawn_options *options)
@@ -95,12 +99,14 @@ static void set_actor(struct weir_actor *actor, struct weir__cell *cell)
 	actor->u.child = &cell->child;
 	weir__actor_set(actor, WEIR__ACTOR_CHILD);
 	weir__ports_keep_set(actor);
-	/* its first slice takes the order; others may signal it already */
+	/* the first slice takes the order; other threads may signal the actor
+	 * already */
 	ck_pr_or_8(&actor->signals, WEIR__SIGNAL_SYSTEM);
 	ck_pr_or_32(&actor->gate, WEIR__GATE_SIGNALLED | WEIR__GATE_CHILD);
 }
 
-/* What it knows of its children; NULL: no memory. Under the lock. */
+/* The parent's counts and lists of children; NULL: no memory. Under the
+ * lock. */
 static struct weir__family *family(struct weir_system *system,
 				   struct weir__cell *parent)
 {
@@ -153,12 +159,12 @@ static int add(struct weir_system *system, struct weir__cell *parent,
 	return 0;
 }
 
-/* It could not start: as if it had never been. Under the lock. */
+/* The actor could not start: undoes everything. Under the lock. */
 static void take_back(struct weir_system *system, struct weir__cell *cell)
 {
 	struct weir_actor *actor = cell->actor;
 
-	/* It has not run, so it can have spawned nobody. */
+	/* The actor has not run, so it has no children. */
 	assert(cell->state == WEIR__CELL_STARTING &&
 	       cell->first == WEIR__NO_CELL);
 	/* its place was where others have theirs */
@@ -166,7 +172,7 @@ static void take_back(struct weir_system *system, struct weir__cell *cell)
 	weir__actor_clear(actor, WEIR__ACTOR_CHILD);
 	ck_pr_and_32(&actor->gate, ~(uint32_t)(WEIR__GATE_SUSPENDED_PARENT |
 					       WEIR__GATE_CHILD));
-	/* that of a parent that drains */
+	/* the signal of a parent that drains */
 	ck_pr_and_8(&actor->signals, (uint8_t)~WEIR__SIGNAL_DRAIN);
 	weir__watch_forget(system, cell);
 	cell->actor = NULL;
@@ -190,7 +196,8 @@ static int spawn(struct weir_system *system, struct weir__cell *parent,
 	weir__leave(system, held);
 	if (rc < 0)
 		return rc;
-	/* Before the start: it may ask for itself, and be gone after. */
+	/* Before the start: the actor may need its id, and the caller's memory
+	 * may be gone after the start. */
 	if (id)
 		*id = self;
 	/* The system stays as long as the actor does. */
@@ -200,7 +207,8 @@ static int spawn(struct weir_system *system, struct weir__cell *parent,
 	if (rc < 0)
 		take_back(system, cell);
 	else if (cell->generation == self.generation)
-		/* it may have ended since, and another be there */
+		/* the actor may have ended since, and another may have
+		 * the cell */
 		weir__cell_flag(cell, 0, WEIR__CELL_HIDDEN);
 	weir__leave(system, held);
 	weir_actor_unref(actor);
@@ -250,7 +258,7 @@ int weir__spawn_guardian(struct weir_system *system,
 	bool held, claimed = weir__actor_claim(actor);
 	int rc;
 
-	assert(claimed); /* nobody else knows it */
+	assert(claimed); /* no other thread knows the actor */
 	(void)claimed;
 	held = weir__enter(system);
 	rc = spawn(system, weir__cell_find(system, parent), actor, &options,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Stopping, B5: first the children, then the actor. In its slice;
+ * Stopping (B5): first the children, then the actor, in the actor's slice.
  * weir_system_stop_actor() only gives the order.
  *
  * Rule numbers like B5 are those of docs/conformance/supervision.md.
@@ -25,7 +25,8 @@ void weir__child_end_now(struct weir_actor *actor)
 }
 
 /*
- * Stops it for good when its time to stop is over. False: no memory for that.
+ * Sets the alarm that kills the actor when its time to stop is over. False: no
+ * memory.
  */
 static bool set_deadline(struct weir_system *system, struct weir__cell *cell)
 {
@@ -40,8 +41,9 @@ static bool set_deadline(struct weir_system *system, struct weir__cell *cell)
 }
 
 /*
- * When it drains they end by themselves, but for those that have failed and
- * would wait for an answer, and those of /system that do not drain.
+ * The actor drains: its children end by themselves. Stopped are those that have
+ * failed, which would wait for an answer, and those of /system that do not
+ * drain.
  */
 static void let_children_end(struct weir_system *system,
 			     struct weir__cell *cell)
@@ -69,7 +71,7 @@ static void stop_children(struct weir_system *system, struct weir__cell *cell,
 			return;
 		}
 	}
-	/* Whoever was asked has a deadline since then. */
+	/* If the actor was asked, its deadline is set already. */
 	if (!kill && !(cell->flags & WEIR__CELL_ASKED) &&
 	    cell->first != WEIR__NO_CELL)
 		kill = !set_deadline(system, cell);
@@ -84,7 +86,8 @@ void weir__child_stop(struct weir_actor *actor, bool kill)
 
 	assert(!(actor->flags & WEIR__ACTOR_LEAVING));
 	weir__actor_set(actor, WEIR__ACTOR_CLOSED);
-	/* first of all: what its children's ends bring is not for it, C10 */
+	/* first of all: the actor gets no notices of its children's ends
+	 * (C10) */
 	weir__watch_none(actor);
 	held = weir__enter(system);
 	weir__supervisor_untell(system, cell);
@@ -98,8 +101,9 @@ void weir__child_stop(struct weir_actor *actor, bool kill)
 }
 
 /*
- * Asks it, if it can answer. True: it will finish by itself, until when. Who is
- * suspended could not; neither now nor later (tree.c).
+ * Calls `stopping`, if the actor can answer. True: it will end by itself,
+ * before its deadline. A suspended actor cannot, neither now nor later
+ * (tree.c).
  */
 static bool ask(struct weir_actor *actor)
 {
@@ -129,7 +133,7 @@ void weir__child_ordered_to_stop(struct weir_actor *actor, enum weir__stop how)
 
 	if (weir__record_now(actor)->shutdown_ns == WEIR_SHUTDOWN_BRUTAL)
 		how = WEIR__STOP_KILL;
-	/* It can only be made to stop harder. */
+	/* The actor stops already: the order can only make that a kill. */
 	if (cell->state == WEIR__CELL_STOPPING) {
 		if (how != WEIR__STOP_KILL)
 			return;

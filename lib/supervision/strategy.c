@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Deciders, tables of rules, and what a strategy must be like. No state; any
- * thread.
+ * Deciders, tables of rules, and the check of strategies. No state; any thread.
  */
 #include "supervision/strategy.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The parent's side: it answers the failures of its children, in its own slice
- * and only while it is alive and not suspended (B1.5), one after the other.
- * Deciders and events are called without the lock; what has happened to the
- * child meanwhile is looked at again before the verdict becomes an order.
+ * The parent's side: a supervisor answers the failures of its children one
+ * after the other, in its own slice, and only while it is alive and not
+ * suspended (B1.5). Deciders and events are called without the lock; so the
+ * child is looked at again before the verdict becomes an order.
  *
  * Rule numbers like B1.5 are those of docs/conformance/supervision.md.
  */
@@ -27,7 +27,7 @@ void weir__supervisor_tell(struct weir_system *system, struct weir__cell *cell)
 	struct weir__cell *parent = weir__tree_parent(system, cell);
 
 	assert(cell->state == WEIR__CELL_FAILED);
-	/* Who stops answers nobody; root has nobody to answer it. */
+	/* A parent that stops answers no failures; root has no parent. */
 	if (!parent || parent->state == WEIR__CELL_STOPPING) {
 		weir__cell_stop(cell, false);
 		return;
@@ -44,7 +44,7 @@ void weir__supervisor_untell(struct weir_system *system,
 {
 	struct weir__cell *parent = weir__tree_parent(system, cell);
 
-	/* those that are in a group wait for other things */
+	/* a child in a group waits for its group */
 	if (cell->work == WEIR__NO_CELL ||
 	    (cell->flags & (WEIR__CELL_GROUP_HALT | WEIR__CELL_GROUP_GO)))
 		return;
@@ -53,7 +53,8 @@ void weir__supervisor_untell(struct weir_system *system,
 	weir__cell_order(parent, WEIR__ORDER_LOOK);
 }
 
-/* Not who has been answered meanwhile, by others or by its group's fate. */
+/* True: the child still waits; no other verdict or order has answered it
+ * meanwhile. */
 static bool waits_for_answer(struct weir__cell *child)
 {
 	return child->state == WEIR__CELL_FAILED &&
@@ -61,7 +62,7 @@ static bool waits_for_answer(struct weir__cell *child)
 	       !(ck_pr_load_8(&child->orders) & VERDICTS);
 }
 
-/* The next failure to be answered, in *verdict. False: there is none. */
+/* Gets the next failure to be answered, in *verdict. False: there is none. */
 static bool next_failure(struct weir__verdict *verdict)
 {
 	struct weir_system *system = verdict->system;
@@ -80,7 +81,8 @@ static bool next_failure(struct weir__verdict *verdict)
 			continue;
 		}
 		found = true;
-		/* A copy: it may end, and be another, while we decide. */
+		/* A copy: the child may end, and another may have the cell,
+		 * while we decide. */
 		verdict->child = weir__cell_ref(system, child);
 		verdict->failed = weir_actor_ref(child->actor);
 		verdict->error = weir_error_ref(child->actor->error);
@@ -114,7 +116,7 @@ static int decide(const struct weir__verdict *verdict)
 			    ? WEIR_DIRECTIVE_RESTART
 			    : weir__strategy_decide(verdict->strategy,
 						    verdict->actor, &failure);
-	/* B2.1: what has not started cannot go on as it is. */
+	/* B2.1: an actor that has not started cannot resume. */
 	if (directive == WEIR_DIRECTIVE_RESUME && !verdict->up)
 		directive = WEIR_DIRECTIVE_RESTART;
 	if (directive == WEIR_DIRECTIVE_RESTART && verdict->temporary)
@@ -132,7 +134,7 @@ static void report(const struct weir__verdict *verdict,
 
 /* --- Answering ------------------------------------------------------------ */
 
-/* Under the lock: the child, if it still waits for its answer, or NULL. */
+/* The child, if it still waits for its answer, or NULL. Under the lock. */
 static struct weir__cell *still_waits(const struct weir__verdict *verdict)
 {
 	struct weir__cell *child =
@@ -157,7 +159,8 @@ static bool ask_limits(const struct weir__verdict *verdict)
 	return within;
 }
 
-/* A restart past the limit: what it becomes. False: the supervisor stops. */
+/* Turns a restart past the limit into what the strategy says. False: the
+ * supervisor stops. */
 static bool past_limit(struct weir__verdict *verdict)
 {
 	report(verdict, WEIR_SUPERVISION_EVENT_LIMIT);
@@ -215,7 +218,7 @@ static void answer(struct weir__verdict *verdict)
 	child = still_waits(verdict);
 	if (child)
 		weir__verdict_act(verdict, child);
-	/* A group may have waited for this answer, whatever it is. */
+	/* A group may have waited for this answer. */
 	if (verdict->directive != WEIR_DIRECTIVE_ESCALATE)
 		weir__group_step(system, weir__cell_of(verdict->actor));
 	weir__leave(system, held);

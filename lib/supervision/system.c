@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Systems as a whole: the guardians, and how it all ends.
+ * Systems as a whole: the guardians, and the end of a system.
  *
- * The guardians are actors as others are, without ports, so that no turn of
- * theirs ever runs; root is the supervisor of the other two. The order of the
- * end:
+ * The guardians are ordinary actors without ports, so none of their turns ever
+ * runs. Root supervises the other two. The order of the end:
  *
- *	weir_system_stop() stops /user; or it fails, or is drained
- *	/user has ended and been released: the before-end hooks run
- *	who gives the last answer that is missing stops root, which stops /system
- *	who frees the last cell runs the termination hooks, then completes
+ * 1. /user stops: by weir_system_stop(), because it fails, or by a drain.
+ * 2. /user has ended and been released: the before-end hooks run.
+ * 3. The thread that gives the last answer stops root, which stops /system.
+ * 4. The thread that frees the last cell runs the termination hooks, and
+ *    completes the system's completion.
  *
- * n_answers counts the before-end hooks that are not done; while /user has not
- * ended, and while weir_system_new() runs, one more each. While it is not 0 it
- * counts in `used` as a cell does. Cells are taken and hooks added only before
- * `stopping` is set, and n_answers is not 0 before that: so `used` becomes 0
- * once, under the lock, and who has done that calls weir__system_unused().
+ * n_answers counts the before-end hooks that are not done, plus 1 while /user
+ * has not ended, plus 1 while weir_system_new() runs. While n_answers is not 0,
+ * it counts in `used` as a cell does. Cells are taken and hooks are added only
+ * before `stopping` is set, and n_answers is not 0 before that. So `used`
+ * becomes 0 only once, under the lock. The thread that has made it 0 calls
+ * weir__system_unused().
  */
 #include <weir/system.h>
 
@@ -33,13 +34,14 @@
 #include "supervision/names.h"
 #include "supervision/system.h"
 
-/* One piece of memory, for all that does not grow. */
+/* One piece of memory, for everything that does not grow. */
 struct whole {
 	struct weir_system system;
 	struct weir_actor root, user, guard;
 	struct weir_actor_ops user_ops;
 	struct weir_lifecycle user_life;
-	bool abandoned; /* weir_system_new() has failed: the last one frees */
+	bool abandoned; /* weir_system_new() has failed: the last cell frees
+			 * all */
 };
 
 static struct whole *whole_of(struct weir_system *system)
@@ -58,7 +60,7 @@ static void destroy(struct weir_system *system)
 	weir__free(allocator, whole_of(system), sizeof(struct whole));
 }
 
-/* A hook's memory may be gone once it runs. */
+/* Runs hooks. The memory of a hook may be gone when its `run` has begun. */
 static void run_hooks(struct weir_system_hook *hook)
 {
 	struct weir_system_hook *next;
@@ -76,11 +78,12 @@ void weir__system_unused(struct weir_system *system)
 		return;
 	}
 	run_hooks(system->at_termination);
-	/* the last touch: who sees it may free the system, and the executors */
+	/* our last touch: a thread that sees it may free the system and the
+	 * executors */
 	(void)weir_completion_complete(&system->terminated, NULL);
 }
 
-/* One answer less is missing. */
+/* One more hook is done. */
 static void answered(struct weir_system *system)
 {
 	struct weir__cell *root = NULL;
@@ -178,8 +181,9 @@ static int start(struct whole *whole)
 }
 
 /*
- * Jitter is there so that many programs do not all do the same at once, so no
- * two start alike; but for runs that are to be repeated.
+ * The seed of the jitter. Jitter keeps many programs from doing the same at the
+ * same time, so each gets another seed; but a run on a simulator must be
+ * repeatable.
  */
 static uint64_t seed_of(const struct weir_executor *executor, uint64_t seed)
 {
@@ -230,7 +234,8 @@ static struct whole *make(struct weir_executor *executor,
 	return whole;
 }
 
-/* It has not been made: whoever lets go of it last frees it. */
+/* The system could not be made: the thread that frees its last cell
+ * frees it. */
 static void abandon(struct weir_system *system)
 {
 	bool held = weir__enter(system);
@@ -295,7 +300,7 @@ void weir_system_stop(struct weir_system *system)
 		return;
 	held = weir__enter(system);
 	system->stopping = true;
-	/* all else follows from its end; see the top */
+	/* everything else follows from the end of /user; see the top */
 	user = weir__cell_find(system, system->user);
 	if (user)
 		weir__cell_order(user, WEIR__ORDER_STOP);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a system does as a whole: it tells the user, makes its guardians and
- * notices its end. No lock held,
- * unless it says otherwise.
+ * A system as a whole: events for the user, its guardians and its end. No lock
+ * is held, unless a function says otherwise.
  */
 #ifndef WEIR_SUPERVISION_SYSTEM_H
 #define WEIR_SUPERVISION_SYSTEM_H
@@ -11,14 +10,15 @@
 
 /* --- system.c ------------------------------------------------------------- */
 
-/* To options.event, if there is one. */
+/* Calls options.event, if there is one. */
 void weir__event(struct weir_system *system,
 		 enum weir_supervision_event_kind what,
 		 struct weir_actor_id supervisor, struct weir_actor_id child,
 		 const char *name, struct weir_error *error,
 		 enum weir_directive directive);
 
-/* To options.dead_letter, counted; the caller drops it. */
+/* Counts a dead letter and calls options.dead_letter; the caller drops the
+ * item. */
 void weir__dead_letter(struct weir_system *system, struct weir_actor_id to,
 		       void *item);
 
@@ -32,7 +32,7 @@ void weir__system_unused(struct weir_system *system);
 
 #define WEIR__DEPTH_MAX 4096u
 
-/* What weir_system_spawn() asks of options. */
+/* True: weir_system_spawn() accepts the options. */
 bool weir__spawn_options_valid(const struct weir_spawn_options *options);
 
 /* As weir_system_spawn(); parent WEIR_ACTOR_ID_NONE: the root. */

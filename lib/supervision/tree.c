@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The tree, suspension and orders: claims 1 to 3 of cell.h. All under the
- * system's lock, so a walk sees the whole tree as it is.
+ * system's lock.
  */
 #include "supervision/supervisor.h"
 
@@ -34,7 +34,7 @@ struct weir__cell *weir__tree_last(struct weir_system *system,
 	return first ? at(system, first->prev) : NULL;
 }
 
-/* Siblings are circular: the one before the parent's first is the last. */
+/* Siblings form a circle: the sibling before the first is the last. */
 struct weir__cell *weir__tree_next(struct weir_system *system,
 				   const struct weir__cell *cell)
 {
@@ -54,7 +54,8 @@ struct weir__cell *weir__tree_prev(struct weir_system *system,
 		       : at(system, cell->prev);
 }
 
-/* The next one below `top`, parents before children; NULL: that was all. */
+/* The next cell below `top`, parents before children; NULL: there are no
+ * more. */
 static struct weir__cell *next_below(struct weir_system *system,
 				     const struct weir__cell *top,
 				     struct weir__cell *cell)
@@ -71,7 +72,7 @@ static struct weir__cell *next_below(struct weir_system *system,
 void weir__cell_order(struct weir__cell *cell, uint8_t orders)
 {
 	assert(orders);
-	/* who has ended obeys nobody, and its actor may be gone */
+	/* an actor that has ended takes no orders, and may be gone */
 	if (!cell->actor)
 		return;
 	/* before the signal, which has a release: its slice finds them then */
@@ -94,10 +95,11 @@ static void suspend_one(struct weir__cell *cell)
 	if (cell->suspends++ > 0)
 		return;
 	weir__actor_suspend(cell->actor, WEIR__GATE_SUSPENDED_PARENT);
-	/* It has said that it will finish, and cannot any more. */
+	/* Its `stopping` has promised an end, which the actor cannot reach any
+	 * more. */
 	if (cell->flags & WEIR__CELL_ASKED)
 		weir__cell_order(cell, WEIR__ORDER_STOP);
-	/* Nor can those below it, for whom it waits. */
+	/* Nor can the descendants that it waits for. */
 	if (cell->state == WEIR__CELL_STOPPING &&
 	    (cell->flags & WEIR__CELL_LAST))
 		weir__cell_order(cell, WEIR__ORDER_KILL);
@@ -106,17 +108,19 @@ static void suspend_one(struct weir__cell *cell)
 static void resume_one(struct weir__cell *cell)
 {
 	assert(cell->suspends > 0);
-	/* Who stops keeps the bit: its turns are over for good. */
+	/* An actor that stops keeps the bit: its turns are over for good. */
 	if (--cell->suspends > 0 || cell->state >= WEIR__CELL_STOPPING)
 		return;
 	weir__actor_resume(cell->actor, WEIR__GATE_SUSPENDED_PARENT);
-	/* What it put off, it handles now: signals, failures of children. */
+	/* The actor now handles signals and failures of children that have come
+	 * meanwhile. */
 	weir__cell_order(cell, WEIR__ORDER_LOOK);
 }
 
 void weir__tree_suspend(struct weir_system *system, struct weir__cell *cell)
 {
-	/* Its parent does so (weir__cell_restart()), and may not be through. */
+	/* Its parent suspends it (weir__cell_restart()), and may not have
+	 * finished. */
 	if (cell->own) {
 		weir__walks_finish(system, cell, false);
 		return;
@@ -136,17 +140,18 @@ void weir__cell_restart(struct weir_system *system, struct weir__cell *cell)
 {
 	uint32_t generation = cell->generation;
 
-	/* Its reason is the restart to come; the other states have one. */
+	/* The reason to be suspended is the restart to come; in the other
+	 * states there is one already. */
 	if (cell->state == WEIR__CELL_ALIVE && !cell->own)
 		weir__tree_suspend(system, cell);
-	/* it may have ended since, and another be there */
+	/* the actor may have ended since, and another may have the cell */
 	if (cell->generation == generation)
 		weir__cell_order(cell, WEIR__ORDER_RESTART);
 }
 
 /* --- Coming and going ----------------------------------------------------- */
 
-/* Into the circle, before that one. */
+/* Links a cell into the circle of siblings, before `next`. */
 static void link_before(struct weir_system *system, struct weir__cell *next,
 			struct weir__cell *cell)
 {
@@ -168,7 +173,7 @@ static struct weir__family *family_of(struct weir__cell *parent)
 	return &record->family;
 }
 
-/* What its parent counts by its flags. */
+/* Adds `n` to the counts of the parent that depend on the cell's flags. */
 static void count(struct weir__family *family, const struct weir__cell *cell,
 		  uint32_t n)
 {
@@ -194,7 +199,7 @@ void weir__tree_add(struct weir_system *system, struct weir__cell *parent,
 	    parent->state == WEIR__CELL_RESTARTING)
 		cell->flags |= WEIR__CELL_FRESH;
 	cell->suspends = parent->suspends;
-	/* It is not started yet, and nobody else has it. */
+	/* The actor is not started yet, and no other thread has it. */
 	if (cell->suspends)
 		ck_pr_or_32(&cell->actor->gate, WEIR__GATE_SUSPENDED_PARENT);
 }
@@ -216,9 +221,10 @@ static void unlink_cell(struct weir_system *system, struct weir__cell *cell)
 }
 
 /*
- * Only one whose executor has refused it ends before its children do. They go
- * to its parent, if it has one, and stop; they stand before it there, as they
- * did for who walks up.
+ * An actor ends before its children only if its executor has refused it. The
+ * children go to its own parent, if there is one, and stop. In the list of
+ * siblings they are put before it, so that a walk from children to parents
+ * still visits them first.
  */
 static void orphan(struct weir_system *system, struct weir__cell *parent,
 		   struct weir__cell *cell, struct weir__cell *child)
@@ -241,7 +247,7 @@ void weir__tree_remove(struct weir_system *system, struct weir__cell *cell)
 {
 	struct weir__cell *parent = weir__tree_parent(system, cell), *child;
 
-	/* claim 2 for those below, who may go elsewhere */
+	/* claim 2 for the descendants, which may get another parent */
 	weir__walks_finish(system, cell, true);
 	if (cell->own) {
 		cell->own = 0;
@@ -250,7 +256,7 @@ void weir__tree_remove(struct weir_system *system, struct weir__cell *cell)
 	weir__walks_open(system, cell);
 	while ((child = weir__tree_first(system, cell)))
 		orphan(system, parent, cell, child);
-	/* claim 1: it ends behind all that were below it */
+	/* claim 1: a cell ends after all its descendants */
 	assert(cell->first == WEIR__NO_CELL);
 	if (!parent)
 		return;
@@ -258,8 +264,8 @@ void weir__tree_remove(struct weir_system *system, struct weir__cell *cell)
 	weir__family_remove(system, cell);
 	unlink_cell(system, cell);
 	cell->parent = WEIR__NO_CELL;
-	/* One that lives waits for those that it has told to go, and for all
-	 * if it drains. */
+	/* A live parent waits for the children that it has told to stop; one
+	 * that drains waits for all. */
 	if (parent->state != WEIR__CELL_ALIVE ||
 	    (cell->flags &
 	     (WEIR__CELL_TOLD | WEIR__CELL_GROUP_HALT | WEIR__CELL_GROUP_GO)) ||
@@ -269,7 +275,7 @@ void weir__tree_remove(struct weir_system *system, struct weir__cell *cell)
 
 /* --- For tests ------------------------------------------------------------ */
 
-/* As often as it will be suspended when all walks are over. */
+/* The `suspends` of the cell when all walks are over. */
 static uint32_t suspends(struct weir_system *system,
 			 const struct weir__cell *cell)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a verdict does: whom it is for, whether the limits let them restart, how
- * long that waits, and the orders that follow. All under the lock.
+ * Carrying a verdict out: which children it is for, whether the limits allow a
+ * restart, the back-off before it, and the orders. All under the lock.
  *
  * Rule numbers like B7.1 are those of docs/conformance/supervision.md.
  */
@@ -18,7 +18,8 @@
 
 /* --- Whom it is for ------------------------------------------------------- */
 
-/* It stops already, or will; not: to halt, and then to go on. */
+/* True: the child stops already, or will. (One that only halts for a restart
+ * does not.) */
 static bool is_to_stop(const struct weir__cell *cell)
 {
 	return cell->state >= WEIR__CELL_STOPPING ||
@@ -26,7 +27,7 @@ static bool is_to_stop(const struct weir__cell *cell)
 		!(cell->flags & WEIR__CELL_GROUP_GO));
 }
 
-/* Whom the verdict on `child` may be for. */
+/* Begins a walk over the children that the verdict on `child` may be for. */
 static void begin_members(const struct weir__verdict *verdict,
 			  struct weir__walk *walk, struct weir__cell *child)
 {
@@ -38,7 +39,7 @@ static void begin_members(const struct weir__verdict *verdict,
 		walk->alone = true;
 }
 
-/* The next one that does not stop already, or NULL. */
+/* The next child that does not stop already, or NULL. */
 static struct weir__cell *next_member(const struct weir__verdict *verdict,
 				      struct weir__walk *walk)
 {
@@ -52,7 +53,7 @@ static struct weir__cell *next_member(const struct weir__verdict *verdict,
 
 /* --- Limits --------------------------------------------------------------- */
 
-/* Asks one (B7.1: each one). False: refused, or no memory. */
+/* Asks the limit of one child (B7.1: of each). False: refused, or no memory. */
 static bool ask_one(const struct weir__verdict *verdict,
 		    struct weir__cell *member, uint64_t now)
 {
@@ -63,7 +64,8 @@ static bool ask_one(const struct weir__verdict *verdict,
 					 system->options.allocator, now) == 1;
 }
 
-/* Asks, or counts what was asked. False: refused. */
+/* Asks the limits of all children concerned; or, with `count`, counts the
+ * restarts that were asked for. False: refused. */
 static bool each_limit(const struct weir__verdict *verdict,
 		       struct weir__cell *child, uint64_t now, bool count)
 {
@@ -80,7 +82,7 @@ static bool each_limit(const struct weir__verdict *verdict,
 			continue;
 		if (!count)
 			well = ask_one(verdict, member, now);
-		else if (weir__record_of(member)->each) /* not: it is new */
+		else if (weir__record_of(member)->each) /* NULL: new */
 			weir__limit_count(limit, weir__record_of(member)->each,
 					  now);
 	}
@@ -105,10 +107,11 @@ bool weir__verdict_within_limits(const struct weir__verdict *verdict,
 				    system->options.allocator, now) != 1)
 			return false;
 	}
-	/* All are asked before one counts: what one refuses is no restart. */
+	/* All limits are asked before any counts: if one refuses, there is no
+	 * restart. */
 	if (!each_limit(verdict, child, now, false))
 		return false;
-	/* It has ended meanwhile, and there will be no restart. */
+	/* The child has ended meanwhile, and there will be no restart. */
 	if (weir__cell_find(system, verdict->child) != child)
 		return true;
 	if (record)
@@ -119,7 +122,7 @@ bool weir__verdict_within_limits(const struct weir__verdict *verdict,
 
 /* --- Back-off ------------------------------------------------------------- */
 
-/* The wait before a restart. False: there is none. */
+/* Sets the back-off before a restart. False: there is none. */
 static bool back_off(const struct weir__verdict *verdict,
 		     struct weir__cell *child)
 {
@@ -137,7 +140,7 @@ static bool back_off(const struct weir__verdict *verdict,
 		       : 0;
 	if (record && delay == 0)
 		return false;
-	/* Without memory for an alarm it would wait for ever. */
+	/* Without memory for an alarm the child would wait for ever. */
 	if (!record || !weir__alarm_set(system, child,
 					delay < UINT64_MAX - now ? now + delay
 								 : UINT64_MAX,
@@ -205,7 +208,7 @@ void weir__verdict_act(struct weir__verdict *verdict, struct weir__cell *child)
 	struct weir__cell *member;
 	struct weir__walk walk;
 
-	/* It has been looked at again since the decider was called. */
+	/* The child was looked at again after the decider was called. */
 	assert(child->state == WEIR__CELL_FAILED);
 	if (verdict->directive == WEIR_DIRECTIVE_RESUME) {
 		weir__cell_order(child, WEIR__ORDER_RESUME);
@@ -213,8 +216,8 @@ void weir__verdict_act(struct weir__verdict *verdict, struct weir__cell *child)
 	}
 	if (verdict->directive == WEIR_DIRECTIVE_ESCALATE) {
 		child->flags |= WEIR__CELL_ESCALATED;
-		/* B2.4: the same failure, for who decides about this one,
-		 * unless its decider has made it leave otherwise. */
+		/* B2.4: the supervisor fails with the same failure, unless its
+		 * decider has made it end in another way. */
 		if (!(verdict->actor->flags & WEIR__ACTOR_LEAVING))
 			weir__cell_of(verdict->actor)->kind =
 				verdict->kind == WEIR__FINISHED ? 0

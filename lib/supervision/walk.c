@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Walks that let go of the lock. What holds whenever they do:
+ * Walks that lend the lock. The claims hold whenever they do:
  *
- * 1. `at` is in the tree, and is the next one. Of a walk below a top, nobody
- *    below `at` has been visited; a parent is visited in the same breath as the
- *    last of its children, so nobody comes below it in between unseen.
- * 2. New siblings are the last ones, so they are before their parent's visit;
- *    and who has been to all siblings goes on with those that come meanwhile.
+ * 1. `at` is in the tree, and is the next cell to be visited. In a walk below a
+ *    top, no cell below `at` has been visited. A parent is visited without
+ *    lending the lock after the last of its children; so no child can be added
+ *    below it in between, unseen.
+ * 2. A new sibling is added as the last one, so it is visited before its
+ *    parent. A walk that has visited all siblings goes on with siblings that
+ *    were added meanwhile.
  */
 #include "supervision/walk.h"
 
@@ -42,7 +44,7 @@ struct weir__cell *weir__walk_next(struct weir_system *system,
 {
 	struct weir__cell *cell;
 
-	/* one step is no walk: nobody has the lock before it */
+	/* the first step does not lend the lock */
 	if (walk->at && !walk->alone)
 		weir__breathe(system);
 	cell = walk->at;
@@ -66,7 +68,7 @@ static void pass(struct weir_system *system, struct weir__walk *walk,
 	walk->at = next;
 }
 
-/* Of it and all below it, the one that is visited first. */
+/* The cell that is visited first, of `cell` and all its descendants. */
 static struct weir__cell *deepest(struct weir_system *system,
 				  struct weir__cell *cell)
 {
@@ -139,7 +141,8 @@ void weir__walks_finish(struct weir_system *system, struct weir__cell *top,
 {
 	struct weir__walk *walk;
 
-	/* looked for each time: whoever began it may have ended it */
+	/* looked up each time: the thread that began the walk may have
+	 * ended it */
 	while ((walk = walk_below(system, top))) {
 		step(system, walk);
 		if (!at_once)
@@ -152,7 +155,8 @@ void weir__walks_open(struct weir_system *system, struct weir__cell *cell)
 	struct weir__cell *first = weir__tree_first(system, cell);
 	struct weir__walk *walk;
 
-	/* one without children is passed later: the walk goes on behind it */
+	/* if it has no children, it is passed later: the walk goes on
+	 * behind it */
 	for (walk = system->walks; first && walk; walk = walk->next)
 		if (walk->at == cell)
 			walk->at = first;
@@ -160,7 +164,7 @@ void weir__walks_open(struct weir_system *system, struct weir__cell *cell)
 
 /* --- For tests ------------------------------------------------------------ */
 
-/* The one that is visited behind it, or NULL. */
+/* The cell that is visited next, or NULL. */
 static struct weir__cell *behind(struct weir_system *system,
 				 const struct weir__walk *walk,
 				 struct weir__cell *cell)

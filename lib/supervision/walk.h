@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Walks over many cells that let go of the lock now and then (weir__breathe()).
- * A walk is known to its system meanwhile, so that who leaves the tree moves it
- * on. All under the lock, by one thread each.
+ * Walks over many cells that lend the lock now and then (weir__breathe()). The
+ * system knows its walks, so that a cell that leaves the tree moves the walks
+ * that are at it on. All under the lock; each walk by one thread.
  */
 #ifndef WEIR_SUPERVISION_WALK_H
 #define WEIR_SUPERVISION_WALK_H
@@ -11,8 +11,10 @@
 
 struct weir__walk {
 	struct weir__walk *next, **link; /* all of the system's */
-	struct weir__cell *at;		 /* the next one; NULL: that was all */
-	/* a walk over all below it and, last, itself; NULL: over siblings */
+	struct weir__cell *at;		 /* the next cell; NULL: there are no
+					  * more */
+	/* the walk is over all cells below `top` and last `top`; NULL: over
+	 * siblings */
 	struct weir__cell *top;
 	void (*visit)(struct weir__cell *cell);
 	struct weir__cell *parent; /* of the siblings */
@@ -23,34 +25,36 @@ struct weir__walk {
 void weir__walk_begin(struct weir_system *system, struct weir__walk *walk,
 		      struct weir__cell *first);
 /*
- * The next one; NULL: that was all, and the walk is over. Others have had the
- * lock since the last one, but not between the last of all and NULL.
+ * The next cell; NULL: there are no more, and the walk is over. Other threads
+ * may have had the lock between two cells, but not between the last cell and
+ * NULL.
  */
 struct weir__cell *weir__walk_next(struct weir_system *system,
 				   struct weir__walk *walk);
-/* It is over before its end. */
+/* Ends a walk before its last cell. */
 void weir__walk_end(struct weir__walk *walk);
 
 /*
- * Visits all below the cell, children before their parents and the cell last.
- * So who is spawned meanwhile below one that has been visited is as that one
- * is, and who is spawned below another is visited.
+ * Visits all cells below `top`, children before their parents, and `top` last.
+ * A child that is spawned meanwhile below a visited cell inherits that cell's
+ * new state; a child that is spawned below another cell is visited.
  */
 void weir__walk_below(struct weir_system *system, struct weir__cell *top,
 		      void (*visit)(struct weir__cell *cell), bool at_once);
 
-/* The cell has come into its parent's list, as the last one. */
+/* The cell was added to its parent's list, as the last one. */
 void weir__walks_add(struct weir_system *system, struct weir__cell *parent,
 		     struct weir__cell *cell);
 /* The cell leaves its parent's list, and has no children. */
 void weir__walks_pass(struct weir_system *system, struct weir__cell *cell);
-/* Others' walks over what is below it are walked to their end. */
+/* Walks of other threads over the cells below `top` are finished. */
 void weir__walks_finish(struct weir_system *system, struct weir__cell *top,
 			bool at_once);
-/* Its children come to stand before it, in their order. */
+/* The cell's children are put before it in the list of siblings, in their
+ * order. */
 void weir__walks_open(struct weir_system *system, struct weir__cell *cell);
 
-/* For tests: how many walks have yet to visit it in that way. */
+/* For tests: how many walks of that kind have yet to visit the cell. */
 uint32_t weir__walks_to_come(struct weir_system *system,
 			     const struct weir__cell *cell,
 			     void (*visit)(struct weir__cell *cell));

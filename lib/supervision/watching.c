@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * All that one actor watches: a treap, ordered by who is watched, with
- * priorities that are a hash of that. So each step costs O(log n) and needs no
- * memory but the watches. Under the lock.
+ * All watches of one actor: a treap, ordered by the id of the watched actor,
+ * with a hash of that id as the priority. So each step costs O(log n), and
+ * needs no memory but that of the watches. Under the lock.
  */
 #include "supervision/watch.h"
 
@@ -16,7 +16,8 @@ static uint64_t priority(const struct weir__watch *watch)
 	return weir__splitmix(&state);
 }
 
-/* That of a parent and one that was asked for are two. */
+/* The order of watches. A watch for `child_ended` and a watch that the user
+ * asked for, on the same actor, are two. */
 static bool is_before(const struct weir__watch *a, const struct weir__watch *b)
 {
 	if (a->who.slot != b->who.slot)
@@ -56,7 +57,7 @@ struct weir__watch *weir__watching_after(struct weir__watch *tree,
 	return found;
 }
 
-/* The tree, into what comes before the watch and what comes behind it. */
+/* Splits the tree into the watches before `watch` and those behind it. */
 static void split(struct weir__watch *tree, struct weir__watch *watch)
 {
 	struct weir__watch **left = &watch->left, **right = &watch->right;
