@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * How a test comes to rest on each of the executors. Limits only bound what
- * never comes to rest.
+ * How a test comes to rest on each of the executors. The limits are only for
+ * tests that never come to rest.
  */
 #include <weir/testkit.h>
 

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A processor that is tested, a publisher in front of it and subscribers behind,
- * and the steps that its tests are made of. A step returns false, or NULL, when
- * something is wrong, or the test cannot be made; the test is over then.
+ * A processor under test, a publisher in front of it and subscribers behind it,
+ * and the steps of its tests. A step returns false or NULL if something is
+ * wrong, or if the test cannot be made; the test is over then.
  */
 #ifndef WEIR_TESTKIT_PROCESSOR_STEPS_H
 #define WEIR_TESTKIT_PROCESSOR_STEPS_H
 
 #include "testkit/verify.h"
 
-/* What a test works with. */
+/* The state of a test. */
 struct weir__stage {
 	struct weir_processor_factory *factory;
 	struct weir_processor processor;
@@ -19,24 +19,25 @@ struct weir__stage {
 	bool over;    /* the end was sent */
 };
 
-/* What verify->state is in these tests, once it was made. */
+/* The state of the test that runs, which is verify->state. */
 struct weir__stage *weir__stage_of(struct weir__verify *verify);
 
-/* What it has called in front. */
+/* The calls that the processor has made on the publisher in front. */
 struct weir_publisher_probe_counts weir__stage_counts(
 	struct weir__verify *verify);
 
-/* A processor with its publisher, and nobody behind it. */
+/* Makes a processor with a publisher, and no subscriber behind it. */
 bool weir__stage_start(struct weir__verify *verify);
 
-/* One more subscriber, which requests `n`; NULL: it could not be made. */
+/* Adds a subscriber, which requests `n`; NULL: it could not be made. */
 struct weir_subscriber_probe *weir__stage_join(struct weir__verify *verify,
 					       int64_t n);
 
-/* A processor that takes two; skips the test otherwise. */
+/* True: the processor takes two subscribers. Else the test is skipped. */
 bool weir__stage_takes_two(struct weir__verify *verify);
 
-/* Sends what is requested, up to item `n`: once; until no more is. */
+/* Send the items that are requested, up to item `n`: once; until no more are
+ * requested. */
 bool weir__stage_send_some(struct weir__verify *verify, int64_t n);
 bool weir__stage_send_up_to(struct weir__verify *verify, int64_t n);
 
@@ -44,7 +45,8 @@ bool weir__stage_send_up_to(struct weir__verify *verify, int64_t n);
 bool weir__stage_send_end(struct weir__verify *verify,
 			  struct weir_error *error);
 
-/* `n` items have come; they are the ones from 0 on, in order; the end has. */
+/* Check that `n` items have come; that they are those from 0 on, in order; that
+ * the end has come. */
 bool weir__stage_got(struct weir__verify *verify,
 		     struct weir_subscriber_probe *behind, int64_t n);
 bool weir__stage_in_order(struct weir__verify *verify,
@@ -53,7 +55,7 @@ bool weir__stage_got_end(struct weir__verify *verify,
 			 struct weir_subscriber_probe *behind,
 			 struct weir_error *error);
 
-/* What the suite calls after each test. */
+/* Called by the suite after each test. */
 void weir__stage_end(struct weir__verify *verify);
 size_t weir__stage_live(const struct weir__verify *verify);
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Demand and calls are counted by any thread; who counts `work` up from 0 sends
- * until nobody has counted any more. All of `work` is acquire and release: what
- * one sender has written, the next one sees.
+ * Any thread counts demand and calls. The thread that counts `work` up from 0
+ * sends, until no other thread has counted meanwhile. Every access of `work` is
+ * acquire and release: the next sender sees everything that a sender has
+ * written.
  */
 #include "testkit/prompt.h"
 
@@ -33,7 +34,8 @@ static void count_result(struct weir__prompt *prompt, int rc)
 {
 	if (rc == 0)
 		return;
-	/* relaxed: for who sends, and for the test when all has settled */
+	/* relaxed: read by the sender, and by the test when everything has
+	 * settled */
 	ck_pr_inc_32(&prompt->failed);
 	ck_pr_store_32(&prompt->cancelled, 1);
 }
@@ -65,18 +67,19 @@ static void send(struct weir__prompt *prompt)
 		let_go(prompt);
 }
 
-/* Sends, by who has counted `work` up from 0, until nobody else has. */
+/* Called by the thread that has counted `work` up from 0: sends until no other
+ * thread has counted. */
 static void send_all(struct weir__prompt *prompt)
 {
 	uint32_t seen = 1;
 
 	do {
-		/* acquire: what the last sender has written, and what was
-		 * counted; pairs with the release below, and first_at_work() */
+		/* acquire: the writes of the last sender, and the counts; pairs
+		 * with the release below, and with first_at_work() */
 		ck_pr_fence_acquire();
 		send(prompt);
-		/* release: what we have written, to the next sender; pairs
-		 * with the acquire above */
+		/* release: our writes, to the next sender; pairs with the
+		 * acquire above */
 		ck_pr_fence_release();
 		seen = ck_pr_faa_32(&prompt->work, -seen) - seen;
 	} while (seen != 0);
@@ -84,7 +87,7 @@ static void send_all(struct weir__prompt *prompt)
 
 static bool first_at_work(struct weir__prompt *prompt)
 {
-	/* release: what is counted; pairs with the acquire of who sends */
+	/* release: the counts; pairs with the acquire of the sender */
 	ck_pr_fence_release();
 	return ck_pr_faa_32(&prompt->work, 1) == 0;
 }
@@ -130,8 +133,8 @@ static void on_cancel(struct weir_subscription *subscription)
 
 static void on_given_back(struct weir_subscription *subscription)
 {
-	/* release: our last touch; pairs with the acquire of who reuses it, in
-	 * weir__prompt_is_given_back() */
+	/* release: our last touch; pairs with the acquire in
+	 * weir__prompt_is_given_back(), before the memory is reused */
 	ck_pr_fence_release();
 	ck_pr_store_32(&prompt_of(subscription)->given_back, 1);
 }
@@ -153,7 +156,8 @@ static int on_subscriber(struct weir_publisher *publisher,
 		return -EINVAL;
 	prompt->subscribed = true;
 	prompt->subscriber = weir_subscriber_ref(subscriber);
-	/* At work, so that nothing is sent before on_subscribe is over. */
+	/* `work` is above 0, so that no signal is sent before on_subscribe is
+	 * over. */
 	ck_pr_inc_32(&prompt->work);
 	rc = subscriber->ops->on_subscribe(subscriber, &prompt->subscription);
 	count_result(prompt, rc);
@@ -185,7 +189,7 @@ bool weir__prompt_is_given_back(struct weir__prompt *prompt)
 {
 	if (!ck_pr_load_32(&prompt->given_back))
 		return false;
-	/* acquire: everybody's last touch; pairs with the release in
+	/* acquire: the last touch of every thread; pairs with the release in
 	 * on_given_back() */
 	ck_pr_fence_acquire();
 	return true;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A publisher that sends its items and the end inside `request` (3.10, 3.11),
- * on the thread that requests; one at a time, so a request from within a signal
- * only adds to the demand. For the suites of subscribers and processors.
+ * on the requesting thread. One thread sends at a time; so a request inside a
+ * signal only adds to the demand. For the suites of subscribers and processors.
  */
 #ifndef WEIR_TESTKIT_PROMPT_H
 #define WEIR_TESTKIT_PROMPT_H
@@ -13,14 +13,14 @@
 
 #define WEIR__PROMPT_ITEMS 100
 
-/* Zeroed and then filled in by its user; lives until it is given back. */
+/* Its user zeroes it and fills it in; it lives until it is given back. */
 struct weir__prompt {
 	struct weir_publisher publisher;
 	const struct weir_items *items;
 	void *item[WEIR__PROMPT_ITEMS]; /* what is sent */
-	uint32_t n;			/* of them */
+	uint32_t n;			/* of items */
 	struct weir_error *error;	/* borrowed; NULL: it completes */
-	/* Who sends: whoever counted `work` up from 0. */
+	/* The sender's: the thread that counted `work` up from 0. */
 	struct weir_subscription subscription;
 	struct weir_subscriber *subscriber;
 	bool subscribed;
@@ -29,7 +29,7 @@ struct weir__prompt {
 	int64_t demand; /* cumulative */
 	uint32_t work;
 	uint32_t cancelled;
-	uint32_t given_back; /* nobody holds the subscription */
+	uint32_t given_back; /* the subscription is not held any more */
 	uint32_t misused;    /* calls since then */
 	uint32_t failed;     /* signals with another result than 0 */
 };
@@ -37,10 +37,10 @@ struct weir__prompt {
 /* Sets it up; it takes one subscriber. */
 void weir__prompt_init(struct weir__prompt *prompt);
 
-/* It lets go of its subscriber, if it has not yet. */
+/* Releases the subscriber, if it has not been released yet. */
 void weir__prompt_stop(struct weir__prompt *prompt);
 
-/* Its memory may be reused, once it was stopped. */
+/* True: its memory may be reused. Ask when it was stopped. */
 bool weir__prompt_is_given_back(struct weir__prompt *prompt);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a test expects of a publisher probe. All but the counts on the test's
- * thread.
+ * The expectations of a publisher probe. All functions but the counts are for
+ * the test's thread.
  */
 #include "testkit/publisher_probe.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The publisher probe: sends what the test tells it to, counts what its
- * subscriber calls, and keeps the rules unless told otherwise. request and
- * cancel come on any thread. No lock is held during a signal.
+ * The publisher probe sends the signals that the test tells it to, counts the
+ * calls of its subscriber, and keeps the rules unless told otherwise. request
+ * and cancel come on any thread. No lock is held during a signal.
  */
 #include "testkit/publisher_probe.h"
 
@@ -17,8 +17,8 @@ static int64_t sum(int64_t a, int64_t n)
 }
 
 /*
- * Under the lock: the subscriber to be let go of now, or NULL. Not while it
- * handles a signal.
+ * The subscriber to be released now, or NULL. It is not released while it
+ * handles a signal. Under the lock.
  */
 static struct weir_subscriber *take_leave(struct weir_publisher_probe *probe)
 {
@@ -346,8 +346,8 @@ int weir_publisher_probe_free(struct weir_publisher_probe *probe)
 	pthread_mutex_unlock(&probe->lock);
 	if (held)
 		return -EBUSY;
-	/* acquire: who has dropped them; pairs with the release in
-	 * weir_subscription_unref() */
+	/* acquire: the writes before references were dropped; pairs with the
+	 * release in weir_subscription_unref() */
 	ck_pr_fence_acquire();
 	while ((grant = probe->grants) != NULL) {
 		probe->grants = grant->next;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A publisher probe, as its two halves see it: publisher_probe.c, which sends
- * and is called, and publisher_expect.c, which looks at what was called.
+ * A publisher probe, for its two halves: publisher_probe.c sends and is called;
+ * publisher_expect.c checks the calls.
  */
 #ifndef WEIR_TESTKIT_PUBLISHER_PROBE_H
 #define WEIR_TESTKIT_PUBLISHER_PROBE_H
@@ -10,18 +10,20 @@
 
 #include <weir/testkit.h>
 
-#define WEIR__PUBLISHER_TEXT 200 /* bytes of what the probe has to say */
+#define WEIR__PUBLISHER_TEXT 200 /* bytes of the text of a failure */
 
-/* One on_subscribe; the first one counts, further ones break the rules. */
+/* A subscription, given by one on_subscribe. The first one counts, further ones
+ * break the rules. */
 struct weir__grant {
-	struct weir_subscription subscription; /* the probe holds one, too */
+	struct weir_subscription subscription; /* the probe has a reference */
 	struct weir_publisher_probe *probe;
 	struct weir__grant *next;
 	bool extra;
 	/*
-	 * Written by request and cancel before anything that would order one
-	 * after the other: ThreadSanitizer sees it if the subscriber does not
-	 * (2.7). Calls of two subscriptions need no order.
+	 * Written by request and cancel before any operation that orders one
+	 * call after another: so ThreadSanitizer finds calls that the
+	 * subscriber does not order (2.7). Calls of two subscriptions need no
+	 * order.
 	 */
 	uint64_t serial;
 	uint32_t inside; /* calls of request and cancel; any thread */
@@ -36,7 +38,7 @@ struct weir_publisher_probe {
 	struct weir_subscriber *subscriber; /* NULL: none, or let go */
 	struct weir__grant *grants;
 	int64_t left;  /* requested and not sent */
-	int64_t unmet; /* requested since an expectation has met it */
+	int64_t unmet; /* requested, not met by an expectation */
 	uint32_t sending;
 	bool ended, cancelled, misbehaves, holds;
 	struct weir_publisher_probe_counts counts;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A publisher that is tested: the steps that its tests are made of, and the
- * parts of its suite. A step returns false, or NULL, when something is wrong, or
- * the test cannot be made; the test is over then.
+ * A publisher under test: the steps of its tests, and the parts of its suite. A
+ * step returns false or NULL if something is wrong, or if the test cannot be
+ * made; the test is over then.
  */
 #ifndef WEIR_TESTKIT_PUBLISHER_STEPS_H
 #define WEIR_TESTKIT_PUBLISHER_STEPS_H
@@ -21,12 +21,13 @@ struct weir_publisher *weir__pub_make_rejecting(struct weir__verify *verify);
 struct weir_publisher *weir__pub_make_failing(struct weir__verify *verify,
 					      int64_t n);
 
-/* How many items a long stream has: as many as can be, or else too many. */
+/* The number of items of a long stream: as many as the factory can make, up to
+ * a limit; if it can make too few for the test, more than it can make. */
 int64_t weir__pub_many(const struct weir__verify *verify);
 
 /*
- * A new probe that has subscribed, and got on_subscribe; settled. NULL: the test
- * has failed.
+ * A new probe that has subscribed and got on_subscribe; everything has settled.
+ * NULL: the test has failed.
  */
 struct weir_subscriber_probe *weir__pub_subscribe(
 	struct weir__verify *verify, struct weir_publisher *publisher,
@@ -38,9 +39,9 @@ struct weir_subscriber_probe *weir__pub_stream(
 	const struct weir_subscriber_probe_options *options);
 
 /*
- * Each settles; false, and the test has failed: it is not so.
+ * Each settles and checks. False: the check has failed, and so has the test.
  *
- * The next `n` items, and no more, then nothing, or the end.
+ * The probe gets the next `n` items and no more, then nothing, or the end.
  */
 bool weir__pub_gets(struct weir__verify *verify,
 		    struct weir_subscriber_probe *probe, int64_t n);
@@ -55,7 +56,7 @@ bool weir__pub_released(struct weir__verify *verify,
 /* The next `n` items, the end, and nothing more. */
 bool weir__pub_gets_all(struct weir__verify *verify,
 			struct weir_subscriber_probe *probe, int64_t n);
-/* What it got so far are the items from 0 on, in order. */
+/* The items that the probe has got so far are those from 0 on, in order. */
 bool weir__pub_in_order(struct weir__verify *verify,
 			struct weir_subscriber_probe *probe);
 
@@ -63,7 +64,7 @@ bool weir__pub_in_order(struct weir__verify *verify,
 void weir__pub_over(struct weir__verify *verify,
 		    struct weir_subscriber_probe *probe);
 
-/* What the suite calls after each test. */
+/* Called by the suite after each test. */
 void weir__pub_end(struct weir__verify *verify);
 size_t weir__pub_live(const struct weir__verify *verify);
 

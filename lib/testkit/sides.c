@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What is in front of a processor sends whatever is requested of it when the
- * test settles, so that factories make items on the thread of the test alone.
+ * The publisher in front of a processor sends the items that are requested when
+ * the test settles; so factories make items on the test's thread only.
  *
  * There is no create_failing: a processor may let an error overtake items
- * (4.2), so none can be said to come before it.
+ * (4.2), so no item surely comes before the error.
  *
  * A probe that is still held when its processor is gone stays in the list, and
- * counts as live: that is how the suite hears of it.
+ * counts as live: so the suite finds it.
  */
 #include "testkit/sides.h"
 
@@ -15,14 +15,15 @@
 #include <stdlib.h>
 
 #define BURST 1024  /* items sent before the next look */
-#define BURSTS 4096 /* then it does not come to rest */
+#define BURSTS 4096 /* after these it does not come to rest */
 
 struct weir__side {
 	struct weir__side *next;
 	struct weir_processor processor;
 	struct weir_subscriber_probe *behind; /* one of the two */
 	struct weir_publisher_probe *front;
-	/* What the front sends: items `sent` to `n` - 1, then the end. */
+	/* The publisher in front sends items `sent` to `n` - 1, then the
+	 * end. */
 	int64_t sent, n;
 	struct weir_error *error; /* NULL: on_complete */
 	bool over;		  /* the end was sent, or is not wanted */
@@ -44,7 +45,7 @@ static struct weir__side *side_new(struct weir__sides *sides)
 	return side;
 }
 
-/* The processor is gone; so is the rest, if nobody holds a probe. */
+/* The processor is gone. Frees the side, if its probe is not held. */
 static void side_free(struct weir__sides *sides, struct weir__side *side)
 {
 	struct weir__side **link = &sides->made;
@@ -104,7 +105,7 @@ static void send_end(struct weir__side *side)
 		(void)weir_publisher_probe_complete(side->front);
 }
 
-/* Sends what is requested; true: there was something to send. */
+/* Sends the items that are requested. True: there were some. */
 static bool feed(struct weir__sides *sides, struct weir__side *side)
 {
 	struct weir_processor_factory *factory = sides->processors;
@@ -194,7 +195,7 @@ static struct weir_publisher *create(struct weir_publisher_factory *factory,
 	return create_fed(sides_of_publishers(factory), n, NULL);
 }
 
-/* One whose stream has failed already. */
+/* Makes a publisher whose stream has failed already. */
 static struct weir_publisher *create_rejecting(
 	struct weir_publisher_factory *factory)
 {
@@ -247,7 +248,7 @@ static struct weir__side *side_of_subscriber(
 	return side_of(sides_of_subscribers(factory), NULL, subscriber);
 }
 
-/* With a probe behind it that wants all there is. */
+/* Makes a subscriber with a probe behind it that requests all items. */
 static struct weir_subscriber *create_drained(
 	struct weir_subscriber_factory *factory)
 {
@@ -386,7 +387,8 @@ void weir__sides_fini(struct weir__sides *sides)
 {
 	struct weir__side *side;
 
-	/* What is left is held; so are the probes, but not what we know. */
+	/* Frees our records of the sides that are left; their probes are held,
+	 * and stay. */
 	while ((side = sides->made) != NULL) {
 		sides->made = side->next;
 		free(side);

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A processor's two sides, as the suites of publishers and of subscribers take
- * them: with a publisher probe in front of it, it is a publisher; with a
- * subscriber probe behind it, a subscriber. All on the thread of the test.
+ * The two sides of a processor, for the suites of publishers and of
+ * subscribers: with a publisher probe in front of it a processor is a
+ * publisher; with a subscriber probe behind it, a subscriber. All on the test's
+ * thread.
  */
 #ifndef WEIR_TESTKIT_SIDES_H
 #define WEIR_TESTKIT_SIDES_H
 
 #include <weir/testkit.h>
 
-/* One processor that is being tested, with its probe; in a list. */
+/* A processor under test with its probe; in a list. */
 struct weir__side;
 
 struct weir__sides {

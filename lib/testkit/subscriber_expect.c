@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a test expects of a subscriber probe. All but the counts and the
- * subscription on the test's thread.
+ * The expectations of a subscriber probe. All functions but the counts and the
+ * subscription are for the test's thread.
  */
 #include "testkit/subscriber_probe.h"
 
@@ -59,7 +59,7 @@ static void next_signal(const struct weir_subscriber_probe *probe, char *text,
 		(void)snprintf(text, size, "nothing");
 }
 
-/* Another one came, or none. */
+/* An expectation is not met: another signal has come, or none. */
 static bool miss_signal(struct weir_subscriber_probe *probe, const char *wanted)
 {
 	char found[64];
@@ -68,7 +68,8 @@ static bool miss_signal(struct weir_subscriber_probe *probe, const char *wanted)
 	return miss(probe, "expected %s, got %s", wanted, found);
 }
 
-/* The `n` items that come next; any other expectation meets on_subscribe. */
+/* Meets the next `n` items. An expectation of a later signal also meets
+ * on_subscribe. */
 static bool take(struct weir_subscriber_probe *probe, int64_t n)
 {
 	assert(probe->items_met <= probe->counts.items);

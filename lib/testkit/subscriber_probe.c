@@ -22,14 +22,14 @@ static struct weir_subscriber_probe *probe_of(
 				 subscriber);
 }
 
-/* Under the lock; the first one counts. */
+/* The publisher breaks a rule; the first one is kept. Under the lock. */
 static void breaks(struct weir_subscriber_probe *probe, const char *rule)
 {
 	if (!probe->broken[0])
 		strncpy(probe->broken, rule, sizeof(probe->broken) - 1);
 }
 
-/* Under the lock. How much stack lies between signals on one thread. */
+/* Measures the stack between signals on one thread. Under the lock. */
 static void measure(struct weir_subscriber_probe *probe, const void *frame)
 {
 	uintptr_t at = (uintptr_t)frame;
@@ -73,14 +73,14 @@ static void enter(struct weir_subscriber_probe *probe, const void *frame)
 			      "publisher holds no reference");
 }
 
-/* Ends every signal; the lock is free. */
+/* The last step of every signal, without the lock. */
 static int leave(struct weir_subscriber_probe *probe, int result)
 {
 	ck_pr_dec_32(&probe->inside);
 	return result;
 }
 
-/* The same, with the lock and without an effect. */
+/* The last step of a signal that has no effect, with the lock. */
 static int refuse(struct weir_subscriber_probe *probe, int result)
 {
 	pthread_mutex_unlock(&probe->lock);
@@ -100,7 +100,7 @@ static void tell(struct weir_subscriber_probe *probe, enum weir_signal signal)
 		probe->options.signalled(probe, signal, probe->options.context);
 }
 
-/* Under the lock: records an item, or refuses it with an error. */
+/* Records an item, or refuses it with an error. Under the lock. */
 static int record(struct weir_subscriber_probe *probe, void *item)
 {
 	struct weir_subscriber_probe_counts *counts = &probe->counts;
@@ -145,8 +145,8 @@ static bool broken(struct weir_subscriber_probe *probe)
 }
 
 /*
- * Inside the signal that brought item `number`, from 1 on. A publisher that
- * breaks the rules is not asked for more: it might never come to an end.
+ * Called inside the signal of item `number`, from 1. A publisher that breaks
+ * the rules is not asked for more, because it might never come to an end.
  */
 static void after_item(struct weir_subscriber_probe *probe, void *item,
 		       int64_t number)
@@ -247,7 +247,7 @@ static int on_next_n(struct weir_subscriber *subscriber, void *const *items,
 	return receive(probe, items, n, taken);
 }
 
-/* The last signal. `count` is that of its kind. */
+/* Handles the last signal. `count` counts signals of its kind. */
 static int end(struct weir_subscriber_probe *probe, uint32_t *count,
 	       enum weir_signal signal)
 {
@@ -352,8 +352,8 @@ int weir_subscriber_probe_free(struct weir_subscriber_probe *probe)
 	(void)weir_test_settle(probe->env);
 	if (ck_pr_load_32(&probe->subscriber.refs))
 		return -EBUSY;
-	/* acquire: who has dropped the last one; pairs with the release in
-	 * weir_subscriber_unref() */
+	/* acquire: the writes before the last reference was dropped; pairs with
+	 * the release in weir_subscriber_unref() */
 	ck_pr_fence_acquire();
 	items = probe->subscription ? probe->subscription->items : NULL;
 	for (i = 0; items && items->drop && !probe->options.drops &&

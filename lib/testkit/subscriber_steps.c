@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The steps that tests of subscribers are made of, and how such a test ends:
- * the stream does first, then the publisher lets go of the subscriber, then the
- * factory takes it back, and then nobody may hold a subscription any more. All
- * on the thread of the test.
+ * The steps of tests of subscribers, all on the test's thread. A test ends in
+ * this order: the stream ends; the publisher releases the subscriber; the
+ * factory takes the subscriber back; then no subscription may be held any more.
  */
 #include "testkit/subscriber_steps.h"
 
@@ -98,7 +97,7 @@ void weir__sub_drop(struct weir_subscriber_factory *factory, void *item)
 		factory->items->drop(item, factory->items->context);
 }
 
-/* Sends one item. What becomes of it is checked by the factory's `live`. */
+/* Sends one item. The factory's `live` shows whether it leaks. */
 static bool send_item(struct weir__verify *verify)
 {
 	struct weir__sub *sub = weir__sub_of(verify);
@@ -125,13 +124,13 @@ bool weir__sub_send_items(struct weir__verify *verify, int64_t n)
 	return true;
 }
 
-/* What it has requested and not got yet. */
+/* The number of items that the subscriber has requested and not got yet. */
 int64_t weir__sub_outstanding(struct weir__verify *verify)
 {
 	return weir__sub_counts(verify).requested - weir__sub_of(verify)->sent;
 }
 
-/* It wants something, if it must be told to then when it is. */
+/* True: the subscriber has demand, if need be after `request` was called. */
 bool weir__sub_wants(struct weir__verify *verify)
 {
 	struct weir__sub *sub = weir__sub_of(verify);
@@ -213,7 +212,7 @@ bool weir__sub_not_ended(struct weir__verify *verify)
 	       weir__verify_fail(verify, "has ended without a last signal");
 }
 
-/* The last signal, and what it makes of it. */
+/* Sends the last signal, and checks that the subscriber has processed it. */
 bool weir__sub_ends(struct weir__verify *verify, struct weir_error *error)
 {
 	return weir__sub_sends_end(verify, error) &&
@@ -221,7 +220,7 @@ bool weir__sub_ends(struct weir__verify *verify, struct weir_error *error)
 	       weir__sub_ended_with(verify, error);
 }
 
-/* It calls nothing inside or after the last signal. */
+/* Checks that the subscriber calls nothing inside or after the last signal. */
 bool weir__sub_calls_nothing(struct weir__verify *verify)
 {
 	return weir__sub_counts(verify).in_end == 0 ||
@@ -229,7 +228,7 @@ bool weir__sub_calls_nothing(struct weir__verify *verify)
 					 "reply to the last signal, or after");
 }
 
-/* Makes it cancel, if there is a way to. */
+/* Makes the subscriber cancel, if the factory can. */
 bool weir__sub_cancels(struct weir__verify *verify)
 {
 	struct weir__sub *sub = weir__sub_of(verify);
@@ -256,7 +255,7 @@ bool weir__sub_make_held(struct weir__verify *verify)
 	return weir__sub_subscribe(verify);
 }
 
-/* A publisher of `n` items that sends within request, and subscribes to it. */
+/* Subscribes to a publisher of `n` items that sends inside request. */
 bool weir__sub_start_prompt(struct weir__verify *verify, uint32_t n,
 			    struct weir_error *error)
 {
@@ -285,7 +284,7 @@ bool weir__sub_start_prompt(struct weir__verify *verify, uint32_t n,
 	return weir__verify_settle(verify);
 }
 
-/* Lets it request until all has been sent. */
+/* Lets the subscriber request until all items are sent. */
 bool weir__sub_drains_prompt(struct weir__verify *verify)
 {
 	struct weir__sub *sub = weir__sub_of(verify);
@@ -307,7 +306,7 @@ bool weir__sub_drains_prompt(struct weir__verify *verify)
 	       weir__sub_ended_with(verify, sub->prompt->error);
 }
 
-/* Brings the stream to an end, whatever became of the test: there is one. */
+/* Ends the stream, whatever became of the test. */
 static void end_stream(struct weir__verify *verify)
 {
 	struct weir__sub *sub = weir__sub_of(verify);
@@ -327,7 +326,7 @@ static void end_stream(struct weir__verify *verify)
 	weir__verify_settle(verify);
 }
 
-/* What is looked at in every test. */
+/* Checks of every test. */
 static void look_at_calls(struct weir__verify *verify)
 {
 	struct weir_publisher_probe_counts counts = weir__sub_counts(verify);

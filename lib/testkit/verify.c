@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Runs the tests of a suite one by one, takes down what each has made, and
- * looks whether anything was left over.
+ * Runs the tests of a suite one by one, takes the objects of each test down,
+ * and checks that none is left.
  */
 #include "testkit/verify.h"
 
@@ -83,7 +83,7 @@ bool weir__verify_expected_of(struct weir__verify *verify,
 					weir_publisher_probe_failure(probe));
 }
 
-/* Rules that were broken though the test looked for another one. */
+/* Reports rules that were broken though the test checked another one. */
 static void look_at_probes(struct weir__verify *verify)
 {
 	const char *failure;
@@ -96,7 +96,8 @@ static void look_at_probes(struct weir__verify *verify)
 	}
 }
 
-/* A probe that is still held is left there: its holder may yet use it. */
+/* Frees the probes. A probe that is still held is left: its holder may
+ * use it. */
 static void free_probes(struct weir__verify *verify)
 {
 	uint32_t i;
@@ -132,7 +133,7 @@ static void run(const struct weir__verify_suite *suite,
 	weir__verify_settle(verify);
 	look_at_probes(verify);
 	free_probes(verify);
-	/* what somebody does elsewhere when the last probe has let go */
+	/* work that begins elsewhere when the last probe is gone */
 	weir__verify_settle(verify);
 	after = suite->live ? suite->live(verify) : 0;
 	if (after != before)

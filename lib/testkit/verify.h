@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the suites have in common: a test that runs, its verdict, the probes it
- * has made, which are taken down after it however it went.
+ * The common part of the suites: a test that runs, its verdict, and its probes,
+ * which are taken down after it however it went.
  *
  * A suite is a table of tests. A test is a function that returns at the first
  * thing that is wrong; WEIR__CHECK does both. All on one thread.
@@ -24,8 +24,9 @@ struct weir__verify_suite {
 	const struct weir__verify_test *tests;
 	size_t n_tests;
 	/*
-	 * After each test, when its subscriber probes have cancelled: releases
-	 * what the factory has made. It may fail the test. NULL: nothing to do.
+	 * Called after each test, when its subscriber probes have cancelled:
+	 * releases the objects that the factory has made. It may fail the test.
+	 * NULL: nothing to do.
 	 */
 	void (*end)(struct weir__verify *verify);
 	/* As that of the factories. */
@@ -49,14 +50,14 @@ int weir__verify_run(const struct weir__verify_suite *suite, void *factory,
 		     const struct weir_test_env *env,
 		     struct weir_verify_report *report);
 
-/* The test fails, unless it has before. False. */
+/* The test fails, unless it has failed before. Returns false. */
 bool weir__verify_fail(struct weir__verify *verify, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
 /* The test cannot be made with this factory. False. */
 bool weir__verify_skip(struct weir__verify *verify, const char *why);
 
-/* Settles; false, and the test has failed: nothing came to rest. */
+/* Settles. False: the test has failed, because it did not come to rest. */
 bool weir__verify_settle(struct weir__verify *verify);
 
 /*
@@ -69,7 +70,7 @@ struct weir_subscriber_probe *weir__verify_subscriber(
 struct weir_publisher_probe *weir__verify_publisher(
 	struct weir__verify *verify, const struct weir_items *items);
 
-/* What an expectation of a probe has said; if it is false the test fails. */
+/* Passes the result of an expectation on; false: the test fails. */
 bool weir__verify_expected(struct weir__verify *verify,
 			   struct weir_subscriber_probe *probe, bool met);
 bool weir__verify_expected_of(struct weir__verify *verify,
