@@ -112,6 +112,7 @@ struct weir_backoff_supervisor_options {
 	 * reused, on any thread. */
 	void (*done)(struct weir_error *error, void *context);
 	void (*released)(void *context);
+	uint64_t reserved[4]; /* zero */
 };
 
 /* Fields are read-only. */
@@ -146,8 +147,9 @@ struct weir_backoff_supervisor {
  * `released`.
  *
  * -EINVAL: null, no `make`, no such mode or law, times or a factor out of their
- * ranges, a positive `absent_code`, a restart type, a bad name or strategy.
- * -ENOTSUP: the executor has no timers. Then nothing has changed.
+ * ranges, a positive `absent_code`, a restart type, a bad name or strategy, or
+ * something in `reserved`. -ENOTSUP: the executor has no timers. Then nothing
+ * has changed.
  */
 WEIR_API int weir_backoff_supervisor_init(
 	struct weir_backoff_supervisor *supervisor,

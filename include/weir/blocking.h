@@ -33,8 +33,8 @@ struct weir_blocking_options {
  * of pthread_create(). If there are threads, a task waits for one, first come,
  * first served. The threads block all signals. fork(): as for threads.h.
  * `options` is copied and may be NULL. -EINVAL: `blocking` is NULL, threads_max
- * above 1024, `reserved` not zero, or what weir_executor_init refuses. -ENOMEM.
- * Then *blocking is NULL.
+ * above 1024, something in `reserved`, or what weir_executor_init refuses.
+ * -ENOMEM. Then *blocking is NULL.
  */
 WEIR_API WEIR_MUST_CHECK int weir_blocking_new(
 	struct weir_blocking **blocking,

@@ -131,7 +131,8 @@ struct weir_executor_options {
 	 */
 	void (*broken)(struct weir_subscriber *subscriber, int code,
 		       void *context);
-	void *context; /* passed to both */
+	void *context;	      /* passed to both */
+	uint64_t reserved[4]; /* zero */
 };
 
 /*
@@ -148,7 +149,8 @@ struct weir_executor {
  * Sets up the head of an executor of your own. `ops` is borrowed and lives as
  * long as the executor; `options` is copied and may be NULL. -EINVAL: a null
  * argument, no submit or no now, half a pair of timer, watch or step functions,
- * or a budget above WEIR_BUDGET_MAX turns. -ENOMEM. Then nothing has changed.
+ * a budget above WEIR_BUDGET_MAX turns, or something in `reserved`. -ENOMEM.
+ * Then nothing has changed.
  */
 WEIR_API int weir_executor_init(struct weir_executor *executor,
 				const struct weir_executor_ops *ops,

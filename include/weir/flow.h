@@ -177,11 +177,12 @@ struct weir_flow_run_options {
  * is not NULL, gets a handle, which the caller frees. `options` is copied and
  * may be NULL.
  *
- * -EINVAL: null, bad options. The error of weir_flow_check(), which has it in
- * words. -EALREADY: a source can run only once, and has run. -ENOTSUP: the flow
- * needs timers or watches, and the executor has none. -ESHUTDOWN, -ENOMEM, or
- * what the executor's submit reports. Then *run is NULL, nothing runs, and
- * `done` is not called. Any thread.
+ * -EINVAL: null, bad options, or something in `reserved`. The error of
+ * weir_flow_check(), which has it in words. -EALREADY: a source can run only
+ * once, and has run. -ENOTSUP: the flow needs timers or watches, and the
+ * executor has none. -ESHUTDOWN, -ENOMEM, or what the executor's submit
+ * reports. Then *run is NULL, nothing runs, and `done` is not called. Any
+ * thread.
  */
 WEIR_API WEIR_MUST_CHECK int weir_flow_start(
 	struct weir_flow *flow, struct weir_executor *executor,

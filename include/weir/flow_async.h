@@ -39,7 +39,7 @@ struct weir_flow_parallel_options {
 	 * NULL: the executor that the operator runs on.
 	 */
 	struct weir_executor *executor;
-	uint64_t reserved[3]; /* zero */
+	uint64_t reserved[4]; /* zero */
 };
 
 /*
@@ -54,8 +54,8 @@ struct weir_flow_parallel_options {
  *    their results are dropped; the run is over when they have returned.
  *
  * `options` is copied and may be NULL. -EINVAL: null, `n` 0 or above
- * WEIR_CAPACITY_MAX, a bad order or option. If the executor refuses a call, the
- * stream fails with the executor's error.
+ * WEIR_CAPACITY_MAX, a bad order, or something in `reserved`. If the executor
+ * refuses a call, the stream fails with the executor's error.
  *
  * Emits: what `map` has made of an item. Completes: when upstream has, and all
  * results are emitted. Cancels: when downstream does, or a call fails. Holds:

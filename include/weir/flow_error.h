@@ -97,7 +97,7 @@ struct weir_flow_restart_options {
 	bool when_ended;
 	/* Seed of the random part of the back-off, together with the clock. */
 	uint64_t seed;
-	uint64_t reserved[3]; /* zero */
+	uint64_t reserved[4]; /* zero */
 };
 
 /*
@@ -106,7 +106,8 @@ struct weir_flow_restart_options {
  * of back-off. A flow that cannot be made (`make` returns NULL or a failed
  * flow, no memory) counts as a flow that fails. When the run is drained, no
  * other flow is made. `options` is copied and may be NULL; a back-off needs an
- * executor with timers. -EINVAL: null, bad options.
+ * executor with timers. -EINVAL: null, a bad back-off or limit, or something in
+ * `reserved`.
  *
  * Emits: each item of the made flows. Completes: when the made flow does,
  * unless it is to be restarted. Cancels: the made flow, or the wait for a
@@ -134,7 +135,7 @@ WEIR_API struct weir_flow *weir_flow_restart(
  * 4. If upstream ends during a back-off, the stream ends at once.
  * 5. A run that is drained still makes flows, for the items under way.
  *
- * -EINVAL: null, bad options.
+ * -EINVAL: as above.
  *
  * Emits: each item of the made flows. Completes: when the made flow does,
  * unless it is to be restarted; or when upstream does during a back-off.

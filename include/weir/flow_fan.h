@@ -118,8 +118,8 @@ WEIR_API struct weir_flow *weir_flow_or_else(struct weir_flow *flow,
  * 3. An outlet inside of a nested flow fails with -ENOTSUP.
  *
  * They return 0, or the error of the failed flows that all outlets are then:
- * -EINVAL: null, no outlets, bad options. -ENOMEM. The error of
- * weir_flow_check() for `flow`.
+ * -EINVAL: null, no outlets, bad options, or something in `reserved`. -ENOMEM.
+ * The error of weir_flow_check() for `flow`.
  */
 
 /* 0 or NULL is the default of each. */
@@ -154,7 +154,7 @@ struct weir_flow_fan_options {
 	 * are dropped.
 	 */
 	size_t queue;
-	uint64_t reserved[2]; /* zero */
+	uint64_t reserved[4]; /* zero */
 };
 
 /*

@@ -66,7 +66,7 @@ struct weir_flow_group_options {
 	bool reopen;
 	/* NULL: keys are numbers. Copied. */
 	const struct weir_flow_key_functions *keys;
-	uint64_t reserved[3]; /* zero */
+	uint64_t reserved[4]; /* zero */
 };
 
 /*
@@ -82,7 +82,8 @@ struct weir_flow_group_options {
  * wait for ever.
  *
  * `context` is passed to all functions. `options` is copied and may be NULL.
- * -EINVAL: null, `max` or the buffer 0 or above WEIR_CAPACITY_MAX, bad options.
+ * -EINVAL: null, `max` or the buffer 0 or above WEIR_CAPACITY_MAX, keys that
+ * lack a function, or something in `reserved`.
  *
  * Emits: each item of a group's flow. Completes: when upstream and the flows of
  * all groups have. Cancels: all of them, when downstream does or one has

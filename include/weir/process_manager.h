@@ -177,6 +177,7 @@ struct weir_process_manager_options {
 	bool count_buffer;
 	/* As weir_actor_ops.released. */
 	void (*released)(void *context);
+	uint64_t reserved[4]; /* zero */
 };
 
 #define WEIR_PROCESSES_MAX (1u << 16)
@@ -221,9 +222,9 @@ struct weir_process_manager {
  * day. `options` is copied; everything that it points to is borrowed until
  * `released`. All memory that the manager will ever need is allocated here.
  * -EINVAL: null, neither `process` nor `run` or both, a process_size that is
- * too small, a number out of its range, a buffer that must not be counted.
- * -ENOTSUP: a timeout, and the executor has no timers. -ENOMEM. Then nothing
- * has changed. Whoever sets it up.
+ * too small, a number out of its range, a buffer that must not be counted, or
+ * something in `reserved`. -ENOTSUP: a timeout, and the executor has no timers.
+ * -ENOMEM. Then nothing has changed. Whoever sets it up.
  */
 WEIR_API int weir_process_manager_init(
 	struct weir_process_manager *manager, struct weir_executor *executor,

@@ -47,6 +47,7 @@ struct weir_reactive_out_options {
 	 * -ENOMEM.
 	 */
 	uint64_t timeout_ns;
+	uint64_t reserved[4]; /* zero */
 };
 
 /* Private: a port that takes no part in firing and attends to another one. */
@@ -113,10 +114,10 @@ struct weir_reactive_out {
  *
  * 8. A subscriber that is broken is reported by weir_executor_options.broken.
  *
- * -EINVAL: null, a port that was never set up, a bad capacity, unknown flags.
- * -EBUSY: the out-port has a link or a publisher. -EPIPE: it has ended. -EPERM.
- * -ENOTSUP: a timeout, and the executor has no timers. Then nothing has
- * changed. Owner.
+ * -EINVAL: null, a port that was never set up, a bad capacity, unknown flags,
+ * or something in `reserved`. -EBUSY: the out-port has a link or a publisher.
+ * -EPIPE: it has ended. -EPERM. -ENOTSUP: a timeout, and the executor has no
+ * timers. Then nothing has changed. Owner.
  */
 WEIR_API int weir_reactive_out_init(
 	struct weir_reactive_out *reactive, struct weir_out *out,
@@ -155,7 +156,8 @@ struct weir_reactive_in_options {
 	 * subscription comes.
 	 */
 	int64_t (*demand)(int64_t remaining, void *context);
-	void *context; /* passed to it */
+	void *context;	      /* passed to it */
+	uint64_t reserved[4]; /* zero */
 };
 
 /* `subscriber` is public, the rest private. */
@@ -198,9 +200,9 @@ struct weir_reactive_in {
  * the two are joined by a link.
  *
  * -EINVAL: null, a port that was never set up, prefetch above the capacity,
- * refill above prefetch, or either and `demand`. -EBUSY: it has a producer, a
- * subscriber, or merges. -EPIPE: it has ended. -EPERM. Then nothing has
- * changed. Owner.
+ * refill above prefetch, either and `demand`, or something in `reserved`.
+ * -EBUSY: it has a producer, a subscriber, or merges. -EPIPE: it has ended.
+ * -EPERM. Then nothing has changed. Owner.
  */
 WEIR_API int weir_reactive_in_init(
 	struct weir_reactive_in *reactive, struct weir_in *in,

@@ -77,6 +77,7 @@ struct weir_producer_options {
 	int64_t permits;
 	struct weir_stats *stats;		/* as weir_actor_set_stats() */
 	const struct weir_lifecycle *lifecycle; /* in a system; borrowed */
+	uint64_t reserved[4];			/* zero */
 };
 
 /* Fields are read-only but the ports, which may be set up further. */
@@ -120,6 +121,7 @@ struct weir_transformer_options {
 	const struct weir_items *makes; /* plain values */
 	struct weir_stats *stats;	/* as weir_actor_set_stats() */
 	const struct weir_lifecycle *lifecycle; /* in a system; borrowed */
+	uint64_t reserved[4];			/* zero */
 };
 
 /* Fields are read-only but the ports, which may be set up further. */
@@ -155,6 +157,7 @@ struct weir_consumer_options {
 	struct weir_permits *permits;
 	struct weir_stats *stats;		/* as weir_actor_set_stats() */
 	const struct weir_lifecycle *lifecycle; /* in a system; borrowed */
+	uint64_t reserved[4];			/* zero */
 };
 
 /* Fields are read-only but the port, which may be set up further. */
@@ -170,8 +173,9 @@ struct weir_consumer {
  * Sets a stage up in the caller's memory, as weir_actor_init(): it must be
  * started or stopped one day. `options` is copied; everything that it points to
  * is borrowed until `released`. -EINVAL: a null argument, no function, a bad
- * capacity, negative permits, `most` above WEIR_BURST_MAX, or a semaphore that
- * was never set up. -ENOMEM. Then nothing has changed. Whoever sets it up.
+ * capacity, negative permits, `most` above WEIR_BURST_MAX, a semaphore that was
+ * never set up, or something in `reserved`. -ENOMEM. Then nothing has changed.
+ * Whoever sets it up.
  */
 WEIR_API int weir_producer_init(struct weir_producer *producer,
 				struct weir_executor *executor,

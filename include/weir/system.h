@@ -56,14 +56,15 @@ struct weir_system_options {
 	/* In the slice of the supervisor or the child; must not block. */
 	void (*event)(const struct weir_supervision_event *event,
 		      void *context);
-	void *context; /* passed to both */
+	void *context;	      /* passed to both */
+	uint64_t reserved[4]; /* zero */
 };
 
 /*
  * A new system in *system. Its guardians run on `executor`, and its time is the
- * clock of `executor`. `options` is copied and may be NULL. -EINVAL: null, or a
- * strategy that weir_strategy_check() refuses. -ENOMEM, -ESHUTDOWN. Then
- * *system is NULL.
+ * clock of `executor`. `options` is copied and may be NULL. -EINVAL: null, a
+ * strategy that weir_strategy_check() refuses, or something in `reserved`.
+ * -ENOMEM, -ESHUTDOWN. Then *system is NULL.
  */
 WEIR_API WEIR_MUST_CHECK int weir_system_new(
 	struct weir_system **system, struct weir_executor *executor,
@@ -161,6 +162,7 @@ struct weir_spawn_options {
 	 * WEIR_SHUTDOWN_BRUTAL: not at all.
 	 */
 	uint64_t shutdown_ns;
+	uint64_t reserved[4]; /* zero */
 };
 
 #define WEIR_NAME_MAX 255
@@ -172,10 +174,11 @@ struct weir_spawn_options {
  * id. The actor's first slice runs pre_start. A child of a suspended parent
  * starts suspended.
  *
- * -EINVAL: null, a bad name, option or strategy. -EALREADY: it was started
- * before. -EEXIST: a sibling has that name. -ESRCH: no such parent. -ESHUTDOWN:
- * the parent, the system or the executor is stopping. -E2BIG: the actor would
- * have 4096 ancestors. -ENOMEM. Then the actor is as it was.
+ * -EINVAL: null, a bad name, option or strategy, or something in `reserved`.
+ * -EALREADY: it was started before. -EEXIST: a sibling has that name. -ESRCH:
+ * no such parent. -ESHUTDOWN: the parent, the system or the executor is
+ * stopping. -E2BIG: the actor would have 4096 ancestors. -ENOMEM. Then the
+ * actor is as it was.
  */
 WEIR_API int weir_system_spawn(struct weir_system *system,
 			       struct weir_actor_id parent,

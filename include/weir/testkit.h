@@ -114,7 +114,8 @@ struct weir_subscriber_probe_options {
 	 */
 	void (*signalled)(struct weir_subscriber_probe *probe,
 			  enum weir_signal signal, void *context);
-	void *context; /* passed to it */
+	void *context;	      /* passed to it */
+	uint64_t reserved[4]; /* zero */
 };
 
 /*

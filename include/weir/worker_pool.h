@@ -41,14 +41,15 @@ struct weir_pools_options {
 	struct weir_actor_id parent; /* its parent; /user */
 	/* Restarts of pools before all of them stop; 6 in 3600 s. */
 	const struct weir_limit *limit;
+	uint64_t reserved[4]; /* zero */
 };
 
 /*
  * A new set of pools in *pools, empty, as a part of the system. The pools run
  * on the executor of the system. `options` is copied; its limit is borrowed as
- * long as the pools live. -EINVAL: null, a bad name or limit. -EEXIST: the
- * parent has a child of that name. -ESHUTDOWN, -ESRCH, -ENOMEM. Then *pools is
- * NULL.
+ * long as the pools live. -EINVAL: null, a bad name or limit, or something in
+ * `reserved`. -EEXIST: the parent has a child of that name. -ESHUTDOWN, -ESRCH,
+ * -ENOMEM. Then *pools is NULL.
  */
 WEIR_API WEIR_MUST_CHECK int weir_pools_new(
 	struct weir_pools **pools, struct weir_system *system,
@@ -95,6 +96,7 @@ struct weir_pool_options {
 	uint64_t shutdown_ns;
 	/* Restarts of the pair before the pool restarts; 1 in 3600 s. */
 	const struct weir_limit *restarts;
+	uint64_t reserved[4]; /* zero */
 };
 
 #define WEIR_POOL_MAX (1u << 20)
@@ -103,9 +105,10 @@ struct weir_pool_options {
 /*
  * Starts a pool. `options` is copied; everything that it points to is borrowed
  * until the pool has ended and no call that names it is under way. -EINVAL:
- * null, no `make`, a bad name, number or limit. -EEXIST: a pool of that name
- * has not ended. -ESHUTDOWN: the pools stop. -ENOMEM. On an error there is no
- * pool, but its name may be taken a little longer.
+ * null, no `make`, a bad name, number or limit, or something in `reserved`.
+ * -EEXIST: a pool of that name has not ended. -ESHUTDOWN: the pools stop.
+ * -ENOMEM. On an error there is no pool, but its name may be taken a little
+ * longer.
  */
 WEIR_API int weir_pool_start(struct weir_pools *pools,
 			     const struct weir_pool_options *options);

@@ -15,6 +15,7 @@
 #include "actor/in.h"
 #include "actor/out.h"
 #include "actor/port.h"
+#include "base/options.h"
 
 static const char *name_of(const char *name, const char *otherwise)
 {
@@ -118,7 +119,8 @@ int weir_producer_init(struct weir_producer *producer,
 	struct weir_producer before;
 	int rc;
 
-	if (!producer || !options || !options->produce || options->permits < 0)
+	if (!producer || !options || !options->produce ||
+	    options->permits < 0 || !weir__reserved_zero(options->reserved))
 		return -EINVAL;
 	before = *producer;
 	producer->options = *options;
@@ -256,7 +258,8 @@ int weir_transformer_init(struct weir_transformer *transformer,
 	struct weir_transformer before;
 	int rc;
 
-	if (!transformer || !options || !options->transform)
+	if (!transformer || !options || !options->transform ||
+	    !weir__reserved_zero(options->reserved))
 		return -EINVAL;
 	before = *transformer;
 	transformer->options = *options;
@@ -349,6 +352,7 @@ int weir_consumer_init(struct weir_consumer *consumer,
 	int rc;
 
 	if (!consumer || !options || !options->consume ||
+	    !weir__reserved_zero(options->reserved) ||
 	    (options->permits && !options->permits->port.actor))
 		return -EINVAL;
 	before = *consumer;

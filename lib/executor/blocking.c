@@ -28,6 +28,7 @@
 #include "base/clock.h"
 #include "base/forkmark.h"
 #include "base/memory.h"
+#include "base/options.h"
 #include "base/spawn.h"
 #include "base/thread.h"
 #include "executor/inbox.h"
@@ -279,13 +280,8 @@ static const struct weir_executor_ops ops = {
 
 static bool valid(const struct weir_blocking_options *options)
 {
-	size_t i;
-
-	for (i = 0; i < sizeof(options->reserved) / sizeof(uint64_t); i++) {
-		if (options->reserved[i])
-			return false;
-	}
-	return options->threads_max <= THREADS_MAX;
+	return weir__reserved_zero(options->reserved) &&
+	       options->threads_max <= THREADS_MAX;
 }
 
 static void set_options(struct weir_blocking *blocking,

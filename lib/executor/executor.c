@@ -14,6 +14,7 @@
 #include <ck_pr.h>
 
 #include "base/memory.h"
+#include "base/options.h"
 #include "executor/registry.h"
 
 static bool pair(bool first, bool second)
@@ -48,7 +49,8 @@ int weir_executor_init(struct weir_executor *executor,
 	if (options)
 		made.options = *options;
 	set_defaults(&made.options);
-	if (made.options.budget_turns > WEIR_BUDGET_MAX ||
+	if (!weir__reserved_zero(made.options.reserved) ||
+	    made.options.budget_turns > WEIR_BUDGET_MAX ||
 	    !made.options.allocator->alloc || !made.options.allocator->free)
 		return -EINVAL;
 	made.registry = weir__registry_new(made.options.allocator);

@@ -19,6 +19,7 @@
 
 #include "base/forkmark.h"
 #include "base/memory.h"
+#include "base/options.h"
 #include "base/spawn.h"
 #include "executor/worker.h"
 
@@ -283,13 +284,8 @@ static const struct weir_executor_ops worker_ops = {
 
 static bool options_valid(const struct weir_threads_options *options)
 {
-	size_t i;
-
-	for (i = 0; i < sizeof(options->reserved) / sizeof(uint64_t); i++) {
-		if (options->reserved[i])
-			return false;
-	}
-	return options->workers <= WEIR_WORKERS_MAX;
+	return weir__reserved_zero(options->reserved) &&
+	       options->workers <= WEIR_WORKERS_MAX;
 }
 
 static void set_options(struct weir_threads *pool,

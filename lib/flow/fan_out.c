@@ -6,6 +6,7 @@
 #include <ck_pr.h>
 
 #include "base/memory.h"
+#include "base/options.h"
 #include "flow/fan.h"
 
 /* --- What they do alike ----------------------------------------------------------- */
@@ -464,8 +465,7 @@ static bool take_options(struct weir__fan_args *args,
 	       (!options->queue || args->end == &partition_end) &&
 	       (!options->wait_for_all || balances) &&
 	       (!options->shuffle || balances) &&
-	       memcmp(options->reserved, zero.reserved,
-		      sizeof(zero.reserved)) == 0;
+	       weir__reserved_zero(options->reserved);
 }
 
 static const struct weir__kind broadcast_kind = {

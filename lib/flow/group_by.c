@@ -21,6 +21,7 @@
 #include <weir/flow_substream.h>
 
 #include "base/memory.h"
+#include "base/options.h"
 #include "executor/registry.h"
 #include "flow/inner.h"
 
@@ -485,8 +486,6 @@ static const struct weir__kind group_by_kind = {
 static bool set_options(struct group_by *args,
 			const struct weir_flow_group_options *options)
 {
-	static const uint64_t zero[3];
-
 	args->buffer = BUFFER;
 	if (!options)
 		return true;
@@ -498,7 +497,7 @@ static bool set_options(struct group_by *args,
 	return weir__size_valid(args->buffer) &&
 	       (!options->keys || (args->keys.hash && args->keys.equal &&
 				   (args->keys.keep || !args->keys.drop))) &&
-	       memcmp(options->reserved, zero, sizeof(zero)) == 0;
+	       weir__reserved_zero(options->reserved);
 }
 
 struct weir_flow *weir_flow_group_by(

@@ -30,6 +30,7 @@
 #include <weir/flow_async.h>
 
 #include "base/memory.h"
+#include "base/options.h"
 #include "flow/flow.h"
 
 /* slot->state: from IDLE to GIVEN by the operator, the rest by the slot. */
@@ -448,11 +449,9 @@ static const struct weir__kind parallel_kind = {
 static bool is_valid(const struct parallel *args,
 		     const struct weir_flow_parallel_options *options)
 {
-	static const uint64_t zero[3];
-
 	return args->map && weir__size_valid(args->n) &&
 	       (unsigned int)args->order <= WEIR_ORDER_ANY &&
-	       (!options || memcmp(options->reserved, zero, sizeof(zero)) == 0);
+	       (!options || weir__reserved_zero(options->reserved));
 }
 
 struct weir_flow *weir_flow_map_parallel(

@@ -14,6 +14,7 @@
 #include <weir/flow_error.h>
 
 #include "base/clock.h"
+#include "base/options.h"
 #include "base/random.h"
 #include "flow/flow.h"
 #include "flow/inner.h"
@@ -243,8 +244,6 @@ static const char *wrong_with_backoff(const struct weir_backoff *backoff)
 /* NULL: nothing. */
 static const char *wrong_with(const struct weir_flow_restart_options *options)
 {
-	static const uint64_t zero[3];
-
 	if (!options)
 		return NULL;
 	if (options->backoff && !weir__backoff_valid(options->backoff))
@@ -253,7 +252,7 @@ static const char *wrong_with(const struct weir_flow_restart_options *options)
 		return options->limit->max > WEIR_RESTARTS_MAX
 			       ? "limit->max is above WEIR_RESTARTS_MAX"
 			       : "limit->window is no window";
-	if (memcmp(options->reserved, zero, sizeof(zero)) != 0)
+	if (!weir__reserved_zero(options->reserved))
 		return "options->reserved is not zero";
 	return NULL;
 }

@@ -15,6 +15,7 @@
 
 #include "actor/gate.h"
 #include "base/memory.h"
+#include "base/options.h"
 #include "base/thread.h"
 #include "executor/registry.h"
 #include "executor/wait.h"
@@ -322,11 +323,9 @@ static int give_up(struct weir_flow_run *run, int code)
 
 bool weir__run_options_valid(const struct weir_flow_run_options *options)
 {
-	static const uint64_t zero[4];
-
 	return !options || (options->unfused <= WEIR_CAPACITY_MAX &&
 			    (options->unfused & (options->unfused - 1)) == 0 &&
-			    memcmp(options->reserved, zero, sizeof(zero)) == 0);
+			    weir__reserved_zero(options->reserved));
 }
 
 /* Starts a run. The flow has not failed, and the other arguments are valid. */

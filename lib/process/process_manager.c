@@ -21,6 +21,7 @@
 
 #include "actor/gate.h"
 #include "actor/in.h"
+#include "base/options.h"
 #include "executor/cpus.h"
 #include "process/manager.h"
 
@@ -352,7 +353,8 @@ static int check(const struct weir_process_manager_options *options)
 {
 	uint32_t batch = options->batch ? options->batch : 1;
 
-	if (!options->process == !options->run || options->max == 0 ||
+	if (!weir__reserved_zero(options->reserved) ||
+	    !options->process == !options->run || options->max == 0 ||
 	    options->max > WEIR_PROCESSES_MAX ||
 	    options->buffer > WEIR_PROCESSES_MAX)
 		return -EINVAL;

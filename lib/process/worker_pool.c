@@ -12,6 +12,7 @@
 #include "actor/gate.h"
 #include "actor/wake.h"
 #include "base/memory.h"
+#include "base/options.h"
 #include "process/pool.h"
 #include "supervision/cell.h"
 #include "supervision/system.h"
@@ -144,7 +145,7 @@ int weir_pools_new(struct weir_pools **pools, struct weir_system *system,
 	*pools = NULL;
 	if (!options)
 		options = &defaults;
-	if (!system)
+	if (!system || !weir__reserved_zero(options->reserved))
 		return -EINVAL;
 	if (options->name)
 		spawn.name = options->name;
@@ -207,6 +208,7 @@ static int check(const struct weir_pool_options *options)
 	const struct weir_spawn_options spawn = {.name = options->name};
 
 	if (!options->name || !options->make ||
+	    !weir__reserved_zero(options->reserved) ||
 	    options->limit > WEIR_POOL_MAX || options->queue_max > INT_MAX ||
 	    !weir__spawn_options_valid(&spawn))
 		return -EINVAL;

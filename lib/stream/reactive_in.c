@@ -16,6 +16,7 @@
 
 #include <ck_pr.h>
 
+#include "base/options.h"
 #include "executor/registry.h"
 #include "stream/reactive.h"
 
@@ -501,7 +502,8 @@ static int check_options(const struct weir_reactive_in_options *options,
 {
 	size_t most = options->prefetch ? options->prefetch : capacity;
 
-	if (most > capacity || options->refill > most ||
+	if (!weir__reserved_zero(options->reserved) || most > capacity ||
+	    options->refill > most ||
 	    (options->demand && (options->prefetch || options->refill)))
 		return -EINVAL;
 	return 0;

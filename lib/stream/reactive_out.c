@@ -14,6 +14,7 @@
 
 #include <ck_pr.h>
 
+#include "base/options.h"
 #include "stream/reactive.h"
 
 #define CAPACITY 64u
@@ -481,7 +482,8 @@ static int check_options(const struct weir_reactive_out_options *options)
 {
 	size_t capacity = options->capacity;
 
-	if (options->flags & ~WEIR_REACTIVE_STAY ||
+	if (!weir__reserved_zero(options->reserved) ||
+	    options->flags & ~WEIR_REACTIVE_STAY ||
 	    capacity > WEIR_CAPACITY_MAX || (capacity & (capacity - 1)))
 		return -EINVAL;
 	return 0;

@@ -14,6 +14,7 @@
 
 #include "actor/gate.h"
 #include "base/clock.h"
+#include "base/options.h"
 #include "supervision/child.h"
 #include "supervision/strategy.h"
 #include "supervision/system.h"
@@ -335,7 +336,7 @@ static bool valid(const struct weir_backoff_supervisor_options *options)
 {
 	const struct weir_strategy backoff = {.backoff = &options->backoff};
 
-	return options->make &&
+	return weir__reserved_zero(options->reserved) && options->make &&
 	       (unsigned int)options->mode <= WEIR_BACKOFF_ON_FAILURE &&
 	       options->backoff.law == WEIR_BACKOFF_EXPONENTIAL &&
 	       weir_strategy_check(&backoff) == 0 && strategy_valid(options) &&

@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "actor/port.h"
+#include "base/options.h"
 #include "executor/registry.h"
 #include "supervision/child.h"
 #include "supervision/names.h"
@@ -25,7 +26,8 @@ bool weir__spawn_options_valid(const struct weir_spawn_options *options)
 {
 	size_t length;
 
-	if ((unsigned int)options->restart > WEIR_RESTART_TEMPORARY)
+	if (!weir__reserved_zero(options->reserved) ||
+	    (unsigned int)options->restart > WEIR_RESTART_TEMPORARY)
 		return false;
 	if (!options->name)
 		return true;

@@ -28,6 +28,7 @@
 #include <ck_pr.h>
 
 #include "base/memory.h"
+#include "base/options.h"
 #include "base/random.h"
 #include "executor/sim.h"
 #include "supervision/child.h"
@@ -266,6 +267,7 @@ int weir_system_new(struct weir_system **system, struct weir_executor *executor,
 	if (!options)
 		options = &defaults;
 	if (!executor || !executor->registry ||
+	    !weir__reserved_zero(options->reserved) ||
 	    (options->strategy && weir_strategy_check(options->strategy) < 0))
 		return -EINVAL;
 	whole = make(executor, options);

@@ -116,7 +116,7 @@ WEIR_TURN(gulp)
 static void a_burst_is_asked_for_whatever_the_settings(void **state)
 {
 	static struct weir_actor_ops ops;
-	struct weir_reactive_in_options options;
+	struct weir_reactive_in_options options = {.demand = NULL};
 	struct setup setup;
 	uint32_t burst;
 
@@ -128,7 +128,6 @@ static void a_burst_is_asked_for_whatever_the_settings(void **state)
 			for (options.refill = 0;
 			     options.refill <= options.prefetch;
 			     options.refill++) {
-				options.demand = NULL;
 				setup_init(&setup, 8, &options);
 				setup.sink.actor.ops = &ops;
 				setup.sink.actor.turns = gulp_n;
