@@ -45,7 +45,7 @@ static void drop(void *item, void *context)
 static int no_number(struct program *self, const char *word)
 {
 	weir_actor_fail(&self->parse.actor,
-			weir_error_format(NULL, -EINVAL, "parse",
+			weir_error_format(-EINVAL, "parse",
 					  "\"%s\" is no number", word));
 	return -EINVAL;
 }

@@ -24,7 +24,7 @@ static struct weir_error *in_words(struct weir_error *error, void *context)
 {
 	const char **bad = context;
 
-	return weir_error_format(NULL, error->code, error->origin,
+	return weir_error_format(error->code, error->origin,
 				 "\"%s\" is no number", *bad);
 }
 

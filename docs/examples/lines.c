@@ -15,11 +15,12 @@ static int number(void **item, uint64_t index, void *context)
 	struct weir_flow_bytes *line = *item, *made;
 	char head[24];
 	int n = snprintf(head, sizeof(head), "%" PRIu64 " ", index + 1);
+	int rc;
 
 	(void)context;
-	made = weir_flow_bytes_new(NULL, (size_t)n + line->n + 1);
-	if (!made)
-		return -ENOMEM;
+	rc = weir_flow_bytes_new(&made, (size_t)n + line->n + 1, NULL);
+	if (rc < 0)
+		return rc;
 	memcpy(made->data, head, (size_t)n);
 	memcpy(made->data + n, line->data, line->n);
 	made->data[made->n - 1] = '\n';

@@ -305,6 +305,7 @@ static int next_line(void *tick, uint64_t i, void **line, void *context)
 	struct logstat *self = context;
 	struct weir_flow_bytes *bytes;
 	ssize_t n = self->n;
+	int rc;
 
 	(void)tick;
 	(void)i;
@@ -319,9 +320,9 @@ static int next_line(void *tick, uint64_t i, void **line, void *context)
 		return 0;
 	self->n = 0;
 	n -= self->line[n - 1] == '\n';
-	bytes = weir_flow_bytes_new(NULL, (size_t)n);
-	if (!bytes)
-		return -ENOMEM;
+	rc = weir_flow_bytes_new(&bytes, (size_t)n, NULL);
+	if (rc < 0)
+		return rc;
 	memcpy(bytes->data, self->line, (size_t)n);
 	*line = bytes;
 	return 1;

@@ -47,11 +47,12 @@ static int shout(void **item, void *context)
 {
 	struct weir_flow_bytes *line = *item, *made;
 	size_t i;
+	int rc;
 
 	(void)context;
-	made = weir_flow_bytes_new(NULL, line->n + 1);
-	if (!made)
-		return -ENOMEM;
+	rc = weir_flow_bytes_new(&made, line->n + 1, NULL);
+	if (rc < 0)
+		return rc;
 	for (i = 0; i < line->n; i++)
 		made->data[i] = (char)toupper((unsigned char)line->data[i]);
 	made->data[line->n] = '\n';

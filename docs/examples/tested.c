@@ -69,10 +69,11 @@ static bool expected(struct weir_publisher *publisher,
 static bool probe(struct mine *self)
 {
 	struct weir_publisher *publisher = create(&self->factory, 3);
-	struct weir_subscriber_probe *probe =
-		weir_subscriber_probe_new(&self->factory.env, NULL);
-	bool as_expected = publisher && probe && expected(publisher, probe);
+	struct weir_subscriber_probe *probe;
+	bool as_expected = false;
 
+	if (weir_subscriber_probe_new(&probe, &self->factory.env, NULL) == 0)
+		as_expected = publisher && expected(publisher, probe);
 	if (probe && !as_expected)
 		printf("%s\n", weir_subscriber_probe_failure(probe));
 	if (probe) {

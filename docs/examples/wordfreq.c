@@ -54,6 +54,7 @@ static int read_page(void **state, void **item, void *context)
 {
 	struct wordfreq *self = context;
 	struct weir_flow_bytes *page;
+	int rc;
 
 	(void)state;
 	while (!self->file) {
@@ -63,9 +64,9 @@ static int read_page(void **state, void **item, void *context)
 		if (!self->file)
 			self->status = failed(*self->names, strerror(errno));
 	}
-	page = weir_flow_bytes_new(NULL, PAGE_MAX);
-	if (!page)
-		return -ENOMEM;
+	rc = weir_flow_bytes_new(&page, PAGE_MAX, NULL);
+	if (rc < 0)
+		return rc;
 	page->n = fread(page->data, 1, PAGE_MAX, self->file);
 	if (ferror(self->file))
 		self->status = failed(*self->names, strerror(errno));

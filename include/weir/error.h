@@ -29,31 +29,33 @@ struct weir_error {
 };
 
 /*
- * A new error with one reference, or NULL: `code` is not negative, or there
- * is no memory. `origin` and `message` are borrowed for ever (string
- * literals, or memory that `cause` keeps alive); NULL means "". On success
- * the error owns `cause` and calls `drop_cause` (may be NULL) when its last
- * reference goes; on failure the cause stays the caller's. `allocator` NULL
- * means the default one. Any thread.
+ * A new error with one reference in *error. `origin` and `message` are borrowed
+ * for ever (string literals, or memory that `cause` keeps alive); NULL means
+ * "". On success the error owns `cause` and calls `drop_cause` (may be NULL)
+ * when its last reference goes; on failure the cause stays the caller's.
+ * `allocator` NULL means the default one. -EINVAL: null, or a `code` that is
+ * not negative. -ENOMEM. Then *error is NULL. Any thread.
  */
-WEIR_API WEIR_MUST_CHECK struct weir_error *weir_error_new(
-	const struct weir_allocator *allocator, int code, const char *origin,
-	const char *message, void *cause, void (*drop_cause)(void *cause));
+WEIR_API WEIR_MUST_CHECK int weir_error_new(
+	struct weir_error **error, int code, const char *origin,
+	const char *message, void *cause, void (*drop_cause)(void *cause),
+	const struct weir_allocator *allocator);
 
 /*
- * As weir_error_new(), with a message as of printf(3), which the error keeps,
- * and without a cause. Never NULL: if there is no memory, it returns
- * weir_error_of(code). A stage that fails with a message of its own:
+ * An error with a message as of printf(3), which the error keeps, in memory of
+ * the default allocator, and without a cause. Never NULL: if there is no
+ * memory, it returns weir_error_of(code). A stage that fails with a message of
+ * its own:
  *
- *	weir_actor_fail(actor, weir_error_format(NULL, -EBADMSG, "check",
+ *	weir_actor_fail(actor, weir_error_format(-EBADMSG, "check",
  *						 "item %zu is bad", n));
  *	return -EBADMSG;
  *
  * A `code` that is not negative gives -EINVAL. Any thread.
  */
 WEIR_API WEIR_MUST_CHECK struct weir_error *weir_error_format(
-	const struct weir_allocator *allocator, int code, const char *origin,
-	const char *format, ...) WEIR_PRINTF(4, 5);
+	int code, const char *origin, const char *format, ...)
+	WEIR_PRINTF(3, 4);
 
 /*
  * The text for a negative or positive errno, as strerror(3). Never NULL; the

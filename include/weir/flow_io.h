@@ -29,11 +29,13 @@ struct weir_flow_bytes {
 };
 
 /*
- * A new struct with one reference, and with uninitialized memory for `n` bytes
- * behind it; or NULL. `allocator` NULL means the default one. Any thread.
+ * A new struct in *bytes with one reference, and with uninitialized memory for
+ * `n` bytes behind it. `allocator` NULL means the default one. -EINVAL: null.
+ * -ENOMEM. Then *bytes is NULL. Any thread.
  */
-WEIR_API WEIR_MUST_CHECK struct weir_flow_bytes *weir_flow_bytes_new(
-	const struct weir_allocator *allocator, size_t n);
+WEIR_API WEIR_MUST_CHECK int weir_flow_bytes_new(
+	struct weir_flow_bytes **bytes, size_t n,
+	const struct weir_allocator *allocator);
 
 /* One reference more, or one less; NULL is fine. ref returns its argument. Any
  * thread. */

@@ -119,12 +119,13 @@ struct weir_subscriber_probe_options {
 };
 
 /*
- * A new probe, or NULL: no memory. `env` is borrowed until the probe is freed;
- * NULL counts as all zero. `options` is copied and may be NULL.
+ * A new probe in *probe. `env` is borrowed until the probe is freed; NULL
+ * counts as all zero. `options` is copied and may be NULL. -EINVAL: null, or
+ * something in `reserved`. -ENOMEM. Then *probe is NULL.
  */
-WEIR_API WEIR_MUST_CHECK struct weir_subscriber_probe *
-weir_subscriber_probe_new(const struct weir_test_env *env,
-			  const struct weir_subscriber_probe_options *options);
+WEIR_API WEIR_MUST_CHECK int weir_subscriber_probe_new(
+	struct weir_subscriber_probe **probe, const struct weir_test_env *env,
+	const struct weir_subscriber_probe_options *options);
 
 /*
  * Cancels, settles, drops the items, and frees the probe. NULL is fine. -EBUSY:
@@ -222,12 +223,13 @@ WEIR_API const char *weir_subscriber_probe_failure(
 struct weir_publisher_probe;
 
 /*
- * A new probe, or NULL: no memory. `env` and `items` are borrowed until the
- * probe is freed. An `env` of NULL counts as all zero. `items` says what the
- * items are; NULL: plain values.
+ * A new probe in *probe. `env` and `items` are borrowed until the probe is
+ * freed. An `env` of NULL counts as all zero. `items` says what the items are;
+ * NULL: plain values. -EINVAL: null. -ENOMEM. Then *probe is NULL.
  */
-WEIR_API WEIR_MUST_CHECK struct weir_publisher_probe *weir_publisher_probe_new(
-	const struct weir_test_env *env, const struct weir_items *items);
+WEIR_API WEIR_MUST_CHECK int weir_publisher_probe_new(
+	struct weir_publisher_probe **probe, const struct weir_test_env *env,
+	const struct weir_items *items);
 
 /*
  * Releases the subscriber and frees the probe. NULL is fine. -EBUSY: the

@@ -184,17 +184,17 @@ int weir_actor_fail(struct weir_actor *actor, struct weir_error *error)
 int weir_actor_fail_code(struct weir_actor *actor, int code)
 {
 	int rc = check_owner(actor);
-	const struct weir_allocator *allocator;
+	struct weir_error *error;
 
 	if (rc < 0)
 		return rc;
 	if (code >= 0)
 		code = -EINVAL;
-	allocator = actor->executor->options.allocator;
-	return weir_actor_fail(actor,
-			       weir_error_format(allocator, code,
-						 weir_actor_name(actor), "%s",
-						 weir_strerror(code)));
+	if (weir_error_new(&error, code, weir_actor_name(actor),
+			   weir_strerror(code), NULL, NULL,
+			   actor->executor->options.allocator) < 0)
+		error = weir_error_of(code);
+	return weir_actor_fail(actor, error);
 }
 
 void weir__actor_turn_ended(struct weir_actor *actor, int rc)

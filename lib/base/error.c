@@ -14,6 +14,7 @@
 
 #include <weir/allocator.h>
 
+#include "base/error.h"
 #include "base/memory.h"
 #include "base/words.h"
 
@@ -34,25 +35,29 @@ static void set(struct weir_error *error,
 	error->refs = 1;
 }
 
-struct weir_error *weir_error_new(const struct weir_allocator *allocator,
-				  int code, const char *origin,
-				  const char *message, void *cause,
-				  void (*drop_cause)(void *cause))
+int weir_error_new(struct weir_error **error, int code, const char *origin,
+		   const char *message, void *cause,
+		   void (*drop_cause)(void *cause),
+		   const struct weir_allocator *allocator)
 {
-	struct weir_error *error;
+	struct weir_error *made;
 
+	if (!error)
+		return -EINVAL;
+	*error = NULL;
 	if (code >= 0)
-		return NULL;
+		return -EINVAL;
 	if (!allocator)
 		allocator = weir_allocator_default();
-	error = weir__alloc(allocator, sizeof(*error));
-	if (!error)
-		return NULL;
-	set(error, allocator, code, origin);
-	error->message = message ? message : "";
-	error->cause = cause;
-	error->drop_cause = drop_cause;
-	return error;
+	made = weir__alloc(allocator, sizeof(*made));
+	if (!made)
+		return -ENOMEM;
+	set(made, allocator, code, origin);
+	made->message = message ? message : "";
+	made->cause = cause;
+	made->drop_cause = drop_cause;
+	*error = made;
+	return 0;
 }
 
 struct weir_error *weir_error_of(int code)
@@ -77,30 +82,53 @@ static char *text_of(struct weir_error *error)
 	return (char *)(error + 1);
 }
 
-struct weir_error *weir_error_format(const struct weir_allocator *allocator,
-				     int code, const char *origin,
-				     const char *format, ...)
+/* `list` is used up, and `again` is a copy of it. */
+static WEIR_PRINTF(4, 0) struct weir_error *format_with(
+	const struct weir_allocator *allocator, int code, const char *origin,
+	const char *format, va_list list, va_list again)
 {
+	int n = vsnprintf(NULL, 0, format, list);
 	struct weir_error *error = NULL;
-	va_list list;
-	int n;
 
 	if (code >= 0)
 		code = -EINVAL;
-	if (!allocator)
-		allocator = weir_allocator_default();
-	va_start(list, format);
-	n = vsnprintf(NULL, 0, format, list);
-	va_end(list);
 	if (n >= 0)
 		error = weir__alloc(allocator, sizeof(*error) + (size_t)n + 1);
 	if (!error)
 		return weir_error_of(code);
 	set(error, allocator, code, origin);
-	va_start(list, format);
-	(void)vsnprintf(text_of(error), (size_t)n + 1, format, list);
-	va_end(list);
+	(void)vsnprintf(text_of(error), (size_t)n + 1, format, again);
 	error->message = text_of(error);
+	return error;
+}
+
+struct weir_error *weir__error_format(const struct weir_allocator *allocator,
+				      int code, const char *origin,
+				      const char *format, ...)
+{
+	struct weir_error *error;
+	va_list list, again;
+
+	va_start(list, format);
+	va_start(again, format);
+	error = format_with(allocator, code, origin, format, list, again);
+	va_end(again);
+	va_end(list);
+	return error;
+}
+
+struct weir_error *weir_error_format(int code, const char *origin,
+				     const char *format, ...)
+{
+	struct weir_error *error;
+	va_list list, again;
+
+	va_start(list, format);
+	va_start(again, format);
+	error = format_with(weir_allocator_default(), code, origin, format,
+			    list, again);
+	va_end(again);
+	va_end(list);
 	return error;
 }
 

@@ -2,6 +2,7 @@
 /* Counted pieces of memory, and views of them. */
 #include "flow/bytes.h"
 
+#include <errno.h>
 #include <assert.h>
 
 #include <ck_pr.h>
@@ -29,12 +30,13 @@ static struct weir_flow_bytes *allocate(const struct weir_allocator *allocator,
 	return bytes;
 }
 
-struct weir_flow_bytes *weir_flow_bytes_new(
-	const struct weir_allocator *allocator, size_t n)
+int weir_flow_bytes_new(struct weir_flow_bytes **bytes, size_t n,
+			const struct weir_allocator *allocator)
 {
-	if (n > SIZE_MAX / 2)
-		return NULL;
-	return allocate(allocator, n);
+	if (!bytes)
+		return -EINVAL;
+	*bytes = n > SIZE_MAX / 2 ? NULL : allocate(allocator, n);
+	return *bytes ? 0 : -ENOMEM;
 }
 
 struct weir_flow_bytes *weir_flow_bytes_ref(struct weir_flow_bytes *bytes)

@@ -9,7 +9,7 @@
 
 #include "flow/bytes.h"
 
-/* --- Waiting for a descriptor -------------------------------------------------------- */
+/* --- Waiting for a descriptor --------------------------------------------- */
 
 static void fire(struct weir_watch *watch, short events)
 {
@@ -61,7 +61,7 @@ void weir__watching_off(struct weir__watching *self, struct weir__op *op)
 	weir__op_unhold(op);
 }
 
-/* --- read -------------------------------------------------------------------- */
+/* --- read ----------------------------------------------------------------- */
 
 struct reading_of {
 	int fd;		  /* -1: */
@@ -125,11 +125,10 @@ static struct weir_flow_bytes *give(struct weir__op *op, size_t n)
 {
 	const struct reading_of *args = weir__op_args(op);
 	struct reading *self = weir__op_state(op);
-	struct weir_flow_bytes *block = self->block, *copy = NULL;
+	struct weir_flow_bytes *block = self->block, *copy;
 
-	if (n < args->block / SPARSE)
-		copy = weir_flow_bytes_new(weir__op_allocator(op), n);
-	if (copy) {
+	if (n < args->block / SPARSE &&
+	    weir_flow_bytes_new(&copy, n, weir__op_allocator(op)) == 0) {
 		memcpy(copy->data, block->data, n);
 		return copy;
 	}
@@ -145,10 +144,8 @@ static struct weir_flow_bytes *read_block(struct weir__op *op, int fd)
 	struct reading *self = weir__op_state(op);
 	ssize_t n;
 
-	if (!self->block)
-		self->block = weir_flow_bytes_new(weir__op_allocator(op),
-						  args->block);
-	if (!self->block) {
+	if (!self->block && weir_flow_bytes_new(&self->block, args->block,
+						weir__op_allocator(op)) < 0) {
 		weir__op_fail(op, -ENOMEM, "no memory for a block");
 		return NULL;
 	}

@@ -151,10 +151,9 @@ static bool grow(struct weir__op *op, size_t n)
 static struct weir_flow_bytes *copy(struct weir__op *op, const char *data,
 				    size_t n)
 {
-	struct weir_flow_bytes *bytes =
-		weir_flow_bytes_new(weir__op_allocator(op), n);
+	struct weir_flow_bytes *bytes;
 
-	if (bytes && n)
+	if (weir_flow_bytes_new(&bytes, n, weir__op_allocator(op)) == 0 && n)
 		memcpy(bytes->data, data, n);
 	return bytes;
 }

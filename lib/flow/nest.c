@@ -7,6 +7,7 @@
 
 #include <weir/flow_async.h>
 
+#include "base/error.h"
 #include "base/memory.h"
 #include "flow/array.h"
 
@@ -16,10 +17,8 @@ static struct weir_error *error_of(const struct weir__op *op, int code,
 				   const char *origin, const char *message)
 {
 	/* the words are the nested flow's, which goes */
-	struct weir_error *error = weir_error_format(
-		weir__op_allocator(op), code, origin, "%s", message);
-
-	return error ? error : weir_error_of(code);
+	return weir__error_format(weir__op_allocator(op), code, origin, "%s",
+				  message);
 }
 
 /* The error of opening a nested flow. Its origin is the operator to blame, if

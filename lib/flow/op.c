@@ -7,6 +7,7 @@
 
 #include <ck_pr.h>
 
+#include "base/error.h"
 #include "base/memory.h"
 #include "flow/flow.h"
 
@@ -115,9 +116,10 @@ struct weir_error *weir__op_error(const struct weir__op *op, int code,
 
 	if (code >= 0)
 		code = -EINVAL;
-	error = weir_error_new(weir__op_allocator(op), code, weir__op_name(op),
-			       message, NULL, NULL);
-	return error ? error : weir_error_of(code);
+	if (weir_error_new(&error, code, weir__op_name(op), message, NULL, NULL,
+			   weir__op_allocator(op)) < 0)
+		return weir_error_of(code);
+	return error;
 }
 
 void weir__op_fail(struct weir__op *op, int code, const char *message)
@@ -131,9 +133,9 @@ void weir__op_fail(struct weir__op *op, int code, const char *message)
 struct weir_error *weir__op_error_code(const struct weir__op *op, int code,
 				       const char *message)
 {
-	return weir_error_format(weir__op_allocator(op), code,
-				 weir__op_name(op), "%s: %s", message,
-				 weir_strerror(code < 0 ? code : -EINVAL));
+	return weir__error_format(weir__op_allocator(op), code,
+				  weir__op_name(op), "%s: %s", message,
+				  weir_strerror(code < 0 ? code : -EINVAL));
 }
 
 void weir__op_fail_code(struct weir__op *op, int code, const char *message)

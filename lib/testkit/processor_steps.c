@@ -27,10 +27,7 @@ bool weir__stage_start(struct weir__verify *verify)
 		return weir__verify_fail(verify, "no memory");
 	verify->state = stage;
 	stage->factory = factory;
-	stage->error =
-		weir_error_new(NULL, -EIO, "testkit", "on purpose", NULL, NULL);
-	if (!stage->error)
-		return weir__verify_fail(verify, "no memory");
+	stage->error = weir_error_format(-EIO, "testkit", "on purpose");
 	stage->processor = factory->create(factory);
 	if (!stage->processor.publisher || !stage->processor.subscriber)
 		return weir__verify_fail(verify, "no processor was made");

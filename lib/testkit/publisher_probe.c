@@ -6,6 +6,7 @@
  */
 #include "testkit/publisher_probe.h"
 
+#include <errno.h>
 #include <assert.h>
 #include <stdlib.h>
 
@@ -302,18 +303,22 @@ static int subscribe(struct weir_publisher *publisher,
 
 static const struct weir_publisher_ops ops = {.subscribe = subscribe};
 
-struct weir_publisher_probe *weir_publisher_probe_new(
-	const struct weir_test_env *env, const struct weir_items *items)
+int weir_publisher_probe_new(struct weir_publisher_probe **probe,
+			     const struct weir_test_env *env,
+			     const struct weir_items *items)
 {
-	struct weir_publisher_probe *probe = calloc(1, sizeof(*probe));
+	struct weir_publisher_probe *made;
 
 	if (!probe)
-		return NULL;
-	probe->publisher.ops = &ops;
-	probe->env = env;
-	probe->items = items;
-	pthread_mutex_init(&probe->lock, NULL);
-	return probe;
+		return -EINVAL;
+	*probe = made = calloc(1, sizeof(*made));
+	if (!made)
+		return -ENOMEM;
+	made->publisher.ops = &ops;
+	made->env = env;
+	made->items = items;
+	pthread_mutex_init(&made->lock, NULL);
+	return 0;
 }
 
 /* Subscriptions that others hold. Under the lock. */

@@ -178,8 +178,8 @@ static struct weir_publisher *create_fed(struct weir__sides *sides, int64_t n,
 		return NULL;
 	side->n = n;
 	side->error = error;
-	side->front = weir_publisher_probe_new(&factory->env, factory->items);
-	if (!side->front ||
+	if (weir_publisher_probe_new(&side->front, &factory->env,
+				     factory->items) < 0 ||
 	    weir_publisher_subscribe(weir_publisher_probe_base(side->front),
 				     side->processor.subscriber) < 0) {
 		factory->release(factory, side->processor);
@@ -260,9 +260,8 @@ static struct weir_subscriber *create_drained(
 
 	if (!side)
 		return NULL;
-	side->behind =
-		weir_subscriber_probe_new(&sides->processors->env, &options);
-	if (!side->behind ||
+	if (weir_subscriber_probe_new(&side->behind, &sides->processors->env,
+				      &options) < 0 ||
 	    weir_publisher_subscribe(side->processor.publisher,
 				     weir_subscriber_probe_base(side->behind)) <
 		    0) {

@@ -8,10 +8,13 @@
 #include "testkit/subscriber_probe.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <ck_pr.h>
+
+#include "base/options.h"
 
 #define LIMIT 1000000
 
@@ -315,30 +318,37 @@ static const struct weir_subscriber_ops batches_ops = {
 	.released = released,
 };
 
-struct weir_subscriber_probe *weir_subscriber_probe_new(
-	const struct weir_test_env *env,
+int weir_subscriber_probe_new(
+	struct weir_subscriber_probe **probe, const struct weir_test_env *env,
 	const struct weir_subscriber_probe_options *options)
 {
-	struct weir_subscriber_probe *probe = calloc(1, sizeof(*probe));
+	struct weir_subscriber_probe *made;
 
 	if (!probe)
-		return NULL;
-	probe->room = 16;
-	probe->items = malloc(sizeof(*probe->items) * (size_t)probe->room);
-	if (!probe->items) {
-		free(probe);
-		return NULL;
+		return -EINVAL;
+	*probe = NULL;
+	if (options && !weir__reserved_zero(options->reserved))
+		return -EINVAL;
+	made = calloc(1, sizeof(*made));
+	if (!made)
+		return -ENOMEM;
+	made->room = 16;
+	made->items = malloc(sizeof(*made->items) * (size_t)made->room);
+	if (!made->items) {
+		free(made);
+		return -ENOMEM;
 	}
-	probe->env = env;
+	made->env = env;
 	if (options)
-		probe->options = *options;
-	if (!probe->options.limit)
-		probe->options.limit = LIMIT;
-	pthread_mutex_init(&probe->lock, NULL);
-	weir_subscriber_init(&probe->subscriber, probe->options.batches
-							 ? &batches_ops
-							 : &one_by_one_ops);
-	return probe;
+		made->options = *options;
+	if (!made->options.limit)
+		made->options.limit = LIMIT;
+	pthread_mutex_init(&made->lock, NULL);
+	weir_subscriber_init(&made->subscriber, made->options.batches
+							? &batches_ops
+							: &one_by_one_ops);
+	*probe = made;
+	return 0;
 }
 
 int weir_subscriber_probe_free(struct weir_subscriber_probe *probe)

@@ -30,10 +30,7 @@ bool weir__sub_make(struct weir__verify *verify)
 		return weir__verify_fail(verify, "no memory");
 	verify->state = sub;
 	sub->factory = factory;
-	sub->error =
-		weir_error_new(NULL, -EIO, "testkit", "on purpose", NULL, NULL);
-	if (!sub->error)
-		return weir__verify_fail(verify, "no memory");
+	sub->error = weir_error_format(-EIO, "testkit", "on purpose");
 	sub->subscriber = factory->create(factory);
 	if (!sub->subscriber)
 		return weir__verify_fail(verify, "no subscriber was made");

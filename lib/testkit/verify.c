@@ -46,9 +46,8 @@ struct weir_subscriber_probe *weir__verify_subscriber(
 {
 	struct weir_subscriber_probe *probe = NULL;
 
-	if (verify->n_subscribers < WEIR__VERIFY_PROBES)
-		probe = weir_subscriber_probe_new(verify->env, options);
-	if (probe)
+	if (verify->n_subscribers < WEIR__VERIFY_PROBES &&
+	    weir_subscriber_probe_new(&probe, verify->env, options) == 0)
 		verify->subscribers[verify->n_subscribers++] = probe;
 	else
 		weir__verify_fail(verify, "no memory for a probe");
@@ -60,9 +59,8 @@ struct weir_publisher_probe *weir__verify_publisher(
 {
 	struct weir_publisher_probe *probe = NULL;
 
-	if (verify->n_publishers < WEIR__VERIFY_PROBES)
-		probe = weir_publisher_probe_new(verify->env, items);
-	if (probe)
+	if (verify->n_publishers < WEIR__VERIFY_PROBES &&
+	    weir_publisher_probe_new(&probe, verify->env, items) == 0)
 		verify->publishers[verify->n_publishers++] = probe;
 	else
 		weir__verify_fail(verify, "no memory for a probe");

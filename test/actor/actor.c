@@ -279,9 +279,9 @@ static void an_error_carries_its_cause_unchanged_and_drops_it_once(void **state)
 	struct watching watching = {0};
 	int drops = 0;
 
-	failing.error = weir_error_new(NULL, -EIO, "me", "broken", &drops,
-				       dropped_cause);
-	assert_non_null(failing.error);
+	assert_int_equal(weir_error_new(&failing.error, -EIO, "me", "broken",
+					&drops, dropped_cause, NULL),
+			 0);
 	weir_actor_init(&failing.actor, &failing_ops, executor);
 	weir_out_init(&failing.out, &failing.actor, NULL);
 	weir_actor_init(&watching.actor, &watching_ops, executor);

@@ -136,9 +136,11 @@ static void drop_cause(void *cause)
 
 static void an_error_is_kept_until_the_end(void **state)
 {
-	struct weir_error *error = weir_error_new(NULL, -EIO, "test", "broken",
-						  &value, drop_cause);
+	struct weir_error *error;
 
+	assert_int_equal(weir_error_new(&error, -EIO, "test", "broken", &value,
+					drop_cause, NULL),
+			 0);
 	causes_dropped = 0;
 	assert_int_equal(weir_completion_fail(&completion, error), 0);
 	weir_error_unref(error);

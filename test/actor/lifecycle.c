@@ -401,9 +401,9 @@ static void open_merge(struct merge *merge)
 	merge->source.fail_at = 2;
 	assert_int_equal(weir_out_link(&merge->source.out, &scene->sink.in), 0);
 	weir_actor_ref(&scene->sink.actor);
-	merge->error = weir_error_new(&scene->allocator, -EPROTO, "test", "end",
-				      NULL, NULL);
-	assert_non_null(merge->error);
+	assert_int_equal(weir_error_new(&merge->error, -EPROTO, "test", "end",
+					NULL, NULL, &scene->allocator),
+			 0);
 	assert_int_equal(weir_actor_start(&merge->source.actor), 0);
 	run(scene);
 	assert_int_equal(merge->source.fate.stopped, 1);

@@ -98,12 +98,20 @@ static void bad_arguments_are_refused(void **state)
 
 /* --- From a publisher ----------------------------------------------------- */
 
+static struct weir_subscriber_probe *subscriber_new(
+	const struct weir_subscriber_probe_options *options)
+{
+	struct weir_subscriber_probe *probe;
+
+	assert_int_equal(weir_subscriber_probe_new(&probe, &env, options), 0);
+	return probe;
+}
+
 static struct weir_publisher_probe *probe_new(const struct weir_items *items)
 {
-	struct weir_publisher_probe *probe =
-		weir_publisher_probe_new(&env, items);
+	struct weir_publisher_probe *probe;
 
-	assert_non_null(probe);
+	assert_int_equal(weir_publisher_probe_new(&probe, &env, items), 0);
 	return probe;
 }
 
@@ -261,12 +269,12 @@ static void items_that_are_others_are_refused(void **state)
 
 static void an_end_needs_no_demand_behind_what_holds_items(void **state)
 {
-	struct weir_subscriber_probe *probe =
-		weir_subscriber_probe_new(&env, NULL);
+	struct weir_subscriber_probe *probe;
 	struct weir_flow_queue *queue;
 	struct weir_flow *flow;
 	struct begun begun;
 
+	assert_int_equal(weir_subscriber_probe_new(&probe, &env, NULL), 0);
 	assert_int_equal(weir_flow_queue_new(&queue, 4, WEIR_FLOW_REJECT, NULL),
 			 0);
 	flow = weir_flow_async(weir_flow_from_queue(queue), 4, NULL);
@@ -288,8 +296,7 @@ static void who_cancels_ends_the_flow_well(void **state)
 		.request_first = INT64_MAX,
 		.cancel_at = 5,
 	};
-	struct weir_subscriber_probe *probe =
-		weir_subscriber_probe_new(&env, &options);
+	struct weir_subscriber_probe *probe = subscriber_new(&options);
 	struct weir_flow *flow = counted(weir_flow_range(1, INT64_MAX));
 	struct begun begun =
 		begin(weir_flow_into(flow, weir_subscriber_probe_base(probe)));
@@ -302,8 +309,7 @@ static void who_cancels_ends_the_flow_well(void **state)
 
 static void a_cancelled_run_is_told_as_an_error(void **state)
 {
-	struct weir_subscriber_probe *probe =
-		weir_subscriber_probe_new(&env, NULL);
+	struct weir_subscriber_probe *probe = subscriber_new(NULL);
 	struct begun begun =
 		begin(weir_flow_into(counted(weir_flow_range(1, 9)),
 				     weir_subscriber_probe_base(probe)));
@@ -345,7 +351,7 @@ static void each_subscriber_has_a_run_of_its_own(void **state)
 						 executor, &run_options),
 			 0);
 	for (i = 0; i < 3; i++) {
-		probes[i] = weir_subscriber_probe_new(&env, &options);
+		probes[i] = subscriber_new(&options);
 		assert_int_equal(weir_publisher_subscribe(
 					 weir_flow_publisher_base(publisher),
 					 weir_subscriber_probe_base(probes[i])),

@@ -22,10 +22,11 @@ static void a_publisher_that_is_refused_has_the_name_of_who_takes_from_it(
 	void **state)
 {
 	struct weir_test_env env = weir_test_env_sim(sim);
-	struct weir_publisher_probe *probe =
-		weir_publisher_probe_new(&env, &counted_items);
+	struct weir_publisher_probe *probe;
 	struct weir_flow *flow;
 
+	assert_int_equal(weir_publisher_probe_new(&probe, &env, &counted_items),
+			 0);
 	flow = weir_flow_from_publisher(weir_publisher_probe_base(probe), 0, 0);
 	assert_fails(start_on(sim, flow, 0), -EINVAL, "from_publisher");
 	weir_flow_free(flow);

@@ -475,9 +475,9 @@ static void *send_lines(void *context)
 static int with_newline(void **item, void *context)
 {
 	struct weir_flow_bytes *line = *item;
-	struct weir_flow_bytes *made = weir_flow_bytes_new(NULL, line->n + 1);
+	struct weir_flow_bytes *made;
 
-	assert_non_null(made);
+	assert_int_equal(weir_flow_bytes_new(&made, line->n + 1, NULL), 0);
 	memcpy(made->data, line->data, line->n);
 	made->data[line->n] = '\n';
 	weir_flow_bytes_unref(line);

@@ -97,8 +97,8 @@ static void assert_requests(struct setting setting, size_t unfused)
 
 	assert_int_equal(weir_sim_new(&sim, 1, NULL), 0);
 	env = weir_test_env_sim(sim);
-	probe = weir_publisher_probe_new(&env, &counted_items);
-	assert_non_null(probe);
+	assert_int_equal(weir_publisher_probe_new(&probe, &env, &counted_items),
+			 0);
 	flow = weir_flow_from_publisher(weir_publisher_probe_base(probe), 3, 1);
 	flow = weir_flow_limit_rate(flow, setting.max, setting.min);
 	flow = weir_flow_items(flow, &counted_items);

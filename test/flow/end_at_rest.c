@@ -74,8 +74,8 @@ static struct weir_flow *from_publisher(void)
 {
 	struct weir_flow *flow;
 
-	publisher = weir_publisher_probe_new(&env, &counted_items);
-	assert_non_null(publisher);
+	assert_int_equal(
+		weir_publisher_probe_new(&publisher, &env, &counted_items), 0);
 	flow = weir_flow_from_publisher(weir_publisher_probe_base(publisher), 4,
 					0);
 	return weir_flow_items(flow, &counted_items);
@@ -131,8 +131,8 @@ static void rested_init(struct rested *self, const struct source *source,
 	*self = (struct rested){.source = source};
 	assert_int_equal(weir_sim_new(&self->sim, seed, NULL), 0);
 	env = weir_test_env_sim(self->sim);
-	self->behind = weir_subscriber_probe_new(&env, NULL);
-	assert_non_null(self->behind);
+	assert_int_equal(weir_subscriber_probe_new(&self->behind, &env, NULL),
+			 0);
 	flow = source->flow();
 	self->flow = weir_flow_into(upon ? upon(flow) : flow,
 				    weir_subscriber_probe_base(self->behind));

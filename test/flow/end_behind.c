@@ -279,9 +279,9 @@ static struct weir_flow *upon_concat_of_two(struct weir_flow *flow,
 /* A block of two lines. */
 static int to_lines(void **item, void *context)
 {
-	struct weir_flow_bytes *bytes = weir_flow_bytes_new(NULL, 4);
+	struct weir_flow_bytes *bytes;
 
-	assert_non_null(bytes);
+	assert_int_equal(weir_flow_bytes_new(&bytes, 4, NULL), 0);
 	memcpy(bytes->data, "1\n2\n", 4);
 	goods_drop(*item, context);
 	*item = bytes;

@@ -104,9 +104,9 @@ static void what_is_held_is_dropped_by_a_cancel(void **state)
 
 static struct weir_error *to_eproto(struct weir_error *error, void *context)
 {
-	return error->code == -EDOM ? weir_error_new(NULL, -EPROTO, "test",
-						     "another", NULL, NULL)
-				    : NULL;
+	return error->code == -EDOM
+		       ? weir_error_format(-EPROTO, "test", "another")
+		       : NULL;
 }
 
 static void another_error_is_put_in_its_place(void **state)

@@ -81,7 +81,8 @@ static void others_get_what_was_asked_for_a_cancelled_outlet(void **state)
 	size_t i;
 
 	memset(&deal, 0, sizeof(deal));
-	probe = weir_publisher_probe_new(&env, &counted_items);
+	assert_int_equal(weir_publisher_probe_new(&probe, &env, &counted_items),
+			 0);
 	flow = weir_flow_from_publisher(weir_publisher_probe_base(probe), 0, 0);
 	flow = weir_flow_items(weir_flow_limit_rate(flow, 10, 5),
 			       &counted_items);

@@ -92,8 +92,9 @@ static struct weir_flow *compose(struct scene *scene, struct way *way,
 		flow = weir_flow_peek(flow, &hooks, way);
 		return weir_flow_for_each(flow, note, way);
 	}
-	way->probe = weir_subscriber_probe_new(&scene->place->env, NULL);
-	assert_non_null(way->probe);
+	assert_int_equal(weir_subscriber_probe_new(&way->probe,
+						   &scene->place->env, NULL),
+			 0);
 	return weir_flow_into(flow, weir_subscriber_probe_base(way->probe));
 }
 
@@ -123,10 +124,10 @@ static void scene_begin(struct scene *scene, struct place *place)
 	struct weir_flow *outlets[OUTLETS], *flow;
 
 	scene->place = place;
-	scene->error =
-		weir_error_new(NULL, -EIO, "test", "on purpose", NULL, NULL);
-	assert_non_null(scene->error);
-	scene->front = weir_publisher_probe_new(&place->env, &counted_items);
+	scene->error = weir_error_format(-EIO, "test", "on purpose");
+	assert_int_equal(weir_publisher_probe_new(&scene->front, &place->env,
+						  &counted_items),
+			 0);
 	flow = weir_flow_from_publisher(weir_publisher_probe_base(scene->front),
 					N, 0);
 	make_outlets(scene, weir_flow_items(flow, &counted_items), outlets);

@@ -24,8 +24,7 @@ static int next_piece(void **state, void **item, void *context)
 		return 0;
 	if (n > text->piece)
 		n = text->piece;
-	bytes = weir_flow_bytes_new(NULL, n);
-	assert_non_null(bytes);
+	assert_int_equal(weir_flow_bytes_new(&bytes, n, NULL), 0);
 	memcpy(bytes->data, text->bytes + at, n);
 	*state = (void *)(at + n);
 	*item = bytes;
@@ -282,8 +281,8 @@ static void the_end_behind_the_last_frame_needs_no_demand(void **state)
 			weir_flow_map(cuts[i](world.flow), forget_frame, NULL);
 		world.flow = weir_flow_items(world.flow, NULL);
 		world_start(&world, 2);
-		bytes = weir_flow_bytes_new(NULL, lengths[i]);
-		assert_non_null(bytes);
+		assert_int_equal(weir_flow_bytes_new(&bytes, lengths[i], NULL),
+				 0);
 		memcpy(bytes->data, texts[i], lengths[i]);
 		assert_int_equal(weir_flow_queue_offer(world.queue, bytes), 0);
 		(void)weir_flow_queue_end(world.queue, NULL);
@@ -310,11 +309,14 @@ static void bad_arguments_make_a_failed_flow(void **state)
 		weir_flow_length_prefixed(weir_flow_empty(), 3,
 					  WEIR_FLOW_BYTE_ORDER_BIG, 1),
 	};
+	struct weir_flow_bytes *bytes;
 
 	assert_refused_all(flows, sizeof(flows) / sizeof(*flows));
 	weir_flow_bytes_unref(NULL);
 	assert_null(weir_flow_bytes_ref(NULL));
-	assert_null(weir_flow_bytes_new(NULL, SIZE_MAX));
+	assert_int_equal(weir_flow_bytes_new(NULL, 1, NULL), -EINVAL);
+	assert_int_equal(weir_flow_bytes_new(&bytes, SIZE_MAX, NULL), -ENOMEM);
+	assert_null(bytes);
 }
 
 /* --- What is kept --------------------------------------------------------- */

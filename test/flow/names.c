@@ -239,9 +239,9 @@ static struct weir_flow *all_of_it(struct weir_flow *upstream, uintptr_t key,
 /* One block of these two bytes: a length in front, or no delimiter behind. */
 static int to_bytes(void **item, void *context)
 {
-	struct weir_flow_bytes *bytes = weir_flow_bytes_new(NULL, 2);
+	struct weir_flow_bytes *bytes;
 
-	assert_non_null(bytes);
+	assert_int_equal(weir_flow_bytes_new(&bytes, 2, NULL), 0);
 	memcpy(bytes->data, "\t.", 2);
 	*item = bytes;
 	return 0;

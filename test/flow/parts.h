@@ -167,10 +167,9 @@ static inline void assert_ends_without_demand(struct weir_flow *flow, int64_t n)
 	};
 	struct weir_sim *sim = sim_new(1);
 	struct weir_test_env env = weir_test_env_sim(sim);
-	struct weir_subscriber_probe *probe =
-		weir_subscriber_probe_new(&env, &options);
+	struct weir_subscriber_probe *probe;
 
-	assert_non_null(probe);
+	assert_int_equal(weir_subscriber_probe_new(&probe, &env, &options), 0);
 	flow = weir_flow_into(flow, weir_subscriber_probe_base(probe));
 	assert_int_equal(
 		weir_flow_start(flow, weir_sim_executor(sim), NULL, NULL), 0);

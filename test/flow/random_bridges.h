@@ -92,9 +92,9 @@ static struct weir_flow *diamond_make(struct weir_flow *up, struct step *step)
 
 static struct weir_flow_bytes *bytes_of(const char *data, size_t n)
 {
-	struct weir_flow_bytes *bytes = weir_flow_bytes_new(NULL, n);
+	struct weir_flow_bytes *bytes;
 
-	assert_non_null(bytes);
+	assert_int_equal(weir_flow_bytes_new(&bytes, n, NULL), 0);
 	memcpy(bytes->data, data, n);
 	return bytes;
 }

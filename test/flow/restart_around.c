@@ -277,8 +277,7 @@ static int next_letter(void **state, void **item, void *context)
 
 	if (i == 6)
 		return 0;
-	bytes = weir_flow_bytes_new(NULL, 1);
-	assert_non_null(bytes);
+	assert_int_equal(weir_flow_bytes_new(&bytes, 1, NULL), 0);
 	bytes->data[0] = "abcdef"[i];
 	*state = (void *)(i + 1);
 	*item = bytes;

@@ -317,8 +317,8 @@ static struct weir_flow *upon_flat_map(struct weir_flow *flow,
 }
 
 /*
- * The same of three, which stays open where there is room for less; of more than
- * that, it ends with them.
+ * The same of three, which stays open where there is room for less; of more
+ * than that, it ends with them.
  */
 static struct weir_flow *nest_three(void *item, void *context)
 {
@@ -359,9 +359,9 @@ static int to_frame(void **item, bool prefixed, struct goods *goods)
 
 	if (rc < 0)
 		return rc;
-	bytes = weir_flow_bytes_new(memory, 32);
-	if (!bytes)
-		return -ENOMEM;
+	rc = weir_flow_bytes_new(&bytes, 32, memory);
+	if (rc < 0)
+		return rc;
 	n = snprintf(bytes->data, 32, prefixed ? "?%lld" : "%lld\n",
 		     (long long)good->number);
 	if (prefixed)

@@ -237,8 +237,8 @@ static struct weir_flow *into_upon(struct weir_flow *flow, struct taker *taker)
 		.drops = true,
 	};
 
-	taker->probe = weir_subscriber_probe_new(NULL, &options);
-	assert_non_null(taker->probe);
+	assert_int_equal(
+		weir_subscriber_probe_new(&taker->probe, NULL, &options), 0);
 	return weir_flow_into(flow, weir_subscriber_probe_base(taker->probe));
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Writing: how much goes into a call, what a call may do with it, and peers that
- * go away. The calls are interposed.
+ * Writing: how much goes into a call, what a call may do with it, and peers
+ * that go away. The calls are interposed.
  */
 #include "flow/kit.h"
 #include "seeds.h"
@@ -17,7 +17,7 @@
 
 #include <weir/flow_io.h>
 
-/* --- Calls ------------------------------------------------------------------------ */
+/* --- Calls ---------------------------------------------------------------- */
 
 static struct {
 	size_t calls,
@@ -109,7 +109,7 @@ int __wrap_open64(const char *path, int flags, ...)
 	return __real_open64(path, flags);
 }
 
-/* --- Items -------------------------------------------------------------------------- */
+/* --- Items ---------------------------------------------------------------- */
 
 static size_t n_alive; /* blocks of memory */
 
@@ -146,8 +146,9 @@ static int next_item(void **state, void **item, void *context)
 
 	if (i == numbered->n)
 		return 0;
-	bytes = weir_flow_bytes_new(&counting, size_of(numbered, i));
-	assert_non_null(bytes);
+	assert_int_equal(weir_flow_bytes_new(&bytes, size_of(numbered, i),
+					     &counting),
+			 0);
 	memset(bytes->data, 'a' + (int)(i % 26), bytes->n);
 	*state = (void *)(i + 1);
 	*item = bytes;
@@ -195,7 +196,7 @@ static int written(struct numbered *numbered, int fd, uint64_t seed)
 	return rc;
 }
 
-/* --- How much goes into a call --------------------------------------------------------- */
+/* --- How much goes into a call -------------------------------------------- */
 
 static void what_is_there_is_written_by_one_call(void **state)
 {
@@ -327,7 +328,7 @@ static void opening_is_tried_again_after_a_signal(void **state)
 	weir_flow_free(flow);
 }
 
-/* --- Peers that go away ------------------------------------------------------------------ */
+/* --- Peers that go away --------------------------------------------------- */
 
 static void blocked(sigset_t *set)
 {
@@ -342,7 +343,9 @@ static bool pipe_signal_waits(void)
 	return sigismember(&set, SIGPIPE) == 1;
 }
 
-/* On the thread of a simulator, and of a loop; SIGPIPE would end this program. */
+/*
+ * On the thread of a simulator, and of a loop; SIGPIPE would end this program.
+ */
 static void assert_no_signal(int fd)
 {
 	struct numbered numbered = {100, 20};

@@ -220,8 +220,9 @@ static void failing_beside_puts(void *context)
 		weir_out_init(&source->out, &source->actor, &s->items) == 0);
 	explorer_assert(weir_out_link(&source->out, &sink->in[0]) == 0);
 	weir_actor_ref(&sink->actor);
-	s->error = weir_error_new(s->executor.options.allocator, -EPROTO, NULL,
-				  NULL, NULL, NULL);
+	explorer_assert(weir_error_new(&s->error, -EPROTO, NULL, NULL, NULL,
+				       NULL,
+				       s->executor.options.allocator) == 0);
 	scene_start(s);
 }
 

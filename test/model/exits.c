@@ -107,11 +107,11 @@ static void failing(void *context)
 	struct leaving *l = leaving_with(context, 1, 2);
 	struct crossing *c = &l->crossing;
 	struct weir_flow *flow;
-	struct weir_error *error =
-		weir_error_new(c->scene.executor.options.allocator, -EIO,
-			       "test", "failed", NULL, NULL);
+	struct weir_error *error;
 
-	explorer_assert(error);
+	explorer_assert(
+		weir_error_new(&error, -EIO, "test", "failed", NULL, NULL,
+			       c->scene.executor.options.allocator) == 0);
 	flow = crossing_queue(c, 1);
 	explorer_assert(weir_flow_queue_end(c->queue, error) == 0);
 	weir_error_unref(error);

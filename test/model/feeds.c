@@ -107,12 +107,13 @@ static void give_and_fail(void *context)
 {
 	struct feeding *f = context;
 	struct weir_subscriber *subscriber = f->giving.subscriber;
-	struct weir_error *error =
-		weir_error_new(f->crossing.scene.executor.options.allocator,
-			       -EIO, "test", "failed", NULL, NULL);
+	struct weir_error *error;
 
 	give(context);
-	explorer_assert(error);
+	explorer_assert(
+		weir_error_new(&error, -EIO, "test", "failed", NULL, NULL,
+			       f->crossing.scene.executor.options.allocator) ==
+		0);
 	explorer_assert(subscriber->ops->on_error(subscriber, error) == 0);
 	weir_error_unref(error);
 	giver_let_go(&f->giving);

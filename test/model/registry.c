@@ -38,7 +38,7 @@ static void both_are_counted(void *context)
 	explorer_assert(s->drain.items_dropped == 2);
 }
 
-/* --- Who frees the executor ------------------------------------------------ */
+/* --- Who frees the executor ----------------------------------------------- */
 
 static void free_after_one(void *context)
 {
@@ -84,8 +84,8 @@ static void two_holders(void *context)
 {
 	struct scene *s = scene_open(context, false);
 
-	s->error = weir_error_new(s->executor.options.allocator, -EIO, NULL,
-				  NULL, NULL, NULL);
+	explorer_assert(weir_error_new(&s->error, -EIO, NULL, NULL, NULL, NULL,
+				       s->executor.options.allocator) == 0);
 	weir_error_ref(s->error);
 }
 

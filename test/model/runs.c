@@ -40,11 +40,11 @@ static void about_to_end(void *context)
 
 static void fail_with(struct crossing *c, int code)
 {
-	struct weir_error *error =
-		weir_error_new(c->scene.executor.options.allocator, code,
-			       "test", "cancelled", NULL, NULL);
+	struct weir_error *error;
 
-	explorer_assert(error);
+	explorer_assert(
+		weir_error_new(&error, code, "test", "cancelled", NULL, NULL,
+			       c->scene.executor.options.allocator) == 0);
 	weir_flow_run_stop(c->run, error);
 	weir_error_unref(error);
 }

@@ -180,8 +180,8 @@ static void shuts_with_error(void *context)
 	struct scene *s = context;
 
 	shuts(context, 1, 0);
-	s->error = weir_error_new(s->executor.options.allocator, -EIO, NULL,
-				  NULL, NULL, NULL);
+	explorer_assert(weir_error_new(&s->error, -EIO, NULL, NULL, NULL, NULL,
+				       s->executor.options.allocator) == 0);
 }
 
 static void cancels_after_one(void *context)

@@ -119,12 +119,13 @@ static void shut_down(void *context)
 static void fail(void *context)
 {
 	struct switching *s = context;
-	struct weir_error *error =
-		weir_error_new(s->crossing.scene.executor.options.allocator,
-			       -EIO, "test", "aborted", NULL, NULL);
+	struct weir_error *error;
 	int rc;
 
-	explorer_assert(error);
+	explorer_assert(
+		weir_error_new(&error, -EIO, "test", "aborted", NULL, NULL,
+			       s->crossing.scene.executor.options.allocator) ==
+		0);
 	rc = weir_flow_switch_stop(s->swtch, error);
 	explorer_assert(rc == 0 || rc == -EALREADY);
 	s->aborts += rc == 0;

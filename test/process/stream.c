@@ -43,8 +43,7 @@ static void manager_new(uint32_t max, uint32_t batch, size_t n_tasks)
 static void probe_new(const struct weir_items *items)
 {
 	env = (struct weir_test_env){.settle = settle};
-	probe = weir_publisher_probe_new(&env, items);
-	assert_non_null(probe);
+	assert_int_equal(weir_publisher_probe_new(&probe, &env, items), 0);
 }
 
 /* And one that has subscribed to a probe. */

@@ -426,6 +426,12 @@ static int try_backoff(const void *options)
 		  weir_backoff_supervisor_init(&object, executor, options));
 }
 
+static int try_probe(const void *options)
+{
+	TRY_NEW(weir_subscriber_probe,
+		weir_subscriber_probe_new(&object, NULL, options));
+}
+
 /* --- All of them ---------------------------------------------------------- */
 
 #define ROW(type, call, usual) \
@@ -472,6 +478,7 @@ static const struct {
 	ROW(weir_pool_options, pool, &pool),
 	ROW(weir_process_manager_options, manager, &manager),
 	ROW(weir_backoff_supervisor_options, backoff, &backoff),
+	ROW(weir_subscriber_probe_options, probe, NULL),
 	INNER(weir_backoff_supervisor_options, child, backoff, &backoff),
 };
 

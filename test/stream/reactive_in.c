@@ -249,8 +249,7 @@ static void without_a_strategy_the_owner_requests(void **state)
 static void an_error_arrives_as_it_is(void **state)
 {
 	struct setup setup;
-	struct weir_error *error =
-		weir_error_new(NULL, -EPROTO, "giver", "test", NULL, NULL);
+	struct weir_error *error = weir_error_format(-EPROTO, "giver", "test");
 
 	setup_init(&setup, 8, NULL);
 	setup_start(&setup);

@@ -48,9 +48,7 @@ static void passing_init(struct passing *self, struct place *place,
 
 	*self = (struct passing){.place = place, .n = n};
 	goods_init(&self->goods);
-	self->error =
-		weir_error_new(NULL, -EIO, "test", "on purpose", NULL, NULL);
-	assert_non_null(self->error);
+	self->error = weir_error_format(-EIO, "test", "on purpose");
 	assert_int_equal(weir_actor_init(&self->actor, &passing_ops,
 					 place->executor),
 			 0);
@@ -71,17 +69,19 @@ static void passing_init(struct passing *self, struct place *place,
 
 static void passing_join(struct passing *self)
 {
-	self->front =
-		weir_publisher_probe_new(&self->place->env, &self->goods.items);
-	assert_non_null(self->front);
+	assert_int_equal(weir_publisher_probe_new(&self->front,
+						  &self->place->env,
+						  &self->goods.items),
+			 0);
 	assert_int_equal(
 		weir_publisher_subscribe(weir_publisher_probe_base(self->front),
 					 &self->reactive_in.subscriber),
 		0);
 	for (int i = 0; i < self->n; i++) {
-		self->behind[i] =
-			weir_subscriber_probe_new(&self->place->env, NULL);
-		assert_non_null(self->behind[i]);
+		assert_int_equal(weir_subscriber_probe_new(&self->behind[i],
+							   &self->place->env,
+							   NULL),
+				 0);
 		assert_int_equal(
 			weir_publisher_subscribe(
 				&self->reactive_out.publisher,

@@ -511,11 +511,12 @@ static void cause_dropped(void *cause)
 
 static void fail_with_cause(struct member *self)
 {
-	struct weir_error *error = weir_error_new(&self->world->heap.allocator,
-						  RESTART, self->name, "",
-						  self->world, cause_dropped);
+	struct weir_error *error;
 
-	assert_non_null(error);
+	assert_int_equal(weir_error_new(&error, RESTART, self->name, "",
+					self->world, cause_dropped,
+					&self->world->heap.allocator),
+			 0);
 	self->failed = true;
 	assert_int_equal(weir_actor_fail(&self->actor, error), 0);
 }

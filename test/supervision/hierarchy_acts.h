@@ -316,13 +316,12 @@ static inline int go_wrong(struct node *self)
 	case 1:
 	case 2:
 	case 3:
-		error = weir_error_new(&self->world->memory.allocator, code,
-				       self->ops.name, "as drawn", NULL, NULL);
+		if (weir_error_new(&error, code, self->ops.name, "as drawn",
+				   NULL, NULL,
+				   &self->world->memory.allocator) < 0)
+			error = weir_error_of(code);
 		self->fails = true;
-		assert_int_equal(weir_actor_fail(&self->actor,
-						 error ? error
-						       : weir_error_of(code)),
-				 0);
+		assert_int_equal(weir_actor_fail(&self->actor, error), 0);
 		return 0;
 	default:
 		self->fails = true;

@@ -33,12 +33,11 @@ static inline int spawn(struct world *world, struct weir_actor_id parent,
 /* With the member as its cause. */
 static inline void member_fail(struct member *self, int code)
 {
-	struct weir_error *error = weir_error_new(&self->world->heap.allocator,
-						  code, self->name, "as told",
-						  self, NULL);
+	struct weir_error *error;
 
 	self->failed = true;
-	if (error)
+	if (weir_error_new(&error, code, self->name, "as told", self, NULL,
+			   &self->world->heap.allocator) == 0)
 		assert_int_equal(weir_actor_fail(&self->actor, error), 0);
 	else
 		assert_int_equal(weir_actor_fail_code(&self->actor, code), 0);

@@ -181,7 +181,6 @@ JNIEXPORT jlong JNICALL Java_weir_Subjects_newRange(JNIEnv *env, jclass class,
 	range->n = n;
 	range->error = bridge_error_new(env, error);
 	if (code)
-		range->error = weir_error_new(NULL, code, "range", "as told",
-					      NULL, NULL);
+		range->error = weir_error_format(code, "range", "as told");
 	return bridge_held_new(&range->publisher, range_free);
 }

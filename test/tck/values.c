@@ -104,7 +104,7 @@ static void throwable_drop(void *cause)
 
 struct weir_error *bridge_error_new(JNIEnv *env, jthrowable throwable)
 {
-	struct weir_error *error = NULL;
+	struct weir_error *error;
 	jlong held;
 	void *cause;
 
@@ -115,10 +115,8 @@ struct weir_error *bridge_error_new(JNIEnv *env, jthrowable throwable)
 	if (bridge_failed(env) == 0 && held)
 		return weir_error_ref(bridge_held_object(held));
 	cause = bridge_hold(env, throwable);
-	if (cause)
-		error = weir_error_new(NULL, -EREMOTEIO, "Java", "an exception",
-				       cause, throwable_drop);
-	if (!error) {
+	if (!cause || weir_error_new(&error, -EREMOTEIO, "Java", "an exception",
+				     cause, throwable_drop, NULL) < 0) {
 		bridge_drop(env, cause);
 		return weir_error_of(-ENOMEM);
 	}

@@ -22,17 +22,34 @@ struct meeting {
 
 static int a, b, c; /* items are their addresses */
 
+static struct weir_publisher_probe *publisher_new(
+	const struct weir_test_env *env, const struct weir_items *items)
+{
+	struct weir_publisher_probe *probe;
+
+	assert_int_equal(weir_publisher_probe_new(&probe, env, items), 0);
+	return probe;
+}
+
+static struct weir_subscriber_probe *subscriber_new(
+	const struct weir_test_env *env,
+	const struct weir_subscriber_probe_options *options)
+{
+	struct weir_subscriber_probe *probe;
+
+	assert_int_equal(weir_subscriber_probe_new(&probe, env, options), 0);
+	return probe;
+}
+
 static struct meeting meet(const struct weir_test_env *env,
 			   const struct weir_items *items,
 			   const struct weir_subscriber_probe_options *options)
 {
 	struct meeting meeting = {
-		.publisher = weir_publisher_probe_new(env, items),
-		.subscriber = weir_subscriber_probe_new(env, options),
+		.publisher = publisher_new(env, items),
+		.subscriber = subscriber_new(env, options),
 	};
 
-	assert_non_null(meeting.publisher);
-	assert_non_null(meeting.subscriber);
 	assert_int_equal(
 		weir_publisher_subscribe(
 			weir_publisher_probe_base(meeting.publisher),
@@ -147,10 +164,11 @@ static void items_are_met_in_any_order(void **state)
 static void error_arrives_as_the_same_object(void **state)
 {
 	struct meeting m = meet(NULL, NULL, NULL);
-	struct weir_error *error =
-		weir_error_new(NULL, -EIO, "test", "words", &a, NULL);
+	struct weir_error *error;
 
-	assert_non_null(error);
+	assert_int_equal(weir_error_new(&error, -EIO, "test", "words", &a, NULL,
+					NULL),
+			 0);
 	assert_int_equal(weir_publisher_probe_error(m.publisher, error), 0);
 	weir_error_unref(error);
 	assert_ptr_equal(weir_subscriber_probe_error(m.subscriber), error);
@@ -188,8 +206,7 @@ static void publisher_probe_keeps_the_rules(void **state)
 static void second_subscriber_is_rejected(void **state)
 {
 	struct meeting m = meet(NULL, NULL, NULL);
-	struct weir_subscriber_probe *second =
-		weir_subscriber_probe_new(NULL, NULL);
+	struct weir_subscriber_probe *second = subscriber_new(NULL, NULL);
 
 	assert_int_equal(
 		weir_publisher_subscribe(weir_publisher_probe_base(m.publisher),
@@ -263,10 +280,8 @@ static void broken_rules_are_seen(void **state)
 
 static void signals_before_on_subscribe_are_seen(void **state)
 {
-	struct weir_publisher_probe *publisher =
-		weir_publisher_probe_new(NULL, NULL);
-	struct weir_subscriber_probe *subscriber =
-		weir_subscriber_probe_new(NULL, NULL);
+	struct weir_publisher_probe *publisher = publisher_new(NULL, NULL);
+	struct weir_subscriber_probe *subscriber = subscriber_new(NULL, NULL);
 
 	weir_publisher_probe_hold(publisher);
 	weir_publisher_probe_misbehave(publisher);
@@ -283,8 +298,7 @@ static void signals_before_on_subscribe_are_seen(void **state)
 
 static void signals_without_a_reference_are_seen(void **state)
 {
-	struct weir_subscriber_probe *probe =
-		weir_subscriber_probe_new(NULL, NULL);
+	struct weir_subscriber_probe *probe = subscriber_new(NULL, NULL);
 	struct weir_subscriber *subscriber = weir_subscriber_probe_base(probe);
 
 	subscriber->ops->on_complete(subscriber);
