@@ -47,7 +47,7 @@ struct weir_flow_bytes *weir_flow_bytes_ref(struct weir_flow_bytes *bytes)
 	return bytes;
 }
 
-/* A view is never of a view, so this is entered twice at most.
+/* A view is never of another view, so this is entered twice at most.
  * NOLINTNEXTLINE(misc-no-recursion) */
 void weir_flow_bytes_unref(struct weir_flow_bytes *bytes)
 {

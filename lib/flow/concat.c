@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Flows one after the other. Only the one whose time it is is asked. */
+/* Flows one after the other. Only the flow whose turn it is is asked. */
 #include <weir/flow_fan.h>
 
 #include <assert.h>
@@ -13,7 +13,7 @@ static size_t concat_pull(struct weir__op *op, void **items, size_t room)
 	uint32_t *at = weir__op_state(op);
 	size_t n = 0;
 
-	/* behind the last one it has ended */
+	/* behind the last flow the operator has ended */
 	assert(*at < op->n_up);
 	for (; *at < op->n_up; ++*at) {
 		struct weir__op *up = op->up[*at];
@@ -58,7 +58,7 @@ struct weir_flow *weir_flow_prepend(struct weir_flow *flow,
 /* --- or_else ------------------------------------------------------------------ */
 
 struct or_else {
-	bool decided; /* which of the two it is */
+	bool decided; /* it is known which of the two is passed */
 	bool other;
 };
 

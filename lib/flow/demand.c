@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * How items are asked for. What is above can be told how many may come
- * (kind->grant), or is fused and pulled. With b = max - min and max = k * b +
- * r:
+ * Asking for items in batches. The operator above is told how many items may
+ * come (kind->grant), or is fused and pulled. With b = max - min and max = k *
+ * b + r:
  *
  * 1. After each batch it asks for as many as make `max` pending again, unless
  *    more than `min` are pending.
@@ -31,7 +31,7 @@ struct demanding {
 	uint32_t whole;	  /* batches of b before the next one of r */
 };
 
-/* As the claims say; a batch was asked for before it begins. */
+/* The claims hold; a batch was asked for before it begins. */
 static __attribute__((unused)) bool is_consistent(struct weir__op *op)
 {
 	const struct demand *args = weir__op_args(op);
@@ -104,7 +104,8 @@ static size_t demand_pull(struct weir__op *op, void **items, size_t room)
 }
 
 /*
- * What can be granted, or is fused, stays as it is; anything else is cut off.
+ * Builds the operators above. If the first can be granted items, or is fused,
+ * it stays as it is; else it becomes a stage of its own.
  */
 static struct weir__op *build_above(const struct weir__build *build,
 				    const struct weir_flow *flow)
@@ -126,7 +127,7 @@ static struct weir__op *demand_build(struct weir__build *build,
 	return weir__op_upon(build, flow, build_above(build, flow));
 }
 
-/* `holds`: that it asks comes before it takes. */
+/* `holds`: it asks before it takes. */
 static const struct weir__kind demand_kind = {
 	.name = "limit_rate",
 	.state_size = sizeof(struct demanding),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Operators that put out at most one item for each that they take. */
+/* Operators that emit at most one item for each item that they take. */
 #include <weir/flow_element.h>
 
 #include <errno.h>
@@ -14,8 +14,8 @@ struct map {
 };
 
 /*
- * items[from] could not be mapped: it goes, and the others, unless the operator
- * goes on, move up.
+ * items[from] could not be mapped: it is dropped. If the operator goes on, the
+ * others move up; else they are dropped, too.
  */
 static size_t map_failed(struct weir__op *op, void **items, size_t from,
 			 size_t n, int code)
@@ -31,9 +31,9 @@ static size_t map_failed(struct weir__op *op, void **items, size_t from,
 }
 
 /*
- * How many items are mapped before one that could not be, for which *rc is not
- * 0. Four at a time: between short calls each branch that is taken costs as
- * much as a call.
+ * Returns how many items are mapped before the first that could not be, for
+ * which *rc is not 0. Four items at a time: with short calls, each branch that
+ * is taken costs as much as a call.
  */
 static size_t map_each(const struct map *args, void **items, size_t n, int *rc)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Operators that make one value of all that they take. */
+/* Operators that make one value of all items. */
 #include <weir/flow_sink.h>
 
 #include "flow/array.h"
 
-/* What all of them have; fold_n and reduce have no zero. */
+/* The arguments of all folds; fold_n and reduce have no `zero`. */
 struct folding {
 	struct weir_flow_fold_functions functions;
 	int (*fold_n)(void **result, void *const *items, size_t n, size_t *done,
@@ -63,8 +63,9 @@ static size_t result_put(struct weir__op *op, void **items, size_t room)
 }
 
 /*
- * Items from `batch` on go in, or are dropped as it has failed. Where there is
- * no result yet, which is so in reduce alone, the first one becomes it.
+ * Folds the items of `batch` into the result, or drops them if the operator has
+ * failed. If there is no result yet, as in reduce, the first item becomes the
+ * result.
  */
 static void take_in(struct weir__op *op, void *const *batch, size_t n)
 {
@@ -223,7 +224,8 @@ static bool scan_put(struct weir__op *op, void **item)
 	return true;
 }
 
-/* The one before all items; upstream is looked at for its end (rule 8). */
+/* Emits the first result, before any item; pulls upstream without room for its
+ * end (rule 8). */
 static size_t scan_first(struct weir__op *op, void **items, size_t room)
 {
 	struct scan *scan = weir__op_state(op);

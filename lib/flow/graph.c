@@ -94,7 +94,7 @@ static struct weir_flow *find_named(const struct weir_flow_graph *graph,
 	return inlet;
 }
 
-/* The flow is the graph's, whatever comes of it. */
+/* Adds a flow. The graph owns it, also if adding it fails. */
 static int add(struct weir_flow_graph *graph, const char *name,
 	       struct weir_flow *flow)
 {

@@ -22,7 +22,7 @@ struct grouping {
 	struct weir_flow_list *list; /* the group; NULL: none has begun */
 	uint64_t weight;	     /* of it */
 	uint64_t due_ns;
-	void *next; /* it would have made a bounded group too heavy */
+	void *next; /* would have made a bounded group too heavy */
 	uint64_t next_weight;
 	bool has_next;
 };
@@ -61,7 +61,8 @@ static void grouped_close(struct weir__op *op)
 	self->has_next = false;
 }
 
-/* An item of the group; its weight counts as far as there is something missing. */
+/* Adds an item to the group. Its weight counts up to the weight that is
+ * missing. */
 static void add_weighed(struct grouping *self, const struct grouped *args,
 			void *item, uint64_t weight)
 {
@@ -73,7 +74,7 @@ static void add_weighed(struct grouping *self, const struct grouped *args,
 	self->weight += weight;
 }
 
-/* Up to `n` items for the group, and none once it is heavy enough. */
+/* Takes up to `n` items for the group, and none when it is heavy enough. */
 static void take_weighed(struct weir__op *op, size_t n)
 {
 	const struct grouped *args = weir__op_args(op);
@@ -83,12 +84,12 @@ static void take_weighed(struct weir__op *op, size_t n)
 
 	assert(self->weight <= args->weight);
 	if (self->has_next) {
-		/* it comes first */
+		/* the item that is kept comes first */
 		assert(self->list->n == 0 && n > 0);
 		self->has_next = false;
 		add_weighed(self, args, self->next, self->next_weight);
 		n--;
-		/* rule 8: it may be all of the group */
+		/* rule 8: the item kept may be the whole group */
 		if (n == 0 || self->weight == args->weight)
 			weir__pull_none(op->up[0]);
 	}
@@ -107,7 +108,7 @@ static void take_weighed(struct weir__op *op, size_t n)
 	}
 }
 
-/* Takes what is there for the group. False: there is no memory. */
+/* Takes the items that are there for the group. False: there is no memory. */
 static bool fill(struct weir__op *op)
 {
 	const struct grouped *args = weir__op_args(op);
@@ -136,7 +137,7 @@ static bool is_full(const struct grouped *args, const struct grouping *self)
 	       (args->weigh && self->weight == args->weight);
 }
 
-/* The group's time has come. One that is empty begins its time anew. */
+/* True: the group's time has come. An empty group begins its time anew. */
 static bool time_is_up(struct weir__op *op)
 {
 	const struct grouped *args = weir__op_args(op);
@@ -175,7 +176,8 @@ static size_t put_group(struct weir__op *op, void **items)
 	return 1;
 }
 
-/* Of one whose upstream has ended: a group that is full goes before an error. */
+/* Upstream has ended. True: the operator may end; not before a full group,
+ * which is emitted before an error. */
 static bool may_end(const struct grouped *args, const struct grouping *self,
 		    const struct weir__op *up)
 {

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Items with equal keys go through one nested flow each.
+ * Items with equal keys go through one nested flow, their group's.
  *
- * An item is put before the flow of its group, and that is pulled until it has
- * nothing more, before the next item is taken: so the order in which results
- * come out depends on the items alone, unless a flow waits for something else.
- * No item is taken while the group of the last one is full.
+ * An item is put into the queue of its group, and the group's flow is pulled
+ * until it has no more items, before the next item is taken. So the order of
+ * results depends on the items only, unless a flow waits for something else. No
+ * item is taken while the queue of the last item's group is full.
  *
- * So a group that is not given anything has something only if it had more than
- * there was room for, or has waited and was woken. Which of them was, the stage
- * does not know; as long as none is, the others are left alone.
+ * So a group that gets no item has items only if it had more than there was
+ * room for, or if it has waited and was woken. The stage does not know which
+ * group was woken. As long as none was, the other groups are not pulled.
  *
- * An error that is not a group's own is told to all that are open, whichever of
- * them hears of it first.
+ * An error that is not a group's own is told to all open groups, whichever of
+ * them gets it first.
  */
 #include <assert.h>
 #include <errno.h>
@@ -39,7 +39,7 @@ struct group_by {
 	bool reopen;
 };
 
-/* One whose flow has ended is in its bucket alone, if that is remembered. */
+/* A group whose flow has ended is only in its bucket, if it is remembered. */
 struct group {
 	struct weir__substream sub;
 	struct group *next;	       /* in its bucket */
@@ -55,7 +55,7 @@ struct groups {
 	size_t n;	     /* that are known */
 	struct group *first; /* of those that are open, as they were opened */
 	struct group *last;
-	struct group *full; /* it had no more room when it was given an item */
+	struct group *full; /* its queue was full when it got an item */
 	struct group *rest; /* it has filled the room, and may have more */
 	uint32_t n_pokes;   /* of the stage, that all were asked after */
 	bool busy;	    /* others than `rest` may have something, too */
@@ -102,7 +102,7 @@ static struct group *find(struct weir__op *op, uint64_t hash, uintptr_t key)
 	return group;
 }
 
-/* Twice as many buckets; as they are, if there is no memory. */
+/* Doubles the number of buckets; leaves them, if there is no memory. */
 static void spread(struct weir__op *op)
 {
 	const struct weir_allocator *allocator = weir__op_allocator(op);
@@ -166,7 +166,7 @@ static void forget(struct weir__op *op, struct group *group)
 	struct group **link = bucket_of(self, group->hash);
 
 	assert(self->n > 0);
-	/* nobody goes on with it */
+	/* it is not marked to go on with */
 	assert(self->full != group && self->rest != group);
 	while (*link != group) {
 		assert(*link);
@@ -177,7 +177,7 @@ static void forget(struct weir__op *op, struct group *group)
 	group_free(op, group);
 }
 
-/* In the list of those that are open. */
+/* True: the group is in the list of open groups. */
 static __attribute__((unused)) bool is_linked(const struct groups *self,
 					      const struct group *group)
 {
@@ -210,7 +210,7 @@ static int keep(const struct group_by *args, uintptr_t *key)
 	return rc > 0 ? -EINVAL : rc;
 }
 
-/* With its key, which is dropped with it. NULL: there is none. */
+/* A new group with its key, which is dropped with it. NULL: an error. */
 static struct group *group_new(struct weir__op *op, uint64_t hash,
 			       uintptr_t key)
 {
@@ -234,7 +234,7 @@ static struct group *group_new(struct weir__op *op, uint64_t hash,
 	return group;
 }
 
-/* NULL: there is none for this item. */
+/* Opens a group for an item. NULL: there is none for this item. */
 static struct group *open_group(struct weir__op *op, uint64_t hash,
 				uintptr_t key)
 {
@@ -296,7 +296,8 @@ static void group_by_close(struct weir__op *op)
 
 /* --- Driving them -------------------------------------------------------- */
 
-/* It was pulled, with room for `left`; `filled`: it took all of that. */
+/* The group was pulled with room for `left` items; `filled`: it took all the
+ * room. */
 static void note_rest(struct weir__op *op, struct group *group, size_t left,
 		      bool filled)
 {
@@ -314,7 +315,8 @@ static void note_rest(struct weir__op *op, struct group *group, size_t left,
 		self->busy = true;
 }
 
-/* Where upstream has failed, one that hears of it does not end the others. */
+/* True: the group is over. If upstream has failed, a group that gets the error
+ * does not end the others. */
 static bool is_over(struct weir__op *op, const struct group *group)
 {
 	const struct groups *self = weir__op_state(op);
@@ -324,7 +326,7 @@ static bool is_over(struct weir__op *op, const struct group *group)
 	return weir__nest_is_over(&group->sub.nest, op);
 }
 
-/* False: it has ended. */
+/* Pulls a group. False: the operator has ended. */
 static bool pull_group(struct weir__op *op, struct group *group, void **items,
 		       size_t room, size_t *got)
 {
@@ -349,8 +351,8 @@ static bool pull_group(struct weir__op *op, struct group *group, void **items,
 }
 
 /*
- * What is left in them. At the end one is told all, and puts out all, before
- * the next.
+ * Emits the items that are left in the groups. At the end of upstream a group
+ * is told of it and emits all its items, before the next group.
  */
 static size_t pull_all(struct weir__op *op, void **items, size_t room)
 {
@@ -369,7 +371,7 @@ static size_t pull_all(struct weir__op *op, void **items, size_t room)
 	return got;
 }
 
-/* What those have that may have something. */
+/* Emits items of the groups that may have some. */
 static size_t pull_some(struct weir__op *op, void **items, size_t room)
 {
 	struct groups *self = weir__op_state(op);
@@ -412,7 +414,7 @@ static bool is_blocked(struct groups *self)
 	return self->full;
 }
 
-/* Gives items to their groups, one by one, and puts out what comes of each. */
+/* Gives items to their groups, one by one, and emits the results of each. */
 static size_t take_in(struct weir__op *op, void **items, size_t room)
 {
 	struct groups *self = weir__op_state(op);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What comes out of the flows of a blueprint, and who cannot take it. It is
- * looked at when a flow is checked or started, and not before: what comes out may
- * be said of a flow that another has taken over.
+ * The items that the flows of a blueprint emit, and operators that cannot take
+ * them. This is checked when a flow is checked or started, and not before:
+ * weir_flow_items() may be called for a flow that another has taken over.
  */
 #include <stdio.h>
 
@@ -18,7 +18,8 @@ const struct weir_items *weir__gives_any(const struct weir_flow *flow)
 /* Recursion is bounded: see struct weir_flow.
  * NOLINTBEGIN(misc-no-recursion) */
 
-/* What comes from the first of several above that has items: *i. */
+/* The items of the first of several flows above that has items; *i is its
+ * index. */
 static const struct weir_items *leading(const struct weir_flow *flow,
 					uint32_t *i)
 {
@@ -51,7 +52,7 @@ bool weir__items_fit(const struct weir_items *a, const struct weir_items *b)
 	return a == b || a == &weir__items_any || b == &weir__items_any;
 }
 
-/* An input that has other items than the one before it, *first; or 0. */
+/* The index of an input that has other items than the input *first; or 0. */
 static uint32_t differs(const struct weir_flow *flow, uint32_t *first)
 {
 	const struct weir_items *items = leading(flow, first);
@@ -69,7 +70,7 @@ static bool refuses(const struct weir_flow *flow, struct weir__misfit *misfit)
 					      : NULL;
 	uint32_t first, i = 0;
 
-	/* what is above a kind with a build() of its own need not be inputs */
+	/* the flows above a kind with its own build() need not be inputs */
 	if (flow->n_up > 1 && !flow->kind->makes && !flow->kind->build)
 		i = differs(flow, &first);
 	if (why)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Sources of what is made when it is asked for. */
+/* Sources that make items on demand. */
 #include <weir/flow_source.h>
 
 #include <errno.h>
@@ -185,7 +185,7 @@ static size_t tick_pull(struct weir__op *op, void **items, size_t room)
 		self->next_ns = later(self->next_ns + missed * args->every_ns,
 				      args->every_ns);
 	}
-	/* what is due and not asked for waits for that */
+	/* a tick that is due and not asked for waits */
 	if (now_ns < self->next_ns)
 		rc = weir__alarm_at(&self->alarm, op, self->next_ns);
 	if (rc < 0)

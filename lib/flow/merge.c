@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Fan-in of items as they come, and of flows whose items are not wanted. */
+/* Fan-in of items as they come, and of flows whose items are dropped. */
 #include <weir/flow_fan.h>
 
 #include <assert.h>
@@ -12,7 +12,7 @@ struct merge {
 	uint32_t n_pokes; /* of the stage, behind which all were asked */
 };
 
-/* Ends if enough of those above have: all, or with `eager` one. */
+/* Ends if enough of the flows above have ended: all, or with `eager` one. */
 static void merge_ends(struct weir__op *op, bool eager)
 {
 	uint32_t i, n_ended = 0;
@@ -31,9 +31,9 @@ static void merge_ends(struct weir__op *op, bool eager)
 }
 
 /*
- * Asks all, from *next on, until there is no room; *next is who comes after. The
- * others are looked at where the stage was woken since, maybe by the end of one
- * (rule 8).
+ * Asks all flows above, from *next on, until there is no room; *next is then
+ * the first that was not asked. The others are only looked at if the stage was
+ * woken since, because one may have ended (rule 8).
  */
 static size_t merge_from(struct weir__op *op, uint32_t *next, void **items,
 			 size_t room)
@@ -124,12 +124,12 @@ struct weir_flow *weir_flow_merge_preferred(struct weir_flow *const *flows,
 /* --- all ---------------------------------------------------------------------- */
 
 struct all {
-	const struct weir__op *failed; /* the first of those above */
+	const struct weir__op *failed; /* the first that has failed */
 };
 
 /*
- * Where one has failed the others are not wanted any more; but those that the
- * same error is about to reach, below a fan, are to hear of it.
+ * If one flow has failed, the others are cancelled; but flows that the error of
+ * the same fan is about to reach get that error first.
  */
 static void all_ends(struct weir__op *op)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Flows joined by links to ports of actors that the user has written. Such a
- * port has one link, so the flow runs once.
+ * Flows that are linked to ports of the user's actors. Such a port has one
+ * link, so the flow runs once.
  */
 #include <weir/flow_bridge.h>
 
@@ -46,7 +46,8 @@ static struct weir__op *from_out_build(struct weir__build *build,
 	const struct outport *args = (const void *)flow->args;
 
 	assert(args->out->port.burst > 0);
-	/* however few are asked for, there comes to be room for its turn */
+	/* so that there is room for one of its turns, however few items are
+	 * asked for */
 	if (build->credit)
 		build->ahead = args->out->port.burst - 1;
 	return weir__build_inlet(build, flow, args->out,
@@ -55,7 +56,7 @@ static struct weir__op *from_out_build(struct weir__build *build,
 				 args->capacity);
 }
 
-/* The out-port is not looked at when it may be gone. */
+/* The out-port is not touched when its actor may be gone. */
 static const struct weir_items *from_out_items(const struct weir_flow *flow)
 {
 	const struct outport *args = (const void *)flow->args;

@@ -11,8 +11,8 @@
 /* --- throttle ------------------------------------------------------------- */
 
 /*
- * The bucket's level is in units of 1 / per_ns of what `n` counts, so that it
- * rises by `n` each nanosecond and nothing is rounded.
+ * The bucket's level is in units of 1 / per_ns of a token, so that it rises by
+ * `n` each nanosecond, without rounding.
  */
 struct throttling {
 	struct weir__alarm alarm; /* must be first */
@@ -33,7 +33,7 @@ static int64_t in_units(uint64_t n, uint64_t by)
 }
 
 /*
- * What the bucket holds. Without a burst it is there for the item that waits.
+ * The size of the bucket. Without a burst it has room for the item that waits.
  */
 static int64_t most(const struct weir_flow_rate *rate,
 		    const struct throttling *self)
@@ -79,7 +79,7 @@ static void rise(struct weir__op *op)
 		self->level = full;
 }
 
-/* What the item needs to be in the bucket before it may go. */
+/* The level that the bucket must have before the item may pass. */
 static int64_t needed(const struct weir_flow_rate *rate,
 		      const struct throttling *self)
 {
@@ -257,7 +257,7 @@ static void delay_close(struct weir__op *op)
 	self->ring = NULL;
 }
 
-/* Takes what there is room for; their time begins now. */
+/* Takes the items that there is room for; their delay begins now. */
 static void take_some(struct weir__op *op, void **items, size_t room,
 		      uint64_t now_ns)
 {
@@ -271,7 +271,7 @@ static void take_some(struct weir__op *op, void **items, size_t room,
 
 	weir__array_init(&batch, op, items, room);
 	do {
-		/* without room it looks, as any pull does */
+		/* without room it only looks, as any pull does */
 		assert(self->tail - self->head <= args->n);
 		batch.n = weir__at_most(args->n - (self->tail - self->head),
 					batch.n);

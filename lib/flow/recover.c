@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Operators that put something else in the place of an error. */
+/* Operators that replace an error by something else. */
 #include <weir/flow_error.h>
 
 #include "flow/flow.h"
@@ -17,7 +17,7 @@ struct recovered {
 	bool has_item;
 };
 
-/* Upstream has just ended, and nobody was asked yet. */
+/* Upstream has just ended, and no function was asked yet. */
 static void recover_from(struct weir__op *op)
 {
 	const struct recover *args = weir__op_args(op);
@@ -158,7 +158,8 @@ struct retry {
 };
 
 struct retrying {
-	struct weir__nest nest; /* what it takes from, behind the first error */
+	struct weir__nest nest; /* the flow it takes from, behind the first
+				 * error */
 	int64_t n;		/* so often yet; negative: without end */
 };
 

@@ -107,7 +107,7 @@ struct weir_flow *weir_flow_for_each_n(struct weir_flow *flow,
 
 /* --- count, ignore --------------------------------------------------------------- */
 
-/* Takes a batch and drops it; how many. */
+/* Takes a batch and drops it; returns how many items it had. */
 static size_t drop_batch(struct weir__op *op, void **items, size_t room)
 {
 	struct weir__array batch;
@@ -137,7 +137,7 @@ struct weir_flow *weir_flow_ignore(struct weir_flow *flow)
 	return weir__flow_upon(&ignore_kind, flow, NULL, 0, true);
 }
 
-/* Puts out a result with the end; what the others here do, too. */
+/* Emits a result and ends, as the other sinks here do. */
 static size_t put_result(struct weir__op *op, void **items, size_t room,
 			 void *result)
 {

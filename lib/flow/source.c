@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Sources of what is known beforehand. */
+/* Sources of items that are known beforehand. */
 #include <weir/flow_source.h>
 
 #include <errno.h>
@@ -67,7 +67,7 @@ static size_t range_pull(struct weir__op *op, void **items, size_t room)
 		weir__op_end(op, NULL);
 		return 0;
 	}
-	/* one less than there are, which may be 2^64 */
+	/* one less than the number left, which may be 2^64 */
 	n = weir__at_most((uint64_t)args->last - x, room);
 #pragma GCC unroll 4
 	for (i = 0; i < n; i++)

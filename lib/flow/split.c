@@ -19,9 +19,9 @@ struct split {
 struct splitting {
 	struct weir__substream sub; /* while its flow runs */
 	void *slot[1];
-	void *next; /* of the next substream; waits for the end of this one */
+	void *next; /* first of the next substream; waits for this one's end */
 	bool has_next;
-	bool inside; /* of a substream, though its flow may have ended */
+	bool inside; /* in a substream, though its flow may have ended */
 };
 
 static void split_close(struct weir__op *op)
@@ -35,7 +35,7 @@ static void split_close(struct weir__op *op)
 	self->has_next = false;
 }
 
-/* Gives it to the substream, which it may be the first of. */
+/* Gives the item to the substream, which it may begin. */
 static void give(struct weir__op *op, void *item)
 {
 	const struct split *args = weir__op_args(op);
@@ -55,7 +55,7 @@ static void give(struct weir__op *op, void *item)
 	weir__substream_put(sub, item);
 }
 
-/* What is behind belongs to another substream. */
+/* The items behind belong to another substream. */
 static void leave(struct splitting *self)
 {
 	self->inside = false;
@@ -85,7 +85,7 @@ static void split_after_item(struct weir__op *op, void *item, bool is_edge)
 		leave(self);
 }
 
-/* Takes the next item, if there is one, and looks at it. */
+/* Takes the next item, if there is one, and asks which substream it is in. */
 static bool look_at_one(struct weir__op *op)
 {
 	const struct split *args = weir__op_args(op);
@@ -110,7 +110,8 @@ static bool look_at_one(struct weir__op *op)
 	return true;
 }
 
-/* True: it has ended, or there is none; what is behind it may come. */
+/* True: the substream has ended, or there is none; the items behind it may
+ * come. */
 static bool pull_sub(struct weir__op *op, void **items, size_t room,
 		     size_t *got)
 {
@@ -126,7 +127,8 @@ static bool pull_sub(struct weir__op *op, void **items, size_t room,
 	return true;
 }
 
-/* There is nothing more for the substream, or there is none. */
+/* Follows upstream's end. True: the substream gets no more items, or there is
+ * none. */
 static bool follow(struct weir__op *op)
 {
 	struct splitting *self = weir__op_state(op);
@@ -147,7 +149,7 @@ static size_t split_pull(struct weir__op *op, void **items, size_t room)
 	size_t got = 0, tries = op->stage->ask;
 	bool looked = false;
 
-	/* looking at items is what takes time; ends are passed on at once */
+	/* asking about items takes time; ends are passed on at once */
 	while (!op->ended && tries > 0) {
 		if (!pull_sub(op, items, room, &got) &&
 		    (op->ended || self->sub.over || self->sub.n > 0))
@@ -216,7 +218,7 @@ struct prefix {
 
 struct prefixed {
 	struct weir__inner inner;
-	struct weir__nest nest; /* of the tail, when it is made */
+	struct weir__nest nest; /* of `tail`, when it is made */
 	void **items;		/* of the prefix, until then */
 	size_t n;
 };
@@ -264,7 +266,7 @@ static void prefix_close(struct weir__op *op)
 	free_prefix(op);
 }
 
-/* True: there are as many as there will be. */
+/* Fills the prefix. True: it is complete. */
 static bool fill_prefix(struct weir__op *op, size_t room)
 {
 	const struct prefix *args = weir__op_args(op);

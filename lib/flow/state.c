@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Operators that put out several items for one, or have a state of the user's.
- */
+/* Operators that emit several items for one, or have a state of the user's. */
 #include <weir/flow_element.h>
 
 #include <assert.h>
@@ -30,7 +28,8 @@ static void map_concat_done(struct weir__op *op)
 	weir__op_drop_one(op->up[0], state->item);
 }
 
-/* Fills in what the item makes; fewer than `room`: it was all. */
+/* Fills in the items that are made of one item; fewer than `room`: there are no
+ * more. */
 static size_t map_concat_item(struct weir__op *op, void **items, size_t room)
 {
 	const struct map_concat *args = weir__op_args(op);
@@ -60,7 +59,7 @@ static bool map_concat_take(struct weir__op *op)
 	struct map_concating *state = weir__op_state(op);
 	void *item;
 
-	/* it would be lost */
+	/* else that item would be lost */
 	assert(!state->has_item);
 	if (weir__pull(op->up[0], &item, 1) == 0)
 		return false;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Operators that put out the first items, or those behind them. */
+/* Operators that emit the first items, or the items behind the first. */
 #include <weir/flow_element.h>
 
 #include <assert.h>
@@ -8,7 +8,8 @@
 
 /* --- take ------------------------------------------------------------------- */
 
-/* What take, drop and limit are given, and in the state what is left of it. */
+/* The `n` of take, drop and limit; the state has the part of it that is
+ * left. */
 static int64_t n_of(const struct weir__op *op)
 {
 	return *(const int64_t *)weir__op_args(op);
@@ -38,7 +39,7 @@ static size_t take_pull(struct weir__op *op, void **items, size_t room)
 		n = weir__pull(op->up[0], items,
 			       (uint64_t)*left < room ? (size_t)*left : room);
 	*left -= (int64_t)n;
-	/* it never takes what it would have to drop */
+	/* it never takes an item that it would have to drop */
 	assert(*left >= 0);
 	if (*left == 0)
 		weir__op_end(op, NULL);

@@ -35,7 +35,8 @@ static void timeout_close(struct weir__op *op)
 	weir__alarm_off(&self->alarm);
 }
 
-/* After a pull that has ended nothing: it is too late, or there is time left. */
+/* After a pull in which upstream has not ended: fails if it is too late, else
+ * sets the alarm. */
 static void watch_time(struct weir__op *op, const char *message)
 {
 	struct timing *self = weir__op_state(op);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Fan-in of items that belong together. Each input has a buffer; it is asked
- * only when that is empty, so that the stage waits just for those inputs that a
+ * Fan-in of items that belong together. Each input has a buffer, and is asked
+ * only when its buffer is empty. So the stage waits only for the inputs that a
  * tuple lacks.
  */
 #include <weir/flow_fan.h>
@@ -60,7 +60,7 @@ static void zip_close(struct weir__op *op)
 }
 
 /*
- * Asks those inputs whose items have all been combined for `room`. How many
+ * Asks the inputs whose buffers are empty for `room` items. Returns how many
  * tuples there are.
  */
 static size_t zip_fill(struct weir__op *op, size_t room)
@@ -85,8 +85,9 @@ static size_t zip_fill(struct weir__op *op, size_t room)
 }
 
 /*
- * Ends as the first input has that will have no more. One whose items were there
- * before, and are all combined now, is looked at for that (rule 8).
+ * Ends as the first input that has no more items has ended. An input whose
+ * buffer was not empty before, and is now, is pulled without room to see
+ * whether it has ended (rule 8).
  */
 static void zip_ends(struct weir__op *op)
 {
@@ -107,7 +108,7 @@ static void zip_ends(struct weir__op *op)
 	}
 }
 
-/* One tuple. False: it could not be combined, and is dropped. */
+/* Combines one tuple. False: it could not be combined, and is dropped. */
 static bool zip_one(struct weir__op *op, void **result)
 {
 	const struct zip_args *args = weir__op_args(op);
