@@ -1,21 +1,23 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The loop of operators that put out one item or none for each that they take.
+ * The loop of operators that emit one item or none for each item that they
+ * take.
  */
 #ifndef WEIR_FLOW_EACH_H
 #define WEIR_FLOW_EACH_H
 
 #include "flow/flow.h"
 
-/* What becomes of an item; or a negative errno, with the item as it was. */
+/* Results of `step`, besides a negative errno, which leaves the item as
+ * it was. */
 enum {
-	WEIR__EACH_DROP,     /* it is left out */
-	WEIR__EACH_PUT,	     /* it goes on */
-	WEIR__EACH_PUT_LAST, /* and the operator ends behind it */
-	WEIR__EACH_END,	     /* it is left out, and the operator ends */
+	WEIR__EACH_DROP,     /* the item is dropped */
+	WEIR__EACH_PUT,	     /* the item is emitted */
+	WEIR__EACH_PUT_LAST, /* the same, and the operator ends */
+	WEIR__EACH_END,	     /* the item is dropped, the operator ends */
 };
 
-/* One by one through `step`, which the compiler puts in line. */
+/* Passes items one by one through `step`, which the compiler inlines. */
 static inline size_t weir__each(struct weir__op *op, void **items, size_t room,
 				int (*step)(struct weir__op *op, void **item))
 {
@@ -43,7 +45,8 @@ static inline size_t weir__each(struct weir__op *op, void **items, size_t room,
 	return put;
 }
 
-/* What a function that answers yes, no or an errno has said of an item. */
+/* The result of `step` for a function of the user's that returns 1, 0 or an
+ * errno. */
 static inline int weir__each_if(int rc, int yes, int no)
 {
 	if (rc == 1)

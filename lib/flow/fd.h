@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What reading and writing have in common: a descriptor that is not ready is
- * watched. The watch holds the operator while it is armed, and wakes its stage.
+ * The common part of reading and writing: a watch for a descriptor that is not
+ * ready. The watch holds the operator while it is armed, and wakes its stage.
  */
 #ifndef WEIR_FLOW_FD_H
 #define WEIR_FLOW_FD_H
@@ -10,14 +10,14 @@
 
 #include "flow/flow.h"
 
-/* Zeroed, then survives a restart of its operator. */
+/* Zeroed at first; survives a restart of its operator. */
 struct weir__watching {
 	struct weir_watch watch;
 	struct weir__op *op;
 	uint32_t armed; /* atomic; cleared by who fires it */
 };
 
-/* No acquire: who acts on it arms it again, which has one. Owner. */
+/* No acquire: the caller arms the watch again, which has an acquire. Owner. */
 static inline bool weir__watching_armed(const struct weir__watching *watching)
 {
 	return ck_pr_load_32(&watching->armed) != 0;
@@ -27,7 +27,7 @@ static inline bool weir__watching_armed(const struct weir__watching *watching)
 void weir__watching_wait(struct weir__watching *self, struct weir__op *op,
 			 int fd, short events);
 
-/* Not any more. Owner. */
+/* Disarms the watch. Owner. */
 void weir__watching_off(struct weir__watching *self, struct weir__op *op);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Graphs, as they are described. An inlet is a node without ups until the graph
- * is built, which makes the flow at the outlet its up; so a graph is a tree as
- * any other flow.
+ * Graphs while they are described. An inlet is a node with no flow above until
+ * the graph is built; then the flow at its outlet is above it. So a graph is a
+ * tree, like any other flow.
  */
 #ifndef WEIR_FLOW_GRAPH_PRIVATE_H
 #define WEIR_FLOW_GRAPH_PRIVATE_H
@@ -21,10 +21,10 @@ struct weir__graph_end {
 
 /* The arguments of an inlet. */
 struct weir__graph_inlet {
-	struct weir_flow_graph *graph; /* NULL: it is built, or freed */
+	struct weir_flow_graph *graph; /* NULL: the graph is built or freed */
 	struct weir_flow *next;	       /* of the graph's */
 	const char *name;
-	struct weir_flow *from; /* what it is connected to */
+	struct weir_flow *from; /* the flow it is connected to */
 	size_t capacity;
 	bool cut;
 	bool seen; /* in a walk */
@@ -34,12 +34,12 @@ struct weir_flow_graph {
 	struct weir__graph_end *ends;
 	struct weir_flow *inlets;
 	uint32_t n_ends, n_cut;
-	int code; /* why it has failed */
+	int code; /* why the graph has failed */
 	const char *origin;
-	char message[104]; /* that of a flow goes with it */
+	char message[104]; /* a copy: a flow's goes with the flow */
 };
 
-/* Of an inlet that is not built yet. */
+/* The kind of an inlet whose graph is not built yet. */
 extern const struct weir__kind weir__graph_open_kind;
 
 static inline struct weir__graph_inlet *weir__graph_inlet_of(
@@ -48,10 +48,11 @@ static inline struct weir__graph_inlet *weir__graph_inlet_of(
 	return (struct weir__graph_inlet *)(void *)(uintptr_t)flow->args;
 }
 
-/* kind->free of inlets: the graph, if it is there, forgets it. */
+/* kind->free of inlets: removes the inlet from its graph, if there is one. */
 void weir__graph_inlet_free(struct weir_flow *flow);
 
-/* The graph has failed, unless it has before; the origin lives for ever. `code`. */
+/* The graph fails, unless it has failed before; `origin` lives for ever.
+ * Returns `code`. */
 int weir__graph_fail(struct weir_flow_graph *graph, int code,
 		     const char *origin, const char *message);
 

@@ -1,20 +1,24 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A source that subscribes. Items come through a ring with one producer, the
- * publisher, whose signals come one after another (1.3), and one consumer, the
- * operator, which alone requests and cancels (2.7):
+ * A source that subscribes to a publisher. Items come through a ring with one
+ * producer and one consumer. The producer is the publisher, whose signals come
+ * one after another (1.3). The consumer is the operator; only it requests and
+ * cancels (2.7).
  *
- * - taken <= received <= requested <= taken + capacity, so the ring cannot be
- *   full: who sends what was not requested is told so.
+ * - taken <= received <= requested <= taken + capacity. So the ring cannot be
+ *   full; a publisher that sends more than was requested gets an error.
  * - The operator waits by rule 2 of the firing protocol: it sets `waits`, then
- *   looks again; who publishes looks at `waits` behind that and wakes it.
- * - The last signal wakes it in any case: one that was given what it asked for
- *   may never look again by itself, as nobody asks for more (1.4, 1.5).
+ *   looks again. The publisher publishes an item, then looks at `waits`, and
+ *   wakes the operator.
+ * - The last signal always wakes the operator: an operator that has got all
+ *   items it asked for may never look again by itself, because downstream asks
+ *   for no more (1.4, 1.5).
  *
- * Below weir_flow_limit_rate() it requests what it is granted, and no more.
+ * In front of weir_flow_limit_rate() the operator requests exactly the items
+ * that it is granted.
  *
- * The feed outlives the operator's close until the publisher lets go of the
- * subscriber; it holds the operator until then.
+ * The feed outlives the close of the operator, until the publisher releases the
+ * subscriber. Until then it holds the operator.
  */
 #include <weir/flow_bridge.h>
 
@@ -39,14 +43,14 @@ struct from {
 enum {
 	OPEN,
 	ENDED,	/* by the last signal */
-	REFUSED /* by us, so it is to be cancelled */
+	REFUSED /* by us, so we cancel it */
 };
 
 struct feed {
 	struct weir_subscriber subscriber;
 	struct weir__op *op;
 	struct weir_publisher *publisher;
-	const struct weir_items *items; /* what the flow says */
+	const struct weir_items *items; /* what the flow says they are */
 	size_t size;
 	uint32_t mask; /* of the ring */
 	/* atomic: NULL -> a subscription, by the publisher; -> gone, by the
@@ -72,7 +76,7 @@ struct feed {
 	void *slots[];
 };
 
-/* In feed->subscription: the operator takes no more. */
+/* In feed->subscription: the operator takes no more items. */
 static struct weir_subscription gone;
 
 static struct weir_error mismatch = {
@@ -96,7 +100,7 @@ static void drop(const struct feed *feed, void *item)
 
 /* --- The publisher's side ------------------------------------------------- */
 
-/* Behind what was published by a swap: rule 2. */
+/* Called after a swap has published something: rule 2. */
 static void notify(struct feed *feed)
 {
 	/* swap -> load; pairs with the fence in rests() */
@@ -147,7 +151,7 @@ static int on_subscribe(struct weir_subscriber *subscriber,
 	return 0;
 }
 
-/* Requested and not received. */
+/* The number of items requested and not received. */
 static int64_t expected(const struct feed *feed)
 {
 	int64_t requested =
@@ -164,7 +168,7 @@ static bool is_late(const struct feed *feed)
 	return feed->over || ck_pr_load_ptr(&feed->subscription) == &gone;
 }
 
-/* No more than are expected. */
+/* Puts `n` items, no more than are expected. */
 static void put(struct feed *feed, void *const *items, uint32_t n)
 {
 	uint32_t tail = feed->tail, i;
@@ -213,7 +217,7 @@ static int on_next_n(struct weir_subscriber *subscriber, void *const *items,
 		put(feed, items, good);
 		*taken = good;
 	}
-	/* what is left is late, too much, or null */
+	/* the items left are late, too many, or null */
 	while (*taken < n && (rc = on_next(subscriber, items[*taken])) == 0)
 		++*taken;
 	return rc;
@@ -246,7 +250,7 @@ static uint32_t count(const struct feed *feed)
 	return tail - feed->head;
 }
 
-/* relaxed: who then looks for items, or at the error, comes by count() */
+/* relaxed: code that then reads items or the error has called count() */
 static uint32_t is_over(const struct feed *feed)
 {
 	return ck_pr_load_32(&feed->over);
@@ -257,13 +261,14 @@ static struct weir_subscription *look(const struct feed *feed)
 	struct weir_subscription *subscription =
 		ck_pr_load_ptr(&feed->subscription);
 
-	/* acquire: what it points to; pairs with the release in
+	/* acquire: the subscription; pairs with the release in
 	 * on_subscribe() */
 	ck_pr_fence_acquire();
 	return subscription;
 }
 
-/* What was requested, or may be at once, has a place in the ring. */
+/* Items requested, and items that may be requested now, have places in the
+ * ring. */
 static __attribute__((unused)) bool is_consistent(const struct feed *feed)
 {
 	return feed->outstanding >= 0 && feed->granted >= 0 &&
@@ -285,7 +290,8 @@ static size_t take(struct feed *feed, void **items, size_t room)
 	return n;
 }
 
-/* What to request now: nothing, as long as a refill has no room. */
+/* How many items to request now: none, as long as there is no room for a
+ * refill. */
 static int64_t wanted(const struct feed *feed)
 {
 	int64_t room = feed->prefetch - feed->outstanding;
@@ -295,7 +301,7 @@ static int64_t wanted(const struct feed *feed)
 	return room >= feed->refill ? room : 0;
 }
 
-/* There is something to ask for, and somebody to ask. */
+/* True: there are items to request, and a subscription to request them from. */
 static bool can_ask(const struct feed *feed)
 {
 	return wanted(feed) > 0 && look(feed) && !is_over(feed);
@@ -321,7 +327,8 @@ static void ask(struct feed *feed)
 	weir__step_in(self);
 }
 
-/* False: look again. True: there is nothing to do until it is woken. */
+/* False: the operator must look again. True: there is nothing to do until it is
+ * woken. */
 static bool rests(struct feed *feed, size_t room)
 {
 	if (count(feed) > 0)
@@ -357,7 +364,8 @@ static bool subscribe(struct weir__op *op, struct feed *feed)
 	return rc == 0;
 }
 
-/* As the publisher has; but what it was refused for begins here. */
+/* Ends as the publisher has. If we have refused the publisher, the error begins
+ * here. */
 static void end_as(struct weir__op *op, const struct feed *feed, uint32_t over)
 {
 	if (over == REFUSED)
@@ -375,7 +383,7 @@ static size_t from_pull(struct weir__op *op, void **items, size_t room)
 	if (!feed->subscribed && !subscribe(op, feed))
 		return 0;
 	do {
-		/* first, so that all items have come if it is */
+		/* read first: if it is over, all items have come */
 		over = is_over(feed);
 		n = take(feed, items, room);
 		if (over && count(feed) == 0) {
@@ -387,7 +395,7 @@ static size_t from_pull(struct weir__op *op, void **items, size_t room)
 	return n;
 }
 
-/* Nothing more is requested. */
+/* A drain: takes the items that have come, and requests no more. */
 static size_t from_drain(struct weir__op *op, void **items, size_t room)
 {
 	struct feed *feed = state_of(op);
@@ -396,7 +404,8 @@ static size_t from_drain(struct weir__op *op, void **items, size_t room)
 
 	if (count(feed) == 0)
 		end_as(op, feed, over);
-	else if (n == 0 && room > 0) /* it has come since: rule 2 of flow.h */
+	else if (n == 0 && room > 0) /* items have come since: rule 2 of
+				      * flow.h */
 		weir__op_again(op);
 	return n;
 }

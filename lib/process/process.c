@@ -25,8 +25,9 @@
 
 /* process->state. */
 enum {
-	SPAWNED = 1u << 0, /* it has a ref; whoever sets the later of these */
-	LATE = 1u << 1,	   /*	two, for its time was up, stops it */
+	/* The thread that sets the later one of the first two stops it. */
+	SPAWNED = 1u << 0, /* it has an id */
+	LATE = 1u << 1,	   /* its time is up */
 	ENDED = 1u << 2,
 };
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The tests of processors: a publisher in front, subscribers behind, all in the
- * hand of the test. Most tests are those of publishers and of subscribers, on
- * its two sides.
+ * The tests of processors: a publisher in front and subscribers behind, which
+ * the test controls. Most tests are those of publishers and of subscribers, on
+ * the two sides of a processor.
  */
 #include <inttypes.h>
 
@@ -12,8 +12,8 @@
 /* --- Demand --------------------------------------------------------------- */
 
 /*
- * It may have requested what it has room for and what was requested of it, and
- * is still to come.
+ * True: the processor has requested at most the items that it has room for,
+ * plus those that were requested of it.
  */
 static bool not_too_much(struct weir__verify *verify,
 			 struct weir_subscriber_probe *behind)
@@ -31,7 +31,8 @@ static bool not_too_much(struct weir__verify *verify,
 				 requested, back.requested, factory->buffer);
 }
 
-/* Ten times as many items as it can hold, at the pace of who is behind it. */
+/* Ten times as many items as the processor can hold, at the pace of the
+ * subscriber behind it. */
 static int64_t many(struct weir__verify *verify)
 {
 	struct weir_processor_factory *factory = verify->factory;
@@ -67,7 +68,7 @@ static void replenishes(struct weir__verify *verify)
 	if (!behind || !passes_many(verify, behind, false))
 		return;
 	weir_subscriber_probe_request(behind, INT64_MAX);
-	/* what it requests then must not fall into the end */
+	/* its next requests must not meet the end */
 	if (weir__verify_settle(verify) && weir__stage_send_end(verify, NULL) &&
 	    weir__stage_got(verify, behind, weir__stage_of(verify)->sent))
 		weir__stage_got_end(verify, behind, NULL);
@@ -116,7 +117,7 @@ static void long_ago(struct weir__verify *verify)
 
 /* --- Ends ----------------------------------------------------------------- */
 
-/* Can the error pass, and must it? */
+/* True: the processor must pass an error on. */
 static bool passes_errors(struct weir__verify *verify)
 {
 	struct weir_processor_factory *factory = verify->factory;
@@ -171,7 +172,8 @@ static void error_recovered(struct weir__verify *verify)
 			    "recovers, but the error was passed on");
 }
 
-/* After `n` items that one of them has requested, and the other one has not. */
+/* An error after `n` items that one subscriber has requested and the other has
+ * not. */
 static void error_for_all_after(struct weir__verify *verify, int64_t n)
 {
 	struct weir_subscriber_probe *one, *other;
@@ -201,7 +203,8 @@ static void error_overtakes(struct weir__verify *verify)
 	error_for_all_after(verify, 1);
 }
 
-/* Items it holds come first, and need demand; the end behind them does not. */
+/* Items that the processor holds come first, and need demand; the end behind
+ * them does not. */
 static void complete_behind(struct weir__verify *verify)
 {
 	struct weir_subscriber_probe *behind;
@@ -238,7 +241,7 @@ static void complete_at_once(struct weir__verify *verify)
 		weir__stage_got_end(verify, behind, NULL);
 }
 
-/* All that was requested has come, and it waits for a request. */
+/* All requested items have come, and the processor waits for a request. */
 static void complete_at_rest(struct weir__verify *verify)
 {
 	struct weir_subscriber_probe *behind;
@@ -266,7 +269,7 @@ static bool has_cancelled(struct weir__verify *verify, bool wanted)
 					  "left");
 }
 
-/* Also with items that it holds: they are dropped, or have leaked. */
+/* A cancel, also while the processor holds items: it must drop them. */
 static void cancel_passes(struct weir__verify *verify)
 {
 	struct weir_subscriber_probe *behind;
@@ -300,7 +303,8 @@ static void last_cancel_passes(struct weir__verify *verify)
 		has_cancelled(verify, true);
 }
 
-/* Served or rejected, and the first one does not suffer from it. */
+/* A second subscriber is served or rejected, and the first one is not
+ * disturbed. */
 static void second_subscriber(struct weir__verify *verify)
 {
 	struct weir_subscriber_probe *first, *second;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The suite of publishers: what is sent, and how it ends; 1.1 to 1.8, and 2.13.
- * All on the thread that runs the tests; signals come on any.
+ * The suite of publishers: items, and the end; 1.1 to 1.8, and 2.13. All on the
+ * thread that runs the tests; signals come on any.
  */
 #include "testkit/publisher_steps.h"
 

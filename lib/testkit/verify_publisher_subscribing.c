@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The suite of publishers: who gets it, one after another and at once; 1.9 to
- * 1.11. All on the thread that runs the tests; signals come on any.
+ * The suite of publishers: subscribers, one after another and several at once;
+ * 1.9 to 1.11. All on the thread that runs the tests; signals come on any.
  */
 #include "testkit/publisher_steps.h"
 
@@ -51,7 +51,7 @@ static void rejection_is_told(struct weir__verify *verify)
 	weir__pub_over(verify, probe);
 }
 
-/* Served, ended or rejected: in any case it is told something. */
+/* True: the probe was served, ended or rejected; it must get a signal. */
 static bool is_told(struct weir__verify *verify,
 		    struct weir_subscriber_probe *probe)
 {
@@ -218,8 +218,9 @@ static void leaving_disturbs_nobody(struct weir__verify *verify)
 }
 
 /*
- * Whose request comes first has demand for all that comes. Others may be told
- * before they have requested anything: an error waits for no demand.
+ * The probe that requests first has demand for all items. Other probes may get
+ * the error before they have requested anything, because an error needs no
+ * demand.
  */
 static void fails_in_order(struct weir__verify *verify,
 			   struct weir_subscriber_probe *probe)

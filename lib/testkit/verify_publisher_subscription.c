@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The suite of publishers: what request and cancel do, section 3. All on the
- * thread that runs the tests; signals come on any.
+ * The suite of publishers: request and cancel, section 3. All on the thread
+ * that runs the tests; signals come on any.
  */
 #include "testkit/publisher_steps.h"
 

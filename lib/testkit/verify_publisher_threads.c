@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The suite of publishers: calls from other threads, and that none waits; 1.3,
- * 3.4, 3.5, 3.8. Helpers are threads of the test, joined before it ends; all
- * else is on the thread that runs the tests, and signals on any.
+ * The suite of publishers: calls from other threads, and calls that must not
+ * wait; 1.3, 3.4, 3.5, 3.8. Helpers are threads of the test, joined before it
+ * ends; everything else is on the thread that runs the tests, and signals on
+ * any.
  *
- * A call has to be prompt. There is no time that says so: it must return while
- * a signal is being handled on another thread, and not go to sleep.
+ * A call has to be prompt. No time limit can show that: the call must return
+ * while a signal is being handled on another thread, and must not sleep.
  */
 #include "testkit/publisher_steps.h"
 
@@ -18,7 +19,7 @@
 
 #define DEMANDS 1000 /* requests of each of two threads */
 #define SECOND_NS INT64_C(1000000000)
-#define PATIENCE 1  /* seconds of processor time; bounds what fails */
+#define PATIENCE 1  /* seconds of processor time, for tests that fail */
 #define STALLS 2000 /* between two looks */
 #define ATTEMPTS 5  /* all but one of which have to sleep, to be a sleeper */
 
@@ -43,12 +44,13 @@ static void *call_meanwhile(void *context)
 		weir_subscriber_probe_cancel(meanwhile->probe);
 	else
 		weir_subscriber_probe_request(meanwhile->probe, 1);
-	/* relaxed: nothing is read but that; the end of the thread has order */
+	/* relaxed: only this word is read; the end of the thread orders the
+	 * rest */
 	ck_pr_store_32(&meanwhile->returned, 1);
 	return NULL;
 }
 
-/* Of the calling thread; a busy machine lets others run in it as well. */
+/* Processor time of the calling thread, which does not count other threads. */
 static int64_t processor_ns(void)
 {
 	struct timespec time;
@@ -58,8 +60,8 @@ static int64_t processor_ns(void)
 }
 
 /*
- * Lets others run, but not only that: who does nothing else gets hardly any
- * time where many want it, and it would take minutes to use up a second.
+ * Lets other threads run, and does some work: a thread that only yields gets
+ * hardly any time on a busy machine, and would need minutes to use up a second.
  */
 static void stall(void)
 {
@@ -149,8 +151,8 @@ static long sleeps(void)
 }
 
 /*
- * A few sleeps may be somebody else's lock, and on a busy machine a short sleep
- * may be over before it has begun.
+ * A few sleeps may be waits for another lock; and on a busy machine a short
+ * sleep may be over before it has begun.
  */
 static void does_not_sleep(struct weir__verify *verify, bool cancels)
 {
@@ -208,7 +210,7 @@ static void *request_often(void *context)
 	return NULL;
 }
 
-/* Two threads request at once; false: it was not possible. */
+/* Two threads request at once. False: that was not possible. */
 static bool request_from_two(struct weir__verify *verify,
 			     struct weir_subscriber_probe *probe)
 {

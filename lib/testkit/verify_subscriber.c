@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The tests of subscribers. Each makes one, subscribes it to a publisher in its
- * hand, and is a chain of steps: a step returns false when something is wrong,
- * and the test has failed then. When items were sent and settled, whatever a
- * subscriber still does after that is not on the way any more: that is what
- * "after" means here.
+ * The tests of subscribers. Each test makes a subscriber, and subscribes it to
+ * a publisher that the test controls. A test is a chain of steps: a step
+ * returns false if something is wrong, and the test has failed then. "After"
+ * means: after items were sent and everything has settled. Calls that a
+ * subscriber makes then were not under way before.
  *
  * Rules without a test: 2.2 is a recommendation; 2.11 is for ThreadSanitizer
- * (run the suite under it: items are written just before they are sent); 2.12 is
- * for who calls on_subscribe.
+ * (run the suite under it: items are written just before they are sent); 2.12
+ * is for the caller of on_subscribe.
  */
 #include <inttypes.h>
 
@@ -36,7 +36,7 @@ static void every_item(struct weir__verify *verify)
 
 #define AT_ONCE 16
 
-/* Several items at once, by on_next_n if it has that. */
+/* Several items at once, by on_next_n if the subscriber has that. */
 static void items_at_once(struct weir__verify *verify)
 {
 	struct weir_subscriber_factory *factory = verify->factory;
@@ -197,7 +197,7 @@ static void error_after_items(struct weir__verify *verify)
 
 /* --- 2.5, 2.6, 2.7, 2.8 --------------------------------------------------- */
 
-/* One at once after the first, and one later. */
+/* A second subscription right after the first, and another one later. */
 static void second_subscription(struct weir__verify *verify)
 {
 	struct weir_publisher_probe_counts counts;
@@ -226,7 +226,8 @@ static void cancel_arrives(struct weir__verify *verify)
 			    "did not cancel its subscription");
 }
 
-/* What overlaps is counted all the time, and looked at in weir__sub_end(). */
+/* Calls that overlap are counted all the time, and checked in
+ * weir__sub_end(). */
 static void calls_in_turn(struct weir__verify *verify)
 {
 	if (weir__sub_start(verify))
@@ -424,7 +425,8 @@ static void released_last(struct weir__verify *verify)
 		    !factory->released(factory,
 				       weir__sub_of(verify)->subscriber),
 		    "was released before the last signal");
-	/* The probe lets go of it with that; weir__sub_end() looks. */
+	/* With that the probe releases the subscriber; weir__sub_end() checks
+	 * it. */
 	weir__sub_ends(verify, NULL);
 }
 
