@@ -83,7 +83,7 @@ struct weir_backoff_supervisor_options {
 	 * its rules matches, the default decider answers (unlike in other
 	 * supervisors). Limits and a back-off in the strategy are for restarts
 	 * of the same child. With WEIR_BACKOFF_ON_FAILURE there are no such
-	 * restarts, and limits are refused.
+	 * restarts, and a strategy with limits or a back-off is refused.
 	 */
 	const struct weir_strategy *strategy;
 	/*

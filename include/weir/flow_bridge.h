@@ -181,9 +181,9 @@ WEIR_API struct weir_flow *weir_flow_from_channel(struct weir_channel *channel);
 /*
  * Puts the items into `channel` (borrowed), from which threads take them with a
  * deadline or with a callback. The channel ends as the flow ends: with
- * -ECANCELED when the run is cancelled. If somebody else ends the channel, the
- * flow ends in the same way. The flow's items must be those of the channel:
- * else starting fails with -EINVAL. Fails: -EINVAL, no channel.
+ * -ECANCELED when the run is cancelled. If others end the channel, the flow
+ * ends in the same way. The flow's items must be those of the channel: else
+ * starting fails with -EINVAL. Fails: -EINVAL, no channel.
  *
  * Emits: nothing. Completes: when upstream does and all items are in. Cancels:
  * when the channel has ended, or downstream cancels. Holds: one item; more if

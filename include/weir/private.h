@@ -31,7 +31,7 @@ struct weir__waiters {
 	struct weir__waiter *head, *tail;
 };
 
-/* One who waits for `n` of something. */
+/* A request for `n` of something that waits. */
 struct weir__claim {
 	struct weir__waiter waiter;
 	int64_t n;

@@ -66,12 +66,13 @@ struct weir_reactive_out {
 	struct weir_error *error;  /* how the stream has ended */
 	uint32_t capacity;
 	bool own_ring; /* the out-port's ring is ours: one subscriber */
-	bool late;     /* nobody subscribed in time */
+	bool late;     /* no subscriber has come in time */
 	/* Holds a reference of the actor while it is armed. */
 	struct weir_timer timer;
 	uint64_t timeout_ns; /* 0: none, or no more */
 	uint64_t late_at_ns; /* 0: not begun */
-	/* Of an actor between: who waits until something is wanted here. */
+	/* Of an actor in between: the out-port that waits until items are
+	 * wanted here. */
 	struct weir_out *source;
 	uint32_t wanted; /* any thread */
 };

@@ -26,7 +26,7 @@ extern "C" {
 
 /* All private. */
 struct weir_semaphore {
-	uint64_t word; /* 2 * permits + somebody waits; any thread */
+	uint64_t word; /* 2 * permits + (a request waits); any thread */
 	uint32_t lock; /* for the rest */
 	struct weir__waiters waiters;
 };

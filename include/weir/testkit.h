@@ -183,7 +183,7 @@ struct weir_subscriber_probe_counts {
 	int64_t refused;   /* received and not taken: by fail_at, or beyond
 			    * the limit */
 	uint32_t subscriptions, errors, completions;
-	uint32_t released;    /* times that nobody held it any more */
+	uint32_t released;    /* times that no publisher held it any more */
 	int64_t after_cancel; /* signals that came when cancel had returned */
 	int64_t after_fail;   /* signals that came when one had failed */
 	size_t stack; /* bytes, from its deepest to its highest signal */

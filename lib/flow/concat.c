@@ -6,7 +6,7 @@
 
 #include "flow/fan.h"
 
-/* --- concat, prepend --------------------------------------------------------- */
+/* --- concat, prepend ------------------------------------------------------ */
 
 static size_t concat_pull(struct weir__op *op, void **items, size_t room)
 {
@@ -55,7 +55,7 @@ struct weir_flow *weir_flow_prepend(struct weir_flow *flow,
 	return weir__flow_new(&prepend_kind, both, 2, NULL, 0, true);
 }
 
-/* --- or_else ------------------------------------------------------------------ */
+/* --- or_else -------------------------------------------------------------- */
 
 struct or_else {
 	bool decided; /* it is known which of the two is passed */

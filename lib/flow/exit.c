@@ -34,7 +34,7 @@ struct exit {
 	uint32_t cancelled; /* atomic */
 };
 
-/* --- The stage ------------------------------------------------------------------ */
+/* --- The stage ------------------------------------------------------------ */
 
 /* relaxed: the signal that wakes the stage orders it */
 static bool is_cancelled(const struct exit *exit)
@@ -192,7 +192,7 @@ void weir__exits_cancel(struct weir_flow_run *run)
 		weir__in_free_ended(exit->in);
 }
 
-/* --- The operator ----------------------------------------------------------------- */
+/* --- The operator --------------------------------------------------------- */
 
 static struct exit *exit_of(struct weir__op *op)
 {
@@ -229,7 +229,7 @@ static const struct weir__kind wait_kind = {
 	.holds = true,
 };
 
-/* --- Making it -------------------------------------------------------------------- */
+/* --- Making it ------------------------------------------------------------ */
 
 /* Makes a stage of the operators above, with an exit as its end. */
 static struct exit *exit_new(struct weir__build *build,

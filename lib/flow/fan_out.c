@@ -9,7 +9,7 @@
 #include "base/options.h"
 #include "flow/fan.h"
 
-/* --- What they do alike ----------------------------------------------------------- */
+/* --- What they do alike --------------------------------------------------- */
 
 static void fan_over(struct weir__stage *stage, struct weir_error *error)
 {
@@ -106,7 +106,7 @@ static enum weir__found drive(struct weir__stage *stage, uint64_t n,
 	return fan_ends(root) ? WEIR__FOUND_OVER : WEIR__FOUND_FULL;
 }
 
-/* --- broadcast ------------------------------------------------------------------------ */
+/* --- broadcast ------------------------------------------------------------ */
 
 static size_t broadcast_room(struct weir__fan_out *fan)
 {
@@ -202,7 +202,7 @@ static const struct weir__end broadcast_end = {
 	.free = fan_free,
 };
 
-/* --- balance ---------------------------------------------------------------------------- */
+/* --- balance -------------------------------------------------------------- */
 
 /* Before anything was dealt, the room of an outlet is 0 until it first asks; so
  * a room of 0 means "has not asked". */
@@ -313,7 +313,7 @@ static const struct weir__end balance_end = {
 	.free = fan_free,
 };
 
-/* --- partition ---------------------------------------------------------------------------- */
+/* --- partition ------------------------------------------------------------ */
 
 static void *take_kept(struct weir__fan_out *fan)
 {
@@ -441,7 +441,7 @@ static const struct weir__end partition_end = {
 	.free = fan_free,
 };
 
-/* --- Composing ------------------------------------------------------------------------------ */
+/* --- Composing ------------------------------------------------------------ */
 
 /* With the defaults put in. False: they are bad. */
 static bool take_options(struct weir__fan_args *args,

@@ -165,7 +165,7 @@ struct weir__op {
 	_Alignas(max_align_t) char state[];
 };
 
-/* --- Blueprints: blueprint.c ------------------------------------------------ */
+/* --- Blueprints: blueprint.c ---------------------------------------------- */
 
 /*
  * Makes a flow upon `n` flows, which it takes over; `args` is copied behind the
@@ -201,7 +201,7 @@ int weir__flow_check(const struct weir_flow *flow, const char **origin,
  * NULL. */
 const struct weir_flow *weir__flow_lacking(const struct weir_flow *flow);
 
-/* --- What comes out: items.c ------------------------------------------------ */
+/* --- What comes out: items.c ---------------------------------------------- */
 
 /* The items of a flow that emits none, or whose items are not known yet. */
 extern const struct weir_items weir__items_any;
@@ -223,7 +223,7 @@ struct weir__misfit {
 bool weir__flow_misfit(const struct weir_flow *flow,
 		       struct weir__misfit *misfit);
 
-/* --- Blueprints that run ----------------------------------------------------- */
+/* --- Blueprints that run -------------------------------------------------- */
 
 /* Calls kind->claim of this node and all nodes above. On an error nothing is
  * claimed. */
@@ -267,7 +267,7 @@ static inline bool weir__power_valid(size_t n)
 	return weir__size_valid(n) && (n & (n - 1)) == 0;
 }
 
-/* --- Operators: op.c -------------------------------------------------------- */
+/* --- Operators: op.c ------------------------------------------------------ */
 
 static inline void *weir__op_state(struct weir__op *op)
 {
@@ -409,7 +409,7 @@ void weir__op_free_nested(struct weir__op *nested);
 const char *weir__flow_staged(const struct weir_flow *flow,
 			      const struct weir_executor *executor);
 
-/* --- Making a run: build.c ---------------------------------------------------- */
+/* --- Making a run: build.c ------------------------------------------------ */
 
 /* A set of operators that are freed together. */
 struct weir__tree {
@@ -486,7 +486,7 @@ struct weir__op *weir__build_inlet(struct weir__build *build,
  */
 bool weir__op_awaits(const struct weir__op *op);
 
-/* --- Actors: stage.c ------------------------------------------------------------ */
+/* --- Actors: stage.c ------------------------------------------------------ */
 
 /* How driving a stage has gone. */
 enum weir__found {
@@ -636,7 +636,7 @@ void weir__take_part(struct weir_port *port, bool *ignored, bool want);
  * -ENOMEM. */
 int weir__stage_ready(struct weir__stage *stage, struct weir__op *root);
 
-/* --- Runs: run.c ----------------------------------------------------------------- */
+/* --- Runs: run.c ---------------------------------------------------------- */
 
 struct exit;
 

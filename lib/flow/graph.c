@@ -19,7 +19,7 @@ int weir__graph_fail(struct weir_flow_graph *graph, int code,
 	return code;
 }
 
-/* --- Inlets -------------------------------------------------------------------- */
+/* --- Inlets --------------------------------------------------------------- */
 
 void weir__graph_inlet_free(struct weir_flow *flow)
 {
@@ -45,7 +45,7 @@ const struct weir__kind weir__graph_open_kind = {
 	.free = weir__graph_inlet_free,
 };
 
-/* --- Composing -------------------------------------------------------------------- */
+/* --- Composing ------------------------------------------------------------ */
 
 int weir_flow_graph_new(struct weir_flow_graph **graph)
 {

@@ -121,7 +121,7 @@ struct weir_flow *weir_flow_merge_preferred(struct weir_flow *const *flows,
 	return weir__flow_upon_many(&preferred_kind, flows, n, NULL, 0, true);
 }
 
-/* --- all ---------------------------------------------------------------------- */
+/* --- all ------------------------------------------------------------------ */
 
 struct all {
 	const struct weir__op *failed; /* the first that has failed */

@@ -64,7 +64,7 @@ static const struct weir_operator_ops *ops_of(const struct weir__op *op)
 	return &((const struct arguments *)weir__op_args(op))->ops;
 }
 
-/* --- What is due -------------------------------------------------------------- */
+/* --- What is due ---------------------------------------------------------- */
 
 static bool is_over(struct weir__op *op)
 {
@@ -200,7 +200,7 @@ static bool go_round(struct weir__op *op)
 	return did;
 }
 
-/* --- Operators ------------------------------------------------------------------ */
+/* --- Operators ------------------------------------------------------------ */
 
 static int operator_open(struct weir__op *op)
 {
@@ -329,7 +329,7 @@ struct weir_flow *weir_flow_operator_source(const struct weir_operator_ops *ops,
 	return operator_new(NULL, 0, ops, context, valid);
 }
 
-/* --- What their functions do ------------------------------------------------------ */
+/* --- What their functions do ---------------------------------------------- */
 
 int weir_operator_pull(struct weir_operator *self)
 {

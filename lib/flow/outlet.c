@@ -27,7 +27,7 @@ static const struct outlet *outlet_of(const struct weir_flow *flow)
 	return (const void *)flow->args;
 }
 
-/* --- Lifetime ----------------------------------------------------------------- */
+/* --- Lifetime ------------------------------------------------------------- */
 
 void weir__fan_free(struct weir_flow *fan)
 {
@@ -59,7 +59,7 @@ static void outlet_free(struct weir_flow *flow)
 	fan_unref(outlet->fan);
 }
 
-/* --- Claiming ------------------------------------------------------------------- */
+/* --- Claiming ------------------------------------------------------------- */
 
 /* The whole flow that runs: the one that no other flow has taken over. */
 static const struct weir_flow *whole_of(const struct weir_flow *flow)
@@ -130,7 +130,7 @@ static void outlet_unclaim(struct weir_flow *flow)
 		weir__flow_unclaim(outlet->fan);
 }
 
-/* --- Building -------------------------------------------------------------------- */
+/* --- Building ------------------------------------------------------------- */
 
 static struct weir__stage *find(const struct weir_flow_run *run,
 				const struct weir_flow *fan)
@@ -286,7 +286,7 @@ struct weir_flow *weir__fan_above(const struct weir_flow *flow, bool **seen)
 	return fan;
 }
 
-/* --- Composing -------------------------------------------------------------------- */
+/* --- Composing ------------------------------------------------------------ */
 
 /* An outlet, or NULL. */
 static struct weir_flow *outlet_new(struct weir_flow *fan, size_t index)

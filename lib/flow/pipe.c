@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Either end holds the other's memory from the making to its own close(), which
- * comes for both: a reader that has gone makes the writer end, and the other way
- * round.
+ * A pipe has two ends, the reader and the writer. Each keeps the other's memory
+ * from when they are made until its own close(). close() is called for both:
+ * when the reader is closed, the writer ends, and the other way round.
  */
 #include "flow/pipe.h"
 
@@ -54,7 +54,7 @@ static void drop(const struct weir__pipe *pipe, void *item)
 		pipe->items->drop(item, pipe->items->context);
 }
 
-/* --- Under the lock ----------------------------------------------------------- */
+/* --- Under the lock ------------------------------------------------------- */
 
 static bool is_empty(const struct weir__pipe *pipe)
 {
@@ -130,7 +130,7 @@ static bool put_one(struct weir__pipe *pipe, void *item, bool *drops,
 	return true;
 }
 
-/* --- The writer ------------------------------------------------------------------ */
+/* --- The writer ----------------------------------------------------------- */
 
 bool weir__pipe_take_back(struct weir__pipe *pipe, void **item)
 {
@@ -254,7 +254,7 @@ static const struct weir__end pipe_end = {
 	.free = pipe_free,
 };
 
-/* --- The reader --------------------------------------------------------------- */
+/* --- The reader ----------------------------------------------------------- */
 
 static struct weir__pipe *pipe_of(struct weir__op *op)
 {
@@ -310,7 +310,7 @@ static const struct weir__kind read_kind = {
 	.holds = true,
 };
 
-/* --- Making it ------------------------------------------------------------------ */
+/* --- Making it ------------------------------------------------------------ */
 
 static struct weir__pipe *pipe_new(const struct weir__build *build, size_t n,
 				   enum weir_flow_buffer strategy)

@@ -9,7 +9,7 @@
 #include "flow/array.h"
 #include "flow/list.h"
 
-/* --- for_each ---------------------------------------------------------------- */
+/* --- for_each ------------------------------------------------------------- */
 
 struct for_each {
 	int (*take)(void *item, void *context);
@@ -54,7 +54,7 @@ struct weir_flow *weir_flow_for_each(struct weir_flow *flow,
 	return weir__flow_upon(&for_each_kind, flow, &args, sizeof(args), take);
 }
 
-/* --- for_each_n --------------------------------------------------------------- */
+/* --- for_each_n ----------------------------------------------------------- */
 
 struct for_each_n {
 	int (*take)(void *const *items, size_t n, size_t *done, void *context);
@@ -105,7 +105,7 @@ struct weir_flow *weir_flow_for_each_n(struct weir_flow *flow,
 			       take);
 }
 
-/* --- count, ignore --------------------------------------------------------------- */
+/* --- count, ignore -------------------------------------------------------- */
 
 /* Takes a batch and drops it; returns how many items it had. */
 static size_t drop_batch(struct weir__op *op, void **items, size_t room)
@@ -178,7 +178,7 @@ struct weir_flow *weir_flow_count(struct weir_flow *flow)
 	return weir__flow_upon(&count_kind, flow, NULL, 0, true);
 }
 
-/* --- first, last -------------------------------------------------------------------- */
+/* --- first, last ---------------------------------------------------------- */
 
 struct weir_flow *weir_flow_first(struct weir_flow *flow)
 {
@@ -236,7 +236,7 @@ struct weir_flow *weir_flow_last(struct weir_flow *flow)
 	return weir__flow_upon(&last_kind, flow, NULL, 0, true);
 }
 
-/* --- collect ------------------------------------------------------------------------- */
+/* --- collect -------------------------------------------------------------- */
 
 #define LIST_FIRST 64u /* a list begins with room for so many */
 

@@ -7,7 +7,7 @@
 
 #include "flow/flow.h"
 
-/* --- Arrays ---------------------------------------------------------------- */
+/* --- Arrays --------------------------------------------------------------- */
 
 struct array {
 	void *const *items;
@@ -43,7 +43,7 @@ struct weir_flow *weir_flow_array(void *const *items, size_t n)
 				 items || n == 0);
 }
 
-/* --- Ranges ---------------------------------------------------------------- */
+/* --- Ranges --------------------------------------------------------------- */
 
 struct range {
 	int64_t first, last;
@@ -95,7 +95,7 @@ struct weir_flow *weir_flow_range(int64_t first, int64_t last)
 	return weir__flow_source(&range_kind, &args, sizeof(args), true);
 }
 
-/* --- One, none, no end ------------------------------------------------------- */
+/* --- One, none, no end ---------------------------------------------------- */
 
 static size_t single_pull(struct weir__op *op, void **items, size_t room)
 {

@@ -6,7 +6,7 @@
 
 #include "flow/each.h"
 
-/* --- take ------------------------------------------------------------------- */
+/* --- take ----------------------------------------------------------------- */
 
 /* The `n` of take, drop and limit; the state has the part of it that is
  * left. */
@@ -60,7 +60,7 @@ struct weir_flow *weir_flow_take(struct weir_flow *flow, int64_t n)
 	return counting(&take_kind, flow, n);
 }
 
-/* --- drop ------------------------------------------------------------------- */
+/* --- drop ----------------------------------------------------------------- */
 
 static size_t drop_pull(struct weir__op *op, void **items, size_t room)
 {
@@ -90,7 +90,7 @@ struct weir_flow *weir_flow_drop(struct weir_flow *flow, int64_t n)
 	return counting(&drop_kind, flow, n);
 }
 
-/* --- limit ------------------------------------------------------------------ */
+/* --- limit ---------------------------------------------------------------- */
 
 static size_t limit_pull(struct weir__op *op, void **items, size_t room)
 {
@@ -120,7 +120,7 @@ struct weir_flow *weir_flow_limit(struct weir_flow *flow, int64_t n)
 	return counting(&limit_kind, flow, n);
 }
 
-/* --- take_while, drop_while --------------------------------------------------- */
+/* --- take_while, drop_while ----------------------------------------------- */
 
 struct while_ {
 	int (*ask)(void *item, void *context);

@@ -7,8 +7,8 @@
  *   pipes                           PIPE_BUF bytes, which other writers to the
  *                                   pipe do not cut in two; and no item that is
  *                                   longer together with another one
- *   all others                      one item, which may be a message: datagrams,
- *                                   packets, most devices
+ *   all others                      one item, which may be a message:
+ *                                   datagrams, packets, most devices
  *
  * A peer that goes away gives -EPIPE and no signal: a flag of the call sees to
  * that for sockets, and for a pipe the thread takes the SIGPIPE back. Threads
@@ -63,7 +63,7 @@ static void writing_close(struct weir__op *op)
 	self->first = self->n = 0;
 }
 
-/* --- What a descriptor takes ---------------------------------------------------- */
+/* --- What a descriptor takes ---------------------------------------------- */
 
 static enum way way_of(int fd)
 {
@@ -106,7 +106,7 @@ static int gather(const struct writing *self, struct iovec *parts)
 	return n;
 }
 
-/* --- Without a signal ------------------------------------------------------------ */
+/* --- Without a signal ----------------------------------------------------- */
 
 /*
  * SIGPIPE is blocked during the call, and taken back if the call has raised it.
@@ -147,7 +147,7 @@ static ssize_t write_parts(enum way way, int fd, struct iovec *parts, int n)
 	return writev(fd, parts, n);
 }
 
-/* --- The operator ------------------------------------------------------------------ */
+/* --- The operator --------------------------------------------------------- */
 
 /* `n` more bytes are written: drops the items that are written whole. */
 static void wrote(struct weir__op *op, size_t n)

@@ -29,7 +29,7 @@ void weir__manager_reply(struct weir_process_manager *manager,
 			 struct weir_command *command,
 			 enum weir_outcome outcome, struct weir_error *error);
 
-/* --- process.c: in the manager's slice, unless told ------------------------- */
+/* --- process.c: in the manager's slice, unless told ----------------------- */
 
 /* 0, -ENOMEM. Whoever sets it up. */
 int weir__processes_init(struct weir_process_manager *manager);
@@ -43,7 +43,7 @@ void weir__process_start(struct weir_process_manager *manager,
 /* Takes back the places of processes that were released; returns how many. */
 uint32_t weir__processes_returned(struct weir_process_manager *manager);
 
-/* --- runner.c ------------------------------------------------------------------ */
+/* --- runner.c ------------------------------------------------------------- */
 
 /*
  * Sets up `n` runners, for up to `capacity` commands, a power of two. 0 or a

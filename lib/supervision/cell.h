@@ -52,8 +52,8 @@
  *	RESTARTING -> ALIVE | FAILED the new start
  *	RESTARTING -> HALTED         GROUP_HALT is set: that start waits for GO
  *	HALTED -> RESTARTING         order GO
- *	any of these -> STOPPING     order STOP or KILL, weir_actor_stop(), or it
- *	                             finished; waits for children
+ *	any of these -> STOPPING     order STOP or KILL, weir_actor_stop(), or
+ *	                             its own end; waits for children
  *	any but FREE -> ENDED        the final slice
  *	ENDED -> FREE                released
  */

@@ -48,8 +48,8 @@ static int check_actor(const struct weir_actor *actor)
 }
 
 /*
- * The depth of a cell. It is bounded, so that walks up to root under the lock
- * are short. The record of the parent has it.
+ * The depth of a cell: one more than its parent's, which the parent's record
+ * has. Depths are bounded, so that walks up to root under the lock are short.
  */
 static uint32_t depth(struct weir_system *system, const struct weir__cell *cell)
 {

@@ -60,7 +60,8 @@ bool weir__pub_gets_all(struct weir__verify *verify,
 bool weir__pub_in_order(struct weir__verify *verify,
 			struct weir_subscriber_probe *probe);
 
-/* Nothing that is called on its subscription, which has ended, has an effect. */
+/* The stream of the probe has ended: checks that calls on its subscription have
+ * no effect. */
 void weir__pub_over(struct weir__verify *verify,
 		    struct weir_subscriber_probe *probe);
 
