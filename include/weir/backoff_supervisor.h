@@ -77,7 +77,7 @@ struct weir_backoff_supervisor_options {
 	 * more would be needed. 0: the first child is the last. Any negative
 	 * number: no limit.
 	 */
-	int32_t max_retries;
+	int64_t max_retries;
 	/*
 	 * Answers the child's failures; NULL: the default decider. If none of
 	 * its rules matches, the default decider answers (unlike in other
@@ -197,7 +197,7 @@ WEIR_API struct weir_actor_id weir_backoff_supervisor_child(
 	struct weir_backoff_supervisor *supervisor);
 
 /* Delays since the last reset, one under way included. */
-WEIR_API uint32_t
+WEIR_API int64_t
 weir_backoff_supervisor_count(struct weir_backoff_supervisor *supervisor);
 
 #ifdef __cplusplus

@@ -21,7 +21,7 @@ struct weir_blocking;
 /* 0 or NULL means the default. */
 struct weir_blocking_options {
 	struct weir_executor_options executor;
-	uint32_t threads_max; /* 16 by default; at most 1024 */
+	size_t threads_max;   /* 16 by default; at most 1024 */
 	uint64_t idle_ns;     /* an idle thread ends after that, 10 s */
 	const char *name;     /* of the threads, "weir-block"; copied */
 	uint64_t reserved[4]; /* zero */
@@ -45,7 +45,7 @@ WEIR_API struct weir_executor *weir_blocking_executor(
 	struct weir_blocking *blocking);
 
 /* The number of threads it has now. Any thread; a snapshot. */
-WEIR_API uint32_t weir_blocking_threads(const struct weir_blocking *blocking);
+WEIR_API size_t weir_blocking_threads(const struct weir_blocking *blocking);
 
 /*
  * Joins the threads and frees the executor. 0, also for NULL. -EBUSY: an actor

@@ -12,6 +12,7 @@
 #define WEIR_EXECUTOR_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include <weir/allocator.h>
 #include <weir/api.h>
@@ -114,9 +115,9 @@ struct weir_executor_ops {
 /* Settings all executors share; 0 or NULL means the default. */
 struct weir_executor_options {
 	const struct weir_allocator *allocator;
-	uint32_t budget_turns; /* most turns a slice takes, 2048 */
-	uint64_t budget_ns;    /* most time a slice takes, 25 us */
-	uint64_t publish_ns;   /* results are published that often, 5 us */
+	size_t budget_turns; /* most turns a slice takes, 2048 */
+	uint64_t budget_ns;  /* most time a slice takes, 25 us */
+	uint64_t publish_ns; /* results are published that often, 5 us */
 	/*
 	 * A turn has failed, and no supervisor decides about the actor: the
 	 * actor stops. Called on the thread that ran the turn, once per

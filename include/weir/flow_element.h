@@ -122,13 +122,13 @@ WEIR_API struct weir_flow *weir_flow_distinct_until_changed(
 /* --- The first, the rest -------------------------------------------------- */
 
 /*
- * Passes the first `n` items. With n <= 0 the stream completes at once, without
+ * Passes the first `n` items. With n == 0 the stream completes at once, without
  * items, even if upstream never ends.
  *
  * Emits: each of the first `n` items. Completes: behind the last of them.
  * Cancels: behind the last of them, or when downstream does. Holds: nothing.
  */
-WEIR_API struct weir_flow *weir_flow_take(struct weir_flow *flow, int64_t n);
+WEIR_API struct weir_flow *weir_flow_take(struct weir_flow *flow, size_t n);
 
 /*
  * Drops the first `n` items, and passes all others.
@@ -136,7 +136,7 @@ WEIR_API struct weir_flow *weir_flow_take(struct weir_flow *flow, int64_t n);
  * Emits: each item behind the first `n`. Completes: when upstream does.
  * Cancels: when downstream does. Holds: nothing.
  */
-WEIR_API struct weir_flow *weir_flow_drop(struct weir_flow *flow, int64_t n);
+WEIR_API struct weir_flow *weir_flow_drop(struct weir_flow *flow, size_t n);
 
 /*
  * Passes items as long as `take` returns 1. The first item for which `take`
@@ -171,7 +171,7 @@ WEIR_API struct weir_flow *weir_flow_drop_while(struct weir_flow *flow,
  * Emits: each of the first `n` items. Completes: when upstream does. Cancels:
  * at item `n` + 1, or when downstream does. Holds: nothing.
  */
-WEIR_API struct weir_flow *weir_flow_limit(struct weir_flow *flow, int64_t n);
+WEIR_API struct weir_flow *weir_flow_limit(struct weir_flow *flow, size_t n);
 
 /* --- Several for one, and state ------------------------------------------- */
 

@@ -51,7 +51,7 @@ WEIR_API int weir_loop_fd(const struct weir_loop *loop);
  * turn of a blocking executor it may be called, but the loop's own turns may
  * not wait even there. On one thread at a time.
  */
-WEIR_API int weir_loop_run(struct weir_loop *loop, uint32_t budget);
+WEIR_API int weir_loop_run(struct weir_loop *loop, size_t budget);
 
 /*
  * Waits for at most `timeout_ns` (WEIR_FOREVER: no limit) until there is
@@ -59,7 +59,7 @@ WEIR_API int weir_loop_run(struct weir_loop *loop, uint32_t budget);
  * also if the loop was woken for something that is not a slice, see
  * weir_loop_fd(). A signal does not end the wait.
  */
-WEIR_API int weir_loop_wait(struct weir_loop *loop, uint32_t budget,
+WEIR_API int weir_loop_wait(struct weir_loop *loop, size_t budget,
 			    uint64_t timeout_ns);
 
 /*

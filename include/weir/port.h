@@ -42,7 +42,7 @@ struct weir_port {
  * 0, above WEIR_BURST_MAX, or above what the port or its link can hold; then
  * nothing has changed. Owner.
  */
-WEIR_API int weir_port_set_burst(struct weir_port *port, uint32_t burst);
+WEIR_API int weir_port_set_burst(struct weir_port *port, size_t burst);
 
 /*
  * weir_port_ignore() takes the port out of firing until weir_port_require().

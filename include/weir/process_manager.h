@@ -145,17 +145,17 @@ struct weir_process_manager_options {
 	int (*run)(struct weir_command *command, void *context);
 	/* How many actors make the calls, each one call at a time; default the
 	 * number of CPUs, up to `max`. */
-	uint32_t runners;
+	size_t runners;
 
 	/* --- How many ----------------------------------------------------- */
-	uint32_t max; /* processes at a time, 1 to WEIR_PROCESSES_MAX */
+	size_t max; /* processes at a time, 1 to WEIR_PROCESSES_MAX */
 	/*
 	 * How many places must be free before the manager asks for commands.
 	 * Default 1; 5 with a publisher, because each request is a call.
 	 * Meanwhile up to batch - 1 places are empty; for ever, if the
 	 * processes in the other places do not end.
 	 */
-	uint32_t batch;
+	size_t batch;
 	/*
 	 * In place of max_in_flight: returns how many commands to request, if
 	 * `remaining` are requested and not started. The answer is cut down to
@@ -168,7 +168,7 @@ struct weir_process_manager_options {
 	 * How many offered commands may wait in front; up to
 	 * WEIR_PROCESSES_MAX. 0: an offer is taken only if it can start.
 	 */
-	uint32_t buffer;
+	size_t buffer;
 	/*
 	 * Commands that wait in front count as in flight. -EINVAL if that could
 	 * keep the manager from ever asking for them: buffer > max - min(batch,
@@ -283,8 +283,8 @@ struct weir_process_counts {
 	uint64_t started;    /* calls: made */
 	/* By enum weir_outcome; of a stream, of those that were taken. */
 	uint64_t outcomes[WEIR_OUTCOME_COUNT];
-	uint32_t processing; /* started, and not released */
-	uint32_t peak;	     /* most that were processing at a time */
+	size_t processing; /* started, and not released */
+	size_t peak;	   /* most that were processing at a time */
 };
 
 /* A snapshot; its figures need not be from the same instant. Any thread. */

@@ -116,7 +116,7 @@ struct weir_transformer_options {
 	void (*done)(struct weir_error *error, void *context); /* as above */
 	void (*released)(void *context);		       /* as above */
 	size_t capacity; /* of the in-port, a power of two */
-	uint32_t most;	 /* outputs of one call, up to WEIR_BURST_MAX; 1 */
+	size_t most;	 /* outputs of one call, up to WEIR_BURST_MAX; 1 */
 	const struct weir_items *takes; /* what the link's other end says */
 	const struct weir_items *makes; /* plain values */
 	struct weir_stats *stats;	/* as weir_actor_set_stats() */

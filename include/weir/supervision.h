@@ -125,7 +125,7 @@ struct weir_limit {
 	 * Most restarts, up to WEIR_RESTARTS_MAX. 0: none at all. Negative: no
 	 * limit; but 1 if the window is tumbling and within_ns is not 0 (Akka).
 	 */
-	int32_t max;
+	int64_t max;
 	enum weir_window window;
 	uint64_t within_ns;
 };

@@ -385,8 +385,8 @@ struct weir_publisher_factory {
 	 */
 	size_t (*live)(struct weir_publisher_factory *factory);
 	struct weir_test_env env;
-	int64_t max_items;	  /* that create can make; 0: no limit */
-	uint32_t max_subscribers; /* at a time, of one publisher; 0: no limit */
+	int64_t max_items;	/* that create can make; 0: no limit */
+	size_t max_subscribers; /* at a time, of one publisher; 0: no limit */
 	/*
 	 * All subscribers that have subscribed before the first request get the
 	 * same items.
@@ -479,8 +479,8 @@ struct weir_processor_factory {
 	size_t (*live)(struct weir_processor_factory *factory);
 	const struct weir_items *items; /* NULL: plain values */
 	struct weir_test_env env;
-	int64_t max_items;	  /* of a stream it is a publisher of; 0: any */
-	uint32_t max_subscribers; /* at a time; 0: no limit */
+	int64_t max_items;	/* of a stream it is a publisher of; 0: any */
+	size_t max_subscribers; /* at a time; 0: no limit */
 	/* Most items it may hold between its two sides; 0: not known. */
 	int64_t buffer;
 	bool multicast; /* As that of publishers. */

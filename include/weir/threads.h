@@ -30,7 +30,7 @@ struct weir_threads_options {
 	 * Workers; by default as many as the process may use CPUs: the
 	 * smaller of its affinity mask and its cgroup's quota, rounded up.
 	 */
-	uint32_t workers;
+	size_t workers;
 	/*
 	 * CPU set per worker: `cpus[i]` is a list as taskset(1) has it ("2",
 	 * "0-3,8") to which worker i is bound. NULL, or a NULL entry: not
@@ -77,7 +77,7 @@ struct weir_threads_counters {
 	 */
 	uint64_t kernel_calls;
 	uint64_t locks;
-	uint32_t parked; /* workers asleep now */
+	size_t parked; /* workers asleep now */
 };
 
 /*
@@ -105,10 +105,10 @@ WEIR_API struct weir_executor *weir_threads_executor(
  * count as the pool's. Any thread.
  */
 WEIR_API struct weir_executor *weir_threads_worker(struct weir_threads *threads,
-						   uint32_t worker);
+						   size_t worker);
 
 /* How many workers there are. Any thread. */
-WEIR_API uint32_t weir_threads_workers(const struct weir_threads *threads);
+WEIR_API size_t weir_threads_workers(const struct weir_threads *threads);
 
 /* Any thread. */
 WEIR_API void weir_threads_counters(const struct weir_threads *threads,

@@ -74,7 +74,7 @@ WEIR_API WEIR_MUST_CHECK int weir_pools_free(struct weir_pools *pools);
 
 struct weir_pool_options {
 	const char *name; /* as of any child */
-	uint32_t limit;	  /* most workers; 0 to WEIR_POOL_MAX; 0: none run */
+	size_t limit;	  /* most workers; 0 to WEIR_POOL_MAX; 0: none run */
 	/*
 	 * Makes the worker for a job, in *worker: an actor on any executor that
 	 * is set up and neither started nor spawned, in memory that its
@@ -91,7 +91,7 @@ struct weir_pool_options {
 	int (*make)(void *job, struct weir_actor **worker, void *context);
 	void *context;
 	const struct weir_items *jobs; /* to drop those not made; plain */
-	uint32_t queue_max; /* jobs that wait; WEIR_POOL_QUEUE_DEFAULT */
+	size_t queue_max; /* jobs that wait; WEIR_POOL_QUEUE_DEFAULT */
 	/* How long a stop waits for a worker, see weir_spawn_options; 5 s. */
 	uint64_t shutdown_ns;
 	/* Restarts of the pair before the pool restarts; 1 in 3600 s. */
@@ -190,7 +190,7 @@ WEIR_API int weir_pool_stop_async(struct weir_pools *pools, const char *name,
 				  struct weir_graceful_stop *stop);
 
 struct weir_pool_counts {
-	uint32_t limit, free, queued;
+	size_t limit, free, queued;
 	uint64_t started; /* workers that were spawned */
 	uint64_t ended;	  /* workers that ended before the pool stops */
 	uint64_t failed;  /* jobs that waited and got no worker at their turn */

@@ -175,13 +175,14 @@ static bool out_burst_fits(const struct weir_out *out, uint32_t burst)
 	return true;
 }
 
-int weir_port_set_burst(struct weir_port *port, uint32_t burst)
+int weir_port_set_burst(struct weir_port *port, size_t n)
 {
+	uint32_t burst = (uint32_t)n;
 	int rc = weir__port_check_owner(port);
 
 	if (rc < 0)
 		return rc;
-	if (burst == 0 || burst > WEIR_BURST_MAX)
+	if (n == 0 || n > WEIR_BURST_MAX)
 		return -EINVAL;
 	if (port->kind == WEIR__PORT_IN || port->kind == WEIR__PORT_OUT) {
 		/* the other end relies on it */

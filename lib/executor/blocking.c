@@ -347,7 +347,7 @@ struct weir_executor *weir_blocking_executor(struct weir_blocking *blocking)
 	return &blocking->executor;
 }
 
-uint32_t weir_blocking_threads(const struct weir_blocking *blocking)
+size_t weir_blocking_threads(const struct weir_blocking *blocking)
 {
 	/* relaxed: a snapshot */
 	return ck_pr_load_32(&blocking->n_threads);

@@ -136,14 +136,14 @@ static void take_inbox(struct weir_loop *loop)
 	}
 }
 
-static int run_tasks(struct weir_loop *loop, uint32_t budget)
+static int run_tasks(struct weir_loop *loop, size_t budget)
 {
 	struct weir_task *task;
 	int n = 0;
 
 	if (budget > INT_MAX)
 		budget = INT_MAX;
-	while ((uint32_t)n < budget) {
+	while ((size_t)n < budget) {
 		take_inbox(loop);
 		task = weir__fifo_pop(&loop->local);
 		if (!task)
@@ -183,7 +183,7 @@ static void rest(struct weir_loop *loop)
  * One run. It does not wait while work is left, for then the eventfd is
  * readable. *idle: nothing was ready, due or to be run.
  */
-static int run(struct weir_loop *loop, uint32_t budget, uint64_t timeout_ns,
+static int run(struct weir_loop *loop, size_t budget, uint64_t timeout_ns,
 	       bool *idle)
 {
 	void *outside = weir__thread.worker_state;
@@ -302,15 +302,14 @@ int weir_loop_fd(const struct weir_loop *loop)
  * 0 if the loop can be run here; *turn is what the caller takes up again after
  * the run.
  */
-static int begin(struct weir_loop *loop, uint32_t budget,
-		 struct weir__turn *turn)
+static int begin(struct weir_loop *loop, size_t budget, struct weir__turn *turn)
 {
 	if (!loop || !budget)
 		return -EINVAL;
 	return loop->owned.running ? -EDEADLK : weir__turn_put_aside(turn);
 }
 
-int weir_loop_run(struct weir_loop *loop, uint32_t budget)
+int weir_loop_run(struct weir_loop *loop, size_t budget)
 {
 	struct weir__turn turn;
 	bool idle;
@@ -324,7 +323,7 @@ int weir_loop_run(struct weir_loop *loop, uint32_t budget)
 }
 
 /* Again after a signal, or a timer that has been cancelled. */
-static int run_until(struct weir_loop *loop, uint32_t budget, uint64_t end_ns)
+static int run_until(struct weir_loop *loop, size_t budget, uint64_t end_ns)
 {
 	uint64_t now_ns = weir__clock_ns();
 	bool idle;
@@ -343,7 +342,7 @@ static int run_until(struct weir_loop *loop, uint32_t budget, uint64_t end_ns)
 	return -ETIMEDOUT;
 }
 
-int weir_loop_wait(struct weir_loop *loop, uint32_t budget, uint64_t timeout_ns)
+int weir_loop_wait(struct weir_loop *loop, size_t budget, uint64_t timeout_ns)
 {
 	struct weir__turn turn;
 	int rc = begin(loop, budget, &turn);

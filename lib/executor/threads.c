@@ -424,13 +424,13 @@ struct weir_executor *weir_threads_executor(struct weir_threads *threads)
 }
 
 struct weir_executor *weir_threads_worker(struct weir_threads *threads,
-					  uint32_t worker)
+					  size_t worker)
 {
 	return worker < threads->n_workers ? &threads->workers[worker].executor
 					   : NULL;
 }
 
-uint32_t weir_threads_workers(const struct weir_threads *threads)
+size_t weir_threads_workers(const struct weir_threads *threads)
 {
 	return threads->n_workers;
 }

@@ -10,37 +10,33 @@
 
 /* The `n` of take, drop and limit; the state has the part of it that is
  * left. */
-static int64_t n_of(const struct weir__op *op)
+static size_t n_of(const struct weir__op *op)
 {
-	return *(const int64_t *)weir__op_args(op);
+	return *(const size_t *)weir__op_args(op);
 }
 
 static struct weir_flow *counting(const struct weir__kind *kind,
-				  struct weir_flow *flow, int64_t n)
+				  struct weir_flow *flow, size_t n)
 {
-	if (n < 0)
-		n = 0;
 	return weir__flow_upon(kind, flow, &n, sizeof(n), true);
 }
 
 static int count_open(struct weir__op *op)
 {
-	assert(n_of(op) >= 0);
-	*(int64_t *)weir__op_state(op) = n_of(op);
+	*(size_t *)weir__op_state(op) = n_of(op);
 	return 0;
 }
 
 static size_t take_pull(struct weir__op *op, void **items, size_t room)
 {
-	int64_t *left = weir__op_state(op);
+	size_t *left = weir__op_state(op);
 	size_t n = 0;
 
 	if (*left > 0)
-		n = weir__pull(op->up[0], items,
-			       (uint64_t)*left < room ? (size_t)*left : room);
-	*left -= (int64_t)n;
+		n = weir__pull(op->up[0], items, *left < room ? *left : room);
 	/* it never takes an item that it would have to drop */
-	assert(*left >= 0);
+	assert(n <= *left);
+	*left -= n;
 	if (*left == 0)
 		weir__op_end(op, NULL);
 	else
@@ -50,12 +46,12 @@ static size_t take_pull(struct weir__op *op, void **items, size_t room)
 
 static const struct weir__kind take_kind = {
 	.name = "take",
-	.state_size = sizeof(int64_t),
+	.state_size = sizeof(size_t),
 	.open = count_open,
 	.pull = take_pull,
 };
 
-struct weir_flow *weir_flow_take(struct weir_flow *flow, int64_t n)
+struct weir_flow *weir_flow_take(struct weir_flow *flow, size_t n)
 {
 	return counting(&take_kind, flow, n);
 }
@@ -64,12 +60,12 @@ struct weir_flow *weir_flow_take(struct weir_flow *flow, int64_t n)
 
 static size_t drop_pull(struct weir__op *op, void **items, size_t room)
 {
-	int64_t *left = weir__op_state(op);
+	size_t *left = weir__op_state(op);
 	size_t n = weir__pull(op->up[0], items, room), gone, i;
 
-	gone = (uint64_t)*left < n ? (size_t)*left : n;
+	gone = *left < n ? *left : n;
 	if (gone > 0) {
-		*left -= (int64_t)gone;
+		*left -= gone;
 		weir__op_drop(op->up[0], items, gone);
 		for (i = gone; i < n; i++)
 			items[i - gone] = items[i];
@@ -80,12 +76,12 @@ static size_t drop_pull(struct weir__op *op, void **items, size_t room)
 
 static const struct weir__kind drop_kind = {
 	.name = "drop",
-	.state_size = sizeof(int64_t),
+	.state_size = sizeof(size_t),
 	.open = count_open,
 	.pull = drop_pull,
 };
 
-struct weir_flow *weir_flow_drop(struct weir_flow *flow, int64_t n)
+struct weir_flow *weir_flow_drop(struct weir_flow *flow, size_t n)
 {
 	return counting(&drop_kind, flow, n);
 }
@@ -94,28 +90,28 @@ struct weir_flow *weir_flow_drop(struct weir_flow *flow, int64_t n)
 
 static size_t limit_pull(struct weir__op *op, void **items, size_t room)
 {
-	int64_t *left = weir__op_state(op);
+	size_t *left = weir__op_state(op);
 	size_t n = weir__pull(op->up[0], items, room);
 
-	if (n > (uint64_t)*left) {
-		weir__op_drop(op->up[0], items + *left, n - (size_t)*left);
-		n = (size_t)*left;
+	if (n > *left) {
+		weir__op_drop(op->up[0], items + *left, n - *left);
+		n = *left;
 		weir__op_fail(op, -EMSGSIZE, "more items than the limit");
 		return n;
 	}
-	*left -= (int64_t)n;
+	*left -= n;
 	(void)weir__op_follow(op);
 	return n;
 }
 
 static const struct weir__kind limit_kind = {
 	.name = "limit",
-	.state_size = sizeof(int64_t),
+	.state_size = sizeof(size_t),
 	.open = count_open,
 	.pull = limit_pull,
 };
 
-struct weir_flow *weir_flow_limit(struct weir_flow *flow, int64_t n)
+struct weir_flow *weir_flow_limit(struct weir_flow *flow, size_t n)
 {
 	return counting(&limit_kind, flow, n);
 }

@@ -367,7 +367,7 @@ void weir__pool_workers_up(struct weir__pool *pool)
 	bool held = lock(pool);
 
 	assert(!pool->open && pool->n_queued == 0);
-	pool->n_free = pool->options.limit;
+	pool->n_free = (uint32_t)pool->options.limit;
 	pool->counts.ended = pool->counts.started;
 	pool->counts.restarts++;
 	pool->open = true;

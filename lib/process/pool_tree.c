@@ -230,7 +230,7 @@ struct weir__pool *weir__pool_new(struct weir_pools *pools,
 	ck_pr_inc_32(&pools->alive);
 	set_options(pool, options);
 	/* The pool takes jobs from the first moment. */
-	pool->n_free = options->limit;
+	pool->n_free = (uint32_t)options->limit;
 	pool->open = true;
 	pool->refs = 4; /* the caller's, and the actors' */
 	(void)weir_actor_init(&pool->supervisor, &pool->ops, executor);

@@ -402,7 +402,7 @@ struct weir_actor_id weir_process_manager_find(
 int weir__processes_init(struct weir_process_manager *manager)
 {
 	const size_t align = _Alignof(max_align_t);
-	uint32_t max = manager->options.max, i;
+	size_t max = manager->options.max, i;
 
 	manager->stride = (manager->options.process_size + WEIR_NAME_MAX + 1 +
 			   align - 1) /

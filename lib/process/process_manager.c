@@ -72,7 +72,7 @@ static void refuse(void *item, void *context)
 static uint32_t processing(const struct weir_process_manager *self)
 {
 	assert(self->n_free <= self->options.max);
-	return self->options.max - self->n_free;
+	return (uint32_t)self->options.max - self->n_free;
 }
 
 /* Offers that were taken, or are about to be. Any thread. */
@@ -349,9 +349,18 @@ static const struct weir_lifecycle lifecycle = {
 
 /* --- Setting up ----------------------------------------------------------- */
 
+/* Never more than there are places. */
+static size_t batch_of(const struct weir_process_manager_options *options,
+		       size_t usual)
+{
+	size_t batch = options->batch ? options->batch : usual;
+
+	return batch < options->max ? batch : options->max;
+}
+
 static int check(const struct weir_process_manager_options *options)
 {
-	uint32_t batch = options->batch ? options->batch : 1;
+	size_t batch = batch_of(options, 1);
 
 	if (!weir__reserved_zero(options->reserved) ||
 	    !options->process == !options->run || options->max == 0 ||
@@ -365,8 +374,6 @@ static int check(const struct weir_process_manager_options *options)
 		return -EINVAL;
 	if (options->run && options->timeout_ns)
 		return -EINVAL;
-	if (batch > options->max)
-		batch = options->max;
 	return options->count_buffer && options->buffer > options->max - batch
 		       ? -EINVAL
 		       : 0;
@@ -386,8 +393,8 @@ static void set_options(struct weir_process_manager *self)
 	struct weir_process_manager_options *options = &self->options;
 
 	self->in_flight = (struct weir_max_in_flight){
-		.max = options->max,
-		.batch = options->batch ? options->batch : 1,
+		.max = (int64_t)options->max,
+		.batch = (int64_t)batch_of(options, 1),
 		.in_flight = in_flight,
 		.context = self,
 	};
@@ -395,7 +402,7 @@ static void set_options(struct weir_process_manager *self)
 		options->demand = weir_demand_max_in_flight;
 		options->demand_context = &self->in_flight;
 	}
-	self->n_free = options->max;
+	self->n_free = (uint32_t)options->max;
 	self->items = (struct weir_items){.drop = refuse, .context = self};
 	self->ops = (struct weir_actor_ops){
 		.name = options->name ? options->name : "manager",
@@ -410,9 +417,9 @@ static void set_options(struct weir_process_manager *self)
 
 static uint32_t n_runners(const struct weir_process_manager_options *options)
 {
-	uint32_t n = options->runners ? options->runners : weir__cpus_default();
+	size_t n = options->runners ? options->runners : weir__cpus_default();
 
-	return n < options->max ? n : options->max;
+	return (uint32_t)(n < options->max ? n : options->max);
 }
 
 static int set_ports(struct weir_process_manager *self,
@@ -487,9 +494,8 @@ struct weir_subscriber *weir_process_manager_subscriber(
 	    0)
 		return NULL;
 	manager->subscribes = true;
-	if (!manager->options.batch)
-		manager->in_flight.batch = BATCH;
-	(void)weir_permits_set(&manager->may, manager->options.max);
+	manager->in_flight.batch = (int64_t)batch_of(&manager->options, BATCH);
+	(void)weir_permits_set(&manager->may, (int64_t)manager->options.max);
 	return &manager->reactive.subscriber;
 }
 

@@ -129,7 +129,7 @@ struct weir_actor_id weir_backoff_supervisor_child(
 	return id;
 }
 
-uint32_t weir_backoff_supervisor_count(
+int64_t weir_backoff_supervisor_count(
 	struct weir_backoff_supervisor *supervisor)
 {
 	uint32_t count = 0;

@@ -111,7 +111,7 @@ static int decide_whether(struct weir_backoff_supervisor *self)
 	count = weir__backoff_count(self, now);
 	last = final || !self->again ||
 	       (options->max_retries >= 0 &&
-		count >= (uint32_t)options->max_retries);
+		(int64_t)count >= options->max_retries);
 	if (!last) {
 		if (count < UINT32_MAX)
 			self->count++;

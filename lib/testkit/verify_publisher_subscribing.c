@@ -118,11 +118,11 @@ static bool three(struct weir__verify *verify, int64_t n,
 
 static void one_too_many_is_told(struct weir__verify *verify)
 {
-	uint32_t most = weir__pub_factory(verify)->max_subscribers, i;
+	size_t most = weir__pub_factory(verify)->max_subscribers, i;
 	struct weir_publisher *publisher;
 	struct weir_subscriber_probe *first = NULL, *probe = NULL;
 
-	if (!most || most + 1 > WEIR__VERIFY_PROBES) {
+	if (!most || most >= WEIR__VERIFY_PROBES) {
 		weir__verify_skip(verify, "there are never too many");
 		return;
 	}

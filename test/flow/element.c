@@ -98,12 +98,13 @@ static void take_cancels_on_the_nth(void **state)
 static void take_0_completes_though_upstream_never_does(void **state)
 {
 	assert_flow(weir_flow_take(weir_flow_never(), 0), false, NULL, 0, 0);
-	assert_flow(weir_flow_take(weir_flow_never(), -5), false, NULL, 0, 0);
 }
 
 static void take_more_than_there_is_takes_all(void **state)
 {
 	ASSERT_FLOW(weir_flow_take(weir_flow_range(1, 2), 5), 0, 1, 2);
+	ASSERT_FLOW(weir_flow_take(weir_flow_range(1, 2), SIZE_MAX), 0, 1, 2);
+	ASSERT_FLOW(weir_flow_limit(weir_flow_range(1, 2), SIZE_MAX), 0, 1, 2);
 }
 
 static void drop_leaves_the_rest(void **state)
@@ -114,7 +115,9 @@ static void drop_leaves_the_rest(void **state)
 	assert_flow(weir_flow_drop(flow, 3), true, rest, 2, 0);
 	assert_flow(weir_flow_drop(weir_flow_range(1, 5), 5), false, NULL, 0,
 		    0);
-	ASSERT_FLOW(weir_flow_drop(weir_flow_range(1, 2), -1), 0, 1, 2);
+	assert_flow(weir_flow_drop(weir_flow_range(1, 5), SIZE_MAX), false,
+		    NULL, 0, 0);
+	ASSERT_FLOW(weir_flow_drop(weir_flow_range(1, 2), 0), 0, 1, 2);
 }
 
 static void take_while_ends_with_the_first_that_is_not_wanted(void **state)

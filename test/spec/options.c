@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Every struct of options ends in `reserved`, and who takes one refuses what is
- * in there: with -EINVAL, and nothing changed.
+ * in there, and numbers that are too large: with -EINVAL, and nothing changed.
  */
 #include "support.h"
 
@@ -446,12 +446,14 @@ static int try_probe(const void *options)
 			offsetof(struct type, member.reserved) \
 	}
 
-static const struct {
+struct row {
 	const char *name;
 	int (*attempt)(const void *options);
 	const void *usual; /* NULL: all zero, and NULL is the same */
-	size_t size, reserved;
-} rows[] = {
+	size_t size, offset;
+};
+
+static const struct row rows[] = {
 	ROW(weir_executor_options, executor, NULL),
 	ROW(weir_executor_options, loop, NULL),
 	ROW(weir_executor_options, sim, NULL),
@@ -482,6 +484,36 @@ static const struct {
 	INNER(weir_backoff_supervisor_options, child, backoff, &backoff),
 };
 
+#undef ROW
+#undef INNER
+
+#define SIZE(type, member, call, usual) \
+	{ \
+#type "." #member, try_##call, usual, sizeof(struct type), \
+			offsetof(struct type, member) \
+	}
+
+/* Numbers that have a greatest one. */
+static const struct row sizes[] = {
+	SIZE(weir_executor_options, budget_turns, executor, NULL),
+	SIZE(weir_threads_options, workers, threads, NULL),
+	SIZE(weir_blocking_options, threads_max, blocking, NULL),
+	SIZE(weir_flow_run_options, unfused, run, NULL),
+	SIZE(weir_flow_group_options, buffer, group_by, NULL),
+	SIZE(weir_flow_fan_options, capacity, broadcast, NULL),
+	SIZE(weir_flow_fan_options, queue, partition, NULL),
+	SIZE(weir_reactive_out_options, capacity, reactive_out, NULL),
+	SIZE(weir_reactive_in_options, prefetch, reactive_in, NULL),
+	SIZE(weir_reactive_in_options, refill, reactive_in, NULL),
+	SIZE(weir_transformer_options, capacity, transformer, &transformer),
+	SIZE(weir_transformer_options, most, transformer, &transformer),
+	SIZE(weir_consumer_options, capacity, consumer, &consumer),
+	SIZE(weir_pool_options, limit, pool, &pool),
+	SIZE(weir_pool_options, queue_max, pool, &pool),
+	SIZE(weir_process_manager_options, max, manager, &manager),
+	SIZE(weir_process_manager_options, buffer, manager, &manager),
+};
+
 #define N_ROWS (sizeof(rows) / sizeof(rows[0]))
 
 static union {
@@ -489,19 +521,16 @@ static union {
 	unsigned char bytes[512];
 } options;
 
-static int attempt(size_t row, int word)
+/* With that value in the word-th word of what the row is about. */
+static int attempt(const struct row *row, int word, uint64_t value)
 {
-	uint64_t one = 1;
-
-	assert_true(rows[row].size <= sizeof(options));
+	assert_true(row->size <= sizeof(options));
 	memset(&options, 0, sizeof(options));
-	if (rows[row].usual)
-		memcpy(&options, rows[row].usual, rows[row].size);
-	if (word >= 0)
-		memcpy(options.bytes + rows[row].reserved +
-			       (size_t)word * sizeof(one),
-		       &one, sizeof(one));
-	return rows[row].attempt(&options);
+	if (row->usual)
+		memcpy(&options, row->usual, row->size);
+	memcpy(options.bytes + row->offset + (size_t)word * sizeof(value),
+	       &value, sizeof(value));
+	return row->attempt(&options);
 }
 
 static void what_is_reserved_must_be_zero(void **state)
@@ -511,14 +540,92 @@ static void what_is_reserved_must_be_zero(void **state)
 
 	(void)state;
 	for (i = 0; i < N_ROWS; i++) {
-		assert_int_equal(attempt(i, -1), 0);
+		assert_int_equal(attempt(&rows[i], 0, 0), 0);
 		for (word = 0; word < 4; word++) {
-			rc = attempt(i, word);
+			rc = attempt(&rows[i], word, 1);
 			if (rc != -EINVAL)
 				fail_msg("%s: reserved[%d] is %d", rows[i].name,
 					 word, rc);
 		}
 	}
+}
+
+#if SIZE_MAX > UINT32_MAX
+/* The last two are good numbers in their lower 32 bits. */
+static const size_t absurd[] = {
+	SIZE_MAX,
+	SIZE_MAX / 2 + 1,
+	(size_t)1 << 32,
+	((size_t)1 << 32) + 1,
+};
+#else
+static const size_t absurd[] = {SIZE_MAX, SIZE_MAX / 2 + 1};
+#endif
+
+#define N_ABSURD (sizeof(absurd) / sizeof(absurd[0]))
+
+static void an_absurd_number_is_refused(void **state)
+{
+	size_t i, n;
+	int rc;
+
+	(void)state;
+	for (i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
+		for (n = 0; n < N_ABSURD; n++) {
+			rc = attempt(&sizes[i], 0, absurd[n]);
+			if (rc != -EINVAL)
+				fail_msg("%s: %zu is %d", sizes[i].name,
+					 absurd[n], rc);
+		}
+}
+
+static void a_batch_is_never_more_than_there_are_places(void **state)
+{
+	static struct weir_process_manager object;
+	struct weir_process_manager_options many = manager;
+	size_t n;
+
+	(void)state;
+	many.max = 7;
+	for (n = 0; n < N_ABSURD; n++) {
+		many.batch = absurd[n];
+		assert_int_equal(
+			weir_process_manager_init(&object, executor, &many), 0);
+		assert_int_equal(object.in_flight.batch, 7);
+		weir_actor_stop(&object.actor);
+	}
+}
+
+static void an_absurd_burst_is_refused(void **state)
+{
+	struct weir_actor actor;
+	struct weir_out out;
+	size_t n;
+
+	(void)state;
+	assert_int_equal(weir_actor_init(&actor, &actor_ops, executor), 0);
+	assert_int_equal(weir_out_init(&out, &actor, NULL), 0);
+	for (n = 0; n < N_ABSURD; n++)
+		assert_int_equal(weir_port_set_burst(&out.port, absurd[n]),
+				 -EINVAL);
+	weir_actor_stop(&actor);
+}
+
+static void an_absurd_limit_of_restarts_is_refused(void **state)
+{
+	struct weir_limit limit = {.max = INT64_MAX};
+	const struct weir_pools_options pools = {.limit = &limit};
+	const struct weir_strategy strategy = {.all = &limit};
+
+	(void)state;
+	assert_int_equal(try_pools(&pools), -EINVAL);
+	assert_int_equal(weir_strategy_check(&strategy), -EINVAL);
+	limit.max = ((int64_t)1 << 32) + 1;
+	assert_int_equal(try_pools(&pools), -EINVAL);
+	assert_int_equal(weir_strategy_check(&strategy), -EINVAL);
+	limit.max = INT64_MIN; /* no limit */
+	assert_int_equal(try_pools(&pools), 0);
+	assert_int_equal(weir_strategy_check(&strategy), 0);
 }
 
 static void no_options_are_the_usual_ones(void **state)
@@ -556,6 +663,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_reserved_must_be_zero),
 		cmocka_unit_test(no_options_are_the_usual_ones),
+		cmocka_unit_test(an_absurd_number_is_refused),
+		cmocka_unit_test(a_batch_is_never_more_than_there_are_places),
+		cmocka_unit_test(an_absurd_burst_is_refused),
+		cmocka_unit_test(an_absurd_limit_of_restarts_is_refused),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, tear_down);
