@@ -131,8 +131,9 @@ WEIR_API struct weir_flow *weir_flow_reduce(
 	int (*fold)(void **result, void *item, void *context), void *context);
 
 /*
- * As weir_flow_fold(), but emits each intermediate result, first the one of
- * `zero`. Results that have a `drop` must have a `share`, too: else -ENOTSUP.
+ * As weir_flow_fold(), but emits each intermediate result; first, at once, the
+ * one of `zero`. Results that have a `drop` must have a `share`, too: else
+ * -ENOTSUP.
  *
  * Emits: the first result, and the next one for each item. Completes: when
  * upstream does. Cancels: when downstream does. Holds: the result.

@@ -26,7 +26,7 @@ struct demand {
 };
 
 struct demanding {
-	uint32_t pending; /* asked for, and not put out */
+	uint32_t pending; /* asked for, and not emitted */
 	uint32_t left;	  /* of the batch */
 	uint32_t whole;	  /* batches of b before the next one of r */
 };
@@ -51,7 +51,7 @@ static int demand_open(struct weir__op *op)
 	return 0;
 }
 
-/* Claim 1. All that was put out before has been taken. */
+/* Claim 1. All items that were emitted before have been taken. */
 static void ask(struct weir__op *op)
 {
 	const struct demand *args = weir__op_args(op);

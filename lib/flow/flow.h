@@ -169,9 +169,10 @@ struct weir__op {
 
 /*
  * Makes a flow upon `n` flows, which it takes over; `args` is copied behind the
- * node. If one of the `n` flows has failed, the first of these is returned. If
- * `valid` is false, or a flow is NULL or taken over, the result is a failed
- * flow. kind->free is called for a flow that was made, but not for a failed
+ * node. If one of the `n` flows has failed, the first of these is returned.
+ * Else the result is a failed flow if `valid` is false or a flow is NULL
+ * (-EINVAL), if a flow is taken over (-EBUSY), or if the chain is too long
+ * (-E2BIG). kind->free is called for a flow that was made, but not for a failed
  * flow: then the caller still owns everything that the arguments own.
  */
 struct weir_flow *weir__flow_new(const struct weir__kind *kind,
@@ -201,7 +202,7 @@ int weir__flow_check(const struct weir_flow *flow, const char **origin,
  * NULL. */
 const struct weir_flow *weir__flow_lacking(const struct weir_flow *flow);
 
-/* --- What comes out: items.c ---------------------------------------------- */
+/* --- Items that flows emit: items.c --------------------------------------- */
 
 /* The items of a flow that emits none, or whose items are not known yet. */
 extern const struct weir_items weir__items_any;
