@@ -6,43 +6,43 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-struct weir__stage *weir__stage_of(struct weir__verify *verify)
+struct weir__proc *weir__proc_of(struct weir__verify *verify)
 {
 	return verify->state;
 }
 
-struct weir_publisher_probe_counts weir__stage_counts(
+struct weir_publisher_probe_counts weir__proc_counts(
 	struct weir__verify *verify)
 {
-	return weir_publisher_probe_counts(weir__stage_of(verify)->front);
+	return weir_publisher_probe_counts(weir__proc_of(verify)->front);
 }
 
-bool weir__stage_start(struct weir__verify *verify)
+bool weir__proc_start(struct weir__verify *verify)
 {
 	struct weir_processor_factory *factory = verify->factory;
-	struct weir__stage *stage = calloc(1, sizeof(*stage));
+	struct weir__proc *proc = calloc(1, sizeof(*proc));
 	int rc;
 
-	if (!stage)
+	if (!proc)
 		return weir__verify_fail(verify, "no memory");
-	verify->state = stage;
-	stage->factory = factory;
-	stage->error = weir_error_format(-EIO, "testkit", "on purpose");
-	stage->processor = factory->create(factory);
-	if (!stage->processor.publisher || !stage->processor.subscriber)
+	verify->state = proc;
+	proc->factory = factory;
+	proc->error = weir_error_format(-EIO, "testkit", "on purpose");
+	proc->processor = factory->create(factory);
+	if (!proc->processor.publisher || !proc->processor.subscriber)
 		return weir__verify_fail(verify, "no processor was made");
-	stage->front = weir__verify_publisher(verify, factory->items);
-	if (!stage->front)
+	proc->front = weir__verify_publisher(verify, factory->items);
+	if (!proc->front)
 		return false;
-	rc = weir_publisher_subscribe(weir_publisher_probe_base(stage->front),
-				      stage->processor.subscriber);
+	rc = weir_publisher_subscribe(weir_publisher_probe_base(proc->front),
+				      proc->processor.subscriber);
 	if (rc < 0)
 		return weir__verify_fail(verify, "subscribe: %d", rc);
 	return weir__verify_settle(verify);
 }
 
-struct weir_subscriber_probe *weir__stage_join(struct weir__verify *verify,
-					       int64_t n)
+struct weir_subscriber_probe *weir__proc_join(struct weir__verify *verify,
+					      int64_t n)
 {
 	const struct weir_subscriber_probe_options options = {
 		.request_first = n,
@@ -54,7 +54,7 @@ struct weir_subscriber_probe *weir__stage_join(struct weir__verify *verify,
 	if (!probe)
 		return NULL;
 	rc = weir_publisher_subscribe(
-		weir__stage_of(verify)->processor.publisher,
+		weir__proc_of(verify)->processor.publisher,
 		weir_subscriber_probe_base(probe));
 	if (rc < 0)
 		weir__verify_fail(verify, "1.9: subscribe returned %d", rc);
@@ -62,7 +62,7 @@ struct weir_subscriber_probe *weir__stage_join(struct weir__verify *verify,
 	return verify->verdict == WEIR_VERDICT_PASSED ? probe : NULL;
 }
 
-bool weir__stage_takes_two(struct weir__verify *verify)
+bool weir__proc_takes_two(struct weir__verify *verify)
 {
 	struct weir_processor_factory *factory = verify->factory;
 
@@ -70,19 +70,19 @@ bool weir__stage_takes_two(struct weir__verify *verify)
 	       weir__verify_skip(verify, "takes one subscriber");
 }
 
-bool weir__stage_send_some(struct weir__verify *verify, int64_t n)
+bool weir__proc_send_some(struct weir__verify *verify, int64_t n)
 {
-	struct weir__stage *stage = weir__stage_of(verify);
-	struct weir_processor_factory *factory = stage->factory;
-	int64_t requested = weir__stage_counts(verify).requested;
+	struct weir__proc *proc = weir__proc_of(verify);
+	struct weir_processor_factory *factory = proc->factory;
+	int64_t requested = weir__proc_counts(verify).requested;
 	void *item;
 	int rc;
 
-	while (stage->sent < n && stage->sent < requested) {
-		item = factory->item(factory, stage->sent);
+	while (proc->sent < n && proc->sent < requested) {
+		item = factory->item(factory, proc->sent);
 		if (!item)
 			return weir__verify_fail(verify, "no item was made");
-		rc = weir_publisher_probe_send(stage->front, item);
+		rc = weir_publisher_probe_send(proc->front, item);
 		if (rc != 0) {
 			if (factory->items && factory->items->drop)
 				factory->items->drop(item,
@@ -90,27 +90,27 @@ bool weir__stage_send_some(struct weir__verify *verify, int64_t n)
 			return weir__verify_fail(verify,
 						 "item %" PRId64
 						 " was not taken: %d",
-						 stage->sent, rc);
+						 proc->sent, rc);
 		}
-		stage->sent++;
+		proc->sent++;
 	}
 	return weir__verify_settle(verify);
 }
 
-bool weir__stage_send_up_to(struct weir__verify *verify, int64_t n)
+bool weir__proc_send_up_to(struct weir__verify *verify, int64_t n)
 {
 	int64_t before;
 
 	do {
-		before = weir__stage_of(verify)->sent;
-		if (!weir__stage_send_some(verify, n))
+		before = weir__proc_of(verify)->sent;
+		if (!weir__proc_send_some(verify, n))
 			return false;
-	} while (weir__stage_of(verify)->sent > before);
+	} while (weir__proc_of(verify)->sent > before);
 	return true;
 }
 
-bool weir__stage_got(struct weir__verify *verify,
-		     struct weir_subscriber_probe *behind, int64_t n)
+bool weir__proc_got(struct weir__verify *verify,
+		    struct weir_subscriber_probe *behind, int64_t n)
 {
 	int64_t items = weir_subscriber_probe_counts(behind).items;
 
@@ -121,8 +121,8 @@ bool weir__stage_got(struct weir__verify *verify,
 				 n, items);
 }
 
-bool weir__stage_in_order(struct weir__verify *verify,
-			  struct weir_subscriber_probe *behind)
+bool weir__proc_in_order(struct weir__verify *verify,
+			 struct weir_subscriber_probe *behind)
 {
 	struct weir_processor_factory *factory = verify->factory;
 	int64_t i, n = weir_subscriber_probe_counts(behind).items;
@@ -135,28 +135,28 @@ bool weir__stage_in_order(struct weir__verify *verify,
 	return true;
 }
 
-bool weir__stage_send_end(struct weir__verify *verify, struct weir_error *error)
+bool weir__proc_send_end(struct weir__verify *verify, struct weir_error *error)
 {
-	struct weir__stage *stage = weir__stage_of(verify);
-	int rc = error ? weir_publisher_probe_error(stage->front, error)
-		       : weir_publisher_probe_complete(stage->front);
+	struct weir__proc *proc = weir__proc_of(verify);
+	int rc = error ? weir_publisher_probe_error(proc->front, error)
+		       : weir_publisher_probe_complete(proc->front);
 
-	assert(!stage->over);
-	stage->over = true;
+	assert(!proc->over);
+	proc->over = true;
 	if (rc != 0)
 		return weir__verify_fail(verify, "%s was not taken: %d",
 					 error ? "on_error" : "on_complete",
 					 rc);
 	if (!weir__verify_settle(verify))
 		return false;
-	return weir__stage_counts(verify).in_end == 0 ||
+	return weir__proc_counts(verify).in_end == 0 ||
 	       weir__verify_fail(verify, "2.3: request or cancel was called "
 					 "in reply to the last signal");
 }
 
-bool weir__stage_got_end(struct weir__verify *verify,
-			 struct weir_subscriber_probe *behind,
-			 struct weir_error *error)
+bool weir__proc_got_end(struct weir__verify *verify,
+			struct weir_subscriber_probe *behind,
+			struct weir_error *error)
 {
 	struct weir_subscriber_probe_counts counts =
 		weir_subscriber_probe_counts(behind);
@@ -168,24 +168,24 @@ bool weir__stage_got_end(struct weir__verify *verify,
 	       weir__verify_fail(verify, "the end was passed on as another");
 }
 
-void weir__stage_end(struct weir__verify *verify)
+void weir__proc_end(struct weir__verify *verify)
 {
-	struct weir__stage *stage = weir__stage_of(verify);
+	struct weir__proc *proc = weir__proc_of(verify);
 
-	if (!stage)
+	if (!proc)
 		return;
-	if (stage->front && !stage->over &&
-	    weir__stage_counts(verify).cancels == 0)
-		(void)weir_publisher_probe_complete(stage->front);
+	if (proc->front && !proc->over &&
+	    weir__proc_counts(verify).cancels == 0)
+		(void)weir_publisher_probe_complete(proc->front);
 	weir__verify_settle(verify);
-	if (stage->processor.publisher && stage->processor.subscriber)
-		stage->factory->release(stage->factory, stage->processor);
-	weir_error_unref(stage->error);
-	free(stage);
+	if (proc->processor.publisher && proc->processor.subscriber)
+		proc->factory->release(proc->factory, proc->processor);
+	weir_error_unref(proc->error);
+	free(proc);
 	verify->state = NULL;
 }
 
-size_t weir__stage_live(const struct weir__verify *verify)
+size_t weir__proc_live(const struct weir__verify *verify)
 {
 	struct weir_processor_factory *factory = verify->factory;
 

@@ -22,7 +22,7 @@ static bool not_too_much(struct weir__verify *verify,
 	struct weir_subscriber_probe_counts back =
 		weir_subscriber_probe_counts(behind);
 	int64_t most = factory->buffer + back.requested;
-	int64_t requested = weir__stage_counts(verify).requested;
+	int64_t requested = weir__proc_counts(verify).requested;
 
 	return requested <= most ||
 	       weir__verify_fail(verify,
@@ -50,28 +50,28 @@ static bool passes_many(struct weir__verify *verify,
 		wanted += step;
 		if (!weir__verify_settle(verify) ||
 		    (measured && !not_too_much(verify, behind)) ||
-		    !weir__stage_send_up_to(verify, 4 * many(verify)) ||
-		    !weir__stage_got(verify, behind, wanted) ||
+		    !weir__proc_send_up_to(verify, 4 * many(verify)) ||
+		    !weir__proc_got(verify, behind, wanted) ||
 		    (measured && !not_too_much(verify, behind)))
 			return false;
 	}
-	return weir__stage_in_order(verify, behind);
+	return weir__proc_in_order(verify, behind);
 }
 
 static void replenishes(struct weir__verify *verify)
 {
 	struct weir_subscriber_probe *behind;
 
-	if (!weir__stage_start(verify))
+	if (!weir__proc_start(verify))
 		return;
-	behind = weir__stage_join(verify, 0);
+	behind = weir__proc_join(verify, 0);
 	if (!behind || !passes_many(verify, behind, false))
 		return;
 	weir_subscriber_probe_request(behind, INT64_MAX);
 	/* its next requests must not meet the end */
-	if (weir__verify_settle(verify) && weir__stage_send_end(verify, NULL) &&
-	    weir__stage_got(verify, behind, weir__stage_of(verify)->sent))
-		weir__stage_got_end(verify, behind, NULL);
+	if (weir__verify_settle(verify) && weir__proc_send_end(verify, NULL) &&
+	    weir__proc_got(verify, behind, weir__proc_of(verify)->sent))
+		weir__proc_got_end(verify, behind, NULL);
 }
 
 static void requests_no_more(struct weir__verify *verify)
@@ -83,11 +83,11 @@ static void requests_no_more(struct weir__verify *verify)
 		weir__verify_skip(verify, "it is not known what it can hold");
 		return;
 	}
-	if (!weir__stage_start(verify))
+	if (!weir__proc_start(verify))
 		return;
-	behind = weir__stage_join(verify, 0);
+	behind = weir__proc_join(verify, 0);
 	if (behind && not_too_much(verify, behind) &&
-	    weir__stage_send_up_to(verify, 4 * many(verify)) &&
+	    weir__proc_send_up_to(verify, 4 * many(verify)) &&
 	    not_too_much(verify, behind))
 		passes_many(verify, behind, true);
 }
@@ -98,21 +98,21 @@ static void long_ago(struct weir__verify *verify)
 	struct weir_subscriber_probe *stays, *leaves;
 	int64_t n = many(verify);
 
-	if (!weir__stage_takes_two(verify) || !weir__stage_start(verify))
+	if (!weir__proc_takes_two(verify) || !weir__proc_start(verify))
 		return;
-	stays = weir__stage_join(verify, 0);
-	leaves = stays ? weir__stage_join(verify, 0) : NULL;
+	stays = weir__proc_join(verify, 0);
+	leaves = stays ? weir__proc_join(verify, 0) : NULL;
 	if (!leaves)
 		return;
 	weir_subscriber_probe_request(stays, n);
 	weir_subscriber_probe_request(leaves, 1);
 	if (!weir__verify_settle(verify) ||
-	    !weir__stage_send_up_to(verify, 4 * many(verify)))
+	    !weir__proc_send_up_to(verify, 4 * many(verify)))
 		return;
 	weir_subscriber_probe_cancel(leaves);
 	if (weir__verify_settle(verify) &&
-	    weir__stage_send_up_to(verify, 4 * many(verify)))
-		weir__stage_got(verify, stays, n);
+	    weir__proc_send_up_to(verify, 4 * many(verify)))
+		weir__proc_got(verify, stays, n);
 }
 
 /* --- Ends ----------------------------------------------------------------- */
@@ -130,27 +130,26 @@ static void error_at_once(struct weir__verify *verify)
 {
 	struct weir_subscriber_probe *behind;
 
-	if (!passes_errors(verify) || !weir__stage_start(verify))
+	if (!passes_errors(verify) || !weir__proc_start(verify))
 		return;
-	behind = weir__stage_join(verify, 0);
-	if (behind &&
-	    weir__stage_send_end(verify, weir__stage_of(verify)->error))
-		weir__stage_got_end(verify, behind,
-				    weir__stage_of(verify)->error);
+	behind = weir__proc_join(verify, 0);
+	if (behind && weir__proc_send_end(verify, weir__proc_of(verify)->error))
+		weir__proc_got_end(verify, behind,
+				   weir__proc_of(verify)->error);
 }
 
 static void error_after_items(struct weir__verify *verify)
 {
 	struct weir_subscriber_probe *behind;
 
-	if (!passes_errors(verify) || !weir__stage_start(verify))
+	if (!passes_errors(verify) || !weir__proc_start(verify))
 		return;
-	behind = weir__stage_join(verify, 3);
-	if (behind && weir__stage_send_up_to(verify, 3) &&
-	    weir__stage_got(verify, behind, 3) &&
-	    weir__stage_send_end(verify, weir__stage_of(verify)->error))
-		weir__stage_got_end(verify, behind,
-				    weir__stage_of(verify)->error);
+	behind = weir__proc_join(verify, 3);
+	if (behind && weir__proc_send_up_to(verify, 3) &&
+	    weir__proc_got(verify, behind, 3) &&
+	    weir__proc_send_end(verify, weir__proc_of(verify)->error))
+		weir__proc_got_end(verify, behind,
+				   weir__proc_of(verify)->error);
 }
 
 static void error_recovered(struct weir__verify *verify)
@@ -162,11 +161,11 @@ static void error_recovered(struct weir__verify *verify)
 		weir__verify_skip(verify, "passes errors on");
 		return;
 	}
-	if (!weir__stage_start(verify))
+	if (!weir__proc_start(verify))
 		return;
-	behind = weir__stage_join(verify, 3);
-	if (behind && weir__stage_send_up_to(verify, 3) &&
-	    weir__stage_send_end(verify, weir__stage_of(verify)->error))
+	behind = weir__proc_join(verify, 3);
+	if (behind && weir__proc_send_up_to(verify, 3) &&
+	    weir__proc_send_end(verify, weir__proc_of(verify)->error))
 		WEIR__CHECK(verify,
 			    weir_subscriber_probe_counts(behind).errors == 0,
 			    "recovers, but the error was passed on");
@@ -178,19 +177,18 @@ static void error_for_all_after(struct weir__verify *verify, int64_t n)
 {
 	struct weir_subscriber_probe *one, *other;
 
-	if (!passes_errors(verify) || !weir__stage_takes_two(verify) ||
-	    !weir__stage_start(verify))
+	if (!passes_errors(verify) || !weir__proc_takes_two(verify) ||
+	    !weir__proc_start(verify))
 		return;
-	one = weir__stage_join(verify, 1);
-	other = one ? weir__stage_join(verify, 0) : NULL;
-	if (!other || !weir__stage_send_up_to(verify, n))
+	one = weir__proc_join(verify, 1);
+	other = one ? weir__proc_join(verify, 0) : NULL;
+	if (!other || !weir__proc_send_up_to(verify, n))
 		return;
 	weir_subscriber_probe_request(one, 1);
 	if (weir__verify_settle(verify) &&
-	    weir__stage_send_end(verify, weir__stage_of(verify)->error) &&
-	    weir__stage_got_end(verify, one, weir__stage_of(verify)->error))
-		weir__stage_got_end(verify, other,
-				    weir__stage_of(verify)->error);
+	    weir__proc_send_end(verify, weir__proc_of(verify)->error) &&
+	    weir__proc_got_end(verify, one, weir__proc_of(verify)->error))
+		weir__proc_got_end(verify, other, weir__proc_of(verify)->error);
 }
 
 static void error_for_all(struct weir__verify *verify)
@@ -210,13 +208,13 @@ static void complete_behind(struct weir__verify *verify)
 	struct weir_subscriber_probe *behind;
 	int64_t held;
 
-	if (!weir__stage_start(verify))
+	if (!weir__proc_start(verify))
 		return;
-	behind = weir__stage_join(verify, 0);
-	if (!behind || !weir__stage_send_some(verify, 4))
+	behind = weir__proc_join(verify, 0);
+	if (!behind || !weir__proc_send_some(verify, 4))
 		return;
-	held = weir__stage_of(verify)->sent;
-	if (!weir__stage_send_end(verify, NULL))
+	held = weir__proc_of(verify)->sent;
+	if (!weir__proc_send_end(verify, NULL))
 		return;
 	WEIR__CHECK(verify,
 		    held == 0 ||
@@ -225,20 +223,20 @@ static void complete_behind(struct weir__verify *verify)
 		    "on_complete has overtaken items");
 	weir_subscriber_probe_request(behind, held);
 	if (weir__verify_settle(verify) &&
-	    weir__stage_got(verify, behind, held) &&
-	    weir__stage_in_order(verify, behind))
-		weir__stage_got_end(verify, behind, NULL);
+	    weir__proc_got(verify, behind, held) &&
+	    weir__proc_in_order(verify, behind))
+		weir__proc_got_end(verify, behind, NULL);
 }
 
 static void complete_at_once(struct weir__verify *verify)
 {
 	struct weir_subscriber_probe *behind;
 
-	if (!weir__stage_start(verify))
+	if (!weir__proc_start(verify))
 		return;
-	behind = weir__stage_join(verify, 0);
-	if (behind && weir__stage_send_end(verify, NULL))
-		weir__stage_got_end(verify, behind, NULL);
+	behind = weir__proc_join(verify, 0);
+	if (behind && weir__proc_send_end(verify, NULL))
+		weir__proc_got_end(verify, behind, NULL);
 }
 
 /* All requested items have come, and the processor waits for a request. */
@@ -246,20 +244,20 @@ static void complete_at_rest(struct weir__verify *verify)
 {
 	struct weir_subscriber_probe *behind;
 
-	if (!weir__stage_start(verify))
+	if (!weir__proc_start(verify))
 		return;
-	behind = weir__stage_join(verify, 3);
-	if (behind && weir__stage_send_up_to(verify, 3) &&
-	    weir__stage_got(verify, behind, 3) &&
-	    weir__stage_send_end(verify, NULL))
-		weir__stage_got_end(verify, behind, NULL);
+	behind = weir__proc_join(verify, 3);
+	if (behind && weir__proc_send_up_to(verify, 3) &&
+	    weir__proc_got(verify, behind, 3) &&
+	    weir__proc_send_end(verify, NULL))
+		weir__proc_got_end(verify, behind, NULL);
 }
 
 /* --- Subscribers ---------------------------------------------------------- */
 
 static bool has_cancelled(struct weir__verify *verify, bool wanted)
 {
-	bool has = weir__stage_counts(verify).cancels > 0;
+	bool has = weir__proc_counts(verify).cancels > 0;
 
 	return has == wanted ||
 	       weir__verify_fail(verify, "%s",
@@ -274,10 +272,10 @@ static void cancel_passes(struct weir__verify *verify)
 {
 	struct weir_subscriber_probe *behind;
 
-	if (!weir__stage_start(verify))
+	if (!weir__proc_start(verify))
 		return;
-	behind = weir__stage_join(verify, 0);
-	if (!behind || !weir__stage_send_some(verify, 4) ||
+	behind = weir__proc_join(verify, 0);
+	if (!behind || !weir__proc_send_some(verify, 4) ||
 	    !has_cancelled(verify, false))
 		return;
 	weir_subscriber_probe_cancel(behind);
@@ -289,11 +287,11 @@ static void last_cancel_passes(struct weir__verify *verify)
 {
 	struct weir_subscriber_probe *one, *other;
 
-	if (!weir__stage_takes_two(verify) || !weir__stage_start(verify))
+	if (!weir__proc_takes_two(verify) || !weir__proc_start(verify))
 		return;
-	one = weir__stage_join(verify, 1);
-	other = one ? weir__stage_join(verify, 1) : NULL;
-	if (!other || !weir__stage_send_some(verify, 4))
+	one = weir__proc_join(verify, 1);
+	other = one ? weir__proc_join(verify, 1) : NULL;
+	if (!other || !weir__proc_send_some(verify, 4))
 		return;
 	weir_subscriber_probe_cancel(one);
 	if (!weir__verify_settle(verify) || !has_cancelled(verify, false))
@@ -310,29 +308,29 @@ static void second_subscriber(struct weir__verify *verify)
 	struct weir_subscriber_probe *first, *second;
 	struct weir_subscriber_probe_counts counts;
 
-	if (!weir__stage_start(verify))
+	if (!weir__proc_start(verify))
 		return;
-	first = weir__stage_join(verify, 4);
-	second = first ? weir__stage_join(verify, 4) : NULL;
+	first = weir__proc_join(verify, 4);
+	second = first ? weir__proc_join(verify, 4) : NULL;
 	if (!second)
 		return;
 	counts = weir_subscriber_probe_counts(second);
 	WEIR__CHECK(verify, counts.subscriptions == 1,
 		    "1.9: a second subscriber got no on_subscribe");
-	if (!weir__stage_send_up_to(verify, 4) ||
-	    !weir__stage_send_end(verify, NULL))
+	if (!weir__proc_send_up_to(verify, 4) ||
+	    !weir__proc_send_end(verify, NULL))
 		return;
 	weir_subscriber_probe_request(first, INT64_MAX);
 	weir_subscriber_probe_request(second, INT64_MAX);
 	if (!weir__verify_settle(verify) ||
-	    !weir__stage_got_end(verify, first, NULL))
+	    !weir__proc_got_end(verify, first, NULL))
 		return;
 	counts = weir_subscriber_probe_counts(second);
 	WEIR__CHECK(verify, counts.errors + counts.completions == 1,
 		    "a second subscriber was neither served nor rejected");
 	WEIR__CHECK(verify,
 		    weir_subscriber_probe_counts(first).items + counts.items >=
-			    weir__stage_of(verify)->sent,
+			    weir__proc_of(verify)->sent,
 		    "items were lost for a second subscriber");
 }
 
@@ -363,8 +361,8 @@ int weir_verify_processor(struct weir_processor_factory *factory,
 	static const struct weir__verify_suite suite = {
 		.tests = tests,
 		.n_tests = sizeof(tests) / sizeof(*tests),
-		.end = weir__stage_end,
-		.live = weir__stage_live,
+		.end = weir__proc_end,
+		.live = weir__proc_live,
 	};
 	struct weir__sides sides;
 	int failed;
