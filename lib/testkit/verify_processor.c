@@ -7,7 +7,7 @@
 #include <inttypes.h>
 
 #include "testkit/processor_steps.h"
-#include "testkit/sides.h"
+#include "testkit/processor_harness.h"
 
 /* --- Demand --------------------------------------------------------------- */
 
@@ -364,16 +364,16 @@ int weir_verify_processor(struct weir_processor_factory *factory,
 		.end = weir__proc_end,
 		.live = weir__proc_live,
 	};
-	struct weir__sides sides;
+	struct weir__harness harness;
 	int failed;
 
 	if (!factory || !report || !factory->create || !factory->release ||
 	    !factory->item || !factory->is_item)
 		return -EINVAL;
-	weir__sides_init(&sides, factory);
+	weir__harness_init(&harness, factory);
 	failed = weir__verify_run(&suite, factory, &factory->env, report);
-	failed += weir_verify_subscriber(&sides.subscribers, report);
-	failed += weir_verify_publisher(&sides.publishers, report);
-	weir__sides_fini(&sides);
+	failed += weir_verify_subscriber(&harness.subscribers, report);
+	failed += weir_verify_publisher(&harness.publishers, report);
+	weir__harness_fini(&harness);
 	return failed;
 }
