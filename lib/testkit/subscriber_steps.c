@@ -253,54 +253,54 @@ bool weir__sub_make_held(struct weir__verify *verify)
 }
 
 /* Subscribes to a publisher of `n` items that sends inside request. */
-bool weir__sub_start_prompt(struct weir__verify *verify, uint32_t n,
-			    struct weir_error *error)
+bool weir__sub_start_sync(struct weir__verify *verify, uint32_t n,
+			  struct weir_error *error)
 {
 	struct weir_subscriber_factory *factory = verify->factory;
-	struct weir__prompt *prompt;
+	struct weir__sync_publisher *sync;
 	struct weir__sub *sub;
 
-	assert(n <= WEIR__PROMPT_ITEMS);
+	assert(n <= WEIR__SYNC_PUBLISHER_ITEMS);
 	if (!weir__sub_make(verify))
 		return false;
 	sub = weir__sub_of(verify);
-	prompt = calloc(1, sizeof(*prompt));
-	if (!prompt)
+	sync = calloc(1, sizeof(*sync));
+	if (!sync)
 		return weir__verify_fail(verify, "no memory");
-	sub->prompt = prompt;
-	prompt->items = factory->items;
-	prompt->error = error;
-	weir__prompt_init(prompt);
-	for (; prompt->n < n; prompt->n++) {
-		prompt->item[prompt->n] = factory->item(factory, prompt->n);
-		if (!prompt->item[prompt->n])
+	sub->sync = sync;
+	sync->items = factory->items;
+	sync->error = error;
+	weir__sync_publisher_init(sync);
+	for (; sync->n < n; sync->n++) {
+		sync->item[sync->n] = factory->item(factory, sync->n);
+		if (!sync->item[sync->n])
 			return weir__verify_fail(verify, "no item was made");
 	}
 	sub->subscribed = true;
-	(void)weir_publisher_subscribe(&prompt->publisher, sub->subscriber);
+	(void)weir_publisher_subscribe(&sync->publisher, sub->subscriber);
 	return weir__verify_settle(verify);
 }
 
 /* Lets the subscriber request until all items are sent. */
-bool weir__sub_drains_prompt(struct weir__verify *verify)
+bool weir__sub_drains_sync(struct weir__verify *verify)
 {
 	struct weir__sub *sub = weir__sub_of(verify);
 	struct weir_subscriber_factory *factory = sub->factory;
-	uint32_t before, n = sub->prompt->n;
+	uint32_t before, n = sub->sync->n;
 
-	while (sub->prompt->next < n && factory->request) {
-		before = sub->prompt->next;
+	while (sub->sync->next < n && factory->request) {
+		before = sub->sync->next;
 		factory->request(factory, sub->subscriber, 8);
 		if (!weir__verify_settle(verify))
 			return false;
-		if (sub->prompt->next == before)
+		if (sub->sync->next == before)
 			break;
 	}
-	if (sub->prompt->failed)
+	if (sub->sync->failed)
 		return weir__verify_fail(verify, "2.13: a signal from within "
 						 "request was not taken");
 	return weir__sub_processed(verify, n) &&
-	       weir__sub_ended_with(verify, sub->prompt->error);
+	       weir__sub_ended_with(verify, sub->sync->error);
 }
 
 /* Ends the stream, whatever became of the test. */
@@ -309,10 +309,10 @@ static void end_stream(struct weir__verify *verify)
 	struct weir__sub *sub = weir__sub_of(verify);
 	struct weir_subscriber_factory *factory = sub->factory;
 
-	if (!sub->prompt && !sub->subscribed)
+	if (!sub->sync && !sub->subscribed)
 		(void)weir__sub_subscribe(verify);
-	if (sub->prompt) {
-		weir__prompt_stop(sub->prompt);
+	if (sub->sync) {
+		weir__sync_publisher_stop(sub->sync);
 	} else if (!sub->over) {
 		if (factory->cancel)
 			factory->cancel(factory, sub->subscriber);
@@ -346,7 +346,7 @@ static bool give_up(struct weir__verify *verify)
 	}
 	weir__verify_settle(verify);
 	return !sub->probe &&
-	       (!sub->prompt || weir__prompt_is_given_back(sub->prompt));
+	       (!sub->sync || weir__sync_publisher_is_released(sub->sync));
 }
 
 static void look_at_release(struct weir__verify *verify)
@@ -358,7 +358,7 @@ static void look_at_release(struct weir__verify *verify)
 	    !factory->released(factory, sub->subscriber))
 		weir__verify_fail(verify, "no publisher holds it any more, and "
 					  "it was not released, or used since");
-	if (sub->prompt && sub->prompt->misused)
+	if (sub->sync && sub->sync->misused)
 		weir__verify_fail(verify, "called a subscription that it had "
 					  "given back");
 }
@@ -367,10 +367,10 @@ static void drop_unsent(struct weir__sub *sub)
 {
 	uint32_t i;
 
-	if (!sub->prompt)
+	if (!sub->sync)
 		return;
-	for (i = sub->prompt->next; i < sub->prompt->n; i++)
-		weir__sub_drop(sub->factory, sub->prompt->item[i]);
+	for (i = sub->sync->next; i < sub->sync->n; i++)
+		weir__sub_drop(sub->factory, sub->sync->item[i]);
 }
 
 static void release(struct weir__verify *verify)
@@ -388,7 +388,7 @@ static void release(struct weir__verify *verify)
 	gone = give_up(verify);
 	drop_unsent(sub);
 	if (gone)
-		free(sub->prompt);
+		free(sub->sync);
 	else
 		weir__verify_fail(verify, "the subscriber is gone and still "
 					  "holds its subscription");

@@ -6,7 +6,7 @@
 #ifndef WEIR_TESTKIT_SUBSCRIBER_STEPS_H
 #define WEIR_TESTKIT_SUBSCRIBER_STEPS_H
 
-#include "testkit/prompt.h"
+#include "testkit/sync_publisher.h"
 #include "testkit/verify.h"
 
 /* The state of a test. */
@@ -14,7 +14,7 @@ struct weir__sub {
 	struct weir_subscriber_factory *factory;
 	struct weir_subscriber *subscriber;
 	struct weir_publisher_probe *probe; /* one of the two */
-	struct weir__prompt *prompt;
+	struct weir__sync_publisher *sync;
 	struct weir_error *error;
 	int64_t sent;	 /* taken by the subscriber, numbers from 0 */
 	int64_t checked; /* processed as they should be */
@@ -80,9 +80,9 @@ bool weir__sub_cancels(struct weir__verify *verify);
  * the end inside request; lets it request until everything has come, and checks
  * what came.
  */
-bool weir__sub_start_prompt(struct weir__verify *verify, uint32_t n,
-			    struct weir_error *error);
-bool weir__sub_drains_prompt(struct weir__verify *verify);
+bool weir__sub_start_sync(struct weir__verify *verify, uint32_t n,
+			  struct weir_error *error);
+bool weir__sub_drains_sync(struct weir__verify *verify);
 
 /* Called by the suite after each test. */
 void weir__sub_end(struct weir__verify *verify);

@@ -395,20 +395,20 @@ static void requests_add(struct weir__verify *verify)
 
 static void next_in_request(struct weir__verify *verify)
 {
-	if (weir__sub_start_prompt(verify, WEIR__PROMPT_ITEMS, NULL))
-		weir__sub_drains_prompt(verify);
+	if (weir__sub_start_sync(verify, WEIR__SYNC_PUBLISHER_ITEMS, NULL))
+		weir__sub_drains_sync(verify);
 }
 
 static void complete_in_request(struct weir__verify *verify)
 {
-	if (weir__sub_start_prompt(verify, 1, NULL))
-		weir__sub_drains_prompt(verify);
+	if (weir__sub_start_sync(verify, 1, NULL))
+		weir__sub_drains_sync(verify);
 }
 
 static void error_in_request(struct weir__verify *verify)
 {
-	if (weir__sub_start_prompt(verify, 1, weir_error_of(-EIO)))
-		weir__sub_drains_prompt(verify);
+	if (weir__sub_start_sync(verify, 1, weir_error_of(-EIO)))
+		weir__sub_drains_sync(verify);
 }
 
 static void released_last(struct weir__verify *verify)
