@@ -30,7 +30,7 @@ static inline void weir__array_init(struct weir__array *array,
 				    const struct weir__op *op, void **items,
 				    size_t room)
 {
-	struct weir__stage *stage = op->stage;
+	struct weir__island *stage = op->stage;
 
 	array->scratch = NULL;
 	array->items = items;

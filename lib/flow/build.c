@@ -360,7 +360,7 @@ struct weir__op *weir__build_inlet(struct weir__build *build,
 				   const struct weir_items *items,
 				   size_t capacity)
 {
-	struct weir__stage *stage = build->stage;
+	struct weir__island *stage = build->stage;
 	bool outer = flow->kind->source && flow->kind->boundary;
 	struct weir__op *op = weir__op_leaf(
 		build, flow, outer ? &outer_inlet_kind : &inlet_kind, items);
@@ -406,17 +406,17 @@ struct weir__op *weir__build_cut(struct weir__build *build,
 	above.executor = executor ? executor : build->executor;
 	above.credit = 0;
 	above.stage =
-		weir__stage_new(build->run, above.executor, &weir__end_out);
+		weir__island_new(build->run, above.executor, &weir__end_out);
 	if (!above.stage)
 		return fail(build, -ENOMEM);
 	above.tree = above.stage->tree;
 	root = weir__build(&above, up);
 	if (!root)
 		return NULL;
-	rc = weir__stage_ready(above.stage, root);
+	rc = weir__island_ready(above.stage, root);
 	if (rc < 0)
 		return fail(build, rc);
-	build->fans = weir__stage_fans(above.stage);
+	build->fans = weir__island_fans(above.stage);
 	return weir__build_inlet(build, up, &above.stage->out, root->items,
 				 capacity);
 }
@@ -451,7 +451,7 @@ static struct weir__op *async_build(struct weir__build *build,
 {
 	const struct async *args = (const void *)flow->args;
 
-	/* nested: of this executor, see weir__flow_staged() */
+	/* nested: of this executor, see weir__flow_needs_island() */
 	if (build->nested)
 		return weir__build(build, flow->up[0]);
 	return weir__build_cut(build, flow->up[0], args->executor,
@@ -476,8 +476,8 @@ struct weir_flow *weir_flow_async(struct weir_flow *flow, size_t capacity,
 
 /* --- Nested --------------------------------------------------------------- */
 
-static bool is_staged(const struct weir_flow *flow,
-		      const struct weir_executor *executor)
+static bool needs_island(const struct weir_flow *flow,
+			 const struct weir_executor *executor)
 {
 	const struct async *args = (const void *)flow->args;
 
@@ -486,16 +486,16 @@ static bool is_staged(const struct weir_flow *flow,
 	return args->executor && args->executor != executor;
 }
 
-const char *weir__flow_staged(const struct weir_flow *flow,
-			      const struct weir_executor *executor)
+const char *weir__flow_needs_island(const struct weir_flow *flow,
+				    const struct weir_executor *executor)
 {
 	const char *name = NULL;
 	uint32_t i;
 
-	if (is_staged(flow, executor))
+	if (needs_island(flow, executor))
 		return weir__flow_called(flow);
 	for (i = 0; i < flow->n_up && !name; i++)
-		name = weir__flow_staged(flow->up[i], executor);
+		name = weir__flow_needs_island(flow->up[i], executor);
 	return name;
 }
 
@@ -512,7 +512,7 @@ static int claim_nested(const struct weir__op *op, struct weir_flow *flow)
 	/* `op`, which is being pulled, will pull the nested flow */
 	if (op->stage->n_pulling + flow->depth > WEIR_FLOW_DEPTH_MAX)
 		return -E2BIG;
-	if (weir__flow_staged(flow, op->stage->actor.executor))
+	if (weir__flow_needs_island(flow, op->stage->actor.executor))
 		return -ENOTSUP;
 	return weir__flow_misfit(flow, &misfit) ? -EINVAL
 						: weir__flow_claim(flow);

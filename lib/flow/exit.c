@@ -20,10 +20,10 @@
 struct exit {
 	struct weir_reactive_out reactive;
 	const struct weir_allocator *allocator;
-	struct weir__stage *stage; /* referenced by the operator */
-	struct weir__op *op;	   /* held by the stage; NULL: not made yet */
-	struct weir_in *in;	   /* its actor is held; NULL: not linked */
-	struct exit *next;	   /* of the run; under its lock */
+	struct weir__island *stage; /* referenced by the operator */
+	struct weir__op *op;	    /* held by the stage; NULL: not made yet */
+	struct weir_in *in;	    /* its actor is held; NULL: not linked */
+	struct exit *next;	    /* of the run; under its lock */
 	/* The stage's. */
 	struct weir_error *error; /* before `stopped` */
 	bool told;		  /* the operator was told how the stage
@@ -48,7 +48,7 @@ static bool is_cancelled(const struct exit *exit)
  * error; items that wait for a request are dropped. True: look again, because
  * there is or was demand.
  */
-static bool overtake(struct weir__stage *stage)
+static bool overtake(struct weir__island *stage)
 {
 	const struct weir_out *out = &stage->out;
 	struct weir__inlet *inlet;
@@ -71,7 +71,7 @@ static bool overtake(struct weir__stage *stage)
 	return again;
 }
 
-static enum weir__found exit_last(struct weir__stage *stage, uint64_t n)
+static enum weir__found exit_last(struct weir__island *stage, uint64_t n)
 {
 	bool again = overtake(stage);
 	enum weir__found found = weir__end_out.drive(stage, n);
@@ -85,7 +85,7 @@ static enum weir__found exit_last(struct weir__stage *stage, uint64_t n)
 	return found;
 }
 
-static enum weir__found exit_drive(struct weir__stage *stage, uint64_t n)
+static enum weir__found exit_drive(struct weir__island *stage, uint64_t n)
 {
 	struct exit *exit = stage->end_state;
 
@@ -98,7 +98,7 @@ static enum weir__found exit_drive(struct weir__stage *stage, uint64_t n)
 	return WEIR__FOUND_OVER;
 }
 
-static void exit_over(struct weir__stage *stage, struct weir_error *error)
+static void exit_over(struct weir__island *stage, struct weir_error *error)
 {
 	struct exit *exit = stage->end_state;
 
@@ -110,18 +110,18 @@ static void exit_over(struct weir__stage *stage, struct weir_error *error)
 	weir__end_out.over(stage, error);
 }
 
-static void exit_require(struct weir__stage *stage, bool room)
+static void exit_require(struct weir__island *stage, bool room)
 {
 	weir__end_out.require(stage, room);
 }
 
-static bool exit_cancelled(struct weir__stage *stage, struct weir_out *out)
+static bool exit_cancelled(struct weir__island *stage, struct weir_out *out)
 {
 	return weir__end_out.cancelled(stage, out);
 }
 
 /* The stage has stopped: the items that it emitted are delivered or dropped. */
-static void exit_close(struct weir__stage *stage)
+static void exit_close(struct weir__island *stage)
 {
 	struct exit *exit = stage->end_state;
 	struct weir__op *op = exit->op;
@@ -152,7 +152,7 @@ static void unlink_exit(struct exit *exit, struct weir_flow_run *run)
 	weir_actor_unref(exit->in->port.actor);
 }
 
-static void exit_free(struct weir__stage *stage)
+static void exit_free(struct weir__island *stage)
 {
 	struct exit *exit = stage->end_state;
 
@@ -171,7 +171,7 @@ static const struct weir__end exit_end = {
 	.free = exit_free,
 };
 
-void weir__exit_linked(struct weir__stage *stage, struct weir_in *in)
+void weir__exit_linked(struct weir__island *stage, struct weir_in *in)
 {
 	struct exit *exit = stage->end_state;
 	struct weir_flow_run *run = stage->run;
@@ -246,7 +246,7 @@ static struct exit *exit_new(struct weir__build *build,
 		return NULL;
 	/* as any other with an out-port, until that is set up */
 	above.stage =
-		weir__stage_new(build->run, build->executor, &weir__end_out);
+		weir__island_new(build->run, build->executor, &weir__end_out);
 	if (!above.stage) {
 		weir__free(allocator, exit, sizeof(*exit));
 		return NULL;
@@ -256,7 +256,7 @@ static struct exit *exit_new(struct weir__build *build,
 	above.tree = above.stage->tree;
 	root = weir__build(&above, flow->up[0]);
 	if (root)
-		rc = weir__stage_ready(above.stage, root);
+		rc = weir__island_ready(above.stage, root);
 	above.stage->end = &exit_end;
 	above.stage->end_state = exit;
 	if (rc < 0)
@@ -282,7 +282,7 @@ static struct weir__op *wait_new(struct weir__build *build,
 
 struct weir__op *weir__exit_build(
 	struct weir__build *build, const struct weir_flow *flow,
-	int (*join)(struct weir__stage *stage, const struct weir_flow *flow,
+	int (*join)(struct weir__island *stage, const struct weir_flow *flow,
 		    struct weir_reactive_out *reactive))
 {
 	struct weir__op *op;

@@ -19,7 +19,7 @@
  */
 struct weir__op *weir__exit_build(
 	struct weir__build *build, const struct weir_flow *flow,
-	int (*join)(struct weir__stage *stage, const struct weir_flow *flow,
+	int (*join)(struct weir__island *stage, const struct weir_flow *flow,
 		    struct weir_reactive_out *reactive));
 
 /*
@@ -27,7 +27,7 @@ struct weir__op *weir__exit_build(
  * in-port are the other actor's: a cancelled run does not wait until they are
  * taken.
  */
-void weir__exit_linked(struct weir__stage *stage, struct weir_in *in);
+void weir__exit_linked(struct weir__island *stage, struct weir_in *in);
 
 /* The run is cancelled: the actors below its exits do not keep it from being
  * over. Any thread; holds the run's lock. */

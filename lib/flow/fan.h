@@ -73,7 +73,7 @@ struct weir__fan_out {
 #define WEIR__FAN_NONE SIZE_MAX
 
 static inline struct weir__fan_out *weir__fan_of(
-	const struct weir__stage *stage)
+	const struct weir__island *stage)
 {
 	return stage->end_state;
 }

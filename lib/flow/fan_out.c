@@ -11,7 +11,7 @@
 
 /* --- What they do alike --------------------------------------------------- */
 
-static void fan_over(struct weir__stage *stage, struct weir_error *error)
+static void fan_over(struct weir__island *stage, struct weir_error *error)
 {
 	struct weir__fan_out *fan = weir__fan_of(stage);
 	size_t i;
@@ -28,7 +28,7 @@ static void fan_over(struct weir__stage *stage, struct weir_error *error)
 			(void)weir_out_end(&fan->outlets[i].out, error);
 }
 
-static bool fan_cancelled(struct weir__stage *stage, struct weir_out *out)
+static bool fan_cancelled(struct weir__island *stage, struct weir_out *out)
 {
 	struct weir__fan_out *fan = weir__fan_of(stage);
 	struct weir__outlet *outlet =
@@ -43,7 +43,7 @@ static bool fan_cancelled(struct weir__stage *stage, struct weir_out *out)
 	return fan->n_alive == 0 || fan->args->options.eager;
 }
 
-static void fan_free(struct weir__stage *stage)
+static void fan_free(struct weir__island *stage)
 {
 	struct weir__fan_out *fan = weir__fan_of(stage);
 
@@ -77,9 +77,9 @@ static bool fan_ends(struct weir__op *root)
  * Pulls items and deals them at once. It pulls no more than `room` says,
  * because it keeps no items.
  */
-static enum weir__found drive(struct weir__stage *stage, uint64_t n,
+static enum weir__found drive(struct weir__island *stage, uint64_t n,
 			      size_t (*room)(struct weir__fan_out *fan),
-			      void (*deal)(struct weir__stage *stage,
+			      void (*deal)(struct weir__island *stage,
 					   void *const *items, size_t n))
 {
 	struct weir__fan_out *fan = weir__fan_of(stage);
@@ -140,7 +140,7 @@ static int share(const struct weir__op *root, void *item)
  * gets a share. If `select` or `share` fails, the outlets before that keep what
  * they got.
  */
-static void broadcast_one(struct weir__stage *stage, void *item)
+static void broadcast_one(struct weir__island *stage, void *item)
 {
 	struct weir__fan_out *fan = weir__fan_of(stage);
 	struct weir__op *root = stage->root;
@@ -170,7 +170,7 @@ static void broadcast_one(struct weir__stage *stage, void *item)
 		(void)weir__op_survives(root, wanted);
 }
 
-static void broadcast(struct weir__stage *stage, void *const *items, size_t n)
+static void broadcast(struct weir__island *stage, void *const *items, size_t n)
 {
 	size_t i;
 
@@ -179,12 +179,12 @@ static void broadcast(struct weir__stage *stage, void *const *items, size_t n)
 	weir__op_drop(stage->root, items + i, n - i);
 }
 
-static enum weir__found broadcast_drive(struct weir__stage *stage, uint64_t n)
+static enum weir__found broadcast_drive(struct weir__island *stage, uint64_t n)
 {
 	return drive(stage, n, broadcast_room, broadcast);
 }
 
-static void broadcast_require(struct weir__stage *stage, bool room)
+static void broadcast_require(struct weir__island *stage, bool room)
 {
 	struct weir__fan_out *fan = weir__fan_of(stage);
 	size_t i;
@@ -282,7 +282,7 @@ static size_t deal_in_turn(struct weir__fan_out *fan, void *const *items,
 	return n;
 }
 
-static void balance(struct weir__stage *stage, void *const *items, size_t n)
+static void balance(struct weir__island *stage, void *const *items, size_t n)
 {
 	struct weir__fan_out *fan = weir__fan_of(stage);
 	size_t i = 0;
@@ -291,12 +291,12 @@ static void balance(struct weir__stage *stage, void *const *items, size_t n)
 		i += deal_in_turn(fan, items + i, n - i);
 }
 
-static enum weir__found balance_drive(struct weir__stage *stage, uint64_t n)
+static enum weir__found balance_drive(struct weir__island *stage, uint64_t n)
 {
 	return drive(stage, n, balance_room, balance);
 }
 
-static void balance_require(struct weir__stage *stage, bool room)
+static void balance_require(struct weir__island *stage, bool room)
 {
 	struct weir__fan_out *fan = weir__fan_of(stage);
 
@@ -324,7 +324,7 @@ static void *take_kept(struct weir__fan_out *fan)
 }
 
 /* Chooses the outlet of the first item kept, or drops that item. */
-static void choose_outlet(struct weir__stage *stage)
+static void choose_outlet(struct weir__island *stage)
 {
 	struct weir__fan_out *fan = weir__fan_of(stage);
 	const struct weir__fan_args *args = fan->args;
@@ -345,7 +345,7 @@ static void choose_outlet(struct weir__stage *stage)
 
 /* Deals the items kept. False: the first one waits for room, or the root has
  * failed. */
-static bool partition(struct weir__stage *stage)
+static bool partition(struct weir__island *stage)
 {
 	struct weir__fan_out *fan = weir__fan_of(stage);
 	struct weir__outlet *outlet;
@@ -367,7 +367,7 @@ static bool partition(struct weir__stage *stage)
 	return !stage->root->ended;
 }
 
-static enum weir__found partition_drive(struct weir__stage *stage, uint64_t n)
+static enum weir__found partition_drive(struct weir__island *stage, uint64_t n)
 {
 	struct weir__fan_out *fan = weir__fan_of(stage);
 	struct weir__op *root = stage->root, *up = root->up[0];
@@ -408,7 +408,7 @@ static size_t awaited(const struct weir__fan_out *fan)
 	return WEIR__FAN_NONE;
 }
 
-static void partition_require(struct weir__stage *stage, bool room)
+static void partition_require(struct weir__island *stage, bool room)
 {
 	struct weir__fan_out *fan = weir__fan_of(stage);
 	size_t one = awaited(fan), i;
@@ -422,7 +422,7 @@ static void partition_require(struct weir__stage *stage, bool room)
 		weir_actor_signal(&stage->actor);
 }
 
-static void partition_close(struct weir__stage *stage)
+static void partition_close(struct weir__island *stage)
 {
 	struct weir__fan_out *fan = weir__fan_of(stage);
 

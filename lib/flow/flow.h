@@ -2,7 +2,7 @@
 /*
  * The inside of flows. A blueprint is a tree of nodes (struct weir_flow); the
  * end of the flow is the root. A run makes operators (struct weir__op) of the
- * nodes, and actors (struct weir__stage) that each drive a tree of operators.
+ * nodes, and actors (struct weir__island) that each drive a tree of operators.
  * "Above" an operator is upstream of it, "below" it is downstream.
  *
  * An operator is pulled: its caller gives it an array, and it fills in up to
@@ -58,7 +58,7 @@
 
 struct weir__build;
 struct weir__op;
-struct weir__stage;
+struct weir__island;
 struct weir__tree;
 
 /* A kind of operator. Most files of this folder define a few kinds. */
@@ -149,7 +149,7 @@ struct weir_flow {
 struct weir__op {
 	const struct weir__kind *kind;
 	const struct weir_flow *flow;
-	struct weir__stage *stage;
+	struct weir__island *stage;
 	struct weir__tree *tree;
 	struct weir__op *next;		/* of the tree */
 	const struct weir_items *items; /* the items that it emits */
@@ -394,10 +394,10 @@ void weir__alarm_off(struct weir__alarm *alarm);
 /*
  * Makes the operators of a nested flow, in the actor of `op`; in it,
  * weir_flow_async() without an executor does nothing. NULL: *code says why:
- * -ENOMEM; -ENOTSUP, see weir__flow_staged(); the error of weir_flow_start()
- * for the flow; or the error that making an operator failed with. `flow` is
- * borrowed until weir__op_free_nested(), which cancels the nested operators if
- * they have not ended. Owner.
+ * -ENOMEM; -ENOTSUP, see weir__flow_needs_island(); the error of
+ * weir_flow_start() for the flow; or the error that making an operator failed
+ * with. `flow` is borrowed until weir__op_free_nested(), which cancels the
+ * nested operators if they have not ended. Owner.
  */
 struct weir__op *weir__op_nest(struct weir__op *op, struct weir_flow *flow,
 			       int *code);
@@ -407,8 +407,8 @@ void weir__op_free_nested(struct weir__op *nested);
  * The name of the first operator in the flow that needs an actor of its own,
  * and so cannot be nested in a flow that runs on `executor`; or NULL.
  */
-const char *weir__flow_staged(const struct weir_flow *flow,
-			      const struct weir_executor *executor);
+const char *weir__flow_needs_island(const struct weir_flow *flow,
+				    const struct weir_executor *executor);
 
 /* --- Making a run: build.c ------------------------------------------------ */
 
@@ -427,7 +427,7 @@ void weir__tree_unref(struct weir__tree *tree);
 /* What is being built; each branch gets a copy. */
 struct weir__build {
 	struct weir_flow_run *run;
-	struct weir__stage *stage;
+	struct weir__island *stage;
 	struct weir__tree *tree;
 	struct weir_executor *executor;
 	enum weir_directive (*decide)(struct weir_error *error, void *context);
@@ -500,20 +500,20 @@ enum weir__found {
 /* The lower end of a stage: what it does with the items that its root emits. */
 struct weir__end {
 	/* Pulls and delivers up to `n` items. */
-	enum weir__found (*drive)(struct weir__stage *stage, uint64_t n);
+	enum weir__found (*drive)(struct weir__island *stage, uint64_t n);
 	/* The root has ended, with `error` or well, and all its items are
 	 * delivered. */
-	void (*over)(struct weir__stage *stage, struct weir_error *error);
+	void (*over)(struct weir__island *stage, struct weir_error *error);
 	/* Sets whether the stage waits for room in its out-ports. NULL: it has
 	 * none. */
-	void (*require)(struct weir__stage *stage, bool room);
+	void (*require)(struct weir__island *stage, bool room);
 	/* An out-port was cancelled. True: the stage is not needed any more.
 	 * NULL: the stage has no out-port. */
-	bool (*cancelled)(struct weir__stage *stage, struct weir_out *out);
+	bool (*cancelled)(struct weir__island *stage, struct weir_out *out);
 	/* The stage has stopped: drops the items that it holds. May be NULL. */
-	void (*close)(struct weir__stage *stage);
+	void (*close)(struct weir__island *stage);
 	/* Frees stage->end_state. May be NULL. */
-	void (*free)(struct weir__stage *stage);
+	void (*free)(struct weir__island *stage);
 };
 
 extern const struct weir__end weir__end_result; /* of the run */
@@ -580,7 +580,7 @@ struct weir__inlet {
 	bool held;     /* not pulled yet: its producer sees no room */
 };
 
-struct weir__stage {
+struct weir__island {
 	struct weir_actor actor;
 	struct weir_actor_ops ops;
 	struct weir__other_port go; /* the port that a stage without out-port
@@ -594,8 +594,8 @@ struct weir__stage {
 	struct weir__op *root;
 	void **scratch; /* room for a batch; NULL: an operator is using it */
 	struct weir_flow_run *run;
-	struct weir__stage *next;    /* of the run, as it is made */
-	struct weir__stage *live;    /* of the stages that run */
+	struct weir__island *next;   /* of the run, as it is made */
+	struct weir__island *live;   /* of the stages that run */
 	const struct weir_flow *key; /* of a node with several outlets */
 	uint32_t n_inlets;
 	uint32_t n_pokes;   /* how often it was woken */
@@ -619,7 +619,7 @@ struct weir__stage {
 
 /* An operator that holds items may emit something in place of an error; so only
  * a linear stage passes errors for sure. */
-static inline uint32_t weir__stage_fans(const struct weir__stage *stage)
+static inline uint32_t weir__island_fans(const struct weir__island *stage)
 {
 	return stage->linear && stage->n_inlets == 1 ? stage->inlets->fans : 0;
 }
@@ -628,14 +628,14 @@ static inline uint32_t weir__stage_fans(const struct weir__stage *stage)
  * A stage of the run, without operators yet, that ends in `end`. NULL: no
  * memory.
  */
-struct weir__stage *weir__stage_new(struct weir_flow_run *run,
-				    struct weir_executor *executor,
-				    const struct weir__end *end);
+struct weir__island *weir__island_new(struct weir_flow_run *run,
+				      struct weir_executor *executor,
+				      const struct weir__end *end);
 /* Lets a port take part in firing, or not; *ignored is its state so far. */
 void weir__take_part(struct weir_port *port, bool *ignored, bool want);
 /* The stage has its operators: sets up the ports that it fires by. 0 or
  * -ENOMEM. */
-int weir__stage_ready(struct weir__stage *stage, struct weir__op *root);
+int weir__island_ready(struct weir__island *stage, struct weir__op *root);
 
 /* --- Runs: run.c ---------------------------------------------------------- */
 
@@ -652,9 +652,9 @@ struct weir_flow_run {
 	struct weir_executor *executor;
 	struct weir_flow_run_options options;
 	struct weir_flow *flow;
-	struct weir__stage *stages; /* while it is made */
-	struct weir__lock lock;	    /* for `live` */
-	struct weir__stage *live;   /* stages that have not stopped */
+	struct weir__island *stages; /* while it is made */
+	struct weir__lock lock;	     /* for `live` */
+	struct weir__island *live;   /* stages that have not stopped */
 	struct exit *exits; /* under `lock`: links to ports that are not the
 			     * run's */
 	struct weir_completion over;
@@ -691,13 +691,13 @@ extern struct weir_error weir__run_cancelled;
 void weir__run_fail(struct weir_flow_run *run, struct weir_error *error);
 /* A stage stops: it is taken off `live`, so no call reaches it any more.
  * Owner. */
-void weir__run_stage_stopped(struct weir_flow_run *run,
-			     struct weir__stage *stage);
+void weir__run_island_stopped(struct weir_flow_run *run,
+			      struct weir__island *stage);
 /*
  * A stage was released. Any thread; the caller must not touch the run after
  * this. When the last stage is released, the run is over, and its own actor is
  * submitted.
  */
-void weir__run_stage_gone(struct weir_flow_run *run);
+void weir__run_island_released(struct weir_flow_run *run);
 
 #endif

@@ -81,7 +81,7 @@ static const struct weir__kind cut_kind = {
 static struct weir__inlet *find_inlet(const struct weir_flow_run *run,
 				      const struct weir_flow *from)
 {
-	const struct weir__stage *stage;
+	const struct weir__island *stage;
 	struct weir__inlet *inlet;
 
 	for (stage = run->stages; stage; stage = stage->next)
@@ -93,27 +93,27 @@ static struct weir__inlet *find_inlet(const struct weir_flow_run *run,
 }
 
 /* Makes a stage of the flow at an outlet; its key is that flow. */
-static int make_stage(const struct weir__build *build,
-		      const struct weir_flow *from)
+static int make_island(const struct weir__build *build,
+		       const struct weir_flow *from)
 {
 	struct weir__build above = *build;
 	struct weir__op *root;
 
 	above.stage =
-		weir__stage_new(build->run, build->executor, &weir__end_out);
+		weir__island_new(build->run, build->executor, &weir__end_out);
 	if (!above.stage)
 		return -ENOMEM;
 	above.stage->key = from;
 	above.tree = above.stage->tree;
 	root = weir__build(&above, from);
-	return root ? weir__stage_ready(above.stage, root) : *build->code;
+	return root ? weir__island_ready(above.stage, root) : *build->code;
 }
 
-static int link_stage(const struct weir__build *build,
-		      const struct weir_flow *from)
+static int link_island(const struct weir__build *build,
+		       const struct weir_flow *from)
 {
 	struct weir__inlet *inlet = find_inlet(build->run, from);
-	struct weir__stage *stage = build->run->stages;
+	struct weir__island *stage = build->run->stages;
 
 	while (stage->key != from)
 		stage = stage->next;
@@ -134,9 +134,9 @@ static struct weir__op *circles_build(struct weir__build *build,
 	if (!op)
 		return NULL;
 	for (i = 1; i < flow->n_up && rc == 0; i++)
-		rc = make_stage(build, flow->up[i]);
+		rc = make_island(build, flow->up[i]);
 	for (i = 1; i < flow->n_up && rc == 0; i++)
-		rc = link_stage(build, flow->up[i]);
+		rc = link_island(build, flow->up[i]);
 	return rc == 0 ? op : refuse(build, op, rc);
 }
 

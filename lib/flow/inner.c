@@ -159,7 +159,7 @@ void weir__substream_fail(struct weir__substream *sub, struct weir_error *error)
 size_t weir__substream_pull(struct weir__substream *sub, void **items,
 			    size_t room)
 {
-	struct weir__stage *stage = sub->nest.op->stage;
+	struct weir__island *stage = sub->nest.op->stage;
 	bool again = stage->again, more = !sub->linear || room == 0;
 	size_t n = 0;
 

@@ -37,7 +37,8 @@ static struct weir_error *why_not(const struct weir__op *op,
 		return error_of(op, code, weir__flow_called(misfit.flow),
 				misfit.text);
 	if (rc == 0 && code == -ENOTSUP) {
-		staged = weir__flow_staged(flow, op->stage->actor.executor);
+		staged = weir__flow_needs_island(flow,
+						 op->stage->actor.executor);
 		if (staged)
 			return error_of(op, code, staged,
 					"not in a nested flow: needs an actor");
@@ -89,7 +90,7 @@ bool weir__nest_open_for_item(struct weir__nest *nest, struct weir__op *op,
 size_t weir__nest_pull(struct weir__nest *nest, void **items, size_t room)
 {
 	struct weir__op *op = nest->op;
-	struct weir__stage *stage = op->stage;
+	struct weir__island *stage = op->stage;
 	size_t got = 0, tries = op->stage->ask;
 	bool again = stage->again;
 

@@ -36,7 +36,7 @@ static __attribute__((noinline)) size_t pull_carefully(struct weir__op *op,
 						       void **items,
 						       size_t room)
 {
-	struct weir__stage *stage = op->stage;
+	struct weir__island *stage = op->stage;
 	bool drains = stage->draining && op->kind->source;
 	size_t n;
 
@@ -57,7 +57,7 @@ static __attribute__((noinline)) size_t pull_carefully(struct weir__op *op,
 
 size_t weir__pull(struct weir__op *op, void **items, size_t room)
 {
-	struct weir__stage *stage = op->stage;
+	struct weir__island *stage = op->stage;
 	size_t n;
 
 	if (op->ended)

@@ -132,10 +132,10 @@ static void outlet_unclaim(struct weir_flow *flow)
 
 /* --- Building ------------------------------------------------------------- */
 
-static struct weir__stage *find(const struct weir_flow_run *run,
-				const struct weir_flow *fan)
+static struct weir__island *find(const struct weir_flow_run *run,
+				 const struct weir_flow *fan)
 {
-	struct weir__stage *stage = run->stages;
+	struct weir__island *stage = run->stages;
 
 	while (stage && stage->key != fan)
 		stage = stage->next;
@@ -159,7 +159,7 @@ static void draw_order(struct weir__fan_out *fan)
 	}
 }
 
-static int init_ports(struct weir__stage *stage, struct weir__fan_out *fan,
+static int init_ports(struct weir__island *stage, struct weir__fan_out *fan,
 		      const struct weir_items *items)
 {
 	struct weir_out *out;
@@ -178,7 +178,7 @@ static int init_ports(struct weir__stage *stage, struct weir__fan_out *fan,
 }
 
 /* Makes the out-ports of a stage whose operators are built. */
-static int make_ports(struct weir__stage *stage, const struct weir_flow *flow,
+static int make_ports(struct weir__island *stage, const struct weir_flow *flow,
 		      struct weir__op *root)
 {
 	const struct weir__fan_args *args = args_of(flow);
@@ -200,7 +200,7 @@ static int make_ports(struct weir__stage *stage, const struct weir_flow *flow,
 	fan->size = size;
 	fan->n_alive = args->n;
 	fan->chosen = WEIR__FAN_NONE;
-	fan->fans = weir__stage_fans(stage);
+	fan->fans = weir__island_fans(stage);
 	if (stage->run->n_fans < FANS)
 		fan->bit = 1u << stage->run->n_fans++;
 	fan->waits_for_all = args->options.wait_for_all;
@@ -210,11 +210,11 @@ static int make_ports(struct weir__stage *stage, const struct weir_flow *flow,
 	if (args->keeps)
 		stage->linear = false;
 	rc = init_ports(stage, fan, items);
-	return rc < 0 ? rc : weir__stage_ready(stage, root);
+	return rc < 0 ? rc : weir__island_ready(stage, root);
 }
 
-static struct weir__stage *make(const struct weir__build *build,
-				const struct weir_flow *flow)
+static struct weir__island *make(const struct weir__build *build,
+				 const struct weir_flow *flow)
 {
 	const struct weir__fan_args *args = args_of(flow);
 	struct weir__build above = *build;
@@ -226,7 +226,7 @@ static struct weir__stage *make(const struct weir__build *build,
 	above.decide = NULL;
 	above.credit = 0;
 	*build->code = -ENOMEM;
-	above.stage = weir__stage_new(build->run, above.executor, args->end);
+	above.stage = weir__island_new(build->run, above.executor, args->end);
 	if (!above.stage)
 		return NULL;
 	above.stage->key = flow;
@@ -245,7 +245,7 @@ static struct weir__op *outlet_build(struct weir__build *build,
 	const struct weir_flow_fan_options *options =
 		&args_of(outlet->fan)->options;
 	struct weir_out *out;
-	struct weir__stage *stage;
+	struct weir__island *stage;
 
 	stage = find(build->run, outlet->fan);
 	if (!stage)

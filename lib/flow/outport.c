@@ -90,7 +90,8 @@ struct weir_flow *weir_flow_from_out(struct weir_out *out, size_t capacity)
 
 /* --- Into an in-port ------------------------------------------------------ */
 
-static int into_in_join(struct weir__stage *stage, const struct weir_flow *flow,
+static int into_in_join(struct weir__island *stage,
+			const struct weir_flow *flow,
 			struct weir_reactive_out *reactive)
 {
 	const struct inport *args = (const void *)flow->args;

@@ -17,8 +17,8 @@
 struct weir__pipe {
 	const struct weir_allocator *allocator;
 	const char *name;
-	struct weir__op *reader;    /* held by the writer; NULL: none yet */
-	struct weir__stage *writer; /* referenced by the reader */
+	struct weir__op *reader;     /* held by the writer; NULL: none yet */
+	struct weir__island *writer; /* referenced by the reader */
 	const struct weir_items *items;
 	enum weir_flow_buffer strategy;
 	uint32_t refs;		/* atomic: reader, writer */
@@ -184,7 +184,7 @@ static size_t may_put(struct weir__pipe *pipe, bool *over)
 	return n < WEIR_FLOW_BATCH ? n : WEIR_FLOW_BATCH;
 }
 
-static enum weir__found pipe_drive(struct weir__stage *stage, uint64_t n)
+static enum weir__found pipe_drive(struct weir__island *stage, uint64_t n)
 {
 	struct weir__pipe *pipe = stage->end_state;
 	struct weir__op *root = stage->root;
@@ -214,7 +214,7 @@ static enum weir__found pipe_drive(struct weir__stage *stage, uint64_t n)
 	return WEIR__FOUND_MORE;
 }
 
-static void pipe_over(struct weir__stage *stage, struct weir_error *error)
+static void pipe_over(struct weir__island *stage, struct weir_error *error)
 {
 	struct weir__pipe *pipe = stage->end_state;
 	bool waits;
@@ -232,7 +232,7 @@ static void pipe_over(struct weir__stage *stage, struct weir_error *error)
 }
 
 /* The writing stage stops, whether its root had ended or not. */
-static void pipe_stop(struct weir__stage *stage)
+static void pipe_stop(struct weir__island *stage)
 {
 	struct weir__pipe *pipe = stage->end_state;
 
@@ -242,7 +242,7 @@ static void pipe_stop(struct weir__stage *stage)
 	pipe->reader = NULL;
 }
 
-static void pipe_free(struct weir__stage *stage)
+static void pipe_free(struct weir__island *stage)
 {
 	pipe_unref(stage->end_state);
 }
@@ -330,14 +330,15 @@ static struct weir__pipe *pipe_new(const struct weir__build *build, size_t n,
 }
 
 /* The writer, a stage that has its pipe. NULL: no memory. */
-static struct weir__stage *writer_new(const struct weir__build *build, size_t n,
-				      enum weir_flow_buffer strategy)
+static struct weir__island *writer_new(const struct weir__build *build,
+				       size_t n, enum weir_flow_buffer strategy)
 {
 	struct weir__pipe *pipe = pipe_new(build, n, strategy);
-	struct weir__stage *stage = NULL;
+	struct weir__island *stage = NULL;
 
 	if (pipe)
-		stage = weir__stage_new(build->run, build->executor, &pipe_end);
+		stage = weir__island_new(build->run, build->executor,
+					 &pipe_end);
 	if (!stage) {
 		if (pipe)
 			pipe_unref(pipe);
@@ -386,7 +387,7 @@ struct weir__op *weir__pipe_build(
 	pipe = above.stage->end_state;
 	above.tree = above.stage->tree;
 	root = make(&above, flow, pipe);
-	if (!root || weir__stage_ready(above.stage, root) < 0)
+	if (!root || weir__island_ready(above.stage, root) < 0)
 		return NULL;
 	pipe->items = root->items;
 	return reader_new(build, flow, pipe);

@@ -43,7 +43,7 @@ static int join(struct weir_out *out, struct weir_reactive_out *reactive,
 
 /* --- One subscriber ------------------------------------------------------- */
 
-static int into_join(struct weir__stage *stage, const struct weir_flow *flow,
+static int into_join(struct weir__island *stage, const struct weir_flow *flow,
 		     struct weir_reactive_out *reactive)
 {
 	struct weir_subscriber *const *args = (const void *)flow->args;
@@ -96,7 +96,7 @@ struct service {
 	bool told;			    /* as above */
 };
 
-static int serve_join(struct weir__stage *stage, const struct weir_flow *flow,
+static int serve_join(struct weir__island *stage, const struct weir_flow *flow,
 		      struct weir_reactive_out *reactive)
 {
 	struct service *service = stage->run->options.context;

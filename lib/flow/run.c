@@ -179,7 +179,7 @@ static void submit(struct weir_flow_run *run)
 		weir__registry_done(executor);
 }
 
-void weir__run_stage_gone(struct weir_flow_run *run)
+void weir__run_island_released(struct weir_flow_run *run)
 {
 	bool last;
 
@@ -257,14 +257,14 @@ static int build(struct weir_flow_run *run)
 	};
 	struct weir__op *root;
 
-	build.stage = weir__stage_new(run, run->executor, &weir__end_result);
+	build.stage = weir__island_new(run, run->executor, &weir__end_result);
 	if (!build.stage)
 		return -ENOMEM;
 	build.tree = build.stage->tree;
 	root = weir__build(&build, run->flow);
 	if (!root)
 		return code;
-	return weir__stage_ready(build.stage, root);
+	return weir__island_ready(build.stage, root);
 }
 
 /*
@@ -275,7 +275,7 @@ static int build(struct weir_flow_run *run)
  */
 static int start(struct weir_flow_run *run, bool *runs)
 {
-	struct weir__stage *first = NULL, *next = run->stages, *stage;
+	struct weir__island *first = NULL, *next = run->stages, *stage;
 	int rc = 0;
 
 	assert(next && !run->begun);
@@ -307,7 +307,7 @@ static int start(struct weir_flow_run *run, bool *runs)
 /* No stage has run: frees everything that was made. */
 static int give_up(struct weir_flow_run *run, int code)
 {
-	struct weir__stage *stage, *next;
+	struct weir__island *stage, *next;
 
 	run->options.done = NULL;
 	for (stage = run->stages; stage; stage = next) {
@@ -316,7 +316,7 @@ static int give_up(struct weir_flow_run *run, int code)
 	}
 	weir__flow_unclaim(run->flow);
 	unkeep(run);
-	weir__run_stage_gone(run);
+	weir__run_island_released(run);
 	weir_flow_run_free(run);
 	return code;
 }
@@ -349,7 +349,7 @@ static int start_run(struct weir_flow *flow, struct weir_executor *executor,
 	if (rc == 0)
 		rc = start(*run, &runs);
 	if (rc == 0 || runs) {
-		weir__run_stage_gone(*run);
+		weir__run_island_released(*run);
 		return 0;
 	}
 	rc = give_up(*run, rc);
@@ -453,10 +453,10 @@ int weir_flow_run(struct weir_flow *flow, struct weir_executor *executor,
 	return rc;
 }
 
-void weir__run_stage_stopped(struct weir_flow_run *run,
-			     struct weir__stage *stage)
+void weir__run_island_stopped(struct weir_flow_run *run,
+			      struct weir__island *stage)
 {
-	struct weir__stage **link = &run->live;
+	struct weir__island **link = &run->live;
 
 	weir__lock(&run->lock);
 	while (*link != stage) {
@@ -474,7 +474,7 @@ static void each_live(struct weir_flow_run *run,
 		      void (*tell)(struct weir_actor *actor))
 {
 	bool held = weir__hold_back();
-	struct weir__stage *stage;
+	struct weir__island *stage;
 
 	weir__lock(&run->lock);
 	for (stage = run->live; stage; stage = stage->live)

@@ -52,7 +52,7 @@ static void every_fence_is_needed(void **state)
 		{"pipe.c", "pipe_unref", "ck_pr_fence_release", 0,
 		 "either end has just dropped a reference of the writer, behind "
 		 "a release that orders all that it did with the pipe"},
-		{"run.c", "weir__run_stage_gone", "ck_pr_fence_acquire", 0,
+		{"run.c", "weir__run_island_released", "ck_pr_fence_acquire", 0,
 		 "a thread that leaves a registry fences first, but where that "
 		 "is a membarrier it is the other side that does"},
 		{"run.c", "run_over", "ck_pr_fence_acquire", 0,

@@ -32,9 +32,9 @@
 #define GO_TURNS 256u  /* certain, while a stage goes */
 #define GO_FIT_LOG2 2u /* turns of a run then, before they become longer */
 
-static struct weir__stage *stage_of(struct weir_actor *actor)
+static struct weir__island *stage_of(struct weir_actor *actor)
 {
-	return weir_container_of(actor, struct weir__stage, actor);
+	return weir_container_of(actor, struct weir__island, actor);
 }
 
 /* --- What it waits for ---------------------------------------------------- */
@@ -50,7 +50,7 @@ void weir__take_part(struct weir_port *port, bool *ignored, bool want)
 		(void)weir_port_ignore(port);
 }
 
-static void require_input(struct weir__stage *stage, bool linear, bool waits)
+static void require_input(struct weir__island *stage, bool linear, bool waits)
 {
 	struct weir__inlet *inlet;
 
@@ -76,7 +76,7 @@ static bool ends(const struct weir_in *in)
 	return (word & 1) && weir__index_diff(word >> 1, in->head) == 0;
 }
 
-static void let_end(struct weir__stage *stage)
+static void let_end(struct weir__island *stage)
 {
 	struct weir__inlet *inlet;
 
@@ -91,7 +91,7 @@ static void let_end(struct weir__stage *stage)
 	}
 }
 
-static bool input_waits(const struct weir__stage *stage)
+static bool input_waits(const struct weir__island *stage)
 {
 	const struct weir__inlet *inlet;
 
@@ -101,7 +101,7 @@ static bool input_waits(const struct weir__stage *stage)
 	return false;
 }
 
-static void set_going(struct weir__stage *stage, bool going)
+static void set_going(struct weir__island *stage, bool going)
 {
 	bool ignored = !stage->going;
 
@@ -115,13 +115,13 @@ static void set_going(struct weir__stage *stage, bool going)
  * While it gets on, what takes part stays as it is: of a stage whose in-port,
  * if it has any, does so all the time.
  */
-static bool is_steady(const struct weir__stage *stage, bool linear)
+static bool is_steady(const struct weir__island *stage, bool linear)
 {
 	return (linear || !stage->inlets) &&
 	       (stage->end == &weir__end_out || !stage->end->require);
 }
 
-static void rest(struct weir__stage *stage, enum weir__found found)
+static void rest(struct weir__island *stage, enum weir__found found)
 {
 	bool linear = stage->linear && !stage->poked;
 	bool none = found == WEIR__FOUND_NONE;
@@ -143,7 +143,7 @@ static void rest(struct weir__stage *stage, enum weir__found found)
 
 /* --- Driving it ----------------------------------------------------------- */
 
-static void finish(struct weir__stage *stage, struct weir_error *error)
+static void finish(struct weir__island *stage, struct weir_error *error)
 {
 	/* the end is told only once */
 	assert(!stage->over);
@@ -171,7 +171,7 @@ static void look(struct weir__inlet *inlet)
 }
 
 /* Drives the stage once. True: it did as much as it was asked to. */
-static bool drive(struct weir__stage *stage, uint64_t n)
+static bool drive(struct weir__island *stage, uint64_t n)
 {
 	void *scratch[WEIR_FLOW_BATCH];
 	struct weir__inlet *inlet;
@@ -206,7 +206,7 @@ static bool drive(struct weir__stage *stage, uint64_t n)
  * Turns stay so short that this does not happen to a run that has just taken a
  * little longer than others.
  */
-static void set_batch(struct weir__stage *stage)
+static void set_batch(struct weir__island *stage)
 {
 	uint32_t fit = weir__actor_fit_log2(&stage->actor);
 	uint32_t batch = fit ? stage->batch_log2 : 0;
@@ -226,7 +226,7 @@ static void set_batch(struct weir__stage *stage)
 }
 
 /* And `n` turns, which fit into a run, still do. */
-static inline uint32_t set_ask(struct weir__stage *stage, uint32_t n)
+static inline uint32_t set_ask(struct weir__island *stage, uint32_t n)
 {
 	if (WEIR_LIKELY(!stage->going && !stage->batch_log2)) {
 		stage->ask = 1u << weir__actor_fit_log2(&stage->actor);
@@ -238,7 +238,7 @@ static inline uint32_t set_ask(struct weir__stage *stage, uint32_t n)
 }
 
 /* Handles a wake. (Slices measure no time for signals.) */
-static void poke(struct weir__stage *stage)
+static void poke(struct weir__island *stage)
 {
 	struct weir_executor *executor = stage->actor.executor;
 	uint64_t begin_ns = weir_executor_now(executor);
@@ -256,7 +256,7 @@ static void poke(struct weir__stage *stage)
 
 static uint32_t turns(struct weir_actor *actor, uint32_t n)
 {
-	struct weir__stage *stage = stage_of(actor);
+	struct weir__island *stage = stage_of(actor);
 
 	n = set_ask(stage, n);
 	return drive(stage, (uint64_t)n << stage->batch_log2) ? n : 0;
@@ -275,7 +275,7 @@ static int ended(struct weir_actor *actor, struct weir_in *in,
 
 static int cancelled(struct weir_actor *actor, struct weir_out *out)
 {
-	struct weir__stage *stage = stage_of(actor);
+	struct weir__island *stage = stage_of(actor);
 
 	if (stage->over || !stage->end->cancelled(stage, out))
 		return 0;
@@ -286,7 +286,7 @@ static int cancelled(struct weir_actor *actor, struct weir_out *out)
 
 static int signalled(struct weir_actor *actor)
 {
-	struct weir__stage *stage = stage_of(actor);
+	struct weir__island *stage = stage_of(actor);
 
 	if (ck_pr_load_32(&stage->run->draining))
 		stage->draining = true;
@@ -296,7 +296,7 @@ static int signalled(struct weir_actor *actor)
 
 static void stopped(struct weir_actor *actor, struct weir_error *error)
 {
-	struct weir__stage *stage = stage_of(actor);
+	struct weir__island *stage = stage_of(actor);
 
 	if (!stage->over)
 		weir__run_fail(stage->run, error && error->code != -ECANCELED
@@ -307,12 +307,12 @@ static void stopped(struct weir_actor *actor, struct weir_error *error)
 		weir__op_cancel(stage->root);
 	if (stage->end->close)
 		stage->end->close(stage);
-	weir__run_stage_stopped(stage->run, stage);
+	weir__run_island_stopped(stage->run, stage);
 }
 
 static void released(struct weir_actor *actor)
 {
-	struct weir__stage *stage = stage_of(actor);
+	struct weir__island *stage = stage_of(actor);
 	struct weir_flow_run *run = stage->run;
 	struct weir__inlet *inlet;
 
@@ -325,7 +325,7 @@ static void released(struct weir_actor *actor)
 		stage->end->free(stage);
 	weir__tree_unref(stage->tree);
 	weir__free(run->allocator, stage, sizeof(*stage));
-	weir__run_stage_gone(run);
+	weir__run_island_released(run);
 }
 
 /* --- Setting it up -------------------------------------------------------- */
@@ -337,13 +337,13 @@ static uint32_t go_certain(struct weir_port *port)
 
 static void go_drain(struct weir_port *port)
 {
-	struct weir__stage *stage = stage_of(port->actor);
+	struct weir__island *stage = stage_of(port->actor);
 
 	stage->draining = true;
 	poke(stage);
 }
 
-static bool has_failed(const struct weir__stage *stage)
+static bool has_failed(const struct weir__island *stage)
 {
 	const struct weir__inlet *inlet;
 
@@ -357,7 +357,7 @@ static bool has_failed(const struct weir__stage *stage)
  * items. */
 static int go_signalled(struct weir_port *port)
 {
-	struct weir__stage *stage = stage_of(port->actor);
+	struct weir__island *stage = stage_of(port->actor);
 
 	let_end(stage);
 	if (has_failed(stage))
@@ -373,11 +373,12 @@ static const struct weir__port_ops go_ops = {
 	.drain = go_drain,
 };
 
-struct weir__stage *weir__stage_new(struct weir_flow_run *run,
-				    struct weir_executor *executor,
-				    const struct weir__end *end)
+struct weir__island *weir__island_new(struct weir_flow_run *run,
+				      struct weir_executor *executor,
+				      const struct weir__end *end)
 {
-	struct weir__stage *stage = weir__alloc(run->allocator, sizeof(*stage));
+	struct weir__island *stage =
+		weir__alloc(run->allocator, sizeof(*stage));
 
 	/* no stages may be added to a run that has begun: they would not be
 	 * counted */
@@ -416,7 +417,7 @@ struct weir__stage *weir__stage_new(struct weir_flow_run *run,
 	return stage;
 }
 
-static int init_any(struct weir__stage *stage)
+static int init_any(struct weir__island *stage)
 {
 	struct weir__inlet *inlet;
 	int rc;
@@ -429,7 +430,7 @@ static int init_any(struct weir__stage *stage)
 	return rc;
 }
 
-int weir__stage_ready(struct weir__stage *stage, struct weir__op *root)
+int weir__island_ready(struct weir__island *stage, struct weir__op *root)
 {
 	bool fires;
 	int rc = 0;
@@ -461,7 +462,7 @@ int weir__stage_ready(struct weir__stage *stage, struct weir__op *root)
 /* --- How they end --------------------------------------------------------- */
 
 /* Items come straight into the slots that they leave by. */
-static enum weir__found out_drive(struct weir__stage *stage, uint64_t n)
+static enum weir__found out_drive(struct weir__island *stage, uint64_t n)
 {
 	struct weir_out *out = &stage->out;
 	struct weir__op *root = stage->root;
@@ -488,18 +489,18 @@ static enum weir__found out_drive(struct weir__stage *stage, uint64_t n)
 	return root->ended ? WEIR__FOUND_OVER : WEIR__FOUND_FULL;
 }
 
-static void out_over(struct weir__stage *stage, struct weir_error *error)
+static void out_over(struct weir__island *stage, struct weir_error *error)
 {
 	if (error)
 		(void)weir_out_end(&stage->out, error);
 }
 
-static void out_require(struct weir__stage *stage, bool room)
+static void out_require(struct weir__island *stage, bool room)
 {
 	weir__take_part(&stage->out.port, &stage->out_ignored, room);
 }
 
-static bool out_cancelled(struct weir__stage *stage, struct weir_out *out)
+static bool out_cancelled(struct weir__island *stage, struct weir_out *out)
 {
 	return true;
 }
@@ -511,7 +512,7 @@ const struct weir__end weir__end_out = {
 	.cancelled = out_cancelled,
 };
 
-static void keep_last(struct weir__stage *stage, void *const *items, size_t n)
+static void keep_last(struct weir__island *stage, void *const *items, size_t n)
 {
 	struct weir_flow_run *run = stage->run;
 
@@ -527,7 +528,7 @@ static void keep_last(struct weir__stage *stage, void *const *items, size_t n)
 	run->has_result = true;
 }
 
-static enum weir__found result_drive(struct weir__stage *stage, uint64_t n)
+static enum weir__found result_drive(struct weir__island *stage, uint64_t n)
 {
 	struct weir__op *root = stage->root;
 	void *items[WEIR_FLOW_BATCH];
@@ -549,7 +550,7 @@ static enum weir__found result_drive(struct weir__stage *stage, uint64_t n)
 	return WEIR__FOUND_MORE;
 }
 
-static void result_over(struct weir__stage *stage, struct weir_error *error)
+static void result_over(struct weir__island *stage, struct weir_error *error)
 {
 	if (error)
 		weir__run_fail(stage->run, error);
