@@ -5,7 +5,7 @@
  * operator. So it is, in this order:
  *
  * 1. The array that the operator was given, if that has room for a batch.
- * 2. The array of the stage, which one operator uses at a time.
+ * 2. The array of the island, which one operator uses at a time.
  * 3. The array that the operator was given, or a few slots on the stack,
  *    whichever has more room.
  */
@@ -21,7 +21,7 @@
 struct weir__array {
 	void **items;
 	size_t n;	/* 0: there was no room, and no item is taken */
-	void **scratch; /* not NULL: the stage's array is used */
+	void **scratch; /* not NULL: the island's array is used */
 	void *few[WEIR__FEW];
 };
 
@@ -30,31 +30,31 @@ static inline void weir__array_init(struct weir__array *array,
 				    const struct weir__op *op, void **items,
 				    size_t room)
 {
-	struct weir__island *stage = op->stage;
+	struct weir__island *island = op->island;
 
 	array->scratch = NULL;
 	array->items = items;
 	array->n = weir__at_most(room, WEIR_FLOW_BATCH);
 	if (array->n == 0 || array->n == WEIR_FLOW_BATCH)
 		return;
-	if (WEIR_LIKELY(stage->scratch)) {
-		array->items = array->scratch = stage->scratch;
+	if (WEIR_LIKELY(island->scratch)) {
+		array->items = array->scratch = island->scratch;
 		array->n = WEIR_FLOW_BATCH;
-		stage->scratch = NULL;
+		island->scratch = NULL;
 	} else if (array->n < WEIR__FEW) {
 		array->items = array->few;
 		array->n = WEIR__FEW;
 	}
 }
 
-/* The items were put elsewhere: gives the stage's array back. */
+/* The items were put elsewhere: gives the island's array back. */
 static inline void weir__array_done(const struct weir__array *array,
 				    const struct weir__op *op)
 {
 	if (!array->scratch)
 		return;
-	assert(!op->stage->scratch);
-	op->stage->scratch = array->scratch;
+	assert(!op->island->scratch);
+	op->island->scratch = array->scratch;
 }
 
 /* Pulls `up` into the array; returns how many items came. */

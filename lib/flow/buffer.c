@@ -32,7 +32,7 @@ static struct weir__op *buffer_build(struct weir__build *build,
 static const struct weir__kind buffer_kind = {
 	.name = "buffer",
 	.build = buffer_build,
-	.staged = true,
+	.needs_island = true,
 	.passes = true,
 	.holds = true,
 };
@@ -153,7 +153,7 @@ static const struct weir__kind conflate_kind = {
 	.open = conflate_open,
 	.pull = conflate_pull,
 	.build = conflate_build,
-	.staged = true,
+	.needs_island = true,
 	.holds = true,
 };
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * How a run is made of a blueprint. From the end upwards, each node becomes an
- * operator of the stage that is being made. If a node is a boundary, the nodes
- * above it become a stage of their own. No stage runs meanwhile.
+ * operator of the island that is being made. If a node is a boundary, the nodes
+ * above it become an island of their own. No island runs meanwhile.
  */
 #include <assert.h>
 #include <errno.h>
@@ -75,7 +75,7 @@ static struct weir__op *allocate(struct weir__build *build,
 	assert(n_up <= flow->n_up);
 	op->kind = kind;
 	op->flow = flow;
-	op->stage = build->stage;
+	op->island = build->island;
 	op->tree = build->tree;
 	op->decide = build->decide;
 	op->decide_context = build->decide_context;
@@ -103,7 +103,7 @@ static void set_items(struct weir__op *op)
 		op->items = NULL;
 }
 
-/* Takes from a boundary somewhere above, within its stage. */
+/* Takes from a boundary somewhere above, within its island. */
 static bool has_boundary(const struct weir_flow *flow)
 {
 	uint32_t i;
@@ -117,9 +117,9 @@ static bool has_boundary(const struct weir_flow *flow)
 }
 
 /*
- * Whether an input of an operator must be a stage of its own. A stage waits for
- * all of its in-ports, or for any of them; the latter only if all are inputs of
- * one operator.
+ * Whether an input of an operator must be an island of its own. An island waits
+ * for all of its in-ports, or for any of them; the latter only if all are
+ * inputs of one operator.
  */
 static bool must_cut(const struct weir__build *build,
 		     const struct weir_flow *flow, const struct weir_flow *up)
@@ -157,11 +157,11 @@ struct weir__op *weir__op_leaf(struct weir__build *build,
 	op->items = items;
 	op->open = true;
 	if (kind->holds)
-		build->stage->linear = false;
+		build->island->linear = false;
 	return op;
 }
 
-/* The stage's in-ports are inputs of this operator. */
+/* The island's in-ports are inputs of this operator. */
 static bool has_inlet(const struct weir__op *op)
 {
 	uint32_t i;
@@ -179,11 +179,11 @@ static struct weir__op *open_op(struct weir__build *build, struct weir__op *op)
 
 	assert(!op->open && !op->ended);
 	if (op->kind->holds || op->n_up > 1)
-		build->stage->linear = false;
+		build->island->linear = false;
 	if (op->kind->nests)
-		build->stage->nests = true;
+		build->island->nests = true;
 	if (op->kind->any_input && has_inlet(op))
-		build->stage->any_input = true;
+		build->island->any_input = true;
 	set_items(op);
 	if (op->kind->open)
 		rc = op->kind->open(op);
@@ -229,8 +229,8 @@ struct weir__op *weir__op_upon(struct weir__build *build,
 struct weir__op *weir__build(struct weir__build *build,
 			     const struct weir_flow *flow)
 {
-	/* operators go with their stage, and nested ones before */
-	assert(build->nested || build->tree == build->stage->tree);
+	/* operators go with their island, and nested ones before */
+	assert(build->nested || build->tree == build->island->tree);
 	if (flow->decide) {
 		build->decide = flow->decide;
 		build->decide_context = flow->decide_context;
@@ -288,7 +288,7 @@ static void inlet_close(struct weir__op *op)
 {
 	struct weir__inlet *inlet = inlet_of(op);
 
-	/* -EALREADY where its stream has ended, or the stage */
+	/* -EALREADY where its stream has ended, or the island */
 	(void)weir_in_cancel(&inlet->in);
 }
 
@@ -338,7 +338,7 @@ static int inlet_init(const struct weir__build *build,
 		      size_t capacity)
 {
 	struct weir_in *in = &inlet->in;
-	int rc = weir_in_init(in, &build->stage->actor,
+	int rc = weir_in_init(in, &build->island->actor,
 			      capacity_for(build, capacity), NULL);
 
 	/* the link takes its items from the out-port */
@@ -360,11 +360,11 @@ struct weir__op *weir__build_inlet(struct weir__build *build,
 				   const struct weir_items *items,
 				   size_t capacity)
 {
-	struct weir__island *stage = build->stage;
+	struct weir__island *island = build->island;
 	bool outer = flow->kind->source && flow->kind->boundary;
 	struct weir__op *op = weir__op_leaf(
 		build, flow, outer ? &outer_inlet_kind : &inlet_kind, items);
-	struct weir__inlet *inlet, **link = &stage->inlets;
+	struct weir__inlet *inlet, **link = &island->inlets;
 	int rc;
 
 	assert(!build->nested);
@@ -386,7 +386,7 @@ struct weir__op *weir__build_inlet(struct weir__build *build,
 	while (*link)
 		link = &(*link)->next;
 	*link = inlet;
-	stage->n_inlets++;
+	island->n_inlets++;
 	if (rc < 0)
 		return fail(build, rc);
 	op->open = true;
@@ -405,19 +405,19 @@ struct weir__op *weir__build_cut(struct weir__build *build,
 	assert(!build->nested);
 	above.executor = executor ? executor : build->executor;
 	above.credit = 0;
-	above.stage =
+	above.island =
 		weir__island_new(build->run, above.executor, &weir__end_out);
-	if (!above.stage)
+	if (!above.island)
 		return fail(build, -ENOMEM);
-	above.tree = above.stage->tree;
+	above.tree = above.island->tree;
 	root = weir__build(&above, up);
 	if (!root)
 		return NULL;
-	rc = weir__island_ready(above.stage, root);
+	rc = weir__island_ready(above.island, root);
 	if (rc < 0)
 		return fail(build, rc);
-	build->fans = weir__island_fans(above.stage);
-	return weir__build_inlet(build, up, &above.stage->out, root->items,
+	build->fans = weir__island_fans(above.island);
+	return weir__build_inlet(build, up, &above.island->out, root->items,
 				 capacity);
 }
 
@@ -432,7 +432,7 @@ bool weir__op_awaits(const struct weir__op *op)
 	/* relaxed: the caller was told of the error after the bit was set */
 	if (op->kind->pull == inlet_pull)
 		return (inlet_of(op)->fans &
-			ck_pr_load_32(&op->stage->run->failed)) != 0;
+			ck_pr_load_32(&op->island->run->failed)) != 0;
 	for (i = 0; i < op->n_up; i++)
 		if (weir__op_awaits(op->up[i]))
 			return true;
@@ -482,7 +482,7 @@ static bool needs_island(const struct weir_flow *flow,
 	const struct async *args = (const void *)flow->args;
 
 	if (flow->kind != &async_kind)
-		return flow->kind->staged;
+		return flow->kind->needs_island;
 	return args->executor && args->executor != executor;
 }
 
@@ -510,9 +510,9 @@ static int claim_nested(const struct weir__op *op, struct weir_flow *flow)
 	if (flow->taken)
 		return -EBUSY;
 	/* `op`, which is being pulled, will pull the nested flow */
-	if (op->stage->n_pulling + flow->depth > WEIR_FLOW_DEPTH_MAX)
+	if (op->island->n_pulling + flow->depth > WEIR_FLOW_DEPTH_MAX)
 		return -E2BIG;
-	if (weir__flow_needs_island(flow, op->stage->actor.executor))
+	if (weir__flow_needs_island(flow, op->island->actor.executor))
 		return -ENOTSUP;
 	return weir__flow_misfit(flow, &misfit) ? -EINVAL
 						: weir__flow_claim(flow);
@@ -522,9 +522,9 @@ struct weir__op *weir__op_nest(struct weir__op *op, struct weir_flow *flow,
 			       int *code)
 {
 	struct weir__build build = {
-		.run = op->stage->run,
-		.stage = op->stage,
-		.executor = op->stage->actor.executor,
+		.run = op->island->run,
+		.island = op->island,
+		.executor = op->island->actor.executor,
 		.decide = op->decide,
 		.decide_context = op->decide_context,
 		.nested = true,
@@ -534,7 +534,7 @@ struct weir__op *weir__op_nest(struct weir__op *op, struct weir_flow *flow,
 
 	/* the close() of `op` closes the nested operators */
 	assert(!op->ended);
-	assert(op->kind->nests && op->stage->nests);
+	assert(op->kind->nests && op->island->nests);
 	*code = claim_nested(op, flow);
 	if (*code < 0)
 		return NULL;
@@ -553,7 +553,7 @@ void weir__op_free_nested(struct weir__op *nested)
 {
 	if (!nested)
 		return;
-	assert(nested->tree != nested->stage->tree);
+	assert(nested->tree != nested->island->tree);
 	weir__op_cancel(nested);
 	weir__tree_unref(nested->tree);
 }

@@ -105,7 +105,7 @@ static size_t demand_pull(struct weir__op *op, void **items, size_t room)
 
 /*
  * Builds the operators above. If the first can be granted items, or is fused,
- * it stays as it is; else it becomes a stage of its own.
+ * it stays as it is; else it becomes an island of its own.
  */
 static struct weir__op *build_above(const struct weir__build *build,
 				    const struct weir_flow *flow)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * An exit has two ends, the stage and the operator. Each keeps the other's
+ * An exit has two ends, the island and the operator. Each keeps the other's
  * memory from when they are made until its own close(), which is called for
- * both. The stage holds the operator until the stage has stopped and has told
- * the operator its error. The operator references the stage until the operator
- * is closed; if it is closed first, it makes the stage end.
+ * both. The island holds the operator until the island has stopped and has told
+ * the operator its error. The operator references the island until the operator
+ * is closed; if it is closed first, it makes the island end.
  */
 #include "flow/exit.h"
 
@@ -20,13 +20,13 @@
 struct exit {
 	struct weir_reactive_out reactive;
 	const struct weir_allocator *allocator;
-	struct weir__island *stage; /* referenced by the operator */
-	struct weir__op *op;	    /* held by the stage; NULL: not made yet */
-	struct weir_in *in;	    /* its actor is held; NULL: not linked */
-	struct exit *next;	    /* of the run; under its lock */
-	/* The stage's. */
+	struct weir__island *island; /* referenced by the operator */
+	struct weir__op *op; /* held by the island; NULL: not made yet */
+	struct weir_in *in;  /* its actor is held; NULL: not linked */
+	struct exit *next;   /* of the run; under its lock */
+	/* The island's. */
 	struct weir_error *error; /* before `stopped` */
-	bool told;		  /* the operator was told how the stage
+	bool told;		  /* the operator was told how the island
 				   * ended */
 	bool gave_up;		  /* because the operator was cancelled */
 	uint32_t stopped;	  /* atomic */
@@ -34,23 +34,23 @@ struct exit {
 	uint32_t cancelled; /* atomic */
 };
 
-/* --- The stage ------------------------------------------------------------ */
+/* --- The island ----------------------------------------------------------- */
 
-/* relaxed: the signal that wakes the stage orders it */
+/* relaxed: the signal that wakes the island orders it */
 static bool is_cancelled(const struct exit *exit)
 {
 	return ck_pr_load_32(&exit->cancelled);
 }
 
 /*
- * The stage is not wanted any more, except to pass on the error of a fan above.
- * The subscriber below gets the items that it has requested, and then that
- * error; items that wait for a request are dropped. True: look again, because
- * there is or was demand.
+ * The island is not wanted any more, except to pass on the error of a fan
+ * above. The subscriber below gets the items that it has requested, and then
+ * that error; items that wait for a request are dropped. True: look again,
+ * because there is or was demand.
  */
-static bool overtake(struct weir__island *stage)
+static bool overtake(struct weir__island *island)
 {
-	const struct weir_out *out = &stage->out;
+	const struct weir_out *out = &island->out;
 	struct weir__inlet *inlet;
 	struct weir_error *error;
 	bool again = false;
@@ -58,12 +58,12 @@ static bool overtake(struct weir__island *stage)
 	/* room is demand where no link is */
 	if (!out->fan || !out->fan->sinks || !out->fan->sinks->ops)
 		return false;
-	for (inlet = stage->inlets; inlet; inlet = inlet->next) {
+	for (inlet = island->inlets; inlet; inlet = inlet->next) {
 		error = inlet->op->ended ? NULL : weir__in_failed(&inlet->in);
 		if (!error)
 			continue;
 		if (out->tail != out->fan->handed ||
-		    weir__port_turns(&stage->out.port) > 0)
+		    weir__port_turns(&island->out.port) > 0)
 			again = true;
 		else
 			weir__op_end(inlet->op, error);
@@ -71,59 +71,61 @@ static bool overtake(struct weir__island *stage)
 	return again;
 }
 
-static enum weir__found exit_last(struct weir__island *stage, uint64_t n)
+static enum weir__found exit_last(struct weir__island *island, uint64_t n)
 {
-	bool again = overtake(stage);
-	enum weir__found found = weir__end_out.drive(stage, n);
-	const struct weir_out *out = &stage->out;
+	bool again = overtake(island);
+	enum weir__found found = weir__end_out.drive(island, n);
+	const struct weir_out *out = &island->out;
 
-	/* A stage that has made no progress is woken by the event that it waits
+	/* An island that has made no progress is woken by the event that it waits
 	 * for. */
 	if (again && (found == WEIR__FOUND_MORE || found == WEIR__FOUND_FULL ||
 		      out->tail != out->fan->handed))
-		weir_actor_signal(&stage->actor);
+		weir_actor_signal(&island->actor);
 	return found;
 }
 
-static enum weir__found exit_drive(struct weir__island *stage, uint64_t n)
+static enum weir__found exit_drive(struct weir__island *island, uint64_t n)
 {
-	struct exit *exit = stage->end_state;
+	struct exit *exit = island->end_state;
 
 	if (!is_cancelled(exit))
-		return weir__end_out.drive(stage, n);
-	if (weir__op_awaits(stage->root))
-		return exit_last(stage, n);
+		return weir__end_out.drive(island, n);
+	if (weir__op_awaits(island->root))
+		return exit_last(island, n);
 	exit->gave_up = true;
-	weir__op_cancel(stage->root);
+	weir__op_cancel(island->root);
 	return WEIR__FOUND_OVER;
 }
 
-static void exit_over(struct weir__island *stage, struct weir_error *error)
+static void exit_over(struct weir__island *island, struct weir_error *error)
 {
-	struct exit *exit = stage->end_state;
+	struct exit *exit = island->end_state;
 
 	assert(!exit->told);
 	if (!error && exit->gave_up)
 		error = weir_error_of(-ECANCELED);
 	exit->error = weir_error_ref(error);
 	exit->told = true;
-	weir__end_out.over(stage, error);
+	weir__end_out.over(island, error);
 }
 
-static void exit_require(struct weir__island *stage, bool room)
+static void exit_require(struct weir__island *island, bool room)
 {
-	weir__end_out.require(stage, room);
+	weir__end_out.require(island, room);
 }
 
-static bool exit_cancelled(struct weir__island *stage, struct weir_out *out)
+static bool exit_cancelled(struct weir__island *island, struct weir_out *out)
 {
-	return weir__end_out.cancelled(stage, out);
+	return weir__end_out.cancelled(island, out);
 }
 
-/* The stage has stopped: the items that it emitted are delivered or dropped. */
-static void exit_close(struct weir__island *stage)
+/*
+ * The island has stopped: the items that it emitted are delivered or dropped.
+ */
+static void exit_close(struct weir__island *island)
 {
-	struct exit *exit = stage->end_state;
+	struct exit *exit = island->end_state;
 	struct weir__op *op = exit->op;
 
 	if (!op)
@@ -138,7 +140,7 @@ static void exit_close(struct weir__island *stage)
 	weir__op_unhold(op);
 }
 
-/* The in-port has released the stage: takes the exit off the run's list, and
+/* The in-port has released the island: takes the exit off the run's list, and
  * drops its reference of the in-port's actor. */
 static void unlink_exit(struct exit *exit, struct weir_flow_run *run)
 {
@@ -152,12 +154,12 @@ static void unlink_exit(struct exit *exit, struct weir_flow_run *run)
 	weir_actor_unref(exit->in->port.actor);
 }
 
-static void exit_free(struct weir__island *stage)
+static void exit_free(struct weir__island *island)
 {
-	struct exit *exit = stage->end_state;
+	struct exit *exit = island->end_state;
 
 	if (exit->in)
-		unlink_exit(exit, stage->run);
+		unlink_exit(exit, island->run);
 	weir_error_unref(exit->error);
 	weir__free(exit->allocator, exit, sizeof(*exit));
 }
@@ -171,13 +173,13 @@ static const struct weir__end exit_end = {
 	.free = exit_free,
 };
 
-void weir__exit_linked(struct weir__island *stage, struct weir_in *in)
+void weir__exit_linked(struct weir__island *island, struct weir_in *in)
 {
-	struct exit *exit = stage->end_state;
-	struct weir_flow_run *run = stage->run;
+	struct exit *exit = island->end_state;
+	struct weir_flow_run *run = island->run;
 
 	/* the run is being made: no other thread sees its exits */
-	assert(stage->end == &exit_end && !exit->in);
+	assert(island->end == &exit_end && !exit->in);
 	weir_actor_ref(in->port.actor);
 	exit->in = in;
 	exit->next = run->exits;
@@ -214,7 +216,7 @@ static size_t wait_pull(struct weir__op *op, void **items, size_t room)
 static void wait_close(struct weir__op *op)
 {
 	struct exit *exit = exit_of(op);
-	struct weir_actor *actor = &exit->stage->actor;
+	struct weir_actor *actor = &exit->island->actor;
 
 	ck_pr_store_32(&exit->cancelled, 1);
 	weir_actor_signal(actor);
@@ -231,7 +233,7 @@ static const struct weir__kind wait_kind = {
 
 /* --- Making it ------------------------------------------------------------ */
 
-/* Makes a stage of the operators above, with an exit as its end. */
+/* Makes an island of the operators above, with an exit as its end. */
 static struct exit *exit_new(struct weir__build *build,
 			     const struct weir_flow *flow)
 {
@@ -245,20 +247,20 @@ static struct exit *exit_new(struct weir__build *build,
 	if (!exit)
 		return NULL;
 	/* as any other with an out-port, until that is set up */
-	above.stage =
+	above.island =
 		weir__island_new(build->run, build->executor, &weir__end_out);
-	if (!above.stage) {
+	if (!above.island) {
 		weir__free(allocator, exit, sizeof(*exit));
 		return NULL;
 	}
 	exit->allocator = allocator;
-	exit->stage = above.stage;
-	above.tree = above.stage->tree;
+	exit->island = above.island;
+	above.tree = above.island->tree;
 	root = weir__build(&above, flow->up[0]);
 	if (root)
-		rc = weir__island_ready(above.stage, root);
-	above.stage->end = &exit_end;
-	above.stage->end_state = exit;
+		rc = weir__island_ready(above.island, root);
+	above.island->end = &exit_end;
+	above.island->end_state = exit;
 	if (rc < 0)
 		*build->code = rc;
 	return root && rc == 0 ? exit : NULL;
@@ -274,7 +276,7 @@ static struct weir__op *wait_new(struct weir__build *build,
 		return NULL;
 	*(struct exit **)weir__op_state(op) = exit;
 	assert(!exit->op);
-	(void)weir_actor_ref(&exit->stage->actor);
+	(void)weir_actor_ref(&exit->island->actor);
 	weir__op_hold(op);
 	exit->op = op;
 	return op;
@@ -282,7 +284,7 @@ static struct weir__op *wait_new(struct weir__build *build,
 
 struct weir__op *weir__exit_build(
 	struct weir__build *build, const struct weir_flow *flow,
-	int (*join)(struct weir__island *stage, const struct weir_flow *flow,
+	int (*join)(struct weir__island *island, const struct weir_flow *flow,
 		    struct weir_reactive_out *reactive))
 {
 	struct weir__op *op;
@@ -293,11 +295,11 @@ struct weir__op *weir__exit_build(
 	op = exit ? wait_new(build, flow, exit) : NULL;
 	if (!op)
 		return NULL;
-	rc = join(exit->stage, flow, &exit->reactive);
+	rc = join(exit->island, flow, &exit->reactive);
 	if (rc == 0) {
-		/* upstream may have ended already: the stage passes that on,
+		/* upstream may have ended already: the island passes that on,
 		 * without demand */
-		weir_actor_signal(&exit->stage->actor);
+		weir_actor_signal(&exit->island->actor);
 		return op;
 	}
 	weir__op_cancel(op);

@@ -5,8 +5,8 @@
  * flows above, with a reference of the fan. Work that is done once for each run
  * (claiming) is done for the first outlet.
  *
- * A run makes one stage of the fan, and finds it by its key. The root of the
- * stage is an operator that is never pulled: the end of the stage pulls the
+ * A run makes one island of the fan, and finds it by its key. The root of the
+ * island is an operator that is never pulled: the end of the island pulls the
  * operator above the root, and deals the items to the out-ports, one for each
  * outlet. Errors of dealing are errors of the root.
  */
@@ -45,7 +45,7 @@ struct weir__fan_args {
 	bool seen;		    /* in a walk over a graph */
 };
 
-/* An outlet, in the stage of a fan. */
+/* An outlet, in the island of a fan. */
 struct weir__outlet {
 	struct weir_out out;
 	bool ignored;
@@ -53,7 +53,7 @@ struct weir__outlet {
 	size_t nth; /* shuffle: outlets[nth].nth is the outlet served nth */
 };
 
-/* stage->end_state of a fan's stage. */
+/* island->end_state of a fan's island. */
 struct weir__fan_out {
 	const struct weir__fan_args *args;
 	size_t size;   /* of all of it */
@@ -73,9 +73,9 @@ struct weir__fan_out {
 #define WEIR__FAN_NONE SIZE_MAX
 
 static inline struct weir__fan_out *weir__fan_of(
-	const struct weir__island *stage)
+	const struct weir__island *island)
 {
-	return stage->end_state;
+	return island->end_state;
 }
 
 /*

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Fan-out: what the stage of a fan does with items. See fan.h. */
+/* Fan-out: what the island of a fan does with items. See fan.h. */
 #include <assert.h>
 #include <string.h>
 
@@ -11,9 +11,9 @@
 
 /* --- What they do alike --------------------------------------------------- */
 
-static void fan_over(struct weir__island *stage, struct weir_error *error)
+static void fan_over(struct weir__island *island, struct weir_error *error)
 {
-	struct weir__fan_out *fan = weir__fan_of(stage);
+	struct weir__fan_out *fan = weir__fan_of(island);
 	size_t i;
 
 	/*
@@ -22,15 +22,15 @@ static void fan_over(struct weir__island *stage, struct weir_error *error)
 	 * link, which orders it.
 	 */
 	if (error && fan->bit)
-		ck_pr_or_32(&stage->run->failed, fan->bit);
+		ck_pr_or_32(&island->run->failed, fan->bit);
 	for (i = 0; error && i < fan->args->n; i++)
 		if (!fan->outlets[i].gone)
 			(void)weir_out_end(&fan->outlets[i].out, error);
 }
 
-static bool fan_cancelled(struct weir__island *stage, struct weir_out *out)
+static bool fan_cancelled(struct weir__island *island, struct weir_out *out)
 {
-	struct weir__fan_out *fan = weir__fan_of(stage);
+	struct weir__fan_out *fan = weir__fan_of(island);
 	struct weir__outlet *outlet =
 		weir_container_of(out, struct weir__outlet, out);
 
@@ -38,17 +38,17 @@ static bool fan_cancelled(struct weir__island *stage, struct weir_out *out)
 	assert(!outlet->gone && fan->n_alive > 0);
 	outlet->gone = true;
 	fan->n_alive--;
-	/* the stage may have waited for this outlet only */
-	weir_actor_signal(&stage->actor);
+	/* the island may have waited for this outlet only */
+	weir_actor_signal(&island->actor);
 	return fan->n_alive == 0 || fan->args->options.eager;
 }
 
-static void fan_free(struct weir__island *stage)
+static void fan_free(struct weir__island *island)
 {
-	struct weir__fan_out *fan = weir__fan_of(stage);
+	struct weir__fan_out *fan = weir__fan_of(island);
 
 	if (fan)
-		weir__free(stage->run->allocator, fan, fan->size);
+		weir__free(island->run->allocator, fan, fan->size);
 }
 
 /* The room of an outlet. If its port takes no part in firing, the slice does
@@ -77,26 +77,26 @@ static bool fan_ends(struct weir__op *root)
  * Pulls items and deals them at once. It pulls no more than `room` says,
  * because it keeps no items.
  */
-static enum weir__found drive(struct weir__island *stage, uint64_t n,
+static enum weir__found drive(struct weir__island *island, uint64_t n,
 			      size_t (*room)(struct weir__fan_out *fan),
-			      void (*deal)(struct weir__island *stage,
+			      void (*deal)(struct weir__island *island,
 					   void *const *items, size_t n))
 {
-	struct weir__fan_out *fan = weir__fan_of(stage);
-	struct weir__op *root = stage->root, *up = root->up[0];
+	struct weir__fan_out *fan = weir__fan_of(island);
+	struct weir__op *root = island->root, *up = root->up[0];
 	void *items[WEIR_FLOW_BATCH];
 	size_t ask = 1, got;
 
 	while (n > 0 && (ask = least(room(fan), WEIR_FLOW_BATCH)) > 0) {
 		if (ask > n)
 			ask = (size_t)n;
-		stage->again = false;
+		island->again = false;
 		got = weir__pull(up, items, ask);
 		if (got > 0)
-			deal(stage, items, got);
+			deal(island, items, got);
 		if (fan_ends(root))
 			return WEIR__FOUND_OVER;
-		if (got == 0 && !stage->again)
+		if (got == 0 && !island->again)
 			return WEIR__FOUND_NONE;
 		n -= ask;
 	}
@@ -140,10 +140,10 @@ static int share(const struct weir__op *root, void *item)
  * gets a share. If `select` or `share` fails, the outlets before that keep what
  * they got.
  */
-static void broadcast_one(struct weir__island *stage, void *item)
+static void broadcast_one(struct weir__island *island, void *item)
 {
-	struct weir__fan_out *fan = weir__fan_of(stage);
-	struct weir__op *root = stage->root;
+	struct weir__fan_out *fan = weir__fan_of(island);
+	struct weir__op *root = island->root;
 	struct weir_out *last = NULL;
 	int wanted = 0, rc = 0;
 	size_t i;
@@ -170,23 +170,23 @@ static void broadcast_one(struct weir__island *stage, void *item)
 		(void)weir__op_survives(root, wanted);
 }
 
-static void broadcast(struct weir__island *stage, void *const *items, size_t n)
+static void broadcast(struct weir__island *island, void *const *items, size_t n)
 {
 	size_t i;
 
-	for (i = 0; i < n && !stage->root->ended; i++)
-		broadcast_one(stage, items[i]);
-	weir__op_drop(stage->root, items + i, n - i);
+	for (i = 0; i < n && !island->root->ended; i++)
+		broadcast_one(island, items[i]);
+	weir__op_drop(island->root, items + i, n - i);
 }
 
-static enum weir__found broadcast_drive(struct weir__island *stage, uint64_t n)
+static enum weir__found broadcast_drive(struct weir__island *island, uint64_t n)
 {
-	return drive(stage, n, broadcast_room, broadcast);
+	return drive(island, n, broadcast_room, broadcast);
 }
 
-static void broadcast_require(struct weir__island *stage, bool room)
+static void broadcast_require(struct weir__island *island, bool room)
 {
-	struct weir__fan_out *fan = weir__fan_of(stage);
+	struct weir__fan_out *fan = weir__fan_of(island);
 	size_t i;
 
 	for (i = 0; i < fan->args->n; i++)
@@ -282,25 +282,25 @@ static size_t deal_in_turn(struct weir__fan_out *fan, void *const *items,
 	return n;
 }
 
-static void balance(struct weir__island *stage, void *const *items, size_t n)
+static void balance(struct weir__island *island, void *const *items, size_t n)
 {
-	struct weir__fan_out *fan = weir__fan_of(stage);
+	struct weir__fan_out *fan = weir__fan_of(island);
 	size_t i = 0;
 
 	while (i < n)
 		i += deal_in_turn(fan, items + i, n - i);
 }
 
-static enum weir__found balance_drive(struct weir__island *stage, uint64_t n)
+static enum weir__found balance_drive(struct weir__island *island, uint64_t n)
 {
-	return drive(stage, n, balance_room, balance);
+	return drive(island, n, balance_room, balance);
 }
 
-static void balance_require(struct weir__island *stage, bool room)
+static void balance_require(struct weir__island *island, bool room)
 {
-	struct weir__fan_out *fan = weir__fan_of(stage);
+	struct weir__fan_out *fan = weir__fan_of(island);
 
-	/* while waits_for_all, an outlet that first asks wakes the stage */
+	/* while waits_for_all, an outlet that first asks wakes the island */
 	weir__take_part(&fan->any.port, &fan->any_ignored,
 			room && !fan->waits_for_all);
 }
@@ -324,9 +324,9 @@ static void *take_kept(struct weir__fan_out *fan)
 }
 
 /* Chooses the outlet of the first item kept, or drops that item. */
-static void choose_outlet(struct weir__island *stage)
+static void choose_outlet(struct weir__island *island)
 {
-	struct weir__fan_out *fan = weir__fan_of(stage);
+	struct weir__fan_out *fan = weir__fan_of(island);
 	const struct weir__fan_args *args = fan->args;
 	size_t outlet = WEIR__FAN_NONE;
 	int rc = args->choose(fan->kept[fan->from], &outlet, args->context);
@@ -336,44 +336,44 @@ static void choose_outlet(struct weir__island *stage)
 		fan->chosen = outlet;
 		return;
 	}
-	weir__op_drop_one(stage->root, take_kept(fan));
+	weir__op_drop_one(island->root, take_kept(fan));
 	if (rc == 0)
-		weir__op_fail(stage->root, -ERANGE, "no such outlet");
+		weir__op_fail(island->root, -ERANGE, "no such outlet");
 	else if (rc != 1)
-		(void)weir__op_survives(stage->root, rc);
+		(void)weir__op_survives(island->root, rc);
 }
 
 /* Deals the items kept. False: the first one waits for room, or the root has
  * failed. */
-static bool partition(struct weir__island *stage)
+static bool partition(struct weir__island *island)
 {
-	struct weir__fan_out *fan = weir__fan_of(stage);
+	struct weir__fan_out *fan = weir__fan_of(island);
 	struct weir__outlet *outlet;
 
-	while (fan->n > 0 && !stage->root->ended) {
+	while (fan->n > 0 && !island->root->ended) {
 		if (fan->chosen == WEIR__FAN_NONE) {
-			choose_outlet(stage);
+			choose_outlet(island);
 			continue;
 		}
 		assert(fan->chosen < fan->args->n);
 		outlet = &fan->outlets[fan->chosen];
 		if (outlet->gone)
-			weir__op_drop_one(stage->root, take_kept(fan));
+			weir__op_drop_one(island->root, take_kept(fan));
 		else if (room_of(outlet) > 0)
 			(void)weir_out_put(&outlet->out, take_kept(fan));
 		else
 			return false;
 	}
-	return !stage->root->ended;
+	return !island->root->ended;
 }
 
-static enum weir__found partition_drive(struct weir__island *stage, uint64_t n)
+static enum weir__found partition_drive(struct weir__island *island, uint64_t n)
 {
-	struct weir__fan_out *fan = weir__fan_of(stage);
-	struct weir__op *root = stage->root, *up = root->up[0];
+	struct weir__fan_out *fan = weir__fan_of(island);
+	struct weir__op *root = island->root, *up = root->up[0];
 
 	fan->more = false;
-	while (partition(stage)) {
+	while (partition(island)) {
 		if (fan_ends(root))
 			return WEIR__FOUND_OVER;
 		if (n == 0) {
@@ -382,10 +382,10 @@ static enum weir__found partition_drive(struct weir__island *stage, uint64_t n)
 		}
 		/* none is kept, and so none has an outlet */
 		assert(fan->n == 0 && fan->chosen == WEIR__FAN_NONE);
-		stage->again = false;
+		island->again = false;
 		fan->from = 0;
 		fan->n = weir__pull(up, fan->kept, WEIR_FLOW_BATCH);
-		if (fan->n == 0 && !up->ended && !stage->again)
+		if (fan->n == 0 && !up->ended && !island->again)
 			return WEIR__FOUND_NONE;
 		n -= n < WEIR_FLOW_BATCH ? n : WEIR_FLOW_BATCH;
 	}
@@ -394,7 +394,7 @@ static enum weir__found partition_drive(struct weir__island *stage, uint64_t n)
 }
 
 /* The outlet whose room the first item waits for. If no item waits and there is
- * more to do, an outlet that has room, so that the stage fires. */
+ * more to do, an outlet that has room, so that the island fires. */
 static size_t awaited(const struct weir__fan_out *fan)
 {
 	size_t i;
@@ -408,9 +408,9 @@ static size_t awaited(const struct weir__fan_out *fan)
 	return WEIR__FAN_NONE;
 }
 
-static void partition_require(struct weir__island *stage, bool room)
+static void partition_require(struct weir__island *island, bool room)
 {
-	struct weir__fan_out *fan = weir__fan_of(stage);
+	struct weir__fan_out *fan = weir__fan_of(island);
 	size_t one = awaited(fan), i;
 
 	for (i = 0; i < fan->args->n; i++)
@@ -419,16 +419,16 @@ static void partition_require(struct weir__island *stage, bool room)
 	/* no outlet has room, but there may be items to drop, which need no
 	 * room: no port fires for those */
 	if (fan->more && one == WEIR__FAN_NONE)
-		weir_actor_signal(&stage->actor);
+		weir_actor_signal(&island->actor);
 }
 
-static void partition_close(struct weir__island *stage)
+static void partition_close(struct weir__island *island)
 {
-	struct weir__fan_out *fan = weir__fan_of(stage);
+	struct weir__fan_out *fan = weir__fan_of(island);
 
 	if (!fan)
 		return;
-	weir__op_drop(stage->root, fan->kept + fan->from, fan->n);
+	weir__op_drop(island->root, fan->kept + fan->from, fan->n);
 	fan->n = 0;
 }
 

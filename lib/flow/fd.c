@@ -28,7 +28,7 @@ static void fire(struct weir_watch *watch, short events)
 void weir__watching_wait(struct weir__watching *self, struct weir__op *op,
 			 int fd, short events)
 {
-	struct weir_executor *executor = op->stage->actor.executor;
+	struct weir_executor *executor = op->island->actor.executor;
 	int rc = -ENOTSUP;
 
 	if (ck_pr_load_32(&self->armed))
@@ -52,7 +52,7 @@ void weir__watching_wait(struct weir__watching *self, struct weir__op *op,
 
 void weir__watching_off(struct weir__watching *self, struct weir__op *op)
 {
-	struct weir_executor *executor = op->stage->actor.executor;
+	struct weir_executor *executor = op->island->actor.executor;
 
 	if (!ck_pr_load_32(&self->armed) ||
 	    !executor->ops->watch_cancel(executor, &self->watch))

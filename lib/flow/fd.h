@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The common part of reading and writing: a watch for a descriptor that is not
- * ready. The watch holds the operator while it is armed, and wakes its stage.
+ * ready. The watch holds the operator while it is armed, and wakes its island.
  */
 #ifndef WEIR_FLOW_FD_H
 #define WEIR_FLOW_FD_H
@@ -23,7 +23,7 @@ static inline bool weir__watching_armed(const struct weir__watching *watching)
 	return ck_pr_load_32(&watching->armed) != 0;
 }
 
-/* Wakes the operator's stage when `events` have come, or fails it. Owner. */
+/* Wakes the operator's island when `events` have come, or fails it. Owner. */
 void weir__watching_wait(struct weir__watching *self, struct weir__op *op,
 			 int fd, short events);
 

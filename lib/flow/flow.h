@@ -17,7 +17,7 @@
  *    has ended or failed.
  * 2. If pull() returns 0, the operator has not ended, and the operators that it
  *    has pulled gave no items, then the operator waits for an event that wakes
- *    the stage. An in-port wakes the stage by itself, a timer or another thread
+ *    the island. An in-port wakes the island by itself, a timer or another thread
  *    by weir__op_wake(). If the operator waits for no event, it must call
  *    weir__op_again(), and is pulled again.
  * 3. pull() does a bounded amount of work: one batch.
@@ -31,13 +31,14 @@
  * 6. An item is dropped by weir__op_drop() of the operator that emitted it.
  * 7. `holds` is set if the operator may emit items without taking any, before
  *    upstream has ended or in more than one pull after that: leftovers, or
- *    items that are due at a time. A stage waits for input and room at once
+ *    items that are due at a time. An island waits for input and room at once
  *    only if none of its operators `holds`.
- * 8. An end above wakes the stage once, and there may be no later pull, because
+ * 8. An end above wakes the island once, and there may be no later pull,
+ * because
  *    downstream asks for no more. So an operator that holds no items when
  *    pull() returns must have pulled every operator above it that has not
  *    ended: in this pull, with 0 if it needs no items, or at least since the
- *    stage was woken (n_pokes).
+ *    island was woken (n_pokes).
  */
 #ifndef WEIR_FLOW_FLOW_H
 #define WEIR_FLOW_FLOW_H
@@ -113,11 +114,11 @@ struct weir__kind {
 	 * once.
 	 */
 	size_t (*drain)(struct weir__op *op, void **items, size_t room);
-	bool makes;	/* emits other items than it takes: plain values */
-	bool boundary;	/* built as an actor of its own */
-	bool staged;	/* not in a nested flow: it needs an actor of its own */
-	bool cuts;	/* has a boundary above, and none below */
-	bool nests;	/* see weir__op_nest() */
+	bool makes;	   /* emits other items than it takes: plain values */
+	bool boundary;	   /* built as an actor of its own */
+	bool needs_island; /* not in a nested flow: it needs an actor of its own */
+	bool cuts;	   /* has a boundary above, and none below */
+	bool nests;	   /* see weir__op_nest() */
 	bool passes;	/* weir_flow_items() of it is that of the flow above */
 	bool any_input; /* several above: takes from any that has items */
 	bool ready;	/* its items are at hand: no call of it may block */
@@ -149,7 +150,7 @@ struct weir_flow {
 struct weir__op {
 	const struct weir__kind *kind;
 	const struct weir_flow *flow;
-	struct weir__island *stage;
+	struct weir__island *island;
 	struct weir__tree *tree;
 	struct weir__op *next;		/* of the tree */
 	const struct weir_items *items; /* the items that it emits */
@@ -359,18 +360,18 @@ const struct weir_allocator *weir__op_allocator(const struct weir__op *op);
 
 /*
  * Another thread that may touch the operator must hold it: the memory of the
- * operator and of its stage stays meanwhile. The thread must not touch them
+ * operator and of its island stays meanwhile. The thread must not touch them
  * after unhold. Any thread that holds the operator, or the owner.
  */
 void weir__op_hold(struct weir__op *op);
 void weir__op_unhold(struct weir__op *op);
 
-/* Rule 2: the stage pulls again soon. Any thread that holds the operator, or
+/* Rule 2: the island pulls again soon. Any thread that holds the operator, or
  * the owner. */
 void weir__op_wake(struct weir__op *op);
 
 /*
- * A timer of an operator. It wakes the stage when its time has come, and the
+ * A timer of an operator. It wakes the island when its time has come, and the
  * operator looks at the clock when it is pulled. It lies in the operator's
  * state, zeroed at first.
  */
@@ -382,7 +383,7 @@ struct weir__alarm {
 };
 
 /*
- * Wakes the stage at `at_ns`, or at the time that was set before if that is
+ * Wakes the island at `at_ns`, or at the time that was set before if that is
  * earlier: so putting a time off again and again costs nothing. Call it each
  * time the operator waits. 0, -ENOTSUP, -ENOMEM. Owner.
  */
@@ -427,7 +428,7 @@ void weir__tree_unref(struct weir__tree *tree);
 /* What is being built; each branch gets a copy. */
 struct weir__build {
 	struct weir_flow_run *run;
-	struct weir__island *stage;
+	struct weir__island *island;
 	struct weir__tree *tree;
 	struct weir_executor *executor;
 	enum weir_directive (*decide)(struct weir_error *error, void *context);
@@ -458,14 +459,14 @@ struct weir__op *weir__op_new(struct weir__build *build,
 struct weir__op *weir__op_upon(struct weir__build *build,
 			       const struct weir_flow *flow,
 			       struct weir__op *up);
-/* Builds an operator that has no operator above it in its stage, and
+/* Builds an operator that has no operator above it in its island, and
  * opens it. */
 struct weir__op *weir__op_leaf(struct weir__build *build,
 			       const struct weir_flow *flow,
 			       const struct weir__kind *kind,
 			       const struct weir_items *items);
 /*
- * Makes another stage of `up`, with a link into this stage. Returns the
+ * Makes another island of `up`, with a link into this island. Returns the
  * operator that takes from the link.
  */
 struct weir__op *weir__build_cut(struct weir__build *build,
@@ -487,9 +488,9 @@ struct weir__op *weir__build_inlet(struct weir__build *build,
  */
 bool weir__op_awaits(const struct weir__op *op);
 
-/* --- Actors: stage.c ------------------------------------------------------ */
+/* --- Actors: island.c ----------------------------------------------------- */
 
-/* How driving a stage has gone. */
+/* How driving an island has gone. */
 enum weir__found {
 	WEIR__FOUND_MORE, /* did as much as it was asked to */
 	WEIR__FOUND_FULL, /* no room downstream */
@@ -497,27 +498,31 @@ enum weir__found {
 	WEIR__FOUND_OVER, /* nothing more to do, ever */
 };
 
-/* The lower end of a stage: what it does with the items that its root emits. */
+/*
+ * The lower end of an island: what it does with the items that its root emits.
+ */
 struct weir__end {
 	/* Pulls and delivers up to `n` items. */
-	enum weir__found (*drive)(struct weir__island *stage, uint64_t n);
+	enum weir__found (*drive)(struct weir__island *island, uint64_t n);
 	/* The root has ended, with `error` or well, and all its items are
 	 * delivered. */
-	void (*over)(struct weir__island *stage, struct weir_error *error);
-	/* Sets whether the stage waits for room in its out-ports. NULL: it has
+	void (*over)(struct weir__island *island, struct weir_error *error);
+	/* Sets whether the island waits for room in its out-ports. NULL: it has
 	 * none. */
-	void (*require)(struct weir__island *stage, bool room);
-	/* An out-port was cancelled. True: the stage is not needed any more.
-	 * NULL: the stage has no out-port. */
-	bool (*cancelled)(struct weir__island *stage, struct weir_out *out);
-	/* The stage has stopped: drops the items that it holds. May be NULL. */
-	void (*close)(struct weir__island *stage);
-	/* Frees stage->end_state. May be NULL. */
-	void (*free)(struct weir__island *stage);
+	void (*require)(struct weir__island *island, bool room);
+	/* An out-port was cancelled. True: the island is not needed any more.
+	 * NULL: the island has no out-port. */
+	bool (*cancelled)(struct weir__island *island, struct weir_out *out);
+	/*
+	 * The island has stopped: drops the items that it holds. May be NULL.
+	 */
+	void (*close)(struct weir__island *island);
+	/* Frees island->end_state. May be NULL. */
+	void (*free)(struct weir__island *island);
 };
 
 extern const struct weir__end weir__end_result; /* of the run */
-extern const struct weir__end weir__end_out;	/* stage->out */
+extern const struct weir__end weir__end_out;	/* island->out */
 
 #define WEIR__TAKE_FEW 16u
 
@@ -569,7 +574,7 @@ static inline void weir__out_put_n(struct weir_out *out, void *const *items,
 	out->tail += (uint32_t)n;
 }
 
-/* An in-port of a stage. */
+/* An in-port of an island. */
 struct weir__inlet {
 	struct weir_in in;
 	struct weir__op *op;
@@ -583,7 +588,7 @@ struct weir__inlet {
 struct weir__island {
 	struct weir_actor actor;
 	struct weir_actor_ops ops;
-	struct weir__other_port go; /* the port that a stage without out-port
+	struct weir__other_port go; /* the port that an island without out-port
 				     * fires by */
 	struct weir_out out;
 	struct weir_any any;
@@ -595,7 +600,7 @@ struct weir__island {
 	void **scratch; /* room for a batch; NULL: an operator is using it */
 	struct weir_flow_run *run;
 	struct weir__island *next;   /* of the run, as it is made */
-	struct weir__island *live;   /* of the stages that run */
+	struct weir__island *live;   /* of the islands that run */
 	const struct weir_flow *key; /* of a node with several outlets */
 	uint32_t n_inlets;
 	uint32_t n_pokes;   /* how often it was woken */
@@ -618,14 +623,15 @@ struct weir__island {
 };
 
 /* An operator that holds items may emit something in place of an error; so only
- * a linear stage passes errors for sure. */
-static inline uint32_t weir__island_fans(const struct weir__island *stage)
+ * a linear island passes errors for sure. */
+static inline uint32_t weir__island_fans(const struct weir__island *island)
 {
-	return stage->linear && stage->n_inlets == 1 ? stage->inlets->fans : 0;
+	return island->linear && island->n_inlets == 1 ? island->inlets->fans
+						       : 0;
 }
 
 /*
- * A stage of the run, without operators yet, that ends in `end`. NULL: no
+ * An island of the run, without operators yet, that ends in `end`. NULL: no
  * memory.
  */
 struct weir__island *weir__island_new(struct weir_flow_run *run,
@@ -633,9 +639,9 @@ struct weir__island *weir__island_new(struct weir_flow_run *run,
 				      const struct weir__end *end);
 /* Lets a port take part in firing, or not; *ignored is its state so far. */
 void weir__take_part(struct weir_port *port, bool *ignored, bool want);
-/* The stage has its operators: sets up the ports that it fires by. 0 or
+/* The island has its operators: sets up the ports that it fires by. 0 or
  * -ENOMEM. */
-int weir__island_ready(struct weir__island *stage, struct weir__op *root);
+int weir__island_ready(struct weir__island *island, struct weir__op *root);
 
 /* --- Runs: run.c ---------------------------------------------------------- */
 
@@ -645,16 +651,16 @@ struct weir_flow_run {
 	/*
 	 * The actor by which the run's end is reported: `executor` runs it
 	 * once, for `done`. It is in no queue before that, but counts as alive
-	 * from before the first stage is started until `done` has returned.
+	 * from before the first island is started until `done` has returned.
 	 */
 	struct weir_actor actor;
 	const struct weir_allocator *allocator;
 	struct weir_executor *executor;
 	struct weir_flow_run_options options;
 	struct weir_flow *flow;
-	struct weir__island *stages; /* while it is made */
-	struct weir__lock lock;	     /* for `live` */
-	struct weir__island *live;   /* stages that have not stopped */
+	struct weir__island *islands; /* while it is made */
+	struct weir__lock lock;	      /* for `live` */
+	struct weir__island *live;    /* islands that have not stopped */
 	struct exit *exits; /* under `lock`: links to ports that are not the
 			     * run's */
 	struct weir_completion over;
@@ -662,13 +668,13 @@ struct weir_flow_run {
 	void *result;
 	const struct weir_items *result_items;
 	bool has_result;
-	uint32_t refs;	   /* atomic: the handle, and the stages together */
-	uint32_t n_alive;  /* atomic: stages */
+	uint32_t refs;	   /* atomic: the handle, and the islands together */
+	uint32_t n_alive;  /* atomic: islands */
 	uint32_t draining; /* atomic */
 	uint32_t n_fans;   /* while it is made */
 	uint32_t
 		failed; /* atomic: bits of fans, before their outlets are told */
-	bool begun;	/* a stage of it runs, or is about to */
+	bool begun;	/* an island of it runs, or is about to */
 	bool kept;	/* its executor counts `actor` as alive */
 };
 
@@ -678,7 +684,7 @@ struct weir_flow_run {
  */
 static inline bool weir__op_begun(const struct weir__op *op)
 {
-	return op->stage->run->begun;
+	return op->island->run->begun;
 }
 
 /* True: weir_flow_start() accepts the options. */
@@ -689,13 +695,13 @@ extern struct weir_error weir__run_cancelled;
 /* The run fails with `error` (borrowed), unless it has failed before. Any
  * thread. */
 void weir__run_fail(struct weir_flow_run *run, struct weir_error *error);
-/* A stage stops: it is taken off `live`, so no call reaches it any more.
+/* An island stops: it is taken off `live`, so no call reaches it any more.
  * Owner. */
 void weir__run_island_stopped(struct weir_flow_run *run,
-			      struct weir__island *stage);
+			      struct weir__island *island);
 /*
- * A stage was released. Any thread; the caller must not touch the run after
- * this. When the last stage is released, the run is over, and its own actor is
+ * An island was released. Any thread; the caller must not touch the run after
+ * this. When the last island is released, the run is over, and its own actor is
  * submitted.
  */
 void weir__run_island_released(struct weir_flow_run *run);

@@ -81,45 +81,45 @@ static const struct weir__kind cut_kind = {
 static struct weir__inlet *find_inlet(const struct weir_flow_run *run,
 				      const struct weir_flow *from)
 {
-	const struct weir__island *stage;
+	const struct weir__island *island;
 	struct weir__inlet *inlet;
 
-	for (stage = run->stages; stage; stage = stage->next)
-		for (inlet = stage->inlets; inlet; inlet = inlet->next)
+	for (island = run->islands; island; island = island->next)
+		for (inlet = island->inlets; inlet; inlet = inlet->next)
 			if (inlet->op->flow->kind == &cut_kind &&
 			    weir__graph_inlet_of(inlet->op->flow)->from == from)
 				return inlet;
 	return NULL;
 }
 
-/* Makes a stage of the flow at an outlet; its key is that flow. */
+/* Makes an island of the flow at an outlet; its key is that flow. */
 static int make_island(const struct weir__build *build,
 		       const struct weir_flow *from)
 {
 	struct weir__build above = *build;
 	struct weir__op *root;
 
-	above.stage =
+	above.island =
 		weir__island_new(build->run, build->executor, &weir__end_out);
-	if (!above.stage)
+	if (!above.island)
 		return -ENOMEM;
-	above.stage->key = from;
-	above.tree = above.stage->tree;
+	above.island->key = from;
+	above.tree = above.island->tree;
 	root = weir__build(&above, from);
-	return root ? weir__island_ready(above.stage, root) : *build->code;
+	return root ? weir__island_ready(above.island, root) : *build->code;
 }
 
 static int link_island(const struct weir__build *build,
 		       const struct weir_flow *from)
 {
 	struct weir__inlet *inlet = find_inlet(build->run, from);
-	struct weir__island *stage = build->run->stages;
+	struct weir__island *island = build->run->islands;
 
-	while (stage->key != from)
-		stage = stage->next;
-	if (!inlet || inlet->op->items != stage->root->items)
+	while (island->key != from)
+		island = island->next;
+	if (!inlet || inlet->op->items != island->root->items)
 		return -EINVAL;
-	return weir_out_link(&stage->out, &inlet->in);
+	return weir_out_link(&island->out, &inlet->in);
 }
 
 static struct weir__op *circles_build(struct weir__build *build,
@@ -143,7 +143,7 @@ static struct weir__op *circles_build(struct weir__build *build,
 static const struct weir__kind circles_kind = {
 	.name = "graph",
 	.build = circles_build,
-	.staged = true,
+	.needs_island = true,
 };
 
 /* --- Building ------------------------------------------------------------- */

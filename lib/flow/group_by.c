@@ -8,7 +8,7 @@
  * item is taken while the queue of the last item's group is full.
  *
  * So a group that gets no item has items only if it had more than there was
- * room for, or if it has waited and was woken. The stage does not know which
+ * room for, or if it has waited and was woken. The island does not know which
  * group was woken. As long as none was, the other groups are not pulled.
  *
  * An error that is not a group's own is told to all open groups, whichever of
@@ -57,7 +57,7 @@ struct groups {
 	struct group *last;
 	struct group *full; /* its queue was full when it got an item */
 	struct group *rest; /* it has filled the room, and may have more */
-	uint32_t n_pokes;   /* of the stage, that all were asked after */
+	uint32_t n_pokes;   /* of the island, that all were asked after */
 	bool busy;	    /* others than `rest` may have something, too */
 	bool over;	    /* upstream's end was passed on */
 	bool fails; /* if this does, with an error that is none of theirs */
@@ -71,7 +71,7 @@ static uint64_t hash_of(const struct weir__op *op, uintptr_t key)
 
 	if (args->keys.hash)
 		return args->keys.hash(key, args->context);
-	return weir__hash_word(weir__executor_key(op->stage->actor.executor),
+	return weir__hash_word(weir__executor_key(op->island->actor.executor),
 			       key);
 }
 
@@ -311,7 +311,7 @@ static void note_rest(struct weir__op *op, struct group *group, size_t left,
 		self->rest = group;
 	else if (self->rest == group)
 		self->rest = NULL;
-	if (!filled && op->stage->again)
+	if (!filled && op->island->again)
 		self->busy = true;
 }
 
@@ -331,19 +331,19 @@ static bool pull_group(struct weir__op *op, struct group *group, void **items,
 		       size_t room, size_t *got)
 {
 	const struct group_by *args = weir__op_args(op);
-	bool again = op->stage->again;
+	bool again = op->island->again;
 	size_t left = room - *got;
 
 	assert(*got <= room);
-	op->stage->again = false;
+	op->island->again = false;
 	*got += weir__substream_pull(&group->sub, items + *got, left);
 	if (!is_over(op, group)) {
 		if (!op->ended)
 			note_rest(op, group, left, *got == room);
-		op->stage->again = op->stage->again || again;
+		op->island->again = op->island->again || again;
 		return !op->ended;
 	}
-	op->stage->again = again;
+	op->island->again = again;
 	close_group(op, group);
 	if (args->reopen)
 		forget(op, group);
@@ -377,8 +377,8 @@ static size_t pull_some(struct weir__op *op, void **items, size_t room)
 	struct groups *self = weir__op_state(op);
 	size_t got = 0;
 
-	if (self->busy || self->n_pokes != op->stage->n_pokes) {
-		self->n_pokes = op->stage->n_pokes;
+	if (self->busy || self->n_pokes != op->island->n_pokes) {
+		self->n_pokes = op->island->n_pokes;
 		self->busy = false;
 		return pull_all(op, items, room);
 	}
@@ -418,7 +418,7 @@ static bool is_blocked(struct groups *self)
 static size_t take_in(struct weir__op *op, void **items, size_t room)
 {
 	struct groups *self = weir__op_state(op);
-	size_t got = 0, tries = op->stage->ask;
+	size_t got = 0, tries = op->island->ask;
 	struct group *group;
 	void *item;
 

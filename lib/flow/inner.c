@@ -48,7 +48,7 @@ static struct weir__op *inner_build(struct weir__build *build,
 	struct weir__inner *inner = inner_of(flow);
 	const struct weir__op *around = inner->around;
 
-	if (build->stage != around->stage || inner->source) {
+	if (build->island != around->island || inner->source) {
 		*build->code = -EINVAL;
 		return NULL;
 	}
@@ -159,13 +159,13 @@ void weir__substream_fail(struct weir__substream *sub, struct weir_error *error)
 size_t weir__substream_pull(struct weir__substream *sub, void **items,
 			    size_t room)
 {
-	struct weir__island *stage = sub->nest.op->stage;
-	bool again = stage->again, more = !sub->linear || room == 0;
+	struct weir__island *island = sub->nest.op->island;
+	bool again = island->again, more = !sub->linear || room == 0;
 	size_t n = 0;
 
 	if (!more) {
 		n = weir__pull(sub->nest.op, items, room);
-		stage->again = again;
+		island->again = again;
 		/* else the nested flow was asked for everything it has */
 		more = n < room && (sub->n > 0 || !sub->inner.source);
 	}

@@ -1,20 +1,23 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Actors that drive operators. A stage fires when driving it may make progress:
+ * Actors that drive operators. An island fires when driving it may make
+ * progress:
  *
- * - A stage with one in-port and no operator that holds items (`linear`) fires
+ * - An island with one in-port and no operator that holds items (`linear`)
+ * fires
  *   when there are tokens and room, as any other actor; its set of ports never
  *   changes.
- * - For any other stage the last drive says what is missing. If it is room, the
+ * - For any other island the last drive says what is missing. If it is room,
+ * the
  *   out-ports take part. If it is tokens, the in-ports that the operators found
  *   empty take part (all of them, or any of them, which the operator with
  *   several inputs says). If it is a timer or another thread, no port takes
- *   part until the stage is woken.
+ *   part until the island is woken.
  *
  * An in-port that has only its end left to tell always takes part, because an
  * end waits for nothing.
  *
- * A stage without out-port that waits for nothing fires by its port `go`. A
+ * An island without out-port that waits for nothing fires by its port `go`. A
  * drain of the executor is also told to `go`.
  */
 #include <assert.h>
@@ -29,10 +32,10 @@
 #include "executor/registry.h"
 #include "flow/flow.h"
 
-#define GO_TURNS 256u  /* certain, while a stage goes */
+#define GO_TURNS 256u  /* certain, while an island goes */
 #define GO_FIT_LOG2 2u /* turns of a run then, before they become longer */
 
-static struct weir__island *stage_of(struct weir_actor *actor)
+static struct weir__island *island_of(struct weir_actor *actor)
 {
 	return weir_container_of(actor, struct weir__island, actor);
 }
@@ -50,15 +53,15 @@ void weir__take_part(struct weir_port *port, bool *ignored, bool want)
 		(void)weir_port_ignore(port);
 }
 
-static void require_input(struct weir__island *stage, bool linear, bool waits)
+static void require_input(struct weir__island *island, bool linear, bool waits)
 {
 	struct weir__inlet *inlet;
 
-	if (stage->any.port.actor) {
-		weir__take_part(&stage->any.port, &stage->any_ignored, waits);
+	if (island->any.port.actor) {
+		weir__take_part(&island->any.port, &island->any_ignored, waits);
 		return;
 	}
-	for (inlet = stage->inlets; inlet; inlet = inlet->next)
+	for (inlet = island->inlets; inlet; inlet = inlet->next)
 		weir__take_part(&inlet->in.port, &inlet->ignored,
 				waits ? inlet->waiting : linear);
 }
@@ -76,80 +79,80 @@ static bool ends(const struct weir_in *in)
 	return (word & 1) && weir__index_diff(word >> 1, in->head) == 0;
 }
 
-static void let_end(struct weir__island *stage)
+static void let_end(struct weir__island *island)
 {
 	struct weir__inlet *inlet;
 
-	for (inlet = stage->inlets; inlet; inlet = inlet->next) {
+	for (inlet = island->inlets; inlet; inlet = inlet->next) {
 		if (!ends(&inlet->in))
 			continue;
-		if (stage->any.port.actor)
-			weir__take_part(&stage->any.port, &stage->any_ignored,
+		if (island->any.port.actor)
+			weir__take_part(&island->any.port, &island->any_ignored,
 					true);
 		else
 			weir__take_part(&inlet->in.port, &inlet->ignored, true);
 	}
 }
 
-static bool input_waits(const struct weir__island *stage)
+static bool input_waits(const struct weir__island *island)
 {
 	const struct weir__inlet *inlet;
 
-	for (inlet = stage->inlets; inlet; inlet = inlet->next)
+	for (inlet = island->inlets; inlet; inlet = inlet->next)
 		if (inlet->waiting)
 			return true;
 	return false;
 }
 
-static void set_going(struct weir__island *stage, bool going)
+static void set_going(struct weir__island *island, bool going)
 {
-	bool ignored = !stage->going;
+	bool ignored = !island->going;
 
-	if (stage->go.port.kind == WEIR__PORT_ATTENDANT)
+	if (island->go.port.kind == WEIR__PORT_ATTENDANT)
 		return;
-	weir__take_part(&stage->go.port, &ignored, going);
-	stage->going = !ignored;
+	weir__take_part(&island->go.port, &ignored, going);
+	island->going = !ignored;
 }
 
 /*
- * While it gets on, what takes part stays as it is: of a stage whose in-port,
+ * While it gets on, what takes part stays as it is: of an island whose in-port,
  * if it has any, does so all the time.
  */
-static bool is_steady(const struct weir__island *stage, bool linear)
+static bool is_steady(const struct weir__island *island, bool linear)
 {
-	return (linear || !stage->inlets) &&
-	       (stage->end == &weir__end_out || !stage->end->require);
+	return (linear || !island->inlets) &&
+	       (island->end == &weir__end_out || !island->end->require);
 }
 
-static void rest(struct weir__island *stage, enum weir__found found)
+static void rest(struct weir__island *island, enum weir__found found)
 {
-	bool linear = stage->linear && !stage->poked;
+	bool linear = island->linear && !island->poked;
 	bool none = found == WEIR__FOUND_NONE;
 	bool waits;
 
-	if (WEIR_LIKELY(stage->steady && !none && linear == stage->linear))
+	if (WEIR_LIKELY(island->steady && !none && linear == island->linear))
 		return;
-	stage->steady = !none && is_steady(stage, linear);
-	waits = none && input_waits(stage);
+	island->steady = !none && is_steady(island, linear);
+	waits = none && input_waits(island);
 	if (!none || waits)
-		require_input(stage, linear, waits);
+		require_input(island, linear, waits);
 	else
-		require_input(stage, false, false);
-	let_end(stage);
-	if (stage->end->require)
-		stage->end->require(stage, !none || waits);
-	set_going(stage, !stage->has_out && !none && !linear);
+		require_input(island, false, false);
+	let_end(island);
+	if (island->end->require)
+		island->end->require(island, !none || waits);
+	set_going(island, !island->has_out && !none && !linear);
 }
 
 /* --- Driving it ----------------------------------------------------------- */
 
-static void finish(struct weir__island *stage, struct weir_error *error)
+static void finish(struct weir__island *island, struct weir_error *error)
 {
 	/* the end is told only once */
-	assert(!stage->over);
-	stage->over = true;
-	stage->end->over(stage, error);
-	(void)weir_actor_end(&stage->actor);
+	assert(!island->over);
+	island->over = true;
+	island->end->over(island, error);
+	(void)weir_actor_end(&island->actor);
 }
 
 /* Looks for tokens in an in-port that takes no part in firing: the slice does
@@ -170,96 +173,96 @@ static void look(struct weir__inlet *inlet)
 	weir_error_unref(error);
 }
 
-/* Drives the stage once. True: it did as much as it was asked to. */
-static bool drive(struct weir__island *stage, uint64_t n)
+/* Drives the island once. True: it did as much as it was asked to. */
+static bool drive(struct weir__island *island, uint64_t n)
 {
 	void *scratch[WEIR_FLOW_BATCH];
 	struct weir__inlet *inlet;
 	enum weir__found found;
 
-	if (stage->over)
+	if (island->over)
 		return false;
-	for (inlet = stage->inlets; inlet; inlet = inlet->next)
+	for (inlet = island->inlets; inlet; inlet = inlet->next)
 		look(inlet);
-	stage->scratch = scratch;
-	found = stage->end->drive(stage, n);
-	assert(stage->scratch == scratch);
-	stage->scratch = NULL;
+	island->scratch = scratch;
+	found = island->end->drive(island, n);
+	assert(island->scratch == scratch);
+	island->scratch = NULL;
 	if (found == WEIR__FOUND_OVER) {
-		assert(stage->root->ended);
-		finish(stage, stage->root->error);
+		assert(island->root->ended);
+		finish(island, island->root->error);
 		return false;
 	}
 	if (found != WEIR__FOUND_FULL)
-		stage->poked = false;
-	rest(stage, found);
+		island->poked = false;
+	rest(island, found);
 	return found == WEIR__FOUND_MORE;
 }
 
 /*
  * Sets how many items are asked for at once. As for runs of turns, time is the
  * bound: no operator gets more room than a run has items. A turn is one item;
- * but a stage that fires by `go` has no port that bounds its run, so one of its
- * turns is 2^batch_log2 items: cheap items come in batches, and a run has
+ * but an island that fires by `go` has no port that bounds its run, so one of
+ * its turns is 2^batch_log2 items: cheap items come in batches, and a run has
  * enough turns to be timed. When turns per run and items per turn change, their
  * product stays. If one turn takes too long, batches begin anew with one item.
  * Turns stay so short that this does not happen to a run that has just taken a
  * little longer than others.
  */
-static void set_batch(struct weir__island *stage)
+static void set_batch(struct weir__island *island)
 {
-	uint32_t fit = weir__actor_fit_log2(&stage->actor);
-	uint32_t batch = fit ? stage->batch_log2 : 0;
+	uint32_t fit = weir__actor_fit_log2(&island->actor);
+	uint32_t batch = fit ? island->batch_log2 : 0;
 
-	while (stage->going && fit > GO_FIT_LOG2 &&
+	while (island->going && fit > GO_FIT_LOG2 &&
 	       batch < WEIR__FIT_LOG2_MAX) {
 		fit--;
 		batch++;
 	}
-	while (!stage->going && batch > 0) {
+	while (!island->going && batch > 0) {
 		fit += fit < WEIR__FIT_LOG2_MAX;
 		batch--;
 	}
-	stage->batch_log2 = batch;
-	weir__actor_set_fit(&stage->actor, fit);
-	stage->ask = 1u << weir__at_most(batch + fit, WEIR__FIT_LOG2_MAX);
+	island->batch_log2 = batch;
+	weir__actor_set_fit(&island->actor, fit);
+	island->ask = 1u << weir__at_most(batch + fit, WEIR__FIT_LOG2_MAX);
 }
 
 /* And `n` turns, which fit into a run, still do. */
-static inline uint32_t set_ask(struct weir__island *stage, uint32_t n)
+static inline uint32_t set_ask(struct weir__island *island, uint32_t n)
 {
-	if (WEIR_LIKELY(!stage->going && !stage->batch_log2)) {
-		stage->ask = 1u << weir__actor_fit_log2(&stage->actor);
+	if (WEIR_LIKELY(!island->going && !island->batch_log2)) {
+		island->ask = 1u << weir__actor_fit_log2(&island->actor);
 		return n;
 	}
-	set_batch(stage);
+	set_batch(island);
 	return (uint32_t)weir__at_most(
-		n, 1u << weir__actor_fit_log2(&stage->actor));
+		n, 1u << weir__actor_fit_log2(&island->actor));
 }
 
 /* Handles a wake. (Slices measure no time for signals.) */
-static void poke(struct weir__island *stage)
+static void poke(struct weir__island *island)
 {
-	struct weir_executor *executor = stage->actor.executor;
+	struct weir_executor *executor = island->actor.executor;
 	uint64_t begin_ns = weir_executor_now(executor);
 	uint32_t n;
 	bool all;
 
-	stage->poked = true;
-	stage->n_pokes++;
-	(void)set_ask(stage, 0);
-	n = stage->ask >> stage->batch_log2;
-	all = drive(stage, stage->ask);
-	weir__slice_learn(&stage->actor, all ? n : 0, n,
+	island->poked = true;
+	island->n_pokes++;
+	(void)set_ask(island, 0);
+	n = island->ask >> island->batch_log2;
+	all = drive(island, island->ask);
+	weir__slice_learn(&island->actor, all ? n : 0, n,
 			  weir_executor_now(executor) - begin_ns);
 }
 
 static uint32_t turns(struct weir_actor *actor, uint32_t n)
 {
-	struct weir__island *stage = stage_of(actor);
+	struct weir__island *island = island_of(actor);
 
-	n = set_ask(stage, n);
-	return drive(stage, (uint64_t)n << stage->batch_log2) ? n : 0;
+	n = set_ask(island, n);
+	return drive(island, (uint64_t)n << island->batch_log2) ? n : 0;
 }
 
 static int ended(struct weir_actor *actor, struct weir_in *in,
@@ -269,62 +272,62 @@ static int ended(struct weir_actor *actor, struct weir_in *in,
 		weir_container_of(in, struct weir__inlet, in);
 
 	weir__op_end(inlet->op, error);
-	poke(stage_of(actor));
+	poke(island_of(actor));
 	return 0;
 }
 
 static int cancelled(struct weir_actor *actor, struct weir_out *out)
 {
-	struct weir__island *stage = stage_of(actor);
+	struct weir__island *island = island_of(actor);
 
-	if (stage->over || !stage->end->cancelled(stage, out))
+	if (island->over || !island->end->cancelled(island, out))
 		return 0;
-	weir__op_cancel(stage->root);
-	finish(stage, NULL);
+	weir__op_cancel(island->root);
+	finish(island, NULL);
 	return 0;
 }
 
 static int signalled(struct weir_actor *actor)
 {
-	struct weir__island *stage = stage_of(actor);
+	struct weir__island *island = island_of(actor);
 
-	if (ck_pr_load_32(&stage->run->draining))
-		stage->draining = true;
-	poke(stage);
+	if (ck_pr_load_32(&island->run->draining))
+		island->draining = true;
+	poke(island);
 	return 0;
 }
 
 static void stopped(struct weir_actor *actor, struct weir_error *error)
 {
-	struct weir__island *stage = stage_of(actor);
+	struct weir__island *island = island_of(actor);
 
-	if (!stage->over)
-		weir__run_fail(stage->run, error && error->code != -ECANCELED
-						   ? error
-						   : &weir__run_cancelled);
-	stage->over = true;
-	if (stage->root)
-		weir__op_cancel(stage->root);
-	if (stage->end->close)
-		stage->end->close(stage);
-	weir__run_island_stopped(stage->run, stage);
+	if (!island->over)
+		weir__run_fail(island->run, error && error->code != -ECANCELED
+						    ? error
+						    : &weir__run_cancelled);
+	island->over = true;
+	if (island->root)
+		weir__op_cancel(island->root);
+	if (island->end->close)
+		island->end->close(island);
+	weir__run_island_stopped(island->run, island);
 }
 
 static void released(struct weir_actor *actor)
 {
-	struct weir__island *stage = stage_of(actor);
-	struct weir_flow_run *run = stage->run;
+	struct weir__island *island = island_of(actor);
+	struct weir_flow_run *run = island->run;
 	struct weir__inlet *inlet;
 
-	assert(stage->over);
-	while ((inlet = stage->inlets)) {
-		stage->inlets = inlet->next;
+	assert(island->over);
+	while ((inlet = island->inlets)) {
+		island->inlets = inlet->next;
 		weir__free(run->allocator, inlet, sizeof(*inlet));
 	}
-	if (stage->end->free)
-		stage->end->free(stage);
-	weir__tree_unref(stage->tree);
-	weir__free(run->allocator, stage, sizeof(*stage));
+	if (island->end->free)
+		island->end->free(island);
+	weir__tree_unref(island->tree);
+	weir__free(run->allocator, island, sizeof(*island));
 	weir__run_island_released(run);
 }
 
@@ -337,17 +340,17 @@ static uint32_t go_certain(struct weir_port *port)
 
 static void go_drain(struct weir_port *port)
 {
-	struct weir__island *stage = stage_of(port->actor);
+	struct weir__island *island = island_of(port->actor);
 
-	stage->draining = true;
-	poke(stage);
+	island->draining = true;
+	poke(island);
 }
 
-static bool has_failed(const struct weir__island *stage)
+static bool has_failed(const struct weir__island *island)
 {
 	const struct weir__inlet *inlet;
 
-	for (inlet = stage->inlets; inlet; inlet = inlet->next)
+	for (inlet = island->inlets; inlet; inlet = inlet->next)
 		if (!inlet->op->ended && weir__in_failed(&inlet->in))
 			return true;
 	return false;
@@ -357,15 +360,15 @@ static bool has_failed(const struct weir__island *stage)
  * items. */
 static int go_signalled(struct weir_port *port)
 {
-	struct weir__island *stage = stage_of(port->actor);
+	struct weir__island *island = island_of(port->actor);
 
-	let_end(stage);
-	if (has_failed(stage))
-		poke(stage);
+	let_end(island);
+	if (has_failed(island))
+		poke(island);
 	return 0;
 }
 
-/* `takes`: a drain does not end the stage, but its sources. */
+/* `takes`: a drain does not end the island, but its sources. */
 static const struct weir__port_ops go_ops = {
 	.takes = true,
 	.certain = go_certain,
@@ -377,20 +380,20 @@ struct weir__island *weir__island_new(struct weir_flow_run *run,
 				      struct weir_executor *executor,
 				      const struct weir__end *end)
 {
-	struct weir__island *stage =
-		weir__alloc(run->allocator, sizeof(*stage));
+	struct weir__island *island =
+		weir__alloc(run->allocator, sizeof(*island));
 
-	/* no stages may be added to a run that has begun: they would not be
+	/* no islands may be added to a run that has begun: they would not be
 	 * counted */
 	assert(!run->begun);
-	if (!stage)
+	if (!island)
 		return NULL;
-	stage->tree = weir__tree_new(run->allocator);
-	if (!stage->tree) {
-		weir__free(run->allocator, stage, sizeof(*stage));
+	island->tree = weir__tree_new(run->allocator);
+	if (!island->tree) {
+		weir__free(run->allocator, island, sizeof(*island));
 		return NULL;
 	}
-	stage->ops = (struct weir_actor_ops){
+	island->ops = (struct weir_actor_ops){
 		.name = "flow",
 		.turns = turns,
 		.ended = ended,
@@ -399,73 +402,73 @@ struct weir__island *weir__island_new(struct weir_flow_run *run,
 		.stopped = stopped,
 		.released = released,
 	};
-	(void)weir_actor_init(&stage->actor, &stage->ops, executor);
+	(void)weir_actor_init(&island->actor, &island->ops, executor);
 	/* where the clock stands still, a batch is as large as can be from the
 	 * first item on */
 	if (executor->registry->stands_still) {
-		stage->batch_log2 = WEIR__FIT_LOG2_MAX;
-		weir__actor_set_fit(&stage->actor, 1);
+		island->batch_log2 = WEIR__FIT_LOG2_MAX;
+		weir__actor_set_fit(&island->actor, 1);
 	}
-	stage->end = end;
-	stage->linear = true;
-	stage->run = run;
-	stage->next = run->stages;
-	run->stages = stage;
-	stage->live = run->live;
-	run->live = stage;
+	island->end = end;
+	island->linear = true;
+	island->run = run;
+	island->next = run->islands;
+	run->islands = island;
+	island->live = run->live;
+	run->live = island;
 	run->n_alive++;
-	return stage;
+	return island;
 }
 
-static int init_any(struct weir__island *stage)
+static int init_any(struct weir__island *island)
 {
 	struct weir__inlet *inlet;
 	int rc;
 
-	if (!stage->any_input || stage->n_inlets < 2)
+	if (!island->any_input || island->n_inlets < 2)
 		return 0;
-	rc = weir_any_init(&stage->any, &stage->actor);
-	for (inlet = stage->inlets; inlet && rc == 0; inlet = inlet->next)
-		rc = weir_any_add(&stage->any, &inlet->in.port);
+	rc = weir_any_init(&island->any, &island->actor);
+	for (inlet = island->inlets; inlet && rc == 0; inlet = inlet->next)
+		rc = weir_any_add(&island->any, &inlet->in.port);
 	return rc;
 }
 
-int weir__island_ready(struct weir__island *stage, struct weir__op *root)
+int weir__island_ready(struct weir__island *island, struct weir__op *root)
 {
 	bool fires;
 	int rc = 0;
 
-	assert(root->stage == stage && root->tree == stage->tree);
-	stage->root = root;
-	stage->ops.name = weir__op_name(root);
-	if (stage->end == &weir__end_out) {
-		rc = weir_out_init(&stage->out, &stage->actor, root->items);
-		stage->has_out = true;
+	assert(root->island == island && root->tree == island->tree);
+	island->root = root;
+	island->ops.name = weir__op_name(root);
+	if (island->end == &weir__end_out) {
+		rc = weir_out_init(&island->out, &island->actor, root->items);
+		island->has_out = true;
 	}
 	if (rc == 0)
-		rc = init_any(stage);
+		rc = init_any(island);
 	if (rc < 0)
 		return rc;
-	stage->linear = stage->linear && stage->n_inlets == 1;
-	fires = stage->has_out || stage->linear;
-	stage->going = !fires;
-	stage->go.ops = &go_ops;
-	weir__port_init(&stage->go.port, &stage->actor,
+	island->linear = island->linear && island->n_inlets == 1;
+	fires = island->has_out || island->linear;
+	island->going = !fires;
+	island->go.ops = &go_ops;
+	weir__port_init(&island->go.port, &island->actor,
 			fires ? WEIR__PORT_ATTENDANT : WEIR__PORT_OTHER);
-	if (!stage->linear)
-		require_input(stage, false, false);
-	/* Drives the stage once when it starts, whatever its ports hold. */
-	weir_actor_signal(&stage->actor);
+	if (!island->linear)
+		require_input(island, false, false);
+	/* Drives the island once when it starts, whatever its ports hold. */
+	weir_actor_signal(&island->actor);
 	return 0;
 }
 
 /* --- How they end --------------------------------------------------------- */
 
 /* Items come straight into the slots that they leave by. */
-static enum weir__found out_drive(struct weir__island *stage, uint64_t n)
+static enum weir__found out_drive(struct weir__island *island, uint64_t n)
 {
-	struct weir_out *out = &stage->out;
-	struct weir__op *root = stage->root;
+	struct weir_out *out = &island->out;
+	struct weir__op *root = island->root;
 	size_t ask, got, end;
 
 	while (n > 0 && weir_out_room(out) > 0) {
@@ -473,13 +476,13 @@ static enum weir__found out_drive(struct weir__island *stage, uint64_t n)
 		ask = weir__at_most(n, WEIR_FLOW_BATCH);
 		ask = weir__at_most(ask, weir_out_room(out));
 		ask = weir__at_most(ask, end);
-		stage->again = false;
+		island->again = false;
 		got = weir__pull(root, &out->slots[out->tail & out->mask].item,
 				 ask);
 		out->tail += (uint32_t)got;
 		if (root->ended)
 			return WEIR__FOUND_OVER;
-		if (got == 0 && !stage->again)
+		if (got == 0 && !island->again)
 			return WEIR__FOUND_NONE;
 		n -= ask;
 	}
@@ -489,18 +492,18 @@ static enum weir__found out_drive(struct weir__island *stage, uint64_t n)
 	return root->ended ? WEIR__FOUND_OVER : WEIR__FOUND_FULL;
 }
 
-static void out_over(struct weir__island *stage, struct weir_error *error)
+static void out_over(struct weir__island *island, struct weir_error *error)
 {
 	if (error)
-		(void)weir_out_end(&stage->out, error);
+		(void)weir_out_end(&island->out, error);
 }
 
-static void out_require(struct weir__island *stage, bool room)
+static void out_require(struct weir__island *island, bool room)
 {
-	weir__take_part(&stage->out.port, &stage->out_ignored, room);
+	weir__take_part(&island->out.port, &island->out_ignored, room);
 }
 
-static bool out_cancelled(struct weir__island *stage, struct weir_out *out)
+static bool out_cancelled(struct weir__island *island, struct weir_out *out)
 {
 	return true;
 }
@@ -512,48 +515,48 @@ const struct weir__end weir__end_out = {
 	.cancelled = out_cancelled,
 };
 
-static void keep_last(struct weir__island *stage, void *const *items, size_t n)
+static void keep_last(struct weir__island *island, void *const *items, size_t n)
 {
-	struct weir_flow_run *run = stage->run;
+	struct weir_flow_run *run = island->run;
 
 	if (n == 0)
 		return;
-	/* only one stage of a run gives the result */
-	assert(stage->end == &weir__end_result);
+	/* only one island of a run gives the result */
+	assert(island->end == &weir__end_result);
 	if (run->has_result)
-		weir__op_drop_one(stage->root, run->result);
-	weir__op_drop(stage->root, items, n - 1);
+		weir__op_drop_one(island->root, run->result);
+	weir__op_drop(island->root, items, n - 1);
 	run->result = items[n - 1];
-	run->result_items = stage->root->items;
+	run->result_items = island->root->items;
 	run->has_result = true;
 }
 
-static enum weir__found result_drive(struct weir__island *stage, uint64_t n)
+static enum weir__found result_drive(struct weir__island *island, uint64_t n)
 {
-	struct weir__op *root = stage->root;
+	struct weir__op *root = island->root;
 	void *items[WEIR_FLOW_BATCH];
 	size_t ask, got;
 
 	while (n > 0) {
 		ask = weir__at_most(n, WEIR_FLOW_BATCH);
-		stage->again = false;
+		island->again = false;
 		got = weir__pull(root, items, ask);
-		keep_last(stage, items, got);
+		keep_last(island, items, got);
 		if (root->ended)
 			return WEIR__FOUND_OVER;
-		if (got == 0 && !stage->again)
+		if (got == 0 && !island->again)
 			return WEIR__FOUND_NONE;
 		n -= ask;
-		if (weir_actor_interrupted(&stage->actor))
+		if (weir_actor_interrupted(&island->actor))
 			break;
 	}
 	return WEIR__FOUND_MORE;
 }
 
-static void result_over(struct weir__island *stage, struct weir_error *error)
+static void result_over(struct weir__island *island, struct weir_error *error)
 {
 	if (error)
-		weir__run_fail(stage->run, error);
+		weir__run_fail(island->run, error);
 }
 
 const struct weir__end weir__end_result = {

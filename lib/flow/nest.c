@@ -26,7 +26,7 @@ static struct weir_error *error_of(const struct weir__op *op, int code,
 static struct weir_error *why_not(const struct weir__op *op,
 				  const struct weir_flow *flow, int code)
 {
-	const char *origin = weir__op_name(op), *staged;
+	const char *origin = weir__op_name(op), *name;
 	const char *message = code == -E2BIG
 				      ? "too many flows upon each other"
 				      : "a nested flow could not be made";
@@ -37,10 +37,10 @@ static struct weir_error *why_not(const struct weir__op *op,
 		return error_of(op, code, weir__flow_called(misfit.flow),
 				misfit.text);
 	if (rc == 0 && code == -ENOTSUP) {
-		staged = weir__flow_needs_island(flow,
-						 op->stage->actor.executor);
-		if (staged)
-			return error_of(op, code, staged,
+		name = weir__flow_needs_island(flow,
+					       op->island->actor.executor);
+		if (name)
+			return error_of(op, code, name,
 					"not in a nested flow: needs an actor");
 	}
 	return error_of(op, code, origin, message);
@@ -90,15 +90,15 @@ bool weir__nest_open_for_item(struct weir__nest *nest, struct weir__op *op,
 size_t weir__nest_pull(struct weir__nest *nest, void **items, size_t room)
 {
 	struct weir__op *op = nest->op;
-	struct weir__island *stage = op->stage;
-	size_t got = 0, tries = op->stage->ask;
-	bool again = stage->again;
+	struct weir__island *island = op->island;
+	size_t got = 0, tries = op->island->ask;
+	bool again = island->again;
 
 	do {
-		stage->again = false;
+		island->again = false;
 		got += weir__pull(op, items + got, room - got);
-	} while (stage->again && !op->ended && got < room && --tries > 0);
-	stage->again = stage->again || again;
+	} while (island->again && !op->ended && got < room && --tries > 0);
+	island->again = island->again || again;
 	return got;
 }
 
@@ -181,7 +181,7 @@ static void open_more(struct weir__op *op, size_t room)
 {
 	const struct make *args = weir__op_args(op);
 	struct merging *self = weir__op_state(op);
-	size_t tries = room ? op->stage->ask : 0;
+	size_t tries = room ? op->island->ask : 0;
 	void *item;
 
 	/* it looks upstream only where it takes no item: with both, each of k
@@ -237,7 +237,7 @@ static size_t take_from_all(struct weir__op *op, void **items, size_t room,
 static size_t flat_map_pull(struct weir__op *op, void **items, size_t room)
 {
 	struct merging *self = weir__op_state(op);
-	size_t got = 0, rounds = op->stage->ask, closed;
+	size_t got = 0, rounds = op->island->ask, closed;
 
 	do {
 		closed = 0;
@@ -291,7 +291,7 @@ static void switch_over(struct weir__op *op, void **items, size_t room)
 	struct weir__nest *nest = weir__op_state(op);
 	struct weir__op *up = op->up[0];
 	struct weir__array batch;
-	size_t left = op->stage->ask, n;
+	size_t left = op->island->ask, n;
 	bool has_last = false;
 	void *last = NULL;
 

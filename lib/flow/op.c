@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The part that all operators have in common: how they begin, end, fail, drop
- * items, and wake their stage. */
+ * items, and wake their island. */
 #include <assert.h>
 #include <errno.h>
 #include <string.h>
@@ -18,16 +18,16 @@ const struct weir_allocator *weir__op_allocator(const struct weir__op *op)
 
 uint64_t weir__op_now(const struct weir__op *op)
 {
-	return weir_executor_now(op->stage->actor.executor);
+	return weir_executor_now(op->island->actor.executor);
 }
 
 void weir__op_again(struct weir__op *op)
 {
-	op->stage->again = true;
+	op->island->again = true;
 }
 
 /*
- * A pull in a stage that drains or nests. Where it nests, this bounds the
+ * A pull in an island that drains or nests. Where it nests, this bounds the
  * recursion. Composing bounds the depth of each flow, and weir__op_nest() that
  * of a nested flow. Neither sees the depth of a nested flow whose upstream has
  * made another nested flow.
@@ -36,28 +36,28 @@ static __attribute__((noinline)) size_t pull_carefully(struct weir__op *op,
 						       void **items,
 						       size_t room)
 {
-	struct weir__island *stage = op->stage;
-	bool drains = stage->draining && op->kind->source;
+	struct weir__island *island = op->island;
+	bool drains = island->draining && op->kind->source;
 	size_t n;
 
 	if (drains && !op->kind->drain) {
 		weir__op_end(op, NULL);
 		return 0;
 	}
-	if (stage->n_pulling == WEIR_FLOW_DEPTH_MAX) {
+	if (island->n_pulling == WEIR_FLOW_DEPTH_MAX) {
 		weir__op_fail(op, -E2BIG, "too many flows upon each other");
 		return 0;
 	}
-	stage->n_pulling++;
+	island->n_pulling++;
 	n = drains ? op->kind->drain(op, items, room)
 		   : op->kind->pull(op, items, room);
-	stage->n_pulling--;
+	island->n_pulling--;
 	return n;
 }
 
 size_t weir__pull(struct weir__op *op, void **items, size_t room)
 {
-	struct weir__island *stage = op->stage;
+	struct weir__island *island = op->island;
 	size_t n;
 
 	if (op->ended)
@@ -65,15 +65,15 @@ size_t weir__pull(struct weir__op *op, void **items, size_t room)
 	/* an operator that is closed has ended, unless it is being restarted */
 	assert(op->open);
 	assert(items);
-	if (WEIR_UNLIKELY(room > stage->ask))
-		room = stage->ask;
-	n = WEIR_UNLIKELY(stage->draining || stage->nests)
+	if (WEIR_UNLIKELY(room > island->ask))
+		room = island->ask;
+	n = WEIR_UNLIKELY(island->draining || island->nests)
 		    ? pull_carefully(op, items, room)
 		    : op->kind->pull(op, items, room);
 	assert(n <= room);
 	/* rule 2: an operator that was given items does not wait */
 	if (n > 0)
-		stage->again = true;
+		island->again = true;
 	return n;
 }
 
@@ -203,12 +203,12 @@ void weir__op_hold(struct weir__op *op)
 {
 	/* relaxed: the caller has a reference of either */
 	ck_pr_inc_32(&op->tree->refs);
-	(void)weir_actor_ref(&op->stage->actor);
+	(void)weir_actor_ref(&op->island->actor);
 }
 
 void weir__op_unhold(struct weir__op *op)
 {
-	struct weir_actor *actor = &op->stage->actor;
+	struct weir_actor *actor = &op->island->actor;
 
 	weir__tree_unref(op->tree);
 	weir_actor_unref(actor);
@@ -216,12 +216,12 @@ void weir__op_unhold(struct weir__op *op)
 
 void weir__op_wake(struct weir__op *op)
 {
-	weir_actor_signal(&op->stage->actor);
+	weir_actor_signal(&op->island->actor);
 }
 
 /*
  * The timer's thread holds the operator from arming until the timer has fired.
- * It clears `armed` before it wakes the stage. So an operator that finds the
+ * It clears `armed` before it wakes the island. So an operator that finds the
  * alarm armed and the timer not armed is woken once more, and can arm the alarm
  * then.
  */
@@ -242,7 +242,7 @@ static void fire(struct weir_timer *timer)
 int weir__alarm_at(struct weir__alarm *alarm, struct weir__op *op,
 		   uint64_t at_ns)
 {
-	struct weir_executor *executor = op->stage->actor.executor;
+	struct weir_executor *executor = op->island->actor.executor;
 	bool armed = ck_pr_load_32(&alarm->armed);
 	int rc;
 
@@ -275,7 +275,7 @@ void weir__alarm_off(struct weir__alarm *alarm)
 	struct weir__op *op = alarm->op;
 
 	if (!ck_pr_load_32(&alarm->armed) ||
-	    !weir_timer_cancel(op->stage->actor.executor, &alarm->timer))
+	    !weir_timer_cancel(op->island->actor.executor, &alarm->timer))
 		return;
 	ck_pr_store_32(&alarm->armed, 0);
 	weir__op_unhold(op);

@@ -177,7 +177,7 @@ static bool tell_end(struct weir__op *op)
 	struct weir_operator *self = weir__op_state(op);
 	struct weir__op *up = op->n_up ? op->up[0] : NULL;
 
-	if (!(up ? up->ended : op->stage->draining) || self->told ||
+	if (!(up ? up->ended : op->island->draining) || self->told ||
 	    is_over(op))
 		return false;
 	self->told = true;
@@ -422,7 +422,7 @@ void weir_operator_wake(struct weir_operator *self)
 	(void)ck_pr_fas_32(&self->woken, 1);
 	/* our own signal would be handled in the same slice; that would go on
 	 * for ever if on_wake() wakes again */
-	if (weir__thread.actor == &op->stage->actor)
+	if (weir__thread.actor == &op->island->actor)
 		weir__op_again(op);
 	else
 		weir__op_wake(op);

@@ -135,11 +135,11 @@ static void outlet_unclaim(struct weir_flow *flow)
 static struct weir__island *find(const struct weir_flow_run *run,
 				 const struct weir_flow *fan)
 {
-	struct weir__island *stage = run->stages;
+	struct weir__island *island = run->islands;
 
-	while (stage && stage->key != fan)
-		stage = stage->next;
-	return stage;
+	while (island && island->key != fan)
+		island = island->next;
+	return island;
 }
 
 /* Draws the order in which outlets with equal room are served. */
@@ -159,7 +159,7 @@ static void draw_order(struct weir__fan_out *fan)
 	}
 }
 
-static int init_ports(struct weir__island *stage, struct weir__fan_out *fan,
+static int init_ports(struct weir__island *island, struct weir__fan_out *fan,
 		      const struct weir_items *items)
 {
 	struct weir_out *out;
@@ -167,18 +167,18 @@ static int init_ports(struct weir__island *stage, struct weir__fan_out *fan,
 	int rc = 0;
 
 	if (fan->args->any)
-		rc = weir_any_init(&fan->any, &stage->actor);
+		rc = weir_any_init(&fan->any, &island->actor);
 	for (i = 0; i < fan->args->n && rc == 0; i++) {
 		out = &fan->outlets[i].out;
-		rc = weir_out_init(out, &stage->actor, items);
+		rc = weir_out_init(out, &island->actor, items);
 		if (rc == 0 && fan->args->any)
 			rc = weir_any_add(&fan->any, &out->port);
 	}
 	return rc;
 }
 
-/* Makes the out-ports of a stage whose operators are built. */
-static int make_ports(struct weir__island *stage, const struct weir_flow *flow,
+/* Makes the out-ports of an island whose operators are built. */
+static int make_ports(struct weir__island *island, const struct weir_flow *flow,
 		      struct weir__op *root)
 {
 	const struct weir__fan_args *args = args_of(flow);
@@ -187,30 +187,30 @@ static int make_ports(struct weir__island *stage, const struct weir_flow *flow,
 	size_t size = sizeof(*fan) + args->n * sizeof(*fan->outlets);
 	int rc;
 
-	/* from here on the root is closed when the stage stops, also after a
+	/* from here on the root is closed when the island stops, also after a
 	 * failure */
-	stage->root = root;
+	island->root = root;
 	if (args->shares && args->n > 1 && items && items->drop &&
 	    !items->share)
 		return -ENOTSUP;
-	fan = weir__alloc(stage->run->allocator, size);
+	fan = weir__alloc(island->run->allocator, size);
 	if (!fan)
 		return -ENOMEM;
 	fan->args = args;
 	fan->size = size;
 	fan->n_alive = args->n;
 	fan->chosen = WEIR__FAN_NONE;
-	fan->fans = weir__island_fans(stage);
-	if (stage->run->n_fans < FANS)
-		fan->bit = 1u << stage->run->n_fans++;
+	fan->fans = weir__island_fans(island);
+	if (island->run->n_fans < FANS)
+		fan->bit = 1u << island->run->n_fans++;
 	fan->waits_for_all = args->options.wait_for_all;
 	draw_order(fan);
-	stage->end_state = fan;
-	stage->has_out = true;
+	island->end_state = fan;
+	island->has_out = true;
 	if (args->keeps)
-		stage->linear = false;
-	rc = init_ports(stage, fan, items);
-	return rc < 0 ? rc : weir__island_ready(stage, root);
+		island->linear = false;
+	rc = init_ports(island, fan, items);
+	return rc < 0 ? rc : weir__island_ready(island, root);
 }
 
 static struct weir__island *make(const struct weir__build *build,
@@ -226,16 +226,16 @@ static struct weir__island *make(const struct weir__build *build,
 	above.decide = NULL;
 	above.credit = 0;
 	*build->code = -ENOMEM;
-	above.stage = weir__island_new(build->run, above.executor, args->end);
-	if (!above.stage)
+	above.island = weir__island_new(build->run, above.executor, args->end);
+	if (!above.island)
 		return NULL;
-	above.stage->key = flow;
-	above.tree = above.stage->tree;
+	above.island->key = flow;
+	above.tree = above.island->tree;
 	root = weir__op_new(&above, flow);
 	if (!root)
 		return NULL;
-	*build->code = make_ports(above.stage, flow, root);
-	return *build->code == 0 ? above.stage : NULL;
+	*build->code = make_ports(above.island, flow, root);
+	return *build->code == 0 ? above.island : NULL;
 }
 
 static struct weir__op *outlet_build(struct weir__build *build,
@@ -245,19 +245,19 @@ static struct weir__op *outlet_build(struct weir__build *build,
 	const struct weir_flow_fan_options *options =
 		&args_of(outlet->fan)->options;
 	struct weir_out *out;
-	struct weir__island *stage;
+	struct weir__island *island;
 
-	stage = find(build->run, outlet->fan);
-	if (!stage)
-		stage = make(build, outlet->fan);
-	if (!stage)
+	island = find(build->run, outlet->fan);
+	if (!island)
+		island = make(build, outlet->fan);
+	if (!island)
 		return NULL;
 	assert(outlet->index < args_of(outlet->fan)->n);
-	out = &weir__fan_of(stage)->outlets[outlet->index].out;
+	out = &weir__fan_of(island)->outlets[outlet->index].out;
 	build->ahead = (uint32_t)options->queue;
 	build->held = options->wait_for_all;
-	build->fans = weir__fan_of(stage)->bit | weir__fan_of(stage)->fans;
-	return weir__build_inlet(build, flow, out, stage->root->items,
+	build->fans = weir__fan_of(island)->bit | weir__fan_of(island)->fans;
+	return weir__build_inlet(build, flow, out, island->root->items,
 				 options->capacity);
 }
 
@@ -272,7 +272,7 @@ static const struct weir__kind outlet_kind = {
 	.unclaim = outlet_unclaim,
 	.build = outlet_build,
 	.boundary = true,
-	.staged = true,
+	.needs_island = true,
 };
 
 struct weir_flow *weir__fan_above(const struct weir_flow *flow, bool **seen)

@@ -74,7 +74,7 @@ static const struct weir__kind from_out_kind = {
 	.unclaim = unclaim,
 	.source = true,
 	.boundary = true,
-	.staged = true,
+	.needs_island = true,
 };
 
 struct weir_flow *weir_flow_from_out(struct weir_out *out, size_t capacity)
@@ -90,16 +90,16 @@ struct weir_flow *weir_flow_from_out(struct weir_out *out, size_t capacity)
 
 /* --- Into an in-port ------------------------------------------------------ */
 
-static int into_in_join(struct weir__island *stage,
+static int into_in_join(struct weir__island *island,
 			const struct weir_flow *flow,
 			struct weir_reactive_out *reactive)
 {
 	const struct inport *args = (const void *)flow->args;
 
-	int rc = weir_out_link(&stage->out, args->in);
+	int rc = weir_out_link(&island->out, args->in);
 
 	if (rc == 0)
-		weir__exit_linked(stage, args->in);
+		weir__exit_linked(island, args->in);
 	return rc;
 }
 
@@ -112,7 +112,7 @@ static struct weir__op *into_in_build(struct weir__build *build,
 static const struct weir__kind into_in_kind = {
 	.name = "into_in",
 	.build = into_in_build,
-	.staged = true,
+	.needs_island = true,
 	.claim = claim,
 	.unclaim = unclaim,
 	.makes = true,

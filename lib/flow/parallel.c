@@ -263,7 +263,7 @@ static int parallel_open(struct weir__op *op)
 	calls->refs = (uint32_t)args->n + 1;
 	for (i = args->n; i-- > 0;) {
 		slot_init(&calls->slots[i], calls,
-			  executor ? executor : op->stage->actor.executor);
+			  executor ? executor : op->island->actor.executor);
 		calls->slots[i].next = self->free;
 		self->free = &calls->slots[i];
 	}

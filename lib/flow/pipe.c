@@ -184,10 +184,10 @@ static size_t may_put(struct weir__pipe *pipe, bool *over)
 	return n < WEIR_FLOW_BATCH ? n : WEIR_FLOW_BATCH;
 }
 
-static enum weir__found pipe_drive(struct weir__island *stage, uint64_t n)
+static enum weir__found pipe_drive(struct weir__island *island, uint64_t n)
 {
-	struct weir__pipe *pipe = stage->end_state;
-	struct weir__op *root = stage->root;
+	struct weir__pipe *pipe = island->end_state;
+	struct weir__op *root = island->root;
 	void *items[WEIR_FLOW_BATCH];
 	size_t ask, got;
 	bool over;
@@ -200,23 +200,23 @@ static enum weir__found pipe_drive(struct weir__island *stage, uint64_t n)
 		}
 		if (ask > n)
 			ask = (size_t)n;
-		stage->again = false;
+		island->again = false;
 		got = weir__pull(root, items, ask);
 		put(pipe, items, got);
 		if (root->ended)
 			return WEIR__FOUND_OVER;
-		if (got == 0 && !stage->again)
+		if (got == 0 && !island->again)
 			return WEIR__FOUND_NONE;
 		n -= ask;
-		if (weir_actor_interrupted(&stage->actor))
+		if (weir_actor_interrupted(&island->actor))
 			break;
 	}
 	return WEIR__FOUND_MORE;
 }
 
-static void pipe_over(struct weir__island *stage, struct weir_error *error)
+static void pipe_over(struct weir__island *island, struct weir_error *error)
 {
-	struct weir__pipe *pipe = stage->end_state;
+	struct weir__pipe *pipe = island->end_state;
 	bool waits;
 
 	weir__lock(&pipe->lock);
@@ -231,20 +231,20 @@ static void pipe_over(struct weir__island *stage, struct weir_error *error)
 		weir__op_wake(pipe->reader);
 }
 
-/* The writing stage stops, whether its root had ended or not. */
-static void pipe_stop(struct weir__island *stage)
+/* The writing island stops, whether its root had ended or not. */
+static void pipe_stop(struct weir__island *island)
 {
-	struct weir__pipe *pipe = stage->end_state;
+	struct weir__pipe *pipe = island->end_state;
 
-	pipe_over(stage, weir_error_of(-ECANCELED));
+	pipe_over(island, weir_error_of(-ECANCELED));
 	if (pipe->reader)
 		weir__op_unhold(pipe->reader);
 	pipe->reader = NULL;
 }
 
-static void pipe_free(struct weir__island *stage)
+static void pipe_free(struct weir__island *island)
 {
-	pipe_unref(stage->end_state);
+	pipe_unref(island->end_state);
 }
 
 static const struct weir__end pipe_end = {
@@ -329,24 +329,24 @@ static struct weir__pipe *pipe_new(const struct weir__build *build, size_t n,
 	return pipe;
 }
 
-/* The writer, a stage that has its pipe. NULL: no memory. */
+/* The writer, an island that has its pipe. NULL: no memory. */
 static struct weir__island *writer_new(const struct weir__build *build,
 				       size_t n, enum weir_flow_buffer strategy)
 {
 	struct weir__pipe *pipe = pipe_new(build, n, strategy);
-	struct weir__island *stage = NULL;
+	struct weir__island *island = NULL;
 
 	if (pipe)
-		stage = weir__island_new(build->run, build->executor,
-					 &pipe_end);
-	if (!stage) {
+		island = weir__island_new(build->run, build->executor,
+					  &pipe_end);
+	if (!island) {
 		if (pipe)
 			pipe_unref(pipe);
 		return NULL;
 	}
-	stage->end_state = pipe;
-	pipe->writer = stage;
-	return stage;
+	island->end_state = pipe;
+	pipe->writer = island;
+	return island;
 }
 
 static struct weir__op *reader_new(struct weir__build *build,
@@ -381,13 +381,13 @@ struct weir__op *weir__pipe_build(
 	struct weir__op *root;
 
 	*build->code = -ENOMEM;
-	above.stage = writer_new(build, n, strategy);
-	if (!above.stage)
+	above.island = writer_new(build, n, strategy);
+	if (!above.island)
 		return NULL;
-	pipe = above.stage->end_state;
-	above.tree = above.stage->tree;
+	pipe = above.island->end_state;
+	above.tree = above.island->tree;
 	root = make(&above, flow, pipe);
-	if (!root || weir__island_ready(above.stage, root) < 0)
+	if (!root || weir__island_ready(above.island, root) < 0)
 		return NULL;
 	pipe->items = root->items;
 	return reader_new(build, flow, pipe);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A boundary whose writer need not wait for room: a ring with a lock that is
- * taken once for a batch. The writer is a stage of its own, so it goes on while
- * the reader is not asked for items. A link could not do that: a stage that
- * writes into a link waits for input and room at once.
+ * taken once for a batch. The writer is an island of its own, so it goes on
+ * while the reader is not asked for items. A link could not do that: an island
+ * that writes into a link waits for input and room at once.
  */
 #ifndef WEIR_FLOW_PIPE_H
 #define WEIR_FLOW_PIPE_H
@@ -16,7 +16,7 @@ struct weir__pipe;
 
 /*
  * Builds both ends of a pipe for `flow`. make() gets the pipe, and makes the
- * root of the writing stage; the items that the root emits go into the pipe.
+ * root of the writing island; the items that the root emits go into the pipe.
  * Returns the operator that reads the pipe. NULL: *build->code says why.
  */
 struct weir__op *weir__pipe_build(

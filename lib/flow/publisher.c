@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Flows that end in subscribers. The out-port of the stage above the end
+ * Flows that end in subscribers. The out-port of the island above the end
  * becomes a publisher (reactive.h) with one subscriber. A weir_flow_publisher
  * starts a run for each subscriber; the last operator of the run finds its
  * subscriber in the run.
@@ -43,7 +43,7 @@ static int join(struct weir_out *out, struct weir_reactive_out *reactive,
 
 /* --- One subscriber ------------------------------------------------------- */
 
-static int into_join(struct weir__island *stage, const struct weir_flow *flow,
+static int into_join(struct weir__island *island, const struct weir_flow *flow,
 		     struct weir_reactive_out *reactive)
 {
 	struct weir_subscriber *const *args = (const void *)flow->args;
@@ -51,10 +51,10 @@ static int into_join(struct weir__island *stage, const struct weir_flow *flow,
 	bool told;
 	int rc;
 
-	in = weir__reactive_in_of(*args, &stage->out);
-	rc = join(&stage->out, reactive, *args, &told);
+	in = weir__reactive_in_of(*args, &island->out);
+	rc = join(&island->out, reactive, *args, &told);
 	if (rc == 0 && in)
-		weir__exit_linked(stage, in->in);
+		weir__exit_linked(island, in->in);
 	return rc;
 }
 
@@ -67,7 +67,7 @@ static struct weir__op *into_build(struct weir__build *build,
 static const struct weir__kind into_kind = {
 	.name = "into",
 	.build = into_build,
-	.staged = true,
+	.needs_island = true,
 	.makes = true,
 };
 
@@ -96,12 +96,13 @@ struct service {
 	bool told;			    /* as above */
 };
 
-static int serve_join(struct weir__island *stage, const struct weir_flow *flow,
+static int serve_join(struct weir__island *island, const struct weir_flow *flow,
 		      struct weir_reactive_out *reactive)
 {
-	struct service *service = stage->run->options.context;
+	struct service *service = island->run->options.context;
 
-	return join(&stage->out, reactive, service->subscriber, &service->told);
+	return join(&island->out, reactive, service->subscriber,
+		    &service->told);
 }
 
 static struct weir__op *serve_build(struct weir__build *build,

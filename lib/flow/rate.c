@@ -263,7 +263,7 @@ static void take_some(struct weir__op *op, void **items, size_t room,
 {
 	const struct delay *args = weir__op_args(op);
 	struct delaying *self = weir__op_state(op);
-	size_t left = op->stage->ask, n, i;
+	size_t left = op->island->ask, n, i;
 	uint64_t due_ns = args->delay_ns < WEIR_FOREVER - now_ns
 				  ? now_ns + args->delay_ns
 				  : WEIR_FOREVER - 1;

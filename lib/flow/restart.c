@@ -96,7 +96,7 @@ static int allowed(struct weir__op *op, struct weir_error *error, uint64_t now)
 				      args->restart_on(error, args->context)
 			    : args->when_ended;
 	int rc = wanted && !self->told &&
-		 !(is_source(op) && op->stage->draining);
+		 !(is_source(op) && op->island->draining);
 
 	if (rc == 0 || !args->is_limited)
 		return rc;
@@ -167,7 +167,7 @@ static void begin(struct weir__op *op)
 	struct weir_error *error;
 
 	assert(!self->nest.op);
-	if (is_source(op) && op->stage->draining) {
+	if (is_source(op) && op->island->draining) {
 		weir__op_end(op, NULL);
 		return;
 	}

@@ -3,8 +3,8 @@
  * Runs of flows, as their users see them.
  *
  * A run is over on the executor that it was started on, whichever thread
- * releases the last stage. So the run is an actor of that executor. It has no
- * ports, and is held like a new actor (rule 1 of gate.c) until all stages are
+ * releases the last island. So the run is an actor of that executor. It has no
+ * ports, and is held like a new actor (rule 1 of gate.c) until all islands are
  * gone. Then it is submitted, and its first slice is its final one.
  */
 #include <assert.h>
@@ -96,7 +96,7 @@ static void run_over(struct weir_flow_run *run)
 	run_unref(run);
 }
 
-/* The actor is held until the stages are gone, so this is its final slice. */
+/* The actor is held until the islands are gone, so this is its final slice. */
 static uint32_t no_turns(struct weir_actor *actor, uint32_t n)
 {
 	assert(false);
@@ -134,7 +134,7 @@ static const struct weir_actor_ops over_ops = {
 
 /*
  * The run's actor has no references. So neither a drain nor an abort of the
- * executor takes one: these are for the stages. The actor's own slice releases
+ * executor takes one: these are for the islands. The actor's own slice releases
  * it.
  */
 static int keep(struct weir_flow_run *run)
@@ -183,7 +183,7 @@ void weir__run_island_released(struct weir_flow_run *run)
 {
 	bool last;
 
-	/* release: the stage's writes; acquire: those of the others, for an
+	/* release: the island's writes; acquire: those of the others, for an
 	 * executor that refuses: then the run is over here */
 	ck_pr_fence_release();
 	ck_pr_dec_32_zero(&run->n_alive, &last);
@@ -238,7 +238,7 @@ static struct weir_flow_run *run_new(
 	run->executor = executor;
 	run->flow = flow;
 	run->refs = 2;
-	/* one more than there are stages: the run cannot be over while we make
+	/* one more than there are islands: the run cannot be over while we make
 	 * it */
 	run->n_alive = 1;
 	if (options)
@@ -257,62 +257,62 @@ static int build(struct weir_flow_run *run)
 	};
 	struct weir__op *root;
 
-	build.stage = weir__island_new(run, run->executor, &weir__end_result);
-	if (!build.stage)
+	build.island = weir__island_new(run, run->executor, &weir__end_result);
+	if (!build.island)
 		return -ENOMEM;
-	build.tree = build.stage->tree;
+	build.tree = build.island->tree;
 	root = weir__build(&build, run->flow);
 	if (!root)
 		return code;
-	return weir__island_ready(build.stage, root);
+	return weir__island_ready(build.island, root);
 }
 
 /*
- * Starts the stages. The list is ordered from the sources to the end; the last
- * one starts first, so that each stage finds the stage below it started. A
- * stage may end as soon as it runs, so we hold all stages until we are done. If
- * a stage cannot be started, all stages end, started or not.
+ * Starts the islands. The list is ordered from the sources to the end; the last
+ * one starts first, so that each island finds the island below it started. A
+ * island may end as soon as it runs, so we hold all islands until we are done.
+ * If an island cannot be started, all islands end, started or not.
  */
 static int start(struct weir_flow_run *run, bool *runs)
 {
-	struct weir__island *first = NULL, *next = run->stages, *stage;
+	struct weir__island *first = NULL, *next = run->islands, *island;
 	int rc = 0;
 
 	assert(next && !run->begun);
-	while ((stage = next)) {
-		next = stage->next;
-		stage->next = first;
-		first = stage;
-		(void)weir_actor_ref(&stage->actor);
+	while ((island = next)) {
+		next = island->next;
+		island->next = first;
+		first = island;
+		(void)weir_actor_ref(&island->actor);
 	}
 	run->begun = true;
-	for (stage = first; stage && rc == 0; stage = stage->next) {
-		rc = weir_actor_start(&stage->actor);
+	for (island = first; island && rc == 0; island = island->next) {
+		rc = weir_actor_start(&island->actor);
 		*runs = *runs || rc == 0;
 	}
 	if (rc < 0)
 		weir__run_fail(run, weir_error_of(rc));
 	if (!*runs)
 		run->begun = false;
-	for (stage = first; stage; stage = next) {
-		next = stage->next;
+	for (island = first; island; island = next) {
+		next = island->next;
 		if (rc < 0)
-			weir_actor_stop(&stage->actor);
-		weir_actor_unref(&stage->actor);
+			weir_actor_stop(&island->actor);
+		weir_actor_unref(&island->actor);
 	}
-	run->stages = NULL;
+	run->islands = NULL;
 	return rc;
 }
 
-/* No stage has run: frees everything that was made. */
+/* No island has run: frees everything that was made. */
 static int give_up(struct weir_flow_run *run, int code)
 {
-	struct weir__island *stage, *next;
+	struct weir__island *island, *next;
 
 	run->options.done = NULL;
-	for (stage = run->stages; stage; stage = next) {
-		next = stage->next;
-		weir_actor_stop(&stage->actor);
+	for (island = run->islands; island; island = next) {
+		next = island->next;
+		weir_actor_stop(&island->actor);
 	}
 	weir__flow_unclaim(run->flow);
 	unkeep(run);
@@ -454,31 +454,31 @@ int weir_flow_run(struct weir_flow *flow, struct weir_executor *executor,
 }
 
 void weir__run_island_stopped(struct weir_flow_run *run,
-			      struct weir__island *stage)
+			      struct weir__island *island)
 {
 	struct weir__island **link = &run->live;
 
 	weir__lock(&run->lock);
-	while (*link != stage) {
-		/* a stage stops once, so it is in the list */
+	while (*link != island) {
+		/* an island stops once, so it is in the list */
 		assert(*link);
 		link = &(*link)->live;
 	}
-	*link = stage->live;
+	*link = island->live;
 	weir__unlock(&run->lock);
 }
 
-/* Tells each live stage. A stage in the list has a reference until it leaves
+/* Tells each live island. An island in the list has a reference until it leaves
  * the list. */
 static void each_live(struct weir_flow_run *run,
 		      void (*tell)(struct weir_actor *actor))
 {
 	bool held = weir__hold_back();
-	struct weir__island *stage;
+	struct weir__island *island;
 
 	weir__lock(&run->lock);
-	for (stage = run->live; stage; stage = stage->live)
-		tell(&stage->actor);
+	for (island = run->live; island; island = island->live)
+		tell(&island->actor);
 	weir__unlock(&run->lock);
 	weir__let_go(held);
 }

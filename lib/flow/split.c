@@ -146,7 +146,7 @@ static bool follow(struct weir__op *op)
 static size_t split_pull(struct weir__op *op, void **items, size_t room)
 {
 	struct splitting *self = weir__op_state(op);
-	size_t got = 0, tries = op->stage->ask;
+	size_t got = 0, tries = op->island->ask;
 	bool looked = false;
 
 	/* asking about items takes time; ends are passed on at once */

@@ -77,7 +77,7 @@ static size_t map_concat_pull(struct weir__op *op, void **items, size_t room)
 		weir__pull_none(op->up[0]);
 	while (n < room && !op->ended) {
 		if (!state->has_item &&
-		    (taken++ == op->stage->ask || !map_concat_take(op)))
+		    (taken++ == op->island->ask || !map_concat_take(op)))
 			break;
 		n += map_concat_item(op, items + n, room - n);
 	}

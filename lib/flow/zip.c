@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Fan-in of items that belong together. Each input has a buffer, and is asked
- * only when its buffer is empty. So the stage waits only for the inputs that a
+ * only when its buffer is empty. So the island waits only for the inputs that a
  * tuple lacks.
  */
 #include <weir/flow_fan.h>

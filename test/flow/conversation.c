@@ -307,7 +307,7 @@ static bool is_one_of(const struct way *way, const char *const *names)
 }
 
 /*
- * What these wait for comes from another thread or another stage, while their
+ * What these wait for comes from another thread or another island, while their
  * own one blocks in the source: such a source belongs behind a boundary.
  */
 static const char *const wait_elsewhere[] = {

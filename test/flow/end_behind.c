@@ -4,8 +4,8 @@
  * the end without asking for more, whenever that came.
  *
  * What asks here takes no more than it may, and looks at nobody behind that
- * unless it is woken, as a stage does when the room below it is used up. It is
- * given items, and may take them, a few at a time, with others running in
+ * unless it is woken, as an island does when the room below it is used up. It
+ * is given items, and may take them, a few at a time, with others running in
  * between.
  */
 #include <inttypes.h>
@@ -20,18 +20,18 @@
 
 struct sip {
 	size_t may;	  /* so many items more */
-	uint32_t n_pokes; /* of the stage, when it looked last */
+	uint32_t n_pokes; /* of the island, when it looked last */
 	struct weir__op *op;
 };
 
 static size_t sip_pull(struct weir__op *op, void **items, size_t room)
 {
 	struct sip *sip = *(struct sip *const *)weir__op_args(op);
-	bool woken = sip->n_pokes != op->stage->n_pokes;
+	bool woken = sip->n_pokes != op->island->n_pokes;
 	size_t n;
 
 	sip->op = op;
-	sip->n_pokes = op->stage->n_pokes;
+	sip->n_pokes = op->island->n_pokes;
 	if (sip->may == 0 && !woken)
 		return 0;
 	n = weir__pull(op->up[0], items, weir__at_most(room, sip->may));

@@ -329,7 +329,7 @@ static void without_memory_nothing_is_lost(void **state)
 					    &groups, &options);
 
 	flow = into(flow, &got);
-	/* the stage's, and 40 groups and their flows */
+	/* the island's, and 40 groups and their flows */
 	assert_true(assert_short_of_memory(flow, &got, 0) > 3 * 40);
 	weir_flow_free(flow);
 }

@@ -73,7 +73,7 @@ static void run_to_rest(struct weir_loop *loop)
 		assert_true(weir_loop_run(loop, 64) >= 0);
 }
 
-/* --- A stage that is let go last ------------------------------------------ */
+/* --- An island that is let go last ---------------------------------------- */
 
 /* A source whose end takes until it is told to go. */
 struct stuck {
@@ -143,7 +143,7 @@ static void close_world(struct world *world)
 	sem_destroy(&world->stuck.go);
 }
 
-/* All of the flow has ended but for the stage that another thread is in. */
+/* All of the flow has ended but for the island that another thread is in. */
 static void start_stuck(struct world *world, struct told *told)
 {
 	struct pollfd fd = {.fd = weir_loop_fd(world->loop), .events = POLLIN};
@@ -376,7 +376,7 @@ static void it_is_over_where_an_executor_refuses(void **state)
 	over_on_a_moody_one(true);
 }
 
-/* --- Each stage elsewhere ------------------------------------------------- */
+/* --- Each island elsewhere ------------------------------------------------ */
 
 enum { PLACES = 3 };
 
@@ -428,7 +428,7 @@ static void run_scattered(const size_t *at)
 	assert_int_equal(weir_blocking_free(world.blocking), 0);
 }
 
-static void poll_is_told_wherever_the_stages_are(void **state)
+static void poll_is_told_wherever_the_islands_are(void **state)
 {
 	uint64_t rounds = test_count(test_soak() ? 1000 : 20), i;
 	size_t n, at[3];
@@ -505,7 +505,7 @@ int main(void)
 		cmocka_unit_test(a_simulator_tells_in_its_run),
 		cmocka_unit_test(it_is_over_where_an_executor_runs_at_once),
 		cmocka_unit_test(it_is_over_where_an_executor_refuses),
-		cmocka_unit_test(poll_is_told_wherever_the_stages_are),
+		cmocka_unit_test(poll_is_told_wherever_the_islands_are),
 		cmocka_unit_test(
 			an_idle_simulator_does_not_end_a_run_elsewhere),
 	};

@@ -99,7 +99,7 @@ struct weir_flow *crossing_items(struct crossing *c, uint32_t n)
 	return flow;
 }
 
-struct weir_actor *crossing_stage(const struct crossing *c, uint32_t i)
+struct weir_actor *crossing_island(const struct crossing *c, uint32_t i)
 {
 	return weir_container_of(c->scene.others[i], struct weir_actor, task);
 }

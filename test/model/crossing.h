@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What the scenarios about flows are made of: one run of a flow on the executor
- * of scene.h, whose stages are the others there. All memory, that of blueprints
- * as well, is the explorer's.
+ * of scene.h, whose islands are the others there. All memory, that of
+ * blueprints as well, is the explorer's.
  */
 #ifndef CROSSING_H
 #define CROSSING_H
@@ -42,10 +42,10 @@ void crossing_start(struct crossing *c, struct weir_flow *flow);
 /* A token that is somebody's now. */
 struct token *crossing_token(struct crossing *c, uint32_t i);
 
-/* Of the stages, that which was queued as this one of the others. */
-struct weir_actor *crossing_stage(const struct crossing *c, uint32_t i);
+/* Of the islands, that which was queued as this one of the others. */
+struct weir_actor *crossing_island(const struct crossing *c, uint32_t i);
 
-/* What threads do: slices of the last stage, or of that above it, or both,
+/* What threads do: slices of the last island, or of that above it, or both,
  * until it is not queued; with those the run's own, the last one of all. */
 void work_below(void *context);
 void work_above(void *context);

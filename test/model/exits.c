@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A flow that leaves its run by an out-port, into a subscriber or an in-port:
- * requests and cancels from another thread against the stage that delivers and
+ * requests and cancels from another thread against the island that delivers and
  * ends, and that against the operator that waits for it, each the first.
  */
 #include <weir/flow_bridge.h>
@@ -44,13 +44,13 @@ static struct leaving *into(void *context, uint32_t n, int64_t first)
 	return l;
 }
 
-/* Both stages are about to begin. */
+/* Both islands are about to begin. */
 static void two_wanted(void *context)
 {
 	into(context, 2, 2);
 }
 
-/* The stage rests, without demand. */
+/* The island rests, without demand. */
 static struct leaving *unasked(void *context)
 {
 	struct leaving *l = into(context, 2, 0);
@@ -119,32 +119,32 @@ static void failing(void *context)
 	crossing_start(c, flow);
 }
 
-/* The stage is to end alone. */
+/* The island is to end alone. */
 static void stopping(void *context)
 {
 	two_wanted(context);
-	weir_actor_ref(crossing_stage(context, 1));
+	weir_actor_ref(crossing_island(context, 1));
 }
 
 static void stop_above(void *context)
 {
-	struct weir_actor *actor = crossing_stage(context, 1);
+	struct weir_actor *actor = crossing_island(context, 1);
 
 	weir_actor_stop(actor);
 	weir_actor_unref(actor);
 	work_above(context);
 }
 
-/* What is below is to end alone, while the stage has one item to deliver. */
+/* What is below is to end alone, while the island has one item to deliver. */
 static void stopping_below(void *context)
 {
 	one_of_two_wanted(context);
-	weir_actor_ref(crossing_stage(context, 0));
+	weir_actor_ref(crossing_island(context, 0));
 }
 
 static void stop_below(void *context)
 {
-	struct weir_actor *actor = crossing_stage(context, 0);
+	struct weir_actor *actor = crossing_island(context, 0);
 
 	weir_actor_stop(actor);
 	weir_actor_unref(actor);
@@ -238,7 +238,7 @@ static void serving_one_of_two(void *context)
 	serving(l, crossing_items(&l->crossing, 1));
 }
 
-/* Then the run is over: its own actor comes behind its two stages. */
+/* Then the run is over: its own actor comes behind its two islands. */
 static void work_and_let_go(void *context)
 {
 	struct leaving *l = context;
@@ -314,7 +314,7 @@ static void failed(void *context)
 	explorer_assert(l->takings[0].seen == 1);
 }
 
-/* The stage may have ended well before. */
+/* The island may have ended well before. */
 static void cancelled(void *context)
 {
 	struct leaving *l = context;
@@ -414,19 +414,19 @@ static void served_and_refused(void *context)
 	}
 
 static const struct explorer_scenario scenarios[] = {
-	LEAVING(.name = "a request comes as the stage goes to rest",
+	LEAVING(.name = "a request comes as the island goes to rest",
 		.setup = one_of_two_wanted, .thread = {request_one, work_above},
 		.check = last_was_wanted),
-	LEAVING(.name = "a stage ends as what is below begins",
+	LEAVING(.name = "an island ends as what is below begins",
 		.setup = two_wanted, .thread = {work_above, work_below},
 		.check = all_came),
-	LEAVING(.name = "a stage fails as what is below begins",
+	LEAVING(.name = "an island fails as what is below begins",
 		.setup = failing, .thread = {work_above, work_below},
 		.check = failed),
-	LEAVING(.name = "a stage is stopped as what is below begins",
+	LEAVING(.name = "an island is stopped as what is below begins",
 		.setup = stopping, .thread = {stop_above, work_below},
 		.check = stopped),
-	LEAVING(.name = "what is below is stopped as the stage goes to rest",
+	LEAVING(.name = "what is below is stopped as the island goes to rest",
 		.setup = stopping_below, .thread = {work_above, stop_below},
 		.check = stopped),
 	LEAVING(.name = "a subscriber cancels as it is given items",
@@ -435,7 +435,7 @@ static const struct explorer_scenario scenarios[] = {
 	LEAVING(.name = "a subscriber cancels and lets go",
 		.setup = one_of_two_wanted,
 		.thread = {no_more_and_let_go, work_both}, .check = left),
-	LEAVING(.name = "the run is cancelled as the stage delivers",
+	LEAVING(.name = "the run is cancelled as the island delivers",
 		.setup = all_wanted, .thread = {work_above, cancel_and_work},
 		.check = cancelled),
 	LEAVING(.name = "a subscriber and the run cancel", .setup = all_wanted,
@@ -447,7 +447,7 @@ static const struct explorer_scenario scenarios[] = {
 	LEAVING(.name = "a flow ends in an in-port", .setup = linked,
 		.thread = {work_above, work_sink_and_below},
 		.check = sink_got_all),
-	LEAVING(.name = "an in-port is cancelled as the stage delivers",
+	LEAVING(.name = "an in-port is cancelled as the island delivers",
 		.setup = linked_for_one,
 		.thread = {work_above, work_sink_and_below},
 		.check = sink_got_one),
@@ -467,7 +467,7 @@ const struct scene_group exits = {scenarios,
 				  sizeof(scenarios) / sizeof(scenarios[0])};
 
 static const struct explorer_scenario long_scenarios[] = {
-	LEAVING(.name = "the run is cancelled as both stages begin",
+	LEAVING(.name = "the run is cancelled as both islands begin",
 		.setup = two_wanted, .thread = {work_above, cancel, work_below},
 		.check = cancelled),
 	LEAVING(.name = "an in-port is cancelled, and three work",

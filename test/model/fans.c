@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Fans: the stage that deals against those that take from its outlets, each on
+ * Fans: the island that deals against those that take from its outlets, each on
  * a thread of its own, where one of them takes an item and is gone.
  */
 #include <weir/flow_fan.h>
@@ -11,7 +11,7 @@
 #include "crossing.h"
 
 /*
- * Places among the others, as the stages begin: that of weir_flow_all() first.
+ * Places among the others, as the islands begin: that of weir_flow_all() first.
  */
 enum { ARM_0 = 1, FAN, ARM_1 };
 
@@ -132,8 +132,8 @@ static void start(struct fanning *f, uint32_t n, const char *fan)
 	for (i = 0; i < 2; i++)
 		arms[i] = weir_flow_for_each(f->outlets[i], take, &f->arms[i]);
 	crossing_start(&f->crossing, weir_flow_all(arms, 2));
-	explorer_assert(
-		strcmp(crossing_stage(&f->crossing, FAN)->ops->name, fan) == 0);
+	explorer_assert(strcmp(crossing_island(&f->crossing, FAN)->ops->name,
+			       fan) == 0);
 	work_below(f);
 	take_both(f);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A flow that takes from a publisher: the publisher's signals come from another
- * thread while the stage asks, takes, goes to rest, and ends.
+ * thread while the island asks, takes, goes to rest, and ends.
  */
 #include <weir/flow_bridge.h>
 

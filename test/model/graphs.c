@@ -11,7 +11,7 @@
 
 #include "crossing.h"
 
-/* Places among the others, as the stages begin: what is below first. */
+/* Places among the others, as the islands begin: what is below first. */
 enum { BELOW, ABOVE, BESIDE };
 
 struct graphing {
@@ -87,7 +87,7 @@ static void start(struct graphing *g, struct weir_flow_graph *graph,
 	flow = crossing_sink(c, weir_flow_take(flow, n));
 	explorer_assert(weir_flow_graph_add(graph, NULL, flow) == 0);
 	crossing_start(c, weir_flow_graph_build(graph));
-	explorer_assert(strcmp(crossing_stage(c, ABOVE)->ops->name, fan) == 0);
+	explorer_assert(strcmp(crossing_island(c, ABOVE)->ops->name, fan) == 0);
 	work_rest(c);
 }
 
@@ -103,8 +103,8 @@ static int combine(void *const *items, size_t n, void **result, void *context)
 /*
  * Two items, and the end:
  *
- * items -> broadcast            -> zip -> take n
- *                    -> a stage ->
+ * items -> broadcast              -> zip -> take n
+ *                    -> an island ->
  */
 static void diamond(struct graphing *g, uint32_t n)
 {
@@ -166,7 +166,7 @@ static int choose(void *item, size_t *outlet, void *context)
  * Two items from a queue that has not ended:
  *
  * queue -> merge -> partition -> take n
- *          again <- a stage   <-
+ *          again <- an island <-
  */
 static void circle(struct graphing *g, uint32_t n)
 {

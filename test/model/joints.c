@@ -2,7 +2,7 @@
 /*
  * The scenarios about what flows are joined to, and the weakening of that code,
  * each file in the scenarios about it; crossings.c does the same for runs and
- * their stages.
+ * their islands.
  */
 #include "support.h"
 

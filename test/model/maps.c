@@ -68,7 +68,7 @@ static void work_second_and_below(void *context)
 /* The actor that calls ends alone, behind its first call. */
 static void work_and_stop(void *context)
 {
-	struct weir_actor *slot = crossing_stage(context, 1);
+	struct weir_actor *slot = crossing_island(context, 1);
 
 	weir_actor_ref(slot);
 	work_above(context);

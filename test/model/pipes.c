@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Two stages of a run on two threads: the one writes into a buffer or a link,
+ * Two islands of a run on two threads: the one writes into a buffer or a link,
  * the other reads; each waits for the other, ends, fails, or is gone.
  */
 #include "crossing.h"
@@ -70,8 +70,8 @@ static void stopped(void *context)
 	struct crossing *c = context;
 
 	linked(c);
-	weir_actor_ref(crossing_stage(c, 0));
-	weir_actor_ref(crossing_stage(c, 1));
+	weir_actor_ref(crossing_island(c, 0));
+	weir_actor_ref(crossing_island(c, 1));
 	scene_settle(&c->scene);
 	scene_own_threads(&c->scene);
 }
@@ -92,16 +92,16 @@ static void stopped_and_refused(void *context)
 }
 
 /* Who is last ends the run. */
-static void let_go_stage(struct crossing *c, uint32_t i)
+static void let_go_island(struct crossing *c, uint32_t i)
 {
 	scene_use_share(&c->scene);
-	weir_actor_unref(crossing_stage(c, i));
+	weir_actor_unref(crossing_island(c, i));
 	(void)scene_run(&c->scene, SCENE_OVER);
 }
 
 static void let_go_below(void *context)
 {
-	let_go_stage(context, 0);
+	let_go_island(context, 0);
 }
 
 /* It is not over before that. */
@@ -113,7 +113,7 @@ static void cancel_and_let_go_below(void *context)
 
 static void let_go_above(void *context)
 {
-	let_go_stage(context, 1);
+	let_go_island(context, 1);
 }
 
 static void cancel_and_work_below(void *context)
@@ -173,7 +173,8 @@ static void cancelled(void *context)
 }
 
 static const struct explorer_scenario scenarios[] = {
-	CROSSING(.name = "two stages and a buffer", .setup = with_back_pressure,
+	CROSSING(.name = "two islands and a buffer",
+		 .setup = with_back_pressure,
 		 .thread = {work_above, work_below},
 		 .check = crossing_went_well),
 	CROSSING(.name = "a reader waits", .setup = with_reader_waiting,
@@ -194,19 +195,19 @@ static const struct explorer_scenario scenarios[] = {
 		 .setup = with_writer_waiting,
 		 .thread = {work_above, cancel_and_work_below},
 		 .check = cancelled),
-	CROSSING(.name = "two stages are let go",
+	CROSSING(.name = "two islands are let go",
 		 .setup = stopped_without_handle,
 		 .thread = {let_go_above, let_go_below},
 		 .check = crossing_went_well),
-	CROSSING(.name = "two stages are let go, and the executor is full",
+	CROSSING(.name = "two islands are let go, and the executor is full",
 		 .setup = stopped_and_refused,
 		 .thread = {let_go_above, let_go_below},
 		 .check = crossing_went_well),
-	CROSSING(.name = "two stages are let go, the one as it fails",
+	CROSSING(.name = "two islands are let go, the one as it fails",
 		 .setup = stopped,
 		 .thread = {let_go_above, cancel_and_let_go_below},
 		 .check = failed),
-	CROSSING(.name = "two stages and a link", .setup = linked,
+	CROSSING(.name = "two islands and a link", .setup = linked,
 		 .thread = {work_above, work_below},
 		 .check = crossing_went_well),
 };

@@ -17,7 +17,7 @@ static struct crossing *starting(void *context)
 	return c;
 }
 
-static void one_stage(void *context)
+static void one_island(void *context)
 {
 	starting(context);
 }
@@ -131,10 +131,10 @@ static const struct explorer_scenario scenarios[] = {
 	CROSSING(.name = "two cancel a run", .setup = one_at_rest,
 		 .thread = {fail_with_eio, fail_and_work},
 		 .check = failed_once),
-	CROSSING(.name = "two cancel a run that begins", .setup = one_stage,
+	CROSSING(.name = "two cancel a run that begins", .setup = one_island,
 		 .thread = {fail_with_eio, fail_with_enoent, work_below},
 		 .check = failed_once),
-	CROSSING(.name = "a run is drained as it begins", .setup = one_stage,
+	CROSSING(.name = "a run is drained as it begins", .setup = one_island,
 		 .thread = {drain_run, work_below},
 		 .check = crossing_went_well),
 	CROSSING(.name = "a run is drained and let go", .setup = one_at_rest,

@@ -93,7 +93,7 @@ static void ending(void *context)
 	explorer_assert(weir_flow_queue_end(s->crossing.queue, NULL) == 0);
 }
 
-/* Two stages have the same switch. */
+/* Two islands have the same switch. */
 static void two_guarded(void *context)
 {
 	struct switching *s = with_switch(context);
@@ -262,7 +262,7 @@ static const struct explorer_scenario scenarios[] = {
 	SWITCHING(.name = "two throw a switch as an item is taken",
 		  .setup = taking, .thread = {fail, shut_down, work_below},
 		  .check = thrown),
-	SWITCHING(.name = "a switch of two stages is thrown",
+	SWITCHING(.name = "a switch of two islands is thrown",
 		  .setup = two_guarded,
 		  .thread = {fail_and_work_above, work_below}, .check = thrown),
 	SWITCHING(.name = "a switch is thrown by who runs it or another",
@@ -284,7 +284,7 @@ const struct scene_group switches = {scenarios,
 				     sizeof(scenarios) / sizeof(scenarios[0])};
 
 static const struct explorer_scenario long_scenarios[] = {
-	SWITCHING(.name = "a switch of two stages is thrown, and two work",
+	SWITCHING(.name = "a switch of two islands is thrown, and two work",
 		  .setup = two_guarded,
 		  .thread = {fail, work_above, work_below}, .check = thrown),
 	SWITCHING(.name = "a switch is thrown, a run is cancelled and works",
