@@ -88,7 +88,7 @@
  * still change, and now and then when it has reached the maximum.
  *
  * Most actors are *stages*: an in-port, an out-port, or both, with one link
- * each (find_stage). As long as nothing has happened to such an actor, its
+ * each (find_simple). As long as nothing has happened to such an actor, its
  * slice is one run in a straight line (run_actor), a third of the instructions
  * of the general slice.
  */
@@ -246,7 +246,7 @@ void weir__actor_resume(struct weir_actor *actor, uint32_t bit)
 
 void weir__actor_break(struct weir_actor *actor)
 {
-	weir__actor_clear(actor, WEIR__ACTOR_STAGE);
+	weir__actor_clear(actor, WEIR__ACTOR_SIMPLE);
 	weir__actor_set(actor, WEIR__ACTOR_BREAK);
 }
 

@@ -37,7 +37,7 @@ void weir__port_init(struct weir_port *port, struct weir_actor *actor,
 		port->flags = WEIR__PORT_IGNORED;
 		port->left_out = 1;
 	}
-	/* in-ports before out-ports, attendants last: see find_stage() */
+	/* in-ports before out-ports, attendants last: see find_simple() */
 	while (*link &&
 	       !(kind == WEIR__PORT_IN && (*link)->kind == WEIR__PORT_OUT) &&
 	       !(kind < WEIR__PORT_ATTENDANT &&

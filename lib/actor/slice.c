@@ -333,7 +333,7 @@ static bool runs(struct slice *slice, int32_t *count)
  * change of this breaks the run (weir__actor_break), after which the actor is
  * no stage until it is found to be one again.
  */
-static void find_stage(struct weir_actor *actor)
+static void find_simple(struct weir_actor *actor)
 {
 	struct weir_port *port = actor->ports;
 	uint32_t stage = 0;
@@ -398,7 +398,7 @@ static __attribute__((noinline)) bool run_slice(struct weir_actor *actor,
 		 * slice decides. */
 		if (WEIR_UNLIKELY(actor->flags & WEIR__ACTOR_LEAVING))
 			weir__actor_signal(actor, WEIR__SIGNAL_PORTS);
-		find_stage(actor);
+		find_simple(actor);
 		return slice.has_run ||
 		       weir__gate_rest(actor, count,
 				       slice.portless ? WEIR__GATE_PORTLESS
@@ -434,7 +434,7 @@ static inline bool run_actor(struct weir_actor *actor)
 	struct weir_in *in = NULL;
 	struct weir_out *out = NULL;
 
-	if (!(flags & WEIR__ACTOR_STAGE))
+	if (!(flags & WEIR__ACTOR_SIMPLE))
 		return run_slice(actor, 0);
 	if (flags & WEIR__ACTOR_TAKES) {
 		in = (struct weir_in *)port;

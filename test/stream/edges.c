@@ -229,7 +229,7 @@ static void a_stage_whose_link_has_gone_is_none(void **state)
 		weir_sim_run(sim);
 		assert_int_equal(sinks[0].fate.released, 1);
 		assert_int_equal(stage.fate.stopped, 0);
-		assert_int_equal(stage.actor.flags & WEIR__ACTOR_STAGE, 0);
+		assert_int_equal(stage.actor.flags & WEIR__ACTOR_SIMPLE, 0);
 		assert_int_equal(weir_actor_start(&sinks[1].actor), 0);
 		weir_sim_run(sim);
 		assert_int_equal(sinks[1].last, N);

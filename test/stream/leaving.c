@@ -236,8 +236,8 @@ static void stage_check(bool in_first)
 	assert_int_equal(weir_actor_start(&ends.sink.actor), 0);
 	assert_int_equal(weir_actor_start(&ends.source.actor), 0);
 	while (weir_sim_step(ends.sim))
-		if ((stage.actor.flags & WEIR__ACTOR_STAGE) ==
-		    WEIR__ACTOR_STAGE)
+		if ((stage.actor.flags & WEIR__ACTOR_SIMPLE) ==
+		    WEIR__ACTOR_SIMPLE)
 			was_stage = true;
 	assert_true(was_stage);
 	assert_int_equal(ends.sink.seen, N);

@@ -283,7 +283,7 @@ static void line_make(size_t n, size_t capacity)
 
 static uint32_t stage(void)
 {
-	return line.relay.actor.flags & WEIR__ACTOR_STAGE;
+	return line.relay.actor.flags & WEIR__ACTOR_SIMPLE;
 }
 
 /*
@@ -337,10 +337,10 @@ static void a_stage_is_known_after_its_first_slice(void **state)
 	assert_int_equal(stage(), 0);
 	slice(&line.hand, &line.relay.actor);
 	slice(&line.hand, &line.sink.actor);
-	assert_int_equal(stage(), WEIR__ACTOR_STAGE);
-	assert_int_equal(line.source.actor.flags & WEIR__ACTOR_STAGE,
+	assert_int_equal(stage(), WEIR__ACTOR_SIMPLE);
+	assert_int_equal(line.source.actor.flags & WEIR__ACTOR_SIMPLE,
 			 WEIR__ACTOR_PUTS);
-	assert_int_equal(line.sink.actor.flags & WEIR__ACTOR_STAGE,
+	assert_int_equal(line.sink.actor.flags & WEIR__ACTOR_SIMPLE,
 			 WEIR__ACTOR_TAKES);
 	line_close();
 	assert_int_equal(line.sink.seen, N);
@@ -354,7 +354,7 @@ static void an_out_port_may_be_made_before_the_in_port(void **state)
 	line.sink.ordered = true;
 	line_start();
 	line_warm(8);
-	assert_int_equal(stage(), WEIR__ACTOR_STAGE);
+	assert_int_equal(stage(), WEIR__ACTOR_SIMPLE);
 	line_close();
 	assert_int_equal(line.sink.seen, N);
 }
@@ -515,7 +515,7 @@ static void a_stage_may_grow_an_out_port_in_a_turn(void **state)
 	line.relay.act = add_out;
 	line.relay.act_at = 1;
 	slice(&line.hand, &line.relay.actor);
-	assert_int_equal(stage(), WEIR__ACTOR_STAGE);
+	assert_int_equal(stage(), WEIR__ACTOR_SIMPLE);
 	assert_int_equal(weir_actor_start(&line.sink.actor), 0);
 	line_close();
 	/* without the first 8, and the one that came with the port */
@@ -665,7 +665,7 @@ static void a_stage_does_not_touch_who_has_gone_in_a_turn(void **state)
 	slice(&line.hand, &line.source.actor);
 	slice(&line.hand, &line.relay.actor);
 	slice(&line.hand, &line.source.actor);
-	assert_int_equal(stage(), WEIR__ACTOR_STAGE);
+	assert_int_equal(stage(), WEIR__ACTOR_SIMPLE);
 	weir__thread.runs = 0;
 	line.relay.turns = 0;
 	line.relay.act = end_out;
