@@ -87,7 +87,7 @@
  * have cost: the first run is one turn; runs are timed while that number may
  * still change, and now and then when it has reached the maximum.
  *
- * Most actors are *stages*: an in-port, an out-port, or both, with one link
+ * Most actors are *simple*: an in-port, an out-port, or both, with one link
  * each (find_simple). As long as nothing has happened to such an actor, its
  * slice is one run in a straight line (run_actor), a third of the instructions
  * of the general slice.

@@ -76,7 +76,7 @@ enum {
 	WEIR__ACTOR_FAILED = 1u << 2,	  /* it ends because it has failed */
 	WEIR__ACTOR_REGISTERED = 1u << 3, /* in its executor's registry */
 	WEIR__ACTOR_OWES = 1u << 4,	  /* published to links, not fenced */
-	/* A stage, see find_simple(): with an in-port, with an out-port. */
+	/* Simple, see find_simple(): with an in-port, with an out-port. */
 	WEIR__ACTOR_TAKES = 1u << 5,
 	WEIR__ACTOR_PUTS = 1u << 6,
 	WEIR__ACTOR_SIMPLE = WEIR__ACTOR_TAKES | WEIR__ACTOR_PUTS,

@@ -328,26 +328,26 @@ static bool runs(struct slice *slice, int32_t *count)
 }
 
 /*
- * Finds out whether the actor is a stage: it has one in-port, one out-port, or
+ * Finds out whether the actor is simple: it has one in-port, one out-port, or
  * both, in this order, with one link each and nothing special about them. Every
  * change of this breaks the run (weir__actor_break), after which the actor is
- * no stage until it is found to be one again.
+ * not simple until it is found to be so again.
  */
 static void find_simple(struct weir_actor *actor)
 {
 	struct weir_port *port = actor->ports;
-	uint32_t stage = 0;
+	uint32_t flags = 0;
 
 	weir__actor_clear(actor, WEIR__ACTOR_BREAK);
 	/* the short slice is for turns that do not block */
 	if (weir__thread.may_block)
 		return;
 	if (port && port->kind == WEIR__PORT_IN) {
-		stage |= WEIR__ACTOR_TAKES;
+		flags |= WEIR__ACTOR_TAKES;
 		port = port->next;
 	}
 	if (port && port->kind == WEIR__PORT_OUT) {
-		stage |= WEIR__ACTOR_PUTS;
+		flags |= WEIR__ACTOR_PUTS;
 		port = port->next;
 	}
 	if ((port && port->kind != WEIR__PORT_ATTENDANT) ||
@@ -357,7 +357,7 @@ static void find_simple(struct weir_actor *actor)
 		if (port->kind != WEIR__PORT_ATTENDANT &&
 		    (weir__port_off(port) || !(port->flags & WEIR__PORT_LINK)))
 			return;
-	weir__actor_set(actor, stage);
+	weir__actor_set(actor, flags);
 }
 
 /* What the short slice hands on to the general one. */
@@ -410,7 +410,7 @@ static __attribute__((noinline)) bool run_slice(struct weir_actor *actor,
 	return false;
 }
 
-/* A poll of a stage writes nothing that others read. */
+/* A poll of a simple actor writes nothing that others read. */
 static __attribute__((noinline)) bool found_nothing(struct weir_actor *actor,
 						    uint32_t flags)
 {
@@ -422,9 +422,9 @@ static __attribute__((noinline)) bool found_nothing(struct weir_actor *actor,
 /*
  * One slice. True: submit the actor again.
  *
- * Most actors are stages to which nothing has happened. The slice of such an
- * actor is one run, and this function does what runs() would do without asking
- * for what cannot be.
+ * Most actors are simple, and nothing has happened to them. The slice of such
+ * an actor is one run, and this function does what runs() would do without
+ * asking for what cannot be.
  */
 static inline bool run_actor(struct weir_actor *actor)
 {
