@@ -4,7 +4,7 @@
  * or the actor's time to stop. It fires on the timer thread of the system's
  * executor, where it only gives the order.
  *
- * If an alarm fires while it is being cleared, its record has it no longer: it
+ * If a timer fires while it is being cleared, its record has it no longer: it
  * gives no order, and is freed when it has fired.
  */
 #include "supervision/alarm.h"
@@ -12,7 +12,7 @@
 #include "base/memory.h"
 #include "supervision/system.h"
 
-struct weir__alarm {
+struct weir__cell_timer {
 	struct weir_timer timer;
 	struct weir_system *system;
 	struct weir__cell *cell; /* NULL: it was cleared */
@@ -20,27 +20,28 @@ struct weir__alarm {
 	uint8_t orders;
 };
 
-static void alarm_free(struct weir_system *system, struct weir__alarm *alarm)
+static void timer_free(struct weir_system *system,
+		       struct weir__cell_timer *timer)
 {
 	assert(system->used > 0);
 	system->used--;
-	weir__free(system->options.allocator, alarm, sizeof(*alarm));
+	weir__free(system->options.allocator, timer, sizeof(*timer));
 }
 
 static void fire(struct weir_timer *timer)
 {
-	struct weir__alarm *alarm =
-		weir_container_of(timer, struct weir__alarm, timer);
-	struct weir_system *system = alarm->system;
+	struct weir__cell_timer *self =
+		weir_container_of(timer, struct weir__cell_timer, timer);
+	struct weir_system *system = self->system;
 	bool held = weir__enter(system), unused;
 
-	if (alarm->cell) {
-		assert(weir__record_of(alarm->cell)->alarm == alarm);
-		weir__record_of(alarm->cell)->alarm = NULL;
-		alarm->cell->flags |= alarm->flags;
-		weir__cell_order(alarm->cell, alarm->orders);
+	if (self->cell) {
+		assert(weir__record_of(self->cell)->timer == self);
+		weir__record_of(self->cell)->timer = NULL;
+		self->cell->flags |= self->flags;
+		weir__cell_order(self->cell, self->orders);
 	}
-	alarm_free(system, alarm);
+	timer_free(system, self);
 	unused = system->used == 0;
 	weir__leave(system, held);
 	if (unused)
@@ -51,38 +52,38 @@ bool weir__alarm_set(struct weir_system *system, struct weir__cell *cell,
 		     uint64_t at_ns, uint16_t flags, uint8_t orders)
 {
 	struct weir__record *record = weir__record_make(system, cell);
-	struct weir__alarm *alarm;
+	struct weir__cell_timer *timer;
 
 	if (!record)
 		return false;
 	weir__alarm_clear(system, cell);
-	alarm = weir__alloc(system->options.allocator, sizeof(*alarm));
-	if (!alarm)
+	timer = weir__alloc(system->options.allocator, sizeof(*timer));
+	if (!timer)
 		return false;
-	alarm->timer.fire = fire;
-	alarm->system = system;
-	alarm->cell = cell;
-	alarm->flags = flags;
-	alarm->orders = orders;
+	timer->timer.fire = fire;
+	timer->system = system;
+	timer->cell = cell;
+	timer->flags = flags;
+	timer->orders = orders;
 	system->used++;
-	if (weir_timer_arm(system->executor, &alarm->timer, at_ns) < 0) {
-		alarm_free(system, alarm);
+	if (weir_timer_arm(system->executor, &timer->timer, at_ns) < 0) {
+		timer_free(system, timer);
 		return false;
 	}
-	record->alarm = alarm;
+	record->timer = timer;
 	return true;
 }
 
 void weir__alarm_clear(struct weir_system *system, struct weir__cell *cell)
 {
 	struct weir__record *record = weir__record_of(cell);
-	struct weir__alarm *alarm = record->alarm;
+	struct weir__cell_timer *timer = record->timer;
 
-	if (!alarm)
+	if (!timer)
 		return;
-	record->alarm = NULL;
-	if (weir_timer_cancel(system->executor, &alarm->timer))
-		alarm_free(system, alarm);
+	record->timer = NULL;
+	if (weir_timer_cancel(system->executor, &timer->timer))
+		timer_free(system, timer);
 	else
-		alarm->cell = NULL; /* it fires now, and waits for the lock */
+		timer->cell = NULL; /* it fires now, and waits for the lock */
 }

@@ -7,7 +7,7 @@
 
 /*
  * Sets the alarm: at `at_ns` it gives the cell `orders` and sets `flags`.
- * Replaces an alarm that is set. False: no memory or no timers.
+ * Replaces a timer that is set. False: no memory or no timers.
  */
 bool weir__alarm_set(struct weir_system *system, struct weir__cell *cell,
 		     uint64_t at_ns, uint16_t flags, uint8_t orders);

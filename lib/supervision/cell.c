@@ -266,7 +266,7 @@ static void record_free(struct weir_system *system, struct weir__record *record)
 	const struct weir_allocator *allocator = system->options.allocator;
 
 	assert(!record->family.n_stopping && !record->family.n_seen);
-	assert(!record->alarm && !record->name && !record->watchers &&
+	assert(!record->timer && !record->name && !record->watchers &&
 	       !record->watched && !record->watching && !record->notices &&
 	       !record->cause);
 	weir__restarts_free(record->each, allocator);

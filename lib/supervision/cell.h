@@ -147,11 +147,11 @@ struct weir__family {
 	uint32_t depth;	     /* of the parent; root's is 1 */
 };
 
-struct weir__restarts; /* limit.h */
-struct weir__alarm;    /* alarm.c */
-struct weir__name;     /* names.h */
-struct weir__watch;    /* watch.h */
-struct weir__walk;     /* walk.h */
+struct weir__restarts;	 /* limit.h */
+struct weir__cell_timer; /* cell_timer.c */
+struct weir__name;	 /* names.h */
+struct weir__watch;	 /* watch.h */
+struct weir__walk;	 /* walk.h */
 
 /* The part of a cell that few actors need; made when first needed. An actor
  * with children has one. */
@@ -165,7 +165,7 @@ struct weir__record {
 	uint64_t restarted; /* how often */
 	uint32_t backoff_count;
 	uint64_t backoff_ns; /* when it last restarted or failed */
-	struct weir__alarm *alarm;
+	struct weir__cell_timer *timer;
 	uint64_t shutdown_ns;
 	/* watch.c */
 	struct weir_watcher *watchers; /* watchers that are not actors */
@@ -193,7 +193,7 @@ struct weir_system {
 	uint32_t n_cells;
 	uint32_t free; /* list of free cells, or WEIR__NO_CELL */
 	/*
-	 * The number of cells that are not free, alarms that are set and
+	 * The number of cells that are not free, timers that are set and
 	 * graceful stops that are not done, plus 1 while answers are missing.
 	 * The thread that makes it 0 calls weir__system_unused().
 	 */

@@ -140,7 +140,7 @@ static bool back_off(const struct weir__verdict *verdict,
 		       : 0;
 	if (record && delay == 0)
 		return false;
-	/* Without memory for an alarm the child would wait for ever. */
+	/* Without memory for a timer the child would wait for ever. */
 	if (!record || !weir__alarm_set(system, child,
 					delay < UINT64_MAX - now ? now + delay
 								 : UINT64_MAX,
