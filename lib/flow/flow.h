@@ -375,7 +375,7 @@ void weir__op_wake(struct weir__op *op);
  * operator looks at the clock when it is pulled. It lies in the operator's
  * state, zeroed at first.
  */
-struct weir__alarm {
+struct weir__op_timer {
 	struct weir_timer timer;
 	struct weir__op *op;
 	uint64_t at_ns;
@@ -387,10 +387,10 @@ struct weir__alarm {
  * earlier: so putting a time off again and again costs nothing. Call it each
  * time the operator waits. 0, -ENOTSUP, -ENOMEM. Owner.
  */
-int weir__alarm_at(struct weir__alarm *alarm, struct weir__op *op,
-		   uint64_t at_ns);
+int weir__op_timer_at(struct weir__op_timer *alarm, struct weir__op *op,
+		      uint64_t at_ns);
 /* Disarms the alarm. Owner. */
-void weir__alarm_off(struct weir__alarm *alarm);
+void weir__op_timer_off(struct weir__op_timer *alarm);
 
 /*
  * Makes the operators of a nested flow, in the actor of `op`; in it,

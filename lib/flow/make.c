@@ -146,7 +146,7 @@ struct tick {
 };
 
 struct ticking {
-	struct weir__alarm alarm; /* must be first */
+	struct weir__op_timer alarm; /* must be first */
 	uint64_t next_ns;
 };
 
@@ -168,7 +168,7 @@ static void tick_close(struct weir__op *op)
 {
 	struct ticking *self = weir__op_state(op);
 
-	weir__alarm_off(&self->alarm);
+	weir__op_timer_off(&self->alarm);
 }
 
 static size_t tick_pull(struct weir__op *op, void **items, size_t room)
@@ -187,7 +187,7 @@ static size_t tick_pull(struct weir__op *op, void **items, size_t room)
 	}
 	/* a tick that is due and not asked for waits */
 	if (now_ns < self->next_ns)
-		rc = weir__alarm_at(&self->alarm, op, self->next_ns);
+		rc = weir__op_timer_at(&self->alarm, op, self->next_ns);
 	if (rc < 0)
 		weir__op_fail_code(op, rc, "no timer");
 	return n;
@@ -199,7 +199,7 @@ static const struct weir__kind tick_kind = {
 	.open = tick_open,
 	.pull = tick_pull,
 	.close = tick_close,
-	.keeps = sizeof(struct weir__alarm),
+	.keeps = sizeof(struct weir__op_timer),
 	.source = true,
 	.holds = true,
 };

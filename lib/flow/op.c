@@ -227,20 +227,20 @@ void weir__op_wake(struct weir__op *op)
  */
 static void fire(struct weir_timer *timer)
 {
-	struct weir__alarm *alarm =
-		weir_container_of(timer, struct weir__alarm, timer);
+	struct weir__op_timer *alarm =
+		weir_container_of(timer, struct weir__op_timer, timer);
 	struct weir__op *op = alarm->op;
 
 	/* release: the last touch of the alarm; pairs with the acquire in
-	 * weir__alarm_at() */
+	 * weir__op_timer_at() */
 	ck_pr_fence_release();
 	ck_pr_store_32(&alarm->armed, 0);
 	weir__op_wake(op);
 	weir__op_unhold(op);
 }
 
-int weir__alarm_at(struct weir__alarm *alarm, struct weir__op *op,
-		   uint64_t at_ns)
+int weir__op_timer_at(struct weir__op_timer *alarm, struct weir__op *op,
+		      uint64_t at_ns)
 {
 	struct weir_executor *executor = op->island->actor.executor;
 	bool armed = ck_pr_load_32(&alarm->armed);
@@ -270,7 +270,7 @@ int weir__alarm_at(struct weir__alarm *alarm, struct weir__op *op,
 	return rc;
 }
 
-void weir__alarm_off(struct weir__alarm *alarm)
+void weir__op_timer_off(struct weir__op_timer *alarm)
 {
 	struct weir__op *op = alarm->op;
 

@@ -34,7 +34,7 @@ struct restart {
 };
 
 struct restarting {
-	struct weir__alarm alarm; /* survives a restart: is first */
+	struct weir__op_timer alarm; /* survives a restart: is first */
 	struct weir__nest nest;
 	struct weir__inner inner; /* of weir_flow_restart_around() */
 	bool told;		  /* the made flow knows that upstream has
@@ -81,7 +81,7 @@ static void restart_close(struct weir__op *op)
 {
 	struct restarting *self = weir__op_state(op);
 
-	weir__alarm_off(&self->alarm);
+	weir__op_timer_off(&self->alarm);
 	weir__nest_close(&self->nest);
 	weir__restarts_free(self->record, weir__op_allocator(op));
 	self->record = NULL;
@@ -143,7 +143,7 @@ static void wait_for_it(struct weir__op *op)
 		if (weir__op_follow(op))
 			return;
 	}
-	rc = weir__alarm_at(&self->alarm, op, self->due_ns);
+	rc = weir__op_timer_at(&self->alarm, op, self->due_ns);
 	if (rc < 0)
 		weir__op_fail_code(op, rc, "could not wait for a restart");
 }
@@ -217,7 +217,7 @@ static size_t restart_pull(struct weir__op *op, void **items, size_t room)
 	static const struct weir__kind kind##_kind = { \
 		.name = #kind, \
 		.state_size = sizeof(struct restarting), \
-		.keeps = sizeof(struct weir__alarm), \
+		.keeps = sizeof(struct weir__op_timer), \
 		.pull = restart_pull, \
 		.open = restart_open, \
 		.close = restart_close, \

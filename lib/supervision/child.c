@@ -14,7 +14,7 @@
 #include <errno.h>
 
 #include "executor/registry.h"
-#include "supervision/alarm.h"
+#include "supervision/cell_timer.h"
 #include "supervision/child.h"
 #include "supervision/names.h"
 #include "supervision/supervisor.h"
@@ -343,7 +343,7 @@ static void ended(struct weir_actor *actor)
 	held = weir__enter(system);
 	self = weir__cell_ref(system, cell);
 	assert(cell->state == WEIR__CELL_STOPPING); /* closing() */
-	weir__alarm_clear(system, cell);
+	weir__cell_timer_clear(system, cell);
 	weir__supervisor_untell(system, cell);
 	/* before anybody is told: its name is free then, C8 */
 	weir__name_clear(system, cell);

@@ -10,7 +10,7 @@
 
 #include "actor/in.h"
 #include "actor/port.h"
-#include "supervision/alarm.h"
+#include "supervision/cell_timer.h"
 #include "supervision/child.h"
 #include "supervision/limit.h"
 #include "supervision/supervisor.h"
@@ -221,7 +221,7 @@ void weir__child_ordered_to_restart(struct weir_actor *actor)
 	if (actor->flags & WEIR__ACTOR_FAILED)
 		drop_failed_tokens(actor);
 	held = weir__enter(system);
-	weir__alarm_clear(system, cell);
+	weir__cell_timer_clear(system, cell);
 	weir__supervisor_untell(system, cell);
 	if (!actor->error && cell->kind != WEIR__FINISHED)
 		actor->error = cause_of_parent(system, cell);

@@ -10,7 +10,7 @@
 
 #include "base/clock.h"
 #include "executor/registry.h"
-#include "supervision/alarm.h"
+#include "supervision/cell_timer.h"
 #include "supervision/child.h"
 #include "supervision/supervisor.h"
 #include "supervision/walk.h"
@@ -37,7 +37,7 @@ static bool set_deadline(struct weir_system *system, struct weir__cell *cell)
 	at_ns = weir__clock_after(weir_executor_now(system->executor),
 				  shutdown_ns);
 	return at_ns == WEIR_FOREVER ||
-	       weir__alarm_set(system, cell, at_ns, 0, WEIR__ORDER_KILL);
+	       weir__cell_timer_set(system, cell, at_ns, 0, WEIR__ORDER_KILL);
 }
 
 /*

@@ -9,7 +9,7 @@
 
 #include <errno.h>
 
-#include "supervision/alarm.h"
+#include "supervision/cell_timer.h"
 #include "supervision/backoff.h"
 #include "supervision/child.h"
 #include "supervision/limit.h"
@@ -141,10 +141,11 @@ static bool back_off(const struct weir__verdict *verdict,
 	if (record && delay == 0)
 		return false;
 	/* Without memory for a timer the child would wait for ever. */
-	if (!record || !weir__alarm_set(system, child,
-					delay < UINT64_MAX - now ? now + delay
-								 : UINT64_MAX,
-					WEIR__CELL_DUE, WEIR__ORDER_LOOK))
+	if (!record ||
+	    !weir__cell_timer_set(system, child,
+				  delay < UINT64_MAX - now ? now + delay
+							   : UINT64_MAX,
+				  WEIR__CELL_DUE, WEIR__ORDER_LOOK))
 		weir__cell_stop(child, false);
 	return true;
 }

@@ -7,7 +7,7 @@
  * If a timer fires while it is being cleared, its record has it no longer: it
  * gives no order, and is freed when it has fired.
  */
-#include "supervision/alarm.h"
+#include "supervision/cell_timer.h"
 
 #include "base/memory.h"
 #include "supervision/system.h"
@@ -48,15 +48,15 @@ static void fire(struct weir_timer *timer)
 		weir__system_unused(system);
 }
 
-bool weir__alarm_set(struct weir_system *system, struct weir__cell *cell,
-		     uint64_t at_ns, uint16_t flags, uint8_t orders)
+bool weir__cell_timer_set(struct weir_system *system, struct weir__cell *cell,
+			  uint64_t at_ns, uint16_t flags, uint8_t orders)
 {
 	struct weir__record *record = weir__record_make(system, cell);
 	struct weir__cell_timer *timer;
 
 	if (!record)
 		return false;
-	weir__alarm_clear(system, cell);
+	weir__cell_timer_clear(system, cell);
 	timer = weir__alloc(system->options.allocator, sizeof(*timer));
 	if (!timer)
 		return false;
@@ -74,7 +74,7 @@ bool weir__alarm_set(struct weir_system *system, struct weir__cell *cell,
 	return true;
 }
 
-void weir__alarm_clear(struct weir_system *system, struct weir__cell *cell)
+void weir__cell_timer_clear(struct weir_system *system, struct weir__cell *cell)
 {
 	struct weir__record *record = weir__record_of(cell);
 	struct weir__cell_timer *timer = record->timer;

@@ -13,7 +13,7 @@
 #define LAST 2u
 
 struct clock {
-	struct weir__alarm alarm;
+	struct weir__op_timer alarm;
 	uint64_t waited; /* for that */
 };
 
@@ -34,7 +34,7 @@ static size_t clock_pull(struct weir__op *op, void **items, size_t room)
 	}
 	self->waited = now >= due ? LAST : due;
 	c->rung += now >= due;
-	explorer_assert(weir__alarm_at(&self->alarm, op, self->waited) == 0);
+	explorer_assert(weir__op_timer_at(&self->alarm, op, self->waited) == 0);
 	return 0;
 }
 
@@ -51,13 +51,13 @@ static void clock_close(struct weir__op *op)
 {
 	struct clock *self = weir__op_state(op);
 
-	weir__alarm_off(&self->alarm);
+	weir__op_timer_off(&self->alarm);
 }
 
 static const struct weir__kind clock_kind = {
 	.name = "clock",
 	.state_size = sizeof(struct clock),
-	.keeps = sizeof(struct weir__alarm),
+	.keeps = sizeof(struct weir__op_timer),
 	.pull = clock_pull,
 	.open = clock_open,
 	.close = clock_close,
@@ -65,7 +65,7 @@ static const struct weir__kind clock_kind = {
 	.holds = true,
 };
 
-/* --- A clock in a flow of its own, that goes with the operator it is in ----- */
+/* --- A clock in a flow of its own, that goes with the operator it is in --- */
 
 static int around_open(struct weir__op *op)
 {
@@ -104,7 +104,7 @@ static const struct weir__kind around_kind = {
 	.nests = true,
 };
 
-/* --- What they do ------------------------------------------------------------ */
+/* --- What they do --------------------------------------------------------- */
 
 static struct crossing *clock_due(void *context, uint64_t due)
 {
