@@ -103,7 +103,7 @@ struct weir__kind {
 	bool holds; /* rule 7 */
 	/*
 	 * The first `keeps` bytes of the state survive a restart: parts that
-	 * other code points to, such as alarms, or that are set from outside.
+	 * other code points to, such as timers, or that are set from outside.
 	 */
 	size_t keeps;
 	bool stateless; /* its state is items only: a restart is a resume */
@@ -387,10 +387,10 @@ struct weir__op_timer {
  * earlier: so putting a time off again and again costs nothing. Call it each
  * time the operator waits. 0, -ENOTSUP, -ENOMEM. Owner.
  */
-int weir__op_timer_at(struct weir__op_timer *alarm, struct weir__op *op,
+int weir__op_timer_at(struct weir__op_timer *timer, struct weir__op *op,
 		      uint64_t at_ns);
-/* Disarms the alarm. Owner. */
-void weir__op_timer_off(struct weir__op_timer *alarm);
+/* Disarms the timer. Owner. */
+void weir__op_timer_off(struct weir__op_timer *timer);
 
 /*
  * Makes the operators of a nested flow, in the actor of `op`; in it,

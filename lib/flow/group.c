@@ -18,7 +18,7 @@ struct grouped {
 };
 
 struct grouping {
-	struct weir__op_timer alarm; /* must be first */
+	struct weir__op_timer timer; /* must be first */
 	struct weir_flow_list *list; /* the group; NULL: none has begun */
 	uint64_t weight;	     /* of it */
 	uint64_t due_ns;
@@ -53,7 +53,7 @@ static void grouped_close(struct weir__op *op)
 	struct grouping *self = weir__op_state(op);
 
 	if (args->within_ns)
-		weir__op_timer_off(&self->alarm);
+		weir__op_timer_off(&self->timer);
 	weir_flow_list_free(self->list);
 	self->list = NULL;
 	if (self->has_next)
@@ -156,7 +156,7 @@ static void wait_for_time(struct weir__op *op)
 	int rc = 0;
 
 	if (args->within_ns)
-		rc = weir__op_timer_at(&self->alarm, op, self->due_ns);
+		rc = weir__op_timer_at(&self->timer, op, self->due_ns);
 	if (rc < 0)
 		weir__op_fail_code(op, rc, "no timer");
 }

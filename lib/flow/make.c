@@ -146,7 +146,7 @@ struct tick {
 };
 
 struct ticking {
-	struct weir__op_timer alarm; /* must be first */
+	struct weir__op_timer timer; /* must be first */
 	uint64_t next_ns;
 };
 
@@ -168,7 +168,7 @@ static void tick_close(struct weir__op *op)
 {
 	struct ticking *self = weir__op_state(op);
 
-	weir__op_timer_off(&self->alarm);
+	weir__op_timer_off(&self->timer);
 }
 
 static size_t tick_pull(struct weir__op *op, void **items, size_t room)
@@ -187,7 +187,7 @@ static size_t tick_pull(struct weir__op *op, void **items, size_t room)
 	}
 	/* a tick that is due and not asked for waits */
 	if (now_ns < self->next_ns)
-		rc = weir__op_timer_at(&self->alarm, op, self->next_ns);
+		rc = weir__op_timer_at(&self->timer, op, self->next_ns);
 	if (rc < 0)
 		weir__op_fail_code(op, rc, "no timer");
 	return n;

@@ -222,61 +222,61 @@ void weir__op_wake(struct weir__op *op)
 /*
  * The timer's thread holds the operator from arming until the timer has fired.
  * It clears `armed` before it wakes the island. So an operator that finds the
- * alarm armed and the timer not armed is woken once more, and can arm the alarm
+ * timer armed and the timer not armed is woken once more, and can arm the timer
  * then.
  */
 static void fire(struct weir_timer *timer)
 {
-	struct weir__op_timer *alarm =
+	struct weir__op_timer *self =
 		weir_container_of(timer, struct weir__op_timer, timer);
-	struct weir__op *op = alarm->op;
+	struct weir__op *op = self->op;
 
-	/* release: the last touch of the alarm; pairs with the acquire in
+	/* release: the last touch of the timer; pairs with the acquire in
 	 * weir__op_timer_at() */
 	ck_pr_fence_release();
-	ck_pr_store_32(&alarm->armed, 0);
+	ck_pr_store_32(&self->armed, 0);
 	weir__op_wake(op);
 	weir__op_unhold(op);
 }
 
-int weir__op_timer_at(struct weir__op_timer *alarm, struct weir__op *op,
+int weir__op_timer_at(struct weir__op_timer *timer, struct weir__op *op,
 		      uint64_t at_ns)
 {
 	struct weir_executor *executor = op->island->actor.executor;
-	bool armed = ck_pr_load_32(&alarm->armed);
+	bool armed = ck_pr_load_32(&timer->armed);
 	int rc;
 
-	/* the operator would never disarm an alarm that it sets now */
+	/* the operator would never disarm a timer that it sets now */
 	assert(!op->ended);
 	/* acquire: fire() is done with it; pairs with its release */
 	ck_pr_fence_acquire();
 	if (armed) {
-		assert(alarm->op == op);
-		if (alarm->at_ns <= at_ns ||
-		    !weir_timer_cancel(executor, &alarm->timer))
+		assert(timer->op == op);
+		if (timer->at_ns <= at_ns ||
+		    !weir_timer_cancel(executor, &timer->timer))
 			return 0;
 	} else {
 		weir__op_hold(op);
 	}
-	alarm->timer.fire = fire;
-	alarm->op = op;
-	alarm->at_ns = at_ns;
-	ck_pr_store_32(&alarm->armed, 1);
-	rc = weir_timer_arm(executor, &alarm->timer, at_ns);
+	timer->timer.fire = fire;
+	timer->op = op;
+	timer->at_ns = at_ns;
+	ck_pr_store_32(&timer->armed, 1);
+	rc = weir_timer_arm(executor, &timer->timer, at_ns);
 	if (rc == 0)
 		return 0;
-	ck_pr_store_32(&alarm->armed, 0);
+	ck_pr_store_32(&timer->armed, 0);
 	weir__op_unhold(op);
 	return rc;
 }
 
-void weir__op_timer_off(struct weir__op_timer *alarm)
+void weir__op_timer_off(struct weir__op_timer *timer)
 {
-	struct weir__op *op = alarm->op;
+	struct weir__op *op = timer->op;
 
-	if (!ck_pr_load_32(&alarm->armed) ||
-	    !weir_timer_cancel(op->island->actor.executor, &alarm->timer))
+	if (!ck_pr_load_32(&timer->armed) ||
+	    !weir_timer_cancel(op->island->actor.executor, &timer->timer))
 		return;
-	ck_pr_store_32(&alarm->armed, 0);
+	ck_pr_store_32(&timer->armed, 0);
 	weir__op_unhold(op);
 }

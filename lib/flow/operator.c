@@ -31,7 +31,7 @@ struct arguments {
  * fields from `due_ns` on.
  */
 struct weir_operator {
-	struct weir__op_timer alarm; /* must be first */
+	struct weir__op_timer timer; /* must be first */
 	uint32_t woken;		     /* atomic: on_wake() is due */
 	void **items;		     /* of the pull that is under way */
 	size_t room, n;
@@ -224,7 +224,7 @@ static void operator_close(struct weir__op *op)
 	bool is_cancelled = op->ended && !op->error && !self->ending;
 
 	self->ending = true;
-	weir__op_timer_off(&self->alarm);
+	weir__op_timer_off(&self->timer);
 	if (is_cancelled && ops_of(op)->on_cancel)
 		ops_of(op)->on_cancel(self);
 	if (ops_of(op)->close)
@@ -242,7 +242,7 @@ static void settle(struct weir__op *op)
 	int rc = 0;
 
 	if (self->due_ns != WEIR_FOREVER && !is_over(op))
-		rc = weir__op_timer_at(&self->alarm, op, self->due_ns);
+		rc = weir__op_timer_at(&self->timer, op, self->due_ns);
 	if (rc < 0)
 		(void)weir_operator_fail(self, rc, "no timer");
 	if (!self->ending || op->ended)

@@ -15,7 +15,7 @@
  * `n` each nanosecond, without rounding.
  */
 struct throttling {
-	struct weir__op_timer alarm; /* must be first */
+	struct weir__op_timer timer; /* must be first */
 	void *item;
 	bool has_item; /* it waits */
 	int64_t cost;  /* its, in units; 0: none waits */
@@ -57,7 +57,7 @@ static void throttle_close(struct weir__op *op)
 {
 	struct throttling *self = weir__op_state(op);
 
-	weir__op_timer_off(&self->alarm);
+	weir__op_timer_off(&self->timer);
 	if (self->has_item)
 		weir__op_drop_one(op->up[0], self->item);
 	self->has_item = false;
@@ -94,7 +94,7 @@ static void wait_for(struct weir__op *op, int64_t level)
 	struct throttling *self = weir__op_state(op);
 	uint64_t missing = (uint64_t)level - (uint64_t)self->level;
 	uint64_t wait_ns = missing / rate->n + (missing % rate->n != 0);
-	int rc = weir__op_timer_at(&self->alarm, op,
+	int rc = weir__op_timer_at(&self->timer, op,
 				   wait_ns < WEIR_FOREVER - self->seen_ns
 					   ? self->seen_ns + wait_ns
 					   : WEIR_FOREVER - 1);
@@ -218,7 +218,7 @@ struct waiting {
 };
 
 struct delaying {
-	struct weir__op_timer alarm; /* must be first */
+	struct weir__op_timer timer; /* must be first */
 	struct waiting *ring;
 	size_t head, tail;
 };
@@ -250,7 +250,7 @@ static void delay_close(struct weir__op *op)
 {
 	struct delaying *self = weir__op_state(op);
 
-	weir__op_timer_off(&self->alarm);
+	weir__op_timer_off(&self->timer);
 	for (; self->head != self->tail; self->head++)
 		weir__op_drop_one(op->up[0], at(op, self->head)->item);
 	weir__free(weir__op_allocator(op), self->ring, delay_size(op));
@@ -301,7 +301,7 @@ static size_t delay_pull(struct weir__op *op, void **items, size_t room)
 		weir__op_end(op, up->error);
 	else if (self->head != self->tail &&
 		 at(op, self->head)->due_ns > now_ns)
-		rc = weir__op_timer_at(&self->alarm, op,
+		rc = weir__op_timer_at(&self->timer, op,
 				       at(op, self->head)->due_ns);
 	if (rc < 0)
 		weir__op_fail_code(op, rc, "no timer");

@@ -34,7 +34,7 @@ struct restart {
 };
 
 struct restarting {
-	struct weir__op_timer alarm; /* survives a restart: is first */
+	struct weir__op_timer timer; /* survives a restart: is first */
 	struct weir__nest nest;
 	struct weir__inner inner; /* of weir_flow_restart_around() */
 	bool told;		  /* the made flow knows that upstream has
@@ -81,7 +81,7 @@ static void restart_close(struct weir__op *op)
 {
 	struct restarting *self = weir__op_state(op);
 
-	weir__op_timer_off(&self->alarm);
+	weir__op_timer_off(&self->timer);
 	weir__nest_close(&self->nest);
 	weir__restarts_free(self->record, weir__op_allocator(op));
 	self->record = NULL;
@@ -143,7 +143,7 @@ static void wait_for_it(struct weir__op *op)
 		if (weir__op_follow(op))
 			return;
 	}
-	rc = weir__op_timer_at(&self->alarm, op, self->due_ns);
+	rc = weir__op_timer_at(&self->timer, op, self->due_ns);
 	if (rc < 0)
 		weir__op_fail_code(op, rc, "could not wait for a restart");
 }

@@ -7,7 +7,7 @@
 #include "flow/flow.h"
 
 struct timing {
-	struct weir__op_timer alarm; /* must be first */
+	struct weir__op_timer timer; /* must be first */
 	uint64_t due_ns;
 	bool is_over; /* nothing is late any more */
 };
@@ -32,11 +32,11 @@ static void timeout_close(struct weir__op *op)
 {
 	struct timing *self = weir__op_state(op);
 
-	weir__op_timer_off(&self->alarm);
+	weir__op_timer_off(&self->timer);
 }
 
 /* After a pull in which upstream has not ended: fails if it is too late, else
- * sets the alarm. */
+ * sets the timer. */
 static void watch_time(struct weir__op *op, const char *message)
 {
 	struct timing *self = weir__op_state(op);
@@ -46,7 +46,7 @@ static void watch_time(struct weir__op *op, const char *message)
 		weir__op_fail(op, -ETIMEDOUT, message);
 		return;
 	}
-	rc = weir__op_timer_at(&self->alarm, op, self->due_ns);
+	rc = weir__op_timer_at(&self->timer, op, self->due_ns);
 	if (rc < 0)
 		weir__op_fail_code(op, rc, "no timer");
 }
@@ -78,7 +78,7 @@ static size_t initial_pull(struct weir__op *op, void **items, size_t room)
 
 	if (n > 0 && !self->is_over) {
 		self->is_over = true;
-		weir__op_timer_off(&self->alarm);
+		weir__op_timer_off(&self->timer);
 	}
 	if (!weir__op_follow(op) && !self->is_over)
 		watch_time(op, "no first item in time");

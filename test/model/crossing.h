@@ -65,9 +65,9 @@ void crossing_went_well(void *context);
 		__VA_ARGS__ \
 	}
 
-extern const struct scene_group alarms, calls, queues, pipes, runs, wakes;
+extern const struct scene_group op_timers, calls, queues, pipes, runs, wakes;
 extern const struct scene_group feeds;
-extern const struct scene_group alarms, calls, queues, pipes, runs;
+extern const struct scene_group op_timers, calls, queues, pipes, runs;
 extern const struct scene_group feeds, exits, switches, fans, graphs;
 /* For `./dev soak`: the same with more threads. */
 extern const struct scene_group long_feeds, long_exits, long_switches,

@@ -8,7 +8,7 @@
 #include "crossing.h"
 
 static const struct scene_group *const groups[] = {
-	&alarms, &calls, &queues, &pipes, &runs, &wakes,
+	&op_timers, &calls, &queues, &pipes, &runs, &wakes,
 };
 #define N_GROUPS (sizeof(groups) / sizeof(groups[0]))
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The alarm of an operator: who fires it against the operator, which waits for
+ * The timer of an operator: who fires it against the operator, which waits for
  * the next time, for an earlier one, or ends. The scene sees to it that it is
  * not armed twice.
  */
@@ -13,7 +13,7 @@
 #define LAST 2u
 
 struct clock {
-	struct weir__op_timer alarm;
+	struct weir__op_timer timer;
 	uint64_t waited; /* for that */
 };
 
@@ -34,7 +34,7 @@ static size_t clock_pull(struct weir__op *op, void **items, size_t room)
 	}
 	self->waited = now >= due ? LAST : due;
 	c->rung += now >= due;
-	explorer_assert(weir__op_timer_at(&self->alarm, op, self->waited) == 0);
+	explorer_assert(weir__op_timer_at(&self->timer, op, self->waited) == 0);
 	return 0;
 }
 
@@ -51,7 +51,7 @@ static void clock_close(struct weir__op *op)
 {
 	struct clock *self = weir__op_state(op);
 
-	weir__op_timer_off(&self->alarm);
+	weir__op_timer_off(&self->timer);
 }
 
 static const struct weir__kind clock_kind = {
@@ -219,23 +219,23 @@ static const struct explorer_scenario scenarios[] = {
 	CROSSING(.name = "two times come", .setup = armed,
 		 .thread = {pass_both, work_below},
 		 .check = each_time_was_told),
-	CROSSING(.name = "an alarm is put forward", .setup = armed_late,
+	CROSSING(.name = "a timer is put forward", .setup = armed_late,
 		 .thread = {pass_both, say_earlier_and_work},
 		 .check = each_time_was_told),
-	CROSSING(.name = "an alarm is put forward, and two work",
+	CROSSING(.name = "a timer is put forward, and two work",
 		 .setup = armed_late,
 		 .thread = {pass_1_and_work, say_earlier, work_below},
 		 .check = each_time_was_told),
-	CROSSING(.name = "an alarm fires as it is put off", .setup = armed,
+	CROSSING(.name = "a timer fires as it is put off", .setup = armed,
 		 .thread = {pass_1, cancel_and_work}, .check = ended_before),
-	CROSSING(.name = "an alarm of a nested flow fires as that is put off",
+	CROSSING(.name = "a timer of a nested flow fires as that is put off",
 		 .setup = armed_nested, .thread = {pass_1, cancel_and_work},
 		 .check = ended_before),
-	CROSSING(.name = "an alarm is armed as the run is cancelled",
+	CROSSING(.name = "a timer is armed as the run is cancelled",
 		 .setup = not_armed,
 		 .thread = {pass_1_and_work, cancel, work_below},
 		 .check = ended_before),
 };
 
-const struct scene_group alarms = {scenarios,
-				   sizeof(scenarios) / sizeof(scenarios[0])};
+const struct scene_group op_timers = {scenarios,
+				      sizeof(scenarios) / sizeof(scenarios[0])};
