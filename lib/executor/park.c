@@ -83,7 +83,7 @@ bool weir__park_found(struct weir__park *park)
 
 	/* The decrement before the caller's look at the sources (claim 4) and
 	 * before its first look at `watched` (claim 7); pairs with the fences
-	 * of publishers and of weir__park_unwatch(). */
+	 * of publishers and of weir__park_unmonitor(). */
 	ck_pr_fence_atomic_load();
 	return (int32_t)before <= 1;
 }
@@ -211,7 +211,7 @@ uint32_t weir__park_idle(const struct weir__park *park)
 	return idle;
 }
 
-bool weir__park_watch(struct weir__park *park, uint32_t i)
+bool weir__park_monitor(struct weir__park *park, uint32_t i)
 {
 	/* No order: `watched` guards no data, and a worker that misses that it
 	 * became 1 wakes one worker too many. */
@@ -219,7 +219,7 @@ bool weir__park_watch(struct weir__park *park, uint32_t i)
 	       ck_pr_cas_32(&park->watched, 0, i + 1);
 }
 
-void weir__park_unwatch(struct weir__park *park)
+void weir__park_unmonitor(struct weir__park *park)
 {
 	ck_pr_store_32(&park->watched, 0);
 	/* Before the caller's look whether somebody is awake; pairs with the

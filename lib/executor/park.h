@@ -96,9 +96,9 @@ uint32_t weir__park_idle(const struct weir__park *park);
  * Watching (claims 6 and 7). True: the idle worker i is the watcher, which has
  * to look at the others from time to time.
  */
-bool weir__park_watch(struct weir__park *park, uint32_t i);
+bool weir__park_monitor(struct weir__park *park, uint32_t i);
 
 /* The watcher ends its watch. */
-void weir__park_unwatch(struct weir__park *park);
+void weir__park_unmonitor(struct weir__park *park);
 
 #endif

@@ -23,19 +23,19 @@
 
 #include "executor/registry.h"
 
-#define MARK_UNIT_NS 1024u	    /* of the time in a mark */
-#define SPIN_STALLS 16u		    /* between two looks at the clock */
-#define LINGER_STALLS 64u	    /* before a search begins */
-#define LOOK_MIN_NS 1000u	    /* between two looks at other workers */
-#define WATCH_MIN_NS (200 * 1000u)  /* the watcher's first sleep */
-#define WATCH_MAX_NS (2000 * 1000u) /* and its longest */
-#define SLICES_MAX 64u		    /* slices between two looks at the clock */
-#define POLLED_TASKS 4u		    /* polls with fewer other tasks */
-#define POLLS 512u		    /* polls without a find, then it arms */
-#define POLLS_AT_ONCE 32u	    /* and without a pause */
-#define LOOK_SLICES 8u		    /* and between two at the inboxes */
-#define STEAL_MAX 16u		    /* tasks taken at once */
-#define LONG_PART 16u		    /* a slice of steal_ns / 16 is long */
+#define MARK_UNIT_NS 1024u	      /* of the time in a mark */
+#define SPIN_STALLS 16u		      /* between two looks at the clock */
+#define LINGER_STALLS 64u	      /* before a search begins */
+#define LOOK_MIN_NS 1000u	      /* between two looks at other workers */
+#define MONITOR_MIN_NS (200 * 1000u)  /* the watcher's first sleep */
+#define MONITOR_MAX_NS (2000 * 1000u) /* and its longest */
+#define SLICES_MAX 64u	  /* slices between two looks at the clock */
+#define POLLED_TASKS 4u	  /* polls with fewer other tasks */
+#define POLLS 512u	  /* polls without a find, then it arms */
+#define POLLS_AT_ONCE 32u /* and without a pause */
+#define LOOK_SLICES 8u	  /* and between two at the inboxes */
+#define STEAL_MAX 16u	  /* tasks taken at once */
+#define LONG_PART 16u	  /* a slice of steal_ns / 16 is long */
 
 static void count(uint64_t *counter)
 {
@@ -487,16 +487,17 @@ static bool decide(struct weir__worker *worker, struct sleep *sleep)
 	uint64_t slices = all_slices(worker);
 	bool active = others_awake(pool, false) ||
 		      (sleep->watching && (slices != sleep->slices ||
-					   sleep->timeout_ns < WATCH_MAX_NS));
+					   sleep->timeout_ns < MONITOR_MAX_NS));
 
 	sleep->slices = slices;
 	if (sleep->watching && !active) {
-		weir__park_unwatch(&pool->park);
+		weir__park_unmonitor(&pool->park);
 		sleep->watching = false;
 		active = others_awake(pool, false); /* park.c, claim 7 */
 	}
 	if (active && !sleep->watching)
-		sleep->watching = weir__park_watch(&pool->park, worker->index);
+		sleep->watching =
+			weir__park_monitor(&pool->park, worker->index);
 	return sleep->watching;
 }
 
@@ -506,7 +507,7 @@ static bool decide(struct weir__worker *worker, struct sleep *sleep)
 static void park(struct weir__worker *worker)
 {
 	struct weir__park *park = &worker->pool->park;
-	struct sleep sleep = {.timeout_ns = WATCH_MIN_NS};
+	struct sleep sleep = {.timeout_ns = MONITOR_MIN_NS};
 	uint32_t i = worker->index, epoch;
 
 	/* Before the bit: a thread that has seen all bits set finds the same
@@ -531,12 +532,12 @@ static void park(struct weir__worker *worker)
 			weir__park_sleep(park, i, epoch, WEIR_FOREVER);
 		} else if (!weir__park_sleep(park, i, epoch,
 					     sleep.timeout_ns)) {
-			if (sleep.timeout_ns < WATCH_MAX_NS)
+			if (sleep.timeout_ns < MONITOR_MAX_NS)
 				sleep.timeout_ns *= 2;
 		}
 	}
 	if (sleep.watching)
-		weir__park_unwatch(park);
+		weir__park_unmonitor(park);
 }
 
 static bool few_queued(const struct weir__worker *worker)

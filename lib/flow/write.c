@@ -27,7 +27,7 @@
 
 #include "base/thread.h"
 #include "flow/bytes.h"
-#include "flow/fd.h"
+#include "flow/op_fd.h"
 
 #define GATHERED 64u
 #define GATHERED_BYTES \
@@ -43,7 +43,7 @@ enum way {
 };
 
 struct writing {
-	struct weir__watching watching; /* must be first */
+	struct weir__op_fd watching; /* must be first */
 	/* Items to be written, in this order; of the first one the bytes from
 	 * `at` on. */
 	struct weir_flow_bytes *bytes[GATHERED];
@@ -57,7 +57,7 @@ static void writing_close(struct weir__op *op)
 {
 	struct writing *self = weir__op_state(op);
 
-	weir__watching_off(&self->watching, op);
+	weir__op_fd_off(&self->watching, op);
 	weir__op_drop(op->up[0], (void *const *)self->bytes + self->first,
 		      self->n - self->first);
 	self->first = self->n = 0;
@@ -185,7 +185,7 @@ static bool write_all(struct weir__op *op, int fd)
 			weir__op_fail(op, -EIO, "nothing could be written");
 			return false;
 		} else if (errno == EAGAIN || errno == EWOULDBLOCK) {
-			weir__watching_wait(&self->watching, op, fd, POLLOUT);
+			weir__op_fd_wait(&self->watching, op, fd, POLLOUT);
 			return false;
 		} else if (errno != EINTR) {
 			weir__op_fail_code(op, -errno, "could not be written");
@@ -239,7 +239,7 @@ static size_t writing_pull(struct weir__op *op, void **items, size_t room)
 
 	if (room == 0)
 		weir__pull_none(up);
-	else if (!weir__watching_armed(&self->watching))
+	else if (!weir__op_fd_armed(&self->watching))
 		write_more(op);
 	if (op->ended || self->first < self->n || !up->ended)
 		return 0;
@@ -260,7 +260,7 @@ static const struct weir__kind writing_kind = {
 	.refuses = weir__takes_bytes,
 	.pull = writing_pull,
 	.close = writing_close,
-	.keeps = sizeof(struct weir__watching),
+	.keeps = sizeof(struct weir__op_fd),
 	.holds = true,
 	.makes = true,
 };

@@ -111,17 +111,17 @@ static void sleep_ends_when_its_time_is_over(void **state)
 
 static void there_is_one_watcher_at_a_time(void **state)
 {
-	assert_true(weir__park_watch(&park, 3));
-	assert_false(weir__park_watch(&park, 5));
-	weir__park_unwatch(&park);
-	assert_true(weir__park_watch(&park, 5));
+	assert_true(weir__park_monitor(&park, 3));
+	assert_false(weir__park_monitor(&park, 5));
+	weir__park_unmonitor(&park);
+	assert_true(weir__park_monitor(&park, 5));
 }
 
 static void the_watcher_is_woken_last(void **state)
 {
 	idle(3);
 	idle(70);
-	assert_true(weir__park_watch(&park, 3));
+	assert_true(weir__park_monitor(&park, 3));
 	assert_true(weir__park_wake_one(&park));
 	assert_true(weir__park_woken(&park, 70));
 	assert_true(weir__park_found(&park));
@@ -135,7 +135,7 @@ static void a_single_worker_needs_no_watcher(void **state)
 {
 	weir__park_init(&park, sleepers, 1);
 	assert_int_equal(park.watched, 1);
-	assert_false(weir__park_watch(&park, 0));
+	assert_false(weir__park_monitor(&park, 0));
 }
 
 /* Two threads pass a token, and sleep without it. */

@@ -116,11 +116,11 @@ static bool others_awake(const struct world *w)
 static bool decide(struct world *w, uint32_t me, bool watching)
 {
 	if (watching && !others_awake(w)) {
-		weir__park_unwatch(&w->park);
+		weir__park_unmonitor(&w->park);
 		watching = false;
 	}
 	if (!watching && others_awake(w))
-		watching = weir__park_watch(&w->park, me);
+		watching = weir__park_monitor(&w->park, me);
 	return watching;
 }
 
@@ -144,7 +144,7 @@ static void park(struct world *w, uint32_t me, bool watches, bool watching)
 				 watching ? 1 : UINT64_MAX);
 	}
 	if (watching)
-		weir__park_unwatch(&w->park);
+		weir__park_unmonitor(&w->park);
 }
 
 /* A worker that runs so many batches, or until it is stopped. */
@@ -233,7 +233,7 @@ static void setup_watching(void *context)
 	setup_searching(context);
 	weir__park_search(&w->park);
 	weir__park_announce(&w->park, 1);
-	weir__park_watch(&w->park, 0);
+	weir__park_monitor(&w->park, 0);
 }
 
 static void watcher(void *context)
@@ -311,7 +311,7 @@ static void no_wake_is_lost_on_x86(void **state)
 static void every_fence_is_needed(void **state)
 {
 	static const struct explorer_exception exceptions[] = {
-		{"park.c", "weir__park_watch", "ck_pr_cas_32", 0,
+		{"park.c", "weir__park_monitor", "ck_pr_cas_32", 0,
 		 "two watchers would cost time-outs and lose nothing"},
 		{"park.c", "wake", "ck_pr_inc_32", 1,
 		 "a slow waker would undo the increment of a third: four "

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Reading descriptors, and waiting for them. */
-#include "flow/fd.h"
+#include "flow/op_fd.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,20 +13,20 @@
 
 static void fire(struct weir_watch *watch, short events)
 {
-	struct weir__watching *self =
-		weir_container_of(watch, struct weir__watching, watch);
+	struct weir__op_fd *self =
+		weir_container_of(watch, struct weir__op_fd, watch);
 	struct weir__op *op = self->op;
 
 	/* release: the last touch of the watch; pairs with the acquire in
-	 * weir__watching_wait() */
+	 * weir__op_fd_wait() */
 	ck_pr_fence_release();
 	ck_pr_store_32(&self->armed, 0);
 	weir__op_wake(op);
 	weir__op_unhold(op);
 }
 
-void weir__watching_wait(struct weir__watching *self, struct weir__op *op,
-			 int fd, short events)
+void weir__op_fd_wait(struct weir__op_fd *self, struct weir__op *op, int fd,
+		      short events)
 {
 	struct weir_executor *executor = op->island->actor.executor;
 	int rc = -ENOTSUP;
@@ -50,7 +50,7 @@ void weir__watching_wait(struct weir__watching *self, struct weir__op *op,
 	weir__op_fail_code(op, rc, "the descriptor cannot be waited for");
 }
 
-void weir__watching_off(struct weir__watching *self, struct weir__op *op)
+void weir__op_fd_off(struct weir__op_fd *self, struct weir__op *op)
 {
 	struct weir_executor *executor = op->island->actor.executor;
 
@@ -70,9 +70,9 @@ struct reading_of {
 };
 
 struct reading {
-	struct weir__watching watching; /* must be first */
-	int fd;				/* the file opened here, or -1 */
-	struct weir_flow_bytes *block;	/* to read into, or NULL */
+	struct weir__op_fd watching;   /* must be first */
+	int fd;			       /* the file opened here, or -1 */
+	struct weir_flow_bytes *block; /* to read into, or NULL */
 };
 
 static int reading_open(struct weir__op *op)
@@ -92,7 +92,7 @@ static void reading_close(struct weir__op *op)
 	struct reading *self = weir__op_state(op);
 
 	drop_block(self);
-	weir__watching_off(&self->watching, op);
+	weir__op_fd_off(&self->watching, op);
 	if (self->fd >= 0)
 		(void)close(self->fd);
 	self->fd = -1;
@@ -159,7 +159,7 @@ static struct weir_flow_bytes *read_block(struct weir__op *op, int fd)
 	} else if (errno == EAGAIN || errno == EWOULDBLOCK) {
 		/* an operator that waits holds no block */
 		drop_block(self);
-		weir__watching_wait(&self->watching, op, fd, POLLIN);
+		weir__op_fd_wait(&self->watching, op, fd, POLLIN);
 	} else {
 		weir__op_fail_code(op, -errno, "could not be read");
 	}
@@ -173,7 +173,7 @@ static size_t reading_pull(struct weir__op *op, void **items, size_t room)
 	struct weir_flow_bytes *bytes;
 	int fd;
 
-	if (room == 0 || weir__watching_armed(&self->watching))
+	if (room == 0 || weir__op_fd_armed(&self->watching))
 		return 0;
 	fd = descriptor(op);
 	if (fd < 0)
@@ -191,7 +191,7 @@ static size_t reading_pull(struct weir__op *op, void **items, size_t room)
 		.open = reading_open, \
 		.pull = reading_pull, \
 		.close = reading_close, \
-		.keeps = sizeof(struct weir__watching), \
+		.keeps = sizeof(struct weir__op_fd), \
 		.source = true, \
 		.holds = true, \
 	}
