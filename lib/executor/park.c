@@ -33,17 +33,17 @@
  *     is so fast that it decrements first makes it too small, even negative,
  *     for a moment. Too small only costs a superfluous wake (claim 4 needs
  *     that > 0 is true, not that it is found).
- *  6. Watching. A busy worker cannot say that what waits behind a long turn
+ *  6. Monitoring. A busy worker cannot say that what waits behind a long turn
  *     should be taken away. So while a worker is busy and has something
  *     queued, one of the others searches, or sleeps with a timeout to look
- *     again: the watcher, who owns `watched`. A worker going idle becomes the
- *     watcher if others are awake. A worker that queues something, and finds
- *     `watched` 0, wakes one. Who wakes one takes the watcher last: another
+ *     again: the monitor, who owns `monitor`. A worker going idle becomes the
+ *     monitor if others are awake. A worker that queues something, and finds
+ *     `monitor` 0, wakes one. Who wakes one takes the monitor last: another
  *     had to be woken in its place.
- *  7. The watcher may end its watch when nobody is awake: store, fence, look
+ *  7. The monitor may end its task when nobody is awake: store, fence, look
  *     again. A worker awakened later has cleared its bit after that look, and
  *     makes a full fence (weir__park_found()) before it queues anything: it
- *     reads watched == 0. That it does not see the 0 written by a watcher that
+ *     reads monitor == 0. That it does not see the 0 written by a monitor that
  *     has been woken itself does not matter: that one searches.
  */
 #include "executor/park.h"
@@ -68,7 +68,7 @@ void weir__park_init(struct weir__park *park, struct weir__sleeper *sleepers,
 {
 	park->sleepers = sleepers;
 	park->n = n;
-	park->watched = n == 1; /* there is nobody to watch it */
+	park->monitor = n == 1; /* there is nobody to monitor it */
 }
 
 void weir__park_search(struct weir__park *park)
@@ -82,7 +82,7 @@ bool weir__park_found(struct weir__park *park)
 	uint32_t before = ck_pr_faa_32(&park->searching, UINT32_MAX);
 
 	/* The decrement before the caller's look at the sources (claim 4) and
-	 * before its first look at `watched` (claim 7); pairs with the fences
+	 * before its first look at `monitor` (claim 7); pairs with the fences
 	 * of publishers and of weir__park_unmonitor(). */
 	ck_pr_fence_atomic_load();
 	return (int32_t)before <= 1;
@@ -169,18 +169,18 @@ bool weir__park_searched(const struct weir__park *park)
 	return (int32_t)ck_pr_load_32(&park->searching) > 0;
 }
 
-/* The idle workers of one word, without the watcher. */
+/* The idle workers of one word, without the monitor. */
 static uint64_t idle_but(const struct weir__park *park, uint32_t word,
-			 uint32_t watcher)
+			 uint32_t monitor)
 {
 	uint64_t idle = ck_pr_load_64(&park->idle[word]);
 
-	return watcher / 64 == word ? idle & ~bit_of(watcher) : idle;
+	return monitor / 64 == word ? idle & ~bit_of(monitor) : idle;
 }
 
 bool weir__park_wake_one(struct weir__park *park)
 {
-	uint32_t n = n_words(park), word, watcher;
+	uint32_t n = n_words(park), word, monitor;
 	uint64_t idle;
 
 	publish();
@@ -188,17 +188,17 @@ bool weir__park_wake_one(struct weir__park *park)
 		return false; /* claim 4 */
 	/* No order: whichever worker this is, it is woken last and not left
 	 * out. */
-	watcher = ck_pr_load_32(&park->watched) - 1;
+	monitor = ck_pr_load_32(&park->monitor) - 1;
 	for (word = 0; word < n; word++) {
-		while ((idle = idle_but(park, word, watcher))) {
+		while ((idle = idle_but(park, word, monitor))) {
 			uint32_t bit = (uint32_t)__builtin_ctzll(idle);
 
 			if (wake(park, word * 64 + bit))
 				return true;
 		}
 	}
-	return watcher < park->n && !weir__park_woken(park, watcher) &&
-	       wake(park, watcher);
+	return monitor < park->n && !weir__park_woken(park, monitor) &&
+	       wake(park, monitor);
 }
 
 uint32_t weir__park_idle(const struct weir__park *park)
@@ -213,15 +213,15 @@ uint32_t weir__park_idle(const struct weir__park *park)
 
 bool weir__park_monitor(struct weir__park *park, uint32_t i)
 {
-	/* No order: `watched` guards no data, and a worker that misses that it
+	/* No order: `monitor` guards no data, and a worker that misses that it
 	 * became 1 wakes one worker too many. */
-	return !ck_pr_load_32(&park->watched) &&
-	       ck_pr_cas_32(&park->watched, 0, i + 1);
+	return !ck_pr_load_32(&park->monitor) &&
+	       ck_pr_cas_32(&park->monitor, 0, i + 1);
 }
 
 void weir__park_unmonitor(struct weir__park *park)
 {
-	ck_pr_store_32(&park->watched, 0);
+	ck_pr_store_32(&park->monitor, 0);
 	/* Before the caller's look whether somebody is awake; pairs with the
 	 * fence in weir__park_found() (claim 7). */
 	weir__fence_full();

@@ -22,10 +22,10 @@ struct weir__park {
 	/* Set by weir__park_init(). */
 	struct weir__sleeper *sleepers;
 	uint32_t n;
-	/* The number of the watcher, which sleeps with a timeout, plus 1; 0:
+	/* The number of the monitor, which sleeps with a timeout, plus 1; 0:
 	 * there is none. Seldom written, often read: it shares the line of
 	 * constant fields. */
-	uint32_t watched;
+	uint32_t monitor;
 	/* Searchers, or less (signed; claim 5). */
 	uint32_t searching __attribute__((aligned(WEIR__LINE)));
 	/* Bit i: worker i is parked, or about to be. Not on the line of
@@ -93,12 +93,12 @@ bool weir__park_searched(const struct weir__park *park);
 uint32_t weir__park_idle(const struct weir__park *park);
 
 /*
- * Watching (claims 6 and 7). True: the idle worker i is the watcher, which has
- * to look at the others from time to time.
+ * Monitoring (claims 6 and 7). True: the idle worker i is the monitor, which
+ * has to look at the others from time to time.
  */
 bool weir__park_monitor(struct weir__park *park, uint32_t i);
 
-/* The watcher ends its watch. */
+/* The monitor gives its task up. */
 void weir__park_unmonitor(struct weir__park *park);
 
 #endif

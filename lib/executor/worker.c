@@ -27,7 +27,7 @@
 #define SPIN_STALLS 16u		      /* between two looks at the clock */
 #define LINGER_STALLS 64u	      /* before a search begins */
 #define LOOK_MIN_NS 1000u	      /* between two looks at other workers */
-#define MONITOR_MIN_NS (200 * 1000u)  /* the watcher's first sleep */
+#define MONITOR_MIN_NS (200 * 1000u)  /* the monitor's first sleep */
 #define MONITOR_MAX_NS (2000 * 1000u) /* and its longest */
 #define SLICES_MAX 64u	  /* slices between two looks at the clock */
 #define POLLED_TASKS 4u	  /* polls with fewer other tasks */
@@ -384,7 +384,7 @@ static bool others_awake(const struct weir_threads *pool, bool self)
 
 /*
  * The worker has found work. If no other worker searches, one may have to: for
- * other work, or to watch the workers that are busy.
+ * other work, or to monitor the workers that are busy.
  */
 static void found(struct weir__worker *worker)
 {
@@ -393,7 +393,7 @@ static void found(struct weir__worker *worker)
 	if (!weir__park_found(&pool->park))
 		return;
 	if (!weir__inbox_empty(&pool->inbox) ||
-	    (!ck_pr_load_32(&pool->park.watched) &&
+	    (!ck_pr_load_32(&pool->park.monitor) &&
 	     (worker->ring.tail - worker->ring.head > 1 ||
 	      others_awake(pool, true))))
 		weir__park_wake_one(&pool->park);
@@ -467,38 +467,39 @@ static uint64_t all_slices(const struct weir__worker *worker)
 }
 
 /*
- * How an idle worker sleeps: without end, or, if it is the watcher, until it
+ * How an idle worker sleeps: without end, or, if it is the monitor, until it
  * has to look at the other workers again.
  */
 struct sleep {
-	bool watching;
-	uint64_t timeout_ns; /* of the watcher's next sleep */
+	bool monitoring;
+	uint64_t timeout_ns; /* of the monitor's next sleep */
 	uint64_t slices;     /* at its last look */
 };
 
 /*
- * Whether to watch. The watcher stays until no slice has run during its longest
- * sleep, even if no worker is awake when it looks: otherwise a pool that works
- * a little at a time would wake another watcher each time.
+ * Whether to monitor. The monitor stays until no slice has run during its
+ * longest sleep, even if no worker is awake when it looks: otherwise a pool
+ * that works a little at a time would wake another monitor each time.
  */
 static bool decide(struct weir__worker *worker, struct sleep *sleep)
 {
 	struct weir_threads *pool = worker->pool;
 	uint64_t slices = all_slices(worker);
-	bool active = others_awake(pool, false) ||
-		      (sleep->watching && (slices != sleep->slices ||
-					   sleep->timeout_ns < MONITOR_MAX_NS));
+	bool active =
+		others_awake(pool, false) ||
+		(sleep->monitoring && (slices != sleep->slices ||
+				       sleep->timeout_ns < MONITOR_MAX_NS));
 
 	sleep->slices = slices;
-	if (sleep->watching && !active) {
+	if (sleep->monitoring && !active) {
 		weir__park_unmonitor(&pool->park);
-		sleep->watching = false;
+		sleep->monitoring = false;
 		active = others_awake(pool, false); /* park.c, claim 7 */
 	}
-	if (active && !sleep->watching)
-		sleep->watching =
+	if (active && !sleep->monitoring)
+		sleep->monitoring =
 			weir__park_monitor(&pool->park, worker->index);
-	return sleep->watching;
+	return sleep->monitoring;
 }
 
 /*
@@ -536,7 +537,7 @@ static void park(struct weir__worker *worker)
 				sleep.timeout_ns *= 2;
 		}
 	}
-	if (sleep.watching)
+	if (sleep.monitoring)
 		weir__park_unmonitor(park);
 }
 

@@ -121,9 +121,9 @@ static inline void weir__worker_push(struct weir__worker *worker,
 	    WEIR_UNLIKELY(!weir__ring_push(&worker->ring, task)))
 		weir__fifo_push(&worker->overflow, task);
 	/* No fence: the worker itself runs the task. If this slice takes long
-	 * another worker has to, and a watcher looks until then (park.c, claim
+	 * another worker has to, and a monitor looks until then (park.c, claim
 	 * 6). */
-	if (WEIR_UNLIKELY(!ck_pr_load_32(&park->watched)))
+	if (WEIR_UNLIKELY(!ck_pr_load_32(&park->monitor)))
 		weir__park_wake_one(park);
 }
 

@@ -18,9 +18,9 @@ struct weir__op_fd {
 };
 
 /* No acquire: the caller arms the watch again, which has an acquire. Owner. */
-static inline bool weir__op_fd_armed(const struct weir__op_fd *watching)
+static inline bool weir__op_fd_armed(const struct weir__op_fd *self)
 {
-	return ck_pr_load_32(&watching->armed) != 0;
+	return ck_pr_load_32(&self->armed) != 0;
 }
 
 /* Wakes the operator's island when `events` have come, or fails it. Owner. */

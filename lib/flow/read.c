@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Reading descriptors, and waiting for them. */
+/* Sources that read descriptors. */
 #include "flow/op_fd.h"
 
 #include <errno.h>
@@ -9,60 +9,6 @@
 
 #include "flow/bytes.h"
 
-/* --- Waiting for a descriptor --------------------------------------------- */
-
-static void fire(struct weir_watch *watch, short events)
-{
-	struct weir__op_fd *self =
-		weir_container_of(watch, struct weir__op_fd, watch);
-	struct weir__op *op = self->op;
-
-	/* release: the last touch of the watch; pairs with the acquire in
-	 * weir__op_fd_wait() */
-	ck_pr_fence_release();
-	ck_pr_store_32(&self->armed, 0);
-	weir__op_wake(op);
-	weir__op_unhold(op);
-}
-
-void weir__op_fd_wait(struct weir__op_fd *self, struct weir__op *op, int fd,
-		      short events)
-{
-	struct weir_executor *executor = op->island->actor.executor;
-	int rc = -ENOTSUP;
-
-	if (ck_pr_load_32(&self->armed))
-		return;
-	/* acquire: fire() is done with it; pairs with its release */
-	ck_pr_fence_acquire();
-	self->watch.fire = fire;
-	self->watch.fd = fd;
-	self->watch.events = events;
-	self->op = op;
-	weir__op_hold(op);
-	ck_pr_store_32(&self->armed, 1);
-	if (executor->ops->watch_arm)
-		rc = executor->ops->watch_arm(executor, &self->watch);
-	if (rc == 0)
-		return;
-	ck_pr_store_32(&self->armed, 0);
-	weir__op_unhold(op);
-	weir__op_fail_code(op, rc, "the descriptor cannot be waited for");
-}
-
-void weir__op_fd_off(struct weir__op_fd *self, struct weir__op *op)
-{
-	struct weir_executor *executor = op->island->actor.executor;
-
-	if (!ck_pr_load_32(&self->armed) ||
-	    !executor->ops->watch_cancel(executor, &self->watch))
-		return;
-	ck_pr_store_32(&self->armed, 0);
-	weir__op_unhold(op);
-}
-
-/* --- read ----------------------------------------------------------------- */
-
 struct reading_of {
 	int fd;		  /* -1: */
 	const char *path; /* of the file to be opened */
@@ -70,7 +16,7 @@ struct reading_of {
 };
 
 struct reading {
-	struct weir__op_fd watching;   /* must be first */
+	struct weir__op_fd wait;       /* must be first */
 	int fd;			       /* the file opened here, or -1 */
 	struct weir_flow_bytes *block; /* to read into, or NULL */
 };
@@ -92,7 +38,7 @@ static void reading_close(struct weir__op *op)
 	struct reading *self = weir__op_state(op);
 
 	drop_block(self);
-	weir__op_fd_off(&self->watching, op);
+	weir__op_fd_off(&self->wait, op);
 	if (self->fd >= 0)
 		(void)close(self->fd);
 	self->fd = -1;
@@ -159,7 +105,7 @@ static struct weir_flow_bytes *read_block(struct weir__op *op, int fd)
 	} else if (errno == EAGAIN || errno == EWOULDBLOCK) {
 		/* an operator that waits holds no block */
 		drop_block(self);
-		weir__op_fd_wait(&self->watching, op, fd, POLLIN);
+		weir__op_fd_wait(&self->wait, op, fd, POLLIN);
 	} else {
 		weir__op_fail_code(op, -errno, "could not be read");
 	}
@@ -173,7 +119,7 @@ static size_t reading_pull(struct weir__op *op, void **items, size_t room)
 	struct weir_flow_bytes *bytes;
 	int fd;
 
-	if (room == 0 || weir__op_fd_armed(&self->watching))
+	if (room == 0 || weir__op_fd_armed(&self->wait))
 		return 0;
 	fd = descriptor(op);
 	if (fd < 0)

@@ -37,7 +37,7 @@ static void timeout_close(struct weir__op *op)
 
 /* After a pull in which upstream has not ended: fails if it is too late, else
  * sets the timer. */
-static void watch_time(struct weir__op *op, const char *message)
+static void wait_until_due(struct weir__op *op, const char *message)
 {
 	struct timing *self = weir__op_state(op);
 	int rc;
@@ -58,7 +58,7 @@ static size_t idle_pull(struct weir__op *op, void **items, size_t room)
 	if (n > 0)
 		begin(op);
 	if (!weir__op_follow(op))
-		watch_time(op, "no item for too long");
+		wait_until_due(op, "no item for too long");
 	return n;
 }
 
@@ -67,7 +67,7 @@ static size_t completion_pull(struct weir__op *op, void **items, size_t room)
 	size_t n = weir__pull(op->up[0], items, room);
 
 	if (!weir__op_follow(op))
-		watch_time(op, "not completed in time");
+		wait_until_due(op, "not completed in time");
 	return n;
 }
 
@@ -81,7 +81,7 @@ static size_t initial_pull(struct weir__op *op, void **items, size_t room)
 		weir__op_timer_off(&self->timer);
 	}
 	if (!weir__op_follow(op) && !self->is_over)
-		watch_time(op, "no first item in time");
+		wait_until_due(op, "no first item in time");
 	return n;
 }
 

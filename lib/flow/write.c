@@ -43,7 +43,7 @@ enum way {
 };
 
 struct writing {
-	struct weir__op_fd watching; /* must be first */
+	struct weir__op_fd wait; /* must be first */
 	/* Items to be written, in this order; of the first one the bytes from
 	 * `at` on. */
 	struct weir_flow_bytes *bytes[GATHERED];
@@ -57,7 +57,7 @@ static void writing_close(struct weir__op *op)
 {
 	struct writing *self = weir__op_state(op);
 
-	weir__op_fd_off(&self->watching, op);
+	weir__op_fd_off(&self->wait, op);
 	weir__op_drop(op->up[0], (void *const *)self->bytes + self->first,
 		      self->n - self->first);
 	self->first = self->n = 0;
@@ -185,7 +185,7 @@ static bool write_all(struct weir__op *op, int fd)
 			weir__op_fail(op, -EIO, "nothing could be written");
 			return false;
 		} else if (errno == EAGAIN || errno == EWOULDBLOCK) {
-			weir__op_fd_wait(&self->watching, op, fd, POLLOUT);
+			weir__op_fd_wait(&self->wait, op, fd, POLLOUT);
 			return false;
 		} else if (errno != EINTR) {
 			weir__op_fail_code(op, -errno, "could not be written");
@@ -239,7 +239,7 @@ static size_t writing_pull(struct weir__op *op, void **items, size_t room)
 
 	if (room == 0)
 		weir__pull_none(up);
-	else if (!weir__op_fd_armed(&self->watching))
+	else if (!weir__op_fd_armed(&self->wait))
 		write_more(op);
 	if (op->ended || self->first < self->n || !up->ended)
 		return 0;

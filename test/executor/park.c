@@ -109,7 +109,7 @@ static void sleep_ends_when_its_time_is_over(void **state)
 	assert_false(weir__park_woken(&park, 1));
 }
 
-static void there_is_one_watcher_at_a_time(void **state)
+static void there_is_one_monitor_at_a_time(void **state)
 {
 	assert_true(weir__park_monitor(&park, 3));
 	assert_false(weir__park_monitor(&park, 5));
@@ -117,7 +117,7 @@ static void there_is_one_watcher_at_a_time(void **state)
 	assert_true(weir__park_monitor(&park, 5));
 }
 
-static void the_watcher_is_woken_last(void **state)
+static void the_monitor_is_woken_last(void **state)
 {
 	idle(3);
 	idle(70);
@@ -131,10 +131,10 @@ static void the_watcher_is_woken_last(void **state)
 	assert_false(weir__park_wake_one(&park));
 }
 
-static void a_single_worker_needs_no_watcher(void **state)
+static void a_single_worker_needs_no_monitor(void **state)
 {
 	weir__park_init(&park, sleepers, 1);
-	assert_int_equal(park.watched, 1);
+	assert_int_equal(park.monitor, 1);
 	assert_false(weir__park_monitor(&park, 0));
 }
 
@@ -195,9 +195,9 @@ int main(void)
 		FRESH(a_wake_that_comes_before_the_cancel_counts_once),
 		FRESH(a_decrement_that_overtakes_its_increment_does_no_harm),
 		FRESH(sleep_ends_when_its_time_is_over),
-		FRESH(there_is_one_watcher_at_a_time),
-		FRESH(the_watcher_is_woken_last),
-		FRESH(a_single_worker_needs_no_watcher),
+		FRESH(there_is_one_monitor_at_a_time),
+		FRESH(the_monitor_is_woken_last),
+		FRESH(a_single_worker_needs_no_monitor),
 		FRESH(a_published_token_is_seen_or_its_taker_woken),
 	};
 

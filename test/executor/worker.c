@@ -226,7 +226,7 @@ static void crowded(struct weir__worker *worker)
 
 	while (!weir__park_idle(park))
 		sched_yield();
-	ck_pr_store_32(&park->watched, 1);
+	ck_pr_store_32(&park->monitor, 1);
 	long_slices(worker);
 	worker->calm_ns -= 2 * HOUR_NS;
 }

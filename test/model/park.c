@@ -113,19 +113,20 @@ static bool others_awake(const struct world *w)
 	return weir__park_idle(&w->park) < N_WORKERS;
 }
 
-static bool decide(struct world *w, uint32_t me, bool watching)
+static bool decide(struct world *w, uint32_t me, bool monitoring)
 {
-	if (watching && !others_awake(w)) {
+	if (monitoring && !others_awake(w)) {
 		weir__park_unmonitor(&w->park);
-		watching = false;
+		monitoring = false;
 	}
-	if (!watching && others_awake(w))
-		watching = weir__park_monitor(&w->park, me);
-	return watching;
+	if (!monitoring && others_awake(w))
+		monitoring = weir__park_monitor(&w->park, me);
+	return monitoring;
 }
 
-/* As park() in worker.c. `watching`: as if it had decided so before. */
-static void park(struct world *w, uint32_t me, bool watches, bool watching)
+/* As park() in worker.c. `monitoring`: as if it had decided so before. */
+static void park(struct world *w, uint32_t me, bool may_monitor,
+		 bool monitoring)
 {
 	uint32_t epoch;
 
@@ -138,12 +139,12 @@ static void park(struct world *w, uint32_t me, bool watches, bool watching)
 			weir__park_cancel(&w->park, me);
 			break;
 		}
-		if (watches)
-			watching = decide(w, me, watching);
+		if (may_monitor)
+			monitoring = decide(w, me, monitoring);
 		weir__park_sleep(&w->park, me, epoch,
-				 watching ? 1 : UINT64_MAX);
+				 monitoring ? 1 : UINT64_MAX);
 	}
-	if (watching)
+	if (monitoring)
 		weir__park_unmonitor(&w->park);
 }
 
@@ -226,7 +227,7 @@ static void stopper(void *context)
  * Worker 0 is about to find that nobody is awake. Worker 1 is woken, queues a
  * task and has a long turn then, until that has been stolen.
  */
-static void setup_watching(void *context)
+static void setup_monitor(void *context)
 {
 	struct world *w = context;
 
@@ -236,7 +237,7 @@ static void setup_watching(void *context)
 	weir__park_monitor(&w->park, 0);
 }
 
-static void watcher(void *context)
+static void monitor(void *context)
 {
 	struct world *w = context;
 
@@ -257,7 +258,7 @@ static void queuer(void *context)
 	/* As weir__worker_push(). */
 	w->tasks[0].payload = 1;
 	weir__inbox_push(&w->ring, &w->tasks[0].task);
-	if (!ck_pr_load_32(&w->park.watched))
+	if (!ck_pr_load_32(&w->park.monitor))
 		weir__park_wake_one(&w->park);
 	wait_for(&w->tasks[0]);
 }
@@ -288,13 +289,13 @@ static const struct explorer_scenario searcher =
 static const struct explorer_scenario stopped =
 	SCENARIO(.name = "two workers are stopped", .setup = setup,
 		 .thread = {worker_0, worker_1, stopper});
-static const struct explorer_scenario watched =
-	SCENARIO(.name = "the watcher leaves while another wakes",
-		 .setup = setup_watching,
-		 .thread = {watcher, queuer, waker_of_worker_1});
+static const struct explorer_scenario monitored =
+	SCENARIO(.name = "the monitor leaves while another wakes",
+		 .setup = setup_monitor,
+		 .thread = {monitor, queuer, waker_of_worker_1});
 
 static const struct explorer_scenario *const scenarios[] = {
-	&single, &two_publishers, &pinned, &searcher, &stopped, &watched,
+	&single, &two_publishers, &pinned, &searcher, &stopped, &monitored,
 };
 #define N_SCENARIOS (sizeof(scenarios) / sizeof(scenarios[0]))
 
@@ -312,7 +313,7 @@ static void every_fence_is_needed(void **state)
 {
 	static const struct explorer_exception exceptions[] = {
 		{"park.c", "weir__park_monitor", "ck_pr_cas_32", 0,
-		 "two watchers would cost time-outs and lose nothing"},
+		 "two monitors would cost time-outs and lose nothing"},
 		{"park.c", "wake", "ck_pr_inc_32", 1,
 		 "a slow waker would undo the increment of a third: four "
 		 "wakes, more than is explored"},
