@@ -122,7 +122,7 @@ int weir__actor_launch(struct weir_actor *actor)
 	/* While this thread is in `submit` the actor stays, and with it the
 	 * executor, although the actor may have run and ended. The executor's
 	 * own threads are joined before it is freed. */
-	outside = !weir__share_of(executor->registry);
+	outside = !weir__shard_of(executor->registry);
 	if (outside)
 		(void)weir_actor_ref(actor);
 	rc = executor->ops->submit(executor, &actor->task);

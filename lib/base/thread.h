@@ -16,7 +16,7 @@
 struct weir_actor;
 struct weir_executor;
 struct weir_task;
-struct weir__share;
+struct weir__shard;
 
 /*
  * A loop or simulator, in the list of the thread that made it. That thread runs
@@ -64,7 +64,7 @@ struct weir__thread {
 	 * alone reads it. */
 	void *worker_state;
 	/* The share of the registry, if the thread is an executor's own. */
-	struct weir__share *share;
+	struct weir__shard *share;
 	/* How many calls under way keep an executor from being freed. */
 	uint32_t holds;
 	/*

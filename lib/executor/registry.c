@@ -59,8 +59,8 @@ void weir__registry_free_forked(const struct weir_allocator *allocator,
 		weir__registry_free(allocator, registry);
 }
 
-void weir__registry_share(struct weir__registry *registry,
-			  struct weir__share *share)
+void weir__registry_add_shard(struct weir__registry *registry,
+			      struct weir__shard *share)
 {
 	share->registry = registry;
 	share->next = registry->shares;
@@ -139,7 +139,7 @@ static __attribute__((noinline)) int add_locked(struct weir_executor *executor,
 
 /* As many as half of what a share can hold, or what there is memory for. */
 static __attribute__((noinline)) int take_spares(struct weir_executor *executor,
-						 struct weir__share *share)
+						 struct weir__shard *share)
 {
 	struct weir__registry *registry = executor->registry;
 	int rc = 0;
@@ -154,7 +154,7 @@ static __attribute__((noinline)) int take_spares(struct weir_executor *executor,
 }
 
 static __attribute__((noinline)) void give_spares(
-	struct weir__registry *registry, struct weir__share *share)
+	struct weir__registry *registry, struct weir__shard *share)
 {
 	weir__lock(&registry->lock);
 	assert(share->n_spare <= WEIR__SPARES);
@@ -185,7 +185,7 @@ static __attribute__((noinline)) void await_collect(
 void weir__registry_remove(struct weir_executor *executor, uint32_t index)
 {
 	struct weir__registry *registry = executor->registry;
-	struct weir__share *share = weir__share_of(registry);
+	struct weir__shard *share = weir__shard_of(registry);
 
 	weir__thread.holds++;
 	if (WEIR_UNLIKELY(!share)) {
@@ -221,7 +221,7 @@ int weir__registry_add(struct weir_executor *executor, struct weir_task *task,
 		       uint32_t *index)
 {
 	struct weir__registry *registry = executor->registry;
-	struct weir__share *share = weir__share_of(registry);
+	struct weir__shard *share = weir__shard_of(registry);
 	int rc;
 
 	if (WEIR_UNLIKELY(!share))
@@ -255,7 +255,7 @@ void weir__registry_hold(struct weir_executor *executor)
 size_t weir__registry_alive(const struct weir__registry *registry)
 {
 	size_t alive = registry->alive;
-	const struct weir__share *share;
+	const struct weir__shard *share;
 
 	for (share = registry->shares; share; share = share->next)
 		alive -= ck_pr_load_64(&share->done);

@@ -76,10 +76,10 @@ enum weir__phase { WEIR__RUNNING, WEIR__DRAINING, WEIR__ABORTING };
 #define WEIR__AWAITED 4u
 
 /* One thread's; it alone writes it while it runs. */
-struct weir__share {
+struct weir__shard {
 	/* constant */
 	struct weir__registry *registry __attribute__((aligned(WEIR__LINE)));
-	struct weir__share *next;
+	struct weir__shard *next;
 	/* atomic: read by others */
 	uint64_t started, done;
 	/* read by nobody else */
@@ -96,7 +96,7 @@ struct weir__registry {
 	bool remote;
 	/* constant: its clock does not go while a turn runs */
 	bool stands_still;
-	struct weir__share *shares; /* constant while their threads run */
+	struct weir__shard *shares; /* constant while their threads run */
 	/*
 	 * The slots; atomic. Block i has 64 << i of them and never moves: a
 	 * thread with a share holds no lock when it uses one.
@@ -120,10 +120,10 @@ static inline const struct weir__hash_key *weir__executor_key(
 }
 
 /* The calling thread's share, or NULL. */
-static inline struct weir__share *weir__share_of(
+static inline struct weir__shard *weir__shard_of(
 	const struct weir__registry *registry)
 {
-	struct weir__share *share = weir__thread.share;
+	struct weir__shard *share = weir__thread.share;
 
 	return share && share->registry == registry ? share : NULL;
 }
@@ -142,8 +142,8 @@ void weir__registry_free_forked(const struct weir_allocator *allocator,
 				struct weir__registry *registry);
 
 /* Before the share's thread runs, which sets weir__thread.share. */
-void weir__registry_share(struct weir__registry *registry,
-			  struct weir__share *share);
+void weir__registry_add_shard(struct weir__registry *registry,
+			      struct weir__shard *share);
 
 /*
  * The task is alive from here on; its index in *index. -ESHUTDOWN: the
@@ -198,7 +198,7 @@ void weir__registry_hold(struct weir_executor *executor);
  */
 static inline void weir__registry_done(struct weir_executor *executor)
 {
-	struct weir__share *share = weir__share_of(executor->registry);
+	struct weir__shard *share = weir__shard_of(executor->registry);
 
 	weir__thread.holds--;
 	if (WEIR_UNLIKELY(!share)) {

@@ -367,7 +367,8 @@ static void init_workers(struct weir_threads *pool)
 		worker->executor.ops = &worker_ops;
 		worker->pool = pool;
 		worker->index = i;
-		weir__registry_share(pool->executor.registry, &worker->share);
+		weir__registry_add_shard(pool->executor.registry,
+					 &worker->share);
 	}
 }
 

@@ -105,8 +105,8 @@ static bool slices_long(const struct weir__worker *worker)
  * True if the other worker is likely to give tasks away sooner than a theft
  * would pay.
  */
-static bool will_share(const struct weir__worker *other,
-		       const struct weir__worker *thief, uint64_t now_ns)
+static bool will_offload(const struct weir__worker *other,
+			 const struct weir__worker *thief, uint64_t now_ns)
 {
 	return now_ns - thief->idle_ns < thief->pool->steal_ns / 2 &&
 	       slices_long(other);
@@ -124,7 +124,7 @@ static struct weir__worker *find_victim(struct weir__worker *worker,
 			worker->victim = 0;
 		other = first + worker->victim;
 		*n = other == worker ? 0 : overdue(other, now_ns);
-		if (*n && !will_share(other, worker, now_ns))
+		if (*n && !will_offload(other, worker, now_ns))
 			return other;
 	}
 	return NULL;
@@ -261,7 +261,7 @@ static void give(struct weir__worker *worker, struct weir_task *task)
  * task if the own queue is empty, since the worker may have nothing else to
  * run.
  */
-void weir__worker_share(struct weir__worker *worker, struct weir_task *task)
+void weir__worker_offload(struct weir__worker *worker, struct weir_task *task)
 {
 	struct weir_threads *pool = worker->pool;
 
@@ -273,7 +273,7 @@ void weir__worker_share(struct weir__worker *worker, struct weir_task *task)
 }
 
 /* Hands over half of the queued tasks, since the worker goes on as well. */
-static void share_half(struct weir__worker *worker, uint32_t n)
+static void offload_half(struct weir__worker *worker, uint32_t n)
 {
 	struct weir_task *task;
 
@@ -297,7 +297,7 @@ static void share(struct weir__worker *worker, uint64_t now_ns)
 	worker->shares = slices_long(worker);
 	if (worker->shares && n > 1) {
 		if (weir__park_searched(park)) {
-			share_half(worker, n);
+			offload_half(worker, n);
 			return;
 		}
 		if (now_ns - worker->calm_ns < worker->pool->steal_ns ||

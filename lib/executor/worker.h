@@ -68,7 +68,7 @@ struct weir__worker {
 	struct weir__inbox inbox __attribute__((aligned(WEIR__LINE)));
 
 	struct weir__ring ring;
-	struct weir__share share;
+	struct weir__shard share;
 };
 
 struct weir_threads {
@@ -131,7 +131,7 @@ static inline void weir__worker_push(struct weir__worker *worker,
  * As weir__worker_push(), of a worker whose slices are long: a searching worker
  * may get the task.
  */
-void weir__worker_share(struct weir__worker *worker, struct weir_task *task);
+void weir__worker_offload(struct weir__worker *worker, struct weir_task *task);
 
 /* Queues a task that a turn of the calling worker has submitted. */
 static inline void weir__worker_submit(struct weir__worker *worker,
@@ -139,7 +139,7 @@ static inline void weir__worker_submit(struct weir__worker *worker,
 {
 	/* Nothing is needed after either call: no frame on the short way. */
 	if (WEIR_UNLIKELY(worker->shares))
-		weir__worker_share(worker, task);
+		weir__worker_offload(worker, task);
 	else
 		weir__worker_push(worker, task);
 }

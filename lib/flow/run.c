@@ -169,7 +169,7 @@ static void submit(struct weir_flow_run *run)
 {
 	struct weir_executor *executor = run->executor;
 	/* a thread of the executor is joined before the executor is freed */
-	bool outside = !weir__share_of(executor->registry);
+	bool outside = !weir__shard_of(executor->registry);
 
 	weir__actor_end(&run->actor, NULL, false);
 	if (outside)

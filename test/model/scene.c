@@ -417,7 +417,7 @@ void scene_own_threads(struct scene *s)
 	uint32_t i;
 
 	for (i = 0; i < 2; i++)
-		weir__registry_share(s->executor.registry, &s->shares[i]);
+		weir__registry_add_shard(s->executor.registry, &s->shares[i]);
 }
 
 void scene_use_share(struct scene *s)
