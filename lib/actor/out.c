@@ -178,10 +178,10 @@ static void give_span(struct weir__sink *sink, const struct weir__slot *from,
 		return;
 	}
 	slots = weir__lane_slots(sink->lane);
-	index = sink_tail(sink) + sink->share;
+	index = sink_tail(sink) + sink->given;
 	mask = sink->in->mask;
-	sink->share += n;
-	assert(sink->share <= mask + 1);
+	sink->given += n;
+	assert(sink->given <= mask + 1);
 	for (i = 0; i < n; i++)
 		slots[(index + i) & mask] = from[i];
 }
@@ -242,7 +242,7 @@ static void end_sink(struct weir_out *out, struct weir__sink *sink,
 		sink->ops->end(sink, error);
 		return;
 	}
-	end_lane(sink->in, sink->lane, sink_tail(sink) + sink->share, error);
+	end_lane(sink->in, sink->lane, sink_tail(sink) + sink->given, error);
 	weir__free(allocator(out), sink, sizeof(*sink));
 }
 
@@ -312,7 +312,7 @@ static void balance(struct weir_out *out, uint32_t n)
 
 	while (n) {
 		struct weir__sink *sink = fan->sinks, **link = &fan->sinks;
-		uint32_t k = sink_room(sink) - sink->share;
+		uint32_t k = sink_room(sink) - sink->given;
 
 		if (k > fair)
 			k = fair;
@@ -363,9 +363,9 @@ static bool publish_fan(struct weir_out *out)
 	 * certain_linked() */
 	ck_pr_fence_release();
 	for (sink = fan->sinks; sink; sink = sink->next) {
-		if (!sink->share)
+		if (!sink->given)
 			continue;
-		store_tail(sink->lane, sink_tail(sink) + sink->share);
+		store_tail(sink->lane, sink_tail(sink) + sink->given);
 		links = true;
 	}
 	return links;
@@ -393,9 +393,9 @@ static void out_wake(struct weir_port *port)
 
 	/* one link: the slice sees to it, see link.h */
 	for (sink = out->fan->sinks; sink; sink = sink->next) {
-		if (!sink->share)
+		if (!sink->given)
 			continue;
-		sink->share = 0;
+		sink->given = 0;
 		weir__port_unblock(&sink->in->port);
 	}
 }
@@ -544,7 +544,7 @@ void weir__out_add(struct weir_out *out, struct weir__sink *sink)
 	assert(out->fan && sink->ops);
 	sink->in = NULL;
 	sink->lane = NULL;
-	sink->share = 0;
+	sink->given = 0;
 	add_sink(out, sink);
 	weir__actor_break(out->port.actor);
 }
@@ -696,7 +696,7 @@ static void out_close(struct weir_port *port, struct weir_error *error)
 		return;
 	(void)publish_fan(out);
 	while ((sink = out->fan->sinks)) {
-		sink->share = 0;
+		sink->given = 0;
 		end_sink(out, sink, error);
 	}
 }

@@ -34,7 +34,7 @@ struct weir__sink {
 	struct weir__lane *lane;
 	struct weir__sink *next;
 	const uint32_t *wanted; /* NULL: yes */
-	uint32_t share;		/* tokens given by this publish */
+	uint32_t given;		/* tokens given by this publish */
 };
 
 /*

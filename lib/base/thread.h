@@ -63,8 +63,8 @@ struct weir__thread {
 	/* The state of the worker, pool or loop that runs here; its executor
 	 * alone reads it. */
 	void *worker_state;
-	/* The share of the registry, if the thread is an executor's own. */
-	struct weir__shard *share;
+	/* The shard of the registry, if the thread is an executor's own. */
+	struct weir__shard *shard;
 	/* How many calls under way keep an executor from being freed. */
 	uint32_t holds;
 	/*

@@ -60,11 +60,11 @@ void weir__registry_free_forked(const struct weir_allocator *allocator,
 }
 
 void weir__registry_add_shard(struct weir__registry *registry,
-			      struct weir__shard *share)
+			      struct weir__shard *shard)
 {
-	share->registry = registry;
-	share->next = registry->shares;
-	registry->shares = share;
+	shard->registry = registry;
+	shard->next = registry->shards;
+	registry->shards = shard;
 }
 
 /* Under the lock: one block more, or nothing has changed. */
@@ -137,30 +137,30 @@ static __attribute__((noinline)) int add_locked(struct weir_executor *executor,
 	return rc;
 }
 
-/* As many as half of what a share can hold, or what there is memory for. */
+/* As many as half of what a shard can hold, or what there is memory for. */
 static __attribute__((noinline)) int take_spares(struct weir_executor *executor,
-						 struct weir__shard *share)
+						 struct weir__shard *shard)
 {
 	struct weir__registry *registry = executor->registry;
 	int rc = 0;
 
 	weir__lock(&registry->lock);
-	while (share->n_spare < WEIR__SPARES / 2 && rc == 0) {
-		rc = take_index(executor, &share->spare[share->n_spare]);
-		share->n_spare += rc == 0;
+	while (shard->n_spare < WEIR__SPARES / 2 && rc == 0) {
+		rc = take_index(executor, &shard->spare[shard->n_spare]);
+		shard->n_spare += rc == 0;
 	}
 	weir__unlock(&registry->lock);
-	return share->n_spare ? 0 : rc;
+	return shard->n_spare ? 0 : rc;
 }
 
 static __attribute__((noinline)) void give_spares(
-	struct weir__registry *registry, struct weir__shard *share)
+	struct weir__registry *registry, struct weir__shard *shard)
 {
 	weir__lock(&registry->lock);
-	assert(share->n_spare <= WEIR__SPARES);
-	while (share->n_spare > WEIR__SPARES / 2)
+	assert(shard->n_spare <= WEIR__SPARES);
+	while (shard->n_spare > WEIR__SPARES / 2)
 		registry->free[registry->n_free++] =
-			share->spare[--share->n_spare];
+			shard->spare[--shard->n_spare];
 	weir__unlock(&registry->lock);
 }
 
@@ -185,19 +185,19 @@ static __attribute__((noinline)) void await_collect(
 void weir__registry_remove(struct weir_executor *executor, uint32_t index)
 {
 	struct weir__registry *registry = executor->registry;
-	struct weir__shard *share = weir__shard_of(registry);
+	struct weir__shard *shard = weir__shard_of(registry);
 
 	weir__thread.holds++;
-	if (WEIR_UNLIKELY(!share)) {
+	if (WEIR_UNLIKELY(!shard)) {
 		remove_locked(registry, index);
 		return;
 	}
 	ck_pr_store_ptr(slot(registry, index), NULL);
 	if (WEIR_UNLIKELY(!weir__registry_running(registry)))
 		await_collect(registry);
-	if (WEIR_UNLIKELY(share->n_spare == WEIR__SPARES))
-		give_spares(registry, share);
-	share->spare[share->n_spare++] = index;
+	if (WEIR_UNLIKELY(shard->n_spare == WEIR__SPARES))
+		give_spares(registry, shard);
+	shard->spare[shard->n_spare++] = index;
 }
 
 /* Claim 3, for a thread that has not read "running". */
@@ -221,18 +221,18 @@ int weir__registry_add(struct weir_executor *executor, struct weir_task *task,
 		       uint32_t *index)
 {
 	struct weir__registry *registry = executor->registry;
-	struct weir__shard *share = weir__shard_of(registry);
+	struct weir__shard *shard = weir__shard_of(registry);
 	int rc;
 
-	if (WEIR_UNLIKELY(!share))
+	if (WEIR_UNLIKELY(!shard))
 		return add_locked(executor, task, index);
-	if (WEIR_UNLIKELY(!share->n_spare)) {
-		rc = take_spares(executor, share);
+	if (WEIR_UNLIKELY(!shard->n_spare)) {
+		rc = take_spares(executor, shard);
 		if (rc < 0)
 			return rc;
 	}
-	*index = share->spare[--share->n_spare];
-	ck_pr_store_64(&share->started, share->started + 1);
+	*index = shard->spare[--shard->n_spare];
+	ck_pr_store_64(&shard->started, shard->started + 1);
 	/* release: the task before its slot; pairs with the acquire in
 	 * weir__registry_collect() */
 	ck_pr_fence_release();
@@ -255,16 +255,16 @@ void weir__registry_hold(struct weir_executor *executor)
 size_t weir__registry_alive(const struct weir__registry *registry)
 {
 	size_t alive = registry->alive;
-	const struct weir__shard *share;
+	const struct weir__shard *shard;
 
-	for (share = registry->shares; share; share = share->next)
-		alive -= ck_pr_load_64(&share->done);
+	for (shard = registry->shards; shard; shard = shard->next)
+		alive -= ck_pr_load_64(&shard->done);
 	/* acquire: an actor that is counted as done is counted as started too,
 	 * so the sum is never too small, and it has been released; pairs with
 	 * the release in weir__registry_done() */
 	ck_pr_fence_acquire();
-	for (share = registry->shares; share; share = share->next)
-		alive += ck_pr_load_64(&share->started);
+	for (shard = registry->shards; shard; shard = shard->next)
+		alive += ck_pr_load_64(&shard->started);
 	return alive;
 }
 

@@ -5,16 +5,16 @@
  * (-EBUSY). It is touched when an actor starts and when it is released, never
  * per turn.
  *
- * Every living actor has a slot. A thread of the executor's own has a share of
+ * Every living actor has a slot. A thread of the executor's own has a shard of
  * the registry, from which it registers and removes actors without a lock; any
  * other thread does so under the lock.
  *
- *  1. A slot's index is spare (in `free` or in a share) or an actor's. The
+ *  1. A slot's index is spare (in `free` or in a shard) or an actor's. The
  *     thread that registers or removes the actor writes the slot. It is read
  *     under the lock, and not while running: by weir__registry_collect(), and
  *     by weir__registry_await(), which only asks whether the slot is empty.
  *  2. The phase is changed under the lock, and a full fence follows. A thread
- *     with a share writes a slot or a count, passes a fence, and reads the
+ *     with a shard writes a slot or a count, passes a fence, and reads the
  *     phase. So it reads the new phase, or the thread that changed the phase
  *     sees what it wrote.
  *  3. Registering. If the registering thread reads "running", any collect finds
@@ -27,7 +27,7 @@
  *     thread that begins a drain, or takes the lock later, sees the count. If
  *     not, the counting thread itself looks, under the lock, whether the actor
  *     was the last. It may do so after it has counted, since a thread with a
- *     share is joined before the registry is freed.
+ *     shard is joined before the registry is freed.
  *  6. Between "removed" and "done" an actor is *leaving*: its `released` runs,
  *     and a thread that waits for `released` may have seen it already. If only
  *     leaving actors are left, a free of the executor waits for them. The free
@@ -44,7 +44,7 @@
  *     executor.
  *  9. A submitter has a reference of the actor until the submission has
  *     returned (weir_actor_start() takes one for that, but on a thread with a
- *     share), so the actor is alive as long. A submitter without such a
+ *     shard), so the actor is alive as long. A submitter without such a
  *     reference counts itself: weir__registry_hold().
  */
 #ifndef WEIR_EXECUTOR_REGISTRY_H
@@ -96,17 +96,17 @@ struct weir__registry {
 	bool remote;
 	/* constant: its clock does not go while a turn runs */
 	bool stands_still;
-	struct weir__shard *shares; /* constant while their threads run */
+	struct weir__shard *shards; /* constant while their threads run */
 	/*
 	 * The slots; atomic. Block i has 64 << i of them and never moves: a
-	 * thread with a share holds no lock when it uses one.
+	 * thread with a shard holds no lock when it uses one.
 	 */
 	struct weir_task **blocks[WEIR__BLOCKS];
 	uint32_t n_blocks;
 	uint32_t n_tasks; /* indices given out so far */
 	uint32_t *free;	  /* stack of spare indices, n_free of them */
 	uint32_t n_free;
-	size_t alive;	 /* added less done, without the shares */
+	size_t alive;	 /* added less done, without the shards */
 	size_t visitors; /* claim 8 */
 	struct weir_drain *drains;
 	uint64_t dropped; /* atomic: items dropped undelivered */
@@ -119,13 +119,13 @@ static inline const struct weir__hash_key *weir__executor_key(
 	return &executor->registry->key;
 }
 
-/* The calling thread's share, or NULL. */
+/* The calling thread's shard, or NULL. */
 static inline struct weir__shard *weir__shard_of(
 	const struct weir__registry *registry)
 {
-	struct weir__shard *share = weir__thread.share;
+	struct weir__shard *shard = weir__thread.shard;
 
-	return share && share->registry == registry ? share : NULL;
+	return shard && shard->registry == registry ? shard : NULL;
 }
 
 /* NULL: no memory. */
@@ -141,9 +141,9 @@ void weir__registry_free(const struct weir_allocator *allocator,
 void weir__registry_free_forked(const struct weir_allocator *allocator,
 				struct weir__registry *registry);
 
-/* Before the share's thread runs, which sets weir__thread.share. */
+/* Before the shard's thread runs, which sets weir__thread.shard. */
 void weir__registry_add_shard(struct weir__registry *registry,
-			      struct weir__shard *share);
+			      struct weir__shard *shard);
 
 /*
  * The task is alive from here on; its index in *index. -ESHUTDOWN: the
@@ -180,7 +180,7 @@ static inline enum weir__phase weir__registry_phase(
 int weir__registry_await(struct weir_executor *executor);
 
 /*
- * Counts `n` actors as done that no share counts; completes drains if these
+ * Counts `n` actors as done that no shard counts; completes drains if these
  * were the last.
  */
 void weir__registry_done_locked(struct weir_executor *executor, size_t n);
@@ -198,17 +198,17 @@ void weir__registry_hold(struct weir_executor *executor);
  */
 static inline void weir__registry_done(struct weir_executor *executor)
 {
-	struct weir__shard *share = weir__shard_of(executor->registry);
+	struct weir__shard *shard = weir__shard_of(executor->registry);
 
 	weir__thread.holds--;
-	if (WEIR_UNLIKELY(!share)) {
+	if (WEIR_UNLIKELY(!shard)) {
 		weir__registry_done_locked(executor, 1);
 		return;
 	}
 	/* release: the actor's life; pairs with the acquire in
 	 * weir__registry_alive() */
 	ck_pr_fence_release();
-	ck_pr_store_64(&share->done, share->done + 1);
+	ck_pr_store_64(&shard->done, shard->done + 1);
 	if (WEIR_UNLIKELY(!weir__registry_running(executor->registry)))
 		weir__registry_done_locked(executor, 0);
 }

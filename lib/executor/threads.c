@@ -368,7 +368,7 @@ static void init_workers(struct weir_threads *pool)
 		worker->pool = pool;
 		worker->index = i;
 		weir__registry_add_shard(pool->executor.registry,
-					 &worker->share);
+					 &worker->shard);
 	}
 }
 

@@ -286,16 +286,17 @@ static void offload_half(struct weir__worker *worker, uint32_t n)
 }
 
 /*
- * Between two slices. If the worker's slices are long: shares the queued tasks
- * if another worker searches; wakes a worker if none has searched for steal_ns.
+ * Between two slices. If the worker's slices are long: offloads the queued
+ * tasks if another worker searches; wakes a worker if none has searched for
+ * steal_ns.
  */
-static void share(struct weir__worker *worker, uint64_t now_ns)
+static void offload(struct weir__worker *worker, uint64_t now_ns)
 {
 	struct weir__park *park = &worker->pool->park;
 	uint32_t n = (uint32_t)(worker->ring.tail - worker->ring.head);
 
-	worker->shares = slices_long(worker);
-	if (worker->shares && n > 1) {
+	worker->offloads = slices_long(worker);
+	if (worker->offloads && n > 1) {
 		if (weir__park_searched(park)) {
 			offload_half(worker, n);
 			return;
@@ -334,9 +335,9 @@ static void check(struct weir__worker *worker)
 		worker->slices_between = SLICES_MAX;
 	worker->check_at = ck_pr_load_64(&worker->slices) +
 			   worker->slices_between;
-	share(worker, now);
+	offload(worker, now);
 	/* Somebody has become slow: time the next run. */
-	if (worker->shares)
+	if (worker->offloads)
 		weir__thread.runs = WEIR__TIMED_RUNS;
 	/* No fence: a worker that is missed now is woken at the next check. */
 	if (overdue(worker, now))
@@ -555,7 +556,7 @@ static bool few_queued(const struct weir__worker *worker)
  * See struct weir__thread. A worker with a few actors looks at them in turn
  * before they arm and it searches: an actor that is blocked, then unblocked and
  * submitted by another thread, costs both threads several times as much as a
- * look. Not where slices are long: idle actors would be shared. Nor while
+ * look. Not where slices are long: idle actors would be offloaded. Nor while
  * another worker is awake, unless the actor is bound to this worker.
  */
 static bool polls(void *worker_state)
@@ -564,7 +565,7 @@ static bool polls(void *worker_state)
 	uint64_t useful = worker->slices - worker->empty;
 
 	worker->empty++;
-	if (worker->shares || !few_queued(worker) || stopping(worker->pool))
+	if (worker->offloads || !few_queued(worker) || stopping(worker->pool))
 		return false;
 	/* Searching is better: another worker may have tasks to give away. */
 	if (!worker->pinned && others_awake(worker->pool, true))
@@ -633,7 +634,7 @@ void *weir__worker_main(void *argument)
 	weir__thread.worker_state = worker;
 	weir__thread.polls = polls;
 	weir__thread.costs = &worker->costs;
-	weir__thread.share = &worker->share;
+	weir__thread.shard = &worker->shard;
 	worker->slices_between = 1;
 	return run(worker);
 }

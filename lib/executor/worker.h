@@ -39,7 +39,7 @@ struct weir__worker {
 	bool private_next;	    /* the private list is next */
 	bool pinned;		    /* the slice that runs is a private one */
 	bool lingers;		    /* tasks came for this worker alone */
-	bool shares;		    /* its slices are long, see share() */
+	bool offloads;		    /* its slices are long, see offload() */
 	uint32_t victim;	    /* where the last look at others ended */
 	uint32_t slices_between;    /* two looks at the clock */
 	uint64_t empty;		    /* slices without a turn */
@@ -68,7 +68,7 @@ struct weir__worker {
 	struct weir__inbox inbox __attribute__((aligned(WEIR__LINE)));
 
 	struct weir__ring ring;
-	struct weir__shard share;
+	struct weir__shard shard;
 };
 
 struct weir_threads {
@@ -138,7 +138,7 @@ static inline void weir__worker_submit(struct weir__worker *worker,
 				       struct weir_task *task)
 {
 	/* Nothing is needed after either call: no frame on the short way. */
-	if (WEIR_UNLIKELY(worker->shares))
+	if (WEIR_UNLIKELY(worker->offloads))
 		weir__worker_offload(worker, task);
 	else
 		weir__worker_push(worker, task);

@@ -127,8 +127,8 @@ void weir__watchers_tell(struct weir_system *system,
 
 /* --- A stop that is waited for -------------------------------------------- */
 
-/* stop->state: the number of shares, and flags for what has happened. */
-#define SHARES 0xffu
+/* stop->state: the number of refs, and flags for what has happened. */
+#define REFS 0xffu
 #define ENDED (1u << 8)
 #define TIMED_OUT (1u << 9)
 
@@ -143,16 +143,16 @@ static void let_system_go(struct weir_system *system)
 		weir__system_unused(system);
 }
 
-static void drop(struct weir_graceful_stop *stop, uint32_t shares)
+static void drop(struct weir_graceful_stop *stop, uint32_t refs)
 {
 	struct weir_system *system = stop->system;
 	uint32_t state;
 
 	/* release: our last touch; pairs with the acquire of the last drop */
 	ck_pr_fence_release();
-	state = ck_pr_faa_32(&stop->state, 0u - shares);
-	assert((state & SHARES) >= shares);
-	if ((state & SHARES) != shares)
+	state = ck_pr_faa_32(&stop->state, 0u - refs);
+	assert((state & REFS) >= refs);
+	if ((state & REFS) != refs)
 		return;
 	/* acquire: everybody's last touch, before the memory is reused */
 	ck_pr_fence_acquire();
@@ -165,21 +165,21 @@ static void ended(struct weir_watcher *watcher,
 {
 	struct weir_graceful_stop *stop =
 		weir_container_of(watcher, struct weir_graceful_stop, watcher);
-	uint32_t shares = 1;
+	uint32_t refs = 1;
 
 	(void)notice;
 	ck_pr_or_32(&stop->state, ENDED);
 	if (stop->timer.fire &&
 	    weir_timer_cancel(stop->system->executor, &stop->timer))
-		shares++;
-	drop(stop, shares);
+		refs++;
+	drop(stop, refs);
 }
 
 static void timed_out(struct weir_timer *timer)
 {
 	struct weir_graceful_stop *stop =
 		weir_container_of(timer, struct weir_graceful_stop, timer);
-	uint32_t shares = 1;
+	uint32_t refs = 1;
 
 	/*
 	 * before weir_watcher_remove() takes the lock: if the watcher is not
@@ -188,8 +188,8 @@ static void timed_out(struct weir_timer *timer)
 	 */
 	ck_pr_or_32(&stop->state, TIMED_OUT);
 	if (weir_watcher_remove(stop->system, &stop->watcher))
-		shares++;
-	drop(stop, shares);
+		refs++;
+	drop(stop, refs);
 }
 
 /*
@@ -221,7 +221,7 @@ int weir_system_stop_actor_async(struct weir_system *system,
 				 struct weir_graceful_stop *stop,
 				 uint64_t deadline_ns)
 {
-	uint32_t shares = 1;
+	uint32_t refs = 1;
 	int rc;
 
 	if (!system || !stop || !stop->done)
@@ -254,7 +254,7 @@ int weir_system_stop_actor_async(struct weir_system *system,
 		   : weir_system_poison(system, who));
 	if ((ck_pr_load_32(&stop->state) & TIMED_OUT) &&
 	    weir_watcher_remove(system, &stop->watcher))
-		shares++;
-	drop(stop, shares);
+		refs++;
+	drop(stop, refs);
 	return 0;
 }

@@ -144,15 +144,15 @@ static void pair_run(struct pair *pair, struct weir_threads *threads)
 	assert_int_equal(memory.blocks, 0);
 }
 
-static void share(struct weir__worker *worker)
+static void offload(struct weir__worker *worker)
 {
-	worker->shares = true;
+	worker->offloads = true;
 }
 
 static void a_second_task_goes_to_who_searches(void **state)
 {
 	struct pair pair = {
-		.prepare = share,
+		.prepare = offload,
 		.waits = true,
 		.first.fake.run = run_job,
 		.second.fake.run = run_job,
@@ -167,7 +167,7 @@ static void a_second_task_goes_to_who_searches(void **state)
 static void nothing_is_given_away_where_nobody_searches(void **state)
 {
 	struct pair pair = {
-		.prepare = share,
+		.prepare = offload,
 		.first.fake.run = run_job,
 		.second.fake.run = run_job,
 	};
@@ -178,7 +178,7 @@ static void nothing_is_given_away_where_nobody_searches(void **state)
 
 static void short_slices(struct weir__worker *worker)
 {
-	worker->shares = false;
+	worker->offloads = false;
 }
 
 static void a_worker_with_short_slices_keeps_its_tasks(void **state)
@@ -248,7 +248,7 @@ struct asker {
 	struct fake_task fake;
 	struct fake_task queued[4]; /* so many of them, while it asks */
 	uint32_t n_queued;
-	bool shares;
+	bool offloads;
 	bool beside; /* another worker is awake */
 	struct fake_task blocker;
 	uint32_t blocks;
@@ -296,12 +296,12 @@ static void run_asker(struct fake_task *fake)
 			    &asker->blocker);
 		await(&asker->blocks);
 	}
-	worker->shares = asker->shares;
+	worker->offloads = asker->offloads;
 	asker->polls[0] = ask(worker, 1000000);
 	asker->arming = ask(worker, 1000000);
 	worker->slices++;
 	asker->polls[1] = ask(worker, 1000000);
-	worker->shares = false;
+	worker->offloads = false;
 	set(&asker->ran);
 }
 
@@ -352,15 +352,15 @@ static void nobody_is_polled_while_another_worker_is_awake(void **state)
 
 static void nobody_is_polled_where_slices_are_long(void **state)
 {
-	struct asker asker = {.shares = true};
+	struct asker asker = {.offloads = true};
 
 	asker_run(&asker);
 	assert_int_equal(asker.polls[0], 0);
 }
 
 /*
- * Submits one task more than its worker's ring holds, then does what thieves do:
- * takes all that is in the ring.
+ * Submits one task more than its worker's ring holds, then does what thieves
+ * do: takes all that is in the ring.
  */
 struct flood {
 	struct fake_task fake;

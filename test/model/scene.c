@@ -417,12 +417,12 @@ void scene_own_threads(struct scene *s)
 	uint32_t i;
 
 	for (i = 0; i < 2; i++)
-		weir__registry_add_shard(s->executor.registry, &s->shares[i]);
+		weir__registry_add_shard(s->executor.registry, &s->shards[i]);
 }
 
 void scene_use_share(struct scene *s)
 {
-	weir__thread.share = &s->shares[explorer_thread()];
+	weir__thread.shard = &s->shards[explorer_thread()];
 }
 
 /* --- Checks --------------------------------------------------------------- */

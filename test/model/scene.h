@@ -68,7 +68,7 @@ struct scene {
 	struct weir_drain drain;
 	uint32_t drained;
 	struct weir_error *error;
-	struct weir__shard shares[2];
+	struct weir__shard shards[2];
 	bool tells;    /* actors do when they are released, before it ends */
 	uint32_t told; /* atomic: how many have */
 	struct node *next; /* started by who has told, if it is not NULL */
