@@ -14,7 +14,7 @@
  *         actor is ready. The thread whose swap makes that true sets SCHEDULED
  *         in the same swap and submits the actor, so the actor is submitted
  *         exactly once. The submitter's last touch of the actor is the enqueue.
- *         [gate_update, weir__gate_rest]
+ *         [gate_update, weir__gate_deschedule]
  * Rule 2  Unblock. From any thread: (1) publish; (2) full fence; (3) load
  *         `blocked`; (4) if it is 1, exchange it for 0; (5) if the exchange
  *         read 1, take one off the count. While SCHEDULED is clear the count is
@@ -35,7 +35,7 @@
  *         the last swap adds what is still counted to the count and, in the
  *         same swap, clears SCHEDULED, or keeps SCHEDULED and submits again if
  *         the actor is ready. Before the last swap the count may be negative
- *         and means nothing. [settle.c, weir__gate_rest]
+ *         and means nothing. [settle.c, weir__gate_deschedule]
  *
  *         Why no wake-up is lost: the producer publishes the token's index
  *         before its fence, and the owner sets `blocked` before its own. One of
@@ -183,7 +183,7 @@ static void gate_update(struct weir_actor *actor, uint32_t clear, uint32_t set,
 	if (!submits)
 		return;
 	/* acquire: pairs with the release of the last slice in
-	 * weir__gate_rest(); the actor is ours */
+	 * weir__gate_deschedule(); the actor is ours */
 	ck_pr_fence_acquire();
 	weir__actor_submit(actor);
 }
@@ -192,7 +192,8 @@ static void gate_update(struct weir_actor *actor, uint32_t clear, uint32_t set,
  * Rule 3, the last swap. True: the actor is to be submitted again. Rule 9: on
  * false it is not ours any more.
  */
-bool weir__gate_rest(struct weir_actor *actor, int32_t count, uint32_t set)
+bool weir__gate_deschedule(struct weir_actor *actor, int32_t count,
+			   uint32_t set)
 {
 	uint32_t add = (uint32_t)count * WEIR__GATE_ONE;
 	uint32_t old = ck_pr_load_32(&actor->gate), next;

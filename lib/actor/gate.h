@@ -207,7 +207,8 @@ void weir__actor_check_rc(struct weir_actor *actor, int rc);
  * True: the actor is to be submitted again. Rule 9: on false it is not ours any
  * more.
  */
-bool weir__gate_rest(struct weir_actor *actor, int32_t count, uint32_t set);
+bool weir__gate_deschedule(struct weir_actor *actor, int32_t count,
+			   uint32_t set);
 
 /*
  * Between the two calls, tasks that this thread submits to an executor that

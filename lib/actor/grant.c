@@ -205,7 +205,7 @@ uint32_t weir__grant_certain(struct weir_port *port)
  * Rule 1. A port that is switched off gives up its claim, too: it does not keep
  * others waiting.
  */
-void weir__grant_rest(struct weir_port *port)
+void weir__grant_invalidate(struct weir_port *port)
 {
 	struct weir__grant_port *self = of(port);
 

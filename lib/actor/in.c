@@ -271,19 +271,19 @@ static void drain_lane(struct weir_in *in, bool dead)
  * Atomic: producers change other bits of the state. No order: this bit is the
  * owner's.
  */
-static bool left_rest(const struct weir_in *in)
+static bool left_tail(const struct weir_in *in)
 {
-	return (ck_pr_load_32(&in->lane.state) & WEIR__LANE_LEFT_REST) != 0;
+	return (ck_pr_load_32(&in->lane.state) & WEIR__LANE_LEFT_TAIL) != 0;
 }
 
-static void set_left_rest(struct weir_in *in, bool left)
+static void set_left_tail(struct weir_in *in, bool left)
 {
-	if (left == left_rest(in))
+	if (left == left_tail(in))
 		return;
 	if (left)
-		ck_pr_or_32(&in->lane.state, WEIR__LANE_LEFT_REST);
+		ck_pr_or_32(&in->lane.state, WEIR__LANE_LEFT_TAIL);
 	else
-		ck_pr_and_32(&in->lane.state, ~(uint32_t)WEIR__LANE_LEFT_REST);
+		ck_pr_and_32(&in->lane.state, ~(uint32_t)WEIR__LANE_LEFT_TAIL);
 }
 
 /*
@@ -292,7 +292,7 @@ static void set_left_rest(struct weir_in *in, bool left)
  */
 static uint32_t at_end(struct weir_in *in, uint32_t n)
 {
-	if (n == 0 || left_rest(in)) {
+	if (n == 0 || left_tail(in)) {
 		in->port.flags |= WEIR__PORT_AT_END;
 		return 0;
 	}
@@ -477,9 +477,9 @@ static uint32_t certain_merged(struct weir_in *in)
 		if (n >= in->port.burst)
 			return n;
 		if (ended && n) {
-			if (!left_rest(in))
+			if (!left_tail(in))
 				return at_end(in, n);
-			set_left_rest(in, false);
+			set_left_tail(in, false);
 			drain_lane(in, false);
 		}
 		if (ended && lane_ended(in, lane))
@@ -559,7 +559,7 @@ static void drop_next(struct weir_in *in)
 void weir__in_drop_peeked(struct weir_in *in)
 {
 	/* A turn that has failed has not refused the last tokens. */
-	set_left_rest(in, false);
+	set_left_tail(in, false);
 	(void)overtaken(in);
 	if (holds_peeked(in) && holds(in, current(in)))
 		drop_next(in);
@@ -655,7 +655,7 @@ struct weir_error *weir__in_ended(struct weir_port *port)
 
 	assert(port->flags & WEIR__PORT_AT_END);
 	port->flags &= (uint8_t)~WEIR__PORT_AT_END;
-	set_left_rest(in, false);
+	set_left_tail(in, false);
 	ck_pr_or_32(&in->lane.state, WEIR__LANE_TOLD_END);
 	weir__port_switch_off(port, WEIR__PORT_ENDED);
 	shut(in, false);
@@ -839,10 +839,10 @@ void weir__in_partial(struct weir_port *port)
 	uint32_t head = ck_pr_load_32(weir__lane_head(current(in)));
 
 	port->flags &= (uint8_t)~WEIR__PORT_PARTIAL;
-	set_left_rest(in, weir__index_diff(in->head, head) == 0);
+	set_left_tail(in, weir__index_diff(in->head, head) == 0);
 }
 
-static void in_rest(struct weir_port *port)
+static void in_invalidate(struct weir_port *port)
 {
 	struct weir_in *in = (struct weir_in *)port;
 
@@ -853,7 +853,7 @@ const struct weir__port_ops weir__in_ops = {
 	.takes = true,
 	.certain = in_certain,
 	.signalled = in_signalled,
-	.rest = in_rest,
+	.rest = in_invalidate,
 	.publish = in_publish,
 	.wake = in_wake,
 	.drain = in_drain,

@@ -71,7 +71,7 @@ enum {
 	/* In the state of the in-port's own lane, on behalf of all its lanes;
 	 * the owner alone sets it. A turn has taken none of the last tokens,
 	 * which are fewer than a burst. */
-	WEIR__LANE_LEFT_REST = 1u << 2,
+	WEIR__LANE_LEFT_TAIL = 1u << 2,
 	/* Likewise. TOLD_END: ops->ended has run. TELL_END: it is to run once
 	 * more, because the actor has begun anew since. */
 	WEIR__LANE_TOLD_END = 1u << 3,

@@ -151,7 +151,7 @@ static uint32_t out_certain(struct weir_port *port)
 	return n;
 }
 
-static void out_rest(struct weir_port *port)
+static void out_invalidate(struct weir_port *port)
 {
 	struct weir_out *out = (struct weir_out *)port;
 
@@ -731,7 +731,7 @@ const struct weir__port_ops weir__out_ops = {
 	.certain = out_certain,
 	.publish = out_publish,
 	.wake = out_wake,
-	.rest = out_rest,
+	.rest = out_invalidate,
 	.signalled = out_signalled,
 	.close = out_close,
 	.fini = out_fini,

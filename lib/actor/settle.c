@@ -129,7 +129,7 @@ static void wake_peers(struct weir_actor *actor, bool owes)
 	}
 }
 
-void weir__slice_rest(struct weir_actor *actor, bool published)
+void weir__slice_invalidate(struct weir_actor *actor, bool published)
 {
 	struct weir_port *port;
 

@@ -315,7 +315,7 @@ static bool runs(struct slice *slice, int32_t *count)
 	}
 	if (actor->flags & WEIR__ACTOR_ENDING)
 		return true;
-	weir__slice_rest(actor, slice->used_up);
+	weir__slice_invalidate(actor, slice->used_up);
 	if (may_poll(slice)) {
 		weir__slice_settle(actor, NULL); /* handlers may have put */
 		weir__slice_pay(actor);
@@ -400,9 +400,9 @@ static __attribute__((noinline)) bool run_slice(struct weir_actor *actor,
 			weir__actor_signal(actor, WEIR__SIGNAL_PORTS);
 		find_simple(actor);
 		return slice.has_run ||
-		       weir__gate_rest(actor, count,
-				       slice.portless ? WEIR__GATE_PORTLESS
-						      : 0);
+		       weir__gate_deschedule(
+			       actor, count,
+			       slice.portless ? WEIR__GATE_PORTLESS : 0);
 	}
 	weir__actor_retire(actor);
 	weir__thread.actor = NULL;

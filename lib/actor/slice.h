@@ -24,7 +24,7 @@ void weir__slice_pay(struct weir_actor *actor);
  * look. `published`: for ports with one link publishing has seen to that.
  * Owner.
  */
-void weir__slice_rest(struct weir_actor *actor, bool published);
+void weir__slice_invalidate(struct weir_actor *actor, bool published);
 
 /*
  * Learns from a run that took `ns` how many turns fit into publish_ns. The run

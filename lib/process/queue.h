@@ -34,7 +34,7 @@ struct weir__queue {
 	/* the takers' */
 	uint64_t head __attribute__((aligned(WEIR__LINE)));
 	/* seldom written; atomic */
-	uint32_t n_resting __attribute__((aligned(WEIR__LINE)));
+	uint32_t n_parked __attribute__((aligned(WEIR__LINE)));
 	uint32_t closed; /* no more items will come */
 	/* constant */
 	uint32_t mask;
@@ -49,11 +49,11 @@ static inline bool weir__queue_idle(const struct weir__queue *queue)
 }
 
 /* True: a taker may have to be woken for items stored before. Any thread. */
-static inline bool weir__queue_rested(const struct weir__queue *queue)
+static inline bool weir__queue_has_parked(const struct weir__queue *queue)
 {
-	/* store -> load; pairs with the one in weir__queue_rest() */
+	/* store -> load; pairs with the one in weir__queue_park() */
 	weir__fence_full();
-	return ck_pr_load_32(&queue->n_resting) > 0;
+	return ck_pr_load_32(&queue->n_parked) > 0;
 }
 
 /* Puts an item; takers see it when it is published. */
@@ -63,7 +63,7 @@ static inline void weir__queue_put(struct weir__queue *queue, void *item)
 }
 
 /* Publishes the items that were put; returns how many. The caller then asks
- * weir__queue_rested(). */
+ * weir__queue_has_parked(). */
 static inline uint64_t weir__queue_publish(struct weir__queue *queue)
 {
 	uint64_t n = queue->n_put - queue->tail;
@@ -117,19 +117,19 @@ static inline bool weir__queue_wake(struct weir__queue *queue, uint32_t *rests)
 {
 	if (!ck_pr_load_32(rests) || !ck_pr_fas_32(rests, 0))
 		return false;
-	ck_pr_dec_32(&queue->n_resting);
+	ck_pr_dec_32(&queue->n_parked);
 	return true;
 }
 
 /* The taker has found no item, and rests, unless there is one after all. */
-static inline void weir__queue_rest(struct weir__queue *queue, uint32_t *rests)
+static inline void weir__queue_park(struct weir__queue *queue, uint32_t *rests)
 {
-	ck_pr_inc_32(&queue->n_resting);
+	ck_pr_inc_32(&queue->n_parked);
 	/* after the count: a thread that sees `rests` can take the count
 	 * back */
 	ck_pr_fence_atomic_store();
 	ck_pr_store_32(rests, 1);
-	/* store -> load; pairs with the one in weir__queue_rested() */
+	/* store -> load; pairs with the one in weir__queue_has_parked() */
 	weir__fence_full();
 	if (!weir__queue_idle(queue))
 		(void)weir__queue_wake(queue, rests);

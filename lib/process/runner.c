@@ -48,9 +48,9 @@ static struct weir__runner *caller(const struct weir_process_manager *manager)
 
 /* True: another runner rests, and may wait for results that this runner keeps.
  * Relaxed: a hint. */
-static bool others_rest(const struct weir__runner *self)
+static bool others_parked(const struct weir__runner *self)
 {
-	return ck_pr_load_32(&self->manager->runners->queue.n_resting) > 0;
+	return ck_pr_load_32(&self->manager->runners->queue.n_parked) > 0;
 }
 
 /* Puts the commands that were offered; refuses them if they cannot be put any
@@ -89,7 +89,7 @@ bool weir__runners_keep(struct weir_process_manager *manager,
 			struct weir_command *command)
 {
 	struct weir__runner *runner = caller(manager);
-	bool keeps = runner && runner->replies && !others_rest(runner);
+	bool keeps = runner && runner->replies && !others_parked(runner);
 
 	/* in order: commands that it keeps come first */
 	if (runner && runner->n_offered > 0 &&
@@ -150,7 +150,7 @@ void weir_command_end(struct weir_command *command, int code)
 		return;
 	manager = command->manager;
 	runner = caller(manager);
-	if (runner && !others_rest(runner)) {
+	if (runner && !others_parked(runner)) {
 		end_here(runner, command, code);
 		return;
 	}
@@ -190,7 +190,7 @@ static void rest(struct weir__runner *self)
 	/* Has the next run timed: this one says nothing about the time of
 	 * calls. */
 	weir__thread.runs = WEIR__TIMED_RUNS;
-	weir__queue_rest(&self->manager->runners->queue, &self->rests);
+	weir__queue_park(&self->manager->runners->queue, &self->rests);
 }
 
 static bool take(struct weir__runner *self, uint32_t n)
@@ -227,7 +227,7 @@ static uint32_t calls(struct weir_actor *actor, uint32_t n)
 	self->calls = true;
 	do {
 		call(self);
-		if (others_rest(self))
+		if (others_parked(self))
 			tell(self);
 	} while (++done < n && self->n_begun < self->n_taken &&
 		 !weir_actor_interrupted(actor));

@@ -30,7 +30,7 @@ void weir__runners_wake(struct weir__runners *all, uint64_t n)
 {
 	struct weir__runner *runner = all->runner;
 
-	if (!weir__queue_rested(&all->queue))
+	if (!weir__queue_has_parked(&all->queue))
 		return;
 	for (; runner < all->runner + all->n && n > 0; runner++) {
 		if (!weir__queue_wake(&all->queue, &runner->rests))
@@ -99,7 +99,7 @@ static struct weir__runners *runners_new(
 		return NULL;
 	}
 	queue->mask = capacity - 1;
-	queue->n_resting = n;
+	queue->n_parked = n;
 	all->n = all->n_left = n;
 	return all;
 }

@@ -54,7 +54,7 @@ static void wake(struct world *w, uint64_t n)
 {
 	uint32_t i;
 
-	if (!weir__queue_rested(&w->queue))
+	if (!weir__queue_has_parked(&w->queue))
 		return;
 	for (i = 0; i < N_TAKERS && n > 0; i++) {
 		if (!weir__queue_wake(&w->queue, &w->takers[i].rests))
@@ -105,7 +105,7 @@ static void run(struct world *w, struct item *item)
 
 static void rest(struct world *w, struct taker *self)
 {
-	weir__queue_rest(&w->queue, &self->rests);
+	weir__queue_park(&w->queue, &self->rests);
 	while (ck_pr_load_32(&self->rests))
 		weir__futex_wait(&self->rests, 1, UINT64_MAX);
 }
@@ -145,7 +145,7 @@ static void leave(void *context)
 {
 	struct world *w = context;
 
-	weir__queue_rest(&w->queue, &w->takers[0].rests);
+	weir__queue_park(&w->queue, &w->takers[0].rests);
 	(void)weir__queue_wake(&w->queue, &w->takers[0].rests);
 	wake(w, 1);
 }
