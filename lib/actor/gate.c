@@ -24,7 +24,8 @@
  *         A slice that has run turns may leave the fence out and *owe* it: the
  *         slice keeps SCHEDULED, and the slice that arms at last fences once
  *         and looks at every link's `blocked` again. That second look finds
- *         each peer that the first look missed, before the owner rests.
+ *         each peer that the first look missed, before the owner is
+ *         descheduled.
  *         [settle.c: publish, weir__slice_settle]
  * Rule 3  Arm. Only the owner blocks ports, and only at the end of a slice that
  *         has found nothing: (1) for each port, store 1 in a word that reads 0
@@ -208,7 +209,7 @@ bool weir__gate_deschedule(struct weir_actor *actor, int32_t count,
 		if (!again)
 			next &= ~(uint32_t)WEIR__GATE_SCHEDULED;
 		assert(old & WEIR__GATE_SCHEDULED);
-		/* Linearises here. At rest the count is the number of blocked
+		/* Linearises here. Then the count is the number of blocked
 		 * ports (rule 2). */
 		assert(again || (int32_t)next >= 0);
 	} while (!ck_pr_cas_32_value(&actor->gate, old, next, &old));

@@ -27,7 +27,7 @@ struct weir__grantor {
 
 /* The table of such a port; `signalled` is called once, when it has ended. */
 #define WEIR__GRANT_OPS \
-	.certain = weir__grant_certain, .rest = weir__grant_invalidate, \
+	.certain = weir__grant_certain, .invalidate = weir__grant_invalidate, \
 	.arm = weir__grant_arm, .close = weir__grant_close
 
 uint32_t weir__grant_certain(struct weir_port *port);

@@ -61,7 +61,7 @@ struct weir__port_ops {
 	 */
 	uint32_t (*certain)(struct weir_port *port);
 	/* The slice is over: no take or put finds anything until the next. */
-	void (*rest)(struct weir_port *port);
+	void (*invalidate)(struct weir_port *port);
 	/* The port is about to be waited for. A negative errno fails. */
 	int (*arm)(struct weir_port *port);
 	/* Publishes what the last run did, by plain stores; false: nothing. */

@@ -139,8 +139,8 @@ void weir__slice_invalidate(struct weir_actor *actor, bool published)
 		if (published && port->kind <= WEIR__PORT_OUT)
 			continue;
 		ops = weir__port_ops(port);
-		if (ops->rest)
-			ops->rest(port);
+		if (ops->invalidate)
+			ops->invalidate(port);
 	}
 }
 

@@ -89,7 +89,7 @@ static int submit(struct weir_executor *executor, struct weir_task *task)
 		return 0;
 	}
 	weir__inbox_push(&loop->inbox, task);
-	/* S2: pairs with the full fence in rest() */
+	/* S2: pairs with the full fence in go_idle() */
 	ck_pr_fence_atomic_load();
 	notify(loop);
 	return 0;
@@ -166,7 +166,7 @@ static void stay_readable(struct weir_loop *loop)
 }
 
 /* Nothing is left: O1 to O5. */
-static void rest(struct weir_loop *loop)
+static void go_idle(struct weir_loop *loop)
 {
 	assert(!loop->local.head);
 	if (loop->readable)
@@ -200,7 +200,7 @@ static int run(struct weir_loop *loop, size_t budget, uint64_t timeout_ns,
 	if (loop->local.head)
 		stay_readable(loop);
 	else
-		rest(loop);
+		go_idle(loop);
 	weir__poller_settle(&loop->poller);
 	weir__thread.worker_state = outside;
 	loop->owned.running = false;
@@ -228,7 +228,7 @@ static void wake(struct weir_executor *executor)
 		return;
 	/*
 	 * The owner sees after its O3 what the caller has stored, or the caller
-	 * reads notified == 0 here: pairs with the full fence in rest().
+	 * reads notified == 0 here: pairs with the full fence in go_idle().
 	 */
 	weir__fence_full();
 	notify(loop);

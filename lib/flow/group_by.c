@@ -56,10 +56,11 @@ struct groups {
 	struct group *first; /* of those that are open, as they were opened */
 	struct group *last;
 	struct group *full; /* its queue was full when it got an item */
-	struct group *rest; /* it has filled the room, and may have more */
-	uint32_t n_pokes;   /* of the island, that all were asked after */
-	bool busy;	    /* others than `rest` may have something, too */
-	bool over;	    /* upstream's end was passed on */
+	struct group
+		*unfinished; /* it has filled the room, and may have more */
+	uint32_t n_pokes;    /* of the island, that all were asked after */
+	bool busy;  /* others than `unfinished` may have something, too */
+	bool over;  /* upstream's end was passed on */
 	bool fails; /* if this does, with an error that is none of theirs */
 };
 
@@ -167,7 +168,7 @@ static void forget(struct weir__op *op, struct group *group)
 
 	assert(self->n > 0);
 	/* it is not marked to go on with */
-	assert(self->full != group && self->rest != group);
+	assert(self->full != group && self->unfinished != group);
 	while (*link != group) {
 		assert(*link);
 		link = &(*link)->next;
@@ -197,8 +198,8 @@ static void close_group(struct weir__op *op, struct group *group)
 	*(group->behind ? &group->behind->before : &self->last) = group->before;
 	if (self->full == group)
 		self->full = NULL;
-	if (self->rest == group)
-		self->rest = NULL;
+	if (self->unfinished == group)
+		self->unfinished = NULL;
 }
 
 /* --- Opening one --------------------------------------------------------- */
@@ -308,9 +309,9 @@ static void note_rest(struct weir__op *op, struct group *group, size_t left,
 		return;
 	}
 	if (filled && !(group->sub.linear && group->sub.n == 0))
-		self->rest = group;
-	else if (self->rest == group)
-		self->rest = NULL;
+		self->unfinished = group;
+	else if (self->unfinished == group)
+		self->unfinished = NULL;
 	if (!filled && op->island->again)
 		self->busy = true;
 }
@@ -382,8 +383,8 @@ static size_t pull_some(struct weir__op *op, void **items, size_t room)
 		self->busy = false;
 		return pull_all(op, items, room);
 	}
-	if (self->rest && room > 0)
-		(void)pull_group(op, self->rest, items, room, &got);
+	if (self->unfinished && room > 0)
+		(void)pull_group(op, self->unfinished, items, room, &got);
 	return got;
 }
 
@@ -463,7 +464,7 @@ static size_t group_by_pull(struct weir__op *op, void **items, size_t room)
 		return got;
 	if (!op->up[0]->ended)
 		got += take_in(op, items + got, room - got);
-	if (op->ended || !op->up[0]->ended || self->rest)
+	if (op->ended || !op->up[0]->ended || self->unfinished)
 		return got;
 	if (!self->over) {
 		pass_end_on(op);

@@ -124,7 +124,7 @@ static bool is_steady(const struct weir__island *island, bool linear)
 	       (island->end == &weir__end_out || !island->end->require);
 }
 
-static void rest(struct weir__island *island, enum weir__found found)
+static void choose_ports(struct weir__island *island, enum weir__found found)
 {
 	bool linear = island->linear && !island->poked;
 	bool none = found == WEIR__FOUND_NONE;
@@ -195,7 +195,7 @@ static bool drive(struct weir__island *island, uint64_t n)
 	}
 	if (found != WEIR__FOUND_FULL)
 		island->poked = false;
-	rest(island, found);
+	choose_ports(island, found);
 	return found == WEIR__FOUND_MORE;
 }
 

@@ -103,7 +103,7 @@ static void drop(const struct feed *feed, void *item)
 /* Called after a swap has published something: rule 2. */
 static void notify(struct feed *feed)
 {
-	/* swap -> load; pairs with the fence in rests() */
+	/* swap -> load; pairs with the fence in must_wait() */
 	ck_pr_fence_atomic_load();
 	if (ck_pr_load_32(&feed->waits) && ck_pr_fas_32(&feed->waits, 0))
 		weir__op_wake(feed->op);
@@ -329,7 +329,7 @@ static void ask(struct feed *feed)
 
 /* False: the operator must look again. True: there is nothing to do until it is
  * woken. */
-static bool rests(struct feed *feed, size_t room)
+static bool must_wait(struct feed *feed, size_t room)
 {
 	if (count(feed) > 0)
 		return room == 0;
@@ -391,7 +391,7 @@ static size_t from_pull(struct weir__op *op, void **items, size_t room)
 			return n;
 		}
 		ask(feed);
-	} while (n == 0 && !rests(feed, room));
+	} while (n == 0 && !must_wait(feed, room));
 	return n;
 }
 

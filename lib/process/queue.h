@@ -8,10 +8,10 @@
  *    taker copies the slots first, and then moves the head on by a
  *    compare-and-swap. If a slot was overwritten since, the head has passed it,
  *    and the swap fails. Indices have 64 bits and do not wrap. 3. A taker that
- *    has found no item sets its `rests`, and looks again. The producer
- *    publishes items, and then looks at `rests`. Both sides have a full fence
+ *    has found no item sets its `parked`, and looks again. The producer
+ *    publishes items, and then looks at `parked`. Both sides have a full fence
  *    between the write and the look, so one of them sees the other. The thread
- *    that exchanges `rests` for 0 wakes the taker. 4. A taker that does not
+ *    that exchanges `parked` for 0 wakes the taker. 4. A taker that does not
  *    rest needs no wake, because it looks before it rests. A taker that goes
  *    away may have got a wake, and passes it on.
  */
@@ -112,27 +112,27 @@ static inline uint32_t weir__queue_take(struct weir__queue *queue, void **items,
 	return (uint32_t)n;
 }
 
-/* True: the taker rested, and does not any more: to be told. Any thread. */
-static inline bool weir__queue_wake(struct weir__queue *queue, uint32_t *rests)
+/* True: the taker was parked, and is not any more: to be told. Any thread. */
+static inline bool weir__queue_wake(struct weir__queue *queue, uint32_t *parked)
 {
-	if (!ck_pr_load_32(rests) || !ck_pr_fas_32(rests, 0))
+	if (!ck_pr_load_32(parked) || !ck_pr_fas_32(parked, 0))
 		return false;
 	ck_pr_dec_32(&queue->n_parked);
 	return true;
 }
 
-/* The taker has found no item, and rests, unless there is one after all. */
-static inline void weir__queue_park(struct weir__queue *queue, uint32_t *rests)
+/* The taker has found no item, and parked, unless there is one after all. */
+static inline void weir__queue_park(struct weir__queue *queue, uint32_t *parked)
 {
 	ck_pr_inc_32(&queue->n_parked);
-	/* after the count: a thread that sees `rests` can take the count
+	/* after the count: a thread that sees `parked` can take the count
 	 * back */
 	ck_pr_fence_atomic_store();
-	ck_pr_store_32(rests, 1);
+	ck_pr_store_32(parked, 1);
 	/* store -> load; pairs with the one in weir__queue_has_parked() */
 	weir__fence_full();
 	if (!weir__queue_idle(queue))
-		(void)weir__queue_wake(queue, rests);
+		(void)weir__queue_wake(queue, parked);
 }
 
 #endif

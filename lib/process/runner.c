@@ -46,7 +46,7 @@ static struct weir__runner *caller(const struct weir_process_manager *manager)
 	return runner->calls ? runner : NULL;
 }
 
-/* True: another runner rests, and may wait for results that this runner keeps.
+/* True: another runner parked, and may wait for results that this runner keeps.
  * Relaxed: a hint. */
 static bool others_parked(const struct weir__runner *self)
 {
@@ -184,13 +184,13 @@ static void call(struct weir__runner *self)
 		end_here(self, command, rc);
 }
 
-static void rest(struct weir__runner *self)
+static void park(struct weir__runner *self)
 {
 	self->most = 1;
 	/* Has the next run timed: this one says nothing about the time of
 	 * calls. */
 	weir__thread.runs = WEIR__TIMED_RUNS;
-	weir__queue_park(&self->manager->runners->queue, &self->rests);
+	weir__queue_park(&self->manager->runners->queue, &self->parked);
 }
 
 static bool take(struct weir__runner *self, uint32_t n)
@@ -221,7 +221,7 @@ static uint32_t calls(struct weir_actor *actor, uint32_t n)
 		if (ck_pr_load_32(&all->queue.closed))
 			(void)weir_actor_end(actor);
 		else
-			rest(self);
+			park(self);
 		return 1;
 	}
 	self->calls = true;
@@ -240,8 +240,8 @@ static uint32_t calls(struct weir_actor *actor, uint32_t n)
 static uint32_t certain(struct weir_port *port)
 {
 	/* no order: a wake tells no more than to look at the queue */
-	return ck_pr_load_32(&runner_of(port->actor)->rests) ? 0
-							     : WEIR__TAKE_MAX;
+	return ck_pr_load_32(&runner_of(port->actor)->parked) ? 0
+							      : WEIR__TAKE_MAX;
 }
 
 /* Commands come in here: an executor that drains lets them be done. */
@@ -263,7 +263,7 @@ static void stopped(struct weir_actor *actor, struct weir_error *error)
 	struct weir__runners *all = manager->runners;
 
 	(void)error;
-	(void)weir__queue_wake(&all->queue, &self->rests);
+	(void)weir__queue_wake(&all->queue, &self->parked);
 	for (; self->n_begun < self->n_taken; self->ended++)
 		weir__call_refuse(manager, self->taken[self->n_begun++]);
 	tell(self);
@@ -306,6 +306,6 @@ int weir__runner_init(struct weir_process_manager *manager,
 	(void)weir_actor_ref(&manager->actor);
 	weir__port_init(&self->awake.port, &self->actor, WEIR__PORT_OTHER);
 	self->awake.ops = &awake_ops;
-	self->rests = 1;
+	self->parked = 1;
 	return 0;
 }

@@ -9,7 +9,7 @@
  * WEIR__TAKE_MAX, and at most as many as its slice has time for: few, because
  * the commands it has taken wait behind one another. It keeps the results of
  * its calls (places, and commands that were offered in replies) until the run
- * of calls is over, or another runner rests.
+ * of calls is over, or another runner parks.
  */
 #ifndef WEIR_PROCESS_RUNNER_H
 #define WEIR_PROCESS_RUNNER_H
@@ -22,7 +22,7 @@
 
 struct weir__runner {
 	struct weir_actor actor;
-	struct weir__other_port awake; /* unblocked unless it rests */
+	struct weir__other_port awake; /* unblocked unless it is parked */
 	struct weir_process_manager *manager;
 	bool calls;	/* its slice makes calls */
 	bool replies;	/* it is in a reply, inside a call */
@@ -37,7 +37,7 @@ struct weir__runner {
 	void *offered[WEIR__TAKE_MAX];
 	/* read by any thread */
 	uint64_t made, done, failed;
-	uint32_t rests __attribute__((aligned(WEIR__LINE))); /* atomic */
+	uint32_t parked __attribute__((aligned(WEIR__LINE))); /* atomic */
 } __attribute__((aligned(WEIR__LINE)));
 
 struct weir__runners {
@@ -58,7 +58,7 @@ void weir__runners_ended(struct weir_process_manager *manager, uint32_t n);
 void weir__call_refuse(struct weir_process_manager *manager,
 		       struct weir_command *command);
 
-/* Wakes up to `n` runners that rest, for items stored before. Any thread. */
+/* Wakes up to `n` runners that are parked, for items stored before. Any thread. */
 void weir__runners_wake(struct weir__runners *all, uint64_t n);
 
 #endif

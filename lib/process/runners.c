@@ -33,7 +33,7 @@ void weir__runners_wake(struct weir__runners *all, uint64_t n)
 	if (!weir__queue_has_parked(&all->queue))
 		return;
 	for (; runner < all->runner + all->n && n > 0; runner++) {
-		if (!weir__queue_wake(&all->queue, &runner->rests))
+		if (!weir__queue_wake(&all->queue, &runner->parked))
 			continue;
 		/* swap -> load, rule 2; pairs with the fence of the arming */
 		ck_pr_fence_atomic_load();

@@ -2,8 +2,8 @@
 /*
  * The queue of the process manager's runners, under all interleavings of who
  * puts and two takers: everything put comes out once, ordered after its put,
- * though slots are used again, and nobody rests while something is queued: who
- * waits for a wake that was lost waits for ever.
+ * though slots are used again, and nobody is parked while something is queued:
+ * who waits for a wake that was lost waits for ever.
  */
 #undef NDEBUG
 #include <assert.h>
@@ -28,7 +28,7 @@ struct item {
 };
 
 struct taker {
-	uint32_t rests; /* also a futex */
+	uint32_t parked; /* also a futex */
 };
 
 static struct world {
@@ -57,9 +57,9 @@ static void wake(struct world *w, uint64_t n)
 	if (!weir__queue_has_parked(&w->queue))
 		return;
 	for (i = 0; i < N_TAKERS && n > 0; i++) {
-		if (!weir__queue_wake(&w->queue, &w->takers[i].rests))
+		if (!weir__queue_wake(&w->queue, &w->takers[i].parked))
 			continue;
-		weir__futex_wake(&w->takers[i].rests, 1);
+		weir__futex_wake(&w->takers[i].parked, 1);
 		n--;
 	}
 }
@@ -105,9 +105,9 @@ static void run(struct world *w, struct item *item)
 
 static void rest(struct world *w, struct taker *self)
 {
-	weir__queue_park(&w->queue, &self->rests);
-	while (ck_pr_load_32(&self->rests))
-		weir__futex_wait(&self->rests, 1, UINT64_MAX);
+	weir__queue_park(&w->queue, &self->parked);
+	while (ck_pr_load_32(&self->parked))
+		weir__futex_wait(&self->parked, 1, UINT64_MAX);
 }
 
 static uint32_t take(struct world *w, uint32_t parts)
@@ -145,12 +145,12 @@ static void leave(void *context)
 {
 	struct world *w = context;
 
-	weir__queue_park(&w->queue, &w->takers[0].rests);
-	(void)weir__queue_wake(&w->queue, &w->takers[0].rests);
+	weir__queue_park(&w->queue, &w->takers[0].parked);
+	(void)weir__queue_wake(&w->queue, &w->takers[0].parked);
 	wake(w, 1);
 }
 
-/* Two come one by one; who takes rests between. */
+/* Two come one by one; who takes parks between. */
 static void put_and_wait(void *context)
 {
 	struct world *w = context;
@@ -208,7 +208,7 @@ static void each_has_run_once(void *context)
 	}
 
 static const struct explorer_scenario resting =
-	SCENARIO(.name = "one taker, which rests",
+	SCENARIO(.name = "one taker, which parks",
 		 .thread = {put_and_wait, take_until_closed});
 static const struct explorer_scenario leaving =
 	SCENARIO(.name = "two takers, one of which leaves",
