@@ -39,30 +39,33 @@
 extern struct weir_error weir__overflow;
 
 /* seat->offer, atomic; the in-port's owner's. */
-enum { WEIR__OFFERED, WEIR__ACCEPTED, WEIR__REFUSED };
+enum { WEIR__LINK_OFFERED, WEIR__LINK_ACCEPTED, WEIR__LINK_REFUSED };
 
 /* seat->state, atomic; but OVER set by any thread. */
 enum {
-	WEIR__SEAT_CANCELLED = 1u << 0,
-	WEIR__SEAT_BAD = 1u << 1,    /* request(n <= 0) */
-	WEIR__SEAT_NULL = 1u << 2,   /* a null item, by the owner */
-	WEIR__SEAT_BROKEN = 1u << 3, /* a signal was refused, by the owner */
-	WEIR__SEAT_OVER = 1u << 4, /* the last signal was sent, by the owner */
-	WEIR__SEAT_GONE = WEIR__SEAT_CANCELLED | WEIR__SEAT_BAD |
-			  WEIR__SEAT_NULL | WEIR__SEAT_BROKEN,
+	WEIR__SUBSCRIPTION_CANCELLED = 1u << 0,
+	WEIR__SUBSCRIPTION_BAD = 1u << 1,  /* request(n <= 0) */
+	WEIR__SUBSCRIPTION_NULL = 1u << 2, /* a null item, by the owner */
+	WEIR__SUBSCRIPTION_BROKEN =
+		1u << 3, /* a signal was refused, by the owner */
+	WEIR__SUBSCRIPTION_OVER =
+		1u << 4, /* the last signal was sent, by the owner */
+	WEIR__SUBSCRIPTION_GONE =
+		WEIR__SUBSCRIPTION_CANCELLED | WEIR__SUBSCRIPTION_BAD |
+		WEIR__SUBSCRIPTION_NULL | WEIR__SUBSCRIPTION_BROKEN,
 };
 
 /*
  * One subscriber of a publisher over an out-port. A seat holds a reference of
  * the actor as long as it lives, since the subscriber may call `request`.
  */
-struct weir__seat {
+struct weir__out_subscription {
 	struct weir_subscription subscription;
 	struct weir__sink sink;
 	struct weir_reactive_out *reactive;
 	struct weir_subscriber *subscriber; /* a reference, the owner's */
 	struct weir_in *in;		    /* offered a link */
-	struct weir__seat *next;
+	struct weir__out_subscription *next;
 	int64_t granted; /* any thread */
 	int64_t used;	 /* the owner's */
 	uint32_t state;
@@ -73,8 +76,8 @@ struct weir__seat {
  * Makes a seat for a subscriber, of which the seat holds a reference. NULL: no
  * memory. Any thread that holds a reference of the actor.
  */
-struct weir__seat *weir__seat_new(struct weir_reactive_out *reactive,
-				  struct weir_subscriber *subscriber);
+struct weir__out_subscription *weir__out_subscription_new(
+	struct weir_reactive_out *reactive, struct weir_subscriber *subscriber);
 
 /*
  * The first request, or a link, lets the source of a relay begin. Any thread.
@@ -82,10 +85,10 @@ struct weir__seat *weir__seat_new(struct weir_reactive_out *reactive,
 void weir__reactive_out_want(struct weir_reactive_out *reactive);
 
 /* Makes the seat a sink of the out-port. Owner. */
-void weir__seat_sit(struct weir__seat *seat);
+void weir__out_subscription_attach(struct weir__out_subscription *seat);
 
 /* The publisher's last touch of a seat, after the last signal. */
-void weir__seat_leave(struct weir__seat *seat);
+void weir__out_subscription_detach(struct weir__out_subscription *seat);
 
 /* A signal was refused (2.13): `rc` is what the subscriber returned. */
 void weir__broken(const struct weir_executor *executor,
@@ -93,7 +96,8 @@ void weir__broken(const struct weir_executor *executor,
 void weir__reactive_out_broken(struct weir_reactive_out *reactive,
 			       struct weir_subscriber *subscriber, int rc);
 
-static inline uint32_t weir__seat_state(const struct weir__seat *seat)
+static inline uint32_t weir__out_subscription_state(
+	const struct weir__out_subscription *seat)
 {
 	/* relaxed: the bits alone say what they stand for */
 	return ck_pr_load_32(&seat->state);
@@ -143,8 +147,8 @@ void weir__reject(const struct weir_executor *executor,
 		  struct weir_subscriber *subscriber, struct weir_error *error);
 
 /* Offers a link; false: the subscriber has subscribed before. */
-bool weir__reactive_in_offer(struct weir_reactive_in *reactive,
-			     struct weir__seat *seat);
+bool weir__reactive_in_link_offer(struct weir_reactive_in *reactive,
+				  struct weir__out_subscription *seat);
 
 /*
  * As weir_publisher_subscribe(), but the owner makes the link, if one is made.

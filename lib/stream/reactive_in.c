@@ -45,29 +45,30 @@ static struct weir_actor *actor_of(const struct weir_reactive_in *reactive)
 	return reactive->in->port.actor;
 }
 
-static bool is_offer(const struct weir_subscription *subscription)
+static bool is_link_offer(const struct weir_subscription *subscription)
 {
 	return (uintptr_t)subscription & 1;
 }
 
-static struct weir__seat *offer_of(struct weir_subscription *subscription)
+static struct weir__out_subscription *link_offer_of(
+	struct weir_subscription *subscription)
 {
-	assert(is_offer(subscription));
-	return weir_container_of((char *)subscription - 1, struct weir__seat,
-				 subscription);
+	assert(is_link_offer(subscription));
+	return weir_container_of((char *)subscription - 1,
+				 struct weir__out_subscription, subscription);
 }
 
 /* True if the subscription is one of a publisher that is not linked. */
 static bool is_foreign(const struct weir_subscription *subscription)
 {
 	return subscription && subscription != &linked &&
-	       subscription != &stopped && !is_offer(subscription);
+	       subscription != &stopped && !is_link_offer(subscription);
 }
 
 /* True if the subscription is a link, or an offer of one. */
 static bool is_link(const struct weir_subscription *subscription)
 {
-	return subscription == &linked || is_offer(subscription);
+	return subscription == &linked || is_link_offer(subscription);
 }
 
 /* NULL -> something; false: the subscriber has subscribed before. */
@@ -330,17 +331,17 @@ static void in_wake(struct weir_port *port)
 }
 
 /* Answers an offer. The caller gives up the offer's reference. */
-static void answer(struct weir__seat *seat, uint32_t what)
+static void answer(struct weir__out_subscription *seat, uint32_t what)
 {
-	assert(what != WEIR__OFFERED);
+	assert(what != WEIR__LINK_OFFERED);
 	/* relaxed: either half touches nothing of the other's */
 	ck_pr_store_32(&seat->offer, what);
 	weir__actor_signal(seat->reactive->out->port.actor, WEIR__SIGNAL_PORTS);
 }
 
 /* Makes the in-port's half of a link, unless either side has ended. */
-static void accept_offer(struct weir_reactive_in *reactive,
-			 struct weir__seat *seat)
+static void accept_link_offer(struct weir_reactive_in *reactive,
+			      struct weir__out_subscription *seat)
 {
 	struct weir_in *in = reactive->in;
 	bool accepted;
@@ -354,7 +355,7 @@ static void accept_offer(struct weir_reactive_in *reactive,
 	accepted = weir__in_check_lane(in) == 0;
 	if (accepted)
 		weir__link_in(seat->reactive->out, in);
-	answer(seat, accepted ? WEIR__ACCEPTED : WEIR__REFUSED);
+	answer(seat, accepted ? WEIR__LINK_ACCEPTED : WEIR__LINK_REFUSED);
 	ck_pr_store_ptr(&reactive->subscription, &linked);
 	weir_subscription_unref(&seat->subscription);
 }
@@ -387,8 +388,8 @@ static int in_signalled(struct weir_port *port)
 	struct weir_reactive_in *reactive = attended(port);
 	struct weir_subscription *subscription = look(reactive);
 
-	if (is_offer(subscription))
-		accept_offer(reactive, offer_of(subscription));
+	if (is_link_offer(subscription))
+		accept_link_offer(reactive, link_offer_of(subscription));
 	if (reactive->draining)
 		end_foreign(reactive);
 	return 0;
@@ -404,9 +405,10 @@ static void stop(struct weir_reactive_in *reactive)
 	/* acquire: as in look() */
 	ck_pr_fence_acquire();
 	self = weir__step_out();
-	if (is_offer(subscription)) {
-		answer(offer_of(subscription), WEIR__REFUSED);
-		weir_subscription_unref(&offer_of(subscription)->subscription);
+	if (is_link_offer(subscription)) {
+		answer(link_offer_of(subscription), WEIR__LINK_REFUSED);
+		weir_subscription_unref(
+			&link_offer_of(subscription)->subscription);
 	} else if (is_foreign(subscription)) {
 		/* 2.3: not after the last signal */
 		if (!ck_pr_load_32(&reactive->ended))
@@ -481,8 +483,8 @@ int weir__reactive_in_link(struct weir_reactive_in *reactive,
 	return rc;
 }
 
-bool weir__reactive_in_offer(struct weir_reactive_in *reactive,
-			     struct weir__seat *seat)
+bool weir__reactive_in_link_offer(struct weir_reactive_in *reactive,
+				  struct weir__out_subscription *seat)
 {
 	char *offer = (char *)&seat->subscription + 1;
 

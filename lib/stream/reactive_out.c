@@ -24,7 +24,7 @@ _Static_assert(offsetof(struct weir__attendant, ops) ==
 	       "a struct weir__attendant is a struct weir__other_port");
 
 /* In reactive->mail when the stream has ended. */
-static struct weir__seat closed;
+static struct weir__out_subscription closed;
 
 static struct weir_actor *actor_of(const struct weir_reactive_out *reactive)
 {
@@ -55,10 +55,11 @@ static void reject(struct weir_reactive_out *reactive,
 	weir__reject(actor_of(reactive)->executor, subscriber, error);
 }
 
-static void reject_seat(struct weir__seat *seat, struct weir_error *error)
+static void reject_subscription(struct weir__out_subscription *seat,
+				struct weir_error *error)
 {
 	reject(seat->reactive, seat->subscriber, error);
-	weir__seat_leave(seat);
+	weir__out_subscription_detach(seat);
 }
 
 /*
@@ -99,7 +100,7 @@ int weir__reactive_out_ring(struct weir_reactive_out *reactive)
 }
 
 /* True: the subscriber has a link, or will answer the offer of one. Owner. */
-static bool offer(struct weir__seat *seat)
+static bool offer(struct weir__out_subscription *seat)
 {
 	struct weir_reactive_out *reactive = seat->reactive;
 	struct weir_reactive_in *in =
@@ -109,9 +110,9 @@ static bool offer(struct weir__seat *seat)
 	assert(!seat->in);
 	if (!in)
 		return false;
-	if (!weir__reactive_in_offer(in, seat)) { /* 2.5 */
+	if (!weir__reactive_in_link_offer(in, seat)) { /* 2.5 */
 		weir__out_leave(reactive->out);
-		weir__seat_leave(seat);
+		weir__out_subscription_detach(seat);
 		return true;
 	}
 	seat->in = in->in;
@@ -121,7 +122,7 @@ static bool offer(struct weir__seat *seat)
 }
 
 /* Calls on_subscribe and makes the seat a sink of the out-port. */
-static void serve(struct weir__seat *seat)
+static void serve(struct weir__out_subscription *seat)
 {
 	struct weir_reactive_out *reactive = seat->reactive;
 	struct weir_subscriber *subscriber = seat->subscriber;
@@ -133,10 +134,10 @@ static void serve(struct weir__seat *seat)
 		weir__reactive_out_broken(reactive, subscriber, rc);
 	weir__step_in(self);
 	if (rc == 0) {
-		weir__seat_sit(seat);
+		weir__out_subscription_attach(seat);
 	} else {
 		weir__out_leave(reactive->out);
-		weir__seat_leave(seat);
+		weir__out_subscription_detach(seat);
 	}
 }
 
@@ -149,7 +150,7 @@ static bool relays(const struct weir_reactive_out *reactive)
 	       (takes_many(reactive) && out->fan->way == WEIR_FAN_BROADCAST);
 }
 
-static void admit(struct weir__seat *seat)
+static void admit(struct weir__out_subscription *seat)
 {
 	struct weir_reactive_out *reactive = seat->reactive;
 	bool relayed = relays(reactive);
@@ -163,17 +164,19 @@ static void admit(struct weir__seat *seat)
 		rc = relayed ? weir__relay(reactive->out, seat->subscriber)
 			     : weir__reactive_out_ring(reactive);
 	if (rc < 0)
-		reject_seat(seat, weir_error_of(rc));
+		reject_subscription(seat, weir_error_of(rc));
 	else if (relayed)
-		weir__seat_leave(seat); /* the relay has taken it over */
+		weir__out_subscription_detach(
+			seat); /* the relay has taken it over */
 	else
 		serve(seat);
 }
 
 /* In the order in which they came. */
-static struct weir__seat *reversed(struct weir__seat *list)
+static struct weir__out_subscription *reversed(
+	struct weir__out_subscription *list)
 {
-	struct weir__seat *first = NULL, *next;
+	struct weir__out_subscription *first = NULL, *next;
 
 	for (; list; list = next) {
 		next = list->next;
@@ -184,29 +187,29 @@ static struct weir__seat *reversed(struct weir__seat *list)
 }
 
 /* An in-port's owner has answered. */
-static void answered(struct weir__seat *seat, uint32_t answer)
+static void answered(struct weir__out_subscription *seat, uint32_t answer)
 {
 	struct weir_reactive_out *reactive = seat->reactive;
 
 	assert(seat->in && weir__owned(actor_of(reactive)));
-	if (answer == WEIR__ACCEPTED &&
+	if (answer == WEIR__LINK_ACCEPTED &&
 	    weir__link_out(reactive->out, seat->in) == 0)
 		weir__reactive_out_want(reactive);
 	else
 		weir__out_leave(reactive->out);
-	weir__seat_leave(seat);
+	weir__out_subscription_detach(seat);
 }
 
 static void read_answers(struct weir_reactive_out *reactive)
 {
-	struct weir__seat **link = &reactive->offers, *seat;
+	struct weir__out_subscription **link = &reactive->offers, *seat;
 	uint32_t answer;
 
 	while ((seat = *link)) {
 		/* relaxed: either half touches nothing of the other's */
 		answer = ck_pr_load_32(&seat->offer);
 		assert(seat->reactive == reactive);
-		if (answer == WEIR__OFFERED) {
+		if (answer == WEIR__LINK_OFFERED) {
 			link = &seat->next;
 			continue;
 		}
@@ -221,9 +224,9 @@ static struct weir_reactive_out *reactive_of(struct weir_port *port)
 				 attendant.port);
 }
 
-static void read_mail(struct weir_reactive_out *reactive)
+static void admit_pending(struct weir_reactive_out *reactive)
 {
-	struct weir__seat *seat, *next;
+	struct weir__out_subscription *seat, *next;
 
 	seat = ck_pr_fas_ptr(&reactive->mail, NULL);
 	/* acquire: the seats; pairs with the release in post() */
@@ -278,17 +281,18 @@ static void disarm(struct weir_reactive_out *reactive)
 /* --- The end -------------------------------------------------------------- */
 
 /* The stream has ended before the link was made, or when half of it was. */
-static void withdraw(struct weir__seat *seat, struct weir_error *error)
+static void withdraw(struct weir__out_subscription *seat,
+		     struct weir_error *error)
 {
 	assert(seat->in);
 	(void)weir__in_end(seat->in, error);
-	weir__seat_leave(seat);
+	weir__out_subscription_detach(seat);
 }
 
-static void close_mail(struct weir_reactive_out *reactive,
-		       struct weir_error *error)
+static void close_pending(struct weir_reactive_out *reactive,
+			  struct weir_error *error)
 {
-	struct weir__seat *seat, *next;
+	struct weir__out_subscription *seat, *next;
 
 	if (ck_pr_load_ptr(&reactive->mail) == &closed)
 		return;
@@ -303,7 +307,7 @@ static void close_mail(struct weir_reactive_out *reactive,
 	assert(seat != &closed);
 	for (; seat; seat = next) {
 		next = seat->next;
-		reject_seat(seat, error);
+		reject_subscription(seat, error);
 	}
 	for (seat = reactive->offers; seat; seat = next) {
 		next = seat->next;
@@ -319,7 +323,7 @@ static int expire(struct weir_reactive_out *reactive)
 
 	assert(!reactive->late && !reactive->offers);
 	reactive->late = true;
-	close_mail(reactive, weir_error_of(-ETIMEDOUT));
+	close_pending(reactive, weir_error_of(-ETIMEDOUT));
 	out->out_flags &= (uint16_t)~WEIR__OUT_STAYS;
 	weir__out_leave(out);
 	return weir__out_left(out);
@@ -351,7 +355,8 @@ static int look_at_clock(struct weir_reactive_out *reactive)
 static int out_signalled(struct weir_port *port)
 {
 	struct weir_reactive_out *reactive = reactive_of(port);
-	const struct weir__seat *mail = ck_pr_load_ptr(&reactive->mail);
+	const struct weir__out_subscription *mail =
+		ck_pr_load_ptr(&reactive->mail);
 	int rc = 0;
 
 	if (mail == &closed)
@@ -359,7 +364,7 @@ static int out_signalled(struct weir_port *port)
 	if (reactive->offers)
 		read_answers(reactive);
 	if (mail)
-		read_mail(reactive);
+		admit_pending(reactive);
 	if (reactive->timeout_ns)
 		rc = look_at_clock(reactive);
 	if (rc != 0 || reactive->late || reactive->offers)
@@ -373,12 +378,12 @@ static void out_other_ended(struct weir_port *port, struct weir_port *other,
 	struct weir_reactive_out *reactive = reactive_of(port);
 
 	if (other == &reactive->out->port)
-		close_mail(reactive, error);
+		close_pending(reactive, error);
 }
 
 static void out_close(struct weir_port *port, struct weir_error *error)
 {
-	close_mail(reactive_of(port), error);
+	close_pending(reactive_of(port), error);
 }
 
 static void out_fini(struct weir_port *port)
@@ -394,15 +399,15 @@ static const struct weir__port_ops attendant_ops = {
 };
 
 /* False: the mail is closed. Any thread; linearises at the swap. */
-static bool post(struct weir__seat *seat)
+static bool post(struct weir__out_subscription *seat)
 {
-	struct weir__seat **mail = &seat->reactive->mail;
-	struct weir__seat *head = ck_pr_load_ptr(mail);
+	struct weir__out_subscription **mail = &seat->reactive->mail;
+	struct weir__out_subscription *head = ck_pr_load_ptr(mail);
 
 	do {
 		if (head == &closed) {
 			/* acquire: the error; pairs with the release in
-			 * close_mail() */
+			 * close_pending() */
 			ck_pr_fence_acquire();
 			return false;
 		}
@@ -448,14 +453,15 @@ static bool link_now(struct weir_reactive_out *reactive,
 void weir__reactive_out_subscribe(struct weir_reactive_out *reactive,
 				  struct weir_subscriber *subscriber)
 {
-	struct weir__seat *seat = weir__seat_new(reactive, subscriber);
+	struct weir__out_subscription *seat =
+		weir__out_subscription_new(reactive, subscriber);
 
 	if (!seat)
 		reject(reactive, subscriber, weir_error_of(-ENOMEM));
 	else if (post(seat))
 		weir__actor_signal(actor_of(reactive), WEIR__SIGNAL_PORTS);
 	else
-		reject_seat(seat, reactive->error);
+		reject_subscription(seat, reactive->error);
 }
 
 static int subscribe(struct weir_publisher *publisher,

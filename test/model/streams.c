@@ -40,15 +40,17 @@ static void so_it_is_on_x86(void **state)
 static void nothing_is_lost_and_every_fence_is_needed(void **state)
 {
 	static const struct explorer_exception exceptions[] = {
-		{"reactive_seat.c", "cancel", "ck_pr_or_32", 0,
+		{"reactive_subscription.c", "cancel", "ck_pr_or_32", 0,
 		 "nothing is sent to who has cancelled, whatever it overwrites"},
-		{"reactive_seat.c", "weir__seat_leave", "ck_pr_or_32", 0,
+		{"reactive_subscription.c", "weir__out_subscription_detach",
+		 "ck_pr_or_32", 0,
 		 "once it is over nobody asks for the other bits"},
-		{"reactive_seat.c", "send_end", "ck_pr_or_32", 0,
+		{"reactive_subscription.c", "send_end", "ck_pr_or_32", 0,
 		 "once it is over nobody asks for the other bits"},
-		{"reactive_seat.c", "seat_give", "ck_pr_or_32", 0,
-		 "nothing is sent to who is broken, whatever it overwrites"},
-		{"reactive_seat.c", "seat_give", "ck_pr_or_32", 1,
+		{"reactive_subscription.c", "subscription_give", "ck_pr_or_32",
+		 0, "nothing is sent to who is broken, whatever it overwrites"},
+		{"reactive_subscription.c", "subscription_give", "ck_pr_or_32",
+		 1,
 		 "a cancel that it overwrites came while the item was looked "
 		 "at, and so may come too late for the error"},
 	};

@@ -36,9 +36,11 @@ static struct weir_actor *actor_of(const struct weir_reactive_out *reactive)
 	return reactive->out->port.actor;
 }
 
-static struct weir__seat *seat_of(struct weir_subscription *subscription)
+static struct weir__out_subscription *out_subscription_of(
+	struct weir_subscription *subscription)
 {
-	return weir_container_of(subscription, struct weir__seat, subscription);
+	return weir_container_of(subscription, struct weir__out_subscription,
+				 subscription);
 }
 
 void weir__reactive_out_want(struct weir_reactive_out *reactive)
@@ -53,12 +55,13 @@ void weir__reactive_out_want(struct weir_reactive_out *reactive)
 
 static void request(struct weir_subscription *subscription, int64_t n)
 {
-	struct weir__seat *seat = seat_of(subscription);
+	struct weir__out_subscription *seat = out_subscription_of(subscription);
 
-	if (weir__seat_state(seat) & (WEIR__SEAT_GONE | WEIR__SEAT_OVER))
+	if (weir__out_subscription_state(seat) &
+	    (WEIR__SUBSCRIPTION_GONE | WEIR__SUBSCRIPTION_OVER))
 		return;
 	if (n <= 0) {
-		ck_pr_or_32(&seat->state, WEIR__SEAT_BAD);
+		ck_pr_or_32(&seat->state, WEIR__SUBSCRIPTION_BAD);
 		weir__actor_signal(actor_of(seat->reactive),
 				   WEIR__SIGNAL_PORTS);
 		return;
@@ -72,51 +75,54 @@ static void request(struct weir_subscription *subscription, int64_t n)
 
 static void cancel(struct weir_subscription *subscription)
 {
-	struct weir__seat *seat = seat_of(subscription);
+	struct weir__out_subscription *seat = out_subscription_of(subscription);
 
-	if (weir__seat_state(seat) & (WEIR__SEAT_CANCELLED | WEIR__SEAT_OVER))
+	if (weir__out_subscription_state(seat) &
+	    (WEIR__SUBSCRIPTION_CANCELLED | WEIR__SUBSCRIPTION_OVER))
 		return;
-	ck_pr_or_32(&seat->state, WEIR__SEAT_CANCELLED);
+	ck_pr_or_32(&seat->state, WEIR__SUBSCRIPTION_CANCELLED);
 	weir__actor_signal(actor_of(seat->reactive), WEIR__SIGNAL_PORTS);
 }
 
-static void seat_released(struct weir_subscription *subscription)
+static void subscription_released(struct weir_subscription *subscription)
 {
-	struct weir__seat *seat = seat_of(subscription);
+	struct weir__out_subscription *seat = out_subscription_of(subscription);
 	struct weir_actor *actor = actor_of(seat->reactive);
 
 	weir__free(actor->executor->options.allocator, seat, sizeof(*seat));
 	weir_actor_unref(actor);
 }
 
-static const struct weir_subscription_ops seat_ops = {
+static const struct weir_subscription_ops subscription_ops = {
 	.request = request,
 	.cancel = cancel,
-	.released = seat_released,
+	.released = subscription_released,
 };
 
 bool weir__subscription_drains(const struct weir_subscription *subscription,
 			       const struct weir_executor *executor)
 {
-	const struct weir__seat *seat =
-		(const struct weir__seat *)(const void *)subscription;
+	const struct weir__out_subscription *seat =
+		(const struct weir__out_subscription *)(const void *)
+			subscription;
 
-	_Static_assert(offsetof(struct weir__seat, subscription) == 0,
+	_Static_assert(offsetof(struct weir__out_subscription, subscription) ==
+			       0,
 		       "a seat begins with its subscription");
-	return subscription->ops == &seat_ops &&
+	return subscription->ops == &subscription_ops &&
 	       actor_of(seat->reactive)->executor == executor;
 }
 
-struct weir__seat *weir__seat_new(struct weir_reactive_out *reactive,
-				  struct weir_subscriber *subscriber)
+struct weir__out_subscription *weir__out_subscription_new(
+	struct weir_reactive_out *reactive, struct weir_subscriber *subscriber)
 {
 	struct weir_actor *actor = actor_of(reactive);
-	struct weir__seat *seat =
+	struct weir__out_subscription *seat =
 		weir__alloc(actor->executor->options.allocator, sizeof(*seat));
 
 	if (!seat)
 		return NULL;
-	(void)weir_subscription_init(&seat->subscription, &seat_ops,
+	(void)weir_subscription_init(&seat->subscription, &subscription_ops,
 				     reactive->out->items);
 	weir_actor_ref(actor);
 	seat->reactive = reactive;
@@ -124,13 +130,13 @@ struct weir__seat *weir__seat_new(struct weir_reactive_out *reactive,
 	return seat;
 }
 
-void weir__seat_leave(struct weir__seat *seat)
+void weir__out_subscription_detach(struct weir__out_subscription *seat)
 {
 	struct weir_subscriber *subscriber = seat->subscriber;
 	struct weir_actor *self;
 
 	assert(subscriber);
-	ck_pr_or_32(&seat->state, WEIR__SEAT_OVER);
+	ck_pr_or_32(&seat->state, WEIR__SUBSCRIPTION_OVER);
 	seat->subscriber = NULL;
 	self = weir__step_out();
 	weir_subscriber_unref(subscriber);
@@ -157,24 +163,25 @@ void weir__reactive_out_broken(struct weir_reactive_out *reactive,
  * Calls on_error, or on_complete if there is no error, unless the subscriber
  * has cancelled.
  */
-static void send_end(struct weir__seat *seat, struct weir_error *error)
+static void send_end(struct weir__out_subscription *seat,
+		     struct weir_error *error)
 {
 	struct weir_subscriber *subscriber = seat->subscriber;
-	uint32_t state = weir__seat_state(seat);
+	uint32_t state = weir__out_subscription_state(seat);
 	struct weir_actor *self;
 	int rc;
 
-	if (state & (WEIR__SEAT_CANCELLED | WEIR__SEAT_BROKEN))
+	if (state & (WEIR__SUBSCRIPTION_CANCELLED | WEIR__SUBSCRIPTION_BROKEN))
 		return;
-	if (state & WEIR__SEAT_BAD)
+	if (state & WEIR__SUBSCRIPTION_BAD)
 		error = &not_positive;
-	else if (state & WEIR__SEAT_NULL)
+	else if (state & WEIR__SUBSCRIPTION_NULL)
 		error = &null_item;
 	/* there is one last signal (1.7) */
-	assert(subscriber && !(state & WEIR__SEAT_OVER));
+	assert(subscriber && !(state & WEIR__SUBSCRIPTION_OVER));
 	/* before the signal: from then on the subscription counts as cancelled
 	 * (1.6) */
-	ck_pr_or_32(&seat->state, WEIR__SEAT_OVER);
+	ck_pr_or_32(&seat->state, WEIR__SUBSCRIPTION_OVER);
 	self = weir__step_out();
 	rc = error ? subscriber->ops->on_error(subscriber, error)
 		   : subscriber->ops->on_complete(subscriber);
@@ -185,14 +192,15 @@ static void send_end(struct weir__seat *seat, struct weir_error *error)
 
 /* --- As sinks of the out-port --------------------------------------------- */
 
-static struct weir__seat *seat_at(struct weir__sink *sink)
+static struct weir__out_subscription *out_subscription_at(
+	struct weir__sink *sink)
 {
-	return weir_container_of(sink, struct weir__seat, sink);
+	return weir_container_of(sink, struct weir__out_subscription, sink);
 }
 
-static uint32_t seat_room(struct weir__sink *sink)
+static uint32_t subscription_room(struct weir__sink *sink)
 {
-	struct weir__seat *seat = seat_at(sink);
+	struct weir__out_subscription *seat = out_subscription_at(sink);
 	int64_t left = weir__demand_left(&seat->granted, seat->used);
 
 	assert(left >= 0);
@@ -200,7 +208,7 @@ static uint32_t seat_room(struct weir__sink *sink)
 }
 
 /* Sends items one by one. Returns how many the subscriber has taken. */
-static uint32_t send_each(struct weir__seat *seat,
+static uint32_t send_each(struct weir__out_subscription *seat,
 			  const struct weir__slot *slots, uint32_t n, int *rc)
 {
 	struct weir_subscriber *subscriber = seat->subscriber;
@@ -209,7 +217,8 @@ static uint32_t send_each(struct weir__seat *seat,
 	for (i = 0; i < n; i++) {
 		/* 1.8: looked at before each item, as a cancel may come from
 		 * inside on_next */
-		if (weir__seat_state(seat) & WEIR__SEAT_GONE)
+		if (weir__out_subscription_state(seat) &
+		    WEIR__SUBSCRIPTION_GONE)
 			break;
 		*rc = subscriber->ops->on_next(subscriber, slots[i].item);
 		if (WEIR_UNLIKELY(*rc != 0))
@@ -226,21 +235,21 @@ static void *const *items_of(const struct weir__slot *slots)
 }
 
 /* All at once; the number taken. */
-static uint32_t send_all(struct weir__seat *seat,
+static uint32_t send_all(struct weir__out_subscription *seat,
 			 const struct weir__slot *slots, uint32_t n, int *rc)
 {
 	struct weir_subscriber *subscriber = seat->subscriber;
 	size_t taken = 0;
 
-	if (weir__seat_state(seat) & WEIR__SEAT_GONE)
+	if (weir__out_subscription_state(seat) & WEIR__SUBSCRIPTION_GONE)
 		return 0;
 	*rc = subscriber->ops->on_next_n(subscriber, items_of(slots), n,
 					 &taken);
 	return *rc == 0 || taken > n ? n : (uint32_t)taken;
 }
 
-static void drop(struct weir__seat *seat, const struct weir__slot *slots,
-		 uint32_t n)
+static void drop(struct weir__out_subscription *seat,
+		 const struct weir__slot *slots, uint32_t n)
 {
 	const struct weir_items *items = seat->subscription.items;
 	uint32_t i;
@@ -251,15 +260,15 @@ static void drop(struct weir__seat *seat, const struct weir__slot *slots,
 		weir__registry_dropped(actor_of(seat->reactive)->executor, n);
 }
 
-static void seat_give(struct weir__sink *sink, const struct weir__slot *slots,
-		      uint32_t n)
+static void subscription_give(struct weir__sink *sink,
+			      const struct weir__slot *slots, uint32_t n)
 {
-	struct weir__seat *seat = seat_at(sink);
+	struct weir__out_subscription *seat = out_subscription_at(sink);
 	uint32_t good = weir__items_to_null(items_of(slots), n), taken;
 	struct weir_actor *self = weir__step_out();
 	int rc = 0;
 
-	assert(n <= seat_room(sink));
+	assert(n <= subscription_room(sink));
 	if (good > 1 && seat->subscriber->ops->on_next_n)
 		taken = send_all(seat, slots, good, &rc);
 	else
@@ -272,38 +281,39 @@ static void seat_give(struct weir__sink *sink, const struct weir__slot *slots,
 		return;
 	drop(seat, slots + taken, n - taken);
 	if (rc != 0)
-		ck_pr_or_32(&seat->state, WEIR__SEAT_BROKEN);
+		ck_pr_or_32(&seat->state, WEIR__SUBSCRIPTION_BROKEN);
 	else if (taken == good && good < n)
-		ck_pr_or_32(&seat->state, WEIR__SEAT_NULL);
+		ck_pr_or_32(&seat->state, WEIR__SUBSCRIPTION_NULL);
 	/* The set of sinks changes between runs only. */
 	weir__actor_signal(actor_of(seat->reactive), WEIR__SIGNAL_PORTS);
 }
 
-static bool seat_gone(struct weir__sink *sink)
+static bool subscription_gone(struct weir__sink *sink)
 {
-	return weir__seat_state(seat_at(sink)) & WEIR__SEAT_GONE;
+	return weir__out_subscription_state(out_subscription_at(sink)) &
+	       WEIR__SUBSCRIPTION_GONE;
 }
 
-static void seat_end(struct weir__sink *sink, struct weir_error *error)
+static void subscription_end(struct weir__sink *sink, struct weir_error *error)
 {
-	send_end(seat_at(sink), error);
-	weir__seat_leave(seat_at(sink));
+	send_end(out_subscription_at(sink), error);
+	weir__out_subscription_detach(out_subscription_at(sink));
 }
 
-static void seat_left(struct weir__sink *sink)
+static void subscription_left(struct weir__sink *sink)
 {
-	seat_end(sink, NULL);
+	subscription_end(sink, NULL);
 }
 
 static const struct weir__sink_ops sink_ops = {
-	.room = seat_room,
-	.give = seat_give,
-	.gone = seat_gone,
-	.left = seat_left,
-	.end = seat_end,
+	.room = subscription_room,
+	.give = subscription_give,
+	.gone = subscription_gone,
+	.left = subscription_left,
+	.end = subscription_end,
 };
 
-void weir__seat_sit(struct weir__seat *seat)
+void weir__out_subscription_attach(struct weir__out_subscription *seat)
 {
 	assert(!seat->sink.ops && seat->subscriber);
 	seat->sink.ops = &sink_ops;
