@@ -61,10 +61,10 @@ struct weir_reactive_out {
 	struct weir_publisher publisher;
 	struct weir__attendant attendant;
 	struct weir_out *out;
-	struct weir__out_subscription
-		*mail; /* new subscribers; any thread, atomically */
-	struct weir__out_subscription
-		*offers;	  /* links not answered yet; the owner's */
+	/* New subscribers; any thread, atomically. */
+	struct weir__out_subscription *pending;
+	/* Links not answered yet; the owner's. */
+	struct weir__out_subscription *link_offers;
 	struct weir_error *error; /* how the stream has ended */
 	uint32_t capacity;
 	bool own_ring; /* the out-port's ring is ours: one subscriber */

@@ -36,7 +36,7 @@ static int join(struct weir_out *out, struct weir_reactive_out *reactive,
 	if (rc < 0)
 		return rc;
 	*told = true;
-	return weir__out_sinks(out) || ck_pr_load_ptr(&reactive->mail)
+	return weir__out_sinks(out) || ck_pr_load_ptr(&reactive->pending)
 		       ? 0
 		       : -ENOMEM;
 }

@@ -8,9 +8,10 @@
  * held meanwhile, as other threads may subscribe at the same time, or start or
  * stop them. Otherwise each owner makes its half:
  *
- * 1. The publisher's owner puts its *seat* into reactive_in->subscription as an
- *    offer (marked in the lowest bit) and signals the subscriber's actor.
- * 2. The subscriber's owner answers in seat->offer and signals back:
+ * 1. The publisher's owner puts its *out_subscription* into
+ *    reactive_in->subscription as an offer (marked in the lowest bit) and
+ *    signals the subscriber's actor.
+ * 2. The subscriber's owner answers in sub->link_offer and signals back:
  *
  *	OFFERED -> ACCEPTED  it has made the in-port's half
  *	OFFERED -> REFUSED   the subscriber has ended
@@ -38,10 +39,10 @@
 /* 1.1: a publisher has sent more than was requested. Static. */
 extern struct weir_error weir__overflow;
 
-/* seat->offer, atomic; the in-port's owner's. */
+/* sub->link_offer, atomic; the in-port's owner's. */
 enum { WEIR__LINK_OFFERED, WEIR__LINK_ACCEPTED, WEIR__LINK_REFUSED };
 
-/* seat->state, atomic; but OVER set by any thread. */
+/* sub->state, atomic; but OVER set by any thread. */
 enum {
 	WEIR__SUBSCRIPTION_CANCELLED = 1u << 0,
 	WEIR__SUBSCRIPTION_BAD = 1u << 1,  /* request(n <= 0) */
@@ -56,8 +57,9 @@ enum {
 };
 
 /*
- * One subscriber of a publisher over an out-port. A seat holds a reference of
- * the actor as long as it lives, since the subscriber may call `request`.
+ * One subscriber of a publisher over an out-port. A subscription holds a
+ * reference of the actor as long as it lives, since the subscriber may call
+ * `request`.
  */
 struct weir__out_subscription {
 	struct weir_subscription subscription;
@@ -69,12 +71,12 @@ struct weir__out_subscription {
 	int64_t granted; /* any thread */
 	int64_t used;	 /* the owner's */
 	uint32_t state;
-	uint32_t offer;
+	uint32_t link_offer;
 };
 
 /*
- * Makes a seat for a subscriber, of which the seat holds a reference. NULL: no
- * memory. Any thread that holds a reference of the actor.
+ * Makes one for a subscriber, of which it holds a reference. NULL: no memory.
+ * Any thread that holds a reference of the actor.
  */
 struct weir__out_subscription *weir__out_subscription_new(
 	struct weir_reactive_out *reactive, struct weir_subscriber *subscriber);
@@ -84,11 +86,11 @@ struct weir__out_subscription *weir__out_subscription_new(
  */
 void weir__reactive_out_want(struct weir_reactive_out *reactive);
 
-/* Makes the seat a sink of the out-port. Owner. */
-void weir__out_subscription_attach(struct weir__out_subscription *seat);
+/* Makes the subscription a sink of the out-port. Owner. */
+void weir__out_subscription_attach(struct weir__out_subscription *sub);
 
-/* The publisher's last touch of a seat, after the last signal. */
-void weir__out_subscription_detach(struct weir__out_subscription *seat);
+/* The publisher's last touch of a subscription, after the last signal. */
+void weir__out_subscription_detach(struct weir__out_subscription *sub);
 
 /* A signal was refused (2.13): `rc` is what the subscriber returned. */
 void weir__broken(const struct weir_executor *executor,
@@ -97,10 +99,10 @@ void weir__reactive_out_broken(struct weir_reactive_out *reactive,
 			       struct weir_subscriber *subscriber, int rc);
 
 static inline uint32_t weir__out_subscription_state(
-	const struct weir__out_subscription *seat)
+	const struct weir__out_subscription *sub)
 {
 	/* relaxed: the bits alone say what they stand for */
-	return ck_pr_load_32(&seat->state);
+	return ck_pr_load_32(&sub->state);
 }
 
 /* How many of the items come before one that cannot be sent. */
@@ -148,7 +150,7 @@ void weir__reject(const struct weir_executor *executor,
 
 /* Offers a link; false: the subscriber has subscribed before. */
 bool weir__reactive_in_link_offer(struct weir_reactive_in *reactive,
-				  struct weir__out_subscription *seat);
+				  struct weir__out_subscription *sub);
 
 /*
  * As weir_publisher_subscribe(), but the owner makes the link, if one is made.

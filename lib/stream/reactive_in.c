@@ -331,33 +331,33 @@ static void in_wake(struct weir_port *port)
 }
 
 /* Answers an offer. The caller gives up the offer's reference. */
-static void answer(struct weir__out_subscription *seat, uint32_t what)
+static void answer(struct weir__out_subscription *sub, uint32_t what)
 {
 	assert(what != WEIR__LINK_OFFERED);
 	/* relaxed: either half touches nothing of the other's */
-	ck_pr_store_32(&seat->offer, what);
-	weir__actor_signal(seat->reactive->out->port.actor, WEIR__SIGNAL_PORTS);
+	ck_pr_store_32(&sub->link_offer, what);
+	weir__actor_signal(sub->reactive->out->port.actor, WEIR__SIGNAL_PORTS);
 }
 
 /* Makes the in-port's half of a link, unless either side has ended. */
 static void accept_link_offer(struct weir_reactive_in *reactive,
-			      struct weir__out_subscription *seat)
+			      struct weir__out_subscription *sub)
 {
 	struct weir_in *in = reactive->in;
 	bool accepted;
 
 	assert(weir__owned(actor_of(reactive)));
 	/* The burst may have been set since the link was offered. */
-	if (!weir__bursts_fit(seat->reactive->out->port.burst, in->port.burst,
+	if (!weir__bursts_fit(sub->reactive->out->port.burst, in->port.burst,
 			      in))
 		(void)weir__in_end(in, weir_error_of(-EINVAL));
 	in->lane_flags &= (uint16_t)~WEIR__IN_SUBSCRIBES;
 	accepted = weir__in_check_lane(in) == 0;
 	if (accepted)
-		weir__link_in(seat->reactive->out, in);
-	answer(seat, accepted ? WEIR__LINK_ACCEPTED : WEIR__LINK_REFUSED);
+		weir__link_in(sub->reactive->out, in);
+	answer(sub, accepted ? WEIR__LINK_ACCEPTED : WEIR__LINK_REFUSED);
 	ck_pr_store_ptr(&reactive->subscription, &linked);
-	weir_subscription_unref(&seat->subscription);
+	weir_subscription_unref(&sub->subscription);
 }
 
 /*
@@ -484,13 +484,13 @@ int weir__reactive_in_link(struct weir_reactive_in *reactive,
 }
 
 bool weir__reactive_in_link_offer(struct weir_reactive_in *reactive,
-				  struct weir__out_subscription *seat)
+				  struct weir__out_subscription *sub)
 {
-	char *offer = (char *)&seat->subscription + 1;
+	char *offer = (char *)&sub->subscription + 1;
 
-	weir_subscription_ref(&seat->subscription);
+	weir_subscription_ref(&sub->subscription);
 	if (!claim(reactive, (struct weir_subscription *)(void *)offer)) {
-		weir_subscription_unref(&seat->subscription);
+		weir_subscription_unref(&sub->subscription);
 		return false;
 	}
 	weir__actor_signal(actor_of(reactive), WEIR__SIGNAL_PORTS);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Publishers over out-ports. A thread that subscribes pushes a seat into the
- * mail and signals the actor; the actor's owner does all else, so the signals
- * of each subscriber come one after another (1.3).
+ * Publishers over out-ports. A thread that subscribes pushes a subscription
+ * onto the list `pending` and signals the actor; the actor's owner does all
+ * else, so the signals of each subscriber come one after another (1.3).
  *
- * The mail is closed when the stream ends: the thread that subscribes later
+ * The list is closed when the stream ends: the thread that subscribes later
  * rejects its subscriber, with the same end.
  */
 #include <weir/reactive.h>
@@ -23,7 +23,7 @@ _Static_assert(offsetof(struct weir__attendant, ops) ==
 		       offsetof(struct weir__other_port, ops),
 	       "a struct weir__attendant is a struct weir__other_port");
 
-/* In reactive->mail when the stream has ended. */
+/* In reactive->pending when the stream has ended. */
 static struct weir__out_subscription closed;
 
 static struct weir_actor *actor_of(const struct weir_reactive_out *reactive)
@@ -55,11 +55,11 @@ static void reject(struct weir_reactive_out *reactive,
 	weir__reject(actor_of(reactive)->executor, subscriber, error);
 }
 
-static void reject_subscription(struct weir__out_subscription *seat,
+static void reject_subscription(struct weir__out_subscription *sub,
 				struct weir_error *error)
 {
-	reject(seat->reactive, seat->subscriber, error);
-	weir__out_subscription_detach(seat);
+	reject(sub->reactive, sub->subscriber, error);
+	weir__out_subscription_detach(sub);
 }
 
 /*
@@ -75,7 +75,7 @@ static bool takes_many(const struct weir_reactive_out *reactive)
 static int check_room(const struct weir_reactive_out *reactive)
 {
 	const struct weir_out *out = reactive->out;
-	bool others = weir__out_sinks(out) || reactive->offers;
+	bool others = weir__out_sinks(out) || reactive->link_offers;
 
 	if (!others)
 		return 0;
@@ -100,44 +100,44 @@ int weir__reactive_out_ring(struct weir_reactive_out *reactive)
 }
 
 /* True: the subscriber has a link, or will answer the offer of one. Owner. */
-static bool offer(struct weir__out_subscription *seat)
+static bool offer_link(struct weir__out_subscription *sub)
 {
-	struct weir_reactive_out *reactive = seat->reactive;
+	struct weir_reactive_out *reactive = sub->reactive;
 	struct weir_reactive_in *in =
-		weir__reactive_in_of(seat->subscriber, reactive->out);
+		weir__reactive_in_of(sub->subscriber, reactive->out);
 
-	/* a seat is offered one link, and answers once */
-	assert(!seat->in);
+	/* a subscription is offered one link, and answers once */
+	assert(!sub->in);
 	if (!in)
 		return false;
-	if (!weir__reactive_in_link_offer(in, seat)) { /* 2.5 */
+	if (!weir__reactive_in_link_offer(in, sub)) { /* 2.5 */
 		weir__out_leave(reactive->out);
-		weir__out_subscription_detach(seat);
+		weir__out_subscription_detach(sub);
 		return true;
 	}
-	seat->in = in->in;
-	seat->next = reactive->offers;
-	reactive->offers = seat;
+	sub->in = in->in;
+	sub->next = reactive->link_offers;
+	reactive->link_offers = sub;
 	return true;
 }
 
-/* Calls on_subscribe and makes the seat a sink of the out-port. */
-static void serve(struct weir__out_subscription *seat)
+/* Calls on_subscribe and makes the subscription a sink of the out-port. */
+static void serve(struct weir__out_subscription *sub)
 {
-	struct weir_reactive_out *reactive = seat->reactive;
-	struct weir_subscriber *subscriber = seat->subscriber;
+	struct weir_reactive_out *reactive = sub->reactive;
+	struct weir_subscriber *subscriber = sub->subscriber;
 	struct weir_actor *self = weir__step_out();
 	int rc;
 
-	rc = subscriber->ops->on_subscribe(subscriber, &seat->subscription);
+	rc = subscriber->ops->on_subscribe(subscriber, &sub->subscription);
 	if (rc != 0)
 		weir__reactive_out_broken(reactive, subscriber, rc);
 	weir__step_in(self);
 	if (rc == 0) {
-		weir__out_subscription_attach(seat);
+		weir__out_subscription_attach(sub);
 	} else {
 		weir__out_leave(reactive->out);
-		weir__out_subscription_detach(seat);
+		weir__out_subscription_detach(sub);
 	}
 }
 
@@ -150,26 +150,26 @@ static bool relays(const struct weir_reactive_out *reactive)
 	       (takes_many(reactive) && out->fan->way == WEIR_FAN_BROADCAST);
 }
 
-static void admit(struct weir__out_subscription *seat)
+static void admit(struct weir__out_subscription *sub)
 {
-	struct weir_reactive_out *reactive = seat->reactive;
+	struct weir_reactive_out *reactive = sub->reactive;
 	bool relayed = relays(reactive);
 	int rc = check_room(reactive);
 
 	assert(weir__owned(actor_of(reactive)));
-	assert(seat->subscriber);
-	if (rc == 0 && offer(seat))
+	assert(sub->subscriber);
+	if (rc == 0 && offer_link(sub))
 		return;
 	if (rc == 0)
-		rc = relayed ? weir__relay(reactive->out, seat->subscriber)
+		rc = relayed ? weir__relay(reactive->out, sub->subscriber)
 			     : weir__reactive_out_ring(reactive);
 	if (rc < 0)
-		reject_subscription(seat, weir_error_of(rc));
+		reject_subscription(sub, weir_error_of(rc));
 	else if (relayed)
 		weir__out_subscription_detach(
-			seat); /* the relay has taken it over */
+			sub); /* the relay has taken it over */
 	else
-		serve(seat);
+		serve(sub);
 }
 
 /* In the order in which they came. */
@@ -187,34 +187,34 @@ static struct weir__out_subscription *reversed(
 }
 
 /* An in-port's owner has answered. */
-static void answered(struct weir__out_subscription *seat, uint32_t answer)
+static void answered(struct weir__out_subscription *sub, uint32_t answer)
 {
-	struct weir_reactive_out *reactive = seat->reactive;
+	struct weir_reactive_out *reactive = sub->reactive;
 
-	assert(seat->in && weir__owned(actor_of(reactive)));
+	assert(sub->in && weir__owned(actor_of(reactive)));
 	if (answer == WEIR__LINK_ACCEPTED &&
-	    weir__link_out(reactive->out, seat->in) == 0)
+	    weir__link_out(reactive->out, sub->in) == 0)
 		weir__reactive_out_want(reactive);
 	else
 		weir__out_leave(reactive->out);
-	weir__out_subscription_detach(seat);
+	weir__out_subscription_detach(sub);
 }
 
 static void read_answers(struct weir_reactive_out *reactive)
 {
-	struct weir__out_subscription **link = &reactive->offers, *seat;
+	struct weir__out_subscription **link = &reactive->link_offers, *sub;
 	uint32_t answer;
 
-	while ((seat = *link)) {
+	while ((sub = *link)) {
 		/* relaxed: either half touches nothing of the other's */
-		answer = ck_pr_load_32(&seat->offer);
-		assert(seat->reactive == reactive);
+		answer = ck_pr_load_32(&sub->link_offer);
+		assert(sub->reactive == reactive);
 		if (answer == WEIR__LINK_OFFERED) {
-			link = &seat->next;
+			link = &sub->next;
 			continue;
 		}
-		*link = seat->next;
-		answered(seat, answer);
+		*link = sub->next;
+		answered(sub, answer);
 	}
 }
 
@@ -226,16 +226,16 @@ static struct weir_reactive_out *reactive_of(struct weir_port *port)
 
 static void admit_pending(struct weir_reactive_out *reactive)
 {
-	struct weir__out_subscription *seat, *next;
+	struct weir__out_subscription *sub, *next;
 
-	seat = ck_pr_fas_ptr(&reactive->mail, NULL);
-	/* acquire: the seats; pairs with the release in post() */
+	sub = ck_pr_fas_ptr(&reactive->pending, NULL);
+	/* acquire: the subscriptions; pairs with the release in post() */
 	ck_pr_fence_acquire();
-	assert(seat != &closed);
-	for (seat = reversed(seat); seat; seat = next) {
-		next = seat->next;
-		assert(seat->reactive == reactive);
-		admit(seat);
+	assert(sub != &closed);
+	for (sub = reversed(sub); sub; sub = next) {
+		next = sub->next;
+		assert(sub->reactive == reactive);
+		admit(sub);
 	}
 }
 
@@ -281,39 +281,39 @@ static void disarm(struct weir_reactive_out *reactive)
 /* --- The end -------------------------------------------------------------- */
 
 /* The stream has ended before the link was made, or when half of it was. */
-static void withdraw(struct weir__out_subscription *seat,
+static void withdraw(struct weir__out_subscription *sub,
 		     struct weir_error *error)
 {
-	assert(seat->in);
-	(void)weir__in_end(seat->in, error);
-	weir__out_subscription_detach(seat);
+	assert(sub->in);
+	(void)weir__in_end(sub->in, error);
+	weir__out_subscription_detach(sub);
 }
 
 static void close_pending(struct weir_reactive_out *reactive,
 			  struct weir_error *error)
 {
-	struct weir__out_subscription *seat, *next;
+	struct weir__out_subscription *sub, *next;
 
-	if (ck_pr_load_ptr(&reactive->mail) == &closed)
+	if (ck_pr_load_ptr(&reactive->pending) == &closed)
 		return;
 	disarm(reactive);
 	assert(!reactive->error);
 	reactive->error = weir_error_ref(error);
-	/* release: the error, for threads that find the mail closed; acquire:
-	 * the seats; pairs with both in post() */
+	/* release: the error, for threads that find the list closed; acquire:
+	 * the subscriptions; pairs with both in post() */
 	ck_pr_fence_release();
-	seat = ck_pr_fas_ptr(&reactive->mail, &closed);
+	sub = ck_pr_fas_ptr(&reactive->pending, &closed);
 	ck_pr_fence_acquire();
-	assert(seat != &closed);
-	for (; seat; seat = next) {
-		next = seat->next;
-		reject_subscription(seat, error);
+	assert(sub != &closed);
+	for (; sub; sub = next) {
+		next = sub->next;
+		reject_subscription(sub, error);
 	}
-	for (seat = reactive->offers; seat; seat = next) {
-		next = seat->next;
-		withdraw(seat, error);
+	for (sub = reactive->link_offers; sub; sub = next) {
+		next = sub->next;
+		withdraw(sub, error);
 	}
-	reactive->offers = NULL;
+	reactive->link_offers = NULL;
 }
 
 /* No subscriber has come in time: none may come any more. */
@@ -321,7 +321,7 @@ static int expire(struct weir_reactive_out *reactive)
 {
 	struct weir_out *out = reactive->out;
 
-	assert(!reactive->late && !reactive->offers);
+	assert(!reactive->late && !reactive->link_offers);
 	reactive->late = true;
 	close_pending(reactive, weir_error_of(-ETIMEDOUT));
 	out->out_flags &= (uint16_t)~WEIR__OUT_STAYS;
@@ -332,14 +332,14 @@ static int expire(struct weir_reactive_out *reactive)
 /*
  * Looks whether the time for the first subscriber is over. The time begins with
  * the actor's first slice, which handles the signal that setting up has sent.
- * The clock decides; the timer only wakes. The mail has been read.
+ * The clock decides; the timer only wakes. The pending ones have been admitted.
  */
 static int look_at_clock(struct weir_reactive_out *reactive)
 {
 	struct weir_executor *executor = actor_of(reactive)->executor;
 	uint64_t now;
 
-	if (weir__out_sinks(reactive->out) || reactive->offers ||
+	if (weir__out_sinks(reactive->out) || reactive->link_offers ||
 	    (reactive->out->out_flags & WEIR__OUT_LEFT)) {
 		disarm(reactive);
 		return 0;
@@ -355,19 +355,19 @@ static int look_at_clock(struct weir_reactive_out *reactive)
 static int out_signalled(struct weir_port *port)
 {
 	struct weir_reactive_out *reactive = reactive_of(port);
-	const struct weir__out_subscription *mail =
-		ck_pr_load_ptr(&reactive->mail);
+	const struct weir__out_subscription *pending =
+		ck_pr_load_ptr(&reactive->pending);
 	int rc = 0;
 
-	if (mail == &closed)
+	if (pending == &closed)
 		return 0;
-	if (reactive->offers)
+	if (reactive->link_offers)
 		read_answers(reactive);
-	if (mail)
+	if (pending)
 		admit_pending(reactive);
 	if (reactive->timeout_ns)
 		rc = look_at_clock(reactive);
-	if (rc != 0 || reactive->late || reactive->offers)
+	if (rc != 0 || reactive->late || reactive->link_offers)
 		return rc;
 	return weir__out_left(reactive->out);
 }
@@ -398,11 +398,11 @@ static const struct weir__port_ops attendant_ops = {
 	.fini = out_fini,
 };
 
-/* False: the mail is closed. Any thread; linearises at the swap. */
-static bool post(struct weir__out_subscription *seat)
+/* False: the list is closed. Any thread; linearises at the swap. */
+static bool post(struct weir__out_subscription *sub)
 {
-	struct weir__out_subscription **mail = &seat->reactive->mail;
-	struct weir__out_subscription *head = ck_pr_load_ptr(mail);
+	struct weir__out_subscription **pending = &sub->reactive->pending;
+	struct weir__out_subscription *head = ck_pr_load_ptr(pending);
 
 	do {
 		if (head == &closed) {
@@ -411,11 +411,11 @@ static bool post(struct weir__out_subscription *seat)
 			ck_pr_fence_acquire();
 			return false;
 		}
-		seat->next = head;
-		/* release: the seat; pairs with the acquire of the owner that
-		 * takes the mail */
+		sub->next = head;
+		/* release: the subscription; pairs with the acquire of the
+		 * owner that takes the list */
 		ck_pr_fence_release();
-	} while (!ck_pr_cas_ptr_value(mail, head, seat, &head));
+	} while (!ck_pr_cas_ptr_value(pending, head, sub, &head));
 	return true;
 }
 
@@ -423,8 +423,8 @@ static bool post(struct weir__out_subscription *seat)
 static bool link_held(struct weir_reactive_out *reactive,
 		      struct weir_reactive_in *in)
 {
-	/* seats in the mail came first */
-	if (ck_pr_load_ptr(&reactive->mail) || check_room(reactive) < 0 ||
+	/* pending subscriptions came first */
+	if (ck_pr_load_ptr(&reactive->pending) || check_room(reactive) < 0 ||
 	    weir__reactive_in_link(in, reactive->out) < 0)
 		return false;
 	disarm(reactive);
@@ -453,15 +453,15 @@ static bool link_now(struct weir_reactive_out *reactive,
 void weir__reactive_out_subscribe(struct weir_reactive_out *reactive,
 				  struct weir_subscriber *subscriber)
 {
-	struct weir__out_subscription *seat =
+	struct weir__out_subscription *sub =
 		weir__out_subscription_new(reactive, subscriber);
 
-	if (!seat)
+	if (!sub)
 		reject(reactive, subscriber, weir_error_of(-ENOMEM));
-	else if (post(seat))
+	else if (post(sub))
 		weir__actor_signal(actor_of(reactive), WEIR__SIGNAL_PORTS);
 	else
-		reject_subscription(seat, reactive->error);
+		reject_subscription(sub, reactive->error);
 }
 
 static int subscribe(struct weir_publisher *publisher,

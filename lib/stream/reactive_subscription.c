@@ -55,41 +55,40 @@ void weir__reactive_out_want(struct weir_reactive_out *reactive)
 
 static void request(struct weir_subscription *subscription, int64_t n)
 {
-	struct weir__out_subscription *seat = out_subscription_of(subscription);
+	struct weir__out_subscription *sub = out_subscription_of(subscription);
 
-	if (weir__out_subscription_state(seat) &
+	if (weir__out_subscription_state(sub) &
 	    (WEIR__SUBSCRIPTION_GONE | WEIR__SUBSCRIPTION_OVER))
 		return;
 	if (n <= 0) {
-		ck_pr_or_32(&seat->state, WEIR__SUBSCRIPTION_BAD);
-		weir__actor_signal(actor_of(seat->reactive),
-				   WEIR__SIGNAL_PORTS);
+		ck_pr_or_32(&sub->state, WEIR__SUBSCRIPTION_BAD);
+		weir__actor_signal(actor_of(sub->reactive), WEIR__SIGNAL_PORTS);
 		return;
 	}
-	weir__demand_add(&seat->granted, n);
+	weir__demand_add(&sub->granted, n);
 	/* swap -> load, rule 2; pairs with the fence of the arming */
 	ck_pr_fence_atomic_load();
-	weir__port_unblock(&seat->reactive->out->port);
-	weir__reactive_out_want(seat->reactive);
+	weir__port_unblock(&sub->reactive->out->port);
+	weir__reactive_out_want(sub->reactive);
 }
 
 static void cancel(struct weir_subscription *subscription)
 {
-	struct weir__out_subscription *seat = out_subscription_of(subscription);
+	struct weir__out_subscription *sub = out_subscription_of(subscription);
 
-	if (weir__out_subscription_state(seat) &
+	if (weir__out_subscription_state(sub) &
 	    (WEIR__SUBSCRIPTION_CANCELLED | WEIR__SUBSCRIPTION_OVER))
 		return;
-	ck_pr_or_32(&seat->state, WEIR__SUBSCRIPTION_CANCELLED);
-	weir__actor_signal(actor_of(seat->reactive), WEIR__SIGNAL_PORTS);
+	ck_pr_or_32(&sub->state, WEIR__SUBSCRIPTION_CANCELLED);
+	weir__actor_signal(actor_of(sub->reactive), WEIR__SIGNAL_PORTS);
 }
 
 static void subscription_released(struct weir_subscription *subscription)
 {
-	struct weir__out_subscription *seat = out_subscription_of(subscription);
-	struct weir_actor *actor = actor_of(seat->reactive);
+	struct weir__out_subscription *sub = out_subscription_of(subscription);
+	struct weir_actor *actor = actor_of(sub->reactive);
 
-	weir__free(actor->executor->options.allocator, seat, sizeof(*seat));
+	weir__free(actor->executor->options.allocator, sub, sizeof(*sub));
 	weir_actor_unref(actor);
 }
 
@@ -102,45 +101,45 @@ static const struct weir_subscription_ops subscription_ops = {
 bool weir__subscription_drains(const struct weir_subscription *subscription,
 			       const struct weir_executor *executor)
 {
-	const struct weir__out_subscription *seat =
+	const struct weir__out_subscription *sub =
 		(const struct weir__out_subscription *)(const void *)
 			subscription;
 
 	_Static_assert(offsetof(struct weir__out_subscription, subscription) ==
 			       0,
-		       "a seat begins with its subscription");
+		       "a sub begins with its subscription");
 	return subscription->ops == &subscription_ops &&
-	       actor_of(seat->reactive)->executor == executor;
+	       actor_of(sub->reactive)->executor == executor;
 }
 
 struct weir__out_subscription *weir__out_subscription_new(
 	struct weir_reactive_out *reactive, struct weir_subscriber *subscriber)
 {
 	struct weir_actor *actor = actor_of(reactive);
-	struct weir__out_subscription *seat =
-		weir__alloc(actor->executor->options.allocator, sizeof(*seat));
+	struct weir__out_subscription *sub =
+		weir__alloc(actor->executor->options.allocator, sizeof(*sub));
 
-	if (!seat)
+	if (!sub)
 		return NULL;
-	(void)weir_subscription_init(&seat->subscription, &subscription_ops,
+	(void)weir_subscription_init(&sub->subscription, &subscription_ops,
 				     reactive->out->items);
 	weir_actor_ref(actor);
-	seat->reactive = reactive;
-	seat->subscriber = weir_subscriber_ref(subscriber);
-	return seat;
+	sub->reactive = reactive;
+	sub->subscriber = weir_subscriber_ref(subscriber);
+	return sub;
 }
 
-void weir__out_subscription_detach(struct weir__out_subscription *seat)
+void weir__out_subscription_detach(struct weir__out_subscription *sub)
 {
-	struct weir_subscriber *subscriber = seat->subscriber;
+	struct weir_subscriber *subscriber = sub->subscriber;
 	struct weir_actor *self;
 
 	assert(subscriber);
-	ck_pr_or_32(&seat->state, WEIR__SUBSCRIPTION_OVER);
-	seat->subscriber = NULL;
+	ck_pr_or_32(&sub->state, WEIR__SUBSCRIPTION_OVER);
+	sub->subscriber = NULL;
 	self = weir__step_out();
 	weir_subscriber_unref(subscriber);
-	weir_subscription_unref(&seat->subscription);
+	weir_subscription_unref(&sub->subscription);
 	weir__step_in(self);
 }
 
@@ -163,11 +162,11 @@ void weir__reactive_out_broken(struct weir_reactive_out *reactive,
  * Calls on_error, or on_complete if there is no error, unless the subscriber
  * has cancelled.
  */
-static void send_end(struct weir__out_subscription *seat,
+static void send_end(struct weir__out_subscription *sub,
 		     struct weir_error *error)
 {
-	struct weir_subscriber *subscriber = seat->subscriber;
-	uint32_t state = weir__out_subscription_state(seat);
+	struct weir_subscriber *subscriber = sub->subscriber;
+	uint32_t state = weir__out_subscription_state(sub);
 	struct weir_actor *self;
 	int rc;
 
@@ -181,12 +180,12 @@ static void send_end(struct weir__out_subscription *seat,
 	assert(subscriber && !(state & WEIR__SUBSCRIPTION_OVER));
 	/* before the signal: from then on the subscription counts as cancelled
 	 * (1.6) */
-	ck_pr_or_32(&seat->state, WEIR__SUBSCRIPTION_OVER);
+	ck_pr_or_32(&sub->state, WEIR__SUBSCRIPTION_OVER);
 	self = weir__step_out();
 	rc = error ? subscriber->ops->on_error(subscriber, error)
 		   : subscriber->ops->on_complete(subscriber);
 	if (rc != 0)
-		weir__reactive_out_broken(seat->reactive, subscriber, rc);
+		weir__reactive_out_broken(sub->reactive, subscriber, rc);
 	weir__step_in(self);
 }
 
@@ -200,25 +199,24 @@ static struct weir__out_subscription *out_subscription_at(
 
 static uint32_t subscription_room(struct weir__sink *sink)
 {
-	struct weir__out_subscription *seat = out_subscription_at(sink);
-	int64_t left = weir__demand_left(&seat->granted, seat->used);
+	struct weir__out_subscription *sub = out_subscription_at(sink);
+	int64_t left = weir__demand_left(&sub->granted, sub->used);
 
 	assert(left >= 0);
 	return left < UINT32_MAX ? (uint32_t)left : UINT32_MAX;
 }
 
 /* Sends items one by one. Returns how many the subscriber has taken. */
-static uint32_t send_each(struct weir__out_subscription *seat,
+static uint32_t send_each(struct weir__out_subscription *sub,
 			  const struct weir__slot *slots, uint32_t n, int *rc)
 {
-	struct weir_subscriber *subscriber = seat->subscriber;
+	struct weir_subscriber *subscriber = sub->subscriber;
 	uint32_t i;
 
 	for (i = 0; i < n; i++) {
 		/* 1.8: looked at before each item, as a cancel may come from
 		 * inside on_next */
-		if (weir__out_subscription_state(seat) &
-		    WEIR__SUBSCRIPTION_GONE)
+		if (weir__out_subscription_state(sub) & WEIR__SUBSCRIPTION_GONE)
 			break;
 		*rc = subscriber->ops->on_next(subscriber, slots[i].item);
 		if (WEIR_UNLIKELY(*rc != 0))
@@ -235,57 +233,57 @@ static void *const *items_of(const struct weir__slot *slots)
 }
 
 /* All at once; the number taken. */
-static uint32_t send_all(struct weir__out_subscription *seat,
+static uint32_t send_all(struct weir__out_subscription *sub,
 			 const struct weir__slot *slots, uint32_t n, int *rc)
 {
-	struct weir_subscriber *subscriber = seat->subscriber;
+	struct weir_subscriber *subscriber = sub->subscriber;
 	size_t taken = 0;
 
-	if (weir__out_subscription_state(seat) & WEIR__SUBSCRIPTION_GONE)
+	if (weir__out_subscription_state(sub) & WEIR__SUBSCRIPTION_GONE)
 		return 0;
 	*rc = subscriber->ops->on_next_n(subscriber, items_of(slots), n,
 					 &taken);
 	return *rc == 0 || taken > n ? n : (uint32_t)taken;
 }
 
-static void drop(struct weir__out_subscription *seat,
+static void drop(struct weir__out_subscription *sub,
 		 const struct weir__slot *slots, uint32_t n)
 {
-	const struct weir_items *items = seat->subscription.items;
+	const struct weir_items *items = sub->subscription.items;
 	uint32_t i;
 
 	for (i = 0; items && items->drop && i < n; i++)
 		items->drop(slots[i].item, items->context);
 	if (n)
-		weir__registry_dropped(actor_of(seat->reactive)->executor, n);
+		weir__registry_dropped(actor_of(sub->reactive)->executor, n);
 }
 
 static void subscription_give(struct weir__sink *sink,
 			      const struct weir__slot *slots, uint32_t n)
 {
-	struct weir__out_subscription *seat = out_subscription_at(sink);
+	struct weir__out_subscription *sub = out_subscription_at(sink);
 	uint32_t good = weir__items_to_null(items_of(slots), n), taken;
 	struct weir_actor *self = weir__step_out();
 	int rc = 0;
 
 	assert(n <= subscription_room(sink));
-	if (good > 1 && seat->subscriber->ops->on_next_n)
-		taken = send_all(seat, slots, good, &rc);
+	if (good > 1 && sub->subscriber->ops->on_next_n)
+		taken = send_all(sub, slots, good, &rc);
 	else
-		taken = send_each(seat, slots, good, &rc);
+		taken = send_each(sub, slots, good, &rc);
 	if (WEIR_UNLIKELY(rc != 0))
-		weir__reactive_out_broken(seat->reactive, seat->subscriber, rc);
+		weir__reactive_out_broken(sub->reactive, sub->subscriber, rc);
 	weir__step_in(self);
-	seat->used += n;
+	sub->used += n;
 	if (WEIR_LIKELY(taken == n && rc == 0))
 		return;
-	drop(seat, slots + taken, n - taken);
+	drop(sub, slots + taken, n - taken);
 	if (rc != 0)
-		ck_pr_or_32(&seat->state, WEIR__SUBSCRIPTION_BROKEN);
+		ck_pr_or_32(&sub->state, WEIR__SUBSCRIPTION_BROKEN);
 	else if (taken == good && good < n)
-		ck_pr_or_32(&seat->state, WEIR__SUBSCRIPTION_NULL);
+		ck_pr_or_32(&sub->state, WEIR__SUBSCRIPTION_NULL);
 	/* The set of sinks changes between runs only. */
-	weir__actor_signal(actor_of(seat->reactive), WEIR__SIGNAL_PORTS);
+	weir__actor_signal(actor_of(sub->reactive), WEIR__SIGNAL_PORTS);
 }
 
 static bool subscription_gone(struct weir__sink *sink)
@@ -313,9 +311,9 @@ static const struct weir__sink_ops sink_ops = {
 	.end = subscription_end,
 };
 
-void weir__out_subscription_attach(struct weir__out_subscription *seat)
+void weir__out_subscription_attach(struct weir__out_subscription *sub)
 {
-	assert(!seat->sink.ops && seat->subscriber);
-	seat->sink.ops = &sink_ops;
-	weir__out_add(seat->reactive->out, &seat->sink);
+	assert(!sub->sink.ops && sub->subscriber);
+	sub->sink.ops = &sink_ops;
+	weir__out_add(sub->reactive->out, &sub->sink);
 }

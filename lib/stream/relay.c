@@ -157,7 +157,8 @@ int weir__relay(struct weir_out *out, struct weir_subscriber *subscriber)
 	 * ours.
 	 */
 	weir__reactive_out_subscribe(&relay->reactive, subscriber);
-	rc = relay->reactive.mail ? weir_actor_start(&relay->actor) : -ENOMEM;
+	rc = relay->reactive.pending ? weir_actor_start(&relay->actor)
+				     : -ENOMEM;
 	if (rc < 0) {
 		weir__link_undo(out);
 		(void)weir_out_end(&relay->out, weir_error_of(rc));

@@ -299,7 +299,7 @@ static void a_link_made_by_hand_beside_an_offer_stands(void **state)
 		weir_sim_run(ends.sim);
 		subscribe(&ends.out, &ends.in.subscriber);
 		weir_sim_run(ends.sim); /* offered */
-		assert_non_null(ends.out.offers);
+		assert_non_null(ends.out.link_offers);
 		to_link = &other.in;
 		weir_actor_signal(&ends.source.actor);
 		weir_sim_run(ends.sim);
