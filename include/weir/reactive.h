@@ -51,7 +51,7 @@ struct weir_reactive_out_options {
 };
 
 /* Private: a port that takes no part in firing and attends to another one. */
-struct weir__attendant {
+struct weir__port_adapter {
 	struct weir_port port;
 	const struct weir__port_ops *ops;
 };
@@ -59,7 +59,7 @@ struct weir__attendant {
 /* `publisher` is public, the rest private. */
 struct weir_reactive_out {
 	struct weir_publisher publisher;
-	struct weir__attendant attendant;
+	struct weir__port_adapter adapter;
 	struct weir_out *out;
 	/* New subscribers; any thread, atomically. */
 	struct weir__out_subscription *pending;
@@ -166,7 +166,7 @@ struct weir_reactive_in_options {
 /* `subscriber` is public, the rest private. */
 struct weir_reactive_in {
 	struct weir_subscriber subscriber;
-	struct weir__attendant attendant;
+	struct weir__port_adapter adapter;
 	struct weir_in *in;
 	const struct weir_items *takes;
 	struct weir_reactive_in_options options;

@@ -27,21 +27,21 @@ void weir__port_init(struct weir_port *port, struct weir_actor *actor,
 {
 	struct weir_port **link = &actor->ports;
 
-	assert(kind <= WEIR__PORT_ATTENDANT);
+	assert(kind <= WEIR__PORT_ADAPTER);
 	memset(port, 0, sizeof(*port));
 	port->actor = actor;
 	port->block = &port->blocked;
 	port->burst = 1;
 	port->kind = (uint8_t)kind;
-	if (kind == WEIR__PORT_ATTENDANT) {
+	if (kind == WEIR__PORT_ADAPTER) {
 		port->flags = WEIR__PORT_IGNORED;
 		port->left_out = 1;
 	}
-	/* in-ports before out-ports, attendants last: see find_simple() */
+	/* in-ports before out-ports, adapters last: see find_simple() */
 	while (*link &&
 	       !(kind == WEIR__PORT_IN && (*link)->kind == WEIR__PORT_OUT) &&
-	       !(kind < WEIR__PORT_ATTENDANT &&
-		 (*link)->kind == WEIR__PORT_ATTENDANT))
+	       !(kind < WEIR__PORT_ADAPTER &&
+		 (*link)->kind == WEIR__PORT_ADAPTER))
 		link = &(*link)->next;
 	port->next = *link;
 	if (weir__is_new(actor)) {
@@ -110,7 +110,7 @@ void weir__port_tell(struct weir_port *port, struct weir_error *error)
 	struct weir_port *other;
 
 	for (other = port->actor->ports; other; other = other->next)
-		if (other->kind == WEIR__PORT_ATTENDANT &&
+		if (other->kind == WEIR__PORT_ADAPTER &&
 		    weir__port_ops(other)->other_ended)
 			weir__port_ops(other)->other_ended(other, port, error);
 }

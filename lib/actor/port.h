@@ -4,8 +4,8 @@
  *
  * A new kind is one file that calls weir__port_init() with WEIR__PORT_OTHER and
  * brings its table along, in a struct weir__other_port: so do the ports of
- * semaphores, channels and completions, and those of other layers. An attendant
- * does the same with WEIR__PORT_ATTENDANT.
+ * semaphores, channels and completions, and those of other layers. An adapter
+ * does the same with WEIR__PORT_ADAPTER.
  *
  * The kinds before WEIR__PORT_OTHER are known by name in other places. Their
  * tables are in port.c; slice.c, settle.c and link.h have code of their own for
@@ -34,7 +34,7 @@ enum weir__port_kind {
 	 * The same, but never takes part in firing: it attends to another port
 	 * of its actor, and comes after those. Must be last.
 	 */
-	WEIR__PORT_ATTENDANT,
+	WEIR__PORT_ADAPTER,
 };
 
 /* port->flags, the owner's. */
@@ -51,7 +51,7 @@ enum {
 
 /*
  * All but `wake` run on the owner's thread. Functions a kind has no use for
- * are NULL; `certain` only of attendants, which are never asked.
+ * are NULL; `certain` only of adapters, which are never asked.
  */
 struct weir__port_ops {
 	bool takes; /* tokens come in here: its actor is no source */
@@ -73,7 +73,7 @@ struct weir__port_ops {
 	int (*signalled)(struct weir_port *port);
 	/* The executor drains: takes in no more than what is on its way. */
 	void (*drain)(struct weir_port *port);
-	/* Of attendants: another port of the actor has ended, before its
+	/* Of adapters: another port of the actor has ended, before its
 	 * handler is called. The error is borrowed. */
 	void (*other_ended)(struct weir_port *port, struct weir_port *other,
 			    struct weir_error *error);
@@ -138,7 +138,7 @@ void weir__port_switch_off(struct weir_port *port, uint8_t flag);
 void weir__ports_keep_set(struct weir_actor *actor);
 void weir__ports_reset_set(struct weir_actor *actor);
 
-/* Tells the attendants that a port has ended. Owner. */
+/* Tells the adapters that a port has ended. Owner. */
 void weir__port_tell(struct weir_port *port, struct weir_error *error);
 
 static inline bool weir__port_off(const struct weir_port *port)

@@ -350,11 +350,11 @@ static void find_simple(struct weir_actor *actor)
 		flags |= WEIR__ACTOR_PUTS;
 		port = port->next;
 	}
-	if ((port && port->kind != WEIR__PORT_ATTENDANT) ||
+	if ((port && port->kind != WEIR__PORT_ADAPTER) ||
 	    weir__actor_stats(actor) || (actor->flags & WEIR__ACTOR_LETTERS))
 		return;
 	for (port = actor->ports; port; port = port->next)
-		if (port->kind != WEIR__PORT_ATTENDANT &&
+		if (port->kind != WEIR__PORT_ADAPTER &&
 		    (weir__port_off(port) || !(port->flags & WEIR__PORT_LINK)))
 			return;
 	weir__actor_set(actor, flags);

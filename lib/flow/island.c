@@ -108,7 +108,7 @@ static void set_going(struct weir__island *island, bool going)
 {
 	bool ignored = !island->going;
 
-	if (island->go.port.kind == WEIR__PORT_ATTENDANT)
+	if (island->go.port.kind == WEIR__PORT_ADAPTER)
 		return;
 	weir__take_part(&island->go.port, &ignored, going);
 	island->going = !ignored;
@@ -454,7 +454,7 @@ int weir__island_ready(struct weir__island *island, struct weir__op *root)
 	island->going = !fires;
 	island->go.ops = &go_ops;
 	weir__port_init(&island->go.port, &island->actor,
-			fires ? WEIR__PORT_ATTENDANT : WEIR__PORT_OTHER);
+			fires ? WEIR__PORT_ADAPTER : WEIR__PORT_OTHER);
 	if (!island->linear)
 		require_input(island, false, false);
 	/* Drives the island once when it starts, whatever its ports hold. */

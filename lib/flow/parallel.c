@@ -236,7 +236,7 @@ static void slot_init(struct slot *slot, struct calls *calls,
 {
 	(void)weir_actor_init(&slot->actor, &slot_ops, executor);
 	slot->stays.ops = &stays_ops;
-	weir__port_init(&slot->stays.port, &slot->actor, WEIR__PORT_ATTENDANT);
+	weir__port_init(&slot->stays.port, &slot->actor, WEIR__PORT_ADAPTER);
 	slot->calls = calls;
 	(void)weir_actor_ref(&slot->actor);
 }

@@ -272,7 +272,7 @@ static int64_t demand(const struct weir_reactive_in *reactive)
 
 static struct weir_reactive_in *attended(struct weir_port *port)
 {
-	return weir_container_of(port, struct weir_reactive_in, attendant.port);
+	return weir_container_of(port, struct weir_reactive_in, adapter.port);
 }
 
 /* Tokens that turns have taken since the last time. */
@@ -434,7 +434,7 @@ static void in_close(struct weir_port *port, struct weir_error *error)
 	stop(attended(port));
 }
 
-static const struct weir__port_ops attendant_ops = {
+static const struct weir__port_ops adapter_ops = {
 	.publish = in_publish,
 	.wake = in_wake,
 	.signalled = in_signalled,
@@ -543,11 +543,11 @@ int weir_reactive_in_init(struct weir_reactive_in *reactive, struct weir_in *in,
 		.in = in,
 		.options = *options,
 		.takes = in->items,
-		.attendant.ops = &attendant_ops,
+		.adapter.ops = &adapter_ops,
 	};
 	(void)weir_subscriber_init(&reactive->subscriber, &subscriber_ops);
-	weir__port_init(&reactive->attendant.port, in->port.actor,
-			WEIR__PORT_ATTENDANT);
+	weir__port_init(&reactive->adapter.port, in->port.actor,
+			WEIR__PORT_ADAPTER);
 	in->lane_flags |= WEIR__IN_SUBSCRIBES;
 	return 0;
 }

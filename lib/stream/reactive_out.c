@@ -19,9 +19,9 @@
 
 #define CAPACITY 64u
 
-_Static_assert(offsetof(struct weir__attendant, ops) ==
+_Static_assert(offsetof(struct weir__port_adapter, ops) ==
 		       offsetof(struct weir__other_port, ops),
-	       "a struct weir__attendant is a struct weir__other_port");
+	       "a struct weir__port_adapter is a struct weir__other_port");
 
 /* In reactive->pending when the stream has ended. */
 static struct weir__out_subscription closed;
@@ -220,8 +220,7 @@ static void read_answers(struct weir_reactive_out *reactive)
 
 static struct weir_reactive_out *reactive_of(struct weir_port *port)
 {
-	return weir_container_of(port, struct weir_reactive_out,
-				 attendant.port);
+	return weir_container_of(port, struct weir_reactive_out, adapter.port);
 }
 
 static void admit_pending(struct weir_reactive_out *reactive)
@@ -391,7 +390,7 @@ static void out_fini(struct weir_port *port)
 	weir_error_unref(reactive_of(port)->error);
 }
 
-static const struct weir__port_ops attendant_ops = {
+static const struct weir__port_ops adapter_ops = {
 	.signalled = out_signalled,
 	.other_ended = out_other_ended,
 	.close = out_close,
@@ -517,15 +516,15 @@ int weir_reactive_out_init(struct weir_reactive_out *reactive,
 		return -ENOTSUP;
 	*reactive = (struct weir_reactive_out){
 		.publisher.ops = &publisher_ops,
-		.attendant.ops = &attendant_ops,
+		.adapter.ops = &adapter_ops,
 		.out = out,
 		.timer.fire = fire,
 		.timeout_ns = options->timeout_ns,
 		.capacity = options->capacity ? (uint32_t)options->capacity
 					      : CAPACITY,
 	};
-	weir__port_init(&reactive->attendant.port, out->port.actor,
-			WEIR__PORT_ATTENDANT);
+	weir__port_init(&reactive->adapter.port, out->port.actor,
+			WEIR__PORT_ADAPTER);
 	out->out_flags |= WEIR__OUT_PUBLISHES;
 	if (options->flags & WEIR_REACTIVE_STAY)
 		out->out_flags |= WEIR__OUT_STAYS;

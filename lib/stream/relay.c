@@ -29,7 +29,7 @@ struct relay {
 	struct weir_in in;
 	struct weir_out out;
 	struct weir_reactive_out reactive;
-	struct weir__attendant failing; /* handles errors */
+	struct weir__port_adapter failing; /* handles errors */
 	bool fails; /* the error has come, and there is demand */
 };
 
@@ -123,7 +123,7 @@ static int set_up(struct relay *relay, struct weir_out *out)
 	relay->failing.ops = &failing_ops;
 	if (rc == 0)
 		weir__port_init(&relay->failing.port, &relay->actor,
-				WEIR__PORT_ATTENDANT);
+				WEIR__PORT_ADAPTER);
 	return rc;
 }
 

@@ -201,7 +201,7 @@ static void a_drain_leaves_a_publisher_elsewhere(void **state)
 	ends_fini(&ends);
 }
 
-/* Attendants are made between the ports, and stand behind them. */
+/* Adapters are made between the ports, and stand behind them. */
 static void stage_check(bool in_first)
 {
 	struct ends ends;
