@@ -50,7 +50,7 @@ struct weir_reactive_out_options {
 	uint64_t reserved[4]; /* zero */
 };
 
-/* Private: a port that takes no part in firing and attends to another one. */
+/* Private: a port that takes no part in firing and adapts another one. */
 struct weir__port_adapter {
 	struct weir_port port;
 	const struct weir__port_ops *ops;

@@ -31,7 +31,7 @@ enum weir__port_kind {
 	WEIR__PORT_ANY,
 	WEIR__PORT_OTHER, /* a struct weir__other_port */
 	/*
-	 * The same, but never takes part in firing: it attends to another port
+	 * The same, but never takes part in firing: it adapts another port
 	 * of its actor, and comes after those. Must be last.
 	 */
 	WEIR__PORT_ADAPTER,

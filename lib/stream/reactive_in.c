@@ -270,7 +270,7 @@ static int64_t demand(const struct weir_reactive_in *reactive)
 	return n < room ? n : room;
 }
 
-static struct weir_reactive_in *attended(struct weir_port *port)
+static struct weir_reactive_in *adapted(struct weir_port *port)
 {
 	return weir_container_of(port, struct weir_reactive_in, adapter.port);
 }
@@ -287,7 +287,7 @@ static int64_t taken(struct weir_reactive_in *reactive)
 
 static bool in_publish(struct weir_port *port)
 {
-	struct weir_reactive_in *reactive = attended(port);
+	struct weir_reactive_in *reactive = adapted(port);
 	struct weir_subscription *subscription = look(reactive);
 	int64_t n;
 
@@ -311,7 +311,7 @@ static bool in_publish(struct weir_port *port)
  */
 static void in_wake(struct weir_port *port)
 {
-	struct weir_reactive_in *reactive = attended(port);
+	struct weir_reactive_in *reactive = adapted(port);
 	struct weir_subscription *subscription = look(reactive);
 	int64_t n = reactive->unsent;
 	struct weir_actor *self;
@@ -379,13 +379,13 @@ static void end_foreign(struct weir_reactive_in *reactive)
 
 static void in_drain(struct weir_port *port)
 {
-	attended(port)->draining = true;
-	end_foreign(attended(port));
+	adapted(port)->draining = true;
+	end_foreign(adapted(port));
 }
 
 static int in_signalled(struct weir_port *port)
 {
-	struct weir_reactive_in *reactive = attended(port);
+	struct weir_reactive_in *reactive = adapted(port);
 	struct weir_subscription *subscription = look(reactive);
 
 	if (is_link_offer(subscription))
@@ -421,7 +421,7 @@ static void stop(struct weir_reactive_in *reactive)
 static void in_other_ended(struct weir_port *port, struct weir_port *other,
 			   struct weir_error *error)
 {
-	struct weir_reactive_in *reactive = attended(port);
+	struct weir_reactive_in *reactive = adapted(port);
 
 	(void)error;
 	if (other == &reactive->in->port)
@@ -431,7 +431,7 @@ static void in_other_ended(struct weir_port *port, struct weir_port *other,
 static void in_close(struct weir_port *port, struct weir_error *error)
 {
 	(void)error;
-	stop(attended(port));
+	stop(adapted(port));
 }
 
 static const struct weir__port_ops adapter_ops = {
