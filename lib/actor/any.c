@@ -41,7 +41,7 @@ int weir_any_add(struct weir_any *any, struct weir_port *port)
 	return 0;
 }
 
-static uint32_t any_certain(struct weir_port *port)
+static uint32_t any_available(struct weir_port *port)
 {
 	struct weir_any *any = (struct weir_any *)port;
 	struct weir_port *member;
@@ -62,5 +62,5 @@ static uint32_t any_certain(struct weir_port *port)
 }
 
 const struct weir__port_ops weir__any_ops = {
-	.certain = any_certain,
+	.certain = any_available,
 };

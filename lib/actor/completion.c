@@ -201,7 +201,7 @@ static void port_wake(struct weir__waiter *waiter)
 	weir_actor_unref(actor);
 }
 
-static uint32_t port_certain(struct weir_port *port)
+static uint32_t port_available(struct weir_port *port)
 {
 	struct weir_completion_port *self = (struct weir_completion_port *)port;
 
@@ -235,7 +235,7 @@ static void port_close(struct weir_port *port, struct weir_error *error)
 }
 
 static const struct weir__port_ops port_ops = {
-	.certain = port_certain,
+	.certain = port_available,
 	.arm = port_arm,
 	.close = port_close,
 };

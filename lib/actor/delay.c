@@ -98,7 +98,7 @@ int weir_delay_for(struct weir_delay *delay, uint64_t delay_ns)
 					       : WEIR_FOREVER);
 }
 
-static uint32_t delay_certain(struct weir_port *port)
+static uint32_t delay_available(struct weir_port *port)
 {
 	struct weir_delay *delay = (struct weir_delay *)port;
 
@@ -116,6 +116,6 @@ static void delay_close(struct weir_port *port, struct weir_error *error)
 }
 
 const struct weir__port_ops weir__delay_ops = {
-	.certain = delay_certain,
+	.certain = delay_available,
 	.close = delay_close,
 };

@@ -25,7 +25,7 @@ static void fire(struct weir_watch *watch, short events)
 	struct weir_actor *actor = fd->port.actor;
 
 	/* release: our use of the watch is over, the owner may arm it again;
-	 * pairs with the acquire in fd_certain() */
+	 * pairs with the acquire in fd_available() */
 	ck_pr_fence_release();
 	ck_pr_store_32(&fd->ready, (uint32_t)(uint16_t)events + 1);
 	/* store -> load, rule 2; pairs with the fence of the arming */
@@ -86,7 +86,7 @@ short weir_fd_events(const struct weir_fd *port)
 	return ready ? (short)(ready - 1) : 0;
 }
 
-static uint32_t fd_certain(struct weir_port *port)
+static uint32_t fd_available(struct weir_port *port)
 {
 	bool ready = ck_pr_load_32(&((struct weir_fd *)port)->ready) != 0;
 
@@ -101,7 +101,7 @@ static int fd_arm(struct weir_port *port)
 	struct weir_executor *executor = port->actor->executor;
 	int rc;
 
-	if (fd->armed || fd_certain(port))
+	if (fd->armed || fd_available(port))
 		return 0;
 	weir_actor_ref(port->actor);
 	fd->armed = 1;
@@ -119,14 +119,14 @@ static void fd_close(struct weir_port *port, struct weir_error *error)
 	struct weir_executor *executor = port->actor->executor;
 
 	(void)error;
-	if (fd->armed && !fd_certain(port) &&
+	if (fd->armed && !fd_available(port) &&
 	    executor->ops->watch_cancel(executor, &fd->watch))
 		weir_actor_unref(port->actor);
 	fd->armed = 0;
 }
 
 const struct weir__port_ops weir__fd_ops = {
-	.certain = fd_certain,
+	.certain = fd_available,
 	.arm = fd_arm,
 	.close = fd_close,
 };

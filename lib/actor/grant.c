@@ -190,7 +190,7 @@ static void ask(struct weir__grant_port *self)
 		weir__actor_signal(actor, WEIR__SIGNAL_PORTS);
 }
 
-uint32_t weir__grant_certain(struct weir_port *port)
+uint32_t weir__grant_available(struct weir_port *port)
 {
 	struct weir__grant_port *self = of(port);
 

@@ -27,10 +27,11 @@ struct weir__grantor {
 
 /* The table of such a port; `signalled` is called once, when it has ended. */
 #define WEIR__GRANT_OPS \
-	.certain = weir__grant_certain, .invalidate = weir__grant_invalidate, \
-	.arm = weir__grant_arm, .close = weir__grant_close
+	.certain = weir__grant_available, \
+	.invalidate = weir__grant_invalidate, .arm = weir__grant_arm, \
+	.close = weir__grant_close
 
-uint32_t weir__grant_certain(struct weir_port *port);
+uint32_t weir__grant_available(struct weir_port *port);
 void weir__grant_invalidate(struct weir_port *port);
 int weir__grant_arm(struct weir_port *port);
 void weir__grant_close(struct weir_port *port, struct weir_error *error);

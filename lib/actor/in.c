@@ -124,8 +124,8 @@ int weir_in_merge(struct weir_in *in, enum weir_merge rule)
  * will come. A look finds at most WEIR__LOOK_MAX tokens, which is a burst at
  * least; the next look finds the rest, and the end too.
  */
-static uint32_t certain_linked(struct weir_in *in, struct weir__lane *lane,
-			       bool *ended)
+static uint32_t linked_available(struct weir_in *in, struct weir__lane *lane,
+				 bool *ended)
 {
 	uint32_t word = ck_pr_load_32(weir__lane_tail(lane)), n;
 
@@ -147,12 +147,12 @@ static bool is_put_lane(const struct weir_in *in, const struct weir__lane *lane)
 	return lane == &in->lane && !(in->lane_flags & WEIR__IN_LINKED);
 }
 
-static uint32_t certain_lane(struct weir_in *in, struct weir__lane *lane,
-			     bool *ended)
+static uint32_t lane_available(struct weir_in *in, struct weir__lane *lane,
+			       bool *ended)
 {
 	if (is_put_lane(in, lane))
 		return weir__put_look(in, ended);
-	return certain_linked(in, lane, ended);
+	return linked_available(in, lane, ended);
 }
 
 /* True: turns have taken more tokens than there were; the head is put back. */
@@ -176,7 +176,7 @@ static bool holds_peeked(const struct weir_in *in)
 	return in->peeked == (uint16_t)(in->head ^ WEIR__PEEKED);
 }
 
-/* Whether certain_lane() would find a token in the current lane. */
+/* Whether lane_available() would find a token in the current lane. */
 static bool holds(struct weir_in *in, struct weir__lane *lane)
 {
 	if (is_put_lane(in, lane))
@@ -244,7 +244,7 @@ static uint64_t drain_link(struct weir_in *in, struct weir__lane *lane,
 	bool ended;
 
 	while (WEIR_UNLIKELY(holds(in, lane))) {
-		certain_lane(in, lane, &ended);
+		lane_available(in, lane, &ended);
 		for (; in->head != in->limit; dropped++)
 			weir__in_drop_unread(in, in->head++, dead);
 		/* release: done with the slots; the producer may go on until
@@ -462,7 +462,7 @@ static uint32_t n_lanes(const struct weir_in *in)
  * Takes tokens from the lanes in turn: each look that follows a run goes on
  * from the lane that was served to the next lane that has tokens.
  */
-static uint32_t certain_merged(struct weir_in *in)
+static uint32_t merged_available(struct weir_in *in)
 {
 	struct weir__lane *lane = in->merge->current;
 	uint32_t left = n_lanes(in), n;
@@ -473,7 +473,7 @@ static uint32_t certain_merged(struct weir_in *in)
 	in->merge->served = false;
 	for (; left; left--) {
 		switch_lane(in, lane);
-		n = certain_lane(in, lane, &ended);
+		n = lane_available(in, lane, &ended);
 		if (n >= in->port.burst)
 			return n;
 		if (ended && n) {
@@ -489,7 +489,7 @@ static uint32_t certain_merged(struct weir_in *in)
 	return 0;
 }
 
-static uint32_t in_certain(struct weir_port *port)
+static uint32_t in_available(struct weir_port *port)
 {
 	struct weir_in *in = (struct weir_in *)port;
 	bool ended;
@@ -503,9 +503,10 @@ static uint32_t in_certain(struct weir_port *port)
 	/* outside a slice: no harm done */
 	(void)overtaken(in);
 	if (in->merge)
-		return in->port.flags & WEIR__PORT_AT_END ? 0
-							  : certain_merged(in);
-	n = certain_lane(in, &in->lane, &ended);
+		return in->port.flags & WEIR__PORT_AT_END
+			       ? 0
+			       : merged_available(in);
+	n = lane_available(in, &in->lane, &ended);
 	if (WEIR_UNLIKELY(ended) && n < port->burst)
 		return at_end(in, n);
 	return n;
@@ -851,7 +852,7 @@ static void in_invalidate(struct weir_port *port)
 
 const struct weir__port_ops weir__in_ops = {
 	.takes = true,
-	.certain = in_certain,
+	.certain = in_available,
 	.signalled = in_signalled,
 	.invalidate = in_invalidate,
 	.publish = in_publish,

@@ -135,7 +135,7 @@ static uint32_t fan_room(const struct weir_out *out)
 	return wanted ? most - waiting : 0;
 }
 
-static uint32_t out_certain(struct weir_port *port)
+static uint32_t out_available(struct weir_port *port)
 {
 	struct weir_out *out = (struct weir_out *)port;
 	uint32_t n = UINT32_MAX;
@@ -211,7 +211,8 @@ static void end_lane(struct weir_in *in, struct weir__lane *lane, uint32_t tail,
 
 	lane->error = weir_error_ref(error);
 	/* release: the tokens and the error before the end; pairs with the
-	 * acquire in certain_linked(). The last touch of the lane is the store:
+	 * acquire in linked_available(). The last touch of the lane is the
+	 * store:
 	 * a consumer that merges frees it then. */
 	ck_pr_fence_release();
 	ck_pr_store_32(word, tail << 1 | 1);
@@ -360,7 +361,7 @@ static bool publish_fan(struct weir_out *out)
 	else
 		broadcast(out, n);
 	/* release: the tokens before the indices; pairs with the acquire in
-	 * certain_linked() */
+	 * linked_available() */
 	ck_pr_fence_release();
 	for (sink = fan->sinks; sink; sink = sink->next) {
 		if (!sink->given)
@@ -610,7 +611,7 @@ static int all_cancelled(struct weir_out *out)
 	/* Turns go on, and put into a ring of our own. */
 	if (drop_ring(out) < 0)
 		return -ENOMEM;
-	(void)out_certain(&out->port);
+	(void)out_available(&out->port);
 	return actor->ops->cancelled ? actor->ops->cancelled(actor, out) : 0;
 }
 
@@ -728,7 +729,7 @@ static void out_fini(struct weir_port *port)
 }
 
 const struct weir__port_ops weir__out_ops = {
-	.certain = out_certain,
+	.certain = out_available,
 	.publish = out_publish,
 	.wake = out_wake,
 	.invalidate = out_invalidate,

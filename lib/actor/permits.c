@@ -70,7 +70,7 @@ int64_t weir_permits_count(const struct weir_permits *permits)
 	return weir__demand_left(&permits->granted, permits->used);
 }
 
-static uint32_t permits_certain(struct weir_port *port)
+static uint32_t permits_available(struct weir_port *port)
 {
 	int64_t n = weir_permits_count((struct weir_permits *)port);
 
@@ -80,5 +80,5 @@ static uint32_t permits_certain(struct weir_port *port)
 }
 
 const struct weir__port_ops weir__permits_ops = {
-	.certain = permits_certain,
+	.certain = permits_available,
 };

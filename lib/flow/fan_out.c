@@ -218,7 +218,7 @@ static bool all_have_asked(struct weir__fan_out *fan)
 }
 
 /* The room of an outlet, without looking for more. */
-static size_t certain_room(const struct weir__outlet *outlet)
+static size_t room_available(const struct weir__outlet *outlet)
 {
 	return outlet->gone ? 0 : weir_out_room(&outlet->out);
 }
@@ -230,7 +230,7 @@ static size_t balance_room(struct weir__fan_out *fan)
 	if (!all_have_asked(fan))
 		return 0;
 	for (i = 0; i < fan->args->n && room < WEIR_FLOW_BATCH; i++)
-		room += certain_room(&fan->outlets[i]);
+		room += room_available(&fan->outlets[i]);
 	return room;
 }
 
@@ -259,7 +259,7 @@ static size_t deal_in_turn(struct weir__fan_out *fan, void *const *items,
 	struct weir__outlet *outlet;
 
 	for (i = 0; i < fan->args->n; i++) {
-		room = certain_room(&fan->outlets[i]);
+		room = room_available(&fan->outlets[i]);
 		if (room > most) {
 			next = most;
 			most = room;
@@ -274,7 +274,7 @@ static size_t deal_in_turn(struct weir__fan_out *fan, void *const *items,
 	n = least(n, step * (most - next));
 	for (i = 0; nth < least(step, n); i++) {
 		outlet = &fan->outlets[fan->outlets[i].nth];
-		if (certain_room(outlet) != most)
+		if (room_available(outlet) != most)
 			continue;
 		put_every(&outlet->out, items + nth, n - nth, step);
 		nth++;

@@ -333,7 +333,7 @@ static void released(struct weir_actor *actor)
 
 /* --- Setting it up -------------------------------------------------------- */
 
-static uint32_t go_certain(struct weir_port *port)
+static uint32_t go_available(struct weir_port *port)
 {
 	return GO_TURNS;
 }
@@ -371,7 +371,7 @@ static int go_signalled(struct weir_port *port)
 /* `takes`: a drain does not end the island, but its sources. */
 static const struct weir__port_ops go_ops = {
 	.takes = true,
-	.certain = go_certain,
+	.certain = go_available,
 	.signalled = go_signalled,
 	.drain = go_drain,
 };
