@@ -3,7 +3,7 @@
  * A port of ports. Members share the group's `blocked` word and are counted
  * once (rule 7), so a thread that unblocks a member unblocks the group.
  *
- * The number of certain turns is the maximum over the members, not the sum: a
+ * The number of available turns is the maximum over the members, not the sum: a
  * turn may use a burst of each member, and after fewer turns than the maximum
  * the member that had it is still ready.
  */
@@ -62,5 +62,5 @@ static uint32_t any_available(struct weir_port *port)
 }
 
 const struct weir__port_ops weir__any_ops = {
-	.certain = any_available,
+	.available = any_available,
 };

@@ -33,8 +33,8 @@ struct weir__child_ops {
 	void (*leaving)(struct weir_actor *actor);
 	/*
 	 * WEIR__ACTOR_LETTERS is set and the actor has been looked at, with
-	 * `turns` certain. How many of them may run before there is more to do,
-	 * or WEIR__LOOK_AGAIN: something was done.
+	 * `turns` available. How many of them may run before there is more to
+	 * do, or WEIR__LOOK_AGAIN: something was done.
 	 */
 	uint32_t (*letters)(struct weir_actor *actor, uint32_t turns);
 	/* The executor drains; a `source` is to finish. */

@@ -235,7 +235,7 @@ static void port_close(struct weir_port *port, struct weir_error *error)
 }
 
 static const struct weir__port_ops port_ops = {
-	.certain = port_available,
+	.available = port_available,
 	.arm = port_arm,
 	.close = port_close,
 };

@@ -116,6 +116,6 @@ static void delay_close(struct weir_port *port, struct weir_error *error)
 }
 
 const struct weir__port_ops weir__delay_ops = {
-	.certain = delay_available,
+	.available = delay_available,
 	.close = delay_close,
 };

@@ -126,7 +126,7 @@ static void fd_close(struct weir_port *port, struct weir_error *error)
 }
 
 const struct weir__port_ops weir__fd_ops = {
-	.certain = fd_available,
+	.available = fd_available,
 	.arm = fd_arm,
 	.close = fd_close,
 };

@@ -74,8 +74,9 @@
  *         last drop, the owner does not touch the actor again.
  *
  * A slice is a loop of runs. Before each run the slice takes the minimum over
- * the ports of the turns that are certain; inside a run ports are plain memory
- * with private cursors. What a run did is published when the run is over.
+ * the ports of the turns that are available; inside a run ports are plain
+ * memory with private cursors. What a run did is published when the run is
+ * over.
  *
  * A slice that has run a turn does not arm: while other actors work there is
  * mostly something to do when this actor's time comes again, so the slice keeps

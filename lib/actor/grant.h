@@ -27,7 +27,7 @@ struct weir__grantor {
 
 /* The table of such a port; `signalled` is called once, when it has ended. */
 #define WEIR__GRANT_OPS \
-	.certain = weir__grant_available, \
+	.available = weir__grant_available, \
 	.invalidate = weir__grant_invalidate, .arm = weir__grant_arm, \
 	.close = weir__grant_close
 

@@ -120,7 +120,7 @@ int weir_in_merge(struct weir_in *in, enum weir_merge rule)
 /* --- Looking ------------------------------------------------------------- */
 
 /*
- * Tokens certain in a link's lane, which is the current one. *ended: no more
+ * Tokens available in a link's lane, which is the current one. *ended: no more
  * will come. A look finds at most WEIR__LOOK_MAX tokens, which is a burst at
  * least; the next look finds the rest, and the end too.
  */
@@ -852,7 +852,7 @@ static void in_invalidate(struct weir_port *port)
 
 const struct weir__port_ops weir__in_ops = {
 	.takes = true,
-	.certain = in_available,
+	.available = in_available,
 	.signalled = in_signalled,
 	.invalidate = in_invalidate,
 	.publish = in_publish,

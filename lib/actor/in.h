@@ -177,13 +177,13 @@ static inline uint32_t weir__index_diff(uint32_t later, uint32_t earlier)
 
 /*
  * What a slice asks of an in-port with one link, in line: *n becomes the number
- * of certain tokens if that is less. False: the link has ended, or turns have
+ * of available tokens if that is less. False: the link has ended, or turns have
  * taken more than there was; the slice is to ask the port's ops.
  */
 static inline bool weir__in_look(struct weir_in *in, uint32_t *n)
 {
 	/* A look begins anew in 31 bits, so that head < limit compares. */
-	uint32_t head = in->head, limit = in->limit, word, certain;
+	uint32_t head = in->head, limit = in->limit, word, available;
 
 	word = ck_pr_load_32(in->lane.words);
 	/* acquire: the tokens; pairs with the release in publish() */
@@ -191,15 +191,15 @@ static inline bool weir__in_look(struct weir_in *in, uint32_t *n)
 	if (WEIR_UNLIKELY(word & 1) || WEIR_UNLIKELY(head != limit))
 		return false;
 	head &= WEIR__INDEX_MASK;
-	certain = weir__index_diff(word >> 1, head);
-	assert(certain <= in->mask + 1);
-	if (WEIR_UNLIKELY(certain > WEIR__LOOK_MAX))
-		certain = WEIR__LOOK_MAX;
-	if (certain < *n)
-		*n = certain;
-	if (certain) {
+	available = weir__index_diff(word >> 1, head);
+	assert(available <= in->mask + 1);
+	if (WEIR_UNLIKELY(available > WEIR__LOOK_MAX))
+		available = WEIR__LOOK_MAX;
+	if (available < *n)
+		*n = available;
+	if (available) {
 		in->head = head;
-		in->limit = head + certain;
+		in->limit = head + available;
 	}
 	return true;
 }

@@ -20,7 +20,7 @@
 void weir__link_mark(struct weir_port *port);
 
 /*
- * *turns: the turns that are certain on a port with one link. False: ask the
+ * *turns: the turns that are available on a port with one link. False: ask the
  * port's ops, as something about the port is special.
  */
 static inline bool weir__link_look(struct weir_port *port, uint32_t *turns)

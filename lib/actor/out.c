@@ -729,7 +729,7 @@ static void out_fini(struct weir_port *port)
 }
 
 const struct weir__port_ops weir__out_ops = {
-	.certain = out_available,
+	.available = out_available,
 	.publish = out_publish,
 	.wake = out_wake,
 	.invalidate = out_invalidate,

@@ -80,5 +80,5 @@ static uint32_t permits_available(struct weir_port *port)
 }
 
 const struct weir__port_ops weir__permits_ops = {
-	.certain = permits_available,
+	.available = permits_available,
 };

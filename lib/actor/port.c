@@ -57,17 +57,17 @@ void weir__port_init(struct weir_port *port, struct weir_actor *actor,
 
 uint32_t weir__port_turns(struct weir_port *port)
 {
-	uint32_t certain;
+	uint32_t available;
 
 	if (WEIR_LIKELY(port->kind == WEIR__PORT_IN))
-		certain = weir__in_ops.certain(port);
+		available = weir__in_ops.available(port);
 	else if (WEIR_LIKELY(port->kind == WEIR__PORT_OUT))
-		certain = weir__out_ops.certain(port);
+		available = weir__out_ops.available(port);
 	else
-		certain = weir__port_ops(port)->certain(port);
+		available = weir__port_ops(port)->available(port);
 	if (WEIR_LIKELY(port->burst == 1))
-		return certain;
-	return certain / port->burst;
+		return available;
+	return available / port->burst;
 }
 
 /*

@@ -51,15 +51,15 @@ enum {
 
 /*
  * All but `wake` run on the owner's thread. Functions a kind has no use for
- * are NULL; `certain` only of adapters, which are never asked.
+ * are NULL; `available` only of adapters, which are never asked.
  */
 struct weir__port_ops {
 	bool takes; /* tokens come in here: its actor is no source */
 	/*
-	 * How many tokens, slots or permits are certain until the owner uses
+	 * How many tokens, slots or permits are available until the owner uses
 	 * them; looks at what others have published. May set AT_END.
 	 */
-	uint32_t (*certain)(struct weir_port *port);
+	uint32_t (*available)(struct weir_port *port);
 	/* The slice is over: no take or put finds anything until the next. */
 	void (*invalidate)(struct weir_port *port);
 	/* The port is about to be waited for. A negative errno fails. */
@@ -125,7 +125,7 @@ static inline int weir__port_check_owner(const struct weir_port *port)
 	return weir__owned(port->actor) ? 0 : -EPERM;
 }
 
-/* Turns that are certain. Owner. */
+/* Turns that are available. Owner. */
 uint32_t weir__port_turns(struct weir_port *port);
 
 /* Takes no part any more (rule 7); `flag` is IGNORED or ENDED. Owner. */

@@ -35,9 +35,9 @@ static inline uint32_t weir__put_found(const struct weir_in *in)
 }
 
 /*
- * Tokens that are certain: those that are marked without a gap. *ended: no more
- * will come. Until the lane is about to end nobody but producers touches the
- * tail word. Owner; the lane is the current one.
+ * Tokens that are available: those that are marked without a gap. *ended: no
+ * more will come. Until the lane is about to end nobody but producers touches
+ * the tail word. Owner; the lane is the current one.
  */
 static inline uint32_t weir__put_look(struct weir_in *in, bool *ended)
 {

@@ -87,7 +87,7 @@ static inline bool publish(struct weir_actor *actor)
 	struct weir_port *port, *peer;
 	bool dirty = false;
 
-	/* release: tokens before indices; pairs with the acquire in `certain`
+	/* release: tokens before indices; pairs with the acquire in `available`
 	 * of the port at the other end */
 	ck_pr_fence_release();
 	for (port = actor->ports; port; port = port->next) {

@@ -40,10 +40,10 @@ struct slice {
 	uint32_t signals; /* that were handled */
 	uint64_t spent_ns;
 	bool has_run;
-	bool clock;   /* the next run is timed */
-	bool asked;   /* and the thread does not poll */
-	bool used_up; /* the last run took all that was certain */
-	bool lanes; /* an in-port merges: there may be more than was certain */
+	bool clock;    /* the next run is timed */
+	bool asked;    /* and the thread does not poll */
+	bool used_up;  /* the last run took all that was available */
+	bool lanes;    /* an in-port merges: more may come than was available */
 	bool portless; /* no port takes part */
 	bool halted;   /* by supervision: not looked at */
 	bool partial;  /* an in-port has less than a burst, its last tokens */
@@ -102,8 +102,8 @@ static bool look_at(struct slice *slice, struct weir_port *port,
 }
 
 /*
- * Rule 4. The turns that are certain on every port that takes part; ports that
- * are not ready are marked SHUT. WEIR__LOOK_AGAIN: a handler has run, or a
+ * Rule 4. The turns that are available on every port that takes part; ports
+ * that are not ready are marked SHUT. WEIR__LOOK_AGAIN: a handler has run, or a
  * signal has come, so that the result may be wrong.
  */
 static inline uint32_t look(struct slice *slice)
@@ -212,7 +212,7 @@ static uint32_t run(struct slice *slice, uint32_t n)
 {
 	struct weir_actor *actor = slice->actor;
 	uint64_t start = 0, ns;
-	uint32_t done, certain = n;
+	uint32_t done, available = n;
 	bool clock;
 
 	n = at_most(n, 1u << weir__actor_fit_log2(actor));
@@ -235,7 +235,7 @@ static uint32_t run(struct slice *slice, uint32_t n)
 		after_partial(slice);
 	slice->has_run = true;
 	slice->clock = false;
-	slice->used_up = done == certain && !slice->lanes;
+	slice->used_up = done == available && !slice->lanes;
 	slice->budget -= done;
 	if (slice->spent_ns >= actor->executor->options.budget_ns)
 		slice->budget = 0;

@@ -32,7 +32,7 @@
 #include "executor/registry.h"
 #include "flow/flow.h"
 
-#define GO_TURNS 256u  /* certain, while an island goes */
+#define GO_TURNS 256u  /* available, while an island goes */
 #define GO_FIT_LOG2 2u /* turns of a run then, before they become longer */
 
 static struct weir__island *island_of(struct weir_actor *actor)
@@ -371,7 +371,7 @@ static int go_signalled(struct weir_port *port)
 /* `takes`: a drain does not end the island, but its sources. */
 static const struct weir__port_ops go_ops = {
 	.takes = true,
-	.certain = go_available,
+	.available = go_available,
 	.signalled = go_signalled,
 	.drain = go_drain,
 };

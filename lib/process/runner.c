@@ -237,7 +237,7 @@ static uint32_t calls(struct weir_actor *actor, uint32_t n)
 }
 
 /* A turn is a call; there may be fewer commands than turns. */
-static uint32_t certain(struct weir_port *port)
+static uint32_t available(struct weir_port *port)
 {
 	/* no order: a wake tells no more than to look at the queue */
 	return ck_pr_load_32(&runner_of(port->actor)->parked) ? 0
@@ -247,7 +247,7 @@ static uint32_t certain(struct weir_port *port)
 /* Commands come in here: an executor that drains lets them be done. */
 static const struct weir__port_ops awake_ops = {
 	.takes = true,
-	.certain = certain,
+	.available = available,
 };
 
 /* --- The actors ----------------------------------------------------------- */
