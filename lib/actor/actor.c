@@ -8,7 +8,7 @@
 
 #include <ck_pr.h>
 
-#include "actor/child.h"
+#include "actor/child_ops.h"
 #include "actor/gate.h"
 #include "actor/port.h"
 #include "executor/registry.h"

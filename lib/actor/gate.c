@@ -101,7 +101,7 @@
 
 #include <ck_pr.h>
 
-#include "actor/child.h"
+#include "actor/child_ops.h"
 #include "actor/in.h"
 #include "actor/port.h"
 #include "actor/slice.h"

@@ -13,7 +13,7 @@
 
 #include <weir/out.h>
 
-#include "actor/child.h"
+#include "actor/child_ops.h"
 #include "actor/gate.h"
 #include "actor/port.h"
 #include "actor/put.h"

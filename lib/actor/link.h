@@ -8,7 +8,7 @@
 #ifndef WEIR_ACTOR_LINK_H
 #define WEIR_ACTOR_LINK_H
 
-#include "actor/child.h"
+#include "actor/child_ops.h"
 #include "actor/in.h"
 #include "actor/out.h"
 

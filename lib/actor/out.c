@@ -12,7 +12,7 @@
 
 #include <ck_pr.h>
 
-#include "actor/child.h"
+#include "actor/child_ops.h"
 #include "actor/gate.h"
 #include "actor/in.h"
 #include "actor/link.h"

@@ -9,7 +9,7 @@
 
 #include <ck_pr.h>
 
-#include "actor/child.h"
+#include "actor/child_ops.h"
 #include "actor/gate.h"
 #include "actor/link.h"
 #include "actor/port.h"

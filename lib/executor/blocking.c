@@ -29,7 +29,7 @@
 #include "base/forkmark.h"
 #include "base/memory.h"
 #include "base/options.h"
-#include "base/spawn.h"
+#include "base/own_thread.h"
 #include "base/thread.h"
 #include "executor/inbox.h"
 #include "executor/poller.h"
@@ -174,7 +174,8 @@ static int start_thread(struct weir_blocking *blocking)
 	int rc;
 
 	assert(blocking->n_threads < blocking->threads_max);
-	rc = weir__spawn(&thread, blocking->name, thread_main, blocking);
+	rc = weir__own_thread_start(&thread, blocking->name, thread_main,
+				    blocking);
 
 	if (rc == 0)
 		ck_pr_store_32(&blocking->n_threads, blocking->n_threads + 1);

@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/spawn.h"
+#include "base/own_thread.h"
 #include "base/thread.h"
 
 #define EVENTS 64 /* taken from epoll at once */
@@ -326,7 +326,8 @@ static int start_locked(struct weir__poller_thread *service)
 	rc = weir__poller_init(&service->poller, service->allocator);
 	if (rc < 0)
 		return rc;
-	rc = weir__spawn(&service->thread, service->name, serve, service);
+	rc = weir__own_thread_start(&service->thread, service->name, serve,
+				    service);
 	if (rc < 0) {
 		weir__poller_fini(&service->poller, false);
 		return rc;

@@ -20,7 +20,7 @@
 #include "base/forkmark.h"
 #include "base/memory.h"
 #include "base/options.h"
-#include "base/spawn.h"
+#include "base/own_thread.h"
 #include "executor/worker.h"
 
 #define SPIN_NS (50 * 1000u)
@@ -77,7 +77,8 @@ static int spawn(struct weir__worker *worker)
 		       number);
 	worker->ring.remote = weir__membarrier_register();
 	weir__park_search(&pool->park);
-	rc = weir__spawn(&worker->thread, name, weir__worker_main, worker);
+	rc = weir__own_thread_start(&worker->thread, name, weir__worker_main,
+				    worker);
 	if (rc < 0)
 		weir__park_found(&pool->park);
 	return rc;

@@ -14,7 +14,7 @@
 
 #include <assert.h>
 
-#include "flow/flow.h"
+#include "flow/engine.h"
 
 #define WEIR__FEW 16u
 

@@ -18,7 +18,7 @@
 
 #include <ck_pr.h>
 
-#include "flow/flow.h"
+#include "flow/engine.h"
 
 enum { WEIR__ASK_NONE, WEIR__ASK_ASKED, WEIR__ASK_ANSWERED, WEIR__ASK_CLOSED };
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "flow/flow.h"
+#include "flow/engine.h"
 
 /* The arguments of a failed flow: its error. */
 struct failure {

@@ -11,7 +11,7 @@
 
 #include "actor/in.h"
 #include "base/memory.h"
-#include "flow/flow.h"
+#include "flow/engine.h"
 
 /* Recursion is bounded: see struct weir_flow.
  * NOLINTBEGIN(misc-no-recursion) */

@@ -5,7 +5,7 @@
 
 #include <weir/flow_io.h>
 
-#include "flow/flow.h"
+#include "flow/engine.h"
 
 #define WEIR__BYTES_MAX (1u << 30)
 

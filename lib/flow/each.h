@@ -6,7 +6,7 @@
 #ifndef WEIR_FLOW_EACH_H
 #define WEIR_FLOW_EACH_H
 
-#include "flow/flow.h"
+#include "flow/engine.h"
 
 /* Results of `step`, besides a negative errno, which leaves the item as
  * it was. */

@@ -9,7 +9,7 @@
 
 #include <weir/reactive.h>
 
-#include "flow/flow.h"
+#include "flow/engine.h"
 
 /*
  * Builds the island of the operators above `flow`, and the operator that stands

@@ -17,7 +17,7 @@
 
 #include <weir/flow_fan.h>
 
-#include "flow/flow.h"
+#include "flow/engine.h"
 
 /* As weir__flow_new(), for an array of the user's: -EINVAL if there is none. */
 static inline struct weir_flow *weir__flow_upon_many(

@@ -9,7 +9,7 @@
 
 #include <weir/flow_graph.h>
 
-#include "flow/flow.h"
+#include "flow/engine.h"
 
 /* A flow that was added. */
 struct weir__graph_end {

@@ -30,7 +30,7 @@
 #include "actor/slice.h"
 #include "base/memory.h"
 #include "executor/registry.h"
-#include "flow/flow.h"
+#include "flow/engine.h"
 
 #define GO_TURNS 256u  /* available, while an island goes */
 #define GO_FIT_LOG2 2u /* turns of a run then, before they become longer */

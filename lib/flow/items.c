@@ -6,7 +6,7 @@
  */
 #include <stdio.h>
 
-#include "flow/flow.h"
+#include "flow/engine.h"
 
 const struct weir_items weir__items_any;
 

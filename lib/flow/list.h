@@ -5,7 +5,7 @@
 
 #include <weir/flow_sink.h>
 
-#include "flow/flow.h"
+#include "flow/engine.h"
 
 /* Drops a list. */
 extern const struct weir_items weir__list_items;

@@ -4,7 +4,7 @@
 
 #include <errno.h>
 
-#include "flow/flow.h"
+#include "flow/engine.h"
 
 /* --- unfold --------------------------------------------------------------- */
 

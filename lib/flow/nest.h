@@ -4,7 +4,7 @@
 #ifndef WEIR_FLOW_NEST_H
 #define WEIR_FLOW_NEST_H
 
-#include "flow/flow.h"
+#include "flow/engine.h"
 
 struct weir__nest {
 	struct weir_flow *flow;

@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "flow/flow.h"
+#include "flow/engine.h"
 
 const struct weir_allocator *weir__op_allocator(const struct weir__op *op)
 {

@@ -8,7 +8,7 @@
 
 #include <ck_pr.h>
 
-#include "flow/flow.h"
+#include "flow/engine.h"
 
 /* Zeroed at first; survives a restart of its operator. */
 struct weir__op_fd {

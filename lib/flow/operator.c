@@ -16,7 +16,7 @@
 #include <ck_pr.h>
 
 #include "base/thread.h"
-#include "flow/flow.h"
+#include "flow/engine.h"
 
 #define STATE_MAX (SIZE_MAX / 2)
 

@@ -31,7 +31,7 @@
 
 #include "base/memory.h"
 #include "base/options.h"
-#include "flow/flow.h"
+#include "flow/engine.h"
 
 /* slot->state: from IDLE to GIVEN by the operator, the rest by the slot. */
 enum { IDLE, GIVEN, DEAD };

@@ -10,7 +10,7 @@
 
 #include <weir/flow_rate.h>
 
-#include "flow/flow.h"
+#include "flow/engine.h"
 
 struct weir__pipe;
 

@@ -13,7 +13,7 @@
 #include "actor/gate.h"
 #include "base/lock.h"
 #include "base/memory.h"
-#include "flow/flow.h"
+#include "flow/engine.h"
 
 struct weir_flow_queue {
 	const struct weir_items *items;

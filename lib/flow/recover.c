@@ -2,7 +2,7 @@
 /* Operators that replace an error by something else. */
 #include <weir/flow_error.h>
 
-#include "flow/flow.h"
+#include "flow/engine.h"
 #include "flow/nest.h"
 
 /* --- recover ------------------------------------------------------------- */

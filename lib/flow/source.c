@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "flow/flow.h"
+#include "flow/engine.h"
 
 /* --- Arrays --------------------------------------------------------------- */
 

@@ -29,7 +29,7 @@
 
 #include "base/fence.h"
 #include "base/memory.h"
-#include "flow/flow.h"
+#include "flow/engine.h"
 #include "stream/reactive.h"
 
 #define PREFETCH 16u

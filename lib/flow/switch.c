@@ -15,7 +15,7 @@
 #include "actor/gate.h"
 #include "base/lock.h"
 #include "base/memory.h"
-#include "flow/flow.h"
+#include "flow/engine.h"
 
 /* State of an operator. */
 struct guard {

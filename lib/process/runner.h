@@ -16,7 +16,7 @@
 
 #include "actor/port.h"
 #include "process/manager.h"
-#include "process/queue.h"
+#include "process/call_queue.h"
 
 #define WEIR__TAKE_MAX 16u
 
@@ -58,7 +58,9 @@ void weir__runners_ended(struct weir_process_manager *manager, uint32_t n);
 void weir__call_refuse(struct weir_process_manager *manager,
 		       struct weir_command *command);
 
-/* Wakes up to `n` runners that are parked, for items stored before. Any thread. */
+/*
+ * Wakes up to `n` runners that are parked, for items stored before. Any thread.
+ */
 void weir__runners_wake(struct weir__runners *all, uint64_t n);
 
 #endif

@@ -35,7 +35,7 @@
 #include <weir/death_watch.h>
 #include <weir/system.h>
 
-#include "actor/child.h"
+#include "actor/child_ops.h"
 #include "base/lock.h"
 
 #define WEIR__NO_CELL UINT32_MAX /* in links between cells */

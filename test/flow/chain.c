@@ -5,7 +5,7 @@
  */
 #include "flow/upon.h"
 
-#include "flow/flow.h"
+#include "flow/engine.h"
 
 static uint64_t n_pulls;
 
@@ -35,7 +35,7 @@ static uint64_t run(struct weir_flow *flow)
 	return (uintptr_t)n;
 }
 
-/* --- Operators of the user's ------------------------------------------------- */
+/* --- Operators of the user's ---------------------------------------------- */
 
 #define ITEMS 100
 
@@ -83,7 +83,7 @@ static void so_do_they_below_one_that_takes_single_items(void **state)
 	}
 }
 
-/* --- All kinds ----------------------------------------------------------------- */
+/* --- All kinds ------------------------------------------------------------ */
 
 /* For each item that comes out, where that is more than one. */
 static uint64_t pulls_of(const struct kind *kind, int n)
@@ -95,8 +95,9 @@ static uint64_t pulls_of(const struct kind *kind, int n)
 }
 
 /*
- * Twice as many would be four times the calls where each goes all the way up; as
- * it does in map_parallel, whose every answer wakes the actor of all of them.
+ * Twice as many would be four times the calls where each goes all the way up;
+ * as it does in map_parallel, whose every answer wakes the actor of all of
+ * them.
  */
 static void twice_as_many_of_a_kind_cost_twice_as_many_calls(void **state)
 {

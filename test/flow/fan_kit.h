@@ -8,7 +8,7 @@
 
 #include "flow/kit.h"
 
-#include "flow/flow.h"
+#include "flow/engine.h"
 
 #define STEPS_MAX 100000
 

@@ -16,7 +16,7 @@
 
 #include "base/futex.h"
 #include "explorer.h"
-#include "process/queue.h"
+#include "process/call_queue.h"
 
 #define N_TAKERS 2
 #define CAPACITY 2
@@ -237,7 +237,7 @@ static void so_it_is_on_x86(void **state)
 static void every_fence_is_needed(void **state)
 {
 	static const struct explorer_exception exceptions[] = {
-		{"queue.h", "weir__queue_take", "ck_pr_fence_release", 0,
+		{"call_queue.h", "weir__queue_take", "ck_pr_fence_release", 0,
 		 "keeps the copies before the swap; that they could come after "
 		 "it, load buffering, is not modelled"},
 	};

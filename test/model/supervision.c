@@ -71,7 +71,7 @@ static void every_fence_is_needed(void **state)
 	const struct explorer_weaken_options options = {
 		.run = {.preemptions = 1, .stale = 1},
 		.files = "lib/supervision/",
-		.more_files = "lib/actor/child.h",
+		.more_files = "lib/actor/child_ops.h",
 	};
 	struct explorer_weaken_result result;
 

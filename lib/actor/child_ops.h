@@ -10,8 +10,8 @@
  * turns the function `leaving` decides what follows. It may suspend the actor,
  * or let it end by setting WEIR__ACTOR_ENDING.
  */
-#ifndef WEIR_ACTOR_CHILD_H
-#define WEIR_ACTOR_CHILD_H
+#ifndef WEIR_ACTOR_CHILD_OPS_H
+#define WEIR_ACTOR_CHILD_OPS_H
 
 #include <stdbool.h>
 

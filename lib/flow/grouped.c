@@ -5,7 +5,7 @@
 #include <weir/flow_rate.h>
 #include <weir/flow_sink.h>
 
-#include "flow/flow.h"
+#include "flow/engine.h"
 #include "flow/list.h"
 
 struct grouped {

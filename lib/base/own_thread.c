@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "base/spawn.h"
+#include "base/own_thread.h"
 
 #include <signal.h>
 #include <stdio.h>
 
-int weir__spawn(pthread_t *thread, const char *name, void *(*run)(void *),
-		void *argument)
+int weir__own_thread_start(pthread_t *thread, const char *name,
+			   void *(*run)(void *), void *argument)
 {
 	sigset_t all, kept;
 	char shown[16];

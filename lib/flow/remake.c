@@ -16,7 +16,7 @@
 #include "base/clock.h"
 #include "base/options.h"
 #include "base/random.h"
-#include "flow/flow.h"
+#include "flow/engine.h"
 #include "flow/inner.h"
 #include "supervision/backoff.h"
 #include "supervision/limit.h"

@@ -40,8 +40,8 @@
  *    ended: in this pull, with 0 if it needs no items, or at least since the
  *    island was woken (n_pokes).
  */
-#ifndef WEIR_FLOW_FLOW_H
-#define WEIR_FLOW_FLOW_H
+#ifndef WEIR_FLOW_ENGINE_H
+#define WEIR_FLOW_ENGINE_H
 
 #include <assert.h>
 #include <errno.h>

@@ -3,8 +3,8 @@
  * A thread of the library's own: it blocks all signals, so that they go to
  * the program's threads, and has a name that tools show.
  */
-#ifndef WEIR_BASE_SPAWN_H
-#define WEIR_BASE_SPAWN_H
+#ifndef WEIR_BASE_OWN_THREAD_H
+#define WEIR_BASE_OWN_THREAD_H
 
 #include <pthread.h>
 
@@ -12,7 +12,7 @@
  * Starts run(argument) in *thread, to be joined. `name` is cut to what the
  * kernel keeps, 15 bytes. 0, or a negative errno from pthread_create: -EAGAIN.
  */
-int weir__spawn(pthread_t *thread, const char *name, void *(*run)(void *),
-		void *argument);
+int weir__own_thread_start(pthread_t *thread, const char *name,
+			   void *(*run)(void *), void *argument);
 
 #endif

@@ -19,7 +19,7 @@
 
 #include <assert.h>
 
-#include "flow/flow.h"
+#include "flow/engine.h"
 
 struct demand {
 	uint32_t max, min;

@@ -15,8 +15,8 @@
  *    rest needs no wake, because it looks before it rests. A taker that goes
  *    away may have got a wake, and passes it on.
  */
-#ifndef WEIR_PROCESS_QUEUE_H
-#define WEIR_PROCESS_QUEUE_H
+#ifndef WEIR_PROCESS_CALL_QUEUE_H
+#define WEIR_PROCESS_CALL_QUEUE_H
 
 #include <assert.h>
 #include <stdbool.h>
