@@ -17,9 +17,9 @@
  *    has ended or failed.
  * 2. If pull() returns 0, the operator has not ended, and the operators that it
  *    has pulled gave no items, then the operator waits for an event that wakes
- *    the island. An in-port wakes the island by itself, a timer or another thread
- *    by weir__op_wake(). If the operator waits for no event, it must call
- *    weir__op_again(), and is pulled again.
+ *    the island. An in-port wakes the island by itself, a timer or another
+ *    thread by weir__op_wake(). If the operator waits for no event, it must
+ *    call weir__op_again(), and is pulled again.
  * 3. pull() does a bounded amount of work: one batch.
  * 4. An operator ends itself by weir__op_end() or weir__op_fail(), which may
  *    happen in the pull() that returns its last items. It is not pulled after
@@ -116,7 +116,7 @@ struct weir__kind {
 	size_t (*drain)(struct weir__op *op, void **items, size_t room);
 	bool makes;	   /* emits other items than it takes: plain values */
 	bool boundary;	   /* built as an actor of its own */
-	bool needs_island; /* not in a nested flow: it needs an actor of its own */
+	bool needs_island; /* not nested: it needs its own actor */
 	bool cuts;	   /* has a boundary above, and none below */
 	bool nests;	   /* see weir__op_nest() */
 	bool passes;	/* weir_flow_items() of it is that of the flow above */

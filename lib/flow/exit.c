@@ -77,8 +77,8 @@ static enum weir__found exit_last(struct weir__island *island, uint64_t n)
 	enum weir__found found = weir__end_out.drive(island, n);
 	const struct weir_out *out = &island->out;
 
-	/* An island that has made no progress is woken by the event that it waits
-	 * for. */
+	/* An island that has made no progress is woken by the event that it
+	 * waits for. */
 	if (again && (found == WEIR__FOUND_MORE || found == WEIR__FOUND_FULL ||
 		      out->tail != out->fan->handed))
 		weir_actor_signal(&island->actor);

@@ -212,14 +212,14 @@ struct delay {
 	size_t n;
 };
 
-struct waiting {
+struct delayed {
 	void *item;
 	uint64_t due_ns;
 };
 
 struct delaying {
 	struct weir__op_timer timer; /* must be first */
-	struct waiting *ring;
+	struct delayed *ring;
 	size_t head, tail;
 };
 
@@ -227,7 +227,7 @@ static size_t delay_size(const struct weir__op *op)
 {
 	const struct delay *args = weir__op_args(op);
 
-	return args->n * sizeof(struct waiting);
+	return args->n * sizeof(struct delayed);
 }
 
 static int delay_open(struct weir__op *op)
@@ -238,7 +238,7 @@ static int delay_open(struct weir__op *op)
 	return self->ring ? 0 : -ENOMEM;
 }
 
-static struct waiting *at(struct weir__op *op, size_t i)
+static struct delayed *at(struct weir__op *op, size_t i)
 {
 	const struct delay *args = weir__op_args(op);
 	struct delaying *self = weir__op_state(op);
@@ -278,7 +278,7 @@ static void take_some(struct weir__op *op, void **items, size_t room,
 		n = weir__array_take(&batch, op->up[0]);
 		for (i = 0; i < n; i++)
 			*at(op, self->tail++) =
-				(struct waiting){batch.items[i], due_ns};
+				(struct delayed){batch.items[i], due_ns};
 		left -= n;
 	} while (n > 0 && n == batch.n && left >= n &&
 		 self->tail - self->head < args->n);

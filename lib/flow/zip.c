@@ -18,7 +18,7 @@ struct zip_args {
 	void *context;
 };
 
-struct buffer {
+struct zip_input {
 	size_t from, n;
 	bool asked; /* its input, in the pull that is under way */
 	void *items[WEIR_FLOW_BATCH];
@@ -26,7 +26,7 @@ struct buffer {
 
 /* Followed in memory by the tuple. */
 struct zip {
-	struct buffer *buffers; /* of each input */
+	struct zip_input *buffers; /* of each input */
 	void **tuple;
 	size_t size;
 };
@@ -48,7 +48,7 @@ static int zip_open(struct weir__op *op)
 static void zip_close(struct weir__op *op)
 {
 	struct zip *state = weir__op_state(op);
-	struct buffer *buffer;
+	struct zip_input *buffer;
 	uint32_t i;
 
 	for (i = 0; i < op->n_up; i++) {
@@ -67,7 +67,7 @@ static size_t zip_fill(struct weir__op *op, size_t room)
 {
 	struct zip *state = weir__op_state(op);
 	size_t least = room;
-	struct buffer *buffer;
+	struct zip_input *buffer;
 	uint32_t i;
 
 	assert(room <= WEIR_FLOW_BATCH);
@@ -92,7 +92,7 @@ static size_t zip_fill(struct weir__op *op, size_t room)
 static void zip_ends(struct weir__op *op)
 {
 	struct zip *state = weir__op_state(op);
-	const struct buffer *buffer;
+	const struct zip_input *buffer;
 	uint32_t i;
 
 	for (i = 0; i < op->n_up; i++) {
@@ -113,7 +113,7 @@ static bool zip_one(struct weir__op *op, void **result)
 {
 	const struct zip_args *args = weir__op_args(op);
 	struct zip *state = weir__op_state(op);
-	struct buffer *buffer;
+	struct zip_input *buffer;
 	uint32_t i;
 	int rc;
 

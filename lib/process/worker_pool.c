@@ -338,7 +338,7 @@ int weir_pool_counts(struct weir_pools *pools, const char *name,
 
 /* --- Waiting -------------------------------------------------------------- */
 
-struct waiting {
+struct waited_request {
 	struct weir_pool_request request;
 	struct weir_completion completion;
 	struct weir_actor_id worker;
@@ -348,8 +348,8 @@ struct waiting {
 static void started(struct weir_pool_request *request, int rc,
 		    struct weir_actor_id worker)
 {
-	struct waiting *self =
-		weir_container_of(request, struct waiting, request);
+	struct waited_request *self =
+		weir_container_of(request, struct waited_request, request);
 
 	self->worker = worker;
 	self->rc = rc;
@@ -359,7 +359,7 @@ static void started(struct weir_pool_request *request, int rc,
 static int wait(struct weir__pool *pool, void *job, uint64_t timeout_ns,
 		struct weir_actor_id *worker)
 {
-	struct waiting self = {.request.started = started};
+	struct waited_request self = {.request.started = started};
 	int rc = weir__wake_wait_allowed();
 
 	if (rc == 0)
