@@ -32,7 +32,7 @@ struct weir__child_ops {
 	/* WEIR__ACTOR_LEAVING is set: the actor has failed or is to end. */
 	void (*leaving)(struct weir_actor *actor);
 	/*
-	 * WEIR__ACTOR_LETTERS is set and the actor has been looked at, with
+	 * WEIR__ACTOR_PENDING is set and the actor has been looked at, with
 	 * `turns` available. How many of them may run before there is more to
 	 * do, or WEIR__LOOK_AGAIN: something was done.
 	 */

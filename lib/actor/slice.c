@@ -291,7 +291,7 @@ static uint32_t next_run(struct slice *slice)
 		/* Here: what a handler changes does not break the next run. */
 		weir__actor_clear(actor, WEIR__ACTOR_BREAK);
 		n = look(slice);
-		if (WEIR_UNLIKELY(actor->flags & WEIR__ACTOR_LETTERS) &&
+		if (WEIR_UNLIKELY(actor->flags & WEIR__ACTOR_PENDING) &&
 		    n != WEIR__LOOK_AGAIN)
 			n = weir__child_ops(actor)->letters(actor, n);
 	} while (WEIR_UNLIKELY(n == WEIR__LOOK_AGAIN));
@@ -351,7 +351,7 @@ static void find_simple(struct weir_actor *actor)
 		port = port->next;
 	}
 	if ((port && port->kind != WEIR__PORT_ADAPTER) ||
-	    weir__actor_stats(actor) || (actor->flags & WEIR__ACTOR_LETTERS))
+	    weir__actor_stats(actor) || (actor->flags & WEIR__ACTOR_PENDING))
 		return;
 	for (port = actor->ports; port; port = port->next)
 		if (port->kind != WEIR__PORT_ADAPTER &&

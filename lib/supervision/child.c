@@ -184,7 +184,7 @@ static void look_alive(struct weir_actor *actor, bool drained)
 {
 	if (drained)
 		end_drained(actor);
-	weir__letters_look(actor);
+	weir__pending_check(actor);
 	weir__supervise(actor);
 	weir__child_tell_ends(actor);
 }
@@ -400,7 +400,7 @@ static void dead_letter(struct weir_actor *actor, void *item)
 const struct weir__child_ops weir__child_table = {
 	.ordered = ordered,
 	.leaving = weir__child_leaving,
-	.letters = weir__letters,
+	.letters = weir__pending_handle,
 	.drained = drained,
 	.closing = closing,
 	.ended = ended,

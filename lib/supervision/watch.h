@@ -92,30 +92,31 @@ void weir__watchers_tell(struct weir_system *system,
 
 /* The value for cell->letters of an actor that gets a letter now. Under the
  * lock. */
-uint32_t weir__place_now(const struct weir_actor *actor);
+uint32_t weir__mailbox_position(const struct weir_actor *actor);
 /* The actor sees its letters for the first time: completes their place. Owner,
  * under the lock; so are the functions below. */
-void weir__place_settle(const struct weir_actor *actor,
-			struct weir__cell *cell);
+void weir__mailbox_position_settle(const struct weir_actor *actor,
+				   struct weir__cell *cell);
 /* How many tokens that turns can take are before the letters. */
-uint32_t weir__place_before(const struct weir_actor *actor,
-			    const struct weir__cell *cell);
+uint32_t weir__mailbox_tokens_before(const struct weir_actor *actor,
+				     const struct weir__cell *cell);
 /* The number of turns, at least 1, that take no more than `before` tokens. */
-uint32_t weir__place_turns(const struct weir_actor *actor, uint32_t before);
+uint32_t weir__mailbox_turns_before(const struct weir_actor *actor,
+				    uint32_t before);
 /* True: `before` tokens are too few for a turn, but with later tokens there are
  * enough. */
-bool weir__place_cuts(const struct weir_actor *actor, uint32_t before);
+bool weir__mailbox_cuts_burst(const struct weir_actor *actor, uint32_t before);
 
 /* --- letters.c ------------------------------------------------------------ */
 
 /* As in struct weir__child_ops. */
-uint32_t weir__letters(struct weir_actor *actor, uint32_t turns);
+uint32_t weir__pending_handle(struct weir_actor *actor, uint32_t turns);
 
 /* ORDER_LOOK has come: looks for letters. Owner; no lock held. */
-void weir__letters_look(struct weir_actor *actor);
+void weir__pending_check(struct weir_actor *actor);
 
 /* A letter has come: sets `flag` of the cell. Under the lock, by
  * weir__enter(). */
-void weir__letter_came(struct weir__cell *cell, uint16_t flag);
+void weir__pending_add(struct weir__cell *cell, uint16_t flag);
 
 #endif

@@ -102,12 +102,13 @@ static uint32_t tokens_merged(const struct weir_actor *actor)
 
 /* --- Places --------------------------------------------------------------- */
 
-uint32_t weir__place_now(const struct weir_actor *actor)
+uint32_t weir__mailbox_position(const struct weir_actor *actor)
 {
 	return tokens_put(actor) | FRESH;
 }
 
-void weir__place_settle(const struct weir_actor *actor, struct weir__cell *cell)
+void weir__mailbox_position_settle(const struct weir_actor *actor,
+				   struct weir__cell *cell)
 {
 	if (cell->letters & FRESH)
 		cell->letters = (cell->letters + tokens_merged(actor)) & PLACE;
@@ -126,8 +127,8 @@ static uint64_t tokens_here(const struct weir_actor *actor)
 	return n;
 }
 
-uint32_t weir__place_before(const struct weir_actor *actor,
-			    const struct weir__cell *cell)
+uint32_t weir__mailbox_tokens_before(const struct weir_actor *actor,
+				     const struct weir__cell *cell)
 {
 	uint32_t n = (cell->letters - tokens_taken(actor)) & PLACE;
 	uint64_t here;
@@ -139,7 +140,8 @@ uint32_t weir__place_before(const struct weir_actor *actor,
 	return n < here ? n : (uint32_t)here;
 }
 
-uint32_t weir__place_turns(const struct weir_actor *actor, uint32_t before)
+uint32_t weir__mailbox_turns_before(const struct weir_actor *actor,
+				    uint32_t before)
 {
 	const struct weir_port *port;
 	uint32_t most = 0;
@@ -168,7 +170,7 @@ static uint32_t least_of(const struct weir_port *any)
 	return least < UINT32_MAX ? least : 0;
 }
 
-bool weir__place_cuts(const struct weir_actor *actor, uint32_t before)
+bool weir__mailbox_cuts_burst(const struct weir_actor *actor, uint32_t before)
 {
 	const struct weir_port *port;
 	uint32_t least = 0;

@@ -87,7 +87,7 @@ static enum why why_not(const struct weir_actor *actor)
 
 /* --- Letters are handled -------------------------------------------------- */
 
-void weir__letters_look(struct weir_actor *actor)
+void weir__pending_check(struct weir_actor *actor)
 {
 	struct weir_system *system = weir__system_of(actor);
 	struct weir__cell *cell = weir__cell_of(actor);
@@ -98,11 +98,11 @@ void weir__letters_look(struct weir_actor *actor)
 	weir__lock(&system->lock);
 	letters = cell->flags & LETTERS;
 	if (letters)
-		weir__place_settle(actor, cell);
+		weir__mailbox_position_settle(actor, cell);
 	weir__unlock(&system->lock);
-	if (!letters || (actor->flags & WEIR__ACTOR_LETTERS))
+	if (!letters || (actor->flags & WEIR__ACTOR_PENDING))
 		return;
-	weir__actor_set(actor, WEIR__ACTOR_LETTERS);
+	weir__actor_set(actor, WEIR__ACTOR_PENDING);
 	weir__actor_break(actor);
 }
 
@@ -152,7 +152,7 @@ static struct weir__watch *take_notice(const struct weir_actor *actor,
 static void take_kill(struct weir__cell *cell)
 {
 	cell->flags &= (uint16_t)~WEIR__CELL_KILLED;
-	cell->letters = weir__place_now(cell->actor);
+	cell->letters = weir__mailbox_position(cell->actor);
 	cell->kind = WEIR_FAILURE_KILLED;
 }
 
@@ -206,7 +206,7 @@ static void forget_notices(struct weir_actor *actor, struct weir__cell *cell)
 	if (!record || !record->notices)
 		cell->flags &= (uint16_t)~WEIR__CELL_NOTICES;
 	if (!(cell->flags & LETTERS))
-		weir__actor_clear(actor, WEIR__ACTOR_LETTERS);
+		weir__actor_clear(actor, WEIR__ACTOR_PENDING);
 }
 
 /* C9: a notice without a handler fails the watcher. */
@@ -240,7 +240,7 @@ static void handle_notice(struct weir_actor *actor, struct weir_system *system,
 	weir__watch_free(system, watch);
 }
 
-uint32_t weir__letters(struct weir_actor *actor, uint32_t turns)
+uint32_t weir__pending_handle(struct weir_actor *actor, uint32_t turns)
 {
 	struct weir_system *system = weir__system_of(actor);
 	struct weir__cell *cell = weir__cell_of(actor);
@@ -250,12 +250,12 @@ uint32_t weir__letters(struct weir_actor *actor, uint32_t turns)
 
 	/* else the actor's own end would be taken for an end by a letter */
 	assert(!(actor->flags & WEIR__ACTOR_LEAVING));
-	weir__place_settle(actor, cell);
-	before = weir__place_before(actor, cell);
+	weir__mailbox_position_settle(actor, cell);
+	before = weir__mailbox_tokens_before(actor, cell);
 	/* Poison or kill before a part of a burst: no turn may take it, so no
 	 * tokens before the letter are left. */
 	if ((cell->flags & (WEIR__CELL_POISONED | WEIR__CELL_KILLED)) &&
-	    weir__place_cuts(actor, before))
+	    weir__mailbox_cuts_burst(actor, before))
 		before = 0;
 	take_due(actor, cell, before, turns, &due);
 	forget_notices(actor, cell);
@@ -265,7 +265,7 @@ uint32_t weir__letters(struct weir_actor *actor, uint32_t turns)
 	else if (due.kill)
 		weir__actor_end(actor, weir_error_of(-EINTR), true);
 	else if (!due.poison) {
-		most = weir__place_turns(actor, before);
+		most = weir__mailbox_turns_before(actor, before);
 		return turns < most ? turns : most;
 	}
 	return WEIR__LOOK_AGAIN;
@@ -273,10 +273,10 @@ uint32_t weir__letters(struct weir_actor *actor, uint32_t turns)
 
 /* --- Letters are sent ----------------------------------------------------- */
 
-void weir__letter_came(struct weir__cell *cell, uint16_t flag)
+void weir__pending_add(struct weir__cell *cell, uint16_t flag)
 {
 	if (!(cell->flags & (WEIR__CELL_POISONED | WEIR__CELL_KILLED)))
-		cell->letters = weir__place_now(cell->actor);
+		cell->letters = weir__mailbox_position(cell->actor);
 	cell->flags |= flag;
 	weir__cell_order(cell, WEIR__ORDER_LOOK);
 }
@@ -298,7 +298,7 @@ static int letter(struct weir_system *system, struct weir_actor_id id,
 	     cell->state >= WEIR__CELL_STOPPING))
 		rc = -EALREADY;
 	if (rc == 0)
-		weir__letter_came(cell, flag);
+		weir__pending_add(cell, flag);
 	weir__leave(system, held);
 	return rc;
 }
