@@ -36,7 +36,7 @@ struct weir__child_ops {
 	 * `turns` available. How many of them may run before there is more to
 	 * do, or WEIR__LOOK_AGAIN: something was done.
 	 */
-	uint32_t (*letters)(struct weir_actor *actor, uint32_t turns);
+	uint32_t (*pending)(struct weir_actor *actor, uint32_t turns);
 	/* The executor drains; a `source` is to finish. */
 	void (*drained)(struct weir_actor *actor, bool source);
 	/* The final slice: before the ports are closed, and at its end. */

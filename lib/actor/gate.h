@@ -82,7 +82,7 @@ enum {
 	WEIR__ACTOR_SIMPLE = WEIR__ACTOR_TAKES | WEIR__ACTOR_PUTS,
 	WEIR__ACTOR_CHILD = 1u << 7,   /* in a system, see child.h */
 	WEIR__ACTOR_LEAVING = 1u << 8, /* a child would end here */
-	WEIR__ACTOR_PENDING = 1u << 9, /* a child has letters waiting */
+	WEIR__ACTOR_PENDING = 1u << 9, /* a child has pending messages */
 	WEIR__ACTOR_BECAME = 1u << 10, /* weir_actor_become() was called */
 	WEIR__ACTOR_CLOSED = 1u
 			     << 11, /* a child that can neither end nor fail */

@@ -9,8 +9,9 @@
  *
  * The kinds before WEIR__PORT_OTHER are known by name in other places. Their
  * tables are in port.c; slice.c, settle.c and link.h have code of their own for
- * in-ports and out-ports; check.c, stats.c and lib/supervision (letters, place,
- * restart, watch) ask for the kind to learn where tokens come in and go out.
+ * in-ports and out-ports; check.c, stats.c and lib/supervision (pending,
+ * mailbox, restart, watch) ask for the kind to learn where tokens come in and
+ * go out.
  */
 #ifndef WEIR_ACTOR_PORT_H
 #define WEIR_ACTOR_PORT_H

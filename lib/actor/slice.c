@@ -293,7 +293,7 @@ static uint32_t next_run(struct slice *slice)
 		n = look(slice);
 		if (WEIR_UNLIKELY(actor->flags & WEIR__ACTOR_PENDING) &&
 		    n != WEIR__LOOK_AGAIN)
-			n = weir__child_ops(actor)->letters(actor, n);
+			n = weir__child_ops(actor)->pending(actor, n);
 	} while (WEIR_UNLIKELY(n == WEIR__LOOK_AGAIN));
 	return slice->budget ? n : 0;
 }

@@ -18,7 +18,7 @@
  *    failed, restarts, or is ordered to restart. The gate bit SUSPENDED_PARENT
  *    is set iff suspends > 0 or the state is STOPPING. A suspended actor runs
  *    no turns and no handlers except those of its start, restart and end;
- *    signals and letters are kept for later.
+ *    signals and pending messages are kept for later.
  * 3. `state` is changed by the actor's own slice, under the lock. Other threads
  *    put *orders* into the cell and signal the actor. Orders are flags, not
  *    messages: so giving an order never needs memory, and giving it twice has
@@ -77,7 +77,7 @@ enum {
 	WEIR__ORDER_GO = 1u << 4,   /* the second half */
 	WEIR__ORDER_STOP = 1u << 5,
 	WEIR__ORDER_KILL = 1u << 6, /* STOP, without calling `stopping` hooks */
-	WEIR__ORDER_LOOK = 1u << 7, /* at children, letters */
+	WEIR__ORDER_LOOK = 1u << 7, /* at children, messages */
 };
 
 /* cell->flags; under the lock. */
@@ -95,7 +95,7 @@ enum {
 	WEIR__CELL_GROUP_HALT = 1u << 8, /* ordered: to be halted or stopped */
 	WEIR__CELL_GROUP_GO = 1u << 9,	 /* and then to be started */
 	WEIR__CELL_LAST = 1u << 10, /* it drains: its executor or parent does */
-	WEIR__CELL_POISONED = 1u << 11, /* letters that have come */
+	WEIR__CELL_POISONED = 1u << 11, /* messages that have come */
 	WEIR__CELL_KILLED = 1u << 12,
 	WEIR__CELL_NOTICES = 1u << 13,
 	WEIR__CELL_ASKED = 1u << 14, /* `stopping` said 1 */
@@ -118,7 +118,7 @@ struct weir__cell {
 	/* links of the list of its parent's record that it is in, if any; a
 	 * circle */
 	uint32_t work, work_prev;
-	uint32_t letters; /* their place among the tokens, see place.c */
+	uint32_t position; /* their position among the tokens, see mailbox.c */
 	uint16_t suspends;
 	uint16_t flags;
 	uint8_t own : 1;   /* it has a reason of its own to be suspended */

@@ -81,7 +81,7 @@ void weir__child_alive(struct weir_system *system, struct weir__cell *cell)
 	cell->kind = 0;
 	if (cell->own)
 		weir__tree_resume(system, cell);
-	/* For signals and letters that came meanwhile. */
+	/* For signals and messages that came meanwhile. */
 	weir__cell_order(cell, WEIR__ORDER_LOOK);
 }
 
@@ -179,7 +179,7 @@ static void ordered_to_start(struct weir_actor *actor)
 	weir__leave(system, held);
 }
 
-/* Its children, its letters, its streams. */
+/* Its children, its pending messages, its streams. */
 static void look_alive(struct weir_actor *actor, bool drained)
 {
 	if (drained)
@@ -400,7 +400,7 @@ static void dead_letter(struct weir_actor *actor, void *item)
 const struct weir__child_ops weir__child_table = {
 	.ordered = ordered,
 	.leaving = weir__child_leaving,
-	.letters = weir__pending_handle,
+	.pending = weir__pending_handle,
 	.drained = drained,
 	.closing = closing,
 	.ended = ended,

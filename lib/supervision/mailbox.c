@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The place of letters among the tokens of an actor's in-ports. It is one
- * number in the cell: how many tokens had ever been put into the in-ports when
- * the letter came, which any thread can read. This number less the tokens taken
- * by now is the number of tokens before the letter. The lanes' indices count
- * the tokens anyway. So the place is exact for an actor with one in-port; with
- * several in-ports, the sum of their tokens counts. The lanes of merging
- * in-ports come and go: the actor itself adds the tokens that these hold and
- * have held, when it first sees the letter.
+ * The position of pending messages among the tokens of an actor's in-ports. It
+ * is one number in the cell: how many tokens had ever been put into the
+ * in-ports when the message came, which any thread can read. This number less
+ * the tokens taken by now is the number of tokens before the message. The
+ * lanes' indices count the tokens anyway. So the position is exact for an actor
+ * with one in-port; with several in-ports, the sum of their tokens counts. The
+ * lanes of merging in-ports come and go: the actor itself adds the tokens that
+ * these hold and have held, when it first sees the message.
  *
- * A turn may take a burst from each in-port, some tokens before a letter and
- * some behind it. Such a turn runs before a notice, but not before a letter
+ * A turn may take a burst from each in-port, some tokens before a message and
+ * some behind it. Such a turn runs before a notice, but not before a message
  * that ends the actor.
  */
 #include "actor/in.h"
@@ -18,11 +18,11 @@
 #include "supervision/watch.h"
 
 /*
- * cell->letters is a token count mod 2^31. FRESH set: the tokens of merging
+ * cell->position is a token count mod 2^31. FRESH set: the tokens of merging
  * in-ports are not included yet.
  */
 #define FRESH (1u << 31)
-#define PLACE WEIR__INDEX_MASK
+#define POSITION WEIR__INDEX_MASK
 
 static const struct weir_in *in_of(const struct weir_port *port)
 {
@@ -67,7 +67,7 @@ static uint32_t tokens_put(const struct weir_actor *actor)
 		if (in && !in->merge)
 			n += lane_put(in);
 	}
-	return n & PLACE;
+	return n & POSITION;
 }
 
 /* The number of tokens taken up to the last run. Owner. */
@@ -82,7 +82,7 @@ static uint32_t tokens_taken(const struct weir_actor *actor)
 		if (in)
 			n += in->merge ? in->merge->taken : lane_taken(in);
 	}
-	return n & PLACE;
+	return n & POSITION;
 }
 
 /* The number of tokens that merging in-ports hold or have held. Owner. */
@@ -97,10 +97,10 @@ static uint32_t tokens_merged(const struct weir_actor *actor)
 		if (in && in->merge)
 			n += in->merge->taken + (uint32_t)weir__in_queued(in);
 	}
-	return n & PLACE;
+	return n & POSITION;
 }
 
-/* --- Places --------------------------------------------------------------- */
+/* --- Positions ------------------------------------------------------------ */
 
 uint32_t weir__mailbox_position(const struct weir_actor *actor)
 {
@@ -110,8 +110,9 @@ uint32_t weir__mailbox_position(const struct weir_actor *actor)
 void weir__mailbox_position_settle(const struct weir_actor *actor,
 				   struct weir__cell *cell)
 {
-	if (cell->letters & FRESH)
-		cell->letters = (cell->letters + tokens_merged(actor)) & PLACE;
+	if (cell->position & FRESH)
+		cell->position = (cell->position + tokens_merged(actor)) &
+				 POSITION;
 }
 
 /* The number of tokens that turns can take: those of in-ports that take part.
@@ -130,11 +131,11 @@ static uint64_t tokens_here(const struct weir_actor *actor)
 uint32_t weir__mailbox_tokens_before(const struct weir_actor *actor,
 				     const struct weir__cell *cell)
 {
-	uint32_t n = (cell->letters - tokens_taken(actor)) & PLACE;
+	uint32_t n = (cell->position - tokens_taken(actor)) & POSITION;
 	uint64_t here;
 
-	assert(!(cell->letters & FRESH));
-	if (n == 0 || n > PLACE / 2) /* more were taken */
+	assert(!(cell->position & FRESH));
+	if (n == 0 || n > POSITION / 2) /* more were taken */
 		return 0;
 	here = tokens_here(actor);
 	return n < here ? n : (uint32_t)here;

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Letters come to an actor of a system behind the tokens that its in-ports hold
- * (place.c). Letters are notices of deaths, poison and kill.
+ * Pending messages come to an actor of a system behind the tokens that its
+ * in-ports hold (mailbox.c). Messages are notices of deaths, poison and kill.
  *
- * 1. Poison and kill have a place of their own; letters that come after the
- *    first of them share its place. Notices that wait share the place of the
- *    last one.
- * 2. As long as there are letters, they are looked for before each run of
+ * 1. Poison and kill have a position of their own; messages that come after the
+ *    first of them share its position. Notices that wait share the position of
+ *    the last one.
+ * 2. As long as there are messages, they are looked for before each run of
  *    turns, and the run has only turns for the tokens before them. So no token
- *    that came later is handled before a letter, and an actor without letters
+ *    that came later is handled before a message, and an actor without messages
  *    pays for one flag only.
- * 3. Tokens that turns cannot take must not hold letters up for ever. The
+ * 3. Tokens that turns cannot take must not hold messages up for ever. The
  *    reason why no turn can run tells whether one may run later.
  *
  * Rule numbers like C7 are those of docs/conformance/supervision.md.
@@ -23,7 +23,7 @@
 #include "supervision/child.h"
 #include "supervision/watch.h"
 
-#define LETTERS (WEIR__CELL_POISONED | WEIR__CELL_KILLED | WEIR__CELL_NOTICES)
+#define PENDING (WEIR__CELL_POISONED | WEIR__CELL_KILLED | WEIR__CELL_NOTICES)
 
 /* --- Why no turn can run -------------------------------------------------- */
 
@@ -85,28 +85,28 @@ static enum why why_not(const struct weir_actor *actor)
 	return why;
 }
 
-/* --- Letters are handled -------------------------------------------------- */
+/* --- Messages are handled ------------------------------------------------- */
 
 void weir__pending_check(struct weir_actor *actor)
 {
 	struct weir_system *system = weir__system_of(actor);
 	struct weir__cell *cell = weir__cell_of(actor);
-	bool letters;
+	bool pending;
 
 	/* No order is given and no function of the user's is called: the plain
 	 * lock is enough. */
 	weir__lock(&system->lock);
-	letters = cell->flags & LETTERS;
-	if (letters)
+	pending = cell->flags & PENDING;
+	if (pending)
 		weir__mailbox_position_settle(actor, cell);
 	weir__unlock(&system->lock);
-	if (!letters || (actor->flags & WEIR__ACTOR_PENDING))
+	if (!pending || (actor->flags & WEIR__ACTOR_PENDING))
 		return;
 	weir__actor_set(actor, WEIR__ACTOR_PENDING);
 	weir__actor_break(actor);
 }
 
-/* The letters that are due, taken out of the cell. */
+/* The messages that are due, taken out of the cell. */
 struct due {
 	struct weir__watch *notice;
 	bool poison, kill;
@@ -147,12 +147,12 @@ static struct weir__watch *take_notice(const struct weir_actor *actor,
 	return watch;
 }
 
-/* A kill is done: the letters that are left get a new place, behind the tokens
- * that have come. */
+/* A kill is done: the messages that are left get a new position, behind the
+ * tokens that have come. */
 static void take_kill(struct weir__cell *cell)
 {
 	cell->flags &= (uint16_t)~WEIR__CELL_KILLED;
-	cell->letters = weir__mailbox_position(cell->actor);
+	cell->position = weir__mailbox_position(cell->actor);
 	cell->kind = WEIR_FAILURE_KILLED;
 }
 
@@ -170,7 +170,7 @@ static bool is_suspended(const struct weir_actor *actor)
 }
 
 /*
- * Takes the letters that are due. Of several letters notices come first,
+ * Takes the messages that are due. Of several messages notices come first,
  * because they do no harm. A notice waits for tokens that turns will take in
  * time; it does not wait for a permit, which its handler may have to give.
  * Under the lock.
@@ -205,7 +205,7 @@ static void forget_notices(struct weir_actor *actor, struct weir__cell *cell)
 
 	if (!record || !record->notices)
 		cell->flags &= (uint16_t)~WEIR__CELL_NOTICES;
-	if (!(cell->flags & LETTERS))
+	if (!(cell->flags & PENDING))
 		weir__actor_clear(actor, WEIR__ACTOR_PENDING);
 }
 
@@ -248,12 +248,12 @@ uint32_t weir__pending_handle(struct weir_actor *actor, uint32_t turns)
 	struct due due = {0};
 	uint32_t before, most;
 
-	/* else the actor's own end would be taken for an end by a letter */
+	/* else the actor's own end would be taken for an end by a message */
 	assert(!(actor->flags & WEIR__ACTOR_LEAVING));
 	weir__mailbox_position_settle(actor, cell);
 	before = weir__mailbox_tokens_before(actor, cell);
 	/* Poison or kill before a part of a burst: no turn may take it, so no
-	 * tokens before the letter are left. */
+	 * tokens before the message are left. */
 	if ((cell->flags & (WEIR__CELL_POISONED | WEIR__CELL_KILLED)) &&
 	    weir__mailbox_cuts_burst(actor, before))
 		before = 0;
@@ -271,18 +271,18 @@ uint32_t weir__pending_handle(struct weir_actor *actor, uint32_t turns)
 	return WEIR__LOOK_AGAIN;
 }
 
-/* --- Letters are sent ----------------------------------------------------- */
+/* --- Messages are sent ---------------------------------------------------- */
 
 void weir__pending_add(struct weir__cell *cell, uint16_t flag)
 {
 	if (!(cell->flags & (WEIR__CELL_POISONED | WEIR__CELL_KILLED)))
-		cell->letters = weir__mailbox_position(cell->actor);
+		cell->position = weir__mailbox_position(cell->actor);
 	cell->flags |= flag;
 	weir__cell_order(cell, WEIR__ORDER_LOOK);
 }
 
-static int letter(struct weir_system *system, struct weir_actor_id id,
-		  uint16_t flag)
+static int post(struct weir_system *system, struct weir_actor_id id,
+		uint16_t flag)
 {
 	struct weir__cell *cell;
 	bool held;
@@ -305,10 +305,10 @@ static int letter(struct weir_system *system, struct weir_actor_id id,
 
 int weir_system_poison(struct weir_system *system, struct weir_actor_id id)
 {
-	return letter(system, id, WEIR__CELL_POISONED);
+	return post(system, id, WEIR__CELL_POISONED);
 }
 
 int weir_system_kill(struct weir_system *system, struct weir_actor_id id)
 {
-	return letter(system, id, WEIR__CELL_KILLED);
+	return post(system, id, WEIR__CELL_KILLED);
 }

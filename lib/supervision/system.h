@@ -17,7 +17,7 @@ void weir__event(struct weir_system *system,
 		 const char *name, struct weir_error *error,
 		 enum weir_directive directive);
 
-/* Counts a dead letter and calls options.dead_letter; the caller drops the
+/* Counts a dead message and calls options.dead_letter; the caller drops the
  * item. */
 void weir__dead_letter(struct weir_system *system, struct weir_actor_id to,
 		       void *item);

@@ -6,7 +6,7 @@
  * other is the list of watchers of the watched actor, or, after that actor's
  * end, the list of notices of the watcher. The watch is moved there without
  * allocating, under the lock: so either the watch or the end comes first, and
- * exactly one notice follows. letters.c takes the notice from there.
+ * exactly one notice follows. pending.c takes the notice from there.
  */
 #include "supervision/watch.h"
 

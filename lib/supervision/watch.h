@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The inside of death watch: watch.c (the watches of a system), watching.c (the
- * watches of one actor), graceful.c (watchers that are not actors), letters.c
- * (letters, which come behind tokens) and place.c (behind which tokens).
+ * watches of one actor), graceful.c (watchers that are not actors), pending.c
+ * (pending messages, which come behind tokens) and mailbox.c (behind which
+ * tokens).
  *
  * Rule numbers like C11 are those of docs/conformance/supervision.md.
  */
@@ -88,16 +89,16 @@ void weir__watchers_tell(struct weir_system *system,
 			 const struct weir__record *record,
 			 struct weir_error *error);
 
-/* --- place.c -------------------------------------------------------------- */
+/* --- mailbox.c ------------------------------------------------------------ */
 
-/* The value for cell->letters of an actor that gets a letter now. Under the
+/* The value for cell->position of an actor that gets a message now. Under the
  * lock. */
 uint32_t weir__mailbox_position(const struct weir_actor *actor);
-/* The actor sees its letters for the first time: completes their place. Owner,
- * under the lock; so are the functions below. */
+/* The actor sees its messages for the first time: completes their position.
+ * Owner, under the lock; so are the functions below. */
 void weir__mailbox_position_settle(const struct weir_actor *actor,
 				   struct weir__cell *cell);
-/* How many tokens that turns can take are before the letters. */
+/* How many tokens that turns can take are before the messages. */
 uint32_t weir__mailbox_tokens_before(const struct weir_actor *actor,
 				     const struct weir__cell *cell);
 /* The number of turns, at least 1, that take no more than `before` tokens. */
@@ -107,15 +108,15 @@ uint32_t weir__mailbox_turns_before(const struct weir_actor *actor,
  * enough. */
 bool weir__mailbox_cuts_burst(const struct weir_actor *actor, uint32_t before);
 
-/* --- letters.c ------------------------------------------------------------ */
+/* --- pending.c ------------------------------------------------------------ */
 
 /* As in struct weir__child_ops. */
 uint32_t weir__pending_handle(struct weir_actor *actor, uint32_t turns);
 
-/* ORDER_LOOK has come: looks for letters. Owner; no lock held. */
+/* ORDER_LOOK has come: looks for messages. Owner; no lock held. */
 void weir__pending_check(struct weir_actor *actor);
 
-/* A letter has come: sets `flag` of the cell. Under the lock, by
+/* A message has come: sets `flag` of the cell. Under the lock, by
  * weir__enter(). */
 void weir__pending_add(struct weir__cell *cell, uint16_t flag);
 

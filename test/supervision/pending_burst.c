@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Letters among the tokens of actors whose turns take several at once: poison
- * and kill never let a turn take what came after them (B5.1); a notice comes
- * behind all that came before it (C7). Rule numbers like B5.1 are those of
- * docs/conformance/supervision.md.
+ * Pending messages among the tokens of actors whose turns take several at once:
+ * poison and kill never let a turn take what came after them (B5.1); a notice
+ * comes behind all that came before it (C7). Rule numbers like B5.1 are those
+ * of docs/conformance/supervision.md.
  */
 #include "supervision/watching.h"
 
@@ -37,16 +37,16 @@ static struct member *burst_new(struct world *world)
 	return self;
 }
 
-/* With so many items before the letter, and so many behind it. */
+/* With so many items before the message, and so many behind it. */
 static void with_letter(struct world *world, size_t n_before, size_t n_after,
-			int (*letter)(struct weir_system *system,
-				      struct weir_actor_id ref))
+			int (*send)(struct weir_system *system,
+				    struct weir_actor_id ref))
 {
 	struct member *self = burst_new(world);
 
 	assert_int_equal(member_spawn(self, WEIR_ACTOR_ID_NONE), 0);
 	assert_int_equal(put(world, "a", 1, n_before), 0);
-	assert_int_equal(letter(world->system, self->ref), 0);
+	assert_int_equal(send(world->system, self->ref), 0);
 	feed(world, "a", n_before + 1, n_before + n_after);
 	assert_false(alive(world, "a"));
 }

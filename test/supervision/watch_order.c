@@ -534,7 +534,7 @@ static int stream_watches(struct weir_actor *actor)
 
 static const struct weir_lifecycle watches_x = {.pre_start = stream_watches};
 
-/* Without the kit's hook, which knows letters to members only. */
+/* Without the kit's hook, which knows messages to members only. */
 static void open_plain(struct world *world)
 {
 	const struct weir_system_options options = {
