@@ -4,7 +4,7 @@
  * go on when they have returned and are ended by other threads, also before
  * that.
  */
-#include "orders.h"
+#include "process_kit.h"
 
 #include <errno.h>
 

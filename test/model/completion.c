@@ -441,7 +441,7 @@ static void it_completes_once_and_for_all(void **state)
 	assert_true(explorer_all_pass(scenarios, N_SCENARIOS, false));
 }
 
-static void so_it_is_on_x86(void **state)
+static void passes_under_tso(void **state)
 {
 	assert_true(explorer_all_pass(scenarios, N_SCENARIOS, true));
 }
@@ -466,7 +466,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(it_completes_once_and_for_all),
-		cmocka_unit_test(so_it_is_on_x86),
+		cmocka_unit_test(passes_under_tso),
 		cmocka_unit_test(every_fence_is_needed),
 	};
 

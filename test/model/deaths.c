@@ -3,7 +3,7 @@
  * Watches against deaths: whichever comes first, one notice follows, or none
  * if the watch was taken back.
  */
-#include "family.h"
+#include "supervision_kit.h"
 
 #include <errno.h>
 

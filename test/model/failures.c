@@ -3,7 +3,7 @@
  * One failure and its answer against whatever others do to the actor at that
  * moment: no order is lost, none is followed twice.
  */
-#include "family.h"
+#include "supervision_kit.h"
 
 #include <ck_pr.h>
 

@@ -6,7 +6,7 @@
 #ifndef FLOWS_H
 #define FLOWS_H
 
-#include "hands.h"
+#include "stream_kit.h"
 
 enum { FLOW_TAKERS = 2 };
 

@@ -3,7 +3,7 @@
  * Poison and kill against tokens, ends and each other; references of actors
  * that end; the end of a system.
  */
-#include "family.h"
+#include "supervision_kit.h"
 
 #include <errno.h>
 

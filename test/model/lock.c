@@ -125,7 +125,7 @@ static void whoever_waits_gets_it(void **state)
 	assert_true(explorer_all_pass(scenarios, N, false));
 }
 
-static void so_it_is_on_x86(void **state)
+static void passes_under_tso(void **state)
 {
 	assert_true(explorer_all_pass(scenarios, N, true));
 }
@@ -145,7 +145,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(whoever_waits_gets_it),
-		cmocka_unit_test(so_it_is_on_x86),
+		cmocka_unit_test(passes_under_tso),
 		cmocka_unit_test(every_step_is_needed),
 	};
 

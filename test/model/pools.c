@@ -14,7 +14,7 @@
 
 #include <weir/worker_pool.h>
 
-#include "family.h"
+#include "supervision_kit.h"
 
 enum { JOBS = 3 };
 

@@ -10,7 +10,7 @@
 
 #include <errno.h>
 
-#include "orders.h"
+#include "process_kit.h"
 
 /* --- Processes ------------------------------------------------------------ */
 

@@ -356,7 +356,7 @@ static void no_permit_is_lost_or_doubled(void **state)
 	assert_true(explorer_all_pass(scenarios, N_SCENARIOS, false));
 }
 
-static void so_it_is_on_x86(void **state)
+static void passes_under_tso(void **state)
 {
 	assert_true(explorer_all_pass(scenarios, N_SCENARIOS, true));
 }
@@ -381,7 +381,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(no_permit_is_lost_or_doubled),
-		cmocka_unit_test(so_it_is_on_x86),
+		cmocka_unit_test(passes_under_tso),
 		cmocka_unit_test(every_fence_is_needed),
 	};
 

@@ -32,7 +32,7 @@ static int collect(void **state)
 	return 0;
 }
 
-static void so_it_is_on_x86(void **state)
+static void passes_under_tso(void **state)
 {
 	assert_true(explorer_all_pass(scenarios, n_scenarios, true));
 }
@@ -71,7 +71,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(nothing_is_lost_and_every_fence_is_needed),
-		cmocka_unit_test(so_it_is_on_x86),
+		cmocka_unit_test(passes_under_tso),
 	};
 
 	return cmocka_run_group_tests(tests, collect, NULL);

@@ -7,7 +7,7 @@
  */
 #include "support.h"
 
-#include "family.h"
+#include "supervision_kit.h"
 
 static const struct scene_group *const groups[] = {
 	&failures, &letters, &deaths, &families, &walks,

@@ -243,7 +243,7 @@ static void no_wake_is_lost_and_nothing_touched_too_late(void **state)
 	assert_true(explorer_all_pass(scenarios, N_SCENARIOS, false));
 }
 
-static void so_it_is_on_x86(void **state)
+static void passes_under_tso(void **state)
 {
 	assert_true(explorer_all_pass(scenarios, N_SCENARIOS, true));
 }
@@ -263,7 +263,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(no_wake_is_lost_and_nothing_touched_too_late),
-		cmocka_unit_test(so_it_is_on_x86),
+		cmocka_unit_test(passes_under_tso),
 		cmocka_unit_test(every_fence_is_needed),
 	};
 

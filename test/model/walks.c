@@ -5,11 +5,11 @@
  * one without, and who stands at the top. A third thread may look: at any time
  * each is suspended as often as its parent, but for the walks to come.
  */
-#include "family.h"
+#include "supervision_kit.h"
 
 #include "supervision/cell.h"
 
-/* --- Setups: 0 is a child of /user and fails first ----------------------------- */
+/* --- Setups: 0 is a child of /user and fails first ------------------------ */
 
 static struct family *open(void *context, const struct weir_strategy *top,
 			   const struct weir_strategy *strategy, uint32_t hooks)
@@ -124,7 +124,7 @@ static void refused_to_stop(void *context)
 	refused(context, &stopping_all);
 }
 
-/* --- Threads ------------------------------------------------------------------- */
+/* --- Threads -------------------------------------------------------------- */
 
 /* A thread has no more than it uses. */
 static void let_go(struct family *f, uint32_t i)
@@ -220,7 +220,7 @@ static void look(void *context)
 		explorer_assert(weir__system_check(f->system));
 }
 
-/* --- Checks -------------------------------------------------------------------- */
+/* --- Checks --------------------------------------------------------------- */
 
 static void are_alive(const struct family *f, bool first, bool last)
 {

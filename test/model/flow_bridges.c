@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The scenarios about what flows are joined to, and the weakening of that code,
- * each file in the scenarios about it; crossings.c does the same for runs and
+ * each file in the scenarios about it; flow_runs.c does the same for runs and
  * their islands.
  */
 #include "support.h"
@@ -58,7 +58,7 @@ static void nothing_is_lost_between_threads(void **state)
 	assert_true(all_pass(false));
 }
 
-static void so_it_is_on_x86(void **state)
+static void passes_under_tso(void **state)
 {
 	assert_true(all_pass(true));
 }
@@ -139,7 +139,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(nothing_is_lost_between_threads),
-		cmocka_unit_test(so_it_is_on_x86),
+		cmocka_unit_test(passes_under_tso),
 		cmocka_unit_test(every_fence_of_a_feed_is_needed),
 		cmocka_unit_test(every_fence_of_an_exit_is_needed),
 		cmocka_unit_test(every_fence_of_a_switch_is_needed),

@@ -9,7 +9,7 @@
 #include <errno.h>
 
 #include "crossing.h"
-#include "hands.h"
+#include "stream_kit.h"
 
 struct leaving {
 	struct crossing crossing; /* first */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the scenarios about the process manager are made of: a family.h with
- * nobody in it but a manager, and commands that know what has come of them.
- * Their memory is gone once they are replied to, the manager's once it is
+ * What the scenarios about the process manager are made of: a supervision_kit.h
+ * with nobody in it but a manager, and commands that know what has come of
+ * them. Their memory is gone once they are replied to, the manager's once it is
  * released: whoever touches them later fails.
  */
 #ifndef ORDERS_H
@@ -10,7 +10,7 @@
 
 #include <weir/process_manager.h>
 
-#include "family.h"
+#include "supervision_kit.h"
 
 enum { ORDERS = 4 };
 

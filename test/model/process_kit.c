@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The manager, the commands and the checks of orders.h. */
-#include "orders.h"
+/* The manager, the commands and the checks of process_kit.h. */
+#include "process_kit.h"
 
 #include <errno.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* See hands.h. */
-#include "hands.h"
+/* See stream_kit.h. */
+#include "stream_kit.h"
 
 #include <errno.h>
 

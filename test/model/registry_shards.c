@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The registry as the executor's own threads use it, without a lock, beside
- * drains, aborts and frees (claims 1 to 6 of registry.h). They make their own fences
- * here, as they do where there is no membarrier.
+ * drains, aborts and frees (claims 1 to 6 of registry.h). They make their own
+ * fences here, as they do where there is no membarrier.
  */
 #undef NDEBUG
 #include <assert.h>
@@ -203,7 +203,7 @@ static int collect(void **state)
 	return 0;
 }
 
-static void so_it_is_on_x86(void **state)
+static void passes_under_tso(void **state)
 {
 	assert_true(explorer_all_pass(scenarios, N, true));
 }
@@ -232,7 +232,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(
 			everybody_is_reached_and_every_fence_is_needed),
-		cmocka_unit_test(so_it_is_on_x86),
+		cmocka_unit_test(passes_under_tso),
 	};
 
 	return cmocka_run_group_tests(tests, collect, NULL);

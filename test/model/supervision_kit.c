@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The actors of a system, and the checks, of family.h. */
-#include "family.h"
+/* The actors of a system, and the checks, of supervision_kit.h. */
+#include "supervision_kit.h"
 
 #include <errno.h>
 

@@ -10,7 +10,7 @@
 #include <ck_pr.h>
 
 #include "crossing.h"
-#include "hands.h"
+#include "stream_kit.h"
 
 struct feeding {
 	struct crossing crossing; /* first */

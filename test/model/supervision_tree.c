@@ -3,7 +3,7 @@
  * Parents and children: failures, stops and spawns of several of a family at
  * once.
  */
-#include "family.h"
+#include "supervision_kit.h"
 
 #include <errno.h>
 

@@ -34,7 +34,7 @@ static void nothing_is_lost_between_threads(void **state)
 	assert_true(explorer_all_pass(scenarios, n_scenarios, false));
 }
 
-static void so_it_is_on_x86(void **state)
+static void passes_under_tso(void **state)
 {
 	assert_true(explorer_all_pass(scenarios, n_scenarios, true));
 }
@@ -75,7 +75,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(nothing_is_lost_between_threads),
-		cmocka_unit_test(so_it_is_on_x86),
+		cmocka_unit_test(passes_under_tso),
 		cmocka_unit_test(every_fence_is_needed),
 	};
 
