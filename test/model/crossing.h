@@ -66,9 +66,10 @@ void crossing_went_well(void *context);
 	}
 
 extern const struct scene_group op_timers, calls, queues, pipes, runs, wakes;
-extern const struct scene_group feeds;
+extern const struct scene_group flow_subscribers;
 extern const struct scene_group op_timers, calls, queues, pipes, runs;
-extern const struct scene_group feeds, exits, switches, fans, graphs;
+extern const struct scene_group flow_subscribers, flow_exits, switches, fans,
+	graphs;
 /* For `./dev soak`: the same with more threads. */
 extern const struct scene_group long_feeds, long_exits, long_switches,
 	long_fans, long_graphs;

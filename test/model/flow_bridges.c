@@ -9,7 +9,7 @@
 #include "crossing.h"
 
 static const struct scene_group *const groups[] = {
-	&feeds, &exits, &switches, &fans, &graphs,
+	&flow_subscribers, &flow_exits, &switches, &fans, &graphs,
 };
 #define N_GROUPS (sizeof(groups) / sizeof(groups[0]))
 
@@ -94,7 +94,7 @@ static void every_fence_of_a_feed_is_needed(void **state)
 		.files = "lib/flow/subscriber.c",
 	};
 
-	assert_all_are_needed(&feeds, &options, exceptions,
+	assert_all_are_needed(&flow_subscribers, &options, exceptions,
 			      sizeof(exceptions) / sizeof(exceptions[0]));
 }
 
@@ -106,7 +106,7 @@ static void every_fence_of_an_exit_is_needed(void **state)
 		.more_files = "lib/flow/publisher.c",
 	};
 
-	assert_all_are_needed(&exits, &options, NULL, 0);
+	assert_all_are_needed(&flow_exits, &options, NULL, 0);
 }
 
 static void every_fence_of_a_switch_is_needed(void **state)

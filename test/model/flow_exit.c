@@ -463,8 +463,8 @@ static const struct explorer_scenario scenarios[] = {
 		.check = served_and_refused),
 };
 
-const struct scene_group exits = {scenarios,
-				  sizeof(scenarios) / sizeof(scenarios[0])};
+const struct scene_group flow_exits = {scenarios, sizeof(scenarios) /
+							  sizeof(scenarios[0])};
 
 static const struct explorer_scenario long_scenarios[] = {
 	LEAVING(.name = "the run is cancelled as both islands begin",

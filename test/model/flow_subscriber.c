@@ -368,8 +368,8 @@ static const struct explorer_scenario scenarios[] = {
 		.check = drained),
 };
 
-const struct scene_group feeds = {scenarios,
-				  sizeof(scenarios) / sizeof(scenarios[0])};
+const struct scene_group flow_subscribers = {
+	scenarios, sizeof(scenarios) / sizeof(scenarios[0])};
 
 static const struct explorer_scenario long_scenarios[] = {
 	FEEDING(.name = "the end comes, and the run is cancelled and works",

@@ -5,8 +5,8 @@
  * them. Their memory is gone once they are replied to, the manager's once it is
  * released: whoever touches them later fails.
  */
-#ifndef ORDERS_H
-#define ORDERS_H
+#ifndef PROCESS_KIT_H
+#define PROCESS_KIT_H
 
 #include <weir/process_manager.h>
 

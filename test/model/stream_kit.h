@@ -4,8 +4,8 @@
  * Both are freed by `released`, so that a later touch is a failure, and plain,
  * so that signals that do not come one after another are a race.
  */
-#ifndef HANDS_H
-#define HANDS_H
+#ifndef STREAM_KIT_H
+#define STREAM_KIT_H
 
 #include "scene.h"
 

@@ -10,7 +10,7 @@
 #include "supervision_kit.h"
 
 static const struct scene_group *const groups[] = {
-	&failures, &letters, &deaths, &families, &walks,
+	&failures, &pending_messages, &deaths, &supervision_trees, &walks,
 };
 #define N_GROUPS (sizeof(groups) / sizeof(groups[0]))
 

@@ -5,8 +5,8 @@
  * what the token it takes says. Whatever they do, in the end all that is left
  * goes on and is at rest, and all of it ends when the system does.
  */
-#ifndef FAMILY_H
-#define FAMILY_H
+#ifndef SUPERVISION_KIT_H
+#define SUPERVISION_KIT_H
 
 #include <weir/death_watch.h>
 #include <weir/system.h>
@@ -99,6 +99,7 @@ void family_is_over(void *context);
 		__VA_ARGS__ \
 	}
 
-extern const struct scene_group failures, families, deaths, letters, walks;
+extern const struct scene_group failures, supervision_trees, deaths,
+	pending_messages, walks;
 
 #endif
