@@ -41,7 +41,7 @@ static int check_owner(const struct weir_actor *actor)
 }
 
 /* NEW -> `next`; false: it is no longer new. */
-static bool take(struct weir_actor *actor, uint8_t next)
+static bool actor_take(struct weir_actor *actor, uint8_t next)
 {
 	uint8_t state;
 
@@ -60,13 +60,13 @@ static bool take(struct weir_actor *actor, uint8_t next)
 
 bool weir__actor_claim(struct weir_actor *actor)
 {
-	return take(actor, WEIR__STATE_RUNNING);
+	return actor_take(actor, WEIR__STATE_RUNNING);
 }
 
 void weir__actor_disclaim(struct weir_actor *actor)
 {
 	/* release: what the holder has done and undone; pairs with the acquires
-	 * in take() and weir__actor_retire_new() */
+	 * in actor_take() and weir__actor_retire_new() */
 	ck_pr_fence_release();
 	weir__set_state(actor, WEIR__STATE_NEW);
 	/* store -> load; pairs with the fence in weir_actor_stop(): the
@@ -79,7 +79,8 @@ void weir__actor_disclaim(struct weir_actor *actor)
 
 static bool hold(struct weir_actor *actor)
 {
-	return weir__thread.actor == actor || take(actor, WEIR__STATE_HELD);
+	return weir__thread.actor == actor ||
+	       actor_take(actor, WEIR__STATE_HELD);
 }
 
 static void let_go(struct weir_actor *actor)

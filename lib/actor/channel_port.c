@@ -34,7 +34,7 @@ static enum weir__side side_of(const struct weir__grant_port *port)
 	return port->ops == &in_ops ? WEIR__TAKE : WEIR__PUT;
 }
 
-static int take(struct weir__grant_port *port, uint32_t n)
+static int channel_take(struct weir__grant_port *port, uint32_t n)
 {
 	struct weir__claim claim = {.n = n};
 
@@ -46,7 +46,7 @@ static int take(struct weir__grant_port *port, uint32_t n)
  * A burst above the channel's capacity, which could never be granted, is cut
  * down to it.
  */
-static int ask(struct weir__grant_port *port)
+static int channel_ask(struct weir__grant_port *port)
 {
 	struct weir_channel *channel = channel_of(port);
 	int64_t capacity = (int64_t)weir__channel_capacity(channel);
@@ -62,16 +62,16 @@ static bool cancel(struct weir__grant_port *port)
 				    &port->claim);
 }
 
-static void give(struct weir__grant_port *port, uint32_t n)
+static void channel_give(struct weir__grant_port *port, uint32_t n)
 {
 	weir__channel_return(channel_of(port), side_of(port), n);
 }
 
 static const struct weir__grantor grantor = {
-	.take = take,
-	.ask = ask,
+	.take = channel_take,
+	.ask = channel_ask,
 	.cancel = cancel,
-	.give = give,
+	.give = channel_give,
 };
 
 /* Without a handler the actor ends, as it does when its last stream ends. */

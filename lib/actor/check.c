@@ -35,7 +35,8 @@ static int compare(const void *a, const void *b)
 	return (left->actor > right->actor) - (left->actor < right->actor);
 }
 
-static struct node *find(const struct graph *graph, struct weir_actor *actor)
+static struct node *check_find(const struct graph *graph,
+			       struct weir_actor *actor)
 {
 	struct node key = {.actor = actor};
 
@@ -47,7 +48,7 @@ static struct node *find(const struct graph *graph, struct weir_actor *actor)
 static struct node *hungry(const struct graph *graph,
 			   const struct weir__lane *lane)
 {
-	struct node *node = find(graph, lane->out->port.actor);
+	struct node *node = check_find(graph, lane->out->port.actor);
 
 	return node && !node->fed ? node : NULL;
 }

@@ -113,7 +113,8 @@ struct weir_error *weir_completion_error(const struct weir_completion *self)
 }
 
 /* True: the completion is complete. False: the waiter is in the queue. */
-static bool ask(struct weir_completion *self, struct weir__waiter *waiter)
+static bool completion_ask(struct weir_completion *self,
+			   struct weir__waiter *waiter)
 {
 	bool done;
 
@@ -145,7 +146,7 @@ int weir_completion_wait(struct weir_completion *self, uint64_t timeout_ns)
 	if (rc < 0)
 		return rc;
 	weir__parked_init(&parked);
-	if (ask(self, &parked.waiter))
+	if (completion_ask(self, &parked.waiter))
 		return 0;
 	rc = weir__wait(&parked, timeout_ns);
 	if (rc < 0 && !cancel(self, &parked.waiter)) {
@@ -170,7 +171,7 @@ int weir_completion_wait_async(struct weir_completion *self,
 		return -EINVAL;
 	await->completion = self;
 	await->waiter = (struct weir__waiter){.wake = await_wake};
-	if (ask(self, &await->waiter))
+	if (completion_ask(self, &await->waiter))
 		weir__wake_one(&await->waiter);
 	return 0;
 }
@@ -218,7 +219,7 @@ static int port_arm(struct weir_port *port)
 	weir_actor_ref(port->actor);
 	self->asked = true;
 	self->waiter = (struct weir__waiter){.wake = port_wake};
-	if (ask(self->completion, &self->waiter)) {
+	if (completion_ask(self->completion, &self->waiter)) {
 		self->asked = false;
 		weir_actor_unref(port->actor); /* not the last */
 	}

@@ -22,7 +22,7 @@
 #include "actor/gate.h"
 #include "actor/port.h"
 
-static void fire(struct weir_timer *timer)
+static void delay_fire(struct weir_timer *timer)
 {
 	struct weir_delay *delay =
 		weir_container_of(timer, struct weir_delay, timer);
@@ -45,7 +45,7 @@ int weir_delay_init(struct weir_delay *delay, struct weir_actor *actor)
 		return rc;
 	if (!actor->executor->ops->timer_arm)
 		return -ENOTSUP;
-	delay->timer = (struct weir_timer){.fire = fire};
+	delay->timer = (struct weir_timer){.fire = delay_fire};
 	delay->at_ns = WEIR_FOREVER;
 	delay->armed = 0;
 	ck_pr_store_32(&delay->fired, 0);

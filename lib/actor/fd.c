@@ -19,7 +19,7 @@
 #include "actor/port.h"
 #include "base/fence.h"
 
-static void fire(struct weir_watch *watch, short events)
+static void fd_fire(struct weir_watch *watch, short events)
 {
 	struct weir_fd *fd = weir_container_of(watch, struct weir_fd, watch);
 	struct weir_actor *actor = fd->port.actor;
@@ -59,7 +59,7 @@ int weir_fd_init(struct weir_fd *port, struct weir_actor *actor, int fd,
 	if (rc < 0)
 		return rc;
 	*port = (struct weir_fd){
-		.watch = {.fire = fire, .fd = fd, .events = events},
+		.watch = {.fire = fd_fire, .fd = fd, .events = events},
 	};
 	weir__port_init(&port->port, actor, WEIR__PORT_FD);
 	return 0;
@@ -90,7 +90,7 @@ static uint32_t fd_available(struct weir_port *port)
 {
 	bool ready = ck_pr_load_32(&((struct weir_fd *)port)->ready) != 0;
 
-	/* acquire: pairs with the release in fire() */
+	/* acquire: pairs with the release in fd_fire() */
 	ck_pr_fence_acquire();
 	return ready;
 }

@@ -123,8 +123,8 @@ static bool ready(uint32_t gate)
 	return !(gate & (GATE_COUNT | WEIR__GATE_SUSPENSIONS));
 }
 
-static void end(struct weir_actor *actor, struct weir_error *error,
-		uint32_t flags)
+static void actor_end(struct weir_actor *actor, struct weir_error *error,
+		      uint32_t flags)
 {
 	if (actor->flags &
 	    (WEIR__ACTOR_ENDING | WEIR__ACTOR_LEAVING | WEIR__ACTOR_CLOSED)) {
@@ -259,9 +259,9 @@ void weir__actor_end(struct weir_actor *actor, struct weir_error *error,
 	uint32_t flags = failed ? WEIR__ACTOR_FAILED : 0;
 
 	if (actor->flags & WEIR__ACTOR_CHILD)
-		end(actor, error, flags | WEIR__ACTOR_LEAVING);
+		actor_end(actor, error, flags | WEIR__ACTOR_LEAVING);
 	else
-		end(actor, error, flags | WEIR__ACTOR_ENDING);
+		actor_end(actor, error, flags | WEIR__ACTOR_ENDING);
 }
 
 void weir__actor_check_rc(struct weir_actor *actor, int rc)

@@ -166,7 +166,7 @@ static void let_go(struct weir__grant_port *self)
 }
 
 /* The owner queues a claim; the port holds nothing and is IDLE. */
-static void ask(struct weir__grant_port *self)
+static void grant_ask(struct weir__grant_port *self)
 {
 	struct weir_actor *actor = self->port.actor;
 	int rc;
@@ -236,7 +236,7 @@ static void want(struct weir__grant_port *self)
 	    withdraw(self))
 		state = IDLE;
 	if (state == IDLE && !self->held)
-		ask(self);
+		grant_ask(self);
 }
 
 int weir__grant_arm(struct weir_port *port)

@@ -40,7 +40,7 @@ static uint32_t set(struct weir_join *join, uint32_t bits)
 }
 
 /* Rule 1. The last touch of the caller. */
-static void drop(struct weir_join *join)
+static void join_drop(struct weir_join *join)
 {
 	struct weir_error *error;
 
@@ -68,7 +68,7 @@ static void sweep(struct weir_join *join)
 	for (member = join->members; member; member = member->next)
 		if (weir_completion_cancel(member->await.completion,
 					   &member->await))
-			drop(join); /* not the last */
+			join_drop(join); /* not the last */
 }
 
 /* A member has completed. */
@@ -89,7 +89,7 @@ static void arrive(struct weir_await *await, struct weir_completion *completion)
 	}
 	if ((bits & SWEEP) && (old & CLOSED) && !(old & SWEEP))
 		sweep(join);
-	drop(join);
+	join_drop(join);
 }
 
 int weir_join_init(struct weir_join *join, enum weir_join_rule rule)
@@ -140,7 +140,7 @@ int weir_join_end(struct weir_join *join)
 	old = set(join, CLOSED);
 	if (old & SWEEP)
 		sweep(join);
-	drop(join);
+	join_drop(join);
 	return 0;
 }
 
@@ -162,7 +162,7 @@ int weir_join_cancel(struct weir_join *join)
 		join->error = weir_error_of(-ECANCELED);
 	if ((old & CLOSED) && !(old & SWEEP))
 		sweep(join);
-	drop(join);
+	join_drop(join);
 	return old & SWEEP ? -EALREADY : 0;
 }
 

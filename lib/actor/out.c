@@ -187,7 +187,7 @@ static void give_span(struct weir__sink *sink, const struct weir__slot *from,
 }
 
 /* The next `n` tokens of the ring, not marked as handed out yet. */
-static void give(struct weir_out *out, struct weir__sink *sink, uint32_t n)
+static void out_give(struct weir_out *out, struct weir__sink *sink, uint32_t n)
 {
 	uint32_t at = out->fan->handed & out->mask;
 	uint32_t first = out->mask + 1 - at;
@@ -294,11 +294,11 @@ static void broadcast(struct weir_out *out, uint32_t n)
 	for (sink = out->fan->sinks; sink->next; sink = next) {
 		next = sink->next;
 		shared = share(out, n, &rc);
-		give(out, sink, shared);
+		out_give(out, sink, shared);
 		if (rc != 0)
 			end_sink(out, sink, weir_error_of(rc));
 	}
-	give(out, sink, n);
+	out_give(out, sink, n);
 	out->fan->handed += n;
 }
 
@@ -320,7 +320,7 @@ static void balance(struct weir_out *out, uint32_t n)
 		if (k > n)
 			k = n;
 		n -= k;
-		give(out, sink, k);
+		out_give(out, sink, k);
 		fan->handed += k;
 		while (*link)
 			link = &(*link)->next;

@@ -66,7 +66,7 @@ int weir_semaphore_fini(struct weir_semaphore *self)
 }
 
 /* Takes `n` if nobody waits and they are there. Lock-free. */
-static bool take(struct weir_semaphore *self, int64_t n)
+static bool semaphore_take(struct weir_semaphore *self, int64_t n)
 {
 	uint64_t old = ck_pr_load_64(&self->word);
 
@@ -97,18 +97,18 @@ static bool take_or_queue(struct weir_semaphore *self,
 		 * lock */
 	} while (!ck_pr_cas_64_value(&self->word, old, next, &old));
 	if (taken)
-		ck_pr_fence_acquire(); /* as in take() */
+		ck_pr_fence_acquire(); /* as in semaphore_take() */
 	else
 		weir__waiters_push(&self->waiters, &claim->waiter);
 	return taken;
 }
 
 /* 0: taken. -EAGAIN: the claim is in the queue. */
-static int ask(struct weir_semaphore *self, struct weir__claim *claim)
+static int semaphore_ask(struct weir_semaphore *self, struct weir__claim *claim)
 {
 	bool taken;
 
-	if (take(self, claim->n))
+	if (semaphore_take(self, claim->n))
 		return 0;
 	weir__lock(lock_of(self));
 	taken = take_or_queue(self, claim);
@@ -135,9 +135,9 @@ static void serve(struct weir_semaphore *self, struct weir__granted *granted)
 		permits -= (uint64_t)claim->n;
 		weir__granted_push(granted, weir__waiters_pop(&self->waiters));
 	}
-	/* No release, for take(), either: there is nothing of our own to pass
-	 * on but what add() has, and the lock's acquire has put all that we
-	 * got before this store. */
+	/* No release, for semaphore_take(), either: there is nothing of our
+	 * own to pass on but what add() has, and the lock's acquire has put
+	 * all that we got before this store. */
 	ck_pr_store_64(&self->word,
 		       2 * permits + (self->waiters.head ? WAITERS : 0));
 }
@@ -151,8 +151,9 @@ static int add(struct weir_semaphore *self, int64_t n, uint64_t stop,
 {
 	uint64_t old = ck_pr_load_64(&self->word);
 
-	/* release: what the permits protect; pairs with the acquires in take()
-	 * and take_or_queue(), or by the lock with a woken waiter */
+	/* release: what the permits protect; pairs with the acquires in
+	 * semaphore_take() and take_or_queue(), or by the lock with a woken
+	 * waiter */
 	ck_pr_fence_release();
 	do {
 		if (old & stop)
@@ -192,7 +193,7 @@ int weir_semaphore_try_acquire(struct weir_semaphore *self, int64_t n)
 
 	if (rc < 0)
 		return rc;
-	return take(self, n) ? 0 : -EAGAIN;
+	return semaphore_take(self, n) ? 0 : -EAGAIN;
 }
 
 /*
@@ -225,7 +226,7 @@ int weir_semaphore_acquire_wait(struct weir_semaphore *self, int64_t n,
 		return rc;
 	weir__parked_claim_init(&parked);
 	parked.claim.n = n;
-	if (ask(self, &parked.claim) == 0)
+	if (semaphore_ask(self, &parked.claim) == 0)
 		return 0;
 	rc = weir__wait(&parked.parked, timeout_ns);
 	if (rc < 0 && !cancel(self, &parked.claim)) {
@@ -252,7 +253,7 @@ int weir_semaphore_acquire_async(struct weir_semaphore *self,
 		return -EINVAL;
 	acquire->claim =
 		(struct weir__claim){.waiter.wake = acquire_wake, .n = n};
-	if (ask(self, &acquire->claim) == 0)
+	if (semaphore_ask(self, &acquire->claim) == 0)
 		weir__wake_one(&acquire->claim.waiter);
 	return 0;
 }
@@ -277,12 +278,12 @@ static struct weir_semaphore *of(struct weir__grant_port *port)
 
 static int port_take(struct weir__grant_port *port, uint32_t n)
 {
-	return take(of(port), n) ? 0 : -EAGAIN;
+	return semaphore_take(of(port), n) ? 0 : -EAGAIN;
 }
 
 static int port_ask(struct weir__grant_port *port)
 {
-	return ask(of(port), &port->claim);
+	return semaphore_ask(of(port), &port->claim);
 }
 
 static bool port_cancel(struct weir__grant_port *port)

@@ -106,7 +106,7 @@ static bool look_at(struct slice *slice, struct weir_port *port,
  * that are not ready are marked SHUT. WEIR__LOOK_AGAIN: a handler has run, or a
  * signal has come, so that the result may be wrong.
  */
-static inline uint32_t look(struct slice *slice)
+static inline uint32_t slice_look(struct slice *slice)
 {
 	struct weir_actor *actor = slice->actor;
 	uint32_t least = WEIR__LOOK_AGAIN, turns, gate;
@@ -290,7 +290,7 @@ static uint32_t next_run(struct slice *slice)
 			return 0;
 		/* Here: what a handler changes does not break the next run. */
 		weir__actor_clear(actor, WEIR__ACTOR_BREAK);
-		n = look(slice);
+		n = slice_look(slice);
 		if (WEIR_UNLIKELY(actor->flags & WEIR__ACTOR_PENDING) &&
 		    n != WEIR__LOOK_AGAIN)
 			n = weir__child_ops(actor)->pending(actor, n);
@@ -442,7 +442,7 @@ static inline bool run_actor(struct weir_actor *actor)
 		if (!weir__in_look(in, &n))
 			return run_slice(actor, 0);
 	}
-	/* behind the acquire of the look, as in look() */
+	/* behind the acquire of the look, as in slice_look() */
 	if (ck_pr_load_32(&actor->gate) &
 	    (WEIR__GATE_SIGNALLED | WEIR__GATE_SUSPENSIONS))
 		return run_slice(actor, 0);

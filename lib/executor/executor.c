@@ -249,8 +249,9 @@ static void broadcast(struct weir__registry *registry, enum weir__phase phase)
  * The caller counts as one more living actor until the broadcast is over, so
  * that the executor cannot be done, and gone, in the middle of it.
  */
-static int end(struct weir_executor *executor, struct weir_drain *drain,
-	       uint64_t deadline_ns, enum weir__phase phase)
+static int executor_end(struct weir_executor *executor,
+			struct weir_drain *drain, uint64_t deadline_ns,
+			enum weir__phase phase)
 {
 	struct weir__registry *registry;
 	bool timed = deadline_ns != WEIR_FOREVER;
@@ -291,11 +292,11 @@ static int end(struct weir_executor *executor, struct weir_drain *drain,
 int weir_executor_end_async(struct weir_executor *executor,
 			    struct weir_drain *drain, uint64_t deadline_ns)
 {
-	return end(executor, drain, deadline_ns, WEIR__DRAINING);
+	return executor_end(executor, drain, deadline_ns, WEIR__DRAINING);
 }
 
 int weir_executor_stop_async(struct weir_executor *executor,
 			     struct weir_drain *drain, uint64_t deadline_ns)
 {
-	return end(executor, drain, deadline_ns, WEIR__ABORTING);
+	return executor_end(executor, drain, deadline_ns, WEIR__ABORTING);
 }

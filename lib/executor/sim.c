@@ -176,7 +176,7 @@ static void run_slice(struct weir_sim *sim)
 	weir_task_run(pick(sim));
 }
 
-static enum progress fire(struct weir_timer *timer)
+static enum progress sim_fire(struct weir_timer *timer)
 {
 	timer->fire(timer);
 	return OTHER;
@@ -243,7 +243,7 @@ static enum progress advance(struct weir_sim *sim, uint64_t limit_ns)
 			continue; /* one that was earlier is cancelled */
 		if (next_ns > sim->now_ns)
 			sim->now_ns = next_ns;
-		return fire(timer);
+		return sim_fire(timer);
 	}
 }
 
@@ -255,7 +255,7 @@ static enum progress step_inside(struct weir_sim *sim, uint64_t limit_ns)
 		struct weir_timer *timer = take_due(sim);
 
 		if (timer)
-			return fire(timer);
+			return sim_fire(timer);
 	}
 	if (sim->ready) {
 		run_slice(sim);

@@ -37,7 +37,7 @@ static void parked_wake(struct weir__waiter *waiter)
 	}
 	/*
 	 * release: what the waker did, and all uses of `parked` and `owned`;
-	 * pairs with the acquire in look()
+	 * pairs with the acquire in wait_look()
 	 */
 	ck_pr_fence_release();
 	ck_pr_store_32(&parked->word, WEIR__PARKED_GONE);
@@ -92,7 +92,7 @@ void weir__parked_init(struct weir__parked *parked)
 	};
 }
 
-static uint32_t look(const struct weir__parked *parked)
+static uint32_t wait_look(const struct weir__parked *parked)
 {
 	uint32_t word = ck_pr_load_32(&parked->word);
 
@@ -120,7 +120,7 @@ static void wait_gone(struct weir__parked *parked)
 {
 	uint32_t word;
 
-	while ((word = look(parked)) != WEIR__PARKED_GONE)
+	while ((word = wait_look(parked)) != WEIR__PARKED_GONE)
 		weir__futex_wait(&parked->word, word, UINT64_MAX);
 }
 
@@ -136,7 +136,7 @@ static int sleep_until(struct weir__parked *parked, uint64_t timeout_ns)
 	uint64_t end_ns = weir__clock_after(weir__clock_ns(), timeout_ns);
 	uint64_t left_ns = timeout_ns;
 
-	while (look(parked) != WEIR__PARKED_GONE) {
+	while (wait_look(parked) != WEIR__PARKED_GONE) {
 		if (!left_ns)
 			return -ETIMEDOUT;
 		weir__futex_wait(&parked->word, WEIR__PARKED_WAITING, left_ns);
@@ -220,7 +220,7 @@ static int step_until(struct weir__parked *parked, uint64_t timeout_ns)
 	int rc = 0;
 
 	set_waited(true);
-	while (look(parked) == WEIR__PARKED_WAITING) {
+	while (wait_look(parked) == WEIR__PARKED_WAITING) {
 		uint64_t left_ns = left(clock->ops->now(clock), end_ns);
 
 		/* The last step may have brought what is waited for. */
@@ -231,7 +231,7 @@ static int step_until(struct weir__parked *parked, uint64_t timeout_ns)
 			rc = -ETIMEDOUT; /* busy, but the time is up */
 	}
 	set_waited(false);
-	if (look(parked) == WEIR__PARKED_WAITING)
+	if (wait_look(parked) == WEIR__PARKED_WAITING)
 		return rc;
 	wait_gone(parked);
 	return 0;

@@ -250,7 +250,7 @@ static inline bool run_one(struct weir__worker *worker)
 }
 
 /* Hands a task to a searching worker, by the way of tasks from outside. */
-static void give(struct weir__worker *worker, struct weir_task *task)
+static void worker_give(struct weir__worker *worker, struct weir_task *task)
 {
 	weir__inbox_push(&worker->pool->inbox, task);
 	weir__park_wake_one(&worker->pool->park);
@@ -267,7 +267,7 @@ void weir__worker_offload(struct weir__worker *worker, struct weir_task *task)
 
 	if (worker->ring.tail != worker->ring.head &&
 	    weir__park_searched(&pool->park) && weir__inbox_empty(&pool->inbox))
-		give(worker, task);
+		worker_give(worker, task);
 	else
 		weir__worker_push(worker, task);
 }
@@ -281,7 +281,7 @@ static void offload_half(struct weir__worker *worker, uint32_t n)
 		task = weir__ring_pop(&worker->ring);
 		if (!task)
 			return; /* thieves took the rest */
-		give(worker, task);
+		worker_give(worker, task);
 	}
 }
 

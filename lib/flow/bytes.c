@@ -65,7 +65,7 @@ void weir_flow_bytes_unref(struct weir_flow_bytes *bytes)
 	weir__free(bytes->allocator, bytes, sizeof(*bytes) + bytes->capacity);
 }
 
-static void drop(void *bytes, void *context)
+static void bytes_drop(void *bytes, void *context)
 {
 	weir_flow_bytes_unref(bytes);
 }
@@ -76,7 +76,7 @@ static int share(void *bytes, void *context)
 	return 0;
 }
 
-static const struct weir_items items = {.drop = drop, .share = share};
+static const struct weir_items items = {.drop = bytes_drop, .share = share};
 
 const struct weir_items *weir_flow_bytes_items(void)
 {
@@ -93,7 +93,7 @@ const char *weir__takes_bytes(const struct weir_flow *flow)
 	const struct weir_items *given = weir__flow_items(flow->up[0]);
 
 	/* others that are dropped alike are bytes, too */
-	if (given == &weir__items_any || (given && given->drop == drop))
+	if (given == &weir__items_any || (given && given->drop == bytes_drop))
 		return NULL;
 	return "takes bytes, see weir_flow_bytes_items()";
 }

@@ -39,7 +39,7 @@ struct taker {
 	struct weir__waiter end_waiter;
 };
 
-static void drop(struct weir_channel *channel, void *item)
+static void channel_drop(struct weir_channel *channel, void *item)
 {
 	const struct weir_items *items = weir__channel_items(channel);
 
@@ -54,7 +54,7 @@ static void taken(struct weir_take *take, int status)
 
 	taker->status = status;
 	if (!weir__ask_answer(&taker->ask) && status == 0)
-		drop(channel_of(op), take->item);
+		channel_drop(channel_of(op), take->item);
 	weir__ask_done(op);
 }
 
@@ -184,7 +184,7 @@ static void was_put(struct weir_put *put, int status)
 
 	putter->status = status;
 	if (!weir__ask_answer(&putter->ask) && status < 0)
-		drop(channel_of(op), put->item);
+		channel_drop(channel_of(op), put->item);
 	weir__ask_done(op);
 }
 
@@ -244,7 +244,7 @@ static int put_all(struct weir__op *op)
 
 /* How many items to ask for: as many as there seems to be room for, and at
  * least one. */
-static size_t ask(struct weir_channel *channel)
+static size_t channel_ask(struct weir_channel *channel)
 {
 	size_t there = weir_channel_count(channel);
 	size_t most = weir__channel_capacity(channel);
@@ -262,8 +262,9 @@ static size_t into_channel_pull(struct weir__op *op, void **items, size_t room)
 	if (rc == 0) {
 		assert(putter->at == putter->n);
 		putter->at = 0;
-		putter->n = (uint32_t)weir__pull(op->up[0], putter->items,
-						 room ? ask(channel) : 0);
+		putter->n =
+			(uint32_t)weir__pull(op->up[0], putter->items,
+					     room ? channel_ask(channel) : 0);
 		rc = put_all(op);
 		if (rc == 0 && putter->n > 0)
 			weir__op_again(op);

@@ -93,7 +93,8 @@ static struct group **bucket_of(struct groups *self, uint64_t hash)
 	return &self->buckets[hash & (self->n_buckets - 1)];
 }
 
-static struct group *find(struct weir__op *op, uint64_t hash, uintptr_t key)
+static struct group *group_find(struct weir__op *op, uint64_t hash,
+				uintptr_t key)
 {
 	const struct group_by *args = weir__op_args(op);
 	struct group *group = *bucket_of(weir__op_state(op), hash);
@@ -404,7 +405,7 @@ static struct group *group_for(struct weir__op *op, void *item)
 		return NULL;
 	}
 	hash = hash_of(op, key);
-	group = find(op, hash, key);
+	group = group_find(op, hash, key);
 	return group ? group : open_group(op, hash, key);
 }
 

@@ -157,7 +157,7 @@ static void finish(struct weir__island *island, struct weir_error *error)
 
 /* Looks for tokens in an in-port that takes no part in firing: the slice does
  * not. */
-static void look(struct weir__inlet *inlet)
+static void island_look(struct weir__inlet *inlet)
 {
 	struct weir_port *port = &inlet->in.port;
 	struct weir_error *error;
@@ -183,7 +183,7 @@ static bool drive(struct weir__island *island, uint64_t n)
 	if (island->over)
 		return false;
 	for (inlet = island->inlets; inlet; inlet = inlet->next)
-		look(inlet);
+		island_look(inlet);
 	island->scratch = scratch;
 	found = island->end->drive(island, n);
 	assert(island->scratch == scratch);
@@ -265,8 +265,8 @@ static uint32_t turns(struct weir_actor *actor, uint32_t n)
 	return drive(island, (uint64_t)n << island->batch_log2) ? n : 0;
 }
 
-static int ended(struct weir_actor *actor, struct weir_in *in,
-		 struct weir_error *error)
+static int island_ended(struct weir_actor *actor, struct weir_in *in,
+			struct weir_error *error)
 {
 	struct weir__inlet *inlet =
 		weir_container_of(in, struct weir__inlet, in);
@@ -297,7 +297,7 @@ static int signalled(struct weir_actor *actor)
 	return 0;
 }
 
-static void stopped(struct weir_actor *actor, struct weir_error *error)
+static void island_stopped(struct weir_actor *actor, struct weir_error *error)
 {
 	struct weir__island *island = island_of(actor);
 
@@ -313,7 +313,7 @@ static void stopped(struct weir_actor *actor, struct weir_error *error)
 	weir__run_island_stopped(island->run, island);
 }
 
-static void released(struct weir_actor *actor)
+static void island_released(struct weir_actor *actor)
 {
 	struct weir__island *island = island_of(actor);
 	struct weir_flow_run *run = island->run;
@@ -396,11 +396,11 @@ struct weir__island *weir__island_new(struct weir_flow_run *run,
 	island->ops = (struct weir_actor_ops){
 		.name = "flow",
 		.turns = turns,
-		.ended = ended,
+		.ended = island_ended,
 		.cancelled = cancelled,
 		.signalled = signalled,
-		.stopped = stopped,
-		.released = released,
+		.stopped = island_stopped,
+		.released = island_released,
 	};
 	(void)weir_actor_init(&island->actor, &island->ops, executor);
 	/* where the clock stands still, a batch is as large as can be from the

@@ -52,7 +52,7 @@ static int demand_open(struct weir__op *op)
 }
 
 /* Claim 1. All items that were emitted before have been taken. */
-static void ask(struct weir__op *op)
+static void limit_ask(struct weir__op *op)
 {
 	const struct demand *args = weir__op_args(op);
 	struct demanding *self = weir__op_state(op);
@@ -74,7 +74,7 @@ static void begin_batch(struct weir__op *op)
 	uint32_t b = args->max - args->min, r = args->max % b;
 
 	assert(self->left == 0);
-	ask(op);
+	limit_ask(op);
 	if (r == 0) {
 		self->left = b;
 	} else if (self->whole > 0) {

@@ -225,7 +225,7 @@ void weir__op_wake(struct weir__op *op)
  * timer armed and the timer not armed is woken once more, and can arm the timer
  * then.
  */
-static void fire(struct weir_timer *timer)
+static void op_timer_fire(struct weir_timer *timer)
 {
 	struct weir__op_timer *self =
 		weir_container_of(timer, struct weir__op_timer, timer);
@@ -248,7 +248,7 @@ int weir__op_timer_at(struct weir__op_timer *timer, struct weir__op *op,
 
 	/* the operator would never disarm a timer that it sets now */
 	assert(!op->ended);
-	/* acquire: fire() is done with it; pairs with its release */
+	/* acquire: op_timer_fire() is done with it; pairs with its release */
 	ck_pr_fence_acquire();
 	if (armed) {
 		assert(timer->op == op);
@@ -258,7 +258,7 @@ int weir__op_timer_at(struct weir__op_timer *timer, struct weir__op *op,
 	} else {
 		weir__op_hold(op);
 	}
-	timer->timer.fire = fire;
+	timer->timer.fire = op_timer_fire;
 	timer->op = op;
 	timer->at_ns = at_ns;
 	ck_pr_store_32(&timer->armed, 1);

@@ -2,7 +2,7 @@
 /* How operators wait for descriptors. */
 #include "flow/op_fd.h"
 
-static void fire(struct weir_watch *watch, short events)
+static void op_fd_fire(struct weir_watch *watch, short events)
 {
 	struct weir__op_fd *self =
 		weir_container_of(watch, struct weir__op_fd, watch);
@@ -24,9 +24,9 @@ void weir__op_fd_wait(struct weir__op_fd *self, struct weir__op *op, int fd,
 
 	if (ck_pr_load_32(&self->armed))
 		return;
-	/* acquire: fire() is done with it; pairs with its release */
+	/* acquire: op_fd_fire() is done with it; pairs with its release */
 	ck_pr_fence_acquire();
-	self->watch.fire = fire;
+	self->watch.fire = op_fd_fire;
 	self->watch.fd = fd;
 	self->watch.events = events;
 	self->op = op;

@@ -127,7 +127,7 @@ static bool tell_wish(struct weir__op *op)
 	return true;
 }
 
-static void give(struct weir__op *op, void *item)
+static void operator_give(struct weir__op *op, void *item)
 {
 	int (*on_push)(struct weir_operator *, void *) = ops_of(op)->on_push;
 	struct weir_operator *self = weir__op_state(op);
@@ -168,7 +168,7 @@ static bool tell_item(struct weir__op *op)
 	}
 	if (weir__pull(op->up[0], &item, 1) == 0)
 		return false;
-	give(op, item);
+	operator_give(op, item);
 	return true;
 }
 

@@ -132,8 +132,8 @@ static void outlet_unclaim(struct weir_flow *flow)
 
 /* --- Building ------------------------------------------------------------- */
 
-static struct weir__island *find(const struct weir_flow_run *run,
-				 const struct weir_flow *fan)
+static struct weir__island *outlet_find(const struct weir_flow_run *run,
+					const struct weir_flow *fan)
 {
 	struct weir__island *island = run->islands;
 
@@ -247,7 +247,7 @@ static struct weir__op *outlet_build(struct weir__build *build,
 	struct weir_out *out;
 	struct weir__island *island;
 
-	island = find(build->run, outlet->fan);
+	island = outlet_find(build->run, outlet->fan);
 	if (!island)
 		island = make(build, outlet->fan);
 	if (!island)

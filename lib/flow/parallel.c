@@ -136,10 +136,10 @@ static void slot_stopped(struct weir_actor *actor, struct weir_error *error)
 	uint32_t state;
 
 	slot->stop_code = error ? error->code : -ECANCELED;
-	/* release: that code; pairs with the acquire in give() */
+	/* release: that code; pairs with the acquire in parallel_give() */
 	ck_pr_fence_release();
 	state = ck_pr_fas_32(&slot->state, DEAD);
-	/* acquire: the item; pairs with the release in give() */
+	/* acquire: the item; pairs with the release in parallel_give() */
 	ck_pr_fence_acquire();
 	if (state != GIVEN)
 		return;
@@ -329,7 +329,7 @@ static bool is_started(struct weir__op *op, struct slot *slot)
 }
 
 /* Claim 1. */
-static void give(struct weir__op *op, struct slot *slot, void *item)
+static void parallel_give(struct weir__op *op, struct slot *slot, void *item)
 {
 	const struct parallel *args = weir__op_args(op);
 	struct pool *self = weir__op_state(op);
@@ -366,7 +366,7 @@ static void begin(struct weir__op *op, size_t room)
 	while (self->free && is_started(op, self->free)) {
 		if (!weir__pull(op->up[0], &item, room ? 1 : 0))
 			return;
-		give(op, self->free, item);
+		parallel_give(op, self->free, item);
 		if (op->ended)
 			return;
 	}

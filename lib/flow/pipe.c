@@ -48,7 +48,7 @@ static void pipe_unref(struct weir__pipe *pipe)
 		   sizeof(*pipe) + pipe->capacity * sizeof(void *));
 }
 
-static void drop(const struct weir__pipe *pipe, void *item)
+static void pipe_drop(const struct weir__pipe *pipe, void *item)
 {
 	if (pipe->items && pipe->items->drop)
 		pipe->items->drop(item, pipe->items->context);
@@ -61,7 +61,7 @@ static bool is_empty(const struct weir__pipe *pipe)
 	return pipe->head == pipe->tail;
 }
 
-static void *take(struct weir__pipe *pipe)
+static void *pipe_take(struct weir__pipe *pipe)
 {
 	assert(!is_empty(pipe));
 	return pipe->slots[pipe->head++ % pipe->capacity];
@@ -92,10 +92,10 @@ static bool overflow(struct weir__pipe *pipe, void *item, void **out)
 	switch (pipe->strategy) {
 	case WEIR_FLOW_BUFFER_ALL:
 		pipe->emptying = true;
-		*out = take(pipe);
+		*out = pipe_take(pipe);
 		return false;
 	case WEIR_FLOW_BUFFER_HEAD:
-		*out = take(pipe);
+		*out = pipe_take(pipe);
 		return false;
 	case WEIR_FLOW_BUFFER_TAIL:
 		*out = pipe->slots[--pipe->tail % pipe->capacity];
@@ -139,7 +139,7 @@ bool weir__pipe_take_back(struct weir__pipe *pipe, void **item)
 	weir__lock(&pipe->lock);
 	is_there = !pipe->gone && !is_empty(pipe);
 	if (is_there)
-		*item = take(pipe);
+		*item = pipe_take(pipe);
 	weir__unlock(&pipe->lock);
 	return is_there;
 }
@@ -163,7 +163,7 @@ static void put(struct weir__pipe *pipe, void *const *items, size_t n)
 		waits = take_flag(&pipe->reader_waits) || pipe->failed;
 		weir__unlock(&pipe->lock);
 		while (n_dropped > 0)
-			drop(pipe, dropped[--n_dropped]);
+			pipe_drop(pipe, dropped[--n_dropped]);
 		if (waits)
 			weir__op_wake(pipe->reader);
 	}
@@ -270,7 +270,7 @@ static size_t read_pull(struct weir__op *op, void **items, size_t room)
 	weir__lock(&pipe->lock);
 	failed = pipe->failed;
 	while (n < room && !failed && !is_empty(pipe))
-		items[n++] = take(pipe);
+		items[n++] = pipe_take(pipe);
 	over = pipe->closed && is_empty(pipe);
 	pipe->reader_waits = !over && is_empty(pipe);
 	if (n > 0)
@@ -296,7 +296,7 @@ static void read_close(struct weir__op *op)
 	pipe->reader_waits = false;
 	weir__unlock(&pipe->lock);
 	while (!is_empty(pipe))
-		drop(pipe, take(pipe));
+		pipe_drop(pipe, pipe_take(pipe));
 	weir_actor_signal(&pipe->writer->actor);
 	weir_actor_unref(&pipe->writer->actor);
 	pipe_unref(pipe);

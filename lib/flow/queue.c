@@ -48,7 +48,7 @@ static void *take_one(struct weir_flow_queue *queue)
 	return queue->slots[queue->head++ & (queue->capacity - 1)];
 }
 
-static void drop(const struct weir_flow_queue *queue, void *item)
+static void queue_drop(const struct weir_flow_queue *queue, void *item)
 {
 	if (queue->items && queue->items->drop)
 		queue->items->drop(item, queue->items->context);
@@ -65,7 +65,7 @@ static void queue_unref(struct weir_flow_queue *queue)
 		return;
 	ck_pr_fence_acquire();
 	while (queue->head != queue->tail)
-		drop(queue, take_one(queue));
+		queue_drop(queue, take_one(queue));
 	weir_error_unref(queue->error);
 	weir__free(weir_allocator_default(), queue,
 		   sizeof(*queue) + queue->capacity * sizeof(void *));
@@ -170,7 +170,7 @@ int weir_flow_queue_offer(struct weir_flow_queue *queue, void *item)
 	}
 	weir__unlock(&queue->lock);
 	if (rc == 1 || rc == -ENOBUFS)
-		drop(queue, dropped);
+		queue_drop(queue, dropped);
 	wake(op);
 	return rc;
 }
@@ -270,7 +270,7 @@ static void queue_close(struct weir__op *op)
 	weir__unlock(&queue->lock);
 	/* no items are queued from now on: those left are ours */
 	for (; n > 0; n--)
-		drop(queue, take_one(queue));
+		queue_drop(queue, take_one(queue));
 	if (held)
 		weir__op_unhold(held);
 }

@@ -67,7 +67,7 @@ static int descriptor(struct weir__op *op)
 #define SPARSE 4u
 
 /* `n` bytes were read. */
-static struct weir_flow_bytes *give(struct weir__op *op, size_t n)
+static struct weir_flow_bytes *read_give(struct weir__op *op, size_t n)
 {
 	const struct reading_of *args = weir__op_args(op);
 	struct reading *self = weir__op_state(op);
@@ -99,7 +99,7 @@ static struct weir_flow_bytes *read_block(struct weir__op *op, int fd)
 		n = read(fd, self->block->data, args->block);
 	while (n < 0 && errno == EINTR);
 	if (n > 0)
-		return give(op, (size_t)n);
+		return read_give(op, (size_t)n);
 	if (n == 0) {
 		weir__op_end(op, NULL);
 	} else if (errno == EAGAIN || errno == EWOULDBLOCK) {

@@ -108,7 +108,7 @@ static int allowed(struct weir__op *op, struct weir_error *error, uint64_t now)
 }
 
 /* The made flow has ended, with `error` or well. */
-static void ended(struct weir__op *op, struct weir_error *error)
+static void remake_ended(struct weir__op *op, struct weir_error *error)
 {
 	const struct restart *args = weir__op_args(op);
 	struct restarting *self = weir__op_state(op);
@@ -179,7 +179,7 @@ static void begin(struct weir__op *op)
 		weir__backoff_restarted(&args->backoff, &self->last_ns, now);
 	error = weir__nest_open(&self->nest, op, make_flow(op));
 	if (error)
-		ended(op, error);
+		remake_ended(op, error);
 	weir_error_unref(error);
 }
 
@@ -209,7 +209,7 @@ static size_t restart_pull(struct weir__op *op, void **items, size_t room)
 	n = weir__nest_pull(&self->nest, items, room);
 	tell_end(op);
 	if (self->nest.op->ended)
-		ended(op, self->nest.op->error);
+		remake_ended(op, self->nest.op->error);
 	return n;
 }
 

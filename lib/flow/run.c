@@ -110,14 +110,14 @@ static struct weir_flow_run *run_of(struct weir_actor *actor)
 
 /* The actor leaves its executor; from here on it has a reference to be
  * dropped. */
-static void stopped(struct weir_actor *actor, struct weir_error *error)
+static void run_stopped(struct weir_actor *actor, struct weir_error *error)
 {
 	weir__registry_remove(actor->executor, actor->index);
 	assert(!actor->refs);
 	actor->refs = 1;
 }
 
-static void released(struct weir_actor *actor)
+static void run_released(struct weir_actor *actor)
 {
 	struct weir_executor *executor = actor->executor;
 
@@ -128,8 +128,8 @@ static void released(struct weir_actor *actor)
 static const struct weir_actor_ops over_ops = {
 	.name = "run",
 	.turns = no_turns,
-	.stopped = stopped,
-	.released = released,
+	.stopped = run_stopped,
+	.released = run_released,
 };
 
 /*

@@ -36,7 +36,7 @@ static void split_close(struct weir__op *op)
 }
 
 /* Gives the item to the substream, which it may begin. */
-static void give(struct weir__op *op, void *item)
+static void split_give(struct weir__op *op, void *item)
 {
 	const struct split *args = weir__op_args(op);
 	struct splitting *self = weir__op_state(op);
@@ -72,7 +72,7 @@ static void split_when_item(struct weir__op *op, void *item, bool is_edge)
 		self->next = item;
 		self->has_next = true;
 	} else {
-		give(op, item);
+		split_give(op, item);
 	}
 }
 
@@ -80,7 +80,7 @@ static void split_after_item(struct weir__op *op, void *item, bool is_edge)
 {
 	struct splitting *self = weir__op_state(op);
 
-	give(op, item);
+	split_give(op, item);
 	if (is_edge)
 		leave(self);
 }
@@ -95,7 +95,7 @@ static bool look_at_one(struct weir__op *op)
 
 	if (self->has_next) {
 		self->has_next = false;
-		give(op, item);
+		split_give(op, item);
 		return true;
 	}
 	if (weir__pull(op->up[0], &item, 1) == 0)

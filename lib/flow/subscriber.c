@@ -90,7 +90,7 @@ static struct feed *feed_of(struct weir_subscriber *subscriber)
 	return weir_container_of(subscriber, struct feed, subscriber);
 }
 
-static void drop(const struct feed *feed, void *item)
+static void feed_drop(const struct feed *feed, void *item)
 {
 	const struct weir_items *items = feed->sent ? feed->sent : feed->items;
 
@@ -110,7 +110,7 @@ static void notify(struct feed *feed)
 }
 
 /* The first end counts. */
-static void end(struct feed *feed, uint32_t how, struct weir_error *error)
+static void feed_end(struct feed *feed, uint32_t how, struct weir_error *error)
 {
 	if (feed->over)
 		return;
@@ -136,7 +136,7 @@ static int on_subscribe(struct weir_subscriber *subscriber,
 		return -EINVAL;
 	feed = feed_of(subscriber);
 	weir_subscription_ref(subscription);
-	/* release: the subscription; pairs with the acquire in look() */
+	/* release: the subscription; pairs with the acquire in feed_look() */
 	ck_pr_fence_release();
 	if (!ck_pr_cas_ptr(&feed->subscription, NULL, subscription)) {
 		weir_subscription_cancel(subscription); /* 2.5, or too late */
@@ -145,7 +145,7 @@ static int on_subscribe(struct weir_subscriber *subscriber,
 	}
 	feed->sent = subscription->items;
 	if (feed->sent && !same_items(feed->sent, feed->items))
-		end(feed, REFUSED, &mismatch);
+		feed_end(feed, REFUSED, &mismatch);
 	else
 		notify(feed);
 	return 0;
@@ -157,7 +157,7 @@ static int64_t expected(const struct feed *feed)
 	int64_t requested =
 		(int64_t)ck_pr_load_64((const uint64_t *)&feed->requested);
 
-	/* acquire: the slots are free; pairs with the release in ask() */
+	/* acquire: the slots are free; pairs with the release in feed_ask() */
 	ck_pr_fence_acquire();
 	return requested - feed->received;
 }
@@ -189,11 +189,11 @@ static int on_next(struct weir_subscriber *subscriber, void *item)
 	if (!item)
 		return -EINVAL;
 	if (is_late(feed)) { /* 2.8 */
-		drop(feed, item);
+		feed_drop(feed, item);
 	} else if (expected(feed) > 0) {
 		put(feed, &item, 1);
 	} else {
-		end(feed, REFUSED, &weir__overflow);
+		feed_end(feed, REFUSED, &weir__overflow);
 		return -EOVERFLOW;
 	}
 	return 0;
@@ -228,13 +228,13 @@ static int on_error(struct weir_subscriber *subscriber,
 {
 	if (!error)
 		return -EINVAL;
-	end(feed_of(subscriber), ENDED, error);
+	feed_end(feed_of(subscriber), ENDED, error);
 	return 0;
 }
 
 static int on_complete(struct weir_subscriber *subscriber)
 {
-	end(feed_of(subscriber), ENDED, NULL);
+	feed_end(feed_of(subscriber), ENDED, NULL);
 	return 0;
 }
 
@@ -256,7 +256,7 @@ static uint32_t is_over(const struct feed *feed)
 	return ck_pr_load_32(&feed->over);
 }
 
-static struct weir_subscription *look(const struct feed *feed)
+static struct weir_subscription *feed_look(const struct feed *feed)
 {
 	struct weir_subscription *subscription =
 		ck_pr_load_ptr(&feed->subscription);
@@ -275,7 +275,7 @@ static __attribute__((unused)) bool is_consistent(const struct feed *feed)
 	       feed->outstanding + feed->granted <= (int64_t)feed->mask + 1;
 }
 
-static size_t take(struct feed *feed, void **items, size_t room)
+static size_t feed_take(struct feed *feed, void **items, size_t room)
 {
 	uint32_t n = count(feed), i;
 
@@ -304,11 +304,11 @@ static int64_t wanted(const struct feed *feed)
 /* True: there are items to request, and a subscription to request them from. */
 static bool can_ask(const struct feed *feed)
 {
-	return wanted(feed) > 0 && look(feed) && !is_over(feed);
+	return wanted(feed) > 0 && feed_look(feed) && !is_over(feed);
 }
 
 /* May send signals before it returns. */
-static void ask(struct feed *feed)
+static void feed_ask(struct feed *feed)
 {
 	int64_t n = wanted(feed);
 	struct weir_actor *self;
@@ -323,7 +323,7 @@ static void ask(struct feed *feed)
 	ck_pr_store_64((uint64_t *)&feed->requested,
 		       (uint64_t)(feed->requested + n));
 	self = weir__step_out();
-	weir_subscription_request(look(feed), n);
+	weir_subscription_request(feed_look(feed), n);
 	weir__step_in(self);
 }
 
@@ -385,12 +385,12 @@ static size_t from_pull(struct weir__op *op, void **items, size_t room)
 	do {
 		/* read first: if it is over, all items have come */
 		over = is_over(feed);
-		n = take(feed, items, room);
+		n = feed_take(feed, items, room);
 		if (over && count(feed) == 0) {
 			end_as(op, feed, over);
 			return n;
 		}
-		ask(feed);
+		feed_ask(feed);
 	} while (n == 0 && !must_wait(feed, room));
 	return n;
 }
@@ -400,7 +400,7 @@ static size_t from_drain(struct weir__op *op, void **items, size_t room)
 {
 	struct feed *feed = state_of(op);
 	uint32_t over = is_over(feed);
-	size_t n = take(feed, items, room);
+	size_t n = feed_take(feed, items, room);
 
 	if (count(feed) == 0)
 		end_as(op, feed, over);
@@ -423,14 +423,14 @@ static void feed_free(struct feed *feed)
 {
 	void *item;
 
-	while (take(feed, &item, 1))
-		drop(feed, item);
+	while (feed_take(feed, &item, 1))
+		feed_drop(feed, item);
 	weir_error_unref(feed->error);
 	weir__free_lines(weir__op_allocator(feed->op), feed, feed->size);
 }
 
 /* Neither the publisher nor the operator has it any more. */
-static void released(struct weir_subscriber *subscriber)
+static void feed_released(struct weir_subscriber *subscriber)
 {
 	struct weir__op *op = feed_of(subscriber)->op;
 
@@ -444,7 +444,7 @@ static const struct weir_subscriber_ops subscriber_ops = {
 	.on_next_n = on_next_n,
 	.on_error = on_error,
 	.on_complete = on_complete,
-	.released = released,
+	.released = feed_released,
 };
 
 static int from_open(struct weir__op *op)
@@ -484,10 +484,10 @@ static void from_close(struct weir__op *op)
 		return;
 	}
 	subscription = ck_pr_fas_ptr(&feed->subscription, &gone);
-	/* acquire: as in look() */
+	/* acquire: as in feed_look() */
 	ck_pr_fence_acquire();
-	while (take(feed, &item, 1))
-		drop(feed, item);
+	while (feed_take(feed, &item, 1))
+		feed_drop(feed, item);
 	self = weir__step_out();
 	/* 2.3: not after the last signal */
 	if (subscription && is_over(feed) != ENDED)

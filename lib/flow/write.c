@@ -199,7 +199,7 @@ static bool write_all(struct weir__op *op, int fd)
  * Takes the items that are there. If upstream is not `ready`, it is pulled once
  * only: a second pull might block, while the peer wants the items that we have.
  */
-static void take(struct weir__op *op)
+static void writing_take(struct weir__op *op)
 {
 	struct writing *self = weir__op_state(op);
 	struct weir__op *up = op->up[0];
@@ -222,7 +222,7 @@ static void write_more(struct weir__op *op)
 	int fd = *(const int *)weir__op_args(op);
 
 	if (self->first == self->n)
-		take(op);
+		writing_take(op);
 	if (self->first == self->n)
 		return;
 	if (self->way == WAY_UNKNOWN)

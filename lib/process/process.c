@@ -125,8 +125,8 @@ static struct weir_process **bucket(struct weir_process_manager *manager,
 
 /* The process that runs with that id. A process that has ended does not
  * count. */
-static struct weir_process *find(struct weir_process_manager *manager,
-				 const char *id)
+static struct weir_process *process_find(struct weir_process_manager *manager,
+					 const char *id)
 {
 	struct weir_process *process = *bucket(manager, id);
 
@@ -145,7 +145,7 @@ static int check_id(struct weir_process_manager *manager, const char *id)
 	length = strnlen(id, WEIR_NAME_MAX + 1);
 	if (length == 0 || length > WEIR_NAME_MAX)
 		return -EINVAL;
-	return find(manager, id) ? -EEXIST : 0;
+	return process_find(manager, id) ? -EEXIST : 0;
 }
 
 static void add_id(struct weir_process *process, const char *id)
@@ -186,7 +186,7 @@ static enum weir_outcome outcome_of(uint32_t state,
 					 : WEIR_OUTCOME_CRASHED;
 }
 
-static void stopped(struct weir_actor *actor, struct weir_error *error)
+static void process_stopped(struct weir_actor *actor, struct weir_error *error)
 {
 	struct weir_process *process = process_of(actor);
 	struct weir_process_manager *manager = process->manager;
@@ -212,8 +212,8 @@ static void stopped(struct weir_actor *actor, struct weir_error *error)
  * executor drains, which ends streams that weir_in_put() feeds, the process is
  * not done.
  */
-static int ended(struct weir_actor *actor, struct weir_in *in,
-		 struct weir_error *error)
+static int process_ended(struct weir_actor *actor, struct weir_in *in,
+			 struct weir_error *error)
 {
 	struct weir_process *process = process_of(actor);
 
@@ -224,7 +224,7 @@ static int ended(struct weir_actor *actor, struct weir_in *in,
 	return 0;
 }
 
-static void released(struct weir_actor *actor)
+static void process_released(struct weir_actor *actor)
 {
 	struct weir_process *process = process_of(actor);
 
@@ -239,7 +239,7 @@ static void stop_late(struct weir_process *process)
 }
 
 /* Its time is up. */
-static void fire(struct weir_timer *timer)
+static void deadline_fire(struct weir_timer *timer)
 {
 	struct weir_process *process =
 		weir_container_of(timer, struct weir_process, timer);
@@ -329,7 +329,7 @@ static int set_deadline(struct weir_process *process)
 		timeout_ns = manager->options.timeout_ns;
 	if (!timeout_ns)
 		return 0;
-	process->timer.fire = fire;
+	process->timer.fire = deadline_fire;
 	process->timed = true;
 	process->holders++;
 	rc = weir_timer_arm(executor, &process->timer,
@@ -393,7 +393,7 @@ struct weir_actor_id weir_process_manager_find(
 
 	if (!manager || !id || !manager->ids || !weir__owned(&manager->actor))
 		return WEIR_ACTOR_ID_NONE;
-	process = find(manager, id);
+	process = process_find(manager, id);
 	return process ? process->self : WEIR_ACTOR_ID_NONE;
 }
 
@@ -423,10 +423,10 @@ int weir__processes_init(struct weir_process_manager *manager)
 		manager->free = place(manager, i);
 	}
 	manager->process_ops = *manager->options.process;
-	manager->process_ops.stopped = stopped;
+	manager->process_ops.stopped = process_stopped;
 	if (!manager->process_ops.ended)
-		manager->process_ops.ended = ended;
-	manager->process_ops.released = released;
+		manager->process_ops.ended = process_ended;
+	manager->process_ops.released = process_released;
 	return 0;
 }
 

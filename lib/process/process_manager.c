@@ -129,7 +129,7 @@ static void permit(struct weir_process_manager *self, uint64_t n)
 }
 
 /* With offers. */
-static void ask(struct weir_process_manager *self)
+static void manager_ask(struct weir_process_manager *self)
 {
 	int64_t n;
 
@@ -185,7 +185,7 @@ static uint32_t begins(struct weir_actor *actor, uint32_t n)
 	(void)weir_permits_use(&self->may, self->subscribes ? started : done);
 	ck_pr_store_64(&self->n_taken, self->n_taken + done);
 	tell_processing(self);
-	ask(self);
+	manager_ask(self);
 	return done;
 }
 
@@ -196,7 +196,8 @@ static uint32_t nothing(struct weir_actor *actor, uint32_t n)
 }
 
 /* No more commands come: the manager ends when its processes have ended. */
-static int end(struct weir_process_manager *self, struct weir_error *error)
+static int manager_end(struct weir_process_manager *self,
+		       struct weir_error *error)
 {
 	assert(!self->ends && !self->error);
 	self->ends = true;
@@ -216,8 +217,8 @@ static void check_end(struct weir_process_manager *self)
 	weir__actor_end(&self->actor, error, false);
 }
 
-static int ended(struct weir_actor *actor, struct weir_in *in,
-		 struct weir_error *error)
+static int manager_ended(struct weir_actor *actor, struct weir_in *in,
+			 struct weir_error *error)
 {
 	struct weir_process_manager *self = weir__manager_of(actor);
 	int rc;
@@ -226,7 +227,7 @@ static int ended(struct weir_actor *actor, struct weir_in *in,
 	/* called again after a restart */
 	if (self->ends)
 		return 0;
-	rc = end(self, error);
+	rc = manager_end(self, error);
 	check_end(self);
 	return rc;
 }
@@ -237,7 +238,7 @@ static int close_in(struct weir_process_manager *self)
 		return 0;
 	ck_pr_store_32(&self->closed, 1);
 	(void)weir_in_cancel(&self->in);
-	return end(self, NULL);
+	return manager_end(self, NULL);
 }
 
 static int signalled(struct weir_actor *actor)
@@ -257,12 +258,12 @@ static int signalled(struct weir_actor *actor)
 		(void)weir_permits_release(&self->may, n);
 	if (gone || ck_pr_load_32(&self->closed))
 		rc = close_in(self);
-	ask(self);
+	manager_ask(self);
 	check_end(self);
 	return rc;
 }
 
-static void stopped(struct weir_actor *actor, struct weir_error *error)
+static void manager_stopped(struct weir_actor *actor, struct weir_error *error)
 {
 	struct weir_process_manager *self = weir__manager_of(actor);
 
@@ -277,7 +278,7 @@ static void stopped(struct weir_actor *actor, struct weir_error *error)
 	weir__runners_stop(self);
 }
 
-static void released(struct weir_actor *actor)
+static void manager_released(struct weir_actor *actor)
 {
 	struct weir_process_manager *self = weir__manager_of(actor);
 
@@ -407,10 +408,10 @@ static void set_options(struct weir_process_manager *self)
 	self->ops = (struct weir_actor_ops){
 		.name = options->name ? options->name : "manager",
 		.turns = begins,
-		.ended = ended,
+		.ended = manager_ended,
 		.signalled = signalled,
-		.stopped = stopped,
-		.released = released,
+		.stopped = manager_stopped,
+		.released = manager_released,
 		.lifecycle = &lifecycle,
 	};
 }
@@ -473,7 +474,7 @@ int weir_process_manager_init(
 		return rc;
 	}
 	permit(manager, options->buffer);
-	ask(manager);
+	manager_ask(manager);
 	return 0;
 }
 

@@ -193,7 +193,7 @@ static void park(struct weir__runner *self)
 	weir__queue_park(&self->manager->runners->queue, &self->parked);
 }
 
-static bool take(struct weir__runner *self, uint32_t n)
+static bool runner_take(struct weir__runner *self, uint32_t n)
 {
 	struct weir__runners *all = self->manager->runners;
 
@@ -217,7 +217,7 @@ static uint32_t calls(struct weir_actor *actor, uint32_t n)
 
 	/* calls are made one after another, and reported behind the last */
 	assert(!self->calls && self->n_offered == 0 && self->ended == 0);
-	if (self->n_begun == self->n_taken && !take(self, n)) {
+	if (self->n_begun == self->n_taken && !runner_take(self, n)) {
 		if (ck_pr_load_32(&all->queue.closed))
 			(void)weir_actor_end(actor);
 		else
@@ -256,7 +256,7 @@ static const struct weir__port_ops awake_ops = {
  * The commands that were taken are answered. Another runner is woken for those
  * that wait: our wake may have been for them (claim 4 of queue.h).
  */
-static void stopped(struct weir_actor *actor, struct weir_error *error)
+static void runner_stopped(struct weir_actor *actor, struct weir_error *error)
 {
 	struct weir__runner *self = runner_of(actor);
 	struct weir_process_manager *manager = self->manager;
@@ -273,7 +273,7 @@ static void stopped(struct weir_actor *actor, struct weir_error *error)
 	weir__runners_wake(all, 1);
 }
 
-static void released(struct weir_actor *actor)
+static void runner_released(struct weir_actor *actor)
 {
 	struct weir__runner *self = runner_of(actor);
 	struct weir_actor *manager = &self->manager->actor;
@@ -288,8 +288,8 @@ static void released(struct weir_actor *actor)
 static const struct weir_actor_ops runner_ops = {
 	.name = "runner",
 	.turns = calls,
-	.stopped = stopped,
-	.released = released,
+	.stopped = runner_stopped,
+	.released = runner_released,
 };
 
 int weir__runner_init(struct weir_process_manager *manager,

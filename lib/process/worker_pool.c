@@ -242,8 +242,8 @@ int weir_pool_start(struct weir_pools *pools,
 	return 0;
 }
 
-static int find(struct weir_pools *pools, const char *name,
-		struct weir__pool **pool)
+static int pool_find(struct weir_pools *pools, const char *name,
+		     struct weir__pool **pool)
 {
 	*pool = NULL;
 	if (!pools || !name)
@@ -256,7 +256,7 @@ int weir_pool_run(struct weir_pools *pools, const char *name, void *job,
 		  struct weir_actor_id *worker)
 {
 	struct weir__pool *pool;
-	int rc = find(pools, name, &pool);
+	int rc = pool_find(pools, name, &pool);
 
 	if (rc < 0)
 		return rc;
@@ -268,7 +268,7 @@ int weir_pool_run(struct weir_pools *pools, const char *name, void *job,
 int weir_pool_queue(struct weir_pools *pools, const char *name, void *job)
 {
 	struct weir__pool *pool;
-	int rc = find(pools, name, &pool);
+	int rc = pool_find(pools, name, &pool);
 
 	if (rc < 0)
 		return rc;
@@ -281,7 +281,7 @@ int weir_pool_queue_async(struct weir_pools *pools, const char *name, void *job,
 			  struct weir_pool_request *request)
 {
 	struct weir__pool *pool;
-	int rc = request && request->started ? find(pools, name, &pool)
+	int rc = request && request->started ? pool_find(pools, name, &pool)
 					     : -EINVAL;
 
 	if (rc < 0)
@@ -310,7 +310,7 @@ int weir_pool_stop_async(struct weir_pools *pools, const char *name,
 			 struct weir_graceful_stop *stop)
 {
 	struct weir__pool *pool;
-	int rc = find(pools, name, &pool);
+	int rc = pool_find(pools, name, &pool);
 
 	if (rc < 0)
 		return rc;
@@ -327,7 +327,7 @@ int weir_pool_counts(struct weir_pools *pools, const char *name,
 		     struct weir_pool_counts *counts)
 {
 	struct weir__pool *pool;
-	int rc = counts ? find(pools, name, &pool) : -EINVAL;
+	int rc = counts ? pool_find(pools, name, &pool) : -EINVAL;
 
 	if (rc < 0)
 		return rc;
@@ -387,7 +387,7 @@ int weir_pool_queue_wait(struct weir_pools *pools, const char *name, void *job,
 			 uint64_t timeout_ns, struct weir_actor_id *worker)
 {
 	struct weir__pool *pool;
-	int rc = find(pools, name, &pool);
+	int rc = pool_find(pools, name, &pool);
 
 	if (rc < 0)
 		return rc;

@@ -76,12 +76,12 @@ static bool claim(struct weir_reactive_in *reactive,
 		  struct weir_subscription *subscription)
 {
 	/* release: the subscription, or offer; pairs with the acquire in
-	 * look() */
+	 * in_look() */
 	ck_pr_fence_release();
 	return ck_pr_cas_ptr(&reactive->subscription, NULL, subscription);
 }
 
-static struct weir_subscription *look(struct weir_reactive_in *reactive)
+static struct weir_subscription *in_look(struct weir_reactive_in *reactive)
 {
 	struct weir_subscription *subscription =
 		ck_pr_load_ptr(&reactive->subscription);
@@ -118,17 +118,17 @@ static int on_subscribe(struct weir_subscriber *subscriber,
 	return rc;
 }
 
-static void drop(struct weir_reactive_in *reactive, void *item)
+static void in_drop(struct weir_reactive_in *reactive, void *item)
 {
 	if (reactive->items && reactive->items->drop)
 		reactive->items->drop(item, reactive->items->context);
 	weir__registry_dropped(actor_of(reactive)->executor, 1);
 }
 
-static int end(struct weir_reactive_in *reactive, struct weir_error *error)
+static int in_end(struct weir_reactive_in *reactive, struct weir_error *error)
 {
 	/* 2.8: of another publisher, whose subscription was cancelled (2.5) */
-	if (is_link(look(reactive)))
+	if (is_link(in_look(reactive)))
 		return 0;
 	ck_pr_store_32(&reactive->ended, 1);
 	(void)weir__in_end(reactive->in, error);
@@ -153,17 +153,18 @@ static int on_next(struct weir_subscriber *subscriber, void *item)
 		return -EINVAL;
 	if (expected(reactive))
 		rc = weir__in_put(reactive->in, &item, 1);
-	else if (ck_pr_load_32(&reactive->ended) || look(reactive) == &stopped)
+	else if (ck_pr_load_32(&reactive->ended) ||
+		 in_look(reactive) == &stopped)
 		rc = -EPIPE;
 	if (WEIR_LIKELY(rc == 0)) {
 		reactive->received++;
 		return 0;
 	}
 	if (rc == -EPIPE) { /* 2.8: late */
-		drop(reactive, item);
+		in_drop(reactive, item);
 		return 0;
 	}
-	if (!is_link(look(reactive)))
+	if (!is_link(in_look(reactive)))
 		(void)weir__in_end(reactive->in, &weir__overflow);
 	return -EOVERFLOW;
 }
@@ -194,12 +195,12 @@ static int on_next_n(struct weir_subscriber *subscriber, void *const *items,
 static int on_error(struct weir_subscriber *subscriber,
 		    struct weir_error *error)
 {
-	return error ? end(reactive_of(subscriber), error) : -EINVAL;
+	return error ? in_end(reactive_of(subscriber), error) : -EINVAL;
 }
 
 static int on_complete(struct weir_subscriber *subscriber)
 {
-	return end(reactive_of(subscriber), NULL);
+	return in_end(reactive_of(subscriber), NULL);
 }
 
 /*
@@ -211,7 +212,7 @@ static void held(struct weir_subscriber *subscriber)
 	weir_actor_ref(actor_of(reactive_of(subscriber)));
 }
 
-static void released(struct weir_subscriber *subscriber)
+static void in_released(struct weir_subscriber *subscriber)
 {
 	weir_actor_unref(actor_of(reactive_of(subscriber)));
 }
@@ -223,7 +224,7 @@ static const struct weir_subscriber_ops subscriber_ops = {
 	.on_error = on_error,
 	.on_complete = on_complete,
 	.held = held,
-	.released = released,
+	.released = in_released,
 };
 
 /* --- The owner's part ----------------------------------------------------- */
@@ -288,7 +289,7 @@ static int64_t taken(struct weir_reactive_in *reactive)
 static bool in_publish(struct weir_port *port)
 {
 	struct weir_reactive_in *reactive = adapted(port);
-	struct weir_subscription *subscription = look(reactive);
+	struct weir_subscription *subscription = in_look(reactive);
 	int64_t n;
 
 	if (subscription == &linked || subscription == &stopped ||
@@ -312,7 +313,7 @@ static bool in_publish(struct weir_port *port)
 static void in_wake(struct weir_port *port)
 {
 	struct weir_reactive_in *reactive = adapted(port);
-	struct weir_subscription *subscription = look(reactive);
+	struct weir_subscription *subscription = in_look(reactive);
 	int64_t n = reactive->unsent;
 	struct weir_actor *self;
 
@@ -367,7 +368,7 @@ static void accept_link_offer(struct weir_reactive_in *reactive,
  */
 static void end_foreign(struct weir_reactive_in *reactive)
 {
-	struct weir_subscription *subscription = look(reactive);
+	struct weir_subscription *subscription = in_look(reactive);
 
 	if (subscription ? is_foreign(subscription) &&
 				   !weir__subscription_drains(
@@ -386,7 +387,7 @@ static void in_drain(struct weir_port *port)
 static int in_signalled(struct weir_port *port)
 {
 	struct weir_reactive_in *reactive = adapted(port);
-	struct weir_subscription *subscription = look(reactive);
+	struct weir_subscription *subscription = in_look(reactive);
 
 	if (is_link_offer(subscription))
 		accept_link_offer(reactive, link_offer_of(subscription));
@@ -402,7 +403,7 @@ static void stop(struct weir_reactive_in *reactive)
 	struct weir_actor *self;
 
 	subscription = ck_pr_fas_ptr(&reactive->subscription, &stopped);
-	/* acquire: as in look() */
+	/* acquire: as in in_look() */
 	ck_pr_fence_acquire();
 	self = weir__step_out();
 	if (is_link_offer(subscription)) {
@@ -574,7 +575,7 @@ int weir_reactive_in_request(struct weir_reactive_in *reactive, int64_t n)
 	rc = weir__port_check_owner(&reactive->in->port);
 	if (rc < 0)
 		return rc;
-	subscription = look(reactive);
+	subscription = in_look(reactive);
 	if (subscription == &linked || subscription == &stopped)
 		return 0;
 	assert(not_taken(reactive) >= 0);

@@ -240,7 +240,7 @@ static void admit_pending(struct weir_reactive_out *reactive)
 
 /* --- A timeout for the first of them -------------------------------------- */
 
-static void fire(struct weir_timer *timer)
+static void out_fire(struct weir_timer *timer)
 {
 	struct weir_actor *actor = actor_of(
 		weir_container_of(timer, struct weir_reactive_out, timer));
@@ -518,7 +518,7 @@ int weir_reactive_out_init(struct weir_reactive_out *reactive,
 		.publisher.ops = &publisher_ops,
 		.adapter.ops = &adapter_ops,
 		.out = out,
-		.timer.fire = fire,
+		.timer.fire = out_fire,
 		.timeout_ns = options->timeout_ns,
 		.capacity = options->capacity ? (uint32_t)options->capacity
 					      : CAPACITY,

@@ -246,8 +246,8 @@ static uint32_t send_all(struct weir__out_subscription *sub,
 	return *rc == 0 || taken > n ? n : (uint32_t)taken;
 }
 
-static void drop(struct weir__out_subscription *sub,
-		 const struct weir__slot *slots, uint32_t n)
+static void subscription_drop(struct weir__out_subscription *sub,
+			      const struct weir__slot *slots, uint32_t n)
 {
 	const struct weir_items *items = sub->subscription.items;
 	uint32_t i;
@@ -277,7 +277,7 @@ static void subscription_give(struct weir__sink *sink,
 	sub->used += n;
 	if (WEIR_LIKELY(taken == n && rc == 0))
 		return;
-	drop(sub, slots + taken, n - taken);
+	subscription_drop(sub, slots + taken, n - taken);
 	if (rc != 0)
 		ck_pr_or_32(&sub->state, WEIR__SUBSCRIPTION_BROKEN);
 	else if (taken == good && good < n)

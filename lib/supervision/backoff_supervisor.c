@@ -67,7 +67,7 @@ static void set_error(struct weir_backoff_supervisor *self,
  * watchers. That is not a failure: its own supervisor does not answer it with a
  * restart.
  */
-static int end(struct weir_backoff_supervisor *self)
+static int backoff_end(struct weir_backoff_supervisor *self)
 {
 	struct weir_error *error = self->error;
 
@@ -121,7 +121,7 @@ static int decide_whether(struct weir_backoff_supervisor *self)
 	self->undecided = NOTHING;
 	if (final)
 		set_error(self, NULL);
-	return last ? end(self) : wait_for_next(self, count);
+	return last ? backoff_end(self) : wait_for_next(self, count);
 }
 
 /* The child has ended, or none could be made. */
@@ -269,7 +269,7 @@ static int child_ended(struct weir_actor *actor,
 	return child_gone(self, notice->error);
 }
 
-static void stopped(struct weir_actor *actor, struct weir_error *error)
+static void backoff_stopped(struct weir_actor *actor, struct weir_error *error)
 {
 	struct weir_backoff_supervisor *self = supervisor_of(actor);
 
@@ -282,7 +282,7 @@ static void stopped(struct weir_actor *actor, struct weir_error *error)
 		weir_actor_unref(self->options.up->port.actor);
 }
 
-static void released(struct weir_actor *actor)
+static void backoff_released(struct weir_actor *actor)
 {
 	const struct weir_backoff_supervisor_options *options =
 		&supervisor_of(actor)->options;
@@ -371,8 +371,8 @@ static int set_up(struct weir_backoff_supervisor *self,
 		.name = options->name,
 		.turns = turn_n,
 		.signalled = signalled,
-		.stopped = stopped,
-		.released = released,
+		.stopped = backoff_stopped,
+		.released = backoff_released,
 		.lifecycle = &self->lifecycle,
 	};
 	self->reset_at_ns = WEIR_FOREVER;

@@ -28,7 +28,7 @@ static void timer_free(struct weir_system *system,
 	weir__free(system->options.allocator, timer, sizeof(*timer));
 }
 
-static void fire(struct weir_timer *timer)
+static void cell_timer_fire(struct weir_timer *timer)
 {
 	struct weir__cell_timer *self =
 		weir_container_of(timer, struct weir__cell_timer, timer);
@@ -60,7 +60,7 @@ bool weir__cell_timer_set(struct weir_system *system, struct weir__cell *cell,
 	timer = weir__alloc(system->options.allocator, sizeof(*timer));
 	if (!timer)
 		return false;
-	timer->timer.fire = fire;
+	timer->timer.fire = cell_timer_fire;
 	timer->system = system;
 	timer->cell = cell;
 	timer->flags = flags;

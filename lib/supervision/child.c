@@ -332,7 +332,7 @@ static void closing(struct weir_actor *actor)
 		weir__child_post_stop(actor);
 }
 
-static void ended(struct weir_actor *actor)
+static void child_ended(struct weir_actor *actor)
 {
 	struct weir_system *system = weir__system_of(actor);
 	struct weir__cell *cell = weir__cell_of(actor);
@@ -354,7 +354,7 @@ static void ended(struct weir_actor *actor)
 	weir__watch_ended(system, cell, self, actor->error);
 }
 
-static void released(struct weir__child *child)
+static void child_released(struct weir__child *child)
 {
 	struct weir__cell *cell = (struct weir__cell *)child;
 	struct weir_system *system = weir__record_of(cell)->system;
@@ -403,8 +403,8 @@ const struct weir__child_ops weir__child_table = {
 	.pending = weir__pending_handle,
 	.drained = drained,
 	.closing = closing,
-	.ended = ended,
-	.released = released,
+	.ended = child_ended,
+	.released = child_released,
 	.set_stats = set_stats,
 	.dead_letter = dead_letter,
 };

@@ -143,7 +143,7 @@ static void let_system_go(struct weir_system *system)
 		weir__system_unused(system);
 }
 
-static void drop(struct weir_graceful_stop *stop, uint32_t refs)
+static void graceful_drop(struct weir_graceful_stop *stop, uint32_t refs)
 {
 	struct weir_system *system = stop->system;
 	uint32_t state;
@@ -160,8 +160,8 @@ static void drop(struct weir_graceful_stop *stop, uint32_t refs)
 	let_system_go(system);
 }
 
-static void ended(struct weir_watcher *watcher,
-		  const struct weir_terminated *notice)
+static void graceful_ended(struct weir_watcher *watcher,
+			   const struct weir_terminated *notice)
 {
 	struct weir_graceful_stop *stop =
 		weir_container_of(watcher, struct weir_graceful_stop, watcher);
@@ -172,7 +172,7 @@ static void ended(struct weir_watcher *watcher,
 	if (stop->timer.fire &&
 	    weir_timer_cancel(stop->system->executor, &stop->timer))
 		refs++;
-	drop(stop, refs);
+	graceful_drop(stop, refs);
 }
 
 static void timed_out(struct weir_timer *timer)
@@ -189,7 +189,7 @@ static void timed_out(struct weir_timer *timer)
 	ck_pr_or_32(&stop->state, TIMED_OUT);
 	if (weir_watcher_remove(stop->system, &stop->watcher))
 		refs++;
-	drop(stop, refs);
+	graceful_drop(stop, refs);
 }
 
 /*
@@ -234,7 +234,7 @@ int weir_system_stop_actor_async(struct weir_system *system,
 		return 0;
 	}
 	stop->system = system;
-	stop->watcher = (struct weir_watcher){.terminated = ended};
+	stop->watcher = (struct weir_watcher){.terminated = graceful_ended};
 	stop->timer = (struct weir_timer){.fire = NULL};
 	stop->state = 2; /* ours and the watcher's */
 	if (deadline_ns != WEIR_FOREVER) {
@@ -255,6 +255,6 @@ int weir_system_stop_actor_async(struct weir_system *system,
 	if ((ck_pr_load_32(&stop->state) & TIMED_OUT) &&
 	    weir_watcher_remove(system, &stop->watcher))
 		refs++;
-	drop(stop, refs);
+	graceful_drop(stop, refs);
 	return 0;
 }

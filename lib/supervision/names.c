@@ -52,8 +52,9 @@ static bool is_named(const struct weir_system *system,
  * The link to the name under that parent, or the NULL link where it belongs.
  * The name has `n` bytes and no final 0, because it may be a part of a path.
  */
-static struct weir__name **find(struct weir_system *system, uint32_t parent,
-				const char *text, size_t n, uint32_t hash)
+static struct weir__name **names_find(struct weir_system *system,
+				      uint32_t parent, const char *text,
+				      size_t n, uint32_t hash)
 {
 	struct weir__name **link = &system->names, *name;
 	uint32_t digits = hash;
@@ -79,7 +80,8 @@ int weir__name_set(struct weir_system *system, struct weir__cell *cell,
 	struct weir__record *record = weir__record_of(cell);
 	size_t n = strlen(text);
 	uint32_t hash = hash_of(system, parent, text, n);
-	struct weir__name **link = find(system, parent, text, n, hash), *name;
+	struct weir__name **link = names_find(system, parent, text, n, hash),
+			  *name;
 
 	assert(record != &system->none && !record->name);
 	if (*link)
@@ -179,7 +181,8 @@ static struct weir__cell *find_named(struct weir_system *system,
 				     size_t n)
 {
 	uint32_t hash = hash_of(system, parent, text, n);
-	const struct weir__name *name = *find(system, parent, text, n, hash);
+	const struct weir__name *name =
+		*names_find(system, parent, text, n, hash);
 
 	return name ? weir__cell_at(system, name->slot) : NULL;
 }

@@ -105,7 +105,7 @@ void weir__child_stop(struct weir_actor *actor, bool kill)
  * before its deadline. A suspended actor cannot, neither now nor later
  * (tree.c).
  */
-static bool ask(struct weir_actor *actor)
+static bool stop_ask(struct weir_actor *actor)
 {
 	const struct weir_lifecycle *hooks = weir__lifecycle(actor);
 	struct weir_system *system = weir__system_of(actor);
@@ -142,7 +142,7 @@ void weir__child_ordered_to_stop(struct weir_actor *actor, enum weir__stop how)
 		weir__leave(system, held);
 		return;
 	}
-	if (how == WEIR__STOP_ASKING && !leaves && ask(actor))
+	if (how == WEIR__STOP_ASKING && !leaves && stop_ask(actor))
 		return;
 	if (!actor->error && !leaves)
 		actor->error = weir_error_of(-ECANCELED);

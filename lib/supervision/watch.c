@@ -82,8 +82,8 @@ static void notify(struct weir__cell *cell, struct weir__watch *watch)
 }
 
 /* The watch of the actor on `who` that the user has asked for, or NULL. */
-static struct weir__watch *find(const struct weir__record *watcher,
-				struct weir_actor_id who)
+static struct weir__watch *watch_find(const struct weir__record *watcher,
+				      struct weir_actor_id who)
 {
 	const struct weir__watch key = {.who = who};
 
@@ -233,7 +233,7 @@ static int watch(struct weir_system *system, struct weir__cell *cell,
 		return -ESHUTDOWN;
 	if (weir_actor_id_equal(self, who))
 		return 0;
-	old = record ? find(record, who) : NULL;
+	old = record ? watch_find(record, who) : NULL;
 	if (old)
 		return old->token == token ? 0 : -EBUSY;
 	return watch_add(system, cell, who, token);
@@ -279,7 +279,7 @@ int weir_actor_unwatch(struct weir_actor *self, struct weir_actor_id who)
 	weir__lock(&system->lock);
 	record = weir__record_own(cell);
 	if (record)
-		old = find(record, who);
+		old = watch_find(record, who);
 	if (old)
 		weir__watch_take(record, old);
 	weir__unlock(&system->lock);

@@ -328,8 +328,9 @@ static bool subscriber_is_item(struct weir_subscriber_factory *factory,
 		weir_subscriber_probe_item(subject->behind, at), i);
 }
 
-static bool ended(struct weir_subscriber_factory *factory,
-		  struct weir_subscriber *subscriber, struct weir_error **error)
+static bool harness_ended(struct weir_subscriber_factory *factory,
+			  struct weir_subscriber *subscriber,
+			  struct weir_error **error)
 {
 	struct weir__subject *subject =
 		subject_of_subscriber(factory, subscriber);
@@ -382,7 +383,7 @@ void weir__harness_init(struct weir__harness *harness,
 				.item = item,
 				.received = received,
 				.is_item = subscriber_is_item,
-				.ended = ended,
+				.ended = harness_ended,
 				.live = subscribers_live,
 				.items = processors->items,
 				.env = processors->env,

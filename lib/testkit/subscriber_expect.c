@@ -70,7 +70,7 @@ static bool miss_signal(struct weir_subscriber_probe *probe, const char *wanted)
 
 /* Meets the next `n` items. An expectation of a later signal also meets
  * on_subscribe. */
-static bool take(struct weir_subscriber_probe *probe, int64_t n)
+static bool expect_take(struct weir_subscriber_probe *probe, int64_t n)
 {
 	assert(probe->items_met <= probe->counts.items);
 	probe->subscription_met = true;
@@ -108,7 +108,7 @@ bool weir_subscriber_probe_expect_items(struct weir_subscriber_probe *probe,
 					void *const *items, size_t n)
 {
 	int64_t first = probe->items_met;
-	bool met = begin(probe) && take(probe, (int64_t)n);
+	bool met = begin(probe) && expect_take(probe, (int64_t)n);
 	size_t i;
 
 	for (i = 0; i < n && met; i++) {
@@ -156,7 +156,7 @@ bool weir_subscriber_probe_expect_in_any_order(
 	struct weir_subscriber_probe *probe, void *const *items, size_t n)
 {
 	int64_t first = probe->items_met;
-	bool met = begin(probe) && take(probe, (int64_t)n);
+	bool met = begin(probe) && expect_take(probe, (int64_t)n);
 
 	if (met && n > 0 && !same(probe->items + first, items, n))
 		met = miss(probe, "the next %zu items are others than expected",
@@ -167,7 +167,7 @@ bool weir_subscriber_probe_expect_in_any_order(
 bool weir_subscriber_probe_expect_next_n(struct weir_subscriber_probe *probe,
 					 int64_t n)
 {
-	return done(probe, begin(probe) && take(probe, n));
+	return done(probe, begin(probe) && expect_take(probe, n));
 }
 
 bool weir_subscriber_probe_expect_error(struct weir_subscriber_probe *probe,

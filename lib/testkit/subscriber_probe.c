@@ -251,8 +251,8 @@ static int on_next_n(struct weir_subscriber *subscriber, void *const *items,
 }
 
 /* Handles the last signal. `count` counts signals of its kind. */
-static int end(struct weir_subscriber_probe *probe, uint32_t *count,
-	       enum weir_signal signal)
+static int probe_end(struct weir_subscriber_probe *probe, uint32_t *count,
+		     enum weir_signal signal)
 {
 	if (!probe->subscription)
 		breaks(probe, "1.9: the last signal before on_subscribe");
@@ -275,7 +275,7 @@ static int on_error(struct weir_subscriber *subscriber,
 	}
 	if (!probe->error)
 		probe->error = weir_error_ref(error);
-	return end(probe, &probe->counts.errors, WEIR_SIGNAL_ON_ERROR);
+	return probe_end(probe, &probe->counts.errors, WEIR_SIGNAL_ON_ERROR);
 }
 
 static int on_complete(struct weir_subscriber *subscriber)
@@ -283,10 +283,11 @@ static int on_complete(struct weir_subscriber *subscriber)
 	struct weir_subscriber_probe *probe = probe_of(subscriber);
 
 	enter(probe, __builtin_frame_address(0));
-	return end(probe, &probe->counts.completions, WEIR_SIGNAL_ON_COMPLETE);
+	return probe_end(probe, &probe->counts.completions,
+			 WEIR_SIGNAL_ON_COMPLETE);
 }
 
-static void released(struct weir_subscriber *subscriber)
+static void probe_released(struct weir_subscriber *subscriber)
 {
 	struct weir_subscriber_probe *probe = probe_of(subscriber);
 
@@ -306,7 +307,7 @@ static const struct weir_subscriber_ops one_by_one_ops = {
 	.on_next = on_next,
 	.on_error = on_error,
 	.on_complete = on_complete,
-	.released = released,
+	.released = probe_released,
 };
 
 static const struct weir_subscriber_ops batches_ops = {
@@ -315,7 +316,7 @@ static const struct weir_subscriber_ops batches_ops = {
 	.on_next_n = on_next_n,
 	.on_error = on_error,
 	.on_complete = on_complete,
-	.released = released,
+	.released = probe_released,
 };
 
 int weir_subscriber_probe_new(

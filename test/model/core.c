@@ -58,7 +58,7 @@ static void nothing_is_lost_and_every_fence_is_needed(void **state)
 		{"in.c", "switch_lane", "ck_pr_fence_release", 0,
 		 "the slots of the old lane are only read, and the look's "
 		 "acquire orders that as well"},
-		{"actor.c", "take", "ck_pr_fence_acquire", 0,
+		{"actor.c", "actor_take", "ck_pr_fence_acquire", 0,
 		 "nobody holds it here, streams.c has who does"},
 		{"actor.c", "weir__actor_disclaim", "ck_pr_fence_release", 0,
 		 "the registry's unlock comes before on each way here, and "

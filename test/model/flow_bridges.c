@@ -82,8 +82,8 @@ static void every_fence_of_a_feed_is_needed(void **state)
 		{"subscriber.c", "put", "ck_pr_fas_32", 0,
 		 "nobody else writes it; it is a swap so that the fence behind "
 		 "it is one of swaps, which costs nothing more"},
-		{"subscriber.c", "end", "ck_pr_fas_32", 0, "as in put()"},
-		{"subscriber.c", "ask", "ck_pr_fence_release", 0,
+		{"subscriber.c", "feed_end", "ck_pr_fas_32", 0, "as in put()"},
+		{"subscriber.c", "feed_ask", "ck_pr_fence_release", 0,
 		 "slots are read before, and the acquire of look() keeps loads "
 		 "from later stores as well"},
 		{"subscriber.c", "from_close", "ck_pr_fence_acquire", 0,

@@ -46,7 +46,7 @@ static void every_fence_is_needed(void **state)
 		 "a store alone hides what another one stored before, which "
 		 "\"two wakes\" finds; a load and a store pass it on by the "
 		 "release of the signal behind them"},
-		{"parallel.c", "give", "ck_pr_fence_release", 0,
+		{"parallel.c", "parallel_give", "ck_pr_fence_release", 0,
 		 "the call looks at the item behind the signal, which has a "
 		 "release of its own, and who is stopped does not look"},
 		{"pipe.c", "pipe_unref", "ck_pr_fence_release", 0,
