@@ -45,7 +45,7 @@ static struct weir__subject *subject_new(struct weir__harness *harness)
 	return subject;
 }
 
-/* The processor is gone. Frees the side, if its probe is not held. */
+/* The processor is gone. Frees the subject, if its probe is not held. */
 static void subject_free(struct weir__harness *harness,
 			 struct weir__subject *subject)
 {
@@ -398,8 +398,8 @@ void weir__harness_fini(struct weir__harness *harness)
 {
 	struct weir__subject *subject;
 
-	/* Frees our records of the sides that are left; their probes are held,
-	 * and stay. */
+	/* Frees our records of the subjects that are left; their probes are
+	 * held, and stay. */
 	while ((subject = harness->made) != NULL) {
 		harness->made = subject->next;
 		free(subject);
