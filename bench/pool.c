@@ -195,11 +195,11 @@ void pool_wait(struct pool *pool, struct bench_result *result)
 }
 
 struct closing {
-	struct weir_drain drain;
+	struct weir_ending drain;
 	struct pool *pool;
 };
 
-static void closed(struct weir_drain *drain)
+static void closed(struct weir_ending *drain)
 {
 	event(((struct closing *)drain)->pool);
 }

@@ -258,7 +258,7 @@ struct creator {
 	struct pool *pool;
 	uint64_t next, items;
 	struct child *children;
-	struct weir_drain drain; /* when all are created: waits for the rest */
+	struct weir_ending drain; /* when all are created: waits for the rest */
 };
 
 static inline int take_one(struct weir_actor *actor)
@@ -299,7 +299,7 @@ static inline int create(struct weir_actor *actor)
 }
 WEIR_TURN(create)
 
-static void all_released(struct weir_drain *drain)
+static void all_released(struct weir_ending *drain)
 {
 	struct creator *creator =
 		weir_container_of(drain, struct creator, drain);

@@ -86,11 +86,11 @@ static int start(struct program *self)
 }
 
 struct ending {
-	struct weir_drain drain;
+	struct weir_ending drain;
 	struct weir_completion over;
 };
 
-static void over(struct weir_drain *drain)
+static void over(struct weir_ending *drain)
 {
 	struct ending *ending = weir_container_of(drain, struct ending, drain);
 

@@ -33,7 +33,7 @@ struct server {
 	int listener; /* -1: it ends */
 	int signals;
 	size_t open;
-	struct weir_drain drain, abort;
+	struct weir_ending drain, abort;
 	bool over;
 };
 
@@ -107,12 +107,12 @@ static void take_one(struct server *self)
 	free(made);
 }
 
-static void aborted(struct weir_drain *drain)
+static void aborted(struct weir_ending *drain)
 {
 	weir_container_of(drain, struct server, abort)->over = true;
 }
 
-static void drained(struct weir_drain *drain)
+static void drained(struct weir_ending *drain)
 {
 	struct server *self = weir_container_of(drain, struct server, drain);
 

@@ -199,7 +199,7 @@ WEIR_API bool weir_timer_cancel(struct weir_executor *executor,
  * A request to end an executor. The caller embeds it and keeps it until `done`;
  * the results are valid from then on.
  */
-struct weir_drain {
+struct weir_ending {
 	/*
 	 * Everything has ended, or the deadline has passed. Called once, on any
 	 * thread, holding no lock; must not block. The executor cannot be freed
@@ -207,14 +207,14 @@ struct weir_drain {
 	 * of its actors after this call: wait for weir_system_terminated() to
 	 * free it.
 	 */
-	void (*done)(struct weir_drain *drain);
+	void (*done)(struct weir_ending *drain);
 	/* read-only results */
 	size_t actors_left;   /* alive at the deadline; 0: all have ended */
 	size_t items_dropped; /* undelivered items dropped since the call */
 	/* private */
 	struct weir_timer timer;
 	struct weir_executor *executor;
-	struct weir_drain *next;
+	struct weir_ending *next;
 	size_t dropped_before;
 };
 
@@ -236,7 +236,7 @@ struct weir_drain {
  * other than WEIR_FOREVER on an executor without timers. Any thread.
  */
 WEIR_API int weir_executor_end_async(struct weir_executor *executor,
-				     struct weir_drain *drain,
+				     struct weir_ending *drain,
 				     uint64_t deadline_ns);
 
 /*
@@ -245,7 +245,7 @@ WEIR_API int weir_executor_end_async(struct weir_executor *executor,
  * has passed, or overtake a drain under way.
  */
 WEIR_API int weir_executor_stop_async(struct weir_executor *executor,
-				      struct weir_drain *drain,
+				      struct weir_ending *drain,
 				      uint64_t deadline_ns);
 
 #ifdef __cplusplus

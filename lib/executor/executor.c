@@ -118,9 +118,9 @@ void weir__registry_dropped(struct weir_executor *executor, uint64_t n_items)
 /*
  * Under the lock: takes a drain out that the last actor's thread may complete.
  */
-static struct weir_drain *take_completed(struct weir__registry *registry)
+static struct weir_ending *take_completed(struct weir__registry *registry)
 {
-	struct weir_drain **link = &registry->drains, *taken = NULL, *drain;
+	struct weir_ending **link = &registry->drains, *taken = NULL, *drain;
 
 	while ((drain = *link)) {
 		/* Its own executor's: a pool's workers have heads of theirs. */
@@ -136,16 +136,16 @@ static struct weir_drain *take_completed(struct weir__registry *registry)
 	return taken;
 }
 
-static void complete(struct weir_drain *drain, size_t alive, uint64_t dropped)
+static void complete(struct weir_ending *drain, size_t alive, uint64_t dropped)
 {
 	drain->actors_left = alive;
 	drain->items_dropped = (size_t)(dropped - drain->dropped_before);
 	drain->done(drain);
 }
 
-static void complete_all(struct weir_drain *drain, uint64_t dropped)
+static void complete_all(struct weir_ending *drain, uint64_t dropped)
 {
-	struct weir_drain *next;
+	struct weir_ending *next;
 
 	for (; drain; drain = next) {
 		next = drain->next;
@@ -189,7 +189,7 @@ static void wake_and_leave(struct weir_executor *executor)
 void weir__registry_done_locked(struct weir_executor *executor, size_t n)
 {
 	struct weir__registry *registry = executor->registry;
-	struct weir_drain *completed = NULL;
+	struct weir_ending *completed = NULL;
 	bool visits = false;
 	uint64_t dropped;
 
@@ -211,11 +211,11 @@ void weir__registry_done_locked(struct weir_executor *executor, size_t n)
 
 static void deadline(struct weir_timer *timer)
 {
-	struct weir_drain *drain =
-		weir_container_of(timer, struct weir_drain, timer);
+	struct weir_ending *drain =
+		weir_container_of(timer, struct weir_ending, timer);
 	struct weir_executor *executor = drain->executor;
 	struct weir__registry *registry = executor->registry;
-	struct weir_drain **link;
+	struct weir_ending **link;
 	uint64_t dropped;
 	size_t alive;
 
@@ -250,7 +250,7 @@ static void broadcast(struct weir__registry *registry, enum weir__phase phase)
  * that the executor cannot be done, and gone, in the middle of it.
  */
 static int executor_end(struct weir_executor *executor,
-			struct weir_drain *drain, uint64_t deadline_ns,
+			struct weir_ending *drain, uint64_t deadline_ns,
 			enum weir__phase phase)
 {
 	struct weir__registry *registry;
@@ -290,13 +290,13 @@ static int executor_end(struct weir_executor *executor,
 }
 
 int weir_executor_end_async(struct weir_executor *executor,
-			    struct weir_drain *drain, uint64_t deadline_ns)
+			    struct weir_ending *drain, uint64_t deadline_ns)
 {
 	return executor_end(executor, drain, deadline_ns, WEIR__DRAINING);
 }
 
 int weir_executor_stop_async(struct weir_executor *executor,
-			     struct weir_drain *drain, uint64_t deadline_ns)
+			     struct weir_ending *drain, uint64_t deadline_ns)
 {
 	return executor_end(executor, drain, deadline_ns, WEIR__ABORTING);
 }

@@ -108,7 +108,7 @@ struct weir__registry {
 	uint32_t n_free;
 	size_t alive;	 /* added less done, without the shards */
 	size_t visitors; /* claim 8 */
-	struct weir_drain *drains;
+	struct weir_ending *drains;
 	uint64_t dropped; /* atomic: items dropped undelivered */
 };
 

@@ -5,11 +5,11 @@
 #define N 1000
 
 struct ending {
-	struct weir_drain drain;
+	struct weir_ending drain;
 	uint32_t done;
 };
 
-static void ended(struct weir_drain *drain)
+static void ended(struct weir_ending *drain)
 {
 	weir_container_of(drain, struct ending, drain)->done++;
 }

@@ -21,7 +21,7 @@ struct scene {
 	bool refuse;		  /* submissions */
 	bool fail;		  /* allocations */
 	void (*other)(struct scene *scene);
-	struct weir_drain drain;
+	struct weir_ending drain;
 	uint32_t drained;
 	struct ledger ledger;
 	struct sink sink;
@@ -214,7 +214,7 @@ static void a_start_that_was_refused_may_be_tried_again(void **state)
 	close_scene(&scene);
 }
 
-static void drained(struct weir_drain *drain)
+static void drained(struct weir_ending *drain)
 {
 	weir_container_of(drain, struct scene, drain)->drained++;
 }

@@ -811,13 +811,13 @@ static void neighbours_that_cannot_be_linked_change_nothing(void **state)
 	chain_end(&chain);
 }
 
-static void chain_done(struct weir_drain *drain)
+static void chain_done(struct weir_ending *drain)
 {
 }
 
 static void a_chain_that_cannot_start_is_stopped(void **state)
 {
-	struct weir_drain drain = {.done = chain_done};
+	struct weir_ending drain = {.done = chain_done};
 	struct chain chain;
 	size_t i;
 

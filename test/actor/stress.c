@@ -17,11 +17,11 @@
 
 /* Waits on the test's own thread until everything on it has ended. */
 struct ending {
-	struct weir_drain drain;
+	struct weir_ending drain;
 	uint32_t done;
 };
 
-static void ended(struct weir_drain *drain)
+static void ended(struct weir_ending *drain)
 {
 	struct ending *ending = weir_container_of(drain, struct ending, drain);
 

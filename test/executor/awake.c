@@ -53,11 +53,11 @@ static void drop_elsewhere(struct weir_actor *actor)
 }
 
 struct ending {
-	struct weir_drain drain;
+	struct weir_ending drain;
 	uint32_t done;
 };
 
-static void drained(struct weir_drain *drain)
+static void drained(struct weir_ending *drain)
 {
 	weir_container_of(drain, struct ending, drain)->done++;
 }
@@ -194,7 +194,7 @@ static void counting_run(struct counting *self)
 }
 
 /* Not in it: whoever frees waits for who is here. */
-static void counted_done(struct weir_drain *drain)
+static void counted_done(struct weir_ending *drain)
 {
 	struct counted *self =
 		weir_container_of(drain, struct counted, ending.drain);

@@ -310,7 +310,7 @@ static void a_slice_waits_only_where_it_may_block(void **state)
 /* Frees the executor where a drain of it has ended a system. */
 struct ender {
 	struct weir_await over;
-	struct weir_drain drain;
+	struct weir_ending drain;
 	struct place place;
 	uint32_t drained;
 	int rc;
@@ -324,7 +324,7 @@ static void system_over(struct weir_await *over,
 	self->rc = self->place.kind->free(&self->place);
 }
 
-static void drain_over(struct weir_drain *drain)
+static void drain_over(struct weir_ending *drain)
 {
 	weir_container_of(drain, struct ender, drain)->drained++;
 }

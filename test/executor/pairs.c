@@ -23,11 +23,11 @@ struct pair {
 };
 
 struct ending {
-	struct weir_drain drain;
+	struct weir_ending drain;
 	struct weir_completion over;
 };
 
-static void over(struct weir_drain *drain)
+static void over(struct weir_ending *drain)
 {
 	struct ending *self = weir_container_of(drain, struct ending, drain);
 

@@ -177,12 +177,12 @@ static void who_lets_go_last_wakes_the_loop(void **state)
 }
 
 struct ending {
-	struct weir_drain drain;
+	struct weir_ending drain;
 	const struct told *told;
 	uint32_t times, told_before;
 };
 
-static void drained(struct weir_drain *drain)
+static void drained(struct weir_ending *drain)
 {
 	struct ending *ending = weir_container_of(drain, struct ending, drain);
 
@@ -191,7 +191,7 @@ static void drained(struct weir_drain *drain)
 }
 
 typedef int end_executor(struct weir_executor *executor,
-			 struct weir_drain *drain, uint64_t deadline_ns);
+			 struct weir_ending *drain, uint64_t deadline_ns);
 
 static void an_end_waits_for_done(end_executor *end)
 {

@@ -147,7 +147,7 @@ static void cancels_at_any_point_lose_nothing(void **state)
 
 /* --- Executors ------------------------------------------------------------ */
 
-static void nothing(struct weir_drain *drain)
+static void nothing(struct weir_ending *drain)
 {
 }
 
@@ -163,7 +163,7 @@ static void an_executor_that_drains_lets_it_flow_through(void **state)
 	flow = into(weir_flow_async(parallel(flow, 5, twice, NULL), 2, NULL),
 		    &got);
 	for (seed = 1; seed <= test_count(500); seed++) {
-		struct weir_drain drain = {.done = nothing};
+		struct weir_ending drain = {.done = nothing};
 
 		got.n = 0;
 		got.counted = true;
@@ -191,7 +191,7 @@ static void an_executor_that_aborts_ends_it(void **state)
 
 	flow = into(parallel(flow, 5, twice, NULL), &got);
 	for (seed = 1; seed <= test_count(500); seed++) {
-		struct weir_drain drain = {.done = nothing};
+		struct weir_ending drain = {.done = nothing};
 
 		got.n = 0;
 		got.counted = true;
@@ -212,7 +212,7 @@ static void where_calls_are_refused_it_fails(void **state)
 {
 	struct weir_flow_parallel_options options = {0};
 	struct weir_flow *flow = counted(weir_flow_range(1, INT64_MAX));
-	struct weir_drain drain = {.done = nothing};
+	struct weir_ending drain = {.done = nothing};
 	static struct got got;
 	struct weir_flow_run *run;
 	struct weir_sim *other;

@@ -289,29 +289,29 @@ static void a_nested_flow_that_cannot_be_composed_says_so(void **state)
 
 static void end_by_cancel(struct weir_flow_run *run,
 			  struct weir_executor *executor,
-			  struct weir_drain *drain)
+			  struct weir_ending *drain)
 {
 	weir_flow_run_stop(run, NULL);
 }
 
 static void end_by_abort(struct weir_flow_run *run,
 			 struct weir_executor *executor,
-			 struct weir_drain *drain)
+			 struct weir_ending *drain)
 {
 	assert_int_equal(
 		weir_executor_stop_async(executor, drain, WEIR_FOREVER), 0);
 }
 
-static void aborted(struct weir_drain *drain)
+static void aborted(struct weir_ending *drain)
 {
 }
 
 static void cancelled_by(void (*end)(struct weir_flow_run *run,
 				     struct weir_executor *executor,
-				     struct weir_drain *drain))
+				     struct weir_ending *drain))
 {
 	struct weir_flow *flow = weir_flow_ignore(weir_flow_never());
-	struct weir_drain drain = {.done = aborted};
+	struct weir_ending drain = {.done = aborted};
 	struct weir_error *error = NULL;
 	struct weir_executor *executor;
 	struct weir_flow_run *run;

@@ -31,7 +31,7 @@ struct task {
 };
 
 struct ending {
-	struct weir_drain drain;
+	struct weir_ending drain;
 	uint32_t over; /* atomic */
 };
 
@@ -250,7 +250,7 @@ static void set_up_actors(struct world *w, int n)
 					  &w->indices[i]) == 0);
 }
 
-static void drain_over(struct weir_drain *drain)
+static void drain_over(struct weir_ending *drain)
 {
 	struct ending *self = weir_container_of(drain, struct ending, drain);
 

@@ -180,7 +180,7 @@ static void release(void *memory, size_t size, void *context)
 
 static const struct weir_allocator allocator = {alloc, release, NULL};
 
-static void drained(struct weir_drain *drain)
+static void drained(struct weir_ending *drain)
 {
 	weir_container_of(drain, struct scene, drain)->drained++;
 }

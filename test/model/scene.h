@@ -65,7 +65,7 @@ struct scene {
 	uint32_t payload[2]; /* atomic, without an order of its own */
 	bool answers;	     /* the handler of signals does: */
 	uint32_t answer;     /* atomic: 2 from there, without a look */
-	struct weir_drain drain;
+	struct weir_ending drain;
 	uint32_t drained;
 	struct weir_error *error;
 	struct weir__shard shards[2];

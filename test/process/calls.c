@@ -296,7 +296,7 @@ static void what_a_reply_offers_is_refused_if_it_comes_too_late(void **state)
 
 static uint32_t drained;
 
-static void drain_done(struct weir_drain *drain)
+static void drain_done(struct weir_ending *drain)
 {
 	assert_int_equal(drain->actors_left, 0);
 	drained++;
@@ -304,7 +304,7 @@ static void drain_done(struct weir_drain *drain)
 
 static void an_executor_that_drains_lets_calls_be_made(void **state)
 {
-	struct weir_drain drain = {.done = drain_done};
+	struct weir_ending drain = {.done = drain_done};
 	uint64_t seed;
 
 	(void)state;

@@ -151,7 +151,7 @@ static void with_the_system_it_finishes_what_runs(void **state)
 
 static uint32_t drained;
 
-static void drain_done(struct weir_drain *drain)
+static void drain_done(struct weir_ending *drain)
 {
 	assert_int_equal(drain->actors_left, 0);
 	drained++;
@@ -160,7 +160,7 @@ static void drain_done(struct weir_drain *drain)
 /* Who takes tokens from nowhere finishes when the executor drains: a job. */
 static void with_the_executor_it_ends_when_its_processes_have(void **state)
 {
-	struct weir_drain drain = {.done = drain_done};
+	struct weir_ending drain = {.done = drain_done};
 
 	(void)state;
 	busy(NULL, 0);
@@ -214,7 +214,7 @@ static const struct weir_actor_ops reader_ops = {.turns = reader_turn_n};
 /* With the message there when the executor drains, or without. */
 static void drained_reader(bool message, enum weir_outcome outcome, int code)
 {
-	struct weir_drain drain = {.done = drain_done};
+	struct weir_ending drain = {.done = drain_done};
 	struct weir_process_manager_options options;
 
 	world_init(&world, 1);
@@ -251,7 +251,7 @@ static void drained_what_waits_for_a_message_is_not_done(void **state)
 
 static void aborted_with_the_executor_it_stops_all(void **state)
 {
-	struct weir_drain drain = {.done = drain_done};
+	struct weir_ending drain = {.done = drain_done};
 
 	(void)state;
 	busy(NULL, 0);

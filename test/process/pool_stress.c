@@ -361,7 +361,7 @@ static void open_all(void)
 
 static struct weir_completion all_done;
 
-static void drained(struct weir_drain *drain)
+static void drained(struct weir_ending *drain)
 {
 	(void)drain;
 	(void)weir_completion_complete(&all_done, NULL);
@@ -369,7 +369,7 @@ static void drained(struct weir_drain *drain)
 
 static void close_all(void)
 {
-	struct weir_drain drain = {.done = drained};
+	struct weir_ending drain = {.done = drained};
 
 	weir_pools_stop(pools);
 	weir_system_stop(systm);

@@ -654,7 +654,7 @@ static void d3_14_stopping_their_supervisor_asks_all(struct world *world)
 	assert_int_equal(now(world), 5 * SECOND);
 }
 
-static void drained(struct weir_drain *drain)
+static void drained(struct weir_ending *drain)
 {
 	(void)drain;
 }
@@ -662,7 +662,7 @@ static void drained(struct weir_drain *drain)
 /* Also when nothing of it has ever run. */
 static void d3_14_an_executor_that_ends_ends_them(struct world *world)
 {
-	struct weir_drain drain = {.done = drained};
+	struct weir_ending drain = {.done = drained};
 	bool abort = weir_sim_random(world->sim, 2);
 	size_t i;
 

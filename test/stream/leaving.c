@@ -128,14 +128,14 @@ static void balanced_items_need_not_be_shared(void **state)
 	ends_fini(&ends);
 }
 
-static void drained(struct weir_drain *drain)
+static void drained(struct weir_ending *drain)
 {
 	(void)drain;
 }
 
 static void what_is_dropped_on_the_way_to_a_subscriber_is_counted(void **state)
 {
-	struct weir_drain drain = {.done = drained};
+	struct weir_ending drain = {.done = drained};
 	struct ends ends;
 	struct stage stage;
 	struct weir_reactive_out out;
@@ -173,7 +173,7 @@ static void a_drain_leaves_a_publisher_elsewhere(void **state)
 {
 	const struct weir_reactive_in_options options = {.prefetch = 4};
 	struct weir_sim *sim = sim_new(1);
-	struct weir_drain drain = {.done = drained};
+	struct weir_ending drain = {.done = drained};
 	struct weir_reactive_in in;
 	struct ends ends;
 	struct sink sink;

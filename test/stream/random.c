@@ -64,7 +64,7 @@ struct world {
 	struct node nodes[NODES];
 	struct guest guests[TAKERS];
 	struct host hosts[GIVERS];
-	struct weir_drain drain;
+	struct weir_ending drain;
 	size_t drained; /* calls */
 	bool ending;	/* a drain or abort has begun */
 	bool disturbed; /* not everything has to go well */
@@ -739,7 +739,7 @@ static void subscribe_something(void)
 				&world.nodes[draw(PUBLISHERS)]);
 }
 
-static void drained(struct weir_drain *drain)
+static void drained(struct weir_ending *drain)
 {
 	assert_int_equal(drain->actors_left, 0);
 	world.drained++;

@@ -438,7 +438,7 @@ static void other_ways_in_are_closed(void **state)
 	setup_fini(&setup);
 }
 
-static void drained(struct weir_drain *drain)
+static void drained(struct weir_ending *drain)
 {
 	(void)drain;
 }
@@ -446,7 +446,7 @@ static void drained(struct weir_drain *drain)
 static void a_drain_takes_what_is_there_and_cancels(void **state)
 {
 	struct setup setup;
-	struct weir_drain drain = {.done = drained};
+	struct weir_ending drain = {.done = drained};
 
 	setup_init(&setup, 8, NULL);
 	setup_start(&setup);
@@ -464,7 +464,7 @@ static void a_drain_takes_what_is_there_and_cancels(void **state)
 static void in_a_drain_no_more_is_requested(void **state)
 {
 	struct setup setup;
-	struct weir_drain drain = {.done = drained};
+	struct weir_ending drain = {.done = drained};
 
 	setup_init(&setup, 8, NULL);
 	setup_start(&setup);
@@ -485,7 +485,7 @@ static void in_a_drain_no_more_is_requested(void **state)
 
 static void a_drain_ends_who_has_no_publisher(void **state)
 {
-	struct weir_drain drain = {.done = drained};
+	struct weir_ending drain = {.done = drained};
 	struct setup setup;
 
 	setup_init(&setup, 8, NULL);
@@ -506,7 +506,7 @@ static void a_drain_ends_who_has_no_publisher(void **state)
 
 static void a_drain_ends_who_was_never_subscribed(void **state)
 {
-	struct weir_drain drain = {.done = drained};
+	struct weir_ending drain = {.done = drained};
 	struct weir_reactive_in reactive;
 	struct weir_sim *sim = sim_new(1);
 	struct ledger ledger;

@@ -281,7 +281,7 @@ static void own_settings_are_kept_so_it_is_no_link(void **state)
 	ends_fini(&ends);
 }
 
-static void drained(struct weir_drain *drain)
+static void drained(struct weir_ending *drain)
 {
 	(void)drain;
 }
@@ -293,7 +293,7 @@ static void in_a_drain_what_was_made_arrives_over_a_link_or_not(void **state)
 
 	for (seed = 1; seed <= n; seed++) {
 		struct weir_reactive_in_options options = {.prefetch = 5};
-		struct weir_drain drain = {.done = drained};
+		struct weir_ending drain = {.done = drained};
 		struct weir_reactive_out out;
 		struct stage stage;
 		struct ends ends;

@@ -642,14 +642,14 @@ static void out_of_memory_rejects_from_a_burst(void **state)
 	assert_true(sweep_memory(burst_init) > 2);
 }
 
-static void drained(struct weir_drain *drain)
+static void drained(struct weir_ending *drain)
 {
 	(void)drain;
 }
 
 static void a_drain_rejects_who_would_need_an_actor(void **state)
 {
-	struct weir_drain drain = {.done = drained};
+	struct weir_ending drain = {.done = drained};
 	struct setup setup;
 	struct taker taker;
 

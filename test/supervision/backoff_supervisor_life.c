@@ -448,14 +448,14 @@ static void a_child_that_cannot_be_spawned_is_let_go(void **state)
 	end(&world);
 }
 
-static void on_drained(struct weir_drain *drain)
+static void on_drained(struct weir_ending *drain)
 {
 	assert_int_equal(drain->actors_left, 0);
 }
 
 static void when_the_executor_drains_it_ends(void **state)
 {
-	struct weir_drain drain = {.done = on_drained};
+	struct weir_ending drain = {.done = on_drained};
 	uint64_t seed;
 	struct world world;
 

@@ -224,7 +224,7 @@ static void d1_2_who_is_to_halt_may_fail_to_start(struct world *world)
 
 /* --- The executor drains -------------------------------------------------- */
 
-static void nothing(struct weir_drain *drain)
+static void nothing(struct weir_ending *drain)
 {
 }
 
@@ -235,7 +235,7 @@ static void b5_2_who_fails_and_stops_in_a_drain_takes_all_along(
 	static const struct step steps[] = {
 		{"boss", TURN, .fail = STOP},
 	};
-	struct weir_drain drain = {.done = nothing};
+	struct weir_ending drain = {.done = nothing};
 
 	SCRIPT(world, steps);
 	add(world, NULL, "boss");

@@ -66,7 +66,7 @@ static void run_both(struct world *world, struct weir_sim *far)
 
 /* Some steps of both, then the drain, then all that comes of it. */
 static void drain_one(struct world *world, struct weir_sim *far,
-		      struct weir_drain *drain)
+		      struct weir_ending *drain)
 {
 	size_t i;
 
@@ -81,7 +81,7 @@ static void drain_one(struct world *world, struct weir_sim *far,
 static void b10_3_a_drain_reaches_children_elsewhere(struct world *world)
 {
 	struct weir_sim *far = sim_new(world->seed);
-	struct weir_drain drain;
+	struct weir_ending drain;
 	struct weir_actor boss;
 	struct weir_actor_id parent;
 	struct sink sink;
@@ -99,7 +99,7 @@ static void b10_3_a_drain_reaches_children_elsewhere(struct world *world)
 static void b10_3_who_ends_in_a_drain_lets_its_children_end(struct world *world)
 {
 	struct weir_sim *far = sim_new(world->seed);
-	struct weir_drain drain;
+	struct weir_ending drain;
 	struct weir_actor_id parent;
 	struct sink boss, sink;
 
@@ -121,7 +121,7 @@ static void b10_3_what_is_on_its_way_to_children_elsewhere_arrives(
 	struct world *world)
 {
 	struct weir_sim *far = sim_new(world->seed);
-	struct weir_drain drain;
+	struct weir_ending drain;
 	struct weir_actor boss;
 	struct weir_actor_id parent;
 	struct source source;
@@ -153,7 +153,7 @@ static void b10_3_a_drain_reaches_those_below_children_elsewhere(
 {
 	struct weir_sim *far = sim_new(world->seed);
 	struct weir_actor boss, other, third, fourth;
-	struct weir_drain drain;
+	struct weir_ending drain;
 	struct weir_actor_id parent;
 	struct source source;
 
@@ -171,7 +171,7 @@ static void b10_3_a_drain_reaches_those_below_children_elsewhere(
 static void b10_3_who_drains_can_have_no_more_children(struct world *world)
 {
 	struct weir_sim *far = sim_new(world->seed);
-	struct weir_drain drain;
+	struct weir_ending drain;
 	struct weir_actor boss;
 	struct weir_actor_id parent;
 	struct sink sink, late;
@@ -200,7 +200,7 @@ static void b10_3_children_of_system_elsewhere_are_stopped_last(
 {
 	struct weir_sim *far = sim_new(world->seed);
 	struct told_hook hook;
-	struct weir_drain drain;
+	struct weir_ending drain;
 	struct sink log;
 
 	add(world, NULL, "a");

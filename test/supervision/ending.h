@@ -102,19 +102,19 @@ static inline void add_system(struct world *world, const char *name)
 /* A drain of the executor, told as "drained". */
 static struct world *draining;
 
-static inline void drained(struct weir_drain *drain)
+static inline void drained(struct weir_ending *drain)
 {
 	assert_int_equal(drain->actors_left, 0);
 	note(draining, "hook", "drained");
 }
 
-static inline void drain_begin(struct world *world, struct weir_drain *drain,
+static inline void drain_begin(struct world *world, struct weir_ending *drain,
 			       bool abort)
 {
 	struct weir_executor *executor = weir_sim_executor(world->sim);
 
 	draining = world;
-	*drain = (struct weir_drain){.done = drained};
+	*drain = (struct weir_ending){.done = drained};
 	assert_int_equal((abort ? weir_executor_stop_async
 				: weir_executor_end_async)(executor, drain,
 							   WEIR_FOREVER),

@@ -129,7 +129,7 @@ static void one_round(void)
 
 static struct weir_completion all_ended;
 
-static void drained(struct weir_drain *drain)
+static void drained(struct weir_ending *drain)
 {
 	(void)drain;
 	(void)weir_completion_complete(&all_ended, NULL);
@@ -138,7 +138,7 @@ static void drained(struct weir_drain *drain)
 static void d1_4_who_begins_anew_may_have_to_once_more(void **state)
 {
 	const struct weir_threads_options options = {.workers = 3};
-	struct weir_drain drain = {.done = drained};
+	struct weir_ending drain = {.done = drained};
 	uint64_t n = test_count(500);
 	struct weir_threads *threads;
 

@@ -69,14 +69,14 @@ static void check_rest(struct world *world)
 	world_answered(world);
 }
 
-static void ended(struct weir_drain *drain)
+static void ended(struct weir_ending *drain)
 {
 }
 
 /* All ways a system ends. */
 static void end(struct world *world, uint64_t *random)
 {
-	struct weir_drain drain = {.done = ended};
+	struct weir_ending drain = {.done = ended};
 
 	switch (below(random, 4)) {
 	case 0:

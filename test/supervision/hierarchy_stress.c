@@ -70,13 +70,13 @@ static void settle(struct world *world, struct weir_threads *threads)
 	} while (world_unrest(world, false) || !weir_threads_idle(threads));
 }
 
-static void done(struct weir_drain *drain)
+static void done(struct weir_ending *drain)
 {
 	assert_int_equal(drain->actors_left, 0);
 }
 
 static void begin_end(struct world *world, uint64_t *random,
-		      struct weir_drain *drain)
+		      struct weir_ending *drain)
 {
 	switch (below(random, 4)) {
 	case 0:
@@ -122,7 +122,7 @@ static void check_rest(struct world *world, struct weir_threads *threads)
 static void a_world(uint64_t seed)
 {
 	struct weir_threads_options options = {.workers = 3};
-	struct weir_drain drain = {.done = done};
+	struct weir_ending drain = {.done = done};
 	struct outside outsides[N_OUTSIDE];
 	struct world *world = &the_world;
 	struct weir_threads *threads;

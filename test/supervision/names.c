@@ -420,7 +420,7 @@ static void b4_2_a_restart_keeps_reference_and_name(void **state)
 	sim_free(sim);
 }
 
-static void done(struct weir_drain *drain)
+static void done(struct weir_ending *drain)
 {
 	assert_int_equal(drain->actors_left, 0);
 }
@@ -429,7 +429,7 @@ static void who_cannot_start_leaves_no_trace(void **state)
 {
 	struct weir_sim *sim = sim_new(1), *over = sim_new(1);
 	struct weir_system *system = system_new(sim, NULL);
-	struct weir_drain drain = {.done = done};
+	struct weir_ending drain = {.done = done};
 	struct child child;
 	size_t used = system->used;
 

@@ -170,14 +170,14 @@ static void stats_make_a_record(struct world *world)
 	assert_true(stats[0].slices > 0);
 }
 
-static void drained(struct weir_drain *drain)
+static void drained(struct weir_ending *drain)
 {
 }
 
 static void who_cannot_start_keeps_its_stats(struct world *world)
 {
 	struct weir_sim *sim = sim_new(world->seed);
-	struct weir_drain drain = {.done = drained};
+	struct weir_ending drain = {.done = drained};
 	struct weir_actor actor;
 
 	world_open(world);

@@ -445,7 +445,7 @@ static void e8_who_finds_nobody_can_say_so(struct world *world)
 static void b10_3_a_drain_ends_the_system_behind_its_tokens(struct world *world)
 {
 	struct told_hook first, last;
-	struct weir_drain drain;
+	struct weir_ending drain;
 
 	add(world, NULL, "a");
 	add(world, "a", "b");
@@ -468,7 +468,7 @@ static void b10_3_a_drain_ends_the_system_behind_its_tokens(struct world *world)
 static void b10_3_an_abort_ends_the_system(struct world *world)
 {
 	struct told_hook first, last;
-	struct weir_drain drain;
+	struct weir_ending drain;
 	size_t i;
 
 	add(world, NULL, "a");
@@ -490,7 +490,7 @@ static void b10_3_an_abort_waits_for_answers_only_with_the_completion(
 	struct world *world)
 {
 	struct told_hook first, last;
-	struct weir_drain drain;
+	struct weir_ending drain;
 
 	world_open(world);
 	before_end(world, &first, "end", false);
@@ -512,7 +512,7 @@ static void b10_3_the_end_reaches_actors_of_other_executors(struct world *world)
 	struct weir_actor_ops ops = {.turns = member_turn_n};
 	struct weir_actor_id far;
 	struct weir_actor actor;
-	struct weir_drain drain;
+	struct weir_ending drain;
 
 	world_open(world);
 	assert_int_equal(weir_actor_init(&actor, &ops, weir_sim_executor(sim)),

@@ -99,7 +99,7 @@ static void bad_arguments_make_no_system(struct world *world)
 static void an_executor_that_has_ended_makes_no_system(struct world *world)
 {
 	struct weir_system *system = (void *)world;
-	struct weir_drain drain;
+	struct weir_ending drain;
 	size_t live;
 
 	drain_begin(world, &drain, world->seed % 2);

@@ -32,7 +32,7 @@ enum how {
 };
 
 struct ending {
-	struct weir_drain drain;
+	struct weir_ending drain;
 	struct weir_completion done;
 };
 
@@ -180,7 +180,7 @@ static void look_around(struct outside *self, struct weir_actor_id ref)
 	weir_actor_unref(actor);
 }
 
-static void drained(struct weir_drain *drain)
+static void drained(struct weir_ending *drain)
 {
 	struct ending *self = weir_container_of(drain, struct ending, drain);
 

@@ -24,7 +24,7 @@ static void top_stops(void)
 	stop_one(0);
 }
 
-static void is_drained(struct weir_drain *of)
+static void is_drained(struct weir_ending *of)
 {
 	(void)of;
 	drained = true;
@@ -32,7 +32,7 @@ static void is_drained(struct weir_drain *of)
 
 static void near_drains(void)
 {
-	drain = (struct weir_drain){.done = is_drained};
+	drain = (struct weir_ending){.done = is_drained};
 	CHECK(weir_executor_end_async(weir_loop_executor(near), &drain,
 				      WEIR_FOREVER) == 0);
 }

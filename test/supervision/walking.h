@@ -74,7 +74,7 @@ static struct {
 static struct weir_loop *near, *far;
 static struct weir_system *systm;
 static struct being beings[N];
-static struct weir_drain drain;
+static struct weir_ending drain;
 static bool drained;
 
 static void wrong(const char *what, int line)

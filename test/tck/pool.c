@@ -89,16 +89,16 @@ JNIEXPORT jlong JNICALL Java_weir_Pool_alive(JNIEnv *env, jclass class)
 	return (jlong)weir_executor_alive(bridge_executor());
 }
 
-static void aborted(struct weir_drain *drain)
+static void aborted(struct weir_ending *drain)
 {
 }
 
 /* Stops what is there. It ends when nobody holds it any more, see alive(). */
 JNIEXPORT void JNICALL Java_weir_Pool_abort(JNIEnv *env, jclass class)
 {
-	static struct weir_drain drain;
+	static struct weir_ending drain;
 
-	drain = (struct weir_drain){.done = aborted};
+	drain = (struct weir_ending){.done = aborted};
 	bridge_throw(env, weir_executor_stop_async(bridge_executor(), &drain,
 						   WEIR_FOREVER));
 }
