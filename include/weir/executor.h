@@ -207,7 +207,7 @@ struct weir_ending {
 	 * of its actors after this call: wait for weir_system_terminated() to
 	 * free it.
 	 */
-	void (*done)(struct weir_ending *drain);
+	void (*done)(struct weir_ending *ending);
 	/* read-only results */
 	size_t actors_left;   /* alive at the deadline; 0: all have ended */
 	size_t items_dropped; /* undelivered items dropped since the call */
@@ -236,16 +236,16 @@ struct weir_ending {
  * other than WEIR_FOREVER on an executor without timers. Any thread.
  */
 WEIR_API int weir_executor_end_async(struct weir_executor *executor,
-				     struct weir_ending *drain,
+				     struct weir_ending *ending,
 				     uint64_t deadline_ns);
 
 /*
  * As weir_executor_end_async(), but stops every actor: queued items are
- * dropped, streams end with -ECANCELED. It may follow a drain whose deadline
- * has passed, or overtake a drain under way.
+ * dropped, streams end with -ECANCELED. It may follow an ending whose deadline
+ * has passed, or overtake one under way.
  */
 WEIR_API int weir_executor_stop_async(struct weir_executor *executor,
-				      struct weir_ending *drain,
+				      struct weir_ending *ending,
 				      uint64_t deadline_ns);
 
 #ifdef __cplusplus
