@@ -7,6 +7,10 @@
  * "The owner" below is the code that runs in the actor's turns and handlers;
  * before weir_actor_start() it is whoever sets the actor up. Calls for the
  * owner return -EPERM to anybody else and change nothing.
+ *
+ * "Whoever sets it up", of an actor or another object, is the thread that
+ * initialises the object, before the object is started or shared with another
+ * thread.
  */
 #ifndef WEIR_ACTOR_H
 #define WEIR_ACTOR_H

@@ -22,10 +22,10 @@
  *         never negative: a late decrement delays the actor and loses nothing.
  *         [weir__port_unblock]
  *         A slice that has run turns may leave the fence out and *owe* it: the
- *         slice keeps SCHEDULED, and the slice that arms at last fences once
- *         and looks at every link's `blocked` again. That second look finds
- *         each peer that the first look missed, before the owner is
- *         descheduled.
+ *         slice keeps SCHEDULED, so another slice follows. The slice that arms
+ *         the ports in the end makes one fence for all that is owed, and looks
+ *         at every link's `blocked` again. That second look finds each peer
+ *         that the first look missed, before the owner is descheduled.
  *         [settle.c: publish, weir__slice_settle]
  * Rule 3  Arm. Only the owner blocks ports, and only at the end of a slice that
  *         has found nothing: (1) for each port, store 1 in a word that reads 0
@@ -39,10 +39,11 @@
  *         and means nothing. [settle.c, weir__gate_deschedule]
  *
  *         Why no wake-up is lost: the producer publishes the token's index
- *         before its fence, and the owner sets `blocked` before its own. One of
- *         two full fences comes first. So the producer sees `blocked`, or the
- *         owner's second look sees the token. If both do, the exchange decides
- *         which of the two takes the port off the count.
+ *         before its fence, and the owner sets `blocked` before its own fence.
+ *         Of these two full fences one comes first. If it is the owner's, the
+ *         producer sees `blocked`; if it is the producer's, the owner's second
+ *         look sees the token. If both see it, the exchange decides which of
+ *         the two takes the port off the count.
  * Rule 4  Look. A count of 0 is a hint. A slice looks at its ports before it
  *         runs a turn, and may find nothing. [slice.c: look]
  * Rule 5  Signal. The signaller writes the payload first and sets SIGNALLED

@@ -223,7 +223,7 @@ void weir__in_drop_unread(struct weir_in *in, uint32_t index, bool dead)
 	weir__in_drop_token(in, item);
 }
 
-/* Drops what the put lane holds, how many. Owner. */
+/* Drops the tokens that the put lane holds; returns how many. Owner. */
 static uint64_t drain_put(struct weir_in *in, bool dead)
 {
 	uint64_t dropped = weir__put_shut(in, dead);
@@ -234,8 +234,8 @@ static uint64_t drain_put(struct weir_in *in, bool dead)
 }
 
 /*
- * Drops what the current lane of a link holds, how many. Owner, or the last
- * reference.
+ * Drops the tokens that the current lane of a link holds; returns how many. By
+ * the owner, or by whoever drops the last reference.
  */
 static uint64_t drain_link(struct weir_in *in, struct weir__lane *lane,
 			   bool dead)
@@ -538,7 +538,8 @@ static void drop_next(struct weir_in *in)
 {
 	struct weir__lane *lane = current(in);
 
-	/* release: done with the slots that the turn has taken; as below */
+	/* release: the turn is done with the slots that it has taken; pairs as
+	 * the release below */
 	ck_pr_fence_release();
 	(void)publish_head(in, lane);
 	weir__in_drop_token(in, in->slots[in->head & in->mask].item);

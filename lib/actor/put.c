@@ -52,9 +52,10 @@ static int check_put(const struct weir_in *in)
 }
 
 /*
- * Reads the put lane's head word, and renews the copy of it by which later puts
- * go. By a swap, or a thread that is held up here while 2^31 more tokens pass
- * would store a copy that is wrong.
+ * Reads the put lane's head word, and renews its copy, which later puts read
+ * instead of the head word. The copy is renewed by a swap: with a plain store,
+ * a thread that is held up here while 2^31 more tokens pass would store a copy
+ * that is wrong.
  */
 static uint32_t read_head(struct weir_in *in, uint32_t copy)
 {

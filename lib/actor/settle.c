@@ -15,10 +15,11 @@
 #include "base/fence.h"
 
 /*
- * Rule 3, step 1: blocks ports that are not ready, and takes a port off the
- * count that is ready and still counted, because its owner has made it ready (a
- * link has left, the burst is smaller). Adds to *count how many more ports are
- * blocked than before. True: some were armed.
+ * Rule 3, step 1: blocks the ports that are not ready. A port that an earlier
+ * arming has counted as blocked may be ready now, because its owner has made it
+ * so (a link has left, the burst is smaller): takes each such port off the
+ * count. Adds to *count how many more ports are blocked than before. True: some
+ * ports were armed.
  */
 static bool arm(struct weir_actor *actor, int32_t *count)
 {
@@ -32,7 +33,8 @@ static bool arm(struct weir_actor *actor, int32_t *count)
 			continue;
 		if (ops->arm)
 			weir__actor_check_rc(actor, ops->arm(port));
-		/* 1: armed before and still counted; only we set it */
+		/* If it reads 1, an earlier arming has set it and the port is
+		 * still counted: only the owner sets it. */
 		if (ck_pr_load_32(&port->blocked)) {
 			if (!(port->flags & WEIR__PORT_SHUT) &&
 			    ck_pr_fas_32(&port->blocked, 0))

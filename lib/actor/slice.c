@@ -30,8 +30,8 @@
 #define SIGNALS_MAX 64u /* of a slice: handlers may signal their own actor */
 
 /*
- * What one slice knows; on its stack. `most` is there because turns may still
- * put into out-ports that were cancelled.
+ * What one slice knows; on its stack. `most` bounds a run because turns may
+ * still put into out-ports that were cancelled, whose rings have to hold that.
  */
 struct slice {
 	struct weir_actor *actor;
@@ -145,9 +145,9 @@ static bool polls(void)
 }
 
 /*
- * As polls(), for an actor of any kind. Not for an actor with a port that
- * nobody wakes unless it is armed: polling has no end while others on the
- * thread are busy.
+ * As polls(), for an actor of any kind. False for an actor with a port that is
+ * unblocked only after it was armed: the actor would wait for that port by
+ * polling, and polling does not end while other actors on the thread are busy.
  */
 static bool may_poll(const struct slice *slice)
 {
@@ -288,7 +288,9 @@ static uint32_t next_run(struct slice *slice)
 		    ((actor->flags & WEIR__ACTOR_ENDING) ||
 		     !child_goes_on(slice)))
 			return 0;
-		/* Here: what a handler changes does not break the next run. */
+		/* Cleared behind the handlers and before the look: the look
+		 * sees what a handler has changed, so the next run need not be
+		 * broken off for it. */
 		weir__actor_clear(actor, WEIR__ACTOR_BREAK);
 		n = slice_look(slice);
 		if (WEIR_UNLIKELY(actor->flags & WEIR__ACTOR_PENDING) &&
@@ -423,8 +425,8 @@ static __attribute__((noinline)) bool found_nothing(struct weir_actor *actor,
  * One slice. True: submit the actor again.
  *
  * Most actors are simple, and nothing has happened to them. The slice of such
- * an actor is one run, and this function does what runs() would do without
- * asking for what cannot be.
+ * an actor is one run. For it this function does what runs() would do, and
+ * leaves out the checks for what cannot be the case with such an actor.
  */
 static inline bool run_actor(struct weir_actor *actor)
 {

@@ -26,8 +26,9 @@
  *  4. Publisher against searchers. It wakes nobody if it reads searching > 0.
  *     Then a decrement follows that ends this period. It is made by a worker
  *     that goes idle, which looks at the sources afterwards (claim 3), or by
- *     one that found work: that one is told that it was the last, and looks
- *     for what else there is. So somebody looks after the publication.
+ *     one that found work: weir__park_found() tells that worker that it was the
+ *     last to search, and the worker looks whether there is more work. So
+ *     somebody looks after the publication.
  *  5. `searching` is at most the number of workers that search: a waker
  *     increments it for the worker after clearing the bit, and a worker that
  *     is so fast that it decrements first makes it too small, even negative,
@@ -38,13 +39,15 @@
  *     queued, one of the others searches, or sleeps with a timeout to look
  *     again: the monitor, who owns `monitor`. A worker going idle becomes the
  *     monitor if others are awake. A worker that queues something, and finds
- *     `monitor` 0, wakes one. Who wakes one takes the monitor last: another
- *     had to be woken in its place.
+ *     `monitor` 0, wakes one. A thread that wakes one worker wakes the monitor
+ *     only if no other is idle: else another worker would have to be woken to
+ *     be the monitor in its place.
  *  7. The monitor may end its task when nobody is awake: store, fence, look
  *     again. A worker awakened later has cleared its bit after that look, and
  *     makes a full fence (weir__park_found()) before it queues anything: it
- *     reads monitor == 0. That it does not see the 0 written by a monitor that
- *     has been woken itself does not matter: that one searches.
+ *     reads monitor == 0. A monitor that is woken itself writes 0 as well. A
+ *     worker that queues something may miss that 0 and wake nobody, which does
+ *     no harm: the woken monitor searches.
  */
 #include "executor/park.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The registry of the actors that are alive on an executor. A drain and an
- * abort reach every actor by it, and a free that is too early is refused by it
- * (-EBUSY). It is touched when an actor starts and when it is released, never
- * per turn.
+ * The registry of the actors that are alive on an executor. In it a drain and
+ * an abort find every actor, and a free of the executor that comes too early
+ * sees that and is refused (-EBUSY). The registry is touched when an actor
+ * starts and when an actor is released, never per turn.
  *
  * Every living actor has a slot. A thread of the executor's own has a shard of
  * the registry, from which it registers and removes actors without a lock; any
@@ -71,7 +71,8 @@
 enum weir__phase { WEIR__RUNNING, WEIR__DRAINING, WEIR__ABORTING };
 
 /*
- * In the same word, while weir__registry_await() waits: nobody reads "running".
+ * A bit beside the phase, in the same word. It is set while
+ * weir__registry_await() waits, so that no thread reads "running" then.
  */
 #define WEIR__AWAITED 4u
 

@@ -2,16 +2,16 @@
 /*
  * What a worker does: it runs the tasks it has. When it has none it takes tasks
  * that came from outside, then tasks that have waited too long with another
- * worker; then it sleeps. A task is stolen only when it has waited steal_ns:
- * that, together with waking a worker for it, costs about as much.
+ * worker; then it sleeps. A task is stolen only when it has waited steal_ns,
+ * because a theft, together with waking the thief, costs about that much time.
  *
- * A worker whose slices are long on average need not be robbed: between two
- * slices, and when a turn submits something, it gives tasks that would wait to
- * a searching worker, through the pool's inbox. That costs it two lines'
- * journeys, which is little beside a long slice, and keeps workers busy
- * although none of the tasks waits for steal_ns: a few stages that work, joined
- * by small windows, never wait so long. Cheap stages have short slices and stay
- * together.
+ * A worker whose slices are long on average does not wait for thieves: between
+ * two slices, and when a turn submits something, it gives tasks that would wait
+ * to a searching worker, through the pool's inbox. Giving a task away moves two
+ * cache lines between CPUs, which costs little beside a long slice. It keeps
+ * workers busy although none of the tasks waits for steal_ns: a few stages that
+ * work, joined by small windows, never wait so long. Cheap stages have short
+ * slices and stay together.
  *
  * Waiting is measured without a time per task: a mark says "at this time the
  * ring's tail stood there". While the ring's front has not come that far, the
@@ -69,8 +69,8 @@ static bool mark_old(uint64_t mark, uint64_t now_ns, uint64_t age_ns)
  * the second mark is made when the first has become old, and replaces the first
  * when the ring's front has passed that. So where many tasks wait there is
  * always an old mark. Any thread. The answer is a hint: the order of the loads
- * does not matter, and a mark that is overwritten was as true as the one that
- * stays.
+ * does not matter. Where two threads write the same mark, either mark is true,
+ * so it does not matter which of them stays.
  */
 static uint32_t overdue(struct weir__worker *worker, uint64_t now_ns)
 {

@@ -40,7 +40,7 @@ void weir__reject(const struct weir_executor *executor,
 	struct weir_actor *self = weir__step_out();
 	int rc;
 
-	/* so that it is there when it is reported */
+	/* keeps the subscriber until weir__broken() has reported it */
 	weir_subscriber_ref(subscriber);
 	rc = weir_subscriber_reject(subscriber, error);
 	if (rc != 0)

@@ -56,8 +56,9 @@ static uint32_t relay_turns(struct weir_actor *actor, uint32_t n)
 }
 
 /*
- * A signal has come, maybe with the end of the link. As long as there is demand
- * turns are run, and the error is looked at again after those.
+ * A signal has come, maybe because the link has ended with an error. While
+ * there are items and demand for them, turns run first: relay_turns() signals
+ * behind each run, and this handler looks at the error again.
  */
 static int failing_signalled(struct weir_port *port)
 {
