@@ -31,7 +31,8 @@ int main(void)
 	void *item;
 	int rc, i;
 
-	if (weir_flow_queue_new(&queue, 8, WEIR_FLOW_REJECT, NULL) < 0 ||
+	if (weir_flow_queue_new(&queue, 8, WEIR_OVERFLOW_BACK_PRESSURE, NULL) <
+		    0 ||
 	    weir_channel_new(&channel, 8, NULL, NULL) < 0 ||
 	    weir_threads_new(&threads, NULL) < 0)
 		return 1;

@@ -39,7 +39,7 @@ static struct weir_flow *both(struct outlet *fast, struct outlet *slow)
 
 	(void)weir_flow_broadcast(flow, 2, ways, NULL);
 	ways[0] = weir_flow_for_each(ways[0], print, fast);
-	ways[1] = weir_flow_buffer(ways[1], 2, WEIR_FLOW_BUFFER_HEAD);
+	ways[1] = weir_flow_buffer(ways[1], 2, WEIR_OVERFLOW_DROP_HEAD);
 	ways[1] = weir_flow_for_each(paced(ways[1], 350 * MS), print, slow);
 	return weir_flow_all(ways, 2);
 }

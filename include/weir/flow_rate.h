@@ -15,22 +15,12 @@ extern "C" {
 
 /* --- Buffers -------------------------------------------------------------- */
 
-/* What a full buffer does with the next item. */
-enum weir_flow_buffer {
-	WEIR_FLOW_BACK_PRESSURE, /* no item is asked for */
-	WEIR_FLOW_BUFFER_HEAD,	 /* the oldest one is dropped */
-	WEIR_FLOW_BUFFER_TAIL,	 /* the youngest one is dropped */
-	WEIR_FLOW_BUFFER_ALL,	 /* all items in it are dropped */
-	WEIR_FLOW_BUFFER_NEW,	 /* the next item is dropped */
-	WEIR_FLOW_BUFFER_FAIL,	 /* the stream fails with -EOVERFLOW */
-};
-
 /*
  * Keeps up to `n` items that downstream has not asked for yet. With
- * WEIR_FLOW_BACK_PRESSURE a full buffer asks upstream for no more items. With
- * every other strategy the buffer always asks for more, and `strategy` says
- * what a full one does with the next item. When a buffer fails, by
- * WEIR_FLOW_BUFFER_FAIL, the items in it are dropped. Items that a full buffer
+ * WEIR_OVERFLOW_BACK_PRESSURE a full buffer asks upstream for no more items.
+ * With every other strategy the buffer always asks for more, and `strategy`
+ * says what a full one does with the next item. When a buffer fails, by
+ * WEIR_OVERFLOW_FAIL, with -EOVERFLOW, the items in it are dropped. Items that a full buffer
  * drops are passed to items->drop of its input only, once each: count them
  * there. -EINVAL: n is 0 or above WEIR_CAPACITY_MAX, no such strategy.
  *
@@ -39,7 +29,7 @@ enum weir_flow_buffer {
  * Holds: `n` items.
  */
 WEIR_API struct weir_flow *weir_flow_buffer(struct weir_flow *flow, size_t n,
-					    enum weir_flow_buffer strategy);
+					    enum weir_overflow strategy);
 
 /* The functions of weir_flow_conflate(). */
 struct weir_flow_conflate_functions {

@@ -127,15 +127,6 @@ WEIR_API struct weir_flow *weir_flow_tick(uint64_t first_ns, uint64_t every_ns,
 /* A bounded queue: any thread puts items in, and one run takes them out. */
 struct weir_flow_queue;
 
-/* What a full queue does with an item that is offered. */
-enum weir_flow_overflow {
-	WEIR_FLOW_REJECT,    /* the item stays the caller's: -EAGAIN */
-	WEIR_FLOW_DROP_NEW,  /* the item is dropped: -ENOBUFS */
-	WEIR_FLOW_DROP_HEAD, /* the oldest one is dropped for the item: 1 */
-	WEIR_FLOW_FAIL,	     /* the stream fails with -EOVERFLOW, behind what is
-				queued; the item stays the caller's */
-};
-
 /*
  * A new queue in *queue for up to `capacity` items, a power of two. `items`
  * (borrowed; NULL: plain values) says what the items are. -EINVAL: null, a bad
@@ -143,7 +134,7 @@ enum weir_flow_overflow {
  */
 WEIR_API WEIR_MUST_CHECK int weir_flow_queue_new(
 	struct weir_flow_queue **queue, size_t capacity,
-	enum weir_flow_overflow overflow, const struct weir_items *items);
+	enum weir_overflow overflow, const struct weir_items *items);
 
 /*
  * Closes the queue and gives the caller's reference up; the queue is freed when
@@ -153,10 +144,16 @@ WEIR_API WEIR_MUST_CHECK int weir_flow_queue_new(
 WEIR_API void weir_flow_queue_free(struct weir_flow_queue *queue);
 
 /*
- * Offers an item. 0: the item is queued. 1: the item is queued, and the oldest
- * was dropped for it. -EAGAIN, -ENOBUFS, -EOVERFLOW: the queue is full, see
- * enum weir_flow_overflow. -EPIPE: the queue is closed, or its run is over; the
- * item stays the caller's. -EINVAL: null. Any thread; a short lock.
+ * Offers an item. 0: the item is queued. Where the queue is full, as it was made
+ * with: WEIR_OVERFLOW_BACK_PRESSURE: -EAGAIN, the item stays the caller's.
+ * WEIR_OVERFLOW_DROP_HEAD, _DROP_TAIL, _DROP_ALL: 1, the item is queued, and the
+ * oldest, the youngest or all that were queued are dropped for it.
+ * WEIR_OVERFLOW_DROP_NEW: -ENOBUFS, the item is dropped. WEIR_OVERFLOW_FAIL:
+ * -EOVERFLOW, the stream fails with that behind what is queued, and the item
+ * stays the caller's.
+ *
+ * -EPIPE: the queue is closed, or its run is over; the item stays the caller's.
+ * -EINVAL: null. Any thread; a short lock.
  */
 WEIR_API WEIR_MUST_CHECK int weir_flow_queue_offer(
 	struct weir_flow_queue *queue, void *item);

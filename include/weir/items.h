@@ -30,4 +30,20 @@ struct weir_items {
 	void *context; /* passed to both */
 };
 
+/*
+ * What happens to an item for which there is no room. Flow buffers and queues,
+ * process managers and pools use it; each says which it takes, and refuses the
+ * others with -EINVAL.
+ */
+enum weir_overflow {
+	/* Nothing is dropped: no item is asked for, or who offers one keeps it
+	 * and is told. */
+	WEIR_OVERFLOW_BACK_PRESSURE,
+	WEIR_OVERFLOW_DROP_HEAD, /* the oldest is dropped, to make room */
+	WEIR_OVERFLOW_DROP_TAIL, /* the youngest of those that are there */
+	WEIR_OVERFLOW_DROP_ALL,	 /* all that are there */
+	WEIR_OVERFLOW_DROP_NEW,	 /* the one for which there is no room */
+	WEIR_OVERFLOW_FAIL,	 /* the stream fails with -EOVERFLOW */
+};
+
 #endif

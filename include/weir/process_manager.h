@@ -175,6 +175,13 @@ struct weir_process_manager_options {
 	 * max).
 	 */
 	bool count_buffer;
+	/*
+	 * What becomes of an offer for which there is no room:
+	 * WEIR_OVERFLOW_BACK_PRESSURE, it is refused with -ENOBUFS;
+	 * WEIR_OVERFLOW_DROP_NEW, it is taken, and replied to at once with
+	 * WEIR_OUTCOME_REFUSED and -ENOBUFS, on the thread that offers.
+	 */
+	enum weir_overflow overflow;
 	/* As weir_actor_ops.released. */
 	void (*released)(void *context);
 	uint64_t reserved[4]; /* zero */
@@ -242,7 +249,7 @@ WEIR_API struct weir_subscriber *weir_process_manager_subscriber(
 
 /*
  * Offers a command. 0: the command was taken, and `reply` will be called.
- * -ENOBUFS: the buffer is full. -ESHUTDOWN: the manager ends. -EISCONN: the
+ * -ENOBUFS: the buffer is full, see `overflow`. -ESHUTDOWN: the manager ends. -EISCONN: the
  * manager has a publisher. -EINVAL: null, or no `reply`. On an error the
  * command stays the caller's. Any thread that holds a reference of the actor;
  * lock-free.
@@ -275,8 +282,8 @@ WEIR_API struct weir_actor_id weir_process_manager_find(
 
 /* What a manager has done so far. */
 struct weir_process_counts {
-	uint64_t accepted;   /* offers with 0; of a stream, received */
-	uint64_t overflowed; /* offers that got -ENOBUFS */
+	uint64_t accepted;   /* offers with room; of a stream, received */
+	uint64_t overflowed; /* offers for which there was no room */
 	uint64_t waiting;    /* in front: accepted, and not asked for */
 	uint64_t queue;	     /* received, and not taken */
 	uint64_t taken;	     /* out of the queue: started, or refused */

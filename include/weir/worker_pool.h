@@ -92,6 +92,15 @@ struct weir_pool_options {
 	void *context;
 	const struct weir_items *jobs; /* to drop those not made; plain */
 	size_t queue_max; /* jobs that wait; WEIR_POOL_QUEUE_DEFAULT */
+	/*
+	 * What becomes of a job for which the queue has no room:
+	 * WEIR_OVERFLOW_BACK_PRESSURE, the call fails with -ENOBUFS;
+	 * WEIR_OVERFLOW_DROP_NEW, the job is not run; WEIR_OVERFLOW_DROP_HEAD,
+	 * the one that has waited longest is not run, and the new one waits.
+	 * The call is successful then. Of the job that is not run, who waits is
+	 * told -ENOBUFS and has it back; else it is dropped and counted.
+	 */
+	enum weir_overflow overflow;
 	/* How long a stop waits for a worker, see weir_spawn_options; 5 s. */
 	uint64_t shutdown_ns;
 	/* Restarts of the pair before the pool restarts; 1 in 3600 s. */
@@ -105,7 +114,7 @@ struct weir_pool_options {
 /*
  * Starts a pool. `options` is copied; everything that it points to is borrowed
  * until the pool has ended and no call that names it is under way. -EINVAL:
- * null, no `make`, a bad name, number or limit, or something in `reserved`.
+ * null, no `make`, a bad name, number, limit or overflow, or something in `reserved`.
  * -EEXIST: a pool of that name has not ended. -ESHUTDOWN: the pools stop.
  * -ENOMEM. On an error there is no pool, but its name may be taken a little
  * longer.
@@ -127,7 +136,7 @@ WEIR_API int weir_pool_run(struct weir_pools *pools, const char *name,
 /*
  * Runs a job when there is a place. If its worker cannot be made or spawned, or
  * the pool stops or restarts, the job is dropped and counted. 0. -ENOBUFS: the
- * queue is full. -ECANCELED, -ESHUTDOWN, -ENOENT as above; -EINVAL, -ENOMEM. On
+ * queue is full, see `overflow`. -ECANCELED, -ESHUTDOWN, -ENOENT as above; -EINVAL, -ENOMEM. On
  * an error the job is the caller's.
  */
 WEIR_API int weir_pool_queue(struct weir_pools *pools, const char *name,
@@ -138,8 +147,8 @@ WEIR_API int weir_pool_queue(struct weir_pools *pools, const char *name,
 struct weir_pool_request {
 	/*
 	 * 0: the worker was spawned. An error: it was not, and the job is the
-	 * caller's: -ECANCELED, the pool restarts; -ESHUTDOWN, it stops; or the
-	 * error of `make` or weir_system_spawn(). Called once, on any thread,
+	 * caller's: -ECANCELED, the pool restarts; -ESHUTDOWN, it stops;
+	 * -ENOBUFS, see `overflow` of the pool's options; or the error of `make` or weir_system_spawn(). Called once, on any thread,
 	 * also before weir_pool_queue_async() has returned, holding no lock;
 	 * must not block. The struct may be reused.
 	 */

@@ -10,7 +10,7 @@
 
 struct buffer {
 	size_t n;
-	enum weir_flow_buffer strategy;
+	enum weir_overflow strategy;
 };
 
 static struct weir__op *make_above(struct weir__build *build,
@@ -38,11 +38,11 @@ static const struct weir__kind buffer_kind = {
 };
 
 struct weir_flow *weir_flow_buffer(struct weir_flow *flow, size_t n,
-				   enum weir_flow_buffer strategy)
+				   enum weir_overflow strategy)
 {
 	struct buffer args = {n, strategy};
 	bool valid = weir__size_valid(n) && (int)strategy >= 0 &&
-		     strategy <= WEIR_FLOW_BUFFER_FAIL;
+		     strategy <= WEIR_OVERFLOW_FAIL;
 
 	flow = weir__flow_upon(&buffer_kind, flow, &args, sizeof(args), valid);
 	flow = weir__flow_wrong_size(flow, &buffer_kind, "n", n);
@@ -142,7 +142,7 @@ static struct weir__op *make_conflate(struct weir__build *build,
 static struct weir__op *conflate_build(struct weir__build *build,
 				       const struct weir_flow *flow)
 {
-	return weir__pipe_build(build, flow, 1, WEIR_FLOW_BUFFER_NEW,
+	return weir__pipe_build(build, flow, 1, WEIR_OVERFLOW_DROP_NEW,
 				make_conflate);
 }
 

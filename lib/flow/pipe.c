@@ -20,7 +20,7 @@ struct weir__pipe {
 	struct weir__op *reader;     /* held by the writer; NULL: none yet */
 	struct weir__island *writer; /* referenced by the reader */
 	const struct weir_items *items;
-	enum weir_flow_buffer strategy;
+	enum weir_overflow strategy;
 	uint32_t refs;		/* atomic: reader, writer */
 	struct weir__lock lock; /* for the rest */
 	struct weir_error *error;
@@ -90,17 +90,17 @@ static bool overflow(struct weir__pipe *pipe, void *item, void **out)
 	assert(pipe->emptying || room(pipe) == 0);
 	assert(!is_empty(pipe));
 	switch (pipe->strategy) {
-	case WEIR_FLOW_BUFFER_ALL:
+	case WEIR_OVERFLOW_DROP_ALL:
 		pipe->emptying = true;
 		*out = pipe_take(pipe);
 		return false;
-	case WEIR_FLOW_BUFFER_HEAD:
+	case WEIR_OVERFLOW_DROP_HEAD:
 		*out = pipe_take(pipe);
 		return false;
-	case WEIR_FLOW_BUFFER_TAIL:
+	case WEIR_OVERFLOW_DROP_TAIL:
 		*out = pipe->slots[--pipe->tail % pipe->capacity];
 		return false;
-	case WEIR_FLOW_BUFFER_FAIL:
+	case WEIR_OVERFLOW_FAIL:
 		pipe->failed = pipe->closed = true;
 		break;
 	default:
@@ -177,7 +177,7 @@ static size_t may_put(struct weir__pipe *pipe, bool *over)
 
 	weir__lock(&pipe->lock);
 	*over = pipe->gone || pipe->closed;
-	if (pipe->strategy == WEIR_FLOW_BACK_PRESSURE && !*over)
+	if (pipe->strategy == WEIR_OVERFLOW_BACK_PRESSURE && !*over)
 		n = room(pipe);
 	pipe->writer_waits = n == 0;
 	weir__unlock(&pipe->lock);
@@ -313,7 +313,7 @@ static const struct weir__kind read_kind = {
 /* --- Making it ------------------------------------------------------------ */
 
 static struct weir__pipe *pipe_new(const struct weir__build *build, size_t n,
-				   enum weir_flow_buffer strategy)
+				   enum weir_overflow strategy)
 {
 	const struct weir_allocator *allocator = build->run->allocator;
 	struct weir__pipe *pipe;
@@ -331,7 +331,7 @@ static struct weir__pipe *pipe_new(const struct weir__build *build, size_t n,
 
 /* The writer, an island that has its pipe. NULL: no memory. */
 static struct weir__island *writer_new(const struct weir__build *build,
-				       size_t n, enum weir_flow_buffer strategy)
+				       size_t n, enum weir_overflow strategy)
 {
 	struct weir__pipe *pipe = pipe_new(build, n, strategy);
 	struct weir__island *island = NULL;
@@ -371,7 +371,7 @@ static struct weir__op *reader_new(struct weir__build *build,
 
 struct weir__op *weir__pipe_build(
 	struct weir__build *build, const struct weir_flow *flow, size_t n,
-	enum weir_flow_buffer strategy,
+	enum weir_overflow strategy,
 	struct weir__op *(*make)(struct weir__build *build,
 				 const struct weir_flow *flow,
 				 struct weir__pipe *pipe))

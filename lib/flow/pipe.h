@@ -21,7 +21,7 @@ struct weir__pipe;
  */
 struct weir__op *weir__pipe_build(
 	struct weir__build *build, const struct weir_flow *flow, size_t n,
-	enum weir_flow_buffer strategy,
+	enum weir_overflow strategy,
 	struct weir__op *(*make)(struct weir__build *build,
 				 const struct weir_flow *flow,
 				 struct weir__pipe *pipe));

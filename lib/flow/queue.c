@@ -17,7 +17,7 @@
 
 struct weir_flow_queue {
 	const struct weir_items *items;
-	enum weir_flow_overflow overflow;
+	enum weir_overflow overflow;
 	uint32_t refs;		/* atomic: its maker, flows, the run */
 	uint32_t claimed;	/* atomic: a run has the queue */
 	struct weir__lock lock; /* for the rest */
@@ -72,7 +72,7 @@ static void queue_unref(struct weir_flow_queue *queue)
 }
 
 int weir_flow_queue_new(struct weir_flow_queue **queue, size_t capacity,
-			enum weir_flow_overflow overflow,
+			enum weir_overflow overflow,
 			const struct weir_items *items)
 {
 	struct weir_flow_queue *self;
@@ -81,7 +81,7 @@ int weir_flow_queue_new(struct weir_flow_queue **queue, size_t capacity,
 		return -EINVAL;
 	*queue = NULL;
 	if (!weir__size_valid(capacity) || (capacity & (capacity - 1)) != 0 ||
-	    (int)overflow < 0 || overflow > WEIR_FLOW_FAIL)
+	    (int)overflow < 0 || overflow > WEIR_OVERFLOW_FAIL)
 		return -EINVAL;
 	self = weir__alloc(weir_allocator_default(),
 			   sizeof(*self) + capacity * sizeof(void *));
@@ -129,18 +129,68 @@ static struct weir__op *take_waiter(struct weir_flow_queue *queue)
 	return queue->waits ? take_run(queue) : NULL;
 }
 
+/* Dropped at once, while nobody else can use the queue. */
+#define AT_ONCE 64
+
+/* What an item that finds no room is dropped for, or drops. */
+struct dropped {
+	void *items[AT_ONCE];
+	size_t n;
+};
+
+/* Under the lock: the oldest that came before `end`, as many as go at once. */
+static void drop_some(struct weir_flow_queue *queue, size_t end,
+		      struct dropped *dropped)
+{
+	while (dropped->n < AT_ONCE && !queue->gone &&
+	       (ptrdiff_t)(end - queue->head) > 0)
+		dropped->items[dropped->n++] = take_one(queue);
+}
+
+/* Without the lock. */
+static void drop_them(const struct weir_flow_queue *queue,
+		      struct dropped *dropped)
+{
+	size_t i;
+
+	for (i = 0; i < dropped->n; i++)
+		queue_drop(queue, dropped->items[i]);
+	dropped->n = 0;
+}
+
+/* The rest of them. An item that a run takes meanwhile is not dropped. */
+static void drop_until(struct weir_flow_queue *queue, size_t end)
+{
+	struct dropped dropped = {.n = 0};
+
+	do {
+		drop_them(queue, &dropped);
+		weir__lock(&queue->lock);
+		drop_some(queue, end, &dropped);
+		weir__unlock(&queue->lock);
+	} while (dropped.n > 0);
+}
+
 /* Under the lock; the queue is full. */
 static int overflow(struct weir_flow_queue *queue, struct weir__op **op,
-		    void **dropped)
+		    void *item, struct dropped *dropped)
 {
 	assert(is_consistent(queue));
 	switch (queue->overflow) {
-	case WEIR_FLOW_DROP_HEAD:
-		*dropped = take_one(queue);
+	case WEIR_OVERFLOW_DROP_HEAD:
+		dropped->items[dropped->n++] = take_one(queue);
 		return 1;
-	case WEIR_FLOW_DROP_NEW:
+	case WEIR_OVERFLOW_DROP_TAIL:
+		dropped->items[dropped->n++] =
+			queue->slots[--queue->tail & (queue->capacity - 1)];
+		return 1;
+	case WEIR_OVERFLOW_DROP_ALL:
+		drop_some(queue, queue->tail, dropped);
+		return 1;
+	case WEIR_OVERFLOW_DROP_NEW:
+		dropped->items[dropped->n++] = item;
 		return -ENOBUFS;
-	case WEIR_FLOW_FAIL:
+	case WEIR_OVERFLOW_FAIL:
 		queue->closed = true;
 		queue->overflowed = true;
 		*op = take_run(queue);
@@ -153,24 +203,28 @@ static int overflow(struct weir_flow_queue *queue, struct weir__op **op,
 int weir_flow_queue_offer(struct weir_flow_queue *queue, void *item)
 {
 	struct weir__op *op = NULL;
-	void *dropped = item;
+	struct dropped dropped;
+	size_t end;
 	int rc = 0;
 
 	if (!queue)
 		return -EINVAL;
+	dropped.n = 0;
 	weir__lock(&queue->lock);
+	end = queue->tail;
 	if (queue->closed || queue->gone)
 		rc = -EPIPE;
 	else if (queue->tail - queue->head == queue->capacity)
-		rc = overflow(queue, &op, &dropped);
+		rc = overflow(queue, &op, item, &dropped);
 	if (rc >= 0) {
 		queue->slots[queue->tail++ & (queue->capacity - 1)] = item;
 		op = take_waiter(queue);
 		assert(is_consistent(queue));
 	}
 	weir__unlock(&queue->lock);
-	if (rc == 1 || rc == -ENOBUFS)
-		queue_drop(queue, dropped);
+	drop_them(queue, &dropped);
+	if (rc == 1 && queue->overflow == WEIR_OVERFLOW_DROP_ALL)
+		drop_until(queue, end);
 	wake(op);
 	return rc;
 }

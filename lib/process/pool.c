@@ -216,32 +216,60 @@ int weir__pool_run(struct weir__pool *pool, void *job,
 	return rc;
 }
 
-int weir__pool_queue(struct weir__pool *pool, void *job,
+/* There is room. Under the lock. */
+static void push(struct weir__pool *pool, const struct weir__job *job)
+{
+	assert(pool->tail - pool->head < pool->queue_size);
+	*job_at(pool, pool->tail) = *job;
+	if (job->request) {
+		job->request->at = pool->tail;
+		job->request->waits = true;
+	}
+	pool->tail++;
+	pool->n_queued++;
+	wake_server(pool);
+}
+
+/* 1: there is no room, and *job is the one that will not run, which is not in
+ * the queue any more. 0: it is queued. Under the lock. */
+static int push_or_drop(struct weir__pool *pool, struct weir__job *job)
+{
+	struct weir__job oldest;
+	int rc = make_room(pool);
+
+	if (rc == 0) {
+		push(pool, job);
+		return 0;
+	}
+	if (rc != -ENOBUFS ||
+	    pool->options.overflow == WEIR_OVERFLOW_BACK_PRESSURE)
+		return rc;
+	if (pool->options.overflow == WEIR_OVERFLOW_DROP_HEAD &&
+	    pop(pool, &oldest)) {
+		push(pool, job);
+		*job = oldest;
+	}
+	return 1;
+}
+
+int weir__pool_queue(struct weir__pool *pool, void *item,
 		     struct weir_pool_request *request)
 {
+	struct weir__job job = {.job = item, .request = request};
 	bool held = lock(pool);
 	int rc = check_open(pool);
 
-	if (rc == 0)
-		rc = make_room(pool);
-	if (rc == 0) {
-		/* make_room() has */
-		assert(pool->tail - pool->head < pool->queue_size);
-		*job_at(pool, pool->tail) = (struct weir__job){
-			.job = job,
-			.request = request,
-		};
-		if (request) {
-			request->pool = pool;
-			request->at = pool->tail;
-			request->waits = true;
-		}
-		pool->tail++;
-		pool->n_queued++;
-		wake_server(pool);
+	if (rc == 0 && request) {
+		request->pool = pool;
+		request->waits = false;
 	}
+	if (rc == 0)
+		rc = push_or_drop(pool, &job);
 	unlock(pool, held);
-	return rc;
+	if (rc <= 0)
+		return rc;
+	give_up(pool, &job, -ENOBUFS, false);
+	return 0;
 }
 
 bool weir__pool_cancel(struct weir__pool *pool,

@@ -363,6 +363,9 @@ static int check(const struct weir_process_manager_options *options)
 {
 	size_t batch = batch_of(options, 1);
 
+	if (options->overflow != WEIR_OVERFLOW_BACK_PRESSURE &&
+	    options->overflow != WEIR_OVERFLOW_DROP_NEW)
+		return -EINVAL;
 	if (!weir__reserved_zero(options->reserved) ||
 	    !options->process == !options->run || options->max == 0 ||
 	    options->max > WEIR_PROCESSES_MAX ||
@@ -515,6 +518,17 @@ static bool take_credit(struct weir_process_manager *self)
 	return true;
 }
 
+/* There is no room for it. */
+static int overflow(struct weir_process_manager *manager,
+		    struct weir_command *command)
+{
+	if (manager->options.overflow != WEIR_OVERFLOW_DROP_NEW)
+		return -ENOBUFS;
+	weir__manager_reply(manager, command, WEIR_OUTCOME_REFUSED,
+			    weir_error_of(-ENOBUFS));
+	return 0;
+}
+
 int weir_process_manager_offer(struct weir_process_manager *manager,
 			       struct weir_command *command)
 {
@@ -528,7 +542,7 @@ int weir_process_manager_offer(struct weir_process_manager *manager,
 		return -ESHUTDOWN;
 	if (!take_credit(manager)) {
 		count(&manager->overflowed);
-		return -ENOBUFS;
+		return overflow(manager, command);
 	}
 	command->manager = manager;
 	if (weir__runners_keep(manager, command))

@@ -202,6 +202,13 @@ int weir_pools_free(struct weir_pools *pools)
 
 /* --- Pools ---------------------------------------------------------------- */
 
+static bool overflow_valid(enum weir_overflow overflow)
+{
+	return overflow == WEIR_OVERFLOW_BACK_PRESSURE ||
+	       overflow == WEIR_OVERFLOW_DROP_NEW ||
+	       overflow == WEIR_OVERFLOW_DROP_HEAD;
+}
+
 /* But for the limit, which weir_system_spawn() checks. */
 static int check(const struct weir_pool_options *options)
 {
@@ -210,6 +217,7 @@ static int check(const struct weir_pool_options *options)
 	if (!options->name || !options->make ||
 	    !weir__reserved_zero(options->reserved) ||
 	    options->limit > WEIR_POOL_MAX || options->queue_max > INT_MAX ||
+	    !overflow_valid(options->overflow) ||
 	    !weir__spawn_options_valid(&spawn))
 		return -EINVAL;
 	return 0;

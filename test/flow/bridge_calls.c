@@ -275,10 +275,11 @@ static void an_end_needs_no_demand_behind_what_holds_items(void **state)
 	struct begun begun;
 
 	assert_int_equal(weir_subscriber_probe_new(&probe, &env, NULL), 0);
-	assert_int_equal(weir_flow_queue_new(&queue, 4, WEIR_FLOW_REJECT, NULL),
+	assert_int_equal(weir_flow_queue_new(&queue, 4,
+					     WEIR_OVERFLOW_BACK_PRESSURE, NULL),
 			 0);
 	flow = weir_flow_async(weir_flow_from_queue(queue), 4, NULL);
-	flow = weir_flow_buffer(flow, 4, WEIR_FLOW_BACK_PRESSURE);
+	flow = weir_flow_buffer(flow, 4, WEIR_OVERFLOW_BACK_PRESSURE);
 	flow = weir_flow_async(flow, 4, NULL);
 	flow = weir_flow_grouped(flow, 2);
 	begun = begin(weir_flow_into(flow, weir_subscriber_probe_base(probe)));

@@ -15,7 +15,7 @@ static void assert_run(const struct world *world, size_t from, size_t n,
 
 /* 1 to `n` come while nobody asks; then all that is there is asked for. */
 static void fill_buffer(struct world *world, intptr_t n,
-			enum weir_flow_buffer strategy)
+			enum weir_overflow strategy)
 {
 	world_init(world, &counted_items);
 	world->got.counted = true;
@@ -30,7 +30,7 @@ static void buffer_head_keeps_the_youngest(void **state)
 {
 	static struct world world;
 
-	fill_buffer(&world, 200, WEIR_FLOW_BUFFER_HEAD);
+	fill_buffer(&world, 200, WEIR_OVERFLOW_DROP_HEAD);
 	assert_int_equal(world.got.n, 100);
 	assert_run(&world, 0, 100, 101);
 	world_end(&world, 0);
@@ -40,7 +40,7 @@ static void buffer_tail_keeps_the_oldest_and_the_last(void **state)
 {
 	static struct world world;
 
-	fill_buffer(&world, 200, WEIR_FLOW_BUFFER_TAIL);
+	fill_buffer(&world, 200, WEIR_OVERFLOW_DROP_TAIL);
 	assert_int_equal(world.got.n, 100);
 	assert_run(&world, 0, 99, 1);
 	assert_int_equal(world.got.values[99], 200);
@@ -51,7 +51,7 @@ static void buffer_all_begins_anew(void **state)
 {
 	static struct world world;
 
-	fill_buffer(&world, 150, WEIR_FLOW_BUFFER_ALL);
+	fill_buffer(&world, 150, WEIR_OVERFLOW_DROP_ALL);
 	assert_int_equal(world.got.n, 50);
 	assert_run(&world, 0, 50, 101);
 	world_end(&world, 0);
@@ -61,7 +61,7 @@ static void buffer_new_keeps_the_oldest(void **state)
 {
 	static struct world world;
 
-	fill_buffer(&world, 150, WEIR_FLOW_BUFFER_NEW);
+	fill_buffer(&world, 150, WEIR_OVERFLOW_DROP_NEW);
 	assert_int_equal(world.got.n, 100);
 	assert_run(&world, 0, 100, 1);
 	world_end(&world, 0);
@@ -71,7 +71,7 @@ static void buffer_fail_fails_and_cancels_upstream(void **state)
 {
 	static struct world world;
 
-	fill_buffer(&world, 101, WEIR_FLOW_BUFFER_FAIL);
+	fill_buffer(&world, 101, WEIR_OVERFLOW_FAIL);
 	assert_int_equal(world.got.n, 0);
 	assert_int_equal(weir_flow_queue_offer(world.queue, NULL), -EPIPE);
 	world_end(&world, -EOVERFLOW);
@@ -82,7 +82,8 @@ static void buffer_with_back_pressure_asks_for_no_more(void **state)
 	static struct world world;
 
 	world_init(&world, NULL);
-	world.flow = weir_flow_buffer(world.flow, 100, WEIR_FLOW_BACK_PRESSURE);
+	world.flow =
+		weir_flow_buffer(world.flow, 100, WEIR_OVERFLOW_BACK_PRESSURE);
 	world_start(&world, 0);
 	offer(&world, 1, 1024);
 	until(&world, 0);
@@ -101,7 +102,7 @@ static void a_buffer_ends_behind_what_it_holds(void **state)
 
 	world_init(&world, &counted_items);
 	world.got.counted = true;
-	world.flow = weir_flow_buffer(world.flow, 3, WEIR_FLOW_BUFFER_HEAD);
+	world.flow = weir_flow_buffer(world.flow, 3, WEIR_OVERFLOW_DROP_HEAD);
 	world_start(&world, 1);
 	offer(&world, 1, 3);
 	until(&world, 0);
@@ -120,7 +121,7 @@ static void a_buffer_that_is_cancelled_drops_what_it_holds(void **state)
 	world_init(&world, &counted_items);
 	world.got.counted = true;
 	world.flow = weir_flow_take(
-		weir_flow_buffer(world.flow, 8, WEIR_FLOW_BUFFER_HEAD), 2);
+		weir_flow_buffer(world.flow, 8, WEIR_OVERFLOW_DROP_HEAD), 2);
 	world_start(&world, 0);
 	offer(&world, 1, 6);
 	until(&world, 0);
@@ -136,7 +137,7 @@ static void count_drop(void *item, void *context)
 }
 
 /* 5 have room; 8 come, 1 to 8. How many are dropped. */
-static size_t fill_five(struct world *world, enum weir_flow_buffer strategy)
+static size_t fill_five(struct world *world, enum weir_overflow strategy)
 {
 	size_t n_dropped = 0;
 	struct weir_items items = {.drop = count_drop, .context = &n_dropped};
@@ -155,13 +156,13 @@ static void what_a_full_buffer_drops_can_be_counted(void **state)
 {
 	static struct world world;
 
-	assert_int_equal(fill_five(&world, WEIR_FLOW_BUFFER_NEW), 3);
+	assert_int_equal(fill_five(&world, WEIR_OVERFLOW_DROP_NEW), 3);
 	ASSERT_OUT(&world, 1, 2, 3, 4, 5);
-	assert_int_equal(fill_five(&world, WEIR_FLOW_BUFFER_HEAD), 3);
+	assert_int_equal(fill_five(&world, WEIR_OVERFLOW_DROP_HEAD), 3);
 	ASSERT_OUT(&world, 4, 5, 6, 7, 8);
-	assert_int_equal(fill_five(&world, WEIR_FLOW_BUFFER_TAIL), 3);
+	assert_int_equal(fill_five(&world, WEIR_OVERFLOW_DROP_TAIL), 3);
 	ASSERT_OUT(&world, 1, 2, 3, 4, 8);
-	assert_int_equal(fill_five(&world, WEIR_FLOW_BUFFER_ALL), 5);
+	assert_int_equal(fill_five(&world, WEIR_OVERFLOW_DROP_ALL), 5);
 	ASSERT_OUT(&world, 6, 7, 8);
 }
 

@@ -27,7 +27,7 @@ static struct weir_test_env env;
 
 static struct weir_flow *from_queue(void)
 {
-	assert_int_equal(weir_flow_queue_new(&queue, 4, WEIR_FLOW_FAIL,
+	assert_int_equal(weir_flow_queue_new(&queue, 4, WEIR_OVERFLOW_FAIL,
 					     &counted_items),
 			 0);
 	return weir_flow_from_queue(queue);
@@ -258,7 +258,7 @@ static struct weir_flow *upon_zip(struct weir_flow *flow)
 {
 	struct weir_flow *both[] = {flow, NULL};
 
-	assert_int_equal(weir_flow_queue_new(&other, 4, WEIR_FLOW_FAIL,
+	assert_int_equal(weir_flow_queue_new(&other, 4, WEIR_OVERFLOW_FAIL,
 					     &counted_items),
 			 0);
 	both[1] = weir_flow_async(weir_flow_from_queue(other), 1, NULL);

@@ -285,8 +285,9 @@ static void say_what_they_carry(const struct weir_items *items)
 	struct weir_flow_queue *queue;
 
 	assert_int_equal(weir_channel_new(&channel, 4, items, NULL), 0);
-	assert_int_equal(
-		weir_flow_queue_new(&queue, 4, WEIR_FLOW_DROP_NEW, items), 0);
+	assert_int_equal(weir_flow_queue_new(&queue, 4, WEIR_OVERFLOW_DROP_NEW,
+					     items),
+			 0);
 	assert_fits(write_of(weir_flow_from_queue(queue)), items, "write",
 		    NO_BYTES);
 	assert_fits(write_of(weir_flow_from_channel(channel)), items, "write",
@@ -394,7 +395,7 @@ static void what_is_said_of_a_boundary_holds_above_it(void **state)
 	struct weir_flow *flow =
 		weir_flow_map(weir_flow_range(1, 300), to_item, NULL);
 
-	flow = weir_flow_buffer(flow, 16, WEIR_FLOW_BACK_PRESSURE);
+	flow = weir_flow_buffer(flow, 16, WEIR_OVERFLOW_BACK_PRESSURE);
 	flow = weir_flow_async(flow, 8, NULL);
 	flow = weir_flow_items(weir_flow_limit_rate(flow, 4, 0),
 			       &counted_items);

@@ -212,7 +212,7 @@ static struct weir_flow *before_a_boundary(void)
 static struct weir_flow *into_a_buffer(void)
 {
 	return weir_flow_ignore(
-		weir_flow_buffer(mapped(), 256, WEIR_FLOW_BACK_PRESSURE));
+		weir_flow_buffer(mapped(), 256, WEIR_OVERFLOW_BACK_PRESSURE));
 }
 
 static const struct {

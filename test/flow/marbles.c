@@ -228,21 +228,21 @@ PICTURE(prefix_and_tail, weir_flow_prefix_and_tail(flow, 2, again, NULL),
 
 /* --- Buffers, rates and time ---------------------------------------------- */
 
-PICTURE(buffer, weir_flow_buffer(flow, 2, WEIR_FLOW_BACK_PRESSURE),
+PICTURE(buffer, weir_flow_buffer(flow, 2, WEIR_OVERFLOW_BACK_PRESSURE),
 	.in = {"a@0 b@10 c@20 d@30 |@40"},
 	.asked = {"ask@50 ask@60 ask@70 ask@80"},
 	.out = {"a@50 b@60 c@70 d@80 |@80"},
 	.note = "c and d wait in front of it, nothing is lost")
 
-PICTURE(buffer_head, weir_flow_buffer(flow, 2, WEIR_FLOW_BUFFER_HEAD),
+PICTURE(buffer_head, weir_flow_buffer(flow, 2, WEIR_OVERFLOW_DROP_HEAD),
 	.in = {"a@0 b@10 c@20 d@30 |@80"}, .asked = {"ask@50 ask@60 ask@70"},
 	.out = {"c@50 d@60 |@80"}, .note = "the oldest make room for c and d")
 
-PICTURE(buffer_new, weir_flow_buffer(flow, 2, WEIR_FLOW_BUFFER_NEW),
+PICTURE(buffer_new, weir_flow_buffer(flow, 2, WEIR_OVERFLOW_DROP_NEW),
 	.in = {"a@0 b@10 c@20 d@30 |@80"}, .asked = {"ask@50 ask@60 ask@70"},
 	.out = {"a@50 b@60 |@80"}, .note = "there is no room for c and d")
 
-PICTURE(buffer_fail, weir_flow_buffer(flow, 2, WEIR_FLOW_BUFFER_FAIL),
+PICTURE(buffer_fail, weir_flow_buffer(flow, 2, WEIR_OVERFLOW_FAIL),
 	.in = {"a@0 b@10 c@20 d@30 |@80"}, .asked = {"ask@50 ask@60"},
 	.out = {"!EOVERFLOW@20"})
 

@@ -310,8 +310,8 @@ static void a_queue_that_overflows_has_a_name(void **state)
 	struct weir_flow_queue *queue;
 	struct weir_flow *flow;
 
-	assert_int_equal(weir_flow_queue_new(&queue, 1, WEIR_FLOW_FAIL, NULL),
-			 0);
+	assert_int_equal(
+		weir_flow_queue_new(&queue, 1, WEIR_OVERFLOW_FAIL, NULL), 0);
 	flow = weir_flow_from_queue(queue);
 	assert_int_equal(weir_flow_queue_offer(queue, NULL), 0);
 	assert_int_equal(weir_flow_queue_offer(queue, NULL), -EOVERFLOW);

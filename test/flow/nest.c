@@ -305,7 +305,8 @@ static struct weir_flow *three_plain(void *item, void *context)
 
 static struct weir_flow *three_buffered(void *item, void *context)
 {
-	return weir_flow_buffer(three(item, context), 2, WEIR_FLOW_BUFFER_HEAD);
+	return weir_flow_buffer(three(item, context), 2,
+				WEIR_OVERFLOW_DROP_HEAD);
 }
 
 static int keep_first(void **all, void *item, void *context)

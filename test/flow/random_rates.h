@@ -13,14 +13,14 @@ static void loose_expected(const struct step *step, struct stream *stream)
 static struct weir_flow *buffer_make(struct weir_flow *up, struct step *step)
 {
 	return weir_flow_buffer(up, (size_t)step->n + 1,
-				WEIR_FLOW_BACK_PRESSURE);
+				WEIR_OVERFLOW_BACK_PRESSURE);
 }
 
 static struct weir_flow *lossy_make(struct weir_flow *up, struct step *step)
 {
 	return weir_flow_buffer(
 		up, (size_t)step->n + 1,
-		1 + (enum weir_flow_buffer)(step->y % WEIR_FLOW_BUFFER_FAIL));
+		1 + (enum weir_overflow)(step->y % WEIR_OVERFLOW_FAIL));
 }
 
 static struct weir_flow *demand_make(struct weir_flow *up, struct step *step)

@@ -216,7 +216,8 @@ static struct weir_flow *queue_make(struct weir_flow *up, struct step *step)
 							  : NULL;
 
 	/* without memory: no flow of it either */
-	(void)!weir_flow_queue_new(&step->queue, 64, WEIR_FLOW_REJECT, items);
+	(void)!weir_flow_queue_new(&step->queue, 64,
+				   WEIR_OVERFLOW_BACK_PRESSURE, items);
 	return weir_flow_from_queue(step->queue);
 }
 

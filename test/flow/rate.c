@@ -550,9 +550,8 @@ static void bad_arguments_make_a_failed_flow(void **state)
 		.how = WEIR_FLOW_THROTTLE_ENFORCE,
 	};
 	struct weir_flow *flows[] = {
-		weir_flow_buffer(weir_flow_empty(), 0, WEIR_FLOW_BUFFER_NEW),
-		weir_flow_buffer(weir_flow_empty(), 1,
-				 (enum weir_flow_buffer)17),
+		weir_flow_buffer(weir_flow_empty(), 0, WEIR_OVERFLOW_DROP_NEW),
+		weir_flow_buffer(weir_flow_empty(), 1, (enum weir_overflow)17),
 		weir_flow_grouped(weir_flow_empty(), 0),
 		weir_flow_grouped_within(weir_flow_empty(), 1, 0),
 		weir_flow_grouped_weighted(weir_flow_empty(), 1, NULL, NULL, 1,

@@ -192,26 +192,27 @@ static void a_queue_that_is_full_says_so(void **state)
 	struct weir_flow_queue *queue;
 	struct item *item = item_new(2);
 
-	assert_int_equal(weir_flow_queue_new(&queue, 1, WEIR_FLOW_REJECT,
+	assert_int_equal(weir_flow_queue_new(&queue, 1,
+					     WEIR_OVERFLOW_BACK_PRESSURE,
 					     &counted_items),
 			 0);
 	assert_int_equal(weir_flow_queue_offer(queue, item_new(1)), 0);
 	assert_int_equal(weir_flow_queue_offer(queue, item), -EAGAIN);
 	weir_flow_queue_free(queue);
-	assert_int_equal(weir_flow_queue_new(&queue, 1, WEIR_FLOW_DROP_NEW,
+	assert_int_equal(weir_flow_queue_new(&queue, 1, WEIR_OVERFLOW_DROP_NEW,
 					     &counted_items),
 			 0);
 	assert_int_equal(weir_flow_queue_offer(queue, item_new(1)), 0);
 	assert_int_equal(weir_flow_queue_offer(queue, item_new(3)), -ENOBUFS);
 	weir_flow_queue_free(queue);
-	assert_int_equal(weir_flow_queue_new(&queue, 1, WEIR_FLOW_DROP_HEAD,
+	assert_int_equal(weir_flow_queue_new(&queue, 1, WEIR_OVERFLOW_DROP_HEAD,
 					     &counted_items),
 			 0);
 	assert_int_equal(weir_flow_queue_offer(queue, item_new(1)), 0);
 	assert_int_equal(weir_flow_queue_offer(queue, item_new(3)), 1);
 	assert_int_equal(n_live, 2);
 	weir_flow_queue_free(queue);
-	assert_int_equal(weir_flow_queue_new(&queue, 1, WEIR_FLOW_FAIL,
+	assert_int_equal(weir_flow_queue_new(&queue, 1, WEIR_OVERFLOW_FAIL,
 					     &counted_items),
 			 0);
 	assert_int_equal(weir_flow_queue_offer(queue, item_new(1)), 0);
@@ -220,6 +221,48 @@ static void a_queue_that_is_full_says_so(void **state)
 	weir_flow_queue_free(queue);
 	item_drop(item, NULL);
 	assert_int_equal(n_live, 0);
+}
+
+/*
+ * Offers 1 to 130 to a queue for 128 items, of which that many stay alive, and
+ * checks what comes out: 1 to `first`, and `then` to 130.
+ */
+static void assert_overflow(enum weir_overflow overflow, int n_alive,
+			    intptr_t first, intptr_t then)
+{
+	static struct got got;
+	struct weir_flow_queue *queue;
+	intptr_t expected[130], i;
+	struct weir_flow *flow;
+	size_t n = 0;
+	int rc;
+
+	assert_int_equal(
+		weir_flow_queue_new(&queue, 128, overflow, &counted_items), 0);
+	for (i = 1; i <= 130; i++) {
+		rc = i == 129 ||
+		     (i == 130 && overflow != WEIR_OVERFLOW_DROP_ALL);
+		assert_int_equal(weir_flow_queue_offer(queue, item_new(i)), rc);
+		if (i <= first || i >= then)
+			expected[n++] = i;
+	}
+	assert_int_equal(n_live, n_alive);
+	assert_int_equal(weir_flow_queue_end(queue, NULL), 0);
+	got.n = 0;
+	got.counted = true;
+	flow = into(weir_flow_from_queue(queue), &got);
+	got.code = run_on_sim(flow, 1, 0);
+	assert_got(&got, expected, n, 0);
+	weir_flow_free(flow);
+	weir_flow_queue_free(queue);
+	assert_int_equal(n_live, 0);
+}
+
+static void a_full_queue_drops_the_oldest_the_youngest_or_all(void **state)
+{
+	assert_overflow(WEIR_OVERFLOW_DROP_HEAD, 128, 0, 3);
+	assert_overflow(WEIR_OVERFLOW_DROP_TAIL, 128, 127, 130);
+	assert_overflow(WEIR_OVERFLOW_DROP_ALL, 2, 0, 129);
 }
 
 static void a_drain_takes_what_is_queued_and_closes(void **state)
@@ -233,7 +276,8 @@ static void a_drain_takes_what_is_queued_and_closes(void **state)
 
 	got.n = 0;
 	got.counted = true;
-	assert_int_equal(weir_flow_queue_new(&queue, 8, WEIR_FLOW_REJECT,
+	assert_int_equal(weir_flow_queue_new(&queue, 8,
+					     WEIR_OVERFLOW_BACK_PRESSURE,
 					     &counted_items),
 			 0);
 	flow = weir_flow_for_each(weir_flow_from_queue(queue), got_one, &got);
@@ -260,7 +304,8 @@ static void a_queue_runs_once(void **state)
 	struct weir_flow_queue *queue;
 	struct weir_flow *flow;
 
-	assert_int_equal(weir_flow_queue_new(&queue, 4, WEIR_FLOW_REJECT, NULL),
+	assert_int_equal(weir_flow_queue_new(&queue, 4,
+					     WEIR_OVERFLOW_BACK_PRESSURE, NULL),
 			 0);
 	flow = weir_flow_ignore(weir_flow_from_queue(queue));
 	assert_int_equal(weir_flow_queue_end(queue, NULL), 0);
@@ -344,7 +389,8 @@ static void threads_offer_at_once(void **state)
 	int i;
 
 	assert_int_equal(weir_threads_new(&threads, NULL), 0);
-	assert_int_equal(weir_flow_queue_new(&queue, 64, WEIR_FLOW_REJECT,
+	assert_int_equal(weir_flow_queue_new(&queue, 64,
+					     WEIR_OVERFLOW_BACK_PRESSURE,
 					     &counted_items),
 			 0);
 	flow = weir_flow_async(weir_flow_from_queue(queue), 16, NULL);
@@ -387,9 +433,10 @@ static void bad_arguments_are_refused(void **state)
 	};
 
 	assert_refused_all(flows, sizeof(flows) / sizeof(*flows));
-	assert_int_equal(weir_flow_queue_new(NULL, 1, WEIR_FLOW_FAIL, NULL),
+	assert_int_equal(weir_flow_queue_new(NULL, 1, WEIR_OVERFLOW_FAIL, NULL),
 			 -EINVAL);
-	assert_int_equal(weir_flow_queue_new(&queue, 3, WEIR_FLOW_FAIL, NULL),
+	assert_int_equal(weir_flow_queue_new(&queue, 3, WEIR_OVERFLOW_FAIL,
+					     NULL),
 			 -EINVAL);
 	assert_null(queue);
 	assert_int_equal(weir_flow_queue_offer(NULL, NULL), -EINVAL);
@@ -408,6 +455,8 @@ int main(void)
 		cmocka_unit_test(a_resource_that_restarts_is_opened_again),
 		cmocka_unit_test(a_queue_is_empty_when_it_ends),
 		cmocka_unit_test(a_queue_that_is_full_says_so),
+		cmocka_unit_test(
+			a_full_queue_drops_the_oldest_the_youngest_or_all),
 		cmocka_unit_test(a_drain_takes_what_is_queued_and_closes),
 		cmocka_unit_test(a_queue_runs_once),
 		cmocka_unit_test(

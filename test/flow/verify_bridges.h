@@ -101,7 +101,8 @@ static struct weir_flow *queue_of(struct made *made)
 	struct weir_flow *flow;
 	int64_t i;
 
-	assert_int_equal(weir_flow_queue_new(&queue, 1024, WEIR_FLOW_REJECT,
+	assert_int_equal(weir_flow_queue_new(&queue, 1024,
+					     WEIR_OVERFLOW_BACK_PRESSURE,
 					     made->items),
 			 0);
 	for (i = 0; i < made->n; i++)

@@ -141,13 +141,13 @@ static struct weir_flow *upon_async(struct weir_flow *flow,
 static struct weir_flow *upon_buffer(struct weir_flow *flow,
 				     const struct weir_items *items)
 {
-	return weir_flow_buffer(flow, 8, WEIR_FLOW_BACK_PRESSURE);
+	return weir_flow_buffer(flow, 8, WEIR_OVERFLOW_BACK_PRESSURE);
 }
 
 static struct weir_flow *upon_buffer_that_drops(struct weir_flow *flow,
 						const struct weir_items *items)
 {
-	return weir_flow_buffer(flow, 2, WEIR_FLOW_BUFFER_HEAD);
+	return weir_flow_buffer(flow, 2, WEIR_OVERFLOW_DROP_HEAD);
 }
 
 static struct weir_flow *upon_limit_rate(struct weir_flow *flow,

@@ -126,7 +126,8 @@ static struct weir_publisher *create_rejecting(
 	struct weir_flow *flow;
 	struct made *made;
 
-	assert_int_equal(weir_flow_queue_new(&queue, 4, WEIR_FLOW_REJECT, NULL),
+	assert_int_equal(weir_flow_queue_new(&queue, 4,
+					     WEIR_OVERFLOW_BACK_PRESSURE, NULL),
 			 0);
 	flow = weir_flow_from_queue(queue);
 	assert_int_equal(

@@ -79,7 +79,7 @@ static void a_bad_argument_is_named_with_its_limits(void **state)
 		    "capacity 100 is no power of two up to " MAX);
 	assert_says(weir_flow_async(one(), 0, NULL), "async",
 		    "capacity 0 is no power of two up to " MAX);
-	assert_says(weir_flow_buffer(one(), 0, WEIR_FLOW_BACK_PRESSURE),
+	assert_says(weir_flow_buffer(one(), 0, WEIR_OVERFLOW_BACK_PRESSURE),
 		    "buffer", "n 0 is not 1 to " MAX);
 	assert_says(weir_flow_limit_rate(one(), 0, 0), "limit_rate",
 		    "max 0 is not 1 to " MAX);
@@ -135,7 +135,7 @@ static void rates_and_groups_name_what_is_bad(void **state)
 		    "group_by",
 		    "options->keys lacks a function, or options->reserved is "
 		    "not zero");
-	assert_says(weir_flow_buffer(one(), 1, WEIR_FLOW_BUFFER_FAIL + 1),
+	assert_says(weir_flow_buffer(one(), 1, WEIR_OVERFLOW_FAIL + 1),
 		    "buffer", "no such strategy");
 	assert_says(weir_flow_prefix_and_tail(one(), 1, NULL, NULL),
 		    "prefix_and_tail", "make is NULL");

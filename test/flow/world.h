@@ -82,7 +82,8 @@ static inline void world_init(struct world *world,
 	memset(world, 0, sizeof(*world));
 	assert_int_equal(weir_sim_new(&world->sim, 1, NULL), 0);
 	assert_int_equal(weir_flow_queue_new(&world->queue, 1024,
-					     WEIR_FLOW_REJECT, items),
+					     WEIR_OVERFLOW_BACK_PRESSURE,
+					     items),
 			 0);
 	world->flow = weir_flow_from_queue(world->queue);
 }

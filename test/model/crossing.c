@@ -83,7 +83,7 @@ struct weir_flow *crossing_queue(struct crossing *c, uint32_t n)
 	uint32_t i;
 
 	explorer_assert(weir_flow_queue_new(&c->queue, SCENE_TOKENS,
-					    WEIR_FLOW_REJECT,
+					    WEIR_OVERFLOW_BACK_PRESSURE,
 					    &c->scene.items) == 0);
 	for (i = 0; i < n; i++)
 		explorer_assert(weir_flow_queue_offer(

@@ -7,7 +7,7 @@
 
 #include <errno.h>
 
-static void through(void *context, enum weir_flow_buffer strategy)
+static void through(void *context, enum weir_overflow strategy)
 {
 	struct crossing *c = crossing_open(context);
 	struct weir_flow *flow =
@@ -18,7 +18,7 @@ static void through(void *context, enum weir_flow_buffer strategy)
 
 static void with_back_pressure(void *context)
 {
-	through(context, WEIR_FLOW_BACK_PRESSURE);
+	through(context, WEIR_OVERFLOW_BACK_PRESSURE);
 }
 
 /* The reader has looked, and waits. */
@@ -37,12 +37,12 @@ static void with_writer_waiting(void *context)
 
 static void dropping_oldest(void *context)
 {
-	through(context, WEIR_FLOW_BUFFER_HEAD);
+	through(context, WEIR_OVERFLOW_DROP_HEAD);
 }
 
 static void failing(void *context)
 {
-	through(context, WEIR_FLOW_BUFFER_FAIL);
+	through(context, WEIR_OVERFLOW_FAIL);
 }
 
 /* The reader is gone behind the first one. */
@@ -51,7 +51,7 @@ static void taking_one(void *context)
 	struct crossing *c = crossing_open(context);
 	struct weir_flow *flow = crossing_items(c, 2);
 
-	flow = weir_flow_buffer(flow, 1, WEIR_FLOW_BACK_PRESSURE);
+	flow = weir_flow_buffer(flow, 1, WEIR_OVERFLOW_BACK_PRESSURE);
 	crossing_start(c, crossing_sink(c, weir_flow_take(flow, 1)));
 }
 

@@ -10,7 +10,7 @@
 #include <ck_pr.h>
 
 static struct crossing *queue_of(void *context, size_t capacity,
-				 enum weir_flow_overflow overflow)
+				 enum weir_overflow overflow)
 {
 	struct crossing *c = crossing_open(context);
 
@@ -22,23 +22,23 @@ static struct crossing *queue_of(void *context, size_t capacity,
 
 static void starting(void *context)
 {
-	queue_of(context, 2, WEIR_FLOW_REJECT);
+	queue_of(context, 2, WEIR_OVERFLOW_BACK_PRESSURE);
 }
 
 /* It waits for items. */
 static void resting(void *context)
 {
-	scene_settle(&queue_of(context, 2, WEIR_FLOW_REJECT)->scene);
+	scene_settle(&queue_of(context, 2, WEIR_OVERFLOW_BACK_PRESSURE)->scene);
 }
 
 static void resting_dropping_oldest(void *context)
 {
-	scene_settle(&queue_of(context, 1, WEIR_FLOW_DROP_HEAD)->scene);
+	scene_settle(&queue_of(context, 1, WEIR_OVERFLOW_DROP_HEAD)->scene);
 }
 
 static void resting_failing(void *context)
 {
-	scene_settle(&queue_of(context, 1, WEIR_FLOW_FAIL)->scene);
+	scene_settle(&queue_of(context, 1, WEIR_OVERFLOW_FAIL)->scene);
 }
 
 static void offer(struct crossing *c, uint32_t i)

@@ -11,7 +11,8 @@ static struct crossing *starting(void *context)
 {
 	struct crossing *c = crossing_open(context);
 
-	explorer_assert(weir_flow_queue_new(&c->queue, 2, WEIR_FLOW_REJECT,
+	explorer_assert(weir_flow_queue_new(&c->queue, 2,
+					    WEIR_OVERFLOW_BACK_PRESSURE,
 					    &c->scene.items) == 0);
 	crossing_start(c, crossing_sink(c, weir_flow_from_queue(c->queue)));
 	return c;

@@ -89,6 +89,55 @@ static void a4_8_so_does_one_before_the_start(void **state)
 	world_fini(&world);
 }
 
+static void a4_8_an_offer_without_room_may_be_refused_by_its_reply(void **state)
+{
+	struct weir_process_manager_options options;
+
+	(void)state;
+	world_init(&world, 1);
+	tasks_new(&world, 10, SECOND);
+	options = job_options(&world, 2, 3);
+	options.overflow = WEIR_OVERFLOW_DROP_NEW;
+	manager_init(&world, &options);
+	manager_spawn(&world, 0);
+	assert_int_equal(offer_all(&world, 0, 7), 7);
+	assert_reply(&world, 5, WEIR_OUTCOME_REFUSED, -ENOBUFS);
+	assert_reply(&world, 6, WEIR_OUTCOME_REFUSED, -ENOBUFS);
+	assert_int_equal(count_outcome(&world, WEIR_OUTCOME_REFUSED), 2);
+	assert_int_equal(counts(&world).accepted, 5);
+	assert_int_equal(counts(&world).overflowed, 2);
+	check_counts(&world);
+	weir_sim_run(world.sim);
+	assert_int_equal(count_outcome(&world, WEIR_OUTCOME_DONE), 5);
+	assert_int_equal(count_outcome(&world, WEIR_OUTCOME_REFUSED), 2);
+	weir_process_manager_end(&world.manager);
+	assert_int_equal(offer(&world, 8), -ESHUTDOWN);
+	weir_sim_run(world.sim);
+	world_fini(&world);
+}
+
+static void a4_8_a_manager_drops_no_other(void **state)
+{
+	static const enum weir_overflow others[] = {
+		WEIR_OVERFLOW_DROP_HEAD, WEIR_OVERFLOW_DROP_TAIL,
+		WEIR_OVERFLOW_DROP_ALL,	 WEIR_OVERFLOW_FAIL,
+		(enum weir_overflow)17,	 (enum weir_overflow) - 1};
+	struct weir_process_manager_options options;
+	struct weir_process_manager manager;
+	size_t i;
+
+	(void)state;
+	world_new(&world, 1, 2, 3, 1, SECOND);
+	options = job_options(&world, 2, 3);
+	for (i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+		options.overflow = others[i];
+		assert_int_equal(weir_process_manager_init(
+					 &manager, world.executor, &options),
+				 -EINVAL);
+	}
+	world_fini(&world);
+}
+
 static void e1_what_is_received_and_not_started_is_the_queue(void **state)
 {
 	(void)state;
@@ -431,6 +480,9 @@ int main(void)
 		cmocka_unit_test(a4_2_what_waits_starts_when_it_is_asked_for),
 		cmocka_unit_test(a4_8_a_burst_of_1000_into_50_and_8_takes_58),
 		cmocka_unit_test(a4_8_so_does_one_before_the_start),
+		cmocka_unit_test(
+			a4_8_an_offer_without_room_may_be_refused_by_its_reply),
+		cmocka_unit_test(a4_8_a_manager_drops_no_other),
 		cmocka_unit_test(
 			e1_what_is_received_and_not_started_is_the_queue),
 		cmocka_unit_test(a5_1_no_setting_wedges),

@@ -145,6 +145,77 @@ static void e12_the_queue_is_bounded(struct world *world)
 	assert_int_equal(queue(world, 25), -ENOBUFS);
 }
 
+static void e12_beyond_the_bound_the_new_job_may_be_dropped(struct world *world)
+{
+	world->options.queue_max = 2;
+	world->options.overflow = WEIR_OVERFLOW_DROP_NEW;
+	start(world, 1);
+	assert_int_equal(run(world, 1), 0);
+	assert_int_equal(queue(world, 2), 0);
+	assert_int_equal(ask(world, 3), 0);
+	assert_int_equal(queue(world, 4), 0);
+	assert_int_equal(world->jobs[4].dropped, 1);
+	assert_int_equal(counts(world).dropped, 1);
+	assert_int_equal(ask(world, 5), 0);
+	assert_int_equal(world->jobs[5].told, 1);
+	assert_int_equal(world->jobs[5].rc, -ENOBUFS);
+	assert_int_equal(world->jobs[5].dropped, 0);
+	assert_false(cancel(world, 5));
+	assert_int_equal(queue_wait(world, 6, SECOND), -ENOBUFS);
+	assert_int_equal(counts(world).dropped, 1);
+	assert_pool(world, 0, 2);
+	settle(world);
+	tell(world, 1);
+	settle(world);
+	tell(world, 2);
+	settle(world);
+	assert_order(world, "1 2 3");
+}
+
+static void e12_or_the_one_that_has_waited_longest(struct world *world)
+{
+	world->options.queue_max = 2;
+	world->options.overflow = WEIR_OVERFLOW_DROP_HEAD;
+	start(world, 1);
+	assert_int_equal(run(world, 1), 0);
+	assert_int_equal(queue(world, 2), 0);
+	assert_int_equal(ask(world, 3), 0);
+	assert_int_equal(queue(world, 4), 0);
+	assert_int_equal(world->jobs[2].dropped, 1);
+	assert_int_equal(counts(world).dropped, 1);
+	assert_int_equal(world->jobs[3].told, 0);
+	assert_int_equal(ask(world, 5), 0);
+	assert_int_equal(world->jobs[3].told, 1);
+	assert_int_equal(world->jobs[3].rc, -ENOBUFS);
+	assert_int_equal(world->jobs[3].dropped, 0);
+	assert_int_equal(counts(world).dropped, 1);
+	assert_false(cancel(world, 3));
+	assert_pool(world, 0, 2);
+	settle(world);
+	tell(world, 1);
+	settle(world);
+	tell(world, 4);
+	settle(world);
+	assert_order(world, "1 4 5");
+}
+
+static void e12_it_says_what_it_does_beyond_the_bound(struct world *world)
+{
+	static const enum weir_overflow others[] = {WEIR_OVERFLOW_DROP_TAIL,
+						    WEIR_OVERFLOW_DROP_ALL,
+						    WEIR_OVERFLOW_FAIL,
+						    (enum weir_overflow)17,
+						    (enum weir_overflow) - 1};
+	struct weir_pool_options options = world->options;
+	size_t i;
+
+	for (i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+		options.overflow = others[i];
+		assert_int_equal(weir_pool_start(world->pools, &options),
+				 -EINVAL);
+	}
+}
+
 static void e12_the_bound_is_a_setting(struct world *world)
 {
 	struct weir_pool_options options = world->options;
@@ -499,6 +570,9 @@ int main(void)
 		RULE(d3_2_a_turn_may_not_wait),
 		RULE(d3_2_who_waits_for_ever_in_vain_is_told),
 		RULE(e12_the_queue_is_bounded),
+		RULE(e12_beyond_the_bound_the_new_job_may_be_dropped),
+		RULE(e12_or_the_one_that_has_waited_longest),
+		RULE(e12_it_says_what_it_does_beyond_the_bound),
 		RULE(e12_the_bound_is_a_setting),
 		RULE(d3_3_the_end_of_a_worker_starts_the_next),
 		RULE(d3_3_while_somebody_waits_nobody_runs),
