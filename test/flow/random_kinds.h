@@ -187,14 +187,20 @@ static struct weir_flow *distinct_make(struct weir_flow *up, struct step *step)
 
 /* --- The first, the rest -------------------------------------------------- */
 
+/* From 0 on. */
+static size_t n_first_ones(const struct step *step)
+{
+	return step->n > 0 ? (size_t)step->n - 1 : 0;
+}
+
 static struct weir_flow *take_make(struct weir_flow *up, struct step *step)
 {
-	return weir_flow_take(up, step->n - 1);
+	return weir_flow_take(up, n_first_ones(step));
 }
 
 static void take_expected(const struct step *step, struct stream *stream)
 {
-	size_t n = step->n > 0 ? (size_t)step->n - 1 : 0;
+	size_t n = n_first_ones(step);
 
 	if (stream->n < n)
 		return;
@@ -217,12 +223,12 @@ static void first_expected(const struct step *step, struct stream *stream)
 
 static struct weir_flow *drop_make(struct weir_flow *up, struct step *step)
 {
-	return weir_flow_drop(up, step->n - 1);
+	return weir_flow_drop(up, n_first_ones(step));
 }
 
 static void drop_expected(const struct step *step, struct stream *stream)
 {
-	size_t n = step->n > 0 ? (size_t)step->n - 1 : 0;
+	size_t n = n_first_ones(step);
 
 	if (n > stream->n)
 		n = stream->n;
