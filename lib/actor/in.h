@@ -88,7 +88,7 @@ _Static_assert(WEIR_CAPACITY_MAX < 1u << (32 - WEIR__LANE_LEFT),
 	       "the state has room for the slots that are left");
 
 /* A mark that no index has. */
-#define WEIR__MARK_GONE UINT32_MAX
+#define WEIR__SEQ_GONE UINT32_MAX
 
 /* in->lane_flags. WEIR__IN_LINKED also tells puts to go away. */
 enum {

@@ -19,7 +19,7 @@ static const struct weir_allocator *allocator(const struct weir_in *in)
 	return in->port.actor->executor->options.allocator;
 }
 
-static size_t marks_size(const struct weir_in *in)
+static size_t seqs_size(const struct weir_in *in)
 {
 	return ((size_t)in->mask + 1) * sizeof(uint32_t);
 }
@@ -28,7 +28,7 @@ int weir__put_init(struct weir_in *in)
 {
 	if (!in->mask)
 		return 0;
-	in->lane.u.marks = weir__alloc_lines(allocator(in), marks_size(in));
+	in->lane.u.marks = weir__alloc_lines(allocator(in), seqs_size(in));
 	return in->lane.u.marks ? 0 : -ENOMEM;
 }
 
@@ -36,7 +36,7 @@ void weir__put_fini(struct weir_in *in)
 {
 	if (!in->mask)
 		return;
-	weir__free_lines(allocator(in), in->lane.u.marks, marks_size(in));
+	weir__free_lines(allocator(in), in->lane.u.marks, seqs_size(in));
 	in->lane.u.marks = NULL;
 }
 
@@ -111,10 +111,10 @@ static inline int64_t reserve(struct weir_in *in, uint32_t n)
  */
 static bool claim(struct weir_in *in, uint32_t index)
 {
-	uint32_t *mark = &weir__put_marks(in)[index & in->mask];
+	uint32_t *mark = &weir__put_seqs(in)[index & in->mask];
 
-	return ck_pr_load_32(mark) == weir__put_mark(index) &&
-	       ck_pr_cas_32(mark, weir__put_mark(index), WEIR__MARK_GONE);
+	return ck_pr_load_32(mark) == weir__put_seq(index) &&
+	       ck_pr_cas_32(mark, weir__put_seq(index), WEIR__SEQ_GONE);
 }
 
 /*
@@ -152,7 +152,7 @@ static __attribute__((noinline)) int take_back(struct weir_in *in,
 static inline int put(struct weir_in *in, void *const *items, uint32_t n)
 {
 	struct weir__slot *slots = weir__lane_slots(&in->lane);
-	uint32_t *marks = weir__put_marks(in), index, i;
+	uint32_t *marks = weir__put_seqs(in), index, i;
 	int64_t slot = reserve(in, n);
 
 	if (slot < 0)
@@ -165,7 +165,7 @@ static inline int put(struct weir_in *in, void *const *items, uint32_t n)
 	ck_pr_fence_release();
 	for (i = 0; i < n; i++)
 		ck_pr_store_32(&marks[(index + i) & in->mask],
-			       weir__put_mark(index + i));
+			       weir__put_seq(index + i));
 	/* store -> load, rule 2; pairs with the fence of the arming, and with
 	 * that in weir__put_shut() */
 	weir__fence_full();
@@ -227,7 +227,9 @@ uint64_t weir__put_shut(struct weir_in *in, bool dead)
 	ck_pr_or_32(tail, 1);
 	n = weir__index_diff(ck_pr_load_32(tail) >> 1, in->head);
 	assert(n <= in->mask + 1);
-	/* release: the tail before SHUT; pairs with the acquire in take_back() */
+	/*
+	 * release: the tail before SHUT; pairs with the acquire in take_back()
+	 */
 	ck_pr_fence_release();
 	ck_pr_or_32(&lane->state, WEIR__LANE_SHUT | n << WEIR__LANE_LEFT);
 	/* swap -> load; pairs with the fence in put() */

@@ -14,13 +14,13 @@
 
 #include "actor/in.h"
 
-/* One mark for each slot: weir__put_mark() of the last token that filled it. */
-static inline uint32_t *weir__put_marks(struct weir_in *in)
+/* One mark for each slot: weir__put_seq() of the last token that filled it. */
+static inline uint32_t *weir__put_seqs(struct weir_in *in)
 {
 	return in->mask ? in->lane.u.marks : &in->lane.filled;
 }
 
-static inline uint32_t weir__put_mark(uint32_t index)
+static inline uint32_t weir__put_seq(uint32_t index)
 {
 	return (index + 1) & WEIR__INDEX_MASK;
 }
@@ -41,8 +41,7 @@ static inline uint32_t weir__put_found(const struct weir_in *in)
  */
 static inline uint32_t weir__put_look(struct weir_in *in, bool *ended)
 {
-	uint32_t word = 0, *marks = weir__put_marks(in),
-		 n = weir__put_found(in);
+	uint32_t word = 0, *marks = weir__put_seqs(in), n = weir__put_found(in);
 	uint32_t most = in->mask < WEIR__LOOK_MAX ? in->mask + 1
 						  : WEIR__LOOK_MAX;
 
@@ -76,8 +75,8 @@ static inline uint32_t weir__put_look(struct weir_in *in, bool *ended)
  */
 static inline bool weir__put_holds(struct weir_in *in)
 {
-	return ck_pr_load_32(&weir__put_marks(in)[in->head & in->mask]) ==
-	       weir__put_mark(in->head);
+	return ck_pr_load_32(&weir__put_seqs(in)[in->head & in->mask]) ==
+	       weir__put_seq(in->head);
 }
 
 /*
