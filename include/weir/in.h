@@ -36,7 +36,7 @@ struct weir__lane {
 	uint32_t state;
 	union {
 		struct weir__slot slot; /* with capacity 1 */
-		uint32_t *marks;	/* with more; NULL: linked */
+		uint32_t *seqs;		/* with more; NULL: linked */
 	} u;
 };
 

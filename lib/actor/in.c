@@ -57,7 +57,7 @@ static void lane_fini(struct weir_in *in, struct weir__lane *lane)
 		weir__free_lines(allocator(in), lane->words, ring_size(in));
 }
 
-/* The put lane, with marks. */
+/* The put lane, with sequence numbers. */
 static int put_lane_init(struct weir_in *in)
 {
 	struct weir__lane *lane = &in->lane;

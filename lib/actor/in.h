@@ -12,29 +12,29 @@
  *
  * A link's lane has one producer, which stores the tail word. A put lane
  * (weir_in_put) has many producers. A producer reserves a slot by a swap of the
- * tail word, fills the slot, and marks it with the slot's number + 1. The
- * consumer takes what is marked without a gap. Producers go by a copy of the
- * head word until the ring looks full. The consumer remembers in the seen word
- * how far it has found marks, so that it looks at each mark once, however many
- * tokens wait:
+ * tail word, fills the slot, and gives it its sequence number, the slot's
+ * number + 1. The consumer takes what is numbered without a gap. Producers go
+ * by a copy of the head word until the ring looks full. The consumer remembers
+ * in the seen word how far it has found them, so that it looks at each once,
+ * however many tokens wait:
  *
  *	0 <= (seen - head) mod 2^31 <= (tail - head) mod 2^31
  *
- * A mark stays until the head has passed its slot.
+ * A sequence number stays until the head has passed its slot.
  *
  * Shutting a put lane, once for all. The consumer
  * 1. sets the end bit in the tail word;
  * 2. sets SHUT in the lane's state, with the number of slots that it has not
  *    taken;
  * 3. passes a full fence;
- * 4. claims each of those slots, by a swap of its mark for GONE.
+ * 4. claims each of those slots, by a swap of its sequence number for GONE.
  *
- * A producer that has marked its slot passes a full fence and reads the state;
- * if SHUT is set it claims its slot by the same swap. The fences lie between
- * write and read on both sides, so the consumer sees the mark, or the producer
- * sees SHUT. Whichever wins the swap owns the token: the consumer drops it, or
- * the producer gets -EPIPE, as if the lane had ended before its put. A slot
- * older than those that SHUT counts was taken before.
+ * A producer that has numbered its slot passes a full fence and reads the
+ * state; if SHUT is set it claims its slot by the same swap. The fences lie
+ * between write and read on both sides, so the consumer sees the sequence
+ * number, or the producer sees SHUT. Whichever wins the swap owns the token:
+ * the consumer drops it, or the producer gets -EPIPE, as if the lane had ended
+ * before its put. A slot older than those that SHUT counts was taken before.
  *
  * The tail word and the head word live on a cache line each, in the ring's
  * memory, or, with capacity 1, in the lane itself. The lane belongs to the
@@ -87,7 +87,7 @@ enum {
 _Static_assert(WEIR_CAPACITY_MAX < 1u << (32 - WEIR__LANE_LEFT),
 	       "the state has room for the slots that are left");
 
-/* A mark that no index has. */
+/* A sequence number that no index has. */
 #define WEIR__SEQ_GONE UINT32_MAX
 
 /* in->lane_flags. WEIR__IN_LINKED also tells puts to go away. */

@@ -28,16 +28,16 @@ int weir__put_init(struct weir_in *in)
 {
 	if (!in->mask)
 		return 0;
-	in->lane.u.marks = weir__alloc_lines(allocator(in), seqs_size(in));
-	return in->lane.u.marks ? 0 : -ENOMEM;
+	in->lane.u.seqs = weir__alloc_lines(allocator(in), seqs_size(in));
+	return in->lane.u.seqs ? 0 : -ENOMEM;
 }
 
 void weir__put_fini(struct weir_in *in)
 {
 	if (!in->mask)
 		return;
-	weir__free_lines(allocator(in), in->lane.u.marks, seqs_size(in));
-	in->lane.u.marks = NULL;
+	weir__free_lines(allocator(in), in->lane.u.seqs, seqs_size(in));
+	in->lane.u.seqs = NULL;
 }
 
 static int check_put(const struct weir_in *in)
@@ -101,7 +101,8 @@ static inline int64_t reserve(struct weir_in *in, uint32_t n)
 		}
 	} while (!ck_pr_cas_32_value(tail, word, word + 2 * n, &word));
 	/* acquire: the consumer is done with the slots before we fill them;
-	 * pairs with the release in the publish of the head, or in read_head() */
+	 * pairs with the release in the publish of the head, or in
+	 * read_head() */
 	ck_pr_fence_acquire();
 	return word >> 1;
 }
@@ -111,10 +112,10 @@ static inline int64_t reserve(struct weir_in *in, uint32_t n)
  */
 static bool claim(struct weir_in *in, uint32_t index)
 {
-	uint32_t *mark = &weir__put_seqs(in)[index & in->mask];
+	uint32_t *seq = &weir__put_seqs(in)[index & in->mask];
 
-	return ck_pr_load_32(mark) == weir__put_seq(index) &&
-	       ck_pr_cas_32(mark, weir__put_seq(index), WEIR__SEQ_GONE);
+	return ck_pr_load_32(seq) == weir__put_seq(index) &&
+	       ck_pr_cas_32(seq, weir__put_seq(index), WEIR__SEQ_GONE);
 }
 
 /*
@@ -152,7 +153,7 @@ static __attribute__((noinline)) int take_back(struct weir_in *in,
 static inline int put(struct weir_in *in, void *const *items, uint32_t n)
 {
 	struct weir__slot *slots = weir__lane_slots(&in->lane);
-	uint32_t *marks = weir__put_seqs(in), index, i;
+	uint32_t *seqs = weir__put_seqs(in), index, i;
 	int64_t slot = reserve(in, n);
 
 	if (slot < 0)
@@ -160,11 +161,11 @@ static inline int put(struct weir_in *in, void *const *items, uint32_t n)
 	index = (uint32_t)slot;
 	for (i = 0; i < n; i++)
 		slots[(index + i) & in->mask].item = items[i];
-	/* release: the items before their marks; pairs with the acquire in
-	 * weir__put_look() */
+	/* release: the items before their sequence numbers; pairs with the
+	 * acquire in weir__put_look() */
 	ck_pr_fence_release();
 	for (i = 0; i < n; i++)
-		ck_pr_store_32(&marks[(index + i) & in->mask],
+		ck_pr_store_32(&seqs[(index + i) & in->mask],
 			       weir__put_seq(index + i));
 	/* store -> load, rule 2; pairs with the fence of the arming, and with
 	 * that in weir__put_shut() */

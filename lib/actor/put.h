@@ -14,10 +14,13 @@
 
 #include "actor/in.h"
 
-/* One mark for each slot: weir__put_seq() of the last token that filled it. */
+/*
+ * One sequence number for each slot: weir__put_seq() of the last token that
+ * filled it.
+ */
 static inline uint32_t *weir__put_seqs(struct weir_in *in)
 {
-	return in->mask ? in->lane.u.marks : &in->lane.filled;
+	return in->mask ? in->lane.u.seqs : &in->lane.filled;
 }
 
 static inline uint32_t weir__put_seq(uint32_t index)
@@ -35,13 +38,13 @@ static inline uint32_t weir__put_found(const struct weir_in *in)
 }
 
 /*
- * Tokens that are available: those that are marked without a gap. *ended: no
+ * Tokens that are available: those that are numbered without a gap. *ended: no
  * more will come. Until the lane is about to end nobody but producers touches
  * the tail word. Owner; the lane is the current one.
  */
 static inline uint32_t weir__put_look(struct weir_in *in, bool *ended)
 {
-	uint32_t word = 0, *marks = weir__put_seqs(in), n = weir__put_found(in);
+	uint32_t word = 0, *seqs = weir__put_seqs(in), n = weir__put_found(in);
 	uint32_t most = in->mask < WEIR__LOOK_MAX ? in->mask + 1
 						  : WEIR__LOOK_MAX;
 
@@ -52,10 +55,10 @@ static inline uint32_t weir__put_look(struct weir_in *in, bool *ended)
 	assert(n <= in->mask + 1);
 	in->head &= WEIR__INDEX_MASK;
 	in->limit = in->head + n;
-	/* No order between the end and the marks: the end counts only if all
-	 * tokens that it counts are marked, and a mark that is seen too late
-	 * means "not yet". */
-	while (n < most && ck_pr_load_32(&marks[in->limit & in->mask]) ==
+	/* No order between the end and the sequence numbers: the end counts
+	 * only if all tokens that it counts are numbered, and a sequence
+	 * number that is seen too late means "not yet". */
+	while (n < most && ck_pr_load_32(&seqs[in->limit & in->mask]) ==
 				   ((in->limit + 1) & WEIR__INDEX_MASK)) {
 		in->limit++;
 		n++;
@@ -80,8 +83,8 @@ static inline bool weir__put_holds(struct weir_in *in)
 }
 
 /*
- * Makes the marks of a lane that is set up; a link's lane has none. 0 or
- * -ENOMEM. Owner, or the last reference.
+ * Makes the sequence numbers of a lane that is set up; a link's lane has none.
+ * 0 or -ENOMEM. Owner, or the last reference.
  */
 int weir__put_init(struct weir_in *in);
 void weir__put_fini(struct weir_in *in);
@@ -89,7 +92,7 @@ void weir__put_fini(struct weir_in *in);
 /*
  * Shuts the lane, which is the current one, and drops the tokens that it holds;
  * returns how many. `dead`: the actor has ended. A token whose slot is reserved
- * and not marked stays its producer's. The caller publishes the head. Owner.
+ * and not numbered stays its producer's. The caller publishes the head. Owner.
  */
 uint64_t weir__put_shut(struct weir_in *in, bool dead);
 

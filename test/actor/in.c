@@ -830,7 +830,7 @@ static void a_mark_is_looked_at_once(void **state)
 	for (i = 1; i <= 4; i++)
 		assert_int_equal(put(&f, i), 0);
 	assert_int_equal(weir__port_turns(&f.sink.in.port), 4);
-	memset(f.sink.in.lane.u.marks, 0, 4 * sizeof(uint32_t));
+	memset(f.sink.in.lane.u.seqs, 0, 4 * sizeof(uint32_t));
 	assert_int_equal(put(&f, 5), 0);
 	assert_int_equal(weir__port_turns(&f.sink.in.port), 5);
 	assert_int_equal(weir_actor_start(&f.sink.actor), 0);

@@ -182,7 +182,7 @@ static void set_count(struct weir_reactive_in *reactive, uint32_t count)
 	ck_pr_store_32(weir__lane_head_copy(&in->lane), count);
 	*weir__lane_seen(&in->lane) = count;
 	for (i = count - in->mask - 1; i != count; i++)
-		ck_pr_store_32(&in->lane.u.marks[i & in->mask],
+		ck_pr_store_32(&in->lane.u.seqs[i & in->mask],
 			       (i + 1) & WEIR__INDEX_MASK);
 	in->head = count;
 	in->limit = count;

@@ -418,7 +418,7 @@ static uint32_t put_begins(struct weir_in *in)
 static void put_ends(struct weir_in *in, uint32_t index, void *item)
 {
 	weir__lane_slots(&in->lane)[index & in->mask].item = item;
-	in->lane.u.marks[index & in->mask] = index + 1;
+	in->lane.u.seqs[index & in->mask] = index + 1;
 	weir__port_unblock(&in->port);
 }
 
