@@ -38,7 +38,7 @@
  *    downstream asks for no more. So an operator that holds no items when
  *    pull() returns must have pulled every operator above it that has not
  *    ended: in this pull, with 0 if it needs no items, or at least since the
- *    island was woken (n_pokes).
+ *    island was woken (n_wakes).
  */
 #ifndef WEIR_FLOW_ENGINE_H
 #define WEIR_FLOW_ENGINE_H
@@ -603,7 +603,7 @@ struct weir__island {
 	struct weir__island *live;   /* of the islands that run */
 	const struct weir_flow *key; /* of a node with several outlets */
 	uint32_t n_inlets;
-	uint32_t n_pokes;   /* how often it was woken */
+	uint32_t n_wakes;   /* how often it was woken */
 	uint32_t n_pulling; /* if it nests: operators that are being pulled,
 			     * each by the one below it */
 	bool has_out;

@@ -58,7 +58,7 @@ struct groups {
 	struct group *full; /* its queue was full when it got an item */
 	struct group
 		*unfinished; /* it has filled the room, and may have more */
-	uint32_t n_pokes;    /* of the island, that all were asked after */
+	uint32_t n_wakes;    /* of the island, that all were asked after */
 	bool busy;  /* others than `unfinished` may have something, too */
 	bool over;  /* upstream's end was passed on */
 	bool fails; /* if this does, with an error that is none of theirs */
@@ -379,8 +379,8 @@ static size_t pull_some(struct weir__op *op, void **items, size_t room)
 	struct groups *self = weir__op_state(op);
 	size_t got = 0;
 
-	if (self->busy || self->n_pokes != op->island->n_pokes) {
-		self->n_pokes = op->island->n_pokes;
+	if (self->busy || self->n_wakes != op->island->n_wakes) {
+		self->n_wakes = op->island->n_wakes;
 		self->busy = false;
 		return pull_all(op, items, room);
 	}

@@ -249,7 +249,7 @@ static void poke(struct weir__island *island)
 	bool all;
 
 	island->poked = true;
-	island->n_pokes++;
+	island->n_wakes++;
 	(void)set_ask(island, 0);
 	n = island->ask >> island->batch_log2;
 	all = drive(island, island->ask);

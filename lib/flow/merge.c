@@ -9,7 +9,7 @@
 
 struct merge {
 	uint32_t next;	  /* the input that is asked first */
-	uint32_t n_pokes; /* of the island, behind which all were asked */
+	uint32_t n_wakes; /* of the island, behind which all were asked */
 };
 
 /* Ends if enough of the flows above have ended: all, or with `eager` one. */
@@ -39,12 +39,12 @@ static size_t merge_from(struct weir__op *op, uint32_t *next, void **items,
 			 size_t room)
 {
 	struct merge *state = weir__op_state(op);
-	bool woken = state->n_pokes != op->island->n_pokes, full = false;
+	bool woken = state->n_wakes != op->island->n_wakes, full = false;
 	uint32_t i, at = *next;
 	size_t n = 0;
 
 	assert(at < op->n_up);
-	state->n_pokes = op->island->n_pokes;
+	state->n_wakes = op->island->n_wakes;
 	for (i = 0; i < op->n_up && (!full || woken); i++) {
 		n += weir__pull(op->up[at], items + n, room - n);
 		at = at + 1 < op->n_up ? at + 1 : 0;

@@ -20,18 +20,18 @@
 
 struct sip {
 	size_t may;	  /* so many items more */
-	uint32_t n_pokes; /* of the island, when it looked last */
+	uint32_t n_wakes; /* of the island, when it looked last */
 	struct weir__op *op;
 };
 
 static size_t sip_pull(struct weir__op *op, void **items, size_t room)
 {
 	struct sip *sip = *(struct sip *const *)weir__op_args(op);
-	bool woken = sip->n_pokes != op->island->n_pokes;
+	bool woken = sip->n_wakes != op->island->n_wakes;
 	size_t n;
 
 	sip->op = op;
-	sip->n_pokes = op->island->n_pokes;
+	sip->n_wakes = op->island->n_wakes;
 	if (sip->may == 0 && !woken)
 		return 0;
 	n = weir__pull(op->up[0], items, weir__at_most(room, sip->may));
