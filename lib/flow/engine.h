@@ -612,8 +612,8 @@ struct weir__island {
 	bool any_ignored;
 	bool linear;   /* one in-port, and nothing holds items back */
 	bool again;    /* see weir__op_again() */
-	bool poked;    /* woken, and not pulled with room since */
-	bool steady;   /* takes part as it did until it waits, or is poked */
+	bool woken;    /* and not pulled with room since */
+	bool steady;   /* takes part as it did until it waits, or is woken */
 	bool going;    /* `go` has permits */
 	bool draining; /* sources end */
 	bool nests;    /* has an operator that nests; constant once it runs */

@@ -126,7 +126,7 @@ static bool is_steady(const struct weir__island *island, bool linear)
 
 static void choose_ports(struct weir__island *island, enum weir__found found)
 {
-	bool linear = island->linear && !island->poked;
+	bool linear = island->linear && !island->woken;
 	bool none = found == WEIR__FOUND_NONE;
 	bool waits;
 
@@ -194,7 +194,7 @@ static bool drive(struct weir__island *island, uint64_t n)
 		return false;
 	}
 	if (found != WEIR__FOUND_FULL)
-		island->poked = false;
+		island->woken = false;
 	choose_ports(island, found);
 	return found == WEIR__FOUND_MORE;
 }
@@ -241,14 +241,14 @@ static inline uint32_t set_ask(struct weir__island *island, uint32_t n)
 }
 
 /* Handles a wake. (Slices measure no time for signals.) */
-static void poke(struct weir__island *island)
+static void island_woken(struct weir__island *island)
 {
 	struct weir_executor *executor = island->actor.executor;
 	uint64_t begin_ns = weir_executor_now(executor);
 	uint32_t n;
 	bool all;
 
-	island->poked = true;
+	island->woken = true;
 	island->n_wakes++;
 	(void)set_ask(island, 0);
 	n = island->ask >> island->batch_log2;
@@ -272,7 +272,7 @@ static int island_ended(struct weir_actor *actor, struct weir_in *in,
 		weir_container_of(in, struct weir__inlet, in);
 
 	weir__op_end(inlet->op, error);
-	poke(island_of(actor));
+	island_woken(island_of(actor));
 	return 0;
 }
 
@@ -293,7 +293,7 @@ static int signalled(struct weir_actor *actor)
 
 	if (ck_pr_load_32(&island->run->draining))
 		island->draining = true;
-	poke(island);
+	island_woken(island);
 	return 0;
 }
 
@@ -343,7 +343,7 @@ static void go_drain(struct weir_port *port)
 	struct weir__island *island = island_of(port->actor);
 
 	island->draining = true;
-	poke(island);
+	island_woken(island);
 }
 
 static bool has_failed(const struct weir__island *island)
@@ -364,7 +364,7 @@ static int go_signalled(struct weir_port *port)
 
 	let_end(island);
 	if (has_failed(island))
-		poke(island);
+		island_woken(island);
 	return 0;
 }
 
