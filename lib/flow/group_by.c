@@ -261,8 +261,8 @@ static struct group *open_group(struct weir__op *op, uint64_t hash,
 		group_free(op, group);
 		return NULL;
 	}
-	group->sub.linear =
-		weir__inner_is_linear(&group->sub.inner, group->sub.nest.op);
+	group->sub.linear = weir__inner_passes_through(&group->sub.inner,
+						       group->sub.nest.op);
 	add(op, group);
 	return group;
 }

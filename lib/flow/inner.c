@@ -68,8 +68,8 @@ struct weir_flow *weir__inner_flow(struct weir__inner *inner)
 	return flow;
 }
 
-bool weir__inner_is_linear(const struct weir__inner *inner,
-			   const struct weir__op *nested)
+bool weir__inner_passes_through(const struct weir__inner *inner,
+				const struct weir__op *nested)
 {
 	while (nested->n_up == 1 && !nested->kind->holds)
 		nested = nested->up[0];

@@ -33,8 +33,8 @@ struct weir_flow *weir__inner_flow(struct weir__inner *inner);
  * True: the nested flow emits items only in the pull that takes them from the
  * source; so when it has filled the room, no item is left in it.
  */
-bool weir__inner_is_linear(const struct weir__inner *inner,
-			   const struct weir__op *nested);
+bool weir__inner_passes_through(const struct weir__inner *inner,
+				const struct weir__op *nested);
 
 /*
  * A nested flow, and a queue of items for its source, which the operator around

@@ -193,7 +193,7 @@ static void tell_end(struct weir__op *op)
 	struct restarting *self = weir__op_state(op);
 
 	if (!is_source(op) && op->up[0]->ended && !self->told &&
-	    weir__inner_is_linear(&self->inner, self->nest.op))
+	    weir__inner_passes_through(&self->inner, self->nest.op))
 		weir__pull_none(self->nest.op);
 }
 
