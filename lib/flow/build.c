@@ -157,7 +157,7 @@ struct weir__op *weir__op_leaf(struct weir__build *build,
 	op->items = items;
 	op->open = true;
 	if (kind->holds)
-		build->island->linear = false;
+		build->island->passes_through = false;
 	return op;
 }
 
@@ -179,7 +179,7 @@ static struct weir__op *open_op(struct weir__build *build, struct weir__op *op)
 
 	assert(!op->open && !op->ended);
 	if (op->kind->holds || op->n_up > 1)
-		build->island->linear = false;
+		build->island->passes_through = false;
 	if (op->kind->nests)
 		build->island->nests = true;
 	if (op->kind->any_input && has_inlet(op))

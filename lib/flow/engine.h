@@ -610,9 +610,9 @@ struct weir__island {
 	bool out_ignored;
 	bool any_input; /* waits for any of its in-ports */
 	bool any_ignored;
-	bool linear;   /* one in-port, and nothing holds items back */
-	bool again;    /* see weir__op_again() */
-	bool woken;    /* and not pulled with room since */
+	bool passes_through; /* one in-port, and nothing holds items back */
+	bool again;	     /* see weir__op_again() */
+	bool woken;	     /* and not pulled with room since */
 	bool steady;   /* takes part as it did until it waits, or is woken */
 	bool going;    /* `go` has permits */
 	bool draining; /* sources end */
@@ -623,11 +623,12 @@ struct weir__island {
 };
 
 /* An operator that holds items may emit something in place of an error; so only
- * a linear island passes errors for sure. */
+ * an island that passes through passes errors on for sure. */
 static inline uint32_t weir__island_fans(const struct weir__island *island)
 {
-	return island->linear && island->n_inlets == 1 ? island->inlets->fans
-						       : 0;
+	return island->passes_through && island->n_inlets == 1
+		       ? island->inlets->fans
+		       : 0;
 }
 
 /*

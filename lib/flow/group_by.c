@@ -261,8 +261,8 @@ static struct group *open_group(struct weir__op *op, uint64_t hash,
 		group_free(op, group);
 		return NULL;
 	}
-	group->sub.linear = weir__inner_passes_through(&group->sub.inner,
-						       group->sub.nest.op);
+	group->sub.passes_through = weir__inner_passes_through(
+		&group->sub.inner, group->sub.nest.op);
 	add(op, group);
 	return group;
 }
@@ -309,7 +309,7 @@ static void note_rest(struct weir__op *op, struct group *group, size_t left,
 		self->busy = true;
 		return;
 	}
-	if (filled && !(group->sub.linear && group->sub.n == 0))
+	if (filled && !(group->sub.passes_through && group->sub.n == 0))
 		self->unfinished = group;
 	else if (self->unfinished == group)
 		self->unfinished = NULL;

@@ -160,7 +160,7 @@ size_t weir__substream_pull(struct weir__substream *sub, void **items,
 			    size_t room)
 {
 	struct weir__island *island = sub->nest.op->island;
-	bool again = island->again, more = !sub->linear || room == 0;
+	bool again = island->again, more = !sub->passes_through || room == 0;
 	size_t n = 0;
 
 	if (!more) {

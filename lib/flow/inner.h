@@ -47,8 +47,8 @@ struct weir__substream {
 	void **slots;
 	size_t capacity, first, n; /* items that wait */
 	bool over;		   /* no more items will be put */
-	bool linear; /* the flow is linear: it holds no items when none wait */
-	struct weir_error *error; /* how upstream ended; borrowed from it */
+	bool passes_through;	   /* it holds no items when none wait */
+	struct weir_error *error;  /* how upstream ended; borrowed from it */
 };
 
 /* An empty queue. The caller opens the nested flow upon `inner`. */

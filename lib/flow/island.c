@@ -3,10 +3,9 @@
  * Actors that drive operators. An island fires when driving it may make
  * progress:
  *
- * - An island with one in-port and no operator that holds items (`linear`)
- * fires
- *   when there are tokens and room, as any other actor; its set of ports never
- *   changes.
+ * - An island with one in-port and no operator that holds items passes through:
+ *   it fires when there are tokens and room, as any other actor; its set of
+ *   ports never changes.
  * - For any other island the last drive says what is missing. If it is room,
  * the
  *   out-ports take part. If it is tokens, the in-ports that the operators found
@@ -53,7 +52,8 @@ void weir__take_part(struct weir_port *port, bool *ignored, bool want)
 		(void)weir_port_ignore(port);
 }
 
-static void require_input(struct weir__island *island, bool linear, bool waits)
+static void require_input(struct weir__island *island, bool passes_through,
+			  bool waits)
 {
 	struct weir__inlet *inlet;
 
@@ -63,7 +63,7 @@ static void require_input(struct weir__island *island, bool linear, bool waits)
 	}
 	for (inlet = island->inlets; inlet; inlet = inlet->next)
 		weir__take_part(&inlet->in.port, &inlet->ignored,
-				waits ? inlet->waiting : linear);
+				waits ? inlet->waiting : passes_through);
 }
 
 /* True: the stream has ended and all its tokens are taken, but the end has not
@@ -118,30 +118,31 @@ static void set_going(struct weir__island *island, bool going)
  * While it gets on, what takes part stays as it is: of an island whose in-port,
  * if it has any, does so all the time.
  */
-static bool is_steady(const struct weir__island *island, bool linear)
+static bool is_steady(const struct weir__island *island, bool passes_through)
 {
-	return (linear || !island->inlets) &&
+	return (passes_through || !island->inlets) &&
 	       (island->end == &weir__end_out || !island->end->require);
 }
 
 static void choose_ports(struct weir__island *island, enum weir__found found)
 {
-	bool linear = island->linear && !island->woken;
+	bool passes_through = island->passes_through && !island->woken;
 	bool none = found == WEIR__FOUND_NONE;
 	bool waits;
 
-	if (WEIR_LIKELY(island->steady && !none && linear == island->linear))
+	if (WEIR_LIKELY(island->steady && !none &&
+			passes_through == island->passes_through))
 		return;
-	island->steady = !none && is_steady(island, linear);
+	island->steady = !none && is_steady(island, passes_through);
 	waits = none && input_waits(island);
 	if (!none || waits)
-		require_input(island, linear, waits);
+		require_input(island, passes_through, waits);
 	else
 		require_input(island, false, false);
 	let_end(island);
 	if (island->end->require)
 		island->end->require(island, !none || waits);
-	set_going(island, !island->has_out && !none && !linear);
+	set_going(island, !island->has_out && !none && !passes_through);
 }
 
 /* --- Driving it ----------------------------------------------------------- */
@@ -410,7 +411,7 @@ struct weir__island *weir__island_new(struct weir_flow_run *run,
 		weir__actor_set_fit(&island->actor, 1);
 	}
 	island->end = end;
-	island->linear = true;
+	island->passes_through = true;
 	island->run = run;
 	island->next = run->islands;
 	run->islands = island;
@@ -449,13 +450,14 @@ int weir__island_ready(struct weir__island *island, struct weir__op *root)
 		rc = init_any(island);
 	if (rc < 0)
 		return rc;
-	island->linear = island->linear && island->n_inlets == 1;
-	fires = island->has_out || island->linear;
+	island->passes_through = island->passes_through &&
+				 island->n_inlets == 1;
+	fires = island->has_out || island->passes_through;
 	island->going = !fires;
 	island->go.ops = &go_ops;
 	weir__port_init(&island->go.port, &island->actor,
 			fires ? WEIR__PORT_ADAPTER : WEIR__PORT_OTHER);
-	if (!island->linear)
+	if (!island->passes_through)
 		require_input(island, false, false);
 	/* Drives the island once when it starts, whatever its ports hold. */
 	weir_actor_signal(&island->actor);

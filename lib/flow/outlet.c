@@ -208,7 +208,7 @@ static int make_ports(struct weir__island *island, const struct weir_flow *flow,
 	island->end_state = fan;
 	island->has_out = true;
 	if (args->keeps)
-		island->linear = false;
+		island->passes_through = false;
 	rc = init_ports(island, fan, items);
 	return rc < 0 ? rc : weir__island_ready(island, root);
 }
