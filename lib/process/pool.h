@@ -81,7 +81,7 @@ void weir__pool_unref(struct weir__pool *pool);
 /* As the public calls without `weir__`. */
 int weir__pool_run(struct weir__pool *pool, void *job,
 		   struct weir_actor_id *worker);
-int weir__pool_queue(struct weir__pool *pool, void *job,
+int weir__pool_queue(struct weir__pool *pool, void *item,
 		     struct weir_pool_request *request);
 bool weir__pool_cancel(struct weir__pool *pool,
 		       struct weir_pool_request *request);
