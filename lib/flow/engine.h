@@ -34,9 +34,8 @@
  *    items that are due at a time. An island waits for input and room at once
  *    only if none of its operators `holds`.
  * 8. An end above wakes the island once, and there may be no later pull,
- * because
- *    downstream asks for no more. So an operator that holds no items when
- *    pull() returns must have pulled every operator above it that has not
+ *    because downstream asks for no more. So an operator that holds no items
+ *    when pull() returns must have pulled every operator above it that has not
  *    ended: in this pull, with 0 if it needs no items, or at least since the
  *    island was woken (n_wakes).
  */

@@ -7,9 +7,8 @@
  *   it fires when there are tokens and room, as any other actor; its set of
  *   ports never changes.
  * - For any other island the last drive says what is missing. If it is room,
- * the
- *   out-ports take part. If it is tokens, the in-ports that the operators found
- *   empty take part (all of them, or any of them, which the operator with
+ *   the out-ports take part. If it is tokens, the in-ports that the operators
+ *   found empty take part (all of them, or any of them, which the operator with
  *   several inputs says). If it is a timer or another thread, no port takes
  *   part until the island is woken.
  *
