@@ -60,6 +60,7 @@ enum deed {
 	FAILS,
 	SPAWNS,
 	IS_REPLACED,
+	IS_REFUSED, /* by its executor, and leaves its children to another */
 	N_DEEDS,
 };
 
@@ -136,9 +137,30 @@ static void other_goes_on(void)
 		other_does(NULL);
 }
 
+/* The far loop's table, but it refuses one task. */
+static const struct weir_executor_ops *far_ops;
+static struct weir_executor_ops refusing_ops;
+static struct weir_task *to_refuse;
+
+static int submit_or_refuse(struct weir_executor *executor,
+			    struct weir_task *task)
+{
+	if (task != to_refuse)
+		return far_ops->submit(executor, task);
+	to_refuse = NULL;
+	return -EAGAIN;
+}
+
 static void make_far(void)
 {
+	struct weir_executor *executor;
+
 	CHECK(weir_loop_new(&far, NULL) == 0);
+	executor = weir_loop_executor(far);
+	far_ops = executor->ops;
+	refusing_ops = *far_ops;
+	refusing_ops.submit = submit_or_refuse;
+	executor->ops = &refusing_ops;
 }
 
 static void free_far(void)
@@ -415,6 +437,16 @@ static void finish_all(void)
 	}
 }
 
+/* If it is not on its way already. */
+static void refuse_one(size_t i)
+{
+	to_refuse = &beings[i].actor.task;
+	signal_one(i);
+	if (!to_refuse)
+		will_stop(i);
+	to_refuse = NULL;
+}
+
 static void do_it(void)
 {
 	switch (now.deed) {
@@ -438,6 +470,10 @@ static void do_it(void)
 		run_far();
 		spawn_on(SPARE, beings[0].ref, far);
 		break;
+	case IS_REFUSED:
+		/* the walk goes on while its children are still there */
+		refuse_one(now.victim);
+		return;
 	case NOTHING:
 	default:
 		break;
@@ -528,7 +564,7 @@ static void goes_on_whatever_happens(const struct work *work)
 		everywhere(work, deed, 0);
 	for (deed = STOPS; deed < N_DEEDS; deed++)
 		for (i = 0; i < sizeof(victims) / sizeof(victims[0]); i++)
-			if (deed != IS_REPLACED || victims[i])
+			if (deed < IS_REPLACED || victims[i])
 				everywhere(work, deed, victims[i]);
 }
 
