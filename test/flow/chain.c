@@ -5,7 +5,7 @@
  */
 #include "flow/upon.h"
 
-#include "flow/engine.h"
+#include "flow/engine/engine.h"
 
 static uint64_t n_pulls;
 

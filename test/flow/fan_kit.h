@@ -8,7 +8,7 @@
 
 #include "flow/kit.h"
 
-#include "flow/engine.h"
+#include "flow/engine/engine.h"
 
 #define STEPS_MAX 100000
 

@@ -2,7 +2,7 @@
 /* Keys that somebody outside has chosen; looks into the table of groups. */
 #include "flow/kit.h"
 
-#include "../../lib/flow/group_by.c"
+#include "../../lib/flow/operators/substream_group_by.c"
 #include "base/random.h"
 
 #define KEYS 2000

@@ -6,7 +6,7 @@
 #include "flow/verify.h"
 #include "flow/verify_sources.h"
 
-#include "flow/engine.h"
+#include "flow/engine/engine.h"
 
 #define MADE_MAX 16
 

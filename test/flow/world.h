@@ -8,7 +8,7 @@
 
 #include "flow/kit.h"
 
-#include "flow/engine.h"
+#include "flow/engine/engine.h"
 
 #define MS UINT64_C(1000000)
 #define OPEN SIZE_MAX

@@ -79,19 +79,20 @@ static void assert_all_are_needed(const struct scene_group *group,
 static void every_fence_of_a_feed_is_needed(void **state)
 {
 	static const struct explorer_exception exceptions[] = {
-		{"subscriber.c", "put", "ck_pr_fas_32", 0,
+		{"bridge_subscriber.c", "put", "ck_pr_fas_32", 0,
 		 "nobody else writes it; it is a swap so that the fence behind "
 		 "it is one of swaps, which costs nothing more"},
-		{"subscriber.c", "feed_end", "ck_pr_fas_32", 0, "as in put()"},
-		{"subscriber.c", "feed_ask", "ck_pr_fence_release", 0,
+		{"bridge_subscriber.c", "feed_end", "ck_pr_fas_32", 0,
+		 "as in put()"},
+		{"bridge_subscriber.c", "feed_ask", "ck_pr_fence_release", 0,
 		 "slots are read before, and the acquire of look() keeps loads "
 		 "from later stores as well"},
-		{"subscriber.c", "from_close", "ck_pr_fence_acquire", 0,
+		{"bridge_subscriber.c", "from_close", "ck_pr_fence_acquire", 0,
 		 "take(), which comes next, has one of its own"},
 	};
 	const struct explorer_weaken_options options = {
 		.run = {.preemptions = 2, .stale = 1},
-		.files = "lib/flow/subscriber.c",
+		.files = "lib/flow/operators/bridge_subscriber.c",
 	};
 
 	assert_all_are_needed(&flow_subscribers, &options, exceptions,
@@ -102,8 +103,8 @@ static void every_fence_of_an_exit_is_needed(void **state)
 {
 	const struct explorer_weaken_options options = {
 		.run = {.preemptions = 1, .stale = 1},
-		.files = "lib/flow/exit.c",
-		.more_files = "lib/flow/publisher.c",
+		.files = "lib/flow/engine/exit.c",
+		.more_files = "lib/flow/operators/bridge_publisher.c",
 	};
 
 	assert_all_are_needed(&flow_exits, &options, NULL, 0);
@@ -118,7 +119,7 @@ static void every_fence_of_a_switch_is_needed(void **state)
 	};
 	const struct explorer_weaken_options options = {
 		.run = {.preemptions = 1, .stale = 1},
-		.files = "lib/flow/switch.c",
+		.files = "lib/flow/operators/switch.c",
 	};
 
 	assert_all_are_needed(&switches, &options, exceptions,
@@ -129,7 +130,7 @@ static void every_fence_of_an_outlet_is_needed(void **state)
 {
 	const struct explorer_weaken_options options = {
 		.run = {.preemptions = 1, .stale = 1},
-		.files = "lib/flow/outlet.c",
+		.files = "lib/flow/shared/fan.c",
 	};
 
 	assert_all_are_needed(&fans, &options, NULL, 0);

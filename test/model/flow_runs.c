@@ -46,10 +46,10 @@ static void every_fence_is_needed(void **state)
 		 "a store alone hides what another one stored before, which "
 		 "\"two wakes\" finds; a load and a store pass it on by the "
 		 "release of the signal behind them"},
-		{"parallel.c", "parallel_give", "ck_pr_fence_release", 0,
+		{"async_parallel.c", "parallel_give", "ck_pr_fence_release", 0,
 		 "the call looks at the item behind the signal, which has a "
 		 "release of its own, and who is stopped does not look"},
-		{"pipe.c", "pipe_unref", "ck_pr_fence_release", 0,
+		{"rate_pipe.c", "pipe_unref", "ck_pr_fence_release", 0,
 		 "either end has just dropped a reference of the writer, behind "
 		 "a release that orders all that it did with the pipe"},
 		{"run.c", "weir__run_island_released", "ck_pr_fence_acquire", 0,

@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The part that all operators have in common: how they begin, end, fail, drop
+ * items, and wake their island. */
+#include <assert.h>
+#include <errno.h>
+#include <string.h>
+
+#include <ck_pr.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "flow/engine/engine.h"
+
+const struct weir_allocator *weir__op_allocator(const struct weir__op *op)
+{
+	return op->tree->allocator;
+}
+
+uint64_t weir__op_now(const struct weir__op *op)
+{
+	return weir_executor_now(op->island->actor.executor);
+}
+
+void weir__op_again(struct weir__op *op)
+{
+	op->island->again = true;
+}
+
+/*
+ * A pull in an island that drains or nests. Where it nests, this bounds the
+ * recursion. Composing bounds the depth of each flow, and weir__op_nest() that
+ * of a nested flow. Neither sees the depth of a nested flow whose upstream has
+ * made another nested flow.
+ */
+static __attribute__((noinline)) size_t pull_carefully(struct weir__op *op,
+						       void **items,
+						       size_t room)
+{
+	struct weir__island *island = op->island;
+	bool drains = island->draining && op->kind->source;
+	size_t n;
+
+	if (drains && !op->kind->drain) {
+		weir__op_end(op, NULL);
+		return 0;
+	}
+	if (island->n_pulling == WEIR_FLOW_DEPTH_MAX) {
+		weir__op_fail(op, -E2BIG, "too many flows upon each other");
+		return 0;
+	}
+	island->n_pulling++;
+	n = drains ? op->kind->drain(op, items, room)
+		   : op->kind->pull(op, items, room);
+	island->n_pulling--;
+	return n;
+}
+
+size_t weir__pull(struct weir__op *op, void **items, size_t room)
+{
+	struct weir__island *island = op->island;
+	size_t n;
+
+	if (op->ended)
+		return 0;
+	/* an operator that is closed has ended, unless it is being restarted */
+	assert(op->open);
+	assert(items);
+	if (WEIR_UNLIKELY(room > island->ask))
+		room = island->ask;
+	n = WEIR_UNLIKELY(island->draining || island->nests)
+		    ? pull_carefully(op, items, room)
+		    : op->kind->pull(op, items, room);
+	assert(n <= room);
+	/* rule 2: an operator that was given items does not wait */
+	if (n > 0)
+		island->again = true;
+	return n;
+}
+
+static void close_op(struct weir__op *op)
+{
+	if (!op->open)
+		return;
+	op->open = false;
+	if (op->kind->close)
+		op->kind->close(op);
+}
+
+/* Recursion is bounded: see struct weir_flow.
+ * NOLINTBEGIN(misc-no-recursion) */
+void weir__op_end(struct weir__op *op, struct weir_error *error)
+{
+	uint32_t i;
+
+	if (op->ended)
+		return;
+	/* the error is set together with `ended` */
+	assert(!op->error);
+	op->ended = true;
+	op->error = weir_error_ref(error);
+	for (i = 0; i < op->n_up; i++)
+		weir__op_cancel(op->up[i]);
+	close_op(op);
+}
+
+void weir__op_cancel(struct weir__op *op)
+{
+	weir__op_end(op, NULL);
+}
+/* NOLINTEND(misc-no-recursion) */
+
+struct weir_error *weir__op_error(const struct weir__op *op, int code,
+				  const char *message)
+{
+	struct weir_error *error;
+
+	if (code >= 0)
+		code = -EINVAL;
+	if (weir_error_new(&error, code, weir__op_name(op), message, NULL, NULL,
+			   weir__op_allocator(op)) < 0)
+		return weir_error_of(code);
+	return error;
+}
+
+void weir__op_fail(struct weir__op *op, int code, const char *message)
+{
+	struct weir_error *error = weir__op_error(op, code, message);
+
+	weir__op_end(op, error);
+	weir_error_unref(error);
+}
+
+struct weir_error *weir__op_error_code(const struct weir__op *op, int code,
+				       const char *message)
+{
+	return weir__error_format(weir__op_allocator(op), code,
+				  weir__op_name(op), "%s: %s", message,
+				  weir_strerror(code < 0 ? code : -EINVAL));
+}
+
+void weir__op_fail_code(struct weir__op *op, int code, const char *message)
+{
+	struct weir_error *error = weir__op_error_code(op, code, message);
+
+	weir__op_end(op, error);
+	weir_error_unref(error);
+}
+
+/* Closes and opens the operator; the operators above stay as they are. */
+static int restart(struct weir__op *op)
+{
+	int rc;
+
+	if (op->kind->stateless)
+		return 0;
+	/* rule 5: close() and open() alternate */
+	assert(op->open);
+	assert(op->kind->keeps <= op->kind->state_size);
+	close_op(op);
+	memset(op->state + op->kind->keeps, 0,
+	       op->kind->state_size - op->kind->keeps);
+	rc = op->kind->open ? op->kind->open(op) : 0;
+	op->open = rc == 0;
+	return rc;
+}
+
+bool weir__op_survives(struct weir__op *op, int code)
+{
+	struct weir_error *error =
+		weir__op_error_code(op, code, "a function failed");
+	enum weir_directive directive = WEIR_DIRECTIVE_STOP;
+	int rc = 0;
+
+	/* an operator that has ended holds no items, and must not be opened
+	 * again */
+	assert(!op->ended);
+	if (op->decide)
+		directive = op->decide(error, op->decide_context);
+	if (directive == WEIR_DIRECTIVE_RESTART)
+		rc = restart(op);
+	if (rc < 0)
+		weir__op_fail_code(op, rc, "could not begin again");
+	else if (directive != WEIR_DIRECTIVE_RESUME &&
+		 directive != WEIR_DIRECTIVE_RESTART)
+		weir__op_end(op, error);
+	weir_error_unref(error);
+	return !op->ended;
+}
+
+void weir__op_drop(const struct weir__op *op, void *const *items, size_t n)
+{
+	const struct weir_items *kind = op->items;
+	size_t i;
+
+	assert(n == 0 || items);
+	for (i = 0; kind && kind->drop && i < n; i++)
+		kind->drop(items[i], kind->context);
+}
+
+/* --- From outside --------------------------------------------------------- */
+
+void weir__op_hold(struct weir__op *op)
+{
+	/* relaxed: the caller has a reference of either */
+	ck_pr_inc_32(&op->tree->refs);
+	(void)weir_actor_ref(&op->island->actor);
+}
+
+void weir__op_unhold(struct weir__op *op)
+{
+	struct weir_actor *actor = &op->island->actor;
+
+	weir__tree_unref(op->tree);
+	weir_actor_unref(actor);
+}
+
+void weir__op_wake(struct weir__op *op)
+{
+	weir_actor_signal(&op->island->actor);
+}
+
+/*
+ * The timer's thread holds the operator from arming until the timer has fired.
+ * It clears `armed` before it wakes the island. So an operator that finds the
+ * timer armed and the timer not armed is woken once more, and can arm the timer
+ * then.
+ */
+static void op_timer_fire(struct weir_timer *timer)
+{
+	struct weir__op_timer *self =
+		weir_container_of(timer, struct weir__op_timer, timer);
+	struct weir__op *op = self->op;
+
+	/* release: the last touch of the timer; pairs with the acquire in
+	 * weir__op_timer_at() */
+	ck_pr_fence_release();
+	ck_pr_store_32(&self->armed, 0);
+	weir__op_wake(op);
+	weir__op_unhold(op);
+}
+
+int weir__op_timer_at(struct weir__op_timer *timer, struct weir__op *op,
+		      uint64_t at_ns)
+{
+	struct weir_executor *executor = op->island->actor.executor;
+	bool armed = ck_pr_load_32(&timer->armed);
+	int rc;
+
+	/* the operator would never disarm a timer that it sets now */
+	assert(!op->ended);
+	/* acquire: op_timer_fire() is done with it; pairs with its release */
+	ck_pr_fence_acquire();
+	if (armed) {
+		assert(timer->op == op);
+		if (timer->at_ns <= at_ns ||
+		    !weir_timer_cancel(executor, &timer->timer))
+			return 0;
+	} else {
+		weir__op_hold(op);
+	}
+	timer->timer.fire = op_timer_fire;
+	timer->op = op;
+	timer->at_ns = at_ns;
+	ck_pr_store_32(&timer->armed, 1);
+	rc = weir_timer_arm(executor, &timer->timer, at_ns);
+	if (rc == 0)
+		return 0;
+	ck_pr_store_32(&timer->armed, 0);
+	weir__op_unhold(op);
+	return rc;
+}
+
+void weir__op_timer_off(struct weir__op_timer *timer)
+{
+	struct weir__op *op = timer->op;
+
+	if (!ck_pr_load_32(&timer->armed) ||
+	    !weir_timer_cancel(op->island->actor.executor, &timer->timer))
+		return;
+	ck_pr_store_32(&timer->armed, 0);
+	weir__op_unhold(op);
+}

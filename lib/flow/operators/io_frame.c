@@ -1,0 +1,409 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Bytes cut into frames. A frame within a block is a view of the block. A frame
+ * that begins in one block and ends in another is put together in `carry`.
+ */
+#include <assert.h>
+#include <errno.h>
+#include <string.h>
+#include <sys/types.h>
+
+#include "base/memory.h"
+#include "flow/operators/io_bytes.h"
+
+#define DELIMITER_MAX 16u
+
+struct framing {
+	/*
+	 * Looks for a frame at the beginning of `n` bytes, of which the first
+	 * `seen` were looked through before. Returns how many bytes the frame
+	 * takes up in all, and its content in *data and *length; 0: the frame
+	 * is not complete; or a negative errno.
+	 */
+	ssize_t (*scan)(const struct framing *args, const char *bytes, size_t n,
+			size_t seen, const char **data, size_t *length);
+	size_t max, overhead;
+	enum weir_flow_remainder remainder;
+	enum weir_flow_byte_order order;
+	char delimiter[DELIMITER_MAX];
+};
+
+struct cutting {
+	struct weir_flow_bytes *block;
+	size_t at; /* in the block */
+	char *carry;
+	size_t n_carried, capacity;
+};
+
+/* --- Where a frame ends --------------------------------------------------- */
+
+static ssize_t scan_delimited(const struct framing *args, const char *bytes,
+			      size_t n, size_t seen, const char **data,
+			      size_t *length)
+{
+	size_t from = seen < args->overhead ? 0 : seen - args->overhead + 1;
+	const char *end =
+		args->overhead == 1
+			? memchr(bytes + from, args->delimiter[0], n - from)
+			: memmem(bytes + from, n - from, args->delimiter,
+				 args->overhead);
+
+	if (!end)
+		return n >= args->max + args->overhead ? -EMSGSIZE : 0;
+	*data = bytes;
+	*length = (size_t)(end - bytes);
+	if (*length > args->max)
+		return -EMSGSIZE;
+	return (ssize_t)(*length + args->overhead);
+}
+
+static uint64_t number(const struct framing *args, const char *bytes)
+{
+	size_t n = args->overhead, i;
+	uint64_t value = 0;
+
+	for (i = 0; i < n; i++)
+		value = value << 8 |
+			(unsigned char)
+				bytes[args->order == WEIR_FLOW_BYTE_ORDER_BIG
+					      ? i
+					      : n - 1 - i];
+	return value;
+}
+
+static ssize_t scan_prefixed(const struct framing *args, const char *bytes,
+			     size_t n, size_t seen, const char **data,
+			     size_t *length)
+{
+	uint64_t value;
+
+	if (n < args->overhead)
+		return 0;
+	value = number(args, bytes);
+	if (value > args->max)
+		return -EMSGSIZE;
+	if (n - args->overhead < value)
+		return 0;
+	*data = bytes + args->overhead;
+	*length = (size_t)value;
+	return (ssize_t)(args->overhead + *length);
+}
+
+/* --- The operator --------------------------------------------------------- */
+
+static void drop_block(struct weir__op *op)
+{
+	struct cutting *self = weir__op_state(op);
+
+	if (self->block)
+		weir__op_drop_one(op->up[0], self->block);
+	self->block = NULL;
+}
+
+static void cut_close(struct weir__op *op)
+{
+	struct cutting *self = weir__op_state(op);
+
+	drop_block(op);
+	weir__free(weir__op_allocator(op), self->carry, self->capacity);
+	self->carry = NULL;
+	self->capacity = self->n_carried = 0;
+}
+
+/* Takes a block if there is none. False: upstream has none now. */
+static bool take_block(struct weir__op *op)
+{
+	struct cutting *self = weir__op_state(op);
+	void *item;
+
+	if (self->block)
+		return true;
+	if (weir__pull(op->up[0], &item, 1) == 0)
+		return false;
+	self->block = item;
+	self->at = 0;
+	return true;
+}
+
+/* Room for `n` bytes more in `carry`. */
+static bool grow(struct weir__op *op, size_t n)
+{
+	struct cutting *self = weir__op_state(op);
+	size_t capacity = self->capacity ? self->capacity : 256;
+	char *carry;
+
+	assert(self->n_carried <= self->capacity);
+	if (n <= self->capacity - self->n_carried)
+		return true;
+	while (capacity - self->n_carried < n)
+		capacity *= 2;
+	carry = weir__alloc(weir__op_allocator(op), capacity);
+	if (!carry)
+		return false;
+	if (self->n_carried)
+		memcpy(carry, self->carry, self->n_carried);
+	weir__free(weir__op_allocator(op), self->carry, self->capacity);
+	self->carry = carry;
+	self->capacity = capacity;
+	return true;
+}
+
+static struct weir_flow_bytes *copy(struct weir__op *op, const char *data,
+				    size_t n)
+{
+	struct weir_flow_bytes *bytes;
+
+	if (weir_flow_bytes_new(&bytes, n, weir__op_allocator(op)) == 0 && n)
+		memcpy(bytes->data, data, n);
+	return bytes;
+}
+
+static struct weir_flow_bytes *no_memory(struct weir__op *op)
+{
+	weir__op_fail(op, -ENOMEM, "no memory for a frame");
+	return NULL;
+}
+
+static void too_long(struct weir__op *op)
+{
+	weir__op_fail(op, -EMSGSIZE, "a frame is too long");
+}
+
+/*
+ * `n` more bytes of the block are in frames. A block that is used up is dropped
+ * at once: so if upstream has ended, the operator ends without waiting for
+ * demand.
+ */
+static void advance(struct weir__op *op, size_t n)
+{
+	struct cutting *self = weir__op_state(op);
+
+	assert(n > 0 && n <= self->block->n - self->at);
+	self->at += n;
+	if (self->at == self->block->n)
+		drop_block(op);
+}
+
+/* Cuts a frame that lies in the block. NULL: there is none, and the rest of the
+ * block is moved to `carry`. */
+static struct weir_flow_bytes *cut_block(struct weir__op *op)
+{
+	const struct framing *args = weir__op_args(op);
+	struct cutting *self = weir__op_state(op);
+	const char *from = self->block->data + self->at, *data;
+	size_t n = self->block->n - self->at, length;
+	struct weir_flow_bytes *frame;
+	ssize_t all = args->scan(args, from, n, 0, &data, &length);
+
+	if (all < 0) {
+		too_long(op);
+		return NULL;
+	}
+	if (all > 0) {
+		frame = weir__bytes_view(self->block, data, length);
+		advance(op, (size_t)all);
+		return frame ? frame : no_memory(op);
+	}
+	if (!grow(op, n))
+		return no_memory(op);
+	if (n)
+		memcpy(self->carry, from, n);
+	self->n_carried = n;
+	drop_block(op);
+	return NULL;
+}
+
+/*
+ * Completes the frame that begins in `carry`. NULL: the block was not enough,
+ * or an error.
+ */
+static struct weir_flow_bytes *cut_carry(struct weir__op *op)
+{
+	const struct framing *args = weir__op_args(op);
+	struct cutting *self = weir__op_state(op);
+	size_t seen = self->n_carried, n = self->block->n - self->at, length;
+	size_t most = args->max + args->overhead - seen;
+	struct weir_flow_bytes *frame;
+	const char *data;
+	ssize_t all;
+
+	/* else the frame would have failed as too long before */
+	assert(seen > 0 && seen < args->max + args->overhead);
+	if (n > most)
+		n = most;
+	if (!grow(op, n))
+		return no_memory(op);
+	memcpy(self->carry + seen, self->block->data + self->at, n);
+	all = args->scan(args, self->carry, seen + n, seen, &data, &length);
+	if (all < 0) {
+		too_long(op);
+		return NULL;
+	}
+	if (all == 0) {
+		self->n_carried += n;
+		drop_block(op);
+		return NULL;
+	}
+	/* no frame ends in the bytes that were looked through before */
+	assert((size_t)all > seen);
+	frame = copy(op, data, length);
+	advance(op, (size_t)all - seen);
+	self->n_carried = 0;
+	return frame ? frame : no_memory(op);
+}
+
+/* Handles the bytes that are left when upstream has completed. */
+static size_t cut_rest(struct weir__op *op, void **items, size_t room)
+{
+	const struct framing *args = weir__op_args(op);
+	struct cutting *self = weir__op_state(op);
+	size_t n = self->n_carried;
+
+	if (op->up[0]->error || n == 0 ||
+	    args->remainder == WEIR_FLOW_REMAINDER_DROP) {
+		weir__op_end(op, op->up[0]->error);
+		return 0;
+	}
+	if (args->remainder == WEIR_FLOW_REMAINDER_FAIL) {
+		weir__op_fail(op, -EPROTO, "the last frame is cut off");
+		return 0;
+	}
+	if (n > args->max) {
+		too_long(op);
+		return 0;
+	}
+	if (room == 0)
+		return 0;
+	items[0] = copy(op, self->carry, n);
+	if (!items[0]) {
+		(void)no_memory(op);
+		return 0;
+	}
+	weir__op_end(op, NULL);
+	return 1;
+}
+
+/*
+ * Emits the frames of one block, or the first frame behind it: taking another
+ * block might wait. After a block that was there before, it looks upstream
+ * (rule 8).
+ */
+static size_t cut_pull(struct weir__op *op, void **items, size_t room)
+{
+	struct cutting *self = weir__op_state(op);
+	struct weir_flow_bytes *frame;
+	unsigned n_blocks = 0;
+	bool asked = false;
+	size_t n = 0;
+
+	while (n < room && !op->ended && (n == 0 || self->block) &&
+	       n_blocks < WEIR_FLOW_BATCH) {
+		asked = asked || !self->block;
+		if (!take_block(op))
+			break;
+		frame = self->n_carried ? cut_carry(op) : cut_block(op);
+		n_blocks += frame == NULL;
+		if (frame)
+			items[n++] = frame;
+	}
+	if (!op->ended && !self->block && !asked)
+		weir__pull_none(op->up[0]);
+	if (!op->ended && !self->block && op->up[0]->ended)
+		n += cut_rest(op, items + n, room - n);
+	return n;
+}
+
+#define FRAME_KIND(kind) \
+	static const struct weir__kind kind##_kind = { \
+		.name = #kind, \
+		.state_size = sizeof(struct cutting), \
+		.items = weir__gives_bytes, \
+		.refuses = weir__takes_bytes, \
+		.pull = cut_pull, \
+		.close = cut_close, \
+		.holds = true, \
+		.makes = true, \
+	}
+FRAME_KIND(lines);
+FRAME_KIND(delimited);
+FRAME_KIND(length_prefixed);
+
+static struct weir_flow *wrong_max(struct weir_flow *flow,
+				   const struct weir__kind *kind, size_t least,
+				   size_t max)
+{
+	if (max >= least && max <= WEIR__BYTES_MAX)
+		return flow;
+	return weir__flow_wrong(flow, kind, "max %zu is not %zu to %zu", max,
+				least, (size_t)WEIR__BYTES_MAX);
+}
+
+struct weir_flow *weir_flow_lines(struct weir_flow *flow, size_t max)
+{
+	struct framing args = {
+		.scan = scan_delimited,
+		.max = max,
+		.overhead = 1,
+		.delimiter = "\n",
+	};
+
+	flow = weir__flow_upon(&lines_kind, flow, &args, sizeof(args),
+			       max > 0 && max <= WEIR__BYTES_MAX);
+	return wrong_max(flow, &lines_kind, 1, max);
+}
+
+struct weir_flow *weir_flow_delimited(struct weir_flow *flow,
+				      const void *delimiter, size_t length,
+				      size_t max,
+				      enum weir_flow_remainder remainder)
+{
+	struct framing args = {
+		.scan = scan_delimited,
+		.max = max,
+		.overhead = length,
+		.remainder = remainder,
+	};
+	bool valid = delimiter && length > 0 && length <= DELIMITER_MAX &&
+		     max > 0 && max <= WEIR__BYTES_MAX && (int)remainder >= 0 &&
+		     remainder <= WEIR_FLOW_REMAINDER_DROP;
+
+	if (valid)
+		memcpy(args.delimiter, delimiter, length);
+	flow = weir__flow_upon(&delimited_kind, flow, &args, sizeof(args),
+			       valid);
+	flow = wrong_max(flow, &delimited_kind, 1, max);
+	if (length == 0 || length > DELIMITER_MAX)
+		return weir__flow_wrong(flow, &delimited_kind,
+					"length %zu is not 1 to %u", length,
+					DELIMITER_MAX);
+	return weir__flow_wrong_as(flow, &delimited_kind,
+				   delimiter ? "no such remainder"
+					     : "delimiter is NULL");
+}
+
+struct weir_flow *weir_flow_length_prefixed(struct weir_flow *flow,
+					    size_t header,
+					    enum weir_flow_byte_order order,
+					    size_t max)
+{
+	struct framing args = {
+		.scan = scan_prefixed,
+		.max = max,
+		.overhead = header,
+		.remainder = WEIR_FLOW_REMAINDER_FAIL,
+		.order = order,
+	};
+	bool valid =
+		(header == 1 || header == 2 || header == 4 || header == 8) &&
+		max <= WEIR__BYTES_MAX && (int)order >= 0 &&
+		order <= WEIR_FLOW_BYTE_ORDER_LITTLE;
+
+	flow = weir__flow_upon(&length_prefixed_kind, flow, &args, sizeof(args),
+			       valid);
+	flow = wrong_max(flow, &length_prefixed_kind, 0, max);
+	if ((int)order < 0 || order > WEIR_FLOW_BYTE_ORDER_LITTLE)
+		return weir__flow_wrong_as(flow, &length_prefixed_kind,
+					   "no such byte order");
+	return weir__flow_wrong(flow, &length_prefixed_kind,
+				"header %zu is not 1, 2, 4 or 8", header);
+}

@@ -1,0 +1,451 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Operators of the user's. A pull calls each function that is due, one after
+ * the other, until none is. A push or pull of a function is only noted, so no
+ * function is called inside another one, and nothing recurses.
+ *
+ * Once on_pull() was called the wish for an item stands, even if the next pull
+ * comes without room: an item that is pushed then is held (`late`) until there
+ * is room.
+ */
+#include <weir/flow_operator.h>
+
+#include <assert.h>
+#include <errno.h>
+
+#include <ck_pr.h>
+
+#include "base/thread.h"
+#include "flow/engine/engine.h"
+
+#define STATE_MAX (SIZE_MAX / 2)
+
+struct arguments {
+	struct weir__kind kind; /* of this flow alone, with its state's size */
+	struct weir_operator_ops ops;
+	void *context;
+};
+
+/*
+ * The state of an operator. has_late implies !wanted. A restart zeroes the
+ * fields from `due_ns` on.
+ */
+struct weir_operator {
+	struct weir__op_timer timer; /* must be first */
+	uint32_t woken;		     /* atomic: on_wake() is due */
+	void **items;		     /* of the pull that is under way */
+	size_t room, n;
+	uint64_t due_ns;	  /* on_timer(); WEIR_FOREVER: never */
+	struct weir_error *error; /* if it is ending */
+	void *late;
+	bool has_late;
+	bool looked; /* upstream was pulled, in the pull that is under way */
+	bool wanted; /* on_pull() was called, and nothing pushed since */
+	bool asked;  /* and nothing has come */
+	bool told;   /* on_end() was called, or its default was done */
+	bool ending; /* no function but close() is called */
+	_Alignas(max_align_t) char state[];
+};
+
+/* Holds between the calls of its functions, before it has closed. */
+static __attribute__((unused)) bool is_consistent(
+	const struct weir_operator *self)
+{
+	return self->n <= self->room && !(self->has_late && self->wanted);
+}
+
+static struct weir__op *op_of(const struct weir_operator *self)
+{
+	return weir_container_of(self, struct weir__op, state);
+}
+
+static const struct weir_operator_ops *ops_of(const struct weir__op *op)
+{
+	return &((const struct arguments *)weir__op_args(op))->ops;
+}
+
+/* --- What is due ---------------------------------------------------------- */
+
+static bool is_over(struct weir__op *op)
+{
+	const struct weir_operator *self = weir__op_state(op);
+
+	return self->ending || op->ended;
+}
+
+/* Judges the result `rc` of a function that was not given an item. */
+static void judge(struct weir__op *op, int rc)
+{
+	struct weir_error *error;
+
+	if (WEIR_LIKELY(rc == 0))
+		return;
+	error = weir__op_error_code(op, rc, "a function failed");
+	(void)weir_operator_end(weir__op_state(op), error);
+	weir_error_unref(error);
+}
+
+static bool tell_wake(struct weir__op *op)
+{
+	struct weir_operator *self = weir__op_state(op);
+
+	if (WEIR_LIKELY(!ck_pr_load_32(&self->woken)) || is_over(op))
+		return false;
+	(void)ck_pr_fas_32(&self->woken, 0);
+	/* acquire: the waker's writes before the wake; pairs with the release
+	 * in weir_operator_wake() */
+	ck_pr_fence_acquire();
+	if (ops_of(op)->on_wake)
+		judge(op, ops_of(op)->on_wake(self));
+	return true;
+}
+
+static bool tell_time(struct weir__op *op)
+{
+	struct weir_operator *self = weir__op_state(op);
+
+	if (WEIR_LIKELY(self->due_ns == WEIR_FOREVER) || is_over(op) ||
+	    weir__op_now(op) < self->due_ns)
+		return false;
+	self->due_ns = WEIR_FOREVER;
+	if (ops_of(op)->on_timer)
+		judge(op, ops_of(op)->on_timer(self));
+	return true;
+}
+
+static bool tell_wish(struct weir__op *op)
+{
+	struct weir_operator *self = weir__op_state(op);
+
+	if (self->wanted || self->n == self->room || is_over(op))
+		return false;
+	self->wanted = true;
+	if (ops_of(op)->on_pull)
+		judge(op, ops_of(op)->on_pull(self));
+	else
+		(void)weir_operator_pull(self);
+	return true;
+}
+
+static void operator_give(struct weir__op *op, void *item)
+{
+	int (*on_push)(struct weir_operator *, void *) = ops_of(op)->on_push;
+	struct weir_operator *self = weir__op_state(op);
+	int rc;
+
+	/* rule 2 of the documentation: one item for each pull */
+	assert(self->asked && self->wanted);
+	self->asked = false;
+	rc = on_push ? on_push(self, item) : weir_operator_push(self, item);
+	if (WEIR_LIKELY(rc == 0))
+		return;
+	weir__op_drop_one(op->up[0], item);
+	if (is_over(op))
+		return;
+	/* the pull has not been answered; a restart forgets it */
+	self->asked = true;
+	(void)weir__op_survives(op, rc);
+}
+
+/*
+ * Without room it only looks whether upstream has ended (rule 1); but not if
+ * upstream was pulled already in this pull. A look goes all the way up: if each
+ * of k operators took an item and then looked, that would be k * k calls.
+ */
+static bool tell_item(struct weir__op *op)
+{
+	struct weir_operator *self = weir__op_state(op);
+	bool has_room = self->n < self->room, looked = self->looked;
+	void *item;
+
+	if (!op->n_up || is_over(op) || (has_room && !self->wanted))
+		return false;
+	self->looked = true;
+	if (!has_room || !self->asked) {
+		if (!looked)
+			weir__pull_none(op->up[0]);
+		return false;
+	}
+	if (weir__pull(op->up[0], &item, 1) == 0)
+		return false;
+	operator_give(op, item);
+	return true;
+}
+
+static bool tell_end(struct weir__op *op)
+{
+	struct weir_operator *self = weir__op_state(op);
+	struct weir__op *up = op->n_up ? op->up[0] : NULL;
+
+	if (!(up ? up->ended : op->island->draining) || self->told ||
+	    is_over(op))
+		return false;
+	self->told = true;
+	if (ops_of(op)->on_end)
+		judge(op, ops_of(op)->on_end(self, up ? up->error : NULL));
+	else
+		(void)weir_operator_end(self, up ? up->error : NULL);
+	return true;
+}
+
+/* False: nothing was due. */
+static bool go_round(struct weir__op *op)
+{
+	bool did = tell_wake(op);
+
+	did |= tell_time(op);
+	did |= tell_wish(op);
+	did |= tell_item(op);
+	did |= tell_end(op);
+	return did;
+}
+
+/* --- Operators ------------------------------------------------------------ */
+
+static int operator_open(struct weir__op *op)
+{
+	struct weir_operator *self = weir__op_state(op);
+	int rc = 0;
+
+	self->due_ns = WEIR_FOREVER;
+	if (ops_of(op)->open)
+		rc = ops_of(op)->open(self);
+	if (rc == 0)
+		return 0;
+	weir_error_unref(self->error);
+	self->error = NULL;
+	return rc < 0 ? rc : -EINVAL;
+}
+
+/* An end that is its own is noted before, or has an error. */
+static void operator_close(struct weir__op *op)
+{
+	struct weir_operator *self = weir__op_state(op);
+	bool is_cancelled = op->ended && !op->error && !self->ending;
+
+	self->ending = true;
+	weir__op_timer_off(&self->timer);
+	if (is_cancelled && ops_of(op)->on_cancel)
+		ops_of(op)->on_cancel(self);
+	if (ops_of(op)->close)
+		ops_of(op)->close(self);
+	if (self->has_late)
+		weir__op_drop_one(op, self->late);
+	weir_error_unref(self->error);
+	self->error = NULL;
+}
+
+/* The last round is over: the operator waits, or ends when no item is late. */
+static void settle(struct weir__op *op)
+{
+	struct weir_operator *self = weir__op_state(op);
+	int rc = 0;
+
+	if (self->due_ns != WEIR_FOREVER && !is_over(op))
+		rc = weir__op_timer_at(&self->timer, op, self->due_ns);
+	if (rc < 0)
+		(void)weir_operator_fail(self, rc, "no timer");
+	if (!self->ending || op->ended)
+		return;
+	if (op->n_up)
+		weir__op_cancel(op->up[0]);
+	if (!self->has_late)
+		weir__op_end(op, self->error);
+}
+
+static size_t operator_pull(struct weir__op *op, void **items, size_t room)
+{
+	struct weir_operator *self = weir__op_state(op);
+	unsigned rounds;
+
+	/* an operator that is ending has ended, unless an item is late */
+	assert(!self->ending || self->has_late);
+	self->items = items;
+	self->room = room;
+	self->n = 0;
+	self->looked = false;
+	if (self->has_late && room > 0) {
+		items[self->n++] = self->late;
+		self->has_late = false;
+	}
+	/*
+	 * Work that is left for another round brings us back by rule 2: the
+	 * operator has taken or emitted an item, was woken, or has a time to
+	 * wait for.
+	 */
+	for (rounds = 0; rounds < WEIR_FLOW_BATCH && go_round(op); rounds++)
+		;
+	settle(op);
+	assert(is_consistent(self));
+	return self->n;
+}
+
+/* Not a `source`: a drain does not end it, but on_end() is called
+ * (tell_end()). */
+static const struct weir__kind operator_kind = {
+	.name = "operator",
+	.state_size = sizeof(struct weir_operator),
+	.open = operator_open,
+	.pull = operator_pull,
+	.close = operator_close,
+	.keeps = offsetof(struct weir_operator, due_ns),
+	.holds = true,
+};
+
+static struct weir_flow *operator_new(struct weir_flow *const *up, uint32_t n,
+				      const struct weir_operator_ops *ops,
+				      void *context, bool valid)
+{
+	struct arguments args = {.kind = operator_kind, .context = context};
+	struct weir_flow *flow;
+
+	valid = valid && ops && ops->state_size <= STATE_MAX;
+	if (valid) {
+		args.ops = *ops;
+		args.kind.state_size += ops->state_size;
+	}
+	if (valid && ops->name)
+		args.kind.name = ops->name;
+	flow = weir__flow_new(&operator_kind, up, n, &args, sizeof(args),
+			      valid);
+	if (weir__flow_check(flow, NULL, NULL) == 0)
+		flow->kind = &((struct arguments *)(void *)flow->args)->kind;
+	return flow;
+}
+
+struct weir_flow *weir_flow_operator(struct weir_flow *flow,
+				     const struct weir_operator_ops *ops,
+				     void *context)
+{
+	return operator_new(&flow, 1, ops, context, true);
+}
+
+struct weir_flow *weir_flow_operator_source(const struct weir_operator_ops *ops,
+					    void *context)
+{
+	bool valid = ops && !ops->on_push &&
+		     (ops->on_pull || ops->on_timer || ops->on_wake);
+
+	return operator_new(NULL, 0, ops, context, valid);
+}
+
+/* --- What their functions do ---------------------------------------------- */
+
+int weir_operator_pull(struct weir_operator *self)
+{
+	if (!self)
+		return -EINVAL;
+	/* if upstream has ended and on_end() was not called, that answers the
+	 * pull */
+	if (self->ending || self->told || op_of(self)->n_up == 0)
+		return -EPIPE;
+	if (self->asked)
+		return -EALREADY;
+	self->asked = true;
+	return 0;
+}
+
+int weir_operator_push(struct weir_operator *self, void *item)
+{
+	if (!self)
+		return -EINVAL;
+	if (self->ending)
+		return -EPIPE;
+	if (!self->wanted)
+		return -EAGAIN;
+	self->wanted = false;
+	/* no item was wanted as long as one was late */
+	assert(!self->has_late);
+	if (self->n < self->room) {
+		self->items[self->n++] = item;
+		return 0;
+	}
+	self->late = item;
+	self->has_late = true;
+	return 0;
+}
+
+bool weir_operator_wanted(const struct weir_operator *self)
+{
+	return self->wanted && !self->ending;
+}
+
+void weir_operator_drop(struct weir_operator *self, void *item)
+{
+	struct weir__op *op = op_of(self);
+
+	weir__op_drop_one(op->n_up ? op->up[0] : op, item);
+}
+
+int weir_operator_end(struct weir_operator *self, struct weir_error *error)
+{
+	if (!self)
+		return -EINVAL;
+	if (self->ending)
+		return -EALREADY;
+	self->ending = true;
+	self->error = weir_error_ref(error);
+	return 0;
+}
+
+int weir_operator_fail(struct weir_operator *self, int code,
+		       const char *message)
+{
+	struct weir_error *error;
+	int rc;
+
+	if (!self || code >= 0)
+		return -EINVAL;
+	error = weir__op_error(op_of(self), code, message);
+	rc = weir_operator_end(self, error);
+	weir_error_unref(error);
+	return rc;
+}
+
+uint64_t weir_operator_now(const struct weir_operator *self)
+{
+	return weir__op_now(op_of(self));
+}
+
+void weir_operator_timer_at(struct weir_operator *self, uint64_t at_ns)
+{
+	self->due_ns = at_ns;
+}
+
+void weir_operator_wake(struct weir_operator *self)
+{
+	struct weir__op *op = op_of(self);
+
+	/* release: the caller's writes; pairs with the acquire in tell_wake().
+	 * An exchange, so that one wake does not hide another. */
+	ck_pr_fence_release();
+	(void)ck_pr_fas_32(&self->woken, 1);
+	/* our own signal would be handled in the same slice; that would go on
+	 * for ever if on_wake() wakes again */
+	if (weir__thread.actor == &op->island->actor)
+		weir__op_again(op);
+	else
+		weir__op_wake(op);
+}
+
+void weir_operator_hold(struct weir_operator *self)
+{
+	weir__op_hold(op_of(self));
+}
+
+void weir_operator_unhold(struct weir_operator *self)
+{
+	weir__op_unhold(op_of(self));
+}
+
+void *weir_operator_state(struct weir_operator *self)
+{
+	return self->state;
+}
+
+void *weir_operator_context(const struct weir_operator *self)
+{
+	const struct weir__op *op = op_of(self);
+
+	return ((const struct arguments *)weir__op_args(op))->context;
+}

@@ -1,0 +1,394 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A pipe has two ends, the reader and the writer. Each keeps the other's memory
+ * from when they are made until its own close(). close() is called for both:
+ * when the reader is closed, the writer ends, and the other way round.
+ */
+#include "flow/operators/rate_pipe.h"
+
+#include <assert.h>
+#include <errno.h>
+
+#include <ck_pr.h>
+
+#include "base/lock.h"
+#include "base/memory.h"
+
+struct weir__pipe {
+	const struct weir_allocator *allocator;
+	const char *name;
+	struct weir__op *reader;     /* held by the writer; NULL: none yet */
+	struct weir__island *writer; /* referenced by the reader */
+	const struct weir_items *items;
+	enum weir_overflow strategy;
+	uint32_t refs;		/* atomic: reader, writer */
+	struct weir__lock lock; /* for the rest */
+	struct weir_error *error;
+	bool closed;   /* nothing more comes */
+	bool failed;   /* the ring was full, which fails the stream */
+	bool emptying; /* all items in the ring are being dropped */
+	bool gone;     /* the reader has closed */
+	bool reader_waits, writer_waits;
+	size_t head, tail, capacity;
+	void *slots[];
+};
+
+static void pipe_unref(struct weir__pipe *pipe)
+{
+	bool last;
+
+	/* release: our writes to it; acquire: those of the other */
+	ck_pr_fence_release();
+	ck_pr_dec_32_zero(&pipe->refs, &last);
+	if (!last)
+		return;
+	ck_pr_fence_acquire();
+	weir_error_unref(pipe->error);
+	weir__free(pipe->allocator, pipe,
+		   sizeof(*pipe) + pipe->capacity * sizeof(void *));
+}
+
+static void pipe_drop(const struct weir__pipe *pipe, void *item)
+{
+	if (pipe->items && pipe->items->drop)
+		pipe->items->drop(item, pipe->items->context);
+}
+
+/* --- Under the lock ------------------------------------------------------- */
+
+static bool is_empty(const struct weir__pipe *pipe)
+{
+	return pipe->head == pipe->tail;
+}
+
+static void *pipe_take(struct weir__pipe *pipe)
+{
+	assert(!is_empty(pipe));
+	return pipe->slots[pipe->head++ % pipe->capacity];
+}
+
+/* Not called when `gone` is set: the ring is the reader's then. */
+static size_t room(const struct weir__pipe *pipe)
+{
+	assert(!pipe->gone);
+	assert(pipe->tail - pipe->head <= pipe->capacity);
+	return pipe->capacity - (pipe->tail - pipe->head);
+}
+
+static bool take_flag(bool *flag)
+{
+	bool was = *flag;
+
+	*flag = false;
+	return was;
+}
+
+/* The ring is full: sets *out to the item to be dropped. True: that is `item`
+ * itself. */
+static bool overflow(struct weir__pipe *pipe, void *item, void **out)
+{
+	assert(pipe->emptying || room(pipe) == 0);
+	assert(!is_empty(pipe));
+	switch (pipe->strategy) {
+	case WEIR_OVERFLOW_DROP_ALL:
+		pipe->emptying = true;
+		*out = pipe_take(pipe);
+		return false;
+	case WEIR_OVERFLOW_DROP_HEAD:
+		*out = pipe_take(pipe);
+		return false;
+	case WEIR_OVERFLOW_DROP_TAIL:
+		*out = pipe->slots[--pipe->tail % pipe->capacity];
+		return false;
+	case WEIR_OVERFLOW_FAIL:
+		pipe->failed = pipe->closed = true;
+		break;
+	default:
+		break;
+	}
+	*out = item;
+	return true;
+}
+
+/*
+ * Puts the item, or does one step towards that. True: the item is done with.
+ * *drops: *out must be dropped, which is `item` or another item.
+ */
+static bool put_one(struct weir__pipe *pipe, void *item, bool *drops,
+		    void **out)
+{
+	*drops = true;
+	if (pipe->gone || pipe->closed) {
+		*out = item;
+		return true;
+	}
+	pipe->emptying = pipe->emptying && !is_empty(pipe);
+	if (pipe->emptying || room(pipe) == 0)
+		return overflow(pipe, item, out);
+	pipe->slots[pipe->tail++ % pipe->capacity] = item;
+	*drops = false;
+	return true;
+}
+
+/* --- The writer ----------------------------------------------------------- */
+
+bool weir__pipe_take_back(struct weir__pipe *pipe, void **item)
+{
+	bool is_there;
+
+	weir__lock(&pipe->lock);
+	is_there = !pipe->gone && !is_empty(pipe);
+	if (is_there)
+		*item = pipe_take(pipe);
+	weir__unlock(&pipe->lock);
+	return is_there;
+}
+
+/* Puts the items. Items to be dropped are dropped without the lock, some at a
+ * time. */
+static void put(struct weir__pipe *pipe, void *const *items, size_t n)
+{
+	void *dropped[WEIR_FLOW_BATCH];
+	size_t i = 0, n_dropped;
+	bool waits, drops;
+
+	while (i < n) {
+		n_dropped = 0;
+		weir__lock(&pipe->lock);
+		while (i < n && n_dropped < WEIR_FLOW_BATCH) {
+			i += put_one(pipe, items[i], &drops,
+				     &dropped[n_dropped]);
+			n_dropped += drops;
+		}
+		waits = take_flag(&pipe->reader_waits) || pipe->failed;
+		weir__unlock(&pipe->lock);
+		while (n_dropped > 0)
+			pipe_drop(pipe, dropped[--n_dropped]);
+		if (waits)
+			weir__op_wake(pipe->reader);
+	}
+}
+
+/* How many items the writer may put now. With back-pressure, after 0 the writer
+ * is woken when there is room. */
+static size_t may_put(struct weir__pipe *pipe, bool *over)
+{
+	size_t n = WEIR_FLOW_BATCH;
+
+	weir__lock(&pipe->lock);
+	*over = pipe->gone || pipe->closed;
+	if (pipe->strategy == WEIR_OVERFLOW_BACK_PRESSURE && !*over)
+		n = room(pipe);
+	pipe->writer_waits = n == 0;
+	weir__unlock(&pipe->lock);
+	return n < WEIR_FLOW_BATCH ? n : WEIR_FLOW_BATCH;
+}
+
+static enum weir__found pipe_drive(struct weir__island *island, uint64_t n)
+{
+	struct weir__pipe *pipe = island->end_state;
+	struct weir__op *root = island->root;
+	void *items[WEIR_FLOW_BATCH];
+	size_t ask, got;
+	bool over;
+
+	while (n > 0) {
+		ask = may_put(pipe, &over);
+		if (over) {
+			weir__op_cancel(root);
+			return WEIR__FOUND_OVER;
+		}
+		if (ask > n)
+			ask = (size_t)n;
+		island->again = false;
+		got = weir__pull(root, items, ask);
+		put(pipe, items, got);
+		if (root->ended)
+			return WEIR__FOUND_OVER;
+		if (got == 0 && !island->again)
+			return WEIR__FOUND_NONE;
+		n -= ask;
+		if (weir_actor_interrupted(&island->actor))
+			break;
+	}
+	return WEIR__FOUND_MORE;
+}
+
+static void pipe_over(struct weir__island *island, struct weir_error *error)
+{
+	struct weir__pipe *pipe = island->end_state;
+	bool waits;
+
+	weir__lock(&pipe->lock);
+	/* an error comes with the end */
+	assert(pipe->closed || !pipe->error);
+	if (!pipe->closed)
+		pipe->error = weir_error_ref(error);
+	pipe->closed = true;
+	waits = take_flag(&pipe->reader_waits);
+	weir__unlock(&pipe->lock);
+	if (waits)
+		weir__op_wake(pipe->reader);
+}
+
+/* The writing island stops, whether its root had ended or not. */
+static void pipe_stop(struct weir__island *island)
+{
+	struct weir__pipe *pipe = island->end_state;
+
+	pipe_over(island, weir_error_of(-ECANCELED));
+	if (pipe->reader)
+		weir__op_unhold(pipe->reader);
+	pipe->reader = NULL;
+}
+
+static void pipe_free(struct weir__island *island)
+{
+	pipe_unref(island->end_state);
+}
+
+static const struct weir__end pipe_end = {
+	.drive = pipe_drive,
+	.over = pipe_over,
+	.close = pipe_stop,
+	.free = pipe_free,
+};
+
+/* --- The reader ----------------------------------------------------------- */
+
+static struct weir__pipe *pipe_of(struct weir__op *op)
+{
+	return *(struct weir__pipe **)weir__op_state(op);
+}
+
+static size_t read_pull(struct weir__op *op, void **items, size_t room)
+{
+	struct weir__pipe *pipe = pipe_of(op);
+	bool over, failed, waits = false;
+	size_t n = 0;
+
+	weir__lock(&pipe->lock);
+	failed = pipe->failed;
+	while (n < room && !failed && !is_empty(pipe))
+		items[n++] = pipe_take(pipe);
+	over = pipe->closed && is_empty(pipe);
+	pipe->reader_waits = !over && is_empty(pipe);
+	if (n > 0)
+		waits = take_flag(&pipe->writer_waits);
+	weir__unlock(&pipe->lock);
+	if (waits)
+		weir_actor_signal(&pipe->writer->actor);
+	if (failed)
+		weir__op_fail(op, -EOVERFLOW, "the buffer is full");
+	else if (over)
+		weir__op_end(op, pipe->error);
+	return n;
+}
+
+/* When `gone` is set, no other thread touches the ring. */
+static void read_close(struct weir__op *op)
+{
+	struct weir__pipe *pipe = pipe_of(op);
+
+	weir__lock(&pipe->lock);
+	assert(!pipe->gone);
+	pipe->gone = true;
+	pipe->reader_waits = false;
+	weir__unlock(&pipe->lock);
+	while (!is_empty(pipe))
+		pipe_drop(pipe, pipe_take(pipe));
+	weir_actor_signal(&pipe->writer->actor);
+	weir_actor_unref(&pipe->writer->actor);
+	pipe_unref(pipe);
+}
+
+static const struct weir__kind read_kind = {
+	.name = "buffer",
+	.state_size = sizeof(struct weir__pipe *),
+	.pull = read_pull,
+	.close = read_close,
+	.holds = true,
+};
+
+/* --- Making it ------------------------------------------------------------ */
+
+static struct weir__pipe *pipe_new(const struct weir__build *build, size_t n,
+				   enum weir_overflow strategy)
+{
+	const struct weir_allocator *allocator = build->run->allocator;
+	struct weir__pipe *pipe;
+
+	assert(n > 0);
+	pipe = weir__alloc(allocator, sizeof(*pipe) + n * sizeof(void *));
+	if (!pipe)
+		return NULL;
+	pipe->allocator = allocator;
+	pipe->strategy = strategy;
+	pipe->capacity = n;
+	pipe->refs = 1;
+	return pipe;
+}
+
+/* The writer, an island that has its pipe. NULL: no memory. */
+static struct weir__island *writer_new(const struct weir__build *build,
+				       size_t n, enum weir_overflow strategy)
+{
+	struct weir__pipe *pipe = pipe_new(build, n, strategy);
+	struct weir__island *island = NULL;
+
+	if (pipe)
+		island = weir__island_new(build->run, build->executor,
+					  &pipe_end);
+	if (!island) {
+		if (pipe)
+			pipe_unref(pipe);
+		return NULL;
+	}
+	island->end_state = pipe;
+	pipe->writer = island;
+	return island;
+}
+
+static struct weir__op *reader_new(struct weir__build *build,
+				   const struct weir_flow *flow,
+				   struct weir__pipe *pipe)
+{
+	struct weir__op *op =
+		weir__op_leaf(build, flow, &read_kind, pipe->items);
+
+	if (!op) {
+		*build->code = -ENOMEM;
+		return NULL;
+	}
+	*(struct weir__pipe **)weir__op_state(op) = pipe;
+	/* relaxed: nothing runs yet */
+	ck_pr_inc_32(&pipe->refs);
+	(void)weir_actor_ref(&pipe->writer->actor);
+	weir__op_hold(op);
+	pipe->reader = op;
+	return op;
+}
+
+struct weir__op *weir__pipe_build(
+	struct weir__build *build, const struct weir_flow *flow, size_t n,
+	enum weir_overflow strategy,
+	struct weir__op *(*make)(struct weir__build *build,
+				 const struct weir_flow *flow,
+				 struct weir__pipe *pipe))
+{
+	struct weir__build above = *build;
+	struct weir__pipe *pipe;
+	struct weir__op *root;
+
+	*build->code = -ENOMEM;
+	above.island = writer_new(build, n, strategy);
+	if (!above.island)
+		return NULL;
+	pipe = above.island->end_state;
+	above.tree = above.island->tree;
+	root = make(&above, flow, pipe);
+	if (!root || weir__island_ready(above.island, root) < 0)
+		return NULL;
+	pipe->items = root->items;
+	return reader_new(build, flow, pipe);
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A boundary whose writer need not wait for room: a ring with a lock that is
+ * taken once for a batch. The writer is an island of its own, so it goes on
+ * while the reader is not asked for items. A link could not do that: an island
+ * that writes into a link waits for input and room at once.
+ */
+#ifndef WEIR_FLOW_PIPE_H
+#define WEIR_FLOW_PIPE_H
+
+#include <weir/flow_rate.h>
+
+#include "flow/engine/engine.h"
+
+struct weir__pipe;
+
+/*
+ * Builds both ends of a pipe for `flow`. make() gets the pipe, and makes the
+ * root of the writing island; the items that the root emits go into the pipe.
+ * Returns the operator that reads the pipe. NULL: *build->code says why.
+ */
+struct weir__op *weir__pipe_build(
+	struct weir__build *build, const struct weir_flow *flow, size_t n,
+	enum weir_overflow strategy,
+	struct weir__op *(*make)(struct weir__build *build,
+				 const struct weir_flow *flow,
+				 struct weir__pipe *pipe));
+
+/* The writer takes back the oldest item. False: there is none. */
+bool weir__pipe_take_back(struct weir__pipe *pipe, void **item);
+
+#endif

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Fan-in: one node has several flows above it. Fan-out: n outlets share one
+ * node, the fan, which is above all of them. Each outlet is a flow without
+ * flows above, with a reference of the fan. Work that is done once for each run
+ * (claiming) is done for the first outlet.
+ *
+ * A run makes one island of the fan, and finds it by its key. The root of the
+ * island is an operator that is never pulled: the end of the island pulls the
+ * operator above the root, and deals the items to the out-ports, one for each
+ * outlet. Errors of dealing are errors of the root.
+ */
+#ifndef WEIR_FLOW_FAN_PRIVATE_H
+#define WEIR_FLOW_FAN_PRIVATE_H
+
+#include <errno.h>
+
+#include <weir/flow_fan.h>
+
+#include "flow/engine/engine.h"
+
+/* As weir__flow_new(), for an array of the user's: -EINVAL if there is none. */
+static inline struct weir_flow *weir__flow_upon_many(
+	const struct weir__kind *kind, struct weir_flow *const *up, size_t n,
+	const void *args, size_t size, bool valid)
+{
+	if (!up || n == 0 || n > UINT32_MAX)
+		return weir__flow_failed(-EINVAL, kind->name,
+					 "no flows to be put upon");
+	return weir__flow_new(kind, up, (uint32_t)n, args, size, valid);
+}
+
+/* The arguments of a fan. */
+struct weir__fan_args {
+	const struct weir__end *end;
+	struct weir_flow_fan_options options;
+	int (*choose)(void *item, size_t *outlet, void *context);
+	void *context;
+	bool shares; /* needs items->share */
+	bool any;    /* waits for room in any outlet, not in all */
+	bool keeps;  /* may have items and wait for room in one outlet */
+	size_t n;
+	struct weir_flow **outlets; /* NULL where one was freed */
+	uint32_t refs;		    /* atomic: the outlets */
+	bool seen;		    /* in a walk over a graph */
+};
+
+/* An outlet, in the island of a fan. */
+struct weir__outlet {
+	struct weir_out out;
+	bool ignored;
+	bool gone;  /* cancelled */
+	size_t nth; /* shuffle: outlets[nth].nth is the outlet served nth */
+};
+
+/* island->end_state of a fan's island. */
+struct weir__fan_out {
+	const struct weir__fan_args *args;
+	size_t size;   /* of all of it */
+	uint32_t bit;  /* the fan's bit in run->failed; 0: too many fans */
+	uint32_t fans; /* of fans above, as in struct weir__inlet */
+	size_t n_alive;
+	struct weir_any any;
+	bool any_ignored;
+	bool waits_for_all; /* balance: some outlets have not asked yet */
+	bool more;	    /* partition: it could go on at once */
+	size_t from, n;	    /* partition: items kept; for the first of them */
+	size_t chosen;	    /* this outlet was chosen, or NONE */
+	void *kept[WEIR_FLOW_BATCH];
+	struct weir__outlet outlets[];
+};
+
+#define WEIR__FAN_NONE SIZE_MAX
+
+static inline struct weir__fan_out *weir__fan_of(
+	const struct weir__island *island)
+{
+	return island->end_state;
+}
+
+/*
+ * Makes a fan of `kind` upon `flow`, and its outlets; in `args` the fields for
+ * the outlets are not set. Results as of the public functions.
+ */
+int weir__fan_new(const struct weir__kind *kind, struct weir_flow *flow,
+		  size_t n, struct weir_flow **outlets,
+		  const struct weir__fan_args *args, bool valid);
+
+/* The fan of an outlet, and its `seen`; NULL for any other flow. */
+struct weir_flow *weir__fan_above(const struct weir_flow *flow, bool **seen);
+
+/* kind->free of a fan. */
+void weir__fan_free(struct weir_flow *fan);
+
+#endif
