@@ -1,0 +1,115 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""circles.py SOURCE ARCHIVE...: the files of lib/ stand one upon the other. A file,
+which is a source and its header, needs another if it uses a symbol that the other
+defines, or if its header includes the other's. Files that need each other, on
+whatever way, are a circle: no part of it can be read, tested or replaced alone."""
+
+import collections
+import pathlib
+import re
+import subprocess
+import sys
+
+# The circles that there are yet; may only get smaller and fewer.
+LEFT = [
+    """actor/actor actor/any actor/delay actor/fd actor/gate actor/in actor/out
+    actor/permits actor/port actor/put actor/settle actor/slice actor/stats
+    executor/executor executor/registry""",
+    """flow/engine/build flow/engine/exit flow/engine/island flow/engine/op
+    flow/engine/run""",
+    "process/process process/process_manager process/runner process/runners",
+    "stream/reactive_out stream/relay",
+    "supervision/cell supervision/names supervision/tree supervision/walk",
+    """supervision/cell_timer supervision/child supervision/graceful
+    supervision/pending supervision/restart supervision/siblings supervision/spawn
+    supervision/stop supervision/supervisor supervision/system supervision/verdict
+    supervision/watch""",
+]
+
+INCLUDE = re.compile(r'^#include "([\w/]+)\.h"', re.M)
+
+
+def circles(needs):
+    """The largest sets of which each member needs each other one."""
+
+    def all_needed(start):
+        found, open_ends = set(), [start]
+        while open_ends:
+            for one in needs.get(open_ends.pop(), set()) - found:
+                found.add(one)
+                open_ends.append(one)
+        return found
+
+    reach = {one: all_needed(one) for one in needs}
+    found = {frozenset(other for other in reach[one] if one in reach.get(other, ()))
+             for one in reach if one in reach[one]}
+    return sorted(map(sorted, found))
+
+
+def by_object(lib):
+    """Of the name of each object, after its path from its meson.build: the file."""
+    found = {}
+    for path in lib.rglob("*.c"):
+        top = next(up for up in path.parents if (up / "meson.build").exists())
+        name = "_".join(path.relative_to(top).parts) + ".o"
+        found[name] = str(path.relative_to(lib).with_suffix(""))
+    return found
+
+
+def used_symbols(lib, archives, needs):
+    files = by_object(lib)
+    defined, used = {}, collections.defaultdict(set)
+    for archive in archives:
+        out = subprocess.run(["nm", "-gA", archive], capture_output=True,
+                             check=True, text=True).stdout
+        for line in out.splitlines():
+            where, _, symbol = line.rpartition(":")
+            name = files[re.split("[:/]", where)[-1]]
+            *_, kind, symbol = symbol.split()
+            if kind == "U":
+                used[symbol].add(name)
+            else:
+                defined[symbol] = name
+    for symbol, names in used.items():
+        for name in names:
+            if symbol in defined:
+                needs[name].add(defined[symbol])
+    return len(used.keys() & defined.keys())
+
+
+def included_headers(lib, needs):
+    n = 0
+    for path in lib.rglob("*.h"):
+        name = str(path.relative_to(lib).with_suffix(""))
+        for other in INCLUDE.findall(path.read_text()):
+            needs[name].add(other)
+            n += 1
+    return n
+
+
+def main():
+    assert circles({"a": {"b"}, "b": {"c"}, "c": {"b"}}) == [["b", "c"]]
+    assert circles({"a": {"b", "c"}, "b": {"c"}}) == []
+    lib = pathlib.Path(sys.argv[1]) / "lib"
+    needs = collections.defaultdict(set)
+    n_symbols = used_symbols(lib, sys.argv[2:], needs)
+    n_headers = included_headers(lib, needs)
+    found = circles(needs)
+    left = [sorted(each.split()) for each in LEFT]
+    print(f"{len(found)} circles of files in lib")
+    for each in found:
+        if each not in left:
+            print("a new circle:", *each, file=sys.stderr)
+            for one in each:
+                print(f"    {one} needs", *sorted(needs[one] & set(each)),
+                      file=sys.stderr)
+    for each in left:
+        if each not in found:
+            print("no circle any more, take it off the list:", *each, file=sys.stderr)
+    few = n_symbols < 500 or n_headers < 50
+    return 1 if sorted(left) != found or few else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
