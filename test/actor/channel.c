@@ -932,10 +932,7 @@ static void mix(uint64_t seed)
 
 static void every_item_is_delivered_once_in_any_mixture(void **state)
 {
-	const uint64_t n = test_count(10000);
-	uint64_t seed;
-
-	for (seed = 1; seed <= n; seed++)
+	for_each_seed(seed, test_count(10000))
 		mix(seed);
 }
 

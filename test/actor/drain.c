@@ -166,9 +166,8 @@ static void an_abort_drops_and_counts_what_is_queued(void **state)
 	struct weir_sim *sim;
 	struct ending ending;
 	struct pair pair;
-	uint64_t seed;
 
-	for (seed = 1; seed <= test_count(500); seed++) {
+	for_each_seed(seed, test_count(500)) {
 		sim = sim_new(seed);
 		ending = (struct ending){.drain.done = ended};
 		pair_init(&pair, weir_sim_executor(sim), N, 16);

@@ -61,10 +61,9 @@ static void as_many_come_as_were_granted(void **state)
 {
 	struct weir_sim *sim;
 	struct pair pair;
-	uint64_t seed;
 	size_t sum;
 
-	for (seed = 1; seed <= 20; seed++) {
+	for_each_seed(seed, 20) {
 		sim = begin(&pair, seed);
 		for (sum = 0; sum + CAPACITY < N; sum += grants) {
 			signal_it(sim, &pair, 1 + (uint32_t)sum % CAPACITY);
@@ -100,9 +99,8 @@ static void let_go_it_is_a_link_as_any_other(void **state)
 {
 	struct weir_sim *sim;
 	struct pair pair;
-	uint64_t seed;
 
-	for (seed = 1; seed <= 20; seed++) {
+	for_each_seed(seed, 20) {
 		sim = begin(&pair, seed);
 		signal_it(sim, &pair, 0);
 		end(sim, &pair);

@@ -127,10 +127,9 @@ static void a_diamond_meets_itself_again_in_order(void **state)
 	struct counter counter;
 	struct adder adder;
 	struct collector collector;
-	uint64_t seed;
 	size_t i;
 
-	for (seed = 1; seed <= test_count(200); seed++) {
+	for_each_seed(seed, test_count(200)) {
 		sim = sim_new(seed);
 		counter_init(&counter, sim, N);
 		adder_init(&adder, sim);
@@ -299,9 +298,8 @@ static void ring_run(struct ring *ring)
 static void a_ring_of_1000_passes_a_token_100_times_round(void **state)
 {
 	struct ring ring;
-	uint64_t seed;
 
-	for (seed = 1; seed <= test_count(200); seed++) {
+	for_each_seed(seed, test_count(200)) {
 		ring_init(&ring, seed, 1000, 100);
 		ring_run(&ring);
 	}

@@ -539,10 +539,9 @@ static void b1_1_a_resumed_actor_goes_on_behind_the_failed_token(void **state)
 	struct failer failer;
 	struct source source;
 	struct tree tree;
-	uint64_t seed;
 	size_t i;
 
-	for (seed = 1; seed <= test_count(300); seed++) {
+	for_each_seed(seed, test_count(300)) {
 		tree_init(&tree, seed, 100);
 		source_init(&source, weir_sim_executor(tree.sim), &tree.ledger,
 			    1, 100);
@@ -633,13 +632,12 @@ static void b1_1_who_waits_for_room_gets_that_of_a_dropped_token(void **state)
 	struct failer failer;
 	struct source source;
 	struct weir_sim *sim;
-	uint64_t seed;
 	size_t i;
 
 	/* nothing but that is published */
 	for (i = 0; i < 100; i++)
 		ways[i] = PEEKS;
-	for (seed = 1; seed <= test_count(100); seed++) {
+	for_each_seed(seed, test_count(100)) {
 		sim = sim_new(seed);
 		ledger_init(&ledger, 100);
 		source_init(&source, weir_sim_executor(sim), &ledger, 1, 100);
@@ -891,9 +889,8 @@ static void merging_fini(struct merging *m)
 static void a_merge_ends_when_all_its_producers_have(void **state)
 {
 	struct merging m;
-	uint64_t seed;
 
-	for (seed = 1; seed <= test_count(200); seed++) {
+	for_each_seed(seed, test_count(200)) {
 		merging_init(&m, seed, WEIR_MERGE_ALL);
 		merging_run(&m);
 		assert_int_equal(m.sink.seen, 150);

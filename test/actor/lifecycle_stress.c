@@ -6,7 +6,7 @@
  * token is taken, dropped or refused, and each actor ends once.
  */
 #include "actor/kit.h"
-#include "seeds.h"
+#include "support.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -183,15 +183,15 @@ static void calls_of_any_kind_meet_in_any_order(void **state)
 	const struct weir_threads_options options = {.workers = 2};
 
 	assert_int_equal(weir_threads_new(&pool, &options), 0);
-	each_seed(state, test_count(test_soak() ? 100000 : 1000), one_seed);
+	for_each_seed(seed, test_count(test_soak() ? 100000 : 1000))
+		one_seed(seed);
 	assert_int_equal(weir_threads_free(pool), 0);
 }
 
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test_teardown(calls_of_any_kind_meet_in_any_order,
-					  print_seed),
+		cmocka_unit_test(calls_of_any_kind_meet_in_any_order),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

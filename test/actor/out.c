@@ -256,10 +256,9 @@ static void fan_fini(struct fan *f)
 static void broadcast_gives_every_token_to_all_in_order(void **state)
 {
 	struct fan f;
-	uint64_t seed;
 	size_t i;
 
-	for (seed = 1; seed <= test_count(100); seed++) {
+	for_each_seed(seed, test_count(100)) {
 		fan_init(&f, seed, WEIR_FAN_BROADCAST);
 		fan_run(&f);
 		for (i = 0; i < SINKS; i++) {
@@ -291,9 +290,8 @@ static void broadcast_moves_at_the_slowest(void **state)
 static void one_of_a_broadcast_may_leave_while_tokens_flow(void **state)
 {
 	struct fan f;
-	uint64_t seed;
 
-	for (seed = 1; seed <= test_count(200); seed++) {
+	for_each_seed(seed, test_count(200)) {
 		fan_init(&f, seed, WEIR_FAN_BROADCAST);
 		f.sinks[1].stop_at = 1 + seed % N;
 		fan_run(&f);
@@ -403,10 +401,9 @@ static void items_that_cannot_be_shared_refuse_a_second_link(void **state)
 static void balance_gives_every_token_to_one(void **state)
 {
 	struct fan f;
-	uint64_t seed;
 	size_t i, sum;
 
-	for (seed = 1; seed <= test_count(200); seed++) {
+	for_each_seed(seed, test_count(200)) {
 		fan_init(&f, seed, WEIR_FAN_BALANCE);
 		fan_run(&f);
 		for (sum = 0, i = 0; i < SINKS; i++) {
@@ -436,9 +433,8 @@ static void balance_goes_round_one_that_is_stuck(void **state)
 static void one_of_a_balance_may_leave_while_tokens_flow(void **state)
 {
 	struct fan f;
-	uint64_t seed;
 
-	for (seed = 1; seed <= test_count(500); seed++) {
+	for_each_seed(seed, test_count(500)) {
 		fan_init(&f, seed, WEIR_FAN_BALANCE);
 		f.sinks[seed % SINKS].stop_at = 1 + seed % 50;
 		fan_run(&f);
@@ -503,10 +499,9 @@ static void split(struct weir_executor *executor, struct weir_sim *sim,
 static void what_is_put_to_a_cancelled_port_is_dropped(void **state)
 {
 	struct weir_sim *sim;
-	uint64_t seed;
 	size_t whole;
 
-	for (seed = 1; seed <= test_count(200); seed++) {
+	for_each_seed(seed, test_count(200)) {
 		sim = sim_new(seed);
 		split(weir_sim_executor(sim), sim, 1 + seed % 100, &whole);
 		assert_int_equal(whole, N / 2);

@@ -901,10 +901,7 @@ static void dine(uint64_t seed)
 
 static void philosophers_all_eat_with_forks_of_their_own(void **state)
 {
-	const uint64_t n = test_count(10000);
-	uint64_t seed;
-
-	for (seed = 1; seed <= n; seed++)
+	for_each_seed(seed, test_count(10000))
 		dine(seed);
 }
 
@@ -969,10 +966,7 @@ static void mix(uint64_t seed)
 
 static void permits_are_kept_in_any_mixture(void **state)
 {
-	const uint64_t n = test_count(10000);
-	uint64_t seed;
-
-	for (seed = 1; seed <= n; seed++)
+	for_each_seed(seed, test_count(10000))
 		mix(seed);
 }
 

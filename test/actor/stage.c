@@ -352,20 +352,10 @@ static void run_drawn(uint64_t drawn)
 	chain_end(&chain);
 }
 
-static uint64_t seed, n_seeds; /* of the test below, for who tells of it */
-
 static void every_item_ends_once_whoever_fails_or_stops(void **state)
 {
-	n_seeds = test_count(10000);
-	for (seed = 0; seed < n_seeds; seed++)
+	for_each_seed(seed, test_count(10000))
 		run_drawn(seed);
-}
-
-static int tell_seed(void **state)
-{
-	if (seed < n_seeds)
-		print_error("seed %llu\n", (unsigned long long)seed);
-	return 0;
 }
 
 /* `function` fails in its 3rd call, or first if there is but one. */
@@ -570,12 +560,10 @@ static void run_permitted(uint64_t drawn, int64_t permits)
 
 static void permits_bound_what_is_under_way(void **state)
 {
-	uint64_t i;
-
-	for (i = 0; i < test_count(500); i++) {
-		run_permitted(i, 1);
-		run_permitted(i, 3);
-		run_permitted(i, 20);
+	for_each_seed(seed, test_count(500)) {
+		run_permitted(seed, 1);
+		run_permitted(seed, 3);
+		run_permitted(seed, 20);
 	}
 }
 
@@ -1038,8 +1026,7 @@ static void run_supervised(enum weir_directive directive)
 {
 	enum function fails;
 
-	n_seeds = test_count(1000);
-	for (seed = 0; seed < n_seeds; seed++)
+	for_each_seed(seed, test_count(1000))
 		for (fails = PRODUCE; fails < N_FUNCTIONS; fails++)
 			run_supervised_drawn(seed, fails, directive);
 }
@@ -1084,13 +1071,11 @@ static void run_permitted_failing(uint64_t drawn, enum function fails,
 
 static void b1_1_a_failure_costs_no_permit(void **state)
 {
-	uint64_t i;
-
-	for (i = 0; i < test_count(200); i++) {
-		run_permitted_failing(i, PRODUCE, WEIR_DIRECTIVE_RESUME);
-		run_permitted_failing(i, PRODUCE, WEIR_DIRECTIVE_RESTART);
-		run_permitted_failing(i, CONSUME, WEIR_DIRECTIVE_RESUME);
-		run_permitted_failing(i, CONSUME, WEIR_DIRECTIVE_RESTART);
+	for_each_seed(seed, test_count(200)) {
+		run_permitted_failing(seed, PRODUCE, WEIR_DIRECTIVE_RESUME);
+		run_permitted_failing(seed, PRODUCE, WEIR_DIRECTIVE_RESTART);
+		run_permitted_failing(seed, CONSUME, WEIR_DIRECTIVE_RESUME);
+		run_permitted_failing(seed, CONSUME, WEIR_DIRECTIVE_RESTART);
 	}
 }
 
@@ -1099,8 +1084,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_chain_delivers_all_in_order),
 		cmocka_unit_test(names_are_each_stages_own),
-		cmocka_unit_test_teardown(
-			every_item_ends_once_whoever_fails_or_stops, tell_seed),
+		cmocka_unit_test(every_item_ends_once_whoever_fails_or_stops),
 		cmocka_unit_test(a_failure_goes_down_the_chain),
 		cmocka_unit_test(results_of_no_meaning_fail_the_stage),
 		cmocka_unit_test(a_consumer_that_returns_1_fails_too),
@@ -1126,12 +1110,10 @@ int main(void)
 		cmocka_unit_test(an_actor_alone_is_a_chain),
 		cmocka_unit_test(stats_count_what_each_stage_did),
 		cmocka_unit_test(the_last_item_ends_the_stream),
-		cmocka_unit_test_teardown(
-			b2_1_a_resumed_stage_goes_on_behind_what_failed,
-			tell_seed),
-		cmocka_unit_test_teardown(
-			b4_a_restarted_stage_goes_on_behind_what_failed,
-			tell_seed),
+		cmocka_unit_test(
+			b2_1_a_resumed_stage_goes_on_behind_what_failed),
+		cmocka_unit_test(
+			b4_a_restarted_stage_goes_on_behind_what_failed),
 		cmocka_unit_test(b1_1_a_failure_costs_no_permit),
 	};
 

@@ -344,9 +344,9 @@ static void *disturb(void *context)
 static void stop_suspend_and_signal_from_threads_leave_nothing_behind(
 	void **state)
 {
-	size_t round, i, k, rounds = test_count(200);
+	size_t i, k;
 
-	for (round = 0; round < rounds; round++) {
+	for_each_seed(seed, test_count(200)) {
 		struct weir_threads *pool = pool_new(WORKERS);
 		struct disturbing disturbing[2];
 		struct line line;
@@ -359,7 +359,7 @@ static void stop_suspend_and_signal_from_threads_leave_nothing_behind(
 		for (k = 0; k < 2; k++) {
 			disturbing[k] = (struct disturbing){
 				.line = &line,
-				.random = round * 2 + k + 1,
+				.random = seed * 2 + k,
 			};
 			pthread_create(&disturbing[k].thread, NULL, disturb,
 				       &disturbing[k]);

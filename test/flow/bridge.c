@@ -8,7 +8,7 @@
 #include "flow/bridge.h"
 
 #include "actor/kit.h"
-#include "seeds.h"
+#include "support.h"
 
 static struct world world;
 static struct heap heap;
@@ -57,7 +57,8 @@ static void run_all(uint64_t seed)
 
 static void all_items_come_in_order(void **state)
 {
-	each_seed(state, test_count(2000), run_all);
+	for_each_seed(seed, test_count(2000))
+		run_all(seed);
 }
 
 /* Begins, for so many steps. False: it was over before. */
@@ -103,7 +104,8 @@ static void cancel_all(uint64_t seed)
 
 static void a_run_is_cancelled_at_every_step(void **state)
 {
-	each_seed(state, test_count(40), cancel_all);
+	for_each_seed(seed, test_count(40))
+		cancel_all(seed);
 }
 
 static bool drain_at(const struct way *way, uint64_t seed, size_t step)
@@ -126,7 +128,8 @@ static void drain_all(uint64_t seed)
 
 static void a_run_is_drained_at_every_step(void **state)
 {
-	each_seed(state, test_count(40), drain_all);
+	for_each_seed(seed, test_count(40))
+		drain_all(seed);
 }
 
 /* False: there are not so many allocations. */
@@ -158,19 +161,17 @@ static void starve_all(uint64_t seed)
 
 static void no_memory_is_an_error_and_loses_nothing(void **state)
 {
-	each_seed(state, test_count(20), starve_all);
+	for_each_seed(seed, test_count(20))
+		starve_all(seed);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_teardown(all_items_come_in_order, print_seed),
-		cmocka_unit_test_teardown(a_run_is_cancelled_at_every_step,
-					  print_seed),
-		cmocka_unit_test_teardown(a_run_is_drained_at_every_step,
-					  print_seed),
-		cmocka_unit_test_teardown(
-			no_memory_is_an_error_and_loses_nothing, print_seed),
+		cmocka_unit_test(all_items_come_in_order),
+		cmocka_unit_test(a_run_is_cancelled_at_every_step),
+		cmocka_unit_test(a_run_is_drained_at_every_step),
+		cmocka_unit_test(no_memory_is_an_error_and_loses_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -133,12 +133,11 @@ static void no_call_has_items_of_two_batches(void **state)
 {
 	static const size_t unfused[] = {0, 1, 16};
 	struct weir_flow *flow;
-	uint64_t seed;
 	size_t i;
 
 	for (i = 0; i < N_SETTINGS; i++) {
 		flow = noted(settings[i], 2500);
-		for (seed = 1; seed <= 9; seed++) {
+		for_each_seed(seed, 9) {
 			calls.n_calls = 0;
 			assert_int_equal(
 				run_on_sim(flow, seed, unfused[seed % 3]), 0);
@@ -250,7 +249,6 @@ static void it_can_be_cancelled_at_any_point(void **state)
 	struct weir_flow_run *run;
 	struct weir_sim *sim;
 	static struct got got;
-	uint64_t seed;
 	size_t i, k;
 
 	for (i = 0; i < N_SETTINGS; i++) {
@@ -259,7 +257,7 @@ static void it_can_be_cancelled_at_any_point(void **state)
 					    settings[i].min);
 		flow = into(flow, &got);
 		got.counted = true;
-		for (seed = 1; seed <= 30; seed++) {
+		for_each_seed(seed, 30) {
 			got.n = 0;
 			options.unfused = seed % 3;
 			assert_int_equal(weir_sim_new(&sim, seed, NULL), 0);

@@ -195,7 +195,7 @@ static void each(int n, int code,
 	struct rested rested;
 
 	for (size_t i = 0; i < N_SOURCES; i++) {
-		for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+		for_each_seed(seed, SEEDS) {
 			rested_init(&rested, &sources[i], seed, upon);
 			rested_pass(&rested, n);
 			rested_end(&rested, code);
@@ -271,7 +271,7 @@ static void a_zip_that_waits_for_another_item_ends_with_it(void **state)
 	struct rested rested;
 
 	for (size_t i = 0; i < N_SOURCES; i++) {
-		for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+		for_each_seed(seed, SEEDS) {
 			rested_init(&rested, &sources[i], seed, upon_zip);
 			weir_subscriber_probe_request(rested.behind, 1);
 			settle();

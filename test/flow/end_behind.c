@@ -210,7 +210,7 @@ static void run_row(const struct row *row, uint64_t seed)
 static void run_rows(const struct row *rows, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
-		for (uint64_t seed = 1; seed <= SEEDS; seed++)
+		for_each_seed(seed, SEEDS)
 			run_row(&rows[i], seed);
 }
 

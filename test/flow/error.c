@@ -80,11 +80,11 @@ static void what_is_held_is_dropped_by_a_cancel(void **state)
 	struct weir_flow *flow = failing_counted();
 	struct weir_flow_run *run;
 	struct weir_sim *sim;
-	uint64_t seed, i;
+	uint64_t i;
 
 	flow = weir_flow_recover(flow, with_99_counted, NULL);
 	flow = weir_flow_async(flow, 1, NULL);
-	for (seed = 1; seed <= 200; seed++) {
+	for_each_seed(seed, 200) {
 		assert_int_equal(weir_sim_new(&sim, seed, NULL), 0);
 		assert_int_equal(weir_flow_start(flow, weir_sim_executor(sim),
 						 NULL, &run),

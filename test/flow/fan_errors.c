@@ -244,7 +244,7 @@ static void each_outlet_hears_of_it_on_the_simulator(void **state)
 {
 	struct place place;
 
-	for (uint64_t seed = 1; seed <= test_count(150); seed++) {
+	for_each_seed(seed, test_count(150)) {
 		place_sim(&place, seed);
 		for (int fan = 0; fan < N_FANS; fan++) {
 			fail_fan(&place, (enum fan)fan, seed, NULL, N);
@@ -259,7 +259,7 @@ static void each_outlet_hears_of_it_on_threads(void **state)
 	struct place place;
 
 	place_threads(&place);
-	for (uint64_t seed = 1; seed <= test_count(60); seed++)
+	for_each_seed(seed, test_count(60))
 		for (int fan = 0; fan < N_FANS; fan++)
 			fail_fan(&place, (enum fan)fan, seed, NULL, N);
 	place_fini(&place);
@@ -271,7 +271,7 @@ static void subscribers_have_what_they_have_requested(void **state)
 	static const int64_t wishes[] = {0, 5, N};
 	struct place place;
 
-	for (uint64_t seed = 1; seed <= test_count(100); seed++) {
+	for_each_seed(seed, test_count(100)) {
 		struct scene scene = {.fan = BROADCAST, .n = 3};
 
 		place_sim(&place, seed);
@@ -289,7 +289,7 @@ static void subscribers_without_demand_hear_of_it(void **state)
 {
 	struct place place;
 
-	for (uint64_t seed = 1; seed <= test_count(100); seed++) {
+	for_each_seed(seed, test_count(100)) {
 		struct scene scene = {.fan = BROADCAST, .n = OUTLETS};
 
 		place_sim(&place, seed);

@@ -60,11 +60,10 @@ static void a_failure_to_share_ends_the_broadcast(void **state)
 static void a_partition_to_nowhere_fails(void **state)
 {
 	struct weir_flow *outlets[3], *flow = counted(weir_flow_range(97, 200));
-	uint64_t seed;
 
 	weir_flow_partition(flow, 3, by_three, NULL, outlets, NULL);
 	flow = sinks(outlets, gots, 3);
-	for (seed = 1; seed <= 5; seed++) {
+	for_each_seed(seed, 5) {
 		assert_int_equal(run_on_sim(flow, seed, 0), -ERANGE);
 		assert_int_equal(n_live, 0);
 	}

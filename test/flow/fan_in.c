@@ -81,7 +81,6 @@ static void a_merge_keeps_the_order_of_each_input(void **state)
 	static const size_t unfused[] = {0, 1, 16};
 	struct weir_flow *ups[4], *flow;
 	struct order order;
-	uint64_t seed;
 	size_t i, k;
 
 	for (i = 0; i < 4; i++)
@@ -90,7 +89,7 @@ static void a_merge_keeps_the_order_of_each_input(void **state)
 	ups[1] = weir_flow_async(ups[1], 4, NULL);
 	flow = weir_flow_for_each(weir_flow_merge(ups, 4), in_order, &order);
 	for (k = 0; k < 3; k++)
-		for (seed = 1; seed <= 5; seed++) {
+		for_each_seed(seed, 5) {
 			memset(&order, 0, sizeof(order));
 			assert_int_equal(run_on_sim(flow, seed, unfused[k]), 0);
 			assert_int_equal(order.n, 4000);
@@ -127,10 +126,9 @@ static void a_merge_takes_who_has_something(void **state)
 	struct weir_flow *ups[3];
 	static struct got got;
 	struct trial trial;
-	uint64_t seed;
 	size_t i;
 
-	for (seed = 1; seed <= 5; seed++) {
+	for_each_seed(seed, 5) {
 		memset(taps, 0, sizeof(taps));
 		for (i = 0; i < 3; i++)
 			ups[i] = tap_flow(&taps[i]);
@@ -161,9 +159,8 @@ static void an_error_of_one_input_ends_a_merge(void **state)
 	struct weir_flow *ups[2];
 	static struct got got;
 	struct trial trial;
-	uint64_t seed;
 
-	for (seed = 1; seed <= 6; seed++) {
+	for_each_seed(seed, 6) {
 		int64_t live = n_live;
 
 		memset(taps, 0, sizeof(taps));
@@ -308,10 +305,9 @@ static void a_zip_waits_for_the_input_that_lacks(void **state)
 	struct weir_flow *ups[2];
 	static struct got got;
 	struct trial trial;
-	uint64_t seed;
 	int i;
 
-	for (seed = 1; seed <= 12; seed++) {
+	for_each_seed(seed, 12) {
 		memset(taps, 0, sizeof(taps));
 		ups[0] = tap_flow(&taps[0]);
 		ups[1] = tap_flow(&taps[1]);

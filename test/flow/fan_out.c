@@ -48,12 +48,11 @@ static void a_broadcast_gives_each_item_to_all(void **state)
 	struct weir_flow *outlets[3], *flow = counted(weir_flow_range(1, 1000));
 	struct weir_flow_fan_options options = {.capacity = 4};
 	int64_t live = n_live;
-	uint64_t seed;
 	size_t i, k;
 
 	assert_int_equal(weir_flow_broadcast(flow, 3, outlets, &options), 0);
 	flow = sinks(outlets, gots, 3);
-	for (seed = 1; seed <= 9; seed++) {
+	for_each_seed(seed, 9) {
 		for (i = 0; i < 3; i++)
 			gots[i].n = 0;
 		assert_int_equal(run_on_sim(flow, seed, unfused[seed % 3]), 0);
@@ -96,7 +95,6 @@ static void the_others_go_on_when_one_is_cancelled(void **state)
 	struct weir_flow_fan_options options = {.capacity = 2};
 	struct weir_flow *outlets[2], *flow;
 	int64_t live = n_live;
-	uint64_t seed;
 	int way;
 
 	for (way = 0; way < 6; way++) {
@@ -113,7 +111,7 @@ static void the_others_go_on_when_one_is_cancelled(void **state)
 		outlets[0] = two_of(outlets[0], &gots[0]);
 		outlets[1] = into(outlets[1], &gots[1]);
 		flow = weir_flow_all(outlets, 2);
-		for (seed = 1; seed <= 5; seed++) {
+		for_each_seed(seed, 5) {
 			gots[0].n = gots[1].n = 0;
 			assert_int_equal(run_on_sim(flow, seed, 0), 0);
 			assert_int_equal(n_live, live);
@@ -185,13 +183,12 @@ static void a_balance_gives_each_item_to_one(void **state)
 {
 	struct weir_flow *outlets[4], *flow = counted(weir_flow_range(1, 1000));
 	struct weir_flow_fan_options options = {.capacity = 8};
-	uint64_t seed;
 	intptr_t sum;
 	size_t i, k, n;
 
 	weir_flow_balance(flow, 4, outlets, &options);
 	flow = sinks(outlets, gots, 4);
-	for (seed = 1; seed <= 9; seed++) {
+	for_each_seed(seed, 9) {
 		for (i = 0; i < 4; i++)
 			gots[i].n = 0;
 		assert_int_equal(run_on_sim(flow, seed, (seed % 2) * 4), 0);
@@ -249,11 +246,10 @@ static void a_partition_goes_by_what_is_chosen(void **state)
 {
 	struct weir_flow_fan_options options = {.capacity = 1};
 	struct weir_flow *outlets[3], *flow = counted(weir_flow_range(1, 10));
-	uint64_t seed;
 
 	weir_flow_partition(flow, 3, by_three, NULL, outlets, &options);
 	flow = sinks(outlets, gots, 3);
-	for (seed = 1; seed <= 9; seed++) {
+	for_each_seed(seed, 9) {
 		gots[0].n = gots[1].n = gots[2].n = 0;
 		assert_int_equal(run_on_sim(flow, seed, seed % 3), 0);
 		assert_values(&gots[0], 3, 3, 6, 9);

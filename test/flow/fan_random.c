@@ -6,11 +6,10 @@
 static void diamonds_give_what_they_must(void **state)
 {
 	static const size_t unfused[] = {0, 0, 1, 4};
-	uint64_t seed, n_seeds = test_count(1000);
 	struct tally tally;
 	struct known known;
 
-	for (seed = 1; seed <= n_seeds; seed++) {
+	for_each_seed(seed, test_count(1000)) {
 		known = random_graph(seed);
 		memset(&tally, 0, sizeof(tally));
 		known.flow = weir_flow_for_each(known.flow, tally_one, &tally);
@@ -25,13 +24,12 @@ static void diamonds_give_what_they_must(void **state)
 
 static void diamonds_can_be_cancelled_at_any_point(void **state)
 {
-	uint64_t seed, n_seeds = test_count(500);
 	struct tally tally;
 	struct known known;
 	struct trial trial;
 	int i;
 
-	for (seed = 1; seed <= n_seeds; seed++) {
+	for_each_seed(seed, test_count(500)) {
 		struct weir_flow_run_options options = {.unfused = seed % 3};
 
 		known = random_graph(seed);
@@ -84,12 +82,11 @@ static bool run_short_of_memory(struct weir_flow *flow, uint64_t seed,
 
 static void running_short_of_memory_loses_nothing(void **state)
 {
-	uint64_t seed, n_seeds = test_count(20);
 	struct tally tally;
 	struct known known;
 	size_t fail;
 
-	for (seed = 1; seed <= n_seeds; seed++) {
+	for_each_seed(seed, test_count(20)) {
 		known = random_graph(seed);
 		known.flow = weir_flow_for_each(known.flow, tally_one, &tally);
 		for (fail = 1; run_short_of_memory(known.flow, seed, fail);

@@ -5,13 +5,12 @@
 static void diamonds_on_threads_give_what_they_must(void **state)
 {
 	struct weir_threads_options options = {.workers = 2};
-	uint64_t seed, n_seeds = test_count(300);
 	struct weir_threads *threads;
 	struct tally tally;
 	struct known known;
 
 	assert_int_equal(weir_threads_new(&threads, &options), 0);
-	for (seed = 1; seed <= n_seeds; seed++) {
+	for_each_seed(seed, test_count(300)) {
 		known = random_graph(seed);
 		memset(&tally, 0, sizeof(tally));
 		known.flow = weir_flow_for_each(known.flow, tally_one, &tally);

@@ -57,7 +57,6 @@ static void a_graph_has_several_ends(void **state)
 	struct weir_flow_graph *graph = a_graph_of_none();
 	struct tally tallies[2];
 	struct weir_flow *outlets[3], *ups[2], *flow;
-	uint64_t seed;
 
 	ups[0] = weir_flow_graph_inlet(graph, "a");
 	ups[1] = weir_flow_graph_inlet(graph, "b");
@@ -73,7 +72,7 @@ static void a_graph_has_several_ends(void **state)
 	weir_flow_graph_connect(graph, "second", "a", 0);
 	weir_flow_graph_connect(graph, "first", "b", 4);
 	flow = weir_flow_graph_build(graph);
-	for (seed = 1; seed <= 10; seed++) {
+	for_each_seed(seed, 10) {
 		memset(tallies, 0, sizeof(tallies));
 		assert_int_equal(run_on_sim(flow, seed, seed % 3), 0);
 		assert_int_equal(tallies[0].n, 100);
@@ -121,9 +120,8 @@ static void items_go_round_a_circle_until_they_leave(void **state)
 	struct tally tally;
 	struct trial trial;
 	struct tap tap;
-	uint64_t seed;
 
-	for (seed = 1; seed <= 12; seed++) {
+	for_each_seed(seed, 12) {
 		memset(&tap, 0, sizeof(tap));
 		memset(&tally, 0, sizeof(tally));
 		tap_give(&tap, 1, 64);

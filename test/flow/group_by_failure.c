@@ -312,7 +312,7 @@ static void each_group_hears_of_an_error_above(void **state)
 {
 	struct hearers hearers = {0};
 
-	for (uint64_t seed = 1; seed <= test_count(100); seed++) {
+	for_each_seed(seed, test_count(100)) {
 		hearers.waits = seed % 2;
 		assert_int_equal(run_hearers(&hearers, on_a_sim, seed),
 				 -EPROTO);
@@ -334,7 +334,7 @@ static void each_hears_that_there_are_too_many(void **state)
 {
 	struct hearers hearers = {.strange = 19};
 
-	for (uint64_t seed = 1; seed <= test_count(20); seed++) {
+	for_each_seed(seed, test_count(20)) {
 		assert_int_equal(run_hearers(&hearers, on_a_sim, seed),
 				 -EMFILE);
 		assert_all_heard(&hearers, 18, -EMFILE);
@@ -345,7 +345,7 @@ static void each_hears_of_an_item_without_a_key(void **state)
 {
 	struct hearers hearers = {.bad = 19};
 
-	for (uint64_t seed = 1; seed <= test_count(20); seed++) {
+	for_each_seed(seed, test_count(20)) {
 		assert_int_equal(run_hearers(&hearers, on_a_sim, seed), -EDOM);
 		assert_all_heard(&hearers, 18, -EDOM);
 	}

@@ -177,12 +177,11 @@ static inline void assert_flow(struct weir_flow *flow, bool is_counted,
 	static const size_t unfused[] = {0, 1, 2, 16};
 	static struct got got;
 	int64_t live = n_live;
-	uint64_t seed;
 	size_t i;
 
 	flow = into(flow, &got);
 	for (i = 0; i < 4; i++) {
-		for (seed = 1; seed <= 5; seed++) {
+		for_each_seed(seed, 5) {
 			got.n = 0;
 			got.counted = is_counted;
 			got.code = run_on_sim(flow, seed, unfused[i]);
@@ -202,9 +201,9 @@ static inline void assert_cancel(struct weir_flow *flow)
 	struct weir_flow_run_options options = {0};
 	struct weir_flow_run *run;
 	struct weir_sim *sim;
-	uint64_t seed, i;
+	uint64_t i;
 
-	for (seed = 1; seed <= 200; seed++) {
+	for_each_seed(seed, 200) {
 		/* a slice is short where it is cut */
 		options.unfused = (size_t)1 << seed % 3;
 		assert_int_equal(weir_sim_new(&sim, seed, NULL), 0);

@@ -382,10 +382,9 @@ static inline void run_picture(const struct picture *picture, uint64_t seed)
 /* It is so whatever runs first. */
 static inline void assert_picture(const struct picture *picture)
 {
-	uint64_t seed;
 	size_t i;
 
-	for (seed = 1; seed <= 20; seed++) {
+	for_each_seed(seed, 20) {
 		run_picture(picture, seed);
 		for (i = 0; i < 2; i++)
 			assert_string_equal(marbles.out[i],

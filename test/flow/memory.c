@@ -13,11 +13,10 @@ static struct plan plan;
 
 static void each_plan(void (*run)(void))
 {
-	uint64_t seed, n = test_count(EACH);
 	size_t i;
 
 	for (i = 0; i < N_OPERATORS; i++) {
-		for (seed = 1; seed <= n; seed++) {
+		for_each_seed(seed, test_count(EACH)) {
 			draw_plan_of(&plan, i * EACH + seed, &operators[i]);
 			run();
 		}

@@ -172,11 +172,10 @@ static void several_give_all_their_items(void **state)
 {
 	static struct got got;
 	struct weir_flow *flow = weir_flow_range(1, 100);
-	uint64_t seed;
 	size_t i;
 
 	flow = into(map_counted(flow, 7, three_counted), &got);
-	for (seed = 1; seed <= 20; seed++) {
+	for_each_seed(seed, 20) {
 		got = (struct got){.counted = true};
 		assert_int_equal(run_on_sim(flow, seed, seed % 2), 0);
 		assert_int_equal(got.n, 300);
@@ -228,10 +227,9 @@ static void one_failure_ends_all(void **state)
 {
 	static struct got got;
 	struct weir_flow *flow = weir_flow_range(1, 50);
-	uint64_t seed;
 
 	flow = into(map_counted(flow, 5, three_counted_failing), &got);
-	for (seed = 1; seed <= 20; seed++) {
+	for_each_seed(seed, 20) {
 		got = (struct got){.counted = true};
 		assert_int_equal(run_on_sim(flow, seed, seed % 2), -EDOM);
 		assert_int_equal(n_live, 0);
@@ -480,13 +478,13 @@ static void a_newer_one_takes_the_place_of_the_last(void **state)
 {
 	struct heard heard = {.n = 0};
 	struct weir_flow *flow = weir_flow_range(0, 3);
-	uint64_t seed, seen = 0;
+	uint64_t seen = 0;
 
 	/* one item at a time between the two */
 	flow = weir_flow_switch_map(weir_flow_async(flow, 1, NULL), endless,
 				    NULL);
 	flow = weir_flow_for_each(flow, until_3, &heard);
-	for (seed = 1; seed <= 20; seed++) {
+	for_each_seed(seed, 20) {
 		memset(&heard, 0, sizeof(heard));
 		assert_int_equal(run_on_sim(flow, seed, 0), -ECANCELED);
 		assert_int_equal(heard.of[3], 1);

@@ -229,9 +229,8 @@ static void each_run(const struct row *row, const struct scene *scene,
 		     void (*run)(void))
 {
 	static const size_t unfused[] = {0, 1, 4};
-	uint64_t seed, n = test_count(SEEDS);
 
-	for (seed = 1; seed <= n; seed++) {
+	for_each_seed(seed, test_count(SEEDS)) {
 		trial = (struct trial){
 			.row = row,
 			.scene = scene,

@@ -102,7 +102,6 @@ static void failures_at_any_point_lose_nothing(void **state)
 {
 	static struct got got;
 	intptr_t at;
-	uint64_t seed;
 	struct weir_flow *flows[2];
 	size_t i;
 
@@ -112,7 +111,7 @@ static void failures_at_any_point_lose_nothing(void **state)
 	flows[1] = into(unordered(counted(weir_flow_range(1, 30)), 5,
 				  fails_on_counted, &at),
 			&got);
-	for (seed = 1; seed <= test_count(2000); seed++) {
+	for_each_seed(seed, test_count(2000)) {
 		at = 1 + (intptr_t)(seed % 30);
 		got.n = 0;
 		got.counted = true;
@@ -129,10 +128,10 @@ static void cancels_at_any_point_lose_nothing(void **state)
 	static struct got got;
 	struct weir_flow *flow = counted(weir_flow_range(1, INT64_MAX));
 	struct weir_flow_run *run;
-	uint64_t seed, i;
+	uint64_t i;
 
 	flow = into(parallel(flow, 5, twice, NULL), &got);
-	for (seed = 1; seed <= test_count(2000); seed++) {
+	for_each_seed(seed, test_count(2000)) {
 		got.n = 0;
 		got.counted = true;
 		run = start(flow, seed, seed % 5 < 1);
@@ -156,13 +155,13 @@ static void an_executor_that_drains_lets_it_flow_through(void **state)
 	static struct got got;
 	struct weir_flow *flow = counted(weir_flow_range(1, INT64_MAX));
 	struct weir_flow_run *run;
-	uint64_t seed, i;
+	uint64_t i;
 
 	/* some are on their way to the calls when the sources end */
 	flow = weir_flow_async(flow, 16, NULL);
 	flow = into(weir_flow_async(parallel(flow, 5, twice, NULL), 2, NULL),
 		    &got);
-	for (seed = 1; seed <= test_count(500); seed++) {
+	for_each_seed(seed, test_count(500)) {
 		struct weir_ending drain = {.done = nothing};
 
 		got.n = 0;
@@ -187,10 +186,10 @@ static void an_executor_that_aborts_ends_it(void **state)
 	static struct got got;
 	struct weir_flow *flow = counted(weir_flow_range(1, INT64_MAX));
 	struct weir_flow_run *run;
-	uint64_t seed, i;
+	uint64_t i;
 
 	flow = into(parallel(flow, 5, twice, NULL), &got);
-	for (seed = 1; seed <= test_count(500); seed++) {
+	for_each_seed(seed, test_count(500)) {
 		struct weir_ending drain = {.done = nothing};
 
 		got.n = 0;

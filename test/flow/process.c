@@ -5,7 +5,7 @@
  */
 #include "process/kit.h"
 
-#include "seeds.h"
+#include "support.h"
 
 #include <weir/weir.h>
 
@@ -73,7 +73,8 @@ static void run_full(uint64_t seed)
 
 static void a_manager_is_kept_full_and_never_more(void **state)
 {
-	each_seed(state, test_count(200), run_full);
+	for_each_seed(seed, test_count(200))
+		run_full(seed);
 }
 
 static void run_limited(uint64_t seed)
@@ -98,7 +99,8 @@ static void run_limited(uint64_t seed)
 
 static void a_throttle_before_it_limits_the_rate_of_starts(void **state)
 {
-	each_seed(state, test_count(200), run_limited);
+	for_each_seed(seed, test_count(200))
+		run_limited(seed);
 }
 
 static void run_cancelled(uint64_t seed)
@@ -119,7 +121,8 @@ static void run_cancelled(uint64_t seed)
 
 static void each_command_has_its_reply_when_it_is_cancelled(void **state)
 {
-	each_seed(state, test_count(1000), run_cancelled);
+	for_each_seed(seed, test_count(1000))
+		run_cancelled(seed);
 }
 
 static void run_shut_down(uint64_t seed)
@@ -133,22 +136,19 @@ static void run_shut_down(uint64_t seed)
 
 static void a_manager_that_ends_ends_its_flow(void **state)
 {
-	each_seed(state, test_count(200), run_shut_down);
+	for_each_seed(seed, test_count(200))
+		run_shut_down(seed);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_teardown(a_manager_is_kept_full_and_never_more,
-					  print_seed),
-		cmocka_unit_test_teardown(
-			a_throttle_before_it_limits_the_rate_of_starts,
-			print_seed),
-		cmocka_unit_test_teardown(
-			each_command_has_its_reply_when_it_is_cancelled,
-			print_seed),
-		cmocka_unit_test_teardown(a_manager_that_ends_ends_its_flow,
-					  print_seed),
+		cmocka_unit_test(a_manager_is_kept_full_and_never_more),
+		cmocka_unit_test(
+			a_throttle_before_it_limits_the_rate_of_starts),
+		cmocka_unit_test(
+			each_command_has_its_reply_when_it_is_cancelled),
+		cmocka_unit_test(a_manager_that_ends_ends_its_flow),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -12,7 +12,7 @@
  * that fails is made smaller for as long as it does, and is told.
  */
 #include "flow/random_run.h"
-#include "seeds.h"
+#include "support.h"
 
 #include <signal.h>
 #include <sys/mman.h>

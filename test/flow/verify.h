@@ -28,7 +28,7 @@ static inline void on_simulators(uint64_t n_seeds,
 {
 	struct place place;
 
-	for (uint64_t seed = 1; seed <= n_seeds; seed++) {
+	for_each_seed(seed, n_seeds) {
 		place_sim(&place, seed);
 		verify(&place);
 		place_fini(&place);

@@ -4,7 +4,7 @@
  * that go away. The calls are interposed.
  */
 #include "flow/kit.h"
-#include "seeds.h"
+#include "support.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -226,8 +226,8 @@ static void parts_of_items_and_failures_for_a_moment(uint64_t seed)
 
 static void each_byte_is_written_once_whatever_a_call_takes(void **state)
 {
-	each_seed(state, test_count(200),
-		  parts_of_items_and_failures_for_a_moment);
+	for_each_seed(seed, test_count(200))
+		parts_of_items_and_failures_for_a_moment(seed);
 }
 
 static void a_failure_in_the_middle_drops_the_rest(void **state)
@@ -425,9 +425,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_there_is_written_by_one_call),
-		cmocka_unit_test_teardown(
-			each_byte_is_written_once_whatever_a_call_takes,
-			print_seed),
+		cmocka_unit_test(
+			each_byte_is_written_once_whatever_a_call_takes),
 		cmocka_unit_test(a_failure_in_the_middle_drops_the_rest),
 		cmocka_unit_test(a_call_that_writes_nothing_fails_the_stream),
 		cmocka_unit_test(

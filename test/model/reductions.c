@@ -209,13 +209,13 @@ static void compare(uint32_t seed, bool tso)
 
 static void reductions_lose_no_outcome(void **unused)
 {
-	for (uint32_t seed = 1; seed <= test_count(PROGRAMS); seed++)
+	for_each_seed(seed, test_count(PROGRAMS))
 		compare(seed, false);
 }
 
 static void reductions_lose_no_outcome_on_x86(void **unused)
 {
-	for (uint32_t seed = 1; seed <= test_count(PROGRAMS); seed++)
+	for_each_seed(seed, test_count(PROGRAMS))
 		compare(seed, true);
 }
 

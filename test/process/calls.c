@@ -73,10 +73,8 @@ static void calls_new(uint64_t seed, uint32_t max, uint32_t buffer,
 
 static void a_call_that_returns_0_is_done(void **state)
 {
-	uint64_t seed;
-
 	(void)state;
-	for (seed = 1; seed <= 50; seed++) {
+	for_each_seed(seed, 50) {
 		calls_new(seed, 1 + seed % 5, seed % 7, 1 + seed % 3, 12);
 		world.tasks[0].how = FAILS;
 		assert_int_equal(offer_all(&world, 0, 12),
@@ -176,10 +174,8 @@ static void a4_11_aborted_it_is_released_when_they_have_ended(void **state)
 /* Also the commands that wait at a runner are answered. */
 static void aborted_between_two_calls_it_answers_all(void **state)
 {
-	uint64_t seed;
-
 	(void)state;
-	for (seed = 1; seed <= 300; seed++) {
+	for_each_seed(seed, 300) {
 		calls_new(seed, 40, 20, 1 + seed % 3, 60);
 		assert_int_equal(offer_all(&world, 0, 60), 60);
 		weir_sim_run_until(world.sim, 0, seed % 11);
@@ -197,11 +193,10 @@ static void aborted_between_two_calls_it_answers_all(void **state)
 static void a_runner_that_is_stopped_keeps_no_place(void **state)
 {
 	struct weir_actor_id runners[4];
-	uint64_t seed;
 	size_t again;
 
 	(void)state;
-	for (seed = 1; seed <= 100; seed++) {
+	for_each_seed(seed, 100) {
 		calls_new(seed, 40, 20, 2, 120);
 		assert_int_equal(weir_system_children(world.system, world.ref,
 						      runners, 4),
@@ -234,11 +229,10 @@ static void a_runner_that_is_stopped_keeps_no_place(void **state)
 static void a_runner_that_is_stopped_passes_on_its_wake(void **state)
 {
 	struct weir_actor_id runners[4];
-	uint64_t seed;
 	size_t i;
 
 	(void)state;
-	for (seed = 1; seed <= 200; seed++) {
+	for_each_seed(seed, 200) {
 		calls_new(seed, 4, 4, 2, 1);
 		assert_int_equal(weir_system_children(world.system, world.ref,
 						      runners, 4),
@@ -256,11 +250,10 @@ static void a_runner_that_is_stopped_passes_on_its_wake(void **state)
 
 static void calls_begin_as_their_commands_came(void **state)
 {
-	uint64_t seed;
 	size_t i;
 
 	(void)state;
-	for (seed = 1; seed <= 50; seed++) {
+	for_each_seed(seed, 50) {
 		calls_new(seed, 40, 60, 1 + seed % 4, 100);
 		assert_int_equal(offer_all(&world, 0, 100), 100);
 		weir_sim_run(world.sim);
@@ -305,10 +298,9 @@ static void drain_done(struct weir_ending *drain)
 static void an_executor_that_drains_lets_calls_be_made(void **state)
 {
 	struct weir_ending drain = {.done = drain_done};
-	uint64_t seed;
 
 	(void)state;
-	for (seed = 1; seed <= 50; seed++) {
+	for_each_seed(seed, 50) {
 		calls_new(seed, 10, 20, 1 + seed % 3, 30);
 		assert_int_equal(offer_all(&world, 0, 30), 30);
 		weir_sim_run_until(world.sim, 0, seed % 7);
@@ -363,10 +355,9 @@ static void restarted_it_goes_on_with_its_runners(void **state)
 		.buffer = 4,
 		.released = manager_released,
 	};
-	uint64_t seed;
 
 	(void)state;
-	for (seed = 1; seed <= 100; seed++) {
+	for_each_seed(seed, 100) {
 		n_later = calls = 0;
 		world_init_under(&world, seed, &strategy);
 		tasks_new(&world, 16, 0);

@@ -175,11 +175,10 @@ static bool fail_running(const struct weir_process_manager_options *options,
 static void without_memory_every_command_is_answered(void **state)
 {
 	struct weir_process_manager_options options;
-	uint64_t seed;
 	size_t fail;
 
 	(void)state;
-	for (seed = 1; seed <= 5; seed++) {
+	for_each_seed(seed, 5) {
 		options = job_options(&world, 10, 6);
 		for (fail = 1; fail_running(&options, seed, fail); fail++)
 			;

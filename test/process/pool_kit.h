@@ -444,39 +444,21 @@ struct rule {
 	void (*run)(struct world *world);
 };
 
-static uint64_t seed_now;
-
 static inline void over_seeds(void **state)
 {
 	const struct rule *rule = *state;
-	const char *only = getenv("WEIR_TEST_SEED");
-	uint64_t seed, n = test_count(test_soak() ? 5000 : 200);
 
-	for (seed = 1; seed <= n; seed++) {
-		seed_now = only ? strtoull(only, NULL, 10) : seed;
-		world_init(&the_world, seed_now);
+	for_each_seed(seed, test_count(test_soak() ? 5000 : 200)) {
+		world_init(&the_world, seed);
 		world_open(&the_world);
 		rule->run(&the_world);
 		world_fini(&the_world);
-		if (only)
-			break;
 	}
-	seed_now = 0;
-}
-
-static inline int tell_seed(void **state)
-{
-	(void)state;
-	if (seed_now)
-		print_message("replay with WEIR_TEST_SEED=%llu\n",
-			      (unsigned long long)seed_now);
-	seed_now = 0;
-	return 0;
 }
 
 #define RULE(name) \
 	{ \
-#name, over_seeds, NULL, tell_seed, &(struct rule) \
+#name, over_seeds, NULL, NULL, &(struct rule) \
 		{ \
 			name \
 		} \

@@ -119,17 +119,13 @@ static void live(uint64_t seed)
 
 static void every_command_is_answered_once(void **state)
 {
-	uint64_t seed, n = test_count(20000);
 	size_t i;
 
 	(void)state;
 	for (i = 0; i < 12; i++)
 		snprintf(ids[i], sizeof(ids[i]), "%zu", i);
-	for (seed = 1; seed <= n; seed++) {
-		if (getenv("WEIR_SEED"))
-			seed = n = strtoull(getenv("WEIR_SEED"), NULL, 10);
+	for_each_seed(seed, test_count(20000))
 		live(seed);
-	}
 }
 
 int main(void)

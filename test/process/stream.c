@@ -179,10 +179,9 @@ static void a4_3_a7_7_it_never_asks_for_more_than_it_can_start(void **state)
 	struct weir_publisher_probe_counts sent;
 	struct weir_process_counts c;
 	size_t next, i;
-	uint64_t seed;
 
 	(void)state;
-	for (seed = 1; seed <= 100; seed++) {
+	for_each_seed(seed, 100) {
 		probed(1 + seed % 9, 1 + seed % 5, 60);
 		for (i = 0; i < 60; i++) {
 			world.tasks[i].work_ns =
@@ -473,10 +472,9 @@ static void limiter_init(struct limiter *self)
 static void any_publisher_can_feed_it(void **state)
 {
 	struct sender sender;
-	uint64_t seed;
 
 	(void)state;
-	for (seed = 1; seed <= 50; seed++) {
+	for_each_seed(seed, 50) {
 		manager_new(1 + seed % 7, seed % 4, 40);
 		sender_init(&sender);
 		assert_int_equal(weir_publisher_subscribe(

@@ -420,13 +420,13 @@ static void refused_at_once_they_leave_room_for_others(void **state)
 /* Closed or stopped while all offer. */
 static void close_while_offered(bool jobs)
 {
-	uint64_t round, rounds = test_count(200), random = 77 + jobs;
-	uint64_t n;
+	uint64_t n, random;
 
-	for (round = 1; round <= rounds; round++) {
+	for_each_seed(seed, test_count(200)) {
+		random = seed * UINT64_C(0x9e3779b97f4a7c15) + jobs;
 		open_world(1 + (uint32_t)draw(&random, 8),
 			   (uint32_t)draw(&random, 20), jobs);
-		begin_requests(UINT64_MAX, round);
+		begin_requests(UINT64_MAX, seed);
 		for (n = draw(&random, 20000); n > 0; n--)
 			ck_pr_stall();
 		switch (draw(&random, 4)) {

@@ -270,7 +270,7 @@ static void it_keeps_the_rules_on_the_simulator(void **state)
 	struct place place;
 
 	(void)state;
-	for (uint64_t seed = 1; seed <= test_count(50); seed++) {
+	for_each_seed(seed, test_count(50)) {
 		place_sim(&place, seed);
 		verify_both(&place);
 	}

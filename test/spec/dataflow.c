@@ -141,9 +141,7 @@ static void original_check(struct original *o, size_t count)
 static void original_case(size_t count, uint64_t pause_first,
 			  uint64_t pause_last, uint64_t expected_ns)
 {
-	uint64_t seed;
-
-	for (seed = 1; seed <= test_count(10000); seed++) {
+	for_each_seed(seed, test_count(10000)) {
 		struct weir_sim *sim = sim_new(seed);
 		struct original o;
 
@@ -181,9 +179,7 @@ static void original_five_items_to_a_slow_consumer(void **state)
 
 static void fault_01_cancel_against_completion_ends_both(void **state)
 {
-	uint64_t seed;
-
-	for (seed = 1; seed <= test_count(10000); seed++) {
+	for_each_seed(seed, test_count(10000)) {
 		struct weir_sim *sim = sim_new(seed);
 		struct pair pair;
 
@@ -204,9 +200,7 @@ static void fault_01_cancel_against_completion_ends_both(void **state)
 /* Two stages in a ring that complete together. */
 static void fault_01_two_in_a_ring_may_stop_together(void **state)
 {
-	uint64_t seed;
-
-	for (seed = 1; seed <= test_count(10000); seed++) {
+	for_each_seed(seed, test_count(10000)) {
 		struct weir_sim *sim = sim_new(seed);
 		struct ledger ledger;
 		struct stage stages[2];
@@ -239,9 +233,7 @@ static void fault_01_two_in_a_ring_may_stop_together(void **state)
 
 static void fault_04_stop_in_a_turn_loses_no_item(void **state)
 {
-	uint64_t seed;
-
-	for (seed = 1; seed <= test_count(10000); seed++) {
+	for_each_seed(seed, test_count(10000)) {
 		struct weir_sim *sim = sim_new(seed);
 		struct pair pair;
 
@@ -258,9 +250,7 @@ static void fault_04_stop_in_a_turn_loses_no_item(void **state)
 
 static void fault_05_no_turn_runs_after_the_end(void **state)
 {
-	uint64_t seed;
-
-	for (seed = 1; seed <= test_count(10000); seed++) {
+	for_each_seed(seed, test_count(10000)) {
 		struct weir_sim *sim = sim_new(seed);
 		struct pair pair;
 		size_t seen;
@@ -479,9 +469,7 @@ static void fault_10_an_error_passes_a_stage_whose_output_is_full(void **state)
 
 static void fault_12_a_cancel_reaches_the_source_over_all_stages(void **state)
 {
-	uint64_t seed;
-
-	for (seed = 1; seed <= test_count(10000); seed++) {
+	for_each_seed(seed, test_count(10000)) {
 		struct weir_sim *sim = sim_new(seed);
 		struct weir_executor *executor = weir_sim_executor(sim);
 		struct ledger ledger;

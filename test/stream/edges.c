@@ -193,9 +193,7 @@ static void an_offer_takes_the_place_of_the_one_subscriber(void **state)
 /* As long as nobody has taken the lost link's place it is not looked at. */
 static void a_stage_whose_link_has_gone_is_none(void **state)
 {
-	uint64_t seed, n = test_count(500);
-
-	for (seed = 1; seed <= n; seed++) {
+	for_each_seed(seed, test_count(500)) {
 		struct weir_sim *sim = sim_new(seed);
 		struct weir_executor *executor = weir_sim_executor(sim);
 		struct weir_reactive_out out;

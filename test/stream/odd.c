@@ -319,11 +319,10 @@ static void ring_init(struct ring *self, struct weir_executor *executor,
 /* By a link before the start, by one it offers itself, and without one. */
 static void an_item_goes_round_in_one_actor(void **state)
 {
-	uint64_t seed, n = test_count(200);
 	int how;
 
 	for (how = 0; how < 3; how++)
-		for (seed = 1; seed <= n; seed++) {
+		for_each_seed(seed, test_count(200)) {
 			struct weir_sim *sim = sim_new(seed);
 			struct ledger ledger;
 			struct ring self = {.ledger = &ledger};

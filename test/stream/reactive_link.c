@@ -100,9 +100,7 @@ static void both_actors_are_stages(void **state)
 
 static void while_they_run_it_is_a_link_soon(void **state)
 {
-	uint64_t seed, n = test_count(SEEDS);
-
-	for (seed = 1; seed <= n; seed++) {
+	for_each_seed(seed, test_count(SEEDS)) {
 		struct ends ends;
 		uint64_t steps, i;
 
@@ -127,9 +125,7 @@ static void while_they_run_it_is_a_link_soon(void **state)
 /* Either may stop between any two steps of the linking. */
 static void either_may_stop_meanwhile(void **state)
 {
-	uint64_t seed, n = test_count(SEEDS);
-
-	for (seed = 1; seed <= n; seed++) {
+	for_each_seed(seed, test_count(SEEDS)) {
 		struct ends ends;
 		uint64_t steps, i;
 
@@ -289,9 +285,7 @@ static void drained(struct weir_ending *drain)
 /* What waits in the stage when the source and the sink hear of the drain. */
 static void in_a_drain_what_was_made_arrives_over_a_link_or_not(void **state)
 {
-	uint64_t seed, n = test_count(SEEDS);
-
-	for (seed = 1; seed <= n; seed++) {
+	for_each_seed(seed, test_count(SEEDS)) {
 		struct weir_reactive_in_options options = {.prefetch = 5};
 		struct weir_ending drain = {.done = drained};
 		struct weir_reactive_out out;
@@ -379,9 +373,7 @@ static void items_that_differ_break_the_subscriber(void **state)
 /* A broadcast to a link, to another one made while it runs, and to a taker. */
 static void links_and_others_share_a_publisher(void **state)
 {
-	uint64_t seed, n = test_count(SEEDS);
-
-	for (seed = 1; seed <= n; seed++) {
+	for_each_seed(seed, test_count(SEEDS)) {
 		struct ends ends;
 		struct sink late;
 		struct weir_reactive_in late_in;

@@ -181,7 +181,7 @@ static void each_has_what_it_requested_on_the_simulator(void **state)
 {
 	struct place place;
 
-	for (uint64_t seed = 1; seed <= test_count(SEEDS); seed++) {
+	for_each_seed(seed, test_count(SEEDS)) {
 		place_sim(&place, seed);
 		fail_all(&place);
 		place_fini(&place);

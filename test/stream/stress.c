@@ -381,9 +381,8 @@ static void race(struct weir_executor *executor, uint64_t seed,
 static void two_threads_request_and_cancel_what_comes(void **state)
 {
 	struct weir_threads *pool = pool_new();
-	uint64_t seed, n = test_count(5000);
 
-	for (seed = 1; seed <= n; seed++)
+	for_each_seed(seed, test_count(5000))
 		race(weir_threads_executor(pool), seed, 2);
 	pool_free(pool);
 }
@@ -391,9 +390,8 @@ static void two_threads_request_and_cancel_what_comes(void **state)
 static void a_third_one_subscribes_meanwhile(void **state)
 {
 	struct weir_threads *pool = pool_new();
-	uint64_t seed, n = test_count(5000);
 
-	for (seed = 1; seed <= n; seed++)
+	for_each_seed(seed, test_count(5000))
 		race(weir_threads_executor(pool), seed, 3);
 	pool_free(pool);
 }
@@ -486,9 +484,7 @@ static void a_crowd(uint64_t seed, size_t n)
 
 static void many_come_and_go_and_who_stays_gets_all(void **state)
 {
-	uint64_t seed, n = test_count(30);
-
-	for (seed = 1; seed <= n; seed++)
+	for_each_seed(seed, test_count(30))
 		a_crowd(seed, 20000);
 }
 
@@ -589,9 +585,8 @@ static void meet(struct weir_threads *pool, uint64_t seed)
 static void links_are_made_while_either_side_stops(void **state)
 {
 	struct weir_threads *pool = pool_new();
-	uint64_t seed, n = test_count(6000);
 
-	for (seed = 1; seed <= n; seed++)
+	for_each_seed(seed, test_count(6000))
 		meet(pool, seed);
 	pool_free(pool);
 }
@@ -759,9 +754,8 @@ static void be_pushed(struct weir_threads *pool, uint64_t seed)
 static void publishers_by_hand_push_while_their_subscriber_stops(void **state)
 {
 	struct weir_threads *pool = pool_new();
-	uint64_t seed, n = test_count(5000);
 
-	for (seed = 1; seed <= n; seed++)
+	for_each_seed(seed, test_count(5000))
 		be_pushed(pool, seed);
 	pool_free(pool);
 }

@@ -272,7 +272,7 @@ static void in_ports_keep_the_rules_on_the_simulator(void **state)
 {
 	struct place place;
 
-	for (uint64_t seed = 1; seed <= test_count(50); seed++) {
+	for_each_seed(seed, test_count(50)) {
 		place_sim(&place, seed);
 		verify_ways(&place);
 	}

@@ -226,7 +226,7 @@ static void out_ports_keep_the_rules_on_the_simulator(void **state)
 {
 	struct place place;
 
-	for (uint64_t seed = 1; seed <= test_count(10); seed++) {
+	for_each_seed(seed, test_count(10)) {
 		place_sim(&place, seed);
 		verify_all(&place);
 	}

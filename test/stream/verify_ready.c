@@ -452,7 +452,7 @@ static void ready_made_stages_keep_the_rules_on_the_simulator(void **state)
 {
 	struct place place;
 
-	for (uint64_t seed = 1; seed <= test_count(10); seed++) {
+	for_each_seed(seed, test_count(10)) {
 		place_sim(&place, seed);
 		verify_all(&place);
 	}

@@ -162,6 +162,11 @@ static uint64_t random_next(void)
 	return random_state;
 }
 
+static void random_begin(uint64_t seed)
+{
+	random_state = seed * UINT64_C(0x9e3779b97f4a7c15);
+}
+
 /* Of any magnitude. */
 static uint64_t random_any(void)
 {
@@ -182,34 +187,37 @@ static __int128 bounded(__int128 delay)
 	return delay < WEIR_FOREVER ? delay : WEIR_FOREVER - 1;
 }
 
+static void compare_delays(void)
+{
+	uint64_t min_ns = random_any() | 1, max_ns = random_any();
+	uint64_t random = random_next();
+	uint32_t k = (uint32_t)(random_any() >> 32);
+	double factor = (double)(random_next() % 1025) / 1024;
+	struct weir_backoff backoff =
+		exponential(min_ns, max_ns < min_ns ? min_ns : max_ns, 0);
+	__int128 base = cap(&backoff, k), delay, ideal, least, most;
+
+	assert_true(weir_backoff_delay(&backoff, k, random) == bounded(base));
+	backoff.random_factor = 1;
+	assert_true(
+		weir_backoff_delay(&backoff, k, random) ==
+		bounded(base +
+			(__int128)(((unsigned __int128)base * random) >> 64)));
+	backoff.random_factor = factor;
+	delay = weir_backoff_delay(&backoff, k, random);
+	ideal = base + (__int128)((long double)base * factor *
+				  ((long double)random / 0x1p64L));
+	least = ideal - (base >> 52) - 2;
+	most = ideal + (base >> 52) + 2;
+	assert_true(delay >= bounded(base) && delay >= bounded(least));
+	assert_true(delay <= bounded(most));
+}
+
 static void b8_1_delays_agree_with_wider_numbers(void **state)
 {
-	uint64_t n = test_count(300000);
-
-	for (uint64_t i = 0; i < n; i++) {
-		uint64_t min_ns = random_any() | 1, max_ns = random_any();
-		uint64_t random = random_next();
-		uint32_t k = (uint32_t)(random_any() >> 32);
-		double factor = (double)(random_next() % 1025) / 1024;
-		struct weir_backoff backoff = exponential(
-			min_ns, max_ns < min_ns ? min_ns : max_ns, 0);
-		__int128 base = cap(&backoff, k), delay, ideal, least, most;
-
-		assert_true(weir_backoff_delay(&backoff, k, random) ==
-			    bounded(base));
-		backoff.random_factor = 1;
-		assert_true(weir_backoff_delay(&backoff, k, random) ==
-			    bounded(base + (__int128)(((unsigned __int128)base *
-						       random) >>
-						      64)));
-		backoff.random_factor = factor;
-		delay = weir_backoff_delay(&backoff, k, random);
-		ideal = base + (__int128)((long double)base * factor *
-					  ((long double)random / 0x1p64L));
-		least = ideal - (base >> 52) - 2;
-		most = ideal + (base >> 52) + 2;
-		assert_true(delay >= bounded(base) && delay >= bounded(least));
-		assert_true(delay <= bounded(most));
+	for_each_seed(seed, test_count(300000)) {
+		random_begin(seed);
+		compare_delays();
 	}
 }
 
@@ -413,61 +421,67 @@ static void b9_a_window_of_0_is_never_left(void **state)
 enum { LIFE = 200 };
 
 /* Phluxor's own: all times since they were cleared. */
+static void live_by_a_record(void)
+{
+	struct life life = {linear(SECOND, random_next() % 5 * SECOND)};
+	uint64_t window_ns = life.backoff.reset_ns;
+	uint64_t times[LIFE], n_times = 0;
+
+	for (int i = 0; i < LIFE; i++) {
+		bool inside = false;
+
+		life.now_ns += random_next() % 6 * SECOND / 2;
+		for (uint64_t t = 0; t < n_times; t++)
+			inside |= window_ns == 0 ||
+				  life.now_ns - times[t] < window_ns;
+		if (!inside)
+			n_times = 0;
+		times[n_times++] = life.now_ns;
+		assert_true(weir__backoff_next(&life.backoff, &life.count,
+					       &life.last_ns, life.now_ns,
+					       0) == n_times * SECOND);
+	}
+}
+
 static void b9_random_lives_agree_with_a_full_record(void **state)
 {
-	uint64_t n = test_count(3000);
-
-	for (uint64_t seed = 0; seed < n; seed++) {
-		struct life life = {linear(SECOND, random_next() % 5 * SECOND)};
-		uint64_t window_ns = life.backoff.reset_ns;
-		uint64_t times[LIFE], n_times = 0;
-
-		for (int i = 0; i < LIFE; i++) {
-			bool inside = false;
-
-			life.now_ns += random_next() % 6 * SECOND / 2;
-			for (uint64_t t = 0; t < n_times; t++)
-				inside |= window_ns == 0 ||
-					  life.now_ns - times[t] < window_ns;
-			if (!inside)
-				n_times = 0;
-			times[n_times++] = life.now_ns;
-			assert_true(
-				weir__backoff_next(&life.backoff, &life.count,
-						   &life.last_ns, life.now_ns,
-						   0) == n_times * SECOND);
-		}
+	for_each_seed(seed, test_count(3000)) {
+		random_begin(seed);
+		live_by_a_record();
 	}
 }
 
 /* Akka's own: a timer set at each restart, for the number it has seen. */
+static void live_by_a_timer(void)
+{
+	struct life life = {exponential(4, 40, 0)};
+	uint64_t timer_ns = UINT64_MAX;
+	uint32_t count = 0, seen = 0;
+
+	life.backoff.reset_ns = 4 + random_next() % 37;
+	for (int i = 0; i < LIFE; i++) {
+		life.now_ns += random_next() % 50;
+		if (timer_ns <= life.now_ns && seen == count)
+			count = 0;
+		assert_true(failure(&life, 0) ==
+			    (count < 4 ? UINT64_C(4) << count : 40));
+		count++;
+		assert_int_equal(life.count, count);
+		if (random_next() % 4 == 0) {
+			life.now_ns += random_next() % 50;
+			weir__backoff_restarted(&life.backoff, &life.last_ns,
+						life.now_ns);
+		}
+		timer_ns = life.now_ns + life.backoff.reset_ns;
+		seen = count;
+	}
+}
+
 static void b8_8_random_lives_agree_with_a_reset_timer(void **state)
 {
-	uint64_t n = test_count(3000);
-
-	for (uint64_t seed = 0; seed < n; seed++) {
-		struct life life = {exponential(4, 40, 0)};
-		uint64_t timer_ns = UINT64_MAX;
-		uint32_t count = 0, seen = 0;
-
-		life.backoff.reset_ns = 4 + random_next() % 37;
-		for (int i = 0; i < LIFE; i++) {
-			life.now_ns += random_next() % 50;
-			if (timer_ns <= life.now_ns && seen == count)
-				count = 0;
-			assert_true(failure(&life, 0) ==
-				    (count < 4 ? UINT64_C(4) << count : 40));
-			count++;
-			assert_int_equal(life.count, count);
-			if (random_next() % 4 == 0) {
-				life.now_ns += random_next() % 50;
-				weir__backoff_restarted(&life.backoff,
-							&life.last_ns,
-							life.now_ns);
-			}
-			timer_ns = life.now_ns + life.backoff.reset_ns;
-			seen = count;
-		}
+	for_each_seed(seed, test_count(3000)) {
+		random_begin(seed);
+		live_by_a_timer();
 	}
 }
 

@@ -259,10 +259,9 @@ static void b8_6_a_name_of_the_users_is_kept_too(void **state)
 
 static void b8_6_what_the_old_child_had_not_taken_is_dead_letters(void **state)
 {
-	uint64_t seed;
 	struct world world;
 
-	for (seed = 1; seed <= 20; seed++) {
+	for_each_seed(seed, 20) {
 		begin_on_failure(&world, seed, NULL);
 		assert_int_equal(put(&world, FAIL), 0);
 		assert_int_equal(put(&world, TAKE), 0);

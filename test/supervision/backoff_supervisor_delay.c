@@ -40,12 +40,12 @@ static void b8_1_there_is_no_child_a_nanosecond_before(void **state)
 static void b8_2_jitter_comes_after_the_cap_and_only_lengthens(void **state)
 {
 	static const uint64_t seconds[] = {3, 6, 12, 24, 30, 30};
-	uint64_t seed, delay, least;
+	uint64_t delay, least;
 	uint32_t longer = 0, past_cap = 0;
 	struct world world;
 	size_t i;
 
-	for (seed = 1; seed <= 20; seed++) {
+	for_each_seed(seed, 20) {
 		world_begin(&world, seed);
 		world.options.backoff.random_factor = 0.2;
 		start(&world);
@@ -58,8 +58,8 @@ static void b8_2_jitter_comes_after_the_cap_and_only_lengthens(void **state)
 		}
 		end(&world);
 	}
-	assert_true(longer > 100);
-	assert_true(past_cap > 30);
+	assert_true(longer > 100 || test_seed_only());
+	assert_true(past_cap > 30 || test_seed_only());
 }
 
 static void b8_2_the_seed_of_the_system_repeats_the_jitter(void **state)

@@ -65,10 +65,9 @@ static void begin_with_boss(struct world *world, struct boss *boss,
 
 static void b8_12_after_the_final_item_the_childs_end_is_the_end(void **state)
 {
-	uint64_t seed;
 	struct world world;
 
-	for (seed = 1; seed <= 20; seed++) {
+	for_each_seed(seed, 20) {
 		begin(&world, seed);
 		assert_int_equal(put(&world, TAKE), 0);
 		assert_int_equal(put(&world, LAST), 0);
@@ -234,11 +233,10 @@ static void b8_12_nor_is_another_child_made_by_a_restart(void **state)
 
 static void its_own_restart_begins_anew_with_a_new_child(void **state)
 {
-	uint64_t seed;
 	struct boss boss;
 	struct world world;
 
-	for (seed = 1; seed <= 20; seed++) {
+	for_each_seed(seed, 20) {
 		begin_with_boss(&world, &boss, seed);
 		(void)next_delay(&world);
 		(void)next_delay(&world);
@@ -257,11 +255,10 @@ static void its_own_restart_begins_anew_with_a_new_child(void **state)
 
 static void its_own_restart_ends_a_delay(void **state)
 {
-	uint64_t seed;
 	struct boss boss;
 	struct world world;
 
-	for (seed = 1; seed <= 20; seed++) {
+	for_each_seed(seed, 20) {
 		begin_with_boss(&world, &boss, seed);
 		stop_child(&world);
 		assert_int_equal(weir_system_kill(world.system, world.ref), 0);

@@ -10,11 +10,10 @@
 
 static void b8_10_items_go_to_the_child(void **state)
 {
-	uint64_t seed;
 	struct world world;
 	int i;
 
-	for (seed = 1; seed <= 20; seed++) {
+	for_each_seed(seed, 20) {
 		begin(&world, seed);
 		for (i = 0; i < 10; i++)
 			tell(&world, TAKE);
@@ -232,10 +231,9 @@ static void b8_11_a_child_that_fails_while_it_dies_is_not_restarted(
 
 static void b8_13_a_pending_delay_is_harmless_after_a_stop(void **state)
 {
-	uint64_t seed;
 	struct world world;
 
-	for (seed = 1; seed <= 20; seed++) {
+	for_each_seed(seed, 20) {
 		begin(&world, seed);
 		stop_child(&world);
 		advance(&world, seed % 2 ? 3 * SECOND - 1 : SECOND);
@@ -301,10 +299,10 @@ static void last_thing(struct world *world)
 
 static void b8_13_whatever_happens_when_there_is_one_child_at_most(void **state)
 {
-	uint64_t seed, n = test_count(2000), steps, i;
+	uint64_t steps, i;
 	struct world world;
 
-	for (seed = 1; seed <= n; seed++) {
+	for_each_seed(seed, test_count(2000)) {
 		world_begin(&world, seed);
 		world.options.mode = seed % 4 ? WEIR_BACKOFF_ON_STOP
 					      : WEIR_BACKOFF_ON_FAILURE;
@@ -329,11 +327,11 @@ static void b8_13_whatever_happens_when_there_is_one_child_at_most(void **state)
 /* A final item and the child's end at the same time: one of two outcomes. */
 static void b8_12_b8_13_a_final_item_meets_the_childs_end(void **state)
 {
-	uint64_t seed, i, n = test_count(500);
+	uint64_t i;
 	struct world world;
 	int rc;
 
-	for (seed = 1; seed <= n; seed++) {
+	for_each_seed(seed, test_count(500)) {
 		begin(&world, seed);
 		(void)weir_system_stop_actor(world.system, child(&world));
 		for (i = seed % 7; i > 0; i--)
@@ -456,10 +454,9 @@ static void on_drained(struct weir_ending *drain)
 static void when_the_executor_drains_it_ends(void **state)
 {
 	struct weir_ending drain = {.done = on_drained};
-	uint64_t seed;
 	struct world world;
 
-	for (seed = 1; seed <= 20; seed++) {
+	for_each_seed(seed, 20) {
 		begin(&world, seed);
 		if (seed % 2)
 			stop_child(&world);

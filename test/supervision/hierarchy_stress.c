@@ -153,33 +153,21 @@ static void a_world(uint64_t seed)
 	world_end(world);
 	while (weir_threads_free(threads) != 0)
 		sched_yield();
-	world->seed = 0;
-}
-
-static void b_nothing_that_fails_on_many_threads_leaves_anybody_behind(
-	void **state)
-{
-	uint64_t seed, n = test_count(test_soak() ? 20000 : 400);
-
-	for (seed = 1; seed <= n; seed++)
-		a_world(seed);
 }
 
 /* A seed is no more than where to begin, here. */
-static int print_seed(void **state)
+static void b_nothing_that_fails_on_many_threads_leaves_anybody_behind(
+	void **state)
 {
-	if (the_world.seed)
-		print_message("in world %llu\n",
-			      (unsigned long long)the_world.seed);
-	return 0;
+	for_each_seed(seed, test_count(test_soak() ? 20000 : 400))
+		a_world(seed);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_teardown(
-			b_nothing_that_fails_on_many_threads_leaves_anybody_behind,
-			print_seed),
+		cmocka_unit_test(
+			b_nothing_that_fails_on_many_threads_leaves_anybody_behind),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

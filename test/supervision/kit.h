@@ -230,34 +230,26 @@ struct rule {
 static inline void over_seeds(void **state)
 {
 	const struct rule *rule = *state;
-	const char *only = getenv("WEIR_TEST_SEED");
-	uint64_t seed, n = test_count(test_soak() ? 20000 : 1000);
 
-	for (seed = 1; seed <= n; seed++) {
-		if (only)
-			seed = strtoull(only, NULL, 10);
+	for_each_seed(seed, test_count(test_soak() ? 20000 : 1000)) {
 		world_begin(&the_world, seed);
 		rule->run(&the_world);
 		world_end(&the_world);
-		if (only)
-			break;
 	}
 	the_world.seed = 0;
 }
 
-static inline int tell_seed(void **state)
+static inline int tell_trace(void **state)
 {
 	if (the_world.seed)
-		print_message("replay with WEIR_TEST_SEED=%llu: %s\n",
-			      (unsigned long long)the_world.seed,
-			      told(&the_world, NULL));
+		print_message("told: %s\n", told(&the_world, NULL));
 	the_world.seed = 0;
 	return 0;
 }
 
 #define RULE(name) \
 	{ \
-#name, over_seeds, NULL, tell_seed, &(struct rule) \
+#name, over_seeds, NULL, tell_trace, &(struct rule) \
 		{ \
 			name \
 		} \

@@ -145,9 +145,7 @@ static void live(struct model *model)
 
 static void b6_d1_1_random_histories_agree_with_the_sources(void **state)
 {
-	uint64_t n = test_count(5000);
-
-	for (uint64_t seed = 1; seed <= n; seed++) {
+	for_each_seed(seed, test_count(5000)) {
 		struct model model = {0};
 
 		random_state = seed * UINT64_C(0x9e3779b97f4a7c15);

@@ -262,9 +262,7 @@ static void random_tree(uint64_t seed)
 
 static void names_of_a_random_tree_are_right(void **state)
 {
-	uint64_t n = test_count(100), seed;
-
-	for (seed = 1; seed <= n; seed++)
+	for_each_seed(seed, test_count(100))
 		random_tree(seed);
 }
 

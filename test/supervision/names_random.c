@@ -136,10 +136,8 @@ static void come_and_go(uint64_t seed)
 
 static void come_and_go_with(uint64_t mask)
 {
-	uint64_t n = test_count(10), seed;
-
 	hash_mask = mask;
-	for (seed = 1; seed <= n; seed++)
+	for_each_seed(seed, test_count(10))
 		come_and_go(seed);
 }
 

@@ -90,15 +90,15 @@ static void nobody_held_it_for_long(size_t n)
 	assert_in_range(longest, 1, AT_ONCE);
 }
 
-static void path_of(size_t i, char path[32])
+static void path_of(size_t i, char path[48])
 {
-	snprintf(path, 32, "/user/worker-%zu", i);
+	snprintf(path, 48, "/user/worker-%zu", i);
 }
 
 static void add_all(struct weir_system *system, struct weir_sim *sim,
 		    struct child *children, size_t n)
 {
-	char path[32];
+	char path[48];
 	size_t i;
 
 	for (i = 0; i < n; i++) {
@@ -112,7 +112,7 @@ static void add_all(struct weir_system *system, struct weir_sim *sim,
 static void find_all(struct weir_system *system, const struct child *children,
 		     size_t n)
 {
-	char path[32];
+	char path[48];
 	size_t i;
 
 	for (i = 0; i < n; i++) {
@@ -124,7 +124,7 @@ static void find_all(struct weir_system *system, const struct child *children,
 static void remove_all(struct weir_system *system, struct weir_sim *sim,
 		       const struct child *children, size_t n)
 {
-	char path[32];
+	char path[48];
 	size_t i;
 
 	for (i = 0; i < n; i++)

@@ -431,7 +431,6 @@ static void end(struct pipeline *self)
 /* --- On the simulator ----------------------------------------------------- */
 
 static struct pipeline pipeline;
-static uint64_t seed_now;
 
 static void begin(const struct answer *answer, int stage, uint32_t at_call)
 {
@@ -442,11 +441,12 @@ static void begin(const struct answer *answer, int stage, uint32_t at_call)
 }
 
 /* False: there is no such call. */
-static bool simulate(const struct answer *answer, int stage, uint32_t at_call)
+static bool simulate(uint64_t seed, const struct answer *answer, int stage,
+		     uint32_t at_call)
 {
 	struct weir_sim *sim;
 
-	assert_int_equal(weir_sim_new(&sim, seed_now, NULL), 0);
+	assert_int_equal(weir_sim_new(&sim, seed, NULL), 0);
 	begin(answer, stage, at_call);
 	start(&pipeline, weir_sim_executor(sim));
 	weir_sim_run(sim);
@@ -461,19 +461,17 @@ static bool simulate(const struct answer *answer, int stage, uint32_t at_call)
 
 static void crash_everywhere(void **state)
 {
-	uint64_t n = test_count(test_soak() ? 2000 : 100);
 	uint32_t at_call;
 	int stage;
 
-	for (seed_now = 1; seed_now <= n; seed_now++)
+	for_each_seed(seed, test_count(test_soak() ? 2000 : 100))
 		for (stage = 0; stage < N_STAGES; stage++) {
 			at_call = 1;
-			while (simulate(*state, stage, at_call))
+			while (simulate(seed, *state, stage, at_call))
 				at_call++;
 			/* the pages are small: there are some */
 			assert_true(at_call > 6);
 		}
-	seed_now = 0;
 }
 
 /* --- On a pool ------------------------------------------------------------ */
@@ -504,11 +502,10 @@ static void crash_on_workers(void **state)
 
 static int tell(void **state)
 {
-	if (seed_now)
-		print_message("seed %llu, stage %d, call %u\n",
-			      (unsigned long long)seed_now, pipeline.stage,
+	if (pipeline.system)
+		print_message("stage %d, call %u\n", pipeline.stage,
 			      pipeline.at_call);
-	seed_now = 0;
+	pipeline.system = NULL;
 	return 0;
 }
 

@@ -238,7 +238,12 @@ static const struct weir_rule by_weight[] = {
 };
 enum { N_WEIGHTS = sizeof(by_weight) / sizeof(by_weight[0]) };
 
-static uint32_t random_state = 1;
+static uint32_t random_state;
+
+static void random_begin(uint64_t seed)
+{
+	random_state = (uint32_t)seed * 2654435761u;
+}
 
 static uint32_t random_below(uint32_t bound)
 {
@@ -250,39 +255,42 @@ static uint32_t random_below(uint32_t bound)
  * Rows in any order, some twice, some that do not match. Only the first of the
  * most specific ones that are there says WEIR_DIRECTIVE_RESUME.
  */
-static void b3_4_the_most_specific_rule_wins_in_any_order(void **state)
+static void decide_by_drawn_rules(void)
 {
 	enum { ROWS = 12 };
-	uint64_t n = test_count(20000);
+	struct weir_rule rules[ROWS];
+	size_t best = N_WEIGHTS, where = 0;
+	size_t n_rules = 1 + random_below(ROWS);
+	struct weir_strategy strategy = {.rules = rules, .n_rules = n_rules};
 
-	for (uint64_t i = 0; i < n; i++) {
-		struct weir_rule rules[ROWS];
-		size_t best = N_WEIGHTS, where = 0;
-		size_t n_rules = 1 + random_below(ROWS);
-		struct weir_strategy strategy = {.rules = rules,
-						 .n_rules = n_rules};
+	for (size_t row = 0; row < n_rules; row++) {
+		size_t which = random_below(N_WEIGHTS + 1);
 
-		for (size_t row = 0; row < n_rules; row++) {
-			size_t which = random_below(N_WEIGHTS + 1);
-
-			if (which == N_WEIGHTS) {
-				rules[row] = (struct weir_rule){
-					-EPIPE, "fan", WEIR_FAILURE_TURN,
-					WEIR_DIRECTIVE_STOP};
-				continue;
-			}
-			rules[row] = by_weight[which];
-			rules[row].directive = WEIR_DIRECTIVE_STOP;
-			if (which < best) {
-				best = which;
-				where = row;
-			}
+		if (which == N_WEIGHTS) {
+			rules[row] = (struct weir_rule){-EPIPE, "fan",
+							WEIR_FAILURE_TURN,
+							WEIR_DIRECTIVE_STOP};
+			continue;
 		}
-		if (best < N_WEIGHTS)
-			rules[where].directive = WEIR_DIRECTIVE_RESUME;
-		assert_int_equal(decide(&strategy, &broken, WEIR_FAILURE_TURN),
-				 best < N_WEIGHTS ? WEIR_DIRECTIVE_RESUME
-						  : WEIR_DIRECTIVE_ESCALATE);
+		rules[row] = by_weight[which];
+		rules[row].directive = WEIR_DIRECTIVE_STOP;
+		if (which < best) {
+			best = which;
+			where = row;
+		}
+	}
+	if (best < N_WEIGHTS)
+		rules[where].directive = WEIR_DIRECTIVE_RESUME;
+	assert_int_equal(decide(&strategy, &broken, WEIR_FAILURE_TURN),
+			 best < N_WEIGHTS ? WEIR_DIRECTIVE_RESUME
+					  : WEIR_DIRECTIVE_ESCALATE);
+}
+
+static void b3_4_the_most_specific_rule_wins_in_any_order(void **state)
+{
+	for_each_seed(seed, test_count(20000)) {
+		random_begin(seed);
+		decide_by_drawn_rules();
 	}
 }
 

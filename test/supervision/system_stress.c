@@ -323,10 +323,9 @@ static void one_round(enum how how, uint64_t seed)
 
 static void b10_3_a_crowd_ends_in_order_at_any_moment(void **state)
 {
-	uint64_t n = test_count(100), seed;
 	enum how how;
 
-	for (seed = 1; seed <= n; seed++)
+	for_each_seed(seed, test_count(100))
 		for (how = SHUTDOWN; how < N_HOW; how++)
 			one_round(how, seed);
 }
