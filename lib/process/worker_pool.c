@@ -14,7 +14,7 @@
 #include "base/memory.h"
 #include "base/options.h"
 #include "process/pool.h"
-#include "supervision/cell.h"
+#include "supervision/tree.h"
 #include "supervision/system.h"
 
 #define SECOND UINT64_C(1000000000)

@@ -15,7 +15,6 @@
 
 #include "base/memory.h"
 #include "supervision/limit.h"
-#include "supervision/names.h"
 
 _Static_assert(sizeof(void *) != 8 || sizeof(struct weir__cell) == 56,
 	       "what an actor of a system costs");
@@ -155,6 +154,17 @@ struct weir__cell *weir__cell_new(struct weir_system *system)
 	return cell;
 }
 
+void weir__cell_order(struct weir__cell *cell, uint8_t orders)
+{
+	assert(orders);
+	/* an actor that has ended takes no orders, and may be gone */
+	if (!cell->actor)
+		return;
+	/* before the signal, which has a release: its slice finds them then */
+	ck_pr_or_8(&cell->orders, orders);
+	weir__actor_signal(cell->actor, WEIR__SIGNAL_SYSTEM);
+}
+
 #define FROM(state) (1u << WEIR__CELL_##state)
 #define BEFORE_STOPPING \
 	(FROM(STARTING) | FROM(ALIVE) | FROM(FAILED) | FROM(RESTARTING) | \
@@ -193,74 +203,6 @@ void weir__cell_become(struct weir__cell *cell, enum weir__cell_state state)
 	cell->state = (uint8_t)state;
 }
 
-/* --- What its parent has of it -------------------------------------------- */
-
-void weir__cell_flag(struct weir__cell *cell, uint16_t set, uint16_t clear)
-{
-	struct weir_system *system = weir__record_of(cell)->system;
-	struct weir__cell *parent = weir__tree_parent(system, cell);
-	const uint16_t stopping = WEIR__CELL_TOLD | WEIR__CELL_GROUP_HALT;
-	uint16_t flags = (uint16_t)((cell->flags & ~clear) | set);
-	struct weir__family *family;
-
-	if (parent) {
-		family = &weir__record_of(parent)->family;
-		family->n_stopping += !!(flags & stopping);
-		family->n_stopping -= !!(cell->flags & stopping);
-		family->n_seen += !(flags & WEIR__CELL_HIDDEN);
-		family->n_seen -= !(cell->flags & WEIR__CELL_HIDDEN);
-	}
-	cell->flags = flags;
-}
-
-void weir__family_add(struct weir_system *system, uint32_t *list,
-		      struct weir__cell *cell, bool front)
-{
-	uint32_t slot = weir__cell_slot(system, cell);
-	struct weir__cell *first, *last;
-
-	assert(cell->work == WEIR__NO_CELL);
-	if (*list == WEIR__NO_CELL) {
-		cell->work = slot;
-		cell->work_prev = slot;
-		*list = slot;
-		return;
-	}
-	first = weir__cell_at(system, *list);
-	last = weir__cell_at(system, first->work_prev);
-	cell->work = *list;
-	cell->work_prev = first->work_prev;
-	last->work = slot;
-	first->work_prev = slot;
-	if (front)
-		*list = slot;
-}
-
-static void take_first(uint32_t *list, uint32_t slot, uint32_t next)
-{
-	if (*list == slot)
-		*list = next == slot ? WEIR__NO_CELL : next;
-}
-
-void weir__family_remove(struct weir_system *system, struct weir__cell *cell)
-{
-	struct weir__family *family;
-	uint32_t slot;
-
-	if (cell->work == WEIR__NO_CELL)
-		return;
-	slot = weir__cell_slot(system, cell);
-	family = &weir__record_of(weir__tree_parent(system, cell))->family;
-	take_first(&family->failed, slot, cell->work);
-	take_first(&family->halting, slot, cell->work);
-	take_first(&family->halted, slot, cell->work);
-	take_first(&family->going, slot, cell->work);
-	weir__cell_at(system, cell->work)->work_prev = cell->work_prev;
-	weir__cell_at(system, cell->work_prev)->work = cell->work;
-	cell->work = WEIR__NO_CELL;
-	cell->work_prev = WEIR__NO_CELL;
-}
-
 static void record_free(struct weir_system *system, struct weir__record *record)
 {
 	const struct weir_allocator *allocator = system->options.allocator;
@@ -283,10 +225,8 @@ void weir__cell_free(struct weir_system *system, struct weir__cell *cell)
 	assert(cell->next == slot && cell->first == WEIR__NO_CELL);
 	assert(cell->work == WEIR__NO_CELL);
 	assert(system->used > 0);
-	if (record != &system->none) {
-		weir__name_clear(system, cell);
+	if (record != &system->none)
 		record_free(system, record);
-	}
 	cell->child.aside = NULL;
 	cell->actor = NULL;
 	weir__cell_become(cell, WEIR__CELL_FREE);

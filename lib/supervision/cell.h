@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The cells of a system, their tree (tree.c) and their lock; the other files of
- * this folder have their own headers. Every actor of the system has a cell.
+ * The cells of a system and their lock. Every actor of the system has a cell.
  * Cells live in chunks of the system, have a number (slot) and never move; so
  * an id (slot, generation) can be looked up as long as the system lives.
  *
@@ -13,7 +12,8 @@
  * 1. A child is in its parent's list from its spawn until it has ended, and its
  *    parent ends after it. So parents outlive their children, and `parent` does
  *    not change while the cell is in use. The exception is a parent that its
- *    executor refuses: its own parent gets its children (orphan() in tree.c).
+ *    executor refuses: its own parent gets its children (orphan() in
+ *    branch.c).
  * 2. suspends == own + the parent's suspends. `own` is set if the actor has
  *    failed, restarts, or is ordered to restart. The gate bit SUSPENDED_PARENT
  *    is set iff suspends > 0 or the state is STOPPING. A suspended actor runs
@@ -288,16 +288,6 @@ struct weir__cell *weir__cell_find(const struct weir_system *system,
 int weir__cell_find_mortal(const struct weir_system *system,
 			   struct weir_actor_id id, struct weir__cell **cell);
 
-/* Changes the flags of a cell, and the counts of its parent that depend on
- * them. */
-void weir__cell_flag(struct weir__cell *cell, uint16_t set, uint16_t clear);
-
-/* Adds the cell, which is in none of its parent's lists, to that list. */
-void weir__family_add(struct weir_system *system, uint32_t *list,
-		      struct weir__cell *cell, bool front);
-/* Removes the cell from the list it is in, if any. */
-void weir__family_remove(struct weir_system *system, struct weir__cell *cell);
-
 /* Changes the state of a cell, as the list above allows. Owner of the actor. */
 void weir__cell_become(struct weir__cell *cell, enum weir__cell_state state);
 
@@ -309,7 +299,7 @@ struct weir_actor_id weir__cell_ref(const struct weir_system *system,
 
 /* A cell in no list, STARTING; NULL: no memory. */
 struct weir__cell *weir__cell_new(struct weir_system *system);
-/* Puts the cell on the free list, and frees its record. */
+/* Puts the cell on the free list, and frees its record, which has no name. */
 void weir__cell_free(struct weir_system *system, struct weir__cell *cell);
 void weir__cells_fini(struct weir_system *system);
 
@@ -331,52 +321,7 @@ static inline struct weir_error *weir__record_keep(struct weir__record *record,
 struct weir__record *weir__record_make(struct weir_system *system,
 				       struct weir__cell *cell);
 
-/* --- tree.c. All under the lock. ------------------------------------------ */
-
-/* Adds the cell as the last child. It starts with its parent's suspends. */
-void weir__tree_add(struct weir_system *system, struct weir__cell *parent,
-		    struct weir__cell *cell);
-/* Removes the cell from its parent's list; the parent may have waited
- * for that. */
-void weir__tree_remove(struct weir_system *system, struct weir__cell *cell);
-
-struct weir__cell *weir__tree_parent(struct weir_system *system,
-				     const struct weir__cell *cell);
-/* The first and the last child, the next and previous sibling, or NULL. */
-struct weir__cell *weir__tree_first(struct weir_system *system,
-				    const struct weir__cell *cell);
-struct weir__cell *weir__tree_last(struct weir_system *system,
-				   const struct weir__cell *cell);
-struct weir__cell *weir__tree_next(struct weir_system *system,
-				   const struct weir__cell *cell);
-struct weir__cell *weir__tree_prev(struct weir_system *system,
-				   const struct weir__cell *cell);
-
-/*
- * Claim 2: sets or clears the actor's own reason to be suspended. Both lend the
- * lock. For a thread that has the lock meanwhile, claim 2 holds for an actor
- * and for children spawned below it, because descendants are changed before
- * their ancestors. If the actor has a reason already, a call that is still
- * suspending its descendants is finished first; so no caller resumes an actor
- * that another has yet to suspend.
- */
-void weir__tree_suspend(struct weir_system *system, struct weir__cell *cell);
-void weir__tree_resume(struct weir_system *system, struct weir__cell *cell);
-
 /* Claim 3. */
 void weir__cell_order(struct weir__cell *cell, uint8_t orders);
-
-/* Flags the child as told to stop, and orders it to. */
-void weir__cell_stop(struct weir__cell *cell, bool kill);
-
-/*
- * Makes an actor restart because others do. From then on it and all its
- * descendants are suspended, so that none of them runs in its old state
- * meanwhile. Lends the lock as weir__tree_suspend().
- */
-void weir__cell_restart(struct weir_system *system, struct weir__cell *cell);
-
-/* For tests: claims 1 and 2 hold, walks under way included. Takes the lock. */
-bool weir__system_check(struct weir_system *system);
 
 #endif

@@ -14,11 +14,13 @@
 #include <errno.h>
 
 #include "executor/registry.h"
+#include "supervision/branch.h"
 #include "supervision/cell_timer.h"
 #include "supervision/child.h"
 #include "supervision/names.h"
 #include "supervision/supervisor.h"
 #include "supervision/system.h"
+#include "supervision/tree.h"
 #include "supervision/walk.h"
 #include "supervision/watch.h"
 
@@ -80,7 +82,7 @@ void weir__child_alive(struct weir_system *system, struct weir__cell *cell)
 	weir__cell_become(cell, WEIR__CELL_ALIVE);
 	cell->kind = 0;
 	if (cell->own)
-		weir__tree_resume(system, cell);
+		weir__branch_resume(system, cell);
 	/* For signals and messages that came meanwhile. */
 	weir__cell_order(cell, WEIR__ORDER_LOOK);
 }
@@ -348,7 +350,7 @@ static void child_ended(struct weir_actor *actor)
 	/* before anybody is told: its name is free then, C8 */
 	weir__name_clear(system, cell);
 	weir__cell_become(cell, WEIR__CELL_ENDED);
-	weir__tree_remove(system, cell);
+	weir__branch_remove(system, cell);
 	cell->actor = NULL;
 	weir__leave(system, held);
 	weir__watch_ended(system, cell, self, actor->error);

@@ -23,6 +23,7 @@
 
 #include "base/memory.h"
 #include "executor/registry.h"
+#include "supervision/tree.h"
 
 #define DIGIT_BITS 2u
 #define DIGIT_MASK (WEIR__NAME_DIGITS - 1u)

@@ -21,6 +21,7 @@
 #include "actor/in.h"
 #include "actor/port.h"
 #include "supervision/child.h"
+#include "supervision/tree.h"
 #include "supervision/watch.h"
 
 #define PENDING (WEIR__CELL_POISONED | WEIR__CELL_KILLED | WEIR__CELL_NOTICES)

@@ -8,6 +8,7 @@
 #include <errno.h>
 
 #include "supervision/cell.h"
+#include "supervision/tree.h"
 
 int weir_system_children(struct weir_system *system, struct weir_actor_id id,
 			 struct weir_actor_id *children, size_t max)

@@ -10,10 +10,12 @@
 
 #include "actor/in.h"
 #include "actor/port.h"
+#include "supervision/branch.h"
 #include "supervision/cell_timer.h"
 #include "supervision/child.h"
 #include "supervision/limit.h"
 #include "supervision/supervisor.h"
+#include "supervision/tree.h"
 #include "supervision/walk.h"
 #include "supervision/watch.h"
 
@@ -64,7 +66,7 @@ static void fail(struct weir_actor *actor, uint8_t kind)
 	/* the supervisor is told under the same lock; its answer waits for this
 	 * slice */
 	weir__supervisor_tell(system, cell);
-	weir__tree_suspend(system, cell);
+	weir__branch_suspend(system, cell);
 	weir__leave(system, held);
 }
 
@@ -225,7 +227,7 @@ void weir__child_ordered_to_restart(struct weir_actor *actor)
 	weir__supervisor_untell(system, cell);
 	if (!actor->error && cell->kind != WEIR__FINISHED)
 		actor->error = cause_of_parent(system, cell);
-	weir__tree_suspend(system, cell);
+	weir__branch_suspend(system, cell);
 	weir__cell_become(cell, WEIR__CELL_RESTARTING);
 	cell->flags &= (uint16_t) ~(WEIR__CELL_DUE | WEIR__CELL_ESCALATED);
 	cell->up = 0;
@@ -287,7 +289,7 @@ static void restart_survivors(struct weir_system *system,
 			continue;
 		weir__supervisor_untell(system, child);
 		child->flags &= (uint16_t)~WEIR__CELL_ESCALATED;
-		weir__cell_restart(system, child);
+		weir__branch_restart(system, child);
 	}
 	/* in a second walk: the first may have lent the lock */
 	weir__child_settled(system, cell);

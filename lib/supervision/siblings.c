@@ -20,6 +20,7 @@
 #include <assert.h>
 
 #include "supervision/supervisor.h"
+#include "supervision/tree.h"
 #include "supervision/walk.h"
 
 void weir__group_changed(struct weir_system *system,

@@ -18,8 +18,10 @@
 #include "actor/port.h"
 #include "base/options.h"
 #include "executor/registry.h"
+#include "supervision/branch.h"
 #include "supervision/child.h"
 #include "supervision/names.h"
+#include "supervision/tree.h"
 #include "supervision/watch.h"
 
 bool weir__spawn_options_valid(const struct weir_spawn_options *options)
@@ -144,6 +146,7 @@ static int add(struct weir_system *system, struct weir__cell *parent,
 	if (rc == 0 && parent && weir__lifecycle(parent->actor)->child_ended)
 		rc = weir__watch_child(system, parent, cell);
 	if (rc < 0) {
+		weir__name_clear(system, cell);
 		weir__cell_free(system, cell);
 		return rc;
 	}
@@ -156,7 +159,7 @@ static int add(struct weir_system *system, struct weir__cell *parent,
 	if (options->restart == WEIR_RESTART_TEMPORARY)
 		cell->flags |= WEIR__CELL_TEMPORARY;
 	if (parent)
-		weir__tree_add(system, parent, cell);
+		weir__branch_add(system, parent, cell);
 	*made = cell;
 	return 0;
 }
@@ -177,8 +180,9 @@ static void take_back(struct weir_system *system, struct weir__cell *cell)
 	/* the signal of a parent that drains */
 	ck_pr_and_8(&actor->signals, (uint8_t)~WEIR__SIGNAL_DRAIN);
 	weir__watch_forget(system, cell);
+	weir__name_clear(system, cell);
 	cell->actor = NULL;
-	weir__tree_remove(system, cell);
+	weir__branch_remove(system, cell);
 	weir__cell_free(system, cell);
 }
 

@@ -13,6 +13,7 @@
 #include "supervision/cell_timer.h"
 #include "supervision/child.h"
 #include "supervision/supervisor.h"
+#include "supervision/tree.h"
 #include "supervision/walk.h"
 #include "supervision/watch.h"
 

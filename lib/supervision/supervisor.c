@@ -14,6 +14,7 @@
 #include "supervision/child.h"
 #include "supervision/strategy.h"
 #include "supervision/system.h"
+#include "supervision/tree.h"
 
 /* Orders that answer a failure, or make the answer void. */
 #define VERDICTS \

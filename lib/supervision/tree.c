@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The tree, suspension and orders: claims 1 to 3 of cell.h. All under the
+ * The tree: which cell is whose child, in which order, and what a parent's
+ * record has of its children: counts of them, and lists of some. All under the
  * system's lock.
  */
-#include "supervision/supervisor.h"
+#include "supervision/tree.h"
 
 #include <assert.h>
-
-#include "supervision/walk.h"
 
 static struct weir__cell *at(const struct weir_system *system, uint32_t slot)
 {
@@ -26,14 +25,6 @@ struct weir__cell *weir__tree_first(struct weir_system *system,
 	return at(system, cell->first);
 }
 
-struct weir__cell *weir__tree_last(struct weir_system *system,
-				   const struct weir__cell *cell)
-{
-	struct weir__cell *first = at(system, cell->first);
-
-	return first ? at(system, first->prev) : NULL;
-}
-
 /* Siblings form a circle: the sibling before the first is the last. */
 struct weir__cell *weir__tree_next(struct weir_system *system,
 				   const struct weir__cell *cell)
@@ -44,126 +35,7 @@ struct weir__cell *weir__tree_next(struct weir_system *system,
 						      : at(system, cell->next);
 }
 
-struct weir__cell *weir__tree_prev(struct weir_system *system,
-				   const struct weir__cell *cell)
-{
-	const struct weir__cell *parent = at(system, cell->parent);
-
-	return !parent || at(system, parent->first) == cell
-		       ? NULL
-		       : at(system, cell->prev);
-}
-
-/* The next cell below `top`, parents before children; NULL: there are no
- * more. */
-static struct weir__cell *next_below(struct weir_system *system,
-				     const struct weir__cell *top,
-				     struct weir__cell *cell)
-{
-	struct weir__cell *next = at(system, cell->first);
-
-	while (!next && cell != top) {
-		next = weir__tree_next(system, cell);
-		cell = weir__tree_parent(system, cell);
-	}
-	return next;
-}
-
-void weir__cell_order(struct weir__cell *cell, uint8_t orders)
-{
-	assert(orders);
-	/* an actor that has ended takes no orders, and may be gone */
-	if (!cell->actor)
-		return;
-	/* before the signal, which has a release: its slice finds them then */
-	ck_pr_or_8(&cell->orders, orders);
-	weir__actor_signal(cell->actor, WEIR__SIGNAL_SYSTEM);
-}
-
-void weir__cell_stop(struct weir__cell *cell, bool kill)
-{
-	weir__cell_flag(cell, WEIR__CELL_TOLD, 0);
-	weir__cell_order(cell, kill ? WEIR__ORDER_KILL : WEIR__ORDER_STOP);
-}
-
-/* --- Suspension ----------------------------------------------------------- */
-
-/* The first reason sets the bit in its gate, the others only count. */
-static void suspend_one(struct weir__cell *cell)
-{
-	assert(cell->suspends < UINT16_MAX);
-	if (cell->suspends++ > 0)
-		return;
-	weir__actor_suspend(cell->actor, WEIR__GATE_SUSPENDED_PARENT);
-	/* Its `stopping` has promised an end, which the actor cannot reach any
-	 * more. */
-	if (cell->flags & WEIR__CELL_ASKED)
-		weir__cell_order(cell, WEIR__ORDER_STOP);
-	/* Nor can the descendants that it waits for. */
-	if (cell->state == WEIR__CELL_STOPPING &&
-	    (cell->flags & WEIR__CELL_LAST))
-		weir__cell_order(cell, WEIR__ORDER_KILL);
-}
-
-static void resume_one(struct weir__cell *cell)
-{
-	assert(cell->suspends > 0);
-	/* An actor that stops keeps the bit: its turns are over for good. */
-	if (--cell->suspends > 0 || cell->state >= WEIR__CELL_STOPPING)
-		return;
-	weir__actor_resume(cell->actor, WEIR__GATE_SUSPENDED_PARENT);
-	/* The actor now handles signals and failures of children that have come
-	 * meanwhile. */
-	weir__cell_order(cell, WEIR__ORDER_LOOK);
-}
-
-void weir__tree_suspend(struct weir_system *system, struct weir__cell *cell)
-{
-	/* Its parent suspends it (weir__cell_restart()), and may not have
-	 * finished. */
-	if (cell->own) {
-		weir__walks_finish(system, cell, false);
-		return;
-	}
-	cell->own = 1;
-	weir__walk_below(system, cell, suspend_one, false);
-}
-
-void weir__tree_resume(struct weir_system *system, struct weir__cell *cell)
-{
-	assert(cell->own);
-	cell->own = 0;
-	weir__walk_below(system, cell, resume_one, false);
-}
-
-void weir__cell_restart(struct weir_system *system, struct weir__cell *cell)
-{
-	uint32_t generation = cell->generation;
-
-	/* The reason to be suspended is the restart to come; in the other
-	 * states there is one already. */
-	if (cell->state == WEIR__CELL_ALIVE && !cell->own)
-		weir__tree_suspend(system, cell);
-	/* the actor may have ended since, and another may have the cell */
-	if (cell->generation == generation)
-		weir__cell_order(cell, WEIR__ORDER_RESTART);
-}
-
-/* --- Coming and going ----------------------------------------------------- */
-
-/* Links a cell into the circle of siblings, before `next`. */
-static void link_before(struct weir_system *system, struct weir__cell *next,
-			struct weir__cell *cell)
-{
-	uint32_t slot = weir__cell_slot(system, cell);
-	struct weir__cell *prev = at(system, next->prev);
-
-	assert(cell->next == slot && cell->prev == slot);
-	cell->prev = next->prev;
-	cell->next = prev->next;
-	prev->next = slot;
-	next->prev = slot;
-}
+/* --- Links ---------------------------------------------------------------- */
 
 static struct weir__family *family_of(struct weir__cell *parent)
 {
@@ -183,28 +55,34 @@ static void count(struct weir__family *family, const struct weir__cell *cell,
 		family->n_seen += n;
 }
 
-void weir__tree_add(struct weir_system *system, struct weir__cell *parent,
-		    struct weir__cell *cell)
+/* Links a cell into the circle of siblings, before `next`. */
+static void link_before(struct weir_system *system, struct weir__cell *next,
+			struct weir__cell *cell)
 {
-	assert(parent->actor && cell->state == WEIR__CELL_STARTING);
-	assert(cell->first == WEIR__NO_CELL && !cell->own);
-	cell->parent = weir__cell_slot(system, parent);
-	if (parent->first == WEIR__NO_CELL)
-		parent->first = weir__cell_slot(system, cell);
-	else
-		link_before(system, at(system, parent->first), cell);
-	count(family_of(parent), cell, 1);
-	weir__walks_add(system, parent, cell);
-	if (parent->state == WEIR__CELL_STARTING ||
-	    parent->state == WEIR__CELL_RESTARTING)
-		cell->flags |= WEIR__CELL_FRESH;
-	cell->suspends = parent->suspends;
-	/* The actor is not started yet, and no other thread has it. */
-	if (cell->suspends)
-		ck_pr_or_32(&cell->actor->gate, WEIR__GATE_SUSPENDED_PARENT);
+	uint32_t slot = weir__cell_slot(system, cell);
+	struct weir__cell *prev = at(system, next->prev);
+
+	assert(cell->next == slot && cell->prev == slot);
+	cell->prev = next->prev;
+	cell->next = prev->next;
+	prev->next = slot;
+	next->prev = slot;
 }
 
-static void unlink_cell(struct weir_system *system, struct weir__cell *cell)
+void weir__tree_link(struct weir_system *system, struct weir__cell *parent,
+		     struct weir__cell *next, struct weir__cell *cell)
+{
+	struct weir__cell *first = at(system, parent->first);
+
+	cell->parent = weir__cell_slot(system, parent);
+	if (first)
+		link_before(system, next ? next : first, cell);
+	if (!first || next == first)
+		parent->first = weir__cell_slot(system, cell);
+	count(family_of(parent), cell, 1);
+}
+
+void weir__tree_unlink(struct weir_system *system, struct weir__cell *cell)
 {
 	struct weir__cell *parent = weir__tree_parent(system, cell);
 	uint32_t slot = weir__cell_slot(system, cell);
@@ -218,95 +96,79 @@ static void unlink_cell(struct weir_system *system, struct weir__cell *cell)
 	at(system, cell->next)->prev = cell->prev;
 	cell->next = slot;
 	cell->prev = slot;
-}
-
-/*
- * An actor ends before its children only if its executor has refused it. The
- * children go to its own parent, if there is one, and stop. In the list of
- * siblings they are put before it, so that a walk from children to parents
- * still visits them first.
- */
-static void orphan(struct weir_system *system, struct weir__cell *parent,
-		   struct weir__cell *cell, struct weir__cell *child)
-{
-	weir__family_remove(system, child);
-	unlink_cell(system, child);
-	child->parent = cell->parent;
-	child->flags &=
-		(uint16_t) ~(WEIR__CELL_GROUP_HALT | WEIR__CELL_GROUP_GO);
-	if (parent) {
-		if (at(system, parent->first) == cell)
-			parent->first = weir__cell_slot(system, child);
-		link_before(system, cell, child);
-		count(family_of(parent), child, 1);
-	}
-	weir__cell_stop(child, false);
-}
-
-void weir__tree_remove(struct weir_system *system, struct weir__cell *cell)
-{
-	struct weir__cell *parent = weir__tree_parent(system, cell), *child;
-
-	/* claim 2 for the descendants, which may get another parent */
-	weir__walks_finish(system, cell, true);
-	if (cell->own) {
-		cell->own = 0;
-		weir__walk_below(system, cell, resume_one, true);
-	}
-	weir__walks_open(system, cell);
-	while ((child = weir__tree_first(system, cell)))
-		orphan(system, parent, cell, child);
-	/* claim 1: a cell ends after all its descendants */
-	assert(cell->first == WEIR__NO_CELL);
-	if (!parent)
-		return;
-	weir__walks_pass(system, cell);
-	weir__family_remove(system, cell);
-	unlink_cell(system, cell);
 	cell->parent = WEIR__NO_CELL;
-	/* A live parent waits for the children that it has told to stop; one
-	 * that drains waits for all. */
-	if (parent->state != WEIR__CELL_ALIVE ||
-	    (cell->flags &
-	     (WEIR__CELL_TOLD | WEIR__CELL_GROUP_HALT | WEIR__CELL_GROUP_GO)) ||
-	    (parent->flags & WEIR__CELL_LAST))
-		weir__cell_order(parent, WEIR__ORDER_LOOK);
 }
 
-/* --- For tests ------------------------------------------------------------ */
+/* --- What its parent has of it -------------------------------------------- */
 
-/* The `suspends` of the cell when all walks are over. */
-static uint32_t suspends(struct weir_system *system,
-			 const struct weir__cell *cell)
+void weir__cell_flag(struct weir__cell *cell, uint16_t set, uint16_t clear)
 {
-	return cell->suspends + weir__walks_to_come(system, cell, suspend_one) -
-	       weir__walks_to_come(system, cell, resume_one);
+	struct weir_system *system = weir__record_of(cell)->system;
+	struct weir__cell *parent = weir__tree_parent(system, cell);
+	const uint16_t stopping = WEIR__CELL_TOLD | WEIR__CELL_GROUP_HALT;
+	uint16_t flags = (uint16_t)((cell->flags & ~clear) | set);
+	struct weir__family *family;
+
+	if (parent) {
+		family = &weir__record_of(parent)->family;
+		family->n_stopping += !!(flags & stopping);
+		family->n_stopping -= !!(cell->flags & stopping);
+		family->n_seen += !(flags & WEIR__CELL_HIDDEN);
+		family->n_seen -= !(cell->flags & WEIR__CELL_HIDDEN);
+	}
+	cell->flags = flags;
 }
 
-static bool check_cell(struct weir_system *system,
-		       const struct weir__cell *cell)
+void weir__family_add(struct weir_system *system, uint32_t *list,
+		      struct weir__cell *cell, bool front)
 {
-	const struct weir__cell *parent = weir__tree_parent(system, cell);
-	uint32_t gate;
+	uint32_t slot = weir__cell_slot(system, cell);
+	struct weir__cell *first, *last;
 
-	if (!cell->actor)
-		return false;
-	gate = ck_pr_load_32(&cell->actor->gate);
-	if (suspends(system, cell) !=
-	    (parent ? suspends(system, parent) : 0) + cell->own)
-		return false;
-	return !(gate & WEIR__GATE_SUSPENDED_PARENT) ==
-	       (!cell->suspends && cell->state != WEIR__CELL_STOPPING);
+	assert(cell->work == WEIR__NO_CELL);
+	if (*list == WEIR__NO_CELL) {
+		cell->work = slot;
+		cell->work_prev = slot;
+		*list = slot;
+		return;
+	}
+	first = weir__cell_at(system, *list);
+	last = weir__cell_at(system, first->work_prev);
+	cell->work = *list;
+	cell->work_prev = first->work_prev;
+	last->work = slot;
+	first->work_prev = slot;
+	if (front)
+		*list = slot;
 }
 
-bool weir__system_check(struct weir_system *system)
+static void take_first(uint32_t *list, uint32_t slot, uint32_t next)
 {
-	bool held = weir__enter(system);
-	struct weir__cell *root = weir__cell_find(system, system->root), *each;
-	bool right = true;
+	if (*list == slot)
+		*list = next == slot ? WEIR__NO_CELL : next;
+}
 
-	for (each = root; each && right; each = next_below(system, root, each))
-		right = check_cell(system, each);
-	weir__leave(system, held);
-	return right;
+void weir__family_remove(struct weir_system *system, struct weir__cell *cell)
+{
+	struct weir__family *family;
+	uint32_t slot;
+
+	if (cell->work == WEIR__NO_CELL)
+		return;
+	slot = weir__cell_slot(system, cell);
+	family = &weir__record_of(weir__tree_parent(system, cell))->family;
+	take_first(&family->failed, slot, cell->work);
+	take_first(&family->halting, slot, cell->work);
+	take_first(&family->halted, slot, cell->work);
+	take_first(&family->going, slot, cell->work);
+	weir__cell_at(system, cell->work)->work_prev = cell->work_prev;
+	weir__cell_at(system, cell->work_prev)->work = cell->work;
+	cell->work = WEIR__NO_CELL;
+	cell->work_prev = WEIR__NO_CELL;
+}
+
+void weir__cell_stop(struct weir__cell *cell, bool kill)
+{
+	weir__cell_flag(cell, WEIR__CELL_TOLD, 0);
+	weir__cell_order(cell, kill ? WEIR__ORDER_KILL : WEIR__ORDER_STOP);
 }

@@ -9,11 +9,13 @@
 
 #include <errno.h>
 
+#include "supervision/branch.h"
 #include "supervision/cell_timer.h"
 #include "supervision/backoff.h"
 #include "supervision/child.h"
 #include "supervision/limit.h"
 #include "supervision/system.h"
+#include "supervision/tree.h"
 #include "supervision/walk.h"
 
 /* --- Whom it is for ------------------------------------------------------- */
@@ -184,7 +186,7 @@ static void restart_one(const struct weir__verdict *verdict,
 		stop_one(verdict, child);
 	else if (!verdict->strategy->ordered ||
 		 verdict->strategy->scope == WEIR_SCOPE_ONE_FOR_ONE)
-		weir__cell_restart(verdict->system, child);
+		weir__branch_restart(verdict->system, child);
 	else
 		weir__group_put(verdict->system, child,
 				WEIR__CELL_GROUP_HALT | WEIR__CELL_GROUP_GO);

@@ -12,6 +12,8 @@
  */
 #include "supervision/walk.h"
 
+#include "supervision/tree.h"
+
 /* Out of line, or gcc takes a walk that ends with its caller for dangling. */
 static __attribute__((noinline)) void enlist(struct weir_system *system,
 					     struct weir__walk *walk)

@@ -18,6 +18,7 @@
 #include "actor/in.h"
 #include "actor/port.h"
 #include "base/memory.h"
+#include "supervision/tree.h"
 
 /* --- Lists. All under the lock. ------------------------------------------- */
 

@@ -5,7 +5,7 @@
 #include <errno.h>
 
 #include "actor/gate.h"
-#include "supervision/cell.h"
+#include "supervision/branch.h"
 
 struct family family;
 

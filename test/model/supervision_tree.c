@@ -10,7 +10,7 @@
 #include <ck_pr.h>
 
 #include "actor/gate.h"
-#include "supervision/cell.h"
+#include "supervision/branch.h"
 
 /* --- A parent, 0, and its child, 1; /user restarts or resumes the parent --- */
 

@@ -7,7 +7,7 @@
  */
 #include "supervision_kit.h"
 
-#include "supervision/cell.h"
+#include "supervision/branch.h"
 
 /* --- Setups: 0 is a child of /user and fails first ------------------------ */
 

@@ -14,7 +14,7 @@
 #include <weir/delay.h>
 #include <weir/worker_pool.h>
 
-#include "supervision/cell.h"
+#include "supervision/branch.h"
 
 #define MS UINT64_C(1000000)
 #define SECOND (1000 * MS)

@@ -20,7 +20,6 @@ LEFT = [
     flow/engine/run""",
     "process/process process/process_manager process/runner process/runners",
     "stream/reactive_out stream/relay",
-    "supervision/cell supervision/names supervision/tree supervision/walk",
     """supervision/cell_timer supervision/child supervision/graceful
     supervision/pending supervision/restart supervision/siblings supervision/spawn
     supervision/stop supervision/supervisor supervision/system supervision/verdict

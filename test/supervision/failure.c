@@ -479,7 +479,7 @@ static void b1_5_failures_wait_for_their_answers_in_order_and_once(
 	}
 	run_until(world, 4 * MS);
 	held = weir__enter(system);
-	weir__tree_suspend(system, cell_of(world, "boss"));
+	weir__branch_suspend(system, cell_of(world, "boss"));
 	weir__leave(system, held);
 	run_until(world, 2 * SECOND);
 	assert_waiting(world, names, 3);
@@ -488,7 +488,7 @@ static void b1_5_failures_wait_for_their_answers_in_order_and_once(
 	run_until(world, 2 * SECOND);
 	assert_waiting(world, names, 3);
 	held = weir__enter(system);
-	weir__tree_resume(system, cell_of(world, "boss"));
+	weir__branch_resume(system, cell_of(world, "boss"));
 	weir__leave(system, held);
 	run(world);
 	for (i = 0; i < 3; i++)

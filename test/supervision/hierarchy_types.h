@@ -10,7 +10,8 @@
 #include <weir/supervision.h>
 #include <weir/system.h>
 
-#include "supervision/cell.h"
+#include "supervision/branch.h"
+#include "supervision/tree.h"
 
 #define MS UINT64_C(1000000)
 #define BREADTH 6

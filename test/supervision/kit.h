@@ -7,7 +7,7 @@
 #ifndef WEIR_TEST_SUPERVISION_KIT_H
 #define WEIR_TEST_SUPERVISION_KIT_H
 
-#include "supervision/cell.h"
+#include "supervision/branch.h"
 #include "supervision/member.h"
 
 /* Strategies of several programs: children one after the other. */

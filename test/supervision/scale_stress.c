@@ -15,7 +15,7 @@
 #include <weir/threads.h>
 
 #include "base/random.h"
-#include "supervision/cell.h"
+#include "supervision/branch.h"
 
 enum { N = 900, BELOW = 4 };
 

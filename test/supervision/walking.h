@@ -21,7 +21,7 @@
 #include <weir/completion.h>
 #include <weir/loop.h>
 
-#include "supervision/cell.h"
+#include "supervision/branch.h"
 
 /* --- The family ----------------------------------------------------------- */
 

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Branches of the tree: how they come, go and are suspended. Claims 1 and 2 of
+ * cell.h. All under the system's lock.
+ */
+#include "supervision/branch.h"
+
+#include <assert.h>
+
+#include "supervision/tree.h"
+#include "supervision/walk.h"
+
+/* --- Suspension ----------------------------------------------------------- */
+
+/* The first reason sets the bit in its gate, the others only count. */
+static void suspend_one(struct weir__cell *cell)
+{
+	assert(cell->suspends < UINT16_MAX);
+	if (cell->suspends++ > 0)
+		return;
+	weir__actor_suspend(cell->actor, WEIR__GATE_SUSPENDED_PARENT);
+	/* Its `stopping` has promised an end, which the actor cannot reach any
+	 * more. */
+	if (cell->flags & WEIR__CELL_ASKED)
+		weir__cell_order(cell, WEIR__ORDER_STOP);
+	/* Nor can the descendants that it waits for. */
+	if (cell->state == WEIR__CELL_STOPPING &&
+	    (cell->flags & WEIR__CELL_LAST))
+		weir__cell_order(cell, WEIR__ORDER_KILL);
+}
+
+static void resume_one(struct weir__cell *cell)
+{
+	assert(cell->suspends > 0);
+	/* An actor that stops keeps the bit: its turns are over for good. */
+	if (--cell->suspends > 0 || cell->state >= WEIR__CELL_STOPPING)
+		return;
+	weir__actor_resume(cell->actor, WEIR__GATE_SUSPENDED_PARENT);
+	/* The actor now handles signals and failures of children that have come
+	 * meanwhile. */
+	weir__cell_order(cell, WEIR__ORDER_LOOK);
+}
+
+void weir__branch_suspend(struct weir_system *system, struct weir__cell *cell)
+{
+	/* Its parent suspends it (weir__branch_restart()), and may not have
+	 * finished. */
+	if (cell->own) {
+		weir__walks_finish(system, cell, false);
+		return;
+	}
+	cell->own = 1;
+	weir__walk_below(system, cell, suspend_one, false);
+}
+
+void weir__branch_resume(struct weir_system *system, struct weir__cell *cell)
+{
+	assert(cell->own);
+	cell->own = 0;
+	weir__walk_below(system, cell, resume_one, false);
+}
+
+void weir__branch_restart(struct weir_system *system, struct weir__cell *cell)
+{
+	uint32_t generation = cell->generation;
+
+	/* The reason to be suspended is the restart to come; in the other
+	 * states there is one already. */
+	if (cell->state == WEIR__CELL_ALIVE && !cell->own)
+		weir__branch_suspend(system, cell);
+	/* the actor may have ended since, and another may have the cell */
+	if (cell->generation == generation)
+		weir__cell_order(cell, WEIR__ORDER_RESTART);
+}
+
+/* --- Coming and going ----------------------------------------------------- */
+
+void weir__branch_add(struct weir_system *system, struct weir__cell *parent,
+		      struct weir__cell *cell)
+{
+	assert(parent->actor && cell->state == WEIR__CELL_STARTING);
+	assert(cell->first == WEIR__NO_CELL && !cell->own);
+	weir__tree_link(system, parent, NULL, cell);
+	weir__walks_add(system, parent, cell);
+	if (parent->state == WEIR__CELL_STARTING ||
+	    parent->state == WEIR__CELL_RESTARTING)
+		cell->flags |= WEIR__CELL_FRESH;
+	cell->suspends = parent->suspends;
+	/* The actor is not started yet, and no other thread has it. */
+	if (cell->suspends)
+		ck_pr_or_32(&cell->actor->gate, WEIR__GATE_SUSPENDED_PARENT);
+}
+
+/*
+ * An actor ends before its children only if its executor has refused it. The
+ * children go to its own parent, if there is one, and stop. In the list of
+ * siblings they are put before it, so that a walk from children to parents
+ * still visits them first.
+ */
+static void orphan(struct weir_system *system, struct weir__cell *parent,
+		   struct weir__cell *cell, struct weir__cell *child)
+{
+	weir__family_remove(system, child);
+	weir__tree_unlink(system, child);
+	child->flags &=
+		(uint16_t) ~(WEIR__CELL_GROUP_HALT | WEIR__CELL_GROUP_GO);
+	if (parent)
+		weir__tree_link(system, parent, cell, child);
+	weir__cell_stop(child, false);
+}
+
+void weir__branch_remove(struct weir_system *system, struct weir__cell *cell)
+{
+	struct weir__cell *parent = weir__tree_parent(system, cell), *child;
+
+	/* claim 2 for the descendants, which may get another parent */
+	weir__walks_finish(system, cell, true);
+	if (cell->own) {
+		cell->own = 0;
+		weir__walk_below(system, cell, resume_one, true);
+	}
+	weir__walks_open(system, cell);
+	while ((child = weir__tree_first(system, cell)))
+		orphan(system, parent, cell, child);
+	/* claim 1: a cell ends after all its descendants */
+	assert(cell->first == WEIR__NO_CELL);
+	if (!parent)
+		return;
+	weir__walks_pass(system, cell);
+	weir__family_remove(system, cell);
+	weir__tree_unlink(system, cell);
+	/* A live parent waits for the children that it has told to stop; one
+	 * that drains waits for all. */
+	if (parent->state != WEIR__CELL_ALIVE ||
+	    (cell->flags &
+	     (WEIR__CELL_TOLD | WEIR__CELL_GROUP_HALT | WEIR__CELL_GROUP_GO)) ||
+	    (parent->flags & WEIR__CELL_LAST))
+		weir__cell_order(parent, WEIR__ORDER_LOOK);
+}
+
+/* --- For tests ------------------------------------------------------------ */
+
+/* The next cell below `top`, parents before children; NULL: there are no
+ * more. */
+static struct weir__cell *next_below(struct weir_system *system,
+				     const struct weir__cell *top,
+				     struct weir__cell *cell)
+{
+	struct weir__cell *next = weir__tree_first(system, cell);
+
+	while (!next && cell != top) {
+		next = weir__tree_next(system, cell);
+		cell = weir__tree_parent(system, cell);
+	}
+	return next;
+}
+
+/* The `suspends` of the cell when all walks are over. */
+static uint32_t suspends(struct weir_system *system,
+			 const struct weir__cell *cell)
+{
+	return cell->suspends + weir__walks_to_come(system, cell, suspend_one) -
+	       weir__walks_to_come(system, cell, resume_one);
+}
+
+static bool check_cell(struct weir_system *system,
+		       const struct weir__cell *cell)
+{
+	const struct weir__cell *parent = weir__tree_parent(system, cell);
+	uint32_t gate;
+
+	if (!cell->actor)
+		return false;
+	gate = ck_pr_load_32(&cell->actor->gate);
+	if (suspends(system, cell) !=
+	    (parent ? suspends(system, parent) : 0) + cell->own)
+		return false;
+	return !(gate & WEIR__GATE_SUSPENDED_PARENT) ==
+	       (!cell->suspends && cell->state != WEIR__CELL_STOPPING);
+}
+
+bool weir__system_check(struct weir_system *system)
+{
+	bool held = weir__enter(system);
+	struct weir__cell *root = weir__cell_find(system, system->root), *each;
+	bool right = true;
+
+	for (each = root; each && right; each = next_below(system, root, each))
+		right = check_cell(system, each);
+	weir__leave(system, held);
+	return right;
+}
