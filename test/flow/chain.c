@@ -5,7 +5,7 @@
  */
 #include "flow/upon.h"
 
-#include "flow/engine/engine.h"
+#include "flow/engine/op.h"
 
 static uint64_t n_pulls;
 

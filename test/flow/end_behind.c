@@ -13,6 +13,9 @@
 #include "flow/fan_kit.h"
 #include "flow/verify_operators.h"
 
+#include "flow/engine/island.h"
+#include "flow/engine/items.h"
+
 #define ITEMS_MAX 6
 #define SEEDS 1000
 #define WAIT_NS 1000

@@ -8,7 +8,8 @@
 
 #include "flow/kit.h"
 
-#include "flow/engine/engine.h"
+#include "flow/engine/blueprint.h"
+#include "flow/engine/op.h"
 
 #define STEPS_MAX 100000
 

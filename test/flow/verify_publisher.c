@@ -6,7 +6,8 @@
 #include "flow/verify.h"
 #include "flow/verify_sources.h"
 
-#include "flow/engine/engine.h"
+#include "flow/engine/blueprint.h"
+#include "flow/engine/op.h"
 
 #define MADE_MAX 16
 

@@ -8,7 +8,8 @@
 
 #include "flow/kit.h"
 
-#include "flow/engine/engine.h"
+#include "flow/engine/blueprint.h"
+#include "flow/engine/op.h"
 
 #define MS UINT64_C(1000000)
 #define OPEN SIZE_MAX

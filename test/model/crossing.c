@@ -6,6 +6,8 @@
 
 #include <ck_pr.h>
 
+#include "flow/engine/run.h"
+
 struct crossing crossing;
 
 /* Of the execution under way. */

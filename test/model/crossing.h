@@ -9,7 +9,7 @@
 
 #include <weir/flow_operator.h>
 
-#include "flow/engine/engine.h"
+#include "flow/engine/op.h"
 #include "scene.h"
 
 struct crossing {

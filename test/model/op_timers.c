@@ -10,6 +10,9 @@
 
 #include <ck_pr.h>
 
+#include "flow/engine/blueprint.h"
+#include "flow/engine/subflow.h"
+
 #define LAST 2u
 
 struct clock {

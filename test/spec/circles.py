@@ -16,8 +16,6 @@ LEFT = [
     """actor/actor actor/any actor/delay actor/fd actor/gate actor/in actor/out
     actor/permits actor/port actor/put actor/settle actor/slice actor/stats
     executor/executor executor/registry""",
-    """flow/engine/build flow/engine/exit flow/engine/island flow/engine/op
-    flow/engine/run""",
     "process/process process/process_manager process/runner process/runners",
     "stream/reactive_out stream/relay",
     """supervision/cell_timer supervision/child supervision/graceful

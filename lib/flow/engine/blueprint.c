@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Blueprints: nodes, their ownership, and errors while composing. */
+#include "flow/engine/blueprint.h"
+
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/memory.h"
-#include "flow/engine/engine.h"
+#include "flow/engine/items.h"
+#include "flow/engine/op.h"
 
 /* The arguments of a failed flow: its error. */
 struct failure {
@@ -275,6 +278,33 @@ const struct weir_flow *weir__flow_lacking(const struct weir_flow *flow)
 	for (i = 0; i < flow->n_up && !lacking; i++)
 		lacking = weir__flow_lacking(flow->up[i]);
 	return lacking;
+}
+
+/* Recursion is bounded: see struct weir_flow.
+ * NOLINTNEXTLINE(misc-no-recursion) */
+void weir__flow_unclaim(struct weir_flow *flow)
+{
+	uint32_t i;
+
+	for (i = 0; i < flow->n_up; i++)
+		weir__flow_unclaim(flow->up[i]);
+	if (flow->kind->unclaim)
+		flow->kind->unclaim(flow);
+}
+
+/* NOLINTNEXTLINE(misc-no-recursion) */
+int weir__flow_claim(struct weir_flow *flow)
+{
+	uint32_t n = 0; /* the flows above that are claimed */
+	int rc = 0;
+
+	while (n < flow->n_up && (rc = weir__flow_claim(flow->up[n])) == 0)
+		n++;
+	if (rc == 0 && flow->kind->claim)
+		rc = flow->kind->claim(flow);
+	while (rc != 0 && n > 0)
+		weir__flow_unclaim(flow->up[--n]);
+	return rc;
 }
 
 int weir_flow_check(const struct weir_flow *flow, const char **origin,

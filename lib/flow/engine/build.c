@@ -4,6 +4,8 @@
  * operator of the island that is being made. If a node is a boundary, the nodes
  * above it become an island of their own. No island runs meanwhile.
  */
+#include "flow/engine/build.h"
+
 #include <assert.h>
 #include <errno.h>
 
@@ -11,43 +13,13 @@
 
 #include "actor/in.h"
 #include "base/memory.h"
-#include "flow/engine/engine.h"
+#include "flow/engine/batch.h"
+#include "flow/engine/island.h"
+#include "flow/engine/items.h"
+#include "flow/engine/run.h"
 
 /* Recursion is bounded: see struct weir_flow.
  * NOLINTBEGIN(misc-no-recursion) */
-
-struct weir__tree *weir__tree_new(const struct weir_allocator *allocator)
-{
-	struct weir__tree *tree = weir__alloc(allocator, sizeof(*tree));
-
-	if (tree) {
-		tree->allocator = allocator;
-		tree->refs = 1;
-	}
-	return tree;
-}
-
-void weir__tree_unref(struct weir__tree *tree)
-{
-	struct weir__op *op;
-	bool last;
-
-	if (!tree)
-		return;
-	/* release: what we did with it; acquire: what the others did */
-	ck_pr_fence_release();
-	ck_pr_dec_32_zero(&tree->refs, &last);
-	if (!last)
-		return;
-	ck_pr_fence_acquire();
-	while ((op = tree->ops)) {
-		assert(!op->open);
-		tree->ops = op->next;
-		weir_error_unref(op->error);
-		weir__free(tree->allocator, op, op->size);
-	}
-	weir__free(tree->allocator, tree, sizeof(*tree));
-}
 
 /* --- Operators ------------------------------------------------------------ */
 
@@ -437,125 +409,6 @@ bool weir__op_awaits(const struct weir__op *op)
 		if (weir__op_awaits(op->up[i]))
 			return true;
 	return false;
-}
-
-/* --- weir_flow_async() ---------------------------------------------------- */
-
-struct async {
-	size_t capacity;
-	struct weir_executor *executor;
-};
-
-static struct weir__op *async_build(struct weir__build *build,
-				    const struct weir_flow *flow)
-{
-	const struct async *args = (const void *)flow->args;
-
-	/* nested: of this executor, see weir__flow_needs_island() */
-	if (build->nested)
-		return weir__build(build, flow->up[0]);
-	return weir__build_cut(build, flow->up[0], args->executor,
-			       args->capacity);
-}
-
-static const struct weir__kind async_kind = {
-	.name = "async",
-	.build = async_build,
-	.boundary = true,
-};
-
-struct weir_flow *weir_flow_async(struct weir_flow *flow, size_t capacity,
-				  struct weir_executor *executor)
-{
-	struct async args = {capacity, executor};
-
-	flow = weir__flow_upon(&async_kind, flow, &args, sizeof(args),
-			       weir__power_valid(capacity));
-	return weir__flow_wrong_power(flow, &async_kind, "capacity", capacity);
-}
-
-/* --- Nested --------------------------------------------------------------- */
-
-static bool needs_island(const struct weir_flow *flow,
-			 const struct weir_executor *executor)
-{
-	const struct async *args = (const void *)flow->args;
-
-	if (flow->kind != &async_kind)
-		return flow->kind->needs_island;
-	return args->executor && args->executor != executor;
-}
-
-const char *weir__flow_needs_island(const struct weir_flow *flow,
-				    const struct weir_executor *executor)
-{
-	const char *name = NULL;
-	uint32_t i;
-
-	if (needs_island(flow, executor))
-		return weir__flow_called(flow);
-	for (i = 0; i < flow->n_up && !name; i++)
-		name = weir__flow_needs_island(flow->up[i], executor);
-	return name;
-}
-
-/* Checks whether the nested flow can be made; if so, claims it. */
-static int claim_nested(const struct weir__op *op, struct weir_flow *flow)
-{
-	int rc = weir__flow_check(flow, NULL, NULL);
-	struct weir__misfit misfit;
-
-	if (rc < 0)
-		return rc;
-	if (flow->taken)
-		return -EBUSY;
-	/* `op`, which is being pulled, will pull the nested flow */
-	if (op->island->n_pulling + flow->depth > WEIR_FLOW_DEPTH_MAX)
-		return -E2BIG;
-	if (weir__flow_needs_island(flow, op->island->actor.executor))
-		return -ENOTSUP;
-	return weir__flow_misfit(flow, &misfit) ? -EINVAL
-						: weir__flow_claim(flow);
-}
-
-struct weir__op *weir__op_nest(struct weir__op *op, struct weir_flow *flow,
-			       int *code)
-{
-	struct weir__build build = {
-		.run = op->island->run,
-		.island = op->island,
-		.executor = op->island->actor.executor,
-		.decide = op->decide,
-		.decide_context = op->decide_context,
-		.nested = true,
-		.code = code,
-	};
-	struct weir__op *nested = NULL;
-
-	/* the close() of `op` closes the nested operators */
-	assert(!op->ended);
-	assert(op->kind->nests && op->island->nests);
-	*code = claim_nested(op, flow);
-	if (*code < 0)
-		return NULL;
-	*code = -ENOMEM;
-	build.tree = weir__tree_new(weir__op_allocator(op));
-	if (build.tree)
-		nested = weir__build(&build, flow);
-	if (nested)
-		return nested;
-	weir__tree_unref(build.tree);
-	weir__flow_unclaim(flow);
-	return NULL;
-}
-
-void weir__op_free_nested(struct weir__op *nested)
-{
-	if (!nested)
-		return;
-	assert(nested->tree != nested->island->tree);
-	weir__op_cancel(nested);
-	weir__tree_unref(nested->tree);
 }
 
 /* NOLINTEND(misc-no-recursion) */

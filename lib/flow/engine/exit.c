@@ -15,7 +15,12 @@
 
 #include "actor/in.h"
 #include "actor/out.h"
+#include "actor/port.h"
+#include "base/lock.h"
 #include "base/memory.h"
+#include "flow/engine/island.h"
+#include "flow/engine/op.h"
+#include "flow/engine/run.h"
 
 struct exit {
 	struct weir_reactive_out reactive;

@@ -4,12 +4,12 @@
  * exit become an island with that out-port. In their place stands an operator
  * that ends as the island does.
  */
-#ifndef WEIR_FLOW_EXIT_H
-#define WEIR_FLOW_EXIT_H
+#ifndef WEIR_FLOW_ENGINE_EXIT_H
+#define WEIR_FLOW_ENGINE_EXIT_H
 
 #include <weir/reactive.h>
 
-#include "flow/engine/engine.h"
+#include "flow/engine/build.h"
 
 /*
  * Builds the island of the operators above `flow`, and the operator that stands

@@ -18,6 +18,8 @@
  * An island without out-port that waits for nothing fires by its port `go`. A
  * drain of the executor is also told to `go`.
  */
+#include "flow/engine/island.h"
+
 #include <assert.h>
 #include <errno.h>
 
@@ -28,7 +30,8 @@
 #include "actor/slice.h"
 #include "base/memory.h"
 #include "executor/registry.h"
-#include "flow/engine/engine.h"
+#include "flow/engine/op.h"
+#include "flow/engine/run.h"
 
 #define GO_TURNS 256u  /* available, while an island goes */
 #define GO_FIT_LOG2 2u /* turns of a run then, before they become longer */

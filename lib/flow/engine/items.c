@@ -4,9 +4,9 @@
  * them. This is checked when a flow is checked or started, and not before:
  * weir_flow_items() may be called for a flow that another has taken over.
  */
-#include <stdio.h>
+#include "flow/engine/items.h"
 
-#include "flow/engine/engine.h"
+#include <stdio.h>
 
 const struct weir_items weir__items_any;
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The part that all operators have in common: how they begin, end, fail, drop
- * items, and wake their island. */
+/* The part that all operators have in common: their memory, how they end, fail,
+ * drop items, and wake their island. */
+#include "flow/engine/op.h"
+
 #include <assert.h>
 #include <errno.h>
 #include <string.h>
@@ -9,7 +11,44 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "flow/engine/engine.h"
+#include "flow/engine/island.h"
+
+/* --- Their memory --------------------------------------------------------- */
+
+struct weir__tree *weir__tree_new(const struct weir_allocator *allocator)
+{
+	struct weir__tree *tree = weir__alloc(allocator, sizeof(*tree));
+
+	if (tree) {
+		tree->allocator = allocator;
+		tree->refs = 1;
+	}
+	return tree;
+}
+
+void weir__tree_unref(struct weir__tree *tree)
+{
+	struct weir__op *op;
+	bool last;
+
+	if (!tree)
+		return;
+	/* release: what we did with it; acquire: what the others did */
+	ck_pr_fence_release();
+	ck_pr_dec_32_zero(&tree->refs, &last);
+	if (!last)
+		return;
+	ck_pr_fence_acquire();
+	while ((op = tree->ops)) {
+		assert(!op->open);
+		tree->ops = op->next;
+		weir_error_unref(op->error);
+		weir__free(tree->allocator, op, op->size);
+	}
+	weir__free(tree->allocator, tree, sizeof(*tree));
+}
+
+/* --- Their life ----------------------------------------------------------- */
 
 const struct weir_allocator *weir__op_allocator(const struct weir__op *op)
 {

@@ -29,9 +29,12 @@
 
 #include <weir/flow_async.h>
 
+#include "actor/port.h"
 #include "base/memory.h"
 #include "base/options.h"
-#include "flow/engine/engine.h"
+#include "flow/engine/blueprint.h"
+#include "flow/engine/island.h"
+#include "flow/engine/op.h"
 
 /* slot->state: from IDLE to GIVEN by the operator, the rest by the slot. */
 enum { IDLE, GIVEN, DEAD };

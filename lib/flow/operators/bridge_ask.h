@@ -11,14 +11,14 @@
  *	ANSWERED -> NONE   by the operator, which has taken it
  *	any -> CLOSED      by the operator: the callback undoes what it answers
  */
-#ifndef WEIR_FLOW_ASK_H
-#define WEIR_FLOW_ASK_H
+#ifndef WEIR_FLOW_OPERATORS_BRIDGE_ASK_H
+#define WEIR_FLOW_OPERATORS_BRIDGE_ASK_H
 
 #include <assert.h>
 
 #include <ck_pr.h>
 
-#include "flow/engine/engine.h"
+#include "flow/engine/op.h"
 
 enum { WEIR__ASK_NONE, WEIR__ASK_ASKED, WEIR__ASK_ANSWERED, WEIR__ASK_CLOSED };
 

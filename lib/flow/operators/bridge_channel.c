@@ -12,6 +12,10 @@
 #include <ck_pr.h>
 
 #include "actor/channel.h"
+#include "flow/engine/blueprint.h"
+#include "flow/engine/items.h"
+#include "flow/engine/op.h"
+#include "flow/engine/start.h"
 #include "flow/operators/bridge_ask.h"
 
 static struct weir_channel *channel_of(const struct weir__op *op)

@@ -5,6 +5,9 @@
 
 #include <assert.h>
 
+#include "flow/engine/blueprint.h"
+#include "flow/engine/op.h"
+#include "flow/engine/start.h"
 #include "flow/operators/bridge_ask.h"
 
 struct permit {

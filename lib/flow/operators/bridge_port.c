@@ -10,7 +10,11 @@
 
 #include <ck_pr.h>
 
+#include "flow/engine/blueprint.h"
+#include "flow/engine/build.h"
 #include "flow/engine/exit.h"
+#include "flow/engine/island.h"
+#include "flow/engine/items.h"
 
 struct outport {
 	uint32_t claimed; /* atomic */

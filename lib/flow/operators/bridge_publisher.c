@@ -13,7 +13,13 @@
 
 #include "actor/out.h"
 #include "base/memory.h"
+#include "flow/engine/blueprint.h"
+#include "flow/engine/build.h"
 #include "flow/engine/exit.h"
+#include "flow/engine/island.h"
+#include "flow/engine/items.h"
+#include "flow/engine/run.h"
+#include "flow/engine/start.h"
 #include "stream/reactive.h"
 
 /*

@@ -29,7 +29,8 @@
 
 #include "base/fence.h"
 #include "base/memory.h"
-#include "flow/engine/engine.h"
+#include "flow/engine/blueprint.h"
+#include "flow/engine/op.h"
 #include "stream/reactive.h"
 
 #define PREFETCH 16u

@@ -4,6 +4,8 @@
 
 #include <errno.h>
 
+#include "flow/engine/blueprint.h"
+#include "flow/engine/op.h"
 #include "flow/operators/element_each.h"
 
 /* --- map ------------------------------------------------------------------ */

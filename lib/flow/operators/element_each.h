@@ -3,10 +3,12 @@
  * The loop of operators that emit one item or none for each item that they
  * take.
  */
-#ifndef WEIR_FLOW_EACH_H
-#define WEIR_FLOW_EACH_H
+#ifndef WEIR_FLOW_OPERATORS_ELEMENT_EACH_H
+#define WEIR_FLOW_OPERATORS_ELEMENT_EACH_H
 
-#include "flow/engine/engine.h"
+#include <errno.h>
+
+#include "flow/engine/op.h"
 
 /* Results of `step`, besides a negative errno, which leaves the item as
  * it was. */

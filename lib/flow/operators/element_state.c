@@ -4,6 +4,9 @@
 
 #include <assert.h>
 
+#include "flow/engine/blueprint.h"
+#include "flow/engine/island.h"
+#include "flow/engine/op.h"
 #include "flow/operators/element_each.h"
 
 /* --- map_concat ----------------------------------------------------------- */

@@ -3,7 +3,10 @@
 #include <weir/flow_element.h>
 
 #include <assert.h>
+#include <errno.h>
 
+#include "flow/engine/blueprint.h"
+#include "flow/engine/op.h"
 #include "flow/operators/element_each.h"
 
 /* --- take ----------------------------------------------------------------- */

@@ -2,7 +2,8 @@
 /* Operators that replace an error by something else. */
 #include <weir/flow_error.h>
 
-#include "flow/engine/engine.h"
+#include "flow/engine/blueprint.h"
+#include "flow/engine/op.h"
 #include "flow/shared/nest.h"
 
 /* --- recover ------------------------------------------------------------- */

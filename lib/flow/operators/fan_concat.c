@@ -4,6 +4,8 @@
 
 #include <assert.h>
 
+#include "flow/engine/blueprint.h"
+#include "flow/engine/op.h"
 #include "flow/shared/fan.h"
 
 /* --- concat, prepend ------------------------------------------------------ */

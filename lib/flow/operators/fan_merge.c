@@ -4,6 +4,9 @@
 
 #include <assert.h>
 
+#include "flow/engine/build.h"
+#include "flow/engine/island.h"
+#include "flow/engine/op.h"
 #include "flow/shared/array.h"
 #include "flow/shared/fan.h"
 

@@ -4,9 +4,15 @@
 #include <string.h>
 
 #include <ck_pr.h>
+#include <errno.h>
 
+#include "actor/port.h"
 #include "base/memory.h"
 #include "base/options.h"
+#include "flow/engine/batch.h"
+#include "flow/engine/island.h"
+#include "flow/engine/op.h"
+#include "flow/engine/run.h"
 #include "flow/shared/fan.h"
 
 /* --- What they do alike --------------------------------------------------- */

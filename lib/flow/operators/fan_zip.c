@@ -10,6 +10,7 @@
 #include <errno.h>
 
 #include "base/memory.h"
+#include "flow/engine/op.h"
 #include "flow/shared/fan.h"
 
 struct zip_args {

@@ -2,10 +2,13 @@
 /* Graphs: describing them by named outlets and inlets. */
 #include "flow/operators/graph.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/memory.h"
+#include "flow/engine/blueprint.h"
+#include "flow/engine/items.h"
 
 int weir__graph_fail(struct weir_flow_graph *graph, int code,
 		     const char *origin, const char *message)

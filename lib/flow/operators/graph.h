@@ -4,12 +4,12 @@
  * the graph is built; then the flow at its outlet is above it. So a graph is a
  * tree, like any other flow.
  */
-#ifndef WEIR_FLOW_GRAPH_PRIVATE_H
-#define WEIR_FLOW_GRAPH_PRIVATE_H
+#ifndef WEIR_FLOW_OPERATORS_GRAPH_H
+#define WEIR_FLOW_OPERATORS_GRAPH_H
 
 #include <weir/flow_graph.h>
 
-#include "flow/engine/engine.h"
+#include "flow/engine/kind.h"
 
 /* A flow that was added. */
 struct weir__graph_end {

@@ -6,10 +6,17 @@
  * links the two when everything else is made.
  */
 #include <assert.h>
+#include <errno.h>
 
 #include "base/memory.h"
-#include "flow/shared/fan.h"
+#include "flow/engine/blueprint.h"
+#include "flow/engine/build.h"
+#include "flow/engine/island.h"
+#include "flow/engine/items.h"
+#include "flow/engine/op.h"
+#include "flow/engine/run.h"
 #include "flow/operators/graph.h"
+#include "flow/shared/fan.h"
 
 /* --- Inlets --------------------------------------------------------------- */
 

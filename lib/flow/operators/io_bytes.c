@@ -2,12 +2,13 @@
 /* Counted pieces of memory, and views of them. */
 #include "flow/operators/io_bytes.h"
 
-#include <errno.h>
 #include <assert.h>
+#include <errno.h>
 
 #include <ck_pr.h>
 
 #include "base/memory.h"
+#include "flow/engine/items.h"
 
 static struct weir_flow_bytes *allocate(const struct weir_allocator *allocator,
 					size_t n)

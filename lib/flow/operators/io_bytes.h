@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Bytes, for the operators that read, cut and write them. */
-#ifndef WEIR_FLOW_BYTES_H
-#define WEIR_FLOW_BYTES_H
+#ifndef WEIR_FLOW_OPERATORS_IO_BYTES_H
+#define WEIR_FLOW_OPERATORS_IO_BYTES_H
 
 #include <weir/flow_io.h>
-
-#include "flow/engine/engine.h"
 
 #define WEIR__BYTES_MAX (1u << 30)
 

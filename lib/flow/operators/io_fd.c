@@ -2,6 +2,10 @@
 /* How operators wait for descriptors. */
 #include "flow/operators/io_fd.h"
 
+#include <errno.h>
+
+#include "flow/engine/island.h"
+
 static void op_fd_fire(struct weir_watch *watch, short events)
 {
 	struct weir__op_fd *self =

@@ -3,12 +3,12 @@
  * The common part of reading and writing: a watch for a descriptor that is not
  * ready. The watch holds the operator while it is armed, and wakes its island.
  */
-#ifndef WEIR_FLOW_OP_FD_H
-#define WEIR_FLOW_OP_FD_H
+#ifndef WEIR_FLOW_OPERATORS_IO_FD_H
+#define WEIR_FLOW_OPERATORS_IO_FD_H
 
 #include <ck_pr.h>
 
-#include "flow/engine/engine.h"
+#include "flow/engine/op.h"
 
 /* Zeroed at first; survives a restart of its operator. */
 struct weir__op_fd {

@@ -9,6 +9,8 @@
 #include <sys/types.h>
 
 #include "base/memory.h"
+#include "flow/engine/blueprint.h"
+#include "flow/engine/op.h"
 #include "flow/operators/io_bytes.h"
 
 #define DELIMITER_MAX 16u

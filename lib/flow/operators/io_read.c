@@ -5,8 +5,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <string.h>
 #include <unistd.h>
 
+#include "flow/engine/blueprint.h"
+#include "flow/engine/op.h"
 #include "flow/operators/io_bytes.h"
 
 struct reading_of {

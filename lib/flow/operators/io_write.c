@@ -26,6 +26,8 @@
 #include <time.h>
 
 #include "base/thread.h"
+#include "flow/engine/blueprint.h"
+#include "flow/engine/op.h"
 #include "flow/operators/io_bytes.h"
 #include "flow/operators/io_fd.h"
 

@@ -16,7 +16,9 @@
 #include <ck_pr.h>
 
 #include "base/thread.h"
-#include "flow/engine/engine.h"
+#include "flow/engine/blueprint.h"
+#include "flow/engine/island.h"
+#include "flow/engine/op.h"
 
 #define STATE_MAX (SIZE_MAX / 2)
 

@@ -6,6 +6,9 @@
 #include <errno.h>
 
 #include "base/memory.h"
+#include "flow/engine/blueprint.h"
+#include "flow/engine/island.h"
+#include "flow/engine/op.h"
 #include "flow/shared/array.h"
 
 /* --- throttle ------------------------------------------------------------- */

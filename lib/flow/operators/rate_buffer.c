@@ -3,8 +3,11 @@
 #include <assert.h>
 #include <errno.h>
 
-#include "flow/shared/array.h"
+#include "flow/engine/blueprint.h"
+#include "flow/engine/build.h"
+#include "flow/engine/op.h"
 #include "flow/operators/rate_pipe.h"
+#include "flow/shared/array.h"
 
 /* --- buffer --------------------------------------------------------------- */
 

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Groups of items, by number, by weight and by time. */
 #include <assert.h>
+#include <errno.h>
 
 #include <weir/flow_rate.h>
 #include <weir/flow_sink.h>
 
-#include "flow/engine/engine.h"
+#include "flow/engine/blueprint.h"
+#include "flow/engine/op.h"
 #include "flow/shared/list.h"
 
 struct grouped {

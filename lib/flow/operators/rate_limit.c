@@ -19,7 +19,9 @@
 
 #include <assert.h>
 
-#include "flow/engine/engine.h"
+#include "flow/engine/blueprint.h"
+#include "flow/engine/build.h"
+#include "flow/engine/op.h"
 
 struct demand {
 	uint32_t max, min;

@@ -13,6 +13,9 @@
 
 #include "base/lock.h"
 #include "base/memory.h"
+#include "flow/engine/island.h"
+#include "flow/engine/op.h"
+#include "flow/engine/run.h"
 
 struct weir__pipe {
 	const struct weir_allocator *allocator;

@@ -5,12 +5,12 @@
  * while the reader is not asked for items. A link could not do that: an island
  * that writes into a link waits for input and room at once.
  */
-#ifndef WEIR_FLOW_PIPE_H
-#define WEIR_FLOW_PIPE_H
+#ifndef WEIR_FLOW_OPERATORS_RATE_PIPE_H
+#define WEIR_FLOW_OPERATORS_RATE_PIPE_H
 
 #include <weir/flow_rate.h>
 
-#include "flow/engine/engine.h"
+#include "flow/engine/build.h"
 
 struct weir__pipe;
 

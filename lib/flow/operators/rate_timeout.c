@@ -4,7 +4,8 @@
 
 #include <errno.h>
 
-#include "flow/engine/engine.h"
+#include "flow/engine/blueprint.h"
+#include "flow/engine/op.h"
 
 struct timing {
 	struct weir__op_timer timer; /* must be first */

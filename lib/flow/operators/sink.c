@@ -3,9 +3,12 @@
 #include <weir/flow_element.h>
 #include <weir/flow_sink.h>
 
+#include <errno.h>
 #include <string.h>
 
 #include "base/memory.h"
+#include "flow/engine/blueprint.h"
+#include "flow/engine/op.h"
 #include "flow/shared/array.h"
 #include "flow/shared/list.h"
 

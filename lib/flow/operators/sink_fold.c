@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Operators that make one value of all items. */
+#include <errno.h>
+
 #include <weir/flow_sink.h>
 
+#include "flow/engine/blueprint.h"
+#include "flow/engine/op.h"
 #include "flow/shared/array.h"
 
 /* The arguments of all folds; fold_n and reduce have no `zero`. */

@@ -5,7 +5,9 @@
 #include <errno.h>
 #include <string.h>
 
-#include "flow/engine/engine.h"
+#include "flow/engine/blueprint.h"
+#include "flow/engine/items.h"
+#include "flow/engine/op.h"
 
 /* --- Arrays --------------------------------------------------------------- */
 

@@ -13,7 +13,9 @@
 #include "actor/gate.h"
 #include "base/lock.h"
 #include "base/memory.h"
-#include "flow/engine/engine.h"
+#include "flow/engine/blueprint.h"
+#include "flow/engine/op.h"
+#include "flow/engine/start.h"
 
 struct weir_flow_queue {
 	const struct weir_items *items;

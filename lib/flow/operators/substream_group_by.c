@@ -23,6 +23,9 @@
 #include "base/memory.h"
 #include "base/options.h"
 #include "executor/registry.h"
+#include "flow/engine/blueprint.h"
+#include "flow/engine/island.h"
+#include "flow/engine/op.h"
 #include "flow/shared/inner.h"
 
 #define BUCKETS 16u /* at first; a power of two */

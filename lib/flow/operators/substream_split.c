@@ -5,6 +5,9 @@
 #include <weir/flow_substream.h>
 
 #include "base/memory.h"
+#include "flow/engine/blueprint.h"
+#include "flow/engine/island.h"
+#include "flow/engine/op.h"
 #include "flow/shared/inner.h"
 
 /* --- split_when, split_after --------------------------------------------- */

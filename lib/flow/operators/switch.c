@@ -15,7 +15,8 @@
 #include "actor/gate.h"
 #include "base/lock.h"
 #include "base/memory.h"
-#include "flow/engine/engine.h"
+#include "flow/engine/blueprint.h"
+#include "flow/engine/op.h"
 
 /* State of an operator. */
 struct guard {

@@ -9,12 +9,13 @@
  * 3. The array that the operator was given, or a few slots on the stack,
  *    whichever has more room.
  */
-#ifndef WEIR_FLOW_ARRAY_H
-#define WEIR_FLOW_ARRAY_H
+#ifndef WEIR_FLOW_SHARED_ARRAY_H
+#define WEIR_FLOW_SHARED_ARRAY_H
 
 #include <assert.h>
 
-#include "flow/engine/engine.h"
+#include "flow/engine/island.h"
+#include "flow/engine/op.h"
 
 #define WEIR__FEW 16u
 

@@ -6,6 +6,10 @@
 
 #include "base/memory.h"
 #include "base/random.h"
+#include "flow/engine/build.h"
+#include "flow/engine/items.h"
+#include "flow/engine/op.h"
+#include "flow/engine/run.h"
 #include "flow/shared/fan.h"
 
 /* So many fans of a run have a bit. An operator below other fans may be

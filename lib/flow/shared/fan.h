@@ -10,14 +10,15 @@
  * operator above the root, and deals the items to the out-ports, one for each
  * outlet. Errors of dealing are errors of the root.
  */
-#ifndef WEIR_FLOW_FAN_PRIVATE_H
-#define WEIR_FLOW_FAN_PRIVATE_H
+#ifndef WEIR_FLOW_SHARED_FAN_H
+#define WEIR_FLOW_SHARED_FAN_H
 
 #include <errno.h>
 
 #include <weir/flow_fan.h>
 
-#include "flow/engine/engine.h"
+#include "flow/engine/blueprint.h"
+#include "flow/engine/island.h"
 
 /* As weir__flow_new(), for an array of the user's: -EINVAL if there is none. */
 static inline struct weir_flow *weir__flow_upon_many(

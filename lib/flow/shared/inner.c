@@ -5,6 +5,11 @@
 #include <assert.h>
 #include <errno.h>
 
+#include "flow/engine/blueprint.h"
+#include "flow/engine/build.h"
+#include "flow/engine/island.h"
+#include "flow/engine/items.h"
+
 /* --- The source ---------------------------------------------------------- */
 
 static struct weir__inner *inner_of(const struct weir_flow *flow)

@@ -5,9 +5,10 @@
  * such a source and with a queue of items in front of it (struct
  * weir__substream).
  */
-#ifndef WEIR_FLOW_INNER_H
-#define WEIR_FLOW_INNER_H
+#ifndef WEIR_FLOW_SHARED_INNER_H
+#define WEIR_FLOW_SHARED_INNER_H
 
+#include "flow/engine/op.h"
 #include "flow/shared/nest.h"
 
 /* Belongs to the operator around the nested flow. The source's items are those

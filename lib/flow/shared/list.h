@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Lists of items (flow_sink.h), for the operators that make them. */
-#ifndef WEIR_FLOW_LIST_H
-#define WEIR_FLOW_LIST_H
+#ifndef WEIR_FLOW_SHARED_LIST_H
+#define WEIR_FLOW_SHARED_LIST_H
 
 #include <weir/flow_sink.h>
 
-#include "flow/engine/engine.h"
+#include "flow/engine/op.h"
 
 /* Drops a list. */
 extern const struct weir_items weir__list_items;

@@ -9,6 +9,11 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "flow/engine/async.h"
+#include "flow/engine/blueprint.h"
+#include "flow/engine/island.h"
+#include "flow/engine/items.h"
+#include "flow/engine/subflow.h"
 #include "flow/shared/array.h"
 
 /* --- One nested flow ----------------------------------------------------- */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* A nested flow: one that a function of the user's has made, and that runs
  * inside an operator. */
-#ifndef WEIR_FLOW_NEST_H
-#define WEIR_FLOW_NEST_H
+#ifndef WEIR_FLOW_SHARED_NEST_H
+#define WEIR_FLOW_SHARED_NEST_H
 
-#include "flow/engine/engine.h"
+#include "flow/engine/op.h"
 
 struct weir__nest {
 	struct weir_flow *flow;
