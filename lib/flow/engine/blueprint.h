@@ -3,6 +3,7 @@
 #ifndef WEIR_FLOW_ENGINE_BLUEPRINT_H
 #define WEIR_FLOW_ENGINE_BLUEPRINT_H
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -23,6 +24,10 @@ struct weir_flow *weir__flow_new(const struct weir__kind *kind,
 				 struct weir_flow *const *up, uint32_t n,
 				 const void *args, size_t size, bool valid);
 
+/* A failed flow: `origin` lives for ever, `message` is copied. Never NULL. */
+struct weir_flow *weir__flow_failed(int code, const char *origin,
+				    const char *message);
+
 static inline struct weir_flow *weir__flow_source(const struct weir__kind *kind,
 						  const void *args, size_t size,
 						  bool valid)
@@ -36,6 +41,17 @@ static inline struct weir_flow *weir__flow_upon(const struct weir__kind *kind,
 						bool valid)
 {
 	return weir__flow_new(kind, &up, 1, args, size, valid);
+}
+
+/* As weir__flow_new(), for an array of the user's: -EINVAL if there is none. */
+static inline struct weir_flow *weir__flow_upon_many(
+	const struct weir__kind *kind, struct weir_flow *const *up, size_t n,
+	const void *args, size_t size, bool valid)
+{
+	if (!up || n == 0 || n > UINT32_MAX)
+		return weir__flow_failed(-EINVAL, kind->name,
+					 "no flows to be put upon");
+	return weir__flow_new(kind, up, (uint32_t)n, args, size, valid);
 }
 
 /* As weir_flow_check() of a flow whose other outlets may be yet to come. */
@@ -72,10 +88,6 @@ struct weir_flow *weir__flow_wrong_size(struct weir_flow *flow,
 struct weir_flow *weir__flow_wrong_power(struct weir_flow *flow,
 					 const struct weir__kind *kind,
 					 const char *what, size_t n);
-
-/* A failed flow: `origin` lives for ever, `message` is copied. Never NULL. */
-struct weir_flow *weir__flow_failed(int code, const char *origin,
-				    const char *message);
 
 /* True: `n` is a size that an operator may be given. */
 static inline bool weir__size_valid(size_t n)

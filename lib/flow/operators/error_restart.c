@@ -20,6 +20,7 @@
 #include "flow/engine/island.h"
 #include "flow/engine/op.h"
 #include "flow/shared/inner.h"
+#include "flow/shared/nest.h"
 #include "supervision/backoff.h"
 #include "supervision/limit.h"
 

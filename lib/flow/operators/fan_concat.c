@@ -6,7 +6,6 @@
 
 #include "flow/engine/blueprint.h"
 #include "flow/engine/op.h"
-#include "flow/shared/fan.h"
 
 /* --- concat, prepend ------------------------------------------------------ */
 

@@ -4,11 +4,11 @@
 
 #include <assert.h>
 
+#include "flow/engine/blueprint.h"
 #include "flow/engine/build.h"
 #include "flow/engine/island.h"
 #include "flow/engine/op.h"
 #include "flow/shared/array.h"
-#include "flow/shared/fan.h"
 
 struct merge {
 	uint32_t next;	  /* the input that is asked first */

@@ -10,8 +10,8 @@
 #include <errno.h>
 
 #include "base/memory.h"
+#include "flow/engine/blueprint.h"
 #include "flow/engine/op.h"
-#include "flow/shared/fan.h"
 
 struct zip_args {
 	int (*combine)(void *const *items, size_t n, void **result,

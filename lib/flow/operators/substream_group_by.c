@@ -26,7 +26,7 @@
 #include "flow/engine/blueprint.h"
 #include "flow/engine/island.h"
 #include "flow/engine/op.h"
-#include "flow/shared/inner.h"
+#include "flow/operators/substream.h"
 
 #define BUCKETS 16u /* at first; a power of two */
 #define BUFFER 16u

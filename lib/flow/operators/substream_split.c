@@ -8,7 +8,7 @@
 #include "flow/engine/blueprint.h"
 #include "flow/engine/island.h"
 #include "flow/engine/op.h"
-#include "flow/shared/inner.h"
+#include "flow/operators/substream.h"
 
 /* --- split_when, split_after --------------------------------------------- */
 

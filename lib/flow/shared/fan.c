@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Fans and their outlets: as blueprints, and how a run is made of them. */
+#include "flow/shared/fan.h"
+
 #include <assert.h>
 
 #include <ck_pr.h>
 
 #include "base/memory.h"
 #include "base/random.h"
+#include "flow/engine/blueprint.h"
 #include "flow/engine/build.h"
 #include "flow/engine/items.h"
 #include "flow/engine/op.h"
 #include "flow/engine/run.h"
-#include "flow/shared/fan.h"
 
 /* So many fans of a run have a bit. An operator below other fans may be
  * cancelled before it gets the error. */

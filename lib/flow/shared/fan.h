@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Fan-in: one node has several flows above it. Fan-out: n outlets share one
- * node, the fan, which is above all of them. Each outlet is a flow without
- * flows above, with a reference of the fan. Work that is done once for each run
- * (claiming) is done for the first outlet.
+ * Fan-out: n outlets share one node, the fan, which is above all of them. Each
+ * outlet is a flow without flows above, with a reference of the fan. Work that
+ * is done once for each run (claiming) is done for the first outlet.
  *
  * A run makes one island of the fan, and finds it by its key. The root of the
  * island is an operator that is never pulled: the end of the island pulls the
@@ -13,23 +12,9 @@
 #ifndef WEIR_FLOW_SHARED_FAN_H
 #define WEIR_FLOW_SHARED_FAN_H
 
-#include <errno.h>
-
 #include <weir/flow_fan.h>
 
-#include "flow/engine/blueprint.h"
 #include "flow/engine/island.h"
-
-/* As weir__flow_new(), for an array of the user's: -EINVAL if there is none. */
-static inline struct weir_flow *weir__flow_upon_many(
-	const struct weir__kind *kind, struct weir_flow *const *up, size_t n,
-	const void *args, size_t size, bool valid)
-{
-	if (!up || n == 0 || n > UINT32_MAX)
-		return weir__flow_failed(-EINVAL, kind->name,
-					 "no flows to be put upon");
-	return weir__flow_new(kind, up, (uint32_t)n, args, size, valid);
-}
 
 /* The arguments of a fan. */
 struct weir__fan_args {

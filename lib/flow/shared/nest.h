@@ -34,7 +34,16 @@ bool weir__nest_open_for_item(struct weir__nest *nest, struct weir__op *op,
 size_t weir__nest_pull(struct weir__nest *nest, void **items, size_t room);
 /* True: the nested flow has ended well, or there is none. An error of it ends
  * `op`. */
-bool weir__nest_is_over(const struct weir__nest *nest, struct weir__op *op);
+static inline bool weir__nest_is_over(const struct weir__nest *nest,
+				      struct weir__op *op)
+{
+	const struct weir__op *nested = nest->op;
+
+	if (nested && nested->ended && nested->error)
+		weir__op_end(op, nested->error);
+	return !op->ended && (!nested || nested->ended);
+}
+
 /* Cancels the nested flow if it has not ended, and frees it; harmless if there
  * is none. */
 void weir__nest_close(struct weir__nest *nest);
