@@ -41,6 +41,7 @@ struct receiver {
 	struct weir_actor actor;
 	struct weir_fd readable;
 	struct weir_out out;
+	int socket;
 	uint64_t bytes;
 };
 
@@ -78,7 +79,7 @@ static inline int receive(struct weir_actor *actor)
 	char bytes[CHUNK];
 	ssize_t n;
 
-	n = recv(self->readable.watch.fd, bytes, sizeof(bytes), MSG_DONTWAIT);
+	n = recv(self->socket, bytes, sizeof(bytes), MSG_DONTWAIT);
 	if (n == 0)
 		return weir_actor_end(actor);
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
@@ -105,6 +106,7 @@ static int receiver_init(struct receiver *self, struct weir_executor *executor,
 {
 	int rc = weir_actor_init(&self->actor, &receive_ops, executor);
 
+	self->socket = fd;
 	if (rc == 0)
 		rc = weir_fd_init(&self->readable, &self->actor, fd, POLLIN);
 	if (rc == 0)

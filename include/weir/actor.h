@@ -89,33 +89,36 @@ struct weir_stats {
 	uint64_t wait_in_ns;	/* not running: an in-port was blocked */
 	uint64_t wait_out_ns;	/* not running: an out-port was blocked */
 	uint64_t wait_other_ns; /* another port, or waiting for a worker */
-	/* private */
-	uint64_t since_ns;
-	uint32_t waiting;
+	struct {
+		uint64_t since_ns;
+		uint32_t waiting;
+	} WEIR_PRIVATE;
 };
 
-/* All private but `executor` and `ops`, which are read-only. */
+/* Read-only. */
 struct weir_actor {
 	struct weir_task task; /* the executor's */
 	/* set up once */
 	struct weir_executor *executor;
 	const struct weir_actor_ops *ops;
-	/* the owner's */
-	weir_turns *turns;
-	struct weir_port *ports;
-	union {
-		struct weir_stats *stats;
-		struct weir__child *child; /* in a system; knows the stats */
-	} u;
-	struct weir_error *error;
-	uint32_t index;
-	/* any thread, atomically; the gate is next to the first port */
-	uint32_t refs;
-	uint32_t gate;
-	uint8_t signals;
-	/* the owner's */
-	uint8_t state;
-	uint16_t flags; /* not of a char: see weir__actor_broken() */
+	struct {
+		/* the owner's */
+		weir_turns *turns;
+		struct weir_port *ports;
+		union {
+			struct weir_stats *stats;
+			struct weir__child *child; /* knows the stats */
+		} u;
+		struct weir_error *error;
+		uint32_t index;
+		/* any thread, atomically; the gate is next to the first port */
+		uint32_t refs;
+		uint32_t gate;
+		uint8_t signals;
+		/* the owner's */
+		uint8_t state;
+		uint16_t flags; /* not of a char: see weir__actor_broken() */
+	} WEIR_PRIVATE;
 };
 
 /*
@@ -241,7 +244,7 @@ WEIR_API int weir_actor_check_cycles(struct weir_actor *const *actors,
  */
 static inline int weir__actor_broken(const struct weir_actor *actor)
 {
-	return actor->flags & WEIR__ACTOR_BREAK;
+	return WEIR__OWN(actor)->flags & WEIR__ACTOR_BREAK;
 }
 
 /*
@@ -258,9 +261,9 @@ static inline int weir_actor_interrupted(const struct weir_actor *actor)
 	if (weir__actor_broken(actor))
 		return 1;
 #ifdef WEIR__TSAN
-	return (__atomic_load_n(&actor->gate, __ATOMIC_RELAXED) &
+	return (__atomic_load_n(&WEIR__OWN(actor)->gate, __ATOMIC_RELAXED) &
 #else
-	return (*(const volatile uint32_t *)&actor->gate &
+	return (*(const volatile uint32_t *)&WEIR__OWN(actor)->gate &
 #endif
 		WEIR__GATE_SIGNALLED) != 0;
 }

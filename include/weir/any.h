@@ -15,7 +15,6 @@
 extern "C" {
 #endif
 
-/* All private. */
 struct weir_any {
 	struct weir_port port;
 };

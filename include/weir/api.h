@@ -27,6 +27,27 @@
 #define weir_container_of(ptr, type, member) \
 	((type *)(void *)((char *)(ptr)-offsetof(type, member)))
 
+/*
+ * What the library keeps for itself in a struct of a program's stands in
+ *
+ *	struct {
+ *		...
+ *	} WEIR_PRIVATE;
+ *
+ * at its end. To a program that is one field, `private_`, whose size alone is
+ * its business; what is in there changes without notice. The library's own
+ * files are compiled with WEIR_INSIDE, and see an unnamed struct, of which C
+ * says that its fields are the outer struct's; the layout is the same.
+ * WEIR__OWN() is how functions of the headers reach these fields in both.
+ */
+#ifdef WEIR_INSIDE
+#define WEIR_PRIVATE
+#define WEIR__OWN(object) (object)
+#else
+#define WEIR_PRIVATE private_
+#define WEIR__OWN(object) (&(object)->private_)
+#endif
+
 /* Private: compiled for ThreadSanitizer, which takes volatile for plain. */
 #if defined(__SANITIZE_THREAD__)
 #define WEIR__TSAN

@@ -118,26 +118,29 @@ struct weir_backoff_supervisor_options {
 /* Fields are read-only. */
 struct weir_backoff_supervisor {
 	struct weir_actor actor;
-	/* private */
-	struct weir_delay delay;
-	struct weir_actor_ops ops;
-	struct weir_lifecycle lifecycle;
-	struct weir_strategy strategy;
-	struct weir_backoff_supervisor_options options;
-	/* the owner's */
-	struct weir_error *error; /* of the last child's end; a reference */
-	bool again;		  /* the child's end is followed by another */
-	uint8_t undecided;
-	/* under the lock */
-	uint8_t phase;
-	bool final;
-	uint32_t lock;
-	uint32_t finals; /* final items that are being put into a child */
-	uint32_t count;
-	uint64_t reset_at_ns;
-	struct weir_actor *child; /* a reference */
-	struct weir_in *input;
-	struct weir_actor_id id;
+	struct {
+		struct weir_delay delay;
+		struct weir_actor_ops ops;
+		struct weir_lifecycle lifecycle;
+		struct weir_strategy strategy;
+		struct weir_backoff_supervisor_options options;
+		/* the owner's */
+		/* of the last child's end; a reference */
+		struct weir_error *error;
+		bool again; /* the child's end is followed by another */
+		uint8_t undecided;
+		/* under the lock */
+		uint8_t phase;
+		bool final;
+		uint32_t lock;
+		/* final items that are being put into a child */
+		uint32_t finals;
+		uint32_t count;
+		uint64_t reset_at_ns;
+		struct weir_actor *child; /* a reference */
+		struct weir_in *input;
+		struct weir_actor_id id;
+	} WEIR_PRIVATE;
 };
 
 /*

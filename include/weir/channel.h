@@ -99,8 +99,9 @@ struct weir_put {
 	 */
 	void (*done)(struct weir_put *put, int status);
 	void *item; /* to be put */
-	/* private */
-	struct weir__claim claim;
+	struct {
+		struct weir__claim claim;
+	} WEIR_PRIVATE;
 };
 
 /*
@@ -124,8 +125,9 @@ struct weir_take {
 	/* Status 0: the item is yours. -EPIPE: ended and empty, no item. */
 	void (*done)(struct weir_take *take, int status);
 	void *item; /* valid in `done` if the status is 0 */
-	/* private */
-	struct weir__claim claim;
+	struct {
+		struct weir__claim claim;
+	} WEIR_PRIVATE;
 };
 
 /* As weir_channel_put_async(). */
@@ -144,9 +146,13 @@ WEIR_API bool weir_channel_cancel_take(struct weir_channel *channel,
  * port. A burst above the channel's capacity counts as that capacity.
  */
 struct weir_channel_in {
-	/* private */
-	struct weir__grant_port grant;
-	struct weir_channel *channel;
+	union {
+		struct weir_port port;
+		struct {
+			struct weir__grant_port grant; /* begins with `port` */
+			struct weir_channel *channel;
+		} WEIR_PRIVATE;
+	};
 	/*
 	 * Set it before the actor starts. Called when the channel has ended,
 	 * with `error` (borrowed) or well (NULL), and all items are taken; the
@@ -172,9 +178,13 @@ WEIR_API int weir_channel_in_take(struct weir_channel_in *in, void **item);
 /* As struct weir_channel_in, for putting: unblocked while room is reserved for
  * the port. */
 struct weir_channel_out {
-	/* private */
-	struct weir__grant_port grant;
-	struct weir_channel *channel;
+	union {
+		struct weir_port port;
+		struct {
+			struct weir__grant_port grant; /* begins with `port` */
+			struct weir_channel *channel;
+		} WEIR_PRIVATE;
+	};
 	/* As in struct weir_channel_in, but called as soon as the
 	 * channel ends. */
 	int (*ended)(struct weir_channel_out *out, struct weir_error *error);

@@ -19,13 +19,14 @@
 extern "C" {
 #endif
 
-/* All private. */
 struct weir_completion {
-	uint32_t state; /* any thread, atomically */
-	uint32_t lock;	/* for the rest */
-	struct weir__waiters waiters;
-	void *value;
-	struct weir_error *error;
+	struct {
+		uint32_t state; /* any thread, atomically */
+		uint32_t lock;	/* for the rest */
+		struct weir__waiters waiters;
+		void *value;
+		struct weir_error *error;
+	} WEIR_PRIVATE;
 };
 
 /* Sets up a completion that is not complete. -EINVAL: null. */
@@ -81,9 +82,10 @@ struct weir_await {
 	 */
 	void (*done)(struct weir_await *await,
 		     struct weir_completion *completion);
-	/* private */
-	struct weir_completion *completion;
-	struct weir__waiter waiter;
+	struct {
+		struct weir_completion *completion;
+		struct weir__waiter waiter;
+	} WEIR_PRIVATE;
 };
 
 /*
@@ -103,12 +105,13 @@ WEIR_API bool weir_completion_cancel(struct weir_completion *completion,
 
 /* A port that is unblocked once the completion is complete, and stays so. */
 struct weir_completion_port {
-	/* private */
 	struct weir_port port;
-	const struct weir__port_ops *ops;
-	struct weir_completion *completion;
-	struct weir__waiter waiter;
-	bool asked;
+	struct {
+		const struct weir__port_ops *ops;
+		struct weir_completion *completion;
+		struct weir__waiter waiter;
+		bool asked;
+	} WEIR_PRIVATE;
 };
 
 /*
@@ -124,8 +127,9 @@ WEIR_API int weir_completion_port_init(struct weir_completion_port *port,
 /* Completes when it has been counted down to 0. */
 struct weir_latch {
 	struct weir_completion completion; /* to wait for; or to fail */
-	/* private */
-	int64_t count; /* any thread, atomically */
+	struct {
+		int64_t count; /* any thread, atomically */
+	} WEIR_PRIVATE;
 };
 
 /*
@@ -161,10 +165,11 @@ enum weir_join_rule {
 /* A member of a join. The caller embeds it, and keeps it until the join is
  * complete. */
 struct weir_member {
-	/* private */
-	struct weir_await await;
-	struct weir_join *join;
-	struct weir_member *next;
+	struct {
+		struct weir_await await;
+		struct weir_join *join;
+		struct weir_member *next;
+	} WEIR_PRIVATE;
 };
 
 /*
@@ -173,14 +178,15 @@ struct weir_member {
  */
 struct weir_join {
 	struct weir_completion completion; /* to wait for */
-	/* private */
-	enum weir_join_rule rule;
-	uint32_t pending; /* any thread, atomically; so is state */
-	uint32_t state;
-	struct weir_member *members;
-	struct weir_completion *first;
-	void *value;
-	struct weir_error *error;
+	struct {
+		enum weir_join_rule rule;
+		uint32_t pending; /* any thread, atomically; so is state */
+		uint32_t state;
+		struct weir_member *members;
+		struct weir_completion *first;
+		void *value;
+		struct weir_error *error;
+	} WEIR_PRIVATE;
 };
 
 /* Sets up a join without members. -EINVAL: null, or no such rule. */

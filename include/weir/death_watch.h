@@ -48,9 +48,10 @@ struct weir_watcher {
 	void (*terminated)(struct weir_watcher *watcher,
 			   const struct weir_terminated *notice);
 	void *token; /* yours */
-	/* private */
-	struct weir_watcher *next, **link;
-	struct weir_actor_id who;
+	struct {
+		struct weir_watcher *next, **link;
+		struct weir_actor_id who;
+	} WEIR_PRIVATE;
 };
 
 /*
@@ -75,11 +76,12 @@ struct weir_graceful_stop {
 	 * on any thread, holding no lock; must not block.
 	 */
 	void (*done)(struct weir_graceful_stop *stop, int rc);
-	/* private */
-	struct weir_watcher watcher;
-	struct weir_timer timer;
-	struct weir_system *system;
-	uint32_t state;
+	struct {
+		struct weir_watcher watcher;
+		struct weir_timer timer;
+		struct weir_system *system;
+		uint32_t state;
+	} WEIR_PRIVATE;
 };
 
 /*

@@ -9,13 +9,15 @@
 extern "C" {
 #endif
 
-/* All private. */
 struct weir_delay {
 	struct weir_port port;
-	struct weir_timer timer;
-	uint64_t at_ns;
-	uint32_t armed; /* the owner's: how often, but for what it cancelled */
-	uint32_t fired; /* atomic: how often; equal: none is armed */
+	struct {
+		struct weir_timer timer;
+		uint64_t at_ns;
+		/* the owner's: how often, but for what it cancelled */
+		uint32_t armed;
+		uint32_t fired; /* atomic: how often; equal: none is armed */
+	} WEIR_PRIVATE;
 };
 
 /*

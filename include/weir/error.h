@@ -22,10 +22,11 @@ struct weir_error {
 	const char *origin;  /* the stage's name, never NULL */
 	const char *message; /* never NULL */
 	void *cause;	     /* yours, may be NULL */
-	/* private */
 	void (*drop_cause)(void *cause);
-	const struct weir_allocator *allocator;
-	uint32_t refs;
+	struct {
+		const struct weir_allocator *allocator;
+		uint32_t refs;
+	} WEIR_PRIVATE;
 };
 
 /*

@@ -52,11 +52,12 @@ struct weir_timer {
 	 * not block; may arm this or any other timer.
 	 */
 	void (*fire)(struct weir_timer *timer);
-	/* private */
-	struct weir_timer *next;
-	struct weir_timer **link;
-	uint64_t at_ns;
-	uint32_t slot;
+	struct {
+		struct weir_timer *next;
+		struct weir_timer **link;
+		uint64_t at_ns;
+		uint32_t slot;
+	} WEIR_PRIVATE;
 };
 
 /* A file descriptor to be watched, once per arming. As weir_timer. */
@@ -65,9 +66,10 @@ struct weir_watch {
 	void (*fire)(struct weir_watch *watch, short events);
 	int fd;
 	short events; /* POLLIN, POLLOUT, ... */
-	/* private */
-	uint32_t slot;
-	uint32_t generation;
+	struct {
+		uint32_t slot;
+		uint32_t generation;
+	} WEIR_PRIVATE;
 };
 
 /*
@@ -138,12 +140,14 @@ struct weir_executor_options {
 
 /*
  * The head of every executor; an implementation embeds it as its first field.
- * `ops` is read-only, all other fields are private to the library.
+ * `ops` is read-only.
  */
 struct weir_executor {
 	const struct weir_executor_ops *ops;
-	struct weir_executor_options options;
-	struct weir__registry *registry;
+	struct {
+		struct weir_executor_options options;
+		struct weir__registry *registry;
+	} WEIR_PRIVATE;
 };
 
 /*
@@ -211,11 +215,12 @@ struct weir_ending {
 	/* read-only results */
 	size_t actors_left;   /* alive at the deadline; 0: all have ended */
 	size_t items_dropped; /* undelivered items dropped since the call */
-	/* private */
-	struct weir_timer timer;
-	struct weir_executor *executor;
-	struct weir_ending *next;
-	size_t dropped_before;
+	struct {
+		struct weir_timer timer;
+		struct weir_executor *executor;
+		struct weir_ending *next;
+		size_t dropped_before;
+	} WEIR_PRIVATE;
 };
 
 /*

@@ -13,12 +13,14 @@
 extern "C" {
 #endif
 
-/* All private. */
 struct weir_fd {
 	struct weir_port port;
-	struct weir_watch watch;
-	uint32_t ready; /* any thread, atomically: poll(2) events + 1, or 0 */
-	uint32_t armed;
+	struct {
+		struct weir_watch watch;
+		/* any thread, atomically: poll(2) events + 1, or 0 */
+		uint32_t ready;
+		uint32_t armed;
+	} WEIR_PRIVATE;
 };
 
 /*

@@ -20,12 +20,13 @@ struct weir_flow_bytes {
 	/* read-only; a receiver that has not shared it may change the bytes */
 	char *data;
 	size_t n;
-	/* private */
-	struct weir_flow_bytes *whole; /* the block that this is a view of,
-				        * or NULL */
-	const struct weir_allocator *allocator;
-	size_t capacity;
-	uint32_t refs;
+	struct {
+		/* the block that this is a view of, or NULL */
+		struct weir_flow_bytes *whole;
+		const struct weir_allocator *allocator;
+		size_t capacity;
+		uint32_t refs;
+	} WEIR_PRIVATE;
 };
 
 /*

@@ -172,10 +172,11 @@ WEIR_API struct weir_flow *weir_flow_count(struct weir_flow *flow);
 struct weir_flow_list {
 	void **items;
 	size_t n;
-	/* private */
-	size_t capacity;
-	const struct weir_items *kind;
-	const struct weir_allocator *allocator;
+	struct {
+		size_t capacity;
+		const struct weir_items *kind;
+		const struct weir_allocator *allocator;
+	} WEIR_PRIVATE;
 };
 
 /* Drops the items that are left in the list, and frees it. NULL is fine. */

@@ -40,19 +40,21 @@ struct weir__lane {
 	} u;
 };
 
-/* All private. */
 struct weir_in {
 	struct weir_port port;
-	uint32_t head;	/* next token to take; above `limit`: took too many */
-	uint32_t limit; /* one past the last token that is certain */
-	struct weir__slot *slots;
-	const struct weir_items *items;
-	uint32_t mask;	 /* capacity - 1 */
-	uint16_t peeked; /* which token, or none: see WEIR__PEEKED */
-	uint8_t lane_flags;
-	uint8_t head_at; /* where in a lane's words its head word is */
-	struct weir__merge *merge;
-	struct weir__lane lane;
+	struct {
+		/* next token to take; above `limit`: took too many */
+		uint32_t head;
+		uint32_t limit; /* one past the last token that is certain */
+		struct weir__slot *slots;
+		const struct weir_items *items;
+		uint32_t mask;	 /* capacity - 1 */
+		uint16_t peeked; /* which token, or none: see WEIR__PEEKED */
+		uint8_t lane_flags;
+		uint8_t head_at; /* where in a lane's words its head word is */
+		struct weir__merge *merge;
+		struct weir__lane lane;
+	} WEIR_PRIVATE;
 };
 
 #define WEIR_CAPACITY_MAX (1u << 24)
@@ -117,7 +119,9 @@ WEIR_API int weir_in_cancel(struct weir_in *in);
  */
 static inline uint32_t weir_in_count(const struct weir_in *in)
 {
-	return in->head < in->limit ? in->limit - in->head : 0;
+	uint32_t head = WEIR__OWN(in)->head, limit = WEIR__OWN(in)->limit;
+
+	return head < limit ? limit - head : 0;
 }
 
 /*
@@ -129,12 +133,12 @@ static inline uint32_t weir_in_count(const struct weir_in *in)
  */
 static inline void *weir_in_take(struct weir_in *in)
 {
-	const struct weir__slot *slots = in->slots;
-	uint32_t head = in->head++, mask = in->mask;
+	const struct weir__slot *slots = WEIR__OWN(in)->slots;
+	uint32_t head = WEIR__OWN(in)->head++, mask = WEIR__OWN(in)->mask;
 
 	/* No call here or in put: the loop keeps the cursor in a register. A
 	 * cursor beyond the limit is found when the run is published. */
-	if (WEIR_UNLIKELY(head >= in->limit))
+	if (WEIR_UNLIKELY(head >= WEIR__OWN(in)->limit))
 		return NULL;
 	return slots[head & mask].item;
 }
@@ -153,15 +157,15 @@ static inline void *weir_in_take(struct weir_in *in)
  */
 static inline void *weir_in_peek(struct weir_in *in)
 {
-	uint32_t head = in->head;
+	uint32_t head = WEIR__OWN(in)->head;
 
-	if (WEIR_UNLIKELY(head >= in->limit)) {
-		in->head = in->limit + 1;
+	if (WEIR_UNLIKELY(head >= WEIR__OWN(in)->limit)) {
+		WEIR__OWN(in)->head = WEIR__OWN(in)->limit + 1;
 		return NULL;
 	}
 	/* Not of a char: the compiler keeps cursors in registers. */
-	in->peeked = (uint16_t)(head ^ WEIR__PEEKED);
-	return in->slots[head & in->mask].item;
+	WEIR__OWN(in)->peeked = (uint16_t)(head ^ WEIR__PEEKED);
+	return WEIR__OWN(in)->slots[head & WEIR__OWN(in)->mask].item;
 }
 
 /* Takes the token just peeked at; it is the turn's now. */

@@ -22,20 +22,21 @@
 extern "C" {
 #endif
 
-/* All private. */
 struct weir_out {
 	struct weir_port port;
-	uint32_t tail;	/* next slot to put into */
-	uint32_t limit; /* one past the last slot that is certain */
-	uint32_t mask;
-	uint16_t out_flags;
-	uint16_t head_at; /* as the in-port's */
-	struct weir__slot *slots;
-	const struct weir_items *items;
-	struct weir_in *in;
-	struct weir__lane *lane;
-	uint32_t *words; /* the lane's */
-	struct weir__fan *fan;
+	struct {
+		uint32_t tail;	/* next slot to put into */
+		uint32_t limit; /* one past the last slot that is certain */
+		uint32_t mask;
+		uint16_t out_flags;
+		uint16_t head_at; /* as the in-port's */
+		struct weir__slot *slots;
+		const struct weir_items *items;
+		struct weir_in *in;
+		struct weir__lane *lane;
+		uint32_t *words; /* the lane's */
+		struct weir__fan *fan;
+	} WEIR_PRIVATE;
 };
 
 /*
@@ -85,7 +86,7 @@ WEIR_API int weir_out_end(struct weir_out *out, struct weir_error *error);
 /* The number of tokens that there is room for now. Owner. */
 static inline uint32_t weir_out_room(const struct weir_out *out)
 {
-	return out->limit - out->tail;
+	return WEIR__OWN(out)->limit - WEIR__OWN(out)->tail;
 }
 
 /* Private: in out_flags, set by weir_out_end(). */
@@ -100,12 +101,13 @@ static inline uint32_t weir_out_room(const struct weir_out *out)
  */
 static inline int weir_out_put(struct weir_out *out, void *item)
 {
-	struct weir__slot *slots = out->slots;
-	uint32_t tail = out->tail++, mask = out->mask;
+	struct weir__slot *slots = WEIR__OWN(out)->slots;
+	uint32_t tail = WEIR__OWN(out)->tail++, mask = WEIR__OWN(out)->mask;
 
-	if (WEIR_UNLIKELY(tail == out->limit)) {
-		out->tail = tail;
-		return out->out_flags & WEIR__OUT_ENDED ? -EPIPE : -EAGAIN;
+	if (WEIR_UNLIKELY(tail == WEIR__OWN(out)->limit)) {
+		WEIR__OWN(out)->tail = tail;
+		return WEIR__OWN(out)->out_flags & WEIR__OUT_ENDED ? -EPIPE
+								   : -EAGAIN;
 	}
 	slots[tail & mask].item = item;
 	return 0;

@@ -14,11 +14,12 @@
 extern "C" {
 #endif
 
-/* All private. */
 struct weir_permits {
 	struct weir_port port;
-	int64_t granted; /* any thread, atomically; cumulative */
-	int64_t used;	 /* the owner's; cumulative */
+	struct {
+		int64_t granted; /* any thread, atomically; cumulative */
+		int64_t used;	 /* the owner's; cumulative */
+	} WEIR_PRIVATE;
 };
 
 /*

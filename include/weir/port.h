@@ -18,16 +18,17 @@ extern "C" {
 
 struct weir_any;
 
-/* All private but `actor`, which is read-only. */
 struct weir_port {
 	struct weir_actor *actor;
-	struct weir_port *next; /* the actor's next port */
-	uint32_t *block;	/* `blocked`, or that of its weir_any */
-	uint32_t blocked;	/* any thread, atomically */
-	uint16_t burst : 15;
-	uint16_t left_out : 1; /* ignored where its actor's life begins */
-	uint8_t kind;
-	uint8_t flags;
+	struct {
+		struct weir_port *next; /* the actor's next port */
+		uint32_t *block;	/* `blocked`, or that of its weir_any */
+		uint32_t blocked;	/* any thread, atomically */
+		uint16_t burst : 15;
+		uint16_t left_out : 1; /* ignored when its actor starts */
+		uint8_t kind;
+		uint8_t flags;
+	} WEIR_PRIVATE;
 };
 
 #define WEIR_BURST_MAX 4096u

@@ -77,8 +77,9 @@ struct weir_command {
 	/* Time that its process has, from its start; 0: the manager's. */
 	uint64_t timeout_ns;
 	void *result; /* yours; for the process to hand over */
-	/* private */
-	struct weir_process_manager *manager;
+	struct {
+		struct weir_process_manager *manager;
+	} WEIR_PRIVATE;
 };
 
 /*
@@ -96,15 +97,16 @@ struct weir_process {
 	struct weir_actor actor;
 	struct weir_command *command; /* read-only; until it has stopped */
 	struct weir_actor_id self;    /* read-only; to watch it or stop it */
-	/* private */
-	struct weir_process_manager *manager;
-	struct weir_process *next;    /* of those that are free */
-	struct weir_process *same_id; /* the next in a bucket of ids */
-	struct weir_timer timer;
-	uint32_t holders; /* any thread, atomically */
-	uint32_t state;	  /* the same */
-	bool timed, replies;
-	bool cut; /* a drain has ended its stream */
+	struct {
+		struct weir_process_manager *manager;
+		struct weir_process *next;    /* of those that are free */
+		struct weir_process *same_id; /* the next in a bucket of ids */
+		struct weir_timer timer;
+		uint32_t holders; /* any thread, atomically */
+		uint32_t state;	  /* the same */
+		bool timed, replies;
+		bool cut; /* a drain has ended its stream */
+	} WEIR_PRIVATE;
 };
 
 /* Result of `run`: weir_command_end() will be called. */
@@ -189,39 +191,42 @@ struct weir_process_manager_options {
 
 #define WEIR_PROCESSES_MAX (1u << 16)
 
-/* All private but `actor`. */
 struct weir_process_manager {
 	struct weir_actor actor;
-	struct weir_in in;
-	struct weir_permits may; /* start: permits that were asked for */
-	struct weir_reactive_in reactive;
-	struct weir_process_manager_options options;
-	struct weir_actor_ops ops, process_ops;
-	struct weir_items items; /* in the in-port */
-	struct weir_max_in_flight in_flight;
-	/* since it runs */
-	struct weir_system *system;
-	struct weir_actor_id self;
-	/* the owner's */
-	unsigned char *processes;
-	size_t stride;
-	struct weir_process *free;
-	struct weir_process **ids; /* buckets */
-	uint32_t n_ids;
-	uint32_t n_free;	  /* of `max` */
-	uint64_t n_taken;	  /* out of the in-port */
-	uint64_t n_permitted;	  /* offers; atomic */
-	struct weir_error *error; /* with which the stream has ended */
-	bool subscribes, ends;
-	struct weir__runners *runners;
-	/* any thread, atomically */
-	struct weir_process *returned; /* those that have been released */
-	uint32_t n_returned;	       /* calls that have ended */
-	uint32_t closed;
-	uint64_t credit; /* offers that will be taken */
-	uint64_t overflowed, outcomes[WEIR_OUTCOME_COUNT];
-	uint64_t n_started;
-	uint32_t n_processing, peak;
+	struct {
+		struct weir_in in;
+		/* start: permits that were asked for */
+		struct weir_permits may;
+		struct weir_reactive_in reactive;
+		struct weir_process_manager_options options;
+		struct weir_actor_ops ops, process_ops;
+		struct weir_items items; /* in the in-port */
+		struct weir_max_in_flight in_flight;
+		/* since it runs */
+		struct weir_system *system;
+		struct weir_actor_id self;
+		/* the owner's */
+		unsigned char *processes;
+		size_t stride;
+		struct weir_process *free;
+		struct weir_process **ids; /* buckets */
+		uint32_t n_ids;
+		uint32_t n_free;	  /* of `max` */
+		uint64_t n_taken;	  /* out of the in-port */
+		uint64_t n_permitted;	  /* offers; atomic */
+		struct weir_error *error; /* with which the stream has ended */
+		bool subscribes, ends;
+		struct weir__runners *runners;
+		/* any thread, atomically */
+		/* those that have been released */
+		struct weir_process *returned;
+		uint32_t n_returned; /* calls that have ended */
+		uint32_t closed;
+		uint64_t credit; /* offers that will be taken */
+		uint64_t overflowed, outcomes[WEIR_OUTCOME_COUNT];
+		uint64_t n_started;
+		uint32_t n_processing, peak;
+	} WEIR_PRIVATE;
 };
 
 /*

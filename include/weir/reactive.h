@@ -56,27 +56,28 @@ struct weir__port_adapter {
 	const struct weir__port_ops *ops;
 };
 
-/* `publisher` is public, the rest private. */
 struct weir_reactive_out {
 	struct weir_publisher publisher;
-	struct weir__port_adapter adapter;
-	struct weir_out *out;
-	/* New subscribers; any thread, atomically. */
-	struct weir__out_subscription *pending;
-	/* Links not answered yet; the owner's. */
-	struct weir__out_subscription *link_offers;
-	struct weir_error *error; /* how the stream has ended */
-	uint32_t capacity;
-	bool own_ring; /* the out-port's ring is ours: one subscriber */
-	bool late;     /* no subscriber has come in time */
-	/* Holds a reference of the actor while it is armed. */
-	struct weir_timer timer;
-	uint64_t timeout_ns; /* 0: none, or no more */
-	uint64_t late_at_ns; /* 0: not begun */
-	/* Of an actor in between: the out-port that waits until items are
-	 * wanted here. */
-	struct weir_out *source;
-	uint32_t wanted; /* any thread */
+	struct weir_out *out; /* read-only */
+	struct {
+		struct weir__port_adapter adapter;
+		/* New subscribers; any thread, atomically. */
+		struct weir__out_subscription *pending;
+		/* Links not answered yet; the owner's. */
+		struct weir__out_subscription *link_offers;
+		struct weir_error *error; /* how the stream has ended */
+		uint32_t capacity;
+		bool own_ring; /* the out-port's ring is ours: one subscriber */
+		bool late;     /* no subscriber has come in time */
+		/* Holds a reference of the actor while it is armed. */
+		struct weir_timer timer;
+		uint64_t timeout_ns; /* 0: none, or no more */
+		uint64_t late_at_ns; /* 0: not begun */
+		/* Of an actor in between: the out-port that waits until items are
+		 * wanted here. */
+		struct weir_out *source;
+		uint32_t wanted; /* any thread */
+	} WEIR_PRIVATE;
 };
 
 /*
@@ -163,25 +164,26 @@ struct weir_reactive_in_options {
 	uint64_t reserved[4]; /* zero */
 };
 
-/* `subscriber` is public, the rest private. */
 struct weir_reactive_in {
 	struct weir_subscriber subscriber;
-	struct weir__port_adapter adapter;
-	struct weir_in *in;
-	const struct weir_items *takes;
-	struct weir_reactive_in_options options;
-	/* any thread, atomically */
-	struct weir_subscription *subscription;
-	int64_t requested;
-	uint32_t ended; /* the last signal has come */
-	/* the owner's */
-	uint32_t head;	   /* tokens taken from the in-port, as it counts */
-	int64_t remaining; /* asked for and not taken */
-	int64_t unsent;	   /* of those, not requested yet */
-	bool draining;
-	/* the publisher's, which sends one signal after another */
-	int64_t received;
-	const struct weir_items *items;
+	struct weir_in *in; /* read-only */
+	struct {
+		struct weir__port_adapter adapter;
+		const struct weir_items *takes;
+		struct weir_reactive_in_options options;
+		/* any thread, atomically */
+		struct weir_subscription *subscription;
+		int64_t requested;
+		uint32_t ended; /* the last signal has come */
+		/* the owner's */
+		uint32_t head; /* tokens taken from the in-port, as it counts */
+		int64_t remaining; /* asked for and not taken */
+		int64_t unsent;	   /* of those, not requested yet */
+		bool draining;
+		/* the publisher's, which sends one signal after another */
+		int64_t received;
+		const struct weir_items *items;
+	} WEIR_PRIVATE;
 };
 
 /*

@@ -24,11 +24,12 @@
 extern "C" {
 #endif
 
-/* All private. */
 struct weir_semaphore {
-	uint64_t word; /* 2 * permits + (a request waits); any thread */
-	uint32_t lock; /* for the rest */
-	struct weir__waiters waiters;
+	struct {
+		uint64_t word; /* 2 * permits + (a request waits); any thread */
+		uint32_t lock; /* for the rest */
+		struct weir__waiters waiters;
+	} WEIR_PRIVATE;
 };
 
 /* No semaphore has more permits. */
@@ -89,8 +90,9 @@ struct weir_acquire {
 	 * also of this semaphore, and reuse or free the request.
 	 */
 	void (*granted)(struct weir_acquire *acquire);
-	/* private */
-	struct weir__claim claim;
+	struct {
+		struct weir__claim claim;
+	} WEIR_PRIVATE;
 };
 
 /*
@@ -117,9 +119,13 @@ WEIR_API int64_t weir_semaphore_permits(const struct weir_semaphore *semaphore);
 /* A port that is unblocked while it holds a permit (`burst` permits, if
  * set). */
 struct weir_semaphore_port {
-	/* private */
-	struct weir__grant_port grant;
-	struct weir_semaphore *semaphore;
+	union {
+		struct weir_port port;
+		struct {
+			struct weir__grant_port grant; /* begins with `port` */
+			struct weir_semaphore *semaphore;
+		} WEIR_PRIVATE;
+	};
 };
 
 /*

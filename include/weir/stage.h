@@ -85,9 +85,10 @@ struct weir_producer {
 	struct weir_actor actor;
 	struct weir_out out;
 	struct weir_permits permits; /* if the options say so */
-	/* private */
-	struct weir_actor_ops ops;
-	struct weir_producer_options options;
+	struct {
+		struct weir_actor_ops ops;
+		struct weir_producer_options options;
+	} WEIR_PRIVATE;
 };
 
 struct weir_transformer_options {
@@ -129,9 +130,10 @@ struct weir_transformer {
 	struct weir_actor actor;
 	struct weir_in in;
 	struct weir_out out;
-	/* private */
-	struct weir_actor_ops ops;
-	struct weir_transformer_options options;
+	struct {
+		struct weir_actor_ops ops;
+		struct weir_transformer_options options;
+	} WEIR_PRIVATE;
 };
 
 struct weir_consumer_options {
@@ -164,9 +166,10 @@ struct weir_consumer_options {
 struct weir_consumer {
 	struct weir_actor actor;
 	struct weir_in in;
-	/* private */
-	struct weir_actor_ops ops;
-	struct weir_consumer_options options;
+	struct {
+		struct weir_actor_ops ops;
+		struct weir_consumer_options options;
+	} WEIR_PRIVATE;
 };
 
 /*

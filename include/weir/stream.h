@@ -71,12 +71,14 @@ struct weir_subscription_ops {
 /*
  * The relation of one subscriber to one publisher. The publisher embeds it,
  * holds the first reference, and gives that up after the last signal. All
- * fields but `refs` (private) are read-only.
+ * fields are read-only.
  */
 struct weir_subscription {
 	const struct weir_subscription_ops *ops;
 	const struct weir_items *items; /* NULL: plain values */
-	uint32_t refs;
+	struct {
+		uint32_t refs;
+	} WEIR_PRIVATE;
 };
 
 /*
@@ -164,10 +166,12 @@ struct weir_subscriber_ops {
 	void (*released)(struct weir_subscriber *subscriber);
 };
 
-/* All fields but `refs` (private) are read-only. */
+/* Read-only. */
 struct weir_subscriber {
 	const struct weir_subscriber_ops *ops;
-	uint32_t refs; /* publishers that hold it */
+	struct {
+		uint32_t refs; /* publishers that hold it */
+	} WEIR_PRIVATE;
 };
 
 /*

@@ -106,9 +106,10 @@ WEIR_API struct weir_completion *weir_system_terminated(
 struct weir_system_hook {
 	/* Once, on any thread, holding no lock; must not block. */
 	void (*run)(struct weir_system_hook *hook);
-	/* private */
-	struct weir_system *system;
-	struct weir_system_hook *next;
+	struct {
+		struct weir_system *system;
+		struct weir_system_hook *next;
+	} WEIR_PRIVATE;
 };
 
 /*

@@ -154,10 +154,11 @@ struct weir_pool_request {
 	 */
 	void (*started)(struct weir_pool_request *request, int rc,
 			struct weir_actor_id worker);
-	/* private */
-	struct weir__pool *pool;
-	uint64_t at;
-	bool waits;
+	struct {
+		struct weir__pool *pool;
+		uint64_t at;
+		bool waits;
+	} WEIR_PRIVATE;
 };
 
 /*

@@ -562,8 +562,8 @@ static void eater_init(struct eater *self, uint32_t burst, int64_t tickets)
 			 0);
 	assert_int_equal(
 		weir_permits_init(&self->tickets, &self->actor, tickets), 0);
-	assert_int_equal(
-		weir_port_set_burst(&self->in.grant.port, (uint16_t)burst), 0);
+	assert_int_equal(weir_port_set_burst(&self->in.port, (uint16_t)burst),
+			 0);
 }
 
 static void start(struct weir_actor *actor)

@@ -389,8 +389,8 @@ static int taker_turn(struct weir_actor *actor)
 		return weir_actor_end(actor);
 	}
 	for (i = 0; i < self->n_ports; i++)
-		if (!weir__port_group(&self->ports[i].grant.port) ||
-		    weir_port_ready(&self->ports[i].grant.port))
+		if (!weir__port_group(&self->ports[i].port) ||
+		    weir_port_ready(&self->ports[i].port))
 			assert_int_equal(weir_semaphore_port_take(
 						 &self->ports[i], self->takes),
 					 0);
@@ -504,7 +504,7 @@ static void an_actor_runs_one_turn_for_each_permit(void **state)
 static void a_turn_gets_its_burst_and_what_it_leaves_goes_back(void **state)
 {
 	taker_init(&taker, weir_sim_executor(sim), &semaphore, NULL);
-	assert_int_equal(weir_port_set_burst(&taker.ports[0].grant.port, 3), 0);
+	assert_int_equal(weir_port_set_burst(&taker.ports[0].port, 3), 0);
 	taker.takes = 2;
 	start(&taker);
 	release(2);
@@ -585,7 +585,7 @@ static void a_permit_granted_too_late_for_its_port_goes_back(void **state)
 static int ignores_then_requires(struct weir_actor *actor)
 {
 	struct taker *self = weir_container_of(actor, struct taker, actor);
-	struct weir_port *port = &self->ports[0].grant.port;
+	struct weir_port *port = &self->ports[0].port;
 
 	if (self->ignores)
 		return weir_port_ignore(port);
@@ -598,7 +598,7 @@ static int sets_burst(struct weir_actor *actor)
 {
 	struct taker *self = weir_container_of(actor, struct taker, actor);
 
-	return weir_port_set_burst(&self->ports[0].grant.port, new_burst);
+	return weir_port_set_burst(&self->ports[0].port, new_burst);
 }
 
 static const struct weir_actor_ops setting_ops = {
@@ -691,11 +691,10 @@ static void wants_less(bool in_group)
 {
 	taker_init(&taker, weir_sim_executor(sim), &semaphore, NULL);
 	taker.actor.ops = &setting_ops;
-	assert_int_equal(weir_port_set_burst(&taker.ports[0].grant.port, 2), 0);
+	assert_int_equal(weir_port_set_burst(&taker.ports[0].port, 2), 0);
 	if (in_group) {
 		assert_int_equal(weir_any_init(&taker.any, &taker.actor), 0);
-		assert_int_equal(weir_any_add(&taker.any,
-					      &taker.ports[0].grant.port),
+		assert_int_equal(weir_any_add(&taker.any, &taker.ports[0].port),
 				 0);
 	}
 	release(1);
@@ -741,10 +740,8 @@ static void a_group_of_ports_waits_for_any_of_them(void **state)
 {
 	taker_init(&taker, weir_sim_executor(sim), &semaphore, &other);
 	assert_int_equal(weir_any_init(&taker.any, &taker.actor), 0);
-	assert_int_equal(weir_any_add(&taker.any, &taker.ports[0].grant.port),
-			 0);
-	assert_int_equal(weir_any_add(&taker.any, &taker.ports[1].grant.port),
-			 0);
+	assert_int_equal(weir_any_add(&taker.any, &taker.ports[0].port), 0);
+	assert_int_equal(weir_any_add(&taker.any, &taker.ports[1].port), 0);
 	start(&taker);
 	weir_sim_run(sim);
 	assert_int_equal(taker.turns, 0);

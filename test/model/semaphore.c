@@ -223,7 +223,7 @@ static void actor_released(struct weir_actor *actor)
 static int toggle(struct weir_actor *actor)
 {
 	struct world *w = weir_container_of(actor, struct world, holder.actor);
-	struct weir_port *port = &w->holder.port.grant.port;
+	struct weir_port *port = &w->holder.port.port;
 
 	w->ignores = !w->ignores;
 	return w->ignores ? weir_port_ignore(port) : weir_port_require(port);

@@ -220,13 +220,24 @@ def counts(headers):
 
 
 def private(headers):
-    """What is only the library's stands in private.h or behind one comment."""
+    """What is only the library's stands in private.h or behind `private_`."""
     for h in headers:
         if h.name == "private.h":
             continue
         first = "\n".join(h.text.splitlines()[1:6])
         if "Private" in first:
             yield f"{h.name}: a private header"
+        for name, body in re.findall(r"\bstruct (weir_(?!_)\w+) \{(.*?)^\}",
+                                     h.text, re.S | re.M):
+            open_ = re.sub(r"\bstruct \{.*\} WEIR_PRIVATE;", "", body,
+                           flags=re.S)
+            for word in re.findall(r"\bstruct weir__\w+(?= \**\w+;)|\bprivate\b|"
+                                   r"\batomic(?:ally)?\b|the owner's|"
+                                   r"under the lock", open_):
+                yield f"{h.name}: struct {name}: {word} is not in WEIR_PRIVATE"
+    for program in sorted((source / "docs/examples").glob("*.c")):
+        if "private_" in program.read_text():
+            yield f"{program.name}: reads what is private"
 
 
 def layouts(headers):
@@ -252,7 +263,7 @@ CHECKS = {
     options: "struct weir_x_options {\n\tsize_t n;\n};",
     counts: "WEIR_API int weir_x_a(struct weir_x *x, uint32_t capacity);",
     layouts: "struct weir_x {\n\tint a;\n};\n",
-    private: "/* */\n/*\n * Private. Not for you.\n */",
+    private: "struct weir_x {\n\tuint32_t gate; /* any thread, atomically */\n};",
 }
 
 headers = [Header(p.name, p.read_text())
