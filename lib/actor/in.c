@@ -76,7 +76,6 @@ static int put_lane_init(struct weir_in *in)
 int weir_in_init(struct weir_in *in, struct weir_actor *actor, size_t capacity,
 		 const struct weir_items *items)
 {
-	struct weir_in made = {.items = items};
 	int rc = weir__port_check_init(in, actor);
 
 	if (rc < 0)
@@ -84,9 +83,10 @@ int weir_in_init(struct weir_in *in, struct weir_actor *actor, size_t capacity,
 	if (capacity == 0 || capacity > WEIR_CAPACITY_MAX ||
 	    (capacity & (capacity - 1)))
 		return -EINVAL;
-	made.mask = (uint32_t)capacity - 1;
-	made.port.actor = actor;
-	*in = made;
+	memset(in, 0, sizeof(*in));
+	in->port.actor = actor;
+	in->items = items;
+	in->mask = (uint32_t)capacity - 1;
 	rc = put_lane_init(in);
 	if (rc < 0)
 		return rc;
