@@ -237,8 +237,9 @@ static uint64_t drain_put(struct weir_in *in, bool dead)
  * Drops the tokens that the current lane of a link holds; returns how many. By
  * the owner, or by whoever drops the last reference.
  */
-static uint64_t drain_link(struct weir_in *in, struct weir__lane *lane,
-			   bool dead)
+static __attribute__((noinline)) uint64_t drain_link(struct weir_in *in,
+						     struct weir__lane *lane,
+						     bool dead)
 {
 	uint64_t dropped = 0;
 	bool ended;

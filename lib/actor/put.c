@@ -225,6 +225,9 @@ uint64_t weir__put_shut(struct weir_in *in, bool dead)
 	uint32_t n;
 	uint64_t dropped = 0;
 
+	/* no order: the owner has set it, or the last reference sees it */
+	if (ck_pr_load_32(&lane->state) & WEIR__LANE_SHUT)
+		return 0;
 	ck_pr_or_32(tail, 1);
 	n = weir__index_diff(ck_pr_load_32(tail) >> 1, in->head);
 	assert(n <= in->mask + 1);
