@@ -366,7 +366,7 @@ void weir__handle_signals(struct weir_actor *actor)
  * Rule 8: the final slice. The fence that is owed to peers need not be paid:
  * each peer gets a signal, an end or a cancel.
  */
-void weir__actor_retire(struct weir_actor *actor)
+void weir__actor_retire(struct weir_actor *actor, bool published)
 {
 	struct weir_executor *executor = actor->executor;
 	struct weir_port *port;
@@ -381,7 +381,10 @@ void weir__actor_retire(struct weir_actor *actor)
 		 executor->options.failed)
 		executor->options.failed(actor, actor->error,
 					 executor->options.context);
-	weir__slice_settle(actor, NULL);
+	/* the actor's hook, or `failed`, may have put */
+	if (!published ||
+	    (actor->flags & (WEIR__ACTOR_CHILD | WEIR__ACTOR_FAILED)))
+		weir__slice_settle(actor, NULL);
 	for (port = actor->ports; port; port = port->next)
 		if (weir__port_ops(port)->close)
 			weir__port_ops(port)->close(port, actor->error);

@@ -220,9 +220,10 @@ bool weir__hold_back(void);
 void weir__let_go(bool held);
 
 /*
- * Rule 8: all that the final slice does but the drop of the reference. Owner.
+ * Rule 8: all that the final slice does but the drop of the reference.
+ * `published`: nothing was put since the slice has published. Owner.
  */
-void weir__actor_retire(struct weir_actor *actor);
+void weir__actor_retire(struct weir_actor *actor, bool published);
 
 /*
  * Runs the whole final slice of an actor that is NEW; an actor in any other

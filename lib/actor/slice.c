@@ -406,7 +406,8 @@ static __attribute__((noinline)) bool run_slice(struct weir_actor *actor,
 			       actor, count,
 			       slice.portless ? WEIR__GATE_PORTLESS : 0);
 	}
-	weir__actor_retire(actor);
+	/* no handler has run behind a run that has used up what there was */
+	weir__actor_retire(actor, slice.used_up);
 	weir__thread.actor = NULL;
 	weir_actor_unref(actor);
 	return false;
@@ -586,7 +587,7 @@ void weir__actor_retire_new(struct weir_actor *actor)
 	held = weir__hold_back();
 	thread->actor = actor;
 	weir__actor_end(actor, weir_error_of(-ECANCELED), false);
-	weir__actor_retire(actor);
+	weir__actor_retire(actor, false);
 	thread->actor = outer;
 	weir_actor_unref(actor);
 	weir__let_go(held);
