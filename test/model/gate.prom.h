@@ -12,6 +12,7 @@
  *
  * The includer defines NA, the number of actors.
  */
+/* clang-format off */
 #ifndef CMAX
 #define CMAX 12
 #endif
