@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* How fans deal by what was asked for at their outlets. */
-#include "flow/deal.h"
+#include "flow/fan_deal.h"
 
 #include <weir/testkit.h>
 

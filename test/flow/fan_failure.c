@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* One flow made several, of which something fails; and all. */
-#include "flow/outlets.h"
+#include "flow/fan_outlets.h"
 
 static int fails_on_3(void **item, void *context)
 {

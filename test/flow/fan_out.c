@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* One flow made several: broadcast, balance, partition. */
-#include "flow/outlets.h"
+#include "flow/fan_outlets.h"
 
 static int add_up(void *const *items, size_t n, void **result, void *context)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Several calls of a function at once. */
-#include "flow/calls.h"
+#include "flow/async_parallel.h"
 
 /* --- Order ---------------------------------------------------------------- */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Items with equal keys go through one flow each. */
-#include "flow/groups.h"
+#include "flow/substream_group_by.h"
 
 static struct parts three = {.compose = index_them, .n_keys = 3};
 static struct parts three_counted = {

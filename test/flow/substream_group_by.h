@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Groups of equal keys, as the tests of them make them. */
-#ifndef WEIR_TEST_FLOW_GROUPS_H
-#define WEIR_TEST_FLOW_GROUPS_H
+#ifndef WEIR_TEST_FLOW_SUBSTREAM_GROUP_BY_H
+#define WEIR_TEST_FLOW_SUBSTREAM_GROUP_BY_H
 
 #include "flow/parts.h"
 

@@ -2,7 +2,7 @@
 /* Groups: keys that are no numbers, what fails, and what is refused. */
 #include <weir/threads.h>
 
-#include "flow/groups.h"
+#include "flow/substream_group_by.h"
 
 /* --- Keys that are strings ------------------------------------------------ */
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What a demand must be, told by who asks and gets messages. */
-#ifndef WEIR_TEST_FLOW_DEMAND_H
-#define WEIR_TEST_FLOW_DEMAND_H
+#ifndef WEIR_TEST_FLOW_RATE_LIMIT_H
+#define WEIR_TEST_FLOW_RATE_LIMIT_H
 
 #include "flow/world.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Operators that are made again, as the tests of that make them. */
-#ifndef WEIR_TEST_FLOW_AROUND_H
-#define WEIR_TEST_FLOW_AROUND_H
+#ifndef WEIR_TEST_FLOW_ERROR_RESTART_H
+#define WEIR_TEST_FLOW_ERROR_RESTART_H
 
 #include "flow/parts.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Outlets of one flow, as the tests of them use them. */
-#ifndef WEIR_TEST_FLOW_OUTLETS_H
-#define WEIR_TEST_FLOW_OUTLETS_H
+#ifndef WEIR_TEST_FLOW_FAN_OUTLETS_H
+#define WEIR_TEST_FLOW_FAN_OUTLETS_H
 
 #include "flow/fan_kit.h"
 

@@ -3,7 +3,7 @@
  * Minimum and maximum of what is asked for: what upstream is asked for, and how
  * far it runs ahead.
  */
-#include "flow/demand.h"
+#include "flow/rate_limit.h"
 
 #include <weir/testkit.h>
 

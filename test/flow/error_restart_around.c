@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Operators and sinks that are made again when they have failed. */
-#include "flow/around.h"
+#include "flow/error_restart.h"
 
 #include <fcntl.h>
 #include <unistd.h>

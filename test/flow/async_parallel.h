@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Several calls of a function at once, as the tests of that make them. */
-#ifndef WEIR_TEST_FLOW_CALLS_H
-#define WEIR_TEST_FLOW_CALLS_H
+#ifndef WEIR_TEST_FLOW_ASYNC_PARALLEL_H
+#define WEIR_TEST_FLOW_ASYNC_PARALLEL_H
 
 #include "flow/kit.h"
 #include "flow/memory.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Operators that are made again after a while, and what happens meanwhile. */
-#include "flow/around.h"
+#include "flow/error_restart.h"
 
 static void world_around(struct parts *made,
 			 const struct weir_flow_restart_options *options,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Minimum and maximum of what is asked for: how items are cut in batches. */
-#include "flow/demand.h"
+#include "flow/rate_limit.h"
 #include "flow/memory.h"
 
 /* --- What comes out ------------------------------------------------------- */

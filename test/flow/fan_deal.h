@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* A fan that is fed by hand, and asked by hand at each of its outlets. */
-#ifndef WEIR_TEST_FLOW_DEAL_H
-#define WEIR_TEST_FLOW_DEAL_H
+#ifndef WEIR_TEST_FLOW_FAN_DEAL_H
+#define WEIR_TEST_FLOW_FAN_DEAL_H
 
 #include "flow/fan_kit.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Several calls of a function at once, of which some fail or are cut short. */
-#include "flow/calls.h"
+#include "flow/async_parallel.h"
 
 static int fails_on_counted(void **memory, void *context)
 {
