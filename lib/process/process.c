@@ -10,6 +10,8 @@
  *
  * Rule numbers like A5.8 are those of docs/conformance/process_manager.md.
  */
+#include "process/process.h"
+
 #include <assert.h>
 #include <errno.h>
 #include <stddef.h>
@@ -20,7 +22,7 @@
 #include "actor/in.h"
 #include "base/memory.h"
 #include "executor/registry.h"
-#include "process/manager.h"
+#include "process/command.h"
 #include "supervision/child.h"
 
 /* process->state. */
@@ -203,7 +205,7 @@ static void process_stopped(struct weir_actor *actor, struct weir_error *error)
 	    weir_timer_cancel(manager->actor.executor, &process->timer))
 		let_go(process);
 	if (process->replies)
-		weir__manager_reply(manager, command, outcome_of(state, error),
+		weir__command_reply(manager, command, outcome_of(state, error),
 				    error);
 }
 
@@ -382,7 +384,7 @@ void weir__process_start(struct weir_process_manager *manager,
 		}
 	}
 	if (rc < 0)
-		weir__manager_reply(manager, command, WEIR_OUTCOME_REFUSED,
+		weir__command_reply(manager, command, WEIR_OUTCOME_REFUSED,
 				    weir_error_of(rc));
 }
 

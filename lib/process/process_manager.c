@@ -1,7 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The process manager as an actor: commands come in, demand goes out; manager.h
- * says what the demand is computed from.
+ * The process manager as an actor: commands come in, demand goes out.
+ *
+ * A process takes one of `max` places when it starts. The thread that releases
+ * the process gives the place back: it puts the place into `returned` (calls
+ * have no memory of their own and are only counted), and signals the manager.
+ * The manager's slice takes all returned places, and then computes what it can
+ * ask for. So n_free, and everything else that the demand is computed from, is
+ * the owner's.
  *
  * `may` has a permit for each command that may start. With a publisher there is
  * a permit for each free place, since no more commands come than were
@@ -23,48 +29,22 @@
 #include "actor/in.h"
 #include "base/options.h"
 #include "executor/cpus.h"
-#include "process/manager.h"
+#include "process/command.h"
+#include "process/process.h"
+#include "process/runner.h"
+#include "process/runners.h"
 
 #define BATCH 5u /* unless told */
 
-/* relaxed: figures for people */
-static void count(uint64_t *counter)
+static struct weir_process_manager *manager_of(struct weir_actor *actor)
 {
-	ck_pr_inc_64(counter);
-}
-
-void weir__manager_reply(struct weir_process_manager *manager,
-			 struct weir_command *command,
-			 enum weir_outcome outcome, struct weir_error *error)
-{
-	count(&manager->outcomes[outcome]);
-	command->reply(command, outcome, error);
-}
-
-/* --- Commands that nobody starts ------------------------------------------ */
-
-/* Drops a command of a stream that no manager has taken. */
-static void command_drop(void *item, void *context)
-{
-	struct weir_command *command = item;
-
-	(void)context;
-	command->reply(command, WEIR_OUTCOME_REFUSED,
-		       weir_error_of(-ECANCELED));
-}
-
-const struct weir_items *weir_command_items(void)
-{
-	static const struct weir_items items = {.drop = command_drop};
-
-	return &items;
+	return weir_container_of(actor, struct weir_process_manager, actor);
 }
 
 /* Refuses a command that was offered and taken. */
 static void refuse(void *item, void *context)
 {
-	weir__manager_reply(context, item, WEIR_OUTCOME_REFUSED,
-			    weir_error_of(-ECANCELED));
+	weir__command_refuse(context, item);
 }
 
 /* --- Demand --------------------------------------------------------------- */
@@ -146,7 +126,7 @@ static void manager_ask(struct weir_process_manager *self)
 
 static inline int begin(struct weir_actor *actor)
 {
-	struct weir_process_manager *self = weir__manager_of(actor);
+	struct weir_process_manager *self = manager_of(actor);
 	struct weir_command *command = weir_in_take(&self->in);
 
 	if (self->subscribes)
@@ -174,7 +154,7 @@ static void tell_processing(struct weir_process_manager *self)
 
 static uint32_t begins(struct weir_actor *actor, uint32_t n)
 {
-	struct weir_process_manager *self = weir__manager_of(actor);
+	struct weir_process_manager *self = manager_of(actor);
 	uint32_t free = self->n_free, done = begin_n(actor, n), started;
 
 	if (self->runners)
@@ -220,7 +200,7 @@ static void check_end(struct weir_process_manager *self)
 static int manager_ended(struct weir_actor *actor, struct weir_in *in,
 			 struct weir_error *error)
 {
-	struct weir_process_manager *self = weir__manager_of(actor);
+	struct weir_process_manager *self = manager_of(actor);
 	int rc;
 
 	(void)in;
@@ -243,7 +223,7 @@ static int close_in(struct weir_process_manager *self)
 
 static int signalled(struct weir_actor *actor)
 {
-	struct weir_process_manager *self = weir__manager_of(actor);
+	struct weir_process_manager *self = manager_of(actor);
 	bool gone = weir__runners_gone(self);
 	uint32_t n = ck_pr_fas_32(&self->n_returned, 0);
 	int rc = 0;
@@ -265,7 +245,7 @@ static int signalled(struct weir_actor *actor)
 
 static void manager_stopped(struct weir_actor *actor, struct weir_error *error)
 {
-	struct weir_process_manager *self = weir__manager_of(actor);
+	struct weir_process_manager *self = manager_of(actor);
 
 	(void)error;
 	ck_pr_store_32(&self->closed, 1);
@@ -280,7 +260,7 @@ static void manager_stopped(struct weir_actor *actor, struct weir_error *error)
 
 static void manager_released(struct weir_actor *actor)
 {
-	struct weir_process_manager *self = weir__manager_of(actor);
+	struct weir_process_manager *self = manager_of(actor);
 
 	weir__processes_fini(self);
 	weir__runners_fini(self);
@@ -290,7 +270,7 @@ static void manager_released(struct weir_actor *actor)
 
 static int pre_start(struct weir_actor *actor)
 {
-	struct weir_process_manager *self = weir__manager_of(actor);
+	struct weir_process_manager *self = manager_of(actor);
 
 	self->system = weir_actor_system(actor);
 	self->self = weir_actor_self(actor);
@@ -299,7 +279,7 @@ static int pre_start(struct weir_actor *actor)
 
 static int stopping(struct weir_actor *actor)
 {
-	struct weir_process_manager *self = weir__manager_of(actor);
+	struct weir_process_manager *self = manager_of(actor);
 
 	(void)close_in(self);
 	check_end(self);
@@ -313,7 +293,7 @@ static int stopping(struct weir_actor *actor)
 static int pre_restart(struct weir_actor *actor, struct weir_error *cause)
 {
 	(void)cause;
-	return weir__manager_of(actor)->options.process
+	return manager_of(actor)->options.process
 		       ? weir_actor_stop_children(actor)
 		       : 0;
 }
@@ -324,7 +304,7 @@ static int pre_restart(struct weir_actor *actor, struct weir_error *cause)
  */
 static int post_restart(struct weir_actor *actor, struct weir_error *cause)
 {
-	struct weir_process_manager *self = weir__manager_of(actor);
+	struct weir_process_manager *self = manager_of(actor);
 	int rc;
 
 	(void)cause;
@@ -524,7 +504,7 @@ static int overflow(struct weir_process_manager *manager,
 {
 	if (manager->options.overflow != WEIR_OVERFLOW_DROP_NEW)
 		return -ENOBUFS;
-	weir__manager_reply(manager, command, WEIR_OUTCOME_REFUSED,
+	weir__command_reply(manager, command, WEIR_OUTCOME_REFUSED,
 			    weir_error_of(-ENOBUFS));
 	return 0;
 }
@@ -541,7 +521,8 @@ int weir_process_manager_offer(struct weir_process_manager *manager,
 	if (ck_pr_load_32(&manager->closed))
 		return -ESHUTDOWN;
 	if (!take_credit(manager)) {
-		count(&manager->overflowed);
+		/* relaxed: a figure for people */
+		ck_pr_inc_64(&manager->overflowed);
 		return overflow(manager, command);
 	}
 	command->manager = manager;

@@ -9,12 +9,41 @@
 #include "actor/gate.h"
 #include "actor/in.h"
 #include "base/thread.h"
+#include "process/command.h"
 
 #define REFS 64u /* of the manager's, taken at once */
 
 static struct weir__runner *runner_of(struct weir_actor *actor)
 {
 	return weir_container_of(actor, struct weir__runner, actor);
+}
+
+/* --- What is told ---------------------------------------------------------- */
+
+void weir__runners_ended(struct weir_process_manager *manager, uint32_t n)
+{
+	/*
+	 * release: the writes of the calls; the signal's fences order the rest
+	 */
+	ck_pr_fence_release();
+	ck_pr_add_32(&manager->n_returned, n);
+	weir_actor_signal(&manager->actor);
+}
+
+void weir__runners_wake(struct weir__runners *all, uint64_t n)
+{
+	struct weir__runner *runner = all->runner;
+
+	if (!weir__queue_has_parked(&all->queue))
+		return;
+	for (; runner < all->runner + all->n && n > 0; runner++) {
+		if (!weir__queue_wake(&all->queue, &runner->parked))
+			continue;
+		/* swap -> load, rule 2; pairs with the fence of the arming */
+		ck_pr_fence_atomic_load();
+		weir__port_unblock(&runner->awake.port);
+		n--;
+	}
 }
 
 static enum weir_outcome outcome_of(int code)
@@ -70,7 +99,7 @@ static void put_offered(struct weir__runner *self)
 	for (i = 0; i < n; i++)
 		offered[i] = self->offered[i];
 	for (i = 0; i < n; i++)
-		weir__call_refuse(manager, offered[i]);
+		weir__command_refuse(manager, offered[i]);
 }
 
 static void tell(struct weir__runner *self)
@@ -265,7 +294,7 @@ static void runner_stopped(struct weir_actor *actor, struct weir_error *error)
 	(void)error;
 	(void)weir__queue_wake(&all->queue, &self->parked);
 	for (; self->n_begun < self->n_taken; self->ended++)
-		weir__call_refuse(manager, self->taken[self->n_begun++]);
+		weir__command_refuse(manager, self->taken[self->n_begun++]);
 	tell(self);
 	/* relaxed: the last one's signal is behind all others' */
 	if (ck_pr_faa_32(&all->n_left, (uint32_t)-1) == 1)

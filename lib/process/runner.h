@@ -14,8 +14,9 @@
 #ifndef WEIR_PROCESS_RUNNER_H
 #define WEIR_PROCESS_RUNNER_H
 
+#include <weir/process_manager.h>
+
 #include "actor/port.h"
-#include "process/manager.h"
 #include "process/call_queue.h"
 
 #define WEIR__TAKE_MAX 16u
@@ -54,13 +55,16 @@ int weir__runner_init(struct weir_process_manager *manager,
 /* Reports `n` calls that have ended. Any thread. */
 void weir__runners_ended(struct weir_process_manager *manager, uint32_t n);
 
-/* Replies that the call is not made. Any thread. */
-void weir__call_refuse(struct weir_process_manager *manager,
-		       struct weir_command *command);
-
 /*
  * Wakes up to `n` runners that are parked, for items stored before. Any thread.
  */
 void weir__runners_wake(struct weir__runners *all, uint64_t n);
+
+/*
+ * Keeps a command that has a credit, if it was offered in the reply to a call
+ * of a runner. True: that runner will put it. Any thread.
+ */
+bool weir__runners_keep(struct weir_process_manager *manager,
+			struct weir_command *command);
 
 #endif

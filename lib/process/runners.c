@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The manager's side of its runners, see runner.h. */
-#include "process/runner.h"
+#include "process/runners.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -8,39 +8,8 @@
 #include <ck_pr.h>
 
 #include "actor/gate.h"
-
-void weir__runners_ended(struct weir_process_manager *manager, uint32_t n)
-{
-	/*
-	 * release: the writes of the calls; the signal's fences order the rest
-	 */
-	ck_pr_fence_release();
-	ck_pr_add_32(&manager->n_returned, n);
-	weir_actor_signal(&manager->actor);
-}
-
-void weir__call_refuse(struct weir_process_manager *manager,
-		       struct weir_command *command)
-{
-	weir__manager_reply(manager, command, WEIR_OUTCOME_REFUSED,
-			    weir_error_of(-ECANCELED));
-}
-
-void weir__runners_wake(struct weir__runners *all, uint64_t n)
-{
-	struct weir__runner *runner = all->runner;
-
-	if (!weir__queue_has_parked(&all->queue))
-		return;
-	for (; runner < all->runner + all->n && n > 0; runner++) {
-		if (!weir__queue_wake(&all->queue, &runner->parked))
-			continue;
-		/* swap -> load, rule 2; pairs with the fence of the arming */
-		ck_pr_fence_atomic_load();
-		weir__port_unblock(&runner->awake.port);
-		n--;
-	}
-}
+#include "process/command.h"
+#include "process/runner.h"
 
 void weir__runners_put(struct weir_process_manager *manager,
 		       struct weir_command *command)
@@ -64,7 +33,7 @@ static void refuse_all(struct weir_process_manager *manager)
 
 	while ((n = weir__queue_take(queue, commands, WEIR__TAKE_MAX, 1))) {
 		for (i = 0; i < n; i++)
-			weir__call_refuse(manager, commands[i]);
+			weir__command_refuse(manager, commands[i]);
 		weir__runners_ended(manager, n);
 	}
 }

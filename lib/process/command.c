@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The replies to commands. */
+#include "process/command.h"
+
+#include <errno.h>
+
+#include <ck_pr.h>
+
+void weir__command_reply(struct weir_process_manager *manager,
+			 struct weir_command *command,
+			 enum weir_outcome outcome, struct weir_error *error)
+{
+	/* relaxed: a figure for people */
+	ck_pr_inc_64(&manager->outcomes[outcome]);
+	command->reply(command, outcome, error);
+}
+
+void weir__command_refuse(struct weir_process_manager *manager,
+			  struct weir_command *command)
+{
+	weir__command_reply(manager, command, WEIR_OUTCOME_REFUSED,
+			    weir_error_of(-ECANCELED));
+}
+
+/* Drops a command of a stream that no manager has taken. */
+static void command_drop(void *item, void *context)
+{
+	struct weir_command *command = item;
+
+	(void)context;
+	command->reply(command, WEIR_OUTCOME_REFUSED,
+		       weir_error_of(-ECANCELED));
+}
+
+const struct weir_items *weir_command_items(void)
+{
+	static const struct weir_items items = {.drop = command_drop};
+
+	return &items;
+}

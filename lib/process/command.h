@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* How commands are answered. */
+#ifndef WEIR_PROCESS_COMMAND_H
+#define WEIR_PROCESS_COMMAND_H
+
+#include <weir/process_manager.h>
+
+/* The command has ended: replies, after which it is the sender's again. Any
+ * thread. */
+void weir__command_reply(struct weir_process_manager *manager,
+			 struct weir_command *command,
+			 enum weir_outcome outcome, struct weir_error *error);
+
+/* Replies that nothing starts. Any thread. */
+void weir__command_refuse(struct weir_process_manager *manager,
+			  struct weir_command *command);
+
+#endif
