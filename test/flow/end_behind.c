@@ -72,6 +72,7 @@ static struct {
 	struct weir_flow_run *run;
 	const struct weir_items *items; /* what comes out */
 	size_t n;			/* so many have */
+	int64_t numbers[ITEMS_MAX];	/* of those, if they were numbered */
 } run;
 
 /* Is there a second tap, and does it end? */
@@ -90,6 +91,8 @@ struct row {
 
 static int take_good(void *item, void *context)
 {
+	if (run.items == &run.goods.items && run.n < ITEMS_MAX)
+		run.numbers[run.n] = ((struct good *)item)->number;
 	run.items->drop(item, run.items->context);
 	run.n++;
 	return 0;
@@ -190,12 +193,10 @@ static void do_something(const struct row *row, size_t *left)
 	}
 }
 
-static void run_row(const struct row *row, uint64_t seed)
+static void run_out(const struct row *row, uint64_t seed)
 {
 	size_t all, left;
 
-	run_begin(row, seed);
-	run.n_items = weir_sim_random(run.sim, ITEMS_MAX + 1);
 	all = left = row->before + run.n_items * row->times;
 	while (left > 0 || !run.taps[0].ends ||
 	       (row->taps == TWO && !run.taps[1].ends) ||
@@ -207,6 +208,13 @@ static void run_row(const struct row *row, uint64_t seed)
 			 "%" PRIu64,
 			 row->name, run.n, all, is_told() ? "has" : "has not",
 			 seed);
+}
+
+static void run_row(const struct row *row, uint64_t seed)
+{
+	run_begin(row, seed);
+	run.n_items = weir_sim_random(run.sim, ITEMS_MAX + 1);
+	run_out(row, seed);
 	run_fini();
 }
 
@@ -373,6 +381,142 @@ static struct weir_flow *upon_resume(struct weir_flow *flow,
 	return weir_flow_resume_with(flow, nothing_more, (void *)items);
 }
 
+static int by_thirds(void *item, uintptr_t *key, void *context)
+{
+	*key = (uintptr_t)(((struct good *)item)->number % 3);
+	return 0;
+}
+
+static struct weir_flow *lines_of_group(struct weir_flow *upstream,
+					uintptr_t key, void *context)
+{
+	return in_lines(upstream, context);
+}
+
+static struct weir_flow *upon_groups_of_lines(struct weir_flow *flow,
+					      const struct weir_items *items)
+{
+	flow = weir_flow_group_by(flow, 3, by_thirds, lines_of_group,
+				  (void *)items, NULL);
+	return weir_flow_items(flow, items);
+}
+
+static struct weir_flow *throttle_of_group(struct weir_flow *upstream,
+					   uintptr_t key, void *context)
+{
+	return upon_slow_throttle(upstream, context);
+}
+
+static struct weir_flow *upon_throttled_groups(struct weir_flow *flow,
+					       const struct weir_items *items)
+{
+	flow = weir_flow_group_by(flow, 3, by_thirds, throttle_of_group,
+				  (void *)items, NULL);
+	return weir_flow_items(flow, items);
+}
+
+static struct weir_flow *around_lines(struct weir_flow *flow,
+				      const struct weir_items *items)
+{
+	flow = weir_flow_restart_around(flow, lines_of_part, (void *)items,
+					NULL);
+	return weir_flow_items(flow, items);
+}
+
+static struct weir_flow *around_throttle(struct weir_flow *flow,
+					 const struct weir_items *items)
+{
+	flow = weir_flow_restart_around(flow, throttle_of_part, (void *)items,
+					NULL);
+	return weir_flow_items(flow, items);
+}
+
+static struct weir_flow *merge_of_part(struct weir_flow *upstream,
+				       void *context)
+{
+	return upon_merge_of_two(upstream, context);
+}
+
+static struct weir_flow *around_merge(struct weir_flow *flow,
+				      const struct weir_items *items)
+{
+	flow = weir_flow_restart_around(flow, merge_of_part, (void *)items,
+					NULL);
+	return weir_flow_items(flow, items);
+}
+
+static struct weir_flow *zip_of_part(struct weir_flow *upstream, void *context)
+{
+	return upon_zip_of_two(upstream, context);
+}
+
+static struct weir_flow *around_zip(struct weir_flow *flow,
+				    const struct weir_items *items)
+{
+	flow = weir_flow_restart_around(flow, zip_of_part, (void *)items, NULL);
+	return weir_flow_items(flow, items);
+}
+
+static struct weir_flow *lines_of_tail(void *const *prefix, size_t n,
+				       struct weir_flow *tail, void *context)
+{
+	return in_lines(tail, context);
+}
+
+static struct weir_flow *upon_tail_in_lines(struct weir_flow *flow,
+					    const struct weir_items *items)
+{
+	flow = weir_flow_prefix_and_tail(flow, 0, lines_of_tail, (void *)items);
+	return weir_flow_items(flow, items);
+}
+
+static struct weir_flow *merge_of_tail(void *const *prefix, size_t n,
+				       struct weir_flow *tail, void *context)
+{
+	return upon_merge_of_two(tail, context);
+}
+
+static struct weir_flow *upon_merged_tail(struct weir_flow *flow,
+					  const struct weir_items *items)
+{
+	flow = weir_flow_prefix_and_tail(flow, 0, merge_of_tail, (void *)items);
+	return weir_flow_items(flow, items);
+}
+
+static int into_one(void *item, uintptr_t *key, void *context)
+{
+	*key = 0;
+	return 0;
+}
+
+static struct weir_flow *merge_of_group(struct weir_flow *upstream,
+					uintptr_t key, void *context)
+{
+	return upon_merge_of_two(upstream, context);
+}
+
+static struct weir_flow *upon_merged_group(struct weir_flow *flow,
+					   const struct weir_items *items)
+{
+	flow = weir_flow_group_by(flow, 1, into_one, merge_of_group,
+				  (void *)items, NULL);
+	return weir_flow_items(flow, items);
+}
+
+static struct weir_flow *sum_of_group(struct weir_flow *upstream, uintptr_t key,
+				      void *context)
+{
+	return upon_heavy_groups(upstream, context);
+}
+
+static struct weir_flow *upon_heavy_parts(struct weir_flow *flow,
+					  const struct weir_items *items)
+{
+	flow = weir_flow_group_by(flow, 3, by_thirds, sum_of_group,
+				  (void *)items, NULL);
+	return weir_flow_items(flow, items);
+}
+
 static void the_end_is_told_behind_what_was_held(void **state)
 {
 	static const struct row rows[] = {
@@ -390,6 +534,16 @@ static void the_end_is_told_behind_what_was_held(void **state)
 		{"scan", upon_bare_scan, 1, 1},
 		{"prefix_and_tail of none", upon_no_prefix, 0, 1},
 		{"resume_with", upon_resume, 0, 1, -EIO},
+		{"group_by of lines", upon_groups_of_lines, 0, 2},
+		{"group_by of throttles", upon_throttled_groups, 0, 1},
+		{"group_by of grouped_up_to", upon_heavy_parts, 0, 1},
+		{"group_by of merge", upon_merged_group, 0, 2, 0, TWO},
+		{"prefix_and_tail of lines", upon_tail_in_lines, 0, 2},
+		{"prefix_and_tail of merge", upon_merged_tail, 0, 2, 0, TWO},
+		{"restart_around lines", around_lines, 0, 2},
+		{"restart_around throttle", around_throttle, 0, 1},
+		{"restart_around merge", around_merge, 0, 2, 0, TWO},
+		{"restart_around zip", around_zip, 0, 1, 0, ENDLESS},
 	};
 
 	run_rows(rows, sizeof(rows) / sizeof(*rows));
@@ -411,11 +565,37 @@ static void the_end_is_told_behind_what_passes(void **state)
 	}
 }
 
+/* Each group holds an item back until its end. */
+static void groups_emit_in_one_order_whatever_the_room(void **state)
+{
+	static const struct row row = {"group_by", upon_heavy_parts, 0, 1};
+	int64_t numbers[ITEMS_MAX];
+
+	run_begin(&row, 0);
+	run.n_items = ITEMS_MAX;
+	allow(ITEMS_MAX);
+	while (!run.taps[0].ends)
+		feed(&row, &run.taps[0]);
+	settle();
+	assert_true(is_told());
+	memcpy(numbers, run.numbers, sizeof(numbers));
+	run_fini();
+
+	for_each_seed(seed, SEEDS) {
+		run_begin(&row, seed);
+		run.n_items = ITEMS_MAX;
+		run_out(&row, seed);
+		assert_memory_equal(numbers, run.numbers, sizeof(numbers));
+		run_fini();
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_end_is_told_behind_what_was_held),
 		cmocka_unit_test(the_end_is_told_behind_what_passes),
+		cmocka_unit_test(groups_emit_in_one_order_whatever_the_room),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

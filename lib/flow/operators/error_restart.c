@@ -187,17 +187,17 @@ static void begin(struct weir__op *op)
 }
 
 /*
- * Tells the made flow of upstream's end, if that came with the last item: the
- * made flow may not ask for more. A made flow that has items left is told
- * behind these.
+ * Tells the made flow of upstream's end, if that came with the last item, as
+ * the wake of an end that comes later does: the made flow may not ask for more.
  */
 static void tell_end(struct weir__op *op)
 {
 	struct restarting *self = weir__op_state(op);
 
-	if (!is_source(op) && op->up[0]->ended && !self->told &&
-	    weir__inner_passes_through(&self->inner, self->nest.op))
-		weir__pull_none(self->nest.op);
+	if (is_source(op) || !op->up[0]->ended || self->told)
+		return;
+	op->island->n_wakes++;
+	weir__pull_none(self->nest.op);
 }
 
 static size_t restart_pull(struct weir__op *op, void **items, size_t room)

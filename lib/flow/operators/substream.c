@@ -73,6 +73,8 @@ void weir__substream_put(struct weir__substream *sub, void *item)
 
 void weir__substream_end(struct weir__substream *sub, struct weir_error *error)
 {
+	if (sub->inner.source && !sub->over)
+		sub->inner.source->island->n_wakes++; /* as any end does */
 	sub->over = true;
 	sub->error = error;
 }

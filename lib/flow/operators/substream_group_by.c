@@ -324,9 +324,7 @@ static void note_rest(struct weir__op *op, struct group *group, size_t left,
  * does not end the others. */
 static bool is_over(struct weir__op *op, const struct group *group)
 {
-	const struct groups *self = weir__op_state(op);
-
-	if (self->over && op->up[0]->error)
+	if (group->sub.over && op->up[0]->error)
 		return group->sub.nest.op->ended;
 	return weir__nest_is_over(&group->sub.nest, op);
 }
@@ -382,13 +380,16 @@ static size_t pull_some(struct weir__op *op, void **items, size_t room)
 	struct groups *self = weir__op_state(op);
 	size_t got = 0;
 
+	if (self->unfinished && room > 0) {
+		(void)pull_group(op, self->unfinished, items, room, &got);
+		if (op->ended || got == room)
+			return got;
+	}
 	if (self->busy || self->n_wakes != op->island->n_wakes) {
 		self->n_wakes = op->island->n_wakes;
 		self->busy = false;
-		return pull_all(op, items, room);
+		got += pull_all(op, items + got, room - got);
 	}
-	if (self->unfinished && room > 0)
-		(void)pull_group(op, self->unfinished, items, room, &got);
 	return got;
 }
 
@@ -459,6 +460,29 @@ static void pass_end_on(struct weir__op *op)
 		weir__substream_end(&group->sub, op->up[0]->error);
 }
 
+/*
+ * Upstream has ended, and there is no more room: passes the end on to one group
+ * after another, up to the first that has items left (rule 8). `unfinished`
+ * gives its items before all others, so it is told only where none is before
+ * it: then that is its turn for what it emits at the end, too.
+ */
+static void end_empty(struct weir__op *op)
+{
+	struct groups *self = weir__op_state(op);
+	struct group *group, *next;
+	bool busy = self->busy;
+	size_t got = 0;
+	void *none;
+
+	for (group = self->first; group && !op->ended; group = next) {
+		next = group->behind;
+		weir__substream_end(&group->sub, op->up[0]->error);
+		if (pull_group(op, group, &none, 0, &got))
+			break;
+	}
+	self->busy = busy;
+}
+
 static size_t group_by_pull(struct weir__op *op, void **items, size_t room)
 {
 	struct groups *self = weir__op_state(op);
@@ -468,7 +492,11 @@ static size_t group_by_pull(struct weir__op *op, void **items, size_t room)
 		return got;
 	if (!op->up[0]->ended)
 		got += take_in(op, items + got, room - got);
-	if (op->ended || !op->up[0]->ended || self->unfinished)
+	if (op->ended || !op->up[0]->ended)
+		return got;
+	if (self->unfinished)
+		end_empty(op);
+	if (op->ended || self->unfinished)
 		return got;
 	if (!self->over) {
 		pass_end_on(op);
