@@ -168,6 +168,21 @@ int weir__reactive_out_ring(struct weir_reactive_out *reactive);
  */
 int weir__relay(struct weir_out *out, struct weir_subscriber *subscriber);
 
+/* As weir_reactive_out_init(), with a table of the functions below. */
+int weir__reactive_out_init(struct weir_reactive_out *reactive,
+			    struct weir_out *out,
+			    const struct weir_reactive_out_options *options,
+			    const struct weir__port_ops *ops);
+/* `relay` is weir__relay(); NULL: the out-port, a relay's own, needs none. */
+int weir__reactive_out_signalled(
+	struct weir_port *port,
+	int (*relay)(struct weir_out *out, struct weir_subscriber *subscriber));
+void weir__reactive_out_other_ended(struct weir_port *port,
+				    struct weir_port *other,
+				    struct weir_error *error);
+void weir__reactive_out_close(struct weir_port *port, struct weir_error *error);
+void weir__reactive_out_fini(struct weir_port *port);
+
 /*
  * User code of another actor is called between these two: it must not find
  * itself the owner of the actor whose slice calls it.

@@ -150,7 +150,9 @@ static bool relays(const struct weir_reactive_out *reactive)
 	       (takes_many(reactive) && out->fan->way == WEIR_FAN_BROADCAST);
 }
 
-static void admit(struct weir__out_subscription *sub)
+static void admit(struct weir__out_subscription *sub,
+		  int (*relay)(struct weir_out *out,
+			       struct weir_subscriber *subscriber))
 {
 	struct weir_reactive_out *reactive = sub->reactive;
 	bool relayed = relays(reactive);
@@ -161,7 +163,7 @@ static void admit(struct weir__out_subscription *sub)
 	if (rc == 0 && offer_link(sub))
 		return;
 	if (rc == 0)
-		rc = relayed ? weir__relay(reactive->out, sub->subscriber)
+		rc = relayed ? relay(reactive->out, sub->subscriber)
 			     : weir__reactive_out_ring(reactive);
 	if (rc < 0)
 		reject_subscription(sub, weir_error_of(rc));
@@ -223,7 +225,9 @@ static struct weir_reactive_out *reactive_of(struct weir_port *port)
 	return weir_container_of(port, struct weir_reactive_out, adapter.port);
 }
 
-static void admit_pending(struct weir_reactive_out *reactive)
+static void admit_pending(struct weir_reactive_out *reactive,
+			  int (*relay)(struct weir_out *out,
+				       struct weir_subscriber *subscriber))
 {
 	struct weir__out_subscription *sub, *next;
 
@@ -234,7 +238,7 @@ static void admit_pending(struct weir_reactive_out *reactive)
 	for (sub = reversed(sub); sub; sub = next) {
 		next = sub->next;
 		assert(sub->reactive == reactive);
-		admit(sub);
+		admit(sub, relay);
 	}
 }
 
@@ -351,7 +355,9 @@ static int look_at_clock(struct weir_reactive_out *reactive)
 	return arm(reactive, now + reactive->timeout_ns);
 }
 
-static int out_signalled(struct weir_port *port)
+int weir__reactive_out_signalled(
+	struct weir_port *port,
+	int (*relay)(struct weir_out *out, struct weir_subscriber *subscriber))
 {
 	struct weir_reactive_out *reactive = reactive_of(port);
 	const struct weir__out_subscription *pending =
@@ -363,7 +369,7 @@ static int out_signalled(struct weir_port *port)
 	if (reactive->link_offers)
 		read_answers(reactive);
 	if (pending)
-		admit_pending(reactive);
+		admit_pending(reactive, relay);
 	if (reactive->timeout_ns)
 		rc = look_at_clock(reactive);
 	if (rc != 0 || reactive->late || reactive->link_offers)
@@ -371,8 +377,9 @@ static int out_signalled(struct weir_port *port)
 	return weir__out_left(reactive->out);
 }
 
-static void out_other_ended(struct weir_port *port, struct weir_port *other,
-			    struct weir_error *error)
+void weir__reactive_out_other_ended(struct weir_port *port,
+				    struct weir_port *other,
+				    struct weir_error *error)
 {
 	struct weir_reactive_out *reactive = reactive_of(port);
 
@@ -380,22 +387,15 @@ static void out_other_ended(struct weir_port *port, struct weir_port *other,
 		close_pending(reactive, error);
 }
 
-static void out_close(struct weir_port *port, struct weir_error *error)
+void weir__reactive_out_close(struct weir_port *port, struct weir_error *error)
 {
 	close_pending(reactive_of(port), error);
 }
 
-static void out_fini(struct weir_port *port)
+void weir__reactive_out_fini(struct weir_port *port)
 {
 	weir_error_unref(reactive_of(port)->error);
 }
-
-static const struct weir__port_ops adapter_ops = {
-	.signalled = out_signalled,
-	.other_ended = out_other_ended,
-	.close = out_close,
-	.fini = out_fini,
-};
 
 /* False: the list is closed. Any thread; linearises at the swap. */
 static bool post(struct weir__out_subscription *sub)
@@ -494,9 +494,10 @@ static int check_options(const struct weir_reactive_out_options *options)
 	return 0;
 }
 
-int weir_reactive_out_init(struct weir_reactive_out *reactive,
-			   struct weir_out *out,
-			   const struct weir_reactive_out_options *options)
+int weir__reactive_out_init(struct weir_reactive_out *reactive,
+			    struct weir_out *out,
+			    const struct weir_reactive_out_options *options,
+			    const struct weir__port_ops *ops)
 {
 	static const struct weir_reactive_out_options none;
 	int rc;
@@ -516,7 +517,7 @@ int weir_reactive_out_init(struct weir_reactive_out *reactive,
 		return -ENOTSUP;
 	*reactive = (struct weir_reactive_out){
 		.publisher.ops = &publisher_ops,
-		.adapter.ops = &adapter_ops,
+		.adapter.ops = ops,
 		.out = out,
 		.timer.fire = out_fire,
 		.timeout_ns = options->timeout_ns,

@@ -95,6 +95,19 @@ static const struct weir_actor_ops relay_ops = {
 	.released = relay_released,
 };
 
+/* Its own out-port hands out one by one, to one subscriber. */
+static int relay_signalled(struct weir_port *port)
+{
+	return weir__reactive_out_signalled(port, NULL);
+}
+
+static const struct weir__port_ops reactive_ops = {
+	.signalled = relay_signalled,
+	.other_ended = weir__reactive_out_other_ended,
+	.close = weir__reactive_out_close,
+	.fini = weir__reactive_out_fini,
+};
+
 /* A power of two. */
 static size_t room_for(const struct weir_out *out)
 {
@@ -116,8 +129,8 @@ static int set_up(struct relay *relay, struct weir_out *out)
 	if (rc == 0)
 		rc = weir_out_init(&relay->out, &relay->actor, out->items);
 	if (rc == 0)
-		rc = weir_reactive_out_init(&relay->reactive, &relay->out,
-					    NULL);
+		rc = weir__reactive_out_init(&relay->reactive, &relay->out,
+					     NULL, &reactive_ops);
 	if (rc == 0) /* last, for it takes memory */
 		rc = weir_in_init(&relay->in, &relay->actor, room_for(out),
 				  NULL);

@@ -16,7 +16,6 @@ LEFT = [
     """actor/actor actor/any actor/delay actor/fd actor/gate actor/in actor/out
     actor/permits actor/port actor/put actor/settle actor/slice actor/stats
     executor/executor executor/registry""",
-    "stream/reactive_out stream/relay",
     """supervision/cell_timer supervision/child supervision/graceful
     supervision/pending supervision/restart supervision/siblings supervision/spawn
     supervision/stop supervision/supervisor supervision/system supervision/verdict
