@@ -271,8 +271,7 @@ static const struct explorer_scenario scenarios[] = {
 		.check = orders_are_over),
 };
 
-const struct scene_group calls = {scenarios,
-				  sizeof(scenarios) / sizeof(scenarios[0])};
+const struct scene_group calls = SCENE_GROUP(scenarios);
 
 static const struct explorer_scenario more[] = {
 	ORDERED(.name = "two calls fail", .setup = two_go_on_and_fail,
@@ -299,4 +298,4 @@ static const struct explorer_scenario more[] = {
 		.check = orders_are_over),
 };
 
-const struct scene_group more_calls = {more, sizeof(more) / sizeof(more[0])};
+const struct scene_group more_calls = SCENE_GROUP(more);

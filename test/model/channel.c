@@ -4,21 +4,15 @@
  * its putter's, ordered after what was done before its put; no waiter is
  * forgotten, also not by the end; and who hears of the end may free it.
  */
-#undef NDEBUG
-#include <assert.h>
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-
-#include <cmocka.h>
 
 #include <weir/channel.h>
 
 #include "actor/wake.h"
 #include "base/thread.h"
-#include "explorer.h"
+#include "runner.h"
 
 enum { ITEMS = 4 };
 
@@ -175,44 +169,26 @@ static void all_is_accounted_for(void *context)
 		.context = &world, .context_size = sizeof(world), __VA_ARGS__ \
 	}
 
-static const struct explorer_scenario handed_over =
+static const struct explorer_scenario scenarios[] = {
 	SCENARIO(.name = "items are handed over",
-		 .thread = {put_two, take_two});
-static const struct explorer_scenario contended =
+		 .thread = {put_two, take_two}),
 	SCENARIO(.name = "two senders, one place",
-		 .thread = {put_first, try_put, take_one});
-static const struct explorer_scenario cancelled =
+		 .thread = {put_first, try_put, take_one}),
 	SCENARIO(.name = "a cancel races a put",
-		 .thread = {put_first, ask_and_cancel});
-static const struct explorer_scenario timed_out =
+		 .thread = {put_first, ask_and_cancel}),
 	SCENARIO(.name = "a timeout races a put",
-		 .thread = {put_first, give_up_taking});
-static const struct explorer_scenario ended =
+		 .thread = {put_first, give_up_taking}),
 	SCENARIO(.name = "who hears of the end frees it",
-		 .thread = {put_and_end, take_all_and_free});
-
-static const struct explorer_scenario *const scenarios[] = {
-	&handed_over, &contended, &cancelled, &timed_out, &ended,
+		 .thread = {put_and_end, take_all_and_free}),
 };
-#define N_SCENARIOS (sizeof(scenarios) / sizeof(scenarios[0]))
+
+static const struct scene_group all = SCENE_GROUP(scenarios);
 
 /* All order is the lock's: there is nothing here to weaken. */
-static void no_item_is_lost_or_doubled(void **state)
-{
-	assert_true(explorer_all_pass(scenarios, N_SCENARIOS, false));
-}
-
-static void passes_under_tso(void **state)
-{
-	assert_true(explorer_all_pass(scenarios, N_SCENARIOS, true));
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(no_item_is_lost_or_doubled),
-		cmocka_unit_test(passes_under_tso),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+const struct model_case model_cases[] = {
+	{.name = "no_item_is_lost_or_doubled", .groups = GROUPS(&all)},
+	{.name = "passes_under_tso",
+	 .groups = GROUPS(&all),
+	 .run = {.tso = true}},
+};
+const size_t n_model_cases = N_OF(model_cases);

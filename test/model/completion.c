@@ -4,22 +4,16 @@
  * by all who see them complete, a cancel is before or after, and what is
  * complete may be freed at once.
  */
-#undef NDEBUG
-#include <assert.h>
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-
-#include <cmocka.h>
 
 #include <weir/completion.h>
 #include <weir/error.h>
 
 #include "actor/wake.h"
 #include "base/thread.h"
-#include "explorer.h"
+#include "runner.h"
 
 struct family {
 	struct weir_join join;
@@ -388,87 +382,50 @@ static void the_actor_has_run(void *context)
 		.context = &world, .context_size = sizeof(world), __VA_ARGS__ \
 	}
 
-static const struct explorer_scenario waited =
+static const struct explorer_scenario scenarios[] = {
 	SCENARIO(.name = "a thread waits", .setup = setup,
-		 .thread = {complete_first, wait_for_first});
-static const struct explorer_scenario looked =
+		 .thread = {complete_first, wait_for_first}),
 	SCENARIO(.name = "a thread looks", .setup = setup,
-		 .thread = {complete_first, look_at_first});
-static const struct explorer_scenario cancelled =
+		 .thread = {complete_first, look_at_first}),
 	SCENARIO(.name = "a cancel races a completion", .setup = setup,
 		 .thread = {complete_first, await_and_cancel},
-		 .check = called_unless_cancelled);
-static const struct explorer_scenario freed =
+		 .check = called_unless_cancelled),
 	SCENARIO(.name = "who waited frees it", .setup = on_the_heap,
-		 .thread = {complete_whole, wait_and_free});
-static const struct explorer_scenario freed_early =
+		 .thread = {complete_whole, wait_and_free}),
 	SCENARIO(.name = "who sees it complete frees it", .setup = on_the_heap,
-		 .thread = {complete_whole, look_and_free});
-static const struct explorer_scenario counted =
+		 .thread = {complete_whole, look_and_free}),
 	SCENARIO(.name = "a latch", .setup = with_latch,
-		 .thread = {count_first, count_second, wait_for_latch});
-static const struct explorer_scenario all =
+		 .thread = {count_first, count_second, wait_for_latch}),
 	SCENARIO(.name = "all of two", .setup = all_of,
 		 .thread = {complete_first, fail_second, join_both},
-		 .check = nothing_waits);
-static const struct explorer_scenario any =
+		 .check = nothing_waits),
 	SCENARIO(.name = "any of two", .setup = any_of,
 		 .thread = {complete_first, complete_second, join_both},
-		 .check = nothing_waits);
-static const struct explorer_scenario given_up =
+		 .check = nothing_waits),
 	SCENARIO(.name = "a join is given up", .setup = all_of,
 		 .thread = {cancel_join, complete_first, add_and_close},
-		 .check = the_join_is_done);
-static const struct explorer_scenario fires =
+		 .check = the_join_is_done),
 	SCENARIO(.name = "it fires an actor", .setup = with_actor,
-		 .thread = {complete_first}, .check = the_actor_has_run);
-static const struct explorer_scenario arms =
+		 .thread = {complete_first}, .check = the_actor_has_run),
 	SCENARIO(.name = "an actor arms while it completes",
 		 .setup = with_new_actor, .thread = {complete_first, start},
-		 .check = the_actor_has_run);
-static const struct explorer_scenario stopped =
+		 .check = the_actor_has_run),
 	SCENARIO(.name = "a stop races a completion", .setup = with_actor,
-		 .thread = {complete_first, stop}, .check = the_actor_is_gone);
-
-static const struct explorer_scenario *const scenarios[] = {
-	&waited, &looked, &cancelled, &freed, &freed_early, &counted,
-	&all,	 &any,	  &given_up,  &fires, &arms,	    &stopped,
+		 .thread = {complete_first, stop}, .check = the_actor_is_gone),
 };
-#define N_SCENARIOS (sizeof(scenarios) / sizeof(scenarios[0]))
 
-static void it_completes_once_and_for_all(void **state)
-{
-	assert_true(explorer_all_pass(scenarios, N_SCENARIOS, false));
-}
+static const struct scene_group all = SCENE_GROUP(scenarios);
 
-static void passes_under_tso(void **state)
-{
-	assert_true(explorer_all_pass(scenarios, N_SCENARIOS, true));
-}
-
-static void every_fence_is_needed(void **state)
-{
-	static const char *const files[] = {"actor/completion.c",
-					    "actor/join.c"};
-	struct explorer_weaken_options options = {.files = NULL};
-	struct explorer_weaken_result result;
-	size_t i;
-
-	for (i = 0; i < 2; i++) {
-		options.files = files[i];
-		assert_true(explorer_weaken(scenarios, N_SCENARIOS, &options,
-					    NULL, 0, &result));
-		assert_true(result.killed > 0);
-	}
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(it_completes_once_and_for_all),
-		cmocka_unit_test(passes_under_tso),
-		cmocka_unit_test(every_fence_is_needed),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+const struct model_case model_cases[] = {
+	{.name = "it_completes_once_and_for_all", .groups = GROUPS(&all)},
+	{.name = "passes_under_tso",
+	 .groups = GROUPS(&all),
+	 .run = {.tso = true}},
+	{.name = "every_fence_is_needed",
+	 .groups = GROUPS(&all),
+	 .files = "actor/completion.c"},
+	{.name = "every_fence_of_joins_is_needed",
+	 .groups = GROUPS(&all),
+	 .files = "actor/join.c"},
+};
+const size_t n_model_cases = N_OF(model_cases);

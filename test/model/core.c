@@ -3,89 +3,48 @@
  * The scenarios about actors, ports and links, and the weakening over all of
  * them at once: a fence of the gate is met in each.
  */
-#include "support.h"
-
 #include "scene.h"
 
 /* The smallest first: there most mutants die. */
-static const struct scene_group *const groups[] = {
-	&registry, &starts, &firing, &stops, &ports, &ends, &links,
+static const struct scene_group *const all[] = {
+	&registry, &starts, &firing, &stops, &ports, &ends, &links, NULL,
 };
-#define N_GROUPS (sizeof(groups) / sizeof(groups[0]))
 
-#define MAX_SCENARIOS 128
+static const struct explorer_exception exceptions[] = {
+	{"gate.c", "weir__handle_signals", "ck_pr_fence_atomic", 0,
+	 "without it the second exchange may come before the first: "
+	 "load buffering, which is not modelled"},
+	{"in.c", "cancel_lane", "ck_pr_or_32", 0,
+	 "nobody else writes the state of a linked lane; atomic, as "
+	 "the put lane's is"},
+	{"put.c", "read_head", "ck_pr_cas_32", 0,
+	 "an older copy only makes the ring look full earlier; one of "
+	 "2^31 tokens ago is out of reach here"},
+	{"in.c", "weir__in_ended", "ck_pr_or_32", 0,
+	 "the lane has ended: nobody else writes its state"},
+	{"in.c", "switch_lane", "ck_pr_fence_release", 0,
+	 "the slots of the old lane are only read, and the look's "
+	 "acquire orders that as well"},
+	{"actor.c", "actor_take", "ck_pr_fence_acquire", 0,
+	 "nobody holds it here, streams.c has who does"},
+	{"actor.c", "weir__actor_disclaim", "ck_pr_fence_release", 0,
+	 "the registry's unlock comes before on each way here, and "
+	 "orders that as well; streams.c has who needs it"},
+	/* These three pair with threads that hold no lock. */
+	{"registry.c", "weir__registry_fence", "ck_pr_fence_store_load", 0,
+	 "registry_shards.c has who needs it"},
+	{"registry.c", "weir__registry_collect", "ck_pr_fence_acquire", 0,
+	 "registry_shards.c has who needs it"},
+	{"registry.c", "weir__registry_alive", "ck_pr_fence_acquire", 0,
+	 "registry_shards.c has who needs it"},
+};
 
-static const struct explorer_scenario *scenarios[MAX_SCENARIOS];
-static size_t n_scenarios;
-
-static int collect(void **state)
-{
-	size_t g, i;
-
-	for (g = 0; g < N_GROUPS; g++)
-		for (i = 0; i < groups[g]->n; i++) {
-			assert(n_scenarios < MAX_SCENARIOS);
-			scenarios[n_scenarios++] = &groups[g]->scenarios[i];
-		}
-	return 0;
-}
-
-static void passes_under_tso(void **state)
-{
-	const struct explorer_options options = {.tso = true};
-	struct explorer_result result;
-	size_t i;
-
-	for (i = 0; i < n_scenarios; i++)
-		assert_int_equal(explorer_run(scenarios[i], &options, &result),
-				 EXPLORER_PASSED);
-}
-
-static void nothing_is_lost_and_every_fence_is_needed(void **state)
-{
-	static const struct explorer_exception exceptions[] = {
-		{"gate.c", "weir__handle_signals", "ck_pr_fence_atomic", 0,
-		 "without it the second exchange may come before the first: "
-		 "load buffering, which is not modelled"},
-		{"in.c", "cancel_lane", "ck_pr_or_32", 0,
-		 "nobody else writes the state of a linked lane; atomic, as "
-		 "the put lane's is"},
-		{"put.c", "read_head", "ck_pr_cas_32", 0,
-		 "an older copy only makes the ring look full earlier; one of "
-		 "2^31 tokens ago is out of reach here"},
-		{"in.c", "weir__in_ended", "ck_pr_or_32", 0,
-		 "the lane has ended: nobody else writes its state"},
-		{"in.c", "switch_lane", "ck_pr_fence_release", 0,
-		 "the slots of the old lane are only read, and the look's "
-		 "acquire orders that as well"},
-		{"actor.c", "actor_take", "ck_pr_fence_acquire", 0,
-		 "nobody holds it here, streams.c has who does"},
-		{"actor.c", "weir__actor_disclaim", "ck_pr_fence_release", 0,
-		 "the registry's unlock comes before on each way here, and "
-		 "orders that as well; streams.c has who needs it"},
-		/* These three pair with threads that hold no lock. */
-		{"registry.c", "weir__registry_fence", "ck_pr_fence_store_load",
-		 0, "registry_shards.c has who needs it"},
-		{"registry.c", "weir__registry_collect", "ck_pr_fence_acquire",
-		 0, "registry_shards.c has who needs it"},
-		{"registry.c", "weir__registry_alive", "ck_pr_fence_acquire", 0,
-		 "registry_shards.c has who needs it"},
-	};
-	const struct explorer_weaken_options options = {.doubt = test_soak()};
-	struct explorer_weaken_result result;
-
-	assert_true(explorer_weaken(
-		scenarios, n_scenarios, &options, exceptions,
-		sizeof(exceptions) / sizeof(exceptions[0]), &result));
-	assert_true(result.killed > 0);
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(nothing_is_lost_and_every_fence_is_needed),
-		cmocka_unit_test(passes_under_tso),
-	};
-
-	return cmocka_run_group_tests(tests, collect, NULL);
-}
+const struct model_case model_cases[] = {
+	{.name = "nothing_is_lost_and_every_fence_is_needed",
+	 .groups = all,
+	 .files = "lib/",
+	 .doubts = true,
+	 EXCEPTIONS(exceptions)},
+	{.name = "passes_under_tso", .groups = all, .run = {.tso = true}},
+};
+const size_t n_model_cases = N_OF(model_cases);

@@ -334,5 +334,4 @@ static const struct explorer_scenario scenarios[] = {
 	       .check = is_done_once),
 };
 
-const struct scene_group deaths = {scenarios,
-				   sizeof(scenarios) / sizeof(scenarios[0])};
+const struct scene_group deaths = SCENE_GROUP(scenarios);

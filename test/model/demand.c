@@ -4,17 +4,11 @@
  * requested. No request is lost, also where the sum becomes unbounded, and what
  * a thread wrote before a request is there for who uses it.
  */
-#undef NDEBUG
-#include <assert.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include <cmocka.h>
-
 #include "base/demand.h"
-#include "explorer.h"
+#include "runner.h"
 
 /* The requests of each have bits of their own in the sum. */
 enum { LOOKS = 2, EACH = 2, WEIGHT = 16 };
@@ -157,62 +151,37 @@ static void it_is_just_bounded(void *context)
 		.context = &world, .context_size = sizeof(world), __VA_ARGS__ \
 	}
 
-static const struct explorer_scenario is_seen =
+static const struct explorer_scenario scenarios[] = {
 	SCENARIO(.name = "what came before a request is seen", .setup = empty,
 		 .thread = {requests_ones, requests_sixteens,
 			    reads_what_was_written},
-		 .check = all_was_requested);
-static const struct explorer_scenario is_used =
+		 .check = all_was_requested),
 	SCENARIO(.name = "what two request is used", .setup = empty,
 		 .thread = {requests_ones, requests_sixteens, uses},
-		 .check = nothing_is_lost);
-static const struct explorer_scenario becomes_unbounded =
+		 .check = nothing_is_lost),
 	SCENARIO(.name = "two requests make it unbounded",
 		 .setup = two_are_missing,
 		 .thread = {requests_one, requests_one, uses_up},
-		 .check = it_is_unbounded);
-static const struct explorer_scenario stays_unbounded =
+		 .check = it_is_unbounded),
 	SCENARIO(.name = "a request meets one without bound",
 		 .setup = two_are_missing,
 		 .thread = {requests_one, requests_all, uses_up},
-		 .check = it_is_unbounded);
-static const struct explorer_scenario just_bounded =
+		 .check = it_is_unbounded),
 	SCENARIO(.name = "two requests leave one missing",
 		 .setup = three_are_missing,
 		 .thread = {requests_one, requests_one, uses_up},
-		 .check = it_is_just_bounded);
-
-static const struct explorer_scenario *const scenarios[] = {
-	&is_seen, &is_used, &becomes_unbounded, &stays_unbounded, &just_bounded,
+		 .check = it_is_just_bounded),
 };
-#define N_SCENARIOS (sizeof(scenarios) / sizeof(scenarios[0]))
 
-static void no_request_is_lost(void **state)
-{
-	assert_true(explorer_all_pass(scenarios, N_SCENARIOS, false));
-}
+static const struct scene_group all = SCENE_GROUP(scenarios);
 
-static void passes_under_tso(void **state)
-{
-	assert_true(explorer_all_pass(scenarios, N_SCENARIOS, true));
-}
-
-static void every_fence_is_needed(void **state)
-{
-	struct explorer_weaken_result result;
-
-	assert_true(explorer_weaken(scenarios, N_SCENARIOS, NULL, NULL, 0,
-				    &result));
-	assert_true(result.killed > 0);
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(no_request_is_lost),
-		cmocka_unit_test(passes_under_tso),
-		cmocka_unit_test(every_fence_is_needed),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+const struct model_case model_cases[] = {
+	{.name = "no_request_is_lost", .groups = GROUPS(&all)},
+	{.name = "passes_under_tso",
+	 .groups = GROUPS(&all),
+	 .run = {.tso = true}},
+	{.name = "every_fence_is_needed",
+	 .groups = GROUPS(&all),
+	 .files = "lib/"},
+};
+const size_t n_model_cases = N_OF(model_cases);

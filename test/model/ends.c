@@ -280,5 +280,4 @@ static const struct explorer_scenario scenarios[] = {
 		 .thread = {slice_0, slice_1, slice_2}, .check = scene_is_over),
 };
 
-const struct scene_group ends = {scenarios,
-				 sizeof(scenarios) / sizeof(scenarios[0])};
+const struct scene_group ends = SCENE_GROUP(scenarios);

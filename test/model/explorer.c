@@ -196,17 +196,3 @@ enum explorer_status explorer_run(const struct explorer_scenario *scenario,
 	result->trace = trace_text();
 	return result->status;
 }
-
-bool explorer_all_pass(const struct explorer_scenario *const *scenarios,
-		       size_t n, bool tso)
-{
-	const struct explorer_options options = {.tso = tso};
-	bool pass = true;
-	size_t i;
-
-	for (i = 0; i < n; i++)
-		if (explorer_run(scenarios[i], &options, NULL) !=
-		    EXPLORER_PASSED)
-			pass = false;
-	return pass;
-}

@@ -133,10 +133,6 @@ enum explorer_status explorer_run(const struct explorer_scenario *scenario,
 				  const struct explorer_options *options,
 				  struct explorer_result *result);
 
-/* True if all pass, on CK's weakest order or, `tso`, on x86's. */
-bool explorer_all_pass(const struct explorer_scenario *const *scenarios,
-		       size_t n, bool tso);
-
 /* Fails the execution. */
 #define explorer_assert(condition) \
 	((condition) \

@@ -275,5 +275,4 @@ static const struct explorer_scenario scenarios[] = {
 	       .thread = {put_0, watch_0}, .check = resumed_and_watched),
 };
 
-const struct scene_group failures = {scenarios,
-				     sizeof(scenarios) / sizeof(scenarios[0])};
+const struct scene_group failures = SCENE_GROUP(scenarios);

@@ -337,8 +337,7 @@ static const struct explorer_scenario scenarios[] = {
 		.thread = {free_0, free_1}, .check = all_are_free),
 };
 
-const struct scene_group fans = {scenarios,
-				 sizeof(scenarios) / sizeof(scenarios[0])};
+const struct scene_group fans = SCENE_GROUP(scenarios);
 
 static const struct explorer_scenario long_scenarios[] = {
 	FANNING(.name = "broadcast, and two take", .setup = broadcast,
@@ -357,5 +356,4 @@ static const struct explorer_scenario long_scenarios[] = {
 		.check = cancelled),
 };
 
-const struct scene_group long_fans = {
-	long_scenarios, sizeof(long_scenarios) / sizeof(long_scenarios[0])};
+const struct scene_group long_fans = SCENE_GROUP(long_scenarios);

@@ -279,5 +279,4 @@ static const struct explorer_scenario scenarios[] = {
 		 .thread = {signal_0, put_0}, .check = signal_seen),
 };
 
-const struct scene_group firing = {scenarios,
-				   sizeof(scenarios) / sizeof(scenarios[0])};
+const struct scene_group firing = SCENE_GROUP(scenarios);

@@ -463,8 +463,7 @@ static const struct explorer_scenario scenarios[] = {
 		.check = served_and_refused),
 };
 
-const struct scene_group flow_exits = {scenarios, sizeof(scenarios) /
-							  sizeof(scenarios[0])};
+const struct scene_group flow_exits = SCENE_GROUP(scenarios);
 
 static const struct explorer_scenario long_scenarios[] = {
 	LEAVING(.name = "the run is cancelled as both islands begin",
@@ -479,5 +478,4 @@ static const struct explorer_scenario long_scenarios[] = {
 		.check = sink_got_some),
 };
 
-const struct scene_group long_exits = {
-	long_scenarios, sizeof(long_scenarios) / sizeof(long_scenarios[0])};
+const struct scene_group long_exits = SCENE_GROUP(long_scenarios);

@@ -133,5 +133,4 @@ static const struct explorer_scenario scenarios[] = {
 		 .check = cancelled),
 };
 
-const struct scene_group calls = {scenarios,
-				  sizeof(scenarios) / sizeof(scenarios[0])};
+const struct scene_group calls = SCENE_GROUP(scenarios);

@@ -368,8 +368,7 @@ static const struct explorer_scenario scenarios[] = {
 		.check = drained),
 };
 
-const struct scene_group flow_subscribers = {
-	scenarios, sizeof(scenarios) / sizeof(scenarios[0])};
+const struct scene_group flow_subscribers = SCENE_GROUP(scenarios);
 
 static const struct explorer_scenario long_scenarios[] = {
 	FEEDING(.name = "the end comes, and the run is cancelled and works",
@@ -381,5 +380,4 @@ static const struct explorer_scenario long_scenarios[] = {
 		.thread = {give, drain_run, work_below}, .check = drained),
 };
 
-const struct scene_group long_feeds = {
-	long_scenarios, sizeof(long_scenarios) / sizeof(long_scenarios[0])};
+const struct scene_group long_feeds = SCENE_GROUP(long_scenarios);

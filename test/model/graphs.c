@@ -287,8 +287,7 @@ static const struct explorer_scenario scenarios[] = {
 		 .check = cancelled),
 };
 
-const struct scene_group graphs = {scenarios,
-				   sizeof(scenarios) / sizeof(scenarios[0])};
+const struct scene_group graphs = SCENE_GROUP(scenarios);
 
 static const struct explorer_scenario long_scenarios[] = {
 	GRAPHING(.name = "a diamond ends from above", .setup = whole_diamond,
@@ -306,5 +305,4 @@ static const struct explorer_scenario long_scenarios[] = {
 		 .check = one_came),
 };
 
-const struct scene_group long_graphs = {
-	long_scenarios, sizeof(long_scenarios) / sizeof(long_scenarios[0])};
+const struct scene_group long_graphs = SCENE_GROUP(long_scenarios);

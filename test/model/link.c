@@ -317,5 +317,4 @@ static const struct explorer_scenario scenarios[] = {
 		 .check = each_went_to_one),
 };
 
-const struct scene_group links = {scenarios,
-				  sizeof(scenarios) / sizeof(scenarios[0])};
+const struct scene_group links = SCENE_GROUP(scenarios);

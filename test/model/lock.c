@@ -4,17 +4,11 @@
  * the last one has done, and whoever waits gets it, also where its holder lends
  * it and takes it again.
  */
-#undef NDEBUG
-#include <assert.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include <cmocka.h>
-
 #include "base/lock.h"
-#include "explorer.h"
+#include "runner.h"
 
 static struct world {
 	struct weir__lock lock;
@@ -90,7 +84,7 @@ static void five_times(void *context)
 		.context_size = sizeof(world), __VA_ARGS__ \
 	}
 
-static const struct explorer_scenario all[] = {
+static const struct explorer_scenario scenarios[] = {
 	SCENARIO(.name = "three take it", .thread = {take, take, take},
 		 .check = three_times),
 	SCENARIO(.name = "two take it, one of them twice",
@@ -107,47 +101,16 @@ static const struct explorer_scenario all[] = {
 		 .thread = {take_and_lend, take_and_lend, take},
 		 .check = five_times),
 };
-#define N (sizeof(all) / sizeof(all[0]))
 
-static const struct explorer_scenario *scenarios[N];
+static const struct scene_group all = SCENE_GROUP(scenarios);
 
-static int collect(void **state)
-{
-	size_t i;
-
-	for (i = 0; i < N; i++)
-		scenarios[i] = &all[i];
-	return 0;
-}
-
-static void whoever_waits_gets_it(void **state)
-{
-	assert_true(explorer_all_pass(scenarios, N, false));
-}
-
-static void passes_under_tso(void **state)
-{
-	assert_true(explorer_all_pass(scenarios, N, true));
-}
-
-static void every_step_is_needed(void **state)
-{
-	static const struct explorer_weaken_options options = {
-		.files = "lib/base/lock.h",
-	};
-	struct explorer_weaken_result result;
-
-	assert_true(explorer_weaken(scenarios, N, &options, NULL, 0, &result));
-	assert_true(result.killed > 0);
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(whoever_waits_gets_it),
-		cmocka_unit_test(passes_under_tso),
-		cmocka_unit_test(every_step_is_needed),
-	};
-
-	return cmocka_run_group_tests(tests, collect, NULL);
-}
+const struct model_case model_cases[] = {
+	{.name = "whoever_waits_gets_it", .groups = GROUPS(&all)},
+	{.name = "passes_under_tso",
+	 .groups = GROUPS(&all),
+	 .run = {.tso = true}},
+	{.name = "every_step_is_needed",
+	 .groups = GROUPS(&all),
+	 .files = "lib/base/lock.h"},
+};
+const size_t n_model_cases = N_OF(model_cases);

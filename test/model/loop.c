@@ -8,12 +8,8 @@
 #undef NDEBUG
 #include <assert.h>
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-
-#include <cmocka.h>
 
 #include <weir/loop.h>
 
@@ -21,7 +17,7 @@
 #include "base/thread.h"
 #include "executor/poller.h"
 #include "executor/registry.h"
-#include "explorer.h"
+#include "runner.h"
 
 struct task {
 	struct weir_task task;
@@ -321,68 +317,37 @@ static void owner_of_drain(void *context)
 		.context = &world, .context_size = sizeof(world), __VA_ARGS__ \
 	}
 
-static const struct explorer_scenario one =
+static const struct explorer_scenario scenarios[] = {
 	SCENARIO(.name = "one submission", .check = nothing_is_left,
-		 .setup = setup, .thread = {owner_of_one, submitter_0});
-static const struct explorer_scenario two =
+		 .setup = setup, .thread = {owner_of_one, submitter_0}),
 	SCENARIO(.name = "two submissions", .check = nothing_is_left,
 		 .setup = setup,
-		 .thread = {owner_of_two, submitter_0, submitter_1});
-static const struct explorer_scenario again =
+		 .thread = {owner_of_two, submitter_0, submitter_1}),
 	SCENARIO(.name = "one submits itself again", .check = nothing_is_left,
 		 .setup = setup_again,
-		 .thread = {owner_of_one_again, submitter_0, submitter_1});
-static const struct explorer_scenario woken =
+		 .thread = {owner_of_one_again, submitter_0, submitter_1}),
 	SCENARIO(.name = "a wake", .check = nothing_is_left, .setup = setup,
-		 .thread = {owner_of_flag, waker});
-static const struct explorer_scenario both =
+		 .thread = {owner_of_flag, waker}),
 	SCENARIO(.name = "a wake behind a submission", .check = nothing_is_left,
-		 .setup = setup, .thread = {owner_of_flag, submitter_0, waker});
-
-static const struct explorer_scenario last =
+		 .setup = setup, .thread = {owner_of_flag, submitter_0, waker}),
 	SCENARIO(.name = "the last release", .setup = setup_actor,
-		 .thread = {owner_of_actors, releaser_0});
-static const struct explorer_scenario two_last =
+		 .thread = {owner_of_actors, releaser_0}),
 	SCENARIO(.name = "two releases, one of them the last",
 		 .setup = setup_actors,
-		 .thread = {owner_of_actors, releaser_0, releaser_1});
-static const struct explorer_scenario drained =
+		 .thread = {owner_of_actors, releaser_0, releaser_1}),
 	SCENARIO(.name = "the end of a drain", .setup = setup_drained,
-		 .thread = {owner_of_drain, releaser_0});
-
-static const struct explorer_scenario *const scenarios[] = {
-	&one, &two, &again, &woken, &both, &last, &two_last, &drained,
+		 .thread = {owner_of_drain, releaser_0}),
 };
-#define N_SCENARIOS (sizeof(scenarios) / sizeof(scenarios[0]))
 
-static void nothing_is_forgotten(void **state)
-{
-	assert_true(explorer_all_pass(scenarios, N_SCENARIOS, false));
-}
+static const struct scene_group all = SCENE_GROUP(scenarios);
 
-static void nothing_is_forgotten_on_x86(void **state)
-{
-	assert_true(explorer_all_pass(scenarios, N_SCENARIOS, true));
-}
-
-static void every_fence_is_needed(void **state)
-{
-	const struct explorer_weaken_options options = {
-		.files = "executor/loop.c"};
-	struct explorer_weaken_result result;
-
-	assert_true(explorer_weaken(scenarios, N_SCENARIOS, &options, NULL, 0,
-				    &result));
-	assert_true(result.killed > 0);
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(nothing_is_forgotten),
-		cmocka_unit_test(nothing_is_forgotten_on_x86),
-		cmocka_unit_test(every_fence_is_needed),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+const struct model_case model_cases[] = {
+	{.name = "nothing_is_forgotten", .groups = GROUPS(&all)},
+	{.name = "nothing_is_forgotten_on_x86",
+	 .groups = GROUPS(&all),
+	 .run = {.tso = true}},
+	{.name = "every_fence_is_needed",
+	 .groups = GROUPS(&all),
+	 .files = "executor/loop.c"},
+};
+const size_t n_model_cases = N_OF(model_cases);

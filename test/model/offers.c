@@ -485,5 +485,4 @@ static const struct explorer_scenario scenarios[] = {
 	     .thread = {two_slices_0, two_slices_1}, .check = all_taken),
 };
 
-const struct scene_group offers = {scenarios,
-				   sizeof(scenarios) / sizeof(scenarios[0])};
+const struct scene_group offers = SCENE_GROUP(scenarios);

@@ -240,5 +240,4 @@ static const struct explorer_scenario scenarios[] = {
 		 .check = ended_before),
 };
 
-const struct scene_group op_timers = {scenarios,
-				      sizeof(scenarios) / sizeof(scenarios[0])};
+const struct scene_group op_timers = SCENE_GROUP(scenarios);

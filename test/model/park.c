@@ -4,19 +4,13 @@
  * deadlock here: whoever waits for the task to be run waits for ever. The
  * workers are those of worker.c without clocks, cut down to what they look at.
  */
-#undef NDEBUG
-#include <assert.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-
-#include <cmocka.h>
 
 #include "base/futex.h"
 #include "executor/inbox.h"
 #include "executor/park.h"
-#include "explorer.h"
+#include "runner.h"
 
 #define N_WORKERS 2
 
@@ -273,65 +267,41 @@ static void waker_of_worker_1(void *context)
 		.context = &world, .context_size = sizeof(world), __VA_ARGS__ \
 	}
 
-static const struct explorer_scenario single =
+static const struct explorer_scenario scenarios[] = {
 	SCENARIO(.name = "one publisher, one worker", .setup = setup,
-		 .thread = {worker_0, publisher_0});
-static const struct explorer_scenario two_publishers =
+		 .thread = {worker_0, publisher_0}),
 	SCENARIO(.name = "two publishers, one worker", .setup = setup,
-		 .thread = {worker_for_two, publisher_0, publisher_1});
-static const struct explorer_scenario pinned =
+		 .thread = {worker_for_two, publisher_0, publisher_1}),
 	SCENARIO(.name = "a worker's own inbox", .setup = setup,
-		 .thread = {worker_0, publisher_for_worker_0});
-static const struct explorer_scenario searcher =
+		 .thread = {worker_0, publisher_for_worker_0}),
 	SCENARIO(.name = "one searches, and finds something else",
 		 .setup = setup_searching,
-		 .thread = {worker_0, publisher_0, searcher_with_a_long_turn});
-static const struct explorer_scenario stopped =
+		 .thread = {worker_0, publisher_0, searcher_with_a_long_turn}),
 	SCENARIO(.name = "two workers are stopped", .setup = setup,
-		 .thread = {worker_0, worker_1, stopper});
-static const struct explorer_scenario monitored =
+		 .thread = {worker_0, worker_1, stopper}),
 	SCENARIO(.name = "the monitor leaves while another wakes",
 		 .setup = setup_monitor,
-		 .thread = {monitor, queuer, waker_of_worker_1});
-
-static const struct explorer_scenario *const scenarios[] = {
-	&single, &two_publishers, &pinned, &searcher, &stopped, &monitored,
+		 .thread = {monitor, queuer, waker_of_worker_1}),
 };
-#define N_SCENARIOS (sizeof(scenarios) / sizeof(scenarios[0]))
 
-static void no_wake_is_lost(void **state)
-{
-	assert_true(explorer_all_pass(scenarios, N_SCENARIOS, false));
-}
+static const struct scene_group all = SCENE_GROUP(scenarios);
 
-static void no_wake_is_lost_on_x86(void **state)
-{
-	assert_true(explorer_all_pass(scenarios, N_SCENARIOS, true));
-}
+static const struct explorer_exception exceptions[] = {
+	{"park.c", "weir__park_monitor", "ck_pr_cas_32", 0,
+	 "two monitors would cost time-outs and lose nothing"},
+	{"park.c", "wake", "ck_pr_inc_32", 1,
+	 "a slow waker would undo the increment of a third: four "
+	 "wakes, more than is explored"},
+};
 
-static void every_fence_is_needed(void **state)
-{
-	static const struct explorer_exception exceptions[] = {
-		{"park.c", "weir__park_monitor", "ck_pr_cas_32", 0,
-		 "two monitors would cost time-outs and lose nothing"},
-		{"park.c", "wake", "ck_pr_inc_32", 1,
-		 "a slow waker would undo the increment of a third: four "
-		 "wakes, more than is explored"},
-	};
-	struct explorer_weaken_result result;
-
-	assert_true(explorer_weaken(scenarios, N_SCENARIOS, NULL, exceptions, 2,
-				    &result));
-	assert_true(result.killed > 0);
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(no_wake_is_lost),
-		cmocka_unit_test(no_wake_is_lost_on_x86),
-		cmocka_unit_test(every_fence_is_needed),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+const struct model_case model_cases[] = {
+	{.name = "no_wake_is_lost", .groups = GROUPS(&all)},
+	{.name = "no_wake_is_lost_on_x86",
+	 .groups = GROUPS(&all),
+	 .run = {.tso = true}},
+	{.name = "every_fence_is_needed",
+	 .groups = GROUPS(&all),
+	 .files = "lib/",
+	 EXCEPTIONS(exceptions)},
+};
+const size_t n_model_cases = N_OF(model_cases);

@@ -372,5 +372,4 @@ static const struct explorer_scenario scenarios[] = {
 	       .thread = {add_hooks, shut_down}, .check = hooks_ran),
 };
 
-const struct scene_group pending_messages = {
-	scenarios, sizeof(scenarios) / sizeof(scenarios[0])};
+const struct scene_group pending_messages = SCENE_GROUP(scenarios);

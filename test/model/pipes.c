@@ -212,5 +212,4 @@ static const struct explorer_scenario scenarios[] = {
 		 .check = crossing_went_well),
 };
 
-const struct scene_group pipes = {scenarios,
-				  sizeof(scenarios) / sizeof(scenarios[0])};
+const struct scene_group pipes = SCENE_GROUP(scenarios);

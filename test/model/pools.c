@@ -6,8 +6,6 @@
  *
  * A worker waits until it is told to finish.
  */
-#include "support.h"
-
 #include <errno.h>
 
 #include <ck_pr.h>
@@ -517,74 +515,36 @@ static const struct explorer_scenario more[] = {
 	       .check = are_over),
 };
 
-#define N_OF(array) (sizeof(array) / sizeof((array)[0]))
+static const struct scene_group small = SCENE_GROUP(scenarios);
+static const struct scene_group large = SCENE_GROUP(more);
 
-static const struct explorer_scenario *small[N_OF(scenarios)];
-static const struct explorer_scenario *large[N_OF(more)];
+static const struct explorer_exception exceptions[] = {
+	{"worker_pool.c", "top_released", "ck_pr_fence_release", 0,
+	 "the list's lock was dropped just before, which orders as "
+	 "much"},
+};
 
-static int collect(void **state)
-{
-	size_t i;
-
-	for (i = 0; i < N_OF(scenarios); i++)
-		small[i] = &scenarios[i];
-	for (i = 0; i < N_OF(more); i++)
-		large[i] = &more[i];
-	return 0;
-}
-
-static void all_pass(const struct explorer_scenario *const *list, size_t n,
-		     int stale, bool tso)
-{
-	const struct explorer_options options = {
-		.preemptions = test_soak() ? 2 : 1,
-		.stale = stale,
-		.tso = tso,
-	};
-	struct explorer_result result;
-	size_t i;
-
-	for (i = 0; i < n; i++)
-		assert_int_equal(explorer_run(list[i], &options, &result),
-				 EXPLORER_PASSED);
-}
-
-/* The small ones, with few preemptions, are in every_fence_is_needed(). */
-static void each_job_goes_one_way(void **state)
-{
-	all_pass(large, N_OF(large), -1, false);
-	if (!test_soak())
-		return;
-	all_pass(small, N_OF(small), 1, false);
-	all_pass(small, N_OF(small), 1, true);
-}
-
-/* This one explores unweakened as well. */
-static void every_fence_is_needed(void **state)
-{
-	static const struct explorer_exception exceptions[] = {
-		{"worker_pool.c", "top_released", "ck_pr_fence_release", 0,
-		 "the list's lock was dropped just before, which orders as "
-		 "much"},
-	};
-	const struct explorer_weaken_options options = {
-		.run = {.preemptions = 1, .stale = 1},
-		.files = "lib/process/pool",
-		.more_files = "lib/process/worker_pool.c",
-	};
-	struct explorer_weaken_result result;
-
-	assert_true(explorer_weaken(small, N_OF(small), &options, exceptions,
-				    N_OF(exceptions), &result));
-	assert_true(result.killed > 0);
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_job_goes_one_way),
-		cmocka_unit_test(every_fence_is_needed),
-	};
-
-	return cmocka_run_group_tests(tests, collect, NULL);
-}
+/* The small ones, with few preemptions, are in every_fence_is_needed. */
+const struct model_case model_cases[] = {
+	{.name = "each_job_goes_one_way",
+	 .groups = GROUPS(&large),
+	 .run = {.preemptions = 1, .stale = -1},
+	 .deepens = true},
+	{.name = "each_job_goes_one_way_if_stale",
+	 .groups = GROUPS(&small),
+	 .in_soak = true,
+	 .run = {.preemptions = 1, .stale = 1},
+	 .deepens = true},
+	{.name = "each_job_goes_one_way_under_tso",
+	 .groups = GROUPS(&small),
+	 .in_soak = true,
+	 .run = {.preemptions = 1, .stale = 1, .tso = true},
+	 .deepens = true},
+	{.name = "every_fence_is_needed",
+	 .groups = GROUPS(&small),
+	 .run = {.preemptions = 1, .stale = 1},
+	 .files = "lib/process/pool",
+	 .more_files = "lib/process/worker_pool.c",
+	 EXCEPTIONS(exceptions)},
+};
+const size_t n_model_cases = N_OF(model_cases);

@@ -334,5 +334,4 @@ static const struct explorer_scenario scenarios[] = {
 		 .thread = {poll_once, stop_once}, .check = scene_is_over),
 };
 
-const struct scene_group ports = {scenarios,
-				  sizeof(scenarios) / sizeof(scenarios[0])};
+const struct scene_group ports = SCENE_GROUP(scenarios);

@@ -6,8 +6,6 @@
  *
  * A process waits until it is told to end.
  */
-#include "support.h"
-
 #include <errno.h>
 
 #include "process_kit.h"
@@ -379,8 +377,7 @@ static const struct explorer_scenario scenarios[] = {
 		.check = second_runs_if_in_time),
 };
 
-const struct scene_group processes = {scenarios,
-				      sizeof(scenarios) / sizeof(scenarios[0])};
+const struct scene_group processes = SCENE_GROUP(scenarios);
 
 static const struct explorer_scenario more[] = {
 	ORDERED(.name = "the last reference is an offer's",
@@ -436,97 +433,56 @@ static const struct explorer_scenario more[] = {
 		.check = orders_are_over),
 };
 
-const struct scene_group more_processes = {more,
-					   sizeof(more) / sizeof(more[0])};
+const struct scene_group more_processes = SCENE_GROUP(more);
 
-/* --- All of them ---------------------------------------------------------- */
+static const struct scene_group *const small[] = {
+	&processes,
+	&calls,
+	NULL,
+};
 
-#define MAX_SCENARIOS 64
+static const struct scene_group *const large[] = {
+	&more_processes,
+	&more_calls,
+	NULL,
+};
 
-static const struct explorer_scenario *small[MAX_SCENARIOS];
-static const struct explorer_scenario *large[MAX_SCENARIOS];
-static size_t n_small, n_large;
+static const struct explorer_exception exceptions[] = {
+	{"process.c", "set_state", "ck_pr_fence_release", 0,
+	 "the ref was written under the system's lock, whose unlock "
+	 "orders as much"},
+	{"process.c", "set_state", "ck_pr_fence_acquire", 0,
+	 "what it orders is the reading of the ref, as an argument: "
+	 "gcc does not tell of that"},
+	{"process.c", "drop_holder", "ck_pr_fence_acquire", 0,
+	 "what comes at once touches only `next`, which is the last "
+	 "holder's; the next command's fences order the rest"},
+	{"process_manager.c", "signalled", "ck_pr_fence_atomic_load", 0,
+	 "a call begins behind a look at what came and at the queue, "
+	 "whose fences order as much"},
+};
 
-static size_t add(const struct explorer_scenario **list, size_t n,
-		  const struct scene_group *group)
-{
-	size_t i;
-
-	assert(n + group->n <= MAX_SCENARIOS);
-	for (i = 0; i < group->n; i++)
-		list[n++] = &group->scenarios[i];
-	return n;
-}
-
-static int collect(void **state)
-{
-	n_small = add(small, add(small, 0, &processes), &calls);
-	n_large = add(large, add(large, 0, &more_processes), &more_calls);
-	return 0;
-}
-
-static void all_pass(const struct explorer_scenario *const *list, size_t n,
-		     int stale, bool tso)
-{
-	const struct explorer_options options = {
-		.preemptions = test_soak() ? 2 : 1,
-		.stale = stale,
-		.tso = tso,
-	};
-	struct explorer_result result;
-	size_t i;
-
-	for (i = 0; i < n; i++)
-		assert_int_equal(explorer_run(list[i], &options, &result),
-				 EXPLORER_PASSED);
-}
-
-/* The small ones, with few preemptions, are in every_fence_is_needed(). */
-static void each_is_replied_to_once(void **state)
-{
-	all_pass(large, n_large, -1, false);
-	if (!test_soak())
-		return;
-	all_pass(small, n_small, 1, false);
-	all_pass(small, n_small, 1, true);
-}
-
-/* This one explores unweakened as well. */
-static void every_fence_is_needed(void **state)
-{
-	static const struct explorer_exception exceptions[] = {
-		{"process.c", "set_state", "ck_pr_fence_release", 0,
-		 "the ref was written under the system's lock, whose unlock "
-		 "orders as much"},
-		{"process.c", "set_state", "ck_pr_fence_acquire", 0,
-		 "what it orders is the reading of the ref, as an argument: "
-		 "gcc does not tell of that"},
-		{"process.c", "drop_holder", "ck_pr_fence_acquire", 0,
-		 "what comes at once touches only `next`, which is the last "
-		 "holder's; the next command's fences order the rest"},
-		{"process_manager.c", "signalled", "ck_pr_fence_atomic_load", 0,
-		 "a call begins behind a look at what came and at the queue, "
-		 "whose fences order as much"},
-	};
-	const struct explorer_weaken_options options = {
-		.run = {.preemptions = 1, .stale = 1},
-		.files = "lib/process/process",
-		.more_files = "lib/process/runner",
-	};
-	struct explorer_weaken_result result;
-
-	assert_true(explorer_weaken(small, n_small, &options, exceptions,
-				    sizeof(exceptions) / sizeof(exceptions[0]),
-				    &result));
-	assert_true(result.killed > 0);
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_is_replied_to_once),
-		cmocka_unit_test(every_fence_is_needed),
-	};
-
-	return cmocka_run_group_tests(tests, collect, NULL);
-}
+/* The small ones, with few preemptions, are in every_fence_is_needed. */
+const struct model_case model_cases[] = {
+	{.name = "each_is_replied_to_once",
+	 .groups = large,
+	 .run = {.preemptions = 1, .stale = -1},
+	 .deepens = true},
+	{.name = "each_is_replied_to_once_if_stale",
+	 .groups = small,
+	 .in_soak = true,
+	 .run = {.preemptions = 1, .stale = 1},
+	 .deepens = true},
+	{.name = "each_is_replied_to_once_under_tso",
+	 .groups = small,
+	 .in_soak = true,
+	 .run = {.preemptions = 1, .stale = 1, .tso = true},
+	 .deepens = true},
+	{.name = "every_fence_is_needed",
+	 .groups = small,
+	 .run = {.preemptions = 1, .stale = 1},
+	 .files = "lib/process/process",
+	 .more_files = "lib/process/runner",
+	 EXCEPTIONS(exceptions)},
+};
+const size_t n_model_cases = N_OF(model_cases);

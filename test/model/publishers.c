@@ -426,5 +426,4 @@ static const struct explorer_scenario scenarios[] = {
 	     .thread = {slice_0, cancel_0, cancel_1}, .check = both_have_left),
 };
 
-const struct scene_group publishers = {scenarios, sizeof(scenarios) /
-							  sizeof(scenarios[0])};
+const struct scene_group publishers = SCENE_GROUP(scenarios);

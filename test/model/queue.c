@@ -5,17 +5,11 @@
  * though slots are used again, and nobody is parked while something is queued:
  * who waits for a wake that was lost waits for ever.
  */
-#undef NDEBUG
-#include <assert.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include <cmocka.h>
-
 #include "base/futex.h"
-#include "explorer.h"
+#include "runner.h"
 #include "process/call_queue.h"
 
 #define N_TAKERS 2
@@ -207,54 +201,32 @@ static void each_has_run_once(void *context)
 		.context_size = sizeof(world), __VA_ARGS__ \
 	}
 
-static const struct explorer_scenario resting =
+static const struct explorer_scenario scenarios[] = {
 	SCENARIO(.name = "one taker, which parks",
-		 .thread = {put_and_wait, take_until_closed});
-static const struct explorer_scenario leaving =
+		 .thread = {put_and_wait, take_until_closed}),
 	SCENARIO(.name = "two takers, one of which leaves",
-		 .thread = {put_one_and_wait, leave, take_until_closed});
-static const struct explorer_scenario reusing =
+		 .thread = {put_one_and_wait, leave, take_until_closed}),
 	SCENARIO(.name = "two takers, and a slot is used again",
-		 .thread = {put_three, take_all_once, take_half_twice});
-
-static const struct explorer_scenario *const scenarios[] = {
-	&resting,
-	&leaving,
-	&reusing,
+		 .thread = {put_three, take_all_once, take_half_twice}),
 };
-#define N_SCENARIOS (sizeof(scenarios) / sizeof(scenarios[0]))
 
-static void all_come_out_once_and_nobody_sleeps_too_long(void **state)
-{
-	assert_true(explorer_all_pass(scenarios, N_SCENARIOS, false));
-}
+static const struct scene_group all = SCENE_GROUP(scenarios);
 
-static void passes_under_tso(void **state)
-{
-	assert_true(explorer_all_pass(scenarios, N_SCENARIOS, true));
-}
+static const struct explorer_exception exceptions[] = {
+	{"call_queue.h", "weir__queue_take", "ck_pr_fence_release", 0,
+	 "keeps the copies before the swap; that they could come after "
+	 "it, load buffering, is not modelled"},
+};
 
-static void every_fence_is_needed(void **state)
-{
-	static const struct explorer_exception exceptions[] = {
-		{"call_queue.h", "weir__queue_take", "ck_pr_fence_release", 0,
-		 "keeps the copies before the swap; that they could come after "
-		 "it, load buffering, is not modelled"},
-	};
-	struct explorer_weaken_result result;
-
-	assert_true(explorer_weaken(scenarios, N_SCENARIOS, NULL, exceptions, 1,
-				    &result));
-	assert_true(result.killed > 0);
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(all_come_out_once_and_nobody_sleeps_too_long),
-		cmocka_unit_test(passes_under_tso),
-		cmocka_unit_test(every_fence_is_needed),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+const struct model_case model_cases[] = {
+	{.name = "all_come_out_once_and_nobody_sleeps_too_long",
+	 .groups = GROUPS(&all)},
+	{.name = "passes_under_tso",
+	 .groups = GROUPS(&all),
+	 .run = {.tso = true}},
+	{.name = "every_fence_is_needed",
+	 .groups = GROUPS(&all),
+	 .files = "lib/",
+	 EXCEPTIONS(exceptions)},
+};
+const size_t n_model_cases = N_OF(model_cases);

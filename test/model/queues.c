@@ -201,5 +201,4 @@ static const struct explorer_scenario scenarios[] = {
 		 .check = cancelled),
 };
 
-const struct scene_group queues = {scenarios,
-				   sizeof(scenarios) / sizeof(scenarios[0])};
+const struct scene_group queues = SCENE_GROUP(scenarios);

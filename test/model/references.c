@@ -3,18 +3,12 @@
  * References of subscribers and subscriptions under all interleavings: who
  * drops the last one releases it, once, and after all that the others did.
  */
-#undef NDEBUG
-#include <assert.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include <cmocka.h>
-
 #include <weir/stream.h>
 
-#include "explorer.h"
+#include "runner.h"
 
 /* On the heap, and freed by `released`: a later touch is a failure. */
 struct held {
@@ -165,53 +159,26 @@ static void released_once(void *context)
 		.context = &world, .context_size = sizeof(world), __VA_ARGS__ \
 	}
 
-static const struct explorer_scenario subscription =
+static const struct explorer_scenario scenarios[] = {
 	SCENARIO(.name = "two drop a subscription",
-		 .thread = {drops_subscription, drops_subscription});
-static const struct explorer_scenario lent_subscription =
+		 .thread = {drops_subscription, drops_subscription}),
 	SCENARIO(.name = "two lend a subscription",
-		 .thread = {lends_subscription, lends_subscription});
-static const struct explorer_scenario subscriber =
+		 .thread = {lends_subscription, lends_subscription}),
 	SCENARIO(.name = "two drop a subscriber",
-		 .thread = {drops_subscriber, drops_subscriber});
-static const struct explorer_scenario lent_subscriber =
+		 .thread = {drops_subscriber, drops_subscriber}),
 	SCENARIO(.name = "two lend a subscriber",
-		 .thread = {lends_subscriber, lends_subscriber});
-
-static const struct explorer_scenario *const scenarios[] = {
-	&subscription,
-	&lent_subscription,
-	&subscriber,
-	&lent_subscriber,
+		 .thread = {lends_subscriber, lends_subscriber}),
 };
-#define N_SCENARIOS (sizeof(scenarios) / sizeof(scenarios[0]))
 
-static void the_last_one_releases(void **state)
-{
-	assert_true(explorer_all_pass(scenarios, N_SCENARIOS, false));
-}
+static const struct scene_group all = SCENE_GROUP(scenarios);
 
-static void passes_under_tso(void **state)
-{
-	assert_true(explorer_all_pass(scenarios, N_SCENARIOS, true));
-}
-
-static void every_fence_is_needed(void **state)
-{
-	struct explorer_weaken_result result;
-
-	assert_true(explorer_weaken(scenarios, N_SCENARIOS, NULL, NULL, 0,
-				    &result));
-	assert_true(result.killed > 0);
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_last_one_releases),
-		cmocka_unit_test(passes_under_tso),
-		cmocka_unit_test(every_fence_is_needed),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+const struct model_case model_cases[] = {
+	{.name = "the_last_one_releases", .groups = GROUPS(&all)},
+	{.name = "passes_under_tso",
+	 .groups = GROUPS(&all),
+	 .run = {.tso = true}},
+	{.name = "every_fence_is_needed",
+	 .groups = GROUPS(&all),
+	 .files = "lib/"},
+};
+const size_t n_model_cases = N_OF(model_cases);

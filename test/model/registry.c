@@ -124,5 +124,4 @@ static const struct explorer_scenario scenarios[] = {
 		 .thread = {hold, hold}, .check = scene_is_over),
 };
 
-const struct scene_group registry = {scenarios,
-				     sizeof(scenarios) / sizeof(scenarios[0])};
+const struct scene_group registry = SCENE_GROUP(scenarios);

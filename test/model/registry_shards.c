@@ -4,16 +4,11 @@
  * drains, aborts and frees (claims 1 to 6 of registry.h). They make their own
  * fences here, as they do where there is no membarrier.
  */
-#undef NDEBUG
-#include <assert.h>
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include <ck_pr.h>
-#include <cmocka.h>
 
 #include "drains.h"
 #include "scene.h"
@@ -158,7 +153,7 @@ static void free_in_vain(void *context)
 	free_if_told(context, 1, -EBUSY);
 }
 
-static const struct explorer_scenario all[] = {
+static const struct explorer_scenario scenarios[] = {
 	SCENARIO(.name = "an own start and a drain", .setup = own_one_of_two,
 		 .thread = {own_start_0, drain}, .check = is_drained),
 	SCENARIO(.name = "an own start and an abort", .setup = own_one_of_two,
@@ -190,50 +185,19 @@ static const struct explorer_scenario all[] = {
 		 .setup = own_starting_sink, .thread = {own_run, free_in_vain},
 		 .check = is_stopped),
 };
-#define N (sizeof(all) / sizeof(all[0]))
 
-static const struct explorer_scenario *scenarios[N];
-
-static int collect(void **state)
-{
-	size_t i;
-
-	for (i = 0; i < N; i++)
-		scenarios[i] = &all[i];
-	return 0;
-}
-
-static void passes_under_tso(void **state)
-{
-	assert_true(explorer_all_pass(scenarios, N, true));
-}
+static const struct scene_group all = SCENE_GROUP(scenarios);
 
 /* Those of other files are weakened in core.c. */
-static void everybody_is_reached_and_every_fence_is_needed(void **state)
-{
-	static const char *const files[] = {"lib/executor/registry",
-					    "lib/base/membarrier"};
-	struct explorer_weaken_result result;
-	size_t i;
-
-	for (i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
-		const struct explorer_weaken_options options = {
-			.files = files[i],
-		};
-
-		assert_true(explorer_weaken(scenarios, N, &options, NULL, 0,
-					    &result));
-		assert_true(result.killed > 0);
-	}
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(
-			everybody_is_reached_and_every_fence_is_needed),
-		cmocka_unit_test(passes_under_tso),
-	};
-
-	return cmocka_run_group_tests(tests, collect, NULL);
-}
+const struct model_case model_cases[] = {
+	{.name = "everybody_is_reached_and_every_fence_is_needed",
+	 .groups = GROUPS(&all),
+	 .files = "lib/executor/registry"},
+	{.name = "every_fence_of_membarriers_is_needed",
+	 .groups = GROUPS(&all),
+	 .files = "lib/base/membarrier"},
+	{.name = "passes_under_tso",
+	 .groups = GROUPS(&all),
+	 .run = {.tso = true}},
+};
+const size_t n_model_cases = N_OF(model_cases);

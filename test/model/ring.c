@@ -5,19 +5,13 @@
  * fences here. The slots start out full of what was popped long ago, so that
  * whoever reads one that is not his finds a task he must not run.
  */
-#undef NDEBUG
-#include <assert.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-
-#include <cmocka.h>
 
 #define WEIR__RING_SIZE 2u
 #include "executor/ring.c"
 
-#include "explorer.h"
+#include "runner.h"
 
 #define N_TASKS 4
 
@@ -131,47 +125,21 @@ static void each_task_has_run_once(void *context)
 		.context = &world, .context_size = sizeof(world), __VA_ARGS__ \
 	}
 
-static const struct explorer_scenario one_thief =
-	SCENARIO(.name = "one thief", .thread = {owner, thief_twice});
-static const struct explorer_scenario two_thieves =
-	SCENARIO(.name = "two thieves", .thread = {short_owner, thief, thief});
-
-static const struct explorer_scenario greedy =
-	SCENARIO(.name = "a greedy thief", .thread = {owner, greedy_thief});
-
-static const struct explorer_scenario *const scenarios[] = {
-	&one_thief,
-	&two_thieves,
-	&greedy,
+static const struct explorer_scenario scenarios[] = {
+	SCENARIO(.name = "one thief", .thread = {owner, thief_twice}),
+	SCENARIO(.name = "two thieves", .thread = {short_owner, thief, thief}),
+	SCENARIO(.name = "a greedy thief", .thread = {owner, greedy_thief}),
 };
-#define N_SCENARIOS (sizeof(scenarios) / sizeof(scenarios[0]))
 
-static void every_task_comes_out_once(void **state)
-{
-	assert_true(explorer_all_pass(scenarios, N_SCENARIOS, false));
-}
+static const struct scene_group all = SCENE_GROUP(scenarios);
 
-static void every_task_comes_out_once_on_x86(void **state)
-{
-	assert_true(explorer_all_pass(scenarios, N_SCENARIOS, true));
-}
-
-static void every_fence_is_needed(void **state)
-{
-	struct explorer_weaken_result result;
-
-	assert_true(explorer_weaken(scenarios, N_SCENARIOS, NULL, NULL, 0,
-				    &result));
-	assert_true(result.killed > 0);
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_task_comes_out_once),
-		cmocka_unit_test(every_task_comes_out_once_on_x86),
-		cmocka_unit_test(every_fence_is_needed),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+const struct model_case model_cases[] = {
+	{.name = "every_task_comes_out_once", .groups = GROUPS(&all)},
+	{.name = "every_task_comes_out_once_on_x86",
+	 .groups = GROUPS(&all),
+	 .run = {.tso = true}},
+	{.name = "every_fence_is_needed",
+	 .groups = GROUPS(&all),
+	 .files = "lib/"},
+};
+const size_t n_model_cases = N_OF(model_cases);

@@ -149,5 +149,4 @@ static const struct explorer_scenario scenarios[] = {
 		 .check = crossing_went_well),
 };
 
-const struct scene_group runs = {scenarios,
-				 sizeof(scenarios) / sizeof(scenarios[0])};
+const struct scene_group runs = SCENE_GROUP(scenarios);

@@ -14,7 +14,7 @@
 #include <weir/weir.h>
 
 #include "executor/registry.h"
-#include "explorer.h"
+#include "runner.h"
 
 enum { SCENE_ACTORS = 3, SCENE_OTHERS = 4, SCENE_TOKENS = 4 };
 /* Places: of the actors, of the others, and of one that is told apart. */
@@ -150,11 +150,6 @@ void scene_is_over(void *context);
 	{ \
 		.context = &scene, .context_size = sizeof(scene), __VA_ARGS__ \
 	}
-
-struct scene_group {
-	const struct explorer_scenario *scenarios;
-	size_t n;
-};
 
 extern const struct scene_group firing, links, starts, stops, ports, registry,
 	ends;

@@ -5,21 +5,15 @@
  * when a waiter gives up or its actor is stopped, and who came by the last
  * permit may free the semaphore.
  */
-#undef NDEBUG
-#include <assert.h>
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-
-#include <cmocka.h>
 
 #include <weir/semaphore.h>
 
 #include "actor/wake.h"
 #include "base/thread.h"
-#include "explorer.h"
+#include "runner.h"
 
 struct holder {
 	struct weir_actor actor;
@@ -307,83 +301,47 @@ static void it_has_run(void *context)
 		.context = &world, .context_size = sizeof(world), __VA_ARGS__ \
 	}
 
-static const struct explorer_scenario takes_turns =
+static const struct explorer_scenario scenarios[] = {
 	SCENARIO(.name = "two wait for one permit", .setup = one_permit,
-		 .thread = {waits, waits}, .check = one_is_left);
-static const struct explorer_scenario mixed =
+		 .thread = {waits, waits}, .check = one_is_left),
 	SCENARIO(.name = "one waits and one tries", .setup = one_permit,
-		 .thread = {waits, tries}, .check = one_is_left);
-static const struct explorer_scenario handed_over =
+		 .thread = {waits, tries}, .check = one_is_left),
 	SCENARIO(.name = "a permit is handed over", .setup = no_permit,
-		 .thread = {waits, gives}, .check = one_is_left);
-static const struct explorer_scenario cancelled =
+		 .thread = {waits, gives}, .check = one_is_left),
 	SCENARIO(.name = "a cancel races a grant", .setup = no_permit,
-		 .thread = {gives_up, gives}, .check = one_is_left);
-static const struct explorer_scenario passed_on =
+		 .thread = {gives_up, gives}, .check = one_is_left),
 	SCENARIO(.name = "a permit passes a waiter that gives up",
 		 .setup = no_permit, .thread = {gives, passes_on, tries},
-		 .check = one_is_left);
-static const struct explorer_scenario timed_out =
+		 .check = one_is_left),
 	SCENARIO(.name = "a timeout races a grant", .setup = no_permit,
-		 .thread = {times_out, gives}, .check = one_is_left);
-static const struct explorer_scenario freed =
+		 .thread = {times_out, gives}, .check = one_is_left),
 	SCENARIO(.name = "who has the permit frees it", .setup = on_the_heap,
-		 .thread = {waits_and_frees, gives_the_last});
-static const struct explorer_scenario fires =
+		 .thread = {waits_and_frees, gives_the_last}),
 	SCENARIO(.name = "a grant fires an actor", .setup = with_actor,
-		 .thread = {gives, tries}, .check = it_has_run);
-static const struct explorer_scenario arms =
+		 .thread = {gives, tries}, .check = it_has_run),
 	SCENARIO(.name = "an actor arms while a permit is granted",
 		 .setup = with_new_actor, .thread = {starts_it, gives},
-		 .check = it_has_run);
-static const struct explorer_scenario wavers =
+		 .check = it_has_run),
 	SCENARIO(.name = "a port is ignored while a permit is granted",
 		 .setup = with_actor, .thread = {changes_its_mind, gives},
-		 .check = it_has_run);
-static const struct explorer_scenario stopped =
+		 .check = it_has_run),
 	SCENARIO(.name = "a stop races a grant", .setup = with_actor,
 		 .thread = {stops_it, gives},
-		 .check = one_is_left_and_the_actor_gone);
-
-static const struct explorer_scenario *const scenarios[] = {
-	&takes_turns, &mixed, &handed_over, &cancelled, &passed_on, &timed_out,
-	&freed,	      &fires, &arms,	    &wavers,	&stopped,
+		 .check = one_is_left_and_the_actor_gone),
 };
-#define N_SCENARIOS (sizeof(scenarios) / sizeof(scenarios[0]))
 
-static void no_permit_is_lost_or_doubled(void **state)
-{
-	assert_true(explorer_all_pass(scenarios, N_SCENARIOS, false));
-}
+static const struct scene_group all = SCENE_GROUP(scenarios);
 
-static void passes_under_tso(void **state)
-{
-	assert_true(explorer_all_pass(scenarios, N_SCENARIOS, true));
-}
-
-static void every_fence_is_needed(void **state)
-{
-	static const char *const files[] = {"actor/semaphore.c",
-					    "actor/grant.c"};
-	struct explorer_weaken_options options = {.files = NULL};
-	struct explorer_weaken_result result;
-	size_t i;
-
-	for (i = 0; i < 2; i++) {
-		options.files = files[i];
-		assert_true(explorer_weaken(scenarios, N_SCENARIOS, &options,
-					    NULL, 0, &result));
-		assert_true(result.killed > 0);
-	}
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(no_permit_is_lost_or_doubled),
-		cmocka_unit_test(passes_under_tso),
-		cmocka_unit_test(every_fence_is_needed),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+const struct model_case model_cases[] = {
+	{.name = "no_permit_is_lost_or_doubled", .groups = GROUPS(&all)},
+	{.name = "passes_under_tso",
+	 .groups = GROUPS(&all),
+	 .run = {.tso = true}},
+	{.name = "every_fence_is_needed",
+	 .groups = GROUPS(&all),
+	 .files = "actor/semaphore.c"},
+	{.name = "every_fence_of_grants_is_needed",
+	 .groups = GROUPS(&all),
+	 .files = "actor/grant.c"},
+};
+const size_t n_model_cases = N_OF(model_cases);

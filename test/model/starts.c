@@ -182,5 +182,4 @@ static const struct explorer_scenario scenarios[] = {
 		 .thread = {start, abort_it}, .check = still_new),
 };
 
-const struct scene_group starts = {scenarios,
-				   sizeof(scenarios) / sizeof(scenarios[0])};
+const struct scene_group starts = SCENE_GROUP(scenarios);

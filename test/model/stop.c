@@ -304,5 +304,4 @@ static const struct explorer_scenario scenarios[] = {
 		 .thread = {run_0, run_1, stop_sink}, .check = scene_is_over),
 };
 
-const struct scene_group stops = {scenarios,
-				  sizeof(scenarios) / sizeof(scenarios[0])};
+const struct scene_group stops = SCENE_GROUP(scenarios);

@@ -376,5 +376,4 @@ static const struct explorer_scenario scenarios[] = {
 	     .thread = {two_slices_0, two_slices_1}, .check = both_are_over),
 };
 
-const struct scene_group subscribers = {
-	scenarios, sizeof(scenarios) / sizeof(scenarios[0])};
+const struct scene_group subscribers = SCENE_GROUP(scenarios);

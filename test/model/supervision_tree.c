@@ -474,5 +474,4 @@ static const struct explorer_scenario scenarios[] = {
 	       .thread = {put_0, put_1, shut_down}, .check = both_ended),
 };
 
-const struct scene_group supervision_trees = {
-	scenarios, sizeof(scenarios) / sizeof(scenarios[0])};
+const struct scene_group supervision_trees = SCENE_GROUP(scenarios);

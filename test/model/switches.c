@@ -280,8 +280,7 @@ static const struct explorer_scenario scenarios[] = {
 		  .check = ended),
 };
 
-const struct scene_group switches = {scenarios,
-				     sizeof(scenarios) / sizeof(scenarios[0])};
+const struct scene_group switches = SCENE_GROUP(scenarios);
 
 static const struct explorer_scenario long_scenarios[] = {
 	SWITCHING(.name = "a switch of two islands is thrown, and two work",
@@ -292,5 +291,4 @@ static const struct explorer_scenario long_scenarios[] = {
 		  .check = thrown_or_cancelled),
 };
 
-const struct scene_group long_switches = {
-	long_scenarios, sizeof(long_scenarios) / sizeof(long_scenarios[0])};
+const struct scene_group long_switches = SCENE_GROUP(long_scenarios);

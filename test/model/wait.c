@@ -4,22 +4,16 @@
  * overwritten as soon as the wait is over, and the executor that was run
  * meanwhile is freed: a waker that touches either too late is found.
  */
-#undef NDEBUG
-#include <assert.h>
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-
-#include <cmocka.h>
 
 #include "base/fence.h"
 #include "base/futex.h"
 #include "base/lock.h"
 #include "base/thread.h"
 #include "executor/wait.h"
-#include "explorer.h"
+#include "runner.h"
 
 #define REUSED 77u
 
@@ -215,57 +209,29 @@ static void one_permit_is_somewhere(void *context)
 		.setup = setup, __VA_ARGS__ \
 	}
 
-static const struct explorer_scenario sleeps =
+static const struct explorer_scenario scenarios[] = {
 	SCENARIO(.name = "a thread sleeps", .thread = {taker, giver},
-		 .check = frame_is_not_touched);
-static const struct explorer_scenario owns =
+		 .check = frame_is_not_touched),
 	SCENARIO(.name = "a thread runs what it owns", .thread = {owner, giver},
-		 .check = frame_is_not_touched);
-static const struct explorer_scenario gives_up =
+		 .check = frame_is_not_touched),
 	SCENARIO(.name = "a thread gives up",
 		 .thread = {impatient_taker, bare_giver},
-		 .check = one_permit_is_somewhere);
-static const struct explorer_scenario owner_gives_up =
+		 .check = one_permit_is_somewhere),
 	SCENARIO(.name = "an owner gives up",
 		 .thread = {impatient_owner, bare_giver},
-		 .check = one_permit_is_somewhere);
-
-static const struct explorer_scenario *const scenarios[] = {
-	&sleeps,
-	&owns,
-	&gives_up,
-	&owner_gives_up,
+		 .check = one_permit_is_somewhere),
 };
-#define N_SCENARIOS (sizeof(scenarios) / sizeof(scenarios[0]))
 
-static void no_wake_is_lost_and_nothing_touched_too_late(void **state)
-{
-	assert_true(explorer_all_pass(scenarios, N_SCENARIOS, false));
-}
+static const struct scene_group all = SCENE_GROUP(scenarios);
 
-static void passes_under_tso(void **state)
-{
-	assert_true(explorer_all_pass(scenarios, N_SCENARIOS, true));
-}
-
-static void every_fence_is_needed(void **state)
-{
-	const struct explorer_weaken_options options = {
-		.files = "executor/wait.c"};
-	struct explorer_weaken_result result;
-
-	assert_true(explorer_weaken(scenarios, N_SCENARIOS, &options, NULL, 0,
-				    &result));
-	assert_true(result.killed > 0);
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(no_wake_is_lost_and_nothing_touched_too_late),
-		cmocka_unit_test(passes_under_tso),
-		cmocka_unit_test(every_fence_is_needed),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+const struct model_case model_cases[] = {
+	{.name = "no_wake_is_lost_and_nothing_touched_too_late",
+	 .groups = GROUPS(&all)},
+	{.name = "passes_under_tso",
+	 .groups = GROUPS(&all),
+	 .run = {.tso = true}},
+	{.name = "every_fence_is_needed",
+	 .groups = GROUPS(&all),
+	 .files = "executor/wait.c"},
+};
+const size_t n_model_cases = N_OF(model_cases);

@@ -166,5 +166,4 @@ static const struct explorer_scenario scenarios[] = {
 		 .thread = {say_0, say_1, cancel_and_work}, .check = is_over),
 };
 
-const struct scene_group wakes = {scenarios,
-				  sizeof(scenarios) / sizeof(scenarios[0])};
+const struct scene_group wakes = SCENE_GROUP(scenarios);

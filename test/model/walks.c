@@ -347,5 +347,4 @@ static const struct explorer_scenario scenarios[] = {
 	       .thread = {put_0, spawn_2, look}, .check = three_go_on),
 };
 
-const struct scene_group walks = {scenarios,
-				  sizeof(scenarios) / sizeof(scenarios[0])};
+const struct scene_group walks = SCENE_GROUP(scenarios);
