@@ -80,8 +80,8 @@ static void calls_for_the_owner_are_refused_to_others(void **state)
 	pair_start(&pair);
 	assert_int_equal(weir_actor_end(&pair.source.actor), -EPERM);
 	assert_int_equal(weir_actor_fail(&pair.source.actor, error), -EPERM);
-	assert_int_equal(weir_actor_become(&pair.source.actor, sink_turn_n,
-					   NULL, 0),
+	assert_int_equal(weir_actor_become(&pair.source.actor, sink_turns, NULL,
+					   0),
 			 -EPERM);
 	assert_int_equal(weir_port_ignore(&pair.sink.in.port), -EPERM);
 	assert_int_equal(weir_port_require(&pair.sink.in.port), -EPERM);

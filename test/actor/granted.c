@@ -23,7 +23,7 @@ static int grant(struct weir_actor *actor)
 
 static const struct weir_actor_ops granting_ops = {
 	.name = "sink",
-	.turns = sink_turn_n,
+	.turns = sink_turns,
 	.signalled = grant,
 	.ended = sink_ended,
 	.stopped = sink_stopped,

@@ -122,7 +122,7 @@ static int link_when_signalled(struct weir_actor *actor)
 static void an_actor_that_runs_may_link_and_start_others(void **state)
 {
 	static const struct weir_actor_ops ops = {
-		.turns = source_turn_n,
+		.turns = source_turns,
 		.signalled = link_when_signalled,
 		.stopped = source_stopped,
 		.released = source_released,

@@ -134,7 +134,7 @@ static void flagged_released(struct weir_actor *actor)
 }
 
 static const struct weir_actor_ops flagged_ops = {
-	.turns = sink_turn_n,
+	.turns = sink_turns,
 	.ended = sink_ended,
 	.stopped = sink_stopped,
 	.released = flagged_released,

@@ -18,13 +18,13 @@ static void it_waits_longer_each_time(void **state)
 	size_t i;
 
 	world_around(&made, &after_backoff, OPEN);
-	offer(&world, 1, 9);
+	flow_offer(&world, 1, 9);
 	until(&world, 200 * MS);
 	ASSERT_OUT(&world, 1, 3, 5, 7, 9);
 	for (i = 0; i < 5; i++)
 		assert_int_equal(world.at_ns[i], at_ms[i] * MS);
 	assert_int_equal(made.n_made, 5);
-	world_end(&world, 0);
+	flow_world_end(&world, 0);
 }
 
 /* Takes up to three, and puts each out 5 ms later. */
@@ -38,14 +38,14 @@ static void what_it_held_back_is_lost_with_it(void **state)
 	struct parts made = {.compose = late, .fails_on = 2};
 
 	world_around(&made, &after_backoff, OPEN);
-	offer(&world, 1, 3);
+	flow_offer(&world, 1, 3);
 	until(&world, 4 * MS);
-	offer(&world, 5, 7);
+	flow_offer(&world, 5, 7);
 	until(&world, 100 * MS);
 	/* 2 fails with 3 behind it, and 6 with 7 */
 	ASSERT_OUT(&world, 1, 5);
 	assert_int_equal(world.at_ns[1], (5 + 10 + 5) * MS);
-	world_end(&world, 0);
+	flow_world_end(&world, 0);
 }
 
 static void nothing_runs_while_it_waits_and_a_cancel_ends_that(void **state)
@@ -53,7 +53,7 @@ static void nothing_runs_while_it_waits_and_a_cancel_ends_that(void **state)
 	struct parts made = {.fails_on = 2};
 
 	world_around(&made, &after_backoff, OPEN);
-	offer(&world, 1, 5);
+	flow_offer(&world, 1, 5);
 	until(&world, 5 * MS);
 	assert_int_equal(made.n_made, 1);
 	assert_int_equal(weir_sim_run_until(world.sim, 9 * MS, 1000), 0);
@@ -61,7 +61,7 @@ static void nothing_runs_while_it_waits_and_a_cancel_ends_that(void **state)
 	until(&world, 100 * MS);
 	assert_int_equal(made.n_made, 1);
 	ASSERT_OUT(&world, 1);
-	world_end(&world, -ECANCELED);
+	flow_world_end(&world, -ECANCELED);
 }
 
 static void upstream_may_end_while_it_waits(void **state)
@@ -69,9 +69,9 @@ static void upstream_may_end_while_it_waits(void **state)
 	struct parts made = {.fails_on = 2};
 
 	world_around(&made, &after_backoff, OPEN);
-	offer(&world, 1, 2);
+	flow_offer(&world, 1, 2);
 	until(&world, 5 * MS);
-	world_end(&world, 0);
+	flow_world_end(&world, 0);
 	assert_int_equal(made.n_made, 1);
 }
 
@@ -80,13 +80,13 @@ static void upstream_may_fail_while_it_waits(void **state)
 	struct parts made = {.fails_on = 2};
 
 	world_around(&made, &after_backoff, OPEN);
-	offer(&world, 1, 2);
+	flow_offer(&world, 1, 2);
 	until(&world, 5 * MS);
 	assert_int_equal(
 		weir_flow_queue_end(world.queue, weir_error_of(-EPROTO)), 0);
 	until(&world, 6 * MS);
 	assert_true(weir_completion_done(weir_flow_run_over(world.run)));
-	world_end(&world, -EPROTO);
+	flow_world_end(&world, -EPROTO);
 	assert_int_equal(made.n_made, 1);
 }
 
@@ -98,14 +98,14 @@ static void a_drain_lets_what_is_under_way_flow_through(void **state)
 	world.flow = weir_flow_async(world.flow, 8, NULL);
 	world.flow = around(world.flow, &made, &after_backoff);
 	world_start(&world, OPEN);
-	offer(&world, 1, 5);
+	flow_offer(&world, 1, 5);
 	until(&world, 5 * MS);
 	weir_flow_run_end(world.run);
 	until(&world, 100 * MS);
 	ASSERT_OUT(&world, 1, 3, 5);
 	assert_int_equal(world.at_ns[2], 30 * MS);
 	assert_true(weir_completion_done(weir_flow_run_over(world.run)));
-	world_end(&world, 0);
+	flow_world_end(&world, 0);
 }
 
 static void a_drain_with_nothing_under_way_ends_the_wait(void **state)
@@ -113,13 +113,13 @@ static void a_drain_with_nothing_under_way_ends_the_wait(void **state)
 	struct parts made = {.fails_on = 2};
 
 	world_around(&made, &after_backoff, OPEN);
-	offer(&world, 1, 2);
+	flow_offer(&world, 1, 2);
 	until(&world, 5 * MS);
 	weir_flow_run_end(world.run);
 	until(&world, 6 * MS);
 	assert_true(weir_completion_done(weir_flow_run_over(world.run)));
 	assert_int_equal(made.n_made, 1);
-	world_end(&world, 0);
+	flow_world_end(&world, 0);
 }
 
 static void it_takes_no_more_than_is_asked_for(void **state)
@@ -127,7 +127,7 @@ static void it_takes_no_more_than_is_asked_for(void **state)
 	struct parts made = {.fails_on = 2};
 
 	world_around(&made, NULL, 0);
-	offer(&world, 1, 1023);
+	flow_offer(&world, 1, 1023);
 	until(&world, 0);
 	assert_int_equal(weir_flow_queue_offer(world.queue, item_new(1024)), 0);
 	let_pass(&world, 1);

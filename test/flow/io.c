@@ -276,7 +276,7 @@ static void the_end_behind_the_last_frame_needs_no_demand(void **state)
 	size_t i;
 
 	for (i = 0; i < 3; i++) {
-		world_init(&world, weir_flow_bytes_items());
+		flow_world_init(&world, weir_flow_bytes_items());
 		world.flow =
 			weir_flow_map(cuts[i](world.flow), forget_frame, NULL);
 		world.flow = weir_flow_items(world.flow, NULL);
@@ -290,7 +290,7 @@ static void the_end_behind_the_last_frame_needs_no_demand(void **state)
 		assert_int_equal(world.got.n, 2);
 		assert_true(
 			weir_completion_done(weir_flow_run_over(world.run)));
-		world_end(&world, 0);
+		flow_world_end(&world, 0);
 	}
 }
 

@@ -77,7 +77,7 @@ static const struct weir_operator_ops debounce = {
 
 static void begin_debounce(struct world *world, size_t open)
 {
-	world_init(world, &counted_items);
+	flow_world_init(world, &counted_items);
 	world->got.counted = true;
 	world->flow = own(world->flow, &debounce);
 	world_start(world, open);
@@ -88,14 +88,14 @@ static void a_timer_is_put_off_by_each_item(void **state)
 	static struct world world;
 
 	begin_debounce(&world, OPEN);
-	offer(&world, 1, 2);
+	flow_offer(&world, 1, 2);
 	until(&world, 6 * MS);
-	offer(&world, 3, 3);
+	flow_offer(&world, 3, 3);
 	until(&world, 15 * MS);
 	assert_int_equal(world.got.n, 0);
 	until(&world, 30 * MS);
-	offer(&world, 4, 4);
-	world_end(&world, 0);
+	flow_offer(&world, 4, 4);
+	flow_world_end(&world, 0);
 	ASSERT_OUT(&world, 3, 4);
 	assert_true(world.at_ns[0] == 6 * MS + QUIET);
 	assert_true(world.at_ns[1] == 30 * MS + QUIET);
@@ -107,17 +107,17 @@ static void what_is_pushed_where_there_is_no_room_waits_for_it(void **state)
 	static struct world world;
 
 	begin_debounce(&world, 1);
-	offer(&world, 1, 1);
+	flow_offer(&world, 1, 1);
 	until(&world, 1 * MS);
 	let_pass(&world, 0);
-	offer(&world, 2, 3);
+	flow_offer(&world, 2, 3);
 	until(&world, 50 * MS);
 	assert_int_equal(world.got.n, 0);
 	let_pass(&world, 1);
 	ASSERT_OUT(&world, 1);
 	until(&world, 100 * MS);
 	let_pass(&world, OPEN);
-	world_end(&world, 0);
+	flow_world_end(&world, 0);
 	ASSERT_OUT(&world, 1, 3);
 }
 
@@ -127,14 +127,14 @@ static void and_the_end_comes_behind_it(void **state)
 	static struct world world;
 
 	begin_debounce(&world, 1);
-	offer(&world, 1, 1);
+	flow_offer(&world, 1, 1);
 	until(&world, 1 * MS);
 	let_pass(&world, 0);
 	assert_int_equal(weir_flow_queue_end(world.queue, NULL), 0);
 	until(&world, 50 * MS);
 	assert_false(weir_completion_done(weir_flow_run_over(world.run)));
 	let_pass(&world, 1);
-	world_end(&world, 0);
+	flow_world_end(&world, 0);
 	ASSERT_OUT(&world, 1);
 }
 
@@ -143,13 +143,13 @@ static void or_it_is_dropped_by_a_cancel(void **state)
 	static struct world world;
 
 	begin_debounce(&world, 1);
-	offer(&world, 1, 1);
+	flow_offer(&world, 1, 1);
 	until(&world, 1 * MS);
 	let_pass(&world, 0);
 	until(&world, 50 * MS);
 	assert_int_equal(n_live, 1);
 	weir_flow_run_stop(world.run, NULL);
-	world_end(&world, -ECANCELED);
+	flow_world_end(&world, -ECANCELED);
 	assert_int_equal(world.got.n, 0);
 }
 
@@ -169,17 +169,17 @@ static void and_upstream_is_cancelled_meanwhile(void **state)
 	};
 	static struct world world;
 
-	world_init(&world, &counted_items);
+	flow_world_init(&world, &counted_items);
 	world.got.counted = true;
 	world.flow = own(world.flow, &ops);
 	world_start(&world, 1);
-	offer(&world, 1, 1);
+	flow_offer(&world, 1, 1);
 	until(&world, 1 * MS);
 	let_pass(&world, 0);
 	until(&world, 50 * MS);
 	assert_int_equal(weir_flow_queue_offer(world.queue, NULL), -EPIPE);
 	let_pass(&world, 1);
-	world_end(&world, 0);
+	flow_world_end(&world, 0);
 	ASSERT_OUT(&world, 7);
 }
 
@@ -194,14 +194,14 @@ static void an_end_does_not_wait_for_a_timer(void **state)
 	static const struct weir_operator_ops ops = {.on_pull = in_an_hour};
 	static struct world world;
 
-	world_init(&world, NULL);
+	flow_world_init(&world, NULL);
 	world.flow = own(world.flow, &ops);
 	world_start(&world, OPEN);
 	until(&world, 1 * MS);
 	assert_int_equal(weir_flow_queue_end(world.queue, NULL), 0);
 	until(&world, 2 * MS);
 	assert_true(weir_completion_done(weir_flow_run_over(world.run)));
-	world_end(&world, 0);
+	flow_world_end(&world, 0);
 }
 
 /* So often a timer that is due at once, and then it pulls. */
@@ -253,13 +253,13 @@ static void one_that_always_wakes_itself_lets_others_do_something(void **state)
 	static struct world world;
 	int i;
 
-	world_init(&world, NULL);
+	flow_world_init(&world, NULL);
 	world.flow = own(world.flow, &ops);
 	world_start(&world, OPEN);
 	for (i = 0; i < 100; i++)
 		assert_true(weir_sim_step(world.sim));
 	weir_flow_run_stop(world.run, NULL);
-	world_end(&world, -ECANCELED);
+	flow_world_end(&world, -ECANCELED);
 }
 
 static int fail_late(struct weir_operator *op)
@@ -282,12 +282,12 @@ static void a_time_that_is_past_comes_at_once_and_its_failure_ends_it(
 	};
 	static struct world world;
 
-	world_init(&world, NULL);
+	flow_world_init(&world, NULL);
 	world.flow = own(world.flow, &ops);
 	assert_int_equal(weir_sim_run_until(world.sim, 0, 10), 0);
 	world_start(&world, OPEN);
 	until(&world, 5);
-	world_end(&world, -EDOM);
+	flow_world_end(&world, -EDOM);
 }
 
 /* An executor of one's own, without timers. */

@@ -22,16 +22,16 @@ static void what_nobody_asks_for_is_conflated(void **state)
 	static struct world world;
 	struct weir_flow_conflate_functions functions = {.add = sum_up};
 
-	world_init(&world, NULL);
+	flow_world_init(&world, NULL);
 	world.flow = weir_flow_conflate(world.flow, &functions, NULL);
 	world_start(&world, 0);
-	offer(&world, 1, 100);
+	flow_offer(&world, 1, 100);
 	until(&world, 0);
 	let_pass(&world, OPEN);
-	offer(&world, 7, 7);
+	flow_offer(&world, 7, 7);
 	until(&world, 0);
 	ASSERT_OUT(&world, 5050, 7);
-	world_end(&world, 0);
+	flow_world_end(&world, 0);
 }
 
 static void conflated_items_are_dropped_once(void **state)
@@ -39,17 +39,17 @@ static void conflated_items_are_dropped_once(void **state)
 	static struct world world;
 	struct weir_flow_conflate_functions functions = {.add = sum_items};
 
-	world_init(&world, &counted_items);
+	flow_world_init(&world, &counted_items);
 	world.got.counted = true;
 	world.flow = weir_flow_conflate(world.flow, &functions, NULL);
 	world_start(&world, 1);
-	offer(&world, 1, 3);
+	flow_offer(&world, 1, 3);
 	until(&world, 0);
-	offer(&world, 4, 5);
+	flow_offer(&world, 4, 5);
 	until(&world, 0);
 	weir_flow_run_stop(world.run, NULL);
 	ASSERT_OUT(&world, 6);
-	world_end(&world, -ECANCELED);
+	flow_world_end(&world, -ECANCELED);
 }
 
 /* --- grouped -------------------------------------------------------------- */
@@ -106,17 +106,17 @@ static void a_group_goes_when_its_time_has_come(void **state)
 {
 	static struct world world;
 
-	world_init(&world, NULL);
+	flow_world_init(&world, NULL);
 	world.flow = digits(weir_flow_grouped_within(world.flow, 3, 10 * MS));
 	world_start(&world, OPEN);
-	offer(&world, 1, 2);
+	flow_offer(&world, 1, 2);
 	until(&world, 9 * MS);
 	assert_int_equal(world.got.n, 0);
 	until(&world, 10 * MS);
 	ASSERT_OUT(&world, 12);
 	/* full before its time, which begins anew */
 	until(&world, 15 * MS);
-	offer(&world, 3, 6);
+	flow_offer(&world, 3, 6);
 	until(&world, 24 * MS);
 	ASSERT_OUT(&world, 12, 345);
 	until(&world, 25 * MS);
@@ -124,8 +124,8 @@ static void a_group_goes_when_its_time_has_come(void **state)
 	/* an empty one does not go */
 	until(&world, 100 * MS);
 	ASSERT_OUT(&world, 12, 345, 6);
-	offer(&world, 7, 7);
-	world_end(&world, 0);
+	flow_offer(&world, 7, 7);
+	flow_world_end(&world, 0);
 	ASSERT_OUT(&world, 12, 345, 6, 7);
 }
 
@@ -216,60 +216,60 @@ static void a_bounded_group_goes_when_its_time_has_come(void **state)
 {
 	static struct world world;
 
-	world_init(&world, NULL);
+	flow_world_init(&world, NULL);
 	world.flow = up_to(world.flow, 6, 10, 10 * MS);
 	world_start(&world, OPEN);
-	offer(&world, 1, 2);
+	flow_offer(&world, 1, 2);
 	until(&world, 10 * MS);
 	ASSERT_OUT(&world, 12);
 	/* the item that is too heavy has the time from when the others go */
 	until(&world, 15 * MS);
-	offer(&world, 3, 4);
+	flow_offer(&world, 3, 4);
 	until(&world, 15 * MS);
 	ASSERT_OUT(&world, 12, 3);
 	until(&world, 24 * MS);
 	ASSERT_OUT(&world, 12, 3);
 	until(&world, 25 * MS);
 	ASSERT_OUT(&world, 12, 3, 4);
-	world_end(&world, 0);
+	flow_world_end(&world, 0);
 }
 
 static void an_item_for_the_next_group_is_dropped_once(void **state)
 {
 	static struct world world;
 
-	world_init(&world, &counted_items);
+	flow_world_init(&world, &counted_items);
 	world.got.counted = true;
 	world.flow = weir_flow_grouped_up_to(world.flow, 4, counted_weight,
 					     NULL, 10, 0);
 	world.flow = weir_flow_map(world.flow, first_of_group, NULL);
 	world.flow = weir_flow_items(world.flow, &counted_items);
 	world_start(&world, 1);
-	offer(&world, 1, 9);
+	flow_offer(&world, 1, 9);
 	until(&world, 0);
 	weir_flow_run_stop(world.run, NULL);
 	ASSERT_OUT(&world, 1);
-	world_end(&world, -ECANCELED);
+	flow_world_end(&world, -ECANCELED);
 }
 
 static void a_light_group_goes_when_its_time_has_come(void **state)
 {
 	static struct world world;
 
-	world_init(&world, NULL);
+	flow_world_init(&world, NULL);
 	world.flow = weighted(world.flow, 6, 10, 10 * MS);
 	world_start(&world, OPEN);
-	offer(&world, 1, 2);
+	flow_offer(&world, 1, 2);
 	until(&world, 10 * MS);
 	ASSERT_OUT(&world, 12);
 	/* it begins anew, with no weight; that which is heavy, its time */
 	until(&world, 15 * MS);
-	offer(&world, 3, 5);
+	flow_offer(&world, 3, 5);
 	until(&world, 24 * MS);
 	ASSERT_OUT(&world, 12, 34);
 	until(&world, 25 * MS);
 	ASSERT_OUT(&world, 12, 34, 5);
-	world_end(&world, 0);
+	flow_world_end(&world, 0);
 }
 
 /* --- throttle ------------------------------------------------------------- */
@@ -280,15 +280,15 @@ static void a_throttle_lets_items_pass_at_its_rate(void **state)
 	struct weir_flow_rate rate = {.n = 1, .per_ns = 10 * MS};
 	size_t i;
 
-	world_init(&world, NULL);
+	flow_world_init(&world, NULL);
 	world.flow = weir_flow_throttle(world.flow, &rate);
 	world_start(&world, OPEN);
-	offer(&world, 1, 5);
+	flow_offer(&world, 1, 5);
 	until(&world, 100 * MS);
 	ASSERT_OUT(&world, 1, 2, 3, 4, 5);
 	for (i = 0; i < 5; i++)
 		assert_int_equal(world.at_ns[i], i * 10 * MS);
-	world_end(&world, 0);
+	flow_world_end(&world, 0);
 }
 
 static void a_pause_saves_up_a_burst(void **state)
@@ -296,18 +296,18 @@ static void a_pause_saves_up_a_burst(void **state)
 	static struct world world;
 	struct weir_flow_rate rate = {.n = 10, .per_ns = 100 * MS, .burst = 3};
 
-	world_init(&world, NULL);
+	flow_world_init(&world, NULL);
 	world.flow = weir_flow_throttle(world.flow, &rate);
 	world_start(&world, OPEN);
 	until(&world, 1000 * MS);
-	offer(&world, 1, 5);
+	flow_offer(&world, 1, 5);
 	until(&world, 1000 * MS);
 	ASSERT_OUT(&world, 1, 2, 3);
 	until(&world, 1010 * MS);
 	ASSERT_OUT(&world, 1, 2, 3, 4);
 	until(&world, 1020 * MS);
 	ASSERT_OUT(&world, 1, 2, 3, 4, 5);
-	world_end(&world, 0);
+	flow_world_end(&world, 0);
 }
 
 static uint64_t costs_itself(void *item, void *context)
@@ -321,18 +321,18 @@ static void items_pay_what_they_cost(void **state)
 	struct weir_flow_rate rate = {
 		.n = 1, .per_ns = MS, .burst = 2, .cost = costs_itself};
 
-	world_init(&world, NULL);
+	flow_world_init(&world, NULL);
 	world.flow = weir_flow_throttle(world.flow, &rate);
 	world_start(&world, OPEN);
-	offer(&world, 2, 2); /* at 0: the bucket is empty */
-	offer(&world, 5, 5); /* at 2: full, and owes 3 */
-	offer(&world, 1, 1); /* at 2 + 3 + 1 */
+	flow_offer(&world, 2, 2); /* at 0: the bucket is empty */
+	flow_offer(&world, 5, 5); /* at 2: full, and owes 3 */
+	flow_offer(&world, 1, 1); /* at 2 + 3 + 1 */
 	until(&world, 100 * MS);
 	ASSERT_OUT(&world, 2, 5, 1);
 	assert_int_equal(world.at_ns[0], 0);
 	assert_int_equal(world.at_ns[1], 2 * MS);
 	assert_int_equal(world.at_ns[2], 6 * MS);
-	world_end(&world, 0);
+	flow_world_end(&world, 0);
 }
 
 static void a_throttle_that_enforces_fails(void **state)
@@ -341,14 +341,14 @@ static void a_throttle_that_enforces_fails(void **state)
 	struct weir_flow_rate rate = {
 		.n = 2, .per_ns = MS, .how = WEIR_FLOW_THROTTLE_ENFORCE};
 
-	world_init(&world, &counted_items);
+	flow_world_init(&world, &counted_items);
 	world.got.counted = true;
 	world.flow = weir_flow_throttle(world.flow, &rate);
 	world_start(&world, OPEN);
-	offer(&world, 1, 4);
+	flow_offer(&world, 1, 4);
 	until(&world, 100 * MS);
 	ASSERT_OUT(&world, 1, 2);
-	world_end(&world, -EBUSY);
+	flow_world_end(&world, -EBUSY);
 }
 
 static void without_a_burst_each_item_waits_out_its_cost(void **state)
@@ -357,20 +357,20 @@ static void without_a_burst_each_item_waits_out_its_cost(void **state)
 	struct weir_flow_rate rate = {
 		.n = 1, .per_ns = 10 * MS, .burst = WEIR_FLOW_NO_BURST};
 
-	world_init(&world, NULL);
+	flow_world_init(&world, NULL);
 	world.flow = weir_flow_throttle(world.flow, &rate);
 	world_start(&world, OPEN);
-	offer(&world, 1, 2);
+	flow_offer(&world, 1, 2);
 	until(&world, 9 * MS);
 	assert_int_equal(world.got.n, 0);
 	until(&world, 1000 * MS);
-	offer(&world, 3, 3);
+	flow_offer(&world, 3, 3);
 	until(&world, 2000 * MS);
 	ASSERT_OUT(&world, 1, 2, 3);
 	assert_int_equal(world.at_ns[0], 10 * MS);
 	assert_int_equal(world.at_ns[1], 20 * MS);
 	assert_int_equal(world.at_ns[2], 1010 * MS);
-	world_end(&world, 0);
+	flow_world_end(&world, 0);
 }
 
 static uint64_t costs_once(void *item, void *context)
@@ -391,12 +391,12 @@ static void without_a_burst_what_costs_nothing_goes_at_once(void **state)
 		.context = &n_calls,
 	};
 
-	world_init(&world, NULL);
+	flow_world_init(&world, NULL);
 	world.flow = weir_flow_throttle(world.flow, &rate);
 	world_start(&world, OPEN);
-	offer(&world, 0, 0);
-	offer(&world, 7, 7);
-	offer(&world, 0, 1);
+	flow_offer(&world, 0, 0);
+	flow_offer(&world, 7, 7);
+	flow_offer(&world, 0, 1);
 	until(&world, 100 * MS);
 	ASSERT_OUT(&world, 0, 7, 0, 1);
 	assert_int_equal(world.at_ns[0], 0);
@@ -404,7 +404,7 @@ static void without_a_burst_what_costs_nothing_goes_at_once(void **state)
 	assert_int_equal(world.at_ns[2], 7 * MS);
 	assert_int_equal(world.at_ns[3], 8 * MS);
 	assert_int_equal(n_calls, 4);
-	world_end(&world, 0);
+	flow_world_end(&world, 0);
 }
 
 /* --- delay ---------------------------------------------------------------- */
@@ -413,31 +413,31 @@ static void each_item_is_late_by_the_delay(void **state)
 {
 	static struct world world;
 
-	world_init(&world, NULL);
+	flow_world_init(&world, NULL);
 	world.flow = weir_flow_delay(world.flow, 10 * MS, 4);
 	world_start(&world, OPEN);
-	offer(&world, 1, 1);
+	flow_offer(&world, 1, 1);
 	until(&world, 3 * MS);
-	offer(&world, 2, 2);
+	flow_offer(&world, 2, 2);
 	until(&world, 100 * MS);
 	ASSERT_OUT(&world, 1, 2);
 	assert_int_equal(world.at_ns[0], 10 * MS);
 	assert_int_equal(world.at_ns[1], 13 * MS);
-	world_end(&world, 0);
+	flow_world_end(&world, 0);
 }
 
 static void a_delay_that_is_cancelled_drops_what_waits(void **state)
 {
 	static struct world world;
 
-	world_init(&world, &counted_items);
+	flow_world_init(&world, &counted_items);
 	world.got.counted = true;
 	world.flow = weir_flow_delay(world.flow, 10 * MS, 4);
 	world_start(&world, OPEN);
-	offer(&world, 1, 6);
+	flow_offer(&world, 1, 6);
 	until(&world, 5 * MS);
 	weir_flow_run_stop(world.run, NULL);
-	world_end(&world, -ECANCELED);
+	flow_world_end(&world, -ECANCELED);
 	assert_int_equal(world.got.n, 0);
 }
 
@@ -447,33 +447,33 @@ static void an_idle_stream_fails(void **state)
 {
 	static struct world world;
 
-	world_init(&world, NULL);
+	flow_world_init(&world, NULL);
 	world.flow = weir_flow_idle_timeout(world.flow, 10 * MS);
 	world_start(&world, OPEN);
 	until(&world, 9 * MS);
-	offer(&world, 1, 1);
+	flow_offer(&world, 1, 1);
 	until(&world, 18 * MS);
-	offer(&world, 2, 2);
+	flow_offer(&world, 2, 2);
 	until(&world, 27 * MS);
 	assert_false(weir_completion_done(weir_flow_run_over(world.run)));
 	until(&world, 28 * MS);
 	assert_true(weir_completion_done(weir_flow_run_over(world.run)));
 	ASSERT_OUT(&world, 1, 2);
-	world_end(&world, -ETIMEDOUT);
+	flow_world_end(&world, -ETIMEDOUT);
 }
 
 static void a_stream_that_completes_too_late_fails(void **state)
 {
 	static struct world world;
 
-	world_init(&world, NULL);
+	flow_world_init(&world, NULL);
 	world.flow = weir_flow_completion_timeout(world.flow, 10 * MS);
 	world_start(&world, OPEN);
 	until(&world, 9 * MS);
-	offer(&world, 1, 1);
+	flow_offer(&world, 1, 1);
 	until(&world, 10 * MS);
 	assert_true(weir_completion_done(weir_flow_run_over(world.run)));
-	world_end(&world, -ETIMEDOUT);
+	flow_world_end(&world, -ETIMEDOUT);
 }
 
 /* An error needs no demand. */
@@ -481,40 +481,40 @@ static void a_timeout_is_told_though_nobody_asks(void **state)
 {
 	static struct world world;
 
-	world_init(&world, NULL);
+	flow_world_init(&world, NULL);
 	world.flow = weir_flow_completion_timeout(world.flow, 10 * MS);
 	world_start(&world, 0);
-	offer(&world, 1, 5);
+	flow_offer(&world, 1, 5);
 	until(&world, 10 * MS);
 	assert_true(weir_completion_done(weir_flow_run_over(world.run)));
-	world_end(&world, -ETIMEDOUT);
+	flow_world_end(&world, -ETIMEDOUT);
 }
 
 static void a_first_item_ends_the_initial_timeout(void **state)
 {
 	static struct world world;
 
-	world_init(&world, NULL);
+	flow_world_init(&world, NULL);
 	world.flow = weir_flow_initial_timeout(world.flow, 10 * MS);
 	world_start(&world, OPEN);
 	until(&world, 9 * MS);
-	offer(&world, 1, 1);
+	flow_offer(&world, 1, 1);
 	until(&world, 100 * MS);
-	offer(&world, 2, 2);
+	flow_offer(&world, 2, 2);
 	until(&world, 100 * MS);
 	ASSERT_OUT(&world, 1, 2);
-	world_end(&world, 0);
+	flow_world_end(&world, 0);
 }
 
 static void without_a_first_item_it_fails(void **state)
 {
 	static struct world world;
 
-	world_init(&world, NULL);
+	flow_world_init(&world, NULL);
 	world.flow = weir_flow_initial_timeout(world.flow, 10 * MS);
 	world_start(&world, OPEN);
 	until(&world, 10 * MS);
-	world_end(&world, -ETIMEDOUT);
+	flow_world_end(&world, -ETIMEDOUT);
 }
 
 /* --- tick ----------------------------------------------------------------- */
@@ -523,7 +523,7 @@ static void ticks_come_on_time_and_are_not_made_up_for(void **state)
 {
 	static struct world world;
 
-	world_init(&world, NULL);
+	flow_world_init(&world, NULL);
 	weir_flow_free(world.flow);
 	world.flow = weir_flow_tick(5 * MS, 10 * MS, (void *)1);
 	world_start(&world, 2);
@@ -537,7 +537,7 @@ static void ticks_come_on_time_and_are_not_made_up_for(void **state)
 	assert_int_equal(world.at_ns[2], 50 * MS);
 	assert_int_equal(world.at_ns[3], 55 * MS);
 	weir_flow_run_end(world.run);
-	world_end(&world, 0);
+	flow_world_end(&world, 0);
 }
 
 static void bad_arguments_make_a_failed_flow(void **state)

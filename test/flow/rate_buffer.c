@@ -17,11 +17,11 @@ static void assert_run(const struct world *world, size_t from, size_t n,
 static void fill_buffer(struct world *world, intptr_t n,
 			enum weir_overflow strategy)
 {
-	world_init(world, &counted_items);
+	flow_world_init(world, &counted_items);
 	world->got.counted = true;
 	world->flow = weir_flow_buffer(world->flow, 100, strategy);
 	world_start(world, 0);
-	offer(world, 1, n);
+	flow_offer(world, 1, n);
 	until(world, 0);
 	let_pass(world, OPEN);
 }
@@ -33,7 +33,7 @@ static void buffer_head_keeps_the_youngest(void **state)
 	fill_buffer(&world, 200, WEIR_OVERFLOW_DROP_HEAD);
 	assert_int_equal(world.got.n, 100);
 	assert_run(&world, 0, 100, 101);
-	world_end(&world, 0);
+	flow_world_end(&world, 0);
 }
 
 static void buffer_tail_keeps_the_oldest_and_the_last(void **state)
@@ -44,7 +44,7 @@ static void buffer_tail_keeps_the_oldest_and_the_last(void **state)
 	assert_int_equal(world.got.n, 100);
 	assert_run(&world, 0, 99, 1);
 	assert_int_equal(world.got.values[99], 200);
-	world_end(&world, 0);
+	flow_world_end(&world, 0);
 }
 
 static void buffer_all_begins_anew(void **state)
@@ -54,7 +54,7 @@ static void buffer_all_begins_anew(void **state)
 	fill_buffer(&world, 150, WEIR_OVERFLOW_DROP_ALL);
 	assert_int_equal(world.got.n, 50);
 	assert_run(&world, 0, 50, 101);
-	world_end(&world, 0);
+	flow_world_end(&world, 0);
 }
 
 static void buffer_new_keeps_the_oldest(void **state)
@@ -64,7 +64,7 @@ static void buffer_new_keeps_the_oldest(void **state)
 	fill_buffer(&world, 150, WEIR_OVERFLOW_DROP_NEW);
 	assert_int_equal(world.got.n, 100);
 	assert_run(&world, 0, 100, 1);
-	world_end(&world, 0);
+	flow_world_end(&world, 0);
 }
 
 static void buffer_fail_fails_and_cancels_upstream(void **state)
@@ -74,60 +74,60 @@ static void buffer_fail_fails_and_cancels_upstream(void **state)
 	fill_buffer(&world, 101, WEIR_OVERFLOW_FAIL);
 	assert_int_equal(world.got.n, 0);
 	assert_int_equal(weir_flow_queue_offer(world.queue, NULL), -EPIPE);
-	world_end(&world, -EOVERFLOW);
+	flow_world_end(&world, -EOVERFLOW);
 }
 
 static void buffer_with_back_pressure_asks_for_no_more(void **state)
 {
 	static struct world world;
 
-	world_init(&world, NULL);
+	flow_world_init(&world, NULL);
 	world.flow =
 		weir_flow_buffer(world.flow, 100, WEIR_OVERFLOW_BACK_PRESSURE);
 	world_start(&world, 0);
-	offer(&world, 1, 1024);
+	flow_offer(&world, 1, 1024);
 	until(&world, 0);
 	/* the queue's own room says how many were taken */
-	offer(&world, 1025, 1124);
+	flow_offer(&world, 1025, 1124);
 	assert_int_equal(weir_flow_queue_offer(world.queue, NULL), -EAGAIN);
 	let_pass(&world, OPEN);
 	assert_int_equal(world.got.n, 1124);
 	assert_run(&world, 0, 1124, 1);
-	world_end(&world, 0);
+	flow_world_end(&world, 0);
 }
 
 static void a_buffer_ends_behind_what_it_holds(void **state)
 {
 	static struct world world;
 
-	world_init(&world, &counted_items);
+	flow_world_init(&world, &counted_items);
 	world.got.counted = true;
 	world.flow = weir_flow_buffer(world.flow, 3, WEIR_OVERFLOW_DROP_HEAD);
 	world_start(&world, 1);
-	offer(&world, 1, 3);
+	flow_offer(&world, 1, 3);
 	until(&world, 0);
 	assert_int_equal(weir_flow_queue_end(world.queue, NULL), 0);
 	until(&world, 0);
 	assert_false(weir_completion_done(weir_flow_run_over(world.run)));
 	let_pass(&world, OPEN);
 	ASSERT_OUT(&world, 1, 2, 3);
-	world_end(&world, 0);
+	flow_world_end(&world, 0);
 }
 
 static void a_buffer_that_is_cancelled_drops_what_it_holds(void **state)
 {
 	static struct world world;
 
-	world_init(&world, &counted_items);
+	flow_world_init(&world, &counted_items);
 	world.got.counted = true;
 	world.flow = weir_flow_take(
 		weir_flow_buffer(world.flow, 8, WEIR_OVERFLOW_DROP_HEAD), 2);
 	world_start(&world, 0);
-	offer(&world, 1, 6);
+	flow_offer(&world, 1, 6);
 	until(&world, 0);
 	let_pass(&world, OPEN);
 	ASSERT_OUT(&world, 1, 2);
-	world_end(&world, 0);
+	flow_world_end(&world, 0);
 }
 
 /* What a full buffer drops is told by its items, one by one. */
@@ -142,13 +142,13 @@ static size_t fill_five(struct world *world, enum weir_overflow strategy)
 	size_t n_dropped = 0;
 	struct weir_items items = {.drop = count_drop, .context = &n_dropped};
 
-	world_init(world, &items);
+	flow_world_init(world, &items);
 	world->flow = weir_flow_buffer(world->flow, 5, strategy);
 	world_start(world, 0);
-	offer(world, 1, 8);
+	flow_offer(world, 1, 8);
 	until(world, 0);
 	let_pass(world, OPEN);
-	world_end(world, 0);
+	flow_world_end(world, 0);
 	return n_dropped;
 }
 

@@ -46,14 +46,14 @@ static void never_waits_without_work(void **state)
 {
 	static struct world world;
 
-	world_init(&world, NULL);
+	flow_world_init(&world, NULL);
 	weir_flow_free(world.flow);
 	world.flow = weir_flow_never();
 	world_start(&world, OPEN);
 	until(&world, MS);
 	assert_false(weir_sim_step(world.sim));
 	weir_flow_run_stop(world.run, NULL);
-	world_end(&world, -ECANCELED);
+	flow_world_end(&world, -ECANCELED);
 }
 
 /* --- What is made --------------------------------------------------------- */
@@ -84,14 +84,14 @@ static void unfold_makes_one_for_each_that_is_asked_for(void **state)
 				   9),
 		    -EIO, 34, 89);
 	n_calls = 0;
-	world_init(&world, NULL);
+	flow_world_init(&world, NULL);
 	weir_flow_free(world.flow);
 	world.flow = weir_flow_unfold((void *)1, fibonacci, NULL);
 	world_start(&world, 4);
 	until(&world, 0);
 	assert_int_equal(n_calls, 4);
 	let_pass(&world, OPEN);
-	world_end(&world, 0);
+	flow_world_end(&world, 0);
 }
 
 static int n_open;
@@ -177,13 +177,13 @@ static void a_queue_is_empty_when_it_ends(void **state)
 {
 	static struct world world;
 
-	world_init(&world, &counted_items);
+	flow_world_init(&world, &counted_items);
 	world.got.counted = true;
-	offer(&world, 1, 3);
+	flow_offer(&world, 1, 3);
 	world_start(&world, OPEN);
 	until(&world, 0);
-	offer(&world, 4, 5);
-	world_end(&world, 0);
+	flow_offer(&world, 4, 5);
+	flow_world_end(&world, 0);
 	ASSERT_OUT(&world, 1, 2, 3, 4, 5);
 }
 
@@ -321,28 +321,28 @@ static void a_queue_closed_with_an_error_fails_behind_its_items(void **state)
 {
 	static struct world world;
 
-	world_init(&world, NULL);
-	offer(&world, 1, 2);
+	flow_world_init(&world, NULL);
+	flow_offer(&world, 1, 2);
 	assert_int_equal(weir_flow_queue_end(world.queue, weir_error_of(-EIO)),
 			 0);
 	world_start(&world, OPEN);
 	until(&world, 0);
 	ASSERT_OUT(&world, 1, 2);
-	world_end(&world, -EIO);
+	flow_world_end(&world, -EIO);
 }
 
 static void a_queue_whose_run_is_over_takes_no_more(void **state)
 {
 	static struct world world;
 
-	world_init(&world, &counted_items);
+	flow_world_init(&world, &counted_items);
 	world.got.counted = true;
 	world.flow = weir_flow_take(world.flow, 2);
-	offer(&world, 1, 5);
+	flow_offer(&world, 1, 5);
 	world_start(&world, OPEN);
 	until(&world, 0);
 	assert_int_equal(weir_flow_queue_offer(world.queue, NULL), -EPIPE);
-	world_end(&world, 0);
+	flow_world_end(&world, 0);
 	ASSERT_OUT(&world, 1, 2);
 }
 

@@ -215,9 +215,9 @@ static void items_that_a_flow_wants_no_more_hold_nobody_up(void **state)
 	struct parts groups = {.compose = one_and_no_end, .n_keys = 10};
 
 	world_by(&groups, &options, OPEN);
-	offer(&world, 1, 1);
-	offer(&world, 11, 12);
-	offer(&world, 21, 22);
+	flow_offer(&world, 1, 1);
+	flow_offer(&world, 11, 12);
+	flow_offer(&world, 21, 22);
 	until(&world, 1 * MS);
 	assert_int_equal(world.got.n, 0);
 	/* then it drops those that wait and those that come */
@@ -240,16 +240,16 @@ static void others_go_by_one_that_waits(void **state)
 	struct parts groups = {.compose = late, .n_keys = 10};
 
 	world_by(&groups, NULL, OPEN);
-	offer(&world, 1, 1);
-	offer(&world, 11, 12);
+	flow_offer(&world, 1, 1);
+	flow_offer(&world, 11, 12);
 	until(&world, 1 * MS);
 	ASSERT_OUT(&world, 12);
-	offer(&world, 2, 2);
+	flow_offer(&world, 2, 2);
 	until(&world, 6 * MS);
 	ASSERT_OUT(&world, 12, 2, 1);
 	until(&world, 11 * MS);
 	ASSERT_OUT(&world, 12, 2, 1, 11);
-	world_end(&world, 0);
+	flow_world_end(&world, 0);
 }
 
 static void one_that_is_full_holds_all_up(void **state)
@@ -259,16 +259,16 @@ static void one_that_is_full_holds_all_up(void **state)
 
 	world_by(&groups, &options, OPEN);
 	/* one is delayed and two wait when 2 comes */
-	offer(&world, 1, 1);
-	offer(&world, 11, 11);
-	offer(&world, 21, 21);
-	offer(&world, 2, 2);
+	flow_offer(&world, 1, 1);
+	flow_offer(&world, 11, 11);
+	flow_offer(&world, 21, 21);
+	flow_offer(&world, 2, 2);
 	until(&world, 4 * MS);
 	assert_int_equal(world.got.n, 0);
 	until(&world, 20 * MS);
 	ASSERT_OUT(&world, 1, 2, 11, 21);
 	assert_int_equal(world.at_ns[1], 5 * MS);
-	world_end(&world, 0);
+	flow_world_end(&world, 0);
 }
 
 static void it_takes_no_more_than_is_asked_for(void **state)
@@ -276,7 +276,7 @@ static void it_takes_no_more_than_is_asked_for(void **state)
 	struct parts groups = {.compose = index_them, .n_keys = 2};
 
 	world_by(&groups, NULL, 0);
-	offer(&world, 1, 1024);
+	flow_offer(&world, 1, 1024);
 	until(&world, 0);
 	let_pass(&world, 1);
 	ASSERT_OUT(&world, 1);
@@ -296,13 +296,13 @@ static void a_drain_brings_out_the_results(void **state)
 	struct parts groups = {.compose = sum_of_late, .n_keys = 10};
 
 	world_by(&groups, NULL, OPEN);
-	offer(&world, 1, 2);
-	offer(&world, 11, 12);
+	flow_offer(&world, 1, 2);
+	flow_offer(&world, 11, 12);
 	until(&world, 1 * MS);
 	weir_flow_run_end(world.run);
 	until(&world, 20 * MS);
 	ASSERT_OUT(&world, 12, 11);
-	world_end(&world, 0);
+	flow_world_end(&world, 0);
 }
 
 /* --- The rest ------------------------------------------------------------- */

@@ -122,7 +122,7 @@ static void a_rest_that_is_wanted_no_more_is_cancelled(void **state)
 	world_counted(&parts);
 	world.flow = prefix(world.flow, 1, &parts);
 	world_start(&world, OPEN);
-	offer(&world, 1, 9);
+	flow_offer(&world, 1, 9);
 	until(&world, 0);
 	ASSERT_OUT(&world, 1000, 2);
 	assert_int_equal(n_live, 0);

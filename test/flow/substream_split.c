@@ -181,7 +181,7 @@ static void the_next_part_waits_for_the_end_of_the_last(void **state)
 	world_counted(&parts);
 	world.flow = when(world.flow, &parts);
 	world_start(&world, OPEN);
-	offer(&world, 1, 6);
+	flow_offer(&world, 1, 6);
 	until(&world, 4 * MS);
 	assert_int_equal(parts.n_made, 1);
 	until(&world, 6 * MS);
@@ -193,7 +193,7 @@ static void the_next_part_waits_for_the_end_of_the_last(void **state)
 	until(&world, 20 * MS);
 	ASSERT_OUT(&world, 1, 2, 3, 4, 5, 6);
 	assert_int_equal(world.at_ns[5], 15 * MS);
-	world_end(&world, 0);
+	flow_world_end(&world, 0);
 }
 
 static void none_takes_more_than_is_asked_for(void **state)
@@ -210,7 +210,7 @@ static void none_takes_more_than_is_asked_for(void **state)
 		world.flow = i ? after(world.flow, &parts)
 			       : when(world.flow, &parts);
 		world_start(&world, 0);
-		offer(&world, 1, 1024);
+		flow_offer(&world, 1, 1024);
 		until(&world, 0);
 		assert_int_equal(n_live, 1024);
 		let_pass(&world, 2);

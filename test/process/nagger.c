@@ -41,7 +41,7 @@ static void naggers(struct world *world, uint32_t limit)
 	world->options.make = make_nagger;
 	world->options.context = world->executor;
 	world->options.jobs = NULL;
-	start(world, limit);
+	pool_start(world, limit);
 }
 
 static void d4_1_so_many_messages_and_so_often(struct world *world)
@@ -52,7 +52,7 @@ static void d4_1_so_many_messages_and_so_often(struct world *world)
 
 	naggers(world, 1);
 	assert_int_equal(weir_pool_run(world->pools, "a", &dishes, &worker), 0);
-	settle(world);
+	pool_settle(world);
 	assert_int_equal(n_sent, 3);
 	for (i = 0; i < 3; i++) {
 		assert_int_equal(sent[i].at_ns, (i + 1) * 40 * MS);
@@ -69,9 +69,9 @@ static void d4_1_none_is_none(struct world *world)
 
 	naggers(world, 1);
 	assert_int_equal(weir_pool_run(world->pools, "a", &nothing, NULL), 0);
-	settle(world);
+	pool_settle(world);
 	assert_int_equal(n_sent, 0);
-	assert_int_equal(now(world), 0);
+	assert_int_equal(pool_now(world), 0);
 	assert_pool(world, 1, 0);
 }
 
@@ -85,7 +85,7 @@ static void d4_1_for_ever_until_it_is_stopped(struct world *world)
 	weir_sim_run_until(world->sim, 1000 * MS, UINT64_MAX);
 	assert_int_equal(n_sent, 25);
 	assert_int_equal(weir_system_stop_actor(world->system, worker), 0);
-	settle(world);
+	pool_settle(world);
 	assert_int_equal(n_sent, 25);
 	assert_pool(world, 1, 0);
 }
@@ -107,7 +107,7 @@ static void d4_2_what_it_does_not_know_does_not_make_it_mute(
 		weir_actor_unref(actor);
 		weir_sim_run_until(world->sim, i * 20 * MS, UINT64_MAX);
 	}
-	settle(world);
+	pool_settle(world);
 	assert_int_equal(n_sent, 3);
 	assert_int_equal(sent[2].at_ns, 120 * MS);
 	assert_pool(world, 1, 0);
@@ -126,7 +126,7 @@ static void d4_3_the_third_message_comes_a_delay_later(struct world *world)
 	for (i = 0; i < 3; i++)
 		assert_int_equal(weir_pool_queue(world->pools, "a", &nags[i]),
 				 0);
-	settle(world);
+	pool_settle(world);
 	assert_int_equal(n_sent, 3);
 	assert_int_equal(sent[0].at_ns, 40 * MS);
 	assert_int_equal(sent[1].at_ns, 40 * MS);
@@ -145,14 +145,14 @@ static void d4_3_who_waits_as_the_third_waits_a_delay(struct world *world)
 
 	naggers(world, 2);
 	for (i = 0; i < 3; i++) {
-		assert_int_equal(now(world), 0);
+		assert_int_equal(pool_now(world), 0);
 		assert_int_equal(weir_pool_queue_wait(world->pools, "a",
 						      &nags[i], WEIR_FOREVER,
 						      NULL),
 				 0);
 	}
-	assert_int_equal(now(world), 40 * MS);
-	settle(world);
+	assert_int_equal(pool_now(world), 40 * MS);
+	pool_settle(world);
 	assert_int_equal(n_sent, 3);
 }
 

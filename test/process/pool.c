@@ -14,49 +14,49 @@ static void d3_1_run_starts_a_worker_or_says_no_at_once(struct world *world)
 {
 	struct weir_actor_id worker = WEIR_ACTOR_ID_NONE;
 
-	start(world, 2);
+	pool_start(world, 2);
 	assert_int_equal(given(&world->jobs[1],
 			       weir_pool_run(world->pools, "a", &world->jobs[1],
 					     &worker)),
 			 0);
 	assert_true(weir_system_is_alive(world->system, worker));
-	assert_int_equal(run(world, 2), 0);
-	assert_int_equal(run(world, 3), -EAGAIN);
+	assert_int_equal(pool_run(world, 2), 0);
+	assert_int_equal(pool_run(world, 3), -EAGAIN);
 	assert_pool(world, 0, 0);
-	settle(world);
+	pool_settle(world);
 	assert_true(weir_actor_id_equal(worker, world->jobs[1].worker));
-	assert_int_equal(run(world, 3), -EAGAIN);
+	assert_int_equal(pool_run(world, 3), -EAGAIN);
 	assert_int_equal(world->running, 2);
 }
 
 static void d3_1_with_no_place_at_all_nothing_runs(struct world *world)
 {
 	world->options.queue_max = 2;
-	start(world, 0);
-	assert_int_equal(run(world, 1), -EAGAIN);
+	pool_start(world, 0);
+	assert_int_equal(pool_run(world, 1), -EAGAIN);
 	assert_int_equal(queue(world, 2), 0);
 	assert_int_equal(ask(world, 3), 0);
 	assert_int_equal(queue(world, 4), -ENOBUFS);
 	assert_int_equal(queue_wait(world, 5, SECOND), -ENOBUFS);
-	settle(world);
+	pool_settle(world);
 	assert_int_equal(world->made, 0);
 	assert_pool(world, 0, 2);
 	assert_true(cancel(world, 3));
 	assert_int_equal(queue_wait(world, 6, SECOND), -ETIMEDOUT);
-	assert_int_equal(now(world), SECOND);
+	assert_int_equal(pool_now(world), SECOND);
 }
 
 static void d3_2_what_is_queued_starts_at_once_if_there_is_a_place(
 	struct world *world)
 {
-	start(world, 3);
+	pool_start(world, 3);
 	assert_int_equal(queue(world, 1), 0);
 	assert_int_equal(ask(world, 2), 0);
-	settle(world);
+	pool_settle(world);
 	assert_order(world, "1 2");
-	assert_int_equal(now(world), 0);
+	assert_int_equal(pool_now(world), 0);
 	assert_int_equal(queue_wait(world, 3, WEIR_FOREVER), 0);
-	settle(world);
+	pool_settle(world);
 	assert_order(world, "1 2 3");
 	assert_pool(world, 0, 0);
 }
@@ -71,31 +71,31 @@ static void d3_2_who_asks_is_told_when_its_worker_was_spawned(
 	struct world *world)
 {
 	world->in_started = worker_is_there;
-	start(world, 1);
-	assert_int_equal(run(world, 1), 0);
+	pool_start(world, 1);
+	assert_int_equal(pool_run(world, 1), 0);
 	assert_int_equal(ask(world, 2), 0);
-	settle(world);
+	pool_settle(world);
 	assert_int_equal(world->jobs[2].told, 0);
-	end(world, 1);
+	pool_end(world, 1);
 	assert_int_equal(world->jobs[2].told, 1);
 	assert_int_equal(world->jobs[2].rc, 0);
 }
 
 static void d3_2_queue_wait_waits_for_its_worker(struct world *world)
 {
-	start(world, 1);
+	pool_start(world, 1);
 	world->jobs[1].work_ns = 7 * MS;
 	world->jobs[2].work_ns = 10 * MS;
-	assert_int_equal(run(world, 1), 0);
+	assert_int_equal(pool_run(world, 1), 0);
 	assert_int_equal(queue_wait(world, 2, WEIR_FOREVER), 0);
-	assert_int_equal(now(world), 7 * MS);
+	assert_int_equal(pool_now(world), 7 * MS);
 	assert_true(weir_system_is_alive(world->system, world->jobs[2].worker));
 	/* Who waits too short a time leaves the queue. */
 	assert_int_equal(queue_wait(world, 3, 2 * MS), -ETIMEDOUT);
 	assert_int_equal(queue_wait(world, 4, 0), -ETIMEDOUT);
 	assert_int_equal(queue_wait(world, 5, SECOND), 0);
-	assert_int_equal(now(world), 17 * MS);
-	settle(world);
+	assert_int_equal(pool_now(world), 17 * MS);
+	pool_settle(world);
 	assert_order(world, "1 2 5");
 }
 
@@ -111,18 +111,18 @@ static void wait_in_slice(struct job *job)
 static void d3_2_a_turn_may_not_wait(struct world *world)
 {
 	world->in_pre_start = wait_in_slice;
-	start(world, 2);
-	assert_int_equal(run(world, 1), 0);
-	settle(world);
+	pool_start(world, 2);
+	assert_int_equal(pool_run(world, 1), 0);
+	pool_settle(world);
 	assert_pool(world, 1, 0);
 	assert_int_equal(world->jobs[2].back, 1);
 }
 
 static void d3_2_who_waits_for_ever_in_vain_is_told(struct world *world)
 {
-	start(world, 1);
-	assert_int_equal(run(world, 1), 0);
-	settle(world);
+	pool_start(world, 1);
+	assert_int_equal(pool_run(world, 1), 0);
+	pool_settle(world);
 	/* On the simulator, where nothing is left that could end the wait. */
 	assert_int_equal(queue_wait(world, 2, WEIR_FOREVER), -EDEADLK);
 	assert_pool(world, 0, 0);
@@ -133,8 +133,8 @@ static void e12_the_queue_is_bounded(struct world *world)
 	size_t i;
 
 	world->options.queue_max = 20;
-	start(world, 1);
-	assert_int_equal(run(world, 1), 0);
+	pool_start(world, 1);
+	assert_int_equal(pool_run(world, 1), 0);
 	for (i = 2; i <= 21; i++)
 		assert_int_equal(i % 2 ? queue(world, i) : ask(world, i), 0);
 	assert_int_equal(queue(world, 22), -ENOBUFS);
@@ -149,26 +149,26 @@ static void e12_beyond_the_bound_the_new_job_may_be_dropped(struct world *world)
 {
 	world->options.queue_max = 2;
 	world->options.overflow = WEIR_OVERFLOW_DROP_NEW;
-	start(world, 1);
-	assert_int_equal(run(world, 1), 0);
+	pool_start(world, 1);
+	assert_int_equal(pool_run(world, 1), 0);
 	assert_int_equal(queue(world, 2), 0);
 	assert_int_equal(ask(world, 3), 0);
 	assert_int_equal(queue(world, 4), 0);
 	assert_int_equal(world->jobs[4].dropped, 1);
-	assert_int_equal(counts(world).dropped, 1);
+	assert_int_equal(pool_counts(world).dropped, 1);
 	assert_int_equal(ask(world, 5), 0);
 	assert_int_equal(world->jobs[5].told, 1);
 	assert_int_equal(world->jobs[5].rc, -ENOBUFS);
 	assert_int_equal(world->jobs[5].dropped, 0);
 	assert_false(cancel(world, 5));
 	assert_int_equal(queue_wait(world, 6, SECOND), -ENOBUFS);
-	assert_int_equal(counts(world).dropped, 1);
+	assert_int_equal(pool_counts(world).dropped, 1);
 	assert_pool(world, 0, 2);
-	settle(world);
-	tell(world, 1);
-	settle(world);
-	tell(world, 2);
-	settle(world);
+	pool_settle(world);
+	pool_tell(world, 1);
+	pool_settle(world);
+	pool_tell(world, 2);
+	pool_settle(world);
 	assert_order(world, "1 2 3");
 }
 
@@ -176,26 +176,26 @@ static void e12_or_the_one_that_has_waited_longest(struct world *world)
 {
 	world->options.queue_max = 2;
 	world->options.overflow = WEIR_OVERFLOW_DROP_HEAD;
-	start(world, 1);
-	assert_int_equal(run(world, 1), 0);
+	pool_start(world, 1);
+	assert_int_equal(pool_run(world, 1), 0);
 	assert_int_equal(queue(world, 2), 0);
 	assert_int_equal(ask(world, 3), 0);
 	assert_int_equal(queue(world, 4), 0);
 	assert_int_equal(world->jobs[2].dropped, 1);
-	assert_int_equal(counts(world).dropped, 1);
+	assert_int_equal(pool_counts(world).dropped, 1);
 	assert_int_equal(world->jobs[3].told, 0);
 	assert_int_equal(ask(world, 5), 0);
 	assert_int_equal(world->jobs[3].told, 1);
 	assert_int_equal(world->jobs[3].rc, -ENOBUFS);
 	assert_int_equal(world->jobs[3].dropped, 0);
-	assert_int_equal(counts(world).dropped, 1);
+	assert_int_equal(pool_counts(world).dropped, 1);
 	assert_false(cancel(world, 3));
 	assert_pool(world, 0, 2);
-	settle(world);
-	tell(world, 1);
-	settle(world);
-	tell(world, 4);
-	settle(world);
+	pool_settle(world);
+	pool_tell(world, 1);
+	pool_settle(world);
+	pool_tell(world, 4);
+	pool_settle(world);
 	assert_order(world, "1 4 5");
 }
 
@@ -244,12 +244,12 @@ static void d3_3_the_end_of_a_worker_starts_the_next(struct world *world)
 	static const enum how hows[] = {WAITS, FAILS, FATAL, CRASHES};
 	size_t i;
 
-	start(world, 1);
+	pool_start(world, 1);
 	for (i = 1; i <= 16; i++) {
 		world->jobs[i].how = hows[i % 4];
 		assert_int_equal(queue(world, i), 0);
 	}
-	settle(world);
+	pool_settle(world);
 	for (i = 1; i <= 16; i++) {
 		assert_int_equal(world->started, i + (i % 4 == 3));
 		if (world->jobs[i].how == CRASHES)
@@ -258,13 +258,13 @@ static void d3_3_the_end_of_a_worker_starts_the_next(struct world *world)
 			weir_system_stop_actor(world->system,
 					       world->jobs[i].worker);
 		else
-			tell(world, i);
+			pool_tell(world, i);
 		assert_pool(world, 0, 16 - world->started);
-		settle(world);
+		pool_settle(world);
 	}
 	assert_pool(world, 1, 0);
 	assert_order(world, "1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16");
-	assert_int_equal(counts(world).restarts, 0);
+	assert_int_equal(pool_counts(world).restarts, 0);
 }
 
 static void d3_3_while_somebody_waits_nobody_runs(struct world *world)
@@ -272,23 +272,23 @@ static void d3_3_while_somebody_waits_nobody_runs(struct world *world)
 	struct weir_pool_counts c;
 	size_t next = 50, free_and_queued = 0, i;
 
-	start(world, 2);
+	pool_start(world, 2);
 	for (i = 1; i <= 20; i++) {
 		world->jobs[i].work_ns = (1 + weir_sim_random(world->sim, 3)) *
 					 MS;
 		assert_int_equal(queue(world, i), 0);
 	}
 	while (weir_sim_step(world->sim)) {
-		c = counts(world);
+		c = pool_counts(world);
 		free_and_queued += c.free && c.queued;
 		assert_in_range(world->running, 0, 2);
 		if (c.queued)
-			assert_int_equal(run(world, next), -EAGAIN);
+			assert_int_equal(pool_run(world, next), -EAGAIN);
 	}
 	/* The moment in which a run could have slipped in. */
 	assert_true(free_and_queued > 0);
 	assert_false(world->jobs[next].begun);
-	assert_int_equal(run(world, next), 0);
+	assert_int_equal(pool_run(world, next), 0);
 }
 
 /* The server makes the worker of 2: the only place is that one's. */
@@ -297,17 +297,17 @@ static void run_beside(struct job *job)
 	struct world *world = job->world;
 
 	if (job == &world->jobs[2])
-		assert_int_equal(run(world, 3), -EAGAIN);
+		assert_int_equal(pool_run(world, 3), -EAGAIN);
 }
 
 static void d3_3_who_has_its_turn_keeps_its_place(struct world *world)
 {
 	world->in_make = run_beside;
-	start(world, 1);
-	assert_int_equal(run(world, 1), 0);
+	pool_start(world, 1);
+	assert_int_equal(pool_run(world, 1), 0);
 	assert_int_equal(ask(world, 2), 0);
-	settle(world);
-	end(world, 1);
+	pool_settle(world);
+	pool_end(world, 1);
 	assert_order(world, "1 2");
 	assert_int_equal(world->jobs[2].rc, 0);
 	assert_int_equal(world->jobs[3].back, 1);
@@ -315,28 +315,28 @@ static void d3_3_who_has_its_turn_keeps_its_place(struct world *world)
 
 static void d3_4_the_queue_starts_in_order(struct world *world)
 {
-	start(world, 2);
-	assert_int_equal(run(world, 1), 0);
-	assert_int_equal(run(world, 2), 0);
-	assert_int_equal(run(world, 3), -EAGAIN);
+	pool_start(world, 2);
+	assert_int_equal(pool_run(world, 1), 0);
+	assert_int_equal(pool_run(world, 2), 0);
+	assert_int_equal(pool_run(world, 3), -EAGAIN);
 	assert_int_equal(queue(world, 4), 0);
 	assert_int_equal(queue(world, 5), 0);
 	assert_int_equal(ask(world, 6), 0);
 	assert_int_equal(queue(world, 7), 0);
-	settle(world);
+	pool_settle(world);
 	assert_int_equal(world->started, 2);
-	end(world, 1);
-	end(world, 2);
-	end(world, 4);
+	pool_end(world, 1);
+	pool_end(world, 2);
+	pool_end(world, 4);
 	assert_int_equal(world->jobs[6].told, 1);
-	end(world, 5);
+	pool_end(world, 5);
 	assert_int_equal(world->started, 6);
-	end(world, 6);
-	end(world, 7);
+	pool_end(world, 6);
+	pool_end(world, 7);
 	assert_order(world, "1 2 4 5 6 7");
 	assert_pool(world, 2, 0);
-	assert_int_equal(counts(world).started, 6);
-	assert_int_equal(counts(world).ended, 6);
+	assert_int_equal(pool_counts(world).started, 6);
+	assert_int_equal(pool_counts(world).ended, 6);
 }
 
 /* More than the server starts in one slice. */
@@ -344,11 +344,11 @@ static void d3_4_a_long_queue_starts_in_order(struct world *world)
 {
 	size_t i;
 
-	start(world, 90);
+	pool_start(world, 90);
 	for (i = 1; i <= 100; i++)
 		assert_int_equal(queue(world, i), 0);
 	assert_pool(world, 90, 100);
-	settle(world);
+	pool_settle(world);
 	assert_pool(world, 0, 10);
 	assert_int_equal(world->running, 90);
 }
@@ -357,12 +357,12 @@ static void d3_4_a_long_queue_starts_in_order(struct world *world)
 
 static void d3_5_a_worker_that_is_killed_frees_its_place(struct world *world)
 {
-	start(world, 1);
-	assert_int_equal(run(world, 1), 0);
-	settle(world);
+	pool_start(world, 1);
+	assert_int_equal(pool_run(world, 1), 0);
+	pool_settle(world);
 	assert_int_equal(weir_system_kill(world->system, world->jobs[1].worker),
 			 0);
-	settle(world);
+	pool_settle(world);
 	assert_pool(world, 1, 0);
 	/* Also one that has not begun. */
 	assert_int_equal(given(&world->jobs[2],
@@ -372,7 +372,7 @@ static void d3_5_a_worker_that_is_killed_frees_its_place(struct world *world)
 	assert_int_equal(weir_system_stop_actor(world->system,
 						world->jobs[2].worker),
 			 0);
-	settle(world);
+	pool_settle(world);
 	assert_pool(world, 1, 0);
 	assert_int_equal(world->jobs[2].had, 1);
 }
@@ -383,14 +383,14 @@ static void d3_5_fifty_crashes_are_nobody_elses_business(struct world *world)
 	struct weir_actor_id server, workers;
 	size_t i;
 
-	start(world, 2);
+	pool_start(world, 2);
 	server = at_path(world, SERVER);
 	workers = at_path(world, WORKERS);
 	for (i = 1; i <= 50; i++) {
 		world->jobs[i].how = hows[i % 3];
 		world->jobs[i].work_ns = 1;
-		assert_int_equal(run(world, i), 0);
-		settle(world);
+		assert_int_equal(pool_run(world, i), 0);
+		pool_settle(world);
 	}
 	assert_int_equal(world->started, 50);
 	assert_pool(world, 2, 0);
@@ -410,11 +410,11 @@ static void ask_for_another(struct job *job)
 static void d3_6_the_job_of_one_that_has_gone_still_runs(struct world *world)
 {
 	world->in_pre_start = ask_for_another;
-	start(world, 1);
-	assert_int_equal(run(world, 1), 0);
-	settle(world);
+	pool_start(world, 1);
+	assert_int_equal(pool_run(world, 1), 0);
+	pool_settle(world);
 	assert_pool(world, 0, 1);
-	end(world, 1);
+	pool_end(world, 1);
 	assert_false(
 		weir_system_is_alive(world->system, world->jobs[1].worker));
 	assert_order(world, "1 2");
@@ -425,8 +425,8 @@ static void d3_6_who_cancels_has_its_job_back(struct world *world)
 {
 	size_t i;
 
-	start(world, 1);
-	assert_int_equal(run(world, 1), 0);
+	pool_start(world, 1);
+	assert_int_equal(pool_run(world, 1), 0);
 	for (i = 2; i <= 6; i++)
 		assert_int_equal(ask(world, i), 0);
 	assert_true(cancel(world, 2));
@@ -434,18 +434,18 @@ static void d3_6_who_cancels_has_its_job_back(struct world *world)
 	assert_true(cancel(world, 6));
 	assert_false(cancel(world, 4));
 	assert_pool(world, 0, 2);
-	settle(world);
-	end(world, 1);
+	pool_settle(world);
+	pool_end(world, 1);
 	assert_false(cancel(world, 3)); /* it was told */
-	end(world, 3);
-	end(world, 5);
+	pool_end(world, 3);
+	pool_end(world, 5);
 	assert_order(world, "1 3 5");
 	assert_int_equal(world->jobs[4].told, 0);
 	assert_false(cancel(world, 9)); /* has never asked */
 	assert_pool(world, 1, 0);
 	/* And asks again. */
 	assert_int_equal(ask(world, 4), 0);
-	settle(world);
+	pool_settle(world);
 	assert_int_equal(world->jobs[4].told, 1);
 }
 
@@ -454,9 +454,9 @@ static void d3_6_who_cancels_leaves_nothing_behind(struct world *world)
 {
 	size_t bytes = 0, i;
 
-	start(world, 1);
-	assert_int_equal(run(world, 1), 0);
-	settle(world);
+	pool_start(world, 1);
+	assert_int_equal(pool_run(world, 1), 0);
+	pool_settle(world);
 	for (i = 0; i < 1000; i++) {
 		if (i == 100)
 			bytes = world->heap.bytes;
@@ -468,10 +468,10 @@ static void d3_6_who_cancels_leaves_nothing_behind(struct world *world)
 	assert_int_equal(world->heap.bytes, bytes);
 	/* Those who have stayed can still go. */
 	assert_true(cancel(world, 5));
-	end(world, 1);
-	end(world, 2);
-	end(world, 3);
-	end(world, 4);
+	pool_end(world, 1);
+	pool_end(world, 2);
+	pool_end(world, 3);
+	pool_end(world, 4);
 	assert_order(world, "1 2 3 4 6");
 }
 
@@ -482,14 +482,14 @@ static void e11_who_runs_gets_the_error(struct world *world)
 	world->jobs[1].how = NOT_MADE;
 	world->jobs[2].how = NO_WORKER;
 	world->jobs[3].how = NO_SPAWN;
-	start(world, 1);
-	assert_int_equal(run(world, 1), -ENOLINK);
-	assert_int_equal(run(world, 2), -EINVAL);
-	assert_int_equal(run(world, 3), -EINVAL);
+	pool_start(world, 1);
+	assert_int_equal(pool_run(world, 1), -ENOLINK);
+	assert_int_equal(pool_run(world, 2), -EINVAL);
+	assert_int_equal(pool_run(world, 3), -EINVAL);
 	assert_int_equal(world->released, 1);
 	assert_pool(world, 1, 0);
-	assert_int_equal(counts(world).failed, 0);
-	assert_int_equal(run(world, 4), 0);
+	assert_int_equal(pool_counts(world).failed, 0);
+	assert_int_equal(pool_run(world, 4), 0);
 }
 
 static void e11_who_asks_gets_the_error_and_the_next_its_turn(
@@ -498,23 +498,23 @@ static void e11_who_asks_gets_the_error_and_the_next_its_turn(
 	world->jobs[2].how = NOT_MADE;
 	world->jobs[3].how = NO_SPAWN;
 	world->jobs[4].how = NOT_MADE;
-	start(world, 1);
-	assert_int_equal(run(world, 1), 0);
+	pool_start(world, 1);
+	assert_int_equal(pool_run(world, 1), 0);
 	assert_int_equal(ask(world, 2), 0);
 	assert_int_equal(ask(world, 3), 0);
 	assert_int_equal(queue(world, 4), 0);
 	assert_int_equal(queue(world, 5), 0);
-	settle(world);
-	end(world, 1);
+	pool_settle(world);
+	pool_end(world, 1);
 	assert_int_equal(world->jobs[2].rc, -ENOLINK);
 	assert_int_equal(world->jobs[3].rc, -EINVAL);
 	assert_int_equal(world->jobs[4].dropped, 1);
 	assert_order(world, "1 5");
-	assert_int_equal(counts(world).failed, 3);
-	assert_int_equal(counts(world).dropped, 1);
-	assert_int_equal(counts(world).restarts, 0);
+	assert_int_equal(pool_counts(world).failed, 3);
+	assert_int_equal(pool_counts(world).dropped, 1);
+	assert_int_equal(pool_counts(world).restarts, 0);
 	world->jobs[6].how = NOT_MADE;
-	end(world, 5);
+	pool_end(world, 5);
 	assert_int_equal(queue_wait(world, 6, WEIR_FOREVER), -ENOLINK);
 	assert_pool(world, 1, 0);
 }
@@ -525,12 +525,12 @@ static void e11_one_that_fails_to_start_has_ended(struct world *world)
 
 	world->jobs[1].how = CRASHES;
 	world->jobs[2].how = CRASHES;
-	start(world, 1);
-	assert_int_equal(run(world, 1), 0);
+	pool_start(world, 1);
+	assert_int_equal(pool_run(world, 1), 0);
 	assert_int_equal(ask(world, 2), 0);
-	settle(world);
+	pool_settle(world);
 	assert_int_equal(world->jobs[2].rc, 0);
-	c = counts(world);
+	c = pool_counts(world);
 	assert_int_equal(c.started, 2);
 	assert_int_equal(c.ended, 2);
 	assert_int_equal(c.failed, 0);
@@ -552,10 +552,10 @@ static void e11_a_place_that_is_given_back_goes_to_who_waits(
 {
 	world->in_make = queue_beside;
 	world->jobs[1].how = NOT_MADE;
-	start(world, 1);
-	assert_int_equal(run(world, 1), -ENOLINK);
+	pool_start(world, 1);
+	assert_int_equal(pool_run(world, 1), -ENOLINK);
 	assert_pool(world, 1, 1);
-	settle(world);
+	pool_settle(world);
 	assert_order(world, "2");
 }
 

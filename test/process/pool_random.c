@@ -82,7 +82,7 @@ static void draw_action(struct world *world, size_t *next)
 
 	if (action < 9 && *next <= JOBS) {
 		draw_job(world, &world->jobs[*next]);
-		(void)(action < 3   ? run
+		(void)(action < 3   ? pool_run
 		       : action < 6 ? queue
 				    : ask)(world, *next);
 		++*next;
@@ -97,7 +97,8 @@ static void draw_action(struct world *world, size_t *next)
 	} else if (action == 17) {
 		draw_pool(world);
 	} else {
-		weir_sim_run_until(world->sim, now(world) + draw(world, 3) * MS,
+		weir_sim_run_until(world->sim,
+				   pool_now(world) + draw(world, 3) * MS,
 				   draw(world, 20));
 	}
 }
@@ -121,7 +122,7 @@ static void check_rest(struct world *world)
 {
 	struct weir_pool_counts c;
 
-	settle(world);
+	pool_settle(world);
 	if (weir_pool_counts(world->pools, "a", &c) < 0)
 		return;
 	assert_int_equal(c.started - c.ended, world->running);
@@ -154,35 +155,35 @@ static void play(struct world *world)
 
 	world->options.limit = 3;
 	if (weir_pool_start(world->pools, &world->options) < 0) {
-		settle(world); /* what there was of it ends */
+		pool_settle(world); /* what there was of it ends */
 		assert_int_equal(weir_pool_start(world->pools, &world->options),
 				 0);
 	}
 	for (i = 1; i <= 5; i++)
-		(void)run(world, i);
+		(void)pool_run(world, i);
 	for (; i <= 40; i++)
 		(void)(i % 2 ? queue : ask)(world, i);
-	settle(world);
+	pool_settle(world);
 	for (i = 1; i <= 10; i++)
 		(void)weir_system_stop_actor(world->system,
 					     world->jobs[i].worker);
 	(void)cancel(world, 20);
-	settle(world);
+	pool_settle(world);
 	for (i = 41; i <= 44; i++) {
 		(void)weir_system_kill(world->system, at_path(world, SERVER));
-		settle(world);
-		(void)run(world, i);
+		pool_settle(world);
+		(void)pool_run(world, i);
 	}
 	for (; i <= 60; i++)
 		(void)queue(world, i);
 	for (; i <= 64; i++)
 		(void)queue_wait(world, i, MS);
-	settle(world);
+	pool_settle(world);
 	(void)stop_pool(world);
-	settle(world);
+	pool_settle(world);
 	(void)weir_pool_start(world->pools, &world->options);
-	(void)run(world, 65);
-	settle(world);
+	(void)pool_run(world, 65);
+	pool_settle(world);
 }
 
 /* True: an allocation was left to fail. */
@@ -190,7 +191,7 @@ static bool play_without(struct world *world, size_t fail)
 {
 	int rc;
 
-	world_init(world, fail);
+	pool_world_init(world, fail);
 	world->heap.calls = 0;
 	world->heap.fail = fail;
 	rc = weir_system_new(&world->system, world->executor, NULL);
@@ -208,8 +209,8 @@ static bool play_without(struct world *world, size_t fail)
 	}
 	rc = world->heap.calls >= fail;
 	world->heap.fail = 0;
-	settle(world);
-	world_fini(world);
+	pool_settle(world);
+	pool_world_fini(world);
 	return rc;
 }
 
@@ -218,7 +219,7 @@ static void e11_out_of_memory_is_an_error_and_loses_nothing(void **state)
 	size_t fail = 1;
 
 	(void)state;
-	while (play_without(&the_world, fail))
+	while (play_without(&pool_the_world, fail))
 		fail++;
 	assert_in_range(fail, 50, 1000);
 }

@@ -11,8 +11,8 @@ static void fill(struct world *world, size_t first, size_t last)
 	size_t i;
 
 	for (i = first; i <= last; i++)
-		assert_int_equal(run(world, i), 0);
-	settle(world);
+		assert_int_equal(pool_run(world, i), 0);
+	pool_settle(world);
 }
 
 /* So many crashes of the server; true: pools are left. */
@@ -29,7 +29,7 @@ static void d2_the_tree_stands_as_drawn(struct world *world)
 {
 	struct weir_actor_id pool, children[3];
 
-	start(world, 1);
+	pool_start(world, 1);
 	fill(world, 1, 1);
 	assert_true(weir_actor_id_equal(weir_pools_id(world->pools),
 					at_path(world, "/user/pools")));
@@ -56,7 +56,7 @@ static void d2_the_top_has_a_name_and_a_place_of_choice(struct world *world)
 	assert_null(same);
 	weir_pools_stop(more);
 	assert_int_equal(weir_pools_free(more), -EBUSY);
-	settle(world);
+	pool_settle(world);
 	assert_int_equal(weir_pools_free(more), 0);
 	assert_int_equal(weir_pools_free(NULL), 0);
 	weir_pools_stop(NULL);
@@ -68,18 +68,18 @@ static void d3_8_one_pool_of_a_name(struct world *world)
 {
 	struct weir_pool_options other = world->options;
 
-	start(world, 1);
+	pool_start(world, 1);
 	assert_int_equal(weir_pool_start(world->pools, &world->options),
 			 -EEXIST);
 	other.name = "b";
 	other.limit = 1;
 	assert_int_equal(weir_pool_start(world->pools, &other), 0);
-	assert_int_equal(run(world, 1), 0);
+	assert_int_equal(pool_run(world, 1), 0);
 	assert_int_equal(
 		given(&world->jobs[2],
 		      weir_pool_run(world->pools, "b", &world->jobs[2], NULL)),
 		0);
-	assert_int_equal(run(world, 3), -EAGAIN);
+	assert_int_equal(pool_run(world, 3), -EAGAIN);
 }
 
 static void d3_8_who_is_not_there_is_an_error(struct world *world)
@@ -87,7 +87,7 @@ static void d3_8_who_is_not_there_is_an_error(struct world *world)
 	struct weir_graceful_stop stop = {.done = stop_done};
 	struct weir_pool_counts c;
 
-	assert_int_equal(run(world, 1), -ENOENT);
+	assert_int_equal(pool_run(world, 1), -ENOENT);
 	assert_int_equal(queue(world, 1), -ENOENT);
 	assert_int_equal(ask(world, 1), -ENOENT);
 	assert_int_equal(queue_wait(world, 1, 0), -ENOENT);
@@ -108,7 +108,7 @@ static void d3_8_bad_input_is_an_error(struct world *world)
 	char name[WEIR_NAME_MAX + 2] = "";
 	struct weir_pool_counts c;
 
-	start(world, 1);
+	pool_start(world, 1);
 	assert_int_equal(weir_pools_new(NULL, world->system, NULL), -EINVAL);
 	assert_int_equal(weir_pools_new(&none, NULL, NULL), -EINVAL);
 	assert_null(none);
@@ -159,7 +159,7 @@ static void d3_8_bad_input_is_an_error(struct world *world)
 static void d3_9_workers_are_asked_and_have_their_time(struct world *world)
 {
 	world->stubborn = true;
-	start(world, 2);
+	pool_start(world, 2);
 	fill(world, 1, 2);
 	assert_int_equal(stop_pool(world), 0);
 	assert_int_equal(weir_sim_run_until(world->sim, SECOND, UINT64_MAX) > 0,
@@ -170,8 +170,8 @@ static void d3_9_workers_are_asked_and_have_their_time(struct world *world)
 	assert_true(
 		weir_system_is_alive(world->system, at_path(world, SERVER)));
 	/* One makes use of it; the other is killed. */
-	tell(world, 1);
-	settle(world);
+	pool_tell(world, 1);
+	pool_settle(world);
 	assert_int_equal(world->stops, 1);
 	assert_int_equal(world->stopped_ns, 5 * SECOND);
 	assert_int_equal(world->jobs[1].had, 1);
@@ -182,16 +182,16 @@ static void d3_9_the_time_is_a_setting(struct world *world)
 {
 	world->stubborn = true;
 	world->options.shutdown_ns = 90 * SECOND;
-	start(world, 1);
+	pool_start(world, 1);
 	fill(world, 1, 1);
 	assert_int_equal(stop_pool(world), 0);
-	settle(world);
+	pool_settle(world);
 	assert_int_equal(world->stopped_ns, 90 * SECOND);
 	world->options.shutdown_ns = WEIR_SHUTDOWN_BRUTAL;
-	start(world, 1);
+	pool_start(world, 1);
 	fill(world, 2, 2);
 	assert_int_equal(stop_pool(world), 0);
-	settle(world);
+	pool_settle(world);
 	assert_int_equal(world->stops, 2);
 	assert_int_equal(world->stopped_ns, 90 * SECOND);
 	assert_int_equal(world->asked, 1);
@@ -204,23 +204,23 @@ static void d3_9_who_waits_is_told_at_once(struct world *world)
 	size_t i;
 
 	world->stubborn = true;
-	start(world, 2);
+	pool_start(world, 2);
 	fill(world, 1, 2);
 	for (i = 3; i <= 8; i++)
 		assert_int_equal(i % 2 ? queue(world, i) : ask(world, i), 0);
 	assert_int_equal(stop_pool(world), 0);
 	weir_sim_run_until(world->sim, SECOND, UINT64_MAX);
-	tell(world, 1);
+	pool_tell(world, 1);
 	weir_sim_run_until(world->sim, 2 * SECOND, UINT64_MAX);
 	for (i = 3; i <= 8; i++) {
 		assert_int_equal(world->jobs[i].dropped, i % 2);
 		assert_int_equal(world->jobs[i].told, 1 - i % 2);
 		assert_int_equal(world->jobs[i].rc, i % 2 ? 0 : -ESHUTDOWN);
 	}
-	c = counts(world);
+	c = pool_counts(world);
 	assert_int_equal(c.dropped, 3);
 	assert_int_equal(c.failed, 0);
-	settle(world);
+	pool_settle(world);
 	assert_int_equal(world->stops, 1);
 	assert_order(world, "1 2");
 }
@@ -229,51 +229,51 @@ static void d3_9_a_pool_that_stops_takes_nothing(struct world *world)
 {
 	struct weir_pool_counts c;
 
-	start(world, 3);
+	pool_start(world, 3);
 	fill(world, 1, 1);
 	assert_int_equal(stop_pool(world), 0);
 	do {
-		assert_int_equal(run(world, 2), -ESHUTDOWN);
+		assert_int_equal(pool_run(world, 2), -ESHUTDOWN);
 		assert_int_equal(queue(world, 2), -ESHUTDOWN);
 		assert_int_equal(ask(world, 2), -ESHUTDOWN);
 		weir_sim_step(world->sim);
 	} while (weir_pool_counts(world->pools, "a", &c) == 0);
-	settle(world);
+	pool_settle(world);
 	assert_int_equal(world->stops, 1);
-	assert_int_equal(run(world, 2), -ENOENT);
+	assert_int_equal(pool_run(world, 2), -ENOENT);
 }
 
 static void stop_in_timer(struct weir_timer *timer)
 {
 	(void)timer;
-	assert_int_equal(stop_pool(&the_world), 0);
+	assert_int_equal(stop_pool(&pool_the_world), 0);
 }
 
 static void d3_9_who_waits_in_a_thread_is_told(struct world *world)
 {
 	struct weir_timer timer = {.fire = stop_in_timer};
 
-	start(world, 1);
+	pool_start(world, 1);
 	fill(world, 1, 1);
 	assert_int_equal(weir_timer_arm(world->executor, &timer, 3 * MS), 0);
 	assert_int_equal(queue_wait(world, 2, SECOND), -ESHUTDOWN);
-	assert_int_equal(now(world), 3 * MS);
-	settle(world);
+	assert_int_equal(pool_now(world), 3 * MS);
+	pool_settle(world);
 	assert_int_equal(world->stops, 1);
 }
 
 static void start_again(struct weir_graceful_stop *stop, int rc)
 {
 	stop_done(stop, rc);
-	start(&the_world, 1);
-	assert_int_equal(run(&the_world, 1), 0);
+	pool_start(&pool_the_world, 1);
+	assert_int_equal(pool_run(&pool_the_world, 1), 0);
 }
 
 static void d3_9_its_name_is_free_when_it_has_ended(struct world *world)
 {
 	size_t i;
 
-	start(world, 1);
+	pool_start(world, 1);
 	for (i = 0; i < 3; i++) {
 		world->stop.done = start_again;
 		world->jobs[1].begun = false;
@@ -282,10 +282,10 @@ static void d3_9_its_name_is_free_when_it_has_ended(struct world *world)
 				 0);
 		assert_int_equal(weir_pool_start(world->pools, &world->options),
 				 -EEXIST);
-		settle(world);
+		pool_settle(world);
 		assert_int_equal(world->stops, i + 1);
 		assert_pool(world, 0, 0);
-		assert_int_equal(counts(world).started, 1);
+		assert_int_equal(pool_counts(world).started, 1);
 	}
 }
 
@@ -294,10 +294,10 @@ static void d3_9_nothing_is_left_of_it(struct world *world)
 	size_t bytes = 0, i;
 
 	for (i = 1; i <= 20; i++) {
-		start(world, 1);
+		pool_start(world, 1);
 		fill(world, i, i);
 		assert_int_equal(stop_pool(world), 0);
-		settle(world);
+		pool_settle(world);
 		if (i == 2)
 			bytes = world->heap.bytes;
 	}
@@ -308,20 +308,20 @@ static void d3_9_nothing_is_left_of_it(struct world *world)
 static void cancel_in_done(struct weir_graceful_stop *stop, int rc)
 {
 	stop_done(stop, rc);
-	start(&the_world, 0);
-	assert_false(cancel(&the_world, 2));
-	assert_int_equal(ask(&the_world, 3), 0);
-	assert_false(cancel(&the_world, 2));
+	pool_start(&pool_the_world, 0);
+	assert_false(cancel(&pool_the_world, 2));
+	assert_int_equal(ask(&pool_the_world, 3), 0);
+	assert_false(cancel(&pool_the_world, 2));
 }
 
 static void d3_9_a_request_belongs_to_its_pool(struct world *world)
 {
 	struct weir_pool_options other = world->options;
 
-	start(world, 1);
+	pool_start(world, 1);
 	other.name = "b";
 	assert_int_equal(weir_pool_start(world->pools, &other), 0);
-	assert_int_equal(run(world, 1), 0);
+	assert_int_equal(pool_run(world, 1), 0);
 	assert_int_equal(ask(world, 2), 0);
 	assert_int_equal(ask(world, 4), 0);
 	assert_true(cancel(world, 4));
@@ -329,7 +329,7 @@ static void d3_9_a_request_belongs_to_its_pool(struct world *world)
 	world->stop.done = cancel_in_done;
 	assert_int_equal(weir_pool_stop_async(world->pools, "a", &world->stop),
 			 0);
-	settle(world);
+	pool_settle(world);
 	assert_int_equal(world->stops, 1);
 	assert_int_equal(world->jobs[2].told, 1);
 	assert_true(cancel(world, 3));
@@ -339,12 +339,12 @@ static void d3_9_stopping_twice_is_stopping_once(struct world *world)
 {
 	struct weir_graceful_stop other = {.done = NULL};
 
-	start(world, 1);
+	pool_start(world, 1);
 	fill(world, 1, 1);
 	assert_int_equal(weir_pool_stop_async(world->pools, "a", NULL), 0);
 	assert_int_equal(stop_pool(world), 0);
 	assert_int_equal(weir_pool_stop_async(world->pools, "a", NULL), 0);
-	settle(world);
+	pool_settle(world);
 	assert_int_equal(world->stops, 1);
 	assert_int_equal(weir_pool_stop_async(world->pools, "a", NULL),
 			 -ENOENT);
@@ -356,14 +356,14 @@ static void d3_10_without_its_server_it_takes_nothing(struct world *world)
 {
 	struct weir_actor_id server;
 
-	start(world, 1);
+	pool_start(world, 1);
 	fill(world, 1, 1);
 	server = at_path(world, SERVER);
 	assert_int_equal(weir_system_stop_actor(world->system, server), 0);
 	while (weir_system_is_alive(world->system, server))
 		weir_sim_step(world->sim);
 	assert_int_equal(queue(world, 2), -ESHUTDOWN);
-	assert_int_equal(run(world, 3), -ESHUTDOWN);
+	assert_int_equal(pool_run(world, 3), -ESHUTDOWN);
 }
 
 static void d3_10_who_stops_a_part_stops_the_pool(struct world *world)
@@ -373,18 +373,18 @@ static void d3_10_who_stops_a_part_stops_the_pool(struct world *world)
 	int how;
 
 	for (how = 0; how < 6; how++) {
-		start(world, 1);
-		assert_int_equal(run(world, ++i), 0);
+		pool_start(world, 1);
+		assert_int_equal(pool_run(world, ++i), 0);
 		assert_int_equal(ask(world, ++i), 0);
 		assert_int_equal(queue(world, ++i), 0);
 		if (weir_sim_random(world->sim, 2))
-			settle(world);
+			pool_settle(world);
 		assert_int_equal(
 			(how < 3 ? weir_system_stop_actor : weir_system_poison)(
 				world->system, at_path(world, parts[how % 3])),
 			0);
-		settle(world);
-		assert_int_equal(run(world, i), -ENOENT);
+		pool_settle(world);
+		assert_int_equal(pool_run(world, i), -ENOENT);
 		assert_int_equal(world->jobs[i - 1].rc, -ESHUTDOWN);
 		assert_int_equal(world->jobs[i].dropped, 1);
 	}
@@ -400,7 +400,7 @@ static void begins_anew(struct world *world, const char *path)
 	struct weir_pool_counts c;
 
 	world->stubborn = true; /* but nobody asks */
-	start(world, 2);
+	pool_start(world, 2);
 	fill(world, 1, 2);
 	server = at_path(world, SERVER);
 	workers = at_path(world, WORKERS);
@@ -409,10 +409,10 @@ static void begins_anew(struct world *world, const char *path)
 	crash(world, path);
 	assert_int_equal(world->running, 0);
 	assert_int_equal(world->asked, 0);
-	assert_int_equal(now(world), 0);
+	assert_int_equal(pool_now(world), 0);
 	assert_int_equal(world->jobs[3].rc, -ECANCELED);
 	assert_int_equal(world->jobs[4].dropped, 1);
-	c = counts(world);
+	c = pool_counts(world);
 	assert_int_equal(c.free, 2);
 	assert_int_equal(c.queued, 0);
 	assert_int_equal(c.started, 2);
@@ -426,7 +426,7 @@ static void begins_anew(struct world *world, const char *path)
 	assert_int_equal(weir_system_restarts(world->system, workers), 1);
 	fill(world, 5, 6);
 	assert_int_equal(ask(world, 7), 0);
-	end(world, 5);
+	pool_end(world, 5);
 	assert_int_equal(world->jobs[7].told, 1);
 	assert_pool(world, 0, 0);
 }
@@ -459,26 +459,26 @@ static void d3_11_while_it_begins_anew_it_takes_nothing(struct world *world)
 	size_t i = 3;
 	int rc;
 
-	start(world, 3);
+	pool_start(world, 3);
 	fill(world, 1, 2);
 	weir_system_kill(world->system,
 			 at_path(world, weir_sim_random(world->sim, 2)
 						? SERVER
 						: WORKERS));
 	while (weir_sim_step(world->sim) && i < JOBS) {
-		c = counts(world);
+		c = pool_counts(world);
 		assert_in_range(c.free, 0, 3);
-		rc = i % 2 ? run(world, i) : ask(world, i);
+		rc = i % 2 ? pool_run(world, i) : ask(world, i);
 		assert_true(rc == 0 || rc == -EAGAIN || rc == -ECANCELED);
 		refused |= rc == -ECANCELED;
 		i++;
 	}
-	settle(world);
+	pool_settle(world);
 	assert_true(refused);
-	assert_int_equal(counts(world).restarts, 1);
-	assert_int_equal(counts(world).started - counts(world).ended,
+	assert_int_equal(pool_counts(world).restarts, 1);
+	assert_int_equal(pool_counts(world).started - pool_counts(world).ended,
 			 world->running);
-	assert_int_equal(counts(world).free + world->running, 3);
+	assert_int_equal(pool_counts(world).free + world->running, 3);
 }
 
 /* The pair begins anew while the caller makes a worker. */
@@ -491,17 +491,17 @@ static void crash_in_make(struct job *job)
 static void d3_11_a_place_of_before_is_void(struct world *world)
 {
 	world->in_make = crash_in_make;
-	start(world, 2);
+	pool_start(world, 2);
 	fill(world, 2, 2);
-	assert_int_equal(run(world, 1), -ECANCELED);
+	assert_int_equal(pool_run(world, 1), -ECANCELED);
 	assert_int_equal(world->jobs[1].had, 0);
 	assert_pool(world, 2, 0);
 	fill(world, 3, 4);
-	assert_int_equal(run(world, 5), -EAGAIN);
+	assert_int_equal(pool_run(world, 5), -EAGAIN);
 	/* Nor is anything given back for it. */
 	world->jobs[1].how = NOT_MADE;
-	end(world, 4);
-	assert_int_equal(run(world, 1), -ENOLINK);
+	pool_end(world, 4);
+	assert_int_equal(pool_run(world, 1), -ENOLINK);
 	assert_pool(world, 2, 0);
 }
 
@@ -512,20 +512,20 @@ static void stop_in_make(struct job *job)
 	if (job == &world->jobs[1])
 		assert_int_equal(stop_pool(world), 0);
 	if (job == &world->jobs[1] && world->stubborn)
-		settle(world);
+		pool_settle(world);
 }
 
 static void d3_9_a_stop_while_a_worker_is_made(struct world *world)
 {
 	world->in_make = stop_in_make;
 	world->stubborn = weir_sim_random(world->sim, 2);
-	start(world, 1);
-	assert_int_equal(run(world, 1), -ESHUTDOWN);
+	pool_start(world, 1);
+	assert_int_equal(pool_run(world, 1), -ESHUTDOWN);
 	assert_int_equal(world->jobs[1].had, 0);
-	settle(world);
-	start(world, 1);
+	pool_settle(world);
+	pool_start(world, 1);
 	assert_int_equal(ask(world, 1), 0);
-	settle(world);
+	pool_settle(world);
 	assert_int_equal(world->jobs[1].rc, -ESHUTDOWN);
 	assert_int_equal(world->stops, 2);
 }
@@ -537,7 +537,7 @@ static void d3_13_the_fourteenth_crash_in_an_hour_ends_them_all(
 {
 	struct weir_pool_options other = world->options;
 
-	start(world, 2);
+	pool_start(world, 2);
 	other.name = "b";
 	other.limit = 1;
 	assert_int_equal(weir_pool_start(world->pools, &other), 0);
@@ -559,7 +559,7 @@ static void d3_13_the_fourteenth_crash_in_an_hour_ends_them_all(
 	assert_false(crash_server(world, 1));
 	assert_int_equal(weir_pool_start(world->pools, &world->options),
 			 -ESHUTDOWN);
-	assert_int_equal(run(world, 2), -ENOENT);
+	assert_int_equal(pool_run(world, 2), -ENOENT);
 	assert_int_equal(world->running, 0);
 	assert_int_equal(weir_pools_free(world->pools), 0);
 	world->pools = NULL;
@@ -569,7 +569,7 @@ static void d3_13_crashes_far_apart_are_absorbed(struct world *world)
 {
 	int i;
 
-	start(world, 1);
+	pool_start(world, 1);
 	for (i = 1; i <= 30; i++) {
 		assert_true(crash_server(world, 1));
 		assert_int_equal(
@@ -596,18 +596,18 @@ static void d3_13_the_limits_are_settings(struct world *world)
 	struct weir_pools_options options = {.name = "strict", .limit = &none};
 
 	world->options.restarts = &any;
-	start(world, 1);
+	pool_start(world, 1);
 	assert_true(crash_server(world, 200));
-	assert_int_equal(counts(world).restarts, 200);
+	assert_int_equal(pool_counts(world).restarts, 200);
 	weir_pools_stop(world->pools);
-	settle(world);
+	pool_settle(world);
 	assert_int_equal(weir_pools_free(world->pools), 0);
 
 	options.name = "pools";
 	world->options.restarts = &none;
 	assert_int_equal(weir_pools_new(&world->pools, world->system, &options),
 			 0);
-	start(world, 1);
+	pool_start(world, 1);
 	assert_false(crash_server(world, 1));
 }
 
@@ -618,7 +618,7 @@ static void d3_14_stopping_all_asks_nobody(struct world *world)
 	struct weir_pool_options other = world->options;
 
 	world->stubborn = true;
-	start(world, 2);
+	pool_start(world, 2);
 	other.name = "b";
 	assert_int_equal(weir_pool_start(world->pools, &other), 0);
 	fill(world, 1, 2);
@@ -627,12 +627,12 @@ static void d3_14_stopping_all_asks_nobody(struct world *world)
 	weir_pools_stop(world->pools);
 	weir_pools_stop(world->pools);
 	assert_int_equal(weir_pools_free(world->pools), -EBUSY);
-	settle(world);
+	pool_settle(world);
 	assert_int_equal(world->asked, 0);
-	assert_int_equal(now(world), 0);
+	assert_int_equal(pool_now(world), 0);
 	assert_int_equal(world->jobs[3].rc, -ESHUTDOWN);
 	assert_int_equal(world->jobs[4].dropped, 1);
-	assert_int_equal(run(world, 5), -ENOENT);
+	assert_int_equal(pool_run(world, 5), -ENOENT);
 	assert_int_equal(weir_pool_start(world->pools, &other), -ESHUTDOWN);
 	weir_pools_stop(world->pools);
 }
@@ -640,7 +640,7 @@ static void d3_14_stopping_all_asks_nobody(struct world *world)
 static void d3_14_stopping_their_supervisor_asks_all(struct world *world)
 {
 	world->stubborn = true;
-	start(world, 2);
+	pool_start(world, 2);
 	fill(world, 1, 2);
 	if (weir_sim_random(world->sim, 2))
 		weir_system_stop(world->system);
@@ -649,9 +649,9 @@ static void d3_14_stopping_their_supervisor_asks_all(struct world *world)
 			weir_system_stop_actor(world->system,
 					       weir_pools_id(world->pools)),
 			0);
-	settle(world);
+	pool_settle(world);
 	assert_int_equal(world->asked, 2);
-	assert_int_equal(now(world), 5 * SECOND);
+	assert_int_equal(pool_now(world), 5 * SECOND);
 }
 
 static void drained(struct weir_ending *drain)
@@ -666,24 +666,24 @@ static void d3_14_an_executor_that_ends_ends_them(struct world *world)
 	bool abort = weir_sim_random(world->sim, 2);
 	size_t i;
 
-	start(world, 2);
+	pool_start(world, 2);
 	for (i = 1; i <= 2; i++)
-		assert_int_equal(run(world, i), 0);
+		assert_int_equal(pool_run(world, i), 0);
 	for (; i <= 6; i++)
 		assert_int_equal(i % 2 ? queue(world, i) : ask(world, i), 0);
 	if (weir_sim_random(world->sim, 2))
-		settle(world);
+		pool_settle(world);
 	assert_int_equal(
 		(abort ? weir_executor_stop_async : weir_executor_end_async)(
 			world->executor, &drain, abort ? WEIR_FOREVER : SECOND),
 		0);
-	settle(world);
+	pool_settle(world);
 	assert_int_equal(world->running, 0);
 	for (i = 3; i <= 6; i++) {
 		assert_int_equal(world->jobs[i].dropped, i % 2);
 		assert_int_equal(world->jobs[i].told, 1 - i % 2);
 	}
-	assert_int_equal(run(world, 7), -ENOENT);
+	assert_int_equal(pool_run(world, 7), -ENOENT);
 	assert_int_equal(drain.actors_left, 0);
 }
 

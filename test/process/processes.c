@@ -466,8 +466,7 @@ static void a7_4_processes_are_never_restarted(void **state)
 static void a7_6_the_managers_other_children_take_no_place(void **state)
 {
 	static const struct weir_actor_ops other_ops = {
-		.name = "other",
-		.turns = job_turn_n, /* never: it has no port */
+		.name = "other", .turns = job_turns, /* never: it has no port */
 	};
 	static struct weir_actor other;
 

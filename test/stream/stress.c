@@ -82,7 +82,7 @@ static void source_done(struct weir_actor *actor)
 }
 
 static const struct weir_actor_ops flagged_source_ops = {
-	.turns = source_turn_n,
+	.turns = source_turns,
 	.stopped = source_stopped,
 	.released = source_done,
 };
@@ -122,7 +122,7 @@ static void sink_done(struct weir_actor *actor)
 }
 
 static const struct weir_actor_ops flagged_sink_ops = {
-	.turns = sink_turn_n,
+	.turns = sink_turns,
 	.ended = sink_ended,
 	.stopped = sink_stopped,
 	.released = sink_done,

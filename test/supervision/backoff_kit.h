@@ -2,8 +2,7 @@
 /*
  * A world for tests of the back-off supervisor: a simulator, a system, one
  * supervisor with a factory of children, and what has become of all of them. A
- * child takes items, each of which tells it what to do then. Rule numbers like
- * B8.11 are those of docs/conformance/supervision.md.
+ * child takes items, each of which tells it what to do then.
  */
 #ifndef WEIR_TEST_SUPERVISION_BACKOFF_KIT_H
 #define WEIR_TEST_SUPERVISION_BACKOFF_KIT_H
@@ -63,364 +62,67 @@ struct child {
 
 /* --- The child ------------------------------------------------------------ */
 
-static inline struct child *child_of(struct weir_actor *actor)
-{
-	return weir_container_of(actor, struct child, actor);
-}
+struct child *child_of(struct weir_actor *actor);
+int child_turn(struct weir_actor *actor);
+void child_stopped(struct weir_actor *actor, struct weir_error *error);
+void backoff_child_released(struct weir_actor *actor);
 
-static inline int child_turn(struct weir_actor *actor)
-{
-	struct child *self = child_of(actor);
-	size_t i =
-		ledger_deliver(&self->world->ledger, weir_in_take(&self->in));
+extern const struct weir_lifecycle child_life;
 
-	switch (self->world->what[i]) {
-	case FAIL:
-		return -EIO;
-	case FATAL:
-		return WEIR_ERROR_FATAL;
-	case FINISH:
-	case LAST:
-		return WEIR_TURN_END;
-	default:
-		return 0;
-	}
-}
-WEIR_TURN(child_turn)
-
-static inline int child_pre_start(struct weir_actor *actor)
-{
-	struct world *world = child_of(actor)->world;
-
-	world->started++;
-	return world->start_fails ? -ECONNREFUSED : 0;
-}
-
-static inline int child_stopping(struct weir_actor *actor)
-{
-	return child_of(actor)->world->slow;
-}
-
-static inline void child_stopped(struct weir_actor *actor,
-				 struct weir_error *error)
-{
-	child_of(actor)->world->alive--;
-}
-
-static inline void child_released(struct weir_actor *actor)
-{
-	struct child *self = child_of(actor);
-	struct world *world = self->world;
-
-	world->released++;
-	heap_free(self, sizeof(*self), &world->heap);
-}
-
-static inline int child_reset(struct weir_actor *actor)
-{
-	return 0;
-}
-
-static const struct weir_lifecycle child_life = {
-	.pre_start = child_pre_start,
-	.reset = child_reset,
-	.stopping = child_stopping,
-};
-
-static const struct weir_actor_ops child_ops = {
-	.name = "child",
-	.turns = child_turn_n,
-	.stopped = child_stopped,
-	.released = child_released,
-	.lifecycle = &child_life,
-};
+extern const struct weir_actor_ops backoff_child_ops;
 
 /* Its executor's allocator is the failing one, too. */
-static inline struct child *child_new(struct world *world)
-{
-	struct child *self = heap_alloc(sizeof(*self), &world->heap);
-
-	if (!self)
-		return NULL;
-	self->world = world;
-	assert_int_equal(
-		weir_actor_init(&self->actor, &child_ops, world->executor), 0);
-	world->alive++;
-	if (weir_in_init(&self->in, &self->actor, CAPACITY,
-			 &world->ledger.items) == 0)
-		return self;
-	weir_actor_stop(&self->actor);
-	return NULL;
-}
-
-static inline int make(struct weir_actor **actor, struct weir_in **in,
-		       void *context)
-{
-	struct world *world = context;
-	uint32_t n = world->made++;
-	struct child *child;
-
-	assert_null(*actor);
-	assert_null(*in);
-	assert_true(n < CHILDREN);
-	/* B8.11: never two children. */
-	assert_int_equal(world->alive, 0);
-	world->made_ns[n] = weir_executor_now(world->executor);
-	if (world->fails) {
-		world->fails--;
-		return world->code;
-	}
-	child = child_new(world);
-	if (!child)
-		return -ENOMEM;
-	if (world->bad_from && n + 1 >= world->bad_from)
-		assert_int_equal(weir_actor_start(&child->actor), 0);
-	if (world->finishes)
-		(void)weir_backoff_supervisor_end(&world->supervisor);
-	*actor = &child->actor;
-	*in = world->no_input ? NULL : &child->in;
-	if (world->foreign)
-		*in = world->foreign;
-	return 0;
-}
+struct child *child_new(struct world *world);
+int backoff_make(struct weir_actor **actor, struct weir_in **in, void *context);
 
 /* For failures that are to be ends. */
-static const struct weir_rule stop_rules[] = {
-	{.directive = WEIR_DIRECTIVE_STOP}};
-static const struct weir_strategy stops = {.rules = stop_rules, .n_rules = 1};
+extern const struct weir_strategy stops;
 
 /* --- The world ------------------------------------------------------------ */
 
-static inline void on_done(struct weir_error *error, void *context)
-{
-	struct world *world = context;
-
-	fate_stopped(&world->fate, error);
-}
-
-static inline void on_released(void *context)
-{
-	struct world *world = context;
-
-	fate_released(&world->fate);
-}
-
-static inline void on_dead_letter(struct weir_system *system,
-				  struct weir_actor_id to, void *item,
-				  void *context)
-{
-	struct world *world = context;
-
-	world->dead++;
-}
-
-static inline int on_absent(void *item, void *context)
-{
-	struct world *world = context;
-
-	world->asked++;
-	if (world->answer >= 0)
-		ledger_deliver(&world->ledger, item);
-	return world->answer;
-}
-
-static inline bool on_final(void *item, void *context)
-{
-	const struct world *world = context;
-
-	return world->what[(uintptr_t)item] == LAST;
-}
+void backoff_on_dead_letter(struct weir_system *system, struct weir_actor_id to,
+			    void *item, void *context);
+int on_absent(void *item, void *context);
 
 /* Options as most tests want them. */
-static inline void world_init(struct world *world, uint64_t seed, size_t fail)
-{
-	struct weir_executor_options options = {
-		.allocator = &world->heap.allocator,
-	};
-
-	memset(world, 0, sizeof(*world));
-	ledger_init(&world->ledger, ITEMS);
-	heap_init(&world->heap, fail);
-	world->options = (struct weir_backoff_supervisor_options){
-		.context = world,
-		.make = make,
-		.backoff = {.min_ns = 3 * SECOND, .max_ns = 30 * SECOND},
-		.max_retries = -1,
-		.is_final = on_final,
-		.items = &world->ledger.items,
-		.done = on_done,
-		.released = on_released,
-	};
-	if (weir_sim_new(&world->sim, seed, &options) == 0)
-		world->executor = weir_sim_executor(world->sim);
-}
-
-static inline int world_system(struct world *world, uint64_t seed)
-{
-	const struct weir_system_options options = {
-		.seed = seed,
-		.dead_letter = on_dead_letter,
-		.context = world,
-	};
-
-	return weir_system_new(&world->system, world->executor, &options);
-}
+void backoff_world_init(struct world *world, uint64_t seed, size_t fail);
+int world_system(struct world *world, uint64_t seed);
 
 /* Everything that is ready, the clock standing still. */
-static inline void settle(struct world *world)
-{
-	weir_sim_run_until(world->sim, weir_executor_now(world->executor),
-			   UINT64_MAX);
-}
-
-static inline void advance(struct world *world, uint64_t ns)
-{
-	weir_sim_run_until(world->sim, weir_executor_now(world->executor) + ns,
-			   UINT64_MAX);
-}
+void backoff_settle(struct world *world);
+void backoff_advance(struct world *world, uint64_t ns);
 
 /* Spawned under `parent`, and not run yet. */
-static inline void supervisor_spawn(struct world *world,
-				    struct weir_actor_id parent)
-{
-	const struct weir_spawn_options spawn = {.name = "supervisor",
-						 .restart = world->restart};
-
-	assert_int_equal(weir_backoff_supervisor_init(&world->supervisor,
-						      world->executor,
-						      &world->options),
-			 0);
-	/* until the end of the world: calls are allowed that long */
-	weir_actor_ref(&world->supervisor.actor);
-	assert_int_equal(weir_system_spawn(world->system, parent,
-					   &world->supervisor.actor, &spawn,
-					   &world->ref),
-			 0);
-}
-
-static inline void start(struct world *world)
-{
-	supervisor_spawn(world, WEIR_ACTOR_ID_NONE);
-	settle(world);
-}
-
-static inline void world_begin(struct world *world, uint64_t seed)
-{
-	world_init(world, seed, 0);
-	assert_non_null(world->executor);
-	assert_int_equal(world_system(world, seed), 0);
-}
+void supervisor_spawn(struct world *world, struct weir_actor_id parent);
+void backoff_start(struct world *world);
+void backoff_world_begin(struct world *world, uint64_t seed);
 
 /* The usual world, its supervisor and the first child running. */
-static inline void begin(struct world *world, uint64_t seed)
-{
-	world_begin(world, seed);
-	start(world);
-	assert_int_equal(world->made, 1);
-	assert_int_equal(world->started, 1);
-}
-
-static inline void begin_on_failure(struct world *world, uint64_t seed,
-				    const struct weir_strategy *strategy)
-{
-	world_begin(world, seed);
-	world->options.mode = WEIR_BACKOFF_ON_FAILURE;
-	world->options.strategy = strategy;
-	start(world);
-}
-
-static inline void world_close(struct world *world)
-{
-	if (world->system)
-		weir_system_stop(world->system);
-	if (world->sim)
-		weir_sim_run(world->sim);
-	assert_int_equal(weir_system_free(world->system), 0);
-	assert_int_equal(world->alive, 0);
-	ledger_check(&world->ledger);
-	ledger_fini(&world->ledger);
-	if (world->sim)
-		sim_free(world->sim);
-	assert_int_equal(world->heap.live, 0);
-}
-
-static inline void end(struct world *world)
-{
-	weir_actor_unref(&world->supervisor.actor);
-	world->slow = false;
-	world_close(world);
-	assert_int_equal(world->fate.stopped, 1);
-	assert_int_equal(world->fate.released, 1);
-}
+void backoff_begin(struct world *world, uint64_t seed);
+void begin_on_failure(struct world *world, uint64_t seed,
+		      const struct weir_strategy *strategy);
+void world_close(struct world *world);
+void backoff_end(struct world *world);
 
 /* Is the supervisor's actor in the tree still? */
-static inline bool over(const struct world *world)
-{
-	return !weir_system_is_alive(world->system, world->ref);
-}
-
-static inline struct weir_actor_id child(struct world *world)
-{
-	return weir_backoff_supervisor_child(&world->supervisor);
-}
-
-static inline bool has_child(struct world *world)
-{
-	return !weir_actor_id_equal(child(world), WEIR_ACTOR_ID_NONE);
-}
-
-static inline uint32_t count(struct world *world)
-{
-	return weir_backoff_supervisor_count(&world->supervisor);
-}
+bool over(const struct world *world);
+struct weir_actor_id child(struct world *world);
+bool has_child(struct world *world);
+uint32_t backoff_count(struct world *world);
 
 /* A new item, which is dropped again if it is not taken. */
-static inline int put(struct world *world, enum what what)
-{
-	size_t i = ++world->items;
-	void *item = ledger_make(&world->ledger, i);
-	int rc;
-
-	world->what[i] = what;
-	rc = weir_backoff_supervisor_put(&world->supervisor, item);
-	if (rc < 0)
-		ledger_drop(item, &world->ledger);
-	return rc;
-}
+int backoff_put(struct world *world, enum what what);
 
 /* The child does that, and what follows at once has happened. */
-static inline void tell(struct world *world, enum what what)
-{
-	assert_int_equal(put(world, what), 0);
-	settle(world);
-}
+void backoff_tell(struct world *world, enum what what);
 
 /* The child that there is stops. */
-static inline void stop_child(struct world *world)
-{
-	assert_int_equal(weir_system_stop_actor(world->system, child(world)),
-			 0);
-	settle(world);
-	assert_false(has_child(world));
-}
+void stop_child(struct world *world);
 
 /* How long it takes until there is the next child, exactly. */
-static inline uint64_t wait_for_child(struct world *world)
-{
-	uint64_t from = weir_executor_now(world->executor);
-	uint32_t made = world->made;
-
-	while (world->made == made)
-		assert_true(weir_sim_step(world->sim));
-	settle(world);
-	return world->made_ns[made] - from;
-}
+uint64_t wait_for_child(struct world *world);
 
 /* The delay after the next end of a child. */
-static inline uint64_t next_delay(struct world *world)
-{
-	stop_child(world);
-	return wait_for_child(world);
-}
+uint64_t next_delay(struct world *world);
 
 #endif

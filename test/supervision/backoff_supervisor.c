@@ -14,13 +14,13 @@ static void b8_4_every_way_to_end_is_followed_by_a_delay(void **state)
 	struct world world;
 
 	for (way = 0; way < 5; way++) {
-		world_begin(&world, way + 1);
+		backoff_world_begin(&world, way + 1);
 		world.options.strategy = &stops;
-		start(&world);
+		backoff_start(&world);
 		if (way == 0)
-			tell(&world, FINISH);
+			backoff_tell(&world, FINISH);
 		else if (way == 1)
-			tell(&world, FAIL);
+			backoff_tell(&world, FAIL);
 		else if (way == 2)
 			(void)weir_system_stop_actor(world.system,
 						     child(&world));
@@ -28,13 +28,13 @@ static void b8_4_every_way_to_end_is_followed_by_a_delay(void **state)
 			(void)weir_system_poison(world.system, child(&world));
 		else
 			(void)weir_system_kill(world.system, child(&world));
-		settle(&world);
+		backoff_settle(&world);
 		assert_false(has_child(&world));
-		assert_int_equal(count(&world), 1);
+		assert_int_equal(backoff_count(&world), 1);
 		assert_int_equal(wait_for_child(&world), 3 * SECOND);
 		assert_int_equal(world.made, 2);
 		assert_int_equal(world.released, 1);
-		end(&world);
+		backoff_end(&world);
 	}
 }
 
@@ -42,16 +42,16 @@ static void b8_4_a_start_that_fails_is_an_end(void **state)
 {
 	struct world world;
 
-	world_begin(&world, 1);
+	backoff_world_begin(&world, 1);
 	world.start_fails = true;
-	start(&world);
+	backoff_start(&world);
 	assert_false(has_child(&world));
 	assert_int_equal(wait_for_child(&world), 3 * SECOND);
 	world.start_fails = false;
 	assert_int_equal(wait_for_child(&world), 6 * SECOND);
 	assert_true(has_child(&world));
-	assert_int_equal(count(&world), 2);
-	end(&world);
+	assert_int_equal(backoff_count(&world), 2);
+	backoff_end(&world);
 }
 
 static void b8_4_a_restart_is_at_once_and_not_counted(void **state)
@@ -59,14 +59,14 @@ static void b8_4_a_restart_is_at_once_and_not_counted(void **state)
 	struct weir_actor_id before;
 	struct world world;
 
-	begin(&world, 1);
+	backoff_begin(&world, 1);
 	before = child(&world);
-	tell(&world, FAIL);
+	backoff_tell(&world, FAIL);
 	assert_int_equal(world.made, 1);
 	assert_int_equal(world.started, 2);
-	assert_int_equal(count(&world), 0);
+	assert_int_equal(backoff_count(&world), 0);
 	assert_true(weir_actor_id_equal(child(&world), before));
-	end(&world);
+	backoff_end(&world);
 }
 
 static void b8_4_a_limit_on_ordinary_restarts_ends_the_child(void **state)
@@ -76,16 +76,16 @@ static void b8_4_a_limit_on_ordinary_restarts_ends_the_child(void **state)
 	struct world world;
 	int i;
 
-	world_begin(&world, 1);
+	backoff_world_begin(&world, 1);
 	world.options.strategy = &strategy;
-	start(&world);
+	backoff_start(&world);
 	for (i = 0; i < 3; i++)
-		tell(&world, FAIL);
+		backoff_tell(&world, FAIL);
 	assert_int_equal(world.started, 3);
 	assert_false(has_child(&world));
 	assert_int_equal(wait_for_child(&world), 3 * SECOND);
 	assert_int_equal(world.started, 4);
-	end(&world);
+	backoff_end(&world);
 }
 
 /* --- B8.5: after failures only -------------------------------------------- */
@@ -98,14 +98,14 @@ static void b8_5_a_restart_becomes_a_stop_a_delay_and_a_new_child(void **state)
 
 	begin_on_failure(&world, 1, NULL);
 	for (i = 0; i < sizeof(seconds) / sizeof(*seconds); i++) {
-		tell(&world, FAIL);
+		backoff_tell(&world, FAIL);
 		assert_false(has_child(&world));
 		assert_int_equal(world.released, i + 1);
-		assert_int_equal(count(&world), i + 1);
+		assert_int_equal(backoff_count(&world), i + 1);
 		assert_int_equal(wait_for_child(&world), seconds[i] * SECOND);
 	}
 	assert_int_equal(world.started, i + 1);
-	end(&world);
+	backoff_end(&world);
 }
 
 static void b8_5_a_child_that_ends_by_itself_ends_the_supervisor(void **state)
@@ -113,11 +113,11 @@ static void b8_5_a_child_that_ends_by_itself_ends_the_supervisor(void **state)
 	struct world world;
 
 	begin_on_failure(&world, 1, NULL);
-	tell(&world, FINISH);
+	backoff_tell(&world, FINISH);
 	assert_true(over(&world));
 	assert_int_equal(world.fate.code, 0);
 	assert_int_equal(world.made, 1);
-	end(&world);
+	backoff_end(&world);
 }
 
 static void b8_5_a_child_that_is_stopped_ends_the_supervisor(void **state)
@@ -127,9 +127,9 @@ static void b8_5_a_child_that_is_stopped_ends_the_supervisor(void **state)
 	begin_on_failure(&world, 1, NULL);
 	assert_int_equal(weir_system_stop_actor(world.system, child(&world)),
 			 0);
-	settle(&world);
+	backoff_settle(&world);
 	assert_true(over(&world));
-	end(&world);
+	backoff_end(&world);
 }
 
 static void b8_5_a_stop_ends_the_supervisor_with_the_childs_error(void **state)
@@ -137,11 +137,11 @@ static void b8_5_a_stop_ends_the_supervisor_with_the_childs_error(void **state)
 	struct world world;
 
 	begin_on_failure(&world, 1, &stops);
-	tell(&world, FAIL);
+	backoff_tell(&world, FAIL);
 	assert_true(over(&world));
 	assert_int_equal(world.fate.code, -EIO);
 	assert_int_equal(world.made, 1);
-	end(&world);
+	backoff_end(&world);
 }
 
 static void b8_5_resume_is_unchanged(void **state)
@@ -153,12 +153,12 @@ static void b8_5_resume_is_unchanged(void **state)
 
 	begin_on_failure(&world, 1, &strategy);
 	before = child(&world);
-	tell(&world, FAIL);
-	tell(&world, TAKE);
+	backoff_tell(&world, FAIL);
+	backoff_tell(&world, TAKE);
 	assert_true(weir_actor_id_equal(child(&world), before));
 	assert_int_equal(world.started, 1);
 	assert_int_equal(ledger_delivered(&world.ledger), 2);
-	end(&world);
+	backoff_end(&world);
 }
 
 static void b8_5_escalate_is_unchanged(void **state)
@@ -167,10 +167,10 @@ static void b8_5_escalate_is_unchanged(void **state)
 
 	begin_on_failure(&world, 1, NULL);
 	/* /user escalates a fatal error: all of it ends. */
-	tell(&world, FATAL);
+	backoff_tell(&world, FATAL);
 	assert_true(over(&world));
 	assert_int_equal(world.made, 1);
-	end(&world);
+	backoff_end(&world);
 }
 
 static void b8_5_rules_that_do_not_match_leave_it_to_the_default(void **state)
@@ -182,16 +182,16 @@ static void b8_5_rules_that_do_not_match_leave_it_to_the_default(void **state)
 
 	/* The default decider restarts, elsewhere it would be escalated. */
 	begin_on_failure(&world, 1, &strategy);
-	tell(&world, FAIL);
+	backoff_tell(&world, FAIL);
 	assert_int_equal(wait_for_child(&world), 3 * SECOND);
-	end(&world);
-	world_begin(&world, 1);
+	backoff_end(&world);
+	backoff_world_begin(&world, 1);
 	world.options.strategy = &strategy;
-	start(&world);
-	tell(&world, FAIL);
+	backoff_start(&world);
+	backoff_tell(&world, FAIL);
 	assert_int_equal(world.started, 2);
 	assert_int_equal(world.made, 1);
-	end(&world);
+	backoff_end(&world);
 }
 
 static int decide_by_code(struct weir_actor *supervisor,
@@ -211,15 +211,15 @@ static void b8_5_a_decider_of_the_users_is_asked(void **state)
 	struct world world;
 
 	begin_on_failure(&world, 1, &strategy);
-	tell(&world, FAIL);
+	backoff_tell(&world, FAIL);
 	assert_int_equal(asked, 1);
 	assert_int_equal(wait_for_child(&world), 3 * SECOND);
 	/* It fails, so the supervisor does, and is restarted by /user. */
-	tell(&world, FATAL);
+	backoff_tell(&world, FATAL);
 	assert_int_equal(asked, 2);
 	assert_int_equal(world.made, 3);
-	assert_int_equal(count(&world), 0);
-	end(&world);
+	assert_int_equal(backoff_count(&world), 0);
+	backoff_end(&world);
 }
 
 /* --- B8.6: a new child ---------------------------------------------------- */
@@ -230,7 +230,7 @@ static void b8_6_the_new_child_has_a_new_reference_and_the_same_name(
 	struct weir_actor_id before;
 	struct world world;
 
-	begin(&world, 1);
+	backoff_begin(&world, 1);
 	before = child(&world);
 	(void)next_delay(&world);
 	assert_false(weir_actor_id_equal(child(&world), before));
@@ -240,21 +240,21 @@ static void b8_6_the_new_child_has_a_new_reference_and_the_same_name(
 		child(&world)));
 	assert_true(weir_actor_id_equal(
 		weir_system_parent(world.system, child(&world)), world.ref));
-	end(&world);
+	backoff_end(&world);
 }
 
 static void b8_6_a_name_of_the_users_is_kept_too(void **state)
 {
 	struct world world;
 
-	world_begin(&world, 1);
+	backoff_world_begin(&world, 1);
 	world.options.child.name = "client";
-	start(&world);
+	backoff_start(&world);
 	(void)next_delay(&world);
 	assert_true(weir_actor_id_equal(
 		weir_system_lookup(world.system, "/user/supervisor/client"),
 		child(&world)));
-	end(&world);
+	backoff_end(&world);
 }
 
 static void b8_6_what_the_old_child_had_not_taken_is_dead_letters(void **state)
@@ -263,16 +263,16 @@ static void b8_6_what_the_old_child_had_not_taken_is_dead_letters(void **state)
 
 	for_each_seed(seed, 20) {
 		begin_on_failure(&world, seed, NULL);
-		assert_int_equal(put(&world, FAIL), 0);
-		assert_int_equal(put(&world, TAKE), 0);
-		assert_int_equal(put(&world, TAKE), 0);
-		settle(&world);
+		assert_int_equal(backoff_put(&world, FAIL), 0);
+		assert_int_equal(backoff_put(&world, TAKE), 0);
+		assert_int_equal(backoff_put(&world, TAKE), 0);
+		backoff_settle(&world);
 		assert_int_equal(world.dead, 2);
 		assert_int_equal(weir_system_dead_letter_count(world.system),
 				 2);
 		(void)wait_for_child(&world);
 		assert_int_equal(ledger_delivered(&world.ledger), 1);
-		end(&world);
+		backoff_end(&world);
 	}
 }
 
@@ -282,18 +282,18 @@ static void b8_7_with_two_retries_the_third_end_is_the_last(void **state)
 {
 	struct world world;
 
-	world_begin(&world, 1);
+	backoff_world_begin(&world, 1);
 	world.options.max_retries = 2;
 	world.options.strategy = &stops;
-	start(&world);
+	backoff_start(&world);
 	assert_int_equal(next_delay(&world), 3 * SECOND);
 	assert_int_equal(next_delay(&world), 6 * SECOND);
-	tell(&world, FAIL);
+	backoff_tell(&world, FAIL);
 	assert_true(over(&world));
 	/* Who watches learns of what the child ended. */
 	assert_int_equal(world.fate.code, -EIO);
 	assert_int_equal(world.made, 3);
-	end(&world);
+	backoff_end(&world);
 }
 
 static void b8_7_on_failure_the_third_failure_is_the_last(void **state)
@@ -301,31 +301,31 @@ static void b8_7_on_failure_the_third_failure_is_the_last(void **state)
 	struct world world;
 	int i;
 
-	world_begin(&world, 1);
+	backoff_world_begin(&world, 1);
 	world.options.mode = WEIR_BACKOFF_ON_FAILURE;
 	world.options.max_retries = 2;
-	start(&world);
+	backoff_start(&world);
 	for (i = 0; i < 2; i++) {
-		tell(&world, FAIL);
+		backoff_tell(&world, FAIL);
 		(void)wait_for_child(&world);
 	}
-	tell(&world, FAIL);
+	backoff_tell(&world, FAIL);
 	assert_true(over(&world));
 	assert_int_equal(world.made, 3);
-	end(&world);
+	backoff_end(&world);
 }
 
 static void b8_7_without_retries_the_first_end_is_the_last(void **state)
 {
 	struct world world;
 
-	world_begin(&world, 1);
+	backoff_world_begin(&world, 1);
 	world.options.max_retries = 0;
-	start(&world);
-	tell(&world, FINISH);
+	backoff_start(&world);
+	backoff_tell(&world, FINISH);
 	assert_true(over(&world));
 	assert_int_equal(world.made, 1);
-	end(&world);
+	backoff_end(&world);
 }
 
 static void b8_7_any_negative_number_is_no_limit(void **state)
@@ -336,16 +336,16 @@ static void b8_7_any_negative_number_is_no_limit(void **state)
 
 	for (mode = 0; mode < 2; mode++) {
 		for (i = 0; i < 3; i++) {
-			world_begin(&world, 1);
+			backoff_world_begin(&world, 1);
 			world.options.mode = (enum weir_backoff_mode)mode;
 			world.options.max_retries = numbers[i];
-			start(&world);
+			backoff_start(&world);
 			for (j = 0; j < 50; j++) {
-				tell(&world, mode ? FAIL : FINISH);
+				backoff_tell(&world, mode ? FAIL : FINISH);
 				(void)wait_for_child(&world);
 			}
-			assert_int_equal(count(&world), 50);
-			end(&world);
+			assert_int_equal(backoff_count(&world), 50);
+			backoff_end(&world);
 		}
 	}
 }
@@ -355,17 +355,17 @@ static void b8_7_retries_count_from_the_last_reset(void **state)
 	struct world world;
 	int i;
 
-	world_begin(&world, 1);
+	backoff_world_begin(&world, 1);
 	world.options.max_retries = 1;
-	start(&world);
+	backoff_start(&world);
 	for (i = 0; i < 5; i++) {
 		assert_int_equal(next_delay(&world), 3 * SECOND);
-		advance(&world, 3 * SECOND);
+		backoff_advance(&world, 3 * SECOND);
 	}
 	(void)next_delay(&world);
-	tell(&world, FINISH);
+	backoff_tell(&world, FINISH);
 	assert_true(over(&world));
-	end(&world);
+	backoff_end(&world);
 }
 
 /* --- B8.8: the count ------------------------------------------------------ */
@@ -374,95 +374,95 @@ static void b8_8_the_count_is_zero_again_after_min(void **state)
 {
 	struct world world;
 
-	begin(&world, 1);
+	backoff_begin(&world, 1);
 	(void)next_delay(&world);
 	(void)next_delay(&world);
-	assert_int_equal(count(&world), 2);
-	advance(&world, 3 * SECOND - 1); /* E10: min is the default */
-	assert_int_equal(count(&world), 2);
-	advance(&world, 1);
-	assert_int_equal(count(&world), 0);
+	assert_int_equal(backoff_count(&world), 2);
+	backoff_advance(&world, 3 * SECOND - 1); /* E10: min is the default */
+	assert_int_equal(backoff_count(&world), 2);
+	backoff_advance(&world, 1);
+	assert_int_equal(backoff_count(&world), 0);
 	assert_int_equal(next_delay(&world), 3 * SECOND);
-	end(&world);
+	backoff_end(&world);
 }
 
 static void e10_a_time_to_the_reset_can_be_given(void **state)
 {
 	struct world world;
 
-	world_begin(&world, 1);
+	backoff_world_begin(&world, 1);
 	world.options.backoff.reset_ns = 20 * SECOND;
-	start(&world);
+	backoff_start(&world);
 	(void)next_delay(&world);
-	advance(&world, 20 * SECOND - 1);
+	backoff_advance(&world, 20 * SECOND - 1);
 	assert_int_equal(next_delay(&world), 6 * SECOND);
-	advance(&world, 20 * SECOND);
+	backoff_advance(&world, 20 * SECOND);
 	assert_int_equal(next_delay(&world), 3 * SECOND);
-	end(&world);
+	backoff_end(&world);
 }
 
 static void b8_8_another_end_meanwhile_keeps_the_count(void **state)
 {
 	struct world world;
 
-	begin(&world, 1);
+	backoff_begin(&world, 1);
 	(void)next_delay(&world);
-	advance(&world, 2 * SECOND);
+	backoff_advance(&world, 2 * SECOND);
 	stop_child(&world);
 	/* The reset of the start before would be due now. */
-	advance(&world, SECOND);
-	assert_int_equal(count(&world), 2);
+	backoff_advance(&world, SECOND);
+	assert_int_equal(backoff_count(&world), 2);
 	assert_int_equal(wait_for_child(&world), 5 * SECOND);
-	advance(&world, 3 * SECOND - 1);
-	assert_int_equal(count(&world), 2);
-	end(&world);
+	backoff_advance(&world, 3 * SECOND - 1);
+	assert_int_equal(backoff_count(&world), 2);
+	backoff_end(&world);
 }
 
 static void b8_8_a_long_delay_is_no_time_without_failures(void **state)
 {
 	struct world world;
 
-	begin(&world, 1);
+	backoff_begin(&world, 1);
 	stop_child(&world);
-	advance(&world, 3 * SECOND - 1);
-	assert_int_equal(count(&world), 1);
-	advance(&world, 1);
-	assert_int_equal(count(&world), 1);
-	end(&world);
+	backoff_advance(&world, 3 * SECOND - 1);
+	assert_int_equal(backoff_count(&world), 1);
+	backoff_advance(&world, 1);
+	assert_int_equal(backoff_count(&world), 1);
+	backoff_end(&world);
 }
 
 static void b8_8_a_manual_reset_is_the_only_one(void **state)
 {
 	struct world world;
 
-	world_begin(&world, 1);
+	backoff_world_begin(&world, 1);
 	world.options.backoff.reset_ns = WEIR_FOREVER;
-	start(&world);
+	backoff_start(&world);
 	(void)next_delay(&world);
 	(void)next_delay(&world);
-	advance(&world, 10000 * DAY);
-	assert_int_equal(count(&world), 2);
+	backoff_advance(&world, 10000 * DAY);
+	assert_int_equal(backoff_count(&world), 2);
 	assert_int_equal(weir_backoff_supervisor_reset(&world.supervisor), 0);
-	assert_int_equal(count(&world), 0);
+	assert_int_equal(backoff_count(&world), 0);
 	assert_int_equal(next_delay(&world), 3 * SECOND);
 	/* During a delay it does not change that delay. */
 	stop_child(&world);
 	assert_int_equal(weir_backoff_supervisor_reset(&world.supervisor), 0);
 	assert_int_equal(wait_for_child(&world), 6 * SECOND);
 	assert_int_equal(next_delay(&world), 3 * SECOND);
-	end(&world);
+	backoff_end(&world);
 }
 
 static void b8_8_with_auto_reset_a_manual_one_is_refused(void **state)
 {
 	struct world world;
 
-	begin(&world, 1);
+	backoff_begin(&world, 1);
 	(void)next_delay(&world);
 	assert_int_equal(weir_backoff_supervisor_reset(&world.supervisor),
 			 -ENOTSUP);
-	assert_int_equal(count(&world), 1);
-	end(&world);
+	assert_int_equal(backoff_count(&world), 1);
+	backoff_end(&world);
 }
 
 int main(void)

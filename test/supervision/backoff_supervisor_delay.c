@@ -14,27 +14,27 @@ static void b8_1_the_delay_doubles_up_to_its_cap(void **state)
 	struct world world;
 	size_t i;
 
-	begin(&world, 1);
+	backoff_begin(&world, 1);
 	for (i = 0; i < sizeof(seconds) / sizeof(*seconds); i++) {
-		assert_int_equal(count(&world), i);
+		assert_int_equal(backoff_count(&world), i);
 		assert_int_equal(next_delay(&world), seconds[i] * SECOND);
 	}
-	end(&world);
+	backoff_end(&world);
 }
 
 static void b8_1_there_is_no_child_a_nanosecond_before(void **state)
 {
 	struct world world;
 
-	begin(&world, 1);
+	backoff_begin(&world, 1);
 	stop_child(&world);
-	advance(&world, 3 * SECOND - 1);
+	backoff_advance(&world, 3 * SECOND - 1);
 	assert_int_equal(world.made, 1);
 	assert_false(has_child(&world));
-	advance(&world, 1);
+	backoff_advance(&world, 1);
 	assert_int_equal(world.made, 2);
 	assert_true(has_child(&world));
-	end(&world);
+	backoff_end(&world);
 }
 
 static void b8_2_jitter_comes_after_the_cap_and_only_lengthens(void **state)
@@ -46,9 +46,9 @@ static void b8_2_jitter_comes_after_the_cap_and_only_lengthens(void **state)
 	size_t i;
 
 	for_each_seed(seed, 20) {
-		world_begin(&world, seed);
+		backoff_world_begin(&world, seed);
 		world.options.backoff.random_factor = 0.2;
-		start(&world);
+		backoff_start(&world);
 		for (i = 0; i < sizeof(seconds) / sizeof(*seconds); i++) {
 			delay = next_delay(&world);
 			least = seconds[i] * SECOND;
@@ -56,7 +56,7 @@ static void b8_2_jitter_comes_after_the_cap_and_only_lengthens(void **state)
 			longer += delay > least;
 			past_cap += delay > 30 * SECOND;
 		}
-		end(&world);
+		backoff_end(&world);
 	}
 	assert_true(longer > 100 || test_seed_only());
 	assert_true(past_cap > 30 || test_seed_only());
@@ -69,12 +69,12 @@ static void b8_2_the_seed_of_the_system_repeats_the_jitter(void **state)
 	size_t i;
 
 	for (i = 0; i < 3; i++) {
-		world_init(&world, 1, 0);
+		backoff_world_init(&world, 1, 0);
 		assert_int_equal(world_system(&world, i < 2 ? 7 : 8), 0);
 		world.options.backoff.random_factor = 1;
-		start(&world);
+		backoff_start(&world);
 		delays[i] = next_delay(&world);
-		end(&world);
+		backoff_end(&world);
 	}
 	assert_int_equal(delays[0], delays[1]);
 	assert_int_not_equal(delays[0], delays[2]);
@@ -86,14 +86,14 @@ static uint64_t delay_after(uint32_t k, uint64_t min_ns, uint64_t max_ns)
 	struct world world;
 	uint64_t delay;
 
-	world_begin(&world, 1);
+	backoff_world_begin(&world, 1);
 	world.options.backoff =
 		(struct weir_backoff){.min_ns = min_ns, .max_ns = max_ns};
-	start(&world);
+	backoff_start(&world);
 	while (k--)
 		(void)next_delay(&world);
 	delay = next_delay(&world);
-	end(&world);
+	backoff_end(&world);
 	return delay;
 }
 
@@ -136,7 +136,7 @@ static void b8_3_times_and_factor_are_checked(void **state)
 {
 	struct world world;
 
-	world_begin(&world, 1);
+	backoff_world_begin(&world, 1);
 	REFUSED(&world, backoff.min_ns, 0);
 	REFUSED(&world, backoff.max_ns, 3 * SECOND - 1);
 	REFUSED(&world, backoff.random_factor, -0.001);
@@ -155,11 +155,11 @@ static void b8_3_the_edges_are_allowed(void **state)
 	size_t i;
 
 	for (i = 0; i < 4; i++) {
-		world_begin(&world, 1);
+		backoff_world_begin(&world, 1);
 		world.options.backoff.random_factor = i & 1;
 		world.options.backoff.reset_ns = resets[i];
-		start(&world);
-		end(&world);
+		backoff_start(&world);
+		backoff_end(&world);
 	}
 }
 
@@ -169,7 +169,7 @@ static void options_that_make_no_sense_are_refused(void **state)
 	char name[WEIR_NAME_MAX + 2] = {0};
 	struct world world;
 
-	world_begin(&world, 1);
+	backoff_world_begin(&world, 1);
 	memset(name, 'x', WEIR_NAME_MAX + 1);
 	REFUSED(&world, make, NULL);
 	REFUSED(&world, mode, (enum weir_backoff_mode)2);
@@ -212,7 +212,7 @@ static void an_executor_without_timers_is_refused(void **state)
 	struct weir_executor executor;
 	struct world world;
 
-	world_begin(&world, 1);
+	backoff_world_begin(&world, 1);
 	assert_int_equal(weir_executor_init(&executor, &ops, NULL), 0);
 	memset(&world.supervisor, 0x5a, sizeof(before));
 	before = world.supervisor;
@@ -236,12 +236,12 @@ static void a_supervisor_that_is_never_spawned_can_be_stopped(void **state)
 {
 	struct world world;
 
-	world_begin(&world, 1);
+	backoff_world_begin(&world, 1);
 	assert_int_equal(weir_backoff_supervisor_init(&world.supervisor,
 						      world.executor,
 						      &world.options),
 			 0);
-	assert_int_equal(put(&world, TAKE), -EAGAIN);
+	assert_int_equal(backoff_put(&world, TAKE), -EAGAIN);
 	weir_actor_stop(&world.supervisor.actor);
 	fate_check(&world.fate, -ECANCELED);
 	assert_int_equal(world.made, 0);
@@ -259,7 +259,7 @@ static void b8_9_on_failure_a_strategy_with_limits_is_refused(void **state)
 	const struct weir_strategy waits = {.backoff = &backoff};
 	struct world world;
 
-	world_begin(&world, 1);
+	backoff_world_begin(&world, 1);
 	world.options.mode = WEIR_BACKOFF_ON_FAILURE;
 	REFUSED(&world, strategy, &each);
 	REFUSED(&world, strategy, &all);

@@ -51,14 +51,14 @@ static void begin_with_boss(struct world *world, struct boss *boss,
 	struct weir_actor_id ref;
 
 	memset(boss, 0, sizeof(*boss));
-	world_begin(world, seed);
+	backoff_world_begin(world, seed);
 	assert_int_equal(
 		weir_actor_init(&boss->actor, &boss_ops, world->executor), 0);
 	assert_int_equal(weir_system_spawn(world->system, WEIR_ACTOR_ID_NONE,
 					   &boss->actor, NULL, &ref),
 			 0);
 	supervisor_spawn(world, ref);
-	settle(world);
+	backoff_settle(world);
 }
 
 /* --- B8.12: the final item ------------------------------------------------ */
@@ -68,15 +68,15 @@ static void b8_12_after_the_final_item_the_childs_end_is_the_end(void **state)
 	struct world world;
 
 	for_each_seed(seed, 20) {
-		begin(&world, seed);
-		assert_int_equal(put(&world, TAKE), 0);
-		assert_int_equal(put(&world, LAST), 0);
-		settle(&world);
+		backoff_begin(&world, seed);
+		assert_int_equal(backoff_put(&world, TAKE), 0);
+		assert_int_equal(backoff_put(&world, LAST), 0);
+		backoff_settle(&world);
 		assert_int_equal(ledger_delivered(&world.ledger), 2);
 		assert_true(over(&world));
 		assert_int_equal(world.fate.code, 0);
 		assert_int_equal(world.made, 1);
-		end(&world);
+		backoff_end(&world);
 	}
 }
 
@@ -84,28 +84,28 @@ static void b8_12_a_final_item_without_a_child_ends_at_once(void **state)
 {
 	struct world world;
 
-	begin(&world, 1);
+	backoff_begin(&world, 1);
 	stop_child(&world);
-	assert_int_equal(put(&world, LAST), 1);
+	assert_int_equal(backoff_put(&world, LAST), 1);
 	assert_int_equal(world.dead, 1);
-	settle(&world);
+	backoff_settle(&world);
 	assert_true(over(&world));
 	assert_int_equal(world.made, 1);
-	end(&world);
+	backoff_end(&world);
 }
 
 static void b8_12_it_ends_whatever_the_sender_is_told(void **state)
 {
 	struct world world;
 
-	world_begin(&world, 1);
+	backoff_world_begin(&world, 1);
 	world.options.absent_code = -EHOSTDOWN;
-	start(&world);
+	backoff_start(&world);
 	stop_child(&world);
-	assert_int_equal(put(&world, LAST), -EHOSTDOWN);
-	settle(&world);
+	assert_int_equal(backoff_put(&world, LAST), -EHOSTDOWN);
+	backoff_settle(&world);
 	assert_true(over(&world));
-	end(&world);
+	backoff_end(&world);
 }
 
 static void b8_12_a_final_item_that_is_not_taken_is_not_final(void **state)
@@ -113,75 +113,75 @@ static void b8_12_a_final_item_that_is_not_taken_is_not_final(void **state)
 	struct world world;
 	int i;
 
-	begin(&world, 1);
+	backoff_begin(&world, 1);
 	for (i = 0; i < CAPACITY; i++)
-		assert_int_equal(put(&world, TAKE), 0);
-	assert_int_equal(put(&world, LAST), -EAGAIN);
-	settle(&world);
+		assert_int_equal(backoff_put(&world, TAKE), 0);
+	assert_int_equal(backoff_put(&world, LAST), -EAGAIN);
+	backoff_settle(&world);
 	assert_int_equal(next_delay(&world), 3 * SECOND);
 	assert_false(over(&world));
-	end(&world);
+	backoff_end(&world);
 }
 
 static void b8_12_finish_waits_for_the_child(void **state)
 {
 	struct world world;
 
-	begin(&world, 1);
+	backoff_begin(&world, 1);
 	assert_int_equal(weir_backoff_supervisor_end(&world.supervisor), 0);
 	assert_int_equal(weir_backoff_supervisor_end(&world.supervisor), 0);
-	advance(&world, DAY);
+	backoff_advance(&world, DAY);
 	assert_false(over(&world));
-	tell(&world, TAKE);
-	assert_int_equal(put(&world, FAIL), 0);
-	settle(&world);
+	backoff_tell(&world, TAKE);
+	assert_int_equal(backoff_put(&world, FAIL), 0);
+	backoff_settle(&world);
 	/* An ordinary restart is no end. */
 	assert_int_equal(world.started, 2);
-	tell(&world, FINISH);
+	backoff_tell(&world, FINISH);
 	assert_true(over(&world));
 	assert_int_equal(world.fate.code, 0);
-	end(&world);
+	backoff_end(&world);
 }
 
 static void b8_12_finish_during_a_delay_ends_at_once(void **state)
 {
 	struct world world;
 
-	begin(&world, 1);
+	backoff_begin(&world, 1);
 	stop_child(&world);
 	assert_int_equal(weir_backoff_supervisor_end(&world.supervisor), 0);
-	settle(&world);
+	backoff_settle(&world);
 	assert_true(over(&world));
 	assert_int_equal(world.made, 1);
-	end(&world);
+	backoff_end(&world);
 }
 
 static void b8_12_an_end_that_was_asked_for_is_a_good_one(void **state)
 {
 	struct world world;
 
-	world_begin(&world, 1);
+	backoff_world_begin(&world, 1);
 	world.options.strategy = &stops;
-	start(&world);
+	backoff_start(&world);
 	assert_int_equal(weir_backoff_supervisor_end(&world.supervisor), 0);
-	tell(&world, FAIL);
+	backoff_tell(&world, FAIL);
 	assert_true(over(&world));
 	assert_int_equal(world.fate.code, 0);
-	end(&world);
+	backoff_end(&world);
 }
 
 static void b8_12_finish_while_a_child_is_made_is_at_once(void **state)
 {
 	struct world world;
 
-	begin(&world, 1);
+	backoff_begin(&world, 1);
 	stop_child(&world);
 	world.finishes = true;
 	(void)wait_for_child(&world);
 	assert_true(over(&world));
 	assert_int_equal(world.made, 2);
 	assert_int_equal(world.released, 2);
-	end(&world);
+	backoff_end(&world);
 }
 
 /* As another thread that has put it and not come back yet. */
@@ -189,26 +189,26 @@ static void final_item_under_way(struct world *world, bool is)
 {
 	world->supervisor.finals = is;
 	weir_actor_signal(&world->supervisor.actor);
-	settle(world);
+	backoff_settle(world);
 }
 
 static void b8_12_while_a_final_item_is_put_the_end_is_not_decided(void **state)
 {
 	struct world world;
 
-	begin(&world, 1);
+	backoff_begin(&world, 1);
 	final_item_under_way(&world, true);
 	stop_child(&world);
-	advance(&world, DAY);
-	assert_int_equal(count(&world), 0);
+	backoff_advance(&world, DAY);
+	assert_int_equal(backoff_count(&world), 0);
 	assert_int_equal(world.made, 1);
 	/* The child has not taken it. */
 	final_item_under_way(&world, false);
-	assert_int_equal(count(&world), 1);
+	assert_int_equal(backoff_count(&world), 1);
 	weir_actor_signal(&world.supervisor.actor);
 	assert_int_equal(wait_for_child(&world), 3 * SECOND);
-	assert_int_equal(count(&world), 1);
-	end(&world);
+	assert_int_equal(backoff_count(&world), 1);
+	backoff_end(&world);
 }
 
 static void b8_12_nor_is_another_child_made_by_a_restart(void **state)
@@ -219,14 +219,14 @@ static void b8_12_nor_is_another_child_made_by_a_restart(void **state)
 	begin_with_boss(&world, &boss, 1);
 	final_item_under_way(&world, true);
 	assert_int_equal(weir_system_kill(world.system, world.ref), 0);
-	advance(&world, DAY);
+	backoff_advance(&world, DAY);
 	assert_false(has_child(&world));
 	assert_int_equal(world.made, 1);
 	final_item_under_way(&world, false);
 	assert_int_equal(world.made, 2);
 	assert_true(has_child(&world));
-	assert_int_equal(count(&world), 0);
-	end(&world);
+	assert_int_equal(backoff_count(&world), 0);
+	backoff_end(&world);
 }
 
 /* --- The supervisor is supervised ----------------------------------------- */
@@ -240,16 +240,17 @@ static void its_own_restart_begins_anew_with_a_new_child(void **state)
 		begin_with_boss(&world, &boss, seed);
 		(void)next_delay(&world);
 		(void)next_delay(&world);
-		assert_int_equal(count(&world), 2);
-		tell(&world, FATAL); /* is escalated, the boss restarts */
+		assert_int_equal(backoff_count(&world), 2);
+		backoff_tell(&world,
+			     FATAL); /* is escalated, the boss restarts */
 		assert_int_equal(weir_system_restarts(world.system, world.ref),
 				 1);
-		assert_int_equal(count(&world), 0);
+		assert_int_equal(backoff_count(&world), 0);
 		assert_int_equal(world.made, 4);
 		assert_int_equal(world.released, 3);
 		assert_true(has_child(&world));
 		assert_int_equal(next_delay(&world), 3 * SECOND);
-		end(&world);
+		backoff_end(&world);
 	}
 }
 
@@ -262,12 +263,12 @@ static void its_own_restart_ends_a_delay(void **state)
 		begin_with_boss(&world, &boss, seed);
 		stop_child(&world);
 		assert_int_equal(weir_system_kill(world.system, world.ref), 0);
-		settle(&world);
+		backoff_settle(&world);
 		assert_int_equal(world.made, 2);
 		assert_true(has_child(&world));
-		advance(&world, DAY);
+		backoff_advance(&world, DAY);
 		assert_int_equal(world.made, 2);
-		end(&world);
+		backoff_end(&world);
 	}
 }
 
@@ -278,11 +279,11 @@ static void its_own_restart_does_not_undo_finish(void **state)
 
 	begin_with_boss(&world, &boss, 1);
 	assert_int_equal(weir_backoff_supervisor_end(&world.supervisor), 0);
-	settle(&world);
-	tell(&world, FATAL);
+	backoff_settle(&world);
+	backoff_tell(&world, FATAL);
 	assert_true(over(&world));
 	assert_int_equal(world.made, 1);
-	end(&world);
+	backoff_end(&world);
 }
 
 /* As it would when it finishes. */
@@ -290,34 +291,34 @@ static void a_permanent_supervisor_that_gives_up_is_restarted(void **state)
 {
 	struct world world;
 
-	world_begin(&world, 1);
+	backoff_world_begin(&world, 1);
 	world.restart = WEIR_RESTART_PERMANENT;
 	world.options.max_retries = 1;
 	world.options.strategy = &stops;
-	start(&world);
-	tell(&world, FAIL);
+	backoff_start(&world);
+	backoff_tell(&world, FAIL);
 	(void)wait_for_child(&world);
-	tell(&world, FAIL);
+	backoff_tell(&world, FAIL);
 	assert_false(over(&world));
 	assert_int_equal(weir_system_restarts(world.system, world.ref), 1);
 	assert_int_equal(world.made, 3);
-	assert_int_equal(count(&world), 0);
-	end(&world);
+	assert_int_equal(backoff_count(&world), 0);
+	backoff_end(&world);
 }
 
 static void a_permanent_supervisor_that_is_finished_begins_anew(void **state)
 {
 	struct world world;
 
-	world_begin(&world, 1);
+	backoff_world_begin(&world, 1);
 	world.restart = WEIR_RESTART_PERMANENT;
-	start(&world);
-	assert_int_equal(put(&world, LAST), 0);
-	settle(&world);
+	backoff_start(&world);
+	assert_int_equal(backoff_put(&world, LAST), 0);
+	backoff_settle(&world);
 	assert_int_equal(weir_system_restarts(world.system, world.ref), 1);
 	assert_int_equal(world.made, 2);
 	assert_int_equal(next_delay(&world), 3 * SECOND);
-	end(&world);
+	backoff_end(&world);
 }
 
 static void other_children_of_it_are_none_of_its_business(void **state)
@@ -331,20 +332,20 @@ static void other_children_of_it_are_none_of_its_business(void **state)
 	assert_int_equal(weir_system_spawn(world.system, world.ref,
 					   &more->actor, NULL, &other),
 			 0);
-	settle(&world);
+	backoff_settle(&world);
 	/* It fails, and is restarted as by default. */
 	world.what[ITEMS] = FAIL;
 	assert_int_equal(
 		weir_in_put(&more->in, ledger_make(&world.ledger, ITEMS)), 0);
-	settle(&world);
+	backoff_settle(&world);
 	assert_int_equal(weir_system_restarts(world.system, other), 1);
 	assert_int_equal(weir_system_stop_actor(world.system, other), 0);
-	settle(&world);
-	assert_int_equal(count(&world), 0);
+	backoff_settle(&world);
+	assert_int_equal(backoff_count(&world), 0);
 	assert_true(has_child(&world));
-	tell(&world, FAIL);
+	backoff_tell(&world, FAIL);
 	assert_int_equal(wait_for_child(&world), 3 * SECOND);
-	end(&world);
+	backoff_end(&world);
 }
 
 int main(void)

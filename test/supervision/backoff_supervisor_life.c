@@ -14,15 +14,15 @@ static void b8_10_items_go_to_the_child(void **state)
 	int i;
 
 	for_each_seed(seed, 20) {
-		begin(&world, seed);
+		backoff_begin(&world, seed);
 		for (i = 0; i < 10; i++)
-			tell(&world, TAKE);
+			backoff_tell(&world, TAKE);
 		(void)next_delay(&world);
 		for (i = 0; i < 10; i++)
-			tell(&world, TAKE);
+			backoff_tell(&world, TAKE);
 		assert_int_equal(ledger_delivered(&world.ledger), 20);
 		assert_int_equal(world.dead, 0);
-		end(&world);
+		backoff_end(&world);
 	}
 }
 
@@ -31,104 +31,104 @@ static void b8_10_a_full_child_leaves_the_item_to_the_sender(void **state)
 	struct world world;
 	int i;
 
-	begin(&world, 1);
+	backoff_begin(&world, 1);
 	for (i = 0; i < CAPACITY; i++)
-		assert_int_equal(put(&world, TAKE), 0);
-	assert_int_equal(put(&world, TAKE), -EAGAIN);
-	settle(&world);
+		assert_int_equal(backoff_put(&world, TAKE), 0);
+	assert_int_equal(backoff_put(&world, TAKE), -EAGAIN);
+	backoff_settle(&world);
 	assert_int_equal(ledger_delivered(&world.ledger), CAPACITY);
-	end(&world);
+	backoff_end(&world);
 }
 
 static void b8_10_before_its_start_it_says_try_again(void **state)
 {
 	struct world world;
 
-	world_begin(&world, 1);
+	backoff_world_begin(&world, 1);
 	supervisor_spawn(&world, WEIR_ACTOR_ID_NONE);
-	assert_int_equal(put(&world, TAKE), -EAGAIN);
-	assert_int_equal(put(&world, LAST), -EAGAIN);
-	settle(&world);
-	tell(&world, TAKE);
+	assert_int_equal(backoff_put(&world, TAKE), -EAGAIN);
+	assert_int_equal(backoff_put(&world, LAST), -EAGAIN);
+	backoff_settle(&world);
+	backoff_tell(&world, TAKE);
 	/* That was not final. */
 	assert_int_equal(next_delay(&world), 3 * SECOND);
-	end(&world);
+	backoff_end(&world);
 }
 
 static void b8_10_after_its_end_it_says_so(void **state)
 {
 	struct world world;
 
-	begin(&world, 1);
+	backoff_begin(&world, 1);
 	assert_int_equal(weir_system_stop_actor(world.system, world.ref), 0);
-	settle(&world);
+	backoff_settle(&world);
 	assert_true(over(&world));
 	assert_false(has_child(&world));
-	assert_int_equal(put(&world, TAKE), -EPIPE);
+	assert_int_equal(backoff_put(&world, TAKE), -EPIPE);
 	assert_int_equal(weir_backoff_supervisor_end(&world.supervisor), 0);
-	settle(&world);
-	end(&world);
+	backoff_settle(&world);
+	backoff_end(&world);
 }
 
 static void b8_10_without_a_child_items_are_dead_letters(void **state)
 {
 	struct world world;
 
-	begin(&world, 1);
+	backoff_begin(&world, 1);
 	stop_child(&world);
-	assert_int_equal(put(&world, TAKE), 1);
-	assert_int_equal(put(&world, TAKE), 1);
+	assert_int_equal(backoff_put(&world, TAKE), 1);
+	assert_int_equal(backoff_put(&world, TAKE), 1);
 	assert_int_equal(world.dead, 2);
 	assert_int_equal(weir_system_dead_letter_count(world.system), 2);
 	assert_int_equal(ledger_dropped(&world.ledger), 2);
-	end(&world);
+	backoff_end(&world);
 }
 
 static void b8_10_without_a_child_a_code_can_be_the_answer(void **state)
 {
 	struct world world;
 
-	world_begin(&world, 1);
+	backoff_world_begin(&world, 1);
 	world.options.absent_code = -EHOSTDOWN;
-	start(&world);
-	tell(&world, TAKE);
+	backoff_start(&world);
+	backoff_tell(&world, TAKE);
 	stop_child(&world);
-	assert_int_equal(put(&world, TAKE), -EHOSTDOWN);
+	assert_int_equal(backoff_put(&world, TAKE), -EHOSTDOWN);
 	assert_int_equal(world.dead, 0);
 	(void)wait_for_child(&world);
-	tell(&world, TAKE);
-	end(&world);
+	backoff_tell(&world, TAKE);
+	backoff_end(&world);
 }
 
 static void b8_10_without_a_child_a_function_can_be_asked(void **state)
 {
 	struct world world;
 
-	world_begin(&world, 1);
+	backoff_world_begin(&world, 1);
 	world.options.absent_code = -EHOSTDOWN; /* the function is asked */
 	world.options.absent = on_absent;
-	start(&world);
-	tell(&world, TAKE);
+	backoff_start(&world);
+	backoff_tell(&world, TAKE);
 	assert_int_equal(world.asked, 0);
 	stop_child(&world);
-	assert_int_equal(put(&world, TAKE), 0);
+	assert_int_equal(backoff_put(&world, TAKE), 0);
 	world.answer = -EBUSY;
-	assert_int_equal(put(&world, TAKE), -EBUSY);
+	assert_int_equal(backoff_put(&world, TAKE), -EBUSY);
 	assert_int_equal(world.asked, 2);
 	assert_int_equal(ledger_delivered(&world.ledger), 2);
-	end(&world);
+	backoff_end(&world);
 }
 
 static void b8_10_a_child_without_an_input_gets_nothing(void **state)
 {
 	struct world world;
 
-	world_begin(&world, 1);
+	backoff_world_begin(&world, 1);
 	world.no_input = true;
-	start(&world);
+	backoff_start(&world);
 	assert_true(has_child(&world));
-	assert_int_equal(put(&world, TAKE), 1);
-	end(&world);
+	assert_int_equal(backoff_put(&world, TAKE), 1);
+	backoff_end(&world);
 }
 
 /* A parent with an in-port; the supervisor is its child. */
@@ -138,21 +138,21 @@ static void b8_10_what_the_child_puts_up_goes_to_the_parent(void **state)
 	struct sink parent;
 	struct weir_actor_id ref;
 
-	world_begin(&world, 1);
+	backoff_world_begin(&world, 1);
 	sink_init(&parent, world.executor, &world.ledger, 4);
 	assert_int_equal(weir_system_spawn(world.system, WEIR_ACTOR_ID_NONE,
 					   &parent.actor, NULL, &ref),
 			 0);
 	world.options.up = &parent.in;
 	supervisor_spawn(&world, ref);
-	settle(&world);
+	backoff_settle(&world);
 	assert_int_equal(weir_backoff_supervisor_put_up(
 				 &world.supervisor,
 				 ledger_make(&world.ledger, ++world.items)),
 			 0);
-	settle(&world);
+	backoff_settle(&world);
 	assert_int_equal(parent.seen, 1);
-	end(&world);
+	backoff_end(&world);
 	fate_check(&parent.fate, -ECANCELED);
 }
 
@@ -160,11 +160,11 @@ static void b8_10_there_may_be_nobody_above(void **state)
 {
 	struct world world;
 
-	begin(&world, 1);
+	backoff_begin(&world, 1);
 	assert_int_equal(weir_backoff_supervisor_put_up(&world.supervisor,
 							NULL),
 			 -ENOTSUP);
-	end(&world);
+	backoff_end(&world);
 }
 
 /* --- B8.11: the slow death ------------------------------------------------ */
@@ -174,39 +174,39 @@ static void b8_11_a_child_that_is_dying_is_the_child_still(void **state)
 	struct weir_actor_id before;
 	struct world world;
 
-	world_begin(&world, 1);
+	backoff_world_begin(&world, 1);
 	world.slow = true;
-	start(&world);
+	backoff_start(&world);
 	before = child(&world);
 	assert_int_equal(weir_system_stop_actor(world.system, before), 0);
-	advance(&world, 10 * SECOND);
+	backoff_advance(&world, 10 * SECOND);
 	assert_true(weir_actor_id_equal(child(&world), before));
-	assert_int_equal(count(&world), 0);
+	assert_int_equal(backoff_count(&world), 0);
 	assert_int_equal(world.made, 1);
-	tell(&world, FINISH);
+	backoff_tell(&world, FINISH);
 	assert_false(has_child(&world));
-	assert_int_equal(count(&world), 1);
+	assert_int_equal(backoff_count(&world), 1);
 	/* The delay begins with its end. */
 	assert_int_equal(wait_for_child(&world), 3 * SECOND);
-	end(&world);
+	backoff_end(&world);
 }
 
 static void b8_11_the_time_to_die_can_be_bounded(void **state)
 {
 	struct world world;
 
-	world_begin(&world, 1);
+	backoff_world_begin(&world, 1);
 	world.slow = true;
 	world.options.child.shutdown_ns = 5 * SECOND;
-	start(&world);
+	backoff_start(&world);
 	assert_int_equal(weir_system_stop_actor(world.system, child(&world)),
 			 0);
-	advance(&world, 5 * SECOND - 1);
+	backoff_advance(&world, 5 * SECOND - 1);
 	assert_true(has_child(&world));
-	advance(&world, 1);
+	backoff_advance(&world, 1);
 	assert_false(has_child(&world));
 	assert_int_equal(wait_for_child(&world), 3 * SECOND);
-	end(&world);
+	backoff_end(&world);
 }
 
 static void b8_11_a_child_that_fails_while_it_dies_is_not_restarted(
@@ -214,17 +214,17 @@ static void b8_11_a_child_that_fails_while_it_dies_is_not_restarted(
 {
 	struct world world;
 
-	world_begin(&world, 1);
+	backoff_world_begin(&world, 1);
 	world.slow = true;
-	start(&world);
+	backoff_start(&world);
 	assert_int_equal(weir_system_stop_actor(world.system, child(&world)),
 			 0);
-	settle(&world);
-	tell(&world, FAIL);
+	backoff_settle(&world);
+	backoff_tell(&world, FAIL);
 	assert_false(has_child(&world));
 	assert_int_equal(world.started, 1);
 	assert_int_equal(wait_for_child(&world), 3 * SECOND);
-	end(&world);
+	backoff_end(&world);
 }
 
 /* --- B8.13: races --------------------------------------------------------- */
@@ -234,15 +234,15 @@ static void b8_13_a_pending_delay_is_harmless_after_a_stop(void **state)
 	struct world world;
 
 	for_each_seed(seed, 20) {
-		begin(&world, seed);
+		backoff_begin(&world, seed);
 		stop_child(&world);
-		advance(&world, seed % 2 ? 3 * SECOND - 1 : SECOND);
+		backoff_advance(&world, seed % 2 ? 3 * SECOND - 1 : SECOND);
 		assert_int_equal(
 			weir_system_stop_actor(world.system, world.ref), 0);
 		weir_sim_run(world.sim);
 		assert_true(over(&world));
 		assert_int_equal(world.made, 1);
-		end(&world);
+		backoff_end(&world);
 	}
 }
 
@@ -260,23 +260,24 @@ static void do_something(struct world *world)
 		(void)weir_system_kill(world->system, child(world));
 		break;
 	case 3:
-		(void)put(world, FAIL);
+		(void)backoff_put(world, FAIL);
 		break;
 	case 4:
-		(void)put(world, FINISH);
+		(void)backoff_put(world, FINISH);
 		break;
 	case 5:
-		advance(world, weir_sim_random(world->sim, 10) * SECOND);
+		backoff_advance(world,
+				weir_sim_random(world->sim, 10) * SECOND);
 		break;
 	case 6:
 		world->fails = (uint32_t)weir_sim_random(world->sim, 3);
 		world->code = -EIO;
 		break;
 	case 7:
-		settle(world);
+		backoff_settle(world);
 		break;
 	default:
-		(void)put(world, TAKE);
+		(void)backoff_put(world, TAKE);
 	}
 }
 
@@ -290,7 +291,7 @@ static void last_thing(struct world *world)
 		(void)weir_backoff_supervisor_end(&world->supervisor);
 		break;
 	case 2:
-		(void)put(world, LAST);
+		(void)backoff_put(world, LAST);
 		break;
 	default:
 		weir_system_stop(world->system);
@@ -303,7 +304,7 @@ static void b8_13_whatever_happens_when_there_is_one_child_at_most(void **state)
 	struct world world;
 
 	for_each_seed(seed, test_count(2000)) {
-		world_begin(&world, seed);
+		backoff_world_begin(&world, seed);
 		world.options.mode = seed % 4 ? WEIR_BACKOFF_ON_STOP
 					      : WEIR_BACKOFF_ON_FAILURE;
 		world.options.backoff.random_factor = 0.5;
@@ -320,7 +321,7 @@ static void b8_13_whatever_happens_when_there_is_one_child_at_most(void **state)
 		last_thing(&world);
 		for (i = weir_sim_random(world.sim, 4); i > 0; i--)
 			do_something(&world);
-		end(&world);
+		backoff_end(&world);
 	}
 }
 
@@ -332,16 +333,16 @@ static void b8_12_b8_13_a_final_item_meets_the_childs_end(void **state)
 	int rc;
 
 	for_each_seed(seed, test_count(500)) {
-		begin(&world, seed);
+		backoff_begin(&world, seed);
 		(void)weir_system_stop_actor(world.system, child(&world));
 		for (i = seed % 7; i > 0; i--)
 			(void)weir_sim_step(world.sim);
-		rc = put(&world, LAST);
+		rc = backoff_put(&world, LAST);
 		assert_true(rc == 0 || rc == 1);
-		settle(&world);
+		backoff_settle(&world);
 		assert_true(over(&world));
 		assert_true(world.made <= 2);
-		end(&world);
+		backoff_end(&world);
 	}
 }
 
@@ -351,19 +352,19 @@ static void a_child_that_cannot_be_made_is_tried_again_later(void **state)
 {
 	struct world world;
 
-	world_begin(&world, 1);
+	backoff_world_begin(&world, 1);
 	world.fails = 2;
 	world.code = -ENETDOWN;
-	start(&world);
+	backoff_start(&world);
 	assert_false(has_child(&world));
-	assert_int_equal(count(&world), 1);
+	assert_int_equal(backoff_count(&world), 1);
 	assert_int_equal(wait_for_child(&world), 3 * SECOND);
 	assert_int_equal(wait_for_child(&world), 6 * SECOND);
 	assert_true(has_child(&world));
-	assert_int_equal(count(&world), 2);
-	advance(&world, 3 * SECOND);
-	assert_int_equal(count(&world), 0);
-	end(&world);
+	assert_int_equal(backoff_count(&world), 2);
+	backoff_advance(&world, 3 * SECOND);
+	assert_int_equal(backoff_count(&world), 0);
+	backoff_end(&world);
 }
 
 static void on_failure_too_a_child_that_cannot_be_made_is_tried_again(
@@ -371,30 +372,30 @@ static void on_failure_too_a_child_that_cannot_be_made_is_tried_again(
 {
 	struct world world;
 
-	world_begin(&world, 1);
+	backoff_world_begin(&world, 1);
 	world.options.mode = WEIR_BACKOFF_ON_FAILURE;
 	world.fails = 1;
 	world.code = 1; /* no meaning: as -EINVAL */
-	start(&world);
+	backoff_start(&world);
 	assert_false(over(&world));
 	assert_int_equal(wait_for_child(&world), 3 * SECOND);
-	tell(&world, FINISH);
+	backoff_tell(&world, FINISH);
 	assert_true(over(&world));
-	end(&world);
+	backoff_end(&world);
 }
 
 static void a_factory_that_makes_nothing_has_failed(void **state)
 {
 	struct world world;
 
-	world_begin(&world, 1);
+	backoff_world_begin(&world, 1);
 	world.options.max_retries = 0;
 	world.fails = 1;
 	world.code = 0;
-	start(&world);
+	backoff_start(&world);
 	assert_true(over(&world));
 	assert_int_equal(world.fate.code, -EINVAL);
-	end(&world);
+	backoff_end(&world);
 }
 
 static void an_input_of_somebody_elses_is_refused(void **state)
@@ -402,48 +403,48 @@ static void an_input_of_somebody_elses_is_refused(void **state)
 	struct world world;
 	struct sink other;
 
-	world_begin(&world, 1);
+	backoff_world_begin(&world, 1);
 	sink_init(&other, world.executor, &world.ledger, 1);
 	world.foreign = &other.in;
-	start(&world);
+	backoff_start(&world);
 	assert_false(has_child(&world));
 	assert_int_equal(world.released, 1);
 	world.foreign = NULL;
 	assert_int_equal(wait_for_child(&world), 3 * SECOND);
-	tell(&world, TAKE);
+	backoff_tell(&world, TAKE);
 	weir_actor_stop(&other.actor);
-	end(&world);
+	backoff_end(&world);
 }
 
 static void failed_starts_count_against_the_retries(void **state)
 {
 	struct world world;
 
-	world_begin(&world, 1);
+	backoff_world_begin(&world, 1);
 	world.options.max_retries = 1;
 	world.fails = 5;
 	world.code = -ENETDOWN;
-	start(&world);
-	advance(&world, 3 * SECOND);
+	backoff_start(&world);
+	backoff_advance(&world, 3 * SECOND);
 	assert_true(over(&world));
 	assert_int_equal(world.fate.code, -ENETDOWN);
 	assert_int_equal(world.made, 2);
-	end(&world);
+	backoff_end(&world);
 }
 
 static void a_child_that_cannot_be_spawned_is_let_go(void **state)
 {
 	struct world world;
 
-	world_begin(&world, 1);
+	backoff_world_begin(&world, 1);
 	world.bad_from = 2; /* it has been started already */
-	start(&world);
+	backoff_start(&world);
 	stop_child(&world);
 	assert_int_equal(wait_for_child(&world), 3 * SECOND);
 	assert_int_equal(world.alive, 0);
 	assert_int_equal(world.released, 2);
 	assert_int_equal(wait_for_child(&world), 6 * SECOND);
-	end(&world);
+	backoff_end(&world);
 }
 
 static void on_drained(struct weir_ending *drain)
@@ -457,18 +458,18 @@ static void when_the_executor_drains_it_ends(void **state)
 	struct world world;
 
 	for_each_seed(seed, 20) {
-		begin(&world, seed);
+		backoff_begin(&world, seed);
 		if (seed % 2)
 			stop_child(&world);
 		else
-			assert_int_equal(put(&world, TAKE), 0);
+			assert_int_equal(backoff_put(&world, TAKE), 0);
 		assert_int_equal(weir_executor_end_async(world.executor, &drain,
 							 WEIR_FOREVER),
 				 0);
 		weir_sim_run(world.sim);
 		assert_true(over(&world));
 		assert_int_equal(world.made, 1);
-		end(&world);
+		backoff_end(&world);
 	}
 }
 
@@ -476,15 +477,15 @@ static void a_factory_can_say_never_again(void **state)
 {
 	struct world world;
 
-	begin(&world, 1);
+	backoff_begin(&world, 1);
 	world.fails = 1;
 	world.code = -ESHUTDOWN;
 	stop_child(&world);
-	advance(&world, 3 * SECOND);
+	backoff_advance(&world, 3 * SECOND);
 	assert_true(over(&world));
 	assert_int_equal(world.fate.code, -ESHUTDOWN);
 	assert_int_equal(world.made, 2);
-	end(&world);
+	backoff_end(&world);
 }
 
 /* --- Memory --------------------------------------------------------------- */
@@ -496,7 +497,7 @@ static void lean_times(size_t fail, size_t *calls)
 	uint64_t i;
 	bool began = false;
 
-	world_init(&world, 1, fail);
+	backoff_world_init(&world, 1, fail);
 	if (world.executor && world_system(&world, 1) == 0 &&
 	    weir_backoff_supervisor_init(&world.supervisor, world.executor,
 					 &world.options) == 0) {
@@ -507,9 +508,9 @@ static void lean_times(size_t fail, size_t *calls)
 				      &world.ref) != 0)
 			weir_actor_stop(&world.supervisor.actor);
 		for (i = 0; i < 6; i++) {
-			settle(&world);
-			(void)put(&world, i % 3 ? TAKE : FINISH);
-			advance(&world, 10 * SECOND);
+			backoff_settle(&world);
+			(void)backoff_put(&world, i % 3 ? TAKE : FINISH);
+			backoff_advance(&world, 10 * SECOND);
 		}
 		/* It is not stuck. */
 		assert_true(over(&world) || has_child(&world));
@@ -517,7 +518,7 @@ static void lean_times(size_t fail, size_t *calls)
 	*calls = world.heap.calls;
 	/* The end of a world needs no memory. */
 	if (began)
-		end(&world);
+		backoff_end(&world);
 	else
 		world_close(&world);
 }

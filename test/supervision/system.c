@@ -509,7 +509,7 @@ static void b10_3_an_abort_waits_for_answers_only_with_the_completion(
 static void b10_3_the_end_reaches_actors_of_other_executors(struct world *world)
 {
 	struct weir_sim *sim = sim_new(world->seed);
-	struct weir_actor_ops ops = {.turns = member_turn_n};
+	struct weir_actor_ops ops = {.turns = member_turns};
 	struct weir_actor_id far;
 	struct weir_actor actor;
 	struct weir_ending drain;

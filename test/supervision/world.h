@@ -38,16 +38,14 @@ enum when {
 	TURN,
 };
 
-static const char *const when_names[] = {
-	"pre_start", "pre_restart", "reset",	   "post_restart", "post_stop",
-	"stopping",  "terminated",  "child_ended", "signalled",	   "ended",
-};
+extern const char *const when_names[];
 
 /* The hooks that a member has if its role does not say. */
 #define HOOK(when) (1u << (when))
 #define USUAL \
 	(HOOK(PRE_START) | HOOK(PRE_RESTART) | HOOK(RESET) | \
 	 HOOK(POST_RESTART) | HOOK(POST_STOP))
+
 /* Those of one that restarts as by default: stops its children, post_stop and
  * pre_start. */
 #define PLAIN (HOOK(PRE_START) | HOOK(RESET) | HOOK(POST_STOP))
@@ -137,78 +135,31 @@ struct world {
 #define STOP (-ENOENT)
 #define ESCALATE (-EDOM)
 
-static const struct weir_rule by_code_rules[] = {
-	{.code = RESUME, .directive = WEIR_DIRECTIVE_RESUME},
-	{.code = RESTART, .directive = WEIR_DIRECTIVE_RESTART},
-	{.code = STOP, .directive = WEIR_DIRECTIVE_STOP},
-};
+extern const struct weir_rule by_code_rules[3];
+
 #define BY_CODE .rules = by_code_rules, .n_rules = LENGTH(by_code_rules)
-static const struct weir_strategy by_code = {BY_CODE};
+
+extern const struct weir_strategy by_code;
 
 /* --- The log -------------------------------------------------------------- */
 
-__attribute__((format(printf, 3, 4))) static inline void note(
-	struct world *world, const char *who, const char *format, ...)
-{
-	struct event *event = &world->log[world->n_log++];
-	va_list arguments;
-
-	assert_true(world->n_log < LOG_MAX);
-	event->who = who;
-	va_start(arguments, format);
-	vsnprintf(event->text, sizeof(event->text), format, arguments);
-	va_end(arguments);
-}
+__attribute__((format(printf, 3, 4))) void note(struct world *world,
+						const char *who,
+						const char *format, ...);
 
 /* All that has happened to `who` (NULL: to all), with spaces between. */
-static inline const char *told(struct world *world, const char *who)
-{
-	size_t i, length = 0;
-
-	world->text[0] = 0;
-	for (i = 0; i < world->n_log; i++)
-		if (!who || !strcmp(world->log[i].who, who))
-			length += (size_t)snprintf(world->text + length,
-						   sizeof(world->text) - length,
-						   "%s%s", length ? " " : "",
-						   world->log[i].text);
-	assert_true(length < sizeof(world->text));
-	return world->text;
-}
+const char *told(struct world *world, const char *who);
 
 #define assert_told(world, who, expected) \
 	assert_string_equal(told(world, who), expected)
 
-static inline size_t times(const struct world *world, const char *text)
-{
-	size_t i, n = 0;
-
-	for (i = 0; i < world->n_log; i++)
-		n += !strcmp(world->log[i].text, text);
-	return n;
-}
+size_t times(const struct world *world, const char *text);
 
 /* Where in the log it stands, once. */
-static inline size_t place(const struct world *world, const char *text)
-{
-	size_t i;
-
-	assert_int_equal(times(world, text), 1);
-	for (i = 0; strcmp(world->log[i].text, text) != 0; i++)
-		;
-	return i;
-}
-
-static inline bool before(const struct world *world, const char *first,
-			  const char *second)
-{
-	return place(world, first) < place(world, second);
-}
+size_t place(const struct world *world, const char *text);
+bool before(const struct world *world, const char *first, const char *second);
 
 /* Begins a new page: what is in the log has been looked at. */
-static inline void log_clear(struct world *world)
-{
-	world->n_log = 0;
-}
+void log_clear(struct world *world);
 
 #endif

@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "process/pool_kit.h"
+
+struct world pool_the_world;
+
+uint64_t pool_now(const struct world *world)
+{
+	return weir_executor_now(world->executor);
+}
+
+/* --- Workers -------------------------------------------------------------- */
+
+struct worker *worker_of(struct weir_actor *actor)
+{
+	return weir_container_of(actor, struct worker, actor);
+}
+
+static int worker_end(struct weir_actor *actor)
+{
+	enum how how = worker_of(actor)->job->how;
+
+	return how == FAILS   ? -EIO
+	       : how == FATAL ? WEIR_ERROR_FATAL
+			      : weir_actor_end(actor);
+}
+
+static int worker_turn(struct weir_actor *actor)
+{
+	return worker_end(actor);
+}
+WEIR_TURN(worker_turn)
+
+int worker_pre_start(struct weir_actor *actor)
+{
+	struct worker *self = worker_of(actor);
+	struct job *job = self->job;
+	struct world *world = job->world;
+
+	job->worker = weir_actor_self(actor);
+	assert_false(job->begun);
+	job->begun = true;
+	world->started++;
+	if (job->how == CRASHES)
+		return -EIO;
+	self->begun = true;
+	if (++world->running > world->peak)
+		world->peak = world->running;
+	if (world->in_pre_start)
+		world->in_pre_start(job);
+	return job->work_ns ? weir_delay_for(&self->delay, job->work_ns) : 0;
+}
+
+static int worker_stopping(struct weir_actor *actor)
+{
+	struct world *world = worker_of(actor)->job->world;
+
+	world->asked++;
+	return world->stubborn;
+}
+
+void worker_stopped(struct weir_actor *actor, struct weir_error *error)
+{
+	struct worker *self = worker_of(actor);
+
+	(void)error;
+	if (weir_actor_system(actor))
+		self->job->had++;
+	if (self->begun)
+		self->job->world->running--;
+}
+
+void worker_released(struct weir_actor *actor)
+{
+	struct worker *self = worker_of(actor);
+
+	self->job->world->released++;
+	free(self);
+}
+
+static int job_make(void *item, struct weir_actor **actor, void *context)
+{
+	struct world *world = context;
+	struct job *job = item;
+	struct worker *self;
+
+	if (world->in_make)
+		world->in_make(job);
+	if (job->how == NOT_MADE) {
+		*actor = context; /* which is none */
+		return -ENOLINK;
+	}
+	if (job->how == NO_WORKER)
+		return 0;
+	self = calloc(1, sizeof(*self));
+	assert_non_null(self);
+	self->job = job;
+	self->lifecycle = (struct weir_lifecycle){
+		.pre_start = worker_pre_start,
+		.stopping = worker_stopping,
+	};
+	if (job->how == NO_SPAWN) {
+		self->strategy.n_rules = 1; /* and there is none */
+		self->lifecycle.strategy = &self->strategy;
+	}
+	self->ops = (struct weir_actor_ops){
+		.name = "worker",
+		.turns = worker_turn_n,
+		.signalled = worker_end,
+		.stopped = worker_stopped,
+		.released = worker_released,
+		.lifecycle = &self->lifecycle,
+	};
+	assert_int_equal(
+		weir_actor_init(&self->actor, &self->ops, world->executor), 0);
+	assert_int_equal(weir_delay_init(&self->delay, &self->actor), 0);
+	job->at = ++world->made;
+	*actor = &self->actor;
+	return 0;
+}
+
+static void job_drop(void *item, void *context)
+{
+	struct job *job = item;
+
+	assert_ptr_equal(context, job->world);
+	job->dropped++;
+}
+
+/* --- Jobs ----------------------------------------------------------------- */
+
+static void job_started(struct weir_pool_request *request, int rc,
+			struct weir_actor_id worker)
+{
+	struct job *job = weir_container_of(request, struct job, request);
+
+	job->told++;
+	job->rc = rc;
+	assert_int_equal(rc < 0,
+			 weir_actor_id_equal(worker, WEIR_ACTOR_ID_NONE));
+	if (rc < 0)
+		job->back++;
+	else
+		job->worker = worker;
+	if (job->world->in_started)
+		job->world->in_started(job);
+}
+
+int given(struct job *job, int rc)
+{
+	job->given++;
+	job->back += rc < 0;
+	return rc;
+}
+
+int pool_run(struct world *world, size_t i)
+{
+	struct job *job = &world->jobs[i];
+
+	return given(job, weir_pool_run(world->pools, "a", job, NULL));
+}
+
+int queue(struct world *world, size_t i)
+{
+	struct job *job = &world->jobs[i];
+
+	return given(job, weir_pool_queue(world->pools, "a", job));
+}
+
+int ask(struct world *world, size_t i)
+{
+	struct job *job = &world->jobs[i];
+
+	job->request.started = job_started;
+	return given(job, weir_pool_queue_async(world->pools, "a", job,
+						&job->request));
+}
+
+bool cancel(struct world *world, size_t i)
+{
+	struct job *job = &world->jobs[i];
+	bool cancelled = weir_pool_cancel(world->pools, &job->request);
+
+	job->back += cancelled;
+	return cancelled;
+}
+
+int queue_wait(struct world *world, size_t i, uint64_t timeout_ns)
+{
+	struct job *job = &world->jobs[i];
+
+	return given(job, weir_pool_queue_wait(world->pools, "a", job,
+					       timeout_ns, &job->worker));
+}
+
+void pool_settle(struct world *world)
+{
+	while (weir_sim_step(world->sim))
+		assert_true(!world->system ||
+			    weir__system_check(world->system));
+}
+
+void pool_tell(struct world *world, size_t i)
+{
+	struct weir_actor *actor =
+		weir_system_actor(world->system, world->jobs[i].worker);
+
+	assert_non_null(actor);
+	weir_actor_signal(actor);
+	weir_actor_unref(actor);
+}
+
+void pool_end(struct world *world, size_t i)
+{
+	pool_tell(world, i);
+	pool_settle(world);
+}
+
+const char *order(const struct world *world)
+{
+	static char text[4 * JOBS];
+	size_t length = 0, i;
+	uint32_t at;
+
+	text[0] = 0;
+	for (at = 1; at <= world->made; at++)
+		for (i = 1; i <= JOBS; i++)
+			if (world->jobs[i].at == at && world->jobs[i].begun)
+				length += (size_t)snprintf(
+					text + length, sizeof(text) - length,
+					"%s%zu", length ? " " : "", i);
+	return text;
+}
+
+struct weir_pool_counts pool_counts(struct world *world)
+{
+	struct weir_pool_counts counts;
+
+	assert_int_equal(weir_pool_counts(world->pools, "a", &counts), 0);
+	return counts;
+}
+
+/* --- The tree ------------------------------------------------------------- */
+
+struct weir_actor_id at_path(struct world *world, const char *path)
+{
+	return weir_system_lookup(world->system, path);
+}
+
+void crash(struct world *world, const char *path)
+{
+	assert_int_equal(weir_system_kill(world->system, at_path(world, path)),
+			 0);
+	pool_settle(world);
+}
+
+void stop_done(struct weir_graceful_stop *stop, int rc)
+{
+	struct world *world = weir_container_of(stop, struct world, stop);
+
+	assert_int_equal(rc, 0);
+	world->stops++;
+	world->stopped_ns = pool_now(world);
+}
+
+int stop_pool(struct world *world)
+{
+	world->stop.done = stop_done;
+	return weir_pool_stop_async(world->pools, "a", &world->stop);
+}
+
+/* --- The world ------------------------------------------------------------ */
+
+void pool_world_init(struct world *world, uint64_t seed)
+{
+	struct weir_executor_options options = {
+		.allocator = &world->heap.allocator,
+	};
+	size_t i;
+
+	memset(world, 0, sizeof(*world));
+	heap_init(&world->heap, 0);
+	for (i = 1; i <= JOBS; i++)
+		world->jobs[i].world = world;
+	world->items = (struct weir_items){
+		.drop = job_drop,
+		.context = world,
+	};
+	world->options = (struct weir_pool_options){
+		.name = "a",
+		.make = job_make,
+		.context = world,
+		.jobs = &world->items,
+	};
+	assert_int_equal(weir_sim_new(&world->sim, seed, &options), 0);
+	world->executor = weir_sim_executor(world->sim);
+}
+
+void pool_world_open(struct world *world)
+{
+	assert_int_equal(weir_system_new(&world->system, world->executor, NULL),
+			 0);
+	assert_int_equal(weir_pools_new(&world->pools, world->system, NULL), 0);
+}
+
+void pool_start(struct world *world, uint32_t limit)
+{
+	world->options.limit = limit;
+	assert_int_equal(weir_pool_start(world->pools, &world->options), 0);
+}
+
+void check_jobs(const struct world *world)
+{
+	const struct job *job;
+
+	for (job = world->jobs + 1; job <= world->jobs + JOBS; job++) {
+		assert_int_equal(job->had + job->dropped + job->back,
+				 job->given);
+		assert_in_range(job->told, 0, job->given);
+	}
+	assert_int_equal(world->made, world->released);
+	assert_int_equal(world->running, 0);
+}
+
+void pool_world_fini(struct world *world)
+{
+	weir_pools_stop(world->pools);
+	pool_settle(world);
+	assert_int_equal(weir_pools_free(world->pools), 0);
+	weir_system_stop(world->system);
+	pool_settle(world);
+	assert_int_equal(weir_system_free(world->system), 0);
+	check_jobs(world);
+	sim_free(world->sim);
+	assert_int_equal(world->heap.live, 0);
+}
+
+/* --- Rules ---------------------------------------------------------------- */
+
+void pool_over_seeds(void **state)
+{
+	const struct rule *rule = *state;
+
+	for_each_seed(seed, test_count(test_soak() ? 5000 : 200)) {
+		pool_world_init(&pool_the_world, seed);
+		pool_world_open(&pool_the_world);
+		rule->run(&pool_the_world);
+		pool_world_fini(&pool_the_world);
+	}
+}
