@@ -19,11 +19,8 @@ static void suspend_one(struct weir__cell *cell)
 	if (cell->suspends++ > 0)
 		return;
 	weir__actor_suspend(cell->actor, WEIR__GATE_SUSPENDED_PARENT);
-	/* Its `stopping` has promised an end, which the actor cannot reach any
-	 * more. */
-	if (cell->flags & WEIR__CELL_ASKED)
-		weir__cell_order(cell, WEIR__ORDER_STOP);
-	/* Nor can the descendants that it waits for. */
+	(void)weir__cell_step(cell, WEIR__LIFE_SUSPEND);
+	/* The descendants that it waits for cannot end any more. */
 	if (cell->state == WEIR__CELL_STOPPING &&
 	    (cell->flags & WEIR__CELL_LAST))
 		weir__cell_order(cell, WEIR__ORDER_KILL);
@@ -66,7 +63,7 @@ void weir__branch_restart(struct weir_system *system, struct weir__cell *cell)
 
 	/* The reason to be suspended is the restart to come; in the other
 	 * states there is one already. */
-	if (cell->state == WEIR__CELL_ALIVE && !cell->own)
+	if (weir__life_runs(cell->state) && !cell->own)
 		weir__branch_suspend(system, cell);
 	/* the actor may have ended since, and another may have the cell */
 	if (cell->generation == generation)
@@ -82,8 +79,7 @@ void weir__branch_add(struct weir_system *system, struct weir__cell *parent,
 	assert(cell->first == WEIR__NO_CELL && !cell->own);
 	weir__tree_link(system, parent, NULL, cell);
 	weir__walks_add(system, parent, cell);
-	if (parent->state == WEIR__CELL_STARTING ||
-	    parent->state == WEIR__CELL_RESTARTING)
+	if (weir__life_starts(parent->state))
 		cell->flags |= WEIR__CELL_FRESH;
 	cell->suspends = parent->suspends;
 	/* The actor is not started yet, and no other thread has it. */
@@ -131,7 +127,7 @@ void weir__branch_remove(struct weir_system *system, struct weir__cell *cell)
 	weir__tree_unlink(system, cell);
 	/* A live parent waits for the children that it has told to stop; one
 	 * that drains waits for all. */
-	if (parent->state != WEIR__CELL_ALIVE ||
+	if (!weir__life_runs(parent->state) ||
 	    (cell->flags &
 	     (WEIR__CELL_TOLD | WEIR__CELL_GROUP_HALT | WEIR__CELL_GROUP_GO)) ||
 	    (parent->flags & WEIR__CELL_LAST))

@@ -149,8 +149,8 @@ struct weir__cell *weir__cell_new(struct weir_system *system)
 		.prev = slot,
 		.work = WEIR__NO_CELL,
 		.work_prev = WEIR__NO_CELL,
-		.state = WEIR__CELL_STARTING,
 	};
+	(void)weir__cell_step(cell, WEIR__LIFE_SPAWN);
 	return cell;
 }
 
@@ -165,42 +165,16 @@ void weir__cell_order(struct weir__cell *cell, uint8_t orders)
 	weir__actor_signal(cell->actor, WEIR__SIGNAL_SYSTEM);
 }
 
-#define FROM(state) (1u << WEIR__CELL_##state)
-#define BEFORE_STOPPING \
-	(FROM(STARTING) | FROM(ALIVE) | FROM(FAILED) | FROM(RESTARTING) | \
-	 FROM(HALTED))
-
-/* The states from which a cell may become `state`. */
-static uint32_t may_become(enum weir__cell_state state)
+bool weir__cell_step(struct weir__cell *cell, enum weir__life_event event)
 {
-	switch (state) {
-	case WEIR__CELL_FREE:
-		return FROM(STARTING) | FROM(ENDED);
-	case WEIR__CELL_STARTING:
-		return FROM(FREE);
-	case WEIR__CELL_ALIVE:
-		return FROM(STARTING) | FROM(FAILED) | FROM(RESTARTING);
-	case WEIR__CELL_FAILED:
-		return FROM(STARTING) | FROM(ALIVE) | FROM(RESTARTING);
-	case WEIR__CELL_RESTARTING:
-		return FROM(ALIVE) | FROM(FAILED) | FROM(HALTED);
-	case WEIR__CELL_HALTED:
-		return FROM(RESTARTING);
-	case WEIR__CELL_STOPPING:
-		return BEFORE_STOPPING;
-	case WEIR__CELL_ENDED:
-	default:
-		return BEFORE_STOPPING | FROM(STOPPING);
-	}
-}
+	struct weir__step step = weir__life_step(cell->state, event);
+	bool changed = step.state != cell->state;
 
-void weir__cell_become(struct weir__cell *cell, enum weir__cell_state state)
-{
-	uint32_t from = may_become(state);
-
-	(void)from;
-	assert(from & 1u << cell->state);
-	cell->state = (uint8_t)state;
+	assert(step.possible);
+	cell->state = step.state;
+	if (step.orders)
+		weir__cell_order(cell, step.orders);
+	return changed;
 }
 
 static void record_free(struct weir_system *system, struct weir__record *record)
@@ -229,7 +203,9 @@ void weir__cell_free(struct weir_system *system, struct weir__cell *cell)
 		record_free(system, record);
 	cell->child.aside = NULL;
 	cell->actor = NULL;
-	weir__cell_become(cell, WEIR__CELL_FREE);
+	(void)weir__cell_step(cell, cell->state == WEIR__CELL_ENDED
+					    ? WEIR__LIFE_RELEASE
+					    : WEIR__LIFE_REFUSE);
 	/* generation 0 is never used, also if the count wraps */
 	if (++cell->generation == 0)
 		cell->generation = 1;

@@ -19,10 +19,11 @@
  *    is set iff suspends > 0 or the state is STOPPING. A suspended actor runs
  *    no turns and no handlers except those of its start, restart and end;
  *    signals and pending messages are kept for later.
- * 3. `state` is changed by the actor's own slice, under the lock. Other threads
- *    put *orders* into the cell and signal the actor. Orders are flags, not
- *    messages: so giving an order never needs memory, and giving it twice has
- *    the effect of giving it once.
+ * 3. `state` is changed as life.h says, under the lock. What an actor itself
+ *    has to do is done by its own slice: other threads put *orders* into the
+ *    cell and signal the actor. Orders are flags, not messages: so giving an
+ *    order never needs memory, and giving it twice has the effect of giving it
+ *    once.
  */
 #ifndef WEIR_SUPERVISION_CELL_H
 #define WEIR_SUPERVISION_CELL_H
@@ -37,36 +38,9 @@
 
 #include "actor/child_ops.h"
 #include "base/lock.h"
+#include "supervision/life.h"
 
 #define WEIR__NO_CELL UINT32_MAX /* in links between cells */
-
-/*
- * cell->state:
- *
- *	FREE -> STARTING             weir_system_spawn()
- *	STARTING -> FREE             its executor has refused to start it
- *	STARTING -> ALIVE | FAILED   pre_start
- *	ALIVE -> FAILED              a failure; a permanent one has finished
- *	FAILED -> ALIVE              order RESUME
- *	ALIVE | FAILED -> RESTARTING order RESTART or HALT; waits for children
- *	RESTARTING -> ALIVE | FAILED the new start
- *	RESTARTING -> HALTED         GROUP_HALT is set: that start waits for GO
- *	HALTED -> RESTARTING         order GO
- *	any of these -> STOPPING     order STOP or KILL, weir_actor_stop(), or
- *	                             its own end; waits for children
- *	any but FREE -> ENDED        the final slice
- *	ENDED -> FREE                released
- */
-enum weir__cell_state {
-	WEIR__CELL_FREE,
-	WEIR__CELL_STARTING,
-	WEIR__CELL_ALIVE,
-	WEIR__CELL_FAILED,
-	WEIR__CELL_RESTARTING,
-	WEIR__CELL_HALTED,
-	WEIR__CELL_STOPPING,
-	WEIR__CELL_ENDED,
-};
 
 /* cell->orders, taken by the actor's slice. */
 enum {
@@ -88,17 +62,13 @@ enum {
 	WEIR__CELL_TOLD = 1u << 3,	 /* its parent has told it to stop or
 					  * halt */
 	WEIR__CELL_FRESH = 1u << 4,	 /* spawned by a start under way */
-	WEIR__CELL_ESCALATED = 1u << 5,	 /* its parent has failed with its
-					  * failure */
 	WEIR__CELL_DRAINED = 1u << 6,	 /* ends when its last child has */
-	WEIR__CELL_DUE = 1u << 7,	 /* its back-off is over: restart it */
 	WEIR__CELL_GROUP_HALT = 1u << 8, /* ordered: to be halted or stopped */
 	WEIR__CELL_GROUP_GO = 1u << 9,	 /* and then to be started */
 	WEIR__CELL_LAST = 1u << 10, /* it drains: its executor or parent does */
 	WEIR__CELL_POISONED = 1u << 11, /* messages that have come */
 	WEIR__CELL_KILLED = 1u << 12,
 	WEIR__CELL_NOTICES = 1u << 13,
-	WEIR__CELL_ASKED = 1u << 14, /* `stopping` said 1 */
 	WEIR__CELL_GUARDIAN = 1u << 15,
 };
 
@@ -124,9 +94,10 @@ struct weir__cell {
 	uint8_t own : 1;   /* it has a reason of its own to be suspended */
 	uint8_t begun : 1; /* a start went well, this one or an earlier one */
 	uint8_t kind : 6;  /* enum weir_failure_kind of its failure, or below */
-	/* The owner writes these under the lock, and reads them without it. */
-	uint8_t state;	/* enum weir__cell_state */
-	uint8_t up;	/* its last start went well; its post_stop is due */
+	uint8_t state;	   /* enum weir__cell_state */
+	/* its last start went well, its post_stop is due; the owner writes it
+	 * under the lock, and reads it without */
+	uint8_t up;
 	uint8_t orders; /* atomic */
 };
 
@@ -288,8 +259,9 @@ struct weir__cell *weir__cell_find(const struct weir_system *system,
 int weir__cell_find_mortal(const struct weir_system *system,
 			   struct weir_actor_id id, struct weir__cell **cell);
 
-/* Changes the state of a cell, as the list above allows. Owner of the actor. */
-void weir__cell_become(struct weir__cell *cell, enum weir__cell_state state);
+/* The event has come, which changes the state of the cell as life.h says. False:
+ * the state is as it was. */
+bool weir__cell_step(struct weir__cell *cell, enum weir__life_event event);
 
 /* The slot of a cell: the `next` of its previous sibling. */
 uint32_t weir__cell_slot(const struct weir_system *system,

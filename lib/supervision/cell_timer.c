@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * An actor's alarm: it gives the actor an order later, when a back-off is over
- * or the actor's time to stop. It fires on the timer thread of the system's
- * executor, where it only gives the order.
+ * An actor's timer: a back-off is over, or the actor's time to stop. It fires on
+ * the timer thread of the system's executor, where it is only an event of the
+ * cell's life.
  *
- * If a timer fires while it is being cleared, its record has it no longer: it
- * gives no order, and is freed when it has fired.
+ * If a timer fires while it is being cleared, its record has it no longer: it is
+ * no event then, and is freed when it has fired.
  */
 #include "supervision/cell_timer.h"
 
@@ -16,8 +16,6 @@ struct weir__cell_timer {
 	struct weir_timer timer;
 	struct weir_system *system;
 	struct weir__cell *cell; /* NULL: it was cleared */
-	uint16_t flags;
-	uint8_t orders;
 };
 
 static void timer_free(struct weir_system *system,
@@ -38,8 +36,7 @@ static void cell_timer_fire(struct weir_timer *timer)
 	if (self->cell) {
 		assert(weir__record_of(self->cell)->timer == self);
 		weir__record_of(self->cell)->timer = NULL;
-		self->cell->flags |= self->flags;
-		weir__cell_order(self->cell, self->orders);
+		(void)weir__cell_step(self->cell, WEIR__LIFE_TIMER);
 	}
 	timer_free(system, self);
 	unused = system->used == 0;
@@ -49,7 +46,7 @@ static void cell_timer_fire(struct weir_timer *timer)
 }
 
 bool weir__cell_timer_set(struct weir_system *system, struct weir__cell *cell,
-			  uint64_t at_ns, uint16_t flags, uint8_t orders)
+			  uint64_t at_ns)
 {
 	struct weir__record *record = weir__record_make(system, cell);
 	struct weir__cell_timer *timer;
@@ -63,8 +60,6 @@ bool weir__cell_timer_set(struct weir_system *system, struct weir__cell *cell,
 	timer->timer.fire = cell_timer_fire;
 	timer->system = system;
 	timer->cell = cell;
-	timer->flags = flags;
-	timer->orders = orders;
 	system->used++;
 	if (weir_timer_arm(system->executor, &timer->timer, at_ns) < 0) {
 		timer_free(system, timer);

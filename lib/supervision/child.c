@@ -51,6 +51,24 @@ uint16_t weir__child_flags(const struct weir_actor *actor)
 	return flags;
 }
 
+uint8_t weir__child_state(const struct weir_actor *actor)
+{
+	struct weir_system *system = weir__system_of(actor);
+	bool held = weir__enter(system);
+	uint8_t state = weir__cell_of(actor)->state;
+
+	weir__leave(system, held);
+	return state;
+}
+
+bool weir__child_steps(const struct weir_actor *actor,
+		       enum weir__life_event event)
+{
+	uint8_t state = weir__child_state(actor);
+
+	return weir__life_step(state, event).state != state;
+}
+
 bool weir__child_drained(const struct weir_actor *actor)
 {
 	struct weir_system *system = weir__system_of(actor);
@@ -75,11 +93,12 @@ static void end_drained(struct weir_actor *actor)
 	weir__actor_end(actor, NULL, false);
 }
 
-void weir__child_alive(struct weir_system *system, struct weir__cell *cell)
+void weir__child_alive(struct weir_system *system, struct weir__cell *cell,
+		       enum weir__life_event event)
 {
 	/* B2.1: an actor that has not started cannot go on. */
 	assert(cell->up);
-	weir__cell_become(cell, WEIR__CELL_ALIVE);
+	(void)weir__cell_step(cell, event);
 	cell->kind = 0;
 	if (cell->own)
 		weir__branch_resume(system, cell);
@@ -174,7 +193,7 @@ static void ordered_to_start(struct weir_actor *actor)
 	if (well) {
 		weir__child_started(cell);
 		weir__child_settled(system, cell);
-		weir__child_alive(system, cell);
+		weir__child_alive(system, cell, WEIR__LIFE_START);
 	} else if (actor->flags & WEIR__ACTOR_FAILED) {
 		cell->kind = WEIR_FAILURE_START;
 	}
@@ -198,23 +217,22 @@ static void ordered_to_look(struct weir_actor *actor)
 	struct weir__cell *cell = weir__cell_of(actor);
 	bool held = weir__enter(system);
 	bool alone, waits, drained;
+	uint8_t state;
 
 	weir__group_step(system, cell);
+	state = cell->state;
 	alone = cell->first == WEIR__NO_CELL;
-	waits = cell->state == WEIR__CELL_RESTARTING &&
-		weir__children_stopping(cell);
+	waits = state == WEIR__CELL_RESTARTING && weir__children_stopping(cell);
 	drained = alone && (cell->flags & WEIR__CELL_DRAINED);
-	/* The back-off is over: asks the supervisor to restart the actor
-	 * now. */
-	if (cell->state == WEIR__CELL_FAILED && (cell->flags & WEIR__CELL_DUE))
+	/* Asks the supervisor to restart the actor now. */
+	if (state == WEIR__CELL_DUE)
 		weir__supervisor_tell(system, cell);
 	weir__leave(system, held);
-	if (cell->state == WEIR__CELL_STOPPING && alone)
+	if (state == WEIR__CELL_STOPPING && alone)
 		weir__child_end_now(actor);
-	else if (cell->state == WEIR__CELL_RESTARTING && !waits &&
-		 !(actor->flags & WEIR__ACTOR_LEAVING)) /* not started */
+	else if (state == WEIR__CELL_RESTARTING && !waits)
 		weir__child_halted(actor);
-	else if (cell->state == WEIR__CELL_ALIVE)
+	else if (weir__life_runs(state))
 		look_alive(actor, drained);
 }
 
@@ -325,10 +343,8 @@ static void closing(struct weir_actor *actor)
 	cell->up = 0;
 	/* The executor has refused the actor: no child may be spawned
 	 * any more. */
-	if (cell->state != WEIR__CELL_STOPPING) {
-		weir__cell_become(cell, WEIR__CELL_STOPPING);
+	if (weir__cell_step(cell, WEIR__LIFE_CLOSE))
 		weir__actor_suspend(actor, WEIR__GATE_SUSPENDED_PARENT);
-	}
 	weir__leave(system, held);
 	if (up)
 		weir__child_post_stop(actor);
@@ -344,12 +360,11 @@ static void child_ended(struct weir_actor *actor)
 	weir__watch_none(actor);
 	held = weir__enter(system);
 	self = weir__cell_ref(system, cell);
-	assert(cell->state == WEIR__CELL_STOPPING); /* closing() */
 	weir__cell_timer_clear(system, cell);
 	weir__supervisor_untell(system, cell);
 	/* before anybody is told: its name is free then, C8 */
 	weir__name_clear(system, cell);
-	weir__cell_become(cell, WEIR__CELL_ENDED);
+	(void)weir__cell_step(cell, WEIR__LIFE_END); /* after closing() */
 	weir__branch_remove(system, cell);
 	cell->actor = NULL;
 	weir__leave(system, held);

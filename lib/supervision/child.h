@@ -18,8 +18,12 @@ extern const struct weir__child_ops weir__child_table;
 const struct weir_lifecycle *weir__lifecycle(const struct weir_actor *actor);
 const struct weir_strategy *weir__strategy(const struct weir_actor *actor);
 
-/* A copy of its cell's flags, which belong to the lock. */
+/* Of its cell, which belongs to the lock: a copy of its flags and its state, and
+ * whether the event would change it. */
 uint16_t weir__child_flags(const struct weir_actor *actor);
+uint8_t weir__child_state(const struct weir_actor *actor);
+bool weir__child_steps(const struct weir_actor *actor,
+		       enum weir__life_event event);
 
 /* True: a drain has ended the actor, which has not ended by itself. */
 bool weir__child_drained(const struct weir_actor *actor);
@@ -39,8 +43,9 @@ void weir__child_started(struct weir__cell *cell);
 /* Reports the error of a hook that cannot fail the actor. */
 void weir__child_report(struct weir_actor *actor, int rc);
 
-/* The actor goes on. Under the lock. */
-void weir__child_alive(struct weir_system *system, struct weir__cell *cell);
+/* The actor goes on, because of that event. Under the lock. */
+void weir__child_alive(struct weir_system *system, struct weir__cell *cell,
+		       enum weir__life_event event);
 
 /* The children no longer belong to a start under way. Under the lock. */
 void weir__child_settled(struct weir_system *system, struct weir__cell *cell);
@@ -53,8 +58,9 @@ enum weir__stop {
 };
 
 void weir__child_ordered_to_stop(struct weir_actor *actor, enum weir__stop how);
-/* Begins to stop. The error, if any, is in actor->error. */
-void weir__child_stop(struct weir_actor *actor, bool kill);
+/* Begins to stop, because of that event. The error, if any, is in
+ * actor->error. */
+void weir__child_stop(struct weir_actor *actor, enum weir__life_event event);
 /* This slice is the last: no child is left. */
 void weir__child_end_now(struct weir_actor *actor);
 

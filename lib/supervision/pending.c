@@ -294,9 +294,9 @@ static int post(struct weir_system *system, struct weir_actor_id id,
 	held = weir__enter(system);
 	rc = weir__cell_find_mortal(system, id, &cell);
 	/* an actor whose `stopping` has returned 1 has been told */
-	if (rc == 0 &&
-	    ((cell->flags & (WEIR__CELL_POISONED | WEIR__CELL_ASKED)) ||
-	     cell->state >= WEIR__CELL_STOPPING))
+	if (rc == 0 && ((cell->flags & WEIR__CELL_POISONED) ||
+			cell->state == WEIR__CELL_FINISHING ||
+			cell->state >= WEIR__CELL_STOPPING))
 		rc = -EALREADY;
 	if (rc == 0)
 		weir__pending_add(cell, flag);

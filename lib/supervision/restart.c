@@ -59,7 +59,7 @@ static void fail(struct weir_actor *actor, uint8_t kind)
 	assert(actor->error || kind == WEIR__FINISHED);
 	weir__actor_set(actor, WEIR__ACTOR_CLOSED);
 	held = weir__enter(system);
-	weir__cell_become(cell, WEIR__CELL_FAILED);
+	(void)weir__cell_step(cell, WEIR__LIFE_FAIL);
 	if (!cell->kind)
 		cell->kind = kind;
 	fail_in_group(system, cell);
@@ -97,27 +97,28 @@ static bool finishes_to_restart(const struct weir_actor *actor)
 {
 	uint16_t flags = weir__child_flags(actor);
 
-	return (flags & WEIR__CELL_PERMANENT) &&
-	       !(flags & (WEIR__CELL_LAST | WEIR__CELL_ASKED)) &&
+	return (flags & WEIR__CELL_PERMANENT) && !(flags & WEIR__CELL_LAST) &&
 	       can_restart(actor);
 }
 
 void weir__child_leaving(struct weir_actor *actor)
 {
 	bool failed = actor->flags & WEIR__ACTOR_FAILED;
+	enum weir__life_event event;
+	uint8_t next;
 
 	/* An actor that has failed, restarts or stops cannot end once more. */
 	assert(!(actor->flags & WEIR__ACTOR_CLOSED));
 	weir__actor_clear(actor, WEIR__ACTOR_LEAVING);
 	if (failed)
 		drop_failed_tokens(actor);
-	/* An actor that stops has failed for good (B5.3). */
-	if (failed && !(weir__child_flags(actor) & WEIR__CELL_ASKED))
-		fail(actor, WEIR_FAILURE_TURN);
-	else if (finishes_to_restart(actor))
-		fail(actor, WEIR__FINISHED);
+	event = failed || finishes_to_restart(actor) ? WEIR__LIFE_FAIL
+						     : WEIR__LIFE_STOP;
+	next = weir__life_step(weir__child_state(actor), event).state;
+	if (next == WEIR__CELL_STOPPING)
+		weir__child_stop(actor, event);
 	else
-		weir__child_stop(actor, false);
+		fail(actor, failed ? WEIR_FAILURE_TURN : WEIR__FINISHED);
 }
 
 /* --- Resuming ------------------------------------------------------------- */
@@ -140,9 +141,9 @@ static void resume_escalated(struct weir_system *system,
 
 	weir__walk_begin(system, &walk, weir__tree_first(system, cell));
 	while ((child = weir__walk_next(system, &walk))) {
-		if (!(child->flags & WEIR__CELL_ESCALATED))
+		if (child->state != WEIR__CELL_ESCALATED)
 			continue;
-		child->flags &= (uint16_t)~WEIR__CELL_ESCALATED;
+		(void)weir__cell_step(child, WEIR__LIFE_ANSWER);
 		weir__cell_order(child, order_to_go_on(child));
 	}
 }
@@ -153,7 +154,7 @@ void weir__child_ordered_to_resume(struct weir_actor *actor)
 	struct weir__cell *cell = weir__cell_of(actor);
 	bool held;
 
-	if (cell->state != WEIR__CELL_FAILED)
+	if (!weir__child_steps(actor, WEIR__LIFE_RESUME))
 		return;
 	weir_error_unref(actor->error);
 	actor->error = NULL;
@@ -162,7 +163,7 @@ void weir__child_ordered_to_resume(struct weir_actor *actor)
 	/* claim 2 of cell.h: a failed actor is suspended */
 	assert(cell->own);
 	resume_escalated(system, cell);
-	weir__child_alive(system, cell);
+	weir__child_alive(system, cell, WEIR__LIFE_RESUME);
 	weir__leave(system, held);
 }
 
@@ -212,11 +213,9 @@ void weir__child_ordered_to_restart(struct weir_actor *actor)
 	struct weir__cell *cell = weir__cell_of(actor);
 	bool held, waits, up = cell->up;
 
-	if (cell->state != WEIR__CELL_ALIVE && cell->state != WEIR__CELL_FAILED)
-		return;
 	/* An actor that stops is not restarted (B5.3); its group waits for its
 	 * end. */
-	if (weir__child_flags(actor) & WEIR__CELL_ASKED)
+	if (!weir__child_steps(actor, WEIR__LIFE_RESTART))
 		return;
 	weir__actor_clear(actor, WEIR__ACTOR_LEAVING);
 	weir__actor_set(actor, WEIR__ACTOR_CLOSED);
@@ -227,9 +226,8 @@ void weir__child_ordered_to_restart(struct weir_actor *actor)
 	weir__supervisor_untell(system, cell);
 	if (!actor->error && cell->kind != WEIR__FINISHED)
 		actor->error = cause_of_parent(system, cell);
+	(void)weir__cell_step(cell, WEIR__LIFE_RESTART);
 	weir__branch_suspend(system, cell);
-	weir__cell_become(cell, WEIR__CELL_RESTARTING);
-	cell->flags &= (uint16_t) ~(WEIR__CELL_DUE | WEIR__CELL_ESCALATED);
 	cell->up = 0;
 	if (!up)
 		stop_fresh(system, cell);
@@ -253,9 +251,9 @@ static void unbecome(struct weir_actor *actor)
 }
 
 /*
- * Before the new start: the children that exist now survive the restart. Counts
- * the restart, if there is memory for that, and keeps its cause for these
- * children. Returns the cause kept before, to be dropped. Under the lock.
+ * Before the new start. Counts the restart, if there is memory for that, and
+ * keeps its cause for the children that exist now, which survive it. Returns the
+ * cause kept before, to be dropped. Under the lock.
  */
 static struct weir_error *before_start(struct weir_system *system,
 				       struct weir__cell *cell,
@@ -263,7 +261,6 @@ static struct weir_error *before_start(struct weir_system *system,
 {
 	struct weir__record *record = weir__record_make(system, cell);
 
-	weir__child_settled(system, cell);
 	cell->kind = 0;
 	if (!record)
 		return NULL;
@@ -288,7 +285,8 @@ static void restart_survivors(struct weir_system *system,
 		if (child->flags & WEIR__CELL_FRESH)
 			continue;
 		weir__supervisor_untell(system, child);
-		child->flags &= (uint16_t)~WEIR__CELL_ESCALATED;
+		if (child->state == WEIR__CELL_ESCALATED)
+			(void)weir__cell_step(child, WEIR__LIFE_ANSWER);
 		weir__branch_restart(system, child);
 	}
 	/* in a second walk: the first may have lent the lock */
@@ -343,7 +341,7 @@ static void begin_anew(struct weir_actor *actor)
 	held = weir__enter(system);
 	/* no code of the old state runs any more, and none of the new
 	 * state yet */
-	assert(cell->state == WEIR__CELL_RESTARTING && cell->own && !cell->up);
+	assert(cell->state == WEIR__CELL_RENEWING && cell->own && !cell->up);
 	old = before_start(system, cell, cause);
 	how = cell->begun ? WEIR__START_RESTART : WEIR__START_CREATE;
 	weir__leave(system, held);
@@ -364,7 +362,7 @@ static void begin_anew(struct weir_actor *actor)
 		weir__child_started(cell);
 		gone(system, cell);
 		restart_survivors(system, cell);
-		weir__child_alive(system, cell);
+		weir__child_alive(system, cell, WEIR__LIFE_START);
 	}
 	weir__leave(system, held);
 }
@@ -376,9 +374,8 @@ void weir__child_halted(struct weir_actor *actor)
 	bool held = weir__enter(system);
 	bool halts = cell->flags & WEIR__CELL_GROUP_HALT;
 
-	assert(cell->state == WEIR__CELL_RESTARTING);
+	(void)weir__cell_step(cell, halts ? WEIR__LIFE_HALT : WEIR__LIFE_RENEW);
 	if (halts) {
-		weir__cell_become(cell, WEIR__CELL_HALTED);
 		weir__cell_flag(cell, 0, WEIR__CELL_TOLD);
 		/* Else a stop was ordered since. */
 		if (cell->flags & WEIR__CELL_GROUP_GO)
@@ -394,13 +391,10 @@ void weir__child_ordered_to_go(struct weir_actor *actor)
 {
 	struct weir_system *system = weir__system_of(actor);
 	struct weir__cell *cell = weir__cell_of(actor);
-	bool held;
+	bool held = weir__enter(system);
+	bool goes = weir__cell_step(cell, WEIR__LIFE_GO);
 
-	if (cell->state != WEIR__CELL_HALTED)
-		return;
-	held = weir__enter(system);
-	assert(cell->own && !cell->up);
-	weir__cell_become(cell, WEIR__CELL_RESTARTING);
 	weir__leave(system, held);
-	begin_anew(actor);
+	if (goes)
+		begin_anew(actor);
 }

@@ -20,7 +20,7 @@
 void weir__child_end_now(struct weir_actor *actor)
 {
 	assert(!(actor->flags & WEIR__ACTOR_LEAVING));
-	assert(weir__cell_of(actor)->state == WEIR__CELL_STOPPING);
+	assert(weir__child_state(actor) == WEIR__CELL_STOPPING);
 	weir__actor_set(actor, WEIR__ACTOR_ENDING);
 	weir__actor_break(actor);
 }
@@ -38,7 +38,7 @@ static bool set_deadline(struct weir_system *system, struct weir__cell *cell)
 	at_ns = weir__clock_after(weir_executor_now(system->executor),
 				  shutdown_ns);
 	return at_ns == WEIR_FOREVER ||
-	       weir__cell_timer_set(system, cell, at_ns, 0, WEIR__ORDER_KILL);
+	       weir__cell_timer_set(system, cell, at_ns);
 }
 
 /*
@@ -54,14 +54,15 @@ static void let_children_end(struct weir_system *system,
 
 	weir__walk_begin(system, &walk, weir__tree_first(system, cell));
 	while ((child = weir__walk_next(system, &walk)))
-		if (child->state == WEIR__CELL_FAILED ||
+		if (weir__life_failed(child->state) ||
 		    (!(child->flags & WEIR__CELL_LAST) &&
 		     weir__registry_running(child->actor->executor->registry)))
 			weir__cell_stop(child, false);
 }
 
+/* `asked`: its `stopping` was, and its deadline is set already. */
 static void stop_children(struct weir_system *system, struct weir__cell *cell,
-			  bool kill)
+			  bool kill, bool asked)
 {
 	kill |= weir__record_of(cell)->shutdown_ns == WEIR_SHUTDOWN_BRUTAL;
 	if (cell->flags & WEIR__CELL_LAST) {
@@ -72,18 +73,16 @@ static void stop_children(struct weir_system *system, struct weir__cell *cell,
 			return;
 		}
 	}
-	/* If the actor was asked, its deadline is set already. */
-	if (!kill && !(cell->flags & WEIR__CELL_ASKED) &&
-	    cell->first != WEIR__NO_CELL)
+	if (!kill && !asked && cell->first != WEIR__NO_CELL)
 		kill = !set_deadline(system, cell);
 	weir__children_stop(system, cell, kill);
 }
 
-void weir__child_stop(struct weir_actor *actor, bool kill)
+void weir__child_stop(struct weir_actor *actor, enum weir__life_event event)
 {
 	struct weir_system *system = weir__system_of(actor);
 	struct weir__cell *cell = weir__cell_of(actor);
-	bool held, waits;
+	bool held, waits, asked;
 
 	assert(!(actor->flags & WEIR__ACTOR_LEAVING));
 	weir__actor_set(actor, WEIR__ACTOR_CLOSED);
@@ -92,9 +91,12 @@ void weir__child_stop(struct weir_actor *actor, bool kill)
 	weir__watch_none(actor);
 	held = weir__enter(system);
 	weir__supervisor_untell(system, cell);
-	weir__cell_become(cell, WEIR__CELL_STOPPING);
+	asked = cell->state == WEIR__CELL_FINISHING;
+	if (!asked) /* the timer is that of a back-off */
+		weir__cell_timer_clear(system, cell);
+	(void)weir__cell_step(cell, event);
 	weir__actor_suspend(actor, WEIR__GATE_SUSPENDED_PARENT);
-	stop_children(system, cell, kill);
+	stop_children(system, cell, event == WEIR__LIFE_KILL, asked);
 	waits = cell->first != WEIR__NO_CELL;
 	weir__leave(system, held);
 	if (!waits)
@@ -115,12 +117,12 @@ static bool stop_ask(struct weir_actor *actor)
 
 	if (weir__actor_halted(actor))
 		return false;
-	if (weir__child_flags(actor) & WEIR__CELL_ASKED)
+	if (weir__child_state(actor) == WEIR__CELL_FINISHING)
 		return true;
 	if (!hooks->stopping || hooks->stopping(actor) != 1)
 		return false;
 	held = weir__enter(system);
-	cell->flags |= WEIR__CELL_ASKED;
+	(void)weir__cell_step(cell, WEIR__LIFE_PROMISE);
 	waits = !cell->suspends && set_deadline(system, cell);
 	weir__leave(system, held);
 	return waits;
@@ -135,7 +137,7 @@ void weir__child_ordered_to_stop(struct weir_actor *actor, enum weir__stop how)
 	if (weir__record_now(actor)->shutdown_ns == WEIR_SHUTDOWN_BRUTAL)
 		how = WEIR__STOP_KILL;
 	/* The actor stops already: the order can only make that a kill. */
-	if (cell->state == WEIR__CELL_STOPPING) {
+	if (weir__child_state(actor) == WEIR__CELL_STOPPING) {
 		if (how != WEIR__STOP_KILL)
 			return;
 		held = weir__enter(system);
@@ -148,7 +150,8 @@ void weir__child_ordered_to_stop(struct weir_actor *actor, enum weir__stop how)
 	if (!actor->error && !leaves)
 		actor->error = weir_error_of(-ECANCELED);
 	weir__actor_clear(actor, WEIR__ACTOR_LEAVING);
-	weir__child_stop(actor, how == WEIR__STOP_KILL);
+	weir__child_stop(actor, how == WEIR__STOP_KILL ? WEIR__LIFE_KILL
+						       : WEIR__LIFE_STOP);
 }
 
 /* --- For everybody -------------------------------------------------------- */

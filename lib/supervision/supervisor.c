@@ -27,7 +27,8 @@ void weir__supervisor_tell(struct weir_system *system, struct weir__cell *cell)
 {
 	struct weir__cell *parent = weir__tree_parent(system, cell);
 
-	assert(cell->state == WEIR__CELL_FAILED);
+	assert(cell->state == WEIR__CELL_FAILED ||
+	       cell->state == WEIR__CELL_DUE);
 	/* A parent that stops answers no failures; root has no parent. */
 	if (!parent || parent->state == WEIR__CELL_STOPPING) {
 		weir__cell_stop(cell, false);
@@ -58,7 +59,8 @@ void weir__supervisor_untell(struct weir_system *system,
  * meanwhile. */
 static bool waits_for_answer(struct weir__cell *child)
 {
-	return child->state == WEIR__CELL_FAILED &&
+	return (child->state == WEIR__CELL_FAILED ||
+		child->state == WEIR__CELL_DUE) &&
 	       !(child->flags & (WEIR__CELL_GROUP_HALT | WEIR__CELL_TOLD)) &&
 	       !(ck_pr_load_8(&child->orders) & VERDICTS);
 }
@@ -88,10 +90,10 @@ static bool next_failure(struct weir__verdict *verdict)
 		verdict->failed = weir_actor_ref(child->actor);
 		verdict->error = weir_error_ref(child->actor->error);
 		verdict->kind = child->kind;
-		verdict->due = child->flags & WEIR__CELL_DUE;
+		verdict->due = child->state == WEIR__CELL_DUE;
 		verdict->up = child->up;
 		verdict->temporary = child->flags & WEIR__CELL_TEMPORARY;
-		child->flags &= (uint16_t)~WEIR__CELL_DUE;
+		(void)weir__cell_step(child, WEIR__LIFE_ANSWER);
 	}
 	weir__leave(system, held);
 	return found;

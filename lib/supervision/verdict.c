@@ -143,11 +143,12 @@ static bool back_off(const struct weir__verdict *verdict,
 	if (record && delay == 0)
 		return false;
 	/* Without memory for a timer the child would wait for ever. */
-	if (!record ||
-	    !weir__cell_timer_set(system, child,
-				  delay < UINT64_MAX - now ? now + delay
-							   : UINT64_MAX,
-				  WEIR__CELL_DUE, WEIR__ORDER_LOOK))
+	if (record &&
+	    weir__cell_timer_set(system, child,
+				 delay < UINT64_MAX - now ? now + delay
+							  : UINT64_MAX))
+		(void)weir__cell_step(child, WEIR__LIFE_DELAY);
+	else
 		weir__cell_stop(child, false);
 	return true;
 }
@@ -218,7 +219,7 @@ void weir__verdict_act(struct weir__verdict *verdict, struct weir__cell *child)
 		return;
 	}
 	if (verdict->directive == WEIR_DIRECTIVE_ESCALATE) {
-		child->flags |= WEIR__CELL_ESCALATED;
+		(void)weir__cell_step(child, WEIR__LIFE_ESCALATE);
 		/* B2.4: the supervisor fails with the same failure, unless its
 		 * decider has made it end in another way. */
 		if (!(verdict->actor->flags & WEIR__ACTOR_LEAVING))

@@ -75,11 +75,9 @@ static inline bool family_at_rest(const struct weir__family *family)
 static inline bool cell_at_rest(const struct weir__cell *cell)
 {
 	const uint16_t busy = WEIR__CELL_HIDDEN | WEIR__CELL_TOLD |
-			      WEIR__CELL_FRESH | WEIR__CELL_ESCALATED |
-			      WEIR__CELL_DUE | WEIR__CELL_GROUP_HALT |
+			      WEIR__CELL_FRESH | WEIR__CELL_GROUP_HALT |
 			      WEIR__CELL_GROUP_GO | WEIR__CELL_POISONED |
-			      WEIR__CELL_KILLED | WEIR__CELL_NOTICES |
-			      WEIR__CELL_ASKED;
+			      WEIR__CELL_KILLED | WEIR__CELL_NOTICES;
 
 	return cell->state == WEIR__CELL_ALIVE && !cell->own &&
 	       !cell->suspends && !(cell->flags & busy) &&

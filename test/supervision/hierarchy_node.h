@@ -166,12 +166,13 @@ static inline void check_may_run(struct node *self)
 {
 	struct weir_system *system = self->world->system;
 	struct weir__cell *cell = weir__cell_of(&self->actor);
-	bool held = weir__enter(system), may = cell->state == WEIR__CELL_ALIVE;
+	bool held = weir__enter(system), may = weir__life_runs(cell->state);
 
 	for (; cell; cell = weir__tree_parent(system, cell))
-		may = may && !cell->own && cell->state != WEIR__CELL_FAILED &&
+		may = may && !cell->own && !weir__life_failed(cell->state) &&
 		      cell->state != WEIR__CELL_RESTARTING &&
-		      cell->state != WEIR__CELL_HALTED;
+		      cell->state != WEIR__CELL_HALTED &&
+		      cell->state != WEIR__CELL_RENEWING;
 	weir__leave(system, held);
 	assert_true(may);
 }

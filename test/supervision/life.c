@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The table of a cell's life: each state by each event, and what follows from
+ * all of them together. Rule numbers like B5.3 are those of
+ * docs/conformance/supervision.md.
+ */
+#include "support.h"
+
+#include "supervision/cell.h"
+#include "supervision/life.h"
+
+/* The states, by one letter each. */
+static const char letters[] = "fSARFDUEGHNPX";
+_Static_assert(sizeof(letters) == WEIR__CELL_STATES + 1, "one for each");
+
+/*
+ * The next state by each event; '.': it stays, '-': the event cannot come.
+ *
+ *	SPAWN REFUSE START FAIL | DELAY TIMER ESCALATE ANSWER |
+ *	RESUME RESTART HALT RENEW GO | PROMISE STOP KILL | SUSPEND |
+ *	CLOSE END RELEASE
+ */
+static const char *const expected[WEIR__CELL_STATES] = {
+	[WEIR__CELL_FREE] = "S--- ---- ----- --- - ---",
+	[WEIR__CELL_STARTING] = "-fAF ---- ..--. -PP . P--",
+	[WEIR__CELL_ALIVE] = "---F ---- .G--. RPP . P--",
+	[WEIR__CELL_FINISHING] = "---P -.-- ..--. -PP . P--",
+	[WEIR__CELL_FAILED] = "---- D-E. AG--. -PP . P--",
+	[WEIR__CELL_DELAYED] = "---- -U-- .G--. -PP . P--",
+	[WEIR__CELL_DUE] = "---- ---F .G--. -PP . P--",
+	[WEIR__CELL_ESCALATED] = "---- ---F .G--. -PP . P--",
+	[WEIR__CELL_RESTARTING] = "---- ---- ..HN. -PP . P--",
+	[WEIR__CELL_HALTED] = "---- ---- ..--N -PP . P--",
+	[WEIR__CELL_RENEWING] = "--AF ---- ..--. -PP . P--",
+	[WEIR__CELL_STOPPING] = "---- -.-- ..--. -.. . .X-",
+	[WEIR__CELL_ENDED] = "---- ---- ----- --- . --f",
+};
+
+static char letter(unsigned state, unsigned event)
+{
+	const struct weir__step step = weir__life_step(
+		(enum weir__cell_state)state, (enum weir__life_event)event);
+
+	if (!step.possible)
+		return '-';
+	return step.state == state ? '.' : letters[step.state];
+}
+
+static void each_state_by_each_event(void **state)
+{
+	unsigned from, event;
+	const char *next;
+
+	for (from = 0; from < WEIR__CELL_STATES; from++) {
+		next = expected[from];
+		for (event = 0; event < WEIR__LIFE_EVENTS; event++) {
+			while (*next == ' ')
+				next++;
+			if (letter(from, event) != *next)
+				fail_msg("%c by event %u: %c and not %c",
+					 letters[from], event,
+					 letter(from, event), *next);
+			next++;
+		}
+		assert_int_equal(*next, '\0');
+	}
+}
+
+/* The cell is told only where the actor cannot look by itself. */
+static void few_steps_give_orders(void **state)
+{
+	unsigned from, event, n = 0;
+	struct weir__step step;
+
+	for (from = 0; from < WEIR__CELL_STATES; from++)
+		for (event = 0; event < WEIR__LIFE_EVENTS; event++) {
+			step = weir__life_step((enum weir__cell_state)from,
+					       (enum weir__life_event)event);
+			n += step.orders != 0;
+			assert_true(!step.orders || step.possible);
+			assert_true(!step.orders || event == WEIR__LIFE_TIMER ||
+				    event == WEIR__LIFE_SUSPEND);
+		}
+	assert_int_equal(n, 4);
+}
+
+/* The states that can be reached from `from`, itself included. */
+static uint32_t reach(unsigned from)
+{
+	uint32_t found = 1u << from, before = 0;
+	unsigned each, event;
+	struct weir__step step;
+
+	while (found != before) {
+		before = found;
+		for (each = 0; each < WEIR__CELL_STATES; each++)
+			for (event = 0;
+			     found & 1u << each && event < WEIR__LIFE_EVENTS;
+			     event++) {
+				step = weir__life_step(
+					(enum weir__cell_state)each,
+					(enum weir__life_event)event);
+				if (step.possible)
+					found |= 1u << step.state;
+			}
+	}
+	return found;
+}
+
+/* From each state each other one can be reached: no life is stuck, and no state
+ * is in vain. */
+static void each_life_can_come_to_its_end(void **state)
+{
+	unsigned from;
+
+	for (from = 0; from < WEIR__CELL_STATES; from++)
+		assert_int_equal(reach(from), (1u << WEIR__CELL_STATES) - 1);
+}
+
+static bool is_living(unsigned state)
+{
+	return state != WEIR__CELL_FREE && state != WEIR__CELL_ENDED;
+}
+
+/* Also of an actor whose executor refuses it, wherever that happens. */
+static void each_actor_can_be_ended_at_any_time(void **state)
+{
+	static const enum weir__life_event ends[] = {
+		WEIR__LIFE_STOP, WEIR__LIFE_KILL, WEIR__LIFE_CLOSE};
+	unsigned from, i;
+	struct weir__step step;
+
+	for (from = 0; from < WEIR__CELL_STATES; from++)
+		for (i = 0; i < 3; i++) {
+			step = weir__life_step((enum weir__cell_state)from,
+					       ends[i]);
+			assert_int_equal(step.possible, is_living(from));
+			if (step.possible)
+				assert_int_equal(step.state,
+						 WEIR__CELL_STOPPING);
+		}
+}
+
+/* B5.3: what stops is brought back by nothing. */
+static void who_stops_or_has_promised_to_ends(void **state)
+{
+	const uint32_t before_stopping = 1u << WEIR__CELL_FINISHING |
+					 1u << WEIR__CELL_STOPPING;
+	unsigned event;
+	struct weir__step step;
+
+	for (event = 0; event < WEIR__LIFE_EVENTS; event++) {
+		step = weir__life_step(WEIR__CELL_FINISHING,
+				       (enum weir__life_event)event);
+		assert_true(!step.possible ||
+			    (before_stopping & 1u << step.state));
+		step = weir__life_step(WEIR__CELL_STOPPING,
+				       (enum weir__life_event)event);
+		assert_true(!step.possible ||
+			    step.state >= WEIR__CELL_STOPPING);
+	}
+}
+
+/* An order may be given in one state and be taken in another. */
+static void orders_never_come_too_late(void **state)
+{
+	static const enum weir__life_event orders[] = {
+		WEIR__LIFE_RESUME, WEIR__LIFE_RESTART, WEIR__LIFE_GO,
+		WEIR__LIFE_STOP, WEIR__LIFE_KILL};
+	unsigned from, i;
+
+	for (from = 0; from < WEIR__CELL_STATES; from++)
+		for (i = 0; i < 5; i++)
+			assert_int_equal(
+				weir__life_step((enum weir__cell_state)from,
+						orders[i])
+					.possible,
+				is_living(from));
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_state_by_each_event),
+		cmocka_unit_test(few_steps_give_orders),
+		cmocka_unit_test(each_life_can_come_to_its_end),
+		cmocka_unit_test(each_actor_can_be_ended_at_any_time),
+		cmocka_unit_test(who_stops_or_has_promised_to_ends),
+		cmocka_unit_test(orders_never_come_too_late),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
