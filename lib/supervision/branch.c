@@ -98,8 +98,7 @@ static void orphan(struct weir_system *system, struct weir__cell *parent,
 {
 	weir__family_remove(system, child);
 	weir__tree_unlink(system, child);
-	child->flags &=
-		(uint16_t) ~(WEIR__CELL_GROUP_HALT | WEIR__CELL_GROUP_GO);
+	weir__part_change(system, child, WEIR__PART_LEAVE);
 	if (parent)
 		weir__tree_link(system, parent, cell, child);
 	weir__cell_stop(child, false);
@@ -127,9 +126,7 @@ void weir__branch_remove(struct weir_system *system, struct weir__cell *cell)
 	weir__tree_unlink(system, cell);
 	/* A live parent waits for the children that it has told to stop; one
 	 * that drains waits for all. */
-	if (!weir__life_runs(parent->state) ||
-	    (cell->flags &
-	     (WEIR__CELL_TOLD | WEIR__CELL_GROUP_HALT | WEIR__CELL_GROUP_GO)) ||
+	if (!weir__life_runs(parent->state) || cell->part != WEIR__PART_NONE ||
 	    (parent->flags & WEIR__CELL_LAST))
 		weir__cell_order(parent, WEIR__ORDER_LOOK);
 }

@@ -39,6 +39,7 @@
 #include "actor/child_ops.h"
 #include "base/lock.h"
 #include "supervision/life.h"
+#include "supervision/part.h"
 
 #define WEIR__NO_CELL UINT32_MAX /* in links between cells */
 
@@ -58,18 +59,15 @@ enum {
 enum {
 	WEIR__CELL_PERMANENT = 1u << 0,
 	WEIR__CELL_TEMPORARY = 1u << 1,
-	WEIR__CELL_HIDDEN = 1u << 2,	 /* spawn has not succeeded yet */
-	WEIR__CELL_TOLD = 1u << 3,	 /* its parent has told it to stop or
-					  * halt */
-	WEIR__CELL_FRESH = 1u << 4,	 /* spawned by a start under way */
-	WEIR__CELL_DRAINED = 1u << 6,	 /* ends when its last child has */
-	WEIR__CELL_GROUP_HALT = 1u << 8, /* ordered: to be halted or stopped */
-	WEIR__CELL_GROUP_GO = 1u << 9,	 /* and then to be started */
-	WEIR__CELL_LAST = 1u << 10, /* it drains: its executor or parent does */
-	WEIR__CELL_POISONED = 1u << 11, /* messages that have come */
-	WEIR__CELL_KILLED = 1u << 12,
-	WEIR__CELL_NOTICES = 1u << 13,
-	WEIR__CELL_GUARDIAN = 1u << 15,
+	WEIR__CELL_HIDDEN = 1u << 2,   /* spawn has not succeeded yet */
+	WEIR__CELL_FRESH = 1u << 3,    /* spawned by a start under way */
+	WEIR__CELL_DRAINED = 1u << 4,  /* ends when its last child has */
+	WEIR__CELL_LAST = 1u << 5,     /* it drains: its executor or parent
+					* does */
+	WEIR__CELL_POISONED = 1u << 6, /* messages that have come */
+	WEIR__CELL_KILLED = 1u << 7,
+	WEIR__CELL_NOTICES = 1u << 8,
+	WEIR__CELL_GUARDIAN = 1u << 9,
 };
 
 /* 56 bytes: all that an actor costs that is never watched and never fails. */
@@ -90,7 +88,8 @@ struct weir__cell {
 	uint32_t work, work_prev;
 	uint32_t position; /* their position among the tokens, see mailbox.c */
 	uint16_t suspends;
-	uint16_t flags;
+	uint16_t flags : 12;
+	uint16_t part : 4; /* enum weir__part */
 	uint8_t own : 1;   /* it has a reason of its own to be suspended */
 	uint8_t begun : 1; /* a start went well, this one or an earlier one */
 	uint8_t kind : 6;  /* enum weir_failure_kind of its failure, or below */
@@ -108,12 +107,13 @@ struct weir__cell {
 /* The heads of lists of children, linked through `work`. A child is in at most
  * one of them. */
 struct weir__family {
-	uint32_t failed;  /* children that wait for a verdict, oldest first */
-	uint32_t halting; /* GROUP_HALT, the last spawned first; group.c */
-	uint32_t halted;  /* GROUP_GO only, from the last verdict */
-	uint32_t going;	  /* GROUP_GO only, from earlier verdicts: these go
+	uint32_t failed; /* children that wait for a verdict, oldest first */
+	uint32_t
+		halting; /* those in line, the last spawned first; siblings.c */
+	uint32_t halted; /* those to go, from the last verdict */
+	uint32_t going;	 /* those to go, from earlier verdicts: they go
 			   * first */
-	uint32_t n_stopping; /* children that are TOLD or GROUP_HALT */
+	uint32_t n_stopping; /* children that are to stop or to halt */
 	uint32_t n_seen;     /* children that are not HIDDEN */
 	uint32_t depth;	     /* of the parent; root's is 1 */
 };

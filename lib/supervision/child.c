@@ -186,7 +186,7 @@ static void ordered_to_start(struct weir_actor *actor)
 	/* the first order of all: stops that came with it are obeyed
 	 * afterwards */
 	assert(cell->state == WEIR__CELL_STARTING && !cell->up);
-	weir__cell_flag(cell, 0, WEIR__CELL_HIDDEN);
+	weir__tree_show(system, cell);
 	weir__leave(system, held);
 	well = weir__child_start(actor, NULL, WEIR__START_FIRST);
 	held = weir__enter(system);

@@ -38,13 +38,12 @@ static void drop_failed_tokens(struct weir_actor *actor)
  */
 static void fail_in_group(struct weir_system *system, struct weir__cell *cell)
 {
-	bool goes = cell->flags & WEIR__CELL_GROUP_GO;
-
-	if (!(cell->flags & WEIR__CELL_GROUP_HALT))
-		weir__group_put(system, cell, 0);
-	else if (cell->flags & WEIR__CELL_TOLD)
-		weir__cell_order(cell,
-				 goes ? WEIR__ORDER_HALT : WEIR__ORDER_STOP);
+	if (!weir__part_in_line(cell->part))
+		weir__part_change(system, cell, WEIR__PART_LEAVE);
+	else if (cell->part == WEIR__PART_TURN_HALT)
+		weir__cell_order(cell, WEIR__ORDER_HALT);
+	else if (cell->part == WEIR__PART_TURN_STOP)
+		weir__cell_order(cell, WEIR__ORDER_STOP);
 }
 
 /* B1.2. */
@@ -322,10 +321,9 @@ void weir__child_tell_ends(struct weir_actor *actor)
  * the lock. */
 static void gone(struct weir_system *system, struct weir__cell *cell)
 {
-	if ((cell->flags & (WEIR__CELL_GROUP_GO | WEIR__CELL_GROUP_HALT)) !=
-	    WEIR__CELL_GROUP_GO)
+	if (cell->part != WEIR__PART_GO && cell->part != WEIR__PART_GO_STOP)
 		return;
-	weir__group_put(system, cell, 0);
+	weir__part_change(system, cell, WEIR__PART_LEAVE);
 	weir__group_changed(system, cell);
 }
 
@@ -372,14 +370,11 @@ void weir__child_halted(struct weir_actor *actor)
 	struct weir_system *system = weir__system_of(actor);
 	struct weir__cell *cell = weir__cell_of(actor);
 	bool held = weir__enter(system);
-	bool halts = cell->flags & WEIR__CELL_GROUP_HALT;
+	bool halts = weir__part_in_line(cell->part);
 
 	(void)weir__cell_step(cell, halts ? WEIR__LIFE_HALT : WEIR__LIFE_RENEW);
 	if (halts) {
-		weir__cell_flag(cell, 0, WEIR__CELL_TOLD);
-		/* Else a stop was ordered since. */
-		if (cell->flags & WEIR__CELL_GROUP_GO)
-			weir__group_put(system, cell, WEIR__CELL_GROUP_GO);
+		weir__part_change(system, cell, WEIR__PART_HALTS);
 		weir__group_changed(system, cell);
 	}
 	weir__leave(system, held);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Children of one parent that stop or restart one after the other
- * (strategy->ordered). They have the flags GROUP_HALT and GROUP_GO. After every
- * change the next step is made: the last child that is to halt gets its order;
- * if there is none, the first child that is to go. All under the lock.
+ * (strategy->ordered), as their parts say (part.h). After every change the next
+ * step is made: the last child in line gets its order; if there is none, the
+ * first child that is to go. All under the lock.
  *
  * The children are in lists of their parent's record, so the cost of a step
  * does not depend on their number. Children are put into `halting` in order of
@@ -32,22 +32,13 @@ void weir__group_changed(struct weir_system *system,
 		weir__cell_order(parent, WEIR__ORDER_LOOK);
 }
 
-void weir__group_put(struct weir_system *system, struct weir__cell *cell,
-		     uint16_t part)
+void weir__group_stop(struct weir_system *system, struct weir__cell *cell,
+		      bool ordered)
 {
-	const uint16_t parts = WEIR__CELL_GROUP_HALT | WEIR__CELL_GROUP_GO;
-	struct weir__cell *parent = weir__tree_parent(system, cell);
-	uint16_t old = cell->flags & parts;
-	struct weir__family *family = &weir__record_of(parent)->family;
-
-	if (!part && !old)
-		return;
-	weir__family_remove(system, cell);
-	weir__cell_flag(cell, part, parts & (uint16_t)~part);
-	if (part & WEIR__CELL_GROUP_HALT)
-		weir__family_add(system, &family->halting, cell, true);
-	else if (part)
-		weir__family_add(system, &family->halted, cell, true);
+	weir__part_change(system, cell,
+			  ordered || weir__part_in_line(cell->part)
+				  ? WEIR__PART_QUEUE_STOP
+				  : WEIR__PART_LEAVE);
 }
 
 void weir__group_again(struct weir_system *system, struct weir__cell *cell)
@@ -72,11 +63,12 @@ void weir__group_again(struct weir_system *system, struct weir__cell *cell)
 	more->work_prev = weir__cell_slot(system, last);
 }
 
-/* True: the child has halted already, and waits for GO with the others. */
+/* True: the child has halted already, and can wait for GO with the others. */
 static bool has_halted(const struct weir__cell *child)
 {
 	return child->state == WEIR__CELL_HALTED &&
-	       (child->flags & WEIR__CELL_GROUP_GO);
+	       (child->part == WEIR__PART_LINE_HALT ||
+		child->part == WEIR__PART_TURN_HALT);
 }
 
 /* True: a child halts, or has just been told to. */
@@ -91,17 +83,15 @@ static bool step_halting(struct weir_system *system, struct weir__cell *cell)
 		child = weir__cell_at(system, family->halting);
 		if (!has_halted(child))
 			break;
-		weir__group_put(system, child, WEIR__CELL_GROUP_GO);
+		weir__part_change(system, child, WEIR__PART_PASS_HALTED);
 		weir__breathe(system);
 	}
 	/* a child leaves the list before it has ended */
 	assert(child->actor);
-	if (child->flags & WEIR__CELL_TOLD)
-		return true;
-	if (child->flags & WEIR__CELL_GROUP_GO) {
-		weir__cell_flag(child, WEIR__CELL_TOLD, 0);
+	if (child->part == WEIR__PART_LINE_HALT) {
+		weir__part_change(system, child, WEIR__PART_TELL_HALT);
 		weir__cell_order(child, WEIR__ORDER_HALT);
-	} else {
+	} else if (child->part == WEIR__PART_LINE_STOP) {
 		weir__cell_stop(child, false);
 	}
 	return true;
@@ -129,14 +119,11 @@ void weir__children_stop(struct weir_system *system, struct weir__cell *cell,
 	bool ordered = !kill && weir__strategy(cell->actor)->ordered;
 	struct weir__cell *child;
 	struct weir__walk walk;
-	uint16_t part;
 
 	weir__walk_begin(system, &walk, weir__tree_first(system, cell));
 	while ((child = weir__walk_next(system, &walk))) {
-		part = ordered ? WEIR__CELL_GROUP_HALT
-			       : child->flags & WEIR__CELL_GROUP_HALT;
-		weir__group_put(system, child, part);
-		if (!ordered && (kill || !(child->flags & WEIR__CELL_TOLD)))
+		weir__group_stop(system, child, ordered);
+		if (!ordered && (kill || !weir__part_told(child->part)))
 			weir__cell_stop(child, kill);
 	}
 	if (ordered)

@@ -215,7 +215,7 @@ static int spawn(struct weir_system *system, struct weir__cell *parent,
 	else if (cell->generation == self.generation)
 		/* the actor may have ended since, and another may have
 		 * the cell */
-		weir__cell_flag(cell, 0, WEIR__CELL_HIDDEN);
+		weir__tree_show(system, cell);
 	weir__leave(system, held);
 	weir_actor_unref(actor);
 	if (rc < 0 && id)

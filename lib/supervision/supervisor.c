@@ -47,8 +47,7 @@ void weir__supervisor_untell(struct weir_system *system,
 	struct weir__cell *parent = weir__tree_parent(system, cell);
 
 	/* a child in a group waits for its group */
-	if (cell->work == WEIR__NO_CELL ||
-	    (cell->flags & (WEIR__CELL_GROUP_HALT | WEIR__CELL_GROUP_GO)))
+	if (cell->work == WEIR__NO_CELL || weir__part_with_others(cell->part))
 		return;
 	weir__family_remove(system, cell);
 	/* A group may have waited for its verdict. */
@@ -61,7 +60,7 @@ static bool waits_for_answer(struct weir__cell *child)
 {
 	return (child->state == WEIR__CELL_FAILED ||
 		child->state == WEIR__CELL_DUE) &&
-	       !(child->flags & (WEIR__CELL_GROUP_HALT | WEIR__CELL_TOLD)) &&
+	       !weir__part_waited_for(child->part) &&
 	       !(ck_pr_load_8(&child->orders) & VERDICTS);
 }
 

@@ -64,12 +64,10 @@ void weir__children_stop(struct weir_system *system, struct weir__cell *cell,
 /* True: a child was ordered to stop or to halt, or will be, and has not yet. */
 bool weir__children_stopping(const struct weir__cell *cell);
 
-/*
- * Sets the child's part in its group: GROUP_HALT, GROUP_GO, both or none. A
- * child that is to halt goes in front of the others that are.
- */
-void weir__group_put(struct weir_system *system, struct weir__cell *cell,
-		     uint16_t part);
+/* The child is to stop, in its turn if it is `ordered` or in line already; it
+ * will not go with others any more. */
+void weir__group_stop(struct weir_system *system, struct weir__cell *cell,
+		      bool ordered);
 
 /* Begins a verdict on several children, after earlier verdicts. */
 void weir__group_again(struct weir_system *system, struct weir__cell *cell);

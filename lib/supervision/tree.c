@@ -49,7 +49,7 @@ static struct weir__family *family_of(struct weir__cell *parent)
 static void count(struct weir__family *family, const struct weir__cell *cell,
 		  uint32_t n)
 {
-	if (cell->flags & (WEIR__CELL_TOLD | WEIR__CELL_GROUP_HALT))
+	if (weir__part_waited_for(cell->part))
 		family->n_stopping += n;
 	if (!(cell->flags & WEIR__CELL_HIDDEN))
 		family->n_seen += n;
@@ -99,25 +99,16 @@ void weir__tree_unlink(struct weir_system *system, struct weir__cell *cell)
 	cell->parent = WEIR__NO_CELL;
 }
 
-/* --- What its parent has of it -------------------------------------------- */
-
-void weir__cell_flag(struct weir__cell *cell, uint16_t set, uint16_t clear)
+void weir__tree_show(struct weir_system *system, struct weir__cell *cell)
 {
-	struct weir_system *system = weir__record_of(cell)->system;
 	struct weir__cell *parent = weir__tree_parent(system, cell);
-	const uint16_t stopping = WEIR__CELL_TOLD | WEIR__CELL_GROUP_HALT;
-	uint16_t flags = (uint16_t)((cell->flags & ~clear) | set);
-	struct weir__family *family;
 
-	if (parent) {
-		family = &weir__record_of(parent)->family;
-		family->n_stopping += !!(flags & stopping);
-		family->n_stopping -= !!(cell->flags & stopping);
-		family->n_seen += !(flags & WEIR__CELL_HIDDEN);
-		family->n_seen -= !(cell->flags & WEIR__CELL_HIDDEN);
-	}
-	cell->flags = flags;
+	if (parent && (cell->flags & WEIR__CELL_HIDDEN))
+		family_of(parent)->n_seen++;
+	cell->flags &= (uint16_t)~WEIR__CELL_HIDDEN;
 }
+
+/* --- Lists of children ---------------------------------------------------- */
 
 void weir__family_add(struct weir_system *system, uint32_t *list,
 		      struct weir__cell *cell, bool front)
@@ -167,8 +158,30 @@ void weir__family_remove(struct weir_system *system, struct weir__cell *cell)
 	cell->work_prev = WEIR__NO_CELL;
 }
 
+void weir__part_change(struct weir_system *system, struct weir__cell *cell,
+		       enum weir__part_event event)
+{
+	const struct weir__part_step step = weir__part_step(cell->part, event);
+	struct weir__cell *parent = weir__tree_parent(system, cell);
+	struct weir__family *family = parent ? family_of(parent) : NULL;
+
+	assert(step.possible);
+	if (step.list != WEIR__PART_LIST_AS_IT_IS)
+		weir__family_remove(system, cell);
+	if (family) {
+		family->n_stopping -= weir__part_waited_for(cell->part);
+		family->n_stopping += weir__part_waited_for(step.part);
+	}
+	cell->part = step.part;
+	if (step.list == WEIR__PART_LIST_HALTING)
+		weir__family_add(system, &family->halting, cell, true);
+	else if (step.list == WEIR__PART_LIST_HALTED)
+		weir__family_add(system, &family->halted, cell, true);
+}
+
 void weir__cell_stop(struct weir__cell *cell, bool kill)
 {
-	weir__cell_flag(cell, WEIR__CELL_TOLD, 0);
+	weir__part_change(weir__record_of(cell)->system, cell,
+			  WEIR__PART_TELL_STOP);
 	weir__cell_order(cell, kill ? WEIR__ORDER_KILL : WEIR__ORDER_STOP);
 }

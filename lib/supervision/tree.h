@@ -19,11 +19,17 @@ void weir__tree_link(struct weir_system *system, struct weir__cell *parent,
 		     struct weir__cell *next, struct weir__cell *cell);
 void weir__tree_unlink(struct weir_system *system, struct weir__cell *cell);
 
-/* Changes the flags of a cell, and the counts of its parent that depend on
- * them. */
-void weir__cell_flag(struct weir__cell *cell, uint16_t set, uint16_t clear);
+/* The actor's spawn has succeeded: it is not HIDDEN any more. */
+void weir__tree_show(struct weir_system *system, struct weir__cell *cell);
 
-/* Flags the child as told to stop, and orders it to. */
+/*
+ * The event has come, which changes the child's part as part.h says, and with it
+ * the counts and lists of its parent. Into a list a child comes in front.
+ */
+void weir__part_change(struct weir_system *system, struct weir__cell *cell,
+		       enum weir__part_event event);
+
+/* Orders the cell to stop, and notes that in its part. */
 void weir__cell_stop(struct weir__cell *cell, bool kill);
 
 /* Adds the cell, which is in none of its parent's lists, to that list. */

@@ -25,8 +25,7 @@
 static bool is_to_stop(const struct weir__cell *cell)
 {
 	return cell->state >= WEIR__CELL_STOPPING ||
-	       ((cell->flags & (WEIR__CELL_TOLD | WEIR__CELL_GROUP_HALT)) &&
-		!(cell->flags & WEIR__CELL_GROUP_GO));
+	       weir__part_stops(cell->part);
 }
 
 /* Begins a walk over the children that the verdict on `child` may be for. */
@@ -171,11 +170,7 @@ void weir__supervisor_restarts(struct weir_system *system,
 static void stop_one(const struct weir__verdict *verdict,
 		     struct weir__cell *child)
 {
-	uint16_t part = child->flags & WEIR__CELL_GROUP_HALT;
-
-	if (verdict->strategy->ordered)
-		part = WEIR__CELL_GROUP_HALT;
-	weir__group_put(verdict->system, child, part);
+	weir__group_stop(verdict->system, child, verdict->strategy->ordered);
 	if (!verdict->strategy->ordered)
 		weir__cell_stop(child, false);
 }
@@ -189,8 +184,8 @@ static void restart_one(const struct weir__verdict *verdict,
 		 verdict->strategy->scope == WEIR_SCOPE_ONE_FOR_ONE)
 		weir__branch_restart(verdict->system, child);
 	else
-		weir__group_put(verdict->system, child,
-				WEIR__CELL_GROUP_HALT | WEIR__CELL_GROUP_GO);
+		weir__part_change(verdict->system, child,
+				  WEIR__PART_QUEUE_HALT);
 }
 
 /* The siblings' cause of their restart. */

@@ -40,6 +40,15 @@ static int first_begins(struct weir_actor *actor, struct weir_error *cause)
 	return 0;
 }
 
+static bool is_in_line(const struct weir_actor *actor)
+{
+	bool held = weir__enter(systm);
+	bool in_line = weir__part_in_line(weir__cell_of(actor)->part);
+
+	weir__leave(systm, held);
+	return in_line;
+}
+
 /* The first time the other one fails meanwhile, and is answered. */
 static int second_begins(struct weir_actor *actor, struct weir_error *cause)
 {
@@ -47,7 +56,7 @@ static int second_begins(struct weir_actor *actor, struct weir_error *cause)
 	if (++second.restarts == 2)
 		return weir_completion_complete(&begun, NULL);
 	assert(weir_system_kill(systm, first.ref) == 0);
-	while (!(weir__child_flags(actor) & WEIR__CELL_GROUP_HALT))
+	while (!is_in_line(actor))
 		sched_yield();
 	return 0;
 }

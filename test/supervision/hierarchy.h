@@ -74,13 +74,12 @@ static inline bool family_at_rest(const struct weir__family *family)
 /* Everybody is well, and nothing is under way. */
 static inline bool cell_at_rest(const struct weir__cell *cell)
 {
-	const uint16_t busy = WEIR__CELL_HIDDEN | WEIR__CELL_TOLD |
-			      WEIR__CELL_FRESH | WEIR__CELL_GROUP_HALT |
-			      WEIR__CELL_GROUP_GO | WEIR__CELL_POISONED |
-			      WEIR__CELL_KILLED | WEIR__CELL_NOTICES;
+	const uint16_t busy = WEIR__CELL_HIDDEN | WEIR__CELL_FRESH |
+			      WEIR__CELL_POISONED | WEIR__CELL_KILLED |
+			      WEIR__CELL_NOTICES;
 
 	return cell->state == WEIR__CELL_ALIVE && !cell->own &&
-	       !cell->suspends && !(cell->flags & busy) &&
+	       !cell->suspends && !(cell->flags & busy) && !cell->part &&
 	       cell->work == WEIR__NO_CELL && !ck_pr_load_8(&cell->orders) &&
 	       family_at_rest(&weir__record_of(cell)->family);
 }
