@@ -15,7 +15,7 @@
 #include "base/options.h"
 #include "process/pool.h"
 #include "supervision/tree.h"
-#include "supervision/system.h"
+#include "supervision/spawn.h"
 
 #define SECOND UINT64_C(1000000000)
 

@@ -15,9 +15,8 @@
 #include "actor/gate.h"
 #include "base/clock.h"
 #include "base/options.h"
-#include "supervision/child.h"
+#include "supervision/spawn.h"
 #include "supervision/strategy.h"
-#include "supervision/system.h"
 
 /* supervisor->undecided, the owner's: a decision that waits until `finals` is
  * 0. */

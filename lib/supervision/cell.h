@@ -38,6 +38,7 @@
 
 #include "actor/child_ops.h"
 #include "base/lock.h"
+#include "base/random.h"
 #include "supervision/life.h"
 #include "supervision/part.h"
 
@@ -155,6 +156,7 @@ struct weir__record {
 struct weir_system {
 	struct weir__lock lock; /* guards all fields but the constant ones */
 	/* constant */
+	size_t size; /* of its memory */
 	struct weir_executor *executor;
 	struct weir_system_options options;
 	/* The shared record, of cells that have none of their own. */
@@ -172,16 +174,24 @@ struct weir_system {
 	struct weir__walk *walks; /* that are under way */
 	uint32_t steps;		  /* since the lock was last lent */
 	struct weir__name *names; /* all, a tree */
-	/* system.c */
+	/* system.c, termination.c */
 	struct weir_actor_id root, user, system; /* each set before it runs */
 	struct weir_system_hook *before_end, *at_termination;
 	size_t n_answers;      /* hooks that /system waits for before it
 			        * stops */
 	bool stopping;	       /* no actor can be spawned any more */
+	bool abandoned;	       /* it could not be made: the last cell frees
+				* all */
 	uint64_t dead_letters; /* atomic */
 	uint64_t random;       /* the seed at first */
 	struct weir_completion terminated;
 };
+
+/* Uniform over 64 bits, from the system's seed. Under the lock. */
+static inline uint64_t weir__random(struct weir_system *system)
+{
+	return weir__splitmix(&system->random);
+}
 
 static inline struct weir__record *weir__record_of(
 	const struct weir__cell *cell)

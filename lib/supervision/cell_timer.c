@@ -10,7 +10,7 @@
 #include "supervision/cell_timer.h"
 
 #include "base/memory.h"
-#include "supervision/system.h"
+#include "supervision/termination.h"
 
 struct weir__cell_timer {
 	struct weir_timer timer;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The actor's own side of supervision: child.c (hooks, orders, the end),
- * restart.c (failing, resuming, restarting) and stop.c. All functions are
- * called in the actor's slice with no lock held, unless they say otherwise.
+ * The actor's own side of supervision: child.c (hooks), restart.c (failing,
+ * resuming, restarting), stop.c, and orders.c, which is above these. All
+ * functions are called in the actor's slice with no lock held, unless they say
+ * otherwise.
  *
  * Rule numbers like B2.1 are those of docs/conformance/supervision.md.
  */
@@ -12,11 +13,6 @@
 #include "supervision/cell.h"
 
 extern const struct weir__child_ops weir__child_table;
-
-/* The hooks and the strategy of an actor; never NULL: if it has none, a struct
- * with no field set. */
-const struct weir_lifecycle *weir__lifecycle(const struct weir_actor *actor);
-const struct weir_strategy *weir__strategy(const struct weir_actor *actor);
 
 /* Of its cell, which belongs to the lock: a copy of its flags and its state, and
  * whether the event would change it. */
@@ -64,7 +60,13 @@ void weir__child_stop(struct weir_actor *actor, enum weir__life_event event);
 /* This slice is the last: no child is left. */
 void weir__child_end_now(struct weir_actor *actor);
 
-void weir__child_leaving(struct weir_actor *actor);
+/* B1.1: the failed token is lost. */
+void weir__child_drop_failed_tokens(struct weir_actor *actor);
+/* The actor fails, B1.2; `kind` as cell->kind. */
+void weir__child_fail(struct weir_actor *actor, uint8_t kind);
+/* Whether an actor that has ended by itself, well or with an error that is not
+ * its own failure, restarts. */
+bool weir__child_finishes_to_restart(const struct weir_actor *actor);
 void weir__child_ordered_to_resume(struct weir_actor *actor);
 void weir__child_ordered_to_restart(struct weir_actor *actor);
 void weir__child_ordered_to_go(struct weir_actor *actor);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Death watch by code that is not an actor, and a stop that is waited for,
- * which uses it.
+ * A stop that is waited for: death watch by code that is not an actor.
  *
  * Three parties may touch such a stop at once: the caller, the end of the
  * actor, and the timer.
@@ -20,112 +19,7 @@
 
 #include <ck_pr.h>
 
-#include "supervision/system.h"
-#include "supervision/watch.h"
-
-/* Adds a watcher. -ESRCH: the actor has ended. Under the lock. */
-static int watcher_add(struct weir_system *system, struct weir_actor_id who,
-		       struct weir_watcher *watcher)
-{
-	struct weir__cell *cell = weir__cell_find(system, who);
-	struct weir__record *record;
-
-	watcher->who = who;
-	watcher->link = NULL;
-	if (!cell)
-		return -ESRCH;
-	record = weir__record_make(system, cell);
-	if (!record)
-		return -ENOMEM;
-	watcher->next = record->watchers;
-	watcher->link = &record->watchers;
-	if (watcher->next)
-		watcher->next->link = &watcher->next;
-	record->watchers = watcher;
-	return 0;
-}
-
-/* Takes a watcher out of its list. False: it is in none. Under the lock. */
-static bool watcher_take(struct weir_watcher *watcher)
-{
-	/* the thread that takes the watcher out decides whether it is called;
-	 * only one thread does */
-	if (!watcher->link)
-		return false;
-	assert(*watcher->link == watcher);
-	*watcher->link = watcher->next;
-	if (watcher->next)
-		watcher->next->link = watcher->link;
-	watcher->link = NULL;
-	return true;
-}
-
-static void watcher_call(struct weir_watcher *watcher, bool existed,
-			 struct weir_error *error)
-{
-	struct weir_terminated notice = {
-		.who = watcher->who,
-		.token = watcher->token,
-		.existed = existed,
-		.error = error,
-	};
-
-	watcher->terminated(watcher, &notice);
-}
-
-int weir_watcher_add(struct weir_system *system, struct weir_actor_id who,
-		     struct weir_watcher *watcher)
-{
-	int rc;
-
-	if (!system || !watcher || !watcher->terminated)
-		return -EINVAL;
-	weir__lock(&system->lock);
-	rc = watcher_add(system, who, watcher);
-	weir__unlock(&system->lock);
-	if (rc != -ESRCH)
-		return rc;
-	watcher_call(watcher, false, NULL);
-	return 0;
-}
-
-bool weir_watcher_remove(struct weir_system *system,
-			 struct weir_watcher *watcher)
-{
-	bool removed;
-
-	if (!system || !watcher)
-		return false;
-	weir__lock(&system->lock);
-	removed = watcher_take(watcher);
-	weir__unlock(&system->lock);
-	return removed;
-}
-
-static struct weir_watcher *next_watcher(struct weir_system *system,
-					 const struct weir__record *record)
-{
-	struct weir_watcher *watcher;
-
-	weir__lock(&system->lock);
-	watcher = record->watchers;
-	if (watcher)
-		(void)watcher_take(watcher);
-	weir__unlock(&system->lock);
-	return watcher;
-}
-
-void weir__watchers_tell(struct weir_system *system,
-			 const struct weir__record *record,
-			 struct weir_error *error)
-{
-	struct weir_watcher *watcher;
-
-	while ((watcher = next_watcher(system, record)))
-		watcher_call(watcher, true, error);
-}
-
-/* --- A stop that is waited for -------------------------------------------- */
+#include "supervision/termination.h"
 
 /* stop->state: the number of refs, and flags for what has happened. */
 #define REFS 0xffu

@@ -13,9 +13,10 @@
  * some behind it. Such a turn runs before a notice, but not before a message
  * that ends the actor.
  */
+#include "supervision/watch.h"
+
 #include "actor/in.h"
 #include "actor/port.h"
-#include "supervision/watch.h"
 
 /*
  * cell->position is a token count mod 2^31. FRESH set: the tokens of merging
@@ -105,6 +106,14 @@ static uint32_t tokens_merged(const struct weir_actor *actor)
 uint32_t weir__mailbox_position(const struct weir_actor *actor)
 {
 	return tokens_put(actor) | FRESH;
+}
+
+void weir__mailbox_add(struct weir__cell *cell, uint16_t flag)
+{
+	if (!(cell->flags & (WEIR__CELL_POISONED | WEIR__CELL_KILLED)))
+		cell->position = weir__mailbox_position(cell->actor);
+	cell->flags |= flag;
+	weir__cell_order(cell, WEIR__ORDER_LOOK);
 }
 
 void weir__mailbox_position_settle(const struct weir_actor *actor,

@@ -15,14 +15,15 @@
  *
  * Rule numbers like C7 are those of docs/conformance/supervision.md.
  */
+#include "supervision/watch.h"
+
 #include <assert.h>
 #include <errno.h>
 
 #include "actor/in.h"
 #include "actor/port.h"
-#include "supervision/child.h"
+#include "supervision/lifecycle.h"
 #include "supervision/tree.h"
-#include "supervision/watch.h"
 
 #define PENDING (WEIR__CELL_POISONED | WEIR__CELL_KILLED | WEIR__CELL_NOTICES)
 
@@ -274,14 +275,6 @@ uint32_t weir__pending_handle(struct weir_actor *actor, uint32_t turns)
 
 /* --- Messages are sent ---------------------------------------------------- */
 
-void weir__pending_add(struct weir__cell *cell, uint16_t flag)
-{
-	if (!(cell->flags & (WEIR__CELL_POISONED | WEIR__CELL_KILLED)))
-		cell->position = weir__mailbox_position(cell->actor);
-	cell->flags |= flag;
-	weir__cell_order(cell, WEIR__ORDER_LOOK);
-}
-
 static int post(struct weir_system *system, struct weir_actor_id id,
 		uint16_t flag)
 {
@@ -299,7 +292,7 @@ static int post(struct weir_system *system, struct weir_actor_id id,
 			cell->state >= WEIR__CELL_STOPPING))
 		rc = -EALREADY;
 	if (rc == 0)
-		weir__pending_add(cell, flag);
+		weir__mailbox_add(cell, flag);
 	weir__leave(system, held);
 	return rc;
 }

@@ -7,7 +7,6 @@
 
 #include <errno.h>
 
-#include "supervision/cell.h"
 #include "supervision/tree.h"
 
 int weir_system_children(struct weir_system *system, struct weir_actor_id id,

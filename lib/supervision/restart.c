@@ -5,24 +5,26 @@
  *
  * Rule numbers like B1 are those of docs/conformance/supervision.md.
  */
+#include "supervision/child.h"
+
 #include <assert.h>
 #include <errno.h>
 
 #include "actor/in.h"
 #include "actor/port.h"
+#include "supervision/backoff.h"
 #include "supervision/branch.h"
 #include "supervision/cell_timer.h"
-#include "supervision/child.h"
+#include "supervision/lifecycle.h"
 #include "supervision/limit.h"
-#include "supervision/supervisor.h"
+#include "supervision/siblings.h"
 #include "supervision/tree.h"
 #include "supervision/walk.h"
 #include "supervision/watch.h"
 
 /* --- Failing -------------------------------------------------------------- */
 
-/* B1.1: the failed token is lost. */
-static void drop_failed_tokens(struct weir_actor *actor)
+void weir__child_drop_failed_tokens(struct weir_actor *actor)
 {
 	struct weir_port *port;
 
@@ -46,8 +48,7 @@ static void fail_in_group(struct weir_system *system, struct weir__cell *cell)
 		weir__cell_order(cell, WEIR__ORDER_STOP);
 }
 
-/* B1.2. */
-static void fail(struct weir_actor *actor, uint8_t kind)
+void weir__child_fail(struct weir_actor *actor, uint8_t kind)
 {
 	struct weir_system *system = weir__system_of(actor);
 	struct weir__cell *cell = weir__cell_of(actor);
@@ -64,7 +65,7 @@ static void fail(struct weir_actor *actor, uint8_t kind)
 	fail_in_group(system, cell);
 	/* the supervisor is told under the same lock; its answer waits for this
 	 * slice */
-	weir__supervisor_tell(system, cell);
+	weir__family_tell(system, cell);
 	weir__branch_suspend(system, cell);
 	weir__leave(system, held);
 }
@@ -90,34 +91,12 @@ static bool can_restart(const struct weir_actor *actor)
 	return taken_from || !puts;
 }
 
-/* Whether an actor that has ended by itself, well or with an error that is not
- * its own failure, restarts. */
-static bool finishes_to_restart(const struct weir_actor *actor)
+bool weir__child_finishes_to_restart(const struct weir_actor *actor)
 {
 	uint16_t flags = weir__child_flags(actor);
 
 	return (flags & WEIR__CELL_PERMANENT) && !(flags & WEIR__CELL_LAST) &&
 	       can_restart(actor);
-}
-
-void weir__child_leaving(struct weir_actor *actor)
-{
-	bool failed = actor->flags & WEIR__ACTOR_FAILED;
-	enum weir__life_event event;
-	uint8_t next;
-
-	/* An actor that has failed, restarts or stops cannot end once more. */
-	assert(!(actor->flags & WEIR__ACTOR_CLOSED));
-	weir__actor_clear(actor, WEIR__ACTOR_LEAVING);
-	if (failed)
-		drop_failed_tokens(actor);
-	event = failed || finishes_to_restart(actor) ? WEIR__LIFE_FAIL
-						     : WEIR__LIFE_STOP;
-	next = weir__life_step(weir__child_state(actor), event).state;
-	if (next == WEIR__CELL_STOPPING)
-		weir__child_stop(actor, event);
-	else
-		fail(actor, failed ? WEIR_FAILURE_TURN : WEIR__FINISHED);
 }
 
 /* --- Resuming ------------------------------------------------------------- */
@@ -172,6 +151,8 @@ void weir__child_ordered_to_resume(struct weir_actor *actor)
 static void pre_restart(struct weir_actor *actor)
 {
 	const struct weir_lifecycle *hooks = weir__lifecycle(actor);
+	struct weir_system *system = weir__system_of(actor);
+	bool held;
 
 	if (hooks->pre_restart) {
 		weir__child_report(actor,
@@ -179,7 +160,9 @@ static void pre_restart(struct weir_actor *actor)
 		return;
 	}
 	weir__watch_no_children(actor);
-	(void)weir_actor_stop_children(actor);
+	held = weir__enter(system);
+	weir__children_stop(system, weir__cell_of(actor), false);
+	weir__leave(system, held);
 	weir__child_post_stop(actor);
 }
 
@@ -219,10 +202,10 @@ void weir__child_ordered_to_restart(struct weir_actor *actor)
 	weir__actor_clear(actor, WEIR__ACTOR_LEAVING);
 	weir__actor_set(actor, WEIR__ACTOR_CLOSED);
 	if (actor->flags & WEIR__ACTOR_FAILED)
-		drop_failed_tokens(actor);
+		weir__child_drop_failed_tokens(actor);
 	held = weir__enter(system);
 	weir__cell_timer_clear(system, cell);
-	weir__supervisor_untell(system, cell);
+	weir__family_untell(system, cell);
 	if (!actor->error && cell->kind != WEIR__FINISHED)
 		actor->error = cause_of_parent(system, cell);
 	(void)weir__cell_step(cell, WEIR__LIFE_RESTART);
@@ -249,6 +232,19 @@ static void unbecome(struct weir_actor *actor)
 	weir__ports_reset_set(actor);
 }
 
+/* Its back-off, if it had one, is measured from here. Under the lock. */
+static void measure_backoff(struct weir_system *system, struct weir__cell *cell)
+{
+	struct weir__cell *parent = weir__tree_parent(system, cell);
+	struct weir__record *record = weir__record_of(cell);
+	const struct weir_backoff *backoff =
+		parent ? weir__strategy(parent->actor)->backoff : NULL;
+
+	if (backoff && record != &system->none)
+		weir__backoff_restarted(backoff, &record->backoff_ns,
+					weir_executor_now(system->executor));
+}
+
 /*
  * Before the new start. Counts the restart, if there is memory for that, and
  * keeps its cause for the children that exist now, which survive it. Returns the
@@ -267,7 +263,7 @@ static struct weir_error *before_start(struct weir_system *system,
 	/* As a new supervisor it has restarted no child yet. */
 	weir__restarts_free(record->all, system->options.allocator);
 	record->all = NULL;
-	weir__supervisor_restarts(system, cell);
+	measure_backoff(system, cell);
 	return weir__record_keep(record, cause);
 }
 
@@ -283,7 +279,7 @@ static void restart_survivors(struct weir_system *system,
 	while ((child = weir__walk_next(system, &walk))) {
 		if (child->flags & WEIR__CELL_FRESH)
 			continue;
-		weir__supervisor_untell(system, child);
+		weir__family_untell(system, child);
 		if (child->state == WEIR__CELL_ESCALATED)
 			(void)weir__cell_step(child, WEIR__LIFE_ANSWER);
 		weir__branch_restart(system, child);

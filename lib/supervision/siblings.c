@@ -15,13 +15,47 @@
  *
  * Rule numbers like D1.2 are those of docs/conformance/supervision.md.
  */
-#include "supervision/child.h"
+#include "supervision/siblings.h"
 
 #include <assert.h>
 
-#include "supervision/supervisor.h"
+#include "supervision/lifecycle.h"
 #include "supervision/tree.h"
 #include "supervision/walk.h"
+
+/* --- Who waits for an answer ---------------------------------------------- */
+
+void weir__family_tell(struct weir_system *system, struct weir__cell *cell)
+{
+	struct weir__cell *parent = weir__tree_parent(system, cell);
+
+	assert(cell->state == WEIR__CELL_FAILED ||
+	       cell->state == WEIR__CELL_DUE);
+	/* A parent that stops answers no failures; root has no parent. */
+	if (!parent || parent->state == WEIR__CELL_STOPPING) {
+		weir__cell_stop(cell, false);
+		return;
+	}
+	if (cell->work == WEIR__NO_CELL)
+		weir__family_add(system,
+				 &weir__record_of(parent)->family.failed, cell,
+				 false);
+	weir__cell_order(parent, WEIR__ORDER_LOOK);
+}
+
+void weir__family_untell(struct weir_system *system, struct weir__cell *cell)
+{
+	struct weir__cell *parent = weir__tree_parent(system, cell);
+
+	/* a child in a group waits for its group */
+	if (cell->work == WEIR__NO_CELL || weir__part_with_others(cell->part))
+		return;
+	weir__family_remove(system, cell);
+	/* A group may have waited for its verdict. */
+	weir__cell_order(parent, WEIR__ORDER_LOOK);
+}
+
+/* --- One after the other -------------------------------------------------- */
 
 void weir__group_changed(struct weir_system *system,
 			 const struct weir__cell *cell)

@@ -10,7 +10,7 @@
  *    first slice.
  * 3. It is started without the lock, because an executor may run it at once.
  */
-#include "supervision/system.h"
+#include "supervision/spawn.h"
 
 #include <errno.h>
 #include <string.h>
@@ -19,7 +19,7 @@
 #include "base/options.h"
 #include "executor/registry.h"
 #include "supervision/branch.h"
-#include "supervision/child.h"
+#include "supervision/lifecycle.h"
 #include "supervision/names.h"
 #include "supervision/tree.h"
 #include "supervision/watch.h"

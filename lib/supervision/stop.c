@@ -5,14 +5,16 @@
  *
  * Rule numbers like B5 are those of docs/conformance/supervision.md.
  */
+#include "supervision/child.h"
+
 #include <assert.h>
 #include <errno.h>
 
 #include "base/clock.h"
 #include "executor/registry.h"
 #include "supervision/cell_timer.h"
-#include "supervision/child.h"
-#include "supervision/supervisor.h"
+#include "supervision/lifecycle.h"
+#include "supervision/siblings.h"
 #include "supervision/tree.h"
 #include "supervision/walk.h"
 #include "supervision/watch.h"
@@ -90,7 +92,7 @@ void weir__child_stop(struct weir_actor *actor, enum weir__life_event event)
 	 * (C10) */
 	weir__watch_none(actor);
 	held = weir__enter(system);
-	weir__supervisor_untell(system, cell);
+	weir__family_untell(system, cell);
 	asked = cell->state == WEIR__CELL_FINISHING;
 	if (!asked) /* the timer is that of a back-off */
 		weir__cell_timer_clear(system, cell);

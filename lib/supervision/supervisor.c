@@ -11,9 +11,10 @@
 
 #include <errno.h>
 
-#include "supervision/child.h"
+#include "supervision/lifecycle.h"
+#include "supervision/siblings.h"
 #include "supervision/strategy.h"
-#include "supervision/system.h"
+#include "supervision/telling.h"
 #include "supervision/tree.h"
 
 /* Orders that answer a failure, or make the answer void. */
@@ -22,37 +23,6 @@
 	 WEIR__ORDER_STOP | WEIR__ORDER_KILL)
 
 /* --- Who waits for an answer ---------------------------------------------- */
-
-void weir__supervisor_tell(struct weir_system *system, struct weir__cell *cell)
-{
-	struct weir__cell *parent = weir__tree_parent(system, cell);
-
-	assert(cell->state == WEIR__CELL_FAILED ||
-	       cell->state == WEIR__CELL_DUE);
-	/* A parent that stops answers no failures; root has no parent. */
-	if (!parent || parent->state == WEIR__CELL_STOPPING) {
-		weir__cell_stop(cell, false);
-		return;
-	}
-	if (cell->work == WEIR__NO_CELL)
-		weir__family_add(system,
-				 &weir__record_of(parent)->family.failed, cell,
-				 false);
-	weir__cell_order(parent, WEIR__ORDER_LOOK);
-}
-
-void weir__supervisor_untell(struct weir_system *system,
-			     struct weir__cell *cell)
-{
-	struct weir__cell *parent = weir__tree_parent(system, cell);
-
-	/* a child in a group waits for its group */
-	if (cell->work == WEIR__NO_CELL || weir__part_with_others(cell->part))
-		return;
-	weir__family_remove(system, cell);
-	/* A group may have waited for its verdict. */
-	weir__cell_order(parent, WEIR__ORDER_LOOK);
-}
 
 /* True: the child still waits; no other verdict or order has answered it
  * meanwhile. */

@@ -1,22 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Systems as a whole: the guardians, and the end of a system.
+ * Systems as a whole: how they are made, and the guardians.
  *
  * The guardians are ordinary actors without ports, so none of their turns ever
- * runs. Root supervises the other two. The order of the end:
- *
- * 1. /user stops: by weir_system_stop(), because it fails, or by a drain.
- * 2. /user has ended and been released: the before-end hooks run.
- * 3. The thread that gives the last answer stops root, which stops /system.
- * 4. The thread that frees the last cell runs the termination hooks, and
- *    completes the system's completion.
- *
- * n_answers counts the before-end hooks that are not done, plus 1 while /user
- * has not ended, plus 1 while weir_system_new() runs. While n_answers is not 0,
- * it counts in `used` as a cell does. Cells are taken and hooks are added only
- * before `stopping` is set, and n_answers is not 0 before that. So `used`
- * becomes 0 only once, under the lock. The thread that has made it 0 calls
- * weir__system_unused().
+ * runs. Root supervises the other two. In which order they end stands in
+ * termination.c.
  */
 #include <weir/system.h>
 
@@ -25,15 +13,13 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <ck_pr.h>
-
 #include "base/memory.h"
 #include "base/options.h"
 #include "base/random.h"
 #include "executor/sim.h"
 #include "supervision/child.h"
-#include "supervision/names.h"
-#include "supervision/system.h"
+#include "supervision/spawn.h"
+#include "supervision/termination.h"
 
 /* One piece of memory, for everything that does not grow. */
 struct whole {
@@ -41,68 +27,7 @@ struct whole {
 	struct weir_actor root, user, guard;
 	struct weir_actor_ops user_ops;
 	struct weir_lifecycle user_life;
-	bool abandoned; /* weir_system_new() has failed: the last cell frees
-			 * all */
 };
-
-static struct whole *whole_of(struct weir_system *system)
-{
-	return weir_container_of(system, struct whole, system);
-}
-
-static void destroy(struct weir_system *system)
-{
-	const struct weir_allocator *allocator = system->options.allocator;
-
-	assert(!system->used && !system->n_answers);
-	assert(!system->names);
-	weir__cells_fini(system);
-	weir__not_refused(weir_completion_fini(&system->terminated));
-	weir__free(allocator, whole_of(system), sizeof(struct whole));
-}
-
-/* Runs hooks. The memory of a hook may be gone when its `run` has begun. */
-static void run_hooks(struct weir_system_hook *hook)
-{
-	struct weir_system_hook *next;
-
-	for (; hook; hook = next) {
-		next = hook->next;
-		hook->run(hook);
-	}
-}
-
-void weir__system_unused(struct weir_system *system)
-{
-	if (whole_of(system)->abandoned) {
-		destroy(system);
-		return;
-	}
-	run_hooks(system->at_termination);
-	/* our last touch: a thread that sees it may free the system and the
-	 * executors */
-	(void)weir_completion_complete(&system->terminated, NULL);
-}
-
-/* One more hook is done. */
-static void answered(struct weir_system *system)
-{
-	struct weir__cell *root = NULL;
-	bool held, last = false;
-
-	held = weir__enter(system);
-	assert(system->n_answers > 0);
-	if (--system->n_answers == 0) {
-		assert(system->stopping);
-		root = weir__cell_find(system, system->root);
-		last = --system->used == 0;
-	}
-	if (root)
-		weir__cell_order(root, WEIR__ORDER_STOP);
-	weir__leave(system, held);
-	if (last)
-		weir__system_unused(system);
-}
 
 /* --- Guardians ------------------------------------------------------------ */
 
@@ -114,15 +39,7 @@ static uint32_t no_turns(struct weir_actor *actor, uint32_t n)
 
 static void user_released(struct weir_actor *user)
 {
-	struct weir_system *system = weir__system_of(user);
-	bool held = weir__enter(system);
-	struct weir_system_hook *hooks;
-
-	system->stopping = true;
-	hooks = system->before_end;
-	weir__leave(system, held);
-	run_hooks(hooks);
-	answered(system);
+	weir__system_before_end(weir__system_of(user));
 }
 
 /* /user or /system has failed. */
@@ -214,6 +131,7 @@ static struct whole *make(struct weir_executor *executor,
 	if (!whole)
 		return NULL;
 	system = &whole->system;
+	system->size = sizeof(*whole);
 	system->executor = executor;
 	system->options = *options;
 	system->options.allocator = allocator;
@@ -243,7 +161,7 @@ static void abandon(struct weir_system *system)
 	struct weir__cell *root;
 
 	system->stopping = true;
-	whole_of(system)->abandoned = true;
+	system->abandoned = true;
 	/* which will not be released */
 	system->n_answers -=
 		weir_actor_id_equal(system->user, WEIR_ACTOR_ID_NONE);
@@ -251,7 +169,7 @@ static void abandon(struct weir_system *system)
 	if (root)
 		weir__cell_order(root, WEIR__ORDER_STOP);
 	weir__leave(system, held);
-	answered(system);
+	weir__system_answered(system);
 }
 
 int weir_system_new(struct weir_system **system, struct weir_executor *executor,
@@ -276,21 +194,11 @@ int weir_system_new(struct weir_system **system, struct weir_executor *executor,
 	rc = start(whole);
 	if (rc == 0) {
 		*system = &whole->system;
-		answered(&whole->system);
+		weir__system_answered(&whole->system);
 	} else {
 		abandon(&whole->system);
 	}
 	return rc;
-}
-
-int weir_system_free(struct weir_system *system)
-{
-	if (!system)
-		return 0;
-	if (!weir_completion_done(&system->terminated))
-		return -EBUSY;
-	destroy(system);
-	return 0;
 }
 
 void weir_system_stop(struct weir_system *system)
@@ -314,46 +222,6 @@ struct weir_completion *weir_system_terminated(struct weir_system *system)
 	return system ? &system->terminated : NULL;
 }
 
-static int add_hook(struct weir_system *system, struct weir_system_hook *hook,
-		    bool before_end)
-{
-	struct weir_system_hook **list;
-	bool held;
-	int rc = -ESHUTDOWN;
-
-	if (!system || !hook || !hook->run)
-		return -EINVAL;
-	list = before_end ? &system->before_end : &system->at_termination;
-	held = weir__enter(system);
-	if (!system->stopping) {
-		hook->system = system;
-		hook->next = *list;
-		*list = hook;
-		system->n_answers += before_end;
-		rc = 0;
-	}
-	weir__leave(system, held);
-	return rc;
-}
-
-int weir_system_before_end(struct weir_system *system,
-			   struct weir_system_hook *hook)
-{
-	return add_hook(system, hook, true);
-}
-
-int weir_system_at_termination(struct weir_system *system,
-			       struct weir_system_hook *hook)
-{
-	return add_hook(system, hook, false);
-}
-
-void weir_system_hook_done(struct weir_system_hook *hook)
-{
-	if (hook)
-		answered(hook->system);
-}
-
 struct weir_actor_id weir_system_root(const struct weir_system *system)
 {
 	return system ? system->root : WEIR_ACTOR_ID_NONE;
@@ -368,56 +236,4 @@ struct weir_actor_id weir_system_system_guardian(
 	const struct weir_system *system)
 {
 	return system ? system->system : WEIR_ACTOR_ID_NONE;
-}
-
-uint64_t weir__random(struct weir_system *system)
-{
-	return weir__splitmix(&system->random);
-}
-
-/* --- Telling -------------------------------------------------------------- */
-
-void weir__event(struct weir_system *system,
-		 enum weir_supervision_event_kind what,
-		 struct weir_actor_id supervisor, struct weir_actor_id child,
-		 const char *name, struct weir_error *error,
-		 enum weir_directive directive)
-{
-	struct weir_supervision_event event = {
-		.what = what,
-		.system = system,
-		.supervisor = supervisor,
-		.child = child,
-		.name = name ? name : "actor",
-		.error = error,
-		.directive = directive,
-	};
-
-	if (system->options.event)
-		system->options.event(&event, system->options.context);
-}
-
-void weir__dead_letter(struct weir_system *system, struct weir_actor_id to,
-		       void *item)
-{
-	/* relaxed: a counter */
-	ck_pr_inc_64(&system->dead_letters);
-	if (system->options.dead_letter)
-		system->options.dead_letter(system, to, item,
-					    system->options.context);
-}
-
-void weir_system_dead_letter(struct weir_system *system,
-			     struct weir_actor_id to,
-			     const struct weir_items *items, void *item)
-{
-	if (system)
-		weir__dead_letter(system, to, item);
-	if (items && items->drop)
-		items->drop(item, items->context);
-}
-
-uint64_t weir_system_dead_letter_count(const struct weir_system *system)
-{
-	return system ? ck_pr_load_64(&system->dead_letters) : 0;
 }

@@ -9,12 +9,11 @@
 
 #include <errno.h>
 
+#include "supervision/backoff.h"
 #include "supervision/branch.h"
 #include "supervision/cell_timer.h"
-#include "supervision/backoff.h"
-#include "supervision/child.h"
 #include "supervision/limit.h"
-#include "supervision/system.h"
+#include "supervision/siblings.h"
 #include "supervision/tree.h"
 #include "supervision/walk.h"
 
@@ -152,19 +151,6 @@ static bool back_off(const struct weir__verdict *verdict,
 	return true;
 }
 
-void weir__supervisor_restarts(struct weir_system *system,
-			       struct weir__cell *cell)
-{
-	struct weir__cell *parent = weir__tree_parent(system, cell);
-	struct weir__record *record = weir__record_of(cell);
-	const struct weir_backoff *backoff =
-		parent ? weir__strategy(parent->actor)->backoff : NULL;
-
-	if (backoff && record != &system->none)
-		weir__backoff_restarted(backoff, &record->backoff_ns,
-					weir_executor_now(system->executor));
-}
-
 /* --- Acting --------------------------------------------------------------- */
 
 static void stop_one(const struct weir__verdict *verdict,
@@ -233,7 +219,7 @@ void weir__verdict_act(struct weir__verdict *verdict, struct weir__cell *child)
 	weir__group_again(verdict->system, weir__cell_of(verdict->actor));
 	begin_members(verdict, &walk, child);
 	while ((member = next_member(verdict, &walk))) {
-		weir__supervisor_untell(verdict->system, member);
+		weir__family_untell(verdict->system, member);
 		if (verdict->directive == WEIR_DIRECTIVE_RESTART)
 			restart_one(verdict, member);
 		else

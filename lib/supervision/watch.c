@@ -79,7 +79,7 @@ static void notify(struct weir__cell *cell, struct weir__watch *watch)
 	watch->link = watcher->notices_end;
 	*watch->link = watch;
 	watcher->notices_end = &watch->next;
-	weir__pending_add(cell, WEIR__CELL_NOTICES);
+	weir__mailbox_add(cell, WEIR__CELL_NOTICES);
 }
 
 /* The watch of the actor on `who` that the user has asked for, or NULL. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The inside of death watch: watch.c (the watches of a system), watching.c (the
- * watches of one actor), graceful.c (watchers that are not actors), pending.c
+ * watches of one actor), watcher.c (watchers that are not actors), pending.c
  * (pending messages, which come behind tokens) and mailbox.c (behind which
  * tokens).
  *
@@ -81,7 +81,7 @@ void weir__watching_add(struct weir__watch **tree, struct weir__watch *watch);
 void weir__watching_remove(struct weir__watch **tree,
 			   struct weir__watch *watch);
 
-/* --- graceful.c ----------------------------------------------------------- */
+/* --- watcher.c ------------------------------------------------------------ */
 
 /* The actor of the record has ended: tells its watchers that are not actors. No
  * lock held. */
@@ -94,6 +94,9 @@ void weir__watchers_tell(struct weir_system *system,
 /* The value for cell->position of an actor that gets a message now. Under the
  * lock. */
 uint32_t weir__mailbox_position(const struct weir_actor *actor);
+/* A message has come: sets `flag` of the cell. Under the lock, by
+ * weir__enter(). */
+void weir__mailbox_add(struct weir__cell *cell, uint16_t flag);
 /* The actor sees its messages for the first time: completes their position.
  * Owner, under the lock; so are the functions below. */
 void weir__mailbox_position_settle(const struct weir_actor *actor,
@@ -115,9 +118,5 @@ uint32_t weir__pending_handle(struct weir_actor *actor, uint32_t turns);
 
 /* ORDER_LOOK has come: looks for messages. Owner; no lock held. */
 void weir__pending_check(struct weir_actor *actor);
-
-/* A message has come: sets `flag` of the cell. Under the lock, by
- * weir__enter(). */
-void weir__pending_add(struct weir__cell *cell, uint16_t flag);
 
 #endif

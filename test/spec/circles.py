@@ -16,10 +16,6 @@ LEFT = [
     """actor/actor actor/any actor/delay actor/fd actor/gate actor/in actor/out
     actor/permits actor/port actor/put actor/settle actor/slice actor/stats
     executor/executor executor/registry""",
-    """supervision/cell_timer supervision/child supervision/graceful
-    supervision/pending supervision/restart supervision/siblings supervision/spawn
-    supervision/stop supervision/supervisor supervision/system supervision/verdict
-    supervision/watch""",
 ]
 
 INCLUDE = re.compile(r'^#include "([\w/]+)\.h"', re.M)

@@ -6,7 +6,7 @@
 
 #include <weir/loop.h>
 
-#include "supervision/system.h"
+#include "supervision/cell.h"
 
 /* --- Chance --------------------------------------------------------------- */
 

@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What the actor layer asks of an actor of a system: to do what it is ordered,
+ * to leave, to drain, and to end. All in its slice, as its owner; hooks are
+ * called without the lock. The states are those of life.h.
+ *
+ * An actor is CLOSED from the moment it fails or is to stop, until it goes on
+ * or ends: no event of its ports can end it once more. Its error stays in
+ * actor->error meanwhile, where its supervisor reads it.
+ *
+ * Rule numbers like B2.1 are those of docs/conformance/supervision.md.
+ */
+#include "supervision/child.h"
+
+#include <assert.h>
+#include <errno.h>
+
+#include "executor/registry.h"
+#include "supervision/branch.h"
+#include "supervision/cell_timer.h"
+#include "supervision/names.h"
+#include "supervision/siblings.h"
+#include "supervision/supervisor.h"
+#include "supervision/telling.h"
+#include "supervision/termination.h"
+#include "supervision/tree.h"
+#include "supervision/walk.h"
+#include "supervision/watch.h"
+
+/* With its executor, or its parent. */
+static void end_drained(struct weir_actor *actor)
+{
+	struct weir_system *system = weir__system_of(actor);
+	bool held;
+
+	if (actor->flags & WEIR__ACTOR_LEAVING)
+		return;
+	held = weir__enter(system);
+	weir__cell_of(actor)->kind = WEIR__DRAINED;
+	weir__leave(system, held);
+	weir__actor_end(actor, NULL, false);
+}
+
+static void ordered_to_start(struct weir_actor *actor)
+{
+	struct weir_system *system = weir__system_of(actor);
+	struct weir__cell *cell = weir__cell_of(actor);
+	bool held = weir__enter(system);
+	bool well;
+
+	/* the first order of all: stops that came with it are obeyed
+	 * afterwards */
+	assert(cell->state == WEIR__CELL_STARTING && !cell->up);
+	weir__tree_show(system, cell);
+	weir__leave(system, held);
+	well = weir__child_start(actor, NULL, WEIR__START_FIRST);
+	held = weir__enter(system);
+	if (well) {
+		weir__child_started(cell);
+		weir__child_settled(system, cell);
+		weir__child_alive(system, cell, WEIR__LIFE_START);
+	} else if (actor->flags & WEIR__ACTOR_FAILED) {
+		cell->kind = WEIR_FAILURE_START;
+	}
+	weir__leave(system, held);
+}
+
+/* Its children, its pending messages, its streams. */
+static void look_alive(struct weir_actor *actor, bool drained)
+{
+	if (drained)
+		end_drained(actor);
+	weir__pending_check(actor);
+	weir__supervise(actor);
+	weir__child_tell_ends(actor);
+}
+
+/* Order LOOK: something has changed that concerns the actor. */
+static void ordered_to_look(struct weir_actor *actor)
+{
+	struct weir_system *system = weir__system_of(actor);
+	struct weir__cell *cell = weir__cell_of(actor);
+	bool held = weir__enter(system);
+	bool alone, waits, drained;
+	uint8_t state;
+
+	weir__group_step(system, cell);
+	state = cell->state;
+	alone = cell->first == WEIR__NO_CELL;
+	waits = state == WEIR__CELL_RESTARTING && weir__children_stopping(cell);
+	drained = alone && (cell->flags & WEIR__CELL_DRAINED);
+	/* Asks the supervisor to restart the actor now. */
+	if (state == WEIR__CELL_DUE)
+		weir__family_tell(system, cell);
+	weir__leave(system, held);
+	if (state == WEIR__CELL_STOPPING && alone)
+		weir__child_end_now(actor);
+	else if (state == WEIR__CELL_RESTARTING && !waits)
+		weir__child_halted(actor);
+	else if (weir__life_runs(state))
+		look_alive(actor, drained);
+}
+
+/* The orders of a verdict, and orders to stop. */
+static void ordered_to_change(struct weir_actor *actor, uint8_t orders,
+			      bool by_actor_stop)
+{
+	if (orders & WEIR__ORDER_KILL)
+		weir__child_ordered_to_stop(actor, WEIR__STOP_KILL);
+	else if (by_actor_stop)
+		weir__child_ordered_to_stop(actor, WEIR__STOP_ACTOR);
+	else if (orders & WEIR__ORDER_STOP)
+		weir__child_ordered_to_stop(actor, WEIR__STOP_ASKING);
+	if (orders & WEIR__ORDER_RESUME)
+		weir__child_ordered_to_resume(actor);
+	if (orders & (WEIR__ORDER_RESTART | WEIR__ORDER_HALT))
+		weir__child_ordered_to_restart(actor);
+	if (orders & WEIR__ORDER_GO)
+		weir__child_ordered_to_go(actor);
+}
+
+static void ordered(struct weir_actor *actor, bool by_actor_stop)
+{
+	struct weir__cell *cell = weir__cell_of(actor);
+	/* no fence: the data behind the orders is under the lock; orders are
+	 * given under it, and we take it before any hook is called */
+	uint8_t orders = ck_pr_fas_8(&cell->orders, 0);
+
+	/* The executor has refused the actor: it can begin nothing any more. */
+	if (actor->flags & WEIR__ACTOR_ENDING)
+		return;
+	if (orders & WEIR__ORDER_START)
+		ordered_to_start(actor);
+	ordered_to_change(actor, orders, by_actor_stop);
+	if ((orders & WEIR__ORDER_LOOK) && !(actor->flags & WEIR__ACTOR_ENDING))
+		ordered_to_look(actor);
+}
+
+/* --- Leaving -------------------------------------------------------------- */
+
+static void leaving(struct weir_actor *actor)
+{
+	bool failed = actor->flags & WEIR__ACTOR_FAILED;
+	enum weir__life_event event;
+	uint8_t next;
+
+	/* An actor that has failed, restarts or stops cannot end once more. */
+	assert(!(actor->flags & WEIR__ACTOR_CLOSED));
+	weir__actor_clear(actor, WEIR__ACTOR_LEAVING);
+	if (failed)
+		weir__child_drop_failed_tokens(actor);
+	event = failed || weir__child_finishes_to_restart(actor)
+			? WEIR__LIFE_FAIL
+			: WEIR__LIFE_STOP;
+	next = weir__life_step(weir__child_state(actor), event).state;
+	if (next == WEIR__CELL_STOPPING)
+		weir__child_stop(actor, event);
+	else
+		weir__child_fail(actor,
+				 failed ? WEIR_FAILURE_TURN : WEIR__FINISHED);
+}
+
+/* --- Draining ------------------------------------------------------------- */
+
+/* B10.3: a guardian that ends when /user has, and no sooner. */
+static bool outlives_user(const struct weir_system *system,
+			  const struct weir__cell *cell)
+{
+	if (cell->parent == WEIR__NO_CELL)
+		return true;
+	return (cell->flags & WEIR__CELL_GUARDIAN) &&
+	       weir__cell_slot(system, cell) != system->user.slot;
+}
+
+/*
+ * The actor ends after its children. So children on executors that do not
+ * drain, and their descendants, drain with it. Under the lock.
+ */
+static void drain_children(struct weir_system *system, struct weir__cell *cell)
+{
+	struct weir__cell *child;
+	struct weir__walk walk;
+
+	weir__walk_begin(system, &walk, weir__tree_first(system, cell));
+	while ((child = weir__walk_next(system, &walk))) {
+		if ((child->flags & WEIR__CELL_LAST) ||
+		    !weir__registry_running(child->actor->executor->registry))
+			continue;
+		child->flags |= WEIR__CELL_LAST;
+		weir__actor_signal(child->actor, WEIR__SIGNAL_DRAIN);
+	}
+}
+
+/*
+ * The actor's executor drains, or that of its parent. An actor without children
+ * ends; one with children ends when they have ended.
+ */
+static void drained(struct weir_actor *actor, bool source)
+{
+	struct weir_system *system = weir__system_of(actor);
+	struct weir__cell *cell = weir__cell_of(actor);
+	bool held = weir__enter(system);
+	bool alone, outlives = outlives_user(system, cell);
+
+	/* /system outlives /user, and is stopped by the system itself */
+	if (outlives)
+		source = false;
+	/*
+	 * First of all: children that end meanwhile tell the actor, and no
+	 * child can be added. Not for /: when / stops, /system must stop, too.
+	 */
+	if (cell->parent != WEIR__NO_CELL)
+		cell->flags |= WEIR__CELL_LAST;
+	if (source)
+		cell->flags |= WEIR__CELL_DRAINED;
+	if (!outlives)
+		drain_children(system, cell);
+	alone = cell->first == WEIR__NO_CELL;
+	weir__leave(system, held);
+	if (source && alone)
+		end_drained(actor);
+}
+
+/* --- The end -------------------------------------------------------------- */
+
+static void closing(struct weir_actor *actor)
+{
+	struct weir_system *system = weir__system_of(actor);
+	struct weir__cell *cell = weir__cell_of(actor);
+	bool held, up = cell->up;
+
+	weir__actor_set(actor, WEIR__ACTOR_CLOSED);
+	held = weir__enter(system);
+	cell->up = 0;
+	/* The executor has refused the actor: no child may be spawned
+	 * any more. */
+	if (weir__cell_step(cell, WEIR__LIFE_CLOSE))
+		weir__actor_suspend(actor, WEIR__GATE_SUSPENDED_PARENT);
+	weir__leave(system, held);
+	if (up)
+		weir__child_post_stop(actor);
+}
+
+static void child_ended(struct weir_actor *actor)
+{
+	struct weir_system *system = weir__system_of(actor);
+	struct weir__cell *cell = weir__cell_of(actor);
+	struct weir_actor_id self;
+	bool held;
+
+	weir__watch_none(actor);
+	held = weir__enter(system);
+	self = weir__cell_ref(system, cell);
+	weir__cell_timer_clear(system, cell);
+	weir__family_untell(system, cell);
+	/* before anybody is told: its name is free then, C8 */
+	weir__name_clear(system, cell);
+	(void)weir__cell_step(cell, WEIR__LIFE_END); /* after closing() */
+	weir__branch_remove(system, cell);
+	cell->actor = NULL;
+	weir__leave(system, held);
+	weir__watch_ended(system, cell, self, actor->error);
+}
+
+static void child_released(struct weir__child *child)
+{
+	struct weir__cell *cell = (struct weir__cell *)child;
+	struct weir_system *system = weir__record_of(cell)->system;
+	struct weir__record *record = weir__record_of(cell);
+	bool held, unused;
+
+	/* no other thread has the actor any more */
+	if (record != &system->none)
+		weir_error_unref(weir__record_keep(record, NULL));
+	held = weir__enter(system);
+	assert(cell->state == WEIR__CELL_ENDED);
+	weir__cell_free(system, cell);
+	unused = system->used == 0;
+	weir__leave(system, held);
+	if (unused)
+		weir__system_unused(system);
+}
+
+static int set_stats(struct weir_actor *actor, struct weir_stats *stats)
+{
+	struct weir_system *system = weir__system_of(actor);
+	bool held = weir__enter(system);
+	struct weir__record *record =
+		weir__record_make(system, weir__cell_of(actor));
+
+	if (record)
+		record->aside.stats = stats;
+	weir__leave(system, held);
+	return record ? 0 : -ENOMEM;
+}
+
+static void dead_letter(struct weir_actor *actor, void *item)
+{
+	struct weir_system *system = weir__system_of(actor);
+	bool held = weir__enter(system);
+	struct weir_actor_id self =
+		weir__cell_ref(system, weir__cell_of(actor));
+
+	weir__leave(system, held);
+	weir__dead_letter(system, self, item);
+}
+
+const struct weir__child_ops weir__child_table = {
+	.ordered = ordered,
+	.leaving = leaving,
+	.pending = weir__pending_handle,
+	.drained = drained,
+	.closing = closing,
+	.ended = child_ended,
+	.released = child_released,
+	.set_stats = set_stats,
+	.dead_letter = dead_letter,
+};

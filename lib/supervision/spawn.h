@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* How actors come into a system, in spawn.c. No lock is held. */
+#ifndef WEIR_SUPERVISION_SPAWN_H
+#define WEIR_SUPERVISION_SPAWN_H
+
+#include "supervision/cell.h"
+
+#define WEIR__DEPTH_MAX 4096u
+
+/* True: weir_system_spawn() accepts the options. */
+bool weir__spawn_options_valid(const struct weir_spawn_options *options);
+
+/* As weir_system_spawn(); parent WEIR_ACTOR_ID_NONE: the root. */
+int weir__spawn_guardian(struct weir_system *system,
+			 struct weir_actor_id parent, struct weir_actor *actor,
+			 const char *name, struct weir_actor_id *id);
+
+#endif

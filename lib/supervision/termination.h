@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The end of a system, in termination.c. No lock is held. */
+#ifndef WEIR_SUPERVISION_TERMINATION_H
+#define WEIR_SUPERVISION_TERMINATION_H
+
+#include "supervision/cell.h"
+
+/* system->used has become 0. The system may be freed in it. */
+void weir__system_unused(struct weir_system *system);
+
+/* One more of the answers that `n_answers` counts is there. */
+void weir__system_answered(struct weir_system *system);
+
+/* /user has ended and been released, which is an answer. */
+void weir__system_before_end(struct weir_system *system);
+
+#endif
