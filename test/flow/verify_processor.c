@@ -12,12 +12,9 @@
 #define ROOM 16 /* of in-port and out-port behind the flow */
 
 struct maker {
-	struct weir_processor_factory factory;
-	struct place *place;
+	struct base base;
 	const struct way *way;
 	bool bare;
-	struct goods goods;
-	uint32_t alive; /* any thread */
 };
 
 /*
@@ -90,7 +87,7 @@ static void leave(struct passing *self)
 	weir_flow_free(self->flow);
 	weir_error_unref(self->error);
 	pthread_mutex_destroy(&self->lock);
-	ck_pr_dec_32(&self->maker->alive);
+	ck_pr_dec_32(&self->maker->base.alive);
 	free(self);
 }
 
@@ -243,16 +240,16 @@ static const struct weir_publisher_ops bare_ops = {.subscribe = bare_subscribe};
 
 static struct maker *maker_of(struct weir_processor_factory *factory)
 {
-	return weir_container_of(factory, struct maker, factory);
+	return weir_container_of(factory, struct maker, base.processor);
 }
 
 static void set_up_actor(struct passing *self)
 {
-	const struct weir_items *items = &self->maker->goods.items;
+	const struct weir_items *items = &self->maker->base.goods.items;
 	const struct weir_reactive_out_options room = {.capacity = ROOM};
 
 	assert_int_equal(weir_actor_init(&self->actor, &passing_ops,
-					 self->maker->place->executor),
+					 self->maker->base.place->executor),
 			 0);
 	assert_int_equal(weir_in_init(&self->in, &self->actor, ROOM, items), 0);
 	assert_int_equal(weir_out_init(&self->out, &self->actor, items), 0);
@@ -287,13 +284,14 @@ static void start(struct passing *self)
 	struct weir_flow *flow;
 
 	flow = weir_flow_from_publisher(&self->publisher, PREFETCH, 0);
-	flow = weir_flow_items(flow, &maker->goods.items);
-	if (maker->factory.recovers)
+	flow = weir_flow_items(flow, &maker->base.goods.items);
+	if (maker->base.processor.recovers)
 		flow = weir_flow_complete_on_error(flow, NULL, NULL);
-	flow = maker->way->put_upon(flow, &maker->goods.items);
+	flow = maker->way->put_upon(flow, &maker->base.goods.items);
 	self->flow = weir_flow_into(flow, end);
-	assert_int_equal(weir_flow_start(self->flow, maker->place->executor,
-					 &options, NULL),
+	assert_int_equal(weir_flow_start(self->flow,
+					 maker->base.place->executor, &options,
+					 NULL),
 			 0);
 	if (maker->bare)
 		return;
@@ -312,7 +310,7 @@ static struct weir_processor create(struct weir_processor_factory *factory)
 	self->left = 3;
 	self->next = passings;
 	passings = self;
-	ck_pr_inc_32(&maker->alive);
+	ck_pr_inc_32(&maker->base.alive);
 	assert_int_equal(pthread_mutex_init(&self->lock, NULL), 0);
 	start(self);
 	assert_int_equal(weir_test_settle(&factory->env), 0);
@@ -341,53 +339,23 @@ static void release(struct weir_processor_factory *factory,
 	leave(self);
 }
 
-static void *item(struct weir_processor_factory *factory, int64_t i)
-{
-	return goods_make(&maker_of(factory)->goods, i);
-}
-
-static bool is_item(struct weir_processor_factory *factory, const void *what,
-		    int64_t i)
-{
-	return goods_is(what, i);
-}
-
-static size_t live(struct weir_processor_factory *factory)
-{
-	struct maker *maker = maker_of(factory);
-
-	return goods_live(&maker->goods) + ck_pr_load_32(&maker->alive);
-}
-
 static void verify(struct place *place, const struct way *way, bool bare)
 {
-	struct results results;
 	struct maker maker = {
-		.factory =
+		.base.processor =
 			{
 				.create = create,
 				.release = release,
-				.item = item,
-				.is_item = is_item,
-				.live = live,
-				.items = &maker.goods.items,
-				.env = place->env,
 				.max_items = LONG,
 				.max_subscribers = 1,
 				.recovers = way->effect == OVERTAKEN,
 				.buffer = PREFETCH + way->holds + 2 * ROOM,
 			},
-		.place = place,
 		.way = way,
 		.bare = bare,
 	};
-	char text[96];
 
-	goods_init(&maker.goods);
-	results_init(&results);
-	assert_true(weir_verify_processor(&maker.factory, &results.report) >=
-		    0);
-	results_check(&results, told(text, place, way->name), 70);
+	verify_processor(&maker.base, place, way->name, 70);
 }
 
 static void verify_all(struct place *place)
@@ -410,40 +378,12 @@ static void verify_bare(struct place *place)
 			verify(place, &ways[i], true);
 }
 
-static void flows_keep_the_rules_on_the_simulator(void **state)
-{
-	on_simulators(2, verify_all);
-}
-
-static void flows_keep_the_rules_on_a_loop(void **state)
-{
-	on_a_loop(verify_all);
-}
-
-static void flows_keep_the_rules_on_threads(void **state)
-{
-	on_threads(1, verify_all);
-}
-
-static void bare_flows_keep_the_rules_on_the_simulator(void **state)
-{
-	on_simulators(2, verify_bare);
-}
-
-static void bare_flows_keep_the_rules_on_threads(void **state)
-{
-	on_threads(1, verify_bare);
-}
-
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(bare_flows_keep_the_rules_on_the_simulator),
-		cmocka_unit_test(bare_flows_keep_the_rules_on_threads),
-		cmocka_unit_test(flows_keep_the_rules_on_the_simulator),
-		cmocka_unit_test(flows_keep_the_rules_on_a_loop),
-		cmocka_unit_test(flows_keep_the_rules_on_threads),
+	static const struct suite suites[] = {
+		{"flows_keep", verify_all, 2, 1},
+		{"bare_flows_keep", verify_bare, 2, 1},
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return verify_everywhere(suites, 2);
 }

@@ -18,8 +18,7 @@ struct publication {
 };
 
 struct maker {
-	struct weir_publisher_factory factory;
-	struct place *place;
+	struct base base;
 	const struct source_row *source;
 	const struct way *way;
 	struct goods goods;
@@ -29,7 +28,7 @@ struct maker {
 
 static struct maker *maker_of(struct weir_publisher_factory *factory)
 {
-	return weir_container_of(factory, struct maker, factory);
+	return weir_container_of(factory, struct maker, base.publisher);
 }
 
 /* The items 0 to n - 1, and an error that comes with the last of them. */
@@ -55,7 +54,8 @@ static const struct weir__kind failing_kind = {
 
 static struct made *make(struct maker *maker, int64_t n)
 {
-	return made_new(maker->place->executor, &maker->goods.items, n);
+	return made_new(maker->base.place->executor, &maker->base.goods.items,
+			n);
 }
 
 /* Of the source's flow of that, with the operator upon it. */
@@ -67,15 +67,15 @@ static struct weir_publisher *publish(struct maker *maker, struct made *made,
 	};
 	struct publication *to = maker->made;
 
-	flow = maker->way->put_upon(flow, &maker->goods.items);
+	flow = maker->way->put_upon(flow, &maker->base.goods.items);
 	while (to->made)
 		assert_true(++to < maker->made + MADE_MAX);
 	to->made = made;
 	assert_int_equal(weir_flow_publisher_new(&to->publisher, flow,
-						 maker->place->executor,
+						 maker->base.place->executor,
 						 &options),
 			 0);
-	ck_pr_inc_32(&maker->alive);
+	ck_pr_inc_32(&maker->base.alive);
 	return weir_flow_publisher_base(to->publisher);
 }
 
@@ -131,8 +131,9 @@ static struct weir_publisher *create_rejecting(
 					     WEIR_OVERFLOW_BACK_PRESSURE, NULL),
 			 0);
 	flow = weir_flow_from_queue(queue);
-	assert_int_equal(
-		weir_flow_start(flow, maker->place->executor, NULL, NULL), 0);
+	assert_int_equal(weir_flow_start(flow, maker->base.place->executor,
+					 NULL, NULL),
+			 0);
 	assert_int_equal(weir_flow_queue_end(queue, NULL), 0);
 	assert_int_equal(weir_test_settle(&factory->env), 0);
 	weir_flow_free(flow);
@@ -156,20 +157,7 @@ static void release(struct weir_publisher_factory *factory,
 	assert_int_equal(weir_test_settle(&factory->env), 0);
 	made_free(it->made);
 	it->made = NULL;
-	ck_pr_dec_32(&maker->alive);
-}
-
-static bool is_item(struct weir_publisher_factory *factory, const void *item,
-		    int64_t i)
-{
-	return goods_is(item, i);
-}
-
-static size_t live(struct weir_publisher_factory *factory)
-{
-	struct maker *maker = maker_of(factory);
-
-	return goods_live(&maker->goods) + ck_pr_load_32(&maker->alive);
+	ck_pr_dec_32(&maker->base.alive);
 }
 
 /* Where nothing happens unless time passes. */
@@ -193,9 +181,8 @@ static struct weir_test_env env_of(struct place *place,
 static void verify(struct place *place, const struct source_row *source,
 		   const struct way *way, const char *name, uint32_t passes)
 {
-	struct results results;
 	struct maker maker = {
-		.factory =
+		.base.publisher =
 			{
 				.create = create,
 				.create_failing =
@@ -204,8 +191,6 @@ static void verify(struct place *place, const struct source_row *source,
 						      : create_failing,
 				.create_rejecting = create_rejecting,
 				.release = release,
-				.is_item = is_item,
-				.live = live,
 				.env = env_of(place, source),
 				.multicast = source->sharing == EACH_GETS_ALL,
 				.max_items = source->max_items
@@ -214,17 +199,11 @@ static void verify(struct place *place, const struct source_row *source,
 				.max_subscribers = source->sharing ==
 						   FIRST_GETS_ALL,
 			},
-		.place = place,
 		.source = source,
 		.way = way,
 	};
-	char text[96];
 
-	goods_init(&maker.goods);
-	results_init(&results);
-	assert_true(weir_verify_publisher(&maker.factory, &results.report) >=
-		    0);
-	results_check(&results, told(text, place, name), passes);
+	verify_publisher(&maker.base, place, name, passes);
 }
 
 static void verify_all(struct place *place)
@@ -240,28 +219,9 @@ static void verify_all(struct place *place)
 			verify(place, &sources[i], ways, sources[i].name, 30);
 }
 
-static void publishers_keep_the_rules_on_the_simulator(void **state)
-{
-	on_simulators(2, verify_all);
-}
-
-static void publishers_keep_the_rules_on_a_loop(void **state)
-{
-	on_a_loop(verify_all);
-}
-
-static void publishers_keep_the_rules_on_threads(void **state)
-{
-	on_threads(1, verify_all);
-}
-
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(publishers_keep_the_rules_on_the_simulator),
-		cmocka_unit_test(publishers_keep_the_rules_on_a_loop),
-		cmocka_unit_test(publishers_keep_the_rules_on_threads),
-	};
+	const struct suite suite = {"publishers_keep", verify_all, 2, 1};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return verify_everywhere(&suite, 1);
 }

@@ -11,13 +11,10 @@
 #define RECORDS 2048
 
 struct maker {
-	struct weir_subscriber_factory factory;
-	struct place *place;
+	struct base base;
 	const struct way *way; /* or NULL, and */
 	const struct sink_row *sink;
 	size_t prefetch;
-	struct goods goods;
-	uint32_t alive; /* any thread */
 };
 
 /* A run, and what it has taken. */
@@ -64,7 +61,7 @@ static int take(void *item, void *context)
 	struct taking *self = context;
 
 	(void)note(&item, context);
-	goods_drop(item, &self->maker->goods);
+	goods_drop(item, &self->maker->base.goods);
 	return 0;
 }
 
@@ -85,7 +82,7 @@ static void over(struct weir_error *error, void *result, void *context)
 {
 	struct taking *self = context;
 
-	ck_pr_dec_32(&self->maker->alive);
+	ck_pr_dec_32(&self->maker->base.alive);
 	ck_pr_store_32(&self->over, 1);
 }
 
@@ -93,7 +90,7 @@ static void over(struct weir_error *error, void *result, void *context)
 
 static struct maker *maker_of(struct weir_subscriber_factory *factory)
 {
-	return weir_container_of(factory, struct maker, factory);
+	return weir_container_of(factory, struct maker, base.subscriber);
 }
 
 static struct taking *mine(struct weir_subscriber *subscriber)
@@ -112,7 +109,7 @@ static struct weir_flow *flow_of(struct taking *self)
 		.failed = failed,
 	};
 	struct maker *maker = self->maker;
-	const struct weir_items *items = &maker->goods.items;
+	const struct weir_items *items = &maker->base.goods.items;
 	bool changes = !maker->way || maker->way->effect != PASSES;
 	struct weir_flow *flow;
 
@@ -140,13 +137,15 @@ static struct weir_subscriber *create(struct weir_subscriber_factory *factory)
 	assert_non_null(self);
 	self->maker = maker;
 	self->publisher.ops = &catcher;
-	self->taker = taker_new(maker->place->executor, &maker->goods.items);
+	self->taker = taker_new(maker->base.place->executor,
+				&maker->base.goods.items);
 	self->flow = flow_of(self);
 	self->next = takings;
 	takings = self;
-	ck_pr_inc_32(&maker->alive);
-	assert_int_equal(weir_flow_start(self->flow, maker->place->executor,
-					 &options, &self->run),
+	ck_pr_inc_32(&maker->base.alive);
+	assert_int_equal(weir_flow_start(self->flow,
+					 maker->base.place->executor, &options,
+					 &self->run),
 			 0);
 	taker_start(self->taker);
 	assert_int_equal(weir_test_settle(&factory->env), 0);
@@ -179,11 +178,6 @@ static void cancel(struct weir_subscriber_factory *factory,
 	weir_flow_run_stop(mine(subscriber)->run, NULL);
 }
 
-static void *item(struct weir_subscriber_factory *factory, int64_t i)
-{
-	return goods_make(&maker_of(factory)->goods, i);
-}
-
 static int64_t received(struct weir_subscriber_factory *factory,
 			struct weir_subscriber *subscriber)
 {
@@ -210,13 +204,6 @@ static bool released(struct weir_subscriber_factory *factory,
 	return ck_pr_load_32(&subscriber->refs) == 1;
 }
 
-static size_t live(struct weir_subscriber_factory *factory)
-{
-	struct maker *maker = maker_of(factory);
-
-	return goods_live(&maker->goods) + ck_pr_load_32(&maker->alive);
-}
-
 /* The default one, lock step, and between. */
 static size_t prefetch_of(const struct place *place)
 {
@@ -229,35 +216,24 @@ static size_t prefetch_of(const struct place *place)
 static void verify(struct place *place, const struct way *way,
 		   const struct sink_row *sink, const char *name)
 {
-	struct results results;
 	struct maker maker = {
-		.factory =
+		.base.subscriber =
 			{
 				.create = create,
 				.release = release,
 				.cancel = cancel,
-				.item = item,
 				.received = received,
 				.is_item = is_item,
 				.ended = ended,
 				.released = released,
-				.live = live,
-				.items = &maker.goods.items,
-				.env = place->env,
 				.recovers = way && way->mends,
 			},
-		.place = place,
 		.way = way,
 		.sink = sink,
 		.prefetch = prefetch_of(place),
 	};
-	char text[96];
 
-	goods_init(&maker.goods);
-	results_init(&results);
-	assert_true(weir_verify_subscriber(&maker.factory, &results.report) >=
-		    0);
-	results_check(&results, told(text, place, name), 30);
+	verify_subscriber(&maker.base, place, name, 30);
 }
 
 static void verify_all(struct place *place)
@@ -271,28 +247,9 @@ static void verify_all(struct place *place)
 		verify(place, NULL, &sinks[i], sinks[i].name);
 }
 
-static void subscribers_keep_the_rules_on_the_simulator(void **state)
-{
-	on_simulators(3, verify_all);
-}
-
-static void subscribers_keep_the_rules_on_a_loop(void **state)
-{
-	on_a_loop(verify_all);
-}
-
-static void subscribers_keep_the_rules_on_threads(void **state)
-{
-	on_threads(1, verify_all);
-}
-
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(subscribers_keep_the_rules_on_the_simulator),
-		cmocka_unit_test(subscribers_keep_the_rules_on_a_loop),
-		cmocka_unit_test(subscribers_keep_the_rules_on_threads),
-	};
+	const struct suite suite = {"subscribers_keep", verify_all, 3, 1};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return verify_everywhere(&suite, 1);
 }

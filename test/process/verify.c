@@ -13,10 +13,8 @@
 #define RECORDS 2048
 
 struct maker {
-	struct weir_subscriber_factory factory;
-	struct place *place;
+	struct base base; /* managers and commands are what is alive */
 	bool calls;
-	uint32_t live; /* managers and commands; any thread */
 };
 
 /* An item. */
@@ -52,7 +50,7 @@ static struct managing *mine(struct weir_subscriber *subscriber)
 
 static struct maker *maker_of(struct weir_subscriber_factory *factory)
 {
-	return weir_container_of(factory, struct maker, factory);
+	return weir_container_of(factory, struct maker, base.subscriber);
 }
 
 /* --- Processes ------------------------------------------------------------ */
@@ -97,7 +95,7 @@ static void reply(struct weir_command *command, enum weir_outcome outcome,
 
 	(void)outcome;
 	(void)error;
-	ck_pr_dec_32(&order->maker->live);
+	ck_pr_dec_32(&order->maker->base.alive);
 	free(order);
 }
 
@@ -122,7 +120,7 @@ static struct weir_subscriber *create(struct weir_subscriber_factory *factory)
 {
 	struct maker *maker = maker_of(factory);
 	struct managing *self = calloc(1, sizeof(*self));
-	struct weir_executor *executor = maker->place->executor;
+	struct weir_executor *executor = maker->base.place->executor;
 	struct weir_process_manager_options options = {
 		.context = self,
 		.process = maker->calls ? NULL : &job_ops,
@@ -138,7 +136,7 @@ static struct weir_subscriber *create(struct weir_subscriber_factory *factory)
 
 	assert_non_null(self);
 	self->maker = maker;
-	ck_pr_inc_32(&maker->live);
+	ck_pr_inc_32(&maker->base.alive);
 	assert_int_equal(weir_system_new(&self->system, executor, NULL), 0);
 	assert_int_equal(weir_process_manager_init(&self->manager, executor,
 						   &options),
@@ -164,7 +162,7 @@ static void release(struct weir_subscriber_factory *factory,
 	assert_int_equal(weir_test_settle(&factory->env), 0);
 	weir_error_unref(self->error);
 	if (weir_system_free(self->system) == 0) {
-		ck_pr_dec_32(&maker->live);
+		ck_pr_dec_32(&maker->base.alive);
 		free(self);
 	}
 }
@@ -187,7 +185,7 @@ static void *item(struct weir_subscriber_factory *factory, int64_t i)
 	order->command.reply = reply;
 	order->maker = maker_of(factory);
 	order->number = i;
-	ck_pr_inc_32(&order->maker->live);
+	ck_pr_inc_32(&order->maker->base.alive);
 	return &order->command;
 }
 
@@ -220,87 +218,38 @@ static bool released(struct weir_subscriber_factory *factory,
 	return ck_pr_load_32(&mine(subscriber)->released) == 1;
 }
 
-static size_t live(struct weir_subscriber_factory *factory)
-{
-	return ck_pr_load_32(&maker_of(factory)->live);
-}
-
 /* --- Tests ---------------------------------------------------------------- */
 
 static void verify(struct place *place, bool calls)
 {
-	struct results results;
 	struct maker maker = {
-		.factory =
+		.base.subscriber =
 			{
 				.create = create,
 				.release = release,
 				.cancel = cancel,
 				.item = item,
+				.items = weir_command_items(),
 				.received = received,
 				.is_item = is_item,
 				.ended = ended,
 				.released = released,
-				.live = live,
-				.items = weir_command_items(),
-				.env = place->env,
 			},
-		.place = place,
 		.calls = calls,
 	};
-	char what[64];
 
-	results_init(&results);
-	snprintf(what, sizeof(what), "%s, seed %u", calls ? "calls" : "jobs",
-		 place->sim ? (unsigned)weir_sim_seed(place->sim) : 0);
-	assert_true(weir_verify_subscriber(&maker.factory, &results.report) >=
-		    0);
-	results_check(&results, what, 30);
+	verify_subscriber(&maker.base, place, calls ? "calls" : "jobs", 30);
 }
 
 static void verify_both(struct place *place)
 {
 	verify(place, false);
 	verify(place, true);
-	place_fini(place);
-}
-
-static void it_keeps_the_rules_on_the_simulator(void **state)
-{
-	struct place place;
-
-	(void)state;
-	for_each_seed(seed, test_count(50)) {
-		place_sim(&place, seed);
-		verify_both(&place);
-	}
-}
-
-static void it_keeps_the_rules_on_a_loop(void **state)
-{
-	struct place place;
-
-	(void)state;
-	place_loop(&place);
-	verify_both(&place);
-}
-
-static void it_keeps_the_rules_on_threads(void **state)
-{
-	struct place place;
-
-	(void)state;
-	place_threads(&place);
-	verify_both(&place);
 }
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(it_keeps_the_rules_on_the_simulator),
-		cmocka_unit_test(it_keeps_the_rules_on_a_loop),
-		cmocka_unit_test(it_keeps_the_rules_on_threads),
-	};
+	const struct suite suite = {"it_keeps", verify_both, test_count(50), 1};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return verify_everywhere(&suite, 1);
 }

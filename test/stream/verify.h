@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What the verification of our own publishers, subscribers and processors has
- * in common: executors with their environments, items that are counted, and
- * what went wrong.
+ * in common: executors with their environments, items that are counted, what
+ * each factory is based on, and the tests that go through the executors.
  */
 #ifndef WEIR_TEST_STREAM_VERIFY_H
 #define WEIR_TEST_STREAM_VERIFY_H
@@ -56,17 +56,41 @@ void *goods_make(struct goods *goods, int64_t i);
 bool goods_is(const void *item, int64_t i);
 size_t goods_live(const struct goods *goods);
 
-/* What has failed, and what was skipped. */
-struct results {
-	struct weir_verify_report report;
-	char failed[8192]; /* lines */
-	char skipped[4096];
+/*
+ * What a factory is based on: one of the three, where what it makes runs, its
+ * items, and how many that it has made are alive.
+ */
+struct base {
+	union {
+		struct weir_publisher_factory publisher;
+		struct weir_subscriber_factory subscriber;
+		struct weir_processor_factory processor;
+	};
+	struct place *place;
+	struct goods goods;
+	uint32_t alive; /* any thread */
 };
 
-void results_init(struct results *results);
+/*
+ * Hold what the factory makes to the rules, at that place: so many at least have
+ * to pass, and none to fail. `name` says of whom. What a factory leaves open is
+ * the place's environment, and goods.
+ */
+void verify_publisher(struct base *base, struct place *place, const char *name,
+		      uint32_t passed);
+void verify_subscriber(struct base *base, struct place *place, const char *name,
+		       uint32_t passed);
+void verify_processor(struct base *base, struct place *place, const char *name,
+		      uint32_t passed);
 
-/* All passed but those skipped; `what` says of whom. */
-void results_check(const struct results *results, const char *what,
-		   uint32_t passed);
+/* `verify` on simulators with so many seeds, on a loop, and so often on threads. */
+struct suite {
+	const char *name;
+	void (*verify)(struct place *place);
+	uint64_t seeds, rounds;
+};
+
+/* Runs three tests of each; returns what main() does. */
+int verify_everywhere(const struct suite *suites, size_t n);
 
 #endif

@@ -13,11 +13,8 @@
 enum way { DEFAULT, SMALL, ONE_BY_ONE, TOLD, N_WAYS };
 
 struct maker {
-	struct weir_subscriber_factory factory;
-	struct place *place;
+	struct base base;
 	enum way way;
-	struct goods goods;
-	uint32_t alive; /* any thread */
 };
 
 /* Takes every item, and remembers it. */
@@ -48,7 +45,7 @@ static inline int taking_turn(struct weir_actor *actor)
 	struct good *good = weir_in_take(&self->in);
 
 	self->record[self->n++ % RECORDS] = good->number;
-	goods_drop(good, &self->maker->goods);
+	goods_drop(good, &self->maker->base.goods);
 	return 0;
 }
 WEIR_TURN(taking_turn)
@@ -86,7 +83,7 @@ static void taking_released(struct weir_actor *actor)
 {
 	struct taking *self = taking_of(actor);
 
-	ck_pr_dec_32(&self->maker->alive);
+	ck_pr_dec_32(&self->maker->base.alive);
 	ck_pr_inc_32(&self->released);
 }
 
@@ -103,7 +100,7 @@ static const struct weir_actor_ops taking_ops = {
 
 static struct maker *maker_of(struct weir_subscriber_factory *factory)
 {
-	return weir_container_of(factory, struct maker, factory);
+	return weir_container_of(factory, struct maker, base.subscriber);
 }
 
 static struct taking *mine(struct weir_subscriber *subscriber)
@@ -141,15 +138,15 @@ static struct weir_subscriber *create(struct weir_subscriber_factory *factory)
 	assert_non_null(self);
 	self->maker = maker;
 	assert_int_equal(weir_actor_init(&self->actor, &taking_ops,
-					 maker->place->executor),
+					 maker->base.place->executor),
 			 0);
 	assert_int_equal(weir_in_init(&self->in, &self->actor, CAPACITY,
-				      &maker->goods.items),
+				      &maker->base.goods.items),
 			 0);
 	assert_int_equal(weir_reactive_in_init(&self->reactive, &self->in,
 					       options_of(maker->way)),
 			 0);
-	ck_pr_inc_32(&maker->alive);
+	ck_pr_inc_32(&maker->base.alive);
 	assert_int_equal(weir_actor_start(&self->actor), 0);
 	return &self->reactive.subscriber;
 }
@@ -189,11 +186,6 @@ static void cancel(struct weir_subscriber_factory *factory,
 	tell(self);
 }
 
-static void *item(struct weir_subscriber_factory *factory, int64_t i)
-{
-	return goods_make(&maker_of(factory)->goods, i);
-}
-
 static int64_t received(struct weir_subscriber_factory *factory,
 			struct weir_subscriber *subscriber)
 {
@@ -219,88 +211,40 @@ static bool released(struct weir_subscriber_factory *factory,
 	return ck_pr_load_32(&mine(subscriber)->released) == 1;
 }
 
-static size_t live(struct weir_subscriber_factory *factory)
-{
-	struct maker *maker = maker_of(factory);
-
-	return goods_live(&maker->goods) + ck_pr_load_32(&maker->alive);
-}
-
 /* --- Tests ---------------------------------------------------------------- */
 
 static void verify_way(struct place *place, enum way way)
 {
-	struct results results;
 	struct maker maker = {
-		.factory =
+		.base.subscriber =
 			{
 				.create = create,
 				.release = release,
 				.request = way == TOLD ? request : NULL,
 				.cancel = cancel,
-				.item = item,
 				.received = received,
 				.is_item = is_item,
 				.ended = ended,
 				.released = released,
-				.live = live,
-				.items = &maker.goods.items,
-				.env = place->env,
 			},
-		.place = place,
 		.way = way,
 	};
-	char what[64];
+	char name[32];
 
-	goods_init(&maker.goods);
-	results_init(&results);
-	snprintf(what, sizeof(what), "way %d, seed %u", (int)way,
-		 place->sim ? (unsigned)weir_sim_seed(place->sim) : 0);
-	assert_true(weir_verify_subscriber(&maker.factory, &results.report) >=
-		    0);
-	results_check(&results, what, 30);
+	snprintf(name, sizeof(name), "way %d", (int)way);
+	verify_subscriber(&maker.base, place, name, 30);
 }
 
 static void verify_ways(struct place *place)
 {
 	for (enum way way = DEFAULT; way < N_WAYS; way++)
 		verify_way(place, way);
-	place_fini(place);
-}
-
-static void in_ports_keep_the_rules_on_the_simulator(void **state)
-{
-	struct place place;
-
-	for_each_seed(seed, test_count(50)) {
-		place_sim(&place, seed);
-		verify_ways(&place);
-	}
-}
-
-static void in_ports_keep_the_rules_on_a_loop(void **state)
-{
-	struct place place;
-
-	place_loop(&place);
-	verify_ways(&place);
-}
-
-static void in_ports_keep_the_rules_on_threads(void **state)
-{
-	struct place place;
-
-	place_threads(&place);
-	verify_ways(&place);
 }
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(in_ports_keep_the_rules_on_the_simulator),
-		cmocka_unit_test(in_ports_keep_the_rules_on_a_loop),
-		cmocka_unit_test(in_ports_keep_the_rules_on_threads),
-	};
+	const struct suite suite = {"in_ports_keep", verify_ways,
+				    test_count(50), 1};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return verify_everywhere(&suite, 1);
 }

@@ -18,11 +18,8 @@ enum kind {
 };
 
 struct maker {
-	struct weir_publisher_factory factory;
-	struct place *place;
+	struct base base;
 	enum kind kind;
-	struct goods goods;
-	uint32_t alive; /* any thread */
 };
 
 /* Makes items 0 to n - 1, and then finishes or fails. */
@@ -50,8 +47,8 @@ static int making_end(struct making *self)
 static inline int making_turn(struct weir_actor *actor)
 {
 	struct making *self = making_of(actor);
-	int rc = weir_out_put(&self->out,
-			      goods_make(&self->maker->goods, self->next++));
+	int rc = weir_out_put(&self->out, goods_make(&self->maker->base.goods,
+						     self->next++));
 
 	return rc == 0 && self->next == self->n ? making_end(self) : rc;
 }
@@ -67,7 +64,7 @@ static void making_released(struct weir_actor *actor)
 {
 	struct making *self = making_of(actor);
 
-	ck_pr_dec_32(&self->maker->alive);
+	ck_pr_dec_32(&self->maker->base.alive);
 	free(self);
 }
 
@@ -82,7 +79,7 @@ static const struct weir_actor_ops making_ops = {
 
 static struct maker *maker_of(struct weir_publisher_factory *factory)
 {
-	return weir_container_of(factory, struct maker, factory);
+	return weir_container_of(factory, struct maker, base.publisher);
 }
 
 static bool many(enum kind kind)
@@ -102,10 +99,10 @@ static void set_up(struct making *self, enum kind kind)
 	};
 
 	assert_int_equal(weir_actor_init(&self->actor, &making_ops,
-					 self->maker->place->executor),
+					 self->maker->base.place->executor),
 			 0);
 	assert_int_equal(weir_out_init(&self->out, &self->actor,
-				       &self->maker->goods.items),
+				       &self->maker->base.goods.items),
 			 0);
 	if (many(kind))
 		assert_int_equal(weir_out_fan(&self->out,
@@ -129,7 +126,7 @@ static struct weir_publisher *make(struct weir_publisher_factory *factory,
 	self->n = n;
 	self->code = code;
 	set_up(self, self->maker->kind);
-	ck_pr_inc_32(&self->maker->alive);
+	ck_pr_inc_32(&self->maker->base.alive);
 	/* The publisher is there also when the actor has ended. */
 	weir_actor_ref(&self->actor);
 	if (n == 0)
@@ -170,93 +167,38 @@ static void release(struct weir_publisher_factory *factory,
 	weir_actor_unref(&self->actor);
 }
 
-static bool is_item(struct weir_publisher_factory *factory, const void *item,
-		    int64_t i)
-{
-	return goods_is(item, i);
-}
-
-static size_t live(struct weir_publisher_factory *factory)
-{
-	struct maker *maker = maker_of(factory);
-
-	return goods_live(&maker->goods) + ck_pr_load_32(&maker->alive);
-}
-
 /* --- Tests ---------------------------------------------------------------- */
 
 static void verify_kind(struct place *place, enum kind kind)
 {
-	struct results results;
 	struct maker maker = {
-		.factory =
+		.base.publisher =
 			{
 				.create = create,
 				.create_failing = create_failing,
 				.create_rejecting = create_rejecting,
 				.release = release,
-				.is_item = is_item,
-				.live = live,
-				.env = place->env,
 				.max_subscribers = many(kind) ? 0 : 1,
 				.multicast = many(kind) && kind != BALANCE,
 			},
-		.place = place,
 		.kind = kind,
 	};
-	char what[64];
+	char name[32];
 
-	goods_init(&maker.goods);
-	results_init(&results);
-	snprintf(what, sizeof(what), "kind %d, seed %u", (int)kind,
-		 place->sim ? (unsigned)weir_sim_seed(place->sim) : 0);
-	assert_true(weir_verify_publisher(&maker.factory, &results.report) >=
-		    0);
-	results_check(&results, what, 40);
+	snprintf(name, sizeof(name), "kind %d", (int)kind);
+	verify_publisher(&maker.base, place, name, 40);
 }
 
 static void verify_all(struct place *place)
 {
 	for (enum kind kind = ONE; kind < N_KINDS; kind++)
 		verify_kind(place, kind);
-	place_fini(place);
-}
-
-static void out_ports_keep_the_rules_on_the_simulator(void **state)
-{
-	struct place place;
-
-	for_each_seed(seed, test_count(10)) {
-		place_sim(&place, seed);
-		verify_all(&place);
-	}
-}
-
-static void out_ports_keep_the_rules_on_a_loop(void **state)
-{
-	struct place place;
-
-	place_loop(&place);
-	verify_all(&place);
-}
-
-static void out_ports_keep_the_rules_on_threads(void **state)
-{
-	struct place place;
-
-	for (uint64_t round = 0; round < test_count(20); round++) {
-		place_threads(&place);
-		verify_all(&place);
-	}
 }
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(out_ports_keep_the_rules_on_the_simulator),
-		cmocka_unit_test(out_ports_keep_the_rules_on_a_loop),
-		cmocka_unit_test(out_ports_keep_the_rules_on_threads),
-	};
+	const struct suite suite = {"out_ports_keep", verify_all,
+				    test_count(10), test_count(20)};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return verify_everywhere(&suite, 1);
 }

@@ -10,29 +10,12 @@
 #define CAPACITY 16
 #define RECORDS 2048
 
-/* What the factories of one test have in common. */
-struct shop {
-	struct place *place;
-	struct goods goods;
-	uint32_t alive; /* any thread */
-};
-
-static size_t shop_live(const struct shop *shop)
-{
-	return goods_live(&shop->goods) + ck_pr_load_32(&shop->alive);
-}
-
 /* --- A producer ----------------------------------------------------------- */
-
-struct maker {
-	struct weir_publisher_factory factory;
-	struct shop shop;
-};
 
 struct making {
 	struct weir_producer producer;
 	struct weir_reactive_out reactive;
-	struct shop *shop;
+	struct base *base;
 	int64_t next, n;
 	int code;
 };
@@ -41,7 +24,7 @@ static int make_next(void **item, void *context)
 {
 	struct making *self = context;
 
-	*item = goods_make(&self->shop->goods, self->next++);
+	*item = goods_make(&self->base->goods, self->next++);
 	if (self->next < self->n)
 		return 1;
 	if (!self->code)
@@ -56,13 +39,8 @@ static void making_released(void *context)
 {
 	struct making *self = context;
 
-	ck_pr_dec_32(&self->shop->alive);
+	ck_pr_dec_32(&self->base->alive);
 	free(self);
-}
-
-static struct shop *shop_of_maker(struct weir_publisher_factory *factory)
-{
-	return &weir_container_of(factory, struct maker, factory)->shop;
 }
 
 static struct weir_publisher *make(struct weir_publisher_factory *factory,
@@ -72,23 +50,23 @@ static struct weir_publisher *make(struct weir_publisher_factory *factory,
 	struct weir_actor *actor;
 
 	assert_non_null(self);
-	self->shop = shop_of_maker(factory);
+	self->base = weir_container_of(factory, struct base, publisher);
 	self->n = n;
 	self->code = code;
 	actor = &self->producer.actor;
 	assert_int_equal(
-		weir_producer_init(&self->producer, self->shop->place->executor,
+		weir_producer_init(&self->producer, self->base->place->executor,
 				   &(struct weir_producer_options){
 					   .produce = make_next,
 					   .released = making_released,
-					   .makes = &self->shop->goods.items,
+					   .makes = &self->base->goods.items,
 					   .context = self,
 				   }),
 		0);
 	assert_int_equal(weir_reactive_out_init(&self->reactive,
 						&self->producer.out, NULL),
 			 0);
-	ck_pr_inc_32(&self->shop->alive);
+	ck_pr_inc_32(&self->base->alive);
 	weir_actor_ref(actor);
 	if (n == 0 && code)
 		assert_int_equal(weir_actor_fail(actor, weir_error_of(code)),
@@ -121,52 +99,27 @@ static void release_publisher(struct weir_publisher_factory *factory,
 	weir_actor_unref(&self->producer.actor);
 }
 
-static bool is_made(struct weir_publisher_factory *factory, const void *item,
-		    int64_t i)
-{
-	return goods_is(item, i);
-}
-
-static size_t live_publishers(struct weir_publisher_factory *factory)
-{
-	return shop_live(shop_of_maker(factory));
-}
-
 static void verify_producer(struct place *place)
 {
-	struct results results;
-	struct maker maker = {
-		.factory =
+	struct base base = {
+		.publisher =
 			{
 				.create = create_publisher,
 				.create_failing = create_failing,
 				.release = release_publisher,
-				.is_item = is_made,
-				.live = live_publishers,
-				.env = place->env,
 				.max_subscribers = 1,
 			},
-		.shop.place = place,
 	};
 
-	goods_init(&maker.shop.goods);
-	results_init(&results);
-	assert_true(weir_verify_publisher(&maker.factory, &results.report) >=
-		    0);
-	results_check(&results, "producer", 38);
+	verify_publisher(&base, place, "producer", 38);
 }
 
 /* --- A consumer ----------------------------------------------------------- */
 
-struct taker_shop {
-	struct weir_subscriber_factory factory;
-	struct shop shop;
-};
-
 struct taking {
 	struct weir_consumer consumer;
 	struct weir_reactive_in reactive;
-	struct shop *shop;
+	struct base *base;
 	int64_t record[RECORDS];
 	size_t n;
 	struct weir_error *error;
@@ -179,7 +132,7 @@ static int take_next(void *item, void *context)
 	struct taking *self = context;
 
 	self->record[self->n++ % RECORDS] = ((struct good *)item)->number;
-	goods_drop(item, &self->shop->goods);
+	goods_drop(item, &self->base->goods);
 	return 0;
 }
 
@@ -195,13 +148,8 @@ static void taking_released(void *context)
 {
 	struct taking *self = context;
 
-	ck_pr_dec_32(&self->shop->alive);
+	ck_pr_dec_32(&self->base->alive);
 	ck_pr_inc_32(&self->released);
-}
-
-static struct shop *shop_of_taker(struct weir_subscriber_factory *factory)
-{
-	return &weir_container_of(factory, struct taker_shop, factory)->shop;
 }
 
 static struct taking *taking_of(struct weir_subscriber *subscriber)
@@ -216,22 +164,22 @@ static struct weir_subscriber *create_subscriber(
 	struct taking *self = calloc(1, sizeof(*self));
 
 	assert_non_null(self);
-	self->shop = shop_of_taker(factory);
+	self->base = weir_container_of(factory, struct base, subscriber);
 	assert_int_equal(
-		weir_consumer_init(&self->consumer, self->shop->place->executor,
+		weir_consumer_init(&self->consumer, self->base->place->executor,
 				   &(struct weir_consumer_options){
 					   .consume = take_next,
 					   .done = taking_done,
 					   .released = taking_released,
 					   .capacity = CAPACITY,
-					   .takes = &self->shop->goods.items,
+					   .takes = &self->base->goods.items,
 					   .context = self,
 				   }),
 		0);
 	assert_int_equal(weir_reactive_in_init(&self->reactive,
 					       &self->consumer.in, NULL),
 			 0);
-	ck_pr_inc_32(&self->shop->alive);
+	ck_pr_inc_32(&self->base->alive);
 	assert_int_equal(weir_actor_start(&self->consumer.actor), 0);
 	return &self->reactive.subscriber;
 }
@@ -254,11 +202,6 @@ static void cancel(struct weir_subscriber_factory *factory,
 	self->cancelled = true;
 	if (!self->done)
 		weir_actor_stop(&self->consumer.actor);
-}
-
-static void *item_for(struct weir_subscriber_factory *factory, int64_t i)
-{
-	return goods_make(&shop_of_taker(factory)->goods, i);
 }
 
 static int64_t received(struct weir_subscriber_factory *factory,
@@ -288,51 +231,31 @@ static bool released(struct weir_subscriber_factory *factory,
 	return ck_pr_load_32(&taking_of(subscriber)->released) == 1;
 }
 
-static size_t live_subscribers(struct weir_subscriber_factory *factory)
-{
-	return shop_live(shop_of_taker(factory));
-}
-
 static void verify_consumer(struct place *place)
 {
-	struct results results;
-	struct taker_shop taker = {
-		.factory =
+	struct base base = {
+		.subscriber =
 			{
 				.create = create_subscriber,
 				.release = release_subscriber,
 				.cancel = cancel,
-				.item = item_for,
 				.received = received,
 				.is_item = is_taken,
 				.ended = ended,
 				.released = released,
-				.live = live_subscribers,
-				.items = &taker.shop.goods.items,
-				.env = place->env,
 			},
-		.shop.place = place,
 	};
 
-	goods_init(&taker.shop.goods);
-	results_init(&results);
-	assert_true(weir_verify_subscriber(&taker.factory, &results.report) >=
-		    0);
-	results_check(&results, "consumer", 29);
+	verify_subscriber(&base, place, "consumer", 29);
 }
 
 /* --- A transformer -------------------------------------------------------- */
-
-struct passer {
-	struct weir_processor_factory factory;
-	struct shop shop;
-};
 
 struct passing {
 	struct weir_transformer transformer;
 	struct weir_reactive_in in;
 	struct weir_reactive_out out;
-	struct shop *shop;
+	struct base *base;
 };
 
 static int pass_on(void *item, struct weir_out *out, void *context)
@@ -345,13 +268,8 @@ static void passing_released(void *context)
 {
 	struct passing *self = context;
 
-	ck_pr_dec_32(&self->shop->alive);
+	ck_pr_dec_32(&self->base->alive);
 	free(self);
-}
-
-static struct shop *shop_of_passer(struct weir_processor_factory *factory)
-{
-	return &weir_container_of(factory, struct passer, factory)->shop;
 }
 
 static struct weir_processor create_processor(
@@ -360,16 +278,16 @@ static struct weir_processor create_processor(
 	struct passing *self = calloc(1, sizeof(*self));
 
 	assert_non_null(self);
-	self->shop = shop_of_passer(factory);
+	self->base = weir_container_of(factory, struct base, processor);
 	assert_int_equal(
 		weir_transformer_init(&self->transformer,
-				      self->shop->place->executor,
+				      self->base->place->executor,
 				      &(struct weir_transformer_options){
 					      .transform = pass_on,
 					      .released = passing_released,
 					      .capacity = CAPACITY,
-					      .takes = &self->shop->goods.items,
-					      .makes = &self->shop->goods.items,
+					      .takes = &self->base->goods.items,
+					      .makes = &self->base->goods.items,
 					      .context = self,
 				      }),
 		0);
@@ -379,7 +297,7 @@ static struct weir_processor create_processor(
 	assert_int_equal(weir_reactive_out_init(&self->out,
 						&self->transformer.out, NULL),
 			 0);
-	ck_pr_inc_32(&self->shop->alive);
+	ck_pr_inc_32(&self->base->alive);
 	weir_actor_ref(&self->transformer.actor);
 	assert_int_equal(weir_actor_start(&self->transformer.actor), 0);
 	return (struct weir_processor){
@@ -396,46 +314,19 @@ static void release_processor(struct weir_processor_factory *factory,
 				  ->transformer.actor);
 }
 
-static void *item_through(struct weir_processor_factory *factory, int64_t i)
-{
-	return goods_make(&shop_of_passer(factory)->goods, i);
-}
-
-static bool is_passed(struct weir_processor_factory *factory, const void *item,
-		      int64_t i)
-{
-	return goods_is(item, i);
-}
-
-static size_t live_processors(struct weir_processor_factory *factory)
-{
-	return shop_live(shop_of_passer(factory));
-}
-
 static void verify_transformer(struct place *place)
 {
-	struct results results;
-	struct passer passer = {
-		.factory =
+	struct base base = {
+		.processor =
 			{
 				.create = create_processor,
 				.release = release_processor,
-				.item = item_through,
-				.is_item = is_passed,
-				.live = live_processors,
-				.items = &passer.shop.goods.items,
-				.env = place->env,
 				.max_subscribers = 1,
 				.buffer = CAPACITY + 64,
 			},
-		.shop.place = place,
 	};
 
-	goods_init(&passer.shop.goods);
-	results_init(&results);
-	assert_true(weir_verify_processor(&passer.factory, &results.report) >=
-		    0);
-	results_check(&results, "transformer", 60);
+	verify_processor(&base, place, "transformer", 60);
 }
 
 /* --- Tests ---------------------------------------------------------------- */
@@ -445,45 +336,12 @@ static void verify_all(struct place *place)
 	verify_producer(place);
 	verify_consumer(place);
 	verify_transformer(place);
-	place_fini(place);
-}
-
-static void ready_made_stages_keep_the_rules_on_the_simulator(void **state)
-{
-	struct place place;
-
-	for_each_seed(seed, test_count(10)) {
-		place_sim(&place, seed);
-		verify_all(&place);
-	}
-}
-
-static void ready_made_stages_keep_the_rules_on_a_loop(void **state)
-{
-	struct place place;
-
-	place_loop(&place);
-	verify_all(&place);
-}
-
-static void ready_made_stages_keep_the_rules_on_threads(void **state)
-{
-	struct place place;
-
-	for (uint64_t round = 0; round < test_count(5); round++) {
-		place_threads(&place);
-		verify_all(&place);
-	}
 }
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(
-			ready_made_stages_keep_the_rules_on_the_simulator),
-		cmocka_unit_test(ready_made_stages_keep_the_rules_on_a_loop),
-		cmocka_unit_test(ready_made_stages_keep_the_rules_on_threads),
-	};
+	const struct suite suite = {"ready_made_stages_keep", verify_all,
+				    test_count(10), test_count(5)};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return verify_everywhere(&suite, 1);
 }

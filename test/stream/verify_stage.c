@@ -24,11 +24,8 @@ enum kind {
 };
 
 struct maker {
-	struct weir_processor_factory factory;
-	struct place *place;
+	struct base base;
 	enum kind kind;
-	struct goods goods;
-	uint32_t alive; /* any thread */
 };
 
 /* Passes every item on. */
@@ -81,7 +78,7 @@ static void passing_released(struct weir_actor *actor)
 	if (ck_pr_faa_32(&row->left, (uint32_t)-1) != 1)
 		return;
 	ck_pr_fence_acquire();
-	ck_pr_dec_32(&row->maker->alive);
+	ck_pr_dec_32(&row->maker->base.alive);
 	free(row);
 }
 
@@ -96,7 +93,7 @@ static const struct weir_actor_ops passing_ops = {
 
 static struct maker *maker_of(struct weir_processor_factory *factory)
 {
-	return weir_container_of(factory, struct maker, factory);
+	return weir_container_of(factory, struct maker, base.processor);
 }
 
 static void fan_out(struct passing *self, enum kind kind)
@@ -120,13 +117,13 @@ static void set_up(struct passing *self, struct row *row)
 
 	self->row = row;
 	assert_int_equal(weir_actor_init(&self->actor, &passing_ops,
-					 maker->place->executor),
+					 maker->base.place->executor),
 			 0);
 	assert_int_equal(weir_in_init(&self->in, &self->actor, IN,
-				      &maker->goods.items),
+				      &maker->base.goods.items),
 			 0);
 	assert_int_equal(weir_out_init(&self->out, &self->actor,
-				       &maker->goods.items),
+				       &maker->base.goods.items),
 			 0);
 	fan_out(self, maker->kind);
 	assert_int_equal(weir_reactive_in_init(
@@ -160,7 +157,7 @@ static struct weir_processor create(struct weir_processor_factory *factory)
 		set_up(&row->stages[i], row);
 	if (maker->kind == LINKED)
 		join(row);
-	ck_pr_inc_32(&maker->alive);
+	ck_pr_inc_32(&maker->base.alive);
 	/* Both sides are there also when the actors have ended. */
 	for (size_t i = 0; i < row->n; i++) {
 		weir_actor_ref(&row->stages[i].actor);
@@ -186,100 +183,40 @@ static void release(struct weir_processor_factory *factory,
 		weir_actor_unref(&row->stages[i].actor);
 }
 
-static void *item(struct weir_processor_factory *factory, int64_t i)
-{
-	return goods_make(&maker_of(factory)->goods, i);
-}
-
-static bool is_item(struct weir_processor_factory *factory, const void *what,
-		    int64_t i)
-{
-	return goods_is(what, i);
-}
-
-static size_t live(struct weir_processor_factory *factory)
-{
-	struct maker *maker = maker_of(factory);
-
-	return goods_live(&maker->goods) + ck_pr_load_32(&maker->alive);
-}
-
 /* --- Tests ---------------------------------------------------------------- */
 
 static void verify_kind(struct place *place, enum kind kind)
 {
 	bool many = kind == BROADCAST || kind == BALANCE;
-	struct results results;
 	struct maker maker = {
-		.factory =
+		.base.processor =
 			{
 				.create = create,
 				.release = release,
-				.item = item,
-				.is_item = is_item,
-				.live = live,
-				.items = &maker.goods.items,
-				.env = place->env,
 				.max_subscribers = many ? 0 : 1,
 				.buffer = (kind >= LINKED ? STAGES : 1) *
 					  (IN + OUT),
 				.multicast = kind == BROADCAST,
 				.recovers = kind == RECOVERING,
 			},
-		.place = place,
 		.kind = kind,
 	};
-	char what[64];
+	char name[32];
 
-	goods_init(&maker.goods);
-	results_init(&results);
-	snprintf(what, sizeof(what), "kind %d, seed %u", (int)kind,
-		 place->sim ? (unsigned)weir_sim_seed(place->sim) : 0);
-	assert_true(weir_verify_processor(&maker.factory, &results.report) >=
-		    0);
-	results_check(&results, what, 70);
+	snprintf(name, sizeof(name), "kind %d", (int)kind);
+	verify_processor(&maker.base, place, name, 70);
 }
 
 static void verify_all(struct place *place)
 {
 	for (enum kind kind = ONE; kind < N_KINDS; kind++)
 		verify_kind(place, kind);
-	place_fini(place);
-}
-
-static void actors_keep_the_rules_on_the_simulator(void **state)
-{
-	struct place place;
-
-	for_each_seed(seed, test_count(10)) {
-		place_sim(&place, seed);
-		verify_all(&place);
-	}
-}
-
-static void actors_keep_the_rules_on_a_loop(void **state)
-{
-	struct place place;
-
-	place_loop(&place);
-	verify_all(&place);
-}
-
-static void actors_keep_the_rules_on_threads(void **state)
-{
-	struct place place;
-
-	place_threads(&place);
-	verify_all(&place);
 }
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(actors_keep_the_rules_on_the_simulator),
-		cmocka_unit_test(actors_keep_the_rules_on_a_loop),
-		cmocka_unit_test(actors_keep_the_rules_on_threads),
-	};
+	const struct suite suite = {"actors_keep", verify_all, test_count(10),
+				    1};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return verify_everywhere(&suite, 1);
 }
