@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Parts of a flow that run as actors of their own. */
+/* What subflow.c must know of weir_flow_async(): a nested flow cannot have one
+ * with another executor. */
 #ifndef WEIR_FLOW_ENGINE_ASYNC_H
 #define WEIR_FLOW_ENGINE_ASYNC_H
 
+#include <stddef.h>
+
 #include "flow/engine/kind.h"
 
-/*
- * The name of the first operator in the flow that needs an actor of its own,
- * and so cannot be nested in a flow that runs on `executor`; or NULL.
- */
-const char *weir__flow_needs_island(const struct weir_flow *flow,
-				    const struct weir_executor *executor);
+/* The arguments of weir_flow_async(). */
+struct weir__async {
+	size_t capacity;
+	struct weir_executor *executor; /* NULL: that of the operator below */
+};
+
+extern const struct weir__kind weir__async_kind;
 
 #endif

@@ -11,6 +11,31 @@
 #include "flow/engine/island.h"
 #include "flow/engine/items.h"
 
+static bool needs_island(const struct weir_flow *flow,
+			 const struct weir_executor *executor)
+{
+	const struct weir__async *args = (const void *)flow->args;
+
+	if (flow->kind != &weir__async_kind)
+		return flow->kind->needs_island;
+	return args->executor && args->executor != executor;
+}
+
+/* Recursion is bounded: see struct weir_flow.
+ * NOLINTNEXTLINE(misc-no-recursion) */
+const char *weir__flow_needs_island(const struct weir_flow *flow,
+				    const struct weir_executor *executor)
+{
+	const char *name = NULL;
+	uint32_t i;
+
+	if (needs_island(flow, executor))
+		return weir__flow_called(flow);
+	for (i = 0; i < flow->n_up && !name; i++)
+		name = weir__flow_needs_island(flow->up[i], executor);
+	return name;
+}
+
 /* Checks whether the nested flow can be made; if so, claims it. */
 static int claim_nested(const struct weir__op *op, struct weir_flow *flow)
 {

@@ -17,4 +17,11 @@ struct weir__op *weir__op_nest(struct weir__op *op, struct weir_flow *flow,
 			       int *code);
 void weir__op_free_nested(struct weir__op *nested);
 
+/*
+ * The name of the first operator in the flow that needs an actor of its own,
+ * and so cannot be nested in a flow that runs on `executor`; or NULL.
+ */
+const char *weir__flow_needs_island(const struct weir_flow *flow,
+				    const struct weir_executor *executor);
+
 #endif

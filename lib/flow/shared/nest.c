@@ -6,7 +6,6 @@
 #include <errno.h>
 
 #include "base/error.h"
-#include "flow/engine/async.h"
 #include "flow/engine/blueprint.h"
 #include "flow/engine/island.h"
 #include "flow/engine/items.h"
