@@ -26,32 +26,39 @@ struct weir__slot {
 	void *item;
 };
 
-/* Private: one producer's way into an in-port. Invariants in lib/actor/in.h. */
+/*
+ * Private: a lane, one producer's way into an in-port, or all threads'.
+ * Invariants in lib/lane/lane.h.
+ */
 struct weir__lane {
 	uint32_t *words;
-	struct weir_out *out;
+	struct weir_out *out; /* which feeds it; NULL: none */
 	struct weir_error *error;
 	uint32_t own[2];
 	uint32_t filled;
 	uint32_t state;
 	union {
 		struct weir__slot slot; /* with capacity 1 */
-		uint32_t *seqs;		/* with more; NULL: linked */
+		uint32_t *seqs;		/* with more; NULL: one producer */
 	} u;
+};
+
+/* Private: the consumer's end of a lane. */
+struct weir__taker {
+	struct weir__slot *slots;
+	uint32_t head;	 /* next token to take; above `limit`: took too many */
+	uint32_t limit;	 /* one past the last token that is certain */
+	uint32_t mask;	 /* capacity - 1 */
+	uint16_t peeked; /* which token, or none: see WEIR__PEEKED */
+	uint8_t head_at; /* where in a lane's words its head word is */
+	uint8_t flags;	 /* the in-port's */
 };
 
 struct weir_in {
 	struct weir_port port;
 	struct {
-		/* next token to take; above `limit`: took too many */
-		uint32_t head;
-		uint32_t limit; /* one past the last token that is certain */
-		struct weir__slot *slots;
+		struct weir__taker taker;
 		const struct weir_items *items;
-		uint32_t mask;	 /* capacity - 1 */
-		uint16_t peeked; /* which token, or none: see WEIR__PEEKED */
-		uint8_t lane_flags;
-		uint8_t head_at; /* where in a lane's words its head word is */
 		struct weir__merge *merge;
 		struct weir__lane lane;
 	} WEIR_PRIVATE;
@@ -119,9 +126,9 @@ WEIR_API int weir_in_cancel(struct weir_in *in);
  */
 static inline uint32_t weir_in_count(const struct weir_in *in)
 {
-	uint32_t head = WEIR__OWN(in)->head, limit = WEIR__OWN(in)->limit;
+	const struct weir__taker *taker = &WEIR__OWN(in)->taker;
 
-	return head < limit ? limit - head : 0;
+	return taker->head < taker->limit ? taker->limit - taker->head : 0;
 }
 
 /*
@@ -133,18 +140,19 @@ static inline uint32_t weir_in_count(const struct weir_in *in)
  */
 static inline void *weir_in_take(struct weir_in *in)
 {
-	const struct weir__slot *slots = WEIR__OWN(in)->slots;
-	uint32_t head = WEIR__OWN(in)->head++, mask = WEIR__OWN(in)->mask;
+	struct weir__taker *taker = &WEIR__OWN(in)->taker;
+	const struct weir__slot *slots = taker->slots;
+	uint32_t head = taker->head++, mask = taker->mask;
 
 	/* No call here or in put: the loop keeps the cursor in a register. A
 	 * cursor beyond the limit is found when the run is published. */
-	if (WEIR_UNLIKELY(head >= WEIR__OWN(in)->limit))
+	if (WEIR_UNLIKELY(head >= taker->limit))
 		return NULL;
 	return slots[head & mask].item;
 }
 
 /*
- * Private: in->peeked holds the low 16 bits of the index of the token that was
+ * Private: taker->peeked holds the low 16 bits of the index of the token that was
  * peeked at, xor WEIR__PEEKED. Where a run begins it holds the head itself,
  * without the xor: nothing was peeked at. weir_in_take() need not reset it,
  * because it moves the head to another index.
@@ -157,15 +165,16 @@ static inline void *weir_in_take(struct weir_in *in)
  */
 static inline void *weir_in_peek(struct weir_in *in)
 {
-	uint32_t head = WEIR__OWN(in)->head;
+	struct weir__taker *taker = &WEIR__OWN(in)->taker;
+	uint32_t head = taker->head;
 
-	if (WEIR_UNLIKELY(head >= WEIR__OWN(in)->limit)) {
-		WEIR__OWN(in)->head = WEIR__OWN(in)->limit + 1;
+	if (WEIR_UNLIKELY(head >= taker->limit)) {
+		taker->head = taker->limit + 1;
 		return NULL;
 	}
 	/* Not of a char: the compiler keeps cursors in registers. */
-	WEIR__OWN(in)->peeked = (uint16_t)(head ^ WEIR__PEEKED);
-	return WEIR__OWN(in)->slots[head & WEIR__OWN(in)->mask].item;
+	taker->peeked = (uint16_t)(head ^ WEIR__PEEKED);
+	return taker->slots[head & taker->mask].item;
 }
 
 /* Takes the token just peeked at; it is the turn's now. */

@@ -22,19 +22,24 @@
 extern "C" {
 #endif
 
+/* Private: the producer's end of a lane, or of the out-port's own ring. */
+struct weir__putter {
+	struct weir__slot *slots;
+	uint32_t tail;	/* next slot to put into */
+	uint32_t limit; /* one past the last slot that is certain */
+	uint32_t mask;
+	uint16_t flags;	  /* the out-port's */
+	uint16_t head_at; /* as the taker's */
+	uint32_t *words;  /* the lane's */
+	struct weir__lane *lane;
+};
+
 struct weir_out {
 	struct weir_port port;
 	struct {
-		uint32_t tail;	/* next slot to put into */
-		uint32_t limit; /* one past the last slot that is certain */
-		uint32_t mask;
-		uint16_t out_flags;
-		uint16_t head_at; /* as the in-port's */
-		struct weir__slot *slots;
+		struct weir__putter putter;
 		const struct weir_items *items;
 		struct weir_in *in;
-		struct weir__lane *lane;
-		uint32_t *words; /* the lane's */
 		struct weir__fan *fan;
 	} WEIR_PRIVATE;
 };
@@ -86,10 +91,10 @@ WEIR_API int weir_out_end(struct weir_out *out, struct weir_error *error);
 /* The number of tokens that there is room for now. Owner. */
 static inline uint32_t weir_out_room(const struct weir_out *out)
 {
-	return WEIR__OWN(out)->limit - WEIR__OWN(out)->tail;
+	return WEIR__OWN(out)->putter.limit - WEIR__OWN(out)->putter.tail;
 }
 
-/* Private: in out_flags, set by weir_out_end(). */
+/* Private: in putter.flags, set by weir_out_end(). */
 #define WEIR__OUT_ENDED 2u
 
 /*
@@ -101,13 +106,13 @@ static inline uint32_t weir_out_room(const struct weir_out *out)
  */
 static inline int weir_out_put(struct weir_out *out, void *item)
 {
-	struct weir__slot *slots = WEIR__OWN(out)->slots;
-	uint32_t tail = WEIR__OWN(out)->tail++, mask = WEIR__OWN(out)->mask;
+	struct weir__putter *putter = &WEIR__OWN(out)->putter;
+	struct weir__slot *slots = putter->slots;
+	uint32_t tail = putter->tail++, mask = putter->mask;
 
-	if (WEIR_UNLIKELY(tail == WEIR__OWN(out)->limit)) {
-		WEIR__OWN(out)->tail = tail;
-		return WEIR__OWN(out)->out_flags & WEIR__OUT_ENDED ? -EPIPE
-								   : -EAGAIN;
+	if (WEIR_UNLIKELY(tail == putter->limit)) {
+		putter->tail = tail;
+		return putter->flags & WEIR__OUT_ENDED ? -EPIPE : -EAGAIN;
 	}
 	slots[tail & mask].item = item;
 	return 0;

@@ -63,15 +63,14 @@ static struct node *waits_for(const struct graph *graph,
 	const struct weir__merge_lane *lane;
 	struct node *node = NULL;
 
-	if (ck_pr_load_32(weir__lane_tail(&in->lane)))
+	if (weir__lane_used(&in->lane))
 		return NULL;
 	if (!in->merge)
 		return in->lane.out ? hungry(graph, &in->lane) : NULL;
 	if (in->merge->rule == WEIR_MERGE_OPEN)
 		return NULL;
 	for (lane = in->merge->lanes; lane; lane = lane->next) {
-		if (ck_pr_load_32(weir__lane_tail(&lane->lane)) ||
-		    !lane->lane.out)
+		if (weir__lane_used(&lane->lane) || !lane->lane.out)
 			return NULL;
 		node = hungry(graph, &lane->lane);
 		if (!node)

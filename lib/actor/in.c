@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The consumer's side of in-ports. Lanes and their invariants are described in
- * in.h; the side of threads that put without a link is in put.c.
+ * The consumer's side of in-ports. How lanes work is described in lib/lane; the
+ * side of threads that put without a link is in put.c.
  */
 #include "actor/in.h"
 
@@ -16,7 +16,6 @@
 #include "actor/child_ops.h"
 #include "actor/gate.h"
 #include "actor/port.h"
-#include "actor/put.h"
 #include "actor/stats.h"
 #include "base/fence.h"
 #include "executor/registry.h"
@@ -34,45 +33,6 @@ static const struct weir_allocator *allocator(const struct weir_in *in)
 	return in->port.actor->executor->options.allocator;
 }
 
-static size_t ring_size(const struct weir_in *in)
-{
-	return 2 * (size_t)WEIR__LINE +
-	       ((size_t)in->mask + 1) * sizeof(struct weir__slot);
-}
-
-static int lane_init(struct weir_in *in, struct weir__lane *lane)
-{
-	memset(lane, 0, sizeof(*lane));
-	lane->words = lane->own;
-	if (in->mask == 0)
-		return 0;
-	lane->words = weir__alloc_lines(allocator(in), ring_size(in));
-	return lane->words ? 0 : -ENOMEM;
-}
-
-static void lane_fini(struct weir_in *in, struct weir__lane *lane)
-{
-	weir_error_unref(lane->error);
-	if (lane->words != lane->own)
-		weir__free_lines(allocator(in), lane->words, ring_size(in));
-}
-
-/* The put lane, with sequence numbers. */
-static int put_lane_init(struct weir_in *in)
-{
-	struct weir__lane *lane = &in->lane;
-	int rc = lane_init(in, lane);
-
-	if (rc < 0)
-		return rc;
-	rc = weir__put_init(in);
-	if (rc == 0)
-		return 0;
-	lane_fini(in, lane);
-	lane->words = NULL;
-	return rc;
-}
-
 int weir_in_init(struct weir_in *in, struct weir_actor *actor, size_t capacity,
 		 const struct weir_items *items)
 {
@@ -84,14 +44,12 @@ int weir_in_init(struct weir_in *in, struct weir_actor *actor, size_t capacity,
 	    (capacity & (capacity - 1)))
 		return -EINVAL;
 	memset(in, 0, sizeof(*in));
-	in->port.actor = actor;
 	in->items = items;
-	in->mask = (uint32_t)capacity - 1;
-	rc = put_lane_init(in);
+	rc = weir__mpsc_init(&in->lane, (uint32_t)capacity - 1,
+			     actor->executor->options.allocator);
 	if (rc < 0)
 		return rc;
-	in->slots = weir__lane_slots(&in->lane);
-	in->head_at = (uint8_t)(weir__lane_head(&in->lane) - in->lane.words);
+	weir__taker_init(&in->taker, &in->lane, (uint32_t)capacity - 1);
 	weir__port_init(&in->port, actor, WEIR__PORT_IN);
 	return 0;
 }
@@ -106,8 +64,7 @@ int weir_in_merge(struct weir_in *in, enum weir_merge rule)
 		return -EINVAL;
 	if (!weir__is_new(in->port.actor))
 		return -EPERM;
-	if (in->merge || in->lane_flags ||
-	    ck_pr_load_32(weir__lane_tail(&in->lane)))
+	if (weir__in_used(in))
 		return -EBUSY;
 	in->merge = weir__alloc(allocator(in), sizeof(*in->merge));
 	if (!in->merge)
@@ -119,40 +76,17 @@ int weir_in_merge(struct weir_in *in, enum weir_merge rule)
 
 /* --- Looking ------------------------------------------------------------- */
 
-/*
- * Tokens available in a link's lane, which is the current one. *ended: no more
- * will come. A look finds at most WEIR__LOOK_MAX tokens, which is a burst at
- * least; the next look finds the rest, and the end too.
- */
-static uint32_t linked_available(struct weir_in *in, struct weir__lane *lane,
-				 bool *ended)
-{
-	uint32_t word = ck_pr_load_32(weir__lane_tail(lane)), n;
-
-	/* acquire: the tokens, and the error if it has ended; pairs with the
-	 * release in publish() and in end_lane() of out.c */
-	ck_pr_fence_acquire();
-	in->head &= WEIR__INDEX_MASK;
-	n = weir__index_diff(word >> 1, in->head);
-	assert(n <= in->mask + 1);
-	if (n > WEIR__LOOK_MAX)
-		n = WEIR__LOOK_MAX;
-	in->limit = in->head + n;
-	*ended = word & 1;
-	return n;
-}
-
 static bool is_put_lane(const struct weir_in *in, const struct weir__lane *lane)
 {
-	return lane == &in->lane && !(in->lane_flags & WEIR__IN_LINKED);
+	return lane == &in->lane && !(in->taker.flags & WEIR__IN_LINKED);
 }
 
 static uint32_t lane_available(struct weir_in *in, struct weir__lane *lane,
 			       bool *ended)
 {
 	if (is_put_lane(in, lane))
-		return weir__put_look(in, ended);
-	return linked_available(in, lane, ended);
+		return weir__mpsc_available(&in->taker, lane, ended);
+	return weir__spsc_available(&in->taker, lane, ended);
 }
 
 /* True: turns have taken more tokens than there were; the head is put back. */
@@ -160,29 +94,28 @@ static bool overtaken(struct weir_in *in)
 {
 	if (WEIR_LIKELY(!weir__in_overtaken(in)))
 		return false;
-	in->head = in->limit;
+	in->taker.head = in->taker.limit;
 	return true;
 }
 
 /* A run begins here, and no turn of it has peeked. */
 static void none_peeked(struct weir_in *in)
 {
-	in->peeked = (uint16_t)in->head;
+	in->taker.peeked = (uint16_t)in->taker.head;
 }
 
 /* True if the last peek of the run was at the next token. */
 static bool holds_peeked(const struct weir_in *in)
 {
-	return in->peeked == (uint16_t)(in->head ^ WEIR__PEEKED);
+	return in->taker.peeked == (uint16_t)(in->taker.head ^ WEIR__PEEKED);
 }
 
 /* Whether lane_available() would find a token in the current lane. */
 static bool holds(struct weir_in *in, struct weir__lane *lane)
 {
 	if (is_put_lane(in, lane))
-		return weir__put_holds(in);
-	return weir__index_diff(ck_pr_load_32(weir__lane_tail(lane)) >> 1,
-				in->head) != 0;
+		return weir__mpsc_holds(&in->taker, lane);
+	return weir__spsc_holds(&in->taker, lane);
 }
 
 /*
@@ -203,12 +136,8 @@ static void tell_dead(struct weir_in *in, void *item)
  */
 static uint32_t store_head(struct weir_in *in, struct weir__lane *lane)
 {
-	uint32_t *word = lane->words + in->head_at;
-	uint32_t n = weir__index_diff(in->head, ck_pr_load_32(word));
+	uint32_t n = weir__taker_publish(&in->taker, lane);
 
-	if (!n)
-		return 0;
-	ck_pr_store_32(word, in->head & WEIR__INDEX_MASK);
 	if (in->merge)
 		in->merge->taken += n;
 	return n;
@@ -216,7 +145,7 @@ static uint32_t store_head(struct weir_in *in, struct weir__lane *lane)
 
 void weir__in_drop_unread(struct weir_in *in, uint32_t index, bool dead)
 {
-	void *item = in->slots[index & in->mask].item;
+	void *item = weir__taker_item(&in->taker, index);
 
 	if (dead)
 		tell_dead(in, item);
@@ -228,7 +157,7 @@ static uint64_t drain_put(struct weir_in *in, bool dead)
 {
 	uint64_t dropped = weir__put_shut(in, dead);
 
-	in->limit = in->head;
+	in->taker.limit = in->taker.head;
 	(void)store_head(in, &in->lane);
 	return dropped;
 }
@@ -246,8 +175,8 @@ static __attribute__((noinline)) uint64_t drain_link(struct weir_in *in,
 
 	while (WEIR_UNLIKELY(holds(in, lane))) {
 		lane_available(in, lane, &ended);
-		for (; in->head != in->limit; dropped++)
-			weir__in_drop_unread(in, in->head++, dead);
+		for (; in->taker.head != in->taker.limit; dropped++)
+			weir__in_drop_unread(in, in->taker.head++, dead);
 		/* release: done with the slots; the producer may go on until
 		 * it learns of the cancel */
 		ck_pr_fence_release();
@@ -274,7 +203,7 @@ static void drain_lane(struct weir_in *in, bool dead)
  */
 static bool left_tail(const struct weir_in *in)
 {
-	return (ck_pr_load_32(&in->lane.state) & WEIR__LANE_LEFT_TAIL) != 0;
+	return weir__lane_has(&in->lane, WEIR__IN_LEFT_TAIL);
 }
 
 static void set_left_tail(struct weir_in *in, bool left)
@@ -282,9 +211,9 @@ static void set_left_tail(struct weir_in *in, bool left)
 	if (left == left_tail(in))
 		return;
 	if (left)
-		ck_pr_or_32(&in->lane.state, WEIR__LANE_LEFT_TAIL);
+		ck_pr_or_32(&in->lane.state, WEIR__IN_LEFT_TAIL);
 	else
-		ck_pr_and_32(&in->lane.state, ~(uint32_t)WEIR__LANE_LEFT_TAIL);
+		ck_pr_and_32(&in->lane.state, ~(uint32_t)WEIR__IN_LEFT_TAIL);
 }
 
 /*
@@ -332,7 +261,7 @@ static void free_ended(struct weir__lane *lane)
 {
 	/* relaxed: the signal behind the end orders it, and only a reference
 	 * count is touched */
-	if (lane->out && (ck_pr_load_32(weir__lane_tail(lane)) & 1))
+	if (lane->out && weir__lane_ended(lane))
 		unlink_producer(lane);
 }
 
@@ -342,7 +271,7 @@ static int in_signalled(struct weir_port *port)
 	struct weir__merge_lane *lane;
 
 	/* relaxed: the signal behind it orders it */
-	if (!(ck_pr_load_32(&in->lane.state) & WEIR__LANE_FREES_ENDED))
+	if (!weir__lane_has(&in->lane, WEIR__IN_FREES_ENDED))
 		return 0;
 	free_ended(&in->lane);
 	for (lane = in->merge ? in->merge->lanes : NULL; lane;
@@ -355,7 +284,7 @@ void weir__in_free_ended(struct weir_in *in)
 {
 	/* The release is in the signal; pairs with the acquire in
 	 * weir__handle_signals(). */
-	ck_pr_or_32(&in->lane.state, WEIR__LANE_FREES_ENDED);
+	ck_pr_or_32(&in->lane.state, WEIR__IN_FREES_ENDED);
 	weir__actor_signal(in->port.actor, WEIR__SIGNAL_PORTS);
 }
 
@@ -376,9 +305,7 @@ static struct weir__lane *next_lane(struct weir_in *in,
 	return &merge->lanes->lane;
 }
 
-/*
- * Makes `lane` the current one: in->head and in->slots are its head and slots.
- */
+/* Makes `lane` the current one. */
 static void switch_lane(struct weir_in *in, struct weir__lane *lane)
 {
 	struct weir__lane *old = in->merge->current;
@@ -394,10 +321,8 @@ static void switch_lane(struct weir_in *in, struct weir__lane *lane)
 		weir__port_unblock(&old->out->port);
 	}
 	in->merge->current = lane;
-	in->head = ck_pr_load_32(weir__lane_head(lane));
-	in->limit = in->head;
+	weir__taker_turn(&in->taker, lane);
 	none_peeked(in);
-	in->slots = weir__lane_slots(lane);
 }
 
 /* Frees a merged lane, which has ended and is drained. */
@@ -414,7 +339,7 @@ static void remove_lane(struct weir_in *in, struct weir__lane *lane)
 	if (in->merge->current == &in->lane && in->merge->lanes)
 		switch_lane(in, next_lane(in, &in->lane));
 	unlink_producer(lane);
-	lane_fini(in, lane);
+	weir__lane_fini(lane, in->taker.mask, allocator(in));
 	weir__free(allocator(in), gone, sizeof(*gone));
 }
 
@@ -499,7 +424,7 @@ static uint32_t in_available(struct weir_port *port)
 	/* A turn that has peeked may call weir_port_ready(), and go on then. */
 	if (!holds_peeked(in))
 		none_peeked(in);
-	if ((in->lane_flags & WEIR__IN_LINKED) && weir__in_look(in, &n))
+	if ((in->taker.flags & WEIR__IN_LINKED) && weir__in_look(in, &n))
 		return n;
 	/* outside a slice: no harm done */
 	(void)overtaken(in);
@@ -522,7 +447,7 @@ static bool in_publish(struct weir_port *port)
 
 	if (WEIR_UNLIKELY(overtaken(in)))
 		(void)weir_actor_fail_code(port->actor, -ENODATA);
-	in->limit = in->head;
+	in->taker.limit = in->taker.head;
 	/* If the turn has failed, weir__in_drop_peeked() needs to know the
 	 * peek. */
 	if (!(port->actor->flags & WEIR__ACTOR_FAILED))
@@ -543,10 +468,10 @@ static void drop_next(struct weir_in *in)
 	 * the release below */
 	ck_pr_fence_release();
 	(void)publish_head(in, lane);
-	weir__in_drop_token(in, in->slots[in->head & in->mask].item);
-	in->head++;
+	weir__in_drop_token(in, weir__taker_item(&in->taker, in->taker.head));
+	in->taker.head++;
 	if (weir__in_overtaken(in))
-		in->limit = in->head;
+		in->taker.limit = in->taker.head;
 	weir__registry_dropped(in->port.actor->executor, 1);
 	/* release: done with the slot; pairs with the acquire of the producer
 	 * that reads the head */
@@ -582,13 +507,10 @@ static void cancel_lane(struct weir__lane *lane)
 {
 	if (!lane->out)
 		return;
-	/* A producer that has ended does not look at its lane any more. */
-	if (!(ck_pr_load_32(weir__lane_tail(lane)) & 1)) {
-		/* The release is in the signal; pairs with the acquire in
-		 * weir__handle_signals(). */
-		ck_pr_or_32(&lane->state, WEIR__LANE_CANCELLED);
+	/* The release is in the signal; pairs with the acquire in
+	 * weir__handle_signals(). */
+	if (weir__spsc_cancel(lane))
 		weir__actor_signal(lane->out->port.actor, WEIR__SIGNAL_PORTS);
-	}
 	unlink_producer(lane);
 }
 
@@ -639,13 +561,12 @@ static void in_fini(struct weir_port *port)
 	struct weir__merge_lane *lane, *next;
 
 	drain_all(in, true);
-	weir__put_fini(in);
-	lane_fini(in, &in->lane);
+	weir__mpsc_fini(&in->lane, in->taker.mask, allocator(in));
 	if (!in->merge)
 		return;
 	for (lane = in->merge->lanes; lane; lane = next) {
 		next = lane->next;
-		lane_fini(in, &lane->lane);
+		weir__lane_fini(&lane->lane, in->taker.mask, allocator(in));
 		weir__free(allocator(in), lane, sizeof(*lane));
 	}
 	weir__free(allocator(in), in->merge, sizeof(*in->merge));
@@ -659,7 +580,7 @@ struct weir_error *weir__in_ended(struct weir_port *port)
 	assert(port->flags & WEIR__PORT_AT_END);
 	port->flags &= (uint8_t)~WEIR__PORT_AT_END;
 	set_left_tail(in, false);
-	ck_pr_or_32(&in->lane.state, WEIR__LANE_TOLD_END);
+	ck_pr_or_32(&in->lane.state, WEIR__IN_TOLD_END);
 	weir__port_switch_off(port, WEIR__PORT_ENDED);
 	shut(in, false);
 	weir__port_tell(port, error);
@@ -668,15 +589,15 @@ struct weir_error *weir__in_ended(struct weir_port *port)
 
 void weir__in_end_unheard(struct weir_in *in)
 {
-	if (ck_pr_load_32(&in->lane.state) & WEIR__LANE_TOLD_END)
-		ck_pr_or_32(&in->lane.state, WEIR__LANE_TELL_END);
+	if (weir__lane_has(&in->lane, WEIR__IN_TOLD_END))
+		ck_pr_or_32(&in->lane.state, WEIR__IN_TELL_END);
 }
 
 void weir__in_tell_end(struct weir_in *in)
 {
-	if (!(ck_pr_load_32(&in->lane.state) & WEIR__LANE_TELL_END))
+	if (!weir__lane_has(&in->lane, WEIR__IN_TELL_END))
 		return;
-	ck_pr_and_32(&in->lane.state, ~(uint32_t)WEIR__LANE_TELL_END);
+	ck_pr_and_32(&in->lane.state, ~(uint32_t)WEIR__IN_TELL_END);
 	weir__actor_stream_ended(in->port.actor, in, in->lane.error);
 }
 
@@ -698,18 +619,16 @@ int weir_in_cancel(struct weir_in *in)
 
 int weir__in_check_lane(const struct weir_in *in)
 {
-	uint32_t word = ck_pr_load_32(weir__lane_tail(&in->lane));
-
 	if (in->port.flags & WEIR__PORT_ENDED)
 		return -EPIPE;
 	if (in->merge)
 		return 0;
-	if (word & 1)
+	if (weir__lane_ended(&in->lane))
 		return -EPIPE;
-	if (in->lane_flags & (WEIR__IN_LINKED | WEIR__IN_SUBSCRIBES))
+	if (in->taker.flags & (WEIR__IN_LINKED | WEIR__IN_SUBSCRIBES))
 		return -EISCONN;
 	/* Tokens put before the start are the link's first ones. */
-	if (word && !weir__is_new(in->port.actor))
+	if (weir__lane_used(&in->lane) && !weir__is_new(in->port.actor))
 		return -EISCONN;
 	return 0;
 }
@@ -723,7 +642,7 @@ struct weir__lane *weir__in_lane(struct weir_in *in)
 	lane = weir__alloc(allocator(in), sizeof(*lane));
 	if (!lane)
 		return NULL;
-	if (lane_init(in, &lane->lane) < 0) {
+	if (weir__lane_init(&lane->lane, in->taker.mask, allocator(in)) < 0) {
 		weir__free(allocator(in), lane, sizeof(*lane));
 		return NULL;
 	}
@@ -737,8 +656,8 @@ void weir__in_linked(struct weir_in *in, struct weir__lane *lane,
 
 	lane->out = out;
 	if (!in->merge) {
-		in->lane_flags |= WEIR__IN_LINKED;
-		weir__put_fini(in);
+		in->taker.flags |= WEIR__IN_LINKED;
+		weir__mpsc_become_spsc(lane, in->taker.mask, allocator(in));
 	} else {
 		merged->next = in->merge->lanes;
 		in->merge->lanes = merged;
@@ -751,32 +670,30 @@ void weir__in_linked(struct weir_in *in, struct weir__lane *lane,
 
 void weir__in_hold(struct weir_in *in)
 {
-	assert(in->mask && !in->merge && in->head == 0);
-	in->head_at++;
-	ck_pr_store_32(weir__lane_head(&in->lane),
-		       weir__index_diff(0, in->mask + 1));
+	assert(!in->merge);
+	weir__spsc_hold(&in->taker, &in->lane);
+}
+
+/* The lane's producer has more room. */
+static void wake_producer(const struct weir__lane *lane)
+{
+	if (!lane->out)
+		return;
+	/* store -> load, rule 2; pairs with the producer's arming */
+	weir__fence_full();
+	weir__port_unblock(&lane->out->port);
 }
 
 void weir__in_grant(struct weir_in *in, uint32_t n)
 {
-	uint32_t *word = weir__lane_head(&in->lane);
-	struct weir_out *out = in->lane.out;
-
-	/* release: done with the slots; pairs with the acquire of the producer
-	 * that reads the head */
-	ck_pr_fence_release();
-	ck_pr_store_32(word, (ck_pr_load_32(word) + n) & WEIR__INDEX_MASK);
-	if (!out)
-		return;
-	/* store -> load, rule 2; pairs with the producer's arming */
-	weir__fence_full();
-	weir__port_unblock(&out->port);
+	weir__spsc_grant(&in->lane, n);
+	wake_producer(&in->lane);
 }
 
 void weir__in_let_go(struct weir_in *in)
 {
-	in->head_at--;
-	weir__in_grant(in, in->mask + 1);
+	weir__spsc_let_go(&in->taker, &in->lane);
+	wake_producer(&in->lane);
 }
 
 /* --- For supervision ------------------------------------------------------ */
@@ -788,16 +705,14 @@ void weir__in_let_go(struct weir_in *in)
 static uint32_t head_of(const struct weir_in *in, const struct weir__lane *lane)
 {
 	if (lane != current(in))
-		return ck_pr_load_32(weir__lane_head(lane));
-	return weir__in_overtaken(in) ? in->limit : in->head;
+		return weir__lane_head(lane);
+	return weir__taker_at(&in->taker);
 }
 
 static uint32_t lane_queued(const struct weir_in *in,
 			    const struct weir__lane *lane)
 {
-	uint32_t word = ck_pr_load_32(weir__lane_tail(lane));
-
-	return weir__index_diff(word >> 1, head_of(in, lane));
+	return weir__index_diff(weir__lane_tail(lane), head_of(in, lane));
 }
 
 uint64_t weir__in_queued(const struct weir_in *in)
@@ -819,7 +734,7 @@ static bool holds_end(const struct weir__lane *lane,
 		      const struct weir_actor *producer)
 {
 	return lane->out && lane->out->port.actor == producer &&
-	       (ck_pr_load_32(weir__lane_tail(lane)) & 1);
+	       weir__lane_ended(lane);
 }
 
 bool weir__in_holds_from(const struct weir_in *in,
@@ -839,17 +754,17 @@ bool weir__in_holds_from(const struct weir_in *in,
 void weir__in_partial(struct weir_port *port)
 {
 	struct weir_in *in = (struct weir_in *)port;
-	uint32_t head = ck_pr_load_32(weir__lane_head(current(in)));
+	uint32_t head = weir__lane_head(current(in));
 
 	port->flags &= (uint8_t)~WEIR__PORT_PARTIAL;
-	set_left_tail(in, weir__index_diff(in->head, head) == 0);
+	set_left_tail(in, weir__index_diff(in->taker.head, head) == 0);
 }
 
 static void in_invalidate(struct weir_port *port)
 {
 	struct weir_in *in = (struct weir_in *)port;
 
-	in->limit = in->head;
+	in->taker.limit = in->taker.head;
 }
 
 const struct weir__port_ops weir__in_ops = {

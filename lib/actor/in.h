@@ -1,96 +1,40 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Lanes: how tokens and the end of a stream get from one producer into an
- * in-port.
+ * In-ports: the consumer's end of lanes (lib/lane). An in-port has a lane of
+ * its own, an mpsc lane that weir_in_put() puts into until a link makes it an
+ * spsc lane. A merging in-port has an spsc lane more for each link.
  *
- * A lane is a ring. words[0], the tail word, is 2 * (tokens put) + ended: one
- * load tells how many tokens there are and whether that was all, so the end is
- * behind the tokens by construction. The head word counts tokens taken. Both
- * run freely over 31 bits:
- *
- *	0 <= (tail - head) mod 2^31 <= capacity
- *
- * A link's lane has one producer, which stores the tail word. A put lane
- * (weir_in_put) has many producers. A producer reserves a slot by a swap of the
- * tail word, fills the slot, and gives it its sequence number, the slot's
- * number + 1. The consumer takes what is numbered without a gap. Producers go
- * by a copy of the head word until the ring looks full. The consumer remembers
- * in the seen word how far it has found them, so that it looks at each once,
- * however many tokens wait:
- *
- *	0 <= (seen - head) mod 2^31 <= (tail - head) mod 2^31
- *
- * A sequence number stays until the head has passed its slot.
- *
- * Shutting a put lane, once for all. The consumer
- * 1. sets the end bit in the tail word;
- * 2. sets SHUT in the lane's state, with the number of slots that it has not
- *    taken;
- * 3. passes a full fence;
- * 4. claims each of those slots, by a swap of its sequence number for GONE.
- *
- * A producer that has numbered its slot passes a full fence and reads the
- * state; if SHUT is set it claims its slot by the same swap. The fences lie
- * between write and read on both sides, so the consumer sees the sequence
- * number, or the producer sees SHUT. Whichever wins the swap owns the token:
- * the consumer drops it, or the producer gets -EPIPE, as if the lane had ended
- * before its put. A slot older than those that SHUT counts was taken before.
- *
- * The tail word and the head word live on a cache line each, in the ring's
- * memory, or, with capacity 1, in the lane itself. The lane belongs to the
- * in-port; a linked producer may touch it as long as it holds its reference on
- * the consumer.
+ * A lane belongs to the in-port; a linked producer may touch it as long as it
+ * holds its reference on the consumer.
  */
 #ifndef WEIR_ACTOR_IN_H
 #define WEIR_ACTOR_IN_H
 
-#include <assert.h>
 #include <stdbool.h>
 
 #include <weir/in.h>
 
-#include <ck_pr.h>
-
-#include "actor/stats.h"
-#include "base/memory.h"
-
-#define WEIR__INDEX_MASK 0x7fffffffu
-#define WEIR__LINE_WORDS (WEIR__LINE / sizeof(uint32_t))
+#include "lane/mpsc.h"
+#include "lane/spsc.h"
 
 /*
- * Most tokens that a look finds. in->peeked has 16 bits: it tells the tokens of
- * a run apart as long as a run has fewer than WEIR__PEEKED of them.
+ * In the state of the in-port's own lane, on behalf of all its lanes. The first
+ * three are set by the owner alone.
  */
-#define WEIR__LOOK_MAX (WEIR__PEEKED - 1)
-_Static_assert(WEIR_BURST_MAX <= WEIR__LOOK_MAX, "a look finds any burst");
-
-/* lane->state, atomic. */
 enum {
-	WEIR__LANE_CANCELLED = 1u << 0, /* set by the consumer, signals */
-	WEIR__LANE_ENDING = 1u << 1,	/* claimed: a put lane ends once */
-	/* In the state of the in-port's own lane, on behalf of all its lanes;
-	 * the owner alone sets it. A turn has taken none of the last tokens,
-	 * which are fewer than a burst. */
-	WEIR__LANE_LEFT_TAIL = 1u << 2,
-	/* Likewise. TOLD_END: ops->ended has run. TELL_END: it is to run once
-	 * more, because the actor has begun anew since. */
-	WEIR__LANE_TOLD_END = 1u << 3,
-	WEIR__LANE_TELL_END = 1u << 4,
-	/* Of a put lane: the consumer has shut it, see above. */
-	WEIR__LANE_SHUT = 1u << 5,
-	/* Likewise for all lanes: see weir__in_free_ended(). */
-	WEIR__LANE_FREES_ENDED = 1u << 6,
-	/* With SHUT, from this bit on: how many slots before the tail the
-	 * consumer has not taken. */
-	WEIR__LANE_LEFT = 7,
+	/* A turn has taken none of the last tokens, which are fewer than a
+	 * burst. */
+	WEIR__IN_LEFT_TAIL = WEIR__LANE_PORT << 0,
+	/* TOLD_END: ops->ended has run. TELL_END: it is to run once more,
+	 * because the actor has begun anew since. */
+	WEIR__IN_TOLD_END = WEIR__LANE_PORT << 1,
+	WEIR__IN_TELL_END = WEIR__LANE_PORT << 2,
+	/* See weir__in_free_ended(). */
+	WEIR__IN_FREES_ENDED = WEIR__LANE_PORT << 3,
 };
-_Static_assert(WEIR_CAPACITY_MAX < 1u << (32 - WEIR__LANE_LEFT),
-	       "the state has room for the slots that are left");
+_Static_assert(WEIR__IN_FREES_ENDED < 1u << WEIR__LANE_LEFT, "four bits");
 
-/* A sequence number that no index has. */
-#define WEIR__SEQ_GONE UINT32_MAX
-
-/* in->lane_flags. WEIR__IN_LINKED also tells puts to go away. */
+/* in->taker.flags. WEIR__IN_LINKED also tells puts to go away. */
 enum {
 	WEIR__IN_LINKED = 1u << 0,
 	/* A subscriber feeds the port, by weir__in_put() and weir__in_end(). */
@@ -101,7 +45,7 @@ enum {
 struct weir__merge {
 	enum weir_merge rule;
 	struct weir__merge_lane *lanes; /* circular, or NULL */
-	struct weir__lane *current;	/* that in->head and slots are of */
+	struct weir__lane *current;	/* that the taker is of */
 	uint32_t n_open;		/* lanes that have not ended */
 	uint32_t taken; /* tokens that have left a lane, freely running */
 	bool served;	/* the current one, since the look */
@@ -112,50 +56,32 @@ struct weir__merge_lane {
 	struct weir__merge_lane *next;
 };
 
-static inline uint32_t *weir__lane_tail(const struct weir__lane *lane)
+/* Its slots. */
+static inline uint32_t weir__in_capacity(const struct weir_in *in)
 {
-	return lane->words;
+	return in->taker.mask + 1;
 }
 
-static inline uint32_t *weir__lane_head(const struct weir__lane *lane)
+/* The out-port that feeds the lane, or NULL. */
+static inline struct weir_out *weir__lane_producer(
+	const struct weir__lane *lane)
 {
-	return lane->words + (lane->words == lane->own ? 1 : WEIR__LINE_WORDS);
+	return lane->out;
 }
 
-/*
- * The copy of a put lane's head word that its producers go by, on the tail's
- * line. With capacity 1 it is the head word itself.
- */
-static inline uint32_t *weir__lane_head_copy(const struct weir__lane *lane)
+/* All lanes in turn: the in-port's own after NULL; NULL after the last. */
+static inline const struct weir__lane *weir__in_next_lane(
+	const struct weir_in *in, const struct weir__lane *lane)
 {
-	return lane->words + 1;
-}
+	const struct weir__merge_lane *next;
 
-/* The seen word, on the head's line; a lane of capacity 1 has none. Owner. */
-static inline uint32_t *weir__lane_seen(const struct weir__lane *lane)
-{
-	return lane->words + WEIR__LINE_WORDS + 1;
-}
-
-static inline struct weir__slot *weir__lane_slots(struct weir__lane *lane)
-{
-	if (lane->words == lane->own)
-		return &lane->u.slot;
-	return (struct weir__slot *)(void *)(lane->words +
-					     2 * WEIR__LINE_WORDS);
-}
-
-/*
- * The error that a link into an in-port which does not merge has ended with,
- * maybe behind tokens that were not taken; or NULL. Borrowed. Owner.
- */
-static inline struct weir_error *weir__in_failed(const struct weir_in *in)
-{
-	uint32_t word = ck_pr_load_32(weir__lane_tail(&in->lane));
-
-	/* acquire: the error; pairs with the release in end_lane() */
-	ck_pr_fence_acquire();
-	return word & 1 ? in->lane.error : NULL;
+	if (!lane)
+		return &in->lane;
+	if (lane == &in->lane)
+		next = in->merge ? in->merge->lanes : NULL;
+	else
+		next = ((const struct weir__merge_lane *)lane)->next;
+	return next ? &next->lane : NULL;
 }
 
 /*
@@ -166,13 +92,7 @@ static inline struct weir_error *weir__in_failed(const struct weir_in *in)
 static inline bool weir__bursts_fit(uint32_t out_burst, uint32_t in_burst,
 				    const struct weir_in *in)
 {
-	return out_burst + in_burst - 1 <= in->mask + 1;
-}
-
-/* Tokens between two indices of a lane. */
-static inline uint32_t weir__index_diff(uint32_t later, uint32_t earlier)
-{
-	return (later - earlier) & WEIR__INDEX_MASK;
+	return out_burst + in_burst - 1 <= weir__in_capacity(in);
 }
 
 /*
@@ -182,46 +102,24 @@ static inline uint32_t weir__index_diff(uint32_t later, uint32_t earlier)
  */
 static inline bool weir__in_look(struct weir_in *in, uint32_t *n)
 {
-	/* A look begins anew in 31 bits, so that head < limit compares. */
-	uint32_t head = in->head, limit = in->limit, word, available;
-
-	word = ck_pr_load_32(in->lane.words);
-	/* acquire: the tokens; pairs with the release in publish() */
-	ck_pr_fence_acquire();
-	if (WEIR_UNLIKELY(word & 1) || WEIR_UNLIKELY(head != limit))
-		return false;
-	head &= WEIR__INDEX_MASK;
-	available = weir__index_diff(word >> 1, head);
-	assert(available <= in->mask + 1);
-	if (WEIR_UNLIKELY(available > WEIR__LOOK_MAX))
-		available = WEIR__LOOK_MAX;
-	if (available < *n)
-		*n = available;
-	if (available) {
-		in->head = head;
-		in->limit = head + available;
-	}
-	return true;
+	return weir__spsc_look(&in->taker, &in->lane, n);
 }
 
 /* Turns have taken more than there was. */
 static inline bool weir__in_overtaken(const struct weir_in *in)
 {
-	return in->head > in->limit;
+	return weir__taker_overtaken(&in->taker);
 }
 
 /* Publishes what was taken from a port with one link; how many tokens. */
 static inline uint32_t weir__in_publish(struct weir_in *in)
 {
-	uint32_t *word = in->lane.words + in->head_at, head = in->head, n;
+	struct weir__taker *taker = &in->taker;
 
-	in->limit = head;
-	in->peeked = (uint16_t)head; /* none: the turns did not fail */
-	head &= WEIR__INDEX_MASK;
-	n = weir__index_diff(head, ck_pr_load_32(word));
-	if (n)
-		ck_pr_store_32(word, head);
-	return n;
+	taker->limit = taker->head;
+	/* none: the turns did not fail */
+	taker->peeked = (uint16_t)taker->head;
+	return weir__taker_publish(taker, &in->lane);
 }
 
 /*
@@ -231,16 +129,87 @@ static inline uint32_t weir__in_publish(struct weir_in *in)
  */
 static inline void *weir__in_first(struct weir_in *in)
 {
-	if (WEIR_UNLIKELY(in->head >= in->limit)) {
-		in->head = in->limit + 1;
+	struct weir__taker *taker = &in->taker;
+
+	if (WEIR_UNLIKELY(taker->head >= taker->limit)) {
+		taker->head = taker->limit + 1;
 		return NULL;
 	}
-	return in->slots[in->head & in->mask].item;
+	return weir__taker_item(taker, taker->head);
 }
 
 static inline void weir__in_left(struct weir_in *in)
 {
-	in->peeked = (uint16_t)(in->head ^ WEIR__PEEKED);
+	in->taker.peeked = (uint16_t)(in->taker.head ^ WEIR__PEEKED);
+}
+
+/* Takes `n` items that are available, as `n` calls of weir_in_take(). */
+static inline void weir__in_take_n(struct weir_in *in, void **items, size_t n)
+{
+	weir__taker_pop_n(&in->taker, items, n);
+}
+
+/* The first token that the turn under way has not taken. Owner. */
+static inline uint32_t weir__in_cursor(const struct weir_in *in)
+{
+	return weir__taker_at(&in->taker);
+}
+
+/* The out-port whose link alone feeds the in-port, or NULL. Owner. */
+static inline struct weir_out *weir__in_producer(const struct weir_in *in)
+{
+	return weir__lane_producer(&in->lane);
+}
+
+/* It was linked, put to or merged, has ended or is a subscriber's. Owner. */
+static inline bool weir__in_used(const struct weir_in *in)
+{
+	return in->merge || in->taker.flags || weir__lane_used(&in->lane);
+}
+
+/* A subscriber feeds the port from now on, or no more. Owner. */
+static inline void weir__in_subscribe(struct weir_in *in, bool subscribes)
+{
+	uint8_t others = in->taker.flags & (uint8_t)~WEIR__IN_SUBSCRIBES;
+
+	in->taker.flags = subscribes ? others | WEIR__IN_SUBSCRIBES : others;
+}
+
+/*
+ * Tokens that were ever put, those under way included, into an in-port that
+ * does not merge; over 31 bits. Relaxed; any thread.
+ */
+static inline uint32_t weir__in_ever_put(const struct weir_in *in)
+{
+	return weir__lane_tail(&in->lane);
+}
+
+/*
+ * Likewise, tokens that were taken, up to the last run, from any in-port. Owner,
+ * or any thread if it does not merge.
+ */
+static inline uint32_t weir__in_ever_taken(const struct weir_in *in)
+{
+	return in->merge ? in->merge->taken : weir__lane_head(&in->lane);
+}
+
+/*
+ * The error that a link into an in-port which does not merge has ended with,
+ * maybe behind tokens that were not taken; or NULL. Borrowed. Owner.
+ */
+static inline struct weir_error *weir__in_failed(const struct weir_in *in)
+{
+	return weir__lane_failed(&in->lane);
+}
+
+/*
+ * The stream of an in-port with one link has ended and all its tokens are
+ * taken. No order: a look at the port sees to that. Owner.
+ */
+static inline bool weir__in_is_over(const struct weir_in *in)
+{
+	return weir__lane_ended(&in->lane) &&
+	       !weir__spsc_holds(&in->taker, &in->lane);
 }
 
 static inline void weir__in_drop_token(struct weir_in *in, void *item)
@@ -303,8 +272,7 @@ void weir__in_linked(struct weir_in *in, struct weir__lane *lane,
 
 /*
  * From now on the room of the in-port's link, made or yet to be made, is what
- * is granted, none at first, and not what is free. What turns take is published
- * in the word behind the head word, which a link has no other use for. With a
+ * is granted, none at first, and not what is free (S5 of spsc.h). With a
  * capacity of 2 or more; owner, before start.
  */
 void weir__in_hold(struct weir_in *in);
@@ -331,8 +299,16 @@ int weir__in_end(struct weir_in *in, struct weir_error *error);
 /* weir__in_end() has been called. No order. */
 static inline bool weir__in_ending(const struct weir_in *in)
 {
-	return ck_pr_load_32(&in->lane.state) & WEIR__LANE_ENDING;
+	return weir__mpsc_closing(&in->lane);
 }
+
+/*
+ * Shuts the in-port's own lane, an mpsc lane, which is the current one, and
+ * drops the tokens that it holds; returns how many. `dead`: the actor has
+ * ended. A token whose slot is reserved and not numbered stays its producer's.
+ * The caller publishes the head. Owner.
+ */
+uint64_t weir__put_shut(struct weir_in *in, bool dead);
 
 /*
  * The stream is over: takes the port out of firing and lets go of the

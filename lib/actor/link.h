@@ -11,6 +11,7 @@
 #include "actor/child_ops.h"
 #include "actor/in.h"
 #include "actor/out.h"
+#include "actor/stats.h"
 
 /*
  * Notes whether the port can be looked at in line: it has one link, its burst
@@ -59,7 +60,7 @@ static inline bool weir__link_publish(struct weir_port *port,
 
 	*peer = NULL;
 	if (port->kind == WEIR__PORT_IN) {
-		if (!(in->lane_flags & WEIR__IN_LINKED) ||
+		if (!(in->taker.flags & WEIR__IN_LINKED) ||
 		    WEIR_UNLIKELY(weir__in_overtaken(in)) ||
 		    WEIR_UNLIKELY(weir__actor_broken(port->actor)))
 			return false;
@@ -70,7 +71,7 @@ static inline bool weir__link_publish(struct weir_port *port,
 			weir__stats_add(&stats->taken, n);
 		return true;
 	}
-	if (port->kind != WEIR__PORT_OUT || !out->lane)
+	if (port->kind != WEIR__PORT_OUT || !weir__out_lane(out))
 		return false;
 	n = weir__out_publish(out);
 	if (n)
@@ -88,7 +89,7 @@ static inline struct weir_port *weir__link_peer(struct weir_port *port)
 
 	if (port->kind == WEIR__PORT_IN && in->lane.out)
 		return &in->lane.out->port;
-	if (port->kind == WEIR__PORT_OUT && out->lane)
+	if (port->kind == WEIR__PORT_OUT && weir__out_lane(out))
 		return &out->in->port;
 	return NULL;
 }

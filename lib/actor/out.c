@@ -2,7 +2,7 @@
 /*
  * Out-ports and links. An out-port holds a reference on the actor of each
  * in-port it is linked to, and touches nothing of that actor after dropping it.
- * The words that the two ends of a link publish are described in in.h.
+ * What the two ends of a link publish is described in lib/lane.
  */
 #include "actor/out.h"
 
@@ -55,10 +55,10 @@ int weir__out_ring(struct weir_out *out, enum weir_fan way, uint32_t capacity)
 		return -ENOMEM;
 	}
 	fan->way = way;
-	fan->handed = out->tail;
+	fan->handed = out->putter.tail;
 	out->fan = fan;
-	out->slots = slots;
-	out->mask = capacity - 1;
+	out->putter.slots = slots;
+	out->putter.mask = capacity - 1;
 	return 0;
 }
 
@@ -74,7 +74,7 @@ int weir_out_fan(struct weir_out *out, enum weir_fan way, size_t capacity)
 		return -EINVAL;
 	if (!weir__is_new(out->port.actor))
 		return -EPERM;
-	if (out->lane || out->fan)
+	if (out->putter.lane || out->fan)
 		return -EBUSY;
 	return weir__out_ring(out, way, (uint32_t)capacity);
 }
@@ -88,17 +88,10 @@ static void drop_token(struct weir_out *out, void *item)
 
 /* --- Looking -------------------------------------------------------------- */
 
-static uint32_t sink_tail(const struct weir__sink *sink)
-{
-	/* no order: the owner alone writes this word */
-	return ck_pr_load_32(weir__lane_tail(sink->lane)) >> 1;
-}
-
 static uint32_t sink_room(struct weir__sink *sink)
 {
-	if (sink->ops)
-		return sink->ops->room(sink);
-	return weir__lane_room(sink->lane, sink->in->mask, sink_tail(sink));
+	return sink->ops ? sink->ops->room(sink)
+			 : weir__putter_room(&sink->putter);
 }
 
 /*
@@ -108,8 +101,8 @@ static uint32_t sink_room(struct weir__sink *sink)
 static uint32_t fan_room(const struct weir_out *out)
 {
 	const struct weir__fan *fan = out->fan;
-	uint32_t waiting = out->tail - fan->handed;
-	uint32_t most = out->mask + 1, total = 0, n;
+	uint32_t waiting = out->putter.tail - fan->handed;
+	uint32_t most = out->putter.mask + 1, total = 0, n;
 	struct weir__sink *sink;
 	bool wanted = false;
 
@@ -118,8 +111,8 @@ static uint32_t fan_room(const struct weir_out *out)
 	/* Without sinks: if the port is cancelled, tokens are dropped when they
 	 * would be handed out. */
 	if (!fan->sinks)
-		return out->out_flags & WEIR__OUT_CANCELLED ? most - waiting
-							    : 0;
+		return out->putter.flags & WEIR__OUT_CANCELLED ? most - waiting
+							       : 0;
 	for (sink = fan->sinks; sink; sink = sink->next) {
 		if (!sink->wanted || ck_pr_load_32(sink->wanted))
 			wanted = true;
@@ -140,14 +133,14 @@ static uint32_t out_available(struct weir_port *port)
 	struct weir_out *out = (struct weir_out *)port;
 	uint32_t n = UINT32_MAX;
 
-	if (out->lane) {
+	if (out->putter.lane) {
 		weir__out_look(out, &n);
 		return n;
 	}
 	n = 0;
 	if (out->fan)
 		n = fan_room(out);
-	out->limit = out->tail + n;
+	out->putter.limit = out->putter.tail + n;
 	return n;
 }
 
@@ -155,67 +148,43 @@ static void out_invalidate(struct weir_port *port)
 {
 	struct weir_out *out = (struct weir_out *)port;
 
-	out->limit = out->tail;
+	out->putter.limit = out->putter.tail;
 }
 
 /* --- Handing out ---------------------------------------------------------- */
-
-/* Stores a link's tail word; the caller has fenced (release). */
-static void store_tail(struct weir__lane *lane, uint32_t tail)
-{
-	ck_pr_store_32(weir__lane_tail(lane), tail << 1);
-}
 
 /* The next `n` tokens of the ring, which are without a gap there. */
 static void give_span(struct weir__sink *sink, const struct weir__slot *from,
 		      uint32_t n)
 {
-	struct weir__slot *slots;
-	uint32_t index, mask, i;
-
 	if (sink->ops) {
 		sink->ops->give(sink, from, n);
 		return;
 	}
-	slots = weir__lane_slots(sink->lane);
-	index = sink_tail(sink) + sink->given;
-	mask = sink->in->mask;
-	sink->given += n;
-	assert(sink->given <= mask + 1);
-	for (i = 0; i < n; i++)
-		slots[(index + i) & mask] = from[i];
+	weir__putter_push_slots(&sink->putter, from, n);
+	sink->given = true;
 }
 
 /* The next `n` tokens of the ring, not marked as handed out yet. */
 static void out_give(struct weir_out *out, struct weir__sink *sink, uint32_t n)
 {
-	uint32_t at = out->fan->handed & out->mask;
-	uint32_t first = out->mask + 1 - at;
+	uint32_t at = out->fan->handed & out->putter.mask;
+	uint32_t first = out->putter.mask + 1 - at;
 
 	if (first > n)
 		first = n;
 	if (first)
-		give_span(sink, out->slots + at, first);
+		give_span(sink, out->putter.slots + at, first);
 	if (n > first)
-		give_span(sink, out->slots, n - first);
+		give_span(sink, out->putter.slots, n - first);
 }
 
-/*
- * Ends a link behind the tokens that were handed out, and lets go of its
- * consumer.
- */
-static void end_lane(struct weir_in *in, struct weir__lane *lane, uint32_t tail,
+/* Ends a link behind the tokens that were put, and lets go of its consumer. */
+static void end_lane(struct weir_in *in, const struct weir__putter *putter,
 		     struct weir_error *error)
 {
-	uint32_t *word = weir__lane_tail(lane);
-
-	lane->error = weir_error_ref(error);
-	/* release: the tokens and the error before the end; pairs with the
-	 * acquire in linked_available(). The last touch of the lane is the
-	 * store:
-	 * a consumer that merges frees it then. */
-	ck_pr_fence_release();
-	ck_pr_store_32(word, tail << 1 | 1);
+	/* The last touch of the lane: a consumer that merges frees it then. */
+	weir__spsc_close(putter, error);
 	weir__actor_signal(in->port.actor, WEIR__SIGNAL_PORTS);
 	weir_actor_unref(in->port.actor);
 }
@@ -243,7 +212,7 @@ static void end_sink(struct weir_out *out, struct weir__sink *sink,
 		sink->ops->end(sink, error);
 		return;
 	}
-	end_lane(sink->in, sink->lane, sink_tail(sink) + sink->given, error);
+	end_lane(sink->in, &sink->putter, error);
 	weir__free(allocator(out), sink, sizeof(*sink));
 }
 
@@ -272,9 +241,11 @@ static uint32_t share(struct weir_out *out, uint32_t n, int *rc)
 	if (!items || !items->share)
 		return n;
 	for (i = 0; i < n; i++) {
-		*rc = items->share(
-			out->slots[(out->fan->handed + i) & out->mask].item,
-			items->context);
+		*rc = items->share(out->putter
+					   .slots[(out->fan->handed + i) &
+						  out->putter.mask]
+					   .item,
+				   items->context);
 		if (*rc != 0)
 			break;
 	}
@@ -313,7 +284,7 @@ static void balance(struct weir_out *out, uint32_t n)
 
 	while (n) {
 		struct weir__sink *sink = fan->sinks, **link = &fan->sinks;
-		uint32_t k = sink_room(sink) - sink->given;
+		uint32_t k = sink_room(sink);
 
 		if (k > fair)
 			k = fair;
@@ -343,16 +314,19 @@ static void count(const struct weir_out *out, uint32_t n)
 static bool publish_fan(struct weir_out *out)
 {
 	struct weir__fan *fan = out->fan;
-	uint32_t n = out->tail - fan->handed;
+	uint32_t n = out->putter.tail - fan->handed;
 	struct weir__sink *sink;
 	bool links = false;
 
 	if (!n)
 		return false;
 	if (!fan->sinks) {
-		for (; fan->handed != out->tail; fan->handed++)
-			drop_token(out,
-				   out->slots[fan->handed & out->mask].item);
+		for (; fan->handed != out->putter.tail; fan->handed++)
+			drop_token(
+				out,
+				out->putter
+					.slots[fan->handed & out->putter.mask]
+					.item);
 		return false;
 	}
 	count(out, n);
@@ -360,13 +334,13 @@ static bool publish_fan(struct weir_out *out)
 		balance(out, n);
 	else
 		broadcast(out, n);
-	/* release: the tokens before the indices; pairs with the acquire in
-	 * linked_available() */
+	/* release: the tokens before the indices; pairs with the acquires in
+	 * weir__spsc_look() and weir__spsc_available() */
 	ck_pr_fence_release();
 	for (sink = fan->sinks; sink; sink = sink->next) {
 		if (!sink->given)
 			continue;
-		store_tail(sink->lane, sink_tail(sink) + sink->given);
+		(void)weir__putter_publish(&sink->putter);
 		links = true;
 	}
 	return links;
@@ -378,12 +352,12 @@ static bool out_publish(struct weir_port *port)
 
 	uint32_t n;
 
-	if (out->lane) {
+	if (out->putter.lane) {
 		n = weir__out_publish(out);
 		count(out, n);
 		return n;
 	}
-	out->limit = out->tail;
+	out->putter.limit = out->putter.tail;
 	return out->fan && publish_fan(out);
 }
 
@@ -396,7 +370,7 @@ static void out_wake(struct weir_port *port)
 	for (sink = out->fan->sinks; sink; sink = sink->next) {
 		if (!sink->given)
 			continue;
-		sink->given = 0;
+		sink->given = false;
 		weir__port_unblock(&sink->in->port);
 	}
 }
@@ -406,7 +380,7 @@ static void out_wake(struct weir_port *port)
 /* Why there is no room for a link more, or 0. */
 static int check_room(const struct weir_out *out)
 {
-	if (out->lane)
+	if (out->putter.lane)
 		return -EISCONN;
 	return weir__out_sinks(out) && !weir__out_shares(out) ? -ENOTSUP : 0;
 }
@@ -423,7 +397,7 @@ int weir__link_check(const struct weir_out *out, const struct weir_in *in)
 		return -EINVAL;
 	if (!weir__bursts_fit(out->port.burst, in->port.burst, in))
 		return -EINVAL;
-	if (out->out_flags & WEIR__OUT_OVER)
+	if (out->putter.flags & WEIR__OUT_OVER)
 		return -EPIPE;
 	rc = check_room(out);
 	return rc < 0 ? rc : weir__in_check_lane(in);
@@ -479,18 +453,11 @@ static void attach_out(struct weir_out *out, struct weir_in *in,
 	weir_actor_ref(in->port.actor);
 	if (sink) {
 		sink->in = in;
-		sink->lane = lane;
+		weir__putter_init(&sink->putter, lane, in->taker.mask);
 		add_sink(out, sink);
 	} else {
 		out->in = in;
-		out->lane = lane;
-		out->words = lane->words;
-		out->head_at = (uint16_t)(weir__lane_head(lane) - lane->words);
-		out->slots = weir__lane_slots(lane);
-		out->mask = in->mask;
-		/* puts before the link come first */
-		out->tail = ck_pr_load_32(weir__lane_tail(lane)) >> 1;
-		out->limit = out->tail;
+		weir__putter_init(&out->putter, lane, in->taker.mask);
 	}
 	weir__link_mark(&out->port);
 }
@@ -543,30 +510,24 @@ int weir__link_out(struct weir_out *out, struct weir_in *in)
 void weir__out_add(struct weir_out *out, struct weir__sink *sink)
 {
 	assert(out->fan && sink->ops);
-	sink->in = NULL;
-	sink->lane = NULL;
-	sink->given = 0;
+	sink->given = false;
 	add_sink(out, sink);
 	weir__actor_break(out->port.actor);
 }
 
 uint32_t weir__out_sinks(const struct weir_out *out)
 {
-	if (out->lane)
+	if (out->putter.lane)
 		return 1;
 	return out->fan ? out->fan->n_sinks : 0;
 }
 
 /* --- Ending --------------------------------------------------------------- */
 
-static bool cancelled(const struct weir__lane *lane)
-{
-	return (ck_pr_load_32(&lane->state) & WEIR__LANE_CANCELLED) != 0;
-}
-
 static bool sink_gone(struct weir__sink *sink)
 {
-	return sink->ops ? sink->ops->gone(sink) : cancelled(sink->lane);
+	return sink->ops ? sink->ops->gone(sink)
+			 : weir__putter_cancelled(&sink->putter);
 }
 
 /* True if another out-port of the actor is not ended or cancelled. */
@@ -584,7 +545,7 @@ static bool others_alive(const struct weir_out *out)
 /* A ring to drop from, with room for a burst: there may have been none yet. */
 static int drop_ring(struct weir_out *out)
 {
-	uint32_t capacity = out->mask + 1;
+	uint32_t capacity = out->putter.mask + 1;
 
 	if (out->fan)
 		return 0;
@@ -597,11 +558,11 @@ static int all_cancelled(struct weir_out *out)
 {
 	struct weir_actor *actor = out->port.actor;
 
-	out->limit = out->tail;
+	out->putter.limit = out->putter.tail;
 	weir__actor_break(actor);
-	if (out->out_flags & WEIR__OUT_STAYS)
+	if (out->putter.flags & WEIR__OUT_STAYS)
 		return 0;
-	out->out_flags |= WEIR__OUT_CANCELLED;
+	out->putter.flags |= WEIR__OUT_CANCELLED;
 	weir__port_switch_off(&out->port, WEIR__PORT_ENDED);
 	weir__port_tell(&out->port, weir_error_of(-ECANCELED));
 	if (!actor->ops->cancelled && !others_alive(out)) {
@@ -617,7 +578,7 @@ static int all_cancelled(struct weir_out *out)
 
 int weir__out_left(struct weir_out *out)
 {
-	if (!(out->out_flags & WEIR__OUT_LEFT) || weir__out_sinks(out))
+	if (!(out->putter.flags & WEIR__OUT_LEFT) || weir__out_sinks(out))
 		return 0;
 	return all_cancelled(out);
 }
@@ -628,8 +589,8 @@ void weir__link_undo(struct weir_out *out)
 		drop_sink(out, out->fan->sinks);
 		return;
 	}
-	out->lane = NULL;
-	out->limit = out->tail;
+	out->putter.lane = NULL;
+	out->putter.limit = out->putter.tail;
 	weir_actor_unref(out->in->port.actor);
 	weir__link_mark(&out->port);
 	weir__actor_break(out->port.actor);
@@ -638,7 +599,7 @@ void weir__link_undo(struct weir_out *out)
 /* The last sink has left: a publisher may have been given others meanwhile. */
 static int last_left(struct weir_out *out)
 {
-	if (!(out->out_flags & WEIR__OUT_PUBLISHES))
+	if (!(out->putter.flags & WEIR__OUT_PUBLISHES))
 		return all_cancelled(out);
 	weir__out_leave(out);
 	weir__link_mark(&out->port);
@@ -658,14 +619,14 @@ static int out_signalled(struct weir_port *port)
 
 	if (out->port.flags & WEIR__PORT_ENDED)
 		return 0;
-	if (out->lane) {
-		if (!cancelled(out->lane))
+	if (out->putter.lane) {
+		if (!weir__putter_cancelled(&out->putter))
 			return 0;
 		/* release: the tokens before their index; pairs with the
 		 * acquire of the consumer that drains */
 		ck_pr_fence_release();
 		(void)out_publish(port);
-		out->lane = NULL;
+		out->putter.lane = NULL;
 		weir_actor_unref(out->in->port.actor);
 		return last_left(out);
 	}
@@ -685,21 +646,18 @@ static int out_signalled(struct weir_port *port)
 static void out_close(struct weir_port *port, struct weir_error *error)
 {
 	struct weir_out *out = (struct weir_out *)port;
-	struct weir__lane *lane = out->lane;
 	struct weir__sink *sink;
 
-	out->limit = out->tail;
-	if (lane) {
-		out->lane = NULL;
-		end_lane(out->in, lane, out->tail, error);
+	out->putter.limit = out->putter.tail;
+	if (out->putter.lane) {
+		end_lane(out->in, &out->putter, error);
+		out->putter.lane = NULL;
 	}
 	if (!out->fan)
 		return;
 	(void)publish_fan(out);
-	while ((sink = out->fan->sinks)) {
-		sink->given = 0;
+	while ((sink = out->fan->sinks))
 		end_sink(out, sink, error);
-	}
 }
 
 int weir_out_end(struct weir_out *out, struct weir_error *error)
@@ -708,9 +666,9 @@ int weir_out_end(struct weir_out *out, struct weir_error *error)
 
 	if (rc < 0)
 		return rc;
-	if (out->out_flags & WEIR__OUT_OVER)
+	if (out->putter.flags & WEIR__OUT_OVER)
 		return -EALREADY;
-	out->out_flags |= WEIR__OUT_ENDED;
+	out->putter.flags |= WEIR__OUT_ENDED;
 	out_close(&out->port, error);
 	weir__port_switch_off(&out->port, WEIR__PORT_ENDED);
 	weir__port_tell(&out->port, error);
@@ -723,8 +681,8 @@ static void out_fini(struct weir_port *port)
 
 	if (!out->fan)
 		return;
-	weir__free(allocator(out), out->slots,
-		   ((size_t)out->mask + 1) * sizeof(void *));
+	weir__free(allocator(out), out->putter.slots,
+		   ((size_t)out->putter.mask + 1) * sizeof(void *));
 	weir__free(allocator(out), out->fan, sizeof(*out->fan));
 }
 

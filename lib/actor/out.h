@@ -13,7 +13,7 @@
 #include "actor/in.h"
 #include "actor/port.h"
 
-/* out->out_flags, the owner's. */
+/* out->putter.flags, the owner's. */
 enum {
 	WEIR__OUT_CANCELLED = 1u << 0, /* nobody takes: puts are dropped */
 	/* WEIR__OUT_ENDED = 1u << 1, by weir_out_end() */
@@ -24,17 +24,17 @@ enum {
 };
 
 /*
- * A receiver of the tokens that the out-port hands out: a link (its tail index
- * is in the lane's tail word), or an object of another layer, which has a
- * table.
+ * A receiver of the tokens that the out-port hands out: a link, or an object of
+ * another layer, which has a table.
  */
 struct weir__sink {
 	const struct weir__sink_ops *ops; /* NULL: a link */
-	struct weir_in *in;
-	struct weir__lane *lane;
 	struct weir__sink *next;
 	const uint32_t *wanted; /* NULL: yes */
-	uint32_t given;		/* tokens given by this publish */
+	/* of a link */
+	struct weir_in *in;
+	struct weir__putter putter;
+	bool given; /* its consumer is to be woken */
 };
 
 /*
@@ -71,49 +71,101 @@ struct weir__fan {
 static inline bool weir__out_drops(const struct weir_port *port)
 {
 	return port->kind == WEIR__PORT_OUT &&
-	       (((const struct weir_out *)port)->out_flags &
+	       (((const struct weir_out *)port)->putter.flags &
 		WEIR__OUT_CANCELLED) != 0;
 }
 
-/* Free slots of a lane of `mask` + 1 whose next token has the index `tail`. */
-static inline uint32_t weir__lane_room(const struct weir__lane *lane,
-				       uint32_t mask, uint32_t tail)
+/* The out-port's one link, or NULL. */
+static inline struct weir__lane *weir__out_lane(const struct weir_out *out)
 {
-	uint32_t head = ck_pr_load_32(weir__lane_head(lane));
-
-	/* acquire: the consumer is done with the slots; pairs with the release
-	 * in publish() */
-	ck_pr_fence_acquire();
-	assert(weir__index_diff(tail, head) <= mask + 1);
-	return mask + 1 - weir__index_diff(tail, head);
+	return out->putter.lane;
 }
 
 /* As weir__in_look(), of an out-port with one link; it never fails. */
 static inline void weir__out_look(struct weir_out *out, uint32_t *n)
 {
-	uint32_t tail = out->tail, room = out->mask + 1, head;
-
-	head = ck_pr_load_32(out->words + out->head_at);
-	/* acquire: the consumer is done with the slots; pairs with the release
-	 * in publish() */
-	ck_pr_fence_acquire();
-	assert(weir__index_diff(tail, head) <= room);
-	room -= weir__index_diff(tail, head);
-	out->limit = tail + room;
-	if (room < *n)
-		*n = room;
+	weir__putter_look(&out->putter, n);
 }
 
 /* Publishes what was put into a port with one link; how many tokens. */
 static inline uint32_t weir__out_publish(struct weir_out *out)
 {
-	uint32_t tail = out->tail, n;
+	return weir__putter_publish(&out->putter);
+}
 
-	out->limit = tail;
-	n = weir__index_diff(tail, ck_pr_load_32(out->words) >> 1);
-	if (n)
-		ck_pr_store_32(out->words, tail << 1);
-	return n;
+/* Puts `n` items that there is room for, as `n` calls of weir_out_put(). */
+static inline void weir__out_put_n(struct weir_out *out, void *const *items,
+				   size_t n)
+{
+	weir__putter_push_n(&out->putter, items, n);
+}
+
+/*
+ * Where the next tokens go, of which there is room for *n, and fewer are
+ * without a gap: the caller fills slots, and tells how many.
+ */
+static inline void **weir__out_span(const struct weir_out *out, size_t *n)
+{
+	return weir__putter_span(&out->putter, n);
+}
+
+static inline void weir__out_filled(struct weir_out *out, size_t n)
+{
+	weir__putter_filled(&out->putter, n);
+}
+
+/* Counts the tokens that were put, those of the turn under way too. Owner. */
+static inline uint32_t weir__out_cursor(const struct weir_out *out)
+{
+	return out->putter.tail;
+}
+
+/* The slots that it puts into: those of its link, or of its ring. */
+static inline uint32_t weir__out_capacity(const struct weir_out *out)
+{
+	return out->putter.mask + 1;
+}
+
+/* True if tokens that were put are not handed out yet. The port has a ring. */
+static inline bool weir__out_waits(const struct weir_out *out)
+{
+	return out->putter.tail != out->fan->handed;
+}
+
+/* True if the first to get tokens is no link. */
+static inline bool weir__out_serves_other(const struct weir_out *out)
+{
+	return out->fan && out->fan->sinks && out->fan->sinks->ops;
+}
+
+/* It has ended or was cancelled. */
+static inline bool weir__out_over(const struct weir_out *out)
+{
+	return (out->putter.flags & WEIR__OUT_OVER) != 0;
+}
+
+static inline bool weir__out_has_left(const struct weir_out *out)
+{
+	return (out->putter.flags & WEIR__OUT_LEFT) != 0;
+}
+
+/* It has a publisher. */
+static inline bool weir__out_publishes(const struct weir_out *out)
+{
+	return (out->putter.flags & WEIR__OUT_PUBLISHES) != 0;
+}
+
+/* It has a publisher from now on; it `stays` when the last sink has gone. */
+static inline void weir__out_set_publisher(struct weir_out *out)
+{
+	out->putter.flags |= WEIR__OUT_PUBLISHES;
+}
+
+static inline void weir__out_set_stays(struct weir_out *out, bool stays)
+{
+	uint16_t others = out->putter.flags & (uint16_t)~WEIR__OUT_STAYS;
+
+	out->putter.flags = stays ? others | WEIR__OUT_STAYS : others;
 }
 
 /*
@@ -145,7 +197,7 @@ static inline void weir__out_wanted(struct weir_out *out,
 /* A subscriber has left before it became a sink. Owner. */
 static inline void weir__out_leave(struct weir_out *out)
 {
-	out->out_flags |= WEIR__OUT_LEFT;
+	out->putter.flags |= WEIR__OUT_LEFT;
 }
 
 /*

@@ -144,17 +144,13 @@ int weir_port_require(struct weir_port *port)
 
 static bool in_burst_fits(const struct weir_in *in, uint32_t burst)
 {
-	const struct weir__merge_lane *lane;
+	const struct weir__lane *lane = NULL;
 
-	if (burst > in->mask + 1)
+	if (burst > weir__in_capacity(in))
 		return false;
-	if (in->lane.out &&
-	    !weir__bursts_fit(in->lane.out->port.burst, burst, in))
-		return false;
-	for (lane = in->merge ? in->merge->lanes : NULL; lane;
-	     lane = lane->next)
-		if (lane->lane.out &&
-		    !weir__bursts_fit(lane->lane.out->port.burst, burst, in))
+	while ((lane = weir__in_next_lane(in, lane)))
+		if (lane->out &&
+		    !weir__bursts_fit(lane->out->port.burst, burst, in))
 			return false;
 	return true;
 }
@@ -163,11 +159,12 @@ static bool out_burst_fits(const struct weir_out *out, uint32_t burst)
 {
 	const struct weir__sink *sink;
 
-	if (out->lane && !weir__bursts_fit(burst, out->in->port.burst, out->in))
+	if (weir__out_lane(out) &&
+	    !weir__bursts_fit(burst, out->in->port.burst, out->in))
 		return false;
 	if (!out->fan)
 		return true;
-	if (burst > out->mask + 1)
+	if (burst > weir__out_capacity(out))
 		return false;
 	for (sink = out->fan->sinks; sink; sink = sink->next)
 		if (!weir__bursts_fit(burst, sink->in->port.burst, sink->in))
@@ -203,10 +200,10 @@ static bool links_once(const struct weir_port *port)
 {
 	if (port->kind == WEIR__PORT_IN)
 		/* says that it does not merge, too */
-		return ((const struct weir_in *)port)->lane_flags &
+		return ((const struct weir_in *)port)->taker.flags &
 		       WEIR__IN_LINKED;
 	return port->kind == WEIR__PORT_OUT &&
-	       ((const struct weir_out *)port)->lane;
+	       weir__out_lane((const struct weir_out *)port);
 }
 
 void weir__link_mark(struct weir_port *port)

@@ -64,10 +64,12 @@ WEIR_TURN(produce)
 static uint32_t produce_permitted(struct weir_actor *actor, uint32_t n)
 {
 	struct weir_producer *self = producer_of(actor);
-	uint32_t tail = self->out.tail, done = produce_n(actor, n);
+	uint32_t tail = weir__out_cursor(&self->out),
+		 done = produce_n(actor, n);
 
 	/* A turn that fails has made nothing that would give one back. */
-	(void)weir_permits_use(&self->permits, self->out.tail - tail);
+	(void)weir_permits_use(&self->permits,
+			       weir__out_cursor(&self->out) - tail);
 	return done;
 }
 
@@ -143,7 +145,8 @@ static struct weir_transformer *transformer_of(struct weir_actor *actor)
  */
 static inline int check_most(const struct weir_transformer *self, uint32_t tail)
 {
-	if (WEIR_UNLIKELY(self->out.tail - tail > self->options.most))
+	if (WEIR_UNLIKELY(weir__out_cursor(&self->out) - tail >
+			  self->options.most))
 		return -EOVERFLOW;
 	return 0;
 }
@@ -159,7 +162,7 @@ static __attribute__((noinline)) int not_done(struct weir_transformer *self,
 static inline int transform(struct weir_actor *actor)
 {
 	struct weir_transformer *self = transformer_of(actor);
-	uint32_t tail = self->out.tail;
+	uint32_t tail = weir__out_cursor(&self->out);
 	int rc = self->options.transform(weir__in_first(&self->in), &self->out,
 					 self->options.context);
 
@@ -174,7 +177,7 @@ WEIR_TURN(transform)
 static inline int flush(struct weir_actor *actor)
 {
 	struct weir_transformer *self = transformer_of(actor);
-	uint32_t tail = self->out.tail;
+	uint32_t tail = weir__out_cursor(&self->out);
 	int rc = self->options.flush(&self->out, self->options.context);
 
 	if (rc != 0 && rc != WEIR_TRANSFORM_MORE)

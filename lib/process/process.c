@@ -219,7 +219,7 @@ static int process_ended(struct weir_actor *actor, struct weir_in *in,
 {
 	struct weir_process *process = process_of(actor);
 
-	if (!in->lane.out && !in->merge &&
+	if (!weir__in_producer(in) && !in->merge &&
 	    (weir__child_flags(actor) & WEIR__CELL_LAST))
 		process->cut = true;
 	weir__actor_end(actor, weir_error_ref(error), false);

@@ -547,14 +547,11 @@ void weir_process_manager_end(struct weir_process_manager *manager)
 /* Commands that have come and are not taken. Any thread. */
 static uint64_t received(const struct weir_process_manager *self)
 {
-	const struct weir__lane *lane = &self->in.lane;
-	/* relaxed: figures for people; the head is read first, because it is
-	 * the smaller one */
-	uint32_t head = ck_pr_load_32(weir__lane_head(lane));
+	/* relaxed: figures for people; the smaller one is read first */
+	uint32_t taken = weir__in_ever_taken(&self->in);
 
 	ck_pr_fence_load();
-	return weir__index_diff(ck_pr_load_32(weir__lane_tail(lane)) >> 1,
-				head);
+	return weir__index_diff(weir__in_ever_put(&self->in), taken);
 }
 
 void weir_process_manager_counts(const struct weir_process_manager *manager,

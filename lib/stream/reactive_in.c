@@ -238,9 +238,9 @@ static int64_t prefetch(const struct weir_reactive_in *reactive)
 	int64_t n = (int64_t)reactive->options.prefetch;
 	int64_t burst = reactive->in->port.burst;
 
-	assert(burst > 0 && n <= (int64_t)reactive->in->mask + 1);
+	assert(burst > 0 && n <= (int64_t)weir__in_capacity(reactive->in));
 	if (!n)
-		return (int64_t)reactive->in->mask + 1;
+		return (int64_t)weir__in_capacity(reactive->in);
 	return n > burst ? n : burst;
 }
 
@@ -279,7 +279,7 @@ static struct weir_reactive_in *adapted(struct weir_port *port)
 /* Tokens that turns have taken since the last time. */
 static int64_t taken(struct weir_reactive_in *reactive)
 {
-	uint32_t head = ck_pr_load_32(weir__lane_head(&reactive->in->lane));
+	uint32_t head = weir__in_ever_taken(reactive->in);
 	uint32_t n = weir__index_diff(head, reactive->head);
 
 	reactive->head = head;
@@ -302,7 +302,7 @@ static bool in_publish(struct weir_port *port)
 		reactive->remaining += n;
 		reactive->unsent += n;
 	}
-	assert(reactive->remaining <= (int64_t)reactive->in->mask + 1);
+	assert(reactive->remaining <= (int64_t)weir__in_capacity(reactive->in));
 	return reactive->unsent > 0 && is_foreign(subscription);
 }
 
@@ -352,7 +352,7 @@ static void accept_link_offer(struct weir_reactive_in *reactive,
 	if (!weir__bursts_fit(sub->reactive->out->port.burst, in->port.burst,
 			      in))
 		(void)weir__in_end(in, weir_error_of(-EINVAL));
-	in->lane_flags &= (uint16_t)~WEIR__IN_SUBSCRIBES;
+	weir__in_subscribe(in, false);
 	accepted = weir__in_check_lane(in) == 0;
 	if (accepted)
 		weir__link_in(sub->reactive->out, in);
@@ -475,10 +475,10 @@ int weir__reactive_in_link(struct weir_reactive_in *reactive,
 	assert(weir__owned(actor_of(reactive)));
 	if (!claim(reactive, &linked))
 		return -EALREADY;
-	in->lane_flags &= (uint16_t)~WEIR__IN_SUBSCRIBES;
+	weir__in_subscribe(in, false);
 	rc = weir_out_link(out, in);
 	if (rc < 0) {
-		in->lane_flags |= WEIR__IN_SUBSCRIBES;
+		weir__in_subscribe(in, true);
 		ck_pr_store_ptr(&reactive->subscription, NULL);
 	}
 	return rc;
@@ -520,8 +520,7 @@ static int check_in(const struct weir_in *in)
 		return rc;
 	if (in->port.flags & WEIR__PORT_ENDED)
 		return -EPIPE;
-	if (in->merge || in->lane_flags ||
-	    ck_pr_load_32(weir__lane_tail(&in->lane)))
+	if (weir__in_used(in))
 		return -EBUSY;
 	return 0;
 }
@@ -535,7 +534,7 @@ int weir_reactive_in_init(struct weir_reactive_in *reactive, struct weir_in *in,
 	if (!options)
 		options = &none;
 	if (!reactive || !in || !in->port.actor ||
-	    check_options(options, (size_t)in->mask + 1) < 0)
+	    check_options(options, weir__in_capacity(in)) < 0)
 		return -EINVAL;
 	rc = check_in(in);
 	if (rc < 0)
@@ -549,7 +548,7 @@ int weir_reactive_in_init(struct weir_reactive_in *reactive, struct weir_in *in,
 	(void)weir_subscriber_init(&reactive->subscriber, &subscriber_ops);
 	weir__port_init(&reactive->adapter.port, in->port.actor,
 			WEIR__PORT_ADAPTER);
-	in->lane_flags |= WEIR__IN_SUBSCRIBES;
+	weir__in_subscribe(in, true);
 	return 0;
 }
 
@@ -560,7 +559,7 @@ int weir_reactive_in_init(struct weir_reactive_in *reactive, struct weir_in *in,
 static int64_t not_taken(const struct weir_reactive_in *reactive)
 {
 	const struct weir_in *in = reactive->in;
-	uint32_t head = in->head < in->limit ? in->head : in->limit;
+	uint32_t head = weir__in_cursor(in);
 
 	return reactive->remaining - weir__index_diff(head, reactive->head);
 }

@@ -327,7 +327,7 @@ static int expire(struct weir_reactive_out *reactive)
 	assert(!reactive->late && !reactive->link_offers);
 	reactive->late = true;
 	close_pending(reactive, weir_error_of(-ETIMEDOUT));
-	out->out_flags &= (uint16_t)~WEIR__OUT_STAYS;
+	weir__out_set_stays(out, false);
 	weir__out_leave(out);
 	return weir__out_left(out);
 }
@@ -343,7 +343,7 @@ static int look_at_clock(struct weir_reactive_out *reactive)
 	uint64_t now;
 
 	if (weir__out_sinks(reactive->out) || reactive->link_offers ||
-	    (reactive->out->out_flags & WEIR__OUT_LEFT)) {
+	    weir__out_has_left(reactive->out)) {
 		disarm(reactive);
 		return 0;
 	}
@@ -509,9 +509,9 @@ int weir__reactive_out_init(struct weir_reactive_out *reactive,
 	rc = weir__port_check_owner(&out->port);
 	if (rc < 0)
 		return rc;
-	if (out->out_flags & WEIR__OUT_OVER)
+	if (weir__out_over(out))
 		return -EPIPE;
-	if (weir__out_sinks(out) || (out->out_flags & WEIR__OUT_PUBLISHES))
+	if (weir__out_sinks(out) || weir__out_publishes(out))
 		return -EBUSY;
 	if (options->timeout_ns && !out->port.actor->executor->ops->timer_arm)
 		return -ENOTSUP;
@@ -526,9 +526,8 @@ int weir__reactive_out_init(struct weir_reactive_out *reactive,
 	};
 	weir__port_init(&reactive->adapter.port, out->port.actor,
 			WEIR__PORT_ADAPTER);
-	out->out_flags |= WEIR__OUT_PUBLISHES;
-	if (options->flags & WEIR_REACTIVE_STAY)
-		out->out_flags |= WEIR__OUT_STAYS;
+	weir__out_set_publisher(out);
+	weir__out_set_stays(out, options->flags & WEIR_REACTIVE_STAY);
 	if (options->timeout_ns)
 		weir__actor_signal(out->port.actor, WEIR__SIGNAL_PORTS);
 	return 0;

@@ -112,7 +112,7 @@ static const struct weir__port_ops reactive_ops = {
 static size_t room_for(const struct weir_out *out)
 {
 	bool all = out->fan && out->fan->way == WEIR_FAN_BROADCAST;
-	size_t capacity = all ? (size_t)out->mask + 1 : 1;
+	size_t capacity = all ? weir__out_capacity(out) : 1;
 
 	assert(capacity && !(capacity & (capacity - 1)));
 	while (capacity < 2 * (size_t)out->port.burst)

@@ -31,17 +31,6 @@ static const struct weir_in *in_of(const struct weir_port *port)
 					   : NULL;
 }
 
-static uint32_t lane_put(const struct weir_in *in)
-{
-	/* relaxed: tokens put before this are all seen */
-	return ck_pr_load_32(weir__lane_tail(&in->lane)) >> 1;
-}
-
-static uint32_t lane_taken(const struct weir_in *in)
-{
-	return ck_pr_load_32(weir__lane_head(&in->lane));
-}
-
 /* Loads a link of the list of ports: the owner may be adding a port. */
 static const struct weir_port *next_port(struct weir_port *const *link)
 {
@@ -66,7 +55,8 @@ static uint32_t tokens_put(const struct weir_actor *actor)
 	for (; port; port = next_port(&port->next)) {
 		in = in_of(port);
 		if (in && !in->merge)
-			n += lane_put(in);
+			/* relaxed: tokens put before this are all seen */
+			n += weir__in_ever_put(in);
 	}
 	return n & POSITION;
 }
@@ -81,7 +71,7 @@ static uint32_t tokens_taken(const struct weir_actor *actor)
 	for (port = actor->ports; port; port = port->next) {
 		in = in_of(port);
 		if (in)
-			n += in->merge ? in->merge->taken : lane_taken(in);
+			n += weir__in_ever_taken(in);
 	}
 	return n & POSITION;
 }
@@ -96,7 +86,8 @@ static uint32_t tokens_merged(const struct weir_actor *actor)
 	for (port = actor->ports; port; port = port->next) {
 		in = in_of(port);
 		if (in && in->merge)
-			n += in->merge->taken + (uint32_t)weir__in_queued(in);
+			n += weir__in_ever_taken(in) +
+			     (uint32_t)weir__in_queued(in);
 	}
 	return n & POSITION;
 }

@@ -96,7 +96,8 @@ static struct weir__watch *watch_find(const struct weir__record *watcher,
 static struct weir_actor *producer(const struct weir__lane *lane,
 				   const struct weir__cell *cell)
 {
-	struct weir_actor *actor = lane->out ? lane->out->port.actor : NULL;
+	const struct weir_out *out = weir__lane_producer(lane);
+	struct weir_actor *actor = out ? out->port.actor : NULL;
 
 	/* relaxed: constant for an actor of a system, others have no cell */
 	return actor && ck_pr_load_ptr(&actor->u.child) == &cell->child ? actor
@@ -108,7 +109,7 @@ static struct weir_actor *producer(const struct weir__lane *lane,
 static struct weir_actor *linked_from(const struct weir_actor *self,
 				      const struct weir__cell *cell)
 {
-	const struct weir__merge_lane *lane;
+	const struct weir__lane *lane = NULL;
 	struct weir_actor *found = NULL;
 	const struct weir_port *port;
 	const struct weir_in *in;
@@ -117,10 +118,8 @@ static struct weir_actor *linked_from(const struct weir_actor *self,
 		if (port->kind != WEIR__PORT_IN)
 			continue;
 		in = (const struct weir_in *)port;
-		found = producer(&in->lane, cell);
-		for (lane = in->merge ? in->merge->lanes : NULL; lane && !found;
-		     lane = lane->next)
-			found = producer(&lane->lane, cell);
+		while (!found && (lane = weir__in_next_lane(in, lane)))
+			found = producer(lane, cell);
 	}
 	return found;
 }

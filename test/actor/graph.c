@@ -4,6 +4,8 @@
  */
 #include "actor/kit.h"
 
+#include "lane/lane.h"
+
 #define N 300
 
 /* Takes one of each, gives their sum: items are plain numbers here. */
@@ -309,6 +311,7 @@ static void a_ring_of_1000_without_a_token_is_reported(void **state)
 {
 	struct weir_actor *actors[1000], *culprit;
 	struct ring ring;
+	uint32_t *word;
 	size_t i;
 
 	ring_init(&ring, 1, 1000, 1);
@@ -316,11 +319,12 @@ static void a_ring_of_1000_without_a_token_is_reported(void **state)
 		actors[i] = &ring.stages[i].actor;
 	assert_int_equal(weir_actor_check_cycles(actors, 1000, &culprit), 0);
 	/* the token's place, as if it had not been put */
-	ring.stages[0].in.lane.words[0] = 0;
+	word = weir__lane_tail_at(&ring.stages[0].in.lane);
+	*word = weir__tail_word(0, false);
 	assert_int_equal(weir_actor_check_cycles(actors, 1000, &culprit),
 			 -EDEADLK);
 	assert_non_null(culprit);
-	ring.stages[0].in.lane.words[0] = 2;
+	*word = weir__tail_word(1, false);
 	ring_run(&ring);
 }
 

@@ -708,11 +708,11 @@ static void put_late(struct tree *tree, uint32_t n, int expected)
 	void *items[2];
 
 	sink_init(&sink, weir_sim_executor(tree->sim), &tree->ledger, 8);
-	tail = weir__lane_tail(&sink.in.lane);
+	tail = weir__lane_tail_at(&sink.in.lane);
 	tree_spawn(tree, &sink.actor);
 	weir_actor_ref(&sink.actor);
 	weir_sim_run(tree->sim);
-	*tail = 2 * n;
+	*tail = weir__tail_word(n, false);
 	weir_actor_stop(&sink.actor);
 	weir_sim_run(tree->sim);
 	assert_int_equal(sink.fate.stopped, 1);
@@ -766,22 +766,24 @@ static void cancel_drops_what_is_queued_and_ends_the_producer(void **state)
 	sim_free(sim);
 }
 
+static void lane_start_at(struct weir_in *in, uint32_t index)
+{
+	*weir__lane_tail_at(&in->lane) = weir__tail_word(index, false);
+	*weir__lane_head_at(&in->lane) = index;
+}
+
 /* Indices are 31 bits and run over: start just before. */
 static void indices_may_run_over(void **state)
 {
 	const uint32_t start = WEIR__INDEX_MASK - 5;
 	struct weir_sim *sim = sim_new(1);
 	struct pair pair;
-	uint32_t *words;
 
 	pair_init(&pair, weir_sim_executor(sim), 100, 4);
-	words = pair.sink.in.lane.words;
-	*weir__lane_tail(&pair.sink.in.lane) = start << 1;
-	*weir__lane_head(&pair.sink.in.lane) = start;
-	assert_ptr_equal(words, pair.sink.in.lane.words);
+	lane_start_at(&pair.sink.in, start);
 	/* the same index, before the 32 bits of the cursors run over, too */
-	pair.sink.in.head = pair.sink.in.limit = UINT32_MAX - 5;
-	pair.source.out.tail = pair.source.out.limit = start;
+	pair.sink.in.taker.head = pair.sink.in.taker.limit = UINT32_MAX - 5;
+	pair.source.out.putter.tail = pair.source.out.putter.limit = start;
 	pair_start(&pair);
 	weir_sim_run(sim);
 	assert_int_equal(pair.sink.seen, 100);
@@ -799,11 +801,11 @@ static void indices_of_puts_may_run_over(void **state)
 	for (capacity = 1; capacity <= 4; capacity *= 2) {
 		fixture_init(&f, 100, capacity);
 		f.sink.ordered = true;
-		*weir__lane_tail(&f.sink.in.lane) = start << 1;
-		*weir__lane_head(&f.sink.in.lane) = start;
+		lane_start_at(&f.sink.in, start);
 		if (capacity > 1)
-			*weir__lane_seen(&f.sink.in.lane) = start;
-		f.sink.in.head = f.sink.in.limit = UINT32_MAX - 5;
+			*weir__mpsc_seen_at(&f.sink.in.lane) = start;
+		f.sink.in.taker.head = UINT32_MAX - 5;
+		f.sink.in.taker.limit = UINT32_MAX - 5;
 		assert_int_equal(weir_actor_start(&f.sink.actor), 0);
 		for (i = 1; i <= 100; i++) {
 			assert_int_equal(put(&f, i), 0);

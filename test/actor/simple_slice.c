@@ -302,8 +302,8 @@ static void line_warm(uint32_t left)
 	slice(&line.hand, &line.source.actor);
 	weir__thread.runs = 0; /* time no run for now */
 	assert_true(stage());
-	assert_int_equal(*weir__lane_tail(&line.relay.in.lane) / 2 -
-				 line.relay.in.head,
+	assert_int_equal(weir__lane_tail(&line.relay.in.lane) -
+				 line.relay.in.taker.head,
 			 left);
 	line.relay.turns = 0;
 }

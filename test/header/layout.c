@@ -106,12 +106,14 @@ SIZE(weir_flow_group_options, 56);
 /* in.h */
 SIZE(weir__slot, 8);
 SIZE(weir__lane, 48);
+SIZE(weir__taker, 24);
 SIZE(weir_in, 120);
 
 /* items.h */
 SIZE(weir_items, 24);
 
 /* out.h */
+SIZE(weir__putter, 40);
 SIZE(weir_out, 96);
 
 /* permits.h */

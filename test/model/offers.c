@@ -63,7 +63,7 @@ static struct flow *accepted(void *context, uint32_t n, size_t capacity)
 
 	explorer_assert(scene_run(&f->scene, 1));
 	explorer_assert(f->scene.nodes[1]->in[0].lane.out);
-	explorer_assert(!f->scene.nodes[0]->out.lane);
+	explorer_assert(!f->scene.nodes[0]->out.putter.lane);
 	return f;
 }
 

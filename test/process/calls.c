@@ -269,7 +269,8 @@ static void offer_too_late(struct world *self, struct task *task)
 	if (task != &self->tasks[0])
 		return;
 	assert_int_equal(offer(self, 1), 0);
-	ck_pr_or_32(weir__lane_tail(&self->manager.in.lane), 1);
+	ck_pr_or_32(weir__lane_tail_at(&self->manager.in.lane),
+		    WEIR__TAIL_ENDED);
 }
 
 static void what_a_reply_offers_is_refused_if_it_comes_too_late(void **state)

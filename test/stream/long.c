@@ -262,7 +262,7 @@ static void over_ports(uint32_t workers, size_t prefetch, uint64_t n,
 				 &passer.reactive_in.subscriber);
 	weir_publisher_subscribe(&passer.reactive_out.publisher,
 				 &taking.reactive.subscriber);
-	assert_int_equal(maker.out.lane == NULL, prefetch != 0);
+	assert_int_equal(maker.out.putter.lane == NULL, prefetch != 0);
 	assert_int_equal(weir_actor_start(&taking.actor), 0);
 	assert_int_equal(weir_actor_start(&passer.actor), 0);
 	assert_int_equal(weir_actor_start(&maker.actor), 0);

@@ -177,15 +177,16 @@ static void set_count(struct weir_reactive_in *reactive, uint32_t count)
 	struct weir_in *in = reactive->in;
 	uint32_t i;
 
-	ck_pr_store_32(weir__lane_tail(&in->lane), count << 1);
-	ck_pr_store_32(weir__lane_head(&in->lane), count);
-	ck_pr_store_32(weir__lane_head_copy(&in->lane), count);
-	*weir__lane_seen(&in->lane) = count;
-	for (i = count - in->mask - 1; i != count; i++)
-		ck_pr_store_32(&in->lane.u.seqs[i & in->mask],
+	ck_pr_store_32(weir__lane_tail_at(&in->lane),
+		       weir__tail_word(count, false));
+	ck_pr_store_32(weir__lane_head_at(&in->lane), count);
+	ck_pr_store_32(weir__mpsc_head_copy_at(&in->lane), count);
+	*weir__mpsc_seen_at(&in->lane) = count;
+	for (i = count - in->taker.mask - 1; i != count; i++)
+		ck_pr_store_32(&in->lane.u.seqs[i & in->taker.mask],
 			       (i + 1) & WEIR__INDEX_MASK);
-	in->head = count;
-	in->limit = count;
+	in->taker.head = count;
+	in->taker.limit = count;
 	reactive->head = count;
 }
 
@@ -204,8 +205,8 @@ static void all_counters_may_wrap(void **state)
 		assert_int_equal(weir_reactive_in_init(&in, &sink.in, &options),
 				 0);
 		set_count(&in, WEIR__INDEX_MASK - left);
-		ends.source.out.tail = UINT32_MAX - left;
-		ends.source.out.limit = UINT32_MAX - left;
+		ends.source.out.putter.tail = UINT32_MAX - left;
+		ends.source.out.putter.limit = UINT32_MAX - left;
 		assert_int_equal(weir_actor_start(&sink.actor), 0);
 		subscribe(&ends.out, &in.subscriber);
 		assert_int_equal(weir_actor_start(&ends.source.actor), 0);
@@ -399,7 +400,7 @@ static void an_actor_may_subscribe_to_itself(void **state)
 		weir_sim_run(sim);
 		assert_int_equal(self.fate.stopped, 0);
 		if (how < 2)
-			assert_ptr_equal(self.out.lane, &self.in.lane);
+			assert_ptr_equal(self.out.putter.lane, &self.in.lane);
 		weir_actor_stop(&self.actor);
 		weir_sim_run(sim);
 		assert_int_equal(self.fate.released, 1);

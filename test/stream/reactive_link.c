@@ -61,7 +61,8 @@ static void ends_fini(struct ends *ends)
 
 static bool is_link(const struct ends *ends)
 {
-	return ends->source.out.lane && ends->source.out.in == &ends->sink.in &&
+	return ends->source.out.putter.lane &&
+	       ends->source.out.in == &ends->sink.in &&
 	       ends->sink.in.lane.out == &ends->source.out;
 }
 

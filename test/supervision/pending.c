@@ -412,13 +412,14 @@ static void b5_1_poison_does_not_wait_for_ports_that_take_no_part(
 /* A put takes a slot, fills it, and marks that: here another comes between. */
 static uint32_t put_begins(struct weir_in *in)
 {
-	return ck_pr_faa_32(weir__lane_tail(&in->lane), 2) >> 1;
+	return weir__tail_index(
+		ck_pr_faa_32(weir__lane_tail_at(&in->lane), WEIR__TAIL_ONE));
 }
 
 static void put_ends(struct weir_in *in, uint32_t index, void *item)
 {
-	weir__lane_slots(&in->lane)[index & in->mask].item = item;
-	in->lane.u.seqs[index & in->mask] = index + 1;
+	weir__lane_slots(&in->lane)[index & in->taker.mask].item = item;
+	in->lane.u.seqs[index & in->taker.mask] = index + 1;
 	weir__port_unblock(&in->port);
 }
 

@@ -13,7 +13,6 @@
 
 #include "actor/in.h"
 #include "base/memory.h"
-#include "flow/engine/batch.h"
 #include "flow/engine/island.h"
 #include "flow/engine/items.h"
 #include "flow/engine/run.h"
@@ -221,7 +220,7 @@ static struct weir__inlet *inlet_of(const struct weir__op *op)
 /* The inlet was pulled for the first time: tells its producer. */
 static void tell_asked(struct weir__inlet *inlet)
 {
-	const struct weir_out *out = inlet->in.lane.out;
+	const struct weir_out *out = weir__in_producer(&inlet->in);
 
 	assert(inlet->held);
 	inlet->held = false;

@@ -61,13 +61,13 @@ static bool overtake(struct weir__island *island)
 	bool again = false;
 
 	/* room is demand where no link is */
-	if (!out->fan || !out->fan->sinks || !out->fan->sinks->ops)
+	if (!weir__out_serves_other(out))
 		return false;
 	for (inlet = island->inlets; inlet; inlet = inlet->next) {
 		error = inlet->op->ended ? NULL : weir__in_failed(&inlet->in);
 		if (!error)
 			continue;
-		if (out->tail != out->fan->handed ||
+		if (weir__out_waits(out) ||
 		    weir__port_turns(&island->out.port) > 0)
 			again = true;
 		else
@@ -85,7 +85,7 @@ static enum weir__found exit_last(struct weir__island *island, uint64_t n)
 	/* An island that has made no progress is woken by the event that it
 	 * waits for. */
 	if (again && (found == WEIR__FOUND_MORE || found == WEIR__FOUND_FULL ||
-		      out->tail != out->fan->handed))
+		      weir__out_waits(out)))
 		weir_actor_signal(&island->actor);
 	return found;
 }

@@ -27,6 +27,7 @@
 
 #include "actor/gate.h"
 #include "actor/in.h"
+#include "actor/out.h"
 #include "actor/slice.h"
 #include "base/memory.h"
 #include "executor/registry.h"
@@ -72,13 +73,7 @@ static void require_input(struct weir__island *island, bool passes_through,
  * been told. */
 static bool ends(const struct weir_in *in)
 {
-	uint32_t word;
-
-	if (in->port.flags & WEIR__PORT_ENDED)
-		return false;
-	/* relaxed: the later look at the port reads it again, and orders it */
-	word = ck_pr_load_32(weir__lane_tail(&in->lane));
-	return (word & 1) && weir__index_diff(word >> 1, in->head) == 0;
+	return !(in->port.flags & WEIR__PORT_ENDED) && weir__in_is_over(in);
 }
 
 static void let_end(struct weir__island *island)
@@ -473,17 +468,16 @@ static enum weir__found out_drive(struct weir__island *island, uint64_t n)
 {
 	struct weir_out *out = &island->out;
 	struct weir__op *root = island->root;
-	size_t ask, got, end;
+	size_t ask, got;
+	void **span;
 
 	while (n > 0 && weir_out_room(out) > 0) {
-		end = out->mask + 1 - (out->tail & out->mask);
 		ask = weir__at_most(n, WEIR_FLOW_BATCH);
 		ask = weir__at_most(ask, weir_out_room(out));
-		ask = weir__at_most(ask, end);
+		span = weir__out_span(out, &ask);
 		island->again = false;
-		got = weir__pull(root, &out->slots[out->tail & out->mask].item,
-				 ask);
-		out->tail += (uint32_t)got;
+		got = weir__pull(root, span, ask);
+		weir__out_filled(out, got);
 		if (root->ended)
 			return WEIR__FOUND_OVER;
 		if (got == 0 && !island->again)

@@ -6,10 +6,10 @@
 #include <ck_pr.h>
 #include <errno.h>
 
+#include "actor/out.h"
 #include "actor/port.h"
 #include "base/memory.h"
 #include "base/options.h"
-#include "flow/engine/batch.h"
 #include "flow/engine/island.h"
 #include "flow/engine/op.h"
 #include "flow/engine/run.h"
