@@ -42,12 +42,8 @@ void weir__mpsc_fini(struct weir__lane *lane, uint32_t mask,
 
 uint32_t weir__mpsc_read_head(struct weir__lane *lane, uint32_t copy)
 {
-	uint32_t head;
+	uint32_t head = weir__lane_head(lane);
 
-	/* acquire: the head is no older than the copy; pairs with the release
-	 * below */
-	ck_pr_fence_acquire();
-	head = weir__lane_head(lane);
 	/* acquire: the consumer is done with the slots; pairs with the release
 	 * of the consumer that publishes. release: hands this on to those who
 	 * read the copy; pairs with the acquire in weir__mpsc_reserve() */

@@ -103,13 +103,15 @@ static inline int64_t weir__mpsc_reserve(struct weir__lane *lane, uint32_t mask,
 	do {
 		if (weir__tail_ended(word))
 			return -EPIPE;
-		/* a difference above the capacity: our tail is older than the
-		 * head, and the swap below fails and reads the tail anew */
+		/* A head beyond our tail: the tail is old, and the swap below
+		 * fails and reads it anew. An old head shows less room, or
+		 * none: of who put last we may know the tail and not the head
+		 * that made room for it. */
 		if (weir__index_diff(weir__tail_index(word), head) + n >
 		    mask + 1) {
 			head = weir__mpsc_read_head(lane, head);
 			used = weir__index_diff(weir__tail_index(word), head);
-			if (used <= mask + 1 && used + n > mask + 1)
+			if (used <= WEIR__INDEX_MASK / 2 && used + n > mask + 1)
 				return -EAGAIN;
 		}
 	} while (!ck_pr_cas_32_value(tail, word, word + WEIR__TAIL_ONE * n,
