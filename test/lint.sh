@@ -10,7 +10,7 @@ set -euo pipefail
 
 root=$(dirname "$(dirname "$(readlink -f "$0")")")
 cache=$root/build/lint
-flags=(-Iinclude -Ilib -D_GNU_SOURCE)
+flags=(-Iinclude -Ilib -D_GNU_SOURCE -DWEIR_INSIDE)
 bounds=()
 if [ "${WEIR_SOAK:-0}" != 1 ]; then
 	bounds=(-Xclang -analyzer-config -Xclang max-nodes=10000)
