@@ -233,6 +233,7 @@ int weir_flow_run(struct weir_flow *flow, struct weir_executor *executor,
 		rc = weir_flow_start(flow, executor, NULL, &run);
 	if (rc < 0)
 		return rc;
+	assert(run); /* it has started */
 	rc = weir_flow_run_wait(run, WEIR_FOREVER, result, &error);
 	if (rc == -EDEADLK)
 		rc = wait_at_rest(run, result, &error);
