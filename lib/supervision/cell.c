@@ -170,7 +170,8 @@ bool weir__cell_step(struct weir__cell *cell, enum weir__life_event event)
 	struct weir__step step = weir__life_step(cell->state, event);
 	bool changed = step.state != cell->state;
 
-	assert(step.possible);
+	/* there is nothing to do but for the actor itself, see change.c */
+	assert(step.possible && !step.deeds);
 	cell->state = step.state;
 	if (step.orders)
 		weir__cell_order(cell, step.orders);

@@ -269,8 +269,11 @@ struct weir__cell *weir__cell_find(const struct weir_system *system,
 int weir__cell_find_mortal(const struct weir_system *system,
 			   struct weir_actor_id id, struct weir__cell **cell);
 
-/* The event has come, which changes the state of the cell as life.h says. False:
- * the state is as it was. */
+/*
+ * The event has come, which changes the state of the cell as life.h says and
+ * needs nothing else but an order. False: the state is as it was. Other events:
+ * weir__cell_change() (change.h).
+ */
 bool weir__cell_step(struct weir__cell *cell, enum weir__life_event event);
 
 /* The slot of a cell: the `next` of its previous sibling. */

@@ -9,6 +9,7 @@
  */
 #include "supervision/cell_timer.h"
 
+#include "base/clock.h"
 #include "base/memory.h"
 #include "supervision/termination.h"
 
@@ -81,4 +82,17 @@ void weir__cell_timer_clear(struct weir_system *system, struct weir__cell *cell)
 		timer_free(system, timer);
 	else
 		timer->cell = NULL; /* it fires now, and waits for the lock */
+}
+
+bool weir__cell_timer_set_deadline(struct weir_system *system,
+				   struct weir__cell *cell)
+{
+	uint64_t shutdown_ns = weir__record_of(cell)->shutdown_ns, at_ns;
+
+	if (!shutdown_ns)
+		return true;
+	at_ns = weir__clock_after(weir_executor_now(system->executor),
+				  shutdown_ns);
+	return at_ns == WEIR_FOREVER ||
+	       weir__cell_timer_set(system, cell, at_ns);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the orders to an actor have in common: its hooks, and that it goes on.
- * All in its slice, as its owner; hooks are called without the lock.
+ * What the actor's slice asks of its cell, and the actor's hooks. All in its
+ * slice, as its owner; hooks are called without the lock.
  *
  * Rule numbers like B2.1 are those of docs/conformance/supervision.md.
  */
@@ -9,11 +9,9 @@
 
 #include <assert.h>
 
-#include "supervision/branch.h"
 #include "supervision/lifecycle.h"
 #include "supervision/telling.h"
 #include "supervision/tree.h"
-#include "supervision/walk.h"
 
 uint16_t weir__child_flags(const struct weir_actor *actor)
 {
@@ -51,29 +49,6 @@ bool weir__child_drained(const struct weir_actor *actor)
 
 	weir__leave(system, held);
 	return drained;
-}
-
-void weir__child_alive(struct weir_system *system, struct weir__cell *cell,
-		       enum weir__life_event event)
-{
-	/* B2.1: an actor that has not started cannot go on. */
-	assert(cell->up);
-	(void)weir__cell_step(cell, event);
-	cell->kind = 0;
-	if (cell->own)
-		weir__branch_resume(system, cell);
-	/* For signals and messages that came meanwhile. */
-	weir__cell_order(cell, WEIR__ORDER_LOOK);
-}
-
-void weir__child_settled(struct weir_system *system, struct weir__cell *cell)
-{
-	struct weir__cell *child;
-	struct weir__walk walk;
-
-	weir__walk_begin(system, &walk, weir__tree_first(system, cell));
-	while ((child = weir__walk_next(system, &walk)))
-		child->flags &= (uint16_t)~WEIR__CELL_FRESH;
 }
 
 /* --- Hooks ---------------------------------------------------------------- */

@@ -39,13 +39,6 @@ void weir__child_started(struct weir__cell *cell);
 /* Reports the error of a hook that cannot fail the actor. */
 void weir__child_report(struct weir_actor *actor, int rc);
 
-/* The actor goes on, because of that event. Under the lock. */
-void weir__child_alive(struct weir_system *system, struct weir__cell *cell,
-		       enum weir__life_event event);
-
-/* The children no longer belong to a start under way. Under the lock. */
-void weir__child_settled(struct weir_system *system, struct weir__cell *cell);
-
 /* How an actor stops. */
 enum weir__stop {
 	WEIR__STOP_ASKING, /* `stopping` is asked; it may take time */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The table of a cell's life. A row is a state, an event, the next state, and
- * the orders that the cell gets. Without a row an event cannot come in that
+ * what is done, or which order the cell gets. Without a row an event cannot come in that
  * state; but for some, which come at any time or too late: by these nothing
  * changes.
  *
@@ -13,69 +13,88 @@
 
 #include "supervision/cell.h"
 
-#define ROW(state, event, next, orders) \
-	[WEIR__CELL_## \
-		state][WEIR__LIFE_##event] = {WEIR__CELL_##next, true, orders}
+#define STEP(state, event, next, orders, deeds) \
+	[WEIR__CELL_##state][WEIR__LIFE_##event] = {WEIR__CELL_##next, true, \
+						    orders, deeds}
+#define ROW(state, event, next, deeds) STEP(state, event, next, 0, deeds)
+#define ORDER(state, event, next, order) \
+	STEP(state, event, next, WEIR__ORDER_##order, 0)
+
+#define DO(deed) WEIR__DO_##deed
+#define NOTHING 0
+#define FAILS (DO(TELL) | DO(SUSPEND))
+#define RESTARTS (DO(DISARM) | DO(UNTELL) | DO(SUSPEND) | DO(STOP_FRESH))
+#define ENDS (DO(DISARM) | DO(UNTELL) | DO(END_TURNS))
+
 /* Each actor can be ended. */
 #define ROWS_TO_END(state) \
-	ROW(state, STOP, STOPPING, 0), ROW(state, KILL, STOPPING, 0), \
-		ROW(state, CLOSE, STOPPING, 0)
+	ROW(state, STOP, STOPPING, ENDS | DO(ARM) | DO(STOP_CHILDREN)), \
+		ROW(state, KILL, STOPPING, ENDS | DO(KILL_CHILDREN)), \
+		ROW(state, CLOSE, STOPPING, DO(DISARM) | DO(END_TURNS))
 
 static const struct weir__step table[WEIR__CELL_STATES][WEIR__LIFE_EVENTS] = {
-	ROW(FREE, SPAWN, STARTING, 0),
+	ROW(FREE, SPAWN, STARTING, NOTHING),
 
-	ROW(STARTING, REFUSE, FREE, 0),
-	ROW(STARTING, START, ALIVE, 0),
-	ROW(STARTING, FAIL, FAILED, 0),
+	ROW(STARTING, REFUSE, FREE, NOTHING),
+	ROW(STARTING, START, ALIVE, DO(SETTLE) | DO(GO_ON)),
+	ROW(STARTING, FAIL, FAILED, FAILS),
 	ROWS_TO_END(STARTING),
 
-	ROW(ALIVE, FAIL, FAILED, 0),
-	ROW(ALIVE, RESTART, RESTARTING, 0),
-	ROW(ALIVE, PROMISE, FINISHING, 0),
+	ROW(ALIVE, FAIL, FAILED, FAILS),
+	ROW(ALIVE, RESTART, RESTARTING, RESTARTS),
+	ROW(ALIVE, PROMISE, FINISHING, NOTHING),
 	ROWS_TO_END(ALIVE),
 
-	/* It has failed for good, and is not restarted: B5.3. Suspended, it
-	 * cannot keep its promise. */
-	ROW(FINISHING, FAIL, STOPPING, 0),
-	ROW(FINISHING, TIMER, FINISHING, WEIR__ORDER_KILL),
-	ROW(FINISHING, SUSPEND, FINISHING, WEIR__ORDER_STOP),
-	ROWS_TO_END(FINISHING),
+	/* It has failed for good, and is not restarted: B5.3. Its timer is set,
+	 * and stays. Suspended, it cannot keep its promise. */
+	ROW(FINISHING, FAIL, STOPPING,
+	    DO(UNTELL) | DO(END_TURNS) | DO(STOP_CHILDREN)),
+	ROW(FINISHING, STOP, STOPPING,
+	    DO(UNTELL) | DO(END_TURNS) | DO(STOP_CHILDREN)),
+	ROW(FINISHING, KILL, STOPPING,
+	    DO(UNTELL) | DO(END_TURNS) | DO(KILL_CHILDREN)),
+	ROW(FINISHING, CLOSE, STOPPING, DO(END_TURNS)),
+	ORDER(FINISHING, TIMER, FINISHING, KILL),
+	ORDER(FINISHING, SUSPEND, FINISHING, STOP),
 
-	ROW(FAILED, DELAY, DELAYED, 0),
-	ROW(FAILED, ESCALATE, ESCALATED, 0),
-	ROW(FAILED, ANSWER, FAILED, 0),
-	ROW(FAILED, RESUME, ALIVE, 0),
-	ROW(FAILED, RESTART, RESTARTING, 0),
+	ROW(FAILED, DELAY, DELAYED, NOTHING),
+	ROW(FAILED, ESCALATE, ESCALATED, NOTHING),
+	ROW(FAILED, ANSWER, FAILED, NOTHING),
+	ROW(FAILED, RESUME, ALIVE, DO(RESUME_CHILDREN) | DO(GO_ON)),
+	ROW(FAILED, RESTART, RESTARTING, RESTARTS),
 	ROWS_TO_END(FAILED),
 
-	ROW(DELAYED, TIMER, DUE, WEIR__ORDER_LOOK),
-	ROW(DELAYED, RESTART, RESTARTING, 0),
+	ORDER(DELAYED, TIMER, DUE, LOOK),
+	ROW(DELAYED, RESTART, RESTARTING, RESTARTS),
 	ROWS_TO_END(DELAYED),
 
-	ROW(DUE, ANSWER, FAILED, 0),
-	ROW(DUE, RESTART, RESTARTING, 0),
+	ROW(DUE, ANSWER, FAILED, NOTHING),
+	ROW(DUE, RESTART, RESTARTING, RESTARTS),
 	ROWS_TO_END(DUE),
 
-	ROW(ESCALATED, ANSWER, FAILED, 0),
-	ROW(ESCALATED, RESTART, RESTARTING, 0),
+	ROW(ESCALATED, ANSWER, FAILED, NOTHING),
+	ROW(ESCALATED, RESTART, RESTARTING, RESTARTS),
 	ROWS_TO_END(ESCALATED),
 
-	ROW(RESTARTING, HALT, HALTED, 0),
-	ROW(RESTARTING, RENEW, RENEWING, 0),
+	ROW(RESTARTING, HALT, HALTED, NOTHING),
+	ROW(RESTARTING, RENEW, RENEWING, NOTHING),
 	ROWS_TO_END(RESTARTING),
 
-	ROW(HALTED, GO, RENEWING, 0),
+	ROW(HALTED, GO, RENEWING, NOTHING),
 	ROWS_TO_END(HALTED),
 
-	ROW(RENEWING, START, ALIVE, 0),
-	ROW(RENEWING, FAIL, FAILED, 0),
+	ROW(RENEWING, START, ALIVE, DO(RESTART_CHILDREN) | DO(GO_ON)),
+	ROW(RENEWING, FAIL, FAILED, FAILS),
 	ROWS_TO_END(RENEWING),
 
-	ROW(STOPPING, TIMER, STOPPING, WEIR__ORDER_KILL),
-	ROW(STOPPING, END, ENDED, 0),
-	ROWS_TO_END(STOPPING),
+	ROW(STOPPING, STOP, STOPPING, NOTHING),
+	ROW(STOPPING, KILL, STOPPING, DO(KILL_CHILDREN)),
+	ROW(STOPPING, CLOSE, STOPPING, NOTHING),
+	ORDER(STOPPING, TIMER, STOPPING, KILL),
+	ROW(STOPPING, END, ENDED,
+	    DO(DISARM) | DO(UNTELL) | DO(FREE_NAME) | DO(LEAVE)),
 
-	ROW(ENDED, RELEASE, FREE, 0),
+	ROW(ENDED, RELEASE, FREE, NOTHING),
 };
 
 static bool changes_nothing(enum weir__cell_state state,
@@ -95,6 +114,7 @@ struct weir__step weir__life_step(enum weir__cell_state state,
 	struct weir__step step = table[state][event];
 
 	if (!step.possible && changes_nothing(state, event))
-		step = (struct weir__step){(uint8_t)state, true, 0};
+		step = (struct weir__step){.state = (uint8_t)state,
+					   .possible = true};
 	return step;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The life of a cell, as a step: a state and an event give the next state and
- * what is to be done. The table in life.c is all there is; it knows no cells,
- * and docs/supervision.md shows it.
+ * what is to be done. The table in life.c is all there is; it knows no cells.
+ * change.c does what the table says.
  *
  * A cell's state is changed under the system's lock: by the actor's own slice,
  * but for the kinds of a failure (FAILED to ESCALATED), which its supervisor
@@ -55,10 +55,32 @@ enum weir__life_event {
 };
 #define WEIR__LIFE_EVENTS (WEIR__LIFE_RELEASE + 1)
 
+/* What is to be done, in this order. */
+enum weir__life_deed {
+	/* before the state changes */
+	WEIR__DO_SETTLE = 1u << 0, /* its children are no longer of a start */
+	WEIR__DO_RESTART_CHILDREN = 1u << 1, /* all but those of this start */
+	WEIR__DO_RESUME_CHILDREN = 1u << 2,  /* those that it escalated */
+	/* after it */
+	WEIR__DO_DISARM = 1u << 3,  /* its timer */
+	WEIR__DO_UNTELL = 1u << 4,  /* its parent, which need not answer it */
+	WEIR__DO_TELL = 1u << 5,    /* its parent, which answers */
+	WEIR__DO_SUSPEND = 1u << 6, /* it and all below it */
+	WEIR__DO_GO_ON = 1u << 7,   /* they are no longer suspended */
+	WEIR__DO_STOP_FRESH = 1u << 8, /* children that a failed start left */
+	WEIR__DO_END_TURNS = 1u << 9,  /* it never takes a turn again */
+	WEIR__DO_ARM = 1u << 10,       /* a timer for its time to stop */
+	WEIR__DO_STOP_CHILDREN = 1u << 11,
+	WEIR__DO_KILL_CHILDREN = 1u << 12, /* and all below them */
+	WEIR__DO_FREE_NAME = 1u << 13,
+	WEIR__DO_LEAVE = 1u << 14, /* the tree */
+};
+
 struct weir__step {
 	uint8_t state;	/* the next one */
 	bool possible;	/* false: the event cannot come in that state */
 	uint8_t orders; /* that the cell gets, see cell.h */
+	uint16_t deeds; /* enum weir__life_deed */
 };
 
 /* What becomes of a cell in that state by the event. */

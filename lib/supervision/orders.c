@@ -16,9 +16,7 @@
 #include <errno.h>
 
 #include "executor/registry.h"
-#include "supervision/branch.h"
-#include "supervision/cell_timer.h"
-#include "supervision/names.h"
+#include "supervision/change.h"
 #include "supervision/siblings.h"
 #include "supervision/supervisor.h"
 #include "supervision/telling.h"
@@ -57,8 +55,7 @@ static void ordered_to_start(struct weir_actor *actor)
 	held = weir__enter(system);
 	if (well) {
 		weir__child_started(cell);
-		weir__child_settled(system, cell);
-		weir__child_alive(system, cell, WEIR__LIFE_START);
+		weir__cell_change(system, cell, WEIR__LIFE_START);
 	} else if (actor->flags & WEIR__ACTOR_FAILED) {
 		cell->kind = WEIR_FAILURE_START;
 	}
@@ -232,10 +229,9 @@ static void closing(struct weir_actor *actor)
 	weir__actor_set(actor, WEIR__ACTOR_CLOSED);
 	held = weir__enter(system);
 	cell->up = 0;
-	/* The executor has refused the actor: no child may be spawned
-	 * any more. */
-	if (weir__cell_step(cell, WEIR__LIFE_CLOSE))
-		weir__actor_suspend(actor, WEIR__GATE_SUSPENDED_PARENT);
+	/* If the executor has refused the actor, it is news: no child may be
+	 * spawned any more. */
+	weir__cell_change(system, cell, WEIR__LIFE_CLOSE);
 	weir__leave(system, held);
 	if (up)
 		weir__child_post_stop(actor);
@@ -251,12 +247,7 @@ static void child_ended(struct weir_actor *actor)
 	weir__watch_none(actor);
 	held = weir__enter(system);
 	self = weir__cell_ref(system, cell);
-	weir__cell_timer_clear(system, cell);
-	weir__family_untell(system, cell);
-	/* before anybody is told: its name is free then, C8 */
-	weir__name_clear(system, cell);
-	(void)weir__cell_step(cell, WEIR__LIFE_END); /* after closing() */
-	weir__branch_remove(system, cell);
+	weir__cell_change(system, cell, WEIR__LIFE_END); /* after closing() */
 	cell->actor = NULL;
 	weir__leave(system, held);
 	weir__watch_ended(system, cell, self, actor->error);

@@ -13,13 +13,11 @@
 #include "actor/in.h"
 #include "actor/port.h"
 #include "supervision/backoff.h"
-#include "supervision/branch.h"
-#include "supervision/cell_timer.h"
+#include "supervision/change.h"
 #include "supervision/lifecycle.h"
 #include "supervision/limit.h"
 #include "supervision/siblings.h"
 #include "supervision/tree.h"
-#include "supervision/walk.h"
 #include "supervision/watch.h"
 
 /* --- Failing -------------------------------------------------------------- */
@@ -59,14 +57,12 @@ void weir__child_fail(struct weir_actor *actor, uint8_t kind)
 	assert(actor->error || kind == WEIR__FINISHED);
 	weir__actor_set(actor, WEIR__ACTOR_CLOSED);
 	held = weir__enter(system);
-	(void)weir__cell_step(cell, WEIR__LIFE_FAIL);
 	if (!cell->kind)
 		cell->kind = kind;
 	fail_in_group(system, cell);
 	/* the supervisor is told under the same lock; its answer waits for this
 	 * slice */
-	weir__family_tell(system, cell);
-	weir__branch_suspend(system, cell);
+	weir__cell_change(system, cell, WEIR__LIFE_FAIL);
 	weir__leave(system, held);
 }
 
@@ -101,31 +97,6 @@ bool weir__child_finishes_to_restart(const struct weir_actor *actor)
 
 /* --- Resuming ------------------------------------------------------------- */
 
-/* The order that lets the actor go on. B2.1: an actor that has not started
- * cannot resume. */
-static uint8_t order_to_go_on(const struct weir__cell *cell)
-{
-	return cell->up && cell->kind != WEIR__FINISHED ? WEIR__ORDER_RESUME
-							: WEIR__ORDER_RESTART;
-}
-
-/* B2.4: the children whose failure was escalated to this one go on, too. Under
- * the lock. */
-static void resume_escalated(struct weir_system *system,
-			     struct weir__cell *cell)
-{
-	struct weir__cell *child;
-	struct weir__walk walk;
-
-	weir__walk_begin(system, &walk, weir__tree_first(system, cell));
-	while ((child = weir__walk_next(system, &walk))) {
-		if (child->state != WEIR__CELL_ESCALATED)
-			continue;
-		(void)weir__cell_step(child, WEIR__LIFE_ANSWER);
-		weir__cell_order(child, order_to_go_on(child));
-	}
-}
-
 void weir__child_ordered_to_resume(struct weir_actor *actor)
 {
 	struct weir_system *system = weir__system_of(actor);
@@ -140,8 +111,7 @@ void weir__child_ordered_to_resume(struct weir_actor *actor)
 	held = weir__enter(system);
 	/* claim 2 of cell.h: a failed actor is suspended */
 	assert(cell->own);
-	resume_escalated(system, cell);
-	weir__child_alive(system, cell, WEIR__LIFE_RESUME);
+	weir__cell_change(system, cell, WEIR__LIFE_RESUME);
 	weir__leave(system, held);
 }
 
@@ -164,18 +134,6 @@ static void pre_restart(struct weir_actor *actor)
 	weir__children_stop(system, weir__cell_of(actor), false);
 	weir__leave(system, held);
 	weir__child_post_stop(actor);
-}
-
-/* Stops the children that a failed start has spawned. Under the lock. */
-static void stop_fresh(struct weir_system *system, struct weir__cell *cell)
-{
-	struct weir__cell *child;
-	struct weir__walk walk;
-
-	weir__walk_begin(system, &walk, weir__tree_first(system, cell));
-	while ((child = weir__walk_next(system, &walk)))
-		if (child->flags & WEIR__CELL_FRESH)
-			weir__cell_stop(child, false);
 }
 
 /* Why the actor restarts with its siblings: a reference. Under the lock. */
@@ -204,15 +162,10 @@ void weir__child_ordered_to_restart(struct weir_actor *actor)
 	if (actor->flags & WEIR__ACTOR_FAILED)
 		weir__child_drop_failed_tokens(actor);
 	held = weir__enter(system);
-	weir__cell_timer_clear(system, cell);
-	weir__family_untell(system, cell);
 	if (!actor->error && cell->kind != WEIR__FINISHED)
 		actor->error = cause_of_parent(system, cell);
-	(void)weir__cell_step(cell, WEIR__LIFE_RESTART);
-	weir__branch_suspend(system, cell);
+	weir__cell_change(system, cell, WEIR__LIFE_RESTART);
 	cell->up = 0;
-	if (!up)
-		stop_fresh(system, cell);
 	weir__leave(system, held);
 	if (up)
 		pre_restart(actor);
@@ -265,27 +218,6 @@ static struct weir_error *before_start(struct weir_system *system,
 	record->all = NULL;
 	measure_backoff(system, cell);
 	return weir__record_keep(record, cause);
-}
-
-/* B4, step 6: surviving children restart, too; new children do not. Under the
- * lock. */
-static void restart_survivors(struct weir_system *system,
-			      struct weir__cell *cell)
-{
-	struct weir__cell *child;
-	struct weir__walk walk;
-
-	weir__walk_begin(system, &walk, weir__tree_first(system, cell));
-	while ((child = weir__walk_next(system, &walk))) {
-		if (child->flags & WEIR__CELL_FRESH)
-			continue;
-		weir__family_untell(system, child);
-		if (child->state == WEIR__CELL_ESCALATED)
-			(void)weir__cell_step(child, WEIR__LIFE_ANSWER);
-		weir__branch_restart(system, child);
-	}
-	/* in a second walk: the first may have lent the lock */
-	weir__child_settled(system, cell);
 }
 
 /* The ends of streams are told again: the new start has not been told of
@@ -355,8 +287,7 @@ static void begin_anew(struct weir_actor *actor)
 	} else {
 		weir__child_started(cell);
 		gone(system, cell);
-		restart_survivors(system, cell);
-		weir__child_alive(system, cell, WEIR__LIFE_START);
+		weir__cell_change(system, cell, WEIR__LIFE_START);
 	}
 	weir__leave(system, held);
 }
@@ -368,7 +299,8 @@ void weir__child_halted(struct weir_actor *actor)
 	bool held = weir__enter(system);
 	bool halts = weir__part_in_line(cell->part);
 
-	(void)weir__cell_step(cell, halts ? WEIR__LIFE_HALT : WEIR__LIFE_RENEW);
+	weir__cell_change(system, cell,
+			  halts ? WEIR__LIFE_HALT : WEIR__LIFE_RENEW);
 	if (halts) {
 		weir__part_change(system, cell, WEIR__PART_HALTS);
 		weir__group_changed(system, cell);

@@ -13,10 +13,10 @@
 #include "base/clock.h"
 #include "executor/registry.h"
 #include "supervision/cell_timer.h"
+#include "supervision/change.h"
 #include "supervision/lifecycle.h"
 #include "supervision/siblings.h"
 #include "supervision/tree.h"
-#include "supervision/walk.h"
 #include "supervision/watch.h"
 
 void weir__child_end_now(struct weir_actor *actor)
@@ -27,64 +27,11 @@ void weir__child_end_now(struct weir_actor *actor)
 	weir__actor_break(actor);
 }
 
-/*
- * Sets the alarm that kills the actor when its time to stop is over. False: no
- * memory.
- */
-static bool set_deadline(struct weir_system *system, struct weir__cell *cell)
-{
-	uint64_t shutdown_ns = weir__record_of(cell)->shutdown_ns, at_ns;
-
-	if (!shutdown_ns)
-		return true;
-	at_ns = weir__clock_after(weir_executor_now(system->executor),
-				  shutdown_ns);
-	return at_ns == WEIR_FOREVER ||
-	       weir__cell_timer_set(system, cell, at_ns);
-}
-
-/*
- * The actor drains: its children end by themselves. Stopped are those that have
- * failed, which would wait for an answer, and those of /system that do not
- * drain.
- */
-static void let_children_end(struct weir_system *system,
-			     struct weir__cell *cell)
-{
-	struct weir__cell *child;
-	struct weir__walk walk;
-
-	weir__walk_begin(system, &walk, weir__tree_first(system, cell));
-	while ((child = weir__walk_next(system, &walk)))
-		if (weir__life_failed(child->state) ||
-		    (!(child->flags & WEIR__CELL_LAST) &&
-		     weir__registry_running(child->actor->executor->registry)))
-			weir__cell_stop(child, false);
-}
-
-/* `asked`: its `stopping` was, and its deadline is set already. */
-static void stop_children(struct weir_system *system, struct weir__cell *cell,
-			  bool kill, bool asked)
-{
-	kill |= weir__record_of(cell)->shutdown_ns == WEIR_SHUTDOWN_BRUTAL;
-	if (cell->flags & WEIR__CELL_LAST) {
-		/* Suspended, they would not (see also tree.c). */
-		kill |= cell->suspends > 0;
-		if (!kill) {
-			let_children_end(system, cell);
-			return;
-		}
-	}
-	if (!kill && !asked && cell->first != WEIR__NO_CELL)
-		kill = !set_deadline(system, cell);
-	weir__children_stop(system, cell, kill);
-}
-
 void weir__child_stop(struct weir_actor *actor, enum weir__life_event event)
 {
 	struct weir_system *system = weir__system_of(actor);
 	struct weir__cell *cell = weir__cell_of(actor);
-	bool held, waits, asked;
+	bool held, waits;
 
 	assert(!(actor->flags & WEIR__ACTOR_LEAVING));
 	weir__actor_set(actor, WEIR__ACTOR_CLOSED);
@@ -92,13 +39,7 @@ void weir__child_stop(struct weir_actor *actor, enum weir__life_event event)
 	 * (C10) */
 	weir__watch_none(actor);
 	held = weir__enter(system);
-	weir__family_untell(system, cell);
-	asked = cell->state == WEIR__CELL_FINISHING;
-	if (!asked) /* the timer is that of a back-off */
-		weir__cell_timer_clear(system, cell);
-	(void)weir__cell_step(cell, event);
-	weir__actor_suspend(actor, WEIR__GATE_SUSPENDED_PARENT);
-	stop_children(system, cell, event == WEIR__LIFE_KILL, asked);
+	weir__cell_change(system, cell, event);
 	waits = cell->first != WEIR__NO_CELL;
 	weir__leave(system, held);
 	if (!waits)
@@ -125,7 +66,7 @@ static bool stop_ask(struct weir_actor *actor)
 		return false;
 	held = weir__enter(system);
 	(void)weir__cell_step(cell, WEIR__LIFE_PROMISE);
-	waits = !cell->suspends && set_deadline(system, cell);
+	waits = !cell->suspends && weir__cell_timer_set_deadline(system, cell);
 	weir__leave(system, held);
 	return waits;
 }
@@ -143,7 +84,7 @@ void weir__child_ordered_to_stop(struct weir_actor *actor, enum weir__stop how)
 		if (how != WEIR__STOP_KILL)
 			return;
 		held = weir__enter(system);
-		weir__children_stop(system, cell, true);
+		weir__cell_change(system, cell, WEIR__LIFE_KILL);
 		weir__leave(system, held);
 		return;
 	}

@@ -178,6 +178,158 @@ static void orders_never_come_too_late(void **state)
 				is_living(from));
 }
 
+/* --- Of what is done ------------------------------------------------------ */
+
+/* What has been done to a cell that is undone by something else. */
+enum { SUSPENDED = 1, BACKOFF = 2, DEADLINE = 4, TOLD = 8, BITS = 16 };
+
+/* Which of these hold after the step, if those of `before` held. */
+static unsigned after(unsigned before, struct weir__step step,
+		      enum weir__life_event event)
+{
+	unsigned bits = before;
+
+	if (event == WEIR__LIFE_TIMER || (step.deeds & WEIR__DO_DISARM))
+		bits &= ~(unsigned)(BACKOFF | DEADLINE);
+	if (event == WEIR__LIFE_ANSWER || (step.deeds & WEIR__DO_UNTELL))
+		bits &= ~(unsigned)TOLD;
+	if (step.deeds & (WEIR__DO_GO_ON | WEIR__DO_LEAVE))
+		bits &= ~(unsigned)SUSPENDED;
+	if (step.deeds & WEIR__DO_SUSPEND)
+		bits |= SUSPENDED;
+	if (step.deeds & WEIR__DO_TELL)
+		bits |= TOLD;
+	if (event == WEIR__LIFE_DELAY)
+		bits |= BACKOFF;
+	/* at most: not each actor has a bounded time to stop */
+	if (event == WEIR__LIFE_PROMISE || (step.deeds & WEIR__DO_ARM))
+		bits |= DEADLINE;
+	return bits;
+}
+
+/* A timer comes if there is one; answers but this come to who was answered. */
+static bool comes(unsigned bits, enum weir__life_event event)
+{
+	if (event == WEIR__LIFE_TIMER)
+		return bits & (BACKOFF | DEADLINE);
+	if (event == WEIR__LIFE_RESUME || event == WEIR__LIFE_DELAY ||
+	    event == WEIR__LIFE_ESCALATE)
+		return !(bits & TOLD);
+	return true;
+}
+
+/* True: that adds something to `seen`, which has, of each state, the sets of
+ * bits that there can be, a bit each. */
+static bool explore_step(uint32_t *seen, unsigned from, unsigned bits,
+			 enum weir__life_event event)
+{
+	struct weir__step step =
+		weir__life_step((enum weir__cell_state)from, event);
+	uint32_t to, old;
+
+	if (!(seen[from] & 1u << bits) || !comes(bits, event))
+		return false;
+	if (event == WEIR__LIFE_TIMER)
+		assert_true(step.possible);
+	if (!step.possible)
+		return false;
+	to = 1u << after(bits, step, event);
+	old = seen[step.state];
+	seen[step.state] |= to;
+	return !(old & to);
+}
+
+static void explore(uint32_t *seen)
+{
+	unsigned from, bits, event;
+	bool more = true;
+
+	seen[WEIR__CELL_FREE] = 1;
+	while (more) {
+		more = false;
+		for (from = 0; from < WEIR__CELL_STATES; from++)
+			for (bits = 0; bits < BITS; bits++)
+				for (event = 0; event < WEIR__LIFE_EVENTS;
+				     event++)
+					more |= explore_step(
+						seen, from, bits,
+						(enum weir__life_event)event);
+	}
+}
+
+/* All that can hold in that state, and all that always does. */
+static unsigned may_hold(uint32_t seen)
+{
+	unsigned bits, found = 0;
+
+	for (bits = 0; bits < BITS; bits++)
+		if (seen & 1u << bits)
+			found |= bits;
+	return found;
+}
+
+static unsigned must_hold(uint32_t seen)
+{
+	unsigned bits, found = BITS - 1;
+
+	for (bits = 0; bits < BITS; bits++)
+		if (seen & 1u << bits)
+			found &= bits;
+	return found;
+}
+
+static void what_is_done_is_undone(void **state)
+{
+	uint32_t seen[WEIR__CELL_STATES] = {0};
+	unsigned each;
+
+	explore(seen);
+	assert_int_equal(may_hold(seen[WEIR__CELL_STARTING]), 0);
+	assert_int_equal(may_hold(seen[WEIR__CELL_ALIVE]), 0);
+	assert_int_equal(may_hold(seen[WEIR__CELL_FINISHING]), DEADLINE);
+	assert_false(may_hold(seen[WEIR__CELL_STOPPING]) & BACKOFF);
+	assert_int_equal(may_hold(seen[WEIR__CELL_RESTARTING]), SUSPENDED);
+	assert_int_equal(may_hold(seen[WEIR__CELL_HALTED]), SUSPENDED);
+	assert_int_equal(may_hold(seen[WEIR__CELL_RENEWING]), SUSPENDED);
+	assert_int_equal(may_hold(seen[WEIR__CELL_ENDED]), 0);
+	/* from its failure to its new start */
+	for (each = WEIR__CELL_FAILED; each <= WEIR__CELL_RENEWING; each++)
+		assert_true(must_hold(seen[each]) & SUSPENDED);
+	assert_true(must_hold(seen[WEIR__CELL_DELAYED]) & BACKOFF);
+}
+
+/* Each state is entered in one way, whatever the actor comes from. */
+static void what_is_done_belongs_to_the_next_state(void **state)
+{
+	const unsigned children = WEIR__DO_STOP_CHILDREN |
+				  WEIR__DO_KILL_CHILDREN;
+	unsigned from, event;
+	struct weir__step step;
+
+	for (from = 0; from < WEIR__CELL_STATES; from++)
+		for (event = 0; event < WEIR__LIFE_EVENTS; event++) {
+			step = weir__life_step((enum weir__cell_state)from,
+					       (enum weir__life_event)event);
+			if (!step.possible || step.state == from)
+				continue;
+			assert_int_equal(!!(step.deeds & WEIR__DO_GO_ON),
+					 step.state == WEIR__CELL_ALIVE);
+			assert_int_equal(!!(step.deeds & WEIR__DO_TELL),
+					 event == WEIR__LIFE_FAIL &&
+						 step.state ==
+							 WEIR__CELL_FAILED);
+			assert_int_equal(!!(step.deeds & WEIR__DO_STOP_FRESH),
+					 step.state == WEIR__CELL_RESTARTING);
+			assert_int_equal(!!(step.deeds & WEIR__DO_END_TURNS),
+					 step.state == WEIR__CELL_STOPPING);
+			assert_int_equal(!!(step.deeds & children),
+					 step.state == WEIR__CELL_STOPPING &&
+						 event != WEIR__LIFE_CLOSE);
+			assert_int_equal(!!(step.deeds & WEIR__DO_LEAVE),
+					 step.state == WEIR__CELL_ENDED);
+		}
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -187,6 +339,8 @@ int main(void)
 		cmocka_unit_test(each_actor_can_be_ended_at_any_time),
 		cmocka_unit_test(who_stops_or_has_promised_to_ends),
 		cmocka_unit_test(orders_never_come_too_late),
+		cmocka_unit_test(what_is_done_is_undone),
+		cmocka_unit_test(what_is_done_belongs_to_the_next_state),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What the table in life.c says is to be done, is done here. All in the actor's
+ * slice, under the system's lock; walks over children lend it. Children that
+ * come along to a new start do so while their parent is still in its old state:
+ * a child that is spawned meanwhile belongs to that start. All else is done in
+ * the new state.
+ *
+ * Rule numbers like B2.4 are those of docs/conformance/supervision.md.
+ */
+#include "supervision/change.h"
+
+#include <assert.h>
+
+#include "executor/registry.h"
+#include "supervision/branch.h"
+#include "supervision/cell_timer.h"
+#include "supervision/names.h"
+#include "supervision/siblings.h"
+#include "supervision/tree.h"
+#include "supervision/walk.h"
+
+/* --- Children ------------------------------------------------------------- */
+
+/* No child belongs to a start under way any more. */
+static void settle(struct weir_system *system, struct weir__cell *cell)
+{
+	struct weir__cell *child;
+	struct weir__walk walk;
+
+	weir__walk_begin(system, &walk, weir__tree_first(system, cell));
+	while ((child = weir__walk_next(system, &walk)))
+		child->flags &= (uint16_t)~WEIR__CELL_FRESH;
+}
+
+/* The order that lets the actor go on. B2.1: an actor that has not started
+ * cannot resume. */
+static uint8_t order_to_go_on(const struct weir__cell *cell)
+{
+	return cell->up && cell->kind != WEIR__FINISHED ? WEIR__ORDER_RESUME
+							: WEIR__ORDER_RESTART;
+}
+
+/* B2.4: the children whose failure was escalated to this one go on, too. */
+static void resume_escalated(struct weir_system *system,
+			     struct weir__cell *cell)
+{
+	struct weir__cell *child;
+	struct weir__walk walk;
+
+	weir__walk_begin(system, &walk, weir__tree_first(system, cell));
+	while ((child = weir__walk_next(system, &walk))) {
+		if (child->state != WEIR__CELL_ESCALATED)
+			continue;
+		(void)weir__cell_step(child, WEIR__LIFE_ANSWER);
+		weir__cell_order(child, order_to_go_on(child));
+	}
+}
+
+/* B4, step 6: surviving children restart, too; new children do not. */
+static void restart_survivors(struct weir_system *system,
+			      struct weir__cell *cell)
+{
+	struct weir__cell *child;
+	struct weir__walk walk;
+
+	weir__walk_begin(system, &walk, weir__tree_first(system, cell));
+	while ((child = weir__walk_next(system, &walk))) {
+		if (child->flags & WEIR__CELL_FRESH)
+			continue;
+		weir__family_untell(system, child);
+		if (child->state == WEIR__CELL_ESCALATED)
+			(void)weir__cell_step(child, WEIR__LIFE_ANSWER);
+		weir__branch_restart(system, child);
+	}
+	/* in a second walk: the first may have lent the lock */
+	settle(system, cell);
+}
+
+/* Stops the children that a failed start has spawned. */
+static void stop_fresh(struct weir_system *system, struct weir__cell *cell)
+{
+	struct weir__cell *child;
+	struct weir__walk walk;
+
+	weir__walk_begin(system, &walk, weir__tree_first(system, cell));
+	while ((child = weir__walk_next(system, &walk)))
+		if (child->flags & WEIR__CELL_FRESH)
+			weir__cell_stop(child, false);
+}
+
+/*
+ * The actor drains: its children end by themselves. Stopped are those that have
+ * failed, which would wait for an answer, and those of /system that do not
+ * drain.
+ */
+static void let_children_end(struct weir_system *system,
+			     struct weir__cell *cell)
+{
+	struct weir__cell *child;
+	struct weir__walk walk;
+
+	weir__walk_begin(system, &walk, weir__tree_first(system, cell));
+	while ((child = weir__walk_next(system, &walk)))
+		if (weir__life_failed(child->state) ||
+		    (!(child->flags & WEIR__CELL_LAST) &&
+		     weir__registry_running(child->actor->executor->registry)))
+			weir__cell_stop(child, false);
+}
+
+static void stop_children(struct weir_system *system, struct weir__cell *cell,
+			  uint16_t deeds)
+{
+	bool kill = deeds & WEIR__DO_KILL_CHILDREN;
+
+	kill |= weir__record_of(cell)->shutdown_ns == WEIR_SHUTDOWN_BRUTAL;
+	if (cell->flags & WEIR__CELL_LAST) {
+		/* Suspended, they would not (see also branch.c). */
+		kill |= cell->suspends > 0;
+		if (!kill) {
+			let_children_end(system, cell);
+			return;
+		}
+	}
+	if (!kill && (deeds & WEIR__DO_ARM) && cell->first != WEIR__NO_CELL)
+		kill = !weir__cell_timer_set_deadline(system, cell);
+	weir__children_stop(system, cell, kill);
+}
+
+/* --- The actor itself ----------------------------------------------------- */
+
+static void go_on(struct weir_system *system, struct weir__cell *cell)
+{
+	/* B2.1: an actor that has not started cannot go on. */
+	assert(cell->up);
+	cell->kind = 0;
+	if (cell->own)
+		weir__branch_resume(system, cell);
+	/* For signals and messages that came meanwhile. */
+	weir__cell_order(cell, WEIR__ORDER_LOOK);
+}
+
+static void do_before(struct weir_system *system, struct weir__cell *cell,
+		      uint16_t deeds)
+{
+	if (deeds & WEIR__DO_SETTLE)
+		settle(system, cell);
+	if (deeds & WEIR__DO_RESTART_CHILDREN)
+		restart_survivors(system, cell);
+	if (deeds & WEIR__DO_RESUME_CHILDREN)
+		resume_escalated(system, cell);
+}
+
+/* What concerns its parent, and its own turns. */
+static void do_first(struct weir_system *system, struct weir__cell *cell,
+		     uint16_t deeds)
+{
+	if (deeds & WEIR__DO_DISARM)
+		weir__cell_timer_clear(system, cell);
+	if (deeds & WEIR__DO_UNTELL)
+		weir__family_untell(system, cell);
+	if (deeds & WEIR__DO_TELL)
+		weir__family_tell(system, cell);
+	if (deeds & WEIR__DO_SUSPEND)
+		weir__branch_suspend(system, cell);
+	if (deeds & WEIR__DO_GO_ON)
+		go_on(system, cell);
+	if (deeds & WEIR__DO_END_TURNS)
+		weir__actor_suspend(cell->actor, WEIR__GATE_SUSPENDED_PARENT);
+}
+
+static void do_then(struct weir_system *system, struct weir__cell *cell,
+		    uint16_t deeds)
+{
+	if ((deeds & WEIR__DO_STOP_FRESH) && !cell->up)
+		stop_fresh(system, cell);
+	if (deeds & (WEIR__DO_STOP_CHILDREN | WEIR__DO_KILL_CHILDREN))
+		stop_children(system, cell, deeds);
+	/* before anybody is told: its name is free then, C8 */
+	if (deeds & WEIR__DO_FREE_NAME)
+		weir__name_clear(system, cell);
+	if (deeds & WEIR__DO_LEAVE)
+		weir__branch_remove(system, cell);
+}
+
+void weir__cell_change(struct weir_system *system, struct weir__cell *cell,
+		       enum weir__life_event event)
+{
+	const struct weir__step step = weir__life_step(cell->state, event);
+
+	assert(step.possible && !step.orders);
+	do_before(system, cell, step.deeds);
+	cell->state = step.state;
+	do_first(system, cell, step.deeds);
+	do_then(system, cell, step.deeds);
+}
