@@ -2,7 +2,8 @@
 /*
  * The life of a cell, as a step: a state and an event give the next state and
  * what is to be done. The table in life.c is all there is; it knows no cells.
- * change.c does what the table says.
+ * change.c does what the table says; docs/supervision.md shows it, in the words
+ * of the comments here.
  *
  * A cell's state is changed under the system's lock: by the actor's own slice,
  * but for the kinds of a failure (FAILED to ESCALATED), which its supervisor
@@ -15,65 +16,66 @@
 #include <stdint.h>
 
 enum weir__cell_state {
-	WEIR__CELL_FREE,
-	WEIR__CELL_STARTING, /* its first start is to come, or under way */
-	WEIR__CELL_ALIVE,
-	WEIR__CELL_FINISHING,  /* `stopping` said 1: it ends by itself */
-	WEIR__CELL_FAILED,     /* waits for its supervisor's answer */
-	WEIR__CELL_DELAYED,    /* failed; its back-off runs */
-	WEIR__CELL_DUE,	       /* failed; its back-off is over: restart it */
-	WEIR__CELL_ESCALATED,  /* failed; its parent has failed with that */
-	WEIR__CELL_RESTARTING, /* waits for the children that end first */
-	WEIR__CELL_HALTED,     /* waits until its group starts */
+	WEIR__CELL_FREE,       /* no actor has the cell */
+	WEIR__CELL_STARTING,   /* its first start is to come, or under way */
+	WEIR__CELL_ALIVE,      /* its turns run, unless it is suspended */
+	WEIR__CELL_FINISHING,  /* its `stopping` said 1: it ends by itself */
+	WEIR__CELL_FAILED,     /* it waits for its supervisor's answer */
+	WEIR__CELL_DELAYED,    /* it has failed, and its back-off runs */
+	WEIR__CELL_DUE,	       /* it has failed, and its back-off is over */
+	WEIR__CELL_ESCALATED,  /* its supervisor has failed with its failure */
+	WEIR__CELL_RESTARTING, /* it waits for children that end first */
+	WEIR__CELL_HALTED,     /* it waits for its turn to start */
 	WEIR__CELL_RENEWING,   /* a further start is under way */
-	WEIR__CELL_STOPPING,   /* waits for its children, then ends */
-	WEIR__CELL_ENDED,
+	WEIR__CELL_STOPPING,   /* it waits for its children, and then ends */
+	WEIR__CELL_ENDED,      /* it is not released yet */
 };
 #define WEIR__CELL_STATES (WEIR__CELL_ENDED + 1)
 
 enum weir__life_event {
-	WEIR__LIFE_SPAWN,    /* the cell is taken */
-	WEIR__LIFE_REFUSE,   /* the actor could not be started */
+	WEIR__LIFE_SPAWN,    /* it is spawned */
+	WEIR__LIFE_REFUSE,   /* it could not be started */
 	WEIR__LIFE_START,    /* a start went well */
 	WEIR__LIFE_FAIL,     /* it has failed, or finished to begin anew */
-	WEIR__LIFE_DELAY,    /* its supervisor restarts it after a back-off */
+	WEIR__LIFE_DELAY,    /* it will restart after a back-off */
 	WEIR__LIFE_TIMER,    /* its back-off, or its time to stop, is over */
 	WEIR__LIFE_ESCALATE, /* its supervisor fails with its failure */
-	WEIR__LIFE_ANSWER,   /* its supervisor answers it now */
-	WEIR__LIFE_RESUME,   /* the order */
-	WEIR__LIFE_RESTART,  /* the order, or the order to halt */
-	WEIR__LIFE_HALT,     /* its children are gone; it is to halt first */
-	WEIR__LIFE_RENEW,    /* its children are gone; it starts */
-	WEIR__LIFE_GO,	     /* the order */
-	WEIR__LIFE_PROMISE,  /* `stopping` says 1 */
-	WEIR__LIFE_STOP,     /* it is to stop, or has come to its end */
-	WEIR__LIFE_KILL,     /* and so are all below it, at once */
-	WEIR__LIFE_SUSPEND,  /* its parent has been suspended */
-	WEIR__LIFE_CLOSE,    /* the final slice */
-	WEIR__LIFE_END,	     /* the actor has ended */
-	WEIR__LIFE_RELEASE,  /* its memory is free */
+	WEIR__LIFE_ANSWER,   /* its supervisor answers now */
+	WEIR__LIFE_RESUME,   /* order RESUME */
+	WEIR__LIFE_RESTART,  /* order RESTART or HALT */
+	WEIR__LIFE_HALT,     /* no child is left, but it has to wait its turn */
+	WEIR__LIFE_RENEW,    /* no child is left that has to end first */
+	WEIR__LIFE_GO,	     /* order GO */
+	WEIR__LIFE_PROMISE,  /* its `stopping` says 1 */
+	WEIR__LIFE_STOP,     /* order STOP, or its own end */
+	WEIR__LIFE_KILL,     /* order KILL */
+	WEIR__LIFE_SUSPEND,  /* its parent is suspended */
+	WEIR__LIFE_CLOSE,    /* its final slice begins */
+	WEIR__LIFE_END,	     /* its final slice is over */
+	WEIR__LIFE_RELEASE,  /* its memory is the user's again */
 };
 #define WEIR__LIFE_EVENTS (WEIR__LIFE_RELEASE + 1)
 
-/* What is to be done, in this order. */
+/* What is to be done, in this order: at first, before the state changes. */
 enum weir__life_deed {
-	/* before the state changes */
-	WEIR__DO_SETTLE = 1u << 0, /* its children are no longer of a start */
-	WEIR__DO_RESTART_CHILDREN = 1u << 1, /* all but those of this start */
-	WEIR__DO_RESUME_CHILDREN = 1u << 2,  /* those that it escalated */
-	/* after it */
-	WEIR__DO_DISARM = 1u << 3,  /* its timer */
-	WEIR__DO_UNTELL = 1u << 4,  /* its parent, which need not answer it */
-	WEIR__DO_TELL = 1u << 5,    /* its parent, which answers */
-	WEIR__DO_SUSPEND = 1u << 6, /* it and all below it */
-	WEIR__DO_GO_ON = 1u << 7,   /* they are no longer suspended */
-	WEIR__DO_STOP_FRESH = 1u << 8, /* children that a failed start left */
-	WEIR__DO_END_TURNS = 1u << 9,  /* it never takes a turn again */
-	WEIR__DO_ARM = 1u << 10,       /* a timer for its time to stop */
-	WEIR__DO_STOP_CHILDREN = 1u << 11,
-	WEIR__DO_KILL_CHILDREN = 1u << 12, /* and all below them */
-	WEIR__DO_FREE_NAME = 1u << 13,
-	WEIR__DO_LEAVE = 1u << 14, /* the tree */
+	WEIR__DO_SETTLE = 1u << 0, /* its children are no longer new */
+	/* its children restart, but for new ones */
+	WEIR__DO_RESTART_CHILDREN = 1u << 1,
+	/* children whose failure was escalated go on */
+	WEIR__DO_RESUME_CHILDREN = 1u << 2,
+	/* then, in the new state */
+	WEIR__DO_DISARM = 1u << 3,     /* its timer is cleared */
+	WEIR__DO_UNTELL = 1u << 4,     /* its parent need not answer */
+	WEIR__DO_TELL = 1u << 5,       /* its parent is told */
+	WEIR__DO_SUSPEND = 1u << 6,    /* it is suspended, with all below */
+	WEIR__DO_GO_ON = 1u << 7,      /* it goes on, with all below */
+	WEIR__DO_STOP_FRESH = 1u << 8, /* new children of a failed start stop */
+	WEIR__DO_END_TURNS = 1u << 9,  /* no turn of it runs any more */
+	WEIR__DO_ARM = 1u << 10,       /* its time to stop begins */
+	WEIR__DO_STOP_CHILDREN = 1u << 11, /* its children stop */
+	WEIR__DO_KILL_CHILDREN = 1u << 12, /* all below it are killed */
+	WEIR__DO_FREE_NAME = 1u << 13,	   /* its name is free */
+	WEIR__DO_LEAVE = 1u << 14,	   /* it leaves the tree */
 };
 
 struct weir__step {

@@ -6,8 +6,8 @@ Below its title each page has one line: the way up to that list, to its header a
 to the next page. The last section of a header's page is "Functions", the
 signatures that the header has, and where the other functions are that the page
 names. Blocks of C have the line breaks that their program has. This compares these
-with the list, the headers and the programs, or writes them, and docs/operators.md
-with them: after functions have been renamed in all files, say. What a page or a
+with the list, the headers and the programs, or writes them, and docs/operators.md and
+the tables of life.py with them: after functions have been renamed in all files, say. What a page or a
 source refers to is there. The pages of decisions are numbered from 1 on, and
 docs/decisions/README.md lists them in that order.
 """
@@ -248,8 +248,9 @@ def main():
                             "line breaks: run test/spec/pages.py . --write")
         check_links(path, problems)
     if "--write" in sys.argv[2:]:
-        operators = pathlib.Path(__file__).with_name("operators.py")
-        subprocess.run([operators, source, "--write"], check=True)
+        for name in ("operators.py", "life.py"):
+            script = pathlib.Path(__file__).with_name(name)
+            subprocess.run([script, source, "--write"], check=True)
     check_comments(source, problems)
     check_decisions(pages, problems)
     for problem in problems:
