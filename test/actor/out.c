@@ -303,7 +303,7 @@ static void one_of_a_broadcast_may_leave_while_tokens_flow(void **state)
 }
 
 /* The slice that learns of it may not run a turn, and rests with a port that is
- * ready and still counted: found by test/actor/random.c. */
+ * ready and still counted: found by test/scenario/actors_random.c. */
 static void a_full_link_that_leaves_lets_the_others_go_on(void **state)
 {
 	struct weir_sim *sim = sim_new(1);

@@ -75,7 +75,7 @@ def read_mutants():
         pair
         for kind in ("publisher", "subscriber", "processor")
         for pair in MUTANT.findall(
-            (source / f"test/testkit/{kind}.c").read_text()
+            (source / f"test/testkit/verify_{kind}.c").read_text()
         )
     }
 

@@ -6,7 +6,7 @@
 #ifndef WEIR_TEST_SUPERVISION_HIERARCHY_ACTS_H
 #define WEIR_TEST_SUPERVISION_HIERARCHY_ACTS_H
 
-#include "supervision/hierarchy_types.h"
+#include "scenario/hierarchy_types.h"
 
 /* --- What a node does to others ------------------------------------------- */
 

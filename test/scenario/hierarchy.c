@@ -5,7 +5,7 @@
  * its counterpart. Most worlds are small, so that there are many; some have 500
  * actors.
  */
-#include "supervision/hierarchy.h"
+#include "scenario/hierarchy.h"
 #include "support.h"
 
 /* Every how many steps the tree is looked at as a whole. */

@@ -14,7 +14,7 @@
 #ifndef WEIR_TEST_SUPERVISION_HIERARCHY_H
 #define WEIR_TEST_SUPERVISION_HIERARCHY_H
 
-#include "supervision/hierarchy_node.h"
+#include "scenario/hierarchy_node.h"
 
 /* --- The world ------------------------------------------------------------ */
 

@@ -2,7 +2,7 @@
 /*
  * What being in a system costs an actor that is never watched and never fails:
  * a little memory, and nothing per token. The chains are those of
- * test/actor/steady.c, with a supervisor.
+ * test/scenario/actors_steady.c, with a supervisor.
  */
 #include "actor/kit.h"
 

@@ -4,7 +4,7 @@
  * beside. It comes to rest, everybody who is alive answers, and it ends, in
  * peace or not.
  */
-#include "supervision/hierarchy.h"
+#include "scenario/hierarchy.h"
 
 #include <pthread.h>
 #include <sched.h>

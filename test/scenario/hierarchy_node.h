@@ -6,7 +6,7 @@
 #ifndef WEIR_TEST_SUPERVISION_HIERARCHY_NODE_H
 #define WEIR_TEST_SUPERVISION_HIERARCHY_NODE_H
 
-#include "supervision/hierarchy_acts.h"
+#include "scenario/hierarchy_acts.h"
 
 /* --- Hooks, in order ------------------------------------------------------ */
 
