@@ -289,30 +289,3 @@ int weir_actor_set_stats(struct weir_actor *actor, struct weir_stats *stats)
 	weir__actor_break(actor);
 	return rc;
 }
-
-/* --- For the registry ----------------------------------------------------- */
-
-bool weir__task_tryref(struct weir_task *task)
-{
-	struct weir_actor *actor =
-		weir_container_of(task, struct weir_actor, task);
-	uint32_t refs = ck_pr_load_32(&actor->refs);
-
-	/* relaxed: the registry's lock keeps the memory there meanwhile */
-	while (refs)
-		if (ck_pr_cas_32_value(&actor->refs, refs, refs + 1, &refs))
-			return true;
-	return false;
-}
-
-void weir__task_unref(struct weir_task *task)
-{
-	weir_actor_unref(weir_container_of(task, struct weir_actor, task));
-}
-
-void weir__task_end(struct weir_task *task, enum weir__phase phase)
-{
-	weir__actor_signal(weir_container_of(task, struct weir_actor, task),
-			   phase == WEIR__ABORTING ? WEIR__SIGNAL_ABORT
-						   : WEIR__SIGNAL_DRAIN);
-}

@@ -242,32 +242,6 @@ int weir__registry_add(struct weir_executor *executor, struct weir_task *task,
 	return add_late(executor, *index);
 }
 
-void weir__registry_hold(struct weir_executor *executor)
-{
-	struct weir__registry *registry = executor->registry;
-
-	weir__thread.holds++;
-	weir__lock(&registry->lock);
-	registry->alive++;
-	weir__unlock(&registry->lock);
-}
-
-size_t weir__registry_alive(const struct weir__registry *registry)
-{
-	size_t alive = registry->alive;
-	const struct weir__shard *shard;
-
-	for (shard = registry->shards; shard; shard = shard->next)
-		alive -= ck_pr_load_64(&shard->done);
-	/* acquire: an actor that is counted as done is counted as started too,
-	 * so the sum is never too small, and it has been released; pairs with
-	 * the release in weir__registry_done() */
-	ck_pr_fence_acquire();
-	for (shard = registry->shards; shard; shard = shard->next)
-		alive += ck_pr_load_64(&shard->started);
-	return alive;
-}
-
 void weir__registry_fence(const struct weir__registry *registry)
 {
 	const struct timespec long_enough = {.tv_nsec = 1000 * 1000};
@@ -281,7 +255,8 @@ void weir__registry_fence(const struct weir__registry *registry)
 }
 
 uint32_t weir__registry_collect(struct weir__registry *registry,
-				uint32_t *index, struct weir_task **tasks)
+				uint32_t *index, struct weir_task **tasks,
+				const struct weir__task_ops *ops)
 {
 	uint32_t n = 0;
 
@@ -292,7 +267,7 @@ uint32_t weir__registry_collect(struct weir__registry *registry,
 		/* acquire: the task; pairs with the release in
 		 * weir__registry_add() */
 		ck_pr_fence_acquire();
-		if (task && weir__task_tryref(task))
+		if (task && ops->tryref(task))
 			tasks[n++] = task;
 	}
 	weir__unlock(&registry->lock);

@@ -57,18 +57,12 @@
 #include "base/membarrier.h"
 #include "base/memory.h"
 #include "base/thread.h"
+#include "executor/registry_done.h"
 
 #ifndef WEIR__SPARES /* the explorer's are fewer */
 #define WEIR__SPARES 64u
 #endif
 #define WEIR__BLOCKS 26u
-
-/*
- * States, and who moves them: running -> draining -> aborting, also running ->
- * aborting, by weir_executor_end_async() and weir_executor_stop_async(); never
- * back.
- */
-enum weir__phase { WEIR__RUNNING, WEIR__DRAINING, WEIR__ABORTING };
 
 /*
  * A bit beside the phase, in the same word. It is set while
@@ -181,19 +175,6 @@ static inline enum weir__phase weir__registry_phase(
 int weir__registry_await(struct weir_executor *executor);
 
 /*
- * Counts `n` actors as done that no shard counts; completes drains if these
- * were the last.
- */
-void weir__registry_done_locked(struct weir_executor *executor, size_t n);
-
-/*
- * The calling thread holds the executor until weir__registry_done(), as a
- * leaving actor does. The caller knows an actor of the executor that is not
- * leaving.
- */
-void weir__registry_hold(struct weir_executor *executor);
-
-/*
  * An actor is released: may complete a drain. The executor may be gone on
  * return.
  */
@@ -214,29 +195,30 @@ static inline void weir__registry_done(struct weir_executor *executor)
 		weir__registry_done_locked(executor, 0);
 }
 
-void weir__registry_dropped(struct weir_executor *executor, uint64_t n_items);
-
-/* Those added and not done. Under the lock. */
-size_t weir__registry_alive(const struct weir__registry *registry);
-
 /* Claim 2: after a change of the phase. */
 void weir__registry_fence(const struct weir__registry *registry);
 
 #define WEIR__COLLECTED 32u
 
+/* What a task is: told by who ends an executor. */
+struct weir__task_ops {
+	/* False when the task is on its way out. Under the lock. */
+	bool (*tryref)(struct weir_task *task);
+	void (*unref)(struct weir_task *task);
+	/* Tells it to end. */
+	void (*end)(struct weir_task *task, enum weir__phase phase);
+};
+
 /* Up to WEIR__COLLECTED referenced tasks from *index on; returns how many. */
 uint32_t weir__registry_collect(struct weir__registry *registry,
-				uint32_t *index, struct weir_task **tasks);
+				uint32_t *index, struct weir_task **tasks,
+				const struct weir__task_ops *ops);
 
 /*
- * The actor layer knows what a task is, and defines these four functions.
- * run: as weir_task_run(), on a thread that does nothing else and has set
- * weir__thread.running; true: the caller submits the task again.
- * tryref: false when the task is on its way out.
+ * As weir_task_run(), on a thread that does nothing else and has set
+ * weir__thread.running; true: the caller submits the task again. The actor
+ * layer defines it.
  */
 bool weir__task_run(struct weir_task *task);
-bool weir__task_tryref(struct weir_task *task);
-void weir__task_unref(struct weir_task *task);
-void weir__task_end(struct weir_task *task, enum weir__phase phase);
 
 #endif

@@ -49,19 +49,6 @@ void weir_task_run(struct weir_task *task)
 	(void)weir__task_run(task);
 }
 
-bool weir__task_tryref(struct weir_task *task)
-{
-	return false;
-}
-
-void weir__task_unref(struct weir_task *task)
-{
-}
-
-void weir__task_end(struct weir_task *task, enum weir__phase phase)
-{
-}
-
 static inline int fake_submit(struct weir_executor *executor,
 			      struct fake_task *fake)
 {

@@ -35,7 +35,7 @@ static const struct explorer_exception exceptions[] = {
 	 "registry_shards.c has who needs it"},
 	{"registry.c", "weir__registry_collect", "ck_pr_fence_acquire", 0,
 	 "registry_shards.c has who needs it"},
-	{"registry.c", "weir__registry_alive", "ck_pr_fence_acquire", 0,
+	{"registry_done.c", "weir__registry_alive", "ck_pr_fence_acquire", 0,
 	 "registry_shards.c has who needs it"},
 };
 

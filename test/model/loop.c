@@ -15,6 +15,7 @@
 
 #include "base/futex.h"
 #include "base/thread.h"
+#include "executor/executor.h"
 #include "executor/poller.h"
 #include "executor/registry.h"
 #include "runner.h"
@@ -116,18 +117,12 @@ void weir_task_run(struct weir_task *task)
 	}
 }
 
-bool weir__task_tryref(struct weir_task *task)
+static bool tryref(struct weir_task *task)
 {
 	return false;
 }
 
-void weir__task_unref(struct weir_task *task)
-{
-}
-
-void weir__task_end(struct weir_task *task, enum weir__phase phase)
-{
-}
+static const struct weir__task_ops tasks = {.tryref = tryref};
 
 static void *alloc(size_t size, void *context)
 {
@@ -270,8 +265,8 @@ static void setup_drained(void *context)
 
 	set_up_actors(w, 1);
 	w->ending.drain.done = drain_over;
-	assert(weir_executor_end_async(weir_loop_executor(w->loop),
-				       &w->ending.drain, WEIR_FOREVER) == 0);
+	assert(weir__executor_end(weir_loop_executor(w->loop), &w->ending.drain,
+				  WEIR_FOREVER, WEIR__DRAINING, &tasks) == 0);
 }
 
 static void release(struct world *w, int i)
