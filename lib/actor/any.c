@@ -32,7 +32,7 @@ int weir_any_add(struct weir_any *any, struct weir_port *port)
 	if (rc < 0)
 		return rc;
 	if (!port || port->actor != any->port.actor || weir__port_group(port) ||
-	    port->kind == WEIR__PORT_ANY)
+	    weir__port_is_any(port))
 		return -EINVAL;
 	if (!weir__is_new(port->actor))
 		return -EPERM;

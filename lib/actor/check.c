@@ -89,9 +89,9 @@ static struct node *any_waits_for(const struct graph *graph,
 	for (member = any->actor->ports; member; member = member->next) {
 		if (weir__port_group(member) != any || weir__port_off(member))
 			continue;
-		if (member->kind != WEIR__PORT_IN)
+		if (!weir__in_of(member))
 			return NULL;
-		node = waits_for(graph, (const struct weir_in *)member);
+		node = waits_for(graph, weir__in_of(member));
 		if (!node)
 			return NULL;
 	}
@@ -101,9 +101,9 @@ static struct node *any_waits_for(const struct graph *graph,
 static struct node *port_waits_for(const struct graph *graph,
 				   const struct weir_port *port)
 {
-	if (port->kind == WEIR__PORT_IN)
-		return waits_for(graph, (const struct weir_in *)port);
-	return port->kind == WEIR__PORT_ANY ? any_waits_for(graph, port) : NULL;
+	if (weir__in_of(port))
+		return waits_for(graph, weir__in_of(port));
+	return weir__port_is_any(port) ? any_waits_for(graph, port) : NULL;
 }
 
 static struct node *actor_waits_for(const struct graph *graph,

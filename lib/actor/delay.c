@@ -116,6 +116,7 @@ static void delay_close(struct weir_port *port, struct weir_error *error)
 }
 
 const struct weir__port_ops weir__delay_ops = {
+	.waits = true,
 	.available = delay_available,
 	.close = delay_close,
 };

@@ -58,9 +58,7 @@ static struct weir__grant_port *of(struct weir_port *port)
 
 static bool is_grant(const struct weir_port *port)
 {
-	return port->kind == WEIR__PORT_OTHER &&
-	       ((const struct weir__other_port *)port)->ops->arm ==
-		       weir__grant_arm;
+	return weir__port_ops(port)->arm == weir__grant_arm;
 }
 
 /* True if the port holds all that it asks for. */

@@ -536,7 +536,7 @@ static bool others_alive(const struct weir_out *out)
 	const struct weir_port *port;
 
 	for (port = out->port.actor->ports; port; port = port->next)
-		if (port != &out->port && port->kind == WEIR__PORT_OUT &&
+		if (port != &out->port && weir__out_of(port) &&
 		    !(port->flags & WEIR__PORT_ENDED))
 			return true;
 	return false;
@@ -687,6 +687,7 @@ static void out_fini(struct weir_port *port)
 }
 
 const struct weir__port_ops weir__out_ops = {
+	.waits = true,
 	.available = out_available,
 	.publish = out_publish,
 	.wake = out_wake,

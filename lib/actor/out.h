@@ -70,9 +70,9 @@ struct weir__fan {
  */
 static inline bool weir__out_drops(const struct weir_port *port)
 {
-	return port->kind == WEIR__PORT_OUT &&
-	       (((const struct weir_out *)port)->putter.flags &
-		WEIR__OUT_CANCELLED) != 0;
+	const struct weir_out *out = weir__out_of(port);
+
+	return out && (out->putter.flags & WEIR__OUT_CANCELLED);
 }
 
 /* The out-port's one link, or NULL. */

@@ -7,11 +7,9 @@
  * semaphores, channels and completions, and those of other layers. An adapter
  * does the same with WEIR__PORT_ADAPTER.
  *
- * The kinds before WEIR__PORT_OTHER are known by name in other places. Their
- * tables are in port.c; slice.c, settle.c and link.h have code of their own for
- * in-ports and out-ports; check.c, stats.c and lib/supervision (pending,
- * mailbox, restart, watch) ask for the kind to learn where tokens come in and
- * go out.
+ * The tables of the kinds before WEIR__PORT_OTHER are in port.c. Only port.c and
+ * this header know a port's kind. What has to do with tokens asks whether a port
+ * is an in-port or an out-port: weir__in_of(), weir__out_of().
  */
 #ifndef WEIR_ACTOR_PORT_H
 #define WEIR_ACTOR_PORT_H
@@ -56,6 +54,7 @@ enum {
  */
 struct weir__port_ops {
 	bool takes; /* tokens come in here: its actor is no source */
+	bool waits; /* it is not ready for a reason that passes by itself */
 	/*
 	 * How many tokens, slots or permits are available until the owner uses
 	 * them; looks at what others have published. May set AT_END.
@@ -101,6 +100,30 @@ static inline const struct weir__port_ops *weir__port_ops(
 	if (WEIR_UNLIKELY(port->kind >= WEIR__PORT_OTHER))
 		return ((const struct weir__other_port *)port)->ops;
 	return weir__port_kinds[port->kind];
+}
+
+/* The in-port that it is, or NULL. */
+static inline struct weir_in *weir__in_of(const struct weir_port *port)
+{
+	return port->kind == WEIR__PORT_IN ? (struct weir_in *)port : NULL;
+}
+
+/* The out-port that it is, or NULL. */
+static inline struct weir_out *weir__out_of(const struct weir_port *port)
+{
+	return port->kind == WEIR__PORT_OUT ? (struct weir_out *)port : NULL;
+}
+
+/* True if it is a weir_any: weir__port_group() of its members. */
+static inline bool weir__port_is_any(const struct weir_port *port)
+{
+	return port->kind == WEIR__PORT_ANY;
+}
+
+/* True if it adapts another port of its actor. */
+static inline bool weir__port_adapts(const struct weir_port *port)
+{
+	return port->kind == WEIR__PORT_ADAPTER;
 }
 
 /*

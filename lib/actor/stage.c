@@ -370,30 +370,36 @@ int weir_consumer_init(struct weir_consumer *consumer,
 
 /* --- Chains --------------------------------------------------------------- */
 
-/* The actor's only port of that kind, or NULL. */
-static struct weir_port *only_port(const struct weir_actor *actor,
-				   enum weir__port_kind kind)
-{
-	struct weir_port *port, *found = NULL;
-
-	for (port = actor->ports; port; port = port->next) {
-		if (port->kind != kind)
-			continue;
-		if (found)
-			return NULL;
-		found = port;
-	}
-	return found;
-}
-
+/* The actor's only out-port, or NULL. */
 static struct weir_out *out_of(const struct weir_actor *actor)
 {
-	return (struct weir_out *)only_port(actor, WEIR__PORT_OUT);
+	struct weir_out *out = NULL;
+	struct weir_port *port;
+
+	for (port = actor->ports; port; port = port->next) {
+		if (!weir__out_of(port))
+			continue;
+		if (out)
+			return NULL;
+		out = weir__out_of(port);
+	}
+	return out;
 }
 
+/* The actor's only in-port, or NULL. */
 static struct weir_in *in_of(const struct weir_actor *actor)
 {
-	return (struct weir_in *)only_port(actor, WEIR__PORT_IN);
+	struct weir_in *in = NULL;
+	struct weir_port *port;
+
+	for (port = actor->ports; port; port = port->next) {
+		if (!weir__in_of(port))
+			continue;
+		if (in)
+			return NULL;
+		in = weir__in_of(port);
+	}
+	return in;
 }
 
 /* Each of them new, and there once: a new actor's index is nobody's yet. */

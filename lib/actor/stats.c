@@ -50,9 +50,9 @@ static enum waiting reason(const struct weir_actor *actor)
 		/* a hint: somebody may be unblocking it */
 		if (!ck_pr_load_32(&port->blocked))
 			continue;
-		if (port->kind == WEIR__PORT_IN)
+		if (weir__in_of(port))
 			return WAIT_IN;
-		if (port->kind == WEIR__PORT_OUT)
+		if (weir__out_of(port))
 			reason = WAIT_OUT;
 	}
 	return reason;

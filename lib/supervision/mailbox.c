@@ -25,12 +25,6 @@
 #define FRESH (1u << 31)
 #define POSITION WEIR__INDEX_MASK
 
-static const struct weir_in *in_of(const struct weir_port *port)
-{
-	return port->kind == WEIR__PORT_IN ? (const struct weir_in *)port
-					   : NULL;
-}
-
 /* Loads a link of the list of ports: the owner may be adding a port. */
 static const struct weir_port *next_port(struct weir_port *const *link)
 {
@@ -53,7 +47,7 @@ static uint32_t tokens_put(const struct weir_actor *actor)
 	uint32_t n = 0;
 
 	for (; port; port = next_port(&port->next)) {
-		in = in_of(port);
+		in = weir__in_of(port);
 		if (in && !in->merge)
 			/* relaxed: tokens put before this are all seen */
 			n += weir__in_ever_put(in);
@@ -69,7 +63,7 @@ static uint32_t tokens_taken(const struct weir_actor *actor)
 	uint32_t n = 0;
 
 	for (port = actor->ports; port; port = port->next) {
-		in = in_of(port);
+		in = weir__in_of(port);
 		if (in)
 			n += weir__in_ever_taken(in);
 	}
@@ -84,7 +78,7 @@ static uint32_t tokens_merged(const struct weir_actor *actor)
 	uint32_t n = 0;
 
 	for (port = actor->ports; port; port = port->next) {
-		in = in_of(port);
+		in = weir__in_of(port);
 		if (in && in->merge)
 			n += weir__in_ever_taken(in) +
 			     (uint32_t)weir__in_queued(in);
@@ -123,8 +117,8 @@ static uint64_t tokens_here(const struct weir_actor *actor)
 	uint64_t n = 0;
 
 	for (port = actor->ports; port; port = port->next)
-		if (in_of(port) && weir__port_takes_part(port))
-			n += weir__in_queued(in_of(port));
+		if (weir__in_of(port) && weir__port_takes_part(port))
+			n += weir__in_queued(weir__in_of(port));
 	return n;
 }
 
@@ -148,7 +142,7 @@ uint32_t weir__mailbox_turns_before(const struct weir_actor *actor,
 	uint32_t most = 0;
 
 	for (port = actor->ports; port; port = port->next)
-		if (in_of(port) && weir__port_takes_part(port))
+		if (weir__in_of(port) && weir__port_takes_part(port))
 			most += port->burst;
 	if (!before || !most)
 		return UINT32_MAX;
@@ -164,7 +158,7 @@ static uint32_t least_of(const struct weir_port *any)
 	for (port = any->actor->ports; port; port = port->next) {
 		if (weir__port_group(port) != any || weir__port_off(port))
 			continue;
-		n = in_of(port) ? port->burst : 0;
+		n = weir__in_of(port) ? port->burst : 0;
 		if (n < least)
 			least = n;
 	}
@@ -179,9 +173,9 @@ bool weir__mailbox_cuts_burst(const struct weir_actor *actor, uint32_t before)
 	for (port = actor->ports; port; port = port->next) {
 		if (weir__port_off(port) || weir__port_group(port))
 			continue;
-		if (port->kind == WEIR__PORT_ANY)
+		if (weir__port_is_any(port))
 			least += least_of(port);
-		else if (in_of(port))
+		else if (weir__in_of(port))
 			least += port->burst;
 	}
 	return before < least && before < tokens_here(actor);

@@ -42,14 +42,13 @@ enum why {
  * behind it. */
 static enum why why_shut(const struct weir_port *port)
 {
-	const struct weir_in *in = (const struct weir_in *)port;
+	const struct weir_in *in = weir__in_of(port);
 
-	if (port->kind == WEIR__PORT_DELAY || port->kind == WEIR__PORT_OUT)
+	if (weir__port_ops(port)->waits)
 		return HELD_UP;
 	if (!weir__port_ops(port)->takes)
 		return UNSURE;
-	if (port->kind == WEIR__PORT_IN && !in->merge &&
-	    weir__in_queued(in) >= port->burst)
+	if (in && !in->merge && weir__in_queued(in) >= port->burst)
 		return SOON;
 	return STARVED;
 }
@@ -80,9 +79,8 @@ static enum why why_not(const struct weir_actor *actor)
 	for (port = actor->ports; port; port = port->next) {
 		if (weir__port_off(port) || !(port->flags & WEIR__PORT_SHUT))
 			continue;
-		why = worst(why, port->kind == WEIR__PORT_ANY
-					 ? why_group_shut(port)
-					 : why_shut(port));
+		why = worst(why, weir__port_is_any(port) ? why_group_shut(port)
+							 : why_shut(port));
 	}
 	return why;
 }
@@ -126,9 +124,8 @@ static bool holds_from(const struct weir_actor *actor,
 	const struct weir_in *in;
 
 	for (port = actor->ports; dead && port; port = port->next) {
-		in = (const struct weir_in *)port;
-		if (port->kind == WEIR__PORT_IN &&
-		    weir__port_takes_part(port) &&
+		in = weir__in_of(port);
+		if (in && weir__port_takes_part(port) &&
 		    weir__in_holds_from(in, dead))
 			return true;
 	}

@@ -27,8 +27,8 @@ void weir__child_drop_failed_tokens(struct weir_actor *actor)
 	struct weir_port *port;
 
 	for (port = actor->ports; port; port = port->next)
-		if (port->kind == WEIR__PORT_IN)
-			weir__in_drop_peeked((struct weir_in *)port);
+		if (weir__in_of(port))
+			weir__in_drop_peeked(weir__in_of(port));
 }
 
 /*
@@ -76,10 +76,9 @@ static bool can_restart(const struct weir_actor *actor)
 	bool puts = false, taken_from = false;
 
 	for (port = actor->ports; port; port = port->next) {
-		if (port->kind == WEIR__PORT_IN &&
-		    (port->flags & WEIR__PORT_ENDED))
+		if (weir__in_of(port) && (port->flags & WEIR__PORT_ENDED))
 			return false;
-		if (port->kind != WEIR__PORT_OUT)
+		if (!weir__out_of(port))
 			continue;
 		puts = true;
 		taken_from |= !(port->flags & WEIR__PORT_ENDED);
@@ -227,8 +226,8 @@ static void forget_ends(const struct weir_actor *actor)
 	struct weir_port *port;
 
 	for (port = actor->ports; port; port = port->next)
-		if (port->kind == WEIR__PORT_IN)
-			weir__in_end_unheard((struct weir_in *)port);
+		if (weir__in_of(port))
+			weir__in_end_unheard(weir__in_of(port));
 }
 
 void weir__child_tell_ends(struct weir_actor *actor)
@@ -240,8 +239,8 @@ void weir__child_tell_ends(struct weir_actor *actor)
 		if ((actor->flags & WEIR__ACTOR_LEAVING) ||
 		    weir__actor_halted(actor))
 			return;
-		if (port->kind == WEIR__PORT_IN)
-			weir__in_tell_end((struct weir_in *)port);
+		if (weir__in_of(port))
+			weir__in_tell_end(weir__in_of(port));
 	}
 }
 

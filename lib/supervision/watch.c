@@ -115,10 +115,8 @@ static struct weir_actor *linked_from(const struct weir_actor *self,
 	const struct weir_in *in;
 
 	for (port = self->ports; port && !found; port = port->next) {
-		if (port->kind != WEIR__PORT_IN)
-			continue;
-		in = (const struct weir_in *)port;
-		while (!found && (lane = weir__in_next_lane(in, lane)))
+		in = weir__in_of(port);
+		while (in && !found && (lane = weir__in_next_lane(in, lane)))
 			found = producer(lane, cell);
 	}
 	return found;

@@ -105,7 +105,7 @@ static void set_going(struct weir__island *island, bool going)
 {
 	bool ignored = !island->going;
 
-	if (island->go.port.kind == WEIR__PORT_ADAPTER)
+	if (weir__port_adapts(&island->go.port))
 		return;
 	weir__take_part(&island->go.port, &ignored, going);
 	island->going = !ignored;
