@@ -29,9 +29,9 @@ static inline bool weir__link_look(struct weir_port *port, uint32_t *turns)
 	*turns = UINT32_MAX;
 	if (port->flags != WEIR__PORT_LINK)
 		return false;
-	if (port->kind == WEIR__PORT_IN)
-		return weir__in_look((struct weir_in *)port, turns);
-	weir__out_look((struct weir_out *)port, turns);
+	if (weir__in_of(port))
+		return weir__in_look(weir__in_of(port), turns);
+	weir__out_look(weir__out_of(port), turns);
 	return true;
 }
 
@@ -41,8 +41,9 @@ static inline bool weir__link_look(struct weir_port *port, uint32_t *turns)
  */
 static inline bool weir__link_merges(const struct weir_port *port)
 {
-	return port->kind == WEIR__PORT_IN &&
-	       ((const struct weir_in *)port)->merge;
+	const struct weir_in *in = weir__in_of(port);
+
+	return in && in->merge;
 }
 
 /*
@@ -53,13 +54,13 @@ static inline bool weir__link_merges(const struct weir_port *port)
 static inline bool weir__link_publish(struct weir_port *port,
 				      struct weir_port **peer)
 {
-	struct weir_in *in = (struct weir_in *)port;
-	struct weir_out *out = (struct weir_out *)port;
+	struct weir_in *in = weir__in_of(port);
+	struct weir_out *out = weir__out_of(port);
 	struct weir_stats *stats = weir__actor_stats(port->actor);
 	uint32_t n;
 
 	*peer = NULL;
-	if (port->kind == WEIR__PORT_IN) {
+	if (in) {
 		if (!(in->taker.flags & WEIR__IN_LINKED) ||
 		    WEIR_UNLIKELY(weir__in_overtaken(in)) ||
 		    WEIR_UNLIKELY(weir__actor_broken(port->actor)))
@@ -71,7 +72,7 @@ static inline bool weir__link_publish(struct weir_port *port,
 			weir__stats_add(&stats->taken, n);
 		return true;
 	}
-	if (port->kind != WEIR__PORT_OUT || !weir__out_lane(out))
+	if (!out || !weir__out_lane(out))
 		return false;
 	n = weir__out_publish(out);
 	if (n)
@@ -84,12 +85,12 @@ static inline bool weir__link_publish(struct weir_port *port,
 /* The port at the other end of a port's one link, or NULL. */
 static inline struct weir_port *weir__link_peer(struct weir_port *port)
 {
-	struct weir_in *in = (struct weir_in *)port;
-	struct weir_out *out = (struct weir_out *)port;
+	struct weir_in *in = weir__in_of(port);
+	struct weir_out *out = weir__out_of(port);
 
-	if (port->kind == WEIR__PORT_IN && in->lane.out)
+	if (in && in->lane.out)
 		return &in->lane.out->port;
-	if (port->kind == WEIR__PORT_OUT && weir__out_lane(out))
+	if (out && weir__out_lane(out))
 		return &out->in->port;
 	return NULL;
 }

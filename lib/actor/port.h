@@ -114,6 +114,12 @@ static inline struct weir_out *weir__out_of(const struct weir_port *port)
 	return port->kind == WEIR__PORT_OUT ? (struct weir_out *)port : NULL;
 }
 
+/* True if tokens go through it: an in-port or an out-port. */
+static inline bool weir__port_carries(const struct weir_port *port)
+{
+	return port->kind <= WEIR__PORT_OUT;
+}
+
 /* True if it is a weir_any: weir__port_group() of its members. */
 static inline bool weir__port_is_any(const struct weir_port *port)
 {

@@ -11,7 +11,7 @@ static const struct scene_group *const all[] = {
 };
 
 static const struct explorer_exception exceptions[] = {
-	{"gate.c", "weir__handle_signals", "ck_pr_fence_atomic", 0,
+	{"ending.c", "weir__handle_signals", "ck_pr_fence_atomic", 0,
 	 "without it the second exchange may come before the first: "
 	 "load buffering, which is not modelled"},
 	{"spsc.h", "weir__spsc_cancel", "ck_pr_or_32", 0,

@@ -13,8 +13,8 @@ import sys
 
 # The circles that there are yet; may only get smaller and fewer.
 LEFT = [
-    """actor/actor actor/any actor/delay actor/fd actor/gate actor/in actor/out
-    actor/permits actor/port actor/put actor/settle actor/slice""",
+    """actor/actor actor/any actor/delay actor/ending actor/fd actor/firing
+    actor/gate actor/in actor/out actor/permits actor/port actor/put""",
 ]
 
 INCLUDE = re.compile(r'^#include "([\w/]+)\.h"', re.M)

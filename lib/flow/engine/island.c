@@ -28,7 +28,7 @@
 #include "actor/gate.h"
 #include "actor/in.h"
 #include "actor/out.h"
-#include "actor/slice.h"
+#include "actor/firing.h"
 #include "base/memory.h"
 #include "executor/registry.h"
 #include "flow/engine/op.h"

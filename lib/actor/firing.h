@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What slice.c and settle.c, which make up a slice, need of each other. */
-#ifndef WEIR_ACTOR_SLICE_H
-#define WEIR_ACTOR_SLICE_H
+/* What a slice does, for those that end an actor and that drive operators. */
+#ifndef WEIR_ACTOR_FIRING_H
+#define WEIR_ACTOR_FIRING_H
 
 #include <stdbool.h>
 #include <stdint.h>

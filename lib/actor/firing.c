@@ -1,9 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Slices: what an executor runs for one submission of an actor. They look at
- * the ports (rule 4 of gate.c), run turns, and tell whether to submit again.
+ * Firing: what a slice does, which is what an executor runs for one submission
+ * of an actor. It handles signals, looks at the ports (rule 4 of gate.c), runs
+ * turns, publishes what they did, and at its end arms the ports that it has to
+ * wait for (rules 2 and 3).
+ *
+ * There is one way to run turns, fire(). A simple actor comes there by a short
+ * way (run_actor), any other by a general one (run_slice), on which the short
+ * one ends, too, where something is not as it mostly is.
  */
-#include "actor/slice.h"
+#include "actor/firing.h"
 
 #include <assert.h>
 
@@ -14,6 +20,7 @@
 #include "actor/link.h"
 #include "actor/port.h"
 #include "actor/stats.h"
+#include "base/fence.h"
 #include "base/thread.h"
 #include "executor/registry.h"
 
@@ -26,6 +33,172 @@
  * so that chain, which is most of this file, is entered twice at most.
  * NOLINTBEGIN(misc-no-recursion)
  */
+
+/* --- Settling: rules 2 and 3 ------------------------------------------------ */
+
+/*
+ * Rule 3, step 1: blocks the ports that are not ready. A port that an earlier
+ * arming has counted as blocked may be ready now, because its owner has made it
+ * so (a link has left, the burst is smaller): takes each such port off the
+ * count. Adds to *count how many more ports are blocked than before. True: some
+ * ports were armed.
+ */
+static bool arm(struct weir_actor *actor, int32_t *count)
+{
+	struct weir_port *port;
+	bool armed = false;
+
+	for (port = actor->ports; port; port = port->next) {
+		const struct weir__port_ops *ops = weir__port_ops(port);
+
+		if (weir__port_off(port))
+			continue;
+		if (ops->arm)
+			weir__actor_check_rc(actor, ops->arm(port));
+		/* If it reads 1, an earlier arming has set it and the port is
+		 * still counted: only the owner sets it. */
+		if (ck_pr_load_32(&port->blocked)) {
+			if (!(port->flags & WEIR__PORT_SHUT) &&
+			    ck_pr_fas_32(&port->blocked, 0))
+				--*count;
+			continue;
+		}
+		if (!(port->flags & WEIR__PORT_SHUT))
+			continue;
+		assert(!weir__port_group(port) &&
+		       !(port->flags & WEIR__PORT_AT_END));
+		ck_pr_store_32(&port->blocked, 1);
+		port->flags |= WEIR__PORT_ARMED;
+		++*count;
+		armed = true;
+	}
+	return armed;
+}
+
+/*
+ * Rule 3, step 3: the second look takes ports that have become ready off
+ * *count.
+ */
+static void look_again(struct weir_actor *actor, int32_t *count)
+{
+	struct weir_port *port;
+
+	for (port = actor->ports; port; port = port->next) {
+		uint8_t flags = port->flags;
+
+		port->flags = flags &
+			      (uint8_t) ~(WEIR__PORT_ARMED | WEIR__PORT_SHUT);
+		if (!(flags & WEIR__PORT_ARMED))
+			continue;
+		if (!weir__port_turns(port) &&
+		    !(port->flags & WEIR__PORT_AT_END))
+			continue;
+		/* Whichever thread reads 1 takes the port off the count (rule
+		 * 2). If we do, the port is not added to the count. If another
+		 * thread has, its decrement is on its way. */
+		if (ck_pr_fas_32(&port->blocked, 0))
+			--*count;
+	}
+}
+
+/*
+ * Publishes what the last run did. For links no fence comes between the index
+ * and the look at the peer's `blocked` (rule 2): the actor owes it, and pays
+ * when it arms. True: other ports have published and need the fence now.
+ */
+static inline bool publish(struct weir_actor *actor)
+{
+	struct weir_port *port, *peer;
+	bool dirty = false;
+
+	/* release: tokens before indices; pairs with the acquire in `available`
+	 * of the port at the other end */
+	ck_pr_fence_release();
+	for (port = actor->ports; port; port = port->next) {
+		const struct weir__port_ops *ops;
+
+		if (WEIR_LIKELY(weir__link_publish(port, &peer))) {
+			if (!peer)
+				continue;
+			weir__actor_set(actor, WEIR__ACTOR_OWES);
+			weir__port_unblock(peer);
+			continue;
+		}
+		ops = weir__port_ops(port);
+		if (!ops->publish || !ops->publish(port))
+			continue;
+		port->flags |= WEIR__PORT_DIRTY;
+		dirty = true;
+	}
+	return dirty;
+}
+
+/*
+ * After the fence: unblocks the peers for which something was published, by
+ * this slice or, if `owes`, by earlier ones.
+ */
+static void wake_peers(struct weir_actor *actor, bool owes)
+{
+	struct weir_port *port, *peer;
+
+	for (port = actor->ports; port; port = port->next) {
+		if (port->flags & WEIR__PORT_DIRTY) {
+			port->flags &= (uint8_t)~WEIR__PORT_DIRTY;
+			weir__port_ops(port)->wake(port);
+		} else if (owes) {
+			peer = weir__link_peer(port);
+			if (peer)
+				weir__port_unblock(peer);
+		}
+	}
+}
+
+void weir__slice_invalidate(struct weir_actor *actor, bool published)
+{
+	struct weir_port *port;
+
+	for (port = actor->ports; port; port = port->next) {
+		const struct weir__port_ops *ops;
+
+		if (published && weir__port_carries(port))
+			continue;
+		ops = weir__port_ops(port);
+		if (ops->invalidate)
+			ops->invalidate(port);
+	}
+}
+
+void weir__slice_settle(struct weir_actor *actor, int32_t *count)
+{
+	bool armed = count && arm(actor, count);
+	bool dirty = publish(actor);
+	bool owes = count && (actor->flags & WEIR__ACTOR_OWES);
+
+	if (!armed && !dirty && !owes)
+		return;
+	/* store -> load, twice. Our indices before the peers' `blocked`: pairs
+	 * with the one fence of a peer that arms. Our `blocked` before the
+	 * peers' indices: pairs with the fence of a peer that publishes */
+	weir__fence_full();
+	if (owes)
+		weir__actor_clear(actor, WEIR__ACTOR_OWES);
+	if (dirty || owes)
+		wake_peers(actor, owes);
+	if (armed)
+		look_again(actor, count);
+}
+
+void weir__slice_pay(struct weir_actor *actor)
+{
+	if (!(actor->flags & WEIR__ACTOR_OWES))
+		return;
+	/* store -> load: as in weir__slice_settle() */
+	weir__fence_full();
+	weir__actor_clear(actor, WEIR__ACTOR_OWES);
+	wake_peers(actor, true);
+}
+
+/* --- Looking: rule 4 ---------------------------------------------------------- */
 
 #define SIGNALS_MAX 64u /* of a slice: handlers may signal their own actor */
 
@@ -134,32 +307,7 @@ static inline uint32_t slice_look(struct slice *slice)
 	return least < slice->most ? least : slice->most;
 }
 
-/*
- * True if the thread has so little to do that the actor may stay unarmed and be
- * looked at again.
- */
-static bool polls(void)
-{
-	return weir__thread.polls &&
-	       weir__thread.polls(weir__thread.worker_state);
-}
-
-/*
- * As polls(), for an actor of any kind. False for an actor with a port that is
- * unblocked only after it was armed: the actor would wait for that port by
- * polling, and polling does not end while other actors on the thread are busy.
- */
-static bool may_poll(const struct slice *slice)
-{
-	const struct weir_port *port;
-
-	if (slice->has_run || slice->portless || slice->asked || slice->halted)
-		return false;
-	for (port = slice->actor->ports; port; port = port->next)
-		if (!weir__port_off(port) && weir__port_ops(port)->arm)
-			return false;
-	return polls();
-}
+/* --- Running ------------------------------------------------------------------ */
 
 static uint32_t log2_floor(uint64_t x)
 {
@@ -207,7 +355,16 @@ static inline bool time_run(const struct weir_actor *actor)
 	return true;
 }
 
-/* At most `n` turns, in a bare loop. Returns how many. */
+/*
+ * The one place where turns run: what is to be called around each firing goes
+ * here. Up to `n` turns, in a bare loop; how many.
+ */
+static inline uint32_t fire(struct weir_actor *actor, uint32_t n)
+{
+	return actor->turns(actor, n);
+}
+
+/* At most `n` turns. Returns how many. */
 static uint32_t run(struct slice *slice, uint32_t n)
 {
 	struct weir_actor *actor = slice->actor;
@@ -221,7 +378,7 @@ static uint32_t run(struct slice *slice, uint32_t n)
 	if (clock)
 		start = weir_executor_now(actor->executor);
 	assert(n > 0 && n <= slice->budget);
-	done = actor->turns(actor, n);
+	done = fire(actor, n);
 	if (clock) {
 		ns = weir_executor_now(actor->executor) - start;
 		slice->spent_ns += ns;
@@ -240,6 +397,35 @@ static uint32_t run(struct slice *slice, uint32_t n)
 	if (slice->spent_ns >= actor->executor->options.budget_ns)
 		slice->budget = 0;
 	return done;
+}
+
+/* --- Slices ------------------------------------------------------------------- */
+
+/*
+ * True if the thread has so little to do that the actor may stay unarmed and be
+ * looked at again.
+ */
+static bool polls(void)
+{
+	return weir__thread.polls &&
+	       weir__thread.polls(weir__thread.worker_state);
+}
+
+/*
+ * As polls(), for an actor of any kind. False for an actor with a port that is
+ * unblocked only after it was armed: the actor would wait for that port by
+ * polling, and polling does not end while other actors on the thread are busy.
+ */
+static bool may_poll(const struct slice *slice)
+{
+	const struct weir_port *port;
+
+	if (slice->has_run || slice->portless || slice->asked || slice->halted)
+		return false;
+	for (port = slice->actor->ports; port; port = port->next)
+		if (!weir__port_off(port) && weir__port_ops(port)->arm)
+			return false;
+	return polls();
 }
 
 /*
@@ -344,19 +530,19 @@ static void find_simple(struct weir_actor *actor)
 	/* the short slice is for turns that do not block */
 	if (weir__thread.may_block)
 		return;
-	if (port && port->kind == WEIR__PORT_IN) {
+	if (port && weir__in_of(port)) {
 		flags |= WEIR__ACTOR_TAKES;
 		port = port->next;
 	}
-	if (port && port->kind == WEIR__PORT_OUT) {
+	if (port && weir__out_of(port)) {
 		flags |= WEIR__ACTOR_PUTS;
 		port = port->next;
 	}
-	if ((port && port->kind != WEIR__PORT_ADAPTER) ||
-	    weir__actor_stats(actor) || (actor->flags & WEIR__ACTOR_PENDING))
+	if ((port && !weir__port_adapts(port)) || weir__actor_stats(actor) ||
+	    (actor->flags & WEIR__ACTOR_PENDING))
 		return;
 	for (port = actor->ports; port; port = port->next)
-		if (port->kind != WEIR__PORT_ADAPTER &&
+		if (!weir__port_adapts(port) &&
 		    (weir__port_off(port) || !(port->flags & WEIR__PORT_LINK)))
 			return;
 	weir__actor_set(actor, flags);
@@ -463,7 +649,7 @@ static inline bool run_actor(struct weir_actor *actor)
 			return run_slice(actor, TIME_IT);
 		n = at_most(n, RUN_MAX);
 	}
-	(void)actor->turns(actor, n);
+	(void)fire(actor, n);
 	/* release: as in publish() */
 	ck_pr_fence_release();
 	weir__actor_set(actor, WEIR__ACTOR_OWES);
@@ -570,27 +756,6 @@ void weir__let_go(bool held)
 {
 	if (!held)
 		leave(&weir__thread);
-}
-
-void weir__actor_retire_new(struct weir_actor *actor)
-{
-	struct weir__thread *thread = &weir__thread;
-	struct weir_actor *outer = thread->actor;
-	bool held;
-
-	if (weir__state(actor) != WEIR__STATE_NEW ||
-	    !ck_pr_cas_8(&actor->state, WEIR__STATE_NEW, WEIR__STATE_ENDING))
-		return;
-	/* acquire: a start that has failed; pairs with the release in
-	 * weir__actor_disclaim() */
-	ck_pr_fence_acquire();
-	held = weir__hold_back();
-	thread->actor = actor;
-	weir__actor_end(actor, weir_error_of(-ECANCELED), false);
-	weir__actor_retire(actor, false);
-	thread->actor = outer;
-	weir_actor_unref(actor);
-	weir__let_go(held);
 }
 
 /* NOLINTEND(misc-no-recursion) */
