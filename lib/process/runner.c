@@ -283,7 +283,7 @@ static const struct weir__port_ops awake_ops = {
 
 /*
  * The commands that were taken are answered. Another runner is woken for those
- * that wait: our wake may have been for them (claim 4 of queue.h).
+ * that wait: our wake may have been for them (claim 4 of call_queue.h).
  */
 static void runner_stopped(struct weir_actor *actor, struct weir_error *error)
 {

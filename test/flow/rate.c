@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Groups, rates and times; see buffer.c. */
+/* Groups, rates and times; see rate_buffer.c. */
 #include "flow/world.h"
 
 /* --- conflate ------------------------------------------------------------- */
