@@ -60,7 +60,15 @@ static bool actor_take(struct weir_actor *actor, uint8_t next)
 
 bool weir__actor_claim(struct weir_actor *actor)
 {
-	return actor_take(actor, WEIR__STATE_RUNNING);
+	if (!weir__actor_unshared(actor))
+		return actor_take(actor, WEIR__STATE_RUNNING);
+	/* Plain: the swap is to decide between threads. It is not HELD: the
+	 * holder would have a reference. It may have been stopped by a thread
+	 * that has left its own reference to the caller. */
+	if (weir__state(actor) != WEIR__STATE_NEW)
+		return false;
+	weir__set_state(actor, WEIR__STATE_RUNNING);
+	return true;
 }
 
 void weir__actor_disclaim(struct weir_actor *actor)

@@ -138,6 +138,26 @@ static inline bool weir__is_new(const struct weir_actor *actor)
 }
 
 /*
+ * True: no other thread may touch the actor, nor has one that it would have to
+ * wait for. A thread other than the owner's holds a reference as long as it may
+ * touch the actor, and gets one from a thread that holds one; so if the actor's
+ * own reference is the only one, nobody is left who could give another. There
+ * are two who give references without holding one. An executor does to itself,
+ * under the registry's lock, to send signals: it writes the gate, the signals
+ * and the references, and nothing else of an actor. A system does to anybody:
+ * so this is false of an actor in a system. Owner.
+ */
+static inline bool weir__actor_unshared(const struct weir_actor *actor)
+{
+	uint32_t refs = ck_pr_load_32(&actor->refs);
+
+	/* acquire: the last touches of those who have dropped theirs; pairs
+	 * with the release in weir_actor_unref() */
+	ck_pr_fence_acquire();
+	return refs == 1 && !(actor->flags & WEIR__ACTOR_CHILD);
+}
+
+/*
  * True for the owner: in the actor's slice, or before the actor was started.
  * Before the start it is true for every other thread as well, so calls that are
  * allowed to any thread ask weir__actors_hold().

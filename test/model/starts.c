@@ -31,6 +31,15 @@ static void new_at_once(void *context)
 	new_sink(context, true, false);
 }
 
+/* Its owner has no reference: nobody else is to stop it. */
+static void new_lent(void *context)
+{
+	struct scene *s = context;
+
+	new_sink(context, false, false);
+	weir_actor_unref(&s->nodes[0]->actor);
+}
+
 static void new_refused(void *context)
 {
 	new_sink(context, false, true);
@@ -52,6 +61,14 @@ static void start(void *context)
 				   : rc == 0 || rc == -EALREADY);
 	scene_run(s, 0);
 	let_go(s);
+}
+
+static void start_lent(void *context)
+{
+	struct scene *s = context;
+
+	explorer_assert(weir_actor_start(&s->nodes[0]->actor) == 0);
+	scene_run(s, 0);
 }
 
 static void stop(void *context)
@@ -121,10 +138,8 @@ static void over_after_3(void *context)
 	over_after(context, 3);
 }
 
-/* All that was put came, whether before the start or after it. */
-static void all_delivered(void *context)
+static void delivered_over(struct scene *s, uint32_t threads)
 {
-	struct scene *s = context;
 	uint32_t i;
 
 	scene_settle(s);
@@ -132,7 +147,22 @@ static void all_delivered(void *context)
 		explorer_assert(s->tokens[i].value == NOT_YET ||
 				s->tokens[i].value == DELIVERED);
 	weir_actor_stop(&s->nodes[0]->actor);
-	over_after(s, 3);
+	over_after(s, threads);
+}
+
+/* All that was put came, whether before the start or after it. */
+static void all_delivered(void *context)
+{
+	delivered_over(context, 3);
+}
+
+/* The same; the check holds a reference while it stops the actor. */
+static void lent_delivered(void *context)
+{
+	struct scene *s = context;
+
+	weir_actor_ref(&s->nodes[0]->actor);
+	delivered_over(s, 2);
 }
 
 static void delivered_to_the_end(void *context)
@@ -168,6 +198,9 @@ static const struct explorer_scenario scenarios[] = {
 		 .thread = {stop, signal}, .check = over_after_2),
 	SCENARIO(.name = "start and two puts", .setup = new_queued,
 		 .thread = {start, put_0, put_1}, .check = all_delivered),
+	SCENARIO(.name = "start without a reference, and two puts",
+		 .setup = new_lent, .thread = {start_lent, put_0, put_1},
+		 .check = lent_delivered),
 	SCENARIO(.name = "start, put and stop", .setup = new_queued,
 		 .thread = {start, put_0, stop}, .check = over_after_3),
 	SCENARIO(.name = "stop and two puts, of a new one", .setup = new_queued,
