@@ -41,7 +41,7 @@ struct weir__claim {
 
 /*
  * What all ports are made of that wait in a queue until something is granted
- * to them. Invariants in lib/actor/grant.c.
+ * to them. Invariants in lib/sync/grant.c.
  */
 struct weir__grant_port {
 	struct weir_port port;

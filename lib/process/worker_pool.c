@@ -10,7 +10,7 @@
 #include <ck_pr.h>
 
 #include "actor/gate.h"
-#include "actor/wake.h"
+#include "sync/wake.h"
 #include "base/memory.h"
 #include "base/options.h"
 #include "process/pool.h"

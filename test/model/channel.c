@@ -10,7 +10,7 @@
 
 #include <weir/channel.h>
 
-#include "actor/wake.h"
+#include "sync/wake.h"
 #include "base/thread.h"
 #include "runner.h"
 

@@ -11,7 +11,7 @@
 #include <weir/completion.h>
 #include <weir/error.h>
 
-#include "actor/wake.h"
+#include "sync/wake.h"
 #include "base/thread.h"
 #include "runner.h"
 
@@ -423,9 +423,9 @@ const struct model_case model_cases[] = {
 	 .run = {.tso = true}},
 	{.name = "every_fence_is_needed",
 	 .groups = GROUPS(&all),
-	 .files = "actor/completion.c"},
+	 .files = "sync/completion.c"},
 	{.name = "every_fence_of_joins_is_needed",
 	 .groups = GROUPS(&all),
-	 .files = "actor/join.c"},
+	 .files = "sync/join.c"},
 };
 const size_t n_model_cases = N_OF(model_cases);

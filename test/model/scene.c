@@ -8,7 +8,7 @@
 #include <ck_pr.h>
 
 #include "actor/gate.h"
-#include "actor/wake.h"
+#include "sync/wake.h"
 #include "base/thread.h"
 
 struct scene scene;

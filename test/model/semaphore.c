@@ -11,7 +11,7 @@
 
 #include <weir/semaphore.h>
 
-#include "actor/wake.h"
+#include "sync/wake.h"
 #include "base/thread.h"
 #include "runner.h"
 
@@ -339,9 +339,9 @@ const struct model_case model_cases[] = {
 	 .run = {.tso = true}},
 	{.name = "every_fence_is_needed",
 	 .groups = GROUPS(&all),
-	 .files = "actor/semaphore.c"},
+	 .files = "sync/semaphore.c"},
 	{.name = "every_fence_of_grants_is_needed",
 	 .groups = GROUPS(&all),
-	 .files = "actor/grant.c"},
+	 .files = "sync/grant.c"},
 };
 const size_t n_model_cases = N_OF(model_cases);

@@ -11,7 +11,8 @@ import pathlib
 import re
 import sys
 
-FOLDERS = ["base", "lane", "executor", "actor", "stream", "supervision", "process", "testkit"]
+FOLDERS = ["base", "lane", "executor", "actor", "sync", "stage",
+           "stream", "supervision", "process", "testkit"]
 # Files without a test of their stem, each with where it is tested. This list may get
 # shorter, and MOST with it.
 MOST = 44
@@ -23,15 +24,15 @@ ELSEWHERE = {
     "base/thread": "executor/wait, scenario/executors_nested",
     "lane/mpsc": "lane/lane_stress, model/lanes",
     "executor/watches": "executor/poller and executor/sim, of which it is a part",
-    "actor/channel_port": "actor/channel",
+    "sync/channel_port": "sync/channel",
     "actor/check": "scenario/graphs",
     "actor/ending": "actor/actor_lifecycle, model/stop",
-    "actor/grant": "actor/semaphore, model/semaphore",
-    "actor/join": "actor/completion, model/completion",
+    "sync/grant": "sync/semaphore, model/semaphore",
+    "sync/join": "sync/completion, model/completion",
     "actor/port": "actor/actor",
     "actor/put": "actor/in",
     "actor/stats": "actor/actor",
-    "actor/wake": "actor/channel, actor/semaphore, actor/completion",
+    "sync/wake": "sync/channel, sync/semaphore, sync/completion",
     "stream/publisher": "stream/reactive_out, stream/relay",
     "supervision/backoff_calls": "supervision/backoff_supervisor_life",
     "supervision/branch": "supervision/supervisor, model/supervision_tree",

@@ -11,7 +11,7 @@
 
 #include <ck_pr.h>
 
-#include "actor/channel.h"
+#include "sync/channel.h"
 #include "flow/engine/blueprint.h"
 #include "flow/engine/items.h"
 #include "flow/engine/op.h"

@@ -20,13 +20,13 @@
  * reservation and moves items in its turns. Every call linearises while it
  * holds the lock; a waiter that was granted something is woken after that.
  */
-#include "actor/channel.h"
+#include "sync/channel.h"
 
 #include <errno.h>
 
 #include <weir/in.h>
 
-#include "actor/wake.h"
+#include "sync/wake.h"
 #include "base/lock.h"
 #include "base/memory.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* A list per thread makes waking flat; only its own thread touches it. */
-#include "actor/wake.h"
+#include "sync/wake.h"
 
 #include <errno.h>
 

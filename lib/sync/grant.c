@@ -34,7 +34,7 @@
  *    thread that takes the claim out drops it, after its last touch. The
  *    granter does not touch the claim after it has moved the state.
  */
-#include "actor/grant.h"
+#include "sync/grant.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -43,7 +43,7 @@
 #include <ck_pr.h>
 
 #include "actor/gate.h"
-#include "actor/wake.h"
+#include "sync/wake.h"
 
 _Static_assert(offsetof(struct weir__grant_port, ops) ==
 		       offsetof(struct weir__other_port, ops),

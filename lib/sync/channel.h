@@ -3,8 +3,8 @@
  * What the ports of a channel need of it. Each of these functions takes the
  * channel's lock, and wakes the waiters that it has served.
  */
-#ifndef WEIR_ACTOR_CHANNEL_H
-#define WEIR_ACTOR_CHANNEL_H
+#ifndef WEIR_SYNC_CHANNEL_H
+#define WEIR_SYNC_CHANNEL_H
 
 #include <weir/channel.h>
 

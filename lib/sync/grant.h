@@ -3,8 +3,8 @@
  * Ports that wait in a queue until something is granted to them. What they wait
  * for (permits, items, room) is behind a table.
  */
-#ifndef WEIR_ACTOR_GRANT_H
-#define WEIR_ACTOR_GRANT_H
+#ifndef WEIR_SYNC_GRANT_H
+#define WEIR_SYNC_GRANT_H
 
 #include <weir/private.h>
 

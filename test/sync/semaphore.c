@@ -10,8 +10,8 @@
 #include <weir/semaphore.h>
 #include <weir/sim.h>
 
-#include "actor/grant.h"
-#include "actor/wake.h"
+#include "sync/grant.h"
+#include "sync/wake.h"
 
 #define MANY 100000
 

@@ -6,8 +6,8 @@
  * callbacks which release, put or complete need no more stack for a longer
  * chain of them.
  */
-#ifndef WEIR_ACTOR_WAKE_H
-#define WEIR_ACTOR_WAKE_H
+#ifndef WEIR_SYNC_WAKE_H
+#define WEIR_SYNC_WAKE_H
 
 #include "base/waiter.h"
 #include "executor/wait.h"

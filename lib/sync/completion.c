@@ -17,7 +17,7 @@
 
 #include "actor/gate.h"
 #include "actor/port.h"
-#include "actor/wake.h"
+#include "sync/wake.h"
 #include "base/fence.h"
 #include "base/lock.h"
 

@@ -25,8 +25,8 @@
 
 #include <ck_pr.h>
 
-#include "actor/grant.h"
-#include "actor/wake.h"
+#include "sync/grant.h"
+#include "sync/wake.h"
 #include "base/lock.h"
 
 #define WAITERS UINT64_C(1)
