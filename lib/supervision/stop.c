@@ -65,8 +65,9 @@ static bool stop_ask(struct weir_actor *actor)
 	if (!hooks->stopping || hooks->stopping(actor) != 1)
 		return false;
 	held = weir__enter(system);
-	(void)weir__cell_step(cell, WEIR__LIFE_PROMISE);
 	waits = !cell->suspends && weir__cell_timer_set_deadline(system, cell);
+	if (waits)
+		(void)weir__cell_step(cell, WEIR__LIFE_PROMISE);
 	weir__leave(system, held);
 	return waits;
 }

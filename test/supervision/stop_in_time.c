@@ -63,6 +63,32 @@ static void d1_5_at_the_deadline_it_is_stopped(struct world *world)
 	assert_int_equal(member(world, "a")->fate.code, -ECANCELED);
 }
 
+/* Without memory for its timer it stops at once, and its children in time. */
+static void d1_5_nobody_is_waited_for_without_a_timer(struct world *world)
+{
+	static const struct role roles[] = {
+		{"a", POLITE, .shutdown_ns = 5 * SECOND},
+		{"below", POLITE},
+	};
+	static const struct step steps[] = {
+		{"a", STOPPING, .rc = 1},
+		{"below", STOPPING, .rc = 1},
+	};
+
+	ROLES(world, roles);
+	SCRIPT(world, steps);
+	add(world, NULL, "a");
+	add(world, "a", "below");
+	run(world);
+	world->heap.fail = world->heap.calls + 1;
+	stop(world, "a");
+	run_until(world, 5 * SECOND - 1);
+	assert_told(world, "below", "below1.pre_start below1.stopping");
+	assert_true(alive(world, "a"));
+	run_until(world, 5 * SECOND);
+	assert_false(alive(world, "a"));
+}
+
 static void d1_5_one_that_has_no_wish_stops_at_once(struct world *world)
 {
 	static const struct role roles[] = {
@@ -386,6 +412,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		RULE(d1_5_it_is_asked_and_given_time),
 		RULE(d1_5_at_the_deadline_it_is_stopped),
+		RULE(d1_5_nobody_is_waited_for_without_a_timer),
 		RULE(d1_5_one_that_has_no_wish_stops_at_once),
 		RULE(d1_5_a_brutal_stop_asks_nobody),
 		RULE(d1_5_without_a_deadline_it_is_waited_for),
