@@ -191,6 +191,8 @@ void weir__cell_change(struct weir_system *system, struct weir__cell *cell,
 	assert(step.possible && !step.orders);
 	do_before(system, cell, step.deeds);
 	cell->state = step.state;
+	if (!step.deeds)
+		return;
 	do_first(system, cell, step.deeds);
 	do_then(system, cell, step.deeds);
 }

@@ -14,8 +14,8 @@
 #include "supervision/cell.h"
 
 #define STEP(state, event, next, orders, deeds) \
-	[WEIR__CELL_##state][WEIR__LIFE_##event] = {WEIR__CELL_##next, true, \
-						    orders, deeds}
+	[WEIR__CELL_##state][WEIR__LIFE_##event] = {WEIR__CELL_##next, orders, \
+						    deeds, 1}
 #define ROW(state, event, next, deeds) STEP(state, event, next, 0, deeds)
 #define ORDER(state, event, next, order) \
 	STEP(state, event, next, WEIR__ORDER_##order, 0)
@@ -32,7 +32,7 @@
 		ROW(state, KILL, STOPPING, ENDS | DO(KILL_CHILDREN)), \
 		ROW(state, CLOSE, STOPPING, DO(DISARM) | DO(END_TURNS))
 
-static const struct weir__step table[WEIR__CELL_STATES][WEIR__LIFE_EVENTS] = {
+const struct weir__step weir__life_table[WEIR__CELL_STATES][WEIR__LIFE_EVENTS] = {
 	ROW(FREE, SPAWN, STARTING, NOTHING),
 
 	ROW(STARTING, REFUSE, FREE, NOTHING),
@@ -108,13 +108,9 @@ static bool changes_nothing(enum weir__cell_state state,
 	       state != WEIR__CELL_FREE && state != WEIR__CELL_ENDED;
 }
 
-struct weir__step weir__life_step(enum weir__cell_state state,
-				  enum weir__life_event event)
+struct weir__step weir__life_no_row(enum weir__cell_state state,
+				    enum weir__life_event event)
 {
-	struct weir__step step = table[state][event];
-
-	if (!step.possible && changes_nothing(state, event))
-		step = (struct weir__step){.state = (uint8_t)state,
-					   .possible = true};
-	return step;
+	return (struct weir__step){(uint8_t)state, 0, 0,
+				   changes_nothing(state, event)};
 }

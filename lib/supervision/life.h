@@ -77,17 +77,29 @@ enum weir__life_deed {
 	WEIR__DO_FREE_NAME = 1u << 13,	   /* its name is free */
 	WEIR__DO_LEAVE = 1u << 14,	   /* it leaves the tree */
 };
-
 struct weir__step {
-	uint8_t state;	/* the next one */
-	bool possible;	/* false: the event cannot come in that state */
-	uint8_t orders; /* that the cell gets, see cell.h */
-	uint16_t deeds; /* enum weir__life_deed */
+	uint8_t state;	       /* the next one */
+	uint8_t orders;	       /* that the cell gets, see cell.h */
+	uint16_t deeds : 15;   /* enum weir__life_deed */
+	uint16_t possible : 1; /* 0: the event cannot come in that state */
 };
 
+/* What becomes of a cell in that state by the event, where the table has no
+ * row. */
+struct weir__step weir__life_no_row(enum weir__cell_state state,
+				    enum weir__life_event event);
+
+extern const struct weir__step weir__life_table[WEIR__CELL_STATES]
+					       [WEIR__LIFE_EVENTS];
+
 /* What becomes of a cell in that state by the event. */
-struct weir__step weir__life_step(enum weir__cell_state state,
-				  enum weir__life_event event);
+static inline struct weir__step weir__life_step(enum weir__cell_state state,
+						enum weir__life_event event)
+{
+	const struct weir__step step = weir__life_table[state][event];
+
+	return step.possible ? step : weir__life_no_row(state, event);
+}
 
 /* The actor's turns may run. */
 static inline bool weir__life_runs(uint8_t state)

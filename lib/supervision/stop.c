@@ -51,7 +51,7 @@ void weir__child_stop(struct weir_actor *actor, enum weir__life_event event)
  * before its deadline. A suspended actor cannot, neither now nor later
  * (tree.c).
  */
-static bool stop_ask(struct weir_actor *actor)
+static bool stop_ask(struct weir_actor *actor, uint8_t state)
 {
 	const struct weir_lifecycle *hooks = weir__lifecycle(actor);
 	struct weir_system *system = weir__system_of(actor);
@@ -60,7 +60,7 @@ static bool stop_ask(struct weir_actor *actor)
 
 	if (weir__actor_halted(actor))
 		return false;
-	if (weir__child_state(actor) == WEIR__CELL_FINISHING)
+	if (state == WEIR__CELL_FINISHING)
 		return true;
 	if (!hooks->stopping || hooks->stopping(actor) != 1)
 		return false;
@@ -77,11 +77,12 @@ void weir__child_ordered_to_stop(struct weir_actor *actor, enum weir__stop how)
 	struct weir_system *system = weir__system_of(actor);
 	struct weir__cell *cell = weir__cell_of(actor);
 	bool leaves = actor->flags & WEIR__ACTOR_LEAVING, held;
+	uint8_t state = weir__child_state(actor);
 
 	if (weir__record_now(actor)->shutdown_ns == WEIR_SHUTDOWN_BRUTAL)
 		how = WEIR__STOP_KILL;
 	/* The actor stops already: the order can only make that a kill. */
-	if (weir__child_state(actor) == WEIR__CELL_STOPPING) {
+	if (state == WEIR__CELL_STOPPING) {
 		if (how != WEIR__STOP_KILL)
 			return;
 		held = weir__enter(system);
@@ -89,7 +90,7 @@ void weir__child_ordered_to_stop(struct weir_actor *actor, enum weir__stop how)
 		weir__leave(system, held);
 		return;
 	}
-	if (how == WEIR__STOP_ASKING && !leaves && stop_ask(actor))
+	if (how == WEIR__STOP_ASKING && !leaves && stop_ask(actor, state))
 		return;
 	if (!actor->error && !leaves)
 		actor->error = weir_error_of(-ECANCELED);

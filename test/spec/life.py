@@ -48,7 +48,7 @@ def rows(source):
     source = COMMENT.sub("", source)
     defines = {name: (argument, body.replace("\\\n", " "))
                for name, argument, body in DEFINE.findall(source)}
-    table = source.split("table[", 1)[1].split("};", 1)[0]
+    table = source.split("weir__life_table[", 1)[1].split("};", 1)[0]
 
     def deeds(text):
         for name, (argument, body) in defines.items():
