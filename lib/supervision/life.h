@@ -77,6 +77,7 @@ enum weir__life_deed {
 	WEIR__DO_FREE_NAME = 1u << 13,	   /* its name is free */
 	WEIR__DO_LEAVE = 1u << 14,	   /* it leaves the tree */
 };
+
 struct weir__step {
 	uint8_t state;	       /* the next one */
 	uint8_t orders;	       /* that the cell gets, see cell.h */

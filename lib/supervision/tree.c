@@ -163,16 +163,18 @@ void weir__part_change(struct weir_system *system, struct weir__cell *cell,
 {
 	const struct weir__part_step step = weir__part_step(cell->part, event);
 	struct weir__cell *parent = weir__tree_parent(system, cell);
-	struct weir__family *family = parent ? family_of(parent) : NULL;
+	const uint8_t old = cell->part;
+	struct weir__family *family;
 
 	assert(step.possible);
 	if (step.list != WEIR__PART_LIST_AS_IT_IS)
 		weir__family_remove(system, cell);
-	if (family) {
-		family->n_stopping -= weir__part_waited_for(cell->part);
-		family->n_stopping += weir__part_waited_for(step.part);
-	}
 	cell->part = step.part;
+	if (!parent)
+		return;
+	family = family_of(parent);
+	family->n_stopping -= weir__part_waited_for(old);
+	family->n_stopping += weir__part_waited_for(step.part);
 	if (step.list == WEIR__PART_LIST_HALTING)
 		weir__family_add(system, &family->halting, cell, true);
 	else if (step.list == WEIR__PART_LIST_HALTED)
