@@ -20,17 +20,13 @@ static void suspend_one(struct weir__cell *cell)
 		return;
 	weir__actor_suspend(cell->actor, WEIR__GATE_SUSPENDED_PARENT);
 	(void)weir__cell_step(cell, WEIR__LIFE_SUSPEND);
-	/* The descendants that it waits for cannot end any more. */
-	if (cell->state == WEIR__CELL_STOPPING &&
-	    (cell->flags & WEIR__CELL_LAST))
-		weir__cell_order(cell, WEIR__ORDER_KILL);
 }
 
 static void resume_one(struct weir__cell *cell)
 {
 	assert(cell->suspends > 0);
 	/* An actor that stops keeps the bit: its turns are over for good. */
-	if (--cell->suspends > 0 || cell->state >= WEIR__CELL_STOPPING)
+	if (--cell->suspends > 0 || weir__life_over(cell->state))
 		return;
 	weir__actor_resume(cell->actor, WEIR__GATE_SUSPENDED_PARENT);
 	/* The actor now handles signals and failures of children that have come
@@ -169,7 +165,7 @@ static bool check_cell(struct weir_system *system,
 	    (parent ? suspends(system, parent) : 0) + cell->own)
 		return false;
 	return !(gate & WEIR__GATE_SUSPENDED_PARENT) ==
-	       (!cell->suspends && cell->state != WEIR__CELL_STOPPING);
+	       (!cell->suspends && !weir__life_stops(cell->state));
 }
 
 bool weir__system_check(struct weir_system *system)

@@ -109,21 +109,11 @@ static void let_children_end(struct weir_system *system,
 }
 
 static void stop_children(struct weir_system *system, struct weir__cell *cell,
-			  uint16_t deeds)
+			  bool in_time)
 {
-	bool kill = deeds & WEIR__DO_KILL_CHILDREN;
+	bool kill = in_time && cell->first != WEIR__NO_CELL &&
+		    !weir__cell_timer_set_deadline(system, cell);
 
-	kill |= weir__record_of(cell)->shutdown_ns == WEIR_SHUTDOWN_BRUTAL;
-	if (cell->flags & WEIR__CELL_LAST) {
-		/* Suspended, they would not (see also branch.c). */
-		kill |= cell->suspends > 0;
-		if (!kill) {
-			let_children_end(system, cell);
-			return;
-		}
-	}
-	if (!kill && (deeds & WEIR__DO_ARM) && cell->first != WEIR__NO_CELL)
-		kill = !weir__cell_timer_set_deadline(system, cell);
 	weir__children_stop(system, cell, kill);
 }
 
@@ -174,8 +164,12 @@ static void do_then(struct weir_system *system, struct weir__cell *cell,
 {
 	if ((deeds & WEIR__DO_STOP_FRESH) && !cell->up)
 		stop_fresh(system, cell);
-	if (deeds & (WEIR__DO_STOP_CHILDREN | WEIR__DO_KILL_CHILDREN))
-		stop_children(system, cell, deeds);
+	if (deeds & WEIR__DO_LET_CHILDREN_END)
+		let_children_end(system, cell);
+	if (deeds & WEIR__DO_STOP_CHILDREN)
+		stop_children(system, cell, deeds & WEIR__DO_ARM);
+	if (deeds & WEIR__DO_KILL_CHILDREN)
+		weir__children_stop(system, cell, true);
 	/* before anybody is told: its name is free then, C8 */
 	if (deeds & WEIR__DO_FREE_NAME)
 		weir__name_clear(system, cell);

@@ -14,8 +14,8 @@
 #include "supervision/cell.h"
 
 #define STEP(state, event, next, orders, deeds) \
-	[WEIR__CELL_##state][WEIR__LIFE_##event] = {WEIR__CELL_##next, orders, \
-						    deeds, 1}
+	[WEIR__CELL_##state][WEIR__LIFE_##event] = {WEIR__CELL_##next, 1, \
+						    orders, deeds}
 #define ROW(state, event, next, deeds) STEP(state, event, next, 0, deeds)
 #define ORDER(state, event, next, order) \
 	STEP(state, event, next, WEIR__ORDER_##order, 0)
@@ -24,11 +24,13 @@
 #define NOTHING 0
 #define FAILS (DO(TELL) | DO(SUSPEND))
 #define RESTARTS (DO(DISARM) | DO(UNTELL) | DO(SUSPEND) | DO(STOP_FRESH))
+#define GOES (DO(DISARM) | DO(UNTELL) | DO(FREE_NAME) | DO(LEAVE))
 #define ENDS (DO(DISARM) | DO(UNTELL) | DO(END_TURNS))
 
 /* Each actor can be ended. */
 #define ROWS_TO_END(state) \
 	ROW(state, STOP, STOPPING, ENDS | DO(ARM) | DO(STOP_CHILDREN)), \
+		ROW(state, DRAIN, DRAINING, ENDS | DO(LET_CHILDREN_END)), \
 		ROW(state, KILL, STOPPING, ENDS | DO(KILL_CHILDREN)), \
 		ROW(state, CLOSE, STOPPING, DO(DISARM) | DO(END_TURNS))
 
@@ -51,6 +53,8 @@ const struct weir__step weir__life_table[WEIR__CELL_STATES][WEIR__LIFE_EVENTS] =
 	    DO(UNTELL) | DO(END_TURNS) | DO(STOP_CHILDREN)),
 	ROW(FINISHING, STOP, STOPPING,
 	    DO(UNTELL) | DO(END_TURNS) | DO(STOP_CHILDREN)),
+	ROW(FINISHING, DRAIN, DRAINING,
+	    DO(UNTELL) | DO(END_TURNS) | DO(LET_CHILDREN_END)),
 	ROW(FINISHING, KILL, STOPPING,
 	    DO(UNTELL) | DO(END_TURNS) | DO(KILL_CHILDREN)),
 	ROW(FINISHING, CLOSE, STOPPING, DO(DISARM) | DO(END_TURNS)),
@@ -87,12 +91,17 @@ const struct weir__step weir__life_table[WEIR__CELL_STATES][WEIR__LIFE_EVENTS] =
 	ROW(RENEWING, FAIL, FAILED, FAILS),
 	ROWS_TO_END(RENEWING),
 
-	ROW(STOPPING, STOP, STOPPING, NOTHING),
+	/* Suspended, its children would not end. */
+	ORDER(DRAINING, SUSPEND, DRAINING, KILL),
+	ORDER(DRAINING, TIMER, DRAINING, KILL),
+	ROW(DRAINING, KILL, STOPPING, DO(KILL_CHILDREN)),
+	ROW(DRAINING, CLOSE, DRAINING, NOTHING),
+	ROW(DRAINING, END, ENDED, GOES),
+
 	ROW(STOPPING, KILL, STOPPING, DO(KILL_CHILDREN)),
 	ROW(STOPPING, CLOSE, STOPPING, NOTHING),
 	ORDER(STOPPING, TIMER, STOPPING, KILL),
-	ROW(STOPPING, END, ENDED,
-	    DO(DISARM) | DO(UNTELL) | DO(FREE_NAME) | DO(LEAVE)),
+	ROW(STOPPING, END, ENDED, GOES),
 
 	ROW(ENDED, RELEASE, FREE, NOTHING),
 };
@@ -111,6 +120,6 @@ static bool changes_nothing(enum weir__cell_state state,
 struct weir__step weir__life_no_row(enum weir__cell_state state,
 				    enum weir__life_event event)
 {
-	return (struct weir__step){(uint8_t)state, 0, 0,
-				   changes_nothing(state, event)};
+	return (struct weir__step){.state = (uint8_t)state,
+				   .possible = changes_nothing(state, event)};
 }

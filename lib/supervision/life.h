@@ -27,8 +27,9 @@ enum weir__cell_state {
 	WEIR__CELL_RESTARTING, /* it waits for children that end first */
 	WEIR__CELL_HALTED,     /* it waits for its turn to start */
 	WEIR__CELL_RENEWING,   /* a further start is under way */
-	WEIR__CELL_STOPPING,   /* it waits for its children, and then ends */
-	WEIR__CELL_ENDED,      /* it is not released yet */
+	WEIR__CELL_DRAINING, /* its children end by themselves; then it does */
+	WEIR__CELL_STOPPING, /* it waits for its children, and then ends */
+	WEIR__CELL_ENDED,    /* it is not released yet */
 };
 #define WEIR__CELL_STATES (WEIR__CELL_ENDED + 1)
 
@@ -48,6 +49,7 @@ enum weir__life_event {
 	WEIR__LIFE_GO,	     /* order GO */
 	WEIR__LIFE_PROMISE,  /* its `stopping` says 1 */
 	WEIR__LIFE_STOP,     /* order STOP, or its own end */
+	WEIR__LIFE_DRAIN,    /* order STOP, or its own end, while it drains */
 	WEIR__LIFE_KILL,     /* order KILL */
 	WEIR__LIFE_SUSPEND,  /* its parent is suspended */
 	WEIR__LIFE_CLOSE,    /* its final slice begins */
@@ -72,17 +74,18 @@ enum weir__life_deed {
 	WEIR__DO_STOP_FRESH = 1u << 8, /* new children of a failed start stop */
 	WEIR__DO_END_TURNS = 1u << 9,  /* no turn of it runs any more */
 	WEIR__DO_ARM = 1u << 10,       /* its time to stop begins */
-	WEIR__DO_STOP_CHILDREN = 1u << 11, /* its children stop */
-	WEIR__DO_KILL_CHILDREN = 1u << 12, /* all below it are killed */
-	WEIR__DO_FREE_NAME = 1u << 13,	   /* its name is free */
-	WEIR__DO_LEAVE = 1u << 14,	   /* it leaves the tree */
+	WEIR__DO_LET_CHILDREN_END = 1u << 11, /* its children may drain */
+	WEIR__DO_STOP_CHILDREN = 1u << 12,    /* its children stop */
+	WEIR__DO_KILL_CHILDREN = 1u << 13,    /* all below it are killed */
+	WEIR__DO_FREE_NAME = 1u << 14,	      /* its name is free */
+	WEIR__DO_LEAVE = 1u << 15,	      /* it leaves the tree */
 };
 
 struct weir__step {
-	uint8_t state;	       /* the next one */
-	uint8_t orders;	       /* that the cell gets, see cell.h */
-	uint16_t deeds : 15;   /* enum weir__life_deed */
-	uint16_t possible : 1; /* 0: the event cannot come in that state */
+	uint8_t state : 7;    /* the next one */
+	uint8_t possible : 1; /* 0: the event cannot come in that state */
+	uint8_t orders;	      /* that the cell gets, see cell.h */
+	uint16_t deeds;	      /* enum weir__life_deed */
 };
 
 /* What becomes of a cell in that state by the event, where the table has no
@@ -111,6 +114,17 @@ static inline bool weir__life_runs(uint8_t state)
 static inline bool weir__life_failed(uint8_t state)
 {
 	return state >= WEIR__CELL_FAILED && state <= WEIR__CELL_ESCALATED;
+}
+
+/* The actor's turns are over for good. */
+static inline bool weir__life_over(uint8_t state)
+{
+	return state >= WEIR__CELL_DRAINING;
+}
+
+static inline bool weir__life_stops(uint8_t state)
+{
+	return state == WEIR__CELL_DRAINING || state == WEIR__CELL_STOPPING;
 }
 
 /* A start is under way, or will be in the actor's next slice. */

@@ -90,7 +90,7 @@ static void ordered_to_look(struct weir_actor *actor)
 	if (state == WEIR__CELL_DUE)
 		weir__family_tell(system, cell);
 	weir__leave(system, held);
-	if (state == WEIR__CELL_STOPPING && alone)
+	if (weir__life_stops(state) && alone)
 		weir__child_end_now(actor);
 	else if (state == WEIR__CELL_RESTARTING && !waits)
 		weir__child_halted(actor);

@@ -286,7 +286,7 @@ static int post(struct weir_system *system, struct weir_actor_id id,
 	/* an actor whose `stopping` has returned 1 has been told */
 	if (rc == 0 && ((cell->flags & WEIR__CELL_POISONED) ||
 			cell->state == WEIR__CELL_FINISHING ||
-			cell->state >= WEIR__CELL_STOPPING))
+			weir__life_over(cell->state)))
 		rc = -EALREADY;
 	if (rc == 0)
 		weir__mailbox_add(cell, flag);

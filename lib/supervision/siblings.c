@@ -32,7 +32,7 @@ void weir__family_tell(struct weir_system *system, struct weir__cell *cell)
 	assert(cell->state == WEIR__CELL_FAILED ||
 	       cell->state == WEIR__CELL_DUE);
 	/* A parent that stops answers no failures; root has no parent. */
-	if (!parent || parent->state == WEIR__CELL_STOPPING) {
+	if (!parent || weir__life_stops(parent->state)) {
 		weir__cell_stop(cell, false);
 		return;
 	}

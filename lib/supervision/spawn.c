@@ -70,7 +70,7 @@ static int check_parent(struct weir_system *system,
 		return -ESRCH;
 	/* a parent that drains has told its children, and waits for no
 	 * others */
-	if (parent->state == WEIR__CELL_STOPPING ||
+	if (weir__life_stops(parent->state) ||
 	    (parent->flags & WEIR__CELL_LAST) ||
 	    (ck_pr_load_8(&parent->orders) &
 	     (WEIR__ORDER_STOP | WEIR__ORDER_KILL)))

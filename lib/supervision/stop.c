@@ -22,9 +22,23 @@
 void weir__child_end_now(struct weir_actor *actor)
 {
 	assert(!(actor->flags & WEIR__ACTOR_LEAVING));
-	assert(weir__child_state(actor) == WEIR__CELL_STOPPING);
+	assert(weir__life_stops(weir__child_state(actor)));
 	weir__actor_set(actor, WEIR__ACTOR_ENDING);
 	weir__actor_break(actor);
+}
+
+/* How the actor stops that was to stop by `event`. Under the lock. */
+static enum weir__life_event how_it_stops(const struct weir__cell *cell,
+					  enum weir__life_event event)
+{
+	const bool drains = cell->flags & WEIR__CELL_LAST;
+
+	if (weir__record_of(cell)->shutdown_ns == WEIR_SHUTDOWN_BRUTAL)
+		return WEIR__LIFE_KILL;
+	/* Suspended, its children would not end by themselves. */
+	if (drains && cell->suspends)
+		return WEIR__LIFE_KILL;
+	return drains && event != WEIR__LIFE_KILL ? WEIR__LIFE_DRAIN : event;
 }
 
 void weir__child_stop(struct weir_actor *actor, enum weir__life_event event)
@@ -39,7 +53,7 @@ void weir__child_stop(struct weir_actor *actor, enum weir__life_event event)
 	 * (C10) */
 	weir__watch_none(actor);
 	held = weir__enter(system);
-	weir__cell_change(system, cell, event);
+	weir__cell_change(system, cell, how_it_stops(cell, event));
 	waits = cell->first != WEIR__NO_CELL;
 	weir__leave(system, held);
 	if (!waits)
@@ -82,7 +96,7 @@ void weir__child_ordered_to_stop(struct weir_actor *actor, enum weir__stop how)
 	if (weir__record_now(actor)->shutdown_ns == WEIR_SHUTDOWN_BRUTAL)
 		how = WEIR__STOP_KILL;
 	/* The actor stops already: the order can only make that a kill. */
-	if (state == WEIR__CELL_STOPPING) {
+	if (weir__life_stops(state)) {
 		if (how != WEIR__STOP_KILL)
 			return;
 		held = weir__enter(system);

@@ -23,8 +23,7 @@
  * does not.) */
 static bool is_to_stop(const struct weir__cell *cell)
 {
-	return cell->state >= WEIR__CELL_STOPPING ||
-	       weir__part_stops(cell->part);
+	return weir__life_over(cell->state) || weir__part_stops(cell->part);
 }
 
 /* Begins a walk over the children that the verdict on `child` may be for. */

@@ -227,7 +227,7 @@ static int watch(struct weir_system *system, struct weir__cell *cell,
 	struct weir__record *record = weir__record_own(cell);
 	const struct weir__watch *old;
 
-	if (cell->state >= WEIR__CELL_STOPPING)
+	if (weir__life_over(cell->state))
 		return -ESHUTDOWN;
 	if (weir_actor_id_equal(self, who))
 		return 0;
