@@ -45,17 +45,22 @@ static void spawn_below(struct world *world, struct weir_actor_id parent,
 		weir_system_spawn(world->system, parent, actor, NULL, NULL), 0);
 }
 
-/* One that has 8 items, from `first` on. */
-static void sink_with(struct world *world, struct sink *sink,
-		      struct weir_sim *sim, size_t first)
+/* It gets 8 items, from `first` on. */
+static void put_eight(struct world *world, struct sink *sink, size_t first)
 {
 	size_t i;
 
-	sink_init(sink, weir_sim_executor(sim), &world->ledger, 8);
 	for (i = first; i < first + 8; i++)
 		assert_int_equal(weir_in_put(&sink->in,
 					     ledger_make(&world->ledger, i)),
 				 0);
+}
+
+static void sink_with(struct world *world, struct sink *sink,
+		      struct weir_sim *sim, size_t first)
+{
+	sink_init(sink, weir_sim_executor(sim), &world->ledger, 8);
+	put_eight(world, sink, first);
 }
 
 static void run_both(struct world *world, struct weir_sim *far)
@@ -114,6 +119,50 @@ static void b10_3_who_ends_in_a_drain_lets_its_children_end(struct world *world)
 	assert_int_equal(ledger_delivered(&world->ledger), 16);
 	fate_check(&boss.fate, 0);
 	fate_check(&sink.fate, 0);
+	sim_free(far);
+}
+
+static void suspend(struct world *world, struct weir_actor *actor, bool yes)
+{
+	bool held = weir__enter(world->system);
+
+	if (yes)
+		weir__branch_suspend(world->system, weir__cell_of(actor));
+	else
+		weir__branch_resume(world->system, weir__cell_of(actor));
+	weir__leave(world->system, held);
+}
+
+/* They would not end by themselves any more, nor it. */
+static void b10_3_who_is_suspended_meanwhile_stops_its_children(
+	struct world *world)
+{
+	struct weir_sim *far = sim_new(world->seed);
+	struct weir_ending drain;
+	struct weir_actor_id parent;
+	struct weir_actor top;
+	struct sink boss, sink;
+
+	parent = boss_on(world, &top, far, WEIR_ACTOR_ID_NONE);
+	sink_init(&boss, weir_sim_executor(world->sim), &world->ledger, 8);
+	sink_init(&sink, weir_sim_executor(far), &world->ledger, 8);
+	assert_int_equal(weir_system_spawn(world->system, parent, &boss.actor,
+					   NULL, &parent),
+			 0);
+	spawn_below(world, parent, &sink.actor);
+	run_both(world, far);
+	put_eight(world, &boss, 1);
+	drain_begin(world, &drain, false);
+	weir_sim_run(world->sim);
+	assert_int_equal(ledger_delivered(&world->ledger), 8);
+	assert_int_equal(boss.fate.stopped, 0);
+	suspend(world, &top, true);
+	run_both(world, far);
+	fate_check(&boss.fate, 0);
+	fate_check(&sink.fate, -ECANCELED);
+	suspend(world, &top, false);
+	run_both(world, far);
+	assert_true(terminated(world));
 	sim_free(far);
 }
 
@@ -226,6 +275,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		RULE(b10_3_a_drain_reaches_children_elsewhere),
 		RULE(b10_3_who_ends_in_a_drain_lets_its_children_end),
+		RULE(b10_3_who_is_suspended_meanwhile_stops_its_children),
 		RULE(b10_3_what_is_on_its_way_to_children_elsewhere_arrives),
 		RULE(b10_3_a_drain_reaches_those_below_children_elsewhere),
 		RULE(b10_3_who_drains_can_have_no_more_children),
