@@ -10,12 +10,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <ck_pr.h>
-
 #include <weir/allocator.h>
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/refcount.h"
 #include "base/words.h"
 
 /* Static errors have no allocator; counted ones have. */
@@ -146,23 +145,15 @@ static int is_bare(const struct weir_error *error)
 
 struct weir_error *weir_error_ref(struct weir_error *error)
 {
-	/* relaxed: the caller holds a reference */
 	if (error && !is_bare(error))
-		ck_pr_inc_32(&error->refs);
+		weir__ref(&error->refs);
 	return error;
 }
 
 void weir_error_unref(struct weir_error *error)
 {
-	if (!error || is_bare(error))
+	if (!error || is_bare(error) || !weir__unref(&error->refs))
 		return;
-	/* release: our reads of the error; pairs with the acquire of the last
-	 * drop */
-	ck_pr_fence_release();
-	if (ck_pr_faa_32(&error->refs, (uint32_t)-1) != 1)
-		return;
-	/* acquire: everybody's last use before the memory goes */
-	ck_pr_fence_acquire();
 	if (error->drop_cause)
 		error->drop_cause(error->cause);
 	weir__free(error->allocator, error, size_of(error));

@@ -21,6 +21,7 @@
 #include <ck_pr.h>
 
 #include "base/memory.h"
+#include "base/refcount.h"
 #include "supervision/cell.h"
 #include "supervision/watch.h"
 
@@ -285,8 +286,8 @@ int weir__pool_spawn(struct weir__pool *pool)
 
 struct weir__pool *weir__pool_ref(struct weir__pool *pool)
 {
-	/* relaxed: the list's lock or a reference keeps the pool alive */
-	ck_pr_inc_32(&pool->refs);
+	/* the list's lock or a reference keeps the pool alive */
+	weir__ref(&pool->refs);
 	return pool;
 }
 
@@ -294,17 +295,14 @@ void weir__pool_unref(struct weir__pool *pool)
 {
 	struct weir_pools *pools = pool->pools;
 
-	/* release: our last touch; pairs with the acquire of the last */
-	ck_pr_fence_release();
-	if (ck_pr_faa_32(&pool->refs, (uint32_t)-1) != 1)
+	if (!weir__unref(&pool->refs))
 		return;
-	/* acquire: everybody's last touch, before the memory goes */
-	ck_pr_fence_acquire();
 	assert(pool->head == pool->tail);
 	weir__free(pools->allocator, pool->queue,
 		   pool->queue_size * sizeof(*pool->queue));
 	weir__free(pools->allocator, pool, sizeof(*pool));
-	/* release: as above; pairs with the acquire in weir_pools_free() */
+	/* release: our last touch; pairs with the acquire in
+	 * weir_pools_free() */
 	ck_pr_fence_release();
 	ck_pr_dec_32(&pools->alive);
 }

@@ -21,6 +21,7 @@
 
 #include "actor/in.h"
 #include "base/memory.h"
+#include "base/refcount.h"
 #include "executor/registry.h"
 #include "process/command.h"
 #include "supervision/child.h"
@@ -69,25 +70,13 @@ static uint32_t set_state(struct weir_process *process, uint32_t bits)
 	return old;
 }
 
-/* True: this was the last holder. Any thread. */
-static bool drop_holder(struct weir_process *process)
-{
-	/* release: our last touch; pairs with the acquire of the last */
-	ck_pr_fence_release();
-	if (ck_pr_faa_32(&process->holders, (uint32_t)-1) != 1)
-		return false;
-	/* acquire: everybody's last touch */
-	ck_pr_fence_acquire();
-	return true;
-}
-
 /* Drops a holder; the last one gives the place back. Any thread. */
 static void let_go(struct weir_process *process)
 {
 	struct weir_process_manager *manager = process->manager;
 	struct weir_process *head;
 
-	if (!drop_holder(process))
+	if (!weir__unref(&process->holders))
 		return;
 	head = ck_pr_load_ptr(&manager->returned);
 	do {
@@ -375,7 +364,7 @@ void weir__process_start(struct weir_process_manager *manager,
 			ck_pr_store_64(&manager->n_started,
 				       manager->n_started + 1);
 			let_go(process);
-		} else if (drop_holder(process)) {
+		} else if (weir__unref(&process->holders)) {
 			/* A5.8: no other actor has seen the process. */
 			put_back(manager, process);
 			manager->n_free++;

@@ -9,20 +9,9 @@
 
 #include <ck_pr.h>
 
+#include "base/refcount.h"
 #include "base/thread.h"
 #include "stream/reactive.h"
-
-/* Drops a reference. True: it was the last one. */
-static bool dropped_last(uint32_t *refs)
-{
-	/* release: our last touch; pairs with the acquire of the last drop */
-	ck_pr_fence_release();
-	if (ck_pr_faa_32(refs, (uint32_t)-1) != 1)
-		return false;
-	/* acquire: everybody's last touch, before the memory is reused */
-	ck_pr_fence_acquire();
-	return true;
-}
 
 int weir_subscription_init(struct weir_subscription *subscription,
 			   const struct weir_subscription_ops *ops,
@@ -39,15 +28,14 @@ int weir_subscription_init(struct weir_subscription *subscription,
 struct weir_subscription *weir_subscription_ref(
 	struct weir_subscription *subscription)
 {
-	/* relaxed: the caller's reference keeps the subscription there */
 	if (subscription)
-		ck_pr_inc_32(&subscription->refs);
+		weir__ref(&subscription->refs);
 	return subscription;
 }
 
 void weir_subscription_unref(struct weir_subscription *subscription)
 {
-	if (subscription && dropped_last(&subscription->refs) &&
+	if (subscription && weir__unref(&subscription->refs) &&
 	    subscription->ops->released)
 		subscription->ops->released(subscription);
 }
@@ -74,7 +62,7 @@ struct weir_subscriber *weir_subscriber_ref(struct weir_subscriber *subscriber)
 
 void weir_subscriber_unref(struct weir_subscriber *subscriber)
 {
-	if (subscriber && dropped_last(&subscriber->refs) &&
+	if (subscriber && weir__unref(&subscriber->refs) &&
 	    subscriber->ops->released)
 		subscriber->ops->released(subscriber);
 }

@@ -21,6 +21,8 @@
 
 #include <ck_pr.h>
 
+#include "base/refcount.h"
+
 enum { CLOSED = 1u << 0, DECIDED = 1u << 1, SWEEP = 1u << 2 };
 
 /*
@@ -44,13 +46,8 @@ static void join_drop(struct weir_join *join)
 {
 	struct weir_error *error;
 
-	/* release: the result, and our last touch; pairs with the acquire of
-	 * the last drop */
-	ck_pr_fence_release();
-	if (ck_pr_faa_32(&join->pending, (uint32_t)-1) != 1)
+	if (!weir__unref(&join->pending))
 		return;
-	/* acquire: the result, and the others' last touch */
-	ck_pr_fence_acquire();
 	error = join->error;
 	if (error)
 		(void)weir_completion_fail(&join->completion, error);
@@ -122,8 +119,8 @@ int weir_join_add(struct weir_join *join, struct weir_member *member,
 		.next = join->members,
 	};
 	join->members = member;
-	/* no order: the caller holds the count that close will drop */
-	ck_pr_inc_32(&join->pending);
+	/* the caller holds the count that close will drop */
+	weir__ref(&join->pending);
 	return weir_completion_wait_async(completion, &member->await);
 }
 

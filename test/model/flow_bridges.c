@@ -28,12 +28,6 @@ static const struct explorer_exception of_feeds[] = {
 	 "take(), which comes next, has one of its own"},
 };
 
-static const struct explorer_exception of_switches[] = {
-	{"switch.c", "weir_flow_switch_free", "ck_pr_fence_release", 0,
-	 "what is done with a switch ends with an unlock, which has a "
-	 "release of its own"},
-};
-
 const struct model_case model_cases[] = {
 	{.name = "nothing_is_lost_between_threads", .groups = all},
 	{.name = "passes_under_tso", .groups = all, .run = {.tso = true}},
@@ -57,11 +51,6 @@ const struct model_case model_cases[] = {
 	{.name = "every_fence_of_a_switch_is_needed",
 	 .groups = GROUPS(&switches),
 	 .run = {.preemptions = 1, .stale = 1},
-	 .files = "lib/flow/operators/switch.c",
-	 EXCEPTIONS(of_switches)},
-	{.name = "every_fence_of_an_outlet_is_needed",
-	 .groups = GROUPS(&fans),
-	 .run = {.preemptions = 1, .stale = 1},
-	 .files = "lib/flow/shared/fan.c"},
+	 .files = "lib/flow/operators/switch.c"},
 };
 const size_t n_model_cases = N_OF(model_cases);

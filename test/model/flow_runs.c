@@ -17,12 +17,6 @@ static const struct explorer_exception exceptions[] = {
 	{"async_parallel.c", "parallel_give", "ck_pr_fence_release", 0,
 	 "the call looks at the item behind the signal, which has a "
 	 "release of its own, and who is stopped does not look"},
-	{"rate_pipe.c", "pipe_unref", "ck_pr_fence_release", 0,
-	 "either end has just dropped a reference of the writer, behind "
-	 "a release that orders all that it did with the pipe"},
-	{"run.c", "weir__run_island_released", "ck_pr_fence_acquire", 0,
-	 "a thread that leaves a registry fences first, but where that "
-	 "is a membarrier it is the other side that does"},
 	{"run.c", "run_over", "ck_pr_fence_acquire", 0,
 	 "the lock of the completion comes before anybody looks at the "
 	 "error, but that is its own affair"},

@@ -454,9 +454,6 @@ static const struct explorer_exception exceptions[] = {
 	{"process.c", "set_state", "ck_pr_fence_acquire", 0,
 	 "what it orders is the reading of the ref, as an argument: "
 	 "gcc does not tell of that"},
-	{"process.c", "drop_holder", "ck_pr_fence_acquire", 0,
-	 "what comes at once touches only `next`, which is the last "
-	 "holder's; the next command's fences order the rest"},
 	{"process_manager.c", "signalled", "ck_pr_fence_atomic_load", 0,
 	 "a call begins behind a look at what came and at the queue, "
 	 "whose fences order as much"},

@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/refcount.h"
 #include "flow/engine/island.h"
 
 /* --- Their memory --------------------------------------------------------- */
@@ -29,16 +30,11 @@ struct weir__tree *weir__tree_new(const struct weir_allocator *allocator)
 void weir__tree_unref(struct weir__tree *tree)
 {
 	struct weir__op *op;
-	bool last;
 
 	if (!tree)
 		return;
-	/* release: what we did with it; acquire: what the others did */
-	ck_pr_fence_release();
-	ck_pr_dec_32_zero(&tree->refs, &last);
-	if (!last)
+	if (!weir__unref(&tree->refs))
 		return;
-	ck_pr_fence_acquire();
 	while ((op = tree->ops)) {
 		assert(!op->open);
 		tree->ops = op->next;
@@ -240,8 +236,7 @@ void weir__op_drop(const struct weir__op *op, void *const *items, size_t n)
 
 void weir__op_hold(struct weir__op *op)
 {
-	/* relaxed: the caller has a reference of either */
-	ck_pr_inc_32(&op->tree->refs);
+	weir__ref(&op->tree->refs);
 	(void)weir_actor_ref(&op->island->actor);
 }
 

@@ -16,6 +16,7 @@
 
 #include "actor/gate.h"
 #include "base/memory.h"
+#include "base/refcount.h"
 #include "executor/registry.h"
 #include "flow/engine/island.h"
 
@@ -55,14 +56,8 @@ static void drop_result(struct weir_flow_run *run)
 
 static void run_unref(struct weir_flow_run *run)
 {
-	bool last;
-
-	/* release: what we did with it; acquire: what the others did */
-	ck_pr_fence_release();
-	ck_pr_dec_32_zero(&run->refs, &last);
-	if (!last)
+	if (!weir__unref(&run->refs))
 		return;
-	ck_pr_fence_acquire();
 	drop_result(run);
 	weir_error_unref(run->error);
 	weir__not_refused(weir_completion_fini(&run->over));
@@ -223,15 +218,10 @@ void weir__run_island_stopped(struct weir_flow_run *run,
 
 void weir__run_island_released(struct weir_flow_run *run)
 {
-	bool last;
-
-	/* release: the island's writes; acquire: those of the others, for an
-	 * executor that refuses: then the run is over here */
-	ck_pr_fence_release();
-	ck_pr_dec_32_zero(&run->n_alive, &last);
-	if (!last)
+	/* the writes of all islands come first, also with an executor that
+	 * refuses: then the run is over here */
+	if (!weir__unref(&run->n_alive))
 		return;
-	ck_pr_fence_acquire();
 	if (run->kept)
 		submit(run);
 	else

@@ -32,6 +32,7 @@
 #include "actor/port.h"
 #include "base/memory.h"
 #include "base/options.h"
+#include "base/refcount.h"
 #include "flow/engine/blueprint.h"
 #include "flow/engine/island.h"
 #include "flow/engine/op.h"
@@ -219,14 +220,8 @@ static void calls_unref(struct calls *calls)
 {
 	const struct weir_allocator *allocator = calls->allocator;
 	struct weir__op *op = calls->op;
-	bool last;
-
-	/* release: what we did with it; acquire: what the others did */
-	ck_pr_fence_release();
-	ck_pr_dec_32_zero(&calls->refs, &last);
-	if (!last)
+	if (!weir__unref(&calls->refs))
 		return;
-	ck_pr_fence_acquire();
 	drop_results(calls);
 	weir__free_lines(allocator, calls, size_of(calls->n));
 	weir__op_unhold(op);

@@ -13,6 +13,7 @@
 
 #include "actor/out.h"
 #include "base/memory.h"
+#include "base/refcount.h"
 #include "flow/engine/blueprint.h"
 #include "flow/engine/build.h"
 #include "flow/engine/exit.h"
@@ -125,14 +126,8 @@ static const struct weir__kind serve_kind = {
 
 static void publisher_unref(struct weir_flow_publisher *publisher)
 {
-	bool last;
-
-	/* release: what we did with it; acquire: what the others did */
-	ck_pr_fence_release();
-	ck_pr_dec_32_zero(&publisher->refs, &last);
-	if (!last)
+	if (!weir__unref(&publisher->refs))
 		return;
-	ck_pr_fence_acquire();
 	weir_flow_free(publisher->flow);
 	weir__free(weir_allocator_default(), publisher, sizeof(*publisher));
 }
@@ -173,8 +168,8 @@ static int serve(struct weir_flow_publisher *publisher,
 	service->subscriber = subscriber;
 	options.done = run_over;
 	options.context = service;
-	/* relaxed: the thread that subscribes keeps the publisher alive */
-	ck_pr_inc_32(&publisher->refs);
+	/* the thread that subscribes keeps the publisher alive */
+	weir__ref(&publisher->refs);
 	rc = weir_flow_start(publisher->flow, publisher->executor, &options,
 			     NULL);
 	if (rc == 0)

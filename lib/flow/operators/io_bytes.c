@@ -5,9 +5,8 @@
 #include <assert.h>
 #include <errno.h>
 
-#include <ck_pr.h>
-
 #include "base/memory.h"
+#include "base/refcount.h"
 #include "flow/engine/items.h"
 
 static struct weir_flow_bytes *allocate(const struct weir_allocator *allocator,
@@ -42,9 +41,8 @@ int weir_flow_bytes_new(struct weir_flow_bytes **bytes, size_t n,
 
 struct weir_flow_bytes *weir_flow_bytes_ref(struct weir_flow_bytes *bytes)
 {
-	/* relaxed: the caller has a reference */
 	if (bytes)
-		ck_pr_inc_32(&bytes->refs);
+		weir__ref(&bytes->refs);
 	return bytes;
 }
 
@@ -52,16 +50,10 @@ struct weir_flow_bytes *weir_flow_bytes_ref(struct weir_flow_bytes *bytes)
  * NOLINTNEXTLINE(misc-no-recursion) */
 void weir_flow_bytes_unref(struct weir_flow_bytes *bytes)
 {
-	bool last;
-
 	if (!bytes)
 		return;
-	/* release: what we did with it; acquire: what the others did */
-	ck_pr_fence_release();
-	ck_pr_dec_32_zero(&bytes->refs, &last);
-	if (!last)
+	if (!weir__unref(&bytes->refs))
 		return;
-	ck_pr_fence_acquire();
 	weir_flow_bytes_unref(bytes->whole);
 	weir__free(bytes->allocator, bytes, sizeof(*bytes) + bytes->capacity);
 }

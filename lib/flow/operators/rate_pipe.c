@@ -9,10 +9,9 @@
 #include <assert.h>
 #include <errno.h>
 
-#include <ck_pr.h>
-
 #include "base/lock.h"
 #include "base/memory.h"
+#include "base/refcount.h"
 #include "flow/engine/island.h"
 #include "flow/engine/op.h"
 #include "flow/engine/run.h"
@@ -38,14 +37,8 @@ struct weir__pipe {
 
 static void pipe_unref(struct weir__pipe *pipe)
 {
-	bool last;
-
-	/* release: our writes to it; acquire: those of the other */
-	ck_pr_fence_release();
-	ck_pr_dec_32_zero(&pipe->refs, &last);
-	if (!last)
+	if (!weir__unref(&pipe->refs))
 		return;
-	ck_pr_fence_acquire();
 	weir_error_unref(pipe->error);
 	weir__free(pipe->allocator, pipe,
 		   sizeof(*pipe) + pipe->capacity * sizeof(void *));
@@ -364,8 +357,7 @@ static struct weir__op *reader_new(struct weir__build *build,
 		return NULL;
 	}
 	*(struct weir__pipe **)weir__op_state(op) = pipe;
-	/* relaxed: nothing runs yet */
-	ck_pr_inc_32(&pipe->refs);
+	weir__ref(&pipe->refs);
 	(void)weir_actor_ref(&pipe->writer->actor);
 	weir__op_hold(op);
 	pipe->reader = op;

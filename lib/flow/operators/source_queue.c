@@ -13,6 +13,7 @@
 #include "actor/gate.h"
 #include "base/lock.h"
 #include "base/memory.h"
+#include "base/refcount.h"
 #include "flow/engine/blueprint.h"
 #include "flow/engine/op.h"
 #include "flow/engine/start.h"
@@ -58,14 +59,8 @@ static void queue_drop(const struct weir_flow_queue *queue, void *item)
 
 static void queue_unref(struct weir_flow_queue *queue)
 {
-	bool last;
-
-	/* release: what we did with it; acquire: what the others did */
-	ck_pr_fence_release();
-	ck_pr_dec_32_zero(&queue->refs, &last);
-	if (!last)
+	if (!weir__unref(&queue->refs))
 		return;
-	ck_pr_fence_acquire();
 	while (queue->head != queue->tail)
 		queue_drop(queue, take_one(queue));
 	weir_error_unref(queue->error);
@@ -365,6 +360,6 @@ struct weir_flow *weir_flow_from_queue(struct weir_flow_queue *queue)
 		weir__flow_source(&queue_kind, &queue, sizeof(queue), queue);
 
 	if (weir__flow_check(flow, NULL, NULL) == 0)
-		ck_pr_inc_32(&queue->refs);
+		weir__ref(&queue->refs);
 	return flow;
 }

@@ -15,6 +15,7 @@
 #include "actor/gate.h"
 #include "base/lock.h"
 #include "base/memory.h"
+#include "base/refcount.h"
 #include "flow/engine/blueprint.h"
 #include "flow/engine/op.h"
 
@@ -45,16 +46,10 @@ int weir_flow_switch_new(struct weir_flow_switch **swtch)
 
 void weir_flow_switch_free(struct weir_flow_switch *swtch)
 {
-	bool last;
-
 	if (!swtch)
 		return;
-	/* release: what we did with it; acquire: what the others did */
-	ck_pr_fence_release();
-	ck_pr_dec_32_zero(&swtch->refs, &last);
-	if (!last)
+	if (!weir__unref(&swtch->refs))
 		return;
-	ck_pr_fence_acquire();
 	weir_error_unref(swtch->error);
 	weir__free(weir_allocator_default(), swtch, sizeof(*swtch));
 }
@@ -177,8 +172,7 @@ struct weir_flow *weir_flow_kill_switch(struct weir_flow *flow,
 					struct weir_flow_switch *swtch)
 {
 	flow = weir__flow_upon(&guard_kind, flow, &swtch, sizeof(swtch), swtch);
-	/* relaxed: the caller has a reference */
 	if (weir__flow_check(flow, NULL, NULL) == 0)
-		ck_pr_inc_32(&swtch->refs);
+		weir__ref(&swtch->refs);
 	return flow;
 }

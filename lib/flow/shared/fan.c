@@ -4,10 +4,9 @@
 
 #include <assert.h>
 
-#include <ck_pr.h>
-
 #include "base/memory.h"
 #include "base/random.h"
+#include "base/refcount.h"
 #include "flow/engine/blueprint.h"
 #include "flow/engine/build.h"
 #include "flow/engine/items.h"
@@ -45,14 +44,8 @@ void weir__fan_free(struct weir_flow *fan)
 
 static void fan_unref(struct weir_flow *fan)
 {
-	bool last;
-
-	/* release: what we did with it; acquire: what the others did */
-	ck_pr_fence_release();
-	ck_pr_dec_32_zero(&args_of(fan)->refs, &last);
-	if (!last)
+	if (!weir__unref(&args_of(fan)->refs))
 		return;
-	ck_pr_fence_acquire();
 	weir_flow_free(fan);
 }
 
@@ -303,8 +296,7 @@ static struct weir_flow *outlet_new(struct weir_flow *fan, size_t index)
 
 	if (weir__flow_check(flow, NULL, NULL) < 0)
 		return NULL;
-	/* relaxed: the caller has a reference */
-	ck_pr_inc_32(&args_of(fan)->refs);
+	weir__ref(&args_of(fan)->refs);
 	args_of(fan)->outlets[index] = flow;
 	flow->depth += fan->depth;
 	return flow;

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A count of references: a word, which starts as the number of references that
+ * the object is made with.
+ *
+ * 1. A thread adds a reference while it has one, or while something else keeps
+ *    the object there. Adding orders nothing: whoever is given the reference
+ *    learns of it in a way that does.
+ * 2. The count changes by one swap at a time, so for each time that it comes to
+ *    0 there is one drop that has brought it there.
+ * 3. What a thread did with the object before its drop happens before what
+ *    comes after the last drop. Each drop has a release in front of it. The
+ *    last drop reads the count that the drops before it have made, each out of
+ *    the one before, and has an acquire behind it.
+ */
+#ifndef WEIR_BASE_REFCOUNT_H
+#define WEIR_BASE_REFCOUNT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <ck_pr.h>
+
+/* Adds a reference: claim 1. Any thread; wait-free. */
+static inline void weir__ref(uint32_t *refs)
+{
+	/* relaxed: the caller keeps the object there */
+	ck_pr_inc_32(refs);
+}
+
+/* Drops a reference: the caller's last touch, unless this is true: then it was
+ * the last reference, and the object is the caller's. Any thread; wait-free. */
+static inline bool weir__unref(uint32_t *refs)
+{
+	bool last;
+
+	/* release: the caller's last touch; pairs with the acquire below */
+	ck_pr_fence_release();
+	ck_pr_dec_32_zero(refs, &last);
+	if (!last)
+		return false;
+	/* acquire: the last touch of all others; pairs with the release above */
+	ck_pr_fence_acquire();
+	return true;
+}
+
+#endif

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * References under all interleavings: one thread drops the last one, after all
+ * that the others did.
+ */
+#undef NDEBUG
+#include <assert.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/refcount.h"
+#include "explorer.h"
+#include "runner.h"
+
+enum { N_THREADS = 3 };
+
+/* On the heap, and freed by the last drop: a later touch is a failure. */
+struct held {
+	uint32_t refs;
+	uint32_t written[N_THREADS]; /* plain: by thread */
+};
+
+static struct world {
+	struct held *held;
+	uint32_t n_threads;
+	uint32_t released; /* plain */
+} world;
+
+static void held_by(struct world *w, uint32_t n)
+{
+	w->n_threads = n;
+	w->held = explorer_alloc(sizeof(*w->held));
+	w->held->refs = n;
+	explorer_name(&w->held->refs, sizeof(w->held->refs), "refs");
+}
+
+static void two_hold_it(void *context)
+{
+	held_by(context, 2);
+}
+
+static void three_hold_it(void *context)
+{
+	held_by(context, 3);
+}
+
+static void drop(struct world *w)
+{
+	if (!weir__unref(&w->held->refs))
+		return;
+	for (uint32_t i = 0; i < w->n_threads; i++)
+		explorer_assert(w->held->written[i] == 1);
+	w->released++;
+	explorer_free(w->held);
+}
+
+static void writes_and_drops(void *context)
+{
+	struct world *w = context;
+
+	w->held->written[explorer_thread()] = 1;
+	drop(w);
+}
+
+/* Lends it once more, as a thread that passes it on does. */
+static void lends_and_drops(void *context)
+{
+	struct world *w = context;
+
+	weir__ref(&w->held->refs);
+	drop(w);
+	writes_and_drops(w);
+}
+
+static void was_released_once(void *context)
+{
+	const struct world *w = context;
+
+	explorer_assert(w->released == 1);
+	explorer_assert(explorer_allocated() == 0);
+}
+
+#define SCENARIO(...) \
+	{ \
+		.check = was_released_once, .context = &world, \
+		.context_size = sizeof(world), __VA_ARGS__ \
+	}
+
+static const struct explorer_scenario scenarios[] = {
+	SCENARIO(.name = "two drop", .setup = two_hold_it,
+		 .thread = {writes_and_drops, writes_and_drops}),
+	SCENARIO(.name = "two lend", .setup = two_hold_it,
+		 .thread = {lends_and_drops, lends_and_drops}),
+	SCENARIO(.name = "three drop", .setup = three_hold_it,
+		 .thread = {writes_and_drops, writes_and_drops,
+			    writes_and_drops}),
+};
+
+static const struct scene_group all = SCENE_GROUP(scenarios);
+
+const struct model_case model_cases[] = {
+	{.name = "the_last_one_releases", .groups = GROUPS(&all)},
+	{.name = "passes_under_tso",
+	 .groups = GROUPS(&all),
+	 .run = {.tso = true}},
+	{.name = "every_fence_is_needed",
+	 .groups = GROUPS(&all),
+	 .files = "lib/base/refcount.h"},
+};
+const size_t n_model_cases = N_OF(model_cases);
