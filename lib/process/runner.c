@@ -18,7 +18,7 @@ static struct weir__runner *runner_of(struct weir_actor *actor)
 	return weir_container_of(actor, struct weir__runner, actor);
 }
 
-/* --- What is told ---------------------------------------------------------- */
+/* --- What is told --------------------------------------------------------- */
 
 void weir__runners_ended(struct weir_process_manager *manager, uint32_t n)
 {
