@@ -8,7 +8,7 @@ signatures that the header has, and where the other functions are that the page
 names. Blocks of C have the line breaks that their program has. This compares these
 with the list, the headers and the programs, or writes them, and docs/operators.md and
 the tables of life.py with them: after functions have been renamed in all files, say. What a page or a
-source refers to is there. The pages of decisions are numbered from 1 on, and
+source refers to is there, and each public header has a page. The pages of decisions are numbered from 1 on, and
 docs/decisions/README.md lists them in that order.
 """
 
@@ -20,6 +20,8 @@ import sys
 import textwrap
 
 ORDER = "## In reading order\n"
+# Headers that other pages speak of, or of which users use nothing.
+WITHOUT_PAGE = {"api", "private", "version", "weir"}
 WAY = "[All pages]("
 FUNCTIONS = "\n## Functions\n"
 COMMENT = re.compile(r"/\*.*?\*/", re.S)
@@ -223,6 +225,12 @@ def check_comments(source, problems):
                     problems.append(f"{path}: no {page}")
 
 
+def check_headers(source, pages, problems):
+    for header in sorted((source / "include/weir").glob("*.h")):
+        if f"{header.stem}.md" not in pages.order and header.stem not in WITHOUT_PAGE:
+            problems.append(f"include/weir/{header.name} has no page in docs/README.md")
+
+
 def main():
     source = pathlib.Path(sys.argv[1])
     pages = Pages(source)
@@ -253,6 +261,7 @@ def main():
             subprocess.run([script, source, "--write"], check=True)
     check_comments(source, problems)
     check_decisions(pages, problems)
+    check_headers(source, pages, problems)
     for problem in problems:
         print(problem, file=sys.stderr)
     return 1 if problems else 0
