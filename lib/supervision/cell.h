@@ -16,9 +16,9 @@
  *    branch.c).
  * 2. suspends == own + the parent's suspends. `own` is set if the actor has
  *    failed, restarts, or is ordered to restart. The gate bit SUSPENDED_PARENT
- *    is set iff suspends > 0 or the state is STOPPING. A suspended actor runs
- *    no turns and no handlers except those of its start, restart and end;
- *    signals and pending messages are kept for later.
+ *    is set iff suspends > 0 or the state is DRAINING or STOPPING. A suspended
+ *    actor runs no turns and no handlers except those of its start, restart
+ *    and end; signals and pending messages are kept for later.
  * 3. `state` is changed as life.h says, under the lock. What an actor itself
  *    has to do is done by its own slice: other threads put *orders* into the
  *    cell and signal the actor. Orders are flags, not messages: so giving an
