@@ -62,6 +62,12 @@ static inline uint32_t weir__in_capacity(const struct weir_in *in)
 	return in->taker.mask + 1;
 }
 
+/* Several producers may feed it, each over a lane of its own. */
+static inline bool weir__in_merges(const struct weir_in *in)
+{
+	return in->merge != NULL;
+}
+
 /* The out-port that feeds the lane, or NULL. */
 static inline struct weir_out *weir__lane_producer(
 	const struct weir__lane *lane)

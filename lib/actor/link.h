@@ -43,7 +43,7 @@ static inline bool weir__link_merges(const struct weir_port *port)
 {
 	const struct weir_in *in = weir__in_of(port);
 
-	return in && in->merge;
+	return in && weir__in_merges(in);
 }
 
 /*

@@ -126,6 +126,12 @@ static inline uint32_t weir__out_capacity(const struct weir_out *out)
 	return out->putter.mask + 1;
 }
 
+/* True if each token goes to all sinks. */
+static inline bool weir__out_broadcasts(const struct weir_out *out)
+{
+	return out->fan && out->fan->way == WEIR_FAN_BROADCAST;
+}
+
 /* True if tokens that were put are not handed out yet. The port has a ring. */
 static inline bool weir__out_waits(const struct weir_out *out)
 {

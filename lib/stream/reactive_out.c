@@ -147,7 +147,7 @@ static bool relays(const struct weir_reactive_out *reactive)
 	const struct weir_out *out = reactive->out;
 
 	return out->port.burst > 1 ||
-	       (takes_many(reactive) && out->fan->way == WEIR_FAN_BROADCAST);
+	       (takes_many(reactive) && weir__out_broadcasts(out));
 }
 
 static void admit(struct weir__out_subscription *sub,

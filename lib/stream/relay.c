@@ -111,7 +111,7 @@ static const struct weir__port_ops reactive_ops = {
 /* A power of two. */
 static size_t room_for(const struct weir_out *out)
 {
-	bool all = out->fan && out->fan->way == WEIR_FAN_BROADCAST;
+	bool all = weir__out_broadcasts(out);
 	size_t capacity = all ? weir__out_capacity(out) : 1;
 
 	assert(capacity && !(capacity & (capacity - 1)));

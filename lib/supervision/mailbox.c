@@ -48,7 +48,7 @@ static uint32_t tokens_put(const struct weir_actor *actor)
 
 	for (; port; port = next_port(&port->next)) {
 		in = weir__in_of(port);
-		if (in && !in->merge)
+		if (in && !weir__in_merges(in))
 			/* relaxed: tokens put before this are all seen */
 			n += weir__in_ever_put(in);
 	}
@@ -79,7 +79,7 @@ static uint32_t tokens_merged(const struct weir_actor *actor)
 
 	for (port = actor->ports; port; port = port->next) {
 		in = weir__in_of(port);
-		if (in && in->merge)
+		if (in && weir__in_merges(in))
 			n += weir__in_ever_taken(in) +
 			     (uint32_t)weir__in_queued(in);
 	}

@@ -48,7 +48,7 @@ static enum why why_shut(const struct weir_port *port)
 		return HELD_UP;
 	if (!weir__port_ops(port)->takes)
 		return UNSURE;
-	if (in && !in->merge && weir__in_queued(in) >= port->burst)
+	if (in && !weir__in_merges(in) && weir__in_queued(in) >= port->burst)
 		return SOON;
 	return STARVED;
 }
