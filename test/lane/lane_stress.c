@@ -84,7 +84,7 @@ static void spsc_take(struct work *work, uint64_t next, uint32_t n)
 /* `credit`: grants the room by hand, less than what is free. */
 static void spsc(uint32_t capacity, bool credit)
 {
-	struct work work = {.mask = capacity - 1, .n = test_count(2000000)};
+	struct work work = {.mask = capacity - 1, .n = test_count(200000)};
 	const struct weir_allocator *allocator = weir_allocator_default();
 	uint64_t next = 0;
 	bool ended = false;
@@ -270,14 +270,14 @@ static void mpsc(uint32_t capacity, uint64_t n, uint64_t most)
 
 static void items_come_in_the_order_of_each_producer(void **state)
 {
-	mpsc(1, test_count(300000), UINT64_MAX);
-	mpsc(4, test_count(300000), UINT64_MAX);
-	mpsc(1024, test_count(300000), UINT64_MAX);
+	mpsc(1, test_count(30000), UINT64_MAX);
+	mpsc(4, test_count(30000), UINT64_MAX);
+	mpsc(1024, test_count(30000), UINT64_MAX);
 }
 
 static void of_a_lane_that_is_shut_each_item_has_one_owner(void **state)
 {
-	uint64_t rounds = test_count(2000), i;
+	uint64_t rounds = test_count(500), i;
 
 	for (i = 0; i < rounds; i++)
 		mpsc(2u << i % 4, 40, i % 50);
