@@ -3,8 +3,9 @@
 """tests.py SOURCE: the test of a file is found by its name. lib/F/X.c is tested by
 test/F/X.c or X_part.c, or by the scenarios of test/model/X.c; a test in test/F names a
 file of lib/F so, or a public header, and what is about several files is in
-test/scenario/. Each of them is in the list of test/meson.build. The check finds what it
-is for: it is shown trees that break each rule. test/flow goes by stems.py.
+test/scenario/. Each of them is in the list of test/meson.build, and headers that define
+functions get fewer. The check finds what it is for: it is shown trees that break each
+rule. test/flow goes by stems.py.
 """
 
 import pathlib
@@ -62,6 +63,9 @@ ELSEWHERE = {
     "testkit/verify_publisher_subscription": "testkit/verify_publisher",
     "testkit/verify_publisher_threads": "testkit/verify_publisher",
 }
+# Headers in these folders that define functions, which each test compiles anew that
+# includes them: what several tests share is a source of the library kit.
+MOST_HEADERS = 51
 # Tests of several files that need what stands beside them.
 OF_SEVERAL = {"testkit/probes": "both kinds of probes"}
 
@@ -105,6 +109,13 @@ def where(tree):
                 yield f"lib/{name}.c is said to be tested by {place}"
 
 
+def compiled(tree):
+    if len(tree["headers"]) != tree["most_headers"]:
+        yield (f"{len(tree['headers'])} headers in test/ define functions, not"
+               f" {tree['most_headers']}: make it a source of the kit, or lower"
+               f" MOST_HEADERS: {' '.join(sorted(tree['headers']))}")
+
+
 def forgotten(tree):
     for folder, test in tree["tests"]:
         if folder != "model" and f"{folder}/{test}" not in tree["listed"]:
@@ -113,7 +124,7 @@ def forgotten(tree):
 
 def a_tree(**changes):
     return {"lib": [("base", "a")], "named": [("base", "a")], "elsewhere": {},
-            "most": 0, "tests": [("base", "a")], "listed": ["base/a"]} | changes
+            "most": 0, "headers": [], "most_headers": 0, "tests": [("base", "a")], "listed": ["base/a"]} | changes
 
 
 BROKEN = {
@@ -122,6 +133,7 @@ BROKEN = {
     growing: [a_tree(elsewhere={"base/a": ""})],
     nameless: [a_tree(tests=[("base", "b")])],
     where: [a_tree(elsewhere={"base/a": "in base/b"})],
+    compiled: [a_tree(headers=["base/a.h"])],
     forgotten: [a_tree(listed=[])],
 }
 
@@ -140,6 +152,11 @@ def read(source):
         "named": files + headers,
         "elsewhere": ELSEWHERE,
         "most": MOST,
+        "headers": [f"{path.parent.name}/{path.name}"
+                    for path in (source / "test").glob("*/*.h")
+                    if path.parent.name in [*FOLDERS, "flow", "scenario"] and
+                    re.search(r"\)\n\{$", path.read_text(), re.M)],
+        "most_headers": MOST_HEADERS,
         "tests": tests,
         "listed": re.findall(r"^\t\['([\w/]+)',",
                              (source / "test/meson.build").read_text(), re.M),
