@@ -11,7 +11,6 @@
 #include "actor/child_ops.h"
 #include "actor/gate.h"
 #include "actor/port.h"
-#include "executor/executor.h"
 #include "executor/registry.h"
 
 /* An actor with one in-port fits into 192 bytes, in.h has the other half. */
@@ -88,13 +87,12 @@ void weir__actor_disclaim(struct weir_actor *actor)
 
 static bool hold(struct weir_actor *actor)
 {
-	return weir__thread.actor == actor ||
-	       actor_take(actor, WEIR__STATE_HELD);
+	return weir__runs_here(actor) || actor_take(actor, WEIR__STATE_HELD);
 }
 
 static void let_go(struct weir_actor *actor)
 {
-	if (weir__thread.actor != actor)
+	if (!weir__runs_here(actor))
 		weir__actor_disclaim(actor);
 }
 
@@ -297,51 +295,4 @@ int weir_actor_set_stats(struct weir_actor *actor, struct weir_stats *stats)
 		actor->u.stats = stats;
 	weir__actor_break(actor);
 	return rc;
-}
-
-/* --- The end of an executor ----------------------------------------------- */
-
-static bool task_tryref(struct weir_task *task)
-{
-	struct weir_actor *actor =
-		weir_container_of(task, struct weir_actor, task);
-	uint32_t refs = ck_pr_load_32(&actor->refs);
-
-	/* relaxed: the registry's lock keeps the memory there meanwhile */
-	while (refs)
-		if (ck_pr_cas_32_value(&actor->refs, refs, refs + 1, &refs))
-			return true;
-	return false;
-}
-
-static void task_unref(struct weir_task *task)
-{
-	weir_actor_unref(weir_container_of(task, struct weir_actor, task));
-}
-
-static void task_end(struct weir_task *task, enum weir__phase phase)
-{
-	weir__actor_signal(weir_container_of(task, struct weir_actor, task),
-			   phase == WEIR__ABORTING ? WEIR__SIGNAL_ABORT
-						   : WEIR__SIGNAL_DRAIN);
-}
-
-static const struct weir__task_ops actors = {
-	.tryref = task_tryref,
-	.unref = task_unref,
-	.end = task_end,
-};
-
-int weir_executor_end_async(struct weir_executor *executor,
-			    struct weir_ending *drain, uint64_t deadline_ns)
-{
-	return weir__executor_end(executor, drain, deadline_ns, WEIR__DRAINING,
-				  &actors);
-}
-
-int weir_executor_stop_async(struct weir_executor *executor,
-			     struct weir_ending *drain, uint64_t deadline_ns)
-{
-	return weir__executor_end(executor, drain, deadline_ns, WEIR__ABORTING,
-				  &actors);
 }

@@ -224,7 +224,7 @@ void weir_actor_unref(struct weir_actor *actor)
 void weir__actor_retire_new(struct weir_actor *actor)
 {
 	struct weir__thread *thread = &weir__thread;
-	struct weir_actor *outer = thread->actor;
+	struct weir_task *outer = thread->task;
 	bool held;
 
 	if (weir__state(actor) != WEIR__STATE_NEW ||
@@ -234,10 +234,10 @@ void weir__actor_retire_new(struct weir_actor *actor)
 	 * weir__actor_disclaim() */
 	ck_pr_fence_acquire();
 	held = weir__hold_back();
-	thread->actor = actor;
+	thread->task = &actor->task;
 	weir__actor_end(actor, weir_error_of(-ECANCELED), false);
 	weir__actor_retire(actor, false);
-	thread->actor = outer;
+	thread->task = outer;
 	weir_actor_unref(actor);
 	weir__let_go(held);
 }

@@ -22,7 +22,6 @@
 #include "actor/stats.h"
 #include "base/fence.h"
 #include "base/thread.h"
-#include "executor/registry.h"
 
 #define CLOCK_NS 20u /* of a timed run: reading the clock */
 #define RUN_MAX (1u << WEIR__FIT_LOG2_MAX) /* most turns of a run */
@@ -594,7 +593,7 @@ static __attribute__((noinline)) bool run_slice(struct weir_actor *actor,
 	}
 	/* no handler has run behind a run that has used up what there was */
 	weir__actor_retire(actor, slice.used_up);
-	weir__thread.actor = NULL;
+	weir__thread.task = NULL;
 	weir_actor_unref(actor);
 	return false;
 }
@@ -664,98 +663,59 @@ static inline bool run_actor(struct weir_actor *actor)
 	return true;
 }
 
-/*
- * An executor that runs at once, or that refuses, calls weir_task_run() inside
- * a slice. The task then waits in a list of the thread, so that the stack stays
- * flat.
- */
-static __attribute__((noinline)) void put_off(struct weir__thread *thread,
-					      struct weir_task *task)
-{
-	task->next = NULL;
-	if (thread->pending_tail)
-		thread->pending_tail->next = task;
-	else
-		thread->pending_head = task;
-	thread->pending_tail = task;
-}
-
-static inline bool run_one(struct weir__thread *thread, struct weir_task *task)
-{
-	struct weir_actor *actor =
-		weir_container_of(task, struct weir_actor, task);
-	bool again;
-
-	thread->actor = actor;
-	again = run_actor(actor);
-	thread->actor = NULL;
-	return again;
-}
-
-static __attribute__((noinline)) void run_pending(struct weir__thread *thread)
-{
-	bool (*outer)(void *worker_state) = thread->polls;
-	struct weir_task *task;
-
-	/* The pending actors do not poll: the worker runs no other task
-	 * meanwhile. */
-	thread->polls = NULL;
-	while ((task = thread->pending_head)) {
-		thread->pending_head = task->next;
-		if (!thread->pending_head)
-			thread->pending_tail = NULL;
-		if (run_one(thread, task))
-			weir__actor_submit(weir_container_of(
-				task, struct weir_actor, task));
-	}
-	thread->polls = outer;
-}
-
-static inline void leave(struct weir__thread *thread)
-{
-	if (WEIR_UNLIKELY(thread->pending_head))
-		run_pending(thread);
-	thread->running = false;
-}
-
-bool weir__task_run(struct weir_task *task)
-{
-	struct weir__thread *thread = &weir__thread;
-	bool again = run_one(thread, task);
-
-	assert(thread->running);
-	if (WEIR_UNLIKELY(thread->pending_head))
-		run_pending(thread);
-	return again;
-}
-
-void weir_task_run(struct weir_task *task)
-{
-	struct weir__thread *thread = &weir__thread;
-
-	if (WEIR_UNLIKELY(thread->running)) {
-		put_off(thread, task);
-		return;
-	}
-	thread->running = true;
-	if (run_one(thread, task))
-		weir__actor_submit(
-			weir_container_of(task, struct weir_actor, task));
-	leave(thread);
-}
-
-bool weir__hold_back(void)
-{
-	bool held = weir__thread.running;
-
-	weir__thread.running = true;
-	return held;
-}
-
-void weir__let_go(bool held)
-{
-	if (!held)
-		leave(&weir__thread);
-}
-
 /* NOLINTEND(misc-no-recursion) */
+
+/* --- What executors do with actors ------------------------------------------ */
+
+static struct weir_actor *actor_of(struct weir_task *task)
+{
+	return weir_container_of(task, struct weir_actor, task);
+}
+
+static bool task_run(struct weir_task *task)
+{
+	return run_actor(actor_of(task));
+}
+
+static void task_submit(struct weir_task *task)
+{
+	weir__actor_submit(actor_of(task));
+}
+
+static bool task_tryref(struct weir_task *task)
+{
+	struct weir_actor *actor = actor_of(task);
+	uint32_t refs = ck_pr_load_32(&actor->refs);
+
+	/* relaxed: the registry's lock keeps the memory there meanwhile */
+	while (refs)
+		if (ck_pr_cas_32_value(&actor->refs, refs, refs + 1, &refs))
+			return true;
+	return false;
+}
+
+static void task_unref(struct weir_task *task)
+{
+	weir_actor_unref(actor_of(task));
+}
+
+static void task_end(struct weir_task *task, enum weir__phase phase)
+{
+	weir__actor_signal(actor_of(task), phase == WEIR__ABORTING
+						   ? WEIR__SIGNAL_ABORT
+						   : WEIR__SIGNAL_DRAIN);
+}
+
+/* Before the constructors of a program, which may start actors. */
+static __attribute__((constructor(101))) void hand_over(void)
+{
+	static const struct weir__task_ops actors = {
+		.run = task_run,
+		.submit = task_submit,
+		.tryref = task_tryref,
+		.unref = task_unref,
+		.end = task_end,
+	};
+
+	weir__tasks = &actors;
+}

@@ -13,7 +13,7 @@
 #include <weir/actor.h>
 #include <weir/port.h>
 
-#include "base/thread.h"
+#include "executor/task.h"
 
 /* Bits of the gate; above them the signed count of blocked ports. */
 enum {
@@ -157,6 +157,20 @@ static inline bool weir__actor_unshared(const struct weir_actor *actor)
 	return refs == 1 && !(actor->flags & WEIR__ACTOR_CHILD);
 }
 
+/* The actor whose slice this is, or NULL. */
+static inline struct weir_actor *weir__actor_here(void)
+{
+	struct weir_task *task = weir__thread.task;
+
+	return task ? weir_container_of(task, struct weir_actor, task) : NULL;
+}
+
+/* True in the actor's slice. */
+static inline bool weir__runs_here(const struct weir_actor *actor)
+{
+	return weir__thread.task == &actor->task;
+}
+
 /*
  * True for the owner: in the actor's slice, or before the actor was started.
  * Before the start it is true for every other thread as well, so calls that are
@@ -164,7 +178,7 @@ static inline bool weir__actor_unshared(const struct weir_actor *actor)
  */
 static inline bool weir__owned(const struct weir_actor *actor)
 {
-	return weir__thread.actor == actor || weir__is_new(actor);
+	return weir__runs_here(actor) || weir__is_new(actor);
 }
 
 /* Rule 1: submits an actor whose SCHEDULED bit the caller has set. */
@@ -229,15 +243,6 @@ void weir__actor_check_rc(struct weir_actor *actor, int rc);
  */
 bool weir__gate_deschedule(struct weir_actor *actor, int32_t count,
 			   uint32_t set);
-
-/*
- * Between the two calls, tasks that this thread submits to an executor that
- * runs at once are put off until weir__let_go(), so that a thread that holds a
- * lock can submit. weir__let_go() takes what weir__hold_back() returned. They
- * nest.
- */
-bool weir__hold_back(void);
-void weir__let_go(bool held);
 
 /*
  * Rule 8: all that the final slice does but the drop of the reference.

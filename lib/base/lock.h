@@ -4,7 +4,7 @@
  * system call unless it is contended, and made of ck_pr operations so that
  * the explorer and ThreadSanitizer see it (pthread's would be opaque).
  * No user code is called while one is held, and nothing is submitted, but by
- * who holds submissions back (weir__hold_back() in lib/actor/gate.h).
+ * who holds submissions back (weir__hold_back() in lib/executor/task.h).
  *
  * Word: 0 free, 1 held, 2 held and somebody may be waiting (Drepper, "Futexes
  * are tricky", mutex 2).

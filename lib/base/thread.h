@@ -13,7 +13,6 @@
 
 #include <ck_pr.h>
 
-struct weir_actor;
 struct weir_executor;
 struct weir_task;
 struct weir__shard;
@@ -48,8 +47,8 @@ struct weir__costs {
 #define WEIR__TIMED_RUNS 251u
 
 struct weir__thread {
-	/* The actor whose slice runs here, or NULL. */
-	struct weir_actor *actor;
+	/* The task whose slice runs here, or NULL. */
+	struct weir_task *task;
 	/* Tasks submitted inside a slice to an executor that runs at once. */
 	struct weir_task *pending_head, *pending_tail;
 	uint32_t runs; /* since the last timed run */
@@ -102,8 +101,7 @@ static inline void weir__thread_lock(void)
 
 /* What a turn puts aside while its thread runs a loop or simulator. */
 struct weir__turn {
-	struct weir_actor *actor;
-	struct weir_task *pending_head, *pending_tail;
+	struct weir_task *task, *pending_head, *pending_tail;
 	bool running, may_block;
 };
 
@@ -116,16 +114,16 @@ static inline int weir__turn_put_aside(struct weir__turn *turn)
 {
 	struct weir__thread *thread = &weir__thread;
 
-	if ((thread->actor || thread->running) && !thread->may_block)
+	if ((thread->task || thread->running) && !thread->may_block)
 		return -EDEADLK;
 	*turn = (struct weir__turn){
-		.actor = thread->actor,
+		.task = thread->task,
 		.pending_head = thread->pending_head,
 		.pending_tail = thread->pending_tail,
 		.running = thread->running,
 		.may_block = thread->may_block,
 	};
-	thread->actor = NULL;
+	thread->task = NULL;
 	thread->pending_head = thread->pending_tail = NULL;
 	thread->running = thread->may_block = false;
 	return 0;
@@ -136,7 +134,7 @@ static inline void weir__turn_take_up(const struct weir__turn *turn)
 {
 	struct weir__thread *thread = &weir__thread;
 
-	thread->actor = turn->actor;
+	thread->task = turn->task;
 	thread->pending_head = turn->pending_head;
 	thread->pending_tail = turn->pending_tail;
 	thread->running = turn->running;

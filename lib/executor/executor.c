@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What all executors share: options, and how they end. */
-#include "executor/executor.h"
+#include <weir/executor.h>
 
 #include <errno.h>
 
 #include "base/memory.h"
 #include "base/options.h"
+#include "executor/registry.h"
 
 static bool pair(bool first, bool second)
 {
@@ -97,24 +98,23 @@ bool weir_timer_cancel(struct weir_executor *executor, struct weir_timer *timer)
 	return executor->ops->timer_cancel(executor, timer);
 }
 
-static void broadcast(struct weir__registry *registry, enum weir__phase phase,
-		      const struct weir__task_ops *ops)
+static void broadcast(struct weir__registry *registry, enum weir__phase phase)
 {
 	struct weir_task *tasks[WEIR__COLLECTED];
 	uint32_t index = 0, n, i;
 
 	weir__registry_fence(registry);
-	while ((n = weir__registry_collect(registry, &index, tasks, ops))) {
+	while ((n = weir__registry_collect(registry, &index, tasks))) {
 		for (i = 0; i < n; i++) {
-			ops->end(tasks[i], phase);
-			ops->unref(tasks[i]);
+			weir__tasks->end(tasks[i], phase);
+			weir__tasks->unref(tasks[i]);
 		}
 	}
 }
 
-int weir__executor_end(struct weir_executor *executor,
-		       struct weir_ending *drain, uint64_t deadline_ns,
-		       enum weir__phase phase, const struct weir__task_ops *ops)
+static int executor_end(struct weir_executor *executor,
+			struct weir_ending *drain, uint64_t deadline_ns,
+			enum weir__phase phase)
 {
 	int rc;
 
@@ -125,7 +125,19 @@ int weir__executor_end(struct weir_executor *executor,
 	rc = weir__registry_end(executor, drain, deadline_ns, phase);
 	if (rc < 0)
 		return rc;
-	broadcast(executor->registry, phase, ops);
+	broadcast(executor->registry, phase);
 	weir__registry_done(executor);
 	return 0;
+}
+
+int weir_executor_end_async(struct weir_executor *executor,
+			    struct weir_ending *drain, uint64_t deadline_ns)
+{
+	return executor_end(executor, drain, deadline_ns, WEIR__DRAINING);
+}
+
+int weir_executor_stop_async(struct weir_executor *executor,
+			     struct weir_ending *drain, uint64_t deadline_ns)
+{
+	return executor_end(executor, drain, deadline_ns, WEIR__ABORTING);
 }

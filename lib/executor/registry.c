@@ -255,8 +255,7 @@ void weir__registry_fence(const struct weir__registry *registry)
 }
 
 uint32_t weir__registry_collect(struct weir__registry *registry,
-				uint32_t *index, struct weir_task **tasks,
-				const struct weir__task_ops *ops)
+				uint32_t *index, struct weir_task **tasks)
 {
 	uint32_t n = 0;
 
@@ -267,7 +266,7 @@ uint32_t weir__registry_collect(struct weir__registry *registry,
 		/* acquire: the task; pairs with the release in
 		 * weir__registry_add() */
 		ck_pr_fence_acquire();
-		if (task && ops->tryref(task))
+		if (task && weir__tasks->tryref(task))
 			tasks[n++] = task;
 	}
 	weir__unlock(&registry->lock);

@@ -56,7 +56,7 @@
 #include "base/lock.h"
 #include "base/membarrier.h"
 #include "base/memory.h"
-#include "base/thread.h"
+#include "executor/task.h"
 #include "executor/registry_done.h"
 
 #ifndef WEIR__SPARES /* the explorer's are fewer */
@@ -200,25 +200,8 @@ void weir__registry_fence(const struct weir__registry *registry);
 
 #define WEIR__COLLECTED 32u
 
-/* What a task is: told by who ends an executor. */
-struct weir__task_ops {
-	/* False when the task is on its way out. Under the lock. */
-	bool (*tryref)(struct weir_task *task);
-	void (*unref)(struct weir_task *task);
-	/* Tells it to end. */
-	void (*end)(struct weir_task *task, enum weir__phase phase);
-};
-
 /* Up to WEIR__COLLECTED referenced tasks from *index on; returns how many. */
 uint32_t weir__registry_collect(struct weir__registry *registry,
-				uint32_t *index, struct weir_task **tasks,
-				const struct weir__task_ops *ops);
-
-/*
- * As weir_task_run(), on a thread that does nothing else and has set
- * weir__thread.running; true: the caller submits the task again. The actor
- * layer defines it.
- */
-bool weir__task_run(struct weir_task *task);
+				uint32_t *index, struct weir_task **tasks);
 
 #endif

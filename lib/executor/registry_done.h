@@ -8,14 +8,9 @@
 
 #include <weir/executor.h>
 
-struct weir__registry;
+#include "executor/task.h"
 
-/*
- * States, and who moves them: running -> draining -> aborting, also running ->
- * aborting, by weir_executor_end_async() and weir_executor_stop_async(); never
- * back.
- */
-enum weir__phase { WEIR__RUNNING, WEIR__DRAINING, WEIR__ABORTING };
+struct weir__registry;
 
 /*
  * Counts `n` actors as done that no shard counts; completes drains if these

@@ -111,8 +111,7 @@ int weir__wait_allowed(void)
 			return -EDEADLK;
 	if (thread->may_block)
 		return 0;
-	return thread->worker || thread->actor || thread->running ? -EDEADLK
-								  : 0;
+	return thread->worker || thread->task || thread->running ? -EDEADLK : 0;
 }
 
 /* Waits until the word is GONE: as long as a waker that has begun needs. */

@@ -8,7 +8,6 @@
 
 #include "actor/gate.h"
 #include "actor/in.h"
-#include "base/thread.h"
 #include "process/command.h"
 
 #define REFS 64u /* of the manager's, taken at once */
@@ -63,7 +62,7 @@ static void reply(struct weir_command *command, int code)
 static struct weir__runner *caller(const struct weir_process_manager *manager)
 {
 	const struct weir__runners *all = manager->runners;
-	struct weir_actor *actor = weir__thread.actor;
+	struct weir_actor *actor = weir__actor_here();
 	struct weir__runner *runner;
 
 	if (!all || !actor)

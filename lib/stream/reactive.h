@@ -34,7 +34,6 @@
 #include "actor/in.h"
 #include "actor/out.h"
 #include "actor/port.h"
-#include "base/thread.h"
 
 /* 1.1: a publisher has sent more than was requested. Static. */
 extern struct weir_error weir__overflow;
@@ -189,16 +188,16 @@ void weir__reactive_out_fini(struct weir_port *port);
  */
 static inline struct weir_actor *weir__step_out(void)
 {
-	struct weir_actor *actor = weir__thread.actor;
+	struct weir_actor *actor = weir__actor_here();
 
-	weir__thread.actor = NULL;
+	weir__thread.task = NULL;
 	return actor;
 }
 
 static inline void weir__step_in(struct weir_actor *actor)
 {
-	assert(!weir__thread.actor);
-	weir__thread.actor = actor;
+	assert(!weir__thread.task);
+	weir__thread.task = actor ? &actor->task : NULL;
 }
 
 #endif

@@ -162,14 +162,16 @@ static void settle_waits_for_a_wake_under_way(void **state)
 
 static void worker_and_turn_may_not_wait(void **state)
 {
+	struct weir_task task;
+
 	weir__thread.worker = true;
 	assert_int_equal(weir__wait_allowed(), -EDEADLK);
 	assert_int_equal(take(WEIR_FOREVER), -EDEADLK);
 	weir__thread.worker = false;
-	weir__thread.actor = (struct weir_actor *)(void *)&fake_actor;
+	weir__thread.task = &task;
 	assert_int_equal(weir__wait_allowed(), -EDEADLK);
 	assert_int_equal(take(WEIR_FOREVER), -EDEADLK);
-	weir__thread.actor = NULL;
+	weir__thread.task = NULL;
 	assert_int_equal(weir__wait_allowed(), 0);
 	assert_true(weir__waiters_empty(&waiting));
 }

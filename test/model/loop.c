@@ -15,7 +15,6 @@
 
 #include "base/futex.h"
 #include "base/thread.h"
-#include "executor/executor.h"
 #include "executor/poller.h"
 #include "executor/registry.h"
 #include "runner.h"
@@ -104,7 +103,7 @@ void weir__poller_settle(struct weir__poller *poller)
 
 /* The tasks. */
 
-void weir_task_run(struct weir_task *task)
+static bool run(struct weir_task *task)
 {
 	struct task *self = weir_container_of(task, struct task, task);
 
@@ -115,6 +114,7 @@ void weir_task_run(struct weir_task *task)
 		weir_loop_executor(world.loop)
 			->ops->submit(weir_loop_executor(world.loop), task);
 	}
+	return false;
 }
 
 static bool tryref(struct weir_task *task)
@@ -122,7 +122,7 @@ static bool tryref(struct weir_task *task)
 	return false;
 }
 
-static const struct weir__task_ops tasks = {.tryref = tryref};
+static const struct weir__task_ops tasks = {.run = run, .tryref = tryref};
 
 static void *alloc(size_t size, void *context)
 {
@@ -142,6 +142,7 @@ static void setup(void *context)
 	struct world *w = context;
 
 	explorer_thread_local(&weir__thread, sizeof(weir__thread));
+	weir__tasks = &tasks;
 	assert(weir_loop_new(&w->loop, &options) == 0);
 	explorer_name(w, sizeof(*w), "world");
 }
@@ -265,8 +266,8 @@ static void setup_drained(void *context)
 
 	set_up_actors(w, 1);
 	w->ending.drain.done = drain_over;
-	assert(weir__executor_end(weir_loop_executor(w->loop), &w->ending.drain,
-				  WEIR_FOREVER, WEIR__DRAINING, &tasks) == 0);
+	assert(weir_executor_end_async(weir_loop_executor(w->loop),
+				       &w->ending.drain, WEIR_FOREVER) == 0);
 }
 
 static void release(struct world *w, int i)

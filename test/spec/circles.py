@@ -16,14 +16,8 @@ import sys
 # The circles that there are yet; may only get smaller and fewer.
 LEFT = [
     """actor/actor actor/any actor/delay actor/ending actor/fd actor/firing
-    actor/gate actor/in actor/out actor/permits actor/port actor/put""",
+    actor/in actor/out actor/permits actor/port actor/put""",
 ]
-
-# What is called of a folder listed below, each with the reason why.
-UPCALLS = {
-    "weir_task_run": "any executor, also a user's, is written against it",
-    "weir__task_run": "the same, for a worker of the pool",
-}
 
 INCLUDE = re.compile(r'^#include "([\w/]+)\.h"', re.M)
 
@@ -93,7 +87,7 @@ def downwards(order, uses):
     """What files use of a folder that comes later in the order."""
     for name, other, what in sorted(uses):
         folder, below = (file.split("/")[0] for file in (name, other))
-        if order.index(below) > order.index(folder) and what not in UPCALLS:
+        if order.index(below) > order.index(folder):
             yield f"{name} uses {what} of {below}/"
 
 

@@ -15,7 +15,7 @@
 
 #include <ck_pr.h>
 
-#include "base/thread.h"
+#include "actor/gate.h"
 #include "flow/engine/blueprint.h"
 #include "flow/engine/island.h"
 #include "flow/engine/op.h"
@@ -424,7 +424,7 @@ void weir_operator_wake(struct weir_operator *self)
 	(void)ck_pr_fas_32(&self->woken, 1);
 	/* our own signal would be handled in the same slice; that would go on
 	 * for ever if on_wake() wakes again */
-	if (weir__thread.actor == &op->island->actor)
+	if (weir__runs_here(&op->island->actor))
 		weir__op_again(op);
 	else
 		weir__op_wake(op);
