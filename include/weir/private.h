@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Private. Users use nothing of this: it is what the structs of channel.h,
- * semaphore.h and completion.h hold of the library's, whose size they need.
+ * Private. Users use nothing of this: it is what public structs hold of the
+ * library's, whose size users need.
  */
 #ifndef WEIR_PRIVATE_H
 #define WEIR_PRIVATE_H
@@ -29,6 +29,17 @@ struct weir__waiter {
 /* All zero is empty. head == NULL iff tail == NULL. */
 struct weir__waiters {
 	struct weir__waiter *head, *tail;
+};
+
+/* What is pushed into a mailbox has one (lib/base/mailbox.h). It stands also for
+ * another struct that is a pointer to the next one. */
+struct weir__node {
+	struct weir__node *next;
+} __attribute__((__may_alias__));
+
+/* All zero is empty. */
+struct weir__mailbox {
+	struct weir__node *newest; /* any thread, atomically */
 };
 
 /* A request for `n` of something that waits. */

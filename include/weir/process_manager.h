@@ -30,6 +30,7 @@
 #include <weir/reactive.h>
 #include <weir/request.h>
 #include <weir/permits.h>
+#include <weir/private.h>
 #include <weir/system.h>
 
 #ifdef __cplusplus
@@ -99,7 +100,7 @@ struct weir_process {
 	struct weir_actor_id self;    /* read-only; to watch it or stop it */
 	struct {
 		struct weir_process_manager *manager;
-		struct weir_process *next;    /* of those that are free */
+		struct weir__node node;	      /* of free or returned ones */
 		struct weir_process *same_id; /* the next in a bucket of ids */
 		struct weir_timer timer;
 		uint32_t holders; /* any thread, atomically */
@@ -208,7 +209,7 @@ struct weir_process_manager {
 		/* the owner's */
 		unsigned char *processes;
 		size_t stride;
-		struct weir_process *free;
+		struct weir__node *free;
 		struct weir_process **ids; /* buckets */
 		uint32_t n_ids;
 		uint32_t n_free;	  /* of `max` */
@@ -219,7 +220,7 @@ struct weir_process_manager {
 		struct weir__runners *runners;
 		/* any thread, atomically */
 		/* those that have been released */
-		struct weir_process *returned;
+		struct weir__mailbox returned;
 		uint32_t n_returned; /* calls that have ended */
 		uint32_t closed;
 		uint64_t credit; /* offers that will be taken */

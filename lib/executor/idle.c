@@ -47,10 +47,10 @@ static bool anything_queued(const struct weir_threads *pool, uint32_t n)
 		uint64_t tail = ck_pr_load_64(&worker->ring.tail);
 
 		if ((int64_t)(tail - weir__ring_front(&worker->ring)) > 0 ||
-		    !weir__inbox_empty(&worker->inbox))
+		    !weir__mailbox_empty(&worker->inbox))
 			return true;
 	}
-	return !weir__inbox_empty(&pool->inbox);
+	return !weir__mailbox_empty(&pool->inbox);
 }
 
 bool weir_threads_idle(const struct weir_threads *threads)

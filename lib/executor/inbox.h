@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Two intrusive lists of tasks. A fifo is private to one thread. Into an inbox
- * any thread pushes; one worker takes it whole and gets the order of pushing
- * back, oldest first. Taking by exchange has no ABA: nothing is compared.
+ * Two intrusive lists of tasks. A fifo is private to one thread. An inbox is a
+ * mailbox of tasks: any thread pushes, one worker takes it whole.
  */
 #ifndef WEIR_EXECUTOR_INBOX_H
 #define WEIR_EXECUTOR_INBOX_H
 
-#include <stdbool.h>
-
-#include <ck_pr.h>
+#include <assert.h>
+#include <stddef.h>
 
 #include <weir/executor.h>
+
+#include "base/mailbox.h"
 
 struct weir__fifo {
 	struct weir_task *head; /* NULL: empty */
@@ -39,53 +39,22 @@ static inline struct weir_task *weir__fifo_pop(struct weir__fifo *fifo)
 	return task;
 }
 
-struct weir__inbox {
-	struct weir_task *newest;
-};
+/* A task stands for a node. */
+static_assert(offsetof(struct weir_task, next) == 0 &&
+		      sizeof(struct weir_task) == sizeof(struct weir__node),
+	      "a task is a pointer to the next one");
 
-/*
- * Any thread. The task may run, and be gone, before this returns. If the push
- * must be visible before the caller's next load, the caller passes
- * ck_pr_fence_atomic_load in between.
- */
-static inline void weir__inbox_push(struct weir__inbox *inbox,
+/* Any thread. The task may run, and be gone, before this returns. */
+static inline void weir__inbox_push(struct weir__mailbox *inbox,
 				    struct weir_task *task)
 {
-	struct weir_task *newest = ck_pr_load_ptr(&inbox->newest);
-
-	do {
-		/* A task that is alone was mostly alone the last time, too: its
-		 * line stays shared. */
-		if (task->next != newest)
-			task->next = newest;
-		/* release: publishes next and the task; pairs with the acquire
-		 * in weir__inbox_take() */
-		ck_pr_fence_release();
-	} while (!ck_pr_cas_ptr_value(&inbox->newest, newest, task, &newest));
-}
-
-static inline bool weir__inbox_empty(const struct weir__inbox *inbox)
-{
-	return !ck_pr_load_ptr(&inbox->newest);
+	(void)weir__mailbox_push(inbox, (struct weir__node *)task);
 }
 
 /* By a worker: everything, linked by next, oldest first; NULL if empty. */
-static inline struct weir_task *weir__inbox_take(struct weir__inbox *inbox)
+static inline struct weir_task *weir__inbox_take(struct weir__mailbox *inbox)
 {
-	struct weir_task *newest = ck_pr_fas_ptr(&inbox->newest, NULL);
-	struct weir_task *oldest = NULL;
-
-	/* acquire: pairs with the release in weir__inbox_push() */
-	ck_pr_fence_acquire();
-	while (newest) {
-		struct weir_task *next = newest->next;
-
-		if (next != oldest)
-			newest->next = oldest;
-		oldest = newest;
-		newest = next;
-	}
-	return oldest;
+	return (struct weir_task *)weir__mailbox_take(inbox);
 }
 
 #endif

@@ -54,7 +54,7 @@ struct weir_loop {
 	struct weir__fifo local;
 	bool readable; /* the eventfd may be readable */
 	/* Anyone's. */
-	struct weir__inbox inbox __attribute__((aligned(WEIR__LINE)));
+	struct weir__mailbox inbox __attribute__((aligned(WEIR__LINE)));
 	uint32_t notified;
 	struct weir__poller poller __attribute__((aligned(WEIR__LINE)));
 };
@@ -128,7 +128,7 @@ static void take_inbox(struct weir_loop *loop)
 {
 	struct weir_task *task, *next;
 
-	if (weir__inbox_empty(&loop->inbox))
+	if (weir__mailbox_empty(&loop->inbox))
 		return;
 	for (task = weir__inbox_take(&loop->inbox); task; task = next) {
 		next = task->next;
@@ -175,7 +175,7 @@ static void go_idle(struct weir_loop *loop)
 	ck_pr_store_32(&loop->notified, 0);
 	/* O3: pairs with the fences before notify() in submit() and wake() */
 	weir__fence_full();
-	if (!weir__inbox_empty(&loop->inbox))
+	if (!weir__mailbox_empty(&loop->inbox))
 		loop->readable = notify(loop);
 }
 

@@ -156,8 +156,8 @@ static bool steal(struct weir__worker *worker, uint64_t now_ns)
 /* A look only, which leaves the lines shared. */
 static bool something_came(const struct weir__worker *worker)
 {
-	return !weir__inbox_empty(&worker->inbox) ||
-	       !weir__inbox_empty(&worker->pool->inbox);
+	return !weir__mailbox_empty(&worker->inbox) ||
+	       !weir__mailbox_empty(&worker->pool->inbox);
 }
 
 /* Takes the tasks that came from outside. */
@@ -170,7 +170,7 @@ static void collect(struct weir__worker *worker)
 		weir__fifo_push(&worker->private, task);
 		worker->lingers = true;
 	}
-	if (weir__inbox_empty(&worker->pool->inbox))
+	if (weir__mailbox_empty(&worker->pool->inbox))
 		return;
 	for (task = weir__inbox_take(&worker->pool->inbox); task; task = next) {
 		next = task->next;
@@ -266,7 +266,8 @@ void weir__worker_offload(struct weir__worker *worker, struct weir_task *task)
 	struct weir_threads *pool = worker->pool;
 
 	if (worker->ring.tail != worker->ring.head &&
-	    weir__park_searched(&pool->park) && weir__inbox_empty(&pool->inbox))
+	    weir__park_searched(&pool->park) &&
+	    weir__mailbox_empty(&pool->inbox))
 		worker_give(worker, task);
 	else
 		weir__worker_push(worker, task);
@@ -393,7 +394,7 @@ static void found(struct weir__worker *worker)
 
 	if (!weir__park_found(&pool->park))
 		return;
-	if (!weir__inbox_empty(&pool->inbox) ||
+	if (!weir__mailbox_empty(&pool->inbox) ||
 	    (!ck_pr_load_32(&pool->park.monitor) &&
 	     (worker->ring.tail - worker->ring.head > 1 ||
 	      others_awake(pool, true))))

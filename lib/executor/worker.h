@@ -65,7 +65,7 @@ struct weir__worker {
 	uint64_t idle_ns;  /* when it last ran out of work */
 
 	/* Any thread pushes tasks that are bound to this worker. */
-	struct weir__inbox inbox __attribute__((aligned(WEIR__LINE)));
+	struct weir__mailbox inbox __attribute__((aligned(WEIR__LINE)));
 
 	struct weir__ring ring;
 	struct weir__shard shard;
@@ -91,7 +91,7 @@ struct weir_threads {
 	struct weir__lock lock; /* over making the mark and the threads */
 	struct weir__poller_thread service;
 	/* Anyone pushes tasks for any worker. */
-	struct weir__inbox inbox __attribute__((aligned(WEIR__LINE)));
+	struct weir__mailbox inbox __attribute__((aligned(WEIR__LINE)));
 	/* Calls from outside that may touch the pool after their task ran. Not
 	 * on the inbox's cache line: a worker takes that line before these
 	 * calls leave. */

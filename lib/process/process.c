@@ -20,6 +20,7 @@
 #include <ck_pr.h>
 
 #include "actor/in.h"
+#include "base/mailbox.h"
 #include "base/memory.h"
 #include "base/refcount.h"
 #include "executor/registry.h"
@@ -74,18 +75,10 @@ static uint32_t set_state(struct weir_process *process, uint32_t bits)
 static void let_go(struct weir_process *process)
 {
 	struct weir_process_manager *manager = process->manager;
-	struct weir_process *head;
 
 	if (!weir__unref(&process->holders))
 		return;
-	head = ck_pr_load_ptr(&manager->returned);
-	do {
-		process->next = head;
-		/* release: all writes to the process; pairs with the acquire in
-		 * weir__processes_returned() */
-		ck_pr_fence_release();
-	} while (!ck_pr_cas_ptr_value(&manager->returned, head, process,
-				      (void *)&head));
+	(void)weir__mailbox_push(&manager->returned, &process->node);
 	weir_actor_signal(&manager->actor);
 	weir_actor_unref(&manager->actor);
 }
@@ -247,22 +240,19 @@ static void put_back(struct weir_process_manager *manager,
 	/* no thread touches the process any more */
 	assert(process->manager == manager && process->holders == 0);
 	remove_id(process);
-	process->next = manager->free;
-	manager->free = process;
+	process->node.next = manager->free;
+	manager->free = &process->node;
 }
 
 uint32_t weir__processes_returned(struct weir_process_manager *manager)
 {
-	struct weir_process *process = ck_pr_fas_ptr(&manager->returned, NULL);
-	struct weir_process *next;
+	struct weir__node *node = weir__mailbox_take(&manager->returned), *next;
 	uint32_t n = 0;
 
-	/* acquire: all writes to the processes, which we read and overwrite;
-	 * pairs with the release in let_go() */
-	ck_pr_fence_acquire();
-	for (; process; process = next, n++) {
-		next = process->next;
-		put_back(manager, process);
+	for (; node; node = next, n++) {
+		next = node->next;
+		put_back(manager,
+			 weir_container_of(node, struct weir_process, node));
 	}
 	return n;
 }
@@ -272,10 +262,11 @@ uint32_t weir__processes_returned(struct weir_process_manager *manager)
 static struct weir_process *take_place(struct weir_process_manager *manager,
 				       struct weir_command *command)
 {
-	struct weir_process *process = manager->free;
+	struct weir_process *process =
+		weir_container_of(manager->free, struct weir_process, node);
 
-	assert(process && manager->n_free > 0);
-	manager->free = process->next;
+	assert(manager->free && manager->n_free > 0);
+	manager->free = manager->free->next;
 	manager->n_free--;
 	memset(process, 0, manager->options.process_size);
 	process->manager = manager;
@@ -410,8 +401,8 @@ int weir__processes_init(struct weir_process_manager *manager)
 		return -ENOMEM;
 	}
 	for (i = max; i-- > 0;) {
-		place(manager, i)->next = manager->free;
-		manager->free = place(manager, i);
+		place(manager, i)->node.next = manager->free;
+		manager->free = &place(manager, i)->node;
 	}
 	manager->process_ops = *manager->options.process;
 	manager->process_ops.stopped = process_stopped;

@@ -87,7 +87,7 @@ struct weir__cell {
 	/* links of the list of its parent's record that it is in, if any; a
 	 * circle */
 	uint32_t work, work_prev;
-	uint32_t position; /* their position among the tokens, see mailbox.c */
+	uint32_t position; /* their position among the tokens, see position.c */
 	uint16_t suspends;
 	uint16_t flags : 12;
 	uint16_t part : 4; /* enum weir__part */

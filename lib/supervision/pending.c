@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Pending messages come to an actor of a system behind the tokens that its
- * in-ports hold (mailbox.c). Messages are notices of deaths, poison and kill.
+ * in-ports hold (position.c). Messages are notices of deaths, poison and kill.
  *
  * 1. Poison and kill have a position of their own; messages that come after the
  *    first of them share its position. Notices that wait share the position of

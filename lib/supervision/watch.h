@@ -2,7 +2,7 @@
 /*
  * The inside of death watch: watch.c (the watches of a system), watching.c (the
  * watches of one actor), watcher.c (watchers that are not actors), pending.c
- * (pending messages, which come behind tokens) and mailbox.c (behind which
+ * (pending messages, which come behind tokens) and position.c (behind which
  * tokens).
  *
  * Rule numbers like C11 are those of docs/conformance/supervision.md.
@@ -89,7 +89,7 @@ void weir__watchers_tell(struct weir_system *system,
 			 const struct weir__record *record,
 			 struct weir_error *error);
 
-/* --- mailbox.c ------------------------------------------------------------ */
+/* --- position.c ----------------------------------------------------------- */
 
 /* The value for cell->position of an actor that gets a message now. Under the
  * lock. */

@@ -124,6 +124,8 @@ SIZE(weir_port, 32);
 
 /* private.h */
 SIZE(weir__waiter, 32);
+SIZE(weir__node, 8);
+SIZE(weir__mailbox, 8);
 SIZE(weir__waiters, 16);
 SIZE(weir__claim, 56);
 SIZE(weir__grant_port, 120);

@@ -23,9 +23,9 @@ struct task {
 static struct world {
 	struct weir__park park;
 	struct weir__sleeper sleepers[N_WORKERS];
-	struct weir__inbox inbox;	   /* of the pool */
-	struct weir__inbox own[N_WORKERS]; /* of a worker */
-	struct weir__inbox ring;	   /* of worker 1: only stolen from */
+	struct weir__mailbox inbox;	     /* of the pool */
+	struct weir__mailbox own[N_WORKERS]; /* of a worker */
+	struct weir__mailbox ring;	     /* of worker 1: only stolen from */
 	struct task tasks[2];
 	uint32_t stop;
 } world;
@@ -65,7 +65,7 @@ static void wait_for(struct task *task)
 		weir__futex_wait(&task->ran, 0, UINT64_MAX);
 }
 
-static void submit(struct world *w, struct weir__inbox *inbox, uint32_t i)
+static void submit(struct world *w, struct weir__mailbox *inbox, uint32_t i)
 {
 	w->tasks[i].payload = 1;
 	weir__inbox_push(inbox, &w->tasks[i].task);
@@ -75,18 +75,19 @@ static void submit(struct world *w, struct weir__inbox *inbox, uint32_t i)
 /* Takes what there is; true if that was something. */
 static bool collect(struct world *w, uint32_t me)
 {
-	struct weir__inbox *inboxes[] = {&w->own[me], &w->inbox,
-					 me == 0 ? &w->ring : NULL};
+	struct weir__mailbox *inboxes[] = {&w->own[me], &w->inbox,
+					   me == 0 ? &w->ring : NULL};
 	struct weir_task *task;
 	int i;
 
 	for (i = 0; i < 3; i++) {
-		if (!inboxes[i] || weir__inbox_empty(inboxes[i]))
+		if (!inboxes[i] || weir__mailbox_empty(inboxes[i]))
 			continue;
 		task = weir__inbox_take(inboxes[i]);
 		if (!task)
 			continue;
-		if (weir__park_found(&w->park) && !weir__inbox_empty(&w->inbox))
+		if (weir__park_found(&w->park) &&
+		    !weir__mailbox_empty(&w->inbox))
 			weir__park_wake_one(&w->park);
 		run_all(task);
 		return true;
@@ -96,9 +97,9 @@ static bool collect(struct world *w, uint32_t me)
 
 static bool anything(struct world *w, uint32_t me)
 {
-	return !weir__inbox_empty(&w->own[me]) ||
-	       !weir__inbox_empty(&w->inbox) ||
-	       (me == 0 && !weir__inbox_empty(&w->ring)) ||
+	return !weir__mailbox_empty(&w->own[me]) ||
+	       !weir__mailbox_empty(&w->inbox) ||
+	       (me == 0 && !weir__mailbox_empty(&w->ring)) ||
 	       ck_pr_load_32(&w->stop);
 }
 
@@ -203,7 +204,7 @@ static void searcher_with_a_long_turn(void *context)
 {
 	struct world *w = context;
 
-	if (weir__park_found(&w->park) && !weir__inbox_empty(&w->inbox))
+	if (weir__park_found(&w->park) && !weir__mailbox_empty(&w->inbox))
 		weir__park_wake_one(&w->park);
 	wait_for(&w->tasks[0]);
 }

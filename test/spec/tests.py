@@ -42,7 +42,7 @@ ELSEWHERE = {
     "supervision/change": "supervision/life, supervision/stop, model/failures",
     "supervision/child": "supervision/restart, model/failures",
     "supervision/lifecycle": "supervision/restart",
-    "supervision/mailbox": "supervision/pending",
+    "supervision/position": "supervision/pending",
     "supervision/reference": "supervision/system, supervision/spawn",
     "supervision/telling": "supervision/system",
     "supervision/termination": "supervision/system",

@@ -30,6 +30,7 @@
 #include <weir/flow_async.h>
 
 #include "actor/port.h"
+#include "base/mailbox.h"
 #include "base/memory.h"
 #include "base/options.h"
 #include "base/refcount.h"
@@ -52,11 +53,11 @@ struct slot {
 	_Alignas(WEIR__LINE) struct weir_actor actor;
 	struct weir__other_port stays;
 	struct calls *calls;
-	struct slot *came_before; /* in the list of results */
-	void *item;		  /* owner: claim 1 */
-	int code;		  /* of the call */
-	int stop_code;		  /* why it is DEAD */
-	uint32_t state;		  /* atomic */
+	struct weir__node node; /* in the list of results */
+	void *item;		/* owner: claim 1 */
+	int code;		/* of the call */
+	int stop_code;		/* why it is DEAD */
+	uint32_t state;		/* atomic */
 	/* the operator's */
 	_Alignas(WEIR__LINE) struct slot *next; /* next free, or queued */
 	bool started;
@@ -65,7 +66,7 @@ struct slot {
 };
 
 struct calls {
-	_Alignas(WEIR__LINE) struct slot *results; /* atomic: newest first */
+	_Alignas(WEIR__LINE) struct weir__mailbox results;
 	_Alignas(WEIR__LINE) struct weir__op *op;
 	const struct weir_allocator *allocator;
 	int (*map)(void **item, void *context);
@@ -100,15 +101,8 @@ static struct slot *slot_of(struct weir_actor *actor)
 static void come_back(struct slot *slot)
 {
 	struct calls *calls = slot->calls;
-	struct slot *head = ck_pr_load_ptr(&calls->results);
 
-	do {
-		slot->came_before = head;
-		/* release: item, code and state of the slot; pairs with the
-		 * acquire in take_results() */
-		ck_pr_fence_release();
-	} while (!ck_pr_cas_ptr_value(&calls->results, head, slot, &head));
-	if (!head)
+	if (weir__mailbox_push(&calls->results, &slot->node))
 		weir__op_wake(calls->op);
 }
 
@@ -178,20 +172,17 @@ static const struct weir__port_ops stays_ops = {.takes = true};
 
 /* Takes all results, oldest first. Called by the operator, or by the owner of
  * the last reference. */
-static struct slot *take_results(struct calls *calls)
+static struct weir__node *take_results(struct calls *calls)
 {
-	struct slot *newest, *oldest = NULL, *before;
+	struct weir__node *oldest, *node;
+	struct slot *slot;
 
-	if (!ck_pr_load_ptr(&calls->results))
+	if (weir__mailbox_empty(&calls->results))
 		return NULL;
-	newest = ck_pr_fas_ptr(&calls->results, NULL);
-	/* acquire: what the slots did; pairs with the release in come_back() */
-	ck_pr_fence_acquire();
-	for (; newest; newest = before) {
-		before = newest->came_before;
-		newest->came_before = oldest;
-		newest->done = newest->has_item = true;
-		oldest = newest;
+	oldest = weir__mailbox_take(&calls->results);
+	for (node = oldest; node; node = node->next) {
+		slot = weir_container_of(node, struct slot, node);
+		slot->done = slot->has_item = true;
 	}
 	return oldest;
 }
@@ -391,10 +382,12 @@ static bool collect(struct weir__op *op)
 {
 	const struct parallel *args = weir__op_args(op);
 	struct pool *self = weir__op_state(op);
-	struct slot *slot = take_results(self->calls), *next;
+	struct weir__node *node = take_results(self->calls), *next;
+	struct slot *slot;
 
-	for (; slot && !op->ended; slot = next) {
-		next = slot->came_before;
+	for (; node && !op->ended; node = next) {
+		next = node->next;
+		slot = weir_container_of(node, struct slot, node);
 		if (slot->code != 0)
 			failed(op, slot);
 		else if (args->order == WEIR_ORDER_ANY)
