@@ -247,7 +247,7 @@ static void is_ready(const struct world *w,
 
 	explorer_assert(counts->queue == 0 && counts->waiting == 0);
 	explorer_assert(counts->processing == 0 && manager->n_free == max);
-	explorer_assert(!manager->returned && manager->n_returned == 0);
+	explorer_assert(!manager->returned.newest && manager->n_returned == 0);
 	explorer_assert(weir_permits_count(&manager->may) == max);
 	explorer_assert(manager->credit == max + manager->options.buffer);
 	explorer_assert(manager->actor.refs == w->refs + in_stock(manager));

@@ -8,7 +8,7 @@ static void a_hundred_thousand_names_are_found_at_once(void **state)
 	struct weir_sim *sim = sim_new(1);
 	struct weir_system *system = system_new(sim, NULL);
 	struct child *children = calloc(n, sizeof(*children));
-	char path[32];
+	char path[48];
 	size_t i;
 
 	for (i = 0; i < n; i++) {
@@ -85,7 +85,7 @@ static void three_thousand_names_need_no_large_memory(void **state)
 	struct weir_sim *sim = sim_new(1);
 	struct weir_system *system = system_new(sim, &small);
 	struct child *children = calloc(N, sizeof(*children));
-	char path[32];
+	char path[48];
 	size_t i;
 
 	for (i = 0; i < N; i++) {
