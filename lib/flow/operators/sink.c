@@ -64,28 +64,43 @@ struct for_each_n {
 	void *context;
 };
 
+/* The function has failed with `rc` behind the first `done` of these items. */
+static __attribute__((noinline)) void take_rest(struct weir__op *op,
+						void **items, size_t n,
+						size_t done, int rc)
+{
+	const struct for_each_n *args = weir__op_args(op);
+	size_t i = 0;
+
+	while (rc != 0) {
+		i += done < n - i ? done : n - i - 1;
+		weir__op_drop_one(op->up[0], items[i++]);
+		(void)weir__op_survives(op, rc);
+		if (i == n || op->ended)
+			break;
+		done = 0;
+		rc = args->take(items + i, n - i, &done, args->context);
+	}
+	if (rc != 0)
+		weir__op_drop(op->up[0], items + i, n - i);
+}
+
 static size_t for_each_n_pull(struct weir__op *op, void **items, size_t room)
 {
 	const struct for_each_n *args = weir__op_args(op);
 	struct weir__array batch;
-	size_t n, i = 0, done;
+	size_t n, done = 0;
 	int rc;
 
 	weir__array_init(&batch, op, items, room);
 	n = weir__array_take(&batch, op->up[0]);
-	while (i < n && !op->ended) {
-		done = 0;
-		rc = args->take(batch.items + i, n - i, &done, args->context);
-		if (WEIR_LIKELY(rc == 0)) {
-			i = n;
-			break;
-		}
-		i += done < n - i ? done : n - i - 1;
-		weir__op_drop_one(op->up[0], batch.items[i++]);
-		(void)weir__op_survives(op, rc);
+	if (WEIR_UNLIKELY(op->ended)) {
+		weir__op_drop(op->up[0], batch.items, n);
+	} else if (n > 0) {
+		rc = args->take(batch.items, n, &done, args->context);
+		if (WEIR_UNLIKELY(rc != 0))
+			take_rest(op, batch.items, n, done, rc);
 	}
-	if (WEIR_UNLIKELY(i < n))
-		weir__op_drop(op->up[0], batch.items + i, n - i);
 	weir__array_done(&batch, op);
 	if (!op->ended)
 		(void)weir__op_follow(op);
