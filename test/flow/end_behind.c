@@ -193,10 +193,12 @@ static void do_something(const struct row *row, size_t *left)
 	}
 }
 
-static void run_out(const struct row *row, uint64_t seed)
+static void run_row(const struct row *row, uint64_t seed)
 {
 	size_t all, left;
 
+	run_begin(row, seed);
+	run.n_items = weir_sim_random(run.sim, ITEMS_MAX + 1);
 	all = left = row->before + run.n_items * row->times;
 	while (left > 0 || !run.taps[0].ends ||
 	       (row->taps == TWO && !run.taps[1].ends) ||
@@ -208,13 +210,6 @@ static void run_out(const struct row *row, uint64_t seed)
 			 "%" PRIu64,
 			 row->name, run.n, all, is_told() ? "has" : "has not",
 			 seed);
-}
-
-static void run_row(const struct row *row, uint64_t seed)
-{
-	run_begin(row, seed);
-	run.n_items = weir_sim_random(run.sim, ITEMS_MAX + 1);
-	run_out(row, seed);
 	run_fini();
 }
 
@@ -565,29 +560,70 @@ static void the_end_is_told_behind_what_passes(void **state)
 	}
 }
 
-/* Each group holds an item back until its end. */
-static void groups_emit_in_one_order_whatever_the_room(void **state)
+/* The first group fails at its end. */
+static struct weir_flow *failing_of_group(struct weir_flow *upstream,
+					  uintptr_t key, void *context)
 {
-	static const struct row row = {"group_by", upon_heavy_parts, 0, 1};
-	int64_t numbers[ITEMS_MAX];
+	struct weir_flow *both[] = {sum_of_group(upstream, key, context), NULL};
 
-	run_begin(&row, 0);
+	if (key != 0)
+		return both[0];
+	both[1] = weir_flow_items(weir_flow_fail(-EIO, "by hand"), context);
+	return weir_flow_concat(both, 2);
+}
+
+static struct weir_flow *upon_failing_parts(struct weir_flow *flow,
+					    const struct weir_items *items)
+{
+	flow = weir_flow_group_by(flow, 3, by_thirds, failing_of_group,
+				  (void *)items, NULL);
+	return weir_flow_items(flow, items);
+}
+
+/* What comes is the same with all room at once and with a little now and then;
+ * the groups hold items back until their end. */
+static void same_comes_whatever_the_room(const struct row *row)
+{
+	int64_t numbers[ITEMS_MAX];
+	size_t n, left;
+
+	run_begin(row, 0);
 	run.n_items = ITEMS_MAX;
 	allow(ITEMS_MAX);
 	while (!run.taps[0].ends)
-		feed(&row, &run.taps[0]);
+		feed(row, &run.taps[0]);
 	settle();
 	assert_true(is_told());
+	n = run.n;
+	assert_in_range(n, 1, ITEMS_MAX);
 	memcpy(numbers, run.numbers, sizeof(numbers));
 	run_fini();
 
 	for_each_seed(seed, SEEDS) {
-		run_begin(&row, seed);
-		run.n_items = ITEMS_MAX;
-		run_out(&row, seed);
+		run_begin(row, seed);
+		run.n_items = left = ITEMS_MAX;
+		while (left > 0 || !run.taps[0].ends)
+			do_something(row, &left);
+		settle();
+		assert_true(is_told());
+		assert_int_equal(run.n, n);
 		assert_memory_equal(numbers, run.numbers, sizeof(numbers));
 		run_fini();
 	}
+}
+
+static void groups_emit_in_one_order_whatever_the_room(void **state)
+{
+	static const struct row row = {"group_by", upon_heavy_parts};
+
+	same_comes_whatever_the_room(&row);
+}
+
+static void a_group_fails_behind_the_items_before_its_end(void **state)
+{
+	static const struct row row = {"group_by", upon_failing_parts};
+
+	same_comes_whatever_the_room(&row);
 }
 
 int main(void)
@@ -596,6 +632,7 @@ int main(void)
 		cmocka_unit_test(the_end_is_told_behind_what_was_held),
 		cmocka_unit_test(the_end_is_told_behind_what_passes),
 		cmocka_unit_test(groups_emit_in_one_order_whatever_the_room),
+		cmocka_unit_test(a_group_fails_behind_the_items_before_its_end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

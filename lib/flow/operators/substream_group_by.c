@@ -320,12 +320,21 @@ static void note_rest(struct weir__op *op, struct group *group, size_t left,
 		self->busy = true;
 }
 
-/* True: the group is over. If upstream has failed, a group that gets the error
- * does not end the others. */
+/*
+ * True: the group is over. If upstream has failed, a group that gets the error
+ * does not end the others. One that was told of the end and fails by that does,
+ * behind the items that `unfinished` may have left.
+ */
 static bool is_over(struct weir__op *op, const struct group *group)
 {
+	const struct groups *self = weir__op_state(op);
+	const struct weir__op *nested = group->sub.nest.op;
+
 	if (group->sub.over && op->up[0]->error)
-		return group->sub.nest.op->ended;
+		return nested->ended;
+	if (group->sub.over && nested->error && self->unfinished &&
+	    self->unfinished != group)
+		return false;
 	return weir__nest_is_over(&group->sub.nest, op);
 }
 
