@@ -23,6 +23,7 @@
 #include "actor/in.h"
 #include "actor/port.h"
 #include "supervision/lifecycle.h"
+#include "supervision/position.h"
 #include "supervision/tree.h"
 
 #define PENDING (WEIR__CELL_POISONED | WEIR__CELL_KILLED | WEIR__CELL_NOTICES)
@@ -98,7 +99,7 @@ void weir__pending_check(struct weir_actor *actor)
 	weir__lock(&system->lock);
 	pending = cell->flags & PENDING;
 	if (pending)
-		weir__mailbox_position_settle(actor, cell);
+		weir__position_settle(actor, cell);
 	weir__unlock(&system->lock);
 	if (!pending || (actor->flags & WEIR__ACTOR_PENDING))
 		return;
@@ -151,7 +152,7 @@ static struct weir__watch *take_notice(const struct weir_actor *actor,
 static void take_kill(struct weir__cell *cell)
 {
 	cell->flags &= (uint16_t)~WEIR__CELL_KILLED;
-	cell->position = weir__mailbox_position(cell->actor);
+	cell->position = weir__position_now(cell->actor);
 	cell->kind = WEIR_FAILURE_KILLED;
 }
 
@@ -249,12 +250,12 @@ uint32_t weir__pending_handle(struct weir_actor *actor, uint32_t turns)
 
 	/* else the actor's own end would be taken for an end by a message */
 	assert(!(actor->flags & WEIR__ACTOR_LEAVING));
-	weir__mailbox_position_settle(actor, cell);
-	before = weir__mailbox_tokens_before(actor, cell);
+	weir__position_settle(actor, cell);
+	before = weir__position_tokens_before(actor, cell);
 	/* Poison or kill before a part of a burst: no turn may take it, so no
 	 * tokens before the message are left. */
 	if ((cell->flags & (WEIR__CELL_POISONED | WEIR__CELL_KILLED)) &&
-	    weir__mailbox_cuts_burst(actor, before))
+	    weir__position_cuts_burst(actor, before))
 		before = 0;
 	take_due(actor, cell, before, turns, &due);
 	forget_notices(actor, cell);
@@ -264,7 +265,7 @@ uint32_t weir__pending_handle(struct weir_actor *actor, uint32_t turns)
 	else if (due.kill)
 		weir__actor_end(actor, weir_error_of(-EINTR), true);
 	else if (!due.poison) {
-		most = weir__mailbox_turns_before(actor, before);
+		most = weir__position_turns_before(actor, before);
 		return turns < most ? turns : most;
 	}
 	return WEIR__LOOK_AGAIN;
@@ -289,7 +290,7 @@ static int post(struct weir_system *system, struct weir_actor_id id,
 			weir__life_over(cell->state)))
 		rc = -EALREADY;
 	if (rc == 0)
-		weir__mailbox_add(cell, flag);
+		weir__position_note(cell, flag);
 	weir__leave(system, held);
 	return rc;
 }

@@ -13,7 +13,7 @@
  * some behind it. Such a turn runs before a notice, but not before a message
  * that ends the actor.
  */
-#include "supervision/watch.h"
+#include "supervision/position.h"
 
 #include "actor/in.h"
 #include "actor/port.h"
@@ -88,21 +88,21 @@ static uint32_t tokens_merged(const struct weir_actor *actor)
 
 /* --- Positions ------------------------------------------------------------ */
 
-uint32_t weir__mailbox_position(const struct weir_actor *actor)
+uint32_t weir__position_now(const struct weir_actor *actor)
 {
 	return tokens_put(actor) | FRESH;
 }
 
-void weir__mailbox_add(struct weir__cell *cell, uint16_t flag)
+void weir__position_note(struct weir__cell *cell, uint16_t flag)
 {
 	if (!(cell->flags & (WEIR__CELL_POISONED | WEIR__CELL_KILLED)))
-		cell->position = weir__mailbox_position(cell->actor);
+		cell->position = weir__position_now(cell->actor);
 	cell->flags |= flag;
 	weir__cell_order(cell, WEIR__ORDER_LOOK);
 }
 
-void weir__mailbox_position_settle(const struct weir_actor *actor,
-				   struct weir__cell *cell)
+void weir__position_settle(const struct weir_actor *actor,
+			   struct weir__cell *cell)
 {
 	if (cell->position & FRESH)
 		cell->position = (cell->position + tokens_merged(actor)) &
@@ -122,8 +122,8 @@ static uint64_t tokens_here(const struct weir_actor *actor)
 	return n;
 }
 
-uint32_t weir__mailbox_tokens_before(const struct weir_actor *actor,
-				     const struct weir__cell *cell)
+uint32_t weir__position_tokens_before(const struct weir_actor *actor,
+				      const struct weir__cell *cell)
 {
 	uint32_t n = (cell->position - tokens_taken(actor)) & POSITION;
 	uint64_t here;
@@ -135,8 +135,8 @@ uint32_t weir__mailbox_tokens_before(const struct weir_actor *actor,
 	return n < here ? n : (uint32_t)here;
 }
 
-uint32_t weir__mailbox_turns_before(const struct weir_actor *actor,
-				    uint32_t before)
+uint32_t weir__position_turns_before(const struct weir_actor *actor,
+				     uint32_t before)
 {
 	const struct weir_port *port;
 	uint32_t most = 0;
@@ -165,7 +165,7 @@ static uint32_t least_of(const struct weir_port *any)
 	return least < UINT32_MAX ? least : 0;
 }
 
-bool weir__mailbox_cuts_burst(const struct weir_actor *actor, uint32_t before)
+bool weir__position_cuts_burst(const struct weir_actor *actor, uint32_t before)
 {
 	const struct weir_port *port;
 	uint32_t least = 0;

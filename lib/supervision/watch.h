@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The inside of death watch: watch.c (the watches of a system), watching.c (the
- * watches of one actor), watcher.c (watchers that are not actors), pending.c
- * (pending messages, which come behind tokens) and position.c (behind which
- * tokens).
+ * watches of one actor), watcher.c (watchers that are not actors) and pending.c
+ * (pending messages, which come behind tokens: see position.h).
  *
  * Rule numbers like C11 are those of docs/conformance/supervision.md.
  */
@@ -88,28 +87,6 @@ void weir__watching_remove(struct weir__watch **tree,
 void weir__watchers_tell(struct weir_system *system,
 			 const struct weir__record *record,
 			 struct weir_error *error);
-
-/* --- position.c ----------------------------------------------------------- */
-
-/* The value for cell->position of an actor that gets a message now. Under the
- * lock. */
-uint32_t weir__mailbox_position(const struct weir_actor *actor);
-/* A message has come: sets `flag` of the cell. Under the lock, by
- * weir__enter(). */
-void weir__mailbox_add(struct weir__cell *cell, uint16_t flag);
-/* The actor sees its messages for the first time: completes their position.
- * Owner, under the lock; so are the functions below. */
-void weir__mailbox_position_settle(const struct weir_actor *actor,
-				   struct weir__cell *cell);
-/* How many tokens that turns can take are before the messages. */
-uint32_t weir__mailbox_tokens_before(const struct weir_actor *actor,
-				     const struct weir__cell *cell);
-/* The number of turns, at least 1, that take no more than `before` tokens. */
-uint32_t weir__mailbox_turns_before(const struct weir_actor *actor,
-				    uint32_t before);
-/* True: `before` tokens are too few for a turn, but with later tokens there are
- * enough. */
-bool weir__mailbox_cuts_burst(const struct weir_actor *actor, uint32_t before);
 
 /* --- pending.c ------------------------------------------------------------ */
 
