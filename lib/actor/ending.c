@@ -14,6 +14,7 @@
 #include "actor/firing.h"
 #include "actor/in.h"
 #include "actor/port.h"
+#include "base/refcount.h"
 #include "executor/registry.h"
 
 static void actor_end(struct weir_actor *actor, struct weir_error *error,
@@ -202,23 +203,15 @@ static void release(struct weir_actor *actor)
 
 struct weir_actor *weir_actor_ref(struct weir_actor *actor)
 {
-	/* relaxed: the caller holds a reference that keeps the actor there */
 	if (actor)
-		ck_pr_inc_32(&actor->refs);
+		weir__ref(&actor->refs);
 	return actor;
 }
 
 void weir_actor_unref(struct weir_actor *actor)
 {
-	if (!actor)
-		return;
-	/* release: our last touch; pairs with the acquire of the last drop */
-	ck_pr_fence_release();
-	if (ck_pr_faa_32(&actor->refs, (uint32_t)-1) != 1)
-		return;
-	/* acquire: everybody's last touch, before the memory is reused */
-	ck_pr_fence_acquire();
-	release(actor);
+	if (actor && weir__unref(&actor->refs))
+		release(actor);
 }
 
 void weir__actor_retire_new(struct weir_actor *actor)

@@ -152,7 +152,7 @@ static inline bool weir__actor_unshared(const struct weir_actor *actor)
 	uint32_t refs = ck_pr_load_32(&actor->refs);
 
 	/* acquire: the last touches of those who have dropped theirs; pairs
-	 * with the release in weir_actor_unref() */
+	 * with the release in weir__unref() */
 	ck_pr_fence_acquire();
 	return refs == 1 && !(actor->flags & WEIR__ACTOR_CHILD);
 }
