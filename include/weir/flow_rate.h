@@ -20,9 +20,10 @@ extern "C" {
  * WEIR_OVERFLOW_BACK_PRESSURE a full buffer asks upstream for no more items.
  * With every other strategy the buffer always asks for more, and `strategy`
  * says what a full one does with the next item. When a buffer fails, by
- * WEIR_OVERFLOW_FAIL, with -EOVERFLOW, the items in it are dropped. Items that a full buffer
- * drops are passed to items->drop of its input only, once each: count them
- * there. -EINVAL: n is 0 or above WEIR_CAPACITY_MAX, no such strategy.
+ * WEIR_OVERFLOW_FAIL, with -EOVERFLOW, the items in it are dropped. Items that
+ * a full buffer drops are passed to items->drop of its input only, once each:
+ * count them there. -EINVAL: n is 0 or above WEIR_CAPACITY_MAX, no such
+ * strategy.
  *
  * Emits: the oldest item, when asked for. Completes: when upstream has, and the
  * buffer is empty. Cancels: when the buffer fails, or when downstream does.

@@ -144,10 +144,10 @@ WEIR_API WEIR_MUST_CHECK int weir_flow_queue_new(
 WEIR_API void weir_flow_queue_free(struct weir_flow_queue *queue);
 
 /*
- * Offers an item. 0: the item is queued. Where the queue is full, as it was made
- * with: WEIR_OVERFLOW_BACK_PRESSURE: -EAGAIN, the item stays the caller's.
- * WEIR_OVERFLOW_DROP_HEAD, _DROP_TAIL, _DROP_ALL: 1, the item is queued, and the
- * oldest, the youngest or all that were queued are dropped for it.
+ * Offers an item. 0: the item is queued. Where the queue is full, as it was
+ * made with: WEIR_OVERFLOW_BACK_PRESSURE: -EAGAIN, the item stays the caller's.
+ * WEIR_OVERFLOW_DROP_HEAD, _DROP_TAIL, _DROP_ALL: 1, the item is queued, and
+ * the oldest, the youngest or all that were queued are dropped for it.
  * WEIR_OVERFLOW_DROP_NEW: -ENOBUFS, the item is dropped. WEIR_OVERFLOW_FAIL:
  * -EOVERFLOW, the stream fails with that behind what is queued, and the item
  * stays the caller's.

@@ -152,8 +152,8 @@ static inline void *weir_in_take(struct weir_in *in)
 }
 
 /*
- * Private: taker->peeked holds the low 16 bits of the index of the token that was
- * peeked at, xor WEIR__PEEKED. Where a run begins it holds the head itself,
+ * Private: taker->peeked holds the low 16 bits of the index of the token that
+ * was peeked at, xor WEIR__PEEKED. Where a run begins it holds the head itself,
  * without the xor: nothing was peeked at. weir_in_take() need not reset it,
  * because it moves the head to another index.
  */

@@ -255,10 +255,10 @@ WEIR_API struct weir_subscriber *weir_process_manager_subscriber(
 
 /*
  * Offers a command. 0: the command was taken, and `reply` will be called.
- * -ENOBUFS: the buffer is full, see `overflow`. -ESHUTDOWN: the manager ends. -EISCONN: the
- * manager has a publisher. -EINVAL: null, or no `reply`. On an error the
- * command stays the caller's. Any thread that holds a reference of the actor;
- * lock-free.
+ * -ENOBUFS: the buffer is full, see `overflow`. -ESHUTDOWN: the manager ends.
+ * -EISCONN: the manager has a publisher. -EINVAL: null, or no `reply`. On an
+ * error the command stays the caller's. Any thread that holds a reference of
+ * the actor; lock-free.
  */
 WEIR_API WEIR_MUST_CHECK int weir_process_manager_offer(
 	struct weir_process_manager *manager, struct weir_command *command);

@@ -114,7 +114,8 @@ struct weir_pool_options {
 /*
  * Starts a pool. `options` is copied; everything that it points to is borrowed
  * until the pool has ended and no call that names it is under way. -EINVAL:
- * null, no `make`, a bad name, number, limit or overflow, or something in `reserved`.
+ * null, no `make`, a bad name, number, limit or overflow, or something in
+ * `reserved`.
  * -EEXIST: a pool of that name has not ended. -ESHUTDOWN: the pools stop.
  * -ENOMEM. On an error there is no pool, but its name may be taken a little
  * longer.
@@ -136,8 +137,8 @@ WEIR_API int weir_pool_run(struct weir_pools *pools, const char *name,
 /*
  * Runs a job when there is a place. If its worker cannot be made or spawned, or
  * the pool stops or restarts, the job is dropped and counted. 0. -ENOBUFS: the
- * queue is full, see `overflow`. -ECANCELED, -ESHUTDOWN, -ENOENT as above; -EINVAL, -ENOMEM. On
- * an error the job is the caller's.
+ * queue is full, see `overflow`. -ECANCELED, -ESHUTDOWN, -ENOENT as above;
+ * -EINVAL, -ENOMEM. On an error the job is the caller's.
  */
 WEIR_API int weir_pool_queue(struct weir_pools *pools, const char *name,
 			     void *job);
@@ -148,9 +149,10 @@ struct weir_pool_request {
 	/*
 	 * 0: the worker was spawned. An error: it was not, and the job is the
 	 * caller's: -ECANCELED, the pool restarts; -ESHUTDOWN, it stops;
-	 * -ENOBUFS, see `overflow` of the pool's options; or the error of `make` or weir_system_spawn(). Called once, on any thread,
-	 * also before weir_pool_queue_async() has returned, holding no lock;
-	 * must not block. The struct may be reused.
+	 * -ENOBUFS, see `overflow` of the pool's options; or the error of
+	 * `make` or weir_system_spawn(). Called once, on any thread, also
+	 * before weir_pool_queue_async() has returned, holding no lock; must
+	 * not block. The struct may be reused.
 	 */
 	void (*started)(struct weir_pool_request *request, int rc,
 			struct weir_actor_id worker);

@@ -2,8 +2,8 @@
 /*
  * The firing protocol: when an actor runs, and how it ends. Its nine rules
  * stand here only; code, models, tests and pages refer to them by number. Below
- * them are the swaps of the gate; what a slice does is in firing.c, how an actor
- * ends in ending.c.
+ * them are the swaps of the gate; what a slice does is in firing.c, how an
+ * actor ends in ending.c.
  *
  * The gate is one atomic word: flags in its low bits, above them the signed
  * count of blocked ports. An actor is *ready* if it is SIGNALLED, or if the

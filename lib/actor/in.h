@@ -191,8 +191,8 @@ static inline uint32_t weir__in_ever_put(const struct weir_in *in)
 }
 
 /*
- * Likewise, tokens that were taken, up to the last run, from any in-port. Owner,
- * or any thread if it does not merge.
+ * Likewise, tokens that were taken, up to the last run, from any in-port.
+ * Owner, or any thread if it does not merge.
  */
 static inline uint32_t weir__in_ever_taken(const struct weir_in *in)
 {

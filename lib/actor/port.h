@@ -7,9 +7,9 @@
  * semaphores, channels and completions, and those of other layers. An adapter
  * does the same with WEIR__PORT_ADAPTER.
  *
- * The tables of the kinds before WEIR__PORT_OTHER are in port.c. Only port.c and
- * this header know a port's kind. What has to do with tokens asks whether a port
- * is an in-port or an out-port: weir__in_of(), weir__out_of().
+ * The tables of the kinds before WEIR__PORT_OTHER are in port.c. Only port.c
+ * and this header know a port's kind. What has to do with tokens asks whether a
+ * port is an in-port or an out-port: weir__in_of(), weir__out_of().
  */
 #ifndef WEIR_ACTOR_PORT_H
 #define WEIR_ACTOR_PORT_H

@@ -3,9 +3,10 @@
  * A mailbox: a list into which any thread pushes, and of which one thread at a
  * time takes all that is there, oldest first. What is pushed has a node in it.
  *
- * 1. A push points its node at the newest one and swaps it for the newest, which
- *    fails if another one is the newest now. A node that was taken and pushed
- *    again meanwhile (ABA) does no harm: it is the newest, so it comes next.
+ * 1. A push points its node at the newest one and swaps it for the newest,
+ *    which fails if another one is the newest now. A node that was taken and
+ *    pushed again meanwhile (ABA) does no harm: it is the newest, so it comes
+ *    next.
  * 2. Taking exchanges the head for NULL. It compares nothing, so each node is
  *    taken once, and from then on the list is the taker's alone.
  * 3. What a thread wrote before its push happens before what comes after the

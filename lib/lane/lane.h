@@ -24,8 +24,8 @@
  * L5  The tail word and the head word live on a cache line each, in the ring's
  *     memory, or, with capacity 1, in the lane itself.
  *
- * The lane belongs to its consumer, with the ring's memory. Whoever else touches
- * it keeps the consumer there.
+ * The lane belongs to its consumer, with the ring's memory. Whoever else
+ * touches it keeps the consumer there.
  */
 #ifndef WEIR_LANE_LANE_H
 #define WEIR_LANE_LANE_H
@@ -160,8 +160,9 @@ static inline struct weir_error *weir__lane_failed(
 /* --- Life ------------------------------------------------------------------ */
 
 /*
- * A lane of `mask` + 1 slots, empty, for one producer. -ENOMEM. Not before the
- * last holder has gone: the end of the lane.
+ * weir__lane_init() sets up an empty lane of `mask` + 1 slots for one producer.
+ * -ENOMEM; then nothing is held. weir__lane_fini() frees the ring and drops the
+ * error, when nobody else holds the lane; the items are the caller's to drop.
  */
 int weir__lane_init(struct weir__lane *lane, uint32_t mask,
 		    const struct weir_allocator *allocator);

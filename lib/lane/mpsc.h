@@ -167,8 +167,8 @@ bool weir__mpsc_take_back(struct weir__lane *lane, uint32_t mask,
 			  uint32_t index, void **item);
 
 /*
- * Ends the lane behind all that was put, with `error` (borrowed) or well (NULL).
- * False: it has ended before. The consumer is to be told.
+ * Ends the lane behind all that was put, with `error` (borrowed) or well
+ * (NULL). False: it has ended before. The consumer is to be told.
  */
 bool weir__mpsc_close(struct weir__lane *lane, struct weir_error *error);
 

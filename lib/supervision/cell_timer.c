@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * An actor's timer: a back-off is over, or the actor's time to stop. It fires on
- * the timer thread of the system's executor, where it is only an event of the
- * cell's life.
+ * An actor's timer: a back-off is over, or the actor's time to stop. It fires
+ * on the timer thread of the system's executor, where it is only an event of
+ * the cell's life.
  *
- * If a timer fires while it is being cleared, its record has it no longer: it is
- * no event then, and is freed when it has fired.
+ * If a timer fires while it is being cleared, its record has it no longer: it
+ * is no event then, and is freed when it has fired.
  */
 #include "supervision/cell_timer.h"
 

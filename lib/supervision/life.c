@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The table of a cell's life. A row is a state, an event, the next state, and
- * what is done, or which order the cell gets. Without a row an event cannot come in that
- * state; but for some, which come at any time or too late: by these nothing
- * changes.
+ * what is done, or which order the cell gets. An event without a row cannot
+ * come in that state; but some events come at any time or too late, and change
+ * nothing.
  *
  * Rule numbers like B5.3 are those of docs/conformance/supervision.md.
  */

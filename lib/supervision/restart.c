@@ -199,8 +199,8 @@ static void measure_backoff(struct weir_system *system, struct weir__cell *cell)
 
 /*
  * Before the new start. Counts the restart, if there is memory for that, and
- * keeps its cause for the children that exist now, which survive it. Returns the
- * cause kept before, to be dropped. Under the lock.
+ * keeps its cause for the children that exist now, which survive it. Returns
+ * the cause kept before, to be dropped. Under the lock.
  */
 static struct weir_error *before_start(struct weir_system *system,
 				       struct weir__cell *cell,

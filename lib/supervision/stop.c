@@ -62,7 +62,8 @@ void weir__child_stop(struct weir_actor *actor, enum weir__life_event event)
 
 /*
  * Calls `stopping`, if the actor can answer. True: it will end by itself,
- * before its deadline. A suspended actor cannot, neither now nor later (life.c).
+ * before its deadline. A suspended actor cannot, neither now nor later
+ * (life.c).
  */
 static bool stop_ask(struct weir_actor *actor, uint8_t state)
 {

@@ -23,8 +23,8 @@ void weir__tree_unlink(struct weir_system *system, struct weir__cell *cell);
 void weir__tree_show(struct weir_system *system, struct weir__cell *cell);
 
 /*
- * The event has come, which changes the child's part as part.h says, and with it
- * the counts and lists of its parent. Into a list a child comes in front.
+ * The event has come, which changes the child's part as part.h says, and with
+ * it the counts and lists of its parent. Into a list a child comes in front.
  */
 void weir__part_change(struct weir_system *system, struct weir__cell *cell,
 		       enum weir__part_event event);
