@@ -17,6 +17,9 @@ extern "C" {
 
 struct weir_any {
 	struct weir_port port;
+	struct {
+		const struct weir__port_ops *ops;
+	} WEIR_PRIVATE;
 };
 
 /* Sets up a group of `actor`, empty. -EINVAL: null. -EPERM. Owner. */

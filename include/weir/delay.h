@@ -12,6 +12,7 @@ extern "C" {
 struct weir_delay {
 	struct weir_port port;
 	struct {
+		const struct weir__port_ops *ops;
 		struct weir_timer timer;
 		uint64_t at_ns;
 		/* the owner's: how often, but for what it cancelled */

@@ -16,6 +16,7 @@ extern "C" {
 struct weir_fd {
 	struct weir_port port;
 	struct {
+		const struct weir__port_ops *ops;
 		struct weir_watch watch;
 		/* any thread, atomically: poll(2) events + 1, or 0 */
 		uint32_t ready;

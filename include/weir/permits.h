@@ -17,6 +17,7 @@ extern "C" {
 struct weir_permits {
 	struct weir_port port;
 	struct {
+		const struct weir__port_ops *ops;
 		int64_t granted; /* any thread, atomically; cumulative */
 		int64_t used;	 /* the owner's; cumulative */
 	} WEIR_PRIVATE;

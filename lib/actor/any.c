@@ -15,15 +15,7 @@
 #include "actor/link.h"
 #include "actor/port.h"
 
-int weir_any_init(struct weir_any *any, struct weir_actor *actor)
-{
-	int rc = weir__port_check_init(any, actor);
-
-	if (rc < 0)
-		return rc;
-	weir__port_init(&any->port, actor, WEIR__PORT_ANY);
-	return 0;
-}
+WEIR__CHECK_OTHER_PORT(struct weir_any);
 
 int weir_any_add(struct weir_any *any, struct weir_port *port)
 {
@@ -39,6 +31,13 @@ int weir_any_add(struct weir_any *any, struct weir_port *port)
 	port->block = &any->port.blocked;
 	weir__link_mark(port);
 	return 0;
+}
+
+bool weir_port_ready(struct weir_port *port)
+{
+	if (weir__port_check_owner(port) < 0)
+		return false;
+	return weir__port_turns(port) > 0;
 }
 
 static uint32_t any_available(struct weir_port *port)
@@ -61,6 +60,18 @@ static uint32_t any_available(struct weir_port *port)
 	return most;
 }
 
-const struct weir__port_ops weir__any_ops = {
+static const struct weir__port_ops any_ops = {
+	.any = true,
 	.available = any_available,
 };
+
+int weir_any_init(struct weir_any *any, struct weir_actor *actor)
+{
+	int rc = weir__port_check_init(any, actor);
+
+	if (rc < 0)
+		return rc;
+	any->ops = &any_ops;
+	weir__port_init(&any->port, actor, WEIR__PORT_OTHER);
+	return 0;
+}

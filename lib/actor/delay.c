@@ -22,6 +22,8 @@
 #include "actor/gate.h"
 #include "actor/port.h"
 
+WEIR__CHECK_OTHER_PORT(struct weir_delay);
+
 static void delay_fire(struct weir_timer *timer)
 {
 	struct weir_delay *delay =
@@ -35,22 +37,6 @@ static void delay_fire(struct weir_timer *timer)
 	ck_pr_fence_atomic_load();
 	weir__port_unblock(&delay->port);
 	weir_actor_unref(actor);
-}
-
-int weir_delay_init(struct weir_delay *delay, struct weir_actor *actor)
-{
-	int rc = weir__port_check_init(delay, actor);
-
-	if (rc < 0)
-		return rc;
-	if (!actor->executor->ops->timer_arm)
-		return -ENOTSUP;
-	delay->timer = (struct weir_timer){.fire = delay_fire};
-	delay->at_ns = WEIR_FOREVER;
-	delay->armed = 0;
-	ck_pr_store_32(&delay->fired, 0);
-	weir__port_init(&delay->port, actor, WEIR__PORT_DELAY);
-	return 0;
 }
 
 static void disarm(struct weir_delay *delay)
@@ -115,8 +101,25 @@ static void delay_close(struct weir_port *port, struct weir_error *error)
 	disarm((struct weir_delay *)port);
 }
 
-const struct weir__port_ops weir__delay_ops = {
+static const struct weir__port_ops delay_ops = {
 	.waits = true,
 	.available = delay_available,
 	.close = delay_close,
 };
+
+int weir_delay_init(struct weir_delay *delay, struct weir_actor *actor)
+{
+	int rc = weir__port_check_init(delay, actor);
+
+	if (rc < 0)
+		return rc;
+	if (!actor->executor->ops->timer_arm)
+		return -ENOTSUP;
+	delay->ops = &delay_ops;
+	delay->timer = (struct weir_timer){.fire = delay_fire};
+	delay->at_ns = WEIR_FOREVER;
+	delay->armed = 0;
+	ck_pr_store_32(&delay->fired, 0);
+	weir__port_init(&delay->port, actor, WEIR__PORT_OTHER);
+	return 0;
+}

@@ -19,6 +19,8 @@
 #include "actor/port.h"
 #include "base/fence.h"
 
+WEIR__CHECK_OTHER_PORT(struct weir_fd);
+
 static void fd_fire(struct weir_watch *watch, short events)
 {
 	struct weir_fd *fd = weir_container_of(watch, struct weir_fd, watch);
@@ -46,22 +48,6 @@ static int check_fd(const struct weir_actor *actor, int fd, short events)
 		return -EBADF;
 	if (S_ISREG(status.st_mode) || S_ISDIR(status.st_mode))
 		return -EPERM;
-	return 0;
-}
-
-int weir_fd_init(struct weir_fd *port, struct weir_actor *actor, int fd,
-		 short events)
-{
-	int rc = weir__port_check_init(port, actor);
-
-	if (rc == 0)
-		rc = check_fd(actor, fd, events);
-	if (rc < 0)
-		return rc;
-	*port = (struct weir_fd){
-		.watch = {.fire = fd_fire, .fd = fd, .events = events},
-	};
-	weir__port_init(&port->port, actor, WEIR__PORT_FD);
 	return 0;
 }
 
@@ -125,8 +111,25 @@ static void fd_close(struct weir_port *port, struct weir_error *error)
 	fd->armed = 0;
 }
 
-const struct weir__port_ops weir__fd_ops = {
+static const struct weir__port_ops fd_ops = {
 	.available = fd_available,
 	.arm = fd_arm,
 	.close = fd_close,
 };
+
+int weir_fd_init(struct weir_fd *port, struct weir_actor *actor, int fd,
+		 short events)
+{
+	int rc = weir__port_check_init(port, actor);
+
+	if (rc == 0)
+		rc = check_fd(actor, fd, events);
+	if (rc < 0)
+		return rc;
+	*port = (struct weir_fd){
+		.ops = &fd_ops,
+		.watch = {.fire = fd_fire, .fd = fd, .events = events},
+	};
+	weir__port_init(&port->port, actor, WEIR__PORT_OTHER);
+	return 0;
+}

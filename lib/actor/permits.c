@@ -10,20 +10,7 @@
 #include "actor/port.h"
 #include "base/demand.h"
 
-int weir_permits_init(struct weir_permits *permits, struct weir_actor *actor,
-		      int64_t n)
-{
-	int rc = weir__port_check_init(permits, actor);
-
-	if (rc < 0)
-		return rc;
-	if (n < -INT64_MAX)
-		return -EINVAL;
-	permits->granted = 0;
-	permits->used = -n;
-	weir__port_init(&permits->port, actor, WEIR__PORT_PERMITS);
-	return 0;
-}
+WEIR__CHECK_OTHER_PORT(struct weir_permits);
 
 int weir_permits_release(struct weir_permits *permits, int64_t n)
 {
@@ -79,6 +66,22 @@ static uint32_t permits_available(struct weir_port *port)
 	return n > WEIR_BUDGET_MAX ? WEIR_BUDGET_MAX : (uint32_t)n;
 }
 
-const struct weir__port_ops weir__permits_ops = {
+static const struct weir__port_ops permits_ops = {
 	.available = permits_available,
 };
+
+int weir_permits_init(struct weir_permits *permits, struct weir_actor *actor,
+		      int64_t n)
+{
+	int rc = weir__port_check_init(permits, actor);
+
+	if (rc < 0)
+		return rc;
+	if (n < -INT64_MAX)
+		return -EINVAL;
+	permits->ops = &permits_ops;
+	permits->granted = 0;
+	permits->used = -n;
+	weir__port_init(&permits->port, actor, WEIR__PORT_OTHER);
+	return 0;
+}

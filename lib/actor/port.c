@@ -8,18 +8,12 @@
 
 #include <ck_pr.h>
 
-#include <weir/any.h>
-
 #include "actor/gate.h"
 #include "actor/link.h"
 
 const struct weir__port_ops *const weir__port_kinds[WEIR__PORT_OTHER] = {
 	[WEIR__PORT_IN] = &weir__in_ops,
 	[WEIR__PORT_OUT] = &weir__out_ops,
-	[WEIR__PORT_PERMITS] = &weir__permits_ops,
-	[WEIR__PORT_DELAY] = &weir__delay_ops,
-	[WEIR__PORT_FD] = &weir__fd_ops,
-	[WEIR__PORT_ANY] = &weir__any_ops,
 };
 
 void weir__port_init(struct weir_port *port, struct weir_actor *actor,
@@ -212,11 +206,4 @@ void weir__link_mark(struct weir_port *port)
 		port->flags |= WEIR__PORT_LINK;
 	else
 		port->flags &= (uint8_t)~WEIR__PORT_LINK;
-}
-
-bool weir_port_ready(struct weir_port *port)
-{
-	if (weir__port_check_owner(port) < 0)
-		return false;
-	return weir__port_turns(port) > 0;
 }

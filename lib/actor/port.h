@@ -3,19 +3,20 @@
  * What a kind of port must be able to do: struct weir__port_ops.
  *
  * A new kind is one file that calls weir__port_init() with WEIR__PORT_OTHER and
- * brings its table along, in a struct weir__other_port: so do the ports of
- * semaphores, channels and completions, and those of other layers. An adapter
- * does the same with WEIR__PORT_ADAPTER.
+ * brings its table along, in a struct weir__other_port. An adapter does the
+ * same with WEIR__PORT_ADAPTER. In-ports and out-ports have no room for a
+ * pointer to their tables, which are in port.c.
  *
- * The tables of the kinds before WEIR__PORT_OTHER are in port.c. Only port.c
- * and this header know a port's kind. What has to do with tokens asks whether a
- * port is an in-port or an out-port: weir__in_of(), weir__out_of().
+ * Only port.c and this header know a port's kind. What has to do with tokens
+ * asks whether a port is an in-port or an out-port: weir__in_of(),
+ * weir__out_of().
  */
 #ifndef WEIR_ACTOR_PORT_H
 #define WEIR_ACTOR_PORT_H
 
 #include <errno.h>
 #include <stdbool.h>
+#include <stddef.h>
 
 #include <weir/port.h>
 
@@ -24,10 +25,6 @@
 enum weir__port_kind {
 	WEIR__PORT_IN,
 	WEIR__PORT_OUT,
-	WEIR__PORT_PERMITS,
-	WEIR__PORT_DELAY,
-	WEIR__PORT_FD,
-	WEIR__PORT_ANY,
 	WEIR__PORT_OTHER, /* a struct weir__other_port */
 	/*
 	 * The same, but never takes part in firing: it adapts another port
@@ -55,6 +52,7 @@ enum {
 struct weir__port_ops {
 	bool takes; /* tokens come in here: its actor is no source */
 	bool waits; /* it is not ready for a reason that passes by itself */
+	bool any;   /* a weir_any: weir__port_group() of its members */
 	/*
 	 * How many tokens, slots or permits are available until the owner uses
 	 * them; looks at what others have published. May set AT_END.
@@ -83,14 +81,17 @@ struct weir__port_ops {
 	void (*fini)(struct weir_port *port);
 };
 
-/* A kind from another layer brings its table along. */
+/* What the struct of any kind but in-ports and out-ports begins with. */
 struct weir__other_port {
 	struct weir_port port;
 	const struct weir__port_ops *ops;
 };
+#define WEIR__CHECK_OTHER_PORT(type) \
+	_Static_assert(offsetof(type, ops) == \
+			       offsetof(struct weir__other_port, ops), \
+		       "a " #type " is a struct weir__other_port")
 
-extern const struct weir__port_ops weir__in_ops, weir__out_ops,
-	weir__permits_ops, weir__delay_ops, weir__fd_ops, weir__any_ops;
+extern const struct weir__port_ops weir__in_ops, weir__out_ops;
 
 extern const struct weir__port_ops *const weir__port_kinds[WEIR__PORT_OTHER];
 
@@ -123,7 +124,7 @@ static inline bool weir__port_carries(const struct weir_port *port)
 /* True if it is a weir_any: weir__port_group() of its members. */
 static inline bool weir__port_is_any(const struct weir_port *port)
 {
-	return port->kind == WEIR__PORT_ANY;
+	return weir__port_ops(port)->any;
 }
 
 /* True if it adapts another port of its actor. */

@@ -19,9 +19,7 @@
 
 #define CAPACITY 64u
 
-_Static_assert(offsetof(struct weir__port_adapter, ops) ==
-		       offsetof(struct weir__other_port, ops),
-	       "a struct weir__port_adapter is a struct weir__other_port");
+WEIR__CHECK_OTHER_PORT(struct weir__port_adapter);
 
 /* In reactive->pending when the stream has ended. */
 static struct weir__out_subscription closed;

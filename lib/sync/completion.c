@@ -21,9 +21,7 @@
 #include "base/fence.h"
 #include "base/lock.h"
 
-_Static_assert(offsetof(struct weir_completion_port, ops) ==
-		       offsetof(struct weir__other_port, ops),
-	       "a struct weir_completion_port is a struct weir__other_port");
+WEIR__CHECK_OTHER_PORT(struct weir_completion_port);
 _Static_assert(sizeof(void *) != 8 || sizeof(struct weir_completion) == 40,
 	       "the layout of struct weir_completion is ABI");
 

@@ -45,9 +45,7 @@
 #include "actor/gate.h"
 #include "sync/wake.h"
 
-_Static_assert(offsetof(struct weir__grant_port, ops) ==
-		       offsetof(struct weir__other_port, ops),
-	       "a struct weir__grant_port is a struct weir__other_port");
+WEIR__CHECK_OTHER_PORT(struct weir__grant_port);
 
 enum { IDLE, QUEUED, GRANTED, ENDED, ABANDONED };
 

@@ -21,11 +21,11 @@ SIZE(weir_actor, 72);
 SIZE(weir_allocator, 24);
 
 /* any.h */
-SIZE(weir_any, 32);
+SIZE(weir_any, 40);
 
 /* backoff_supervisor.h */
 SIZE(weir_backoff_supervisor_options, 232);
-SIZE(weir_backoff_supervisor, 664);
+SIZE(weir_backoff_supervisor, 672);
 
 /* blocking.h */
 SIZE(weir_blocking_options, 144);
@@ -49,7 +49,7 @@ SIZE(weir_watcher, 40);
 SIZE(weir_graceful_stop, 104);
 
 /* delay.h */
-SIZE(weir_delay, 88);
+SIZE(weir_delay, 96);
 
 /* error.h */
 SIZE(weir_error, 56);
@@ -64,7 +64,7 @@ SIZE(weir_executor, 104);
 SIZE(weir_ending, 88);
 
 /* fd.h */
-SIZE(weir_fd, 64);
+SIZE(weir_fd, 72);
 
 /* flow.h */
 SIZE(weir_flow_run_options, 56);
@@ -117,7 +117,7 @@ SIZE(weir__putter, 40);
 SIZE(weir_out, 96);
 
 /* permits.h */
-SIZE(weir_permits, 48);
+SIZE(weir_permits, 56);
 
 /* port.h */
 SIZE(weir_port, 32);
@@ -134,7 +134,7 @@ SIZE(weir__grant_port, 120);
 SIZE(weir_command, 40);
 SIZE(weir_process, 168);
 SIZE(weir_process_manager_options, 160);
-SIZE(weir_process_manager, 968);
+SIZE(weir_process_manager, 976);
 SIZE(weir_process_counts, 104);
 
 /* reactive.h */
@@ -155,7 +155,7 @@ SIZE(weir_semaphore_port, 128);
 
 /* stage.h */
 SIZE(weir_producer_options, 104);
-SIZE(weir_producer, 384);
+SIZE(weir_producer, 392);
 SIZE(weir_transformer_options, 128);
 SIZE(weir_transformer, 480);
 SIZE(weir_consumer_options, 112);
