@@ -98,6 +98,8 @@ const struct weir__step weir__life_table[WEIR__CELL_STATES][WEIR__LIFE_EVENTS] =
 	ROW(DRAINING, CLOSE, DRAINING, NOTHING),
 	ROW(DRAINING, END, ENDED, GOES),
 
+	/* Suspended, its children still end: it has told each to stop, and each
+	 * is in a state that has its own row for that. */
 	ROW(STOPPING, KILL, STOPPING, DO(KILL_CHILDREN)),
 	ROW(STOPPING, CLOSE, STOPPING, NOTHING),
 	ORDER(STOPPING, TIMER, STOPPING, KILL),

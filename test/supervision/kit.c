@@ -97,10 +97,19 @@ int put(struct world *world, const char *name, size_t first, size_t last)
 	return actor ? rc : -ESRCH;
 }
 
+bool world_step(struct world *world)
+{
+	bool near = weir_sim_step(world->sim);
+	bool far = world->far && weir_sim_step(world->far);
+
+	assert_true(weir__system_check(world->system));
+	return near || far;
+}
+
 void run(struct world *world)
 {
-	while (weir_sim_step(world->sim))
-		assert_true(weir__system_check(world->system));
+	while (world_step(world))
+		;
 }
 
 void run_until(struct world *world, uint64_t time_ns)
@@ -176,6 +185,8 @@ void world_end(struct world *world)
 	ledger_check(&world->ledger);
 	ledger_fini(&world->ledger);
 	sim_free(world->sim);
+	if (world->far)
+		sim_free(world->far);
 	assert_int_equal(world->heap.live, 0);
 }
 

@@ -33,6 +33,9 @@ bool alive(const struct world *world, const char *name);
 /* Gives items first to last to that member; -ESRCH: it has ended. */
 int put(struct world *world, const char *name, size_t first, size_t last);
 
+/* One step of each of its simulators; false: nothing is left to do. */
+bool world_step(struct world *world);
+
 /* Until nothing is left to do. */
 void run(struct world *world);
 void run_until(struct world *world, uint64_t time_ns);

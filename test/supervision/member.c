@@ -255,6 +255,7 @@ struct member *member_new(struct world *world, const char *name)
 {
 	struct member *self = calloc(1, sizeof(*self));
 	size_t fail = world->heap.fail;
+	struct weir_sim *sim;
 
 	assert_non_null(self);
 	*self = (struct member){
@@ -273,8 +274,9 @@ struct member *member_new(struct world *world, const char *name)
 	member_hooks(self);
 	world->members = self;
 	world->heap.fail = 0; /* it is not about in-ports */
+	sim = self->role->far && world->far ? world->far : world->sim;
 	assert_int_equal(weir_actor_init(&self->actor, &self->ops,
-					 weir_sim_executor(world->sim)),
+					 weir_sim_executor(sim)),
 			 0);
 	assert_int_equal(weir_in_init(&self->in, &self->actor, 16,
 				      &world->ledger.items),

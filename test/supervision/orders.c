@@ -38,6 +38,22 @@ static struct weir_actor_id boss_on(struct world *world,
 	return ref;
 }
 
+/* One that is stopped below *parent, whose place it takes. */
+static void middle_on(struct world *world, struct weir_actor *middle,
+		      struct weir_sim *sim, struct weir_actor_id *parent)
+{
+	static const struct weir_actor_ops ops = {
+		.name = "middle",
+		.turns = no_turns,
+	};
+
+	assert_int_equal(weir_actor_init(middle, &ops, weir_sim_executor(sim)),
+			 0);
+	assert_int_equal(weir_system_spawn(world->system, *parent, middle, NULL,
+					   parent),
+			 0);
+}
+
 static void spawn_below(struct world *world, struct weir_actor_id parent,
 			struct weir_actor *actor)
 {
@@ -166,6 +182,45 @@ static void b10_3_who_is_suspended_meanwhile_stops_its_children(
 	sim_free(far);
 }
 
+/* Who is told to stop waits for a child that drains, and so cannot be helped
+ * itself: it is the child that stops its own. All are on other executors. */
+static void b10_3_who_is_suspended_below_one_that_stops_stops_its_children(
+	struct world *world)
+{
+	struct weir_sim *far = sim_new(world->seed), *third = sim_new(1);
+	struct weir_ending drain;
+	struct weir_actor_id parent;
+	struct weir_actor top, middle;
+	struct sink boss, sink;
+
+	parent = boss_on(world, &top, far, WEIR_ACTOR_ID_NONE);
+	middle_on(world, &middle, far, &parent);
+	sink_init(&boss, weir_sim_executor(world->sim), &world->ledger, 8);
+	sink_init(&sink, weir_sim_executor(third), &world->ledger, 8);
+	assert_int_equal(weir_system_spawn(world->system, parent, &boss.actor,
+					   NULL, &parent),
+			 0);
+	spawn_below(world, parent, &sink.actor);
+	run_both(world, far);
+	(void)weir_sim_run(third);
+	drain_begin(world, &drain, false);
+	(void)weir_sim_run(world->sim);
+	weir_actor_stop(&middle);
+	(void)weir_sim_run(far);
+	assert_int_equal(boss.fate.stopped, 0);
+	suspend(world, &top, true);
+	run_both(world, far);
+	(void)weir_sim_run(third);
+	fate_check(&sink.fate, -ECANCELED);
+	run_both(world, far);
+	fate_check(&boss.fate, 0);
+	suspend(world, &top, false);
+	run_both(world, far);
+	assert_true(terminated(world));
+	sim_free(third);
+	sim_free(far);
+}
+
 static void b10_3_what_is_on_its_way_to_children_elsewhere_arrives(
 	struct world *world)
 {
@@ -278,6 +333,7 @@ int main(void)
 		RULE(b10_3_who_is_suspended_meanwhile_stops_its_children),
 		RULE(b10_3_what_is_on_its_way_to_children_elsewhere_arrives),
 		RULE(b10_3_a_drain_reaches_those_below_children_elsewhere),
+		RULE(b10_3_who_is_suspended_below_one_that_stops_stops_its_children),
 		RULE(b10_3_who_drains_can_have_no_more_children),
 		RULE(b10_3_children_of_system_elsewhere_are_stopped_last),
 	};

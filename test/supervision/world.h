@@ -76,6 +76,7 @@ struct role {
 	enum weir_restart_type restart;
 	uint64_t shutdown_ns;
 	bool peeks; /* looks at its items and takes them when it has not failed */
+	bool far;   /* runs on the other simulator, if there is one */
 };
 
 struct member {
@@ -107,6 +108,7 @@ struct event {
 
 struct world {
 	struct weir_sim *sim;
+	struct weir_sim *far;	    /* another one, or NULL */
 	struct weir_system *system; /* made with the first member */
 	struct heap heap;
 	struct ledger ledger;
