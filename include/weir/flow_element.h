@@ -173,6 +173,43 @@ WEIR_API struct weir_flow *weir_flow_drop_while(struct weir_flow *flow,
  */
 WEIR_API struct weir_flow *weir_flow_limit(struct weir_flow *flow, size_t n);
 
+/*
+ * Fails with -EMSGSIZE, and drops the item, at the first item with which the
+ * weights add up to more than `weight`, as Pekko's limitWeighted. `weigh` is
+ * called once for each item.
+ *
+ * Emits: each item, as long as the weights add up to `weight` or less.
+ * Completes: when upstream does. Cancels: when it fails, or when downstream
+ * does. Holds: nothing.
+ */
+WEIR_API struct weir_flow *weir_flow_limit_weighted(
+	struct weir_flow *flow, uint64_t weight,
+	uint64_t (*weigh)(void *item, void *context), void *context);
+
+/* --- The last, all but the last ------------------------------------------- */
+
+/*
+ * Passes the last `n` items, as RxJava's takeLast. If upstream fails, they are
+ * dropped. The memory for them is allocated when a run starts. -EINVAL: `n` is
+ * above WEIR_CAPACITY_MAX.
+ *
+ * Emits: each of the last `n` items, when upstream has completed. Completes:
+ * behind them. Cancels: when downstream does. Holds: `n` items.
+ */
+WEIR_API struct weir_flow *weir_flow_take_last(struct weir_flow *flow,
+					       size_t n);
+
+/*
+ * Passes all items but the last `n`, as RxJava's skipLast. The last `n` items
+ * are dropped when upstream completes or fails. The memory for them is
+ * allocated when a run starts. -EINVAL: `n` is above WEIR_CAPACITY_MAX.
+ *
+ * Emits: each item, when `n` others have come behind it. Completes: when
+ * upstream does. Cancels: when downstream does. Holds: `n` items.
+ */
+WEIR_API struct weir_flow *weir_flow_drop_last(struct weir_flow *flow,
+					       size_t n);
+
 /* --- Several for one, and state ------------------------------------------- */
 
 /*

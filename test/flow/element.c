@@ -150,6 +150,26 @@ static void limit_fails_beyond_it(void **state)
 	assert_flow(weir_flow_limit(flow, 3), true, all, 3, 0);
 }
 
+static uint64_t weight(void *item, void *context)
+{
+	return (uint64_t)((struct item *)item)->value;
+}
+
+static void limit_weighted_fails_beyond_the_weight(void **state)
+{
+	static const intptr_t all[] = {1, 2, 3};
+	struct weir_flow *flow = counted(weir_flow_range(1, 4));
+
+	flow = weir_flow_limit_weighted(flow, 9, weight, NULL);
+	assert_flow(flow, true, all, 3, -EMSGSIZE);
+	flow = counted(weir_flow_range(1, 3));
+	flow = weir_flow_limit_weighted(flow, 6, weight, NULL);
+	assert_flow(flow, true, all, 3, 0);
+	flow = counted(weir_flow_range(-1, 3));
+	flow = weir_flow_limit_weighted(flow, 6, weight, NULL);
+	assert_flow(flow, true, all, 0, -EMSGSIZE);
+}
+
 /* --- Several for one, and state ------------------------------------------- */
 
 static int times(void *item, uint64_t i, void **out, void *context)
@@ -399,6 +419,7 @@ static void functions_are_needed(void **state)
 		weir_flow_index(weir_flow_empty(), NULL, NULL),
 		weir_flow_filter(weir_flow_empty(), NULL, NULL),
 		weir_flow_filter_map(weir_flow_empty(), NULL, NULL),
+		weir_flow_limit_weighted(weir_flow_empty(), 1, NULL, NULL),
 		weir_flow_take_while(weir_flow_empty(), NULL, NULL, false),
 		weir_flow_drop_while(weir_flow_empty(), NULL, NULL),
 		weir_flow_map_concat(weir_flow_empty(), NULL, NULL),
@@ -426,6 +447,7 @@ int main(void)
 			take_while_ends_with_the_first_that_is_not_wanted),
 		cmocka_unit_test(drop_while_asks_no_more_once_it_has_found_one),
 		cmocka_unit_test(limit_fails_beyond_it),
+		cmocka_unit_test(limit_weighted_fails_beyond_the_weight),
 		cmocka_unit_test(
 			expand_keeps_what_is_left_until_it_is_asked_for),
 		cmocka_unit_test(expand_drops_what_it_is_made_of),

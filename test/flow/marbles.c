@@ -182,6 +182,14 @@ PICTURE(restart, weir_flow_restart(begin, NULL, &later),
 	.made = "a@0 b@10 !EIO@20", .out = {"a@0 b@10 a@40 b@50 a@100 b@110"},
 	.until_ms = 130, .note = "waits 20 ms, then 40, then 80 at most")
 
+/* --- The last ones -------------------------------------------------------- */
+
+PICTURE(take_last, weir_flow_take_last(flow, 2), .in = {"a@0 b@10 c@30 |@50"},
+	.out = {"b@50 c@50 |@50"})
+
+PICTURE(drop_last, weir_flow_drop_last(flow, 2),
+	.in = {"a@0 b@10 c@30 d@40 |@60"}, .out = {"a@30 b@40 |@60"})
+
 /* --- Nested flows --------------------------------------------------------- */
 
 PICTURE(map_parallel,
@@ -383,6 +391,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(tick_is_as_drawn),
 		cmocka_unit_test(restart_is_as_drawn),
+		cmocka_unit_test(take_last_is_as_drawn),
+		cmocka_unit_test(drop_last_is_as_drawn),
 		cmocka_unit_test(map_parallel_is_as_drawn),
 		cmocka_unit_test(map_parallel_unordered_is_as_drawn),
 		cmocka_unit_test(flat_map_is_as_drawn),

@@ -250,6 +250,61 @@ static void limit_expected(const struct step *step, struct stream *stream)
 	stream->code = -EMSGSIZE;
 }
 
+static uint64_t weight_one(void *item, void *context)
+{
+	return (uint64_t)value_of(context, item) % 5;
+}
+
+static struct weir_flow *limit_weighted_make(struct weir_flow *up,
+					     struct step *step)
+{
+	return weir_flow_limit_weighted(up, 3 * (uint64_t)step->n, weight_one,
+					step);
+}
+
+static void limit_weighted_expected(const struct step *step,
+				    struct stream *stream)
+{
+	int64_t weight = 0;
+	size_t i;
+
+	for (i = 0; i < stream->n; i++) {
+		weight += stream->values[i] % 5;
+		if (weight <= 3 * step->n)
+			continue;
+		stream->n = i;
+		stream->code = -EMSGSIZE;
+	}
+}
+
+static struct weir_flow *take_last_make(struct weir_flow *up, struct step *step)
+{
+	return weir_flow_take_last(up, n_first_ones(step));
+}
+
+static void take_last_expected(const struct step *step, struct stream *stream)
+{
+	size_t n = n_first_ones(step);
+
+	if (stream->code < 0 || n > stream->n)
+		n = stream->code < 0 ? 0 : stream->n;
+	memmove(stream->values, stream->values + stream->n - n,
+		n * sizeof(*stream->values));
+	stream->n = n;
+}
+
+static struct weir_flow *drop_last_make(struct weir_flow *up, struct step *step)
+{
+	return weir_flow_drop_last(up, n_first_ones(step));
+}
+
+static void drop_last_expected(const struct step *step, struct stream *stream)
+{
+	size_t n = n_first_ones(step);
+
+	stream->n -= n < stream->n ? n : stream->n;
+}
+
 /* The inclusive one, or not. */
 static bool inclusive(const struct step *step)
 {
@@ -483,6 +538,10 @@ static const struct row operators[] = {
 	{"first", 1, false, SAME, first_make, first_expected},
 	{"drop", 1, false, SAME, drop_make, drop_expected},
 	{"limit", 1, false, SAME, limit_make, limit_expected},
+	{"limit_weighted", 1, false, SAME, limit_weighted_make,
+	 limit_weighted_expected},
+	{"take_last", 1, false, SAME, take_last_make, take_last_expected},
+	{"drop_last", 1, false, SAME, drop_last_make, drop_last_expected},
 	{"take_while", 1, true, SAME, take_while_make, take_while_expected},
 	{"drop_while", 1, true, SAME, drop_while_make, drop_while_expected},
 	{"map_concat", EXPAND_MAX, true, EITHER, expand_make, expand_expected},

@@ -67,6 +67,37 @@ static struct weir_flow *upon_take_and_drop(struct weir_flow *flow,
 	return weir_flow_limit(weir_flow_drop(flow, 0), INT64_MAX);
 }
 
+static uint64_t one_each(void *item, void *context)
+{
+	return 1;
+}
+
+static struct weir_flow *upon_drop_last(struct weir_flow *flow,
+					const struct weir_items *items)
+{
+	flow = weir_flow_limit_weighted(flow, UINT64_MAX, one_each, NULL);
+	return weir_flow_drop_last(flow, 0);
+}
+
+static struct weir_flow *upon_drop_last_three(struct weir_flow *flow,
+					      const struct weir_items *items)
+{
+	return weir_flow_drop_last(flow, 3);
+}
+
+static struct weir_flow *upon_limit_weighted(struct weir_flow *flow,
+					     const struct weir_items *items)
+{
+	flow = weir_flow_limit_weighted(flow, 9, one_each, NULL);
+	return weir_flow_complete_on_error(flow, NULL, NULL);
+}
+
+static struct weir_flow *upon_take_last(struct weir_flow *flow,
+					const struct weir_items *items)
+{
+	return weir_flow_take_last(flow, 7);
+}
+
 static struct weir_flow *upon_whiles(struct weir_flow *flow,
 				     const struct weir_items *items)
 {
@@ -253,6 +284,10 @@ static const struct way ways[] = {
 	{"unfused map", upon_maps, 4, 16},
 	{"take, drop, limit", upon_take_and_drop, 0, 0},
 	{"take_while, drop_while", upon_whiles, 0, 0},
+	{"limit_weighted, drop_last", upon_drop_last, 0, 0},
+	{"limit_weighted to nine", upon_limit_weighted, 0, 0, CHANGES, true},
+	{"drop_last of three", upon_drop_last_three, 0, 0, CHANGES},
+	{"take_last", upon_take_last, 0, 0, CHANGES},
 	{"map_concat", upon_map_concat, 0, 5},
 	{"stateful_map", upon_stateful_map, 0, 4},
 	{"peek", upon_peek, 0, 0},

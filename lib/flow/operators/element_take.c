@@ -119,6 +119,58 @@ struct weir_flow *weir_flow_limit(struct weir_flow *flow, size_t n)
 	return counting(&limit_kind, flow, n);
 }
 
+/* --- limit_weighted ------------------------------------------------------- */
+
+struct limit_weighted {
+	uint64_t weight;
+	uint64_t (*weigh)(void *item, void *context);
+	void *context;
+};
+
+static int weighted_open(struct weir__op *op)
+{
+	const struct limit_weighted *args = weir__op_args(op);
+
+	*(uint64_t *)weir__op_state(op) = args->weight;
+	return 0;
+}
+
+static int weighted_step(struct weir__op *op, void **item)
+{
+	const struct limit_weighted *args = weir__op_args(op);
+	uint64_t *left = weir__op_state(op);
+	uint64_t weight = args->weigh(*item, args->context);
+
+	if (weight > *left) {
+		weir__op_fail(op, -EMSGSIZE, "more weight than the limit");
+		return WEIR__EACH_END;
+	}
+	*left -= weight;
+	return WEIR__EACH_PUT;
+}
+
+static size_t weighted_pull(struct weir__op *op, void **items, size_t room)
+{
+	return weir__each(op, items, room, weighted_step);
+}
+
+static const struct weir__kind weighted_kind = {
+	.name = "limit_weighted",
+	.state_size = sizeof(uint64_t),
+	.open = weighted_open,
+	.pull = weighted_pull,
+};
+
+struct weir_flow *weir_flow_limit_weighted(
+	struct weir_flow *flow, uint64_t weight,
+	uint64_t (*weigh)(void *item, void *context), void *context)
+{
+	struct limit_weighted args = {weight, weigh, context};
+
+	return weir__flow_upon(&weighted_kind, flow, &args, sizeof(args),
+			       weigh);
+}
+
 /* --- take_while, drop_while ----------------------------------------------- */
 
 struct while_ {
