@@ -19,6 +19,7 @@
 #include <weir/flow.h>
 #include <weir/flow_async.h>
 #include <weir/flow_bridge.h>
+#include <weir/flow_combine.h>
 #include <weir/flow_element.h>
 #include <weir/flow_error.h>
 #include <weir/flow_fan.h>

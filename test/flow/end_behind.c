@@ -260,6 +260,36 @@ static struct weir_flow *upon_preferred(struct weir_flow *flow,
 	return weir_flow_merge_preferred(both, 2);
 }
 
+static int share_first_good(void *const *items, size_t n, void **result,
+			    void *context)
+{
+	*result = items[0];
+	return goods_share(items[0], context);
+}
+
+static struct weir_flow *upon_latest(struct weir_flow *flow,
+				     const struct weir_items *items)
+{
+	struct weir_flow *both[] = {flow, weir_flow_single(NULL)};
+
+	flow = weir_flow_combine_latest(both, 2, share_first_good,
+					items->context);
+	return weir_flow_items(flow, items);
+}
+
+static int keep_item(void **item, void *newest, void *context)
+{
+	return 0;
+}
+
+static struct weir_flow *upon_latest_from(struct weir_flow *flow,
+					  const struct weir_items *items)
+{
+	flow = weir_flow_with_latest_from(flow, weir_flow_single(NULL),
+					  keep_item, NULL);
+	return weir_flow_items(flow, items);
+}
+
 static struct weir_flow *upon_slow_throttle(struct weir_flow *flow,
 					    const struct weir_items *items)
 {
@@ -519,6 +549,8 @@ static void the_end_is_told_behind_what_was_held(void **state)
 		{"merge", upon_merge_of_two, 0, 2, 0, TWO},
 		{"merge_preferred", upon_preferred, 0, 2, 0, TWO},
 		{"concat", upon_concat_of_two, 0, 2, 0, TWO},
+		{"combine_latest", upon_latest, 0, 1},
+		{"with_latest_from", upon_latest_from, 0, 1},
 		{"lines", in_lines, 0, 2},
 		{"split_when of lines", upon_split_in_lines, 0, 2},
 		{"split_when of throttles", upon_split_in_throttles, 0, 1},

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "flow/fan_kit.h"
 
+#include <stdio.h>
+#include <stdlib.h>
+
 static size_t tap_pull(struct weir__op *op, void **items, size_t room)
 {
 	struct tap *tap = *(struct tap *const *)weir__op_args(op);
@@ -116,4 +119,135 @@ int end(struct trial *trial)
 	weir_flow_free(trial->flow);
 	assert_int_equal(weir_sim_free(trial->sim), 0);
 	return code;
+}
+
+/* --- Taps that are played upon -------------------------------------------- */
+
+#define TRANSCRIPT_MAX 512u
+
+static struct {
+	struct tap taps[PLAYED_MAX];
+	bool open[PLAYED_MAX]; /* as was told */
+	struct got got;
+	size_t n_told; /* of what has come out */
+	bool over;     /* was told */
+	struct trial trial;
+	char text[TRANSCRIPT_MAX];
+} play;
+
+static void tell(const char *what, const char *more)
+{
+	size_t n = strlen(play.text);
+
+	assert_true(n + strlen(what) + strlen(more) + 2 < TRANSCRIPT_MAX);
+	(void)snprintf(play.text + n, TRANSCRIPT_MAX - n, "%s%s%s",
+		       n ? " " : "", what, more);
+}
+
+static void tell_number(const char *what, int number)
+{
+	char digits[16];
+
+	(void)snprintf(digits, sizeof(digits), "%d", number);
+	tell(what, digits);
+}
+
+static void tell_taps(void)
+{
+	static const char *const names[PLAYED_MAX] = {"a", "b", "c"};
+	size_t i;
+
+	for (i = 0; i < PLAYED_MAX; i++) {
+		const struct tap *tap = &play.taps[i];
+		bool open = tap->op;
+
+		if (open && !play.open[i])
+			tell("+", names[i]);
+		if (!open && play.open[i] && (!tap->ends || tap->at < tap->n))
+			tell("-", names[i]);
+		play.open[i] = open;
+	}
+}
+
+static void tell_end(void)
+{
+	struct weir_error *error = NULL;
+
+	if (play.over || !is_over(&play.trial))
+		return;
+	play.over = true;
+	assert_int_equal(weir_flow_run_wait(play.trial.run, 0, NULL, &error),
+			 0);
+	if (!error)
+		tell("|", "");
+	else if (error->code == -EIO)
+		tell("!", "");
+	else
+		tell_number("!", -error->code);
+	weir_error_unref(error);
+}
+
+/* What has happened since. */
+static void tell_all(void)
+{
+	for (; play.n_told < play.got.n; play.n_told++)
+		tell_number("", (int)play.got.values[play.n_told]);
+	tell_taps();
+	tell_end();
+}
+
+static void act(const char *token)
+{
+	struct tap *tap = &play.taps[*token - 'a'];
+	char *more;
+	long first, last;
+
+	tell(token, "");
+	if (token[1] == '|') {
+		tap_end(tap, 0);
+	} else if (token[1] == '!') {
+		tap_end(tap, -EIO);
+	} else {
+		first = last = strtol(token + 1, &more, 10);
+		if (*more)
+			last = strtol(more + 1, NULL, 10);
+		tap_give(tap, first, last);
+	}
+	rest(&play.trial);
+	tell_all();
+}
+
+static void play_once(struct weir_flow *(*compose)(struct weir_flow *const *),
+		      const char *transcript, uint64_t seed, size_t unfused)
+{
+	struct weir_flow *taps[PLAYED_MAX];
+	int64_t live = n_live;
+	char tokens[TRANSCRIPT_MAX], *token, *rest_of = tokens;
+	size_t i;
+
+	memset(&play, 0, sizeof(play));
+	play.got.counted = true;
+	for (i = 0; i < PLAYED_MAX; i++)
+		taps[i] = counted(tap_flow(&play.taps[i]));
+	begin(&play.trial, into(compose(taps), &play.got), seed, unfused);
+	for (i = 0; i < PLAYED_MAX; i++)
+		play.open[i] = play.taps[i].op;
+	tell_all();
+	assert_true(strlen(transcript) < TRANSCRIPT_MAX);
+	strcpy(tokens, transcript);
+	while ((token = strsep(&rest_of, " ")))
+		if (*token >= 'a' && *token < (char)('a' + PLAYED_MAX))
+			act(token);
+	assert_string_equal(play.text, transcript);
+	(void)end(&play.trial);
+	assert_int_equal(n_live, live);
+}
+
+void assert_played(struct weir_flow *(*compose)(struct weir_flow *const *taps),
+		   const char *transcript)
+{
+	static const size_t unfused[] = {0, 1, 16};
+
+	for_each_seed(seed, 9)
+		play_once(compose, transcript, seed, unfused[seed % 3]);
 }

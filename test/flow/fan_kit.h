@@ -43,4 +43,21 @@ bool is_over(const struct trial *trial);
 /* The run is over, or is cancelled now; its code. Frees everything. */
 int end(struct trial *trial);
 
+/* --- Taps that are played upon -------------------------------------------- */
+
+#define PLAYED_MAX 3u
+
+/*
+ * Plays upon taps `a`, `b` and `c`, which `compose` makes one flow of, and
+ * compares what happens with `transcript`. That is a row of acts, each followed
+ * by what it has brought about. Acts: `a7` gives an item, `a1-5` several at
+ * once, `b|` ends a tap, `b!` lets it fail. Brought about: `7` has come out,
+ * `-b` was cancelled, `+b` was opened behind the start; `|` the run has
+ * completed, `!` it has failed as the tap did, `!33` with that errno.
+ *
+ * All items are counted ones, and none is left. It is so fused and cut.
+ */
+void assert_played(struct weir_flow *(*compose)(struct weir_flow *const *taps),
+		   const char *transcript);
+
 #endif

@@ -33,6 +33,12 @@ static int pair(void *const *items, size_t n, void **result, void *context)
 	return 0;
 }
 
+static int with(void **item, void *newest, void *context)
+{
+	*item = joined(*item, newest);
+	return 0;
+}
+
 static uint64_t weigh(void *item, void *context)
 {
 	return (uint64_t)(*(const char *)item - '0');
@@ -338,6 +344,15 @@ PICTURE(or_else, weir_flow_or_else(flow, other),
 	.in = {"|@30", "a@10 b@50 |@60"}, .out = {"a@30 b@50 |@60"},
 	.note = "the other flow, as this one has no items")
 
+PICTURE(combine_latest, weir_flow_combine_latest(flows, 2, pair, NULL),
+	.in = {"1@0 2@30 3@60 |@70", "a@10 b@40 |@50"},
+	.out = {"1a@10 2a@30 2b@40 3b@60 |@70"})
+
+PICTURE(with_latest_from, weir_flow_with_latest_from(flow, other, with, NULL),
+	.in = {"1@0 2@20 3@40 4@60 |@70", "a@10 b@30 c@50 |@80"},
+	.out = {"2a@20 3b@40 4c@60 |@70"},
+	.note = "1 comes before the first item of the other flow")
+
 FAN_PICTURE(broadcast, weir_flow_broadcast(flow, 2, outlets, &one_each),
 	    .in = {"a@0 b@10 c@20 |@30"},
 	    .asked = {NULL, "ask@20 ask@40 ask@60"},
@@ -423,6 +438,8 @@ int main(void)
 		cmocka_unit_test(concat_is_as_drawn),
 		cmocka_unit_test(prepend_is_as_drawn),
 		cmocka_unit_test(or_else_is_as_drawn),
+		cmocka_unit_test(combine_latest_is_as_drawn),
+		cmocka_unit_test(with_latest_from_is_as_drawn),
 		cmocka_unit_test(broadcast_is_as_drawn),
 		cmocka_unit_test(balance_is_as_drawn),
 		cmocka_unit_test(partition_is_as_drawn),

@@ -151,6 +151,74 @@ static void zip_expected(const struct step *step, struct stream *stream)
 			return;
 }
 
+/* --- The newest ----------------------------------------------------------- */
+
+static int combine_newest(void *const *items, size_t n, void **result,
+			  void *context)
+{
+	const struct step *step = context;
+	intptr_t value = value_of(step, items[0]);
+
+	if (fails(step, value))
+		return -EDOM;
+	value = (value * step->x + value_of(step, items[1])) % VALUES;
+	*result = made(step, value);
+	return 0;
+}
+
+/* One item, which stays the newest. */
+static struct weir_flow *one_other(const struct step *step)
+{
+	struct weir_flow *flow = weir_flow_range(step->y, step->y);
+
+	return step->takes_items ? counted(flow) : flow;
+}
+
+static struct weir_flow *latest_make(struct weir_flow *up, struct step *step)
+{
+	struct weir_flow *flows[] = {up, one_other(step)};
+
+	return of_items(
+		weir_flow_combine_latest(flows, 2, combine_newest, step), step);
+}
+
+static enum fate_of latest_expected_one(const struct step *step,
+					struct kept *kept, intptr_t *value)
+{
+	if (fails(step, *value))
+		return FAILS;
+	*value = mapped(step, *value);
+	return GOES;
+}
+
+/* What comes before the other's item is left out. */
+static void latest_expected(const struct step *step, struct stream *stream)
+{
+	struct kept kept = {0};
+
+	stream->loose = true;
+	each(step, stream, &kept, latest_expected_one);
+}
+
+static int with_newest(void **item, void *newest, void *context)
+{
+	const struct step *step = context;
+	intptr_t value = value_of(step, *item);
+
+	if (fails(step, value))
+		return -EDOM;
+	value = (value * step->x + value_of(step, newest)) % VALUES;
+	replace(step, item, value);
+	return 0;
+}
+
+static struct weir_flow *with_make(struct weir_flow *up, struct step *step)
+{
+	return of_items(weir_flow_with_latest_from(up, one_other(step),
+						   with_newest, step),
+			step);
+}
+
 /* --- Apart, and together again -------------------------------------------- */
 
 static struct weir_flow *broadcast_make(struct weir_flow *up, struct step *step)

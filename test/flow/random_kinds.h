@@ -575,6 +575,8 @@ static const struct row operators[] = {
 	{"merge", 1, false, SAME, merge_make, same_expected},
 	{"merge_eager", 1, false, SAME, merge_eager_make, merge_eager_expected},
 	{"zip", 1, true, EITHER, zip_make, zip_expected},
+	{"combine_latest", 1, true, EITHER, latest_make, latest_expected},
+	{"with_latest_from", 1, true, EITHER, with_make, latest_expected},
 	{"broadcast and zip", 1, true, EITHER, broadcast_make,
 	 broadcast_expected, false, true},
 	{"partition and merge", 1, false, SAME, partition_make,

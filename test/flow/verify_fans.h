@@ -54,6 +54,42 @@ static struct weir_flow *upon_zip(struct weir_flow *flow,
 	return weir_flow_items(weir_flow_zip(both, 2, combine, NULL), items);
 }
 
+/* Those that stay with the operator are shared. */
+static int share_first(void *const *items, size_t n, void **result,
+		       void *context)
+{
+	int rc = called();
+
+	if (rc == 0)
+		rc = goods_share(items[0], context);
+	*result = items[0];
+	return rc;
+}
+
+static struct weir_flow *upon_combine_latest(struct weir_flow *flow,
+					     const struct weir_items *items)
+{
+	struct weir_flow *both[] = {flow,
+				    to_goods(weir_flow_range(1, 40), items)};
+
+	flow = weir_flow_combine_latest(both, 2, share_first, items->context);
+	return weir_flow_items(flow, items);
+}
+
+static int with_newest(void **item, void *newest, void *context)
+{
+	return called();
+}
+
+static struct weir_flow *upon_with_latest_from(struct weir_flow *flow,
+					       const struct weir_items *items)
+{
+	flow = weir_flow_with_latest_from(
+		flow, to_goods(weir_flow_range(1, 300), items), with_newest,
+		NULL);
+	return weir_flow_items(flow, items);
+}
+
 static struct weir_flow *upon_concat(struct weir_flow *flow,
 				     const struct weir_items *items)
 {

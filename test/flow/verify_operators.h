@@ -311,6 +311,8 @@ static const struct way ways[] = {
 	{"merge of actors", upon_merge_of_actors, 0, 4},
 	{"zip", upon_zip, 0, 0},
 	{"concat, prepend, or_else", upon_concat, 0, 0},
+	{"combine_latest", upon_combine_latest, 0, 0, CHANGES},
+	{"with_latest_from", upon_with_latest_from, 0, 0, CHANGES},
 	{"broadcast", upon_broadcast, 0, 8},
 	{"broadcast to some", upon_broadcast_to_some, 0, 0, CHANGES},
 	{"balance", upon_balance, 0, 4},

@@ -23,6 +23,7 @@ TITLES = {
     "flow_substream": "Parts of a stream, each through a flow",
     "flow_rate": "Buffers, rates and time",
     "flow_fan": "Several flows, several outlets",
+    "flow_combine": "Flows that decide about each other",
     "flow_graph": "Graphs",
     "flow_switch": "Kill switches",
     "flow_error": "Errors",

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Several flows made one, where items of one flow decide what becomes of the
+ * items of another. As in flow_fan.h, the operator takes over all its inputs,
+ * also when it fails.
+ */
+#ifndef WEIR_FLOW_COMBINE_H
+#define WEIR_FLOW_COMBINE_H
+
+#include <weir/flow.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* --- The newest items ----------------------------------------------------- */
+
+/*
+ * Combines the newest items of all flows, each time a flow has a new item and
+ * all have had one. (RxJava: combineLatest.) `combine` makes *result and
+ * returns 0; or it returns a negative errno. The `n` items stay the operator's,
+ * so `combine` shares or copies what it keeps of them. Results are plain values
+ * unless weir_flow_items() says otherwise.
+ *
+ * First an item of each flow is taken, then items are taken as
+ * weir_flow_merge() takes them. The operator fails as soon as one flow fails.
+ * -EINVAL: no flows, no function.
+ *
+ * Emits: what `combine` has made. Completes: when all flows have, or one has
+ * without an item. Cancels: the other flows when it completes; all when
+ * downstream does. Holds: the newest item of each flow.
+ */
+WEIR_API struct weir_flow *weir_flow_combine_latest(
+	struct weir_flow *const *flows, size_t n,
+	int (*combine)(void *const *items, size_t n, void **result,
+		       void *context),
+	void *context);
+
+/*
+ * Combines each item of the flow with the newest item of `other`. (RxJava:
+ * withLatestFrom.) `combine` replaces *item by what it has made, or changes it,
+ * and returns 0; or it returns a negative errno, and *item, as it was, is
+ * dropped. `newest` stays the operator's. The items of the flow that come
+ * before the first item of `other` are dropped. Results are plain values unless
+ * weir_flow_items() says otherwise.
+ *
+ * When `other` completes, its newest item stays. The operator fails as soon as
+ * one of the two fails. While downstream asks for nothing, items of `other`
+ * wait, too. -EINVAL: null.
+ *
+ * Emits: what `combine` has made. Completes: when the flow does. Cancels:
+ * `other` when it completes; both when downstream does. Holds: the newest item
+ * of `other`.
+ */
+WEIR_API struct weir_flow *weir_flow_with_latest_from(
+	struct weir_flow *flow, struct weir_flow *other,
+	int (*combine)(void **item, void *newest, void *context),
+	void *context);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
