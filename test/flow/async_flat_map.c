@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Flows inside of a flow: one after the other, several at once, the newest. */
 #include "flow/kit.h"
-#include "flow/memory.h"
+#include "flow/memory_kit.h"
 
 /* 1 -> 10, 11, 12 and so on. */
 static struct weir_flow *three(void *item, void *context)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Several calls of a function at once. */
-#include "flow/async_parallel.h"
+#include "flow/async_parallel_kit.h"
 
 /* --- Order ---------------------------------------------------------------- */
 
@@ -123,7 +123,7 @@ static void as_many_calls_are_under_way_as_it_was_told(void **state)
 	flow = into(flow, &got);
 	got = (struct got){.counted = true};
 	n_calls = 0;
-	run = start(flow, 1, 0);
+	run = parallel_start(flow, 1, 0);
 	weir_sim_run(the_sim);
 	/* it has come to rest, with all of them busy and the rest not taken */
 	assert_int_equal(idle.n, N);
@@ -139,7 +139,7 @@ static void as_many_calls_are_under_way_as_it_was_told(void **state)
 	assert_int_equal(n_calls, 100);
 	assert_true(begun >= 100);
 	assert_int_equal(got.n, 100);
-	assert_int_equal(finish(run), 0);
+	assert_int_equal(parallel_finish(run), 0);
 	weir_flow_free(flow);
 	assert_int_equal(n_live, 0);
 	assert_int_equal(weir_executor_fini(&idle.executor), 0);
@@ -162,7 +162,7 @@ static void with_little_demand_it_still_begins_all(void **state)
 				      &options);
 	flow = into(weir_flow_async(flow, 1, NULL), &got);
 	got = (struct got){.counted = true};
-	run = start(flow, 1, 0);
+	run = parallel_start(flow, 1, 0);
 	weir_sim_run(the_sim);
 	assert_int_equal(idle.n, N);
 	weir_flow_run_stop(run, NULL);
@@ -172,7 +172,7 @@ static void with_little_demand_it_still_begins_all(void **state)
 	assert_int_equal(n_live, N);
 	for (i = N; i > 0; i--)
 		idle_run(&idle, i - 1);
-	assert_int_equal(finish(run), -ECANCELED);
+	assert_int_equal(parallel_finish(run), -ECANCELED);
 	assert_int_equal(n_live, 0);
 	weir_flow_free(flow);
 	assert_int_equal(weir_executor_fini(&idle.executor), 0);

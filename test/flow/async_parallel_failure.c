@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Several calls of a function at once, of which some fail or are cut short. */
-#include "flow/async_parallel.h"
+#include "flow/async_parallel_kit.h"
 
 static int fails_on_counted(void **memory, void *context)
 {
@@ -39,7 +39,7 @@ static void a_failure_is_told_at_once(void **state)
 				      fails_on_counted, &third, &options);
 	flow = into(flow, &got);
 	got = (struct got){.counted = true};
-	run = start(flow, 1, 0);
+	run = parallel_start(flow, 1, 0);
 	weir_sim_run(the_sim);
 	assert_int_equal(idle.n, N);
 	n_calls = 0;
@@ -49,7 +49,7 @@ static void a_failure_is_told_at_once(void **state)
 	while (idle.n > 0)
 		idle_run(&idle, 0);
 	assert_int_equal(n_calls, 1);
-	assert_int_equal(finish(run), -EDOM);
+	assert_int_equal(parallel_finish(run), -EDOM);
 	assert_int_equal(got.n, 0);
 	assert_int_equal(n_live, 0);
 	weir_flow_free(flow);
@@ -134,11 +134,11 @@ static void cancels_at_any_point_lose_nothing(void **state)
 	for_each_seed(seed, test_count(2000)) {
 		got.n = 0;
 		got.counted = true;
-		run = start(flow, seed, seed % 5 < 1);
+		run = parallel_start(flow, seed, seed % 5 < 1);
 		for (i = weir_sim_random(the_sim, 60); i > 0; i--)
 			weir_sim_step(the_sim);
 		weir_flow_run_stop(run, NULL);
-		assert_int_equal(finish(run), -ECANCELED);
+		assert_int_equal(parallel_finish(run), -ECANCELED);
 		assert_int_equal(n_live, 0);
 	}
 	weir_flow_free(flow);
@@ -166,14 +166,14 @@ static void an_executor_that_drains_lets_it_flow_through(void **state)
 
 		got.n = 0;
 		got.counted = true;
-		run = start(flow, seed, 0);
+		run = parallel_start(flow, seed, 0);
 		for (i = weir_sim_random(the_sim, 60) + 10; i > 0; i--)
 			weir_sim_step(the_sim);
 		assert_int_equal(
 			weir_executor_end_async(weir_sim_executor(the_sim),
 						&drain, WEIR_FOREVER),
 			0);
-		assert_int_equal(finish(run), 0);
+		assert_int_equal(parallel_finish(run), 0);
 		for (i = 0; i < got.n; i++)
 			assert_int_equal(got.values[i], 2 * (i + 1));
 		assert_int_equal(n_live, 0);
@@ -194,14 +194,14 @@ static void an_executor_that_aborts_ends_it(void **state)
 
 		got.n = 0;
 		got.counted = true;
-		run = start(flow, seed, 0);
+		run = parallel_start(flow, seed, 0);
 		for (i = weir_sim_random(the_sim, 60); i > 0; i--)
 			weir_sim_step(the_sim);
 		assert_int_equal(
 			weir_executor_stop_async(weir_sim_executor(the_sim),
 						 &drain, WEIR_FOREVER),
 			0);
-		assert_int_equal(finish(run), -ECANCELED);
+		assert_int_equal(parallel_finish(run), -ECANCELED);
 		assert_int_equal(n_live, 0);
 	}
 	weir_flow_free(flow);
@@ -222,17 +222,17 @@ static void where_calls_are_refused_it_fails(void **state)
 				      &options);
 	flow = into(flow, &got);
 	got = (struct got){.counted = true};
-	run = start(flow, 1, 0);
+	run = parallel_start(flow, 1, 0);
 	weir_sim_run(the_sim);
 	weir_sim_run(other);
 	assert_int_equal(weir_executor_stop_async(options.executor, &drain,
 						  WEIR_FOREVER),
 			 0);
 	weir_sim_run(other);
-	assert_int_equal(finish(run), -ECANCELED);
+	assert_int_equal(parallel_finish(run), -ECANCELED);
 	/* and once more, from the beginning */
-	run = start(flow, 1, 0);
-	assert_int_equal(finish(run), -ESHUTDOWN);
+	run = parallel_start(flow, 1, 0);
+	assert_int_equal(parallel_finish(run), -ESHUTDOWN);
 	assert_int_equal(n_live, 0);
 	weir_flow_free(flow);
 	assert_int_equal(weir_sim_free(other), 0);

@@ -5,12 +5,12 @@
  * every allocation, on many seeds. What comes out are the first numbers in
  * their order, and nothing is left.
  */
-#include "flow/bridge.h"
+#include "flow/bridge_kit.h"
 
 #include "actor/kit.h"
 #include "support.h"
 
-static struct world world;
+static struct bridge bridge;
 static struct heap heap;
 static struct weir_sim *sim;
 
@@ -20,13 +20,13 @@ static void world_init(uint64_t seed)
 		.allocator = &heap.allocator,
 	};
 
-	memset(&world, 0, sizeof(world));
+	memset(&bridge, 0, sizeof(bridge));
 	heap_init(&heap, 0);
 	assert_int_equal(weir_sim_new(&sim, seed, &options), 0);
-	world.executor = weir_sim_executor(sim);
-	world.allocator = &heap.allocator;
-	world.got.counted = true;
-	world.first = 1;
+	bridge.executor = weir_sim_executor(sim);
+	bridge.allocator = &heap.allocator;
+	bridge.got.counted = true;
+	bridge.first = 1;
 }
 
 /* How the first run has ended. */
@@ -34,10 +34,10 @@ static int world_fini(void)
 {
 	int rc;
 
-	let_go(&world);
+	bridge_let_go(&bridge);
 	weir_sim_run(sim);
-	rc = reap(&world);
-	check(&world);
+	rc = bridge_reap(&bridge);
+	bridge_check(&bridge);
 	sim_free(sim);
 	assert_int_equal(heap.live, 0);
 	return rc;
@@ -47,11 +47,11 @@ static void run_all(uint64_t seed)
 {
 	size_t i;
 
-	for (i = 0; i < N_WAYS; i++) {
+	for (i = 0; i < n_bridge_ways; i++) {
 		world_init(seed);
-		assert_int_equal(ways[i].start(&world), 0);
+		assert_int_equal(bridge_ways[i].start(&bridge), 0);
 		assert_int_equal(world_fini(), 0);
-		assert_int_equal(world.got.n, all_of(&world));
+		assert_int_equal(bridge.got.n, bridge_all(&bridge));
 	}
 }
 
@@ -62,13 +62,13 @@ static void all_items_come_in_order(void **state)
 }
 
 /* Begins, for so many steps. False: it was over before. */
-static bool run_to(const struct way *way, uint64_t seed, size_t step)
+static bool run_to(const struct bridge_way *way, uint64_t seed, size_t step)
 {
 	bool more = true;
 	size_t i;
 
 	world_init(seed);
-	assert_int_equal(way->start(&world), 0);
+	assert_int_equal(way->start(&bridge), 0);
 	for (i = 0; i < step && more; i++)
 		more = weir_sim_step(sim);
 	return more;
@@ -78,21 +78,21 @@ static bool run_to(const struct way *way, uint64_t seed, size_t step)
  * Each way, at each number from `from` on until it says that there are no more.
  */
 static void go_through(uint64_t seed, size_t from,
-		       bool (*go)(const struct way *way, uint64_t seed,
+		       bool (*go)(const struct bridge_way *way, uint64_t seed,
 				  size_t at))
 {
 	size_t i, at;
 
-	for (i = 0; i < N_WAYS; i++)
-		for (at = from; go(&ways[i], seed, at); at++)
+	for (i = 0; i < n_bridge_ways; i++)
+		for (at = from; go(&bridge_ways[i], seed, at); at++)
 			;
 }
 
-static bool cancel_at(const struct way *way, uint64_t seed, size_t step)
+static bool cancel_at(const struct bridge_way *way, uint64_t seed, size_t step)
 {
 	bool more = run_to(way, seed, step);
 
-	cancel(&world);
+	bridge_cancel(&bridge);
 	(void)world_fini();
 	return more;
 }
@@ -108,15 +108,15 @@ static void a_run_is_cancelled_at_every_step(void **state)
 		cancel_all(seed);
 }
 
-static bool drain_at(const struct way *way, uint64_t seed, size_t step)
+static bool drain_at(const struct bridge_way *way, uint64_t seed, size_t step)
 {
 	bool more = run_to(way, seed, step);
 
-	weir_flow_run_end(world.runs[0]);
+	weir_flow_run_end(bridge.runs[0]);
 	weir_sim_run(sim);
 	/* what is not a flow goes on */
-	if (world.taker.world)
-		weir_actor_stop(&world.taker.actor);
+	if (bridge.taker.bridge)
+		weir_actor_stop(&bridge.taker.actor);
 	assert_int_equal(world_fini(), 0);
 	return more;
 }
@@ -133,24 +133,24 @@ static void a_run_is_drained_at_every_step(void **state)
 }
 
 /* False: there are not so many allocations. */
-static bool starve_at(const struct way *way, uint64_t seed, size_t at)
+static bool starve_at(const struct bridge_way *way, uint64_t seed, size_t at)
 {
 	bool starved;
 	int rc;
 
 	world_init(seed);
 	heap.fail = heap.calls + at;
-	rc = way->start(&world);
+	rc = way->start(&bridge);
 	if (rc < 0) {
 		assert_int_equal(rc, -ENOMEM);
-		cancel(&world);
+		bridge_cancel(&bridge);
 		(void)world_fini();
 		return true;
 	}
 	rc = world_fini();
 	starved = heap.calls >= heap.fail;
 	if (!starved || rc == 0)
-		assert_int_equal(world.got.n, all_of(&world));
+		assert_int_equal(bridge.got.n, bridge_all(&bridge));
 	return starved;
 }
 

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The ways of bridge.h on threads: they come to their end, and to another one
+ * The ways of bridge_kit.h on threads: they come to their end, and to another one
  * when they are cancelled meanwhile.
  */
-#include "flow/bridge.h"
+#include "flow/bridge_kit.h"
 
 #include <weir/testkit.h>
 
-static struct world world;
+static struct bridge bridge;
 static struct weir_threads *threads;
 
 static void world_init(void)
 {
-	memset(&world, 0, sizeof(world));
-	world.executor = weir_threads_executor(threads);
-	world.got.counted = true;
-	world.first = 1;
+	memset(&bridge, 0, sizeof(bridge));
+	bridge.executor = weir_threads_executor(threads);
+	bridge.got.counted = true;
+	bridge.first = 1;
 }
 
 static void rest(void)
@@ -26,25 +26,25 @@ static void rest(void)
 }
 
 /* `spins`: how long until it is cancelled; 0: it is not. */
-static void run(const struct way *way, uint32_t spins)
+static void run(const struct bridge_way *way, uint32_t spins)
 {
 	volatile uint32_t i;
 	int rc;
 
 	world_init();
-	assert_int_equal(way->start(&world), 0);
+	assert_int_equal(way->start(&bridge), 0);
 	for (i = 1; i < spins; i++)
 		;
 	if (spins)
-		cancel(&world);
-	rc = reap(&world);
-	let_go(&world);
+		bridge_cancel(&bridge);
+	rc = bridge_reap(&bridge);
+	bridge_let_go(&bridge);
 	rest();
-	check(&world);
+	bridge_check(&bridge);
 	if (spins)
 		return;
 	assert_int_equal(rc, 0);
-	assert_int_equal(world.got.n, all_of(&world));
+	assert_int_equal(bridge.got.n, bridge_all(&bridge));
 }
 
 static void run_on(uint32_t workers)
@@ -55,9 +55,10 @@ static void run_on(uint32_t workers)
 
 	assert_int_equal(weir_threads_new(&threads, &options), 0);
 	for (round = 0; round < n; round++) {
-		for (i = 0; i < N_WAYS; i++) {
-			run(&ways[i], 0);
-			run(&ways[i], 1 + (uint32_t)(round * 97 % 20000));
+		for (i = 0; i < n_bridge_ways; i++) {
+			run(&bridge_ways[i], 0);
+			run(&bridge_ways[i],
+			    1 + (uint32_t)(round * 97 % 20000));
 		}
 	}
 	assert_int_equal(weir_threads_free(threads), 0);

@@ -326,7 +326,7 @@ static void an_operator_keeps_nothing_back_while_its_source_blocks(void **state)
 	enum shape shape;
 	size_t i;
 
-	for (i = 0; i < N_WAYS; i++) {
+	for (i = 0; i < n_ways; i++) {
 		way = &ways[i];
 		if (way->effect == CHANGES)
 			continue;

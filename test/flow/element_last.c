@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The last items, and all but the last. */
-#include "flow/memory.h"
+#include "flow/memory_kit.h"
 #include "flow/parts.h"
 
 #define NONE ((const intptr_t[]){0}), 0

@@ -580,7 +580,7 @@ static void the_end_is_told_behind_what_passes(void **state)
 {
 	struct row row;
 
-	for (size_t i = 0; i < N_WAYS; i++) {
+	for (size_t i = 0; i < n_ways; i++) {
 		row = (struct row){
 			.name = ways[i].name,
 			.put_upon = ways[i].put_upon,

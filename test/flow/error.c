@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What is put in the place of an error, and failures of single items. */
 #include "flow/kit.h"
-#include "flow/memory.h"
+#include "flow/memory_kit.h"
 
 static intptr_t the_3 = 3, the_4 = 4;
 

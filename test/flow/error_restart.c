@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* A source that is made again when it has failed, after a while. */
 #include "flow/kit.h"
-#include "flow/memory.h"
+#include "flow/memory_kit.h"
 
 #define MS UINT64_C(1000000)
 #define TIMES_MAX 64

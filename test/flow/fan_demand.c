@@ -15,7 +15,7 @@ static void begin_balance(const struct weir_flow_fan_options *options,
 
 	weir_flow_balance(tapped(), n, deal.outlets, options);
 	for (i = 0; i < n; i++)
-		sink(i, max[i], max[i] > 0);
+		deal_sink(i, max[i], max[i] > 0);
 	deal_begin(seed);
 }
 
@@ -27,9 +27,9 @@ static void an_item_goes_to_who_has_asked_for_most(void **state)
 	for_each_seed(seed, SEEDS) {
 		begin_balance(NULL, (size_t[]){4, 7, 5}, 3, seed);
 		for (i = 1; i <= 17 && seed % 2; i++)
-			give(i, i);
+			deal_give(i, i);
 		if (seed % 2 == 0)
-			give(1, 17);
+			deal_give(1, 17);
 		/* nobody has asked for the last */
 		assert_asked(16);
 		cancel_outlet(2);
@@ -48,7 +48,7 @@ static void what_a_cancelled_outlet_asked_for_is_not_asked_for(void **state)
 {
 	begin_balance(NULL, (size_t[]){4, 3}, 2, 1);
 	cancel_outlet(0);
-	give(1, 10);
+	deal_give(1, 10);
 	assert_asked(3);
 	deal_end(0);
 	ASSERT_VALUES(1, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10);
@@ -87,7 +87,7 @@ static void others_get_what_was_asked_for_a_cancelled_outlet(void **state)
 			       &counted_items);
 	weir_flow_balance(flow, 2, deal.outlets, NULL);
 	for (i = 0; i < 2; i++)
-		sink(i, 3, 1);
+		deal_sink(i, 3, 1);
 	deal_begin(1);
 	assert_true(weir_publisher_probe_expect_request(probe, 10));
 	cancel_outlet(0);
@@ -115,9 +115,9 @@ static void nothing_is_dealt_before_all_have_asked(void **state)
 		weir_flow_balance(weir_flow_async(tapped(), 16, NULL), 3,
 				  deal.outlets, &options);
 		for (i = 0; i < 3; i++)
-			sink(i, max, i < 2);
+			deal_sink(i, max, i < 2);
 		deal_begin(seed);
-		give(1, 9);
+		deal_give(1, 9);
 		assert_int_equal(deal.gots[0].n + deal.gots[1].n, 0);
 		if (seed % 3)
 			open_valve(2, 1);
@@ -140,7 +140,7 @@ static void order_of(uint64_t shuffle, uint64_t seed, intptr_t *order)
 
 	begin_balance(&options, (size_t[]){0, 0, 0, 0}, N, seed);
 	for (i = 0; i < N; i++)
-		give(i, i);
+		deal_give(i, i);
 	deal_end(0);
 	for (i = 0; i < N; i++) {
 		assert_int_equal(deal.gots[i].n, 1);
@@ -178,10 +178,10 @@ static void begin_partition(size_t queue, size_t max, uint64_t seed)
 	struct weir_flow_fan_options options = {.capacity = 1, .queue = queue};
 
 	weir_flow_partition(tapped(), 2, by_two, NULL, deal.outlets, &options);
-	sink(0, 0, SIZE_MAX);
-	sink(1, max, 0);
+	deal_sink(0, 0, SIZE_MAX);
+	deal_sink(1, max, 0);
 	deal_begin(seed);
-	give(1, 20);
+	deal_give(1, 20);
 }
 
 static void an_outlet_that_did_not_ask_holds_up_the_others(void **state)
@@ -254,13 +254,13 @@ static int to_some(void *item, size_t *outlet, void *context)
 static void what_is_discarded_is_no_demand_of_anybody(void **state)
 {
 	weir_flow_partition(tapped(), 1, to_some, NULL, deal.outlets, NULL);
-	sink(0, 2, 1);
+	deal_sink(0, 2, 1);
 	deal_begin(1);
-	give(1, 65);
+	deal_give(1, 65);
 	ASSERT_VALUES(0, 50);
 	assert_asked(65);
 	/* two of two were dealt: 70 waits until both are taken */
-	give(66, 100);
+	deal_give(66, 100);
 	assert_int_equal(n_live, 2 + 30);
 	open_valve(0, 1);
 	assert_int_equal(n_live, 1 + 30);
@@ -279,8 +279,8 @@ static void begin_broadcast(int (*select)(void *item, size_t outlet,
 	struct weir_flow_fan_options options = {.select = select};
 
 	weir_flow_broadcast(tapped(), 2, deal.outlets, &options);
-	sink(0, first, 1);
-	sink(1, second, 1);
+	deal_sink(0, first, 1);
+	deal_sink(1, second, 1);
 	deal_begin(seed);
 }
 
@@ -288,7 +288,7 @@ static void a_broadcast_asks_for_the_least_of_its_outlets(void **state)
 {
 	for_each_seed(seed, SEEDS) {
 		begin_broadcast(NULL, 8, 3, seed);
-		give(1, 20);
+		deal_give(1, 20);
 		assert_asked(3);
 		/* the slowest has taken what it asked for, and asks again */
 		open_valve(1, 2);
@@ -305,7 +305,7 @@ static void without_the_slowest_there_is_more_demand_at_once(void **state)
 {
 	for_each_seed(seed, SEEDS) {
 		begin_broadcast(NULL, 8, 3, seed);
-		give(1, 20);
+		deal_give(1, 20);
 		assert_asked(3);
 		cancel_outlet(1);
 		assert_asked(8);
@@ -328,7 +328,7 @@ static void what_is_not_selected_is_no_demand_of_an_outlet(void **state)
 {
 	for_each_seed(seed, SEEDS) {
 		begin_broadcast(even_to_1, 8, 2, seed);
-		give(1, 20);
+		deal_give(1, 20);
 		/* 2 and 4 are what the second has asked for */
 		assert_asked(4);
 		deal_end(0);
@@ -336,7 +336,7 @@ static void what_is_not_selected_is_no_demand_of_an_outlet(void **state)
 		assert_int_equal(deal.gots[1].n, 10);
 	}
 	begin_broadcast(none, 8, 2, 1);
-	give(1, 20);
+	deal_give(1, 20);
 	assert_asked(20);
 	assert_int_equal(n_live, 0);
 	deal_end(0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Random graphs of fan-out and fan-in on the simulator. */
 #include "actor/kit.h"
-#include "flow/fan_random.h"
+#include "flow/fan_random_kit.h"
 
 static void diamonds_give_what_they_must(void **state)
 {

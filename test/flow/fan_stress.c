@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Random graphs of fan-out and fan-in on threads, and switches thrown there. */
-#include "flow/fan_random.h"
+#include "flow/fan_random_kit.h"
 
 static void diamonds_on_threads_give_what_they_must(void **state)
 {

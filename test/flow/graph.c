@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Graphs by named outlets and inlets. */
-#include "flow/fan_random.h"
-#include "flow/memory.h"
+#include "flow/fan_random_kit.h"
+#include "flow/memory_kit.h"
 
 static struct weir_flow_graph *a_graph_of_none(void)
 {

@@ -222,7 +222,7 @@ static void each_operator_lets_through_whose_items_they_are(void **state)
 	struct weir_flow *flow;
 	size_t i, j;
 
-	for (i = 0; i < N_WAYS; i++) {
+	for (i = 0; i < n_ways; i++) {
 		for (j = 0; j < N_TAKERS; j++) {
 			flow = weir_flow_items(weir_flow_never(), &goods);
 			flow = ways[i].put_upon(flow, &goods);

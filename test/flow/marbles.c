@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What operators do to order and time, as docs/operators.md shows it. */
-#include "flow/marbles.h"
+#include "flow/marbles_kit.h"
 
 /* --- What the calls below are given --------------------------------------- */
 

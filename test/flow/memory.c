@@ -7,7 +7,6 @@
 #include "flow/random_run.h"
 
 #define EACH 4 /* plans for each operator */
-#define N_OPERATORS (sizeof(operators) / sizeof(*operators))
 
 static struct plan plan;
 
@@ -15,9 +14,10 @@ static void each_plan(void (*run)(void))
 {
 	size_t i;
 
-	for (i = 0; i < N_OPERATORS; i++) {
+	for (i = 0; i < n_random_operators; i++) {
 		for_each_seed(seed, test_count(EACH)) {
-			draw_plan_of(&plan, i * EACH + seed, &operators[i]);
+			draw_plan_of(&plan, i * EACH + seed,
+				     &random_operators[i]);
 			run();
 		}
 	}
@@ -117,7 +117,7 @@ static void compose_plan_short(void)
 		composing.fail = ++fail;
 		composing.calls = composing.live = 0;
 		composing.counts = true;
-		flow = compose(&plan);
+		flow = plan_compose(&plan);
 		code = weir_flow_check(flow, NULL, NULL);
 		free_all(flow);
 		composing.counts = false;

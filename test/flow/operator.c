@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Operators and sources of the user's: what they can do, and how they end. */
-#include "flow/memory.h"
+#include "flow/memory_kit.h"
 
 static struct weir_flow *own(struct weir_flow *up,
 			     const struct weir_operator_ops *ops)

@@ -3,7 +3,7 @@
  * Operators of the user's that wait for a time, while there may be no room for
  * what they push then; and that have much to do at once.
  */
-#include "flow/memory.h"
+#include "flow/memory_kit.h"
 #include "flow/world.h"
 
 static struct weir_flow *own(struct weir_flow *up,

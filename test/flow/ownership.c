@@ -248,15 +248,15 @@ static void each_row(const struct scene *scene, void (*run)(void))
 	struct row row;
 	size_t i;
 
-	for (i = 0; i < N_SOURCES; i++) {
+	for (i = 0; i < n_sources; i++) {
 		row = (struct row){sources[i].name, &sources[i]};
 		each_run(&row, scene, run);
 	}
-	for (i = 0; i < N_WAYS; i++) {
+	for (i = 0; i < n_ways; i++) {
 		row = (struct row){ways[i].name, sources, &ways[i]};
 		each_run(&row, scene, run);
 	}
-	for (i = 0; i < N_SINKS; i++) {
+	for (i = 0; i < n_sinks; i++) {
 		row = (struct row){sinks[i].name, sources, NULL, &sinks[i]};
 		each_run(&row, scene, run);
 	}

@@ -8,7 +8,7 @@
 
 #include <weir/testkit.h>
 
-#include "flow/memory.h"
+#include "flow/memory_kit.h"
 #include "flow/world.h"
 
 /* The context of all functions of an operator. */

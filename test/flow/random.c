@@ -63,7 +63,7 @@ static void tell(const struct trial *trial, const char *wrong, size_t unfused)
 
 	print_error("%s; unfused %zu%s\n", wrong, unfused,
 		    trial->disturbed ? ", disturbed" : "");
-	expect(trial->plan, &stream);
+	plan_expect(trial->plan, &stream);
 	tell_values(stream.loose ? "maybe" : "expected", stream.values,
 		    stream.n, stream.code);
 	tell_values("came", trial->world.got.values, trial->world.got.n,
@@ -111,12 +111,12 @@ static bool shrink_once(struct plan *plan)
 	static struct plan less;
 	size_t i, k;
 
-	for (k = 0; k < sizeof(smaller) / sizeof(*smaller); k++) {
+	for (k = 0; k < n_smaller_plans; k++) {
 		for (i = 0; i < plan->n; i++) {
 			less = *plan;
-			if (!smaller[k](&less, i))
+			if (!smaller_plans[k](&less, i))
 				continue;
-			settle(&less);
+			plan_settle(&less);
 			if (in_child(run_quietly, &less))
 				continue;
 			*plan = less;

@@ -19,10 +19,7 @@
 
 /* --- Numbers from a seed -------------------------------------------------- */
 
-static inline uint64_t draw_from(uint64_t *random, uint64_t bound)
-{
-	return weir__splitmix(random) % bound;
-}
+uint64_t draw_from(uint64_t *random, uint64_t bound);
 
 /* --- What is expected ----------------------------------------------------- */
 
@@ -80,70 +77,26 @@ struct step {
 };
 
 /* Where what is composed will run. */
-static struct weir_executor *composed_for;
+extern struct weir_executor *composed_for;
 
 /* --- Items, numbers or counted -------------------------------------------- */
 
-static inline intptr_t value_of(const struct step *step, void *item)
-{
-	return step->takes_items ? ((struct item *)item)->value
-				 : (intptr_t)item;
-}
-
-static inline void drop_taken(const struct step *step, void *item)
-{
-	if (step->takes_items)
-		item_drop(item, NULL);
-}
-
-static inline void *made(const struct step *step, intptr_t value)
-{
-	return step->puts_items ? (void *)item_new(value) : (void *)value;
-}
+intptr_t step_value(const struct step *step, void *item);
+void drop_taken(const struct step *step, void *item);
+void *step_made(const struct step *step, intptr_t value);
 
 /* One that others hold, too, must not be changed. */
-static inline void replace(const struct step *step, void **item, intptr_t value)
-{
-	struct item *own = *item;
-
-	if (step->takes_items && step->puts_items && value % 2 &&
-	    own->refs == 1) {
-		own->value = value;
-		return;
-	}
-	drop_taken(step, *item);
-	*item = made(step, value);
-}
+void step_replace(const struct step *step, void **item, intptr_t value);
 
 /* Says what comes out of a step whose items are made by it. */
-static inline struct weir_flow *of_items(struct weir_flow *flow,
-					 const struct step *step)
-{
-	return weir_flow_items(flow, step->puts_items ? &counted_items : NULL);
-}
+struct weir_flow *of_items(struct weir_flow *flow, const struct step *step);
 
 /* --- What functions make of values ---------------------------------------- */
 
-static inline bool fails(const struct step *step, intptr_t value)
-{
-	return step->fail && (uint64_t)value % step->fail == step->fail - 1;
-}
-
-static inline intptr_t mapped(const struct step *step, intptr_t value)
-{
-	return (value * step->x + step->y) % VALUES;
-}
-
-static inline bool wanted(const struct step *step, intptr_t value)
-{
-	return (value + step->y) % (step->x + 1) != 0;
-}
-
-static inline intptr_t folded(const struct step *step, intptr_t all,
-			      intptr_t value)
-{
-	return (all * step->x + value) % VALUES;
-}
+bool step_fails(const struct step *step, intptr_t value);
+intptr_t step_mapped(const struct step *step, intptr_t value);
+bool step_wants(const struct step *step, intptr_t value);
+intptr_t folded(const struct step *step, intptr_t all, intptr_t value);
 
 /* --- What operators make of streams --------------------------------------- */
 
@@ -158,86 +111,24 @@ struct kept {
 };
 
 /* A function has failed. True: it goes on. */
-static inline bool survives(const struct step *step, struct stream *stream,
-			    struct kept *kept)
-{
-	if (step->decided == WEIR_DIRECTIVE_RESTART)
-		*kept = (struct kept){0};
-	if (step->decided == WEIR_DIRECTIVE_RESTART ||
-	    step->decided == WEIR_DIRECTIVE_RESUME)
-		return true;
-	stream->code = -EDOM;
-	return false;
-}
+bool survives(const struct step *step, struct stream *stream,
+	      struct kept *kept);
 
 /* False: there is no room for `n` more. */
-static inline bool has_room(struct stream *stream, size_t n)
-{
-	if (n <= LONG - stream->n)
-		return true;
-	stream->too_long = stream->loose = true;
-	return false;
-}
-
-static inline void add(struct stream *stream, intptr_t value)
-{
-	if (has_room(stream, 1))
-		stream->values[stream->n++] = value;
-}
+bool has_room(struct stream *stream, size_t n);
+void stream_add(struct stream *stream, intptr_t value);
 
 /* An operator that puts out one item or none for each. */
-static inline void each(const struct step *step, struct stream *stream,
-			struct kept *kept,
-			enum fate_of (*one)(const struct step *step,
-					    struct kept *kept, intptr_t *value))
-{
-	size_t n = stream->n, i;
-	enum fate_of fate;
-	intptr_t value;
-
-	stream->n = 0;
-	for (i = 0; i < n; i++) {
-		value = stream->values[i];
-		fate = one(step, kept, &value);
-		if (fate == GOES || fate == GOES_LAST)
-			add(stream, value);
-		if (fate == GOES_LAST || fate == ENDS)
-			stream->code = 0;
-		if (fate == GOES_LAST || fate == ENDS ||
-		    (fate == FAILS && !survives(step, stream, kept)))
-			return;
-	}
-}
+void stream_each(const struct step *step, struct stream *stream,
+		 struct kept *kept,
+		 enum fate_of (*one)(const struct step *step, struct kept *kept,
+				     intptr_t *value));
 
 /* Puts out one value when all has gone well. */
-static inline void result(struct stream *stream, intptr_t value)
-{
-	stream->n = 0;
-	if (stream->code == 0)
-		add(stream, value);
-}
+void stream_result(struct stream *stream, intptr_t value);
 
 /* Takes all in from `from` on. False: it has failed. */
-static inline bool fold_all(const struct step *step, struct stream *stream,
-			    intptr_t zero, intptr_t *all)
-{
-	struct kept kept = {0};
-	size_t i;
-
-	*all = zero;
-	for (i = 0; i < stream->n; i++) {
-		if (!fails(step, stream->values[i])) {
-			*all = folded(step, *all, stream->values[i]);
-			continue;
-		}
-		if (!survives(step, stream, &kept)) {
-			stream->n = 0;
-			return false;
-		}
-		if (step->decided == WEIR_DIRECTIVE_RESTART)
-			*all = zero;
-	}
-	return true;
-}
+bool fold_all(const struct step *step, struct stream *stream, intptr_t zero,
+	      intptr_t *all);
 
 #endif

@@ -1,83 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Part of random_kinds.h: an operator of the user's, which is a stateful_map. */
+/* Part of random_kinds.c: an operator of the user's, which is a stateful_map. */
 #ifndef WEIR_TEST_FLOW_RANDOM_OPERATORS_H
 #define WEIR_TEST_FLOW_RANDOM_OPERATORS_H
 
 #include "flow/random_model.h"
 
-struct own_state {
-	void *state;
-	bool flushing;
-};
-
-static struct step *step_of(struct weir_operator *op)
-{
-	return weir_operator_context(op);
-}
-
-static int own_open(struct weir_operator *op)
-{
-	struct own_state *self = weir_operator_state(op);
-
-	return state_create(&self->state, step_of(op));
-}
-
-static void own_close(struct weir_operator *op)
-{
-	struct own_state *self = weir_operator_state(op);
-
-	state_destroy(self->state, step_of(op));
-}
-
-static int own_flush(struct weir_operator *op)
-{
-	struct own_state *self = weir_operator_state(op);
-	void *item;
-
-	if (state_flush(&self->state, &item, step_of(op)) == 1)
-		return weir_operator_push(op, item);
-	return weir_operator_end(op, NULL);
-}
-
-static int own_pull(struct weir_operator *op)
-{
-	const struct own_state *self = weir_operator_state(op);
-
-	return self->flushing ? own_flush(op) : weir_operator_pull(op);
-}
-
-static int own_push(struct weir_operator *op, void *item)
-{
-	struct own_state *self = weir_operator_state(op);
-	int rc = state_step(&self->state, &item, step_of(op));
-
-	if (rc == 0)
-		return weir_operator_pull(op);
-	return rc < 0 ? rc : weir_operator_push(op, item);
-}
-
-static int own_end(struct weir_operator *op, struct weir_error *error)
-{
-	struct own_state *self = weir_operator_state(op);
-
-	self->flushing = true;
-	if (error)
-		return weir_operator_end(op, error);
-	return weir_operator_wanted(op) ? own_flush(op) : 0;
-}
-
-static struct weir_flow *operator_make(struct weir_flow *up, struct step *step)
-{
-	static const struct weir_operator_ops ops = {
-		.state_size = sizeof(struct own_state),
-		.open = own_open,
-		.close = own_close,
-		.on_pull = own_pull,
-		.on_push = own_push,
-		.on_end = own_end,
-	};
-
-	return of_items(weir_flow_operator(up, &ops, step), step);
-}
+struct weir_flow *operator_make(struct weir_flow *up, struct step *step);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Minimum and maximum of what is asked for: how items are cut in batches. */
-#include "flow/rate_limit.h"
-#include "flow/memory.h"
+#include "flow/rate_limit_kit.h"
+#include "flow/memory_kit.h"
 
 /* --- What comes out ------------------------------------------------------- */
 
@@ -123,7 +123,7 @@ static void batches_are_as_those_of_who_answers_each_ask(void **state)
 {
 	size_t i;
 
-	for (i = 0; i < N_SETTINGS; i++) {
+	for (i = 0; i < n_settings; i++) {
 		run_nested(settings[i], 2500);
 		assert_whole(settings[i], 2500);
 	}
@@ -135,7 +135,7 @@ static void no_call_has_items_of_two_batches(void **state)
 	struct weir_flow *flow;
 	size_t i;
 
-	for (i = 0; i < N_SETTINGS; i++) {
+	for (i = 0; i < n_settings; i++) {
 		flow = noted(settings[i], 2500);
 		for_each_seed(seed, 9) {
 			calls.n_calls = 0;
@@ -165,7 +165,7 @@ static void all_items_come_in_their_order(void **state)
 	static const intptr_t expected[] = {1, 2, 3, 4, 5};
 	size_t i;
 
-	for (i = 0; i < N_SETTINGS; i++)
+	for (i = 0; i < n_settings; i++)
 		assert_flow(five(settings[i]), true, expected, 5, 0);
 }
 
@@ -175,7 +175,7 @@ static void an_error_comes_behind_the_items(void **state)
 	struct weir_flow *flow;
 	size_t i;
 
-	for (i = 0; i < N_SETTINGS; i++) {
+	for (i = 0; i < n_settings; i++) {
 		flow = weir_flow_map(weir_flow_range(1, 9), fails_on_7, NULL);
 		flow = weir_flow_limit_rate(counted(flow), settings[i].max,
 					    settings[i].min);
@@ -189,7 +189,7 @@ static void what_was_asked_for_and_not_taken_is_dropped(void **state)
 	struct weir_flow *flow;
 	size_t i;
 
-	for (i = 0; i < N_SETTINGS; i++) {
+	for (i = 0; i < n_settings; i++) {
 		flow = counted(weir_flow_range(1, 9999));
 		flow = weir_flow_limit_rate(flow, settings[i].max,
 					    settings[i].min);
@@ -251,7 +251,7 @@ static void it_can_be_cancelled_at_any_point(void **state)
 	static struct got got;
 	size_t i, k;
 
-	for (i = 0; i < N_SETTINGS; i++) {
+	for (i = 0; i < n_settings; i++) {
 		flow = counted(weir_flow_range(1, INT64_MAX));
 		flow = weir_flow_limit_rate(flow, settings[i].max,
 					    settings[i].min);

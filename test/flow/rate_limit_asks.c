@@ -3,7 +3,7 @@
  * Minimum and maximum of what is asked for: what upstream is asked for, and how
  * far it runs ahead.
  */
-#include "flow/rate_limit.h"
+#include "flow/rate_limit_kit.h"
 
 #include <weir/testkit.h>
 
@@ -54,7 +54,7 @@ static void upstream_makes_what_is_asked_for_and_no_more(void **state)
 {
 	size_t i;
 
-	for (i = 0; i < N_SETTINGS; i++) {
+	for (i = 0; i < n_settings; i++) {
 		assert_asks(settings[i], i + 1, 0);
 		assert_asks(settings[i], i + 1, 2);
 	}
@@ -134,7 +134,7 @@ static void a_publisher_gets_just_these_requests(void **state)
 {
 	size_t i;
 
-	for (i = 0; i < N_SETTINGS; i++) {
+	for (i = 0; i < n_settings; i++) {
 		assert_requests(settings[i], 0);
 		assert_requests(settings[i], 1);
 	}

@@ -15,10 +15,10 @@
 
 /* How long operators about rates and delays let an item wait; in the suites, in
  * which no time passes, not at all. */
-static uint64_t pace_ns;
+extern uint64_t pace_ns;
 
 /* Where functions get the bytes that they make; NULL: where all do. */
-static const struct weir_allocator *memory;
+extern const struct weir_allocator *memory;
 
 /* What an operator does to the items that it takes. */
 enum effect {
@@ -41,64 +41,30 @@ struct way {
  * In a quick run each place, of three at least, has every third row, beginning
  * with that of its number: all of them together have each.
  */
-static inline size_t rows_step(void)
-{
-	return 3 / test_count(3);
-}
+size_t rows_step(void);
 
 /* --- Functions, which may fail -------------------------------------------- */
 
-static struct {
+extern struct calling {
 	uint32_t calls, fail_at; /* any thread; from 1 on, 0: none */
 } calling;
 
 /* 0, or -EDOM in the call that is to fail. */
-static inline int called(void)
-{
-	return ck_pr_faa_32(&calling.calls, 1) + 1 ==
-			       ck_pr_load_32(&calling.fail_at)
-		       ? -EDOM
-		       : 0;
-}
+int called(void);
 
 /* 1, for yes, or as called(). */
-static inline int called_and(void)
-{
-	int rc = called();
-
-	return rc < 0 ? rc : 1;
-}
-
-static inline int pass(void **item, void *context)
-{
-	return called();
-}
-WEIR_FLOW_MAP(pass)
-
-static inline int keep(void *item, void *context)
-{
-	return called_and();
-}
+int called_and(void);
+int pass(void **item, void *context);
+int keep(void *item, void *context);
 
 /* An item waits, where time passes. */
-static inline struct weir_flow *paced(struct weir_flow *flow)
-{
-	const struct weir_flow_rate rate = {
-		.n = pace_ns ? 1 : UINT32_MAX,
-		.per_ns = pace_ns + 1,
-	};
-
-	return weir_flow_throttle(flow, &rate);
-}
+struct weir_flow *paced(struct weir_flow *flow);
 
 /*
  * Of what finds its end when it is asked for one item more, and so does not end
  * without demand: it is asked.
  */
-static inline struct weir_flow *ahead(struct weir_flow *flow)
-{
-	return weir_flow_async(flow, 4, NULL);
-}
+struct weir_flow *ahead(struct weir_flow *flow);
 
 /* A run beside the one that is looked at: it gives, or takes. */
 struct beside {
@@ -106,65 +72,17 @@ struct beside {
 	struct weir_flow_run *run;
 };
 
-static inline void beside_start(struct beside *beside, struct weir_flow *flow,
-				struct weir_executor *executor)
-{
-	beside->flow = flow;
-	assert_int_equal(weir_flow_start(flow, executor, NULL, &beside->run),
-			 0);
-}
-
-static inline void beside_let_go(struct beside *beside)
-{
-	weir_flow_run_stop(beside->run, NULL);
-}
+void beside_start(struct beside *beside, struct weir_flow *flow,
+		  struct weir_executor *executor);
+void beside_let_go(struct beside *beside);
 
 /* All has come to rest since. */
-static inline void beside_fini(struct beside *beside)
-{
-	if (beside->run)
-		assert_int_equal(weir_flow_run_wait(beside->run, 0, NULL, NULL),
-				 0);
-	weir_flow_run_free(beside->run);
-	weir_flow_free(beside->flow);
-}
-
-/* Of a number: a good. */
-static int make_good(void **item, void *context)
-{
-	int rc = called();
-
-	if (rc == 0)
-		*item = goods_make(context, (int64_t)(intptr_t)*item);
-	return rc;
-}
-
-static struct weir_flow *to_goods(struct weir_flow *numbers,
-				  const struct weir_items *items)
-{
-	return weir_flow_items(
-		weir_flow_map(numbers, make_good, items->context), items);
-}
+void beside_fini(struct beside *beside);
+struct weir_flow *to_goods(struct weir_flow *numbers,
+			   const struct weir_items *items);
 
 /* The old one goes, for the new one. */
-static int take_newest(void **result, void *item, void *context)
-{
-	int rc = called();
-
-	if (rc == 0) {
-		goods_drop(*result, context);
-		*result = item;
-	}
-	return rc;
-}
-
-static int zero_good(void **result, void *context)
-{
-	int rc = called();
-
-	if (rc == 0)
-		*result = goods_make(context, -1);
-	return rc;
-}
+int take_newest(void **result, void *item, void *context);
+int zero_good(void **result, void *context);
 
 #endif

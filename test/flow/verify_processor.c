@@ -363,7 +363,7 @@ static void verify_all(struct place *place)
 	static size_t places;
 	size_t i, number = places++;
 
-	for (i = number % rows_step(); i < N_WAYS; i += rows_step())
+	for (i = number % rows_step(); i < n_ways; i += rows_step())
 		if (ways[i].effect != CHANGES)
 			verify(place, &ways[i], false);
 }
@@ -373,7 +373,7 @@ static void verify_bare(struct place *place)
 	static size_t places;
 	size_t i, number = places++;
 
-	for (i = number % rows_step(); i < N_WAYS; i += rows_step())
+	for (i = number % rows_step(); i < n_ways; i += rows_step())
 		if (ways[i].effect != CHANGES)
 			verify(place, &ways[i], true);
 }

@@ -211,10 +211,10 @@ static void verify_all(struct place *place)
 	static size_t places;
 	size_t i, number = places++;
 
-	for (i = number % rows_step(); i < N_WAYS; i += rows_step())
+	for (i = number % rows_step(); i < n_ways; i += rows_step())
 		if (ways[i].effect != CHANGES)
 			verify(place, sources, &ways[i], ways[i].name, 40);
-	for (i = number % rows_step(); i < N_SOURCES; i += rows_step())
+	for (i = number % rows_step(); i < n_sources; i += rows_step())
 		if (place->sim || !sources[i].timed)
 			verify(place, &sources[i], ways, sources[i].name, 30);
 }

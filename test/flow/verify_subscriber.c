@@ -241,9 +241,9 @@ static void verify_all(struct place *place)
 	static size_t places;
 	size_t i, number = places++;
 
-	for (i = number % rows_step(); i < N_WAYS; i += rows_step())
+	for (i = number % rows_step(); i < n_ways; i += rows_step())
 		verify(place, &ways[i], NULL, ways[i].name);
-	for (i = number % rows_step(); i < N_SINKS; i += rows_step())
+	for (i = number % rows_step(); i < n_sinks; i += rows_step())
 		verify(place, NULL, &sinks[i], sinks[i].name);
 }
 

@@ -1,72 +1,73 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The tree of hierarchy.h under the simulator: whatever fails, wherever,
+ * The tree of hierarchy_kit.h under the simulator: whatever fails, wherever,
  * nobody stays suspended, nobody is left behind, every hook, watch and item has
  * its counterpart. Most worlds are small, so that there are many; some have 500
  * actors.
  */
-#include "scenario/hierarchy.h"
+#include "scenario/hierarchy_kit.h"
 #include "support.h"
 
 /* Every how many steps the tree is looked at as a whole. */
 #define CHECKED_EVERY 64
 
-static struct world the_world;
+static struct hierarchy the_world;
 static struct weir_sim *sim;
 
-static bool step(struct world *world, uint64_t *n)
+static bool step(struct hierarchy *hierarchy, uint64_t *n)
 {
 	bool more = weir_sim_step(sim);
 
-	if (!more || world->most <= CHECKED_EVERY || ++*n % CHECKED_EVERY == 0)
-		assert_true(weir__system_check(world->system));
+	if (!more || hierarchy->most <= CHECKED_EVERY ||
+	    ++*n % CHECKED_EVERY == 0)
+		assert_true(weir__system_check(hierarchy->system));
 	return more;
 }
 
-static void run(struct world *world)
+static void run(struct hierarchy *hierarchy)
 {
 	uint64_t n = 0;
 
-	while (step(world, &n))
+	while (step(hierarchy, &n))
 		;
 }
 
-/* Somebody from outside, while the world is at work. */
-static void a_while(struct world *world, uint64_t *random)
+/* Somebody from outside, while the hierarchy is at work. */
+static void a_while(struct hierarchy *hierarchy, uint64_t *random)
 {
-	uint32_t left = below(random, world->most);
+	uint32_t left = below(random, hierarchy->most);
 	uint64_t n = 0;
 
-	while (left-- && step(world, &n)) {
+	while (left-- && step(hierarchy, &n)) {
 		if (!below(random, 4))
-			put_any(world, random);
+			put_any(hierarchy, random);
 		if (!below(random, 4))
-			spawn_any(world, random, NULL);
+			spawn_any(hierarchy, random, NULL);
 	}
-	if (strikes(world, random, 1))
-		disturb_others(world, random, NULL);
+	if (strikes(hierarchy, random, 1))
+		disturb_others(hierarchy, random, NULL);
 }
 
 /* To its full size, in peace. */
-static void grow(struct world *world, uint64_t *random)
+static void grow(struct hierarchy *hierarchy, uint64_t *random)
 {
 	uint32_t left;
 
-	run(world);
-	world_calm(world);
-	for (left = 2 * world->most; left; left--)
-		spawn_any(world, random, NULL);
+	run(hierarchy);
+	hierarchy_calm(hierarchy);
+	for (left = 2 * hierarchy->most; left; left--)
+		spawn_any(hierarchy, random, NULL);
 }
 
-static void check_rest(struct world *world)
+static void check_rest(struct hierarchy *hierarchy)
 {
-	run(world);
-	world_calm(world);
-	run(world);
-	assert_int_equal(world_unrest(world, true), 0);
-	(void)world_ask(world);
-	run(world);
-	world_answered(world);
+	run(hierarchy);
+	hierarchy_calm(hierarchy);
+	run(hierarchy);
+	assert_int_equal(hierarchy_unrest(hierarchy, true), 0);
+	(void)hierarchy_ask(hierarchy);
+	run(hierarchy);
+	hierarchy_answered(hierarchy);
 }
 
 static void ended(struct weir_ending *drain)
@@ -74,54 +75,56 @@ static void ended(struct weir_ending *drain)
 }
 
 /* All ways a system ends. */
-static void end(struct world *world, uint64_t *random)
+static void end(struct hierarchy *hierarchy, uint64_t *random)
 {
 	struct weir_ending drain = {.done = ended};
 
 	switch (below(random, 4)) {
 	case 0:
-		assert_int_equal(weir_executor_end_async(world->executor,
+		assert_int_equal(weir_executor_end_async(hierarchy->executor,
 							 &drain, WEIR_FOREVER),
 				 0);
 		break;
 	case 1:
-		assert_int_equal(weir_executor_stop_async(world->executor,
+		assert_int_equal(weir_executor_stop_async(hierarchy->executor,
 							  &drain, WEIR_FOREVER),
 				 0);
 		break;
 	default:
-		weir_system_stop(world->system);
+		weir_system_stop(hierarchy->system);
 		break;
 	}
-	run(world);
-	world_calm(world);
-	run(world);
+	run(hierarchy);
+	hierarchy_calm(hierarchy);
+	run(hierarchy);
 }
 
 static void a_world(uint64_t seed)
 {
-	struct world *world = &the_world;
+	struct hierarchy *hierarchy = &the_world;
 	uint32_t most = seed % 64 ? 2 + (uint32_t)seed % 30 : 500, left;
 	uint64_t random = seed;
 
-	memset(world, 0, sizeof(*world));
+	memset(hierarchy, 0, sizeof(*hierarchy));
 	assert_int_equal(weir_sim_new(&sim, seed, NULL), 0);
-	world->alone = true;
-	world->ends = !below(&random, 8);
-	world_begin(world, weir_sim_executor(sim), seed, most,
-		    most * (2 + below(&random, 14)));
+	hierarchy->alone = true;
+	hierarchy->ends = !below(&random, 8);
+	hierarchy_begin(hierarchy, weir_sim_executor(sim), seed, most,
+			most * (2 + below(&random, 14)));
 	if (!below(&random, 4))
-		world->memory.fails = 2 + below(&random, 30);
+		hierarchy->memory.fails = 2 + below(&random, 30);
 	do {
-		grow(world, &random);
-		check_rest(world);
-		for (left = below(&random, 16); left && world->faults; left--)
-			a_while(world, &random);
-	} while (world->faults && world_lives(world) && below(&random, 8));
+		grow(hierarchy, &random);
+		check_rest(hierarchy);
+		for (left = below(&random, 16); left && hierarchy->faults;
+		     left--)
+			a_while(hierarchy, &random);
+	} while (hierarchy->faults && hierarchy_lives(hierarchy) &&
+		 below(&random, 8));
 	if (below(&random, 2))
-		check_rest(world);
-	end(world, &random);
-	world_end(world);
+		check_rest(hierarchy);
+	end(hierarchy, &random);
+	hierarchy_end(hierarchy);
 	sim_free(sim);
 }
 

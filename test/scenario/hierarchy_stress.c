@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The tree of hierarchy.h on a pool of workers, disturbed by other threads
+ * The tree of hierarchy_kit.h on a pool of workers, disturbed by other threads
  * beside. It comes to rest, everybody who is alive answers, and it ends, in
  * peace or not.
  */
-#include "scenario/hierarchy.h"
+#include "scenario/hierarchy_kit.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -16,35 +16,36 @@
 
 struct outside {
 	pthread_t thread;
-	struct world *world;
+	struct hierarchy *hierarchy;
 	uint64_t random;
 };
 
-static struct world the_world;
+static struct hierarchy the_world;
 
 static void *run_outside(void *context)
 {
 	struct outside *self = context;
-	struct world *world = self->world;
+	struct hierarchy *hierarchy = self->hierarchy;
 
-	while (ck_pr_load_32(&world->faults) && world_lives(world)) {
-		put_any(world, &self->random);
-		spawn_any(world, &self->random, NULL);
-		if (strikes(world, &self->random, 8))
-			disturb_others(world, &self->random, NULL);
+	while (ck_pr_load_32(&hierarchy->faults) &&
+	       hierarchy_lives(hierarchy)) {
+		put_any(hierarchy, &self->random);
+		spawn_any(hierarchy, &self->random, NULL);
+		if (strikes(hierarchy, &self->random, 8))
+			disturb_others(hierarchy, &self->random, NULL);
 		if (!below(&self->random, 64))
 			sched_yield();
 	}
 	return NULL;
 }
 
-static void disturb(struct world *world, uint64_t *random,
+static void disturb(struct hierarchy *hierarchy, uint64_t *random,
 		    struct outside *outsides)
 {
 	size_t i;
 
 	for (i = 0; i < N_OUTSIDE; i++) {
-		outsides[i].world = world;
+		outsides[i].hierarchy = hierarchy;
 		outsides[i].random = (uint64_t)below(random, UINT32_MAX) << 8;
 		assert_int_equal(pthread_create(&outsides[i].thread, NULL,
 						run_outside, &outsides[i]),
@@ -52,7 +53,7 @@ static void disturb(struct world *world, uint64_t *random,
 	}
 }
 
-/* They have used up all faults, or the world has ended. */
+/* They have used up all faults, or the hierarchy has ended. */
 static void join(struct outside *outsides)
 {
 	size_t i;
@@ -62,12 +63,13 @@ static void join(struct outside *outsides)
 }
 
 /* Until nobody has anything to do: for ever, if somebody was left behind. */
-static void settle(struct world *world, struct weir_threads *threads)
+static void settle(struct hierarchy *hierarchy, struct weir_threads *threads)
 {
 	do {
-		world_calm(world);
+		hierarchy_calm(hierarchy);
 		sched_yield();
-	} while (world_unrest(world, false) || !weir_threads_idle(threads));
+	} while (hierarchy_unrest(hierarchy, false) ||
+		 !weir_threads_idle(threads));
 }
 
 static void done(struct weir_ending *drain)
@@ -75,48 +77,50 @@ static void done(struct weir_ending *drain)
 	assert_int_equal(drain->actors_left, 0);
 }
 
-static void begin_end(struct world *world, uint64_t *random,
+static void begin_end(struct hierarchy *hierarchy, uint64_t *random,
 		      struct weir_ending *drain)
 {
 	switch (below(random, 4)) {
 	case 0:
-		assert_int_equal(weir_executor_end_async(world->executor, drain,
-							 WEIR_FOREVER),
+		assert_int_equal(weir_executor_end_async(hierarchy->executor,
+							 drain, WEIR_FOREVER),
 				 0);
 		break;
 	case 1:
-		assert_int_equal(weir_executor_stop_async(world->executor,
+		assert_int_equal(weir_executor_stop_async(hierarchy->executor,
 							  drain, WEIR_FOREVER),
 				 0);
 		break;
 	default:
-		weir_system_stop(world->system);
+		weir_system_stop(hierarchy->system);
 		break;
 	}
 }
 
 /* Guests may be told a little later, by the timers' thread. */
-static void wait_for_end(struct world *world)
+static void wait_for_end(struct hierarchy *hierarchy)
 {
 	size_t i;
 
-	while (!weir_completion_done(weir_system_terminated(world->system))) {
-		world_calm(world);
+	while (!weir_completion_done(
+		weir_system_terminated(hierarchy->system))) {
+		hierarchy_calm(hierarchy);
 		sched_yield();
 	}
 	for (i = 0; i < OUTSIDE; i++)
-		while (ck_pr_load_32(&world->guests[i].waits))
+		while (ck_pr_load_32(&hierarchy->guests[i].waits))
 			sched_yield();
 }
 
-static void check_rest(struct world *world, struct weir_threads *threads)
+static void check_rest(struct hierarchy *hierarchy,
+		       struct weir_threads *threads)
 {
-	settle(world, threads);
-	assert_true(weir__system_check(world->system));
-	(void)world_ask(world);
+	settle(hierarchy, threads);
+	assert_true(weir__system_check(hierarchy->system));
+	(void)hierarchy_ask(hierarchy);
 	while (!weir_threads_idle(threads))
 		sched_yield();
-	world_answered(world);
+	hierarchy_answered(hierarchy);
 }
 
 static void a_world(uint64_t seed)
@@ -124,33 +128,33 @@ static void a_world(uint64_t seed)
 	struct weir_threads_options options = {.workers = 3};
 	struct weir_ending drain = {.done = done};
 	struct outside outsides[N_OUTSIDE];
-	struct world *world = &the_world;
+	struct hierarchy *hierarchy = &the_world;
 	struct weir_threads *threads;
 	uint64_t random = seed;
 	uint32_t left;
 
-	memset(world, 0, sizeof(*world));
+	memset(hierarchy, 0, sizeof(*hierarchy));
 	assert_int_equal(weir_threads_new(&threads, &options), 0);
-	world->ends = !below(&random, 4);
-	world_begin(world, weir_threads_executor(threads), seed, MOST,
-		    MOST * (1 + below(&random, 8)));
-	world->calm = true;
+	hierarchy->ends = !below(&random, 4);
+	hierarchy_begin(hierarchy, weir_threads_executor(threads), seed, MOST,
+			MOST * (1 + below(&random, 8)));
+	hierarchy->calm = true;
 	for (left = 2 * MOST; left; left--)
-		spawn_any(world, &random, NULL);
-	ck_pr_store_8((uint8_t *)&world->calm, false);
-	disturb(world, &random, outsides);
+		spawn_any(hierarchy, &random, NULL);
+	ck_pr_store_8((uint8_t *)&hierarchy->calm, false);
+	disturb(hierarchy, &random, outsides);
 	if (below(&random, 2)) {
 		join(outsides);
-		check_rest(world, threads);
-		begin_end(world, &random, &drain);
+		check_rest(hierarchy, threads);
+		begin_end(hierarchy, &random, &drain);
 	} else {
 		for (left = below(&random, 256); left; left--)
 			sched_yield();
-		begin_end(world, &random, &drain);
+		begin_end(hierarchy, &random, &drain);
 		join(outsides);
 	}
-	wait_for_end(world);
-	world_end(world);
+	wait_for_end(hierarchy);
+	hierarchy_end(hierarchy);
 	while (weir_threads_free(threads) != 0)
 		sched_yield();
 }

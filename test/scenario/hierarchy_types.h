@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Who is in the hierarchy (hierarchy.h), its chance and its memory. */
+/* Who is in the hierarchy (hierarchy_kit.h), its chance and its memory. */
 #ifndef WEIR_TEST_SUPERVISION_HIERARCHY_TYPES_H
 #define WEIR_TEST_SUPERVISION_HIERARCHY_TYPES_H
 
@@ -34,7 +34,7 @@ struct guest {
 	uint32_t waits;
 };
 
-struct world {
+struct hierarchy {
 	struct weir_executor *executor;
 	struct weir_system *system;
 	struct memory memory; /* the system's */
@@ -80,7 +80,7 @@ struct node {
 	struct weir_spawn_options options;
 	char name[4];
 	struct nature nature;
-	struct world *world;
+	struct hierarchy *hierarchy;
 	struct node *next, *next_in_slot;
 	struct weir_actor_id ref, parent;
 	uint32_t depth;
@@ -100,107 +100,26 @@ struct node {
 
 /* --- Chance --------------------------------------------------------------- */
 
-static inline uint32_t below(uint64_t *random, uint32_t bound)
-{
-	uint64_t z = *random += 0x9e3779b97f4a7c15u; /* splitmix64 */
-
-	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-	z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-	return (uint32_t)((z ^ z >> 31) >> 32) % bound;
-}
+uint32_t below(uint64_t *random, uint32_t bound);
 
 /* Takes one of the faults that are left, one time in `n`. */
-static inline bool strikes(struct world *world, uint64_t *random, uint32_t n)
-{
-	if (ck_pr_load_8((uint8_t *)&world->calm) || below(random, n))
-		return false;
-	if ((int32_t)ck_pr_faa_32(&world->faults, (uint32_t)-1) > 0)
-		return true;
-	ck_pr_inc_32(&world->faults);
-	return false;
-}
+bool strikes(struct hierarchy *hierarchy, uint64_t *random, uint32_t n);
 
 /* --- Memory --------------------------------------------------------------- */
 
-static inline void *memory_alloc(size_t size, void *context)
-{
-	struct memory *memory = context;
-	uint64_t random = ck_pr_faa_32(&memory->calls, 1);
-
-	if (memory->fails && !below(&random, memory->fails))
-		return NULL;
-	ck_pr_inc_32(&memory->live);
-	return malloc(size);
-}
-
-static inline void memory_free(void *block, size_t size, void *context)
-{
-	struct memory *memory = context;
-
-	ck_pr_dec_32(&memory->live);
-	free(block);
-}
-
-static inline void memory_init(struct memory *memory)
-{
-	*memory = (struct memory){
-		.allocator = {memory_alloc, memory_free, memory},
-	};
-}
+void memory_init(struct memory *memory);
 
 /* --- Who there is --------------------------------------------------------- */
 
-static inline struct node *node_of(struct weir_actor *actor)
-{
-	return weir_container_of(actor, struct node, actor);
-}
+struct node *node_of(struct weir_actor *actor);
 
 /* Somebody, mostly one who is alive. */
-static inline struct weir_actor_id any_ref(struct world *world,
-					   uint64_t *random)
-{
-	struct weir_actor_id ref;
-	uint64_t packed;
-	uint32_t n = 8;
-
-	do {
-		packed = ck_pr_load_64(
-			&world->known[below(random, world->n_known)]);
-		ref = (struct weir_actor_id){(uint32_t)packed,
-					     (uint32_t)(packed >> 32)};
-	} while (--n && !weir_system_is_alive(world->system, ref));
-	return ref;
-}
-
-static inline void make_known(struct world *world, uint64_t *random,
-			      struct weir_actor_id ref)
-{
-	ck_pr_store_64(&world->known[below(random, world->n_known)],
-		       (uint64_t)ref.generation << 32 | ref.slot);
-}
+struct weir_actor_id any_ref(struct hierarchy *hierarchy, uint64_t *random);
+void make_known(struct hierarchy *hierarchy, uint64_t *random,
+		struct weir_actor_id ref);
 
 /* From its first hook on it is found by its reference. */
-static inline void register_node(struct node *self)
-{
-	struct node **slot = &self->world->slots[self->ref.slot], *first;
-
-	assert_true(self->ref.slot < SLOTS);
-	do {
-		first = ck_pr_load_ptr(slot);
-		self->next_in_slot = first;
-		ck_pr_fence_release(); /* of all in it; partner: find_node() */
-	} while (!ck_pr_cas_ptr(slot, first, self));
-}
-
-static inline struct node *find_node(struct world *world,
-				     struct weir_actor_id ref)
-{
-	struct node *node = ck_pr_load_ptr(&world->slots[ref.slot]);
-
-	ck_pr_fence_acquire(); /* partner: register_node() */
-	while (node && !weir_actor_id_equal(node->ref, ref))
-		node = node->next_in_slot;
-	return node;
-}
+void register_node(struct node *self);
+struct node *find_node(struct hierarchy *hierarchy, struct weir_actor_id ref);
 
 #endif

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """verified.py SOURCE: each operator of docs/operators.md is held to the rules of
 Reactive Streams and to its items: it is named by a row of a table in
-test/flow/verify_*.h, which the suites of test/flow/verify_*.c and ownership.c
+test/flow/verify_operators.c, _sources.c or _sinks.c, which the suites and ownership.c
 go through; sources by one of sources."""
 
 import pathlib
@@ -29,7 +29,7 @@ def operators(source):
 
 
 def rows(source, stem):
-    text = (source / f"test/flow/verify_{stem}.h").read_text()
+    text = (source / f"test/flow/verify_{stem}.c").read_text()
     return {word for row in ROW.findall(text) for word in re.findall(r"\w+", row)}
 
 
@@ -47,7 +47,7 @@ def main():
             if there and name in LEFT_OUT:
                 problems.append(f"{name} has a row and is left out")
             elif not there and name not in LEFT_OUT:
-                problems.append(f"{name} has no row in test/flow/verify_*.h")
+                problems.append(f"{name} has no row in test/flow/verify_*.c")
     for name in LEFT_OUT.keys() - {name for names in known.values() for name in names}:
         problems.append(f"{name} is left out and is no operator")
     for problem in problems:

@@ -74,8 +74,9 @@ static void siblings_have_names_of_their_own(void **state)
 
 	spawn_new(system, sim, WEIR_ACTOR_ID_NONE, &a, "a");
 	child_init(&b, sim);
-	assert_int_equal(spawn(system, WEIR_ACTOR_ID_NONE, &b, "a"), -EEXIST);
-	assert_int_equal(spawn(system, WEIR_ACTOR_ID_NONE, &b, "A"), 0);
+	assert_int_equal(spawn_named(system, WEIR_ACTOR_ID_NONE, &b, "a"),
+			 -EEXIST);
+	assert_int_equal(spawn_named(system, WEIR_ACTOR_ID_NONE, &b, "A"), 0);
 	weir_sim_run(sim);
 	spawn_new(system, sim, a.ref, &below, "a");
 	weir_sim_run(sim);
@@ -99,10 +100,11 @@ static void c8_a_name_is_free_again_once_its_actor_has_ended(void **state)
 	kept = weir_actor_ref(&first.actor);
 	assert_int_equal(weir_system_stop_actor(system, first.ref), 0);
 	child_init(&second, sim);
-	assert_int_equal(spawn(system, WEIR_ACTOR_ID_NONE, &second, "a"),
+	assert_int_equal(spawn_named(system, WEIR_ACTOR_ID_NONE, &second, "a"),
 			 -EEXIST);
 	weir_sim_run(sim);
-	assert_int_equal(spawn(system, WEIR_ACTOR_ID_NONE, &second, "a"), 0);
+	assert_int_equal(spawn_named(system, WEIR_ACTOR_ID_NONE, &second, "a"),
+			 0);
 	weir_sim_run(sim);
 	assert_path(system, second.ref, "/user/a");
 	assert_false(weir_actor_id_equal(first.ref, second.ref));
@@ -128,7 +130,8 @@ static void a_name_is_copied_and_any_bytes_will_do(void **state)
 	memset(name, 'x', sizeof(name));
 	name[WEIR_NAME_MAX + 1] = '\0';
 	child_init(&refused, sim);
-	assert_int_equal(spawn(system, WEIR_ACTOR_ID_NONE, &refused, name),
+	assert_int_equal(spawn_named(system, WEIR_ACTOR_ID_NONE, &refused,
+				     name),
 			 -EINVAL);
 	strcpy(path, "/user/");
 	strcat(path, name);
@@ -331,7 +334,8 @@ static void a_reference_of_the_dead_is_of_nobody_for_ever(void **state)
 	child_init(&other, sim);
 	for (j = 0; j < ROUNDS; j++) {
 		assert_dead(system, stale[j]);
-		assert_int_equal(spawn(system, stale[j], &other, "b"), -ESRCH);
+		assert_int_equal(spawn_named(system, stale[j], &other, "b"),
+				 -ESRCH);
 	}
 	assert_true(weir_system_is_alive(system, child.ref));
 	weir_actor_stop(&other.actor);
@@ -437,7 +441,7 @@ static void who_cannot_start_leaves_no_trace(void **state)
 						  &drain, WEIR_FOREVER),
 			 0);
 	child_init(&child, over);
-	assert_int_equal(spawn(system, WEIR_ACTOR_ID_NONE, &child, "a"),
+	assert_int_equal(spawn_named(system, WEIR_ACTOR_ID_NONE, &child, "a"),
 			 -ESHUTDOWN);
 	assert_is(child.ref, WEIR_ACTOR_ID_NONE);
 	assert_int_equal(system->used, used);
@@ -503,8 +507,8 @@ static void who_is_not_spawned_yet_is_not_seen(void **state)
 		child.actor.executor = &nosy.executor;
 		nosy.alive = true;
 		nosy.children = 7;
-		assert_int_equal(spawn(nosy.system, WEIR_ACTOR_ID_NONE, &child,
-				       names[i]),
+		assert_int_equal(spawn_named(nosy.system, WEIR_ACTOR_ID_NONE,
+					     &child, names[i]),
 				 -EAGAIN);
 		assert_false(nosy.alive);
 		assert_int_equal(nosy.children, 0);

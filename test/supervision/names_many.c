@@ -131,15 +131,15 @@ static bool spawn_short_of_memory(size_t n)
 	child_init(&children[i], sim);
 	heap.calls = 0;
 	heap.fail = n;
-	rc = spawn(system, WEIR_ACTOR_ID_NONE, &children[i], "a");
+	rc = spawn_named(system, WEIR_ACTOR_ID_NONE, &children[i], "a");
 	if (rc < 0) {
 		assert_int_equal(rc, -ENOMEM);
 		assert_is(weir_system_lookup(system, "/user/a"),
 			  WEIR_ACTOR_ID_NONE);
 		assert_int_equal(heap.live, used);
 		heap.fail = 0;
-		assert_int_equal(spawn(system, WEIR_ACTOR_ID_NONE, &children[i],
-				       "a"),
+		assert_int_equal(spawn_named(system, WEIR_ACTOR_ID_NONE,
+					     &children[i], "a"),
 				 0);
 	}
 	weir_sim_run(sim);
@@ -219,8 +219,8 @@ static void spawn_one(struct weir_system *system, struct weir_sim *sim,
 	snprintf(one->path, sizeof(one->path), "%.240s/%s", known[parent].path,
 		 named ? name : "$");
 	child_init(&one->child, sim);
-	assert_int_equal(spawn(system, known[parent].child.ref, &one->child,
-			       named ? name : NULL),
+	assert_int_equal(spawn_named(system, known[parent].child.ref,
+				     &one->child, named ? name : NULL),
 			 expected(known, n, parent, one->path));
 	one->alive = !weir_actor_id_equal(one->child.ref, WEIR_ACTOR_ID_NONE);
 	if (!one->alive)

@@ -68,9 +68,9 @@ static void add(struct world *world, size_t parent, size_t i)
 	snprintf(name, sizeof(name), "%zu", i);
 	if (is_there(child)) {
 		child_init(&other, world->sim);
-		assert_int_equal(spawn(world->system,
-				       world->parents[parent].ref, &other,
-				       name),
+		assert_int_equal(spawn_named(world->system,
+					     world->parents[parent].ref, &other,
+					     name),
 				 -EEXIST);
 		weir_actor_stop(&other.actor);
 	} else {

@@ -1,28 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What a demand must be, told by who asks and gets messages. */
-#ifndef WEIR_TEST_FLOW_RATE_LIMIT_H
-#define WEIR_TEST_FLOW_RATE_LIMIT_H
-
-#include "flow/world.h"
+#include "flow/rate_limit_kit.h"
 
 /* --- What is expected ----------------------------------------------------- */
 
-#define ASKS_MAX 2048
-
-/*
- * A consumer of messages, each of which answers one ask in full: cut in batches
- * of max - min, and after each batch it asks up to `max`, if no more than `min`
- * are pending.
- */
-struct consumer {
-	size_t max, min;
-	size_t asks[ASKS_MAX]; /* not answered, in their order */
-	size_t first, n;
-	size_t pending;
-	size_t asked; /* in sum */
-};
-
-static inline void consumer_ask(struct consumer *consumer)
+static void consumer_ask(struct consumer *consumer)
 {
 	size_t n = consumer->max - consumer->pending;
 
@@ -32,8 +13,7 @@ static inline void consumer_ask(struct consumer *consumer)
 	consumer->asked += n;
 }
 
-static inline void consumer_init(struct consumer *consumer, size_t max,
-				 size_t min)
+void consumer_init(struct consumer *consumer, size_t max, size_t min)
 {
 	memset(consumer, 0, sizeof(*consumer));
 	consumer->max = max;
@@ -41,8 +21,7 @@ static inline void consumer_init(struct consumer *consumer, size_t max,
 	consumer_ask(consumer);
 }
 
-/* The next batch, which is not asked behind yet. */
-static inline size_t next_batch(struct consumer *consumer)
+size_t next_batch(struct consumer *consumer)
 {
 	size_t *ask = &consumer->asks[consumer->first % ASKS_MAX];
 	size_t n = consumer->max - consumer->min;
@@ -56,27 +35,23 @@ static inline size_t next_batch(struct consumer *consumer)
 	return n;
 }
 
-/* It has been taken. */
-static inline void ask_behind(struct consumer *consumer)
+void ask_behind(struct consumer *consumer)
 {
 	if (consumer->pending <= consumer->min)
 		consumer_ask(consumer);
 }
 
-static const struct setting {
-	size_t max, min;
-} settings[] = {
+const struct setting settings[] = {
 	{1, 0},	  {2, 0},    {2, 1},	  {3, 1},      {7, 2},	  {10, 7},
 	{100, 0}, {100, 20}, {100, 33},	  {100, 80},   {100, 99}, {256, 128},
 	{257, 1}, {1000, 0}, {1000, 500}, {1000, 999},
 };
 
-#define N_SETTINGS (sizeof(settings) / sizeof(*settings))
+const size_t n_settings = sizeof(settings) / sizeof(*settings);
 
 /* --- Taking one by one ---------------------------------------------------- */
 
-/* Its gate is open for so many, until they have come. */
-static inline void take(struct world *world, size_t n)
+void take(struct world *world, size_t n)
 {
 	world->open = n;
 	if (world->gate)
@@ -85,9 +60,8 @@ static inline void take(struct world *world, size_t n)
 	assert_int_equal(world->open, 0);
 }
 
-/* What comes out of `flow` has to pass a gate, which is shut. */
-static inline void start_at_gate(struct world *world, struct weir_flow *flow,
-				 uint64_t seed, size_t unfused)
+void start_at_gate(struct world *world, struct weir_flow *flow, uint64_t seed,
+		   size_t unfused)
 {
 	struct weir_flow_run_options options = {.unfused = unfused};
 
@@ -102,7 +76,7 @@ static inline void start_at_gate(struct world *world, struct weir_flow *flow,
 	take(world, 0);
 }
 
-static inline void end_at_gate(struct world *world)
+void end_at_gate(struct world *world)
 {
 	weir_flow_run_stop(world->run, NULL);
 	assert_int_equal(
@@ -111,5 +85,3 @@ static inline void end_at_gate(struct world *world)
 	weir_flow_free(world->flow);
 	assert_int_equal(weir_sim_free(world->sim), 0);
 }
-
-#endif

@@ -1,26 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Random graphs of fan-out and fan-in, of which is known what comes out: how
- * many items, and their sum.
- */
-#ifndef WEIR_TEST_FLOW_FAN_RANDOM_H
-#define WEIR_TEST_FLOW_FAN_RANDOM_H
-
-#include "flow/fan_kit.h"
+#include "flow/fan_random_kit.h"
 
 #define WIDTH_MAX 4u
-
-/* A flow, and what must come out of it. */
-struct known {
-	struct weir_flow *flow;
-	int64_t n, sum;
-};
 
 struct random {
 	uint64_t state;
 };
 
-static inline uint32_t draw(struct random *random, uint32_t n)
+static uint32_t draw(struct random *random, uint32_t n)
 {
 	random->state ^= random->state << 13;
 	random->state ^= random->state >> 7;
@@ -28,7 +15,7 @@ static inline uint32_t draw(struct random *random, uint32_t n)
 	return (uint32_t)(random->state >> 33) % n;
 }
 
-static inline int plus_one(void **item, void *context)
+int plus_one(void **item, void *context)
 {
 	struct item *old = *item;
 
@@ -37,8 +24,7 @@ static inline int plus_one(void **item, void *context)
 	return 0;
 }
 
-static inline int sum_up(void *const *items, size_t n, void **result,
-			 void *context)
+int sum_up(void *const *items, size_t n, void **result, void *context)
 {
 	struct item *sum = item_new(0);
 	size_t i;
@@ -51,13 +37,13 @@ static inline int sum_up(void *const *items, size_t n, void **result,
 	return 0;
 }
 
-static inline int by_value(void *item, size_t *outlet, void *context)
+static int by_value(void *item, size_t *outlet, void *context)
 {
 	*outlet = (size_t)((struct item *)item)->value % *(size_t *)context;
 	return 0;
 }
 
-static inline struct known a_range(struct random *random)
+static struct known a_range(struct random *random)
 {
 	int64_t n = draw(random, 300);
 
@@ -66,8 +52,7 @@ static inline struct known a_range(struct random *random)
 }
 
 /* It may be asked for less, or more, than a link would hold. */
-static inline struct weir_flow *asked(struct random *random,
-				      struct weir_flow *flow)
+static struct weir_flow *asked(struct random *random, struct weir_flow *flow)
 {
 	uint32_t max = 1 + draw(random, draw(random, 4) ? 8 : 400);
 
@@ -77,7 +62,7 @@ static inline struct weir_flow *asked(struct random *random,
 }
 
 /* Something that changes neither n nor the order. */
-static inline struct known stretch(struct random *random, struct known known)
+static struct known stretch(struct random *random, struct known known)
 {
 	switch (draw(random, 4)) {
 	case 0:
@@ -99,8 +84,8 @@ static inline struct known stretch(struct random *random, struct known known)
 	return known;
 }
 
-static inline struct known zipped(struct weir_flow **ups, uint32_t width,
-				  int64_t n, int64_t sum)
+static struct known zipped(struct weir_flow **ups, uint32_t width, int64_t n,
+			   int64_t sum)
 {
 	struct weir_flow *flow = weir_flow_zip(ups, width, sum_up, NULL);
 
@@ -108,7 +93,7 @@ static inline struct known zipped(struct weir_flow **ups, uint32_t width,
 }
 
 /* Several branches of one flow come together again. */
-static inline struct known diamond(struct random *random, struct known known)
+static struct known diamond(struct random *random, struct known known)
 {
 	static size_t widths[WIDTH_MAX + 1] = {0, 1, 2, 3, 4};
 	struct weir_flow_fan_options options = {.capacity = (size_t)1
@@ -146,8 +131,8 @@ static inline struct known diamond(struct random *random, struct known known)
 }
 
 /* Two flows of their own come together. */
-static inline struct known joined(struct random *random, struct known a,
-				  struct known b)
+static struct known joined(struct random *random, struct known a,
+			   struct known b)
 {
 	struct weir_flow *ups[] = {a.flow, b.flow};
 
@@ -156,7 +141,7 @@ static inline struct known joined(struct random *random, struct known a,
 			      a.n + b.n, a.sum + b.sum};
 }
 
-static inline struct known a_graph(struct random *random, int depth)
+static struct known a_graph(struct random *random, int depth)
 {
 	struct known known;
 
@@ -168,7 +153,7 @@ static inline struct known a_graph(struct random *random, int depth)
 	return known.n > 20000 ? known : diamond(random, known);
 }
 
-static inline struct known random_graph(uint64_t seed)
+struct known random_graph(uint64_t seed)
 {
 	struct random random = {seed * 0x9e3779b97f4a7c15u};
 	int depth;
@@ -178,12 +163,7 @@ static inline struct known random_graph(uint64_t seed)
 	return a_graph(&random, depth);
 }
 
-/* What has come out; for one run at a time. */
-struct tally {
-	int64_t n, sum;
-};
-
-static inline int tally_one(void *item, void *context)
+int tally_one(void *item, void *context)
 {
 	struct tally *tally = context;
 
@@ -192,5 +172,3 @@ static inline int tally_one(void *item, void *context)
 	item_drop(item, NULL);
 	return 0;
 }
-
-#endif

@@ -1,73 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Pictures of operators, which are tests: what goes in at which time, and what
- * comes out at which. test/spec/marbles.py draws them, for docs/operators.md.
- *
- * A timeline is a row of LABEL@MS: the label of an item, `|` for the end, or
- * `!` and the name of an errno. An item that is not asked for at its time waits
- * for that, and all behind it do.
- */
-#ifndef WEIR_TEST_FLOW_MARBLES_H
-#define WEIR_TEST_FLOW_MARBLES_H
-
-#include "support.h"
-
-#include <errno.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <weir/weir.h>
-
-#define MS UINT64_C(1000000)
-
-struct picture {
-	const char *call; /* as it is written here */
-	struct weir_flow *(*compose)(struct weir_flow *const *flows,
-				     struct weir_flow **outlets);
-	const char *in[2];
-	/* A nested flow, from when it is made; x is the item it is made for. */
-	const char *made;
-	/* When act() is called, which is from outside; set_up() is before. */
-	const char *acts;
-	void (*act)(void);
-	void (*set_up)(void);
-	/* When who takes from the outlets asks for one item; NULL: always. */
-	const char *asked[2];
-	const char *out[2];
-	bool lists;	   /* what comes out are lists */
-	uint64_t until_ms; /* where it does not end; 0: it does */
-	const char *note;  /* for the picture: what the functions do */
-};
+#include "flow/marbles_kit.h"
 
 /* --- What a run has ------------------------------------------------------- */
 
-struct moment {
-	char label[16];
-	uint64_t at_ns;
-};
+struct marbles marbles;
 
-struct timeline {
-	struct moment moments[16];
-	size_t n;
-};
-
-static struct marbles {
-	const struct picture *picture;
-	struct weir_sim *sim;
-	struct timeline lines[32];
-	size_t n_lines;
-	char labels[64][16];
-	size_t n_labels;
-	char out[2][256];
-} marbles;
-
-static inline uint64_t sim_now(void)
+uint64_t sim_now(void)
 {
 	return weir_executor_now(weir_sim_executor(marbles.sim));
 }
 
-/* A label that lives as long as the run: one behind the other. */
-static inline char *joined(const char *one, const char *two)
+char *joined(const char *one, const char *two)
 {
 	char *label = marbles.labels[marbles.n_labels++];
 	size_t n = strlen(one);
@@ -78,7 +21,7 @@ static inline char *joined(const char *one, const char *two)
 	return label;
 }
 
-static inline const struct timeline *timeline_of(const char *text)
+static const struct timeline *timeline_of(const char *text)
 {
 	struct timeline *line = &marbles.lines[marbles.n_lines++];
 	unsigned ms;
@@ -111,7 +54,7 @@ static const struct {
 
 #define N_CODES (sizeof(codes) / sizeof(*codes))
 
-static inline int code_of(const char *name)
+static int code_of(const char *name)
 {
 	size_t i = 0;
 
@@ -121,7 +64,7 @@ static inline int code_of(const char *name)
 	return codes[i].code;
 }
 
-static inline const char *name_of(int code)
+static const char *name_of(int code)
 {
 	size_t i;
 
@@ -140,7 +83,7 @@ struct player {
 };
 
 /* The next moment has come: false if it cannot be played now. */
-static inline bool play_one(struct weir_operator *op, const char *label)
+static bool play_one(struct weir_operator *op, const char *label)
 {
 	if (*label == '|')
 		assert_int_equal(weir_operator_end(op, NULL), 0);
@@ -155,7 +98,7 @@ static inline bool play_one(struct weir_operator *op, const char *label)
 	return true;
 }
 
-static inline int play(struct weir_operator *op)
+static int play(struct weir_operator *op)
 {
 	struct player *player = weir_operator_state(op);
 	const struct timeline *line = weir_operator_context(op);
@@ -174,7 +117,7 @@ static inline int play(struct weir_operator *op)
 	return 0;
 }
 
-static inline int player_open(struct weir_operator *op)
+static int player_open(struct weir_operator *op)
 {
 	struct player *player = weir_operator_state(op);
 
@@ -183,7 +126,7 @@ static inline int player_open(struct weir_operator *op)
 	return 0;
 }
 
-static inline struct weir_flow *playing(const char *text)
+static struct weir_flow *playing(const char *text)
 {
 	static const struct weir_operator_ops ops = {
 		.state_size = sizeof(struct player),
@@ -195,8 +138,7 @@ static inline struct weir_flow *playing(const char *text)
 	return weir_flow_operator_source(&ops, (void *)timeline_of(text));
 }
 
-/* picture->made, for an item or, if that is NULL, for none. */
-static inline struct weir_flow *made_for(const char *item)
+struct weir_flow *made_for(const char *item)
 {
 	struct timeline *line;
 	struct weir_flow *flow = playing(marbles.picture->made);
@@ -220,7 +162,7 @@ struct asker {
 	bool wanted;
 };
 
-static inline int ask(struct weir_operator *op)
+static int ask(struct weir_operator *op)
 {
 	struct asker *asker = weir_operator_state(op);
 
@@ -231,13 +173,13 @@ static inline int ask(struct weir_operator *op)
 	return weir_operator_pull(op);
 }
 
-static inline int asker_pull(struct weir_operator *op)
+static int asker_pull(struct weir_operator *op)
 {
 	((struct asker *)weir_operator_state(op))->wanted = true;
 	return ask(op);
 }
 
-static inline int asker_timer(struct weir_operator *op)
+static int asker_timer(struct weir_operator *op)
 {
 	struct asker *asker = weir_operator_state(op);
 	const struct timeline *line = weir_operator_context(op);
@@ -253,8 +195,7 @@ static inline int asker_timer(struct weir_operator *op)
 	return ask(op);
 }
 
-static inline struct weir_flow *asked_at(struct weir_flow *flow,
-					 const char *text)
+static struct weir_flow *asked_at(struct weir_flow *flow, const char *text)
 {
 	static const struct weir_operator_ops ops = {
 		.state_size = sizeof(struct asker),
@@ -268,7 +209,7 @@ static inline struct weir_flow *asked_at(struct weir_flow *flow,
 
 /* --- What comes out ------------------------------------------------------- */
 
-static inline void came_out(char *out, const char *what, const char *label)
+static void came_out(char *out, const char *what, const char *label)
 {
 	size_t n = strlen(out);
 
@@ -277,22 +218,22 @@ static inline void came_out(char *out, const char *what, const char *label)
 		(unsigned)(sim_now() / MS));
 }
 
-static inline void item_out(void *item, void *context)
+static void item_out(void *item, void *context)
 {
 	came_out(context, "", item);
 }
 
-static inline void end_out(void *context)
+static void end_out(void *context)
 {
 	came_out(context, "|", "");
 }
 
-static inline void error_out(struct weir_error *error, void *context)
+static void error_out(struct weir_error *error, void *context)
 {
 	came_out(context, "!", name_of(error->code));
 }
 
-static inline int list_to_label(void **item, void *context)
+static int list_to_label(void **item, void *context)
 {
 	struct weir_flow_list *list = *item;
 	char *label = joined("[", "");
@@ -305,14 +246,13 @@ static inline int list_to_label(void **item, void *context)
 	return 0;
 }
 
-/* Lists of labels made labels. */
-static inline struct weir_flow *labels(struct weir_flow *flow)
+struct weir_flow *labels(struct weir_flow *flow)
 {
 	return weir_flow_items(weir_flow_map(flow, list_to_label, NULL), NULL);
 }
 
-static inline struct weir_flow *outlet_of(const struct picture *picture,
-					  struct weir_flow *flow, size_t i)
+static struct weir_flow *outlet_of(const struct picture *picture,
+				   struct weir_flow *flow, size_t i)
 {
 	static const struct weir_flow_peek_functions hooks = {
 		.item = item_out,
@@ -330,7 +270,7 @@ static inline struct weir_flow *outlet_of(const struct picture *picture,
 
 /* --- Running -------------------------------------------------------------- */
 
-static inline struct weir_flow *flow_of(const struct picture *picture)
+static struct weir_flow *flow_of(const struct picture *picture)
 {
 	struct weir_flow *in[2] = {NULL}, *outlets[2] = {NULL};
 	size_t i;
@@ -343,7 +283,7 @@ static inline struct weir_flow *flow_of(const struct picture *picture)
 	return i == 2 ? weir_flow_all(outlets, 2) : outlets[0];
 }
 
-static inline void act_at(const struct timeline *line)
+static void act_at(const struct timeline *line)
 {
 	size_t i;
 
@@ -353,7 +293,7 @@ static inline void act_at(const struct timeline *line)
 	}
 }
 
-static inline void run_picture(const struct picture *picture, uint64_t seed)
+static void run_picture(const struct picture *picture, uint64_t seed)
 {
 	uint64_t until_ms = picture->until_ms ? picture->until_ms : 1000;
 	struct weir_flow_run *run;
@@ -379,8 +319,7 @@ static inline void run_picture(const struct picture *picture, uint64_t seed)
 	assert_int_equal(weir_sim_free(marbles.sim), 0);
 }
 
-/* It is so whatever runs first. */
-static inline void assert_picture(const struct picture *picture)
+void assert_picture(const struct picture *picture)
 {
 	size_t i;
 
@@ -392,37 +331,3 @@ static inline void assert_picture(const struct picture *picture)
 							    : "");
 	}
 }
-
-#define COMPOSE(name, composed) \
-	static struct weir_flow *compose_##name( \
-		struct weir_flow *const *flows, struct weir_flow **outlets) \
-	{ \
-		struct weir_flow *flow = flows[0], *other = flows[1]; \
-\
-		(void)flow; \
-		(void)other; \
-		return composed; \
-	}
-
-#define DRAWN(name, text, ...) \
-	static void name##_is_as_drawn(void **state) \
-	{ \
-		static const struct picture picture = { \
-			.call = text, .compose = compose_##name, __VA_ARGS__}; \
-\
-		assert_picture(&picture); \
-	}
-
-/*
- * A picture of `call_`, which makes a flow of `flow`, and `other`, or `flows`.
- */
-#define PICTURE(name, call_, ...) \
-	COMPOSE(name, call_) \
-	DRAWN(name, #call_, __VA_ARGS__)
-
-/* The same, but it makes two `outlets`. */
-#define FAN_PICTURE(name, call_, ...) \
-	COMPOSE(name, (assert_int_equal(call_, 0), outlets[0])) \
-	DRAWN(name, #call_, __VA_ARGS__)
-
-#endif

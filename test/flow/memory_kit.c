@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Flows that run short of memory. */
-#ifndef WEIR_TEST_FLOW_MEMORY_H
-#define WEIR_TEST_FLOW_MEMORY_H
-
-#include "actor/kit.h"
-#include "flow/kit.h"
+#include "flow/memory_kit.h"
 
 /* One run of the flow with this heap: what it said. */
-static inline int run_with_heap(struct weir_flow *flow, struct heap *heap)
+static int run_with_heap(struct weir_flow *flow, struct heap *heap)
 {
 	struct weir_executor_options options = {.allocator = &heap->allocator};
 	struct weir_error *error = NULL;
@@ -31,13 +26,7 @@ static inline int run_with_heap(struct weir_flow *flow, struct heap *heap)
 	return rc;
 }
 
-/*
- * Runs the flow, which has a sink at its end that fills `got`, with each of its
- * allocations failing in turn: -ENOMEM, or what it ends with if that needs no
- * memory; nothing is lost. Returns how many allocations a run has.
- */
-static inline size_t assert_short_of_memory(struct weir_flow *flow,
-					    struct got *got, int code)
+size_t assert_short_of_memory(struct weir_flow *flow, struct got *got, int code)
 {
 	int64_t live = n_live;
 	size_t fail, n_failed = 0;
@@ -60,5 +49,3 @@ static inline size_t assert_short_of_memory(struct weir_flow *flow,
 	assert_true(n_failed > 0);
 	return fail;
 }
-
-#endif

@@ -1,0 +1,382 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "flow/random_fans.h"
+
+#include "flow/random_kinds.h"
+
+/* --- Beside another flow -------------------------------------------------- */
+
+struct weir_flow *other_numbers(const struct step *step)
+{
+	struct weir_flow *flow =
+		weir_flow_range(step->y, step->y + step->n - 1);
+
+	return step->takes_items ? counted(flow) : flow;
+}
+
+void add_other_numbers(const struct step *step, struct stream *stream,
+		       size_t at)
+{
+	size_t n = (size_t)step->n, i;
+
+	if (!has_room(stream, n))
+		return;
+	memmove(stream->values + at + n, stream->values + at,
+		(stream->n - at) * sizeof(*stream->values));
+	for (i = 0; i < n; i++)
+		stream->values[at + i] = step->y + (intptr_t)i;
+	stream->n += n;
+	stream->loose = stream->loose || stream->cut;
+}
+
+struct weir_flow *prepend_make(struct weir_flow *up, struct step *step)
+{
+	return weir_flow_prepend(up, other_numbers(step));
+}
+
+void prepend_expected(const struct step *step, struct stream *stream)
+{
+	add_other_numbers(step, stream, 0);
+}
+
+struct weir_flow *concat_make(struct weir_flow *up, struct step *step)
+{
+	struct weir_flow *flows[] = {up, other_numbers(step)};
+
+	return weir_flow_concat(flows, 2);
+}
+
+void concat_expected(const struct step *step, struct stream *stream)
+{
+	if (stream->code == 0)
+		add_other_numbers(step, stream, stream->n);
+}
+
+struct weir_flow *or_else_make(struct weir_flow *up, struct step *step)
+{
+	return weir_flow_or_else(up, other_numbers(step));
+}
+
+void or_else_expected(const struct step *step, struct stream *stream)
+{
+	if (stream->n == 0)
+		concat_expected(step, stream);
+}
+
+struct weir_flow *merge_make(struct weir_flow *up, struct step *step)
+{
+	struct weir_flow *nothing = weir_flow_items(
+		weir_flow_empty(), step->takes_items ? &counted_items : NULL);
+	struct weir_flow *flows[] = {step->y % 2 ? up : nothing,
+				     step->y % 2 ? nothing : up};
+
+	return step->x % 2 ? weir_flow_merge(flows, 2)
+			   : weir_flow_merge_preferred(flows, 2);
+}
+
+struct weir_flow *merge_eager_make(struct weir_flow *up, struct step *step)
+{
+	struct weir_flow *nothing = weir_flow_items(
+		weir_flow_never(), step->takes_items ? &counted_items : NULL);
+	struct weir_flow *flows[] = {up, nothing};
+
+	return weir_flow_merge_eager(flows, 2);
+}
+
+void merge_eager_expected(const struct step *step, struct stream *stream)
+{
+	stream->loose = stream->loose || stream->cut;
+}
+
+/* --- zip ------------------------------------------------------------------ */
+
+int zip_combine(void *const *items, size_t n, void **result, void *context)
+{
+	const struct step *step = context;
+	intptr_t value = step_value(step, items[0]);
+
+	if (step_fails(step, value))
+		return -EDOM;
+	value = (value * step->x + step_value(step, items[1])) % VALUES;
+	drop_taken(step, items[0]);
+	drop_taken(step, items[1]);
+	*result = step_made(step, value);
+	return 0;
+}
+
+struct weir_flow *zip_make(struct weir_flow *up, struct step *step)
+{
+	struct weir_flow *flows[] = {up, other_numbers(step)};
+
+	return of_items(weir_flow_zip(flows, 2, zip_combine, step), step);
+}
+
+static bool has_failing(const struct step *step, const struct stream *stream)
+{
+	size_t i;
+
+	for (i = 0; i < stream->n; i++)
+		if (step_fails(step, stream->values[i]))
+			return true;
+	return false;
+}
+
+void zip_expected(const struct step *step, struct stream *stream)
+{
+	struct kept kept = {0};
+	size_t n, i;
+
+	if (stream->cut || (stream->n == (size_t)step->n && stream->code < 0))
+		stream->loose = true;
+	if (stream->n > (size_t)step->n) {
+		stream->n = (size_t)step->n;
+		stream->code = 0;
+	}
+	n = stream->n;
+	stream->n = 0;
+	for (i = 0; i < n; i++)
+		if (!step_fails(step, stream->values[i]))
+			stream_add(stream, (stream->values[i] * step->x +
+					    step->y + (intptr_t)i) %
+						   VALUES);
+		else if (!survives(step, stream, &kept))
+			return;
+}
+
+/* --- The newest ----------------------------------------------------------- */
+
+static int combine_newest(void *const *items, size_t n, void **result,
+			  void *context)
+{
+	const struct step *step = context;
+	intptr_t value = step_value(step, items[0]);
+
+	if (step_fails(step, value))
+		return -EDOM;
+	value = (value * step->x + step_value(step, items[1])) % VALUES;
+	*result = step_made(step, value);
+	return 0;
+}
+
+/* One item, which stays the newest. */
+static struct weir_flow *one_other(const struct step *step)
+{
+	struct weir_flow *flow = weir_flow_range(step->y, step->y);
+
+	return step->takes_items ? counted(flow) : flow;
+}
+
+struct weir_flow *latest_make(struct weir_flow *up, struct step *step)
+{
+	struct weir_flow *flows[] = {up, one_other(step)};
+
+	return of_items(
+		weir_flow_combine_latest(flows, 2, combine_newest, step), step);
+}
+
+static enum fate_of latest_expected_one(const struct step *step,
+					struct kept *kept, intptr_t *value)
+{
+	if (step_fails(step, *value))
+		return FAILS;
+	*value = step_mapped(step, *value);
+	return GOES;
+}
+
+/* What comes before the other's item is left out. */
+void latest_expected(const struct step *step, struct stream *stream)
+{
+	struct kept kept = {0};
+
+	stream->loose = true;
+	stream_each(step, stream, &kept, latest_expected_one);
+}
+
+static int with_newest(void **item, void *newest, void *context)
+{
+	const struct step *step = context;
+	intptr_t value = step_value(step, *item);
+
+	if (step_fails(step, value))
+		return -EDOM;
+	value = (value * step->x + step_value(step, newest)) % VALUES;
+	step_replace(step, item, value);
+	return 0;
+}
+
+struct weir_flow *with_make(struct weir_flow *up, struct step *step)
+{
+	return of_items(weir_flow_with_latest_from(up, one_other(step),
+						   with_newest, step),
+			step);
+}
+
+/* --- Apart, and together again -------------------------------------------- */
+
+struct weir_flow *broadcast_make(struct weir_flow *up, struct step *step)
+{
+	struct weir_flow *outlets[2];
+
+	(void)weir_flow_broadcast(up, 2, outlets, NULL);
+	return of_items(weir_flow_zip(outlets, 2, zip_combine, step), step);
+}
+
+static enum fate_of broadcast_expected_one(const struct step *step,
+					   struct kept *kept, intptr_t *value)
+{
+	if (step_fails(step, *value))
+		return FAILS;
+	*value = (*value * step->x + *value) % VALUES;
+	return GOES;
+}
+
+void broadcast_expected(const struct step *step, struct stream *stream)
+{
+	struct kept kept = {0};
+
+	stream_each(step, stream, &kept, broadcast_expected_one);
+}
+
+/* All that are wanted the same way. */
+static int choose(void *item, size_t *outlet, void *context)
+{
+	const struct step *step = context;
+
+	*outlet = (size_t)step->y % 2;
+	return !step_wants(step, step_value(step, item));
+}
+
+struct weir_flow *partition_make(struct weir_flow *up, struct step *step)
+{
+	struct weir_flow_fan_options options = {.queue = (size_t)step->n};
+	struct weir_flow *outlets[2];
+
+	(void)weir_flow_partition(up, 2, choose, step, outlets, &options);
+	return weir_flow_merge(outlets, 2);
+}
+
+static enum fate_of partition_expected_one(const struct step *step,
+					   struct kept *kept, intptr_t *value)
+{
+	return step_wants(step, *value) ? GOES : LEFT_OUT;
+}
+
+void partition_expected(const struct step *step, struct stream *stream)
+{
+	struct kept kept = {0};
+
+	if (stream->code < 0)
+		stream->loose = true;
+	stream_each(step, stream, &kept, partition_expected_one);
+}
+
+struct weir_flow *balance_make(struct weir_flow *up, struct step *step)
+{
+	struct weir_flow_fan_options options = {
+		.wait_for_all = step->y % 2,
+		.shuffle = (uint64_t)step->y,
+	};
+	struct weir_flow *outlets[3];
+
+	(void)weir_flow_balance(up, 3, outlets, &options);
+	outlets[1] = weir_flow_limit_rate(outlets[1], (size_t)step->x, 0);
+	return weir_flow_merge(outlets, 3);
+}
+
+/* --- Several at once ------------------------------------------------------ */
+
+static struct weir_flow *nest_one(void *item, void *context)
+{
+	const struct step *step = context;
+	intptr_t value = step_value(step, item);
+	struct weir_flow *flow;
+
+	drop_taken(step, item);
+	if (step_fails(step, value))
+		return weir__flow_failed(-EDOM, "test", "no flow of that");
+	flow = weir_flow_range(value, value + value % (NESTED_MAX + 1) - 1);
+	return step->puts_items ? counted(flow) : flow;
+}
+
+struct weir_flow *flat_map_make(struct weir_flow *up, struct step *step)
+{
+	return of_items(weir_flow_flat_map(up, 1, nest_one, step), step);
+}
+
+void flat_map_expected(const struct step *step, struct stream *stream)
+{
+	static struct stream in;
+	struct kept kept = {0};
+	intptr_t value, j;
+	size_t i;
+
+	in = *stream;
+	stream->n = 0;
+	stream->loose = stream->loose || stream->cut || stream->code < 0;
+	for (i = 0; i < in.n; i++) {
+		value = in.values[i];
+		if (step_fails(step, value) && !survives(step, stream, &kept))
+			return;
+		for (j = 0;
+		     !step_fails(step, value) && j < value % (NESTED_MAX + 1);
+		     j++)
+			stream_add(stream, value + j);
+	}
+}
+
+struct weir_flow *flat_map_many_make(struct weir_flow *up, struct step *step)
+{
+	return of_items(weir_flow_flat_map(up, (size_t)step->x + 1, nest_one,
+					   step),
+			step);
+}
+
+struct weir_flow *switch_map_make(struct weir_flow *up, struct step *step)
+{
+	return of_items(weir_flow_switch_map(up, nest_one, step), step);
+}
+
+void nested_expected(const struct step *step, struct stream *stream)
+{
+	flat_map_expected(step, stream);
+	stream->loose = true;
+}
+
+struct weir_flow *parallel_make(struct weir_flow *up, struct step *step)
+{
+	return of_items(weir_flow_map_parallel(up, (size_t)step->x,
+					       WEIR_ORDER_KEPT, map_one, step,
+					       NULL),
+			step);
+}
+
+void parallel_expected(const struct step *step, struct stream *stream)
+{
+	if (step->decided != WEIR_DIRECTIVE_RESUME &&
+	    step->decided != WEIR_DIRECTIVE_RESTART &&
+	    has_failing(step, stream))
+		stream->loose = true;
+	map_expected(step, stream);
+}
+
+struct weir_flow *unordered_make(struct weir_flow *up, struct step *step)
+{
+	return of_items(weir_flow_map_parallel(up, (size_t)step->x,
+					       WEIR_ORDER_ANY, map_one, step,
+					       NULL),
+			step);
+}
+
+void unordered_expected(const struct step *step, struct stream *stream)
+{
+	map_expected(step, stream);
+	stream->loose = true;
+}
+
+/* --- Switches ------------------------------------------------------------- */
+
+struct weir_flow *switch_make(struct weir_flow *up, struct step *step)
+{
+	/* without memory: no flow with it either */
+	(void)!weir_flow_switch_new(&step->swtch);
+	return weir_flow_kill_switch(up, step->swtch);
+}

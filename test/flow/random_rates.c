@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "flow/random_rates.h"
+
+void loose_expected(const struct step *step, struct stream *stream)
+{
+	stream->loose = true;
+}
+
+struct weir_flow *buffer_make(struct weir_flow *up, struct step *step)
+{
+	return weir_flow_buffer(up, (size_t)step->n + 1,
+				WEIR_OVERFLOW_BACK_PRESSURE);
+}
+
+struct weir_flow *lossy_make(struct weir_flow *up, struct step *step)
+{
+	return weir_flow_buffer(
+		up, (size_t)step->n + 1,
+		1 + (enum weir_overflow)(step->y % WEIR_OVERFLOW_FAIL));
+}
+
+struct weir_flow *demand_make(struct weir_flow *up, struct step *step)
+{
+	size_t max = (size_t)step->n + 1;
+
+	return weir_flow_limit_rate(up, max, (size_t)step->y % max);
+}
+
+/* Into a number, and all of these into one, whatever came out on the way. */
+static int conflate_seed(void **item, void *context)
+{
+	const struct step *step = context;
+	intptr_t value = step_value(step, *item);
+
+	drop_taken(step, *item);
+	*item = (void *)value;
+	return 0;
+}
+
+static int conflate_add(void **all, void *item, void *context)
+{
+	const struct step *step = context;
+
+	*all = (void *)((intptr_t)*all + step_value(step, item));
+	drop_taken(step, item);
+	return 0;
+}
+
+static int sum(void **all, void *item, void *context)
+{
+	*all = (void *)(((intptr_t)*all + (intptr_t)item) % VALUES);
+	return 0;
+}
+
+struct weir_flow *conflate_make(struct weir_flow *up, struct step *step)
+{
+	static const struct weir_flow_conflate_functions functions = {
+		conflate_seed,
+		conflate_add,
+	};
+	static const struct weir_flow_fold_functions summing = {NULL, sum};
+
+	up = weir_flow_conflate(up, &functions, step);
+	return weir_flow_fold(weir_flow_items(up, NULL), &summing, step);
+}
+
+void conflate_expected(const struct step *step, struct stream *stream)
+{
+	intptr_t all = 0;
+	size_t i;
+
+	for (i = 0; i < stream->n; i++)
+		all += stream->values[i];
+	stream_result(stream, all % VALUES);
+}
+
+static uint64_t throttle_cost(void *item, void *context)
+{
+	return (uint64_t)step_value(context, item) % 5;
+}
+
+struct weir_flow *throttle_make(struct weir_flow *up, struct step *step)
+{
+	struct weir_flow_rate rate = {
+		.n = (uint64_t)step->x,
+		.per_ns = (uint64_t)step->y + 1,
+		.burst = (uint64_t)step->n,
+		.cost = step->y % 2 ? throttle_cost : NULL,
+		.context = step,
+	};
+
+	return weir_flow_throttle(up, &rate);
+}
+
+struct weir_flow *delay_make(struct weir_flow *up, struct step *step)
+{
+	return weir_flow_delay(up, (uint64_t)step->y, (size_t)step->n + 1);
+}
+
+void delay_expected(const struct step *step, struct stream *stream)
+{
+	if (stream->code < 0)
+		stream->loose = true;
+}
+
+struct weir_flow *timeouts_make(struct weir_flow *up, struct step *step)
+{
+	uint64_t timeout_ns = (uint64_t)step->y + 1;
+
+	up = weir_flow_idle_timeout(up, timeout_ns);
+	up = weir_flow_initial_timeout(up, timeout_ns);
+	return weir_flow_completion_timeout(up, timeout_ns * 10);
+}
