@@ -83,6 +83,8 @@ static void stop_fresh(struct weir_system *system, struct weir__cell *cell)
 	struct weir__cell *child;
 	struct weir__walk walk;
 
+	if (cell->up)
+		return;
 	weir__walk_begin(system, &walk, weir__tree_first(system, cell));
 	while ((child = weir__walk_next(system, &walk)))
 		if (child->flags & WEIR__CELL_FRESH)
@@ -108,11 +110,20 @@ static void let_children_end(struct weir_system *system,
 			weir__cell_stop(child, false);
 }
 
-static void stop_children(struct weir_system *system, struct weir__cell *cell,
-			  bool in_time)
+static void stop_children(struct weir_system *system, struct weir__cell *cell)
 {
-	bool kill = in_time && cell->first != WEIR__NO_CELL &&
-		    !weir__cell_timer_set_deadline(system, cell);
+	weir__children_stop(system, cell, false);
+}
+
+static void kill_children(struct weir_system *system, struct weir__cell *cell)
+{
+	weir__children_stop(system, cell, true);
+}
+
+/* Without a timer nobody would kill them when the time is over. */
+static void stop_in_time(struct weir_system *system, struct weir__cell *cell)
+{
+	bool kill = !weir__cell_timer_set_deadline(system, cell);
 
 	weir__children_stop(system, cell, kill);
 }
@@ -130,63 +141,55 @@ static void go_on(struct weir_system *system, struct weir__cell *cell)
 	weir__cell_order(cell, WEIR__ORDER_LOOK);
 }
 
-static void do_before(struct weir_system *system, struct weir__cell *cell,
-		      uint16_t deeds)
+static void end_turns(struct weir_system *system, struct weir__cell *cell)
 {
-	if (deeds & WEIR__DO_SETTLE)
-		settle(system, cell);
-	if (deeds & WEIR__DO_RESTART_CHILDREN)
-		restart_survivors(system, cell);
-	if (deeds & WEIR__DO_RESUME_CHILDREN)
-		resume_escalated(system, cell);
+	weir__actor_suspend(cell->actor, WEIR__GATE_SUSPENDED_PARENT);
 }
 
-/* What concerns its parent, and its own turns. */
-static void do_first(struct weir_system *system, struct weir__cell *cell,
-		     uint16_t deeds)
-{
-	if (deeds & WEIR__DO_DISARM)
-		weir__cell_timer_clear(system, cell);
-	if (deeds & WEIR__DO_UNTELL)
-		weir__family_untell(system, cell);
-	if (deeds & WEIR__DO_TELL)
-		weir__family_tell(system, cell);
-	if (deeds & WEIR__DO_SUSPEND)
-		weir__branch_suspend(system, cell);
-	if (deeds & WEIR__DO_GO_ON)
-		go_on(system, cell);
-	if (deeds & WEIR__DO_END_TURNS)
-		weir__actor_suspend(cell->actor, WEIR__GATE_SUSPENDED_PARENT);
-}
+/* --- What the table says -------------------------------------------------- */
 
-static void do_then(struct weir_system *system, struct weir__cell *cell,
-		    uint16_t deeds)
-{
-	if ((deeds & WEIR__DO_STOP_FRESH) && !cell->up)
-		stop_fresh(system, cell);
-	if (deeds & WEIR__DO_LET_CHILDREN_END)
-		let_children_end(system, cell);
-	if (deeds & WEIR__DO_STOP_CHILDREN)
-		stop_children(system, cell, deeds & WEIR__DO_ARM);
-	if (deeds & WEIR__DO_KILL_CHILDREN)
-		weir__children_stop(system, cell, true);
+#define DEED(name) [__builtin_ctz(WEIR__DO_##name)]
+
+typedef void deed_fn(struct weir_system *system, struct weir__cell *cell);
+
+static deed_fn *const deed_fns[] = {
+	DEED(SETTLE) = settle,
+	DEED(RESTART_CHILDREN) = restart_survivors,
+	DEED(RESUME_CHILDREN) = resume_escalated,
+	DEED(DISARM) = weir__cell_timer_clear,
+	DEED(UNTELL) = weir__family_untell,
+	DEED(TELL) = weir__family_tell,
+	DEED(SUSPEND) = weir__branch_suspend,
+	DEED(GO_ON) = go_on,
+	DEED(STOP_FRESH) = stop_fresh,
+	DEED(END_TURNS) = end_turns,
+	DEED(STOP_IN_TIME) = stop_in_time,
+	DEED(LET_CHILDREN_END) = let_children_end,
+	DEED(STOP_CHILDREN) = stop_children,
+	DEED(KILL_CHILDREN) = kill_children,
 	/* before anybody is told: its name is free then, C8 */
-	if (deeds & WEIR__DO_FREE_NAME)
-		weir__name_clear(system, cell);
-	if (deeds & WEIR__DO_LEAVE)
-		weir__branch_remove(system, cell);
+	DEED(FREE_NAME) = weir__name_clear,
+	DEED(LEAVE) = weir__branch_remove,
+};
+
+/* In the order of their bits. */
+static void do_all(struct weir_system *system, struct weir__cell *cell,
+		   unsigned deeds)
+{
+	for (; deeds; deeds &= deeds - 1)
+		deed_fns[__builtin_ctz(deeds)](system, cell);
 }
 
 void weir__cell_change(struct weir_system *system, struct weir__cell *cell,
 		       enum weir__life_event event)
 {
 	const struct weir__step step = weir__life_step(cell->state, event);
+	unsigned deeds = step.deeds;
 
 	assert(step.possible && !step.orders);
-	do_before(system, cell, step.deeds);
+	if (cell->first == WEIR__NO_CELL)
+		deeds &= ~WEIR__DO_FOR_CHILDREN;
+	do_all(system, cell, deeds & WEIR__DO_BEFORE);
 	cell->state = step.state;
-	if (!step.deeds)
-		return;
-	do_first(system, cell, step.deeds);
-	do_then(system, cell, step.deeds);
+	do_all(system, cell, deeds & ~WEIR__DO_BEFORE);
 }

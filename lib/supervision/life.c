@@ -29,7 +29,7 @@
 
 /* Each actor can be ended. */
 #define ROWS_TO_END(state) \
-	ROW(state, STOP, STOPPING, ENDS | DO(ARM) | DO(STOP_CHILDREN)), \
+	ROW(state, STOP, STOPPING, ENDS | DO(STOP_IN_TIME)), \
 		ROW(state, DRAIN, DRAINING, ENDS | DO(LET_CHILDREN_END)), \
 		ROW(state, KILL, STOPPING, ENDS | DO(KILL_CHILDREN)), \
 		ROW(state, CLOSE, STOPPING, DO(DISARM) | DO(END_TURNS))

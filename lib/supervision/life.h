@@ -73,13 +73,22 @@ enum weir__life_deed {
 	WEIR__DO_GO_ON = 1u << 7,      /* it goes on, with all below */
 	WEIR__DO_STOP_FRESH = 1u << 8, /* new children of a failed start stop */
 	WEIR__DO_END_TURNS = 1u << 9,  /* no turn of it runs any more */
-	WEIR__DO_ARM = 1u << 10,       /* its time to stop begins */
+	/* its time to stop begins; its children stop */
+	WEIR__DO_STOP_IN_TIME = 1u << 10,
 	WEIR__DO_LET_CHILDREN_END = 1u << 11, /* its children may drain */
 	WEIR__DO_STOP_CHILDREN = 1u << 12,    /* its children stop */
 	WEIR__DO_KILL_CHILDREN = 1u << 13,    /* all below it are killed */
 	WEIR__DO_FREE_NAME = 1u << 14,	      /* its name is free */
 	WEIR__DO_LEAVE = 1u << 15,	      /* it leaves the tree */
 };
+/* Before the state changes. */
+#define WEIR__DO_BEFORE \
+	(WEIR__DO_SETTLE | WEIR__DO_RESTART_CHILDREN | WEIR__DO_RESUME_CHILDREN)
+/* Nothing, if the actor has no children. */
+#define WEIR__DO_FOR_CHILDREN \
+	(WEIR__DO_BEFORE | WEIR__DO_STOP_FRESH | WEIR__DO_STOP_IN_TIME | \
+	 WEIR__DO_LET_CHILDREN_END | WEIR__DO_STOP_CHILDREN | \
+	 WEIR__DO_KILL_CHILDREN)
 
 struct weir__step {
 	uint8_t state : 7;    /* the next one */

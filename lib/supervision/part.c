@@ -13,7 +13,7 @@
 	ROW(part, QUEUE_STOP, stop, HALTING), \
 		ROW(part, QUEUE_HALT, halt, HALTING)
 
-static const struct weir__part_step table[WEIR__PARTS][WEIR__PART_EVENTS] = {
+const struct weir__part_step weir__part_table[][WEIR__PART_EVENTS] = {
 	ROW(NONE, TELL_STOP, STOP, AS_IT_IS),
 	ROW(NONE, LEAVE, NONE, AS_IT_IS),
 	ROWS_TO_QUEUE(NONE, LINE_STOP, LINE_HALT),
@@ -54,9 +54,3 @@ static const struct weir__part_step table[WEIR__PARTS][WEIR__PART_EVENTS] = {
 	ROW(GO_STOP, LEAVE, STOP, NONE),
 	ROWS_TO_QUEUE(GO_STOP, TURN_STOP, TURN_HALT),
 };
-
-struct weir__part_step weir__part_step(enum weir__part part,
-				       enum weir__part_event event)
-{
-	return table[part][event];
-}

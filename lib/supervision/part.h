@@ -48,9 +48,15 @@ struct weir__part_step {
 	uint8_t list;  /* enum weir__part_list */
 };
 
+extern const struct weir__part_step weir__part_table[WEIR__PARTS]
+						    [WEIR__PART_EVENTS];
+
 /* What becomes of that part by the event. */
-struct weir__part_step weir__part_step(enum weir__part part,
-				       enum weir__part_event event);
+static inline struct weir__part_step weir__part_step(
+	enum weir__part part, enum weir__part_event event)
+{
+	return weir__part_table[part][event];
+}
 
 /* The child waits for its turn, or has it. */
 static inline bool weir__part_in_line(unsigned part)

@@ -162,11 +162,14 @@ void weir__part_change(struct weir_system *system, struct weir__cell *cell,
 		       enum weir__part_event event)
 {
 	const struct weir__part_step step = weir__part_step(cell->part, event);
-	struct weir__cell *parent = weir__tree_parent(system, cell);
 	const uint8_t old = cell->part;
+	struct weir__cell *parent;
 	struct weir__family *family;
 
 	assert(step.possible);
+	if (step.part == old && step.list == WEIR__PART_LIST_AS_IT_IS)
+		return;
+	parent = weir__tree_parent(system, cell);
 	if (step.list != WEIR__PART_LIST_AS_IT_IS)
 		weir__family_remove(system, cell);
 	cell->part = step.part;

@@ -212,7 +212,7 @@ static unsigned after(unsigned before, struct weir__step step,
 	if (event == WEIR__LIFE_DELAY)
 		bits |= BACKOFF;
 	/* at most: not each actor has a bounded time to stop */
-	if (event == WEIR__LIFE_PROMISE || (step.deeds & WEIR__DO_ARM))
+	if (event == WEIR__LIFE_PROMISE || (step.deeds & WEIR__DO_STOP_IN_TIME))
 		bits |= DEADLINE;
 	return bits;
 }
@@ -313,6 +313,7 @@ static void what_is_done_is_undone(void **state)
 static void what_is_done_belongs_to_the_next_state(void **state)
 {
 	const unsigned children = WEIR__DO_LET_CHILDREN_END |
+				  WEIR__DO_STOP_IN_TIME |
 				  WEIR__DO_STOP_CHILDREN |
 				  WEIR__DO_KILL_CHILDREN;
 	unsigned from, event;
