@@ -47,6 +47,7 @@
 #include <weir/stream.h>
 #include <weir/supervision.h>
 #include <weir/system.h>
+#include <weir/tell.h>
 #include <weir/threads.h>
 #include <weir/version.h>
 #include <weir/worker_pool.h>

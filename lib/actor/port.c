@@ -42,7 +42,7 @@ void weir__port_init(struct weir_port *port, struct weir_actor *actor,
 		*link = port;
 	} else {
 		/* release: the port before it is found; pairs with the acquire
-		 * in next_port() of supervision/position.c */
+		 * in weir__port_load() */
 		ck_pr_fence_release();
 		ck_pr_store_ptr(link, port);
 	}

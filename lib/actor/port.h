@@ -103,6 +103,18 @@ static inline const struct weir__port_ops *weir__port_ops(
 	return weir__port_kinds[port->kind];
 }
 
+/* Loads a link of an actor's list of ports, to which the owner may be adding a
+ * port. Any thread that keeps the actor from ending. */
+static inline struct weir_port *weir__port_load(struct weir_port *const *link)
+{
+	struct weir_port *port = ck_pr_load_ptr(link);
+
+	/* acquire: the port's fields; pairs with the release in
+	 * weir__port_init() */
+	ck_pr_fence_acquire();
+	return port;
+}
+
 /* The in-port that it is, or NULL. */
 static inline struct weir_in *weir__in_of(const struct weir_port *port)
 {

@@ -1,10 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Putting into an in-port without a link, and ending what was put. */
+/*
+ * Putting into an in-port without a link, or into that of an actor which is its
+ * mailbox, and ending what was put.
+ */
 #include "actor/in.h"
 
 #include <errno.h>
 
+#include <weir/tell.h>
+
 #include "actor/gate.h"
+#include "actor/port.h"
 #include "executor/registry.h"
 
 static int check_put(const struct weir_in *in)
@@ -68,6 +74,29 @@ int weir_in_put(struct weir_in *in, void *item)
 	if (rc < 0)
 		return rc;
 	return put(in, &item, 1);
+}
+
+/*
+ * The first in-port that was set up: in-ports stand in the list in that order.
+ * Any thread; ports are only ever added.
+ */
+static struct weir_in *mailbox(const struct weir_actor *actor)
+{
+	struct weir_port *port = weir__port_load(&actor->ports);
+
+	while (port && !weir__in_of(port))
+		port = weir__port_load(&port->next);
+	return port ? weir__in_of(port) : NULL;
+}
+
+int weir_actor_tell(struct weir_actor *actor, void *item)
+{
+	struct weir_in *in;
+
+	if (!actor)
+		return -EINVAL;
+	in = mailbox(actor);
+	return in ? weir_in_put(in, item) : -ENOTSUP;
 }
 
 /* Ends the put lane, once; the caller has checked that it is one. */

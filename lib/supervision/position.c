@@ -25,28 +25,17 @@
 #define FRESH (1u << 31)
 #define POSITION WEIR__INDEX_MASK
 
-/* Loads a link of the list of ports: the owner may be adding a port. */
-static const struct weir_port *next_port(struct weir_port *const *link)
-{
-	const struct weir_port *port = ck_pr_load_ptr(link);
-
-	/* acquire: the port's fields; pairs with the release in
-	 * weir__port_init() */
-	ck_pr_fence_acquire();
-	return port;
-}
-
 /*
  * The number of tokens ever put, puts under way included, without merging
  * in-ports. Any thread that keeps the actor from ending.
  */
 static uint32_t tokens_put(const struct weir_actor *actor)
 {
-	const struct weir_port *port = next_port(&actor->ports);
+	const struct weir_port *port = weir__port_load(&actor->ports);
 	const struct weir_in *in;
 	uint32_t n = 0;
 
-	for (; port; port = next_port(&port->next)) {
+	for (; port; port = weir__port_load(&port->next)) {
 		in = weir__in_of(port);
 		if (in && !weir__in_merges(in))
 			/* relaxed: tokens put before this are all seen */

@@ -188,6 +188,19 @@ static void stop_it(void *context)
 	family_stop(context, 0);
 }
 
+/* By its id: nobody holds the actor but the library. */
+static void tell_it(void *context)
+{
+	struct family *f = context;
+	struct token *token = &f->scene.tokens[0];
+	int rc;
+
+	token->value = MADE;
+	rc = weir_system_tell(f->system, f->refs[0], token);
+	explorer_assert(rc == 0 || rc == -ESRCH || rc == -EPIPE);
+	token->accepted = rc == 0;
+}
+
 static void told_unless_removed(void *context)
 {
 	const struct family *f = context;
@@ -319,6 +332,8 @@ static const struct explorer_scenario scenarios[] = {
 	FAMILY(.name = "a watcher is removed and told", .setup = one_watched,
 	       .thread = {remove_watcher, stop_it},
 	       .check = told_unless_removed),
+	FAMILY(.name = "one who ends is told by its id", .setup = one,
+	       .thread = {tell_it, stop_it}, .check = family_is_over),
 	FAMILY(.name = "a deadline and an end", .setup = one_that_is_waited_for,
 	       .thread = {pass_time, signal_it}, .check = is_done_once),
 	FAMILY(.name = "a deadline and the end of the system",

@@ -2,6 +2,7 @@
 /* Suspension, sets of ports that change, the other kinds of ports. */
 #include "scene.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 
@@ -298,6 +299,44 @@ static void each_was_handled(void *context)
 	explorer_assert(s->fates[0].delivered == s->fired);
 }
 
+/* --- A port that is added ------------------------------------------------- */
+
+/* Its first turn adds the in-port that the second takes from. */
+static uint32_t adding_turn(struct weir_actor *actor, uint32_t n)
+{
+	struct node *node = node_of(actor);
+
+	explorer_assert(weir_permits_use(&node->permits, 1) == 0);
+	if (!node->in[0].port.actor)
+		explorer_assert(weir_in_init(&node->in[0], actor, 1,
+					     &node->scene->items) == 0);
+	else
+		scene_take(node, 0);
+	return 1;
+}
+
+static void adding(void *context)
+{
+	struct scene *s = scene_open(context, false);
+	struct node *node = scene_node(s, adding_turn);
+
+	explorer_assert(weir_permits_init(&node->permits, &node->actor, 2) ==
+			0);
+	scene_start(s);
+}
+
+static void tell_0(void *context)
+{
+	struct scene *s = context;
+	struct token *token = &s->tokens[0];
+	int rc;
+
+	token->value = MADE;
+	rc = weir_actor_tell(&s->nodes[0]->actor, token);
+	explorer_assert(rc == 0 || rc == -ENOTSUP);
+	token->accepted = rc == 0;
+}
+
 static const struct explorer_scenario scenarios[] = {
 	SCENARIO(.name = "suspension and a put", .setup = sink_at_once,
 		 .thread = {suspend_and_resume, put_0}, .check = scene_at_rest),
@@ -313,6 +352,8 @@ static const struct explorer_scenario scenarios[] = {
 	SCENARIO(.name = "ports that change and a signal",
 		 .setup = switching_queued, .thread = {run, put_0, signal},
 		 .check = signal_seen),
+	SCENARIO(.name = "a port that is added and a tell", .setup = adding,
+		 .thread = {run, tell_0}, .check = scene_at_rest),
 	SCENARIO(.name = "a delay and a signal", .setup = delay_at_once,
 		 .thread = {pass_time, signal_once}, .check = both_times),
 	SCENARIO(.name = "a delay whose clock is read early and a signal",
