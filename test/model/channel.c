@@ -10,8 +10,6 @@
 
 #include <weir/channel.h>
 
-#include "sync/wake.h"
-#include "base/thread.h"
 #include "runner.h"
 
 enum { ITEMS = 4 };
@@ -53,8 +51,6 @@ static void setup(void *context)
 {
 	struct world *w = context;
 
-	explorer_thread_local(&weir__thread, sizeof(weir__thread));
-	explorer_thread_local(&weir__waking, sizeof(weir__waking));
 	explorer_assert(weir_channel_new(&w->channel, 1, &items, &heap) == 0);
 }
 

@@ -11,8 +11,6 @@
 #include <weir/completion.h>
 #include <weir/error.h>
 
-#include "sync/wake.h"
-#include "base/thread.h"
 #include "runner.h"
 
 struct family {
@@ -56,8 +54,6 @@ static void setup(void *context)
 	struct world *w = context;
 	uint32_t i;
 
-	explorer_thread_local(&weir__thread, sizeof(weir__thread));
-	explorer_thread_local(&weir__waking, sizeof(weir__waking));
 	for (i = 0; i < 2; i++)
 		explorer_assert(weir_completion_init(&w->parts[i]) == 0);
 }

@@ -83,9 +83,9 @@ static void run_execution(void)
 	explorer.spins = 0;
 	explorer.preemptions_left = explorer.options.preemptions;
 	explorer.stale_left = explorer.options.stale;
-	schedule_reset();
 	memory_reset();
 	plain_reset();
+	schedule_reset();
 	if (s->context_size > 0)
 		memset(s->context, 0, s->context_size);
 	if ((s->setup == NULL || run_alone(s->setup)) && run_threads() &&

@@ -86,7 +86,8 @@ enum { EXPLORER_THREADS = 3 };
  * context is cleared before each execution (context_size bytes), then setup
  * runs alone, then the threads, then check, alone and with all values final.
  * Any of the functions may be NULL. All state must be in the context, on the
- * stack or from explorer_alloc(), or setup must reset it.
+ * stack or from explorer_alloc(), or setup must reset it. Each thread has
+ * thread-local variables of its own, which are initial before each execution.
  */
 struct explorer_scenario {
 	const char *name;
@@ -152,9 +153,6 @@ void explorer_yield(void);
 
 /* Shown as name+offset in traces. In setup. */
 void explorer_name(const void *object, size_t size, const char *name);
-
-/* Swapped on each switch, cleared before each execution. In setup. */
-void explorer_thread_local(void *object, size_t size);
 
 /* Plain accesses to it are not judged (rule 7). In setup. */
 void explorer_ignore(const void *object, size_t size);

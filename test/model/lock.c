@@ -16,11 +16,6 @@ static struct world {
 	uint32_t inside; /* plain: who has it */
 } world;
 
-static void setup(void *context)
-{
-	explorer_thread_local(&weir__thread, sizeof(weir__thread));
-}
-
 /* It is ours; a switch in between would show another's. */
 static void use(struct world *w)
 {
@@ -80,8 +75,7 @@ static void five_times(void *context)
 
 #define SCENARIO(...) \
 	{ \
-		.setup = setup, .context = &world, \
-		.context_size = sizeof(world), __VA_ARGS__ \
+		.context = &world, .context_size = sizeof(world), __VA_ARGS__ \
 	}
 
 static const struct explorer_scenario scenarios[] = {

@@ -14,7 +14,6 @@
 #include <weir/loop.h>
 
 #include "base/futex.h"
-#include "base/thread.h"
 #include "executor/poller.h"
 #include "executor/registry.h"
 #include "runner.h"
@@ -141,7 +140,6 @@ static void setup(void *context)
 	const struct weir_executor_options options = {.allocator = &allocator};
 	struct world *w = context;
 
-	explorer_thread_local(&weir__thread, sizeof(weir__thread));
 	weir__tasks = &tasks;
 	assert(weir_loop_new(&w->loop, &options) == 0);
 	explorer_name(w, sizeof(*w), "world");

@@ -8,7 +8,6 @@
 #include <ck_pr.h>
 
 #include "actor/gate.h"
-#include "sync/wake.h"
 #include "base/thread.h"
 
 struct scene scene;
@@ -318,8 +317,6 @@ struct scene *scene_open(void *context, bool at_once)
 	const struct weir_executor_options options = {.allocator = &allocator};
 	struct scene *s = context;
 
-	explorer_thread_local(&weir__thread, sizeof(weir__thread));
-	explorer_thread_local(&weir__waking, sizeof(weir__waking));
 	explorer_name(s, sizeof(*s), "scene");
 	/* the library may make one in a thread */
 	explorer_ignore(s->others, sizeof(s->others));

@@ -16,25 +16,50 @@
  */
 #include "explorer_state.h"
 
+#include <assert.h>
 #include <errno.h>
+#include <link.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { LOCALS = 4, LOCAL_SIZE = 256 };
+enum { LOCALS_SIZE = 1024 };
 
-static struct local {
-	void *object;
+/* All thread-local variables of the program: the values of each thread. */
+static struct {
+	char *block; /* where the current thread's are */
 	size_t size;
-	char kept[EXPLORER_THREADS + 1][LOCAL_SIZE];
-} locals[LOCALS];
-static int n_locals;
+	const char *initial;
+	size_t initial_size; /* the rest is 0 */
+	char kept[EXPLORER_THREADS + 1][LOCALS_SIZE];
+} locals;
+
+/* It is called for the program first. */
+static int find_locals(struct dl_phdr_info *info, size_t size, void *unused)
+{
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *header = &info->dlpi_phdr[i];
+
+		if (header->p_type != PT_TLS)
+			continue;
+		assert(header->p_memsz <= LOCALS_SIZE);
+		locals.block = info->dlpi_tls_data;
+		locals.size = header->p_memsz;
+		locals.initial = (char *)info->dlpi_addr + header->p_vaddr;
+		locals.initial_size = header->p_filesz;
+	}
+	return 1;
+}
+
+static void initialize_locals(char *block)
+{
+	memset(block, 0, locals.size);
+	memcpy(block, locals.initial, locals.initial_size);
+}
 
 void schedule_swap_locals(int from, int to)
 {
-	for (int i = 0; i < n_locals; i++) {
-		memcpy(locals[i].kept[from], locals[i].object, locals[i].size);
-		memcpy(locals[i].object, locals[i].kept[to], locals[i].size);
-	}
+	memcpy(locals.kept[from], locals.block, locals.size);
+	memcpy(locals.block, locals.kept[to], locals.size);
 }
 
 void schedule_switch(int next)
@@ -251,19 +276,12 @@ int explorer_thread(void)
 	return explorer.current;
 }
 
-void explorer_thread_local(void *object, size_t size)
-{
-	if (n_locals == LOCALS || size > LOCAL_SIZE)
-		explorer_fail("too much thread-local state");
-	memset(object, 0, size);
-	memset(locals[n_locals].kept, 0, sizeof(locals[n_locals].kept));
-	locals[n_locals].object = object;
-	locals[n_locals].size = size;
-	n_locals++;
-	explorer_ignore(object, size);
-}
-
 void schedule_reset(void)
 {
-	n_locals = 0;
+	if (!locals.block)
+		dl_iterate_phdr(find_locals, NULL);
+	initialize_locals(locals.block);
+	for (int i = 0; i <= EXPLORER_THREADS; i++)
+		initialize_locals(locals.kept[i]);
+	explorer_ignore(locals.block, locals.size);
 }

@@ -11,8 +11,6 @@
 
 #include <weir/semaphore.h>
 
-#include "sync/wake.h"
-#include "base/thread.h"
 #include "runner.h"
 
 struct holder {
@@ -32,15 +30,8 @@ static struct world {
 	bool ignores;
 } world;
 
-static void thread_locals(void)
-{
-	explorer_thread_local(&weir__thread, sizeof(weir__thread));
-	explorer_thread_local(&weir__waking, sizeof(weir__waking));
-}
-
 static void with_permits(struct world *w, int64_t permits)
 {
-	thread_locals();
 	explorer_assert(weir_semaphore_init(&w->semaphore, permits) == 0);
 	explorer_name(&w->semaphore, sizeof(w->semaphore), "semaphore");
 }
@@ -141,7 +132,6 @@ static void on_the_heap(void *context)
 {
 	struct world *w = context;
 
-	thread_locals();
 	w->freed = explorer_alloc(sizeof(*w->freed));
 	explorer_assert(weir_semaphore_init(w->freed, 0) == 0);
 }

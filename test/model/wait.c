@@ -11,7 +11,6 @@
 #include "base/fence.h"
 #include "base/futex.h"
 #include "base/lock.h"
-#include "base/thread.h"
 #include "executor/wait.h"
 #include "runner.h"
 
@@ -70,11 +69,6 @@ static const struct weir_executor_ops ops = {
 	.step = step,
 	.wake = wake,
 };
-
-static void setup(void *context)
-{
-	explorer_thread_local(&weir__thread, sizeof(weir__thread));
-}
 
 static void give(struct world *w)
 {
@@ -205,8 +199,7 @@ static void one_permit_is_somewhere(void *context)
 
 #define SCENARIO(...) \
 	{ \
-		.context = &world, .context_size = sizeof(world), \
-		.setup = setup, __VA_ARGS__ \
+		.context = &world, .context_size = sizeof(world), __VA_ARGS__ \
 	}
 
 static const struct explorer_scenario scenarios[] = {
