@@ -21,7 +21,7 @@
 #include "actor/port.h"
 #include "actor/stats.h"
 #include "base/fence.h"
-#include "base/thread.h"
+#include "executor/thread.h"
 
 #define CLOCK_NS 20u /* of a timed run: reading the clock */
 #define RUN_MAX (1u << WEIR__FIT_LOG2_MAX) /* most turns of a run */

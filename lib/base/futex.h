@@ -20,7 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/thread.h"
+#include "base/costs.h"
 
 /*
  * Sleeps while *word is expected, at most timeout_ns; UINT64_MAX is for ever.
@@ -37,7 +37,7 @@ static inline int weir__futex_wait(const uint32_t *word, uint32_t expected,
 	int kept = errno;
 	int rc = 0;
 
-	weir__thread_kernel_call();
+	weir__costs_kernel_call();
 	if (syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, expected,
 		    timeout_ns == UINT64_MAX ? NULL : &timeout, NULL, 0) < 0)
 		rc = -errno;
@@ -50,7 +50,7 @@ static inline void weir__futex_wake(uint32_t *word, int n)
 {
 	int kept = errno;
 
-	weir__thread_kernel_call();
+	weir__costs_kernel_call();
 	(void)syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, n, NULL, NULL, 0);
 	errno = kept;
 }

@@ -14,8 +14,8 @@
 
 #include <ck_pr.h>
 
+#include "base/costs.h"
 #include "base/futex.h"
-#include "base/thread.h"
 
 struct weir__lock {
 	uint32_t word;
@@ -25,7 +25,7 @@ static inline void weir__lock(struct weir__lock *lock)
 {
 	uint32_t seen = 0;
 
-	weir__thread_lock();
+	weir__costs_lock();
 	/* Free: ours by one swap. */
 	if (!ck_pr_cas_32_value(&lock->word, 0, 1, &seen)) {
 		/* Announce ourselves; whoever reads 2 on unlock wakes us. */
@@ -57,7 +57,7 @@ static inline void weir__lock_lend(struct weir__lock *lock)
 		return;
 	weir__unlock(lock);
 	(void)weir__futex_wait(&lock->word, 0, 50000);
-	weir__thread_lock();
+	weir__costs_lock();
 	while (ck_pr_fas_32(&lock->word, 2) != 0)
 		weir__futex_wait(&lock->word, 2, UINT64_MAX);
 	/* acquire: pairs with the release in weir__unlock() */

@@ -6,14 +6,14 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "base/thread.h"
+#include "base/costs.h"
 
 static bool call(int command)
 {
 	int kept = errno;
 	long rc;
 
-	weir__thread_kernel_call();
+	weir__costs_kernel_call();
 	rc = syscall(SYS_membarrier, command, 0, 0);
 	errno = kept;
 	return rc == 0;

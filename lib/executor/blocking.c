@@ -30,10 +30,10 @@
 #include "base/memory.h"
 #include "base/options.h"
 #include "base/own_thread.h"
-#include "base/thread.h"
 #include "executor/inbox.h"
 #include "executor/poller.h"
 #include "executor/registry.h"
+#include "executor/thread.h"
 
 #define THREADS_DEFAULT 16u
 #define THREADS_MAX 1024u

@@ -38,10 +38,10 @@
 #include "base/fence.h"
 #include "base/forkmark.h"
 #include "base/memory.h"
-#include "base/thread.h"
 #include "executor/inbox.h"
 #include "executor/poller.h"
 #include "executor/registry.h"
+#include "executor/thread.h"
 #include "executor/wait.h"
 
 #define STEP_SLICES 16u /* in a step of a call that waits */

@@ -16,8 +16,9 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/costs.h"
 #include "base/own_thread.h"
-#include "base/thread.h"
+#include "executor/thread.h"
 
 #define EVENTS 64 /* taken from epoll at once */
 
@@ -99,7 +100,7 @@ static void set_timer_fd(struct weir__poller *poller, uint64_t at_ns)
 	if (at_ns != WEIR_FOREVER)
 		spec.it_value = weir__clock_timespec(at_ns);
 	poller->timer_ns = at_ns;
-	weir__thread_kernel_call();
+	weir__costs_kernel_call();
 	(void)timerfd_settime(poller->timer_fd, TFD_TIMER_ABSTIME, &spec, NULL);
 }
 
@@ -155,7 +156,7 @@ void weir__poller_wake(struct weir__poller *poller)
 	const uint64_t one = 1;
 	ssize_t n;
 
-	weir__thread_kernel_call();
+	weir__costs_kernel_call();
 	n = write(poller->event_fd, &one, sizeof(one));
 	(void)n; /* fails only when it is readable by far */
 }
@@ -165,7 +166,7 @@ void weir__poller_unwake(struct weir__poller *poller)
 	uint64_t count;
 	ssize_t n;
 
-	weir__thread_kernel_call();
+	weir__costs_kernel_call();
 	n = read(poller->event_fd, &count, sizeof(count));
 	(void)n; /* fails only when it is not readable */
 }
@@ -176,7 +177,7 @@ static bool wait_readable(struct weir__poller *poller, uint64_t timeout_ns)
 	struct timespec timeout = weir__clock_timespec(timeout_ns);
 	struct pollfd ready = {.fd = poller->epoll_fd, .events = POLLIN};
 
-	weir__thread_kernel_call();
+	weir__costs_kernel_call();
 	return ppoll(&ready, 1, timeout_ns == WEIR_FOREVER ? NULL : &timeout,
 		     NULL) > 0;
 }
@@ -193,7 +194,7 @@ static int harvest(struct weir__poller *poller, struct epoll_event *events,
 	/* epoll_wait itself has milliseconds only. */
 	if (timeout_ns && !wait_readable(poller, timeout_ns))
 		return 0;
-	weir__thread_kernel_call();
+	weir__costs_kernel_call();
 	n = epoll_wait(poller->epoll_fd, events, EVENTS, 0);
 	return n < 0 ? 0 : n;
 }
@@ -299,7 +300,7 @@ static void *serve(void *argument)
 	bool woken;
 
 	weir__thread.worker = true;
-	weir__thread.costs = &service->costs;
+	weir__costs = &service->costs;
 	/* relaxed: nothing else is read after it */
 	while (!ck_pr_load_32(&service->stop)) {
 		weir__poller_run(&service->poller, WEIR_FOREVER, &woken);

@@ -19,8 +19,8 @@
 
 #include <weir/executor.h>
 
+#include "base/costs.h"
 #include "base/lock.h"
-#include "base/thread.h"
 #include "executor/watches.h"
 #include "executor/wheel.h"
 

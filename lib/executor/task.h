@@ -12,7 +12,7 @@
 
 #include <weir/executor.h>
 
-#include "base/thread.h"
+#include "executor/thread.h"
 
 /*
  * States, and who moves them: running -> draining -> aborting, also running ->

@@ -19,8 +19,9 @@
 #include <ck_pr.h>
 
 #include "base/clock.h"
+#include "base/costs.h"
 #include "base/futex.h"
-#include "base/thread.h"
+#include "executor/thread.h"
 
 static void parked_wake(struct weir__waiter *waiter)
 {
@@ -186,7 +187,7 @@ static int sleep_for_all(uint64_t timeout_ns)
 			return -EDEADLK;
 		fds[n++] = (struct pollfd){.fd = owned->fd, .events = POLLIN};
 	}
-	weir__thread_kernel_call();
+	weir__costs_kernel_call();
 	rc = ppoll(fds, n, timeout_ns == WEIR_FOREVER ? NULL : &timeout, NULL);
 	return rc == 0 ? -ETIMEDOUT : 0;
 }

@@ -23,8 +23,8 @@
 
 #include <weir/executor.h>
 
-#include "base/thread.h"
 #include "base/waiter.h"
+#include "executor/thread.h"
 
 #define WEIR__WAIT_MAX 64
 

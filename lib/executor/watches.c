@@ -8,8 +8,8 @@
 #include <string.h>
 #include <sys/epoll.h>
 
+#include "base/costs.h"
 #include "base/memory.h"
-#include "base/thread.h"
 
 #define FIRST 16u /* length of an array that was empty */
 
@@ -84,7 +84,7 @@ static int reserve(struct weir__watches *watches, uint32_t fd)
 static int control(struct weir__watches *watches, int op, uint32_t fd,
 		   struct epoll_event *event)
 {
-	weir__thread_kernel_call();
+	weir__costs_kernel_call();
 	return epoll_ctl(watches->epoll_fd, op, (int)fd, event) < 0 ? -errno
 								    : 0;
 }

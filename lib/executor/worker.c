@@ -634,7 +634,7 @@ void *weir__worker_main(void *argument)
 	weir__thread.running = true;
 	weir__thread.worker_state = worker;
 	weir__thread.polls = polls;
-	weir__thread.costs = &worker->costs;
+	weir__costs = &worker->costs;
 	weir__thread.shard = &worker->shard;
 	worker->slices_between = 1;
 	return run(worker);

@@ -16,15 +16,16 @@
 #include <weir/threads.h>
 
 #include "base/clock.h"
+#include "base/costs.h"
 #include "base/lock.h"
 #include "base/memory.h"
-#include "base/thread.h"
 #include "executor/cpus.h"
 #include "executor/inbox.h"
 #include "executor/park.h"
 #include "executor/poller.h"
 #include "executor/registry.h"
 #include "executor/ring.h"
+#include "executor/thread.h"
 
 struct weir__worker {
 	/* Constant while the thread runs. */

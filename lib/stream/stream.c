@@ -10,8 +10,11 @@
 #include <ck_pr.h>
 
 #include "base/refcount.h"
-#include "base/thread.h"
 #include "stream/reactive.h"
+
+/* The subscriber that is being rejected on this thread has cancelled. */
+static __thread bool rejected_cancels
+	__attribute__((tls_model("initial-exec")));
 
 int weir_subscription_init(struct weir_subscription *subscription,
 			   const struct weir_subscription_ops *ops,
@@ -77,7 +80,7 @@ static void no_request(struct weir_subscription *subscription, int64_t n)
 static void no_cancel(struct weir_subscription *subscription)
 {
 	(void)subscription;
-	weir__thread.rejected_cancels = true;
+	rejected_cancels = true;
 }
 
 static const struct weir_subscription_ops rejected_ops = {
@@ -96,16 +99,16 @@ bool weir__subscription_rejected(const struct weir_subscription *subscription)
 int weir_subscriber_reject(struct weir_subscriber *subscriber,
 			   struct weir_error *error)
 {
-	bool outer = weir__thread.rejected_cancels, cancels;
+	bool outer = rejected_cancels, cancels;
 	int rc;
 
 	if (!subscriber || !subscriber->ops)
 		return -EINVAL;
 	weir_subscriber_ref(subscriber);
-	weir__thread.rejected_cancels = false;
+	rejected_cancels = false;
 	rc = subscriber->ops->on_subscribe(subscriber, &rejected);
-	cancels = weir__thread.rejected_cancels;
-	weir__thread.rejected_cancels = outer;
+	cancels = rejected_cancels;
+	rejected_cancels = outer;
 	/* 1.8: the subscriber has another subscription, whose end this would
 	 * seem to be (2.5) */
 	if (rc == 0 && !cancels)

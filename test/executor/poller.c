@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/thread.h"
 #include "executor/fake.h"
+#include "executor/thread.h"
 #include "executor/poller.h"
 
 #define HOUR (3600 * WEIR__SECOND)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "support.h"
 
-#include "base/thread.h"
+#include "base/costs.h"
 #include "executor/ring.h"
 
 static struct weir__ring ring;
@@ -138,10 +138,10 @@ static void a_theft_that_asks_the_kernel_is_counted(void **state)
 {
 	struct weir__costs costs = {0};
 
-	weir__thread.costs = &costs;
+	weir__costs = &costs;
 	push(0, 1);
 	steal(0, 1);
-	weir__thread.costs = NULL;
+	weir__costs = NULL;
 	assert_int_equal(costs.kernel_calls, ring.remote);
 	assert_int_equal(costs.locks, 0);
 }

@@ -2,7 +2,7 @@
 /* Two actors and the link between them, from both ends. */
 #include "scene.h"
 
-#include "base/thread.h"
+#include "executor/thread.h"
 
 /* Node 0 puts `n` tokens, node 1 takes. */
 static void make(void *context, uint32_t n, size_t capacity, uint32_t stop)

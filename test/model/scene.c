@@ -8,7 +8,7 @@
 #include <ck_pr.h>
 
 #include "actor/gate.h"
-#include "base/thread.h"
+#include "executor/thread.h"
 
 struct scene scene;
 

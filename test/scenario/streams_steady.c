@@ -82,7 +82,7 @@ WEIR_TURN(transform)
 /* Minus what they were: called twice, it says what came between. */
 static void note(struct run *run)
 {
-	const struct weir__costs *now = weir__thread.costs;
+	const struct weir__costs *now = weir__costs;
 
 	run->costs.kernel_calls = now->kernel_calls - run->costs.kernel_calls;
 	run->costs.locks = now->locks - run->costs.locks;
@@ -202,10 +202,10 @@ static void run_on_loop(struct run *run)
 	run->executor = weir_loop_executor(loop);
 	start(stages, run);
 	/* a pool has this for its threads */
-	weir__thread.costs = &costs;
+	weir__costs = &costs;
 	while (weir_loop_run(loop, UINT32_MAX) > 0)
 		;
-	weir__thread.costs = NULL;
+	weir__costs = NULL;
 	assert_int_equal(run->n_released, N_STAGES);
 	assert_int_equal(weir_loop_free(loop), 0);
 	assert_int_equal(stages[2].n, 2 * WARM_UP + run->n_items);

@@ -25,7 +25,7 @@
 #include <sys/uio.h>
 #include <time.h>
 
-#include "base/thread.h"
+#include "executor/thread.h"
 #include "flow/engine/blueprint.h"
 #include "flow/engine/op.h"
 #include "flow/operators/io_bytes.h"

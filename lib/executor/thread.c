@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "base/thread.h"
+#include "executor/thread.h"
 
 __thread struct weir__thread weir__thread
 	__attribute__((tls_model("initial-exec")));

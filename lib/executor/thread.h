@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the library knows about the calling thread. Only the thread itself reads
- * or writes this, but others may read its counters.
+ * What executors know about the calling thread, and slices by them. Only the
+ * thread itself reads or writes this.
  */
-#ifndef WEIR_BASE_THREAD_H
-#define WEIR_BASE_THREAD_H
+#ifndef WEIR_EXECUTOR_THREAD_H
+#define WEIR_EXECUTOR_THREAD_H
 
 #include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-#include <ck_pr.h>
 
 struct weir_executor;
 struct weir_task;
@@ -33,12 +31,6 @@ struct weir__owned {
 	uint32_t round; /* the last round that ran it */
 };
 
-/* Counts of what costs an executor's thread more than a token may. */
-struct weir__costs {
-	uint64_t kernel_calls; /* not those that start threads */
-	uint64_t locks;	       /* a struct weir__lock was taken */
-};
-
 /*
  * One in so many runs is timed when the actor's runs have the most turns. A
  * prime: else of 2, 4 or 8 actors that run in turn the timed one would always
@@ -57,8 +49,6 @@ struct weir__thread {
 	bool worker;
 	/* A thread of a blocking executor: its turns may. */
 	bool may_block;
-	/* The subscriber that is being rejected here has cancelled. */
-	bool rejected_cancels;
 	/* The state of the worker, pool or loop that runs here; its executor
 	 * alone reads it. */
 	void *worker_state;
@@ -75,29 +65,10 @@ struct weir__thread {
 	 * first. */
 	struct weir__owned *owned;
 	uint32_t round; /* of running all of them */
-	/* Where this thread counts; NULL: nobody wants to know. */
-	struct weir__costs *costs;
 };
 
 extern __thread struct weir__thread weir__thread
 	__attribute__((tls_model("initial-exec"), visibility("hidden")));
-
-/* relaxed: the thread alone writes them; readers want a snapshot */
-static inline void weir__thread_kernel_call(void)
-{
-	struct weir__costs *costs = weir__thread.costs;
-
-	if (costs)
-		ck_pr_store_64(&costs->kernel_calls, costs->kernel_calls + 1);
-}
-
-static inline void weir__thread_lock(void)
-{
-	struct weir__costs *costs = weir__thread.costs;
-
-	if (costs)
-		ck_pr_store_64(&costs->locks, costs->locks + 1);
-}
 
 /* What a turn puts aside while its thread runs a loop or simulator. */
 struct weir__turn {
