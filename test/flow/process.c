@@ -12,7 +12,7 @@
 #define MAX 5
 #define TASKS 40
 
-static struct world world;
+static struct process_world world;
 static void *commands[TASKS];
 static struct weir_flow *flow;
 static struct weir_flow_run *run;
@@ -30,7 +30,7 @@ static void begin(uint64_t seed, const struct weir_flow_rate *rate)
 	struct weir_process_manager_options options;
 	size_t i;
 
-	world_init(&world, seed);
+	process_world_init(&world, seed);
 	tasks_new(&world, TASKS, SECOND);
 	options = job_options(&world, MAX, 0);
 	options.batch = 1;
@@ -43,7 +43,8 @@ static void begin(uint64_t seed, const struct weir_flow_rate *rate)
 		flow = weir_flow_throttle(flow, rate);
 	flow = weir_flow_into(flow,
 			      weir_process_manager_subscriber(&world.manager));
-	assert_int_equal(weir_flow_start(flow, world.executor, NULL, &run), 0);
+	assert_int_equal(weir_flow_start(flow, world.base.executor, NULL, &run),
+			 0);
 	manager_spawn(&world, 0);
 }
 
@@ -51,23 +52,23 @@ static void end(int code)
 {
 	struct weir_error *error;
 
-	weir_sim_run(world.sim);
+	weir_sim_run(world.base.sim);
 	assert_int_equal(weir_flow_run_wait(run, 0, NULL, &error), 0);
 	assert_int_equal(error ? error->code : 0, code);
 	weir_error_unref(error);
 	weir_flow_run_free(run);
 	weir_flow_free(flow);
-	world_fini(&world);
+	process_world_fini(&world);
 }
 
 static void run_full(uint64_t seed)
 {
 	begin(seed, NULL);
-	weir_sim_run(world.sim);
+	weir_sim_run(world.base.sim);
 	assert_int_equal(count_outcome(&world, WEIR_OUTCOME_DONE), TASKS);
 	assert_int_equal(world.peak, MAX);
 	/* as many at once as may be, all the time */
-	assert_int_equal(now(&world) / SECOND, TASKS / MAX);
+	assert_int_equal(world_now(&world.base) / SECOND, TASKS / MAX);
 	end(0);
 }
 
@@ -88,10 +89,10 @@ static void run_limited(uint64_t seed)
 
 	begin(seed, &rate);
 	for (s = 1; s <= 10; s++) {
-		weir_sim_run_until(world.sim, s * SECOND - 1, UINT64_MAX);
+		weir_sim_run_until(world.base.sim, s * SECOND - 1, UINT64_MAX);
 		assert_int_equal(world.begun, 2 * s);
 	}
-	weir_sim_run(world.sim);
+	weir_sim_run(world.base.sim);
 	assert_int_equal(count_outcome(&world, WEIR_OUTCOME_DONE), TASKS);
 	assert_in_range(world.peak, 1, 3);
 	end(0);
@@ -108,10 +109,10 @@ static void run_cancelled(uint64_t seed)
 	uint64_t i;
 
 	begin(seed, NULL);
-	for (i = 0; i < seed % 300 && weir_sim_step(world.sim); i++)
+	for (i = 0; i < seed % 300 && weir_sim_step(world.base.sim); i++)
 		;
 	weir_flow_run_stop(run, NULL);
-	weir_sim_run(world.sim);
+	weir_sim_run(world.base.sim);
 	for (i = 0; i < TASKS; i++)
 		assert_int_equal(world.tasks[i].replies, world.tasks[i].taken);
 	end(weir_completion_error(weir_flow_run_over(run))
@@ -128,8 +129,9 @@ static void each_command_has_its_reply_when_it_is_cancelled(void **state)
 static void run_shut_down(uint64_t seed)
 {
 	begin(seed, NULL);
-	weir_sim_run_until(world.sim, (seed % 8) * SECOND + seed, UINT64_MAX);
-	weir_system_stop(world.system);
+	weir_sim_run_until(world.base.sim, (seed % 8) * SECOND + seed,
+			   UINT64_MAX);
+	weir_system_stop(world.base.system);
 	/* who wants no more ends the flow well */
 	end(0);
 }

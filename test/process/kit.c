@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "process/kit.h"
 
-struct world *process_the_world;
+struct process_world *process_the_world;
 
 struct task *task_of(struct weir_command *command)
 {
@@ -13,17 +13,13 @@ struct job *job_of(struct weir_actor *actor)
 	return weir_container_of(actor, struct job, process.actor);
 }
 
-uint64_t now(const struct world *world)
-{
-	return weir_executor_now(world->executor);
-}
-
 /* --- Jobs ----------------------------------------------------------------- */
 
-void tally(struct world *world, int change)
+void tally(struct process_world *world, int change)
 {
-	world->area += world->running * (double)(now(world) - world->since_ns);
-	world->since_ns = now(world);
+	world->area += world->running *
+		       (double)(world_now(&world->base) - world->since_ns);
+	world->since_ns = world_now(&world->base);
 	world->running += (uint32_t)change;
 	if (world->running > world->peak)
 		world->peak = world->running;
@@ -63,11 +59,11 @@ const struct weir_actor_ops child_ops = {
 static int job_bear(struct job *self)
 {
 	int rc = weir_actor_init(&self->child, &child_ops,
-				 self->world->executor);
+				 self->world->base.executor);
 
 	assert_int_equal(rc, 0);
 	weir_actor_ref(&self->process.actor);
-	rc = weir_system_spawn(self->world->system, self->process.self,
+	rc = weir_system_spawn(self->world->base.system, self->process.self,
 			       &self->child, NULL, NULL);
 	if (rc < 0)
 		weir_actor_stop(&self->child);
@@ -99,7 +95,7 @@ int job_pre_start(struct weir_actor *actor)
 
 static int job_stopping(struct weir_actor *actor)
 {
-	struct world *world = job_of(actor)->world;
+	struct process_world *world = job_of(actor)->world;
 
 	world->asked += world->asks;
 	return world->asks;
@@ -154,12 +150,12 @@ static void task_reply(struct weir_command *command, enum weir_outcome outcome,
 	assert_int_equal(!error, outcome == WEIR_OUTCOME_DONE);
 	task->outcome = outcome;
 	task->code = error ? error->code : 0;
-	task->at_ns = now(process_the_world);
+	task->at_ns = world_now(&process_the_world->base);
 	if (process_the_world->replied)
 		process_the_world->replied(process_the_world, task);
 }
 
-void tasks_new(struct world *world, size_t n, uint64_t work_ns)
+void tasks_new(struct process_world *world, size_t n, uint64_t work_ns)
 {
 	size_t i;
 
@@ -172,7 +168,7 @@ void tasks_new(struct world *world, size_t n, uint64_t work_ns)
 	}
 }
 
-int offer(struct world *world, size_t i)
+int offer(struct process_world *world, size_t i)
 {
 	struct task *task = &world->tasks[i];
 	int rc;
@@ -186,7 +182,7 @@ int offer(struct world *world, size_t i)
 	return rc;
 }
 
-size_t offer_all(struct world *world, size_t first, size_t n)
+size_t offer_all(struct process_world *world, size_t first, size_t n)
 {
 	size_t taken = 0, i;
 	int rc;
@@ -199,7 +195,8 @@ size_t offer_all(struct world *world, size_t first, size_t n)
 	return taken;
 }
 
-size_t count_outcome(const struct world *world, enum weir_outcome outcome)
+size_t count_outcome(const struct process_world *world,
+		     enum weir_outcome outcome)
 {
 	size_t n = 0, i;
 
@@ -209,7 +206,7 @@ size_t count_outcome(const struct world *world, enum weir_outcome outcome)
 	return n;
 }
 
-void assert_reply(const struct world *world, size_t i,
+void assert_reply(const struct process_world *world, size_t i,
 		  enum weir_outcome outcome, int code)
 {
 	assert_int_equal(world->tasks[i].replies, 1);
@@ -221,10 +218,10 @@ void assert_reply(const struct world *world, size_t i,
 
 void manager_released(void *context)
 {
-	((struct world *)context)->released++;
+	((struct process_world *)context)->released++;
 }
 
-struct weir_process_manager_options job_options(struct world *world,
+struct weir_process_manager_options job_options(struct process_world *world,
 						uint32_t max, uint32_t buffer)
 {
 	return (struct weir_process_manager_options){
@@ -238,57 +235,51 @@ struct weir_process_manager_options job_options(struct world *world,
 	};
 }
 
-void world_init_under(struct world *world, uint64_t seed,
-		      const struct weir_strategy *strategy)
+void process_world_init_under(struct process_world *world, uint64_t seed,
+			      const struct weir_strategy *strategy)
 {
 	struct weir_system_options system_options = {.strategy = strategy};
-	struct weir_executor_options options = {0};
 
 	memset(world, 0, sizeof(*world));
 	process_the_world = world;
-	heap_init(&world->heap, 0);
-	options.allocator = &world->heap.allocator;
-	assert_int_equal(weir_sim_new(&world->sim, seed, &options), 0);
-	world->executor = weir_sim_executor(world->sim);
-	assert_int_equal(weir_system_new(&world->system, world->executor,
-					 &system_options),
-			 0);
-	weir_sim_run(world->sim);
+	world_init(&world->base, seed, 0);
+	world_system(&world->base, &system_options);
 }
 
-void world_init(struct world *world, uint64_t seed)
+void process_world_init(struct process_world *world, uint64_t seed)
 {
-	world_init_under(world, seed, NULL);
+	process_world_init_under(world, seed, NULL);
 }
 
-void manager_init(struct world *world,
+void manager_init(struct process_world *world,
 		  const struct weir_process_manager_options *options)
 {
 	assert_int_equal(weir_process_manager_init(&world->manager,
-						   world->executor, options),
+						   world->base.executor,
+						   options),
 			 0);
 	weir_actor_ref(&world->manager.actor);
 }
 
-void manager_spawn_as(struct world *world, enum weir_restart_type restart,
-		      uint64_t shutdown_ns)
+void manager_spawn_as(struct process_world *world,
+		      enum weir_restart_type restart, uint64_t shutdown_ns)
 {
 	struct weir_spawn_options options = {.name = "manager",
 					     .restart = restart,
 					     .shutdown_ns = shutdown_ns};
 
-	assert_int_equal(weir_system_spawn(world->system, WEIR_ACTOR_ID_NONE,
-					   &world->manager.actor, &options,
-					   &world->ref),
-			 0);
+	assert_int_equal(
+		weir_system_spawn(world->base.system, WEIR_ACTOR_ID_NONE,
+				  &world->manager.actor, &options, &world->ref),
+		0);
 }
 
-void manager_spawn(struct world *world, uint64_t shutdown_ns)
+void manager_spawn(struct process_world *world, uint64_t shutdown_ns)
 {
 	manager_spawn_as(world, WEIR_RESTART_TRANSIENT, shutdown_ns);
 }
 
-struct weir_process_counts counts(const struct world *world)
+struct weir_process_counts counts(const struct process_world *world)
 {
 	struct weir_process_counts counts;
 
@@ -296,7 +287,7 @@ struct weir_process_counts counts(const struct world *world)
 	return counts;
 }
 
-void check_counts(const struct world *world)
+void check_counts(const struct process_world *world)
 {
 	const struct weir_process_manager_options *options =
 		&world->manager.options;
@@ -313,7 +304,7 @@ void check_counts(const struct world *world)
 	assert_in_range(world->peak, 0, options->max);
 }
 
-void check_over(const struct world *world)
+void check_over(const struct process_world *world)
 {
 	struct weir_process_counts c = counts(world);
 	uint64_t sum = 0;
@@ -336,35 +327,30 @@ void check_over(const struct world *world)
 	assert_int_equal(world->running, 0);
 }
 
-void world_fini(struct world *world)
+void process_world_fini(struct process_world *world)
 {
 	weir_process_manager_end(&world->manager);
 	if (weir_actor_id_equal(world->ref, WEIR_ACTOR_ID_NONE))
 		weir_actor_stop(&world->manager.actor);
-	weir_system_stop(world->system);
-	weir_sim_run(world->sim);
+	world_stop(&world->base);
 	check_over(world);
 	assert_int_equal(world->released, 0);
 	weir_actor_unref(&world->manager.actor);
-	weir_sim_run(world->sim);
+	weir_sim_run(world->base.sim);
 	assert_int_equal(world->released, 1);
-	assert_true(
-		weir_completion_done(weir_system_terminated(world->system)));
-	assert_int_equal(weir_system_free(world->system), 0);
-	sim_free(world->sim);
-	assert_int_equal(world->heap.live, 0);
+	world_fini(&world->base);
 	free(world->tasks);
 }
 
-void world_new(struct world *world, uint64_t seed, uint32_t max,
-	       uint32_t buffer, size_t n_tasks, uint64_t work_ns)
+void process_world_new(struct process_world *world, uint64_t seed, uint32_t max,
+		       uint32_t buffer, size_t n_tasks, uint64_t work_ns)
 {
 	struct weir_process_manager_options options;
 
-	world_init(world, seed);
+	process_world_init(world, seed);
 	tasks_new(world, n_tasks, work_ns);
 	options = job_options(world, max, buffer);
 	manager_init(world, &options);
 	manager_spawn(world, 0);
-	weir_sim_run(world->sim);
+	weir_sim_run(world->base.sim);
 }

@@ -9,12 +9,10 @@
 #ifndef WEIR_TEST_PROCESS_KIT_H
 #define WEIR_TEST_PROCESS_KIT_H
 
-#include "actor/kit.h"
+#include "kit/world.h"
 
-#include <weir/completion.h>
 #include <weir/delay.h>
 #include <weir/process_manager.h>
-#include <weir/system.h>
 
 #include "supervision/cell.h"
 
@@ -47,11 +45,8 @@ struct task {
 	struct weir_actor_id ref; /* of its process */
 };
 
-struct world {
-	struct weir_sim *sim;
-	struct weir_executor *executor;
-	struct weir_system *system;
-	struct heap heap;
+struct process_world {
+	struct world base;
 	struct weir_process_manager manager;
 	struct weir_actor_id ref;
 	struct task *tasks;
@@ -63,28 +58,27 @@ struct world {
 	uint32_t released;
 	bool asks; /* jobs say 1 when they are to stop */
 	uint32_t asked;
-	void (*replied)(struct world *world, struct task *task);
+	void (*replied)(struct process_world *world, struct task *task);
 };
 
 struct job {
 	struct weir_process process;
 	struct weir_delay delay;
-	struct world *world;
+	struct process_world *world;
 	struct task *task;
 	struct weir_actor child; /* of one that has children */
 	bool begun, used;
 };
 
 /* The one that is run; tests are one thread. */
-extern struct world *process_the_world;
+extern struct process_world *process_the_world;
 
 struct task *task_of(struct weir_command *command);
 struct job *job_of(struct weir_actor *actor);
-uint64_t now(const struct world *world);
 
 /* --- Jobs ----------------------------------------------------------------- */
 
-void tally(struct world *world, int change);
+void tally(struct process_world *world, int change);
 uint32_t job_turns(struct weir_actor *actor, uint32_t n);
 
 /* It is part of its parent, which is held as long. */
@@ -102,15 +96,16 @@ extern const struct weir_actor_ops job_ops;
 /* --- Tasks ---------------------------------------------------------------- */
 
 /* As many tasks, all of which finish after `work_ns`. */
-void tasks_new(struct world *world, size_t n, uint64_t work_ns);
+void tasks_new(struct process_world *world, size_t n, uint64_t work_ns);
 
 /* What weir_process_manager_offer() returns. */
-int offer(struct world *world, size_t i);
+int offer(struct process_world *world, size_t i);
 
 /* So many, from the first on; how many were taken. */
-size_t offer_all(struct world *world, size_t first, size_t n);
-size_t count_outcome(const struct world *world, enum weir_outcome outcome);
-void assert_reply(const struct world *world, size_t i,
+size_t offer_all(struct process_world *world, size_t first, size_t n);
+size_t count_outcome(const struct process_world *world,
+		     enum weir_outcome outcome);
+void assert_reply(const struct process_world *world, size_t i,
 		  enum weir_outcome outcome, int code);
 
 /* --- The world ------------------------------------------------------------ */
@@ -118,33 +113,33 @@ void assert_reply(const struct world *world, size_t i,
 void manager_released(void *context);
 
 /* The usual settings, to be changed; processes are jobs. */
-struct weir_process_manager_options job_options(struct world *world,
+struct weir_process_manager_options job_options(struct process_world *world,
 						uint32_t max, uint32_t buffer);
 
 /* `strategy` is /user's, over the manager. */
-void world_init_under(struct world *world, uint64_t seed,
-		      const struct weir_strategy *strategy);
-void world_init(struct world *world, uint64_t seed);
+void process_world_init_under(struct process_world *world, uint64_t seed,
+			      const struct weir_strategy *strategy);
+void process_world_init(struct process_world *world, uint64_t seed);
 
 /* Sets the manager up; it is not spawned yet. */
-void manager_init(struct world *world,
+void manager_init(struct process_world *world,
 		  const struct weir_process_manager_options *options);
-void manager_spawn_as(struct world *world, enum weir_restart_type restart,
-		      uint64_t shutdown_ns);
-void manager_spawn(struct world *world, uint64_t shutdown_ns);
-struct weir_process_counts counts(const struct world *world);
+void manager_spawn_as(struct process_world *world,
+		      enum weir_restart_type restart, uint64_t shutdown_ns);
+void manager_spawn(struct process_world *world, uint64_t shutdown_ns);
+struct weir_process_counts counts(const struct process_world *world);
 
 /* What must hold at any time, and at rest. */
-void check_counts(const struct world *world);
+void check_counts(const struct process_world *world);
 
 /* The manager has ended: nothing is open any more. */
-void check_over(const struct world *world);
+void check_over(const struct process_world *world);
 
 /* Takes the world down, in whatever state it is. */
-void world_fini(struct world *world);
+void process_world_fini(struct process_world *world);
 
 /* A world with a manager of jobs that runs. */
-void world_new(struct world *world, uint64_t seed, uint32_t max,
-	       uint32_t buffer, size_t n_tasks, uint64_t work_ns);
+void process_world_new(struct process_world *world, uint64_t seed, uint32_t max,
+		       uint32_t buffer, size_t n_tasks, uint64_t work_ns);
 
 #endif

@@ -10,7 +10,8 @@
 
 /* --- D3.1, D3.2: running, queueing, waiting ------------------------------- */
 
-static void d3_1_run_starts_a_worker_or_says_no_at_once(struct world *world)
+static void d3_1_run_starts_a_worker_or_says_no_at_once(
+	struct pool_world *world)
 {
 	struct weir_actor_id worker = WEIR_ACTOR_ID_NONE;
 
@@ -19,7 +20,7 @@ static void d3_1_run_starts_a_worker_or_says_no_at_once(struct world *world)
 			       weir_pool_run(world->pools, "a", &world->jobs[1],
 					     &worker)),
 			 0);
-	assert_true(weir_system_is_alive(world->system, worker));
+	assert_true(weir_system_is_alive(world->base.system, worker));
 	assert_int_equal(pool_run(world, 2), 0);
 	assert_int_equal(pool_run(world, 3), -EAGAIN);
 	assert_pool(world, 0, 0);
@@ -29,7 +30,7 @@ static void d3_1_run_starts_a_worker_or_says_no_at_once(struct world *world)
 	assert_int_equal(world->running, 2);
 }
 
-static void d3_1_with_no_place_at_all_nothing_runs(struct world *world)
+static void d3_1_with_no_place_at_all_nothing_runs(struct pool_world *world)
 {
 	world->options.queue_max = 2;
 	pool_start(world, 0);
@@ -43,18 +44,18 @@ static void d3_1_with_no_place_at_all_nothing_runs(struct world *world)
 	assert_pool(world, 0, 2);
 	assert_true(cancel(world, 3));
 	assert_int_equal(queue_wait(world, 6, SECOND), -ETIMEDOUT);
-	assert_int_equal(pool_now(world), SECOND);
+	assert_int_equal(world_now(&world->base), SECOND);
 }
 
 static void d3_2_what_is_queued_starts_at_once_if_there_is_a_place(
-	struct world *world)
+	struct pool_world *world)
 {
 	pool_start(world, 3);
 	assert_int_equal(queue(world, 1), 0);
 	assert_int_equal(ask(world, 2), 0);
 	pool_settle(world);
 	assert_order(world, "1 2");
-	assert_int_equal(pool_now(world), 0);
+	assert_int_equal(world_now(&world->base), 0);
 	assert_int_equal(queue_wait(world, 3, WEIR_FOREVER), 0);
 	pool_settle(world);
 	assert_order(world, "1 2 3");
@@ -64,11 +65,11 @@ static void d3_2_what_is_queued_starts_at_once_if_there_is_a_place(
 static void worker_is_there(struct job *job)
 {
 	assert_int_equal(job->rc, 0);
-	assert_true(weir_system_is_alive(job->world->system, job->worker));
+	assert_true(weir_system_is_alive(job->world->base.system, job->worker));
 }
 
 static void d3_2_who_asks_is_told_when_its_worker_was_spawned(
-	struct world *world)
+	struct pool_world *world)
 {
 	world->in_started = worker_is_there;
 	pool_start(world, 1);
@@ -81,20 +82,21 @@ static void d3_2_who_asks_is_told_when_its_worker_was_spawned(
 	assert_int_equal(world->jobs[2].rc, 0);
 }
 
-static void d3_2_queue_wait_waits_for_its_worker(struct world *world)
+static void d3_2_queue_wait_waits_for_its_worker(struct pool_world *world)
 {
 	pool_start(world, 1);
 	world->jobs[1].work_ns = 7 * MS;
 	world->jobs[2].work_ns = 10 * MS;
 	assert_int_equal(pool_run(world, 1), 0);
 	assert_int_equal(queue_wait(world, 2, WEIR_FOREVER), 0);
-	assert_int_equal(pool_now(world), 7 * MS);
-	assert_true(weir_system_is_alive(world->system, world->jobs[2].worker));
+	assert_int_equal(world_now(&world->base), 7 * MS);
+	assert_true(weir_system_is_alive(world->base.system,
+					 world->jobs[2].worker));
 	/* Who waits too short a time leaves the queue. */
 	assert_int_equal(queue_wait(world, 3, 2 * MS), -ETIMEDOUT);
 	assert_int_equal(queue_wait(world, 4, 0), -ETIMEDOUT);
 	assert_int_equal(queue_wait(world, 5, SECOND), 0);
-	assert_int_equal(pool_now(world), 17 * MS);
+	assert_int_equal(world_now(&world->base), 17 * MS);
 	pool_settle(world);
 	assert_order(world, "1 2 5");
 }
@@ -102,13 +104,13 @@ static void d3_2_queue_wait_waits_for_its_worker(struct world *world)
 /* In a slice: nothing may wait there. */
 static void wait_in_slice(struct job *job)
 {
-	struct world *world = job->world;
+	struct pool_world *world = job->world;
 
 	if (job == &world->jobs[1])
 		assert_int_equal(queue_wait(world, 2, WEIR_FOREVER), -EDEADLK);
 }
 
-static void d3_2_a_turn_may_not_wait(struct world *world)
+static void d3_2_a_turn_may_not_wait(struct pool_world *world)
 {
 	world->in_pre_start = wait_in_slice;
 	pool_start(world, 2);
@@ -118,7 +120,7 @@ static void d3_2_a_turn_may_not_wait(struct world *world)
 	assert_int_equal(world->jobs[2].back, 1);
 }
 
-static void d3_2_who_waits_for_ever_in_vain_is_told(struct world *world)
+static void d3_2_who_waits_for_ever_in_vain_is_told(struct pool_world *world)
 {
 	pool_start(world, 1);
 	assert_int_equal(pool_run(world, 1), 0);
@@ -128,7 +130,7 @@ static void d3_2_who_waits_for_ever_in_vain_is_told(struct world *world)
 	assert_pool(world, 0, 0);
 }
 
-static void e12_the_queue_is_bounded(struct world *world)
+static void e12_the_queue_is_bounded(struct pool_world *world)
 {
 	size_t i;
 
@@ -145,7 +147,8 @@ static void e12_the_queue_is_bounded(struct world *world)
 	assert_int_equal(queue(world, 25), -ENOBUFS);
 }
 
-static void e12_beyond_the_bound_the_new_job_may_be_dropped(struct world *world)
+static void e12_beyond_the_bound_the_new_job_may_be_dropped(
+	struct pool_world *world)
 {
 	world->options.queue_max = 2;
 	world->options.overflow = WEIR_OVERFLOW_DROP_NEW;
@@ -172,7 +175,7 @@ static void e12_beyond_the_bound_the_new_job_may_be_dropped(struct world *world)
 	assert_order(world, "1 2 3");
 }
 
-static void e12_or_the_one_that_has_waited_longest(struct world *world)
+static void e12_or_the_one_that_has_waited_longest(struct pool_world *world)
 {
 	world->options.queue_max = 2;
 	world->options.overflow = WEIR_OVERFLOW_DROP_HEAD;
@@ -199,7 +202,7 @@ static void e12_or_the_one_that_has_waited_longest(struct world *world)
 	assert_order(world, "1 4 5");
 }
 
-static void e12_it_says_what_it_does_beyond_the_bound(struct world *world)
+static void e12_it_says_what_it_does_beyond_the_bound(struct pool_world *world)
 {
 	static const enum weir_overflow others[] = {WEIR_OVERFLOW_DROP_TAIL,
 						    WEIR_OVERFLOW_DROP_ALL,
@@ -216,7 +219,7 @@ static void e12_it_says_what_it_does_beyond_the_bound(struct world *world)
 	}
 }
 
-static void e12_the_bound_is_a_setting(struct world *world)
+static void e12_the_bound_is_a_setting(struct pool_world *world)
 {
 	struct weir_pool_options options = world->options;
 	size_t i;
@@ -239,7 +242,7 @@ static void e12_the_bound_is_a_setting(struct world *world)
 
 /* --- D3.3, D3.4: the order ------------------------------------------------ */
 
-static void d3_3_the_end_of_a_worker_starts_the_next(struct world *world)
+static void d3_3_the_end_of_a_worker_starts_the_next(struct pool_world *world)
 {
 	static const enum how hows[] = {WAITS, FAILS, FATAL, CRASHES};
 	size_t i;
@@ -255,7 +258,7 @@ static void d3_3_the_end_of_a_worker_starts_the_next(struct world *world)
 		if (world->jobs[i].how == CRASHES)
 			continue;
 		if (i == 1)
-			weir_system_stop_actor(world->system,
+			weir_system_stop_actor(world->base.system,
 					       world->jobs[i].worker);
 		else
 			pool_tell(world, i);
@@ -267,18 +270,18 @@ static void d3_3_the_end_of_a_worker_starts_the_next(struct world *world)
 	assert_int_equal(pool_counts(world).restarts, 0);
 }
 
-static void d3_3_while_somebody_waits_nobody_runs(struct world *world)
+static void d3_3_while_somebody_waits_nobody_runs(struct pool_world *world)
 {
 	struct weir_pool_counts c;
 	size_t next = 50, free_and_queued = 0, i;
 
 	pool_start(world, 2);
 	for (i = 1; i <= 20; i++) {
-		world->jobs[i].work_ns = (1 + weir_sim_random(world->sim, 3)) *
-					 MS;
+		world->jobs[i].work_ns =
+			(1 + weir_sim_random(world->base.sim, 3)) * MS;
 		assert_int_equal(queue(world, i), 0);
 	}
-	while (weir_sim_step(world->sim)) {
+	while (weir_sim_step(world->base.sim)) {
 		c = pool_counts(world);
 		free_and_queued += c.free && c.queued;
 		assert_in_range(world->running, 0, 2);
@@ -294,13 +297,13 @@ static void d3_3_while_somebody_waits_nobody_runs(struct world *world)
 /* The server makes the worker of 2: the only place is that one's. */
 static void run_beside(struct job *job)
 {
-	struct world *world = job->world;
+	struct pool_world *world = job->world;
 
 	if (job == &world->jobs[2])
 		assert_int_equal(pool_run(world, 3), -EAGAIN);
 }
 
-static void d3_3_who_has_its_turn_keeps_its_place(struct world *world)
+static void d3_3_who_has_its_turn_keeps_its_place(struct pool_world *world)
 {
 	world->in_make = run_beside;
 	pool_start(world, 1);
@@ -313,7 +316,7 @@ static void d3_3_who_has_its_turn_keeps_its_place(struct world *world)
 	assert_int_equal(world->jobs[3].back, 1);
 }
 
-static void d3_4_the_queue_starts_in_order(struct world *world)
+static void d3_4_the_queue_starts_in_order(struct pool_world *world)
 {
 	pool_start(world, 2);
 	assert_int_equal(pool_run(world, 1), 0);
@@ -340,7 +343,7 @@ static void d3_4_the_queue_starts_in_order(struct world *world)
 }
 
 /* More than the server starts in one slice. */
-static void d3_4_a_long_queue_starts_in_order(struct world *world)
+static void d3_4_a_long_queue_starts_in_order(struct pool_world *world)
 {
 	size_t i;
 
@@ -355,13 +358,14 @@ static void d3_4_a_long_queue_starts_in_order(struct world *world)
 
 /* --- D3.5, D3.6: ends that nobody expects --------------------------------- */
 
-static void d3_5_a_worker_that_is_killed_frees_its_place(struct world *world)
+static void d3_5_a_worker_that_is_killed_frees_its_place(
+	struct pool_world *world)
 {
 	pool_start(world, 1);
 	assert_int_equal(pool_run(world, 1), 0);
 	pool_settle(world);
-	assert_int_equal(weir_system_kill(world->system, world->jobs[1].worker),
-			 0);
+	assert_int_equal(
+		weir_system_kill(world->base.system, world->jobs[1].worker), 0);
 	pool_settle(world);
 	assert_pool(world, 1, 0);
 	/* Also one that has not begun. */
@@ -369,7 +373,7 @@ static void d3_5_a_worker_that_is_killed_frees_its_place(struct world *world)
 			       weir_pool_run(world->pools, "a", &world->jobs[2],
 					     &world->jobs[2].worker)),
 			 0);
-	assert_int_equal(weir_system_stop_actor(world->system,
+	assert_int_equal(weir_system_stop_actor(world->base.system,
 						world->jobs[2].worker),
 			 0);
 	pool_settle(world);
@@ -377,7 +381,8 @@ static void d3_5_a_worker_that_is_killed_frees_its_place(struct world *world)
 	assert_int_equal(world->jobs[2].had, 1);
 }
 
-static void d3_5_fifty_crashes_are_nobody_elses_business(struct world *world)
+static void d3_5_fifty_crashes_are_nobody_elses_business(
+	struct pool_world *world)
 {
 	static const enum how hows[] = {FAILS, FATAL, CRASHES};
 	struct weir_actor_id server, workers;
@@ -396,8 +401,8 @@ static void d3_5_fifty_crashes_are_nobody_elses_business(struct world *world)
 	assert_pool(world, 2, 0);
 	assert_true(weir_actor_id_equal(server, at_path(world, SERVER)));
 	assert_true(weir_actor_id_equal(workers, at_path(world, WORKERS)));
-	assert_int_equal(weir_system_restarts(world->system, server), 0);
-	assert_int_equal(weir_system_restarts(world->system, workers), 0);
+	assert_int_equal(weir_system_restarts(world->base.system, server), 0);
+	assert_int_equal(weir_system_restarts(world->base.system, workers), 0);
 }
 
 static void ask_for_another(struct job *job)
@@ -407,7 +412,8 @@ static void ask_for_another(struct job *job)
 }
 
 /* Who asked is an actor that has ended: the job is the pool's. */
-static void d3_6_the_job_of_one_that_has_gone_still_runs(struct world *world)
+static void d3_6_the_job_of_one_that_has_gone_still_runs(
+	struct pool_world *world)
 {
 	world->in_pre_start = ask_for_another;
 	pool_start(world, 1);
@@ -415,13 +421,13 @@ static void d3_6_the_job_of_one_that_has_gone_still_runs(struct world *world)
 	pool_settle(world);
 	assert_pool(world, 0, 1);
 	pool_end(world, 1);
-	assert_false(
-		weir_system_is_alive(world->system, world->jobs[1].worker));
+	assert_false(weir_system_is_alive(world->base.system,
+					  world->jobs[1].worker));
 	assert_order(world, "1 2");
 	assert_int_equal(world->jobs[2].told, 1);
 }
 
-static void d3_6_who_cancels_has_its_job_back(struct world *world)
+static void d3_6_who_cancels_has_its_job_back(struct pool_world *world)
 {
 	size_t i;
 
@@ -450,7 +456,7 @@ static void d3_6_who_cancels_has_its_job_back(struct world *world)
 }
 
 /* However many have come and gone, the queue is as long as those that wait. */
-static void d3_6_who_cancels_leaves_nothing_behind(struct world *world)
+static void d3_6_who_cancels_leaves_nothing_behind(struct pool_world *world)
 {
 	size_t bytes = 0, i;
 
@@ -459,13 +465,13 @@ static void d3_6_who_cancels_leaves_nothing_behind(struct world *world)
 	pool_settle(world);
 	for (i = 0; i < 1000; i++) {
 		if (i == 100)
-			bytes = world->heap.bytes;
+			bytes = world->base.heap.bytes;
 		if (i < 8)
 			assert_int_equal(ask(world, 2 + i), 0);
 		assert_int_equal(ask(world, 30), 0);
 		assert_true(cancel(world, 30));
 	}
-	assert_int_equal(world->heap.bytes, bytes);
+	assert_int_equal(world->base.heap.bytes, bytes);
 	/* Those who have stayed can still go. */
 	assert_true(cancel(world, 5));
 	pool_end(world, 1);
@@ -477,7 +483,7 @@ static void d3_6_who_cancels_leaves_nothing_behind(struct world *world)
 
 /* --- E11: workers that do not come to be ---------------------------------- */
 
-static void e11_who_runs_gets_the_error(struct world *world)
+static void e11_who_runs_gets_the_error(struct pool_world *world)
 {
 	world->jobs[1].how = NOT_MADE;
 	world->jobs[2].how = NO_WORKER;
@@ -493,7 +499,7 @@ static void e11_who_runs_gets_the_error(struct world *world)
 }
 
 static void e11_who_asks_gets_the_error_and_the_next_its_turn(
-	struct world *world)
+	struct pool_world *world)
 {
 	world->jobs[2].how = NOT_MADE;
 	world->jobs[3].how = NO_SPAWN;
@@ -519,7 +525,7 @@ static void e11_who_asks_gets_the_error_and_the_next_its_turn(
 	assert_pool(world, 1, 0);
 }
 
-static void e11_one_that_fails_to_start_has_ended(struct world *world)
+static void e11_one_that_fails_to_start_has_ended(struct pool_world *world)
 {
 	struct weir_pool_counts c;
 
@@ -541,14 +547,14 @@ static void e11_one_that_fails_to_start_has_ended(struct world *world)
  * back goes to who waits. */
 static void queue_beside(struct job *job)
 {
-	struct world *world = job->world;
+	struct pool_world *world = job->world;
 
 	if (job == &world->jobs[1])
 		assert_int_equal(queue(world, 2), 0);
 }
 
 static void e11_a_place_that_is_given_back_goes_to_who_waits(
-	struct world *world)
+	struct pool_world *world)
 {
 	world->in_make = queue_beside;
 	world->jobs[1].how = NOT_MADE;

@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "process/pool_kit.h"
 
-struct world pool_the_world;
-
-uint64_t pool_now(const struct world *world)
-{
-	return weir_executor_now(world->executor);
-}
+struct pool_world pool_the_world;
 
 /* --- Workers -------------------------------------------------------------- */
 
@@ -34,7 +29,7 @@ int worker_pre_start(struct weir_actor *actor)
 {
 	struct worker *self = worker_of(actor);
 	struct job *job = self->job;
-	struct world *world = job->world;
+	struct pool_world *world = job->world;
 
 	job->worker = weir_actor_self(actor);
 	assert_false(job->begun);
@@ -52,7 +47,7 @@ int worker_pre_start(struct weir_actor *actor)
 
 static int worker_stopping(struct weir_actor *actor)
 {
-	struct world *world = worker_of(actor)->job->world;
+	struct pool_world *world = worker_of(actor)->job->world;
 
 	world->asked++;
 	return world->stubborn;
@@ -79,7 +74,7 @@ void worker_released(struct weir_actor *actor)
 
 static int job_make(void *item, struct weir_actor **actor, void *context)
 {
-	struct world *world = context;
+	struct pool_world *world = context;
 	struct job *job = item;
 	struct worker *self;
 
@@ -110,8 +105,9 @@ static int job_make(void *item, struct weir_actor **actor, void *context)
 		.released = worker_released,
 		.lifecycle = &self->lifecycle,
 	};
-	assert_int_equal(
-		weir_actor_init(&self->actor, &self->ops, world->executor), 0);
+	assert_int_equal(weir_actor_init(&self->actor, &self->ops,
+					 world->base.executor),
+			 0);
 	assert_int_equal(weir_delay_init(&self->delay, &self->actor), 0);
 	job->at = ++world->made;
 	*actor = &self->actor;
@@ -152,21 +148,21 @@ int given(struct job *job, int rc)
 	return rc;
 }
 
-int pool_run(struct world *world, size_t i)
+int pool_run(struct pool_world *world, size_t i)
 {
 	struct job *job = &world->jobs[i];
 
 	return given(job, weir_pool_run(world->pools, "a", job, NULL));
 }
 
-int queue(struct world *world, size_t i)
+int queue(struct pool_world *world, size_t i)
 {
 	struct job *job = &world->jobs[i];
 
 	return given(job, weir_pool_queue(world->pools, "a", job));
 }
 
-int ask(struct world *world, size_t i)
+int ask(struct pool_world *world, size_t i)
 {
 	struct job *job = &world->jobs[i];
 
@@ -175,7 +171,7 @@ int ask(struct world *world, size_t i)
 						&job->request));
 }
 
-bool cancel(struct world *world, size_t i)
+bool cancel(struct pool_world *world, size_t i)
 {
 	struct job *job = &world->jobs[i];
 	bool cancelled = weir_pool_cancel(world->pools, &job->request);
@@ -184,7 +180,7 @@ bool cancel(struct world *world, size_t i)
 	return cancelled;
 }
 
-int queue_wait(struct world *world, size_t i, uint64_t timeout_ns)
+int queue_wait(struct pool_world *world, size_t i, uint64_t timeout_ns)
 {
 	struct job *job = &world->jobs[i];
 
@@ -192,30 +188,30 @@ int queue_wait(struct world *world, size_t i, uint64_t timeout_ns)
 					       timeout_ns, &job->worker));
 }
 
-void pool_settle(struct world *world)
+void pool_settle(struct pool_world *world)
 {
-	while (weir_sim_step(world->sim))
-		assert_true(!world->system ||
-			    weir__system_check(world->system));
+	while (weir_sim_step(world->base.sim))
+		assert_true(!world->base.system ||
+			    weir__system_check(world->base.system));
 }
 
-void pool_tell(struct world *world, size_t i)
+void pool_tell(struct pool_world *world, size_t i)
 {
 	struct weir_actor *actor =
-		weir_system_actor(world->system, world->jobs[i].worker);
+		weir_system_actor(world->base.system, world->jobs[i].worker);
 
 	assert_non_null(actor);
 	weir_actor_signal(actor);
 	weir_actor_unref(actor);
 }
 
-void pool_end(struct world *world, size_t i)
+void pool_end(struct pool_world *world, size_t i)
 {
 	pool_tell(world, i);
 	pool_settle(world);
 }
 
-const char *order(const struct world *world)
+const char *order(const struct pool_world *world)
 {
 	static char text[4 * JOBS];
 	size_t length = 0, i;
@@ -231,7 +227,7 @@ const char *order(const struct world *world)
 	return text;
 }
 
-struct weir_pool_counts pool_counts(struct world *world)
+struct weir_pool_counts pool_counts(struct pool_world *world)
 {
 	struct weir_pool_counts counts;
 
@@ -241,28 +237,29 @@ struct weir_pool_counts pool_counts(struct world *world)
 
 /* --- The tree ------------------------------------------------------------- */
 
-struct weir_actor_id at_path(struct world *world, const char *path)
+struct weir_actor_id at_path(struct pool_world *world, const char *path)
 {
-	return weir_system_lookup(world->system, path);
+	return weir_system_lookup(world->base.system, path);
 }
 
-void crash(struct world *world, const char *path)
+void crash(struct pool_world *world, const char *path)
 {
-	assert_int_equal(weir_system_kill(world->system, at_path(world, path)),
-			 0);
+	assert_int_equal(
+		weir_system_kill(world->base.system, at_path(world, path)), 0);
 	pool_settle(world);
 }
 
 void stop_done(struct weir_graceful_stop *stop, int rc)
 {
-	struct world *world = weir_container_of(stop, struct world, stop);
+	struct pool_world *world =
+		weir_container_of(stop, struct pool_world, stop);
 
 	assert_int_equal(rc, 0);
 	world->stops++;
-	world->stopped_ns = pool_now(world);
+	world->stopped_ns = world_now(&world->base);
 }
 
-int stop_pool(struct world *world)
+int stop_pool(struct pool_world *world)
 {
 	world->stop.done = stop_done;
 	return weir_pool_stop_async(world->pools, "a", &world->stop);
@@ -270,15 +267,12 @@ int stop_pool(struct world *world)
 
 /* --- The world ------------------------------------------------------------ */
 
-void pool_world_init(struct world *world, uint64_t seed)
+void pool_world_init(struct pool_world *world, uint64_t seed)
 {
-	struct weir_executor_options options = {
-		.allocator = &world->heap.allocator,
-	};
 	size_t i;
 
 	memset(world, 0, sizeof(*world));
-	heap_init(&world->heap, 0);
+	world_init(&world->base, seed, 0);
 	for (i = 1; i <= JOBS; i++)
 		world->jobs[i].world = world;
 	world->items = (struct weir_items){
@@ -291,24 +285,24 @@ void pool_world_init(struct world *world, uint64_t seed)
 		.context = world,
 		.jobs = &world->items,
 	};
-	assert_int_equal(weir_sim_new(&world->sim, seed, &options), 0);
-	world->executor = weir_sim_executor(world->sim);
 }
 
-void pool_world_open(struct world *world)
+void pool_world_open(struct pool_world *world)
 {
-	assert_int_equal(weir_system_new(&world->system, world->executor, NULL),
+	assert_int_equal(weir_system_new(&world->base.system,
+					 world->base.executor, NULL),
 			 0);
-	assert_int_equal(weir_pools_new(&world->pools, world->system, NULL), 0);
+	assert_int_equal(
+		weir_pools_new(&world->pools, world->base.system, NULL), 0);
 }
 
-void pool_start(struct world *world, uint32_t limit)
+void pool_start(struct pool_world *world, uint32_t limit)
 {
 	world->options.limit = limit;
 	assert_int_equal(weir_pool_start(world->pools, &world->options), 0);
 }
 
-void check_jobs(const struct world *world)
+void check_jobs(const struct pool_world *world)
 {
 	const struct job *job;
 
@@ -321,17 +315,15 @@ void check_jobs(const struct world *world)
 	assert_int_equal(world->running, 0);
 }
 
-void pool_world_fini(struct world *world)
+void pool_world_fini(struct pool_world *world)
 {
 	weir_pools_stop(world->pools);
 	pool_settle(world);
 	assert_int_equal(weir_pools_free(world->pools), 0);
-	weir_system_stop(world->system);
+	weir_system_stop(world->base.system);
 	pool_settle(world);
-	assert_int_equal(weir_system_free(world->system), 0);
+	world_fini(&world->base);
 	check_jobs(world);
-	sim_free(world->sim);
-	assert_int_equal(world->heap.live, 0);
 }
 
 /* --- Rules ---------------------------------------------------------------- */

@@ -8,9 +8,8 @@
 #ifndef WEIR_TEST_PROCESS_POOL_KIT_H
 #define WEIR_TEST_PROCESS_POOL_KIT_H
 
-#include "actor/kit.h"
+#include "kit/world.h"
 
-#include <weir/completion.h>
 #include <weir/delay.h>
 #include <weir/worker_pool.h>
 
@@ -32,11 +31,11 @@ enum how {
 	N_HOWS,
 };
 
-struct world;
+struct pool_world;
 
 struct job {
 	struct weir_pool_request request;
-	struct world *world;
+	struct pool_world *world;
 	enum how how;
 	uint64_t work_ns; /* 0: until it is told */
 	/* what has come of it */
@@ -48,11 +47,8 @@ struct job {
 	struct weir_actor_id worker;
 };
 
-struct world {
-	struct weir_sim *sim;
-	struct weir_executor *executor;
-	struct weir_system *system;
-	struct heap heap;
+struct pool_world {
+	struct world base;
 	struct weir_pools *pools;
 	struct weir_pool_options options;
 	struct weir_items items;
@@ -79,9 +75,7 @@ struct worker {
 	bool begun;
 };
 
-extern struct world pool_the_world;
-
-uint64_t pool_now(const struct world *world);
+extern struct pool_world pool_the_world;
 
 /* --- Workers -------------------------------------------------------------- */
 
@@ -96,24 +90,24 @@ void worker_released(struct weir_actor *actor);
 
 /* What the call has returned: on an error the job is back. */
 int given(struct job *job, int rc);
-int pool_run(struct world *world, size_t i);
-int queue(struct world *world, size_t i);
-int ask(struct world *world, size_t i);
-bool cancel(struct world *world, size_t i);
-int queue_wait(struct world *world, size_t i, uint64_t timeout_ns);
-void pool_settle(struct world *world);
+int pool_run(struct pool_world *world, size_t i);
+int queue(struct pool_world *world, size_t i);
+int ask(struct pool_world *world, size_t i);
+bool cancel(struct pool_world *world, size_t i);
+int queue_wait(struct pool_world *world, size_t i, uint64_t timeout_ns);
+void pool_settle(struct pool_world *world);
 
 /* Lets the worker of that job end. */
-void pool_tell(struct world *world, size_t i);
-void pool_end(struct world *world, size_t i);
+void pool_tell(struct pool_world *world, size_t i);
+void pool_end(struct pool_world *world, size_t i);
 
 /* The jobs that have started, in the order of their turns. */
-const char *order(const struct world *world);
+const char *order(const struct pool_world *world);
 
 #define assert_order(world, expected) \
 	assert_string_equal(order(world), expected)
 
-struct weir_pool_counts pool_counts(struct world *world);
+struct weir_pool_counts pool_counts(struct pool_world *world);
 
 /* Free places, those that wait. */
 #define assert_pool(world, n_free, n_queued) \
@@ -126,34 +120,34 @@ struct weir_pool_counts pool_counts(struct world *world);
 
 /* --- The tree ------------------------------------------------------------- */
 
-struct weir_actor_id at_path(struct world *world, const char *path);
+struct weir_actor_id at_path(struct pool_world *world, const char *path);
 
 #define SERVER "/user/pools/a/server"
 #define WORKERS "/user/pools/a/workers"
 
 /* That actor fails, and what follows happens. */
-void crash(struct world *world, const char *path);
+void crash(struct pool_world *world, const char *path);
 void stop_done(struct weir_graceful_stop *stop, int rc);
-int stop_pool(struct world *world);
+int stop_pool(struct pool_world *world);
 
 /* --- The world ------------------------------------------------------------ */
 
 /* Without pools, but for those that follow. */
-void pool_world_init(struct world *world, uint64_t seed);
-void pool_world_open(struct world *world);
+void pool_world_init(struct pool_world *world, uint64_t seed);
+void pool_world_open(struct pool_world *world);
 
 /* A pool "a" of so many places. */
-void pool_start(struct world *world, uint32_t limit);
-void check_jobs(const struct world *world);
+void pool_start(struct pool_world *world, uint32_t limit);
+void check_jobs(const struct pool_world *world);
 
 /* It all ends, in whatever state it is. */
-void pool_world_fini(struct world *world);
+void pool_world_fini(struct pool_world *world);
 
 /* --- Rules ---------------------------------------------------------------- */
 
 /* A test that is run once for each seed, in a world that is ended for it. */
 struct rule {
-	void (*run)(struct world *world);
+	void (*run)(struct pool_world *world);
 };
 
 void pool_over_seeds(void **state);

@@ -13,12 +13,12 @@
 
 static const struct weir_limit any = {.max = -1};
 
-static uint64_t draw(struct world *world, uint64_t bound)
+static uint64_t draw(struct pool_world *world, uint64_t bound)
 {
-	return weir_sim_random(world->sim, bound);
+	return weir_sim_random(world->base.sim, bound);
 }
 
-static void draw_job(struct world *world, struct job *job)
+static void draw_job(struct pool_world *world, struct job *job)
 {
 	static const enum how hows[] = {
 		WAITS,	 WAITS,	   WAITS,     FAILS,	FATAL,
@@ -29,7 +29,7 @@ static void draw_job(struct world *world, struct job *job)
 	job->work_ns = draw(world, 4) ? (1 + draw(world, 5)) * MS : 0;
 }
 
-static void draw_pool(struct world *world)
+static void draw_pool(struct pool_world *world)
 {
 	world->options.limit = (uint32_t)draw(world, 5);
 	world->options.queue_max = (uint32_t)draw(world, 40);
@@ -39,27 +39,28 @@ static void draw_pool(struct world *world)
 	(void)weir_pool_start(world->pools, &world->options);
 }
 
-static void draw_crash(struct world *world)
+static void draw_crash(struct pool_world *world)
 {
 	static const char *const paths[] = {SERVER, WORKERS, "/user/pools/a"};
 	struct weir_actor_id ref = at_path(world, paths[draw(world, 3)]);
 
 	switch (draw(world, 12)) {
 	case 0:
-		(void)weir_system_stop_actor(world->system, ref);
+		(void)weir_system_stop_actor(world->base.system, ref);
 		break;
 	case 1:
-		(void)weir_system_poison(world->system, ref);
+		(void)weir_system_poison(world->base.system, ref);
 		break;
 	default:
-		(void)weir_system_kill(world->system, ref);
+		(void)weir_system_kill(world->base.system, ref);
 	}
 }
 
-static void draw_end(struct world *world)
+static void draw_end(struct pool_world *world)
 {
 	struct weir_actor_id worker = world->jobs[1 + draw(world, JOBS)].worker;
-	struct weir_actor *actor = weir_system_actor(world->system, worker);
+	struct weir_actor *actor =
+		weir_system_actor(world->base.system, worker);
 
 	if (!actor)
 		return;
@@ -68,15 +69,15 @@ static void draw_end(struct world *world)
 		weir_actor_signal(actor);
 		break;
 	case 1:
-		(void)weir_system_kill(world->system, worker);
+		(void)weir_system_kill(world->base.system, worker);
 		break;
 	default:
-		(void)weir_system_stop_actor(world->system, worker);
+		(void)weir_system_stop_actor(world->base.system, worker);
 	}
 	weir_actor_unref(actor);
 }
 
-static void draw_action(struct world *world, size_t *next)
+static void draw_action(struct pool_world *world, size_t *next)
 {
 	uint64_t action = draw(world, 20);
 
@@ -97,13 +98,14 @@ static void draw_action(struct world *world, size_t *next)
 	} else if (action == 17) {
 		draw_pool(world);
 	} else {
-		weir_sim_run_until(world->sim,
-				   pool_now(world) + draw(world, 3) * MS,
+		weir_sim_run_until(world->base.sim,
+				   world_now(&world->base) +
+					   draw(world, 3) * MS,
 				   draw(world, 20));
 	}
 }
 
-static void check_counts(struct world *world)
+static void check_counts(struct pool_world *world)
 {
 	struct weir_pool_counts c;
 
@@ -118,7 +120,7 @@ static void check_counts(struct world *world)
 /*
  * At rest every place is free or a worker's, and nobody waits for a free one.
  */
-static void check_rest(struct world *world)
+static void check_rest(struct pool_world *world)
 {
 	struct weir_pool_counts c;
 
@@ -130,7 +132,8 @@ static void check_rest(struct world *world)
 	assert_true(!c.queued || !c.free);
 }
 
-static void d3_3_places_and_jobs_agree_whatever_happens(struct world *world)
+static void d3_3_places_and_jobs_agree_whatever_happens(
+	struct pool_world *world)
 {
 	size_t next = 1;
 	int i;
@@ -141,15 +144,15 @@ static void d3_3_places_and_jobs_agree_whatever_happens(struct world *world)
 		check_counts(world);
 		if (draw(world, 30) == 0)
 			check_rest(world);
-		while (draw(world, 3) && weir_sim_step(world->sim))
-			assert_true(weir__system_check(world->system));
+		while (draw(world, 3) && weir_sim_step(world->base.sim))
+			assert_true(weir__system_check(world->base.system));
 	}
 	check_rest(world);
 }
 
 /* --- Without memory ------------------------------------------------------- */
 
-static void play(struct world *world)
+static void play(struct pool_world *world)
 {
 	size_t i;
 
@@ -165,12 +168,13 @@ static void play(struct world *world)
 		(void)(i % 2 ? queue : ask)(world, i);
 	pool_settle(world);
 	for (i = 1; i <= 10; i++)
-		(void)weir_system_stop_actor(world->system,
+		(void)weir_system_stop_actor(world->base.system,
 					     world->jobs[i].worker);
 	(void)cancel(world, 20);
 	pool_settle(world);
 	for (i = 41; i <= 44; i++) {
-		(void)weir_system_kill(world->system, at_path(world, SERVER));
+		(void)weir_system_kill(world->base.system,
+				       at_path(world, SERVER));
 		pool_settle(world);
 		(void)pool_run(world, i);
 	}
@@ -187,28 +191,28 @@ static void play(struct world *world)
 }
 
 /* True: an allocation was left to fail. */
-static bool play_without(struct world *world, size_t fail)
+static bool play_without(struct pool_world *world, size_t fail)
 {
 	int rc;
 
 	pool_world_init(world, fail);
-	world->heap.calls = 0;
-	world->heap.fail = fail;
-	rc = weir_system_new(&world->system, world->executor, NULL);
+	world->base.heap.calls = 0;
+	world->base.heap.fail = fail;
+	rc = weir_system_new(&world->base.system, world->base.executor, NULL);
 	if (rc == 0)
-		rc = weir_pools_new(&world->pools, world->system, NULL);
+		rc = weir_pools_new(&world->pools, world->base.system, NULL);
 	if (rc == 0)
 		play(world);
 	else
 		assert_int_equal(rc, -ENOMEM);
 	if (rc == 0)
 		assert_true(world->jobs[1].given == 1);
-	if (world->heap.calls < fail) {
+	if (world->base.heap.calls < fail) {
 		assert_order(world, "1 2 3 6 7 8 41 42 43 44 45 46 65");
 		assert_int_equal(world->stops, 1);
 	}
-	rc = world->heap.calls >= fail;
-	world->heap.fail = 0;
+	rc = world->base.heap.calls >= fail;
+	world->base.heap.fail = 0;
 	pool_settle(world);
 	pool_world_fini(world);
 	return rc;

@@ -7,12 +7,12 @@
  */
 #include "process/kit.h"
 
-static struct world world;
+static struct process_world world;
 
 /* Runs until nothing happens at this time any more. */
 static void settle(void)
 {
-	weir_sim_run_until(world.sim, now(&world), UINT64_MAX);
+	weir_sim_run_until(world.base.sim, world_now(&world.base), UINT64_MAX);
 }
 
 static void a4_4_each_command_has_a_process_that_is_a_child(void **state)
@@ -21,21 +21,24 @@ static void a4_4_each_command_has_a_process_that_is_a_child(void **state)
 	char path[64];
 
 	(void)state;
-	world_new(&world, 1, 4, 0, 3, SECOND);
+	process_world_new(&world, 1, 4, 0, 3, SECOND);
 	world.tasks[1].command.id = "one";
 	assert_int_equal(offer_all(&world, 0, 3), 3);
 	settle();
-	assert_int_equal(
-		weir_system_children(world.system, world.ref, children, 4), 3);
+	assert_int_equal(weir_system_children(world.base.system, world.ref,
+					      children, 4),
+			 3);
 	assert_true(weir_actor_id_equal(children[1], world.tasks[1].ref));
 	assert_true(weir_actor_id_equal(
-		world.ref, weir_system_parent(world.system, children[1])));
-	assert_true(weir_system_path(world.system, children[1], path, 64) > 0);
+		world.ref, weir_system_parent(world.base.system, children[1])));
+	assert_true(weir_system_path(world.base.system, children[1], path, 64) >
+		    0);
 	assert_memory_equal(path, "/user/manager/$", 15);
-	weir_sim_run(world.sim);
-	assert_int_equal(
-		weir_system_children(world.system, world.ref, children, 4), 0);
-	world_fini(&world);
+	weir_sim_run(world.base.sim);
+	assert_int_equal(weir_system_children(world.base.system, world.ref,
+					      children, 4),
+			 0);
+	process_world_fini(&world);
 }
 
 static struct weir_actor_id found;
@@ -53,7 +56,7 @@ static void a4_4_the_owner_finds_it_by_its_id(void **state)
 	struct weir_process_manager_options options;
 
 	(void)state;
-	world_init(&world, 1);
+	process_world_init(&world, 1);
 	tasks_new(&world, 2, SECOND);
 	options = job_options(&world, 2, 0);
 	options.demand = look_for_one;
@@ -65,7 +68,7 @@ static void a4_4_the_owner_finds_it_by_its_id(void **state)
 	assert_int_equal(offer_all(&world, 0, 2), 2);
 	settle();
 	assert_true(weir_actor_id_equal(found, world.tasks[0].ref));
-	weir_sim_run_until(world.sim, 1500 * MS, UINT64_MAX);
+	weir_sim_run_until(world.base.sim, 1500 * MS, UINT64_MAX);
 	assert_true(weir_actor_id_equal(found, WEIR_ACTOR_ID_NONE));
 	/* and nobody else does */
 	assert_true(weir_actor_id_equal(
@@ -73,7 +76,7 @@ static void a4_4_the_owner_finds_it_by_its_id(void **state)
 		WEIR_ACTOR_ID_NONE));
 	assert_true(weir_actor_id_equal(weir_process_manager_find(NULL, "one"),
 					WEIR_ACTOR_ID_NONE));
-	world_fini(&world);
+	process_world_fini(&world);
 }
 
 /* Whatever becomes of it, the one place is free again. */
@@ -81,12 +84,12 @@ static void ends_as(enum how how, enum weir_outcome outcome, int code)
 {
 	size_t i;
 
-	world_new(&world, 1 + how, 1, 0, 20, MS);
+	process_world_new(&world, 1 + how, 1, 0, 20, MS);
 	for (i = 0; i < 20; i++) {
 		if (i % 2 == 0)
 			world.tasks[i].how = how;
 		assert_int_equal(offer(&world, i), 0);
-		weir_sim_run(world.sim);
+		weir_sim_run(world.base.sim);
 		if (i % 2 == 0)
 			assert_reply(&world, i, outcome, code);
 		else
@@ -94,7 +97,7 @@ static void ends_as(enum how how, enum weir_outcome outcome, int code)
 		assert_int_equal(counts(&world).processing, 0);
 	}
 	assert_in_range(world.peak, 0, 1);
-	world_fini(&world);
+	process_world_fini(&world);
 }
 
 static void a4_6_one_that_finishes_frees_its_place(void **state)
@@ -130,7 +133,7 @@ static void one_that_has_children_ends_after_them(void **state)
 static void a5_8_one_that_is_not_set_up_has_not_started(void **state)
 {
 	(void)state;
-	world_new(&world, 1, 2, 2, 4, SECOND);
+	process_world_new(&world, 1, 2, 2, 4, SECOND);
 	world.tasks[0].how = NOT_SET_UP;
 	world.tasks[1].how = NOT_SET_UP;
 	assert_int_equal(offer_all(&world, 0, 4), 4);
@@ -140,7 +143,7 @@ static void a5_8_one_that_is_not_set_up_has_not_started(void **state)
 	assert_int_equal(counts(&world).outcomes[WEIR_OUTCOME_REFUSED], 2);
 	assert_int_equal(counts(&world).processing, 2);
 	assert_int_equal(counts(&world).peak, 2);
-	world_fini(&world);
+	process_world_fini(&world);
 }
 
 static void a4_7_a_fatal_failure_is_the_managers(void **state)
@@ -148,46 +151,48 @@ static void a4_7_a_fatal_failure_is_the_managers(void **state)
 	size_t i;
 
 	(void)state;
-	world_new(&world, 1, 2, 4, 7, SECOND);
+	process_world_new(&world, 1, 2, 4, 7, SECOND);
 	world.tasks[0].how = WORLD_ENDS;
 	world.tasks[1].how = GOES_ON;
 	assert_int_equal(offer_all(&world, 0, 6), 6);
-	weir_sim_run(world.sim);
+	weir_sim_run(world.base.sim);
 	assert_reply(&world, 0, WEIR_OUTCOME_CRASHED, WEIR_ERROR_FATAL);
 	assert_reply(&world, 1, WEIR_OUTCOME_STOPPED, -ECANCELED);
 	for (i = 2; i < 6; i++)
 		assert_reply(&world, i, WEIR_OUTCOME_REFUSED, -ECANCELED);
 	assert_int_equal(offer(&world, 6), -ESHUTDOWN);
-	world_fini(&world);
+	process_world_fini(&world);
 }
 
 static void a4_6_one_that_anybody_stops_frees_its_place(void **state)
 {
 	(void)state;
-	world_new(&world, 1, 1, 1, 2, SECOND);
+	process_world_new(&world, 1, 1, 1, 2, SECOND);
 	world.tasks[0].how = GOES_ON;
 	assert_int_equal(offer_all(&world, 0, 2), 2);
 	settle();
-	assert_int_equal(
-		weir_system_stop_actor(world.system, world.tasks[0].ref), 0);
-	weir_sim_run(world.sim);
+	assert_int_equal(weir_system_stop_actor(world.base.system,
+						world.tasks[0].ref),
+			 0);
+	weir_sim_run(world.base.sim);
 	assert_reply(&world, 0, WEIR_OUTCOME_STOPPED, -ECANCELED);
 	assert_reply(&world, 1, WEIR_OUTCOME_DONE, 0);
-	world_fini(&world);
+	process_world_fini(&world);
 }
 
 static void a4_6_one_that_is_killed_has_failed(void **state)
 {
 	(void)state;
-	world_new(&world, 1, 1, 1, 2, SECOND);
+	process_world_new(&world, 1, 1, 1, 2, SECOND);
 	world.tasks[0].how = GOES_ON;
 	assert_int_equal(offer_all(&world, 0, 2), 2);
 	settle();
-	assert_int_equal(weir_system_kill(world.system, world.tasks[0].ref), 0);
-	weir_sim_run(world.sim);
+	assert_int_equal(
+		weir_system_kill(world.base.system, world.tasks[0].ref), 0);
+	weir_sim_run(world.base.sim);
 	assert_reply(&world, 0, WEIR_OUTCOME_CRASHED, -EINTR);
 	assert_reply(&world, 1, WEIR_OUTCOME_DONE, 0);
-	world_fini(&world);
+	process_world_fini(&world);
 }
 
 static void a4_6_its_place_is_free_when_nobody_holds_it(void **state)
@@ -195,19 +200,19 @@ static void a4_6_its_place_is_free_when_nobody_holds_it(void **state)
 	struct weir_actor *actor;
 
 	(void)state;
-	world_new(&world, 1, 1, 1, 2, SECOND);
+	process_world_new(&world, 1, 1, 1, 2, SECOND);
 	assert_int_equal(offer_all(&world, 0, 2), 2);
 	settle();
-	actor = weir_system_actor(world.system, world.tasks[0].ref);
+	actor = weir_system_actor(world.base.system, world.tasks[0].ref);
 	assert_non_null(actor);
-	weir_sim_run(world.sim);
+	weir_sim_run(world.base.sim);
 	assert_reply(&world, 0, WEIR_OUTCOME_DONE, 0);
 	assert_int_equal(world.tasks[1].replies, 0);
 	assert_int_equal(counts(&world).processing, 1);
 	weir_actor_unref(actor);
-	weir_sim_run(world.sim);
+	weir_sim_run(world.base.sim);
 	assert_reply(&world, 1, WEIR_OUTCOME_DONE, 0);
-	world_fini(&world);
+	process_world_fini(&world);
 }
 
 static void e13_its_id_is_free_though_somebody_holds_it(void **state)
@@ -216,7 +221,7 @@ static void e13_its_id_is_free_though_somebody_holds_it(void **state)
 	struct weir_actor *actor;
 
 	(void)state;
-	world_init(&world, 1);
+	process_world_init(&world, 1);
 	tasks_new(&world, 3, SECOND);
 	options = job_options(&world, 2, 1);
 	options.batch = 1;
@@ -226,9 +231,9 @@ static void e13_its_id_is_free_though_somebody_holds_it(void **state)
 		world.tasks[2].command.id = "same";
 	assert_int_equal(offer(&world, 0), 0);
 	settle();
-	actor = weir_system_actor(world.system, world.tasks[0].ref);
+	actor = weir_system_actor(world.base.system, world.tasks[0].ref);
 	assert_non_null(actor);
-	weir_sim_run(world.sim);
+	weir_sim_run(world.base.sim);
 	assert_reply(&world, 0, WEIR_OUTCOME_DONE, 0);
 	assert_int_equal(offer(&world, 1), 0);
 	settle();
@@ -238,9 +243,9 @@ static void e13_its_id_is_free_though_somebody_holds_it(void **state)
 	assert_int_equal(offer(&world, 2), 0);
 	settle();
 	assert_reply(&world, 2, WEIR_OUTCOME_REFUSED, -EEXIST);
-	weir_sim_run(world.sim);
+	weir_sim_run(world.base.sim);
 	assert_reply(&world, 1, WEIR_OUTCOME_DONE, 0);
-	world_fini(&world);
+	process_world_fini(&world);
 }
 
 static void a4_9_they_start_as_they_came_and_end_in_any_order(void **state)
@@ -249,18 +254,18 @@ static void a4_9_they_start_as_they_came_and_end_in_any_order(void **state)
 
 	(void)state;
 	for_each_seed(seed, 50) {
-		world_new(&world, seed, 5, 20, 25, 0);
+		process_world_new(&world, seed, 5, 20, 25, 0);
 		for (i = 0; i < 25; i++)
 			world.tasks[i].work_ns =
-				MS + weir_sim_random(world.sim, 9 * MS);
+				MS + weir_sim_random(world.base.sim, 9 * MS);
 		assert_int_equal(offer_all(&world, 0, 25), 25);
-		weir_sim_run(world.sim);
+		weir_sim_run(world.base.sim);
 		/* in one slice they are spawned in order, but may run in
 		 * another */
 		for (i = 0; i < 25; i++)
 			assert_in_range(world.tasks[i].begun,
 					i >= 4 ? i - 3 : 1, i + 5);
-		world_fini(&world);
+		process_world_fini(&world);
 	}
 }
 
@@ -269,12 +274,12 @@ static void a4_9_one_at_a_time_they_start_in_order(void **state)
 	size_t i;
 
 	(void)state;
-	world_new(&world, 1, 1, 20, 21, MS);
+	process_world_new(&world, 1, 1, 20, 21, MS);
 	assert_int_equal(offer_all(&world, 0, 21), 21);
-	weir_sim_run(world.sim);
+	weir_sim_run(world.base.sim);
 	for (i = 0; i < 21; i++)
 		assert_int_equal(world.tasks[i].begun, i + 1);
-	world_fini(&world);
+	process_world_fini(&world);
 }
 
 static void a5_6_e13_an_id_that_runs_is_refused(void **state)
@@ -282,7 +287,7 @@ static void a5_6_e13_an_id_that_runs_is_refused(void **state)
 	char id[] = "same";
 
 	(void)state;
-	world_new(&world, 1, 3, 3, 4, SECOND);
+	process_world_new(&world, 1, 3, 3, 4, SECOND);
 	world.tasks[0].command.id = id;
 	world.tasks[1].command.id = "same";
 	world.tasks[2].command.id = "other";
@@ -292,18 +297,18 @@ static void a5_6_e13_an_id_that_runs_is_refused(void **state)
 	assert_reply(&world, 1, WEIR_OUTCOME_REFUSED, -EEXIST);
 	assert_int_equal(world.running, 2);
 	assert_int_equal(counts(&world).processing, 2);
-	weir_sim_run(world.sim);
+	weir_sim_run(world.base.sim);
 	/* when it has ended the id is free */
 	assert_int_equal(offer(&world, 3), 0);
-	weir_sim_run(world.sim);
+	weir_sim_run(world.base.sim);
 	assert_reply(&world, 0, WEIR_OUTCOME_DONE, 0);
 	assert_reply(&world, 2, WEIR_OUTCOME_DONE, 0);
 	assert_reply(&world, 3, WEIR_OUTCOME_DONE, 0);
-	world_fini(&world);
+	process_world_fini(&world);
 }
 
 /* The same id again, as soon as it is heard that its process has ended. */
-static void again(struct world *at, struct task *task)
+static void again(struct process_world *at, struct task *task)
 {
 	size_t next = (size_t)(task - at->tasks) + 1;
 
@@ -318,14 +323,14 @@ static void e13_an_id_is_free_when_its_command_was_replied_to(void **state)
 
 	(void)state;
 	for_each_seed(seed, 100) {
-		world_new(&world, seed, 3, 3, 10, MS);
+		process_world_new(&world, seed, 3, 3, 10, MS);
 		for (i = 0; i < 10; i++)
 			world.tasks[i].command.id = "same";
 		world.replied = again;
 		assert_int_equal(offer(&world, 0), 0);
-		weir_sim_run(world.sim);
+		weir_sim_run(world.base.sim);
 		assert_int_equal(count_outcome(&world, WEIR_OUTCOME_DONE), 10);
-		world_fini(&world);
+		process_world_fini(&world);
 	}
 }
 
@@ -338,19 +343,19 @@ static void a5_6_e13_an_invalid_id_is_refused(void **state)
 	longest[sizeof(longest) - 1] = 0;
 	memset(longer, 'x', sizeof(longer) - 1);
 	longer[sizeof(longer) - 1] = 0;
-	world_new(&world, 1, 4, 4, 4, SECOND);
+	process_world_new(&world, 1, 4, 4, 4, SECOND);
 	world.tasks[0].command.id = "";
 	world.tasks[1].command.id = longer;
 	world.tasks[2].command.id = longest;
 	world.tasks[3].command.id = "/ $ and all that";
 	assert_int_equal(offer_all(&world, 0, 4), 4);
-	weir_sim_run(world.sim);
+	weir_sim_run(world.base.sim);
 	assert_reply(&world, 0, WEIR_OUTCOME_REFUSED, -EINVAL);
 	assert_reply(&world, 1, WEIR_OUTCOME_REFUSED, -EINVAL);
 	assert_reply(&world, 2, WEIR_OUTCOME_DONE, 0);
 	assert_reply(&world, 3, WEIR_OUTCOME_DONE, 0);
 	assert_int_equal(counts(&world).started, 2);
-	world_fini(&world);
+	process_world_fini(&world);
 }
 
 static void a5_7_e14_past_its_deadline_it_is_stopped(void **state)
@@ -358,7 +363,7 @@ static void a5_7_e14_past_its_deadline_it_is_stopped(void **state)
 	struct weir_process_manager_options options;
 
 	(void)state;
-	world_init(&world, 1);
+	process_world_init(&world, 1);
 	tasks_new(&world, 4, 2 * SECOND);
 	options = job_options(&world, 2, 2);
 	options.timeout_ns = 3 * SECOND;
@@ -369,7 +374,7 @@ static void a5_7_e14_past_its_deadline_it_is_stopped(void **state)
 	world.tasks[1].command.timeout_ns = SECOND;
 	world.tasks[2].command.timeout_ns = UINT64_MAX;
 	assert_int_equal(offer_all(&world, 0, 4), 4);
-	weir_sim_run(world.sim);
+	weir_sim_run(world.base.sim);
 	assert_reply(&world, 0, WEIR_OUTCOME_TIMED_OUT, -ECANCELED);
 	assert_int_equal(world.tasks[0].at_ns, 3 * SECOND);
 	assert_reply(&world, 1, WEIR_OUTCOME_TIMED_OUT, -ECANCELED);
@@ -378,8 +383,8 @@ static void a5_7_e14_past_its_deadline_it_is_stopped(void **state)
 	assert_reply(&world, 2, WEIR_OUTCOME_DONE, 0);
 	assert_int_equal(world.tasks[2].at_ns, 5 * SECOND);
 	assert_reply(&world, 3, WEIR_OUTCOME_DONE, 0);
-	assert_int_equal(now(&world), 5 * SECOND);
-	world_fini(&world);
+	assert_int_equal(world_now(&world.base), 5 * SECOND);
+	process_world_fini(&world);
 }
 
 static void e14_who_ends_in_time_is_not_late(void **state)
@@ -387,21 +392,21 @@ static void e14_who_ends_in_time_is_not_late(void **state)
 	size_t i;
 
 	(void)state;
-	world_new(&world, 1, 4, 0, 4, SECOND);
+	process_world_new(&world, 1, 4, 0, 4, SECOND);
 	for (i = 0; i < 4; i++)
 		world.tasks[i].command.timeout_ns = SECOND + 1;
 	world.tasks[1].how = FAILS;
 	world.tasks[2].how = CRASHES;
 	world.tasks[3].how = NOT_SET_UP;
 	assert_int_equal(offer_all(&world, 0, 4), 4);
-	weir_sim_run(world.sim);
+	weir_sim_run(world.base.sim);
 	assert_reply(&world, 0, WEIR_OUTCOME_DONE, 0);
 	assert_reply(&world, 1, WEIR_OUTCOME_CRASHED, -EIO);
 	assert_reply(&world, 2, WEIR_OUTCOME_CRASHED, -EIO);
 	assert_reply(&world, 3, WEIR_OUTCOME_REFUSED, -ENOLINK);
 	/* the timers were called off */
-	assert_int_equal(now(&world), SECOND);
-	world_fini(&world);
+	assert_int_equal(world_now(&world.base), SECOND);
+	process_world_fini(&world);
 }
 
 static void e14_late_and_done_may_meet(void **state)
@@ -410,14 +415,14 @@ static void e14_late_and_done_may_meet(void **state)
 
 	(void)state;
 	for_each_seed(seed, 200) {
-		world_new(&world, seed, 1, 0, 1, SECOND);
+		process_world_new(&world, seed, 1, 0, 1, SECOND);
 		world.tasks[0].command.timeout_ns = SECOND;
 		assert_int_equal(offer(&world, 0), 0);
-		weir_sim_run(world.sim);
+		weir_sim_run(world.base.sim);
 		late += count_outcome(&world, WEIR_OUTCOME_TIMED_OUT);
 		done += count_outcome(&world, WEIR_OUTCOME_DONE);
 		assert_int_equal(late + done, ++n);
-		world_fini(&world);
+		process_world_fini(&world);
 	}
 	assert_true(late > 0 || test_seed_only());
 }
@@ -427,7 +432,7 @@ static void e14_one_that_asks_for_time_has_as_much_as_it_was_given(void **state)
 	struct weir_process_manager_options options;
 
 	(void)state;
-	world_init(&world, 1);
+	process_world_init(&world, 1);
 	tasks_new(&world, 2, 2 * SECOND);
 	options = job_options(&world, 2, 0);
 	options.timeout_ns = SECOND;
@@ -437,14 +442,14 @@ static void e14_one_that_asks_for_time_has_as_much_as_it_was_given(void **state)
 	manager_spawn(&world, 0);
 	world.tasks[1].how = GOES_ON;
 	assert_int_equal(offer_all(&world, 0, 2), 2);
-	weir_sim_run(world.sim);
+	weir_sim_run(world.base.sim);
 	assert_int_equal(world.asked, 2);
 	/* it was late, and has used the rest of its time to finish well */
 	assert_reply(&world, 0, WEIR_OUTCOME_DONE, 0);
 	assert_int_equal(world.tasks[0].at_ns, 2 * SECOND);
 	assert_reply(&world, 1, WEIR_OUTCOME_TIMED_OUT, -ECANCELED);
 	assert_int_equal(world.tasks[1].at_ns, 4 * SECOND);
-	world_fini(&world);
+	process_world_fini(&world);
 }
 
 static void a7_4_processes_are_never_restarted(void **state)
@@ -452,15 +457,15 @@ static void a7_4_processes_are_never_restarted(void **state)
 	struct weir_actor_id first;
 
 	(void)state;
-	world_new(&world, 1, 1, 0, 1, MS);
+	process_world_new(&world, 1, 1, 0, 1, MS);
 	world.tasks[0].how = FAILS;
 	assert_int_equal(offer(&world, 0), 0);
 	settle();
 	first = world.tasks[0].ref;
-	weir_sim_run(world.sim);
+	weir_sim_run(world.base.sim);
 	assert_int_equal(world.begun, 1);
-	assert_false(weir_system_is_alive(world.system, first));
-	world_fini(&world);
+	assert_false(weir_system_is_alive(world.base.system, first));
+	process_world_fini(&world);
 }
 
 static void a7_6_the_managers_other_children_take_no_place(void **state)
@@ -471,20 +476,20 @@ static void a7_6_the_managers_other_children_take_no_place(void **state)
 	static struct weir_actor other;
 
 	(void)state;
-	world_new(&world, 1, 1, 0, 2, MS);
-	assert_int_equal(weir_actor_init(&other, &other_ops, world.executor),
-			 0);
-	assert_int_equal(weir_system_spawn(world.system, world.ref, &other,
+	process_world_new(&world, 1, 1, 0, 2, MS);
+	assert_int_equal(
+		weir_actor_init(&other, &other_ops, world.base.executor), 0);
+	assert_int_equal(weir_system_spawn(world.base.system, world.ref, &other,
 					   NULL, NULL),
 			 0);
-	weir_sim_run(world.sim);
+	weir_sim_run(world.base.sim);
 	assert_int_equal(counts(&world).processing, 0);
 	assert_int_equal(offer(&world, 0), 0);
-	weir_sim_run(world.sim);
+	weir_sim_run(world.base.sim);
 	assert_int_equal(offer(&world, 1), 0);
-	weir_sim_run(world.sim);
+	weir_sim_run(world.base.sim);
 	assert_int_equal(count_outcome(&world, WEIR_OUTCOME_DONE), 2);
-	world_fini(&world);
+	process_world_fini(&world);
 }
 
 int main(void)

@@ -6,7 +6,7 @@
 
 #define MANY 512u
 
-static struct world world;
+static struct process_world world;
 
 /* FNV-1a: what anybody can compute. */
 static uint32_t open_hash(const char *id)
@@ -41,7 +41,7 @@ static void ids_that_were_chosen_to_meet_do_not(void **state)
 	uint32_t i, at = 0;
 
 	(void)state;
-	world_new(&world, 1, MANY, 0, MANY, SECOND);
+	process_world_new(&world, 1, MANY, 0, MANY, SECOND);
 	for (i = 0; i < MANY; i++) {
 		do {
 			(void)snprintf(ids[i], sizeof(ids[i]), "job-%u", at++);
@@ -49,11 +49,11 @@ static void ids_that_were_chosen_to_meet_do_not(void **state)
 		world.tasks[i].command.id = ids[i];
 	}
 	assert_int_equal(offer_all(&world, 0, MANY), MANY);
-	weir_sim_run_until(world.sim, now(&world), UINT64_MAX);
+	weir_sim_run_until(world.base.sim, world_now(&world.base), UINT64_MAX);
 	assert_in_range(longest_chain(&world.manager), 1, 12);
-	weir_sim_run(world.sim);
+	weir_sim_run(world.base.sim);
 	assert_int_equal(count_outcome(&world, WEIR_OUTCOME_DONE), MANY);
-	world_fini(&world);
+	process_world_fini(&world);
 }
 
 int main(void)

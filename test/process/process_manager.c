@@ -7,11 +7,11 @@
  */
 #include "process/kit.h"
 
-static struct world world;
+static struct process_world world;
 
 static void settle(void)
 {
-	weir_sim_run_until(world.sim, now(&world), UINT64_MAX);
+	weir_sim_run_until(world.base.sim, world_now(&world.base), UINT64_MAX);
 }
 
 /* Two run, three wait. */
@@ -20,7 +20,7 @@ static void busy_as(const struct weir_strategy *strategy,
 {
 	struct weir_process_manager_options options;
 
-	world_init_under(&world, 1, strategy);
+	process_world_init_under(&world, 1, strategy);
 	tasks_new(&world, 8, SECOND);
 	options = job_options(&world, 2, 3);
 	manager_init(&world, &options);
@@ -38,7 +38,7 @@ static void busy(const struct weir_strategy *strategy, uint64_t shutdown_ns)
 
 static void assert_over(void)
 {
-	assert_false(weir_system_is_alive(world.system, world.ref));
+	assert_false(weir_system_is_alive(world.base.system, world.ref));
 	assert_int_equal(offer(&world, 7), -ESHUTDOWN);
 	check_over(&world);
 }
@@ -63,51 +63,54 @@ static void a4_11_closed_it_finishes_when_its_processes_have(void **state)
 	/* what waits has an answer at once */
 	assert_replies(2, 3, WEIR_OUTCOME_REFUSED, -ECANCELED);
 	assert_int_equal(world.running, 2);
-	assert_true(weir_system_is_alive(world.system, world.ref));
-	weir_sim_run(world.sim);
+	assert_true(weir_system_is_alive(world.base.system, world.ref));
+	weir_sim_run(world.base.sim);
 	assert_replies(0, 2, WEIR_OUTCOME_DONE, 0);
-	assert_int_equal(now(&world), SECOND);
+	assert_int_equal(world_now(&world.base), SECOND);
 	assert_over();
-	world_fini(&world);
+	process_world_fini(&world);
 }
 
 static void a4_11_stopped_it_lets_its_processes_finish(void **state)
 {
 	(void)state;
 	busy(NULL, 10 * SECOND);
-	assert_int_equal(weir_system_stop_actor(world.system, world.ref), 0);
-	weir_sim_run(world.sim);
+	assert_int_equal(weir_system_stop_actor(world.base.system, world.ref),
+			 0);
+	weir_sim_run(world.base.sim);
 	assert_replies(0, 2, WEIR_OUTCOME_DONE, 0);
 	assert_replies(2, 3, WEIR_OUTCOME_REFUSED, -ECANCELED);
-	assert_int_equal(now(&world), SECOND);
+	assert_int_equal(world_now(&world.base), SECOND);
 	assert_over();
-	world_fini(&world);
+	process_world_fini(&world);
 }
 
 static void a4_11_when_its_time_to_stop_is_over_they_stop(void **state)
 {
 	(void)state;
 	busy(NULL, 500 * MS);
-	assert_int_equal(weir_system_stop_actor(world.system, world.ref), 0);
-	weir_sim_run(world.sim);
+	assert_int_equal(weir_system_stop_actor(world.base.system, world.ref),
+			 0);
+	weir_sim_run(world.base.sim);
 	assert_replies(0, 2, WEIR_OUTCOME_STOPPED, -ECANCELED);
 	assert_replies(2, 3, WEIR_OUTCOME_REFUSED, -ECANCELED);
-	assert_int_equal(now(&world), 500 * MS);
+	assert_int_equal(world_now(&world.base), 500 * MS);
 	assert_over();
-	world_fini(&world);
+	process_world_fini(&world);
 }
 
 static void a4_11_aborted_it_stops_them_at_once(void **state)
 {
 	(void)state;
 	busy(NULL, WEIR_SHUTDOWN_BRUTAL);
-	assert_int_equal(weir_system_stop_actor(world.system, world.ref), 0);
-	weir_sim_run(world.sim);
+	assert_int_equal(weir_system_stop_actor(world.base.system, world.ref),
+			 0);
+	weir_sim_run(world.base.sim);
 	assert_replies(0, 2, WEIR_OUTCOME_STOPPED, -ECANCELED);
 	assert_replies(2, 3, WEIR_OUTCOME_REFUSED, -ECANCELED);
-	assert_int_equal(now(&world), 0);
+	assert_int_equal(world_now(&world.base), 0);
 	assert_over();
-	world_fini(&world);
+	process_world_fini(&world);
 }
 
 static void a4_11_so_does_stopping_its_actor(void **state)
@@ -115,12 +118,12 @@ static void a4_11_so_does_stopping_its_actor(void **state)
 	(void)state;
 	busy(NULL, 0);
 	weir_actor_stop(&world.manager.actor);
-	weir_sim_run(world.sim);
+	weir_sim_run(world.base.sim);
 	assert_replies(0, 2, WEIR_OUTCOME_STOPPED, -ECANCELED);
 	assert_replies(2, 3, WEIR_OUTCOME_REFUSED, -ECANCELED);
-	assert_int_equal(now(&world), 0);
+	assert_int_equal(world_now(&world.base), 0);
 	assert_over();
-	world_fini(&world);
+	process_world_fini(&world);
 }
 
 static void a4_11_closed_first_it_can_still_be_aborted(void **state)
@@ -130,23 +133,23 @@ static void a4_11_closed_first_it_can_still_be_aborted(void **state)
 	weir_process_manager_end(&world.manager);
 	settle();
 	weir_actor_stop(&world.manager.actor);
-	weir_sim_run(world.sim);
+	weir_sim_run(world.base.sim);
 	assert_replies(0, 2, WEIR_OUTCOME_STOPPED, -ECANCELED);
-	assert_int_equal(now(&world), 0);
+	assert_int_equal(world_now(&world.base), 0);
 	assert_over();
-	world_fini(&world);
+	process_world_fini(&world);
 }
 
 static void with_the_system_it_finishes_what_runs(void **state)
 {
 	(void)state;
 	busy(NULL, 0);
-	weir_system_stop(world.system);
-	weir_sim_run(world.sim);
+	weir_system_stop(world.base.system);
+	weir_sim_run(world.base.sim);
 	assert_replies(0, 2, WEIR_OUTCOME_DONE, 0);
 	assert_replies(2, 3, WEIR_OUTCOME_REFUSED, -ECANCELED);
 	assert_over();
-	world_fini(&world);
+	process_world_fini(&world);
 }
 
 static uint32_t drained;
@@ -165,19 +168,19 @@ static void with_the_executor_it_ends_when_its_processes_have(void **state)
 	(void)state;
 	busy(NULL, 0);
 	drained = 0;
-	assert_int_equal(weir_executor_end_async(world.executor, &drain,
+	assert_int_equal(weir_executor_end_async(world.base.executor, &drain,
 						 WEIR_FOREVER),
 			 0);
-	weir_sim_run(world.sim);
+	weir_sim_run(world.base.sim);
 	/* it has ended them, before their time was over */
 	assert_replies(0, 2, WEIR_OUTCOME_STOPPED, -ECANCELED);
 	/* no actor is started any more */
 	assert_replies(2, 3, WEIR_OUTCOME_REFUSED, -ESHUTDOWN);
-	assert_int_equal(now(&world), 0);
+	assert_int_equal(world_now(&world.base), 0);
 	assert_over();
 	/* the test has a reference of the manager */
 	assert_int_equal(drained, 0);
-	world_fini(&world);
+	process_world_fini(&world);
 	assert_int_equal(drained, 1);
 }
 
@@ -217,7 +220,7 @@ static void drained_reader(bool message, enum weir_outcome outcome, int code)
 	struct weir_ending drain = {.done = drain_done};
 	struct weir_process_manager_options options;
 
-	world_init(&world, 1);
+	process_world_init(&world, 1);
 	tasks_new(&world, 8, 0);
 	options = job_options(&world, 1, 0);
 	options.process = &reader_ops;
@@ -229,12 +232,12 @@ static void drained_reader(bool message, enum weir_outcome outcome, int code)
 	settle();
 	if (message)
 		assert_int_equal(weir_in_put(mailbox, NULL), 0);
-	assert_int_equal(weir_executor_end_async(world.executor, &drain,
+	assert_int_equal(weir_executor_end_async(world.base.executor, &drain,
 						 WEIR_FOREVER),
 			 0);
-	weir_sim_run(world.sim);
+	weir_sim_run(world.base.sim);
 	assert_reply(&world, 0, outcome, code);
-	world_fini(&world);
+	process_world_fini(&world);
 }
 
 static void drained_what_has_its_message_is_done(void **state)
@@ -256,14 +259,14 @@ static void aborted_with_the_executor_it_stops_all(void **state)
 	(void)state;
 	busy(NULL, 0);
 	drained = 0;
-	assert_int_equal(weir_executor_stop_async(world.executor, &drain,
+	assert_int_equal(weir_executor_stop_async(world.base.executor, &drain,
 						  WEIR_FOREVER),
 			 0);
-	weir_sim_run(world.sim);
+	weir_sim_run(world.base.sim);
 	assert_replies(0, 2, WEIR_OUTCOME_STOPPED, -ECANCELED);
 	assert_replies(2, 3, WEIR_OUTCOME_REFUSED, -ECANCELED);
 	assert_over();
-	world_fini(&world);
+	process_world_fini(&world);
 	assert_int_equal(drained, 1);
 }
 
@@ -273,14 +276,14 @@ static void never_spawned_it_refuses_what_it_was_offered(void **state)
 	struct weir_process_manager_options options;
 
 	(void)state;
-	world_init(&world, 1);
+	process_world_init(&world, 1);
 	tasks_new(&world, 5, SECOND);
 	options = job_options(&world, 2, 3);
 	manager_init(&world, &options);
 	assert_int_equal(offer_all(&world, 0, 5), 5);
 	weir_actor_stop(&world.manager.actor);
 	assert_replies(0, 5, WEIR_OUTCOME_REFUSED, -ECANCELED);
-	world_fini(&world);
+	process_world_fini(&world);
 }
 
 /* --- Failing and restarting ----------------------------------------------- */
@@ -304,19 +307,19 @@ static void killed_it_starts_what_waits_first(void **state)
 	(void)state;
 	decision = WEIR_DIRECTIVE_STOP;
 	busy(&as_decided, 0);
-	assert_int_equal(weir_system_kill(world.system, world.ref), 0);
-	weir_sim_run(world.sim);
+	assert_int_equal(weir_system_kill(world.base.system, world.ref), 0);
+	weir_sim_run(world.base.sim);
 	assert_replies(0, 4, WEIR_OUTCOME_DONE, 0);
 	assert_reply(&world, 4, WEIR_OUTCOME_STOPPED, -ECANCELED);
-	assert_int_equal(now(&world), 2 * SECOND);
+	assert_int_equal(world_now(&world.base), 2 * SECOND);
 	assert_over();
-	world_fini(&world);
+	process_world_fini(&world);
 }
 
 /* Fails in the manager's slice. */
 static int64_t fails(int64_t remaining, void *context)
 {
-	struct world *at = context;
+	struct process_world *at = context;
 
 	if (at->tasks[0].begun && !at->tasks[1].work_ns) {
 		at->tasks[1].work_ns = SECOND;
@@ -333,7 +336,7 @@ static void fails_with(const struct weir_strategy *strategy,
 {
 	struct weir_process_manager_options options;
 
-	world_init_under(&world, 1, strategy);
+	process_world_init_under(&world, 1, strategy);
 	tasks_new(&world, 8, SECOND);
 	world.tasks[1].work_ns = 0;
 	world.tasks[1].how = GOES_ON;
@@ -355,18 +358,18 @@ static void a_restart_keeps_what_waits_and_stops_what_runs(void **state)
 	(void)state;
 	decision = WEIR_DIRECTIVE_RESTART;
 	fails_with(&as_decided, 0);
-	weir_sim_run(world.sim);
+	weir_sim_run(world.base.sim);
 	assert_replies(0, 2, WEIR_OUTCOME_STOPPED, -ECANCELED);
 	assert_replies(2, 2, WEIR_OUTCOME_DONE, 0);
-	assert_int_equal(weir_system_restarts(world.system, world.ref), 1);
+	assert_int_equal(weir_system_restarts(world.base.system, world.ref), 1);
 	assert_int_equal(counts(&world).processing, 0);
 	/* all places are there */
 	assert_int_equal(offer_all(&world, 4, 4), 4);
 	settle();
 	assert_int_equal(world.running, 2);
-	weir_sim_run(world.sim);
+	weir_sim_run(world.base.sim);
 	assert_replies(4, 4, WEIR_OUTCOME_DONE, 0);
-	world_fini(&world);
+	process_world_fini(&world);
 }
 
 static void resumed_it_goes_on(void **state)
@@ -374,15 +377,16 @@ static void resumed_it_goes_on(void **state)
 	(void)state;
 	decision = WEIR_DIRECTIVE_RESUME;
 	fails_with(&as_decided, 0);
-	weir_sim_run(world.sim);
+	weir_sim_run(world.base.sim);
 	assert_reply(&world, 0, WEIR_OUTCOME_DONE, 0);
 	assert_replies(2, 2, WEIR_OUTCOME_DONE, 0);
 	assert_int_equal(world.tasks[1].replies, 0);
-	assert_int_equal(
-		weir_system_stop_actor(world.system, world.tasks[1].ref), 0);
-	weir_sim_run(world.sim);
+	assert_int_equal(weir_system_stop_actor(world.base.system,
+						world.tasks[1].ref),
+			 0);
+	weir_sim_run(world.base.sim);
 	assert_reply(&world, 1, WEIR_OUTCOME_STOPPED, -ECANCELED);
-	world_fini(&world);
+	process_world_fini(&world);
 }
 
 /* Fails, and stands still for ten seconds with all below it. */
@@ -399,8 +403,8 @@ static void back_off(uint64_t timeout_ns)
 
 	decision = WEIR_DIRECTIVE_RESTART;
 	fails_with(&strategy, timeout_ns);
-	weir_sim_run_until(world.sim, 5 * SECOND, UINT64_MAX);
-	assert_true(weir_system_is_alive(world.system, world.ref));
+	weir_sim_run_until(world.base.sim, 5 * SECOND, UINT64_MAX);
+	assert_true(weir_system_is_alive(world.base.system, world.ref));
 }
 
 static void a5_7_e14_while_it_stands_still_deadlines_go_on(void **state)
@@ -411,10 +415,10 @@ static void a5_7_e14_while_it_stands_still_deadlines_go_on(void **state)
 	assert_replies(0, 2, WEIR_OUTCOME_TIMED_OUT, -ECANCELED);
 	assert_int_equal(world.tasks[0].at_ns, 2 * SECOND);
 	assert_int_equal(offer(&world, 4), 0);
-	weir_sim_run(world.sim);
-	assert_int_equal(weir_system_restarts(world.system, world.ref), 1);
+	weir_sim_run(world.base.sim);
+	assert_int_equal(weir_system_restarts(world.base.system, world.ref), 1);
 	assert_replies(2, 3, WEIR_OUTCOME_DONE, 0);
-	world_fini(&world);
+	process_world_fini(&world);
 }
 
 static void while_it_stands_still_it_can_be_stopped(void **state)
@@ -422,13 +426,14 @@ static void while_it_stands_still_it_can_be_stopped(void **state)
 	(void)state;
 	back_off(0);
 	assert_int_equal(world.running, 2);
-	assert_int_equal(weir_system_stop_actor(world.system, world.ref), 0);
+	assert_int_equal(weir_system_stop_actor(world.base.system, world.ref),
+			 0);
 	settle();
 	/* not asked, so nothing finishes */
 	assert_replies(0, 2, WEIR_OUTCOME_STOPPED, -ECANCELED);
 	assert_replies(2, 2, WEIR_OUTCOME_REFUSED, -ECANCELED);
 	assert_over();
-	world_fini(&world);
+	process_world_fini(&world);
 }
 
 static void closed_while_it_stands_still_it_ends_after_that(void **state)
@@ -439,11 +444,11 @@ static void closed_while_it_stands_still_it_ends_after_that(void **state)
 	assert_int_equal(offer(&world, 4), -ESHUTDOWN);
 	settle();
 	assert_int_equal(world.running, 2);
-	weir_sim_run(world.sim);
+	weir_sim_run(world.base.sim);
 	assert_replies(0, 2, WEIR_OUTCOME_STOPPED, -ECANCELED);
 	assert_replies(2, 2, WEIR_OUTCOME_REFUSED, -ECANCELED);
 	assert_over();
-	world_fini(&world);
+	process_world_fini(&world);
 }
 
 static void failed_it_stops_and_answers_all(void **state)
@@ -451,15 +456,15 @@ static void failed_it_stops_and_answers_all(void **state)
 	(void)state;
 	decision = WEIR_DIRECTIVE_STOP;
 	fails_with(&as_decided, 0);
-	weir_sim_run(world.sim);
+	weir_sim_run(world.base.sim);
 	assert_replies(0, 2, WEIR_OUTCOME_STOPPED, -ECANCELED);
 	assert_replies(2, 2, WEIR_OUTCOME_REFUSED, -ECANCELED);
 	assert_over();
-	world_fini(&world);
+	process_world_fini(&world);
 }
 
 /* In the manager's slice, as it refuses what waits. */
-static void fail_when_refusing(struct world *at, struct task *task)
+static void fail_when_refusing(struct process_world *at, struct task *task)
 {
 	if (task->outcome != WEIR_OUTCOME_REFUSED)
 		return;
@@ -487,13 +492,13 @@ static void closed_it_does_not_begin_anew(void **state)
 	busy(&strategy, 0);
 	world.replied = fail_when_refusing;
 	weir_process_manager_end(&world.manager);
-	weir_sim_run(world.sim);
+	weir_sim_run(world.base.sim);
 	/* a failure, and no other one instead of a start */
 	assert_int_equal(decision, 1);
 	assert_replies(0, 2, WEIR_OUTCOME_STOPPED, -ECANCELED);
 	assert_replies(2, 3, WEIR_OUTCOME_REFUSED, -ECANCELED);
 	assert_over();
-	world_fini(&world);
+	process_world_fini(&world);
 }
 
 /* Whatever its supervisor says to failures, and though it is permanent. */
@@ -507,14 +512,14 @@ static void killed_when_closed_it_ends(void **state)
 	weir_process_manager_end(&world.manager);
 	settle();
 	assert_int_equal(world.running, 2);
-	assert_int_equal(weir_system_kill(world.system, world.ref), 0);
+	assert_int_equal(weir_system_kill(world.base.system, world.ref), 0);
 	/* at once: were it to restart for ever, it would do so now */
-	assert_true(weir_sim_run_until(world.sim, 0, 1000) < 1000);
+	assert_true(weir_sim_run_until(world.base.sim, 0, 1000) < 1000);
 	assert_replies(0, 2, WEIR_OUTCOME_STOPPED, -ECANCELED);
 	assert_replies(2, 3, WEIR_OUTCOME_REFUSED, -ECANCELED);
-	weir_sim_run(world.sim);
+	weir_sim_run(world.base.sim);
 	assert_over();
-	world_fini(&world);
+	process_world_fini(&world);
 }
 
 static void closed_it_ends_though_it_is_permanent(void **state)
@@ -522,11 +527,11 @@ static void closed_it_ends_though_it_is_permanent(void **state)
 	(void)state;
 	busy_as(&always, WEIR_RESTART_PERMANENT, 0);
 	weir_process_manager_end(&world.manager);
-	weir_sim_run(world.sim);
+	weir_sim_run(world.base.sim);
 	assert_replies(0, 2, WEIR_OUTCOME_DONE, 0);
 	assert_replies(2, 3, WEIR_OUTCOME_REFUSED, -ECANCELED);
 	assert_over();
-	world_fini(&world);
+	process_world_fini(&world);
 }
 
 static void suspended_it_keeps_what_comes(void **state)
@@ -534,18 +539,18 @@ static void suspended_it_keeps_what_comes(void **state)
 	(void)state;
 	busy(NULL, 0);
 	weir_actor_suspend(&world.manager.actor);
-	weir_sim_run(world.sim);
+	weir_sim_run(world.base.sim);
 	/* processes go on and their places come back, but nothing starts */
 	assert_replies(0, 2, WEIR_OUTCOME_DONE, 0);
 	assert_int_equal(world.running, 0);
 	assert_int_equal(offer(&world, 5), 0);
 	assert_int_equal(offer(&world, 6), 0);
-	weir_sim_run(world.sim);
+	weir_sim_run(world.base.sim);
 	assert_int_equal(world.running, 0);
 	weir_actor_resume(&world.manager.actor);
-	weir_sim_run(world.sim);
+	weir_sim_run(world.base.sim);
 	assert_replies(2, 5, WEIR_OUTCOME_DONE, 0);
-	world_fini(&world);
+	process_world_fini(&world);
 }
 
 static void suspended_it_is_stopped_with_its_processes(void **state)
@@ -554,11 +559,12 @@ static void suspended_it_is_stopped_with_its_processes(void **state)
 	busy(NULL, 10 * SECOND);
 	weir_actor_suspend(&world.manager.actor);
 	settle();
-	assert_int_equal(weir_system_stop_actor(world.system, world.ref), 0);
-	weir_sim_run(world.sim);
+	assert_int_equal(weir_system_stop_actor(world.base.system, world.ref),
+			 0);
+	weir_sim_run(world.base.sim);
 	assert_replies(2, 3, WEIR_OUTCOME_REFUSED, -ECANCELED);
 	assert_over();
-	world_fini(&world);
+	process_world_fini(&world);
 }
 
 /* --- Setting up ----------------------------------------------------------- */
@@ -569,8 +575,8 @@ static void refused(void (*spoil)(struct weir_process_manager_options *))
 	struct weir_process_manager before = world.manager;
 
 	spoil(&options);
-	assert_int_equal(weir_process_manager_init(&world.manager,
-						   world.executor, &options),
+	assert_int_equal(weir_process_manager_init(
+				 &world.manager, world.base.executor, &options),
 			 -EINVAL);
 	assert_memory_equal(&before, &world.manager, sizeof(before));
 }
@@ -636,7 +642,7 @@ static void bad_settings_change_nothing(void **state)
 	struct weir_process_manager_options options;
 
 	(void)state;
-	world_init(&world, 1);
+	process_world_init(&world, 1);
 	options = job_options(&world, 2, 2);
 	refused(no_process);
 	refused(both);
@@ -647,20 +653,20 @@ static void bad_settings_change_nothing(void **state)
 	refused(too_much_buffer);
 	refused(no_turns);
 	refused(calls_with_deadline);
-	assert_int_equal(weir_process_manager_init(NULL, world.executor,
+	assert_int_equal(weir_process_manager_init(NULL, world.base.executor,
 						   &options),
 			 -EINVAL);
 	assert_int_equal(weir_process_manager_init(&world.manager, NULL,
 						   &options),
 			 -EINVAL);
 	assert_int_equal(weir_process_manager_init(&world.manager,
-						   world.executor, NULL),
+						   world.base.executor, NULL),
 			 -EINVAL);
 	weir_process_manager_end(NULL);
 	weir_command_end(NULL, 0);
 	assert_null(weir_process_manager_subscriber(NULL));
 	manager_init(&world, &options);
-	world_fini(&world);
+	process_world_fini(&world);
 }
 
 int main(void)

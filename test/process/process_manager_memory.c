@@ -5,7 +5,7 @@
  */
 #include "process/kit.h"
 
-static struct world world;
+static struct process_world world;
 
 static int call(struct weir_command *command, void *context)
 {
@@ -34,7 +34,7 @@ static void rounds(size_t n)
 		for (i = 0; i < world.n_tasks; i++)
 			world.tasks[i].replies = world.tasks[i].taken = 0;
 		taken = offer_all(&world, 0, world.n_tasks);
-		weir_sim_run(world.sim);
+		weir_sim_run(world.base.sim);
 		assert_true(taken >= world.manager.options.max);
 		for (i = 0; i < world.n_tasks; i++)
 			assert_int_equal(world.tasks[i].replies,
@@ -50,7 +50,7 @@ static void nothing_is_allocated_for_a_command(void **state)
 	size_t before, i;
 
 	(void)state;
-	world_new(&world, 1, 10, 6, 20, MS);
+	process_world_new(&world, 1, 10, 6, 20, MS);
 	for (i = 0; i < 20; i++) {
 		snprintf(ids[i], sizeof(ids[i]), "%zu", i % 13);
 		world.tasks[i].command.id = i % 3 ? ids[i] : NULL;
@@ -58,13 +58,13 @@ static void nothing_is_allocated_for_a_command(void **state)
 		world.tasks[i].how = hows[i % 3];
 	}
 	rounds(3);
-	before = world.heap.calls;
+	before = world.base.heap.calls;
 	rounds(100);
-	assert_int_equal(world.heap.calls, before);
+	assert_int_equal(world.base.heap.calls, before);
 	world.n_tasks = 0; /* used again and again: no ledger */
 	memset(world.manager.outcomes, 0, sizeof(world.manager.outcomes));
 	world.manager.n_started = 0;
-	world_fini(&world);
+	process_world_fini(&world);
 }
 
 static void nor_for_a_call(void **state)
@@ -73,25 +73,25 @@ static void nor_for_a_call(void **state)
 	size_t before;
 
 	(void)state;
-	world_init(&world, 1);
+	process_world_init(&world, 1);
 	tasks_new(&world, 20, 0);
 	world.tasks[3].how = FAILS;
 	manager_init(&world, &options);
 	manager_spawn(&world, 0);
 	rounds(3);
-	before = world.heap.calls;
+	before = world.base.heap.calls;
 	rounds(100);
-	assert_int_equal(world.heap.calls, before);
+	assert_int_equal(world.base.heap.calls, before);
 	/* the ledger is of one round */
 	weir_process_manager_end(&world.manager);
-	weir_system_stop(world.system);
-	weir_sim_run(world.sim);
+	weir_system_stop(world.base.system);
+	weir_sim_run(world.base.sim);
 	assert_int_equal(counts(&world).started, counts(&world).accepted);
 	weir_actor_unref(&world.manager.actor);
-	weir_sim_run(world.sim);
-	assert_int_equal(weir_system_free(world.system), 0);
-	sim_free(world.sim);
-	assert_int_equal(world.heap.live, 0);
+	weir_sim_run(world.base.sim);
+	assert_int_equal(weir_system_free(world.base.system), 0);
+	sim_free(world.base.sim);
+	assert_int_equal(world.base.heap.live, 0);
 	free(world.tasks);
 }
 
@@ -104,19 +104,19 @@ static void fail_init(const struct weir_process_manager_options *options)
 
 	memset(&world.manager, 0x5a, sizeof(world.manager));
 	before = world.manager;
-	live = world.heap.live;
+	live = world.base.heap.live;
 	for (fail = 1;; fail++) {
-		world.heap.fail = world.heap.calls + fail;
-		rc = weir_process_manager_init(&world.manager, world.executor,
-					       options);
+		world.base.heap.fail = world.base.heap.calls + fail;
+		rc = weir_process_manager_init(&world.manager,
+					       world.base.executor, options);
 		if (rc == 0)
 			break;
 		assert_int_equal(rc, -ENOMEM);
-		assert_int_equal(world.heap.live, live);
+		assert_int_equal(world.base.heap.live, live);
 		assert_int_equal(world.released, 0);
 		assert_memory_equal(&before, &world.manager, sizeof(before));
 	}
-	world.heap.fail = 0;
+	world.base.heap.fail = 0;
 	assert_true(fail > 3);
 	weir_actor_ref(&world.manager.actor);
 }
@@ -126,14 +126,14 @@ static void without_memory_it_is_not_set_up(void **state)
 	struct weir_process_manager_options options;
 
 	(void)state;
-	world_init(&world, 1);
+	process_world_init(&world, 1);
 	options = job_options(&world, 10, 6);
 	fail_init(&options);
-	world_fini(&world);
-	world_init(&world, 1);
+	process_world_fini(&world);
+	process_world_init(&world, 1);
 	options = call_options();
 	fail_init(&options);
-	world_fini(&world);
+	process_world_fini(&world);
 }
 
 /* One allocation of its life fails. True: there was one. */
@@ -145,7 +145,7 @@ static bool fail_running(const struct weir_process_manager_options *options,
 	bool failed;
 	int rc;
 
-	world_init(&world, seed);
+	process_world_init(&world, seed);
 	tasks_new(&world, 40, 10 * MS);
 	for (i = 0; i < 40; i++) {
 		world.tasks[i].how = (enum how)(i % 8 == 5 ? FAILS : i % 3);
@@ -153,8 +153,8 @@ static bool fail_running(const struct weir_process_manager_options *options,
 	}
 	manager_init(&world, options);
 	/* not all, as the table of the system grows by chunks of 64 */
-	world.heap.fail = world.heap.calls + fail;
-	rc = weir_system_spawn(world.system, WEIR_ACTOR_ID_NONE,
+	world.base.heap.fail = world.base.heap.calls + fail;
+	rc = weir_system_spawn(world.base.system, WEIR_ACTOR_ID_NONE,
 			       &world.manager.actor, &spawn, &world.ref);
 	if (rc < 0) {
 		assert_int_equal(rc, -ENOMEM);
@@ -164,11 +164,12 @@ static bool fail_running(const struct weir_process_manager_options *options,
 		rc = offer(&world, i);
 		if (rc == -ENOBUFS)
 			rc = 0;
-		weir_sim_run_until(world.sim, now(&world) + MS, UINT64_MAX);
+		weir_sim_run_until(world.base.sim, world_now(&world.base) + MS,
+				   UINT64_MAX);
 	}
 	assert_true(rc == 0 || rc == -ENOMEM || rc == -ESHUTDOWN);
-	failed = world.heap.calls >= world.heap.fail;
-	world_fini(&world);
+	failed = world.base.heap.calls >= world.base.heap.fail;
+	process_world_fini(&world);
 	return failed;
 }
 

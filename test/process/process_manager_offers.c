@@ -6,35 +6,35 @@
  */
 #include "process/kit.h"
 
-static struct world world;
+static struct process_world world;
 
 static void a4_1_an_offer_to_a_full_buffer_overflows(void **state)
 {
 	(void)state;
-	world_new(&world, 1, 2, 3, 10, SECOND);
+	process_world_new(&world, 1, 2, 3, 10, SECOND);
 	assert_int_equal(offer_all(&world, 0, 10), 5);
 	assert_int_equal(counts(&world).overflowed, 5);
 	assert_int_equal(counts(&world).accepted, 5);
-	weir_sim_run_until(world.sim, 10 * MS, UINT64_MAX);
+	weir_sim_run_until(world.base.sim, 10 * MS, UINT64_MAX);
 	/* the rest has changed nothing, and is not tried again */
 	assert_int_equal(offer(&world, 9), -ENOBUFS);
 	check_counts(&world);
-	weir_sim_run(world.sim);
+	weir_sim_run(world.base.sim);
 	assert_int_equal(count_outcome(&world, WEIR_OUTCOME_DONE), 5);
 	assert_int_equal(world.tasks[5].replies, 0);
-	world_fini(&world);
+	process_world_fini(&world);
 }
 
 static void a4_1_without_a_buffer_what_can_start_is_taken(void **state)
 {
 	(void)state;
-	world_new(&world, 1, 3, 0, 10, SECOND);
+	process_world_new(&world, 1, 3, 0, 10, SECOND);
 	assert_int_equal(offer_all(&world, 0, 5), 3);
-	weir_sim_run(world.sim);
+	weir_sim_run(world.base.sim);
 	assert_int_equal(offer_all(&world, 5, 5), 3);
-	weir_sim_run(world.sim);
+	weir_sim_run(world.base.sim);
 	assert_int_equal(count_outcome(&world, WEIR_OUTCOME_DONE), 6);
-	world_fini(&world);
+	process_world_fini(&world);
 }
 
 static void a4_2_what_waits_starts_when_it_is_asked_for(void **state)
@@ -42,34 +42,34 @@ static void a4_2_what_waits_starts_when_it_is_asked_for(void **state)
 	struct weir_process_manager_options options;
 
 	(void)state;
-	world_init(&world, 1);
+	process_world_init(&world, 1);
 	tasks_new(&world, 4, SECOND);
 	options = job_options(&world, 2, 2);
 	options.batch = 1;
 	manager_init(&world, &options);
 	manager_spawn(&world, 0);
 	assert_int_equal(offer_all(&world, 0, 4), 4);
-	weir_sim_run_until(world.sim, 500 * MS, UINT64_MAX);
+	weir_sim_run_until(world.base.sim, 500 * MS, UINT64_MAX);
 	assert_int_equal(counts(&world).waiting, 2);
 	assert_int_equal(counts(&world).processing, 2);
-	weir_sim_run_until(world.sim, 1500 * MS, UINT64_MAX);
+	weir_sim_run_until(world.base.sim, 1500 * MS, UINT64_MAX);
 	assert_int_equal(counts(&world).waiting, 0);
 	assert_int_equal(world.running, 2);
 	assert_int_equal(count_outcome(&world, WEIR_OUTCOME_DONE), 2);
-	world_fini(&world);
+	process_world_fini(&world);
 }
 
 static void a4_8_a_burst_of_1000_into_50_and_8_takes_58(void **state)
 {
 	(void)state;
-	world_new(&world, 1, 50, 8, 1000, SECOND);
+	process_world_new(&world, 1, 50, 8, 1000, SECOND);
 	assert_int_equal(offer_all(&world, 0, 1000), 58);
 	assert_int_equal(counts(&world).overflowed, 942);
-	weir_sim_run(world.sim);
+	weir_sim_run(world.base.sim);
 	assert_int_equal(world.peak, 50);
 	assert_int_equal(counts(&world).peak, 50);
 	assert_int_equal(count_outcome(&world, WEIR_OUTCOME_DONE), 58);
-	world_fini(&world);
+	process_world_fini(&world);
 }
 
 static void a4_8_so_does_one_before_the_start(void **state)
@@ -77,16 +77,16 @@ static void a4_8_so_does_one_before_the_start(void **state)
 	struct weir_process_manager_options options;
 
 	(void)state;
-	world_init(&world, 1);
+	process_world_init(&world, 1);
 	tasks_new(&world, 1000, SECOND);
 	options = job_options(&world, 50, 8);
 	manager_init(&world, &options);
 	assert_int_equal(offer_all(&world, 0, 1000), 58);
 	manager_spawn(&world, 0);
-	weir_sim_run(world.sim);
+	weir_sim_run(world.base.sim);
 	assert_int_equal(world.peak, 50);
 	assert_int_equal(count_outcome(&world, WEIR_OUTCOME_DONE), 58);
-	world_fini(&world);
+	process_world_fini(&world);
 }
 
 static void a4_8_an_offer_without_room_may_be_refused_by_its_reply(void **state)
@@ -94,7 +94,7 @@ static void a4_8_an_offer_without_room_may_be_refused_by_its_reply(void **state)
 	struct weir_process_manager_options options;
 
 	(void)state;
-	world_init(&world, 1);
+	process_world_init(&world, 1);
 	tasks_new(&world, 10, SECOND);
 	options = job_options(&world, 2, 3);
 	options.overflow = WEIR_OVERFLOW_DROP_NEW;
@@ -107,13 +107,13 @@ static void a4_8_an_offer_without_room_may_be_refused_by_its_reply(void **state)
 	assert_int_equal(counts(&world).accepted, 5);
 	assert_int_equal(counts(&world).overflowed, 2);
 	check_counts(&world);
-	weir_sim_run(world.sim);
+	weir_sim_run(world.base.sim);
 	assert_int_equal(count_outcome(&world, WEIR_OUTCOME_DONE), 5);
 	assert_int_equal(count_outcome(&world, WEIR_OUTCOME_REFUSED), 2);
 	weir_process_manager_end(&world.manager);
 	assert_int_equal(offer(&world, 8), -ESHUTDOWN);
-	weir_sim_run(world.sim);
-	world_fini(&world);
+	weir_sim_run(world.base.sim);
+	process_world_fini(&world);
 }
 
 static void a4_8_a_manager_drops_no_other(void **state)
@@ -127,31 +127,32 @@ static void a4_8_a_manager_drops_no_other(void **state)
 	size_t i;
 
 	(void)state;
-	world_new(&world, 1, 2, 3, 1, SECOND);
+	process_world_new(&world, 1, 2, 3, 1, SECOND);
 	options = job_options(&world, 2, 3);
 	for (i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
 		options.overflow = others[i];
-		assert_int_equal(weir_process_manager_init(
-					 &manager, world.executor, &options),
+		assert_int_equal(weir_process_manager_init(&manager,
+							   world.base.executor,
+							   &options),
 				 -EINVAL);
 	}
-	world_fini(&world);
+	process_world_fini(&world);
 }
 
 static void e1_what_is_received_and_not_started_is_the_queue(void **state)
 {
 	(void)state;
-	world_new(&world, 1, 4, 3, 7, SECOND);
+	process_world_new(&world, 1, 4, 3, 7, SECOND);
 	assert_int_equal(offer_all(&world, 0, 6), 6);
 	assert_int_equal(counts(&world).queue, 4);
 	assert_int_equal(counts(&world).waiting, 2);
 	assert_int_equal(counts(&world).processing, 0);
 	check_counts(&world);
-	weir_sim_run_until(world.sim, 10 * MS, UINT64_MAX);
+	weir_sim_run_until(world.base.sim, 10 * MS, UINT64_MAX);
 	assert_int_equal(counts(&world).queue, 0);
 	assert_int_equal(counts(&world).waiting, 2);
 	assert_int_equal(counts(&world).processing, 4);
-	world_fini(&world);
+	process_world_fini(&world);
 }
 
 /* Fills it, lets all finish, and sees whether it still works. */
@@ -161,7 +162,7 @@ static void fill_and_go_on(uint32_t max, uint32_t buffer, uint32_t batch,
 	struct weir_process_manager_options options;
 	size_t n = max + buffer, taken;
 
-	world_init(&world, max * 64 + buffer + batch);
+	process_world_init(&world, max * 64 + buffer + batch);
 	tasks_new(&world, 2 * n + 3, SECOND);
 	options = job_options(&world, max, buffer);
 	options.batch = batch;
@@ -169,20 +170,20 @@ static void fill_and_go_on(uint32_t max, uint32_t buffer, uint32_t batch,
 	manager_init(&world, &options);
 	manager_spawn(&world, 0);
 	assert_int_equal(offer_all(&world, 0, n + 1), n);
-	weir_sim_run(world.sim);
+	weir_sim_run(world.base.sim);
 	assert_int_equal(count_outcome(&world, WEIR_OUTCOME_DONE), n);
 	assert_int_equal(world.peak, max);
 	assert_int_equal(offer(&world, n + 1), 0);
-	weir_sim_run(world.sim);
+	weir_sim_run(world.base.sim);
 	assert_int_equal(count_outcome(&world, WEIR_OUTCOME_DONE), n + 1);
 	/* and takes as much as before, less what is no batch yet */
 	taken = offer_all(&world, n + 2, n + 1);
 	assert_in_range(taken, n - ((batch < max ? batch : max) - 1), n);
-	weir_sim_run(world.sim);
+	weir_sim_run(world.base.sim);
 	assert_int_equal(count_outcome(&world, WEIR_OUTCOME_DONE),
 			 n + 1 + taken);
 	check_counts(&world);
-	world_fini(&world);
+	process_world_fini(&world);
 }
 
 static void for_each_setting(void (*check)(uint32_t max, uint32_t buffer,
@@ -217,19 +218,19 @@ static void counted(uint32_t max, uint32_t buffer, uint32_t batch)
 		fill_and_go_on(max, buffer, batch, true);
 		return;
 	}
-	world_init(&world, 1);
+	process_world_init(&world, 1);
 	options = job_options(&world, max, buffer);
 	options.batch = batch;
 	options.count_buffer = true;
 	before = world.manager;
-	assert_int_equal(weir_process_manager_init(&world.manager,
-						   world.executor, &options),
+	assert_int_equal(weir_process_manager_init(
+				 &world.manager, world.base.executor, &options),
 			 -EINVAL);
 	assert_memory_equal(&before, &world.manager, sizeof(before));
 	/* the same, and it is not counted */
 	options.count_buffer = false;
 	manager_init(&world, &options);
-	world_fini(&world);
+	process_world_fini(&world);
 }
 
 static void a5_1_e1_a_counted_buffer_that_would_wedge_is_refused(void **state)
@@ -250,7 +251,7 @@ static double mean_under_overload(uint32_t max, uint32_t buffer,
 	size_t n = end / step, i;
 	double mean;
 
-	world_init(&world, 7);
+	process_world_init(&world, 7);
 	tasks_new(&world, n, 0);
 	options = job_options(&world, max, buffer);
 	options.count_buffer = count_buffer;
@@ -258,9 +259,9 @@ static double mean_under_overload(uint32_t max, uint32_t buffer,
 	manager_init(&world, &options);
 	manager_spawn(&world, 0);
 	for (i = 0; i < n; i++, at += step) {
-		world.tasks[i].work_ns = 200 * MS +
-					 weir_sim_random(world.sim, 1600 * MS);
-		weir_sim_run_until(world.sim, at, UINT64_MAX);
+		world.tasks[i].work_ns =
+			200 * MS + weir_sim_random(world.base.sim, 1600 * MS);
+		weir_sim_run_until(world.base.sim, at, UINT64_MAX);
 		if (at == 60 * SECOND) {
 			tally(&world, 0);
 			world.area = 0;
@@ -271,7 +272,7 @@ static double mean_under_overload(uint32_t max, uint32_t buffer,
 	mean = world.area / (double)(end - step - 60 * SECOND);
 	assert_true(counts(&world).overflowed > n / 10);
 	assert_int_equal(world.peak, max);
-	world_fini(&world);
+	process_world_fini(&world);
 	return mean;
 }
 
@@ -284,7 +285,7 @@ static void a5_7_one_that_never_ends_holds_one_place(void **state)
 
 	(void)state;
 	for (max = 2; max <= 8; max++) {
-		world_init(&world, max);
+		process_world_init(&world, max);
 		tasks_new(&world, 41, SECOND);
 		options = job_options(&world, max, 1);
 		manager_init(&world, &options);
@@ -292,17 +293,18 @@ static void a5_7_one_that_never_ends_holds_one_place(void **state)
 		world.tasks[0].how = GOES_ON;
 		for (i = 0; i < 41; i++) {
 			assert_int_equal(offer_all(&world, i, 1), 1);
-			weir_sim_run_until(world.sim, i * 60 * SECOND,
+			weir_sim_run_until(world.base.sim, i * 60 * SECOND,
 					   UINT64_MAX);
 		}
 		assert_int_equal(counts(&world).waiting, 0);
-		weir_sim_run_until(world.sim, 41 * 60 * SECOND, UINT64_MAX);
+		weir_sim_run_until(world.base.sim, 41 * 60 * SECOND,
+				   UINT64_MAX);
 		for (i = 1; i < 41; i++)
 			assert_reply(&world, i, WEIR_OUTCOME_DONE, 0);
-		assert_int_equal(weir_system_stop_actor(world.system,
+		assert_int_equal(weir_system_stop_actor(world.base.system,
 							world.tasks[0].ref),
 				 0);
-		world_fini(&world);
+		process_world_fini(&world);
 	}
 }
 
@@ -331,7 +333,7 @@ static size_t one_every_20_ms(uint32_t batch, bool count_buffer)
 	struct weir_process_counts c;
 	size_t taken = 0, i;
 
-	world_init(&world, 1);
+	process_world_init(&world, 1);
 	tasks_new(&world, 1000, SECOND);
 	options = job_options(&world, 50, 8);
 	options.batch = batch;
@@ -339,11 +341,11 @@ static size_t one_every_20_ms(uint32_t batch, bool count_buffer)
 	manager_init(&world, &options);
 	manager_spawn(&world, 0);
 	for (i = 0; i < 1000; i++) {
-		weir_sim_run_until(world.sim, i * 20 * MS, UINT64_MAX);
+		weir_sim_run_until(world.base.sim, i * 20 * MS, UINT64_MAX);
 		taken += offer_all(&world, i, 1);
 		check_counts(&world);
 	}
-	weir_sim_run(world.sim);
+	weir_sim_run(world.base.sim);
 	c = counts(&world);
 	assert_int_equal(c.accepted, taken);
 	assert_int_equal(c.overflowed, 1000 - taken);
@@ -351,7 +353,7 @@ static size_t one_every_20_ms(uint32_t batch, bool count_buffer)
 	assert_int_equal(count_outcome(&world, WEIR_OUTCOME_DONE), taken);
 	assert_int_equal(c.peak, 50);
 	assert_int_equal(world.peak, 50);
-	world_fini(&world);
+	process_world_fini(&world);
 	return taken;
 }
 
@@ -379,7 +381,7 @@ static void a5_4_a_buffer_that_is_not_counted_overflows_less(void **state)
 /* Asks for all that is free, at once. */
 static int64_t ask_for_all(int64_t remaining, void *context)
 {
-	struct world *at = context;
+	struct process_world *at = context;
 
 	assert_in_range(remaining, 0, at->manager.options.max);
 	return INT64_MAX;
@@ -404,7 +406,7 @@ static size_t with_strategy(int64_t (*demand)(int64_t, void *))
 	struct weir_process_manager_options options;
 	size_t taken;
 
-	world_init(&world, 1);
+	process_world_init(&world, 1);
 	tasks_new(&world, 20, SECOND);
 	options = job_options(&world, 4, 3);
 	options.demand = demand;
@@ -412,7 +414,7 @@ static size_t with_strategy(int64_t (*demand)(int64_t, void *))
 	manager_init(&world, &options);
 	manager_spawn(&world, 0);
 	taken = offer_all(&world, 0, 20);
-	weir_sim_run_until(world.sim, 500 * MS, UINT64_MAX);
+	weir_sim_run_until(world.base.sim, 500 * MS, UINT64_MAX);
 	check_counts(&world);
 	return taken;
 }
@@ -422,19 +424,19 @@ static void e1_the_strategy_is_replaceable(void **state)
 	(void)state;
 	assert_int_equal(with_strategy(ask_for_all), 7);
 	assert_int_equal(world.running, 4);
-	weir_sim_run(world.sim);
+	weir_sim_run(world.base.sim);
 	assert_int_equal(count_outcome(&world, WEIR_OUTCOME_DONE), 7);
-	world_fini(&world);
+	process_world_fini(&world);
 
 	assert_int_equal(with_strategy(ask_for_one), 4);
 	/* whenever the last one has started, up to `max` */
 	assert_int_equal(world.running, 4);
-	world_fini(&world);
+	process_world_fini(&world);
 
 	assert_int_equal(with_strategy(ask_for_less_than_none), 3);
 	assert_int_equal(world.running, 0);
 	assert_int_equal(counts(&world).waiting, 3);
-	world_fini(&world);
+	process_world_fini(&world);
 }
 
 static void offers_that_are_wrong_change_nothing(void **state)
@@ -442,17 +444,17 @@ static void offers_that_are_wrong_change_nothing(void **state)
 	struct weir_command command = {.id = "x"};
 
 	(void)state;
-	world_new(&world, 1, 1, 1, 0, 0);
+	process_world_new(&world, 1, 1, 1, 0, 0);
 	assert_int_equal(weir_process_manager_offer(NULL, &command), -EINVAL);
 	assert_int_equal(weir_process_manager_offer(&world.manager, NULL),
 			 -EINVAL);
 	assert_int_equal(weir_process_manager_offer(&world.manager, &command),
 			 -EINVAL);
 	assert_int_equal(counts(&world).accepted, 0);
-	world_fini(&world);
+	process_world_fini(&world);
 }
 
-static void replies_can_offer(struct world *at, struct task *task)
+static void replies_can_offer(struct process_world *at, struct task *task)
 {
 	size_t next = (size_t)(task - at->tasks) + 1;
 
@@ -463,13 +465,13 @@ static void replies_can_offer(struct world *at, struct task *task)
 static void a_reply_can_offer_the_next_command(void **state)
 {
 	(void)state;
-	world_new(&world, 1, 1, 1, 100, MS);
+	process_world_new(&world, 1, 1, 1, 100, MS);
 	world.replied = replies_can_offer;
 	assert_int_equal(offer(&world, 0), 0);
-	weir_sim_run(world.sim);
+	weir_sim_run(world.base.sim);
 	assert_int_equal(count_outcome(&world, WEIR_OUTCOME_DONE), 100);
 	assert_int_equal(world.peak, 1);
-	world_fini(&world);
+	process_world_fini(&world);
 }
 
 int main(void)

@@ -8,12 +8,12 @@
 
 #define TASKS 80
 
-static struct world world;
+static struct process_world world;
 static char ids[12][4];
 
 static uint64_t draw(uint64_t bound)
 {
-	return weir_sim_random(world.sim, bound);
+	return weir_sim_random(world.base.sim, bound);
 }
 
 static void draw_task(struct task *task)
@@ -64,14 +64,15 @@ static void disturb(struct task *task)
 	if (weir_actor_id_equal(task->ref, WEIR_ACTOR_ID_NONE))
 		return;
 	if (draw(2))
-		(void)weir_system_stop_actor(world.system, task->ref);
+		(void)weir_system_stop_actor(world.base.system, task->ref);
 	else
-		(void)weir_system_kill(world.system, task->ref);
+		(void)weir_system_kill(world.base.system, task->ref);
 }
 
 static void steps(uint64_t n)
 {
-	weir_sim_run_until(world.sim, now(&world) + draw(3) * MS, n);
+	weir_sim_run_until(world.base.sim,
+			   world_now(&world.base) + draw(3) * MS, n);
 	check_counts(&world);
 }
 
@@ -81,7 +82,7 @@ static void live(uint64_t seed)
 	uint64_t shutdown_ns;
 	size_t i, last;
 
-	world_init(&world, seed);
+	process_world_init(&world, seed);
 	tasks_new(&world, TASKS, 0);
 	options = draw_options();
 	manager_init(&world, &options);
@@ -96,7 +97,8 @@ static void live(uint64_t seed)
 		if (i == last && draw(2))
 			weir_process_manager_end(&world.manager);
 		else if (i == last && draw(2))
-			(void)weir_system_stop_actor(world.system, world.ref);
+			(void)weir_system_stop_actor(world.base.system,
+						     world.ref);
 		else if (i == last)
 			weir_actor_stop(&world.manager.actor);
 		(void)offer(&world, i);
@@ -106,7 +108,7 @@ static void live(uint64_t seed)
 	}
 	if (last == TASKS && !options.demand) {
 		/* no wedge: all that was taken has ended */
-		weir_sim_run(world.sim);
+		weir_sim_run(world.base.sim);
 		for (i = 0; i < TASKS; i++)
 			assert_int_equal(world.tasks[i].replies,
 					 world.tasks[i].taken);
@@ -114,7 +116,7 @@ static void live(uint64_t seed)
 		assert_int_equal(counts(&world).waiting, 0);
 		assert_int_equal(counts(&world).queue, 0);
 	}
-	world_fini(&world);
+	process_world_fini(&world);
 }
 
 static void every_command_is_answered_once(void **state)

@@ -11,7 +11,7 @@
 #include <weir/death_watch.h>
 #include <weir/testkit.h>
 
-static struct world world;
+static struct process_world world;
 static struct weir_test_env env;
 static struct weir_publisher_probe *probe;
 
@@ -19,13 +19,14 @@ static struct weir_publisher_probe *probe;
 static int settle(void *context)
 {
 	(void)context;
-	weir_sim_run_until(world.sim, now(&world), UINT64_MAX);
+	weir_sim_run_until(world.base.sim, world_now(&world.base), UINT64_MAX);
 	return 0;
 }
 
 static void let_pass(uint64_t ns)
 {
-	weir_sim_run_until(world.sim, now(&world) + ns, UINT64_MAX);
+	weir_sim_run_until(world.base.sim, world_now(&world.base) + ns,
+			   UINT64_MAX);
 }
 
 /* A manager without a publisher. */
@@ -33,7 +34,7 @@ static void manager_new(uint32_t max, uint32_t batch, size_t n_tasks)
 {
 	struct weir_process_manager_options options;
 
-	world_init(&world, 1);
+	process_world_init(&world, 1);
 	tasks_new(&world, n_tasks, SECOND);
 	options = job_options(&world, max, 0);
 	options.batch = batch;
@@ -62,7 +63,7 @@ static void probed(uint32_t max, uint32_t batch, size_t n_tasks)
 
 static void probed_fini(void)
 {
-	world_fini(&world);
+	process_world_fini(&world);
 	env.settle = NULL; /* there is nothing left to be settled */
 	assert_int_equal(weir_publisher_probe_free(probe), 0);
 }
@@ -95,7 +96,7 @@ static void a7_1_it_requests_max_and_starts_one_for_each(void **state)
 	assert_int_equal(world.running, 10);
 	expect_request(0);
 	assert_int_equal(counts(&world).accepted, 10);
-	weir_sim_run(world.sim);
+	weir_sim_run(world.base.sim);
 	assert_int_equal(count_outcome(&world, WEIR_OUTCOME_DONE), 10);
 	/* all but what is no batch yet */
 	assert_true(
@@ -153,7 +154,7 @@ static void e1_with_a_strategy_of_ones_own_all_places_are_used(void **state)
 	size_t i;
 
 	(void)state;
-	world_init(&world, 1);
+	process_world_init(&world, 1);
 	tasks_new(&world, 4, SECOND);
 	options = job_options(&world, 4, 0);
 	options.demand = weir_demand_one_by_one;
@@ -185,23 +186,24 @@ static void a4_3_a7_7_it_never_asks_for_more_than_it_can_start(void **state)
 		probed(1 + seed % 9, 1 + seed % 5, 60);
 		for (i = 0; i < 60; i++) {
 			world.tasks[i].work_ns =
-				weir_sim_random(world.sim, 20) * MS;
+				weir_sim_random(world.base.sim, 20) * MS;
 			world.tasks[i].how = (enum how)weir_sim_random(
-				world.sim, CRASHES + 1);
+				world.base.sim, CRASHES + 1);
 		}
 		for (next = 0; next < 60;) {
-			weir_sim_run_until(world.sim, now(&world) + MS,
-					   weir_sim_random(world.sim, 30));
+			weir_sim_run_until(world.base.sim,
+					   world_now(&world.base) + MS,
+					   weir_sim_random(world.base.sim, 30));
 			c = counts(&world);
 			sent = weir_publisher_probe_counts(probe);
 			assert_in_range((uint64_t)(sent.requested - sent.sent) +
 						c.queue + c.processing,
 					0, world.manager.options.max);
 			if (sent.requested > sent.sent &&
-			    weir_sim_random(world.sim, 2))
+			    weir_sim_random(world.base.sim, 2))
 				send(next++, 1);
 		}
-		weir_sim_run(world.sim);
+		weir_sim_run(world.base.sim);
 		probed_fini();
 	}
 }
@@ -220,7 +222,7 @@ static void a7_3_a_refused_command_is_asked_for_again(void **state)
 		expect_request(2);
 	}
 	send(8, 1);
-	weir_sim_run(world.sim);
+	weir_sim_run(world.base.sim);
 	assert_int_equal(count_outcome(&world, WEIR_OUTCOME_REFUSED), 8);
 	assert_reply(&world, 8, WEIR_OUTCOME_DONE, 0);
 	probed_fini();
@@ -234,10 +236,10 @@ static void a4_10_at_the_end_it_finishes_behind_its_processes(void **state)
 	assert_int_equal(weir_publisher_probe_complete(probe), 0);
 	settle(NULL);
 	assert_int_equal(world.running, 3);
-	assert_true(weir_system_is_alive(world.system, world.ref));
-	weir_sim_run(world.sim);
+	assert_true(weir_system_is_alive(world.base.system, world.ref));
+	weir_sim_run(world.base.sim);
 	assert_int_equal(count_outcome(&world, WEIR_OUTCOME_DONE), 3);
-	assert_false(weir_system_is_alive(world.system, world.ref));
+	assert_false(weir_system_is_alive(world.base.system, world.ref));
 	probed_fini();
 }
 
@@ -257,14 +259,14 @@ static void a4_10_with_an_error_it_finishes_with_that(void **state)
 	(void)state;
 	probed(3, 1, 3);
 	ended_with = 1;
-	assert_int_equal(weir_watcher_add(world.system, world.ref, &watcher),
-			 0);
+	assert_int_equal(
+		weir_watcher_add(world.base.system, world.ref, &watcher), 0);
 	send(0, 3);
 	assert_int_equal(
 		weir_publisher_probe_error(probe, weir_error_of(-EXDEV)), 0);
 	settle(NULL);
 	assert_int_equal(world.running, 3);
-	weir_sim_run(world.sim);
+	weir_sim_run(world.base.sim);
 	assert_int_equal(count_outcome(&world, WEIR_OUTCOME_DONE), 3);
 	assert_int_equal(ended_with, -EXDEV);
 	probed_fini();
@@ -282,10 +284,10 @@ static void a4_10_closed_it_cancels(void **state)
 	settle(NULL);
 	assert_true(weir_publisher_probe_expect_cancel(probe));
 	assert_int_equal(world.tasks[2].replies, world.running == 2);
-	weir_sim_run(world.sim);
+	weir_sim_run(world.base.sim);
 	assert_reply(&world, 0, WEIR_OUTCOME_DONE, 0);
 	assert_reply(&world, 1, WEIR_OUTCOME_DONE, 0);
-	assert_false(weir_system_is_alive(world.system, world.ref));
+	assert_false(weir_system_is_alive(world.base.system, world.ref));
 	probed_fini();
 }
 
@@ -302,8 +304,8 @@ static void a4_10_items_that_are_no_commands_are_refused(void **state)
 	manager_spawn(&world, 0);
 	/* the owner's call, and it has an owner now */
 	assert_null(weir_process_manager_subscriber(&world.manager));
-	weir_sim_run(world.sim);
-	assert_false(weir_system_is_alive(world.system, world.ref));
+	weir_sim_run(world.base.sim);
+	assert_false(weir_system_is_alive(world.base.system, world.ref));
 	probed_fini();
 }
 
@@ -322,9 +324,9 @@ static void who_was_offered_a_command_does_not_subscribe(void **state)
 	assert_int_equal(offer(&world, 0), 0);
 	assert_null(weir_process_manager_subscriber(&world.manager));
 	manager_spawn(&world, 0);
-	weir_sim_run(world.sim);
+	weir_sim_run(world.base.sim);
 	assert_reply(&world, 0, WEIR_OUTCOME_DONE, 0);
-	world_fini(&world);
+	process_world_fini(&world);
 }
 
 /* A command that never came is refused, and counts at no manager. */
@@ -335,7 +337,7 @@ static void dropped_on_its_way_a_command_counts_nowhere(void **state)
 	(void)state;
 	probed(2, 1, 2);
 	send(0, 1);
-	weir_sim_run(world.sim);
+	weir_sim_run(world.base.sim);
 	assert_reply(&world, 0, WEIR_OUTCOME_DONE, 0);
 	/* used again, it still knows its last manager */
 	world.tasks[0].replies = 0;
@@ -362,7 +364,7 @@ static void restarted_it_keeps_its_publisher(void **state)
 	struct weir_publisher *publisher;
 
 	(void)state;
-	world_init_under(&world, 1, &strategy);
+	process_world_init_under(&world, 1, &strategy);
 	tasks_new(&world, 6, SECOND);
 	options = job_options(&world, 3, 0);
 	options.batch = 1;
@@ -378,15 +380,15 @@ static void restarted_it_keeps_its_publisher(void **state)
 	send(0, 2);
 	settle(NULL);
 	assert_int_equal(world.running, 2);
-	assert_int_equal(weir_system_kill(world.system, world.ref), 0);
+	assert_int_equal(weir_system_kill(world.base.system, world.ref), 0);
 	settle(NULL);
-	assert_int_equal(weir_system_restarts(world.system, world.ref), 1);
+	assert_int_equal(weir_system_restarts(world.base.system, world.ref), 1);
 	assert_reply(&world, 0, WEIR_OUTCOME_STOPPED, -ECANCELED);
 	assert_reply(&world, 1, WEIR_OUTCOME_STOPPED, -ECANCELED);
 	/* one is still requested, the two places are */
 	expect_request(2);
 	send(2, 3);
-	weir_sim_run(world.sim);
+	weir_sim_run(world.base.sim);
 	assert_int_equal(count_outcome(&world, WEIR_OUTCOME_DONE), 3);
 	probed_fini();
 }
@@ -420,8 +422,9 @@ static const struct weir_actor_ops sender_ops = {
 static void sender_init(struct sender *self)
 {
 	memset(self, 0, sizeof(*self));
-	assert_int_equal(
-		weir_actor_init(&self->actor, &sender_ops, world.executor), 0);
+	assert_int_equal(weir_actor_init(&self->actor, &sender_ops,
+					 world.base.executor),
+			 0);
 	assert_int_equal(weir_out_init(&self->out, &self->actor,
 				       weir_command_items()),
 			 0);
@@ -458,7 +461,7 @@ static void limiter_init(struct limiter *self)
 	int rc;
 
 	memset(self, 0, sizeof(*self));
-	rc = weir_actor_init(&self->actor, &limiter_ops, world.executor);
+	rc = weir_actor_init(&self->actor, &limiter_ops, world.base.executor);
 	assert_int_equal(rc, 0);
 	rc |= weir_in_init(&self->in, &self->actor, 4, weir_command_items());
 	rc |= weir_out_init(&self->out, &self->actor, weir_command_items());
@@ -484,11 +487,12 @@ static void any_publisher_can_feed_it(void **state)
 				 0);
 		manager_spawn(&world, 0);
 		assert_int_equal(weir_actor_start(&sender.actor), 0);
-		weir_sim_run(world.sim);
+		weir_sim_run(world.base.sim);
 		assert_int_equal(count_outcome(&world, WEIR_OUTCOME_DONE), 40);
 		assert_int_equal(world.peak, world.manager.options.max);
-		assert_false(weir_system_is_alive(world.system, world.ref));
-		world_fini(&world);
+		assert_false(
+			weir_system_is_alive(world.base.system, world.ref));
+		process_world_fini(&world);
 	}
 }
 
@@ -513,12 +517,12 @@ static void a_processor_can_sit_between(void **state)
 	manager_spawn(&world, 0);
 	assert_int_equal(weir_actor_start(&limiter.actor), 0);
 	assert_int_equal(weir_actor_start(&sender.actor), 0);
-	weir_sim_run(world.sim);
+	weir_sim_run(world.base.sim);
 	assert_int_equal(count_outcome(&world, WEIR_OUTCOME_DONE), 50);
 	/* ten a second, for a second each */
 	assert_in_range(world.peak, 10, 11);
-	assert_int_equal(now(&world), 49 * 100 * MS + SECOND);
-	world_fini(&world);
+	assert_int_equal(world_now(&world.base), 49 * 100 * MS + SECOND);
+	process_world_fini(&world);
 }
 
 static void a_manager_that_closes_stops_those_before_it(void **state)
@@ -544,12 +548,12 @@ static void a_manager_that_closes_stops_those_before_it(void **state)
 	assert_int_equal(weir_actor_start(&sender.actor), 0);
 	let_pass(1500 * MS);
 	weir_process_manager_end(&world.manager);
-	weir_sim_run(world.sim);
+	weir_sim_run(world.base.sim);
 	assert_true(count_outcome(&world, WEIR_OUTCOME_DONE) >= 3);
 	/* those upstream were dropped, and count at no manager */
 	assert_true(count_outcome(&world, WEIR_OUTCOME_REFUSED) > 0);
 	assert_int_equal(counts(&world).outcomes[WEIR_OUTCOME_REFUSED], 0);
-	world_fini(&world);
+	process_world_fini(&world);
 }
 
 int main(void)

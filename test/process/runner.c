@@ -7,7 +7,7 @@
 
 #include "actor/in.h"
 
-static struct world world;
+static struct process_world world;
 
 /* Calls that go on, and who ends them. */
 static struct task *later[64];
@@ -58,7 +58,7 @@ static void calls_init(uint64_t seed, uint32_t max, uint32_t buffer,
 	};
 
 	n_later = calls = 0;
-	world_init(&world, seed);
+	process_world_init(&world, seed);
 	tasks_new(&world, n_tasks, 0);
 	manager_init(&world, &options);
 }
@@ -68,7 +68,7 @@ static void calls_new(uint64_t seed, uint32_t max, uint32_t buffer,
 {
 	calls_init(seed, max, buffer, runners, n_tasks);
 	manager_spawn(&world, 0);
-	weir_sim_run(world.sim);
+	weir_sim_run(world.base.sim);
 }
 
 static void a_call_that_returns_0_is_done(void **state)
@@ -81,12 +81,12 @@ static void a_call_that_returns_0_is_done(void **state)
 				 1 + seed % 5 + seed % 7 < 12
 					 ? 1 + seed % 5 + seed % 7
 					 : 12);
-		weir_sim_run(world.sim);
+		weir_sim_run(world.base.sim);
 		assert_reply(&world, 0, WEIR_OUTCOME_CRASHED, -EIO);
 		assert_int_equal(counts(&world).started,
 				 counts(&world).accepted);
 		assert_int_equal(counts(&world).processing, 0);
-		world_fini(&world);
+		process_world_fini(&world);
 	}
 }
 
@@ -97,11 +97,11 @@ static void a_call_can_end_before_it_has_returned(void **state)
 	world.tasks[0].how = CRASHES;
 	world.tasks[1].how = HAS_CHILDREN;
 	assert_int_equal(offer_all(&world, 0, 3), 3);
-	weir_sim_run(world.sim);
+	weir_sim_run(world.base.sim);
 	assert_reply(&world, 0, WEIR_OUTCOME_CRASHED, -EXDEV);
 	assert_reply(&world, 1, WEIR_OUTCOME_DONE, 0);
 	assert_reply(&world, 2, WEIR_OUTCOME_DONE, 0);
-	world_fini(&world);
+	process_world_fini(&world);
 }
 
 static void calls_that_go_on_keep_their_places(void **state)
@@ -113,20 +113,20 @@ static void calls_that_go_on_keep_their_places(void **state)
 	for (i = 0; i < 9; i++)
 		world.tasks[i].how = GOES_ON;
 	assert_int_equal(offer_all(&world, 0, 9), 7);
-	weir_sim_run(world.sim);
+	weir_sim_run(world.base.sim);
 	assert_int_equal(n_later, 4);
 	assert_int_equal(counts(&world).processing, 4);
 	assert_int_equal(counts(&world).waiting, 3);
 	end_all(0);
-	weir_sim_run(world.sim);
+	weir_sim_run(world.base.sim);
 	assert_int_equal(count_outcome(&world, WEIR_OUTCOME_DONE), 4);
 	assert_int_equal(n_later, 3);
 	end_all(-ENXIO);
-	weir_sim_run(world.sim);
+	weir_sim_run(world.base.sim);
 	assert_int_equal(count_outcome(&world, WEIR_OUTCOME_CRASHED), 3);
 	assert_int_equal(counts(&world).processing, 0);
 	assert_int_equal(counts(&world).peak, 4);
-	world_fini(&world);
+	process_world_fini(&world);
 }
 
 static void a4_11_closed_it_waits_for_calls(void **state)
@@ -138,16 +138,16 @@ static void a4_11_closed_it_waits_for_calls(void **state)
 	for (i = 0; i < 7; i++)
 		world.tasks[i].how = GOES_ON;
 	assert_int_equal(offer_all(&world, 0, 7), 7);
-	weir_sim_run(world.sim);
+	weir_sim_run(world.base.sim);
 	weir_process_manager_end(&world.manager);
-	weir_sim_run(world.sim);
+	weir_sim_run(world.base.sim);
 	assert_int_equal(count_outcome(&world, WEIR_OUTCOME_REFUSED), 3);
-	assert_true(weir_system_is_alive(world.system, world.ref));
+	assert_true(weir_system_is_alive(world.base.system, world.ref));
 	end_all(0);
-	weir_sim_run(world.sim);
+	weir_sim_run(world.base.sim);
 	assert_int_equal(count_outcome(&world, WEIR_OUTCOME_DONE), 4);
-	assert_false(weir_system_is_alive(world.system, world.ref));
-	world_fini(&world);
+	assert_false(weir_system_is_alive(world.base.system, world.ref));
+	process_world_fini(&world);
 }
 
 /* Nothing can stop a call: its reply comes when it ends. */
@@ -160,15 +160,15 @@ static void a4_11_aborted_it_is_released_when_they_have_ended(void **state)
 	for (i = 0; i < 7; i++)
 		world.tasks[i].how = GOES_ON;
 	assert_int_equal(offer_all(&world, 0, 7), 7);
-	weir_sim_run(world.sim);
+	weir_sim_run(world.base.sim);
 	weir_actor_stop(&world.manager.actor);
-	weir_sim_run(world.sim);
+	weir_sim_run(world.base.sim);
 	assert_int_equal(count_outcome(&world, WEIR_OUTCOME_REFUSED), 3);
-	assert_false(weir_system_is_alive(world.system, world.ref));
+	assert_false(weir_system_is_alive(world.base.system, world.ref));
 	assert_int_equal(n_later, 4);
 	end_all(0);
 	assert_int_equal(count_outcome(&world, WEIR_OUTCOME_DONE), 4);
-	world_fini(&world);
+	process_world_fini(&world);
 }
 
 /* Also the commands that wait at a runner are answered. */
@@ -178,14 +178,15 @@ static void aborted_between_two_calls_it_answers_all(void **state)
 	for_each_seed(seed, 300) {
 		calls_new(seed, 40, 20, 1 + seed % 3, 60);
 		assert_int_equal(offer_all(&world, 0, 60), 60);
-		weir_sim_run_until(world.sim, 0, seed % 11);
+		weir_sim_run_until(world.base.sim, 0, seed % 11);
 		if (seed % 2)
 			weir_actor_stop(&world.manager.actor);
 		else
 			weir_process_manager_end(&world.manager);
-		weir_sim_run(world.sim);
-		assert_false(weir_system_is_alive(world.system, world.ref));
-		world_fini(&world);
+		weir_sim_run(world.base.sim);
+		assert_false(
+			weir_system_is_alive(world.base.system, world.ref));
+		process_world_fini(&world);
 	}
 }
 
@@ -198,30 +199,30 @@ static void a_runner_that_is_stopped_keeps_no_place(void **state)
 	(void)state;
 	for_each_seed(seed, 100) {
 		calls_new(seed, 40, 20, 2, 120);
-		assert_int_equal(weir_system_children(world.system, world.ref,
-						      runners, 4),
+		assert_int_equal(weir_system_children(world.base.system,
+						      world.ref, runners, 4),
 				 2);
 		assert_int_equal(offer_all(&world, 0, 60), 60);
-		weir_sim_run_until(world.sim, 0, seed % 7);
-		assert_int_equal(weir_system_stop_actor(world.system,
+		weir_sim_run_until(world.base.sim, 0, seed % 7);
+		assert_int_equal(weir_system_stop_actor(world.base.system,
 							runners[seed % 2]),
 				 0);
-		weir_sim_run(world.sim);
+		weir_sim_run(world.base.sim);
 		assert_int_equal(count_outcome(&world, WEIR_OUTCOME_DONE) +
 					 count_outcome(&world,
 						       WEIR_OUTCOME_REFUSED),
 				 60);
 		assert_int_equal(counts(&world).processing, 0);
 		/* the other one goes on */
-		assert_true(weir_system_is_alive(world.system, world.ref));
+		assert_true(weir_system_is_alive(world.base.system, world.ref));
 		again = offer_all(&world, 60, 60);
 		assert_in_range(again, 56, 60);
-		weir_sim_run(world.sim);
+		weir_sim_run(world.base.sim);
 		assert_int_equal(count_outcome(&world, WEIR_OUTCOME_DONE) +
 					 count_outcome(&world,
 						       WEIR_OUTCOME_REFUSED),
 				 60 + again);
-		world_fini(&world);
+		process_world_fini(&world);
 	}
 }
 
@@ -234,17 +235,18 @@ static void a_runner_that_is_stopped_passes_on_its_wake(void **state)
 	(void)state;
 	for_each_seed(seed, 200) {
 		calls_new(seed, 4, 4, 2, 1);
-		assert_int_equal(weir_system_children(world.system, world.ref,
-						      runners, 4),
+		assert_int_equal(weir_system_children(world.base.system,
+						      world.ref, runners, 4),
 				 2);
 		assert_int_equal(offer(&world, 0), 0);
-		weir_sim_run_until(world.sim, 0, seed % 5);
+		weir_sim_run_until(world.base.sim, 0, seed % 5);
 		i = seed / 5 % 2;
-		assert_int_equal(
-			weir_system_stop_actor(world.system, runners[i]), 0);
-		weir_sim_run(world.sim);
+		assert_int_equal(weir_system_stop_actor(world.base.system,
+							runners[i]),
+				 0);
+		weir_sim_run(world.base.sim);
 		assert_reply(&world, 0, WEIR_OUTCOME_DONE, 0);
-		world_fini(&world);
+		process_world_fini(&world);
 	}
 }
 
@@ -256,15 +258,15 @@ static void calls_begin_as_their_commands_came(void **state)
 	for_each_seed(seed, 50) {
 		calls_new(seed, 40, 60, 1 + seed % 4, 100);
 		assert_int_equal(offer_all(&world, 0, 100), 100);
-		weir_sim_run(world.sim);
+		weir_sim_run(world.base.sim);
 		for (i = 0; i < 100; i++)
 			assert_int_equal(world.tasks[i].begun, i + 1);
-		world_fini(&world);
+		process_world_fini(&world);
 	}
 }
 
 /* Offers another, and lets the buffer be closed before that arrives there. */
-static void offer_too_late(struct world *self, struct task *task)
+static void offer_too_late(struct process_world *self, struct task *task)
 {
 	if (task != &self->tasks[0])
 		return;
@@ -279,13 +281,13 @@ static void what_a_reply_offers_is_refused_if_it_comes_too_late(void **state)
 	calls_new(1, 4, 4, 1, 2);
 	world.replied = offer_too_late;
 	assert_int_equal(offer(&world, 0), 0);
-	weir_sim_run(world.sim);
+	weir_sim_run(world.base.sim);
 	assert_reply(&world, 0, WEIR_OUTCOME_DONE, 0);
 	assert_reply(&world, 1, WEIR_OUTCOME_REFUSED, -ECANCELED);
 	weir_process_manager_end(&world.manager);
-	weir_sim_run(world.sim);
-	assert_false(weir_system_is_alive(world.system, world.ref));
-	world_fini(&world);
+	weir_sim_run(world.base.sim);
+	assert_false(weir_system_is_alive(world.base.system, world.ref));
+	process_world_fini(&world);
 }
 
 static uint32_t drained;
@@ -304,15 +306,16 @@ static void an_executor_that_drains_lets_calls_be_made(void **state)
 	for_each_seed(seed, 50) {
 		calls_new(seed, 10, 20, 1 + seed % 3, 30);
 		assert_int_equal(offer_all(&world, 0, 30), 30);
-		weir_sim_run_until(world.sim, 0, seed % 7);
+		weir_sim_run_until(world.base.sim, 0, seed % 7);
 		drained = 0;
-		assert_int_equal(weir_executor_end_async(world.executor, &drain,
-							 WEIR_FOREVER),
+		assert_int_equal(weir_executor_end_async(world.base.executor,
+							 &drain, WEIR_FOREVER),
 				 0);
-		weir_sim_run(world.sim);
+		weir_sim_run(world.base.sim);
 		assert_int_equal(count_outcome(&world, WEIR_OUTCOME_DONE), 30);
-		assert_false(weir_system_is_alive(world.system, world.ref));
-		world_fini(&world);
+		assert_false(
+			weir_system_is_alive(world.base.system, world.ref));
+		process_world_fini(&world);
 		assert_int_equal(drained, 1);
 	}
 }
@@ -324,15 +327,17 @@ static void without_runners_it_takes_no_more(void **state)
 
 	(void)state;
 	calls_new(1, 4, 4, 2, 8);
-	assert_int_equal(
-		weir_system_children(world.system, world.ref, runners, 4), 2);
+	assert_int_equal(weir_system_children(world.base.system, world.ref,
+					      runners, 4),
+			 2);
 	for (i = 0; i < 2; i++)
-		assert_int_equal(
-			weir_system_stop_actor(world.system, runners[i]), 0);
-	weir_sim_run(world.sim);
-	assert_false(weir_system_is_alive(world.system, world.ref));
+		assert_int_equal(weir_system_stop_actor(world.base.system,
+							runners[i]),
+				 0);
+	weir_sim_run(world.base.sim);
+	assert_false(weir_system_is_alive(world.base.system, world.ref));
 	assert_int_equal(offer(&world, 0), -ESHUTDOWN);
-	world_fini(&world);
+	process_world_fini(&world);
 }
 
 static int decide_restart(struct weir_actor *supervisor,
@@ -360,25 +365,26 @@ static void restarted_it_goes_on_with_its_runners(void **state)
 	(void)state;
 	for_each_seed(seed, 100) {
 		n_later = calls = 0;
-		world_init_under(&world, seed, &strategy);
+		process_world_init_under(&world, seed, &strategy);
 		tasks_new(&world, 16, 0);
 		world.tasks[0].how = GOES_ON;
 		manager_init(&world, &options);
 		manager_spawn(&world, 0);
-		weir_sim_run(world.sim);
+		weir_sim_run(world.base.sim);
 		assert_int_equal(offer_all(&world, 0, 8), 8);
-		weir_sim_run_until(world.sim, 0, seed % 9);
-		assert_int_equal(weir_system_kill(world.system, world.ref), 0);
-		weir_sim_run(world.sim);
-		assert_int_equal(weir_system_restarts(world.system, world.ref),
-				 1);
+		weir_sim_run_until(world.base.sim, 0, seed % 9);
+		assert_int_equal(weir_system_kill(world.base.system, world.ref),
+				 0);
+		weir_sim_run(world.base.sim);
+		assert_int_equal(
+			weir_system_restarts(world.base.system, world.ref), 1);
 		end_all(0);
-		weir_sim_run(world.sim);
+		weir_sim_run(world.base.sim);
 		assert_int_equal(count_outcome(&world, WEIR_OUTCOME_DONE), 8);
 		assert_true(offer_all(&world, 8, 8) >= 5);
-		weir_sim_run(world.sim);
+		weir_sim_run(world.base.sim);
 		assert_int_equal(counts(&world).processing, 0);
-		world_fini(&world);
+		process_world_fini(&world);
 	}
 }
 
@@ -389,7 +395,7 @@ static void never_spawned_it_answers_too(void **state)
 	assert_int_equal(offer_all(&world, 0, 8), 8);
 	weir_actor_stop(&world.manager.actor);
 	assert_int_equal(count_outcome(&world, WEIR_OUTCOME_REFUSED), 8);
-	world_fini(&world);
+	process_world_fini(&world);
 }
 
 /* An id is not looked at. */
@@ -400,15 +406,15 @@ static void calls_may_have_the_same_id(void **state)
 	world.tasks[0].how = GOES_ON;
 	world.tasks[0].command.id = world.tasks[1].command.id = "same";
 	assert_int_equal(offer_all(&world, 0, 2), 2);
-	weir_sim_run(world.sim);
+	weir_sim_run(world.base.sim);
 	assert_reply(&world, 1, WEIR_OUTCOME_DONE, 0);
 	end_all(0);
-	weir_sim_run(world.sim);
+	weir_sim_run(world.base.sim);
 	assert_reply(&world, 0, WEIR_OUTCOME_DONE, 0);
 	assert_true(weir_actor_id_equal(
 		weir_process_manager_find(&world.manager, "same"),
 		WEIR_ACTOR_ID_NONE));
-	world_fini(&world);
+	process_world_fini(&world);
 }
 
 int main(void)

@@ -35,16 +35,16 @@ static void note(struct weir_actor *from, const char *task)
 	};
 }
 
-static void naggers(struct world *world, uint32_t limit)
+static void naggers(struct pool_world *world, uint32_t limit)
 {
 	n_sent = 0;
 	world->options.make = make_nagger;
-	world->options.context = world->executor;
+	world->options.context = world->base.executor;
 	world->options.jobs = NULL;
 	pool_start(world, limit);
 }
 
-static void d4_1_so_many_messages_and_so_often(struct world *world)
+static void d4_1_so_many_messages_and_so_often(struct pool_world *world)
 {
 	struct nag dishes = {"dishes", 40 * MS, 3, note};
 	struct weir_actor_id worker;
@@ -59,11 +59,11 @@ static void d4_1_so_many_messages_and_so_often(struct world *world)
 		assert_ptr_equal(sent[i].task, dishes.task);
 		assert_true(weir_actor_id_equal(sent[i].from, worker));
 	}
-	assert_false(weir_system_is_alive(world->system, worker));
+	assert_false(weir_system_is_alive(world->base.system, worker));
 	assert_pool(world, 1, 0);
 }
 
-static void d4_1_none_is_none(struct world *world)
+static void d4_1_none_is_none(struct pool_world *world)
 {
 	struct nag nothing = {"nothing", 40 * MS, 0, note};
 
@@ -71,27 +71,27 @@ static void d4_1_none_is_none(struct world *world)
 	assert_int_equal(weir_pool_run(world->pools, "a", &nothing, NULL), 0);
 	pool_settle(world);
 	assert_int_equal(n_sent, 0);
-	assert_int_equal(pool_now(world), 0);
+	assert_int_equal(world_now(&world->base), 0);
 	assert_pool(world, 1, 0);
 }
 
-static void d4_1_for_ever_until_it_is_stopped(struct world *world)
+static void d4_1_for_ever_until_it_is_stopped(struct pool_world *world)
 {
 	struct nag plants = {"plants", 40 * MS, FOR_EVER, note};
 	struct weir_actor_id worker;
 
 	naggers(world, 1);
 	assert_int_equal(weir_pool_run(world->pools, "a", &plants, &worker), 0);
-	weir_sim_run_until(world->sim, 1000 * MS, UINT64_MAX);
+	weir_sim_run_until(world->base.sim, 1000 * MS, UINT64_MAX);
 	assert_int_equal(n_sent, 25);
-	assert_int_equal(weir_system_stop_actor(world->system, worker), 0);
+	assert_int_equal(weir_system_stop_actor(world->base.system, worker), 0);
 	pool_settle(world);
 	assert_int_equal(n_sent, 25);
 	assert_pool(world, 1, 0);
 }
 
 static void d4_2_what_it_does_not_know_does_not_make_it_mute(
-	struct world *world)
+	struct pool_world *world)
 {
 	struct nag dishes = {"dishes", 40 * MS, 3, note};
 	struct weir_actor *actor;
@@ -101,11 +101,11 @@ static void d4_2_what_it_does_not_know_does_not_make_it_mute(
 	naggers(world, 1);
 	assert_int_equal(weir_pool_run(world->pools, "a", &dishes, &worker), 0);
 	for (i = 1; i <= 5; i++) {
-		actor = weir_system_actor(world->system, worker);
+		actor = weir_system_actor(world->base.system, worker);
 		assert_non_null(actor);
 		weir_actor_signal(actor);
 		weir_actor_unref(actor);
-		weir_sim_run_until(world->sim, i * 20 * MS, UINT64_MAX);
+		weir_sim_run_until(world->base.sim, i * 20 * MS, UINT64_MAX);
 	}
 	pool_settle(world);
 	assert_int_equal(n_sent, 3);
@@ -113,7 +113,7 @@ static void d4_2_what_it_does_not_know_does_not_make_it_mute(
 	assert_pool(world, 1, 0);
 }
 
-static void d4_3_the_third_message_comes_a_delay_later(struct world *world)
+static void d4_3_the_third_message_comes_a_delay_later(struct pool_world *world)
 {
 	struct nag nags[] = {
 		{"dishes", 40 * MS, 1, note},
@@ -134,7 +134,7 @@ static void d4_3_the_third_message_comes_a_delay_later(struct world *world)
 	assert_ptr_equal(sent[2].task, nags[2].task);
 }
 
-static void d4_3_who_waits_as_the_third_waits_a_delay(struct world *world)
+static void d4_3_who_waits_as_the_third_waits_a_delay(struct pool_world *world)
 {
 	struct nag nags[] = {
 		{"dishes", 40 * MS, 1, note},
@@ -145,13 +145,13 @@ static void d4_3_who_waits_as_the_third_waits_a_delay(struct world *world)
 
 	naggers(world, 2);
 	for (i = 0; i < 3; i++) {
-		assert_int_equal(pool_now(world), 0);
+		assert_int_equal(world_now(&world->base), 0);
 		assert_int_equal(weir_pool_queue_wait(world->pools, "a",
 						      &nags[i], WEIR_FOREVER,
 						      NULL),
 				 0);
 	}
-	assert_int_equal(pool_now(world), 40 * MS);
+	assert_int_equal(world_now(&world->base), 40 * MS);
 	pool_settle(world);
 	assert_int_equal(n_sent, 3);
 }

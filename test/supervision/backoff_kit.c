@@ -12,8 +12,8 @@ struct child *child_of(struct weir_actor *actor)
 int child_turn(struct weir_actor *actor)
 {
 	struct child *self = child_of(actor);
-	size_t i =
-		ledger_deliver(&self->world->ledger, weir_in_take(&self->in));
+	size_t i = ledger_deliver(&self->world->base.ledger,
+				  weir_in_take(&self->in));
 
 	switch (self->world->what[i]) {
 	case FAIL:
@@ -31,7 +31,7 @@ WEIR_TURN(child_turn)
 
 static int child_pre_start(struct weir_actor *actor)
 {
-	struct world *world = child_of(actor)->world;
+	struct backoff_world *world = child_of(actor)->world;
 
 	world->started++;
 	return world->start_fails ? -ECONNREFUSED : 0;
@@ -50,10 +50,10 @@ void child_stopped(struct weir_actor *actor, struct weir_error *error)
 void backoff_child_released(struct weir_actor *actor)
 {
 	struct child *self = child_of(actor);
-	struct world *world = self->world;
+	struct backoff_world *world = self->world;
 
 	world->released++;
-	heap_free(self, sizeof(*self), &world->heap);
+	heap_free(self, sizeof(*self), &world->base.heap);
 }
 
 static int child_reset(struct weir_actor *actor)
@@ -75,19 +75,19 @@ const struct weir_actor_ops backoff_child_ops = {
 	.lifecycle = &child_life,
 };
 
-struct child *child_new(struct world *world)
+struct child *child_new(struct backoff_world *world)
 {
-	struct child *self = heap_alloc(sizeof(*self), &world->heap);
+	struct child *self = heap_alloc(sizeof(*self), &world->base.heap);
 
 	if (!self)
 		return NULL;
 	self->world = world;
 	assert_int_equal(weir_actor_init(&self->actor, &backoff_child_ops,
-					 world->executor),
+					 world->base.executor),
 			 0);
 	world->alive++;
 	if (weir_in_init(&self->in, &self->actor, CAPACITY,
-			 &world->ledger.items) == 0)
+			 &world->base.ledger.items) == 0)
 		return self;
 	weir_actor_stop(&self->actor);
 	return NULL;
@@ -95,7 +95,7 @@ struct child *child_new(struct world *world)
 
 int backoff_make(struct weir_actor **actor, struct weir_in **in, void *context)
 {
-	struct world *world = context;
+	struct backoff_world *world = context;
 	uint32_t n = world->made++;
 	struct child *child;
 
@@ -104,7 +104,7 @@ int backoff_make(struct weir_actor **actor, struct weir_in **in, void *context)
 	assert_true(n < CHILDREN);
 	/* B8.11: never two children. */
 	assert_int_equal(world->alive, 0);
-	world->made_ns[n] = weir_executor_now(world->executor);
+	world->made_ns[n] = world_now(&world->base);
 	if (world->fails) {
 		world->fails--;
 		return world->code;
@@ -131,14 +131,14 @@ const struct weir_strategy stops = {.rules = stop_rules, .n_rules = 1};
 
 static void on_done(struct weir_error *error, void *context)
 {
-	struct world *world = context;
+	struct backoff_world *world = context;
 
 	fate_stopped(&world->fate, error);
 }
 
 static void on_released(void *context)
 {
-	struct world *world = context;
+	struct backoff_world *world = context;
 
 	fate_released(&world->fate);
 }
@@ -146,52 +146,45 @@ static void on_released(void *context)
 void backoff_on_dead_letter(struct weir_system *system, struct weir_actor_id to,
 			    void *item, void *context)
 {
-	struct world *world = context;
+	struct backoff_world *world = context;
 
 	world->dead++;
 }
 
 int on_absent(void *item, void *context)
 {
-	struct world *world = context;
+	struct backoff_world *world = context;
 
 	world->asked++;
 	if (world->answer >= 0)
-		ledger_deliver(&world->ledger, item);
+		ledger_deliver(&world->base.ledger, item);
 	return world->answer;
 }
 
 static bool on_final(void *item, void *context)
 {
-	const struct world *world = context;
+	const struct backoff_world *world = context;
 
 	return world->what[(uintptr_t)item] == LAST;
 }
 
-void backoff_world_init(struct world *world, uint64_t seed, size_t fail)
+void backoff_world_init(struct backoff_world *world, uint64_t seed, size_t fail)
 {
-	struct weir_executor_options options = {
-		.allocator = &world->heap.allocator,
-	};
-
 	memset(world, 0, sizeof(*world));
-	ledger_init(&world->ledger, ITEMS);
-	heap_init(&world->heap, fail);
+	world_init_short(&world->base, seed, ITEMS, fail);
 	world->options = (struct weir_backoff_supervisor_options){
 		.context = world,
 		.make = backoff_make,
 		.backoff = {.min_ns = 3 * SECOND, .max_ns = 30 * SECOND},
 		.max_retries = -1,
 		.is_final = on_final,
-		.items = &world->ledger.items,
+		.items = &world->base.ledger.items,
 		.done = on_done,
 		.released = on_released,
 	};
-	if (weir_sim_new(&world->sim, seed, &options) == 0)
-		world->executor = weir_sim_executor(world->sim);
 }
 
-int world_system(struct world *world, uint64_t seed)
+int backoff_system(struct backoff_world *world, uint64_t seed)
 {
 	const struct weir_system_options options = {
 		.seed = seed,
@@ -199,52 +192,41 @@ int world_system(struct world *world, uint64_t seed)
 		.context = world,
 	};
 
-	return weir_system_new(&world->system, world->executor, &options);
+	return weir_system_new(&world->base.system, world->base.executor,
+			       &options);
 }
 
-void backoff_settle(struct world *world)
-{
-	weir_sim_run_until(world->sim, weir_executor_now(world->executor),
-			   UINT64_MAX);
-}
-
-void backoff_advance(struct world *world, uint64_t ns)
-{
-	weir_sim_run_until(world->sim, weir_executor_now(world->executor) + ns,
-			   UINT64_MAX);
-}
-
-void supervisor_spawn(struct world *world, struct weir_actor_id parent)
+void supervisor_spawn(struct backoff_world *world, struct weir_actor_id parent)
 {
 	const struct weir_spawn_options spawn = {.name = "supervisor",
 						 .restart = world->restart};
 
 	assert_int_equal(weir_backoff_supervisor_init(&world->supervisor,
-						      world->executor,
+						      world->base.executor,
 						      &world->options),
 			 0);
 	/* until the end of the world: calls are allowed that long */
 	weir_actor_ref(&world->supervisor.actor);
-	assert_int_equal(weir_system_spawn(world->system, parent,
+	assert_int_equal(weir_system_spawn(world->base.system, parent,
 					   &world->supervisor.actor, &spawn,
 					   &world->ref),
 			 0);
 }
 
-void backoff_start(struct world *world)
+void backoff_start(struct backoff_world *world)
 {
 	supervisor_spawn(world, WEIR_ACTOR_ID_NONE);
-	backoff_settle(world);
+	world_settle(&world->base);
 }
 
-void backoff_world_begin(struct world *world, uint64_t seed)
+void backoff_world_begin(struct backoff_world *world, uint64_t seed)
 {
 	backoff_world_init(world, seed, 0);
-	assert_non_null(world->executor);
-	assert_int_equal(world_system(world, seed), 0);
+	assert_non_null(world->base.executor);
+	assert_int_equal(backoff_system(world, seed), 0);
 }
 
-void backoff_begin(struct world *world, uint64_t seed)
+void backoff_begin(struct backoff_world *world, uint64_t seed)
 {
 	backoff_world_begin(world, seed);
 	backoff_start(world);
@@ -252,7 +234,7 @@ void backoff_begin(struct world *world, uint64_t seed)
 	assert_int_equal(world->started, 1);
 }
 
-void begin_on_failure(struct world *world, uint64_t seed,
+void begin_on_failure(struct backoff_world *world, uint64_t seed,
 		      const struct weir_strategy *strategy)
 {
 	backoff_world_begin(world, seed);
@@ -261,89 +243,80 @@ void begin_on_failure(struct world *world, uint64_t seed,
 	backoff_start(world);
 }
 
-void world_close(struct world *world)
+void backoff_close(struct backoff_world *world)
 {
-	if (world->system)
-		weir_system_stop(world->system);
-	if (world->sim)
-		weir_sim_run(world->sim);
-	assert_int_equal(weir_system_free(world->system), 0);
+	world_fini(&world->base);
 	assert_int_equal(world->alive, 0);
-	ledger_check(&world->ledger);
-	ledger_fini(&world->ledger);
-	if (world->sim)
-		sim_free(world->sim);
-	assert_int_equal(world->heap.live, 0);
 }
 
-void backoff_end(struct world *world)
+void backoff_end(struct backoff_world *world)
 {
 	weir_actor_unref(&world->supervisor.actor);
 	world->slow = false;
-	world_close(world);
+	backoff_close(world);
 	assert_int_equal(world->fate.stopped, 1);
 	assert_int_equal(world->fate.released, 1);
 }
 
-bool over(const struct world *world)
+bool over(const struct backoff_world *world)
 {
-	return !weir_system_is_alive(world->system, world->ref);
+	return !weir_system_is_alive(world->base.system, world->ref);
 }
 
-struct weir_actor_id child(struct world *world)
+struct weir_actor_id child(struct backoff_world *world)
 {
 	return weir_backoff_supervisor_child(&world->supervisor);
 }
 
-bool has_child(struct world *world)
+bool has_child(struct backoff_world *world)
 {
 	return !weir_actor_id_equal(child(world), WEIR_ACTOR_ID_NONE);
 }
 
-uint32_t backoff_count(struct world *world)
+uint32_t backoff_count(struct backoff_world *world)
 {
 	return weir_backoff_supervisor_count(&world->supervisor);
 }
 
-int backoff_put(struct world *world, enum what what)
+int backoff_put(struct backoff_world *world, enum what what)
 {
 	size_t i = ++world->items;
-	void *item = ledger_make(&world->ledger, i);
+	void *item = ledger_make(&world->base.ledger, i);
 	int rc;
 
 	world->what[i] = what;
 	rc = weir_backoff_supervisor_put(&world->supervisor, item);
 	if (rc < 0)
-		ledger_drop(item, &world->ledger);
+		ledger_drop(item, &world->base.ledger);
 	return rc;
 }
 
-void backoff_tell(struct world *world, enum what what)
+void backoff_tell(struct backoff_world *world, enum what what)
 {
 	assert_int_equal(backoff_put(world, what), 0);
-	backoff_settle(world);
+	world_settle(&world->base);
 }
 
-void stop_child(struct world *world)
+void stop_child(struct backoff_world *world)
 {
-	assert_int_equal(weir_system_stop_actor(world->system, child(world)),
-			 0);
-	backoff_settle(world);
+	assert_int_equal(
+		weir_system_stop_actor(world->base.system, child(world)), 0);
+	world_settle(&world->base);
 	assert_false(has_child(world));
 }
 
-uint64_t wait_for_child(struct world *world)
+uint64_t wait_for_child(struct backoff_world *world)
 {
-	uint64_t from = weir_executor_now(world->executor);
+	uint64_t from = world_now(&world->base);
 	uint32_t made = world->made;
 
 	while (world->made == made)
-		assert_true(weir_sim_step(world->sim));
-	backoff_settle(world);
+		assert_true(weir_sim_step(world->base.sim));
+	world_settle(&world->base);
 	return world->made_ns[made] - from;
 }
 
-uint64_t next_delay(struct world *world)
+uint64_t next_delay(struct backoff_world *world)
 {
 	stop_child(world);
 	return wait_for_child(world);

@@ -7,7 +7,7 @@
 #ifndef WEIR_TEST_SUPERVISION_BACKOFF_KIT_H
 #define WEIR_TEST_SUPERVISION_BACKOFF_KIT_H
 
-#include "actor/kit.h"
+#include "kit/world.h"
 
 #include <weir/backoff_supervisor.h>
 
@@ -22,12 +22,8 @@
 /* What the child does when it has taken the item. */
 enum what { TAKE, FINISH, FAIL, FATAL, LAST };
 
-struct world {
-	struct weir_sim *sim;
-	struct weir_executor *executor;
-	struct weir_system *system;
-	struct ledger ledger;
-	struct heap heap;
+struct backoff_world {
+	struct world base;
 	enum what what[ITEMS + 1];
 	size_t items; /* made so far */
 	struct weir_backoff_supervisor_options options;
@@ -57,7 +53,7 @@ struct world {
 struct child {
 	struct weir_actor actor;
 	struct weir_in in;
-	struct world *world;
+	struct backoff_world *world;
 };
 
 /* --- The child ------------------------------------------------------------ */
@@ -72,7 +68,7 @@ extern const struct weir_lifecycle child_life;
 extern const struct weir_actor_ops backoff_child_ops;
 
 /* Its executor's allocator is the failing one, too. */
-struct child *child_new(struct world *world);
+struct child *child_new(struct backoff_world *world);
 int backoff_make(struct weir_actor **actor, struct weir_in **in, void *context);
 
 /* For failures that are to be ends. */
@@ -85,44 +81,41 @@ void backoff_on_dead_letter(struct weir_system *system, struct weir_actor_id to,
 int on_absent(void *item, void *context);
 
 /* Options as most tests want them. */
-void backoff_world_init(struct world *world, uint64_t seed, size_t fail);
-int world_system(struct world *world, uint64_t seed);
-
-/* Everything that is ready, the clock standing still. */
-void backoff_settle(struct world *world);
-void backoff_advance(struct world *world, uint64_t ns);
+void backoff_world_init(struct backoff_world *world, uint64_t seed,
+			size_t fail);
+int backoff_system(struct backoff_world *world, uint64_t seed);
 
 /* Spawned under `parent`, and not run yet. */
-void supervisor_spawn(struct world *world, struct weir_actor_id parent);
-void backoff_start(struct world *world);
-void backoff_world_begin(struct world *world, uint64_t seed);
+void supervisor_spawn(struct backoff_world *world, struct weir_actor_id parent);
+void backoff_start(struct backoff_world *world);
+void backoff_world_begin(struct backoff_world *world, uint64_t seed);
 
 /* The usual world, its supervisor and the first child running. */
-void backoff_begin(struct world *world, uint64_t seed);
-void begin_on_failure(struct world *world, uint64_t seed,
+void backoff_begin(struct backoff_world *world, uint64_t seed);
+void begin_on_failure(struct backoff_world *world, uint64_t seed,
 		      const struct weir_strategy *strategy);
-void world_close(struct world *world);
-void backoff_end(struct world *world);
+void backoff_close(struct backoff_world *world);
+void backoff_end(struct backoff_world *world);
 
 /* Is the supervisor's actor in the tree still? */
-bool over(const struct world *world);
-struct weir_actor_id child(struct world *world);
-bool has_child(struct world *world);
-uint32_t backoff_count(struct world *world);
+bool over(const struct backoff_world *world);
+struct weir_actor_id child(struct backoff_world *world);
+bool has_child(struct backoff_world *world);
+uint32_t backoff_count(struct backoff_world *world);
 
 /* A new item, which is dropped again if it is not taken. */
-int backoff_put(struct world *world, enum what what);
+int backoff_put(struct backoff_world *world, enum what what);
 
 /* The child does that, and what follows at once has happened. */
-void backoff_tell(struct world *world, enum what what);
+void backoff_tell(struct backoff_world *world, enum what what);
 
 /* The child that there is stops. */
-void stop_child(struct world *world);
+void stop_child(struct backoff_world *world);
 
 /* How long it takes until there is the next child, exactly. */
-uint64_t wait_for_child(struct world *world);
+uint64_t wait_for_child(struct backoff_world *world);
 
 /* The delay after the next end of a child. */
-uint64_t next_delay(struct world *world);
+uint64_t next_delay(struct backoff_world *world);
 
 #endif

@@ -11,7 +11,7 @@
 static void b8_1_the_delay_doubles_up_to_its_cap(void **state)
 {
 	static const uint64_t seconds[] = {3, 6, 12, 24, 30, 30, 30};
-	struct world world;
+	struct backoff_world world;
 	size_t i;
 
 	backoff_begin(&world, 1);
@@ -24,14 +24,14 @@ static void b8_1_the_delay_doubles_up_to_its_cap(void **state)
 
 static void b8_1_there_is_no_child_a_nanosecond_before(void **state)
 {
-	struct world world;
+	struct backoff_world world;
 
 	backoff_begin(&world, 1);
 	stop_child(&world);
-	backoff_advance(&world, 3 * SECOND - 1);
+	world_advance(&world.base, 3 * SECOND - 1);
 	assert_int_equal(world.made, 1);
 	assert_false(has_child(&world));
-	backoff_advance(&world, 1);
+	world_advance(&world.base, 1);
 	assert_int_equal(world.made, 2);
 	assert_true(has_child(&world));
 	backoff_end(&world);
@@ -42,7 +42,7 @@ static void b8_2_jitter_comes_after_the_cap_and_only_lengthens(void **state)
 	static const uint64_t seconds[] = {3, 6, 12, 24, 30, 30};
 	uint64_t delay, least;
 	uint32_t longer = 0, past_cap = 0;
-	struct world world;
+	struct backoff_world world;
 	size_t i;
 
 	for_each_seed(seed, 20) {
@@ -65,12 +65,12 @@ static void b8_2_jitter_comes_after_the_cap_and_only_lengthens(void **state)
 static void b8_2_the_seed_of_the_system_repeats_the_jitter(void **state)
 {
 	uint64_t delays[3];
-	struct world world;
+	struct backoff_world world;
 	size_t i;
 
 	for (i = 0; i < 3; i++) {
 		backoff_world_init(&world, 1, 0);
-		assert_int_equal(world_system(&world, i < 2 ? 7 : 8), 0);
+		assert_int_equal(backoff_system(&world, i < 2 ? 7 : 8), 0);
 		world.options.backoff.random_factor = 1;
 		backoff_start(&world);
 		delays[i] = next_delay(&world);
@@ -83,7 +83,7 @@ static void b8_2_the_seed_of_the_system_repeats_the_jitter(void **state)
 /* The delay after so many others. */
 static uint64_t delay_after(uint32_t k, uint64_t min_ns, uint64_t max_ns)
 {
-	struct world world;
+	struct backoff_world world;
 	uint64_t delay;
 
 	backoff_world_begin(&world, 1);
@@ -109,14 +109,14 @@ static void b8_2_delays_of_the_table(void **state)
 
 /* --- B8.3: what is refused ------------------------------------------------ */
 
-static void refused(struct world *world)
+static void refused(struct backoff_world *world)
 {
 	struct weir_backoff_supervisor before;
 
 	memset(&world->supervisor, 0x5a, sizeof(before));
 	before = world->supervisor;
 	assert_int_equal(weir_backoff_supervisor_init(&world->supervisor,
-						      world->executor,
+						      world->base.executor,
 						      &world->options),
 			 -EINVAL);
 	assert_memory_equal(&world->supervisor, &before, sizeof(before));
@@ -134,7 +134,7 @@ static void refused(struct world *world)
 
 static void b8_3_times_and_factor_are_checked(void **state)
 {
-	struct world world;
+	struct backoff_world world;
 
 	backoff_world_begin(&world, 1);
 	REFUSED(&world, backoff.min_ns, 0);
@@ -144,14 +144,14 @@ static void b8_3_times_and_factor_are_checked(void **state)
 	REFUSED(&world, backoff.reset_ns, 3 * SECOND - 1);
 	REFUSED(&world, backoff.reset_ns, 30 * SECOND + 1);
 	REFUSED(&world, backoff.law, WEIR_BACKOFF_LINEAR);
-	world_close(&world);
+	backoff_close(&world);
 }
 
 static void b8_3_the_edges_are_allowed(void **state)
 {
 	static const uint64_t resets[] = {0, 3 * SECOND, 30 * SECOND,
 					  WEIR_FOREVER};
-	struct world world;
+	struct backoff_world world;
 	size_t i;
 
 	for (i = 0; i < 4; i++) {
@@ -167,7 +167,7 @@ static void options_that_make_no_sense_are_refused(void **state)
 {
 	const struct weir_strategy bad = {.scope = (enum weir_scope)3};
 	char name[WEIR_NAME_MAX + 2] = {0};
-	struct world world;
+	struct backoff_world world;
 
 	backoff_world_begin(&world, 1);
 	memset(name, 'x', WEIR_NAME_MAX + 1);
@@ -181,16 +181,16 @@ static void options_that_make_no_sense_are_refused(void **state)
 	REFUSED(&world, child.name, "a/b");
 	REFUSED(&world, child.name, "$1");
 	REFUSED(&world, child.name, name);
-	assert_int_equal(weir_backoff_supervisor_init(NULL, world.executor,
+	assert_int_equal(weir_backoff_supervisor_init(NULL, world.base.executor,
 						      &world.options),
 			 -EINVAL);
 	assert_int_equal(weir_backoff_supervisor_init(&world.supervisor, NULL,
 						      &world.options),
 			 -EINVAL);
-	assert_int_equal(weir_backoff_supervisor_init(&world.supervisor,
-						      world.executor, NULL),
+	assert_int_equal(weir_backoff_supervisor_init(
+				 &world.supervisor, world.base.executor, NULL),
 			 -EINVAL);
-	world_close(&world);
+	backoff_close(&world);
 }
 
 static int submit_nothing(struct weir_executor *executor,
@@ -210,7 +210,7 @@ static void an_executor_without_timers_is_refused(void **state)
 						     .now = never};
 	struct weir_backoff_supervisor before;
 	struct weir_executor executor;
-	struct world world;
+	struct backoff_world world;
 
 	backoff_world_begin(&world, 1);
 	assert_int_equal(weir_executor_init(&executor, &ops, NULL), 0);
@@ -221,7 +221,7 @@ static void an_executor_without_timers_is_refused(void **state)
 			 -ENOTSUP);
 	assert_memory_equal(&world.supervisor, &before, sizeof(before));
 	assert_int_equal(weir_executor_fini(&executor), 0);
-	world_close(&world);
+	backoff_close(&world);
 }
 
 static void nobody_can_be_asked_of_nothing(void **state)
@@ -234,18 +234,18 @@ static void nobody_can_be_asked_of_nothing(void **state)
 
 static void a_supervisor_that_is_never_spawned_can_be_stopped(void **state)
 {
-	struct world world;
+	struct backoff_world world;
 
 	backoff_world_begin(&world, 1);
 	assert_int_equal(weir_backoff_supervisor_init(&world.supervisor,
-						      world.executor,
+						      world.base.executor,
 						      &world.options),
 			 0);
 	assert_int_equal(backoff_put(&world, TAKE), -EAGAIN);
 	weir_actor_stop(&world.supervisor.actor);
 	fate_check(&world.fate, -ECANCELED);
 	assert_int_equal(world.made, 0);
-	world_close(&world);
+	backoff_close(&world);
 }
 
 /* --- B8.9: no second count ------------------------------------------------ */
@@ -257,14 +257,14 @@ static void b8_9_on_failure_a_strategy_with_limits_is_refused(void **state)
 	const struct weir_strategy each = {.each = &limit};
 	const struct weir_strategy all = {.all = &limit};
 	const struct weir_strategy waits = {.backoff = &backoff};
-	struct world world;
+	struct backoff_world world;
 
 	backoff_world_begin(&world, 1);
 	world.options.mode = WEIR_BACKOFF_ON_FAILURE;
 	REFUSED(&world, strategy, &each);
 	REFUSED(&world, strategy, &all);
 	REFUSED(&world, strategy, &waits);
-	world_close(&world);
+	backoff_close(&world);
 }
 
 int main(void)

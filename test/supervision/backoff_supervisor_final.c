@@ -45,34 +45,36 @@ static const struct weir_actor_ops boss_ops = {
 	.lifecycle = &boss_life,
 };
 
-static void begin_with_boss(struct world *world, struct boss *boss,
+static void begin_with_boss(struct backoff_world *world, struct boss *boss,
 			    uint64_t seed)
 {
 	struct weir_actor_id ref;
 
 	memset(boss, 0, sizeof(*boss));
 	backoff_world_begin(world, seed);
-	assert_int_equal(
-		weir_actor_init(&boss->actor, &boss_ops, world->executor), 0);
-	assert_int_equal(weir_system_spawn(world->system, WEIR_ACTOR_ID_NONE,
-					   &boss->actor, NULL, &ref),
+	assert_int_equal(weir_actor_init(&boss->actor, &boss_ops,
+					 world->base.executor),
+			 0);
+	assert_int_equal(weir_system_spawn(world->base.system,
+					   WEIR_ACTOR_ID_NONE, &boss->actor,
+					   NULL, &ref),
 			 0);
 	supervisor_spawn(world, ref);
-	backoff_settle(world);
+	world_settle(&world->base);
 }
 
 /* --- B8.12: the final item ------------------------------------------------ */
 
 static void b8_12_after_the_final_item_the_childs_end_is_the_end(void **state)
 {
-	struct world world;
+	struct backoff_world world;
 
 	for_each_seed(seed, 20) {
 		backoff_begin(&world, seed);
 		assert_int_equal(backoff_put(&world, TAKE), 0);
 		assert_int_equal(backoff_put(&world, LAST), 0);
-		backoff_settle(&world);
-		assert_int_equal(ledger_delivered(&world.ledger), 2);
+		world_settle(&world.base);
+		assert_int_equal(ledger_delivered(&world.base.ledger), 2);
 		assert_true(over(&world));
 		assert_int_equal(world.fate.code, 0);
 		assert_int_equal(world.made, 1);
@@ -82,13 +84,13 @@ static void b8_12_after_the_final_item_the_childs_end_is_the_end(void **state)
 
 static void b8_12_a_final_item_without_a_child_ends_at_once(void **state)
 {
-	struct world world;
+	struct backoff_world world;
 
 	backoff_begin(&world, 1);
 	stop_child(&world);
 	assert_int_equal(backoff_put(&world, LAST), 1);
 	assert_int_equal(world.dead, 1);
-	backoff_settle(&world);
+	world_settle(&world.base);
 	assert_true(over(&world));
 	assert_int_equal(world.made, 1);
 	backoff_end(&world);
@@ -96,28 +98,28 @@ static void b8_12_a_final_item_without_a_child_ends_at_once(void **state)
 
 static void b8_12_it_ends_whatever_the_sender_is_told(void **state)
 {
-	struct world world;
+	struct backoff_world world;
 
 	backoff_world_begin(&world, 1);
 	world.options.absent_code = -EHOSTDOWN;
 	backoff_start(&world);
 	stop_child(&world);
 	assert_int_equal(backoff_put(&world, LAST), -EHOSTDOWN);
-	backoff_settle(&world);
+	world_settle(&world.base);
 	assert_true(over(&world));
 	backoff_end(&world);
 }
 
 static void b8_12_a_final_item_that_is_not_taken_is_not_final(void **state)
 {
-	struct world world;
+	struct backoff_world world;
 	int i;
 
 	backoff_begin(&world, 1);
 	for (i = 0; i < CAPACITY; i++)
 		assert_int_equal(backoff_put(&world, TAKE), 0);
 	assert_int_equal(backoff_put(&world, LAST), -EAGAIN);
-	backoff_settle(&world);
+	world_settle(&world.base);
 	assert_int_equal(next_delay(&world), 3 * SECOND);
 	assert_false(over(&world));
 	backoff_end(&world);
@@ -125,16 +127,16 @@ static void b8_12_a_final_item_that_is_not_taken_is_not_final(void **state)
 
 static void b8_12_finish_waits_for_the_child(void **state)
 {
-	struct world world;
+	struct backoff_world world;
 
 	backoff_begin(&world, 1);
 	assert_int_equal(weir_backoff_supervisor_end(&world.supervisor), 0);
 	assert_int_equal(weir_backoff_supervisor_end(&world.supervisor), 0);
-	backoff_advance(&world, DAY);
+	world_advance(&world.base, DAY);
 	assert_false(over(&world));
 	backoff_tell(&world, TAKE);
 	assert_int_equal(backoff_put(&world, FAIL), 0);
-	backoff_settle(&world);
+	world_settle(&world.base);
 	/* An ordinary restart is no end. */
 	assert_int_equal(world.started, 2);
 	backoff_tell(&world, FINISH);
@@ -145,12 +147,12 @@ static void b8_12_finish_waits_for_the_child(void **state)
 
 static void b8_12_finish_during_a_delay_ends_at_once(void **state)
 {
-	struct world world;
+	struct backoff_world world;
 
 	backoff_begin(&world, 1);
 	stop_child(&world);
 	assert_int_equal(weir_backoff_supervisor_end(&world.supervisor), 0);
-	backoff_settle(&world);
+	world_settle(&world.base);
 	assert_true(over(&world));
 	assert_int_equal(world.made, 1);
 	backoff_end(&world);
@@ -158,7 +160,7 @@ static void b8_12_finish_during_a_delay_ends_at_once(void **state)
 
 static void b8_12_an_end_that_was_asked_for_is_a_good_one(void **state)
 {
-	struct world world;
+	struct backoff_world world;
 
 	backoff_world_begin(&world, 1);
 	world.options.strategy = &stops;
@@ -172,7 +174,7 @@ static void b8_12_an_end_that_was_asked_for_is_a_good_one(void **state)
 
 static void b8_12_finish_while_a_child_is_made_is_at_once(void **state)
 {
-	struct world world;
+	struct backoff_world world;
 
 	backoff_begin(&world, 1);
 	stop_child(&world);
@@ -185,21 +187,21 @@ static void b8_12_finish_while_a_child_is_made_is_at_once(void **state)
 }
 
 /* As another thread that has put it and not come back yet. */
-static void final_item_under_way(struct world *world, bool is)
+static void final_item_under_way(struct backoff_world *world, bool is)
 {
 	world->supervisor.finals = is;
 	weir_actor_signal(&world->supervisor.actor);
-	backoff_settle(world);
+	world_settle(&world->base);
 }
 
 static void b8_12_while_a_final_item_is_put_the_end_is_not_decided(void **state)
 {
-	struct world world;
+	struct backoff_world world;
 
 	backoff_begin(&world, 1);
 	final_item_under_way(&world, true);
 	stop_child(&world);
-	backoff_advance(&world, DAY);
+	world_advance(&world.base, DAY);
 	assert_int_equal(backoff_count(&world), 0);
 	assert_int_equal(world.made, 1);
 	/* The child has not taken it. */
@@ -214,12 +216,12 @@ static void b8_12_while_a_final_item_is_put_the_end_is_not_decided(void **state)
 static void b8_12_nor_is_another_child_made_by_a_restart(void **state)
 {
 	struct boss boss;
-	struct world world;
+	struct backoff_world world;
 
 	begin_with_boss(&world, &boss, 1);
 	final_item_under_way(&world, true);
-	assert_int_equal(weir_system_kill(world.system, world.ref), 0);
-	backoff_advance(&world, DAY);
+	assert_int_equal(weir_system_kill(world.base.system, world.ref), 0);
+	world_advance(&world.base, DAY);
 	assert_false(has_child(&world));
 	assert_int_equal(world.made, 1);
 	final_item_under_way(&world, false);
@@ -234,7 +236,7 @@ static void b8_12_nor_is_another_child_made_by_a_restart(void **state)
 static void its_own_restart_begins_anew_with_a_new_child(void **state)
 {
 	struct boss boss;
-	struct world world;
+	struct backoff_world world;
 
 	for_each_seed(seed, 20) {
 		begin_with_boss(&world, &boss, seed);
@@ -243,8 +245,8 @@ static void its_own_restart_begins_anew_with_a_new_child(void **state)
 		assert_int_equal(backoff_count(&world), 2);
 		backoff_tell(&world,
 			     FATAL); /* is escalated, the boss restarts */
-		assert_int_equal(weir_system_restarts(world.system, world.ref),
-				 1);
+		assert_int_equal(
+			weir_system_restarts(world.base.system, world.ref), 1);
 		assert_int_equal(backoff_count(&world), 0);
 		assert_int_equal(world.made, 4);
 		assert_int_equal(world.released, 3);
@@ -257,16 +259,17 @@ static void its_own_restart_begins_anew_with_a_new_child(void **state)
 static void its_own_restart_ends_a_delay(void **state)
 {
 	struct boss boss;
-	struct world world;
+	struct backoff_world world;
 
 	for_each_seed(seed, 20) {
 		begin_with_boss(&world, &boss, seed);
 		stop_child(&world);
-		assert_int_equal(weir_system_kill(world.system, world.ref), 0);
-		backoff_settle(&world);
+		assert_int_equal(weir_system_kill(world.base.system, world.ref),
+				 0);
+		world_settle(&world.base);
 		assert_int_equal(world.made, 2);
 		assert_true(has_child(&world));
-		backoff_advance(&world, DAY);
+		world_advance(&world.base, DAY);
 		assert_int_equal(world.made, 2);
 		backoff_end(&world);
 	}
@@ -275,11 +278,11 @@ static void its_own_restart_ends_a_delay(void **state)
 static void its_own_restart_does_not_undo_finish(void **state)
 {
 	struct boss boss;
-	struct world world;
+	struct backoff_world world;
 
 	begin_with_boss(&world, &boss, 1);
 	assert_int_equal(weir_backoff_supervisor_end(&world.supervisor), 0);
-	backoff_settle(&world);
+	world_settle(&world.base);
 	backoff_tell(&world, FATAL);
 	assert_true(over(&world));
 	assert_int_equal(world.made, 1);
@@ -289,7 +292,7 @@ static void its_own_restart_does_not_undo_finish(void **state)
 /* As it would when it finishes. */
 static void a_permanent_supervisor_that_gives_up_is_restarted(void **state)
 {
-	struct world world;
+	struct backoff_world world;
 
 	backoff_world_begin(&world, 1);
 	world.restart = WEIR_RESTART_PERMANENT;
@@ -300,7 +303,7 @@ static void a_permanent_supervisor_that_gives_up_is_restarted(void **state)
 	(void)wait_for_child(&world);
 	backoff_tell(&world, FAIL);
 	assert_false(over(&world));
-	assert_int_equal(weir_system_restarts(world.system, world.ref), 1);
+	assert_int_equal(weir_system_restarts(world.base.system, world.ref), 1);
 	assert_int_equal(world.made, 3);
 	assert_int_equal(backoff_count(&world), 0);
 	backoff_end(&world);
@@ -308,14 +311,14 @@ static void a_permanent_supervisor_that_gives_up_is_restarted(void **state)
 
 static void a_permanent_supervisor_that_is_finished_begins_anew(void **state)
 {
-	struct world world;
+	struct backoff_world world;
 
 	backoff_world_begin(&world, 1);
 	world.restart = WEIR_RESTART_PERMANENT;
 	backoff_start(&world);
 	assert_int_equal(backoff_put(&world, LAST), 0);
-	backoff_settle(&world);
-	assert_int_equal(weir_system_restarts(world.system, world.ref), 1);
+	world_settle(&world.base);
+	assert_int_equal(weir_system_restarts(world.base.system, world.ref), 1);
 	assert_int_equal(world.made, 2);
 	assert_int_equal(next_delay(&world), 3 * SECOND);
 	backoff_end(&world);
@@ -325,22 +328,23 @@ static void other_children_of_it_are_none_of_its_business(void **state)
 {
 	struct weir_actor_id other;
 	struct child *more;
-	struct world world;
+	struct backoff_world world;
 
 	begin_on_failure(&world, 1, NULL);
 	more = child_new(&world);
-	assert_int_equal(weir_system_spawn(world.system, world.ref,
+	assert_int_equal(weir_system_spawn(world.base.system, world.ref,
 					   &more->actor, NULL, &other),
 			 0);
-	backoff_settle(&world);
+	world_settle(&world.base);
 	/* It fails, and is restarted as by default. */
 	world.what[ITEMS] = FAIL;
-	assert_int_equal(
-		weir_in_put(&more->in, ledger_make(&world.ledger, ITEMS)), 0);
-	backoff_settle(&world);
-	assert_int_equal(weir_system_restarts(world.system, other), 1);
-	assert_int_equal(weir_system_stop_actor(world.system, other), 0);
-	backoff_settle(&world);
+	assert_int_equal(weir_in_put(&more->in,
+				     ledger_make(&world.base.ledger, ITEMS)),
+			 0);
+	world_settle(&world.base);
+	assert_int_equal(weir_system_restarts(world.base.system, other), 1);
+	assert_int_equal(weir_system_stop_actor(world.base.system, other), 0);
+	world_settle(&world.base);
 	assert_int_equal(backoff_count(&world), 0);
 	assert_true(has_child(&world));
 	backoff_tell(&world, FAIL);
