@@ -76,7 +76,7 @@ void weir__branch_add(struct weir_system *system, struct weir__cell *parent,
 	weir__tree_link(system, parent, NULL, cell);
 	weir__walks_add(system, parent, cell);
 	if (weir__life_starts(parent->state))
-		cell->flags |= WEIR__CELL_FRESH;
+		weir__part_change(system, cell, WEIR__PART_COME);
 	cell->suspends = parent->suspends;
 	/* The actor is not started yet, and no other thread has it. */
 	if (cell->suspends)

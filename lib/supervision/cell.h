@@ -61,7 +61,6 @@ enum {
 	WEIR__CELL_PERMANENT = 1u << 0,
 	WEIR__CELL_TEMPORARY = 1u << 1,
 	WEIR__CELL_HIDDEN = 1u << 2,   /* spawn has not succeeded yet */
-	WEIR__CELL_FRESH = 1u << 3,    /* spawned by a start under way */
 	WEIR__CELL_DRAINED = 1u << 4,  /* ends when its last child has */
 	WEIR__CELL_LAST = 1u << 5,     /* it drains: its executor or parent
 					* does */

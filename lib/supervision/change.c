@@ -30,7 +30,8 @@ static void settle(struct weir_system *system, struct weir__cell *cell)
 
 	weir__walk_begin(system, &walk, weir__tree_first(system, cell));
 	while ((child = weir__walk_next(system, &walk)))
-		child->flags &= (uint16_t)~WEIR__CELL_FRESH;
+		if (child->part == WEIR__PART_NEW)
+			weir__part_change(system, child, WEIR__PART_SETTLE);
 }
 
 /* The order that lets the actor go on. B2.1: an actor that has not started
@@ -57,7 +58,8 @@ static void resume_escalated(struct weir_system *system,
 	}
 }
 
-/* B4, step 6: surviving children restart, too; new children do not. */
+/* B4, step 6: surviving children restart, too; new children do not, nor those
+ * that stop. */
 static void restart_survivors(struct weir_system *system,
 			      struct weir__cell *cell)
 {
@@ -66,7 +68,8 @@ static void restart_survivors(struct weir_system *system,
 
 	weir__walk_begin(system, &walk, weir__tree_first(system, cell));
 	while ((child = weir__walk_next(system, &walk))) {
-		if (child->flags & WEIR__CELL_FRESH)
+		if (child->part == WEIR__PART_NEW ||
+		    weir__part_stops(child->part))
 			continue;
 		weir__family_untell(system, child);
 		if (child->state == WEIR__CELL_ESCALATED)
@@ -78,7 +81,7 @@ static void restart_survivors(struct weir_system *system,
 }
 
 /* Stops the children that a failed start has spawned. */
-static void stop_fresh(struct weir_system *system, struct weir__cell *cell)
+static void stop_new(struct weir_system *system, struct weir__cell *cell)
 {
 	struct weir__cell *child;
 	struct weir__walk walk;
@@ -87,7 +90,7 @@ static void stop_fresh(struct weir_system *system, struct weir__cell *cell)
 		return;
 	weir__walk_begin(system, &walk, weir__tree_first(system, cell));
 	while ((child = weir__walk_next(system, &walk)))
-		if (child->flags & WEIR__CELL_FRESH)
+		if (child->part == WEIR__PART_NEW)
 			weir__cell_stop(child, false);
 }
 
@@ -161,7 +164,7 @@ static deed_fn *const deed_fns[] = {
 	DEED(TELL) = weir__family_tell,
 	DEED(SUSPEND) = weir__branch_suspend,
 	DEED(GO_ON) = go_on,
-	DEED(STOP_FRESH) = stop_fresh,
+	DEED(STOP_NEW) = stop_new,
 	DEED(END_TURNS) = end_turns,
 	DEED(STOP_IN_TIME) = stop_in_time,
 	DEED(LET_CHILDREN_END) = let_children_end,

@@ -66,13 +66,13 @@ enum weir__life_deed {
 	/* children whose failure was escalated go on */
 	WEIR__DO_RESUME_CHILDREN = 1u << 2,
 	/* then, in the new state */
-	WEIR__DO_DISARM = 1u << 3,     /* its timer is cleared */
-	WEIR__DO_UNTELL = 1u << 4,     /* its parent need not answer */
-	WEIR__DO_TELL = 1u << 5,       /* its parent is told */
-	WEIR__DO_SUSPEND = 1u << 6,    /* it is suspended, with all below */
-	WEIR__DO_GO_ON = 1u << 7,      /* it goes on, with all below */
-	WEIR__DO_STOP_FRESH = 1u << 8, /* new children of a failed start stop */
-	WEIR__DO_END_TURNS = 1u << 9,  /* no turn of it runs any more */
+	WEIR__DO_DISARM = 1u << 3,    /* its timer is cleared */
+	WEIR__DO_UNTELL = 1u << 4,    /* its parent need not answer */
+	WEIR__DO_TELL = 1u << 5,      /* its parent is told */
+	WEIR__DO_SUSPEND = 1u << 6,   /* it is suspended, with all below */
+	WEIR__DO_GO_ON = 1u << 7,     /* it goes on, with all below */
+	WEIR__DO_STOP_NEW = 1u << 8,  /* new children of a failed start stop */
+	WEIR__DO_END_TURNS = 1u << 9, /* no turn of it runs any more */
 	/* its time to stop begins; its children stop */
 	WEIR__DO_STOP_IN_TIME = 1u << 10,
 	WEIR__DO_LET_CHILDREN_END = 1u << 11, /* its children may drain */
@@ -86,7 +86,7 @@ enum weir__life_deed {
 	(WEIR__DO_SETTLE | WEIR__DO_RESTART_CHILDREN | WEIR__DO_RESUME_CHILDREN)
 /* Nothing, if the actor has no children. */
 #define WEIR__DO_FOR_CHILDREN \
-	(WEIR__DO_BEFORE | WEIR__DO_STOP_FRESH | WEIR__DO_STOP_IN_TIME | \
+	(WEIR__DO_BEFORE | WEIR__DO_STOP_NEW | WEIR__DO_STOP_IN_TIME | \
 	 WEIR__DO_LET_CHILDREN_END | WEIR__DO_STOP_CHILDREN | \
 	 WEIR__DO_KILL_CHILDREN)
 

@@ -14,9 +14,16 @@
 		ROW(part, QUEUE_HALT, halt, HALTING)
 
 const struct weir__part_step weir__part_table[][WEIR__PART_EVENTS] = {
+	ROW(NONE, COME, NEW, AS_IT_IS),
 	ROW(NONE, TELL_STOP, STOP, AS_IT_IS),
 	ROW(NONE, LEAVE, NONE, AS_IT_IS),
 	ROWS_TO_QUEUE(NONE, LINE_STOP, LINE_HALT),
+
+	/* If that start fails the child stops, whatever has become of it. */
+	ROW(NEW, SETTLE, NONE, AS_IT_IS),
+	ROW(NEW, TELL_STOP, STOP, AS_IT_IS),
+	ROW(NEW, LEAVE, NEW, AS_IT_IS),
+	ROWS_TO_QUEUE(NEW, LINE_STOP, LINE_HALT),
 
 	ROW(STOP, TELL_STOP, STOP, AS_IT_IS),
 	ROW(STOP, LEAVE, STOP, AS_IT_IS),

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A child's part in what its parent does: whether the parent has told the child
- * to stop or to halt, or will when its turn comes. As the life of a cell
+ * A child's part in what its parent does: whether it belongs to a start of the
+ * parent's, and whether the parent has told the child to stop or to halt, or
+ * will when its turn comes. As the life of a cell
  * (life.h) this is a step, whose table is in part.c. It is changed under the
  * system's lock, mostly by the parent.
  */
@@ -13,7 +14,8 @@
 
 enum weir__part {
 	WEIR__PART_NONE,
-	WEIR__PART_STOP,      /* told to stop */
+	WEIR__PART_NEW,	 /* spawned by a start that has not gone well yet */
+	WEIR__PART_STOP, /* told to stop */
 	WEIR__PART_LINE_STOP, /* in line: to be told to stop */
 	WEIR__PART_TURN_STOP, /* in line, and told to stop */
 	WEIR__PART_LINE_HALT, /* in line: to be told to halt */
@@ -24,6 +26,8 @@ enum weir__part {
 #define WEIR__PARTS (WEIR__PART_GO_STOP + 1)
 
 enum weir__part_event {
+	WEIR__PART_COME,	/* a start of the parent's has spawned it */
+	WEIR__PART_SETTLE,	/* that start went well */
 	WEIR__PART_TELL_STOP,	/* the order to stop is given */
 	WEIR__PART_TELL_HALT,	/* the order to halt is given */
 	WEIR__PART_QUEUE_STOP,	/* it is to stop in its turn */
@@ -79,7 +83,7 @@ static inline bool weir__part_told(unsigned part)
 /* The parent waits for the child to stop or to halt. */
 static inline bool weir__part_waited_for(unsigned part)
 {
-	return part != WEIR__PART_NONE && part != WEIR__PART_GO;
+	return part >= WEIR__PART_STOP && part != WEIR__PART_GO;
 }
 
 /* The child stops, or will, and does not start again. */

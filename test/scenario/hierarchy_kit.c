@@ -58,9 +58,8 @@ static bool family_at_rest(const struct weir__family *family)
 /* Everybody is well, and nothing is under way. */
 static bool cell_at_rest(const struct weir__cell *cell)
 {
-	const uint16_t busy = WEIR__CELL_HIDDEN | WEIR__CELL_FRESH |
-			      WEIR__CELL_POISONED | WEIR__CELL_KILLED |
-			      WEIR__CELL_NOTICES;
+	const uint16_t busy = WEIR__CELL_HIDDEN | WEIR__CELL_POISONED |
+			      WEIR__CELL_KILLED | WEIR__CELL_NOTICES;
 
 	return cell->state == WEIR__CELL_ALIVE && !cell->own &&
 	       !cell->suspends && !(cell->flags & busy) && !cell->part &&

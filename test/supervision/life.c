@@ -331,7 +331,7 @@ static void what_is_done_belongs_to_the_next_state(void **state)
 					 event == WEIR__LIFE_FAIL &&
 						 step.state ==
 							 WEIR__CELL_FAILED);
-			assert_int_equal(!!(step.deeds & WEIR__DO_STOP_FRESH),
+			assert_int_equal(!!(step.deeds & WEIR__DO_STOP_NEW),
 					 step.state == WEIR__CELL_RESTARTING);
 			assert_int_equal(
 				!!(step.deeds & WEIR__DO_END_TURNS),

@@ -8,7 +8,7 @@
 #include "supervision/part.h"
 
 /* The parts, by one letter each. */
-static const char letters[] = "nSlsHhGg";
+static const char letters[] = "nNSlsHhGg";
 _Static_assert(sizeof(letters) == WEIR__PARTS + 1, "one for each");
 
 /*
@@ -16,17 +16,19 @@ _Static_assert(sizeof(letters) == WEIR__PARTS + 1, "one for each");
  * comes into a list, 'i' that of those in line, 'o' that of those that have
  * halted, ' ' none, '=' as it is.
  *
- *	TELL_STOP TELL_HALT QUEUE_STOP QUEUE_HALT PASS_HALTED HALTS LEAVE
+ *	COME SETTLE TELL_STOP TELL_HALT QUEUE_STOP QUEUE_HALT PASS_HALTED HALTS
+ *	LEAVE
  */
 static const char *const expected[WEIR__PARTS] = {
-	[WEIR__PART_NONE] = "S= -- li Hi -- -- n=",
-	[WEIR__PART_STOP] = "S= -- si hi -- -- S=",
-	[WEIR__PART_LINE_STOP] = "s= -- li Hi -- l= n ",
-	[WEIR__PART_TURN_STOP] = "s= -- si hi -- l= S ",
-	[WEIR__PART_LINE_HALT] = "h= h= li Hi Go Go n ",
-	[WEIR__PART_TURN_HALT] = "h= -- si hi go Go S ",
-	[WEIR__PART_GO] = "g= -- li Hi -- -- n ",
-	[WEIR__PART_GO_STOP] = "g= -- si hi -- -- S ",
+	[WEIR__PART_NONE] = "N= -- S= -- li Hi -- -- n=",
+	[WEIR__PART_NEW] = "-- n= S= -- li Hi -- -- N=",
+	[WEIR__PART_STOP] = "-- -- S= -- si hi -- -- S=",
+	[WEIR__PART_LINE_STOP] = "-- -- s= -- li Hi -- l= n ",
+	[WEIR__PART_TURN_STOP] = "-- -- s= -- si hi -- l= S ",
+	[WEIR__PART_LINE_HALT] = "-- -- h= h= li Hi Go Go n ",
+	[WEIR__PART_TURN_HALT] = "-- -- h= -- si hi go Go S ",
+	[WEIR__PART_GO] = "-- -- g= -- li Hi -- -- n ",
+	[WEIR__PART_GO_STOP] = "-- -- g= -- si hi -- -- S ",
 };
 
 static struct weir__part_step step(unsigned part, unsigned event)
