@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Channels: a ring and two queues under one short lock.
+ * Channels: a deque of n items and two queues of waiters under one short lock.
  *
  * A thread that changes the channel serves the queues before it drops the lock.
  * So outside of the lock, with
  *
- *	items = count - reserved_items	room = capacity - count - reserved_room
+ *	items = n - reserved_items	room = capacity - n - reserved_room
  *
  * these hold:
  *
  * - the first of `takers` wants more than `items`, and the first of `putters`
  *   more than `room`;
- * - if the channel has ended there are no putters, and takers only while count
- *   is above 0 (the items are reserved for ports, and may come back);
+ * - if the channel has ended there are no putters, and takers only while n is
+ *   above 0 (the items are reserved for ports, and may come back);
  * - likewise for waiters that wait for the end alone.
  *
  * A request of a thread or a callback moves its item when it is granted, by the
@@ -27,19 +27,19 @@
 #include <weir/in.h>
 
 #include "sync/wake.h"
+#include "base/deque.h"
 #include "base/lock.h"
 #include "base/memory.h"
 
 struct weir_channel {
 	/* set up once */
-	size_t capacity;
 	const struct weir_items *items;
 	const struct weir_allocator *allocator;
 	/* the rest is the lock's */
 	struct weir__lock lock;
 	bool ended;
 	struct weir_error *error;
-	size_t head, count;
+	struct weir__deque deque; /* which slots have items */
 	size_t reserved_items, reserved_room;
 	struct weir__waiters waiters[2]; /* by side */
 	struct weir__waiters enders;	 /* for the end */
@@ -67,7 +67,7 @@ int weir_channel_new(struct weir_channel **channel, size_t capacity,
 	self = weir__alloc_lines(allocator, size_of(capacity));
 	if (!self)
 		return -ENOMEM;
-	self->capacity = capacity;
+	self->deque.capacity = capacity;
 	self->items = items;
 	self->allocator = allocator;
 	*channel = self;
@@ -85,26 +85,18 @@ static size_t *reserved(struct weir_channel *self, enum weir__side side)
 static size_t available(const struct weir_channel *self, enum weir__side side)
 {
 	if (side == WEIR__TAKE)
-		return self->count - self->reserved_items;
-	return self->capacity - self->count - self->reserved_room;
+		return self->deque.n - self->reserved_items;
+	return weir__deque_room(&self->deque) - self->reserved_room;
 }
 
 static void push(struct weir_channel *self, void *item)
 {
-	size_t tail = self->head + self->count++;
-
-	self->slots[tail < self->capacity ? tail : tail - self->capacity] =
-		item;
+	self->slots[weir__deque_push(&self->deque)] = item;
 }
 
 static void *pop(struct weir_channel *self)
 {
-	void *item = self->slots[self->head];
-
-	self->count--;
-	if (++self->head == self->capacity)
-		self->head = 0;
-	return item;
+	return self->slots[weir__deque_pop(&self->deque)];
 }
 
 /* Grants a claim what it wants; the caller has checked that it is there. */
@@ -123,7 +115,7 @@ static void admit(struct weir_channel *self, enum weir__side side,
 /* No claim of this side will ever be granted again. */
 static bool over(const struct weir_channel *self, enum weir__side side)
 {
-	return self->ended && (side == WEIR__PUT || !self->count);
+	return self->ended && (side == WEIR__PUT || !self->deque.n);
 }
 
 /* Without waiting: 0, -EAGAIN, or -EPIPE. */
@@ -269,7 +261,7 @@ bool weir__channel_forget_end(struct weir_channel *self,
 
 size_t weir__channel_capacity(const struct weir_channel *self)
 {
-	return self->capacity;
+	return self->deque.capacity;
 }
 
 const struct weir_items *weir__channel_items(const struct weir_channel *self)
@@ -428,7 +420,7 @@ size_t weir_channel_count(struct weir_channel *self)
 	if (!self)
 		return 0;
 	weir__lock(&self->lock);
-	count = self->count;
+	count = self->deque.n;
 	weir__unlock(&self->lock);
 	return count;
 }
@@ -448,13 +440,13 @@ int weir_channel_free(struct weir_channel *self)
 	weir__unlock(&self->lock);
 	if (busy)
 		return -EBUSY;
-	while (self->count) {
+	while (self->deque.n) {
 		void *item = pop(self);
 
 		if (self->items && self->items->drop)
 			self->items->drop(item, self->items->context);
 	}
 	weir_error_unref(self->error);
-	weir__free_lines(self->allocator, self, size_of(self->capacity));
+	weir__free_lines(self->allocator, self, size_of(self->deque.capacity));
 	return 0;
 }

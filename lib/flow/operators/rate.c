@@ -5,6 +5,7 @@
 #include <assert.h>
 #include <errno.h>
 
+#include "base/deque.h"
 #include "base/memory.h"
 #include "flow/engine/blueprint.h"
 #include "flow/engine/island.h"
@@ -222,8 +223,8 @@ struct delayed {
 
 struct delaying {
 	struct weir__op_timer timer; /* must be first */
-	struct delayed *ring;
-	size_t head, tail;
+	struct delayed *slots;
+	struct weir__deque waiting;
 };
 
 static size_t delay_size(const struct weir__op *op)
@@ -235,18 +236,12 @@ static size_t delay_size(const struct weir__op *op)
 
 static int delay_open(struct weir__op *op)
 {
-	struct delaying *self = weir__op_state(op);
-
-	self->ring = weir__alloc(weir__op_allocator(op), delay_size(op));
-	return self->ring ? 0 : -ENOMEM;
-}
-
-static struct delayed *at(struct weir__op *op, size_t i)
-{
 	const struct delay *args = weir__op_args(op);
 	struct delaying *self = weir__op_state(op);
 
-	return &self->ring[i % args->n];
+	self->slots = weir__alloc(weir__op_allocator(op), delay_size(op));
+	self->waiting = (struct weir__deque){.capacity = args->n};
+	return self->slots ? 0 : -ENOMEM;
 }
 
 static void delay_close(struct weir__op *op)
@@ -254,10 +249,12 @@ static void delay_close(struct weir__op *op)
 	struct delaying *self = weir__op_state(op);
 
 	weir__op_timer_off(&self->timer);
-	for (; self->head != self->tail; self->head++)
-		weir__op_drop_one(op->up[0], at(op, self->head)->item);
-	weir__free(weir__op_allocator(op), self->ring, delay_size(op));
-	self->ring = NULL;
+	while (self->waiting.n > 0)
+		weir__op_drop_one(
+			op->up[0],
+			self->slots[weir__deque_pop(&self->waiting)].item);
+	weir__free(weir__op_allocator(op), self->slots, delay_size(op));
+	self->slots = NULL;
 }
 
 /* Takes the items that there is room for; their delay begins now. */
@@ -275,17 +272,33 @@ static void take_some(struct weir__op *op, void **items, size_t room,
 	weir__array_init(&batch, op, items, room);
 	do {
 		/* without room it only looks, as any pull does */
-		assert(self->tail - self->head <= args->n);
-		batch.n = weir__at_most(args->n - (self->tail - self->head),
+		batch.n = weir__at_most(weir__deque_room(&self->waiting),
 					batch.n);
 		n = weir__array_take(&batch, op->up[0]);
 		for (i = 0; i < n; i++)
-			*at(op, self->tail++) =
+			self->slots[weir__deque_push(&self->waiting)] =
 				(struct delayed){batch.items[i], due_ns};
 		left -= n;
 	} while (n > 0 && n == batch.n && left >= n &&
-		 self->tail - self->head < args->n);
+		 !weir__deque_is_full(&self->waiting));
 	weir__array_done(&batch, op);
+}
+
+/* Takes the items that are due. */
+static size_t take_due(struct delaying *self, void **items, size_t room,
+		       uint64_t now_ns)
+{
+	const struct delayed *delayed;
+	size_t n;
+
+	for (n = 0; n < room && n < self->waiting.n; n++) {
+		delayed = &self->slots[weir__deque_at(&self->waiting, n)];
+		if (delayed->due_ns > now_ns)
+			break;
+		items[n] = delayed->item;
+	}
+	weir__deque_forget(&self->waiting, n);
+	return n;
 }
 
 static size_t delay_pull(struct weir__op *op, void **items, size_t room)
@@ -293,19 +306,17 @@ static size_t delay_pull(struct weir__op *op, void **items, size_t room)
 	struct delaying *self = weir__op_state(op);
 	uint64_t now_ns = weir__op_now(op);
 	struct weir__op *up = op->up[0];
-	size_t n = 0;
+	const struct delayed *first;
+	size_t n;
 	int rc = 0;
 
 	take_some(op, items, room, now_ns);
-	while (n < room && self->head != self->tail &&
-	       at(op, self->head)->due_ns <= now_ns)
-		items[n++] = at(op, self->head++)->item;
-	if (up->ended && (up->error || self->head == self->tail))
+	n = take_due(self, items, room, now_ns);
+	first = &self->slots[self->waiting.first];
+	if (up->ended && (up->error || self->waiting.n == 0))
 		weir__op_end(op, up->error);
-	else if (self->head != self->tail &&
-		 at(op, self->head)->due_ns > now_ns)
-		rc = weir__op_timer_at(&self->timer, op,
-				       at(op, self->head)->due_ns);
+	else if (self->waiting.n > 0 && first->due_ns > now_ns)
+		rc = weir__op_timer_at(&self->timer, op, first->due_ns);
 	if (rc < 0)
 		weir__op_fail_code(op, rc, "no timer");
 	return n;

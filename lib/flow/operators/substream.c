@@ -6,22 +6,10 @@
 
 #include "flow/engine/island.h"
 
-static __attribute__((unused)) bool is_consistent(
-	const struct weir__substream *sub)
-{
-	return sub->n <= sub->capacity && sub->first < sub->capacity;
-}
-
 /* Takes the first item that waits. */
 static void *next_of(struct weir__substream *sub)
 {
-	void *item = sub->slots[sub->first];
-
-	assert(sub->n > 0);
-	assert(is_consistent(sub));
-	sub->first = sub->first + 1 == sub->capacity ? 0 : sub->first + 1;
-	sub->n--;
-	return item;
+	return sub->slots[weir__deque_pop(&sub->waiting)];
 }
 
 static size_t sub_take(struct weir__inner *inner, void **items, size_t room)
@@ -30,9 +18,9 @@ static size_t sub_take(struct weir__inner *inner, void **items, size_t room)
 		weir_container_of(inner, struct weir__substream, inner);
 	size_t n;
 
-	for (n = 0; n < room && sub->n > 0; n++)
+	for (n = 0; n < room && sub->waiting.n > 0; n++)
 		items[n] = next_of(sub);
-	if (sub->over && sub->n == 0)
+	if (sub->over && sub->waiting.n == 0)
 		weir__op_end(inner->source, sub->error);
 	return n;
 }
@@ -42,33 +30,29 @@ void weir__substream_init(struct weir__substream *sub, struct weir__op *around,
 {
 	assert(capacity > 0);
 	/* the nested flow before this one is closed */
-	assert(!sub->nest.op && sub->n == 0);
+	assert(!sub->nest.op && sub->waiting.n == 0);
 	*sub = (struct weir__substream){
 		.inner = {.around = around, .pull = sub_take},
 		.slots = slots,
-		.capacity = capacity,
+		.waiting = {.capacity = capacity},
 	};
 }
 
 static void drop_waiting(struct weir__substream *sub)
 {
-	while (sub->n > 0)
+	while (sub->waiting.n > 0)
 		weir__op_drop_one(sub->inner.around->up[0], next_of(sub));
 }
 
 void weir__substream_put(struct weir__substream *sub, void *item)
 {
-	size_t at = sub->first + sub->n;
-
 	assert(!sub->over);
 	assert(!weir__substream_is_full(sub));
 	if (!sub->inner.source) {
 		weir__op_drop_one(sub->inner.around->up[0], item);
 		return;
 	}
-	sub->slots[at < sub->capacity ? at : at - sub->capacity] = item;
-	sub->n++;
-	assert(is_consistent(sub));
+	sub->slots[weir__deque_push(&sub->waiting)] = item;
 }
 
 void weir__substream_end(struct weir__substream *sub, struct weir_error *error)
@@ -97,7 +81,7 @@ size_t weir__substream_pull(struct weir__substream *sub, void **items,
 		n = weir__pull(sub->nest.op, items, room);
 		island->again = again;
 		/* else the nested flow was asked for everything it has */
-		more = n < room && (sub->n > 0 || !sub->inner.source);
+		more = n < room && (sub->waiting.n > 0 || !sub->inner.source);
 	}
 	if (more)
 		n += weir__nest_pull(&sub->nest, items + n, room - n);

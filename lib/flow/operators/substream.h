@@ -4,6 +4,7 @@
 #ifndef WEIR_FLOW_OPERATORS_SUBSTREAM_H
 #define WEIR_FLOW_OPERATORS_SUBSTREAM_H
 
+#include "base/deque.h"
 #include "flow/shared/inner.h"
 #include "flow/shared/nest.h"
 
@@ -16,10 +17,10 @@ struct weir__substream {
 	struct weir__inner inner;
 	struct weir__nest nest;
 	void **slots;
-	size_t capacity, first, n; /* items that wait */
-	bool over;		   /* no more items will be put */
-	bool passes_through;	   /* it holds no items when none wait */
-	struct weir_error *error;  /* how upstream ended; borrowed from it */
+	struct weir__deque waiting; /* the slots whose items wait */
+	bool over;		    /* no more items will be put */
+	bool passes_through;	    /* it holds no items when none wait */
+	struct weir_error *error;   /* how upstream ended; borrowed from it */
 };
 
 /* An empty queue. The caller opens the nested flow upon `inner`. */
@@ -27,7 +28,7 @@ void weir__substream_init(struct weir__substream *sub, struct weir__op *around,
 			  void **slots, size_t capacity);
 static inline bool weir__substream_is_full(const struct weir__substream *sub)
 {
-	return sub->n == sub->capacity;
+	return weir__deque_is_full(&sub->waiting);
 }
 /* Puts an item into a queue that is not full. An item that the nested flow does
  * not want any more is dropped. */

@@ -312,7 +312,7 @@ static void note_rest(struct weir__op *op, struct group *group, size_t left,
 		self->busy = true;
 		return;
 	}
-	if (filled && !(group->sub.passes_through && group->sub.n == 0))
+	if (filled && !(group->sub.passes_through && group->sub.waiting.n == 0))
 		self->unfinished = group;
 	else if (self->unfinished == group)
 		self->unfinished = NULL;

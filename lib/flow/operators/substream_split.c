@@ -155,7 +155,7 @@ static size_t split_pull(struct weir__op *op, void **items, size_t room)
 	/* asking about items takes time; ends are passed on at once */
 	while (!op->ended && tries > 0) {
 		if (!pull_sub(op, items, room, &got) &&
-		    (op->ended || self->sub.over || self->sub.n > 0))
+		    (op->ended || self->sub.over || self->sub.waiting.n > 0))
 			return got;
 		/* once: see tell_item() in operator.c */
 		if (got == room && !looked)
