@@ -3,6 +3,7 @@
 #include <assert.h>
 #include <errno.h>
 
+#include "base/bounded.h"
 #include "flow/engine/blueprint.h"
 #include "flow/engine/build.h"
 #include "flow/engine/op.h"
@@ -44,8 +45,7 @@ struct weir_flow *weir_flow_buffer(struct weir_flow *flow, size_t n,
 				   enum weir_overflow strategy)
 {
 	struct buffer args = {n, strategy};
-	bool valid = weir__size_valid(n) && (int)strategy >= 0 &&
-		     strategy <= WEIR_OVERFLOW_FAIL;
+	bool valid = weir__size_valid(n) && weir__overflow_valid(strategy);
 
 	flow = weir__flow_upon(&buffer_kind, flow, &args, sizeof(args), valid);
 	flow = weir__flow_wrong_size(flow, &buffer_kind, "n", n);

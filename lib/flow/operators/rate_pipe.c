@@ -9,6 +9,7 @@
 #include <assert.h>
 #include <errno.h>
 
+#include "base/bounded.h"
 #include "base/lock.h"
 #include "base/memory.h"
 #include "base/refcount.h"
@@ -22,26 +23,28 @@ struct weir__pipe {
 	struct weir__op *reader;     /* held by the writer; NULL: none yet */
 	struct weir__island *writer; /* referenced by the reader */
 	const struct weir_items *items;
-	enum weir_overflow strategy;
 	uint32_t refs;		/* atomic: reader, writer */
 	struct weir__lock lock; /* for the rest */
 	struct weir_error *error;
-	bool closed;   /* nothing more comes */
-	bool failed;   /* the ring was full, which fails the stream */
-	bool emptying; /* all items in the ring are being dropped */
-	bool gone;     /* the reader has closed */
+	bool closed; /* nothing more comes */
+	bool failed; /* the queue was full, which fails the stream */
+	bool gone;   /* the reader has closed */
 	bool reader_waits, writer_waits;
-	size_t head, tail, capacity;
+	struct weir__bounded queue;
 	void *slots[];
 };
+
+static size_t size_of(size_t capacity)
+{
+	return sizeof(struct weir__pipe) + capacity * sizeof(void *);
+}
 
 static void pipe_unref(struct weir__pipe *pipe)
 {
 	if (!weir__unref(&pipe->refs))
 		return;
 	weir_error_unref(pipe->error);
-	weir__free(pipe->allocator, pipe,
-		   sizeof(*pipe) + pipe->capacity * sizeof(void *));
+	weir__free(pipe->allocator, pipe, size_of(pipe->queue.deque.capacity));
 }
 
 static void pipe_drop(const struct weir__pipe *pipe, void *item)
@@ -54,21 +57,12 @@ static void pipe_drop(const struct weir__pipe *pipe, void *item)
 
 static bool is_empty(const struct weir__pipe *pipe)
 {
-	return pipe->head == pipe->tail;
+	return pipe->queue.deque.n == 0;
 }
 
-static void *pipe_take(struct weir__pipe *pipe)
+static size_t pipe_take(struct weir__pipe *pipe, void **items, size_t most)
 {
-	assert(!is_empty(pipe));
-	return pipe->slots[pipe->head++ % pipe->capacity];
-}
-
-/* Not called when `gone` is set: the ring is the reader's then. */
-static size_t room(const struct weir__pipe *pipe)
-{
-	assert(!pipe->gone);
-	assert(pipe->tail - pipe->head <= pipe->capacity);
-	return pipe->capacity - (pipe->tail - pipe->head);
+	return weir__bounded_take(&pipe->queue, pipe->slots, items, most);
 }
 
 static bool take_flag(bool *flag)
@@ -79,51 +73,21 @@ static bool take_flag(bool *flag)
 	return was;
 }
 
-/* The ring is full: sets *out to the item to be dropped. True: that is `item`
- * itself. */
-static bool overflow(struct weir__pipe *pipe, void *item, void **out)
+/* Puts the item, or drops it. */
+static void put_one(struct weir__pipe *pipe, void *item,
+		    struct weir__dropped *dropped)
 {
-	assert(pipe->emptying || room(pipe) == 0);
-	assert(!is_empty(pipe));
-	switch (pipe->strategy) {
-	case WEIR_OVERFLOW_DROP_ALL:
-		pipe->emptying = true;
-		*out = pipe_take(pipe);
-		return false;
-	case WEIR_OVERFLOW_DROP_HEAD:
-		*out = pipe_take(pipe);
-		return false;
-	case WEIR_OVERFLOW_DROP_TAIL:
-		*out = pipe->slots[--pipe->tail % pipe->capacity];
-		return false;
-	case WEIR_OVERFLOW_FAIL:
-		pipe->failed = pipe->closed = true;
-		break;
-	default:
-		break;
-	}
-	*out = item;
-	return true;
-}
+	int rc = -EPIPE;
 
-/*
- * Puts the item, or does one step towards that. True: the item is done with.
- * *drops: *out must be dropped, which is `item` or another item.
- */
-static bool put_one(struct weir__pipe *pipe, void *item, bool *drops,
-		    void **out)
-{
-	*drops = true;
-	if (pipe->gone || pipe->closed) {
-		*out = item;
-		return true;
-	}
-	pipe->emptying = pipe->emptying && !is_empty(pipe);
-	if (pipe->emptying || room(pipe) == 0)
-		return overflow(pipe, item, out);
-	pipe->slots[pipe->tail++ % pipe->capacity] = item;
-	*drops = false;
-	return true;
+	if (!pipe->gone && !pipe->closed)
+		rc = weir__bounded_offer(&pipe->queue, pipe->slots, item,
+					 dropped);
+	/* with back-pressure there is room: see may_put() */
+	assert(rc != -EAGAIN);
+	if (rc == -EOVERFLOW)
+		pipe->failed = pipe->closed = true;
+	if (rc == -EPIPE || rc == -EOVERFLOW)
+		dropped->items[dropped->n++] = item;
 }
 
 /* --- The writer ----------------------------------------------------------- */
@@ -133,9 +97,7 @@ bool weir__pipe_take_back(struct weir__pipe *pipe, void **item)
 	bool is_there;
 
 	weir__lock(&pipe->lock);
-	is_there = !pipe->gone && !is_empty(pipe);
-	if (is_there)
-		*item = pipe_take(pipe);
+	is_there = !pipe->gone && pipe_take(pipe, item, 1) > 0;
 	weir__unlock(&pipe->lock);
 	return is_there;
 }
@@ -144,22 +106,23 @@ bool weir__pipe_take_back(struct weir__pipe *pipe, void **item)
  * time. */
 static void put(struct weir__pipe *pipe, void *const *items, size_t n)
 {
-	void *dropped[WEIR_FLOW_BATCH];
-	size_t i = 0, n_dropped;
-	bool waits, drops;
+	struct weir__dropped dropped;
+	bool waits, more = n > 0;
+	size_t i = 0;
 
-	while (i < n) {
-		n_dropped = 0;
+	while (more) {
+		dropped.n = 0;
 		weir__lock(&pipe->lock);
-		while (i < n && n_dropped < WEIR_FLOW_BATCH) {
-			i += put_one(pipe, items[i], &drops,
-				     &dropped[n_dropped]);
-			n_dropped += drops;
-		}
+		if (!pipe->gone)
+			weir__bounded_spill(&pipe->queue, pipe->slots,
+					    &dropped);
+		while (i < n && dropped.n < WEIR__DROPPED_MAX)
+			put_one(pipe, items[i++], &dropped);
+		more = i < n || (!pipe->gone && pipe->queue.n_doomed > 0);
 		waits = take_flag(&pipe->reader_waits) || pipe->failed;
 		weir__unlock(&pipe->lock);
-		while (n_dropped > 0)
-			pipe_drop(pipe, dropped[--n_dropped]);
+		while (dropped.n > 0)
+			pipe_drop(pipe, dropped.items[--dropped.n]);
 		if (waits)
 			weir__op_wake(pipe->reader);
 	}
@@ -173,8 +136,8 @@ static size_t may_put(struct weir__pipe *pipe, bool *over)
 
 	weir__lock(&pipe->lock);
 	*over = pipe->gone || pipe->closed;
-	if (pipe->strategy == WEIR_OVERFLOW_BACK_PRESSURE && !*over)
-		n = room(pipe);
+	if (pipe->queue.overflow == WEIR_OVERFLOW_BACK_PRESSURE && !*over)
+		n = weir__deque_room(&pipe->queue.deque);
 	pipe->writer_waits = n == 0;
 	weir__unlock(&pipe->lock);
 	return n < WEIR_FLOW_BATCH ? n : WEIR_FLOW_BATCH;
@@ -265,8 +228,8 @@ static size_t read_pull(struct weir__op *op, void **items, size_t room)
 
 	weir__lock(&pipe->lock);
 	failed = pipe->failed;
-	while (n < room && !failed && !is_empty(pipe))
-		items[n++] = pipe_take(pipe);
+	if (!failed)
+		n = pipe_take(pipe, items, room);
 	over = pipe->closed && is_empty(pipe);
 	pipe->reader_waits = !over && is_empty(pipe);
 	if (n > 0)
@@ -281,18 +244,19 @@ static size_t read_pull(struct weir__op *op, void **items, size_t room)
 	return n;
 }
 
-/* When `gone` is set, no other thread touches the ring. */
+/* When `gone` is set, no other thread touches the queue. */
 static void read_close(struct weir__op *op)
 {
 	struct weir__pipe *pipe = pipe_of(op);
+	void *item;
 
 	weir__lock(&pipe->lock);
 	assert(!pipe->gone);
 	pipe->gone = true;
 	pipe->reader_waits = false;
 	weir__unlock(&pipe->lock);
-	while (!is_empty(pipe))
-		pipe_drop(pipe, pipe_take(pipe));
+	while (pipe_take(pipe, &item, 1) > 0)
+		pipe_drop(pipe, item);
 	weir_actor_signal(&pipe->writer->actor);
 	weir_actor_unref(&pipe->writer->actor);
 	pipe_unref(pipe);
@@ -315,12 +279,14 @@ static struct weir__pipe *pipe_new(const struct weir__build *build, size_t n,
 	struct weir__pipe *pipe;
 
 	assert(n > 0);
-	pipe = weir__alloc(allocator, sizeof(*pipe) + n * sizeof(void *));
+	pipe = weir__alloc(allocator, size_of(n));
 	if (!pipe)
 		return NULL;
 	pipe->allocator = allocator;
-	pipe->strategy = strategy;
-	pipe->capacity = n;
+	pipe->queue = (struct weir__bounded){
+		.deque.capacity = n,
+		.overflow = strategy,
+	};
 	pipe->refs = 1;
 	return pipe;
 }

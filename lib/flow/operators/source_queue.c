@@ -11,6 +11,7 @@
 #include <ck_pr.h>
 
 #include "actor/gate.h"
+#include "base/bounded.h"
 #include "base/lock.h"
 #include "base/memory.h"
 #include "base/refcount.h"
@@ -20,7 +21,6 @@
 
 struct weir_flow_queue {
 	const struct weir_items *items;
-	enum weir_overflow overflow;
 	uint32_t refs;		/* atomic: its maker, flows, the run */
 	uint32_t claimed;	/* atomic: a run has the queue */
 	struct weir__lock lock; /* for the rest */
@@ -29,26 +29,23 @@ struct weir_flow_queue {
 	struct weir_error *error;
 	bool closed, gone; /* no more items come; the run takes none */
 	bool overflowed;   /* an overflow has closed it */
-	size_t head, tail, capacity;
+	struct weir__bounded bounded;
 	void *slots[];
 };
+
+static bool is_empty(const struct weir_flow_queue *queue)
+{
+	return queue->bounded.deque.n == 0;
+}
 
 /* Holds under the lock. A run that waits is woken as soon as there is an item
  * or an end. */
 static __attribute__((unused)) bool is_consistent(
 	const struct weir_flow_queue *queue)
 {
-	bool is_empty = queue->head == queue->tail;
-
-	return queue->tail - queue->head <= queue->capacity &&
-	       (!queue->waits || (queue->op && is_empty && !queue->closed)) &&
+	return (!queue->waits ||
+		(queue->op && is_empty(queue) && !queue->closed)) &&
 	       !(queue->op && queue->gone);
-}
-
-static void *take_one(struct weir_flow_queue *queue)
-{
-	assert(queue->head != queue->tail);
-	return queue->slots[queue->head++ & (queue->capacity - 1)];
 }
 
 static void queue_drop(const struct weir_flow_queue *queue, void *item)
@@ -57,15 +54,28 @@ static void queue_drop(const struct weir_flow_queue *queue, void *item)
 		queue->items->drop(item, queue->items->context);
 }
 
+/* While no other thread uses the queue. */
+static void drop_all(struct weir_flow_queue *queue)
+{
+	void *item;
+
+	while (weir__bounded_take(&queue->bounded, queue->slots, &item, 1) > 0)
+		queue_drop(queue, item);
+}
+
+static size_t size_of(size_t capacity)
+{
+	return sizeof(struct weir_flow_queue) + capacity * sizeof(void *);
+}
+
 static void queue_unref(struct weir_flow_queue *queue)
 {
 	if (!weir__unref(&queue->refs))
 		return;
-	while (queue->head != queue->tail)
-		queue_drop(queue, take_one(queue));
+	drop_all(queue);
 	weir_error_unref(queue->error);
 	weir__free(weir_allocator_default(), queue,
-		   sizeof(*queue) + queue->capacity * sizeof(void *));
+		   size_of(queue->bounded.deque.capacity));
 }
 
 int weir_flow_queue_new(struct weir_flow_queue **queue, size_t capacity,
@@ -78,14 +88,15 @@ int weir_flow_queue_new(struct weir_flow_queue **queue, size_t capacity,
 		return -EINVAL;
 	*queue = NULL;
 	if (!weir__size_valid(capacity) || (capacity & (capacity - 1)) != 0 ||
-	    (int)overflow < 0 || overflow > WEIR_OVERFLOW_FAIL)
+	    !weir__overflow_valid(overflow))
 		return -EINVAL;
-	self = weir__alloc(weir_allocator_default(),
-			   sizeof(*self) + capacity * sizeof(void *));
+	self = weir__alloc(weir_allocator_default(), size_of(capacity));
 	if (!self)
 		return -ENOMEM;
-	self->capacity = capacity;
-	self->overflow = overflow;
+	self->bounded = (struct weir__bounded){
+		.deque.capacity = capacity,
+		.overflow = overflow,
+	};
 	self->items = items;
 	self->refs = 1;
 	*queue = self;
@@ -126,27 +137,9 @@ static struct weir__op *take_waiter(struct weir_flow_queue *queue)
 	return queue->waits ? take_run(queue) : NULL;
 }
 
-/* Dropped at once, while nobody else can use the queue. */
-#define AT_ONCE 64
-
-/* What an item that finds no room is dropped for, or drops. */
-struct dropped {
-	void *items[AT_ONCE];
-	size_t n;
-};
-
-/* Under the lock: the oldest that came before `end`, as many as go at once. */
-static void drop_some(struct weir_flow_queue *queue, size_t end,
-		      struct dropped *dropped)
-{
-	while (dropped->n < AT_ONCE && !queue->gone &&
-	       (ptrdiff_t)(end - queue->head) > 0)
-		dropped->items[dropped->n++] = take_one(queue);
-}
-
 /* Without the lock. */
 static void drop_them(const struct weir_flow_queue *queue,
-		      struct dropped *dropped)
+		      struct weir__dropped *dropped)
 {
 	size_t i;
 
@@ -156,72 +149,56 @@ static void drop_them(const struct weir_flow_queue *queue,
 }
 
 /* The rest of them. An item that a run takes meanwhile is not dropped. */
-static void drop_until(struct weir_flow_queue *queue, size_t end)
+static void drop_rest(struct weir_flow_queue *queue)
 {
-	struct dropped dropped = {.n = 0};
+	struct weir__dropped dropped = {.n = 0};
 
 	do {
 		drop_them(queue, &dropped);
 		weir__lock(&queue->lock);
-		drop_some(queue, end, &dropped);
+		if (!queue->gone)
+			weir__bounded_spill(&queue->bounded, queue->slots,
+					    &dropped);
 		weir__unlock(&queue->lock);
 	} while (dropped.n > 0);
 }
 
-/* Under the lock; the queue is full. */
-static int overflow(struct weir_flow_queue *queue, struct weir__op **op,
-		    void *item, struct dropped *dropped)
+/* Under the lock. */
+static int offer(struct weir_flow_queue *queue, void *item,
+		 struct weir__dropped *dropped, struct weir__op **op)
 {
-	assert(is_consistent(queue));
-	switch (queue->overflow) {
-	case WEIR_OVERFLOW_DROP_HEAD:
-		dropped->items[dropped->n++] = take_one(queue);
-		return 1;
-	case WEIR_OVERFLOW_DROP_TAIL:
-		dropped->items[dropped->n++] =
-			queue->slots[--queue->tail & (queue->capacity - 1)];
-		return 1;
-	case WEIR_OVERFLOW_DROP_ALL:
-		drop_some(queue, queue->tail, dropped);
-		return 1;
-	case WEIR_OVERFLOW_DROP_NEW:
-		dropped->items[dropped->n++] = item;
-		return -ENOBUFS;
-	case WEIR_OVERFLOW_FAIL:
-		queue->closed = true;
-		queue->overflowed = true;
+	int rc;
+
+	if (queue->closed || queue->gone)
+		return -EPIPE;
+	rc = weir__bounded_offer(&queue->bounded, queue->slots, item, dropped);
+	if (rc >= 0) {
+		*op = take_waiter(queue);
+	} else if (rc == -EOVERFLOW) {
+		queue->closed = queue->overflowed = true;
 		*op = take_run(queue);
-		return -EOVERFLOW;
-	default:
-		return -EAGAIN;
 	}
+	assert(is_consistent(queue));
+	return rc;
 }
 
 int weir_flow_queue_offer(struct weir_flow_queue *queue, void *item)
 {
 	struct weir__op *op = NULL;
-	struct dropped dropped;
-	size_t end;
-	int rc = 0;
+	struct weir__dropped dropped;
+	bool more;
+	int rc;
 
 	if (!queue)
 		return -EINVAL;
 	dropped.n = 0;
 	weir__lock(&queue->lock);
-	end = queue->tail;
-	if (queue->closed || queue->gone)
-		rc = -EPIPE;
-	else if (queue->tail - queue->head == queue->capacity)
-		rc = overflow(queue, &op, item, &dropped);
-	if (rc >= 0) {
-		queue->slots[queue->tail++ & (queue->capacity - 1)] = item;
-		op = take_waiter(queue);
-		assert(is_consistent(queue));
-	}
+	rc = offer(queue, item, &dropped, &op);
+	more = rc > 0 && queue->bounded.n_doomed > 0;
 	weir__unlock(&queue->lock);
 	drop_them(queue, &dropped);
-	if (rc == 1 && queue->overflow == WEIR_OVERFLOW_DROP_ALL)
-		drop_until(queue, end);
+	if (more)
+		drop_rest(queue);
 	wake(op);
 	return rc;
 }
@@ -263,17 +240,16 @@ static size_t queue_take(struct weir__op *op, void **items, size_t room,
 			 bool *over)
 {
 	struct weir_flow_queue *queue = queue_of(op->flow);
-	size_t n = 0;
+	size_t n;
 
 	weir__lock(&queue->lock);
-	while (n < room && queue->head != queue->tail)
-		items[n++] = take_one(queue);
-	*over = queue->closed && queue->head == queue->tail;
+	n = weir__bounded_take(&queue->bounded, queue->slots, items, room);
+	*over = queue->closed && is_empty(queue);
 	if (!queue->op) {
 		weir__op_hold(op);
 		queue->op = op;
 	}
-	queue->waits = queue->head == queue->tail && n == 0 && !*over;
+	queue->waits = is_empty(queue) && n == 0 && !*over;
 	assert(is_consistent(queue));
 	weir__unlock(&queue->lock);
 	return n;
@@ -305,7 +281,6 @@ static void queue_close(struct weir__op *op)
 {
 	struct weir_flow_queue *queue = queue_of(op->flow);
 	struct weir__op *held;
-	size_t n;
 
 	if (!weir__op_begun(op))
 		return;
@@ -316,12 +291,10 @@ static void queue_close(struct weir__op *op)
 	held = queue->op;
 	queue->op = NULL;
 	queue->waits = false;
-	n = queue->tail - queue->head;
 	assert(is_consistent(queue));
 	weir__unlock(&queue->lock);
 	/* no items are queued from now on: those left are ours */
-	for (; n > 0; n--)
-		queue_drop(queue, take_one(queue));
+	drop_all(queue);
 	if (held)
 		weir__op_unhold(held);
 }
