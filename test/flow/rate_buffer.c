@@ -57,6 +57,17 @@ static void buffer_all_begins_anew(void **state)
 	flow_world_end(&world, 0);
 }
 
+/* It is full when the 101st comes. */
+static void buffer_all_drops_all_before_it_is_asked(void **state)
+{
+	static struct world world;
+
+	fill_buffer(&world, 101, WEIR_OVERFLOW_DROP_ALL);
+	assert_int_equal(world.got.n, 1);
+	assert_run(&world, 0, 1, 101);
+	flow_world_end(&world, 0);
+}
+
 static void buffer_new_keeps_the_oldest(void **state)
 {
 	static struct world world;
@@ -172,6 +183,7 @@ int main(void)
 		cmocka_unit_test(buffer_head_keeps_the_youngest),
 		cmocka_unit_test(buffer_tail_keeps_the_oldest_and_the_last),
 		cmocka_unit_test(buffer_all_begins_anew),
+		cmocka_unit_test(buffer_all_drops_all_before_it_is_asked),
 		cmocka_unit_test(buffer_new_keeps_the_oldest),
 		cmocka_unit_test(buffer_fail_fails_and_cancels_upstream),
 		cmocka_unit_test(buffer_with_back_pressure_asks_for_no_more),
