@@ -57,6 +57,32 @@ WEIR_API struct weir_flow *weir_flow_with_latest_from(
 	int (*combine)(void **item, void *newest, void *context),
 	void *context);
 
+/* --- A sign of another flow ----------------------------------------------- */
+
+/*
+ * Passes the items of the flow until `other` emits an item or completes.
+ * (RxJava: takeUntil.) Items of `other` may be of any kind; the first is
+ * dropped. The operator fails as soon as `other` does. While downstream asks
+ * for nothing, an item of `other` waits. -EINVAL: null.
+ *
+ * Emits: each item of the flow. Completes: when the flow does, when `other`
+ * emits an item, or when `other` does. Cancels: `other` behind its item; both
+ * when it completes, or when downstream does. Holds: nothing.
+ */
+WEIR_API struct weir_flow *weir_flow_take_until(struct weir_flow *flow,
+						struct weir_flow *other);
+
+/*
+ * Drops the items of the flow until `other` emits an item or completes, and
+ * passes those behind. (RxJava: skipUntil.) Else as weir_flow_take_until().
+ *
+ * Emits: each item of the flow that comes behind the first item, or the end, of
+ * `other`. Completes: when the flow does. Cancels: `other` behind its item, or
+ * when the flow completes; both when downstream does. Holds: nothing.
+ */
+WEIR_API struct weir_flow *weir_flow_skip_until(struct weir_flow *flow,
+						struct weir_flow *other);
+
 #ifdef __cplusplus
 }
 #endif

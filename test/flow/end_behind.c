@@ -290,6 +290,18 @@ static struct weir_flow *upon_latest_from(struct weir_flow *flow,
 	return weir_flow_items(flow, items);
 }
 
+static struct weir_flow *upon_take_until_never(struct weir_flow *flow,
+					       const struct weir_items *items)
+{
+	return weir_flow_take_until(flow, weir_flow_never());
+}
+
+static struct weir_flow *upon_skip_until_now(struct weir_flow *flow,
+					     const struct weir_items *items)
+{
+	return weir_flow_skip_until(flow, weir_flow_empty());
+}
+
 static struct weir_flow *upon_slow_throttle(struct weir_flow *flow,
 					    const struct weir_items *items)
 {
@@ -551,6 +563,8 @@ static void the_end_is_told_behind_what_was_held(void **state)
 		{"concat", upon_concat_of_two, 0, 2, 0, TWO},
 		{"combine_latest", upon_latest, 0, 1},
 		{"with_latest_from", upon_latest_from, 0, 1},
+		{"take_until", upon_take_until_never, 0, 1},
+		{"skip_until", upon_skip_until_now, 0, 1},
 		{"lines", in_lines, 0, 2},
 		{"split_when of lines", upon_split_in_lines, 0, 2},
 		{"split_when of throttles", upon_split_in_throttles, 0, 1},

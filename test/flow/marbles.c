@@ -353,6 +353,14 @@ PICTURE(with_latest_from, weir_flow_with_latest_from(flow, other, with, NULL),
 	.out = {"2a@20 3b@40 4c@60 |@70"},
 	.note = "1 comes before the first item of the other flow")
 
+PICTURE(take_until, weir_flow_take_until(flow, other),
+	.in = {"a@0 b@20 c@40 |@60", "x@30 y@50 |@70"},
+	.out = {"a@0 b@20 |@30"})
+
+PICTURE(skip_until, weir_flow_skip_until(flow, other),
+	.in = {"a@0 b@20 c@40 d@60 |@70", "x@30 y@50 |@80"},
+	.out = {"c@40 d@60 |@70"})
+
 FAN_PICTURE(broadcast, weir_flow_broadcast(flow, 2, outlets, &one_each),
 	    .in = {"a@0 b@10 c@20 |@30"},
 	    .asked = {NULL, "ask@20 ask@40 ask@60"},
@@ -440,6 +448,8 @@ int main(void)
 		cmocka_unit_test(or_else_is_as_drawn),
 		cmocka_unit_test(combine_latest_is_as_drawn),
 		cmocka_unit_test(with_latest_from_is_as_drawn),
+		cmocka_unit_test(take_until_is_as_drawn),
+		cmocka_unit_test(skip_until_is_as_drawn),
 		cmocka_unit_test(broadcast_is_as_drawn),
 		cmocka_unit_test(balance_is_as_drawn),
 		cmocka_unit_test(partition_is_as_drawn),

@@ -210,6 +210,19 @@ struct weir_flow *with_make(struct weir_flow *up, struct step *step)
 			step);
 }
 
+/* --- Until another -------------------------------------------------------- */
+
+struct weir_flow *until_make(struct weir_flow *up, struct step *step)
+{
+	return weir_flow_take_until(up, weir_flow_never());
+}
+
+/* Some are left out if the other is late. */
+struct weir_flow *skip_make(struct weir_flow *up, struct step *step)
+{
+	return weir_flow_skip_until(up, other_numbers(step));
+}
+
 /* --- Apart, and together again -------------------------------------------- */
 
 struct weir_flow *broadcast_make(struct weir_flow *up, struct step *step)

@@ -569,6 +569,8 @@ const struct row random_operators[] = {
 	{"zip", 1, true, EITHER, zip_make, zip_expected},
 	{"combine_latest", 1, true, EITHER, latest_make, latest_expected},
 	{"with_latest_from", 1, true, EITHER, with_make, latest_expected},
+	{"take_until", 1, false, SAME, until_make, merge_eager_expected},
+	{"skip_until", 1, false, SAME, skip_make, loose_expected},
 	{"broadcast and zip", 1, true, EITHER, broadcast_make,
 	 broadcast_expected, false, true},
 	{"partition and merge", 1, false, SAME, partition_make,

@@ -83,6 +83,20 @@ struct weir_flow *upon_with_latest_from(struct weir_flow *flow,
 	return weir_flow_items(flow, items);
 }
 
+/* The other is plain. */
+struct weir_flow *upon_take_until(struct weir_flow *flow,
+				  const struct weir_items *items)
+{
+	return weir_flow_take_until(flow, weir_flow_never());
+}
+
+struct weir_flow *upon_skip_until(struct weir_flow *flow,
+				  const struct weir_items *items)
+{
+	return weir_flow_skip_until(flow,
+				    to_goods(weir_flow_range(1, 2), items));
+}
+
 struct weir_flow *upon_concat(struct weir_flow *flow,
 			      const struct weir_items *items)
 {

@@ -22,6 +22,10 @@ struct weir_flow *upon_combine_latest(struct weir_flow *flow,
 				      const struct weir_items *items);
 struct weir_flow *upon_with_latest_from(struct weir_flow *flow,
 					const struct weir_items *items);
+struct weir_flow *upon_take_until(struct weir_flow *flow,
+				  const struct weir_items *items);
+struct weir_flow *upon_skip_until(struct weir_flow *flow,
+				  const struct weir_items *items);
 struct weir_flow *upon_concat(struct weir_flow *flow,
 			      const struct weir_items *items);
 struct weir_flow *upon_broadcast(struct weir_flow *flow,

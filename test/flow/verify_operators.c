@@ -306,6 +306,8 @@ const struct way ways[] = {
 	{"concat, prepend, or_else", upon_concat, 0, 0},
 	{"combine_latest", upon_combine_latest, 0, 0, CHANGES},
 	{"with_latest_from", upon_with_latest_from, 0, 0, CHANGES},
+	{"take_until", upon_take_until, 0, 0},
+	{"skip_until", upon_skip_until, 0, 0, CHANGES},
 	{"broadcast", upon_broadcast, 0, 8},
 	{"broadcast to some", upon_broadcast_to_some, 0, 0, CHANGES},
 	{"balance", upon_balance, 0, 4},

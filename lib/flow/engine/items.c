@@ -70,8 +70,10 @@ static bool refuses(const struct weir_flow *flow, struct weir__misfit *misfit)
 					      : NULL;
 	uint32_t first, i = 0;
 
-	/* the flows above a kind with its own build() need not be inputs */
-	if (flow->n_up > 1 && !flow->kind->makes && !flow->kind->build)
+	/* the flows above a kind with its own build() need not be inputs; a
+	 * kind that says what it emits may take others besides */
+	if (flow->n_up > 1 && !flow->kind->makes && !flow->kind->build &&
+	    !flow->kind->items)
 		i = differs(flow, &first);
 	if (why)
 		(void)snprintf(misfit->text, sizeof(misfit->text), "%s", why);
