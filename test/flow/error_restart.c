@@ -2,13 +2,14 @@
 /* A source that is made again when it has failed, after a while. */
 #include "flow/kit.h"
 #include "flow/memory_kit.h"
+#include "kit/world.h"
 
 #define MS UINT64_C(1000000)
 #define TIMES_MAX 64
 
 /* A made flow puts out `items` numbers and then fails, or ends. */
-struct world {
-	struct weir_sim *sim;
+struct restart_world {
+	struct world base;
 	intptr_t items;
 	intptr_t fails_till; /* so many fail, the others end; negative: all */
 	intptr_t n_made;
@@ -17,15 +18,15 @@ struct world {
 
 static int fails_behind(void **item, void *context)
 {
-	struct world *world = context;
+	struct restart_world *world = context;
 
 	return (intptr_t)*item > world->items ? -EDOM : 0;
 }
 
 static struct weir_flow *make(void *context)
 {
-	struct world *world = context;
-	struct weir_executor *executor = weir_sim_executor(world->sim);
+	struct restart_world *world = context;
+	struct weir_executor *executor = world->base.executor;
 	bool fails = world->fails_till < 0 || world->n_made < world->fails_till;
 
 	if (world->n_made < TIMES_MAX)
@@ -41,7 +42,7 @@ static struct weir_flow *make_none(void *context)
 	return NULL;
 }
 
-static int run_to_end(struct world *world, struct weir_flow *flow,
+static int run_to_end(struct restart_world *world, struct weir_flow *flow,
 		      struct got *got)
 {
 	struct weir_error *error;
@@ -50,17 +51,16 @@ static int run_to_end(struct world *world, struct weir_flow *flow,
 
 	flow = into(flow, got);
 	got->n = 0;
-	assert_int_equal(weir_sim_new(&world->sim, 1, NULL), 0);
-	assert_int_equal(weir_flow_start(flow, weir_sim_executor(world->sim),
-					 NULL, &run),
-			 0);
+	world_init(&world->base, 1, 0);
+	assert_int_equal(
+		weir_flow_start(flow, world->base.executor, NULL, &run), 0);
 	assert_int_equal(weir_flow_run_wait(run, WEIR_FOREVER, NULL, &error),
 			 0);
 	rc = error ? error->code : 0;
 	weir_error_unref(error);
 	weir_flow_run_free(run);
 	weir_flow_free(flow);
-	assert_int_equal(weir_sim_free(world->sim), 0);
+	world_fini(&world->base);
 	return rc;
 }
 
@@ -71,8 +71,8 @@ static const struct weir_backoff doubling = {
 	.max_ns = 50 * MS,
 };
 
-static void assert_waits(const struct world *world, const uint64_t *waits_ms,
-			 intptr_t n)
+static void assert_waits(const struct restart_world *world,
+			 const uint64_t *waits_ms, intptr_t n)
 {
 	intptr_t i;
 
@@ -86,7 +86,7 @@ static void a_failed_flow_begins_again_and_waits_longer(void **state)
 {
 	static const uint64_t waits_ms[] = {10, 20, 40, 50, 50};
 	struct weir_flow_restart_options options = {.backoff = &doubling};
-	struct world world = {.items = 1, .fails_till = 5};
+	struct restart_world world = {.items = 1, .fails_till = 5};
 
 	assert_int_equal(run_to_end(&world,
 				    weir_flow_restart(make, &world, &options),
@@ -104,7 +104,7 @@ static void the_wait_has_a_random_part(void **state)
 		.random_factor = 0.5,
 	};
 	struct weir_flow_restart_options options = {.backoff = &backoff};
-	struct world world = {.items = 1, .fails_till = 20};
+	struct restart_world world = {.items = 1, .fails_till = 20};
 	uint64_t wait_ns, differ = 0;
 	intptr_t i;
 
@@ -127,7 +127,7 @@ static void at_most_so_many_within_a_time(void **state)
 		.backoff = &doubling,
 		.limit = &limit,
 	};
-	struct world world = {.items = 1, .fails_till = -1};
+	struct restart_world world = {.items = 1, .fails_till = -1};
 
 	assert_int_equal(run_to_end(&world,
 				    weir_flow_restart(make, &world, &options),
@@ -152,7 +152,7 @@ static void only_the_window_counts(void **state)
 		.backoff = &backoff,
 		.limit = &limit,
 	};
-	struct world world = {.items = 1, .fails_till = 30};
+	struct restart_world world = {.items = 1, .fails_till = 30};
 
 	assert_int_equal(run_to_end(&world,
 				    weir_flow_restart(make, &world, &options),
@@ -174,7 +174,7 @@ static bool not_edom(struct weir_error *error, void *context)
 static void an_error_that_is_not_meant_stands(void **state)
 {
 	struct weir_flow_restart_options options = {.restart_on = not_edom};
-	struct world world = {.items = 2, .fails_till = -1};
+	struct restart_world world = {.items = 2, .fails_till = -1};
 
 	got.code = run_to_end(&world, weir_flow_restart(make, &world, &options),
 			      &got);
@@ -188,7 +188,7 @@ static void one_that_ends_begins_again_if_that_is_wanted(void **state)
 		.limit = &limit,
 		.when_ended = true,
 	};
-	struct world world = {.items = 1};
+	struct restart_world world = {.items = 1};
 
 	got.code = run_to_end(&world, weir_flow_restart(make, &world, &options),
 			      &got);
@@ -203,7 +203,7 @@ static void a_flow_that_cannot_be_made_counts_as_failed(void **state)
 		.limit = &limit,
 	};
 	static const uint64_t waits_ms[] = {10, 20, 40};
-	struct world world = {.items = 1, .fails_till = -1};
+	struct restart_world world = {.items = 1, .fails_till = -1};
 
 	assert_int_equal(
 		run_to_end(&world,
@@ -218,46 +218,43 @@ static void a_flow_that_cannot_be_made_counts_as_failed(void **state)
 static void nothing_runs_while_it_waits_and_a_cancel_ends_that(void **state)
 {
 	struct weir_flow_restart_options options = {.backoff = &doubling};
-	struct world world = {.items = 1, .fails_till = -1};
+	struct restart_world world = {.items = 1, .fails_till = -1};
 	struct weir_flow *flow;
 	struct weir_flow_run *run;
 
 	flow = into(weir_flow_restart(make, &world, &options), &got);
 	got.n = 0;
-	assert_int_equal(weir_sim_new(&world.sim, 1, NULL), 0);
-	assert_int_equal(weir_flow_start(flow, weir_sim_executor(world.sim),
-					 NULL, &run),
+	world_init(&world.base, 1, 0);
+	assert_int_equal(weir_flow_start(flow, world.base.executor, NULL, &run),
 			 0);
-	assert_true(weir_sim_run_until(world.sim, 5 * MS, 1000) < 100);
+	assert_true(weir_sim_run_until(world.base.sim, 5 * MS, 1000) < 100);
 	assert_int_equal(world.n_made, 1);
-	assert_int_equal(weir_sim_run_until(world.sim, 9 * MS, 1000), 0);
+	assert_int_equal(weir_sim_run_until(world.base.sim, 9 * MS, 1000), 0);
 	weir_flow_run_stop(run, NULL);
-	weir_sim_run(world.sim);
+	weir_sim_run(world.base.sim);
 	assert_true(weir_completion_done(weir_flow_run_over(run)));
 	assert_int_equal(world.n_made, 1);
 	/* nor is the timer waited for */
-	assert_int_equal(weir_executor_now(weir_sim_executor(world.sim)),
-			 9 * MS);
+	assert_int_equal(world_now(&world.base), 9 * MS);
 	weir_flow_run_free(run);
 	weir_flow_free(flow);
-	assert_int_equal(weir_sim_free(world.sim), 0);
+	world_fini(&world.base);
 }
 
 static void a_drain_ends_it_well(void **state)
 {
 	struct weir_flow_restart_options options = {.backoff = &doubling};
-	struct world world = {.items = 1, .fails_till = -1};
+	struct restart_world world = {.items = 1, .fails_till = -1};
 	struct weir_error *error;
 	struct weir_flow *flow;
 	struct weir_flow_run *run;
 
 	flow = into(weir_flow_restart(make, &world, &options), &got);
 	got.n = 0;
-	assert_int_equal(weir_sim_new(&world.sim, 1, NULL), 0);
-	assert_int_equal(weir_flow_start(flow, weir_sim_executor(world.sim),
-					 NULL, &run),
+	world_init(&world.base, 1, 0);
+	assert_int_equal(weir_flow_start(flow, world.base.executor, NULL, &run),
 			 0);
-	(void)weir_sim_run_until(world.sim, 5 * MS, 1000);
+	(void)weir_sim_run_until(world.base.sim, 5 * MS, 1000);
 	weir_flow_run_end(run);
 	assert_int_equal(weir_flow_run_wait(run, WEIR_FOREVER, NULL, &error),
 			 0);
@@ -265,7 +262,7 @@ static void a_drain_ends_it_well(void **state)
 	assert_int_equal(world.n_made, 1);
 	weir_flow_run_free(run);
 	weir_flow_free(flow);
-	assert_int_equal(weir_sim_free(world.sim), 0);
+	world_fini(&world.base);
 }
 
 /* Items come for so long, and then it fails. */
@@ -273,18 +270,18 @@ static uint64_t lasts_ns;
 
 static int passes_time(void **item, void *context)
 {
-	struct world *world = context;
+	struct restart_world *world = context;
 
 	if (world->n_made == 3)
-		lasts_ns = weir_executor_now(weir_sim_executor(world->sim));
+		lasts_ns = world_now(&world->base);
 	return fails_behind(item, context);
 }
 
 /* The third one lasts: it begins a flow that waits for longer than 10 ms. */
 static struct weir_flow *make_lasting(void *context)
 {
-	struct world *world = context;
-	static struct world inner;
+	struct restart_world *world = context;
+	static struct restart_world inner;
 	static const struct weir_backoff quiet = {
 		.min_ns = 15 * MS,
 		.max_ns = 15 * MS,
@@ -302,8 +299,8 @@ static struct weir_flow *make_lasting(void *context)
 	if (world->n_made != 3)
 		return flow;
 	weir_flow_free(flow);
-	inner = (struct world){
-		.sim = world->sim,
+	inner = (struct restart_world){
+		.base.executor = world->base.executor,
 		.items = 1,
 		.fails_till = -1,
 	};
@@ -315,7 +312,7 @@ static void the_count_begins_anew_after_a_quiet_time(void **state)
 {
 	static const uint64_t waits_ms[] = {10, 20, 15 + 10, 20, 40};
 	struct weir_flow_restart_options options = {.backoff = &doubling};
-	struct world world = {.items = 1, .fails_till = 5};
+	struct restart_world world = {.items = 1, .fails_till = 5};
 
 	assert_int_equal(
 		run_to_end(&world,
@@ -337,18 +334,18 @@ static void without_memory_nothing_is_lost(void **state)
 {
 	struct weir_limit limit = {.max = 6, .within_ns = WEIR_FOREVER};
 	struct weir_flow_restart_options options = {.limit = &limit};
-	struct world world = {.items = 1, .fails_till = -1};
+	struct restart_world world = {.items = 1, .fails_till = -1};
 	struct weir_flow *flow;
 
 	/* of the clock alone */
-	assert_int_equal(weir_sim_new(&world.sim, 1, NULL), 0);
+	world_init(&world.base, 1, 0);
 	got.counted = true;
 	flow = weir_flow_restart(make_counted, &world, &options);
 	flow = into(weir_flow_items(flow, &counted_items), &got);
 	(void)assert_short_of_memory(flow, &got, -EDOM);
 	weir_flow_free(flow);
 	got.counted = false;
-	assert_int_equal(weir_sim_free(world.sim), 0);
+	world_fini(&world.base);
 }
 
 static void bad_arguments_make_a_failed_flow(void **state)

@@ -56,7 +56,7 @@ static void nothing_runs_while_it_waits_and_a_cancel_ends_that(void **state)
 	flow_offer(&world, 1, 5);
 	until(&world, 5 * MS);
 	assert_int_equal(made.n_made, 1);
-	assert_int_equal(weir_sim_run_until(world.sim, 9 * MS, 1000), 0);
+	assert_int_equal(weir_sim_run_until(world.base.sim, 9 * MS, 1000), 0);
 	weir_flow_run_stop(world.run, NULL);
 	until(&world, 100 * MS);
 	assert_int_equal(made.n_made, 1);

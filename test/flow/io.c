@@ -271,7 +271,7 @@ static void the_end_behind_the_last_frame_needs_no_demand(void **state)
 	static const char *const texts[] = {"a\nb\n", "a\r\nb\r\n",
 					    "\0\1a\0\1b"};
 	static const size_t lengths[] = {4, 6, 6};
-	static struct world world;
+	static struct flow_world world;
 	struct weir_flow_bytes *bytes;
 	size_t i;
 

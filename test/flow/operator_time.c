@@ -75,7 +75,7 @@ static const struct weir_operator_ops debounce = {
 	.close = debounce_close,
 };
 
-static void begin_debounce(struct world *world, size_t open)
+static void begin_debounce(struct flow_world *world, size_t open)
 {
 	flow_world_init(world, &counted_items);
 	world->got.counted = true;
@@ -85,7 +85,7 @@ static void begin_debounce(struct world *world, size_t open)
 
 static void a_timer_is_put_off_by_each_item(void **state)
 {
-	static struct world world;
+	static struct flow_world world;
 
 	begin_debounce(&world, OPEN);
 	flow_offer(&world, 1, 2);
@@ -104,7 +104,7 @@ static void a_timer_is_put_off_by_each_item(void **state)
 /* Downstream has asked, and has no room when the time comes. */
 static void what_is_pushed_where_there_is_no_room_waits_for_it(void **state)
 {
-	static struct world world;
+	static struct flow_world world;
 
 	begin_debounce(&world, 1);
 	flow_offer(&world, 1, 1);
@@ -124,7 +124,7 @@ static void what_is_pushed_where_there_is_no_room_waits_for_it(void **state)
 /* The end comes behind it, well or not. */
 static void and_the_end_comes_behind_it(void **state)
 {
-	static struct world world;
+	static struct flow_world world;
 
 	begin_debounce(&world, 1);
 	flow_offer(&world, 1, 1);
@@ -140,7 +140,7 @@ static void and_the_end_comes_behind_it(void **state)
 
 static void or_it_is_dropped_by_a_cancel(void **state)
 {
-	static struct world world;
+	static struct flow_world world;
 
 	begin_debounce(&world, 1);
 	flow_offer(&world, 1, 1);
@@ -167,7 +167,7 @@ static void and_upstream_is_cancelled_meanwhile(void **state)
 		.on_timer = push_and_end,
 		.close = debounce_close,
 	};
-	static struct world world;
+	static struct flow_world world;
 
 	flow_world_init(&world, &counted_items);
 	world.got.counted = true;
@@ -192,7 +192,7 @@ static int in_an_hour(struct weir_operator *op)
 static void an_end_does_not_wait_for_a_timer(void **state)
 {
 	static const struct weir_operator_ops ops = {.on_pull = in_an_hour};
-	static struct world world;
+	static struct flow_world world;
 
 	flow_world_init(&world, NULL);
 	world.flow = own(world.flow, &ops);
@@ -250,14 +250,14 @@ static void one_that_always_wakes_itself_lets_others_do_something(void **state)
 	static const struct weir_operator_ops ops = {.open = wake_again,
 						     .on_pull = wake_again,
 						     .on_wake = wake_again};
-	static struct world world;
+	static struct flow_world world;
 	int i;
 
 	flow_world_init(&world, NULL);
 	world.flow = own(world.flow, &ops);
 	world_start(&world, OPEN);
 	for (i = 0; i < 100; i++)
-		assert_true(weir_sim_step(world.sim));
+		assert_true(weir_sim_step(world.base.sim));
 	weir_flow_run_stop(world.run, NULL);
 	flow_world_end(&world, -ECANCELED);
 }
@@ -280,11 +280,11 @@ static void a_time_that_is_past_comes_at_once_and_its_failure_ends_it(
 		.open = fail_late,
 		.on_timer = not_now,
 	};
-	static struct world world;
+	static struct flow_world world;
 
 	flow_world_init(&world, NULL);
 	world.flow = own(world.flow, &ops);
-	assert_int_equal(weir_sim_run_until(world.sim, 0, 10), 0);
+	assert_int_equal(weir_sim_run_until(world.base.sim, 0, 10), 0);
 	world_start(&world, OPEN);
 	until(&world, 5);
 	flow_world_end(&world, -EDOM);

@@ -147,7 +147,7 @@ void assert_ends_without_demand(struct weir_flow *flow, int64_t n)
 
 /* --- Worlds --------------------------------------------------------------- */
 
-struct world world;
+struct flow_world world;
 
 void world_counted(struct parts *parts)
 {

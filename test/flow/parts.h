@@ -57,7 +57,7 @@ void assert_ends_without_demand(struct weir_flow *flow, int64_t n);
 
 /* --- Worlds --------------------------------------------------------------- */
 
-extern struct world world;
+extern struct flow_world world;
 
 /* Of counted items; compose upon world.flow, then world_start(). */
 void world_counted(struct parts *parts);

@@ -50,7 +50,8 @@ static bool mends(const struct plan *plan)
 
 bool ran_short(const struct trial *trial)
 {
-	return trial->fail && trial->heap.calls >= trial->heap.fail;
+	return trial->fail &&
+	       trial->world.base.heap.calls >= trial->world.base.heap.fail;
 }
 
 static bool has_gone_well(const struct trial *trial)
@@ -116,7 +117,7 @@ static uint64_t draw(struct trial *trial, uint64_t bound)
 
 static bool open_gate(struct trial *trial)
 {
-	struct world *world = &trial->world;
+	struct flow_world *world = &trial->world;
 
 	if (!world->gate || world->open > 0)
 		return false;
@@ -174,7 +175,7 @@ static const char *run_to_its_end(struct trial *trial, bool disturbed)
 			disturb(trial);
 		if (!patient && draw(trial, 8) == 0)
 			(void)push(trial);
-		if (!weir_sim_step(trial->world.sim) && !push(trial) &&
+		if (!weir_sim_step(trial->world.base.sim) && !push(trial) &&
 		    (!disturbed || steps >= plan->after))
 			return "it waits for ever";
 	}
@@ -183,7 +184,7 @@ static const char *run_to_its_end(struct trial *trial, bool disturbed)
 
 static const char *finish(struct trial *trial)
 {
-	struct world *world = &trial->world;
+	struct flow_world *world = &trial->world;
 	struct weir_error *error = NULL;
 	size_t i;
 
@@ -195,17 +196,17 @@ static const char *finish(struct trial *trial)
 		weir_flow_run_free(world->run);
 	}
 	/* runs of publishers may borrow what is freed now */
-	weir_sim_run(world->sim);
+	weir_sim_run(world->base.sim);
 	weir_flow_free(world->flow);
 	weir_flow_queue_free(trial->plan->steps[0].queue);
 	for (i = 0; i < trial->plan->n; i++) {
 		weir_flow_switch_free(trial->plan->steps[i].swtch);
 		weir_flow_publisher_free(trial->plan->steps[i].publisher);
 	}
-	weir_sim_run(world->sim);
-	if (weir_sim_free(world->sim) != 0)
+	weir_sim_run(world->base.sim);
+	if (weir_sim_free(world->base.sim) != 0)
 		return "an actor is left";
-	if (trial->heap.live > 0)
+	if (trial->world.base.heap.live > 0)
 		return "memory is left";
 	if (n_live != 0)
 		return "items are left";
@@ -220,30 +221,26 @@ const char *run_once(struct trial *trial, uint64_t seed, size_t unfused,
 		     bool disturbed)
 {
 	struct weir_flow_run_options options = {.unfused = unfused};
-	struct world *world = &trial->world;
-	struct weir_executor_options on = {
-		.allocator = &trial->heap.allocator,
-	};
+	struct flow_world *world = &trial->world;
 	const char *wrong;
 
-	heap_init(&trial->heap, 0);
 	trial->random = seed;
 	trial->disturbed = NOTHING;
 	world->got.n = 0;
 	world->got.counted = trial->plan->steps[trial->plan->n - 1].puts_items;
 	world->open = trial->plan->gated ? 0 : OPEN;
 	world->gate = NULL;
-	assert_int_equal(weir_sim_new(&world->sim, seed, &on), 0);
-	composed_for = weir_sim_executor(world->sim);
+	world_init(&world->base, seed, 0);
+	composed_for = world->base.executor;
 	world->flow = plan_compose(trial->plan);
 	world->flow = weir__flow_upon(&gate_kind, world->flow, &world,
 				      sizeof(world), true);
 	world->flow = weir_flow_for_each(world->flow, out_of_world, world);
 	if (trial->fail)
-		trial->heap.fail = trial->heap.calls + trial->fail;
-	trial->code = weir_flow_start(world->flow,
-				      weir_sim_executor(world->sim), &options,
-				      &world->run);
+		trial->world.base.heap.fail = trial->world.base.heap.calls +
+					      trial->fail;
+	trial->code = weir_flow_start(world->flow, world->base.executor,
+				      &options, &world->run);
 	wrong = trial->code == 0 ? run_to_its_end(trial, disturbed) : NULL;
 	return wrong ? wrong : finish(trial);
 }

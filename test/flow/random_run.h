@@ -11,8 +11,7 @@
 /* A run of it. */
 struct trial {
 	struct plan *plan;
-	struct world world;
-	struct heap heap;
+	struct flow_world world;
 	uint64_t random;
 	enum disturbance disturbed; /* that it has been */
 	size_t fail;		    /* the allocation that fails; 0: none */

@@ -19,7 +19,7 @@ static int sum_items(void **all, void *item, void *context)
 
 static void what_nobody_asks_for_is_conflated(void **state)
 {
-	static struct world world;
+	static struct flow_world world;
 	struct weir_flow_conflate_functions functions = {.add = sum_up};
 
 	flow_world_init(&world, NULL);
@@ -36,7 +36,7 @@ static void what_nobody_asks_for_is_conflated(void **state)
 
 static void conflated_items_are_dropped_once(void **state)
 {
-	static struct world world;
+	static struct flow_world world;
 	struct weir_flow_conflate_functions functions = {.add = sum_items};
 
 	flow_world_init(&world, &counted_items);
@@ -104,7 +104,7 @@ static void groups_that_are_dropped_drop_their_items(void **state)
 
 static void a_group_goes_when_its_time_has_come(void **state)
 {
-	static struct world world;
+	static struct flow_world world;
 
 	flow_world_init(&world, NULL);
 	world.flow = digits(weir_flow_grouped_within(world.flow, 3, 10 * MS));
@@ -214,7 +214,7 @@ static void an_item_that_is_too_heavy_goes_alone(void **state)
 
 static void a_bounded_group_goes_when_its_time_has_come(void **state)
 {
-	static struct world world;
+	static struct flow_world world;
 
 	flow_world_init(&world, NULL);
 	world.flow = up_to(world.flow, 6, 10, 10 * MS);
@@ -236,7 +236,7 @@ static void a_bounded_group_goes_when_its_time_has_come(void **state)
 
 static void an_item_for_the_next_group_is_dropped_once(void **state)
 {
-	static struct world world;
+	static struct flow_world world;
 
 	flow_world_init(&world, &counted_items);
 	world.got.counted = true;
@@ -254,7 +254,7 @@ static void an_item_for_the_next_group_is_dropped_once(void **state)
 
 static void a_light_group_goes_when_its_time_has_come(void **state)
 {
-	static struct world world;
+	static struct flow_world world;
 
 	flow_world_init(&world, NULL);
 	world.flow = weighted(world.flow, 6, 10, 10 * MS);
@@ -276,7 +276,7 @@ static void a_light_group_goes_when_its_time_has_come(void **state)
 
 static void a_throttle_lets_items_pass_at_its_rate(void **state)
 {
-	static struct world world;
+	static struct flow_world world;
 	struct weir_flow_rate rate = {.n = 1, .per_ns = 10 * MS};
 	size_t i;
 
@@ -293,7 +293,7 @@ static void a_throttle_lets_items_pass_at_its_rate(void **state)
 
 static void a_pause_saves_up_a_burst(void **state)
 {
-	static struct world world;
+	static struct flow_world world;
 	struct weir_flow_rate rate = {.n = 10, .per_ns = 100 * MS, .burst = 3};
 
 	flow_world_init(&world, NULL);
@@ -317,7 +317,7 @@ static uint64_t costs_itself(void *item, void *context)
 
 static void items_pay_what_they_cost(void **state)
 {
-	static struct world world;
+	static struct flow_world world;
 	struct weir_flow_rate rate = {
 		.n = 1, .per_ns = MS, .burst = 2, .cost = costs_itself};
 
@@ -337,7 +337,7 @@ static void items_pay_what_they_cost(void **state)
 
 static void a_throttle_that_enforces_fails(void **state)
 {
-	static struct world world;
+	static struct flow_world world;
 	struct weir_flow_rate rate = {
 		.n = 2, .per_ns = MS, .how = WEIR_FLOW_THROTTLE_ENFORCE};
 
@@ -353,7 +353,7 @@ static void a_throttle_that_enforces_fails(void **state)
 
 static void without_a_burst_each_item_waits_out_its_cost(void **state)
 {
-	static struct world world;
+	static struct flow_world world;
 	struct weir_flow_rate rate = {
 		.n = 1, .per_ns = 10 * MS, .burst = WEIR_FLOW_NO_BURST};
 
@@ -381,7 +381,7 @@ static uint64_t costs_once(void *item, void *context)
 
 static void without_a_burst_what_costs_nothing_goes_at_once(void **state)
 {
-	static struct world world;
+	static struct flow_world world;
 	static int n_calls;
 	struct weir_flow_rate rate = {
 		.n = 1,
@@ -411,7 +411,7 @@ static void without_a_burst_what_costs_nothing_goes_at_once(void **state)
 
 static void each_item_is_late_by_the_delay(void **state)
 {
-	static struct world world;
+	static struct flow_world world;
 
 	flow_world_init(&world, NULL);
 	world.flow = weir_flow_delay(world.flow, 10 * MS, 4);
@@ -428,7 +428,7 @@ static void each_item_is_late_by_the_delay(void **state)
 
 static void a_delay_that_is_cancelled_drops_what_waits(void **state)
 {
-	static struct world world;
+	static struct flow_world world;
 
 	flow_world_init(&world, &counted_items);
 	world.got.counted = true;
@@ -445,7 +445,7 @@ static void a_delay_that_is_cancelled_drops_what_waits(void **state)
 
 static void an_idle_stream_fails(void **state)
 {
-	static struct world world;
+	static struct flow_world world;
 
 	flow_world_init(&world, NULL);
 	world.flow = weir_flow_idle_timeout(world.flow, 10 * MS);
@@ -464,7 +464,7 @@ static void an_idle_stream_fails(void **state)
 
 static void a_stream_that_completes_too_late_fails(void **state)
 {
-	static struct world world;
+	static struct flow_world world;
 
 	flow_world_init(&world, NULL);
 	world.flow = weir_flow_completion_timeout(world.flow, 10 * MS);
@@ -479,7 +479,7 @@ static void a_stream_that_completes_too_late_fails(void **state)
 /* An error needs no demand. */
 static void a_timeout_is_told_though_nobody_asks(void **state)
 {
-	static struct world world;
+	static struct flow_world world;
 
 	flow_world_init(&world, NULL);
 	world.flow = weir_flow_completion_timeout(world.flow, 10 * MS);
@@ -492,7 +492,7 @@ static void a_timeout_is_told_though_nobody_asks(void **state)
 
 static void a_first_item_ends_the_initial_timeout(void **state)
 {
-	static struct world world;
+	static struct flow_world world;
 
 	flow_world_init(&world, NULL);
 	world.flow = weir_flow_initial_timeout(world.flow, 10 * MS);
@@ -508,7 +508,7 @@ static void a_first_item_ends_the_initial_timeout(void **state)
 
 static void without_a_first_item_it_fails(void **state)
 {
-	static struct world world;
+	static struct flow_world world;
 
 	flow_world_init(&world, NULL);
 	world.flow = weir_flow_initial_timeout(world.flow, 10 * MS);
@@ -521,7 +521,7 @@ static void without_a_first_item_it_fails(void **state)
 
 static void ticks_come_on_time_and_are_not_made_up_for(void **state)
 {
-	static struct world world;
+	static struct flow_world world;
 
 	flow_world_init(&world, NULL);
 	weir_flow_free(world.flow);

@@ -2,7 +2,7 @@
 /* Buffers. */
 #include "flow/world.h"
 
-static void assert_run(const struct world *world, size_t from, size_t n,
+static void assert_run(const struct flow_world *world, size_t from, size_t n,
 		       intptr_t first)
 {
 	size_t i;
@@ -14,7 +14,7 @@ static void assert_run(const struct world *world, size_t from, size_t n,
 /* --- buffer --------------------------------------------------------------- */
 
 /* 1 to `n` come while nobody asks; then all that is there is asked for. */
-static void fill_buffer(struct world *world, intptr_t n,
+static void fill_buffer(struct flow_world *world, intptr_t n,
 			enum weir_overflow strategy)
 {
 	flow_world_init(world, &counted_items);
@@ -28,7 +28,7 @@ static void fill_buffer(struct world *world, intptr_t n,
 
 static void buffer_head_keeps_the_youngest(void **state)
 {
-	static struct world world;
+	static struct flow_world world;
 
 	fill_buffer(&world, 200, WEIR_OVERFLOW_DROP_HEAD);
 	assert_int_equal(world.got.n, 100);
@@ -38,7 +38,7 @@ static void buffer_head_keeps_the_youngest(void **state)
 
 static void buffer_tail_keeps_the_oldest_and_the_last(void **state)
 {
-	static struct world world;
+	static struct flow_world world;
 
 	fill_buffer(&world, 200, WEIR_OVERFLOW_DROP_TAIL);
 	assert_int_equal(world.got.n, 100);
@@ -49,7 +49,7 @@ static void buffer_tail_keeps_the_oldest_and_the_last(void **state)
 
 static void buffer_all_begins_anew(void **state)
 {
-	static struct world world;
+	static struct flow_world world;
 
 	fill_buffer(&world, 150, WEIR_OVERFLOW_DROP_ALL);
 	assert_int_equal(world.got.n, 50);
@@ -60,7 +60,7 @@ static void buffer_all_begins_anew(void **state)
 /* It is full when the 101st comes. */
 static void buffer_all_drops_all_before_it_is_asked(void **state)
 {
-	static struct world world;
+	static struct flow_world world;
 
 	fill_buffer(&world, 101, WEIR_OVERFLOW_DROP_ALL);
 	assert_int_equal(world.got.n, 1);
@@ -70,7 +70,7 @@ static void buffer_all_drops_all_before_it_is_asked(void **state)
 
 static void buffer_new_keeps_the_oldest(void **state)
 {
-	static struct world world;
+	static struct flow_world world;
 
 	fill_buffer(&world, 150, WEIR_OVERFLOW_DROP_NEW);
 	assert_int_equal(world.got.n, 100);
@@ -80,7 +80,7 @@ static void buffer_new_keeps_the_oldest(void **state)
 
 static void buffer_fail_fails_and_cancels_upstream(void **state)
 {
-	static struct world world;
+	static struct flow_world world;
 
 	fill_buffer(&world, 101, WEIR_OVERFLOW_FAIL);
 	assert_int_equal(world.got.n, 0);
@@ -90,7 +90,7 @@ static void buffer_fail_fails_and_cancels_upstream(void **state)
 
 static void buffer_with_back_pressure_asks_for_no_more(void **state)
 {
-	static struct world world;
+	static struct flow_world world;
 
 	flow_world_init(&world, NULL);
 	world.flow =
@@ -109,7 +109,7 @@ static void buffer_with_back_pressure_asks_for_no_more(void **state)
 
 static void a_buffer_ends_behind_what_it_holds(void **state)
 {
-	static struct world world;
+	static struct flow_world world;
 
 	flow_world_init(&world, &counted_items);
 	world.got.counted = true;
@@ -127,7 +127,7 @@ static void a_buffer_ends_behind_what_it_holds(void **state)
 
 static void a_buffer_that_is_cancelled_drops_what_it_holds(void **state)
 {
-	static struct world world;
+	static struct flow_world world;
 
 	flow_world_init(&world, &counted_items);
 	world.got.counted = true;
@@ -148,7 +148,7 @@ static void count_drop(void *item, void *context)
 }
 
 /* 5 have room; 8 come, 1 to 8. How many are dropped. */
-static size_t fill_five(struct world *world, enum weir_overflow strategy)
+static size_t fill_five(struct flow_world *world, enum weir_overflow strategy)
 {
 	size_t n_dropped = 0;
 	struct weir_items items = {.drop = count_drop, .context = &n_dropped};
@@ -165,7 +165,7 @@ static size_t fill_five(struct world *world, enum weir_overflow strategy)
 
 static void what_a_full_buffer_drops_can_be_counted(void **state)
 {
-	static struct world world;
+	static struct flow_world world;
 
 	assert_int_equal(fill_five(&world, WEIR_OVERFLOW_DROP_NEW), 3);
 	ASSERT_OUT(&world, 1, 2, 3, 4, 5);

@@ -25,7 +25,7 @@ static int make_next(void **state, void **item, void *context)
 /* Behind each item, what was made is what must have been asked for. */
 static void assert_asks(struct setting setting, uint64_t seed, size_t unfused)
 {
-	static struct world world;
+	static struct flow_world world;
 	struct counting counting = {setting.max, 0, &world.got.n};
 	struct weir_flow *flow = weir_flow_unfold(NULL, make_next, &counting);
 	struct consumer consumer;
@@ -63,7 +63,7 @@ static void upstream_makes_what_is_asked_for_and_no_more(void **state)
 /* It is told of the boundary that is there, which has no say any more. */
 static void a_boundary_right_above_is_not_cut_again(void **state)
 {
-	static struct world world;
+	static struct flow_world world;
 	struct counting counting = {20, 0, &world.got.n};
 	struct weir_flow *flow = weir_flow_unfold(NULL, make_next, &counting);
 

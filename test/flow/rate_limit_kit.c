@@ -51,37 +51,36 @@ const size_t n_settings = sizeof(settings) / sizeof(*settings);
 
 /* --- Taking one by one ---------------------------------------------------- */
 
-void take(struct world *world, size_t n)
+void take(struct flow_world *world, size_t n)
 {
 	world->open = n;
 	if (world->gate)
 		weir__op_wake(world->gate);
-	assert_true(weir_sim_run_until(world->sim, 0, 100000) < 100000);
+	assert_true(weir_sim_run_until(world->base.sim, 0, 100000) < 100000);
 	assert_int_equal(world->open, 0);
 }
 
-void start_at_gate(struct world *world, struct weir_flow *flow, uint64_t seed,
-		   size_t unfused)
+void start_at_gate(struct flow_world *world, struct weir_flow *flow,
+		   uint64_t seed, size_t unfused)
 {
 	struct weir_flow_run_options options = {.unfused = unfused};
 
 	memset(world, 0, sizeof(*world));
-	assert_int_equal(weir_sim_new(&world->sim, seed, NULL), 0);
+	world_init(&world->base, seed, 0);
 	flow = weir__flow_upon(&gate_kind, flow, &world, sizeof(world), true);
 	world->flow = weir_flow_for_each(flow, got_one, &world->got);
-	assert_int_equal(weir_flow_start(world->flow,
-					 weir_sim_executor(world->sim),
+	assert_int_equal(weir_flow_start(world->flow, world->base.executor,
 					 &options, &world->run),
 			 0);
 	take(world, 0);
 }
 
-void end_at_gate(struct world *world)
+void end_at_gate(struct flow_world *world)
 {
 	weir_flow_run_stop(world->run, NULL);
 	assert_int_equal(
 		weir_flow_run_wait(world->run, WEIR_FOREVER, NULL, NULL), 0);
 	weir_flow_run_free(world->run);
 	weir_flow_free(world->flow);
-	assert_int_equal(weir_sim_free(world->sim), 0);
+	world_fini(&world->base);
 }

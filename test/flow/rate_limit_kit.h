@@ -37,11 +37,11 @@ extern const size_t n_settings;
 /* --- Taking one by one ---------------------------------------------------- */
 
 /* Its gate is open for so many, until they have come. */
-void take(struct world *world, size_t n);
+void take(struct flow_world *world, size_t n);
 
 /* What comes out of `flow` has to pass a gate, which is shut. */
-void start_at_gate(struct world *world, struct weir_flow *flow, uint64_t seed,
-		   size_t unfused);
-void end_at_gate(struct world *world);
+void start_at_gate(struct flow_world *world, struct weir_flow *flow,
+		   uint64_t seed, size_t unfused);
+void end_at_gate(struct flow_world *world);
 
 #endif

@@ -44,14 +44,14 @@ static void an_error_carries_its_words(void **state)
 
 static void never_waits_without_work(void **state)
 {
-	static struct world world;
+	static struct flow_world world;
 
 	flow_world_init(&world, NULL);
 	weir_flow_free(world.flow);
 	world.flow = weir_flow_never();
 	world_start(&world, OPEN);
 	until(&world, MS);
-	assert_false(weir_sim_step(world.sim));
+	assert_false(weir_sim_step(world.base.sim));
 	weir_flow_run_stop(world.run, NULL);
 	flow_world_end(&world, -ECANCELED);
 }
@@ -75,7 +75,7 @@ static int fibonacci(void **state, void **item, void *context)
 
 static void unfold_makes_one_for_each_that_is_asked_for(void **state)
 {
-	static struct world world;
+	static struct flow_world world;
 
 	ASSERT_FLOW(weir_flow_unfold((void *)1, fibonacci, NULL), 0, 1, 1, 2, 3,
 		    5, 8, 13, 21, 34, 55, 89);
@@ -175,7 +175,7 @@ static void a_resource_that_restarts_is_opened_again(void **state)
 
 static void a_queue_is_empty_when_it_ends(void **state)
 {
-	static struct world world;
+	static struct flow_world world;
 
 	flow_world_init(&world, &counted_items);
 	world.got.counted = true;
@@ -319,7 +319,7 @@ static void a_queue_runs_once(void **state)
 
 static void a_queue_closed_with_an_error_fails_behind_its_items(void **state)
 {
-	static struct world world;
+	static struct flow_world world;
 
 	flow_world_init(&world, NULL);
 	flow_offer(&world, 1, 2);
@@ -333,7 +333,7 @@ static void a_queue_closed_with_an_error_fails_behind_its_items(void **state)
 
 static void a_queue_whose_run_is_over_takes_no_more(void **state)
 {
-	static struct world world;
+	static struct flow_world world;
 
 	flow_world_init(&world, &counted_items);
 	world.got.counted = true;

@@ -3,9 +3,9 @@
 
 /* --- The gate ------------------------------------------------------------- */
 
-static struct world *world_of(const struct weir__op *op)
+static struct flow_world *world_of(const struct weir__op *op)
 {
-	return *(struct world *const *)weir__op_args(op);
+	return *(struct flow_world *const *)weir__op_args(op);
 }
 
 static int gate_start(struct weir__op *op)
@@ -21,7 +21,7 @@ static void gate_close(struct weir__op *op)
 
 static size_t gate_pull(struct weir__op *op, void **items, size_t room)
 {
-	struct world *world = world_of(op);
+	struct flow_world *world = world_of(op);
 	size_t n;
 
 	if (room > world->open)
@@ -45,17 +45,16 @@ const struct weir__kind gate_kind = {
 
 int out_of_world(void *item, void *context)
 {
-	struct world *world = context;
+	struct flow_world *world = context;
 
-	world->at_ns[world->got.n] =
-		weir_executor_now(weir_sim_executor(world->sim));
+	world->at_ns[world->got.n] = world_now(&world->base);
 	return got_one(item, &world->got);
 }
 
-void flow_world_init(struct world *world, const struct weir_items *items)
+void flow_world_init(struct flow_world *world, const struct weir_items *items)
 {
 	memset(world, 0, sizeof(*world));
-	assert_int_equal(weir_sim_new(&world->sim, 1, NULL), 0);
+	world_init(&world->base, 1, 0);
 	assert_int_equal(weir_flow_queue_new(&world->queue, 1024,
 					     WEIR_OVERFLOW_BACK_PRESSURE,
 					     items),
@@ -63,19 +62,18 @@ void flow_world_init(struct world *world, const struct weir_items *items)
 	world->flow = weir_flow_from_queue(world->queue);
 }
 
-void world_start(struct world *world, size_t open)
+void world_start(struct flow_world *world, size_t open)
 {
 	world->open = open;
 	world->flow = weir__flow_upon(&gate_kind, world->flow, &world,
 				      sizeof(world), true);
 	world->flow = weir_flow_for_each(world->flow, out_of_world, world);
-	assert_int_equal(weir_flow_start(world->flow,
-					 weir_sim_executor(world->sim), NULL,
-					 &world->run),
+	assert_int_equal(weir_flow_start(world->flow, world->base.executor,
+					 NULL, &world->run),
 			 0);
 }
 
-void flow_offer(struct world *world, intptr_t first, intptr_t last)
+void flow_offer(struct flow_world *world, intptr_t first, intptr_t last)
 {
 	void *item;
 
@@ -86,20 +84,21 @@ void flow_offer(struct world *world, intptr_t first, intptr_t last)
 	}
 }
 
-void until(struct world *world, uint64_t time_ns)
+void until(struct flow_world *world, uint64_t time_ns)
 {
-	assert_true(weir_sim_run_until(world->sim, time_ns, 100000) < 100000);
+	assert_true(weir_sim_run_until(world->base.sim, time_ns, 100000) <
+		    100000);
 }
 
-void let_pass(struct world *world, size_t n)
+void let_pass(struct flow_world *world, size_t n)
 {
 	world->open = n;
 	if (world->gate)
 		weir__op_wake(world->gate);
-	until(world, weir_executor_now(weir_sim_executor(world->sim)));
+	until(world, world_now(&world->base));
 }
 
-void flow_world_end(struct world *world, int code)
+void flow_world_end(struct flow_world *world, int code)
 {
 	struct weir_error *error = NULL;
 
@@ -111,6 +110,6 @@ void flow_world_end(struct world *world, int code)
 	weir_flow_run_free(world->run);
 	weir_flow_free(world->flow);
 	weir_flow_queue_free(world->queue);
-	assert_int_equal(weir_sim_free(world->sim), 0);
+	world_fini(&world->base);
 	assert_int_equal(n_live, 0);
 }

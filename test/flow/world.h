@@ -7,6 +7,7 @@
 #define WEIR_TEST_FLOW_WORLD_H
 
 #include "flow/kit.h"
+#include "kit/world.h"
 
 #include "flow/engine/blueprint.h"
 #include "flow/engine/op.h"
@@ -14,8 +15,8 @@
 #define MS UINT64_C(1000000)
 #define OPEN SIZE_MAX
 
-struct world {
-	struct weir_sim *sim;
+struct flow_world {
+	struct world base;
 	struct weir_flow_queue *queue;
 	struct weir_flow *flow; /* what is composed, from the queue on */
 	struct weir_flow_run *run;
@@ -34,18 +35,18 @@ extern const struct weir__kind gate_kind;
 int out_of_world(void *item, void *context);
 
 /* Compose upon world->flow, then world_start(). */
-void flow_world_init(struct world *world, const struct weir_items *items);
+void flow_world_init(struct flow_world *world, const struct weir_items *items);
 
 /* `open` items may come out. */
-void world_start(struct world *world, size_t open);
-void flow_offer(struct world *world, intptr_t first, intptr_t last);
+void world_start(struct flow_world *world, size_t open);
+void flow_offer(struct flow_world *world, intptr_t first, intptr_t last);
 
 /* Until the time, or nothing is left to do: a wait that spins is found here. */
-void until(struct world *world, uint64_t time_ns);
-void let_pass(struct world *world, size_t n);
+void until(struct flow_world *world, uint64_t time_ns);
+void let_pass(struct flow_world *world, size_t n);
 
 /* No more comes in; the run ends with `code`. */
-void flow_world_end(struct world *world, int code);
+void flow_world_end(struct flow_world *world, int code);
 
 #define ASSERT_OUT(world, ...) \
 	do { \

@@ -6,7 +6,7 @@
  * the seed. Whatever happens, every item is accounted for, everybody is
  * released, and nobody is left waiting who could go on.
  */
-#include "actor/kit.h"
+#include "kit/world.h"
 #include "support.h"
 
 #define ITEMS 200
@@ -14,9 +14,8 @@
 #define STAGES 4
 #define SINKS 3
 
-struct world {
-	struct weir_sim *sim;
-	struct ledger ledger;
+struct graph_world {
+	struct world base;
 	struct source sources[SOURCES];
 	struct stage stages[STAGES];
 	struct sink sinks[SINKS];
@@ -24,18 +23,18 @@ struct world {
 	bool shared;	/* some arrive more than once */
 };
 
-static uint64_t draw(struct world *world, uint64_t bound)
+static uint64_t draw(struct graph_world *world, uint64_t bound)
 {
-	return weir_sim_random(world->sim, bound);
+	return weir_sim_random(world->base.sim, bound);
 }
 
-static size_t capacity(struct world *world)
+static size_t capacity(struct graph_world *world)
 {
 	return (size_t)1 << draw(world, 5);
 }
 
 /* Everything that has an out-port is linked to one or more of `ins`. */
-static void link_some(struct world *world, struct weir_out *out,
+static void link_some(struct graph_world *world, struct weir_out *out,
 		      struct weir_in **ins, size_t n)
 {
 	enum weir_fan way = draw(world, 2) ? WEIR_FAN_BROADCAST
@@ -50,31 +49,30 @@ static void link_some(struct world *world, struct weir_out *out,
 		world->shared = true;
 }
 
-static void world_build(struct world *world, uint64_t seed)
+static void world_build(struct graph_world *world, uint64_t seed)
 {
 	struct weir_in *stage_ins[STAGES], *sink_ins[SINKS];
 	struct weir_executor *executor;
 	size_t i;
 
 	memset(world, 0, sizeof(*world));
-	world->sim = sim_new(seed);
-	executor = weir_sim_executor(world->sim);
-	ledger_init(&world->ledger, (size_t)ITEMS * SOURCES);
+	world_init(&world->base, seed, (size_t)ITEMS * SOURCES);
+	executor = world->base.executor;
 	for (i = 0; i < STAGES; i++) {
-		stage_init(&world->stages[i], executor, &world->ledger,
+		stage_init(&world->stages[i], executor, &world->base.ledger,
 			   capacity(world));
 		stage_ins[i] = &world->stages[i].in;
 		assert_int_equal(weir_in_merge(stage_ins[i], WEIR_MERGE_ALL),
 				 0);
 	}
 	for (i = 0; i < SINKS; i++) {
-		sink_init(&world->sinks[i], executor, &world->ledger,
+		sink_init(&world->sinks[i], executor, &world->base.ledger,
 			  capacity(world));
 		sink_ins[i] = &world->sinks[i].in;
 		assert_int_equal(weir_in_merge(sink_ins[i], WEIR_MERGE_ALL), 0);
 	}
 	for (i = 0; i < SOURCES; i++) {
-		source_init(&world->sources[i], executor, &world->ledger,
+		source_init(&world->sources[i], executor, &world->base.ledger,
 			    1 + i * ITEMS, ITEMS + i * ITEMS);
 		link_some(world, &world->sources[i].out, stage_ins, STAGES);
 	}
@@ -82,7 +80,7 @@ static void world_build(struct world *world, uint64_t seed)
 		link_some(world, &world->stages[i].out, sink_ins, SINKS);
 }
 
-static struct weir_actor *any_actor(struct world *world)
+static struct weir_actor *any_actor(struct graph_world *world)
 {
 	switch (draw(world, 3)) {
 	case 0:
@@ -95,7 +93,7 @@ static struct weir_actor *any_actor(struct world *world)
 }
 
 /* Half of the worlds run undisturbed. */
-static void plan(struct world *world)
+static void plan(struct graph_world *world)
 {
 	if (draw(world, 2))
 		return;
@@ -108,10 +106,11 @@ static void plan(struct world *world)
 	if (draw(world, 2))
 		world->sources[0].fail_at = 1 + draw(world, ITEMS);
 	if (draw(world, 4) == 0)
-		world->ledger.share_fails = 1 + (uint32_t)draw(world, 99);
+		world->base.ledger.share_fails = 1 + (uint32_t)draw(world, 99);
 }
 
-static void visit(struct world *world, void (*call)(struct weir_actor *actor))
+static void visit(struct graph_world *world,
+		  void (*call)(struct weir_actor *actor))
 {
 	size_t i;
 
@@ -136,7 +135,7 @@ static void check_rest(struct weir_actor *actor)
 		assert_true(weir__actor_check(actor));
 }
 
-static void disturb(struct world *world)
+static void disturb(struct graph_world *world)
 {
 	struct weir_actor *actor = any_actor(world);
 
@@ -157,7 +156,7 @@ static void disturb(struct world *world)
 	}
 }
 
-static size_t arrived(const struct world *world)
+static size_t arrived(const struct graph_world *world)
 {
 	size_t i, sum = 0;
 
@@ -168,36 +167,34 @@ static size_t arrived(const struct world *world)
 
 static void a_world(uint64_t seed)
 {
-	struct world world;
+	struct graph_world world;
 	size_t i;
 
 	world_build(&world, seed);
 	plan(&world);
 	visit(&world, start);
 	for (i = draw(&world, 30); i; i--) {
-		weir_sim_run_until(world.sim, i, draw(&world, 20));
+		weir_sim_run_until(world.base.sim, i, draw(&world, 20));
 		disturb(&world);
 	}
-	weir_sim_run(world.sim);
+	weir_sim_run(world.base.sim);
 	visit(&world, check_rest);
 	visit(&world, weir_actor_resume);
-	weir_sim_run(world.sim);
+	weir_sim_run(world.base.sim);
 	/* Stages and sinks that nobody was linked to wait; no source does. */
 	for (i = 0; i < SOURCES; i++)
 		assert_int_equal(world.sources[i].fate.stopped, 1);
 	visit(&world, weir_actor_stop);
-	weir_sim_run(world.sim);
+	weir_sim_run(world.base.sim);
 	visit(&world, weir_actor_unref);
-	assert_int_equal(weir_executor_alive(weir_sim_executor(world.sim)), 0);
-	ledger_check(&world.ledger);
-	if (!world.disturbed && ledger_dropped(&world.ledger) == 0) {
+	assert_int_equal(weir_executor_alive(world.base.executor), 0);
+	if (!world.disturbed && ledger_dropped(&world.base.ledger) == 0) {
 		if (!world.shared)
 			assert_int_equal(arrived(&world), SOURCES * ITEMS);
 		else
 			assert_true(arrived(&world) >= SOURCES * ITEMS);
 	}
-	ledger_fini(&world.ledger);
-	sim_free(world.sim);
+	world_fini(&world.base);
 }
 
 static void whatever_happens_all_is_accounted_for(void **state)

@@ -3,6 +3,7 @@
  * Names that come and go at random, first more of the one, then of the other,
  * against a table of who has which; also where their hashes are few, or equal.
  */
+#include "kit/world.h"
 #include "supervision/naming_tree.h"
 
 #include "base/hash.h"
@@ -23,35 +24,33 @@ uint64_t __wrap_weir__hash_bytes(const struct weir__hash_key *key,
 
 enum { PARENTS = 3, NAMES = 200, STEPS = 4000 };
 
-struct world {
-	struct weir_sim *sim;
-	struct weir_system *system;
+struct name_world {
+	struct world base;
 	struct child parents[PARENTS], children[PARENTS][NAMES];
 	size_t n, most; /* that there are, and have been */
 };
 
-static void begin(struct world *world, uint64_t seed)
+static void begin(struct name_world *world, uint64_t seed)
 {
 	char name[8];
 	size_t i;
 
 	memset(world, 0, sizeof(*world));
-	world->sim = sim_new(seed);
-	world->system = system_new(world->sim, NULL);
+	world_init(&world->base, seed, 0);
+	world_system(&world->base, NULL);
 	for (i = 0; i < PARENTS; i++) {
 		snprintf(name, sizeof(name), "p%zu", i);
-		spawn_new(world->system, world->sim, WEIR_ACTOR_ID_NONE,
-			  &world->parents[i], name);
+		spawn_new(world->base.system, world->base.sim,
+			  WEIR_ACTOR_ID_NONE, &world->parents[i], name);
 	}
-	weir_sim_run(world->sim);
+	weir_sim_run(world->base.sim);
 }
 
-static void end(struct world *world)
+static void end(struct name_world *world)
 {
 	assert_true(world->most > PARENTS * NAMES / 2);
 	assert_true(world->n < PARENTS * NAMES / 4);
-	system_end(world->system, world->sim);
-	sim_free(world->sim);
+	world_fini(&world->base);
 }
 
 static bool is_there(const struct child *child)
@@ -60,73 +59,74 @@ static bool is_there(const struct child *child)
 }
 
 /* Whom there is already has a namesake refused. */
-static void add(struct world *world, size_t parent, size_t i)
+static void add(struct name_world *world, size_t parent, size_t i)
 {
 	struct child *child = &world->children[parent][i], other;
 	char name[8];
 
 	snprintf(name, sizeof(name), "%zu", i);
 	if (is_there(child)) {
-		child_init(&other, world->sim);
-		assert_int_equal(spawn_named(world->system,
+		child_init(&other, world->base.sim);
+		assert_int_equal(spawn_named(world->base.system,
 					     world->parents[parent].ref, &other,
 					     name),
 				 -EEXIST);
 		weir_actor_stop(&other.actor);
 	} else {
-		spawn_new(world->system, world->sim, world->parents[parent].ref,
-			  child, name);
+		spawn_new(world->base.system, world->base.sim,
+			  world->parents[parent].ref, child, name);
 		world->n++;
 	}
-	weir_sim_run(world->sim);
+	weir_sim_run(world->base.sim);
 	if (world->n > world->most)
 		world->most = world->n;
 }
 
-static void take_away(struct world *world, size_t parent, size_t i)
+static void take_away(struct name_world *world, size_t parent, size_t i)
 {
 	struct child *child = &world->children[parent][i];
 
-	assert_int_equal(weir_system_stop_actor(world->system, child->ref),
+	assert_int_equal(weir_system_stop_actor(world->base.system, child->ref),
 			 is_there(child) ? 0 : -ESRCH);
-	weir_sim_run(world->sim);
+	weir_sim_run(world->base.sim);
 	world->n -= is_there(child);
 	child->ref = WEIR_ACTOR_ID_NONE;
 }
 
-static void check(struct world *world, size_t parent, size_t i)
+static void check(struct name_world *world, size_t parent, size_t i)
 {
 	char path[24];
 
 	snprintf(path, sizeof(path), "/user/p%zu/%zu", parent, i);
-	assert_is(weir_system_lookup(world->system, path),
+	assert_is(weir_system_lookup(world->base.system, path),
 		  world->children[parent][i].ref);
 }
 
-static void check_all(struct world *world)
+static void check_all(struct name_world *world)
 {
 	size_t parent, i;
 
 	for (parent = 0; parent < PARENTS; parent++)
 		for (i = 0; i < NAMES; i++)
 			check(world, parent, i);
-	(void)names_look(world->system);
+	(void)names_look(world->base.system);
 }
 
 static void come_and_go(uint64_t seed)
 {
-	static struct world world;
+	static struct name_world world;
 	size_t step, parent, i;
 
 	begin(&world, seed);
 	for (step = 0; step < STEPS; step++) {
-		parent = weir_sim_random(world.sim, PARENTS);
-		i = weir_sim_random(world.sim, NAMES);
-		if ((weir_sim_random(world.sim, 8) == 0) == (step < STEPS / 2))
+		parent = weir_sim_random(world.base.sim, PARENTS);
+		i = weir_sim_random(world.base.sim, NAMES);
+		if ((weir_sim_random(world.base.sim, 8) == 0) ==
+		    (step < STEPS / 2))
 			take_away(&world, parent, i);
 		else
 			add(&world, parent, i);
-		check(&world, parent, weir_sim_random(world.sim, NAMES));
+		check(&world, parent, weir_sim_random(world.base.sim, NAMES));
 		if (step % 64 == 0)
 			check_all(&world);
 	}
