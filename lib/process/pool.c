@@ -37,10 +37,8 @@ static bool lock(struct weir__pool *pool)
  * way. */
 static __attribute__((unused)) bool is_consistent(const struct weir__pool *pool)
 {
-	uint64_t n = pool->tail - pool->head;
-
-	return n <= pool->queue_size && pool->n_queued <= n &&
-	       !(pool->queue_size & (pool->queue_size - 1)) &&
+	return pool->queue.n <= pool->queue.capacity &&
+	       pool->n_queued <= pool->queue.n &&
 	       pool->n_free <= pool->options.limit &&
 	       pool->counts.ended <= pool->counts.started;
 }
@@ -62,63 +60,58 @@ static int check_open(const struct weir__pool *pool)
 	return pool->open ? 0 : -ECANCELED;
 }
 
-static struct weir__job *job_at(const struct weir__pool *pool, uint64_t at)
+/* Moves the jobs that wait to the slots of `to`, which are in `jobs`, and leaves
+ * holes out. `jobs` may be the same memory: then `to` begins at the same slot. */
+static void move_jobs(struct weir__pool *pool, struct weir__job *jobs,
+		      struct weir__deque to)
 {
-	assert(pool->queue_size > 0);
-	return &pool->queue[at & (pool->queue_size - 1)];
-}
-
-/* Moves the jobs to `queue`, which may be the same memory, and leaves out
- * holes. */
-static void pack(struct weir__pool *pool, struct weir__job *queue,
-		 uint32_t size)
-{
-	uint64_t at, end = pool->head;
 	struct weir__job job;
+	size_t at;
 
-	for (at = pool->head; at != pool->tail; at++) {
-		job = *job_at(pool, at);
+	while (pool->queue.n > 0) {
+		job = pool->jobs[weir__deque_pop(&pool->queue)];
 		if (job.cancelled)
 			continue;
+		at = weir__deque_push(&to);
 		if (job.request)
-			job.request->at = end;
-		queue[end++ & (size - 1)] = job;
+			job.request->at = at;
+		jobs[at] = job;
 	}
-	assert(end - pool->head == pool->n_queued);
-	pool->tail = end;
+	assert(to.n == pool->n_queued);
+	pool->queue = to;
 }
 
 /* Makes room for one more job. -ENOBUFS, -ENOMEM. */
 static int make_room(struct weir__pool *pool)
 {
 	const struct weir_allocator *allocator = pool->pools->allocator;
-	uint32_t size = pool->queue_size ? 2 * pool->queue_size : 16;
-	struct weir__job *queue;
+	struct weir__deque queue = pool->queue, longer = {0};
+	struct weir__job *jobs;
 
 	if (pool->n_queued >= pool->options.queue_max)
 		return -ENOBUFS;
-	if (pool->tail - pool->head < pool->queue_size)
+	if (!weir__deque_is_full(&queue))
 		return 0;
-	if (pool->n_queued < pool->queue_size / 2) {
-		pack(pool, pool->queue, pool->queue_size);
+	if (pool->n_queued < queue.capacity / 2) {
+		queue.n = 0;
+		move_jobs(pool, pool->jobs, queue);
 		return 0;
 	}
-	queue = size ? weir__alloc(allocator, size * sizeof(*queue)) : NULL;
-	if (!queue)
+	longer.capacity = queue.capacity ? 2 * queue.capacity : 16;
+	jobs = weir__alloc(allocator, longer.capacity * sizeof(*jobs));
+	if (!jobs)
 		return -ENOMEM;
-	pack(pool, queue, size);
-	weir__free(allocator, pool->queue,
-		   pool->queue_size * sizeof(*pool->queue));
-	pool->queue = queue;
-	pool->queue_size = size;
+	move_jobs(pool, jobs, longer);
+	weir__free(allocator, pool->jobs, queue.capacity * sizeof(*jobs));
+	pool->jobs = jobs;
 	return 0;
 }
 
 /* The first that waits, or false. */
 static bool pop(struct weir__pool *pool, struct weir__job *job)
 {
-	while (pool->head != pool->tail) {
-		*job = *job_at(pool, pool->head++);
+	while (pool->queue.n > 0) {
+		*job = pool->jobs[weir__deque_pop(&pool->queue)];
 		if (job->cancelled)
 			continue;
 		assert(pool->n_queued > 0);
@@ -219,13 +212,13 @@ int weir__pool_run(struct weir__pool *pool, void *job,
 /* There is room. Under the lock. */
 static void push(struct weir__pool *pool, const struct weir__job *job)
 {
-	assert(pool->tail - pool->head < pool->queue_size);
-	*job_at(pool, pool->tail) = *job;
+	size_t at = weir__deque_push(&pool->queue);
+
+	pool->jobs[at] = *job;
 	if (job->request) {
-		job->request->at = pool->tail;
+		job->request->at = at;
 		job->request->waits = true;
 	}
-	pool->tail++;
 	pool->n_queued++;
 	wake_server(pool);
 }
@@ -279,8 +272,8 @@ bool weir__pool_cancel(struct weir__pool *pool,
 	bool waits = request->waits;
 
 	if (waits) {
-		assert(job_at(pool, request->at)->request == request);
-		job_at(pool, request->at)->cancelled = true;
+		assert(pool->jobs[request->at].request == request);
+		pool->jobs[request->at].cancelled = true;
 		request->waits = false;
 		pool->n_queued--;
 	}

@@ -15,6 +15,7 @@
 
 #include <weir/worker_pool.h>
 
+#include "base/deque.h"
 #include "base/lock.h"
 
 /* A job that waits. */
@@ -43,10 +44,9 @@ struct weir__pool {
 			  * stop */
 	uint32_t n_free; /* places */
 	uint64_t era;	 /* places of another era are void */
-	struct weir__job *queue;
-	uint32_t queue_size; /* a power of two, or 0 */
-	uint64_t head, tail; /* of the queue, with holes; they only grow */
-	uint32_t n_queued;   /* without holes */
+	struct weir__job *jobs;
+	struct weir__deque queue; /* the slots of jobs that wait, and holes */
+	uint32_t n_queued;	  /* without holes */
 	struct weir_pool_counts counts;
 };
 

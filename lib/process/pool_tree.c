@@ -297,9 +297,9 @@ void weir__pool_unref(struct weir__pool *pool)
 
 	if (!weir__unref(&pool->refs))
 		return;
-	assert(pool->head == pool->tail);
-	weir__free(pools->allocator, pool->queue,
-		   pool->queue_size * sizeof(*pool->queue));
+	assert(pool->queue.n == 0);
+	weir__free(pools->allocator, pool->jobs,
+		   pool->queue.capacity * sizeof(*pool->jobs));
 	weir__free(pools->allocator, pool, sizeof(*pool));
 	/* release: our last touch; pairs with the acquire in
 	 * weir_pools_free() */
