@@ -2,9 +2,9 @@
 /* Operators that hold the last items. */
 #include <weir/flow_element.h>
 
-#include <assert.h>
 #include <errno.h>
 
+#include "base/deque.h"
 #include "base/memory.h"
 #include "flow/engine/blueprint.h"
 #include "flow/engine/op.h"
@@ -13,7 +13,7 @@
 /* The newest items, up to args->n of them. */
 struct newest {
 	void **slots;
-	size_t first, n; /* the oldest of them; how many there are */
+	struct weir__deque held;
 };
 
 static size_t n_of(const struct weir__op *op)
@@ -28,26 +28,21 @@ static int last_open(struct weir__op *op)
 
 	if (size > 0)
 		self->slots = weir__alloc(weir__op_allocator(op), size);
+	self->held = (struct weir__deque){.capacity = n_of(op)};
 	return size == 0 || self->slots ? 0 : -ENOMEM;
 }
 
-static void *take_oldest(struct weir__op *op)
+static void *take_oldest(struct newest *self)
 {
-	struct newest *self = weir__op_state(op);
-	void *item = self->slots[self->first];
-
-	assert(self->n > 0);
-	self->n--;
-	self->first = self->first + 1 == n_of(op) ? 0 : self->first + 1;
-	return item;
+	return self->slots[weir__deque_pop(&self->held)];
 }
 
 static void last_close(struct weir__op *op)
 {
 	struct newest *self = weir__op_state(op);
 
-	while (self->n > 0)
-		weir__op_drop_one(op->up[0], take_oldest(op));
+	while (self->held.n > 0)
+		weir__op_drop_one(op->up[0], take_oldest(self));
 	weir__free(weir__op_allocator(op), self->slots,
 		   n_of(op) * sizeof(*self->slots));
 	self->slots = NULL;
@@ -55,28 +50,17 @@ static void last_close(struct weir__op *op)
 
 /* Holds the item; if as many are held as may be, *item is then the oldest of
  * them, and the result is true. */
-static bool displaces(struct weir__op *op, void **item)
+static bool displaces(struct newest *self, void **item)
 {
-	struct newest *self = weir__op_state(op);
-	size_t n = n_of(op), at;
-	void *oldest;
+	bool is_full = weir__deque_is_full(&self->held);
+	void *held = *item;
 
-	if (n == 0)
+	if (self->held.capacity == 0)
 		return true;
-	at = self->first + self->n;
-	if (at >= n)
-		at -= n;
-	if (self->n < n) {
-		self->slots[at] = *item;
-		self->n++;
-		return false;
-	}
-	assert(at == self->first);
-	oldest = self->slots[at];
-	self->slots[at] = *item;
-	self->first = at + 1 == n ? 0 : at + 1;
-	*item = oldest;
-	return true;
+	if (is_full)
+		*item = take_oldest(self);
+	self->slots[weir__deque_push(&self->held)] = held;
+	return is_full;
 }
 
 /* Holds the items, and leaves those in their array that are held no longer:
@@ -88,7 +72,7 @@ static size_t displace(struct weir__op *op, void **items, size_t n)
 
 	for (i = 0; i < n; i++) {
 		item = items[i];
-		if (displaces(op, &item))
+		if (displaces(weir__op_state(op), &item))
 			items[put++] = item;
 	}
 	return put;
@@ -125,9 +109,9 @@ static size_t take_last_pull(struct weir__op *op, void **items, size_t room)
 
 	if (!up->ended)
 		take_in(op, items, room);
-	while (up->ended && !up->error && n < room && self->n > 0)
-		items[n++] = take_oldest(op);
-	if (up->ended && (up->error || self->n == 0))
+	while (up->ended && !up->error && n < room && self->held.n > 0)
+		items[n++] = take_oldest(self);
+	if (up->ended && (up->error || self->held.n == 0))
 		weir__op_end(op, up->error);
 	return n;
 }
