@@ -202,7 +202,7 @@ static int process_ended(struct weir_actor *actor, struct weir_in *in,
 	struct weir_process *process = process_of(actor);
 
 	if (!weir__in_producer(in) && !weir__in_merges(in) &&
-	    (weir__child_flags(actor) & WEIR__CELL_LAST))
+	    weir__child_drains(actor))
 		process->cut = true;
 	weir__actor_end(actor, weir_error_ref(error), false);
 	return 0;

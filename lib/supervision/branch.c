@@ -71,7 +71,7 @@ void weir__branch_restart(struct weir_system *system, struct weir__cell *cell)
 void weir__branch_add(struct weir_system *system, struct weir__cell *parent,
 		      struct weir__cell *cell)
 {
-	assert(parent->actor && cell->state == WEIR__CELL_STARTING);
+	assert(parent->actor && cell->state == WEIR__CELL_SPAWNED);
 	assert(cell->first == WEIR__NO_CELL && !cell->own);
 	weir__tree_link(system, parent, NULL, cell);
 	weir__walks_add(system, parent, cell);
@@ -123,7 +123,7 @@ void weir__branch_remove(struct weir_system *system, struct weir__cell *cell)
 	/* A live parent waits for the children that it has told to stop; one
 	 * that drains waits for all. */
 	if (!weir__life_runs(parent->state) || cell->part != WEIR__PART_NONE ||
-	    (parent->flags & WEIR__CELL_LAST))
+	    parent->drain)
 		weir__cell_order(parent, WEIR__ORDER_LOOK);
 }
 

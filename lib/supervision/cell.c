@@ -66,7 +66,7 @@ struct weir__cell *weir__cell_find(const struct weir_system *system,
 		return NULL;
 	cell = weir__cell_at(system, id.slot);
 	if (cell->generation != id.generation || !cell->actor ||
-	    (cell->flags & WEIR__CELL_HIDDEN))
+	    cell->state == WEIR__CELL_SPAWNED)
 		return NULL;
 	return cell;
 }
@@ -77,7 +77,7 @@ int weir__cell_find_mortal(const struct weir_system *system,
 	*cell = weir__cell_find(system, id);
 	if (!*cell)
 		return -ESRCH;
-	return (*cell)->flags & WEIR__CELL_GUARDIAN ? -EPERM : 0;
+	return (*cell)->guardian ? -EPERM : 0;
 }
 
 uint32_t weir__cell_slot(const struct weir_system *system,

@@ -56,18 +56,25 @@ enum {
 	WEIR__ORDER_LOOK = 1u << 7, /* at children, messages */
 };
 
-/* cell->flags; under the lock. */
+/* cell->messages: pending messages that have come. */
 enum {
-	WEIR__CELL_PERMANENT = 1u << 0,
-	WEIR__CELL_TEMPORARY = 1u << 1,
-	WEIR__CELL_HIDDEN = 1u << 2,   /* spawn has not succeeded yet */
-	WEIR__CELL_DRAINED = 1u << 4,  /* ends when its last child has */
-	WEIR__CELL_LAST = 1u << 5,     /* it drains: its executor or parent
-					* does */
-	WEIR__CELL_POISONED = 1u << 6, /* messages that have come */
-	WEIR__CELL_KILLED = 1u << 7,
-	WEIR__CELL_NOTICES = 1u << 8,
-	WEIR__CELL_GUARDIAN = 1u << 9,
+	WEIR__CELL_POISONED = 1u << 0,
+	WEIR__CELL_KILLED = 1u << 1,
+	WEIR__CELL_NOTICES = 1u << 2,
+};
+
+/* cell->drain, which only grows. */
+enum weir__drain {
+	WEIR__DRAIN_NONE,
+	WEIR__DRAIN_BEGUN, /* its executor drains, or its parent does */
+	WEIR__DRAIN_ALONE, /* and it ends when its last child has */
+};
+
+/* cell->started */
+enum weir__started {
+	WEIR__STARTED_NEVER,
+	WEIR__STARTED_BEFORE, /* an earlier start went well */
+	WEIR__STARTED_UP,     /* its last start did: its post_stop is due */
 };
 
 /* 56 bytes: all that an actor costs that is never watched and never fails. */
@@ -88,15 +95,16 @@ struct weir__cell {
 	uint32_t work, work_prev;
 	uint32_t position; /* their position among the tokens, see position.c */
 	uint16_t suspends;
-	uint16_t flags : 12;
-	uint16_t part : 4; /* enum weir__part */
-	uint8_t own : 1;   /* it has a reason of its own to be suspended */
-	uint8_t begun : 1; /* a start went well, this one or an earlier one */
-	uint8_t kind : 6;  /* enum weir_failure_kind of its failure, or below */
-	uint8_t state;	   /* enum weir__cell_state */
-	/* its last start went well, its post_stop is due; the owner writes it
-	 * under the lock, and reads it without */
-	uint8_t up;
+	uint8_t messages : 3;
+	uint8_t restart : 2; /* enum weir_restart_type: as it was spawned */
+	uint8_t guardian : 1;
+	uint8_t drain : 2;
+	uint8_t part : 4; /* enum weir__part */
+	uint8_t own : 1;  /* it has a reason of its own to be suspended */
+	uint8_t kind;	  /* enum weir_failure_kind of its failure, or below */
+	uint8_t state;	  /* enum weir__cell_state */
+	/* the owner writes it under the lock, and reads it without */
+	uint8_t started;
 	uint8_t orders; /* atomic */
 };
 
@@ -114,7 +122,7 @@ struct weir__family {
 	uint32_t going;	 /* those to go, from earlier verdicts: they go
 			   * first */
 	uint32_t n_stopping; /* children that are to stop or to halt */
-	uint32_t n_seen;     /* children that are not HIDDEN */
+	uint32_t n_seen;     /* children that are not SPAWNED */
 	uint32_t depth;	     /* of the parent; root's is 1 */
 };
 
@@ -198,6 +206,12 @@ static inline struct weir__record *weir__record_of(
 	return (struct weir__record *)cell->child.aside;
 }
 
+/* A start went well that nothing has ended yet. */
+static inline bool weir__cell_up(const struct weir__cell *cell)
+{
+	return cell->started == WEIR__STARTED_UP;
+}
+
 static inline struct weir__cell *weir__cell_of(const struct weir_actor *actor)
 {
 	assert(actor->flags & WEIR__ACTOR_CHILD);
@@ -258,8 +272,8 @@ static inline void weir__breathe(struct weir_system *system)
 struct weir__cell *weir__cell_at(const struct weir_system *system,
 				 uint32_t slot);
 
-/* The cell of an id; NULL: the actor has ended, or never existed. HIDDEN cells
- * are not found. */
+/* The cell of an id; NULL: the actor has ended, or never existed. Cells that
+ * are SPAWNED are not found. */
 struct weir__cell *weir__cell_find(const struct weir_system *system,
 				   struct weir_actor_id id);
 
@@ -281,7 +295,7 @@ uint32_t weir__cell_slot(const struct weir_system *system,
 struct weir_actor_id weir__cell_ref(const struct weir_system *system,
 				    const struct weir__cell *cell);
 
-/* A cell in no list, STARTING; NULL: no memory. */
+/* A cell in no list, SPAWNED; NULL: no memory. */
 struct weir__cell *weir__cell_new(struct weir_system *system);
 /* Puts the cell on the free list, and frees its record, which has no name. */
 void weir__cell_free(struct weir_system *system, struct weir__cell *cell);

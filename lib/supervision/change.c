@@ -38,8 +38,9 @@ static void settle(struct weir_system *system, struct weir__cell *cell)
  * cannot resume. */
 static uint8_t order_to_go_on(const struct weir__cell *cell)
 {
-	return cell->up && cell->kind != WEIR__FINISHED ? WEIR__ORDER_RESUME
-							: WEIR__ORDER_RESTART;
+	return weir__cell_up(cell) && cell->kind != WEIR__FINISHED
+		       ? WEIR__ORDER_RESUME
+		       : WEIR__ORDER_RESTART;
 }
 
 /* B2.4: the children whose failure was escalated to this one go on, too. */
@@ -86,7 +87,7 @@ static void stop_new(struct weir_system *system, struct weir__cell *cell)
 	struct weir__cell *child;
 	struct weir__walk walk;
 
-	if (cell->up)
+	if (weir__cell_up(cell))
 		return;
 	weir__walk_begin(system, &walk, weir__tree_first(system, cell));
 	while ((child = weir__walk_next(system, &walk)))
@@ -108,7 +109,7 @@ static void let_children_end(struct weir_system *system,
 	weir__walk_begin(system, &walk, weir__tree_first(system, cell));
 	while ((child = weir__walk_next(system, &walk)))
 		if (weir__life_failed(child->state) ||
-		    (!(child->flags & WEIR__CELL_LAST) &&
+		    (!child->drain &&
 		     weir__registry_running(child->actor->executor->registry)))
 			weir__cell_stop(child, false);
 }
@@ -136,7 +137,7 @@ static void stop_in_time(struct weir_system *system, struct weir__cell *cell)
 static void go_on(struct weir_system *system, struct weir__cell *cell)
 {
 	/* B2.1: an actor that has not started cannot go on. */
-	assert(cell->up);
+	assert(weir__cell_up(cell));
 	cell->kind = 0;
 	if (cell->own)
 		weir__branch_resume(system, cell);

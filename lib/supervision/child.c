@@ -13,14 +13,14 @@
 #include "supervision/telling.h"
 #include "supervision/tree.h"
 
-uint16_t weir__child_flags(const struct weir_actor *actor)
+bool weir__child_drains(const struct weir_actor *actor)
 {
 	struct weir_system *system = weir__system_of(actor);
 	bool held = weir__enter(system);
-	uint16_t flags = weir__cell_of(actor)->flags;
+	bool drains = weir__cell_of(actor)->drain != WEIR__DRAIN_NONE;
 
 	weir__leave(system, held);
-	return flags;
+	return drains;
 }
 
 uint8_t weir__child_state(const struct weir_actor *actor)
@@ -89,7 +89,7 @@ bool weir__child_start(struct weir_actor *actor, struct weir_error *cause,
 	int rc;
 
 	/* no post_stop is due: nothing of an earlier start is left */
-	assert(!weir__cell_of(actor)->up);
+	assert(!weir__cell_up(weir__cell_of(actor)));
 	rc = how != WEIR__START_FIRST && hooks->reset ? hooks->reset(actor) : 0;
 	weir__actor_check_rc(actor, rc < 0 ? rc : 0);
 	if (actor->flags & WEIR__ACTOR_LEAVING)
@@ -105,6 +105,11 @@ bool weir__child_start(struct weir_actor *actor, struct weir_error *cause,
 
 void weir__child_started(struct weir__cell *cell)
 {
-	cell->up = 1;
-	cell->begun = 1;
+	cell->started = WEIR__STARTED_UP;
+}
+
+void weir__child_down(struct weir__cell *cell)
+{
+	if (weir__cell_up(cell))
+		cell->started = WEIR__STARTED_BEFORE;
 }

@@ -14,9 +14,9 @@
 
 extern const struct weir__child_ops weir__child_table;
 
-/* Of its cell, which belongs to the lock: a copy of its flags and its state, and
- * whether the event would change it. */
-uint16_t weir__child_flags(const struct weir_actor *actor);
+/* Of its cell, which belongs to the lock: whether it drains, its state, and
+ * whether the event would change that. */
+bool weir__child_drains(const struct weir_actor *actor);
 uint8_t weir__child_state(const struct weir_actor *actor);
 bool weir__child_steps(const struct weir_actor *actor,
 		       enum weir__life_event event);
@@ -36,6 +36,9 @@ bool weir__child_start(struct weir_actor *actor, struct weir_error *cause,
 		       enum weir__start how);
 /* The start went well. Under the lock. */
 void weir__child_started(struct weir__cell *cell);
+/* What that start has begun ends: its post_stop is not due any more. Under the
+ * lock. */
+void weir__child_down(struct weir__cell *cell);
 /* Reports the error of a hook that cannot fail the actor. */
 void weir__child_report(struct weir_actor *actor, int rc);
 

@@ -98,7 +98,7 @@ static int prepare(struct weir_system *system, struct weir_actor_id who)
 
 	weir__lock(&system->lock);
 	cell = weir__cell_find(system, who);
-	if (cell && (cell->flags & WEIR__CELL_GUARDIAN)) {
+	if (cell && cell->guardian) {
 		rc = -EPERM;
 	} else if (cell && !weir__record_make(system, cell)) {
 		rc = -ENOMEM;

@@ -35,9 +35,11 @@
 		ROW(state, CLOSE, STOPPING, DO(DISARM) | DO(END_TURNS))
 
 const struct weir__step weir__life_table[WEIR__CELL_STATES][WEIR__LIFE_EVENTS] = {
-	ROW(FREE, SPAWN, STARTING, NOTHING),
+	ROW(FREE, SPAWN, SPAWNED, NOTHING),
 
-	ROW(STARTING, REFUSE, FREE, NOTHING),
+	ROW(SPAWNED, REFUSE, FREE, NOTHING),
+	ROW(SPAWNED, SHOW, STARTING, NOTHING),
+
 	ROW(STARTING, START, ALIVE, DO(SETTLE) | DO(GO_ON)),
 	ROW(STARTING, FAIL, FAILED, FAILS),
 	ROWS_TO_END(STARTING),
@@ -116,7 +118,7 @@ static bool changes_nothing(enum weir__cell_state state,
 		return state != WEIR__CELL_FREE;
 	return (event == WEIR__LIFE_RESUME || event == WEIR__LIFE_RESTART ||
 		event == WEIR__LIFE_GO) &&
-	       state != WEIR__CELL_FREE && state != WEIR__CELL_ENDED;
+	       state > WEIR__CELL_SPAWNED && state != WEIR__CELL_ENDED;
 }
 
 struct weir__step weir__life_no_row(enum weir__cell_state state,

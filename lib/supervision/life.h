@@ -17,6 +17,7 @@
 
 enum weir__cell_state {
 	WEIR__CELL_FREE,       /* no actor has the cell */
+	WEIR__CELL_SPAWNED,    /* its spawn is under way: nobody finds it */
 	WEIR__CELL_STARTING,   /* its first start is to come, or under way */
 	WEIR__CELL_ALIVE,      /* its turns run, unless it is suspended */
 	WEIR__CELL_FINISHING,  /* its `stopping` said 1: it ends by itself */
@@ -36,6 +37,7 @@ enum weir__cell_state {
 enum weir__life_event {
 	WEIR__LIFE_SPAWN,    /* it is spawned */
 	WEIR__LIFE_REFUSE,   /* it could not be started */
+	WEIR__LIFE_SHOW,     /* its spawn went well */
 	WEIR__LIFE_START,    /* a start went well */
 	WEIR__LIFE_FAIL,     /* it has failed, or finished to begin anew */
 	WEIR__LIFE_DELAY,    /* it will restart after a back-off */

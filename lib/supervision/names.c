@@ -199,7 +199,7 @@ static struct weir__cell *find_child(struct weir_system *system,
 		cell = find_unnamed(system, slot, text, n);
 	else
 		cell = find_named(system, slot, text, n);
-	return cell && !(cell->flags & WEIR__CELL_HIDDEN) ? cell : NULL;
+	return cell && cell->state != WEIR__CELL_SPAWNED ? cell : NULL;
 }
 
 /* `path` begins with '/'. */

@@ -48,8 +48,8 @@ static void ordered_to_start(struct weir_actor *actor)
 
 	/* the first order of all: stops that came with it are obeyed
 	 * afterwards */
-	assert(cell->state == WEIR__CELL_STARTING && !cell->up);
 	weir__tree_show(system, cell);
+	assert(cell->state == WEIR__CELL_STARTING && !weir__cell_up(cell));
 	weir__leave(system, held);
 	well = weir__child_start(actor, NULL, WEIR__START_FIRST);
 	held = weir__enter(system);
@@ -85,7 +85,7 @@ static void ordered_to_look(struct weir_actor *actor)
 	state = cell->state;
 	alone = cell->first == WEIR__NO_CELL;
 	waits = state == WEIR__CELL_RESTARTING && weir__children_stopping(cell);
-	drained = alone && (cell->flags & WEIR__CELL_DRAINED);
+	drained = alone && cell->drain == WEIR__DRAIN_ALONE;
 	/* Asks the supervisor to restart the actor now. */
 	if (state == WEIR__CELL_DUE)
 		weir__family_tell(system, cell);
@@ -165,7 +165,7 @@ static bool outlives_user(const struct weir_system *system,
 {
 	if (cell->parent == WEIR__NO_CELL)
 		return true;
-	return (cell->flags & WEIR__CELL_GUARDIAN) &&
+	return cell->guardian &&
 	       weir__cell_slot(system, cell) != system->user.slot;
 }
 
@@ -180,10 +180,10 @@ static void drain_children(struct weir_system *system, struct weir__cell *cell)
 
 	weir__walk_begin(system, &walk, weir__tree_first(system, cell));
 	while ((child = weir__walk_next(system, &walk))) {
-		if ((child->flags & WEIR__CELL_LAST) ||
+		if (child->drain ||
 		    !weir__registry_running(child->actor->executor->registry))
 			continue;
-		child->flags |= WEIR__CELL_LAST;
+		child->drain = WEIR__DRAIN_BEGUN;
 		weir__actor_signal(child->actor, WEIR__SIGNAL_DRAIN);
 	}
 }
@@ -206,10 +206,10 @@ static void drained(struct weir_actor *actor, bool source)
 	 * First of all: children that end meanwhile tell the actor, and no
 	 * child can be added. Not for /: when / stops, /system must stop, too.
 	 */
-	if (cell->parent != WEIR__NO_CELL)
-		cell->flags |= WEIR__CELL_LAST;
 	if (source)
-		cell->flags |= WEIR__CELL_DRAINED;
+		cell->drain = WEIR__DRAIN_ALONE;
+	else if (cell->parent != WEIR__NO_CELL && !cell->drain)
+		cell->drain = WEIR__DRAIN_BEGUN;
 	if (!outlives)
 		drain_children(system, cell);
 	alone = cell->first == WEIR__NO_CELL;
@@ -224,11 +224,13 @@ static void closing(struct weir_actor *actor)
 {
 	struct weir_system *system = weir__system_of(actor);
 	struct weir__cell *cell = weir__cell_of(actor);
-	bool held, up = cell->up;
+	bool held, up = weir__cell_up(cell);
 
 	weir__actor_set(actor, WEIR__ACTOR_CLOSED);
 	held = weir__enter(system);
-	cell->up = 0;
+	weir__child_down(cell);
+	/* it was refused before its first slice, perhaps */
+	weir__tree_show(system, cell);
 	/* If the executor has refused the actor, it is news: no child may be
 	 * spawned any more. */
 	weir__cell_change(system, cell, WEIR__LIFE_CLOSE);

@@ -97,7 +97,7 @@ void weir__pending_check(struct weir_actor *actor)
 	/* No order is given and no function of the user's is called: the plain
 	 * lock is enough. */
 	weir__lock(&system->lock);
-	pending = cell->flags & PENDING;
+	pending = cell->messages & PENDING;
 	if (pending)
 		weir__position_settle(actor, cell);
 	weir__unlock(&system->lock);
@@ -139,7 +139,7 @@ static struct weir__watch *take_notice(const struct weir_actor *actor,
 	struct weir__record *record = weir__record_own(cell);
 	struct weir__watch *watch = record ? record->notices : NULL;
 
-	assert(!watch || (cell->flags & WEIR__CELL_NOTICES));
+	assert(!watch || (cell->messages & WEIR__CELL_NOTICES));
 	while (watch && holds_from(actor, watch->actor))
 		watch = watch->next;
 	if (watch)
@@ -151,14 +151,14 @@ static struct weir__watch *take_notice(const struct weir_actor *actor,
  * tokens that have come. */
 static void take_kill(struct weir__cell *cell)
 {
-	cell->flags &= (uint16_t)~WEIR__CELL_KILLED;
+	cell->messages &= (uint8_t)~WEIR__CELL_KILLED;
 	cell->position = weir__position_now(cell->actor);
 	cell->kind = WEIR_FAILURE_KILLED;
 }
 
 static void take_poison(struct weir__cell *cell)
 {
-	cell->flags &= (uint16_t)~WEIR__CELL_POISONED;
+	cell->messages &= (uint8_t)~WEIR__CELL_POISONED;
 	weir__cell_stop(cell, false);
 }
 
@@ -182,7 +182,7 @@ static void take_due(const struct weir_actor *actor, struct weir__cell *cell,
 
 	if (before && why == SOON)
 		return;
-	if ((cell->flags & WEIR__CELL_NOTICES) &&
+	if ((cell->messages & WEIR__CELL_NOTICES) &&
 	    ((before && why == HELD_UP) || is_suspended(actor)))
 		return;
 	/* One notice at a time: its handler may remove the other watches, or
@@ -190,22 +190,22 @@ static void take_due(const struct weir_actor *actor, struct weir__cell *cell,
 	due->notice = take_notice(actor, cell);
 	if (due->notice || (before && why != STARVED))
 		return;
-	due->kill = cell->flags & WEIR__CELL_KILLED;
-	due->poison = !due->kill && (cell->flags & WEIR__CELL_POISONED);
+	due->kill = cell->messages & WEIR__CELL_KILLED;
+	due->poison = !due->kill && (cell->messages & WEIR__CELL_POISONED);
 	if (due->kill)
 		take_kill(cell);
 	else if (due->poison)
 		take_poison(cell);
 }
 
-/* Clears the flag if no notices are left. Under the lock; owner. */
+/* Clears the bit if no notices are left. Under the lock; owner. */
 static void forget_notices(struct weir_actor *actor, struct weir__cell *cell)
 {
 	const struct weir__record *record = weir__record_own(cell);
 
 	if (!record || !record->notices)
-		cell->flags &= (uint16_t)~WEIR__CELL_NOTICES;
-	if (!(cell->flags & PENDING))
+		cell->messages &= (uint8_t)~WEIR__CELL_NOTICES;
+	if (!(cell->messages & PENDING))
 		weir__actor_clear(actor, WEIR__ACTOR_PENDING);
 }
 
@@ -254,7 +254,7 @@ uint32_t weir__pending_handle(struct weir_actor *actor, uint32_t turns)
 	before = weir__position_tokens_before(actor, cell);
 	/* Poison or kill before a part of a burst: no turn may take it, so no
 	 * tokens before the message are left. */
-	if ((cell->flags & (WEIR__CELL_POISONED | WEIR__CELL_KILLED)) &&
+	if ((cell->messages & (WEIR__CELL_POISONED | WEIR__CELL_KILLED)) &&
 	    weir__position_cuts_burst(actor, before))
 		before = 0;
 	take_due(actor, cell, before, turns, &due);
@@ -274,7 +274,7 @@ uint32_t weir__pending_handle(struct weir_actor *actor, uint32_t turns)
 /* --- Messages are sent ---------------------------------------------------- */
 
 static int post(struct weir_system *system, struct weir_actor_id id,
-		uint16_t flag)
+		uint8_t message)
 {
 	struct weir__cell *cell;
 	bool held;
@@ -285,12 +285,12 @@ static int post(struct weir_system *system, struct weir_actor_id id,
 	held = weir__enter(system);
 	rc = weir__cell_find_mortal(system, id, &cell);
 	/* an actor whose `stopping` has returned 1 has been told */
-	if (rc == 0 && ((cell->flags & WEIR__CELL_POISONED) ||
+	if (rc == 0 && ((cell->messages & WEIR__CELL_POISONED) ||
 			cell->state == WEIR__CELL_FINISHING ||
 			weir__life_over(cell->state)))
 		rc = -EALREADY;
 	if (rc == 0)
-		weir__position_note(cell, flag);
+		weir__position_note(cell, message);
 	weir__leave(system, held);
 	return rc;
 }

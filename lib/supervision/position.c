@@ -82,11 +82,11 @@ uint32_t weir__position_now(const struct weir_actor *actor)
 	return tokens_put(actor) | FRESH;
 }
 
-void weir__position_note(struct weir__cell *cell, uint16_t flag)
+void weir__position_note(struct weir__cell *cell, uint8_t message)
 {
-	if (!(cell->flags & (WEIR__CELL_POISONED | WEIR__CELL_KILLED)))
+	if (!(cell->messages & (WEIR__CELL_POISONED | WEIR__CELL_KILLED)))
 		cell->position = weir__position_now(cell->actor);
-	cell->flags |= flag;
+	cell->messages |= message;
 	weir__cell_order(cell, WEIR__ORDER_LOOK);
 }
 

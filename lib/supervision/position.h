@@ -8,9 +8,9 @@
 /* The value for cell->position of an actor that gets a message now. Under the
  * lock. */
 uint32_t weir__position_now(const struct weir_actor *actor);
-/* A message has come: sets `flag` of the cell. Under the lock, by
+/* A message has come: one of cell->messages. Under the lock, by
  * weir__enter(). */
-void weir__position_note(struct weir__cell *cell, uint16_t flag);
+void weir__position_note(struct weir__cell *cell, uint8_t message);
 /* The actor sees its messages for the first time: completes their position.
  * Owner, under the lock; so are the functions below. */
 void weir__position_settle(const struct weir_actor *actor,

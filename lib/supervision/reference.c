@@ -26,7 +26,7 @@ int weir_system_children(struct weir_system *system, struct weir_actor_id id,
 	}
 	for (; child && n < max && n < seen;
 	     child = weir__tree_next(system, child))
-		if (!(child->flags & WEIR__CELL_HIDDEN))
+		if (child->state != WEIR__CELL_SPAWNED)
 			children[n++] = weir__cell_ref(system, child);
 	weir__leave(system, held);
 	return cell ? (int)seen : -ESRCH;

@@ -88,10 +88,13 @@ static bool can_restart(const struct weir_actor *actor)
 
 bool weir__child_finishes_to_restart(const struct weir_actor *actor)
 {
-	uint16_t flags = weir__child_flags(actor);
+	struct weir_system *system = weir__system_of(actor);
+	const struct weir__cell *cell = weir__cell_of(actor);
+	bool held = weir__enter(system);
+	bool begins = cell->restart == WEIR_RESTART_PERMANENT && !cell->drain;
 
-	return (flags & WEIR__CELL_PERMANENT) && !(flags & WEIR__CELL_LAST) &&
-	       can_restart(actor);
+	weir__leave(system, held);
+	return begins && can_restart(actor);
 }
 
 /* --- Resuming ------------------------------------------------------------- */
@@ -150,7 +153,7 @@ void weir__child_ordered_to_restart(struct weir_actor *actor)
 {
 	struct weir_system *system = weir__system_of(actor);
 	struct weir__cell *cell = weir__cell_of(actor);
-	bool held, waits, up = cell->up;
+	bool held, waits, up = weir__cell_up(cell);
 
 	/* An actor that stops is not restarted (B5.3); its group waits for its
 	 * end. */
@@ -164,7 +167,7 @@ void weir__child_ordered_to_restart(struct weir_actor *actor)
 	if (!actor->error && cell->kind != WEIR__FINISHED)
 		actor->error = cause_of_parent(system, cell);
 	weir__cell_change(system, cell, WEIR__LIFE_RESTART);
-	cell->up = 0;
+	weir__child_down(cell);
 	weir__leave(system, held);
 	if (up)
 		pre_restart(actor);
@@ -266,9 +269,10 @@ static void begin_anew(struct weir_actor *actor)
 	held = weir__enter(system);
 	/* no code of the old state runs any more, and none of the new
 	 * state yet */
-	assert(cell->state == WEIR__CELL_RENEWING && cell->own && !cell->up);
+	assert(cell->state == WEIR__CELL_RENEWING && cell->own &&
+	       !weir__cell_up(cell));
 	old = before_start(system, cell, cause);
-	how = cell->begun ? WEIR__START_RESTART : WEIR__START_CREATE;
+	how = cell->started ? WEIR__START_RESTART : WEIR__START_CREATE;
 	weir__leave(system, held);
 	weir_error_unref(old);
 	actor->error = NULL;

@@ -70,8 +70,7 @@ static int check_parent(struct weir_system *system,
 		return -ESRCH;
 	/* a parent that drains has told its children, and waits for no
 	 * others */
-	if (weir__life_stops(parent->state) ||
-	    (parent->flags & WEIR__CELL_LAST) ||
+	if (weir__life_stops(parent->state) || parent->drain ||
 	    (ck_pr_load_8(&parent->orders) &
 	     (WEIR__ORDER_STOP | WEIR__ORDER_KILL)))
 		return -ESHUTDOWN;
@@ -152,12 +151,8 @@ static int add(struct weir_system *system, struct weir__cell *parent,
 	}
 	set_actor(actor, cell);
 	/* From here on nothing fails but the start. */
-	cell->flags = WEIR__CELL_HIDDEN;
 	cell->orders = WEIR__ORDER_START;
-	if (options->restart == WEIR_RESTART_PERMANENT)
-		cell->flags |= WEIR__CELL_PERMANENT;
-	if (options->restart == WEIR_RESTART_TEMPORARY)
-		cell->flags |= WEIR__CELL_TEMPORARY;
+	cell->restart = options->restart;
 	if (parent)
 		weir__branch_add(system, parent, cell);
 	*made = cell;
@@ -170,7 +165,7 @@ static void take_back(struct weir_system *system, struct weir__cell *cell)
 	struct weir_actor *actor = cell->actor;
 
 	/* The actor has not run, so it has no children. */
-	assert(cell->state == WEIR__CELL_STARTING &&
+	assert(cell->state == WEIR__CELL_SPAWNED &&
 	       cell->first == WEIR__NO_CELL);
 	/* its place was where others have theirs */
 	actor->u.stats = weir__record_of(cell)->aside.stats;
@@ -188,7 +183,7 @@ static void take_back(struct weir_system *system, struct weir__cell *cell)
 
 static int spawn(struct weir_system *system, struct weir__cell *parent,
 		 struct weir_actor *actor,
-		 const struct weir_spawn_options *options, uint16_t flags,
+		 const struct weir_spawn_options *options, bool guardian,
 		 struct weir_actor_id *id, bool held)
 {
 	struct weir__cell *cell = NULL;
@@ -196,7 +191,7 @@ static int spawn(struct weir_system *system, struct weir__cell *parent,
 	int rc = add(system, parent, actor, options, &cell);
 
 	if (rc == 0) {
-		cell->flags |= flags;
+		cell->guardian = guardian;
 		self = weir__cell_ref(system, cell);
 	}
 	weir__leave(system, held);
@@ -250,7 +245,7 @@ int weir_system_spawn(struct weir_system *system, struct weir_actor_id parent,
 	if (rc < 0)
 		weir__leave(system, held);
 	else
-		rc = spawn(system, cell, actor, options, 0, id, held);
+		rc = spawn(system, cell, actor, options, false, id, held);
 	if (rc < 0)
 		weir__actor_disclaim(actor);
 	return rc;
@@ -268,7 +263,7 @@ int weir__spawn_guardian(struct weir_system *system,
 	(void)claimed;
 	held = weir__enter(system);
 	rc = spawn(system, weir__cell_find(system, parent), actor, &options,
-		   WEIR__CELL_GUARDIAN, id, held);
+		   true, id, held);
 	if (rc < 0)
 		weir__actor_disclaim(actor);
 	return rc;

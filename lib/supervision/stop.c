@@ -31,7 +31,7 @@ void weir__child_end_now(struct weir_actor *actor)
 static enum weir__life_event how_it_stops(const struct weir__cell *cell,
 					  enum weir__life_event event)
 {
-	const bool drains = cell->flags & WEIR__CELL_LAST;
+	const bool drains = cell->drain != WEIR__DRAIN_NONE;
 
 	if (weir__record_of(cell)->shutdown_ns == WEIR_SHUTDOWN_BRUTAL)
 		return WEIR__LIFE_KILL;

@@ -60,8 +60,8 @@ static bool next_failure(struct weir__verdict *verdict)
 		verdict->error = weir_error_ref(child->actor->error);
 		verdict->kind = child->kind;
 		verdict->due = child->state == WEIR__CELL_DUE;
-		verdict->up = child->up;
-		verdict->temporary = child->flags & WEIR__CELL_TEMPORARY;
+		verdict->up = weir__cell_up(child);
+		verdict->temporary = child->restart == WEIR_RESTART_TEMPORARY;
 		(void)weir__cell_step(child, WEIR__LIFE_ANSWER);
 	}
 	weir__leave(system, held);

@@ -25,7 +25,7 @@ struct weir__verdict {
 	struct weir_error *error;  /* a reference */
 	uint8_t kind;		   /* as cell->kind */
 	bool due;		   /* its back-off is over */
-	bool up;		   /* as cell->up */
+	bool up;		   /* as weir__cell_up() */
 	bool temporary;
 	int directive;
 	struct weir_error *old; /* no longer kept: a reference */

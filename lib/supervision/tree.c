@@ -45,13 +45,14 @@ static struct weir__family *family_of(struct weir__cell *parent)
 	return &record->family;
 }
 
-/* Adds `n` to the counts of the parent that depend on the cell's flags. */
+/* Adds `n` to the counts of the parent that depend on the cell's state and
+ * part. */
 static void count(struct weir__family *family, const struct weir__cell *cell,
 		  uint32_t n)
 {
 	if (weir__part_waited_for(cell->part))
 		family->n_stopping += n;
-	if (!(cell->flags & WEIR__CELL_HIDDEN))
+	if (cell->state != WEIR__CELL_SPAWNED)
 		family->n_seen += n;
 }
 
@@ -101,11 +102,15 @@ void weir__tree_unlink(struct weir_system *system, struct weir__cell *cell)
 
 void weir__tree_show(struct weir_system *system, struct weir__cell *cell)
 {
-	struct weir__cell *parent = weir__tree_parent(system, cell);
+	struct weir__cell *parent;
 
-	if (parent && (cell->flags & WEIR__CELL_HIDDEN))
+	/* its first slice has come before */
+	if (cell->state != WEIR__CELL_SPAWNED)
+		return;
+	(void)weir__cell_step(cell, WEIR__LIFE_SHOW);
+	parent = weir__tree_parent(system, cell);
+	if (parent)
 		family_of(parent)->n_seen++;
-	cell->flags &= (uint16_t)~WEIR__CELL_HIDDEN;
 }
 
 /* --- Lists of children ---------------------------------------------------- */

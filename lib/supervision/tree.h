@@ -19,7 +19,7 @@ void weir__tree_link(struct weir_system *system, struct weir__cell *parent,
 		     struct weir__cell *next, struct weir__cell *cell);
 void weir__tree_unlink(struct weir_system *system, struct weir__cell *cell);
 
-/* The actor's spawn has succeeded: it is not HIDDEN any more. */
+/* The actor's spawn went well: if it is SPAWNED still, it is STARTING. */
 void weir__tree_show(struct weir_system *system, struct weir__cell *cell);
 
 /*

@@ -77,7 +77,7 @@ static bool each_limit(const struct weir__verdict *verdict,
 		return true;
 	begin_members(verdict, &walk, child);
 	while (well && (member = next_member(verdict, &walk))) {
-		if (member->flags & WEIR__CELL_TEMPORARY)
+		if (member->restart == WEIR_RESTART_TEMPORARY)
 			continue;
 		if (!count)
 			well = ask_one(verdict, member, now);
@@ -163,7 +163,7 @@ static void stop_one(const struct weir__verdict *verdict,
 static void restart_one(const struct weir__verdict *verdict,
 			struct weir__cell *child)
 {
-	if (child->flags & WEIR__CELL_TEMPORARY)
+	if (child->restart == WEIR_RESTART_TEMPORARY)
 		stop_one(verdict, child);
 	else if (!verdict->strategy->ordered ||
 		 verdict->strategy->scope == WEIR_SCOPE_ONE_FOR_ONE)

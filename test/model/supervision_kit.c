@@ -356,7 +356,7 @@ static void is_at_rest(const struct family *f, uint32_t i)
 	explorer_assert(f->lives[i].up);
 	explorer_assert(cell->state == WEIR__CELL_ALIVE);
 	explorer_assert(cell->orders == 0 && cell->suspends == 0);
-	explorer_assert(cell->flags == 0 && cell->part == 0);
+	explorer_assert(cell->messages == 0 && cell->part == 0);
 	explorer_assert(children->failed == WEIR__NO_CELL);
 	explorer_assert(children->halting == WEIR__NO_CELL);
 	explorer_assert(children->halted == WEIR__NO_CELL);

@@ -58,11 +58,8 @@ static bool family_at_rest(const struct weir__family *family)
 /* Everybody is well, and nothing is under way. */
 static bool cell_at_rest(const struct weir__cell *cell)
 {
-	const uint16_t busy = WEIR__CELL_HIDDEN | WEIR__CELL_POISONED |
-			      WEIR__CELL_KILLED | WEIR__CELL_NOTICES;
-
 	return cell->state == WEIR__CELL_ALIVE && !cell->own &&
-	       !cell->suspends && !(cell->flags & busy) && !cell->part &&
+	       !cell->suspends && !cell->messages && !cell->part &&
 	       cell->work == WEIR__NO_CELL && !ck_pr_load_8(&cell->orders) &&
 	       family_at_rest(&weir__record_of(cell)->family);
 }
@@ -82,11 +79,11 @@ size_t hierarchy_unrest(struct hierarchy *hierarchy, bool tell)
 			continue;
 		n++;
 		if (tell)
-			print_message("slot %u below %u: state %u, flags %x, "
-				      "own %u, suspends %u, orders %x\n",
-				      slot, cell->parent, cell->state,
-				      cell->flags, cell->own, cell->suspends,
-				      cell->orders);
+			print_message(
+				"slot %u below %u: state %u, messages %x, "
+				"own %u, suspends %u, orders %x\n",
+				slot, cell->parent, cell->state, cell->messages,
+				cell->own, cell->suspends, cell->orders);
 	}
 	weir__leave(system, held);
 	return n;

@@ -10,31 +10,32 @@
 #include "supervision/life.h"
 
 /* The states, by one letter each. */
-static const char letters[] = "fSARFDUEGHNIPX";
+static const char letters[] = "fsSARFDUEGHNIPX";
 _Static_assert(sizeof(letters) == WEIR__CELL_STATES + 1, "one for each");
 
 /*
  * The next state by each event; '.': it stays, '-': the event cannot come.
  *
- *	SPAWN REFUSE START FAIL | DELAY TIMER ESCALATE ANSWER |
+ *	SPAWN REFUSE SHOW START FAIL | DELAY TIMER ESCALATE ANSWER |
  *	RESUME RESTART HALT RENEW GO | PROMISE STOP DRAIN KILL | SUSPEND |
  *	CLOSE END RELEASE
  */
 static const char *const expected[WEIR__CELL_STATES] = {
-	[WEIR__CELL_FREE] = "S--- ---- ----- ---- - ---",
-	[WEIR__CELL_STARTING] = "-fAF ---- ..--. -PIP . P--",
-	[WEIR__CELL_ALIVE] = "---F ---- .G--. RPIP . P--",
-	[WEIR__CELL_FINISHING] = "---P -.-- ..--. -PIP . P--",
-	[WEIR__CELL_FAILED] = "---- D-E. AG--. -PIP . P--",
-	[WEIR__CELL_DELAYED] = "---- -U-- .G--. -PIP . P--",
-	[WEIR__CELL_DUE] = "---- ---F .G--. -PIP . P--",
-	[WEIR__CELL_ESCALATED] = "---- ---F .G--. -PIP . P--",
-	[WEIR__CELL_RESTARTING] = "---- ---- ..HN. -PIP . P--",
-	[WEIR__CELL_HALTED] = "---- ---- ..--N -PIP . P--",
-	[WEIR__CELL_RENEWING] = "--AF ---- ..--. -PIP . P--",
-	[WEIR__CELL_DRAINING] = "---- -.-- ..--. ---P . .X-",
-	[WEIR__CELL_STOPPING] = "---- -.-- ..--. ---. . .X-",
-	[WEIR__CELL_ENDED] = "---- ---- ----- ---- . --f",
+	[WEIR__CELL_FREE] = "s---- ---- ----- ---- - ---",
+	[WEIR__CELL_SPAWNED] = "-fS-- ---- ----- ---- . ---",
+	[WEIR__CELL_STARTING] = "---AF ---- ..--. -PIP . P--",
+	[WEIR__CELL_ALIVE] = "----F ---- .G--. RPIP . P--",
+	[WEIR__CELL_FINISHING] = "----P -.-- ..--. -PIP . P--",
+	[WEIR__CELL_FAILED] = "----- D-E. AG--. -PIP . P--",
+	[WEIR__CELL_DELAYED] = "----- -U-- .G--. -PIP . P--",
+	[WEIR__CELL_DUE] = "----- ---F .G--. -PIP . P--",
+	[WEIR__CELL_ESCALATED] = "----- ---F .G--. -PIP . P--",
+	[WEIR__CELL_RESTARTING] = "----- ---- ..HN. -PIP . P--",
+	[WEIR__CELL_HALTED] = "----- ---- ..--N -PIP . P--",
+	[WEIR__CELL_RENEWING] = "---AF ---- ..--. -PIP . P--",
+	[WEIR__CELL_DRAINING] = "----- -.-- ..--. ---P . .X-",
+	[WEIR__CELL_STOPPING] = "----- -.-- ..--. ---. . .X-",
+	[WEIR__CELL_ENDED] = "----- ---- ----- ---- . --f",
 };
 
 static char letter(unsigned state, unsigned event)
@@ -120,7 +121,7 @@ static void each_life_can_come_to_its_end(void **state)
 
 static bool is_living(unsigned state)
 {
-	return state != WEIR__CELL_FREE && state != WEIR__CELL_ENDED;
+	return state > WEIR__CELL_SPAWNED && state != WEIR__CELL_ENDED;
 }
 
 /* Also one whose executor refuses it, wherever that happens. */

@@ -495,7 +495,7 @@ static void is_at_rest(const struct being *being)
 
 	CHECK(being->up && !being->released && !being->fails);
 	CHECK(cell->state == WEIR__CELL_ALIVE && cell->suspends == 0);
-	CHECK(cell->orders == 0 && cell->flags == 0 && cell->part == 0);
+	CHECK(cell->orders == 0 && cell->messages == 0 && cell->part == 0);
 	CHECK(cell->work == WEIR__NO_CELL);
 }
 
