@@ -10,52 +10,52 @@
 /* --- Starts that fail ----------------------------------------------------- */
 
 static void b1_3_a_signal_is_kept_that_comes_with_a_failing_start(
-	struct world *world)
+	struct play *play)
 {
 	static const struct step steps[] = {
 		{"a", PRE_START, .generation = 1, .rc = RESTART},
 	};
 
-	SCRIPT(world, steps);
-	add(world, NULL, "a");
-	weir_actor_signal(&member(world, "a")->actor);
-	run(world);
-	assert_told(world, "a",
+	SCRIPT(play, steps);
+	add(play, NULL, "a");
+	weir_actor_signal(&member(play, "a")->actor);
+	run(play);
+	assert_told(play, "a",
 		    "a1.pre_start a2.reset a2.pre_start a2.signalled");
 }
 
-static void b4_3_a_reset_that_fails_is_followed_by_no_start(struct world *world)
+static void b4_3_a_reset_that_fails_is_followed_by_no_start(struct play *play)
 {
 	static const struct step steps[] = {
 		{"a", TURN, .fail = RESTART},
 		{"a", RESET, .generation = 2, .fail = RESTART},
 	};
 
-	SCRIPT(world, steps);
-	add(world, NULL, "a");
-	give(world, "a", 1);
-	assert_told(world, "a",
+	SCRIPT(play, steps);
+	add(play, NULL, "a");
+	give(play, "a", 1);
+	assert_told(play, "a",
 		    "a1.pre_start a1.1 a1.pre_restart a2.reset a3.reset "
 		    "a3.post_restart");
 }
 
 /* Nothing has begun that post_stop could end. */
-static void b4_a_reset_that_finishes_is_the_end(struct world *world)
+static void b4_a_reset_that_finishes_is_the_end(struct play *play)
 {
 	static const struct step steps[] = {
 		{"a", TURN, .fail = RESTART},
 		{"a", RESET, .finish = true},
 	};
 
-	SCRIPT(world, steps);
-	add(world, NULL, "a");
-	give(world, "a", 1);
-	assert_told(world, "a", "a1.pre_start a1.1 a1.pre_restart a2.reset");
-	assert_false(alive(world, "a"));
+	SCRIPT(play, steps);
+	add(play, NULL, "a");
+	give(play, "a", 1);
+	assert_told(play, "a", "a1.pre_start a1.1 a1.pre_restart a2.reset");
+	assert_false(alive(play, "a"));
 }
 
 /* Its children have ended meanwhile, which it is told of at once. */
-static void b4_3_a_failing_restart_is_seen_as_one(struct world *world)
+static void b4_3_a_failing_restart_is_seen_as_one(struct play *play)
 {
 	static const struct step steps[] = {
 		{"a", PRE_START, .spawn = "kid"},
@@ -66,10 +66,10 @@ static void b4_3_a_failing_restart_is_seen_as_one(struct world *world)
 		{"b", PRE_START, .finish = true},
 	};
 
-	SCRIPT(world, steps);
-	add(world, NULL, "a");
-	give(world, "a", 1);
-	assert_told(world, "a",
+	SCRIPT(play, steps);
+	add(play, NULL, "a");
+	give(play, "a", 1);
+	assert_told(play, "a",
 		    "a1.pre_start a1.1 a1.pre_restart a2.reset "
 		    "a2.post_restart a3.reset a3.post_restart");
 }
@@ -84,8 +84,7 @@ static int finish_and_escalate(struct weir_actor *supervisor,
 	return WEIR_DIRECTIVE_ESCALATE;
 }
 
-static void b2_4_who_has_finished_does_not_fail_by_escalation(
-	struct world *world)
+static void b2_4_who_has_finished_does_not_fail_by_escalation(struct play *play)
 {
 	static const struct weir_strategy strategy = {
 		.decide = finish_and_escalate,
@@ -100,21 +99,21 @@ static void b2_4_who_has_finished_does_not_fail_by_escalation(
 		{"boss", PRE_RESTART, .stop_children = true},
 	};
 
-	ROLES(world, roles);
-	SCRIPT(world, steps);
-	add(world, NULL, "boss");
-	run(world);
-	give(world, "a", 1);
-	assert_told(world, "boss",
+	ROLES(play, roles);
+	SCRIPT(play, steps);
+	add(play, NULL, "boss");
+	run(play);
+	give(play, "a", 1);
+	assert_told(play, "boss",
 		    "boss1.pre_start boss1.pre_restart boss2.reset "
 		    "boss2.post_restart");
-	assert_told(world, "system", "restart(boss)");
+	assert_told(play, "system", "restart(boss)");
 }
 
 /* --- Groups --------------------------------------------------------------- */
 
 /* a has failed, and its group is anywhere between that and its restart. */
-static void restart_group(struct world *world)
+static void restart_group(struct play *play)
 {
 	static const struct step steps[] = {
 		{"a", TURN, .item = 1, .fail = RESTART},
@@ -124,81 +123,81 @@ static void restart_group(struct world *world)
 	};
 	uint64_t steps_left;
 
-	SCRIPT(world, steps);
-	add(world, NULL, "boss");
-	add(world, "boss", "x");
-	add(world, "boss", "a");
-	add(world, "boss", "b");
-	add(world, "b", "kid");
-	run(world);
-	assert_int_equal(put(world, "a", 1, 1), 0);
-	for (steps_left = weir_sim_random(world->sim, 20); steps_left;
+	SCRIPT(play, steps);
+	add(play, NULL, "boss");
+	add(play, "boss", "x");
+	add(play, "boss", "a");
+	add(play, "boss", "b");
+	add(play, "b", "kid");
+	run(play);
+	assert_int_equal(put(play, "a", 1, 1), 0);
+	for (steps_left = weir_sim_random(play->base.sim, 20); steps_left;
 	     steps_left--)
-		(void)weir_sim_step(world->sim);
+		(void)weir_sim_step(play->base.sim);
 }
 
-static void assert_all_stopped(struct world *world)
+static void assert_all_stopped(struct play *play)
 {
-	assert_false(alive(world, "x"));
-	assert_false(alive(world, "a"));
-	assert_false(alive(world, "b"));
-	assert_true(alive(world, "boss"));
+	assert_false(alive(play, "x"));
+	assert_false(alive(play, "a"));
+	assert_false(alive(play, "b"));
+	assert_true(alive(play, "boss"));
 }
 
-static void b5_2_a_parent_stops_whose_children_halt(struct world *world)
+static void b5_2_a_parent_stops_whose_children_halt(struct play *play)
 {
 	static const struct role roles[] = {
 		{"boss", .strategy = &all_by_turns}};
 
-	ROLES(world, roles);
-	restart_group(world);
-	stop(world, "boss");
-	run(world);
-	assert_false(alive(world, "boss"));
+	ROLES(play, roles);
+	restart_group(play);
+	stop(play, "boss");
+	run(play);
+	assert_false(alive(play, "boss"));
 }
 
-static void d1_4_a_group_that_halts_stops_when_it_has_to(struct world *world)
+static void d1_4_a_group_that_halts_stops_when_it_has_to(struct play *play)
 {
 	static const struct role roles[] = {
 		{"boss", .strategy = &rest_by_turns},
 	};
 
-	ROLES(world, roles);
-	restart_group(world);
-	give(world, "x", 2);
-	assert_all_stopped(world);
+	ROLES(play, roles);
+	restart_group(play);
+	give(play, "x", 2);
+	assert_all_stopped(play);
 }
 
 /* Whom the boss has stopped nobody's failure brings back. */
 static void b5_3_a_restart_of_a_group_leaves_out_those_to_stop(
-	struct world *world)
+	struct play *play)
 {
 	static const struct role roles[] = {
 		{"boss", .strategy = &all_by_turns}};
 
-	ROLES(world, roles);
-	restart_group(world);
-	give(world, "boss", 4);
-	assert_all_stopped(world);
+	ROLES(play, roles);
+	restart_group(play);
+	give(play, "boss", 4);
+	assert_all_stopped(play);
 }
 
 /* Who resumes is none of the group, but may have come between. */
-static void d1_4_a_group_goes_on_whoever_fails_beside_it(struct world *world)
+static void d1_4_a_group_goes_on_whoever_fails_beside_it(struct play *play)
 {
 	static const struct role roles[] = {
 		{"boss", .strategy = &rest_by_turns},
 	};
 
-	ROLES(world, roles);
-	restart_group(world);
-	give(world, "x", 3);
-	assert_int_equal(times(world, "a2.post_restart"), 1);
-	assert_int_equal(times(world, "b2.post_restart"), 1);
-	assert_int_equal(suspends(world, "x"), 0);
+	ROLES(play, roles);
+	restart_group(play);
+	give(play, "x", 3);
+	assert_int_equal(times(play, "a2.post_restart"), 1);
+	assert_int_equal(times(play, "b2.post_restart"), 1);
+	assert_int_equal(suspends(play, "x"), 0);
 }
 
 /* b is told to halt before it has started, and does not start. */
-static void d1_2_who_is_to_halt_may_fail_to_start(struct world *world)
+static void d1_2_who_is_to_halt_may_fail_to_start(struct play *play)
 {
 	static const struct role roles[] = {
 		{"boss", .strategy = &all_by_turns},
@@ -208,18 +207,18 @@ static void d1_2_who_is_to_halt_may_fail_to_start(struct world *world)
 		{"b", PRE_START, .generation = 1, .rc = RESTART},
 	};
 
-	ROLES(world, roles);
-	SCRIPT(world, steps);
-	add(world, NULL, "boss");
-	add(world, "boss", "a");
-	run(world);
-	assert_int_equal(put(world, "a", 1, 1), 0);
-	add(world, "boss", "b");
-	run(world);
-	assert_int_equal(suspends(world, "a"), 0);
-	assert_int_equal(suspends(world, "b"), 0);
-	give(world, "b", 2);
-	assert_int_equal(member(world, "b")->seen, 1);
+	ROLES(play, roles);
+	SCRIPT(play, steps);
+	add(play, NULL, "boss");
+	add(play, "boss", "a");
+	run(play);
+	assert_int_equal(put(play, "a", 1, 1), 0);
+	add(play, "boss", "b");
+	run(play);
+	assert_int_equal(suspends(play, "a"), 0);
+	assert_int_equal(suspends(play, "b"), 0);
+	give(play, "b", 2);
+	assert_int_equal(member(play, "b")->seen, 1);
 }
 
 /* --- The executor drains -------------------------------------------------- */
@@ -230,27 +229,27 @@ static void nothing(struct weir_ending *drain)
 
 /* Below it everybody stands still and cannot end by itself. */
 static void b5_2_who_fails_and_stops_in_a_drain_takes_all_along(
-	struct world *world)
+	struct play *play)
 {
 	static const struct step steps[] = {
 		{"boss", TURN, .fail = STOP},
 	};
 	struct weir_ending drain = {.done = nothing};
 
-	SCRIPT(world, steps);
-	add(world, NULL, "boss");
-	add(world, "boss", "a");
-	add(world, "a", "b");
-	run(world);
-	assert_int_equal(put(world, "boss", 1, 1), 0);
-	assert_int_equal(put(world, "b", 2, 9), 0);
-	assert_int_equal(weir_executor_end_async(weir_sim_executor(world->sim),
-						 &drain, WEIR_FOREVER),
+	SCRIPT(play, steps);
+	add(play, NULL, "boss");
+	add(play, "boss", "a");
+	add(play, "a", "b");
+	run(play);
+	assert_int_equal(put(play, "boss", 1, 1), 0);
+	assert_int_equal(put(play, "b", 2, 9), 0);
+	assert_int_equal(weir_executor_end_async(play->base.executor, &drain,
+						 WEIR_FOREVER),
 			 0);
-	run(world);
-	assert_false(alive(world, "boss"));
-	assert_true(
-		weir_completion_done(weir_system_terminated(world->system)));
+	run(play);
+	assert_false(alive(play, "boss"));
+	assert_true(weir_completion_done(
+		weir_system_terminated(play->base.system)));
 }
 
 int main(void)

@@ -31,7 +31,7 @@ static void watch_all(struct member *self)
 	size_t i;
 
 	for (i = 0; i < LENGTH(names); i++)
-		(void)weir_actor_watch(&self->actor, ref(self->world, names[i]),
+		(void)weir_actor_watch(&self->actor, ref(self->play, names[i]),
 				       NULL);
 }
 
@@ -47,51 +47,51 @@ static const struct step steps[] = {
 };
 
 /* Items for whoever of that name is there; all of them are failures. */
-static void try_to_put(struct world *world, const char *name, size_t item)
+static void try_to_put(struct play *play, const char *name, size_t item)
 {
-	struct member *self = world->members;
+	struct member *self = play->members;
 
 	while (self && strcmp(self->name, name) != 0)
 		self = self->next;
-	if (self && weir_system_is_alive(world->system, self->ref))
-		(void)put(world, name, item, item);
+	if (self && weir_system_is_alive(play->base.system, self->ref))
+		(void)put(play, name, item, item);
 }
 
 /* Failures of everybody, a minute apart. Each allocation has its number. */
-static void a_bad_hour(struct world *world)
+static void a_bad_hour(struct play *play)
 {
 	static const char *const names[] = {"a", "b", "c", "boss", "a", "b"};
 	size_t i;
 
-	if (spawn(world, WEIR_ACTOR_ID_NONE, "boss") != 0)
+	if (spawn(play, WEIR_ACTOR_ID_NONE, "boss") != 0)
 		return;
 	for (i = 0; i < 2 * LENGTH(names); i++) {
-		run_until(world, (i + 1) * 60 * SECOND);
-		try_to_put(world, names[i % LENGTH(names)], i + 1);
+		run_until(play, (i + 1) * 60 * SECOND);
+		try_to_put(play, names[i % LENGTH(names)], i + 1);
 	}
-	run_until(world, HOUR);
+	run_until(play, HOUR);
 }
 
 /* It has ended, or nothing holds it up. */
-static void assert_all_go_on(struct world *world)
+static void assert_all_go_on(struct play *play)
 {
 	const struct member *each;
 
-	for (each = world->members; each; each = each->next)
-		if (weir_system_is_alive(world->system, each->ref))
+	for (each = play->members; each; each = each->next)
+		if (weir_system_is_alive(play->base.system, each->ref))
 			assert_true(each->begun);
 }
 
-static void whatever_memory_is_missing_nothing_is_lost(struct world *world)
+static void whatever_memory_is_missing_nothing_is_lost(struct play *play)
 {
-	ROLES(world, roles);
-	SCRIPT(world, steps);
-	world_open(world);
+	ROLES(play, roles);
+	SCRIPT(play, steps);
+	play_open(play);
 	/* there are about 54 of them */
-	world->heap.fail = world->heap.calls + 1 + world->seed % 64;
-	a_bad_hour(world);
-	assert_all_go_on(world);
-	world->n_steps = 0;
+	play->base.heap.fail = play->base.heap.calls + 1 + play->seed % 64;
+	a_bad_hour(play);
+	assert_all_go_on(play);
+	play->n_steps = 0;
 }
 
 int main(void)

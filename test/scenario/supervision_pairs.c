@@ -7,7 +7,7 @@
  * told once, and nothing is left over.
  *
  * The actor is x: below p, beside y, with a child c, which has a child d. y and
- * c may be on another executor. Between the two things the world makes some
+ * c may be on another executor. Between the two things the play makes some
  * steps, or all there are.
  */
 #include "supervision/kit.h"
@@ -180,65 +180,63 @@ static void end_executor(struct weir_sim *sim, bool abort)
 	plan.n_endings++;
 }
 
-static void stop_in_time(struct world *world)
+static void stop_in_time(struct play *play)
 {
 	struct weir_graceful_stop *stop = &plan.stops[plan.n_stops++];
 
 	stop->done = stop_done;
-	assert_int_equal(
-		weir_system_stop_actor_async(
-			world->system, ref(world, "x"),
-			weir_sim_random(world->sim, 2), stop,
-			weir_executor_now(weir_sim_executor(world->sim)) +
-				SECOND / 2),
-		0);
+	assert_int_equal(weir_system_stop_actor_async(
+				 play->base.system, ref(play, "x"),
+				 weir_sim_random(play->base.sim, 2), stop,
+				 world_now(&play->base) + SECOND / 2),
+			 0);
 }
 
 /* A thing comes too late if x or c has ended. */
-static void act(struct world *world, size_t i)
+static void act(struct play *play, size_t i)
 {
-	struct weir_system *system = world->system;
+	struct weir_system *system = play->base.system;
 	const enum act what = plan.acts[i];
 
 	if (items[what].who)
-		(void)put(world, items[what].who, items[what].item + i,
+		(void)put(play, items[what].who, items[what].item + i,
 			  items[what].item + i);
 	switch (what) {
 	case STOP_X:
-		(void)weir_system_stop_actor(system, ref(world, "x"));
+		(void)weir_system_stop_actor(system, ref(play, "x"));
 		break;
 	case STOP_BY_ADDRESS:
-		if (alive(world, "x"))
-			weir_actor_stop(&member(world, "x")->actor);
+		if (alive(play, "x"))
+			weir_actor_stop(&member(play, "x")->actor);
 		break;
 	case STOP_IN_TIME:
-		stop_in_time(world);
+		stop_in_time(play);
 		break;
 	case POISON_X:
-		(void)weir_system_poison(system, ref(world, "x"));
+		(void)weir_system_poison(system, ref(play, "x"));
 		break;
 	case KILL_X:
-		(void)weir_system_kill(system, ref(world, "x"));
+		(void)weir_system_kill(system, ref(play, "x"));
 		break;
 	case STOP_P:
-		(void)weir_system_stop_actor(system, ref(world, "p"));
+		(void)weir_system_stop_actor(system, ref(play, "p"));
 		break;
 	case KILL_P:
-		(void)weir_system_kill(system, ref(world, "p"));
+		(void)weir_system_kill(system, ref(play, "p"));
 		break;
 	case STOP_C:
-		(void)weir_system_stop_actor(system, ref(world, "c"));
+		(void)weir_system_stop_actor(system, ref(play, "c"));
 		break;
 	case SPAWN_BELOW_X:
-		(void)spawn(world, ref(world, "x"), i ? "new" : "newer");
+		(void)spawn(play, ref(play, "x"), i ? "new" : "newer");
 		break;
 	case DRAIN:
 	case ABORT:
-		end_executor(world->sim, what == ABORT);
+		end_executor(play->base.sim, what == ABORT);
 		break;
 	case DRAIN_FAR:
-		if (world->far)
-			end_executor(world->far, false);
+		if (play->far)
+			end_executor(play->far, false);
 		break;
 	case STOP_SYSTEM:
 		weir_system_stop(system);
@@ -252,24 +250,24 @@ static void act(struct world *world, size_t i)
 static void act_inside(struct member *x)
 {
 	if (plan.state == WEIR__CELL_RENEWING)
-		act(x->world, 0);
+		act(x->play, 0);
 }
 
 /* --- The states ----------------------------------------------------------- */
 
-static uint8_t state_of_x(struct world *world)
+static uint8_t state_of_x(struct play *play)
 {
-	bool held = weir__enter(world->system);
+	bool held = weir__enter(play->base.system);
 	const struct weir__cell *cell =
-		weir__cell_find(world->system, ref(world, "x"));
+		weir__cell_find(play->base.system, ref(play, "x"));
 	uint8_t state = cell ? cell->state : WEIR__CELL_ENDED;
 
-	weir__leave(world->system, held);
+	weir__leave(play->base.system, held);
 	return state;
 }
 
 /* What has to happen for x to come to that state. */
-static void lead(struct world *world)
+static void lead(struct play *play)
 {
 	switch (plan.state) {
 	case WEIR__CELL_FAILED:
@@ -278,32 +276,32 @@ static void lead(struct world *world)
 	case WEIR__CELL_RESTARTING:
 	case WEIR__CELL_HALTED:
 	case WEIR__CELL_RENEWING:
-		assert_int_equal(put(world, "x", FIRST_OF_X, FIRST_OF_X), 0);
+		assert_int_equal(put(play, "x", FIRST_OF_X, FIRST_OF_X), 0);
 		break;
 	case WEIR__CELL_ESCALATED:
-		assert_int_equal(
-			put(world, "x", FIRST_OF_X + 1, FIRST_OF_X + 1), 0);
+		assert_int_equal(put(play, "x", FIRST_OF_X + 1, FIRST_OF_X + 1),
+				 0);
 		break;
 	case WEIR__CELL_FINISHING:
-		stop(world, "x");
+		stop(play, "x");
 		break;
 	case WEIR__CELL_ENDED:
-		assert_int_equal(put(world, "c", LAST_OF_C, LAST_OF_C), 0);
-		weir_actor_stop(&member(world, "x")->actor);
-		run(world);
+		assert_int_equal(put(play, "c", LAST_OF_C, LAST_OF_C), 0);
+		weir_actor_stop(&member(play, "x")->actor);
+		run(play);
 		break;
 	case WEIR__CELL_STOPPING:
-		weir_actor_stop(&member(world, "x")->actor);
+		weir_actor_stop(&member(play, "x")->actor);
 		break;
 	case WEIR__CELL_DRAINING:
-		end_executor(world->sim, false);
+		end_executor(play->base.sim, false);
 		break;
 	default:
 		break;
 	}
 }
 
-static void set_up(struct world *world)
+static void set_up(struct play *play)
 {
 	static const struct weir_strategy *const strategies[] = {
 		&slow, &slow_by_turns};
@@ -312,58 +310,58 @@ static void set_up(struct world *world)
 	plan.n_stops = plan.n_endings = plan.told = plan.done = 0;
 	roles[0] = (struct role){"p", .strategy = strategies[plan.ordered]};
 	roles[1] = (struct role){"x", USUAL | HOOK(STOPPING),
-				 .peeks = world->seed & 1};
+				 .peeks = play->seed & 1};
 	roles[2] = (struct role){"c", USUAL | HOOK(STOPPING), .far = true};
 	roles[3] = (struct role){"y", .far = true};
 	roles[4] = (struct role){"d", PLAIN};
 	/* its children stop when it restarts, or restart with it */
-	if ((world->seed & 2) || plan.state == WEIR__CELL_RESTARTING)
+	if ((play->seed & 2) || plan.state == WEIR__CELL_RESTARTING)
 		roles[1].hooks = PLAIN | HOOK(STOPPING);
-	ROLES(world, roles);
-	SCRIPT(world, steps);
-	world->top = &slow;
+	ROLES(play, roles);
+	SCRIPT(play, steps);
+	play->top = &slow;
 	if (plan.far)
-		world->far = sim_new(world->seed);
-	add(world, NULL, "p");
-	add(world, "p", "y");
-	run(world);
+		play->far = sim_new(play->seed);
+	add(play, NULL, "p");
+	add(play, "p", "y");
+	run(play);
 }
 
 /* Makes x what the case says. */
-static void reach(struct world *world)
+static void reach(struct play *play)
 {
-	add(world, "p", "x");
+	add(play, "p", "x");
 	plan.watcher = (struct weir_watcher){.terminated = x_ended};
-	assert_int_equal(weir_watcher_add(world->system, ref(world, "x"),
+	assert_int_equal(weir_watcher_add(play->base.system, ref(play, "x"),
 					  &plan.watcher),
 			 0);
-	add(world, "x", "c");
-	add(world, "c", "d");
+	add(play, "x", "c");
+	add(play, "c", "d");
 	if (plan.state == WEIR__CELL_STARTING)
 		return;
-	run(world);
-	assert_int_equal(put(world, "x", 1, 3), 0);
-	assert_int_equal(put(world, "c", 4, 5), 0);
-	lead(world);
+	run(play);
+	assert_int_equal(put(play, "x", 1, 3), 0);
+	assert_int_equal(put(play, "c", 4, 5), 0);
+	lead(play);
 	if (plan.state == WEIR__CELL_RENEWING)
-		run(world);
+		run(play);
 	else
-		while (state_of_x(world) != plan.state)
+		while (state_of_x(play) != plan.state)
 			/* what drains waits for those elsewhere */
 			assert_true(plan.state == WEIR__CELL_DRAINING
-					    ? weir_sim_step(world->sim)
-					    : world_step(world));
+					    ? weir_sim_step(play->base.sim)
+					    : play_step(play));
 }
 
 /* --- What must hold ------------------------------------------------------- */
 
 /* Those who take their time may end now. */
-static void let_go(struct world *world)
+static void let_go(struct play *play)
 {
-	run(world);
-	(void)put(world, "x", LAST_OF_X, LAST_OF_X);
-	(void)put(world, "c", LAST_OF_C, LAST_OF_C);
-	run(world);
+	run(play);
+	(void)put(play, "x", LAST_OF_X, LAST_OF_X);
+	(void)put(play, "c", LAST_OF_C, LAST_OF_C);
+	run(play);
 }
 
 static bool is(const bool *of)
@@ -371,40 +369,40 @@ static bool is(const bool *of)
 	return of[plan.acts[0]] || of[plan.acts[1]];
 }
 
-static void check(struct world *world)
+static void check(struct play *play)
 {
 	if (is(ends_x))
-		assert_false(alive(world, "x"));
-	if (!alive(world, "x"))
+		assert_false(alive(play, "x"));
+	if (!alive(play, "x"))
 		assert_int_equal(plan.told, 1);
 	if (is(ends_all) || plan.state == WEIR__CELL_DRAINING)
 		assert_true(weir_completion_done(
-			weir_system_terminated(world->system)));
-	assert_true(times(world, "x1.stopping") + times(world, "x2.stopping") +
-			    times(world, "x3.stopping") <=
+			weir_system_terminated(play->base.system)));
+	assert_true(times(play, "x1.stopping") + times(play, "x2.stopping") +
+			    times(play, "x3.stopping") <=
 		    1);
-	world_end(world);
+	play_end(play);
 	assert_int_equal(plan.told, 1);
 	assert_int_equal(plan.done, plan.n_stops + plan.n_endings);
 }
 
-static void play(struct world *world)
+static void play(struct play *play)
 {
 	size_t n;
 
-	set_up(world);
-	reach(world);
+	set_up(play);
+	reach(play);
 	if (plan.state != WEIR__CELL_RENEWING)
-		act(world, 0);
-	n = weir_sim_random(world->sim, 12);
+		act(play, 0);
+	n = weir_sim_random(play->base.sim, 12);
 	if (n == 11)
-		run(world);
+		run(play);
 	else
-		while (n-- && world_step(world))
+		while (n-- && play_step(play))
 			;
-	act(world, 1);
-	let_go(world);
-	check(world);
+	act(play, 1);
+	let_go(play);
+	check(play);
 }
 
 static void each_pair_in_the_state(void **state)
@@ -422,16 +420,16 @@ static void each_pair_in_the_state(void **state)
 					   (seed & 4);
 				plan.ordered = from == WEIR__CELL_HALTED ||
 					       (seed & 8);
-				world_begin(&the_world, seed);
-				play(&the_world);
+				play_begin(&the_play, seed);
+				play(&the_play);
 			}
 	}
-	the_world.seed = 0;
+	the_play.seed = 0;
 }
 
 static int tell_pair(void **state)
 {
-	if (the_world.seed)
+	if (the_play.seed)
 		print_message("%s, then %s\n", act_names[plan.acts[0]],
 			      act_names[plan.acts[1]]);
 	return tell_trace(state);

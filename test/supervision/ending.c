@@ -5,9 +5,9 @@ void told_run(struct weir_system_hook *hook)
 {
 	struct told_hook *self =
 		weir_container_of(hook, struct told_hook, hook);
-	struct weir_system *system = self->world->system;
+	struct weir_system *system = self->play->base.system;
 
-	note(self->world, "hook", "%s", self->name);
+	note(self->play, "hook", "%s", self->name);
 	self->is_system = weir_system_is_alive(
 		system, weir_system_system_guardian(system));
 	self->is_user =
@@ -20,28 +20,28 @@ void told_run(struct weir_system_hook *hook)
 		weir_system_hook_done(hook);
 }
 
-void before_end(struct world *world, struct told_hook *self, const char *name,
+void before_end(struct play *play, struct told_hook *self, const char *name,
 		bool answers)
 {
 	*self = (struct told_hook){
 		.hook.run = told_run,
-		.world = world,
+		.play = play,
 		.name = name,
 		.answers = answers,
 	};
-	assert_int_equal(weir_system_before_end(world->system, &self->hook), 0);
+	assert_int_equal(weir_system_before_end(play->base.system, &self->hook),
+			 0);
 }
 
-void at_termination(struct world *world, struct told_hook *self,
-		    const char *name)
+void at_termination(struct play *play, struct told_hook *self, const char *name)
 {
 	*self = (struct told_hook){
 		.hook.run = told_run,
-		.world = world,
+		.play = play,
 		.name = name,
 	};
-	assert_int_equal(weir_system_at_termination(world->system, &self->hook),
-			 0);
+	assert_int_equal(
+		weir_system_at_termination(play->base.system, &self->hook), 0);
 }
 
 static void told_done(struct weir_await *await,
@@ -50,36 +50,37 @@ static void told_done(struct weir_await *await,
 	struct told_end *self =
 		weir_container_of(await, struct told_end, await);
 
-	note(self->world, "hook", "complete");
+	note(self->play, "hook", "complete");
 	if (self->frees) {
-		assert_int_equal(weir_system_free(self->world->system), 0);
-		self->world->system = NULL;
+		assert_int_equal(weir_system_free(self->play->base.system), 0);
+		self->play->base.system = NULL;
 	}
 }
 
-void await_end(struct world *world, struct told_end *self)
+void await_end(struct play *play, struct told_end *self)
 {
-	*self = (struct told_end){.await.done = told_done, .world = world};
+	*self = (struct told_end){.await.done = told_done, .play = play};
 	assert_int_equal(weir_completion_wait_async(
-				 weir_system_terminated(world->system),
+				 weir_system_terminated(play->base.system),
 				 &self->await),
 			 0);
 }
 
-bool terminated(const struct world *world)
+bool terminated(const struct play *play)
 {
-	return weir_completion_done(weir_system_terminated(world->system));
+	return weir_completion_done(weir_system_terminated(play->base.system));
 }
 
-void add_system(struct world *world, const char *name)
+void add_system(struct play *play, const char *name)
 {
-	assert_int_equal(
-		spawn(world, weir_system_system_guardian(world->system), name),
-		0);
+	assert_int_equal(spawn(play,
+			       weir_system_system_guardian(play->base.system),
+			       name),
+			 0);
 }
 
 /* A drain of the executor, told as "drained". */
-static struct world *draining;
+static struct play *draining;
 
 static void drained(struct weir_ending *drain)
 {
@@ -87,11 +88,11 @@ static void drained(struct weir_ending *drain)
 	note(draining, "hook", "drained");
 }
 
-void drain_begin(struct world *world, struct weir_ending *drain, bool abort)
+void drain_begin(struct play *play, struct weir_ending *drain, bool abort)
 {
-	struct weir_executor *executor = weir_sim_executor(world->sim);
+	struct weir_executor *executor = play->base.executor;
 
-	draining = world;
+	draining = play;
 	*drain = (struct weir_ending){.done = drained};
 	assert_int_equal((abort ? weir_executor_stop_async
 				: weir_executor_end_async)(executor, drain,

@@ -7,7 +7,7 @@
 
 struct told_hook {
 	struct weir_system_hook hook;
-	struct world *world;
+	struct play *play;
 	const char *name;
 	bool answers;	/* at once */
 	bool shuts;	/* calls weir_system_stop() */
@@ -16,22 +16,22 @@ struct told_hook {
 };
 
 void told_run(struct weir_system_hook *hook);
-void before_end(struct world *world, struct told_hook *self, const char *name,
+void before_end(struct play *play, struct told_hook *self, const char *name,
 		bool answers);
-void at_termination(struct world *world, struct told_hook *self,
+void at_termination(struct play *play, struct told_hook *self,
 		    const char *name);
 
 struct told_end {
 	struct weir_await await;
-	struct world *world;
+	struct play *play;
 	bool frees;
 };
 
-void await_end(struct world *world, struct told_end *self);
-bool terminated(const struct world *world);
+void await_end(struct play *play, struct told_end *self);
+bool terminated(const struct play *play);
 
 /* A child of /system. */
-void add_system(struct world *world, const char *name);
-void drain_begin(struct world *world, struct weir_ending *drain, bool abort);
+void add_system(struct play *play, const char *name);
+void drain_begin(struct play *play, struct weir_ending *drain, bool abort);
 
 #endif

@@ -13,13 +13,13 @@ static const struct step all_fail[] = {
 };
 
 /* Fails it at that time; true: it has been restarted, or resumed. */
-static inline bool survives_at(struct world *world, const char *name,
+static inline bool survives_at(struct play *play, const char *name,
 			       uint64_t at_ns)
 {
-	run_until(world, at_ns);
-	assert_int_equal(put(world, name, 1, 1), 0);
-	run_until(world, at_ns);
-	return alive(world, name);
+	run_until(play, at_ns);
+	assert_int_equal(put(play, name, 1, 1), 0);
+	run_until(play, at_ns);
+	return alive(play, name);
 }
 
 #endif

@@ -7,7 +7,7 @@
 
 struct waiting {
 	struct weir_graceful_stop stop;
-	struct world *world;
+	struct play *play;
 	uint32_t calls;
 	int rc;
 	uint64_t at_ns;
@@ -19,75 +19,75 @@ static void done(struct weir_graceful_stop *stop, int rc)
 
 	self->calls++;
 	self->rc = rc;
-	self->at_ns = weir_executor_now(weir_sim_executor(self->world->sim));
+	self->at_ns = weir_executor_now(self->play->base.executor);
 	memset(stop, 0xff, sizeof(*stop)); /* it is ours again */
 }
 
-static int ask_for(struct world *world, struct waiting *self,
+static int ask_for(struct play *play, struct waiting *self,
 		   struct weir_actor_id who, bool now, uint64_t deadline_ns)
 {
-	*self = (struct waiting){.stop = {.done = done}, .world = world};
-	return weir_system_stop_actor_async(world->system, who, now,
+	*self = (struct waiting){.stop = {.done = done}, .play = play};
+	return weir_system_stop_actor_async(play->base.system, who, now,
 					    &self->stop, deadline_ns);
 }
 
-static void ask(struct world *world, struct waiting *self, bool now,
+static void ask(struct play *play, struct waiting *self, bool now,
 		uint64_t deadline_ns)
 {
-	assert_int_equal(
-		ask_for(world, self, ref(world, "a"), now, deadline_ns), 0);
+	assert_int_equal(ask_for(play, self, ref(play, "a"), now, deadline_ns),
+			 0);
 }
 
-static void b5_5_it_is_told_when_the_actor_has_ended(struct world *world)
+static void b5_5_it_is_told_when_the_actor_has_ended(struct play *play)
 {
 	struct waiting waiting;
 
-	add(world, NULL, "a");
-	assert_int_equal(put(world, "a", 1, 2), 0);
-	ask(world, &waiting, false, SECOND);
-	assert_int_equal(put(world, "a", 3, 3), 0);
+	add(play, NULL, "a");
+	assert_int_equal(put(play, "a", 1, 2), 0);
+	ask(play, &waiting, false, SECOND);
+	assert_int_equal(put(play, "a", 3, 3), 0);
 	assert_int_equal(waiting.calls, 0);
-	run(world);
+	run(play);
 	assert_int_equal(waiting.calls, 1);
 	assert_int_equal(waiting.rc, 0);
 	assert_int_equal(waiting.at_ns, 0);
 	/* by poison, if not told otherwise */
-	assert_told(world, "a", "a1.pre_start a1.1 a1.2 a1.post_stop a1.dead3");
+	assert_told(play, "a", "a1.pre_start a1.1 a1.2 a1.post_stop a1.dead3");
 	/* its timer is gone */
-	assert_int_equal(weir_executor_now(weir_sim_executor(world->sim)), 0);
+	assert_int_equal(world_now(&play->base), 0);
 }
 
-static void b5_5_now_means_a_stop(struct world *world)
+static void b5_5_now_means_a_stop(struct play *play)
 {
 	struct waiting waiting;
 
-	add(world, NULL, "a");
-	run(world);
-	assert_int_equal(put(world, "a", 1, 2), 0);
-	ask(world, &waiting, true, WEIR_FOREVER);
-	run(world);
+	add(play, NULL, "a");
+	run(play);
+	assert_int_equal(put(play, "a", 1, 2), 0);
+	ask(play, &waiting, true, WEIR_FOREVER);
+	run(play);
 	assert_int_equal(waiting.calls, 1);
 	assert_int_equal(waiting.rc, 0);
-	assert_told(world, "a", "a1.pre_start a1.post_stop a1.dead1 a1.dead2");
+	assert_told(play, "a", "a1.pre_start a1.post_stop a1.dead1 a1.dead2");
 }
 
-static void b5_5_the_dead_have_ended(struct world *world)
+static void b5_5_the_dead_have_ended(struct play *play)
 {
 	struct waiting waiting;
 
-	add(world, NULL, "a");
-	run(world);
-	assert_int_equal(weir_system_stop_actor(world->system, ref(world, "a")),
-			 0);
-	run(world);
-	ask(world, &waiting, false, SECOND);
+	add(play, NULL, "a");
+	run(play);
+	assert_int_equal(
+		weir_system_stop_actor(play->base.system, ref(play, "a")), 0);
+	run(play);
+	ask(play, &waiting, false, SECOND);
 	assert_int_equal(waiting.calls, 1);
 	assert_int_equal(waiting.rc, 0);
-	ask(world, &waiting, true, WEIR_FOREVER);
+	ask(play, &waiting, true, WEIR_FOREVER);
 	assert_int_equal(waiting.calls, 1);
 	assert_int_equal(waiting.rc, 0);
-	run(world);
-	assert_int_equal(weir_executor_now(weir_sim_executor(world->sim)), 0);
+	run(play);
+	assert_int_equal(world_now(&play->base), 0);
 }
 
 static const struct role slow_to_stop[] = {
@@ -98,63 +98,62 @@ static const struct step stops_at_9[] = {
 	{"a", TURN, .item = 9, .finish = true},
 };
 
-static void b5_5_the_deadline_ends_the_wait_and_nothing_else(
-	struct world *world)
+static void b5_5_the_deadline_ends_the_wait_and_nothing_else(struct play *play)
 {
 	struct waiting waiting;
 
-	ROLES(world, slow_to_stop);
-	SCRIPT(world, stops_at_9);
-	add(world, NULL, "a");
-	run(world);
-	ask(world, &waiting, false, SECOND);
-	run_until(world, SECOND - 1);
+	ROLES(play, slow_to_stop);
+	SCRIPT(play, stops_at_9);
+	add(play, NULL, "a");
+	run(play);
+	ask(play, &waiting, false, SECOND);
+	run_until(play, SECOND - 1);
 	assert_int_equal(waiting.calls, 0);
-	run_until(world, SECOND);
+	run_until(play, SECOND);
 	assert_int_equal(waiting.calls, 1);
 	assert_int_equal(waiting.rc, -ETIMEDOUT);
 	assert_int_equal(waiting.at_ns, SECOND);
-	assert_true(alive(world, "a"));
+	assert_true(alive(play, "a"));
 	/* nobody waits any more: it is not told twice */
-	give(world, "a", 9);
-	assert_false(alive(world, "a"));
+	give(play, "a", 9);
+	assert_false(alive(play, "a"));
 	assert_int_equal(waiting.calls, 1);
 }
 
 /* The end and the deadline come at the same time, in either order. */
-static void b5_5_it_is_told_once_whatever_comes_first(struct world *world)
+static void b5_5_it_is_told_once_whatever_comes_first(struct play *play)
 {
 	struct waiting waiting;
 
-	ROLES(world, slow_to_stop);
-	SCRIPT(world, stops_at_9);
-	add(world, NULL, "a");
-	run(world);
-	ask(world, &waiting, world->seed % 2, MS);
-	run_until(world, MS - 1);
-	assert_int_equal(put(world, "a", 9, 9), 0);
-	weir_sim_run_until(world->sim, MS - 1, world->seed % 4);
-	run(world);
-	assert_false(alive(world, "a"));
+	ROLES(play, slow_to_stop);
+	SCRIPT(play, stops_at_9);
+	add(play, NULL, "a");
+	run(play);
+	ask(play, &waiting, play->seed % 2, MS);
+	run_until(play, MS - 1);
+	assert_int_equal(put(play, "a", 9, 9), 0);
+	weir_sim_run_until(play->base.sim, MS - 1, play->seed % 4);
+	run(play);
+	assert_false(alive(play, "a"));
 	assert_int_equal(waiting.calls, 1);
 	if (waiting.rc)
 		assert_int_equal(waiting.rc, -ETIMEDOUT);
 }
 
-static void b5_5_a_deadline_that_is_past_is_a_deadline(struct world *world)
+static void b5_5_a_deadline_that_is_past_is_a_deadline(struct play *play)
 {
 	struct waiting waiting;
 
-	ROLES(world, slow_to_stop);
-	SCRIPT(world, stops_at_9);
-	add(world, NULL, "a");
-	run_until(world, SECOND);
-	ask(world, &waiting, false, MS);
-	run(world);
+	ROLES(play, slow_to_stop);
+	SCRIPT(play, stops_at_9);
+	add(play, NULL, "a");
+	run_until(play, SECOND);
+	ask(play, &waiting, false, MS);
+	run(play);
 	assert_int_equal(waiting.calls, 1);
 	assert_int_equal(waiting.rc, -ETIMEDOUT);
 	assert_int_equal(waiting.at_ns, SECOND);
-	give(world, "a", 9);
+	give(play, "a", 9);
 }
 
 /* Its memory is used again, for the next one. */
@@ -163,7 +162,7 @@ static const char *const names[] = {"a", "b", "c", "d"};
 static void done_next(struct weir_graceful_stop *stop, int rc)
 {
 	struct waiting *self = weir_container_of(stop, struct waiting, stop);
-	struct world *world = self->world;
+	struct play *play = self->play;
 
 	assert_int_equal(rc, 0);
 	if (++self->calls == LENGTH(names))
@@ -171,47 +170,47 @@ static void done_next(struct weir_graceful_stop *stop, int rc)
 	memset(stop, 0, sizeof(*stop));
 	stop->done = done_next;
 	assert_int_equal(weir_system_stop_actor_async(
-				 world->system, ref(world, names[self->calls]),
-				 self->calls % 2, stop, self->calls * SECOND),
+				 play->base.system,
+				 ref(play, names[self->calls]), self->calls % 2,
+				 stop, self->calls * SECOND),
 			 0);
 }
 
-static void b5_5_its_memory_may_be_used_again_when_it_is_told(
-	struct world *world)
+static void b5_5_its_memory_may_be_used_again_when_it_is_told(struct play *play)
 {
 	struct waiting waiting;
 	size_t i;
 
 	for (i = 0; i < LENGTH(names); i++)
-		add(world, NULL, names[i]);
+		add(play, NULL, names[i]);
 	waiting = (struct waiting){
 		.stop = {.done = done_next},
-		.world = world,
+		.play = play,
 	};
 	assert_int_equal(weir_system_stop_actor_async(
-				 world->system, ref(world, "a"), false,
+				 play->base.system, ref(play, "a"), false,
 				 &waiting.stop, WEIR_FOREVER),
 			 0);
-	run(world);
+	run(play);
 	assert_int_equal(waiting.calls, LENGTH(names));
 }
 
-static void b5_5_several_can_wait_for_one(struct world *world)
+static void b5_5_several_can_wait_for_one(struct play *play)
 {
 	struct waiting waiting[3];
 	size_t i;
 
-	ROLES(world, slow_to_stop);
-	SCRIPT(world, stops_at_9);
-	add(world, NULL, "a");
-	run(world);
+	ROLES(play, slow_to_stop);
+	SCRIPT(play, stops_at_9);
+	add(play, NULL, "a");
+	run(play);
 	for (i = 0; i < 3; i++)
-		ask(world, &waiting[i], i == 2, (i + 1) * SECOND);
-	run_until(world, 2 * SECOND);
+		ask(play, &waiting[i], i == 2, (i + 1) * SECOND);
+	run_until(play, 2 * SECOND);
 	assert_int_equal(waiting[0].rc, -ETIMEDOUT);
 	assert_int_equal(waiting[1].rc, -ETIMEDOUT);
 	assert_int_equal(waiting[2].calls, 0);
-	give(world, "a", 9);
+	give(play, "a", 9);
 	assert_int_equal(waiting[2].calls, 1);
 	assert_int_equal(waiting[2].rc, 0);
 	assert_int_equal(waiting[0].calls, 1);
@@ -259,86 +258,85 @@ static const struct weir_executor_ops hasty_ops = {
 	.timer_cancel = hasty_cancel,
 };
 
-static void b5_5_a_deadline_may_come_before_the_call_is_over(
-	struct world *world)
+static void b5_5_a_deadline_may_come_before_the_call_is_over(struct play *play)
 {
-	struct hasty hasty = {.real = weir_sim_executor(world->sim)};
+	struct hasty hasty = {.real = play->base.executor};
 	struct waiting waiting;
 
 	assert_int_equal(weir_executor_init(&hasty.executor, &hasty_ops, NULL),
 			 0);
-	assert_int_equal(weir_system_new(&world->system, &hasty.executor, NULL),
-			 0);
-	add(world, NULL, "a");
-	run(world);
-	ask(world, &waiting, false, SECOND);
+	assert_int_equal(
+		weir_system_new(&play->base.system, &hasty.executor, NULL), 0);
+	add(play, NULL, "a");
+	run(play);
+	ask(play, &waiting, false, SECOND);
 	assert_int_equal(waiting.calls, 1);
 	assert_int_equal(waiting.rc, -ETIMEDOUT);
 	/* it is poisoned all the same */
-	run(world);
-	assert_false(alive(world, "a"));
+	run(play);
+	assert_false(alive(play, "a"));
 	assert_int_equal(waiting.calls, 1);
 	/* one that is dead already: either may be told, but once */
-	ask(world, &waiting, true, SECOND);
+	ask(play, &waiting, true, SECOND);
 	assert_int_equal(waiting.calls, 1);
-	weir_system_stop(world->system);
-	run(world);
-	assert_int_equal(weir_system_free(world->system), 0);
-	world->system = NULL;
+	weir_system_stop(play->base.system);
+	run(play);
+	assert_int_equal(weir_system_free(play->base.system), 0);
+	play->base.system = NULL;
 	assert_int_equal(weir_executor_fini(&hasty.executor), 0);
 }
 
-static void wrong_calls_are_told_of_at_once(struct world *world)
+static void wrong_calls_are_told_of_at_once(struct play *play)
 {
 	struct waiting waiting;
 
-	add(world, NULL, "a");
-	run(world);
-	assert_int_equal(ask_for(world, &waiting,
-				 weir_system_user_guardian(world->system), true,
-				 SECOND),
+	add(play, NULL, "a");
+	run(play);
+	assert_int_equal(ask_for(play, &waiting,
+				 weir_system_user_guardian(play->base.system),
+				 true, SECOND),
 			 -EPERM);
-	assert_int_equal(weir_system_stop_actor_async(world->system,
-						      ref(world, "a"), false,
+	assert_int_equal(weir_system_stop_actor_async(play->base.system,
+						      ref(play, "a"), false,
 						      NULL, SECOND),
 			 -EINVAL);
-	assert_int_equal(weir_system_stop_actor_async(NULL, ref(world, "a"),
+	assert_int_equal(weir_system_stop_actor_async(NULL, ref(play, "a"),
 						      false, &waiting.stop,
 						      SECOND),
 			 -EINVAL);
 	waiting.stop.done = NULL;
-	assert_int_equal(weir_system_stop_actor_async(world->system,
-						      ref(world, "a"), false,
+	assert_int_equal(weir_system_stop_actor_async(play->base.system,
+						      ref(play, "a"), false,
 						      &waiting.stop, SECOND),
 			 -EINVAL);
-	run(world);
-	assert_true(alive(world, "a"));
+	run(play);
+	assert_true(alive(play, "a"));
 	assert_int_equal(waiting.calls, 0);
 }
 
 /* Without a name the actor has no record until it is waited for. */
-static void no_memory_for_a_stop_changes_nothing(struct world *world)
+static void no_memory_for_a_stop_changes_nothing(struct play *play)
 {
 	struct waiting waiting;
 	struct source source;
 	struct weir_actor_id who;
 
-	world_open(world);
-	source_init(&source, weir_sim_executor(world->sim), &world->ledger, 1,
-		    1);
-	assert_int_equal(weir_system_spawn(world->system, WEIR_ACTOR_ID_NONE,
-					   &source.actor, NULL, &who),
+	play_open(play);
+	source_init(&source, play->base.executor, &play->base.ledger, 1, 1);
+	assert_int_equal(weir_system_spawn(play->base.system,
+					   WEIR_ACTOR_ID_NONE, &source.actor,
+					   NULL, &who),
 			 0);
-	run(world);
-	world->heap.calls = 0;
-	world->heap.fail = 1;
-	assert_int_equal(ask_for(world, &waiting, who, true, SECOND), -ENOMEM);
-	world->heap.fail = 0;
-	run(world);
+	run(play);
+	play->base.heap.calls = 0;
+	play->base.heap.fail = 1;
+	assert_int_equal(ask_for(play, &waiting, who, true, SECOND), -ENOMEM);
+	play->base.heap.fail = 0;
+	run(play);
 	assert_int_equal(waiting.calls, 0);
-	assert_true(weir_system_is_alive(world->system, who));
-	assert_int_equal(ask_for(world, &waiting, who, true, SECOND), 0);
-	run(world);
+	assert_true(weir_system_is_alive(play->base.system, who));
+	assert_int_equal(ask_for(play, &waiting, who, true, SECOND), 0);
+	run(play);
 	assert_int_equal(waiting.calls, 1);
 }
 

@@ -33,192 +33,181 @@ static void on_event(const struct weir_supervision_event *event, void *context)
 void on_dead_letter(struct weir_system *system, struct weir_actor_id to,
 		    void *item, void *context)
 {
-	struct world *world = context;
-	struct member *self = world->members;
+	struct play *play = context;
+	struct member *self = play->members;
 
-	assert_ptr_equal(system, world->system);
+	assert_ptr_equal(system, play->base.system);
 	while (self && !weir_actor_id_equal(self->ref, to))
 		self = self->next;
 	assert_non_null(self);
-	note(world, self->name, "%s%u.dead%zu", self->name, self->generation,
+	note(play, self->name, "%s%u.dead%zu", self->name, self->generation,
 	     (size_t)(uintptr_t)item);
 }
 
-void world_open(struct world *world)
+void play_open(struct play *play)
 {
 	struct weir_system_options options = {
-		.allocator = &world->heap.allocator,
-		.strategy = world->top ? world->top : &by_code,
-		.seed = world->seed,
+		.allocator = &play->base.heap.allocator,
+		.strategy = play->top ? play->top : &by_code,
+		.seed = play->seed,
 		.dead_letter = on_dead_letter,
 		.event = on_event,
-		.context = world,
+		.context = play,
 	};
 
-	if (!world->system)
-		assert_int_equal(weir_system_new(&world->system,
-						 weir_sim_executor(world->sim),
-						 &options),
+	if (!play->base.system)
+		assert_int_equal(weir_system_new(&play->base.system,
+						 play->base.executor, &options),
 				 0);
 }
 
-int spawn(struct world *world, struct weir_actor_id parent, const char *name)
+int spawn(struct play *play, struct weir_actor_id parent, const char *name)
 {
-	world_open(world);
-	return member_spawn(member_new(world, name), parent);
+	play_open(play);
+	return member_spawn(member_new(play, name), parent);
 }
 
-struct member *add(struct world *world, const char *parent, const char *name)
+struct member *add(struct play *play, const char *parent, const char *name)
 {
-	struct weir_actor_id to = parent ? ref(world, parent)
+	struct weir_actor_id to = parent ? ref(play, parent)
 					 : WEIR_ACTOR_ID_NONE;
 
-	assert_int_equal(spawn(world, to, name), 0);
-	return member(world, name);
+	assert_int_equal(spawn(play, to, name), 0);
+	return member(play, name);
 }
 
-bool alive(const struct world *world, const char *name)
+bool alive(const struct play *play, const char *name)
 {
-	return weir_system_is_alive(world->system, ref(world, name));
+	return weir_system_is_alive(play->base.system, ref(play, name));
 }
 
-int put(struct world *world, const char *name, size_t first, size_t last)
+int put(struct play *play, const char *name, size_t first, size_t last)
 {
-	struct member *self = member(world, name);
-	struct weir_actor *actor = weir_system_actor(world->system, self->ref);
+	struct member *self = member(play, name);
+	struct weir_actor *actor =
+		weir_system_actor(play->base.system, self->ref);
 	int rc = 0;
 
 	for (; actor && first <= last && rc == 0; first++) {
-		rc = weir_in_put(&self->in, ledger_make(&world->ledger, first));
+		rc = weir_in_put(&self->in,
+				 ledger_make(&play->base.ledger, first));
 		if (rc != 0)
-			ledger_drop((void *)first, &world->ledger);
+			ledger_drop((void *)first, &play->base.ledger);
 	}
 	weir_actor_unref(actor);
 	return actor ? rc : -ESRCH;
 }
 
-bool world_step(struct world *world)
+bool play_step(struct play *play)
 {
-	bool more = weir_sim_step(world->sim);
+	bool more = weir_sim_step(play->base.sim);
 
-	more |= world->far && weir_sim_step(world->far);
+	more |= play->far && weir_sim_step(play->far);
 	if (more)
-		assert_true(weir__system_check(world->system));
+		assert_true(weir__system_check(play->base.system));
 	return more;
 }
 
-void run(struct world *world)
+void run(struct play *play)
 {
-	while (world_step(world))
+	while (play_step(play))
 		;
 }
 
-void run_until(struct world *world, uint64_t time_ns)
+void run_until(struct play *play, uint64_t time_ns)
 {
-	while (weir_sim_run_until(world->sim, time_ns, 1))
-		assert_true(weir__system_check(world->system));
+	while (weir_sim_run_until(play->base.sim, time_ns, 1))
+		assert_true(weir__system_check(play->base.system));
 }
 
-void feed(struct world *world, const char *name, size_t first, size_t last)
+void feed(struct play *play, const char *name, size_t first, size_t last)
 {
-	assert_int_equal(put(world, name, first, last), 0);
-	run(world);
+	assert_int_equal(put(play, name, first, last), 0);
+	run(play);
 }
 
-void give(struct world *world, const char *name, size_t item)
+void give(struct play *play, const char *name, size_t item)
 {
-	feed(world, name, item, item);
+	feed(play, name, item, item);
 }
 
-void stop(struct world *world, const char *name)
+void stop(struct play *play, const char *name)
 {
 	assert_int_equal(
-		weir_system_stop_actor(world->system, ref(world, name)), 0);
+		weir_system_stop_actor(play->base.system, ref(play, name)), 0);
 }
 
-void add_three(struct world *world, const char *parent)
+void add_three(struct play *play, const char *parent)
 {
-	add(world, parent, "a");
-	add(world, parent, "b");
-	add(world, parent, "c");
-	run(world);
+	add(play, parent, "a");
+	add(play, parent, "b");
+	add(play, parent, "c");
+	run(play);
 }
 
-uint32_t suspends(const struct world *world, const char *name)
+uint32_t suspends(const struct play *play, const char *name)
 {
-	bool held = weir__enter(world->system);
-	uint32_t n = weir__cell_of(&member(world, name)->actor)->suspends;
+	bool held = weir__enter(play->base.system);
+	uint32_t n = weir__cell_of(&member(play, name)->actor)->suspends;
 
-	weir__leave(world->system, held);
+	weir__leave(play->base.system, held);
 	return n;
 }
 
-void world_begin(struct world *world, uint64_t seed)
+void play_begin(struct play *play, uint64_t seed)
 {
-	struct weir_executor_options options = {
-		.allocator = &world->heap.allocator,
-	};
-
-	memset(world, 0, sizeof(*world));
-	world->seed = seed;
-	heap_init(&world->heap, 0);
-	ledger_init(&world->ledger, ITEMS);
-	assert_int_equal(weir_sim_new(&world->sim, seed, &options), 0);
+	memset(play, 0, sizeof(*play));
+	play->seed = seed;
+	world_init(&play->base, seed, ITEMS);
 }
 
-void world_end(struct world *world)
+void play_end(struct play *play)
 {
 	struct member *self;
 
-	if (world->system) {
-		weir_system_stop(world->system);
-		run(world);
-		assert_true(weir_completion_done(
-			weir_system_terminated(world->system)));
-		assert_int_equal(weir_system_free(world->system), 0);
+	if (play->base.system) {
+		weir_system_stop(play->base.system);
+		run(play);
 	}
-	while ((self = world->members)) {
+	while ((self = play->members)) {
 		assert_int_equal(self->fate.stopped, 1);
 		assert_int_equal(self->fate.released, 1);
-		world->members = self->next;
+		play->members = self->next;
 		free(self);
 	}
-	ledger_check(&world->ledger);
-	ledger_fini(&world->ledger);
-	sim_free(world->sim);
-	if (world->far)
-		sim_free(world->far);
-	assert_int_equal(world->heap.live, 0);
+	if (play->far)
+		sim_free(play->far);
+	world_fini(&play->base);
 }
 
-void assert_order(struct world *world, const char *const *texts, size_t n)
+void assert_order(struct play *play, const char *const *texts, size_t n)
 {
 	size_t i;
 
 	for (i = 1; i < n; i++)
-		assert_true(before(world, texts[i - 1], texts[i]));
+		assert_true(before(play, texts[i - 1], texts[i]));
 }
 
 /* --- Rules ---------------------------------------------------------------- */
 
-struct world the_world;
+struct play the_play;
 
 void over_seeds(void **state)
 {
 	const struct rule *rule = *state;
 
 	for_each_seed(seed, test_count(test_soak() ? 20000 : 1000)) {
-		world_begin(&the_world, seed);
-		rule->run(&the_world);
-		world_end(&the_world);
+		play_begin(&the_play, seed);
+		rule->run(&the_play);
+		play_end(&the_play);
 	}
-	the_world.seed = 0;
+	the_play.seed = 0;
 }
 
 int tell_trace(void **state)
 {
-	if (the_world.seed)
-		print_message("told: %s\n", told(&the_world, NULL));
-	the_world.seed = 0;
+	if (the_play.seed)
+		print_message("told: %s\n", told(&the_play, NULL));
+	the_play.seed = 0;
 	return 0;
 }

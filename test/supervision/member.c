@@ -8,9 +8,9 @@ struct member *member_of(struct weir_actor *actor)
 	return weir_container_of(actor, struct member, actor);
 }
 
-struct member *member(const struct world *world, const char *name)
+struct member *member(const struct play *play, const char *name)
 {
-	struct member *found = world->members;
+	struct member *found = play->members;
 
 	while (found && strcmp(found->name, name) != 0)
 		found = found->next;
@@ -18,9 +18,9 @@ struct member *member(const struct world *world, const char *name)
 	return found;
 }
 
-struct weir_actor_id ref(const struct world *world, const char *name)
+struct weir_actor_id ref(const struct play *play, const char *name)
 {
-	return member(world, name)->ref;
+	return member(play, name)->ref;
 }
 
 void member_fail(struct member *self, int code)
@@ -29,7 +29,7 @@ void member_fail(struct member *self, int code)
 
 	self->failed = true;
 	if (weir_error_new(&error, code, self->name, "as told", self, NULL,
-			   &self->world->heap.allocator) == 0)
+			   &self->play->base.heap.allocator) == 0)
 		assert_int_equal(weir_actor_fail(&self->actor, error), 0);
 	else
 		assert_int_equal(weir_actor_fail_code(&self->actor, code), 0);
@@ -37,17 +37,16 @@ void member_fail(struct member *self, int code)
 
 static int step_do(const struct step *step, struct member *self)
 {
-	struct world *world = self->world;
+	struct play *play = self->play;
 
 	if (step->spawn)
-		self->rc = spawn(world, self->ref, step->spawn);
+		self->rc = spawn(play, self->ref, step->spawn);
 	if (step->stop)
-		(void)weir_system_stop_actor(world->system,
-					     ref(world, step->stop));
+		(void)weir_system_stop_actor(play->base.system,
+					     ref(play, step->stop));
 	if (step->watch)
 		assert_int_equal(weir_actor_watch(&self->actor,
-						  ref(world, step->watch),
-						  NULL),
+						  ref(play, step->watch), NULL),
 				 0);
 	if (step->stop_children)
 		assert_int_equal(weir_actor_stop_children(&self->actor), 0);
@@ -70,13 +69,13 @@ static bool step_applies(const struct step *step, const struct member *self,
 
 int member_play(struct member *self, enum when when, size_t item)
 {
-	const struct world *world = self->world;
+	const struct play *play = self->play;
 	size_t i;
 	int rc = 0;
 
-	for (i = 0; i < world->n_steps; i++)
-		if (step_applies(&world->steps[i], self, when, item))
-			rc = step_do(&world->steps[i], self);
+	for (i = 0; i < play->n_steps; i++)
+		if (step_applies(&play->steps[i], self, when, item))
+			rc = step_do(&play->steps[i], self);
 	return rc;
 }
 
@@ -85,7 +84,7 @@ int member_hook(struct weir_actor *actor, enum when when)
 	struct member *self = member_of(actor);
 
 	assert_int_equal(self->fate.stopped, 0);
-	note(self->world, self->name, "%s%u.%s", self->name, self->generation,
+	note(self->play, self->name, "%s%u.%s", self->name, self->generation,
 	     when_names[when]);
 	return member_play(self, when, 0);
 }
@@ -191,13 +190,15 @@ int member_turn(struct weir_actor *actor)
 	assert_true(self->begun);
 	self->failed = false;
 	self->seen++;
-	note(self->world, self->name, "%s%u.%zu", self->name, self->generation,
+	note(self->play, self->name, "%s%u.%zu", self->name, self->generation,
 	     item);
 	if (!self->role->peeks)
-		ledger_deliver(&self->world->ledger, weir_in_take(&self->in));
+		ledger_deliver(&self->play->base.ledger,
+			       weir_in_take(&self->in));
 	rc = member_play(self, TURN, item);
 	if (self->role->peeks && rc >= 0 && !self->failed)
-		ledger_deliver(&self->world->ledger, weir_in_take(&self->in));
+		ledger_deliver(&self->play->base.ledger,
+			       weir_in_take(&self->in));
 	return rc;
 }
 WEIR_TURN(member_turn)
@@ -220,14 +221,14 @@ void member_released(struct weir_actor *actor)
 	fate_released(&member_of(actor)->fate);
 }
 
-static const struct role *role_of(const struct world *world, const char *name)
+static const struct role *role_of(const struct play *play, const char *name)
 {
 	static const struct role usual;
 	size_t i;
 
-	for (i = 0; i < world->n_roles; i++)
-		if (!strcmp(world->roles[i].name, name))
-			return &world->roles[i];
+	for (i = 0; i < play->n_roles; i++)
+		if (!strcmp(play->roles[i].name, name))
+			return &play->roles[i];
 	return &usual;
 }
 
@@ -251,17 +252,17 @@ static void member_hooks(struct member *self)
 	life->strategy = self->role->strategy ? self->role->strategy : &by_code;
 }
 
-struct member *member_new(struct world *world, const char *name)
+struct member *member_new(struct play *play, const char *name)
 {
 	struct member *self = calloc(1, sizeof(*self));
-	size_t fail = world->heap.fail;
+	size_t fail = play->base.heap.fail;
 	struct weir_sim *sim;
 
 	assert_non_null(self);
 	*self = (struct member){
-		.world = world,
-		.role = role_of(world, name),
-		.next = world->members,
+		.play = play,
+		.role = role_of(play, name),
+		.next = play->members,
 		.name = name,
 		.generation = 1,
 		.ops = {.name = name,
@@ -272,16 +273,16 @@ struct member *member_new(struct world *world, const char *name)
 			.lifecycle = &self->life},
 	};
 	member_hooks(self);
-	world->members = self;
-	world->heap.fail = 0; /* it is not about in-ports */
-	sim = self->role->far && world->far ? world->far : world->sim;
+	play->members = self;
+	play->base.heap.fail = 0; /* it is not about in-ports */
+	sim = self->role->far && play->far ? play->far : play->base.sim;
 	assert_int_equal(weir_actor_init(&self->actor, &self->ops,
 					 weir_sim_executor(sim)),
 			 0);
 	assert_int_equal(weir_in_init(&self->in, &self->actor, 16,
-				      &world->ledger.items),
+				      &play->base.ledger.items),
 			 0);
-	world->heap.fail = fail;
+	play->base.heap.fail = fail;
 	return self;
 }
 
@@ -292,8 +293,8 @@ int member_spawn(struct member *self, struct weir_actor_id parent)
 		.restart = self->role->restart,
 		.shutdown_ns = self->role->shutdown_ns,
 	};
-	int rc = weir_system_spawn(self->world->system, parent, &self->actor,
-				   &options, &self->ref);
+	int rc = weir_system_spawn(self->play->base.system, parent,
+				   &self->actor, &options, &self->ref);
 
 	if (rc != 0) /* as it was: it ends here, without a hook */
 		weir_actor_stop(&self->actor);

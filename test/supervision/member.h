@@ -3,13 +3,13 @@
 #ifndef WEIR_TEST_SUPERVISION_MEMBER_H
 #define WEIR_TEST_SUPERVISION_MEMBER_H
 
-#include "supervision/world.h"
+#include "supervision/play.h"
 
 struct member *member_of(struct weir_actor *actor);
 
 /* The latest of that name. */
-struct member *member(const struct world *world, const char *name);
-struct weir_actor_id ref(const struct world *world, const char *name);
+struct member *member(const struct play *play, const char *name);
+struct weir_actor_id ref(const struct play *play, const char *name);
 
 /* With the member as its cause. */
 void member_fail(struct member *self, int code);
@@ -24,7 +24,7 @@ int member_turn(struct weir_actor *actor);
 void member_released(struct weir_actor *actor);
 
 /* Set up and not spawned: its ports can be linked still. */
-struct member *member_new(struct world *world, const char *name);
+struct member *member_new(struct play *play, const char *name);
 int member_spawn(struct member *self, struct weir_actor_id parent);
 
 #endif

@@ -10,100 +10,102 @@
 
 #include "actor/in.h"
 
-static int poison(struct world *world, const char *name)
+static int poison(struct play *play, const char *name)
 {
-	return weir_system_poison(world->system, ref(world, name));
+	return weir_system_poison(play->base.system, ref(play, name));
 }
 
-static int kill(struct world *world, const char *name)
+static int kill(struct play *play, const char *name)
 {
-	return weir_system_kill(world->system, ref(world, name));
+	return weir_system_kill(play->base.system, ref(play, name));
 }
 
 /* --- Poison --------------------------------------------------------------- */
 
-static void b5_1_poison_comes_behind_what_is_queued(struct world *world)
+static void b5_1_poison_comes_behind_what_is_queued(struct play *play)
 {
-	add(world, NULL, "a");
-	assert_int_equal(put(world, "a", 1, 3), 0);
-	assert_int_equal(poison(world, "a"), 0);
-	feed(world, "a", 4, 6);
-	assert_told(world, "a",
+	add(play, NULL, "a");
+	assert_int_equal(put(play, "a", 1, 3), 0);
+	assert_int_equal(poison(play, "a"), 0);
+	feed(play, "a", 4, 6);
+	assert_told(play, "a",
 		    "a1.pre_start a1.1 a1.2 a1.3 a1.post_stop a1.dead4 "
 		    "a1.dead5 a1.dead6");
-	assert_int_equal(weir_system_dead_letter_count(world->system), 3);
+	assert_int_equal(weir_system_dead_letter_count(play->base.system), 3);
 }
 
 static void b5_1_poison_of_one_that_runs_counts_what_it_has_not_taken(
-	struct world *world)
+	struct play *play)
 {
-	add(world, NULL, "a");
-	assert_int_equal(put(world, "a", 1, 8), 0);
+	add(play, NULL, "a");
+	assert_int_equal(put(play, "a", 1, 8), 0);
 	/* some slices, of some turns each */
-	weir_sim_run_until(world->sim, 0, weir_sim_random(world->sim, 6));
-	assert_int_equal(put(world, "a", 9, 12), 0);
-	assert_int_equal(poison(world, "a"), 0);
-	feed(world, "a", 13, 14);
-	assert_int_equal(member(world, "a")->seen, 12);
-	assert_int_equal(weir_system_dead_letter_count(world->system), 2);
+	weir_sim_run_until(play->base.sim, 0,
+			   weir_sim_random(play->base.sim, 6));
+	assert_int_equal(put(play, "a", 9, 12), 0);
+	assert_int_equal(poison(play, "a"), 0);
+	feed(play, "a", 13, 14);
+	assert_int_equal(member(play, "a")->seen, 12);
+	assert_int_equal(weir_system_dead_letter_count(play->base.system), 2);
 }
 
 static void poison_self(struct member *self)
 {
-	assert_int_equal(weir_system_poison(self->world->system, self->ref), 0);
-	assert_int_equal(put(self->world, self->name, 10, 12), 0);
+	assert_int_equal(weir_system_poison(self->play->base.system, self->ref),
+			 0);
+	assert_int_equal(put(self->play, self->name, 10, 12), 0);
 }
 
-static void b5_1_an_actor_can_poison_itself(struct world *world)
+static void b5_1_an_actor_can_poison_itself(struct play *play)
 {
 	static const struct step steps[] = {
 		{"a", TURN, .item = 2, .call = poison_self},
 	};
 
-	SCRIPT(world, steps);
-	add(world, NULL, "a");
-	feed(world, "a", 1, 4);
-	assert_told(world, "a",
+	SCRIPT(play, steps);
+	add(play, NULL, "a");
+	feed(play, "a", 1, 4);
+	assert_told(play, "a",
 		    "a1.pre_start a1.1 a1.2 a1.3 a1.4 a1.post_stop a1.dead10 "
 		    "a1.dead11 a1.dead12");
 }
 
-static void b5_1_poison_ends_one_that_has_nothing_to_do(struct world *world)
+static void b5_1_poison_ends_one_that_has_nothing_to_do(struct play *play)
 {
-	add(world, NULL, "a");
-	add(world, "a", "b");
-	run(world);
-	assert_int_equal(poison(world, "a"), 0);
-	run(world);
-	assert_false(alive(world, "a"));
-	assert_true(before(world, "b1.post_stop", "a1.post_stop"));
-	assert_int_equal(poison(world, "a"), -ESRCH);
-	assert_int_equal(kill(world, "a"), -ESRCH);
+	add(play, NULL, "a");
+	add(play, "a", "b");
+	run(play);
+	assert_int_equal(poison(play, "a"), 0);
+	run(play);
+	assert_false(alive(play, "a"));
+	assert_true(before(play, "b1.post_stop", "a1.post_stop"));
+	assert_int_equal(poison(play, "a"), -ESRCH);
+	assert_int_equal(kill(play, "a"), -ESRCH);
 }
 
 static void b5_1_poison_before_the_first_slice_waits_for_the_start(
-	struct world *world)
+	struct play *play)
 {
-	add(world, NULL, "a");
-	assert_int_equal(poison(world, "a"), 0);
-	run(world);
-	assert_told(world, "a", "a1.pre_start a1.post_stop");
+	add(play, NULL, "a");
+	assert_int_equal(poison(play, "a"), 0);
+	run(play);
+	assert_told(play, "a", "a1.pre_start a1.post_stop");
 }
 
-static void b5_1_who_was_poisoned_does_not_restart(struct world *world)
+static void b5_1_who_was_poisoned_does_not_restart(struct play *play)
 {
 	static const struct role roles[] = {
 		{"a", .restart = WEIR_RESTART_PERMANENT}};
 
-	ROLES(world, roles);
-	add(world, NULL, "a");
-	assert_int_equal(put(world, "a", 1, 2), 0);
-	assert_int_equal(poison(world, "a"), 0);
-	run(world);
-	assert_told(world, "a", "a1.pre_start a1.1 a1.2 a1.post_stop");
+	ROLES(play, roles);
+	add(play, NULL, "a");
+	assert_int_equal(put(play, "a", 1, 2), 0);
+	assert_int_equal(poison(play, "a"), 0);
+	run(play);
+	assert_told(play, "a", "a1.pre_start a1.1 a1.2 a1.post_stop");
 }
 
-static void b5_1_poison_is_given_once(struct world *world)
+static void b5_1_poison_is_given_once(struct play *play)
 {
 	static const struct role roles[] = {
 		{"a", .hooks = USUAL | HOOK(STOPPING)},
@@ -113,35 +115,35 @@ static void b5_1_poison_is_given_once(struct world *world)
 		{"a", TURN, .item = 2, .finish = true},
 	};
 
-	ROLES(world, roles);
-	SCRIPT(world, steps);
-	add(world, NULL, "a");
-	assert_int_equal(put(world, "a", 1, 1), 0);
-	assert_int_equal(poison(world, "a"), 0);
-	assert_int_equal(poison(world, "a"), -EALREADY);
-	assert_int_equal(kill(world, "a"), -EALREADY);
-	run(world);
+	ROLES(play, roles);
+	SCRIPT(play, steps);
+	add(play, NULL, "a");
+	assert_int_equal(put(play, "a", 1, 1), 0);
+	assert_int_equal(poison(play, "a"), 0);
+	assert_int_equal(poison(play, "a"), -EALREADY);
+	assert_int_equal(kill(play, "a"), -EALREADY);
+	run(play);
 	/* it finishes by itself */
-	assert_told(world, "a", "a1.pre_start a1.1 a1.stopping");
-	assert_int_equal(poison(world, "a"), -EALREADY);
-	give(world, "a", 2);
-	assert_told(world, "a",
+	assert_told(play, "a", "a1.pre_start a1.1 a1.stopping");
+	assert_int_equal(poison(play, "a"), -EALREADY);
+	give(play, "a", 2);
+	assert_told(play, "a",
 		    "a1.pre_start a1.1 a1.stopping a1.2 a1.post_stop");
 }
 
-static void b5_1_poison_survives_a_restart(struct world *world)
+static void b5_1_poison_survives_a_restart(struct play *play)
 {
 	static const struct step steps[] = {
 		{"a", TURN, .item = 2, .fail = RESTART},
 		{"a", TURN, .item = 3, .fail = RESUME},
 	};
 
-	SCRIPT(world, steps);
-	add(world, NULL, "a");
-	assert_int_equal(put(world, "a", 1, 4), 0);
-	assert_int_equal(poison(world, "a"), 0);
-	give(world, "a", 5);
-	assert_told(world, "a",
+	SCRIPT(play, steps);
+	add(play, NULL, "a");
+	assert_int_equal(put(play, "a", 1, 4), 0);
+	assert_int_equal(poison(play, "a"), 0);
+	give(play, "a", 5);
+	assert_told(play, "a",
 		    "a1.pre_start a1.1 a1.2 a1.pre_restart a2.reset "
 		    "a2.post_restart a2.3 a2.4 a2.post_stop a2.dead5");
 }
@@ -158,63 +160,64 @@ static const struct weir_strategy kill_restarts = {
 };
 static const struct weir_strategy by_default = {.decide = NULL};
 
-static void b5_1_kill_is_a_failure_behind_what_is_queued(struct world *world)
+static void b5_1_kill_is_a_failure_behind_what_is_queued(struct play *play)
 {
-	world->top = &kill_restarts;
-	add(world, NULL, "a");
-	assert_int_equal(put(world, "a", 1, 2), 0);
-	assert_int_equal(kill(world, "a"), 0);
-	assert_int_equal(kill(world, "a"), 0);
-	feed(world, "a", 3, 4);
-	assert_told(world, "a",
+	play->top = &kill_restarts;
+	add(play, NULL, "a");
+	assert_int_equal(put(play, "a", 1, 2), 0);
+	assert_int_equal(kill(play, "a"), 0);
+	assert_int_equal(kill(play, "a"), 0);
+	feed(play, "a", 3, 4);
+	assert_told(play, "a",
 		    "a1.pre_start a1.1 a1.2 a1.pre_restart a2.reset "
 		    "a2.post_restart a2.3 a2.4");
-	assert_told(world, "system", "restart(a)");
+	assert_told(play, "system", "restart(a)");
 	/* and again */
-	assert_int_equal(kill(world, "a"), 0);
-	run(world);
-	assert_int_equal(times(world, "a3.post_restart"), 1);
+	assert_int_equal(kill(play, "a"), 0);
+	run(play);
+	assert_int_equal(times(play, "a3.post_restart"), 1);
 }
 
-static void b5_1_who_is_killed_stops_by_default(struct world *world)
+static void b5_1_who_is_killed_stops_by_default(struct play *play)
 {
-	world->top = &by_default;
-	add(world, NULL, "a");
-	assert_int_equal(put(world, "a", 1, 1), 0);
-	assert_int_equal(kill(world, "a"), 0);
-	give(world, "a", 2);
-	assert_told(world, "a", "a1.pre_start a1.1 a1.post_stop a1.dead2");
-	assert_int_equal(member(world, "a")->fate.code, -EINTR);
+	play->top = &by_default;
+	add(play, NULL, "a");
+	assert_int_equal(put(play, "a", 1, 1), 0);
+	assert_int_equal(kill(play, "a"), 0);
+	give(play, "a", 2);
+	assert_told(play, "a", "a1.pre_start a1.1 a1.post_stop a1.dead2");
+	assert_int_equal(member(play, "a")->fate.code, -EINTR);
 }
 
-static void b5_1_poison_after_a_kill_comes_after_it(struct world *world)
+static void b5_1_poison_after_a_kill_comes_after_it(struct play *play)
 {
-	world->top = &kill_restarts;
-	add(world, NULL, "a");
-	assert_int_equal(put(world, "a", 1, 2), 0);
-	assert_int_equal(kill(world, "a"), 0);
-	assert_int_equal(put(world, "a", 3, 3), 0);
-	assert_int_equal(poison(world, "a"), 0);
-	run(world);
-	assert_told(world, "a",
+	play->top = &kill_restarts;
+	add(play, NULL, "a");
+	assert_int_equal(put(play, "a", 1, 2), 0);
+	assert_int_equal(kill(play, "a"), 0);
+	assert_int_equal(put(play, "a", 3, 3), 0);
+	assert_int_equal(poison(play, "a"), 0);
+	run(play);
+	assert_told(play, "a",
 		    "a1.pre_start a1.1 a1.2 a1.pre_restart a2.reset "
 		    "a2.post_restart a2.3 a2.post_stop");
 }
 
 static void watch_and_end(struct member *self)
 {
-	struct world *world = self->world;
+	struct play *play = self->play;
 
-	assert_int_equal(weir_actor_watch(&self->actor, ref(world, "x"), NULL),
+	assert_int_equal(weir_actor_watch(&self->actor, ref(play, "x"), NULL),
 			 0);
-	assert_int_equal(world->top == &kill_restarts
-				 ? weir_system_kill(world->system, self->ref)
-				 : weir_system_poison(world->system, self->ref),
-			 0);
+	assert_int_equal(
+		play->top == &kill_restarts
+			? weir_system_kill(play->base.system, self->ref)
+			: weir_system_poison(play->base.system, self->ref),
+		0);
 }
 
 /* Watches one that is dead, and ends itself, by its first item. */
-static void notice_and_letter(struct world *world)
+static void notice_and_letter(struct play *play)
 {
 	static const struct role roles[] = {
 		{"a", .hooks = USUAL | HOOK(TERMINATED)},
@@ -223,28 +226,28 @@ static void notice_and_letter(struct world *world)
 		{"a", TURN, .item = 1, .call = watch_and_end},
 	};
 
-	ROLES(world, roles);
-	SCRIPT(world, steps);
-	add(world, NULL, "x");
-	assert_int_equal(weir_system_stop_actor(world->system, ref(world, "x")),
-			 0);
-	add(world, NULL, "a");
-	run(world);
-	feed(world, "a", 1, 3);
+	ROLES(play, roles);
+	SCRIPT(play, steps);
+	add(play, NULL, "x");
+	assert_int_equal(
+		weir_system_stop_actor(play->base.system, ref(play, "x")), 0);
+	add(play, NULL, "a");
+	run(play);
+	feed(play, "a", 1, 3);
 }
 
-static void b5_1_poison_comes_behind_a_notice(struct world *world)
+static void b5_1_poison_comes_behind_a_notice(struct play *play)
 {
-	notice_and_letter(world);
-	assert_told(world, "a",
+	notice_and_letter(play);
+	assert_told(play, "a",
 		    "a1.pre_start a1.1 a1.2 a1.3 a1.terminated a1.post_stop");
 }
 
-static void b5_1_kill_comes_behind_a_notice(struct world *world)
+static void b5_1_kill_comes_behind_a_notice(struct play *play)
 {
-	world->top = &kill_restarts;
-	notice_and_letter(world);
-	assert_told(world, "a",
+	play->top = &kill_restarts;
+	notice_and_letter(play);
+	assert_told(play, "a",
 		    "a1.pre_start a1.1 a1.2 a1.3 a1.terminated a1.pre_restart "
 		    "a2.reset a2.post_restart");
 }
@@ -263,13 +266,13 @@ static struct taker taker;
 
 static void take(struct weir_in *in)
 {
-	struct world *world = taker.member->world;
+	struct play *play = taker.member->play;
 	size_t item;
 
 	if (!weir_in_count(in))
 		return;
-	item = ledger_deliver(&world->ledger, weir_in_take(in));
-	note(world, "a", "%zu", item);
+	item = ledger_deliver(&play->base.ledger, weir_in_take(in));
+	note(play, "a", "%zu", item);
 }
 
 static int take_both(struct weir_actor *actor)
@@ -283,97 +286,97 @@ WEIR_TURN(take_both)
 static int put_other(size_t item)
 {
 	return weir_in_put(&taker.other,
-			   ledger_make(&taker.member->world->ledger, item));
+			   ledger_make(&taker.member->play->base.ledger, item));
 }
 
 /* A member whose turn is another; it does not log its hooks. */
-static struct member *taker_new(struct world *world)
+static struct member *taker_new(struct play *play)
 {
-	struct member *self = member_new(world, "a");
+	struct member *self = member_new(play, "a");
 
-	world_open(world);
+	play_open(play);
 	taker.member = self;
 	self->ops.turns = take_both_n;
 	self->actor.turns = take_both_n;
 	self->life = (struct weir_lifecycle){.strategy = &by_code};
 	assert_int_equal(weir_in_init(&taker.other, &self->actor, 16,
-				      &world->ledger.items),
+				      &play->base.ledger.items),
 			 0);
 	return self;
 }
 
-static void taker_start(struct world *world)
+static void taker_start(struct play *play)
 {
 	assert_int_equal(member_spawn(taker.member, WEIR_ACTOR_ID_NONE), 0);
-	assert_int_equal(put(world, "a", 1, 3), 0);
+	assert_int_equal(put(play, "a", 1, 3), 0);
 }
 
 static void b5_1_poison_does_not_wait_for_what_cannot_be_taken(
-	struct world *world)
+	struct play *play)
 {
-	taker_new(world);
-	taker_start(world);
+	taker_new(play);
+	taker_start(play);
 	assert_int_equal(put_other(11), 0);
-	assert_int_equal(poison(world, "a"), 0);
-	run(world);
-	assert_told(world, "a", "1 11 a1.dead2 a1.dead3");
+	assert_int_equal(poison(play, "a"), 0);
+	run(play);
+	assert_told(play, "a", "1 11 a1.dead2 a1.dead3");
 }
 
-static void b5_1_poison_of_one_that_takes_from_two_in_ports(struct world *world)
+static void b5_1_poison_of_one_that_takes_from_two_in_ports(struct play *play)
 {
 	size_t i;
 
-	taker_new(world);
-	taker_start(world);
+	taker_new(play);
+	taker_start(play);
 	for (i = 11; i <= 13; i++)
 		assert_int_equal(put_other(i), 0);
-	assert_int_equal(poison(world, "a"), 0);
-	assert_int_equal(put(world, "a", 4, 4), 0);
+	assert_int_equal(poison(play, "a"), 0);
+	assert_int_equal(put(play, "a", 4, 4), 0);
 	assert_int_equal(put_other(14), 0);
-	run(world);
-	assert_told(world, "a", "1 11 2 12 3 13 a1.dead4 a1.dead14");
+	run(play);
+	assert_told(play, "a", "1 11 2 12 3 13 a1.dead4 a1.dead14");
 }
 
-static void b5_1_poison_of_one_that_takes_from_any_of_two(struct world *world)
+static void b5_1_poison_of_one_that_takes_from_any_of_two(struct play *play)
 {
-	struct member *self = taker_new(world);
+	struct member *self = taker_new(play);
 
 	assert_int_equal(weir_any_init(&taker.any, &self->actor), 0);
 	assert_int_equal(weir_any_add(&taker.any, &self->in.port), 0);
 	assert_int_equal(weir_any_add(&taker.any, &taker.other.port), 0);
-	taker_start(world);
+	taker_start(play);
 	assert_int_equal(put_other(11), 0);
-	assert_int_equal(poison(world, "a"), 0);
+	assert_int_equal(poison(play, "a"), 0);
 	assert_int_equal(put_other(12), 0);
-	run(world);
+	run(play);
 	/* the four that came before; the sum counts, so one that came after
 	 * may have had the place of one before */
-	assert_int_equal(ledger_delivered(&world->ledger), 4);
-	assert_int_equal(weir_system_dead_letter_count(world->system), 1);
-	assert_false(alive(world, "a"));
+	assert_int_equal(ledger_delivered(&play->base.ledger), 4);
+	assert_int_equal(weir_system_dead_letter_count(play->base.system), 1);
+	assert_false(alive(play, "a"));
 }
 
 static void b5_1_poison_does_not_wait_for_any_of_two_that_are_empty(
-	struct world *world)
+	struct play *play)
 {
-	struct member *self = taker_new(world);
+	struct member *self = taker_new(play);
 
 	assert_int_equal(weir_in_init(&taker.third, &self->actor, 16,
-				      &world->ledger.items),
+				      &play->base.ledger.items),
 			 0);
 	assert_int_equal(weir_any_init(&taker.any, &self->actor), 0);
 	assert_int_equal(weir_any_add(&taker.any, &taker.other.port), 0);
 	assert_int_equal(weir_any_add(&taker.any, &taker.third.port), 0);
-	taker_start(world);
-	assert_int_equal(poison(world, "a"), 0);
-	run(world);
-	assert_told(world, "a", "a1.dead1 a1.dead2 a1.dead3");
+	taker_start(play);
+	assert_int_equal(poison(play, "a"), 0);
+	run(play);
+	assert_told(play, "a", "a1.dead1 a1.dead2 a1.dead3");
 }
 
 static void b5_1_poison_does_not_wait_for_any_of_two_that_takes_no_part(
-	struct world *world)
+	struct play *play)
 {
-	struct member *self = taker_new(world);
+	struct member *self = taker_new(play);
 
 	assert_int_equal(weir_any_init(&taker.any, &self->actor), 0);
 	assert_int_equal(weir_any_add(&taker.any, &taker.other.port), 0);
@@ -382,11 +385,11 @@ static void b5_1_poison_does_not_wait_for_any_of_two_that_takes_no_part(
 	assert_int_equal(member_spawn(self, WEIR_ACTOR_ID_NONE), 0);
 	assert_int_equal(put_other(11), 0);
 	assert_int_equal(put_other(12), 0);
-	run(world);
-	assert_int_equal(poison(world, "a"), 0);
-	run(world);
-	assert_told(world, "a", "a1.dead11 a1.dead12");
-	assert_false(alive(world, "a"));
+	run(play);
+	assert_int_equal(poison(play, "a"), 0);
+	run(play);
+	assert_told(play, "a", "a1.dead11 a1.dead12");
+	assert_false(alive(play, "a"));
 }
 
 static void ignore_in(struct member *self)
@@ -395,18 +398,18 @@ static void ignore_in(struct member *self)
 }
 
 static void b5_1_poison_does_not_wait_for_ports_that_take_no_part(
-	struct world *world)
+	struct play *play)
 {
 	static const struct step steps[] = {
 		{"a", PRE_START, .call = ignore_in},
 	};
 
-	SCRIPT(world, steps);
-	add(world, NULL, "a");
-	feed(world, "a", 1, 2);
-	assert_int_equal(poison(world, "a"), 0);
-	run(world);
-	assert_told(world, "a", "a1.pre_start a1.post_stop a1.dead1 a1.dead2");
+	SCRIPT(play, steps);
+	add(play, NULL, "a");
+	feed(play, "a", 1, 2);
+	assert_int_equal(poison(play, "a"), 0);
+	run(play);
+	assert_told(play, "a", "a1.pre_start a1.post_stop a1.dead1 a1.dead2");
 }
 
 /* A put takes a slot, fills it, and marks that: here another comes between. */
@@ -424,110 +427,108 @@ static void put_ends(struct weir_in *in, uint32_t index, void *item)
 }
 
 static void b5_1_poison_waits_for_a_put_that_hides_those_behind_it(
-	struct world *world)
+	struct play *play)
 {
-	struct member *self = add(world, NULL, "a");
+	struct member *self = add(play, NULL, "a");
 	uint32_t index;
 
-	run(world);
+	run(play);
 	index = put_begins(&self->in);
-	assert_int_equal(put(world, "a", 2, 3), 0);
-	assert_int_equal(poison(world, "a"), 0);
-	run(world);
-	assert_told(world, "a", "a1.pre_start");
-	put_ends(&self->in, index, ledger_make(&world->ledger, 1));
-	run(world);
-	assert_told(world, "a", "a1.pre_start a1.1 a1.2 a1.3 a1.post_stop");
+	assert_int_equal(put(play, "a", 2, 3), 0);
+	assert_int_equal(poison(play, "a"), 0);
+	run(play);
+	assert_told(play, "a", "a1.pre_start");
+	put_ends(&self->in, index, ledger_make(&play->base.ledger, 1));
+	run(play);
+	assert_told(play, "a", "a1.pre_start a1.1 a1.2 a1.3 a1.post_stop");
 }
 
-static void b5_1_poison_waits_for_permits(struct world *world)
+static void b5_1_poison_waits_for_permits(struct play *play)
 {
-	struct member *self = member_new(world, "a");
+	struct member *self = member_new(play, "a");
 
 	assert_int_equal(weir_permits_init(&taker.permits, &self->actor, 0), 0);
-	world_open(world);
+	play_open(play);
 	assert_int_equal(member_spawn(self, WEIR_ACTOR_ID_NONE), 0);
-	assert_int_equal(put(world, "a", 1, 2), 0);
-	assert_int_equal(poison(world, "a"), 0);
-	give(world, "a", 3);
-	assert_told(world, "a", "a1.pre_start");
+	assert_int_equal(put(play, "a", 1, 2), 0);
+	assert_int_equal(poison(play, "a"), 0);
+	give(play, "a", 3);
+	assert_told(play, "a", "a1.pre_start");
 	assert_int_equal(weir_permits_release(&taker.permits, 9), 0);
-	run(world);
-	assert_told(world, "a", "a1.pre_start a1.1 a1.2 a1.post_stop a1.dead3");
+	run(play);
+	assert_told(play, "a", "a1.pre_start a1.1 a1.2 a1.post_stop a1.dead3");
 }
 
-static void b5_1_poison_waits_while_its_turns_are_suspended(struct world *world)
+static void b5_1_poison_waits_while_its_turns_are_suspended(struct play *play)
 {
-	add(world, NULL, "a");
-	run(world);
-	weir_actor_suspend(&member(world, "a")->actor);
-	assert_int_equal(put(world, "a", 1, 2), 0);
-	assert_int_equal(poison(world, "a"), 0);
-	run(world);
-	assert_told(world, "a", "a1.pre_start");
-	weir_actor_resume(&member(world, "a")->actor);
-	run(world);
-	assert_told(world, "a", "a1.pre_start a1.1 a1.2 a1.post_stop");
+	add(play, NULL, "a");
+	run(play);
+	weir_actor_suspend(&member(play, "a")->actor);
+	assert_int_equal(put(play, "a", 1, 2), 0);
+	assert_int_equal(poison(play, "a"), 0);
+	run(play);
+	assert_told(play, "a", "a1.pre_start");
+	weir_actor_resume(&member(play, "a")->actor);
+	run(play);
+	assert_told(play, "a", "a1.pre_start a1.1 a1.2 a1.post_stop");
 }
 
-static void b5_1_poison_behind_what_merges(struct world *world)
+static void b5_1_poison_behind_what_merges(struct play *play)
 {
-	struct member *self = member_new(world, "a");
+	struct member *self = member_new(play, "a");
 	struct source source;
 
 	assert_int_equal(weir_in_merge(&self->in, WEIR_MERGE_OPEN), 0);
-	source_init(&source, weir_sim_executor(world->sim), &world->ledger, 21,
-		    24);
+	source_init(&source, play->base.executor, &play->base.ledger, 21, 24);
 	assert_int_equal(weir_out_link(&source.out, &self->in), 0);
-	world_open(world);
+	play_open(play);
 	weir_actor_suspend(&self->actor);
 	assert_int_equal(member_spawn(self, WEIR_ACTOR_ID_NONE), 0);
 	assert_int_equal(weir_actor_start(&source.actor), 0);
-	run(world);
-	assert_int_equal(put(world, "a", 1, 3), 0);
-	assert_int_equal(poison(world, "a"), 0);
-	run(world);
-	assert_int_equal(put(world, "a", 4, 5), 0);
+	run(play);
+	assert_int_equal(put(play, "a", 1, 3), 0);
+	assert_int_equal(poison(play, "a"), 0);
+	run(play);
+	assert_int_equal(put(play, "a", 4, 5), 0);
 	weir_actor_resume(&self->actor);
-	run(world);
+	run(play);
 	assert_int_equal(self->seen, 7);
-	assert_int_equal(weir_system_dead_letter_count(world->system), 2);
+	assert_int_equal(weir_system_dead_letter_count(play->base.system), 2);
 	fate_check(&source.fate, 0);
 }
 
-static void b5_1_poison_behind_what_came_over_a_link(struct world *world)
+static void b5_1_poison_behind_what_came_over_a_link(struct play *play)
 {
-	struct member *self = member_new(world, "a");
+	struct member *self = member_new(play, "a");
 	struct source source;
 
 	/* more than the in-port holds: the rest comes after */
-	source_init(&source, weir_sim_executor(world->sim), &world->ledger, 1,
-		    100);
+	source_init(&source, play->base.executor, &play->base.ledger, 1, 100);
 	assert_int_equal(weir_out_link(&source.out, &self->in), 0);
-	world_open(world);
+	play_open(play);
 	weir_actor_suspend(&self->actor);
 	assert_int_equal(member_spawn(self, WEIR_ACTOR_ID_NONE), 0);
 	assert_int_equal(weir_actor_start(&source.actor), 0);
-	run(world);
-	assert_int_equal(poison(world, "a"), 0);
+	run(play);
+	assert_int_equal(poison(play, "a"), 0);
 	weir_actor_resume(&self->actor);
-	run(world);
+	run(play);
 	assert_int_equal(self->seen, 16);
-	assert_false(alive(world, "a"));
+	assert_false(alive(play, "a"));
 	fate_check(&source.fate, 0);
-	assert_int_equal(ledger_delivered(&world->ledger), 16);
+	assert_int_equal(ledger_delivered(&play->base.ledger), 16);
 }
 
 /* --- Errors --------------------------------------------------------------- */
 
-static void guardians_are_neither_poisoned_nor_killed(struct world *world)
+static void guardians_are_neither_poisoned_nor_killed(struct play *play)
 {
 	struct weir_system *system;
 	struct weir_actor_id guardians[3];
 	size_t i;
 
-	add(world, NULL, "a");
-	system = world->system;
+	add(play, NULL, "a");
+	system = play->base.system;
 	guardians[0] = weir_system_root(system);
 	guardians[1] = weir_system_user_guardian(system);
 	guardians[2] = weir_system_system_guardian(system);
@@ -541,8 +542,8 @@ static void guardians_are_neither_poisoned_nor_killed(struct world *world)
 	assert_int_equal(weir_system_kill(NULL, guardians[0]), -EINVAL);
 	assert_int_equal(weir_system_poison(system, WEIR_ACTOR_ID_NONE),
 			 -ESRCH);
-	run(world);
-	assert_told(world, "a", "a1.pre_start");
+	run(play);
+	assert_told(play, "a", "a1.pre_start");
 }
 
 int main(void)

@@ -17,28 +17,28 @@ static const struct step a_restarts[] = {
 	{"a", TURN, .item = 1, .fail = RESTART},
 };
 
-static void b4_1_by_default_it_stops_and_starts(struct world *world)
+static void b4_1_by_default_it_stops_and_starts(struct play *play)
 {
-	ROLES(world, plain_a);
-	SCRIPT(world, a_restarts);
-	add(world, NULL, "a");
-	give(world, "a", 1);
-	assert_told(world, "a",
+	ROLES(play, plain_a);
+	SCRIPT(play, a_restarts);
+	add(play, NULL, "a");
+	give(play, "a", 1);
+	assert_told(play, "a",
 		    "a1.pre_start a1.1 a1.post_stop a2.reset a2.pre_start");
 }
 
 /* Three restarts; the fourth failure is the end. */
-static void b4_1_its_own_hooks_come_in_place_of_the_default(struct world *world)
+static void b4_1_its_own_hooks_come_in_place_of_the_default(struct play *play)
 {
 	static const struct weir_strategy limited = {BY_CODE,
 						     .each = &three_ever};
 	static const struct step steps[] = {{"a", TURN, .fail = RESTART}};
 
-	world->top = &limited;
-	SCRIPT(world, steps);
-	add(world, NULL, "a");
-	feed(world, "a", 1, 4);
-	assert_told(world, "a",
+	play->top = &limited;
+	SCRIPT(play, steps);
+	add(play, NULL, "a");
+	feed(play, "a", 1, 4);
+	assert_told(play, "a",
 		    "a1.pre_start "
 		    "a1.1 a1.pre_restart a2.reset a2.post_restart "
 		    "a2.2 a2.pre_restart a3.reset a3.post_restart "
@@ -46,26 +46,26 @@ static void b4_1_its_own_hooks_come_in_place_of_the_default(struct world *world)
 		    "a4.4 a4.post_stop");
 }
 
-static void b4_2_identity_and_path_survive(struct world *world)
+static void b4_2_identity_and_path_survive(struct play *play)
 {
 	struct weir_actor_id before;
 	struct weir_actor *actor;
 
-	SCRIPT(world, a_restarts);
-	add(world, NULL, "a");
-	before = ref(world, "a");
-	give(world, "a", 1);
-	assert_int_equal(member(world, "a")->generation, 2);
-	actor = weir_system_actor(world->system, before);
-	assert_ptr_equal(actor, &member(world, "a")->actor);
+	SCRIPT(play, a_restarts);
+	add(play, NULL, "a");
+	before = ref(play, "a");
+	give(play, "a", 1);
+	assert_int_equal(member(play, "a")->generation, 2);
+	actor = weir_system_actor(play->base.system, before);
+	assert_ptr_equal(actor, &member(play, "a")->actor);
 	assert_true(weir_actor_id_equal(weir_actor_self(actor), before));
 	assert_true(weir_actor_id_equal(
-		weir_system_lookup(world->system, "/user/a"), before));
-	assert_int_equal(weir_system_restarts(world->system, before), 1);
+		weir_system_lookup(play->base.system, "/user/a"), before));
+	assert_int_equal(weir_system_restarts(play->base.system, before), 1);
 	weir_actor_unref(actor);
 }
 
-static void b4_2_watches_survive_and_watchers_are_not_told(struct world *world)
+static void b4_2_watches_survive_and_watchers_are_not_told(struct play *play)
 {
 	static const struct role roles[] = {
 		{"a", .hooks = USUAL | HOOK(TERMINATED)},
@@ -77,33 +77,34 @@ static void b4_2_watches_survive_and_watchers_are_not_told(struct world *world)
 		{"watcher", PRE_START, .watch = "a"},
 	};
 
-	ROLES(world, roles);
-	SCRIPT(world, steps);
-	add(world, NULL, "other");
-	add(world, NULL, "a");
-	add(world, NULL, "watcher");
-	run(world);
-	give(world, "a", 1);
-	assert_int_equal(
-		weir_system_stop_actor(world->system, ref(world, "other")), 0);
-	run(world);
-	assert_told(world, "a",
+	ROLES(play, roles);
+	SCRIPT(play, steps);
+	add(play, NULL, "other");
+	add(play, NULL, "a");
+	add(play, NULL, "watcher");
+	run(play);
+	give(play, "a", 1);
+	assert_int_equal(weir_system_stop_actor(play->base.system,
+						ref(play, "other")),
+			 0);
+	run(play);
+	assert_told(play, "a",
 		    "a1.pre_start a1.1 a1.pre_restart a2.reset a2.post_restart "
 		    "a2.terminated");
-	assert_told(world, "watcher", "watcher1.pre_start");
-	assert_int_equal(weir_system_stop_actor(world->system, ref(world, "a")),
-			 0);
-	run(world);
-	assert_told(world, "watcher", "watcher1.pre_start watcher1.terminated");
+	assert_told(play, "watcher", "watcher1.pre_start");
+	assert_int_equal(
+		weir_system_stop_actor(play->base.system, ref(play, "a")), 0);
+	run(play);
+	assert_told(play, "watcher", "watcher1.pre_start watcher1.terminated");
 }
 
 static int other_turn(struct weir_actor *actor)
 {
 	struct member *self = member_of(actor);
-	size_t item =
-		ledger_deliver(&self->world->ledger, weir_in_take(&self->in));
+	size_t item = ledger_deliver(&self->play->base.ledger,
+				     weir_in_take(&self->in));
 
-	note(self->world, self->name, "%s%u.other%zu", self->name,
+	note(self->play, self->name, "%s%u.other%zu", self->name,
 	     self->generation, item);
 	return item == 3 ? RESTART : 0;
 }
@@ -117,16 +118,16 @@ static void become_other(struct member *self)
 		weir_actor_become(&self->actor, other_turn_n, &port, 1), 0);
 }
 
-static void b4_2_it_begins_with_its_first_turn_again(struct world *world)
+static void b4_2_it_begins_with_its_first_turn_again(struct play *play)
 {
 	static const struct step steps[] = {
 		{"a", TURN, .item = 1, .call = become_other},
 	};
 
-	SCRIPT(world, steps);
-	add(world, NULL, "a");
-	feed(world, "a", 1, 4);
-	assert_told(world, "a",
+	SCRIPT(play, steps);
+	add(play, NULL, "a");
+	feed(play, "a", 1, 4);
+	assert_told(play, "a",
 		    "a1.pre_start a1.1 a1.other2 a1.other3 "
 		    "a1.pre_restart a2.reset a2.post_restart a2.4");
 }
@@ -134,38 +135,38 @@ static void b4_2_it_begins_with_its_first_turn_again(struct world *world)
 /* A second in-port, which its turns take nothing from. */
 static struct weir_in second;
 
-static struct member *with_second(struct world *world, bool ignored)
+static struct member *with_second(struct play *play, bool ignored)
 {
-	struct member *self = member_new(world, "a");
+	struct member *self = member_new(play, "a");
 
 	assert_int_equal(weir_in_init(&second, &self->actor, 16,
-				      &world->ledger.items),
+				      &play->base.ledger.items),
 			 0);
 	if (ignored)
 		assert_int_equal(weir_port_ignore(&second.port), 0);
-	world_open(world);
+	play_open(play);
 	assert_int_equal(member_spawn(self, WEIR_ACTOR_ID_NONE), 0);
 	return self;
 }
 
-static void give_second(struct world *world, size_t item)
+static void give_second(struct play *play, size_t item)
 {
 	assert_int_equal(
-		weir_in_put(&second, ledger_make(&world->ledger, item)), 0);
-	run(world);
+		weir_in_put(&second, ledger_make(&play->base.ledger, item)), 0);
+	run(play);
 }
 
 static void b4_2_a_port_that_was_left_out_of_the_start_is_so_again(
-	struct world *world)
+	struct play *play)
 {
 	static const struct step steps[] = {
 		{"a", TURN, .item = 1, .call = become_other},
 	};
 
-	SCRIPT(world, steps);
-	with_second(world, true);
-	feed(world, "a", 1, 4);
-	assert_told(world, "a",
+	SCRIPT(play, steps);
+	with_second(play, true);
+	feed(play, "a", 1, 4);
+	assert_told(play, "a",
 		    "a1.pre_start a1.1 a1.other2 a1.other3 "
 		    "a1.pre_restart a2.reset a2.post_restart a2.4");
 }
@@ -176,16 +177,16 @@ static void require_second(struct member *self)
 }
 
 static void b4_2_a_port_that_was_required_since_is_left_out_again(
-	struct world *world)
+	struct play *play)
 {
 	static const struct step steps[] = {
 		{"a", TURN, .item = 1, .call = require_second, .fail = RESTART},
 	};
 
-	SCRIPT(world, steps);
-	with_second(world, true);
-	feed(world, "a", 1, 3);
-	assert_told(world, "a",
+	SCRIPT(play, steps);
+	with_second(play, true);
+	feed(play, "a", 1, 3);
+	assert_told(play, "a",
 		    "a1.pre_start a1.1 a1.pre_restart a2.reset "
 		    "a2.post_restart a2.2 a2.3");
 }
@@ -196,26 +197,25 @@ static void ignore_second(struct member *self)
 }
 
 static void b4_2_a_port_that_was_ignored_since_takes_part_again(
-	struct world *world)
+	struct play *play)
 {
 	static const struct step steps[] = {
 		{"a", PRE_START, .call = ignore_second},
 		{"a", TURN, .item = 2, .fail = RESTART},
 	};
 
-	SCRIPT(world, steps);
-	with_second(world, false);
-	feed(world, "a", 1, 3);
-	assert_told(world, "a",
+	SCRIPT(play, steps);
+	with_second(play, false);
+	feed(play, "a", 1, 3);
+	assert_told(play, "a",
 		    "a1.pre_start a1.1 a1.2 a1.pre_restart a2.reset "
 		    "a2.post_restart");
-	give_second(world, 11);
-	assert_int_equal(times(world, "a2.3"), 1);
+	give_second(play, 11);
+	assert_int_equal(times(play, "a2.3"), 1);
 }
 
 /* An error that it gives to weir_actor_fail() there is nobody's business. */
-static void b4_3_a_pre_restart_that_fails_is_told_and_no_more(
-	struct world *world)
+static void b4_3_a_pre_restart_that_fails_is_told_and_no_more(struct play *play)
 {
 	static const struct step steps[] = {
 		{"a", TURN, .item = 1, .fail = RESTART},
@@ -226,14 +226,13 @@ static void b4_3_a_pre_restart_that_fails_is_told_and_no_more(
 		{"a", PRE_RESTART, .generation = 3, .finish = true},
 	};
 
-	SCRIPT(world, steps);
-	add(world, NULL, "a");
-	give(world, "a", 1);
-	assert_told(world, "system", "restart(a) hook(a)");
-	feed(world, "a", 2, 3);
-	assert_told(world, "system",
-		    "restart(a) hook(a) restart(a) restart(a)");
-	assert_told(world, "a",
+	SCRIPT(play, steps);
+	add(play, NULL, "a");
+	give(play, "a", 1);
+	assert_told(play, "system", "restart(a) hook(a)");
+	feed(play, "a", 2, 3);
+	assert_told(play, "system", "restart(a) hook(a) restart(a) restart(a)");
+	assert_told(play, "a",
 		    "a1.pre_start a1.1 a1.pre_restart a2.reset a2.post_restart "
 		    "a2.2 a2.pre_restart a3.reset a3.post_restart "
 		    "a3.3 a3.pre_restart a4.reset a4.post_restart");
@@ -246,14 +245,14 @@ static int restart_counted(struct weir_actor *supervisor,
 
 	assert_int_equal(failure->kind, *asked == 0 ? WEIR_FAILURE_TURN
 						    : WEIR_FAILURE_RESTART);
-	assert_int_equal(suspends(&the_world, "a"), 1);
-	assert_int_equal(suspends(&the_world, "b"), 1);
+	assert_int_equal(suspends(&the_play, "a"), 1);
+	assert_int_equal(suspends(&the_play, "b"), 1);
 	++*asked;
 	return WEIR_DIRECTIVE_RESTART;
 }
 
 /* It has been torn down, and its child is suspended: neither happens again. */
-static void b4_3_a_start_that_fails_is_one_more_failure(struct world *world)
+static void b4_3_a_start_that_fails_is_one_more_failure(struct play *play)
 {
 	static size_t asked;
 	static const struct weir_strategy counting = {.decide = restart_counted,
@@ -265,22 +264,22 @@ static void b4_3_a_start_that_fails_is_one_more_failure(struct world *world)
 	};
 
 	asked = 0;
-	world->top = &counting;
-	SCRIPT(world, steps);
-	add(world, NULL, "a");
-	add(world, "a", "b");
-	run(world);
-	assert_int_equal(put(world, "a", 1, 2), 0);
-	give(world, "b", 3);
+	play->top = &counting;
+	SCRIPT(play, steps);
+	add(play, NULL, "a");
+	add(play, "a", "b");
+	run(play);
+	assert_int_equal(put(play, "a", 1, 2), 0);
+	give(play, "b", 3);
 	assert_int_equal(asked, 3);
-	assert_told(world, "a",
+	assert_told(play, "a",
 		    "a1.pre_start a1.1 a1.pre_restart a2.reset a3.reset "
 		    "a3.post_restart a4.reset a4.post_restart a4.2");
-	assert_int_equal(member(world, "b")->generation, 2);
-	assert_int_equal(suspends(world, "b"), 0);
+	assert_int_equal(member(play, "b")->generation, 2);
+	assert_int_equal(suspends(play, "b"), 0);
 }
 
-static void b4_3_children_of_a_failed_start_are_stopped(struct world *world)
+static void b4_3_children_of_a_failed_start_are_stopped(struct play *play)
 {
 	static const struct step steps[] = {
 		{"a", PRE_START, .generation = 1, .spawn = "first",
@@ -292,22 +291,22 @@ static void b4_3_children_of_a_failed_start_are_stopped(struct world *world)
 		{"a", RESET, .generation = 4, .rc = RESTART},
 	};
 
-	SCRIPT(world, steps);
-	add(world, NULL, "a");
-	run(world);
-	assert_told(world, "first", "first1.pre_start first1.post_stop");
-	assert_told(world, "second", "second1.pre_start second1.post_stop");
-	assert_true(before(world, "first1.post_stop", "a2.reset"));
-	assert_true(before(world, "second1.post_stop", "a3.reset"));
-	assert_told(world, "third", "third1.pre_start");
-	feed(world, "a", 1, 2);
+	SCRIPT(play, steps);
+	add(play, NULL, "a");
+	run(play);
+	assert_told(play, "first", "first1.pre_start first1.post_stop");
+	assert_told(play, "second", "second1.pre_start second1.post_stop");
+	assert_true(before(play, "first1.post_stop", "a2.reset"));
+	assert_true(before(play, "second1.post_stop", "a3.reset"));
+	assert_told(play, "third", "third1.pre_start");
+	feed(play, "a", 1, 2);
 	/* not so those of before */
-	assert_int_equal(times(world, "a5.2"), 1);
-	assert_int_equal(member(world, "third")->generation, 2);
+	assert_int_equal(times(play, "a5.2"), 1);
+	assert_int_equal(member(play, "third")->generation, 2);
 }
 
 /* b restarts for its own sake, and because a does. */
-static void b4_4_a_restart_during_a_restart_is_balanced(struct world *world)
+static void b4_4_a_restart_during_a_restart_is_balanced(struct play *play)
 {
 	static const struct role roles[] = {{"b", .hooks = PLAIN}};
 	static const struct step steps[] = {
@@ -316,49 +315,49 @@ static void b4_4_a_restart_during_a_restart_is_balanced(struct world *world)
 		{"b", PRE_START, .spawn = "c"},
 	};
 
-	ROLES(world, roles);
-	SCRIPT(world, steps);
-	add(world, NULL, "a");
-	add(world, "a", "b");
-	run(world);
-	assert_int_equal(put(world, "a", 1, 1), 0);
-	give(world, "b", 2);
-	assert_int_equal(suspends(world, "a"), 0);
-	assert_int_equal(suspends(world, "c"), 0);
-	assert_int_equal(weir_system_children(world->system, ref(world, "b"),
+	ROLES(play, roles);
+	SCRIPT(play, steps);
+	add(play, NULL, "a");
+	add(play, "a", "b");
+	run(play);
+	assert_int_equal(put(play, "a", 1, 1), 0);
+	give(play, "b", 2);
+	assert_int_equal(suspends(play, "a"), 0);
+	assert_int_equal(suspends(play, "c"), 0);
+	assert_int_equal(weir_system_children(play->base.system, ref(play, "b"),
 					      NULL, 0),
 			 1);
-	give(world, "a", 3);
-	give(world, "b", 4);
-	give(world, "c", 5);
-	assert_int_equal(times(world, "a2.3"), 1);
-	assert_int_equal(member(world, "b")->seen, 1);
-	assert_int_equal(member(world, "c")->seen, 1);
+	give(play, "a", 3);
+	give(play, "b", 4);
+	give(play, "c", 5);
+	assert_int_equal(times(play, "a2.3"), 1);
+	assert_int_equal(member(play, "b")->seen, 1);
+	assert_int_equal(member(play, "c")->seen, 1);
 }
 
 /* One of a group of restarts is being stopped meanwhile. */
-static void b4_4_a_restart_during_a_stop_is_balanced(struct world *world)
+static void b4_4_a_restart_during_a_stop_is_balanced(struct play *play)
 {
 	static const struct step steps[] = {
 		{"a", TURN, .item = 1, .fail = RESTART},
 		{"b", TURN, .item = 2, .stop = "b"},
 	};
 
-	world->top = &all_for_one;
-	SCRIPT(world, steps);
-	add(world, NULL, "a");
-	add(world, NULL, "b");
-	add(world, "b", "c");
-	assert_int_equal(put(world, "a", 1, 1), 0);
-	give(world, "b", 2);
-	assert_false(alive(world, "b"));
-	assert_false(alive(world, "c"));
-	assert_int_equal(suspends(world, "a"), 0);
-	give(world, "a", 3);
-	assert_int_equal(times(world, "a2.3"), 1);
+	play->top = &all_for_one;
+	SCRIPT(play, steps);
+	add(play, NULL, "a");
+	add(play, NULL, "b");
+	add(play, "b", "c");
+	assert_int_equal(put(play, "a", 1, 1), 0);
+	give(play, "b", 2);
+	assert_false(alive(play, "b"));
+	assert_false(alive(play, "c"));
+	assert_int_equal(suspends(play, "a"), 0);
+	give(play, "a", 3);
+	assert_int_equal(times(play, "a2.3"), 1);
 }
 
-static void b4_5_those_of_before_restart_and_the_new_do_not(struct world *world)
+static void b4_5_those_of_before_restart_and_the_new_do_not(struct play *play)
 {
 	static const struct step steps[] = {
 		{"a", TURN, .item = 1, .fail = RESTART},
@@ -366,55 +365,55 @@ static void b4_5_those_of_before_restart_and_the_new_do_not(struct world *world)
 		{"a", POST_RESTART, .spawn = "new"},
 	};
 
-	SCRIPT(world, steps);
-	add(world, NULL, "a");
-	add(world, "a", "kept");
-	add(world, "kept", "below");
-	add(world, "a", "gone");
-	run(world);
-	give(world, "a", 1);
-	assert_told(world, "kept",
+	SCRIPT(play, steps);
+	add(play, NULL, "a");
+	add(play, "a", "kept");
+	add(play, "kept", "below");
+	add(play, "a", "gone");
+	run(play);
+	give(play, "a", 1);
+	assert_told(play, "kept",
 		    "kept1.pre_start kept1.pre_restart kept2.reset "
 		    "kept2.post_restart");
-	assert_told(world, "below",
+	assert_told(play, "below",
 		    "below1.pre_start below1.pre_restart below2.reset "
 		    "below2.post_restart");
-	assert_told(world, "gone", "gone1.pre_start gone1.post_stop");
-	assert_told(world, "new", "new1.pre_start");
-	assert_int_equal(member(world, "kept")->cause, RESTART);
-	assert_int_equal(member(world, "below")->cause, RESTART);
+	assert_told(play, "gone", "gone1.pre_start gone1.post_stop");
+	assert_told(play, "new", "new1.pre_start");
+	assert_int_equal(member(play, "kept")->cause, RESTART);
+	assert_int_equal(member(play, "below")->cause, RESTART);
 	/* step 3 is before step 4, and step 6 behind step 5 */
-	assert_true(before(world, "gone1.post_stop", "a2.reset"));
-	assert_true(before(world, "a2.post_restart", "kept1.pre_restart"));
+	assert_true(before(play, "gone1.post_stop", "a2.reset"));
+	assert_true(before(play, "a2.post_restart", "kept1.pre_restart"));
 }
 
 /* Each of them handles its tokens when it has begun anew, and not before. */
 static void b4_5_those_below_stand_still_until_they_have_restarted(
-	struct world *world)
+	struct play *play)
 {
 	static const char *const names[] = {"b", "c", "d"};
 	const char *parent = "a";
 	size_t i;
 
-	SCRIPT(world, a_restarts);
-	add(world, NULL, "a");
+	SCRIPT(play, a_restarts);
+	add(play, NULL, "a");
 	for (i = 0; i < LENGTH(names); i++) {
-		add(world, parent, names[i]);
+		add(play, parent, names[i]);
 		parent = names[i];
 	}
-	run(world);
-	log_clear(world);
-	assert_int_equal(put(world, "a", 1, 1), 0);
-	while (!times(world, "restart(a)"))
-		assert_true(weir_sim_step(world->sim));
+	run(play);
+	log_clear(play);
+	assert_int_equal(put(play, "a", 1, 1), 0);
+	while (!times(play, "restart(a)"))
+		assert_true(weir_sim_step(play->base.sim));
 	for (i = 0; i < LENGTH(names); i++)
-		give(world, names[i], 2 + i);
-	assert_told(world, "b", "b1.pre_restart b2.reset b2.post_restart b2.2");
-	assert_told(world, "c", "c1.pre_restart c2.reset c2.post_restart c2.3");
-	assert_told(world, "d", "d1.pre_restart d2.reset d2.post_restart d2.4");
+		give(play, names[i], 2 + i);
+	assert_told(play, "b", "b1.pre_restart b2.reset b2.post_restart b2.2");
+	assert_told(play, "c", "c1.pre_restart c2.reset c2.post_restart c2.3");
+	assert_told(play, "d", "d1.pre_restart d2.reset d2.post_restart d2.4");
 }
 
-static void b4_6_names_of_stopped_children_are_free_again(struct world *world)
+static void b4_6_names_of_stopped_children_are_free_again(struct play *play)
 {
 	static const struct step steps[] = {
 		{"a", TURN, .item = 1, .fail = RESTART},
@@ -423,47 +422,47 @@ static void b4_6_names_of_stopped_children_are_free_again(struct world *world)
 	};
 	struct weir_actor_id first;
 
-	ROLES(world, plain_a);
-	SCRIPT(world, steps);
-	add(world, NULL, "a");
-	run(world);
-	first = ref(world, "b");
-	give(world, "a", 1);
-	assert_int_equal(member(world, "a")->rc, 0);
-	assert_int_equal(times(world, "b1.pre_start"), 2);
-	assert_int_equal(times(world, "b1.post_stop"), 1);
-	assert_false(weir_system_is_alive(world->system, first));
-	assert_true(weir_actor_id_equal(weir_system_lookup(world->system,
+	ROLES(play, plain_a);
+	SCRIPT(play, steps);
+	add(play, NULL, "a");
+	run(play);
+	first = ref(play, "b");
+	give(play, "a", 1);
+	assert_int_equal(member(play, "a")->rc, 0);
+	assert_int_equal(times(play, "b1.pre_start"), 2);
+	assert_int_equal(times(play, "b1.post_stop"), 1);
+	assert_false(weir_system_is_alive(play->base.system, first));
+	assert_true(weir_actor_id_equal(weir_system_lookup(play->base.system,
 							   "/user/a/b"),
-					ref(world, "b")));
+					ref(play, "b")));
 }
 
-static void e3_a_restart_waits_for_children_that_stop(struct world *world)
+static void e3_a_restart_waits_for_children_that_stop(struct play *play)
 {
 	static const struct step steps[] = {
 		{"a", TURN, .item = 1, .fail = RESTART},
 		{"a", PRE_RESTART, .stop_children = true},
 	};
 
-	SCRIPT(world, steps);
-	add(world, NULL, "a");
-	add(world, "a", "b");
-	add(world, "b", "c");
-	add(world, "a", "d");
-	run(world);
-	give(world, "a", 1);
-	assert_true(before(world, "a1.pre_restart", "c1.post_stop"));
-	assert_true(before(world, "a1.pre_restart", "d1.post_stop"));
-	assert_true(before(world, "c1.post_stop", "b1.post_stop"));
-	assert_true(before(world, "b1.post_stop", "a2.reset"));
-	assert_true(before(world, "d1.post_stop", "a2.reset"));
-	assert_int_equal(weir_system_children(world->system, ref(world, "a"),
+	SCRIPT(play, steps);
+	add(play, NULL, "a");
+	add(play, "a", "b");
+	add(play, "b", "c");
+	add(play, "a", "d");
+	run(play);
+	give(play, "a", 1);
+	assert_true(before(play, "a1.pre_restart", "c1.post_stop"));
+	assert_true(before(play, "a1.pre_restart", "d1.post_stop"));
+	assert_true(before(play, "c1.post_stop", "b1.post_stop"));
+	assert_true(before(play, "b1.post_stop", "a2.reset"));
+	assert_true(before(play, "d1.post_stop", "a2.reset"));
+	assert_int_equal(weir_system_children(play->base.system, ref(play, "a"),
 					      NULL, 0),
 			 0);
 }
 
 /* All of the source's items come, in order, but those it failed with. */
-static void e15_memory_ports_and_links_stay(struct world *world)
+static void e15_memory_ports_and_links_stay(struct play *play)
 {
 	static const struct step steps[] = {
 		{"a", TURN, .item = 5, .fail = RESTART},
@@ -474,26 +473,25 @@ static void e15_memory_ports_and_links_stay(struct world *world)
 	struct source source;
 	size_t i;
 
-	SCRIPT(world, steps);
-	a = member_new(world, "a");
-	source_init(&source, weir_sim_executor(world->sim), &world->ledger, 1,
-		    100);
+	SCRIPT(play, steps);
+	a = member_new(play, "a");
+	source_init(&source, play->base.executor, &play->base.ledger, 1, 100);
 	assert_int_equal(weir_out_link(&source.out, &a->in), 0);
-	world_open(world);
+	play_open(play);
 	assert_int_equal(member_spawn(a, WEIR_ACTOR_ID_NONE), 0);
 	assert_int_equal(weir_actor_start(&source.actor), 0);
-	run(world);
+	run(play);
 	assert_int_equal(a->generation, 4);
 	assert_int_equal(a->seen, 60);
 	for (i = 0; i < 100; i++)
-		assert_int_equal(world->ledger.delivered[i], 1);
+		assert_int_equal(play->base.ledger.delivered[i], 1);
 	/* the stream's end is its end */
-	assert_int_equal(times(world, "a4.post_stop"), 1);
+	assert_int_equal(times(play, "a4.post_stop"), 1);
 	fate_check(&source.fate, 0);
 	fate_check(&a->fate, 0);
 }
 
-static void e15_reset_makes_the_fields_as_new(struct world *world)
+static void e15_reset_makes_the_fields_as_new(struct play *play)
 {
 	static const struct role roles[] = {
 		{"b", .hooks = USUAL & ~HOOK(RESET)},
@@ -503,22 +501,22 @@ static void e15_reset_makes_the_fields_as_new(struct world *world)
 		{"b", TURN, .item = 3, .fail = RESTART},
 	};
 
-	ROLES(world, roles);
-	SCRIPT(world, steps);
-	add(world, NULL, "a");
-	add(world, NULL, "b");
-	assert_int_equal(put(world, "a", 1, 4), 0);
-	feed(world, "b", 1, 4);
-	assert_int_equal(member(world, "a")->seen, 1);
+	ROLES(play, roles);
+	SCRIPT(play, steps);
+	add(play, NULL, "a");
+	add(play, NULL, "b");
+	assert_int_equal(put(play, "a", 1, 4), 0);
+	feed(play, "b", 1, 4);
+	assert_int_equal(member(play, "a")->seen, 1);
 	/* without the hook they stay as they were */
-	assert_told(world, "b",
+	assert_told(play, "b",
 		    "b1.pre_start b1.1 b1.2 b1.3 b1.pre_restart "
 		    "b1.post_restart b1.4");
-	assert_int_equal(member(world, "b")->seen, 4);
+	assert_int_equal(member(play, "b")->seen, 4);
 }
 
 /* It has heard of the end, and forgotten it. */
-static void e15_the_end_of_a_stream_is_told_again(struct world *world)
+static void e15_the_end_of_a_stream_is_told_again(struct play *play)
 {
 	static const struct role roles[] = {{"a", USUAL | HOOK(ENDED)}};
 	static const struct step steps[] = {
@@ -529,19 +527,18 @@ static void e15_the_end_of_a_stream_is_told_again(struct world *world)
 	struct member *a;
 	struct source source;
 
-	ROLES(world, roles);
-	SCRIPT(world, steps);
-	a = member_new(world, "a");
-	source_init(&source, weir_sim_executor(world->sim), &world->ledger, 1,
-		    3);
+	ROLES(play, roles);
+	SCRIPT(play, steps);
+	a = member_new(play, "a");
+	source_init(&source, play->base.executor, &play->base.ledger, 1, 3);
 	assert_int_equal(weir_out_link(&source.out, &a->in), 0);
-	world_open(world);
+	play_open(play);
 	assert_int_equal(member_spawn(a, WEIR_ACTOR_ID_NONE), 0);
 	assert_int_equal(weir_actor_start(&source.actor), 0);
-	run(world);
+	run(play);
 	weir_actor_signal(&a->actor);
-	run(world);
-	assert_told(world, "a",
+	run(play);
+	assert_told(play, "a",
 		    "a1.pre_start a1.1 a1.2 a1.3 a1.ended "
 		    "a1.pre_restart a2.reset a2.post_restart a2.ended "
 		    "a2.signalled a2.pre_restart a3.reset a3.post_restart "

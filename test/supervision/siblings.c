@@ -7,8 +7,7 @@
 
 /* --- D1.4: in order ------------------------------------------------------- */
 
-static void d1_4_children_start_in_order_and_stop_in_reverse(
-	struct world *world)
+static void d1_4_children_start_in_order_and_stop_in_reverse(struct play *play)
 {
 	static const struct role roles[] = {{"boss", .strategy = &one_by_one}};
 	static const struct step steps[] = {
@@ -18,62 +17,62 @@ static void d1_4_children_start_in_order_and_stop_in_reverse(
 	};
 	struct weir_actor_id children[3];
 
-	ROLES(world, roles);
-	SCRIPT(world, steps);
-	add(world, NULL, "boss");
-	run(world);
-	assert_int_equal(weir_system_children(world->system, ref(world, "boss"),
-					      children, 3),
+	ROLES(play, roles);
+	SCRIPT(play, steps);
+	add(play, NULL, "boss");
+	run(play);
+	assert_int_equal(weir_system_children(play->base.system,
+					      ref(play, "boss"), children, 3),
 			 3);
-	assert_true(weir_actor_id_equal(children[0], ref(world, "a")));
-	assert_true(weir_actor_id_equal(children[1], ref(world, "b")));
-	assert_true(weir_actor_id_equal(children[2], ref(world, "c")));
-	add(world, "b", "below");
-	run(world);
-	stop(world, "boss");
-	run(world);
-	ORDER(world, "c1.post_stop", "below1.post_stop", "b1.post_stop",
+	assert_true(weir_actor_id_equal(children[0], ref(play, "a")));
+	assert_true(weir_actor_id_equal(children[1], ref(play, "b")));
+	assert_true(weir_actor_id_equal(children[2], ref(play, "c")));
+	add(play, "b", "below");
+	run(play);
+	stop(play, "boss");
+	run(play);
+	ORDER(play, "c1.post_stop", "below1.post_stop", "b1.post_stop",
 	      "a1.post_stop", "boss1.post_stop");
 }
 
 /* a, b, c, which is temporary, and d below one that restarts in order. */
-static void add_four(struct world *world, const struct role *roles, size_t n)
+static void add_four(struct play *play, const struct role *roles, size_t n)
 {
 	static const struct step steps[] = {{"b", TURN, .fail = RESTART}};
 
-	world->roles = roles;
-	world->n_roles = n;
-	SCRIPT(world, steps);
-	add(world, NULL, "boss");
-	add(world, "boss", "a");
-	add(world, "boss", "b");
-	add(world, "boss", "c");
-	add(world, "boss", "d");
-	run(world);
-	log_clear(world);
+	play->roles = roles;
+	play->n_roles = n;
+	SCRIPT(play, steps);
+	add(play, NULL, "boss");
+	add(play, "boss", "a");
+	add(play, "boss", "b");
+	add(play, "boss", "c");
+	add(play, "boss", "d");
+	run(play);
+	log_clear(play);
 }
 
 static void d1_4_one_for_all_stops_in_reverse_and_starts_in_order(
-	struct world *world)
+	struct play *play)
 {
 	static const struct role roles[] = {
 		{"boss", .strategy = &all_by_turns},
 		{"c", .restart = WEIR_RESTART_TEMPORARY},
 	};
 
-	add_four(world, roles, LENGTH(roles));
-	give(world, "b", 1);
-	ORDER(world, "b1.1", "d1.pre_restart", "c1.post_stop", "a1.pre_restart",
+	add_four(play, roles, LENGTH(roles));
+	give(play, "b", 1);
+	ORDER(play, "b1.1", "d1.pre_restart", "c1.post_stop", "a1.pre_restart",
 	      "a2.reset", "a2.post_restart", "b2.reset", "b2.post_restart",
 	      "d2.reset", "d2.post_restart");
-	assert_true(before(world, "b1.pre_restart", "a2.reset"));
-	assert_told(world, "c", "c1.post_stop");
-	assert_false(alive(world, "c"));
-	give(world, "d", 2);
-	assert_int_equal(times(world, "d2.2"), 1);
+	assert_true(before(play, "b1.pre_restart", "a2.reset"));
+	assert_told(play, "c", "c1.post_stop");
+	assert_false(alive(play, "c"));
+	give(play, "d", 2);
+	assert_int_equal(times(play, "d2.2"), 1);
 }
 
-static void d1_4_rest_for_one_leaves_those_before_alone(struct world *world)
+static void d1_4_rest_for_one_leaves_those_before_alone(struct play *play)
 {
 	static const struct role roles[] = {
 		{"boss", .strategy = &rest_by_turns},
@@ -82,17 +81,17 @@ static void d1_4_rest_for_one_leaves_those_before_alone(struct world *world)
 		{"d", .restart = WEIR_RESTART_PERMANENT},
 	};
 
-	add_four(world, roles, LENGTH(roles));
-	give(world, "b", 1);
-	assert_told(world, "a", "");
-	ORDER(world, "b1.1", "d1.pre_restart", "c1.pre_restart", "b2.reset",
+	add_four(play, roles, LENGTH(roles));
+	give(play, "b", 1);
+	assert_told(play, "a", "");
+	ORDER(play, "b1.1", "d1.pre_restart", "c1.pre_restart", "b2.reset",
 	      "b2.post_restart", "c2.reset", "c2.post_restart", "d2.reset",
 	      "d2.post_restart");
-	assert_true(before(world, "b1.pre_restart", "b2.reset"));
+	assert_true(before(play, "b1.pre_restart", "b2.reset"));
 }
 
 /* Those behind it are for the same fate, in no order. */
-static void d1_4_rest_for_one_without_an_order(struct world *world)
+static void d1_4_rest_for_one_without_an_order(struct play *play)
 {
 	static const struct weir_strategy rest = {
 		BY_CODE,
@@ -103,16 +102,16 @@ static void d1_4_rest_for_one_without_an_order(struct world *world)
 		{"c", .restart = WEIR_RESTART_TEMPORARY},
 	};
 
-	add_four(world, roles, LENGTH(roles));
-	give(world, "b", 1);
-	assert_told(world, "a", "");
-	assert_told(world, "b", "b1.1 b1.pre_restart b2.reset b2.post_restart");
-	assert_told(world, "c", "c1.post_stop");
-	assert_told(world, "d", "d1.pre_restart d2.reset d2.post_restart");
+	add_four(play, roles, LENGTH(roles));
+	give(play, "b", 1);
+	assert_told(play, "a", "");
+	assert_told(play, "b", "b1.1 b1.pre_restart b2.reset b2.post_restart");
+	assert_told(play, "c", "c1.post_stop");
+	assert_told(play, "d", "d1.pre_restart d2.reset d2.post_restart");
 }
 
 static void d1_4_the_children_of_each_end_before_the_next_stops(
-	struct world *world)
+	struct play *play)
 {
 	static const struct role roles[] = {
 		{"boss", .strategy = &all_by_turns},
@@ -121,25 +120,25 @@ static void d1_4_the_children_of_each_end_before_the_next_stops(
 	};
 	static const struct step steps[] = {{"a", TURN, .fail = RESTART}};
 
-	ROLES(world, roles);
-	SCRIPT(world, steps);
-	add(world, NULL, "boss");
-	add(world, "boss", "a");
-	add(world, "boss", "b");
-	add(world, "boss", "c");
-	add(world, "c", "below");
-	add(world, "below", "bottom");
-	run(world);
-	log_clear(world);
-	give(world, "a", 1);
-	ORDER(world, "c1.post_stop", "bottom1.post_stop", "below1.post_stop",
+	ROLES(play, roles);
+	SCRIPT(play, steps);
+	add(play, NULL, "boss");
+	add(play, "boss", "a");
+	add(play, "boss", "b");
+	add(play, "boss", "c");
+	add(play, "c", "below");
+	add(play, "below", "bottom");
+	run(play);
+	log_clear(play);
+	give(play, "a", 1);
+	ORDER(play, "c1.post_stop", "bottom1.post_stop", "below1.post_stop",
 	      "b1.post_stop", "a2.reset", "b2.reset", "c2.reset",
 	      "c2.pre_start");
 }
 
 /* A start that fails in the midst of a group is a failure of its own. */
 static void d1_4_one_of_a_group_that_fails_to_start_is_tried_again_first(
-	struct world *world)
+	struct play *play)
 {
 	static const struct role roles[] = {
 		{"boss", .strategy = &all_by_turns},
@@ -151,29 +150,29 @@ static void d1_4_one_of_a_group_that_fails_to_start_is_tried_again_first(
 	static const char *const names[] = {"a", "b", "c"};
 	size_t i;
 
-	ROLES(world, roles);
-	SCRIPT(world, steps);
-	add(world, NULL, "boss");
+	ROLES(play, roles);
+	SCRIPT(play, steps);
+	add(play, NULL, "boss");
 	for (i = 0; i < LENGTH(names); i++)
-		add(world, "boss", names[i]);
-	run(world);
-	log_clear(world);
-	give(world, "c", 1);
+		add(play, "boss", names[i]);
+	run(play);
+	log_clear(play);
+	give(play, "c", 1);
 	/* at once, and before c has begun */
-	assert_told(world, NULL,
+	assert_told(play, NULL,
 		    "c1.1 restart(c) "
 		    "c1.pre_restart b1.pre_restart a1.pre_restart "
 		    "a2.reset a2.post_restart b2.reset b2.post_restart "
 		    "restart(b) a2.pre_restart a3.reset a3.post_restart "
 		    "b3.reset b3.post_restart c2.reset c2.post_restart");
 	for (i = 0; i < LENGTH(names); i++) {
-		assert_int_equal(suspends(world, names[i]), 0);
-		assert_true(member(world, names[i])->begun);
+		assert_int_equal(suspends(play, names[i]), 0);
+		assert_true(member(play, names[i])->begun);
 	}
 }
 
 /* c is told to halt, and then to stop, and takes its time for that. */
-static void d1_4_a_group_waits_for_one_that_stops_meanwhile(struct world *world)
+static void d1_4_a_group_waits_for_one_that_stops_meanwhile(struct play *play)
 {
 	static const struct role roles[] = {
 		{"boss", .strategy = &all_by_turns},
@@ -185,26 +184,26 @@ static void d1_4_a_group_waits_for_one_that_stops_meanwhile(struct world *world)
 		{"c", TURN, .item = 9, .finish = true},
 	};
 
-	ROLES(world, roles);
-	SCRIPT(world, steps);
-	add(world, NULL, "boss");
-	add_three(world, "boss");
-	assert_int_equal(put(world, "b", 1, 1), 0);
-	while (!times(world, "restart(b)"))
-		assert_true(weir_sim_step(world->sim));
-	stop(world, "c");
-	run(world);
-	assert_told(world, "c", "c1.pre_start c1.stopping");
-	assert_told(world, "a", "a1.pre_start");
-	give(world, "c", 9);
-	ORDER(world, "c1.post_stop", "a1.pre_restart", "a2.post_restart",
+	ROLES(play, roles);
+	SCRIPT(play, steps);
+	add(play, NULL, "boss");
+	add_three(play, "boss");
+	assert_int_equal(put(play, "b", 1, 1), 0);
+	while (!times(play, "restart(b)"))
+		assert_true(weir_sim_step(play->base.sim));
+	stop(play, "c");
+	run(play);
+	assert_told(play, "c", "c1.pre_start c1.stopping");
+	assert_told(play, "a", "a1.pre_start");
+	give(play, "c", 9);
+	ORDER(play, "c1.post_stop", "a1.pre_restart", "a2.post_restart",
 	      "b2.reset", "b2.post_restart");
-	give(world, "a", 2);
-	assert_int_equal(times(world, "a2.2"), 1);
+	give(play, "a", 2);
+	assert_int_equal(times(play, "a2.2"), 1);
 }
 
 /* In the midst of a group its supervisor has to fail, and it goes on. */
-static void d1_4_an_escalation_in_the_midst_of_a_group(struct world *world)
+static void d1_4_an_escalation_in_the_midst_of_a_group(struct play *play)
 {
 	static const struct weir_strategy escalating = {
 		.scope = WEIR_SCOPE_ALL_FOR_ONE,
@@ -228,26 +227,25 @@ static void d1_4_an_escalation_in_the_midst_of_a_group(struct world *world)
 	static const char *const names[] = {"boss", "a", "b", "c"};
 	size_t i;
 
-	world->top = &above[world->seed % 2];
-	ROLES(world, roles);
-	SCRIPT(world, steps);
-	add(world, NULL, "boss");
+	play->top = &above[play->seed % 2];
+	ROLES(play, roles);
+	SCRIPT(play, steps);
+	add(play, NULL, "boss");
 	for (i = 1; i < LENGTH(names); i++)
-		add(world, "boss", names[i]);
-	run(world);
-	give(world, "c", 1);
-	assert_int_equal(member(world, "boss")->generation,
-			 1 + world->seed % 2);
+		add(play, "boss", names[i]);
+	run(play);
+	give(play, "c", 1);
+	assert_int_equal(member(play, "boss")->generation, 1 + play->seed % 2);
 	for (i = 0; i < LENGTH(names); i++) {
-		assert_true(member(world, names[i])->begun);
-		assert_int_equal(suspends(world, names[i]), 0);
-		give(world, names[i], 10 + i);
-		assert_int_equal(member(world, names[i])->seen, 1);
+		assert_true(member(play, names[i])->begun);
+		assert_int_equal(suspends(play, names[i]), 0);
+		give(play, names[i], 10 + i);
+		assert_int_equal(member(play, names[i])->seen, 1);
 	}
 }
 
 /* At any moment of a group the supervisor is told to stop. */
-static void d1_4_a_group_that_is_stopped_half_way(struct world *world)
+static void d1_4_a_group_that_is_stopped_half_way(struct play *play)
 {
 	static const struct role roles[] = {
 		{"boss", .strategy = &all_by_turns},
@@ -259,19 +257,19 @@ static void d1_4_a_group_that_is_stopped_half_way(struct world *world)
 	};
 	uint64_t n;
 
-	ROLES(world, roles);
-	SCRIPT(world, steps);
-	add(world, NULL, "boss");
-	add_three(world, "boss");
-	assert_int_equal(put(world, "c", 1, 1), 0);
-	for (n = weir_sim_random(world->sim, 20); n; n--)
-		(void)weir_sim_step(world->sim);
-	log_clear(world);
-	stop(world, "boss");
-	run(world);
-	assert_false(alive(world, "boss"));
-	assert_true(world->n_log > 0);
-	assert_string_equal(world->log[world->n_log - 1].who, "boss");
+	ROLES(play, roles);
+	SCRIPT(play, steps);
+	add(play, NULL, "boss");
+	add_three(play, "boss");
+	assert_int_equal(put(play, "c", 1, 1), 0);
+	for (n = weir_sim_random(play->base.sim, 20); n; n--)
+		(void)weir_sim_step(play->base.sim);
+	log_clear(play);
+	stop(play, "boss");
+	run(play);
+	assert_false(alive(play, "boss"));
+	assert_true(play->n_log > 0);
+	assert_string_equal(play->log[play->n_log - 1].who, "boss");
 }
 
 int main(void)

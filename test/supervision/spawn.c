@@ -21,68 +21,66 @@ static const struct weir_actor_ops small_ops = {
 	.released = small_released,
 };
 
-/* An actor of no world: it costs no memory but its cell. */
-static int small_spawn(struct world *world, struct weir_actor_id parent,
+/* An actor of no play: it costs no memory but its cell. */
+static int small_spawn(struct play *play, struct weir_actor_id parent,
 		       struct weir_actor *actor, struct weir_actor_id *self)
 {
-	assert_int_equal(weir_actor_init(actor, &small_ops,
-					 weir_sim_executor(world->sim)),
-			 0);
-	return weir_system_spawn(world->system, parent, actor, NULL, self);
+	assert_int_equal(
+		weir_actor_init(actor, &small_ops, play->base.executor), 0);
+	return weir_system_spawn(play->base.system, parent, actor, NULL, self);
 }
 
-static void a_line_of_4096_has_no_next(struct world *world)
+static void a_line_of_4096_has_no_next(struct play *play)
 {
 	static struct weir_actor line[DEPTH];
 	struct weir_actor_id self = WEIR_ACTOR_ID_NONE;
 	size_t i, n = DEPTH - 2; /* below / and /user */
 
-	if (world->seed > 2)
+	if (play->seed > 2)
 		return;
-	world_open(world);
+	play_open(play);
 	for (i = 0; i < n; i++)
-		assert_int_equal(small_spawn(world, self, &line[i], &self), 0);
-	weir_sim_run(world->sim);
-	assert_int_equal(small_spawn(world, self, &line[n], NULL), -E2BIG);
+		assert_int_equal(small_spawn(play, self, &line[i], &self), 0);
+	weir_sim_run(play->base.sim);
+	assert_int_equal(small_spawn(play, self, &line[n], NULL), -E2BIG);
 	weir_actor_stop(&line[n]);
-	assert_true(weir__system_check(world->system));
-	weir_system_stop(world->system);
-	weir_sim_run(world->sim);
+	assert_true(weir__system_check(play->base.system));
+	weir_system_stop(play->base.system);
+	weir_sim_run(play->base.sim);
 }
 
 /* The slot is used again and again; a reference never means another. */
-static void a_generation_comes_again_after_4_billion(struct world *world)
+static void a_generation_comes_again_after_4_billion(struct play *play)
 {
 	static struct weir_actor actor;
 	struct weir_actor_id first, second, zero;
 	bool held;
 
-	world_open(world);
-	run(world);
-	held = weir__enter(world->system);
-	weir__cell_at(world->system, world->system->free)->generation =
+	play_open(play);
+	run(play);
+	held = weir__enter(play->base.system);
+	weir__cell_at(play->base.system, play->base.system->free)->generation =
 		UINT32_MAX;
-	weir__leave(world->system, held);
-	assert_int_equal(small_spawn(world, WEIR_ACTOR_ID_NONE, &actor, &first),
+	weir__leave(play->base.system, held);
+	assert_int_equal(small_spawn(play, WEIR_ACTOR_ID_NONE, &actor, &first),
 			 0);
 	assert_int_equal(first.generation, UINT32_MAX);
-	run(world);
-	assert_int_equal(weir_system_stop_actor(world->system, first), 0);
-	run(world);
-	assert_int_equal(
-		small_spawn(world, WEIR_ACTOR_ID_NONE, &actor, &second), 0);
-	run(world);
+	run(play);
+	assert_int_equal(weir_system_stop_actor(play->base.system, first), 0);
+	run(play);
+	assert_int_equal(small_spawn(play, WEIR_ACTOR_ID_NONE, &actor, &second),
+			 0);
+	run(play);
 	assert_int_equal(second.slot, first.slot);
 	assert_int_equal(second.generation, 1);
 	zero = (struct weir_actor_id){second.slot, 0};
-	assert_false(weir_system_is_alive(world->system, first));
-	assert_false(weir_system_is_alive(world->system, zero));
-	assert_true(weir_system_is_alive(world->system, second));
+	assert_false(weir_system_is_alive(play->base.system, first));
+	assert_false(weir_system_is_alive(play->base.system, zero));
+	assert_true(weir_system_is_alive(play->base.system, second));
 }
 
 /* With all that a record can hold. */
-static void a_hundred_thousand_come_and_go_in_the_same_memory(
-	struct world *world)
+static void a_hundred_thousand_come_and_go_in_the_same_memory(struct play *play)
 {
 	static const struct weir_spawn_options named = {
 		.name = "x",
@@ -92,27 +90,28 @@ static void a_hundred_thousand_come_and_go_in_the_same_memory(
 	struct weir_actor_id self;
 	size_t i, live = 0, n = 100000;
 
-	if (world->seed > 1)
+	if (play->seed > 1)
 		return;
-	world_open(world);
-	run(world);
+	play_open(play);
+	run(play);
 	n_released = 0;
 	for (i = 0; i < n; i++) {
 		assert_int_equal(weir_actor_init(&actor, &small_ops,
-						 weir_sim_executor(world->sim)),
+						 play->base.executor),
 				 0);
-		assert_int_equal(weir_system_spawn(world->system,
+		assert_int_equal(weir_system_spawn(play->base.system,
 						   WEIR_ACTOR_ID_NONE, &actor,
 						   &named, &self),
 				 0);
-		weir_sim_run(world->sim);
-		assert_int_equal(weir_system_poison(world->system, self), 0);
-		weir_sim_run(world->sim);
+		weir_sim_run(play->base.sim);
+		assert_int_equal(weir_system_poison(play->base.system, self),
+				 0);
+		weir_sim_run(play->base.sim);
 		if (i == 0)
-			live = world->heap.live;
+			live = play->base.heap.live;
 	}
 	assert_int_equal(n_released, n);
-	assert_int_equal(world->heap.live, live);
+	assert_int_equal(play->base.heap.live, live);
 }
 
 static struct weir_stats stats[2];
@@ -122,7 +121,7 @@ static void set_stats(struct member *self)
 	assert_int_equal(weir_actor_set_stats(&self->actor, &stats[1]), 0);
 }
 
-static void the_turns_of_a_child_are_counted(struct world *world)
+static void the_turns_of_a_child_are_counted(struct play *play)
 {
 	static const struct step steps[] = {
 		{"a", TURN, .item = 3, .fail = RESTART},
@@ -131,19 +130,19 @@ static void the_turns_of_a_child_are_counted(struct world *world)
 	struct member *a;
 
 	memset(stats, 0, sizeof(stats));
-	SCRIPT(world, steps);
-	a = member_new(world, "a");
-	world_open(world);
+	SCRIPT(play, steps);
+	a = member_new(play, "a");
+	play_open(play);
 	assert_int_equal(weir_actor_set_stats(&a->actor, &stats[0]), 0);
 	assert_int_equal(member_spawn(a, WEIR_ACTOR_ID_NONE), 0);
-	assert_int_equal(put(world, "a", 1, 5), 0);
-	run(world);
+	assert_int_equal(put(play, "a", 1, 5), 0);
+	run(play);
 	assert_int_equal(stats[0].turns, 5);
 	assert_int_equal(stats[0].taken, 5);
 	weir_actor_signal(&a->actor);
-	run(world);
-	assert_int_equal(put(world, "a", 6, 7), 0);
-	run(world);
+	run(play);
+	assert_int_equal(put(play, "a", 6, 7), 0);
+	run(play);
 	assert_int_equal(stats[0].turns, 5);
 	assert_int_equal(stats[1].turns, 2);
 }
@@ -157,16 +156,17 @@ static void small_init(struct weir_actor *actor, struct weir_sim *sim)
 }
 
 /* That need not be of a name or a deadline. */
-static void stats_make_a_record(struct world *world)
+static void stats_make_a_record(struct play *play)
 {
 	static struct weir_actor actor;
 
-	world_open(world);
-	small_init(&actor, world->sim);
-	assert_int_equal(weir_system_spawn(world->system, WEIR_ACTOR_ID_NONE,
-					   &actor, NULL, NULL),
+	play_open(play);
+	small_init(&actor, play->base.sim);
+	assert_int_equal(weir_system_spawn(play->base.system,
+					   WEIR_ACTOR_ID_NONE, &actor, NULL,
+					   NULL),
 			 0);
-	run(world);
+	run(play);
 	assert_true(stats[0].slices > 0);
 }
 
@@ -174,38 +174,39 @@ static void drained(struct weir_ending *drain)
 {
 }
 
-static void who_cannot_start_keeps_its_stats(struct world *world)
+static void who_cannot_start_keeps_its_stats(struct play *play)
 {
-	struct weir_sim *sim = sim_new(world->seed);
+	struct weir_sim *sim = sim_new(play->seed);
 	struct weir_ending drain = {.done = drained};
 	struct weir_actor actor;
 
-	world_open(world);
+	play_open(play);
 	assert_int_equal(weir_executor_end_async(weir_sim_executor(sim), &drain,
 						 WEIR_FOREVER),
 			 0);
 	weir_sim_run(sim);
 	small_init(&actor, sim);
-	assert_int_equal(weir_system_spawn(world->system, WEIR_ACTOR_ID_NONE,
-					   &actor, NULL, NULL),
+	assert_int_equal(weir_system_spawn(play->base.system,
+					   WEIR_ACTOR_ID_NONE, &actor, NULL,
+					   NULL),
 			 -ESHUTDOWN);
 	assert_ptr_equal(weir__actor_stats(&actor), &stats[0]);
 	weir_actor_stop(&actor);
 	sim_free(sim);
 }
 
-static void a_parent_that_was_told_to_stop_gets_no_child(struct world *world)
+static void a_parent_that_was_told_to_stop_gets_no_child(struct play *play)
 {
-	add(world, NULL, "a");
-	run(world);
-	assert_int_equal(weir_system_stop_actor(world->system, ref(world, "a")),
-			 0);
-	assert_int_equal(spawn(world, ref(world, "a"), "b"), -ESHUTDOWN);
-	run(world);
-	assert_told(world, "b", "");
+	add(play, NULL, "a");
+	run(play);
+	assert_int_equal(
+		weir_system_stop_actor(play->base.system, ref(play, "a")), 0);
+	assert_int_equal(spawn(play, ref(play, "a"), "b"), -ESHUTDOWN);
+	run(play);
+	assert_told(play, "b", "");
 }
 
-static void a_spawn_in_any_hook_is_allowed_or_refused(struct world *world)
+static void a_spawn_in_any_hook_is_allowed_or_refused(struct play *play)
 {
 	static const struct role roles[] = {
 		{"a", USUAL | HOOK(STOPPING)},
@@ -221,39 +222,39 @@ static void a_spawn_in_any_hook_is_allowed_or_refused(struct world *world)
 	};
 	struct member *each;
 
-	ROLES(world, roles);
-	SCRIPT(world, steps);
-	add(world, NULL, "a");
-	run(world);
-	give(world, "a", 1);
-	assert_int_equal(weir_system_children(world->system, ref(world, "a"),
+	ROLES(play, roles);
+	SCRIPT(play, steps);
+	add(play, NULL, "a");
+	run(play);
+	give(play, "a", 1);
+	assert_int_equal(weir_system_children(play->base.system, ref(play, "a"),
 					      NULL, 0),
 			 5);
 	/* those of before have restarted, the new ones have not */
-	for (each = world->members; each; each = each->next)
+	for (each = play->members; each; each = each->next)
 		assert_int_equal(each->generation,
 				 strchr("abcd", *each->name) ? 2 : 1);
-	assert_int_equal(weir_system_stop_actor(world->system, ref(world, "a")),
-			 0);
-	run(world);
-	assert_false(alive(world, "a"));
-	assert_int_equal(times(world, "g1.post_stop"),
-			 times(world, "g1.pre_start"));
-	assert_int_equal(member(world, "a")->rc, -ESHUTDOWN);
-	assert_int_equal(times(world, "h1.pre_start"), 0);
+	assert_int_equal(
+		weir_system_stop_actor(play->base.system, ref(play, "a")), 0);
+	run(play);
+	assert_false(alive(play, "a"));
+	assert_int_equal(times(play, "g1.post_stop"),
+			 times(play, "g1.pre_start"));
+	assert_int_equal(member(play, "a")->rc, -ESHUTDOWN);
+	assert_int_equal(times(play, "h1.pre_start"), 0);
 }
 
-static void a_strategy_that_makes_no_sense_is_refused(struct world *world)
+static void a_strategy_that_makes_no_sense_is_refused(struct play *play)
 {
 	static const struct weir_strategy odd = {
 		.scope = (enum weir_scope)(WEIR_SCOPE_REST_FOR_ONE + 1),
 	};
 	static const struct role roles[] = {{"a", .strategy = &odd}};
 
-	ROLES(world, roles);
-	assert_int_equal(spawn(world, WEIR_ACTOR_ID_NONE, "a"), -EINVAL);
-	run(world);
-	assert_told(world, "a", "");
+	ROLES(play, roles);
+	assert_int_equal(spawn(play, WEIR_ACTOR_ID_NONE, "a"), -EINVAL);
+	run(play);
+	assert_told(play, "a", "");
 }
 
 int main(void)

@@ -15,56 +15,55 @@ static const struct step polite_steps[] = {
 };
 #define POLITE (USUAL | HOOK(STOPPING))
 
-static void d1_5_it_is_asked_and_given_time(struct world *world)
+static void d1_5_it_is_asked_and_given_time(struct play *play)
 {
 	static const struct role roles[] = {
 		{"a", POLITE, .shutdown_ns = 5 * SECOND},
 	};
 
-	ROLES(world, roles);
-	SCRIPT(world, polite_steps);
-	add(world, NULL, "a");
-	run(world);
-	stop(world, "a");
-	run_until(world, 4 * SECOND);
-	assert_told(world, "a", "a1.pre_start a1.stopping");
-	assert_int_equal(put(world, "a", 1, 1), 0);
-	assert_int_equal(put(world, "a", 9, 9), 0);
-	run_until(world, 4 * SECOND);
-	assert_told(world, "a",
+	ROLES(play, roles);
+	SCRIPT(play, polite_steps);
+	add(play, NULL, "a");
+	run(play);
+	stop(play, "a");
+	run_until(play, 4 * SECOND);
+	assert_told(play, "a", "a1.pre_start a1.stopping");
+	assert_int_equal(put(play, "a", 1, 1), 0);
+	assert_int_equal(put(play, "a", 9, 9), 0);
+	run_until(play, 4 * SECOND);
+	assert_told(play, "a",
 		    "a1.pre_start a1.stopping a1.1 a1.9 a1.post_stop");
-	assert_int_equal(member(world, "a")->fate.code, 0);
-	run(world);
-	assert_int_equal(weir_executor_now(weir_sim_executor(world->sim)),
-			 4 * SECOND);
+	assert_int_equal(member(play, "a")->fate.code, 0);
+	run(play);
+	assert_int_equal(world_now(&play->base), 4 * SECOND);
 }
 
-static void d1_5_at_the_deadline_it_is_stopped(struct world *world)
+static void d1_5_at_the_deadline_it_is_stopped(struct play *play)
 {
 	static const struct role roles[] = {
 		{"a", POLITE, .shutdown_ns = 5 * SECOND},
 	};
 
-	ROLES(world, roles);
-	SCRIPT(world, polite_steps);
-	run_until(world, SECOND);
-	add(world, NULL, "a");
-	add(world, "a", "below");
-	run_until(world, SECOND);
-	stop(world, "a");
-	run_until(world, 6 * SECOND - 1);
-	assert_int_equal(put(world, "below", 1, 1), 0);
-	run_until(world, 6 * SECOND - 1);
-	assert_told(world, "below", "below1.pre_start below1.1");
-	assert_true(alive(world, "a"));
-	run_until(world, 6 * SECOND);
-	assert_false(alive(world, "a"));
-	assert_told(world, "a", "a1.pre_start a1.stopping a1.post_stop");
-	assert_int_equal(member(world, "a")->fate.code, -ECANCELED);
+	ROLES(play, roles);
+	SCRIPT(play, polite_steps);
+	run_until(play, SECOND);
+	add(play, NULL, "a");
+	add(play, "a", "below");
+	run_until(play, SECOND);
+	stop(play, "a");
+	run_until(play, 6 * SECOND - 1);
+	assert_int_equal(put(play, "below", 1, 1), 0);
+	run_until(play, 6 * SECOND - 1);
+	assert_told(play, "below", "below1.pre_start below1.1");
+	assert_true(alive(play, "a"));
+	run_until(play, 6 * SECOND);
+	assert_false(alive(play, "a"));
+	assert_told(play, "a", "a1.pre_start a1.stopping a1.post_stop");
+	assert_int_equal(member(play, "a")->fate.code, -ECANCELED);
 }
 
 /* Without memory for its timer it stops at once, and its children in time. */
-static void d1_5_nobody_is_waited_for_without_a_timer(struct world *world)
+static void d1_5_nobody_is_waited_for_without_a_timer(struct play *play)
 {
 	static const struct role roles[] = {
 		{"a", POLITE, .shutdown_ns = 5 * SECOND},
@@ -75,90 +74,89 @@ static void d1_5_nobody_is_waited_for_without_a_timer(struct world *world)
 		{"below", STOPPING, .rc = 1},
 	};
 
-	ROLES(world, roles);
-	SCRIPT(world, steps);
-	add(world, NULL, "a");
-	add(world, "a", "below");
-	run(world);
-	world->heap.fail = world->heap.calls + 1;
-	stop(world, "a");
-	run_until(world, 5 * SECOND - 1);
-	assert_told(world, "below", "below1.pre_start below1.stopping");
-	assert_true(alive(world, "a"));
-	run_until(world, 5 * SECOND);
-	assert_false(alive(world, "a"));
+	ROLES(play, roles);
+	SCRIPT(play, steps);
+	add(play, NULL, "a");
+	add(play, "a", "below");
+	run(play);
+	play->base.heap.fail = play->base.heap.calls + 1;
+	stop(play, "a");
+	run_until(play, 5 * SECOND - 1);
+	assert_told(play, "below", "below1.pre_start below1.stopping");
+	assert_true(alive(play, "a"));
+	run_until(play, 5 * SECOND);
+	assert_false(alive(play, "a"));
 }
 
-static void d1_5_one_that_has_no_wish_stops_at_once(struct world *world)
+static void d1_5_one_that_has_no_wish_stops_at_once(struct play *play)
 {
 	static const struct role roles[] = {
 		{"a", POLITE, .shutdown_ns = 5 * SECOND},
 	};
 
-	ROLES(world, roles);
-	add(world, NULL, "a");
-	run(world);
-	stop(world, "a");
-	run(world);
-	assert_told(world, "a", "a1.pre_start a1.stopping a1.post_stop");
-	assert_int_equal(weir_executor_now(weir_sim_executor(world->sim)), 0);
+	ROLES(play, roles);
+	add(play, NULL, "a");
+	run(play);
+	stop(play, "a");
+	run(play);
+	assert_told(play, "a", "a1.pre_start a1.stopping a1.post_stop");
+	assert_int_equal(world_now(&play->base), 0);
 }
 
-static void d1_5_a_brutal_stop_asks_nobody(struct world *world)
+static void d1_5_a_brutal_stop_asks_nobody(struct play *play)
 {
 	static const struct role roles[] = {
 		{"boss", POLITE, .shutdown_ns = WEIR_SHUTDOWN_BRUTAL},
 		{"a", POLITE},
 	};
 
-	ROLES(world, roles);
-	SCRIPT(world, polite_steps);
-	add(world, NULL, "boss");
-	add(world, "boss", "a");
-	run(world);
-	stop(world, "boss");
-	run(world);
-	assert_told(world, "boss", "boss1.pre_start boss1.post_stop");
-	assert_told(world, "a", "a1.pre_start a1.post_stop");
+	ROLES(play, roles);
+	SCRIPT(play, polite_steps);
+	add(play, NULL, "boss");
+	add(play, "boss", "a");
+	run(play);
+	stop(play, "boss");
+	run(play);
+	assert_told(play, "boss", "boss1.pre_start boss1.post_stop");
+	assert_told(play, "a", "a1.pre_start a1.post_stop");
 }
 
-static void d1_5_without_a_deadline_it_is_waited_for(struct world *world)
+static void d1_5_without_a_deadline_it_is_waited_for(struct play *play)
 {
 	static const struct role roles[] = {{"a", POLITE}};
 
-	ROLES(world, roles);
-	SCRIPT(world, polite_steps);
-	add(world, NULL, "boss");
-	add(world, "boss", "a");
-	run(world);
-	stop(world, "boss");
-	run_until(world, 10000 * HOUR);
-	assert_true(alive(world, "boss"));
-	assert_told(world, "a", "a1.pre_start a1.stopping");
-	give(world, "a", 9);
-	assert_false(alive(world, "boss"));
+	ROLES(play, roles);
+	SCRIPT(play, polite_steps);
+	add(play, NULL, "boss");
+	add(play, "boss", "a");
+	run(play);
+	stop(play, "boss");
+	run_until(play, 10000 * HOUR);
+	assert_true(alive(play, "boss"));
+	assert_told(play, "a", "a1.pre_start a1.stopping");
+	give(play, "a", 9);
+	assert_false(alive(play, "boss"));
 }
 
-static void d1_5_a_deadline_after_the_end_of_time_never_comes(
-	struct world *world)
+static void d1_5_a_deadline_after_the_end_of_time_never_comes(struct play *play)
 {
 	static const struct role roles[] = {
 		{"a", POLITE, .shutdown_ns = UINT64_MAX - 2},
 	};
 
-	ROLES(world, roles);
-	SCRIPT(world, polite_steps);
-	add(world, NULL, "a");
-	run_until(world, SECOND);
-	stop(world, "a");
-	run_until(world, 10000 * HOUR);
-	assert_true(alive(world, "a"));
-	assert_int_equal(put(world, "a", 9, 9), 0);
-	run(world);
-	assert_false(alive(world, "a"));
+	ROLES(play, roles);
+	SCRIPT(play, polite_steps);
+	add(play, NULL, "a");
+	run_until(play, SECOND);
+	stop(play, "a");
+	run_until(play, 10000 * HOUR);
+	assert_true(alive(play, "a"));
+	assert_int_equal(put(play, "a", 9, 9), 0);
+	run(play);
+	assert_false(alive(play, "a"));
 }
 
-static void d1_5_a_brutal_one_that_finishes_asks_nobody(struct world *world)
+static void d1_5_a_brutal_one_that_finishes_asks_nobody(struct play *play)
 {
 	static const struct role roles[] = {
 		{"boss", .shutdown_ns = WEIR_SHUTDOWN_BRUTAL},
@@ -169,63 +167,63 @@ static void d1_5_a_brutal_one_that_finishes_asks_nobody(struct world *world)
 		{"a", STOPPING, .rc = 1},
 	};
 
-	ROLES(world, roles);
-	SCRIPT(world, steps);
-	add(world, NULL, "boss");
-	add(world, "boss", "a");
-	run(world);
-	give(world, "boss", 1);
-	assert_false(alive(world, "boss"));
-	assert_int_equal(times(world, "a1.stopping"), 0);
+	ROLES(play, roles);
+	SCRIPT(play, steps);
+	add(play, NULL, "boss");
+	add(play, "boss", "a");
+	run(play);
+	give(play, "boss", 1);
+	assert_false(alive(play, "boss"));
+	assert_int_equal(times(play, "a1.stopping"), 0);
 }
 
-/* The supervisor has a second, and its child all the time in the world. */
-static void d1_5_the_time_is_for_the_children_as_well(struct world *world)
+/* The supervisor has a second, and its child all the time in the play. */
+static void d1_5_the_time_is_for_the_children_as_well(struct play *play)
 {
 	static const struct role roles[] = {
 		{"boss", .shutdown_ns = SECOND},
 		{"a", POLITE},
 	};
 
-	ROLES(world, roles);
-	SCRIPT(world, polite_steps);
-	add(world, NULL, "boss");
-	add(world, "boss", "a");
-	run(world);
-	stop(world, "boss");
-	run_until(world, SECOND - 1);
-	assert_true(alive(world, "a"));
-	run_until(world, SECOND);
-	assert_false(alive(world, "boss"));
-	assert_told(world, "a", "a1.pre_start a1.stopping a1.post_stop");
+	ROLES(play, roles);
+	SCRIPT(play, polite_steps);
+	add(play, NULL, "boss");
+	add(play, "boss", "a");
+	run(play);
+	stop(play, "boss");
+	run_until(play, SECOND - 1);
+	assert_true(alive(play, "a"));
+	run_until(play, SECOND);
+	assert_false(alive(play, "boss"));
+	assert_told(play, "a", "a1.pre_start a1.stopping a1.post_stop");
 }
 
 /* simple_one_for_one: 30, 60 and 90 ms take 90 ms. */
 /* The supervisor uses up most of it before it finishes. */
 static void d1_5_the_time_for_the_children_is_what_is_left_of_it(
-	struct world *world)
+	struct play *play)
 {
 	static const struct role roles[] = {
 		{"a", POLITE, .shutdown_ns = SECOND},
 		{"b", POLITE},
 	};
 
-	ROLES(world, roles);
-	SCRIPT(world, polite_steps);
-	add(world, NULL, "a");
-	add(world, "a", "b");
-	run(world);
-	stop(world, "a");
-	run_until(world, SECOND - 1);
-	assert_int_equal(put(world, "a", 9, 9), 0);
-	run_until(world, SECOND - 1);
-	assert_told(world, "b", "b1.pre_start b1.stopping");
-	run_until(world, SECOND);
-	assert_false(alive(world, "b"));
-	assert_false(alive(world, "a"));
+	ROLES(play, roles);
+	SCRIPT(play, polite_steps);
+	add(play, NULL, "a");
+	add(play, "a", "b");
+	run(play);
+	stop(play, "a");
+	run_until(play, SECOND - 1);
+	assert_int_equal(put(play, "a", 9, 9), 0);
+	run_until(play, SECOND - 1);
+	assert_told(play, "b", "b1.pre_start b1.stopping");
+	run_until(play, SECOND);
+	assert_false(alive(play, "b"));
+	assert_false(alive(play, "a"));
 }
 
-static void d1_5_without_an_order_all_end_at_the_same_time(struct world *world)
+static void d1_5_without_an_order_all_end_at_the_same_time(struct play *play)
 {
 	static const struct role roles[] = {
 		{"a", POLITE},
@@ -235,28 +233,28 @@ static void d1_5_without_an_order_all_end_at_the_same_time(struct world *world)
 	static const char *const names[] = {"b", "c", "a"};
 	size_t i;
 
-	ROLES(world, roles);
-	SCRIPT(world, polite_steps);
-	add(world, NULL, "boss");
-	add_three(world, "boss");
-	stop(world, "boss");
-	run(world);
-	assert_int_equal(times(world, "a1.stopping"), 1);
-	assert_int_equal(times(world, "b1.stopping"), 1);
-	assert_int_equal(times(world, "c1.stopping"), 1);
+	ROLES(play, roles);
+	SCRIPT(play, polite_steps);
+	add(play, NULL, "boss");
+	add_three(play, "boss");
+	stop(play, "boss");
+	run(play);
+	assert_int_equal(times(play, "a1.stopping"), 1);
+	assert_int_equal(times(play, "b1.stopping"), 1);
+	assert_int_equal(times(play, "c1.stopping"), 1);
 	for (i = 0; i < 3; i++) {
-		run_until(world, 30 * (i + 1) * MS);
-		assert_true(alive(world, "boss"));
-		assert_int_equal(put(world, names[i], 9, 9), 0);
+		run_until(play, 30 * (i + 1) * MS);
+		assert_true(alive(play, "boss"));
+		assert_int_equal(put(play, names[i], 9, 9), 0);
 	}
-	run_until(world, 90 * MS);
-	assert_false(alive(world, "boss"));
-	ORDER(world, "b1.post_stop", "c1.post_stop", "a1.post_stop",
+	run_until(play, 90 * MS);
+	assert_false(alive(play, "boss"));
+	ORDER(play, "b1.post_stop", "c1.post_stop", "a1.post_stop",
 	      "boss1.post_stop");
 }
 
 static void d1_5_in_order_the_next_is_asked_when_one_has_ended(
-	struct world *world)
+	struct play *play)
 {
 	static const struct role roles[] = {
 		{"boss", .strategy = &one_by_one},
@@ -265,30 +263,30 @@ static void d1_5_in_order_the_next_is_asked_when_one_has_ended(
 		{"c", POLITE},
 	};
 
-	ROLES(world, roles);
-	SCRIPT(world, polite_steps);
-	add(world, NULL, "boss");
-	add_three(world, "boss");
-	stop(world, "boss");
-	run_until(world, SECOND);
-	assert_told(world, "c", "c1.pre_start c1.stopping");
-	assert_told(world, "b", "b1.pre_start");
-	assert_int_equal(put(world, "c", 9, 9), 0);
-	run_until(world, SECOND);
-	assert_told(world, "b", "b1.pre_start b1.stopping");
+	ROLES(play, roles);
+	SCRIPT(play, polite_steps);
+	add(play, NULL, "boss");
+	add_three(play, "boss");
+	stop(play, "boss");
+	run_until(play, SECOND);
+	assert_told(play, "c", "c1.pre_start c1.stopping");
+	assert_told(play, "b", "b1.pre_start");
+	assert_int_equal(put(play, "c", 9, 9), 0);
+	run_until(play, SECOND);
+	assert_told(play, "b", "b1.pre_start b1.stopping");
 	/* a second each, for b and for a */
-	run_until(world, 2 * SECOND - 1);
-	assert_true(alive(world, "b"));
-	assert_told(world, "a", "a1.pre_start");
-	run_until(world, 2 * SECOND);
-	assert_false(alive(world, "b"));
-	assert_told(world, "a", "a1.pre_start a1.stopping");
-	run_until(world, 3 * SECOND);
-	assert_false(alive(world, "boss"));
+	run_until(play, 2 * SECOND - 1);
+	assert_true(alive(play, "b"));
+	assert_told(play, "a", "a1.pre_start");
+	run_until(play, 2 * SECOND);
+	assert_false(alive(play, "b"));
+	assert_told(play, "a", "a1.pre_start a1.stopping");
+	run_until(play, 3 * SECOND);
+	assert_false(alive(play, "boss"));
 }
 
 /* It cannot run, so it could not keep its promise. */
-static void d1_5_one_that_is_suspended_is_not_asked(struct world *world)
+static void d1_5_one_that_is_suspended_is_not_asked(struct play *play)
 {
 	static const struct weir_backoff one_second = {
 		.min_ns = SECOND,
@@ -303,22 +301,22 @@ static void d1_5_one_that_is_suspended_is_not_asked(struct world *world)
 		{"a", STOPPING, .rc = 1},
 	};
 
-	world->top = &slow;
-	ROLES(world, roles);
-	SCRIPT(world, steps);
-	add(world, NULL, "boss");
-	add(world, "boss", "a");
-	run(world);
-	assert_int_equal(put(world, "boss", 1, 1), 0);
-	run_until(world, 500 * MS);
-	stop(world, "boss");
-	run_until(world, 500 * MS);
-	assert_told(world, "a", "a1.pre_start a1.post_stop");
-	assert_told(world, "boss", "boss1.pre_start boss1.1 boss1.post_stop");
+	play->top = &slow;
+	ROLES(play, roles);
+	SCRIPT(play, steps);
+	add(play, NULL, "boss");
+	add(play, "boss", "a");
+	run(play);
+	assert_int_equal(put(play, "boss", 1, 1), 0);
+	run_until(play, 500 * MS);
+	stop(play, "boss");
+	run_until(play, 500 * MS);
+	assert_told(play, "a", "a1.pre_start a1.post_stop");
+	assert_told(play, "boss", "boss1.pre_start boss1.1 boss1.post_stop");
 }
 
 /* No verdict is asked for: it ends as it was to, if not as it wished. */
-static void d1_5_one_that_fails_while_it_stops_has_ended(struct world *world)
+static void d1_5_one_that_fails_while_it_stops_has_ended(struct play *play)
 {
 	static const struct role roles[] = {{"a", POLITE}};
 	static const struct step steps[] = {
@@ -326,22 +324,22 @@ static void d1_5_one_that_fails_while_it_stops_has_ended(struct world *world)
 		{"a", TURN, .item = 9, .fail = RESTART},
 	};
 
-	ROLES(world, roles);
-	SCRIPT(world, steps);
-	add(world, NULL, "boss");
-	add(world, "boss", "a");
-	run(world);
-	stop(world, world->seed % 2 ? "boss" : "a");
-	run(world);
-	give(world, "a", 9);
-	assert_told(world, "a", "a1.pre_start a1.stopping a1.9 a1.post_stop");
-	assert_int_equal(member(world, "a")->fate.code, RESTART);
-	assert_told(world, "system", "");
+	ROLES(play, roles);
+	SCRIPT(play, steps);
+	add(play, NULL, "boss");
+	add(play, "boss", "a");
+	run(play);
+	stop(play, play->seed % 2 ? "boss" : "a");
+	run(play);
+	give(play, "a", 9);
+	assert_told(play, "a", "a1.pre_start a1.stopping a1.9 a1.post_stop");
+	assert_int_equal(member(play, "a")->fate.code, RESTART);
+	assert_told(play, "system", "");
 }
 
 /* Above it somebody fails, and it can not keep its promise any more. */
 static void d1_5_one_that_is_suspended_while_it_stops_has_ended(
-	struct world *world)
+	struct play *play)
 {
 	static const struct role roles[] = {{"a", POLITE}};
 	static const struct step steps[] = {
@@ -351,29 +349,28 @@ static void d1_5_one_that_is_suspended_while_it_stops_has_ended(
 		 .fail = RESUME},
 	};
 
-	ROLES(world, roles);
-	SCRIPT(world, steps);
-	add(world, NULL, "boss");
-	add(world, "boss", "a");
-	add(world, "a", "below");
-	run(world);
-	if (world->seed % 2) {
-		stop(world, "a");
-		run(world);
-		give(world, "boss", 1);
+	ROLES(play, roles);
+	SCRIPT(play, steps);
+	add(play, NULL, "boss");
+	add(play, "boss", "a");
+	add(play, "a", "below");
+	run(play);
+	if (play->seed % 2) {
+		stop(play, "a");
+		run(play);
+		give(play, "boss", 1);
 	} else {
-		give(world, "boss", 2);
-		give(world, "boss", 1);
+		give(play, "boss", 2);
+		give(play, "boss", 1);
 	}
-	assert_false(alive(world, "a"));
-	assert_int_equal(times(world, "a1.post_stop"), 1);
-	assert_int_equal(member(world, "boss")->generation, 2);
-	assert_int_equal(suspends(world, "boss"), 0);
+	assert_false(alive(play, "a"));
+	assert_int_equal(times(play, "a1.post_stop"), 1);
+	assert_int_equal(member(play, "boss")->generation, 2);
+	assert_int_equal(suspends(play, "boss"), 0);
 }
 
 /* b5_3, for one that stops in its own time. */
-static void b5_3_a_restart_of_all_leaves_out_those_that_stop(
-	struct world *world)
+static void b5_3_a_restart_of_all_leaves_out_those_that_stop(struct play *play)
 {
 	static const struct weir_strategy all_at_once = {
 		BY_CODE,
@@ -392,19 +389,19 @@ static void b5_3_a_restart_of_all_leaves_out_those_that_stop(
 		{"c", TURN, .item = 9, .finish = true},
 	};
 
-	ROLES(world, roles);
-	SCRIPT(world, steps);
-	add(world, NULL, "boss");
-	add_three(world, "boss");
-	stop(world, "a");
-	stop(world, "c");
-	run(world);
-	give(world, "b", 1);
-	assert_int_equal(member(world, "b")->generation, 2);
-	give(world, "a", 9);
-	give(world, "c", 9);
-	assert_told(world, "a", "a1.pre_start a1.stopping a1.9 a1.post_stop");
-	assert_told(world, "c", "c1.pre_start c1.stopping c1.9 c1.post_stop");
+	ROLES(play, roles);
+	SCRIPT(play, steps);
+	add(play, NULL, "boss");
+	add_three(play, "boss");
+	stop(play, "a");
+	stop(play, "c");
+	run(play);
+	give(play, "b", 1);
+	assert_int_equal(member(play, "b")->generation, 2);
+	give(play, "a", 9);
+	give(play, "c", 9);
+	assert_told(play, "a", "a1.pre_start a1.stopping a1.9 a1.post_stop");
+	assert_told(play, "c", "c1.pre_start c1.stopping c1.9 c1.post_stop");
 }
 
 int main(void)

@@ -61,11 +61,11 @@ static void a_simulator_repeats_the_jitter_of_its_seed(void **state)
 
 /* --- Being made ----------------------------------------------------------- */
 
-static void bad_arguments_make_no_system(struct world *world)
+static void bad_arguments_make_no_system(struct play *play)
 {
 	static const struct weir_strategy odd = {.scope = 77};
 	const struct weir_system_options bad = {.strategy = &odd};
-	struct weir_executor *executor = weir_sim_executor(world->sim);
+	struct weir_executor *executor = play->base.executor;
 	struct weir_executor none = {.ops = NULL};
 	struct weir_system_hook hook = {.run = told_run}, empty = {.run = NULL};
 	struct weir_system *system = (void *)&hook;
@@ -79,8 +79,8 @@ static void bad_arguments_make_no_system(struct world *world)
 	assert_null(system);
 	assert_int_equal(weir_system_before_end(NULL, &hook), -EINVAL);
 	assert_int_equal(weir_system_at_termination(NULL, &hook), -EINVAL);
-	world_open(world);
-	system = world->system;
+	play_open(play);
+	system = play->base.system;
 	assert_int_equal(weir_system_before_end(system, NULL), -EINVAL);
 	assert_int_equal(weir_system_before_end(system, &empty), -EINVAL);
 	assert_int_equal(weir_system_at_termination(system, &empty), -EINVAL);
@@ -96,53 +96,52 @@ static void bad_arguments_make_no_system(struct world *world)
 					WEIR_ACTOR_ID_NONE));
 }
 
-static void an_executor_that_has_ended_makes_no_system(struct world *world)
+static void an_executor_that_has_ended_makes_no_system(struct play *play)
 {
-	struct weir_system *system = (void *)world;
+	struct weir_system *system = (void *)play;
 	struct weir_ending drain;
 	size_t live;
 
-	drain_begin(world, &drain, world->seed % 2);
-	run(world);
-	live = world->heap.live;
-	assert_int_equal(weir_system_new(&system, weir_sim_executor(world->sim),
-					 NULL),
+	drain_begin(play, &drain, play->seed % 2);
+	run(play);
+	live = play->base.heap.live;
+	assert_int_equal(weir_system_new(&system, play->base.executor, NULL),
 			 -ESHUTDOWN);
 	assert_null(system);
-	assert_int_equal(world->heap.live, live);
+	assert_int_equal(play->base.heap.live, live);
 }
 
 /* Each allocation fails once: also behind guardians that run already. */
-static void a_system_without_memory_is_none(struct world *world)
+static void a_system_without_memory_is_none(struct play *play)
 {
 	struct weir_executor_options options = {
-		.allocator = &world->heap.allocator,
+		.allocator = &play->base.heap.allocator,
 	};
 	struct weir_system *system;
 	struct weir_sim *sim;
-	size_t n, live = world->heap.live;
+	size_t n, live = play->base.heap.live;
 	int rc;
 
 	for (n = 1;; n++) {
-		assert_int_equal(weir_sim_new(&sim, world->seed, &options), 0);
-		world->heap.calls = 0;
-		world->heap.fail = n;
+		assert_int_equal(weir_sim_new(&sim, play->seed, &options), 0);
+		play->base.heap.calls = 0;
+		play->base.heap.fail = n;
 		rc = weir_system_new(&system, weir_sim_executor(sim), NULL);
-		world->heap.fail = 0;
+		play->base.heap.fail = 0;
 		if (rc == 0)
 			break;
 		assert_int_equal(rc, -ENOMEM);
 		assert_null(system);
 		weir_sim_run(sim);
 		sim_free(sim);
-		assert_int_equal(world->heap.live, live);
+		assert_int_equal(play->base.heap.live, live);
 	}
 	assert_in_range(n, 6, 40);
 	weir_system_stop(system);
 	weir_sim_run(sim);
 	assert_int_equal(weir_system_free(system), 0);
 	sim_free(sim);
-	assert_int_equal(world->heap.live, live);
+	assert_int_equal(play->base.heap.live, live);
 }
 
 /*
@@ -183,10 +182,10 @@ static const struct weir_executor_ops manual_ops = {
 	.now = manual_now,
 };
 
-static void manual_init(struct manual *self, struct world *world)
+static void manual_init(struct manual *self, struct play *play)
 {
 	const struct weir_executor_options options = {
-		.allocator = &world->heap.allocator,
+		.allocator = &play->base.heap.allocator,
 	};
 
 	*self = (struct manual){.tail = &self->head};
@@ -206,14 +205,14 @@ static void manual_run(struct manual *self)
 	}
 }
 
-static void a_system_whose_guardians_cannot_start_is_none(struct world *world)
+static void a_system_whose_guardians_cannot_start_is_none(struct play *play)
 {
-	size_t n, live = world->heap.live;
+	size_t n, live = play->base.heap.live;
 	struct weir_system *system;
 	struct manual manual;
 
 	for (n = 1; n <= 3; n++) {
-		manual_init(&manual, world);
+		manual_init(&manual, play);
 		manual.refuse = n;
 		assert_int_equal(weir_system_new(&system, &manual.executor,
 						 NULL),
@@ -221,7 +220,7 @@ static void a_system_whose_guardians_cannot_start_is_none(struct world *world)
 		assert_null(system);
 		manual_run(&manual);
 		assert_int_equal(weir_executor_fini(&manual.executor), 0);
-		assert_int_equal(world->heap.live, live);
+		assert_int_equal(play->base.heap.live, live);
 	}
 }
 
@@ -275,14 +274,14 @@ static void line_spawn(struct weir_system *system, struct manual *manual)
  * Of a system's whole life, with actors or without; returns the submissions,
  * but for those of weir_system_new().
  */
-static size_t refuse_one(struct world *world, size_t n, bool actors)
+static size_t refuse_one(struct play *play, size_t n, bool actors)
 {
 	struct weir_system *system;
 	struct manual manual;
 
-	manual_init(&manual, world);
+	manual_init(&manual, play);
 	manual.refuse = n ? n + 3 : 0;
-	manual.for_good = world->seed % 2;
+	manual.for_good = play->seed % 2;
 	assert_int_equal(weir_system_new(&system, &manual.executor, NULL), 0);
 	if (actors)
 		line_spawn(system, &manual);
@@ -300,22 +299,22 @@ static size_t refuse_one(struct world *world, size_t n, bool actors)
 }
 
 /* Whichever submission is refused, all ends and nothing leaks. */
-static void whoever_is_refused_the_system_ends(struct world *world)
+static void whoever_is_refused_the_system_ends(struct play *play)
 {
-	size_t n, live = world->heap.live, all;
-	bool actors = world->seed % 4 < 2;
+	size_t n, live = play->base.heap.live, all;
+	bool actors = play->seed % 4 < 2;
 
-	all = refuse_one(world, 0, actors);
+	all = refuse_one(play, 0, actors);
 	assert_in_range(all, 3, 60);
 	for (n = 1; n <= all; n++) {
-		(void)refuse_one(world, n, actors);
-		assert_int_equal(world->heap.live, live);
+		(void)refuse_one(play, n, actors);
+		assert_int_equal(play->base.heap.live, live);
 	}
 }
 
-static void run_out(struct world *world)
+static void run_out(struct play *play)
 {
-	while (weir_sim_step(world->sim))
+	while (weir_sim_step(play->base.sim))
 		;
 }
 
@@ -362,7 +361,7 @@ static void outcast_stopped(struct weir_actor *actor, struct weir_error *error)
 }
 
 static void b5_3_who_is_refused_begins_nothing_and_ends_with_an_error(
-	struct world *world)
+	struct play *play)
 {
 	static const struct weir_lifecycle life = {
 		.post_restart = outcast_post_restart,
@@ -376,12 +375,11 @@ static void b5_3_who_is_refused_begins_nothing_and_ends_with_an_error(
 	struct manual manual;
 
 	memset(&outcast, 0, sizeof(outcast));
-	manual_init(&manual, world);
+	manual_init(&manual, play);
 	manual.for_good = true;
-	assert_int_equal(weir_system_new(&outcast.system,
-					 weir_sim_executor(world->sim), NULL),
-			 0);
-	run_out(world);
+	assert_int_equal(
+		weir_system_new(&outcast.system, play->base.executor, NULL), 0);
+	run_out(play);
 	assert_int_equal(
 		weir_actor_init(&outcast.actor, &ops, &manual.executor), 0);
 	assert_int_equal(weir_in_init(&outcast.in, &outcast.actor, 4, NULL), 0);
@@ -389,37 +387,37 @@ static void b5_3_who_is_refused_begins_nothing_and_ends_with_an_error(
 					   &outcast.actor, NULL, &outcast.ref),
 			 0);
 	manual_run(&manual);
-	if (world->seed % 2)
+	if (play->seed % 2)
 		manual.refuse = manual.submits + 1; /* with its token */
 	assert_int_equal(weir_in_put(&outcast.in, &manual), 0);
 	manual_run(&manual);
-	if (world->seed % 2 == 0)
+	if (play->seed % 2 == 0)
 		manual.refuse = manual.submits + 1; /* its restart */
-	run_out(world);
+	run_out(play);
 	assert_string_equal(outcast.told, "post_stop");
-	assert_int_equal(outcast.code, world->seed % 2 ? -EAGAIN : -EIO);
+	assert_int_equal(outcast.code, play->seed % 2 ? -EAGAIN : -EIO);
 	assert_int_equal(outcast.rc, -ESHUTDOWN);
 	assert_false(weir_system_is_alive(outcast.system, outcast.ref));
 	weir_system_stop(outcast.system);
-	run_out(world);
+	run_out(play);
 	assert_int_equal(weir_system_free(outcast.system), 0);
 	assert_int_equal(weir_executor_fini(&manual.executor), 0);
 }
 
-static void a_system_can_live_where_all_runs_at_once(struct world *world)
+static void a_system_can_live_where_all_runs_at_once(struct play *play)
 {
 	struct told_hook hook;
 	struct manual manual;
-	struct world other = {.heap = {.live = 0}};
+	struct play other = {0};
 
-	manual_init(&manual, world);
+	manual_init(&manual, play);
 	manual.at_once = true;
-	assert_int_equal(weir_system_new(&other.system, &manual.executor, NULL),
-			 0);
+	assert_int_equal(
+		weir_system_new(&other.base.system, &manual.executor, NULL), 0);
 	before_end(&other, &hook, "end", true);
-	weir_system_stop(other.system);
+	weir_system_stop(other.base.system);
 	assert_true(terminated(&other));
-	assert_int_equal(weir_system_free(other.system), 0);
+	assert_int_equal(weir_system_free(other.base.system), 0);
 	assert_int_equal(weir_executor_fini(&manual.executor), 0);
 	assert_told(&other, "hook", "end");
 }

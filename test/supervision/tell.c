@@ -2,110 +2,109 @@
 /* Sending to an actor that is known by its id or its path. */
 #include "supervision/kit.h"
 
-static int tell(struct world *world, struct weir_actor_id to, size_t item)
+static int tell(struct play *play, struct weir_actor_id to, size_t item)
 {
-	int rc = weir_system_tell(world->system, to,
-				  ledger_make(&world->ledger, item));
+	int rc = weir_system_tell(play->base.system, to,
+				  ledger_make(&play->base.ledger, item));
 
 	if (rc < 0)
-		ledger_drop((void *)item, &world->ledger);
+		ledger_drop((void *)item, &play->base.ledger);
 	return rc;
 }
 
-static void end(struct world *world, const char *name)
+static void end(struct play *play, const char *name)
 {
-	stop(world, name);
-	run(world);
+	stop(play, name);
+	run(play);
 }
 
-static void send(struct world *world, struct weir_actor_id to, size_t item)
+static void send(struct play *play, struct weir_actor_id to, size_t item)
 {
-	weir_system_send(world->system, to, &world->ledger.items,
-			 ledger_make(&world->ledger, item));
+	weir_system_send(play->base.system, to, &play->base.ledger.items,
+			 ledger_make(&play->base.ledger, item));
 }
 
-static void an_actor_is_told_by_its_id_and_by_its_path(struct world *world)
+static void an_actor_is_told_by_its_id_and_by_its_path(struct play *play)
 {
-	add(world, NULL, "a");
-	assert_int_equal(tell(world, ref(world, "a"), 1), 0);
-	run(world);
-	assert_int_equal(tell(world,
-			      weir_system_lookup(world->system, "/user/a"), 2),
-			 0);
-	send(world, ref(world, "a"), 3);
-	run(world);
-	assert_told(world, "a", "a1.pre_start a1.1 a1.2 a1.3");
+	add(play, NULL, "a");
+	assert_int_equal(tell(play, ref(play, "a"), 1), 0);
+	run(play);
+	assert_int_equal(
+		tell(play, weir_system_lookup(play->base.system, "/user/a"), 2),
+		0);
+	send(play, ref(play, "a"), 3);
+	run(play);
+	assert_told(play, "a", "a1.pre_start a1.1 a1.2 a1.3");
 }
 
-static void who_has_ended_is_not_found(struct world *world)
+static void who_has_ended_is_not_found(struct play *play)
 {
-	add(world, NULL, "a");
-	run(world);
-	end(world, "a");
-	assert_int_equal(tell(world, ref(world, "a"), 1), -ESRCH);
-	assert_int_equal(tell(world, WEIR_ACTOR_ID_NONE, 2), -ESRCH);
-	assert_int_equal(weir_system_tell(NULL, ref(world, "a"), NULL),
-			 -EINVAL);
-	assert_told(world, "a", "a1.pre_start a1.post_stop");
+	add(play, NULL, "a");
+	run(play);
+	end(play, "a");
+	assert_int_equal(tell(play, ref(play, "a"), 1), -ESRCH);
+	assert_int_equal(tell(play, WEIR_ACTOR_ID_NONE, 2), -ESRCH);
+	assert_int_equal(weir_system_tell(NULL, ref(play, "a"), NULL), -EINVAL);
+	assert_told(play, "a", "a1.pre_start a1.post_stop");
 }
 
 static void an_id_of_another_actor_in_the_same_cell_is_not_told(
-	struct world *world)
+	struct play *play)
 {
 	struct weir_actor_id old;
 
-	add(world, NULL, "a");
-	run(world);
-	old = ref(world, "a");
-	end(world, "a");
-	add(world, NULL, "b");
-	run(world);
-	assert_int_equal(ref(world, "b").slot, old.slot);
-	assert_int_equal(tell(world, old, 1), -ESRCH);
-	assert_told(world, "b", "b1.pre_start");
+	add(play, NULL, "a");
+	run(play);
+	old = ref(play, "a");
+	end(play, "a");
+	add(play, NULL, "b");
+	run(play);
+	assert_int_equal(ref(play, "b").slot, old.slot);
+	assert_int_equal(tell(play, old, 1), -ESRCH);
+	assert_told(play, "b", "b1.pre_start");
 }
 
 static const struct step fails_at_2[] = {
 	{"a", TURN, .item = 2, .rc = RESTART},
 };
 
-static void what_a_restarting_actor_is_told_it_handles_anew(struct world *world)
+static void what_a_restarting_actor_is_told_it_handles_anew(struct play *play)
 {
-	SCRIPT(world, fails_at_2);
-	add(world, NULL, "a");
-	run(world);
-	assert_int_equal(tell(world, ref(world, "a"), 1), 0);
-	assert_int_equal(tell(world, ref(world, "a"), 2), 0);
-	assert_int_equal(tell(world, ref(world, "a"), 3), 0);
-	run(world);
-	assert_told(world, "a",
+	SCRIPT(play, fails_at_2);
+	add(play, NULL, "a");
+	run(play);
+	assert_int_equal(tell(play, ref(play, "a"), 1), 0);
+	assert_int_equal(tell(play, ref(play, "a"), 2), 0);
+	assert_int_equal(tell(play, ref(play, "a"), 3), 0);
+	run(play);
+	assert_told(play, "a",
 		    "a1.pre_start a1.1 a1.2 a1.pre_restart a2.reset "
 		    "a2.post_restart a2.3");
 }
 
-static void what_cannot_be_sent_is_a_dead_letter(struct world *world)
+static void what_cannot_be_sent_is_a_dead_letter(struct play *play)
 {
 	uint64_t before;
 
-	add(world, NULL, "a");
-	run(world);
-	before = weir_system_dead_letter_count(world->system);
-	end(world, "a");
-	send(world, ref(world, "a"), 1);
-	assert_int_equal(weir_system_dead_letter_count(world->system) - before,
-			 1);
-	assert_told(world, "a", "a1.pre_start a1.post_stop a1.dead1");
+	add(play, NULL, "a");
+	run(play);
+	before = weir_system_dead_letter_count(play->base.system);
+	end(play, "a");
+	send(play, ref(play, "a"), 1);
+	assert_int_equal(
+		weir_system_dead_letter_count(play->base.system) - before, 1);
+	assert_told(play, "a", "a1.pre_start a1.post_stop a1.dead1");
 }
 
-static void what_was_told_before_the_end_is_a_dead_letter(struct world *world)
+static void what_was_told_before_the_end_is_a_dead_letter(struct play *play)
 {
-	add(world, NULL, "a");
-	run(world);
-	assert_int_equal(weir_system_stop_actor(world->system, ref(world, "a")),
-			 0);
-	assert_int_equal(tell(world, ref(world, "a"), 1), 0);
-	run(world);
-	assert_told(world, "a", "a1.pre_start a1.post_stop a1.dead1");
+	add(play, NULL, "a");
+	run(play);
+	assert_int_equal(
+		weir_system_stop_actor(play->base.system, ref(play, "a")), 0);
+	assert_int_equal(tell(play, ref(play, "a"), 1), 0);
+	run(play);
+	assert_told(play, "a", "a1.pre_start a1.post_stop a1.dead1");
 }
 
 int main(void)

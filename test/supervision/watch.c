@@ -9,43 +9,43 @@ static int unwatched; /* what the last one returned */
 
 static void unwatch_x(struct member *self)
 {
-	unwatched = weir_actor_unwatch(&self->actor, ref(self->world, "x"));
+	unwatched = weir_actor_unwatch(&self->actor, ref(self->play, "x"));
 }
 
 /* --- C1: exactly one ------------------------------------------------------ */
 
-static void c1_a_watch_before_the_end_gives_one_notice(struct world *world)
+static void c1_a_watch_before_the_end_gives_one_notice(struct play *play)
 {
 	static const struct step steps[] = {WATCHES_X("a")};
 
-	ROLES(world, hearers);
-	SCRIPT(world, steps);
-	add(world, NULL, "x");
-	add_keeper(world, "a");
-	give(world, "a", WATCH_X);
-	assert_told(world, "a", "a1.pre_start a1.1");
-	stop(world, "x");
-	run(world);
-	assert_told(world, "a", "a1.pre_start a1.1 a1.terminated");
+	ROLES(play, hearers);
+	SCRIPT(play, steps);
+	add(play, NULL, "x");
+	add_keeper(play, "a");
+	give(play, "a", WATCH_X);
+	assert_told(play, "a", "a1.pre_start a1.1");
+	stop(play, "x");
+	run(play);
+	assert_told(play, "a", "a1.pre_start a1.1 a1.terminated");
 	assert_true(heard.existed);
-	assert_true(weir_actor_id_equal(heard.who, ref(world, "x")));
+	assert_true(weir_actor_id_equal(heard.who, ref(play, "x")));
 	assert_int_equal(heard_error->code, -ECANCELED);
 }
 
-static void c1_a_watch_after_the_end_gives_one_notice(struct world *world)
+static void c1_a_watch_after_the_end_gives_one_notice(struct play *play)
 {
 	static const struct step steps[] = {WATCHES_X("a")};
 
-	ROLES(world, hearers);
-	SCRIPT(world, steps);
-	add(world, NULL, "x");
-	add_keeper(world, "a");
-	stop(world, "x");
-	run(world);
-	give(world, "a", WATCH_X);
-	assert_told(world, "a", "a1.pre_start a1.1 a1.terminated");
+	ROLES(play, hearers);
+	SCRIPT(play, steps);
+	add(play, NULL, "x");
+	add_keeper(play, "a");
+	stop(play, "x");
+	run(play);
+	give(play, "a", WATCH_X);
+	assert_told(play, "a", "a1.pre_start a1.1 a1.terminated");
 	assert_false(heard.existed);
-	assert_true(weir_actor_id_equal(heard.who, ref(world, "x")));
+	assert_true(weir_actor_id_equal(heard.who, ref(play, "x")));
 	assert_null(heard_error);
 }
 
@@ -58,131 +58,130 @@ static void watch_strangers(struct member *self)
 	assert_int_equal(weir_actor_watch(&self->actor, later, self), 0);
 }
 
-static void c1_who_never_was_is_dead(struct world *world)
+static void c1_who_never_was_is_dead(struct play *play)
 {
 	static const struct step steps[] = {
 		{"a", TURN, .item = 1, .call = watch_strangers},
 	};
 
-	ROLES(world, hearers);
-	SCRIPT(world, steps);
-	add_keeper(world, "a");
-	give(world, "a", 1);
-	assert_told(world, "a",
-		    "a1.pre_start a1.1 a1.terminated a1.terminated");
+	ROLES(play, hearers);
+	SCRIPT(play, steps);
+	add_keeper(play, "a");
+	give(play, "a", 1);
+	assert_told(play, "a", "a1.pre_start a1.1 a1.terminated a1.terminated");
 	assert_false(heard.existed);
-	assert_ptr_equal(heard.token, member(world, "a"));
+	assert_ptr_equal(heard.token, member(play, "a"));
 }
 
-static void c1_a_watch_during_the_end_gives_one_notice(struct world *world)
+static void c1_a_watch_during_the_end_gives_one_notice(struct play *play)
 {
 	static const struct step steps[] = {WATCHES_X("a")};
 
-	ROLES(world, hearers);
-	SCRIPT(world, steps);
-	add(world, NULL, "x");
-	add(world, NULL, "a");
-	assert_int_equal(put(world, "a", WATCH_X, WATCH_X), 0);
-	stop(world, "x");
-	run(world);
-	assert_int_equal(times(world, "a1.terminated"), 1);
+	ROLES(play, hearers);
+	SCRIPT(play, steps);
+	add(play, NULL, "x");
+	add(play, NULL, "a");
+	assert_int_equal(put(play, "a", WATCH_X, WATCH_X), 0);
+	stop(play, "x");
+	run(play);
+	assert_int_equal(times(play, "a1.terminated"), 1);
 }
 
-static void c1_a_notice_carries_the_error(struct world *world)
+static void c1_a_notice_carries_the_error(struct play *play)
 {
 	static const struct step steps[] = {
 		WATCHES_X("a"),
 		{"x", TURN, .item = 3, .fail = STOP},
 	};
 
-	ROLES(world, hearers);
-	SCRIPT(world, steps);
-	add(world, NULL, "x");
-	add_keeper(world, "a");
-	give(world, "a", WATCH_X);
-	give(world, "x", 3);
-	assert_int_equal(times(world, "a1.terminated"), 1);
+	ROLES(play, hearers);
+	SCRIPT(play, steps);
+	add(play, NULL, "x");
+	add_keeper(play, "a");
+	give(play, "a", WATCH_X);
+	give(play, "x", 3);
+	assert_int_equal(times(play, "a1.terminated"), 1);
 	assert_int_equal(heard_error->code, STOP);
-	assert_ptr_equal(heard_error->cause, member(world, "x"));
+	assert_ptr_equal(heard_error->cause, member(play, "x"));
 	forget_notice();
 }
 
-static void c1_who_finishes_leaves_no_error(struct world *world)
+static void c1_who_finishes_leaves_no_error(struct play *play)
 {
 	static const struct step steps[] = {
 		WATCHES_X("a"),
 		{"x", TURN, .item = 3, .finish = true},
 	};
 
-	ROLES(world, hearers);
-	SCRIPT(world, steps);
-	add(world, NULL, "x");
-	add_keeper(world, "a");
-	give(world, "a", WATCH_X);
-	give(world, "x", 3);
-	assert_int_equal(times(world, "a1.terminated"), 1);
+	ROLES(play, hearers);
+	SCRIPT(play, steps);
+	add(play, NULL, "x");
+	add_keeper(play, "a");
+	give(play, "a", WATCH_X);
+	give(play, "x", 3);
+	assert_int_equal(times(play, "a1.terminated"), 1);
 	assert_true(heard.existed);
 	assert_null(heard.error);
 }
 
 /* --- C2: twice, oneself, another token ------------------------------------ */
 
-static void c2_watching_twice_is_watching_once(struct world *world)
+static void c2_watching_twice_is_watching_once(struct play *play)
 {
 	static const struct step steps[] = {{"a", TURN, .watch = "x"}};
 
-	ROLES(world, hearers);
-	SCRIPT(world, steps);
-	add(world, NULL, "x");
-	add(world, NULL, "a");
-	give(world, "a", 1);
-	give(world, "a", 2);
-	stop(world, "x");
-	run(world);
-	assert_told(world, "a", "a1.pre_start a1.1 a1.2 a1.terminated");
+	ROLES(play, hearers);
+	SCRIPT(play, steps);
+	add(play, NULL, "x");
+	add(play, NULL, "a");
+	give(play, "a", 1);
+	give(play, "a", 2);
+	stop(play, "x");
+	run(play);
+	assert_told(play, "a", "a1.pre_start a1.1 a1.2 a1.terminated");
 }
 
 static void watch_dead_twice(struct member *self)
 {
-	struct weir_actor_id x = ref(self->world, "x");
+	struct weir_actor_id x = ref(self->play, "x");
 
 	assert_int_equal(weir_actor_watch(&self->actor, x, NULL), 0);
 	assert_int_equal(weir_actor_watch(&self->actor, x, NULL), 0);
 	assert_int_equal(weir_actor_watch(&self->actor, x, self), -EBUSY);
 }
 
-static void c2_watching_a_dead_one_twice_is_watching_once(struct world *world)
+static void c2_watching_a_dead_one_twice_is_watching_once(struct play *play)
 {
 	static const struct step steps[] = {
 		{"a", TURN, .call = watch_dead_twice},
 	};
 
-	ROLES(world, hearers);
-	SCRIPT(world, steps);
-	add(world, NULL, "x");
-	add(world, NULL, "a");
-	stop(world, "x");
-	run(world);
-	give(world, "a", 1);
-	assert_told(world, "a", "a1.pre_start a1.1 a1.terminated");
+	ROLES(play, hearers);
+	SCRIPT(play, steps);
+	add(play, NULL, "x");
+	add(play, NULL, "a");
+	stop(play, "x");
+	run(play);
+	give(play, "a", 1);
+	assert_told(play, "a", "a1.pre_start a1.1 a1.terminated");
 }
 
-static void c2_watching_oneself_is_nothing(struct world *world)
+static void c2_watching_oneself_is_nothing(struct play *play)
 {
 	static const struct step steps[] = {{"a", TURN, .watch = "a"}};
 
-	ROLES(world, hearers);
-	SCRIPT(world, steps);
-	add(world, NULL, "a");
-	give(world, "a", 1);
-	stop(world, "a");
-	run(world);
-	assert_told(world, "a", "a1.pre_start a1.1 a1.post_stop");
+	ROLES(play, hearers);
+	SCRIPT(play, steps);
+	add(play, NULL, "a");
+	give(play, "a", 1);
+	stop(play, "a");
+	run(play);
+	assert_told(play, "a", "a1.pre_start a1.1 a1.post_stop");
 }
 
 static void watch_with_tokens(struct member *self)
 {
-	struct weir_actor_id x = ref(self->world, "x");
+	struct weir_actor_id x = ref(self->play, "x");
 	struct weir_actor *actor = &self->actor;
 
 	assert_int_equal(weir_actor_watch(actor, x, self), 0);
@@ -190,30 +189,30 @@ static void watch_with_tokens(struct member *self)
 	assert_int_equal(weir_actor_watch(actor, x, self), 0);
 	assert_int_equal(weir_actor_unwatch(actor, x), 0);
 	assert_int_equal(weir_actor_unwatch(actor, x), -ENOENT);
-	assert_int_equal(weir_actor_watch(actor, x, self->world), 0);
+	assert_int_equal(weir_actor_watch(actor, x, self->play), 0);
 }
 
-static void c2_another_token_is_refused_until_unwatched(struct world *world)
+static void c2_another_token_is_refused_until_unwatched(struct play *play)
 {
 	static const struct step steps[] = {
 		{"a", TURN, .call = watch_with_tokens},
 	};
 
-	ROLES(world, hearers);
-	SCRIPT(world, steps);
-	add(world, NULL, "x");
-	add_keeper(world, "a");
-	give(world, "a", 1);
-	stop(world, "x");
-	run(world);
-	assert_int_equal(times(world, "a1.terminated"), 1);
-	assert_ptr_equal(heard.token, world);
+	ROLES(play, hearers);
+	SCRIPT(play, steps);
+	add(play, NULL, "x");
+	add_keeper(play, "a");
+	give(play, "a", 1);
+	stop(play, "x");
+	run(play);
+	assert_int_equal(times(play, "a1.terminated"), 1);
+	assert_ptr_equal(heard.token, play);
 	forget_notice();
 }
 
 /* --- C3 to C6 ------------------------------------------------------------- */
 
-static void c3_every_watcher_gets_a_notice_of_its_own(struct world *world)
+static void c3_every_watcher_gets_a_notice_of_its_own(struct play *play)
 {
 	static const struct step steps[] = {
 		WATCHES_X("a"),
@@ -222,22 +221,22 @@ static void c3_every_watcher_gets_a_notice_of_its_own(struct world *world)
 		{"b", TURN, .item = UNWATCH_X, .call = unwatch_x},
 	};
 
-	ROLES(world, hearers);
-	SCRIPT(world, steps);
-	add(world, NULL, "x");
-	add(world, NULL, "a");
-	add(world, NULL, "b");
-	add(world, "a", "c");
-	assert_int_equal(put(world, "a", 1, 1), 0);
-	assert_int_equal(put(world, "b", 1, 1), 0);
-	give(world, "c", 1);
-	give(world, "b", UNWATCH_X);
+	ROLES(play, hearers);
+	SCRIPT(play, steps);
+	add(play, NULL, "x");
+	add(play, NULL, "a");
+	add(play, NULL, "b");
+	add(play, "a", "c");
+	assert_int_equal(put(play, "a", 1, 1), 0);
+	assert_int_equal(put(play, "b", 1, 1), 0);
+	give(play, "c", 1);
+	give(play, "b", UNWATCH_X);
 	assert_int_equal(unwatched, 0);
-	stop(world, "x");
-	run(world);
-	assert_told(world, "a", "a1.pre_start a1.1 a1.terminated");
-	assert_told(world, "b", "b1.pre_start b1.1 b1.2");
-	assert_told(world, "c", "c1.pre_start c1.1 c1.terminated");
+	stop(play, "x");
+	run(play);
+	assert_told(play, "a", "a1.pre_start a1.1 a1.terminated");
+	assert_told(play, "b", "b1.pre_start b1.1 b1.2");
+	assert_told(play, "c", "c1.pre_start c1.1 c1.terminated");
 }
 
 static const struct weir_rule killed_restarts[] = {
@@ -245,7 +244,7 @@ static const struct weir_rule killed_restarts[] = {
 };
 static const struct weir_limit twice = {.max = 2};
 
-static void c4_a_restart_is_no_end(struct world *world)
+static void c4_a_restart_is_no_end(struct play *play)
 {
 	static const struct weir_strategy strategy = {
 		.rules = killed_restarts,
@@ -255,67 +254,68 @@ static void c4_a_restart_is_no_end(struct world *world)
 	static const struct step steps[] = {WATCHES_X("a")};
 	int i;
 
-	world->top = &strategy;
-	ROLES(world, hearers);
-	SCRIPT(world, steps);
-	add(world, NULL, "x");
-	add(world, NULL, "a");
-	give(world, "a", WATCH_X);
+	play->top = &strategy;
+	ROLES(play, hearers);
+	SCRIPT(play, steps);
+	add(play, NULL, "x");
+	add(play, NULL, "a");
+	give(play, "a", WATCH_X);
 	for (i = 0; i < 3; i++) {
-		assert_int_equal(times(world, "a1.terminated"), 0);
+		assert_int_equal(times(play, "a1.terminated"), 0);
 		assert_int_equal(
-			weir_system_kill(world->system, ref(world, "x")), 0);
-		run(world);
+			weir_system_kill(play->base.system, ref(play, "x")), 0);
+		run(play);
 	}
-	assert_int_equal(times(world, "x3.post_restart"), 1);
-	assert_int_equal(times(world, "a1.terminated"), 1);
+	assert_int_equal(times(play, "x3.post_restart"), 1);
+	assert_int_equal(times(play, "a1.terminated"), 1);
 }
 
 static void watch_and_unwatch_x(struct member *self)
 {
-	struct weir_actor_id x = ref(self->world, "x");
+	struct weir_actor_id x = ref(self->play, "x");
 
 	assert_int_equal(weir_actor_watch(&self->actor, x, NULL), 0);
 	assert_int_equal(weir_actor_unwatch(&self->actor, x), 0);
 }
 
-static void c5_unwatch_removes_a_queued_notice(struct world *world)
+static void c5_unwatch_removes_a_queued_notice(struct play *play)
 {
 	static const struct step steps[] = {
 		{"a", TURN, .item = 3, .call = watch_and_unwatch_x},
 		WATCHES_X("a"),
 	};
 
-	ROLES(world, hearers);
-	SCRIPT(world, steps);
-	add(world, NULL, "x");
-	add(world, NULL, "a");
-	stop(world, "x");
-	run(world);
-	give(world, "a", 3);
-	assert_told(world, "a", "a1.pre_start a1.3");
+	ROLES(play, hearers);
+	SCRIPT(play, steps);
+	add(play, NULL, "x");
+	add(play, NULL, "a");
+	stop(play, "x");
+	run(play);
+	give(play, "a", 3);
+	assert_told(play, "a", "a1.pre_start a1.3");
 	/* afterwards it works afresh */
-	give(world, "a", WATCH_X);
-	assert_told(world, "a", "a1.pre_start a1.3 a1.1 a1.terminated");
+	give(play, "a", WATCH_X);
+	assert_told(play, "a", "a1.pre_start a1.3 a1.1 a1.terminated");
 }
 
-static void c5_an_unwatch_that_went_well_means_no_notice(struct world *world)
+static void c5_an_unwatch_that_went_well_means_no_notice(struct play *play)
 {
 	static const struct step steps[] = {
 		WATCHES_X("a"),
 		{"a", TURN, .item = UNWATCH_X, .call = unwatch_x},
 	};
 
-	ROLES(world, hearers);
-	SCRIPT(world, steps);
-	add(world, NULL, "x");
-	add(world, NULL, "a");
-	give(world, "a", WATCH_X);
-	stop(world, "x");
+	ROLES(play, hearers);
+	SCRIPT(play, steps);
+	add(play, NULL, "x");
+	add(play, NULL, "a");
+	give(play, "a", WATCH_X);
+	stop(play, "x");
 	/* between the end, the notice, and its handling, as the seed has it */
-	weir_sim_run_until(world->sim, 0, weir_sim_random(world->sim, 6));
-	give(world, "a", UNWATCH_X);
-	assert_int_equal(times(world, "a1.terminated"), unwatched ? 1 : 0);
+	weir_sim_run_until(play->base.sim, 0,
+			   weir_sim_random(play->base.sim, 6));
+	give(play, "a", UNWATCH_X);
+	assert_int_equal(times(play, "a1.terminated"), unwatched ? 1 : 0);
 	assert_true(unwatched == 0 || unwatched == -ENOENT);
 }
 
@@ -327,56 +327,55 @@ static void watch_all(struct member *self)
 
 	for (i = 0; i < LENGTH(names); i++)
 		assert_int_equal(weir_actor_watch(&self->actor,
-						  ref(self->world, names[i]),
+						  ref(self->play, names[i]),
 						  (void *)names[i]),
 				 0);
 	for (i = 0; i < LENGTH(names); i++)
-		if ((i + self->world->seed) % 3)
+		if ((i + self->play->seed) % 3)
 			assert_int_equal(
 				weir_actor_unwatch(&self->actor,
-						   ref(self->world, names[i])),
+						   ref(self->play, names[i])),
 				0);
 	/* the list is as it should be, and takes new ones */
 	assert_int_equal(
-		weir_actor_watch(&self->actor, ref(self->world, "b"), NULL), 0);
+		weir_actor_watch(&self->actor, ref(self->play, "b"), NULL), 0);
 }
 
-static void c5_notices_leave_the_queue_from_anywhere(struct world *world)
+static void c5_notices_leave_the_queue_from_anywhere(struct play *play)
 {
 	static const struct step steps[] = {
 		{"a", TURN, .item = 1, .call = watch_all},
 	};
 
-	ROLES(world, hearers);
-	SCRIPT(world, steps);
-	add(world, NULL, "x");
-	add(world, NULL, "y");
-	add(world, NULL, "z");
-	add(world, NULL, "b");
-	add(world, NULL, "a");
-	stop(world, "x");
-	stop(world, "y");
-	stop(world, "z");
-	stop(world, "b");
-	run(world);
-	give(world, "a", 1);
-	assert_told(world, "a",
-		    "a1.pre_start a1.1 a1.terminated a1.terminated");
+	ROLES(play, hearers);
+	SCRIPT(play, steps);
+	add(play, NULL, "x");
+	add(play, NULL, "y");
+	add(play, NULL, "z");
+	add(play, NULL, "b");
+	add(play, NULL, "a");
+	stop(play, "x");
+	stop(play, "y");
+	stop(play, "z");
+	stop(play, "b");
+	run(play);
+	give(play, "a", 1);
+	assert_told(play, "a", "a1.pre_start a1.1 a1.terminated a1.terminated");
 }
 
-static void c6_who_is_not_watched_ends_unheard(struct world *world)
+static void c6_who_is_not_watched_ends_unheard(struct play *play)
 {
 	static const struct step steps[] = {WATCHES_X("a")};
 
-	ROLES(world, hearers);
-	SCRIPT(world, steps);
-	add(world, NULL, "x");
-	add(world, NULL, "y");
-	add(world, NULL, "a");
-	give(world, "a", WATCH_X);
-	stop(world, "y");
-	run(world);
-	assert_told(world, "a", "a1.pre_start a1.1");
+	ROLES(play, hearers);
+	SCRIPT(play, steps);
+	add(play, NULL, "x");
+	add(play, NULL, "y");
+	add(play, NULL, "a");
+	give(play, "a", WATCH_X);
+	stop(play, "y");
+	run(play);
+	assert_told(play, "a", "a1.pre_start a1.1");
 }
 
 /* --- Others watch --------------------------------------------------------- */
@@ -404,39 +403,39 @@ static void listen(struct weir_watcher *watcher,
 	memset(watcher, 0xff, sizeof(*watcher)); /* it is ours again */
 }
 
-static void listener_add(struct world *world, struct listener *self,
+static void listener_add(struct play *play, struct listener *self,
 			 const char *name)
 {
 	*self = (struct listener){
 		.watcher = {.terminated = listen, .token = self},
 	};
-	assert_int_equal(weir_watcher_add(world->system, ref(world, name),
+	assert_int_equal(weir_watcher_add(play->base.system, ref(play, name),
 					  &self->watcher),
 			 0);
 }
 
-static void c1_others_than_actors_watch_too(struct world *world)
+static void c1_others_than_actors_watch_too(struct play *play)
 {
 	struct listener first, second, third, late;
 
-	add(world, NULL, "x");
-	listener_add(world, &first, "x");
-	listener_add(world, &second, "x");
-	listener_add(world, &third, "x");
-	run(world);
+	add(play, NULL, "x");
+	listener_add(play, &first, "x");
+	listener_add(play, &second, "x");
+	listener_add(play, &third, "x");
+	run(play);
 	assert_int_equal(first.calls, 0);
-	assert_true(weir_watcher_remove(world->system, &second.watcher));
-	assert_false(weir_watcher_remove(world->system, &second.watcher));
-	stop(world, "x");
-	run(world);
+	assert_true(weir_watcher_remove(play->base.system, &second.watcher));
+	assert_false(weir_watcher_remove(play->base.system, &second.watcher));
+	stop(play, "x");
+	run(play);
 	assert_int_equal(first.calls, 1);
 	assert_int_equal(second.calls, 0);
 	assert_int_equal(third.calls, 1);
 	assert_true(first.existed);
 	assert_int_equal(first.code, -ECANCELED);
 	assert_ptr_equal(first.token, &first);
-	assert_true(weir_actor_id_equal(first.who, ref(world, "x")));
-	listener_add(world, &late, "x");
+	assert_true(weir_actor_id_equal(first.who, ref(play, "x")));
+	listener_add(play, &late, "x");
 	assert_int_equal(late.calls, 1);
 	assert_false(late.existed);
 	assert_int_equal(late.code, 0);
@@ -447,7 +446,7 @@ static void c1_others_than_actors_watch_too(struct world *world)
 static void check_own_errors(struct member *self)
 {
 	struct weir_actor *a = &self->actor;
-	struct weir_actor_id x = ref(self->world, "x");
+	struct weir_actor_id x = ref(self->play, "x");
 
 	assert_int_equal(weir_actor_watch(NULL, x, NULL), -EINVAL);
 	assert_int_equal(weir_actor_watch(a, WEIR_ACTOR_ID_NONE, NULL),
@@ -458,7 +457,7 @@ static void check_own_errors(struct member *self)
 	assert_int_equal(weir_actor_unwatch(a, self->ref), -ENOENT);
 }
 
-static void wrong_calls_change_nothing(struct world *world)
+static void wrong_calls_change_nothing(struct play *play)
 {
 	static const struct step steps[] = {
 		{"a", TURN, .call = check_own_errors},
@@ -467,95 +466,95 @@ static void wrong_calls_change_nothing(struct world *world)
 	struct source outside;
 	struct weir_actor_id x;
 
-	ROLES(world, hearers);
-	SCRIPT(world, steps);
-	add(world, NULL, "x");
-	add(world, NULL, "a");
-	x = ref(world, "x");
-	give(world, "a", 1);
-	assert_int_equal(weir_actor_watch(&member(world, "a")->actor, x, NULL),
+	ROLES(play, hearers);
+	SCRIPT(play, steps);
+	add(play, NULL, "x");
+	add(play, NULL, "a");
+	x = ref(play, "x");
+	give(play, "a", 1);
+	assert_int_equal(weir_actor_watch(&member(play, "a")->actor, x, NULL),
 			 -EPERM);
-	assert_int_equal(weir_actor_unwatch(&member(world, "a")->actor, x),
+	assert_int_equal(weir_actor_unwatch(&member(play, "a")->actor, x),
 			 -EPERM);
-	source_init(&outside, weir_sim_executor(world->sim), &world->ledger, 2,
-		    2);
+	source_init(&outside, play->base.executor, &play->base.ledger, 2, 2);
 	assert_int_equal(weir_actor_watch(&outside.actor, x, NULL), -EINVAL);
 	assert_int_equal(weir_actor_unwatch(&outside.actor, x), -EINVAL);
 	weir_actor_stop(&outside.actor);
-	assert_int_equal(weir_watcher_add(world->system, x, &watcher), -EINVAL);
-	assert_int_equal(weir_watcher_add(world->system, x, NULL), -EINVAL);
+	assert_int_equal(weir_watcher_add(play->base.system, x, &watcher),
+			 -EINVAL);
+	assert_int_equal(weir_watcher_add(play->base.system, x, NULL), -EINVAL);
 	watcher.terminated = listen;
 	assert_int_equal(weir_watcher_add(NULL, x, &watcher), -EINVAL);
 	assert_false(weir_watcher_remove(NULL, &watcher));
-	assert_false(weir_watcher_remove(world->system, NULL));
-	stop(world, "x");
-	run(world);
-	assert_told(world, "a", "a1.pre_start a1.1");
+	assert_false(weir_watcher_remove(play->base.system, NULL));
+	stop(play, "x");
+	run(play);
+	assert_told(play, "a", "a1.pre_start a1.1");
 }
 
 /* Each of the allocations fails once: then nothing is watched. */
 static void watch_without_memory(struct member *self)
 {
-	struct world *world = self->world;
-	struct weir_actor_id x = ref(world, "x");
-	size_t live = world->heap.live, i;
+	struct play *play = self->play;
+	struct weir_actor_id x = ref(play, "x");
+	size_t live = play->base.heap.live, i;
 	int rc = -ENOMEM;
 
 	for (i = 1; rc == -ENOMEM; i++) {
-		world->heap.calls = 0;
-		world->heap.fail = i;
+		play->base.heap.calls = 0;
+		play->base.heap.fail = i;
 		rc = weir_actor_watch(&self->actor, x, NULL);
 		if (rc == -ENOMEM) {
-			world->heap.fail = 0;
+			play->base.heap.fail = 0;
 			assert_int_equal(weir_actor_unwatch(&self->actor, x),
 					 -ENOENT);
 		}
 	}
-	world->heap.fail = 0;
+	play->base.heap.fail = 0;
 	assert_int_equal(rc, 0);
-	note(world, self->name, "tries%zu", i - 1);
+	note(play, self->name, "tries%zu", i - 1);
 	/* two records at most, which stay, and the watch */
-	assert_in_range(world->heap.live, live + 1, live + 3);
+	assert_in_range(play->base.heap.live, live + 1, live + 3);
 }
 
-static void no_memory_for_a_watch_changes_nothing(struct world *world)
+static void no_memory_for_a_watch_changes_nothing(struct play *play)
 {
 	static const struct step steps[] = {
 		{"a", TURN, .call = watch_without_memory},
 	};
 
-	ROLES(world, hearers);
-	SCRIPT(world, steps);
-	add(world, NULL, "x");
-	add(world, NULL, "a");
-	give(world, "a", 1);
-	stop(world, "x");
-	world->heap.calls = 0;
-	run(world);
+	ROLES(play, hearers);
+	SCRIPT(play, steps);
+	add(play, NULL, "x");
+	add(play, NULL, "a");
+	give(play, "a", 1);
+	stop(play, "x");
+	play->base.heap.calls = 0;
+	run(play);
 	/* the end itself needs none */
-	assert_int_equal(world->heap.calls, 0);
-	assert_int_equal(times(world, "a1.terminated"), 1);
+	assert_int_equal(play->base.heap.calls, 0);
+	assert_int_equal(times(play, "a1.terminated"), 1);
 }
 
-static void no_memory_for_a_watcher_changes_nothing(struct world *world)
+static void no_memory_for_a_watcher_changes_nothing(struct play *play)
 {
 	struct listener listener = {.watcher = {.terminated = listen}};
 	struct source source;
 	struct weir_actor_id x;
 
 	/* without a name, which would have a record */
-	source_init(&source, weir_sim_executor(world->sim), &world->ledger, 1,
-		    1);
-	spawn_source(world, &source, &x);
-	world->heap.calls = 0;
-	world->heap.fail = 1;
-	assert_int_equal(weir_watcher_add(world->system, x, &listener.watcher),
+	source_init(&source, play->base.executor, &play->base.ledger, 1, 1);
+	spawn_source(play, &source, &x);
+	play->base.heap.calls = 0;
+	play->base.heap.fail = 1;
+	assert_int_equal(weir_watcher_add(play->base.system, x,
+					  &listener.watcher),
 			 -ENOMEM);
-	world->heap.fail = 0;
-	assert_int_equal(weir_watcher_add(world->system, x, &listener.watcher),
-			 0);
-	assert_int_equal(weir_system_stop_actor(world->system, x), 0);
-	run(world);
+	play->base.heap.fail = 0;
+	assert_int_equal(
+		weir_watcher_add(play->base.system, x, &listener.watcher), 0);
+	assert_int_equal(weir_system_stop_actor(play->base.system, x), 0);
+	run(play);
 	assert_int_equal(listener.calls, 1);
 }
 

@@ -22,9 +22,9 @@ static struct weir_actor_id refs[ACTORS];
 static size_t n_actors;
 static char names[ACTORS][4];
 
-static size_t draw(struct world *world, size_t bound)
+static size_t draw(struct play *play, size_t bound)
 {
-	return (size_t)weir_sim_random(world->sim, bound);
+	return (size_t)weir_sim_random(play->base.sim, bound);
 }
 
 static struct relation *relation_of(const struct member *watcher,
@@ -44,16 +44,17 @@ static int hear(struct weir_actor *actor, const struct weir_terminated *notice)
 
 	assert_non_null(relation->token);
 	assert_ptr_equal(relation->token, notice->token);
-	assert_false(weir_system_is_alive(self->world->system, notice->who));
+	assert_false(
+		weir_system_is_alive(self->play->base.system, notice->who));
 	relation->token = NULL;
 	relation->notices++;
-	return draw(self->world, 20) ? 0 : RESTART;
+	return draw(self->play, 20) ? 0 : RESTART;
 }
 
 static void watch_one(struct member *self, struct weir_actor_id who)
 {
 	struct relation *relation = relation_of(self, who);
-	void *token = draw(self->world, 2) ? (void *)relation : (void *)self;
+	void *token = draw(self->play, 2) ? (void *)relation : (void *)self;
 	int rc = weir_actor_watch(&self->actor, who, token);
 
 	if (weir_actor_id_equal(who, self->ref)) {
@@ -77,41 +78,41 @@ static void unwatch_one(struct member *self, struct weir_actor_id who)
 	relation->token = NULL;
 }
 
-static void end_one(struct world *world, struct weir_actor_id who)
+static void end_one(struct play *play, struct weir_actor_id who)
 {
-	switch (draw(world, 3)) {
+	switch (draw(play, 3)) {
 	case 0:
-		(void)weir_system_stop_actor(world->system, who);
+		(void)weir_system_stop_actor(play->base.system, who);
 		break;
 	case 1:
-		(void)weir_system_poison(world->system, who);
+		(void)weir_system_poison(play->base.system, who);
 		break;
 	default:
-		(void)weir_system_kill(world->system, who);
+		(void)weir_system_kill(play->base.system, who);
 	}
 }
 
 /* A watcher's turn. */
 static void act(struct member *self)
 {
-	struct world *world = self->world;
-	size_t n = 1 + draw(world, 4);
+	struct play *play = self->play;
+	size_t n = 1 + draw(play, 4);
 
 	for (; n; n--) {
-		struct weir_actor_id who = refs[draw(world, n_actors)];
+		struct weir_actor_id who = refs[draw(play, n_actors)];
 
-		switch (draw(world, 8)) {
+		switch (draw(play, 8)) {
 		case 0:
 			unwatch_one(self, who);
 			break;
 		case 1:
-			who = refs[WATCHERS + draw(world, n_actors - WATCHERS)];
-			end_one(world, who);
+			who = refs[WATCHERS + draw(play, n_actors - WATCHERS)];
+			end_one(play, who);
 			break;
 		case 2:
-			if (draw(world, 4) == 0)
+			if (draw(play, 4) == 0)
 				member_fail(self,
-					    draw(world, 2) ? RESTART : RESUME);
+					    draw(play, 2) ? RESTART : RESUME);
 			break;
 		default:
 			watch_one(self, who);
@@ -123,19 +124,19 @@ static void act(struct member *self)
 static int decide(struct weir_actor *supervisor,
 		  const struct weir_failure *failure, void *context)
 {
-	struct world *world = &the_world;
+	struct play *play = &the_play;
 
 	if (failure->error->code == RESTART)
 		return WEIR_DIRECTIVE_RESTART;
 	if (failure->error->code == RESUME)
 		return WEIR_DIRECTIVE_RESUME;
-	return draw(world, 2) ? WEIR_DIRECTIVE_STOP : WEIR_DIRECTIVE_RESTART;
+	return draw(play, 2) ? WEIR_DIRECTIVE_STOP : WEIR_DIRECTIVE_RESTART;
 }
 
 static const struct weir_strategy at_random = {.decide = decide};
 
 /* One more, as a child of /user or of one that is there. */
-static void one_more(struct world *world)
+static void one_more(struct play *play)
 {
 	char *name = names[n_actors];
 	struct weir_actor_id parent = WEIR_ACTOR_ID_NONE;
@@ -143,11 +144,11 @@ static void one_more(struct world *world)
 
 	snprintf(name, sizeof(names[0]), "%c%u",
 		 n_actors < WATCHERS ? 'w' : 't', (unsigned)n_actors % 100);
-	if (n_actors >= WATCHERS && draw(world, 2))
-		parent = refs[draw(world, n_actors)];
-	if (!weir_system_is_alive(world->system, parent))
+	if (n_actors >= WATCHERS && draw(play, 2))
+		parent = refs[draw(play, n_actors)];
+	if (!weir_system_is_alive(play->base.system, parent))
 		parent = WEIR_ACTOR_ID_NONE;
-	self = member_new(world, name);
+	self = member_new(play, name);
 	self->life.strategy = &at_random;
 	if (n_actors < WATCHERS)
 		self->life.terminated = hear;
@@ -156,7 +157,7 @@ static void one_more(struct world *world)
 }
 
 static void a_watch_brings_one_notice_at_most_and_at_the_end_one(
-	struct world *world)
+	struct play *play)
 {
 	static const struct step steps[] = {
 		{"w0", TURN, .call = act},
@@ -168,31 +169,31 @@ static void a_watch_brings_one_notice_at_most_and_at_the_end_one(
 
 	memset(relations, 0, sizeof(relations));
 	n_actors = 0;
-	world->top = &at_random;
-	SCRIPT(world, steps);
-	world_open(world);
+	play->top = &at_random;
+	SCRIPT(play, steps);
+	play_open(play);
 	while (n_actors < WATCHERS + 2)
-		one_more(world);
+		one_more(play);
 	for (item = 1; item <= ACTIONS; item++) {
-		if (n_actors < ACTORS && draw(world, 4) == 0)
-			one_more(world);
-		(void)put(world, steps[draw(world, WATCHERS)].who, item, item);
-		weir_sim_run_until(world->sim, 0, draw(world, 8));
-		log_clear(world);
+		if (n_actors < ACTORS && draw(play, 4) == 0)
+			one_more(play);
+		(void)put(play, steps[draw(play, WATCHERS)].who, item, item);
+		weir_sim_run_until(play->base.sim, 0, draw(play, 8));
+		log_clear(play);
 	}
-	run(world);
+	run(play);
 	for (i = WATCHERS; i < n_actors; i++)
-		(void)weir_system_stop_actor(world->system, refs[i]);
-	run(world);
+		(void)weir_system_stop_actor(play->base.system, refs[i]);
+	run(play);
 	for (i = 0; i < WATCHERS; i++) {
-		assert_true(weir_system_is_alive(world->system, refs[i]));
+		assert_true(weir_system_is_alive(play->base.system, refs[i]));
 		for (j = WATCHERS; j < n_actors; j++)
 			assert_null(relations[i][j].token);
 		for (j = 0; j < n_actors; j++)
 			notices += relations[i][j].notices;
 	}
 	assert_true(notices > 0);
-	log_clear(world);
+	log_clear(play);
 }
 
 int main(void)

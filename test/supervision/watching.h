@@ -35,9 +35,9 @@ static inline void forget_notice(void)
 	heard = (struct weir_terminated){.token = NULL};
 }
 
-static inline struct member *add_keeper(struct world *world, const char *name)
+static inline struct member *add_keeper(struct play *play, const char *name)
 {
-	struct member *self = add(world, NULL, name);
+	struct member *self = add(play, NULL, name);
 
 	forget_notice();
 	self->life.terminated = keep_notice;
@@ -52,20 +52,21 @@ enum { WATCH_X = 1, UNWATCH_X = 2 };
 	}
 
 /* Makes items from an actor of the kit's, which ends behind them. */
-static inline void source_of(struct world *world, struct source *source,
+static inline void source_of(struct play *play, struct source *source,
 			     struct member *to, size_t first, size_t last)
 {
-	source_init(source, weir_sim_executor(world->sim), &world->ledger,
-		    first, last);
+	source_init(source, play->base.executor, &play->base.ledger, first,
+		    last);
 	assert_int_equal(weir_out_link(&source->out, &to->in), 0);
 }
 
-static inline void spawn_source(struct world *world, struct source *source,
+static inline void spawn_source(struct play *play, struct source *source,
 				struct weir_actor_id *ref)
 {
-	world_open(world);
-	assert_int_equal(weir_system_spawn(world->system, WEIR_ACTOR_ID_NONE,
-					   &source->actor, NULL, ref),
+	play_open(play);
+	assert_int_equal(weir_system_spawn(play->base.system,
+					   WEIR_ACTOR_ID_NONE, &source->actor,
+					   NULL, ref),
 			 0);
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The simulated world of supervision's tests: its members, which do what a
- * table of steps says, and a log of all that has happened, in words.
+ * A *play* is what supervision's tests run: a simulated world with members,
+ * which do what a table of steps says, and a log of all that has happened, in
+ * words.
  *
  * A *member* is an actor with a name, an in-port for numbered items, and a
  * generation, which is 1 and grows when it is reset. The log says who and which
@@ -9,15 +10,13 @@
  * "a2.dead4" (item 4 is a dead letter). What the system tells of directives
  * stands there as "restart(a)", "limit(a)", "hook(a)".
  */
-#ifndef WEIR_TEST_SUPERVISION_WORLD_H
-#define WEIR_TEST_SUPERVISION_WORLD_H
+#ifndef WEIR_TEST_SUPERVISION_PLAY_H
+#define WEIR_TEST_SUPERVISION_PLAY_H
 
-#include "actor/kit.h"
+#include "kit/world.h"
 
-#include <weir/completion.h>
 #include <weir/death_watch.h>
 #include <weir/supervision.h>
-#include <weir/system.h>
 
 #define MS UINT64_C(1000000)
 #define SECOND (1000 * MS)
@@ -84,7 +83,7 @@ struct member {
 	struct weir_in in;
 	struct weir_actor_ops ops;
 	struct weir_lifecycle life;
-	struct world *world;
+	struct play *play;
 	const struct role *role;
 	struct member *next;
 	const char *name;
@@ -106,12 +105,9 @@ struct event {
 	char text[48];
 };
 
-struct world {
-	struct weir_sim *sim;
-	struct weir_sim *far;	    /* another one, or NULL */
-	struct weir_system *system; /* made with the first member */
-	struct heap heap;
-	struct ledger ledger;
+struct play {
+	struct world base;    /* its system is made with the first member */
+	struct weir_sim *far; /* another one, or NULL */
 	uint64_t seed;
 	/* what the test sets */
 	const struct step *steps;
@@ -126,10 +122,10 @@ struct world {
 };
 
 #define LENGTH(array) (sizeof(array) / sizeof(*(array)))
-#define SCRIPT(world, table) \
-	((world)->steps = (table), (world)->n_steps = LENGTH(table))
-#define ROLES(world, table) \
-	((world)->roles = (table), (world)->n_roles = LENGTH(table))
+#define SCRIPT(play, table) \
+	((play)->steps = (table), (play)->n_steps = LENGTH(table))
+#define ROLES(play, table) \
+	((play)->roles = (table), (play)->n_roles = LENGTH(table))
 
 /* The strategy of most: the error's code names the directive. */
 #define RESUME (-EAGAIN)
@@ -145,23 +141,23 @@ extern const struct weir_strategy by_code;
 
 /* --- The log -------------------------------------------------------------- */
 
-__attribute__((format(printf, 3, 4))) void note(struct world *world,
+__attribute__((format(printf, 3, 4))) void note(struct play *play,
 						const char *who,
 						const char *format, ...);
 
 /* All that has happened to `who` (NULL: to all), with spaces between. */
-const char *told(struct world *world, const char *who);
+const char *told(struct play *play, const char *who);
 
-#define assert_told(world, who, expected) \
-	assert_string_equal(told(world, who), expected)
+#define assert_told(play, who, expected) \
+	assert_string_equal(told(play, who), expected)
 
-size_t times(const struct world *world, const char *text);
+size_t times(const struct play *play, const char *text);
 
 /* Where in the log it stands, once. */
-size_t place(const struct world *world, const char *text);
-bool before(const struct world *world, const char *first, const char *second);
+size_t place(const struct play *play, const char *text);
+bool before(const struct play *play, const char *first, const char *second);
 
 /* Begins a new page: what is in the log has been looked at. */
-void log_clear(struct world *world);
+void log_clear(struct play *play);
 
 #endif
