@@ -51,6 +51,48 @@ WEIR_API struct weir_flow *weir_flow_merge_preferred(
 	struct weir_flow *const *flows, size_t n);
 
 /*
+ * As weir_flow_merge(), but of flows that all have items each gets its share:
+ * up to weights[i] items are taken of flow `i`, then it is the next one's turn.
+ * (Pekko: mergePrioritized, with turns in place of chance.) A flow that has no
+ * item is passed over. `weights` has a number above 0 for each flow, and is
+ * borrowed as long as the flow. -EINVAL: null, no flows, a weight of 0.
+ *
+ * Emits: an item of any flow. Completes: when all have. Cancels: all of them,
+ * when downstream does. Holds: nothing.
+ */
+WEIR_API struct weir_flow *weir_flow_merge_prioritized(
+	struct weir_flow *const *flows, size_t n, const uint32_t *weights);
+
+/*
+ * Merges flows whose items are in order: the items are in order, too. (Pekko:
+ * mergeSorted.) `compare` returns a number below 0 if `a` comes before `b`,
+ * above 0 if behind; of items that are equal that of an earlier flow comes
+ * first. The operator waits for each flow that has not ended and has no item,
+ * and compares each item it emits with the first items of all flows. An error
+ * of a flow comes behind the items of that flow. -EINVAL: no flows, no
+ * function.
+ *
+ * Emits: the least item, when all flows have one or have completed. Completes:
+ * when all have. Cancels: all of them, when downstream does or one fails.
+ * Holds: up to WEIR_FLOW_BATCH items of each flow, no more than were asked for.
+ */
+WEIR_API struct weir_flow *weir_flow_merge_sorted(
+	struct weir_flow *const *flows, size_t n,
+	int (*compare)(void *a, void *b, void *context), void *context);
+
+/*
+ * Passes `segment` items of the first flow, then as many of the next, and so
+ * on in circles. (Pekko: interleave.) The operator waits for the flow whose
+ * turn it is; flows that have completed have no turn. It fails as soon as one
+ * flow fails. -EINVAL: no flows; `segment` is 0 or above WEIR_CAPACITY_MAX.
+ *
+ * Emits: an item of the flow whose turn it is. Completes: when all have.
+ * Cancels: all of them, when downstream does. Holds: nothing.
+ */
+WEIR_API struct weir_flow *weir_flow_interleave(struct weir_flow *const *flows,
+						size_t n, size_t segment);
+
+/*
  * Combines the first items of all flows, then the second items, and so on.
  * `combine` makes *result of the `n` items, which are its own then, and returns
  * 0; or it returns a negative errno, and the items are dropped. Results are
@@ -68,6 +110,22 @@ WEIR_API struct weir_flow *weir_flow_zip(struct weir_flow *const *flows,
 							size_t n, void **result,
 							void *context),
 					 void *context);
+
+/*
+ * As weir_flow_zip(), but up to the end of the longest flow: in place of the
+ * items of flow `i`, when it has completed, `combine` gets padding[i], which is
+ * not its own. (Pekko: zipAll.) `padding` is borrowed as long as the flow.
+ * -EINVAL: null, no flows.
+ *
+ * Emits: what `combine` has made. Completes: when all flows have, and their
+ * items are combined. Cancels: all, when downstream does or one fails. Holds:
+ * up to WEIR_FLOW_BATCH items of each flow, no more than were asked for.
+ */
+WEIR_API struct weir_flow *weir_flow_zip_all(
+	struct weir_flow *const *flows, size_t n, void *const *padding,
+	int (*combine)(void *const *items, size_t n, void **result,
+		       void *context),
+	void *context);
 
 /*
  * Passes the items of one flow after the other. All flows are opened at once:

@@ -290,6 +290,49 @@ static struct weir_flow *upon_latest_from(struct weir_flow *flow,
 	return weir_flow_items(flow, items);
 }
 
+static struct weir_flow *upon_zip_all_of_two(struct weir_flow *flow,
+					     const struct weir_items *items)
+{
+	static void *const padding[2];
+	struct weir_flow *both[] = {flow, the_other(items)};
+
+	flow = weir_flow_zip_all(both, 2, padding, combine_goods,
+				 items->context);
+	return weir_flow_items(flow, items);
+}
+
+static struct weir_flow *upon_interleave(struct weir_flow *flow,
+					 const struct weir_items *items)
+{
+	struct weir_flow *both[] = {flow, the_other(items)};
+
+	return weir_flow_interleave(both, 2, 2);
+}
+
+static struct weir_flow *upon_prioritized(struct weir_flow *flow,
+					  const struct weir_items *items)
+{
+	static const uint32_t weights[] = {2, 1};
+	struct weir_flow *both[] = {flow, the_other(items)};
+
+	return weir_flow_merge_prioritized(both, 2, weights);
+}
+
+static int compare_goods(void *a, void *b, void *context)
+{
+	int64_t x = ((struct good *)a)->number, y = ((struct good *)b)->number;
+
+	return (x > y) - (x < y);
+}
+
+static struct weir_flow *upon_sorted(struct weir_flow *flow,
+				     const struct weir_items *items)
+{
+	struct weir_flow *both[] = {flow, the_other(items)};
+
+	return weir_flow_merge_sorted(both, 2, compare_goods, NULL);
+}
+
 static struct weir_flow *upon_take_until_never(struct weir_flow *flow,
 					       const struct weir_items *items)
 {
@@ -563,6 +606,10 @@ static void the_end_is_told_behind_what_was_held(void **state)
 		{"concat", upon_concat_of_two, 0, 2, 0, TWO},
 		{"combine_latest", upon_latest, 0, 1},
 		{"with_latest_from", upon_latest_from, 0, 1},
+		{"zip_all", upon_zip_all_of_two, 0, 1, 0, TWO},
+		{"interleave", upon_interleave, 0, 2, 0, TWO},
+		{"merge_prioritized", upon_prioritized, 0, 2, 0, TWO},
+		{"merge_sorted", upon_sorted, 0, 2, 0, TWO},
 		{"take_until", upon_take_until_never, 0, 1},
 		{"skip_until", upon_skip_until_now, 0, 1},
 		{"lines", in_lines, 0, 2},

@@ -33,6 +33,11 @@ static int pair(void *const *items, size_t n, void **result, void *context)
 	return 0;
 }
 
+static int by_letter(void *a, void *b, void *context)
+{
+	return strcmp(a, b);
+}
+
 static int with(void **item, void *newest, void *context)
 {
 	*item = joined(*item, newest);
@@ -103,7 +108,11 @@ static const struct weir_backoff doubling = {
 static const struct weir_flow_restart_options later = {.backoff = &doubling};
 static const struct weir_flow_fan_options one_each = {.capacity = 1};
 
+static const uint32_t two_to_one[] = {2, 1};
+
 static char a[] = "a";
+static char dash[] = "-";
+static void *const padding[] = {dash, dash};
 static struct weir_flow_switch *stop;
 static struct weir_semaphore permits;
 
@@ -330,6 +339,27 @@ PICTURE(zip, weir_flow_zip(flows, 2, pair, NULL),
 	.in = {"1@0 2@30 3@40 |@60", "a@10 b@20 c@70 |@90"},
 	.out = {"1a@10 2b@30 3c@70 |@70"})
 
+PICTURE(zip_all, weir_flow_zip_all(flows, 2, padding, pair, NULL),
+	.in = {"1@0 2@30 |@40", "a@10 b@20 c@60 |@80"},
+	.out = {"1a@10 2b@30 -c@60 |@80"},
+	.note = "padding is a dash for each flow")
+
+PICTURE(interleave, weir_flow_interleave(flows, 2, 2),
+	.in = {"a@0 b@10 c@20 |@60", "x@30 y@50 z@70 |@80"},
+	.out = {"a@0 b@10 x@30 y@50 c@50 z@70 |@80"},
+	.note = "c waits until two of the second flow have come")
+
+PICTURE(merge_sorted, weir_flow_merge_sorted(flows, 2, by_letter, NULL),
+	.in = {"a@0 d@30 |@60", "b@10 c@20 e@40 |@70"},
+	.out = {"a@10 b@30 c@30 d@40 e@60 |@70"},
+	.note = "an item waits until the other flow has one, or has completed")
+
+PICTURE(merge_prioritized, weir_flow_merge_prioritized(flows, 2, two_to_one),
+	.in = {"a@0 b@0 c@0 d@0 |@70", "x@0 y@0 z@0 |@70"},
+	.asked = {"ask@10 ask@20 ask@30 ask@40 ask@50 ask@60 ask@70"},
+	.out = {"a@10 b@20 x@30 c@40 d@50 y@60 z@70 |@70"},
+	.note = "two of the first flow, then one of the second")
+
 PICTURE(concat, weir_flow_concat(flows, 2),
 	.in = {"a@0 b@20 |@40", "c@10 d@60 |@80"},
 	.out = {"a@0 b@20 c@40 d@60 |@80"},
@@ -443,6 +473,10 @@ int main(void)
 		cmocka_unit_test(merge_eager_is_as_drawn),
 		cmocka_unit_test(merge_preferred_is_as_drawn),
 		cmocka_unit_test(zip_is_as_drawn),
+		cmocka_unit_test(zip_all_is_as_drawn),
+		cmocka_unit_test(interleave_is_as_drawn),
+		cmocka_unit_test(merge_sorted_is_as_drawn),
+		cmocka_unit_test(merge_prioritized_is_as_drawn),
 		cmocka_unit_test(concat_is_as_drawn),
 		cmocka_unit_test(prepend_is_as_drawn),
 		cmocka_unit_test(or_else_is_as_drawn),

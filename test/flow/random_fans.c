@@ -210,6 +210,82 @@ struct weir_flow *with_make(struct weir_flow *up, struct step *step)
 			step);
 }
 
+/* --- In an order of their own --------------------------------------------- */
+
+/* What comes out of one of two that are put together. */
+static void put_next(struct stream *stream, const struct stream *in, size_t *at)
+{
+	stream_add(stream, in->values[(*at)++]);
+}
+
+struct weir_flow *interleave_make(struct weir_flow *up, struct step *step)
+{
+	struct weir_flow *flows[] = {up, other_numbers(step)};
+
+	return weir_flow_interleave(flows, 2, (size_t)step->x);
+}
+
+/* An error does not wait for its turn. */
+void interleave_expected(const struct step *step, struct stream *stream)
+{
+	static struct stream in, other;
+	size_t i = 0, j = 0, k;
+
+	in = *stream;
+	other.n = stream->n = 0;
+	other.too_long = false;
+	add_other_numbers(step, &other, 0);
+	stream->loose = in.loose || in.cut || in.code < 0;
+	while (i < in.n || j < other.n) {
+		for (k = 0; k < (size_t)step->x && i < in.n; k++)
+			put_next(stream, &in, &i);
+		for (k = 0; k < (size_t)step->x && j < other.n; k++)
+			put_next(stream, &other, &j);
+	}
+}
+
+static int compare(void *a, void *b, void *context)
+{
+	const struct step *step = context;
+
+	return (int)(step_value(step, a) - step_value(step, b));
+}
+
+struct weir_flow *sorted_make(struct weir_flow *up, struct step *step)
+{
+	struct weir_flow *flows[] = {up, other_numbers(step)};
+
+	return weir_flow_merge_sorted(flows, 2, compare, step);
+}
+
+/* They need not be in order. An error waits for the items before it. */
+void sorted_expected(const struct step *step, struct stream *stream)
+{
+	static struct stream in, other;
+	size_t i = 0, j = 0;
+
+	in = *stream;
+	other.n = stream->n = 0;
+	other.too_long = false;
+	add_other_numbers(step, &other, 0);
+	stream->loose = in.loose || in.cut;
+	while (i < in.n || (j < other.n && in.code == 0)) {
+		if (j == other.n ||
+		    (i < in.n && in.values[i] <= other.values[j]))
+			put_next(stream, &in, &i);
+		else
+			put_next(stream, &other, &j);
+	}
+}
+
+struct weir_flow *prioritized_make(struct weir_flow *up, struct step *step)
+{
+	static const uint32_t weights[] = {3, 1};
+	struct weir_flow *flows[] = {up, other_numbers(step)};
+
+	return weir_flow_merge_prioritized(flows, 2, weights);
+}
+
 /* --- Until another -------------------------------------------------------- */
 
 struct weir_flow *until_make(struct weir_flow *up, struct step *step)

@@ -37,6 +37,11 @@ void zip_expected(const struct step *step, struct stream *stream);
 
 /* --- The newest ----------------------------------------------------------- */
 
+struct weir_flow *interleave_make(struct weir_flow *up, struct step *step);
+void interleave_expected(const struct step *step, struct stream *stream);
+struct weir_flow *sorted_make(struct weir_flow *up, struct step *step);
+void sorted_expected(const struct step *step, struct stream *stream);
+struct weir_flow *prioritized_make(struct weir_flow *up, struct step *step);
 struct weir_flow *until_make(struct weir_flow *up, struct step *step);
 struct weir_flow *skip_make(struct weir_flow *up, struct step *step);
 struct weir_flow *latest_make(struct weir_flow *up, struct step *step);

@@ -83,6 +83,51 @@ struct weir_flow *upon_with_latest_from(struct weir_flow *flow,
 	return weir_flow_items(flow, items);
 }
 
+struct weir_flow *upon_turns(struct weir_flow *flow,
+			     const struct weir_items *items)
+{
+	static const uint32_t weights[] = {3, 2};
+
+	flow = weir_flow_interleave(
+		(struct weir_flow *[]){flow, no_items(items)}, 2, 3);
+	return weir_flow_merge_prioritized(
+		(struct weir_flow *[]){no_items(items), flow}, 2, weights);
+}
+
+static int by_number(void *a, void *b, void *context)
+{
+	int64_t x = ((struct good *)a)->number, y = ((struct good *)b)->number;
+
+	return (x > y) - (x < y);
+}
+
+struct weir_flow *upon_merge_sorted(struct weir_flow *flow,
+				    const struct weir_items *items)
+{
+	struct weir_flow *both[] = {flow, no_items(items)};
+
+	return weir_flow_merge_sorted(both, 2, by_number, NULL);
+}
+
+struct weir_flow *upon_merge_sorted_of_two(struct weir_flow *flow,
+					   const struct weir_items *items)
+{
+	struct weir_flow *both[] = {to_goods(weir_flow_range(5, 40), items),
+				    flow};
+
+	return weir_flow_merge_sorted(both, 2, by_number, NULL);
+}
+
+struct weir_flow *upon_zip_all(struct weir_flow *flow,
+			       const struct weir_items *items)
+{
+	static void *const padding[2];
+	struct weir_flow *both[] = {flow, weir_flow_empty()};
+
+	flow = weir_flow_zip_all(both, 2, padding, combine, NULL);
+	return weir_flow_items(flow, items);
+}
+
 /* The other is plain. */
 struct weir_flow *upon_take_until(struct weir_flow *flow,
 				  const struct weir_items *items)

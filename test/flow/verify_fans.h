@@ -22,6 +22,14 @@ struct weir_flow *upon_combine_latest(struct weir_flow *flow,
 				      const struct weir_items *items);
 struct weir_flow *upon_with_latest_from(struct weir_flow *flow,
 					const struct weir_items *items);
+struct weir_flow *upon_turns(struct weir_flow *flow,
+			     const struct weir_items *items);
+struct weir_flow *upon_merge_sorted(struct weir_flow *flow,
+				    const struct weir_items *items);
+struct weir_flow *upon_merge_sorted_of_two(struct weir_flow *flow,
+					   const struct weir_items *items);
+struct weir_flow *upon_zip_all(struct weir_flow *flow,
+			       const struct weir_items *items);
 struct weir_flow *upon_take_until(struct weir_flow *flow,
 				  const struct weir_items *items);
 struct weir_flow *upon_skip_until(struct weir_flow *flow,

@@ -101,6 +101,12 @@ static void a_bad_argument_is_named_with_its_limits(void **state)
 		    "map_parallel", "n 0 is not 1 to " MAX);
 	assert_says(weir_flow_delay(one(), 1, 0), "delay",
 		    "n 0 is not 1 to " MAX);
+	assert_says(weir_flow_interleave((struct weir_flow *[]){one()}, 1, 0),
+		    "interleave", "segment 0 is not 1 to " MAX);
+	assert_says(weir_flow_merge_prioritized((struct weir_flow *[]){one(),
+								       one()},
+						2, (uint32_t[]){1, 0}),
+		    "merge_prioritized", "weight 1 is 0");
 	assert_says(weir_flow_tick(0, 0, NULL), "tick", "every_ns is 0");
 	assert_says(weir_flow_fail(1, NULL), "fail", "code 1 is not negative");
 }

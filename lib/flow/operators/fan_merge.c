@@ -124,6 +124,112 @@ struct weir_flow *weir_flow_merge_preferred(struct weir_flow *const *flows,
 	return weir__flow_upon_many(&preferred_kind, flows, n, NULL, 0, true);
 }
 
+/* --- interleave, merge_prioritized ---------------------------------------- */
+
+struct turns_args {
+	size_t segment; /* items of a turn; 0: the weight of the input */
+	const uint32_t *weights;
+};
+
+struct turns {
+	uint32_t at;	  /* the input whose turn it is */
+	size_t left;	  /* items of its turn; 0: it has not begun */
+	uint32_t n_wakes; /* of the island, behind which all were asked */
+};
+
+static void next_turn(const struct weir__op *op, struct turns *turns)
+{
+	turns->at = turns->at + 1 < op->n_up ? turns->at + 1 : 0;
+	turns->left = 0;
+}
+
+/* Takes from the input whose turn it is. Where turns have weights, or an input
+ * has ended, a turn is over when the input has no item. */
+static size_t take_turn(struct weir__op *op, struct turns *turns, void **items,
+			size_t room)
+{
+	const struct turns_args *args = weir__op_args(op);
+	const struct weir__op *up = op->up[turns->at];
+	size_t n;
+
+	if (turns->left == 0)
+		turns->left = args->segment ? args->segment
+					    : args->weights[turns->at];
+	n = weir__pull(op->up[turns->at], items,
+		       weir__at_most(turns->left, room));
+	turns->left -= n;
+	if (turns->left == 0 || (n == 0 && (up->ended || !args->segment)))
+		next_turn(op, turns);
+	return n;
+}
+
+/* Inputs whose turn it is not are looked at if there is no room, or if the
+ * island was woken since (rule 8). */
+static size_t turns_pull(struct weir__op *op, void **items, size_t room)
+{
+	struct turns *turns = weir__op_state(op);
+	bool look = room == 0 || turns->n_wakes != op->island->n_wakes;
+	uint32_t i, at, n_without = 0; /* inputs behind each other */
+	size_t n = 0, got;
+
+	while (n < room && n_without < op->n_up) {
+		at = turns->at;
+		got = take_turn(op, turns, items + n, room - n);
+		n += got;
+		n_without = got > 0 ? 0 : n_without + 1;
+		if (got == 0 && turns->at == at)
+			break;
+	}
+	turns->n_wakes = op->island->n_wakes;
+	for (i = 0; look && i < op->n_up; i++)
+		weir__pull_none(op->up[i]);
+	merge_ends(op, false);
+	return n;
+}
+
+static const struct weir__kind interleave_kind = {
+	.name = "interleave",
+	.state_size = sizeof(struct turns),
+	.pull = turns_pull,
+};
+
+struct weir_flow *weir_flow_interleave(struct weir_flow *const *flows, size_t n,
+				       size_t segment)
+{
+	struct turns_args args = {segment, NULL};
+	struct weir_flow *flow =
+		weir__flow_upon_many(&interleave_kind, flows, n, &args,
+				     sizeof(args), weir__size_valid(segment));
+
+	return weir__flow_wrong_size(flow, &interleave_kind, "segment",
+				     segment);
+}
+
+static const struct weir__kind prioritized_kind = {
+	.name = "merge_prioritized",
+	.state_size = sizeof(struct turns),
+	.pull = turns_pull,
+	.any_input = true,
+};
+
+struct weir_flow *weir_flow_merge_prioritized(struct weir_flow *const *flows,
+					      size_t n, const uint32_t *weights)
+{
+	struct turns_args args = {0, weights};
+	bool valid = weights;
+	struct weir_flow *flow;
+	size_t i;
+
+	for (i = 0; valid && i < n; i++)
+		valid = weights[i] > 0;
+	flow = weir__flow_upon_many(&prioritized_kind, flows, n, &args,
+				    sizeof(args), valid);
+	if (weights && !valid)
+		flow = weir__flow_wrong(flow, &prioritized_kind,
+					"weight %zu is 0", i - 1);
+	return flow;
+}
+
 /* --- all ------------------------------------------------------------------ */
 
 struct all {

@@ -12,22 +12,18 @@
 #include "base/memory.h"
 #include "flow/engine/blueprint.h"
 #include "flow/engine/op.h"
+#include "flow/operators/fan_buffers.h"
 
 struct zip_args {
 	int (*combine)(void *const *items, size_t n, void **result,
 		       void *context);
 	void *context;
-};
-
-struct zip_input {
-	size_t from, n;
-	bool asked; /* its input, in the pull that is under way */
-	void *items[WEIR_FLOW_BATCH];
+	void *const *padding; /* zip_all: of each input; zip: NULL */
 };
 
 /* Followed in memory by the tuple. */
 struct zip {
-	struct zip_input *buffers; /* of each input */
+	struct weir__fan_buffer *buffers; /* of each input */
 	void **tuple;
 	size_t size;
 };
@@ -49,15 +45,17 @@ static int zip_open(struct weir__op *op)
 static void zip_close(struct weir__op *op)
 {
 	struct zip *state = weir__op_state(op);
-	struct zip_input *buffer;
-	uint32_t i;
 
-	for (i = 0; i < op->n_up; i++) {
-		buffer = &state->buffers[i];
-		weir__op_drop(op->up[i], buffer->items + buffer->from,
-			      buffer->n);
-	}
+	weir__fan_buffers_drop(op, state->buffers);
 	weir__free(weir__op_allocator(op), state->buffers, state->size);
+}
+
+/* Input `i` has completed, and `padding` stands for its items. */
+static bool is_padded(const struct weir__op *op, uint32_t i)
+{
+	const struct zip_args *args = weir__op_args(op);
+
+	return args->padding && op->up[i]->ended && !op->up[i]->error;
 }
 
 /*
@@ -67,46 +65,44 @@ static void zip_close(struct weir__op *op)
 static size_t zip_fill(struct weir__op *op, size_t room)
 {
 	struct zip *state = weir__op_state(op);
+	struct weir__fan_buffer *buffer;
 	size_t least = room;
-	struct zip_input *buffer;
+	bool any = false;
 	uint32_t i;
 
-	assert(room <= WEIR_FLOW_BATCH);
 	for (i = 0; i < op->n_up; i++) {
 		buffer = &state->buffers[i];
-		buffer->asked = buffer->n == 0;
-		if (buffer->asked) {
-			buffer->from = 0;
-			buffer->n = weir__pull(op->up[i], buffer->items, room);
-		}
+		buffer->asked = false;
+		if (buffer->n == 0)
+			weir__fan_buffer_fill(op, i, buffer, room);
+		if (buffer->n == 0 && is_padded(op, i))
+			continue;
+		any = true;
 		if (buffer->n < least)
 			least = buffer->n;
 	}
-	return least;
+	return any ? least : 0;
 }
 
-/*
- * Ends as the first input that has no more items has ended. An input whose
- * buffer was not empty before, and is now, is pulled without room to see
- * whether it has ended (rule 8).
- */
+/* Ends as the first input that has no more items has ended; with padding, when
+ * all have. */
 static void zip_ends(struct weir__op *op)
 {
+	const struct zip_args *args = weir__op_args(op);
 	struct zip *state = weir__op_state(op);
-	const struct zip_input *buffer;
-	uint32_t i;
+	uint32_t i, n_over = 0;
 
 	for (i = 0; i < op->n_up; i++) {
-		buffer = &state->buffers[i];
-		if (buffer->n > 0)
+		if (!weir__fan_buffer_is_over(op, i, &state->buffers[i]))
 			continue;
-		if (!buffer->asked)
-			weir__pull_none(op->up[i]);
-		if (op->up[i]->ended) {
+		if (!args->padding || op->up[i]->error) {
 			weir__op_end(op, op->up[i]->error);
 			return;
 		}
+		n_over++;
 	}
+	if (n_over == op->n_up)
+		weir__op_end(op, NULL);
 }
 
 /* Combines one tuple. False: it could not be combined, and is dropped. */
@@ -114,23 +110,24 @@ static bool zip_one(struct weir__op *op, void **result)
 {
 	const struct zip_args *args = weir__op_args(op);
 	struct zip *state = weir__op_state(op);
-	struct zip_input *buffer;
+	struct weir__fan_buffer *buffer;
 	uint32_t i;
 	int rc;
 
 	for (i = 0; i < op->n_up; i++) {
 		buffer = &state->buffers[i];
 		/* zip_fill() has counted whole tuples only */
-		assert(buffer->n > 0 &&
-		       buffer->from + buffer->n <= WEIR_FLOW_BATCH);
-		state->tuple[i] = buffer->items[buffer->from++];
-		buffer->n--;
+		assert(buffer->n > 0 || is_padded(op, i));
+		buffer->taken = buffer->n > 0;
+		state->tuple[i] = buffer->taken ? weir__fan_buffer_take(buffer)
+						: args->padding[i];
 	}
 	rc = args->combine(state->tuple, op->n_up, result, args->context);
 	if (WEIR_LIKELY(rc == 0))
 		return true;
 	for (i = 0; i < op->n_up; i++)
-		weir__op_drop_one(op->up[i], state->tuple[i]);
+		if (state->buffers[i].taken)
+			weir__op_drop_one(op->up[i], state->tuple[i]);
 	(void)weir__op_survives(op, rc);
 	return false;
 }
@@ -150,24 +147,41 @@ static size_t zip_pull(struct weir__op *op, void **items, size_t room)
 	return n;
 }
 
-static const struct weir__kind zip_kind = {
-	.name = "zip",
-	.state_size = sizeof(struct zip),
-	.pull = zip_pull,
-	.open = zip_open,
-	.close = zip_close,
-	.stateless = true,
-	.holds = true,
-	.makes = true,
-};
+#define ZIP_KIND(variable, name_) \
+	static const struct weir__kind variable = { \
+		.name = name_, \
+		.state_size = sizeof(struct zip), \
+		.pull = zip_pull, \
+		.open = zip_open, \
+		.close = zip_close, \
+		.stateless = true, \
+		.holds = true, \
+		.makes = true, \
+	}
+
+ZIP_KIND(zip_kind, "zip");
+ZIP_KIND(zip_all_kind, "zip_all");
 
 struct weir_flow *weir_flow_zip(struct weir_flow *const *flows, size_t n,
 				int (*combine)(void *const *items, size_t n,
 					       void **result, void *context),
 				void *context)
 {
-	struct zip_args args = {combine, context};
+	struct zip_args args = {combine, context, NULL};
 
 	return weir__flow_upon_many(&zip_kind, flows, n, &args, sizeof(args),
 				    combine);
+}
+
+struct weir_flow *weir_flow_zip_all(struct weir_flow *const *flows, size_t n,
+				    void *const *padding,
+				    int (*combine)(void *const *items, size_t n,
+						   void **result,
+						   void *context),
+				    void *context)
+{
+	struct zip_args args = {combine, context, padding};
+
+	return weir__flow_upon_many(&zip_all_kind, flows, n, &args,
+				    sizeof(args), combine && padding);
 }
