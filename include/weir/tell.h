@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Sending to actors. The mailbox of an actor is its in-port that was set up
+ * Sending to actors, and asking them. The mailbox of an actor is its in-port that was set up
  * first. Nothing is allocated for an item, and the mailbox never holds more
  * than its capacity.
  */
 #ifndef WEIR_TELL_H
 #define WEIR_TELL_H
 
+#include <weir/completion.h>
+#include <weir/executor.h>
 #include <weir/in.h>
 #include <weir/system.h>
 
@@ -45,6 +47,66 @@ WEIR_API WEIR_MUST_CHECK int weir_system_tell(struct weir_system *system,
 WEIR_API void weir_system_send(struct weir_system *system,
 			       struct weir_actor_id to,
 			       const struct weir_items *items, void *item);
+
+/* --- Questions ------------------------------------------------------------ */
+
+/*
+ * A question, embedded in a struct of yours that says what is asked and has
+ * room for the answer. Two hold it: who asks, until weir_ask_unref(), and who
+ * is asked, until weir_ask_reply() or weir_ask_fail().
+ */
+struct weir_ask {
+	/*
+	 * Of who asks: completes with the answer or an error. To be waited for
+	 * by a thread, a callback or a port (completion.h).
+	 */
+	struct weir_completion answer;
+	/*
+	 * Nobody touches the question any more: its memory may be reused. Once,
+	 * on any thread, holding no lock; must not block. NULL: the memory
+	 * outlives the system.
+	 */
+	void (*released)(struct weir_ask *ask);
+	struct {
+		struct weir_system *system;
+		struct weir_timer timer;
+		uint32_t refs; /* atomic */
+	} WEIR_PRIVATE;
+};
+
+/*
+ * Tells the actor the question: the item in its mailbox is `ask`. The rest of
+ * the result comes as the error of `ask->answer`: what weir_system_tell() says;
+ * -ETIMEDOUT: not answered by `deadline_ns` on the system's clock
+ * (WEIR_FOREVER: no deadline), and the actor may still hold the question;
+ * -ECANCELED: it was dropped (weir_ask_drop()). The system does not terminate
+ * before the answer or the deadline. -EINVAL: null. -ENOTSUP, -ENOMEM: no
+ * timer. Then nothing has happened. Any thread.
+ */
+WEIR_API WEIR_MUST_CHECK int weir_system_ask(struct weir_system *system,
+					     struct weir_actor_id to,
+					     struct weir_ask *ask,
+					     uint64_t deadline_ns);
+
+/*
+ * Answers the question, with a value of yours (NULL is fine), or fails it with
+ * an error (borrowed), and lets go of it. -EALREADY: the deadline
+ * was before. -EINVAL: null. Who is asked, once.
+ */
+WEIR_API int weir_ask_reply(struct weir_ask *ask, void *value);
+WEIR_API int weir_ask_fail(struct weir_ask *ask, struct weir_error *error);
+
+/*
+ * Fails the question with -ECANCELED: the `drop` of items (items.h) that are
+ * questions. So who asks an actor that ends is answered.
+ */
+WEIR_API void weir_ask_drop(void *ask, void *unused);
+
+/*
+ * Lets go of a question, answered or not: the answer is not read any more, and
+ * nobody waits for it. NULL is fine. Who has asked, once.
+ */
+WEIR_API void weir_ask_unref(struct weir_ask *ask);
 
 #ifdef __cplusplus
 }

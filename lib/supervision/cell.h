@@ -173,8 +173,9 @@ struct weir_system {
 	uint32_t n_cells;
 	uint32_t free; /* list of free cells, or WEIR__NO_CELL */
 	/*
-	 * The number of cells that are not free, timers that are set and
-	 * graceful stops that are not done, plus 1 while answers are missing.
+	 * The number of cells that are not free, timers that are set, graceful
+	 * stops that are not done and questions whose timer may fire, plus 1
+	 * while answers are missing.
 	 * The thread that makes it 0 calls weir__system_unused().
 	 */
 	size_t used;

@@ -26,17 +26,6 @@
 #define ENDED (1u << 8)
 #define TIMED_OUT (1u << 9)
 
-/* The stop counts in `used` no longer. */
-static void let_system_go(struct weir_system *system)
-{
-	bool held = weir__enter(system);
-	bool unused = --system->used == 0;
-
-	weir__leave(system, held);
-	if (unused)
-		weir__system_unused(system);
-}
-
 static void graceful_drop(struct weir_graceful_stop *stop, uint32_t refs)
 {
 	struct weir_system *system = stop->system;
@@ -51,7 +40,7 @@ static void graceful_drop(struct weir_graceful_stop *stop, uint32_t refs)
 	/* acquire: everybody's last touch, before the memory is reused */
 	ck_pr_fence_acquire();
 	stop->done(stop, state & ENDED ? 0 : -ETIMEDOUT);
-	let_system_go(system);
+	weir__system_let_go(system);
 }
 
 static void graceful_ended(struct weir_watcher *watcher,
@@ -88,7 +77,7 @@ static void timed_out(struct weir_timer *timer)
 
 /*
  * Does everything that can fail, except for the timer. 1: the actor exists, and
- * the system is kept until let_system_go(). 0: the actor has ended, and there
+ * the system is kept until weir__system_let_go(). 0: the actor has ended, and there
  * is nothing to be undone. Or a negative errno.
  */
 static int prepare(struct weir_system *system, struct weir_actor_id who)
@@ -137,7 +126,7 @@ int weir_system_stop_actor_async(struct weir_system *system,
 		rc = weir_timer_arm(system->executor, &stop->timer,
 				    deadline_ns);
 		if (rc < 0) {
-			let_system_go(system);
+			weir__system_let_go(system);
 			return rc;
 		}
 	}

@@ -65,6 +65,16 @@ void weir__system_unused(struct weir_system *system)
 	(void)weir_completion_complete(&system->terminated, NULL);
 }
 
+void weir__system_let_go(struct weir_system *system)
+{
+	bool held = weir__enter(system);
+	bool unused = --system->used == 0;
+
+	weir__leave(system, held);
+	if (unused)
+		weir__system_unused(system);
+}
+
 /* One more hook is done. */
 void weir__system_answered(struct weir_system *system)
 {

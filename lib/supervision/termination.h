@@ -8,6 +8,9 @@
 /* system->used has become 0. The system may be freed in it. */
 void weir__system_unused(struct weir_system *system);
 
+/* What counted in system->used, and is no cell, does so no longer. As above. */
+void weir__system_let_go(struct weir_system *system);
+
 /* One more of the answers that `n_answers` counts is there. */
 void weir__system_answered(struct weir_system *system);
 

@@ -186,6 +186,9 @@ SIZE(weir_system_options, 80);
 SIZE(weir_system_hook, 24);
 SIZE(weir_spawn_options, 56);
 
+/* tell.h */
+SIZE(weir_ask, 104);
+
 /* testkit.h */
 SIZE(weir_test_env, 32);
 SIZE(weir_subscriber_probe_options, 96);

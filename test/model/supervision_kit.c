@@ -193,6 +193,11 @@ static uint32_t turn(struct weir_actor *actor, uint32_t n)
 	struct token *token = weir_in_peek(&node->in[0]);
 
 	explorer_assert(life_of(actor)->up);
+	if (f->asked && (void *)token == &f->asked->ask) {
+		weir_in_consume(&node->in[0]);
+		f->asked = NULL;
+		return 1;
+	}
 	if (node->out.port.actor) {
 		explorer_assert(weir_out_put(&node->out,
 					     weir_in_take(&node->in[0])) == 0);

@@ -10,6 +10,7 @@
 
 #include <weir/death_watch.h>
 #include <weir/system.h>
+#include <weir/tell.h>
 
 #include "scene.h"
 
@@ -40,6 +41,12 @@ struct graceful {
 	struct family *family;
 };
 
+/* Who takes it keeps it. Gone once both sides have let go. */
+struct question {
+	struct weir_ask ask;
+	struct family *family;
+};
+
 struct family {
 	struct scene scene; /* first */
 	struct weir_system *system;
@@ -56,6 +63,8 @@ struct family {
 	struct graceful *graceful; /* gone once it is done */
 	uint32_t done;
 	int done_rc;
+	struct question *question, *asked; /* asked: nobody has kept it yet */
+	uint32_t let_go;
 	uint32_t before_end, at_termination;
 	struct weir_system_hook end_hook, termination_hook;
 };
