@@ -183,6 +183,13 @@ struct weir_flow_list {
 WEIR_API void weir_flow_list_free(struct weir_flow_list *list);
 
 /*
+ * How lists are dropped, for weir_flow_items() in flows of your own, such as
+ * behind a weir_flow_group_by() whose flows make lists. They cannot be shared.
+ * Lives for ever.
+ */
+WEIR_API const struct weir_items *weir_flow_list_items(void);
+
+/*
  * Collects all items in a struct weir_flow_list, which grows as items come. The
  * stream fails with -EMSGSIZE when there are more than `max` items; 0: no
  * limit.

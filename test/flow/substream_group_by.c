@@ -334,6 +334,46 @@ static void without_memory_nothing_is_lost(void **state)
 	weir_flow_free(flow);
 }
 
+/* --- Lists ---------------------------------------------------------------- */
+
+static struct weir_flow *twos(struct weir_flow *up, struct parts *groups)
+{
+	return weir_flow_grouped(up, 2);
+}
+
+static int to_digits(void **item, void *context)
+{
+	struct weir_flow_list *list = *item;
+	intptr_t number = 0;
+
+	for (size_t i = 0; i < list->n; i++)
+		number = number * 10 + value_of(context, list->items[i]);
+	weir_flow_list_free(list);
+	*item = (void *)number;
+	return 0;
+}
+
+/* Pekko: groupBy(...).grouped(2).mergeSubstreams. */
+static void groups_may_make_lists(void **state)
+{
+	static struct parts groups = {
+		.compose = twos, .n_keys = 3, .counted = true};
+	struct weir_flow *flow =
+		grouped_by(counted(weir_flow_range(1, 9)), 3, &groups, NULL);
+
+	flow = weir_flow_items(flow, weir_flow_list_items());
+	flow = weir_flow_map(flow, to_digits, &groups);
+	flow = weir_flow_items(flow, NULL);
+	ASSERT_FLOW(flow, 0, 14, 25, 36, 7, 8, 9);
+	/* those that nobody takes are dropped with their items */
+	flow = grouped_by(counted(weir_flow_range(1, 9)), 3, &groups, NULL);
+	flow = weir_flow_items(flow, weir_flow_list_items());
+	flow = weir_flow_ignore(flow);
+	assert_int_equal(run_on_sim(flow, 1, 0), 0);
+	weir_flow_free(flow);
+	assert_int_equal(n_live, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -360,6 +400,7 @@ int main(void)
 		cmocka_unit_test(a_drain_brings_out_the_results),
 		cmocka_unit_test(a_cancel_drops_all_that_is_held),
 		cmocka_unit_test(without_memory_nothing_is_lost),
+		cmocka_unit_test(groups_may_make_lists),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

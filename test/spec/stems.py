@@ -16,6 +16,7 @@ import sys
 ELSEWHERE = {
     "weir_flow_async": ("engine/async", "a nested flow asks where it would run"),
     "weir_flow_list_free": ("shared/list", "grouped makes lists, too"),
+    "weir_flow_list_items": ("shared/list", "grouped makes lists, too"),
 }
 # Tests of many operators, or of all.
 OF_MANY = {

@@ -22,11 +22,16 @@ static void drop_list(void *list, void *context)
 	weir_flow_list_free(list);
 }
 
-const struct weir_items weir__list_items = {.drop = drop_list};
+static const struct weir_items list_items = {.drop = drop_list};
+
+const struct weir_items *weir_flow_list_items(void)
+{
+	return &list_items;
+}
 
 const struct weir_items *weir__gives_lists(const struct weir_flow *flow)
 {
-	return &weir__list_items;
+	return &list_items;
 }
 
 struct weir_flow_list *weir__list_new(struct weir__op *op, size_t n)

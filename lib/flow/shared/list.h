@@ -7,9 +7,6 @@
 
 #include "flow/engine/op.h"
 
-/* Drops a list. */
-extern const struct weir_items weir__list_items;
-
 /* kind->items of operators that make lists. */
 const struct weir_items *weir__gives_lists(const struct weir_flow *flow);
 
