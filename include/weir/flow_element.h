@@ -119,6 +119,25 @@ WEIR_API struct weir_flow *weir_flow_distinct_until_changed(
 	struct weir_flow *flow,
 	int (*key)(void *item, uintptr_t *key, void *context), void *context);
 
+struct weir_flow_key_functions; /* flow_substream.h */
+
+/*
+ * Drops each item whose key equals the key of one of the last `n` items that
+ * were passed. So with up to `n` different keys each of them comes once, as in
+ * RxJava's distinct; when there are more, the one that has been remembered the
+ * longest is forgotten. `key` is as for weir_flow_distinct_until_changed().
+ * `keys` is copied, and gets the same `context`; NULL: keys are numbers. The
+ * memory for the keys is allocated when a run starts. -EINVAL: `n` is 0 or
+ * above WEIR_CAPACITY_MAX, or `keys` lacks a function.
+ *
+ * Emits: an item whose key is not remembered. Completes: when upstream does.
+ * Cancels: when downstream does. Holds: `n` keys.
+ */
+WEIR_API struct weir_flow *weir_flow_distinct(
+	struct weir_flow *flow, size_t n,
+	int (*key)(void *item, uintptr_t *key, void *context), void *context,
+	const struct weir_flow_key_functions *keys);
+
 /* --- The first, the rest -------------------------------------------------- */
 
 /*
@@ -263,6 +282,29 @@ WEIR_API struct weir_flow *weir_flow_stateful_map(
 	struct weir_flow *flow,
 	const struct weir_flow_stateful_map_functions *functions,
 	void *context);
+
+/* The functions of weir_flow_intersperse(). Each makes *item and returns 0, or
+ * returns a negative errno. NULL: nothing comes there. */
+struct weir_flow_intersperse_functions {
+	int (*start)(void **item, void *context);
+	int (*between)(void **item, void *context);
+	int (*end)(void **item, void *context);
+};
+
+/*
+ * Emits an item of yours with the first item, between any two, and behind the
+ * last, as Pekko's intersperse. Without items, what `start` and `end` make is
+ * emitted when upstream completes; behind an error nothing is. If `start` or
+ * `between` fails, the item that would have come behind it has failed.
+ * `functions` is copied.
+ *
+ * Emits: each item, what `start` or `between` makes right before it, and what
+ * `end` makes. Completes: when upstream does, and what `end` has made is
+ * emitted. Cancels: when downstream does. Holds: one item.
+ */
+WEIR_API struct weir_flow *weir_flow_intersperse(
+	struct weir_flow *flow,
+	const struct weir_flow_intersperse_functions *functions, void *context);
 
 /* --- Looking on ----------------------------------------------------------- */
 

@@ -149,6 +149,22 @@ WEIR_API struct weir_flow *weir_flow_grouped_up_to(
 	uint64_t (*weigh)(void *item, void *context), void *context, size_t n,
 	uint64_t within_ns);
 
+/*
+ * Makes groups of `n` items that begin `step` items apart, as Pekko's sliding.
+ * If `step` is less than `n`, an item comes in several groups, and is shared by
+ * items->share; if items can be dropped but not shared, a run fails with
+ * -ENOTSUP. If `step` is more than `n`, the items between two groups are
+ * dropped. The last group may have fewer items, one of which is in no other
+ * group. If upstream fails, a group that is not full is dropped. -EINVAL: `n`
+ * or `step` is 0 or above WEIR_CAPACITY_MAX.
+ *
+ * Emits: a group when it has `n` items, and at the end the group of the items
+ * that are left. Completes: when upstream does. Cancels: when downstream does.
+ * Holds: `n` items.
+ */
+WEIR_API struct weir_flow *weir_flow_sliding(struct weir_flow *flow, size_t n,
+					     size_t step);
+
 /* --- Rates and times ------------------------------------------------------ */
 
 enum weir_flow_throttle_mode {

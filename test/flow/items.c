@@ -213,7 +213,9 @@ static bool puts_out_lists(const struct way *way)
 	return way->put_upon == upon_grouped ||
 	       way->put_upon == upon_grouped_within ||
 	       way->put_upon == upon_grouped_weighted ||
-	       way->put_upon == upon_grouped_up_to;
+	       way->put_upon == upon_grouped_up_to ||
+	       way->put_upon == upon_sliding ||
+	       way->put_upon == upon_sliding_apart;
 }
 
 static void each_operator_lets_through_whose_items_they_are(void **state)

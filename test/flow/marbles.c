@@ -44,6 +44,27 @@ static int with(void **item, void *newest, void *context)
 	return 0;
 }
 
+static int put_open(void **item, void *context)
+{
+	*item = joined("[", "");
+	return 0;
+}
+
+static int put_comma(void **item, void *context)
+{
+	*item = joined(",", "");
+	return 0;
+}
+
+static int put_close(void **item, void *context)
+{
+	*item = joined("]", "");
+	return 0;
+}
+
+static const struct weir_flow_intersperse_functions list_text = {
+	put_open, put_comma, put_close};
+
 static uint64_t weigh(void *item, void *context)
 {
 	return (uint64_t)(*(const char *)item - '0');
@@ -197,7 +218,17 @@ PICTURE(restart, weir_flow_restart(begin, NULL, &later),
 	.made = "a@0 b@10 !EIO@20", .out = {"a@0 b@10 a@40 b@50 a@100 b@110"},
 	.until_ms = 130, .note = "waits 20 ms, then 40, then 80 at most")
 
-/* --- The last ones -------------------------------------------------------- */
+/* --- By keys, between others, the last ones -------------------------------- */
+
+PICTURE(distinct, weir_flow_distinct(flow, 2, letter, NULL, NULL),
+	.in = {"a1@0 b1@10 a2@20 c1@30 a3@40 |@60"},
+	.out = {"a1@0 b1@10 c1@30 a3@40 |@60"},
+	.note = "remembers two letters: with c1 it forgets a")
+
+PICTURE(intersperse, weir_flow_intersperse(flow, &list_text, NULL),
+	.in = {"a@0 b@20 c@40 |@60"},
+	.out = {"[@0 a@0 ,@20 b@20 ,@40 c@40 ]@60 |@60"},
+	.note = "[ comes first, a comma between two, ] at the end")
 
 PICTURE(take_last, weir_flow_take_last(flow, 2), .in = {"a@0 b@10 c@30 |@50"},
 	.out = {"b@50 c@50 |@50"})
@@ -292,6 +323,10 @@ PICTURE(grouped_up_to, weir_flow_grouped_up_to(flow, 5, weigh, NULL, 8, 0),
 	.in = {"1@0 3@10 2@20 3@40 1@50 |@70"},
 	.out = {"[1 3]@20 [2 3]@40 [1]@70 |@70"}, .lists = true,
 	.note = "a number weighs as much: 5 or less")
+
+PICTURE(sliding, weir_flow_sliding(flow, 3, 2),
+	.in = {"a@0 b@10 c@20 d@40 e@50 f@60 |@80"},
+	.out = {"[a b c]@20 [c d e]@50 [e f]@80 |@80"}, .lists = true)
 
 PICTURE(throttle,
 	weir_flow_throttle(flow,
@@ -444,6 +479,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(tick_is_as_drawn),
 		cmocka_unit_test(restart_is_as_drawn),
+		cmocka_unit_test(distinct_is_as_drawn),
+		cmocka_unit_test(intersperse_is_as_drawn),
 		cmocka_unit_test(take_last_is_as_drawn),
 		cmocka_unit_test(drop_last_is_as_drawn),
 		cmocka_unit_test(map_parallel_is_as_drawn),
@@ -463,6 +500,7 @@ int main(void)
 		cmocka_unit_test(grouped_within_is_as_drawn),
 		cmocka_unit_test(grouped_weighted_is_as_drawn),
 		cmocka_unit_test(grouped_up_to_is_as_drawn),
+		cmocka_unit_test(sliding_is_as_drawn),
 		cmocka_unit_test(throttle_is_as_drawn),
 		cmocka_unit_test(throttle_enforce_is_as_drawn),
 		cmocka_unit_test(delay_is_as_drawn),

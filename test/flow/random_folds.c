@@ -217,6 +217,36 @@ static void groups_expected(const struct step *step, struct stream *stream,
 		stream_add(stream, sum);
 }
 
+/* Numbers cannot be dropped, so they are in several lists as they are. */
+struct weir_flow *sliding_make(struct weir_flow *up, struct step *step)
+{
+	return lists_to_numbers(weir_flow_sliding(up, (size_t)step->n + 1,
+						  (size_t)step->x),
+				step);
+}
+
+void sliding_expected(const struct step *step, struct stream *stream)
+{
+	size_t n = stream->n, most = (size_t)step->n + 1, first, i;
+	size_t by = (size_t)step->x;
+	static struct stream in;
+	intptr_t sum;
+
+	in = *stream;
+	stream->n = 0;
+	for (first = 0; first < n; first += by) {
+		sum = 0;
+		for (i = first; i < n && i < first + most; i++)
+			sum = with(step, sum, in.values[i]);
+		/* all of it was in the one before */
+		if (i == n && first > 0 && first + most > n &&
+		    n <= first - by + most)
+			break;
+		if (i == first + most || in.code == 0)
+			stream_add(stream, sum);
+	}
+}
+
 void grouped_expected(const struct step *step, struct stream *stream)
 {
 	groups_expected(step, stream, (size_t)step->n + 1, 0);

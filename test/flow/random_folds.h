@@ -33,6 +33,8 @@ struct weir_flow *collect_make(struct weir_flow *up, struct step *step);
 void collect_expected(const struct step *step, struct stream *stream);
 struct weir_flow *grouped_make(struct weir_flow *up, struct step *step);
 void grouped_expected(const struct step *step, struct stream *stream);
+struct weir_flow *sliding_make(struct weir_flow *up, struct step *step);
+void sliding_expected(const struct step *step, struct stream *stream);
 struct weir_flow *weighted_make(struct weir_flow *up, struct step *step);
 struct weir_flow *up_to_make(struct weir_flow *up, struct step *step);
 

@@ -186,6 +186,37 @@ static struct weir_flow *distinct_make(struct weir_flow *up, struct step *step)
 						step);
 }
 
+static struct weir_flow *distinct_all_make(struct weir_flow *up,
+					   struct step *step)
+{
+	return weir_flow_distinct(up, (size_t)step->n + 1, key_one, step, NULL);
+}
+
+static enum fate_of distinct_all_expected_one(const struct step *step,
+					      struct kept *kept,
+					      intptr_t *value)
+{
+	static intptr_t keys[LONG];
+	intptr_t key = *value / step->x;
+	int64_t i = kept->n;
+
+	if (step_fails(step, *value))
+		return FAILS;
+	while (i > 0 && kept->n - i <= step->n)
+		if (keys[--i] == key)
+			return LEFT_OUT;
+	keys[kept->n++] = key;
+	return GOES;
+}
+
+static void distinct_all_expected(const struct step *step,
+				  struct stream *stream)
+{
+	struct kept kept = {0};
+
+	stream_each(step, stream, &kept, distinct_all_expected_one);
+}
+
 /* --- The first, the rest -------------------------------------------------- */
 
 /* From 0 on. */
@@ -476,6 +507,52 @@ static void stateful_expected(const struct step *step, struct stream *stream)
 		stream_add(stream, kept.n % VALUES);
 }
 
+static int put_x(void **item, void *context)
+{
+	const struct step *step = context;
+
+	*item = step_made(step, step->x);
+	return 0;
+}
+
+static int put_y(void **item, void *context)
+{
+	const struct step *step = context;
+
+	*item = step_made(step, step->y);
+	return 0;
+}
+
+static struct weir_flow *intersperse_make(struct weir_flow *up,
+					  struct step *step)
+{
+	const struct weir_flow_intersperse_functions functions = {
+		.start = step->n % 2 ? put_x : NULL,
+		.between = put_y,
+		.end = step->n % 3 ? put_x : NULL,
+	};
+
+	return weir_flow_intersperse(up, &functions, step);
+}
+
+static void intersperse_expected(const struct step *step, struct stream *stream)
+{
+	static struct stream in;
+	size_t i;
+
+	in = *stream;
+	stream->n = 0;
+	if (step->n % 2 && (in.n > 0 || in.code == 0))
+		stream_add(stream, step->x);
+	for (i = 0; i < in.n; i++) {
+		if (i > 0)
+			stream_add(stream, step->y);
+		stream_add(stream, in.values[i]);
+	}
+	if (step->n % 3 && in.code == 0)
+		stream_add(stream, step->x);
+}
+
 /* --- Looking on ----------------------------------------------------------- */
 
 static void peek_started(void *context)
@@ -526,6 +603,7 @@ const struct row random_operators[] = {
 	{"filter_map", 1, true, SAME, filter_map_make, filter_map_expected},
 	{"distinct_until_changed", 1, true, SAME, distinct_make,
 	 distinct_expected},
+	{"distinct", 1, true, SAME, distinct_all_make, distinct_all_expected},
 	{"take", 1, false, SAME, take_make, take_expected},
 	{"first", 1, false, SAME, first_make, first_expected},
 	{"drop", 1, false, SAME, drop_make, drop_expected},
@@ -538,6 +616,7 @@ const struct row random_operators[] = {
 	{"drop_while", 1, true, SAME, drop_while_make, drop_while_expected},
 	{"map_concat", EXPAND_MAX, true, EITHER, expand_make, expand_expected},
 	{"stateful_map", 4, true, SAME, stateful_make, stateful_expected},
+	{"intersperse", 4, false, SAME, intersperse_make, intersperse_expected},
 	{"operator", 4, true, SAME, operator_make, stateful_expected},
 	{"peek", 1, false, SAME, peek_make, same_expected},
 	{"scan", 2, true, EITHER, scan_make, scan_expected},
@@ -558,6 +637,7 @@ const struct row random_operators[] = {
 	{"grouped_weighted", 1, false, NUMBERS, weighted_make,
 	 weighted_expected},
 	{"grouped_up_to", 1, false, NUMBERS, up_to_make, up_to_expected},
+	{"sliding", 1, false, NUMBERS, sliding_make, sliding_expected},
 	{"throttle", 1, false, SAME, throttle_make, same_expected},
 	{"delay", 1, false, SAME, delay_make, delay_expected},
 	{"timeouts", 1, false, SAME, timeouts_make, loose_expected},

@@ -48,6 +48,12 @@ static struct weir_flow *upon_filters(struct weir_flow *flow,
 	return weir_flow_distinct_until_changed(flow, number_of, NULL);
 }
 
+static struct weir_flow *upon_distinct(struct weir_flow *flow,
+				       const struct weir_items *items)
+{
+	return weir_flow_distinct(flow, 4, number_of, NULL, NULL);
+}
+
 static struct weir_flow *upon_filter_of_none(struct weir_flow *flow,
 					     const struct weir_items *items)
 {
@@ -115,6 +121,23 @@ static struct weir_flow *upon_map_concat(struct weir_flow *flow,
 {
 	flow = weir_flow_map_concat(flow, expand_once, items->context);
 	return ahead(weir_flow_items(flow, items));
+}
+
+static struct weir_flow *upon_intersperse_none(struct weir_flow *flow,
+					       const struct weir_items *items)
+{
+	static const struct weir_flow_intersperse_functions none;
+
+	return weir_flow_intersperse(flow, &none, NULL);
+}
+
+static struct weir_flow *upon_intersperse(struct weir_flow *flow,
+					  const struct weir_items *items)
+{
+	static const struct weir_flow_intersperse_functions zeros = {
+		zero_good, zero_good, zero_good};
+
+	return weir_flow_intersperse(flow, &zeros, items->context);
 }
 
 static int step(void **state, void **item, void *context)
@@ -247,6 +270,18 @@ struct weir_flow *upon_grouped_up_to(struct weir_flow *flow,
 	return weir_flow_grouped_up_to(flow, 11, weigh, NULL, 9, 0);
 }
 
+struct weir_flow *upon_sliding(struct weir_flow *flow,
+			       const struct weir_items *items)
+{
+	return weir_flow_sliding(flow, 5, 2);
+}
+
+struct weir_flow *upon_sliding_apart(struct weir_flow *flow,
+				     const struct weir_items *items)
+{
+	return weir_flow_sliding(flow, 2, 5);
+}
+
 static struct weir_flow *upon_throttle(struct weir_flow *flow,
 				       const struct weir_items *items)
 {
@@ -273,6 +308,7 @@ const struct way ways[] = {
 	{"nothing", upon_nothing, 0, 0},
 	{"map, map_n, index", upon_maps, 0, 0},
 	{"filter, filter_map, distinct_until_changed", upon_filters, 0, 0},
+	{"distinct", upon_distinct, 0, 0},
 	{"filter of none", upon_filter_of_none, 0, 0, CHANGES},
 	{"unfused map", upon_maps, 4, 16},
 	{"take, drop, limit", upon_take_and_drop, 0, 0},
@@ -282,6 +318,8 @@ const struct way ways[] = {
 	{"drop_last of three", upon_drop_last_three, 0, 0, CHANGES},
 	{"take_last", upon_take_last, 0, 0, CHANGES},
 	{"map_concat", upon_map_concat, 0, 5},
+	{"intersperse with none", upon_intersperse_none, 0, 1},
+	{"intersperse", upon_intersperse, 0, 0, CHANGES},
 	{"stateful_map", upon_stateful_map, 0, 4},
 	{"peek", upon_peek, 0, 0},
 	{"scan", upon_scan, 0, 4},
@@ -296,6 +334,8 @@ const struct way ways[] = {
 	{"grouped_within by five", upon_grouped_within, 0, 0, CHANGES},
 	{"grouped_weighted to eleven", upon_grouped_weighted, 0, 0, CHANGES},
 	{"grouped_up_to eleven", upon_grouped_up_to, 0, 0, CHANGES},
+	{"sliding", upon_sliding, 0, 0, CHANGES},
+	{"sliding that leaves some out", upon_sliding_apart, 0, 0, CHANGES},
 	{"throttle", upon_throttle, 0, 1},
 	{"delay", upon_delay, 0, 8, OVERTAKEN},
 	{"idle_timeout, initial_timeout, completion_timeout", upon_timeouts, 0,

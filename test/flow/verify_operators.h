@@ -22,6 +22,10 @@ struct weir_flow *upon_grouped_weighted(struct weir_flow *flow,
 					const struct weir_items *items);
 struct weir_flow *upon_grouped_up_to(struct weir_flow *flow,
 				     const struct weir_items *items);
+struct weir_flow *upon_sliding(struct weir_flow *flow,
+			       const struct weir_items *items);
+struct weir_flow *upon_sliding_apart(struct weir_flow *flow,
+				     const struct weir_items *items);
 
 /* --- The table ------------------------------------------------------------ */
 

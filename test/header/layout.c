@@ -73,6 +73,7 @@ SIZE(weir_flow_run_options, 56);
 SIZE(weir_flow_parallel_options, 40);
 
 /* flow_element.h */
+SIZE(weir_flow_intersperse_functions, 24);
 SIZE(weir_flow_stateful_map_functions, 32);
 SIZE(weir_flow_peek_functions, 56);
 

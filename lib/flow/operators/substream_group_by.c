@@ -22,11 +22,11 @@
 
 #include "base/memory.h"
 #include "base/options.h"
-#include "executor/registry.h"
 #include "flow/engine/blueprint.h"
 #include "flow/engine/island.h"
 #include "flow/engine/op.h"
 #include "flow/operators/substream.h"
+#include "flow/shared/keys.h"
 
 #define BUCKETS 16u /* at first; a power of two */
 #define BUFFER 16u
@@ -37,7 +37,7 @@ struct group_by {
 	struct weir_flow *(*make)(struct weir_flow *upstream, uintptr_t key,
 				  void *context);
 	void *context;
-	struct weir_flow_key_functions keys;
+	struct weir__keys keys;
 	size_t buffer;
 	bool reopen;
 };
@@ -69,24 +69,11 @@ struct groups {
 
 /* --- Those that are known ------------------------------------------------ */
 
-static uint64_t hash_of(const struct weir__op *op, uintptr_t key)
-{
-	const struct group_by *args = weir__op_args(op);
-
-	if (args->keys.hash)
-		return args->keys.hash(key, args->context);
-	return weir__hash_word(weir__executor_key(op->island->actor.executor),
-			       key);
-}
-
 static bool is_key(const struct group_by *args, const struct group *group,
 		   uint64_t hash, uintptr_t key)
 {
-	if (group->hash != hash)
-		return false;
-	return args->keys.equal
-		       ? args->keys.equal(group->key, key, args->context)
-		       : group->key == key;
+	return group->hash == hash &&
+	       weir__key_equal(&args->keys, group->key, key);
 }
 
 static struct group **bucket_of(struct groups *self, uint64_t hash)
@@ -160,8 +147,7 @@ static void group_free(struct weir__op *op, struct group *group)
 {
 	const struct group_by *args = weir__op_args(op);
 
-	if (args->keys.drop)
-		args->keys.drop(group->key, args->context);
+	weir__key_drop(&args->keys, group->key);
 	weir__free(weir__op_allocator(op), group, size_of(args));
 }
 
@@ -208,13 +194,6 @@ static void close_group(struct weir__op *op, struct group *group)
 
 /* --- Opening one --------------------------------------------------------- */
 
-static int keep(const struct group_by *args, uintptr_t *key)
-{
-	int rc = args->keys.keep ? args->keys.keep(key, args->context) : 0;
-
-	return rc > 0 ? -EINVAL : rc;
-}
-
 /* A new group with its key, which is dropped with it. NULL: an error. */
 static struct group *group_new(struct weir__op *op, uint64_t hash,
 			       uintptr_t key)
@@ -228,7 +207,7 @@ static struct group *group_new(struct weir__op *op, uint64_t hash,
 		weir__op_fail(op, -ENOMEM, "no memory for a substream");
 		return NULL;
 	}
-	rc = keep(args, &key);
+	rc = weir__key_keep(&args->keys, &key);
 	if (rc < 0) {
 		weir__free(weir__op_allocator(op), group, size_of(args));
 		(void)weir__op_survives(op, rc);
@@ -417,7 +396,7 @@ static struct group *group_for(struct weir__op *op, void *item)
 			self->fails = false;
 		return NULL;
 	}
-	hash = hash_of(op, key);
+	hash = weir__key_hash(&args->keys, op, key);
 	group = group_find(op, hash, key);
 	return group ? group : open_group(op, hash, key);
 }
@@ -537,10 +516,9 @@ static bool set_options(struct group_by *args,
 	if (options->buffer)
 		args->buffer = options->buffer;
 	if (options->keys)
-		args->keys = *options->keys;
+		args->keys.functions = *options->keys;
 	return weir__size_valid(args->buffer) &&
-	       (!options->keys || (args->keys.hash && args->keys.equal &&
-				   (args->keys.keep || !args->keys.drop))) &&
+	       weir__keys_valid(options->keys) &&
 	       weir__reserved_zero(options->reserved);
 }
 
@@ -556,6 +534,7 @@ struct weir_flow *weir_flow_group_by(
 		.key = key,
 		.make = make,
 		.context = context,
+		.keys.context = context,
 	};
 	bool valid = set_options(&args, options) && key && make &&
 		     weir__size_valid(max);
