@@ -251,11 +251,12 @@ def check_operators(source, found, problems):
     drawn = {f"weir_flow_{picture['operator']}" for picture in found.values()}
     left_out = {name for names in LEFT_OUT.values() for name in names.split()}
     for name in sorted(known - drawn - left_out):
-        problems.append(f"{name} has no picture in test/flow/marbles.c")
+        problems.append(f"{name} has no picture: draw one in"
+                        " test/flow/marbles.c, or name it in LEFT_OUT")
     for name in sorted(drawn & left_out):
-        problems.append(f"{name} has a picture and is left out")
+        problems.append(f"{name} has a picture, and is in LEFT_OUT, too")
     for name in sorted((drawn | left_out) - known):
-        problems.append(f"{name} is no operator")
+        problems.append(f"{name} is drawn, or in LEFT_OUT, and is no operator")
 
 
 def main():

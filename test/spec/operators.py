@@ -79,7 +79,8 @@ def read(header, problems):
         if contract:
             rows.append((names[0], contract))
         elif makes_flow(declarations) and not settings & set(names):
-            problems.append(f"{header.name}: {names[0]} has no contract")
+            problems.append(f"{header.name}: {names[0]} has no contract: say in its"
+                            " comment what it Emits, Completes, Cancels and Holds")
     return rows
 
 
@@ -119,7 +120,8 @@ def page(source, problems):
     folder = source / "include/weir"
     found = {path.stem for path in folder.glob("flow*.h")}
     for stem in found - TITLES.keys():
-        problems.append(f"{stem}.h has no title in operators.py")
+        problems.append(f"{stem}.h has no title: add one to TITLES in"
+                        " test/spec/operators.py")
     for stem, title in TITLES.items():
         rows = read(folder / f"{stem}.h", problems) if stem in found else []
         if not rows:

@@ -80,7 +80,8 @@ def untested(tree):
         if tested == (f"{folder}/{stem}" in tree["elsewhere"]):
             yield (f"lib/{folder}/{stem}.c has a test, and is in the list of those"
                    " without" if tested else
-                   f"lib/{folder}/{stem}.c has no test/{folder}/{stem}.c or _part.c")
+                   f"lib/{folder}/{stem}.c has no test: write"
+                   f" test/{folder}/{stem}.c or {stem}_part.c")
     for name in tree["elsewhere"]:
         if tuple(name.split("/")) not in tree["lib"]:
             yield f"lib/{name}.c is in the list of those without, and is no file"
@@ -97,7 +98,8 @@ def nameless(tree):
         named = any(begins(test, stem) for place, stem in tree["named"]
                     if place in (folder, "weir"))
         if folder in FOLDERS and named == (f"{folder}/{test}" in OF_SEVERAL):
-            yield f"test/{folder}/{test}.c is of no file: is it a scenario?"
+            yield (f"test/{folder}/{test}.c has the stem of no file in lib/{folder}:"
+                   " call it STEM.c or STEM_part.c, or put it into test/scenario")
 
 
 def where(tree):
@@ -118,7 +120,15 @@ def compiled(tree):
 def forgotten(tree):
     for folder, test in tree["tests"]:
         if folder != "model" and f"{folder}/{test}" not in tree["listed"]:
-            yield f"test/{folder}/{test}.c is not in test/meson.build"
+            yield (f"test/{folder}/{test}.c is not in test/meson.build: add"
+                   f" ['{folder}/{test}', 'unit', 60], to its tests")
+
+
+def unsorted(tree):
+    for before, test in zip(tree["listed"], tree["listed"][1:]):
+        if before.split("/")[0] == test.split("/")[0] and test <= before:
+            yield (f"test/meson.build: {test} is behind {before}: tests of a folder"
+                   " are in the order of names, each once")
 
 
 def a_tree(**changes):
@@ -134,6 +144,7 @@ BROKEN = {
     where: [a_tree(elsewhere={"base/a": "in base/b"})],
     compiled: [a_tree(headers=["base/a.h"])],
     forgotten: [a_tree(listed=[])],
+    unsorted: [a_tree(listed=["base/b", "base/a"])],
 }
 
 
@@ -169,9 +180,11 @@ def main():
         problems += check(tree)
         problems += [f"{check.__name__} does not see what breaks it"
                      for each in broken if not list(check(each))]
+    if len(tree["lib"]) < 90 or len(tree["tests"]) < 190:
+        problems.append("only a few files are found: is this the source folder?")
     for problem in problems:
         print(problem, file=sys.stderr)
-    return 1 if problems or len(tree["lib"]) < 90 or len(tree["tests"]) < 190 else 0
+    return 1 if problems else 0
 
 
 if __name__ == "__main__":

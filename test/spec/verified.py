@@ -47,7 +47,9 @@ def main():
             if there and name in LEFT_OUT:
                 problems.append(f"{name} has a row and is left out")
             elif not there and name not in LEFT_OUT:
-                problems.append(f"{name} has no row in test/flow/verify_*.c")
+                where = "sources" if header == "flow_source" else "operators"
+                problems.append(f"{name} has no row: add one to the table in"
+                                f" test/flow/verify_{where}.c")
     for name in LEFT_OUT.keys() - {name for names in known.values() for name in names}:
         problems.append(f"{name} is left out and is no operator")
     for problem in problems:
