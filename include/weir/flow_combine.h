@@ -83,6 +83,20 @@ WEIR_API struct weir_flow *weir_flow_take_until(struct weir_flow *flow,
 WEIR_API struct weir_flow *weir_flow_skip_until(struct weir_flow *flow,
 						struct weir_flow *other);
 
+/* --- The first sign ------------------------------------------------------- */
+
+/*
+ * Passes the items of the flow that is the first to emit an item, to complete
+ * or to fail; of several at once the first. (RxJava: amb, ambArray; Reactor:
+ * firstWithSignal.) -EINVAL: no flows.
+ *
+ * Emits: each item of that flow. Completes: when that flow does. Cancels: the
+ * other flows when it is known which flow that is; all when downstream does.
+ * Holds: nothing.
+ */
+WEIR_API struct weir_flow *weir_flow_amb(struct weir_flow *const *flows,
+					 size_t n);
+
 #ifdef __cplusplus
 }
 #endif

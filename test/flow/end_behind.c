@@ -333,6 +333,14 @@ static struct weir_flow *upon_sorted(struct weir_flow *flow,
 	return weir_flow_merge_sorted(both, 2, compare_goods, NULL);
 }
 
+static struct weir_flow *upon_amb_with_never(struct weir_flow *flow,
+					     const struct weir_items *items)
+{
+	struct weir_flow *both[] = {weir_flow_never(), flow};
+
+	return weir_flow_amb(both, 2);
+}
+
 static struct weir_flow *upon_take_until_never(struct weir_flow *flow,
 					       const struct weir_items *items)
 {
@@ -610,6 +618,7 @@ static void the_end_is_told_behind_what_was_held(void **state)
 		{"interleave", upon_interleave, 0, 2, 0, TWO},
 		{"merge_prioritized", upon_prioritized, 0, 2, 0, TWO},
 		{"merge_sorted", upon_sorted, 0, 2, 0, TWO},
+		{"amb", upon_amb_with_never, 0, 1},
 		{"take_until", upon_take_until_never, 0, 1},
 		{"skip_until", upon_skip_until_now, 0, 1},
 		{"lines", in_lines, 0, 2},

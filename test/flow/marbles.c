@@ -426,6 +426,10 @@ PICTURE(skip_until, weir_flow_skip_until(flow, other),
 	.in = {"a@0 b@20 c@40 d@60 |@70", "x@30 y@50 |@80"},
 	.out = {"c@40 d@60 |@70"})
 
+PICTURE(amb, weir_flow_amb(flows, 2),
+	.in = {"a@20 b@40 |@60", "x@10 y@50 |@70"}, .out = {"x@10 y@50 |@70"},
+	.note = "the second flow is the first to have an item")
+
 FAN_PICTURE(broadcast, weir_flow_broadcast(flow, 2, outlets, &one_each),
 	    .in = {"a@0 b@10 c@20 |@30"},
 	    .asked = {NULL, "ask@20 ask@40 ask@60"},
@@ -522,6 +526,7 @@ int main(void)
 		cmocka_unit_test(with_latest_from_is_as_drawn),
 		cmocka_unit_test(take_until_is_as_drawn),
 		cmocka_unit_test(skip_until_is_as_drawn),
+		cmocka_unit_test(amb_is_as_drawn),
 		cmocka_unit_test(broadcast_is_as_drawn),
 		cmocka_unit_test(balance_is_as_drawn),
 		cmocka_unit_test(partition_is_as_drawn),

@@ -286,6 +286,13 @@ struct weir_flow *prioritized_make(struct weir_flow *up, struct step *step)
 	return weir_flow_merge_prioritized(flows, 2, weights);
 }
 
+struct weir_flow *amb_make(struct weir_flow *up, struct step *step)
+{
+	struct weir_flow *flows[] = {weir_flow_never(), up};
+
+	return weir_flow_amb(flows, 2);
+}
+
 /* --- Until another -------------------------------------------------------- */
 
 struct weir_flow *until_make(struct weir_flow *up, struct step *step)

@@ -42,6 +42,7 @@ void interleave_expected(const struct step *step, struct stream *stream);
 struct weir_flow *sorted_make(struct weir_flow *up, struct step *step);
 void sorted_expected(const struct step *step, struct stream *stream);
 struct weir_flow *prioritized_make(struct weir_flow *up, struct step *step);
+struct weir_flow *amb_make(struct weir_flow *up, struct step *step);
 struct weir_flow *until_make(struct weir_flow *up, struct step *step);
 struct weir_flow *skip_make(struct weir_flow *up, struct step *step);
 struct weir_flow *latest_make(struct weir_flow *up, struct step *step);

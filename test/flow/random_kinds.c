@@ -652,6 +652,7 @@ const struct row random_operators[] = {
 	{"interleave", 2, false, SAME, interleave_make, interleave_expected},
 	{"merge_sorted", 2, false, SAME, sorted_make, sorted_expected},
 	{"merge_prioritized", 2, false, SAME, prioritized_make, loose_expected},
+	{"amb", 1, false, SAME, amb_make, merge_eager_expected},
 	{"take_until", 1, false, SAME, until_make, merge_eager_expected},
 	{"skip_until", 1, false, SAME, skip_make, loose_expected},
 	{"broadcast and zip", 1, true, EITHER, broadcast_make,

@@ -128,6 +128,14 @@ struct weir_flow *upon_zip_all(struct weir_flow *flow,
 	return weir_flow_items(flow, items);
 }
 
+struct weir_flow *upon_amb(struct weir_flow *flow,
+			   const struct weir_items *items)
+{
+	struct weir_flow *both[] = {weir_flow_never(), flow};
+
+	return weir_flow_amb(both, 2);
+}
+
 /* The other is plain. */
 struct weir_flow *upon_take_until(struct weir_flow *flow,
 				  const struct weir_items *items)

@@ -30,6 +30,8 @@ struct weir_flow *upon_merge_sorted_of_two(struct weir_flow *flow,
 					   const struct weir_items *items);
 struct weir_flow *upon_zip_all(struct weir_flow *flow,
 			       const struct weir_items *items);
+struct weir_flow *upon_amb(struct weir_flow *flow,
+			   const struct weir_items *items);
 struct weir_flow *upon_take_until(struct weir_flow *flow,
 				  const struct weir_items *items);
 struct weir_flow *upon_skip_until(struct weir_flow *flow,

@@ -350,6 +350,7 @@ const struct way ways[] = {
 	{"merge_sorted", upon_merge_sorted, 0, 0},
 	{"merge_sorted of two", upon_merge_sorted_of_two, 0, 0, CHANGES},
 	{"zip_all", upon_zip_all, 0, 0},
+	{"amb", upon_amb, 0, 0},
 	{"take_until", upon_take_until, 0, 0},
 	{"skip_until", upon_skip_until, 0, 0, CHANGES},
 	{"broadcast", upon_broadcast, 0, 8},
