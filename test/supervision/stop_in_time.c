@@ -177,7 +177,7 @@ static void d1_5_a_brutal_one_that_finishes_asks_nobody(struct play *play)
 	assert_int_equal(times(play, "a1.stopping"), 0);
 }
 
-/* The supervisor has a second, and its child all the time in the play. */
+/* The supervisor has a second, and its child all the time in the world. */
 static void d1_5_the_time_is_for_the_children_as_well(struct play *play)
 {
 	static const struct role roles[] = {
