@@ -1,23 +1,21 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "kit/world.h"
 
-void world_init_short(struct world *world, uint64_t seed, size_t n_items,
-		      size_t fail)
+void world_init_with(struct world *world, uint64_t seed, size_t n_items,
+		     struct weir_executor_options options, size_t fail)
 {
-	struct weir_executor_options options = {
-		.allocator = &world->heap.allocator,
-	};
-
 	memset(world, 0, sizeof(*world));
 	heap_init(&world->heap, fail);
 	ledger_init(&world->ledger, n_items);
+	options.allocator = &world->heap.allocator;
 	if (weir_sim_new(&world->sim, seed, &options) == 0)
 		world->executor = weir_sim_executor(world->sim);
 }
 
 void world_init(struct world *world, uint64_t seed, size_t n_items)
 {
-	world_init_short(world, seed, n_items, 0);
+	world_init_with(world, seed, n_items, (struct weir_executor_options){0},
+			0);
 	assert_non_null(world->executor);
 }
 

@@ -21,11 +21,11 @@ struct world {
 };
 
 /*
- * With `n_items` in its ledger. If an allocation of the heap fails that was told
- * to by `fail` (heap_init), there is no executor.
+ * With `n_items` in its ledger. The executor has these options, but for the
+ * allocator. If the `fail`-th allocation of the heap fails there may be none.
  */
-void world_init_short(struct world *world, uint64_t seed, size_t n_items,
-		      size_t fail);
+void world_init_with(struct world *world, uint64_t seed, size_t n_items,
+		     struct weir_executor_options options, size_t fail);
 void world_init(struct world *world, uint64_t seed, size_t n_items);
 
 /* A system, which has come to rest. */

@@ -8,6 +8,7 @@
  * the end, everybody is released once, and who waits for something that can
  * come gets it.
  */
+#include "kit/world.h"
 #include "stream/ends.h"
 #include "support.h"
 
@@ -57,10 +58,8 @@ struct host {
 	bool sending, overdone, over; /* its subscriber is let go of */
 };
 
-struct world {
-	struct weir_sim *sim;
-	struct heap heap;
-	struct ledger ledger;
+struct forest {
+	struct world base;
 	struct node nodes[NODES];
 	struct guest guests[TAKERS];
 	struct host hosts[GIVERS];
@@ -73,17 +72,17 @@ struct world {
 	bool calm;	/* the last phase: all let it go well */
 };
 
-static struct world world;
+static struct forest forest;
 
 static uint64_t draw(uint64_t bound)
 {
-	return weir_sim_random(world.sim, bound);
+	return weir_sim_random(forest.base.sim, bound);
 }
 
 /* Sometimes, in worlds that are disturbed and not calm yet. */
 static bool trouble(uint64_t one_in)
 {
-	return world.disturbed && !world.calm && draw(one_in) == 0;
+	return forest.disturbed && !forest.calm && draw(one_in) == 0;
 }
 
 static void subscribe_something(void);
@@ -91,7 +90,7 @@ static void subscribe_something(void);
 static void check_order(size_t *last, size_t item)
 {
 	assert_true(item > *last);
-	if (*last && !world.gaps)
+	if (*last && !forest.gaps)
 		assert_int_equal(item, *last + 1);
 	*last = item;
 }
@@ -107,12 +106,12 @@ static int node_pass(struct node *self, void *item)
 {
 	int rc;
 
-	if (++self->seen == self->fail_at && !world.calm) {
-		ledger_drop(item, &world.ledger);
+	if (++self->seen == self->fail_at && !forest.calm) {
+		ledger_drop(item, &forest.base.ledger);
 		return -EIO;
 	}
 	if (!self->puts) {
-		ledger_deliver(&world.ledger, item);
+		ledger_deliver(&forest.base.ledger, item);
 		return 0;
 	}
 	rc = weir_out_put(&self->out, item);
@@ -120,7 +119,7 @@ static int node_pass(struct node *self, void *item)
 		return 0;
 	assert_true(self->out_gone);
 	assert_int_equal(rc, -EPIPE);
-	ledger_drop(item, &world.ledger);
+	ledger_drop(item, &forest.base.ledger);
 	return 0;
 }
 
@@ -132,7 +131,8 @@ static int node_make(struct node *self)
 	if (self->next == self->end)
 		return WEIR_TURN_END;
 	while (n-- && self->next != self->end && rc == 0)
-		rc = node_pass(self, ledger_make(&world.ledger, ++self->next));
+		rc = node_pass(self,
+			       ledger_make(&forest.base.ledger, ++self->next));
 	return rc;
 }
 
@@ -209,7 +209,7 @@ static int node_signalled(struct weir_actor *actor)
 	if (self->takes && draw(2))
 		(void)weir_reactive_in_request(&self->reactive_in,
 					       (int64_t)draw(4));
-	if (!world.calm && draw(4) == 0)
+	if (!forest.calm && draw(4) == 0)
 		subscribe_something();
 	if (!trouble(2))
 		return 0;
@@ -259,7 +259,7 @@ static int64_t moody(int64_t remaining, void *context)
 {
 	(void)context;
 	assert_true(remaining >= 0);
-	return world.calm ? INT64_MAX : (int64_t)draw(6) - 1;
+	return forest.calm ? INT64_MAX : (int64_t)draw(6) - 1;
 }
 
 static void choose_strategy(struct node *self,
@@ -294,7 +294,8 @@ static void subscriber_init(struct node *self)
 	size_t capacity = (size_t)1 << draw(5);
 
 	assert_int_equal(weir_in_init(&self->in, &self->actor, capacity,
-				      draw(2) ? &world.ledger.items : NULL),
+				      draw(2) ? &forest.base.ledger.items
+					      : NULL),
 			 0);
 	self->window = capacity;
 	choose_strategy(self, &options);
@@ -316,18 +317,18 @@ static void publisher_init(struct node *self)
 		.capacity = (size_t)1 << draw(5),
 		.flags = draw(2) ? WEIR_REACTIVE_STAY : 0,
 	};
-	enum weir_fan way = world.relays && draw(3) ? WEIR_FAN_BROADCAST
-						    : WEIR_FAN_BALANCE;
+	enum weir_fan way = forest.relays && draw(3) ? WEIR_FAN_BROADCAST
+						     : WEIR_FAN_BALANCE;
 	size_t capacity = (size_t)1 << draw(5);
 
 	assert_int_equal(weir_out_init(&self->out, &self->actor,
-				       &world.ledger.items),
+				       &forest.base.ledger.items),
 			 0);
-	if (world.relays)
+	if (forest.relays)
 		set_burst(&self->out.port, capacity);
 	if (draw(3)) {
 		assert_int_equal(weir_out_fan(&self->out, way, capacity), 0);
-		world.gaps |= way == WEIR_FAN_BALANCE;
+		forest.gaps |= way == WEIR_FAN_BALANCE;
 	}
 	assert_int_equal(weir_reactive_out_init(&self->reactive_out, &self->out,
 						&options),
@@ -341,7 +342,7 @@ static void node_init(struct node *self, size_t i)
 	self->in_gone = !self->takes;
 	self->out_gone = !self->puts;
 	assert_int_equal(weir_actor_init(&self->actor, &node_ops,
-					 weir_sim_executor(world.sim)),
+					 forest.base.executor),
 			 0);
 	weir_actor_ref(&self->actor); /* so that all may be done at any time */
 	if (self->takes)
@@ -361,7 +362,7 @@ static void node_start(struct node *self)
 	if (self->started || self->fate.stopped)
 		return;
 	rc = weir_actor_start(&self->actor);
-	if (!world.ending && !(rc == -ENOMEM && world.heap.fail))
+	if (!forest.ending && !(rc == -ENOMEM && forest.base.heap.fail))
 		assert_int_equal(rc, 0);
 	self->started = rc == 0;
 }
@@ -416,7 +417,7 @@ static void guest_mood(struct guest *self)
 
 	if (!self->taker.subscription)
 		return;
-	if (world.calm)
+	if (forest.calm)
 		guest_request(self, INT64_MAX);
 	else if (n)
 		guest_request(self, draw(20) ? (int64_t)n : INT64_MAX);
@@ -424,7 +425,7 @@ static void guest_mood(struct guest *self)
 		guest_cancel(self);
 	if (trouble(40))
 		guest_request(self, (int64_t)n - 3);
-	if (!world.calm && draw(40) == 0)
+	if (!forest.calm && draw(40) == 0)
 		subscribe_something();
 }
 
@@ -529,7 +530,7 @@ static const struct weir_subscriber_ops guest_ops[] = {
 
 static void guest_init(struct guest *self)
 {
-	taker_init(&self->taker, &world.ledger, 0, 0);
+	taker_init(&self->taker, &forest.base.ledger, 0, 0);
 	self->taker.ordered = false;
 	assert_int_equal(weir_subscriber_init(&self->taker.subscriber,
 					      &guest_ops[draw(2)]),
@@ -639,7 +640,7 @@ static void host_request(struct weir_subscription *subscription, int64_t n)
 	giver->requested += n;
 	assert_true(giver->requested <=
 		    (int64_t)(self->node->seen + self->node->window));
-	host_send(self, world.calm ? SIZE_MAX : draw(4));
+	host_send(self, forest.calm ? SIZE_MAX : draw(4));
 }
 
 static void host_cancel(struct weir_subscription *subscription)
@@ -663,7 +664,7 @@ static void host_begin(struct host *self, struct node *node)
 
 	self->node = node;
 	node->fed = true;
-	giver_init(giver, &world.ledger, &node->reactive_in.subscriber);
+	giver_init(giver, &forest.base.ledger, &node->reactive_in.subscriber);
 	giver->subscription.ops = &host_ops;
 	giver->next = self->first;
 	self->sending = true; /* no more signals inside this one */
@@ -706,16 +707,16 @@ static void host_fini(struct host *self)
 	assert_int_equal(self->giver.released, 1);
 }
 
-/* --- A world -------------------------------------------------------------- */
+/* --- A forest ------------------------------------------------------------- */
 
 /* Stages subscribe to those before them, so what comes of it is a tree. */
 static void subscribe_in(size_t i)
 {
-	struct node *self = &world.nodes[i];
+	struct node *self = &forest.nodes[i];
 	size_t n = i < PUBLISHERS ? i : PUBLISHERS;
 
 	if (draw(4) == 0) {
-		struct host *host = &world.hosts[draw(GIVERS)];
+		struct host *host = &forest.hosts[draw(GIVERS)];
 
 		if (!host->node)
 			host_begin(host, self);
@@ -723,7 +724,7 @@ static void subscribe_in(size_t i)
 	}
 	self->fed = true;
 	assert_int_equal(weir_publisher_subscribe(
-				 &world.nodes[draw(n)].reactive_out.publisher,
+				 &forest.nodes[draw(n)].reactive_out.publisher,
 				 &self->reactive_in.subscriber),
 			 0);
 }
@@ -735,30 +736,30 @@ static void subscribe_something(void)
 	if (i < NODES - SOURCES)
 		subscribe_in(SOURCES + i);
 	else
-		guest_subscribe(&world.guests[i - (NODES - SOURCES)],
-				&world.nodes[draw(PUBLISHERS)]);
+		guest_subscribe(&forest.guests[i - (NODES - SOURCES)],
+				&forest.nodes[draw(PUBLISHERS)]);
 }
 
 static void drained(struct weir_ending *drain)
 {
 	assert_int_equal(drain->actors_left, 0);
-	world.drained++;
+	forest.drained++;
 }
 
 static void end_executor(void)
 {
-	struct weir_executor *executor = weir_sim_executor(world.sim);
+	struct weir_executor *executor = forest.base.executor;
 	int rc;
 
-	if (world.ending)
+	if (forest.ending)
 		return;
-	world.drain.done = drained;
-	world.ending = true;
+	forest.drain.done = drained;
+	forest.ending = true;
 	if (draw(2))
-		rc = weir_executor_end_async(executor, &world.drain,
+		rc = weir_executor_end_async(executor, &forest.drain,
 					     WEIR_FOREVER);
 	else
-		rc = weir_executor_stop_async(executor, &world.drain,
+		rc = weir_executor_stop_async(executor, &forest.drain,
 					      WEIR_FOREVER);
 	assert_int_equal(rc, 0);
 }
@@ -770,7 +771,7 @@ static void disturb(struct node *node)
 		weir_actor_stop(&node->actor);
 		break;
 	case 1:
-		world.heap.fail = world.heap.calls + 1 + draw(6);
+		forest.base.heap.fail = forest.base.heap.calls + 1 + draw(6);
 		break;
 	case 2:
 		if (draw(8) == 0)
@@ -784,7 +785,7 @@ static void disturb(struct node *node)
 
 static void act(void)
 {
-	struct node *node = &world.nodes[draw(NODES)];
+	struct node *node = &forest.nodes[draw(NODES)];
 
 	switch (draw(8)) {
 	case 0:
@@ -798,7 +799,7 @@ static void act(void)
 		weir_actor_signal(&node->actor);
 		break;
 	case 4:
-		host_act(&world.hosts[draw(GIVERS)]);
+		host_act(&forest.hosts[draw(GIVERS)]);
 		break;
 	case 5:
 		if (trouble(3))
@@ -807,42 +808,38 @@ static void act(void)
 			weir_actor_resume(&node->actor);
 		break;
 	default:
-		guest_act(&world.guests[draw(TAKERS - PUBLISHERS)]);
+		guest_act(&forest.guests[draw(TAKERS - PUBLISHERS)]);
 		break;
 	}
 }
 
 /* --- From its beginning to its end ---------------------------------------- */
 
-static void world_build(uint64_t seed)
+static void forest_plant(uint64_t seed)
 {
-	struct weir_executor_options options = {
-		.allocator = &world.heap.allocator,
-		.broken = on_broken,
-	};
+	const struct weir_executor_options options = {.broken = on_broken};
 	size_t i;
 
-	memset(&world, 0, sizeof(world));
-	heap_init(&world.heap, 0);
-	assert_int_equal(weir_sim_new(&world.sim, seed, &options), 0);
-	ledger_init(&world.ledger, (size_t)ITEMS * (SOURCES + GIVERS));
-	world.disturbed = draw(2);
-	world.relays = draw(2);
+	memset(&forest, 0, sizeof(forest));
+	world_init_with(&forest.base, seed, (size_t)ITEMS * (SOURCES + GIVERS),
+			options, 0);
+	forest.disturbed = draw(2);
+	forest.relays = draw(2);
 	if (trouble(4))
-		world.ledger.share_fails = 1 + (uint32_t)draw(99);
+		forest.base.ledger.share_fails = 1 + (uint32_t)draw(99);
 	for (i = 0; i < NODES; i++)
-		node_init(&world.nodes[i], i);
+		node_init(&forest.nodes[i], i);
 	for (i = 0; i < TAKERS; i++)
-		guest_init(&world.guests[i]);
+		guest_init(&forest.guests[i]);
 	for (i = 0; i < GIVERS; i++) {
-		world.hosts[i].first = (SOURCES + i) * ITEMS;
-		world.hosts[i].last = world.hosts[i].first + ITEMS;
+		forest.hosts[i].first = (SOURCES + i) * ITEMS;
+		forest.hosts[i].last = forest.hosts[i].first + ITEMS;
 	}
 }
 
 static void steps(uint64_t n)
 {
-	while (n-- && weir_sim_step(world.sim))
+	while (n-- && weir_sim_step(forest.base.sim))
 		;
 }
 
@@ -853,73 +850,73 @@ static void join_all(void)
 	size_t i;
 
 	for (i = SOURCES; i < NODES; i++) {
-		node = &world.nodes[i];
+		node = &forest.nodes[i];
 		if (node->fed)
 			continue;
 		assert_int_equal(weir_publisher_subscribe(
-					 &world.nodes[draw(SOURCES)]
+					 &forest.nodes[draw(SOURCES)]
 						  .reactive_out.publisher,
 					 &node->reactive_in.subscriber),
 				 0);
 	}
-	weir_sim_run(world.sim);
+	weir_sim_run(forest.base.sim);
 	for (i = 0; i < PUBLISHERS; i++)
-		guest_subscribe(&world.guests[TAKERS - PUBLISHERS + i],
-				&world.nodes[i]);
+		guest_subscribe(&forest.guests[TAKERS - PUBLISHERS + i],
+				&forest.nodes[i]);
 }
 
 /* Whatever is there still is to come to a good end by itself. */
-static void world_calm(void)
+static void forest_calm(void)
 {
 	struct node *node;
 	size_t i;
 
-	world.calm = true;
-	world.heap.fail = 0;
+	forest.calm = true;
+	forest.base.heap.fail = 0;
 	for (i = 0; i < NODES; i++) {
-		node = &world.nodes[i];
+		node = &forest.nodes[i];
 		node_start(node);
 		if (!node->started)
 			weir_actor_stop(&node->actor);
 		weir_actor_resume(&node->actor);
 	}
-	weir_sim_run(world.sim);
+	weir_sim_run(forest.base.sim);
 	join_all();
 	for (i = 0; i < TAKERS; i++)
-		if (world.guests[i].taker.subscription)
-			guest_request(&world.guests[i], INT64_MAX);
+		if (forest.guests[i].taker.subscription)
+			guest_request(&forest.guests[i], INT64_MAX);
 	for (i = 0; i < GIVERS; i++)
-		host_send(&world.hosts[i], SIZE_MAX);
+		host_send(&forest.hosts[i], SIZE_MAX);
 	for (i = 0; i < NODES; i++)
-		weir_actor_signal(&world.nodes[i].actor);
-	weir_sim_run(world.sim);
+		weir_actor_signal(&forest.nodes[i].actor);
+	weir_sim_run(forest.base.sim);
 	/* A drain lets no relay start: some have nobody who takes. */
-	for (i = 0; world.ending && world.relays && i < NODES; i++)
-		weir_actor_stop(&world.nodes[i].actor);
-	weir_sim_run(world.sim);
+	for (i = 0; forest.ending && forest.relays && i < NODES; i++)
+		weir_actor_stop(&forest.nodes[i].actor);
+	weir_sim_run(forest.base.sim);
 }
 
 /* Of what can go wrong here, somebody is there already, or has left. */
 static void check_end(int code)
 {
-	if (!world.disturbed && code != -ECANCELED && code != 0)
+	if (!forest.disturbed && code != -ECANCELED && code != 0)
 		assert_int_equal(code, -EISCONN);
 }
 
-static void world_check(void)
+static void forest_check(void)
 {
 	size_t i;
 
 	for (i = 0; i < NODES; i++) {
-		assert_int_equal(world.nodes[i].fate.stopped, 1);
-		check_end(world.nodes[i].fate.code);
+		assert_int_equal(forest.nodes[i].fate.stopped, 1);
+		check_end(forest.nodes[i].fate.code);
 	}
 	for (i = 0; i < TAKERS; i++) {
-		if (!world.guests[i].publisher)
+		if (!forest.guests[i].publisher)
 			continue;
-		assert_true(guest_over(&world.guests[i]));
-		if (world.guests[i].taker.error)
-			check_end(world.guests[i].taker.error->code);
+		assert_true(guest_over(&forest.guests[i]));
+		if (forest.guests[i].taker.error)
+			check_end(forest.guests[i].taker.error->code);
 	}
 }
 
@@ -928,55 +925,53 @@ static void check_items(void)
 {
 	size_t i, left = 0;
 
-	ledger_check(&world.ledger);
+	ledger_check(&forest.base.ledger);
 	for (i = 0; i < NODES; i++)
-		left += world.nodes[i].cancelled;
-	if (!world.disturbed && !world.relays && !left)
-		assert_int_equal(ledger_dropped(&world.ledger), 0);
+		left += forest.nodes[i].cancelled;
+	if (!forest.disturbed && !forest.relays && !left)
+		assert_int_equal(ledger_dropped(&forest.base.ledger), 0);
 }
 
 /* The actors and who has subscribed let go of each other in any order. */
-static void world_fini(void)
+static void forest_end(void)
 {
 	size_t i, first = draw(NODES + TAKERS), k;
 
 	for (i = 0; i < NODES + TAKERS; i++) {
 		k = (first + i) % (NODES + TAKERS);
 		if (k < NODES)
-			weir_actor_unref(&world.nodes[k].actor);
+			weir_actor_unref(&forest.nodes[k].actor);
 		else
-			guest_fini(&world.guests[k - NODES]);
+			guest_fini(&forest.guests[k - NODES]);
 	}
 	for (i = 0; i < GIVERS; i++)
-		host_fini(&world.hosts[i]);
+		host_fini(&forest.hosts[i]);
 	for (i = 0; i < NODES; i++)
-		assert_int_equal(world.nodes[i].fate.released, 1);
+		assert_int_equal(forest.nodes[i].fate.released, 1);
 	check_items();
-	assert_int_equal(weir_sim_run(world.sim), 0);
-	assert_int_equal(world.drained, world.ending);
-	sim_free(world.sim);
-	assert_int_equal(world.heap.live, 0);
-	ledger_fini(&world.ledger);
+	assert_int_equal(weir_sim_run(forest.base.sim), 0);
+	assert_int_equal(forest.drained, forest.ending);
+	world_fini(&forest.base);
 }
 
-static void a_world(uint64_t seed)
+static void a_forest(uint64_t seed)
 {
 	uint64_t i;
 
-	world_build(seed);
+	forest_plant(seed);
 	for (i = draw(200); i; i--) {
 		act();
 		steps(draw(8));
 	}
-	world_calm();
-	world_check();
-	world_fini();
+	forest_calm();
+	forest_check();
+	forest_end();
 }
 
 static void whatever_happens_the_rules_hold(void **state)
 {
 	for_each_seed(seed, test_count(test_soak() ? 200000 : 10000))
-		a_world(seed);
+		a_forest(seed);
 }
 
 int main(void)

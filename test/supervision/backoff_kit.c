@@ -171,7 +171,8 @@ static bool on_final(void *item, void *context)
 void backoff_world_init(struct backoff_world *world, uint64_t seed, size_t fail)
 {
 	memset(world, 0, sizeof(*world));
-	world_init_short(&world->base, seed, ITEMS, fail);
+	world_init_with(&world->base, seed, ITEMS,
+			(struct weir_executor_options){0}, fail);
 	world->options = (struct weir_backoff_supervisor_options){
 		.context = world,
 		.make = backoff_make,
