@@ -153,12 +153,23 @@ struct manual {
 	struct weir_task *head, **tail;
 	size_t submits, refuse;
 	bool for_good, at_once;
+	struct weir_system *look; /* at the next submission, for /user/found */
+	bool found;
 };
+
+static bool is_found(struct weir_system *system, const char *path)
+{
+	return !weir_actor_id_equal(weir_system_lookup(system, path),
+				    WEIR_ACTOR_ID_NONE);
+}
 
 static int manual_submit(struct weir_executor *executor, struct weir_task *task)
 {
 	struct manual *self = (struct manual *)executor;
 
+	if (self->look)
+		self->found = is_found(self->look, "/user/found");
+	self->look = NULL;
 	if (++self->submits == self->refuse ||
 	    (self->for_good && self->refuse && self->submits > self->refuse))
 		return -EAGAIN;
@@ -298,6 +309,73 @@ static size_t refuse_one(struct play *play, size_t n, bool actors)
 	return manual.submits - 3;
 }
 
+static struct weir_actor_id spawn_named(struct weir_system *system,
+					struct manual *manual,
+					struct weir_actor_id parent,
+					struct weir_actor *actor,
+					const char *name)
+{
+	const struct weir_spawn_options options = {.name = name};
+	struct weir_actor_id id;
+
+	assert_int_equal(weir_actor_init(actor, &line_ops, &manual->executor),
+			 0);
+	assert_int_equal(
+		weir_system_spawn(system, parent, actor, &options, &id), 0);
+	return id;
+}
+
+static void end_by_hand(struct weir_system *system, struct manual *manual)
+{
+	weir_system_stop(system);
+	manual_run(manual);
+	assert_int_equal(weir_system_free(system), 0);
+	assert_int_equal(weir_executor_fini(&manual->executor), 0);
+}
+
+/* Its name is taken, but it might not start. */
+static void who_is_being_spawned_is_found_by_nobody(struct play *play)
+{
+	struct weir_system *system;
+	struct weir_actor actor;
+	struct manual manual;
+
+	manual_init(&manual, play);
+	assert_int_equal(weir_system_new(&system, &manual.executor, NULL), 0);
+	manual.look = system;
+	manual.found = true;
+	(void)spawn_named(system, &manual, WEIR_ACTOR_ID_NONE, &actor, "found");
+	assert_false(manual.found);
+	assert_true(is_found(system, "/user/found"));
+	end_by_hand(system, &manual);
+}
+
+/* Who gets the parent's cell after it has other children. */
+static void who_has_lost_its_parent_is_found_below_no_other(struct play *play)
+{
+	struct weir_actor_id parent, child, other;
+	struct weir_actor actors[3];
+	struct weir_system *system;
+	struct manual manual;
+
+	manual_init(&manual, play);
+	assert_int_equal(weir_system_new(&system, &manual.executor, NULL), 0);
+	parent = spawn_named(system, &manual, WEIR_ACTOR_ID_NONE, &actors[0],
+			     "parent");
+	child = spawn_named(system, &manual, parent, &actors[1], "child");
+	manual_run(&manual);
+	assert_true(is_found(system, "/user/parent/child"));
+	manual.refuse = manual.submits + 1;
+	weir_actor_stop(&actors[0]);
+	assert_false(weir_system_is_alive(system, parent));
+	other = spawn_named(system, &manual, WEIR_ACTOR_ID_NONE, &actors[2],
+			    "parent");
+	assert_int_equal(other.slot, parent.slot);
+	assert_true(weir_system_is_alive(system, child));
+	assert_false(is_found(system, "/user/parent/child"));
+	end_by_hand(system, &manual);
+}
+
 /* Whichever submission is refused, all ends and nothing leaks. */
 static void whoever_is_refused_the_system_ends(struct play *play)
 {
@@ -432,6 +510,8 @@ int main(void)
 		RULE(a_system_without_memory_is_none),
 		RULE(a_system_whose_guardians_cannot_start_is_none),
 		RULE(whoever_is_refused_the_system_ends),
+		RULE(who_is_being_spawned_is_found_by_nobody),
+		RULE(who_has_lost_its_parent_is_found_below_no_other),
 		RULE(b5_3_who_is_refused_begins_nothing_and_ends_with_an_error),
 		RULE(a_system_can_live_where_all_runs_at_once),
 	};
