@@ -92,6 +92,11 @@ void weir__branch_add(struct weir_system *system, struct weir__cell *parent,
 static void orphan(struct weir_system *system, struct weir__cell *parent,
 		   struct weir__cell *cell, struct weir__cell *child)
 {
+	struct weir__name *name = weir__record_of(child)->name;
+
+	/* its path is nobody's, also if another actor gets the parent's cell */
+	if (name)
+		name->parent = WEIR__NO_CELL;
 	weir__family_remove(system, child);
 	weir__tree_unlink(system, child);
 	weir__part_change(system, child, WEIR__PART_LEAVE);

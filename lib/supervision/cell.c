@@ -15,6 +15,7 @@
 
 #include "base/memory.h"
 #include "supervision/limit.h"
+#include "supervision/position.h"
 
 _Static_assert(sizeof(void *) != 8 || sizeof(struct weir__cell) == 56,
 	       "what an actor of a system costs");
@@ -165,6 +166,14 @@ void weir__cell_order(struct weir__cell *cell, uint8_t orders)
 	weir__actor_signal(cell->actor, WEIR__SIGNAL_SYSTEM);
 }
 
+void weir__cell_message(struct weir__cell *cell, uint8_t message)
+{
+	if (!(cell->messages & (WEIR__CELL_POISONED | WEIR__CELL_KILLED)))
+		cell->position = weir__position_now(cell->actor);
+	cell->messages |= message;
+	weir__cell_order(cell, WEIR__ORDER_LOOK);
+}
+
 bool weir__cell_step(struct weir__cell *cell, enum weir__life_event event)
 {
 	struct weir__step step = weir__life_step(cell->state, event);
@@ -189,6 +198,16 @@ static void record_free(struct weir_system *system, struct weir__record *record)
 	weir__restarts_free(record->each, allocator);
 	weir__restarts_free(record->all, allocator);
 	weir__free(allocator, record, sizeof(*record));
+}
+
+void weir__cell_unname(struct weir_system *system, struct weir__cell *cell)
+{
+	struct weir__record *record = weir__record_of(cell);
+
+	if (!record->name)
+		return;
+	weir__names_remove(&system->names, record->name);
+	record->name = NULL;
 }
 
 void weir__cell_free(struct weir_system *system, struct weir__cell *cell)

@@ -40,21 +40,10 @@
 #include "base/lock.h"
 #include "base/random.h"
 #include "supervision/life.h"
+#include "supervision/names.h"
 #include "supervision/part.h"
 
 #define WEIR__NO_CELL UINT32_MAX /* in links between cells */
-
-/* cell->orders, taken by the actor's slice. */
-enum {
-	WEIR__ORDER_START = 1u << 0,  /* the first slice: pre_start */
-	WEIR__ORDER_RESUME = 1u << 1, /* after a failure */
-	WEIR__ORDER_RESTART = 1u << 2,
-	WEIR__ORDER_HALT = 1u << 3, /* the first half of a restart */
-	WEIR__ORDER_GO = 1u << 4,   /* the second half */
-	WEIR__ORDER_STOP = 1u << 5,
-	WEIR__ORDER_KILL = 1u << 6, /* STOP, without calling `stopping` hooks */
-	WEIR__ORDER_LOOK = 1u << 7, /* at children, messages */
-};
 
 /* cell->messages: pending messages that have come. */
 enum {
@@ -128,7 +117,6 @@ struct weir__family {
 
 struct weir__restarts;	 /* limit.h */
 struct weir__cell_timer; /* cell_timer.c */
-struct weir__name;	 /* names.h */
 struct weir__watch;	 /* watch.h */
 struct weir__walk;	 /* walk.h */
 
@@ -181,7 +169,7 @@ struct weir_system {
 	size_t used;
 	struct weir__walk *walks; /* that are under way */
 	uint32_t steps;		  /* since the lock was last lent */
-	struct weir__name *names; /* all, a tree */
+	struct weir__names names;
 	/* system.c, termination.c */
 	struct weir_actor_id root, user, system; /* each set before it runs */
 	struct weir_system_hook *before_end, *at_termination;
@@ -298,6 +286,8 @@ struct weir_actor_id weir__cell_ref(const struct weir_system *system,
 
 /* A cell in no list, SPAWNED; NULL: no memory. */
 struct weir__cell *weir__cell_new(struct weir_system *system);
+/* Frees the cell's name, if it has one. */
+void weir__cell_unname(struct weir_system *system, struct weir__cell *cell);
 /* Puts the cell on the free list, and frees its record, which has no name. */
 void weir__cell_free(struct weir_system *system, struct weir__cell *cell);
 void weir__cells_fini(struct weir_system *system);
@@ -322,5 +312,9 @@ struct weir__record *weir__record_make(struct weir_system *system,
 
 /* Claim 3. */
 void weir__cell_order(struct weir__cell *cell, uint8_t orders);
+
+/* One of cell->messages has come, behind the tokens that there are. Under the
+ * lock, by weir__enter(). */
+void weir__cell_message(struct weir__cell *cell, uint8_t message);
 
 #endif

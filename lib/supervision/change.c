@@ -15,7 +15,6 @@
 #include "executor/registry.h"
 #include "supervision/branch.h"
 #include "supervision/cell_timer.h"
-#include "supervision/names.h"
 #include "supervision/siblings.h"
 #include "supervision/tree.h"
 #include "supervision/walk.h"
@@ -172,7 +171,7 @@ static deed_fn *const deed_fns[] = {
 	DEED(STOP_CHILDREN) = stop_children,
 	DEED(KILL_CHILDREN) = kill_children,
 	/* before anybody is told: its name is free then, C8 */
-	DEED(FREE_NAME) = weir__name_clear,
+	DEED(FREE_NAME) = weir__cell_unname,
 	DEED(LEAVE) = weir__branch_remove,
 };
 

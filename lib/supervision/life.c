@@ -9,10 +9,6 @@
  */
 #include "supervision/life.h"
 
-#include <assert.h>
-
-#include "supervision/cell.h"
-
 #define STEP(state, event, next, orders, deeds) \
 	[WEIR__CELL_##state][WEIR__LIFE_##event] = {WEIR__CELL_##next, 1, \
 						    orders, deeds}

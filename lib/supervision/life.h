@@ -92,10 +92,22 @@ enum weir__life_deed {
 	 WEIR__DO_LET_CHILDREN_END | WEIR__DO_STOP_CHILDREN | \
 	 WEIR__DO_KILL_CHILDREN)
 
+/* Orders of an actor, which its slice takes. */
+enum {
+	WEIR__ORDER_START = 1u << 0,  /* the first slice: pre_start */
+	WEIR__ORDER_RESUME = 1u << 1, /* after a failure */
+	WEIR__ORDER_RESTART = 1u << 2,
+	WEIR__ORDER_HALT = 1u << 3, /* the first half of a restart */
+	WEIR__ORDER_GO = 1u << 4,   /* the second half */
+	WEIR__ORDER_STOP = 1u << 5,
+	WEIR__ORDER_KILL = 1u << 6, /* STOP, without calling `stopping` hooks */
+	WEIR__ORDER_LOOK = 1u << 7, /* at children, messages */
+};
+
 struct weir__step {
 	uint8_t state : 7;    /* the next one */
 	uint8_t possible : 1; /* 0: the event cannot come in that state */
-	uint8_t orders;	      /* that the cell gets, see cell.h */
+	uint8_t orders;	      /* that the cell gets */
 	uint16_t deeds;	      /* enum weir__life_deed */
 };
 

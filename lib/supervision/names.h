@@ -1,24 +1,42 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The names of a system's actors, in names.c. All under the lock. */
+/*
+ * Names, each given under a parent, in names.c. Both the parent and who is named
+ * are numbers here. All under the lock of who has the names.
+ */
 #ifndef WEIR_SUPERVISION_NAMES_H
 #define WEIR_SUPERVISION_NAMES_H
 
-#include "supervision/cell.h"
+#include <stddef.h>
+#include <stdint.h>
+
+#include <weir/allocator.h>
+
+#include "base/hash.h"
 
 #define WEIR__NAME_DIGITS 4u /* of its hash, each as many values */
 
-/* A name, and its place in the tree of the system's names. */
+/* A name, and its place in the tree of names. */
 struct weir__name {
 	struct weir__name *below[WEIR__NAME_DIGITS];
-	uint32_t hash; /* of the parent it was given under, and the text */
-	uint32_t slot; /* of the actor */
+	uint32_t hash;	 /* of the parent it was given under, and the text */
+	uint32_t parent; /* under which it is found */
+	uint32_t slot;	 /* of who is named */
 	char text[];
 };
 
-/* 0, -EEXIST, -ENOMEM. `cell` has a record and no name yet. */
-int weir__name_set(struct weir_system *system, struct weir__cell *cell,
-		   uint32_t parent, const char *text);
-/* Frees the name of the cell. Harmless if it has none. */
-void weir__name_clear(struct weir_system *system, struct weir__cell *cell);
+struct weir__names {
+	struct weir__name *root; /* of a tree, or NULL */
+	const struct weir__hash_key *key;
+	const struct weir_allocator *allocator;
+};
+
+/* 0, with the name in *made; -EEXIST, -ENOMEM. */
+int weir__names_add(struct weir__names *names, uint32_t parent, uint32_t slot,
+		    const char *text, struct weir__name **made);
+void weir__names_remove(struct weir__names *names, struct weir__name *name);
+/* The name of `n` bytes under that parent, or NULL. */
+const struct weir__name *weir__names_find(const struct weir__names *names,
+					  uint32_t parent, const char *text,
+					  size_t n);
 
 #endif

@@ -88,6 +88,12 @@ static enum why why_not(const struct weir_actor *actor)
 
 /* --- Messages are handled ------------------------------------------------- */
 
+/* The actor sees its messages. Under the lock; owner. */
+static void settle(struct weir__cell *cell)
+{
+	cell->position = weir__position_settled(cell->actor, cell->position);
+}
+
 void weir__pending_check(struct weir_actor *actor)
 {
 	struct weir_system *system = weir__system_of(actor);
@@ -99,7 +105,7 @@ void weir__pending_check(struct weir_actor *actor)
 	weir__lock(&system->lock);
 	pending = cell->messages & PENDING;
 	if (pending)
-		weir__position_settle(actor, cell);
+		settle(cell);
 	weir__unlock(&system->lock);
 	if (!pending || (actor->flags & WEIR__ACTOR_PENDING))
 		return;
@@ -250,8 +256,8 @@ uint32_t weir__pending_handle(struct weir_actor *actor, uint32_t turns)
 
 	/* else the actor's own end would be taken for an end by a message */
 	assert(!(actor->flags & WEIR__ACTOR_LEAVING));
-	weir__position_settle(actor, cell);
-	before = weir__position_tokens_before(actor, cell);
+	settle(cell);
+	before = weir__position_tokens_before(actor, cell->position);
 	/* Poison or kill before a part of a burst: no turn may take it, so no
 	 * tokens before the message are left. */
 	if ((cell->messages & (WEIR__CELL_POISONED | WEIR__CELL_KILLED)) &&
@@ -290,7 +296,7 @@ static int post(struct weir_system *system, struct weir_actor_id id,
 			weir__life_over(cell->state)))
 		rc = -EALREADY;
 	if (rc == 0)
-		weir__position_note(cell, message);
+		weir__cell_message(cell, message);
 	weir__leave(system, held);
 	return rc;
 }

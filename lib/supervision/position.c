@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The position of pending messages among the tokens of an actor's in-ports. It
- * is one number in the cell: how many tokens had ever been put into the
+ * is one number, which the cell has: how many tokens had ever been put into the
  * in-ports when the message came, which any thread can read. This number less
  * the tokens taken by now is the number of tokens before the message. The
  * lanes' indices count the tokens anyway. So the position is exact for an actor
@@ -19,7 +19,7 @@
 #include "actor/port.h"
 
 /*
- * cell->position is a token count mod 2^31. FRESH set: the tokens of merging
+ * A position is a token count mod 2^31. FRESH set: the tokens of merging
  * in-ports are not included yet.
  */
 #define FRESH (1u << 31)
@@ -82,20 +82,11 @@ uint32_t weir__position_now(const struct weir_actor *actor)
 	return tokens_put(actor) | FRESH;
 }
 
-void weir__position_note(struct weir__cell *cell, uint8_t message)
+uint32_t weir__position_settled(const struct weir_actor *actor,
+				uint32_t position)
 {
-	if (!(cell->messages & (WEIR__CELL_POISONED | WEIR__CELL_KILLED)))
-		cell->position = weir__position_now(cell->actor);
-	cell->messages |= message;
-	weir__cell_order(cell, WEIR__ORDER_LOOK);
-}
-
-void weir__position_settle(const struct weir_actor *actor,
-			   struct weir__cell *cell)
-{
-	if (cell->position & FRESH)
-		cell->position = (cell->position + tokens_merged(actor)) &
-				 POSITION;
+	return position & FRESH ? (position + tokens_merged(actor)) & POSITION
+				: position;
 }
 
 /* The number of tokens that turns can take: those of in-ports that take part.
@@ -112,12 +103,12 @@ static uint64_t tokens_here(const struct weir_actor *actor)
 }
 
 uint32_t weir__position_tokens_before(const struct weir_actor *actor,
-				      const struct weir__cell *cell)
+				      uint32_t position)
 {
-	uint32_t n = (cell->position - tokens_taken(actor)) & POSITION;
+	uint32_t n = (position - tokens_taken(actor)) & POSITION;
 	uint64_t here;
 
-	assert(!(cell->position & FRESH));
+	assert(!(position & FRESH));
 	if (n == 0 || n > POSITION / 2) /* more were taken */
 		return 0;
 	here = tokens_here(actor);

@@ -3,21 +3,20 @@
 #ifndef WEIR_SUPERVISION_POSITION_H
 #define WEIR_SUPERVISION_POSITION_H
 
-#include "supervision/cell.h"
+#include <stdbool.h>
+#include <stdint.h>
 
-/* The value for cell->position of an actor that gets a message now. Under the
- * lock. */
+#include <weir/actor.h>
+
+/* The position of a message that comes to the actor now. Under the lock. */
 uint32_t weir__position_now(const struct weir_actor *actor);
-/* A message has come: one of cell->messages. Under the lock, by
- * weir__enter(). */
-void weir__position_note(struct weir__cell *cell, uint8_t message);
-/* The actor sees its messages for the first time: completes their position.
- * Owner, under the lock; so are the functions below. */
-void weir__position_settle(const struct weir_actor *actor,
-			   struct weir__cell *cell);
-/* How many tokens that turns can take are before the messages. */
+/* That position, complete: the actor sees its messages. Owner, under the lock;
+ * so are the functions below, which get a complete one. */
+uint32_t weir__position_settled(const struct weir_actor *actor,
+				uint32_t position);
+/* How many tokens that turns can take are before the position. */
 uint32_t weir__position_tokens_before(const struct weir_actor *actor,
-				      const struct weir__cell *cell);
+				      uint32_t position);
 /* The number of turns, at least 1, that take no more than `before` tokens. */
 uint32_t weir__position_turns_before(const struct weir_actor *actor,
 				     uint32_t before);

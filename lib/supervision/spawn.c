@@ -20,7 +20,6 @@
 #include "executor/registry.h"
 #include "supervision/branch.h"
 #include "supervision/lifecycle.h"
-#include "supervision/names.h"
 #include "supervision/tree.h"
 #include "supervision/watch.h"
 
@@ -92,9 +91,10 @@ static int set_record(struct weir_system *system, struct weir__cell *cell,
 		return -ENOMEM;
 	record->aside.stats = stats;
 	record->shutdown_ns = options->shutdown_ns;
-	return options->name
-		       ? weir__name_set(system, cell, parent, options->name)
-		       : 0;
+	if (!options->name)
+		return 0;
+	return weir__names_add(&system->names, parent, record->slot,
+			       options->name, &record->name);
 }
 
 static void set_actor(struct weir_actor *actor, struct weir__cell *cell)
@@ -145,7 +145,7 @@ static int add(struct weir_system *system, struct weir__cell *parent,
 	if (rc == 0 && parent && weir__lifecycle(parent->actor)->child_ended)
 		rc = weir__watch_child(system, parent, cell);
 	if (rc < 0) {
-		weir__name_clear(system, cell);
+		weir__cell_unname(system, cell);
 		weir__cell_free(system, cell);
 		return rc;
 	}
@@ -175,7 +175,7 @@ static void take_back(struct weir_system *system, struct weir__cell *cell)
 	/* the signal of a parent that drains */
 	ck_pr_and_8(&actor->signals, (uint8_t)~WEIR__SIGNAL_DRAIN);
 	weir__watch_forget(system, cell);
-	weir__name_clear(system, cell);
+	weir__cell_unname(system, cell);
 	cell->actor = NULL;
 	weir__branch_remove(system, cell);
 	weir__cell_free(system, cell);

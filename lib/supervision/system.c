@@ -16,6 +16,7 @@
 #include "base/memory.h"
 #include "base/options.h"
 #include "base/random.h"
+#include "executor/registry.h"
 #include "executor/sim.h"
 #include "supervision/child.h"
 #include "supervision/spawn.h"
@@ -144,6 +145,8 @@ static struct whole *make(struct weir_executor *executor,
 		.halted = WEIR__NO_CELL,
 		.going = WEIR__NO_CELL,
 	};
+	system->names.key = weir__executor_key(executor);
+	system->names.allocator = allocator;
 	system->free = WEIR__NO_CELL;
 	system->n_answers = 2; /* /user, and weir_system_new() */
 	system->used = 1;

@@ -26,7 +26,7 @@ static void destroy(struct weir_system *system)
 	const struct weir_allocator *allocator = system->options.allocator;
 
 	assert(!system->used && !system->n_answers);
-	assert(!system->names);
+	assert(!system->names.root);
 	weir__cells_fini(system);
 	weir__not_refused(weir_completion_fini(&system->terminated));
 	weir__free(allocator, system, system->size);

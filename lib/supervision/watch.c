@@ -18,7 +18,6 @@
 #include "actor/in.h"
 #include "actor/port.h"
 #include "base/memory.h"
-#include "supervision/position.h"
 #include "supervision/tree.h"
 
 /* --- Lists. All under the lock. ------------------------------------------- */
@@ -80,7 +79,7 @@ static void notify(struct weir__cell *cell, struct weir__watch *watch)
 	watch->link = watcher->notices_end;
 	*watch->link = watch;
 	watcher->notices_end = &watch->next;
-	weir__position_note(cell, WEIR__CELL_NOTICES);
+	weir__cell_message(cell, WEIR__CELL_NOTICES);
 }
 
 /* The watch of the actor on `who` that the user has asked for, or NULL. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The inside of death watch: watch.c (the watches of a system), watching.c (the
- * watches of one actor), watcher.c (watchers that are not actors) and pending.c
- * (pending messages, which come behind tokens: see position.h).
+ * The inside of death watch: watch.c (the watches of a system), watcher.c
+ * (watchers that are not actors) and pending.c (pending messages, which come
+ * behind tokens: see position.h). All watches of one actor: watching.h.
  *
  * Rule numbers like C11 are those of docs/conformance/supervision.md.
  */
@@ -10,20 +10,7 @@
 #define WEIR_SUPERVISION_WATCH_H
 
 #include "supervision/cell.h"
-
-/* A watch by an actor. It is in the list of the watched actor, and after that
- * one's end in the list of the watcher's notices. */
-struct weir__watch {
-	struct weir__watch *next, **link; /* the list it is in now */
-	struct weir__watch *left, *right; /* tree of all the watcher's
-					   * watches */
-	struct weir_actor_id who, watcher;
-	void *token;
-	struct weir_error *error; /* a reference, once it has ended */
-	struct weir_actor *actor; /* that has ended: compared, never touched */
-	bool ended, existed;
-	bool of_parent; /* for `child_ended`; the user has not asked for it */
-};
+#include "supervision/watching.h"
 
 /* --- watch.c -------------------------------------------------------------- */
 
@@ -65,20 +52,6 @@ void weir__watch_no_children(struct weir_actor *actor);
 void weir__watch_take(struct weir__record *watcher, struct weir__watch *watch);
 void weir__watch_free(const struct weir_system *system,
 		      struct weir__watch *watch);
-
-/* --- watching.c ----------------------------------------------------------- */
-
-/* The watch with the key's `who` and `of_parent`, or NULL. */
-struct weir__watch *weir__watching_find(struct weir__watch *tree,
-					const struct weir__watch *key);
-/* The first watch behind the key, or NULL. */
-struct weir__watch *weir__watching_after(struct weir__watch *tree,
-					 const struct weir__watch *key);
-/* weir__watching_add(): the watch is in no tree. _remove(): it is in
- * this tree. */
-void weir__watching_add(struct weir__watch **tree, struct weir__watch *watch);
-void weir__watching_remove(struct weir__watch **tree,
-			   struct weir__watch *watch);
 
 /* --- watcher.c ------------------------------------------------------------ */
 

@@ -4,7 +4,7 @@
  * with a hash of that id as the priority. So each step costs O(log n), and
  * needs no memory but that of the watches. Under the lock.
  */
-#include "supervision/watch.h"
+#include "supervision/watching.h"
 
 #include "base/random.h"
 

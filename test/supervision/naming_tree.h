@@ -51,7 +51,7 @@ static inline struct naming_tree names_look(const struct weir_system *system)
 	size_t n = 0;
 	uint32_t i;
 
-	look_at_names(system, system->names, &tree, 1, 0);
+	look_at_names(system, system->names.root, &tree, 1, 0);
 	for (i = 0; i < system->n_cells; i++) {
 		cell = weir__cell_at(system, i);
 		n += cell->state != WEIR__CELL_FREE &&

@@ -5,7 +5,7 @@
  * comes behind all that came before it (C7). Rule numbers like B5.1 are those
  * of docs/conformance/supervision.md.
  */
-#include "supervision/watching.h"
+#include "supervision/watching_kit.h"
 
 #define BURST 4
 

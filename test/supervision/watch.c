@@ -3,7 +3,7 @@
  * Death watch: exactly one notice for each watch (C1 to C6). Rule numbers like
  * C1 are those of docs/conformance/supervision.md.
  */
-#include "supervision/watching.h"
+#include "supervision/watching_kit.h"
 
 static int unwatched; /* what the last one returned */
 

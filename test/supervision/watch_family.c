@@ -4,7 +4,7 @@
  * C11), and what parents hear (C13, C14). Rule numbers like C8 are those of
  * docs/conformance/supervision.md.
  */
-#include "supervision/watching.h"
+#include "supervision/watching_kit.h"
 
 #include <weir/permits.h>
 

@@ -4,7 +4,7 @@
  * make of it (C15). Rule numbers like C7 are those of
  * docs/conformance/supervision.md.
  */
-#include "supervision/watching.h"
+#include "supervision/watching_kit.h"
 
 #include <weir/delay.h>
 #include <weir/permits.h>

@@ -7,7 +7,7 @@
 #include "support.h"
 
 #include "base/random.h"
-#include "supervision/watch.h"
+#include "supervision/watching.h"
 
 enum { N = 1 << 15, FEW = 64 };
 

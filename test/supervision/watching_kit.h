@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What the tests of death watch share: who watches x, and what it is told. */
-#ifndef WEIR_TEST_SUPERVISION_WATCHING_H
-#define WEIR_TEST_SUPERVISION_WATCHING_H
+#ifndef WEIR_TEST_SUPERVISION_WATCHING_KIT_H
+#define WEIR_TEST_SUPERVISION_WATCHING_KIT_H
 
 #include "supervision/kit.h"
 
