@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Actors as their users see them; what happens inside is in gate.c. */
-#include <weir/actor.h>
+/* Actors as their users and executors see them: how they start and stop. */
+#include "actor/actor.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -9,8 +9,9 @@
 #include <ck_pr.h>
 
 #include "actor/child_ops.h"
+#include "actor/ending.h"
+#include "actor/firing.h"
 #include "actor/gate.h"
-#include "actor/port.h"
 #include "executor/registry.h"
 
 /* An actor with one in-port fits into 192 bytes, in.h has the other half. */
@@ -33,13 +34,6 @@ int weir_actor_init(struct weir_actor *actor, const struct weir_actor_ops *ops,
 	return 0;
 }
 
-static int check_owner(const struct weir_actor *actor)
-{
-	if (!actor)
-		return -EINVAL;
-	return weir__owned(actor) ? 0 : -EPERM;
-}
-
 /* NEW -> `next`; false: it is no longer new. */
 static bool actor_take(struct weir_actor *actor, uint8_t next)
 {
@@ -56,6 +50,27 @@ static bool actor_take(struct weir_actor *actor, uint8_t next)
 	 * weir__actor_disclaim() */
 	ck_pr_fence_acquire();
 	return true;
+}
+
+void weir__actor_retire_new(struct weir_actor *actor)
+{
+	struct weir__thread *thread = &weir__thread;
+	struct weir_task *outer = thread->task;
+	bool held;
+
+	if (weir__state(actor) != WEIR__STATE_NEW ||
+	    !ck_pr_cas_8(&actor->state, WEIR__STATE_NEW, WEIR__STATE_ENDING))
+		return;
+	/* acquire: a start that has failed; pairs with the release in
+	 * weir__actor_disclaim() */
+	ck_pr_fence_acquire();
+	held = weir__hold_back();
+	thread->task = &actor->task;
+	weir__actor_end(actor, weir_error_of(-ECANCELED), false);
+	weir__actor_retire(actor, false);
+	thread->task = outer;
+	weir_actor_unref(actor);
+	weir__let_go(held);
 }
 
 bool weir__actor_claim(struct weir_actor *actor)
@@ -168,51 +183,6 @@ void weir_actor_stop(struct weir_actor *actor)
 	weir__actor_retire_new(actor);
 }
 
-int weir_actor_end(struct weir_actor *actor)
-{
-	int rc = check_owner(actor);
-
-	if (rc == 0)
-		weir__actor_end(actor, NULL, false);
-	return rc;
-}
-
-int weir_actor_fail(struct weir_actor *actor, struct weir_error *error)
-{
-	int rc = error ? check_owner(actor) : -EINVAL;
-
-	if (rc == 0)
-		weir__actor_end(actor, error, true);
-	else
-		weir_error_unref(error);
-	return rc;
-}
-
-/* With the stage's name if there is memory for it, without it if not. */
-int weir_actor_fail_code(struct weir_actor *actor, int code)
-{
-	int rc = check_owner(actor);
-	struct weir_error *error;
-
-	if (rc < 0)
-		return rc;
-	if (code >= 0)
-		code = -EINVAL;
-	if (weir_error_new(&error, code, weir_actor_name(actor),
-			   weir_strerror(code), NULL, NULL,
-			   actor->executor->options.allocator) < 0)
-		error = weir_error_of(code);
-	return weir_actor_fail(actor, error);
-}
-
-void weir__actor_turn_ended(struct weir_actor *actor, int rc)
-{
-	if (rc == WEIR_TURN_END)
-		(void)weir_actor_end(actor);
-	else
-		(void)weir_actor_fail_code(actor, rc);
-}
-
 void weir_actor_signal(struct weir_actor *actor)
 {
 	if (actor)
@@ -237,55 +207,9 @@ void weir_actor_resume(struct weir_actor *actor)
 		weir__actor_signal(actor, WEIR__SIGNAL_SYSTEM);
 }
 
-static int check_become(struct weir_actor *actor, weir_turns *turns,
-			struct weir_port *const *ports, size_t n_ports)
-{
-	int rc = check_owner(actor);
-	size_t i;
-
-	if (rc < 0)
-		return rc;
-	if (!turns || (!ports && n_ports))
-		return -EINVAL;
-	for (i = 0; i < n_ports; i++)
-		if (!ports[i] || ports[i]->actor != actor ||
-		    weir__port_group(ports[i]) ||
-		    (ports[i]->flags & WEIR__PORT_ENDED))
-			return -EINVAL;
-	return 0;
-}
-
-int weir_actor_become(struct weir_actor *actor, weir_turns *turns,
-		      struct weir_port *const *ports, size_t n_ports)
-{
-	int rc = check_become(actor, turns, ports, n_ports);
-	struct weir_port *port;
-	size_t i;
-
-	if (rc < 0)
-		return rc;
-	actor->turns = turns;
-	for (port = actor->ports; port; port = port->next) {
-		for (i = 0; i < n_ports && ports[i] != port; i++)
-			;
-		if (i < n_ports)
-			port->flags &= (uint8_t)~WEIR__PORT_IGNORED;
-		else if (!weir__port_group(port))
-			weir__port_switch_off(port, WEIR__PORT_IGNORED);
-	}
-	weir__actor_set(actor, WEIR__ACTOR_BECAME);
-	weir__actor_break(actor);
-	return 0;
-}
-
-const char *weir_actor_name(const struct weir_actor *actor)
-{
-	return actor && actor->ops->name ? actor->ops->name : "actor";
-}
-
 int weir_actor_set_stats(struct weir_actor *actor, struct weir_stats *stats)
 {
-	int rc = stats ? check_owner(actor) : -EINVAL;
+	int rc = stats ? weir__actor_check_owner(actor) : -EINVAL;
 
 	if (rc < 0)
 		return rc;
@@ -295,4 +219,54 @@ int weir_actor_set_stats(struct weir_actor *actor, struct weir_stats *stats)
 		actor->u.stats = stats;
 	weir__actor_break(actor);
 	return rc;
+}
+
+/* --- What executors do with actors ------------------------------------------ */
+
+static struct weir_actor *actor_of(struct weir_task *task)
+{
+	return weir_container_of(task, struct weir_actor, task);
+}
+
+static void task_submit(struct weir_task *task)
+{
+	weir__actor_submit(actor_of(task));
+}
+
+static bool task_tryref(struct weir_task *task)
+{
+	struct weir_actor *actor = actor_of(task);
+	uint32_t refs = ck_pr_load_32(&actor->refs);
+
+	/* relaxed: the registry's lock keeps the memory there meanwhile */
+	while (refs)
+		if (ck_pr_cas_32_value(&actor->refs, refs, refs + 1, &refs))
+			return true;
+	return false;
+}
+
+static void task_unref(struct weir_task *task)
+{
+	weir_actor_unref(actor_of(task));
+}
+
+static void task_end(struct weir_task *task, enum weir__phase phase)
+{
+	weir__actor_signal(actor_of(task), phase == WEIR__ABORTING
+						   ? WEIR__SIGNAL_ABORT
+						   : WEIR__SIGNAL_DRAIN);
+}
+
+/* Before the constructors of a program, which may start actors. */
+static __attribute__((constructor(101))) void hand_over(void)
+{
+	static const struct weir__task_ops actors = {
+		.run = weir__actor_slice,
+		.submit = task_submit,
+		.tryref = task_tryref,
+		.unref = task_unref,
+		.end = task_end,
+	};
+
+	weir__tasks = &actors;
 }

@@ -6,13 +6,14 @@
  * is fed itself. What is not fed when nothing changes any more waits for a
  * cycle without a token, or is part of one.
  */
-#include <weir/actor.h>
+#include "actor/check.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
 #include <ck_pr.h>
 
+#include "actor/gate.h"
 #include "actor/in.h"
 #include "actor/out.h"
 #include "actor/port.h"
@@ -193,4 +194,22 @@ int weir_actor_check_cycles(struct weir_actor *const *actors, size_t n_actors,
 	if (culprit)
 		*culprit = found;
 	return found ? -EDEADLK : 0;
+}
+
+bool weir__actor_check(struct weir_actor *actor)
+{
+	struct weir_port *port;
+	uint32_t blocked = 0;
+
+	for (port = actor->ports; port; port = port->next) {
+		if (!port->blocked)
+			continue;
+		if (port->blocked != 1 || weir__port_group(port) ||
+		    weir__port_off(port))
+			return false;
+		blocked++;
+	}
+	return (actor->gate & WEIR__GATE_SCHEDULED) == 0 &&
+	       actor->gate / WEIR__GATE_ONE == blocked &&
+	       !weir__gate_ready(actor->gate);
 }

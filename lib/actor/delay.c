@@ -19,6 +19,7 @@
 
 #include <ck_pr.h>
 
+#include "actor/firing.h"
 #include "actor/gate.h"
 #include "actor/port.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The life of an actor behind its start: the signals that its slices handle
- * (rule 5 of gate.c), its end, the final slice (rule 8), its release.
+ * (rule 5 of firing.c), its end, the final slice (rule 8), its release.
  */
-#include "actor/gate.h"
+#include "actor/ending.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -11,8 +11,7 @@
 #include <ck_pr.h>
 
 #include "actor/child_ops.h"
-#include "actor/firing.h"
-#include "actor/in.h"
+#include "actor/gate.h"
 #include "actor/port.h"
 #include "base/refcount.h"
 #include "executor/registry.h"
@@ -40,6 +39,56 @@ void weir__actor_end(struct weir_actor *actor, struct weir_error *error,
 		actor_end(actor, error, flags | WEIR__ACTOR_LEAVING);
 	else
 		actor_end(actor, error, flags | WEIR__ACTOR_ENDING);
+}
+
+int weir_actor_end(struct weir_actor *actor)
+{
+	int rc = weir__actor_check_owner(actor);
+
+	if (rc == 0)
+		weir__actor_end(actor, NULL, false);
+	return rc;
+}
+
+int weir_actor_fail(struct weir_actor *actor, struct weir_error *error)
+{
+	int rc = error ? weir__actor_check_owner(actor) : -EINVAL;
+
+	if (rc == 0)
+		weir__actor_end(actor, error, true);
+	else
+		weir_error_unref(error);
+	return rc;
+}
+
+const char *weir_actor_name(const struct weir_actor *actor)
+{
+	return actor && actor->ops->name ? actor->ops->name : "actor";
+}
+
+/* With the stage's name if there is memory for it, without it if not. */
+int weir_actor_fail_code(struct weir_actor *actor, int code)
+{
+	int rc = weir__actor_check_owner(actor);
+	struct weir_error *error;
+
+	if (rc < 0)
+		return rc;
+	if (code >= 0)
+		code = -EINVAL;
+	if (weir_error_new(&error, code, weir_actor_name(actor),
+			   weir_strerror(code), NULL, NULL,
+			   actor->executor->options.allocator) < 0)
+		error = weir_error_of(code);
+	return weir_actor_fail(actor, error);
+}
+
+void weir__actor_turn_ended(struct weir_actor *actor, int rc)
+{
+	if (rc == WEIR_TURN_END)
+		(void)weir_actor_end(actor);
+	else
+		(void)weir_actor_fail_code(actor, rc);
 }
 
 void weir__actor_check_rc(struct weir_actor *actor, int rc)
@@ -139,14 +188,23 @@ void weir__handle_signals(struct weir_actor *actor)
 		weir__actor_check_rc(actor, actor->ops->signalled(actor));
 }
 
-/*
- * Rule 8: the final slice. The fence that is owed to peers need not be paid:
- * each peer gets a signal, an end or a cancel.
- */
-void weir__actor_retire(struct weir_actor *actor, bool published)
+/* This is the last slice also in a system: an actor cannot restart where it
+ * cannot run. */
+void weir__actor_refused(struct weir_actor *actor, int code)
+{
+	if (!(actor->flags & WEIR__ACTOR_ENDING)) {
+		if (!actor->error)
+			actor->error = weir_error_of(code);
+		weir__actor_clear(actor, WEIR__ACTOR_LEAVING);
+		weir__actor_set(actor, WEIR__ACTOR_ENDING | WEIR__ACTOR_FAILED);
+		weir__actor_break(actor);
+	}
+	weir_task_run(&actor->task);
+}
+
+void weir__actor_tell_end(struct weir_actor *actor)
 {
 	struct weir_executor *executor = actor->executor;
-	struct weir_port *port;
 
 	assert(actor->flags & WEIR__ACTOR_ENDING);
 	assert(weir__state(actor) == WEIR__STATE_RUNNING ||
@@ -158,10 +216,12 @@ void weir__actor_retire(struct weir_actor *actor, bool published)
 		 executor->options.failed)
 		executor->options.failed(actor, actor->error,
 					 executor->options.context);
-	/* the actor's hook, or `failed`, may have put */
-	if (!published ||
-	    (actor->flags & (WEIR__ACTOR_CHILD | WEIR__ACTOR_FAILED)))
-		weir__slice_settle(actor, NULL);
+}
+
+void weir__actor_close(struct weir_actor *actor)
+{
+	struct weir_port *port;
+
 	for (port = actor->ports; port; port = port->next)
 		if (weir__port_ops(port)->close)
 			weir__port_ops(port)->close(port, actor->error);
@@ -212,25 +272,4 @@ void weir_actor_unref(struct weir_actor *actor)
 {
 	if (actor && weir__unref(&actor->refs))
 		release(actor);
-}
-
-void weir__actor_retire_new(struct weir_actor *actor)
-{
-	struct weir__thread *thread = &weir__thread;
-	struct weir_task *outer = thread->task;
-	bool held;
-
-	if (weir__state(actor) != WEIR__STATE_NEW ||
-	    !ck_pr_cas_8(&actor->state, WEIR__STATE_NEW, WEIR__STATE_ENDING))
-		return;
-	/* acquire: a start that has failed; pairs with the release in
-	 * weir__actor_disclaim() */
-	ck_pr_fence_acquire();
-	held = weir__hold_back();
-	thread->task = &actor->task;
-	weir__actor_end(actor, weir_error_of(-ECANCELED), false);
-	weir__actor_retire(actor, false);
-	thread->task = outer;
-	weir_actor_unref(actor);
-	weir__let_go(held);
 }

@@ -1,13 +1,100 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Firing: what a slice does, which is what an executor runs for one submission
- * of an actor. It handles signals, looks at the ports (rule 4 of gate.c), runs
- * turns, publishes what they did, and at its end arms the ports that it has to
- * wait for (rules 2 and 3).
+ * The firing protocol: when an actor runs, and how it ends. Its nine rules
+ * stand here only; code, models, tests and pages refer to them by number. Below
+ * them are the swaps of the gate and what a slice does, by rules 1 to 6; rule 7
+ * is in port_set.c, how an actor ends by rule 8 in ending.c.
  *
- * There is one way to run turns, fire(). A simple actor comes there by a short
- * way (run_actor), any other by a general one (run_slice), on which the short
- * one ends, too, where something is not as it mostly is.
+ * The gate is one atomic word: flags in its low bits, above them the signed
+ * count of blocked ports. An actor is *ready* if it is SIGNALLED, or if the
+ * count is 0 and the actor is not suspended. SCHEDULED is held from submission
+ * to the end of the slice. Every port has a word `blocked`: only the owner sets
+ * it to 1, any thread may exchange it for 0. The members of a weir_any share
+ * one such word and are counted once.
+ *
+ * Rule 1  Submit once. An actor may be submitted iff SCHEDULED is clear and the
+ *         actor is ready. The thread whose swap makes that true sets SCHEDULED
+ *         in the same swap and submits the actor, so the actor is submitted
+ *         exactly once. The submitter's last touch of the actor is the enqueue.
+ *         [gate_update, gate_deschedule]
+ * Rule 2  Unblock. From any thread: (1) publish; (2) full fence; (3) load
+ *         `blocked`; (4) if it is 1, exchange it for 0; (5) if the exchange
+ *         read 1, take one off the count. While SCHEDULED is clear the count is
+ *         the number of blocked ports plus the decrements under way, so it is
+ *         never negative: a late decrement delays the actor and loses nothing.
+ *         [weir__port_unblock]
+ *         A slice that has run turns may leave the fence out and *owe* it: the
+ *         slice keeps SCHEDULED, so another slice follows. The slice that arms
+ *         the ports in the end makes one fence for all that is owed, and looks
+ *         at every link's `blocked` again. That second look finds each peer
+ *         that the first look missed, before the owner is descheduled.
+ *         [publish, slice_settle]
+ * Rule 3  Arm. Only the owner blocks ports, and only at the end of a slice that
+ *         has found nothing: (1) for each port, store 1 in a word that reads 0
+ *         if the port is not ready, and exchange a word that reads 1 for 0 if
+ *         the port is ready: its owner has made it so since an earlier arming;
+ *         (2) one full fence for all ports; (3) look again at each port just
+ *         armed, and exchange its word for 0 if the port has become ready; (4)
+ *         the last swap adds what is still counted to the count and, in the
+ *         same swap, clears SCHEDULED, or keeps SCHEDULED and submits again if
+ *         the actor is ready. Before the last swap the count may be negative
+ *         and means nothing. [arm, look_again; gate_deschedule]
+ *
+ *         Why no wake-up is lost: the producer publishes the token's index
+ *         before its fence, and the owner sets `blocked` before its own fence.
+ *         Of these two full fences one comes first. If it is the owner's, the
+ *         producer sees `blocked`; if it is the producer's, the owner's second
+ *         look sees the token. If both see it, the exchange decides which of
+ *         the two takes the port off the count.
+ * Rule 4  Look. A count of 0 is a hint. A slice looks at its ports before it
+ *         runs a turn, and may find nothing. [slice_look]
+ * Rule 5  Signal. The signaller writes the payload first and sets SIGNALLED
+ *         then, always by a swap. The slice clears SIGNALLED first and reads
+ *         the payloads then: a signal whose swap came before the clear is seen
+ *         by this slice, and one whose swap came after it has set the bit
+ *         again. A slice handles signals before turns and between runs, also
+ *         when ports are blocked or the actor is suspended.
+ *         [ending.c: weir__handle_signals]
+ * Rule 6  Suspend. A suspension is a bit in the gate and a part of "ready". Any
+ *         thread sets or clears it in one swap; it does not nest; clearing it
+ *         submits by rule 1. Each look reads it. An actor none of whose ports
+ *         takes part is suspended by a bit of its own, PORTLESS, which the last
+ *         swap sets and the next signal clears: only a handler can switch a
+ *         port on again.
+ * Rule 7  Change the set of ports. Only the owner does, in a turn or a handler.
+ *         Switching a port off exchanges `blocked` for 0 and, if that read 1,
+ *         takes one off the count; switching it on sets nothing. Either breaks
+ *         the run of turns, so that the slice looks again.
+ *         [port_set.c: weir__port_switch_off]
+ * Rule 8  Stop. The final slice closes all ports and never gives SCHEDULED
+ *         back: unblocks and signals that come later change bits and submit
+ *         nothing. The actor has one reference for itself, which the final
+ *         slice drops as its last act, and one for each holder that may touch
+ *         the actor from outside (the far end of a link, a timer, a waiter, a
+ *         handle), which the holder drops after its own last touch. The last
+ *         drop drains what came late and calls `released`.
+ *         [weir__actor_retire; ending.c: weir__actor_close, weir_actor_unref]
+ * Rule 9  Let go. After the swap that clears SCHEDULED, or after the owner's
+ *         last drop, the owner does not touch the actor again.
+ *
+ * A slice is a loop of runs. Before each run the slice takes the minimum over
+ * the ports of the turns that are available; inside a run ports are plain
+ * memory with private cursors. What a run did is published when the run is
+ * over.
+ *
+ * A slice that has run a turn does not arm: while other actors work there is
+ * mostly something to do when this actor's time comes again, so the slice keeps
+ * SCHEDULED and is submitted again. A slice that finds nothing arms, and its
+ * fence also pays what earlier slices owe (rule 2). So while a pipeline of
+ * links is busy there is no swap, no fence and no port to unblock; an actor
+ * that falls idle pays one more look.
+ *
+ * There is one way to run turns, fire(). Most actors are *simple*: an in-port,
+ * an out-port, or both, with one link each (weir__ports_find_simple). As long
+ * as nothing has happened to such an actor, its slice is one run in a straight
+ * line (weir__actor_slice), a third of the instructions of the general slice
+ * (run_slice), on which the short one ends, too, where something is not as it
+ * mostly is.
  */
 #include "actor/firing.h"
 
@@ -16,6 +103,8 @@
 #include <ck_pr.h>
 
 #include "actor/child_ops.h"
+#include "actor/ending.h"
+#include "actor/fit.h"
 #include "actor/gate.h"
 #include "actor/link.h"
 #include "actor/port.h"
@@ -23,7 +112,6 @@
 #include "base/fence.h"
 #include "executor/thread.h"
 
-#define CLOCK_NS 20u /* of a timed run: reading the clock */
 #define RUN_MAX (1u << WEIR__FIT_LOG2_MAX) /* most turns of a run */
 
 /*
@@ -32,6 +120,103 @@
  * so that chain, which is most of this file, is entered twice at most.
  * NOLINTBEGIN(misc-no-recursion)
  */
+
+/* --- The gate: rules 1, 2, 3, 5 and 6 ------------------------------------- */
+
+void weir__actor_submit(struct weir_actor *actor)
+{
+	struct weir_executor *executor = actor->executor;
+	int rc = executor->ops->submit(executor, &actor->task);
+
+	if (WEIR_UNLIKELY(rc < 0))
+		weir__actor_refused(actor, rc);
+}
+
+/*
+ * Rule 1. The only way to change the gate from outside; linearises at its swap.
+ */
+static void gate_update(struct weir_actor *actor, uint32_t clear, uint32_t set,
+			uint32_t add)
+{
+	uint32_t old = ck_pr_load_32(&actor->gate), next;
+	bool submits;
+
+	/* release: the reason for this change; pairs with the acquire after the
+	 * next swap of the gate, or with the executor's hand-over */
+	ck_pr_fence_release();
+	do {
+		next = ((old & ~clear) | set) + add;
+		submits = !(next & WEIR__GATE_SCHEDULED) &&
+			  weir__gate_ready(next);
+		if (submits)
+			next |= WEIR__GATE_SCHEDULED;
+		/* linearises here */
+	} while (!ck_pr_cas_32_value(&actor->gate, old, next, &old));
+	if (!submits)
+		return;
+	/* acquire: pairs with the release of the last slice in
+	 * gate_deschedule(); the actor is ours */
+	ck_pr_fence_acquire();
+	weir__actor_submit(actor);
+}
+
+/*
+ * Rule 3, the last swap: adds to the count of blocked ports and sets bits.
+ * True: the actor is to be submitted again. Rule 9: on false it is not ours any
+ * more.
+ */
+static bool gate_deschedule(struct weir_actor *actor, int32_t count,
+			    uint32_t set)
+{
+	uint32_t add = (uint32_t)count * WEIR__GATE_ONE;
+	uint32_t old = ck_pr_load_32(&actor->gate), next;
+	bool again;
+
+	/* release: all that the slice did; pairs with the acquire in
+	 * gate_update() of the thread that schedules the actor next */
+	ck_pr_fence_release();
+	do {
+		next = (old + add) | set;
+		again = weir__gate_ready(next);
+		if (!again)
+			next &= ~(uint32_t)WEIR__GATE_SCHEDULED;
+		assert(old & WEIR__GATE_SCHEDULED);
+		/* Linearises here. Then the count is the number of blocked
+		 * ports (rule 2). */
+		assert(again || (int32_t)next >= 0);
+	} while (!ck_pr_cas_32_value(&actor->gate, old, next, &old));
+	return again;
+}
+
+void weir__port_unblocked(struct weir_port *port)
+{
+	if (ck_pr_fas_32(port->block, 0))
+		gate_update(port->actor, 0, 0, 0u - WEIR__GATE_ONE);
+}
+
+void weir__actor_signal(struct weir_actor *actor, uint8_t signals)
+{
+	if (signals) {
+		/* release: the payload; pairs with the acquire in
+		 * weir__handle_signals() of a slice that takes the payload
+		 * before our bit is in the gate */
+		ck_pr_fence_release();
+		ck_pr_or_8(&actor->signals, signals);
+	}
+	/* payload before the bit: the release is in gate_update(), its partner
+	 * the acquire in weir__handle_signals() */
+	gate_update(actor, 0, WEIR__GATE_SIGNALLED, 0);
+}
+
+void weir__actor_suspend(struct weir_actor *actor, uint32_t bit)
+{
+	gate_update(actor, 0, bit, 0);
+}
+
+void weir__actor_resume(struct weir_actor *actor, uint32_t bit)
+{
+	gate_update(actor, bit, 0, 0);
+}
 
 /* --- Settling: rules 2 and 3 ------------------------------------------------ */
 
@@ -152,7 +337,11 @@ static void wake_peers(struct weir_actor *actor, bool owes)
 	}
 }
 
-void weir__slice_invalidate(struct weir_actor *actor, bool published)
+/*
+ * The slice is over: no port lets takes or puts find anything until the next
+ * look. `published`: for ports with one link publishing has seen to that.
+ */
+static void slice_invalidate(struct weir_actor *actor, bool published)
 {
 	struct weir_port *port;
 
@@ -167,7 +356,13 @@ void weir__slice_invalidate(struct weir_actor *actor, bool published)
 	}
 }
 
-void weir__slice_settle(struct weir_actor *actor, int32_t *count)
+/*
+ * Publishes what the last run did. If `count` is not NULL, the slice has found
+ * nothing and arms: one full fence serves for publishing, for arming and for
+ * what earlier slices owe (rules 2 and 3). *count is the number that the last
+ * swap has to add.
+ */
+static void slice_settle(struct weir_actor *actor, int32_t *count)
 {
 	bool armed = count && arm(actor, count);
 	bool dirty = publish(actor);
@@ -187,14 +382,26 @@ void weir__slice_settle(struct weir_actor *actor, int32_t *count)
 		look_again(actor, count);
 }
 
-void weir__slice_pay(struct weir_actor *actor)
+/* Pays what is owed to peers (rule 2), by a slice that does not arm. */
+static void slice_pay(struct weir_actor *actor)
 {
 	if (!(actor->flags & WEIR__ACTOR_OWES))
 		return;
-	/* store -> load: as in weir__slice_settle() */
+	/* store -> load: as in slice_settle() */
 	weir__fence_full();
 	weir__actor_clear(actor, WEIR__ACTOR_OWES);
 	wake_peers(actor, true);
+}
+
+void weir__actor_retire(struct weir_actor *actor, bool published)
+{
+	weir__actor_tell_end(actor);
+	/* The actor's hook, or `failed`, may have put. The fence that is owed
+	 * to peers need not be paid: each gets a signal, an end or a cancel. */
+	if (!published ||
+	    (actor->flags & (WEIR__ACTOR_CHILD | WEIR__ACTOR_FAILED)))
+		slice_settle(actor, NULL);
+	weir__actor_close(actor);
 }
 
 /* --- Looking: rule 4 ---------------------------------------------------------- */
@@ -231,7 +438,7 @@ static inline uint32_t at_most(uint32_t n, uint32_t most)
 /* The stream of an in-port is over and all its tokens are taken. */
 static void end_of_stream(struct weir_actor *actor, struct weir_port *port)
 {
-	struct weir_error *error = weir__in_ended(port);
+	struct weir_error *error = weir__port_ops(port)->ended(port);
 
 	weir__actor_stream_ended(actor, (struct weir_in *)port, error);
 	weir_error_unref(error);
@@ -308,52 +515,6 @@ static inline uint32_t slice_look(struct slice *slice)
 
 /* --- Running ------------------------------------------------------------------ */
 
-static uint32_t log2_floor(uint64_t x)
-{
-	return 63u - (uint32_t)__builtin_clzll(x | 1);
-}
-
-void weir__slice_learn(struct weir_actor *actor, uint32_t done, uint32_t n,
-		       uint64_t ns)
-{
-	uint64_t publish_ns = actor->executor->options.publish_ns;
-	uint64_t net_ns = ns > CLOCK_NS ? ns - CLOCK_NS : 1;
-	uint32_t fit = log2_floor((done ? done : n) * publish_ns / net_ns);
-
-	if (weir__thread.may_block ||
-	    (!done && fit > weir__actor_fit_log2(actor)))
-		return;
-	weir__actor_set_fit(actor, at_most(fit, WEIR__FIT_LOG2_MAX));
-}
-
-/*
- * Notes for each in-port whose last tokens the run was given whether the turn
- * has taken any.
- */
-static void after_partial(struct slice *slice)
-{
-	struct weir_port *port;
-
-	slice->partial = false;
-	for (port = slice->actor->ports; port; port = port->next)
-		if (port->flags & WEIR__PORT_PARTIAL)
-			weir__in_partial(port);
-}
-
-/*
- * Whether to time a run of several turns: always while the longest run is not
- * known to fit; then now and then, and when the executor says so.
- */
-static inline bool time_run(const struct weir_actor *actor)
-{
-	if (weir__actor_fit_log2(actor) < WEIR__FIT_LOG2_MAX)
-		return true;
-	if (WEIR_LIKELY(++weir__thread.runs < WEIR__TIMED_RUNS))
-		return false;
-	weir__thread.runs = 0;
-	return true;
-}
-
 /*
  * The one place where turns run: what is to be called around each firing goes
  * here. Up to `n` turns, in a bare loop; how many.
@@ -373,7 +534,8 @@ static uint32_t run(struct slice *slice, uint32_t n)
 
 	n = at_most(n, 1u << weir__actor_fit_log2(actor));
 	n = at_most(n, slice->budget);
-	clock = slice->clock || ((slice->has_run || n > 1) && time_run(actor));
+	clock = slice->clock ||
+		((slice->has_run || n > 1) && weir__actor_times_run(actor));
 	if (clock)
 		start = weir_executor_now(actor->executor);
 	assert(n > 0 && n <= slice->budget);
@@ -381,14 +543,16 @@ static uint32_t run(struct slice *slice, uint32_t n)
 	if (clock) {
 		ns = weir_executor_now(actor->executor) - start;
 		slice->spent_ns += ns;
-		weir__slice_learn(actor, done, n, ns);
+		weir__actor_learn_fit(actor, done, n, ns);
 	}
 	/* a turns function that returns a wrong count must not upset the
 	 * budget */
 	if (done == 0 || done > n)
 		done = n;
-	if (WEIR_UNLIKELY(slice->partial))
-		after_partial(slice);
+	if (WEIR_UNLIKELY(slice->partial)) {
+		slice->partial = false;
+		weir__ports_partial(actor);
+	}
 	slice->has_run = true;
 	slice->clock = false;
 	slice->used_up = done == available && !slice->lanes;
@@ -447,9 +611,9 @@ static bool child_goes_on(struct slice *slice)
  */
 static void settle(struct slice *slice)
 {
-	weir__slice_settle(slice->actor, NULL);
+	slice_settle(slice->actor, NULL);
 	if (WEIR_UNLIKELY(slice->blocks))
-		weir__slice_pay(slice->actor);
+		slice_pay(slice->actor);
 }
 
 /* Between the runs: signals, the look, publishing. Returns turns to run. */
@@ -502,49 +666,16 @@ static bool runs(struct slice *slice, int32_t *count)
 	}
 	if (actor->flags & WEIR__ACTOR_ENDING)
 		return true;
-	weir__slice_invalidate(actor, slice->used_up);
+	slice_invalidate(actor, slice->used_up);
 	if (may_poll(slice)) {
-		weir__slice_settle(actor, NULL); /* handlers may have put */
-		weir__slice_pay(actor);
+		slice_settle(actor, NULL); /* handlers may have put */
+		slice_pay(actor);
 		slice->has_run = true;
 	} else if (!slice->used_up) {
-		weir__slice_settle(actor, slice->has_run ? NULL : count);
+		slice_settle(actor, slice->has_run ? NULL : count);
 	}
 	/* arming may fail */
 	return (actor->flags & WEIR__ACTOR_ENDING) != 0;
-}
-
-/*
- * Finds out whether the actor is simple: it has one in-port, one out-port, or
- * both, in this order, with one link each and nothing special about them. Every
- * change of this breaks the run (weir__actor_break), after which the actor is
- * not simple until it is found to be so again.
- */
-static void find_simple(struct weir_actor *actor)
-{
-	struct weir_port *port = actor->ports;
-	uint32_t flags = 0;
-
-	weir__actor_clear(actor, WEIR__ACTOR_BREAK);
-	/* the short slice is for turns that do not block */
-	if (weir__thread.may_block)
-		return;
-	if (port && weir__in_of(port)) {
-		flags |= WEIR__ACTOR_TAKES;
-		port = port->next;
-	}
-	if (port && weir__out_of(port)) {
-		flags |= WEIR__ACTOR_PUTS;
-		port = port->next;
-	}
-	if ((port && !weir__port_adapts(port)) || weir__actor_stats(actor) ||
-	    (actor->flags & WEIR__ACTOR_PENDING))
-		return;
-	for (port = actor->ports; port; port = port->next)
-		if (!weir__port_adapts(port) &&
-		    (weir__port_off(port) || !(port->flags & WEIR__PORT_LINK)))
-			return;
-	weir__actor_set(actor, flags);
 }
 
 /* What the short slice hands on to the general one. */
@@ -574,7 +705,7 @@ static __attribute__((noinline)) bool run_slice(struct weir_actor *actor,
 	bool final;
 
 	if (slice.has_run)
-		weir__slice_settle(actor, NULL);
+		slice_settle(actor, NULL);
 	if (slice.stats)
 		weir__stats_begin(actor, slice.stats);
 	final = runs(&slice, &count);
@@ -585,11 +716,11 @@ static __attribute__((noinline)) bool run_slice(struct weir_actor *actor,
 		 * slice decides. */
 		if (WEIR_UNLIKELY(actor->flags & WEIR__ACTOR_LEAVING))
 			weir__actor_signal(actor, WEIR__SIGNAL_PORTS);
-		find_simple(actor);
+		weir__ports_find_simple(actor);
 		return slice.has_run ||
-		       weir__gate_deschedule(
-			       actor, count,
-			       slice.portless ? WEIR__GATE_PORTLESS : 0);
+		       gate_deschedule(actor, count,
+				       slice.portless ? WEIR__GATE_PORTLESS
+						      : 0);
 	}
 	/* no handler has run behind a run that has used up what there was */
 	weir__actor_retire(actor, slice.used_up);
@@ -608,14 +739,14 @@ static __attribute__((noinline)) bool found_nothing(struct weir_actor *actor,
 }
 
 /*
- * One slice. True: submit the actor again.
- *
- * Most actors are simple, and nothing has happened to them. The slice of such
- * an actor is one run. For it this function does what runs() would do, and
- * leaves out the checks for what cannot be the case with such an actor.
+ * The slice of a simple actor is one run. For it this function does what runs()
+ * would do, and leaves out the checks for what cannot be the case with such an
+ * actor.
  */
-static inline bool run_actor(struct weir_actor *actor)
+bool weir__actor_slice(struct weir_task *task)
 {
+	struct weir_actor *actor =
+		weir_container_of(task, struct weir_actor, task);
 	uint32_t n = actor->executor->options.budget_turns;
 	uint32_t flags = actor->flags;
 	struct weir_port *port = actor->ports;
@@ -644,7 +775,7 @@ static inline bool run_actor(struct weir_actor *actor)
 		if (!n)
 			return found_nothing(actor, flags);
 	} else {
-		if (time_run(actor))
+		if (weir__actor_times_run(actor))
 			return run_slice(actor, TIME_IT);
 		n = at_most(n, RUN_MAX);
 	}
@@ -664,58 +795,3 @@ static inline bool run_actor(struct weir_actor *actor)
 }
 
 /* NOLINTEND(misc-no-recursion) */
-
-/* --- What executors do with actors ------------------------------------------ */
-
-static struct weir_actor *actor_of(struct weir_task *task)
-{
-	return weir_container_of(task, struct weir_actor, task);
-}
-
-static bool task_run(struct weir_task *task)
-{
-	return run_actor(actor_of(task));
-}
-
-static void task_submit(struct weir_task *task)
-{
-	weir__actor_submit(actor_of(task));
-}
-
-static bool task_tryref(struct weir_task *task)
-{
-	struct weir_actor *actor = actor_of(task);
-	uint32_t refs = ck_pr_load_32(&actor->refs);
-
-	/* relaxed: the registry's lock keeps the memory there meanwhile */
-	while (refs)
-		if (ck_pr_cas_32_value(&actor->refs, refs, refs + 1, &refs))
-			return true;
-	return false;
-}
-
-static void task_unref(struct weir_task *task)
-{
-	weir_actor_unref(actor_of(task));
-}
-
-static void task_end(struct weir_task *task, enum weir__phase phase)
-{
-	weir__actor_signal(actor_of(task), phase == WEIR__ABORTING
-						   ? WEIR__SIGNAL_ABORT
-						   : WEIR__SIGNAL_DRAIN);
-}
-
-/* Before the constructors of a program, which may start actors. */
-static __attribute__((constructor(101))) void hand_over(void)
-{
-	static const struct weir__task_ops actors = {
-		.run = task_run,
-		.submit = task_submit,
-		.tryref = task_tryref,
-		.unref = task_unref,
-		.end = task_end,
-	};
-
-	weir__tasks = &actors;
-}

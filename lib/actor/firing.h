@@ -1,38 +1,45 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What a slice does, for those that end an actor and that drive operators. */
+/*
+ * When an actor runs: what other threads do to its gate, and what executors and
+ * those that end an actor call.
+ */
 #ifndef WEIR_ACTOR_FIRING_H
 #define WEIR_ACTOR_FIRING_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <ck_pr.h>
+
 #include <weir/actor.h>
+#include <weir/port.h>
+
+/* Rule 1: submits an actor whose SCHEDULED bit the caller has set. */
+void weir__actor_submit(struct weir_actor *actor);
+
+/* Rule 5: any thread that holds a reference, or the owner. */
+void weir__actor_signal(struct weir_actor *actor, uint8_t signals);
+
+/* Rule 2: the port may have become unblocked. Any thread with a reference. */
+void weir__port_unblocked(struct weir_port *port);
+static inline void weir__port_unblock(struct weir_port *port)
+{
+	/* No acquire: reading 0 means the owner will look for itself. */
+	if (ck_pr_load_32(port->block))
+		weir__port_unblocked(port);
+}
+
+/* Rule 6. Any thread with a reference. */
+void weir__actor_suspend(struct weir_actor *actor, uint32_t bit);
+void weir__actor_resume(struct weir_actor *actor, uint32_t bit);
 
 /*
- * Publishes what the last run did. If `count` is not NULL, the slice has found
- * nothing and arms: one full fence serves for publishing, for arming and for
- * what earlier slices owe (rules 2 and 3). *count is the number that the last
- * swap has to add. Owner.
+ * Rule 8: all that the final slice does but the drop of the reference.
+ * `published`: nothing was put since the slice has published. Owner.
  */
-void weir__slice_settle(struct weir_actor *actor, int32_t *count);
+void weir__actor_retire(struct weir_actor *actor, bool published);
 
-/* Pays what is owed to peers (rule 2), by a slice that does not arm. Owner. */
-void weir__slice_pay(struct weir_actor *actor);
-
-/*
- * The slice is over: no port lets takes or puts find anything until the next
- * look. `published`: for ports with one link publishing has seen to that.
- * Owner.
- */
-void weir__slice_invalidate(struct weir_actor *actor, bool published);
-
-/*
- * Learns from a run that took `ns` how many turns fit into publish_ns. The run
- * had `done` turns; with `done` 0 it had fewer than `n`, and shows at most that
- * fewer fit. Where turns may block one turn fits: another thread may wait for
- * what a turn has put before the next turn returns. Owner.
- */
-void weir__slice_learn(struct weir_actor *actor, uint32_t done, uint32_t n,
-		       uint64_t ns);
+/* One slice of the actor that the task is. True: submit it again. */
+bool weir__actor_slice(struct weir_task *task);
 
 #endif

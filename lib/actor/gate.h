@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The gate word and the calls of the rest of the actor layer on it. How the
- * gate works, and why it is right, is described in gate.c.
+ * The words of an actor: its gate, signals, state and flags. How the gate
+ * works, and why it is right, is described in firing.c.
  */
 #ifndef WEIR_ACTOR_GATE_H
 #define WEIR_ACTOR_GATE_H
 
+#include <errno.h>
 #include <stdbool.h>
 
 #include <ck_pr.h>
 
 #include <weir/actor.h>
-#include <weir/port.h>
 
 #include "executor/task.h"
 
@@ -29,6 +29,8 @@ enum {
 	WEIR__GATE_CHILD = 1u << 6,
 	WEIR__GATE_ONE = 1u << 8, /* one blocked port */
 };
+
+#define WEIR__GATE_COUNT (~(uint32_t)(WEIR__GATE_ONE - 1))
 
 /* Payloads of the signal lane, in actor->signals. */
 enum {
@@ -76,7 +78,8 @@ enum {
 	WEIR__ACTOR_FAILED = 1u << 2,	  /* it ends because it has failed */
 	WEIR__ACTOR_REGISTERED = 1u << 3, /* in its executor's registry */
 	WEIR__ACTOR_OWES = 1u << 4,	  /* published to links, not fenced */
-	/* Simple, see find_simple(): with an in-port, with an out-port. */
+	/* Simple, see weir__ports_find_simple(): it has an in-port, an
+	 * out-port. */
 	WEIR__ACTOR_TAKES = 1u << 5,
 	WEIR__ACTOR_PUTS = 1u << 6,
 	WEIR__ACTOR_SIMPLE = WEIR__ACTOR_TAKES | WEIR__ACTOR_PUTS,
@@ -100,21 +103,19 @@ static inline void weir__actor_clear(struct weir_actor *actor, uint32_t flags)
 	actor->flags = (uint16_t)(actor->flags & ~flags);
 }
 
-#define WEIR__FIT_LOG2_MAX 8u
-
-/*
- * The power of 2 of the number of turns that fit into publish_ns, by what they
- * last cost.
- */
-static inline uint32_t weir__actor_fit_log2(const struct weir_actor *actor)
+/* The owner ends the run of turns under way: its ports have changed. */
+static inline void weir__actor_break(struct weir_actor *actor)
 {
-	return actor->flags / WEIR__ACTOR_RUN;
+	weir__actor_clear(actor, WEIR__ACTOR_SIMPLE);
+	weir__actor_set(actor, WEIR__ACTOR_BREAK);
 }
 
-static inline void weir__actor_set_fit(struct weir_actor *actor, uint32_t log2)
+/* True if this is the gate of an actor that is ready, see firing.c. */
+static inline bool weir__gate_ready(uint32_t gate)
 {
-	weir__actor_clear(actor, UINT16_MAX & ~(WEIR__ACTOR_RUN - 1u));
-	weir__actor_set(actor, log2 * WEIR__ACTOR_RUN);
+	if (gate & WEIR__GATE_SIGNALLED)
+		return true;
+	return !(gate & (WEIR__GATE_COUNT | WEIR__GATE_SUSPENSIONS));
 }
 
 /*
@@ -181,25 +182,13 @@ static inline bool weir__owned(const struct weir_actor *actor)
 	return weir__runs_here(actor) || weir__is_new(actor);
 }
 
-/* Rule 1: submits an actor whose SCHEDULED bit the caller has set. */
-void weir__actor_submit(struct weir_actor *actor);
-
-/* Rule 5: any thread that holds a reference, or the owner. */
-void weir__actor_signal(struct weir_actor *actor, uint8_t signals);
-
-/* The owner ends the run of turns under way: its ports have changed. */
-void weir__actor_break(struct weir_actor *actor);
-
-/*
- * The owner ends the actor after this turn or handler. `error` (a reference is
- * taken over) tells why, `failed` whether the end is a failure. An actor in a
- * system leaves, see child.h.
- */
-void weir__actor_end(struct weir_actor *actor, struct weir_error *error,
-		     bool failed);
-
-/* Rule 5: the slice takes the signals. Owner. */
-void weir__handle_signals(struct weir_actor *actor);
+/* 0, -EINVAL or -EPERM, for calls that are the owner's. */
+static inline int weir__actor_check_owner(const struct weir_actor *actor)
+{
+	if (!actor)
+		return -EINVAL;
+	return weir__owned(actor) ? 0 : -EPERM;
+}
 
 /*
  * True if supervision has halted the actor: no turn and no handler of its
@@ -210,78 +199,5 @@ static inline bool weir__actor_halted(const struct weir_actor *actor)
 	return (actor->flags & WEIR__ACTOR_CHILD) &&
 	       (ck_pr_load_32(&actor->gate) & WEIR__GATE_SUSPENDED_PARENT);
 }
-
-/* Tells that the stream of `in` has ended, as ops->ended says. Owner. */
-void weir__actor_stream_ended(struct weir_actor *actor, struct weir_in *in,
-			      struct weir_error *error);
-
-/*
- * The two halves of a start. weir__actor_claim() makes the caller the owner of
- * a new actor; false: it was started or stopped before. The second half submits
- * the actor, or gives it back as it was, or ended, if it was stopped meanwhile.
- */
-bool weir__actor_claim(struct weir_actor *actor);
-WEIR_MUST_CHECK int weir__actor_launch(struct weir_actor *actor);
-void weir__actor_disclaim(struct weir_actor *actor);
-
-/*
- * Holds two actors, which may be the same, for a moment, in which the caller
- * may do what is their owner's. True if each is new, or this is its slice. Not
- * lock-free: other threads that would hold or start them wait. Any thread that
- * holds references.
- */
-bool weir__actors_hold(struct weir_actor *one, struct weir_actor *other);
-void weir__actors_let_go(struct weir_actor *one, struct weir_actor *other);
-
-/* `rc` is what a handler returned: if it is not 0 the actor fails. Owner. */
-void weir__actor_check_rc(struct weir_actor *actor, int rc);
-
-/*
- * Rule 3, the last swap: adds to the count of blocked ports and sets bits.
- * True: the actor is to be submitted again. Rule 9: on false it is not ours any
- * more.
- */
-bool weir__gate_deschedule(struct weir_actor *actor, int32_t count,
-			   uint32_t set);
-
-/*
- * Rule 8: all that the final slice does but the drop of the reference.
- * `published`: nothing was put since the slice has published. Owner.
- */
-void weir__actor_retire(struct weir_actor *actor, bool published);
-
-/*
- * Runs the whole final slice of an actor that is NEW; an actor in any other
- * state is left alone. Any thread that may stop the actor.
- */
-void weir__actor_retire_new(struct weir_actor *actor);
-
-/* The weir_any that the port is a member of, or NULL. */
-static inline struct weir_port *weir__port_group(const struct weir_port *port)
-{
-	return port->block == &port->blocked
-		       ? NULL
-		       : weir_container_of(port->block, struct weir_port,
-					   blocked);
-}
-
-/* Rule 2: the port may have become unblocked. Any thread with a reference. */
-void weir__port_unblocked(struct weir_port *port);
-static inline void weir__port_unblock(struct weir_port *port)
-{
-	/* No acquire: reading 0 means the owner will look for itself. */
-	if (ck_pr_load_32(port->block))
-		weir__port_unblocked(port);
-}
-
-/* Rule 6. Any thread with a reference. */
-void weir__actor_suspend(struct weir_actor *actor, uint32_t bit);
-void weir__actor_resume(struct weir_actor *actor, uint32_t bit);
-
-/*
- * For tests: with the actor at rest and nobody touching it, the count is the
- * number of blocked ports, and a blocked port is one that takes part.
- */
-bool weir__actor_check(struct weir_actor *actor);
 
 #endif

@@ -14,8 +14,11 @@
 #include <weir/out.h>
 
 #include "actor/child_ops.h"
+#include "actor/ending.h"
+#include "actor/firing.h"
 #include "actor/gate.h"
 #include "actor/port.h"
+#include "actor/port_set.h"
 #include "actor/stats.h"
 #include "base/fence.h"
 #include "executor/registry.h"
@@ -119,18 +122,6 @@ static bool holds(struct weir_in *in, struct weir__lane *lane)
 }
 
 /*
- * At the actor's end an item that was not taken is a dead letter, if the
- * actor's system has somebody who reads these.
- */
-static void tell_dead(struct weir_in *in, void *item)
-{
-	struct weir_actor *actor = in->port.actor;
-
-	if (actor->flags & WEIR__ACTOR_CHILD)
-		weir__child_ops(actor)->dead_letter(actor, item);
-}
-
-/*
  * Stores the current lane's head word, for the producer; the caller has fenced
  * (release). Returns how many tokens have left the lane since the last time.
  */
@@ -141,15 +132,6 @@ static uint32_t store_head(struct weir_in *in, struct weir__lane *lane)
 	if (in->merge)
 		in->merge->taken += n;
 	return n;
-}
-
-void weir__in_drop_unread(struct weir_in *in, uint32_t index, bool dead)
-{
-	void *item = weir__taker_item(&in->taker, index);
-
-	if (dead)
-		tell_dead(in, item);
-	weir__in_drop_token(in, item);
 }
 
 /* Drops the tokens that the put lane holds; returns how many. Owner. */
@@ -751,7 +733,7 @@ bool weir__in_holds_from(const struct weir_in *in,
 	return false;
 }
 
-void weir__in_partial(struct weir_port *port)
+static void in_partial(struct weir_port *port)
 {
 	struct weir_in *in = (struct weir_in *)port;
 	uint32_t head = weir__lane_head(current(in));
@@ -767,9 +749,33 @@ static void in_invalidate(struct weir_port *port)
 	in->taker.limit = in->taker.head;
 }
 
-const struct weir__port_ops weir__in_ops = {
+static bool in_burst_fits(const struct weir_port *port, uint32_t burst)
+{
+	const struct weir_in *in = (const struct weir_in *)port;
+	const struct weir__lane *lane = NULL;
+
+	if (burst > weir__in_capacity(in))
+		return false;
+	while ((lane = weir__in_next_lane(in, lane)))
+		if (lane->out &&
+		    !weir__bursts_fit(lane->out->port.burst, burst, in))
+			return false;
+	return true;
+}
+
+static bool in_links_once(const struct weir_port *port)
+{
+	/* says that it does not merge, too */
+	return ((const struct weir_in *)port)->taker.flags & WEIR__IN_LINKED;
+}
+
+static const struct weir__port_ops in_ops = {
 	.takes = true,
 	.available = in_available,
+	.ended = weir__in_ended,
+	.partial = in_partial,
+	.links_once = in_links_once,
+	.burst_fits = in_burst_fits,
 	.signalled = in_signalled,
 	.invalidate = in_invalidate,
 	.publish = in_publish,
@@ -778,3 +784,9 @@ const struct weir__port_ops weir__in_ops = {
 	.close = in_close,
 	.fini = in_fini,
 };
+
+/* Before the constructors of a program, which may start actors. */
+static __attribute__((constructor(101))) void hand_over(void)
+{
+	weir__port_kinds[WEIR__PORT_IN] = &in_ops;
+}

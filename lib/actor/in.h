@@ -322,10 +322,4 @@ uint64_t weir__put_shut(struct weir_in *in, bool dead);
  */
 struct weir_error *weir__in_ended(struct weir_port *port);
 
-/*
- * A turn has run with the last tokens, which were fewer than its burst. If it
- * has left all of them, none of them is offered again. Owner.
- */
-void weir__in_partial(struct weir_port *port);
-
 #endif

@@ -14,13 +14,6 @@
 #include "actor/stats.h"
 
 /*
- * Notes whether the port can be looked at in line: it has one link, its burst
- * is 1, and it is in no weir_any. Called after any of the three has changed.
- * Owner.
- */
-void weir__link_mark(struct weir_port *port);
-
-/*
  * *turns: the turns that are available on a port with one link. False: ask the
  * port's ops, as something about the port is special.
  */

@@ -13,10 +13,13 @@
 #include <ck_pr.h>
 
 #include "actor/child_ops.h"
+#include "actor/ending.h"
+#include "actor/firing.h"
 #include "actor/gate.h"
 #include "actor/in.h"
 #include "actor/link.h"
 #include "actor/port.h"
+#include "actor/port_set.h"
 #include "actor/stats.h"
 #include "base/fence.h"
 #include "executor/registry.h"
@@ -686,9 +689,34 @@ static void out_fini(struct weir_port *port)
 	weir__free(allocator(out), out->fan, sizeof(*out->fan));
 }
 
-const struct weir__port_ops weir__out_ops = {
+static bool out_burst_fits(const struct weir_port *port, uint32_t burst)
+{
+	const struct weir_out *out = (const struct weir_out *)port;
+	const struct weir__sink *sink;
+
+	if (weir__out_lane(out) &&
+	    !weir__bursts_fit(burst, out->in->port.burst, out->in))
+		return false;
+	if (!out->fan)
+		return true;
+	if (burst > weir__out_capacity(out))
+		return false;
+	for (sink = out->fan->sinks; sink; sink = sink->next)
+		if (!weir__bursts_fit(burst, sink->in->port.burst, sink->in))
+			return false;
+	return true;
+}
+
+static bool out_links_once(const struct weir_port *port)
+{
+	return weir__out_lane((const struct weir_out *)port);
+}
+
+static const struct weir__port_ops out_ops = {
 	.waits = true,
 	.available = out_available,
+	.links_once = out_links_once,
+	.burst_fits = out_burst_fits,
 	.publish = out_publish,
 	.wake = out_wake,
 	.invalidate = out_invalidate,
@@ -696,3 +724,9 @@ const struct weir__port_ops weir__out_ops = {
 	.close = out_close,
 	.fini = out_fini,
 };
+
+/* Before the constructors of a program, which may start actors. */
+static __attribute__((constructor(101))) void hand_over(void)
+{
+	weir__port_kinds[WEIR__PORT_OUT] = &out_ops;
+}

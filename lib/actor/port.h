@@ -69,6 +69,16 @@ struct weir__port_ops {
 	void (*wake)(struct weir_port *port);
 	/* A signal has come: is it for this port? */
 	int (*signalled)(struct weir_port *port);
+	/* A look has set AT_END: takes the port out of firing. Returns a
+	 * reference of the error, or NULL. */
+	struct weir_error *(*ended)(struct weir_port *port);
+	/* A look has set PARTIAL, and a turn has run with those tokens. If it
+	 * has left all of them, none is offered again. */
+	void (*partial)(struct weir_port *port);
+	/* Of in-ports and out-ports: it has one link. */
+	bool (*links_once)(const struct weir_port *port);
+	/* Likewise: it and what it is linked to can hold such a burst. */
+	bool (*burst_fits)(const struct weir_port *port, uint32_t burst);
 	/* The executor drains: takes in no more than what is on its way. */
 	void (*drain)(struct weir_port *port);
 	/* Of adapters: another port of the actor has ended, before its
@@ -91,9 +101,9 @@ struct weir__other_port {
 			       offsetof(struct weir__other_port, ops), \
 		       "a " #type " is a struct weir__other_port")
 
-extern const struct weir__port_ops weir__in_ops, weir__out_ops;
-
-extern const struct weir__port_ops *const weir__port_kinds[WEIR__PORT_OTHER];
+/* Of in-ports and out-ports; set before main(), by in.c and out.c. */
+extern const struct weir__port_ops *weir__port_kinds[WEIR__PORT_OTHER]
+	__attribute__((visibility("hidden")));
 
 static inline const struct weir__port_ops *weir__port_ops(
 	const struct weir_port *port)
@@ -169,20 +179,47 @@ static inline int weir__port_check_owner(const struct weir_port *port)
 }
 
 /* Turns that are available. Owner. */
-uint32_t weir__port_turns(struct weir_port *port);
+static inline uint32_t weir__port_turns(struct weir_port *port)
+{
+	uint32_t available = weir__port_ops(port)->available(port);
 
-/* Takes no part any more (rule 7); `flag` is IGNORED or ENDED. Owner. */
-void weir__port_switch_off(struct weir_port *port, uint8_t flag);
+	if (WEIR_LIKELY(port->burst == 1))
+		return available;
+	return available / port->burst;
+}
 
 /*
- * The actor is about to begin: which of its ports are ignored is kept for when
- * it begins anew, which the other does. Owner.
+ * Notes whether the port can be looked at in line: it has one link, its burst
+ * is 1, and it is in no weir_any. Called after any of the three has changed.
+ * Owner.
  */
-void weir__ports_keep_set(struct weir_actor *actor);
-void weir__ports_reset_set(struct weir_actor *actor);
+void weir__link_mark(struct weir_port *port);
+
+/*
+ * Notes whether the actor is simple: it has one in-port, one out-port, or both,
+ * in this order, with one link each and nothing special about them. Every
+ * change of this breaks the run (weir__actor_break), after which the actor is
+ * not simple until it is found to be so again. Owner.
+ */
+void weir__ports_find_simple(struct weir_actor *actor);
+
+/*
+ * A run is over: each in-port that gave it its last tokens notes whether the
+ * turn has taken any. Owner.
+ */
+void weir__ports_partial(struct weir_actor *actor);
 
 /* Tells the adapters that a port has ended. Owner. */
 void weir__port_tell(struct weir_port *port, struct weir_error *error);
+
+/* The weir_any that the port is a member of, or NULL. */
+static inline struct weir_port *weir__port_group(const struct weir_port *port)
+{
+	return port->block == &port->blocked
+		       ? NULL
+		       : weir_container_of(port->block, struct weir_port,
+					   blocked);
+}
 
 static inline bool weir__port_off(const struct weir_port *port)
 {

@@ -9,6 +9,8 @@
 
 #include <weir/tell.h>
 
+#include "actor/child_ops.h"
+#include "actor/firing.h"
 #include "actor/gate.h"
 #include "actor/port.h"
 #include "executor/registry.h"
@@ -113,6 +115,27 @@ int weir_in_end(struct weir_in *in, struct weir_error *error)
 	int rc = check_put(in);
 
 	return rc < 0 ? rc : weir__in_end(in, error);
+}
+
+/*
+ * At the actor's end an item that was not taken is a dead letter, if the
+ * actor's system has somebody who reads these.
+ */
+static void tell_dead(struct weir_in *in, void *item)
+{
+	struct weir_actor *actor = in->port.actor;
+
+	if (actor->flags & WEIR__ACTOR_CHILD)
+		weir__child_ops(actor)->dead_letter(actor, item);
+}
+
+void weir__in_drop_unread(struct weir_in *in, uint32_t index, bool dead)
+{
+	void *item = weir__taker_item(&in->taker, index);
+
+	if (dead)
+		tell_dead(in, item);
+	weir__in_drop_token(in, item);
 }
 
 uint64_t weir__put_shut(struct weir_in *in, bool dead)

@@ -126,7 +126,7 @@ static inline int64_t weir__mpsc_reserve(struct weir__lane *lane, uint32_t mask,
 /*
  * Puts all `n` items, or none: the index of the first slot, or -EAGAIN: full,
  * -EPIPE: ended. Linearises at the swap; lock-free, as a failed swap means
- * another's success. A full fence comes last (M6, and rule 2 of gate.c); the
+ * another's success. A full fence comes last (M6, and rule 2 of firing.c); the
  * caller asks weir__mpsc_is_shut() then.
  */
 static inline int64_t weir__mpsc_push_n(struct weir__lane *lane, uint32_t mask,

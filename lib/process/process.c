@@ -19,6 +19,7 @@
 
 #include <ck_pr.h>
 
+#include "actor/ending.h"
 #include "actor/in.h"
 #include "base/mailbox.h"
 #include "base/memory.h"

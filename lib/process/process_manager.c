@@ -25,6 +25,7 @@
 
 #include <ck_pr.h>
 
+#include "actor/ending.h"
 #include "actor/gate.h"
 #include "actor/in.h"
 #include "base/options.h"

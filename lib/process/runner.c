@@ -6,6 +6,7 @@
 
 #include <ck_pr.h>
 
+#include "actor/firing.h"
 #include "actor/gate.h"
 #include "actor/in.h"
 #include "process/command.h"

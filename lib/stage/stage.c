@@ -11,6 +11,7 @@
 
 #include <errno.h>
 
+#include "actor/ending.h"
 #include "actor/gate.h"
 #include "actor/in.h"
 #include "actor/out.h"

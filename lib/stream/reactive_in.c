@@ -16,6 +16,7 @@
 
 #include <ck_pr.h>
 
+#include "actor/firing.h"
 #include "base/options.h"
 #include "executor/registry.h"
 #include "stream/reactive.h"

@@ -14,6 +14,8 @@
 
 #include <ck_pr.h>
 
+#include "actor/actor.h"
+#include "actor/firing.h"
 #include "base/options.h"
 #include "stream/reactive.h"
 

@@ -5,7 +5,7 @@
  * the subscriber's demand; handing out is calling on_next.
  *
  * `request` adds demand and unblocks the out-port by rule 2 of the firing
- * protocol (gate.c); `cancel` sets a bit and signals. Neither waits for
+ * protocol (firing.c); `cancel` sets a bit and signals. Neither waits for
  * anything, calls user code, or recurses (3.3 to 3.5). Any thread calls them;
  * the owner does all else.
  */
@@ -13,6 +13,7 @@
 
 #include <ck_pr.h>
 
+#include "actor/firing.h"
 #include "base/demand.h"
 #include "base/fence.h"
 #include "base/memory.h"

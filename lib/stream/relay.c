@@ -18,6 +18,7 @@
 #include <assert.h>
 #include <errno.h>
 
+#include "actor/firing.h"
 #include "base/memory.h"
 #include "stream/reactive.h"
 

@@ -12,6 +12,7 @@
 #include <assert.h>
 #include <errno.h>
 
+#include "actor/ending.h"
 #include "actor/gate.h"
 #include "base/clock.h"
 #include "base/options.h"

@@ -7,6 +7,7 @@
 
 #include <assert.h>
 
+#include "actor/firing.h"
 #include "supervision/tree.h"
 #include "supervision/walk.h"
 

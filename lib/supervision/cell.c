@@ -13,6 +13,7 @@
 #include <assert.h>
 #include <errno.h>
 
+#include "actor/firing.h"
 #include "base/memory.h"
 #include "supervision/limit.h"
 #include "supervision/position.h"

@@ -12,6 +12,7 @@
 
 #include <assert.h>
 
+#include "actor/firing.h"
 #include "executor/registry.h"
 #include "supervision/branch.h"
 #include "supervision/cell_timer.h"

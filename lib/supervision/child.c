@@ -9,6 +9,7 @@
 
 #include <assert.h>
 
+#include "actor/ending.h"
 #include "supervision/lifecycle.h"
 #include "supervision/telling.h"
 #include "supervision/tree.h"

@@ -10,6 +10,8 @@
  *
  * Rule numbers like B2.1 are those of docs/conformance/supervision.md.
  */
+#include "actor/ending.h"
+#include "actor/firing.h"
 #include "supervision/child.h"
 
 #include <assert.h>

@@ -15,6 +15,7 @@
  *
  * Rule numbers like C7 are those of docs/conformance/supervision.md.
  */
+#include "actor/ending.h"
 #include "supervision/watch.h"
 
 #include <assert.h>

@@ -12,6 +12,7 @@
 
 #include "actor/in.h"
 #include "actor/port.h"
+#include "actor/port_set.h"
 #include "supervision/backoff.h"
 #include "supervision/change.h"
 #include "supervision/lifecycle.h"

@@ -15,7 +15,9 @@
 #include <errno.h>
 #include <string.h>
 
+#include "actor/actor.h"
 #include "actor/port.h"
+#include "actor/port_set.h"
 #include "base/options.h"
 #include "executor/registry.h"
 #include "supervision/branch.h"

@@ -11,6 +11,7 @@
 
 #include <errno.h>
 
+#include "actor/ending.h"
 #include "supervision/lifecycle.h"
 #include "supervision/siblings.h"
 #include "supervision/strategy.h"

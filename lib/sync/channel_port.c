@@ -3,11 +3,13 @@
  * The ports at a channel, for either side. A reservation of items or room
  * (channel.c) is granted to them; when and how is described in grant.c.
  */
+#include "actor/ending.h"
 #include "sync/channel.h"
 
 #include <errno.h>
 
 #include "actor/gate.h"
+#include "actor/port_set.h"
 #include "sync/grant.h"
 
 /* How in- and out-ports begin. */

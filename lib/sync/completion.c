@@ -15,6 +15,7 @@
 
 #include <ck_pr.h>
 
+#include "actor/firing.h"
 #include "actor/gate.h"
 #include "actor/port.h"
 #include "sync/wake.h"

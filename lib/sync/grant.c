@@ -42,6 +42,7 @@
 
 #include <ck_pr.h>
 
+#include "actor/firing.h"
 #include "actor/gate.h"
 #include "sync/wake.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Simple actors have a slice of their own, which looks at nothing that cannot
- * be (gate.c). Here things happen in such a slice that do not happen in most:
+ * be (firing.c). Here things happen in such a slice that do not happen in most:
  * it must notice, and do what the general one does. The tests run one slice at
  * a time, under a clock that only turns move.
  */

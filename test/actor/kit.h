@@ -18,6 +18,8 @@
 #include <weir/sim.h>
 #include <weir/weir.h>
 
+#include "actor/check.h"
+#include "actor/check.h"
 #include "actor/gate.h"
 
 /* Every item: made + shared = delivered + dropped, at the end exactly. */

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 
+#include "actor/firing.h"
 #include "actor/gate.h"
 
 /*

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* One actor and what wakes it: rules 1 to 7 of lib/actor/gate.c. */
+/* One actor and what wakes it: rules 1 to 7 of lib/actor/firing.c. */
 #include "scene.h"
 
 #include <ck_pr.h>

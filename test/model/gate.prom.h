@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * One gate per actor, for the models that include this file. Rules 1, 2, 5
- * of lib/actor/gate.c.
+ * of lib/actor/firing.c.
  *
  * Every d_step is ONE atomic operation on the real machine: a compare-and-swap
  * loop whose new value is a function of the old one is one atomic step.

@@ -6,6 +6,7 @@
 
 #include <ck_pr.h>
 
+#include "actor/check.h"
 #include "actor/gate.h"
 #include "process/runner.h"
 

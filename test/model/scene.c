@@ -7,6 +7,7 @@
 
 #include <ck_pr.h>
 
+#include "actor/check.h"
 #include "actor/gate.h"
 #include "executor/thread.h"
 

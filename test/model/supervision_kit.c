@@ -4,6 +4,7 @@
 
 #include <errno.h>
 
+#include "actor/check.h"
 #include "actor/gate.h"
 #include "supervision/branch.h"
 

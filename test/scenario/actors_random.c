@@ -6,6 +6,7 @@
  * the seed. Whatever happens, every item is accounted for, everybody is
  * released, and nobody is left waiting who could go on.
  */
+#include "actor/check.h"
 #include "kit/world.h"
 #include "support.h"
 

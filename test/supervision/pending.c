@@ -3,6 +3,7 @@
  * Poison and kill, which come behind the tokens that are queued (B5.1). Rule
  * numbers like B5.1 are those of docs/conformance/supervision.md.
  */
+#include "actor/firing.h"
 #include "supervision/kit.h"
 
 #include <weir/any.h>

@@ -28,7 +28,7 @@
 #include "actor/gate.h"
 #include "actor/in.h"
 #include "actor/out.h"
-#include "actor/firing.h"
+#include "actor/fit.h"
 #include "base/memory.h"
 #include "executor/registry.h"
 #include "flow/engine/op.h"
@@ -251,8 +251,8 @@ static void island_woken(struct weir__island *island)
 	(void)set_ask(island, 0);
 	n = island->ask >> island->batch_log2;
 	all = drive(island, island->ask);
-	weir__slice_learn(&island->actor, all ? n : 0, n,
-			  weir_executor_now(executor) - begin_ns);
+	weir__actor_learn_fit(&island->actor, all ? n : 0, n,
+			      weir_executor_now(executor) - begin_ns);
 }
 
 static uint32_t turns(struct weir_actor *actor, uint32_t n)

@@ -4,8 +4,8 @@
  *
  * A run is over on the executor that it was started on, whichever thread
  * releases the last island. So the run is an actor of that executor. It has no
- * ports, and is held like a new actor (rule 1 of gate.c) until all islands are
- * gone. Then it is submitted, and its first slice is its final one.
+ * ports, and is held like a new actor (rule 1 of firing.c) until all islands
+ * are gone. Then it is submitted, and its first slice is its final one.
  */
 #include "flow/engine/run.h"
 
@@ -14,6 +14,8 @@
 
 #include <ck_pr.h>
 
+#include "actor/ending.h"
+#include "actor/firing.h"
 #include "actor/gate.h"
 #include "base/memory.h"
 #include "base/refcount.h"
