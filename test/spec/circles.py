@@ -110,7 +110,7 @@ def knowing_leaves(includes):
             leaf = f"{whole.split('/')[0]}/{leaf}"
             known = known_by(leaf, includes)
             if whole in known:
-                yield f"lib/{leaf} includes {whole}.h, on some way, and is a leaf in LEAVES"
+                yield f"lib/{leaf}, a leaf in LEAVES, includes {whole}.h on some way"
             if not known:
                 yield f"lib/{leaf}, in LEAVES, is no file, or includes nothing"
 

@@ -217,8 +217,6 @@ static void b10_3_who_is_suspended_below_one_that_stops_stops_its_children(
 	fate_check(&sink.fate, -ECANCELED);
 	run_both(play, far);
 	fate_check(&boss.fate, 0);
-	suspend(play, &top, false);
-	run_both(play, far);
 	assert_true(terminated(play));
 	sim_free(third);
 	sim_free(far);
