@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The consumer's side of in-ports. How lanes work is described in lib/lane; the
- * side of threads that put without a link is in put.c.
+ * The consumer's side of in-ports. How lanes work is described in lib/lane; an
+ * in-port with several producers is in merge.c, the side of threads that put
+ * without a link in put.c.
  */
 #include "actor/in.h"
 
@@ -13,28 +14,18 @@
 
 #include <weir/out.h>
 
-#include "actor/child_ops.h"
 #include "actor/ending.h"
 #include "actor/firing.h"
 #include "actor/gate.h"
+#include "actor/in_lane.h"
+#include "actor/merge.h"
 #include "actor/port.h"
 #include "actor/port_set.h"
-#include "actor/stats.h"
 #include "base/fence.h"
 #include "executor/registry.h"
 
 _Static_assert(sizeof(void *) != 8 || sizeof(struct weir_in) == 120,
 	       "the layout of struct weir_in is ABI; with an actor 192 bytes");
-
-static struct weir__lane *current(const struct weir_in *in)
-{
-	return in->merge ? in->merge->current : (struct weir__lane *)&in->lane;
-}
-
-static const struct weir_allocator *allocator(const struct weir_in *in)
-{
-	return in->port.actor->executor->options.allocator;
-}
 
 int weir_in_init(struct weir_in *in, struct weir_actor *actor, size_t capacity,
 		 const struct weir_items *items)
@@ -57,40 +48,7 @@ int weir_in_init(struct weir_in *in, struct weir_actor *actor, size_t capacity,
 	return 0;
 }
 
-int weir_in_merge(struct weir_in *in, enum weir_merge rule)
-{
-	int rc = weir__port_check_owner(in ? &in->port : NULL);
-
-	if (rc < 0)
-		return rc;
-	if ((unsigned int)rule > WEIR_MERGE_OPEN)
-		return -EINVAL;
-	if (!weir__is_new(in->port.actor))
-		return -EPERM;
-	if (weir__in_used(in))
-		return -EBUSY;
-	in->merge = weir__alloc(allocator(in), sizeof(*in->merge));
-	if (!in->merge)
-		return -ENOMEM;
-	in->merge->rule = rule;
-	in->merge->current = &in->lane;
-	return 0;
-}
-
 /* --- Looking ------------------------------------------------------------- */
-
-static bool is_put_lane(const struct weir_in *in, const struct weir__lane *lane)
-{
-	return lane == &in->lane && !(in->taker.flags & WEIR__IN_LINKED);
-}
-
-static uint32_t lane_available(struct weir_in *in, struct weir__lane *lane,
-			       bool *ended)
-{
-	if (is_put_lane(in, lane))
-		return weir__mpsc_available(&in->taker, lane, ended);
-	return weir__spsc_available(&in->taker, lane, ended);
-}
 
 /* True: turns have taken more tokens than there were; the head is put back. */
 static bool overtaken(struct weir_in *in)
@@ -101,138 +59,10 @@ static bool overtaken(struct weir_in *in)
 	return true;
 }
 
-/* A run begins here, and no turn of it has peeked. */
-static void none_peeked(struct weir_in *in)
-{
-	in->taker.peeked = (uint16_t)in->taker.head;
-}
-
 /* True if the last peek of the run was at the next token. */
 static bool holds_peeked(const struct weir_in *in)
 {
 	return in->taker.peeked == (uint16_t)(in->taker.head ^ WEIR__PEEKED);
-}
-
-/* Whether lane_available() would find a token in the current lane. */
-static bool holds(struct weir_in *in, struct weir__lane *lane)
-{
-	if (is_put_lane(in, lane))
-		return weir__mpsc_holds(&in->taker, lane);
-	return weir__spsc_holds(&in->taker, lane);
-}
-
-/*
- * Stores the current lane's head word, for the producer; the caller has fenced
- * (release). Returns how many tokens have left the lane since the last time.
- */
-static uint32_t store_head(struct weir_in *in, struct weir__lane *lane)
-{
-	uint32_t n = weir__taker_publish(&in->taker, lane);
-
-	if (in->merge)
-		in->merge->taken += n;
-	return n;
-}
-
-/* Drops the tokens that the put lane holds; returns how many. Owner. */
-static uint64_t drain_put(struct weir_in *in, bool dead)
-{
-	uint64_t dropped = weir__put_shut(in, dead);
-
-	in->taker.limit = in->taker.head;
-	(void)store_head(in, &in->lane);
-	return dropped;
-}
-
-/*
- * Drops the tokens that the current lane of a link holds; returns how many. By
- * the owner, or by whoever drops the last reference.
- */
-static __attribute__((noinline)) uint64_t drain_link(struct weir_in *in,
-						     struct weir__lane *lane,
-						     bool dead)
-{
-	uint64_t dropped = 0;
-	bool ended;
-
-	while (WEIR_UNLIKELY(holds(in, lane))) {
-		lane_available(in, lane, &ended);
-		for (; in->taker.head != in->taker.limit; dropped++)
-			weir__in_drop_unread(in, in->taker.head++, dead);
-		/* release: done with the slots; the producer may go on until
-		 * it learns of the cancel */
-		ck_pr_fence_release();
-		(void)store_head(in, lane);
-	}
-	return dropped;
-}
-
-/* Drops what the current lane holds. Owner, or the last reference. */
-static void drain_lane(struct weir_in *in, bool dead)
-{
-	struct weir__lane *lane = current(in);
-	uint64_t dropped = is_put_lane(in, lane) ? drain_put(in, dead)
-						 : drain_link(in, lane, dead);
-
-	none_peeked(in);
-	if (dropped)
-		weir__registry_dropped(in->port.actor->executor, dropped);
-}
-
-/*
- * Atomic: producers change other bits of the state. No order: this bit is the
- * owner's.
- */
-static bool left_tail(const struct weir_in *in)
-{
-	return weir__lane_has(&in->lane, WEIR__IN_LEFT_TAIL);
-}
-
-static void set_left_tail(struct weir_in *in, bool left)
-{
-	if (left == left_tail(in))
-		return;
-	if (left)
-		ck_pr_or_32(&in->lane.state, WEIR__IN_LEFT_TAIL);
-	else
-		ck_pr_and_32(&in->lane.state, ~(uint32_t)WEIR__IN_LEFT_TAIL);
-}
-
-/*
- * What a turn gets when the stream has ended with fewer tokens than a burst:
- * the rest, once, or nothing.
- */
-static uint32_t at_end(struct weir_in *in, uint32_t n)
-{
-	if (n == 0 || left_tail(in)) {
-		in->port.flags |= WEIR__PORT_AT_END;
-		return 0;
-	}
-	in->port.flags |= WEIR__PORT_PARTIAL;
-	return in->port.burst;
-}
-
-static bool publish_head(struct weir_in *in, struct weir__lane *lane)
-{
-	uint32_t n = store_head(in, lane);
-	struct weir_stats *stats;
-
-	if (!n)
-		return false;
-	stats = weir__actor_stats(in->port.actor);
-	if (stats)
-		weir__stats_add(&stats->taken, n);
-	return true;
-}
-
-/* Lets go of the lane's producer. Owner. */
-static void unlink_producer(struct weir__lane *lane)
-{
-	struct weir_out *out = lane->out;
-
-	lane->out = NULL;
-	if (out)
-		weir_actor_unref(out->port.actor);
 }
 
 /*
@@ -244,7 +74,7 @@ static void free_ended(struct weir__lane *lane)
 	/* relaxed: the signal behind the end orders it, and only a reference
 	 * count is touched */
 	if (lane->out && weir__lane_ended(lane))
-		unlink_producer(lane);
+		weir__in_unlink(lane);
 }
 
 static int in_signalled(struct weir_port *port)
@@ -270,133 +100,6 @@ void weir__in_free_ended(struct weir_in *in)
 	weir__actor_signal(in->port.actor, WEIR__SIGNAL_PORTS);
 }
 
-static struct weir__lane *next_lane(struct weir_in *in,
-				    const struct weir__lane *lane)
-{
-	struct weir__merge *merge = in->merge;
-	struct weir__merge_lane *next;
-
-	assert(merge);
-	next = lane == &in->lane
-		       ? merge->lanes
-		       : ((const struct weir__merge_lane *)lane)->next;
-	if (next)
-		return &next->lane;
-	if (merge->rule == WEIR_MERGE_OPEN || !merge->lanes)
-		return &in->lane;
-	return &merge->lanes->lane;
-}
-
-/* Makes `lane` the current one. */
-static void switch_lane(struct weir_in *in, struct weir__lane *lane)
-{
-	struct weir__lane *old = in->merge->current;
-
-	if (lane == old)
-		return;
-	/* release: we are done with the tokens; pairs with the acquire of the
-	 * producer that reads the head */
-	ck_pr_fence_release();
-	if (publish_head(in, old) && old->out) {
-		/* store -> load, rule 2; pairs with the producer's arming */
-		weir__fence_full();
-		weir__port_unblock(&old->out->port);
-	}
-	in->merge->current = lane;
-	weir__taker_turn(&in->taker, lane);
-	none_peeked(in);
-}
-
-/* Frees a merged lane, which has ended and is drained. */
-static void remove_lane(struct weir_in *in, struct weir__lane *lane)
-{
-	struct weir__merge_lane **link = &in->merge->lanes;
-	struct weir__merge_lane *gone = (struct weir__merge_lane *)lane;
-
-	switch_lane(in, next_lane(in, lane) == lane ? &in->lane
-						    : next_lane(in, lane));
-	while (*link && *link != gone)
-		link = &(*link)->next;
-	*link = gone->next;
-	if (in->merge->current == &in->lane && in->merge->lanes)
-		switch_lane(in, next_lane(in, &in->lane));
-	unlink_producer(lane);
-	weir__lane_fini(lane, in->taker.mask, allocator(in));
-	weir__free(allocator(in), gone, sizeof(*gone));
-}
-
-/*
- * True if the end of this lane ends the in-port's stream; then the in-port's
- * own lane has been ended, with this lane's error, if any. False also if
- * weir_in_end() has come first: then the stream ends by that end, behind what
- * was put.
- */
-static bool ends_all(struct weir_in *in, const struct weir__lane *lane)
-{
-	const struct weir__merge *merge = in->merge;
-
-	if (merge->rule != WEIR_MERGE_FIRST && !lane->error &&
-	    (merge->rule != WEIR_MERGE_ALL || merge->n_open > 1))
-		return false;
-	return weir__in_end(in, lane->error) == 0;
-}
-
-/*
- * A lane of a merging in-port has ended and is removed. True: the in-port's
- * stream has ended with it.
- */
-static bool lane_ended(struct weir_in *in, struct weir__lane *lane)
-{
-	bool last;
-
-	if (lane == &in->lane)
-		return true;
-	assert(in->merge->n_open > 0);
-	last = ends_all(in, lane);
-	in->merge->n_open--;
-	remove_lane(in, lane);
-	return last;
-}
-
-/* How many lanes there are to ask. */
-static uint32_t n_lanes(const struct weir_in *in)
-{
-	const struct weir__merge *merge = in->merge;
-
-	return merge->n_open + (merge->rule == WEIR_MERGE_OPEN ? 1 : 0);
-}
-
-/*
- * Takes tokens from the lanes in turn: each look that follows a run goes on
- * from the lane that was served to the next lane that has tokens.
- */
-static uint32_t merged_available(struct weir_in *in)
-{
-	struct weir__lane *lane = in->merge->current;
-	uint32_t left = n_lanes(in), n;
-	bool ended;
-
-	if (in->merge->served)
-		lane = next_lane(in, lane);
-	in->merge->served = false;
-	for (; left; left--) {
-		switch_lane(in, lane);
-		n = lane_available(in, lane, &ended);
-		if (n >= in->port.burst)
-			return n;
-		if (ended && n) {
-			if (!left_tail(in))
-				return at_end(in, n);
-			set_left_tail(in, false);
-			drain_lane(in, false);
-		}
-		if (ended && lane_ended(in, lane))
-			return at_end(in, 0);
-		lane = ended ? in->merge->current : next_lane(in, lane);
-	}
-	return 0;
-}
-
 static uint32_t in_available(struct weir_port *port)
 {
 	struct weir_in *in = (struct weir_in *)port;
@@ -405,7 +108,7 @@ static uint32_t in_available(struct weir_port *port)
 
 	/* A turn that has peeked may call weir_port_ready(), and go on then. */
 	if (!holds_peeked(in))
-		none_peeked(in);
+		weir__in_none_peeked(in);
 	if ((in->taker.flags & WEIR__IN_LINKED) && weir__in_look(in, &n))
 		return n;
 	/* outside a slice: no harm done */
@@ -413,10 +116,10 @@ static uint32_t in_available(struct weir_port *port)
 	if (in->merge)
 		return in->port.flags & WEIR__PORT_AT_END
 			       ? 0
-			       : merged_available(in);
-	n = lane_available(in, &in->lane, &ended);
+			       : weir__merge_available(in);
+	n = weir__in_lane_available(in, &in->lane, &ended);
 	if (WEIR_UNLIKELY(ended) && n < port->burst)
-		return at_end(in, n);
+		return weir__in_at_end(in, n);
 	return n;
 }
 
@@ -425,7 +128,7 @@ static uint32_t in_available(struct weir_port *port)
 static bool in_publish(struct weir_port *port)
 {
 	struct weir_in *in = (struct weir_in *)port;
-	struct weir__lane *lane = current(in);
+	struct weir__lane *lane = weir__in_current(in);
 
 	if (WEIR_UNLIKELY(overtaken(in)))
 		(void)weir_actor_fail_code(port->actor, -ENODATA);
@@ -433,8 +136,8 @@ static bool in_publish(struct weir_port *port)
 	/* If the turn has failed, weir__in_drop_peeked() needs to know the
 	 * peek. */
 	if (!(port->actor->flags & WEIR__ACTOR_FAILED))
-		none_peeked(in);
-	if (!publish_head(in, lane))
+		weir__in_none_peeked(in);
+	if (!weir__in_publish_head(in, lane))
 		return false;
 	if (in->merge)
 		in->merge->served = true;
@@ -444,12 +147,12 @@ static bool in_publish(struct weir_port *port)
 
 static void drop_next(struct weir_in *in)
 {
-	struct weir__lane *lane = current(in);
+	struct weir__lane *lane = weir__in_current(in);
 
 	/* release: the turn is done with the slots that it has taken; pairs as
 	 * the release below */
 	ck_pr_fence_release();
-	(void)publish_head(in, lane);
+	(void)weir__in_publish_head(in, lane);
 	weir__in_drop_token(in, weir__taker_item(&in->taker, in->taker.head));
 	in->taker.head++;
 	if (weir__in_overtaken(in))
@@ -458,7 +161,7 @@ static void drop_next(struct weir_in *in)
 	/* release: done with the slot; pairs with the acquire of the producer
 	 * that reads the head */
 	ck_pr_fence_release();
-	(void)store_head(in, lane);
+	(void)weir__in_store_head(in, lane);
 	if (!lane->out)
 		return;
 	/* store -> load, rule 2; pairs with the producer's arming */
@@ -469,16 +172,17 @@ static void drop_next(struct weir_in *in)
 void weir__in_drop_peeked(struct weir_in *in)
 {
 	/* A turn that has failed has not refused the last tokens. */
-	set_left_tail(in, false);
+	weir__in_set_left_tail(in, false);
 	(void)overtaken(in);
-	if (holds_peeked(in) && holds(in, current(in)))
+	if (holds_peeked(in) && weir__in_lane_holds(in, weir__in_current(in)))
 		drop_next(in);
-	none_peeked(in);
+	weir__in_none_peeked(in);
 }
 
 static void in_wake(struct weir_port *port)
 {
-	weir__port_unblock(&current((struct weir_in *)port)->out->port);
+	weir__port_unblock(
+		&weir__in_current((struct weir_in *)port)->out->port);
 }
 
 /*
@@ -493,7 +197,7 @@ static void cancel_lane(struct weir__lane *lane)
 	 * weir__handle_signals(). */
 	if (weir__spsc_cancel(lane))
 		weir__actor_signal(lane->out->port.actor, WEIR__SIGNAL_PORTS);
-	unlink_producer(lane);
+	weir__in_unlink(lane);
 }
 
 static void drain_all(struct weir_in *in, bool dead)
@@ -502,15 +206,15 @@ static void drain_all(struct weir_in *in, bool dead)
 
 	(void)overtaken(in);
 	if (!in->merge) {
-		drain_lane(in, dead);
+		weir__in_drain_lane(in, dead);
 		return;
 	}
 	for (lane = in->merge->lanes; lane; lane = lane->next) {
-		switch_lane(in, &lane->lane);
-		drain_lane(in, dead);
+		weir__merge_switch(in, &lane->lane);
+		weir__in_drain_lane(in, dead);
 	}
-	switch_lane(in, &in->lane);
-	drain_lane(in, dead);
+	weir__merge_switch(in, &in->lane);
+	weir__in_drain_lane(in, dead);
 }
 
 /* Lets no more tokens in, and drops those that are there. */
@@ -540,18 +244,11 @@ static void in_drain(struct weir_port *port)
 static void in_fini(struct weir_port *port)
 {
 	struct weir_in *in = (struct weir_in *)port;
-	struct weir__merge_lane *lane, *next;
 
 	drain_all(in, true);
-	weir__mpsc_fini(&in->lane, in->taker.mask, allocator(in));
-	if (!in->merge)
-		return;
-	for (lane = in->merge->lanes; lane; lane = next) {
-		next = lane->next;
-		weir__lane_fini(&lane->lane, in->taker.mask, allocator(in));
-		weir__free(allocator(in), lane, sizeof(*lane));
-	}
-	weir__free(allocator(in), in->merge, sizeof(*in->merge));
+	weir__mpsc_fini(&in->lane, in->taker.mask, weir__in_allocator(in));
+	if (in->merge)
+		weir__merge_fini(in);
 }
 
 struct weir_error *weir__in_ended(struct weir_port *port)
@@ -561,7 +258,7 @@ struct weir_error *weir__in_ended(struct weir_port *port)
 
 	assert(port->flags & WEIR__PORT_AT_END);
 	port->flags &= (uint8_t)~WEIR__PORT_AT_END;
-	set_left_tail(in, false);
+	weir__in_set_left_tail(in, false);
 	ck_pr_or_32(&in->lane.state, WEIR__IN_TOLD_END);
 	weir__port_switch_off(port, WEIR__PORT_ENDED);
 	shut(in, false);
@@ -617,37 +314,19 @@ int weir__in_check_lane(const struct weir_in *in)
 
 struct weir__lane *weir__in_lane(struct weir_in *in)
 {
-	struct weir__merge_lane *lane;
-
-	if (!in->merge)
-		return &in->lane;
-	lane = weir__alloc(allocator(in), sizeof(*lane));
-	if (!lane)
-		return NULL;
-	if (weir__lane_init(&lane->lane, in->taker.mask, allocator(in)) < 0) {
-		weir__free(allocator(in), lane, sizeof(*lane));
-		return NULL;
-	}
-	return &lane->lane;
+	return in->merge ? weir__merge_lane_new(in) : &in->lane;
 }
 
 void weir__in_linked(struct weir_in *in, struct weir__lane *lane,
 		     struct weir_out *out)
 {
-	struct weir__merge_lane *merged = (struct weir__merge_lane *)lane;
-
 	lane->out = out;
-	if (!in->merge) {
-		in->taker.flags |= WEIR__IN_LINKED;
-		weir__mpsc_become_spsc(lane, in->taker.mask, allocator(in));
-	} else {
-		merged->next = in->merge->lanes;
-		in->merge->lanes = merged;
-		in->merge->n_open++;
-		if (in->merge->n_open == 1 &&
-		    in->merge->rule != WEIR_MERGE_OPEN)
-			switch_lane(in, lane);
+	if (in->merge) {
+		weir__merge_add(in, lane);
+		return;
 	}
+	in->taker.flags |= WEIR__IN_LINKED;
+	weir__mpsc_become_spsc(lane, in->taker.mask, weir__in_allocator(in));
 }
 
 void weir__in_hold(struct weir_in *in)
@@ -686,7 +365,7 @@ void weir__in_let_go(struct weir_in *in)
  */
 static uint32_t head_of(const struct weir_in *in, const struct weir__lane *lane)
 {
-	if (lane != current(in))
+	if (lane != weir__in_current(in))
 		return weir__lane_head(lane);
 	return weir__taker_at(&in->taker);
 }
@@ -736,10 +415,10 @@ bool weir__in_holds_from(const struct weir_in *in,
 static void in_partial(struct weir_port *port)
 {
 	struct weir_in *in = (struct weir_in *)port;
-	uint32_t head = weir__lane_head(current(in));
+	uint32_t head = weir__lane_head(weir__in_current(in));
 
 	port->flags &= (uint8_t)~WEIR__PORT_PARTIAL;
-	set_left_tail(in, weir__index_diff(in->taker.head, head) == 0);
+	weir__in_set_left_tail(in, weir__index_diff(in->taker.head, head) == 0);
 }
 
 static void in_invalidate(struct weir_port *port)

@@ -14,47 +14,9 @@
 
 #include <weir/in.h>
 
+#include "actor/in_lane.h"
 #include "lane/mpsc.h"
 #include "lane/spsc.h"
-
-/*
- * In the state of the in-port's own lane, on behalf of all its lanes. The first
- * three are set by the owner alone.
- */
-enum {
-	/* A turn has taken none of the last tokens, which are fewer than a
-	 * burst. */
-	WEIR__IN_LEFT_TAIL = WEIR__LANE_PORT << 0,
-	/* TOLD_END: ops->ended has run. TELL_END: it is to run once more,
-	 * because the actor has begun anew since. */
-	WEIR__IN_TOLD_END = WEIR__LANE_PORT << 1,
-	WEIR__IN_TELL_END = WEIR__LANE_PORT << 2,
-	/* See weir__in_free_ended(). */
-	WEIR__IN_FREES_ENDED = WEIR__LANE_PORT << 3,
-};
-_Static_assert(WEIR__IN_FREES_ENDED < 1u << WEIR__LANE_LEFT, "four bits");
-
-/* in->taker.flags. WEIR__IN_LINKED also tells puts to go away. */
-enum {
-	WEIR__IN_LINKED = 1u << 0,
-	/* A subscriber feeds the port, by weir__in_put() and weir__in_end(). */
-	WEIR__IN_SUBSCRIBES = 1u << 1,
-};
-
-/* A merging in-port's lanes other than its own, and which lane is next. */
-struct weir__merge {
-	enum weir_merge rule;
-	struct weir__merge_lane *lanes; /* circular, or NULL */
-	struct weir__lane *current;	/* that the taker is of */
-	uint32_t n_open;		/* lanes that have not ended */
-	uint32_t taken; /* tokens that have left a lane, freely running */
-	bool served;	/* the current one, since the look */
-};
-
-struct weir__merge_lane {
-	struct weir__lane lane;
-	struct weir__merge_lane *next;
-};
 
 /* Its slots. */
 static inline uint32_t weir__in_capacity(const struct weir_in *in)
@@ -225,12 +187,6 @@ static inline void weir__in_drop_token(struct weir_in *in, void *item)
 }
 
 /*
- * Drops a token of the current lane that nobody has taken; `dead`: the actor
- * has ended. Owner, or the last reference.
- */
-void weir__in_drop_unread(struct weir_in *in, uint32_t index, bool dead);
-
-/*
  * A turn has failed: the token that it has peeked at and not consumed, if any,
  * is dropped. Before the next look at the port. Owner.
  */
@@ -307,14 +263,6 @@ static inline bool weir__in_ending(const struct weir_in *in)
 {
 	return weir__mpsc_closing(&in->lane);
 }
-
-/*
- * Shuts the in-port's own lane, an mpsc lane, which is the current one, and
- * drops the tokens that it holds; returns how many. `dead`: the actor has
- * ended. A token whose slot is reserved and not numbered stays its producer's.
- * The caller publishes the head. Owner.
- */
-uint64_t weir__put_shut(struct weir_in *in, bool dead);
 
 /*
  * The stream is over: takes the port out of firing and lets go of the

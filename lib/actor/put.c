@@ -9,7 +9,6 @@
 
 #include <weir/tell.h>
 
-#include "actor/child_ops.h"
 #include "actor/firing.h"
 #include "actor/gate.h"
 #include "actor/port.h"
@@ -115,40 +114,4 @@ int weir_in_end(struct weir_in *in, struct weir_error *error)
 	int rc = check_put(in);
 
 	return rc < 0 ? rc : weir__in_end(in, error);
-}
-
-/*
- * At the actor's end an item that was not taken is a dead letter, if the
- * actor's system has somebody who reads these.
- */
-static void tell_dead(struct weir_in *in, void *item)
-{
-	struct weir_actor *actor = in->port.actor;
-
-	if (actor->flags & WEIR__ACTOR_CHILD)
-		weir__child_ops(actor)->dead_letter(actor, item);
-}
-
-void weir__in_drop_unread(struct weir_in *in, uint32_t index, bool dead)
-{
-	void *item = weir__taker_item(&in->taker, index);
-
-	if (dead)
-		tell_dead(in, item);
-	weir__in_drop_token(in, item);
-}
-
-uint64_t weir__put_shut(struct weir_in *in, bool dead)
-{
-	struct weir__taker *taker = &in->taker;
-	uint32_t n = weir__mpsc_shut(taker, &in->lane);
-	uint64_t dropped = 0;
-
-	for (; n; n--, taker->head++) {
-		if (!weir__mpsc_claim(&in->lane, taker->mask, taker->head))
-			continue;
-		weir__in_drop_unread(in, taker->head, dead);
-		dropped++;
-	}
-	return dropped;
 }

@@ -22,7 +22,7 @@ static const struct explorer_exception exceptions[] = {
 	 "2^31 tokens ago is out of reach here"},
 	{"in.c", "weir__in_ended", "ck_pr_or_32", 0,
 	 "the lane has ended: nobody else writes its state"},
-	{"in.c", "switch_lane", "ck_pr_fence_release", 0,
+	{"merge.c", "weir__merge_switch", "ck_pr_fence_release", 0,
 	 "the slots of the old lane are only read, and the look's "
 	 "acquire orders that as well"},
 	{"actor.c", "actor_take", "ck_pr_fence_acquire", 0,
