@@ -130,7 +130,8 @@ WEIR_API struct weir_flow *weir_flow_zip_all(
 /*
  * Passes the items of one flow after the other. All flows are opened at once:
  * later flows that are actors of their own run ahead into their links; later
- * flows that are fused are not asked before their turn. -EINVAL: no flows.
+ * flows that are fused are not asked before their turn. A flow that is to begin
+ * in its turn is made so by weir_flow_lazy(). -EINVAL: no flows.
  *
  * Emits: the items of the first flow, then those of the next. Completes: when
  * the last has. Cancels: all that are left, when downstream does or one fails.

@@ -122,6 +122,35 @@ WEIR_API struct weir_flow *weir_flow_resource(
 WEIR_API struct weir_flow *weir_flow_tick(uint64_t first_ns, uint64_t every_ns,
 					  void *item);
 
+/* --- What begins later ---------------------------------------------------- */
+
+/*
+ * A source: a flow that `make` makes for each run, when it is first asked: at
+ * the start, or behind other flows of weir_flow_concat() and the like when it
+ * is its turn. (RxJava: defer; Pekko: lazySource.) The made flow belongs to the
+ * run. If it is NULL or has failed, the stream fails with the error of that. It
+ * is a nested flow: an operator that needs an actor of its own fails with
+ * -ENOTSUP. A drain of the run before that: no flow is made. -EINVAL: no
+ * function.
+ *
+ * Emits: each item of the made flow. Completes: when the made flow does.
+ * Cancels: the made flow, when downstream does. Holds: one nested flow.
+ */
+WEIR_API struct weir_flow *weir_flow_defer(
+	struct weir_flow *(*make)(void *context), void *context);
+
+/*
+ * Begins the flow when it is first asked, as weir_flow_defer(): its sources are
+ * opened then, and its timers start. (Pekko: concatLazy and the like, for any
+ * operator.) Its operators run as those of a nested flow; a run of a flow with
+ * an operator that needs an actor of its own fails with -ENOTSUP at its start.
+ * A weir_flow_async() behind it asks at once.
+ *
+ * Emits: each item of the flow. Completes: when the flow does. Cancels: the
+ * flow, when downstream does. Holds: one nested flow.
+ */
+WEIR_API struct weir_flow *weir_flow_lazy(struct weir_flow *flow);
+
 /* --- What others offer ---------------------------------------------------- */
 
 /* A bounded queue: any thread puts items in, and one run takes them out. */

@@ -341,6 +341,20 @@ static struct weir_flow *upon_amb_with_never(struct weir_flow *flow,
 	return weir_flow_amb(both, 2);
 }
 
+static struct weir_flow *upon_lazy(struct weir_flow *flow,
+				   const struct weir_items *items)
+{
+	return weir_flow_lazy(flow);
+}
+
+static struct weir_flow *upon_lazy_concat(struct weir_flow *flow,
+					  const struct weir_items *items)
+{
+	struct weir_flow *both[] = {flow, weir_flow_lazy(the_other(items))};
+
+	return weir_flow_concat(both, 2);
+}
+
 static struct weir_flow *upon_take_until_never(struct weir_flow *flow,
 					       const struct weir_items *items)
 {
@@ -619,6 +633,8 @@ static void the_end_is_told_behind_what_was_held(void **state)
 		{"merge_prioritized", upon_prioritized, 0, 2, 0, TWO},
 		{"merge_sorted", upon_sorted, 0, 2, 0, TWO},
 		{"amb", upon_amb_with_never, 0, 1},
+		{"lazy", upon_lazy, 0, 1},
+		{"lazy concat", upon_lazy_concat, 0, 2, 0, TWO},
 		{"take_until", upon_take_until_never, 0, 1},
 		{"skip_until", upon_skip_until_now, 0, 1},
 		{"lines", in_lines, 0, 2},

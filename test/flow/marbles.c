@@ -405,6 +405,13 @@ PICTURE(prepend, weir_flow_prepend(flow, other),
 	.out = {"a@0 b@20 c@40 d@60 |@80"},
 	.note = "c waits for the end of the other flow")
 
+PICTURE(concat_lazy,
+	weir_flow_concat((struct weir_flow *[]){flow, weir_flow_lazy(other)},
+			 2),
+	.in = {"a@0 b@20 |@30", "c@10 d@30 |@40"},
+	.out = {"a@0 b@20 c@40 d@60 |@70"},
+	.note = "the other flow begins when it is its turn")
+
 PICTURE(or_else, weir_flow_or_else(flow, other),
 	.in = {"|@30", "a@10 b@50 |@60"}, .out = {"a@30 b@50 |@60"},
 	.note = "the other flow, as this one has no items")
@@ -521,6 +528,7 @@ int main(void)
 		cmocka_unit_test(merge_prioritized_is_as_drawn),
 		cmocka_unit_test(concat_is_as_drawn),
 		cmocka_unit_test(prepend_is_as_drawn),
+		cmocka_unit_test(concat_lazy_is_as_drawn),
 		cmocka_unit_test(or_else_is_as_drawn),
 		cmocka_unit_test(combine_latest_is_as_drawn),
 		cmocka_unit_test(with_latest_from_is_as_drawn),

@@ -42,6 +42,8 @@ struct weir_flow *concat_make(struct weir_flow *up, struct step *step)
 {
 	struct weir_flow *flows[] = {up, other_numbers(step)};
 
+	if (step->y % 2)
+		flows[1] = weir_flow_lazy(flows[1]);
 	return weir_flow_concat(flows, 2);
 }
 

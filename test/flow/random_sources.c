@@ -324,6 +324,22 @@ static void restart_expected(const struct step *step, struct stream *stream)
 		range_expected(step, stream);
 }
 
+/* --- defer ---------------------------------------------------------------- */
+
+static struct weir_flow *begin_late(void *context)
+{
+	const struct step *step = context;
+	struct weir_flow *flow =
+		weir_flow_range(step->y, step->y + step->n - 1);
+
+	return step->puts_items ? counted(flow) : flow;
+}
+
+static struct weir_flow *defer_make(struct weir_flow *up, struct step *step)
+{
+	return of_items(weir_flow_defer(begin_late, step), step);
+}
+
 const struct row random_sources[] = {
 	{"array", 0, false, NUMBERS, array_make, values_expected},
 	{"range", 0, false, NUMBERS, range_make, range_expected},
@@ -337,6 +353,7 @@ const struct row random_sources[] = {
 	{"from_queue", 0, false, EITHER, queue_make, queue_expected},
 	{"tick", 0, false, NUMBERS, tick_make, tick_expected},
 	{"restart", 0, false, EITHER, restart_make, restart_expected},
+	{"defer", 0, false, EITHER, defer_make, range_expected},
 };
 
 const size_t n_random_sources = sizeof(random_sources) /

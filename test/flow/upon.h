@@ -147,6 +147,7 @@ UPON(merge, two(weir_flow_merge, up))
 UPON(preferred, two(weir_flow_merge_preferred, up))
 UPON(all, two(weir_flow_all, up))
 UPON(concat, two(weir_flow_concat, up))
+UPON(lazy, weir_flow_lazy(up))
 UPON(or_else, weir_flow_or_else(up, weir_flow_empty()))
 UPON(zip, weir_flow_zip(&up, 1, first_of, NULL))
 UPON(async, weir_flow_async(up, 1, NULL))
@@ -181,18 +182,43 @@ struct kind {
 	}
 
 static const struct kind kinds[] = {
-	KIND(map),	 KIND(map_n),	   KIND(index),
-	KIND(filter),	 KIND(distinct),   KIND(peek),
-	KIND(take),	 KIND(take_while), KIND(drop),
-	KIND(for_each),	 KIND(ignore),	   KIND(count),
-	KIND(last),	 KIND(fold),	   KIND(reduce),
-	KIND(scan),	 KIND(grouped),	   KIND(throttle),
-	KIND(delay),	 KIND(timeout),	   KIND(recover),
-	KIND(map_error), KIND(complete),   KIND(retry),
-	KIND(merge),	 KIND(preferred),  KIND(all),
-	KIND(concat),	 KIND(or_else),	   KIND(zip),
-	KIND(async),	 KIND(buffer),	   KIND(demand),
-	KIND(parallel),	 KIND(own),	   {"outlet", upon_outlet, 2},
+	KIND(map),
+	KIND(map_n),
+	KIND(index),
+	KIND(filter),
+	KIND(distinct),
+	KIND(peek),
+	KIND(take),
+	KIND(take_while),
+	KIND(drop),
+	KIND(for_each),
+	KIND(ignore),
+	KIND(count),
+	KIND(last),
+	KIND(fold),
+	KIND(reduce),
+	KIND(scan),
+	KIND(grouped),
+	KIND(throttle),
+	KIND(delay),
+	KIND(timeout),
+	KIND(recover),
+	KIND(map_error),
+	KIND(complete),
+	KIND(retry),
+	KIND(merge),
+	KIND(preferred),
+	KIND(all),
+	KIND(concat),
+	KIND(or_else),
+	KIND(zip),
+	KIND(async),
+	KIND(buffer),
+	KIND(demand),
+	KIND(parallel),
+	KIND(own),
+	KIND(lazy),
+	{"outlet", upon_outlet, 2},
 };
 
 /* Those that put a flow of their own between the ones above and below. */

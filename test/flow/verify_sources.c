@@ -176,6 +176,25 @@ static struct weir_flow *restart_of(struct made *made)
 		weir_flow_restart(make_part, made, &options), made->items));
 }
 
+static struct weir_flow *make_all(void *context)
+{
+	struct made *made = context;
+
+	if (called() < 0)
+		return NULL;
+	return goods_of(weir_flow_range(0, made->n - 1), made);
+}
+
+static struct weir_flow *defer_of(struct made *made)
+{
+	return weir_flow_items(weir_flow_defer(make_all, made), made->items);
+}
+
+static struct weir_flow *lazy_of(struct made *made)
+{
+	return weir_flow_lazy(goods_of(weir_flow_range(0, made->n - 1), made));
+}
+
 /* The next number is the state. */
 static int own_next(struct weir_operator *op)
 {
@@ -393,6 +412,8 @@ const struct source_row sources[] = {
 	{"resource", resource_of},
 	{"tick", tick_of, 20, EACH_GETS_ALL, true},
 	{"restart", restart_of, 0, THEY_SHARE},
+	{"defer", defer_of},
+	{"lazy", lazy_of},
 	{"operator_source", own_of},
 	{"from_queue", queue_of, SOURCE_LONG, FIRST_GETS_ALL},
 	{"from_publisher", publisher_of},

@@ -30,7 +30,7 @@ LEFT_OUT = {
     "begins, and waits for nothing but its function": """
         weir_flow_array weir_flow_range weir_flow_single weir_flow_empty
         weir_flow_fail weir_flow_never weir_flow_unfold weir_flow_resource
-        weir_flow_from_queue""",
+        weir_flow_from_queue weir_flow_defer weir_flow_lazy""",
     "as blocks of bytes are read and written": """
         weir_flow_read weir_flow_read_file weir_flow_write weir_flow_lines
         weir_flow_delimited weir_flow_length_prefixed""",

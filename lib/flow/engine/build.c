@@ -81,6 +81,8 @@ static bool has_boundary(const struct weir_flow *flow)
 
 	if (flow->kind->boundary || flow->kind->cuts)
 		return true;
+	if (flow->kind->lazy)
+		return false;
 	for (i = 0; i < flow->n_up; i++)
 		if (has_boundary(flow->up[i]))
 			return true;
@@ -90,12 +92,12 @@ static bool has_boundary(const struct weir_flow *flow)
 /*
  * Whether an input of an operator must be an island of its own. An island waits
  * for all of its in-ports, or for any of them; the latter only if all are
- * inputs of one operator.
+ * inputs of one operator. (A lazy input must not: an island asks at once.)
  */
 static bool must_cut(const struct weir__build *build,
 		     const struct weir_flow *flow, const struct weir_flow *up)
 {
-	if (build->nested || up->kind->boundary ||
+	if (build->nested || up->kind->boundary || up->kind->lazy ||
 	    (up->kind->cuts && flow->n_up == 1))
 		return false;
 	return build->run->options.unfused != 0 ||
@@ -168,10 +170,10 @@ static struct weir__op *open_op(struct weir__build *build, struct weir__op *op)
 struct weir__op *weir__op_new(struct weir__build *build,
 			      const struct weir_flow *flow)
 {
-	struct weir__op *op = allocate(build, flow, flow->kind, flow->n_up);
-	uint32_t i;
+	uint32_t n_up = flow->kind->lazy ? 0 : flow->n_up, i;
+	struct weir__op *op = allocate(build, flow, flow->kind, n_up);
 
-	for (i = 0; op && i < flow->n_up; i++) {
+	for (i = 0; op && i < n_up; i++) {
 		op->up[i] = build_above(build, flow, i);
 		if (!op->up[i]) {
 			op->n_up = i;

@@ -108,6 +108,7 @@ struct weir__kind {
 	bool needs_island; /* not nested: it needs its own actor */
 	bool cuts;	   /* has a boundary above, and none below */
 	bool nests;	   /* see weir__op_nest() */
+	bool lazy;	/* the operators above are made by weir__op_nest_up() */
 	bool passes;	/* weir_flow_items() of it is that of the flow above */
 	bool any_input; /* several above: takes from any that has items */
 	bool ready;	/* its items are at hand: no call of it may block */

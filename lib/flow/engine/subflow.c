@@ -55,8 +55,9 @@ static int claim_nested(const struct weir__op *op, struct weir_flow *flow)
 						: weir__flow_claim(flow);
 }
 
-struct weir__op *weir__op_nest(struct weir__op *op, struct weir_flow *flow,
-			       int *code)
+/* Makes the operators of `flow`; NULL: *code says why. */
+static struct weir__op *nest(struct weir__op *op, const struct weir_flow *flow,
+			     int *code)
 {
 	struct weir__build build = {
 		.run = op->island->run,
@@ -72,18 +73,33 @@ struct weir__op *weir__op_nest(struct weir__op *op, struct weir_flow *flow,
 	/* the close() of `op` closes the nested operators */
 	assert(!op->ended);
 	assert(op->kind->nests && op->island->nests);
-	*code = claim_nested(op, flow);
-	if (*code < 0)
-		return NULL;
 	*code = -ENOMEM;
 	build.tree = weir__tree_new(weir__op_allocator(op));
 	if (build.tree)
 		nested = weir__build(&build, flow);
-	if (nested)
-		return nested;
-	weir__tree_unref(build.tree);
-	weir__flow_unclaim(flow);
-	return NULL;
+	if (!nested)
+		weir__tree_unref(build.tree);
+	return nested;
+}
+
+struct weir__op *weir__op_nest(struct weir__op *op, struct weir_flow *flow,
+			       int *code)
+{
+	struct weir__op *nested;
+
+	*code = claim_nested(op, flow);
+	if (*code < 0)
+		return NULL;
+	nested = nest(op, flow, code);
+	if (!nested)
+		weir__flow_unclaim(flow);
+	return nested;
+}
+
+struct weir__op *weir__op_nest_up(struct weir__op *op, uint32_t i, int *code)
+{
+	assert(op->kind->lazy && i < op->flow->n_up);
+	return nest(op, op->flow->up[i], code);
 }
 
 void weir__op_free_nested(struct weir__op *nested)

@@ -15,6 +15,11 @@
  */
 struct weir__op *weir__op_nest(struct weir__op *op, struct weir_flow *flow,
 			       int *code);
+/*
+ * The same for the flow i above `op`, whose kind is `lazy`: that flow was
+ * checked and claimed with the run.
+ */
+struct weir__op *weir__op_nest_up(struct weir__op *op, uint32_t i, int *code);
 void weir__op_free_nested(struct weir__op *nested);
 
 /*
