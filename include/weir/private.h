@@ -16,13 +16,13 @@ extern "C" {
 
 /* What requests and ports are made of that wait in a queue. */
 struct weir__waiter {
+	struct weir__waiter *next, *prev; /* of the list it is in */
 	/*
 	 * What it waited for is there. On the waker's thread, once, without a
 	 * lock; must not block. The waiter's memory may be gone when it
 	 * returns: the waker does not touch it again.
 	 */
 	void (*wake)(struct weir__waiter *waiter);
-	struct weir__waiter *next, *prev; /* of the list it is in */
 	bool listed;
 };
 
@@ -31,8 +31,8 @@ struct weir__waiters {
 	struct weir__waiter *head, *tail;
 };
 
-/* What is pushed into a mailbox has one (lib/base/mailbox.h). It stands also for
- * another struct that is a pointer to the next one. */
+/* What is in a mailbox or a fifo has one (lib/base/). It stands also for another
+ * struct that begins with a pointer to the next one. */
 struct weir__node {
 	struct weir__node *next;
 } __attribute__((__may_alias__));

@@ -131,7 +131,7 @@ static void work(struct weir_blocking *blocking)
 	struct weir_task *task;
 
 	for (;;) {
-		task = weir__fifo_pop(&blocking->queue);
+		task = weir__tasks_pop(&blocking->queue);
 		if (task) {
 			weir__unlock(&blocking->lock);
 			running = task;
@@ -222,7 +222,7 @@ static int submit(struct weir_executor *executor, struct weir_task *task)
 	/* queued tasks have a thread */
 	assert(rc != 0 || blocking->n_threads > 0);
 	if (rc == 0)
-		weir__fifo_push(&blocking->queue, task);
+		weir__tasks_push(&blocking->queue, task);
 	weir__unlock(&blocking->lock);
 	return rc;
 }

@@ -85,7 +85,7 @@ static int submit(struct weir_executor *executor, struct weir_task *task)
 	struct weir_loop *loop = of(executor);
 
 	if (inside(loop)) {
-		weir__fifo_push(&loop->local, task);
+		weir__tasks_push(&loop->local, task);
 		return 0;
 	}
 	weir__inbox_push(&loop->inbox, task);
@@ -132,7 +132,7 @@ static void take_inbox(struct weir_loop *loop)
 		return;
 	for (task = weir__inbox_take(&loop->inbox); task; task = next) {
 		next = task->next;
-		weir__fifo_push(&loop->local, task);
+		weir__tasks_push(&loop->local, task);
 	}
 }
 
@@ -145,7 +145,7 @@ static int run_tasks(struct weir_loop *loop, size_t budget)
 		budget = INT_MAX;
 	while ((size_t)n < budget) {
 		take_inbox(loop);
-		task = weir__fifo_pop(&loop->local);
+		task = weir__tasks_pop(&loop->local);
 		if (!task)
 			break;
 		weir_task_run(task);

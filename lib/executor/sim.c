@@ -100,12 +100,10 @@ static int submit(struct weir_executor *executor, struct weir_task *task)
 	struct weir__fifo *list = &sim->lists[index];
 
 	assert(sim->thread == &weir__thread);
-	if (drawn >> 63 && list->head) {
-		task->next = list->head;
-		list->head = task;
-	} else {
-		weir__fifo_push(list, task);
-	}
+	if (drawn >> 63)
+		weir__fifo_push_first(list, (struct weir__node *)task);
+	else
+		weir__tasks_push(list, task);
 	sim->ready |= UINT64_C(1) << index;
 	return 0;
 }
@@ -120,7 +118,7 @@ static struct weir_task *pick(struct weir_sim *sim)
 	for (; skip; skip--)
 		ready &= ready - 1;
 	index = (uint32_t)__builtin_ctzll(ready);
-	task = weir__fifo_pop(&sim->lists[index]);
+	task = weir__tasks_pop(&sim->lists[index]);
 	/* the bit says that there is one */
 	assert(task);
 	if (!sim->lists[index].head)

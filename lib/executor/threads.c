@@ -180,7 +180,7 @@ static int worker_submit(struct weir_executor *executor, struct weir_task *task)
 
 	self = weir__worker_self(worker->pool);
 	if (self == worker) {
-		weir__fifo_push(&worker->private, task);
+		weir__tasks_push(&worker->private, task);
 		return 0;
 	}
 	/* Our own workers are joined: they need not be counted. */

@@ -167,7 +167,7 @@ static void collect(struct weir__worker *worker)
 
 	for (; task; task = next) {
 		next = task->next;
-		weir__fifo_push(&worker->private, task);
+		weir__tasks_push(&worker->private, task);
 		worker->lingers = true;
 	}
 	if (weir__mailbox_empty(&worker->pool->inbox))
@@ -198,9 +198,9 @@ static bool refill(struct weir__worker *worker)
 
 	while (overflow->head) {
 		/* Read next before the push: a thief may have it then. */
-		struct weir_task *task = overflow->head, *next = task->next;
+		struct weir__node *task = overflow->head, *next = task->next;
 
-		if (!weir__ring_push(&worker->ring, task))
+		if (!weir__ring_push(&worker->ring, (struct weir_task *)task))
 			break;
 		overflow->head = next;
 		moved = true;
@@ -225,7 +225,7 @@ static inline bool run_shared(struct weir__worker *worker)
 
 static __attribute__((noinline)) bool run_private(struct weir__worker *worker)
 {
-	struct weir_task *task = weir__fifo_pop(&worker->private);
+	struct weir_task *task = weir__tasks_pop(&worker->private);
 
 	if (!task)
 		return false;
@@ -233,7 +233,7 @@ static __attribute__((noinline)) bool run_private(struct weir__worker *worker)
 	assert(!worker->pinned);
 	worker->pinned = true;
 	if (weir__task_run(task))
-		weir__fifo_push(&worker->private, task);
+		weir__tasks_push(&worker->private, task);
 	worker->pinned = false;
 	return true;
 }
@@ -546,7 +546,7 @@ static void park(struct weir__worker *worker)
 static bool few_queued(const struct weir__worker *worker)
 {
 	uint64_t n = worker->ring.tail - worker->ring.head;
-	const struct weir_task *task = worker->private.head;
+	const struct weir__node *task = worker->private.head;
 
 	for (; task && n < POLLED_TASKS; task = task->next)
 		n++;

@@ -120,7 +120,7 @@ static inline void weir__worker_push(struct weir__worker *worker,
 
 	if (WEIR_UNLIKELY(worker->overflow.head) ||
 	    WEIR_UNLIKELY(!weir__ring_push(&worker->ring, task)))
-		weir__fifo_push(&worker->overflow, task);
+		weir__tasks_push(&worker->overflow, task);
 	/* No fence: the worker itself runs the task. If this slice takes long
 	 * another worker has to, and a monitor looks until then (park.c, claim
 	 * 6). */

@@ -136,7 +136,7 @@ static int try_claim(struct weir_channel *self, enum weir__side side,
  * on waiting.
  */
 static bool serve_first(struct weir_channel *self, enum weir__side side,
-			struct weir__granted *granted)
+			struct weir__fifo *granted)
 {
 	struct weir__waiters *waiters = &self->waiters[side];
 	struct weir__claim *claim;
@@ -159,7 +159,7 @@ static bool serve_first(struct weir_channel *self, enum weir__side side,
 	return true;
 }
 
-static void serve(struct weir_channel *self, struct weir__granted *granted)
+static void serve(struct weir_channel *self, struct weir__fifo *granted)
 {
 	while (serve_first(self, WEIR__TAKE, granted) ||
 	       serve_first(self, WEIR__PUT, granted))
@@ -173,7 +173,7 @@ static void serve(struct weir_channel *self, struct weir__granted *granted)
 int weir__channel_claim(struct weir_channel *self, enum weir__side side,
 			struct weir__claim *claim, bool queue)
 {
-	struct weir__granted granted = {0};
+	struct weir__fifo granted = {0};
 	int rc;
 
 	weir__lock(&self->lock);
@@ -190,7 +190,7 @@ int weir__channel_claim(struct weir_channel *self, enum weir__side side,
 bool weir__channel_cancel(struct weir_channel *self, enum weir__side side,
 			  struct weir__claim *claim)
 {
-	struct weir__granted granted = {0};
+	struct weir__fifo granted = {0};
 	bool removed;
 
 	weir__lock(&self->lock);
@@ -205,7 +205,7 @@ bool weir__channel_cancel(struct weir_channel *self, enum weir__side side,
 void weir__channel_return(struct weir_channel *self, enum weir__side side,
 			  size_t n)
 {
-	struct weir__granted granted = {0};
+	struct weir__fifo granted = {0};
 
 	weir__lock(&self->lock);
 	*reserved(self, side) -= n;
@@ -217,7 +217,7 @@ void weir__channel_return(struct weir_channel *self, enum weir__side side,
 int weir__channel_move(struct weir_channel *self, enum weir__side side,
 		       void **item)
 {
-	struct weir__granted granted = {0};
+	struct weir__fifo granted = {0};
 	int rc = 0;
 
 	weir__lock(&self->lock);
@@ -384,7 +384,7 @@ bool weir_channel_cancel_take(struct weir_channel *self, struct weir_take *take)
 
 int weir_channel_end(struct weir_channel *self, struct weir_error *error)
 {
-	struct weir__granted granted = {0};
+	struct weir__fifo granted = {0};
 	bool first;
 
 	if (!self)

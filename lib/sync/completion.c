@@ -61,7 +61,7 @@ int weir_completion_fini(struct weir_completion *self)
 static int complete(struct weir_completion *self, void *value,
 		    struct weir_error *error)
 {
-	struct weir__granted granted = {0};
+	struct weir__fifo granted = {0};
 	struct weir__waiter *waiter;
 	bool done;
 

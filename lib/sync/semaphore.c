@@ -120,7 +120,7 @@ static int semaphore_ask(struct weir_semaphore *self, struct weir__claim *claim)
  * Grants the permits that are there to the waiters. Under the lock, with the
  * bit set.
  */
-static void serve(struct weir_semaphore *self, struct weir__granted *granted)
+static void serve(struct weir_semaphore *self, struct weir__fifo *granted)
 {
 	uint64_t permits = ck_pr_load_64(&self->word) >> 1;
 	struct weir__claim *claim;
@@ -169,7 +169,7 @@ static int add(struct weir_semaphore *self, int64_t n, uint64_t stop,
 
 int weir_semaphore_release(struct weir_semaphore *self, int64_t n)
 {
-	struct weir__granted granted = {0};
+	struct weir__fifo granted = {0};
 	uint64_t seen;
 	int rc;
 
@@ -202,7 +202,7 @@ int weir_semaphore_try_acquire(struct weir_semaphore *self, int64_t n)
  */
 static bool cancel(struct weir_semaphore *self, struct weir__claim *claim)
 {
-	struct weir__granted granted = {0};
+	struct weir__fifo granted = {0};
 	bool removed;
 
 	weir__lock(lock_of(self));

@@ -4,42 +4,27 @@
 
 #include <errno.h>
 
-__thread struct weir__granted *weir__waking;
+__thread struct weir__fifo *weir__waking;
 
-static void append(struct weir__granted *to, const struct weir__granted *from)
-{
-	if (!from->head)
-		return;
-	if (to->tail)
-		to->tail->next = from->head;
-	else
-		to->head = from->head;
-	to->tail = from->tail;
-}
-
-void weir__wake(struct weir__granted *granted)
+void weir__wake(struct weir__fifo *granted)
 {
 	struct weir__waiter *waiter;
 
 	if (weir__waking) {
-		append(weir__waking, granted);
+		weir__fifo_append(weir__waking, granted);
 		return;
 	}
 	if (!granted->head)
 		return;
 	weir__waking = granted;
-	while ((waiter = granted->head)) {
-		granted->head = waiter->next;
-		if (!granted->head)
-			granted->tail = NULL;
+	while ((waiter = (struct weir__waiter *)weir__fifo_pop(granted)))
 		waiter->wake(waiter);
-	}
 	weir__waking = NULL;
 }
 
 void weir__wake_one(struct weir__waiter *waiter)
 {
-	struct weir__granted granted = {0};
+	struct weir__fifo granted = {0};
 
 	weir__granted_push(&granted, waiter);
 	weir__wake(&granted);

@@ -9,35 +9,32 @@
 #ifndef WEIR_SYNC_WAKE_H
 #define WEIR_SYNC_WAKE_H
 
+#include <assert.h>
+#include <stddef.h>
+
+#include "base/fifo.h"
 #include "base/waiter.h"
 #include "executor/wait.h"
 
-/*
- * First in, first out, linked by `next`; all zero is empty. The waiters in it
- * are in no queue any more (`listed` is false): nobody can cancel them.
- */
-struct weir__granted {
-	struct weir__waiter *head, *tail;
-};
+/* A waiter stands for a node. */
+static_assert(offsetof(struct weir__waiter, next) == 0,
+	      "a waiter begins with a pointer to the next one");
 
-static inline void weir__granted_push(struct weir__granted *granted,
+/* The waiters that were granted something are in no queue any more (`listed` is
+ * false): nobody can cancel them. */
+static inline void weir__granted_push(struct weir__fifo *granted,
 				      struct weir__waiter *waiter)
 {
-	waiter->next = NULL;
-	if (granted->tail)
-		granted->tail->next = waiter;
-	else
-		granted->head = waiter;
-	granted->tail = waiter;
+	weir__fifo_push(granted, (struct weir__node *)waiter);
 }
 
 /* Set while `wake`s run here; the thread's own. */
-extern __thread struct weir__granted *weir__waking
+extern __thread struct weir__fifo *weir__waking
 	__attribute__((tls_model("initial-exec"), visibility("hidden")));
 
 /* Wakes all of them, in order, before it returns or after the `wake` that
  * runs on this thread. Holding no lock. */
-void weir__wake(struct weir__granted *granted);
+void weir__wake(struct weir__fifo *granted);
 
 /* The same for a waiter that had not to wait. */
 void weir__wake_one(struct weir__waiter *waiter);
