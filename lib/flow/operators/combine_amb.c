@@ -14,7 +14,7 @@ static size_t race(struct weir__op *op, void **items, size_t room)
 {
 	struct amb *state = weir__op_state(op);
 	uint32_t i;
-	size_t n;
+	size_t n = 0;
 
 	for (i = 0; i < op->n_up && !state->winner; i++) {
 		n = weir__pull(op->up[i], items, room);
