@@ -32,7 +32,7 @@ extern "C" {
 WEIR_API struct weir_flow *weir_flow_buffer(struct weir_flow *flow, size_t n,
 					    enum weir_overflow strategy);
 
-/* The functions of weir_flow_conflate(). */
+/* The functions of weir_flow_conflate() and weir_flow_batch(). */
 struct weir_flow_conflate_functions {
 	/* Makes an accumulator of the first item that waits, in place: 0 or a
 	 * negative errno. NULL: the accumulator is the item itself. */
@@ -53,6 +53,35 @@ struct weir_flow_conflate_functions {
  */
 WEIR_API struct weir_flow *weir_flow_conflate(
 	struct weir_flow *flow,
+	const struct weir_flow_conflate_functions *functions, void *context);
+
+/*
+ * As weir_flow_conflate(), but of at most `max` items: then the operator asks
+ * upstream for no more, as Pekko's batch. -EINVAL: null, no `add`, or `max` is
+ * 0.
+ *
+ * Emits: one item, made of those that have come since the last one, when asked
+ * for. Completes: when upstream has, and no item waits. Cancels: when
+ * downstream does. Holds: one item.
+ */
+WEIR_API struct weir_flow *weir_flow_batch(
+	struct weir_flow *flow, uint64_t max,
+	const struct weir_flow_conflate_functions *functions, void *context);
+
+/*
+ * As weir_flow_batch(), but the items that one is made of weigh at most `max`,
+ * as Pekko's batchWeighted. `weigh` is called once for each item. An item with
+ * which they would weigh more waits, and begins the next one; an item that
+ * alone weighs more than `max` is not joined with others. -EINVAL: null, no
+ * `add`, or `max` is 0.
+ *
+ * Emits: one item, made of those that have come since the last one, when asked
+ * for. Completes: when upstream has, and no item waits. Cancels: when
+ * downstream does. Holds: one item, and the next one.
+ */
+WEIR_API struct weir_flow *weir_flow_batch_weighted(
+	struct weir_flow *flow, uint64_t max,
+	uint64_t (*weigh)(void *item, void *context),
 	const struct weir_flow_conflate_functions *functions, void *context);
 
 /* --- Demand --------------------------------------------------------------- */

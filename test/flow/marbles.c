@@ -305,6 +305,17 @@ PICTURE(conflate, weir_flow_conflate(flow, &joining, NULL),
 	.asked = {"ask@30 ask@40 ask@90"}, .out = {"abc@30 d@50 e@90 |@90"},
 	.note = "what waits is joined to one item")
 
+PICTURE(batch, weir_flow_batch(flow, 2, &joining, NULL),
+	.in = {"a@0 b@10 c@20 d@30 |@40"}, .asked = {"ask@25 ask@50 ask@60"},
+	.out = {"ab@25 cd@50 |@50"},
+	.note = "two at most: c waits in front of it")
+
+PICTURE(batch_weighted,
+	weir_flow_batch_weighted(flow, 5, weigh, &joining, NULL),
+	.in = {"1@0 3@10 2@20 1@40 |@60"}, .asked = {"ask@30 ask@50 ask@70"},
+	.out = {"13@30 21@50 |@60"},
+	.note = "a number weighs as much: 5 or less")
+
 PICTURE(grouped, weir_flow_grouped(flow, 2),
 	.in = {"a@0 b@10 c@30 d@50 e@60 |@80"},
 	.out = {"[a b]@10 [c d]@50 [e]@80 |@80"}, .lists = true)
@@ -507,6 +518,8 @@ int main(void)
 		cmocka_unit_test(buffer_new_is_as_drawn),
 		cmocka_unit_test(buffer_fail_is_as_drawn),
 		cmocka_unit_test(conflate_is_as_drawn),
+		cmocka_unit_test(batch_is_as_drawn),
+		cmocka_unit_test(batch_weighted_is_as_drawn),
 		cmocka_unit_test(grouped_is_as_drawn),
 		cmocka_unit_test(grouped_within_is_as_drawn),
 		cmocka_unit_test(grouped_weighted_is_as_drawn),

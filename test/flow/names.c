@@ -162,6 +162,8 @@ static void an_error_has_the_name_of_the_operator_whose_function_fails(
 		nothing_to_open, read_fails, nothing_to_close};
 	static const struct weir_flow_conflate_functions conflation = {
 		map_fails, fold_fails};
+	static const struct weir_flow_intersperse_functions between = {
+		.between = map_fails};
 	static const struct weir_operator_ops own = {.on_pull = own_fails};
 	static const struct weir_flow_restart_options once = {
 		.restart_on = is_final,
@@ -177,6 +179,9 @@ static void an_error_has_the_name_of_the_operator_whose_function_fails(
 		{"filter_map", weir_flow_filter_map(nine(), map_fails, NULL)},
 		{"distinct_until_changed",
 		 weir_flow_distinct_until_changed(nine(), key_fails, NULL)},
+		{"distinct",
+		 weir_flow_distinct(nine(), 2, key_fails, NULL, NULL)},
+		{"intersperse", weir_flow_intersperse(nine(), &between, NULL)},
 		{"take_while",
 		 weir_flow_take_while(nine(), ask_fails, NULL, false)},
 		{"drop_while", weir_flow_drop_while(nine(), ask_fails, NULL)},
@@ -214,6 +219,7 @@ static void an_error_has_the_name_of_the_operator_whose_function_fails(
 		 weir_flow_restart_around(nine(), no_part, NULL, &once),
 		 -EINVAL},
 		{"conflate", weir_flow_conflate(nine(), &conflation, NULL)},
+		{"batch", weir_flow_batch(nine(), 2, &conflation, NULL)},
 		{"zip", weir_flow_zip(two, 2, zip_fails, NULL)},
 		{"recover", weir_flow_recover(weir_flow_fail(-EIO, "up"),
 					      recover_fails, NULL)},

@@ -631,6 +631,7 @@ const struct row random_operators[] = {
 	{"lossy buffer", 1, false, SAME, lossy_make, loose_expected},
 	{"limit_rate", 1, false, SAME, demand_make, same_expected},
 	{"conflate", 1, false, NUMBERS, conflate_make, conflate_expected},
+	{"batch", 1, false, NUMBERS, batch_make, conflate_expected},
 	{"grouped", 1, false, NUMBERS, grouped_make, grouped_expected},
 	{"grouped_within", 1, false, NUMBERS, within_make, loose_expected,
 	 true},

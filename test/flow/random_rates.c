@@ -64,6 +64,27 @@ struct weir_flow *conflate_make(struct weir_flow *up, struct step *step)
 	return weir_flow_fold(weir_flow_items(up, NULL), &summing, step);
 }
 
+static uint64_t batch_weight(void *item, void *context)
+{
+	return (uint64_t)step_value(context, item) % 5;
+}
+
+struct weir_flow *batch_make(struct weir_flow *up, struct step *step)
+{
+	static const struct weir_flow_conflate_functions functions = {
+		conflate_seed,
+		conflate_add,
+	};
+	static const struct weir_flow_fold_functions summing = {NULL, sum};
+
+	if (step->y % 2)
+		up = weir_flow_batch(up, (uint64_t)step->x, &functions, step);
+	else
+		up = weir_flow_batch_weighted(up, (uint64_t)step->x,
+					      batch_weight, &functions, step);
+	return weir_flow_fold(weir_flow_items(up, NULL), &summing, step);
+}
+
 void conflate_expected(const struct step *step, struct stream *stream)
 {
 	intptr_t all = 0;

@@ -10,6 +10,7 @@ struct weir_flow *buffer_make(struct weir_flow *up, struct step *step);
 struct weir_flow *lossy_make(struct weir_flow *up, struct step *step);
 struct weir_flow *demand_make(struct weir_flow *up, struct step *step);
 struct weir_flow *conflate_make(struct weir_flow *up, struct step *step);
+struct weir_flow *batch_make(struct weir_flow *up, struct step *step);
 void conflate_expected(const struct step *step, struct stream *stream);
 struct weir_flow *throttle_make(struct weir_flow *up, struct step *step);
 struct weir_flow *delay_make(struct weir_flow *up, struct step *step);

@@ -213,6 +213,27 @@ static struct weir_flow *upon_conflate(struct weir_flow *flow,
 	return weir_flow_conflate(flow, &functions, items->context);
 }
 
+static struct weir_flow *upon_batch(struct weir_flow *flow,
+				    const struct weir_items *items)
+{
+	static const struct weir_flow_conflate_functions functions = {
+		pass, take_newest};
+
+	return weir_flow_batch(flow, 3, &functions, items->context);
+}
+
+static uint64_t weigh(void *item, void *context);
+
+static struct weir_flow *upon_batch_weighted(struct weir_flow *flow,
+					     const struct weir_items *items)
+{
+	static const struct weir_flow_conflate_functions functions = {
+		pass, take_newest};
+
+	return weir_flow_batch_weighted(flow, 8, weigh, &functions,
+					items->context);
+}
+
 int only_one(void **item, void *context)
 {
 	struct weir_flow_list *list = *item;
@@ -328,6 +349,8 @@ const struct way ways[] = {
 	{"buffer that drops", upon_buffer_that_drops, 0, 0, CHANGES},
 	{"limit_rate", upon_limit_rate, 0, 5},
 	{"conflate", upon_conflate, 0, 0, CHANGES},
+	{"batch", upon_batch, 0, 0, CHANGES},
+	{"batch_weighted", upon_batch_weighted, 0, 0, CHANGES},
 	{"grouped, grouped_within, grouped_weighted, grouped_up_to",
 	 upon_groups_of_one, 0, 0},
 	{"grouped by five", upon_grouped, 0, 0, CHANGES},

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Operators that take items without demand: buffer and conflate. */
+/* Operators that take items without demand: buffer, conflate and batch. */
 #include <assert.h>
 #include <errno.h>
 
@@ -52,11 +52,13 @@ struct weir_flow *weir_flow_buffer(struct weir_flow *flow, size_t n,
 	return weir__flow_wrong_as(flow, &buffer_kind, "no such strategy");
 }
 
-/* --- conflate ------------------------------------------------------------- */
+/* --- conflate, batch ------------------------------------------------------ */
 
 struct conflate {
 	struct weir_flow_conflate_functions functions;
 	void *context;
+	uint64_t max; /* weight of an accumulator of several items */
+	uint64_t (*weigh)(void *item, void *context); /* NULL: 1 each */
 };
 
 /* The accumulator that waits: it is taken back out of the pipe while items are
@@ -65,6 +67,10 @@ struct conflating {
 	struct weir__pipe *pipe;
 	void *all;
 	bool has_all;
+	uint64_t weight; /* of the accumulator, here or in the pipe; <= max */
+	bool has_next;	 /* an item that would make it too heavy */
+	void *next;
+	uint64_t next_weight;
 };
 
 /*
@@ -78,7 +84,17 @@ static int conflate_open(struct weir__op *op)
 	if (self->has_all)
 		weir__op_drop_one(op, self->all);
 	self->has_all = false;
+	self->weight = 0;
 	return 0;
+}
+
+static void conflate_close(struct weir__op *op)
+{
+	struct conflating *self = weir__op_state(op);
+
+	if (self->has_next)
+		weir__op_drop_one(op->up[0], self->next);
+	self->has_next = false;
 }
 
 /* Adds the item to the accumulator, or makes the accumulator of it: 0. */
@@ -99,34 +115,115 @@ static int conflate_one(struct weir__op *op, void *item)
 	return rc;
 }
 
+/* Adds the item, or lets it wait if the accumulator would become too heavy. */
+static void add(struct weir__op *op, void *item, uint64_t weight)
+{
+	const struct conflate *args = weir__op_args(op);
+	struct conflating *self = weir__op_state(op);
+	uint64_t left = args->max - self->weight;
+	int rc;
+
+	if (self->has_all && weight > left) {
+		/* no item is taken behind one that may not fit */
+		assert(!self->has_next);
+		self->has_next = true;
+		self->next = item;
+		self->next_weight = weight;
+		return;
+	}
+	rc = conflate_one(op, item);
+	if (WEIR_LIKELY(rc == 0)) {
+		self->weight += weight < left ? weight : left;
+		return;
+	}
+	weir__op_drop_one(op->up[0], item);
+	(void)weir__op_survives(op, rc);
+}
+
+/* True: nothing may be added before the accumulator has left the pipe. */
+static bool is_full(struct weir__op *op)
+{
+	const struct conflate *args = weir__op_args(op);
+	struct conflating *self = weir__op_state(op);
+
+	return (self->has_next || self->weight == args->max) &&
+	       weir__pipe_waits(self->pipe);
+}
+
+/*
+ * Takes items as long as they fit, for all that is known: the accumulator may
+ * have left the pipe. The last one may be too heavy.
+ */
+static size_t take(struct weir__op *op, struct weir__array *batch,
+		   uint64_t weights[WEIR__FEW])
+{
+	const struct conflate *args = weir__op_args(op);
+	struct conflating *self = weir__op_state(op);
+	uint64_t left = args->max - self->weight;
+	size_t n = 0;
+
+	if (left == 0)
+		left = args->max;
+	if (!args->weigh) {
+		batch->n = weir__at_most(left, batch->n);
+		return weir__array_take(batch, op->up[0]);
+	}
+	while (left > 0 && n < batch->n && n < WEIR__FEW &&
+	       weir__pull(op->up[0], &batch->items[n], 1)) {
+		weights[n] = args->weigh(batch->items[n], args->context);
+		left -= weights[n] < left ? weights[n] : left;
+		n++;
+	}
+	return n;
+}
+
+/* Takes the accumulator back, if it is still there. */
+static void take_back(struct conflating *self)
+{
+	/* between two pulls the accumulator is in the pipe */
+	assert(!self->has_all);
+	self->has_all = weir__pipe_take_back(self->pipe, &self->all);
+	if (!self->has_all)
+		self->weight = 0;
+}
+
+static void take_in(struct weir__op *op, void **items, size_t room)
+{
+	const struct conflate *args = weir__op_args(op);
+	struct weir__array batch;
+	uint64_t weights[WEIR__FEW];
+	size_t n, i;
+
+	weir__array_init(&batch, op, items, room);
+	n = take(op, &batch, weights);
+	if (n > 0)
+		take_back(weir__op_state(op));
+	for (i = 0; i < n && !op->ended; i++)
+		add(op, batch.items[i], args->weigh ? weights[i] : 1);
+	weir__op_drop(op->up[0], batch.items + i, n - i);
+	weir__array_done(&batch, op);
+}
+
 static size_t conflate_pull(struct weir__op *op, void **items, size_t room)
 {
 	struct conflating *self = weir__op_state(op);
-	struct weir__op *up = op->up[0];
-	struct weir__array batch;
-	size_t n, i;
-	int rc;
+	size_t n;
 
-	weir__array_init(&batch, op, items, room);
-	n = weir__array_take(&batch, up);
-	/* between two pulls the accumulator is in the pipe */
-	assert(!self->has_all);
-	if (n > 0)
-		self->has_all = weir__pipe_take_back(self->pipe, &self->all);
-	for (i = 0; i < n && !op->ended; i++) {
-		rc = conflate_one(op, batch.items[i]);
-		if (WEIR_LIKELY(rc == 0))
-			continue;
-		weir__op_drop_one(up, batch.items[i]);
-		(void)weir__op_survives(op, rc);
+	if (is_full(op)) {
+		weir__pull_none(op->up[0]);
+	} else if (self->has_next) {
+		weir__pull_none(op->up[0]);
+		self->has_next = false;
+		take_back(self);
+		add(op, self->next, self->next_weight);
+	} else {
+		take_in(op, items, room);
 	}
-	weir__op_drop(up, batch.items + i, n - i);
-	weir__array_done(&batch, op);
 	n = self->has_all;
 	if (n)
 		items[0] = self->all;
 	self->has_all = false;
-	if (!op->ended)
+	if (!op->ended && !self->has_next)
 		(void)weir__op_follow(op);
 	return n;
 }
@@ -149,25 +246,60 @@ static struct weir__op *conflate_build(struct weir__build *build,
 				make_conflate);
 }
 
-static const struct weir__kind conflate_kind = {
-	.name = "conflate",
-	.state_size = sizeof(struct conflating),
-	.keeps = sizeof(struct conflating),
-	.open = conflate_open,
-	.pull = conflate_pull,
-	.build = conflate_build,
-	.needs_island = true,
-	.holds = true,
-};
+#define CONFLATES(called) \
+	{ \
+		.name = (called), .state_size = sizeof(struct conflating), \
+		.keeps = sizeof(struct conflating), .open = conflate_open, \
+		.pull = conflate_pull, .close = conflate_close, \
+		.build = conflate_build, .needs_island = true, .holds = true, \
+	}
+
+static const struct weir__kind conflate_kind = CONFLATES("conflate");
+static const struct weir__kind batch_kind = CONFLATES("batch");
+static const struct weir__kind weighted_kind = CONFLATES("batch_weighted");
+
+static struct weir_flow *conflating(
+	const struct weir__kind *kind, struct weir_flow *flow, uint64_t max,
+	uint64_t (*weigh)(void *item, void *context),
+	const struct weir_flow_conflate_functions *functions, void *context)
+{
+	struct conflate args = {
+		.context = context,
+		.max = max,
+		.weigh = weigh,
+	};
+
+	if (functions)
+		args.functions = *functions;
+	flow = weir__flow_upon(kind, flow, &args, sizeof(args),
+			       max > 0 && functions && functions->add);
+	return weir__flow_wrong_as(
+		flow, kind, max == 0 ? "max is 0" : "functions lacks add");
+}
 
 struct weir_flow *weir_flow_conflate(
 	struct weir_flow *flow,
 	const struct weir_flow_conflate_functions *functions, void *context)
 {
-	struct conflate args = {.context = context};
+	return conflating(&conflate_kind, flow, UINT64_MAX, NULL, functions,
+			  context);
+}
 
-	if (functions)
-		args.functions = *functions;
-	return weir__flow_upon(&conflate_kind, flow, &args, sizeof(args),
-			       functions && functions->add);
+struct weir_flow *weir_flow_batch(
+	struct weir_flow *flow, uint64_t max,
+	const struct weir_flow_conflate_functions *functions, void *context)
+{
+	return conflating(&batch_kind, flow, max, NULL, functions, context);
+}
+
+struct weir_flow *weir_flow_batch_weighted(
+	struct weir_flow *flow, uint64_t max,
+	uint64_t (*weigh)(void *item, void *context),
+	const struct weir_flow_conflate_functions *functions, void *context)
+{
+	flow = conflating(&weighted_kind, flow, weigh ? max : 0, weigh,
+			  functions, context);
+	return weigh ? flow
+		     : weir__flow_wrong_as(flow, &weighted_kind,
+					   "weigh is NULL");
 }

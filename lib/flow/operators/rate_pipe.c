@@ -92,6 +92,17 @@ static void put_one(struct weir__pipe *pipe, void *item,
 
 /* --- The writer ----------------------------------------------------------- */
 
+bool weir__pipe_waits(struct weir__pipe *pipe)
+{
+	bool waits;
+
+	weir__lock(&pipe->lock);
+	waits = !pipe->gone && !is_empty(pipe);
+	pipe->writer_waits = waits;
+	weir__unlock(&pipe->lock);
+	return waits;
+}
+
 bool weir__pipe_take_back(struct weir__pipe *pipe, void **item)
 {
 	bool is_there;

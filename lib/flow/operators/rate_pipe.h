@@ -26,6 +26,10 @@ struct weir__op *weir__pipe_build(
 				 const struct weir_flow *flow,
 				 struct weir__pipe *pipe));
 
+/* True: an item is in the pipe, and the writer is woken when it has been taken.
+ * The writer, in its pull. */
+bool weir__pipe_waits(struct weir__pipe *pipe);
+
 /* The writer takes back the oldest item. False: there is none. */
 bool weir__pipe_take_back(struct weir__pipe *pipe, void **item);
 
