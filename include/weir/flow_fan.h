@@ -161,6 +161,17 @@ WEIR_API struct weir_flow *weir_flow_prepend(struct weir_flow *flow,
 WEIR_API struct weir_flow *weir_flow_or_else(struct weir_flow *flow,
 					     struct weir_flow *other);
 
+/*
+ * Drops the items of `flow`, and goes on with `next` when it has completed, as
+ * Reactor's then. Both are opened at once, as by weir_flow_concat(); their
+ * items need not be of one kind.
+ *
+ * Emits: the items of `next`. Completes: when `next` has. Cancels: both, when
+ * downstream does or `flow` fails. Holds: nothing.
+ */
+WEIR_API struct weir_flow *weir_flow_then(struct weir_flow *flow,
+					  struct weir_flow *next);
+
 /* --- One flow made several ------------------------------------------------ */
 
 /*
@@ -259,6 +270,40 @@ WEIR_API int weir_flow_partition(struct weir_flow *flow, size_t n,
 					       void *context),
 				 void *context, struct weir_flow **outlets,
 				 const struct weir_flow_fan_options *options);
+
+/*
+ * Sends each item also through a flow beside this one, as Pekko's alsoTo.
+ * `make` is called once, in this call: it composes upon `upstream`, which it
+ * owns, and returns the flow beside, whose own items are dropped. Items are
+ * shared, and `capacity` of them may wait for each of the two, as for outlets
+ * (0: WEIR_FLOW_BATCH); the slower one sets the pace. If the flow beside ends
+ * well, it gets no more items; if it fails, so does the operator. An error of
+ * upstream reaches both. -EINVAL: null, or a bad `capacity`.
+ *
+ * Emits: an item when both have room. Completes: when upstream and the flow
+ * beside have. Cancels: both, when downstream does or the flow beside fails.
+ * Holds: `capacity` items for each of the two.
+ */
+WEIR_API struct weir_flow *weir_flow_also_to(
+	struct weir_flow *flow,
+	struct weir_flow *(*make)(struct weir_flow *upstream, void *context),
+	void *context, size_t capacity);
+
+/*
+ * As weir_flow_also_to(), but the flow beside, the tap, does not slow this flow
+ * down: it does not get an item for which it has no room, as in Pekko's
+ * wireTap. If the tap fails, it gets no more items, and nobody hears of the
+ * error: weir_flow_peek() in the tap does. The end waits for the tap, which may
+ * take the items that it has to their end.
+ *
+ * Emits: an item when downstream has room. Completes: when upstream and the tap
+ * have. Cancels: both, when downstream does. Holds: `capacity` items for each
+ * of the two.
+ */
+WEIR_API struct weir_flow *weir_flow_wire_tap(
+	struct weir_flow *flow,
+	struct weir_flow *(*make)(struct weir_flow *upstream, void *context),
+	void *context, size_t capacity);
 
 /*
  * Runs several flows as one, each to its end, and drops the items that they

@@ -311,12 +311,14 @@ static bool is_one_of(const struct way *way, const char *const *names)
  * own one blocks in the source: such a source belongs behind a boundary.
  */
 static const char *const wait_elsewhere[] = {
-	"buffer", "delay", "map_parallel", "operator that waits", NULL,
+	"buffer",  "delay",    "map_parallel", "operator that waits",
+	"also_to", "wire_tap", NULL,
 };
 
 /* Actors of their own, on the executor of the run. */
 static const char *const run_apart[] = {
-	"broadcast", "balance", "partition", "graph", NULL,
+	"broadcast", "balance",	 "partition", "graph",
+	"also_to",   "wire_tap", NULL,
 };
 
 static void an_operator_keeps_nothing_back_while_its_source_blocks(void **state)

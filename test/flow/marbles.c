@@ -127,6 +127,16 @@ static const struct weir_backoff doubling = {
 	.reset_ns = WEIR_FOREVER,
 };
 static const struct weir_flow_restart_options later = {.backoff = &doubling};
+static struct weir_flow *slowly(struct weir_flow *upstream, void *context)
+{
+	static const struct weir_flow_rate rate = {
+		.n = 1,
+		.per_ns = 20 * MS,
+	};
+
+	return weir_flow_throttle(upstream, &rate);
+}
+
 static const struct weir_flow_fan_options one_each = {.capacity = 1};
 
 static const uint32_t two_to_one[] = {2, 1};
@@ -448,6 +458,18 @@ PICTURE(amb, weir_flow_amb(flows, 2),
 	.in = {"a@20 b@40 |@60", "x@10 y@50 |@70"}, .out = {"x@10 y@50 |@70"},
 	.note = "the second flow is the first to have an item")
 
+PICTURE(then, weir_flow_then(flow, other),
+	.in = {"a@0 b@20 |@30", "c@10 d@50 |@60"}, .out = {"c@30 d@50 |@60"},
+	.note = "the first flow's items are dropped; c waits for its end")
+
+PICTURE(also_to, weir_flow_also_to(flow, slowly, NULL, 1),
+	.in = {"a@0 b@5 c@10 d@15 |@20"}, .out = {"a@0 b@5 c@10 d@20 |@60"},
+	.note = "the flow beside takes one in 20 ms, and has room for one")
+
+PICTURE(wire_tap, weir_flow_wire_tap(flow, slowly, NULL, 1),
+	.in = {"a@0 b@5 c@10 d@15 |@20"}, .out = {"a@0 b@5 c@10 d@15 |@40"},
+	.note = "the tap takes one in 20 ms: it misses some")
+
 FAN_PICTURE(broadcast, weir_flow_broadcast(flow, 2, outlets, &one_each),
 	    .in = {"a@0 b@10 c@20 |@30"},
 	    .asked = {NULL, "ask@20 ask@40 ask@60"},
@@ -548,6 +570,9 @@ int main(void)
 		cmocka_unit_test(take_until_is_as_drawn),
 		cmocka_unit_test(skip_until_is_as_drawn),
 		cmocka_unit_test(amb_is_as_drawn),
+		cmocka_unit_test(then_is_as_drawn),
+		cmocka_unit_test(also_to_is_as_drawn),
+		cmocka_unit_test(wire_tap_is_as_drawn),
 		cmocka_unit_test(broadcast_is_as_drawn),
 		cmocka_unit_test(balance_is_as_drawn),
 		cmocka_unit_test(partition_is_as_drawn),

@@ -310,6 +310,26 @@ struct weir_flow *skip_make(struct weir_flow *up, struct step *step)
 
 /* --- Apart, and together again -------------------------------------------- */
 
+static struct weir_flow *ignore_beside(struct weir_flow *up, void *context)
+{
+	return weir_flow_ignore(up);
+}
+
+struct weir_flow *also_to_make(struct weir_flow *up, struct step *step)
+{
+	return weir_flow_also_to(up, ignore_beside, step, 4);
+}
+
+struct weir_flow *wire_tap_make(struct weir_flow *up, struct step *step)
+{
+	return weir_flow_wire_tap(up, ignore_beside, step, 4);
+}
+
+struct weir_flow *then_make(struct weir_flow *up, struct step *step)
+{
+	return weir_flow_then(weir_flow_range(1, step->n), up);
+}
+
 struct weir_flow *broadcast_make(struct weir_flow *up, struct step *step)
 {
 	struct weir_flow *outlets[2];

@@ -51,6 +51,9 @@ struct weir_flow *with_make(struct weir_flow *up, struct step *step);
 
 /* --- Apart, and together again -------------------------------------------- */
 
+struct weir_flow *also_to_make(struct weir_flow *up, struct step *step);
+struct weir_flow *wire_tap_make(struct weir_flow *up, struct step *step);
+struct weir_flow *then_make(struct weir_flow *up, struct step *step);
 struct weir_flow *broadcast_make(struct weir_flow *up, struct step *step);
 void broadcast_expected(const struct step *step, struct stream *stream);
 struct weir_flow *partition_make(struct weir_flow *up, struct step *step);

@@ -185,6 +185,44 @@ struct weir_flow *upon_broadcast(struct weir_flow *flow,
 		weir_flow_zip(outlets, 2, combine_like, items->context), items);
 }
 
+static int drop_one(void *item, void *context)
+{
+	int rc = called();
+
+	if (rc == 0)
+		goods_drop(item, context);
+	return rc;
+}
+
+static struct weir_flow *drop_beside(struct weir_flow *flow, void *context)
+{
+	return weir_flow_for_each(flow, drop_one, context);
+}
+
+struct weir_flow *upon_also_to(struct weir_flow *flow,
+			       const struct weir_items *items)
+{
+	return weir_flow_also_to(flow, drop_beside, items->context, 4);
+}
+
+struct weir_flow *upon_wire_tap(struct weir_flow *flow,
+				const struct weir_items *items)
+{
+	return weir_flow_wire_tap(flow, drop_beside, items->context, 4);
+}
+
+struct weir_flow *upon_then(struct weir_flow *flow,
+			    const struct weir_items *items)
+{
+	return weir_flow_then(weir_flow_empty(), flow);
+}
+
+struct weir_flow *upon_then_none(struct weir_flow *flow,
+				 const struct weir_items *items)
+{
+	return weir_flow_then(flow, no_items(items));
+}
+
 /* To one of the two, to both, or to none. */
 static int selects(void *item, size_t outlet, void *context)
 {

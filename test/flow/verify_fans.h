@@ -40,6 +40,14 @@ struct weir_flow *upon_concat(struct weir_flow *flow,
 			      const struct weir_items *items);
 struct weir_flow *upon_broadcast(struct weir_flow *flow,
 				 const struct weir_items *items);
+struct weir_flow *upon_also_to(struct weir_flow *flow,
+			       const struct weir_items *items);
+struct weir_flow *upon_wire_tap(struct weir_flow *flow,
+				const struct weir_items *items);
+struct weir_flow *upon_then(struct weir_flow *flow,
+			    const struct weir_items *items);
+struct weir_flow *upon_then_none(struct weir_flow *flow,
+				 const struct weir_items *items);
 struct weir_flow *upon_broadcast_to_some(struct weir_flow *flow,
 					 const struct weir_items *items);
 struct weir_flow *upon_balance(struct weir_flow *flow,

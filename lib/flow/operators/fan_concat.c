@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Flows one after the other. Only the flow whose turn it is is asked. */
 #include <weir/flow_fan.h>
+#include <weir/flow_sink.h>
 
 #include <assert.h>
 
 #include "flow/engine/blueprint.h"
+#include "flow/engine/items.h"
 #include "flow/engine/op.h"
 
 /* --- concat, prepend ------------------------------------------------------ */
@@ -54,6 +56,24 @@ struct weir_flow *weir_flow_prepend(struct weir_flow *flow,
 	struct weir_flow *both[] = {first, flow};
 
 	return weir__flow_new(&prepend_kind, both, 2, NULL, 0, true);
+}
+
+/* --- then ----------------------------------------------------------------- */
+
+static const struct weir__kind then_kind = {
+	.name = "then",
+	.state_size = sizeof(uint32_t),
+	.pull = concat_pull,
+};
+
+struct weir_flow *weir_flow_then(struct weir_flow *flow, struct weir_flow *next)
+{
+	struct weir_flow *both[] = {
+		weir_flow_items(weir_flow_ignore(flow), &weir__items_any),
+		next,
+	};
+
+	return weir__flow_new(&then_kind, both, 2, NULL, 0, true);
 }
 
 /* --- or_else -------------------------------------------------------------- */

@@ -13,6 +13,7 @@
 #include "flow/engine/island.h"
 #include "flow/engine/op.h"
 #include "flow/engine/run.h"
+#include "flow/operators/fan_out.h"
 #include "flow/shared/fan.h"
 
 /* --- What they do alike --------------------------------------------------- */
@@ -114,22 +115,29 @@ static enum weir__found drive(struct weir__island *island, uint64_t n,
 
 /* --- broadcast ------------------------------------------------------------ */
 
+/* Outlets that are waited for, the first ones. */
+static size_t n_awaited(const struct weir__fan_out *fan)
+{
+	return fan->args->taps ? 1 : fan->args->n;
+}
+
 static size_t broadcast_room(struct weir__fan_out *fan)
 {
 	size_t room = SIZE_MAX, i;
 
-	for (i = 0; i < fan->args->n; i++)
+	for (i = 0; i < n_awaited(fan); i++)
 		if (!fan->outlets[i].gone)
 			room = least(room, weir_out_room(&fan->outlets[i].out));
 	return room;
 }
 
 /* 1: the outlet gets the item; 0: it does not; or an error of `select`. */
-static int selects(const struct weir__fan_out *fan, size_t i, void *item)
+static int selects(struct weir__fan_out *fan, size_t i, void *item)
 {
 	const struct weir_flow_fan_options *options = &fan->args->options;
 
-	if (fan->outlets[i].gone)
+	if (fan->outlets[i].gone ||
+	    (i >= n_awaited(fan) && room_of(&fan->outlets[i]) == 0))
 		return 0;
 	return options->select ? options->select(item, i, options->context) : 1;
 }
@@ -197,7 +205,8 @@ static void broadcast_require(struct weir__island *island, bool room)
 
 	for (i = 0; i < fan->args->n; i++)
 		weir__take_part(&fan->outlets[i].out.port,
-				&fan->outlets[i].ignored, room);
+				&fan->outlets[i].ignored,
+				room && i < n_awaited(fan));
 }
 
 static const struct weir__end broadcast_end = {
@@ -487,6 +496,20 @@ int weir_flow_broadcast(struct weir_flow *flow, size_t n,
 	bool valid = take_options(&args, options);
 
 	return weir__fan_new(&broadcast_kind, flow, n, outlets, &args, valid);
+}
+
+int weir__fan_double(const struct weir__kind *kind, struct weir_flow *flow,
+		     size_t capacity, struct weir_flow *outlets[2], bool taps)
+{
+	const struct weir_flow_fan_options options = {.capacity = capacity};
+	struct weir__fan_args args = {
+		.end = &broadcast_end,
+		.shares = true,
+		.taps = taps,
+	};
+	bool valid = take_options(&args, &options);
+
+	return weir__fan_new(kind, flow, 2, outlets, &args, valid);
 }
 
 static const struct weir__kind balance_kind = {

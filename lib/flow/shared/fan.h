@@ -23,6 +23,7 @@ struct weir__fan_args {
 	int (*choose)(void *item, size_t *outlet, void *context);
 	void *context;
 	bool shares; /* needs items->share */
+	bool taps;   /* only the first outlet is waited for */
 	bool any;    /* waits for room in any outlet, not in all */
 	bool keeps;  /* may have items and wait for room in one outlet */
 	size_t n;
