@@ -75,8 +75,8 @@ static struct {
 	int64_t numbers[ITEMS_MAX];	/* of those, if they were numbered */
 } run;
 
-/* Is there a second tap, and does it end? */
-enum taps { ONE, TWO, ENDLESS };
+/* Is there a second tap, does it end, and has it items? */
+enum taps { ONE, TWO, ENDLESS, EMPTY };
 
 /* Upon a tap: each of its items comes out `times` as one, behind `before`. */
 struct row {
@@ -145,11 +145,13 @@ static void settle(void)
 /* One item more, or the end behind the last. */
 static void feed(const struct row *row, struct tap *tap)
 {
+	bool first = tap == &run.taps[0];
+
 	if (tap->ends)
 		return;
-	if (tap->n == run.n_items) {
-		if (tap == &run.taps[0] || row->taps == TWO)
-			tap_end(tap, tap == &run.taps[0] ? row->code : 0);
+	if (tap->n == run.n_items || (!first && row->taps == EMPTY)) {
+		if (first || row->taps != ENDLESS)
+			tap_end(tap, first ? row->code : 0);
 		return;
 	}
 	tap->items[tap->n] = (intptr_t)goods_make(&run.goods, (int64_t)tap->n);
@@ -201,7 +203,8 @@ static void run_row(const struct row *row, uint64_t seed)
 	run.n_items = weir_sim_random(run.sim, ITEMS_MAX + 1);
 	all = left = row->before + run.n_items * row->times;
 	while (left > 0 || !run.taps[0].ends ||
-	       (row->taps == TWO && !run.taps[1].ends) ||
+	       ((row->taps == TWO || row->taps == EMPTY) &&
+		!run.taps[1].ends) ||
 	       (row->taps == ENDLESS && run.taps[1].n < run.n_items))
 		do_something(row, &left);
 	settle();
@@ -271,6 +274,19 @@ static struct weir_flow *upon_latest(struct weir_flow *flow,
 				     const struct weir_items *items)
 {
 	struct weir_flow *both[] = {flow, weir_flow_single(NULL)};
+
+	flow = weir_flow_combine_latest(both, 2, share_first_good,
+					items->context);
+	return weir_flow_items(flow, items);
+}
+
+/* The other has its item at once, and ends when it likes. */
+static struct weir_flow *upon_latest_of_two(struct weir_flow *flow,
+					    const struct weir_items *items)
+{
+	struct weir_flow *one = to_goods(weir_flow_range(1, 1), items);
+	struct weir_flow *both[] = {flow,
+				    weir_flow_prepend(the_other(items), one)};
 
 	flow = weir_flow_combine_latest(both, 2, share_first_good,
 					items->context);
@@ -605,6 +621,48 @@ static struct weir_flow *upon_merged_group(struct weir_flow *flow,
 	return weir_flow_items(flow, items);
 }
 
+static struct weir_flow *interleave_of_group(struct weir_flow *upstream,
+					     uintptr_t key, void *context)
+{
+	return upon_interleave(upstream, context);
+}
+
+static struct weir_flow *upon_interleaved_group(struct weir_flow *flow,
+						const struct weir_items *items)
+{
+	flow = weir_flow_group_by(flow, 1, into_one, interleave_of_group,
+				  (void *)items, NULL);
+	return weir_flow_items(flow, items);
+}
+
+static struct weir_flow *latest_of_tail(void *const *prefix, size_t n,
+					struct weir_flow *tail, void *context)
+{
+	return upon_latest_of_two(tail, context);
+}
+
+static struct weir_flow *upon_latest_of_tail(struct weir_flow *flow,
+					     const struct weir_items *items)
+{
+	flow = weir_flow_prefix_and_tail(flow, 0, latest_of_tail,
+					 (void *)items);
+	return weir_flow_items(flow, items);
+}
+
+static struct weir_flow *sorted_of_tail(void *const *prefix, size_t n,
+					struct weir_flow *tail, void *context)
+{
+	return upon_sorted(tail, context);
+}
+
+static struct weir_flow *upon_sorted_tail(struct weir_flow *flow,
+					  const struct weir_items *items)
+{
+	flow = weir_flow_prefix_and_tail(flow, 0, sorted_of_tail,
+					 (void *)items);
+	return weir_flow_items(flow, items);
+}
+
 static struct weir_flow *sum_of_group(struct weir_flow *upstream, uintptr_t key,
 				      void *context)
 {
@@ -627,6 +685,7 @@ static void the_end_is_told_behind_what_was_held(void **state)
 		{"merge_preferred", upon_preferred, 0, 2, 0, TWO},
 		{"concat", upon_concat_of_two, 0, 2, 0, TWO},
 		{"combine_latest", upon_latest, 0, 1},
+		{"combine_latest of two", upon_latest_of_two, 0, 1, 0, EMPTY},
 		{"with_latest_from", upon_latest_from, 0, 1},
 		{"zip_all", upon_zip_all_of_two, 0, 1, 0, TWO},
 		{"interleave", upon_interleave, 0, 2, 0, TWO},
@@ -650,7 +709,13 @@ static void the_end_is_told_behind_what_was_held(void **state)
 		{"group_by of lines", upon_groups_of_lines, 0, 2},
 		{"group_by of throttles", upon_throttled_groups, 0, 1},
 		{"group_by of grouped_up_to", upon_heavy_parts, 0, 1},
+		{"group_by of interleave", upon_interleaved_group, 0, 2, 0,
+		 TWO},
 		{"group_by of merge", upon_merged_group, 0, 2, 0, TWO},
+		{"prefix_and_tail of combine_latest", upon_latest_of_tail, 0, 1,
+		 0, EMPTY},
+		{"prefix_and_tail of merge_sorted", upon_sorted_tail, 0, 2, 0,
+		 TWO},
 		{"prefix_and_tail of lines", upon_tail_in_lines, 0, 2},
 		{"prefix_and_tail of merge", upon_merged_tail, 0, 2, 0, TWO},
 		{"restart_around lines", around_lines, 0, 2},

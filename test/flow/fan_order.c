@@ -187,12 +187,43 @@ static void an_error_is_not_padded(void **state)
 {
 	assert_played(padded, "a1 b5 15 a2 a! b6 26 -b !");
 	assert_played(padded, "a1 a| b5 15 b! !");
+	assert_played(padded, "b5-6 a1 15 a! -b !");
 }
 
 static void padding_is_not_dropped_with_what_cannot_be_combined(void **state)
 {
 	assert_played(padded, "a1 a| b5 15 b7 -b !33");
 	assert_played(padded_resumed, "a1 a| b5-9 15 96 98 99 b| |");
+}
+
+/* --- Of the outlets of one fan -------------------------------------------- */
+
+static void two_outlets(struct weir_flow **outlets)
+{
+	const struct weir_flow_fan_options options = {.capacity = 2};
+
+	(void)weir_flow_broadcast(counted(weir_flow_range(1, 4)), 2, outlets,
+				  &options);
+}
+
+/* The other outlet has room for as long as a turn is. */
+static void outlets_of_a_fan_can_be_interleaved(void **state)
+{
+	static const intptr_t expected[] = {1, 2, 1, 2, 3, 4, 3, 4};
+	struct weir_flow *outlets[2];
+
+	two_outlets(outlets);
+	assert_flow(weir_flow_interleave(outlets, 2, 2), true, expected, 8, 0);
+}
+
+static void outlets_of_a_fan_can_be_merged_in_order(void **state)
+{
+	static const intptr_t expected[] = {1, 1, 2, 2, 3, 3, 4, 4};
+	struct weir_flow *outlets[2];
+
+	two_outlets(outlets);
+	assert_flow(weir_flow_merge_sorted(outlets, 2, by_value, NULL), true,
+		    expected, 8, 0);
 }
 
 /* --- All of them ---------------------------------------------------------- */
@@ -246,6 +277,8 @@ int main(void)
 		cmocka_unit_test(an_error_is_not_padded),
 		cmocka_unit_test(
 			padding_is_not_dropped_with_what_cannot_be_combined),
+		cmocka_unit_test(outlets_of_a_fan_can_be_interleaved),
+		cmocka_unit_test(outlets_of_a_fan_can_be_merged_in_order),
 		cmocka_unit_test(what_cannot_be_composed_is_refused),
 	};
 

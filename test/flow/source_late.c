@@ -108,36 +108,58 @@ static void an_empty_part_ends_without_demand(void **state)
 	assert_flow(weir_flow_lazy(weir_flow_empty()), false, NULL, 0, 0);
 }
 
-/* From a drain on nothing begins. */
-static void a_drain_keeps_parts_from_beginning(void **state)
+static void what_it_emits_is_dropped_as_items_of_the_flow(void **state)
+{
+	static const intptr_t expected[] = {2, 3};
+	struct weir_flow *flow = weir_flow_lazy(counted(weir_flow_range(1, 3)));
+
+	assert_flow(weir_flow_drop(flow, 1), true, expected, 2, 0);
+}
+
+static int zero(void **result, void *context)
+{
+	*result = item_new(0);
+	return 0;
+}
+
+static int add_up(void **result, void *item, void *context)
+{
+	((struct item *)*result)->value += (intptr_t)item;
+	return 0;
+}
+
+/* The result is dropped by the fold, which is inside. */
+static void items_said_of_it_are_those_of_the_flow(void **state)
+{
+	static const struct weir_flow_fold_functions sum = {zero, add_up};
+	struct weir_flow *parts[] = {weir_flow_range(1, 3),
+				     weir_flow_fail(-EIO, "behind them")};
+	struct weir_flow *flow =
+		weir_flow_fold(weir_flow_concat(parts, 2), &sum, NULL);
+
+	flow = weir_flow_items(weir_flow_lazy(flow), &counted_items);
+	assert_flow(flow, true, NULL, 0, -EIO);
+}
+
+/* Though there is a boundary in it, there is none between it and the concat. */
+static void a_boundary_within_does_not_begin_it(void **state)
 {
 	struct tap taps[2] = {0};
 	struct weir_flow *parts[] = {tap_flow(&taps[0]),
-				     weir_flow_lazy(tap_flow(&taps[1]))};
+				     weir_flow_async(tap_flow(&taps[1]), 2,
+						     NULL)};
 	static struct got got;
 	struct trial trial;
 
 	got = (struct got){0};
+	parts[1] = weir_flow_take(weir_flow_lazy(parts[1]), 5);
 	begin(&trial, into(weir_flow_concat(parts, 2), &got), 1, 0);
-	tap_give(&taps[0], 1, 2);
-	tap_give(&taps[1], 3, 4);
+	assert_non_null(taps[0].op);
+	assert_null(taps[1].op);
+	tap_end(&taps[0], 0);
 	rest(&trial);
-	weir_flow_run_end(trial.run);
-	rest(&trial);
-	assert_true(is_over(&trial));
-	assert_int_equal(got.n, 2);
-	assert_int_equal(taps[1].at, 0);
-	assert_int_equal(end(&trial), 0);
-}
-
-static void items_said_of_it_are_those_of_the_flow(void **state)
-{
-	static const intptr_t expected[] = {1, 2, 3};
-	struct weir_flow *flow =
-		weir_flow_map(weir_flow_range(1, 3), to_item, NULL);
-
-	flow = weir_flow_items(weir_flow_lazy(flow), &counted_items);
-	assert_flow(flow, true, expected, 3, 0);
+	assert_non_null(taps[1].op);
+	assert_int_equal(end(&trial), -ECANCELED);
 }
 
 /* An actor of its own could not be added to a run. */
@@ -237,6 +259,29 @@ static void it_is_made_when_its_turn_comes(void **state)
 	assert_int_equal(got.n, 1);
 }
 
+/* From a drain on nothing begins. */
+static void a_drain_keeps_parts_from_beginning(void **state)
+{
+	struct making making = {0, up_to_n};
+	struct tap tap = {0};
+	struct weir_flow *parts[] = {counted(tap_flow(&tap)),
+				     weir_flow_defer(make, &making)};
+	static struct got got;
+	struct trial trial;
+
+	parts[1] = weir_flow_items(parts[1], &counted_items);
+	got = (struct got){.counted = true};
+	begin(&trial, into(weir_flow_concat(parts, 2), &got), 1, 0);
+	tap_give(&tap, 1, 2);
+	rest(&trial);
+	weir_flow_run_end(trial.run);
+	rest(&trial);
+	assert_true(is_over(&trial));
+	assert_int_equal(got.n, 2);
+	assert_int_equal(making.n, 0);
+	assert_int_equal(end(&trial), 0);
+}
+
 static void assert_not_made(struct weir_flow *(*one)(intptr_t n), int code)
 {
 	struct making making = {0, one};
@@ -278,11 +323,13 @@ int main(void)
 		cmocka_unit_test(timers_of_other_parts_start_with_the_run),
 		cmocka_unit_test(lazy_parts_may_have_lazy_parts),
 		cmocka_unit_test(an_empty_part_ends_without_demand),
-		cmocka_unit_test(a_drain_keeps_parts_from_beginning),
+		cmocka_unit_test(what_it_emits_is_dropped_as_items_of_the_flow),
 		cmocka_unit_test(items_said_of_it_are_those_of_the_flow),
+		cmocka_unit_test(a_boundary_within_does_not_begin_it),
 		cmocka_unit_test(what_needs_an_actor_cannot_be_lazy),
 		cmocka_unit_test(a_flow_is_made_for_each_run),
 		cmocka_unit_test(it_is_made_when_its_turn_comes),
+		cmocka_unit_test(a_drain_keeps_parts_from_beginning),
 		cmocka_unit_test(what_cannot_be_made_fails_the_stream),
 		cmocka_unit_test(a_flow_and_a_function_are_needed),
 	};

@@ -147,20 +147,27 @@ static size_t zip_pull(struct weir__op *op, void **items, size_t room)
 	return n;
 }
 
-#define ZIP_KIND(variable, name_) \
-	static const struct weir__kind variable = { \
-		.name = name_, \
-		.state_size = sizeof(struct zip), \
-		.pull = zip_pull, \
-		.open = zip_open, \
-		.close = zip_close, \
-		.stateless = true, \
-		.holds = true, \
-		.makes = true, \
-	}
+static const struct weir__kind zip_kind = {
+	.name = "zip",
+	.state_size = sizeof(struct zip),
+	.pull = zip_pull,
+	.open = zip_open,
+	.close = zip_close,
+	.stateless = true,
+	.holds = true,
+	.makes = true,
+};
 
-ZIP_KIND(zip_kind, "zip");
-ZIP_KIND(zip_all_kind, "zip_all");
+static const struct weir__kind zip_all_kind = {
+	.name = "zip_all",
+	.state_size = sizeof(struct zip),
+	.pull = zip_pull,
+	.open = zip_open,
+	.close = zip_close,
+	.stateless = true,
+	.holds = true,
+	.makes = true,
+};
 
 struct weir_flow *weir_flow_zip(struct weir_flow *const *flows, size_t n,
 				int (*combine)(void *const *items, size_t n,
