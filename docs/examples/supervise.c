@@ -68,14 +68,6 @@ struct boss {
 	struct worker *worker;
 };
 
-/* Its ports decide when an actor fires; this one has none and never does. */
-static inline int never(struct weir_actor *actor)
-{
-	(void)actor;
-	return 0;
-}
-WEIR_TURN(never)
-
 static int boss_starts(struct weir_actor *actor)
 {
 	struct boss *self = weir_container_of(actor, struct boss, actor);
@@ -105,7 +97,6 @@ static const struct weir_lifecycle boss_life = {.pre_start = boss_starts,
 						.terminated = boss_is_told,
 						.strategy = &restart_later};
 static const struct weir_actor_ops boss_ops = {.name = "boss",
-					       .turns = never_n,
 					       .lifecycle = &boss_life};
 
 /* The system tells what its supervisors decide. */

@@ -35,7 +35,8 @@ struct weir__child;
 typedef uint32_t weir_turns(struct weir_actor *actor, uint32_t n);
 
 /*
- * What an actor does. All but `turns` may be NULL. Each is called by the
+ * What an actor does. All may be NULL; without `turns`, which is for actors
+ * without ports, a turn fails with -ENOSYS. Each is called by the
  * thread that runs the actor's slice, never two at once for one actor, and
  * must not block (but on a blocking executor). Handlers run between turns,
  * also while ports are blocked or the actor is suspended. A handler that
@@ -125,7 +126,7 @@ struct weir_actor {
  * Sets an actor up in the caller's memory, with one reference, the actor's own.
  * The actor must be started or stopped one day, because its ports may hold
  * memory and other actors may refer to it. `ops` is borrowed and outlives the
- * actor. -EINVAL: a null argument or no turns; then nothing is changed.
+ * actor. -EINVAL: a null argument; then nothing is changed.
  */
 WEIR_API int weir_actor_init(struct weir_actor *actor,
 			     const struct weir_actor_ops *ops,

@@ -67,6 +67,15 @@ WEIR_API int weir_watcher_add(struct weir_system *system,
 WEIR_API bool weir_watcher_remove(struct weir_system *system,
 				  struct weir_watcher *watcher);
 
+/*
+ * Waits until the actor has ended, be it long ago: 0. Otherwise as
+ * weir_completion_wait(): -ETIMEDOUT, -EDEADLK, and the actor may end at any
+ * time. -EINVAL: null. -ENOMEM. Any thread.
+ */
+WEIR_API WEIR_MUST_CHECK int weir_system_actor_end_wait(
+	struct weir_system *system, struct weir_actor_id who,
+	uint64_t timeout_ns);
+
 /* A stop that is waited for. The caller embeds it, and keeps it until
  * `done`. */
 struct weir_graceful_stop {

@@ -100,6 +100,26 @@ WEIR_API struct weir_completion *weir_system_terminated(
 	struct weir_system *system);
 
 /*
+ * weir_system_stop(), and waits for at most `timeout_ns` until the system has
+ * ended: 0. Otherwise as weir_completion_wait(): -ETIMEDOUT, -EDEADLK, and the
+ * system goes on ending; weir_system_holders() says why it has not ended.
+ * -EINVAL: null.
+ */
+WEIR_API WEIR_MUST_CHECK int weir_system_end_wait(struct weir_system *system,
+						  uint64_t timeout_ns);
+
+/*
+ * Writes who keeps the system from ending, a line each: the path or the id of
+ * each actor that is not released, with what it does; then how many before-end
+ * hooks are not done, and how many timers, graceful stops and questions are
+ * under way. As snprintf(): cut to `size` bytes with the
+ * final 0. Returns the length of the whole text without that 0. -EINVAL: null,
+ * unless `size` is 0. Any thread; others may change all that meanwhile.
+ */
+WEIR_API int weir_system_holders(struct weir_system *system, char *text,
+				 size_t size);
+
+/*
  * A callback at the end of a system. The caller embeds it, and keeps it until
  * `run` is called; a before-end hook until weir_system_hook_done().
  */

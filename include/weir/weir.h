@@ -46,6 +46,7 @@
 #include <weir/stage.h>
 #include <weir/stream.h>
 #include <weir/supervision.h>
+#include <weir/supervisor.h>
 #include <weir/system.h>
 #include <weir/tell.h>
 #include <weir/threads.h>

@@ -18,10 +18,23 @@
 _Static_assert(sizeof(void *) != 8 || sizeof(struct weir_actor) == 72,
 	       "the layout of struct weir_actor is ABI");
 
+/* An actor that is said to have no turns fires: a port of it takes part. */
+static uint32_t no_turns(struct weir_actor *actor, uint32_t n)
+{
+	(void)n;
+	weir__actor_turn_ended(actor, -ENOSYS);
+	return 1;
+}
+
+weir_turns *weir__actor_first_turns(const struct weir_actor *actor)
+{
+	return actor->ops->turns ? actor->ops->turns : no_turns;
+}
+
 int weir_actor_init(struct weir_actor *actor, const struct weir_actor_ops *ops,
 		    struct weir_executor *executor)
 {
-	if (!actor || !ops || !ops->turns || !executor || !executor->registry)
+	if (!actor || !ops || !executor || !executor->registry)
 		return -EINVAL;
 	memset(actor, 0, sizeof(*actor));
 	/* SCHEDULED is held until the first slice: what happens before the
@@ -30,7 +43,7 @@ int weir_actor_init(struct weir_actor *actor, const struct weir_actor_ops *ops,
 	actor->refs = 1;
 	actor->executor = executor;
 	actor->ops = ops;
-	actor->turns = ops->turns;
+	actor->turns = weir__actor_first_turns(actor);
 	return 0;
 }
 

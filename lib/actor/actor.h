@@ -7,6 +7,10 @@
 
 #include <weir/actor.h>
 
+/* The turns that the actor begins with; those of one that is said to have none
+ * fail it. */
+weir_turns *weir__actor_first_turns(const struct weir_actor *actor);
+
 /*
  * The two halves of a start. weir__actor_claim() makes the caller the owner of
  * a new actor; false: it was started or stopped before. The second half submits

@@ -10,6 +10,7 @@
 #include <assert.h>
 #include <errno.h>
 
+#include "actor/actor.h"
 #include "actor/in.h"
 #include "actor/port.h"
 #include "actor/port_set.h"
@@ -183,7 +184,7 @@ void weir__child_ordered_to_restart(struct weir_actor *actor)
 static void unbecome(struct weir_actor *actor)
 {
 	if (actor->flags & WEIR__ACTOR_BECAME)
-		actor->turns = actor->ops->turns;
+		actor->turns = weir__actor_first_turns(actor);
 	weir__actor_clear(actor, WEIR__ACTOR_BECAME);
 	weir__ports_reset_set(actor);
 }

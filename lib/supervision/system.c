@@ -32,12 +32,6 @@ struct whole {
 
 /* --- Guardians ------------------------------------------------------------ */
 
-static uint32_t no_turns(struct weir_actor *actor, uint32_t n)
-{
-	(void)actor;
-	return n;
-}
-
 static void user_released(struct weir_actor *user)
 {
 	weir__system_before_end(weir__system_of(user));
@@ -58,13 +52,11 @@ static const struct weir_lifecycle root_life = {.strategy = &root_strategy};
 
 static const struct weir_actor_ops root_ops = {
 	.name = "/",
-	.turns = no_turns,
 	.lifecycle = &root_life,
 };
 
 static const struct weir_actor_ops guard_ops = {
 	.name = "/system",
-	.turns = no_turns,
 };
 
 static void set_up(struct whole *whole, const struct weir_strategy *strategy)
@@ -74,7 +66,6 @@ static void set_up(struct whole *whole, const struct weir_strategy *strategy)
 	whole->user_life.strategy = strategy;
 	whole->user_ops = (struct weir_actor_ops){
 		.name = "/user",
-		.turns = no_turns,
 		.released = user_released,
 		.lifecycle = &whole->user_life,
 	};
@@ -218,6 +209,14 @@ void weir_system_stop(struct weir_system *system)
 	if (user)
 		weir__cell_order(user, WEIR__ORDER_STOP);
 	weir__leave(system, held);
+}
+
+int weir_system_end_wait(struct weir_system *system, uint64_t timeout_ns)
+{
+	if (!system)
+		return -EINVAL;
+	weir_system_stop(system);
+	return weir_completion_wait(&system->terminated, timeout_ns);
 }
 
 struct weir_completion *weir_system_terminated(struct weir_system *system)

@@ -5,6 +5,8 @@
 #include <assert.h>
 #include <errno.h>
 
+#include "base/memory.h"
+
 /* Adds a watcher. -ESRCH: the actor has ended. Under the lock. */
 static int watcher_add(struct weir_system *system, struct weir_actor_id who,
 		       struct weir_watcher *watcher)
@@ -105,4 +107,41 @@ void weir__watchers_tell(struct weir_system *system,
 
 	while ((watcher = next_watcher(system, record)))
 		watcher_call(watcher, true, error);
+}
+
+/* --- A thread that waits -------------------------------------------------- */
+
+struct end_wait {
+	struct weir_watcher watcher;
+	struct weir_completion ended;
+};
+
+static void wait_over(struct weir_watcher *watcher,
+		      const struct weir_terminated *notice)
+{
+	struct end_wait *self =
+		weir_container_of(watcher, struct end_wait, watcher);
+
+	(void)notice;
+	(void)weir_completion_complete(&self->ended, NULL);
+}
+
+int weir_system_actor_end_wait(struct weir_system *system,
+			       struct weir_actor_id who, uint64_t timeout_ns)
+{
+	struct end_wait self = {.watcher.terminated = wait_over};
+	int rc;
+
+	(void)weir_completion_init(&self.ended);
+	rc = weir_watcher_add(system, who, &self.watcher);
+	if (rc < 0)
+		return rc;
+	rc = weir_completion_wait(&self.ended, timeout_ns);
+	if (rc < 0 && weir_watcher_remove(system, &self.watcher))
+		return rc;
+	/* another thread calls wait_over(), or has called it */
+	while (weir_completion_wait(&self.ended, WEIR_FOREVER) < 0)
+		ck_pr_stall();
+	weir__not_refused(weir_completion_fini(&self.ended));
+	return 0;
 }

@@ -23,11 +23,50 @@ static void a_pipeline_delivers_all_in_order_and_releases_everybody(
 	sim_free(sim);
 }
 
+static void an_actor_without_turns_lives_until_it_is_stopped(void **state)
+{
+	static const struct weir_actor_ops empty;
+	struct weir_sim *sim = sim_new(1);
+	struct weir_actor actor;
+
+	assert_int_equal(
+		weir_actor_init(&actor, &empty, weir_sim_executor(sim)), 0);
+	assert_int_equal(weir_actor_start(&actor), 0);
+	weir_sim_run(sim);
+	assert_int_equal(weir_executor_alive(weir_sim_executor(sim)), 1);
+	weir_actor_stop(&actor);
+	weir_sim_run(sim);
+	sim_free(sim);
+}
+
+static int failed_with;
+
+static void note_code(struct weir_actor *actor, struct weir_error *error)
+{
+	failed_with = error->code;
+}
+
+static void an_actor_without_turns_fails_when_it_fires(void **state)
+{
+	static const struct weir_actor_ops ops = {.stopped = note_code};
+	struct weir_sim *sim = sim_new(1);
+	struct weir_actor actor;
+	struct weir_in in;
+
+	assert_int_equal(weir_actor_init(&actor, &ops, weir_sim_executor(sim)),
+			 0);
+	assert_int_equal(weir_in_init(&in, &actor, 1, NULL), 0);
+	assert_int_equal(weir_in_put(&in, &in), 0);
+	assert_int_equal(weir_actor_start(&actor), 0);
+	weir_sim_run(sim);
+	assert_int_equal(failed_with, -ENOSYS);
+	sim_free(sim);
+}
+
 static void null_and_incomplete_set_ups_are_errors(void **state)
 {
 	struct weir_sim *sim = sim_new(1);
 	struct weir_executor *executor = weir_sim_executor(sim);
-	static const struct weir_actor_ops empty;
 	struct weir_actor actor, before;
 
 	memset(&actor, 7, sizeof(actor));
@@ -35,7 +74,6 @@ static void null_and_incomplete_set_ups_are_errors(void **state)
 	assert_int_equal(weir_actor_init(NULL, &sink_ops, executor), -EINVAL);
 	assert_int_equal(weir_actor_init(&actor, NULL, executor), -EINVAL);
 	assert_int_equal(weir_actor_init(&actor, &sink_ops, NULL), -EINVAL);
-	assert_int_equal(weir_actor_init(&actor, &empty, executor), -EINVAL);
 	assert_memory_equal(&actor, &before, sizeof(actor));
 	assert_int_equal(weir_actor_start(NULL), -EINVAL);
 	assert_int_equal(weir_actor_end(NULL), -EINVAL);
@@ -497,6 +535,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(
 			a_pipeline_delivers_all_in_order_and_releases_everybody),
+		cmocka_unit_test(
+			an_actor_without_turns_lives_until_it_is_stopped),
+		cmocka_unit_test(an_actor_without_turns_fails_when_it_fires),
 		cmocka_unit_test(null_and_incomplete_set_ups_are_errors),
 		cmocka_unit_test(starting_twice_is_an_error_also_after_the_end),
 		cmocka_unit_test(calls_for_the_owner_are_refused_to_others),

@@ -181,6 +181,10 @@ SIZE(weir_strategy, 80);
 SIZE(weir_terminated, 32);
 SIZE(weir_lifecycle, 72);
 
+/* supervisor.h */
+SIZE(weir_child_spec, 64);
+SIZE(weir_supervisor, 232);
+
 /* system.h */
 SIZE(weir_supervision_event, 56);
 SIZE(weir_system_options, 80);
