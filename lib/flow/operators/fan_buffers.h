@@ -10,8 +10,8 @@
 
 struct weir__fan_buffer {
 	size_t from, n;
-	bool asked; /* its input, in the pull that is under way */
-	bool taken; /* zip: its first item is in the tuple */
+	bool asked;  /* its input, in the pull that is under way */
+	bool padded; /* zip_all: its items are padding, and have no owner */
 	void *items[WEIR_FLOW_BATCH];
 };
 
@@ -26,11 +26,12 @@ static inline void weir__fan_buffer_fill(struct weir__op *op, uint32_t i,
 	buffer->n = weir__pull(op->up[i], buffer->items, room);
 }
 
-static inline void *weir__fan_buffer_take(struct weir__fan_buffer *buffer)
+static inline void weir__fan_buffer_take(struct weir__fan_buffer *buffer,
+					 void **item)
 {
 	assert(buffer->n > 0 && buffer->from + buffer->n <= WEIR_FLOW_BATCH);
+	*item = buffer->items[buffer->from++];
 	buffer->n--;
-	return buffer->items[buffer->from++];
 }
 
 /*
@@ -41,7 +42,7 @@ static inline void *weir__fan_buffer_take(struct weir__fan_buffer *buffer)
 static inline bool weir__fan_buffer_is_over(
 	struct weir__op *op, uint32_t i, const struct weir__fan_buffer *buffer)
 {
-	if (buffer->n > 0)
+	if (buffer->n > 0 && !buffer->padded)
 		return false;
 	if (!buffer->asked)
 		weir__pull_none(op->up[i]);
@@ -55,8 +56,10 @@ static inline void weir__fan_buffers_drop(
 	uint32_t i;
 
 	for (i = 0; i < op->n_up; i++)
-		weir__op_drop(op->up[i], buffers[i].items + buffers[i].from,
-			      buffers[i].n);
+		if (!buffers[i].padded)
+			weir__op_drop(op->up[i],
+				      buffers[i].items + buffers[i].from,
+				      buffers[i].n);
 }
 
 #endif

@@ -102,7 +102,7 @@ static size_t sorted_pull(struct weir__op *op, void **items, size_t room)
 	for (i = 0; i < op->n_up; i++)
 		state->buffers[i].asked = false;
 	while (n < most && (buffer = least_of(op, most - n)))
-		items[n++] = weir__fan_buffer_take(buffer);
+		weir__fan_buffer_take(buffer, &items[n++]);
 	sorted_ends(op);
 	return n;
 }

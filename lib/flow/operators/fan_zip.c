@@ -50,12 +50,18 @@ static void zip_close(struct weir__op *op)
 	weir__free(weir__op_allocator(op), state->buffers, state->size);
 }
 
-/* Input `i` has completed, and `padding` stands for its items. */
-static bool is_padded(const struct weir__op *op, uint32_t i)
+/* The buffer of input `i` is empty: puts padding in if the input has
+ * completed. */
+static void zip_pad(struct weir__op *op, uint32_t i,
+		    struct weir__fan_buffer *buffer, size_t room)
 {
 	const struct zip_args *args = weir__op_args(op);
 
-	return args->padding && op->up[i]->ended && !op->up[i]->error;
+	if (!args->padding || !op->up[i]->ended || op->up[i]->error)
+		return;
+	buffer->padded = true;
+	while (buffer->n < room)
+		buffer->items[buffer->n++] = args->padding[i];
 }
 
 /*
@@ -67,17 +73,17 @@ static size_t zip_fill(struct weir__op *op, size_t room)
 	struct zip *state = weir__op_state(op);
 	struct weir__fan_buffer *buffer;
 	size_t least = room;
-	bool any = false;
+	bool any = false; /* that is no padding */
 	uint32_t i;
 
 	for (i = 0; i < op->n_up; i++) {
 		buffer = &state->buffers[i];
-		buffer->asked = false;
-		if (buffer->n == 0)
+		buffer->asked = buffer->n == 0;
+		if (buffer->asked)
 			weir__fan_buffer_fill(op, i, buffer, room);
-		if (buffer->n == 0 && is_padded(op, i))
-			continue;
-		any = true;
+		if (buffer->n == 0)
+			zip_pad(op, i, buffer, room);
+		any = any || !buffer->padded;
 		if (buffer->n < least)
 			least = buffer->n;
 	}
@@ -110,23 +116,17 @@ static bool zip_one(struct weir__op *op, void **result)
 {
 	const struct zip_args *args = weir__op_args(op);
 	struct zip *state = weir__op_state(op);
-	struct weir__fan_buffer *buffer;
 	uint32_t i;
 	int rc;
 
-	for (i = 0; i < op->n_up; i++) {
-		buffer = &state->buffers[i];
-		/* zip_fill() has counted whole tuples only */
-		assert(buffer->n > 0 || is_padded(op, i));
-		buffer->taken = buffer->n > 0;
-		state->tuple[i] = buffer->taken ? weir__fan_buffer_take(buffer)
-						: args->padding[i];
-	}
+	/* zip_fill() has counted whole tuples only */
+	for (i = 0; i < op->n_up; i++)
+		weir__fan_buffer_take(&state->buffers[i], &state->tuple[i]);
 	rc = args->combine(state->tuple, op->n_up, result, args->context);
 	if (WEIR_LIKELY(rc == 0))
 		return true;
 	for (i = 0; i < op->n_up; i++)
-		if (state->buffers[i].taken)
+		if (!state->buffers[i].padded)
 			weir__op_drop_one(op->up[i], state->tuple[i]);
 	(void)weir__op_survives(op, rc);
 	return false;
