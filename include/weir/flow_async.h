@@ -87,6 +87,23 @@ WEIR_API struct weir_flow *weir_flow_flat_map(
 	struct weir_flow *(*make)(void *item, void *context), void *context);
 
 /*
+ * As weir_flow_flat_map(), and the items come in the order of the items that
+ * the nested flows were made for, as if one ran after the other: as RxJava's
+ * concatMapEager. Up to `prefetch` items wait of each flow behind the first. An
+ * error of a nested flow, or of upstream, comes behind the items of the flows
+ * before it; a failure of `make` does not wait for them. -EINVAL: null,
+ * `breadth` or `prefetch` 0 or above WEIR_CAPACITY_MAX.
+ *
+ * Emits: each item of the first open nested flow. Completes: when upstream and
+ * all nested flows have. Cancels: all of them, when downstream does or the
+ * first has failed. Holds: `breadth` nested flows, and `prefetch` items of
+ * each.
+ */
+WEIR_API struct weir_flow *weir_flow_flat_map_ordered(
+	struct weir_flow *flow, size_t breadth, size_t prefetch,
+	struct weir_flow *(*make)(void *item, void *context), void *context);
+
+/*
  * As weir_flow_flat_map(), with the newest nested flow only: before another is
  * made, the one before it is cancelled. Of items that come together only the
  * last one counts, and the others are dropped.

@@ -266,6 +266,11 @@ PICTURE(flat_map, weir_flow_flat_map(flow, 2, make, NULL),
 	.out = {"a1@10 b1@30 a2@40 c1@50 b2@60 c2@80 |@80"},
 	.note = "two at once: c waits until the flow of a has ended")
 
+PICTURE(flat_map_ordered, weir_flow_flat_map_ordered(flow, 2, 8, make, NULL),
+	.in = {"a@0 b@5 |@50"}, .made = "x1@10 x2@40 |@40",
+	.out = {"a1@10 a2@40 b1@40 b2@45 |@50"},
+	.note = "both run at once: b1 waits for the flow of a")
+
 PICTURE(switch_map, weir_flow_switch_map(flow, make, NULL),
 	.in = {"a@0 b@30 |@50"}, .made = "x1@10 x2@20 x3@40 |@40",
 	.out = {"a1@10 a2@20 b1@40 b2@50 b3@70 |@70"},
@@ -530,6 +535,7 @@ int main(void)
 		cmocka_unit_test(map_parallel_is_as_drawn),
 		cmocka_unit_test(map_parallel_unordered_is_as_drawn),
 		cmocka_unit_test(flat_map_is_as_drawn),
+		cmocka_unit_test(flat_map_ordered_is_as_drawn),
 		cmocka_unit_test(switch_map_is_as_drawn),
 		cmocka_unit_test(group_by_is_as_drawn),
 		cmocka_unit_test(split_when_is_as_drawn),

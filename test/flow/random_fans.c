@@ -441,6 +441,23 @@ void flat_map_expected(const struct step *step, struct stream *stream)
 	}
 }
 
+struct weir_flow *ordered_make(struct weir_flow *up, struct step *step)
+{
+	return of_items(weir_flow_flat_map_ordered(up, (size_t)step->x + 1,
+						   (size_t)step->n + 1,
+						   nest_one, step),
+			step);
+}
+
+/* A failure does not wait for the items before it. */
+void ordered_expected(const struct step *step, struct stream *stream)
+{
+	bool loose = stream->loose || stream->cut || has_failing(step, stream);
+
+	flat_map_expected(step, stream);
+	stream->loose = loose;
+}
+
 struct weir_flow *flat_map_many_make(struct weir_flow *up, struct step *step)
 {
 	return of_items(weir_flow_flat_map(up, (size_t)step->x + 1, nest_one,

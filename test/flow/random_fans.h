@@ -70,6 +70,8 @@ struct weir_flow *flat_map_make(struct weir_flow *up, struct step *step);
 
 /* An error from above does not wait for those that are open. */
 void flat_map_expected(const struct step *step, struct stream *stream);
+struct weir_flow *ordered_make(struct weir_flow *up, struct step *step);
+void ordered_expected(const struct step *step, struct stream *stream);
 struct weir_flow *flat_map_many_make(struct weir_flow *up, struct step *step);
 struct weir_flow *switch_map_make(struct weir_flow *up, struct step *step);
 

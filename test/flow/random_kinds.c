@@ -669,6 +669,8 @@ const struct row random_operators[] = {
 	 flat_map_expected},
 	{"flat_map of many", NESTED_MAX, true, EITHER, flat_map_many_make,
 	 nested_expected},
+	{"flat_map_ordered", NESTED_MAX, true, EITHER, ordered_make,
+	 ordered_expected},
 	{"switch_map", NESTED_MAX, true, EITHER, switch_map_make,
 	 nested_expected},
 	{"map_parallel", 1, true, EITHER, parallel_make, parallel_expected},

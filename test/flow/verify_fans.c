@@ -473,6 +473,21 @@ struct weir_flow *upon_flat_map_of_several(struct weir_flow *flow,
 	return weir_flow_items(flow, items);
 }
 
+struct weir_flow *upon_ordered(struct weir_flow *flow,
+			       const struct weir_items *items)
+{
+	flow = weir_flow_flat_map_ordered(flow, 2, 1, nest_one, (void *)items);
+	return weir_flow_items(flow, items);
+}
+
+struct weir_flow *upon_ordered_of_several(struct weir_flow *flow,
+					  const struct weir_items *items)
+{
+	flow = weir_flow_flat_map_ordered(flow, 3, 2, nest_three,
+					  (void *)items);
+	return weir_flow_items(flow, items);
+}
+
 struct weir_flow *upon_switch_map(struct weir_flow *flow,
 				  const struct weir_items *items)
 {

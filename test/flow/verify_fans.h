@@ -93,6 +93,10 @@ struct weir_flow *upon_flat_map(struct weir_flow *flow,
 				const struct weir_items *items);
 struct weir_flow *upon_flat_map_of_several(struct weir_flow *flow,
 					   const struct weir_items *items);
+struct weir_flow *upon_ordered(struct weir_flow *flow,
+			       const struct weir_items *items);
+struct weir_flow *upon_ordered_of_several(struct weir_flow *flow,
+					  const struct weir_items *items);
 struct weir_flow *upon_switch_map(struct weir_flow *flow,
 				  const struct weir_items *items);
 

@@ -414,6 +414,8 @@ const struct way ways[] = {
 	{"map_parallel unordered", upon_unordered, 0, 16, CHANGES},
 	{"flat_map", upon_flat_map, 0, 1, OVERTAKEN},
 	{"flat_map of several", upon_flat_map_of_several, 0, 3, CHANGES},
+	{"flat_map_ordered", upon_ordered, 0, 2},
+	{"flat_map_ordered of several", upon_ordered_of_several, 0, 0, CHANGES},
 	{"switch_map", upon_switch_map, 0, 0, CHANGES},
 	{"acquire", upon_acquire, 0, 0},
 	{"lines", upon_lines, 0, 0},
