@@ -121,11 +121,13 @@ static void latest_ends(struct weir__op *op)
 	uint32_t i, n_ended = 0;
 	bool without = false;
 
-	for (i = 0; i < op->n_up && !op->ended; i++) {
+	for (i = 0; i < op->n_up; i++) {
 		if (!op->up[i]->ended)
 			continue;
-		if (op->up[i]->error)
+		if (op->up[i]->error) {
 			weir__op_end(op, op->up[i]->error);
+			return;
+		}
 		without = without || !state->has[i];
 		n_ended++;
 	}
