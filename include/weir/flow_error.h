@@ -147,6 +147,65 @@ WEIR_API struct weir_flow *weir_flow_restart_around(
 	struct weir_flow *(*make)(struct weir_flow *upstream, void *context),
 	void *context, const struct weir_flow_restart_options *options);
 
+/* --- Signals as items ----------------------------------------------------- */
+
+enum weir_flow_signal_kind {
+	WEIR_FLOW_SIGNAL_NEXT,	   /* `item` comes */
+	WEIR_FLOW_SIGNAL_COMPLETE, /* that was all */
+	WEIR_FLOW_SIGNAL_FAIL,	   /* `error` ends the stream */
+	WEIR_FLOW_SIGNAL_NONE,	   /* nothing: its item was taken out */
+};
+
+/* What a stream does, as an item. It owns `item`, and one reference of
+ * `error`. */
+struct weir_flow_signal {
+	enum weir_flow_signal_kind kind;
+	void *item;		  /* of WEIR_FLOW_SIGNAL_NEXT */
+	struct weir_error *error; /* of WEIR_FLOW_SIGNAL_FAIL, else NULL */
+	struct {
+		const struct weir_items *items;
+		const struct weir_allocator *allocator;
+	} WEIR_PRIVATE;
+};
+
+/* Drops the item, if there is one, and the error, and frees the signal. NULL is
+ * fine. */
+WEIR_API void weir_flow_signal_free(struct weir_flow_signal *signal);
+
+/* Takes the item of WEIR_FLOW_SIGNAL_NEXT out, which is the caller's then. */
+static inline void *weir_flow_signal_take(struct weir_flow_signal *signal)
+{
+	signal->kind = WEIR_FLOW_SIGNAL_NONE;
+	return signal->item;
+}
+
+/* How signals are dropped, for weir_flow_items() in flows of your own. They
+ * cannot be shared. Lives for ever. */
+WEIR_API const struct weir_items *weir_flow_signal_items(void);
+
+/*
+ * Makes items of what the stream does, as RxJava's materialize: each is a
+ * struct weir_flow_signal, which is the receiver's. An error of upstream
+ * becomes the last one. Each signal is allocated; without memory the stream
+ * fails with -ENOMEM.
+ *
+ * Emits: a signal for each item, and one for the end. Completes: behind the
+ * last signal. Cancels: when downstream does. Holds: nothing.
+ */
+WEIR_API struct weir_flow *weir_flow_materialize(struct weir_flow *flow);
+
+/*
+ * Does what signals say, as RxJava's dematerialize: emits their items, and ends
+ * as the first one says that is about an end; it drops those behind that, and
+ * ends with upstream if no signal says so. Items are plain values unless
+ * weir_flow_items() says otherwise. -EINVAL: other items come to it.
+ *
+ * Emits: the item of each signal that has one. Completes: when a signal says
+ * so, or upstream does. Cancels: when a signal says that it ends, or when
+ * downstream does. Holds: nothing.
+ */
+WEIR_API struct weir_flow *weir_flow_dematerialize(struct weir_flow *flow);
+
 #ifdef __cplusplus
 }
 #endif

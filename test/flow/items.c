@@ -215,7 +215,8 @@ static bool puts_out_lists(const struct way *way)
 	       way->put_upon == upon_grouped_weighted ||
 	       way->put_upon == upon_grouped_up_to ||
 	       way->put_upon == upon_sliding ||
-	       way->put_upon == upon_sliding_apart;
+	       way->put_upon == upon_sliding_apart ||
+	       way->put_upon == upon_materialize;
 }
 
 static void each_operator_lets_through_whose_items_they_are(void **state)

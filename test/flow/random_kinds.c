@@ -553,6 +553,14 @@ static void intersperse_expected(const struct step *step, struct stream *stream)
 		stream_add(stream, step->x);
 }
 
+/* --- There and back ------------------------------------------------------- */
+
+static struct weir_flow *signals_make(struct weir_flow *up, struct step *step)
+{
+	up = weir_flow_dematerialize(weir_flow_materialize(up));
+	return of_items(up, step);
+}
+
 /* --- Looking on ----------------------------------------------------------- */
 
 static void peek_started(void *context)
@@ -618,6 +626,8 @@ const struct row random_operators[] = {
 	{"stateful_map", 4, true, SAME, stateful_make, stateful_expected},
 	{"intersperse", 4, false, SAME, intersperse_make, intersperse_expected},
 	{"operator", 4, true, SAME, operator_make, stateful_expected},
+	{"materialize, dematerialize", 1, false, SAME, signals_make,
+	 same_expected},
 	{"peek", 1, false, SAME, peek_make, same_expected},
 	{"scan", 2, true, EITHER, scan_make, scan_expected},
 	{"fold", 1, true, EITHER, fold_make, fold_expected},

@@ -159,6 +159,19 @@ static struct weir_flow *upon_stateful_map(struct weir_flow *flow,
 	return ahead(weir_flow_stateful_map(flow, &functions, items->context));
 }
 
+static struct weir_flow *upon_signals(struct weir_flow *flow,
+				      const struct weir_items *items)
+{
+	flow = weir_flow_dematerialize(weir_flow_materialize(flow));
+	return ahead(weir_flow_items(flow, items));
+}
+
+struct weir_flow *upon_materialize(struct weir_flow *flow,
+				   const struct weir_items *items)
+{
+	return weir_flow_materialize(flow);
+}
+
 static struct weir_flow *upon_peek(struct weir_flow *flow,
 				   const struct weir_items *items)
 {
@@ -342,6 +355,8 @@ const struct way ways[] = {
 	{"intersperse with none", upon_intersperse_none, 0, 1},
 	{"intersperse", upon_intersperse, 0, 0, CHANGES},
 	{"stateful_map", upon_stateful_map, 0, 4},
+	{"materialize, dematerialize", upon_signals, 0, 4},
+	{"materialize alone", upon_materialize, 0, 0, CHANGES, true},
 	{"peek", upon_peek, 0, 0},
 	{"scan", upon_scan, 0, 4},
 	{"async", upon_async, 0, 4},

@@ -27,6 +27,9 @@ struct weir_flow *upon_sliding(struct weir_flow *flow,
 struct weir_flow *upon_sliding_apart(struct weir_flow *flow,
 				     const struct weir_items *items);
 
+struct weir_flow *upon_materialize(struct weir_flow *flow,
+				   const struct weir_items *items);
+
 /* --- The table ------------------------------------------------------------ */
 
 /* name, put_upon, unfused, holds, effect, mends */

@@ -79,6 +79,7 @@ SIZE(weir_flow_peek_functions, 56);
 
 /* flow_error.h */
 SIZE(weir_flow_restart_options, 72);
+SIZE(weir_flow_signal, 40);
 
 /* flow_fan.h */
 SIZE(weir_flow_fan_options, 88);
