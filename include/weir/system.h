@@ -40,6 +40,17 @@ struct weir_supervision_event {
 	enum weir_directive directive; /* of a directive or a limit */
 };
 
+/*
+ * Two functions for the option `event`. weir_supervision_event_log(), which is the
+ * default, writes a line to stderr: the actor's path, its ops->name, the error
+ * with its origin, and what is done. weir_supervision_event_ignore() does nothing. In
+ * an event only.
+ */
+WEIR_API void weir_supervision_event_log(
+	const struct weir_supervision_event *event, void *unused);
+WEIR_API void weir_supervision_event_ignore(
+	const struct weir_supervision_event *event, void *unused);
+
 struct weir_system_options {
 	const struct weir_allocator *allocator; /* the executor's */
 	const struct weir_strategy *strategy; /* of /user, over its children */
@@ -53,7 +64,8 @@ struct weir_system_options {
 	 */
 	void (*dead_letter)(struct weir_system *system, struct weir_actor_id to,
 			    void *item, void *context);
-	/* In the slice of the supervisor or the child; must not block. */
+	/* In the slice of the supervisor or the child; must not block. NULL:
+	 * weir_supervision_event_log(). */
 	void (*event)(const struct weir_supervision_event *event,
 		      void *context);
 	void *context;	      /* passed to both */

@@ -14,6 +14,7 @@
 
 /* What an actor does that has a cell in that state. */
 static const char *const doing[WEIR__CELL_STATES] = {
+	[WEIR__CELL_SPAWNED] = "is spawned",
 	[WEIR__CELL_STARTING] = "starts",
 	[WEIR__CELL_ALIVE] = "runs",
 	[WEIR__CELL_FINISHING] = "ends by itself, as its `stopping` said",

@@ -2,7 +2,59 @@
 /* What a system tells its user: events and dead letters. No lock is held. */
 #include "supervision/telling.h"
 
+#include <inttypes.h>
+#include <stdio.h>
+
 #include <ck_pr.h>
+
+/* Longer ones are cut: a line of a log is for people. */
+#define PATH_MAX_LOGGED 256
+
+static const char *what_is_done(const struct weir_supervision_event *event)
+{
+	static const char *const done[] = {
+		[WEIR_DIRECTIVE_RESUME] = "it goes on",
+		[WEIR_DIRECTIVE_RESTART] = "it restarts",
+		[WEIR_DIRECTIVE_STOP] = "it stops",
+		[WEIR_DIRECTIVE_ESCALATE] = "its supervisor fails",
+	};
+
+	switch (event->what) {
+	case WEIR_SUPERVISION_EVENT_LIMIT:
+		return "its limit refuses a restart";
+	case WEIR_SUPERVISION_EVENT_HOOK:
+		return "in a hook of its end";
+	case WEIR_SUPERVISION_EVENT_DIRECTIVE:
+	default:
+		return done[event->directive];
+	}
+}
+
+void weir_supervision_event_log(const struct weir_supervision_event *event,
+				void *unused)
+{
+	const struct weir_error *error = event->error;
+	char path[PATH_MAX_LOGGED];
+
+	(void)unused;
+	if (weir_system_path(event->system, event->child, path, sizeof(path)) <
+	    0)
+		(void)snprintf(path, sizeof(path), "%" PRIu32 "/%" PRIu32,
+			       event->child.slot, event->child.generation);
+	/* in one call, which writes it in one piece */
+	(void)fprintf(stderr, "weir: %s (%s): %s%s%s; %s\n", path, event->name,
+		      error ? error->origin : "",
+		      error && *error->origin ? ": " : "",
+		      error ? error->message : "has finished",
+		      what_is_done(event));
+}
+
+void weir_supervision_event_ignore(const struct weir_supervision_event *event,
+				   void *unused)
+{
+	(void)event;
+	(void)unused;
+}
 
 void weir__event(struct weir_system *system,
 		 enum weir_supervision_event_kind what,
@@ -22,6 +74,8 @@ void weir__event(struct weir_system *system,
 
 	if (system->options.event)
 		system->options.event(&event, system->options.context);
+	else
+		weir_supervision_event_log(&event, NULL);
 }
 
 void weir__dead_letter(struct weir_system *system, struct weir_actor_id to,

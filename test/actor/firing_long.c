@@ -100,7 +100,8 @@ static struct weir_system *resuming(struct weir_sim *sim)
 		.directive = WEIR_DIRECTIVE_RESUME};
 	static const struct weir_strategy strategy = {.rules = &resume,
 						      .n_rules = 1};
-	const struct weir_system_options options = {.strategy = &strategy};
+	const struct weir_system_options options = {
+		.strategy = &strategy, .event = weir_supervision_event_ignore};
 	struct weir_system *system;
 
 	assert_int_equal(

@@ -487,6 +487,7 @@ static void tree_init(struct tree *self, uint64_t seed, size_t n)
 		.strategy = &strategy,
 		.dead_letter = tree_dead_letter,
 		.context = self,
+		.event = weir_supervision_event_ignore,
 	};
 
 	self->dead = 0;

@@ -22,8 +22,15 @@ void world_init(struct world *world, uint64_t seed, size_t n_items)
 void world_system(struct world *world,
 		  const struct weir_system_options *options)
 {
+	struct weir_system_options given = {.reserved = {0}};
+
+	if (options)
+		given = *options;
+	/* failures are what is tested */
+	if (!given.event)
+		given.event = weir_supervision_event_ignore;
 	assert_int_equal(
-		weir_system_new(&world->system, world->executor, options), 0);
+		weir_system_new(&world->system, world->executor, &given), 0);
 	weir_sim_run(world->sim);
 }
 

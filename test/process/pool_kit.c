@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "process/pool_kit.h"
 
+/* failures are what is tested */
+static const struct weir_system_options silent = {
+	.event = weir_supervision_event_ignore};
+
 struct pool_world pool_the_world;
 
 /* --- Workers -------------------------------------------------------------- */
@@ -290,7 +294,7 @@ void pool_world_init(struct pool_world *world, uint64_t seed)
 void pool_world_open(struct pool_world *world)
 {
 	assert_int_equal(weir_system_new(&world->base.system,
-					 world->base.executor, NULL),
+					 world->base.executor, &silent),
 			 0);
 	assert_int_equal(
 		weir_pools_new(&world->pools, world->base.system, NULL), 0);

@@ -7,6 +7,10 @@
  */
 #include "process/pool_kit.h"
 
+/* failures are what is tested */
+static const struct weir_system_options silent = {
+	.event = weir_supervision_event_ignore};
+
 /* --- At random ------------------------------------------------------------ */
 
 #define ACTIONS 300
@@ -198,7 +202,8 @@ static bool play_without(struct pool_world *world, size_t fail)
 	pool_world_init(world, fail);
 	world->base.heap.calls = 0;
 	world->base.heap.fail = fail;
-	rc = weir_system_new(&world->base.system, world->base.executor, NULL);
+	rc = weir_system_new(&world->base.system, world->base.executor,
+			     &silent);
 	if (rc == 0)
 		rc = weir_pools_new(&world->pools, world->base.system, NULL);
 	if (rc == 0)

@@ -18,6 +18,10 @@
 #include <weir/threads.h>
 #include <weir/worker_pool.h>
 
+/* failures are what is tested */
+static const struct weir_system_options silent = {
+	.event = weir_supervision_event_ignore};
+
 /* In threads cmocka's assertions cannot be used: assert() ends the program. */
 
 #define THREADS 8
@@ -354,7 +358,7 @@ static void open_all(void)
 
 	assert_int_equal(weir_threads_new(&threads, &o), 0);
 	executor = weir_threads_executor(threads);
-	assert_int_equal(weir_system_new(&systm, executor, NULL), 0);
+	assert_int_equal(weir_system_new(&systm, executor, &silent), 0);
 	assert_int_equal(weir_pools_new(&pools, systm, &top), 0);
 	assert_int_equal(weir_pool_start(pools, &options), 0);
 }

@@ -19,6 +19,10 @@
 #include <weir/process_manager.h>
 #include <weir/weir.h>
 
+/* failures are what is tested */
+static const struct weir_system_options silent = {
+	.event = weir_supervision_event_ignore};
+
 /* In threads cmocka's assertions cannot be used: assert() ends the program. */
 
 #define THREADS 8
@@ -303,7 +307,7 @@ static void open_world(uint32_t max, uint32_t buffer, bool jobs)
 	running = peak = released = 0;
 	assert_int_equal(weir_threads_new(&pool, &options), 0);
 	executor = weir_threads_executor(pool);
-	assert_int_equal(weir_system_new(&systm, executor, NULL), 0);
+	assert_int_equal(weir_system_new(&systm, executor, &silent), 0);
 	assert_int_equal(weir_process_manager_init(&manager, executor,
 						   &manager_options),
 			 0);

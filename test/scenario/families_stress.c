@@ -201,7 +201,8 @@ static void plant(void)
 static void who_comes_and_goes_is_as_its_parent_is(void **state)
 {
 	const struct weir_threads_options two = {.workers = 2};
-	const struct weir_system_options options = {.strategy = &all};
+	const struct weir_system_options options = {
+		.strategy = &all, .event = weir_supervision_event_ignore};
 	struct weir_threads *threads;
 	pthread_t others[2];
 	size_t i;

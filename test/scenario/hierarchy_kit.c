@@ -22,6 +22,7 @@ void hierarchy_begin(struct hierarchy *hierarchy,
 		.seed = seed,
 		.dead_letter = on_dead_letter,
 		.context = hierarchy,
+		.event = weir_supervision_event_ignore,
 	};
 
 	hierarchy->executor = executor;

@@ -383,7 +383,8 @@ static void set_up_stages(struct pipeline *self, struct weir_executor *executor)
 
 static void start(struct pipeline *self, struct weir_executor *executor)
 {
-	struct weir_system_options options = {.strategy = &self->top};
+	struct weir_system_options options = {
+		.strategy = &self->top, .event = weir_supervision_event_ignore};
 	struct weir_actor *stages[] = {&self->read.actor, &self->split.actor,
 				       &self->fold.actor, &self->count.actor};
 	size_t i;

@@ -958,7 +958,8 @@ static void chain_run_supervised(struct chain *self, size_t n,
 {
 	const struct weir_rule always = {.directive = directive};
 	const struct weir_strategy strategy = {.rules = &always, .n_rules = 1};
-	const struct weir_system_options options = {.strategy = &strategy};
+	const struct weir_system_options options = {
+		.strategy = &strategy, .event = weir_supervision_event_ignore};
 	const struct weir_spawn_options none = {0};
 	struct weir_system *system;
 	size_t i;

@@ -191,6 +191,7 @@ int backoff_system(struct backoff_world *world, uint64_t seed)
 		.seed = seed,
 		.dead_letter = backoff_on_dead_letter,
 		.context = world,
+		.event = weir_supervision_event_ignore,
 	};
 
 	return weir_system_new(&world->base.system, world->base.executor,

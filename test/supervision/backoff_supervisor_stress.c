@@ -12,6 +12,10 @@
 
 #include <weir/backoff_supervisor.h>
 
+/* failures are what is tested */
+static const struct weir_system_options silent = {
+	.event = weir_supervision_event_ignore};
+
 #define N_PUTTERS 3
 #define ITEMS 3000 /* of each */
 #define CAPACITY 16
@@ -168,8 +172,8 @@ static void mill_open(struct mill *mill)
 				 &(struct weir_threads_options){.workers = 2}),
 		0);
 	mill->executor = weir_threads_executor(mill->threads);
-	assert_int_equal(weir_system_new(&mill->system, mill->executor, NULL),
-			 0);
+	assert_int_equal(
+		weir_system_new(&mill->system, mill->executor, &silent), 0);
 	assert_int_equal(weir_backoff_supervisor_init(&mill->supervisor,
 						      mill->executor, &options),
 			 0);

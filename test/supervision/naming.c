@@ -52,7 +52,8 @@ void child_init(struct child *child, struct weir_sim *sim)
 struct weir_system *system_new(struct weir_sim *sim,
 			       const struct weir_allocator *allocator)
 {
-	const struct weir_system_options options = {.allocator = allocator};
+	const struct weir_system_options options = {
+		.allocator = allocator, .event = weir_supervision_event_ignore};
 	struct weir_system *system;
 
 	assert_int_equal(

@@ -4,6 +4,10 @@
 
 #include <weir/supervisor.h>
 
+/* failures are what is tested */
+static const struct weir_system_options silent = {
+	.event = weir_supervision_event_ignore};
+
 #define N 3
 
 /* A child, which notes when it starts and stops, and fails by a token. */
@@ -80,7 +84,7 @@ static void open_fixture(struct fixture *f,
 	*f = (struct fixture){.sim = sim_new(1)};
 	notes[0] = '\0';
 	f->executor = weir_sim_executor(f->sim);
-	assert_int_equal(weir_system_new(&f->system, f->executor, NULL), 0);
+	assert_int_equal(weir_system_new(&f->system, f->executor, &silent), 0);
 	for (i = 0; i < N; i++) {
 		weir_actor_init(&f->children[i].actor, &child_ops, f->executor);
 		weir_in_init(&f->children[i].in, &f->children[i].actor, 1,

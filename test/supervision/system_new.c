@@ -8,6 +8,10 @@
 
 #include "supervision/cell.h"
 
+/* failures are what is tested */
+static const struct weir_system_options silent = {
+	.event = weir_supervision_event_ignore};
+
 /* --- Chance --------------------------------------------------------------- */
 
 /* What it would first draw for a jitter. */
@@ -71,9 +75,9 @@ static void bad_arguments_make_no_system(struct play *play)
 	struct weir_system *system = (void *)&hook;
 
 	assert_int_equal(weir_system_new(NULL, executor, NULL), -EINVAL);
-	assert_int_equal(weir_system_new(&system, NULL, NULL), -EINVAL);
+	assert_int_equal(weir_system_new(&system, NULL, &silent), -EINVAL);
 	assert_null(system);
-	assert_int_equal(weir_system_new(&system, &none, NULL), -EINVAL);
+	assert_int_equal(weir_system_new(&system, &none, &silent), -EINVAL);
 	system = (void *)&hook;
 	assert_int_equal(weir_system_new(&system, executor, &bad), -EINVAL);
 	assert_null(system);
@@ -105,7 +109,7 @@ static void an_executor_that_has_ended_makes_no_system(struct play *play)
 	drain_begin(play, &drain, play->seed % 2);
 	run(play);
 	live = play->base.heap.live;
-	assert_int_equal(weir_system_new(&system, play->base.executor, NULL),
+	assert_int_equal(weir_system_new(&system, play->base.executor, &silent),
 			 -ESHUTDOWN);
 	assert_null(system);
 	assert_int_equal(play->base.heap.live, live);
@@ -126,7 +130,7 @@ static void a_system_without_memory_is_none(struct play *play)
 		assert_int_equal(weir_sim_new(&sim, play->seed, &options), 0);
 		play->base.heap.calls = 0;
 		play->base.heap.fail = n;
-		rc = weir_system_new(&system, weir_sim_executor(sim), NULL);
+		rc = weir_system_new(&system, weir_sim_executor(sim), &silent);
 		play->base.heap.fail = 0;
 		if (rc == 0)
 			break;
@@ -226,7 +230,7 @@ static void a_system_whose_guardians_cannot_start_is_none(struct play *play)
 		manual_init(&manual, play);
 		manual.refuse = n;
 		assert_int_equal(weir_system_new(&system, &manual.executor,
-						 NULL),
+						 &silent),
 				 -EAGAIN);
 		assert_null(system);
 		manual_run(&manual);
@@ -293,7 +297,8 @@ static size_t refuse_one(struct play *play, size_t n, bool actors)
 	manual_init(&manual, play);
 	manual.refuse = n ? n + 3 : 0;
 	manual.for_good = play->seed % 2;
-	assert_int_equal(weir_system_new(&system, &manual.executor, NULL), 0);
+	assert_int_equal(weir_system_new(&system, &manual.executor, &silent),
+			 0);
 	if (actors)
 		line_spawn(system, &manual);
 	manual_run(&manual);
@@ -341,7 +346,8 @@ static void who_is_being_spawned_is_found_by_nobody(struct play *play)
 	struct manual manual;
 
 	manual_init(&manual, play);
-	assert_int_equal(weir_system_new(&system, &manual.executor, NULL), 0);
+	assert_int_equal(weir_system_new(&system, &manual.executor, &silent),
+			 0);
 	manual.look = system;
 	manual.found = true;
 	(void)spawn_named(system, &manual, WEIR_ACTOR_ID_NONE, &actor, "found");
@@ -359,7 +365,8 @@ static void who_has_lost_its_parent_is_found_below_no_other(struct play *play)
 	struct manual manual;
 
 	manual_init(&manual, play);
-	assert_int_equal(weir_system_new(&system, &manual.executor, NULL), 0);
+	assert_int_equal(weir_system_new(&system, &manual.executor, &silent),
+			 0);
 	parent = spawn_named(system, &manual, WEIR_ACTOR_ID_NONE, &actors[0],
 			     "parent");
 	child = spawn_named(system, &manual, parent, &actors[1], "child");
@@ -455,8 +462,9 @@ static void b5_3_who_is_refused_begins_nothing_and_ends_with_an_error(
 	memset(&outcast, 0, sizeof(outcast));
 	manual_init(&manual, play);
 	manual.for_good = true;
-	assert_int_equal(
-		weir_system_new(&outcast.system, play->base.executor, NULL), 0);
+	assert_int_equal(weir_system_new(&outcast.system, play->base.executor,
+					 &silent),
+			 0);
 	run_out(play);
 	assert_int_equal(
 		weir_actor_init(&outcast.actor, &ops, &manual.executor), 0);
@@ -490,8 +498,9 @@ static void a_system_can_live_where_all_runs_at_once(struct play *play)
 
 	manual_init(&manual, play);
 	manual.at_once = true;
-	assert_int_equal(
-		weir_system_new(&other.base.system, &manual.executor, NULL), 0);
+	assert_int_equal(weir_system_new(&other.base.system, &manual.executor,
+					 &silent),
+			 0);
 	before_end(&other, &hook, "end", true);
 	weir_system_stop(other.base.system);
 	assert_true(terminated(&other));

@@ -359,7 +359,9 @@ static size_t parent_of(size_t i)
 
 static void make(const struct work *work)
 {
-	const struct weir_system_options options = {.strategy = &work->user};
+	const struct weir_system_options options = {
+		.strategy = &work->user,
+		.event = weir_supervision_event_ignore};
 	size_t i;
 
 	set_ops(work);

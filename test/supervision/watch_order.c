@@ -542,6 +542,7 @@ static void open_plain(struct play *play)
 {
 	const struct weir_system_options options = {
 		.allocator = &play->base.heap.allocator,
+		.event = weir_supervision_event_ignore,
 	};
 
 	assert_int_equal(weir_system_new(&play->base.system,

@@ -19,6 +19,10 @@
 #include <weir/in.h>
 #include <weir/threads.h>
 
+/* failures are what is tested */
+static const struct weir_system_options silent = {
+	.event = weir_supervision_event_ignore};
+
 /* In threads cmocka's assertions cannot be used: assert() ends the program. */
 
 static struct weir_threads *pool;
@@ -50,7 +54,7 @@ static void open_system(void)
 
 	assert_int_equal(weir_threads_new(&pool, &options), 0);
 	executor = weir_threads_executor(pool);
-	assert_int_equal(weir_system_new(&systm, executor, NULL), 0);
+	assert_int_equal(weir_system_new(&systm, executor, &silent), 0);
 }
 
 static void close_system(void)
