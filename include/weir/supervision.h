@@ -247,12 +247,25 @@ WEIR_API uint64_t weir_backoff_delay(const struct weir_backoff *backoff,
 
 /* --- An actor's life ------------------------------------------------------ */
 
+/* How an actor has ended. */
+enum weir_end {
+	WEIR_END_UNKNOWN,  /* it was dead before the watch */
+	WEIR_END_FINISHED, /* by itself, well */
+	WEIR_END_STOPPED, /* it was stopped, or its supervisor or executor was */
+	WEIR_END_KILLED,  /* by weir_system_kill(), and was not restarted */
+	WEIR_END_FAILED,  /* and was not restarted */
+};
+
 /* The notice that an actor has ended. */
 struct weir_terminated {
 	struct weir_actor_id who;
 	void *token;		  /* as given with the watch */
 	bool existed;		  /* false: it was dead before the watch */
 	struct weir_error *error; /* borrowed; NULL: it finished */
+	enum weir_end how;
+	/* The path that it had, borrowed; NULL: it was dead before the watch,
+	 * or there was no memory. */
+	const char *path;
 };
 
 /*

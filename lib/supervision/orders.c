@@ -241,20 +241,43 @@ static void closing(struct weir_actor *actor)
 		weir__child_post_stop(actor);
 }
 
+static enum weir_end how_it_ended(const struct weir_actor *actor,
+				  const struct weir__cell *cell)
+{
+	if (!actor->error)
+		return WEIR_END_FINISHED;
+	if (!(actor->flags & WEIR__ACTOR_FAILED))
+		return WEIR_END_STOPPED;
+	return cell->kind == WEIR_FAILURE_KILLED ? WEIR_END_KILLED
+						 : WEIR_END_FAILED;
+}
+
+/* Somebody is to be told. Under the lock. */
+static bool is_watched(const struct weir__cell *cell)
+{
+	const struct weir__record *record = weir__record_own(cell);
+
+	return record && (record->watchers || record->watched);
+}
+
 static void child_ended(struct weir_actor *actor)
 {
 	struct weir_system *system = weir__system_of(actor);
 	struct weir__cell *cell = weir__cell_of(actor);
-	struct weir_actor_id self;
+	struct weir__death death = {.error = actor->error};
 	bool held;
 
 	weir__watch_none(actor);
 	held = weir__enter(system);
-	self = weir__cell_ref(system, cell);
+	death.who = weir__cell_ref(system, cell);
+	death.how = how_it_ended(actor, cell);
+	if (is_watched(cell))
+		death.path = weir__path_make(system, cell);
 	weir__cell_change(system, cell, WEIR__LIFE_END); /* after closing() */
 	cell->actor = NULL;
 	weir__leave(system, held);
-	weir__watch_ended(system, cell, self, actor->error);
+	weir__watch_ended(system, cell, &death);
+	weir__path_unref(system, death.path);
 }
 
 static void child_released(struct weir__child *child)

@@ -235,6 +235,8 @@ static void handle_notice(struct weir_actor *actor, struct weir_system *system,
 		.token = watch->token,
 		.existed = watch->existed,
 		.error = watch->error,
+		.how = (enum weir_end)watch->how,
+		.path = weir__path_text(watch->path),
 	};
 
 	assert(watch->ended);

@@ -3,11 +3,14 @@
  * Queries about an actor by its id, the id of an actor, and paths. Any thread,
  * under the system's lock.
  */
-#include <weir/system.h>
+#include "supervision/reference.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "base/memory.h"
+#include "base/refcount.h"
 
 #include "supervision/tree.h"
 
@@ -286,4 +289,32 @@ int weir_system_path(struct weir_system *system, struct weir_actor_id id,
 	if (size)
 		path[length < size ? length : size - 1] = '\0';
 	return (int)length;
+}
+
+struct weir__path *weir__path_make(struct weir_system *system,
+				   struct weir__cell *cell)
+{
+	size_t length = path_length(system, cell);
+	size_t size = sizeof(struct weir__path) + length + 1;
+	struct weir__path *path = weir__alloc(system->options.allocator, size);
+
+	if (!path)
+		return NULL;
+	path->refs = 1;
+	path->size = (uint32_t)size;
+	put_path(system, cell, path->text, length, length);
+	return path;
+}
+
+struct weir__path *weir__path_ref(struct weir__path *path)
+{
+	if (path)
+		weir__ref(&path->refs);
+	return path;
+}
+
+void weir__path_unref(const struct weir_system *system, struct weir__path *path)
+{
+	if (path && weir__unref(&path->refs))
+		weir__free(system->options.allocator, path, path->size);
 }

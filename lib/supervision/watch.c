@@ -64,6 +64,7 @@ void weir__watch_free(const struct weir_system *system,
 	if (!watch)
 		return;
 	weir_error_unref(watch->error);
+	weir__path_unref(system, watch->path);
 	weir__free(system->options.allocator, watch, sizeof(*watch));
 }
 
@@ -345,7 +346,7 @@ void weir__watch_no_children(struct weir_actor *actor)
 /* --- An actor has ended --------------------------------------------------- */
 
 void weir__watch_ended(struct weir_system *system, struct weir__cell *cell,
-		       struct weir_actor_id who, struct weir_error *error)
+		       const struct weir__death *death)
 {
 	struct weir__cell *watching;
 	struct weir__record *record;
@@ -353,12 +354,14 @@ void weir__watch_ended(struct weir_system *system, struct weir__cell *cell,
 	bool held = weir__enter(system);
 
 	/* the cell is not found any more, so no watch is added from here on */
-	assert(!weir__cell_find(system, who));
+	assert(!weir__cell_find(system, death->who));
 	record = weir__record_own(cell);
 	assert(!record || !record->watching);
 	while (record && (watch = record->watched)) {
 		list_remove(watch);
-		watch->error = weir_error_ref(error);
+		watch->error = weir_error_ref(death->error);
+		watch->path = weir__path_ref(death->path);
+		watch->how = death->how;
 		watching = weir__cell_find(system, watch->watcher);
 		/* a watcher removes its watches before its end */
 		assert(watching);
@@ -367,5 +370,5 @@ void weir__watch_ended(struct weir_system *system, struct weir__cell *cell,
 	}
 	weir__leave(system, held);
 	if (record)
-		weir__watchers_tell(system, record, error);
+		weir__watchers_tell(system, record, death);
 }

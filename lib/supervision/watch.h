@@ -10,9 +10,18 @@
 #define WEIR_SUPERVISION_WATCH_H
 
 #include "supervision/cell.h"
+#include "supervision/reference.h"
 #include "supervision/watching.h"
 
 /* --- watch.c -------------------------------------------------------------- */
+
+/* How an actor has ended. All is borrowed. */
+struct weir__death {
+	struct weir_actor_id who;
+	struct weir_error *error;
+	enum weir_end how;
+	struct weir__path *path; /* NULL: nobody watches, or no memory */
+};
 
 /* The cell's own record, or NULL. Under the lock. */
 static inline struct weir__record *weir__record_own(
@@ -24,12 +33,11 @@ static inline struct weir__record *weir__record_own(
 }
 
 /*
- * The actor of the cell has ended, with `error` (borrowed): its watchers get
- * their notices. Takes the lock itself, and calls weir_watcher functions
+ * The actor of the cell has ended: its watchers get their notices. Takes the lock itself, and calls weir_watcher functions
  * without it. The cell is out of the tree.
  */
 void weir__watch_ended(struct weir_system *system, struct weir__cell *cell,
-		       struct weir_actor_id who, struct weir_error *error);
+		       const struct weir__death *death);
 
 /*
  * Adds a watch for the `child_ended` hook of the parent. Its notice comes
@@ -59,7 +67,7 @@ void weir__watch_free(const struct weir_system *system,
  * lock held. */
 void weir__watchers_tell(struct weir_system *system,
 			 const struct weir__record *record,
-			 struct weir_error *error);
+			 const struct weir__death *death);
 
 /* --- pending.c ------------------------------------------------------------ */
 

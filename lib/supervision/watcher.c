@@ -44,16 +44,21 @@ static bool watcher_take(struct weir_watcher *watcher)
 	return true;
 }
 
-static void watcher_call(struct weir_watcher *watcher, bool existed,
-			 struct weir_error *error)
+/* `death` NULL: it was before the watch. */
+static void watcher_call(struct weir_watcher *watcher,
+			 const struct weir__death *death)
 {
 	struct weir_terminated notice = {
 		.who = watcher->who,
 		.token = watcher->token,
-		.existed = existed,
-		.error = error,
 	};
 
+	if (death) {
+		notice.existed = true;
+		notice.error = death->error;
+		notice.how = death->how;
+		notice.path = weir__path_text(death->path);
+	}
 	watcher->terminated(watcher, &notice);
 }
 
@@ -69,7 +74,7 @@ int weir_watcher_add(struct weir_system *system, struct weir_actor_id who,
 	weir__unlock(&system->lock);
 	if (rc != -ESRCH)
 		return rc;
-	watcher_call(watcher, false, NULL);
+	watcher_call(watcher, NULL);
 	return 0;
 }
 
@@ -101,12 +106,12 @@ static struct weir_watcher *next_watcher(struct weir_system *system,
 
 void weir__watchers_tell(struct weir_system *system,
 			 const struct weir__record *record,
-			 struct weir_error *error)
+			 const struct weir__death *death)
 {
 	struct weir_watcher *watcher;
 
 	while ((watcher = next_watcher(system, record)))
-		watcher_call(watcher, true, error);
+		watcher_call(watcher, death);
 }
 
 /* --- A thread that waits -------------------------------------------------- */

@@ -18,6 +18,8 @@ struct weir__watch {
 	void *token;
 	struct weir_error *error; /* a reference, once it has ended */
 	struct weir_actor *actor; /* that has ended: compared, never touched */
+	struct weir__path *path;  /* that it had, or NULL; a reference */
+	uint8_t how;		  /* enum weir_end */
 	bool ended, existed;
 	bool of_parent; /* for `child_ended`; the user has not asked for it */
 };

@@ -179,7 +179,7 @@ SIZE(weir_rule, 24);
 SIZE(weir_limit, 24);
 SIZE(weir_backoff, 40);
 SIZE(weir_strategy, 80);
-SIZE(weir_terminated, 32);
+SIZE(weir_terminated, 48);
 SIZE(weir_lifecycle, 72);
 
 /* supervisor.h */
