@@ -204,6 +204,7 @@ static const char *finish(struct trial *trial)
 		weir_flow_publisher_free(trial->plan->steps[i].publisher);
 	}
 	weir_sim_run(world->base.sim);
+	ledger_fini(&world->base.ledger);
 	if (weir_sim_free(world->base.sim) != 0)
 		return "an actor is left";
 	if (trial->world.base.heap.live > 0)

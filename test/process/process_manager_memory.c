@@ -90,6 +90,7 @@ static void nor_for_a_call(void **state)
 	weir_actor_unref(&world.manager.actor);
 	weir_sim_run(world.base.sim);
 	assert_int_equal(weir_system_free(world.base.system), 0);
+	ledger_fini(&world.base.ledger);
 	sim_free(world.base.sim);
 	assert_int_equal(world.base.heap.live, 0);
 	free(world.tasks);
