@@ -127,6 +127,10 @@ static void without_memory_it_fails(void **state)
 
 	(void)assert_short_of_memory(flow, &got, 0);
 	weir_flow_free(flow);
+	/* the signal has let go of its error, too */
+	flow = into(there_and_back(failing()), &got);
+	(void)assert_short_of_memory(flow, &got, -EPROTO);
+	weir_flow_free(flow);
 }
 
 int main(void)
