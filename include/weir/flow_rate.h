@@ -275,6 +275,66 @@ WEIR_API struct weir_flow *weir_flow_completion_timeout(struct weir_flow *flow,
 WEIR_API struct weir_flow *weir_flow_initial_timeout(struct weir_flow *flow,
 						     uint64_t timeout_ns);
 
+/* --- Some items, by when they come ---------------------------------------- */
+
+/*
+ * The operators of this part always ask upstream for more, and drop the items
+ * that they do not emit. If an item is emitted that downstream has not asked
+ * for yet, it waits, until the next one takes its place and it is dropped. As
+ * with buffers, upstream is an actor of its own.
+ */
+
+/*
+ * Emits an item when no other one has come for `quiet_ns`. (RxJava: debounce.)
+ * An error from upstream is not delayed: the item that waits is dropped.
+ * -EINVAL: `quiet_ns` is 0.
+ *
+ * Emits: an item when `quiet_ns` have passed since it came, and when upstream
+ * completes. Completes: when upstream does. Cancels: when downstream does.
+ * Holds: one item, and one that downstream has not asked for.
+ */
+WEIR_API struct weir_flow *weir_flow_debounce(struct weir_flow *flow,
+					      uint64_t quiet_ns);
+
+/*
+ * Emits the newest item in steps of `every_ns` from the start, if an item has
+ * come since the step before. The item that waits for its step when upstream
+ * completes is emitted with `emit_last`, else dropped; it is also dropped if
+ * upstream fails. (RxJava: sample.) -EINVAL: `every_ns` is 0.
+ *
+ * Emits: the newest item, every `every_ns`. Completes: when upstream does.
+ * Cancels: when downstream does. Holds: one item, and one that downstream has
+ * not asked for.
+ */
+WEIR_API struct weir_flow *weir_flow_sample(struct weir_flow *flow,
+					    uint64_t every_ns, bool emit_last);
+
+/*
+ * Passes an item, and then none for `within_ns`. (RxJava: throttleFirst.)
+ * -EINVAL: `within_ns` is 0.
+ *
+ * Emits: an item when none has been emitted for `within_ns`. Completes: when
+ * upstream does. Cancels: when downstream does. Holds: one item that downstream
+ * has not asked for.
+ */
+WEIR_API struct weir_flow *weir_flow_throttle_first(struct weir_flow *flow,
+						    uint64_t within_ns);
+
+/*
+ * Passes an item, and then the newest of those that come within `within_ns`
+ * when these have passed, and so on. The item that waits for the end of its
+ * window when upstream completes is emitted with `emit_last`, else dropped; it
+ * is also dropped if upstream fails. (RxJava: throttleLatest.) -EINVAL:
+ * `within_ns` is 0.
+ *
+ * Emits: an item when none has been emitted for `within_ns`, else the newest
+ * when these have passed. Completes: when upstream does. Cancels: when
+ * downstream does. Holds: one item, and one that downstream has not asked for.
+ */
+WEIR_API struct weir_flow *weir_flow_throttle_latest(struct weir_flow *flow,
+						     uint64_t within_ns,
+						     bool emit_last);
+
 #ifdef __cplusplus
 }
 #endif

@@ -367,6 +367,21 @@ PICTURE(throttle_enforce,
 				   .how = WEIR_FLOW_THROTTLE_ENFORCE}),
 	.in = {"a@0 b@10 c@20 d@30 |@60"}, .out = {"a@0 b@10 c@20 !EBUSY@30"})
 
+PICTURE(debounce, weir_flow_debounce(flow, 20 * MS),
+	.in = {"a@0 b@10 c@20 d@60 e@70 |@80"}, .out = {"c@40 e@80 |@80"})
+
+PICTURE(sample, weir_flow_sample(flow, 30 * MS, false),
+	.in = {"a@10 b@20 c@40 d@70 e@80 |@100"},
+	.out = {"b@30 c@60 e@90 |@100"})
+
+PICTURE(throttle_first, weir_flow_throttle_first(flow, 30 * MS),
+	.in = {"a@0 b@10 c@20 d@40 e@50 f@80 |@90"},
+	.out = {"a@0 d@40 f@80 |@90"})
+
+PICTURE(throttle_latest, weir_flow_throttle_latest(flow, 30 * MS, false),
+	.in = {"a@0 b@10 c@20 d@40 e@50 f@100 |@110"},
+	.out = {"a@0 c@30 e@60 f@100 |@110"})
+
 PICTURE(delay, weir_flow_delay(flow, 30 * MS, 8), .in = {"a@0 b@20 c@30 |@40"},
 	.out = {"a@30 b@50 c@60 |@60"})
 
@@ -555,6 +570,10 @@ int main(void)
 		cmocka_unit_test(sliding_is_as_drawn),
 		cmocka_unit_test(throttle_is_as_drawn),
 		cmocka_unit_test(throttle_enforce_is_as_drawn),
+		cmocka_unit_test(debounce_is_as_drawn),
+		cmocka_unit_test(sample_is_as_drawn),
+		cmocka_unit_test(throttle_first_is_as_drawn),
+		cmocka_unit_test(throttle_latest_is_as_drawn),
 		cmocka_unit_test(delay_is_as_drawn),
 		cmocka_unit_test(idle_timeout_is_as_drawn),
 		cmocka_unit_test(completion_timeout_is_as_drawn),

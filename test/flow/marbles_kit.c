@@ -293,8 +293,10 @@ static void act_at(const struct timeline *line)
 	}
 }
 
-static void run_picture(const struct picture *picture, uint64_t seed)
+static void run_picture(const struct picture *picture, uint64_t seed,
+			size_t unfused)
 {
+	const struct weir_flow_run_options options = {.unfused = unfused};
 	uint64_t until_ms = picture->until_ms ? picture->until_ms : 1000;
 	struct weir_flow_run *run;
 	struct weir_flow *flow;
@@ -306,7 +308,7 @@ static void run_picture(const struct picture *picture, uint64_t seed)
 		picture->set_up();
 	flow = flow_of(picture);
 	assert_int_equal(weir_flow_start(flow, weir_sim_executor(marbles.sim),
-					 NULL, &run),
+					 &options, &run),
 			 0);
 	if (picture->acts)
 		act_at(timeline_of(picture->acts));
@@ -319,15 +321,29 @@ static void run_picture(const struct picture *picture, uint64_t seed)
 	assert_int_equal(weir_sim_free(marbles.sim), 0);
 }
 
-void assert_picture(const struct picture *picture)
+static void assert_cut(const struct picture *picture, size_t unfused)
 {
 	size_t i;
 
 	for_each_seed(seed, 20) {
-		run_picture(picture, seed);
+		run_picture(picture, seed, unfused);
 		for (i = 0; i < 2; i++)
 			assert_string_equal(marbles.out[i],
 					    picture->out[i] ? picture->out[i]
 							    : "");
+	}
+}
+
+void assert_picture(const struct picture *picture)
+{
+	assert_cut(picture, 0);
+}
+
+void assert_pictures(const struct picture *pictures, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		assert_cut(&pictures[i], 0);
+		assert_cut(&pictures[i], 1);
+		assert_cut(&pictures[i], 4);
 	}
 }

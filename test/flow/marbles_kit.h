@@ -81,6 +81,9 @@ struct weir_flow *labels(struct weir_flow *flow);
 /* It is so whatever runs first. */
 void assert_picture(const struct picture *picture);
 
+/* The same fused and cut everywhere: for those that are not about demand. */
+void assert_pictures(const struct picture *pictures, size_t n);
+
 #define COMPOSE(name, composed) \
 	static struct weir_flow *compose_##name( \
 		struct weir_flow *const *flows, struct weir_flow **outlets) \

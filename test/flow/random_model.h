@@ -49,7 +49,7 @@ struct row {
 	void (*expect)(const struct step *step, struct stream *stream);
 	bool restless; /* fires timers though nothing comes */
 	bool apart;    /* what is above is not decided upon from below */
-	bool mends;    /* does something about errors */
+	bool mends;    /* does something about errors: or lets them overtake */
 };
 
 /* One operator with its arguments; the functions' context, too. */

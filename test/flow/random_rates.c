@@ -113,6 +113,22 @@ struct weir_flow *throttle_make(struct weir_flow *up, struct step *step)
 	return weir_flow_throttle(up, &rate);
 }
 
+struct weir_flow *sample_make(struct weir_flow *up, struct step *step)
+{
+	uint64_t span_ns = (uint64_t)step->y + 1;
+
+	switch (step->n % 4) {
+	case 0:
+		return weir_flow_debounce(up, span_ns);
+	case 1:
+		return weir_flow_sample(up, span_ns, step->x % 2);
+	case 2:
+		return weir_flow_throttle_first(up, span_ns);
+	default:
+		return weir_flow_throttle_latest(up, span_ns, step->x % 2);
+	}
+}
+
 struct weir_flow *delay_make(struct weir_flow *up, struct step *step)
 {
 	return weir_flow_delay(up, (uint64_t)step->y, (size_t)step->n + 1);

@@ -322,6 +322,30 @@ static struct weir_flow *upon_throttle(struct weir_flow *flow,
 	return paced(flow);
 }
 
+static struct weir_flow *upon_debounce(struct weir_flow *flow,
+				       const struct weir_items *items)
+{
+	return weir_flow_debounce(flow, pace_ns + 1);
+}
+
+static struct weir_flow *upon_sample(struct weir_flow *flow,
+				     const struct weir_items *items)
+{
+	return weir_flow_sample(flow, pace_ns + 1, true);
+}
+
+static struct weir_flow *upon_throttle_first(struct weir_flow *flow,
+					     const struct weir_items *items)
+{
+	return weir_flow_throttle_first(flow, pace_ns + 1);
+}
+
+static struct weir_flow *upon_throttle_latest(struct weir_flow *flow,
+					      const struct weir_items *items)
+{
+	return weir_flow_throttle_latest(flow, pace_ns + 1, false);
+}
+
 static struct weir_flow *upon_delay(struct weir_flow *flow,
 				    const struct weir_items *items)
 {
@@ -375,6 +399,10 @@ const struct way ways[] = {
 	{"sliding", upon_sliding, 0, 0, CHANGES},
 	{"sliding that leaves some out", upon_sliding_apart, 0, 0, CHANGES},
 	{"throttle", upon_throttle, 0, 1},
+	{"debounce", upon_debounce, 0, 0, CHANGES},
+	{"sample", upon_sample, 0, 0, CHANGES},
+	{"throttle_first", upon_throttle_first, 0, 0, CHANGES},
+	{"throttle_latest", upon_throttle_latest, 0, 0, CHANGES},
 	{"delay", upon_delay, 0, 8, OVERTAKEN},
 	{"idle_timeout, initial_timeout, completion_timeout", upon_timeouts, 0,
 	 0},

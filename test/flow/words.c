@@ -131,6 +131,13 @@ static void rates_and_groups_name_what_is_bad(void **state)
 		    "rate->how is no way of throttling");
 	assert_says(weir_flow_throttle(one(), &never), "throttle",
 		    "a rate without burst cannot be enforced");
+	assert_says(weir_flow_debounce(one(), 0), "debounce", "quiet_ns is 0");
+	assert_says(weir_flow_sample(one(), 0, false), "sample",
+		    "every_ns is 0");
+	assert_says(weir_flow_throttle_first(one(), 0), "throttle_first",
+		    "within_ns is 0");
+	assert_says(weir_flow_throttle_latest(one(), 0, true),
+		    "throttle_latest", "within_ns is 0");
 	assert_says(weir_flow_grouped_weighted(one(), 1, NULL, NULL, 1, 0),
 		    "grouped_weighted", "weigh is NULL");
 	assert_says(weir_flow_grouped_up_to(one(), 0, weigh, NULL, 1, 0),
