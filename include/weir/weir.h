@@ -24,6 +24,7 @@
 #include <weir/flow_error.h>
 #include <weir/flow_fan.h>
 #include <weir/flow_graph.h>
+#include <weir/flow_hub.h>
 #include <weir/flow_io.h>
 #include <weir/flow_operator.h>
 #include <weir/flow_rate.h>

@@ -34,6 +34,7 @@ void made_free(struct made *made)
 	assert_true(!made->has_actor || ck_pr_load_32(&made->gone));
 	beside_fini(&made->feeder);
 	assert_int_equal(weir_channel_free(made->channel), 0);
+	assert_int_equal(weir_hub_free(made->hub), 0);
 	free(made);
 }
 
@@ -91,6 +92,21 @@ struct weir_flow *channel_of(struct made *made)
 		     weir_flow_into_channel(range_of(made), made->channel),
 		     made->executor);
 	return ahead(weir_flow_from_channel(made->channel));
+}
+
+struct weir_flow *hub_of(struct made *made)
+{
+	const struct weir_hub_options options = {
+		.capacity = 3,
+		.replay = SOURCE_LONG,
+	};
+
+	assert_int_equal(weir_hub_new(&made->hub, made->items, &options, NULL),
+			 0);
+	beside_start(&made->feeder,
+		     weir_flow_into_hub(range_of(made), made->hub),
+		     made->executor);
+	return ahead(weir_flow_from_hub(made->hub));
 }
 
 /* --- An actor ------------------------------------------------------------- */

@@ -25,7 +25,8 @@ struct made {
 	void *array[SOURCE_LONG];
 	struct weir_flow_publisher *publisher;
 	struct weir_channel *channel;
-	struct beside feeder; /* of the channel */
+	struct weir_hub *hub;
+	struct beside feeder; /* of the channel or the hub */
 	int fds[2];
 	char path[32];
 	uint32_t begun; /* flows that restart has made; any thread */
@@ -63,6 +64,9 @@ struct weir_flow *publisher_of(struct made *made);
 
 /* Which is full most of the time, or empty. */
 struct weir_flow *channel_of(struct made *made);
+
+/* Which keeps all items for those that come late. */
+struct weir_flow *hub_of(struct made *made);
 
 /* --- An actor ------------------------------------------------------------- */
 

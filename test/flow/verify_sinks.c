@@ -37,6 +37,7 @@ void taker_free(struct taker *taker)
 		goods_drop(taker->first, taker->items->context);
 	beside_fini(&taker->drain);
 	assert_int_equal(weir_channel_free(taker->channel), 0);
+	assert_int_equal(weir_hub_free(taker->hub), 0);
 	if (taker->fd >= 0)
 		(void)close(taker->fd);
 	free(taker);
@@ -215,6 +216,19 @@ static struct weir_flow *into_channel_upon(struct weir_flow *flow,
 	return weir_flow_into_channel(flow, taker->channel);
 }
 
+static struct weir_flow *into_hub_upon(struct weir_flow *flow,
+				       struct taker *taker)
+{
+	const struct weir_hub_options options = {.capacity = 3};
+
+	assert_int_equal(
+		weir_hub_new(&taker->hub, taker->items, &options, NULL), 0);
+	beside_start(&taker->drain,
+		     weir_flow_ignore(weir_flow_from_hub(taker->hub)),
+		     taker->executor);
+	return weir_flow_into_hub(flow, taker->hub);
+}
+
 static int drop_taken(struct weir_actor *actor)
 {
 	struct taker *taker = weir_container_of(actor, struct taker, actor);
@@ -293,6 +307,7 @@ const struct sink_row sinks[] = {
 	{"to_actor", to_actor_upon},
 	{"to_actor behind a first item", to_actor_behind_first},
 	{"into_channel", into_channel_upon},
+	{"into_hub", into_hub_upon},
 };
 
 const size_t n_sinks = sizeof(sinks) / sizeof(*sinks);

@@ -19,7 +19,8 @@ struct taker {
 	const struct weir_items *items;
 	struct weir_subscriber_probe *probe;
 	struct weir_channel *channel;
-	struct beside drain; /* of the channel */
+	struct weir_hub *hub;
+	struct beside drain; /* of the channel or the hub */
 	int fd;
 	/* An actor that drops them. */
 	struct weir_actor actor;

@@ -84,6 +84,9 @@ SIZE(weir_flow_signal, 40);
 /* flow_fan.h */
 SIZE(weir_flow_fan_options, 88);
 
+/* flow_hub.h */
+SIZE(weir_hub_options, 104);
+
 /* flow_io.h */
 SIZE(weir_flow_bytes, 48);
 

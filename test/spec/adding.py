@@ -36,7 +36,7 @@ NOT_RANDOM = {
     "read": "io", "read_file": "io", "write": "io_write", "delimited": "io",
     "into": "bridge_calls", "from_out": "bridge_calls", "into_in": "bridge_calls",
     "to_actor": "bridge_calls", "from_channel": "bridge_calls",
-    "into_channel": "bridge_calls",
+    "into_channel": "bridge_calls", "into_hub": "hub", "from_hub": "hub",
 }
 # Kinds of ports that no scenario of the explorer has.
 NOT_EXPLORED = {
