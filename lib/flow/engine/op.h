@@ -141,6 +141,12 @@ void weir__op_unhold(struct weir__op *op);
  * the owner. */
 void weir__op_wake(struct weir__op *op);
 
+/* The time that is `ns` later; at most the last one before WEIR_FOREVER. */
+static inline uint64_t weir__later(uint64_t time_ns, uint64_t ns)
+{
+	return ns < WEIR_FOREVER - time_ns ? time_ns + ns : WEIR_FOREVER - 1;
+}
+
 /*
  * A timer of an operator. It wakes the island when its time has come, and the
  * operator looks at the clock when it is pulled. It lies in the operator's

@@ -99,9 +99,7 @@ static void wait_for(struct weir__op *op, int64_t level)
 	uint64_t missing = (uint64_t)level - (uint64_t)self->level;
 	uint64_t wait_ns = missing / rate->n + (missing % rate->n != 0);
 	int rc = weir__op_timer_at(&self->timer, op,
-				   wait_ns < WEIR_FOREVER - self->seen_ns
-					   ? self->seen_ns + wait_ns
-					   : WEIR_FOREVER - 1);
+				   weir__later(self->seen_ns, wait_ns));
 
 	if (rc < 0)
 		weir__op_fail_code(op, rc, "no timer");
@@ -264,9 +262,7 @@ static void take_some(struct weir__op *op, void **items, size_t room,
 	const struct delay *args = weir__op_args(op);
 	struct delaying *self = weir__op_state(op);
 	size_t left = op->island->ask, n, i;
-	uint64_t due_ns = args->delay_ns < WEIR_FOREVER - now_ns
-				  ? now_ns + args->delay_ns
-				  : WEIR_FOREVER - 1;
+	uint64_t due_ns = weir__later(now_ns, args->delay_ns);
 	struct weir__array batch;
 
 	weir__array_init(&batch, op, items, room);

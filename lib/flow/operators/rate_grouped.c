@@ -32,11 +32,8 @@ struct grouping {
 static uint64_t due(const struct weir__op *op)
 {
 	const struct grouped *args = weir__op_args(op);
-	uint64_t now_ns = weir__op_now(op);
 
-	return args->within_ns < WEIR_FOREVER - now_ns
-		       ? now_ns + args->within_ns
-		       : WEIR_FOREVER - 1;
+	return weir__later(weir__op_now(op), args->within_ns);
 }
 
 static int grouped_open(struct weir__op *op)

@@ -25,12 +25,6 @@ struct picker {
 	uint64_t begin_ns;
 };
 
-/* The time that is `ns` later. */
-static uint64_t later(uint64_t time_ns, uint64_t ns)
-{
-	return ns < WEIR_FOREVER - time_ns ? time_ns + ns : WEIR_FOREVER - 1;
-}
-
 static uint64_t span_of(const struct weir__op *op)
 {
 	return ((const struct picking *)weir__op_args(op))->span_ns;
@@ -138,7 +132,7 @@ static size_t debounce_pull(struct weir__op *op, void **items, size_t room)
 {
 	uint64_t now_ns = weir__op_now(op);
 
-	return pick(op, items, room, now_ns, later(now_ns, span_of(op)));
+	return pick(op, items, room, now_ns, weir__later(now_ns, span_of(op)));
 }
 
 /* Times are `span_ns` apart; an item that comes at such a time waits for the
@@ -149,7 +143,8 @@ static size_t sample_pull(struct weir__op *op, void **items, size_t room)
 	uint64_t now_ns = weir__op_now(op), span_ns = span_of(op);
 	uint64_t since_ns = (now_ns - self->begin_ns) % span_ns;
 
-	return pick(op, items, room, now_ns, later(now_ns - since_ns, span_ns));
+	return pick(op, items, room, now_ns,
+		    weir__later(now_ns - since_ns, span_ns));
 }
 
 /* Lets an item pass, and no other within `span_ns`. */
@@ -160,7 +155,7 @@ static size_t pass_one(struct weir__op *op, void **items, size_t room,
 	size_t n = weir__pull(op->up[0], items, weir__at_most(1, room));
 
 	if (n > 0)
-		self->due_ns = later(now_ns, span_of(op));
+		self->due_ns = weir__later(now_ns, span_of(op));
 	(void)weir__op_follow(op);
 	return n;
 }
@@ -189,7 +184,7 @@ static size_t throttle_latest_pull(struct weir__op *op, void **items,
 	if (!self->has_newest && now_ns >= self->due_ns)
 		return pass_one(op, items, room, now_ns);
 	return pick(op, items, room, now_ns,
-		    is_due(self, now_ns) ? later(now_ns, span_of(op))
+		    is_due(self, now_ns) ? weir__later(now_ns, span_of(op))
 					 : self->due_ns);
 }
 

@@ -17,10 +17,8 @@ static void begin(struct weir__op *op)
 {
 	struct timing *self = weir__op_state(op);
 	uint64_t timeout_ns = *(const uint64_t *)weir__op_args(op);
-	uint64_t now_ns = weir__op_now(op);
 
-	self->due_ns = timeout_ns < WEIR_FOREVER - now_ns ? now_ns + timeout_ns
-							  : WEIR_FOREVER - 1;
+	self->due_ns = weir__later(weir__op_now(op), timeout_ns);
 }
 
 static int timeout_open(struct weir__op *op)
