@@ -335,6 +335,41 @@ WEIR_API struct weir_flow *weir_flow_throttle_latest(struct weir_flow *flow,
 						     uint64_t within_ns,
 						     bool emit_last);
 
+/* --- Until and from a time ------------------------------------------------ */
+
+/*
+ * Takes the items that come within `within_ns` from the start, and completes
+ * then, also if nobody asks. (Pekko: takeWithin.)
+ *
+ * Emits: each item until then. Completes: when upstream does, or `within_ns`
+ * after the start. Cancels: `within_ns` after the start, or when downstream
+ * does. Holds: nothing.
+ */
+WEIR_API struct weir_flow *weir_flow_take_within(struct weir_flow *flow,
+						 uint64_t within_ns);
+
+/*
+ * Drops the items that are taken within `within_ns` from the start. Items are
+ * taken as downstream asks. (Pekko: dropWithin.)
+ *
+ * Emits: each item after that. Completes: when upstream does. Cancels: when
+ * downstream does. Holds: nothing.
+ */
+WEIR_API struct weir_flow *weir_flow_drop_within(struct weir_flow *flow,
+						 uint64_t within_ns);
+
+/*
+ * Asks for no item before `delay_ns` have passed since the start. An end or
+ * error without items before it is not delayed. (Pekko: initialDelay.) Upstream
+ * begins with the run all the same; behind a weir_flow_lazy() (flow_source.h)
+ * it begins after the delay. (RxJava: delaySubscription.)
+ *
+ * Emits: each item, from then on. Completes: when upstream does. Cancels: when
+ * downstream does. Holds: nothing.
+ */
+WEIR_API struct weir_flow *weir_flow_initial_delay(struct weir_flow *flow,
+						   uint64_t delay_ns);
+
 #ifdef __cplusplus
 }
 #endif

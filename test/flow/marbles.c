@@ -385,6 +385,15 @@ PICTURE(throttle_latest, weir_flow_throttle_latest(flow, 30 * MS, false),
 PICTURE(delay, weir_flow_delay(flow, 30 * MS, 8), .in = {"a@0 b@20 c@30 |@40"},
 	.out = {"a@30 b@50 c@60 |@60"})
 
+PICTURE(take_within, weir_flow_take_within(flow, 50 * MS),
+	.in = {"a@0 b@20 c@40 d@60 |@80"}, .out = {"a@0 b@20 c@40 |@50"})
+
+PICTURE(drop_within, weir_flow_drop_within(flow, 30 * MS),
+	.in = {"a@0 b@20 c@40 d@60 |@80"}, .out = {"c@40 d@60 |@80"})
+
+PICTURE(initial_delay, weir_flow_initial_delay(flow, 30 * MS),
+	.in = {"a@0 b@20 c@40 d@60 |@80"}, .out = {"a@30 b@30 c@40 d@60 |@80"})
+
 PICTURE(idle_timeout, weir_flow_idle_timeout(flow, 30 * MS),
 	.in = {"a@0 b@20 c@70 |@80"}, .out = {"a@0 b@20 !ETIMEDOUT@50"})
 
@@ -575,6 +584,9 @@ int main(void)
 		cmocka_unit_test(throttle_first_is_as_drawn),
 		cmocka_unit_test(throttle_latest_is_as_drawn),
 		cmocka_unit_test(delay_is_as_drawn),
+		cmocka_unit_test(take_within_is_as_drawn),
+		cmocka_unit_test(drop_within_is_as_drawn),
+		cmocka_unit_test(initial_delay_is_as_drawn),
 		cmocka_unit_test(idle_timeout_is_as_drawn),
 		cmocka_unit_test(completion_timeout_is_as_drawn),
 		cmocka_unit_test(initial_timeout_is_as_drawn),

@@ -651,6 +651,8 @@ const struct row random_operators[] = {
 	{"sliding", 1, false, NUMBERS, sliding_make, sliding_expected},
 	{"throttle", 1, false, SAME, throttle_make, same_expected},
 	{"debounce and samples", 1, false, SAME, sample_make, loose_expected},
+	{"take_within, drop_within, initial_delay", 1, false, SAME,
+	 within_time_make, loose_expected},
 	{"delay", 1, false, SAME, delay_make, delay_expected},
 	{"timeouts", 1, false, SAME, timeouts_make, loose_expected},
 	{"prepend", 2, false, SAME, prepend_make, prepend_expected},

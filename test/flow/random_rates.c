@@ -129,6 +129,15 @@ struct weir_flow *sample_make(struct weir_flow *up, struct step *step)
 	}
 }
 
+struct weir_flow *within_time_make(struct weir_flow *up, struct step *step)
+{
+	uint64_t within_ns = (uint64_t)step->y;
+
+	up = weir_flow_initial_delay(up, within_ns);
+	return step->x % 2 ? weir_flow_take_within(up, within_ns * 2)
+			   : weir_flow_drop_within(up, within_ns / 2);
+}
+
 struct weir_flow *delay_make(struct weir_flow *up, struct step *step)
 {
 	return weir_flow_delay(up, (uint64_t)step->y, (size_t)step->n + 1);

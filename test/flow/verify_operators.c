@@ -346,6 +346,26 @@ static struct weir_flow *upon_throttle_latest(struct weir_flow *flow,
 	return weir_flow_throttle_latest(flow, pace_ns + 1, false);
 }
 
+static struct weir_flow *upon_withins(struct weir_flow *flow,
+				      const struct weir_items *items)
+{
+	flow = weir_flow_take_within(flow, HOUR_NS);
+	flow = weir_flow_drop_within(flow, 0);
+	return weir_flow_initial_delay(flow, pace_ns);
+}
+
+static struct weir_flow *upon_take_within(struct weir_flow *flow,
+					  const struct weir_items *items)
+{
+	return weir_flow_take_within(flow, pace_ns / 2);
+}
+
+static struct weir_flow *upon_drop_within(struct weir_flow *flow,
+					  const struct weir_items *items)
+{
+	return weir_flow_drop_within(flow, pace_ns + 1);
+}
+
 static struct weir_flow *upon_delay(struct weir_flow *flow,
 				    const struct weir_items *items)
 {
@@ -403,6 +423,10 @@ const struct way ways[] = {
 	{"sample", upon_sample, 0, 0, CHANGES},
 	{"throttle_first", upon_throttle_first, 0, 0, CHANGES},
 	{"throttle_latest", upon_throttle_latest, 0, 0, CHANGES},
+	{"take_within, drop_within, initial_delay", upon_withins, 0, 0, PASSES,
+	 true},
+	{"take_within that ends", upon_take_within, 0, 0, CHANGES, true},
+	{"drop_within that drops", upon_drop_within, 0, 0, CHANGES},
 	{"delay", upon_delay, 0, 8, OVERTAKEN},
 	{"idle_timeout, initial_timeout, completion_timeout", upon_timeouts, 0,
 	 0},
