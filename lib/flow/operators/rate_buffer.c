@@ -216,6 +216,9 @@ static size_t conflate_pull(struct weir__op *op, void **items, size_t room)
 		self->has_next = false;
 		take_back(self);
 		add(op, self->next, self->next_weight);
+		/* it was no good, and nothing was taken */
+		if (!self->has_all)
+			weir__op_again(op);
 	} else {
 		take_in(op, items, room);
 	}
