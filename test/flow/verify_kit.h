@@ -35,6 +35,8 @@ struct way {
 	int64_t holds; /* most items in it, besides */
 	enum effect effect;
 	bool mends; /* errors from upstream */
+	/* By itself: the suite of subscribers gives items until it ends. */
+	bool ends;
 };
 
 /*

@@ -32,7 +32,7 @@ struct weir_flow *upon_materialize(struct weir_flow *flow,
 
 /* --- The table ------------------------------------------------------------ */
 
-/* name, put_upon, unfused, holds, effect, mends */
+/* name, put_upon, unfused, holds, effect, mends, ends */
 extern const struct way ways[];
 extern const size_t n_ways;
 

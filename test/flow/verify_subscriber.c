@@ -242,7 +242,8 @@ static void verify_all(struct place *place)
 	size_t i, number = places++;
 
 	for (i = number % rows_step(); i < n_ways; i += rows_step())
-		verify(place, &ways[i], NULL, ways[i].name);
+		if (!ways[i].ends)
+			verify(place, &ways[i], NULL, ways[i].name);
 	for (i = number % rows_step(); i < n_sinks; i += rows_step())
 		verify(place, NULL, &sinks[i], sinks[i].name);
 }
