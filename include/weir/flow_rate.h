@@ -275,6 +275,18 @@ WEIR_API struct weir_flow *weir_flow_completion_timeout(struct weir_flow *flow,
 WEIR_API struct weir_flow *weir_flow_initial_timeout(struct weir_flow *flow,
 						     uint64_t timeout_ns);
 
+/*
+ * Fails with -ETIMEDOUT when downstream asks for no item for `timeout_ns`:
+ * after the start, or after it was given as many as it had asked for. Room in
+ * what is right downstream, a link or a buffer, is asked for. (Pekko:
+ * backpressureTimeout.)
+ *
+ * Emits: each item. Completes: when upstream does. Cancels: when it fails, or
+ * when downstream does. Holds: nothing.
+ */
+WEIR_API struct weir_flow *weir_flow_backpressure_timeout(
+	struct weir_flow *flow, uint64_t timeout_ns);
+
 /* --- Some items, by when they come ---------------------------------------- */
 
 /*
@@ -369,6 +381,39 @@ WEIR_API struct weir_flow *weir_flow_drop_within(struct weir_flow *flow,
  */
 WEIR_API struct weir_flow *weir_flow_initial_delay(struct weir_flow *flow,
 						   uint64_t delay_ns);
+
+/* --- While none come ------------------------------------------------------ */
+
+/*
+ * Emits an item of yours when no other one was emitted for `idle_ns`, so that
+ * who waits downstream knows that the stream lives. make() makes *item, of the
+ * same items as the flow's, and returns 0, or a negative errno. An item that is
+ * due while downstream asks for none is made when it asks. (Pekko: keepAlive.)
+ * -EINVAL: null, or `idle_ns` is 0.
+ *
+ * Emits: each item, and what make() has made. Completes: when upstream does.
+ * Cancels: when downstream does. Holds: nothing.
+ */
+WEIR_API struct weir_flow *weir_flow_keep_alive(
+	struct weir_flow *flow, uint64_t idle_ns,
+	int (*make)(void **item, void *context), void *context);
+
+/*
+ * Makes items of the last one while downstream asks and no newer one is there.
+ * make() makes the i-th *item of `last`, counted from 0, of the same items as
+ * the flow's: 1; 0: there are no more of this one; or a negative errno. `last`
+ * stays the operator's: it is shared by items->share; if items can be dropped
+ * but not shared, a run fails with -ENOTSUP. (Pekko: extrapolate, without
+ * `initial`.) What is downstream should ask in its own time: a flow that is
+ * always asked makes items as fast as it can. -EINVAL: null.
+ *
+ * Emits: each item, and what make() has made of it. Completes: when upstream
+ * does. Cancels: when downstream does. Holds: the last item, shared.
+ */
+WEIR_API struct weir_flow *weir_flow_extrapolate(
+	struct weir_flow *flow,
+	int (*make)(void *last, uint64_t i, void **item, void *context),
+	void *context);
 
 #ifdef __cplusplus
 }

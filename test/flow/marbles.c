@@ -62,6 +62,20 @@ static int put_close(void **item, void *context)
 	return 0;
 }
 
+static int put_dash(void **item, void *context)
+{
+	*item = joined("-", "");
+	return 0;
+}
+
+static int again_twice(void *last, uint64_t i, void **item, void *context)
+{
+	if (i == 2)
+		return 0;
+	*item = joined(last, i ? "2" : "1");
+	return 1;
+}
+
 static const struct weir_flow_intersperse_functions list_text = {
 	put_open, put_comma, put_close};
 
@@ -404,6 +418,19 @@ PICTURE(completion_timeout, weir_flow_completion_timeout(flow, 50 * MS),
 PICTURE(initial_timeout, weir_flow_initial_timeout(flow, 30 * MS),
 	.in = {"a@50 b@70 |@80"}, .out = {"!ETIMEDOUT@30"})
 
+PICTURE(backpressure_timeout, weir_flow_backpressure_timeout(flow, 30 * MS),
+	.in = {"a@0 b@20 c@40 |@90"}, .asked = {"ask@0 ask@20 ask@60"},
+	.out = {"a@0 b@20 !ETIMEDOUT@50"})
+
+PICTURE(keep_alive, weir_flow_keep_alive(flow, 20 * MS, put_dash, NULL),
+	.in = {"a@0 b@10 c@60 |@70"}, .out = {"a@0 b@10 -@30 -@50 c@60 |@70"})
+
+PICTURE(extrapolate, weir_flow_extrapolate(flow, again_twice, NULL),
+	.in = {"a@0 b@20 |@80"},
+	.asked = {"ask@0 ask@10 ask@30 ask@40 ask@50 ask@60"},
+	.out = {"a@0 a1@10 b@30 b1@40 b2@50 |@80"},
+	.note = "two more are made of each item")
+
 /* --- Several flows, several outlets --------------------------------------- */
 
 PICTURE(merge, weir_flow_merge(flows, 2),
@@ -590,6 +617,9 @@ int main(void)
 		cmocka_unit_test(idle_timeout_is_as_drawn),
 		cmocka_unit_test(completion_timeout_is_as_drawn),
 		cmocka_unit_test(initial_timeout_is_as_drawn),
+		cmocka_unit_test(backpressure_timeout_is_as_drawn),
+		cmocka_unit_test(keep_alive_is_as_drawn),
+		cmocka_unit_test(extrapolate_is_as_drawn),
 		cmocka_unit_test(merge_is_as_drawn),
 		cmocka_unit_test(merge_eager_is_as_drawn),
 		cmocka_unit_test(merge_preferred_is_as_drawn),

@@ -34,6 +34,13 @@ static int expand_fails(void *item, uint64_t i, void **out, void *context)
 	return -EDOM;
 }
 
+static struct weir_flow *one_and_no_end(void)
+{
+	struct weir_flow *both[] = {weir_flow_single(NULL), weir_flow_never()};
+
+	return weir_flow_concat(both, 2);
+}
+
 static int unfold_fails(void **state, void **item, void *context)
 {
 	return -EDOM;
@@ -222,6 +229,10 @@ static void an_error_has_the_name_of_the_operator_whose_function_fails(
 		 weir_flow_restart_around(nine(), no_part, NULL, &once),
 		 -EINVAL},
 		{"conflate", weir_flow_conflate(nine(), &conflation, NULL)},
+		{"keep_alive",
+		 weir_flow_keep_alive(weir_flow_never(), 1, map_fails, NULL)},
+		{"extrapolate",
+		 weir_flow_extrapolate(one_and_no_end(), expand_fails, NULL)},
 		{"batch", weir_flow_batch(nine(), 2, &conflation, NULL)},
 		{"zip", weir_flow_zip(two, 2, zip_fails, NULL)},
 		{"recover", weir_flow_recover(weir_flow_fail(-EIO, "up"),

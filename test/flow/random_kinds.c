@@ -653,6 +653,8 @@ const struct row random_operators[] = {
 	{"debounce and samples", 1, false, SAME, sample_make, loose_expected},
 	{"take_within, drop_within, initial_delay", 1, false, SAME,
 	 within_time_make, loose_expected},
+	{"keep_alive", 1, false, SAME, keep_alive_make, loose_expected, true},
+	{"extrapolate", 3, false, SAME, extrapolate_make, loose_expected},
 	{"delay", 1, false, SAME, delay_make, delay_expected},
 	{"timeouts", 1, false, SAME, timeouts_make, loose_expected},
 	{"prepend", 2, false, SAME, prepend_make, prepend_expected},

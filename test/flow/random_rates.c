@@ -138,6 +138,34 @@ struct weir_flow *within_time_make(struct weir_flow *up, struct step *step)
 			   : weir_flow_drop_within(up, within_ns / 2);
 }
 
+static int keep_one(void **item, void *context)
+{
+	const struct step *step = context;
+
+	*item = step->puts_items ? (void *)item_new(step->x) : (void *)step->x;
+	return 0;
+}
+
+struct weir_flow *keep_alive_make(struct weir_flow *up, struct step *step)
+{
+	return weir_flow_keep_alive(up, (uint64_t)step->y + 1, keep_one, step);
+}
+
+static int one_more(void *last, uint64_t i, void **item, void *context)
+{
+	const struct step *step = context;
+
+	if (i == (uint64_t)step->x % 3)
+		return 0;
+	*item = step_made(step, step_value(step, last));
+	return 1;
+}
+
+struct weir_flow *extrapolate_make(struct weir_flow *up, struct step *step)
+{
+	return weir_flow_extrapolate(up, one_more, step);
+}
+
 struct weir_flow *delay_make(struct weir_flow *up, struct step *step)
 {
 	return weir_flow_delay(up, (uint64_t)step->y, (size_t)step->n + 1);
@@ -155,5 +183,6 @@ struct weir_flow *timeouts_make(struct weir_flow *up, struct step *step)
 
 	up = weir_flow_idle_timeout(up, timeout_ns);
 	up = weir_flow_initial_timeout(up, timeout_ns);
+	up = weir_flow_backpressure_timeout(up, timeout_ns);
 	return weir_flow_completion_timeout(up, timeout_ns * 10);
 }

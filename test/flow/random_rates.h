@@ -15,6 +15,8 @@ void conflate_expected(const struct step *step, struct stream *stream);
 struct weir_flow *throttle_make(struct weir_flow *up, struct step *step);
 struct weir_flow *sample_make(struct weir_flow *up, struct step *step);
 struct weir_flow *within_time_make(struct weir_flow *up, struct step *step);
+struct weir_flow *keep_alive_make(struct weir_flow *up, struct step *step);
+struct weir_flow *extrapolate_make(struct weir_flow *up, struct step *step);
 struct weir_flow *delay_make(struct weir_flow *up, struct step *step);
 
 /* An error does not wait for those before it. */

@@ -346,6 +346,47 @@ static struct weir_flow *upon_throttle_latest(struct weir_flow *flow,
 	return weir_flow_throttle_latest(flow, pace_ns + 1, false);
 }
 
+static struct weir_flow *upon_backpressure_timeout(
+	struct weir_flow *flow, const struct weir_items *items)
+{
+	return weir_flow_backpressure_timeout(flow, HOUR_NS);
+}
+
+static int zero_late(void **item, void *context)
+{
+	int rc = called();
+
+	return rc < 0 ? rc : zero_good(item, context);
+}
+
+/* Seldom where an idle stream is to time out. */
+static struct weir_flow *upon_keep_alive(struct weir_flow *flow,
+					 const struct weir_items *items)
+{
+	bool often = pace_ns > 0 && pace_ns < 1000;
+
+	return weir_flow_keep_alive(flow, often ? pace_ns : HOUR_NS, zero_late,
+				    items->context);
+}
+
+/* Two more of each, if it is asked in time. */
+static int share_last(void *last, uint64_t i, void **item, void *context)
+{
+	int rc = called();
+
+	if (rc < 0 || i == 2)
+		return rc;
+	*item = last;
+	(void)goods_share(last, context);
+	return 1;
+}
+
+static struct weir_flow *upon_extrapolate(struct weir_flow *flow,
+					  const struct weir_items *items)
+{
+	return weir_flow_extrapolate(flow, share_last, items->context);
+}
+
 static struct weir_flow *upon_withins(struct weir_flow *flow,
 				      const struct weir_items *items)
 {
@@ -428,9 +469,12 @@ const struct way ways[] = {
 	 true},
 	{"take_within that ends", upon_take_within, 0, 0, CHANGES, true},
 	{"drop_within that drops", upon_drop_within, 0, 0, CHANGES},
+	{"keep_alive", upon_keep_alive, 0, 0, CHANGES},
+	{"extrapolate", upon_extrapolate, 0, 0, CHANGES},
 	{"delay", upon_delay, 0, 8, OVERTAKEN},
 	{"idle_timeout, initial_timeout, completion_timeout", upon_timeouts, 0,
 	 0},
+	{"backpressure_timeout", upon_backpressure_timeout, 0, 0},
 	{"merge, merge_eager, merge_preferred", upon_merges, 0, 0},
 	{"merge of actors", upon_merge_of_actors, 0, 4},
 	{"zip", upon_zip, 0, 0},

@@ -131,6 +131,12 @@ static void rates_and_groups_name_what_is_bad(void **state)
 		    "rate->how is no way of throttling");
 	assert_says(weir_flow_throttle(one(), &never), "throttle",
 		    "a rate without burst cannot be enforced");
+	assert_says(weir_flow_keep_alive(one(), 0, works, NULL), "keep_alive",
+		    "idle_ns is 0");
+	assert_says(weir_flow_keep_alive(one(), 1, NULL, NULL), "keep_alive",
+		    "make is NULL");
+	assert_says(weir_flow_extrapolate(one(), NULL, NULL), "extrapolate",
+		    "make is NULL");
 	assert_says(weir_flow_debounce(one(), 0), "debounce", "quiet_ns is 0");
 	assert_says(weir_flow_sample(one(), 0, false), "sample",
 		    "every_ns is 0");

@@ -11,6 +11,7 @@ struct timing {
 	struct weir__op_timer timer; /* must be first */
 	uint64_t due_ns;
 	bool is_over; /* nothing is late any more */
+	bool asked;   /* downstream has, for more than it was given */
 };
 
 static void begin(struct weir__op *op)
@@ -84,6 +85,22 @@ static size_t initial_pull(struct weir__op *op, void **items, size_t room)
 	return n;
 }
 
+/* Being asked ends the wait for that; the last item that was asked for, or a
+ * pull without room, begins it anew. */
+static size_t backpressure_pull(struct weir__op *op, void **items, size_t room)
+{
+	struct timing *self = weir__op_state(op);
+	size_t n = weir__pull(op->up[0], items, room);
+	bool asked = n < room;
+
+	if (!asked && (self->asked || n > 0))
+		begin(op);
+	self->asked = asked;
+	if (!weir__op_follow(op) && !asked)
+		wait_until_due(op, "not asked for too long");
+	return n;
+}
+
 #define TIMEOUT_KIND(kind) \
 	static const struct weir__kind kind##_kind = { \
 		.name = #kind "_timeout", \
@@ -97,6 +114,7 @@ static size_t initial_pull(struct weir__op *op, void **items, size_t room)
 TIMEOUT_KIND(idle);
 TIMEOUT_KIND(completion);
 TIMEOUT_KIND(initial);
+TIMEOUT_KIND(backpressure);
 
 static struct weir_flow *timeout(const struct weir__kind *kind,
 				 struct weir_flow *flow, uint64_t timeout_ns)
@@ -121,4 +139,10 @@ struct weir_flow *weir_flow_initial_timeout(struct weir_flow *flow,
 					    uint64_t timeout_ns)
 {
 	return timeout(&initial_kind, flow, timeout_ns);
+}
+
+struct weir_flow *weir_flow_backpressure_timeout(struct weir_flow *flow,
+						 uint64_t timeout_ns)
+{
+	return timeout(&backpressure_kind, flow, timeout_ns);
 }
