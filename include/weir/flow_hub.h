@@ -61,7 +61,16 @@ struct weir_hub_options {
 	uint64_t within_ns;
 	uint64_t max_weight;
 	uint64_t (*weigh)(void *item, void *context);
-	void *context;
+	/*
+	 * If not NULL, each item goes to one subscriber (Pekko's PartitionHub):
+	 * of `n`, in the order in which they came, to that in *chosen. Returns
+	 * 0; 1, and the item is dropped; or a negative errno, with which the
+	 * flow into the hub fails (-ERANGE if *chosen is not less than `n`). It
+	 * is called on the thread of that flow; once more if a subscriber has
+	 * come or left meanwhile, and not if there is none. Not with a replay.
+	 */
+	int (*choose)(void *item, size_t n, size_t *chosen, void *context);
+	void *context;	      /* of both functions */
 	uint64_t reserved[4]; /* zero */
 };
 
@@ -69,8 +78,8 @@ struct weir_hub_options {
  * A new hub in *hub. `items` (NULL: plain values) and `allocator` (NULL: the
  * default one) are borrowed until it is freed; `options` are copied and may be
  * NULL. -EINVAL: null, bad options: a capacity, `per_producer` or `replay`
- * above WEIR_CAPACITY_MAX, a weight without `weigh`, or something in
- * `reserved`. -ENOTSUP: a replay of items that can be dropped but not shared.
+ * above WEIR_CAPACITY_MAX, a weight without `weigh`, `choose` with a replay, or
+ * something in `reserved`. -ENOTSUP: a replay of items that can be dropped but not shared.
  * -ENOMEM. Then *hub is NULL.
  */
 WEIR_API WEIR_MUST_CHECK int weir_hub_new(

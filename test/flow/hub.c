@@ -3,6 +3,8 @@
 #include "flow/hub_kit.h"
 #include "flow/memory_kit.h"
 
+#include <sched.h>
+
 #define MANY 1000
 
 static struct weir_sim *sim;
@@ -382,6 +384,115 @@ static void no_producer_has_more_than_its_share_of_the_room(void **state)
 	assert_ended(&first, 0);
 }
 
+/* --- One subscriber for each item ----------------------------------------- */
+
+/* By the tens of its value; the fives fail, the sixes are for nobody. */
+static int by_tens(void *item, size_t n, size_t *chosen, void *context)
+{
+	*chosen = (size_t)((struct item *)item)->value / 10;
+	if (*chosen == 5)
+		return -EDOM;
+	return *chosen == 6;
+}
+
+static const struct weir_hub_options partition = {
+	.capacity = 4,
+	.stays = true,
+	.choose = by_tens,
+};
+
+static void each_item_goes_to_the_one_that_is_chosen(void **state)
+{
+	hub_of(&partition);
+	produce(&producer);
+	subscribe(&first, MANY);
+	subscribe(&second, MANY);
+	offer(&producer, 0, 4);
+	offer(&producer, 10, 12);
+	offer(&producer, 60, 62);
+	offer(&producer, 5, 7);
+	hub_subscriber_has(&first, 0, 7);
+	hub_subscriber_has(&second, 10, 12);
+	/* who is left is the first */
+	leave(&first);
+	offer(&producer, 8, 9);
+	assert_int_equal(second.got.n, 5);
+	assert_int_equal(second.got.values[4], 9);
+	end(&producer);
+	assert_int_equal(weir_hub_end(hub, NULL), 0);
+	assert_ended(&second, 0);
+}
+
+static void what_is_chosen_for_a_slow_one_bounds_all(void **state)
+{
+	hub_of(&partition);
+	produce(&producer);
+	subscribe(&first, 0);
+	subscribe(&second, MANY);
+	offer(&producer, 1, 2);
+	offer(&producer, 10, 19);
+	hub_subscriber_has(&second, 10, 11);
+	/* what was chosen for one that leaves is dropped */
+	leave(&first);
+	assert_int_equal(n_live, 0);
+	assert_int_equal(hub_producer_fini(&producer), -ERANGE);
+	hub_subscriber_has(&second, 10, 11);
+	assert_int_equal(weir_hub_end(hub, NULL), 0);
+	assert_ended(&second, 0);
+}
+
+/* Meanwhile the first of two, which is on a thread, leaves. */
+static int choose_the_last(void *item, size_t n, size_t *chosen, void *context)
+{
+	if (n == 2)
+		weir_flow_run_stop(first.run.run, NULL);
+	while (weir_hub_subscribers(hub) == 2)
+		(void)sched_yield();
+	*chosen = n - 1;
+	return 0;
+}
+
+static void who_leaves_while_an_item_is_dealt_changes_the_choice(void **state)
+{
+	const struct weir_hub_options options = {.choose = choose_the_last};
+	const struct weir_threads_options one = {.workers = 1};
+	struct weir_threads *threads;
+
+	assert_int_equal(weir_threads_new(&threads, &one), 0);
+	hub_of(&options);
+	hub_subscriber_start(&first, hub, weir_threads_executor(threads), MANY);
+	while (weir_hub_subscribers(hub) == 0)
+		(void)sched_yield();
+	subscribe(&second, MANY);
+	produce(&producer);
+	offer(&producer, 1, 3);
+	assert_int_equal(weir_completion_wait(weir_flow_run_over(first.run.run),
+					      WEIR_FOREVER),
+			 0);
+	assert_int_equal(hub_subscriber_fini(&first), -ECANCELED);
+	hub_subscriber_has(&second, 1, 3);
+	end(&producer);
+	assert_ended(&second, 0);
+	assert_int_equal(weir_threads_free(threads), 0);
+}
+
+static void a_choice_that_fails_fails_its_flow(void **state)
+{
+	hub_of(&partition);
+	subscribe(&first, MANY);
+	produce(&producer);
+	offer(&producer, 1, 3);
+	offer(&producer, 50, 51);
+	assert_int_equal(hub_producer_fini(&producer), -EDOM);
+	produce(&producer);
+	offer(&producer, 4, 5);
+	offer(&producer, 10, 10);
+	assert_int_equal(hub_producer_fini(&producer), -ERANGE);
+	hub_subscriber_has(&first, 1, 5);
+	assert_int_equal(weir_hub_end(hub, NULL), 0);
+	assert_ended(&first, 0);
+}
+
 /* --- Replays -------------------------------------------------------------- */
 
 static void late_subscribers_get_the_last_items_first(void **state)
@@ -649,6 +760,7 @@ static void bad_arguments_are_refused(void **state)
 		{.replay = (size_t)WEIR_CAPACITY_MAX + 1},
 		{.idle = WEIR_HUB_IDLE_END + 1},
 		{.max_weight = 1},
+		{.replay = 1, .choose = by_tens},
 		{.reserved = {0, 0, 0, 1}},
 	};
 	struct weir_flow *flows[] = {
@@ -770,6 +882,10 @@ int main(void)
 		TEST(a_subscriber_that_drains_takes_what_has_come),
 		TEST(producers_come_and_go_while_the_subscriber_stays),
 		TEST(no_producer_has_more_than_its_share_of_the_room),
+		TEST(each_item_goes_to_the_one_that_is_chosen),
+		TEST(what_is_chosen_for_a_slow_one_bounds_all),
+		TEST(who_leaves_while_an_item_is_dealt_changes_the_choice),
+		TEST(a_choice_that_fails_fails_its_flow),
 		TEST(late_subscribers_get_the_last_items_first),
 		TEST(a_subscriber_that_is_slow_with_its_replay_sets_the_pace),
 		TEST(items_that_are_too_old_are_not_replayed),

@@ -39,6 +39,13 @@ static struct weir_executor *some_executor(void)
 	return weir_sim_executor(chaos.sims[random_below(2)]);
 }
 
+/* Of some hubs: each item goes to one subscriber, or to none. */
+static int choose(void *item, size_t n, size_t *chosen, void *context)
+{
+	*chosen = (size_t)((struct item *)item)->value % (n + 1);
+	return *chosen == n;
+}
+
 /* --- What each subscriber has --------------------------------------------- */
 
 static void look_at(const struct got *got)
@@ -49,7 +56,9 @@ static void look_at(const struct got *got)
 	for (i = 0; i < got->n; i++) {
 		run = got->values[i] / LONGEST;
 		assert_in_range(run, 1, chaos.n_runs);
-		if (newest[run])
+		if (newest[run] && chaos.options.choose)
+			assert_true(got->values[i] > newest[run]);
+		else if (newest[run])
 			assert_int_equal(got->values[i], newest[run] + 1);
 		newest[run] = got->values[i];
 	}
@@ -169,6 +178,8 @@ static void begin(uint64_t seed)
 	n_replayed += chaos.options.replay;
 	if (random_below(4) == 0)
 		chaos.options.replay = WEIR_HUB_ALL;
+	if (chaos.options.replay == 0 && random_below(2))
+		chaos.options.choose = choose;
 	assert_int_equal(weir_hub_new(&chaos.hub, &counted_items,
 				      &chaos.options, NULL),
 			 0);

@@ -85,7 +85,7 @@ SIZE(weir_flow_signal, 40);
 SIZE(weir_flow_fan_options, 88);
 
 /* flow_hub.h */
-SIZE(weir_hub_options, 104);
+SIZE(weir_hub_options, 112);
 
 /* flow_io.h */
 SIZE(weir_flow_bytes, 48);

@@ -18,6 +18,8 @@
 #include "flow/engine/blueprint.h"
 
 #define AT_ONCE 16
+/* No subscriber's id. */
+#define NOBODY UINT64_MAX
 
 struct hub_slot {
 	void *item;
@@ -25,6 +27,7 @@ struct hub_slot {
 	size_t n_at;	/* subscribers that are to take this item next */
 	uint64_t at_ns; /* when it came */
 	uint64_t weight;
+	uint64_t to; /* id of the subscriber that is chosen for it */
 	struct weir__hub_writer *from; /* if that counts its items; or NULL */
 };
 
@@ -41,7 +44,10 @@ struct weir_hub {
 	uint64_t now_ns;  /* the latest time that was looked at */
 	size_t n_readers; /* subscribers */
 	size_t n_users;	  /* operators that are open */
-	bool connected;	  /* enough subscribers have come */
+	uint64_t n_ids;	  /* subscribers that have come */
+	uint64_t changes; /* how often one has come or left */
+	struct weir__hub_link readers;
+	bool connected; /* enough subscribers have come */
 	bool ended;
 	struct weir_error *error;
 	/* A member is in one of these lists: it waits for room, or for items;
@@ -76,27 +82,26 @@ static void list_init(struct weir__hub_link *list)
 	list->next = list->prev = list;
 }
 
-static void unlink_member(struct weir__hub_member *member)
+static void unlink_it(struct weir__hub_link *link)
 {
-	member->link.prev->next = member->link.next;
-	member->link.next->prev = member->link.prev;
+	link->prev->next = link->next;
+	link->next->prev = link->prev;
 }
 
 /* To the end of the list. */
-static void link_member(struct weir__hub_member *member,
-			struct weir__hub_link *list)
+static void link_it(struct weir__hub_link *link, struct weir__hub_link *list)
 {
-	member->link.next = list;
-	member->link.prev = list->prev;
-	list->prev->next = &member->link;
-	list->prev = &member->link;
+	link->next = list;
+	link->prev = list->prev;
+	list->prev->next = link;
+	list->prev = link;
 }
 
 static void move_member(struct weir__hub_member *member,
 			struct weir__hub_link *list)
 {
-	unlink_member(member);
-	link_member(member, list);
+	unlink_it(&member->link);
+	link_it(&member->link, list);
 }
 
 /* All that are in `from`. */
@@ -247,6 +252,8 @@ static bool options_valid(const struct weir_hub_options *options)
 	       options->idle >= WEIR_HUB_IDLE_WAIT &&
 	       options->idle <= WEIR_HUB_IDLE_END &&
 	       (options->max_weight == 0 || options->weigh) &&
+	       (!options->choose ||
+		(options->replay == 0 && options->max_weight == 0)) &&
 	       weir__reserved_zero(options->reserved);
 }
 
@@ -301,6 +308,7 @@ int weir_hub_new(struct weir_hub **hub, const struct weir_items *items,
 		return -ENOMEM;
 	self->items = items;
 	self->connected = options->connect_after == 0;
+	list_init(&self->readers);
 	list_init(&self->no_room);
 	list_init(&self->no_items);
 	list_init(&self->woken);
@@ -412,7 +420,7 @@ static void look_at_clock(struct weir_hub *hub, uint64_t now_ns)
 void weir__hub_add_writer(struct weir_hub *hub, struct weir__hub_writer *writer)
 {
 	weir__lock(&hub->lock);
-	link_member(&writer->member, &hub->busy);
+	link_it(&writer->member.link, &hub->busy);
 	weir__unlock(&hub->lock);
 }
 
@@ -422,7 +430,7 @@ void weir__hub_remove_writer(struct weir_hub *hub,
 	uint64_t number;
 
 	weir__lock(&hub->lock);
-	unlink_member(&writer->member);
+	unlink_it(&writer->member.link);
 	for (number = hub->head; hub->options.per_producer; number++) {
 		if (number == hub->tail)
 			break;
@@ -491,38 +499,102 @@ size_t weir__hub_reserve(struct weir_hub *hub, struct weir__hub_writer *writer,
 	return n;
 }
 
-bool weir__hub_put(struct weir_hub *hub, struct weir__hub_writer *writer,
-		   void *const *items, size_t n, size_t reserved)
+/* Which of `n_readers` subscribers gets the item into *said, or NOBODY. 0, or
+ * what options.choose says. */
+static int choose(const struct weir_hub_options *options, void *item,
+		  size_t n_readers, uint64_t *said)
+{
+	size_t chosen = n_readers;
+	int rc = 1;
+
+	if (n_readers > 0)
+		rc = options->choose(item, n_readers, &chosen,
+				     options->context);
+	if (rc == 0 && chosen >= n_readers)
+		return -ERANGE;
+	*said = rc == 0 ? chosen : NOBODY;
+	return rc < 0 ? rc : 0;
+}
+
+/* Asks the program's function about each item, into `said`: its weight, or who
+ * gets it. *done: how many items it has accepted. 0, or why not the next. */
+static int ask(const struct weir_hub *hub, void *const *items, size_t n,
+	       size_t n_readers, uint64_t *said, size_t *done)
 {
 	const struct weir_hub_options *options = &hub->options;
-	uint64_t now_ns = weir__op_now(writer->member.op);
-	uint64_t weights[WEIR_FLOW_BATCH];
-	struct hub_slot *slot;
-	bool ended;
+	int rc = 0;
 	size_t i;
 
+	for (i = 0; i < n && rc == 0; i += rc == 0)
+		if (options->choose)
+			rc = choose(options, items[i], n_readers, &said[i]);
+		else
+			said[i] = options->max_weight
+					  ? options->weigh(items[i],
+							   options->context)
+					  : 0;
+	*done = i;
+	return rc;
+}
+
+/* The id of the subscriber at this place, or NOBODY. */
+static uint64_t id_at(const struct weir_hub *hub, uint64_t place)
+{
+	const struct weir__hub_link *link = hub->readers.next;
+
+	if (place == NOBODY)
+		return NOBODY;
+	for (; place > 0; place--)
+		link = link->next;
+	return weir_container_of(link, struct weir__hub_reader, by_age)->id;
+}
+
+static void store(struct weir_hub *hub, struct weir__hub_writer *writer,
+		  void *item, uint64_t now_ns, uint64_t said)
+{
+	const struct weir_hub_options *options = &hub->options;
+	struct hub_slot *slot = slot_of(hub, hub->tail++);
+
+	slot->item = item;
+	slot->moved = false;
+	slot->at_ns = now_ns;
+	slot->weight = options->choose ? 0 : said;
+	slot->to = options->choose ? id_at(hub, said) : NOBODY;
+	slot->from = options->per_producer ? writer : NULL;
+	hub->weight += slot->weight;
+}
+
+int weir__hub_put(struct weir_hub *hub, struct weir__hub_writer *writer,
+		  void *const *items, size_t n, size_t reserved, size_t *done)
+{
+	uint64_t now_ns = weir__op_now(writer->member.op);
+	uint64_t said[WEIR_FLOW_BATCH], changes = UINT64_MAX;
+	size_t i, n_readers = 0;
+	int rc;
+
 	assert(n <= reserved && reserved <= WEIR_FLOW_BATCH);
-	for (i = 0; i < n && options->max_weight > 0; i++)
-		weights[i] = options->weigh(items[i], options->context);
-	weir__lock(&hub->lock);
-	ended = hub->ended;
+	for (;; weir__unlock(&hub->lock)) {
+		rc = ask(hub, items, n, n_readers, said, done);
+		weir__lock(&hub->lock);
+		if (!hub->options.choose || changes == hub->changes)
+			break;
+		changes = hub->changes;
+		n_readers = hub->n_readers;
+	}
 	look_at_clock(hub, now_ns);
 	hub->reserved -= reserved;
 	writer->n -= reserved;
-	for (i = 0; i < n && !ended; i++) {
-		slot = slot_of(hub, hub->tail++);
-		slot->item = items[i];
-		slot->moved = false;
-		slot->at_ns = now_ns;
-		slot->weight = options->max_weight ? weights[i] : 0;
-		slot->from = options->per_producer ? writer : NULL;
-		hub->weight += slot->weight;
+	if (hub->ended) {
+		*done = 0;
+		rc = -EPIPE;
 	}
+	for (i = 0; i < *done; i++)
+		store(hub, writer, items[i], now_ns, said[i]);
 	pass(hub);
-	if (n > 0)
+	if (*done > 0)
 		move_all(&hub->no_items, &hub->woken);
 	settle(hub);
-	return !ended;
+	return rc;
 }
 
 /* --- Taking --------------------------------------------------------------- */
@@ -533,7 +605,8 @@ int weir__hub_add_reader(struct weir_hub *hub, struct weir__hub_reader *reader)
 	uint64_t now_ns = weir__op_now(reader->member.op);
 
 	weir__lock(&hub->lock);
-	if (hub->n_readers > 0 && items && items->drop && !items->share) {
+	if (hub->n_readers > 0 && items && items->drop && !items->share &&
+	    !hub->options.choose) {
 		weir__unlock(&hub->lock);
 		return -ENOTSUP;
 	}
@@ -544,7 +617,10 @@ int weir__hub_add_reader(struct weir_hub *hub, struct weir__hub_reader *reader)
 	if (reader->next < hub->live)
 		hub->live = reader->next;
 	slot_of(hub, reader->next)->n_at++;
-	link_member(&reader->member, &hub->busy);
+	link_it(&reader->member.link, &hub->busy);
+	reader->id = hub->n_ids++;
+	link_it(&reader->by_age, &hub->readers);
+	hub->changes++;
 	hub->n_readers++;
 	if (hub->n_readers >= hub->options.connect_after)
 		hub->connected = true;
@@ -566,8 +642,10 @@ void weir__hub_remove_reader(struct weir_hub *hub,
 			     struct weir__hub_reader *reader)
 {
 	weir__lock(&hub->lock);
-	unlink_member(&reader->member);
+	unlink_it(&reader->member.link);
+	unlink_it(&reader->by_age);
 	slot_of(hub, reader->next)->n_at--;
+	hub->changes++;
 	hub->n_readers--;
 	pass(hub);
 	if (hub->n_readers == 0 && hub->connected && !hub->ended &&
@@ -603,16 +681,34 @@ static size_t share(const struct weir_hub *hub, void *const *items, size_t from,
 	return from;
 }
 
-size_t weir__hub_take(struct weir_hub *hub, struct weir__hub_reader *reader,
-		      void **items, size_t room, bool *over, int *rc)
+/* Takes the items before `until` that are chosen for this subscriber, and
+ * passes those for others. */
+static size_t take_chosen(struct weir_hub *hub, struct weir__hub_reader *reader,
+			  void **items, size_t room, uint64_t until)
 {
-	uint64_t until;
-	size_t n, i, n_moved;
+	uint64_t number = reader->next;
+	struct hub_slot *slot;
+	size_t n = 0;
 
-	*rc = 0;
-	weir__lock(&hub->lock);
-	until = hub->tail < reader->last ? hub->tail : reader->last;
-	n = weir__at_most(until - reader->next, room);
+	for (; number < until; number++) {
+		slot = slot_of(hub, number);
+		if (slot->to != reader->id)
+			continue;
+		if (n == room)
+			break;
+		slot->moved = true;
+		items[n++] = slot->item;
+	}
+	go_on(hub, reader, (size_t)(number - reader->next));
+	return n;
+}
+
+/* Takes the items before `until`. */
+static size_t take_all(struct weir_hub *hub, struct weir__hub_reader *reader,
+		       void **items, size_t room, uint64_t until, int *rc)
+{
+	size_t n = weir__at_most(until - reader->next, room), i, n_moved;
+
 	for (i = 0; i < n; i++)
 		items[i] = slot_of(hub, reader->next + i)->item;
 	n_moved = move_out(hub, reader, n);
@@ -623,6 +719,20 @@ size_t weir__hub_take(struct weir_hub *hub, struct weir__hub_reader *reader,
 	}
 	if (n > 0)
 		go_on(hub, reader, n);
+	return n;
+}
+
+size_t weir__hub_take(struct weir_hub *hub, struct weir__hub_reader *reader,
+		      void **items, size_t room, bool *over, int *rc)
+{
+	uint64_t until;
+	size_t n;
+
+	*rc = 0;
+	weir__lock(&hub->lock);
+	until = hub->tail < reader->last ? hub->tail : reader->last;
+	n = hub->options.choose ? take_chosen(hub, reader, items, room, until)
+				: take_all(hub, reader, items, room, until, rc);
 	*over = reader->next == reader->last ||
 		(hub->ended && reader->next == hub->tail);
 	if (n == 0 && reader->next == hub->tail && !*over)

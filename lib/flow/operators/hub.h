@@ -32,6 +32,8 @@ struct weir__hub_writer {
 
 struct weir__hub_reader {
 	struct weir__hub_member member;
+	struct weir__hub_link by_age; /* of all that are there */
+	uint64_t id;		      /* no other has had it */
 	uint64_t next;
 	uint64_t last; /* it takes no item from this one on */
 };
@@ -59,10 +61,11 @@ int weir__hub_grow(struct weir_hub *hub);
  */
 size_t weir__hub_reserve(struct weir_hub *hub, struct weir__hub_writer *writer,
 			 size_t most, bool *over);
-/* Puts `n` of the `reserved` items. False: the hub has ended, and the items
- * are still the caller's. */
-bool weir__hub_put(struct weir_hub *hub, struct weir__hub_writer *writer,
-		   void *const *items, size_t n, size_t reserved);
+/* Puts `n` of the `reserved` items, and sets *done to how many. 0; -EPIPE, the
+ * hub has ended; or what options.choose says. Items that are not put are still
+ * the caller's. */
+int weir__hub_put(struct weir_hub *hub, struct weir__hub_writer *writer,
+		  void *const *items, size_t n, size_t reserved, size_t *done);
 
 /* 0; -ENOTSUP, there is a subscriber already, and items cannot be shared. */
 int weir__hub_add_reader(struct weir_hub *hub, struct weir__hub_reader *reader);

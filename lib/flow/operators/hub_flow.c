@@ -52,7 +52,7 @@ static size_t into_pull(struct weir__op *op, void **items, size_t room)
 	struct weir_hub *hub = hub_of(op);
 	void *taken[WEIR_FLOW_BATCH];
 	bool over = false;
-	size_t reserved, n;
+	size_t reserved, n, done = 0;
 	int rc;
 
 	into_begin(op);
@@ -64,13 +64,16 @@ static size_t into_pull(struct weir__op *op, void **items, size_t room)
 	reserved = weir__hub_reserve(hub, &into->writer,
 				     room ? WEIR_FLOW_BATCH : 0, &over);
 	n = over ? 0 : weir__pull(op->up[0], taken, reserved);
-	if (reserved > 0 &&
-	    !weir__hub_put(hub, &into->writer, taken, n, reserved)) {
-		weir__op_drop(op->up[0], taken, n);
-		over = true;
-	}
-	if (over) {
+	if (reserved > 0)
+		rc = weir__hub_put(hub, &into->writer, taken, n, reserved,
+				   &done);
+	weir__op_drop(op->up[0], taken + done, n - done);
+	if (over || rc == -EPIPE) {
 		weir__op_end(op, weir__hub_error(hub));
+		return 0;
+	}
+	if (rc < 0) {
+		weir__op_fail_code(op, rc, "no subscriber is chosen");
 		return 0;
 	}
 	if (n > 0)
