@@ -56,10 +56,13 @@ static bool family_at_rest(const struct weir__family *family)
 	       family->going == WEIR__NO_CELL && !family->n_stopping;
 }
 
-/* Everybody is well, and nothing is under way. */
+/*
+ * Everybody is well, and nothing is under way. The state is loaded by itself:
+ * else gcc loads it together with `orders`, which may change.
+ */
 static bool cell_at_rest(const struct weir__cell *cell)
 {
-	return cell->state == WEIR__CELL_ALIVE && !cell->own &&
+	return ck_pr_load_8(&cell->state) == WEIR__CELL_ALIVE && !cell->own &&
 	       !cell->suspends && !cell->messages && !cell->part &&
 	       cell->work == WEIR__NO_CELL && !ck_pr_load_8(&cell->orders) &&
 	       family_at_rest(&weir__record_of(cell)->family);
