@@ -467,7 +467,7 @@ const struct way ways[] = {
 	{"throttle_latest", upon_throttle_latest, 0, 0, CHANGES},
 	{"take_within, drop_within, initial_delay", upon_withins, 0, 0, PASSES,
 	 true},
-	{"take_within that ends", upon_take_within, 0, 0, CHANGES, true},
+	{"take_within that ends", upon_take_within, 0, 0, CHANGES, true, true},
 	{"drop_within that drops", upon_drop_within, 0, 0, CHANGES},
 	{"keep_alive", upon_keep_alive, 0, 0, CHANGES},
 	{"extrapolate", upon_extrapolate, 0, 0, CHANGES},
