@@ -97,6 +97,37 @@ WEIR_API struct weir_flow *weir_flow_read_file(const char *path, size_t block);
  */
 WEIR_API struct weir_flow *weir_flow_write(struct weir_flow *flow, int fd);
 
+/* What weir_flow_write_file() waits for: what is on the disk after a loss of
+ * power. */
+enum weir_flow_sync {
+	WEIR_FLOW_SYNC_NONE, /* the old file, the new one, or a part of it */
+	WEIR_FLOW_SYNC_FILE, /* the old file or the new one, whole */
+	WEIR_FLOW_SYNC_ALL,  /* the new file, if the flow has completed */
+};
+
+/*
+ * Writes bytes to a new file that replaces `path` when upstream has completed:
+ * who opens `path` finds the old file or all of the new one. Until then it has
+ * a temporary name, which begins with ".weir-", in the same directory. When the
+ * stream fails or is cancelled, that file is removed, and `path` is as it was.
+ * `path` is borrowed. The new file is the flow's own: it has the permissions
+ * that the umask leaves of 0666, whatever those of the old one are, and a link
+ * is replaced, not what it leads to.
+ *
+ * Each run makes a file, with the first demand. `sync` is done with fsync(2),
+ * which blocks, as writing may: use weir_flow_async() with a blocking executor.
+ * An error fails the stream, and its message begins with the path. Only if the
+ * directory cannot be synced, `path` has been replaced then. -EINVAL: null, a
+ * path that is empty or ends in a slash, no such `sync`.
+ *
+ * Emits: the number of bytes written, as (void *)(uintptr_t), when `path` is
+ * replaced. Completes: behind the number. Cancels: when writing fails, or when
+ * downstream does. Holds: the file, its directory and 64 items.
+ */
+WEIR_API struct weir_flow *weir_flow_write_file(struct weir_flow *flow,
+						const char *path,
+						enum weir_flow_sync sync);
+
 /* --- Frames --------------------------------------------------------------- */
 
 /* What becomes of bytes at the end of the stream that have no delimiter behind

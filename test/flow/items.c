@@ -17,6 +17,11 @@ static struct weir_flow *write_of(struct weir_flow *flow)
 	return weir_flow_write(flow, 1);
 }
 
+static struct weir_flow *write_file_of(struct weir_flow *flow)
+{
+	return weir_flow_write_file(flow, "/dev/null", WEIR_FLOW_SYNC_NONE);
+}
+
 static struct weir_flow *lines_of(struct weir_flow *flow)
 {
 	return weir_flow_lines(flow, 10);
@@ -37,6 +42,7 @@ static const struct {
 	struct weir_flow *(*upon)(struct weir_flow *flow);
 } takers[] = {
 	{"write", write_of},
+	{"write_file", write_file_of},
 	{"lines", lines_of},
 	{"delimited", delimited_of},
 	{"length_prefixed", prefixed_of},

@@ -297,6 +297,8 @@ static void or_that_finds_what_must_not_be(void **state)
 		{"read", weir_flow_read(1 << 20, 64), -EBADF},
 		{"read_file", weir_flow_read_file("/nowhere", 64), -ENOENT},
 		{"write", weir_flow_write(block(), 1 << 20), -EBADF},
+		{"write_file",
+		 weir_flow_write_file(block(), "/no/such/file", 0), -ENOENT},
 		{"delimited",
 		 weir_flow_delimited(block(), "\n", 1, 9,
 				     WEIR_FLOW_REMAINDER_FAIL),

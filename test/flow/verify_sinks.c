@@ -40,6 +40,8 @@ void taker_free(struct taker *taker)
 	assert_int_equal(weir_hub_free(taker->hub), 0);
 	if (taker->fd >= 0)
 		(void)close(taker->fd);
+	if (taker->path[0])
+		(void)unlink(taker->path);
 	free(taker);
 }
 
@@ -152,6 +154,15 @@ static struct weir_flow *write_upon(struct weir_flow *flow, struct taker *taker)
 	assert_true(taker->fd >= 0);
 	return weir_flow_write(to_bytes(flow, to_line, taker->items),
 			       taker->fd);
+}
+
+static struct weir_flow *write_file_upon(struct weir_flow *flow,
+					 struct taker *taker)
+{
+	snprintf(taker->path, sizeof(taker->path), "/tmp/weir-verify-%d-%p",
+		 (int)getpid(), (void *)taker);
+	return weir_flow_write_file(to_bytes(flow, to_line, taker->items),
+				    taker->path, WEIR_FLOW_SYNC_NONE);
 }
 
 /* Of what a part is made of: a sink. */
@@ -299,6 +310,7 @@ const struct sink_row sinks[] = {
 	{"collect", collect_upon},
 	{"all", all_upon},
 	{"write", write_upon},
+	{"write_file", write_file_upon},
 	{"restart_around of for_each", restart_around_upon},
 	{"split_when to for_each", split_when_upon},
 	{"group_by to for_each", group_by_upon},

@@ -22,6 +22,7 @@ struct taker {
 	struct weir_hub *hub;
 	struct beside drain; /* of the channel or the hub */
 	int fd;
+	char path[64]; /* of a file, or "" */
 	/* An actor that drops them. */
 	struct weir_actor actor;
 	struct weir_in in;

@@ -293,6 +293,21 @@ static void a_file_that_is_not_there_says_so(void **state)
 	weir_error_unref(error);
 }
 
+static void a_file_that_cannot_be_written_says_so(void **state)
+{
+	struct weir_flow *flow =
+		weir_flow_items(weir_flow_empty(), weir_flow_bytes_items());
+	struct weir_error *error = error_of(weir_flow_write_file(
+		flow, "/no/such/file", WEIR_FLOW_SYNC_NONE));
+
+	assert_string_equal(error->origin, "write_file");
+	assert_string_equal(
+		error->message,
+		"/no/such/file has a directory that cannot be opened: "
+		"No such file or directory");
+	weir_error_unref(error);
+}
+
 static void a_nested_flow_that_cannot_be_composed_says_so(void **state)
 {
 	const struct weir_flow_restart_options once = {
@@ -375,6 +390,7 @@ int main(void)
 		cmocka_unit_test(
 			a_function_that_fails_does_so_with_the_words_of_its_number),
 		cmocka_unit_test(a_file_that_is_not_there_says_so),
+		cmocka_unit_test(a_file_that_cannot_be_written_says_so),
 		cmocka_unit_test(a_nested_flow_that_cannot_be_composed_says_so),
 		cmocka_unit_test(a_cancelled_run_says_so),
 		cmocka_unit_test(so_does_one_whose_executor_is_aborted),

@@ -33,7 +33,8 @@ NOT_ASKED = {
 # Operators that no random flow has, each with the test that has it.
 NOT_RANDOM = {
     "for_each_n": "sink", "all": "fan_out", "zip_all": "fan_order",
-    "read": "io", "read_file": "io", "write": "io_write", "delimited": "io",
+    "read": "io", "read_file": "io", "write": "io_write", "write_file": "io_write_file",
+    "delimited": "io",
     "into": "bridge_calls", "from_out": "bridge_calls", "into_in": "bridge_calls",
     "to_actor": "bridge_calls", "from_channel": "bridge_calls",
     "into_channel": "bridge_calls", "into_hub": "hub", "from_hub": "hub",

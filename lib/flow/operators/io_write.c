@@ -20,16 +20,19 @@
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <time.h>
 
+#include "base/error.h"
 #include "executor/thread.h"
 #include "flow/engine/blueprint.h"
 #include "flow/engine/op.h"
 #include "flow/operators/io_bytes.h"
 #include "flow/operators/io_fd.h"
+#include "flow/operators/io_file.h"
 
 #define GATHERED 64u
 #define GATHERED_BYTES \
@@ -44,8 +47,15 @@ enum way {
 	WAY_OTHER,
 };
 
+struct writing_to {
+	int fd;		  /* -1: */
+	const char *path; /* of the file to be replaced */
+	enum weir_flow_sync sync;
+};
+
 struct writing {
 	struct weir__op_fd wait; /* must be first */
+	struct weir__new_file file;
 	/* Items to be written, in this order; of the first one the bytes from
 	 * `at` on. */
 	struct weir_flow_bytes *bytes[GATHERED];
@@ -55,10 +65,19 @@ struct writing {
 	enum way way;
 };
 
+static int writing_open(struct weir__op *op)
+{
+	struct writing *self = weir__op_state(op);
+
+	weir__new_file_init(&self->file);
+	return 0;
+}
+
 static void writing_close(struct weir__op *op)
 {
 	struct writing *self = weir__op_state(op);
 
+	weir__new_file_fini(&self->file);
 	weir__op_fd_off(&self->wait, op);
 	weir__op_drop(op->up[0], (void *const *)self->bytes + self->first,
 		      self->n - self->first);
@@ -151,6 +170,55 @@ static ssize_t write_parts(enum way way, int fd, struct iovec *parts, int n)
 
 /* --- The operator --------------------------------------------------------- */
 
+/* Fails, with the path of the file if there is one. */
+static void writing_fail(struct weir__op *op, int code, const char *message)
+{
+	const struct writing_to *args = weir__op_args(op);
+	struct weir_error *error;
+
+	if (!args->path) {
+		weir__op_fail_code(op, code, message);
+		return;
+	}
+	error = weir__error_format(weir__op_allocator(op), code,
+				   weir__op_name(op), "%s %s: %s", args->path,
+				   message, weir_strerror(code));
+	weir__op_end(op, error);
+	weir_error_unref(error);
+}
+
+/* The descriptor, or -1 and the operator has failed. */
+static int descriptor(struct weir__op *op)
+{
+	const struct writing_to *args = weir__op_args(op);
+	struct writing *self = weir__op_state(op);
+	int rc;
+
+	if (!args->path)
+		return args->fd;
+	if (self->file.fd >= 0)
+		return self->file.fd;
+	rc = weir__new_file_open(&self->file, args->path);
+	if (rc == 0)
+		return self->file.fd;
+	writing_fail(op, rc, self->file.failed);
+	return -1;
+}
+
+/* All is written. False: it has failed. */
+static bool writing_done(struct weir__op *op)
+{
+	const struct writing_to *args = weir__op_args(op);
+	struct writing *self = weir__op_state(op);
+	int rc = 0;
+
+	if (args->path)
+		rc = weir__new_file_appear(&self->file, args->path, args->sync);
+	if (rc < 0)
+		writing_fail(op, rc, self->file.failed);
+	return rc == 0;
+}
+
 /* `n` more bytes are written: drops the items that are written whole. */
 static void wrote(struct weir__op *op, size_t n)
 {
@@ -190,7 +258,7 @@ static bool write_all(struct weir__op *op, int fd)
 			weir__op_fd_wait(&self->wait, op, fd, POLLOUT);
 			return false;
 		} else if (errno != EINTR) {
-			weir__op_fail_code(op, -errno, "could not be written");
+			writing_fail(op, -errno, "could not be written");
 			return false;
 		}
 	}
@@ -221,8 +289,10 @@ static void writing_take(struct weir__op *op)
 static void write_more(struct weir__op *op)
 {
 	struct writing *self = weir__op_state(op);
-	int fd = *(const int *)weir__op_args(op);
+	int fd = descriptor(op);
 
+	if (fd < 0)
+		return;
 	if (self->first == self->n)
 		writing_take(op);
 	if (self->first == self->n)
@@ -249,25 +319,54 @@ static size_t writing_pull(struct weir__op *op, void **items, size_t room)
 		weir__op_end(op, up->error);
 		return 0;
 	}
-	if (room == 0)
+	if (room == 0 || !writing_done(op))
 		return 0;
 	items[0] = (void *)self->written;
 	weir__op_end(op, NULL);
 	return 1;
 }
 
-static const struct weir__kind writing_kind = {
-	.name = "write",
-	.state_size = sizeof(struct writing),
-	.refuses = weir__takes_bytes,
-	.pull = writing_pull,
-	.close = writing_close,
-	.keeps = sizeof(struct weir__op_fd),
-	.holds = true,
-	.makes = true,
-};
+#define WRITING_KIND(function) \
+	static const struct weir__kind function##_kind = { \
+		.name = #function, \
+		.state_size = sizeof(struct writing), \
+		.refuses = weir__takes_bytes, \
+		.open = writing_open, \
+		.pull = writing_pull, \
+		.close = writing_close, \
+		.keeps = sizeof(struct weir__op_fd), \
+		.holds = true, \
+		.makes = true, \
+	}
+
+WRITING_KIND(write);
+WRITING_KIND(write_file);
 
 struct weir_flow *weir_flow_write(struct weir_flow *flow, int fd)
 {
-	return weir__flow_upon(&writing_kind, flow, &fd, sizeof(fd), fd >= 0);
+	struct writing_to args = {fd, NULL, WEIR_FLOW_SYNC_NONE};
+
+	return weir__flow_upon(&write_kind, flow, &args, sizeof(args), fd >= 0);
+}
+
+static const char *wrong_path(const char *path)
+{
+	size_t n = path ? strlen(path) : 0;
+
+	if (!path)
+		return "path is NULL";
+	return n == 0 || path[n - 1] == '/' ? "path names no file" : NULL;
+}
+
+struct weir_flow *weir_flow_write_file(struct weir_flow *flow, const char *path,
+				       enum weir_flow_sync sync)
+{
+	struct writing_to args = {-1, path, sync};
+	const char *wrong = wrong_path(path);
+
+	if (!wrong && ((int)sync < 0 || sync > WEIR_FLOW_SYNC_ALL))
+		wrong = "no such sync";
+	flow = weir__flow_upon(&write_file_kind, flow, &args, sizeof(args),
+			       !wrong);
+	return weir__flow_wrong_as(flow, &write_file_kind, wrong);
 }
