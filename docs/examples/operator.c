@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A source and an operator of one's own: keys come at their times, and what is
- * searched for is what was typed when no key has come for a while. On the
- * simulator, whose clock is virtual, seconds pass at once.
+ * A source and an operator of one's own: keys come at their times, and
+ * what was typed is a word when no key has come for a while. On the simulator,
+ * whose clock is virtual, seconds pass at once.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -53,17 +53,18 @@ static const struct weir_operator_ops typist = {
 	.on_timer = key_due,
 };
 
-/* --- The last item, when none has come for a while ------------------------------ */
+/* --- What was typed, when no key has come for a while --------------------------- */
 
-struct debounce {
-	void *last;
-	bool has_last, ended;
+struct word {
+	char letters[8];
+	size_t n;
+	bool ended;
 };
 
-/* The item that debounce_item() has asked for may not have come yet. */
-static int debounce_wanted(struct weir_operator *op)
+/* The letter that word_letter() has asked for may not have come yet. */
+static int word_wanted(struct weir_operator *op)
 {
-	const struct debounce *self = weir_operator_state(op);
+	const struct word *self = weir_operator_state(op);
 	int rc;
 
 	if (self->ended)
@@ -72,97 +73,70 @@ static int debounce_wanted(struct weir_operator *op)
 	return rc == -EALREADY ? 0 : rc;
 }
 
-/* Goes on asking, so that a newer one takes its place. */
-static int debounce_item(struct weir_operator *op, void *item)
+/* Goes on asking, so that the word goes when no letter has come for a while. */
+static int word_letter(struct weir_operator *op, void *item)
 {
 	const uint64_t *quiet_ns = weir_operator_context(op);
-	struct debounce *self = weir_operator_state(op);
+	struct word *self = weir_operator_state(op);
 
-	if (self->has_last)
-		weir_operator_drop(op, self->last);
-	self->last = item;
-	self->has_last = true;
+	if (self->n < sizeof(self->letters) - 1)
+		self->letters[self->n++] = (char)(intptr_t)item;
 	weir_operator_timer_at(op, weir_operator_now(op) + *quiet_ns);
 	return weir_operator_pull(op);
 }
 
-static int debounce_quiet(struct weir_operator *op)
+/* Who gets the word is done with it before the next letter comes. */
+static int word_quiet(struct weir_operator *op)
 {
-	struct debounce *self = weir_operator_state(op);
+	struct word *self = weir_operator_state(op);
 
-	self->has_last = false;
-	return weir_operator_push(op, self->last);
+	self->letters[self->n] = 0;
+	self->n = 0;
+	return weir_operator_push(op, self->letters);
 }
 
-/* What is kept comes first. */
-static int debounce_end(struct weir_operator *op, struct weir_error *error)
+/* The last word comes first. */
+static int word_end(struct weir_operator *op, struct weir_error *error)
 {
-	struct debounce *self = weir_operator_state(op);
+	struct word *self = weir_operator_state(op);
 
 	self->ended = true;
-	return self->has_last && !error ? 0 : weir_operator_end(op, error);
+	return self->n > 0 && !error ? 0 : weir_operator_end(op, error);
 }
 
-static void debounce_close(struct weir_operator *op)
-{
-	struct debounce *self = weir_operator_state(op);
-
-	if (self->has_last)
-		weir_operator_drop(op, self->last);
-}
-
-static const struct weir_operator_ops debounce = {
-	.name = "debounce",
-	.state_size = sizeof(struct debounce),
-	.on_pull = debounce_wanted,
-	.on_push = debounce_item,
-	.on_timer = debounce_quiet,
-	.on_end = debounce_end,
-	.close = debounce_close,
+static const struct weir_operator_ops words = {
+	.name = "words",
+	.state_size = sizeof(struct word),
+	.on_pull = word_wanted,
+	.on_push = word_letter,
+	.on_timer = word_quiet,
+	.on_end = word_end,
 };
 
-/* --- What is searched for --------------------------------------------------------- */
-
-struct search {
-	struct weir_executor *executor;
-	char typed[8];
-	size_t n;
-};
-
-static int type(void **item, void *context)
+static int show(void *item, void *context)
 {
-	struct search *search = context;
+	struct weir_executor *executor = context;
 
-	search->typed[search->n++] = (char)(intptr_t)*item;
-	return 0;
-}
-
-static int look_up(void *item, void *context)
-{
-	const struct search *search = context;
-
-	(void)item;
-	printf("%4d ms: %s\n", (int)(weir_executor_now(search->executor) / MS),
-	       search->typed);
+	printf("%4d ms: %s\n", (int)(weir_executor_now(executor) / MS),
+	       (const char *)item);
 	return 0;
 }
 
 int main(void)
 {
 	uint64_t quiet_ns = 300 * MS;
-	struct search search = {0};
+	struct weir_executor *executor;
 	struct weir_flow *flow;
 	struct weir_sim *sim;
 	int rc;
 
 	if (weir_sim_new(&sim, 1, NULL) < 0)
 		return 1;
-	search.executor = weir_sim_executor(sim);
+	executor = weir_sim_executor(sim);
 	flow = weir_flow_operator_source(&typist, NULL);
-	flow = weir_flow_map(flow, type, &search);
-	flow = weir_flow_operator(flow, &debounce, &quiet_ns);
-	flow = weir_flow_for_each(flow, look_up, &search);
-	rc = weir_flow_run(flow, search.executor, NULL);
+	flow = weir_flow_operator(flow, &words, &quiet_ns);
+	flow = weir_flow_for_each(flow, show, executor);
+	rc = weir_flow_run(flow, executor, NULL);
 	weir_flow_free(flow);
 	return weir_sim_free(sim) < 0 || rc < 0;
 }
