@@ -213,8 +213,8 @@ struct weir_flow_rate {
 	 * `n`. */
 	uint64_t burst;
 	enum weir_flow_throttle_mode how;
-	/* The cost of the item, asked once; default 1. */
-	uint64_t (*cost)(void *item, void *context);
+	/* The cost of the item, asked once, or a negative errno; default 1. */
+	int64_t (*cost)(void *item, void *context);
 	void *context;
 };
 

@@ -66,7 +66,7 @@ struct weir_flow *conflate_make(struct weir_flow *up, struct step *step)
 
 static uint64_t batch_weight(void *item, void *context)
 {
-	return (uint64_t)step_value(context, item) % 5;
+	return step_value(context, item) % 5;
 }
 
 struct weir_flow *batch_make(struct weir_flow *up, struct step *step)
@@ -95,7 +95,7 @@ void conflate_expected(const struct step *step, struct stream *stream)
 	stream_result(stream, all % VALUES);
 }
 
-static uint64_t throttle_cost(void *item, void *context)
+static int64_t throttle_cost(void *item, void *context)
 {
 	return (uint64_t)step_value(context, item) % 5;
 }

@@ -310,9 +310,9 @@ static void a_pause_saves_up_a_burst(void **state)
 	flow_world_end(&world, 0);
 }
 
-static uint64_t costs_itself(void *item, void *context)
+static int64_t costs_itself(void *item, void *context)
 {
-	return (uint64_t)(uintptr_t)item;
+	return (intptr_t)item;
 }
 
 static void items_pay_what_they_cost(void **state)
@@ -373,10 +373,10 @@ static void without_a_burst_each_item_waits_out_its_cost(void **state)
 	flow_world_end(&world, 0);
 }
 
-static uint64_t costs_once(void *item, void *context)
+static int64_t costs_once(void *item, void *context)
 {
 	(*(int *)context)++;
-	return (uint64_t)(uintptr_t)item;
+	return (intptr_t)item;
 }
 
 static void without_a_burst_what_costs_nothing_goes_at_once(void **state)
@@ -405,6 +405,52 @@ static void without_a_burst_what_costs_nothing_goes_at_once(void **state)
 	assert_int_equal(world.at_ns[3], 8 * MS);
 	assert_int_equal(n_calls, 4);
 	flow_world_end(&world, 0);
+}
+
+static int64_t three_costs_nobody_knows(void *item, void *context)
+{
+	return ((struct item *)item)->value == 3 ? -EDOM : 1;
+}
+
+static enum weir_directive as_told(struct weir_error *error, void *context)
+{
+	return *(enum weir_directive *)context;
+}
+
+/* A bucket that is made anew is full. */
+static void an_item_whose_cost_is_an_error_is_left_out_or_fails(void **state)
+{
+	static const struct weir_flow_rate rate = {
+		.n = 1,
+		.per_ns = MS,
+		.burst = 2,
+		.cost = three_costs_nobody_knows,
+	};
+	static const uint64_t last_ms[] = {3, 1}; /* when 6 goes */
+	static enum weir_directive directives[] = {WEIR_DIRECTIVE_RESUME,
+						   WEIR_DIRECTIVE_RESTART,
+						   WEIR_DIRECTIVE_STOP};
+	static struct flow_world world;
+	size_t i;
+
+	for (i = 0; i < 3; i++) {
+		flow_world_init(&world, &counted_items);
+		world.got.counted = true;
+		world.flow = weir_flow_throttle(world.flow, &rate);
+		world.flow = weir_flow_supervise(world.flow, as_told,
+						 &directives[i]);
+		world_start(&world, OPEN);
+		flow_offer(&world, 1, 6);
+		until(&world, 100 * MS);
+		if (i == 2) {
+			ASSERT_OUT(&world, 1, 2);
+			flow_world_end(&world, -EDOM);
+			continue;
+		}
+		ASSERT_OUT(&world, 1, 2, 4, 5, 6);
+		assert_int_equal(world.at_ns[4], last_ms[i] * MS);
+		flow_world_end(&world, 0);
+	}
 }
 
 /* --- delay ---------------------------------------------------------------- */
@@ -600,6 +646,8 @@ int main(void)
 		cmocka_unit_test(without_a_burst_each_item_waits_out_its_cost),
 		cmocka_unit_test(
 			without_a_burst_what_costs_nothing_goes_at_once),
+		cmocka_unit_test(
+			an_item_whose_cost_is_an_error_is_left_out_or_fails),
 		cmocka_unit_test(each_item_is_late_by_the_delay),
 		cmocka_unit_test(a_delay_that_is_cancelled_drops_what_waits),
 		cmocka_unit_test(an_idle_stream_fails),

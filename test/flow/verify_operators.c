@@ -316,10 +316,23 @@ struct weir_flow *upon_sliding_apart(struct weir_flow *flow,
 	return weir_flow_sliding(flow, 2, 5);
 }
 
+static int64_t cost_one(void *item, void *context)
+{
+	int rc = called();
+
+	return rc < 0 ? rc : 1;
+}
+
 static struct weir_flow *upon_throttle(struct weir_flow *flow,
 				       const struct weir_items *items)
 {
-	return paced(flow);
+	const struct weir_flow_rate rate = {
+		.n = UINT32_MAX,
+		.per_ns = 1,
+		.cost = cost_one,
+	};
+
+	return weir_flow_throttle(paced(flow), &rate);
 }
 
 static struct weir_flow *upon_debounce(struct weir_flow *flow,
@@ -460,7 +473,7 @@ const struct way ways[] = {
 	{"grouped_up_to eleven", upon_grouped_up_to, 0, 0, CHANGES},
 	{"sliding", upon_sliding, 0, 0, CHANGES},
 	{"sliding that leaves some out", upon_sliding_apart, 0, 0, CHANGES},
-	{"throttle", upon_throttle, 0, 1},
+	{"throttle", upon_throttle, 0, 2},
 	{"debounce", upon_debounce, 0, 0, CHANGES},
 	{"sample", upon_sample, 0, 0, CHANGES},
 	{"throttle_first", upon_throttle_first, 0, 0, CHANGES},

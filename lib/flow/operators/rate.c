@@ -105,19 +105,27 @@ static void wait_for(struct weir__op *op, int64_t level)
 		weir__op_fail_code(op, rc, "no timer");
 }
 
+/* False: there is none, or its cost could not be told. */
 static bool take_item(struct weir__op *op)
 {
 	const struct weir_flow_rate *rate = weir__op_args(op);
 	struct throttling *self = weir__op_state(op);
-	uint64_t cost;
+	int64_t cost;
+	void *item;
 
 	if (self->has_item)
 		return true;
-	self->has_item = weir__pull(op->up[0], &self->item, 1) > 0;
-	if (!self->has_item)
+	if (!weir__pull(op->up[0], &item, 1))
 		return false;
-	cost = rate->cost ? rate->cost(self->item, rate->context) : 1;
-	self->cost = in_units(cost, rate->per_ns);
+	cost = rate->cost ? rate->cost(item, rate->context) : 1;
+	if (WEIR_UNLIKELY(cost < 0)) {
+		weir__op_drop_one(op->up[0], item);
+		(void)weir__op_survives(op, (int)cost);
+		return false;
+	}
+	self->item = item;
+	self->has_item = true;
+	self->cost = in_units((uint64_t)cost, rate->per_ns);
 	return true;
 }
 
