@@ -125,6 +125,19 @@ static void without_demand_nothing_is_made_and_no_timer_is_left(void **state)
 	flow_world_end(&world, -ECANCELED);
 }
 
+static void a_cancel_leaves_no_timer(void **state)
+{
+	enum weir_directive directive = WEIR_DIRECTIVE_STOP;
+	int left = 9;
+
+	begin_alive(&left, &directive, OPEN);
+	until(&world, 5 * MS);
+	weir_flow_run_stop(world.run, NULL);
+	(void)weir_sim_run(world.base.sim);
+	assert_int_equal(world_now(&world.base), 5 * MS);
+	flow_world_end(&world, -ECANCELED);
+}
+
 /* --- extrapolate ---------------------------------------------------------- */
 
 static void more_are_made_of_the_last_one_for_who_asks(void **state)
@@ -148,6 +161,8 @@ static void more_are_made_of_the_last_one_for_who_asks(void **state)
 
 static int share_twice(void *last, uint64_t i, void **item, void *context)
 {
+	/* when it has said that there are no more it is not asked again */
+	assert_true(i <= 2);
 	*item = last;
 	return i < 2 ? (item_share(last, NULL), 1) : *(int *)context;
 }
@@ -164,13 +179,16 @@ static void the_last_one_is_shared_and_dropped_once(void **state)
 {
 	int then = 0;
 
-	begin_more(&counted_items, &then, 2);
-	flow_offer(&world, 1, 2);
+	begin_more(&counted_items, &then, 1);
+	flow_offer(&world, 1, 1);
 	until(&world, 1 * MS);
-	ASSERT_OUT(&world, 1, 2);
-	let_pass(&world, 1);
+	flow_offer(&world, 2, 2);
+	let_pass(&world, 2);
 	ASSERT_OUT(&world, 1, 2, 2);
 	assert_int_equal(n_live, 1);
+	let_pass(&world, OPEN);
+	let_pass(&world, OPEN);
+	ASSERT_OUT(&world, 1, 2, 2, 2);
 	weir_flow_run_stop(world.run, NULL);
 	flow_world_end(&world, -ECANCELED);
 }
@@ -280,6 +298,7 @@ int main(void)
 			an_item_that_cannot_be_made_is_left_out_or_fails),
 		cmocka_unit_test(
 			without_demand_nothing_is_made_and_no_timer_is_left),
+		cmocka_unit_test(a_cancel_leaves_no_timer),
 		cmocka_unit_test(more_are_made_of_the_last_one_for_who_asks),
 		cmocka_unit_test(the_last_one_is_shared_and_dropped_once),
 		cmocka_unit_test(a_function_that_makes_more_may_fail),

@@ -62,11 +62,11 @@ static size_t keep_alive_pull(struct weir__op *op, void **items, size_t room)
 	if (weir__op_follow(op))
 		return n;
 	is_due = weir__op_now(op) >= self->due_ns;
-	if (n > 0 || (room > 0 && is_due))
-		begin(op);
-	else if (is_due) /* downstream will ask */
+	if (is_due && room == 0) /* downstream will ask */
 		return 0;
-	if (n == 0 && room > 0 && is_due)
+	if (n > 0 || is_due)
+		begin(op);
+	if (n == 0 && is_due)
 		n = make_one(op, items);
 	if (!op->ended)
 		rc = weir__op_timer_at(&self->timer, op, self->due_ns);
