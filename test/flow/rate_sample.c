@@ -175,21 +175,29 @@ static void nothing_is_to_be_done_while_nothing_comes(void **state)
 	flow_world_end(&world, 0);
 }
 
-/* A timer that was armed again would be left. */
-static void a_cancel_drops_what_waits(void **state)
+static void a_cancel_drops_what_waits_and_leaves_no_timer(void **state)
 {
-	static struct weir_flow *(*const compose[])(
-		struct weir_flow *const *flows, struct weir_flow **outlets) = {
-		compose_debounce, compose_sample, compose_latest};
+	static const struct {
+		struct weir_flow *(*compose)(struct weir_flow *const *flows,
+					     struct weir_flow **outlets);
+		int64_t n_waiting;
+	} rows[] = {
+		{compose_debounce, 1},
+		{compose_sample, 1},
+		{compose_first, 0},
+		{compose_latest, 1},
+	};
 	static struct flow_world world;
 	size_t i;
 
-	for (i = 0; i < 3; i++) {
-		begin(&world, compose[i], OPEN);
+	for (i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		begin(&world, rows[i].compose, OPEN);
 		flow_offer(&world, 1, 6);
 		until(&world, 5 * MS);
-		assert_int_equal(n_live, 1);
+		assert_int_equal(n_live, rows[i].n_waiting);
 		weir_flow_run_stop(world.run, NULL);
+		(void)weir_sim_run(world.base.sim);
+		assert_int_equal(world_now(&world.base), 5 * MS);
 		flow_world_end(&world, -ECANCELED);
 		assert_true(world.got.n <= 1);
 	}
@@ -236,7 +244,7 @@ int main(void)
 			the_last_of_the_latest_is_emitted_if_that_is_wanted),
 		cmocka_unit_test(what_is_not_asked_for_gives_way_to_the_next),
 		cmocka_unit_test(nothing_is_to_be_done_while_nothing_comes),
-		cmocka_unit_test(a_cancel_drops_what_waits),
+		cmocka_unit_test(a_cancel_drops_what_waits_and_leaves_no_timer),
 		cmocka_unit_test(
 			windows_longer_than_time_are_waited_for_in_vain),
 		cmocka_unit_test(none_takes_no_time),
