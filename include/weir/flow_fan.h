@@ -278,7 +278,8 @@ WEIR_API int weir_flow_partition(struct weir_flow *flow, size_t n,
  * shared, and `capacity` of them may wait for each of the two, as for outlets
  * (0: WEIR_FLOW_BATCH); the slower one sets the pace. If the flow beside ends
  * well, it gets no more items; if it fails, so does the operator. An error of
- * upstream reaches both. -EINVAL: null, or a bad `capacity`.
+ * upstream reaches both. All runs where any other operator would in its place.
+ * -EINVAL: null, or a bad `capacity`.
  *
  * Emits: an item when both have room. Completes: when upstream and the flow
  * beside have. Cancels: both, when downstream does or the flow beside fails.

@@ -269,6 +269,22 @@ static struct weir_flow *nested(void)
 			       &goods.items);
 }
 
+static struct weir_flow *unfolded_late(void *context)
+{
+	return unfolded();
+}
+
+static struct weir_flow *deferred(void)
+{
+	return weir_flow_items(weir_flow_defer(unfolded_late, NULL),
+			       &goods.items);
+}
+
+static struct weir_flow *lazy(void)
+{
+	return weir_flow_lazy(unfolded());
+}
+
 static const struct {
 	const char *name;
 	struct weir_flow *(*make)(void);
@@ -281,6 +297,8 @@ static const struct {
 	{"map_concat", expanded},
 	{"operator", of_an_operator},
 	{"flat_map", nested},
+	{"defer", deferred},
+	{"lazy", lazy},
 };
 
 static void what_a_source_has_made_is_seen_before_it_blocks(void **state)
@@ -311,14 +329,12 @@ static bool is_one_of(const struct way *way, const char *const *names)
  * own one blocks in the source: such a source belongs behind a boundary.
  */
 static const char *const wait_elsewhere[] = {
-	"buffer",  "delay",    "map_parallel", "operator that waits",
-	"also_to", "wire_tap", NULL,
+	"buffer", "delay", "map_parallel", "operator that waits", NULL,
 };
 
 /* Actors of their own, on the executor of the run. */
 static const char *const run_apart[] = {
-	"broadcast", "balance",	 "partition", "graph",
-	"also_to",   "wire_tap", NULL,
+	"broadcast", "balance", "partition", "graph", NULL,
 };
 
 static void an_operator_keeps_nothing_back_while_its_source_blocks(void **state)

@@ -506,6 +506,7 @@ int weir__fan_double(const struct weir__kind *kind, struct weir_flow *flow,
 		.end = &broadcast_end,
 		.shares = true,
 		.taps = taps,
+		.stays = true,
 	};
 	bool valid = take_options(&args, &options);
 

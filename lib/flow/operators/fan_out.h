@@ -11,7 +11,8 @@
 
 /*
  * As weir_flow_broadcast(), with two outlets, for an operator of that kind, the
- * fan's own. With `taps` the second outlet gets an item only if it has room
+ * fan's own, which builds the first outlet first. The fan runs where the
+ * operator does. With `taps` the second outlet gets an item only if it has room
  * then.
  */
 int weir__fan_double(const struct weir__kind *kind, struct weir_flow *flow,

@@ -219,9 +219,11 @@ static struct weir__island *make(const struct weir__build *build,
 	struct weir__build above = *build;
 	struct weir__op *root;
 
-	/* the same executor, whichever outlet is built first */
-	above.executor = args->options.executor ? args->options.executor
-						: build->run->executor;
+	/* unless it stays, the same executor whichever outlet is built first */
+	if (args->options.executor)
+		above.executor = args->options.executor;
+	else if (!args->stays)
+		above.executor = build->run->executor;
 	above.decide = NULL;
 	above.credit = 0;
 	*build->code = -ENOMEM;

@@ -26,6 +26,7 @@ struct weir__fan_args {
 	bool taps;   /* only the first outlet is waited for */
 	bool any;    /* waits for room in any outlet, not in all */
 	bool keeps;  /* may have items and wait for room in one outlet */
+	bool stays;  /* runs where the one operator upon its outlets does */
 	size_t n;
 	struct weir_flow **outlets; /* NULL where one was freed */
 	uint32_t refs;		    /* atomic: the outlets */
