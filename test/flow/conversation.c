@@ -269,6 +269,14 @@ static struct weir_flow *nested(void)
 			       &goods.items);
 }
 
+static struct weir_flow *nested_in_order(void)
+{
+	return weir_flow_items(weir_flow_flat_map_ordered(weir_flow_range(1, 2),
+							  2, CAPACITY,
+							  nested_one, NULL),
+			       &goods.items);
+}
+
 static struct weir_flow *unfolded_late(void *context)
 {
 	return unfolded();
@@ -297,6 +305,7 @@ static const struct {
 	{"map_concat", expanded},
 	{"operator", of_an_operator},
 	{"flat_map", nested},
+	{"flat_map_ordered", nested_in_order},
 	{"defer", deferred},
 	{"lazy", lazy},
 };

@@ -11,6 +11,7 @@
 
 #include "base/deque.h"
 #include "base/memory.h"
+#include "executor/thread.h"
 #include "flow/engine/blueprint.h"
 #include "flow/engine/island.h"
 #include "flow/engine/op.h"
@@ -160,7 +161,10 @@ static size_t take_in_order(struct weir__op *op, void **items, size_t room,
 	return n;
 }
 
-/* Lets the flows behind the first fill their queues. */
+/*
+ * Lets the flows behind the first fill their queues. With a `room` of 0 it only
+ * looks for ends, and no flow blocks.
+ */
 static void fetch(struct weir__op *op, size_t room)
 {
 	struct ordering *self = weir__op_state(op);
@@ -194,7 +198,8 @@ static size_t ordered_pull(struct weir__op *op, void **items, size_t room)
 	} while (closed > 0 && got < room && --rounds > 0);
 	if (rounds == 0)
 		weir__op_again(op);
-	fetch(op, room);
+	/* where turns may block, what was got is published first */
+	fetch(op, got > 0 && weir__thread.may_block ? 0 : room);
 	if (self->deque.n == 0)
 		(void)weir__op_follow(op);
 	return got;
