@@ -66,6 +66,30 @@ WEIR_API struct weir_flow *weir_flow_map_parallel(
 	int (*map)(void **item, void *context), void *context,
 	const struct weir_flow_parallel_options *options);
 
+struct weir_flow_key_functions; /* flow_substream.h */
+
+/*
+ * As weir_flow_map_parallel() with WEIR_ORDER_KEPT, but calls for items with
+ * equal keys are made one after the other, in the order of the items: as
+ * Pekko's mapAsyncPartitioned. `key` sets *key for the item and returns 0, or
+ * returns a negative errno, which is the failure of that item. Its calls, and
+ * those of `keys`, are made one at a time, at the same time as calls of `map`.
+ *
+ * `keys` is copied, and gets the same `context`; NULL: keys are numbers. A key
+ * that points into its item needs a `keep`, as `map` changes the item. -EINVAL:
+ * also where `key` is NULL, or `keys` lacks a function.
+ *
+ * Emits: what `map` has made of an item. Completes: when upstream has, and all
+ * results are emitted. Cancels: when downstream does, or a call fails. Holds:
+ * `n` items; those that wait for a call with their key count, too.
+ */
+WEIR_API struct weir_flow *weir_flow_map_parallel_partitioned(
+	struct weir_flow *flow, size_t n,
+	int (*key)(void *item, uintptr_t *key, void *context),
+	const struct weir_flow_key_functions *keys,
+	int (*map)(void **item, void *context), void *context,
+	const struct weir_flow_parallel_options *options);
+
 /* --- Nested flows -------------------------------------------------------- */
 
 /*

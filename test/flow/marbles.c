@@ -180,7 +180,8 @@ static void release(void)
 /* --- Calls that take a time ----------------------------------------------- */
 
 /*
- * Runs what it is given 30 ms later, then 10 and 15; and from then on at once.
+ * Runs what it is given 30 ms later, then 10, 15 and 20; and from then on at
+ * once.
  */
 static struct slow {
 	struct weir_executor executor;
@@ -196,7 +197,7 @@ static void slow_fire(struct weir_timer *timer)
 
 static int slow_submit(struct weir_executor *executor, struct weir_task *task)
 {
-	static const unsigned ms[16] = {30, 10, 15};
+	static const unsigned ms[16] = {30, 10, 15, 20};
 	struct weir_timer *timer = &slow.timers[slow.n];
 
 	assert_true(slow.n < 16);
@@ -274,6 +275,13 @@ PICTURE(map_parallel_unordered,
 	.in = {"a@0 b@0 c@20 |@40"}, .set_up = nothing_called,
 	.out = {"b@10 a@30 c@35 |@40"},
 	.note = "a takes 30 ms, b 10, c 15; results as they are ready")
+
+PICTURE(map_parallel_partitioned,
+	weir_flow_map_parallel_partitioned(flow, 3, letter, NULL, call, NULL,
+					   &elsewhere),
+	.in = {"a1@0 a2@0 b1@0 |@20"}, .set_up = nothing_called,
+	.out = {"a1@30 a2@50 b1@50 |@50"},
+	.note = "a1 takes 30 ms, b1 15; a2 begins behind a1, and takes 20")
 
 PICTURE(flat_map, weir_flow_flat_map(flow, 2, make, NULL),
 	.in = {"a@0 b@20 c@30 |@50"}, .made = "x1@10 x2@40 |@40",
@@ -585,6 +593,7 @@ int main(void)
 		cmocka_unit_test(drop_last_is_as_drawn),
 		cmocka_unit_test(map_parallel_is_as_drawn),
 		cmocka_unit_test(map_parallel_unordered_is_as_drawn),
+		cmocka_unit_test(map_parallel_partitioned_is_as_drawn),
 		cmocka_unit_test(flat_map_is_as_drawn),
 		cmocka_unit_test(flat_map_ordered_is_as_drawn),
 		cmocka_unit_test(switch_map_is_as_drawn),

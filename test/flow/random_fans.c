@@ -484,6 +484,22 @@ struct weir_flow *parallel_make(struct weir_flow *up, struct step *step)
 			step);
 }
 
+static int key_of_value(void *item, uintptr_t *key, void *context)
+{
+	const struct step *step = context;
+
+	*key = (uintptr_t)(step_value(step, item) / step->x);
+	return 0;
+}
+
+struct weir_flow *partitioned_make(struct weir_flow *up, struct step *step)
+{
+	return of_items(weir_flow_map_parallel_partitioned(
+				up, (size_t)step->n + 1, key_of_value, NULL,
+				map_one, step, NULL),
+			step);
+}
+
 void parallel_expected(const struct step *step, struct stream *stream)
 {
 	if (step->decided != WEIR_DIRECTIVE_RESUME &&

@@ -78,6 +78,7 @@ struct weir_flow *switch_map_make(struct weir_flow *up, struct step *step);
 /* As many, or more, in any order. */
 void nested_expected(const struct step *step, struct stream *stream);
 struct weir_flow *parallel_make(struct weir_flow *up, struct step *step);
+struct weir_flow *partitioned_make(struct weir_flow *up, struct step *step);
 
 /* A failure is told before the results of those in front. */
 void parallel_expected(const struct step *step, struct stream *stream);

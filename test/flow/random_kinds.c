@@ -690,6 +690,8 @@ const struct row random_operators[] = {
 	{"switch_map", NESTED_MAX, true, EITHER, switch_map_make,
 	 nested_expected},
 	{"map_parallel", 1, true, EITHER, parallel_make, parallel_expected},
+	{"map_parallel_partitioned", 1, true, EITHER, partitioned_make,
+	 parallel_expected},
 	{"map_parallel unordered", 1, true, EITHER, unordered_make,
 	 unordered_expected},
 	{"recover", 2, false, SAME, recover_make, recover_expected, false,

@@ -430,6 +430,19 @@ struct weir_flow *upon_unordered(struct weir_flow *flow,
 				      NULL);
 }
 
+static int odd_or_even(void *item, uintptr_t *key, void *context)
+{
+	*key = (uintptr_t)((struct good *)item)->number % 2;
+	return called();
+}
+
+struct weir_flow *upon_partitioned(struct weir_flow *flow,
+				   const struct weir_items *items)
+{
+	return weir_flow_map_parallel_partitioned(flow, 4, odd_or_even, NULL,
+						  pass, NULL, NULL);
+}
+
 /* A flow of one item, made anew: what is never asked for holds nothing. */
 static struct weir_flow *nest_one(void *item, void *context)
 {

@@ -89,6 +89,8 @@ struct weir_flow *upon_map_parallel(struct weir_flow *flow,
 				    const struct weir_items *items);
 struct weir_flow *upon_unordered(struct weir_flow *flow,
 				 const struct weir_items *items);
+struct weir_flow *upon_partitioned(struct weir_flow *flow,
+				   const struct weir_items *items);
 struct weir_flow *upon_flat_map(struct weir_flow *flow,
 				const struct weir_items *items);
 struct weir_flow *upon_flat_map_of_several(struct weir_flow *flow,

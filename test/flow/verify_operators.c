@@ -537,6 +537,7 @@ const struct way ways[] = {
 	{"resume_with, retry with others", upon_tries, 0, 0, CHANGES, true},
 	{"map_parallel", upon_map_parallel, 0, 16},
 	{"map_parallel unordered", upon_unordered, 0, 16, CHANGES},
+	{"map_parallel_partitioned", upon_partitioned, 0, 16},
 	{"flat_map", upon_flat_map, 0, 1, OVERTAKEN},
 	{"flat_map of several", upon_flat_map_of_several, 0, 3, CHANGES},
 	{"flat_map_ordered", upon_ordered, 0, 2},

@@ -20,6 +20,10 @@
  *    while a call is under way.
  * 5. A slot is started when it is first needed, and never before the run has
  *    started: so a run that could not be made has no slots to wait for.
+ * 6. With keys, an item whose key is that of a call under way waits in a slot
+ *    of its own, which is linked behind the last slot with that key. The
+ *    operator gives the item when the slot in front has come back. The last
+ *    slot with a key has the key, and is in the bucket of its hash.
  */
 #include <assert.h>
 #include <errno.h>
@@ -37,6 +41,7 @@
 #include "flow/engine/blueprint.h"
 #include "flow/engine/island.h"
 #include "flow/engine/op.h"
+#include "flow/shared/keys.h"
 
 /* slot->state: from IDLE to GIVEN by the operator, the rest by the slot. */
 enum { IDLE, GIVEN, DEAD };
@@ -47,6 +52,8 @@ struct parallel {
 	int (*map)(void **item, void *context);
 	void *context;
 	struct weir_executor *executor;
+	int (*key)(void *item, uintptr_t *key, void *context); /* or NULL */
+	struct weir__keys keys;
 };
 
 struct slot {
@@ -63,6 +70,12 @@ struct slot {
 	bool started;
 	bool done; /* it has come back */
 	bool has_item;
+	/* claim 6 */
+	struct slot *behind;	/* the next one with the same key */
+	uintptr_t key;		/* if it is the last one: kept */
+	size_t bucket_index;	/* of that key */
+	struct slot *in_bucket; /* the next one there */
+	struct slot *bucket;	/* of this slot's index: the first one in it */
 };
 
 struct calls {
@@ -262,6 +275,12 @@ static int parallel_open(struct weir__op *op)
 	return 0;
 }
 
+static void drop_keys(const struct parallel *args, const struct slot *slot)
+{
+	for (; slot; slot = slot->in_bucket)
+		weir__key_drop(&args->keys, slot->key);
+}
+
 static void parallel_close(struct weir__op *op)
 {
 	struct pool *self = weir__op_state(op);
@@ -274,6 +293,7 @@ static void parallel_close(struct weir__op *op)
 	self->calls = NULL;
 	drop_results(calls);
 	for (i = 0; i < calls->n; i++) {
+		drop_keys(weir__op_args(op), calls->slots[i].bucket);
 		weir_actor_stop(&calls->slots[i].actor);
 		weir_actor_unref(&calls->slots[i].actor);
 	}
@@ -317,15 +337,26 @@ static bool is_started(struct weir__op *op, struct slot *slot)
 	return rc == 0;
 }
 
-/* Claim 1. */
-static void parallel_give(struct weir__op *op, struct slot *slot, void *item)
+/* Takes the first free slot. */
+static struct slot *take_slot(struct weir__op *op)
 {
 	const struct parallel *args = weir__op_args(op);
 	struct pool *self = weir__op_state(op);
+	struct slot *slot = self->free;
 
+	self->free = slot->next;
+	self->n_given++;
+	assert(self->n_given <= args->n);
+	if (args->order == WEIR_ORDER_KEPT)
+		enqueue(self, slot);
+	return slot;
+}
+
+/* Claim 1. */
+static void parallel_give(struct weir__op *op, struct slot *slot, void *item)
+{
 	/* claim 2: the slot's last item has come back, and was taken */
-	assert(slot == self->free && slot->started);
-	assert(!slot->done && !slot->has_item);
+	assert(slot->started && !slot->done && !slot->has_item);
 	slot->item = item;
 	/* release: the item; pairs with the acquire in slot_stopped(). The call
 	 * reads the item behind the signal, which has its own release. */
@@ -338,24 +369,100 @@ static void parallel_give(struct weir__op *op, struct slot *slot, void *item)
 		weir__op_fail(op, slot->stop_code, "calls are taken no more");
 		return;
 	}
-	self->free = slot->next;
-	self->n_given++;
-	assert(self->n_given <= args->n);
-	if (args->order == WEIR_ORDER_KEPT)
-		enqueue(self, slot);
 	weir_actor_signal(&slot->actor);
+}
+
+/*
+ * Makes the slot the last one with the key; *front is the last one so far, or
+ * NULL. Returns 0; or a negative errno, and nothing has changed.
+ */
+static int put_behind(struct weir__op *op, struct slot *slot, uintptr_t key,
+		      struct slot **front)
+{
+	const struct parallel *args = weir__op_args(op);
+	struct pool *self = weir__op_state(op);
+	size_t i = weir__key_hash(&args->keys, op, key) % args->n;
+	struct slot **link = &self->calls->slots[i].bucket;
+	int rc;
+
+	while (*link && !weir__key_equal(&args->keys, (*link)->key, key))
+		link = &(*link)->in_bucket;
+	*front = *link;
+	rc = *front ? 0 : weir__key_keep(&args->keys, &key);
+	if (rc < 0)
+		return rc;
+	slot->bucket_index = i;
+	slot->key = *front ? (*front)->key : key;
+	slot->in_bucket = *front ? (*front)->in_bucket : NULL;
+	*link = slot;
+	return 0;
+}
+
+/*
+ * Claim 6. Gives the item, or lets it wait. False: a function has failed for
+ * the item.
+ */
+static bool give_by_key(struct weir__op *op, void *item)
+{
+	const struct parallel *args = weir__op_args(op);
+	struct pool *self = weir__op_state(op);
+	struct slot *slot = self->free, *front = NULL;
+	uintptr_t key;
+	int rc = args->key(item, &key, args->context);
+
+	if (rc == 0)
+		rc = put_behind(op, slot, key, &front);
+	if (rc != 0) {
+		weir__op_drop_one(op->up[0], item);
+		(void)weir__op_survives(op, rc);
+		return false;
+	}
+	(void)take_slot(op);
+	if (!front) {
+		parallel_give(op, slot, item);
+		return true;
+	}
+	front->behind = slot;
+	slot->item = item;
+	slot->has_item = true;
+	slot->code = -ECANCELED; /* until the call: a drop is of the item */
+	return true;
+}
+
+/* Claim 6. The slot has come back. */
+static void give_next(struct weir__op *op, struct slot *slot)
+{
+	const struct parallel *args = weir__op_args(op);
+	struct pool *self = weir__op_state(op);
+	struct slot *next = slot->behind;
+	struct slot **link = &self->calls->slots[slot->bucket_index].bucket;
+
+	slot->behind = NULL;
+	if (next) {
+		next->has_item = false;
+		parallel_give(op, next, next->item);
+		return;
+	}
+	while (*link != slot)
+		link = &(*link)->in_bucket;
+	*link = slot->in_bucket;
+	weir__key_drop(&args->keys, slot->key);
 }
 
 /* Begins as many calls as there are items and free slots. */
 static void begin(struct weir__op *op, size_t room)
 {
+	const struct parallel *args = weir__op_args(op);
 	struct pool *self = weir__op_state(op);
 	void *item;
 
 	while (self->free && is_started(op, self->free)) {
 		if (!weir__pull(op->up[0], &item, room ? 1 : 0))
 			return;
-		parallel_give(op, self->free, item);
+		if (!args->key)
+			parallel_give(op, take_slot(op), item);
+		else if (!give_by_key(op, item))
+			return;
 		if (op->ended)
 			return;
 	}
@@ -392,6 +499,8 @@ static bool collect(struct weir__op *op)
 			failed(op, slot);
 		else if (args->order == WEIR_ORDER_ANY)
 			enqueue(self, slot);
+		if (args->key && !op->ended)
+			give_next(op, slot);
 	}
 	return !op->ended;
 }
@@ -427,15 +536,16 @@ static size_t parallel_pull(struct weir__op *op, void **items, size_t room)
 	return n;
 }
 
-static const struct weir__kind parallel_kind = {
-	.name = "map_parallel",
-	.state_size = sizeof(struct pool),
-	.keeps = sizeof(struct pool),
-	.pull = parallel_pull,
-	.open = parallel_open,
-	.close = parallel_close,
-	.holds = true,
-};
+#define PARALLEL(called) \
+	{ \
+		.name = (called), .state_size = sizeof(struct pool), \
+		.keeps = sizeof(struct pool), .pull = parallel_pull, \
+		.open = parallel_open, .close = parallel_close, .holds = true, \
+	}
+
+static const struct weir__kind parallel_kind = PARALLEL("map_parallel");
+static const struct weir__kind partitioned_kind =
+	PARALLEL("map_parallel_partitioned");
 
 static bool is_valid(const struct parallel *args,
 		     const struct weir_flow_parallel_options *options)
@@ -450,11 +560,43 @@ struct weir_flow *weir_flow_map_parallel(
 	int (*map)(void **item, void *context), void *context,
 	const struct weir_flow_parallel_options *options)
 {
-	struct parallel args = {n, order, map, context, NULL};
+	struct parallel args = {
+		.n = n,
+		.order = order,
+		.map = map,
+		.context = context,
+		.executor = options ? options->executor : NULL,
+	};
 
-	if (options)
-		args.executor = options->executor;
 	flow = weir__flow_upon(&parallel_kind, flow, &args, sizeof(args),
 			       is_valid(&args, options));
 	return weir__flow_wrong_size(flow, &parallel_kind, "n", n);
+}
+
+struct weir_flow *weir_flow_map_parallel_partitioned(
+	struct weir_flow *flow, size_t n,
+	int (*key)(void *item, uintptr_t *key, void *context),
+	const struct weir_flow_key_functions *keys,
+	int (*map)(void **item, void *context), void *context,
+	const struct weir_flow_parallel_options *options)
+{
+	struct parallel args = {
+		.n = n,
+		.order = WEIR_ORDER_KEPT,
+		.map = map,
+		.context = context,
+		.executor = options ? options->executor : NULL,
+		.key = key,
+		.keys.context = context,
+	};
+
+	if (keys)
+		args.keys.functions = *keys;
+	flow = weir__flow_upon(&partitioned_kind, flow, &args, sizeof(args),
+			       key && weir__keys_valid(keys) &&
+				       is_valid(&args, options));
+	flow = weir__flow_wrong_size(flow, &partitioned_kind, "n", n);
+	return weir__flow_wrong_as(
+		flow, &partitioned_kind,
+		weir__keys_valid(keys) ? NULL : "keys lacks a function");
 }
