@@ -181,6 +181,37 @@ WEIR_API struct weir_flow *weir_flow_length_prefixed(
 	struct weir_flow *flow, size_t header, enum weir_flow_byte_order order,
 	size_t max);
 
+struct weir_flow_length_field_options {
+	size_t offset; /* how many bytes of a frame are in front of its length */
+	/*
+	 * Computes the size of a frame. `head` is its `offset` bytes and its
+	 * length, and *size is as if `length` counted the bytes behind these.
+	 * Returns 0 and the size of the whole frame in *size, or a negative
+	 * errno. Called once or several times for a frame. NULL: *size is right
+	 * as it is.
+	 */
+	int (*size)(const char *head, uint64_t length, size_t *size,
+		    void *context);
+	void *context;
+	uint64_t reserved[4]; /* zero */
+};
+
+/*
+ * As weir_flow_length_prefixed(), with the length anywhere in a frame, which is
+ * emitted whole and is up to `max` bytes in all. `options` NULL: the length is
+ * in front. Fails with -EPROTO if the size that is computed is less than the
+ * length takes up, or another one than before, and with the error of
+ * options->size. -EINVAL: bad arguments as above, `reserved` is not zero, `max`
+ * is less than options->offset and `header`.
+ *
+ * Emits: a frame, with its length. Completes: when upstream does. Cancels: when
+ * the stream fails here, or when downstream does. Holds: one block and one
+ * frame.
+ */
+WEIR_API struct weir_flow *weir_flow_length_field(
+	struct weir_flow *flow, size_t header, enum weir_flow_byte_order order,
+	size_t max, const struct weir_flow_length_field_options *options);
+
 #ifdef __cplusplus
 }
 #endif

@@ -83,6 +83,49 @@ static struct weir_flow *little_of(struct weir_flow *flow)
 					 5);
 }
 
+static struct weir_flow *inside_of(struct weir_flow *flow)
+{
+	const struct weir_flow_length_field_options options = {.offset = 2};
+
+	return weir_flow_length_field(flow, 1, WEIR_FLOW_BYTE_ORDER_BIG, 8,
+				      &options);
+}
+
+static struct weir_flow *little_field_of(struct weir_flow *flow)
+{
+	return weir_flow_length_field(flow, 2, WEIR_FLOW_BYTE_ORDER_LITTLE, 600,
+				      NULL);
+}
+
+static struct weir_flow *huge_of(struct weir_flow *flow)
+{
+	return weir_flow_length_field(flow, 8, WEIR_FLOW_BYTE_ORDER_BIG, 600,
+				      NULL);
+}
+
+/* The length is a digit, and a point is behind the frame. */
+static int pointed(const char *head, uint64_t length, size_t *size,
+		   void *context)
+{
+	assert_int_equal(head[2], length);
+	assert_int_equal(*size, 3 + length);
+	if (length == 'F')
+		return -EDOM;
+	if (length == 'P')
+		return 1;
+	*size = length == 'S' ? 2 : 3 + (size_t)length - '0' + 1;
+	return 0;
+}
+
+static struct weir_flow *pointed_of(struct weir_flow *flow)
+{
+	const struct weir_flow_length_field_options options = {.offset = 2,
+							       .size = pointed};
+
+	return weir_flow_length_field(flow, 1, WEIR_FLOW_BYTE_ORDER_BIG, 8,
+				      &options);
+}
+
 /* Whatever the pieces, whether fused or cut. */
 static void assert_frames(struct weir_flow *(*cut)(struct weir_flow *flow),
 			  const char *bytes, size_t length,
@@ -143,6 +186,71 @@ static void frames_come_behind_their_length(void **state)
 	ASSERT_FRAMES(short_of, "\0\1a\0\3bc", "a|", -EPROTO);
 	ASSERT_FRAMES(short_of, "\0\1a\0", "a|", -EPROTO);
 	ASSERT_FRAMES(little_of, "\377\377\377\377", "", -EMSGSIZE);
+}
+
+static void a_length_may_be_inside_of_its_frame(void **state)
+{
+	ASSERT_FRAMES(inside_of, "ab\3xyzcd\1xef\5vwxyz",
+		      "ab\3xyz|cd\1x|ef\5vwxyz|", 0);
+	ASSERT_FRAMES(inside_of, "ab\1xcd\6", "ab\1x|", -EMSGSIZE);
+	ASSERT_FRAMES(inside_of, "ab\1xcd\2x", "ab\1x|", -EPROTO);
+	ASSERT_FRAMES(inside_of, "ab\1xcd", "ab\1x|", -EPROTO);
+	ASSERT_FRAMES(huge_of, "\377\377\377\377\377\377\377\377", "",
+		      -EMSGSIZE);
+}
+
+static void a_length_has_a_byte_order(void **state)
+{
+	char bytes[2 + 513 + 3] = "\1\2", all[1024] = "";
+	struct text text = {bytes, sizeof(bytes), 7};
+	struct weir_flow *flow;
+
+	memset(bytes + 2, 'x', 513);
+	memcpy(bytes + 2 + 513, "\1\0y", 3);
+	flow = little_field_of(pieces(&text));
+	flow = weir_flow_for_each(flow, gather, all);
+	assert_int_equal(run_on_sim(flow, 1, 0), 0);
+	/* gather() leaves out what is behind a 0 */
+	assert_int_equal(strlen(all), 2 + 513 + 1 + 1 + 1);
+	weir_flow_free(flow);
+}
+
+static void a_function_computes_the_size_of_a_frame(void **state)
+{
+	ASSERT_FRAMES(pointed_of, "ab3xyz.cd0.ef4wxyz.",
+		      "ab3xyz.|cd0.|ef4wxyz.|", 0);
+	ASSERT_FRAMES(pointed_of, "ab0.cd5", "ab0.|", -EMSGSIZE);
+	ASSERT_FRAMES(pointed_of, "ab0.cd1x", "ab0.|", -EPROTO);
+	ASSERT_FRAMES(pointed_of, "ab0.cdSx", "ab0.|", -EPROTO);
+	ASSERT_FRAMES(pointed_of, "ab0.cdFx", "ab0.|", -EDOM);
+	ASSERT_FRAMES(pointed_of, "ab0.cdPx", "ab0.|", -EINVAL);
+}
+
+/* Less each time. */
+static int another(const char *head, uint64_t length, size_t *size,
+		   void *context)
+{
+	size_t *next = context;
+
+	*size = *next;
+	*next /= 2;
+	return 0;
+}
+
+static void a_size_that_changes_is_an_error(void **state)
+{
+	struct text text = {"abcdefghijkl", 12, 5};
+	size_t next = 8;
+	const struct weir_flow_length_field_options options = {
+		.size = another, .context = &next};
+	char all[32] = "";
+	struct weir_flow *flow = weir_flow_for_each(
+		weir_flow_length_field(pieces(&text), 1, 0, 8, &options),
+		gather, all);
+
+	assert_int_equal(run_on_sim(flow, 1, 0), -EPROTO);
+	assert_string_equal(all, "");
+	weir_flow_free(flow);
 }
 
 /* --- Descriptors ---------------------------------------------------------- */
@@ -296,7 +404,17 @@ static void the_end_behind_the_last_frame_needs_no_demand(void **state)
 
 static void bad_arguments_make_a_failed_flow(void **state)
 {
+	const struct weir_flow_length_field_options far = {.offset = 8};
+	const struct weir_flow_length_field_options last = {.offset = SIZE_MAX};
+	const struct weir_flow_length_field_options strange = {.reserved = {1}};
 	struct weir_flow *flows[] = {
+		weir_flow_length_field(weir_flow_empty(), 3, 0, 9, NULL),
+		weir_flow_length_field(weir_flow_empty(), 1, 2, 9, NULL),
+		weir_flow_length_field(weir_flow_empty(), 1, 0, 8, &far),
+		weir_flow_length_field(weir_flow_empty(), 1, 0, 8, &last),
+		weir_flow_length_field(weir_flow_empty(), 1, 0, 8, &strange),
+		weir_flow_length_field(weir_flow_empty(), 1, 0,
+				       (size_t)1 << 30 | 1, NULL),
 		weir_flow_read(-1, 10),
 		weir_flow_read(0, 0),
 		weir_flow_read_file(NULL, 10),
@@ -391,6 +509,10 @@ int main(void)
 		cmocka_unit_test(a_delimiter_may_be_cut_in_two),
 		cmocka_unit_test(the_remainder_is_what_was_asked_for),
 		cmocka_unit_test(frames_come_behind_their_length),
+		cmocka_unit_test(a_length_may_be_inside_of_its_frame),
+		cmocka_unit_test(a_length_has_a_byte_order),
+		cmocka_unit_test(a_function_computes_the_size_of_a_frame),
+		cmocka_unit_test(a_size_that_changes_is_an_error),
 		cmocka_unit_test(the_end_behind_the_last_frame_needs_no_demand),
 		cmocka_unit_test(a_file_is_read_to_its_end),
 		cmocka_unit_test(a_descriptor_that_is_not_ready_is_waited_for),

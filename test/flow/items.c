@@ -37,6 +37,12 @@ static struct weir_flow *prefixed_of(struct weir_flow *flow)
 	return weir_flow_length_prefixed(flow, 4, WEIR_FLOW_BYTE_ORDER_BIG, 10);
 }
 
+static struct weir_flow *field_of(struct weir_flow *flow)
+{
+	return weir_flow_length_field(flow, 4, WEIR_FLOW_BYTE_ORDER_BIG, 10,
+				      NULL);
+}
+
 static const struct {
 	const char *name;
 	struct weir_flow *(*upon)(struct weir_flow *flow);
@@ -46,6 +52,7 @@ static const struct {
 	{"lines", lines_of},
 	{"delimited", delimited_of},
 	{"length_prefixed", prefixed_of},
+	{"length_field", field_of},
 };
 
 #define N_TAKERS (sizeof(takers) / sizeof(*takers))

@@ -113,7 +113,7 @@ static int from_frame(void **item, void *context)
 	char text[TEXT_MAX];
 	bool prefixed = step->x % 2;
 
-	/* without its length in front, which lines do not take off */
+	/* without its length in front, which only length_prefixed takes off */
 	snprintf(text, sizeof(text), "%.*s", (int)bytes->n - !prefixed,
 		 bytes->data + !prefixed);
 	weir_flow_bytes_unref(bytes);
@@ -126,9 +126,14 @@ struct weir_flow *frames_make(struct weir_flow *up, struct step *step)
 {
 	up = weir_flow_items(weir_flow_map_concat(up, next_piece, step),
 			     weir_flow_bytes_items());
-	up = step->x % 2 ? weir_flow_length_prefixed(
-				   up, 1, WEIR_FLOW_BYTE_ORDER_BIG, TEXT_MAX)
-			 : weir_flow_lines(up, TEXT_MAX);
+	if (step->x % 2)
+		up = weir_flow_length_prefixed(up, 1, WEIR_FLOW_BYTE_ORDER_BIG,
+					       TEXT_MAX);
+	else if (step->x % 4)
+		up = weir_flow_length_field(up, 1, WEIR_FLOW_BYTE_ORDER_BIG,
+					    TEXT_MAX, NULL);
+	else
+		up = weir_flow_lines(up, TEXT_MAX);
 	return weir_flow_items(weir_flow_map(up, from_frame, step),
 			       taken_items(step));
 }

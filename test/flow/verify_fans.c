@@ -560,10 +560,14 @@ static int from_text(void **item, void *context)
 	struct weir_flow_bytes *bytes = *item;
 	char text[32];
 	int rc = called();
+	size_t skip;
 
 	if (rc < 0)
 		return rc;
-	snprintf(text, sizeof(text), "%.*s", (int)bytes->n, bytes->data);
+	/* a byte in front that is no letter is a length */
+	skip = bytes->n > 0 && bytes->data[0] < ' ';
+	snprintf(text, sizeof(text), "%.*s", (int)(bytes->n - skip),
+		 bytes->data + skip);
 	*item = goods_make(context, strtoll(text, NULL, 10));
 	weir_flow_bytes_unref(bytes);
 	return 0;
@@ -611,5 +615,13 @@ struct weir_flow *upon_length_prefixed(struct weir_flow *flow,
 {
 	flow = weir_flow_length_prefixed(to_bytes(flow, to_prefixed, items), 1,
 					 WEIR_FLOW_BYTE_ORDER_BIG, 32);
+	return from_bytes(flow, items);
+}
+
+struct weir_flow *upon_length_field(struct weir_flow *flow,
+				    const struct weir_items *items)
+{
+	flow = weir_flow_length_field(to_bytes(flow, to_prefixed, items), 1,
+				      WEIR_FLOW_BYTE_ORDER_BIG, 32, NULL);
 	return from_bytes(flow, items);
 }

@@ -118,5 +118,7 @@ struct weir_flow *upon_delimited(struct weir_flow *flow,
 				 const struct weir_items *items);
 struct weir_flow *upon_length_prefixed(struct weir_flow *flow,
 				       const struct weir_items *items);
+struct weir_flow *upon_length_field(struct weir_flow *flow,
+				    const struct weir_items *items);
 
 #endif

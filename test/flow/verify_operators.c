@@ -548,6 +548,7 @@ const struct way ways[] = {
 	{"lines of pieces", upon_lines_of_pieces, 0, 0, CHANGES},
 	{"delimited", upon_delimited, 0, 0},
 	{"length_prefixed", upon_length_prefixed, 0, 0},
+	{"length_field", upon_length_field, 0, 0},
 };
 
 const size_t n_ways = sizeof(ways) / sizeof(*ways);

@@ -89,6 +89,7 @@ SIZE(weir_hub_options, 112);
 
 /* flow_io.h */
 SIZE(weir_flow_bytes, 48);
+SIZE(weir_flow_length_field_options, 56);
 
 /* flow_operator.h */
 SIZE(weir_operator_ops, 80);

@@ -33,7 +33,8 @@ LEFT_OUT = {
         weir_flow_from_queue weir_flow_defer weir_flow_lazy""",
     "as blocks of bytes are read and written": """
         weir_flow_read weir_flow_read_file weir_flow_write weir_flow_write_file
-        weir_flow_lines weir_flow_delimited weir_flow_length_prefixed""",
+        weir_flow_lines weir_flow_delimited weir_flow_length_prefixed
+        weir_flow_length_field""",
     "as its parts do": """
         weir_flow_operator weir_flow_operator_source weir_flow_graph_inlet
         weir_flow_graph_build""",

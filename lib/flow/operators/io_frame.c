@@ -9,6 +9,7 @@
 #include <sys/types.h>
 
 #include "base/memory.h"
+#include "base/options.h"
 #include "flow/engine/blueprint.h"
 #include "flow/engine/op.h"
 #include "flow/operators/io_bytes.h"
@@ -25,6 +26,10 @@ struct framing {
 	ssize_t (*scan)(const struct framing *args, const char *bytes, size_t n,
 			size_t seen, const char **data, size_t *length);
 	size_t max, overhead;
+	size_t offset, header; /* of a length, and its size */
+	int (*size)(const char *head, uint64_t length, size_t *size,
+		    void *context);
+	void *context;
 	enum weir_flow_remainder remainder;
 	enum weir_flow_byte_order order;
 	char delimiter[DELIMITER_MAX];
@@ -61,7 +66,7 @@ static ssize_t scan_delimited(const struct framing *args, const char *bytes,
 
 static uint64_t number(const struct framing *args, const char *bytes)
 {
-	size_t n = args->overhead, i;
+	size_t n = args->header, i;
 	uint64_t value = 0;
 
 	for (i = 0; i < n; i++)
@@ -89,6 +94,34 @@ static ssize_t scan_prefixed(const struct framing *args, const char *bytes,
 	*data = bytes + args->overhead;
 	*length = (size_t)value;
 	return (ssize_t)(args->overhead + *length);
+}
+
+static ssize_t scan_field(const struct framing *args, const char *bytes,
+			  size_t n, size_t seen, const char **data,
+			  size_t *length)
+{
+	size_t head = args->offset + args->header, size;
+	uint64_t value;
+	int rc = 0;
+
+	if (n < head)
+		return 0;
+	value = number(args, bytes + args->offset);
+	size = value < SIZE_MAX - head ? head + (size_t)value : SIZE_MAX;
+	if (args->size)
+		rc = args->size(bytes, value, &size, args->context);
+	if (rc != 0)
+		return rc < 0 ? rc : -EINVAL;
+	/* what was seen before was no whole frame */
+	if (size < head || size <= seen)
+		return -EPROTO;
+	if (size > args->max)
+		return -EMSGSIZE;
+	if (n < size)
+		return 0;
+	*data = bytes;
+	*length = size;
+	return (ssize_t)size;
 }
 
 /* --- The operator --------------------------------------------------------- */
@@ -171,6 +204,15 @@ static void too_long(struct weir__op *op)
 	weir__op_fail(op, -EMSGSIZE, "a frame is too long");
 }
 
+static void scan_failed(struct weir__op *op, ssize_t code)
+{
+	if (code == -EMSGSIZE)
+		too_long(op);
+	else
+		weir__op_fail_code(op, (int)code,
+				   "the size of a frame is wrong");
+}
+
 /*
  * `n` more bytes of the block are in frames. A block that is used up is dropped
  * at once: so if upstream has ended, the operator ends without waiting for
@@ -198,7 +240,7 @@ static struct weir_flow_bytes *cut_block(struct weir__op *op)
 	ssize_t all = args->scan(args, from, n, 0, &data, &length);
 
 	if (all < 0) {
-		too_long(op);
+		scan_failed(op, all);
 		return NULL;
 	}
 	if (all > 0) {
@@ -238,7 +280,7 @@ static struct weir_flow_bytes *cut_carry(struct weir__op *op)
 	memcpy(self->carry + seen, self->block->data + self->at, n);
 	all = args->scan(args, self->carry, seen + n, seen, &data, &length);
 	if (all < 0) {
-		too_long(op);
+		scan_failed(op, all);
 		return NULL;
 	}
 	if (all == 0) {
@@ -329,6 +371,7 @@ static size_t cut_pull(struct weir__op *op, void **items, size_t room)
 FRAME_KIND(lines);
 FRAME_KIND(delimited);
 FRAME_KIND(length_prefixed);
+FRAME_KIND(length_field);
 
 static struct weir_flow *wrong_max(struct weir_flow *flow,
 				   const struct weir__kind *kind, size_t least,
@@ -383,6 +426,24 @@ struct weir_flow *weir_flow_delimited(struct weir_flow *flow,
 					     : "delimiter is NULL");
 }
 
+static bool length_valid(size_t header, enum weir_flow_byte_order order)
+{
+	return (header == 1 || header == 2 || header == 4 || header == 8) &&
+	       (int)order >= 0 && order <= WEIR_FLOW_BYTE_ORDER_LITTLE;
+}
+
+/* Says what is wrong with a length, if anything is. */
+static struct weir_flow *wrong_length(struct weir_flow *flow,
+				      const struct weir__kind *kind,
+				      size_t header,
+				      enum weir_flow_byte_order order)
+{
+	if ((int)order < 0 || order > WEIR_FLOW_BYTE_ORDER_LITTLE)
+		return weir__flow_wrong_as(flow, kind, "no such byte order");
+	return weir__flow_wrong(flow, kind, "header %zu is not 1, 2, 4 or 8",
+				header);
+}
+
 struct weir_flow *weir_flow_length_prefixed(struct weir_flow *flow,
 					    size_t header,
 					    enum weir_flow_byte_order order,
@@ -392,20 +453,49 @@ struct weir_flow *weir_flow_length_prefixed(struct weir_flow *flow,
 		.scan = scan_prefixed,
 		.max = max,
 		.overhead = header,
+		.header = header,
 		.remainder = WEIR_FLOW_REMAINDER_FAIL,
 		.order = order,
 	};
-	bool valid =
-		(header == 1 || header == 2 || header == 4 || header == 8) &&
-		max <= WEIR__BYTES_MAX && (int)order >= 0 &&
-		order <= WEIR_FLOW_BYTE_ORDER_LITTLE;
 
 	flow = weir__flow_upon(&length_prefixed_kind, flow, &args, sizeof(args),
-			       valid);
+			       length_valid(header, order) &&
+				       max <= WEIR__BYTES_MAX);
 	flow = wrong_max(flow, &length_prefixed_kind, 0, max);
-	if ((int)order < 0 || order > WEIR_FLOW_BYTE_ORDER_LITTLE)
-		return weir__flow_wrong_as(flow, &length_prefixed_kind,
-					   "no such byte order");
-	return weir__flow_wrong(flow, &length_prefixed_kind,
-				"header %zu is not 1, 2, 4 or 8", header);
+	return wrong_length(flow, &length_prefixed_kind, header, order);
+}
+
+struct weir_flow *weir_flow_length_field(
+	struct weir_flow *flow, size_t header, enum weir_flow_byte_order order,
+	size_t max, const struct weir_flow_length_field_options *options)
+{
+	static const struct weir_flow_length_field_options none;
+	const struct weir_flow_length_field_options *o = options ? options
+								 : &none;
+	struct framing args = {
+		.scan = scan_field,
+		.max = max,
+		.offset = o->offset,
+		.header = header,
+		.size = o->size,
+		.context = o->context,
+		.remainder = WEIR_FLOW_REMAINDER_FAIL,
+		.order = order,
+	};
+	bool zero = weir__reserved_zero(o->reserved);
+	bool fits = max >= header && max - header >= o->offset;
+
+	flow = weir__flow_upon(&length_field_kind, flow, &args, sizeof(args),
+			       length_valid(header, order) && zero && fits &&
+				       max <= WEIR__BYTES_MAX);
+	if (!zero)
+		return weir__flow_wrong_as(flow, &length_field_kind,
+					   "options->reserved is not zero");
+	if (!fits)
+		return weir__flow_wrong(flow, &length_field_kind,
+					"max %zu is less than offset %zu and "
+					"header %zu",
+					max, o->offset, header);
+	flow = wrong_max(flow, &length_field_kind, 0, max);
+	return wrong_length(flow, &length_field_kind, header, order);
 }
