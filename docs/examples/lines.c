@@ -34,7 +34,7 @@ static struct weir_flow *numbered(const char *path)
 	struct weir_flow *flow = weir_flow_read_file(path, 65536);
 
 	flow = weir_flow_lines(flow, 4096);
-	flow = weir_flow_index(flow, number, NULL);
+	flow = weir_flow_same_items(weir_flow_index(flow, number, NULL));
 	return weir_flow_write(flow, 1);
 }
 

@@ -192,6 +192,7 @@ static struct weir_flow *pgz_flow(struct pgz *self,
 	flow = weir_flow_map_parallel(flow, 4 * self->n_threads,
 				      WEIR_ORDER_KEPT, compress_job, self,
 				      &options);
+	flow = weir_flow_same_items(flow);
 	flow = weir_flow_for_each(flow, write_job, self);
 	return weir_flow_name(flow, self->out_name);
 }

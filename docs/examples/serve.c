@@ -84,6 +84,7 @@ static int serve(struct connection *self)
 	struct weir_flow *flow = weir_flow_read(self->fd, LINE_SIZE);
 
 	flow = weir_flow_map(weir_flow_lines(flow, LINE_SIZE), shout, NULL);
+	flow = weir_flow_same_items(flow);
 	self->flow = weir_flow_write(flow, self->fd);
 	return weir_flow_start(self->flow, executor, &options, NULL);
 }

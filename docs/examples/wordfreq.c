@@ -161,7 +161,7 @@ static struct weir_flow *wordfreq_flow(struct wordfreq *self,
 	flow = weir_flow_items(flow, weir_flow_bytes_items());
 	flow = weir_flow_peek(flow, &hooks, &self->n_read);
 	flow = weir_flow_async(flow, 8, blocking);
-	flow = weir_flow_map(flow, fold_page, NULL);
+	flow = weir_flow_same_items(weir_flow_map(flow, fold_page, NULL));
 	flow = weir_flow_peek(flow, &hooks, &self->n_folded);
 	flow = weir_flow_async(flow, 8, NULL);
 	return weir_flow_for_each(flow, count_page, self);

@@ -89,9 +89,8 @@ WEIR_API void weir_flow_free(struct weir_flow *flow);
  *
  * - An outlet of a fan (flow_fan.h) has not been composed into the flow;
  *   *origin names the fan.
- * - An operator gets other items than it takes, or other items than its other
- *   inputs; *origin names the operator, *message is valid until the next such
- *   call of this thread.
+ * - The items of an operator do not fit: see weir_flow_items(); *origin names
+ *   the operator, *message is valid until the next such call of this thread.
  */
 WEIR_API int weir_flow_check(const struct weir_flow *flow, const char **origin,
 			     const char **message);
@@ -105,15 +104,35 @@ WEIR_API struct weir_flow *weir_flow_name(struct weir_flow *flow,
 
 /*
  * Says what the items are that the last operator emits: how they are dropped
- * and shared. Call it behind a source, and behind an operator that turns items
- * into something else. Without it, the items of a source are plain values, and
- * an operator emits the kind of items that it takes, unless its contract says
- * otherwise. Inputs of one operator must have the same items;
- * weir_flow_empty(), _fail() and _never() go with all. `items` is borrowed as
- * long as the flow exists; NULL: plain values. Returns `flow`.
+ * and shared. `items` is borrowed as long as the flow exists; NULL: plain
+ * values. Returns `flow`.
+ *
+ * 1. A source emits plain values unless this call says otherwise.
+ * 2. Where a function makes items of those that come in, only you know what it
+ *    makes. If these are plain values, so are the new ones unless this call
+ *    says otherwise. If they are not, this call or weir_flow_same_items() must
+ *    say it: until then the flow cannot run, and weir_flow_check() names the
+ *    operator. This holds for weir_flow_map(), _map_n(), _index(),
+ *    _filter_map(), _map_concat(), _stateful_map(), _map_parallel(),
+ *    _map_parallel_partitioned(), _fold(), _fold_n(), _scan(), _zip(),
+ *    _zip_all(), _combine_latest(), _with_latest_from(), _operator(),
+ *    _dematerialize(), and _conflate(), _batch(), _batch_weighted() with a
+ *    `seed`.
+ * 3. Where a function makes flows, these emit what the contract of the operator
+ *    says.
+ * 4. What any other operator emits is known, mostly the items that it takes. It
+ *    cannot be said to emit others. Where it has several inputs, these must
+ *    have the same items; weir_flow_empty(), _fail() and _never() go with all.
  */
 WEIR_API struct weir_flow *weir_flow_items(struct weir_flow *flow,
 					   const struct weir_items *items);
+
+/*
+ * Says that the last operator emits items like those that it takes, as a
+ * weir_flow_map() does that changes them in place; with several inputs, like
+ * those of the first. Says nothing of a source. Returns `flow`.
+ */
+WEIR_API struct weir_flow *weir_flow_same_items(struct weir_flow *flow);
 
 /*
  * Decides what happens when a function of yours fails on an item.

@@ -169,8 +169,7 @@ WEIR_API struct weir_flow *weir_flow_to_actor(struct weir_flow *flow,
 
 /*
  * Emits the items that it takes from `channel` (borrowed); others may take from
- * it as well. The items are what the channel says, unless weir_flow_items()
- * says otherwise. Fails: -EINVAL, no channel.
+ * it as well. The items are what the channel says. Fails: -EINVAL, no channel.
  *
  * Emits: each item. Completes: when the channel has ended and is empty, also
  * without demand. Cancels: it has no upstream. Holds: one item. During the run

@@ -19,8 +19,8 @@ extern "C" {
  * Combines the newest items of all flows, each time a flow has a new item and
  * all have had one. (RxJava: combineLatest.) `combine` makes *result and
  * returns 0; or it returns a negative errno. The `n` items stay the operator's,
- * so `combine` shares or copies what it keeps of them. Results are plain values
- * unless weir_flow_items() says otherwise.
+ * so `combine` shares or copies what it keeps of them. weir_flow_items() says
+ * what results are.
  *
  * First an item of each flow is taken, then items are taken as
  * weir_flow_merge() takes them. The operator fails as soon as one flow fails.
@@ -41,8 +41,8 @@ WEIR_API struct weir_flow *weir_flow_combine_latest(
  * withLatestFrom.) `combine` replaces *item by what it has made, or changes it,
  * and returns 0; or it returns a negative errno, and *item, as it was, is
  * dropped. `newest` stays the operator's. The items of the flow that come
- * before the first item of `other` are dropped. Results are plain values unless
- * weir_flow_items() says otherwise.
+ * before the first item of `other` are dropped. weir_flow_items() says what
+ * results are.
  *
  * When `other` completes, its newest item stays. The operator fails as soon as
  * one of the two fails. While downstream asks for nothing, items of `other`

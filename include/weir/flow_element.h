@@ -5,7 +5,8 @@
  * stream's. An item that a function gets by address may be replaced by the
  * function, which owns the old item then. If the function fails, the item is as
  * it was, and is dropped (see weir_flow_supervise()). An operator whose
- * function is missing fails the flow with -EINVAL.
+ * function is missing fails the flow with -EINVAL. Where a function makes
+ * items, weir_flow_items() behind the operator says what they are.
  */
 #ifndef WEIR_FLOW_ELEMENT_H
 #define WEIR_FLOW_ELEMENT_H
@@ -20,8 +21,8 @@ extern "C" {
 
 /*
  * Passes each item through `map`, which replaces *item and returns 0, or
- * returns a negative errno. If `map` makes another kind of items, say so by
- * weir_flow_items().
+ * returns a negative errno. What it makes must be said unless it takes plain
+ * values: weir_flow_same_items(), weir_flow_items().
  *
  * Emits: what `map` has made of an item. Completes: when upstream does.
  * Cancels: when downstream does. Holds: nothing.
@@ -234,8 +235,7 @@ WEIR_API struct weir_flow *weir_flow_drop_last(struct weir_flow *flow,
 /*
  * Makes several items of each item. `next` is called with i = 0, 1, ... for the
  * same `item`. It returns 1 with one more item in *out; or 0, if there are no
- * more; or a negative errno. After 0 or a negative errno `item` is dropped. The
- * items made are plain values unless weir_flow_items() says otherwise.
+ * more; or a negative errno. After 0 or a negative errno `item` is dropped.
  *
  * Emits: each item that `next` makes, when asked for. Completes: when upstream
  * has, and `next` has returned 0 for its last item. Cancels: when downstream

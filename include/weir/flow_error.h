@@ -197,8 +197,8 @@ WEIR_API struct weir_flow *weir_flow_materialize(struct weir_flow *flow);
 /*
  * Does what signals say, as RxJava's dematerialize: emits their items, and ends
  * as the first one says that is about an end; it drops those behind that, and
- * ends with upstream if no signal says so. Items are plain values unless
- * weir_flow_items() says otherwise. -EINVAL: other items come to it.
+ * ends with upstream if no signal says so. weir_flow_items() must say what the
+ * items are; NULL: plain values. -EINVAL: no signals come to it.
  *
  * Emits: the item of each signal that has one. Completes: when a signal says
  * so, or upstream does. Cancels: when a signal says that it ends, or when

@@ -7,7 +7,8 @@
  * Other inputs are fused with the operator, and run when they are asked.
  *
  * Where an operator passes items through, all its inputs must have the same
- * weir_flow_items(): else a run fails with -EINVAL.
+ * weir_flow_items(): else a run fails with -EINVAL, and weir_flow_check() says
+ * which input has which.
  */
 #ifndef WEIR_FLOW_FAN_H
 #define WEIR_FLOW_FAN_H
@@ -95,9 +96,9 @@ WEIR_API struct weir_flow *weir_flow_interleave(struct weir_flow *const *flows,
 /*
  * Combines the first items of all flows, then the second items, and so on.
  * `combine` makes *result of the `n` items, which are its own then, and returns
- * 0; or it returns a negative errno, and the items are dropped. Results are
- * plain values unless weir_flow_items() says otherwise. An error of a flow
- * comes behind the items of that flow. -EINVAL: no flows.
+ * 0; or it returns a negative errno, and the items are dropped.
+ * weir_flow_items() says what results are. An error of a flow comes behind the
+ * items of that flow. -EINVAL: no flows.
  *
  * Emits: what `combine` has made. Completes: when one flow has, and its items
  * are combined. Cancels: the other flows when it completes; all when downstream

@@ -95,9 +95,8 @@ struct weir_operator_ops {
 
 /*
  * An operator of your own. `ops` is copied. `context` is what
- * weir_operator_context() returns, the same in all runs. The operator emits the
- * kind of items that it takes, unless weir_flow_items() says otherwise. Fails:
- * -EINVAL, no `ops`, a state that is too large.
+ * weir_operator_context() returns, the same in all runs. weir_flow_items() says
+ * what the operator emits. Fails: -EINVAL, no `ops`, a state that is too large.
  *
  * Emits: each item that `ops` pushes. Completes: when `ops` ends the operator;
  * without an on_end() also when upstream does. Cancels: when `ops` ends the

@@ -35,7 +35,8 @@ WEIR_API struct weir_flow *weir_flow_buffer(struct weir_flow *flow, size_t n,
 /* The functions of weir_flow_conflate() and weir_flow_batch(). */
 struct weir_flow_conflate_functions {
 	/* Makes an accumulator of the first item that waits, in place: 0 or a
-	 * negative errno. NULL: the accumulator is the item itself. */
+	 * negative errno. NULL: the accumulator is the item itself, and has its
+	 * kind; else weir_flow_items() says what it is. */
 	int (*seed)(void **item, void *context);
 	/* Adds `item` to the accumulator *all: 0, and the item is the
 	 * function's; or a negative errno. */

@@ -54,8 +54,8 @@ WEIR_API struct weir_flow *weir_flow_ignore(struct weir_flow *flow);
 
 /*
  * The functions of the folds below. An accumulator is a value of yours: a
- * number or a pointer. Results are plain values unless weir_flow_items() says
- * how they are dropped; the accumulator is dropped in the same way.
+ * number or a pointer. weir_flow_items() says what results are, and must unless
+ * the items are plain values; the accumulator is dropped in the same way.
  */
 struct weir_flow_fold_functions {
 	/*

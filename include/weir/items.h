@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What the items of a stream are. An item is a `void *`, so small integers need
- * no allocation. A link carries any value, also NULL; a subscriber's on_next
- * (stream.h) takes no NULL. Every item is delivered or dropped exactly once, on
- * every path: produced + shared = delivered + dropped.
+ * no allocation. Every item is delivered or dropped exactly once, on every
+ * path: produced + shared = delivered + dropped.
+ *
+ * NULL is an item like any other, the number 0: it is delivered, and `drop` and
+ * `share` are called for it. With two exceptions: the signals of a subscriber
+ * (stream.h) do not carry it, and a stream that would send it by them fails
+ * with -EINVAL; and where NULL also says that there is no item, as in the
+ * result of a flow or of weir_in_take(), the two look alike.
  */
 #ifndef WEIR_ITEMS_H
 #define WEIR_ITEMS_H
@@ -27,7 +32,8 @@ struct weir_items {
 	 * be shared, and a second subscriber is refused with -ENOTSUP.
 	 */
 	int (*share)(void *item, void *context);
-	void *context; /* passed to both */
+	void *context;	  /* passed to both */
+	const char *name; /* "lines", for messages; or NULL */
 };
 
 /*

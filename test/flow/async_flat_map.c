@@ -52,8 +52,8 @@ static struct weir_flow *three_failing(void *item, void *context)
 
 static struct weir_flow *three_counted_failing(void *item, void *context)
 {
-	return weir_flow_map(three_counted(item, context), fails_counted,
-			     &the_21);
+	return weir_flow_same_items(weir_flow_map(three_counted(item, context),
+						  fails_counted, &the_21));
 }
 
 /* None for 3. */

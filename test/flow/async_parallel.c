@@ -118,8 +118,8 @@ static void as_many_calls_are_under_way_as_it_was_told(void **state)
 
 	assert_int_equal(weir_executor_init(&idle.executor, &idle_ops, NULL),
 			 0);
-	flow = weir_flow_map_parallel(flow, N, WEIR_ORDER_ANY, twice, NULL,
-				      &options);
+	flow = weir_flow_same_items(weir_flow_map_parallel(
+		flow, N, WEIR_ORDER_ANY, twice, NULL, &options));
 	flow = into(flow, &got);
 	got = (struct got){.counted = true};
 	n_calls = 0;
@@ -158,8 +158,8 @@ static void with_little_demand_it_still_begins_all(void **state)
 
 	assert_int_equal(weir_executor_init(&idle.executor, &idle_ops, NULL),
 			 0);
-	flow = weir_flow_map_parallel(flow, N, WEIR_ORDER_KEPT, twice, NULL,
-				      &options);
+	flow = weir_flow_same_items(weir_flow_map_parallel(
+		flow, N, WEIR_ORDER_KEPT, twice, NULL, &options));
 	flow = into(weir_flow_async(flow, 1, NULL), &got);
 	got = (struct got){.counted = true};
 	run = parallel_start(flow, 1, 0);

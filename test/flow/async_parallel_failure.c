@@ -35,8 +35,8 @@ static void a_failure_is_told_at_once(void **state)
 
 	assert_int_equal(weir_executor_init(&idle.executor, &idle_ops, NULL),
 			 0);
-	flow = weir_flow_map_parallel(flow, N, WEIR_ORDER_KEPT,
-				      fails_on_counted, &third, &options);
+	flow = weir_flow_same_items(weir_flow_map_parallel(
+		flow, N, WEIR_ORDER_KEPT, fails_on_counted, &third, &options));
 	flow = into(flow, &got);
 	got = (struct got){.counted = true};
 	run = parallel_start(flow, 1, 0);
@@ -218,8 +218,8 @@ static void where_calls_are_refused_it_fails(void **state)
 
 	assert_int_equal(weir_sim_new(&other, 1, NULL), 0);
 	options.executor = weir_sim_executor(other);
-	flow = weir_flow_map_parallel(flow, 3, WEIR_ORDER_ANY, twice, NULL,
-				      &options);
+	flow = weir_flow_same_items(weir_flow_map_parallel(
+		flow, 3, WEIR_ORDER_ANY, twice, NULL, &options));
 	flow = into(flow, &got);
 	got = (struct got){.counted = true};
 	run = parallel_start(flow, 1, 0);

@@ -29,16 +29,16 @@ struct weir_flow *parallel(struct weir_flow *flow, size_t n,
 			   int (*map)(void **item, void *context),
 			   void *context)
 {
-	return weir_flow_map_parallel(flow, n, WEIR_ORDER_KEPT, map, context,
-				      NULL);
+	return weir_flow_same_items(weir_flow_map_parallel(
+		flow, n, WEIR_ORDER_KEPT, map, context, NULL));
 }
 
 struct weir_flow *unordered(struct weir_flow *flow, size_t n,
 			    int (*map)(void **item, void *context),
 			    void *context)
 {
-	return weir_flow_map_parallel(flow, n, WEIR_ORDER_ANY, map, context,
-				      NULL);
+	return weir_flow_same_items(weir_flow_map_parallel(
+		flow, n, WEIR_ORDER_ANY, map, context, NULL));
 }
 
 struct weir_flow_run *parallel_start(struct weir_flow *flow, uint64_t seed,

@@ -86,16 +86,16 @@ static const struct weir_flow_key_functions kept_keys = {one_hash, is_same,
 
 static struct weir_flow *partitioned(int64_t to, size_t n)
 {
-	return weir_flow_map_parallel_partitioned(
+	return weir_flow_same_items(weir_flow_map_parallel_partitioned(
 		counted(weir_flow_range(1, to)), n, key_of, NULL, in_order,
-		NULL, NULL);
+		NULL, NULL));
 }
 
 static struct weir_flow *by_kept_keys(int64_t to, size_t n)
 {
-	return weir_flow_map_parallel_partitioned(
+	return weir_flow_same_items(weir_flow_map_parallel_partitioned(
 		counted(weir_flow_range(1, to)), n, key_in_item, &kept_keys,
-		in_order, NULL, NULL);
+		in_order, NULL, NULL));
 }
 
 static enum weir_directive resume(struct weir_error *error, void *context)
@@ -155,9 +155,9 @@ static struct weir_flow_run *start_idle(
 	assert_int_equal(weir_executor_init(&idle.executor, &idle_ops, NULL),
 			 0);
 	*got = (struct got){.counted = true};
-	*flow = weir_flow_map_parallel_partitioned(
+	*flow = weir_flow_same_items(weir_flow_map_parallel_partitioned(
 		counted(weir_flow_range(1, 8)), N, key, keys, twice, NULL,
-		&options);
+		&options));
 	*flow = into(*flow, got);
 	run = parallel_start(*flow, 1, 0);
 	weir_sim_run(the_sim);
@@ -327,8 +327,8 @@ static void without_memory_nothing_is_lost(void **state)
 	struct weir_flow *flow = counted(weir_flow_range(1, 20));
 
 	tell_anew();
-	flow = weir_flow_map_parallel_partitioned(
-		flow, 5, key_in_item, &kept_keys, as_it_is, NULL, NULL);
+	flow = weir_flow_same_items(weir_flow_map_parallel_partitioned(
+		flow, 5, key_in_item, &kept_keys, as_it_is, NULL, NULL));
 	flow = into(flow, &got);
 	(void)assert_short_of_memory(flow, &got, 0);
 	assert_int_equal(n_kept, 0);

@@ -88,9 +88,9 @@ static struct weir_flow *make(struct pools *pools, struct seen *seen,
 
 	if (link)
 		flow = weir_flow_async(flow, link, NULL);
-	flow = weir_flow_map_parallel(
+	flow = weir_flow_same_items(weir_flow_map_parallel(
 		flow, N, seen->ordered ? WEIR_ORDER_KEPT : WEIR_ORDER_ANY, call,
-		seen, &options);
+		seen, &options));
 	if (link)
 		flow = weir_flow_async(flow, link, NULL);
 	return weir_flow_for_each(flow, take, seen);
@@ -218,8 +218,8 @@ static int key_of(void *item, uintptr_t *key, void *context)
 static struct weir_flow *one_at_a_time(struct weir_flow *up, uintptr_t key,
 				       void *context)
 {
-	return weir_flow_map_parallel(up, 1, WEIR_ORDER_KEPT, call, context,
-				      NULL);
+	return weir_flow_same_items(weir_flow_map_parallel(
+		up, 1, WEIR_ORDER_KEPT, call, context, NULL));
 }
 
 static int take_keyed(void *memory, void *context)

@@ -529,7 +529,8 @@ static void echo(bool cut)
 	flow = weir_flow_read(fds[0], 4096);
 	if (cut)
 		flow = weir_flow_async(flow, CAPACITY, places.blocks);
-	flow = weir_flow_map(weir_flow_lines(flow, 100), with_newline, NULL);
+	flow = weir_flow_same_items(
+		weir_flow_map(weir_flow_lines(flow, 100), with_newline, NULL));
 	if (cut)
 		flow = weir_flow_async(flow, CAPACITY, places.works);
 	flow = weir_flow_write(flow, fds[0]);

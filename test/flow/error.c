@@ -25,8 +25,8 @@ static struct weir_flow *failing(void)
 
 static struct weir_flow *failing_counted(void)
 {
-	return weir_flow_map(counted(weir_flow_range(1, 5)), fails_on_counted,
-			     &the_3);
+	return weir_flow_same_items(weir_flow_map(
+		counted(weir_flow_range(1, 5)), fails_on_counted, &the_3));
 }
 
 /* --- recover -------------------------------------------------------------- */
@@ -292,14 +292,17 @@ static struct weir_flow *supervised(size_t i)
 
 	switch (i) {
 	case 0:
-		return weir_flow_map(flow, fails_on_counted, &the_3);
+		return weir_flow_same_items(
+			weir_flow_map(flow, fails_on_counted, &the_3));
 	case 1:
-		return weir_flow_map_n(flow, map_but_3, NULL);
+		return weir_flow_same_items(
+			weir_flow_map_n(flow, map_but_3, NULL));
 	case 2:
 		return weir_flow_filter(flow, keeps_but_3, NULL);
 	default:
-		return weir_flow_map_parallel(flow, 1, WEIR_ORDER_KEPT,
-					      fails_on_counted, &the_3, NULL);
+		return weir_flow_same_items(
+			weir_flow_map_parallel(flow, 1, WEIR_ORDER_KEPT,
+					       fails_on_counted, &the_3, NULL));
 	}
 }
 
@@ -364,8 +367,8 @@ static void what_waits_in_a_conflate_goes_on_or_is_dropped(void **state)
 		got.n = 0;
 		got.counted = true;
 		directive = cases[i].directive;
-		flow = weir_flow_conflate(counted(weir_flow_range(1, 4)),
-					  &functions, NULL);
+		flow = weir_flow_same_items(weir_flow_conflate(
+			counted(weir_flow_range(1, 4)), &functions, NULL));
 		flow = weir_flow_supervise(flow, as_told, &directive);
 		flow = into(flow, &got);
 		got.code = run_on_sim(flow, 1, 0);

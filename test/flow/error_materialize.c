@@ -105,10 +105,20 @@ static void an_item_may_be_taken_out(void **state)
 {
 	struct weir_flow *flow = weir_flow_materialize(counted(failing()));
 
-	flow = weir_flow_map(flow, take_out, NULL);
-	assert_flow(weir_flow_dematerialize(flow), false, (const intptr_t[]){0},
-		    0, -EPROTO);
+	flow = weir_flow_same_items(weir_flow_map(flow, take_out, NULL));
+	flow = weir_flow_items(weir_flow_dematerialize(flow), NULL);
+	assert_flow(flow, false, (const intptr_t[]){0}, 0, -EPROTO);
 	assert_int_equal(n_live, 0);
+}
+
+/* Signals do not say of what kind their items are. */
+static void what_comes_out_must_be_said(void **state)
+{
+	struct weir_flow *flow = weir_flow_materialize(weir_flow_range(1, 2));
+
+	assert_misfit(weir_flow_dematerialize(flow), "dematerialize",
+		      "takes signals: say by weir_flow_items() what it emits, "
+		      "or by weir_flow_same_items() that it is the same");
 }
 
 static void other_items_are_refused(void **state)
@@ -142,6 +152,7 @@ int main(void)
 		cmocka_unit_test(the_first_end_counts),
 		cmocka_unit_test(without_one_it_ends_with_upstream),
 		cmocka_unit_test(an_item_may_be_taken_out),
+		cmocka_unit_test(what_comes_out_must_be_said),
 		cmocka_unit_test(other_items_are_refused),
 		cmocka_unit_test(without_memory_it_fails),
 	};

@@ -22,7 +22,7 @@ static inline int map_or_fail(void **item, void *context)
 
 static inline struct weir_flow *map(struct weir_flow *up, struct parts *made)
 {
-	return weir_flow_map(up, map_or_fail, made);
+	return weir_flow_same_items(weir_flow_map(up, map_or_fail, made));
 }
 
 static inline struct weir_flow *around(

@@ -95,7 +95,8 @@ static struct weir_flow *fail_at_end(struct weir_flow *up, struct parts *made)
 		.flush = no_flush,
 	};
 
-	return weir_flow_stateful_map(up, &functions, NULL);
+	return weir_flow_same_items(
+		weir_flow_stateful_map(up, &functions, NULL));
 }
 
 static void a_failure_behind_the_end_of_upstream_is_final(void **state)
@@ -172,7 +173,8 @@ static void upstream_need_not_be_used(void **state)
 /* It belongs to the actor around it. */
 static struct weir_flow *run_it(struct weir_flow *up, struct parts *made)
 {
-	struct weir_flow *flow = weir_flow_map(up, map_or_fail, made);
+	struct weir_flow *flow =
+		weir_flow_same_items(weir_flow_map(up, map_or_fail, made));
 	struct weir_flow_run *run;
 	struct weir_sim *sim;
 

@@ -488,7 +488,8 @@ static void lines_that_are_kept_hold_no_more_than_was_read(void **state)
 	assert_int_equal(fcntl(fds[0], F_SETFL, O_NONBLOCK), 0);
 	assert_int_equal(weir_loop_new(&loop, &options), 0);
 	flow = weir_flow_lines(weir_flow_read(fds[0], BLOCK), 64);
-	flow = weir_flow_collect(weir_flow_map(flow, send_next, left), 0);
+	flow = weir_flow_collect(
+		weir_flow_same_items(weir_flow_map(flow, send_next, left)), 0);
 	assert_int_equal(weir_flow_run(flow, weir_loop_executor(loop), &result),
 			 0);
 	list = result;

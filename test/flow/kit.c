@@ -174,6 +174,24 @@ void assert_cancel(struct weir_flow *flow)
 	weir_flow_free(flow);
 }
 
+void assert_misfit(struct weir_flow *flow, const char *origin,
+		   const char *message)
+{
+	const char *said_origin = "none", *said = "nothing";
+	struct weir_sim *sim;
+
+	assert_int_equal(weir_flow_check(flow, &said_origin, &said), -EINVAL);
+	assert_string_equal(said_origin, origin);
+	assert_string_equal(said, message);
+	assert_int_equal(weir_flow_check(flow, NULL, NULL), -EINVAL);
+	assert_int_equal(weir_sim_new(&sim, 1, NULL), 0);
+	assert_int_equal(weir_flow_start(flow, weir_sim_executor(sim), NULL,
+					 NULL),
+			 -EINVAL);
+	assert_int_equal(weir_sim_free(sim), 0);
+	weir_flow_free(flow);
+}
+
 void assert_refused_all(struct weir_flow *const *flows, size_t n)
 {
 	size_t i;

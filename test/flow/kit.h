@@ -96,6 +96,10 @@ void assert_cancel(struct weir_flow *flow);
 			    sizeof(expected_) / sizeof(*expected_), code); \
 	} while (0)
 
+/* It says so, and is not started. Frees it. */
+void assert_misfit(struct weir_flow *flow, const char *origin,
+		   const char *message);
+
 /* Failed flows all, which are freed. */
 void assert_refused_all(struct weir_flow *const *flows, size_t n);
 

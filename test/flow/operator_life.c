@@ -74,7 +74,7 @@ static struct weir_flow *living(struct weir_flow *up, struct life *life)
 		.on_cancel = life_cancel,
 	};
 
-	return weir_flow_operator(up, &ops, life);
+	return weir_flow_same_items(weir_flow_operator(up, &ops, life));
 }
 
 /* One run of it, which is freed: its code. */
@@ -113,7 +113,8 @@ static void it_closes_once_when_upstream_ends(void **state)
 	assert_int_equal(run_through(flow, 0), 0);
 	assert_life(&well, 1, 1, 0, 1);
 	assert_int_equal(well.code, 0);
-	flow = weir_flow_map(counted(weir_flow_range(1, 5)), fails_on_2, NULL);
+	flow = weir_flow_same_items(weir_flow_map(
+		counted(weir_flow_range(1, 5)), fails_on_2, NULL));
 	assert_int_equal(run_through(living(flow, &failed), 1), -EPROTO);
 	assert_life(&failed, 1, 1, 0, 1);
 	assert_int_equal(failed.code, -EPROTO);

@@ -243,8 +243,9 @@ static struct weir_flow *going_wild(struct weir_flow *up, struct wild *wild)
 		.on_wake = wild_wake,
 	};
 
-	return weir_flow_supervise(weir_flow_operator(up, &ops, wild),
-				   any_directive, wild);
+	return weir_flow_supervise(
+		weir_flow_same_items(weir_flow_operator(up, &ops, wild)),
+		any_directive, wild);
 }
 
 static void an_operator_that_does_anything_is_called_by_the_rules(void **state)

@@ -9,7 +9,7 @@
 static struct weir_flow *own(struct weir_flow *up,
 			     const struct weir_operator_ops *ops)
 {
-	return weir_flow_operator(up, ops, NULL);
+	return weir_flow_same_items(weir_flow_operator(up, ops, NULL));
 }
 
 /* The last item, when none has come for 10 ms. */

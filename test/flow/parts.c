@@ -45,7 +45,7 @@ static int add_index(void **item, uint64_t index, void *context)
 
 struct weir_flow *index_them(struct weir_flow *up, struct parts *parts)
 {
-	return weir_flow_index(up, add_index, parts);
+	return weir_flow_same_items(weir_flow_index(up, add_index, parts));
 }
 
 struct weir_flow *first_two(struct weir_flow *up, struct parts *parts)

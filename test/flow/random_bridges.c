@@ -51,7 +51,8 @@ struct weir_flow *acquire_make(struct weir_flow *up, struct step *step)
 {
 	assert_int_equal(weir_semaphore_init(&step->semaphore, step->x), 0);
 	up = weir_flow_acquire(up, &step->semaphore);
-	return weir_flow_map(up, give_permit, &step->semaphore);
+	return weir_flow_same_items(
+		weir_flow_map(up, give_permit, &step->semaphore));
 }
 
 /* --- Graphs --------------------------------------------------------------- */

@@ -46,7 +46,7 @@ void fold_expected(const struct step *step, struct stream *stream)
 
 struct weir_flow *fold_n_make(struct weir_flow *up, struct step *step)
 {
-	return weir_flow_fold_n(up, fold_one_n, step);
+	return weir_flow_items(weir_flow_fold_n(up, fold_one_n, step), NULL);
 }
 
 void fold_n_expected(const struct step *step, struct stream *stream)

@@ -244,8 +244,8 @@ static struct weir_flow *hear(struct weir_flow *up, uintptr_t key,
 	struct hearers *hearers = context;
 
 	if (hearers->waits)
-		up = weir_flow_map_parallel(up, 3, WEIR_ORDER_KEPT, as_it_is,
-					    NULL, NULL);
+		up = weir_flow_same_items(weir_flow_map_parallel(
+			up, 3, WEIR_ORDER_KEPT, as_it_is, NULL, NULL));
 	return weir_flow_peek(up, &hooks, &hearers->heard[key]);
 }
 
@@ -262,7 +262,7 @@ static int run_hearers(struct hearers *hearers,
 	int code;
 
 	memset(hearers->heard, 0, sizeof(hearers->heard));
-	flow = weir_flow_map(flow, fail_behind_24, NULL);
+	flow = weir_flow_same_items(weir_flow_map(flow, fail_behind_24, NULL));
 	flow = weir_flow_group_by(flow, HEARERS, key_of_hearer, hear, hearers,
 				  NULL);
 	flow = weir_flow_ignore(flow);

@@ -419,15 +419,15 @@ struct weir_flow *upon_tries(struct weir_flow *flow,
 struct weir_flow *upon_map_parallel(struct weir_flow *flow,
 				    const struct weir_items *items)
 {
-	return weir_flow_map_parallel(flow, 2, WEIR_ORDER_KEPT, pass, NULL,
-				      NULL);
+	return weir_flow_same_items(weir_flow_map_parallel(
+		flow, 2, WEIR_ORDER_KEPT, pass, NULL, NULL));
 }
 
 struct weir_flow *upon_unordered(struct weir_flow *flow,
 				 const struct weir_items *items)
 {
-	return weir_flow_map_parallel(flow, 3, WEIR_ORDER_ANY, pass, NULL,
-				      NULL);
+	return weir_flow_same_items(weir_flow_map_parallel(
+		flow, 3, WEIR_ORDER_ANY, pass, NULL, NULL));
 }
 
 static int odd_or_even(void *item, uintptr_t *key, void *context)
@@ -439,8 +439,8 @@ static int odd_or_even(void *item, uintptr_t *key, void *context)
 struct weir_flow *upon_partitioned(struct weir_flow *flow,
 				   const struct weir_items *items)
 {
-	return weir_flow_map_parallel_partitioned(flow, 4, odd_or_even, NULL,
-						  pass, NULL, NULL);
+	return weir_flow_same_items(weir_flow_map_parallel_partitioned(
+		flow, 4, odd_or_even, NULL, pass, NULL, NULL));
 }
 
 /* A flow of one item, made anew: what is never asked for holds nothing. */

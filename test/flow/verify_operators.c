@@ -35,16 +35,17 @@ WEIR_FLOW_MAP(pass)
 static struct weir_flow *upon_maps(struct weir_flow *flow,
 				   const struct weir_items *items)
 {
-	flow = weir_flow_map(flow, pass, NULL);
-	flow = weir_flow_map_n(flow, pass_n, NULL);
-	return weir_flow_index(flow, pass_index, NULL);
+	flow = weir_flow_same_items(weir_flow_map(flow, pass, NULL));
+	flow = weir_flow_same_items(weir_flow_map_n(flow, pass_n, NULL));
+	return weir_flow_same_items(weir_flow_index(flow, pass_index, NULL));
 }
 
 static struct weir_flow *upon_filters(struct weir_flow *flow,
 				      const struct weir_items *items)
 {
 	flow = weir_flow_filter(flow, keep, NULL);
-	flow = weir_flow_filter_map(flow, pass_wanted, NULL);
+	flow = weir_flow_same_items(
+		weir_flow_filter_map(flow, pass_wanted, NULL));
 	return weir_flow_distinct_until_changed(flow, number_of, NULL);
 }
 
@@ -156,7 +157,8 @@ static struct weir_flow *upon_stateful_map(struct weir_flow *flow,
 	static const struct weir_flow_stateful_map_functions functions = {
 		zero_good, step, flush, goods_drop};
 
-	return ahead(weir_flow_stateful_map(flow, &functions, items->context));
+	return ahead(weir_flow_same_items(
+		weir_flow_stateful_map(flow, &functions, items->context)));
 }
 
 static struct weir_flow *upon_signals(struct weir_flow *flow,
@@ -223,7 +225,8 @@ static struct weir_flow *upon_conflate(struct weir_flow *flow,
 	static const struct weir_flow_conflate_functions functions = {
 		pass, take_newest};
 
-	return weir_flow_conflate(flow, &functions, items->context);
+	return weir_flow_same_items(
+		weir_flow_conflate(flow, &functions, items->context));
 }
 
 static struct weir_flow *upon_batch(struct weir_flow *flow,
@@ -232,7 +235,8 @@ static struct weir_flow *upon_batch(struct weir_flow *flow,
 	static const struct weir_flow_conflate_functions functions = {
 		pass, take_newest};
 
-	return weir_flow_batch(flow, 3, &functions, items->context);
+	flow = weir_flow_batch(flow, 3, &functions, items->context);
+	return weir_flow_same_items(flow);
 }
 
 static uint64_t weigh(void *item, void *context);
@@ -243,8 +247,9 @@ static struct weir_flow *upon_batch_weighted(struct weir_flow *flow,
 	static const struct weir_flow_conflate_functions functions = {
 		pass, take_newest};
 
-	return weir_flow_batch_weighted(flow, 8, weigh, &functions,
+	flow = weir_flow_batch_weighted(flow, 8, weigh, &functions,
 					items->context);
+	return weir_flow_same_items(flow);
 }
 
 int only_one(void **item, void *context)

@@ -5,7 +5,8 @@
 static struct weir_flow *map_part(struct weir_flow *upstream, void *context)
 {
 	if (called() == 0)
-		return weir_flow_map(upstream, pass, NULL);
+		return weir_flow_same_items(
+			weir_flow_map(upstream, pass, NULL));
 	weir_flow_free(upstream);
 	return NULL;
 }
@@ -236,7 +237,7 @@ struct weir_flow *upon_operator(struct weir_flow *flow,
 {
 	static const struct weir_operator_ops ops = {.on_push = own_item};
 
-	return weir_flow_operator(flow, &ops, NULL);
+	return weir_flow_same_items(weir_flow_operator(flow, &ops, NULL));
 }
 
 /* An operator that lets each item wait: for a wake, or a time. */
@@ -304,5 +305,5 @@ struct weir_flow *upon_operator_that_waits(struct weir_flow *flow,
 		.close = drop_kept,
 	};
 
-	return weir_flow_operator(flow, &ops, NULL);
+	return weir_flow_same_items(weir_flow_operator(flow, &ops, NULL));
 }

@@ -116,7 +116,7 @@ static struct weir_flow *flow_of(struct taking *self)
 	flow = weir_flow_from_publisher(&self->publisher, maker->prefetch, 0);
 	flow = weir_flow_items(flow, items);
 	if (changes)
-		flow = weir_flow_map(flow, note, self);
+		flow = weir_flow_same_items(weir_flow_map(flow, note, self));
 	flow = maker->way ? maker->way->put_upon(flow, items)
 			  : maker->sink->put_upon(flow, self->taker);
 	flow = weir_flow_peek(flow, &hooks, self);

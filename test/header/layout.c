@@ -116,7 +116,7 @@ SIZE(weir__taker, 24);
 SIZE(weir_in, 120);
 
 /* items.h */
-SIZE(weir_items, 24);
+SIZE(weir_items, 32);
 
 /* out.h */
 SIZE(weir__putter, 40);
@@ -140,7 +140,7 @@ SIZE(weir__grant_port, 120);
 SIZE(weir_command, 40);
 SIZE(weir_process, 168);
 SIZE(weir_process_manager_options, 160);
-SIZE(weir_process_manager, 976);
+SIZE(weir_process_manager, 984);
 SIZE(weir_process_counts, 104);
 
 /* reactive.h */

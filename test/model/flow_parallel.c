@@ -26,8 +26,8 @@ static void given(void *context, uint32_t n, size_t slots,
 	struct crossing *c = crossing_open(context);
 	struct weir_flow *flow = crossing_items(c, n);
 
-	flow = weir_flow_map_parallel(flow, slots, WEIR_ORDER_ANY, map, NULL,
-				      NULL);
+	flow = weir_flow_same_items(weir_flow_map_parallel(
+		flow, slots, WEIR_ORDER_ANY, map, NULL, NULL));
 	crossing_start(c, crossing_sink(c, flow));
 	work_below(c);
 }

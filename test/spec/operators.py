@@ -71,7 +71,8 @@ def makes_flow(declaration):
 def read(header, problems):
     rows = []
     # settings of a flow, and what only looks at one, are no operators
-    settings = {"weir_flow_name", "weir_flow_items", "weir_flow_supervise"}
+    settings = {"weir_flow_name", "weir_flow_items", "weir_flow_same_items",
+                "weir_flow_supervise"}
     for comment, declarations in DECLARED.findall(header.read_text()):
         if "*/" in comment:
             comment = comment.rsplit("*/", 1)[1]

@@ -3,7 +3,8 @@
 """verified.py SOURCE: each operator of docs/operators.md is held to the rules of
 Reactive Streams and to its items: it is named by a row of a table in
 test/flow/verify_operators.c, _sources.c or _sinks.c, which the suites and ownership.c
-go through; sources by one of sources."""
+go through; sources by one of sources. Each that takes items is named by a row of
+test/flow/items_said.c, too, which has what it emits."""
 
 import pathlib
 import re
@@ -11,6 +12,10 @@ import sys
 
 # Operators without a row, each with the reason why.
 LEFT_OUT = {}
+# Operators without a row in items_said.c, of which nobody needs to know.
+SOURCES = {"read", "read_file", "operator_source", "from_publisher", "from_out",
+           "from_channel", "from_hub", "restart"}
+EMIT_NOTHING = {"into", "into_in", "to_actor", "into_channel", "into_hub"}
 
 ROW = re.compile(r'^\t\{"([^"]+)",', re.M)
 
@@ -29,16 +34,31 @@ def operators(source):
 
 
 def rows(source, stem):
-    text = (source / f"test/flow/verify_{stem}.c").read_text()
+    text = (source / f"test/flow/{stem}.c").read_text()
     return {word for row in ROW.findall(text) for word in re.findall(r"\w+", row)}
+
+
+def unsaid(source, known):
+    """Operators of which items_said.c does not have what they emit, or needs not."""
+    said = rows(source, "items_said")
+    left_out = SOURCES | EMIT_NOTHING
+    problems = []
+    for header, names in known.items():
+        for name in names:
+            if header != "flow_source" and name not in said | left_out:
+                problems.append(f"{name} has no row: say what it emits in the table"
+                                " of test/flow/items_said.c")
+    problems += [f"{name} has a row in items_said.c and is left out"
+                 for name in sorted(said & left_out)]
+    return problems
 
 
 def main():
     source = pathlib.Path(sys.argv[1])
     problems = []
     known = operators(source)
-    sources = rows(source, "sources")
-    named = sources | rows(source, "operators") | rows(source, "sinks")
+    sources = rows(source, "verify_sources")
+    named = sources | rows(source, "verify_operators") | rows(source, "verify_sinks")
     if not known or not named:
         problems.append("found no operators, or no rows")
     for header, names in known.items():
@@ -52,6 +72,7 @@ def main():
                                 f" test/flow/verify_{where}.c")
     for name in LEFT_OUT.keys() - {name for names in known.values() for name in names}:
         problems.append(f"{name} is left out and is no operator")
+    problems += unsaid(source, known)
     for problem in problems:
         print(problem, file=sys.stderr)
     return 1 if problems else 0

@@ -136,7 +136,7 @@ JNIEXPORT jlong JNICALL Java_weir_Subjects_newFlow(JNIEnv *env, jclass class,
 	sem_init(&self->come, 0, 0);
 	flow = weir_flow_from_publisher(&self->publisher, 0, 0);
 	flow = weir_flow_items(flow, &bridge_items);
-	flow = weir_flow_map(flow, pass, NULL);
+	flow = weir_flow_same_items(weir_flow_map(flow, pass, NULL));
 	self->flow = weir_flow_into(flow, bridge_held_object(to));
 	if (weir_flow_start(self->flow, bridge_executor(), &options, NULL) <
 	    0) {

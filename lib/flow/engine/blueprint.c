@@ -353,20 +353,42 @@ struct weir_flow *weir_flow_name(struct weir_flow *flow, const char *name)
 	return flow;
 }
 
+/* The node of which is said what `flow` emits. A boundary emits the items of the
+ * flow above; but what has been said of that flow stands. */
+static struct weir_flow *maker_of(struct weir_flow *flow)
+{
+	struct weir_flow *maker = flow;
+
+	while ((maker->kind->boundary || maker->kind->cuts ||
+		maker->kind->passes) &&
+	       maker->n_up == 1)
+		maker = maker->up[0];
+	return maker->has_items || maker->same_items ? flow : maker;
+}
+
 struct weir_flow *weir_flow_items(struct weir_flow *flow,
 				  const struct weir_items *items)
 {
-	struct weir_flow *made_by = flow;
+	struct weir_flow *maker;
 
 	if (!can_set(flow))
 		return no_flow(flow, "items");
-	/* a boundary emits the items of the flow above */
-	while ((made_by->kind->boundary || made_by->kind->cuts ||
-		made_by->kind->passes) &&
-	       made_by->n_up == 1)
-		made_by = made_by->up[0];
-	made_by->items = items;
-	made_by->has_items = true;
+	maker = maker_of(flow);
+	maker->items = items;
+	maker->has_items = true;
+	maker->same_items = false;
+	return flow;
+}
+
+struct weir_flow *weir_flow_same_items(struct weir_flow *flow)
+{
+	struct weir_flow *maker;
+
+	if (!can_set(flow))
+		return no_flow(flow, "same_items");
+	maker = maker_of(flow);
+	maker->has_items = false;
+	maker->same_items = true;
 	return flow;
 }
 

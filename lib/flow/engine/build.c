@@ -67,6 +67,8 @@ static void set_items(struct weir__op *op)
 
 	if (op->flow->has_items || op->kind->items)
 		op->items = weir__flow_items(op->flow);
+	else if (op->flow->same_items && op->kind->makes && op->n_up > 0)
+		op->items = op->up[0]->items;
 	else
 		while (!op->kind->makes && !op->items && i < op->n_up)
 			op->items = op->up[i++]->items;

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The items that the flows of a blueprint emit, and operators that cannot take
- * them. This is checked when a flow is checked or started, and not before:
- * weir_flow_items() may be called for a flow that another has taken over.
+ * them, or of which nobody has said what they emit. This is checked when a flow
+ * is checked or started, and not before: weir_flow_items() may be called for a
+ * flow that another has taken over.
  */
 #include "flow/engine/items.h"
 
+#include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 const struct weir_items weir__items_any;
 
@@ -42,6 +45,8 @@ const struct weir_items *weir__flow_items(const struct weir_flow *flow)
 		return flow->items;
 	if (flow->kind->items)
 		return flow->kind->items(flow);
+	if (flow->same_items && flow->kind->makes && flow->n_up > 0)
+		return weir__flow_items(flow->up[0]);
 	if (flow->n_up == 0 || flow->kind->makes)
 		return NULL;
 	return leading(flow, &i);
@@ -50,6 +55,25 @@ const struct weir_items *weir__flow_items(const struct weir_flow *flow)
 bool weir__items_fit(const struct weir_items *a, const struct weir_items *b)
 {
 	return a == b || a == &weir__items_any || b == &weir__items_any;
+}
+
+/* --- What is wrong -------------------------------------------------------- */
+
+__attribute__((format(printf, 2, 3))) static void tell(
+	struct weir__misfit *misfit, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	(void)vsnprintf(misfit->text, sizeof(misfit->text), format, arguments);
+	va_end(arguments);
+}
+
+static const char *called(const struct weir_items *items)
+{
+	if (!items)
+		return "plain values";
+	return items->name ? items->name : "items without a name";
 }
 
 /* The index of an input that has other items than the input *first; or 0. */
@@ -64,24 +88,91 @@ static uint32_t differs(const struct weir_flow *flow, uint32_t *first)
 	return 0;
 }
 
+/* Two inputs have different items, and are to have the same. */
+static bool inputs_differ(const struct weir_flow *flow,
+			  struct weir__misfit *misfit)
+{
+	uint32_t first, i = 0;
+	const char *it, *other;
+
+	/* the flows above a kind with its own build() need not be inputs; a
+	 * kind that says what it emits may take others besides */
+	if (!flow->kind->makes && !flow->kind->build && !flow->kind->items)
+		i = differs(flow, &first);
+	if (i == 0)
+		return false;
+	it = called(weir__flow_items(flow->up[i]));
+	other = called(weir__flow_items(flow->up[first]));
+	tell(misfit, "input %u has %s, input %u has %s%s", (unsigned)i + 1, it,
+	     (unsigned)first + 1, strcmp(it, other) == 0 ? "other " : "",
+	     other);
+	return true;
+}
+
+/* The items that the operator emits whatever functions of the user's do; any,
+ * if it depends on these. */
+static const struct weir_items *known(const struct weir_flow *flow)
+{
+	const struct weir__kind *kind = flow->kind;
+	uint32_t i;
+
+	if (kind->items)
+		return kind->items(flow);
+	if (flow->n_up == 0 || kind->remakes || kind->nests)
+		return &weir__items_any;
+	return kind->makes ? NULL : leading(flow, &i);
+}
+
+/* Something has been said that is not so. Items that are dropped alike may have
+ * a context of the user's. */
+static bool is_belied(const struct weir_flow *flow, struct weir__misfit *misfit)
+{
+	const struct weir_items *said = flow->items, *is;
+
+	if (!flow->has_items && !flow->same_items)
+		return false;
+	is = known(flow);
+	if (flow->same_items)
+		said = flow->kind->makes && flow->n_up > 0
+			       ? weir__flow_items(flow->up[0])
+			       : is;
+	if (weir__items_fit(said, is) ||
+	    (said && said->drop && is && said->drop == is->drop))
+		return false;
+	tell(misfit, "said to emit %s, and emits %s%s", called(said),
+	     strcmp(called(said), called(is)) == 0 ? "other " : "", called(is));
+	return true;
+}
+
+/* Nobody has said what it makes of items that are no plain values. */
+static bool is_unsaid(const struct weir_flow *flow, struct weir__misfit *misfit)
+{
+	const struct weir_items *items = NULL;
+	uint32_t i;
+
+	if (!flow->kind->remakes || flow->has_items || flow->same_items)
+		return false;
+	for (i = 0; i < flow->n_up && weir__items_fit(items, NULL); i++)
+		items = weir__flow_items(flow->up[i]);
+	if (weir__items_fit(items, NULL))
+		return false;
+	tell(misfit,
+	     "takes %s: say by weir_flow_items() what it emits, or by "
+	     "weir_flow_same_items() that it is the same",
+	     called(items));
+	return true;
+}
+
 static bool refuses(const struct weir_flow *flow, struct weir__misfit *misfit)
 {
 	const char *why = flow->kind->refuses ? flow->kind->refuses(flow)
 					      : NULL;
-	uint32_t first, i = 0;
 
-	/* the flows above a kind with its own build() need not be inputs; a
-	 * kind that says what it emits may take others besides */
-	if (flow->n_up > 1 && !flow->kind->makes && !flow->kind->build &&
-	    !flow->kind->items)
-		i = differs(flow, &first);
-	if (why)
-		(void)snprintf(misfit->text, sizeof(misfit->text), "%s", why);
-	else if (i)
-		(void)snprintf(misfit->text, sizeof(misfit->text),
-			       "input %u has other items than input %u",
-			       (unsigned)i + 1, (unsigned)first + 1);
-	return why || i;
+	if (!why)
+		return is_unsaid(flow, misfit) || is_belied(flow, misfit) ||
+		       inputs_differ(flow, misfit);
+	tell(misfit, "%s", why);
+	return true;
 }
 
 bool weir__flow_misfit(const struct weir_flow *flow,

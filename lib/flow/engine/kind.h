@@ -103,13 +103,18 @@ struct weir__kind {
 	 * once.
 	 */
 	size_t (*drain)(struct weir__op *op, void **items, size_t room);
-	bool makes;	   /* emits other items than it takes: plain values */
+	bool makes; /* emits other items than it takes: plain values */
+	/*
+	 * A function of the user's makes its items of those that it takes. If
+	 * these are not plain values, what it emits must be said.
+	 */
+	bool remakes;
 	bool boundary;	   /* built as an actor of its own */
 	bool needs_island; /* not nested: it needs its own actor */
 	bool cuts;	   /* has a boundary above, and none below */
 	bool nests;	   /* see weir__op_nest() */
-	bool lazy;	/* the operators above are made by weir__op_nest_up() */
-	bool passes;	/* weir_flow_items() of it is that of the flow above */
+	bool lazy;   /* the operators above are made by weir__op_nest_up() */
+	bool passes; /* what is said of its items is said of the flow above */
 	bool any_input; /* several above: takes from any that has items */
 	bool ready;	/* its items are at hand: no call of it may block */
 };
@@ -128,6 +133,7 @@ struct weir_flow {
 	void *decide_context;
 	size_t size;
 	bool has_items;		 /* weir_flow_items() was called */
+	bool same_items;	 /* weir_flow_same_items() was called */
 	bool taken;		 /* another flow has taken it over */
 	struct weir_flow *taker; /* the flow that has taken it, once made */
 	uint32_t depth;		 /* longest chain: this flow and those above */

@@ -541,6 +541,7 @@ static size_t parallel_pull(struct weir__op *op, void **items, size_t room)
 		.name = (called), .state_size = sizeof(struct pool), \
 		.keeps = sizeof(struct pool), .pull = parallel_pull, \
 		.open = parallel_open, .close = parallel_close, .holds = true, \
+		.remakes = true, \
 	}
 
 static const struct weir__kind parallel_kind = PARALLEL("map_parallel");

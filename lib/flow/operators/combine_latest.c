@@ -168,6 +168,7 @@ static const struct weir__kind latest_kind = {
 	.close = latest_close,
 	.stateless = true,
 	.makes = true,
+	.remakes = true,
 	.any_input = true,
 };
 
@@ -271,6 +272,7 @@ static const struct weir__kind with_kind = {
 	.close = with_close,
 	.stateless = true,
 	.makes = true,
+	.remakes = true,
 	.any_input = true,
 };
 

@@ -79,6 +79,7 @@ static size_t map_pull(struct weir__op *op, void **items, size_t room)
 static const struct weir__kind map_kind = {
 	.name = "map",
 	.pull = map_pull,
+	.remakes = true,
 };
 
 struct weir_flow *weir_flow_map(struct weir_flow *flow,
@@ -119,6 +120,7 @@ static size_t map_n_pull(struct weir__op *op, void **items, size_t room)
 static const struct weir__kind map_n_kind = {
 	.name = "map_n",
 	.pull = map_n_pull,
+	.remakes = true,
 };
 
 struct weir_flow *weir_flow_map_n(struct weir_flow *flow,
@@ -156,6 +158,7 @@ static const struct weir__kind index_kind = {
 	.name = "index",
 	.state_size = sizeof(uint64_t),
 	.pull = index_pull,
+	.remakes = true,
 };
 
 struct weir_flow *weir_flow_index(struct weir_flow *flow,
@@ -220,6 +223,7 @@ static size_t filter_map_pull(struct weir__op *op, void **items, size_t room)
 static const struct weir__kind filter_map_kind = {
 	.name = "filter_map",
 	.pull = filter_map_pull,
+	.remakes = true,
 };
 
 struct weir_flow *weir_flow_filter_map(struct weir_flow *flow,

@@ -104,6 +104,7 @@ static const struct weir__kind map_concat_kind = {
 	.close = map_concat_close,
 	.holds = true,
 	.makes = true,
+	.remakes = true,
 };
 
 struct weir_flow *weir_flow_map_concat(struct weir_flow *flow,
@@ -221,6 +222,8 @@ static const struct weir__kind stateful_kind = {
 	.pull = stateful_pull,
 	.close = stateful_close,
 	.holds = true,
+	.makes = true,
+	.remakes = true,
 };
 
 struct weir_flow *weir_flow_stateful_map(

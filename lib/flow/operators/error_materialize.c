@@ -29,7 +29,10 @@ static void drop_signal(void *signal, void *context)
 	weir_flow_signal_free(signal);
 }
 
-static const struct weir_items signal_items = {.drop = drop_signal};
+static const struct weir_items signal_items = {
+	.drop = drop_signal,
+	.name = "signals",
+};
 
 const struct weir_items *weir_flow_signal_items(void)
 {
@@ -155,6 +158,7 @@ static const struct weir__kind dematerialize_kind = {
 	.pull = dematerialize_pull,
 	.refuses = takes_signals,
 	.makes = true,
+	.remakes = true,
 };
 
 struct weir_flow *weir_flow_dematerialize(struct weir_flow *flow)

@@ -6,7 +6,6 @@
 #include <assert.h>
 
 #include "flow/engine/blueprint.h"
-#include "flow/engine/items.h"
 #include "flow/engine/op.h"
 
 /* --- concat, prepend ------------------------------------------------------ */
@@ -68,10 +67,7 @@ static const struct weir__kind then_kind = {
 
 struct weir_flow *weir_flow_then(struct weir_flow *flow, struct weir_flow *next)
 {
-	struct weir_flow *both[] = {
-		weir_flow_items(weir_flow_ignore(flow), &weir__items_any),
-		next,
-	};
+	struct weir_flow *both[] = {weir_flow_ignore(flow), next};
 
 	return weir__flow_new(&then_kind, both, 2, NULL, 0, true);
 }

@@ -7,6 +7,7 @@
 #include "flow/engine/blueprint.h"
 #include "flow/engine/build.h"
 #include "flow/engine/island.h"
+#include "flow/engine/items.h"
 #include "flow/engine/op.h"
 #include "flow/shared/array.h"
 
@@ -279,8 +280,8 @@ static size_t all_pull(struct weir__op *op, void **items, size_t room)
 static const struct weir__kind all_kind = {
 	.name = "all",
 	.state_size = sizeof(struct all),
+	.items = weir__gives_any,
 	.pull = all_pull,
-	.makes = true,
 	.any_input = true,
 };
 

@@ -8,7 +8,6 @@
 
 #include "flow/engine/blueprint.h"
 #include "flow/engine/build.h"
-#include "flow/engine/items.h"
 #include "flow/engine/op.h"
 #include "flow/operators/fan_out.h"
 #include "flow/shared/fan.h"
@@ -91,7 +90,6 @@ static struct weir_flow *beside(
 	(void)weir__fan_double(fan, flow, capacity, both,
 			       kind == &wire_tap_kind);
 	both[1] = weir_flow_ignore(make(both[1], context));
-	both[1] = weir_flow_items(both[1], &weir__items_any);
 	return weir__flow_new(kind, both, 2, NULL, 0, true);
 }
 

@@ -156,6 +156,7 @@ static const struct weir__kind zip_kind = {
 	.stateless = true,
 	.holds = true,
 	.makes = true,
+	.remakes = true,
 };
 
 static const struct weir__kind zip_all_kind = {
@@ -167,6 +168,7 @@ static const struct weir__kind zip_all_kind = {
 	.stateless = true,
 	.holds = true,
 	.makes = true,
+	.remakes = true,
 };
 
 struct weir_flow *weir_flow_zip(struct weir_flow *const *flows, size_t n,

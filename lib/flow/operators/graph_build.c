@@ -53,17 +53,8 @@ static struct weir__op *linked_build(struct weir__build *build,
 			       weir__graph_inlet_of(flow)->capacity);
 }
 
-static const char *linked_refuses(const struct weir_flow *flow)
-{
-	return weir__items_fit(weir__flow_items(flow->up[0]),
-			       weir__flow_items(flow))
-		       ? NULL
-		       : "other items than come to it";
-}
-
 static const struct weir__kind linked_kind = {
 	.name = "graph_inlet",
-	.refuses = linked_refuses,
 	.build = linked_build,
 	.free = weir__graph_inlet_free,
 	.boundary = true,
@@ -76,8 +67,19 @@ static struct weir__op *cut_build(struct weir__build *build,
 				 weir__graph_inlet_of(flow)->capacity);
 }
 
+/* What comes round is not `up`, or a walk would go round, too. */
+static const char *cut_refuses(const struct weir_flow *flow)
+{
+	return weir__items_fit(
+		       weir__flow_items(weir__graph_inlet_of(flow)->from),
+		       weir__flow_items(flow))
+		       ? NULL
+		       : "other items come round to it: see weir_flow_items()";
+}
+
 static const struct weir__kind cut_kind = {
 	.name = "graph_inlet",
+	.refuses = cut_refuses,
 	.build = cut_build,
 	.free = weir__graph_inlet_free,
 	.boundary = true,

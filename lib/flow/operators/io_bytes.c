@@ -69,7 +69,11 @@ static int share(void *bytes, void *context)
 	return 0;
 }
 
-static const struct weir_items items = {.drop = bytes_drop, .share = share};
+static const struct weir_items items = {
+	.drop = bytes_drop,
+	.share = share,
+	.name = "bytes",
+};
 
 const struct weir_items *weir_flow_bytes_items(void)
 {

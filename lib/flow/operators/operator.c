@@ -292,6 +292,8 @@ static const struct weir__kind operator_kind = {
 	.close = operator_close,
 	.keeps = offsetof(struct weir_operator, due_ns),
 	.holds = true,
+	.makes = true,
+	.remakes = true,
 };
 
 static struct weir_flow *operator_new(struct weir_flow *const *up, uint32_t n,

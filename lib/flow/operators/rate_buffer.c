@@ -249,18 +249,28 @@ static struct weir__op *conflate_build(struct weir__build *build,
 				make_conflate);
 }
 
-#define CONFLATES(called) \
+#define CONFLATES(called, seeds) \
 	{ \
 		.name = (called), .state_size = sizeof(struct conflating), \
 		.keeps = sizeof(struct conflating), .open = conflate_open, \
 		.pull = conflate_pull, .close = conflate_close, \
 		.build = conflate_build, .needs_island = true, .holds = true, \
+		.remakes = (seeds), \
 	}
 
-static const struct weir__kind conflate_kind = CONFLATES("conflate");
-static const struct weir__kind batch_kind = CONFLATES("batch");
-static const struct weir__kind weighted_kind = CONFLATES("batch_weighted");
+/* Without a `seed` the accumulator is one of the items; with it, it is what the
+ * function makes. */
+#define CONFLATES_EITHER(called) \
+	{ \
+		CONFLATES(called, false), CONFLATES(called, true) \
+	}
 
+static const struct weir__kind conflate_kinds[] = CONFLATES_EITHER("conflate");
+static const struct weir__kind batch_kinds[] = CONFLATES_EITHER("batch");
+static const struct weir__kind weighted_kinds[] =
+	CONFLATES_EITHER("batch_weighted");
+
+/* `kind` is the first of the two. */
 static struct weir_flow *conflating(
 	const struct weir__kind *kind, struct weir_flow *flow, uint64_t max,
 	uint64_t (*weigh)(void *item, void *context),
@@ -274,6 +284,7 @@ static struct weir_flow *conflating(
 
 	if (functions)
 		args.functions = *functions;
+	kind += args.functions.seed != NULL;
 	flow = weir__flow_upon(kind, flow, &args, sizeof(args),
 			       max > 0 && functions && functions->add);
 	return weir__flow_wrong_as(
@@ -284,7 +295,7 @@ struct weir_flow *weir_flow_conflate(
 	struct weir_flow *flow,
 	const struct weir_flow_conflate_functions *functions, void *context)
 {
-	return conflating(&conflate_kind, flow, UINT64_MAX, NULL, functions,
+	return conflating(conflate_kinds, flow, UINT64_MAX, NULL, functions,
 			  context);
 }
 
@@ -292,7 +303,7 @@ struct weir_flow *weir_flow_batch(
 	struct weir_flow *flow, uint64_t max,
 	const struct weir_flow_conflate_functions *functions, void *context)
 {
-	return conflating(&batch_kind, flow, max, NULL, functions, context);
+	return conflating(batch_kinds, flow, max, NULL, functions, context);
 }
 
 struct weir_flow *weir_flow_batch_weighted(
@@ -300,9 +311,9 @@ struct weir_flow *weir_flow_batch_weighted(
 	uint64_t (*weigh)(void *item, void *context),
 	const struct weir_flow_conflate_functions *functions, void *context)
 {
-	flow = conflating(&weighted_kind, flow, weigh ? max : 0, weigh,
+	flow = conflating(weighted_kinds, flow, weigh ? max : 0, weigh,
 			  functions, context);
 	return weigh ? flow
-		     : weir__flow_wrong_as(flow, &weighted_kind,
+		     : weir__flow_wrong_as(flow, weighted_kinds,
 					   "weigh is NULL");
 }

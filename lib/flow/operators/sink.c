@@ -8,6 +8,7 @@
 
 #include "base/memory.h"
 #include "flow/engine/blueprint.h"
+#include "flow/engine/items.h"
 #include "flow/engine/op.h"
 #include "flow/shared/array.h"
 #include "flow/shared/list.h"
@@ -45,6 +46,7 @@ static size_t for_each_pull(struct weir__op *op, void **items, size_t room)
 
 static const struct weir__kind for_each_kind = {
 	.name = "for_each",
+	.items = weir__gives_any,
 	.pull = for_each_pull,
 };
 
@@ -109,6 +111,7 @@ static size_t for_each_n_pull(struct weir__op *op, void **items, size_t room)
 
 static const struct weir__kind for_each_n_kind = {
 	.name = "for_each_n",
+	.items = weir__gives_any,
 	.pull = for_each_n_pull,
 };
 
@@ -147,6 +150,7 @@ static size_t ignore_pull(struct weir__op *op, void **items, size_t room)
 
 static const struct weir__kind ignore_kind = {
 	.name = "ignore",
+	.items = weir__gives_any,
 	.pull = ignore_pull,
 };
 

@@ -112,6 +112,7 @@ static const struct weir__kind fold_kind = {
 	.pull = fold_pull,
 	.close = result_close,
 	.makes = true,
+	.remakes = true,
 };
 
 struct weir_flow *weir_flow_fold(
@@ -165,6 +166,7 @@ static const struct weir__kind fold_n_kind = {
 	.pull = fold_n_pull,
 	.close = result_close,
 	.makes = true,
+	.remakes = true,
 };
 
 struct weir_flow *weir_flow_fold_n(struct weir_flow *flow,
@@ -289,6 +291,7 @@ static const struct weir__kind scan_kind = {
 	.close = result_close,
 	.holds = true,
 	.makes = true,
+	.remakes = true,
 };
 
 struct weir_flow *weir_flow_scan(

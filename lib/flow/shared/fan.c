@@ -96,13 +96,6 @@ static const struct weir_items *outlet_items(const struct weir_flow *flow)
 	return weir__flow_items(outlet_of(flow)->fan);
 }
 
-static const char *outlet_refuses(const struct weir_flow *flow)
-{
-	return weir__items_fit(weir__flow_items(flow), outlet_items(flow))
-		       ? NULL
-		       : "other items than come to it";
-}
-
 static const struct weir_flow *outlet_lacking(const struct weir_flow *flow)
 {
 	const struct outlet *outlet = outlet_of(flow);
@@ -268,7 +261,6 @@ static const struct weir__kind outlet_kind = {
 	.lacking = outlet_lacking,
 	.above = outlet_above,
 	.items = outlet_items,
-	.refuses = outlet_refuses,
 	.claim = outlet_claim,
 	.unclaim = outlet_unclaim,
 	.build = outlet_build,

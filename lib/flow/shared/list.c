@@ -22,7 +22,10 @@ static void drop_list(void *list, void *context)
 	weir_flow_list_free(list);
 }
 
-static const struct weir_items list_items = {.drop = drop_list};
+static const struct weir_items list_items = {
+	.drop = drop_list,
+	.name = "lists",
+};
 
 const struct weir_items *weir_flow_list_items(void)
 {
