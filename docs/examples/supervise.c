@@ -13,7 +13,7 @@
 
 #define SECOND 1000000000ull
 
-enum { GOOD = 1, BAD = 2 }; /* jobs; a token is never NULL */
+enum { GOOD = 1, BAD = 2 }; /* jobs */
 
 static void say(struct weir_executor *executor, const char *who,
 		const char *what)

@@ -106,8 +106,8 @@ struct weir_reactive_out {
  *    weir_actor_ops.cancelled, and the stream is over: later subscribers get
  *    -ECANCELED. Not with WEIR_REACTIVE_STAY.
  *
- * 5. An item that is NULL cannot be sent by on_next: the subscriber's stream
- *    ends with -EINVAL. Over a link it can be sent.
+ * 5. An item that is NULL (items.h) goes over links only: where it would be
+ *    sent by on_next, the subscriber's stream ends with -EINVAL.
  *
  * 6. A thread that subscribes, or lets another thread subscribe, must hold a
  *    reference of the actor, or be the thread that sets it up. Before the
