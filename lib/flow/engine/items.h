@@ -20,7 +20,7 @@ bool weir__items_fit(const struct weir_items *a, const struct weir_items *b);
 
 struct weir__misfit {
 	const struct weir_flow *flow; /* that cannot take its input */
-	char text[160];		      /* why */
+	char text[128];		      /* why */
 };
 
 /* True: *misfit is the first one of this node and all nodes above. */
