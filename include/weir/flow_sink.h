@@ -43,7 +43,8 @@ WEIR_API struct weir_flow *weir_flow_for_each_n(
 	void *context);
 
 /*
- * Drops each item.
+ * Drops each item. What operators behind it add, such as those of flow_error.h,
+ * is plain values unless weir_flow_items() says otherwise.
  *
  * Emits: nothing. Completes: when upstream does. Cancels: when downstream does.
  * Holds: nothing.

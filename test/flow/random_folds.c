@@ -136,7 +136,7 @@ void count_expected(const struct step *step, struct stream *stream)
 
 struct weir_flow *ignore_make(struct weir_flow *up, struct step *step)
 {
-	return weir_flow_ignore(up);
+	return of_items(weir_flow_ignore(up), step);
 }
 
 void ignore_expected(const struct step *step, struct stream *stream)
