@@ -16,4 +16,6 @@ cmp "$dir/from" "$dir/to"
 rm "$dir/out"
 ! "$program" "$dir/missing" "$dir/to" 2>"$dir/err" || exit 1
 cmp "$dir/from" "$dir/to"
-[ "$(ls -A "$dir" | tr '\n' ' ')" = 'err from to ' ]
+rm "$dir/err" "$dir/from" "$dir/to"
+rmdir "$dir"
+trap - EXIT
