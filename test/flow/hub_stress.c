@@ -7,7 +7,7 @@
 
 #define N_SUBSCRIBERS 4
 #define N_PRODUCERS 2
-#define N_ITEMS 3000
+#define N_ITEMS 1000
 #define LONGEST 100000
 
 struct listener {
