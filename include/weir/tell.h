@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Sending to actors, and asking them. The mailbox of an actor is its in-port that was set up
- * first. Nothing is allocated for an item, and the mailbox never holds more
- * than its capacity.
+ * Sending to actors, and asking them. The mailbox of an actor is its in-port
+ * that was set up first. Nothing is allocated for an item, and the mailbox
+ * never holds more than its capacity.
  */
 #ifndef WEIR_TELL_H
 #define WEIR_TELL_H
@@ -70,7 +70,8 @@ struct weir_ask {
 	struct {
 		struct weir_system *system;
 		struct weir_timer timer;
-		uint32_t refs; /* atomic */
+		uint32_t refs;	 /* atomic */
+		uint32_t timing; /* atomic */
 	} WEIR_PRIVATE;
 };
 
@@ -90,8 +91,8 @@ WEIR_API WEIR_MUST_CHECK int weir_system_ask(struct weir_system *system,
 
 /*
  * Answers the question, with a value of yours (NULL is fine), or fails it with
- * an error (borrowed), and lets go of it. -EALREADY: the deadline
- * was before. -EINVAL: null. Who is asked, once.
+ * an error (borrowed), and lets go of it. -EALREADY: the deadline was before;
+ * the system may have ended since. -EINVAL: null. Who is asked, once.
  */
 WEIR_API int weir_ask_reply(struct weir_ask *ask, void *value);
 WEIR_API int weir_ask_fail(struct weir_ask *ask, struct weir_error *error);

@@ -12,6 +12,7 @@
 #include "actor/ending.h"
 #include "actor/firing.h"
 #include "actor/gate.h"
+#include "base/refcount.h"
 #include "executor/registry.h"
 
 /* An actor with one in-port fits into 192 bytes, in.h has the other half. */
@@ -248,14 +249,8 @@ static void task_submit(struct weir_task *task)
 
 static bool task_tryref(struct weir_task *task)
 {
-	struct weir_actor *actor = actor_of(task);
-	uint32_t refs = ck_pr_load_32(&actor->refs);
-
-	/* relaxed: the registry's lock keeps the memory there meanwhile */
-	while (refs)
-		if (ck_pr_cas_32_value(&actor->refs, refs, refs + 1, &refs))
-			return true;
-	return false;
+	/* the registry's lock keeps the memory there meanwhile */
+	return weir__tryref(&actor_of(task)->refs);
 }
 
 static void task_unref(struct weir_task *task)

@@ -12,6 +12,8 @@
  *    comes after the last drop. Each drop has a release in front of it. The
  *    last drop reads the count that the drops before it have made, each out of
  *    the one before, and has an acquire behind it.
+ * 4. A thread that has no reference may try to get one, as long as something
+ *    else keeps the count's memory there. A count that is 0 stays 0.
  */
 #ifndef WEIR_BASE_REFCOUNT_H
 #define WEIR_BASE_REFCOUNT_H
@@ -26,6 +28,19 @@ static inline void weir__ref(uint32_t *refs)
 {
 	/* relaxed: the caller keeps the object there */
 	ck_pr_inc_32(refs);
+}
+
+/* Adds a reference, unless the last one has been dropped: claim 4. Any thread;
+ * lock-free. */
+static inline bool weir__tryref(uint32_t *refs)
+{
+	uint32_t now = ck_pr_load_32(refs);
+
+	/* relaxed: as weir__ref() */
+	while (now)
+		if (ck_pr_cas_32_value(refs, now, now + 1, &now))
+			return true;
+	return false;
 }
 
 /* Drops a reference: the caller's last touch, unless this is true: then it was

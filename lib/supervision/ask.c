@@ -6,10 +6,12 @@
  * 1. The answer is the completion's first result: the reply, or the deadline.
  *    Whoever comes second is told by the completion.
  * 2. The timer is armed before the actor is told. So the reply finds it armed,
- *    and cancels it; the timer's reference is dropped by the thread that has
- *    cancelled it, or by the timer.
- * 3. With the timer's reference goes a count in the system's `used`: so the
- *    executor has the timer as long as it may fire.
+ *    and cancels it.
+ * 3. With the timer's reference goes a count in the system's `used`: so system
+ *    and executor are there as long as the timer may fire. When it has fired
+ *    they may be freed, and a late reply must not touch them. So `timing` counts
+ *    the timer, until it has fired or was cancelled, and the reply while it
+ *    cancels it; the last of them drops the timer's reference.
  */
 #include <weir/tell.h>
 
@@ -32,6 +34,8 @@ static void drop_timer(struct weir_ask *ask)
 {
 	struct weir_system *system = ask->system;
 
+	if (!weir__unref(&ask->timing))
+		return;
 	drop(ask);
 	weir__system_let_go(system);
 }
@@ -47,9 +51,11 @@ static void too_late(struct weir_timer *timer)
 /* Who is asked lets go; the answer has been given. */
 static void let_go(struct weir_ask *ask)
 {
-	if (ask->timer.fire &&
-	    weir_timer_cancel(ask->system->executor, &ask->timer))
+	if (weir__tryref(&ask->timing)) {
+		if (weir_timer_cancel(ask->system->executor, &ask->timer))
+			drop_timer(ask);
 		drop_timer(ask);
+	}
 	drop(ask);
 }
 
@@ -108,6 +114,7 @@ static int arm(struct weir_ask *ask, uint64_t deadline_ns)
 	int rc;
 
 	ask->timer.fire = too_late;
+	ask->timing = 1;
 	ask->refs++;
 	rc = weir_timer_arm(ask->system->executor, &ask->timer, deadline_ns);
 	if (rc < 0)
@@ -126,6 +133,7 @@ int weir_system_ask(struct weir_system *system, struct weir_actor_id to,
 	(void)weir_completion_init(&ask->answer);
 	ask->system = system;
 	ask->timer = (struct weir_timer){.fire = NULL};
+	ask->timing = 0;
 	ask->refs = 2;
 	actor = find(system, to, deadline_ns != WEIR_FOREVER);
 	if (actor && deadline_ns != WEIR_FOREVER)

@@ -226,6 +226,21 @@ static void a_system_waits_for_the_deadline_of_a_question(void **state)
 	fixture_fini(&f);
 }
 
+static void a_late_answer_may_come_behind_the_system_s_end(void **state)
+{
+	struct fixture f;
+
+	fixture_init(&f, 1);
+	f.asked.keeps = true;
+	ask(&f, 1, SECOND);
+	weir_sim_run(f.sim);
+	assert_failed(&f, -ETIMEDOUT);
+	weir_ask_unref(&f.question.ask);
+	fixture_fini(&f);
+	assert_int_equal(weir_ask_reply(&f.asked.kept->ask, NULL), -EALREADY);
+	assert_int_equal(f.question.released, 1);
+}
+
 static void null_is_refused(void **state)
 {
 	struct fixture f;
@@ -252,6 +267,8 @@ int main(void)
 			what_the_mailbox_refuses_is_the_answer_s_error),
 		cmocka_unit_test(who_has_ended_does_not_answer),
 		cmocka_unit_test(a_system_waits_for_the_deadline_of_a_question),
+		cmocka_unit_test(
+			a_late_answer_may_come_behind_the_system_s_end),
 		cmocka_unit_test(null_is_refused),
 	};
 
