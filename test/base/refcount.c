@@ -31,6 +31,17 @@ static void a_count_begins_anew_at_zero(void **state)
 	}
 }
 
+static void none_is_given_behind_the_last_drop(void **state)
+{
+	uint32_t refs = 1;
+
+	assert_true(weir__tryref(&refs));
+	assert_false(weir__unref(&refs));
+	assert_true(weir__unref(&refs));
+	assert_false(weir__tryref(&refs));
+	assert_int_equal(refs, 0);
+}
+
 /* On the heap: who drops last frees it. */
 struct held {
 	uint32_t refs;
@@ -91,6 +102,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(only_the_last_drop_is_told),
 		cmocka_unit_test(a_count_begins_anew_at_zero),
+		cmocka_unit_test(none_is_given_behind_the_last_drop),
 		cmocka_unit_test(one_of_several_threads_is_last),
 	};
 
