@@ -10,7 +10,7 @@
 
 #define MS 1000000ull
 
-/* --- Keys at their times ------------------------------------------------------ */
+/* --- Keys at their times ------------------------------------------------ */
 
 static const struct key {
 	uint64_t ms;
@@ -53,7 +53,7 @@ static const struct weir_operator_ops typist = {
 	.on_timer = key_due,
 };
 
-/* --- What was typed, when no key has come for a while --------------------------- */
+/* --- What was typed, when no key has come for a while ------------------- */
 
 struct word {
 	char letters[8];

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A boss and a worker, which restarts at a bad job and goes on with the rest. */
+/* A boss and a worker, which restarts at a bad job and goes on with the
+ * rest. */
 #include <errno.h>
 #include <stdio.h>
 #include <weir/weir.h>

@@ -79,8 +79,8 @@ struct weir_hub_options {
  * default one) are borrowed until it is freed; `options` are copied and may be
  * NULL. -EINVAL: null, bad options: a capacity, `per_producer` or `replay`
  * above WEIR_CAPACITY_MAX, a weight without `weigh`, `choose` with a replay, or
- * something in `reserved`. -ENOTSUP: a replay of items that can be dropped but not shared.
- * -ENOMEM. Then *hub is NULL.
+ * something in `reserved`. -ENOTSUP: a replay of items that can be dropped but
+ * not shared. -ENOMEM. Then *hub is NULL.
  */
 WEIR_API WEIR_MUST_CHECK int weir_hub_new(
 	struct weir_hub **hub, const struct weir_items *items,

@@ -31,8 +31,8 @@ struct weir__waiters {
 	struct weir__waiter *head, *tail;
 };
 
-/* What is in a mailbox or a fifo has one (lib/base/). It stands also for another
- * struct that begins with a pointer to the next one. */
+/* What is in a mailbox or a fifo has one (lib/base/). It stands also for
+ * another struct that begins with a pointer to the next one. */
 struct weir__node {
 	struct weir__node *next;
 } __attribute__((__may_alias__));

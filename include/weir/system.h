@@ -41,10 +41,10 @@ struct weir_supervision_event {
 };
 
 /*
- * Two functions for the option `event`. weir_supervision_event_log(), which is the
- * default, writes a line to stderr: the actor's path, its ops->name, the error
- * with its origin, and what is done. weir_supervision_event_ignore() does nothing. In
- * an event only.
+ * Two functions for the option `event`. weir_supervision_event_log(), which is
+ * the default, writes a line to stderr: the actor's path, its ops->name, the
+ * error with its origin, and what is done. weir_supervision_event_ignore() does
+ * nothing. In an event only.
  */
 WEIR_API void weir_supervision_event_log(
 	const struct weir_supervision_event *event, void *unused);

@@ -235,7 +235,7 @@ int weir_actor_set_stats(struct weir_actor *actor, struct weir_stats *stats)
 	return rc;
 }
 
-/* --- What executors do with actors ------------------------------------------ */
+/* --- What executors do with actors -------------------------------------- */
 
 static struct weir_actor *actor_of(struct weir_task *task)
 {

@@ -218,7 +218,7 @@ void weir__actor_resume(struct weir_actor *actor, uint32_t bit)
 	gate_update(actor, bit, 0, 0);
 }
 
-/* --- Settling: rules 2 and 3 ------------------------------------------------ */
+/* --- Settling: rules 2 and 3 -------------------------------------------- */
 
 /*
  * Rule 3, step 1: blocks the ports that are not ready. A port that an earlier
@@ -404,7 +404,7 @@ void weir__actor_retire(struct weir_actor *actor, bool published)
 	weir__actor_close(actor);
 }
 
-/* --- Looking: rule 4 ---------------------------------------------------------- */
+/* --- Looking: rule 4 ---------------------------------------------------- */
 
 #define SIGNALS_MAX 64u /* of a slice: handlers may signal their own actor */
 
@@ -513,7 +513,7 @@ static inline uint32_t slice_look(struct slice *slice)
 	return least < slice->most ? least : slice->most;
 }
 
-/* --- Running ------------------------------------------------------------------ */
+/* --- Running ------------------------------------------------------------ */
 
 /*
  * The one place where turns run: what is to be called around each firing goes
@@ -562,7 +562,7 @@ static uint32_t run(struct slice *slice, uint32_t n)
 	return done;
 }
 
-/* --- Slices ------------------------------------------------------------------- */
+/* --- Slices ------------------------------------------------------------- */
 
 /*
  * True if the thread has so little to do that the actor may stay unarmed and be

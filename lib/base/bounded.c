@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The one place that knows what each policy does: a policy that has no case here
- * does not compile. */
+/* The one place that knows what each policy does: a policy that has no case
+ * here does not compile. */
 #include "base/bounded.h"
 
 #include <errno.h>

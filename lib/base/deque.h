@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A double-ended queue in an array of slots. A deque knows which slots are used,
- * and in which order; the array is its user's. So slots hold whatever the user
- * wants, and the user may move them into a longer array. A deque has no lock:
- * what it belongs to has one, or one thread.
+ * A double-ended queue in an array of slots. A deque knows which slots are
+ * used, and in which order; the array is its user's. So slots hold whatever the
+ * user wants, and the user may move them into a longer array. A deque has no
+ * lock: what it belongs to has one, or one thread.
  *
  * `first` is below `capacity`, and `n` at most `capacity`. The i-th oldest
  * element is in slot first + i, or as far behind slot 0 where the array ends.

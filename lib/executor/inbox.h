@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Two intrusive lists of tasks. One, for a thread or a lock, is a fifo. An inbox
- * is a mailbox of tasks: any thread pushes, one worker takes it whole.
+ * Two intrusive lists of tasks. One, for a thread or a lock, is a fifo. An
+ * inbox is a mailbox of tasks: any thread pushes, one worker takes it whole.
  */
 #ifndef WEIR_EXECUTOR_INBOX_H
 #define WEIR_EXECUTOR_INBOX_H

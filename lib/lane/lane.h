@@ -63,7 +63,7 @@ enum {
 _Static_assert(WEIR_CAPACITY_MAX < 1u << (32 - WEIR__LANE_LEFT),
 	       "the state has room for the slots that are left");
 
-/* --- Indices and words ----------------------------------------------------- */
+/* --- Indices and words -------------------------------------------------- */
 
 #define WEIR__INDEX_MASK 0x7fffffffu
 
@@ -157,7 +157,7 @@ static inline struct weir_error *weir__lane_failed(
 	return ended ? lane->error : NULL;
 }
 
-/* --- Life ------------------------------------------------------------------ */
+/* --- Life --------------------------------------------------------------- */
 
 /*
  * weir__lane_init() sets up an empty lane of `mask` + 1 slots for one producer.
@@ -169,7 +169,7 @@ int weir__lane_init(struct weir__lane *lane, uint32_t mask,
 void weir__lane_fini(struct weir__lane *lane, uint32_t mask,
 		     const struct weir_allocator *allocator);
 
-/* --- The consumer's cursor -------------------------------------------------- */
+/* --- The consumer's cursor ---------------------------------------------- */
 
 /*
  * The taker is of this lane from now on, and holds nothing. `taker->mask` and

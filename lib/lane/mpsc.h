@@ -79,7 +79,7 @@ static inline uint32_t weir__mpsc_seq(uint32_t index)
 	return (index + 1) & WEIR__INDEX_MASK;
 }
 
-/* --- Producers -------------------------------------------------------------- */
+/* --- Producers ---------------------------------------------------------- */
 
 /*
  * Reads the head word, and renews its copy (M3), which was `copy`.
@@ -178,7 +178,7 @@ static inline bool weir__mpsc_closing(const struct weir__lane *lane)
 	return weir__lane_has(lane, WEIR__LANE_ENDING);
 }
 
-/* --- The consumer ----------------------------------------------------------- */
+/* --- The consumer ------------------------------------------------------- */
 
 /*
  * Tokens available: those that are numbered without a gap. *ended: no more will

@@ -25,7 +25,7 @@
 
 #include "lane/lane.h"
 
-/* --- The consumer ----------------------------------------------------------- */
+/* --- The consumer ------------------------------------------------------- */
 
 /*
  * Lowers *n to the number of tokens that are available. False: the lane has
@@ -137,7 +137,7 @@ static inline void weir__spsc_let_go(struct weir__taker *taker,
 	weir__spsc_grant(lane, taker->mask + 1);
 }
 
-/* --- The producer ----------------------------------------------------------- */
+/* --- The producer ------------------------------------------------------- */
 
 /*
  * The putter is of this lane from now on, behind the tokens that were put

@@ -60,8 +60,9 @@ static int check_open(const struct weir__pool *pool)
 	return pool->open ? 0 : -ECANCELED;
 }
 
-/* Moves the jobs that wait to the slots of `to`, which are in `jobs`, and leaves
- * holes out. `jobs` may be the same memory: then `to` begins at the same slot. */
+/* Moves the jobs that wait to the slots of `to`, which are in `jobs`, and
+ * leaves holes out. `jobs` may be the same memory: then `to` begins at the same
+ * slot. */
 static void move_jobs(struct weir__pool *pool, struct weir__job *jobs,
 		      struct weir__deque to)
 {

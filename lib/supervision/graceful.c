@@ -77,8 +77,8 @@ static void timed_out(struct weir_timer *timer)
 
 /*
  * Does everything that can fail, except for the timer. 1: the actor exists, and
- * the system is kept until weir__system_let_go(). 0: the actor has ended, and there
- * is nothing to be undone. Or a negative errno.
+ * the system is kept until weir__system_let_go(). 0: the actor has ended, and
+ * there is nothing to be undone. Or a negative errno.
  */
 static int prepare(struct weir_system *system, struct weir_actor_id who)
 {

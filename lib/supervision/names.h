@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Names, each given under a parent, in names.c. Both the parent and who is named
- * are numbers here. All under the lock of who has the names.
+ * Names, each given under a parent, in names.c. Both the parent and who is
+ * named are numbers here. All under the lock of who has the names.
  */
 #ifndef WEIR_SUPERVISION_NAMES_H
 #define WEIR_SUPERVISION_NAMES_H

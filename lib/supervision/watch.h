@@ -33,8 +33,9 @@ static inline struct weir__record *weir__record_own(
 }
 
 /*
- * The actor of the cell has ended: its watchers get their notices. Takes the lock itself, and calls weir_watcher functions
- * without it. The cell is out of the tree.
+ * The actor of the cell has ended: its watchers get their notices. Takes the
+ * lock itself, and calls weir_watcher functions without it. The cell is out of
+ * the tree.
  */
 void weir__watch_ended(struct weir_system *system, struct weir__cell *cell,
 		       const struct weir__death *death);

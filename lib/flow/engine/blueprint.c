@@ -353,8 +353,8 @@ struct weir_flow *weir_flow_name(struct weir_flow *flow, const char *name)
 	return flow;
 }
 
-/* The node of which is said what `flow` emits. A boundary emits the items of the
- * flow above; but what has been said of that flow stands. */
+/* The node of which is said what `flow` emits. A boundary emits the items of
+ * the flow above; but what has been said of that flow stands. */
 static struct weir_flow *maker_of(struct weir_flow *flow)
 {
 	struct weir_flow *maker = flow;

@@ -80,8 +80,8 @@ __attribute__((format(printf, 3, 4))) struct weir_flow *weir__flow_wrong(
 struct weir_flow *weir__flow_wrong_as(struct weir_flow *flow,
 				      const struct weir__kind *kind,
 				      const char *why);
-/* The same for a number that must be a size (weir__size_valid()), or a size that
- * is a power of two. */
+/* The same for a number that must be a size (weir__size_valid()), or a size
+ * that is a power of two. */
 struct weir_flow *weir__flow_wrong_size(struct weir_flow *flow,
 					const struct weir__kind *kind,
 					const char *what, size_t n);

@@ -142,8 +142,8 @@ static size_t take_first(struct weir__op *op, void **items, size_t room)
 	return n + weir__pull(flow->nest.op, items + n, room - n);
 }
 
-/* Emits items of the first flow, and of the next ones as far as they have ended;
- * *closed is the number of these. */
+/* Emits items of the first flow, and of the next ones as far as they have
+ * ended; *closed is the number of these. */
 static size_t take_in_order(struct weir__op *op, void **items, size_t room,
 			    size_t *closed)
 {

@@ -2,10 +2,10 @@
 /*
  * The buffer of a hub: a ring of items, of which [live, tail) are yet to be
  * taken by a subscriber, and [start, tail) are given to a subscriber that comes
- * now. Each slot counts the subscribers that are there, so that what it costs to
- * take or to subscribe does not depend on how many others there are. A lock is
- * enough: it is held for a few instructions, and a run takes it once or twice
- * for a batch.
+ * now. Each slot counts the subscribers that are there, so that what it costs
+ * to take or to subscribe does not depend on how many others there are. A lock
+ * is enough: it is held for a few instructions, and a run takes it once or
+ * twice for a batch.
  */
 #include "flow/operators/hub.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A part of a stream: a nested flow that takes items from the operator around it,
- * with a queue in front. */
+/* A part of a stream: a nested flow that takes items from the operator around
+ * it, with a queue in front. */
 #ifndef WEIR_FLOW_OPERATORS_SUBSTREAM_H
 #define WEIR_FLOW_OPERATORS_SUBSTREAM_H
 
