@@ -93,18 +93,19 @@ static void *run_chain(void *context)
 static void runs_at_the_limit(const struct kind *kind, size_t unfused)
 {
 	struct chain chain = {.kind = kind, .n_items = 3, .unfused = unfused};
-	size_t stack;
+	/* a stage that is cut off takes another frame to build */
+	size_t most = unfused ? STACK / 8 * 7 : STACK / 4 * 3, stack;
 
 	chain.n = (MAX - 1) / kind->levels;
 	stack = on_small_stack(run_chain, &chain, NULL);
-	if (chain.checked || chain.code || stack > STACK / 4 * 3)
+	if (chain.checked || chain.code || stack > most)
 		print_error("%s: %d, %d\n", kind->name, chain.checked,
 			    chain.code);
 	assert_int_equal(chain.checked, 0);
 	assert_int_equal(chain.code, 0);
 	if (getenv("DEPTH"))
 		printf("%-12s %zu\n", kind->name, stack);
-	assert_in_range(stack, 1, STACK / 4 * 3);
+	assert_in_range(stack, 1, most);
 }
 
 static void a_flow_of_any_kind_runs_at_the_limit_on_a_small_stack(void **state)
@@ -129,17 +130,17 @@ static void one_more_is_a_failed_flow(void **state)
 	const struct kind *kind;
 	const char *message;
 	struct weir_flow *flow;
-	int i;
+	int i, level;
 
 	for (i = 0; i < N(kinds) + N(nesting); i++) {
 		kind = i < N(kinds) ? &kinds[i] : &nesting[i - N(kinds)];
 		chain.kind = kind;
 		chain.n = (MAX - 1) / kind->levels;
 		flow = chain_of(&chain);
+		for (level = 1 + chain.n * kind->levels; level < MAX; level++)
+			flow = weir_flow_map(flow, same, NULL);
 		assert_int_equal(weir_flow_check(flow, NULL, NULL), 0);
 		flow = kind->upon(flow);
-		if (kind->levels == 2)
-			flow = weir_flow_map(flow, same, NULL);
 		assert_int_equal(weir_flow_check(flow, NULL, &message), -E2BIG);
 		assert_string_equal(message, "too many flows upon each other");
 		weir_flow_free(flow);

@@ -792,6 +792,24 @@ static void other_items_are_refused(void **state)
 	weir_flow_free(flow);
 }
 
+static void what_is_above_may_not_put_items_into_the_same_hub(void **state)
+{
+	struct weir_flow_run *run;
+	struct weir_flow *flow;
+	const char *why = NULL;
+
+	hub_of(NULL);
+	flow = weir_flow_into_hub(
+		weir_flow_items(weir_flow_never(), &counted_items), hub);
+	flow = weir_flow_merge((struct weir_flow *[]){weir_flow_empty(), flow},
+			       2);
+	flow = weir_flow_into_hub(flow, hub);
+	assert_int_equal(weir_flow_check(flow, NULL, &why), -EINVAL);
+	assert_non_null(strstr(why, "into the same hub"));
+	assert_int_equal(weir_flow_start(flow, executor, NULL, &run), -EINVAL);
+	weir_flow_free(flow);
+}
+
 static void no_memory_loses_nothing(void **state)
 {
 	struct heap heap;
@@ -900,6 +918,7 @@ int main(void)
 		TEST(a_hub_in_use_is_not_freed),
 		TEST(bad_arguments_are_refused),
 		TEST(other_items_are_refused),
+		TEST(what_is_above_may_not_put_items_into_the_same_hub),
 		TEST(no_memory_loses_nothing),
 		TEST(no_memory_for_another_item_fails_its_flow),
 		TEST(runs_without_memory_leave_the_hub_as_it_was),

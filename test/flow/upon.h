@@ -109,6 +109,41 @@ static struct weir_flow *two(struct weir_flow *(*of)(struct weir_flow *const *,
 	return of(both, 2);
 }
 
+static int with_other(void **item, void *newest, void *context)
+{
+	return 0;
+}
+
+static int smaller(void *a, void *b, void *context)
+{
+	return ((intptr_t)a > (intptr_t)b) - ((intptr_t)a < (intptr_t)b);
+}
+
+static int add_none(void **all, void *item, void *context)
+{
+	return 0;
+}
+
+static const struct weir_flow_conflate_functions latest = {.add = add_none};
+static const struct weir_flow_intersperse_functions nothing = {0};
+static const uint32_t weights[] = {1, 2};
+
+/* A hub that stays, another one for each operator of a flow. */
+static struct weir_hub *another_hub(void)
+{
+	static const struct weir_hub_options options = {
+		.stays = true, .idle = WEIR_HUB_IDLE_GO_ON};
+	static struct weir_hub *hubs[WEIR_FLOW_DEPTH_MAX];
+	static size_t n;
+	struct weir_hub **hub = &hubs[n++ % WEIR_FLOW_DEPTH_MAX];
+
+	if (!*hub)
+		assert_int_equal(weir_hub_new(hub, NULL, &options, NULL), 0);
+	return *hub;
+}
+
+#define BOTH(up) ((struct weir_flow *[]){up, weir_flow_empty()})
+
 static bool not_this(struct weir_error *error, void *context)
 {
 	return false;
@@ -161,6 +196,41 @@ UPON(around, weir_flow_restart_around(up, itself, NULL, &once))
 UPON(group_by, weir_flow_group_by(up, 1, key_of, of_key, NULL, NULL))
 UPON(split, weir_flow_split_when(up, yes, itself, NULL))
 UPON(prefix, weir_flow_prefix_and_tail(up, 1, tail, NULL))
+
+UPON(distinct_of_all, weir_flow_distinct(up, 8, NULL, NULL, NULL))
+UPON(intersperse, weir_flow_intersperse(up, &nothing, NULL))
+UPON(take_last, weir_flow_take_last(up, 8))
+UPON(drop_last, weir_flow_drop_last(up, 0))
+UPON(limit_weighted, weir_flow_limit_weighted(up, 99, weight_of, NULL))
+UPON(combine_latest, weir_flow_combine_latest(&up, 1, first_of, NULL))
+UPON(with_latest,
+     weir_flow_with_latest_from(up, weir_flow_single(NULL), with_other, NULL))
+UPON(take_until, weir_flow_take_until(up, weir_flow_never()))
+UPON(skip_until, weir_flow_skip_until(up, weir_flow_empty()))
+UPON(interleave, weir_flow_interleave(BOTH(up), 2, 1))
+UPON(sorted, weir_flow_merge_sorted(BOTH(up), 2, smaller, NULL))
+UPON(prioritized, weir_flow_merge_prioritized(BOTH(up), 2, weights))
+UPON(zip_all, weir_flow_zip_all(&up, 1, (void *[]){NULL}, first_of, NULL))
+UPON(amb, weir_flow_amb(&up, 1))
+UPON(then, weir_flow_then(up, weir_flow_empty()))
+UPON(batch, weir_flow_batch(up, 8, &latest, NULL))
+UPON(signals,
+     weir_flow_items(weir_flow_dematerialize(weir_flow_materialize(up)), NULL))
+UPON(debounce, weir_flow_debounce(up, 1))
+UPON(sample, weir_flow_sample(up, 1, true))
+UPON(throttle_first, weir_flow_throttle_first(up, 1))
+UPON(throttle_latest, weir_flow_throttle_latest(up, 1, true))
+UPON(take_within, weir_flow_take_within(up, WEIR_FOREVER))
+UPON(drop_within, weir_flow_drop_within(up, 0))
+UPON(initial_delay, weir_flow_initial_delay(up, 0))
+UPON(keep_alive, weir_flow_keep_alive(up, WEIR_FOREVER, same, NULL))
+UPON(back_pressure, weir_flow_backpressure_timeout(up, WEIR_FOREVER))
+UPON(partitioned,
+     weir_flow_map_parallel_partitioned(up, 1, key_of, NULL, same, NULL, NULL))
+UPON(into_hub, weir_flow_into_hub(up, another_hub()))
+UPON(ordered, weir_flow_flat_map_ordered(up, 1, 1, single, NULL))
+UPON(also_to, weir_flow_also_to(up, itself, NULL, 16))
+UPON(wire_tap, weir_flow_wire_tap(up, itself, NULL, 16))
 
 static struct weir_flow *upon_outlet(struct weir_flow *up)
 {
@@ -218,13 +288,43 @@ static const struct kind kinds[] = {
 	KIND(parallel),
 	KIND(own),
 	KIND(lazy),
+	KIND(distinct_of_all),
+	KIND(intersperse),
+	KIND(take_last),
+	KIND(drop_last),
+	KIND(limit_weighted),
+	KIND(combine_latest),
+	KIND(with_latest),
+	KIND(take_until),
+	KIND(skip_until),
+	KIND(interleave),
+	KIND(sorted),
+	KIND(prioritized),
+	KIND(zip_all),
+	KIND(amb),
+	{"then", upon_then, 2},
+	KIND(batch),
+	KIND(debounce),
+	KIND(sample),
+	KIND(throttle_first),
+	KIND(throttle_latest),
+	KIND(take_within),
+	KIND(drop_within),
+	KIND(initial_delay),
+	KIND(keep_alive),
+	KIND(back_pressure),
+	KIND(partitioned),
+	KIND(into_hub),
+	{"signals", upon_signals, 2},
+	{"also_to", upon_also_to, 4},
+	{"wire_tap", upon_wire_tap, 4},
 	{"outlet", upon_outlet, 2},
 };
 
 /* Those that put a flow of their own between the ones above and below. */
 static const struct kind nesting[] = {
-	KIND(flat_map), KIND(switch_map), KIND(around),
-	KIND(group_by), KIND(split),	  KIND(prefix),
+	KIND(flat_map), KIND(switch_map), KIND(around),	 KIND(group_by),
+	KIND(split),	KIND(prefix),	  KIND(ordered),
 };
 
 #define N(array) ((int)(sizeof(array) / sizeof((array)[0])))

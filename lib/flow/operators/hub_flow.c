@@ -9,16 +9,21 @@
 #include "flow/engine/op.h"
 #include "flow/engine/start.h"
 #include "flow/operators/hub.h"
+#include "flow/shared/array.h"
 
 static struct weir_hub *hub_of(const struct weir__op *op)
 {
 	return *(struct weir_hub *const *)weir__op_args(op);
 }
 
+static struct weir_hub *hub_in(const struct weir_flow *flow)
+{
+	return *(struct weir_hub *const *)(const void *)flow->args;
+}
+
 static const struct weir_items *hub_items(const struct weir_flow *flow)
 {
-	return weir__hub_items(
-		*(struct weir_hub *const *)(const void *)flow->args);
+	return weir__hub_items(hub_in(flow));
 }
 
 static int hub_open(struct weir__op *op)
@@ -50,7 +55,7 @@ static size_t into_pull(struct weir__op *op, void **items, size_t room)
 {
 	struct into *into = weir__op_state(op);
 	struct weir_hub *hub = hub_of(op);
-	void *taken[WEIR_FLOW_BATCH];
+	struct weir__array taken;
 	bool over = false;
 	size_t reserved, n, done = 0;
 	int rc;
@@ -61,13 +66,14 @@ static size_t into_pull(struct weir__op *op, void **items, size_t room)
 		weir__op_fail_code(op, rc, "the hub cannot keep more items");
 		return 0;
 	}
-	reserved = weir__hub_reserve(hub, &into->writer,
-				     room ? WEIR_FLOW_BATCH : 0, &over);
-	n = over ? 0 : weir__pull(op->up[0], taken, reserved);
+	weir__array_init(&taken, op, items, room);
+	reserved = weir__hub_reserve(hub, &into->writer, taken.n, &over);
+	n = over ? 0 : weir__pull(op->up[0], taken.items, reserved);
 	if (reserved > 0)
-		rc = weir__hub_put(hub, &into->writer, taken, n, reserved,
+		rc = weir__hub_put(hub, &into->writer, taken.items, n, reserved,
 				   &done);
-	weir__op_drop(op->up[0], taken + done, n - done);
+	weir__op_drop(op->up[0], taken.items + done, n - done);
+	weir__array_done(&taken, op);
 	if (over || rc == -EPIPE) {
 		weir__op_end(op, weir__hub_error(hub));
 		return 0;
@@ -83,8 +89,27 @@ static size_t into_pull(struct weir__op *op, void **items, size_t room)
 	return 0;
 }
 
+static const struct weir__kind into_kind;
+
+/* As deep as the flow.
+ * NOLINTNEXTLINE(misc-no-recursion) */
+static bool writes_into(const struct weir_flow *flow,
+			const struct weir_hub *hub)
+{
+	bool found = flow->kind == &into_kind && hub_in(flow) == hub;
+	uint32_t i;
+
+	for (i = 0; i < flow->n_up && !found; i++)
+		found = writes_into(flow->up[i], hub);
+	return found;
+}
+
+/* A writer has reserved room while it pulls its upstream: one that is there
+ * might wait for that room for ever. */
 static const char *into_refuses(const struct weir_flow *flow)
 {
+	if (writes_into(flow->up[0], hub_in(flow)))
+		return "its upstream puts items into the same hub";
 	return weir__items_fit(weir__flow_items(flow->up[0]), hub_items(flow))
 		       ? NULL
 		       : "the hub has other items";

@@ -18,10 +18,11 @@ struct buffer {
 };
 
 static struct weir__op *make_above(struct weir__build *build,
-				   const struct weir_flow *flow,
-				   struct weir__pipe *pipe)
+				   const struct weir_flow *flow)
 {
-	return weir__build(build, flow->up[0]);
+	struct weir__build above = *build;
+
+	return weir__build(&above, flow->up[0]);
 }
 
 static struct weir__op *buffer_build(struct weir__build *build,
@@ -64,7 +65,6 @@ struct conflate {
 /* The accumulator that waits: it is taken back out of the pipe while items are
  * added to it. */
 struct conflating {
-	struct weir__pipe *pipe;
 	void *all;
 	bool has_all;
 	uint64_t weight; /* of the accumulator, here or in the pipe; <= max */
@@ -73,10 +73,7 @@ struct conflating {
 	uint64_t next_weight;
 };
 
-/*
- * Opens, also for a restart: the accumulator that waited is dropped, the pipe
- * is kept.
- */
+/* Opens, also for a restart: the accumulator that waited is dropped. */
 static int conflate_open(struct weir__op *op)
 {
 	struct conflating *self = weir__op_state(op);
@@ -147,65 +144,63 @@ static bool is_full(struct weir__op *op)
 	struct conflating *self = weir__op_state(op);
 
 	return (self->has_next || self->weight == args->max) &&
-	       weir__pipe_waits(self->pipe);
-}
-
-/*
- * Takes items as long as they fit, for all that is known: the accumulator may
- * have left the pipe. The last one may be too heavy.
- */
-static size_t take(struct weir__op *op, struct weir__array *batch,
-		   uint64_t weights[WEIR__FEW])
-{
-	const struct conflate *args = weir__op_args(op);
-	struct conflating *self = weir__op_state(op);
-	uint64_t left = args->max - self->weight;
-	size_t n = 0;
-
-	if (left == 0)
-		left = args->max;
-	if (!args->weigh) {
-		batch->n = weir__at_most(left, batch->n);
-		return weir__array_take(batch, op->up[0]);
-	}
-	while (left > 0 && n < batch->n && n < WEIR__FEW &&
-	       weir__pull(op->up[0], &batch->items[n], 1)) {
-		weights[n] = args->weigh(batch->items[n], args->context);
-		left -= weights[n] < left ? weights[n] : left;
-		n++;
-	}
-	return n;
+	       weir__pipe_waits(op);
 }
 
 /* Takes the accumulator back, if it is still there. */
-static void take_back(struct conflating *self)
+static void take_back(struct weir__op *op)
 {
+	struct conflating *self = weir__op_state(op);
+
 	/* between two pulls the accumulator is in the pipe */
 	assert(!self->has_all);
-	self->has_all = weir__pipe_take_back(self->pipe, &self->all);
+	self->has_all = weir__pipe_take_back(op, &self->all);
 	if (!self->has_all)
 		self->weight = 0;
 }
 
+/* Takes items that weigh 1 each, as many as fit for all that is known: the
+ * accumulator may have left the pipe. */
 static void take_in(struct weir__op *op, void **items, size_t room)
 {
 	const struct conflate *args = weir__op_args(op);
+	struct conflating *self = weir__op_state(op);
+	uint64_t left = args->max - self->weight;
 	struct weir__array batch;
-	uint64_t weights[WEIR__FEW];
 	size_t n, i;
 
 	weir__array_init(&batch, op, items, room);
-	n = take(op, &batch, weights);
+	batch.n = weir__at_most(left ? left : args->max, batch.n);
+	n = weir__array_take(&batch, op->up[0]);
 	if (n > 0)
-		take_back(weir__op_state(op));
+		take_back(op);
 	for (i = 0; i < n && !op->ended; i++)
-		add(op, batch.items[i], args->weigh ? weights[i] : 1);
+		add(op, batch.items[i], 1);
 	weir__op_drop(op->up[0], batch.items + i, n - i);
 	weir__array_done(&batch, op);
 }
 
+/* Takes items one at a time until one does not fit. */
+static void weigh_in(struct weir__op *op)
+{
+	const struct conflate *args = weir__op_args(op);
+	struct conflating *self = weir__op_state(op);
+	uint32_t n = 0;
+	void *item;
+
+	do {
+		if (!weir__pull(op->up[0], &item, 1))
+			return;
+		if (n == 0)
+			take_back(op);
+		add(op, item, args->weigh(item, args->context));
+	} while (++n < WEIR__FEW && !op->ended && !self->has_next &&
+		 self->weight < args->max);
+}
+
 static size_t conflate_pull(struct weir__op *op, void **items, size_t room)
 {
+	const struct conflate *args = weir__op_args(op);
 	struct conflating *self = weir__op_state(op);
 	size_t n;
 
@@ -214,11 +209,13 @@ static size_t conflate_pull(struct weir__op *op, void **items, size_t room)
 	} else if (self->has_next) {
 		weir__pull_none(op->up[0]);
 		self->has_next = false;
-		take_back(self);
+		take_back(op);
 		add(op, self->next, self->next_weight);
 		/* it was no good, and nothing was taken */
 		if (!self->has_all)
 			weir__op_again(op);
+	} else if (args->weigh) {
+		weigh_in(op);
 	} else {
 		take_in(op, items, room);
 	}
@@ -231,22 +228,11 @@ static size_t conflate_pull(struct weir__op *op, void **items, size_t room)
 	return n;
 }
 
-static struct weir__op *make_conflate(struct weir__build *build,
-				      const struct weir_flow *flow,
-				      struct weir__pipe *pipe)
-{
-	struct weir__op *op = weir__op_new(build, flow);
-
-	if (op)
-		((struct conflating *)weir__op_state(op))->pipe = pipe;
-	return op;
-}
-
 static struct weir__op *conflate_build(struct weir__build *build,
 				       const struct weir_flow *flow)
 {
 	return weir__pipe_build(build, flow, 1, WEIR_OVERFLOW_DROP_NEW,
-				make_conflate);
+				weir__op_new);
 }
 
 #define CONFLATES(called, seeds) \

@@ -92,8 +92,9 @@ static void put_one(struct weir__pipe *pipe, void *item,
 
 /* --- The writer ----------------------------------------------------------- */
 
-bool weir__pipe_waits(struct weir__pipe *pipe)
+bool weir__pipe_waits(const struct weir__op *writer)
 {
+	struct weir__pipe *pipe = writer->island->end_state;
 	bool waits;
 
 	weir__lock(&pipe->lock);
@@ -103,8 +104,9 @@ bool weir__pipe_waits(struct weir__pipe *pipe)
 	return waits;
 }
 
-bool weir__pipe_take_back(struct weir__pipe *pipe, void **item)
+bool weir__pipe_take_back(const struct weir__op *writer, void **item)
 {
+	struct weir__pipe *pipe = writer->island->end_state;
 	bool is_there;
 
 	weir__lock(&pipe->lock);
@@ -345,22 +347,26 @@ struct weir__op *weir__pipe_build(
 	struct weir__build *build, const struct weir_flow *flow, size_t n,
 	enum weir_overflow strategy,
 	struct weir__op *(*make)(struct weir__build *build,
-				 const struct weir_flow *flow,
-				 struct weir__pipe *pipe))
+				 const struct weir_flow *flow))
 {
-	struct weir__build above = *build;
+	struct weir__island *writer = writer_new(build, n, strategy);
+	struct weir__island *island = build->island;
+	struct weir__tree *tree = build->tree;
 	struct weir__pipe *pipe;
 	struct weir__op *root;
 
 	*build->code = -ENOMEM;
-	above.island = writer_new(build, n, strategy);
-	if (!above.island)
+	if (!writer)
 		return NULL;
-	pipe = above.island->end_state;
-	above.tree = above.island->tree;
-	root = make(&above, flow, pipe);
-	if (!root || weir__island_ready(above.island, root) < 0)
+	/* not in a copy: a chain of pipes would need much of the stack */
+	build->island = writer;
+	build->tree = writer->tree;
+	root = make(build, flow);
+	build->island = island;
+	build->tree = tree;
+	if (!root || weir__island_ready(writer, root) < 0)
 		return NULL;
+	pipe = writer->end_state;
 	pipe->items = root->items;
 	return reader_new(build, flow, pipe);
 }

@@ -12,25 +12,22 @@
 
 #include "flow/engine/build.h"
 
-struct weir__pipe;
-
 /*
- * Builds both ends of a pipe for `flow`. make() gets the pipe, and makes the
- * root of the writing island; the items that the root emits go into the pipe.
- * Returns the operator that reads the pipe. NULL: *build->code says why.
+ * Builds both ends of a pipe for `flow`. make() makes the writer, the root of
+ * an island; the items that it emits go into the pipe. Returns the operator
+ * that reads the pipe. NULL: *build->code says why.
  */
 struct weir__op *weir__pipe_build(
 	struct weir__build *build, const struct weir_flow *flow, size_t n,
 	enum weir_overflow strategy,
 	struct weir__op *(*make)(struct weir__build *build,
-				 const struct weir_flow *flow,
-				 struct weir__pipe *pipe));
+				 const struct weir_flow *flow));
 
 /* True: an item is in the pipe, and the writer is woken when it has been taken.
  * The writer, in its pull. */
-bool weir__pipe_waits(struct weir__pipe *pipe);
+bool weir__pipe_waits(const struct weir__op *writer);
 
 /* The writer takes back the oldest item. False: there is none. */
-bool weir__pipe_take_back(struct weir__pipe *pipe, void **item);
+bool weir__pipe_take_back(const struct weir__op *writer, void **item);
 
 #endif

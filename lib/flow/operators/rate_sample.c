@@ -190,18 +190,11 @@ static size_t throttle_latest_pull(struct weir__op *op, void **items,
 
 /* --- Making them ---------------------------------------------------------- */
 
-static struct weir__op *make_root(struct weir__build *build,
-				  const struct weir_flow *flow,
-				  struct weir__pipe *pipe)
-{
-	return weir__op_new(build, flow);
-}
-
 static struct weir__op *pick_build(struct weir__build *build,
 				   const struct weir_flow *flow)
 {
 	return weir__pipe_build(build, flow, 1, WEIR_OVERFLOW_DROP_HEAD,
-				make_root);
+				weir__op_new);
 }
 
 #define PICKING(called) \
