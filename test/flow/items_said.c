@@ -66,12 +66,7 @@ static struct weir_flow *none_of(const struct weir_items *items)
 /* Other inputs of an operator that has several. */
 static struct weir_flow *(*another)(void);
 
-static struct weir_flow *both(struct weir_flow *flow,
-			      struct weir_flow *(*of)(struct weir_flow *const *,
-						      size_t))
-{
-	return of((struct weir_flow *[]){flow, another()}, 2);
-}
+#define BOTH (struct weir_flow *[]){flow, another()}, 2
 
 /* --- Functions of the operators ------------------------------------------- */
 
@@ -344,36 +339,27 @@ UPON(drop_within, weir_flow_drop_within(flow, 1))
 UPON(initial_delay, weir_flow_initial_delay(flow, 1))
 UPON(keep_alive, weir_flow_keep_alive(flow, 1, make_good, NULL))
 UPON(extrapolate, weir_flow_extrapolate(flow, no_more, NULL))
-UPON(merge, both(flow, weir_flow_merge))
-UPON(merge_eager, both(flow, weir_flow_merge_eager))
-UPON(merge_preferred, both(flow, weir_flow_merge_preferred))
-UPON(prioritized,
-     weir_flow_merge_prioritized((struct weir_flow *[]){flow, another()}, 2,
-				 weights))
-UPON(merge_sorted,
-     weir_flow_merge_sorted((struct weir_flow *[]){flow, another()}, 2, compare,
-			    NULL))
-UPON(interleave,
-     weir_flow_interleave((struct weir_flow *[]){flow, another()}, 2, 3))
-UPON(zip,
-     weir_flow_zip((struct weir_flow *[]){flow, another()}, 2, crate_all, NULL))
-UPON(zip_all, weir_flow_zip_all((struct weir_flow *[]){flow, another()}, 2,
-				padding, crate_all, NULL))
-UPON(concat, both(flow, weir_flow_concat))
+UPON(merge, weir_flow_merge(BOTH))
+UPON(merge_eager, weir_flow_merge_eager(BOTH))
+UPON(merge_preferred, weir_flow_merge_preferred(BOTH))
+UPON(prioritized, weir_flow_merge_prioritized(BOTH, weights))
+UPON(merge_sorted, weir_flow_merge_sorted(BOTH, compare, NULL))
+UPON(interleave, weir_flow_interleave(BOTH, 3))
+UPON(zip, weir_flow_zip(BOTH, crate_all, NULL))
+UPON(zip_all, weir_flow_zip_all(BOTH, padding, crate_all, NULL))
+UPON(concat, weir_flow_concat(BOTH))
 UPON(prepend, weir_flow_prepend(flow, another()))
 UPON(then, weir_flow_then(flow, another()))
 UPON(also_to, weir_flow_also_to(flow, beside, NULL, 4))
 UPON(wire_tap, weir_flow_wire_tap(flow, beside, NULL, 4))
 UPON(or_else, weir_flow_or_else(flow, another()))
-UPON(all, both(flow, weir_flow_all))
-UPON(combine_latest,
-     weir_flow_combine_latest((struct weir_flow *[]){flow, another()}, 2,
-			      crate_newest, NULL))
+UPON(all, weir_flow_all(BOTH))
+UPON(combine_latest, weir_flow_combine_latest(BOTH, crate_newest, NULL))
 UPON(with_latest_from,
      weir_flow_with_latest_from(flow, another(), crate_with, NULL))
 UPON(take_until, weir_flow_take_until(flow, weir_flow_never()))
 UPON(skip_until, weir_flow_skip_until(flow, weir_flow_empty()))
-UPON(amb, both(flow, weir_flow_amb))
+UPON(amb, weir_flow_amb(BOTH))
 UPON(kill_switch, weir_flow_kill_switch(flow, swtch))
 UPON(recover, weir_flow_recover(flow, last_good, NULL))
 UPON(map_error, weir_flow_map_error(flow, same_error, NULL))
