@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Operators that send parts of a stream through flows of their own: by key, or
- * one part behind the other.
+ * Operators that send parts of a stream through flows of their own: by key, one
+ * part behind the other, or by number and time.
  *
  * `make`, a function of yours, composes upon `upstream`, a flow that stands for
  * the items of one part, a substream, and returns the result: a nested flow
@@ -127,6 +127,61 @@ WEIR_API struct weir_flow *weir_flow_split_after(
 	struct weir_flow *flow, int (*ends)(void *item, void *context),
 	struct weir_flow *(*make)(struct weir_flow *upstream, void *context),
 	void *context);
+
+/* --- Windows -------------------------------------------------------------- */
+
+/* When a window ends: by what comes first. 0: not by that. */
+struct weir_flow_window_options {
+	uint64_t n;	      /* it has so many items */
+	uint64_t within_ns;   /* so long after its first item */
+	uint64_t quiet_ns;    /* no item has come for so long: a session */
+	uint64_t reserved[4]; /* zero */
+};
+
+/*
+ * Cuts the stream into windows: substreams that end by number and time. A
+ * window begins with the first item behind the last window, so none is empty.
+ * The next flow is made when the last has ended. (RxJava: window, Reactor:
+ * windowTimeout.)
+ *
+ * An item belongs to the window in which it is taken from upstream; one item
+ * waits for a window's flow that is slow, and none is taken meanwhile. Time
+ * counts as quiet only while the operator asks upstream for an item: not while
+ * one waits, or downstream asks for none. If a flow ends early, items are
+ * dropped up to the end of its window; they count for that end as any others.
+ *
+ * `options` is copied. -EINVAL: null, nothing by which a window ends, or
+ * something in `reserved`. A run fails with -ENOTSUP if there is a time, and
+ * the executor has no timers.
+ *
+ * Emits: each item of the windows' flows. Completes: when upstream and the last
+ * flow have. Cancels: both, when downstream does or one has failed. Holds: one
+ * nested flow and one item.
+ */
+WEIR_API struct weir_flow *weir_flow_window(
+	struct weir_flow *flow, const struct weir_flow_window_options *options,
+	struct weir_flow *(*make)(struct weir_flow *upstream, void *context),
+	void *context);
+
+/*
+ * As weir_flow_window(), but a window ends when `boundary` emits an item; such
+ * items are dropped. Those of weir_flow_tick() (flow_source.h) make windows in
+ * steps of the clock. Neither items nor boundaries are taken while downstream
+ * asks for none. The end of `boundary`, and its error, count as those of
+ * upstream: the window under way is the last one. (RxJava: window with a
+ * boundary.) -EINVAL: null.
+ *
+ * Emits: each item of the windows' flows. Completes: when upstream or
+ * `boundary` has, and then the last flow. Cancels: all of them, when downstream
+ * does or one has failed; upstream, when `boundary` has completed; `boundary`,
+ * when upstream and the last flow have. Holds: one nested flow and one item.
+ */
+WEIR_API struct weir_flow *weir_flow_window_by(
+	struct weir_flow *flow, struct weir_flow *boundary,
+	struct weir_flow *(*make)(struct weir_flow *upstream, void *context),
+	void *context);
+
+/* --- Behind the first ones ------------------------------------------------ */
 
 /*
  * Gives the first `n` items (all, if there are fewer) to `make`, and the other

@@ -258,6 +258,7 @@ static const struct weir_flow_conflate_functions newest = {NULL, keep_first};
 static const struct weir_flow_conflate_functions seeded = {crate, put_in};
 static const struct weir_flow_rate fast = {.n = UINT32_MAX, .per_ns = 1};
 static const struct weir_operator_ops crater = {.on_push = crate_push};
+static const struct weir_flow_window_options hour = {.within_ns = HOUR_NS};
 static void *const padding[2];
 static const uint32_t weights[] = {2, 1};
 static struct weir_flow_switch *swtch;
@@ -309,6 +310,8 @@ UPON(switch_map, weir_flow_switch_map(flow, plain_for, NULL))
 UPON(group_by, weir_flow_group_by(flow, 4, key_of, the_group, NULL, NULL))
 UPON(split_when, weir_flow_split_when(flow, yes, the_part, NULL))
 UPON(split_after, weir_flow_split_after(flow, yes, the_part, NULL))
+UPON(window, weir_flow_window(flow, &hour, the_part, NULL))
+UPON(window_by, weir_flow_window_by(flow, another(), the_part, NULL))
 UPON(prefix_and_tail, weir_flow_prefix_and_tail(flow, 2, the_tail, NULL))
 UPON(flat_map_ordered, weir_flow_flat_map_ordered(flow, 2, 4, plain_for, NULL))
 UPON(buffer, weir_flow_buffer(flow, 4, WEIR_OVERFLOW_DROP_HEAD))
@@ -471,6 +474,8 @@ static const struct row {
 	{"group_by", FLOWS, group_by},
 	{"split_when", FLOWS, split_when},
 	{"split_after", FLOWS, split_after},
+	{"window", FLOWS, window},
+	{"window_by", FLOWS, window_by},
 	{"prefix_and_tail", FLOWS, prefix_and_tail},
 	{"buffer", SAME, buffer},
 	{"conflate", SAME, conflate},

@@ -44,6 +44,10 @@ static int with(void **item, void *newest, void *context)
 	return 0;
 }
 
+static const struct weir_flow_window_options threes = {.n = 3,
+						       .within_ns = 30 * MS},
+					     sessions = {.quiet_ns = 15 * MS};
+
 static int put_open(void **item, void *context)
 {
 	*item = joined("[", "");
@@ -312,6 +316,21 @@ PICTURE(split_after, weir_flow_split_after(flow, is_capital, list, NULL),
 	.in = {"a@0 b@10 C@20 d@40 E@50 |@70"},
 	.out = {"[a b C]@20 [d E]@50 |@70"},
 	.note = "a capital ends a part; each part through a flow that makes a list")
+
+PICTURE(window, weir_flow_window(flow, &threes, list, NULL),
+	.in = {"a@0 b@10 c@20 d@25 e@40 f@70 |@80"},
+	.out = {"[a b c]@20 [d e]@55 [f]@80 |@80"},
+	.note = "three items, or 30 ms from the first: d and e have no third")
+
+PICTURE(window_quiet, weir_flow_window(flow, &sessions, list, NULL),
+	.in = {"a@0 b@10 c@20 d@50 e@60 |@90"},
+	.out = {"[a b c]@35 [d e]@75 |@90"},
+	.note = "a session ends when no item has come for 15 ms")
+
+PICTURE(window_by, weir_flow_window_by(flow, other, list, NULL),
+	.in = {"a@0 b@10 c@30 d@60 |@80", "x@20 x@40 x@50 x@70 |@100"},
+	.out = {"[a b]@20 [c]@40 [d]@70 |@80"},
+	.note = "each x ends a window; where none is, it does nothing")
 
 PICTURE(prefix_and_tail, weir_flow_prefix_and_tail(flow, 2, again, NULL),
 	.in = {"a@0 b@10 c@30 d@40 |@60"}, .out = {"ab@10 c@30 d@40 |@60"},
@@ -600,6 +619,9 @@ int main(void)
 		cmocka_unit_test(group_by_is_as_drawn),
 		cmocka_unit_test(split_when_is_as_drawn),
 		cmocka_unit_test(split_after_is_as_drawn),
+		cmocka_unit_test(window_is_as_drawn),
+		cmocka_unit_test(window_quiet_is_as_drawn),
+		cmocka_unit_test(window_by_is_as_drawn),
 		cmocka_unit_test(prefix_and_tail_is_as_drawn),
 		cmocka_unit_test(buffer_is_as_drawn),
 		cmocka_unit_test(buffer_head_is_as_drawn),

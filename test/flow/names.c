@@ -175,6 +175,7 @@ static void an_error_has_the_name_of_the_operator_whose_function_fails(
 	static const struct weir_flow_restart_options once = {
 		.restart_on = is_final,
 	};
+	static const struct weir_flow_window_options pairs = {.n = 2};
 	struct weir_flow *two[] = {nine(), nine()};
 	const struct failing failing[] = {
 		{"unfold", weir_flow_unfold(NULL, unfold_fails, NULL)},
@@ -225,6 +226,11 @@ static void an_error_has_the_name_of_the_operator_whose_function_fails(
 		 weir_flow_split_when(nine(), ask_fails, no_part, NULL)},
 		{"split_after",
 		 weir_flow_split_after(nine(), ask_fails, no_part, NULL)},
+		{"window", weir_flow_window(nine(), &pairs, no_part, NULL),
+		 -EINVAL},
+		{"window_by",
+		 weir_flow_window_by(nine(), weir_flow_never(), no_part, NULL),
+		 -EINVAL},
 		{"prefix_and_tail",
 		 weir_flow_prefix_and_tail(nine(), 2, no_tail, NULL), -EINVAL},
 		{"restart", weir_flow_restart(no_source, NULL, &once), -EINVAL},

@@ -252,6 +252,75 @@ void split_after_expected(const struct step *step, struct stream *stream)
 	split_expected(step, stream, false);
 }
 
+/* --- window, window_by ---------------------------------------------------- */
+
+static uint64_t window_size(const struct step *step)
+{
+	return 1 + (uint64_t)step->y % 5;
+}
+
+struct weir_flow *window_make(struct weir_flow *up, struct step *step)
+{
+	const struct weir_flow_window_options options = {
+		.n = window_size(step),
+	};
+
+	return of_items(weir_flow_window(up, &options, part_make, step), step);
+}
+
+void window_expected(const struct step *step, struct stream *stream)
+{
+	struct part part = {0};
+	size_t n = stream->n, i;
+	uint64_t size = 0;
+
+	stream->n = 0;
+	for (i = 0; i < n; i++) {
+		if (!part.known) {
+			part = part_new(step);
+			size = 0;
+		}
+		if (!part_takes(step, stream, &part, stream->values[i])) {
+			stream->code = -EDOM;
+			return;
+		}
+		if (++size == window_size(step))
+			close_part(step, stream, &part);
+	}
+	if (stream->code == 0)
+		close_part(step, stream, &part);
+}
+
+static struct weir_flow *same_part(struct weir_flow *up, void *context)
+{
+	return up;
+}
+
+struct weir_flow *window_time_make(struct weir_flow *up, struct step *step)
+{
+	const struct weir_flow_window_options options = {
+		.n = (uint64_t)step->n % 4,
+		.within_ns = (uint64_t)step->x,
+		.quiet_ns = (uint64_t)step->y % 3,
+	};
+
+	return weir_flow_window(up, &options, same_part, step);
+}
+
+struct weir_flow *window_by_make(struct weir_flow *up, struct step *step)
+{
+	const struct weir_flow_rate rate = {
+		.n = 1,
+		.per_ns = (uint64_t)step->x,
+	};
+	struct weir_flow *both[] = {weir_flow_range(0, step->y),
+				    weir_flow_never()};
+
+	both[0] = weir_flow_throttle(both[0], &rate);
+	return weir_flow_window_by(up, weir_flow_concat(both, 2), same_part,
+				   step);
+}
+
 /* --- prefix_and_tail ------------------------------------------------------ */
 
 static struct weir_flow *tail_make(void *const *items, size_t n,

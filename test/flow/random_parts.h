@@ -21,6 +21,13 @@ struct weir_flow *split_after_make(struct weir_flow *up, struct step *step);
 void split_when_expected(const struct step *step, struct stream *stream);
 void split_after_expected(const struct step *step, struct stream *stream);
 
+/* --- window, window_by ---------------------------------------------------- */
+
+struct weir_flow *window_make(struct weir_flow *up, struct step *step);
+struct weir_flow *window_time_make(struct weir_flow *up, struct step *step);
+struct weir_flow *window_by_make(struct weir_flow *up, struct step *step);
+void window_expected(const struct step *step, struct stream *stream);
+
 /* --- prefix_and_tail ------------------------------------------------------ */
 
 struct weir_flow *prefix_make(struct weir_flow *up, struct step *step);

@@ -153,6 +153,7 @@ static const struct weir_flow_restart_options once = {.restart_on = not_this};
 static const struct weir_flow_rate rate = {.n = 1000000, .per_ns = 1};
 static const struct weir_operator_ops own = {.name = "own"};
 static const struct weir_flow_peek_functions hooks = {0};
+static const struct weir_flow_window_options pairs = {.n = 2};
 
 UPON(map, weir_flow_map(up, same, NULL))
 UPON(map_n, weir_flow_map_n(up, same_n, NULL))
@@ -195,6 +196,8 @@ UPON(switch_map, weir_flow_switch_map(up, single, NULL))
 UPON(around, weir_flow_restart_around(up, itself, NULL, &once))
 UPON(group_by, weir_flow_group_by(up, 1, key_of, of_key, NULL, NULL))
 UPON(split, weir_flow_split_when(up, yes, itself, NULL))
+UPON(window, weir_flow_window(up, &pairs, itself, NULL))
+UPON(window_by, weir_flow_window_by(up, weir_flow_never(), itself, NULL))
 UPON(prefix, weir_flow_prefix_and_tail(up, 1, tail, NULL))
 
 UPON(distinct_of_all, weir_flow_distinct(up, 8, NULL, NULL, NULL))
@@ -323,8 +326,9 @@ static const struct kind kinds[] = {
 
 /* Those that put a flow of their own between the ones above and below. */
 static const struct kind nesting[] = {
-	KIND(flat_map), KIND(switch_map), KIND(around),	 KIND(group_by),
-	KIND(split),	KIND(prefix),	  KIND(ordered),
+	KIND(flat_map),	 KIND(switch_map), KIND(around),
+	KIND(group_by),	 KIND(split),	   KIND(window),
+	KIND(window_by), KIND(prefix),	   KIND(ordered),
 };
 
 #define N(array) ((int)(sizeof(array) / sizeof((array)[0])))

@@ -172,6 +172,63 @@ struct weir_flow *upon_last_of_splits(struct weir_flow *flow,
 	return weir_flow_split_when(flow, is_third, last_of_part, NULL);
 }
 
+static const struct weir_flow_window_options threes = {.n = 3};
+
+static struct weir_flow *in_time(
+	struct weir_flow *flow,
+	struct weir_flow *(*make)(struct weir_flow *upstream, void *context))
+{
+	const struct weir_flow_window_options options = {
+		.within_ns = 2 * pace_ns + 1,
+		.quiet_ns = pace_ns + 1,
+	};
+
+	return weir_flow_window(flow, &options, make, NULL);
+}
+
+struct weir_flow *upon_windows(struct weir_flow *flow,
+			       const struct weir_items *items)
+{
+	flow = weir_flow_window(flow, &threes, map_part, NULL);
+	return in_time(flow, map_part);
+}
+
+struct weir_flow *upon_windows_that_wait(struct weir_flow *flow,
+					 const struct weir_items *items)
+{
+	flow = in_time(flow, pace_part);
+	return weir_flow_window(flow, &threes, pace_part, NULL);
+}
+
+struct weir_flow *upon_takes_of_windows(struct weir_flow *flow,
+					const struct weir_items *items)
+{
+	flow = weir_flow_window(flow, &threes, take_of_part, NULL);
+	return in_time(flow, take_of_part);
+}
+
+struct weir_flow *upon_last_of_windows(struct weir_flow *flow,
+				       const struct weir_items *items)
+{
+	flow = in_time(flow, last_of_part);
+	return weir_flow_window(flow, &threes, last_of_part, NULL);
+}
+
+struct weir_flow *upon_window_by(struct weir_flow *flow,
+				 const struct weir_items *items)
+{
+	return weir_flow_window_by(flow, weir_flow_never(), map_part, NULL);
+}
+
+/* Boundaries that must be dropped, and an end. */
+struct weir_flow *upon_window_by_some(struct weir_flow *flow,
+				      const struct weir_items *items)
+{
+	struct weir_flow *boundary = to_goods(weir_flow_range(1, 9), items);
+
+	return weir_flow_window_by(flow, paced(boundary), last_of_part, NULL);
+}
+
 /* The same numbers before the tail, made anew. */
 static struct weir_flow *put_before(void *const *prefix, size_t n,
 				    struct weir_flow *tail, void *context)

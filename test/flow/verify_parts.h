@@ -33,6 +33,18 @@ struct weir_flow *upon_takes_of_splits(struct weir_flow *flow,
 				       const struct weir_items *items);
 struct weir_flow *upon_last_of_splits(struct weir_flow *flow,
 				      const struct weir_items *items);
+struct weir_flow *upon_windows(struct weir_flow *flow,
+			       const struct weir_items *items);
+struct weir_flow *upon_windows_that_wait(struct weir_flow *flow,
+					 const struct weir_items *items);
+struct weir_flow *upon_takes_of_windows(struct weir_flow *flow,
+					const struct weir_items *items);
+struct weir_flow *upon_last_of_windows(struct weir_flow *flow,
+				       const struct weir_items *items);
+struct weir_flow *upon_window_by(struct weir_flow *flow,
+				 const struct weir_items *items);
+struct weir_flow *upon_window_by_some(struct weir_flow *flow,
+				      const struct weir_items *items);
 struct weir_flow *upon_prefix(struct weir_flow *flow,
 			      const struct weir_items *items);
 

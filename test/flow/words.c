@@ -120,6 +120,8 @@ static void rates_and_groups_name_what_is_bad(void **state)
 		1,    1,   WEIR_FLOW_NO_BURST, WEIR_FLOW_THROTTLE_ENFORCE,
 		NULL, NULL};
 	const struct weir_flow_group_options bad = {.reserved = {1}};
+	const struct weir_flow_window_options endless = {0};
+	const struct weir_flow_window_options later = {1, .reserved = {1}};
 
 	assert_says(weir_flow_throttle(one(), NULL), "throttle",
 		    "rate is NULL");
@@ -156,6 +158,12 @@ static void rates_and_groups_name_what_is_bad(void **state)
 		    "not zero");
 	assert_says(weir_flow_buffer(one(), 1, WEIR_OVERFLOW_FAIL + 1),
 		    "buffer", "no such strategy");
+	assert_says(weir_flow_window(one(), NULL, bad_flow, NULL), "window",
+		    "options is NULL");
+	assert_says(weir_flow_window(one(), &endless, bad_flow, NULL), "window",
+		    "options say nothing by which a window ends");
+	assert_says(weir_flow_window(one(), &later, bad_flow, NULL), "window",
+		    "options->reserved is not zero");
 	assert_says(weir_flow_prefix_and_tail(one(), 1, NULL, NULL),
 		    "prefix_and_tail", "make is NULL");
 	assert_says(weir_flow_prefix_and_tail(one(), WEIR_CAPACITY_MAX + 1,

@@ -108,6 +108,7 @@ SIZE(weir_flow_resource_functions, 24);
 /* flow_substream.h */
 SIZE(weir_flow_key_functions, 32);
 SIZE(weir_flow_group_options, 56);
+SIZE(weir_flow_window_options, 56);
 
 /* in.h */
 SIZE(weir__slot, 8);

@@ -114,11 +114,12 @@ static bool inputs_differ(const struct weir_flow *flow,
 static const struct weir_items *known(const struct weir_flow *flow)
 {
 	const struct weir__kind *kind = flow->kind;
+	bool nests = kind->nests && !kind->lazy; /* flows of a function's */
 	uint32_t i;
 
-	if (kind->items)
+	if (kind->items && !nests)
 		return kind->items(flow);
-	if (flow->n_up == 0 || kind->remakes || kind->nests)
+	if (flow->n_up == 0 || kind->remakes || nests)
 		return &weir__items_any;
 	return kind->makes ? NULL : leading(flow, &i);
 }

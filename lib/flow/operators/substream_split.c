@@ -5,32 +5,44 @@
 #include <weir/flow_substream.h>
 
 #include "base/memory.h"
+#include "base/options.h"
 #include "flow/engine/blueprint.h"
 #include "flow/engine/island.h"
+#include "flow/engine/items.h"
 #include "flow/engine/op.h"
 #include "flow/operators/substream.h"
 
-/* --- split_when, split_after --------------------------------------------- */
+/* --- One behind the other ------------------------------------------------ */
 
 struct split {
-	int (*is_edge)(void *item, void *context);
+	/* Gives an item to its substream: 0. Else it is an error that a function
+	 * of the user's has returned, and the item is the caller's. */
+	int (*put)(struct weir__op *op, void *item);
 	struct weir_flow *(*make)(struct weir_flow *upstream, void *context);
 	void *context;
-	void (*put)(struct weir__op *op, void *item, bool is_edge);
+	int (*is_edge)(void *item, void *context); /* of splits */
+	struct weir_flow_window_options ends;	   /* of `window` */
 };
 
 struct splitting {
-	struct weir__substream sub; /* while its flow runs */
+	struct weir__op_timer timer; /* of windows; must be first */
+	struct weir__substream sub;  /* while its flow runs */
 	void *slot[1];
 	void *next; /* first of the next substream; waits for this one's end */
 	bool has_next;
 	bool inside; /* in a substream, though its flow may have ended */
+	/* of `window` */
+	bool took;	       /* an item, in this pull */
+	uint64_t n;	       /* items of the window */
+	uint64_t due_ns;       /* when its time has come */
+	uint64_t quiet_due_ns; /* when it was quiet; WEIR_FOREVER: it is not */
 };
 
 static void split_close(struct weir__op *op)
 {
 	struct splitting *self = weir__op_state(op);
 
+	weir__op_timer_off(&self->timer);
 	if (self->sub.nest.op)
 		weir__substream_close(&self->sub);
 	if (self->has_next)
@@ -65,30 +77,7 @@ static void leave(struct splitting *self)
 	weir__substream_end(&self->sub, NULL);
 }
 
-static void split_when_item(struct weir__op *op, void *item, bool is_edge)
-{
-	struct splitting *self = weir__op_state(op);
-
-	if (is_edge)
-		leave(self);
-	if (self->sub.nest.op && self->sub.over) {
-		self->next = item;
-		self->has_next = true;
-	} else {
-		split_give(op, item);
-	}
-}
-
-static void split_after_item(struct weir__op *op, void *item, bool is_edge)
-{
-	struct splitting *self = weir__op_state(op);
-
-	split_give(op, item);
-	if (is_edge)
-		leave(self);
-}
-
-/* Takes the next item, if there is one, and asks which substream it is in. */
+/* Takes the next item, if there is one, and puts it into its substream. */
 static bool look_at_one(struct weir__op *op)
 {
 	const struct split *args = weir__op_args(op);
@@ -103,13 +92,11 @@ static bool look_at_one(struct weir__op *op)
 	}
 	if (weir__pull(op->up[0], &item, 1) == 0)
 		return false;
-	rc = args->is_edge(item, args->context);
-	if (rc == 0 || rc == 1) {
-		args->put(op, item, rc);
-		return true;
+	rc = args->put(op, item);
+	if (rc != 0) {
+		weir__op_drop_one(op->up[0], item);
+		(void)weir__op_survives(op, rc);
 	}
-	weir__op_drop_one(op->up[0], item);
-	(void)weir__op_survives(op, rc);
 	return true;
 }
 
@@ -130,6 +117,17 @@ static bool pull_sub(struct weir__op *op, void **items, size_t room,
 	return true;
 }
 
+/* The error of upstream, or of the boundary. */
+static struct weir_error *error_above(const struct weir__op *op)
+{
+	uint32_t i;
+
+	for (i = 0; i < op->n_up; i++)
+		if (op->up[i]->error)
+			return op->up[i]->error;
+	return NULL;
+}
+
 /* Follows upstream's end. True: the substream gets no more items, or there is
  * none. */
 static bool follow(struct weir__op *op)
@@ -138,11 +136,13 @@ static bool follow(struct weir__op *op)
 
 	if (!op->up[0]->ended || self->has_next)
 		return false;
-	if (!self->sub.nest.op)
-		return weir__op_follow(op);
+	if (!self->sub.nest.op) {
+		weir__op_end(op, error_above(op));
+		return true;
+	}
 	if (self->sub.over)
 		return false;
-	weir__substream_end(&self->sub, op->up[0]->error);
+	weir__substream_end(&self->sub, error_above(op));
 	return true;
 }
 
@@ -170,13 +170,47 @@ static size_t split_pull(struct weir__op *op, void **items, size_t room)
 	return got;
 }
 
+#define SPLIT(called, puller) \
+	.name = (called), .state_size = sizeof(struct splitting), \
+	.pull = (puller), .close = split_close, .holds = true, .nests = true, \
+	.keeps = sizeof(struct weir__op_timer)
+
+/* --- split_when, split_after --------------------------------------------- */
+
+static int split_when_put(struct weir__op *op, void *item)
+{
+	const struct split *args = weir__op_args(op);
+	struct splitting *self = weir__op_state(op);
+	int is_edge = args->is_edge(item, args->context);
+
+	if (is_edge != 0 && is_edge != 1)
+		return is_edge;
+	if (is_edge)
+		leave(self);
+	if (self->sub.nest.op && self->sub.over) {
+		self->next = item;
+		self->has_next = true;
+	} else {
+		split_give(op, item);
+	}
+	return 0;
+}
+
+static int split_after_put(struct weir__op *op, void *item)
+{
+	const struct split *args = weir__op_args(op);
+	int is_edge = args->is_edge(item, args->context);
+
+	if (is_edge != 0 && is_edge != 1)
+		return is_edge;
+	split_give(op, item);
+	if (is_edge)
+		leave(weir__op_state(op));
+	return 0;
+}
+
 static const struct weir__kind split_when_kind = {
-	.name = "split_when",
-	.state_size = sizeof(struct splitting),
-	.pull = split_pull,
-	.close = split_close,
-	.holds = true,
-	.nests = true,
+	SPLIT("split_when", split_pull),
 };
 
 struct weir_flow *weir_flow_split_when(
@@ -184,19 +218,14 @@ struct weir_flow *weir_flow_split_when(
 	struct weir_flow *(*make)(struct weir_flow *upstream, void *context),
 	void *context)
 {
-	struct split args = {begins, make, context, split_when_item};
+	struct split args = {split_when_put, make, context, begins};
 
 	return weir__flow_upon(&split_when_kind, flow, &args, sizeof(args),
 			       begins && make);
 }
 
 static const struct weir__kind split_after_kind = {
-	.name = "split_after",
-	.state_size = sizeof(struct splitting),
-	.pull = split_pull,
-	.close = split_close,
-	.holds = true,
-	.nests = true,
+	SPLIT("split_after", split_pull),
 };
 
 struct weir_flow *weir_flow_split_after(
@@ -204,10 +233,166 @@ struct weir_flow *weir_flow_split_after(
 	struct weir_flow *(*make)(struct weir_flow *upstream, void *context),
 	void *context)
 {
-	struct split args = {ends, make, context, split_after_item};
+	struct split args = {split_after_put, make, context, ends};
 
 	return weir__flow_upon(&split_after_kind, flow, &args, sizeof(args),
 			       ends && make);
+}
+
+/* --- window -------------------------------------------------------------- */
+
+static uint64_t after(const struct weir__op *op, uint64_t ns)
+{
+	return ns ? weir__later(weir__op_now(op), ns) : WEIR_FOREVER;
+}
+
+static int window_put(struct weir__op *op, void *item)
+{
+	const struct split *args = weir__op_args(op);
+	struct splitting *self = weir__op_state(op);
+	bool begins = !self->inside;
+
+	split_give(op, item);
+	if (!self->inside)
+		return 0;
+	if (begins) {
+		self->n = 0;
+		self->due_ns = after(op, args->ends.within_ns);
+	}
+	self->took = true;
+	if (++self->n == args->ends.n)
+		leave(self);
+	return 0;
+}
+
+/* A window is under way: notes whether it is quiet, and waits for its end.
+ * `asks`: it has asked upstream for an item, and there was none. */
+static void wait_for_end(struct weir__op *op, bool asks)
+{
+	const struct split *args = weir__op_args(op);
+	struct splitting *self = weir__op_state(op);
+	uint64_t at_ns;
+	int rc = 0;
+
+	if (!asks)
+		self->quiet_due_ns = WEIR_FOREVER;
+	else if (self->took || self->quiet_due_ns == WEIR_FOREVER)
+		self->quiet_due_ns = after(op, args->ends.quiet_ns);
+	self->took = false;
+	at_ns = self->due_ns < self->quiet_due_ns ? self->due_ns
+						  : self->quiet_due_ns;
+	if (self->sub.nest.op && at_ns != WEIR_FOREVER)
+		rc = weir__op_timer_at(&self->timer, op, at_ns);
+	if (rc < 0)
+		weir__op_fail_code(op, rc, "no timer");
+}
+
+static size_t window_pull(struct weir__op *op, void **items, size_t room)
+{
+	const struct split *args = weir__op_args(op);
+	struct splitting *self = weir__op_state(op);
+	bool timed = args->ends.within_ns || args->ends.quiet_ns;
+	uint64_t now_ns;
+	size_t n;
+
+	if (timed && self->inside) {
+		now_ns = weir__op_now(op);
+		if (now_ns >= self->due_ns || now_ns >= self->quiet_due_ns)
+			leave(self);
+	}
+	n = split_pull(op, items, room);
+	if (timed && self->inside && !op->ended)
+		wait_for_end(op, n < room && self->sub.waiting.n == 0);
+	return n;
+}
+
+static const struct weir__kind window_kind = {
+	SPLIT("window", window_pull),
+};
+
+static const char *wrong_with(const struct weir_flow_window_options *options)
+{
+	if (!options)
+		return "options is NULL";
+	if (!weir__reserved_zero(options->reserved))
+		return "options->reserved is not zero";
+	if (!options->n && !options->within_ns && !options->quiet_ns)
+		return "options say nothing by which a window ends";
+	return NULL;
+}
+
+struct weir_flow *weir_flow_window(
+	struct weir_flow *flow, const struct weir_flow_window_options *options,
+	struct weir_flow *(*make)(struct weir_flow *upstream, void *context),
+	void *context)
+{
+	struct split args = {window_put, make, context};
+	const char *why = make ? wrong_with(options) : "make is NULL";
+
+	if (!why)
+		args.ends = *options;
+	flow = weir__flow_upon(&window_kind, flow, &args, sizeof(args), !why);
+	return weir__flow_wrong_as(flow, &window_kind, why);
+}
+
+/* --- window_by ----------------------------------------------------------- */
+
+static int window_by_put(struct weir__op *op, void *item)
+{
+	split_give(op, item);
+	return 0;
+}
+
+/* True: there was a boundary, or several. */
+static bool take_boundaries(struct weir__op *op, size_t room)
+{
+	struct weir__op *boundary = op->up[1];
+	size_t left = room ? op->island->ask : 0;
+	bool any = false;
+	void *item;
+
+	if (left == 0)
+		weir__pull_none(boundary);
+	for (; left > 0 && weir__pull(boundary, &item, 1) > 0; left--) {
+		weir__op_drop_one(boundary, item);
+		any = true;
+	}
+	return any;
+}
+
+static size_t window_by_pull(struct weir__op *op, void **items, size_t room)
+{
+	struct splitting *self = weir__op_state(op);
+
+	if (take_boundaries(op, room) && self->inside)
+		leave(self);
+	if (op->up[1]->ended)
+		weir__op_cancel(op->up[0]);
+	return split_pull(op, items, room);
+}
+
+/* The boundary may have any items: they are dropped. */
+static const struct weir_items *window_by_items(const struct weir_flow *flow)
+{
+	return weir__flow_items(flow->up[0]);
+}
+
+static const struct weir__kind window_by_kind = {
+	SPLIT("window_by", window_by_pull),
+	.items = window_by_items,
+	.any_input = true,
+};
+
+struct weir_flow *weir_flow_window_by(
+	struct weir_flow *flow, struct weir_flow *boundary,
+	struct weir_flow *(*make)(struct weir_flow *upstream, void *context),
+	void *context)
+{
+	struct weir_flow *both[] = {flow, boundary};
+	struct split args = {window_by_put, make, context};
+
+	return weir__flow_new(&window_by_kind, both, 2, &args, sizeof(args),
+			      make);
 }
 
 /* --- prefix_and_tail ----------------------------------------------------- */
