@@ -3,8 +3,8 @@
  * Worker pools, after Erlang's ppool: named pools that run at most `limit`
  * workers each. A worker is an actor of yours, made for one job. `run` starts
  * it now, or reports that there is no place. `queue` starts it when there is a
- * place. `queue_wait` waits until it is started. All jobs that wait are in one
- * queue, first in, first out.
+ * place. `queue_wait` waits until it is started, `run_wait` until it has
+ * ended. All jobs that wait are in one queue, first in, first out.
  *
  * The tree, with the number of restarts after which a supervisor stops:
  *
@@ -143,8 +143,8 @@ WEIR_API int weir_pool_run(struct weir_pools *pools, const char *name,
 WEIR_API int weir_pool_queue(struct weir_pools *pools, const char *name,
 			     void *job);
 
-/* A request to queue a job. The caller embeds it, and keeps it until
- * `started`. */
+/* A request to run or queue a job. The caller embeds it, and keeps it until the
+ * last of the calls that it says has come. */
 struct weir_pool_request {
 	/*
 	 * 0: the worker was spawned. An error: it was not, and the job is the
@@ -152,20 +152,45 @@ struct weir_pool_request {
 	 * -ENOBUFS, see `overflow` of the pool's options; or the error of
 	 * `make` or weir_system_spawn(). Called once, on any thread, also
 	 * before weir_pool_queue_async() has returned, holding no lock; must
-	 * not block. The struct may be reused.
+	 * not block. The struct may be reused, unless `ended` is set and will
+	 * be called.
 	 */
 	void (*started)(struct weir_pool_request *request, int rc,
 			struct weir_actor_id worker);
+	/*
+	 * NULL, or: the worker that was spawned has ended, and `notice` says
+	 * how: notice->how, and notice->error if it failed. Called once for
+	 * each worker that was spawned, whatever has become of the pool, and
+	 * never otherwise; after `started` has returned, before the worker's
+	 * ops->released; perhaps a little after the pool has ended. As
+	 * `started`: any thread, no lock; must not block. The struct may be
+	 * reused.
+	 */
+	void (*ended)(struct weir_pool_request *request,
+		      const struct weir_terminated *notice);
 	struct {
 		struct weir__pool *pool;
 		uint64_t at;
+		struct weir_watcher watcher;
+		struct weir_terminated notice;
+		uint32_t told;
 		bool waits;
 	} WEIR_PRIVATE;
 };
 
 /*
+ * As weir_pool_run(), and then calls `started` before it returns, with 0, and
+ * `ended` when the worker has ended. Errors as weir_pool_run(); then neither is
+ * called. -EINVAL: also if `started` is NULL.
+ */
+WEIR_API int weir_pool_run_async(struct weir_pools *pools, const char *name,
+				 void *job, struct weir_pool_request *request);
+
+/*
  * As weir_pool_queue(), and calls `started` when the worker was spawned or is
- * given up. Errors as weir_pool_queue(); then `started` is not called.
+ * given up, and `ended` when that worker has ended. Errors as
+ * weir_pool_queue(); then neither is called. -EINVAL: also if `started` is
+ * NULL.
  */
 WEIR_API int weir_pool_queue_async(struct weir_pools *pools, const char *name,
 				   void *job,
@@ -189,6 +214,25 @@ WEIR_API WEIR_MUST_CHECK int weir_pool_queue_wait(struct weir_pools *pools,
 						  const char *name, void *job,
 						  uint64_t timeout_ns,
 						  struct weir_actor_id *worker);
+
+/* What has become of a job that a thread waits for. */
+struct weir_pool_result {
+	struct weir_actor_id worker;
+	/* How the worker has ended; WEIR_END_UNKNOWN: it has not ended. */
+	enum weir_end how;
+	int code; /* of its error; 0: it has ended well, or has not ended */
+};
+
+/*
+ * As weir_pool_queue_wait(), and waits for the rest of `timeout_ns` until the
+ * worker has ended. 0: it was spawned; *result says how it has ended, or
+ * WEIR_END_UNKNOWN: it runs on, and the wait was over, as if for -ETIMEDOUT or
+ * -EDEADLK. -EINVAL: also if `result` is NULL. On an error the job is the
+ * caller's, and *result is as it was.
+ */
+WEIR_API WEIR_MUST_CHECK int weir_pool_run_wait(
+	struct weir_pools *pools, const char *name, void *job,
+	uint64_t timeout_ns, struct weir_pool_result *result);
 
 /*
  * Stops a pool: no job is run or queued any more, requests that wait get

@@ -13,14 +13,20 @@
  *    ignored. A place of an earlier era gets no worker, and is not given back.
  * 4. A thread that leaves a free place while jobs are queued signals the
  *    server. Only the server takes from the queue while the pool is open.
+ * 5. Who asks for `ended` watches the worker from its spawn. Of the thread on
+ *    which `started` has returned and the thread that is told of the end, the
+ *    later one calls `ended`.
  */
 #include "process/pool.h"
 
 #include <assert.h>
 #include <errno.h>
 
+#include <ck_pr.h>
+
 #include "base/memory.h"
 #include "supervision/cell.h"
+#include "supervision/spawn.h"
 
 /* Jobs that the server starts in one slice. */
 #define AT_ONCE 64
@@ -149,9 +155,78 @@ static void give_up(struct weir__pool *pool, const struct weir__job *job,
 		items->drop(job->job, items->context);
 }
 
+/* --- Who is told of a worker's end: claim 5 ------------------------------- */
+
+/* request->told */
+enum { TOLD_NOTHING, TOLD_START, TOLD_END };
+
+/* True: the other one was told before, and it is we who call `ended`. */
+static bool is_later(struct weir_pool_request *request, uint32_t told)
+{
+	uint32_t before;
+
+	/* release: the notice, or what `started` has done; pairs with the
+	 * acquire of the later one */
+	ck_pr_fence_release();
+	before = ck_pr_fas_32(&request->told, told);
+	ck_pr_fence_acquire();
+	return before != TOLD_NOTHING;
+}
+
+static void worker_over(struct weir_watcher *watcher,
+			const struct weir_terminated *notice)
+{
+	struct weir_pool_request *request =
+		weir_container_of(watcher, struct weir_pool_request, watcher);
+
+	request->notice = *notice;
+	request->notice.path = NULL; /* is the caller's */
+	(void)weir_error_ref(notice->error);
+	if (!is_later(request, TOLD_END))
+		return;
+	weir_error_unref(notice->error);
+	request->ended(request, notice);
+}
+
+static struct weir_watcher *watcher_of(struct weir_pool_request *request)
+{
+	if (!request || !request->ended)
+		return NULL;
+	request->watcher = (struct weir_watcher){.terminated = worker_over};
+	request->told = TOLD_NOTHING;
+	return &request->watcher;
+}
+
+/* The worker was spawned. */
+static void tell_start(struct weir_pool_request *request,
+		       struct weir_actor_id worker)
+{
+	/* `started` may reuse the struct if it is the last call. */
+	bool more = request->ended;
+	struct weir_terminated notice;
+
+	request->started(request, 0, worker);
+	if (!more || !is_later(request, TOLD_START))
+		return;
+	notice = request->notice;
+	request->ended(request, &notice);
+	weir_error_unref(notice.error);
+}
+
+void weir__pool_settle(struct weir_pool_request *request)
+{
+	/* no acquire: behind `started` the other thread touches no more of it
+	 * than this word */
+	while (ck_pr_load_32(&request->told) == TOLD_NOTHING)
+		ck_pr_stall();
+}
+
+/* --- Workers. No lock held, unless it says so. ---------------------------- */
+
 /* With a place of that era. Under the lock. */
 static int spawn(struct weir__pool *pool, struct weir_actor *worker,
-		 uint64_t era, struct weir_actor_id *id)
+		 uint64_t era, struct weir_watcher *watcher,
+		 struct weir_actor_id *id)
 {
 	const struct weir_spawn_options options = {
 		.restart = WEIR_RESTART_TEMPORARY,
@@ -162,22 +237,23 @@ static int spawn(struct weir__pool *pool, struct weir_actor *worker,
 		return -ESHUTDOWN;
 	if (pool->era != era)
 		return -ECANCELED;
-	return weir_system_spawn(pool->pools->system, pool->workers_ref, worker,
-				 &options, id);
+	return weir__spawn_watched(pool->pools->system, pool->workers_ref,
+				   worker, &options, watcher, id);
 }
 
 /* With a place that was taken in `era`: claims 2 and 3. */
-static int start_worker(struct weir__pool *pool, void *job, uint64_t era,
-			struct weir_actor_id *id)
+static int start_worker(struct weir__pool *pool, const struct weir__job *job,
+			uint64_t era, struct weir_actor_id *id)
 {
 	struct weir_actor *worker = NULL;
-	int rc = pool->options.make(job, &worker, pool->options.context);
+	int rc = pool->options.make(job->job, &worker, pool->options.context);
+	struct weir_watcher *watcher = watcher_of(job->request);
 	bool held = lock(pool);
 
 	if (rc < 0)
 		worker = NULL; /* whatever `make` has left there */
 	else
-		rc = spawn(pool, worker, era, id);
+		rc = spawn(pool, worker, era, watcher, id);
 	if (rc == 0) {
 		pool->counts.started++;
 	} else if (pool->era == era) {
@@ -187,12 +263,16 @@ static int start_worker(struct weir__pool *pool, void *job, uint64_t era,
 	unlock(pool, held);
 	if (rc < 0)
 		weir_actor_stop(worker);
+	else if (job->request)
+		tell_start(job->request, *id);
 	return rc;
 }
 
-int weir__pool_run(struct weir__pool *pool, void *job,
+int weir__pool_run(struct weir__pool *pool, void *item,
+		   struct weir_pool_request *request,
 		   struct weir_actor_id *worker)
 {
+	const struct weir__job job = {.job = item, .request = request};
 	struct weir_actor_id id = WEIR_ACTOR_ID_NONE;
 	bool held = lock(pool);
 	int rc = check_open(pool);
@@ -204,7 +284,7 @@ int weir__pool_run(struct weir__pool *pool, void *job,
 		pool->n_free--;
 	unlock(pool, held);
 	if (rc == 0)
-		rc = start_worker(pool, job, era, &id);
+		rc = start_worker(pool, &job, era, &id);
 	if (rc == 0 && worker)
 		*worker = id;
 	return rc;
@@ -323,12 +403,10 @@ static void start_job(struct weir__pool *pool, const struct weir__job *job,
 		      uint64_t era)
 {
 	struct weir_actor_id id = WEIR_ACTOR_ID_NONE;
-	int rc = start_worker(pool, job->job, era, &id);
+	int rc = start_worker(pool, job, era, &id);
 
 	if (rc < 0)
 		give_up(pool, job, rc, true);
-	else if (job->request)
-		job->request->started(job->request, 0, id);
 }
 
 bool weir__pool_serve(struct weir__pool *pool)

@@ -79,7 +79,8 @@ void weir__pool_unref(struct weir__pool *pool);
 /* --- pool.c --------------------------------------------------------------- */
 
 /* As the public calls without `weir__`. */
-int weir__pool_run(struct weir__pool *pool, void *job,
+int weir__pool_run(struct weir__pool *pool, void *item,
+		   struct weir_pool_request *request,
 		   struct weir_actor_id *worker);
 int weir__pool_queue(struct weir__pool *pool, void *item,
 		     struct weir_pool_request *request);
@@ -87,6 +88,9 @@ bool weir__pool_cancel(struct weir__pool *pool,
 		       struct weir_pool_request *request);
 void weir__pool_counts(struct weir__pool *pool,
 		       struct weir_pool_counts *counts);
+
+/* Waits until `started` has returned, which was told 0. */
+void weir__pool_settle(struct weir_pool_request *request);
 
 /* The pool stops: from here on no job is run or queued. */
 void weir__pool_close(struct weir__pool *pool);

@@ -268,7 +268,21 @@ int weir_pool_run(struct weir_pools *pools, const char *name, void *job,
 
 	if (rc < 0)
 		return rc;
-	rc = weir__pool_run(pool, job, worker);
+	rc = weir__pool_run(pool, job, NULL, worker);
+	weir__pool_unref(pool);
+	return rc;
+}
+
+int weir_pool_run_async(struct weir_pools *pools, const char *name, void *job,
+			struct weir_pool_request *request)
+{
+	struct weir__pool *pool;
+	int rc = request && request->started ? pool_find(pools, name, &pool)
+					     : -EINVAL;
+
+	if (rc < 0)
+		return rc;
+	rc = weir__pool_run(pool, job, request, NULL);
 	weir__pool_unref(pool);
 	return rc;
 }
@@ -364,6 +378,13 @@ static void started(struct weir_pool_request *request, int rc,
 	(void)weir_completion_complete(&self->completion, NULL);
 }
 
+/* The answer is on its way. */
+static void wait_on(struct weir_completion *completion)
+{
+	while (weir_completion_wait(completion, WEIR_FOREVER) < 0)
+		ck_pr_stall();
+}
+
 static int wait(struct weir__pool *pool, void *job, uint64_t timeout_ns,
 		struct weir_actor_id *worker)
 {
@@ -378,11 +399,7 @@ static int wait(struct weir__pool *pool, void *job, uint64_t timeout_ns,
 		return rc;
 	rc = weir_completion_wait(&self.completion, timeout_ns);
 	if (rc == 0 || !weir__pool_cancel(pool, &self.request)) {
-		/* the answer is on its way */
-		while (rc < 0)
-			rc = weir_completion_wait(&self.completion,
-						  WEIR_FOREVER);
-		assert(rc == 0);
+		wait_on(&self.completion);
 		rc = self.rc;
 	}
 	weir__not_refused(weir_completion_fini(&self.completion));
@@ -400,6 +417,103 @@ int weir_pool_queue_wait(struct weir_pools *pools, const char *name, void *job,
 	if (rc < 0)
 		return rc;
 	rc = wait(pool, job, timeout_ns, worker);
+	weir__pool_unref(pool);
+	return rc;
+}
+
+/* --- Waiting for the end -------------------------------------------------- */
+
+struct waited_end {
+	struct waited_request start; /* first */
+	struct weir_completion
+		over; /* the worker has ended, or there is none */
+	struct weir_pool_result result;
+};
+
+static struct waited_end *end_of(struct weir_pool_request *request)
+{
+	return weir_container_of(request, struct waited_end, start.request);
+}
+
+static void end_started(struct weir_pool_request *request, int rc,
+			struct weir_actor_id worker)
+{
+	struct waited_end *self = end_of(request);
+
+	self->result.worker = worker;
+	if (rc < 0)
+		(void)weir_completion_complete(&self->over, NULL);
+	started(request, rc, worker);
+}
+
+static void end_ended(struct weir_pool_request *request,
+		      const struct weir_terminated *notice)
+{
+	struct waited_end *self = end_of(request);
+
+	self->result.how = notice->how;
+	self->result.code = notice->error ? notice->error->code : 0;
+	(void)weir_completion_complete(&self->over, NULL);
+}
+
+/*
+ * The time is over. The job may have its turn just now: then it is known soon
+ * what comes of that, and the worker is not waited for.
+ */
+static int give_up_wait(struct weir__pool *pool, struct waited_end *self,
+			int rc)
+{
+	struct weir_pool_request *request = &self->start.request;
+
+	if (weir__pool_cancel(pool, request))
+		return rc;
+	wait_on(&self->start.completion);
+	if (self->start.rc < 0)
+		return self->start.rc;
+	weir__pool_settle(request);
+	if (!weir_watcher_remove(pool->pools->system, &request->watcher))
+		wait_on(&self->over);
+	return 0;
+}
+
+static int run_wait(struct weir__pool *pool, void *job, uint64_t timeout_ns,
+		    struct weir_pool_result *result)
+{
+	struct waited_end self = {
+		.start.request = {.started = end_started, .ended = end_ended},
+	};
+	int rc = weir__wake_wait_allowed();
+
+	if (rc < 0)
+		return rc;
+	(void)weir_completion_init(&self.start.completion);
+	(void)weir_completion_init(&self.over);
+	rc = weir__pool_queue(pool, job, &self.start.request);
+	if (rc < 0)
+		return rc;
+	rc = weir_completion_wait(&self.over, timeout_ns);
+	if (rc < 0) {
+		rc = give_up_wait(pool, &self, rc);
+	} else {
+		wait_on(&self.start.completion);
+		rc = self.start.rc;
+	}
+	weir__not_refused(weir_completion_fini(&self.start.completion));
+	weir__not_refused(weir_completion_fini(&self.over));
+	if (rc == 0)
+		*result = self.result;
+	return rc;
+}
+
+int weir_pool_run_wait(struct weir_pools *pools, const char *name, void *job,
+		       uint64_t timeout_ns, struct weir_pool_result *result)
+{
+	struct weir__pool *pool;
+	int rc = result ? pool_find(pools, name, &pool) : -EINVAL;
+
+	if (rc < 0)
+		return rc;
+	rc = run_wait(pool, job, timeout_ns, result);
 	weir__pool_unref(pool);
 	return rc;
 }

@@ -127,7 +127,7 @@ static struct weir__family *family(struct weir_system *system,
 static int add(struct weir_system *system, struct weir__cell *parent,
 	       struct weir_actor *actor,
 	       const struct weir_spawn_options *options,
-	       struct weir__cell **made)
+	       struct weir_watcher *watcher, struct weir__cell **made)
 {
 	struct weir__cell *cell = weir__cell_new(system);
 	struct weir_stats *stats = actor->u.stats;
@@ -144,9 +144,12 @@ static int add(struct weir_system *system, struct weir__cell *parent,
 			       : WEIR__NO_CELL,
 			stats, options);
 	cell->actor = actor;
+	if (rc == 0 && watcher)
+		rc = weir__watcher_join(system, cell, watcher);
 	if (rc == 0 && parent && weir__lifecycle(parent->actor)->child_ended)
 		rc = weir__watch_child(system, parent, cell);
 	if (rc < 0) {
+		weir__watcher_forget(cell);
 		weir__cell_unname(system, cell);
 		weir__cell_free(system, cell);
 		return rc;
@@ -176,6 +179,7 @@ static void take_back(struct weir_system *system, struct weir__cell *cell)
 					       WEIR__GATE_CHILD));
 	/* the signal of a parent that drains */
 	ck_pr_and_8(&actor->signals, (uint8_t)~WEIR__SIGNAL_DRAIN);
+	weir__watcher_forget(cell);
 	weir__watch_forget(system, cell);
 	weir__cell_unname(system, cell);
 	cell->actor = NULL;
@@ -185,12 +189,13 @@ static void take_back(struct weir_system *system, struct weir__cell *cell)
 
 static int spawn(struct weir_system *system, struct weir__cell *parent,
 		 struct weir_actor *actor,
-		 const struct weir_spawn_options *options, bool guardian,
+		 const struct weir_spawn_options *options,
+		 struct weir_watcher *watcher, bool guardian,
 		 struct weir_actor_id *id, bool held)
 {
 	struct weir__cell *cell = NULL;
 	struct weir_actor_id self = WEIR_ACTOR_ID_NONE;
-	int rc = add(system, parent, actor, options, &cell);
+	int rc = add(system, parent, actor, options, watcher, &cell);
 
 	if (rc == 0) {
 		cell->guardian = guardian;
@@ -220,10 +225,10 @@ static int spawn(struct weir_system *system, struct weir__cell *parent,
 	return rc;
 }
 
-int weir_system_spawn(struct weir_system *system, struct weir_actor_id parent,
-		      struct weir_actor *actor,
-		      const struct weir_spawn_options *options,
-		      struct weir_actor_id *id)
+int weir__spawn_watched(struct weir_system *system, struct weir_actor_id parent,
+			struct weir_actor *actor,
+			const struct weir_spawn_options *options,
+			struct weir_watcher *watcher, struct weir_actor_id *id)
 {
 	static const struct weir_spawn_options none = {.name = NULL};
 	struct weir__cell *cell;
@@ -247,10 +252,19 @@ int weir_system_spawn(struct weir_system *system, struct weir_actor_id parent,
 	if (rc < 0)
 		weir__leave(system, held);
 	else
-		rc = spawn(system, cell, actor, options, false, id, held);
+		rc = spawn(system, cell, actor, options, watcher, false, id,
+			   held);
 	if (rc < 0)
 		weir__actor_disclaim(actor);
 	return rc;
+}
+
+int weir_system_spawn(struct weir_system *system, struct weir_actor_id parent,
+		      struct weir_actor *actor,
+		      const struct weir_spawn_options *options,
+		      struct weir_actor_id *id)
+{
+	return weir__spawn_watched(system, parent, actor, options, NULL, id);
 }
 
 int weir__spawn_guardian(struct weir_system *system,
@@ -265,7 +279,7 @@ int weir__spawn_guardian(struct weir_system *system,
 	(void)claimed;
 	held = weir__enter(system);
 	rc = spawn(system, weir__cell_find(system, parent), actor, &options,
-		   true, id, held);
+		   NULL, true, id, held);
 	if (rc < 0)
 		weir__actor_disclaim(actor);
 	return rc;

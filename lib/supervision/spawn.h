@@ -10,6 +10,13 @@
 /* True: weir_system_spawn() accepts the options. */
 bool weir__spawn_options_valid(const struct weir_spawn_options *options);
 
+/* As weir_system_spawn(). `watcher` (may be NULL) is added before the actor can
+ * run, as by weir_watcher_add(); not on an error. */
+int weir__spawn_watched(struct weir_system *system, struct weir_actor_id parent,
+			struct weir_actor *actor,
+			const struct weir_spawn_options *options,
+			struct weir_watcher *watcher, struct weir_actor_id *id);
+
 /* As weir_system_spawn(); parent WEIR_ACTOR_ID_NONE: the root. */
 int weir__spawn_guardian(struct weir_system *system,
 			 struct weir_actor_id parent, struct weir_actor *actor,

@@ -64,6 +64,13 @@ void weir__watch_free(const struct weir_system *system,
 
 /* --- watcher.c ------------------------------------------------------------ */
 
+/* Adds a watcher of an actor whose spawn is under way. 0 or -ENOMEM. Under the
+ * lock. */
+int weir__watcher_join(struct weir_system *system, struct weir__cell *cell,
+		       struct weir_watcher *watcher);
+/* Removes the watcher of an actor that could not start. Under the lock. */
+void weir__watcher_forget(struct weir__cell *cell);
+
 /* The actor of the record has ended: tells its watchers that are not actors. No
  * lock held. */
 void weir__watchers_tell(struct weir_system *system,

@@ -7,18 +7,13 @@
 
 #include "base/memory.h"
 
-/* Adds a watcher. -ESRCH: the actor has ended. Under the lock. */
-static int watcher_add(struct weir_system *system, struct weir_actor_id who,
+int weir__watcher_join(struct weir_system *system, struct weir__cell *cell,
 		       struct weir_watcher *watcher)
 {
-	struct weir__cell *cell = weir__cell_find(system, who);
-	struct weir__record *record;
+	struct weir__record *record = weir__record_make(system, cell);
 
-	watcher->who = who;
+	watcher->who = weir__cell_ref(system, cell);
 	watcher->link = NULL;
-	if (!cell)
-		return -ESRCH;
-	record = weir__record_make(system, cell);
 	if (!record)
 		return -ENOMEM;
 	watcher->next = record->watchers;
@@ -27,6 +22,19 @@ static int watcher_add(struct weir_system *system, struct weir_actor_id who,
 		watcher->next->link = &watcher->next;
 	record->watchers = watcher;
 	return 0;
+}
+
+/* Adds a watcher. -ESRCH: the actor has ended. Under the lock. */
+static int watcher_add(struct weir_system *system, struct weir_actor_id who,
+		       struct weir_watcher *watcher)
+{
+	struct weir__cell *cell = weir__cell_find(system, who);
+
+	if (cell)
+		return weir__watcher_join(system, cell, watcher);
+	watcher->who = who;
+	watcher->link = NULL;
+	return -ESRCH;
 }
 
 /* Takes a watcher out of its list. False: it is in none. Under the lock. */
@@ -42,6 +50,15 @@ static bool watcher_take(struct weir_watcher *watcher)
 		watcher->next->link = watcher->link;
 	watcher->link = NULL;
 	return true;
+}
+
+void weir__watcher_forget(struct weir__cell *cell)
+{
+	struct weir__record *record = weir__record_own(cell);
+
+	/* the spawn's own: no other thread finds the cell */
+	if (record && record->watchers)
+		(void)watcher_take(record->watchers);
 }
 
 /* `death` NULL: it was before the watch. */

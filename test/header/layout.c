@@ -217,7 +217,8 @@ SIZE(weir_threads_counters, 56);
 /* worker_pool.h */
 SIZE(weir_pools_options, 56);
 SIZE(weir_pool_options, 104);
-SIZE(weir_pool_request, 32);
+SIZE(weir_pool_request, 128);
+SIZE(weir_pool_result, 16);
 SIZE(weir_pool_counts, 64);
 
 #endif

@@ -7,6 +7,7 @@
  * A worker waits until it is told to finish.
  */
 #include <errno.h>
+#include <string.h>
 
 #include <ck_pr.h>
 
@@ -26,9 +27,11 @@ struct job {
 	int rc;	    /* of what was asked for; 1: nothing */
 	bool waits; /* it comes back if it has no worker */
 	struct weir_pool_request request;
-	uint32_t told, had, dropped; /* how often */
-	struct worker *worker;	     /* that was spawned and has not stopped */
+	uint32_t told, had, dropped, over; /* how often */
+	uint32_t mark; /* `started` sets it for `ended`; no order of its own */
+	struct worker *worker; /* that was spawned and has not stopped */
 	struct weir_actor_id ref;
+	uint32_t begun; /* atomic: `ref` is known */
 };
 
 static struct world {
@@ -62,6 +65,8 @@ static int started(struct weir_actor *actor)
 	worker->spawned = true;
 	job->worker = worker;
 	job->ref = weir_actor_self(actor);
+	ck_pr_fence_release();
+	ck_pr_store_32(&job->begun, 1);
 	return 0;
 }
 
@@ -164,7 +169,49 @@ static void request_started(struct weir_pool_request *request, int rc,
 			!weir_actor_id_equal(worker, WEIR_ACTOR_ID_NONE));
 	job->told++;
 	job->rc = rc;
-	request->started = NULL; /* it is ours again */
+	ck_pr_store_32(&job->mark, 1);
+	if (rc < 0)
+		request->started = NULL; /* it is ours again */
+}
+
+static void request_ended(struct weir_pool_request *request,
+			  const struct weir_terminated *notice)
+{
+	struct job *job = weir_container_of(request, struct job, request);
+
+	explorer_assert(job->told == 1 && job->over == 0);
+	explorer_assert(ck_pr_load_32(&job->mark) == 1);
+	explorer_assert(weir_actor_id_equal(notice->who, job->ref));
+	explorer_assert(notice->existed &&
+			!notice->error == (notice->how == WEIR_END_FINISHED));
+	job->over++;
+	memset(request, 0, sizeof(*request)); /* it is ours again */
+}
+
+/* With a request that is told of the start and the end. */
+static void run_told(struct world *w, uint32_t i)
+{
+	struct job *job = &w->jobs[i];
+	int rc;
+
+	job->waits = true;
+	job->request.started = request_started;
+	job->request.ended = request_ended;
+	rc = weir_pool_run_async(w->pools, "pool", job, &job->request);
+	if (rc == 0)
+		return;
+	job->rc = rc;
+	job->told++;
+}
+
+static void run_told_0(void *context)
+{
+	run_told(context, 0);
+}
+
+static void run_told_1(void *context)
+{
+	run_told(context, 1);
 }
 
 static void ask_and_cancel_1(void *context)
@@ -174,6 +221,7 @@ static void ask_and_cancel_1(void *context)
 
 	job->waits = true;
 	job->request.started = request_started;
+	job->request.ended = request_ended;
 	if (weir_pool_queue_async(w->pools, "pool", job, &job->request) < 0 ||
 	    weir_pool_cancel(w->pools, &job->request))
 		explorer_assert(job->told == 0);
@@ -202,6 +250,28 @@ static void hardly_wait_1(void *context)
 	wait(context, 0);
 }
 
+/* Until its worker has ended. */
+static void wait_for_end(struct world *w, uint32_t i, uint64_t timeout_ns)
+{
+	struct weir_pool_result result = {.how = WEIR_END_UNKNOWN};
+	struct job *job = &w->jobs[i];
+
+	job->waits = true;
+	job->rc =
+		weir_pool_run_wait(w->pools, "pool", job, timeout_ns, &result);
+	job->told++;
+	if (job->rc == 0)
+		explorer_assert(weir_actor_id_equal(result.worker, job->ref));
+	if (result.how != WEIR_END_UNKNOWN)
+		explorer_assert(
+			!weir_system_is_alive(w->family.system, result.worker));
+}
+
+static void hardly_wait_for_end_0(void *context)
+{
+	wait_for_end(context, 0, 0);
+}
+
 /* The worker of job 0 finishes; its reference is the thread's. */
 static void tell_0(void *context)
 {
@@ -215,12 +285,33 @@ static void tell_0(void *context)
 	weir_actor_unref(actor);
 }
 
+/* The same, if it runs by now. */
+static void tell_0_if_it_runs(void *context)
+{
+	struct world *w = context;
+
+	if (!ck_pr_load_32(&w->jobs[0].begun))
+		return;
+	ck_pr_fence_acquire();
+	tell_0(w);
+}
+
 static void stop_worker_0(void *context)
 {
 	const struct world *w = context;
 	int rc = weir_system_stop_actor(w->family.system, w->jobs[0].ref);
 
 	explorer_assert(rc == 0 || rc == -ESRCH);
+}
+
+static void stop_0_if_it_runs(void *context)
+{
+	struct world *w = context;
+
+	if (!ck_pr_load_32(&w->jobs[0].begun))
+		return;
+	ck_pr_fence_acquire();
+	stop_worker_0(w);
 }
 
 static void stop_pool(void *context)
@@ -391,6 +482,8 @@ static void went_one_way(const struct job *job)
 {
 	if (job->waits)
 		explorer_assert(job->told == 1 || job->rc == 1);
+	if (job->mark)
+		explorer_assert(job->over == (job->rc == 0));
 	if (job->waits || job->rc != 0)
 		explorer_assert(job->dropped == 0 &&
 				job->had == (job->rc == 0));
@@ -481,6 +574,18 @@ static const struct explorer_scenario scenarios[] = {
 	POOLED(.name = "a pool stops and a request is cancelled",
 	       .setup = one_runs, .thread = {stop_pool, ask_and_cancel_1},
 	       .check = are_over),
+	POOLED(.name = "a job is run and its worker ends", .setup = one_place,
+	       .thread = {run_told_0, tell_0_if_it_runs}, .check = are_over),
+	POOLED(.name = "a job is run and its worker is stopped",
+	       .setup = one_place, .thread = {run_told_0, stop_0_if_it_runs},
+	       .check = are_over),
+	POOLED(.name = "a job is hardly waited for and its worker ends",
+	       .setup = one_place,
+	       .thread = {hardly_wait_for_end_0, tell_0_if_it_runs},
+	       .check = are_over),
+	POOLED(.name = "the pair begins anew and who runs a job is told",
+	       .setup = one_scenarios_runs,
+	       .thread = {kill_workers, run_told_1}, .check = are_over),
 	POOLED(.name = "the pair begins anew and a job is queued",
 	       .setup = one_runs, .thread = {kill_workers, queue_1},
 	       .check = are_over),

@@ -141,8 +141,33 @@ static void job_started(struct weir_pool_request *request, int rc,
 		job->back++;
 	else
 		job->worker = worker;
+	job->spawned += rc == 0;
 	if (job->world->in_started)
 		job->world->in_started(job);
+}
+
+/* Of the worker that `started` has told of. */
+static void job_ended(struct weir_pool_request *request,
+		      const struct weir_terminated *notice)
+{
+	struct job *job = weir_container_of(request, struct job, request);
+
+	assert_int_equal(job->over++, job->spawned - 1);
+	assert_true(weir_actor_id_equal(notice->who, job->worker));
+	assert_true(notice->existed);
+	assert_false(
+		weir_system_is_alive(job->world->base.system, job->worker));
+	job->end = notice->how;
+	job->code = notice->error ? notice->error->code : 0;
+	if (job->world->in_ended)
+		job->world->in_ended(job);
+}
+
+static struct weir_pool_request *request_of(struct job *job)
+{
+	job->request.started = job_started;
+	job->request.ended = job_ended;
+	return &job->request;
 }
 
 int given(struct job *job, int rc)
@@ -170,9 +195,16 @@ int ask(struct pool_world *world, size_t i)
 {
 	struct job *job = &world->jobs[i];
 
-	job->request.started = job_started;
 	return given(job, weir_pool_queue_async(world->pools, "a", job,
-						&job->request));
+						request_of(job)));
+}
+
+int run_told(struct pool_world *world, size_t i)
+{
+	struct job *job = &world->jobs[i];
+
+	return given(job, weir_pool_run_async(world->pools, "a", job,
+					      request_of(job)));
 }
 
 bool cancel(struct pool_world *world, size_t i)
@@ -314,6 +346,7 @@ void check_jobs(const struct pool_world *world)
 		assert_int_equal(job->had + job->dropped + job->back,
 				 job->given);
 		assert_in_range(job->told, 0, job->given);
+		assert_int_equal(job->over, job->spawned);
 	}
 	assert_int_equal(world->made, world->released);
 	assert_int_equal(world->running, 0);

@@ -40,10 +40,14 @@ struct job {
 	uint64_t work_ns; /* 0: until it is told */
 	/* what has come of it */
 	uint32_t given, had, dropped, back;
-	uint32_t told; /* calls of `started` */
-	int rc;	       /* what that was told */
-	uint32_t at;   /* its place among those for whom a worker was made */
-	bool begun;    /* that has started */
+	uint32_t told;	  /* calls of `started` */
+	int rc;		  /* what that was told */
+	uint32_t spawned; /* calls of it that were told 0 */
+	uint32_t over;	  /* calls of `ended` */
+	enum weir_end end;
+	int code;    /* of its error */
+	uint32_t at; /* its place among those for whom a worker was made */
+	bool begun;  /* that has started */
 	struct weir_actor_id worker;
 };
 
@@ -56,9 +60,10 @@ struct pool_world {
 	uint32_t made, released, started, running, peak;
 	bool stubborn; /* workers say 1 when they are asked to stop */
 	uint32_t asked;
-	/* In `make`, `started` and `pre_start`, if set. */
+	/* In `make`, `started`, `ended` and `pre_start`, if set. */
 	void (*in_make)(struct job *job);
 	void (*in_started)(struct job *job);
+	void (*in_ended)(struct job *job);
 	void (*in_pre_start)(struct job *job);
 	struct weir_graceful_stop stop;
 	uint32_t stops;	     /* calls of its `done` */
@@ -91,6 +96,8 @@ void worker_released(struct weir_actor *actor);
 /* What the call has returned: on an error the job is back. */
 int given(struct job *job, int rc);
 int pool_run(struct pool_world *world, size_t i);
+/* With a request, as ask(). */
+int run_told(struct pool_world *world, size_t i);
 int queue(struct pool_world *world, size_t i);
 int ask(struct pool_world *world, size_t i);
 bool cancel(struct pool_world *world, size_t i);

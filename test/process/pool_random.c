@@ -87,7 +87,8 @@ static void draw_action(struct pool_world *world, size_t *next)
 
 	if (action < 9 && *next <= JOBS) {
 		draw_job(world, &world->jobs[*next]);
-		(void)(action < 3   ? pool_run
+		(void)(action < 1   ? run_told
+		       : action < 3 ? pool_run
 		       : action < 6 ? queue
 				    : ask)(world, *next);
 		++*next;
@@ -167,7 +168,7 @@ static void play(struct pool_world *world)
 				 0);
 	}
 	for (i = 1; i <= 5; i++)
-		(void)pool_run(world, i);
+		(void)(i % 2 ? pool_run : run_told)(world, i);
 	for (; i <= 40; i++)
 		(void)(i % 2 ? queue : ask)(world, i);
 	pool_settle(world);

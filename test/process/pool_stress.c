@@ -36,7 +36,9 @@ enum how { FINISHES, FAILS, CRASHES, GOES_ON, NOT_MADE, WAITS, HOWS };
 struct job {
 	struct weir_pool_request request;
 	uint32_t how;
-	uint32_t open; /* who still has it: its worker or us, and `started` */
+	/* who still has it: its worker or us, and `started` and `ended` */
+	uint32_t open;
+	uint32_t began; /* `started` was told of a worker; nobody's to order */
 };
 
 struct user {
@@ -57,7 +59,7 @@ static struct weir_system *systm;
 static struct weir_pools *pools;
 static struct user users[THREADS];
 /* any thread */
-static uint64_t given, had, dropped, back, restarts, stops;
+static uint64_t given, had, dropped, back, told, restarts, stops;
 static uint32_t running, peak, made, released;
 static uint64_t victims[VICTIMS]; /* workers; whoever likes stops them */
 
@@ -77,7 +79,7 @@ static void let_go(struct job *job, uint32_t n)
 	/* release: what was done to it; pairs with the acquire of its owner */
 	ck_pr_fence_release();
 	old = ck_pr_faa_32(&job->open, 0u - n);
-	assert(old >= n && old <= 2);
+	assert(old >= n && old <= 3);
 }
 
 static void stop_victim(uint64_t victim)
@@ -218,9 +220,37 @@ static void started(struct weir_pool_request *request, int rc,
 	struct job *job = weir_container_of(request, struct job, request);
 
 	assert(weir_actor_id_equal(worker, WEIR_ACTOR_ID_NONE) == (rc < 0));
+	job->began = rc == 0;
 	if (rc < 0)
 		ck_pr_inc_64(&back);
-	let_go(job, rc < 0 ? 2 : 1);
+	let_go(job, rc < 0 ? 3 : 1);
+}
+
+static void ended(struct weir_pool_request *request,
+		  const struct weir_terminated *notice)
+{
+	struct job *job = weir_container_of(request, struct job, request);
+
+	/* plain: who was told of the start was told before */
+	assert(job->began);
+	job->began = 0;
+	assert(notice->existed);
+	assert(job->how != FAILS || notice->how != WEIR_END_FINISHED);
+	ck_pr_inc_64(&told);
+	let_go(job, 1);
+}
+
+/* A thread waits for the end of it; the job is back on an error. */
+static int run_wait(struct job *job, uint64_t timeout_ns)
+{
+	struct weir_pool_result result;
+	int rc = weir_pool_run_wait(pools, "a", job, timeout_ns, &result);
+
+	if (rc == 0)
+		assert(!weir_actor_id_equal(result.worker, WEIR_ACTOR_ID_NONE));
+	if (rc == 0 && result.how != WEIR_END_UNKNOWN)
+		assert(!weir_system_is_alive(systm, result.worker));
+	return rc;
 }
 
 /* The job is back, by what a call has returned. */
@@ -248,21 +278,27 @@ static void check_rc(struct job *job, int rc, uint32_t n)
 static void hand_over(struct user *user, struct job *job)
 {
 	uint64_t action = draw(&user->random, 32);
-	bool asks = action < 12;
+	bool runs = action >= 12 && action < 16;
+	bool asks = action < 12 || runs;
 
 	job->how = (uint32_t)draw(&user->random, 40);
 	job->how = job->how < HOWS ? job->how : FINISHES;
 	job->request.started = started;
-	ck_pr_store_32(&job->open, asks ? 2 : 1);
+	job->request.ended = ended;
+	ck_pr_store_32(&job->open, asks ? 3 : 1);
 	ck_pr_inc_64(&given);
 	if (asks)
 		check_rc(job,
-			 weir_pool_queue_async(pools, "a", job, &job->request),
-			 2);
+			 (runs ? weir_pool_run_async : weir_pool_queue_async)(
+				 pools, "a", job, &job->request),
+			 3);
 	else if (action < 22)
 		check_rc(job, weir_pool_queue(pools, "a", job), 1);
 	else if (action < 31)
 		check_rc(job, weir_pool_run(pools, "a", job, NULL), 1);
+	else if (draw(&user->random, 2))
+		check_rc(job, run_wait(job, draw(&user->random, 3) * MS / 2),
+			 1);
 	else
 		check_rc(job,
 			 weir_pool_queue_wait(pools, "a", job,
@@ -271,7 +307,7 @@ static void hand_over(struct user *user, struct job *job)
 			 1);
 	if (asks && action < 2 && weir_pool_cancel(pools, &job->request)) {
 		ck_pr_inc_64(&back);
-		let_go(job, 2);
+		let_go(job, 3);
 	}
 }
 
@@ -427,10 +463,12 @@ static void d3_3_every_job_goes_one_way_between_threads(void **state)
 	assert_int_equal(running, 0);
 	assert_in_range(peak, 1, LIMIT);
 	print_message("%llu jobs: %llu had workers, %llu were dropped, %llu "
-		      "came back; %llu crashes, %llu stops\n",
+		      "came back; %llu ends were told of; %llu crashes, %llu "
+		      "stops\n",
 		      (unsigned long long)given, (unsigned long long)had,
 		      (unsigned long long)dropped, (unsigned long long)back,
-		      (unsigned long long)restarts, (unsigned long long)stops);
+		      (unsigned long long)told, (unsigned long long)restarts,
+		      (unsigned long long)stops);
 }
 
 int main(void)

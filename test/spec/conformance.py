@@ -18,7 +18,7 @@ SUPERVISION = {
 }
 PROCESSES = {"A4.": 12, "A5.": 8, "A6": 0, "A7.": 7}
 OF_MANAGERS = ["E1", "E13", "E14"]
-POOLS = {"D2": 0, "D3.": 14, "D4.": 3}
+POOLS = {"D2": 0, "D3.": 16, "D4.": 3}
 OF_POOLS = ["E11", "E12"]
 # Tests of the suites that reject no mutant, each with the reason why.
 REJECTS_NONE = {

@@ -134,7 +134,7 @@ def verbs(headers):
                 yield f"{h.name}: {name}: try_ waits or asks"
             stem = re.sub(r"_(wait|async)$", "", name)
             if stem != name and stem in plain - objects and not stem.endswith(
-                    ("_wait", "_stop_actor", "weir_pool_queue")):
+                    ("_wait", "_stop_actor", "weir_pool_queue", "weir_pool_run")):
                 yield f"{h.name}: {stem}: the plain verb beside {name}"
 
 
