@@ -212,6 +212,29 @@ WEIR_API struct weir_flow *weir_flow_length_field(
 	struct weir_flow *flow, size_t header, enum weir_flow_byte_order order,
 	size_t max, const struct weir_flow_length_field_options *options);
 
+/*
+ * Cuts JSON into its objects (Pekko's JsonFraming). A frame is an object of up
+ * to `max` bytes, from its opening brace to the closing one. The objects may
+ * stand one behind the other, in lines, or in arrays:
+ *
+ * 1. Between objects may be any number of spaces, tabs, newlines, carriage
+ *    returns and commas, and arrays that are in no other array begin and end.
+ *    So numbers, strings, true, false and null are no frames. Any other byte
+ *    fails the stream with -EBADMSG; the message says which byte, and where.
+ * 2. In an object only strings and braces are looked at: a frame need not be
+ *    correct JSON. A brace in a string does not count, nor does a quote behind
+ *    a backslash.
+ * 3. A longer object fails the stream with -EMSGSIZE, and the end of the stream
+ *    within an object or an array with -EPROTO.
+ *
+ * -EINVAL: `max` is 0 or above 1 GiB.
+ *
+ * Emits: an object. Completes: when upstream does. Cancels: when the stream
+ * fails here, or when downstream does. Holds: one block and one object.
+ */
+WEIR_API struct weir_flow *weir_flow_json_objects(struct weir_flow *flow,
+						  size_t max);
+
 #ifdef __cplusplus
 }
 #endif

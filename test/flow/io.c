@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Bytes: read, cut into lines and frames, written. */
+#include "base/random.h"
 #include "flow/world.h"
 
 #include <fcntl.h>
@@ -124,6 +125,11 @@ static struct weir_flow *pointed_of(struct weir_flow *flow)
 
 	return weir_flow_length_field(flow, 1, WEIR_FLOW_BYTE_ORDER_BIG, 8,
 				      &options);
+}
+
+static struct weir_flow *objects_of(struct weir_flow *flow)
+{
+	return weir_flow_json_objects(flow, 9);
 }
 
 /* Whatever the pieces, whether fused or cut. */
@@ -253,6 +259,200 @@ static void a_size_that_changes_is_an_error(void **state)
 	weir_flow_free(flow);
 }
 
+static void objects_are_frames(void **state)
+{
+	ASSERT_FRAMES(objects_of, "{}{\"a\":1}", "{}|{\"a\":1}|", 0);
+	ASSERT_FRAMES(objects_of, " {1}\r\n\t{2},,\n{3} ", "{1}|{2}|{3}|", 0);
+	ASSERT_FRAMES(objects_of, "[{1},\n{2} ] [] [{3}]", "{1}|{2}|{3}|", 0);
+	ASSERT_FRAMES(objects_of, "{{}{{}}}{[}", "{{}{{}}}|{[}|", 0);
+	ASSERT_FRAMES(objects_of, "", "", 0);
+	ASSERT_FRAMES(objects_of, " ,\n", "", 0);
+}
+
+static void braces_in_strings_do_not_count(void **state)
+{
+	ASSERT_FRAMES(objects_of, "{\"}{\"}{\"[\"}", "{\"}{\"}|{\"[\"}|", 0);
+	ASSERT_FRAMES(objects_of, "{\"\\\"}\"}{}", "{\"\\\"}\"}|{}|", 0);
+	ASSERT_FRAMES(objects_of, "{\"\\\\\"}{}", "{\"\\\\\"}|{}|", 0);
+	ASSERT_FRAMES(objects_of, "{\\}{}", "{\\}|{}|", 0);
+	ASSERT_FRAMES(objects_of, "{\"\xff}\"}", "{\"\xff}\"}|", 0);
+}
+
+static void what_is_no_object_is_an_error(void **state)
+{
+	ASSERT_FRAMES(objects_of, "{1} 7", "{1}|", -EBADMSG);
+	ASSERT_FRAMES(objects_of, "\"{}\"", "", -EBADMSG);
+	ASSERT_FRAMES(objects_of, "[{}, null]", "{}|", -EBADMSG);
+	ASSERT_FRAMES(objects_of, "[[{}]]", "", -EBADMSG);
+	ASSERT_FRAMES(objects_of, "{}]", "{}|", -EBADMSG);
+	ASSERT_FRAMES(objects_of, "{}}", "{}|", -EBADMSG);
+	ASSERT_FRAMES(objects_of, "{}\0{}", "{}|", -EBADMSG);
+}
+
+static void an_object_has_a_greatest_length(void **state)
+{
+	ASSERT_FRAMES(objects_of, "{2345678}{2345678 }", "{2345678}|",
+		      -EMSGSIZE);
+	ASSERT_FRAMES(objects_of, "{}[{2345678 ", "{}|", -EMSGSIZE);
+	/* what is between objects is in none */
+	ASSERT_FRAMES(objects_of, "{}            {}", "{}|{}|", 0);
+}
+
+static void an_end_within_an_object_or_an_array_is_an_error(void **state)
+{
+	ASSERT_FRAMES(objects_of, "{}{", "{}|", -EPROTO);
+	ASSERT_FRAMES(objects_of, "{\"}", "", -EPROTO);
+	ASSERT_FRAMES(objects_of, "{\"\\", "", -EPROTO);
+	ASSERT_FRAMES(objects_of, "[{},", "{}|", -EPROTO);
+	ASSERT_FRAMES(objects_of, "[{}][", "{}|", -EPROTO);
+}
+
+static void assert_words(struct weir_flow *(*cut)(struct weir_flow *flow),
+			 const char *bytes, const char *expected)
+{
+	struct text text = {bytes, strlen(bytes), 1};
+	struct weir_error *error;
+
+	for (text.piece = 1; text.piece <= text.length; text.piece++) {
+		error = error_of(weir_flow_ignore(cut(pieces(&text))));
+		assert_string_equal(error->message, expected);
+		weir_error_unref(error);
+	}
+}
+
+static void an_error_says_where_it_is(void **state)
+{
+	assert_words(objects_of, "[{1}, {2} ,null]",
+		     "byte 11, which is 0x6e, begins no object");
+	assert_words(objects_of, "[{1}, {234567890}",
+		     "the frame at byte 6 is longer than 9");
+	assert_words(objects_of, "{1} {", "the last frame is cut off");
+	assert_words(objects_of, "[{1}", "the array of objects has no end");
+	assert_words(lines_of, "a\n\nbcdefg\n",
+		     "the frame at byte 3 is longer than 5");
+	assert_words(short_of, "\1\1", "the frame at byte 0 is longer than 5");
+}
+
+/* --- Objects in blocks of any length -------------------------------------- */
+
+#define LONGEST 400
+
+struct chopped {
+	char bytes[LONGEST];
+	size_t length;
+	uint64_t random;
+};
+
+static size_t draw(struct chopped *self, size_t bound)
+{
+	return (size_t)(weir__splitmix(&self->random) % bound);
+}
+
+static int chop(void **state, void **item, void *context)
+{
+	struct chopped *self = context;
+	struct text text = {self->bytes, self->length, draw(self, 12)};
+
+	if (text.piece > 0 || (size_t)*state == self->length)
+		return next_piece(state, item, &text);
+	assert_int_equal(weir_flow_bytes_new((struct weir_flow_bytes **)item, 0,
+					     NULL),
+			 0);
+	return 1;
+}
+
+/* Mostly what is right. */
+static void draw_text(struct chopped *self)
+{
+	static const char *const tokens[] = {
+		"{}",	    "{1}",
+		"{\"}\"}",  "{\"\\\"{\"}",
+		"{{}{}}",   "{{\\}}",
+		"[{1}",	    "{}]",
+		"[{},{2}]", ",\r",
+		" ",	    "\n\t",
+		"{\"}",	    "{\"too long\"}",
+		"]",	    "[",
+		"\\",	    "{",
+		"}",	    "x",
+	};
+	size_t n = draw(self, 30);
+	const char *token;
+
+	self->length = 0;
+	for (; n > 0; n--) {
+		token = tokens[draw(self, draw(self, 9) ? 12 : 20)];
+		memcpy(self->bytes + self->length, token, strlen(token));
+		self->length += strlen(token);
+	}
+}
+
+/* How many bytes an object is long; 0: it has no end. */
+static size_t object_length(const char *bytes, size_t n)
+{
+	const char *end = bytes + n, *at = bytes;
+	int depth = 0;
+
+	for (; at < end; at++) {
+		depth += (*at == '{') - (*at == '}');
+		if (depth == 0)
+			return (size_t)(at - bytes) + 1;
+		if (*at != '"')
+			continue;
+		for (at++; at < end && *at != '"'; at++)
+			at += *at == '\\';
+	}
+	return 0;
+}
+
+/* The same as objects_of(), of all the bytes at once. */
+static int expect_objects(const struct chopped *self, char *expected)
+{
+	bool listed = false;
+	size_t i, n;
+
+	for (i = 0; i < self->length; i += n) {
+		n = 1;
+		if (strchr(" ,\r\n\t", self->bytes[i]))
+			continue;
+		if (self->bytes[i] == (listed ? ']' : '[')) {
+			listed = !listed;
+			continue;
+		}
+		if (self->bytes[i] != '{')
+			return -EBADMSG;
+		n = object_length(self->bytes + i, self->length - i);
+		if (n > 9 || (n == 0 && self->length - i >= 9))
+			return -EMSGSIZE;
+		if (n == 0)
+			return -EPROTO;
+		strncat(expected, self->bytes + i, n);
+		strcat(expected, "|");
+	}
+	return listed ? -EPROTO : 0;
+}
+
+static void objects_are_the_same_however_they_are_cut(void **state)
+{
+	char expected[2 * LONGEST], all[2 * LONGEST];
+	static struct chopped text;
+	struct weir_flow *flow;
+	int code;
+
+	for_each_seed(seed, 4000) {
+		text.random = seed;
+		draw_text(&text);
+		expected[0] = all[0] = '\0';
+		code = expect_objects(&text, expected);
+		flow = weir_flow_unfold(NULL, chop, &text);
+		flow = weir_flow_items(flow, weir_flow_bytes_items());
+		flow = weir_flow_for_each(objects_of(flow), gather, all);
+		assert_int_equal(run_on_sim(flow, seed, seed % 3), code);
+		assert_string_equal(all, expected);
+		weir_flow_free(flow);
+	}
+}
+
 /* --- Descriptors ---------------------------------------------------------- */
 
 static void a_file_is_read_to_its_end(void **state)
@@ -375,15 +575,16 @@ static void the_end_behind_the_last_frame_needs_no_demand(void **state)
 		lines_of,
 		crlf_of,
 		short_of,
+		objects_of,
 	};
 	static const char *const texts[] = {"a\nb\n", "a\r\nb\r\n",
-					    "\0\1a\0\1b"};
-	static const size_t lengths[] = {4, 6, 6};
+					    "\0\1a\0\1b", "[{},{}] "};
+	static const size_t lengths[] = {4, 6, 6, 8};
 	static struct flow_world world;
 	struct weir_flow_bytes *bytes;
 	size_t i;
 
-	for (i = 0; i < 3; i++) {
+	for (i = 0; i < 4; i++) {
 		flow_world_init(&world, weir_flow_bytes_items());
 		world.flow =
 			weir_flow_map(cuts[i](world.flow), forget_frame, NULL);
@@ -420,6 +621,8 @@ static void bad_arguments_make_a_failed_flow(void **state)
 		weir_flow_read_file(NULL, 10),
 		weir_flow_write(weir_flow_empty(), -1),
 		weir_flow_lines(weir_flow_empty(), 0),
+		weir_flow_json_objects(weir_flow_empty(), 0),
+		weir_flow_json_objects(weir_flow_empty(), (size_t)1 << 30 | 1),
 		weir_flow_delimited(weir_flow_empty(), NULL, 1, 1,
 				    WEIR_FLOW_REMAINDER_EMIT),
 		weir_flow_delimited(weir_flow_empty(), "x", 17, 1,
@@ -514,6 +717,14 @@ int main(void)
 		cmocka_unit_test(a_length_has_a_byte_order),
 		cmocka_unit_test(a_function_computes_the_size_of_a_frame),
 		cmocka_unit_test(a_size_that_changes_is_an_error),
+		cmocka_unit_test(objects_are_frames),
+		cmocka_unit_test(braces_in_strings_do_not_count),
+		cmocka_unit_test(what_is_no_object_is_an_error),
+		cmocka_unit_test(an_object_has_a_greatest_length),
+		cmocka_unit_test(
+			an_end_within_an_object_or_an_array_is_an_error),
+		cmocka_unit_test(an_error_says_where_it_is),
+		cmocka_unit_test(objects_are_the_same_however_they_are_cut),
 		cmocka_unit_test(the_end_behind_the_last_frame_needs_no_demand),
 		cmocka_unit_test(a_file_is_read_to_its_end),
 		cmocka_unit_test(a_descriptor_that_is_not_ready_is_waited_for),

@@ -43,6 +43,11 @@ static struct weir_flow *field_of(struct weir_flow *flow)
 				      NULL);
 }
 
+static struct weir_flow *objects_of(struct weir_flow *flow)
+{
+	return weir_flow_json_objects(flow, 10);
+}
+
 static const struct {
 	const char *name;
 	struct weir_flow *(*upon)(struct weir_flow *flow);
@@ -53,6 +58,7 @@ static const struct {
 	{"delimited", delimited_of},
 	{"length_prefixed", prefixed_of},
 	{"length_field", field_of},
+	{"json_objects", objects_of},
 };
 
 #define N_TAKERS (sizeof(takers) / sizeof(*takers))

@@ -379,6 +379,7 @@ UPON(delimited, weir_flow_delimited(flow, "x", 1, 80, WEIR_FLOW_REMAINDER_EMIT))
 UPON(prefixed, weir_flow_length_prefixed(flow, 4, WEIR_FLOW_BYTE_ORDER_BIG, 80))
 UPON(length_field,
      weir_flow_length_field(flow, 4, WEIR_FLOW_BYTE_ORDER_BIG, 80, NULL))
+UPON(json_objects, weir_flow_json_objects(flow, 80))
 UPON(own, weir_flow_operator(flow, &crater, NULL))
 UPON(acquire, weir_flow_acquire(flow, &permits))
 
@@ -544,6 +545,7 @@ static const struct row {
 	{"delimited", ONE, delimited},
 	{"length_prefixed", ONE, prefixed},
 	{"length_field", ONE, length_field},
+	{"json_objects", ONE, json_objects},
 	{"operator", MADE, own},
 	{"acquire", SAME, acquire},
 };

@@ -328,6 +328,7 @@ static void or_that_finds_what_must_not_be(void **state)
 		 weir_flow_length_field(block(), 1, WEIR_FLOW_BYTE_ORDER_BIG, 9,
 					NULL),
 		 -EMSGSIZE},
+		{"json_objects", weir_flow_json_objects(block(), 9), -EBADMSG},
 		{"group_by",
 		 weir_flow_group_by(nine(), 1, each_its_own, all_of_it, NULL,
 				    NULL),

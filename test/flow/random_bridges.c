@@ -90,17 +90,23 @@ static struct weir_flow_bytes *bytes_of(const char *data, size_t n)
 	return bytes;
 }
 
-/* Its digits, behind their number, and a newline: byte `i` in a piece each, or
- * all in the first one. */
+static bool in_braces(const struct step *step)
+{
+	return step->x % 8 == 0;
+}
+
+/* Its digits, behind their number, and a newline; or in braces. Byte `i` in a
+ * piece each, or all in the first one. */
 static int next_piece(void *item, uint64_t i, void **out, void *context)
 {
 	const struct step *step = context;
 	char text[TEXT_MAX];
-	int n = snprintf(text + 1, sizeof(text) - 1, "%d\n",
-			 (int)step_value(step, item));
+	int n = snprintf(text + 1, sizeof(text) - 1, "%d%c",
+			 (int)step_value(step, item),
+			 in_braces(step) ? '}' : '\n');
 	size_t whole = (size_t)n + 1;
 
-	text[0] = (char)n;
+	text[0] = in_braces(step) ? '{' : (char)n;
 	if (step->y % 2 ? i == 1 : i == whole)
 		return 0;
 	*out = step->y % 2 ? bytes_of(text, whole) : bytes_of(text + i, 1);
@@ -114,7 +120,7 @@ static int from_frame(void **item, void *context)
 	char text[TEXT_MAX];
 	bool prefixed = step->x % 2;
 
-	/* without its length in front, which only length_prefixed takes off */
+	/* without what is in front, which only length_prefixed takes off */
 	snprintf(text, sizeof(text), "%.*s", (int)bytes->n - !prefixed,
 		 bytes->data + !prefixed);
 	weir_flow_bytes_unref(bytes);
@@ -133,6 +139,8 @@ struct weir_flow *frames_make(struct weir_flow *up, struct step *step)
 	else if (step->x % 4)
 		up = weir_flow_length_field(up, 1, WEIR_FLOW_BYTE_ORDER_BIG,
 					    TEXT_MAX, NULL);
+	else if (in_braces(step))
+		up = weir_flow_json_objects(up, TEXT_MAX);
 	else
 		up = weir_flow_lines(up, TEXT_MAX);
 	return weir_flow_items(weir_flow_map(up, from_frame, step),

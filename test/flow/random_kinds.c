@@ -720,8 +720,8 @@ const struct row random_operators[] = {
 	{"acquire", 1, false, SAME, acquire_make, same_expected},
 	{"graph of broadcast and zip", 1, true, EITHER, diamond_make,
 	 broadcast_expected, false, true},
-	{"lines, length_prefixed, length_field", 1, false, SAME, frames_make,
-	 same_expected},
+	{"lines, length_prefixed, length_field, json_objects", 1, false, SAME,
+	 frames_make, same_expected},
 };
 
 const size_t n_random_operators = sizeof(random_operators) /

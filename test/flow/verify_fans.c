@@ -510,8 +510,9 @@ struct weir_flow *upon_switch_map(struct weir_flow *flow,
 
 /* --- Bytes ---------------------------------------------------------------- */
 
-/* A frame of the item's number: a newline behind it, or its length in front. */
-static int to_frame(void **item, bool prefixed, struct goods *goods)
+/* A frame of the item's number. A '?' in front becomes its length. */
+static int to_frame(void **item, const char *front, const char *back,
+		    struct goods *goods)
 {
 	struct weir_flow_bytes *bytes;
 	struct good *good = *item;
@@ -522,9 +523,9 @@ static int to_frame(void **item, bool prefixed, struct goods *goods)
 	rc = weir_flow_bytes_new(&bytes, 32, memory);
 	if (rc < 0)
 		return rc;
-	n = snprintf(bytes->data, 32, prefixed ? "?%lld" : "%lld\n",
-		     (long long)good->number);
-	if (prefixed)
+	n = snprintf(bytes->data, 32, "%s%lld%s", front,
+		     (long long)good->number, back);
+	if (front[0] == '?')
 		bytes->data[0] = (char)(n - 1);
 	bytes->n = (size_t)n;
 	goods_drop(good, goods);
@@ -534,7 +535,7 @@ static int to_frame(void **item, bool prefixed, struct goods *goods)
 
 int to_line(void **item, void *context)
 {
-	return to_frame(item, false, context);
+	return to_frame(item, "", "\n", context);
 }
 
 /* A line and the beginning of the next one. */
@@ -552,7 +553,12 @@ static int to_pieces(void **item, void *context)
 
 static int to_prefixed(void **item, void *context)
 {
-	return to_frame(item, true, context);
+	return to_frame(item, "?", "", context);
+}
+
+static int to_object(void **item, void *context)
+{
+	return to_frame(item, "{", "}\n", context);
 }
 
 static int from_text(void **item, void *context)
@@ -564,8 +570,8 @@ static int from_text(void **item, void *context)
 
 	if (rc < 0)
 		return rc;
-	/* a byte in front that is no letter is a length */
-	skip = bytes->n > 0 && bytes->data[0] < ' ';
+	/* a brace, or a length, which is no letter */
+	skip = bytes->n > 0 && (bytes->data[0] < ' ' || bytes->data[0] == '{');
 	snprintf(text, sizeof(text), "%.*s", (int)(bytes->n - skip),
 		 bytes->data + skip);
 	*item = goods_make(context, strtoll(text, NULL, 10));
@@ -623,5 +629,12 @@ struct weir_flow *upon_length_field(struct weir_flow *flow,
 {
 	flow = weir_flow_length_field(to_bytes(flow, to_prefixed, items), 1,
 				      WEIR_FLOW_BYTE_ORDER_BIG, 32, NULL);
+	return from_bytes(flow, items);
+}
+
+struct weir_flow *upon_json_objects(struct weir_flow *flow,
+				    const struct weir_items *items)
+{
+	flow = weir_flow_json_objects(to_bytes(flow, to_object, items), 32);
 	return from_bytes(flow, items);
 }

@@ -120,5 +120,7 @@ struct weir_flow *upon_length_prefixed(struct weir_flow *flow,
 				       const struct weir_items *items);
 struct weir_flow *upon_length_field(struct weir_flow *flow,
 				    const struct weir_items *items);
+struct weir_flow *upon_json_objects(struct weir_flow *flow,
+				    const struct weir_items *items);
 
 #endif

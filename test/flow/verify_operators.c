@@ -561,6 +561,7 @@ const struct way ways[] = {
 	{"delimited", upon_delimited, 0, 0},
 	{"length_prefixed", upon_length_prefixed, 0, 0},
 	{"length_field", upon_length_field, 0, 0},
+	{"json_objects", upon_json_objects, 0, 0},
 };
 
 const size_t n_ways = sizeof(ways) / sizeof(*ways);

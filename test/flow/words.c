@@ -188,6 +188,8 @@ static void frames_name_what_is_bad(void **state)
 		    "length_field", "header 3 is not 1, 2, 4 or 8");
 	assert_says(weir_flow_length_field(one(), 4, 0, 3, NULL),
 		    "length_field", "max 3 is less than offset 0 and header 4");
+	assert_says(weir_flow_json_objects(one(), 0), "json_objects",
+		    "max 0 is not 1 to 1073741824");
 	assert_says(weir_flow_length_prefixed(one(), 4, 2, 1),
 		    "length_prefixed", "no such byte order");
 	assert_says(weir_flow_length_prefixed(one(), 4, 0, (size_t)1 << 30 | 1),

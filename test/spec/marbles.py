@@ -34,7 +34,7 @@ LEFT_OUT = {
     "as blocks of bytes are read and written": """
         weir_flow_read weir_flow_read_file weir_flow_write weir_flow_write_file
         weir_flow_lines weir_flow_delimited weir_flow_length_prefixed
-        weir_flow_length_field""",
+        weir_flow_length_field weir_flow_json_objects""",
     "as its parts do": """
         weir_flow_operator weir_flow_operator_source weir_flow_graph_inlet
         weir_flow_graph_build""",

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/types.h>
 
+#include "base/error.h"
 #include "base/memory.h"
 #include "base/options.h"
 #include "flow/engine/blueprint.h"
@@ -16,15 +17,29 @@
 
 #define DELIMITER_MAX 16u
 
+struct cutting {
+	struct weir_flow_bytes *block;
+	size_t at; /* in the block */
+	char *carry;
+	size_t n_carried, capacity;
+	uint64_t before; /* how many bytes came in front of the block */
+	/* of objects: in how many braces the next byte is; whether it is in a
+	 * string, behind a backslash there, in an array of objects */
+	uint32_t depth;
+	bool quoted, escaped, listed;
+};
+
 struct framing {
 	/*
 	 * Looks for a frame at the beginning of `n` bytes, of which the first
-	 * `seen` were looked through before. Returns how many bytes the frame
-	 * takes up in all, and its content in *data and *length; 0: the frame
-	 * is not complete; or a negative errno.
+	 * self->n_carried were looked through before. Returns how many bytes
+	 * the frame takes up in all, and its content in *data and *length; 0:
+	 * the frame is not complete; or a negative errno.
 	 */
-	ssize_t (*scan)(const struct framing *args, const char *bytes, size_t n,
-			size_t seen, const char **data, size_t *length);
+	ssize_t (*scan)(const struct framing *args, struct cutting *self,
+			const char *bytes, size_t n, const char **data,
+			size_t *length);
+	bool objects; /* of JSON, which have other bytes between them */
 	size_t max, overhead;
 	size_t offset, header; /* of a length, and its size */
 	int (*size)(const char *head, uint64_t length, size_t *size,
@@ -35,19 +50,13 @@ struct framing {
 	char delimiter[DELIMITER_MAX];
 };
 
-struct cutting {
-	struct weir_flow_bytes *block;
-	size_t at; /* in the block */
-	char *carry;
-	size_t n_carried, capacity;
-};
-
 /* --- Where a frame ends --------------------------------------------------- */
 
-static ssize_t scan_delimited(const struct framing *args, const char *bytes,
-			      size_t n, size_t seen, const char **data,
+static ssize_t scan_delimited(const struct framing *args, struct cutting *self,
+			      const char *bytes, size_t n, const char **data,
 			      size_t *length)
 {
+	size_t seen = self->n_carried;
 	size_t from = seen < args->overhead ? 0 : seen - args->overhead + 1;
 	const char *end =
 		args->overhead == 1
@@ -78,8 +87,8 @@ static uint64_t number(const struct framing *args, const char *bytes)
 	return value;
 }
 
-static ssize_t scan_prefixed(const struct framing *args, const char *bytes,
-			     size_t n, size_t seen, const char **data,
+static ssize_t scan_prefixed(const struct framing *args, struct cutting *self,
+			     const char *bytes, size_t n, const char **data,
 			     size_t *length)
 {
 	uint64_t value;
@@ -96,8 +105,8 @@ static ssize_t scan_prefixed(const struct framing *args, const char *bytes,
 	return (ssize_t)(args->overhead + *length);
 }
 
-static ssize_t scan_field(const struct framing *args, const char *bytes,
-			  size_t n, size_t seen, const char **data,
+static ssize_t scan_field(const struct framing *args, struct cutting *self,
+			  const char *bytes, size_t n, const char **data,
 			  size_t *length)
 {
 	size_t head = args->offset + args->header, size;
@@ -113,7 +122,7 @@ static ssize_t scan_field(const struct framing *args, const char *bytes,
 	if (rc != 0)
 		return rc < 0 ? rc : -EINVAL;
 	/* what was seen before was no whole frame */
-	if (size < head || size <= seen)
+	if (size < head || size <= self->n_carried)
 		return -EPROTO;
 	if (size > args->max)
 		return -EMSGSIZE;
@@ -124,15 +133,60 @@ static ssize_t scan_field(const struct framing *args, const char *bytes,
 	return (ssize_t)size;
 }
 
+/* A byte of an object. True: the last one. */
+static bool is_last(struct cutting *self, char byte)
+{
+	if (self->escaped)
+		self->escaped = false;
+	else if (byte == '"')
+		self->quoted = !self->quoted;
+	else if (self->quoted)
+		self->escaped = byte == '\\';
+	else if (byte == '{')
+		self->depth++;
+	else if (byte == '}')
+		self->depth--;
+	return self->depth == 0;
+}
+
+static ssize_t scan_object(const struct framing *args, struct cutting *self,
+			   const char *bytes, size_t n, const char **data,
+			   size_t *length)
+{
+	size_t most = n < args->max ? n : args->max, i;
+
+	for (i = self->n_carried; i < most; i++) {
+		if (is_last(self, bytes[i])) {
+			*data = bytes;
+			*length = i + 1;
+			return (ssize_t)*length;
+		}
+	}
+	return n >= args->max ? -EMSGSIZE : 0;
+}
+
+static bool is_between(struct cutting *self, char byte)
+{
+	if (byte == (self->listed ? ']' : '[')) {
+		self->listed = !self->listed;
+		return true;
+	}
+	return byte == ' ' || byte == '\t' || byte == '\n' || byte == '\r' ||
+	       byte == ',';
+}
+
 /* --- The operator --------------------------------------------------------- */
 
 static void drop_block(struct weir__op *op)
 {
 	struct cutting *self = weir__op_state(op);
 
-	if (self->block)
+	if (self->block) {
+		self->before += self->block->n;
 		weir__op_drop_one(op->up[0], self->block);
+	}
 	self->block = NULL;
+	self->at = 0;
 }
 
 static void cut_close(struct weir__op *op)
@@ -156,7 +210,6 @@ static bool take_block(struct weir__op *op)
 	if (weir__pull(op->up[0], &item, 1) == 0)
 		return false;
 	self->block = item;
-	self->at = 0;
 	return true;
 }
 
@@ -199,9 +252,28 @@ static struct weir_flow_bytes *no_memory(struct weir__op *op)
 	return NULL;
 }
 
+static void fail(struct weir__op *op, struct weir_error *error)
+{
+	weir__op_end(op, error);
+	weir_error_unref(error);
+}
+
+/* Where the frame begins that is not complete. */
+static unsigned long long begins(struct weir__op *op)
+{
+	struct cutting *self = weir__op_state(op);
+
+	return self->before + self->at - self->n_carried;
+}
+
 static void too_long(struct weir__op *op)
 {
-	weir__op_fail(op, -EMSGSIZE, "a frame is too long");
+	const struct framing *args = weir__op_args(op);
+
+	fail(op, weir__error_format(weir__op_allocator(op), -EMSGSIZE,
+				    weir__op_name(op),
+				    "the frame at byte %llu is longer than %zu",
+				    begins(op), args->max));
 }
 
 static void scan_failed(struct weir__op *op, ssize_t code)
@@ -213,19 +285,50 @@ static void scan_failed(struct weir__op *op, ssize_t code)
 				   "the size of a frame is wrong");
 }
 
+/* The next byte is between frames, and must not be. */
+static void is_strange(struct weir__op *op)
+{
+	struct cutting *self = weir__op_state(op);
+	unsigned byte = (unsigned char)self->block->data[self->at];
+
+	fail(op, weir__error_format(weir__op_allocator(op), -EBADMSG,
+				    weir__op_name(op),
+				    "byte %llu, which is 0x%02x, begins no "
+				    "object",
+				    begins(op), byte));
+}
+
 /*
- * `n` more bytes of the block are in frames. A block that is used up is dropped
- * at once: so if upstream has ended, the operator ends without waiting for
- * demand.
+ * Passes the bytes between frames. A block that is used up is dropped at once:
+ * so if upstream has ended, the operator ends without waiting for demand.
+ * False: there is no more of the block, or there was an error.
  */
+static bool pass(struct weir__op *op)
+{
+	const struct framing *args = weir__op_args(op);
+	struct cutting *self = weir__op_state(op);
+	const char *data = self->block->data;
+	size_t n = self->block->n;
+
+	while (args->objects && self->at < n &&
+	       is_between(self, data[self->at]))
+		self->at++;
+	if (self->at == n)
+		drop_block(op);
+	else if (args->objects && data[self->at] != '{')
+		is_strange(op);
+	return self->block;
+}
+
+/* `n` more bytes of the block are in frames. */
 static void advance(struct weir__op *op, size_t n)
 {
 	struct cutting *self = weir__op_state(op);
 
 	assert(n > 0 && n <= self->block->n - self->at);
+	self->n_carried = 0;
 	self->at += n;
-	if (self->at == self->block->n)
-		drop_block(op);
+	(void)pass(op);
 }
 
 /* Cuts a frame that lies in the block. NULL: there is none, and the rest of the
@@ -234,19 +337,26 @@ static struct weir_flow_bytes *cut_block(struct weir__op *op)
 {
 	const struct framing *args = weir__op_args(op);
 	struct cutting *self = weir__op_state(op);
-	const char *from = self->block->data + self->at, *data;
-	size_t n = self->block->n - self->at, length;
 	struct weir_flow_bytes *frame;
-	ssize_t all = args->scan(args, from, n, 0, &data, &length);
+	const char *from, *data;
+	size_t n, length;
+	ssize_t all;
 
+	if (args->objects && !pass(op))
+		return NULL;
+	from = self->block->data + self->at;
+	n = self->block->n - self->at;
+	all = args->scan(args, self, from, n, &data, &length);
 	if (all < 0) {
 		scan_failed(op, all);
 		return NULL;
 	}
 	if (all > 0) {
 		frame = weir__bytes_view(self->block, data, length);
+		if (!frame)
+			return no_memory(op);
 		advance(op, (size_t)all);
-		return frame ? frame : no_memory(op);
+		return frame;
 	}
 	if (!grow(op, n))
 		return no_memory(op);
@@ -278,7 +388,7 @@ static struct weir_flow_bytes *cut_carry(struct weir__op *op)
 	if (!grow(op, n))
 		return no_memory(op);
 	memcpy(self->carry + seen, self->block->data + self->at, n);
-	all = args->scan(args, self->carry, seen + n, seen, &data, &length);
+	all = args->scan(args, self, self->carry, seen + n, &data, &length);
 	if (all < 0) {
 		scan_failed(op, all);
 		return NULL;
@@ -291,9 +401,10 @@ static struct weir_flow_bytes *cut_carry(struct weir__op *op)
 	/* no frame ends in the bytes that were looked through before */
 	assert((size_t)all > seen);
 	frame = copy(op, data, length);
+	if (!frame)
+		return no_memory(op);
 	advance(op, (size_t)all - seen);
-	self->n_carried = 0;
-	return frame ? frame : no_memory(op);
+	return frame;
 }
 
 /* Handles the bytes that are left when upstream has completed. */
@@ -303,13 +414,15 @@ static size_t cut_rest(struct weir__op *op, void **items, size_t room)
 	struct cutting *self = weir__op_state(op);
 	size_t n = self->n_carried;
 
-	if (op->up[0]->error || n == 0 ||
+	if (op->up[0]->error || (n == 0 && !self->listed) ||
 	    args->remainder == WEIR_FLOW_REMAINDER_DROP) {
 		weir__op_end(op, op->up[0]->error);
 		return 0;
 	}
 	if (args->remainder == WEIR_FLOW_REMAINDER_FAIL) {
-		weir__op_fail(op, -EPROTO, "the last frame is cut off");
+		weir__op_fail(op, -EPROTO,
+			      n ? "the last frame is cut off"
+				: "the array of objects has no end");
 		return 0;
 	}
 	if (n > args->max) {
@@ -372,6 +485,7 @@ FRAME_KIND(lines);
 FRAME_KIND(delimited);
 FRAME_KIND(length_prefixed);
 FRAME_KIND(length_field);
+FRAME_KIND(json_objects);
 
 static struct weir_flow *wrong_max(struct weir_flow *flow,
 				   const struct weir__kind *kind, size_t least,
@@ -498,4 +612,18 @@ struct weir_flow *weir_flow_length_field(
 					max, o->offset, header);
 	flow = wrong_max(flow, &length_field_kind, 0, max);
 	return wrong_length(flow, &length_field_kind, header, order);
+}
+
+struct weir_flow *weir_flow_json_objects(struct weir_flow *flow, size_t max)
+{
+	struct framing args = {
+		.scan = scan_object,
+		.objects = true,
+		.max = max,
+		.remainder = WEIR_FLOW_REMAINDER_FAIL,
+	};
+
+	flow = weir__flow_upon(&json_objects_kind, flow, &args, sizeof(args),
+			       max > 0 && max <= WEIR__BYTES_MAX);
+	return wrong_max(flow, &json_objects_kind, 1, max);
 }
