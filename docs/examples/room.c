@@ -13,8 +13,7 @@ struct source {
 	struct weir_put put; /* one item at a time is under way */
 	struct weir_channel *channel;
 	bool stopped;
-	intptr_t n; /* the last item */
-	int stops;
+	intptr_t n, stops; /* the last item, and how often it was stopped */
 };
 
 /* The item is in: there is room for the next one. */
@@ -48,14 +47,9 @@ static int run(struct source *self, struct weir_loop *loop)
 {
 	int rc = 0;
 
-	while (self->n < ITEMS && rc >= 0) {
-		if (self->stopped)
-			rc = weir_loop_wait(loop, 1, WEIR_FOREVER);
-		else
-			rc = has_come(self);
-	}
-	while (self->stopped && rc >= 0)
-		rc = weir_loop_wait(loop, 1, WEIR_FOREVER);
+	while (rc >= 0 && (self->n < ITEMS || self->stopped))
+		rc = self->stopped ? weir_loop_wait(loop, 1, WEIR_FOREVER)
+				   : has_come(self);
 	return weir_channel_end(self->channel, NULL);
 }
 
