@@ -67,6 +67,11 @@ struct weir_ask {
 	 * outlives the system.
 	 */
 	void (*released)(struct weir_ask *ask);
+	/*
+	 * Of who asks: the question comes there as an item once it is answered
+	 * or has failed; set before weir_system_ask(), and kept. NULL: nowhere.
+	 */
+	struct weir_ask_in *reply_to;
 	struct {
 		struct weir_system *system;
 		struct weir_timer timer;
@@ -82,7 +87,12 @@ struct weir_ask {
  * (WEIR_FOREVER: no deadline), and the actor may still hold the question;
  * -ECANCELED: it was dropped (weir_ask_drop()). The system does not terminate
  * before the answer or the deadline. -EINVAL: null. -ENOTSUP, -ENOMEM: no
- * timer. Then nothing has happened. Any thread.
+ * timer. Then nothing has happened. Any thread; a short lock of the system, and
+ * no wait.
+ *
+ * With a `reply_to` also -EAGAIN: as many questions as it has room for are
+ * under way, or have come and were not taken. -EPIPE: it was cancelled.
+ * -EPERM: the caller is not the owner of its actor.
  */
 WEIR_API WEIR_MUST_CHECK int weir_system_ask(struct weir_system *system,
 					     struct weir_actor_id to,
@@ -105,9 +115,35 @@ WEIR_API void weir_ask_drop(void *ask, void *unused);
 
 /*
  * Lets go of a question, answered or not: the answer is not read any more, and
- * nobody waits for it. NULL is fine. Who has asked, once.
+ * nobody waits for it. NULL is fine. Who has asked, once; with a `reply_to` the
+ * turn that has taken the question from there.
  */
 WEIR_API void weir_ask_unref(struct weir_ask *ask);
+
+/* --- Answers as items ----------------------------------------------------- */
+
+/*
+ * An in-port of who asks, at which its questions come back, one after the
+ * other: each once, when it is answered, has failed or is too late. The turn
+ * takes a struct weir_ask from `in`, reads its `answer`, and lets go of it by
+ * weir_ask_unref(). The in-port never overflows: a question has its place there
+ * from when it is asked. A question that comes back when the actor has ended is
+ * let go of; until then it holds a reference of the actor.
+ */
+struct weir_ask_in {
+	struct weir_in in;
+	struct {
+		uint32_t asked; /* the owner's */
+	} WEIR_PRIVATE;
+};
+
+/*
+ * Sets up such an in-port of `actor` for up to `capacity` questions, as
+ * weir_in_init(), with the same errors. weir_in_put() is refused with -EISCONN,
+ * a link with -EINVAL. A drain of the executor does not end it. Owner.
+ */
+WEIR_API int weir_ask_in_init(struct weir_ask_in *in, struct weir_actor *actor,
+			      size_t capacity);
 
 #ifdef __cplusplus
 }

@@ -357,6 +357,16 @@ void weir__in_let_go(struct weir_in *in)
 	wake_producer(&in->lane);
 }
 
+void weir__in_free_taken(struct weir_in *in)
+{
+	if (weir__in_overtaken(in))
+		return;
+	/* release: the turn is done with the slots that it has taken; pairs with
+	 * the acquire of the producer that reads the head */
+	ck_pr_fence_release();
+	(void)weir__in_publish_head(in, &in->lane);
+}
+
 /* --- For supervision ------------------------------------------------------ */
 
 /*

@@ -180,6 +180,12 @@ static inline bool weir__in_is_over(const struct weir_in *in)
 	       !weir__spsc_holds(&in->taker, &in->lane);
 }
 
+/*
+ * The slots of the tokens that the turn under way has taken are free from now
+ * on, before the run is over. Of an in-port that does not merge; owner.
+ */
+void weir__in_free_taken(struct weir_in *in);
+
 static inline void weir__in_drop_token(struct weir_in *in, void *item)
 {
 	if (in->items && in->items->drop)

@@ -12,11 +12,19 @@
  *    they may be freed, and a late reply must not touch them. So `timing` counts
  *    the timer, until it has fired or was cancelled, and the reply while it
  *    cancels it; the last of them drops the timer's reference.
+ * 4. Whoever gives the answer puts the question into the in-port that it is to
+ *    come back at, and with it the reference of who has asked. The in-port has
+ *    room: its owner counts the questions that were ever asked with it, and
+ *    asks none if those that were not taken out again are as many as its slots.
+ *    Nobody else puts there.
  */
 #include <weir/tell.h>
 
+#include <assert.h>
 #include <errno.h>
 
+#include "actor/in.h"
+#include "actor/port.h"
 #include "base/memory.h"
 #include "base/refcount.h"
 #include "supervision/termination.h"
@@ -28,6 +36,24 @@ static void drop(struct weir_ask *ask)
 	weir__not_refused(weir_completion_fini(&ask->answer));
 	if (ask->released)
 		ask->released(ask);
+}
+
+/* Claim 4. The answer has been given. */
+static void come_back(struct weir_ask *ask)
+{
+	struct weir_ask_in *to = ask->reply_to;
+	struct weir_actor *asker;
+	void *item = ask;
+	int rc;
+
+	if (!to)
+		return;
+	asker = to->in.port.actor;
+	rc = weir__in_put(&to->in, &item, 1);
+	assert(rc == 0 || rc == -EPIPE);
+	if (rc < 0)
+		drop(ask);
+	weir_actor_unref(asker);
 }
 
 static void drop_timer(struct weir_ask *ask)
@@ -44,41 +70,37 @@ static void too_late(struct weir_timer *timer)
 {
 	struct weir_ask *ask = weir_container_of(timer, struct weir_ask, timer);
 
-	(void)weir_completion_fail(&ask->answer, weir_error_of(-ETIMEDOUT));
+	if (weir_completion_fail(&ask->answer, weir_error_of(-ETIMEDOUT)) == 0)
+		come_back(ask);
 	drop_timer(ask);
 }
 
-/* Who is asked lets go; the answer has been given. */
-static void let_go(struct weir_ask *ask)
+/* Who is asked lets go; `rc`: 0, its answer is the one that counts. */
+static int let_go(struct weir_ask *ask, int rc)
 {
+	if (rc == 0)
+		come_back(ask);
 	if (weir__tryref(&ask->timing)) {
 		if (weir_timer_cancel(ask->system->executor, &ask->timer))
 			drop_timer(ask);
 		drop_timer(ask);
 	}
 	drop(ask);
+	return rc;
 }
 
 int weir_ask_reply(struct weir_ask *ask, void *value)
 {
-	int rc;
-
 	if (!ask)
 		return -EINVAL;
-	rc = weir_completion_complete(&ask->answer, value);
-	let_go(ask);
-	return rc;
+	return let_go(ask, weir_completion_complete(&ask->answer, value));
 }
 
 int weir_ask_fail(struct weir_ask *ask, struct weir_error *error)
 {
-	int rc;
-
 	if (!ask || !error)
 		return -EINVAL;
-	rc = weir_completion_fail(&ask->answer, error);
-	let_go(ask);
-	return rc;
+	return let_go(ask, weir_completion_fail(&ask->answer, error));
 }
 
 void weir_ask_drop(void *ask, void *unused)
@@ -92,6 +114,73 @@ void weir_ask_unref(struct weir_ask *ask)
 	if (ask)
 		drop(ask);
 }
+
+/* --- The in-port that questions come back at ------------------------------ */
+
+static void drop_answered(void *ask, void *unused)
+{
+	(void)unused;
+	weir_ask_unref(ask);
+}
+
+int weir_ask_in_init(struct weir_ask_in *in, struct weir_actor *actor,
+		     size_t capacity)
+{
+	static const struct weir_items answered = {.drop = drop_answered,
+						   .name = "answers"};
+	int rc = in ? weir_in_init(&in->in, actor, capacity, &answered)
+		    : -EINVAL;
+
+	if (rc < 0)
+		return rc;
+	in->asked = 0;
+	weir__in_subscribe(&in->in, true);
+	return 0;
+}
+
+static bool is_full(const struct weir_ask_in *to)
+{
+	return weir__index_diff(to->asked, weir__in_ever_taken(&to->in)) >=
+	       weir__in_capacity(&to->in);
+}
+
+/* 0, or why no question can be asked that is to come back there. */
+static int check_reply_to(struct weir_ask_in *to)
+{
+	int rc;
+
+	if (!to)
+		return 0;
+	if (!to->in.port.actor)
+		return -EINVAL;
+	rc = weir__port_check_owner(&to->in.port);
+	if (rc < 0)
+		return rc;
+	if (to->in.port.flags & WEIR__PORT_ENDED)
+		return -EPIPE;
+	if (is_full(to))
+		weir__in_free_taken(&to->in);
+	return is_full(to) ? -EAGAIN : 0;
+}
+
+/* A place there is the question's. */
+static void reserve(struct weir_ask_in *to)
+{
+	if (!to)
+		return;
+	to->asked++;
+	(void)weir_actor_ref(to->in.port.actor);
+}
+
+static void give_back(struct weir_ask_in *to)
+{
+	if (!to)
+		return;
+	to->asked--;
+	weir_actor_unref(to->in.port.actor);
+}
+
+/* --- Asking --------------------------------------------------------------- */
 
 /* A reference of the actor; with a deadline the system is kept as well. */
 static struct weir_actor *find(struct weir_system *system,
@@ -126,19 +215,25 @@ int weir_system_ask(struct weir_system *system, struct weir_actor_id to,
 		    struct weir_ask *ask, uint64_t deadline_ns)
 {
 	struct weir_actor *actor;
-	int rc = 0;
+	int rc;
 
 	if (!system || !ask)
 		return -EINVAL;
+	rc = check_reply_to(ask->reply_to);
+	if (rc < 0)
+		return rc;
 	(void)weir_completion_init(&ask->answer);
 	ask->system = system;
 	ask->timer = (struct weir_timer){.fire = NULL};
 	ask->timing = 0;
 	ask->refs = 2;
 	actor = find(system, to, deadline_ns != WEIR_FOREVER);
+	/* before the timer is armed, which may fire at once */
+	reserve(ask->reply_to);
 	if (actor && deadline_ns != WEIR_FOREVER)
 		rc = arm(ask, deadline_ns);
 	if (rc < 0) {
+		give_back(ask->reply_to);
 		weir_actor_unref(actor);
 		return rc;
 	}

@@ -198,7 +198,8 @@ SIZE(weir_system_hook, 24);
 SIZE(weir_spawn_options, 56);
 
 /* tell.h */
-SIZE(weir_ask, 104);
+SIZE(weir_ask, 112);
+SIZE(weir_ask_in, 128);
 
 /* testkit.h */
 SIZE(weir_test_env, 32);

@@ -309,95 +309,6 @@ static void is_done_before_the_end(void *context)
 		scene_is_over(context);
 }
 
-/* --- A question ----------------------------------------------------------- */
-
-static void is_let_go(struct weir_ask *ask)
-{
-	struct question *question =
-		weir_container_of(ask, struct question, ask);
-
-	question->family->let_go++;
-	explorer_free(question);
-}
-
-/* Until time 1. */
-static void ask_it(void *context)
-{
-	struct family *f = context;
-
-	f->asked = f->question;
-	explorer_assert(weir_system_ask(f->system, f->refs[0],
-					&f->question->ask, 1) == 0);
-}
-
-static void one_to_be_asked(void *context)
-{
-	struct family *f = context;
-
-	one(context);
-	f->question = explorer_alloc(sizeof(*f->question));
-	f->question->family = f;
-	f->question->ask.released = is_let_go;
-	explorer_name(f->question, sizeof(*f->question), "question");
-}
-
-static void one_that_was_asked(void *context)
-{
-	one_to_be_asked(context);
-	ask_it(context);
-}
-
-static void reply(void *context)
-{
-	struct family *f = context;
-	int rc = weir_ask_reply(&f->question->ask, f);
-
-	explorer_assert(rc == 0 || rc == -EALREADY);
-	f->done_rc = rc;
-}
-
-static void ask_and_reply(void *context)
-{
-	ask_it(context);
-	reply(context);
-}
-
-/* Its answer is there, whoever came first; then who has asked lets go. */
-static void let_go(void *context)
-{
-	struct family *f = context;
-
-	explorer_assert(weir_completion_done(&f->question->ask.answer));
-	explorer_assert((f->done_rc == 0) ==
-			(weir_completion_value(&f->question->ask.answer) == f));
-	weir_ask_unref(&f->question->ask);
-}
-
-static void is_answered_once(void *context)
-{
-	struct family *f = context;
-
-	scene_pass_time(context, 1); /* if it came too early */
-	let_go(f);
-	explorer_assert(f->let_go == 1);
-	family_is_over(context);
-}
-
-static void unref(void *context)
-{
-	struct family *f = context;
-
-	weir_ask_unref(&f->question->ask);
-}
-
-static void is_let_go_once(void *context)
-{
-	const struct family *f = context;
-
-	explorer_assert(f->let_go == 1);
-	family_is_over(context);
-}
-
 static const struct explorer_scenario scenarios[] = {
 	FAMILY(.name = "watch and death", .setup = both_alive,
 	       .thread = {put_0, stop_1}, .check = told_once),
@@ -434,15 +345,6 @@ static const struct explorer_scenario scenarios[] = {
 	       .setup = one_that_is_asked,
 	       .thread = {stop_gracefully, pass_time, signal_it},
 	       .check = is_done_once),
-	FAMILY(.name = "an answer and its deadline",
-	       .setup = one_that_was_asked, .thread = {reply, pass_time},
-	       .check = is_answered_once),
-	FAMILY(.name = "a question, its answer and its deadline",
-	       .setup = one_to_be_asked, .thread = {ask_and_reply, pass_time},
-	       .check = is_answered_once),
-	FAMILY(.name = "both let go of a question and it is too late",
-	       .setup = one_that_was_asked, .thread = {reply, unref, pass_time},
-	       .check = is_let_go_once),
 	FAMILY(.name = "a graceful stop and another",
 	       .setup = one_to_be_stopped, .thread = {stop_gracefully, stop_it},
 	       .check = is_done_once),

@@ -8,7 +8,9 @@
 #include "supervision_kit.h"
 
 static const struct scene_group *const all[] = {
-	&failures, &pending_messages, &deaths, &supervision_trees, &walks, NULL,
+	&failures,  &pending_messages,	&deaths,
+	&questions, &supervision_trees, &walks,
+	NULL,
 };
 
 /* Those of two, with few preemptions, are in every_fence_is_needed. */

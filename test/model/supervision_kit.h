@@ -47,6 +47,13 @@ struct question {
 	struct family *family;
 };
 
+/* No one of the system's. Gone once it is released. */
+struct asker {
+	struct weir_actor actor;
+	struct weir_ask_in answers;
+	struct family *family;
+};
+
 struct family {
 	struct scene scene; /* first */
 	struct weir_system *system;
@@ -65,6 +72,8 @@ struct family {
 	int done_rc;
 	struct question *question, *asked; /* asked: nobody has kept it yet */
 	uint32_t let_go;
+	struct asker *asker; /* NULL: it is gone */
+	uint32_t came_back;
 	uint32_t before_end, at_termination;
 	struct weir_system_hook end_hook, termination_hook;
 };
@@ -108,7 +117,7 @@ void family_is_over(void *context);
 		__VA_ARGS__ \
 	}
 
-extern const struct scene_group failures, supervision_trees, deaths,
+extern const struct scene_group failures, supervision_trees, deaths, questions,
 	pending_messages, walks;
 
 #endif
