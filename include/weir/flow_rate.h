@@ -246,6 +246,42 @@ WEIR_API struct weir_flow *weir_flow_throttle(
 WEIR_API struct weir_flow *weir_flow_delay(struct weir_flow *flow,
 					   uint64_t delay_ns, size_t n);
 
+/* `n` is needed; 0 or NULL is the default of each other field. */
+struct weir_flow_delay_options {
+	uint64_t delay_ns; /* of each item; 0, if there is `delay` */
+	/* The time of the item, asked once; or a negative errno: that is the
+	 * failure of the item, see weir_flow_supervise(). What waits stays,
+	 * whatever the decision but WEIR_DIRECTIVE_STOP. */
+	int64_t (*delay)(void *item, void *context);
+	void *context;
+	size_t n;		     /* items that wait at a time */
+	enum weir_overflow overflow; /* what happens when so many wait */
+	/* With back-pressure: when so many wait, and another one comes, the
+	 * first goes before its time. (Pekko: emitEarly.) */
+	bool emit_early;
+	uint64_t reserved[4]; /* zero */
+};
+
+/*
+ * As weir_flow_delay(), with a time for each item, or with another overflow
+ * than back-pressure. The time begins when the item is taken. No item overtakes
+ * another: one whose time is shorter waits for those before it. (Pekko: delay,
+ * delayWith.)
+ *
+ * With another overflow than WEIR_OVERFLOW_BACK_PRESSURE upstream is an actor
+ * of its own, which is always asked for more, as with buffers; items that are
+ * due, and that downstream has not asked for, count as waiting, but for the
+ * first. WEIR_OVERFLOW_FAIL drops those that wait. `options` is copied.
+ * -EINVAL: null, n is 0 or above WEIR_CAPACITY_MAX, two delays, no such
+ * overflow, emit_early without back-pressure, or something in `reserved`.
+ *
+ * Emits: an item when its time has come. Completes: when upstream has, and no
+ * item waits. Cancels: when it fails, or when downstream does. Holds: `n`
+ * items, and, if it may drop some, one that downstream has not asked for.
+ */
+WEIR_API struct weir_flow *weir_flow_delay_with(
+	struct weir_flow *flow, const struct weir_flow_delay_options *options);
+
 /*
  * Fails with -ETIMEDOUT when `timeout_ns` passes without an item: between two
  * items, from the start to the first item, and from the last item to the end.

@@ -259,6 +259,7 @@ static const struct weir_flow_conflate_functions seeded = {crate, put_in};
 static const struct weir_flow_rate fast = {.n = UINT32_MAX, .per_ns = 1};
 static const struct weir_operator_ops crater = {.on_push = crate_push};
 static const struct weir_flow_window_options hour = {.within_ns = HOUR_NS};
+static const struct weir_flow_delay_options soon = {.delay_ns = 1, .n = 4};
 static void *const padding[2];
 static const uint32_t weights[] = {2, 1};
 static struct weir_flow_switch *swtch;
@@ -333,6 +334,7 @@ UPON(up_to, weir_flow_grouped_up_to(flow, 3, weigh, NULL, 9, 0))
 UPON(sliding, weir_flow_sliding(flow, 3, 2))
 UPON(throttle, weir_flow_throttle(flow, &fast))
 UPON(delay, weir_flow_delay(flow, 1, 4))
+UPON(delay_with, weir_flow_delay_with(flow, &soon))
 UPON(idle_timeout, weir_flow_idle_timeout(flow, HOUR_NS))
 UPON(completion_timeout, weir_flow_completion_timeout(flow, HOUR_NS))
 UPON(initial_timeout, weir_flow_initial_timeout(flow, HOUR_NS))
@@ -497,6 +499,7 @@ static const struct row {
 	{"sliding", OTHER, sliding},
 	{"throttle", SAME, throttle},
 	{"delay", SAME, delay},
+	{"delay_with", SAME, delay_with},
 	{"idle_timeout", SAME, idle_timeout},
 	{"completion_timeout", SAME, completion_timeout},
 	{"initial_timeout", SAME, initial_timeout},

@@ -48,6 +48,18 @@ static const struct weir_flow_window_options threes = {.n = 3,
 						       .within_ns = 30 * MS},
 					     sessions = {.quiet_ns = 15 * MS};
 
+static int64_t ten_each(void *item, void *context)
+{
+	return (*(const char *)item - '0') * (int64_t)(10 * MS);
+}
+
+static const struct weir_flow_delay_options
+	each_its_own = {.delay = ten_each, .n = 8},
+	two_newest = {.delay_ns = 30 * MS,
+		      .n = 2,
+		      .overflow = WEIR_OVERFLOW_DROP_HEAD},
+	two_early = {.delay_ns = 30 * MS, .n = 2, .emit_early = true};
+
 static int put_open(void **item, void *context)
 {
 	*item = joined("[", "");
@@ -426,6 +438,18 @@ PICTURE(throttle_latest, weir_flow_throttle_latest(flow, 30 * MS, false),
 PICTURE(delay, weir_flow_delay(flow, 30 * MS, 8), .in = {"a@0 b@20 c@30 |@40"},
 	.out = {"a@30 b@50 c@60 |@60"})
 
+PICTURE(delay_with, weir_flow_delay_with(flow, &each_its_own),
+	.in = {"3@0 1@10 2@40 |@50"}, .out = {"3@30 1@30 2@60 |@60"},
+	.note = "3 takes 30 ms, and 1, which takes 10, waits behind it")
+
+PICTURE(delay_with_drop, weir_flow_delay_with(flow, &two_newest),
+	.in = {"a@0 b@10 c@20 d@50 |@60"}, .out = {"b@40 c@50 d@80 |@80"},
+	.note = "30 ms each, and two may wait: c drives out a")
+
+PICTURE(delay_with_early, weir_flow_delay_with(flow, &two_early),
+	.in = {"a@0 b@10 c@20 d@50 |@60"}, .out = {"a@20 b@40 c@50 d@80 |@80"},
+	.note = "30 ms each, and two may wait: a goes when c comes")
+
 PICTURE(take_within, weir_flow_take_within(flow, 50 * MS),
 	.in = {"a@0 b@20 c@40 d@60 |@80"}, .out = {"a@0 b@20 c@40 |@50"})
 
@@ -642,6 +666,9 @@ int main(void)
 		cmocka_unit_test(throttle_first_is_as_drawn),
 		cmocka_unit_test(throttle_latest_is_as_drawn),
 		cmocka_unit_test(delay_is_as_drawn),
+		cmocka_unit_test(delay_with_is_as_drawn),
+		cmocka_unit_test(delay_with_drop_is_as_drawn),
+		cmocka_unit_test(delay_with_early_is_as_drawn),
 		cmocka_unit_test(take_within_is_as_drawn),
 		cmocka_unit_test(drop_within_is_as_drawn),
 		cmocka_unit_test(initial_delay_is_as_drawn),

@@ -288,6 +288,8 @@ static void or_that_finds_what_must_not_be(void **state)
 {
 	static const struct weir_flow_rate rate = {
 		.n = 1, .per_ns = 1000, .how = WEIR_FLOW_THROTTLE_ENFORCE};
+	static const struct weir_flow_delay_options few = {
+		.delay_ns = 1, .n = 2, .overflow = WEIR_OVERFLOW_FAIL};
 	const struct failing failing[] = {
 		{"fail", weir_flow_fail(-EIO, "as told"), -EIO},
 		{"limit", weir_flow_limit(nine(), 2), -EMSGSIZE},
@@ -296,6 +298,7 @@ static void or_that_finds_what_must_not_be(void **state)
 		 weir_flow_reduce(weir_flow_empty(), fold_fails, NULL),
 		 -ENODATA},
 		{"throttle", weir_flow_throttle(nine(), &rate), -EBUSY},
+		{"delay_with", weir_flow_delay_with(nine(), &few), -EOVERFLOW},
 		{"idle_timeout", weir_flow_idle_timeout(weir_flow_never(), 9),
 		 -ETIMEDOUT},
 		{"initial_timeout",

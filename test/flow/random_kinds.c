@@ -656,6 +656,8 @@ const struct row random_operators[] = {
 	{"keep_alive", 1, false, SAME, keep_alive_make, loose_expected, true},
 	{"extrapolate", 3, false, SAME, extrapolate_make, loose_expected},
 	{"delay", 1, false, SAME, delay_make, delay_expected},
+	{"delay_with", 1, true, SAME, delay_with_make, delay_with_expected},
+	{"lossy delay", 1, false, SAME, lossy_delay_make, loose_expected},
 	{"timeouts", 1, false, SAME, timeouts_make, loose_expected},
 	{"prepend", 2, false, SAME, prepend_make, prepend_expected},
 	{"concat", 2, false, SAME, concat_make, concat_expected},

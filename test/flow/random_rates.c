@@ -177,6 +177,53 @@ void delay_expected(const struct step *step, struct stream *stream)
 		stream->loose = true;
 }
 
+static int64_t delay_of(void *item, void *context)
+{
+	const struct step *step = context;
+	intptr_t value = step_value(step, item);
+
+	return step_fails(step, value) ? -EDOM : value % 7;
+}
+
+struct weir_flow *delay_with_make(struct weir_flow *up, struct step *step)
+{
+	struct weir_flow_delay_options options = {
+		.delay = delay_of,
+		.context = step,
+		.n = (size_t)step->n + 1,
+		.emit_early = step->y % 2,
+	};
+
+	return weir_flow_delay_with(up, &options);
+}
+
+struct weir_flow *lossy_delay_make(struct weir_flow *up, struct step *step)
+{
+	struct weir_flow_delay_options options = {
+		.delay_ns = (uint64_t)step->x,
+		.n = (size_t)step->n + 1,
+		.overflow = 1 +
+			    (enum weir_overflow)(step->y % WEIR_OVERFLOW_FAIL),
+	};
+
+	return weir_flow_delay_with(up, &options);
+}
+
+static enum fate_of delay_one(const struct step *step, struct kept *kept,
+			      intptr_t *value)
+{
+	return step_fails(step, *value) ? FAILS : GOES;
+}
+
+/* An error does not wait for the items before it. */
+void delay_with_expected(const struct step *step, struct stream *stream)
+{
+	struct kept kept = {0};
+
+	stream_each(step, stream, &kept, delay_one);
+	delay_expected(step, stream);
+}
+
 struct weir_flow *timeouts_make(struct weir_flow *up, struct step *step)
 {
 	uint64_t timeout_ns = (uint64_t)step->y + 1;

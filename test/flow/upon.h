@@ -154,6 +154,9 @@ static const struct weir_flow_rate rate = {.n = 1000000, .per_ns = 1};
 static const struct weir_operator_ops own = {.name = "own"};
 static const struct weir_flow_peek_functions hooks = {0};
 static const struct weir_flow_window_options pairs = {.n = 2};
+static const struct weir_flow_delay_options sixteen = {
+	.n = 16,
+	.overflow = WEIR_OVERFLOW_FAIL};
 
 UPON(map, weir_flow_map(up, same, NULL))
 UPON(map_n, weir_flow_map_n(up, same_n, NULL))
@@ -174,6 +177,7 @@ UPON(scan, weir_flow_scan(up, &adding, NULL))
 UPON(grouped, weir_flow_grouped_weighted(up, 1, weight_of, NULL, 9, 0))
 UPON(throttle, weir_flow_throttle(up, &rate))
 UPON(delay, weir_flow_delay(up, 0, 16))
+UPON(delay_with, weir_flow_delay_with(up, &sixteen))
 UPON(timeout, weir_flow_idle_timeout(up, WEIR_FOREVER))
 UPON(recover, weir_flow_recover(up, mend, NULL))
 UPON(map_error, weir_flow_map_error(up, no_other, NULL))
@@ -274,6 +278,7 @@ static const struct kind kinds[] = {
 	KIND(grouped),
 	KIND(throttle),
 	KIND(delay),
+	KIND(delay_with),
 	KIND(timeout),
 	KIND(recover),
 	KIND(map_error),

@@ -431,6 +431,43 @@ static struct weir_flow *upon_delay(struct weir_flow *flow,
 	return weir_flow_delay(flow, pace_ns, 8);
 }
 
+static int64_t pace_of(void *item, void *context)
+{
+	int rc = called();
+
+	return rc < 0 ? rc : (int64_t)pace_ns;
+}
+
+static struct weir_flow *upon_delay_with(struct weir_flow *flow,
+					 const struct weir_items *items)
+{
+	const struct weir_flow_delay_options options = {.delay = pace_of,
+							.n = 8};
+
+	return weir_flow_delay_with(flow, &options);
+}
+
+static struct weir_flow *upon_early_delay(struct weir_flow *flow,
+					  const struct weir_items *items)
+{
+	const struct weir_flow_delay_options options = {
+		.delay = pace_of, .n = 2, .emit_early = true};
+
+	return weir_flow_delay_with(flow, &options);
+}
+
+static struct weir_flow *upon_lossy_delay(struct weir_flow *flow,
+					  const struct weir_items *items)
+{
+	const struct weir_flow_delay_options options = {
+		.delay = pace_of,
+		.n = 3,
+		.overflow = WEIR_OVERFLOW_DROP_ALL,
+	};
+
+	return weir_flow_delay_with(flow, &options);
+}
+
 static struct weir_flow *upon_timeouts(struct weir_flow *flow,
 				       const struct weir_items *items)
 {
@@ -490,6 +527,9 @@ const struct way ways[] = {
 	{"keep_alive", upon_keep_alive, 0, 0, CHANGES},
 	{"extrapolate", upon_extrapolate, 0, 0, CHANGES},
 	{"delay", upon_delay, 0, 8, OVERTAKEN},
+	{"delay_with", upon_delay_with, 0, 8, OVERTAKEN},
+	{"delay_with that emits early", upon_early_delay, 0, 2, OVERTAKEN},
+	{"delay_with that drops", upon_lossy_delay, 0, 0, CHANGES},
 	{"idle_timeout, initial_timeout, completion_timeout", upon_timeouts, 0,
 	 0},
 	{"backpressure_timeout", upon_backpressure_timeout, 0, 0},

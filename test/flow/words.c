@@ -120,6 +120,9 @@ static void rates_and_groups_name_what_is_bad(void **state)
 		1,    1,   WEIR_FLOW_NO_BURST, WEIR_FLOW_THROTTLE_ENFORCE,
 		NULL, NULL};
 	const struct weir_flow_group_options bad = {.reserved = {1}};
+	const struct weir_flow_delay_options no_line = {.delay_ns = 1};
+	const struct weir_flow_delay_options early = {
+		.n = 1, .overflow = WEIR_OVERFLOW_FAIL, .emit_early = true};
 	const struct weir_flow_window_options endless = {0};
 	const struct weir_flow_window_options later = {1, .reserved = {1}};
 
@@ -164,6 +167,12 @@ static void rates_and_groups_name_what_is_bad(void **state)
 		    "options say nothing by which a window ends");
 	assert_says(weir_flow_window(one(), &later, bad_flow, NULL), "window",
 		    "options->reserved is not zero");
+	assert_says(weir_flow_delay_with(one(), NULL), "delay_with",
+		    "options is NULL");
+	assert_says(weir_flow_delay_with(one(), &no_line), "delay_with",
+		    "n 0 is not 1 to " MAX);
+	assert_says(weir_flow_delay_with(one(), &early), "delay_with",
+		    "emit_early needs back-pressure");
 	assert_says(weir_flow_prefix_and_tail(one(), 1, NULL, NULL),
 		    "prefix_and_tail", "make is NULL");
 	assert_says(weir_flow_prefix_and_tail(one(), WEIR_CAPACITY_MAX + 1,

@@ -97,6 +97,7 @@ SIZE(weir_operator_ops, 80);
 /* flow_rate.h */
 SIZE(weir_flow_conflate_functions, 16);
 SIZE(weir_flow_rate, 48);
+SIZE(weir_flow_delay_options, 72);
 
 /* flow_sink.h */
 SIZE(weir_flow_fold_functions, 16);

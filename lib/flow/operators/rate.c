@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Items at a rate, and later. */
+/* Items at a rate. */
 #include <weir/flow_rate.h>
 
 #include <assert.h>
 #include <errno.h>
 
-#include "base/deque.h"
-#include "base/memory.h"
 #include "flow/engine/blueprint.h"
-#include "flow/engine/island.h"
 #include "flow/engine/op.h"
-#include "flow/shared/array.h"
 
 /* --- throttle ------------------------------------------------------------- */
 
@@ -213,135 +209,4 @@ struct weir_flow *weir_flow_throttle(struct weir_flow *flow,
 		args.burst = args.n;
 	flow = weir__flow_upon(&throttle_kind, flow, &args, sizeof(args), !why);
 	return weir__flow_wrong_as(flow, &throttle_kind, why);
-}
-
-/* --- delay ---------------------------------------------------------------- */
-
-struct delay {
-	uint64_t delay_ns;
-	size_t n;
-};
-
-struct delayed {
-	void *item;
-	uint64_t due_ns;
-};
-
-struct delaying {
-	struct weir__op_timer timer; /* must be first */
-	struct delayed *slots;
-	struct weir__deque waiting;
-};
-
-static size_t delay_size(const struct weir__op *op)
-{
-	const struct delay *args = weir__op_args(op);
-
-	return args->n * sizeof(struct delayed);
-}
-
-static int delay_open(struct weir__op *op)
-{
-	const struct delay *args = weir__op_args(op);
-	struct delaying *self = weir__op_state(op);
-
-	self->slots = weir__alloc(weir__op_allocator(op), delay_size(op));
-	self->waiting = (struct weir__deque){.capacity = args->n};
-	return self->slots ? 0 : -ENOMEM;
-}
-
-static void delay_close(struct weir__op *op)
-{
-	struct delaying *self = weir__op_state(op);
-
-	weir__op_timer_off(&self->timer);
-	while (self->waiting.n > 0)
-		weir__op_drop_one(
-			op->up[0],
-			self->slots[weir__deque_pop(&self->waiting)].item);
-	weir__free(weir__op_allocator(op), self->slots, delay_size(op));
-	self->slots = NULL;
-}
-
-/* Takes the items that there is room for; their delay begins now. */
-static void take_some(struct weir__op *op, void **items, size_t room,
-		      uint64_t now_ns)
-{
-	const struct delay *args = weir__op_args(op);
-	struct delaying *self = weir__op_state(op);
-	size_t left = op->island->ask, n, i;
-	uint64_t due_ns = weir__later(now_ns, args->delay_ns);
-	struct weir__array batch;
-
-	weir__array_init(&batch, op, items, room);
-	do {
-		/* without room it only looks, as any pull does */
-		batch.n = weir__at_most(weir__deque_room(&self->waiting),
-					batch.n);
-		n = weir__array_take(&batch, op->up[0]);
-		for (i = 0; i < n; i++)
-			self->slots[weir__deque_push(&self->waiting)] =
-				(struct delayed){batch.items[i], due_ns};
-		left -= n;
-	} while (n > 0 && n == batch.n && left >= n &&
-		 !weir__deque_is_full(&self->waiting));
-	weir__array_done(&batch, op);
-}
-
-/* Takes the items that are due. */
-static size_t take_due(struct delaying *self, void **items, size_t room,
-		       uint64_t now_ns)
-{
-	const struct delayed *delayed;
-	size_t n;
-
-	for (n = 0; n < room && n < self->waiting.n; n++) {
-		delayed = &self->slots[weir__deque_at(&self->waiting, n)];
-		if (delayed->due_ns > now_ns)
-			break;
-		items[n] = delayed->item;
-	}
-	weir__deque_forget(&self->waiting, n);
-	return n;
-}
-
-static size_t delay_pull(struct weir__op *op, void **items, size_t room)
-{
-	struct delaying *self = weir__op_state(op);
-	uint64_t now_ns = weir__op_now(op);
-	struct weir__op *up = op->up[0];
-	const struct delayed *first;
-	size_t n;
-	int rc = 0;
-
-	take_some(op, items, room, now_ns);
-	n = take_due(self, items, room, now_ns);
-	first = &self->slots[self->waiting.first];
-	if (up->ended && (up->error || self->waiting.n == 0))
-		weir__op_end(op, up->error);
-	else if (self->waiting.n > 0 && first->due_ns > now_ns)
-		rc = weir__op_timer_at(&self->timer, op, first->due_ns);
-	if (rc < 0)
-		weir__op_fail_code(op, rc, "no timer");
-	return n;
-}
-
-static const struct weir__kind delay_kind = {
-	.name = "delay",
-	.state_size = sizeof(struct delaying),
-	.open = delay_open,
-	.pull = delay_pull,
-	.close = delay_close,
-	.keeps = sizeof(struct weir__op_timer),
-	.holds = true,
-};
-
-struct weir_flow *weir_flow_delay(struct weir_flow *flow, uint64_t delay_ns,
-				  size_t n)
-{
-	struct delay args = {delay_ns, n};
-
-	flow = weir__flow_upon(&delay_kind, flow, &args, sizeof(args),
-			       weir__size_valid(n));
-	return weir__flow_wrong_size(flow, &delay_kind, "n", n);
 }
