@@ -14,7 +14,7 @@
 #include "base/memory.h"
 #include "base/options.h"
 #include "process/pool.h"
-#include "supervision/tree.h"
+#include "supervision/family.h"
 #include "supervision/spawn.h"
 
 #define SECOND UINT64_C(1000000000)
@@ -180,11 +180,11 @@ void weir_pools_stop(struct weir_pools *pools)
 
 	if (!pools)
 		return;
-	held = weir__enter(pools->system);
+	held = weir__enter(&pools->system->lock);
 	cell = weir__cell_find(pools->system, pools->id);
 	if (cell)
 		weir__cell_stop(cell, true);
-	weir__leave(pools->system, held);
+	weir__leave(&pools->system->lock, held);
 }
 
 int weir_pools_free(struct weir_pools *pools)

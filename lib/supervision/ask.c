@@ -7,7 +7,7 @@
  *    Whoever comes second is told by the completion.
  * 2. The timer is armed before the actor is told. So the reply finds it armed,
  *    and cancels it.
- * 3. With the timer's reference goes a count in the system's `used`: so system
+ * 3. With the timer's reference goes a use of the system: so system
  *    and executor are there as long as the timer may fire. When it has fired
  *    they may be freed, and a late reply must not touch them. So `timing` counts
  *    the timer, until it has fired or was cancelled, and the reply while it
@@ -187,14 +187,14 @@ static struct weir_actor *find(struct weir_system *system,
 			       struct weir_actor_id to, bool keep)
 {
 	struct weir_actor *actor = NULL;
-	bool held = weir__enter(system);
+	bool held = weir__enter(&system->lock);
 	struct weir__cell *cell = weir__cell_find(system, to);
 
 	if (cell) {
 		actor = weir_actor_ref(cell->actor);
-		system->used += keep;
+		system->lock.used += keep;
 	}
-	weir__leave(system, held);
+	weir__leave(&system->lock, held);
 	return actor;
 }
 

@@ -79,10 +79,10 @@ static int backoff_end(struct weir_backoff_supervisor *self)
 static int wait_for_next(struct weir_backoff_supervisor *self, uint32_t k)
 {
 	struct weir_system *system = weir_actor_system(&self->actor);
-	bool held = weir__enter(system);
+	bool held = weir__enter(&system->lock);
 	uint64_t random = weir__random(system);
 
-	weir__leave(system, held);
+	weir__leave(&system->lock, held);
 	return weir_delay_for(&self->delay,
 			      weir_backoff_delay(&self->options.backoff, k,
 						 random));

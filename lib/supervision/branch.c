@@ -8,14 +8,15 @@
 #include <assert.h>
 
 #include "actor/firing.h"
-#include "supervision/tree.h"
-#include "supervision/walk.h"
+#include "supervision/family.h"
 
 /* --- Suspension ----------------------------------------------------------- */
 
 /* The first reason sets the bit in its gate, the others only count. */
-static void suspend_one(struct weir__cell *cell)
+static void suspend_one(struct weir__kin *kin)
 {
+	struct weir__cell *cell = weir__cell_of_kin(kin);
+
 	assert(cell->suspends < UINT16_MAX);
 	if (cell->suspends++ > 0)
 		return;
@@ -23,8 +24,10 @@ static void suspend_one(struct weir__cell *cell)
 	(void)weir__cell_step(cell, WEIR__LIFE_SUSPEND);
 }
 
-static void resume_one(struct weir__cell *cell)
+static void resume_one(struct weir__kin *kin)
 {
+	struct weir__cell *cell = weir__cell_of_kin(kin);
+
 	assert(cell->suspends > 0);
 	/* An actor that stops keeps the bit: its turns are over for good. */
 	if (--cell->suspends > 0 || weir__life_over(cell->state))
@@ -40,18 +43,18 @@ void weir__branch_suspend(struct weir_system *system, struct weir__cell *cell)
 	/* Its parent suspends it (weir__branch_restart()), and may not have
 	 * finished. */
 	if (cell->own) {
-		weir__walks_finish(system, cell, false);
+		weir__walks_finish(&system->walks, &cell->kin, false);
 		return;
 	}
 	cell->own = 1;
-	weir__walk_below(system, cell, suspend_one, false);
+	weir__walk_below(&system->walks, &cell->kin, suspend_one, false);
 }
 
 void weir__branch_resume(struct weir_system *system, struct weir__cell *cell)
 {
 	assert(cell->own);
 	cell->own = 0;
-	weir__walk_below(system, cell, resume_one, false);
+	weir__walk_below(&system->walks, &cell->kin, resume_one, false);
 }
 
 void weir__branch_restart(struct weir_system *system, struct weir__cell *cell)
@@ -73,9 +76,9 @@ void weir__branch_add(struct weir_system *system, struct weir__cell *parent,
 		      struct weir__cell *cell)
 {
 	assert(parent->actor && cell->state == WEIR__CELL_SPAWNED);
-	assert(cell->first == WEIR__NO_CELL && !cell->own);
-	weir__tree_link(system, parent, NULL, cell);
-	weir__walks_add(system, parent, cell);
+	assert(cell->kin.first == WEIR__NO_CELL && !cell->own);
+	weir__family_link(system, parent, NULL, cell);
+	weir__walks_add(&system->walks, &parent->kin, &cell->kin);
 	if (weir__life_starts(parent->state))
 		weir__part_change(system, cell, WEIR__PART_COME);
 	cell->suspends = parent->suspends;
@@ -99,33 +102,33 @@ static void orphan(struct weir_system *system, struct weir__cell *parent,
 	if (name)
 		name->parent = WEIR__NO_CELL;
 	weir__family_remove(system, child);
-	weir__tree_unlink(system, child);
+	weir__family_unlink(system, child);
 	weir__part_change(system, child, WEIR__PART_LEAVE);
 	if (parent)
-		weir__tree_link(system, parent, cell, child);
+		weir__family_link(system, parent, cell, child);
 	weir__cell_stop(child, false);
 }
 
 void weir__branch_remove(struct weir_system *system, struct weir__cell *cell)
 {
-	struct weir__cell *parent = weir__tree_parent(system, cell), *child;
+	struct weir__cell *parent = weir__cell_parent(system, cell), *child;
 
 	/* claim 2 for the descendants, which may get another parent */
-	weir__walks_finish(system, cell, true);
+	weir__walks_finish(&system->walks, &cell->kin, true);
 	if (cell->own) {
 		cell->own = 0;
-		weir__walk_below(system, cell, resume_one, true);
+		weir__walk_below(&system->walks, &cell->kin, resume_one, true);
 	}
-	weir__walks_open(system, cell);
-	while ((child = weir__tree_first(system, cell)))
+	weir__walks_open(&system->walks, &cell->kin);
+	while ((child = weir__cell_first(system, cell)))
 		orphan(system, parent, cell, child);
 	/* claim 1: a cell ends after all its descendants */
-	assert(cell->first == WEIR__NO_CELL);
+	assert(cell->kin.first == WEIR__NO_CELL);
 	if (!parent)
 		return;
-	weir__walks_pass(system, cell);
+	weir__walks_pass(&system->walks, &cell->kin);
 	weir__family_remove(system, cell);
-	weir__tree_unlink(system, cell);
+	weir__family_unlink(system, cell);
 	/* A live parent waits for the children that it has told to stop; one
 	 * that drains waits for all. */
 	if (!weir__life_runs(parent->state) || cell->part != WEIR__PART_NONE ||
@@ -141,11 +144,11 @@ static struct weir__cell *next_below(struct weir_system *system,
 				     const struct weir__cell *top,
 				     struct weir__cell *cell)
 {
-	struct weir__cell *next = weir__tree_first(system, cell);
+	struct weir__cell *next = weir__cell_first(system, cell);
 
 	while (!next && cell != top) {
-		next = weir__tree_next(system, cell);
-		cell = weir__tree_parent(system, cell);
+		next = weir__cell_next(system, cell);
+		cell = weir__cell_parent(system, cell);
 	}
 	return next;
 }
@@ -154,14 +157,15 @@ static struct weir__cell *next_below(struct weir_system *system,
 static uint32_t suspends(struct weir_system *system,
 			 const struct weir__cell *cell)
 {
-	return cell->suspends + weir__walks_to_come(system, cell, suspend_one) -
-	       weir__walks_to_come(system, cell, resume_one);
+	return cell->suspends +
+	       weir__walks_to_come(&system->walks, &cell->kin, suspend_one) -
+	       weir__walks_to_come(&system->walks, &cell->kin, resume_one);
 }
 
 static bool check_cell(struct weir_system *system,
 		       const struct weir__cell *cell)
 {
-	const struct weir__cell *parent = weir__tree_parent(system, cell);
+	const struct weir__cell *parent = weir__cell_parent(system, cell);
 	uint32_t gate;
 
 	if (!cell->actor)
@@ -176,12 +180,12 @@ static bool check_cell(struct weir_system *system,
 
 bool weir__system_check(struct weir_system *system)
 {
-	bool held = weir__enter(system);
+	bool held = weir__enter(&system->lock);
 	struct weir__cell *root = weir__cell_find(system, system->root), *each;
 	bool right = true;
 
 	for (each = root; each && right; each = next_below(system, root, each))
 		right = check_cell(system, each);
-	weir__leave(system, held);
+	weir__leave(&system->lock, held);
 	return right;
 }

@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The table of cells. Chunks of cells never move, and are not given back before
- * the system is freed. So the address of a cell is valid for the actor's life,
- * and its number for ever. All under the system's lock.
- *
- * Free cells are a stack, linked through `next`. A cell gets its next
- * generation when it is freed; so from then on the id of the actor that was
- * there is not found.
+ * The cells of a system, in a table of slots. A cell gets its next generation
+ * when it is freed; so from then on the id of the actor that was there is not
+ * found. All under the system's lock.
  */
 #include "supervision/cell.h"
 
@@ -21,39 +17,7 @@
 _Static_assert(sizeof(void *) != 8 || sizeof(struct weir__cell) == 56,
 	       "what an actor of a system costs");
 
-#define CHUNK_SIZE (WEIR__CHUNK_CELLS * sizeof(struct weir__cell))
-
-/* Of the table of chunks: block i has 64 << i of them. */
-static uint32_t block_of(uint32_t chunk, uint32_t *index)
-{
-	uint32_t block = 31u - (uint32_t)__builtin_clz(chunk / 64u + 1u);
-
-	*index = chunk - 64u * ((1u << block) - 1u);
-	assert(*index < 64u << block);
-	return block;
-}
-
-static size_t block_size(uint32_t block)
-{
-	return ((size_t)64 << block) * sizeof(struct weir__cell *);
-}
-
-/* Where the address of that chunk stands. */
-static struct weir__cell **chunk_at(const struct weir_system *system,
-				    uint32_t chunk)
-{
-	uint32_t index, block = block_of(chunk, &index);
-
-	return &system->blocks[block][index];
-}
-
-struct weir__cell *weir__cell_at(const struct weir_system *system,
-				 uint32_t slot)
-{
-	assert(slot < system->n_cells);
-	return *chunk_at(system, slot / WEIR__CHUNK_CELLS) +
-	       slot % WEIR__CHUNK_CELLS;
-}
+_Static_assert(offsetof(struct weir__cell, kin) == 0, "cast to its cell");
 
 struct weir__cell *weir__cell_find(const struct weir_system *system,
 				   struct weir_actor_id id)
@@ -64,7 +28,7 @@ struct weir__cell *weir__cell_find(const struct weir_system *system,
 	 * WEIR_ACTOR_ID_NONE has generation 0; the slot of an id of another
 	 * system may be too large.
 	 */
-	if (!id.generation || id.slot >= system->n_cells)
+	if (!id.generation || id.slot >= system->slots.n)
 		return NULL;
 	cell = weir__cell_at(system, id.slot);
 	if (cell->generation != id.generation || !cell->actor ||
@@ -82,16 +46,6 @@ int weir__cell_find_mortal(const struct weir_system *system,
 	return (*cell)->guardian ? -EPERM : 0;
 }
 
-uint32_t weir__cell_slot(const struct weir_system *system,
-			 const struct weir__cell *cell)
-{
-	/* A cell does not know its own number: its neighbour does. */
-	uint32_t slot = weir__cell_at(system, cell->prev)->next;
-
-	assert(weir__cell_at(system, slot) == cell);
-	return slot;
-}
-
 struct weir_actor_id weir__cell_ref(const struct weir_system *system,
 				    const struct weir__cell *cell)
 {
@@ -99,56 +53,20 @@ struct weir_actor_id weir__cell_ref(const struct weir_system *system,
 				      cell->generation};
 }
 
-/* Adds a chunk of free cells. False: no memory. */
-static bool grow(struct weir_system *system)
-{
-	const struct weir_allocator *allocator = system->options.allocator;
-	uint32_t first = system->n_cells, index, i;
-	uint32_t block = block_of(first / WEIR__CHUNK_CELLS, &index);
-	struct weir__cell *cells;
-
-	if (block >= WEIR__CHUNK_BLOCKS)
-		return false;
-	/* not zeroed, which is a lot of work under the lock: of n_cells each is
-	 * set, and the rest is not read */
-	if (!system->blocks[block])
-		system->blocks[block] =
-			allocator->alloc(block_size(block), allocator->context);
-	if (!system->blocks[block])
-		return false;
-	cells = weir__alloc(allocator, CHUNK_SIZE);
-	if (!cells)
-		return false;
-	system->blocks[block][index] = cells;
-	system->n_cells += WEIR__CHUNK_CELLS;
-	/* so that the first cell is taken first */
-	for (i = WEIR__CHUNK_CELLS; i-- > 0;) {
-		cells[i].generation = 1;
-		cells[i].next = system->free;
-		system->free = first + i;
-	}
-	return true;
-}
-
 struct weir__cell *weir__cell_new(struct weir_system *system)
 {
-	struct weir__cell *cell;
-	uint32_t slot;
+	struct weir__kin *kin = weir__slots_take(&system->slots);
+	struct weir__cell *cell = weir__cell_of_kin(kin);
 
-	if (system->free == WEIR__NO_CELL && !grow(system))
+	if (!cell)
 		return NULL;
-	slot = system->free;
-	cell = weir__cell_at(system, slot);
 	assert(cell->state == WEIR__CELL_FREE);
-	system->free = cell->next;
-	system->used++;
+	system->lock.used++;
 	*cell = (struct weir__cell){
+		.kin = *kin,
 		.child.aside = &system->none.aside,
-		.generation = cell->generation,
-		.parent = WEIR__NO_CELL,
-		.first = WEIR__NO_CELL,
-		.next = slot,
-		.prev = slot,
+		/* generation 0 is never used, also if the count wraps */
+		.generation = cell->generation ? cell->generation : 1,
 		.work = WEIR__NO_CELL,
 		.work_prev = WEIR__NO_CELL,
 	};
@@ -214,12 +132,9 @@ void weir__cell_unname(struct weir_system *system, struct weir__cell *cell)
 void weir__cell_free(struct weir_system *system, struct weir__cell *cell)
 {
 	struct weir__record *record = weir__record_of(cell);
-	uint32_t slot = weir__cell_slot(system, cell);
 
-	/* the cell is in no list, and has no children */
-	assert(cell->next == slot && cell->first == WEIR__NO_CELL);
 	assert(cell->work == WEIR__NO_CELL);
-	assert(system->used > 0);
+	assert(system->lock.used > 0);
 	if (record != &system->none)
 		record_free(system, record);
 	cell->child.aside = NULL;
@@ -227,24 +142,9 @@ void weir__cell_free(struct weir_system *system, struct weir__cell *cell)
 	(void)weir__cell_step(cell, cell->state == WEIR__CELL_ENDED
 					    ? WEIR__LIFE_RELEASE
 					    : WEIR__LIFE_REFUSE);
-	/* generation 0 is never used, also if the count wraps */
-	if (++cell->generation == 0)
-		cell->generation = 1;
-	cell->next = system->free;
-	system->free = slot;
-	system->used--;
-}
-
-void weir__cells_fini(struct weir_system *system)
-{
-	uint32_t chunk, block;
-
-	for (chunk = 0; chunk < system->n_cells / WEIR__CHUNK_CELLS; chunk++)
-		weir__free(system->options.allocator, *chunk_at(system, chunk),
-			   CHUNK_SIZE);
-	for (block = 0; block < WEIR__CHUNK_BLOCKS; block++)
-		weir__free(system->options.allocator, system->blocks[block],
-			   block_size(block));
+	cell->generation++;
+	weir__slots_give_back(&system->slots, &cell->kin);
+	system->lock.used--;
 }
 
 struct weir__record *weir__record_make(struct weir_system *system,

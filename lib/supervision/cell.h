@@ -37,13 +37,15 @@
 #include <weir/system.h>
 
 #include "actor/child_ops.h"
-#include "base/lock.h"
 #include "base/random.h"
+#include "supervision/cell_timer.h"
 #include "supervision/life.h"
 #include "supervision/names.h"
 #include "supervision/part.h"
-
-#define WEIR__NO_CELL UINT32_MAX /* in links between cells */
+#include "supervision/slots.h"
+#include "supervision/system_lock.h"
+#include "supervision/tree.h"
+#include "supervision/walk.h"
 
 /* cell->messages: pending messages that have come. */
 enum {
@@ -68,17 +70,10 @@ enum weir__started {
 
 /* 56 bytes: all that an actor costs that is never watched and never fails. */
 struct weir__cell {
-	struct weir__child child; /* first; aside is a struct weir__record */
+	struct weir__kin kin;	  /* first */
+	struct weir__child child; /* aside is a struct weir__record */
 	struct weir_actor *actor; /* NULL once ended */
 	uint32_t generation;	  /* of the actor in the cell, or of the next */
-	uint32_t parent;
-	uint32_t first; /* child */
-	/*
-	 * siblings, a circle in order of spawning. Alone or in no list: the
-	 * cell itself, so that at(prev)->next is always its own slot. If free:
-	 * the next free cell
-	 */
-	uint32_t next, prev;
 	/* links of the list of its parent's record that it is in, if any; a
 	 * circle */
 	uint32_t work, work_prev;
@@ -115,10 +110,8 @@ struct weir__family {
 	uint32_t depth;	     /* of the parent; root's is 1 */
 };
 
-struct weir__restarts;	 /* limit.h */
-struct weir__cell_timer; /* cell_timer.c */
-struct weir__watch;	 /* watch.h */
-struct weir__walk;	 /* walk.h */
+struct weir__restarts; /* limit.h */
+struct weir__watch;    /* watch.h */
 
 /* The part of a cell that few actors need; made when first needed. An actor
  * with children has one. */
@@ -144,31 +137,23 @@ struct weir__record {
 	struct weir__family family;
 };
 
-/* Cells come in chunks; the table of them grows and never shrinks. */
-#define WEIR__CHUNK_CELLS 64u
-#define WEIR__CHUNK_BLOCKS 20u
-
 struct weir_system {
-	struct weir__lock lock; /* guards all fields but the constant ones */
+	/*
+	 * Guards all fields but the constant ones. The system is used by the
+	 * cells that are not free, timers that are set, graceful stops that are
+	 * not done and questions whose timer may fire, and once more while
+	 * answers are missing.
+	 */
+	struct weir__system_lock lock;
 	/* constant */
 	size_t size; /* of its memory */
 	struct weir_executor *executor;
 	struct weir_system_options options;
+	struct weir__cell_timers timers;
 	/* The shared record, of cells that have none of their own. */
 	struct weir__record none;
-	/* chunk table: block i has 64 << i chunk pointers */
-	struct weir__cell **blocks[WEIR__CHUNK_BLOCKS];
-	uint32_t n_cells;
-	uint32_t free; /* list of free cells, or WEIR__NO_CELL */
-	/*
-	 * The number of cells that are not free, timers that are set, graceful
-	 * stops that are not done and questions whose timer may fire, plus 1
-	 * while answers are missing.
-	 * The thread that makes it 0 calls weir__system_unused().
-	 */
-	size_t used;
-	struct weir__walk *walks; /* that are under way */
-	uint32_t steps;		  /* since the lock was last lent */
+	struct weir__slots slots; /* the cells */
+	struct weir__walks walks;
 	struct weir__names names;
 	/* system.c, termination.c */
 	struct weir_actor_id root, user, system; /* each set before it runs */
@@ -195,6 +180,12 @@ static inline struct weir__record *weir__record_of(
 	return (struct weir__record *)cell->child.aside;
 }
 
+/* NULL for NULL. */
+static inline struct weir__cell *weir__cell_of_kin(struct weir__kin *kin)
+{
+	return (struct weir__cell *)kin;
+}
+
 /* A start went well that nothing has ended yet. */
 static inline bool weir__cell_up(const struct weir__cell *cell)
 {
@@ -204,7 +195,7 @@ static inline bool weir__cell_up(const struct weir__cell *cell)
 static inline struct weir__cell *weir__cell_of(const struct weir_actor *actor)
 {
 	assert(actor->flags & WEIR__ACTOR_CHILD);
-	return (struct weir__cell *)actor->u.child;
+	return weir_container_of(actor->u.child, struct weir__cell, child);
 }
 
 /* Without the lock: only fields that are constant for the record's life. */
@@ -220,46 +211,13 @@ static inline struct weir_system *weir__system_of(
 	return weir__record_now(actor)->system;
 }
 
-/*
- * Takes the lock. Tasks submitted to an executor that runs tasks inside submit
- * wait until weir__leave() has dropped the lock. weir__leave() gets the result
- * of weir__enter(). The calls do not nest.
- */
-static inline bool weir__enter(struct weir_system *system)
-{
-	bool held = weir__hold_back();
-
-	weir__lock(&system->lock);
-	return held;
-}
-
-static inline void weir__leave(struct weir_system *system, bool held)
-{
-	weir__unlock(&system->lock);
-	weir__let_go(held);
-}
-
-/* Most cells, watches or orders that a holder of the lock handles in one go. */
-#ifndef WEIR__PIECE /* the explorer's are fewer */
-#define WEIR__PIECE 256u
-#endif
-
-/*
- * To be called in a long operation: every so often lets waiting threads have
- * the lock. After it, look up again everything that was found under the lock.
- */
-static inline void weir__breathe(struct weir_system *system)
-{
-	if (++system->steps < WEIR__PIECE)
-		return;
-	system->steps = 0;
-	weir__lock_lend(&system->lock);
-}
-
 /* --- cell.c: the table. All under the lock. ------------------------------- */
 
-struct weir__cell *weir__cell_at(const struct weir_system *system,
-				 uint32_t slot);
+static inline struct weir__cell *weir__cell_at(const struct weir_system *system,
+					       uint32_t slot)
+{
+	return weir__cell_of_kin(weir__slots_at(&system->slots, slot));
+}
 
 /* The cell of an id; NULL: the actor has ended, or never existed. Cells that
  * are SPAWNED are not found. */
@@ -278,9 +236,12 @@ int weir__cell_find_mortal(const struct weir_system *system,
  */
 bool weir__cell_step(struct weir__cell *cell, enum weir__life_event event);
 
-/* The slot of a cell: the `next` of its previous sibling. */
-uint32_t weir__cell_slot(const struct weir_system *system,
-			 const struct weir__cell *cell);
+static inline uint32_t weir__cell_slot(const struct weir_system *system,
+				       const struct weir__cell *cell)
+{
+	return weir__slot_of(&system->slots, &cell->kin);
+}
+
 struct weir_actor_id weir__cell_ref(const struct weir_system *system,
 				    const struct weir__cell *cell);
 
@@ -290,7 +251,6 @@ struct weir__cell *weir__cell_new(struct weir_system *system);
 void weir__cell_unname(struct weir_system *system, struct weir__cell *cell);
 /* Puts the cell on the free list, and frees its record, which has no name. */
 void weir__cell_free(struct weir_system *system, struct weir__cell *cell);
-void weir__cells_fini(struct weir_system *system);
 
 /*
  * Keeps the cause for which others restart. Returns the cause kept before, to

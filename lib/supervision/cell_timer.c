@@ -1,98 +1,83 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * An actor's timer: a back-off is over, or the actor's time to stop. It fires
- * on the timer thread of the system's executor, where it is only an event of
- * the cell's life.
+ * A cell's timer: a back-off is over, or the actor's time to stop. It fires on
+ * the timer thread of the system's executor.
  *
- * If a timer fires while it is being cleared, its record has it no longer: it
- * is no event then, and is freed when it has fired.
+ * If a timer fires while it is being cleared, its cell has it no longer: then
+ * nobody is told, and it is freed when it has fired.
  */
 #include "supervision/cell_timer.h"
 
-#include "base/clock.h"
+#include <assert.h>
+
 #include "base/memory.h"
-#include "supervision/termination.h"
 
 struct weir__cell_timer {
 	struct weir_timer timer;
-	struct weir_system *system;
-	struct weir__cell *cell; /* NULL: it was cleared */
+	struct weir__cell_timers *timers;
+	struct weir__cell_timer **place; /* NULL: it was cleared */
+	uint32_t slot;
 };
 
-static void timer_free(struct weir_system *system,
-		       struct weir__cell_timer *timer)
+static void timer_free(struct weir__cell_timer *timer)
 {
-	assert(system->used > 0);
-	system->used--;
-	weir__free(system->options.allocator, timer, sizeof(*timer));
+	struct weir__cell_timers *timers = timer->timers;
+
+	assert(timers->lock->used > 0);
+	timers->lock->used--;
+	weir__free(timers->allocator, timer, sizeof(*timer));
 }
 
 static void cell_timer_fire(struct weir_timer *timer)
 {
 	struct weir__cell_timer *self =
 		weir_container_of(timer, struct weir__cell_timer, timer);
-	struct weir_system *system = self->system;
-	bool held = weir__enter(system), unused;
+	struct weir__cell_timers *timers = self->timers;
+	struct weir__system_lock *lock = timers->lock;
+	bool held = weir__enter(lock);
 
-	if (self->cell) {
-		assert(weir__record_of(self->cell)->timer == self);
-		weir__record_of(self->cell)->timer = NULL;
-		(void)weir__cell_step(self->cell, WEIR__LIFE_TIMER);
+	if (self->place) {
+		assert(*self->place == self);
+		*self->place = NULL;
+		timers->due(timers, self->slot);
 	}
-	timer_free(system, self);
-	unused = system->used == 0;
-	weir__leave(system, held);
-	if (unused)
-		weir__system_unused(system);
+	timer_free(self);
+	weir__leave_unused(lock, held);
 }
 
-bool weir__cell_timer_set(struct weir_system *system, struct weir__cell *cell,
+bool weir__cell_timer_set(struct weir__cell_timers *timers,
+			  struct weir__cell_timer **timer, uint32_t slot,
 			  uint64_t at_ns)
 {
-	struct weir__record *record = weir__record_make(system, cell);
-	struct weir__cell_timer *timer;
+	struct weir__cell_timer *made;
 
-	if (!record)
+	weir__cell_timer_clear(timers, timer);
+	made = weir__alloc(timers->allocator, sizeof(*made));
+	if (!made)
 		return false;
-	weir__cell_timer_clear(system, cell);
-	timer = weir__alloc(system->options.allocator, sizeof(*timer));
-	if (!timer)
-		return false;
-	timer->timer.fire = cell_timer_fire;
-	timer->system = system;
-	timer->cell = cell;
-	system->used++;
-	if (weir_timer_arm(system->executor, &timer->timer, at_ns) < 0) {
-		timer_free(system, timer);
+	made->timer.fire = cell_timer_fire;
+	made->timers = timers;
+	made->place = timer;
+	made->slot = slot;
+	timers->lock->used++;
+	if (weir_timer_arm(timers->executor, &made->timer, at_ns) < 0) {
+		timer_free(made);
 		return false;
 	}
-	record->timer = timer;
+	*timer = made;
 	return true;
 }
 
-void weir__cell_timer_clear(struct weir_system *system, struct weir__cell *cell)
+void weir__cell_timer_clear(struct weir__cell_timers *timers,
+			    struct weir__cell_timer **timer)
 {
-	struct weir__record *record = weir__record_of(cell);
-	struct weir__cell_timer *timer = record->timer;
+	struct weir__cell_timer *old = *timer;
 
-	if (!timer)
+	if (!old)
 		return;
-	record->timer = NULL;
-	if (weir_timer_cancel(system->executor, &timer->timer))
-		timer_free(system, timer);
+	*timer = NULL;
+	if (weir_timer_cancel(timers->executor, &old->timer))
+		timer_free(old);
 	else
-		timer->cell = NULL; /* it fires now, and waits for the lock */
-}
-
-bool weir__cell_timer_set_deadline(struct weir_system *system,
-				   struct weir__cell *cell)
-{
-	uint64_t shutdown_ns = weir__record_of(cell)->shutdown_ns, at_ns;
-
-	if (!shutdown_ns)
-		return true;
-	at_ns = weir__clock_after(weir_executor_now(system->executor),
-				  shutdown_ns);
-	return at_ns == WEIR_FOREVER ||
-	       weir__cell_timer_set(system, cell, at_ns);
+		old->place = NULL; /* it fires now, and waits for the lock */
 }

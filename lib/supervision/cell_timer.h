@@ -1,20 +1,33 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The timer of an actor. All under the lock. */
+/* The timers of cells, of which each has one at most. A cell is a number here.
+ * All under the lock. */
 #ifndef WEIR_SUPERVISION_CELL_TIMER_H
 #define WEIR_SUPERVISION_CELL_TIMER_H
 
-#include "supervision/cell.h"
+#include <stdint.h>
 
-/* Sets the timer: at `at_ns` the cell gets WEIR__LIFE_TIMER. Replaces a timer
- * that is set. False: no memory or no timers. */
-bool weir__cell_timer_set(struct weir_system *system, struct weir__cell *cell,
+#include <weir/executor.h>
+
+#include "supervision/system_lock.h"
+
+struct weir__cell_timer;
+
+/* Of a system; constant. */
+struct weir__cell_timers {
+	struct weir__system_lock *lock; /* a timer uses the system */
+	struct weir_executor *executor;
+	const struct weir_allocator *allocator;
+	/* The timer of that cell has fired, and is not set any more. */
+	void (*due)(struct weir__cell_timers *timers, uint32_t slot);
+};
+
+/* Sets the timer of a cell, which the cell has in *timer; NULL: none. Replaces
+ * a timer that is set. False: no memory or no timers, and none is set. */
+bool weir__cell_timer_set(struct weir__cell_timers *timers,
+			  struct weir__cell_timer **timer, uint32_t slot,
 			  uint64_t at_ns);
-/* Sets the timer that kills the actor when its time to stop is over, if that is
- * bounded. False: no memory or no timers. */
-bool weir__cell_timer_set_deadline(struct weir_system *system,
-				   struct weir__cell *cell);
 /* Harmless if none is set. */
-void weir__cell_timer_clear(struct weir_system *system,
-			    struct weir__cell *cell);
+void weir__cell_timer_clear(struct weir__cell_timers *timers,
+			    struct weir__cell_timer **timer);
 
 #endif

@@ -13,12 +13,11 @@
 #include <assert.h>
 
 #include "actor/firing.h"
+#include "base/clock.h"
 #include "executor/registry.h"
 #include "supervision/branch.h"
-#include "supervision/cell_timer.h"
+#include "supervision/family.h"
 #include "supervision/siblings.h"
-#include "supervision/tree.h"
-#include "supervision/walk.h"
 
 /* --- Children ------------------------------------------------------------- */
 
@@ -28,8 +27,8 @@ static void settle(struct weir_system *system, struct weir__cell *cell)
 	struct weir__cell *child;
 	struct weir__walk walk;
 
-	weir__walk_begin(system, &walk, weir__tree_first(system, cell));
-	while ((child = weir__walk_next(system, &walk)))
+	weir__children_begin(system, &walk, cell);
+	while ((child = weir__children_next(system, &walk)))
 		if (child->part == WEIR__PART_NEW)
 			weir__part_change(system, child, WEIR__PART_SETTLE);
 }
@@ -50,8 +49,8 @@ static void resume_escalated(struct weir_system *system,
 	struct weir__cell *child;
 	struct weir__walk walk;
 
-	weir__walk_begin(system, &walk, weir__tree_first(system, cell));
-	while ((child = weir__walk_next(system, &walk))) {
+	weir__children_begin(system, &walk, cell);
+	while ((child = weir__children_next(system, &walk))) {
 		if (child->state != WEIR__CELL_ESCALATED)
 			continue;
 		(void)weir__cell_step(child, WEIR__LIFE_ANSWER);
@@ -67,8 +66,8 @@ static void restart_survivors(struct weir_system *system,
 	struct weir__cell *child;
 	struct weir__walk walk;
 
-	weir__walk_begin(system, &walk, weir__tree_first(system, cell));
-	while ((child = weir__walk_next(system, &walk))) {
+	weir__children_begin(system, &walk, cell);
+	while ((child = weir__children_next(system, &walk))) {
 		if (child->part == WEIR__PART_NEW ||
 		    weir__part_stops(child->part))
 			continue;
@@ -89,8 +88,8 @@ static void stop_new(struct weir_system *system, struct weir__cell *cell)
 
 	if (weir__cell_up(cell))
 		return;
-	weir__walk_begin(system, &walk, weir__tree_first(system, cell));
-	while ((child = weir__walk_next(system, &walk)))
+	weir__children_begin(system, &walk, cell);
+	while ((child = weir__children_next(system, &walk)))
 		if (child->part == WEIR__PART_NEW)
 			weir__cell_stop(child, false);
 }
@@ -106,8 +105,8 @@ static void let_children_end(struct weir_system *system,
 	struct weir__cell *child;
 	struct weir__walk walk;
 
-	weir__walk_begin(system, &walk, weir__tree_first(system, cell));
-	while ((child = weir__walk_next(system, &walk)))
+	weir__children_begin(system, &walk, cell);
+	while ((child = weir__children_next(system, &walk)))
 		if (weir__life_failed(child->state) ||
 		    (!child->drain &&
 		     weir__registry_running(child->actor->executor->registry)))
@@ -124,10 +123,30 @@ static void kill_children(struct weir_system *system, struct weir__cell *cell)
 	weir__children_stop(system, cell, true);
 }
 
+static void disarm(struct weir_system *system, struct weir__cell *cell)
+{
+	weir__cell_timer_clear(&system->timers, &weir__record_of(cell)->timer);
+}
+
+bool weir__cell_set_deadline(struct weir_system *system,
+			     struct weir__cell *cell)
+{
+	struct weir__record *record = weir__record_of(cell);
+	uint64_t at_ns;
+
+	if (!record->shutdown_ns)
+		return true;
+	at_ns = weir__clock_after(weir_executor_now(system->executor),
+				  record->shutdown_ns);
+	return at_ns == WEIR_FOREVER ||
+	       weir__cell_timer_set(&system->timers, &record->timer,
+				    record->slot, at_ns);
+}
+
 /* Without a timer nobody would kill them when the time is over. */
 static void stop_in_time(struct weir_system *system, struct weir__cell *cell)
 {
-	bool kill = !weir__cell_timer_set_deadline(system, cell);
+	bool kill = !weir__cell_set_deadline(system, cell);
 
 	weir__children_stop(system, cell, kill);
 }
@@ -160,7 +179,7 @@ static deed_fn *const deed_fns[] = {
 	DEED(SETTLE) = settle,
 	DEED(RESTART_CHILDREN) = restart_survivors,
 	DEED(RESUME_CHILDREN) = resume_escalated,
-	DEED(DISARM) = weir__cell_timer_clear,
+	DEED(DISARM) = disarm,
 	DEED(UNTELL) = weir__family_untell,
 	DEED(TELL) = weir__family_tell,
 	DEED(SUSPEND) = weir__branch_suspend,
@@ -191,7 +210,7 @@ void weir__cell_change(struct weir_system *system, struct weir__cell *cell,
 	unsigned deeds = step.deeds;
 
 	assert(step.possible && !step.orders);
-	if (cell->first == WEIR__NO_CELL)
+	if (cell->kin.first == WEIR__NO_CELL)
 		deeds &= ~WEIR__DO_FOR_CHILDREN;
 	do_all(system, cell, deeds & WEIR__DO_BEFORE);
 	cell->state = step.state;

@@ -12,4 +12,9 @@
 void weir__cell_change(struct weir_system *system, struct weir__cell *cell,
 		       enum weir__life_event event);
 
+/* Sets the timer that kills the actor when its time to stop is over, if that is
+ * bounded. False: no memory or no timers. Under the lock. */
+bool weir__cell_set_deadline(struct weir_system *system,
+			     struct weir__cell *cell);
+
 #endif

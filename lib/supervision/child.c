@@ -10,27 +10,27 @@
 #include <assert.h>
 
 #include "actor/ending.h"
+#include "supervision/family.h"
 #include "supervision/lifecycle.h"
 #include "supervision/telling.h"
-#include "supervision/tree.h"
 
 bool weir__child_drains(const struct weir_actor *actor)
 {
 	struct weir_system *system = weir__system_of(actor);
-	bool held = weir__enter(system);
+	bool held = weir__enter(&system->lock);
 	bool drains = weir__cell_of(actor)->drain != WEIR__DRAIN_NONE;
 
-	weir__leave(system, held);
+	weir__leave(&system->lock, held);
 	return drains;
 }
 
 uint8_t weir__child_state(const struct weir_actor *actor)
 {
 	struct weir_system *system = weir__system_of(actor);
-	bool held = weir__enter(system);
+	bool held = weir__enter(&system->lock);
 	uint8_t state = weir__cell_of(actor)->state;
 
-	weir__leave(system, held);
+	weir__leave(&system->lock, held);
 	return state;
 }
 
@@ -45,10 +45,10 @@ bool weir__child_steps(const struct weir_actor *actor,
 bool weir__child_drained(const struct weir_actor *actor)
 {
 	struct weir_system *system = weir__system_of(actor);
-	bool held = weir__enter(system);
+	bool held = weir__enter(&system->lock);
 	bool drained = weir__cell_of(actor)->kind == WEIR__DRAINED;
 
-	weir__leave(system, held);
+	weir__leave(&system->lock, held);
 	return drained;
 }
 
@@ -63,12 +63,12 @@ void weir__child_report(struct weir_actor *actor, int rc)
 
 	if (rc >= 0)
 		return;
-	held = weir__enter(system);
+	held = weir__enter(&system->lock);
 	self = weir__cell_ref(system, cell);
-	parent = weir__tree_parent(system, cell);
+	parent = weir__cell_parent(system, cell);
 	if (parent)
 		supervisor = weir__cell_ref(system, parent);
-	weir__leave(system, held);
+	weir__leave(&system->lock, held);
 	weir__event(system, WEIR_SUPERVISION_EVENT_HOOK, supervisor, self,
 		    weir_actor_name(actor), weir_error_of(rc),
 		    WEIR_DIRECTIVE_RESUME);

@@ -85,17 +85,17 @@ static int prepare(struct weir_system *system, struct weir_actor_id who)
 	struct weir__cell *cell;
 	int rc = 0;
 
-	weir__lock(&system->lock);
+	weir__lock(&system->lock.plain);
 	cell = weir__cell_find(system, who);
 	if (cell && cell->guardian) {
 		rc = -EPERM;
 	} else if (cell && !weir__record_make(system, cell)) {
 		rc = -ENOMEM;
 	} else if (cell) {
-		system->used++;
+		system->lock.used++;
 		rc = 1;
 	}
-	weir__unlock(&system->lock);
+	weir__unlock(&system->lock.plain);
 	return rc;
 }
 

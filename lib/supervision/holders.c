@@ -76,14 +76,14 @@ static bool look(struct weir_system *system, uint32_t slot,
 		 struct weir_actor_id *id, uint8_t *state)
 {
 	const struct weir__cell *cell;
-	bool held = weir__enter(system), exists = slot < system->n_cells;
+	bool held = weir__enter(&system->lock), exists = slot < system->slots.n;
 
 	if (exists) {
 		cell = weir__cell_at(system, slot);
 		*id = (struct weir_actor_id){slot, cell->generation};
 		*state = cell->state;
 	}
-	weir__leave(system, held);
+	weir__leave(&system->lock, held);
 	return exists;
 }
 
@@ -91,10 +91,10 @@ static bool look(struct weir_system *system, uint32_t slot,
 static void add_others(struct weir_system *system, size_t n_cells,
 		       struct text *text)
 {
-	bool held = weir__enter(system);
-	size_t answers = system->n_answers, used = system->used;
+	bool held = weir__enter(&system->lock);
+	size_t answers = system->n_answers, used = system->lock.used;
 
-	weir__leave(system, held);
+	weir__leave(&system->lock, held);
 	if (answers)
 		add(text, "before-end hooks, and /user: %zu\n", answers);
 	used -= used > 0 && answers;

@@ -19,12 +19,11 @@
 
 #include "executor/registry.h"
 #include "supervision/change.h"
+#include "supervision/family.h"
 #include "supervision/siblings.h"
 #include "supervision/supervisor.h"
 #include "supervision/telling.h"
 #include "supervision/termination.h"
-#include "supervision/tree.h"
-#include "supervision/walk.h"
 #include "supervision/watch.h"
 
 /* With its executor, or its parent. */
@@ -35,9 +34,9 @@ static void end_drained(struct weir_actor *actor)
 
 	if (actor->flags & WEIR__ACTOR_LEAVING)
 		return;
-	held = weir__enter(system);
+	held = weir__enter(&system->lock);
 	weir__cell_of(actor)->kind = WEIR__DRAINED;
-	weir__leave(system, held);
+	weir__leave(&system->lock, held);
 	weir__actor_end(actor, NULL, false);
 }
 
@@ -45,23 +44,23 @@ static void ordered_to_start(struct weir_actor *actor)
 {
 	struct weir_system *system = weir__system_of(actor);
 	struct weir__cell *cell = weir__cell_of(actor);
-	bool held = weir__enter(system);
+	bool held = weir__enter(&system->lock);
 	bool well;
 
 	/* the first order of all: stops that came with it are obeyed
 	 * afterwards */
-	weir__tree_show(system, cell);
+	weir__family_show(system, cell);
 	assert(cell->state == WEIR__CELL_STARTING && !weir__cell_up(cell));
-	weir__leave(system, held);
+	weir__leave(&system->lock, held);
 	well = weir__child_start(actor, NULL, WEIR__START_FIRST);
-	held = weir__enter(system);
+	held = weir__enter(&system->lock);
 	if (well) {
 		weir__child_started(cell);
 		weir__cell_change(system, cell, WEIR__LIFE_START);
 	} else if (actor->flags & WEIR__ACTOR_FAILED) {
 		cell->kind = WEIR_FAILURE_START;
 	}
-	weir__leave(system, held);
+	weir__leave(&system->lock, held);
 }
 
 /* Its children, its pending messages, its streams. */
@@ -79,19 +78,19 @@ static void ordered_to_look(struct weir_actor *actor)
 {
 	struct weir_system *system = weir__system_of(actor);
 	struct weir__cell *cell = weir__cell_of(actor);
-	bool held = weir__enter(system);
+	bool held = weir__enter(&system->lock);
 	bool alone, waits, drained;
 	uint8_t state;
 
 	weir__group_step(system, cell);
 	state = cell->state;
-	alone = cell->first == WEIR__NO_CELL;
+	alone = cell->kin.first == WEIR__NO_CELL;
 	waits = state == WEIR__CELL_RESTARTING && weir__children_stopping(cell);
 	drained = alone && cell->drain == WEIR__DRAIN_ALONE;
 	/* Asks the supervisor to restart the actor now. */
 	if (state == WEIR__CELL_DUE)
 		weir__family_tell(system, cell);
-	weir__leave(system, held);
+	weir__leave(&system->lock, held);
 	if (weir__life_stops(state) && alone)
 		weir__child_end_now(actor);
 	else if (state == WEIR__CELL_RESTARTING && !waits)
@@ -165,7 +164,7 @@ static void leaving(struct weir_actor *actor)
 static bool outlives_user(const struct weir_system *system,
 			  const struct weir__cell *cell)
 {
-	if (cell->parent == WEIR__NO_CELL)
+	if (cell->kin.parent == WEIR__NO_CELL)
 		return true;
 	return cell->guardian &&
 	       weir__cell_slot(system, cell) != system->user.slot;
@@ -180,8 +179,8 @@ static void drain_children(struct weir_system *system, struct weir__cell *cell)
 	struct weir__cell *child;
 	struct weir__walk walk;
 
-	weir__walk_begin(system, &walk, weir__tree_first(system, cell));
-	while ((child = weir__walk_next(system, &walk))) {
+	weir__children_begin(system, &walk, cell);
+	while ((child = weir__children_next(system, &walk))) {
 		if (child->drain ||
 		    !weir__registry_running(child->actor->executor->registry))
 			continue;
@@ -198,7 +197,7 @@ static void drained(struct weir_actor *actor, bool source)
 {
 	struct weir_system *system = weir__system_of(actor);
 	struct weir__cell *cell = weir__cell_of(actor);
-	bool held = weir__enter(system);
+	bool held = weir__enter(&system->lock);
 	bool alone, outlives = outlives_user(system, cell);
 
 	/* /system outlives /user, and is stopped by the system itself */
@@ -210,12 +209,12 @@ static void drained(struct weir_actor *actor, bool source)
 	 */
 	if (source)
 		cell->drain = WEIR__DRAIN_ALONE;
-	else if (cell->parent != WEIR__NO_CELL && !cell->drain)
+	else if (cell->kin.parent != WEIR__NO_CELL && !cell->drain)
 		cell->drain = WEIR__DRAIN_BEGUN;
 	if (!outlives)
 		drain_children(system, cell);
-	alone = cell->first == WEIR__NO_CELL;
-	weir__leave(system, held);
+	alone = cell->kin.first == WEIR__NO_CELL;
+	weir__leave(&system->lock, held);
 	if (source && alone)
 		end_drained(actor);
 }
@@ -229,14 +228,14 @@ static void closing(struct weir_actor *actor)
 	bool held, up = weir__cell_up(cell);
 
 	weir__actor_set(actor, WEIR__ACTOR_CLOSED);
-	held = weir__enter(system);
+	held = weir__enter(&system->lock);
 	weir__child_down(cell);
 	/* it was refused before its first slice, perhaps */
-	weir__tree_show(system, cell);
+	weir__family_show(system, cell);
 	/* If the executor has refused the actor, it is news: no child may be
 	 * spawned any more. */
 	weir__cell_change(system, cell, WEIR__LIFE_CLOSE);
-	weir__leave(system, held);
+	weir__leave(&system->lock, held);
 	if (up)
 		weir__child_post_stop(actor);
 }
@@ -268,58 +267,56 @@ static void child_ended(struct weir_actor *actor)
 	bool held;
 
 	weir__watch_none(actor);
-	held = weir__enter(system);
+	held = weir__enter(&system->lock);
 	death.who = weir__cell_ref(system, cell);
 	death.how = how_it_ended(actor, cell);
 	if (is_watched(cell))
 		death.path = weir__path_make(system, cell);
 	weir__cell_change(system, cell, WEIR__LIFE_END); /* after closing() */
 	cell->actor = NULL;
-	weir__leave(system, held);
+	weir__leave(&system->lock, held);
 	weir__watch_ended(system, cell, &death);
 	weir__path_unref(system, death.path);
 }
 
 static void child_released(struct weir__child *child)
 {
-	struct weir__cell *cell = (struct weir__cell *)child;
+	struct weir__cell *cell =
+		weir_container_of(child, struct weir__cell, child);
 	struct weir_system *system = weir__record_of(cell)->system;
 	struct weir__record *record = weir__record_of(cell);
-	bool held, unused;
+	bool held;
 
 	/* no other thread has the actor any more */
 	if (record != &system->none)
 		weir_error_unref(weir__record_keep(record, NULL));
-	held = weir__enter(system);
+	held = weir__enter(&system->lock);
 	assert(cell->state == WEIR__CELL_ENDED);
 	weir__cell_free(system, cell);
-	unused = system->used == 0;
-	weir__leave(system, held);
-	if (unused)
-		weir__system_unused(system);
+	weir__leave_unused(&system->lock, held);
 }
 
 static int set_stats(struct weir_actor *actor, struct weir_stats *stats)
 {
 	struct weir_system *system = weir__system_of(actor);
-	bool held = weir__enter(system);
+	bool held = weir__enter(&system->lock);
 	struct weir__record *record =
 		weir__record_make(system, weir__cell_of(actor));
 
 	if (record)
 		record->aside.stats = stats;
-	weir__leave(system, held);
+	weir__leave(&system->lock, held);
 	return record ? 0 : -ENOMEM;
 }
 
 static void dead_letter(struct weir_actor *actor, void *item)
 {
 	struct weir_system *system = weir__system_of(actor);
-	bool held = weir__enter(system);
+	bool held = weir__enter(&system->lock);
 	struct weir_actor_id self =
 		weir__cell_ref(system, weir__cell_of(actor));
 
-	weir__leave(system, held);
+	weir__leave(&system->lock, held);
 	weir__dead_letter(system, self, item);
 }
 

@@ -23,9 +23,9 @@
 
 #include "actor/in.h"
 #include "actor/port.h"
+#include "supervision/family.h"
 #include "supervision/lifecycle.h"
 #include "supervision/position.h"
-#include "supervision/tree.h"
 
 #define PENDING (WEIR__CELL_POISONED | WEIR__CELL_KILLED | WEIR__CELL_NOTICES)
 
@@ -103,11 +103,11 @@ void weir__pending_check(struct weir_actor *actor)
 
 	/* No order is given and no function of the user's is called: the plain
 	 * lock is enough. */
-	weir__lock(&system->lock);
+	weir__lock(&system->lock.plain);
 	pending = cell->messages & PENDING;
 	if (pending)
 		settle(cell);
-	weir__unlock(&system->lock);
+	weir__unlock(&system->lock.plain);
 	if (!pending || (actor->flags & WEIR__ACTOR_PENDING))
 		return;
 	weir__actor_set(actor, WEIR__ACTOR_PENDING);
@@ -220,9 +220,9 @@ static void forget_notices(struct weir_actor *actor, struct weir__cell *cell)
 static void death_pact(struct weir_actor *actor, struct weir_system *system,
 		       struct weir__cell *cell)
 {
-	weir__lock(&system->lock);
+	weir__lock(&system->lock.plain);
 	cell->kind = WEIR_FAILURE_DEATH_PACT;
-	weir__unlock(&system->lock);
+	weir__unlock(&system->lock.plain);
 	weir__actor_end(actor, weir_error_of(-EOWNERDEAD), true);
 }
 
@@ -253,7 +253,7 @@ uint32_t weir__pending_handle(struct weir_actor *actor, uint32_t turns)
 {
 	struct weir_system *system = weir__system_of(actor);
 	struct weir__cell *cell = weir__cell_of(actor);
-	bool held = weir__enter(system);
+	bool held = weir__enter(&system->lock);
 	struct due due = {0};
 	uint32_t before, most;
 
@@ -268,7 +268,7 @@ uint32_t weir__pending_handle(struct weir_actor *actor, uint32_t turns)
 		before = 0;
 	take_due(actor, cell, before, turns, &due);
 	forget_notices(actor, cell);
-	weir__leave(system, held);
+	weir__leave(&system->lock, held);
 	if (due.notice)
 		handle_notice(actor, system, due.notice);
 	else if (due.kill)
@@ -291,7 +291,7 @@ static int post(struct weir_system *system, struct weir_actor_id id,
 
 	if (!system)
 		return -EINVAL;
-	held = weir__enter(system);
+	held = weir__enter(&system->lock);
 	rc = weir__cell_find_mortal(system, id, &cell);
 	/* an actor whose `stopping` has returned 1 has been told */
 	if (rc == 0 && ((cell->messages & WEIR__CELL_POISONED) ||
@@ -300,7 +300,7 @@ static int post(struct weir_system *system, struct weir_actor_id id,
 		rc = -EALREADY;
 	if (rc == 0)
 		weir__cell_message(cell, message);
-	weir__leave(system, held);
+	weir__leave(&system->lock, held);
 	return rc;
 }
 

@@ -12,7 +12,7 @@
 #include "base/memory.h"
 #include "base/refcount.h"
 
-#include "supervision/tree.h"
+#include "supervision/family.h"
 
 int weir_system_children(struct weir_system *system, struct weir_actor_id id,
 			 struct weir_actor_id *children, size_t max)
@@ -23,17 +23,17 @@ int weir_system_children(struct weir_system *system, struct weir_actor_id id,
 
 	if (!system || (!children && max))
 		return -EINVAL;
-	held = weir__enter(system);
+	held = weir__enter(&system->lock);
 	cell = weir__cell_find(system, id);
 	if (cell) {
-		child = weir__tree_first(system, cell);
+		child = weir__cell_first(system, cell);
 		seen = weir__record_of(cell)->family.n_seen;
 	}
 	for (; child && n < max && n < seen;
-	     child = weir__tree_next(system, child))
+	     child = weir__cell_next(system, child))
 		if (child->state != WEIR__CELL_SPAWNED)
 			children[n++] = weir__cell_ref(system, child);
-	weir__leave(system, held);
+	weir__leave(&system->lock, held);
 	return cell ? (int)seen : -ESRCH;
 }
 
@@ -46,13 +46,13 @@ struct weir_actor_id weir_system_parent(struct weir_system *system,
 
 	if (!system)
 		return parent;
-	held = weir__enter(system);
+	held = weir__enter(&system->lock);
 	cell = weir__cell_find(system, id);
 	if (cell)
-		cell = weir__tree_parent(system, cell);
+		cell = weir__cell_parent(system, cell);
 	if (cell)
 		parent = weir__cell_ref(system, cell);
-	weir__leave(system, held);
+	weir__leave(&system->lock, held);
 	return parent;
 }
 
@@ -63,9 +63,9 @@ bool weir_system_is_alive(struct weir_system *system, struct weir_actor_id id)
 
 	if (!system)
 		return false;
-	held = weir__enter(system);
+	held = weir__enter(&system->lock);
 	alive = weir__cell_find(system, id);
-	weir__leave(system, held);
+	weir__leave(&system->lock, held);
 	return alive;
 }
 
@@ -78,11 +78,11 @@ int64_t weir_system_restarts(struct weir_system *system,
 
 	if (!system)
 		return restarts;
-	held = weir__enter(system);
+	held = weir__enter(&system->lock);
 	cell = weir__cell_find(system, id);
 	if (cell)
 		restarts = (int64_t)weir__record_of(cell)->restarted;
-	weir__leave(system, held);
+	weir__leave(&system->lock, held);
 	return restarts;
 }
 
@@ -95,11 +95,11 @@ struct weir_actor *weir_system_actor(struct weir_system *system,
 
 	if (!system)
 		return NULL;
-	held = weir__enter(system);
+	held = weir__enter(&system->lock);
 	cell = weir__cell_find(system, id);
 	if (cell)
 		actor = weir_actor_ref(cell->actor);
-	weir__leave(system, held);
+	weir__leave(&system->lock, held);
 	return actor;
 }
 
@@ -119,9 +119,11 @@ struct weir_actor_id weir_actor_self(const struct weir_actor *actor)
 
 	if (!system)
 		return WEIR_ACTOR_ID_NONE;
-	held = weir__enter(system);
-	id = weir__cell_ref(system, (struct weir__cell *)actor->u.child);
-	weir__leave(system, held);
+	held = weir__enter(&system->lock);
+	id = weir__cell_ref(system,
+			    weir_container_of(actor->u.child, struct weir__cell,
+					      child));
+	weir__leave(&system->lock, held);
 	return id;
 }
 
@@ -146,11 +148,11 @@ static struct weir__cell *find_unnamed(const struct weir_system *system,
 			return NULL;
 		slot = slot * 10 + (uint64_t)(text[i] - '0');
 	}
-	if (slot >= system->n_cells)
+	if (slot >= system->slots.n)
 		return NULL;
 	cell = weir__cell_at(system, (uint32_t)slot);
 	if (cell->state == WEIR__CELL_FREE || cell->state == WEIR__CELL_ENDED ||
-	    cell->parent != parent || weir__record_of(cell)->name)
+	    cell->kin.parent != parent || weir__record_of(cell)->name)
 		return NULL;
 	return cell;
 }
@@ -205,11 +207,11 @@ struct weir_actor_id weir_system_lookup(struct weir_system *system,
 
 	if (!system || !path || *path != '/')
 		return id;
-	held = weir__enter(system);
+	held = weir__enter(&system->lock);
 	cell = find_path(system, path);
 	if (cell)
 		id = weir__cell_ref(system, cell);
-	weir__leave(system, held);
+	weir__leave(&system->lock, held);
 	return id;
 }
 
@@ -234,7 +236,7 @@ static size_t path_length(struct weir_system *system, struct weir__cell *cell)
 	struct weir__cell *parent;
 	size_t length = 0;
 
-	while ((parent = weir__tree_parent(system, cell))) {
+	while ((parent = weir__cell_parent(system, cell))) {
 		length += 1 + strlen(element(system, cell, number));
 		cell = parent;
 	}
@@ -258,7 +260,7 @@ static void put_path(struct weir_system *system, struct weir__cell *cell,
 	const char *name;
 
 	put(path, size, 0, "/", 1);
-	while ((parent = weir__tree_parent(system, cell))) {
+	while ((parent = weir__cell_parent(system, cell))) {
 		name = element(system, cell, number);
 		length -= strlen(name);
 		put(path, size, length, name, strlen(name));
@@ -276,14 +278,14 @@ int weir_system_path(struct weir_system *system, struct weir_actor_id id,
 
 	if (!system || (!path && size))
 		return -EINVAL;
-	held = weir__enter(system);
+	held = weir__enter(&system->lock);
 	cell = weir__cell_find(system, id);
 	if (cell) {
 		length = path_length(system, cell);
 		if (size)
 			put_path(system, cell, path, size, length);
 	}
-	weir__leave(system, held);
+	weir__leave(&system->lock, held);
 	if (!cell)
 		return -ESRCH;
 	if (size)

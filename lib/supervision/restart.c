@@ -16,10 +16,10 @@
 #include "actor/port_set.h"
 #include "supervision/backoff.h"
 #include "supervision/change.h"
+#include "supervision/family.h"
 #include "supervision/lifecycle.h"
 #include "supervision/limit.h"
 #include "supervision/siblings.h"
-#include "supervision/tree.h"
 #include "supervision/watch.h"
 
 /* --- Failing -------------------------------------------------------------- */
@@ -58,14 +58,14 @@ void weir__child_fail(struct weir_actor *actor, uint8_t kind)
 	 * itself has none */
 	assert(actor->error || kind == WEIR__FINISHED);
 	weir__actor_set(actor, WEIR__ACTOR_CLOSED);
-	held = weir__enter(system);
+	held = weir__enter(&system->lock);
 	if (!cell->kind)
 		cell->kind = kind;
 	fail_in_group(system, cell);
 	/* the supervisor is told under the same lock; its answer waits for this
 	 * slice */
 	weir__cell_change(system, cell, WEIR__LIFE_FAIL);
-	weir__leave(system, held);
+	weir__leave(&system->lock, held);
 }
 
 /*
@@ -92,10 +92,10 @@ bool weir__child_finishes_to_restart(const struct weir_actor *actor)
 {
 	struct weir_system *system = weir__system_of(actor);
 	const struct weir__cell *cell = weir__cell_of(actor);
-	bool held = weir__enter(system);
+	bool held = weir__enter(&system->lock);
 	bool begins = cell->restart == WEIR_RESTART_PERMANENT && !cell->drain;
 
-	weir__leave(system, held);
+	weir__leave(&system->lock, held);
 	return begins && can_restart(actor);
 }
 
@@ -112,11 +112,11 @@ void weir__child_ordered_to_resume(struct weir_actor *actor)
 	weir_error_unref(actor->error);
 	actor->error = NULL;
 	weir__actor_clear(actor, WEIR__ACTOR_FAILED | WEIR__ACTOR_CLOSED);
-	held = weir__enter(system);
+	held = weir__enter(&system->lock);
 	/* claim 2 of cell.h: a failed actor is suspended */
 	assert(cell->own);
 	weir__cell_change(system, cell, WEIR__LIFE_RESUME);
-	weir__leave(system, held);
+	weir__leave(&system->lock, held);
 }
 
 /* --- Restarting ----------------------------------------------------------- */
@@ -134,9 +134,9 @@ static void pre_restart(struct weir_actor *actor)
 		return;
 	}
 	weir__watch_no_children(actor);
-	held = weir__enter(system);
+	held = weir__enter(&system->lock);
 	weir__children_stop(system, weir__cell_of(actor), false);
-	weir__leave(system, held);
+	weir__leave(&system->lock, held);
 	weir__child_post_stop(actor);
 }
 
@@ -144,7 +144,7 @@ static void pre_restart(struct weir_actor *actor)
 static struct weir_error *cause_of_parent(struct weir_system *system,
 					  const struct weir__cell *cell)
 {
-	const struct weir__cell *parent = weir__tree_parent(system, cell);
+	const struct weir__cell *parent = weir__cell_parent(system, cell);
 	struct weir_error *cause = parent ? weir__record_of(parent)->cause
 					  : NULL;
 
@@ -165,17 +165,17 @@ void weir__child_ordered_to_restart(struct weir_actor *actor)
 	weir__actor_set(actor, WEIR__ACTOR_CLOSED);
 	if (actor->flags & WEIR__ACTOR_FAILED)
 		weir__child_drop_failed_tokens(actor);
-	held = weir__enter(system);
+	held = weir__enter(&system->lock);
 	if (!actor->error && cell->kind != WEIR__FINISHED)
 		actor->error = cause_of_parent(system, cell);
 	weir__cell_change(system, cell, WEIR__LIFE_RESTART);
 	weir__child_down(cell);
-	weir__leave(system, held);
+	weir__leave(&system->lock, held);
 	if (up)
 		pre_restart(actor);
-	held = weir__enter(system);
+	held = weir__enter(&system->lock);
 	waits = weir__children_stopping(cell);
-	weir__leave(system, held);
+	weir__leave(&system->lock, held);
 	if (!waits)
 		weir__child_halted(actor);
 }
@@ -192,7 +192,7 @@ static void unbecome(struct weir_actor *actor)
 /* Its back-off, if it had one, is measured from here. Under the lock. */
 static void measure_backoff(struct weir_system *system, struct weir__cell *cell)
 {
-	struct weir__cell *parent = weir__tree_parent(system, cell);
+	struct weir__cell *parent = weir__cell_parent(system, cell);
 	struct weir__record *record = weir__record_of(cell);
 	const struct weir_backoff *backoff =
 		parent ? weir__strategy(parent->actor)->backoff : NULL;
@@ -268,14 +268,14 @@ static void begin_anew(struct weir_actor *actor)
 	enum weir__start how;
 	bool held, well;
 
-	held = weir__enter(system);
+	held = weir__enter(&system->lock);
 	/* no code of the old state runs any more, and none of the new
 	 * state yet */
 	assert(cell->state == WEIR__CELL_RENEWING && cell->own &&
 	       !weir__cell_up(cell));
 	old = before_start(system, cell, cause);
 	how = cell->started ? WEIR__START_RESTART : WEIR__START_CREATE;
-	weir__leave(system, held);
+	weir__leave(&system->lock, held);
 	weir_error_unref(old);
 	actor->error = NULL;
 	weir__actor_clear(actor, WEIR__ACTOR_FAILED | WEIR__ACTOR_CLOSED);
@@ -283,7 +283,7 @@ static void begin_anew(struct weir_actor *actor)
 	forget_ends(actor);
 	well = weir__child_start(actor, cause, how);
 	weir_error_unref(cause);
-	held = weir__enter(system);
+	held = weir__enter(&system->lock);
 	if (!well) {
 		if (actor->flags & WEIR__ACTOR_FAILED)
 			cell->kind = how == WEIR__START_RESTART
@@ -294,14 +294,14 @@ static void begin_anew(struct weir_actor *actor)
 		gone(system, cell);
 		weir__cell_change(system, cell, WEIR__LIFE_START);
 	}
-	weir__leave(system, held);
+	weir__leave(&system->lock, held);
 }
 
 void weir__child_halted(struct weir_actor *actor)
 {
 	struct weir_system *system = weir__system_of(actor);
 	struct weir__cell *cell = weir__cell_of(actor);
-	bool held = weir__enter(system);
+	bool held = weir__enter(&system->lock);
 	bool halts = weir__part_in_line(cell->part);
 
 	weir__cell_change(system, cell,
@@ -310,7 +310,7 @@ void weir__child_halted(struct weir_actor *actor)
 		weir__part_change(system, cell, WEIR__PART_HALTS);
 		weir__group_changed(system, cell);
 	}
-	weir__leave(system, held);
+	weir__leave(&system->lock, held);
 	if (!halts)
 		begin_anew(actor);
 }
@@ -319,10 +319,10 @@ void weir__child_ordered_to_go(struct weir_actor *actor)
 {
 	struct weir_system *system = weir__system_of(actor);
 	struct weir__cell *cell = weir__cell_of(actor);
-	bool held = weir__enter(system);
+	bool held = weir__enter(&system->lock);
 	bool goes = weir__cell_step(cell, WEIR__LIFE_GO);
 
-	weir__leave(system, held);
+	weir__leave(&system->lock, held);
 	if (goes)
 		begin_anew(actor);
 }

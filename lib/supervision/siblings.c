@@ -19,15 +19,14 @@
 
 #include <assert.h>
 
+#include "supervision/family.h"
 #include "supervision/lifecycle.h"
-#include "supervision/tree.h"
-#include "supervision/walk.h"
 
 /* --- Who waits for an answer ---------------------------------------------- */
 
 void weir__family_tell(struct weir_system *system, struct weir__cell *cell)
 {
-	struct weir__cell *parent = weir__tree_parent(system, cell);
+	struct weir__cell *parent = weir__cell_parent(system, cell);
 
 	assert(cell->state == WEIR__CELL_FAILED ||
 	       cell->state == WEIR__CELL_DUE);
@@ -45,7 +44,7 @@ void weir__family_tell(struct weir_system *system, struct weir__cell *cell)
 
 void weir__family_untell(struct weir_system *system, struct weir__cell *cell)
 {
-	struct weir__cell *parent = weir__tree_parent(system, cell);
+	struct weir__cell *parent = weir__cell_parent(system, cell);
 
 	/* a child in a group waits for its group */
 	if (cell->work == WEIR__NO_CELL || weir__part_with_others(cell->part))
@@ -60,7 +59,7 @@ void weir__family_untell(struct weir_system *system, struct weir__cell *cell)
 void weir__group_changed(struct weir_system *system,
 			 const struct weir__cell *cell)
 {
-	struct weir__cell *parent = weir__tree_parent(system, cell);
+	struct weir__cell *parent = weir__cell_parent(system, cell);
 
 	if (parent)
 		weir__cell_order(parent, WEIR__ORDER_LOOK);
@@ -118,7 +117,7 @@ static bool step_halting(struct weir_system *system, struct weir__cell *cell)
 		if (!has_halted(child))
 			break;
 		weir__part_change(system, child, WEIR__PART_PASS_HALTED);
-		weir__breathe(system);
+		weir__breathe(&system->lock);
 	}
 	/* a child leaves the list before it has ended */
 	assert(child->actor);
@@ -154,8 +153,8 @@ void weir__children_stop(struct weir_system *system, struct weir__cell *cell,
 	struct weir__cell *child;
 	struct weir__walk walk;
 
-	weir__walk_begin(system, &walk, weir__tree_first(system, cell));
-	while ((child = weir__walk_next(system, &walk))) {
+	weir__children_begin(system, &walk, cell);
+	while ((child = weir__children_next(system, &walk))) {
 		weir__group_stop(system, child, ordered);
 		if (!ordered && (kill || !weir__part_told(child->part)))
 			weir__cell_stop(child, kill);

@@ -21,8 +21,8 @@
 #include "base/options.h"
 #include "executor/registry.h"
 #include "supervision/branch.h"
+#include "supervision/family.h"
 #include "supervision/lifecycle.h"
-#include "supervision/tree.h"
 #include "supervision/watch.h"
 
 bool weir__spawn_options_valid(const struct weir_spawn_options *options)
@@ -56,7 +56,7 @@ static int check_actor(const struct weir_actor *actor)
  */
 static uint32_t depth(struct weir_system *system, const struct weir__cell *cell)
 {
-	const struct weir__cell *parent = weir__tree_parent(system, cell);
+	const struct weir__cell *parent = weir__cell_parent(system, cell);
 
 	return parent ? weir__record_of(parent)->family.depth + 1 : 1;
 }
@@ -171,7 +171,7 @@ static void take_back(struct weir_system *system, struct weir__cell *cell)
 
 	/* The actor has not run, so it has no children. */
 	assert(cell->state == WEIR__CELL_SPAWNED &&
-	       cell->first == WEIR__NO_CELL);
+	       cell->kin.first == WEIR__NO_CELL);
 	/* its place was where others have theirs */
 	actor->u.stats = weir__record_of(cell)->aside.stats;
 	weir__actor_clear(actor, WEIR__ACTOR_CHILD);
@@ -201,7 +201,7 @@ static int spawn(struct weir_system *system, struct weir__cell *parent,
 		cell->guardian = guardian;
 		self = weir__cell_ref(system, cell);
 	}
-	weir__leave(system, held);
+	weir__leave(&system->lock, held);
 	if (rc < 0)
 		return rc;
 	/* Before the start: the actor may need its id, and the caller's memory
@@ -211,14 +211,14 @@ static int spawn(struct weir_system *system, struct weir__cell *parent,
 	/* The system stays as long as the actor does. */
 	(void)weir_actor_ref(actor);
 	rc = weir__actor_launch(actor);
-	held = weir__enter(system);
+	held = weir__enter(&system->lock);
 	if (rc < 0)
 		take_back(system, cell);
 	else if (cell->generation == self.generation)
 		/* the actor may have ended since, and another may have
 		 * the cell */
-		weir__tree_show(system, cell);
-	weir__leave(system, held);
+		weir__family_show(system, cell);
+	weir__leave(&system->lock, held);
 	weir_actor_unref(actor);
 	if (rc < 0 && id)
 		*id = WEIR_ACTOR_ID_NONE;
@@ -244,13 +244,13 @@ int weir__spawn_watched(struct weir_system *system, struct weir_actor_id parent,
 		return rc;
 	if (!weir__actor_claim(actor))
 		return -EALREADY;
-	held = weir__enter(system);
+	held = weir__enter(&system->lock);
 	if (weir_actor_id_equal(parent, WEIR_ACTOR_ID_NONE))
 		parent = system->user;
 	cell = weir__cell_find(system, parent);
 	rc = check_parent(system, cell);
 	if (rc < 0)
-		weir__leave(system, held);
+		weir__leave(&system->lock, held);
 	else
 		rc = spawn(system, cell, actor, options, watcher, false, id,
 			   held);
@@ -277,7 +277,7 @@ int weir__spawn_guardian(struct weir_system *system,
 
 	assert(claimed); /* no other thread knows the actor */
 	(void)claimed;
-	held = weir__enter(system);
+	held = weir__enter(&system->lock);
 	rc = spawn(system, weir__cell_find(system, parent), actor, &options,
 		   NULL, true, id, held);
 	if (rc < 0)

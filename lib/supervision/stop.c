@@ -10,13 +10,11 @@
 #include <assert.h>
 #include <errno.h>
 
-#include "base/clock.h"
 #include "executor/registry.h"
-#include "supervision/cell_timer.h"
 #include "supervision/change.h"
+#include "supervision/family.h"
 #include "supervision/lifecycle.h"
 #include "supervision/siblings.h"
-#include "supervision/tree.h"
 #include "supervision/watch.h"
 
 void weir__child_end_now(struct weir_actor *actor)
@@ -52,10 +50,10 @@ void weir__child_stop(struct weir_actor *actor, enum weir__life_event event)
 	/* first of all: the actor gets no notices of its children's ends
 	 * (C10) */
 	weir__watch_none(actor);
-	held = weir__enter(system);
+	held = weir__enter(&system->lock);
 	weir__cell_change(system, cell, how_it_stops(cell, event));
-	waits = cell->first != WEIR__NO_CELL;
-	weir__leave(system, held);
+	waits = cell->kin.first != WEIR__NO_CELL;
+	weir__leave(&system->lock, held);
 	if (!waits)
 		weir__child_end_now(actor);
 }
@@ -78,11 +76,11 @@ static bool stop_ask(struct weir_actor *actor, uint8_t state)
 		return true;
 	if (!hooks->stopping || hooks->stopping(actor) != 1)
 		return false;
-	held = weir__enter(system);
-	waits = !cell->suspends && weir__cell_timer_set_deadline(system, cell);
+	held = weir__enter(&system->lock);
+	waits = !cell->suspends && weir__cell_set_deadline(system, cell);
 	if (waits)
 		(void)weir__cell_step(cell, WEIR__LIFE_PROMISE);
-	weir__leave(system, held);
+	weir__leave(&system->lock, held);
 	return waits;
 }
 
@@ -99,9 +97,9 @@ void weir__child_ordered_to_stop(struct weir_actor *actor, enum weir__stop how)
 	if (weir__life_stops(state)) {
 		if (how != WEIR__STOP_KILL)
 			return;
-		held = weir__enter(system);
+		held = weir__enter(&system->lock);
 		weir__cell_change(system, cell, WEIR__LIFE_KILL);
-		weir__leave(system, held);
+		weir__leave(&system->lock, held);
 		return;
 	}
 	if (how == WEIR__STOP_ASKING && !leaves && stop_ask(actor, state))
@@ -123,11 +121,11 @@ int weir_system_stop_actor(struct weir_system *system, struct weir_actor_id id)
 
 	if (!system)
 		return -EINVAL;
-	held = weir__enter(system);
+	held = weir__enter(&system->lock);
 	rc = weir__cell_find_mortal(system, id, &cell);
 	if (rc == 0)
 		weir__cell_stop(cell, false);
-	weir__leave(system, held);
+	weir__leave(&system->lock, held);
 	return rc;
 }
 
@@ -141,8 +139,8 @@ int weir_actor_stop_children(struct weir_actor *self)
 	if (!weir__owned(self))
 		return -EPERM;
 	system = weir__system_of(self);
-	held = weir__enter(system);
+	held = weir__enter(&system->lock);
 	weir__children_stop(system, weir__cell_of(self), false);
-	weir__leave(system, held);
+	weir__leave(&system->lock, held);
 	return 0;
 }

@@ -12,11 +12,11 @@
 #include <errno.h>
 
 #include "actor/ending.h"
+#include "supervision/family.h"
 #include "supervision/lifecycle.h"
 #include "supervision/siblings.h"
 #include "supervision/strategy.h"
 #include "supervision/telling.h"
-#include "supervision/tree.h"
 
 /* Orders that answer a failure, or make the answer void. */
 #define VERDICTS \
@@ -41,16 +41,16 @@ static bool next_failure(struct weir__verdict *verdict)
 	struct weir_system *system = verdict->system;
 	struct weir__cell *cell = weir__cell_of(verdict->actor), *child;
 	const struct weir__family *family;
-	bool held = weir__enter(system);
+	bool held = weir__enter(&system->lock);
 	bool found = false;
 
 	family = &weir__record_of(cell)->family;
 	while (!found && !cell->suspends && family->failed != WEIR__NO_CELL) {
 		child = weir__cell_at(system, family->failed);
 		weir__family_remove(system, child);
-		assert(weir__tree_parent(system, child) == cell);
+		assert(weir__cell_parent(system, child) == cell);
 		if (!waits_for_answer(child)) {
-			weir__breathe(system);
+			weir__breathe(&system->lock);
 			continue;
 		}
 		found = true;
@@ -65,7 +65,7 @@ static bool next_failure(struct weir__verdict *verdict)
 		verdict->temporary = child->restart == WEIR_RESTART_TEMPORARY;
 		(void)weir__cell_step(child, WEIR__LIFE_ANSWER);
 	}
-	weir__leave(system, held);
+	weir__leave(&system->lock, held);
 	return found;
 }
 
@@ -125,10 +125,10 @@ static bool ask_limits(const struct weir__verdict *verdict)
 
 	if (verdict->directive != WEIR_DIRECTIVE_RESTART || verdict->due)
 		return true;
-	held = weir__enter(system);
+	held = weir__enter(&system->lock);
 	child = still_waits(verdict);
 	within = !child || weir__verdict_within_limits(verdict, child);
-	weir__leave(system, held);
+	weir__leave(&system->lock, held);
 	return within;
 }
 
@@ -187,14 +187,14 @@ static void answer(struct weir__verdict *verdict)
 
 	if (!reach(verdict))
 		return;
-	held = weir__enter(system);
+	held = weir__enter(&system->lock);
 	child = still_waits(verdict);
 	if (child)
 		weir__verdict_act(verdict, child);
 	/* A group may have waited for this answer. */
 	if (verdict->directive != WEIR_DIRECTIVE_ESCALATE)
 		weir__group_step(system, weir__cell_of(verdict->actor));
-	weir__leave(system, held);
+	weir__leave(&system->lock, held);
 	weir_error_unref(verdict->old);
 	verdict->old = NULL;
 	if (child && verdict->directive == WEIR_DIRECTIVE_ESCALATE)

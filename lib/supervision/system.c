@@ -110,6 +110,14 @@ static uint64_t seed_of(const struct weir_executor *executor, uint64_t seed)
 
 /* --- The system ----------------------------------------------------------- */
 
+static void timer_due(struct weir__cell_timers *timers, uint32_t slot)
+{
+	struct weir_system *system =
+		weir_container_of(timers, struct weir_system, timers);
+
+	(void)weir__cell_step(weir__cell_at(system, slot), WEIR__LIFE_TIMER);
+}
+
 static struct whole *make(struct weir_executor *executor,
 			  const struct weir_system_options *options)
 {
@@ -138,9 +146,18 @@ static struct whole *make(struct weir_executor *executor,
 	};
 	system->names.key = weir__executor_key(executor);
 	system->names.allocator = allocator;
-	system->free = WEIR__NO_CELL;
+	weir__slots_init(&system->slots, sizeof(struct weir__cell), allocator);
+	system->walks.slots = &system->slots;
+	system->walks.lock = &system->lock;
 	system->n_answers = 2; /* /user, and weir_system_new() */
-	system->used = 1;
+	system->lock.used = 1;
+	system->lock.unused = weir__system_unused;
+	system->timers = (struct weir__cell_timers){
+		.lock = &system->lock,
+		.executor = executor,
+		.allocator = allocator,
+		.due = timer_due,
+	};
 	system->random = seed_of(executor, options->seed);
 	(void)weir_completion_init(&system->terminated);
 	set_up(whole, options->strategy);
@@ -151,7 +168,7 @@ static struct whole *make(struct weir_executor *executor,
  * frees it. */
 static void abandon(struct weir_system *system)
 {
-	bool held = weir__enter(system);
+	bool held = weir__enter(&system->lock);
 	struct weir__cell *root;
 
 	system->stopping = true;
@@ -162,7 +179,7 @@ static void abandon(struct weir_system *system)
 	root = weir__cell_find(system, system->root);
 	if (root)
 		weir__cell_order(root, WEIR__ORDER_STOP);
-	weir__leave(system, held);
+	weir__leave(&system->lock, held);
 	weir__system_answered(system);
 }
 
@@ -202,13 +219,13 @@ void weir_system_stop(struct weir_system *system)
 
 	if (!system)
 		return;
-	held = weir__enter(system);
+	held = weir__enter(&system->lock);
 	system->stopping = true;
 	/* everything else follows from the end of /user; see the top */
 	user = weir__cell_find(system, system->user);
 	if (user)
 		weir__cell_order(user, WEIR__ORDER_STOP);
-	weir__leave(system, held);
+	weir__leave(&system->lock, held);
 }
 
 int weir_system_end_wait(struct weir_system *system, uint64_t timeout_ns)

@@ -10,10 +10,10 @@
  *
  * n_answers counts the before-end hooks that are not done, plus 1 while /user
  * has not ended, plus 1 while weir_system_new() runs. While n_answers is not 0,
- * it counts in `used` as a cell does. Cells are taken and hooks are added only
- * before `stopping` is set, and n_answers is not 0 before that. So `used`
- * becomes 0 only once, under the lock. The thread that has made it 0 calls
- * weir__system_unused().
+ * it counts in `lock.used` as a cell does. Cells are taken and hooks are added
+ * only before `stopping` is set, and n_answers is not 0 before that. So
+ * `lock.used` becomes 0 only once, under the lock. The thread that has made it
+ * 0 calls weir__system_unused().
  */
 #include "supervision/termination.h"
 
@@ -25,9 +25,9 @@ static void destroy(struct weir_system *system)
 {
 	const struct weir_allocator *allocator = system->options.allocator;
 
-	assert(!system->used && !system->n_answers);
+	assert(!system->lock.used && !system->n_answers);
 	assert(!system->names.root);
-	weir__cells_fini(system);
+	weir__slots_fini(&system->slots);
 	weir__not_refused(weir_completion_fini(&system->terminated));
 	weir__free(allocator, system, system->size);
 }
@@ -53,8 +53,11 @@ static void run_hooks(struct weir_system_hook *hook)
 	}
 }
 
-void weir__system_unused(struct weir_system *system)
+void weir__system_unused(struct weir__system_lock *lock)
 {
+	struct weir_system *system =
+		weir_container_of(lock, struct weir_system, lock);
+
 	if (system->abandoned) {
 		destroy(system);
 		return;
@@ -67,42 +70,37 @@ void weir__system_unused(struct weir_system *system)
 
 void weir__system_let_go(struct weir_system *system)
 {
-	bool held = weir__enter(system);
-	bool unused = --system->used == 0;
+	bool held = weir__enter(&system->lock);
 
-	weir__leave(system, held);
-	if (unused)
-		weir__system_unused(system);
+	system->lock.used--;
+	weir__leave_unused(&system->lock, held);
 }
 
 /* One more hook is done. */
 void weir__system_answered(struct weir_system *system)
 {
 	struct weir__cell *root = NULL;
-	bool held, last = false;
+	bool held = weir__enter(&system->lock);
 
-	held = weir__enter(system);
 	assert(system->n_answers > 0);
 	if (--system->n_answers == 0) {
 		assert(system->stopping);
 		root = weir__cell_find(system, system->root);
-		last = --system->used == 0;
+		system->lock.used--;
 	}
 	if (root)
 		weir__cell_order(root, WEIR__ORDER_STOP);
-	weir__leave(system, held);
-	if (last)
-		weir__system_unused(system);
+	weir__leave_unused(&system->lock, held);
 }
 
 void weir__system_before_end(struct weir_system *system)
 {
-	bool held = weir__enter(system);
+	bool held = weir__enter(&system->lock);
 	struct weir_system_hook *hooks;
 
 	system->stopping = true;
 	hooks = system->before_end;
-	weir__leave(system, held);
+	weir__leave(&system->lock, held);
 	run_hooks(hooks);
 	weir__system_answered(system);
 }
@@ -117,7 +115,7 @@ static int add_hook(struct weir_system *system, struct weir_system_hook *hook,
 	if (!system || !hook || !hook->run)
 		return -EINVAL;
 	list = before_end ? &system->before_end : &system->at_termination;
-	held = weir__enter(system);
+	held = weir__enter(&system->lock);
 	if (!system->stopping) {
 		hook->system = system;
 		hook->next = *list;
@@ -125,7 +123,7 @@ static int add_hook(struct weir_system *system, struct weir_system_hook *hook,
 		system->n_answers += before_end;
 		rc = 0;
 	}
-	weir__leave(system, held);
+	weir__leave(&system->lock, held);
 	return rc;
 }
 

@@ -5,10 +5,10 @@
 
 #include "supervision/cell.h"
 
-/* system->used has become 0. The system may be freed in it. */
-void weir__system_unused(struct weir_system *system);
+/* The `unused` of its lock. The system may be freed in it. */
+void weir__system_unused(struct weir__system_lock *lock);
 
-/* What counted in system->used, and is no cell, does so no longer. As above. */
+/* What used the system, and is no cell, does so no longer. As above. */
 void weir__system_let_go(struct weir_system *system);
 
 /* One more of the answers that `n_answers` counts is there. */

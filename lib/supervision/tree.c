@@ -1,197 +1,73 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The tree: which cell is whose child, in which order, and what a parent's
- * record has of its children: counts of them, and lists of some. All under the
- * system's lock.
- */
+/* Siblings form a circle: the sibling before the first is the last. */
 #include "supervision/tree.h"
 
 #include <assert.h>
 
-static struct weir__cell *at(const struct weir_system *system, uint32_t slot)
+static struct weir__kin *at(const struct weir__slots *slots, uint32_t slot)
 {
-	return slot == WEIR__NO_CELL ? NULL : weir__cell_at(system, slot);
+	return slot == WEIR__NO_CELL ? NULL : weir__slots_at(slots, slot);
 }
 
-struct weir__cell *weir__tree_parent(struct weir_system *system,
-				     const struct weir__cell *cell)
+struct weir__kin *weir__tree_parent(const struct weir__slots *slots,
+				    const struct weir__kin *kin)
 {
-	return at(system, cell->parent);
+	return at(slots, kin->parent);
 }
 
-struct weir__cell *weir__tree_first(struct weir_system *system,
-				    const struct weir__cell *cell)
+struct weir__kin *weir__tree_first(const struct weir__slots *slots,
+				   const struct weir__kin *kin)
 {
-	return at(system, cell->first);
+	return at(slots, kin->first);
 }
 
-/* Siblings form a circle: the sibling before the first is the last. */
-struct weir__cell *weir__tree_next(struct weir_system *system,
-				   const struct weir__cell *cell)
+struct weir__kin *weir__tree_next(const struct weir__slots *slots,
+				  const struct weir__kin *kin)
 {
-	const struct weir__cell *parent = at(system, cell->parent);
+	const struct weir__kin *parent = at(slots, kin->parent);
 
-	return !parent || cell->next == parent->first ? NULL
-						      : at(system, cell->next);
+	return !parent || kin->next == parent->first ? NULL
+						     : at(slots, kin->next);
 }
 
-/* --- Links ---------------------------------------------------------------- */
-
-static struct weir__family *family_of(struct weir__cell *parent)
+/* Links one into the circle of siblings, before `next`. */
+static void link_before(const struct weir__slots *slots, struct weir__kin *next,
+			struct weir__kin *kin)
 {
-	struct weir__record *record = weir__record_of(parent);
+	uint32_t slot = weir__slot_of(slots, kin);
+	struct weir__kin *prev = at(slots, next->prev);
 
-	assert(record->slot != WEIR__NO_CELL);
-	return &record->family;
-}
-
-/* Adds `n` to the counts of the parent that depend on the cell's state and
- * part. */
-static void count(struct weir__family *family, const struct weir__cell *cell,
-		  uint32_t n)
-{
-	if (weir__part_waited_for(cell->part))
-		family->n_stopping += n;
-	if (cell->state != WEIR__CELL_SPAWNED)
-		family->n_seen += n;
-}
-
-/* Links a cell into the circle of siblings, before `next`. */
-static void link_before(struct weir_system *system, struct weir__cell *next,
-			struct weir__cell *cell)
-{
-	uint32_t slot = weir__cell_slot(system, cell);
-	struct weir__cell *prev = at(system, next->prev);
-
-	assert(cell->next == slot && cell->prev == slot);
-	cell->prev = next->prev;
-	cell->next = prev->next;
+	assert(kin->next == slot && kin->prev == slot);
+	kin->prev = next->prev;
+	kin->next = prev->next;
 	prev->next = slot;
 	next->prev = slot;
 }
 
-void weir__tree_link(struct weir_system *system, struct weir__cell *parent,
-		     struct weir__cell *next, struct weir__cell *cell)
+void weir__tree_link(const struct weir__slots *slots, struct weir__kin *parent,
+		     struct weir__kin *next, struct weir__kin *kin)
 {
-	struct weir__cell *first = at(system, parent->first);
+	struct weir__kin *first = at(slots, parent->first);
 
-	cell->parent = weir__cell_slot(system, parent);
+	kin->parent = weir__slot_of(slots, parent);
 	if (first)
-		link_before(system, next ? next : first, cell);
+		link_before(slots, next ? next : first, kin);
 	if (!first || next == first)
-		parent->first = weir__cell_slot(system, cell);
-	count(family_of(parent), cell, 1);
+		parent->first = weir__slot_of(slots, kin);
 }
 
-void weir__tree_unlink(struct weir_system *system, struct weir__cell *cell)
+void weir__tree_unlink(const struct weir__slots *slots, struct weir__kin *kin)
 {
-	struct weir__cell *parent = weir__tree_parent(system, cell);
-	uint32_t slot = weir__cell_slot(system, cell);
+	struct weir__kin *parent = weir__tree_parent(slots, kin);
+	uint32_t slot = weir__slot_of(slots, kin);
 
 	assert(parent->first != WEIR__NO_CELL);
-	count(family_of(parent), cell, UINT32_MAX);
-	assert(at(system, cell->next)->prev == slot);
+	assert(at(slots, kin->next)->prev == slot);
 	if (parent->first == slot)
-		parent->first = cell->next == slot ? WEIR__NO_CELL : cell->next;
-	at(system, cell->prev)->next = cell->next;
-	at(system, cell->next)->prev = cell->prev;
-	cell->next = slot;
-	cell->prev = slot;
-	cell->parent = WEIR__NO_CELL;
-}
-
-void weir__tree_show(struct weir_system *system, struct weir__cell *cell)
-{
-	struct weir__cell *parent;
-
-	/* its first slice has come before */
-	if (cell->state != WEIR__CELL_SPAWNED)
-		return;
-	(void)weir__cell_step(cell, WEIR__LIFE_SHOW);
-	parent = weir__tree_parent(system, cell);
-	if (parent)
-		family_of(parent)->n_seen++;
-}
-
-/* --- Lists of children ---------------------------------------------------- */
-
-void weir__family_add(struct weir_system *system, uint32_t *list,
-		      struct weir__cell *cell, bool front)
-{
-	uint32_t slot = weir__cell_slot(system, cell);
-	struct weir__cell *first, *last;
-
-	assert(cell->work == WEIR__NO_CELL);
-	if (*list == WEIR__NO_CELL) {
-		cell->work = slot;
-		cell->work_prev = slot;
-		*list = slot;
-		return;
-	}
-	first = weir__cell_at(system, *list);
-	last = weir__cell_at(system, first->work_prev);
-	cell->work = *list;
-	cell->work_prev = first->work_prev;
-	last->work = slot;
-	first->work_prev = slot;
-	if (front)
-		*list = slot;
-}
-
-static void take_first(uint32_t *list, uint32_t slot, uint32_t next)
-{
-	if (*list == slot)
-		*list = next == slot ? WEIR__NO_CELL : next;
-}
-
-void weir__family_remove(struct weir_system *system, struct weir__cell *cell)
-{
-	struct weir__family *family;
-	uint32_t slot;
-
-	if (cell->work == WEIR__NO_CELL)
-		return;
-	slot = weir__cell_slot(system, cell);
-	family = &weir__record_of(weir__tree_parent(system, cell))->family;
-	take_first(&family->failed, slot, cell->work);
-	take_first(&family->halting, slot, cell->work);
-	take_first(&family->halted, slot, cell->work);
-	take_first(&family->going, slot, cell->work);
-	weir__cell_at(system, cell->work)->work_prev = cell->work_prev;
-	weir__cell_at(system, cell->work_prev)->work = cell->work;
-	cell->work = WEIR__NO_CELL;
-	cell->work_prev = WEIR__NO_CELL;
-}
-
-void weir__part_change(struct weir_system *system, struct weir__cell *cell,
-		       enum weir__part_event event)
-{
-	const struct weir__part_step step = weir__part_step(cell->part, event);
-	const uint8_t old = cell->part;
-	struct weir__cell *parent;
-	struct weir__family *family;
-
-	assert(step.possible);
-	if (step.part == old && step.list == WEIR__PART_LIST_AS_IT_IS)
-		return;
-	parent = weir__tree_parent(system, cell);
-	if (step.list != WEIR__PART_LIST_AS_IT_IS)
-		weir__family_remove(system, cell);
-	cell->part = step.part;
-	if (!parent)
-		return;
-	family = family_of(parent);
-	family->n_stopping -= weir__part_waited_for(old);
-	family->n_stopping += weir__part_waited_for(step.part);
-	if (step.list == WEIR__PART_LIST_HALTING)
-		weir__family_add(system, &family->halting, cell, true);
-	else if (step.list == WEIR__PART_LIST_HALTED)
-		weir__family_add(system, &family->halted, cell, true);
-}
-
-void weir__cell_stop(struct weir__cell *cell, bool kill)
-{
-	weir__part_change(weir__record_of(cell)->system, cell,
-			  WEIR__PART_TELL_STOP);
-	weir__cell_order(cell, kill ? WEIR__ORDER_KILL : WEIR__ORDER_STOP);
+		parent->first = kin->next == slot ? WEIR__NO_CELL : kin->next;
+	at(slots, kin->prev)->next = kin->next;
+	at(slots, kin->next)->prev = kin->prev;
+	kin->next = slot;
+	kin->prev = slot;
+	kin->parent = WEIR__NO_CELL;
 }

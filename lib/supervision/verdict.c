@@ -11,11 +11,9 @@
 
 #include "supervision/backoff.h"
 #include "supervision/branch.h"
-#include "supervision/cell_timer.h"
+#include "supervision/family.h"
 #include "supervision/limit.h"
 #include "supervision/siblings.h"
-#include "supervision/tree.h"
-#include "supervision/walk.h"
 
 /* --- Whom it is for ------------------------------------------------------- */
 
@@ -31,9 +29,10 @@ static void begin_members(const struct weir__verdict *verdict,
 			  struct weir__walk *walk, struct weir__cell *child)
 {
 	if (verdict->strategy->scope == WEIR_SCOPE_ALL_FOR_ONE)
-		child = weir__tree_first(verdict->system,
-					 weir__cell_of(verdict->actor));
-	weir__walk_begin(verdict->system, walk, child);
+		weir__children_begin(verdict->system, walk,
+				     weir__cell_of(verdict->actor));
+	else
+		weir__walk_begin(&verdict->system->walks, walk, &child->kin);
 	if (verdict->strategy->scope == WEIR_SCOPE_ONE_FOR_ONE)
 		walk->alone = true;
 }
@@ -45,7 +44,7 @@ static struct weir__cell *next_member(const struct weir__verdict *verdict,
 	struct weir__cell *each;
 
 	do
-		each = weir__walk_next(verdict->system, walk);
+		each = weir__children_next(verdict->system, walk);
 	while (each && is_to_stop(each));
 	return each;
 }
@@ -141,7 +140,7 @@ static bool back_off(const struct weir__verdict *verdict,
 		return false;
 	/* Without memory for a timer the child would wait for ever. */
 	if (record &&
-	    weir__cell_timer_set(system, child,
+	    weir__cell_timer_set(&system->timers, &record->timer, record->slot,
 				 delay < UINT64_MAX - now ? now + delay
 							  : UINT64_MAX))
 		(void)weir__cell_step(child, WEIR__LIFE_DELAY);

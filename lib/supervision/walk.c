@@ -2,8 +2,8 @@
 /*
  * Walks that lend the lock. The claims hold whenever they do:
  *
- * 1. `at` is in the tree, and is the next cell to be visited. In a walk below a
- *    top, no cell below `at` has been visited. A parent is visited without
+ * 1. `at` is in the tree, and is the next to be visited. In a walk below a top,
+ *    none below `at` has been visited. A parent is visited without
  *    lending the lock after the last of its children; so no child can be added
  *    below it in between, unseen.
  * 2. A new sibling is added as the last one, so it is visited before its
@@ -15,14 +15,14 @@
 #include "supervision/tree.h"
 
 /* Out of line, or gcc takes a walk that ends with its caller for dangling. */
-static __attribute__((noinline)) void enlist(struct weir_system *system,
+static __attribute__((noinline)) void enlist(struct weir__walks *walks,
 					     struct weir__walk *walk)
 {
-	walk->next = system->walks;
-	walk->link = &system->walks;
+	walk->next = walks->first;
+	walk->link = &walks->first;
 	if (walk->next)
 		walk->next->link = &walk->next;
-	system->walks = walk;
+	walks->first = walk;
 }
 
 void weir__walk_end(struct weir__walk *walk)
@@ -32,167 +32,169 @@ void weir__walk_end(struct weir__walk *walk)
 		walk->next->link = walk->link;
 }
 
-void weir__walk_begin(struct weir_system *system, struct weir__walk *walk,
-		      struct weir__cell *first)
+void weir__walk_begin(struct weir__walks *walks, struct weir__walk *walk,
+		      struct weir__kin *first)
 {
 	*walk = (struct weir__walk){.at = first};
 	if (first)
-		walk->parent = weir__tree_parent(system, first);
-	enlist(system, walk);
+		walk->parent = weir__tree_parent(walks->slots, first);
+	enlist(walks, walk);
 }
 
-struct weir__cell *weir__walk_next(struct weir_system *system,
-				   struct weir__walk *walk)
+struct weir__kin *weir__walk_next(struct weir__walks *walks,
+				  struct weir__walk *walk)
 {
-	struct weir__cell *cell;
+	struct weir__kin *kin;
 
 	/* the first step does not lend the lock */
 	if (walk->at && !walk->alone)
-		weir__breathe(system);
-	cell = walk->at;
-	if (cell)
-		walk->at = walk->alone ? NULL : weir__tree_next(system, cell);
+		weir__breathe(walks->lock);
+	kin = walk->at;
+	if (kin)
+		walk->at = walk->alone ? NULL
+				       : weir__tree_next(walks->slots, kin);
 	else
 		weir__walk_end(walk);
-	return cell;
+	return kin;
 }
 
-/* Claim 1: behind the cell, which has been visited or leaves. */
-static void pass(struct weir_system *system, struct weir__walk *walk,
-		 struct weir__cell *cell)
+/* Claim 1: behind the one that has been visited or leaves. */
+static void pass(struct weir__walks *walks, struct weir__walk *walk,
+		 struct weir__kin *kin)
 {
-	struct weir__cell *next = NULL;
+	struct weir__kin *next = NULL;
 
-	while (cell != walk->top && !(next = weir__tree_next(system, cell))) {
-		cell = weir__tree_parent(system, cell);
-		walk->visit(cell);
+	while (kin != walk->top &&
+	       !(next = weir__tree_next(walks->slots, kin))) {
+		kin = weir__tree_parent(walks->slots, kin);
+		walk->visit(kin);
 	}
 	walk->at = next;
 }
 
-/* The cell that is visited first, of `cell` and all its descendants. */
-static struct weir__cell *deepest(struct weir_system *system,
-				  struct weir__cell *cell)
+/* The one that is visited first, of `kin` and all its descendants. */
+static struct weir__kin *deepest(const struct weir__walks *walks,
+				 struct weir__kin *kin)
 {
-	struct weir__cell *child;
+	struct weir__kin *child;
 
-	while ((child = weir__tree_first(system, cell)))
-		cell = child;
-	return cell;
+	while ((child = weir__tree_first(walks->slots, kin)))
+		kin = child;
+	return kin;
 }
 
-static void step(struct weir_system *system, struct weir__walk *walk)
+static void step(struct weir__walks *walks, struct weir__walk *walk)
 {
-	struct weir__cell *cell = deepest(system, walk->at);
+	struct weir__kin *kin = deepest(walks, walk->at);
 
-	walk->visit(cell);
-	pass(system, walk, cell);
+	walk->visit(kin);
+	pass(walks, walk, kin);
 }
 
-void weir__walk_below(struct weir_system *system, struct weir__cell *top,
-		      void (*visit)(struct weir__cell *cell), bool at_once)
+void weir__walk_below(struct weir__walks *walks, struct weir__kin *top,
+		      weir__visit_fn *visit, bool at_once)
 {
 	struct weir__walk walk = {.at = top, .top = top, .visit = visit};
 
-	enlist(system, &walk);
+	enlist(walks, &walk);
 	while (walk.at) {
-		step(system, &walk);
+		step(walks, &walk);
 		if (!at_once && walk.at)
-			weir__breathe(system);
+			weir__breathe(walks->lock);
 	}
 	weir__walk_end(&walk);
 }
 
-void weir__walks_add(struct weir_system *system, struct weir__cell *parent,
-		     struct weir__cell *cell)
+void weir__walks_add(struct weir__walks *walks, const struct weir__kin *parent,
+		     struct weir__kin *kin)
 {
 	struct weir__walk *walk;
 
-	for (walk = system->walks; walk; walk = walk->next)
+	for (walk = walks->first; walk; walk = walk->next)
 		if (walk->parent == parent && !walk->at && !walk->alone)
-			walk->at = cell;
+			walk->at = kin;
 }
 
-void weir__walks_pass(struct weir_system *system, struct weir__cell *cell)
+void weir__walks_pass(struct weir__walks *walks, struct weir__kin *kin)
 {
 	struct weir__walk *walk;
 
-	for (walk = system->walks; walk; walk = walk->next) {
-		if (walk->at != cell)
+	for (walk = walks->first; walk; walk = walk->next) {
+		if (walk->at != kin)
 			continue;
 		if (walk->top)
-			pass(system, walk, cell);
+			pass(walks, walk, kin);
 		else
-			walk->at = weir__tree_next(system, cell);
+			walk->at = weir__tree_next(walks->slots, kin);
 	}
 }
 
 /* A walk that is not over, or NULL. */
-static struct weir__walk *walk_below(const struct weir_system *system,
-				     const struct weir__cell *top)
+static struct weir__walk *walk_below(const struct weir__walks *walks,
+				     const struct weir__kin *top)
 {
-	struct weir__walk *walk = system->walks;
+	struct weir__walk *walk = walks->first;
 
 	while (walk && (walk->top != top || !walk->at))
 		walk = walk->next;
 	return walk;
 }
 
-void weir__walks_finish(struct weir_system *system, struct weir__cell *top,
+void weir__walks_finish(struct weir__walks *walks, const struct weir__kin *top,
 			bool at_once)
 {
 	struct weir__walk *walk;
 
 	/* looked up each time: the thread that began the walk may have
 	 * ended it */
-	while ((walk = walk_below(system, top))) {
-		step(system, walk);
+	while ((walk = walk_below(walks, top))) {
+		step(walks, walk);
 		if (!at_once)
-			weir__breathe(system);
+			weir__breathe(walks->lock);
 	}
 }
 
-void weir__walks_open(struct weir_system *system, struct weir__cell *cell)
+void weir__walks_open(struct weir__walks *walks, const struct weir__kin *kin)
 {
-	struct weir__cell *first = weir__tree_first(system, cell);
+	struct weir__kin *first = weir__tree_first(walks->slots, kin);
 	struct weir__walk *walk;
 
 	/* if it has no children, it is passed later: the walk goes on
 	 * behind it */
-	for (walk = system->walks; first && walk; walk = walk->next)
-		if (walk->at == cell)
+	for (walk = walks->first; first && walk; walk = walk->next)
+		if (walk->at == kin)
 			walk->at = first;
 }
 
 /* --- For tests ------------------------------------------------------------ */
 
-/* The cell that is visited next, or NULL. */
-static struct weir__cell *behind(struct weir_system *system,
-				 const struct weir__walk *walk,
-				 struct weir__cell *cell)
+/* The one that is visited next, or NULL. */
+static struct weir__kin *behind(const struct weir__walks *walks,
+				const struct weir__walk *walk,
+				struct weir__kin *kin)
 {
-	struct weir__cell *next;
+	struct weir__kin *next;
 
-	if (cell == walk->top)
+	if (kin == walk->top)
 		return NULL;
-	next = weir__tree_next(system, cell);
-	return next ? deepest(system, next) : weir__tree_parent(system, cell);
+	next = weir__tree_next(walks->slots, kin);
+	return next ? deepest(walks, next)
+		    : weir__tree_parent(walks->slots, kin);
 }
 
-uint32_t weir__walks_to_come(struct weir_system *system,
-			     const struct weir__cell *cell,
-			     void (*visit)(struct weir__cell *cell))
+uint32_t weir__walks_to_come(const struct weir__walks *walks,
+			     const struct weir__kin *kin, weir__visit_fn *visit)
 {
 	struct weir__walk *walk;
-	struct weir__cell *each;
+	struct weir__kin *each;
 	uint32_t n = 0;
 
-	for (walk = system->walks; walk; walk = walk->next) {
+	for (walk = walks->first; walk; walk = walk->next) {
 		if (walk->visit != visit || !walk->at)
 			continue;
-		each = deepest(system, walk->at);
-		while (each && each != cell)
-			each = behind(system, walk, each);
+		each = deepest(walks, walk->at);
+		while (each && each != kin)
+			each = behind(walks, walk, each);
 		n += each != NULL;
 	}
 	return n;

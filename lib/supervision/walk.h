@@ -1,62 +1,70 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Walks over many cells that lend the lock now and then (weir__breathe()). The
- * system knows its walks, so that a cell that leaves the tree moves the walks
+ * Walks over many of a tree that lend the lock now and then (weir__breathe()).
+ * A system knows its walks, so that one that leaves the tree moves the walks
  * that are at it on. All under the lock; each walk by one thread.
  */
 #ifndef WEIR_SUPERVISION_WALK_H
 #define WEIR_SUPERVISION_WALK_H
 
-#include "supervision/cell.h"
+#include "supervision/slots.h"
+#include "supervision/system_lock.h"
+
+/* Those of a system. */
+struct weir__walks {
+	struct weir__walk *first;
+	/* constant */
+	const struct weir__slots *slots;
+	struct weir__system_lock *lock;
+};
+
+typedef void weir__visit_fn(struct weir__kin *kin);
 
 struct weir__walk {
 	struct weir__walk *next, **link; /* all of the system's */
-	struct weir__cell *at;		 /* the next cell; NULL: there are no
-					  * more */
-	/* the walk is over all cells below `top` and last `top`; NULL: over
+	struct weir__kin *at;		 /* is next; NULL: there are no more */
+	/* the walk is over all below `top` and last `top`; NULL: over
 	 * siblings */
-	struct weir__cell *top;
-	void (*visit)(struct weir__cell *cell);
-	struct weir__cell *parent; /* of the siblings */
-	bool alone;		   /* over the first sibling alone */
+	struct weir__kin *top;
+	weir__visit_fn *visit;
+	struct weir__kin *parent; /* of the siblings */
+	bool alone;		  /* over the first sibling alone */
 };
 
 /* Over siblings, from `first` on, which may be NULL. */
-void weir__walk_begin(struct weir_system *system, struct weir__walk *walk,
-		      struct weir__cell *first);
+void weir__walk_begin(struct weir__walks *walks, struct weir__walk *walk,
+		      struct weir__kin *first);
 /*
- * The next cell; NULL: there are no more, and the walk is over. Other threads
- * may have had the lock between two cells, but not between the last cell and
- * NULL.
+ * The next one; NULL: there are no more, and the walk is over. Other threads
+ * may have had the lock between two, but not between the last one and NULL.
  */
-struct weir__cell *weir__walk_next(struct weir_system *system,
-				   struct weir__walk *walk);
-/* Ends a walk before its last cell. */
+struct weir__kin *weir__walk_next(struct weir__walks *walks,
+				  struct weir__walk *walk);
+/* Ends a walk before its last sibling. */
 void weir__walk_end(struct weir__walk *walk);
 
 /*
- * Visits all cells below `top`, children before their parents, and `top` last.
- * A child that is spawned meanwhile below a visited cell inherits that cell's
- * new state; a child that is spawned below another cell is visited.
+ * Visits all below `top`, children before their parents, and `top` last. A
+ * child that comes meanwhile below one that was visited is to have that one's
+ * new state; a child that comes below another one is visited.
  */
-void weir__walk_below(struct weir_system *system, struct weir__cell *top,
-		      void (*visit)(struct weir__cell *cell), bool at_once);
+void weir__walk_below(struct weir__walks *walks, struct weir__kin *top,
+		      weir__visit_fn *visit, bool at_once);
 
-/* The cell was added to its parent's list, as the last one. */
-void weir__walks_add(struct weir_system *system, struct weir__cell *parent,
-		     struct weir__cell *cell);
-/* The cell leaves its parent's list, and has no children. */
-void weir__walks_pass(struct weir_system *system, struct weir__cell *cell);
-/* Walks of other threads over the cells below `top` are finished. */
-void weir__walks_finish(struct weir_system *system, struct weir__cell *top,
+/* That one was added to its parent's children, as the last one. */
+void weir__walks_add(struct weir__walks *walks, const struct weir__kin *parent,
+		     struct weir__kin *kin);
+/* That one leaves its parent's children, and has none. */
+void weir__walks_pass(struct weir__walks *walks, struct weir__kin *kin);
+/* Walks of other threads over all below `top` are finished. */
+void weir__walks_finish(struct weir__walks *walks, const struct weir__kin *top,
 			bool at_once);
-/* The cell's children are put before it in the list of siblings, in their
- * order. */
-void weir__walks_open(struct weir_system *system, struct weir__cell *cell);
+/* Its children are put before it in the list of siblings, in their order. */
+void weir__walks_open(struct weir__walks *walks, const struct weir__kin *kin);
 
-/* For tests: how many walks of that kind have yet to visit the cell. */
-uint32_t weir__walks_to_come(struct weir_system *system,
-			     const struct weir__cell *cell,
-			     void (*visit)(struct weir__cell *cell));
+/* For tests: how many walks of that kind have yet to visit it. */
+uint32_t weir__walks_to_come(const struct weir__walks *walks,
+			     const struct weir__kin *kin,
+			     weir__visit_fn *visit);
 
 #endif

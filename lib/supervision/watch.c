@@ -18,7 +18,7 @@
 #include "actor/in.h"
 #include "actor/port.h"
 #include "base/memory.h"
-#include "supervision/tree.h"
+#include "supervision/family.h"
 
 /* --- Lists. All under the lock. ------------------------------------------- */
 
@@ -131,7 +131,7 @@ static struct weir_actor *find_dead(const struct weir_system *system,
 {
 	const struct weir__cell *cell;
 
-	if (who.slot >= system->n_cells)
+	if (who.slot >= system->slots.n)
 		return NULL;
 	cell = weir__cell_at(system, who.slot);
 	if (cell->state != WEIR__CELL_ENDED ||
@@ -216,7 +216,7 @@ void weir__watch_forget(struct weir_system *system, struct weir__cell *cell)
 	if (!watch)
 		return;
 	assert(watch->of_parent && !watch->next);
-	weir__watch_take(weir__record_of(weir__tree_parent(system, cell)),
+	weir__watch_take(weir__record_of(weir__cell_parent(system, cell)),
 			 watch);
 	weir__watch_free(system, watch);
 }
@@ -257,9 +257,9 @@ int weir_actor_watch(struct weir_actor *self, struct weir_actor_id who,
 	if (rc < 0)
 		return rc;
 	system = weir__system_of(self);
-	held = weir__enter(system);
+	held = weir__enter(&system->lock);
 	rc = watch(system, weir__cell_of(self), who, token);
-	weir__leave(system, held);
+	weir__leave(&system->lock, held);
 	return rc;
 }
 
@@ -275,13 +275,13 @@ int weir_actor_unwatch(struct weir_actor *self, struct weir_actor_id who)
 		return rc;
 	system = weir__system_of(self);
 	cell = weir__cell_of(self);
-	weir__lock(&system->lock);
+	weir__lock(&system->lock.plain);
 	record = weir__record_own(cell);
 	if (record)
 		old = watch_find(record, who);
 	if (old)
 		weir__watch_take(record, old);
-	weir__unlock(&system->lock);
+	weir__unlock(&system->lock.plain);
 	weir__watch_free(system, old);
 	return old ? 0 : -ENOENT;
 }
@@ -293,7 +293,7 @@ static bool is_on_child(const struct weir_system *system,
 {
 	const struct weir__cell *who = weir__cell_find(system, watch->who);
 
-	return who && who->parent == weir__cell_slot(system, cell);
+	return who && who->kin.parent == weir__cell_slot(system, cell);
 }
 
 /* Takes some watches of `cell` out of all lists: of all its watches, or only of
@@ -314,7 +314,7 @@ static struct weir__watch *take_some(struct weir_system *system,
 			watch->next = taken;
 			taken = watch;
 		}
-		weir__breathe(system);
+		weir__breathe(&system->lock);
 	}
 	return taken;
 }
@@ -324,9 +324,9 @@ static void unwatch_some(struct weir_actor *actor, bool all)
 	struct weir_system *system = weir__system_of(actor);
 	struct weir__watch *watch, *next;
 
-	weir__lock(&system->lock);
+	weir__lock(&system->lock.plain);
 	watch = take_some(system, weir__cell_of(actor), all);
-	weir__unlock(&system->lock);
+	weir__unlock(&system->lock.plain);
 	for (; watch; watch = next) {
 		next = watch->next;
 		weir__watch_free(system, watch);
@@ -351,7 +351,7 @@ void weir__watch_ended(struct weir_system *system, struct weir__cell *cell,
 	struct weir__cell *watching;
 	struct weir__record *record;
 	struct weir__watch *watch;
-	bool held = weir__enter(system);
+	bool held = weir__enter(&system->lock);
 
 	/* the cell is not found any more, so no watch is added from here on */
 	assert(!weir__cell_find(system, death->who));
@@ -366,9 +366,9 @@ void weir__watch_ended(struct weir_system *system, struct weir__cell *cell,
 		/* a watcher removes its watches before its end */
 		assert(watching);
 		notify(watching, watch);
-		weir__breathe(system);
+		weir__breathe(&system->lock);
 	}
-	weir__leave(system, held);
+	weir__leave(&system->lock, held);
 	if (record)
 		weir__watchers_tell(system, record, death);
 }

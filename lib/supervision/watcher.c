@@ -86,9 +86,9 @@ int weir_watcher_add(struct weir_system *system, struct weir_actor_id who,
 
 	if (!system || !watcher || !watcher->terminated)
 		return -EINVAL;
-	weir__lock(&system->lock);
+	weir__lock(&system->lock.plain);
 	rc = watcher_add(system, who, watcher);
-	weir__unlock(&system->lock);
+	weir__unlock(&system->lock.plain);
 	if (rc != -ESRCH)
 		return rc;
 	watcher_call(watcher, NULL);
@@ -102,9 +102,9 @@ bool weir_watcher_remove(struct weir_system *system,
 
 	if (!system || !watcher)
 		return false;
-	weir__lock(&system->lock);
+	weir__lock(&system->lock.plain);
 	removed = watcher_take(watcher);
-	weir__unlock(&system->lock);
+	weir__unlock(&system->lock.plain);
 	return removed;
 }
 
@@ -113,11 +113,11 @@ static struct weir_watcher *next_watcher(struct weir_system *system,
 {
 	struct weir_watcher *watcher;
 
-	weir__lock(&system->lock);
+	weir__lock(&system->lock.plain);
 	watcher = record->watchers;
 	if (watcher)
 		(void)watcher_take(watcher);
-	weir__unlock(&system->lock);
+	weir__unlock(&system->lock.plain);
 	return watcher;
 }
 

@@ -3,7 +3,7 @@
  * What a system does for very many children: how often it goes to a cell, in
  * all and while it holds its lock. The first grows as their number does, the
  * second not at all. Steps are counted, by the linker's leave, and no time is
- * taken: weir__cell_at() is how every walk goes on. So that every chance to let
+ * taken: weir__slots_at() is how every walk goes on. So that every chance to let
  * go of the lock is taken, somebody seems to wait for it all the time, and who
  * lets go calls the kernel, which is also counted here.
  */
@@ -29,24 +29,24 @@ static const struct weir_system_options silent = {
 static struct weir_system *measured;
 static uint64_t steps, here, longest;
 
-struct weir__cell *__real_weir__cell_at(const struct weir_system *system,
+struct weir__kin *__real_weir__slots_at(const struct weir__slots *slots,
 					uint32_t slot);
-struct weir__cell *__wrap_weir__cell_at(const struct weir_system *system,
+struct weir__kin *__wrap_weir__slots_at(const struct weir__slots *slots,
 					uint32_t slot);
 long __real_syscall(long number, ...);
 long __wrap_syscall(long number, ...);
 
-struct weir__cell *__wrap_weir__cell_at(const struct weir_system *system,
+struct weir__kin *__wrap_weir__slots_at(const struct weir__slots *slots,
 					uint32_t slot)
 {
-	if (system == measured) {
+	if (measured && slots == &measured->slots) {
 		steps++;
 		here++;
 		/* held: somebody waits */
-		if (measured->lock.word == 1)
-			measured->lock.word = 2;
+		if (measured->lock.plain.word == 1)
+			measured->lock.plain.word = 2;
 	}
-	return __real_weir__cell_at(system, slot);
+	return __real_weir__slots_at(slots, slot);
 }
 
 long __wrap_syscall(long number, ...)
@@ -59,7 +59,7 @@ long __wrap_syscall(long number, ...)
 	for (i = 0; i < 6; i++)
 		a[i] = va_arg(list, long);
 	va_end(list);
-	if (number != SYS_futex || a[0] != (long)&measured->lock.word)
+	if (number != SYS_futex || a[0] != (long)&measured->lock.plain.word)
 		return __real_syscall(number, a[0], a[1], a[2], a[3], a[4],
 				      a[5]);
 	if (a[1] == FUTEX_WAKE_PRIVATE) {

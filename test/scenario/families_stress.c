@@ -113,18 +113,18 @@ static void grow(struct weir_actor_id parent, struct node *node, size_t kind)
 		weir_actor_stop(&node->actor);
 		return;
 	}
-	weir__lock(&systm->lock);
+	weir__lock(&systm->lock.plain);
 	node->ref = ref;
-	weir__unlock(&systm->lock);
+	weir__unlock(&systm->lock.plain);
 }
 
 static struct weir_actor_id ref_of(const struct node *node)
 {
 	struct weir_actor_id ref;
 
-	weir__lock(&systm->lock);
+	weir__lock(&systm->lock.plain);
 	ref = node->ref;
-	weir__unlock(&systm->lock);
+	weir__unlock(&systm->lock.plain);
 	return ref;
 }
 
@@ -221,7 +221,7 @@ static void who_comes_and_goes_is_as_its_parent_is(void **state)
 	while (!weir_threads_idle(threads))
 		sched_yield();
 	assert_true(weir__system_check(systm));
-	assert_null(systm->walks);
+	assert_null(systm->walks.first);
 	weir_system_stop(systm);
 	assert_int_equal(weir_completion_wait(weir_system_terminated(systm),
 					      WEIR_FOREVER),

@@ -71,12 +71,12 @@ static bool cell_at_rest(const struct weir__cell *cell)
 size_t hierarchy_unrest(struct hierarchy *hierarchy, bool tell)
 {
 	struct weir_system *system = hierarchy->system;
-	bool held = weir__enter(system);
+	bool held = weir__enter(&system->lock);
 	const struct weir__cell *cell;
 	uint32_t slot;
 	size_t n = 0;
 
-	for (slot = 0; slot < system->n_cells; slot++) {
+	for (slot = 0; slot < system->slots.n; slot++) {
 		cell = weir__cell_at(system, slot);
 		if (cell->state == WEIR__CELL_FREE ||
 		    cell->state == WEIR__CELL_ENDED || cell_at_rest(cell))
@@ -86,10 +86,11 @@ size_t hierarchy_unrest(struct hierarchy *hierarchy, bool tell)
 			print_message(
 				"slot %u below %u: state %u, messages %x, "
 				"own %u, suspends %u, orders %x\n",
-				slot, cell->parent, cell->state, cell->messages,
-				cell->own, cell->suspends, cell->orders);
+				slot, cell->kin.parent, cell->state,
+				cell->messages, cell->own, cell->suspends,
+				cell->orders);
 	}
-	weir__leave(system, held);
+	weir__leave(&system->lock, held);
 	return n;
 }
 

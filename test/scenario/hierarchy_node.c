@@ -158,14 +158,15 @@ static void check_may_run(struct node *self)
 {
 	struct weir_system *system = self->hierarchy->system;
 	struct weir__cell *cell = weir__cell_of(&self->actor);
-	bool held = weir__enter(system), may = weir__life_runs(cell->state);
+	bool held = weir__enter(&system->lock),
+	     may = weir__life_runs(cell->state);
 
-	for (; cell; cell = weir__tree_parent(system, cell))
+	for (; cell; cell = weir__cell_parent(system, cell))
 		may = may && !cell->own && !weir__life_failed(cell->state) &&
 		      cell->state != WEIR__CELL_RESTARTING &&
 		      cell->state != WEIR__CELL_HALTED &&
 		      cell->state != WEIR__CELL_RENEWING;
-	weir__leave(system, held);
+	weir__leave(&system->lock, held);
 	assert_true(may);
 }
 

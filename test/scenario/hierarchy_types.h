@@ -11,7 +11,7 @@
 #include <weir/system.h>
 
 #include "supervision/branch.h"
-#include "supervision/tree.h"
+#include "supervision/family.h"
 
 #define MS UINT64_C(1000000)
 #define BREADTH 6

@@ -257,12 +257,12 @@ static void act_inside(struct member *x)
 
 static uint8_t state_of_x(struct play *play)
 {
-	bool held = weir__enter(play->base.system);
+	bool held = weir__enter(&play->base.system->lock);
 	const struct weir__cell *cell =
 		weir__cell_find(play->base.system, ref(play, "x"));
 	uint8_t state = cell ? cell->state : WEIR__CELL_ENDED;
 
-	weir__leave(play->base.system, held);
+	weir__leave(&play->base.system->lock, held);
 	return state;
 }
 

@@ -147,10 +147,10 @@ void add_three(struct play *play, const char *parent)
 
 uint32_t suspends(const struct play *play, const char *name)
 {
-	bool held = weir__enter(play->base.system);
+	bool held = weir__enter(&play->base.system->lock);
 	uint32_t n = weir__cell_of(&member(play, name)->actor)->suspends;
 
-	weir__leave(play->base.system, held);
+	weir__leave(&play->base.system->lock, held);
 	return n;
 }
 

@@ -435,7 +435,7 @@ static void who_cannot_start_leaves_no_trace(void **state)
 	struct weir_system *system = system_new(sim, NULL);
 	struct weir_ending drain = {.done = done};
 	struct child child;
-	size_t used = system->used;
+	size_t used = system->lock.used;
 
 	assert_int_equal(weir_executor_stop_async(weir_sim_executor(over),
 						  &drain, WEIR_FOREVER),
@@ -444,7 +444,7 @@ static void who_cannot_start_leaves_no_trace(void **state)
 	assert_int_equal(spawn_named(system, WEIR_ACTOR_ID_NONE, &child, "a"),
 			 -ESHUTDOWN);
 	assert_is(child.ref, WEIR_ACTOR_ID_NONE);
-	assert_int_equal(system->used, used);
+	assert_int_equal(system->lock.used, used);
 	assert_int_equal(weir_system_children(system,
 					      weir_system_user_guardian(system),
 					      NULL, 0),

@@ -68,7 +68,7 @@ static void names_that_were_chosen_to_meet_do_not(void **state)
 /* Refuses what is larger than a chunk of cells. */
 static void *small_alloc(size_t size, void *context)
 {
-	return size <= WEIR__CHUNK_CELLS * sizeof(struct weir__cell)
+	return size <= WEIR__CHUNK_SLOTS * sizeof(struct weir__cell)
 		       ? malloc(size)
 		       : NULL;
 }
@@ -117,7 +117,7 @@ static bool spawn_short_of_memory(size_t n)
 	heap_init(&heap, 0);
 	system = system_new(sim, &heap.allocator);
 	/* up to where the next one needs more of everything */
-	for (i = 0; system->free != WEIR__NO_CELL; i++) {
+	for (i = 0; system->slots.free != WEIR__NO_CELL; i++) {
 		snprintf(name, sizeof(name), "%zu", i);
 		spawn_new(system, sim, WEIR_ACTOR_ID_NONE, &children[i], name);
 	}

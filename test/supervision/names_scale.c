@@ -19,9 +19,9 @@
 static struct weir_system *measured;
 static uint64_t here, longest, n_holds;
 
-struct weir__cell *__real_weir__cell_at(const struct weir_system *system,
+struct weir__kin *__real_weir__slots_at(const struct weir__slots *slots,
 					uint32_t slot);
-struct weir__cell *__wrap_weir__cell_at(const struct weir_system *system,
+struct weir__kin *__wrap_weir__slots_at(const struct weir__slots *slots,
 					uint32_t slot);
 void *__real_weir__alloc(const struct weir_allocator *allocator, size_t size);
 void *__wrap_weir__alloc(const struct weir_allocator *allocator, size_t size);
@@ -32,22 +32,22 @@ long __wrap_syscall(long number, ...);
 static void step(uint64_t n)
 {
 	here += n;
-	if (measured->lock.word == 1)
-		measured->lock.word = 2;
+	if (measured->lock.plain.word == 1)
+		measured->lock.plain.word = 2;
 }
 
-struct weir__cell *__wrap_weir__cell_at(const struct weir_system *system,
+struct weir__kin *__wrap_weir__slots_at(const struct weir__slots *slots,
 					uint32_t slot)
 {
-	if (system == measured)
+	if (measured && slots == &measured->slots)
 		step(1);
-	return __real_weir__cell_at(system, slot);
+	return __real_weir__slots_at(slots, slot);
 }
 
 /* A line of it that is zeroed is a step. */
 void *__wrap_weir__alloc(const struct weir_allocator *allocator, size_t size)
 {
-	if (measured && measured->lock.word)
+	if (measured && measured->lock.plain.word)
 		step(size / WEIR__LINE);
 	return __real_weir__alloc(allocator, size);
 }
@@ -63,7 +63,7 @@ long __wrap_syscall(long number, ...)
 		a[i] = va_arg(list, long);
 	va_end(list);
 	if (!measured || number != SYS_futex ||
-	    a[0] != (long)&measured->lock.word)
+	    a[0] != (long)&measured->lock.plain.word)
 		return __real_syscall(number, a[0], a[1], a[2], a[3], a[4],
 				      a[5]);
 	if (a[1] == FUTEX_WAKE_PRIVATE) {

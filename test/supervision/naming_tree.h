@@ -52,7 +52,7 @@ static inline struct naming_tree names_look(const struct weir_system *system)
 	uint32_t i;
 
 	look_at_names(system, system->names.root, &tree, 1, 0);
-	for (i = 0; i < system->n_cells; i++) {
+	for (i = 0; i < system->slots.n; i++) {
 		cell = weir__cell_at(system, i);
 		n += cell->state != WEIR__CELL_FREE &&
 		     weir__record_of(cell)->name;

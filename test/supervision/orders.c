@@ -143,13 +143,13 @@ static void b10_3_who_ends_in_a_drain_lets_its_children_end(struct play *play)
 
 static void suspend(struct play *play, struct weir_actor *actor, bool yes)
 {
-	bool held = weir__enter(play->base.system);
+	bool held = weir__enter(&play->base.system->lock);
 
 	if (yes)
 		weir__branch_suspend(play->base.system, weir__cell_of(actor));
 	else
 		weir__branch_resume(play->base.system, weir__cell_of(actor));
-	weir__leave(play->base.system, held);
+	weir__leave(&play->base.system->lock, held);
 }
 
 /* They would not end by themselves any more, nor it. */

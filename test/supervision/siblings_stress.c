@@ -46,10 +46,10 @@ static int first_begins(struct weir_actor *actor, struct weir_error *cause)
 
 static bool is_in_line(const struct weir_actor *actor)
 {
-	bool held = weir__enter(systm);
+	bool held = weir__enter(&systm->lock);
 	bool in_line = weir__part_in_line(weir__cell_of(actor)->part);
 
-	weir__leave(systm, held);
+	weir__leave(&systm->lock, held);
 	return in_line;
 }
 

@@ -58,10 +58,10 @@ static void a_generation_comes_again_after_4_billion(struct play *play)
 
 	play_open(play);
 	run(play);
-	held = weir__enter(play->base.system);
-	weir__cell_at(play->base.system, play->base.system->free)->generation =
-		UINT32_MAX;
-	weir__leave(play->base.system, held);
+	held = weir__enter(&play->base.system->lock);
+	weir__cell_at(play->base.system, play->base.system->slots.free)
+		->generation = UINT32_MAX;
+	weir__leave(&play->base.system->lock, held);
 	assert_int_equal(small_spawn(play, WEIR_ACTOR_ID_NONE, &actor, &first),
 			 0);
 	assert_int_equal(first.generation, UINT32_MAX);

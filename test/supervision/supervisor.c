@@ -431,7 +431,7 @@ static void assert_waiting(struct play *play, const char *const *names,
 {
 	struct weir_system *system = play->base.system;
 	const struct weir__cell *boss = cell_of(play, "boss"), *first, *each;
-	bool held = weir__enter(system);
+	bool held = weir__enter(&system->lock);
 	size_t i;
 
 	first = weir__cell_at(system, weir__record_of(boss)->family.failed);
@@ -440,15 +440,15 @@ static void assert_waiting(struct play *play, const char *const *names,
 		each = weir__cell_at(system, each->work);
 	}
 	assert_ptr_equal(each, first);
-	weir__leave(system, held);
+	weir__leave(&system->lock, held);
 }
 
 static void look(struct play *play, const char *name)
 {
-	bool held = weir__enter(play->base.system);
+	bool held = weir__enter(&play->base.system->lock);
 
 	weir__cell_order(cell_of(play, name), WEIR__ORDER_LOOK);
-	weir__leave(play->base.system, held);
+	weir__leave(&play->base.system->lock, held);
 }
 
 static void b1_5_failures_wait_for_their_answers_in_order_and_once(
@@ -477,18 +477,18 @@ static void b1_5_failures_wait_for_their_answers_in_order_and_once(
 		assert_int_equal(put(play, names[i], 1, 1), 0);
 	}
 	run_until(play, 4 * MS);
-	held = weir__enter(system);
+	held = weir__enter(&system->lock);
 	weir__branch_suspend(system, cell_of(play, "boss"));
-	weir__leave(system, held);
+	weir__leave(&system->lock, held);
 	run_until(play, 2 * SECOND);
 	assert_waiting(play, names, 3);
 	for (i = 0; i < 3; i++)
 		look(play, names[i]);
 	run_until(play, 2 * SECOND);
 	assert_waiting(play, names, 3);
-	held = weir__enter(system);
+	held = weir__enter(&system->lock);
 	weir__branch_resume(system, cell_of(play, "boss"));
-	weir__leave(system, held);
+	weir__leave(&system->lock, held);
 	run(play);
 	for (i = 0; i < 3; i++)
 		assert_int_equal(member(play, names[i])->generation, 2);
@@ -503,7 +503,7 @@ static void cause_dropped(void *cause)
 {
 	const struct play *play = cause;
 
-	assert_int_equal(ck_pr_load_32(&play->base.system->lock.word), 0);
+	assert_int_equal(ck_pr_load_32(&play->base.system->lock.plain.word), 0);
 	(void)weir_system_restarts(play->base.system, ref(play, "boss"));
 	n_dropped++;
 }

@@ -191,22 +191,22 @@ static bool armed, far_armed;
 static void (*at_lend)(void);
 static uint32_t far_lends, far_place; /* where the other thread pauses */
 
-struct weir__cell *__real_weir__cell_at(const struct weir_system *system,
+struct weir__kin *__real_weir__slots_at(const struct weir__slots *slots,
 					uint32_t slot);
-struct weir__cell *__wrap_weir__cell_at(const struct weir_system *system,
+struct weir__kin *__wrap_weir__slots_at(const struct weir__slots *slots,
 					uint32_t slot);
 long __real_syscall(long number, ...);
 long __wrap_syscall(long number, ...);
 
 /* A walk's next step lends the lock. */
-struct weir__cell *__wrap_weir__cell_at(const struct weir_system *system,
+struct weir__kin *__wrap_weir__slots_at(const struct weir__slots *slots,
 					uint32_t slot)
 {
-	if ((is_near ? armed : far_armed) && system == systm) {
-		systm->lock.word = 2;
-		systm->steps = WEIR__PIECE - 1;
+	if ((is_near ? armed : far_armed) && systm && slots == &systm->slots) {
+		systm->lock.plain.word = 2;
+		systm->lock.steps = WEIR__PIECE - 1;
 	}
-	return __real_weir__cell_at(system, slot);
+	return __real_weir__slots_at(slots, slot);
 }
 
 static void lent(void)
@@ -229,7 +229,8 @@ long __wrap_syscall(long number, ...)
 	for (i = 0; i < 6; i++)
 		a[i] = va_arg(list, long);
 	va_end(list);
-	if (number != SYS_futex || !systm || a[0] != (long)&systm->lock.word)
+	if (number != SYS_futex || !systm ||
+	    a[0] != (long)&systm->lock.plain.word)
 		return __real_syscall(number, a[0], a[1], a[2], a[3], a[4],
 				      a[5]);
 	if (a[1] != FUTEX_WAIT_PRIVATE)
@@ -506,7 +507,7 @@ static void all_is_well(void)
 	const struct being *being;
 	bool alive;
 
-	CHECK(!systm->walks);
+	CHECK(!systm->walks.first);
 	CHECK(drained == now.work->over);
 	CHECK(drained || weir__system_check(systm));
 	for (being = beings; being < beings + N; being++) {
