@@ -23,7 +23,7 @@
 #include "base/memory.h"
 #include "base/refcount.h"
 #include "supervision/cell.h"
-#include "supervision/watch.h"
+#include "supervision/death_watch.h"
 
 #define SECOND UINT64_C(1000000000)
 

@@ -111,9 +111,8 @@ static void record_free(struct weir_system *system, struct weir__record *record)
 	const struct weir_allocator *allocator = system->options.allocator;
 
 	assert(!record->family.n_stopping && !record->family.n_seen);
-	assert(!record->timer && !record->name && !record->watchers &&
-	       !record->watched && !record->watching && !record->notices &&
-	       !record->cause);
+	assert(!record->timer && !record->name && !record->cause &&
+	       weir__watch_lists_none(&record->watches));
 	weir__restarts_free(record->each, allocator);
 	weir__restarts_free(record->all, allocator);
 	weir__free(allocator, record, sizeof(*record));
@@ -162,7 +161,7 @@ struct weir__record *weir__record_make(struct weir_system *system,
 	record->aside = system->none.aside;
 	record->system = system;
 	record->slot = weir__cell_slot(system, cell);
-	record->notices_end = &record->notices;
+	weir__watch_lists_init(&record->watches);
 	record->family = system->none.family;
 	/* release: the record's fields; pairs with the acquire in
 	 * weir__child_aside() */

@@ -33,7 +33,6 @@
 
 #include <ck_pr.h>
 
-#include <weir/death_watch.h>
 #include <weir/system.h>
 
 #include "actor/child_ops.h"
@@ -46,6 +45,7 @@
 #include "supervision/system_lock.h"
 #include "supervision/tree.h"
 #include "supervision/walk.h"
+#include "supervision/watch.h"
 
 /* cell->messages: pending messages that have come. */
 enum {
@@ -111,7 +111,6 @@ struct weir__family {
 };
 
 struct weir__restarts; /* limit.h */
-struct weir__watch;    /* watch.h */
 
 /* The part of a cell that few actors need; made when first needed. An actor
  * with children has one. */
@@ -127,11 +126,7 @@ struct weir__record {
 	uint64_t backoff_ns; /* when it last restarted or failed */
 	struct weir__cell_timer *timer;
 	uint64_t shutdown_ns;
-	/* watch.c */
-	struct weir_watcher *watchers; /* watchers that are not actors */
-	struct weir__watch *watched;   /* by actors */
-	struct weir__watch *watching;  /* all watches of this actor, a tree */
-	struct weir__watch *notices, **notices_end;
+	struct weir__watch_lists watches;
 	/* why a group of its children restarts; a reference */
 	struct weir_error *cause;
 	struct weir__family family;

@@ -21,10 +21,11 @@
 #include "supervision/change.h"
 #include "supervision/family.h"
 #include "supervision/siblings.h"
+#include "supervision/reference.h"
 #include "supervision/supervisor.h"
 #include "supervision/telling.h"
 #include "supervision/termination.h"
-#include "supervision/watch.h"
+#include "supervision/death_watch.h"
 
 /* With its executor, or its parent. */
 static void end_drained(struct weir_actor *actor)
@@ -256,7 +257,7 @@ static bool is_watched(const struct weir__cell *cell)
 {
 	const struct weir__record *record = weir__record_own(cell);
 
-	return record && (record->watchers || record->watched);
+	return record && (record->watches.watchers || record->watches.watched);
 }
 
 static void child_ended(struct weir_actor *actor)
@@ -276,7 +277,7 @@ static void child_ended(struct weir_actor *actor)
 	cell->actor = NULL;
 	weir__leave(&system->lock, held);
 	weir__watch_ended(system, cell, &death);
-	weir__path_unref(system, death.path);
+	weir__path_unref(death.path, system->options.allocator);
 }
 
 static void child_released(struct weir__child *child)

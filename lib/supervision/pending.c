@@ -16,7 +16,7 @@
  * Rule numbers like C7 are those of docs/conformance/supervision.md.
  */
 #include "actor/ending.h"
-#include "supervision/watch.h"
+#include "supervision/death_watch.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -144,13 +144,13 @@ static struct weir__watch *take_notice(const struct weir_actor *actor,
 				       struct weir__cell *cell)
 {
 	struct weir__record *record = weir__record_own(cell);
-	struct weir__watch *watch = record ? record->notices : NULL;
+	struct weir__watch *watch = record ? record->watches.notices : NULL;
 
 	assert(!watch || (cell->messages & WEIR__CELL_NOTICES));
 	while (watch && holds_from(actor, watch->actor))
 		watch = watch->next;
 	if (watch)
-		weir__watch_take(record, watch);
+		weir__watch_take(&record->watches, watch);
 	return watch;
 }
 
@@ -210,7 +210,7 @@ static void forget_notices(struct weir_actor *actor, struct weir__cell *cell)
 {
 	const struct weir__record *record = weir__record_own(cell);
 
-	if (!record || !record->notices)
+	if (!record || !record->watches.notices)
 		cell->messages &= (uint8_t)~WEIR__CELL_NOTICES;
 	if (!(cell->messages & PENDING))
 		weir__actor_clear(actor, WEIR__ACTOR_PENDING);
@@ -246,7 +246,7 @@ static void handle_notice(struct weir_actor *actor, struct weir_system *system,
 		weir__actor_check_rc(actor, hooks->terminated(actor, &notice));
 	else
 		death_pact(actor, system, weir__cell_of(actor));
-	weir__watch_free(system, watch);
+	weir__watch_free(watch, system->options.allocator);
 }
 
 uint32_t weir__pending_handle(struct weir_actor *actor, uint32_t turns)

@@ -10,8 +10,6 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "base/refcount.h"
-
 #include "supervision/family.h"
 
 int weir_system_children(struct weir_system *system, struct weir_actor_id id,
@@ -306,17 +304,4 @@ struct weir__path *weir__path_make(struct weir_system *system,
 	path->size = (uint32_t)size;
 	put_path(system, cell, path->text, length, length);
 	return path;
-}
-
-struct weir__path *weir__path_ref(struct weir__path *path)
-{
-	if (path)
-		weir__ref(&path->refs);
-	return path;
-}
-
-void weir__path_unref(const struct weir_system *system, struct weir__path *path)
-{
-	if (path && weir__unref(&path->refs))
-		weir__free(system->options.allocator, path, path->size);
 }

@@ -20,7 +20,7 @@
 #include "supervision/lifecycle.h"
 #include "supervision/limit.h"
 #include "supervision/siblings.h"
-#include "supervision/watch.h"
+#include "supervision/death_watch.h"
 
 /* --- Failing -------------------------------------------------------------- */
 

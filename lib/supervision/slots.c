@@ -133,9 +133,10 @@ struct weir__kin *weir__slots_take(struct weir__slots *slots)
 
 void weir__slots_give_back(struct weir__slots *slots, struct weir__kin *kin)
 {
-	uint32_t slot = weir__slot_of(slots, kin);
+	uint32_t slot = kin->next; /* it is alone */
 
-	assert(kin->next == slot && kin->first == WEIR__NO_CELL);
+	assert(weir__slots_at(slots, slot) == kin);
+	assert(kin->first == WEIR__NO_CELL);
 	kin->next = slots->free;
 	slots->free = slot;
 }

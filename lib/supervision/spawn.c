@@ -23,7 +23,7 @@
 #include "supervision/branch.h"
 #include "supervision/family.h"
 #include "supervision/lifecycle.h"
-#include "supervision/watch.h"
+#include "supervision/death_watch.h"
 
 bool weir__spawn_options_valid(const struct weir_spawn_options *options)
 {

@@ -15,7 +15,7 @@
 #include "supervision/family.h"
 #include "supervision/lifecycle.h"
 #include "supervision/siblings.h"
-#include "supervision/watch.h"
+#include "supervision/death_watch.h"
 
 void weir__child_end_now(struct weir_actor *actor)
 {

@@ -30,14 +30,12 @@ struct weir__kin *weir__tree_next(const struct weir__slots *slots,
 						     : at(slots, kin->next);
 }
 
-/* Links one into the circle of siblings, before `next`. */
+/* Links that one into the circle of siblings, before `next`. */
 static void link_before(const struct weir__slots *slots, struct weir__kin *next,
-			struct weir__kin *kin)
+			struct weir__kin *kin, uint32_t slot)
 {
-	uint32_t slot = weir__slot_of(slots, kin);
 	struct weir__kin *prev = at(slots, next->prev);
 
-	assert(kin->next == slot && kin->prev == slot);
 	kin->prev = next->prev;
 	kin->next = prev->next;
 	prev->next = slot;
@@ -48,25 +46,29 @@ void weir__tree_link(const struct weir__slots *slots, struct weir__kin *parent,
 		     struct weir__kin *next, struct weir__kin *kin)
 {
 	struct weir__kin *first = at(slots, parent->first);
+	uint32_t slot = kin->next; /* it is alone */
 
+	assert(weir__slots_at(slots, slot) == kin && kin->prev == slot);
 	kin->parent = weir__slot_of(slots, parent);
 	if (first)
-		link_before(slots, next ? next : first, kin);
+		link_before(slots, next ? next : first, kin, slot);
 	if (!first || next == first)
-		parent->first = weir__slot_of(slots, kin);
+		parent->first = slot;
 }
 
 void weir__tree_unlink(const struct weir__slots *slots, struct weir__kin *kin)
 {
 	struct weir__kin *parent = weir__tree_parent(slots, kin);
-	uint32_t slot = weir__slot_of(slots, kin);
+	struct weir__kin *prev = at(slots, kin->prev);
+	struct weir__kin *next = at(slots, kin->next);
+	uint32_t slot = prev->next;
 
 	assert(parent->first != WEIR__NO_CELL);
-	assert(at(slots, kin->next)->prev == slot);
+	assert(weir__slots_at(slots, slot) == kin && next->prev == slot);
 	if (parent->first == slot)
 		parent->first = kin->next == slot ? WEIR__NO_CELL : kin->next;
-	at(slots, kin->prev)->next = kin->next;
-	at(slots, kin->next)->prev = kin->prev;
+	prev->next = kin->next;
+	next->prev = kin->prev;
 	kin->next = slot;
 	kin->prev = slot;
 	kin->parent = WEIR__NO_CELL;

@@ -1,19 +1,36 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The inside of death watch: watch.c (the watches of a system), watcher.c
- * (watchers that are not actors) and pending.c (pending messages, which come
- * behind tokens: see position.h). All watches of one actor: watching.h.
+ * Watches between actors, which are ids here, and the watchers that are not
+ * actors. All under the lock of who has them, but for the freeing.
  *
- * Rule numbers like C11 are those of docs/conformance/supervision.md.
+ * A watch by an actor is in two lists. One has all watches of the watcher. The
+ * other is the list of watchers of the watched actor, or, after that actor's
+ * end, the list of notices of the watcher. The watch is moved there without
+ * allocating: so either the watch or the end comes first, and exactly one
+ * notice follows.
  */
 #ifndef WEIR_SUPERVISION_WATCH_H
 #define WEIR_SUPERVISION_WATCH_H
 
-#include "supervision/cell.h"
-#include "supervision/reference.h"
+#include <weir/allocator.h>
+#include <weir/death_watch.h>
+
 #include "supervision/watching.h"
 
-/* --- watch.c -------------------------------------------------------------- */
+/* The path that an actor had when it ended, which notices of its end share. */
+struct weir__path {
+	uint32_t refs;
+	uint32_t size; /* of its memory */
+	char text[];
+};
+
+/* What one actor has of watches. */
+struct weir__watch_lists {
+	struct weir_watcher *watchers; /* of it; watchers that are not actors */
+	struct weir__watch *watched;   /* of it, by actors */
+	struct weir__watch *watching;  /* all watches by it, a tree */
+	struct weir__watch *notices, **notices_end;
+};
 
 /* How an actor has ended. All is borrowed. */
 struct weir__death {
@@ -23,66 +40,49 @@ struct weir__death {
 	struct weir__path *path; /* NULL: nobody watches, or no memory */
 };
 
-/* The cell's own record, or NULL. Under the lock. */
-static inline struct weir__record *weir__record_own(
-	const struct weir__cell *cell)
-{
-	struct weir__record *record = weir__record_of(cell);
-
-	return record->slot == WEIR__NO_CELL ? NULL : record;
-}
+/* All are 0 before. */
+void weir__watch_lists_init(struct weir__watch_lists *watches);
+/* True: it watches nobody, is watched by nobody, and has no notices. */
+bool weir__watch_lists_none(const struct weir__watch_lists *watches);
 
 /*
- * The actor of the cell has ended: its watchers get their notices. Takes the
- * lock itself, and calls weir_watcher functions without it. The cell is out of
- * the tree.
+ * A new watch with the `who`, `watcher`, `token`, `actor` and `of_parent` of
+ * `like`. Notices of a parent's come before those of other watches of the same
+ * end. `watched` NULL: that one has ended. Returns NULL if there is no memory.
  */
-void weir__watch_ended(struct weir_system *system, struct weir__cell *cell,
-		       const struct weir__death *death);
-
-/*
- * Adds a watch for the `child_ended` hook of the parent. Its notice comes
- * before those of other watches of the same end. 0 or -ENOMEM. Under the lock.
- */
-int weir__watch_child(struct weir_system *system, struct weir__cell *parent,
-		      struct weir__cell *cell);
-
-/* Removes the watch for a child that could not start. Under the lock. */
-void weir__watch_forget(struct weir_system *system, struct weir__cell *cell);
-
-/* Removes all watches and notices of the actor. Owner; no lock held. */
-void weir__watch_none(struct weir_actor *actor);
-
-/* Removes the actor's watches of its children (C11). Owner; no lock held. */
-void weir__watch_no_children(struct weir_actor *actor);
-
+struct weir__watch *weir__watch_new(struct weir__watch_lists *watcher,
+				    struct weir__watch_lists *watched,
+				    const struct weir__watch *like,
+				    const struct weir_allocator *allocator);
+/* The watch on `who` that the user has asked for, or NULL. */
+struct weir__watch *weir__watch_find(const struct weir__watch_lists *watcher,
+				     struct weir_actor_id who);
+/* The watched actor has ended: the watch is the last of the watcher's notices.
+ * `death` NULL: it was before the watch. */
+void weir__watch_notify(struct weir__watch_lists *watcher,
+			struct weir__watch *watch,
+			const struct weir__death *death);
 /* Ends a watch: takes it out of all lists. The caller frees it without the
  * lock. */
-void weir__watch_take(struct weir__record *watcher, struct weir__watch *watch);
-void weir__watch_free(const struct weir_system *system,
+void weir__watch_take(struct weir__watch_lists *watcher,
 		      struct weir__watch *watch);
+/* NULL is fine. */
+void weir__watch_free(struct weir__watch *watch,
+		      const struct weir_allocator *allocator);
 
-/* --- watcher.c ------------------------------------------------------------ */
+/* NULL is fine. */
+struct weir__path *weir__path_ref(struct weir__path *path);
+void weir__path_unref(struct weir__path *path,
+		      const struct weir_allocator *allocator);
 
-/* Adds a watcher of an actor whose spawn is under way. 0 or -ENOMEM. Under the
- * lock. */
-int weir__watcher_join(struct weir_system *system, struct weir__cell *cell,
+static inline const char *weir__path_text(const struct weir__path *path)
+{
+	return path ? path->text : NULL;
+}
+
+void weir__watcher_add(struct weir__watch_lists *watched,
 		       struct weir_watcher *watcher);
-/* Removes the watcher of an actor that could not start. Under the lock. */
-void weir__watcher_forget(struct weir__cell *cell);
-
-/* The actor of the record has ended: tells its watchers that are not actors. No
- * lock held. */
-void weir__watchers_tell(struct weir_system *system,
-			 const struct weir__record *record,
-			 const struct weir__death *death);
-
-/* --- pending.c ------------------------------------------------------------ */
-
-/* As in struct weir__child_ops. */
-uint32_t weir__pending_handle(struct weir_actor *actor, uint32_t turns);
-
-/* ORDER_LOOK has come: looks for messages. Owner; no lock held. */
-void weir__pending_check(struct weir_actor *actor);
+/* Takes a watcher out of its list. False: it is in none. */
+bool weir__watcher_take(struct weir_watcher *watcher);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Death watch by code that is not an actor. */
-#include "supervision/watch.h"
+#include "supervision/death_watch.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -16,11 +16,7 @@ int weir__watcher_join(struct weir_system *system, struct weir__cell *cell,
 	watcher->link = NULL;
 	if (!record)
 		return -ENOMEM;
-	watcher->next = record->watchers;
-	watcher->link = &record->watchers;
-	if (watcher->next)
-		watcher->next->link = &watcher->next;
-	record->watchers = watcher;
+	weir__watcher_add(&record->watches, watcher);
 	return 0;
 }
 
@@ -37,28 +33,13 @@ static int watcher_add(struct weir_system *system, struct weir_actor_id who,
 	return -ESRCH;
 }
 
-/* Takes a watcher out of its list. False: it is in none. Under the lock. */
-static bool watcher_take(struct weir_watcher *watcher)
-{
-	/* the thread that takes the watcher out decides whether it is called;
-	 * only one thread does */
-	if (!watcher->link)
-		return false;
-	assert(*watcher->link == watcher);
-	*watcher->link = watcher->next;
-	if (watcher->next)
-		watcher->next->link = watcher->link;
-	watcher->link = NULL;
-	return true;
-}
-
 void weir__watcher_forget(struct weir__cell *cell)
 {
 	struct weir__record *record = weir__record_own(cell);
 
 	/* the spawn's own: no other thread finds the cell */
-	if (record && record->watchers)
-		(void)watcher_take(record->watchers);
+	if (record && record->watches.watchers)
+		(void)weir__watcher_take(record->watches.watchers);
 }
 
 /* `death` NULL: it was before the watch. */
@@ -103,7 +84,7 @@ bool weir_watcher_remove(struct weir_system *system,
 	if (!system || !watcher)
 		return false;
 	weir__lock(&system->lock.plain);
-	removed = watcher_take(watcher);
+	removed = weir__watcher_take(watcher);
 	weir__unlock(&system->lock.plain);
 	return removed;
 }
@@ -114,9 +95,9 @@ static struct weir_watcher *next_watcher(struct weir_system *system,
 	struct weir_watcher *watcher;
 
 	weir__lock(&system->lock.plain);
-	watcher = record->watchers;
+	watcher = record->watches.watchers;
 	if (watcher)
-		(void)watcher_take(watcher);
+		(void)weir__watcher_take(watcher);
 	weir__unlock(&system->lock.plain);
 	return watcher;
 }
