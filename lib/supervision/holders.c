@@ -106,10 +106,10 @@ static void add_others(struct weir_system *system, size_t n_cells,
 int weir_system_holders(struct weir_system *system, char *text, size_t size)
 {
 	struct text out = {.at = text, .size = size};
-	struct weir_actor_id id;
-	uint32_t slot;
-	uint8_t state;
+	struct weir_actor_id id = WEIR_ACTOR_ID_NONE;
+	uint8_t state = WEIR__CELL_FREE;
 	size_t n_cells = 0;
+	uint32_t slot;
 
 	if (!system || (!text && size))
 		return -EINVAL;

@@ -176,7 +176,8 @@ static void through_in_bounded_memory(size_t stages)
 		assert_true(relays[i].high - relays[i].low < 1024);
 	through(stages, n, 2);
 	after = peak_kb();
-	if (MEMORY_TOLD)
+	/* an emulator's memory counts, too */
+	if (MEMORY_TOLD && !getenv("MESON_EXE_WRAPPER"))
 		assert_true(after <= before + 1024);
 }
 
