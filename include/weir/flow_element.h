@@ -232,14 +232,20 @@ WEIR_API struct weir_flow *weir_flow_drop_last(struct weir_flow *flow,
 
 /* --- Several for one, and state ------------------------------------------- */
 
+/* Result of `next`: one more item, and it was the last one. */
+#define WEIR_NEXT_LAST 2
+
 /*
  * Makes several items of each item. `next` is called with i = 0, 1, ... for the
- * same `item`. It returns 1 with one more item in *out; or 0, if there are no
- * more; or a negative errno. After 0 or a negative errno `item` is dropped.
+ * same `item`. It returns 1 with one more item in *out; WEIR_NEXT_LAST with the
+ * last one; or 0, if there are no more; or a negative errno. After all of these
+ * but 1, `item` is dropped. `next` is called when an item is asked for: so an
+ * end from upstream behind a 1 waits for that, and behind a WEIR_NEXT_LAST it
+ * does not.
  *
  * Emits: each item that `next` makes, when asked for. Completes: when upstream
- * has, and `next` has returned 0 for its last item. Cancels: when downstream
- * does. Holds: one item.
+ * has, and `next` has no more of its last item. Cancels: when downstream does.
+ * Holds: one item.
  */
 WEIR_API struct weir_flow *weir_flow_map_concat(
 	struct weir_flow *flow,

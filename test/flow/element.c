@@ -188,6 +188,21 @@ static int item_times(void *memory, uint64_t i, void **out, void *context)
 	return 1;
 }
 
+static int times_to_last(void *item, uint64_t i, void **out, void *context)
+{
+	int rc = times(item, i, out, context);
+
+	return rc == 1 && i + 1 == (uint64_t)(uintptr_t)item ? WEIR_NEXT_LAST
+							     : rc;
+}
+
+static void the_last_of_several_may_be_said_to_be(void **state)
+{
+	ASSERT_FLOW(weir_flow_map_concat(weir_flow_range(0, 3), times_to_last,
+					 NULL),
+		    0, 1, 2, 2, 3, 3, 3);
+}
+
 static void expand_keeps_what_is_left_until_it_is_asked_for(void **state)
 {
 	ASSERT_FLOW(weir_flow_map_concat(weir_flow_range(0, 3), times, NULL), 0,
@@ -448,6 +463,7 @@ int main(void)
 		cmocka_unit_test(drop_while_asks_no_more_once_it_has_found_one),
 		cmocka_unit_test(limit_fails_beyond_it),
 		cmocka_unit_test(limit_weighted_fails_beyond_the_weight),
+		cmocka_unit_test(the_last_of_several_may_be_said_to_be),
 		cmocka_unit_test(
 			expand_keeps_what_is_left_until_it_is_asked_for),
 		cmocka_unit_test(expand_drops_what_it_is_made_of),

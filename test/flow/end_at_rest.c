@@ -243,6 +243,52 @@ static void a_prefix_that_is_not_full_is_no_reason_to_wait(void **state)
 	each(0, -EIO, upon_prefix);
 }
 
+/* Each item twice; the second time it is said to be the last. */
+static int twice(void *memory, uint64_t i, void **out, void *context)
+{
+	struct item *item = memory;
+
+	*out = item_new(item->value);
+	return i == 0 ? 1 : WEIR_NEXT_LAST;
+}
+
+static struct weir_flow *upon_map_concat(struct weir_flow *flow)
+{
+	flow = weir_flow_map_concat(flow, twice, NULL);
+	return weir_flow_items(flow, &counted_items);
+}
+
+/* They are requested one by one, so that there is no room behind the last. The
+ * end comes behind them, or before any was requested. */
+static void an_end_behind_the_last_of_several_needs_no_demand(void **state)
+{
+	struct rested rested;
+
+	for (size_t i = 0; i < N_SOURCES; i++) {
+		for_each_seed(seed, SEEDS) {
+			int code = seed % 2 ? -EIO : 0;
+
+			rested_init(&rested, &sources[i], seed,
+				    upon_map_concat);
+			sources[i].put(item_new(7));
+			if (seed % 4 < 2)
+				rested_end(&rested, code);
+			for (int n = 0; n < 2; n++) {
+				weir_subscriber_probe_request(rested.behind, 1);
+				settle();
+			}
+			if (seed % 4 >= 2)
+				rested_end(&rested, code);
+			assert_int_equal(
+				weir_subscriber_probe_counts(rested.behind)
+					.items,
+				2);
+			assert_told(&rested, code);
+			rested_fini(&rested);
+		}
+	}
+}
+
 static struct weir_flow_queue *other;
 
 static int keep_first(void *const *items, size_t n, void **result,
@@ -350,6 +396,8 @@ int main(void)
 		cmocka_unit_test(so_is_one_that_never_was_asked),
 		cmocka_unit_test(
 			a_prefix_that_is_not_full_is_no_reason_to_wait),
+		cmocka_unit_test(
+			an_end_behind_the_last_of_several_needs_no_demand),
 		cmocka_unit_test(
 			a_zip_that_waits_for_another_item_ends_with_it),
 		cmocka_unit_test(an_end_waits_for_the_items_before_it),

@@ -280,6 +280,21 @@ static struct weir_flow *upon_latest(struct weir_flow *flow,
 	return weir_flow_items(flow, items);
 }
 
+/* The second time with the word that it was the last. */
+static int share_twice(void *item, uint64_t i, void **out, void *context)
+{
+	*out = item;
+	(void)goods_share(item, context);
+	return i == 0 ? 1 : WEIR_NEXT_LAST;
+}
+
+static struct weir_flow *upon_pairs(struct weir_flow *flow,
+				    const struct weir_items *items)
+{
+	flow = weir_flow_map_concat(flow, share_twice, items->context);
+	return weir_flow_items(flow, items);
+}
+
 /* The other has its item at once, and ends when it likes. */
 static struct weir_flow *upon_latest_of_two(struct weir_flow *flow,
 					    const struct weir_items *items)
@@ -684,6 +699,7 @@ static void the_end_is_told_behind_what_was_held(void **state)
 		{"merge", upon_merge_of_two, 0, 2, 0, TWO},
 		{"merge_preferred", upon_preferred, 0, 2, 0, TWO},
 		{"concat", upon_concat_of_two, 0, 2, 0, TWO},
+		{"map_concat", upon_pairs, 0, 2},
 		{"combine_latest", upon_latest, 0, 1},
 		{"combine_latest of two", upon_latest_of_two, 0, 1, 0, EMPTY},
 		{"with_latest_from", upon_latest_from, 0, 1},

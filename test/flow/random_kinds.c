@@ -408,7 +408,9 @@ static int expand_next(void *item, uint64_t i, void **out, void *context)
 	if ((intptr_t)i == value % (EXPAND_MAX + 1))
 		return 0;
 	*out = step_made(step, (value + (intptr_t)i) % VALUES);
-	return 1;
+	/* some say with their last item that it is the last */
+	return i == 1 && value % (2 * (EXPAND_MAX + 1)) == 2 ? WEIR_NEXT_LAST
+							     : 1;
 }
 
 static struct weir_flow *expand_make(struct weir_flow *up, struct step *step)

@@ -124,6 +124,20 @@ static struct weir_flow *upon_map_concat(struct weir_flow *flow,
 	return ahead(weir_flow_items(flow, items));
 }
 
+static int expand_to_last(void *item, uint64_t i, void **out, void *context)
+{
+	int rc = expand_once(item, i, out, context);
+
+	return rc == 1 ? WEIR_NEXT_LAST : rc;
+}
+
+static struct weir_flow *upon_map_concat_last(struct weir_flow *flow,
+					      const struct weir_items *items)
+{
+	flow = weir_flow_map_concat(flow, expand_to_last, items->context);
+	return weir_flow_items(flow, items);
+}
+
 static struct weir_flow *upon_intersperse_none(struct weir_flow *flow,
 					       const struct weir_items *items)
 {
@@ -493,6 +507,7 @@ const struct way ways[] = {
 	{"drop_last of three", upon_drop_last_three, 0, 0, CHANGES},
 	{"take_last", upon_take_last, 0, 0, CHANGES},
 	{"map_concat", upon_map_concat, 0, 5},
+	{"map_concat to the last", upon_map_concat_last, 0, 0},
 	{"intersperse with none", upon_intersperse_none, 0, 1},
 	{"intersperse", upon_intersperse, 0, 0, CHANGES},
 	{"stateful_map", upon_stateful_map, 0, 4},

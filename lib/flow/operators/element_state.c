@@ -31,8 +31,8 @@ static void map_concat_done(struct weir__op *op)
 	weir__op_drop_one(op->up[0], state->item);
 }
 
-/* Fills in the items that are made of one item; fewer than `room`: there are no
- * more. */
+/* Fills in the items that are made of one item, which is done with if there are
+ * no more. */
 static size_t map_concat_item(struct weir__op *op, void **items, size_t room)
 {
 	const struct map_concat *args = weir__op_args(op);
@@ -44,7 +44,7 @@ static size_t map_concat_item(struct weir__op *op, void **items, size_t room)
 	while (n < room && rc == 1) {
 		rc = args->next(state->item, state->next, &items[n],
 				args->context);
-		if (rc != 1)
+		if (rc != 1 && rc != WEIR_NEXT_LAST)
 			break;
 		n++;
 		state->next++;
@@ -52,7 +52,7 @@ static size_t map_concat_item(struct weir__op *op, void **items, size_t room)
 	if (rc == 1)
 		return n;
 	map_concat_done(op);
-	if (rc != 0)
+	if (rc != 0 && rc != WEIR_NEXT_LAST)
 		(void)weir__op_survives(op, rc);
 	return n;
 }
@@ -76,16 +76,17 @@ static size_t map_concat_pull(struct weir__op *op, void **items, size_t room)
 	unsigned taken = 0;
 	size_t n = 0;
 
-	if (room == 0 && !state->has_item)
-		weir__pull_none(op->up[0]);
 	while (n < room && !op->ended) {
 		if (!state->has_item &&
 		    (taken++ == op->island->ask || !map_concat_take(op)))
 			break;
 		n += map_concat_item(op, items + n, room - n);
 	}
-	if (!op->ended && !state->has_item)
+	if (!op->ended && !state->has_item) {
+		if (taken == 0)
+			weir__pull_none(op->up[0]);
 		(void)weir__op_follow(op);
+	}
 	return n;
 }
 
