@@ -11,7 +11,10 @@
  *    weir_flow_async() without an executor does nothing. Flows that need an
  *    actor of their own (weir_flow_async() with another executor, buffers,
  *    outlets, circles, ports and subscribers) fail there with -ENOTSUP, and
- *    that operator as the origin.
+ *    that operator as the origin. All others can be nested: also those that
+ *    wait, as weir_flow_delay(), _throttle() and timeouts, fan-in,
+ *    weir_flow_map_parallel() on any executor, weir_flow_from_publisher(), and
+ *    operators with nested flows of their own.
  * 2. A nested flow must emit the items that the outer operator emits, as
  *    weir_flow_items() says behind it: else -EINVAL.
  */
@@ -51,7 +54,9 @@ struct weir_flow_parallel_options {
  *    WEIR_DIRECTIVE_RESTART does the same as WEIR_DIRECTIVE_RESUME.
  * 2. An error from upstream comes behind the results of the items before it.
  * 3. After a cancel or a failure, calls under way are not interrupted, and
- *    their results are dropped; the run is over when they have returned.
+ *    their results are dropped; the run is over when they have returned. In a
+ *    nested flow that a timeout has ended they go on beside those of the next:
+ *    more than `n` may then be under way.
  *
  * `options` is copied and may be NULL. -EINVAL: null, `n` 0 or above
  * WEIR_CAPACITY_MAX, a bad order, or something in `reserved`. If the executor

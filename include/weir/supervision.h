@@ -24,8 +24,9 @@ struct weir_system;
 /*
  * The id of an actor in its system: a slot, and a generation, because several
  * actors have the same slot one after the other. A plain value that may be kept
- * for ever: after the actor's end, calls with its id return -ESRCH. All zero
- * (WEIR_ACTOR_ID_NONE) is no actor.
+ * for ever: after the actor's end, calls with its id return -ESRCH. It does not
+ * say of which system: do not give it to another one, where it may be the id of
+ * some other actor. All zero (WEIR_ACTOR_ID_NONE) is no actor.
  */
 struct weir_actor_id {
 	uint32_t slot;

@@ -105,6 +105,63 @@ static void an_async_inside_does_nothing(void **state)
 		    0, 10, 11, 12, 20, 21, 22);
 }
 
+static int same(void **item, void *context)
+{
+	return 0;
+}
+
+static struct weir_flow *by_calls(struct weir_flow *flow)
+{
+	return weir_flow_map_parallel(flow, 2, WEIR_ORDER_KEPT, same, NULL,
+				      NULL);
+}
+
+static struct weir_flow *later(struct weir_flow *flow)
+{
+	return weir_flow_delay(flow, 1000, 2);
+}
+
+static struct weir_flow *one_a_second(struct weir_flow *flow)
+{
+	struct weir_flow_rate rate = {.n = 1, .per_ns = 1000000000};
+
+	return weir_flow_throttle(flow, &rate);
+}
+
+static struct weir_flow *within_a_day(struct weir_flow *flow)
+{
+	uint64_t day_ns = UINT64_C(86400000000000);
+
+	flow = weir_flow_initial_timeout(flow, day_ns);
+	flow = weir_flow_idle_timeout(flow, day_ns);
+	return weir_flow_completion_timeout(flow, day_ns);
+}
+
+static struct weir_flow *after_nothing(struct weir_flow *flow)
+{
+	return weir_flow_merge(
+		(struct weir_flow *[]){flow, weir_flow_range(1, 0)}, 2);
+}
+
+static struct weir_flow *(*const insides[])(struct weir_flow *flow) = {
+	by_calls, later, one_a_second, within_a_day, after_nothing,
+};
+
+static struct weir_flow *three_inside(void *item, void *context)
+{
+	return insides[*(size_t *)context](three(item, NULL));
+}
+
+static void what_calls_or_waits_may_be_inside(void **state)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(insides) / sizeof(*insides); i++)
+		ASSERT_FLOW(weir_flow_flat_map(weir_flow_range(1, 2), 1,
+					       three_inside, &i),
+			    0, 10, 11, 12, 20, 21, 22);
+}
+
 static void empty_flows_are_passed_over(void **state)
 {
 	static const intptr_t nothing[] = {0};
@@ -500,6 +557,7 @@ int main(void)
 		cmocka_unit_test(one_follows_the_other),
 		cmocka_unit_test(with_items_that_are_counted),
 		cmocka_unit_test(an_async_inside_does_nothing),
+		cmocka_unit_test(what_calls_or_waits_may_be_inside),
 		cmocka_unit_test(empty_flows_are_passed_over),
 		cmocka_unit_test(a_flow_of_flows_of_flows),
 		cmocka_unit_test(a_nested_failure_comes_behind_its_items),

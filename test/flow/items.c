@@ -318,6 +318,24 @@ static void a_nested_flow_that_refuses_says_so(void **state)
 	weir_error_unref(error);
 }
 
+static struct weir_flow *a_list(void *item, void *context)
+{
+	return weir_flow_grouped(weir_flow_single(item), 1);
+}
+
+static void a_nested_flow_of_other_items_says_which(void **state)
+{
+	struct weir_error *error = error_of(weir_flow_ignore(
+		weir_flow_flat_map(weir_flow_range(1, 3), 1, a_list, NULL)));
+
+	assert_int_equal(error->code, -EINVAL);
+	assert_string_equal(error->origin, "flat_map");
+	assert_string_equal(error->message,
+			    "a nested flow has lists, and here are plain "
+			    "values: see weir_flow_items()");
+	weir_error_unref(error);
+}
+
 /* --- Inputs that differ --------------------------------------------------- */
 
 static struct weir_flow *or_else_of(struct weir_flow *const *flows, size_t n)
@@ -479,6 +497,7 @@ int main(void)
 		cmocka_unit_test(what_comes_out_is_said_until_the_start),
 		cmocka_unit_test(channels_and_queues_say_what_they_carry),
 		cmocka_unit_test(a_nested_flow_that_refuses_says_so),
+		cmocka_unit_test(a_nested_flow_of_other_items_says_which),
 		cmocka_unit_test(an_input_of_other_items_is_named),
 		cmocka_unit_test(an_input_without_items_needs_not_say_whose),
 		cmocka_unit_test(what_is_said_of_a_boundary_holds_above_it),

@@ -69,7 +69,7 @@ __attribute__((format(printf, 2, 3))) static void tell(
 	va_end(arguments);
 }
 
-static const char *called(const struct weir_items *items)
+const char *weir__items_called(const struct weir_items *items)
 {
 	if (!items)
 		return "plain values";
@@ -101,8 +101,8 @@ static bool inputs_differ(const struct weir_flow *flow,
 		i = differs(flow, &first);
 	if (i == 0)
 		return false;
-	it = called(weir__flow_items(flow->up[i]));
-	other = called(weir__flow_items(flow->up[first]));
+	it = weir__items_called(weir__flow_items(flow->up[i]));
+	other = weir__items_called(weir__flow_items(flow->up[first]));
 	tell(misfit, "input %u has %s, input %u has %s%s", (unsigned)i + 1, it,
 	     (unsigned)first + 1, strcmp(it, other) == 0 ? "other " : "",
 	     other);
@@ -140,8 +140,12 @@ static bool is_belied(const struct weir_flow *flow, struct weir__misfit *misfit)
 	if (weir__items_fit(said, is) ||
 	    (said && said->drop && is && said->drop == is->drop))
 		return false;
-	tell(misfit, "said to emit %s, and emits %s%s", called(said),
-	     strcmp(called(said), called(is)) == 0 ? "other " : "", called(is));
+	tell(misfit, "said to emit %s, and emits %s%s",
+	     weir__items_called(said),
+	     strcmp(weir__items_called(said), weir__items_called(is)) == 0
+		     ? "other "
+		     : "",
+	     weir__items_called(is));
 	return true;
 }
 
@@ -160,7 +164,7 @@ static bool is_unsaid(const struct weir_flow *flow, struct weir__misfit *misfit)
 	tell(misfit,
 	     "takes %s: say by weir_flow_items() what it emits, or by "
 	     "weir_flow_same_items() that it is the same",
-	     called(items));
+	     weir__items_called(items));
 	return true;
 }
 

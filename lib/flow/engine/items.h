@@ -18,6 +18,9 @@ const struct weir_items *weir__flow_items(const struct weir_flow *flow);
 /* True: items of one kind may come where the other is expected. */
 bool weir__items_fit(const struct weir_items *a, const struct weir_items *b);
 
+/* What messages call them. */
+const char *weir__items_called(const struct weir_items *items);
+
 struct weir__misfit {
 	const struct weir_flow *flow; /* that cannot take its input */
 	char text[128];		      /* why */

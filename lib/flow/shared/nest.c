@@ -4,6 +4,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "flow/engine/blueprint.h"
@@ -44,6 +45,20 @@ static struct weir_error *why_not(const struct weir__op *op,
 	return error_of(op, code, origin, message);
 }
 
+static struct weir_error *of_other_items(const struct weir__op *op,
+					 const struct weir_flow *flow)
+{
+	const char *its = weir__items_called(weir__flow_items(flow));
+	const char *here = weir__items_called(op->items);
+
+	return weir__error_format(weir__op_allocator(op), -EINVAL,
+				  weir__op_name(op),
+				  "a nested flow has %s, and here are %s%s: "
+				  "see weir_flow_items()",
+				  its, strcmp(its, here) == 0 ? "other " : "",
+				  here);
+}
+
 struct weir_error *weir__nest_open(struct weir__nest *nest, struct weir__op *op,
 				   struct weir_flow *flow)
 {
@@ -59,8 +74,7 @@ struct weir_error *weir__nest_open(struct weir__nest *nest, struct weir__op *op,
 		error = why_not(op, flow, code);
 	else if (nest->op->items != op->items &&
 		 weir__flow_items(flow) != &weir__items_any)
-		error = error_of(op, -EINVAL, weir__op_name(op),
-				 "a nested flow of other items");
+		error = of_other_items(op, flow);
 	if (error)
 		weir__nest_close(nest);
 	return error;
