@@ -39,8 +39,9 @@ static void begin(void)
 	goods_init(&goods);
 }
 
-/* Blocks until all is seen. The number of the next one; 0: that was all. */
-static int64_t next_number(void)
+/* Blocks until all is seen. The number of the first of `n` more; 0: that was
+ * all. */
+static int64_t next_numbers(int64_t n)
 {
 	struct timespec until;
 	int64_t number = 0;
@@ -51,10 +52,17 @@ static int64_t next_number(void)
 	while (talk.seen < talk.made && !talk.stuck)
 		talk.stuck = pthread_cond_timedwait(&talk.seen_one, &talk.lock,
 						    &until) != 0;
-	if (talk.made < ITEMS && !talk.stuck)
-		number = ++talk.made;
+	if (talk.made + n <= ITEMS && !talk.stuck) {
+		number = talk.made + 1;
+		talk.made += n;
+	}
 	pthread_mutex_unlock(&talk.lock);
 	return number;
+}
+
+static int64_t next_number(void)
+{
+	return next_numbers(1);
 }
 
 static void see_one(void)
@@ -277,6 +285,40 @@ static struct weir_flow *nested_in_order(void)
 			       &goods.items);
 }
 
+/* Several at once: each makes a flow of four. */
+#define FOUR INT64_C(4)
+
+static int next_four(void **state, void **item, void *context)
+{
+	int64_t first = next_numbers(FOUR);
+
+	*item = (void *)(intptr_t)first;
+	return first != 0;
+}
+
+static int good_of(void **item, void *context)
+{
+	*item = goods_make(&goods, (intptr_t)*item);
+	return 0;
+}
+
+static struct weir_flow *four_of(void *item, void *context)
+{
+	int64_t first = (intptr_t)item;
+	struct weir_flow *flow = weir_flow_range(first, first + FOUR - 1);
+
+	return weir_flow_items(weir_flow_map(flow, good_of, NULL),
+			       &goods.items);
+}
+
+static struct weir_flow *nested_fours_in_order(void)
+{
+	return weir_flow_items(weir_flow_flat_map_ordered(
+				       weir_flow_unfold(NULL, next_four, NULL),
+				       2, CAPACITY, four_of, NULL),
+			       &goods.items);
+}
+
 static struct weir_flow *unfolded_late(void *context)
 {
 	return unfolded();
@@ -306,6 +348,7 @@ static const struct {
 	{"operator", of_an_operator},
 	{"flat_map", nested},
 	{"flat_map_ordered", nested_in_order},
+	{"flat_map_ordered of fours", nested_fours_in_order},
 	{"defer", deferred},
 	{"lazy", lazy},
 };

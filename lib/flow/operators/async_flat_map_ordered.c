@@ -183,11 +183,32 @@ static void fetch(struct weir__op *op, size_t room)
 	}
 }
 
+/* Where turns may block, others than the first flow are asked for more when the
+ * items that are there have been published. */
+static size_t ordered_pull_blocking(struct weir__op *op, void **items,
+				    size_t room)
+{
+	const struct ordering *self = weir__op_state(op);
+	size_t closed, got = take_in_order(op, items, room, &closed);
+
+	if (op->ended)
+		return got;
+	open_more(op, got > 0 ? 0 : room);
+	if (op->ended)
+		return got;
+	fetch(op, got > 0 ? 0 : room);
+	if (self->deque.n == 0)
+		(void)weir__op_follow(op);
+	return got;
+}
+
 static size_t ordered_pull(struct weir__op *op, void **items, size_t room)
 {
 	struct ordering *self = weir__op_state(op);
 	size_t got = 0, rounds = op->island->ask, closed;
 
+	if (weir__thread.may_block)
+		return ordered_pull_blocking(op, items, room);
 	do {
 		open_more(op, room - got);
 		if (op->ended)
@@ -198,8 +219,7 @@ static size_t ordered_pull(struct weir__op *op, void **items, size_t room)
 	} while (closed > 0 && got < room && --rounds > 0);
 	if (rounds == 0)
 		weir__op_again(op);
-	/* where turns may block, what was got is published first */
-	fetch(op, got > 0 && weir__thread.may_block ? 0 : room);
+	fetch(op, room);
 	if (self->deque.n == 0)
 		(void)weir__op_follow(op);
 	return got;
