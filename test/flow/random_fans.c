@@ -144,6 +144,58 @@ void zip_expected(const struct step *step, struct stream *stream)
 			return;
 }
 
+/* The padding, NULL, is no item, and counts as 0. */
+static int zip_all_combine(void *const *items, size_t n, void **result,
+			   void *context)
+{
+	const struct step *step = context;
+	intptr_t values[2] = {0};
+	size_t i;
+
+	for (i = 0; i < 2; i++)
+		if (items[i])
+			values[i] = step_value(step, items[i]);
+	if (step_fails(step, values[0]))
+		return -EDOM;
+	for (i = 0; i < 2; i++)
+		if (items[i])
+			drop_taken(step, items[i]);
+	*result = step_made(step, (values[0] * step->x + values[1]) % VALUES);
+	return 0;
+}
+
+struct weir_flow *zip_all_make(struct weir_flow *up, struct step *step)
+{
+	static void *const padding[2];
+	struct weir_flow *flows[] = {up, other_numbers(step)};
+
+	up = weir_flow_zip_all(flows, 2, padding, zip_all_combine, step);
+	return of_items(up, step);
+}
+
+void zip_all_expected(const struct step *step, struct stream *stream)
+{
+	struct kept kept = {0};
+	size_t n = stream->n, n_other = (size_t)step->n, i;
+	size_t most = stream->code == 0 && n < n_other ? n_other : n;
+	intptr_t value;
+
+	if (!has_room(stream, most - n))
+		return;
+	stream->loose = stream->loose || stream->cut;
+	stream->n = 0;
+	for (i = 0; i < most; i++) {
+		value = i < n ? stream->values[i] : 0;
+		if (!step_fails(step, value))
+			stream_add(stream,
+				   (value * step->x +
+				    (i < n_other ? step->y + (intptr_t)i : 0)) %
+					   VALUES);
+		else if (!survives(step, stream, &kept))
+			return;
+	}
+}
+
 /* --- The newest ----------------------------------------------------------- */
 
 static int combine_newest(void *const *items, size_t n, void **result,

@@ -34,6 +34,8 @@ struct weir_flow *zip_make(struct weir_flow *up, struct step *step);
 
 /* Who ends first ends it: where they meet, that may be either. */
 void zip_expected(const struct step *step, struct stream *stream);
+struct weir_flow *zip_all_make(struct weir_flow *up, struct step *step);
+void zip_all_expected(const struct step *step, struct stream *stream);
 
 /* --- The newest ----------------------------------------------------------- */
 

@@ -667,6 +667,7 @@ const struct row random_operators[] = {
 	{"merge", 1, false, SAME, merge_make, same_expected},
 	{"merge_eager", 1, false, SAME, merge_eager_make, merge_eager_expected},
 	{"zip", 1, true, EITHER, zip_make, zip_expected},
+	{"zip_all", 2, true, EITHER, zip_all_make, zip_all_expected},
 	{"combine_latest", 1, true, EITHER, latest_make, latest_expected},
 	{"with_latest_from", 1, true, EITHER, with_make, latest_expected},
 	{"interleave", 2, false, SAME, interleave_make, interleave_expected,

@@ -32,7 +32,7 @@ NOT_ASKED = {
 }
 # Operators that no random flow has, each with the test that has it.
 NOT_RANDOM = {
-    "for_each_n": "sink", "all": "fan_out", "zip_all": "fan_order",
+    "for_each_n": "sink", "all": "fan_out",
     "read": "io", "read_file": "io", "write": "io_write", "write_file": "io_write_file",
     "delimited": "io",
     "into": "bridge_calls", "from_out": "bridge_calls", "into_in": "bridge_calls",
