@@ -167,14 +167,15 @@ WEIR_API struct weir_flow *weir_flow_window(
  * As weir_flow_window(), but a window ends when `boundary` emits an item; such
  * items are dropped. Those of weir_flow_tick() (flow_source.h) make windows in
  * steps of the clock. Neither items nor boundaries are taken while downstream
- * asks for none. The end of `boundary`, and its error, count as those of
- * upstream: the window under way is the last one. (RxJava: window with a
- * boundary.) -EINVAL: null.
+ * asks for none. An error of `boundary` counts as one of upstream. When it has
+ * completed, the window under way, or the next one, lasts until upstream has,
+ * so that a drain, which ends all sources, loses no item. (RxJava: window with
+ * a boundary, whose end ends all.) -EINVAL: null.
  *
- * Emits: each item of the windows' flows. Completes: when upstream or
- * `boundary` has, and then the last flow. Cancels: all of them, when downstream
- * does or one has failed; upstream, when `boundary` has completed; `boundary`,
- * when upstream and the last flow have. Holds: one nested flow and one item.
+ * Emits: each item of the windows' flows. Completes: when upstream and the last
+ * flow have. Cancels: all of them, when downstream does or one has failed;
+ * `boundary`, when upstream and the last flow have completed. Holds: one nested
+ * flow and one item.
  */
 WEIR_API struct weir_flow *weir_flow_window_by(
 	struct weir_flow *flow, struct weir_flow *boundary,

@@ -313,12 +313,10 @@ struct weir_flow *window_by_make(struct weir_flow *up, struct step *step)
 		.n = 1,
 		.per_ns = (uint64_t)step->x,
 	};
-	struct weir_flow *both[] = {weir_flow_range(0, step->y),
-				    weir_flow_never()};
+	struct weir_flow *boundary =
+		weir_flow_throttle(weir_flow_range(0, step->y), &rate);
 
-	both[0] = weir_flow_throttle(both[0], &rate);
-	return weir_flow_window_by(up, weir_flow_concat(both, 2), same_part,
-				   step);
+	return weir_flow_window_by(up, boundary, same_part, step);
 }
 
 /* --- prefix_and_tail ------------------------------------------------------ */

@@ -220,7 +220,7 @@ struct weir_flow *upon_window_by(struct weir_flow *flow,
 	return weir_flow_window_by(flow, weir_flow_never(), map_part, NULL);
 }
 
-/* Boundaries that must be dropped, and an end. */
+/* Boundaries that must be dropped. */
 struct weir_flow *upon_window_by_some(struct weir_flow *flow,
 				      const struct weir_items *items)
 {

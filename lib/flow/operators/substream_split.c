@@ -366,7 +366,7 @@ static size_t window_by_pull(struct weir__op *op, void **items, size_t room)
 
 	if (take_boundaries(op, room) && self->inside)
 		leave(self);
-	if (op->up[1]->ended)
+	if (op->up[1]->error)
 		weir__op_cancel(op->up[0]);
 	return split_pull(op, items, room);
 }
