@@ -94,7 +94,7 @@ static void runs_at_the_limit(const struct kind *kind, size_t unfused)
 {
 	struct chain chain = {.kind = kind, .n_items = 3, .unfused = unfused};
 	/* a stage that is cut off takes another frame to build */
-	size_t most = unfused ? STACK / 8 * 7 : STACK / 4 * 3, stack;
+	size_t most = unfused ? STACK / 16 * 15 : STACK / 4 * 3, stack;
 
 	chain.n = (MAX - 1) / kind->levels;
 	stack = on_small_stack(run_chain, &chain, NULL);
