@@ -132,9 +132,8 @@ struct weir_process_manager_options {
 	uint64_t timeout_ns; /* as the command's; 0: none */
 	/*
 	 * How long a stop waits for a process, if its `stopping` hook returns 1
-	 * or its children take time: as weir_spawn_options.shutdown_ns. 0:
-	 * without limit, also past the timeout. If not 0, starting a process
-	 * allocates memory.
+	 * or its children take time: as weir_spawn_options.shutdown_ns, also
+	 * past the timeout. If not 0, starting a process allocates memory.
 	 */
 	uint64_t shutdown_ns;
 

@@ -191,14 +191,24 @@ struct weir_spawn_options {
 	/*
 	 * How long a stop waits for the actor, if its `stopping` hook returns 1
 	 * or its children take time, before the actor and all its descendants
-	 * are stopped without being asked. 0, WEIR_FOREVER: without limit.
-	 * WEIR_SHUTDOWN_BRUTAL: not at all.
+	 * are stopped without being asked. One default for every kind of actor,
+	 * Erlang's: WEIR_SHUTDOWN_DEFAULT, which is 0. WEIR_FOREVER: without
+	 * limit. WEIR_SHUTDOWN_BRUTAL: not at all.
 	 */
 	uint64_t shutdown_ns;
 	uint64_t reserved[4]; /* zero */
 };
 
 #define WEIR_NAME_MAX 255
+
+/*
+ * Values of every `shutdown_ns`. By default an actor whose `stopping` returns 1
+ * has WEIR_SHUTDOWN_DEFAULT_NS, 5 s, to end by itself. Its children are waited
+ * for without limit, as each of them has a limit of its own. So a stop of a
+ * tree with defaults ends, if no turn or call lasts for ever.
+ */
+#define WEIR_SHUTDOWN_DEFAULT 0
+#define WEIR_SHUTDOWN_DEFAULT_NS UINT64_C(5000000000)
 #define WEIR_SHUTDOWN_BRUTAL (UINT64_MAX - 1)
 
 /*

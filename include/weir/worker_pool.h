@@ -101,7 +101,7 @@ struct weir_pool_options {
 	 * told -ENOBUFS and has it back; else it is dropped and counted.
 	 */
 	enum weir_overflow overflow;
-	/* How long a stop waits for a worker, see weir_spawn_options; 5 s. */
+	/* How long a stop waits for a worker: as weir_spawn_options. */
 	uint64_t shutdown_ns;
 	/* Restarts of the pair before the pool restarts; 1 in 3600 s. */
 	const struct weir_limit *restarts;

@@ -195,8 +195,6 @@ static void set_options(struct weir__pool *pool,
 	pool->options.name = pool->name;
 	if (!options->queue_max)
 		pool->options.queue_max = WEIR_POOL_QUEUE_DEFAULT;
-	if (!options->shutdown_ns)
-		pool->options.shutdown_ns = 5 * SECOND;
 	pool->strategy = (struct weir_strategy){
 		.scope = WEIR_SCOPE_ALL_FOR_ONE,
 		.rules = &weir__pool_rule,
@@ -242,8 +240,8 @@ struct weir__pool *weir__pool_new(struct weir_pools *pools,
 
 /*
  * Spawns the actors of a pool; those that cannot be spawned end here. The
- * supervisors have no deadline: only workers can take time, and each of them
- * has one.
+ * supervisors have no deadline by default: only workers can take time, and each
+ * of them has one.
  */
 static int spawn_tree(struct weir__pool *pool)
 {

@@ -113,8 +113,16 @@ static void let_children_end(struct weir_system *system,
 			weir__cell_stop(child, false);
 }
 
+static void disarm(struct weir_system *system, struct weir__cell *cell)
+{
+	weir__cell_timer_clear(&system->timers, &weir__record_of(cell)->timer);
+}
+
+/* The default time was the actor's own, and its children have theirs. */
 static void stop_children(struct weir_system *system, struct weir__cell *cell)
 {
+	if (weir__record_of(cell)->shutdown_ns == WEIR_SHUTDOWN_DEFAULT)
+		disarm(system, cell);
 	weir__children_stop(system, cell, false);
 }
 
@@ -123,30 +131,27 @@ static void kill_children(struct weir_system *system, struct weir__cell *cell)
 	weir__children_stop(system, cell, true);
 }
 
-static void disarm(struct weir_system *system, struct weir__cell *cell)
-{
-	weir__cell_timer_clear(&system->timers, &weir__record_of(cell)->timer);
-}
-
 bool weir__cell_set_deadline(struct weir_system *system,
-			     struct weir__cell *cell)
+			     struct weir__cell *cell, uint64_t default_ns)
 {
 	struct weir__record *record = weir__record_of(cell);
-	uint64_t at_ns;
+	uint64_t shutdown_ns = record->shutdown_ns, at_ns;
 
-	if (!record->shutdown_ns)
-		return true;
+	if (shutdown_ns == WEIR_SHUTDOWN_DEFAULT)
+		shutdown_ns = default_ns;
 	at_ns = weir__clock_after(weir_executor_now(system->executor),
-				  record->shutdown_ns);
-	return at_ns == WEIR_FOREVER ||
-	       weir__cell_timer_set(&system->timers, &record->timer,
-				    record->slot, at_ns);
+				  shutdown_ns);
+	if (at_ns == WEIR_FOREVER)
+		return true;
+	record = weir__record_make(system, cell);
+	return record && weir__cell_timer_set(&system->timers, &record->timer,
+					      record->slot, at_ns);
 }
 
 /* Without a timer nobody would kill them when the time is over. */
 static void stop_in_time(struct weir_system *system, struct weir__cell *cell)
 {
-	bool kill = !weir__cell_set_deadline(system, cell);
+	bool kill = !weir__cell_set_deadline(system, cell, WEIR_FOREVER);
 
 	weir__children_stop(system, cell, kill);
 }

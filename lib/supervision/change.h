@@ -12,9 +12,12 @@
 void weir__cell_change(struct weir_system *system, struct weir__cell *cell,
 		       enum weir__life_event event);
 
-/* Sets the timer that kills the actor when its time to stop is over, if that is
- * bounded. False: no memory or no timers. Under the lock. */
+/*
+ * Sets the timer that kills the actor when its time to stop is over, if that is
+ * bounded: the actor's shutdown_ns; WEIR_SHUTDOWN_DEFAULT: `default_ns`. False:
+ * no memory or no timers. Under the lock.
+ */
 bool weir__cell_set_deadline(struct weir_system *system,
-			     struct weir__cell *cell);
+			     struct weir__cell *cell, uint64_t default_ns);
 
 #endif

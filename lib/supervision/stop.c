@@ -77,7 +77,8 @@ static bool stop_ask(struct weir_actor *actor, uint8_t state)
 	if (!hooks->stopping || hooks->stopping(actor) != 1)
 		return false;
 	held = weir__enter(&system->lock);
-	waits = !cell->suspends && weir__cell_set_deadline(system, cell);
+	waits = !cell->suspends &&
+		weir__cell_set_deadline(system, cell, WEIR_SHUTDOWN_DEFAULT_NS);
 	if (waits)
 		(void)weir__cell_step(cell, WEIR__LIFE_PROMISE);
 	weir__leave(&system->lock, held);

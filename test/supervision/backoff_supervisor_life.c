@@ -179,6 +179,7 @@ static void b8_11_a_child_that_is_dying_is_the_child_still(void **state)
 
 	backoff_world_begin(&world, 1);
 	world.slow = true;
+	world.options.child.shutdown_ns = WEIR_FOREVER;
 	backoff_start(&world);
 	before = child(&world);
 	assert_int_equal(weir_system_stop_actor(world.base.system, before), 0);

@@ -286,12 +286,21 @@ struct member *member_new(struct play *play, const char *name)
 	return self;
 }
 
+/* Who says that it ends by itself has time for that, unless its role says how
+ * long; scenario/shutdown is about the default. */
+static uint64_t shutdown_ns(const struct role *role)
+{
+	return !role->shutdown_ns && (role->hooks & HOOK(STOPPING))
+		       ? WEIR_FOREVER
+		       : role->shutdown_ns;
+}
+
 int member_spawn(struct member *self, struct weir_actor_id parent)
 {
 	struct weir_spawn_options options = {
 		.name = self->name,
 		.restart = self->role->restart,
-		.shutdown_ns = self->role->shutdown_ns,
+		.shutdown_ns = shutdown_ns(self->role),
 	};
 	int rc = weir_system_spawn(self->play->base.system, parent,
 				   &self->actor, &options, &self->ref);
