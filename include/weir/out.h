@@ -88,7 +88,11 @@ WEIR_API int weir_out_link(struct weir_out *out, struct weir_in *in);
  */
 WEIR_API int weir_out_end(struct weir_out *out, struct weir_error *error);
 
-/* The number of tokens that there is room for now. Owner. */
+/*
+ * The number of tokens that there is room for now. In a handler it is 0 until
+ * weir_port_ready(&out->port) (any.h) has looked; a turn is called when there
+ * is room. Owner.
+ */
 static inline uint32_t weir_out_room(const struct weir_out *out)
 {
 	return WEIR__OWN(out)->putter.limit - WEIR__OWN(out)->putter.tail;
@@ -101,8 +105,8 @@ static inline uint32_t weir_out_room(const struct weir_out *out)
  * Puts a token, which is the stream's now. In a run of turns there is room for
  * one token for each turn (`burst`, if set). If the out-port was cancelled,
  * tokens that are put are dropped when the run of turns is over; that is no
- * error. -EAGAIN: no room, or not in a turn or handler. -EPIPE: ended. On an
- * error the item is still the caller's.
+ * error. -EAGAIN: no room, as weir_out_room() says, or not in a turn or
+ * handler. -EPIPE: ended. On an error the item is still the caller's.
  */
 static inline int weir_out_put(struct weir_out *out, void *item)
 {

@@ -151,6 +151,49 @@ static void an_actor_that_runs_may_link_and_start_others(void **state)
 	sim_free(sim);
 }
 
+/* Has no room before it has looked. */
+static int put_when_signalled(struct weir_actor *actor)
+{
+	struct stage *self = weir_container_of(actor, struct stage, actor);
+	void *item = ledger_make(self->ledger, 2);
+
+	assert_int_equal(weir_out_room(&self->out), 0);
+	assert_int_equal(weir_out_put(&self->out, item), -EAGAIN);
+	assert_true(weir_port_ready(&self->out.port));
+	assert_int_equal(weir_out_room(&self->out), 8);
+	assert_int_equal(weir_out_put(&self->out, item), 0);
+	return weir_actor_end(actor);
+}
+
+static void a_handler_that_has_looked_may_put(void **state)
+{
+	struct weir_actor_ops ops = stage_ops;
+	struct weir_sim *sim = sim_new(1);
+	struct ledger ledger;
+	struct stage stage;
+	struct sink sink;
+
+	ledger_init(&ledger, 2);
+	stage_init(&stage, weir_sim_executor(sim), &ledger, 1);
+	ops.signalled = put_when_signalled;
+	stage.actor.ops = &ops;
+	sink_init(&sink, weir_sim_executor(sim), &ledger, 8);
+	assert_int_equal(weir_out_link(&stage.out, &sink.in), 0);
+	assert_int_equal(weir_actor_start(&stage.actor), 0);
+	assert_int_equal(weir_actor_start(&sink.actor), 0);
+	assert_int_equal(weir_in_put(&stage.in, ledger_make(&ledger, 1)), 0);
+	weir_sim_run(sim);
+	assert_int_equal(sink.seen, 1);
+	weir_actor_signal(&stage.actor);
+	weir_sim_run(sim);
+	assert_int_equal(sink.seen, 2);
+	fate_check(&stage.fate, 0);
+	fate_check(&sink.fate, 0);
+	ledger_check(&ledger);
+	ledger_fini(&ledger);
+	sim_free(sim);
+}
+
 /* Puts two items, links another sink, puts the third. */
 struct linking {
 	struct weir_actor actor;
@@ -574,6 +617,7 @@ int main(void)
 		cmocka_unit_test(a_put_outside_a_turn_is_refused),
 		cmocka_unit_test(an_unlinked_out_port_holds_its_actor_back),
 		cmocka_unit_test(an_actor_that_runs_may_link_and_start_others),
+		cmocka_unit_test(a_handler_that_has_looked_may_put),
 		cmocka_unit_test(a_late_link_gets_what_is_put_after_it),
 		cmocka_unit_test(broadcast_gives_every_token_to_all_in_order),
 		cmocka_unit_test(broadcast_moves_at_the_slowest),
