@@ -134,6 +134,62 @@ WEIR_API struct weir_flow *weir_flow_into_hub(struct weir_flow *flow,
  */
 WEIR_API struct weir_flow *weir_flow_from_hub(struct weir_hub *hub);
 
+/* --- A flow that is shared ------------------------------------------------ */
+
+/* A flow that runs once for all of its subscribers, while there are any (RxJava
+ * and Reactor: share(), which is publish().refCount()). */
+struct weir_flow_share;
+
+/* 0 or NULL is the default of each. */
+struct weir_flow_share_options {
+	/* Of the hub that each run has: how far slow subscribers may fall
+	 * behind, and what late ones are given. `idle`, `stays` and
+	 * `connect_after` are 0. */
+	struct weir_hub_options hub;
+	/* Of each run; its `done` gets no result. */
+	struct weir_flow_run_options run;
+	uint64_t reserved[4]; /* zero */
+};
+
+/*
+ * A new share in *share, of the items that `flow` emits. It takes `flow` over,
+ * also on failure.
+ *
+ * 1. The first subscriber (weir_flow_from_share()) starts a run of `flow` on
+ *    `executor`, and those that come meanwhile take part in this run.
+ * 2. When the last of them has left, the run is cancelled. It may be over a
+ *    little later than theirs: options->run.done tells.
+ * 3. Who comes when the last has left, or the run has ended, starts another
+ *    one, with fresh state, and does not wait until the one before is over.
+ *
+ * `executor` lives as long as subscribers come. `options` are copied and may be
+ * NULL. -EINVAL: null, bad options, or the error of weir_flow_check().
+ * -ENOTSUP: as weir_hub_new(). -ENOMEM. Then *share is NULL.
+ */
+WEIR_API WEIR_MUST_CHECK int weir_flow_share_new(
+	struct weir_flow_share **share, struct weir_flow *flow,
+	struct weir_executor *executor,
+	const struct weir_flow_share_options *options);
+
+/* Gives the caller's reference back; flows that were made of the share keep it.
+ * NULL is fine. Any thread. */
+WEIR_API void weir_flow_share_free(struct weir_flow_share *share);
+
+/*
+ * Emits what the run of the share emits, from when this flow is first asked for
+ * items, behind a replay. Each run of it is a subscriber, as of
+ * weir_flow_from_hub(), on any executor. If the run of the share cannot start,
+ * all who have subscribed to it get the error: -EALREADY, if its flow can run
+ * only once; -ESHUTDOWN, if its executor has ended. Fails: -EINVAL, no share.
+ * As a nested flow would, the flow of the share counts together with the
+ * operators downstream, for WEIR_FLOW_DEPTH_MAX.
+ *
+ * Emits: each item. Completes: when the run of the share has, and all its items
+ * are emitted. Cancels: it has no upstream; the subscriber leaves. Holds:
+ * nothing; the hub of the run its capacity.
+ */
+WEIR_API struct weir_flow *weir_flow_from_share(struct weir_flow_share *share);
+
 #ifdef __cplusplus
 }
 #endif

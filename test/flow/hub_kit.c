@@ -60,8 +60,14 @@ void hub_subscriber_start(struct hub_subscriber *subscriber,
 			  struct weir_hub *hub, struct weir_executor *executor,
 			  int64_t permits)
 {
-	struct weir_flow *flow = weir_flow_from_hub(hub);
+	hub_subscriber_take(subscriber, weir_flow_from_hub(hub), executor,
+			    permits);
+}
 
+void hub_subscriber_take(struct hub_subscriber *subscriber,
+			 struct weir_flow *flow, struct weir_executor *executor,
+			 int64_t permits)
+{
 	memset(subscriber, 0, sizeof(*subscriber));
 	subscriber->got.counted = true;
 	assert_int_equal(weir_semaphore_init(&subscriber->permits, permits), 0);

@@ -48,6 +48,10 @@ struct hub_subscriber {
 void hub_subscriber_start(struct hub_subscriber *subscriber,
 			  struct weir_hub *hub, struct weir_executor *executor,
 			  int64_t permits);
+/* The same of a flow, which it takes over. */
+void hub_subscriber_take(struct hub_subscriber *subscriber,
+			 struct weir_flow *flow, struct weir_executor *executor,
+			 int64_t permits);
 int hub_subscriber_fini(struct hub_subscriber *subscriber);
 /* It has the items first to last, one after the other, and no others. */
 void hub_subscriber_has(const struct hub_subscriber *subscriber, intptr_t first,

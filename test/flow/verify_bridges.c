@@ -19,6 +19,7 @@ void made_let_go(struct made *made)
 	size_t i;
 
 	weir_flow_publisher_free(made->publisher);
+	weir_flow_share_free(made->share);
 	beside_let_go(&made->feeder);
 	for (i = 0; i < 2; i++)
 		if (made->fds[i] >= 0)
@@ -107,6 +108,19 @@ struct weir_flow *hub_of(struct made *made)
 		     weir_flow_into_hub(range_of(made), made->hub),
 		     made->executor);
 	return ahead(weir_flow_from_hub(made->hub));
+}
+
+struct weir_flow *share_of(struct made *made)
+{
+	const struct weir_flow_share_options options = {
+		.hub.capacity = 3,
+		.hub.replay = SOURCE_LONG,
+	};
+
+	assert_int_equal(weir_flow_share_new(&made->share, range_of(made),
+					     made->executor, &options),
+			 0);
+	return weir_flow_from_share(made->share);
 }
 
 /* --- An actor ------------------------------------------------------------- */

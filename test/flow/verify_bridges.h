@@ -26,6 +26,7 @@ struct made {
 	struct weir_flow_publisher *publisher;
 	struct weir_channel *channel;
 	struct weir_hub *hub;
+	struct weir_flow_share *share;
 	struct beside feeder; /* of the channel or the hub */
 	int fds[2];
 	char path[32];
@@ -67,6 +68,7 @@ struct weir_flow *channel_of(struct made *made);
 
 /* Which keeps all items for those that come late. */
 struct weir_flow *hub_of(struct made *made);
+struct weir_flow *share_of(struct made *made);
 
 /* --- An actor ------------------------------------------------------------- */
 

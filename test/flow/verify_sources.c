@@ -420,6 +420,7 @@ const struct source_row sources[] = {
 	{"from_out", out_of, 0, FIRST_GETS_ALL},
 	{"from_channel", channel_of, 0, THEY_SHARE},
 	{"from_hub", hub_of, SOURCE_LONG},
+	{"from_share", share_of, SOURCE_LONG},
 	{"read", read_of, SOURCE_LONG, THEY_SHARE},
 	{"read_file", read_file_of, SOURCE_LONG},
 	{"fold", fold_of, SOURCE_LONG},

@@ -65,7 +65,8 @@ void crossing_went_well(void *context);
 		__VA_ARGS__ \
 	}
 
-extern const struct scene_group op_timers, calls, queues, pipes, runs, wakes;
+extern const struct scene_group op_timers, calls, queues, pipes, runs, wakes,
+	shares;
 extern const struct scene_group flow_subscribers;
 extern const struct scene_group op_timers, calls, queues, pipes, runs;
 extern const struct scene_group flow_subscribers, flow_exits, switches, fans,

@@ -25,6 +25,9 @@ static const struct explorer_exception exceptions[] = {
 const struct model_case model_cases[] = {
 	{.name = "nothing_is_lost_between_threads", .groups = all},
 	{.name = "passes_under_tso", .groups = all, .run = {.tso = true}},
+	{.name = "a_share_goes_on_for_who_is_there",
+	 .groups = GROUPS(&shares),
+	 .run = {.preemptions = 1}},
 	{.name = "every_fence_is_needed",
 	 .groups = all,
 	 .run = {.preemptions = 1, .stale = 1},

@@ -38,6 +38,7 @@ NOT_RANDOM = {
     "into": "bridge_calls", "from_out": "bridge_calls", "into_in": "bridge_calls",
     "to_actor": "bridge_calls", "from_channel": "bridge_calls",
     "into_channel": "bridge_calls", "into_hub": "hub", "from_hub": "hub",
+    "from_share": "hub_share",
 }
 # Kinds of ports that no scenario of the explorer has.
 NOT_EXPLORED = {

@@ -41,7 +41,7 @@ LEFT_OUT = {
     "as others send or take": """
         weir_flow_from_publisher weir_flow_into weir_flow_from_out weir_flow_into_in
         weir_flow_to_actor weir_flow_from_channel weir_flow_into_channel
-        weir_flow_into_hub weir_flow_from_hub""",
+        weir_flow_into_hub weir_flow_from_hub weir_flow_from_share""",
 }
 
 # --- What test/flow/marbles.c says --------------------------------------------

@@ -14,7 +14,7 @@ import sys
 LEFT_OUT = {}
 # Operators without a row in items_said.c, of which nobody needs to know.
 SOURCES = {"read", "read_file", "operator_source", "from_publisher", "from_out",
-           "from_channel", "from_hub", "restart"}
+           "from_channel", "from_hub", "from_share", "restart"}
 EMIT_NOTHING = {"into", "into_in", "to_actor", "into_channel", "into_hub"}
 
 ROW = re.compile(r'^\t\{"([^"]+)",', re.M)

@@ -599,16 +599,27 @@ int weir__hub_put(struct weir_hub *hub, struct weir__hub_writer *writer,
 
 /* --- Taking --------------------------------------------------------------- */
 
-int weir__hub_add_reader(struct weir_hub *hub, struct weir__hub_reader *reader)
+static bool can_share(const struct weir_hub *hub)
 {
 	const struct weir_items *items = hub->items;
+
+	return !items || !items->drop || items->share || hub->options.choose;
+}
+
+int weir__hub_add_reader(struct weir_hub *hub, struct weir__hub_reader *reader,
+			 bool late)
+{
 	uint64_t now_ns = weir__op_now(reader->member.op);
+	int rc = 0;
 
 	weir__lock(&hub->lock);
-	if (hub->n_readers > 0 && items && items->drop && !items->share &&
-	    !hub->options.choose) {
+	if (hub->ended && !late)
+		rc = -EPIPE;
+	else if (hub->n_readers > 0 && !can_share(hub))
+		rc = -ENOTSUP;
+	if (rc < 0) {
 		weir__unlock(&hub->lock);
-		return -ENOTSUP;
+		return rc;
 	}
 	look_at_clock(hub, now_ns);
 	forget(hub);
@@ -638,9 +649,11 @@ static void go_on(struct weir_hub *hub, struct weir__hub_reader *reader,
 	pass(hub);
 }
 
-void weir__hub_remove_reader(struct weir_hub *hub,
+bool weir__hub_remove_reader(struct weir_hub *hub,
 			     struct weir__hub_reader *reader)
 {
+	bool ended;
+
 	weir__lock(&hub->lock);
 	unlink_it(&reader->member.link);
 	unlink_it(&reader->by_age);
@@ -651,7 +664,9 @@ void weir__hub_remove_reader(struct weir_hub *hub,
 	if (hub->n_readers == 0 && hub->connected && !hub->ended &&
 	    hub->options.idle == WEIR_HUB_IDLE_END)
 		end_it(hub, NULL);
+	ended = hub->ended;
 	settle(hub);
+	return ended;
 }
 
 /* Moves the items out of the hub that only this subscriber takes, at most `n`,

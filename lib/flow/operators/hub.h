@@ -67,9 +67,12 @@ size_t weir__hub_reserve(struct weir_hub *hub, struct weir__hub_writer *writer,
 int weir__hub_put(struct weir_hub *hub, struct weir__hub_writer *writer,
 		  void *const *items, size_t n, size_t reserved, size_t *done);
 
-/* 0; -ENOTSUP, there is a subscriber already, and items cannot be shared. */
-int weir__hub_add_reader(struct weir_hub *hub, struct weir__hub_reader *reader);
-void weir__hub_remove_reader(struct weir_hub *hub,
+/* 0; -ENOTSUP, there is a subscriber already, and items cannot be shared;
+ * -EPIPE, the hub has ended, unless `late`. */
+int weir__hub_add_reader(struct weir_hub *hub, struct weir__hub_reader *reader,
+			 bool late);
+/* True: the hub has ended. */
+bool weir__hub_remove_reader(struct weir_hub *hub,
 			     struct weir__hub_reader *reader);
 /*
  * Takes up to `room` items, and returns how many. *over: no more will come. 0

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Flows into hubs and from hubs. */
-#include <weir/flow_hub.h>
+#include "flow/operators/hub_flow.h"
 
 #include <errno.h>
 
@@ -8,53 +8,51 @@
 #include "flow/engine/items.h"
 #include "flow/engine/op.h"
 #include "flow/engine/start.h"
-#include "flow/operators/hub.h"
 #include "flow/shared/array.h"
 
-static struct weir_hub *hub_of(const struct weir__op *op)
-{
-	return *(struct weir_hub *const *)weir__op_args(op);
-}
-
-static struct weir_hub *hub_in(const struct weir_flow *flow)
+/* As the arguments have it. */
+static struct weir_hub *hub_of(const struct weir_flow *flow)
 {
 	return *(struct weir_hub *const *)(const void *)flow->args;
 }
 
 static const struct weir_items *hub_items(const struct weir_flow *flow)
 {
-	return weir__hub_items(hub_in(flow));
-}
-
-static int hub_open(struct weir__op *op)
-{
-	weir__hub_use(hub_of(op));
-	return 0;
+	return weir__hub_items(hub_of(flow));
 }
 
 /* --- Into a hub ----------------------------------------------------------- */
 
-struct into {
-	struct weir__hub_writer writer;
-	bool over; /* upstream has ended, and the operator has, too */
-};
+void weir__into_hub_open(struct weir__op *op, struct weir_hub *hub)
+{
+	struct weir__into_hub *into = weir__op_state(op);
+
+	into->hub = hub;
+	weir__hub_use(hub);
+}
+
+static int into_open(struct weir__op *op)
+{
+	weir__into_hub_open(op, hub_of(op->flow));
+	return 0;
+}
 
 static void into_begin(struct weir__op *op)
 {
-	struct into *into = weir__op_state(op);
+	struct weir__into_hub *into = weir__op_state(op);
 
 	if (into->writer.member.op)
 		return;
 	into->writer.member.op = op;
-	weir__hub_add_writer(hub_of(op), &into->writer);
+	weir__hub_add_writer(into->hub, &into->writer);
 }
 
 /* It asks upstream for the items that it has reserved room for, so it holds
  * none. */
-static size_t into_pull(struct weir__op *op, void **items, size_t room)
+size_t weir__into_hub_pull(struct weir__op *op, void **items, size_t room)
 {
-	struct into *into = weir__op_state(op);
-	struct weir_hub *hub = hub_of(op);
+	struct weir__into_hub *into = weir__op_state(op);
+	struct weir_hub *hub = into->hub;
 	struct weir__array taken;
 	bool over = false;
 	size_t reserved, n, done = 0;
@@ -96,7 +94,7 @@ static const struct weir__kind into_kind;
 static bool writes_into(const struct weir_flow *flow,
 			const struct weir_hub *hub)
 {
-	bool found = flow->kind == &into_kind && hub_in(flow) == hub;
+	bool found = flow->kind == &into_kind && hub_of(flow) == hub;
 	uint32_t i;
 
 	for (i = 0; i < flow->n_up && !found; i++)
@@ -108,17 +106,17 @@ static bool writes_into(const struct weir_flow *flow,
  * might wait for that room for ever. */
 static const char *into_refuses(const struct weir_flow *flow)
 {
-	if (writes_into(flow->up[0], hub_in(flow)))
+	if (writes_into(flow->up[0], hub_of(flow)))
 		return "its upstream puts items into the same hub";
 	return weir__items_fit(weir__flow_items(flow->up[0]), hub_items(flow))
 		       ? NULL
 		       : "the hub has other items";
 }
 
-static void into_close(struct weir__op *op)
+void weir__into_hub_close(struct weir__op *op)
 {
-	struct into *into = weir__op_state(op);
-	struct weir_hub *hub = hub_of(op);
+	struct weir__into_hub *into = weir__op_state(op);
+	struct weir_hub *hub = into->hub;
 	struct weir_error *error = op->error;
 
 	if (into->writer.member.op)
@@ -133,11 +131,11 @@ static void into_close(struct weir__op *op)
 
 static const struct weir__kind into_kind = {
 	.name = "into_hub",
-	.state_size = sizeof(struct into),
+	.state_size = sizeof(struct weir__into_hub),
 	.refuses = into_refuses,
-	.open = hub_open,
-	.pull = into_pull,
-	.close = into_close,
+	.open = into_open,
+	.pull = weir__into_hub_pull,
+	.close = weir__into_hub_close,
 	.makes = true,
 	.holds = true,
 };
@@ -150,61 +148,91 @@ struct weir_flow *weir_flow_into_hub(struct weir_flow *flow,
 
 /* --- From a hub ----------------------------------------------------------- */
 
-static size_t from_pull(struct weir__op *op, void **items, size_t room)
+int weir__from_hub_join(struct weir__op *op, struct weir_hub *hub, bool late)
 {
-	struct weir__hub_reader *reader = weir__op_state(op);
-	struct weir_hub *hub = hub_of(op);
+	struct weir__from_hub *from = weir__op_state(op);
+	int rc;
+
+	from->reader.member.op = op;
+	rc = weir__hub_add_reader(hub, &from->reader, late);
+	if (rc == 0)
+		from->hub = hub;
+	return rc;
+}
+
+size_t weir__from_hub_pull(struct weir__op *op, void **items, size_t room)
+{
+	struct weir__from_hub *from = weir__op_state(op);
 	bool over = false;
-	int rc = 0;
+	int rc;
 	size_t n;
 
-	if (!reader->member.op) {
-		reader->member.op = op;
-		rc = weir__hub_add_reader(hub, reader);
-		if (rc < 0) {
-			reader->member.op = NULL;
-			weir__op_fail(op, rc, "items cannot be shared");
-			return 0;
-		}
-	}
-	n = weir__hub_take(hub, reader, items, room, &over, &rc);
+	n = weir__hub_take(from->hub, &from->reader, items, room, &over, &rc);
 	if (rc < 0)
 		weir__op_fail_code(op, rc, "an item could not be shared");
 	else if (over)
-		weir__op_end(op, weir__hub_error(hub));
+		weir__op_end(op, weir__hub_error(from->hub));
 	return n;
 }
 
-static size_t from_drain(struct weir__op *op, void **items, size_t room)
+bool weir__from_hub_leave(struct weir__op *op)
 {
-	struct weir__hub_reader *reader = weir__op_state(op);
+	struct weir__from_hub *from = weir__op_state(op);
+	struct weir_hub *hub = from->hub;
 
-	if (!reader->member.op) {
+	from->hub = NULL;
+	return weir__hub_remove_reader(hub, &from->reader);
+}
+
+size_t weir__from_hub_drain(struct weir__op *op, void **items, size_t room)
+{
+	struct weir__from_hub *from = weir__op_state(op);
+
+	if (!from->hub) {
 		weir__op_end(op, NULL);
 		return 0;
 	}
-	weir__hub_drain(hub_of(op), reader);
-	return from_pull(op, items, room);
+	weir__hub_drain(from->hub, &from->reader);
+	return weir__from_hub_pull(op, items, room);
+}
+
+static int from_open(struct weir__op *op)
+{
+	weir__hub_use(hub_of(op->flow));
+	return 0;
+}
+
+static size_t from_pull(struct weir__op *op, void **items, size_t room)
+{
+	struct weir__from_hub *from = weir__op_state(op);
+	int rc = 0;
+
+	if (!from->hub)
+		rc = weir__from_hub_join(op, hub_of(op->flow), true);
+	if (rc == 0)
+		return weir__from_hub_pull(op, items, room);
+	weir__op_fail(op, rc, "items cannot be shared");
+	return 0;
 }
 
 static void from_close(struct weir__op *op)
 {
-	struct weir__hub_reader *reader = weir__op_state(op);
+	struct weir__from_hub *from = weir__op_state(op);
 
-	if (reader->member.op)
-		weir__hub_remove_reader(hub_of(op), reader);
-	weir__hub_unuse(hub_of(op));
+	if (from->hub)
+		(void)weir__from_hub_leave(op);
+	weir__hub_unuse(hub_of(op->flow));
 }
 
 static const struct weir__kind from_kind = {
 	.name = "from_hub",
-	.state_size = sizeof(struct weir__hub_reader),
+	.state_size = sizeof(struct weir__from_hub),
 	.items = hub_items,
-	.open = hub_open,
+	.open = from_open,
 	.pull = from_pull,
 	.close = from_close,
 	.source = true,
-	.drain = from_drain,
+	.drain = weir__from_hub_drain,
 	.holds = true,
 };
 
