@@ -10,11 +10,11 @@
  * 1. A nested flow runs in the actor of the operator that asked for it. In it,
  *    weir_flow_async() without an executor does nothing. Flows that need an
  *    actor of their own (weir_flow_async() with another executor, buffers,
- *    outlets, circles, ports and subscribers) fail there with -ENOTSUP, and
- *    that operator as the origin. All others can be nested: also those that
- *    wait, as weir_flow_delay(), _throttle() and timeouts, fan-in,
- *    weir_flow_map_parallel() on any executor, weir_flow_from_publisher(), and
- *    operators with nested flows of their own.
+ *    delays that may drop items, outlets, circles, ports and subscribers) fail
+ *    there with -ENOTSUP, and that operator as the origin. All others can be
+ *    nested: also those that wait, as weir_flow_delay(), _throttle() and
+ *    timeouts, fan-in, weir_flow_map_parallel() on any executor,
+ *    weir_flow_from_publisher(), and operators with nested flows of their own.
  * 2. A nested flow must emit the items that the outer operator emits, as
  *    weir_flow_items() says behind it: else -EINVAL.
  */

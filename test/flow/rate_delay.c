@@ -310,6 +310,24 @@ static void a_cancel_drops_the_line_and_leaves_no_timer(void **state)
 	}
 }
 
+static struct weir_flow *delayed_single(void *item, void *context)
+{
+	return weir_flow_delay_with(weir_flow_single(item), context);
+}
+
+static void one_that_may_drop_items_is_not_nested(void **state)
+{
+	struct weir_flow_delay_options options = {.delay_ns = MS, .n = 1};
+
+	ASSERT_FLOW(weir_flow_flat_map(weir_flow_range(1, 3), 1, delayed_single,
+				       &options),
+		    0, 1, 2, 3);
+	options.overflow = WEIR_OVERFLOW_FAIL;
+	assert_flow(weir_flow_flat_map(weir_flow_range(1, 3), 1, delayed_single,
+				       &options),
+		    false, (const intptr_t[]){0}, 0, -ENOTSUP);
+}
+
 static void without_memory_nothing_is_lost(void **state)
 {
 	static struct got got = {.counted = true};
@@ -365,6 +383,7 @@ int main(void)
 		cmocka_unit_test(an_error_is_not_delayed),
 		cmocka_unit_test(an_end_waits_for_the_line),
 		cmocka_unit_test(a_cancel_drops_the_line_and_leaves_no_timer),
+		cmocka_unit_test(one_that_may_drop_items_is_not_nested),
 		cmocka_unit_test(without_memory_nothing_is_lost),
 		cmocka_unit_test(bad_arguments_make_a_failed_flow),
 	};
