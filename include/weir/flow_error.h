@@ -104,8 +104,10 @@ struct weir_flow_restart_options {
  * A source: emits the items of a flow that `make` makes when the run begins,
  * and again whenever the made flow has failed; see supervision.h for the laws
  * of back-off. A flow that cannot be made (`make` returns NULL or a failed
- * flow, no memory) counts as a flow that fails. When the run is drained, no
- * other flow is made. `options` is copied and may be NULL; a back-off needs an
+ * flow, no memory) counts as a flow that fails; but one that does not fit here
+ * (other items, an operator that needs an actor, too many flows upon each
+ * other) fails the stream at once. When the run is drained, no other flow is
+ * made. `options` is copied and may be NULL; a back-off needs an
  * executor with timers. -EINVAL: null, a bad back-off or limit, or something in
  * `reserved`.
  *
@@ -134,6 +136,7 @@ WEIR_API struct weir_flow *weir_flow_restart(
  *    the made flow after that is final.
  * 4. If upstream ends during a back-off, the stream ends at once.
  * 5. A run that is drained still makes flows, for the items under way.
+ * 6. A made flow that does not fit fails the stream, as for weir_flow_restart().
  *
  * -EINVAL: as above.
  *

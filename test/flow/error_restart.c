@@ -213,6 +213,64 @@ static void a_flow_that_cannot_be_made_counts_as_failed(void **state)
 	assert_waits(&world, waits_ms, 3);
 }
 
+static struct weir_flow *of_bytes(struct weir_flow *flow)
+{
+	return weir_flow_lines(flow, 16);
+}
+
+static struct weir_flow *with_an_actor(struct weir_flow *flow)
+{
+	return weir_flow_buffer(flow, 4, WEIR_OVERFLOW_BACK_PRESSURE);
+}
+
+static struct weir_flow *too_deep(struct weir_flow *flow)
+{
+	uint32_t n;
+
+	/* as deep as may be, upon a range and a map */
+	for (n = 2; n < WEIR_FLOW_DEPTH_MAX; n++)
+		flow = weir_flow_take(flow, 9);
+	return flow;
+}
+
+static struct weir_flow *of_other_items(struct weir_flow *flow)
+{
+	return weir_flow_items(flow, weir_flow_bytes_items());
+}
+
+static struct weir_flow *(*misfit)(struct weir_flow *flow);
+
+static struct weir_flow *make_misfit(void *context)
+{
+	return misfit(make(context));
+}
+
+static void one_that_does_not_fit_is_not_made_again(void **state)
+{
+	static const struct {
+		struct weir_flow *(*misfit)(struct weir_flow *flow);
+		int rc;
+	} rows[] = {
+		{of_bytes, -EINVAL},
+		{with_an_actor, -ENOTSUP},
+		{too_deep, -E2BIG},
+		{of_other_items, -EINVAL},
+	};
+	struct restart_world world = {.items = 1};
+	size_t i;
+
+	for (i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		misfit = rows[i].misfit;
+		world.n_made = 0;
+		assert_int_equal(
+			run_to_end(&world,
+				   weir_flow_restart(make_misfit, &world, NULL),
+				   &got),
+			rows[i].rc);
+		assert_int_equal(world.n_made, 1);
+	}
+}
+
 /* --- While it waits ------------------------------------------------------- */
 
 static void nothing_runs_while_it_waits_and_a_cancel_ends_that(void **state)
@@ -379,6 +437,7 @@ int main(void)
 		cmocka_unit_test(an_error_that_is_not_meant_stands),
 		cmocka_unit_test(one_that_ends_begins_again_if_that_is_wanted),
 		cmocka_unit_test(a_flow_that_cannot_be_made_counts_as_failed),
+		cmocka_unit_test(one_that_does_not_fit_is_not_made_again),
 		cmocka_unit_test(
 			nothing_runs_while_it_waits_and_a_cancel_ends_that),
 		cmocka_unit_test(a_drain_ends_it_well),

@@ -159,6 +159,20 @@ static void one_that_cannot_be_made_counts_as_failed(void **state)
 	ASSERT_FLOW(around(weir_flow_range(1, 6), &made, NULL), 0, 1, 2, 4, 5);
 }
 
+static struct weir_flow *with_an_actor(struct weir_flow *up, struct parts *made)
+{
+	return weir_flow_buffer(up, 4, WEIR_OVERFLOW_BACK_PRESSURE);
+}
+
+static void one_that_does_not_fit_is_not_made_again(void **state)
+{
+	struct parts made = {.compose = with_an_actor};
+
+	assert_flow(around(weir_flow_range(1, 9), &made, NULL), false,
+		    (const intptr_t[]){0}, 0, -ENOTSUP);
+	assert_int_equal(made.n_made, 20);
+}
+
 static void upstream_need_not_be_used(void **state)
 {
 	struct parts made = {.compose = others};
@@ -374,6 +388,7 @@ int main(void)
 		cmocka_unit_test(an_error_that_is_not_meant_stands),
 		cmocka_unit_test(at_most_so_many_within_a_time),
 		cmocka_unit_test(one_that_cannot_be_made_counts_as_failed),
+		cmocka_unit_test(one_that_does_not_fit_is_not_made_again),
 		cmocka_unit_test(upstream_need_not_be_used),
 		cmocka_unit_test(upstream_cannot_be_run_by_itself),
 		cmocka_unit_test(a_sink_takes_all_but_what_it_fails_on),

@@ -197,7 +197,7 @@ static void next_try(struct weir__op *op, struct weir_error *error)
 	if (self->n > 0)
 		self->n--;
 	weir__nest_close(&self->nest);
-	failure = weir__nest_open(&self->nest, op, flow);
+	failure = weir__nest_open(&self->nest, op, flow, NULL);
 	if (failure)
 		weir__op_end(op, failure);
 	weir_error_unref(failure);

@@ -168,6 +168,7 @@ static void begin(struct weir__op *op)
 	struct restarting *self = weir__op_state(op);
 	uint64_t now = weir__op_now(op);
 	struct weir_error *error;
+	bool unfit = false;
 
 	assert(!self->nest.op);
 	if (is_source(op) && op->island->draining) {
@@ -180,8 +181,11 @@ static void begin(struct weir__op *op)
 	}
 	if (args->backs_off && self->count > 0)
 		weir__backoff_restarted(&args->backoff, &self->last_ns, now);
-	error = weir__nest_open(&self->nest, op, make_flow(op));
-	if (error)
+	error = weir__nest_open(&self->nest, op, make_flow(op), &unfit);
+	/* what does not fit will not fit another time */
+	if (unfit)
+		weir__op_end(op, error);
+	else if (error)
 		remake_ended(op, error);
 	weir_error_unref(error);
 }

@@ -23,7 +23,8 @@ static struct weir_error *begin(struct weir__op *op)
 	int code;
 
 	if (args->make)
-		return weir__nest_open(nest, op, args->make(args->context));
+		return weir__nest_open(nest, op, args->make(args->context),
+				       NULL);
 	nest->op = weir__op_nest_up(op, 0, &code);
 	return nest->op ? NULL
 			: weir__op_error_code(op, code, "could not begin");

@@ -482,7 +482,7 @@ static void open_tail(struct weir__op *op)
 	struct weir_error *error;
 
 	free_prefix(op);
-	error = weir__nest_open(&self->nest, op, flow);
+	error = weir__nest_open(&self->nest, op, flow, NULL);
 	if (error)
 		weir__op_end(op, error);
 	weir_error_unref(error);

@@ -20,29 +20,41 @@ static struct weir_error *error_of(const struct weir__op *op, int code,
 				  message);
 }
 
+/* The error of opening a flow that no other operators or items would help: its
+ * origin is the operator to blame. NULL: it is another one. */
+static struct weir_error *why_unfit(const struct weir__op *op,
+				    const struct weir_flow *flow, int code)
+{
+	struct weir__misfit misfit;
+	const char *name = NULL;
+
+	if (code == -E2BIG)
+		return error_of(op, code, weir__op_name(op),
+				"too many flows upon each other");
+	if (code == -EINVAL && weir__flow_misfit(flow, &misfit))
+		return error_of(op, code, weir__flow_called(misfit.flow),
+				misfit.text);
+	if (code == -ENOTSUP)
+		name = weir__flow_needs_island(flow,
+					       op->island->actor.executor);
+	return name ? error_of(op, code, name,
+			       "not in a nested flow: needs an actor")
+		    : NULL;
+}
+
 /* The error of opening a nested flow. Its origin is the operator to blame, if
  * that is in the nested flow. */
 static struct weir_error *why_not(const struct weir__op *op,
-				  const struct weir_flow *flow, int code)
+				  const struct weir_flow *flow, int code,
+				  bool *unfit)
 {
-	const char *origin = weir__op_name(op), *name;
-	const char *message = code == -E2BIG
-				      ? "too many flows upon each other"
-				      : "a nested flow could not be made";
-	struct weir__misfit misfit;
+	const char *origin = weir__op_name(op);
+	const char *message = "a nested flow could not be made";
 	int rc = flow ? weir__flow_check(flow, &origin, &message) : -EINVAL;
+	struct weir_error *error = rc == 0 ? why_unfit(op, flow, code) : NULL;
 
-	if (rc == 0 && code == -EINVAL && weir__flow_misfit(flow, &misfit))
-		return error_of(op, code, weir__flow_called(misfit.flow),
-				misfit.text);
-	if (rc == 0 && code == -ENOTSUP) {
-		name = weir__flow_needs_island(flow,
-					       op->island->actor.executor);
-		if (name)
-			return error_of(op, code, name,
-					"not in a nested flow: needs an actor");
-	}
-	return error_of(op, code, origin, message);
+	*unfit = *unfit || error;
+	return error ? error : error_of(op, code, origin, message);
 }
 
 static struct weir_error *of_other_items(const struct weir__op *op,
@@ -60,21 +72,26 @@ static struct weir_error *of_other_items(const struct weir__op *op,
 }
 
 struct weir_error *weir__nest_open(struct weir__nest *nest, struct weir__op *op,
-				   struct weir_flow *flow)
+				   struct weir_flow *flow, bool *unfit)
 {
 	struct weir_error *error = NULL;
+	bool any = false;
 	int code;
 
+	if (!unfit)
+		unfit = &any;
 	/* the nested flow before this one was closed */
 	assert(!nest->op && !nest->flow);
 	/* another operator has taken the flow over: it is not ours to free */
 	nest->flow = flow && flow->taken ? NULL : flow;
 	nest->op = weir__op_nest(op, flow, &code);
-	if (!nest->op)
-		error = why_not(op, flow, code);
-	else if (nest->op->items != op->items &&
-		 weir__flow_items(flow) != &weir__items_any)
+	if (!nest->op) {
+		error = why_not(op, flow, code, unfit);
+	} else if (nest->op->items != op->items &&
+		   weir__flow_items(flow) != &weir__items_any) {
 		error = of_other_items(op, flow);
+		*unfit = true;
+	}
 	if (error)
 		weir__nest_close(nest);
 	return error;
@@ -91,7 +108,7 @@ bool weir__nest_open_for_item(struct weir__nest *nest, struct weir__op *op,
 		(void)weir__op_survives(op, code);
 		return false;
 	}
-	error = weir__nest_open(nest, op, flow);
+	error = weir__nest_open(nest, op, flow, NULL);
 	if (!error)
 		return true;
 	weir__op_end(op, error);

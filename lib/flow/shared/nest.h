@@ -13,12 +13,14 @@ struct weir__nest {
 
 /*
  * Takes over `flow`, which may be NULL, and opens it inside `op`. NULL; or one
- * reference of the error: then `flow` is freed, and there is no nested flow.
- * Owner.
+ * reference of the error: then `flow` is freed, and there is no nested flow. If
+ * that is because no flow of its kinds can be here, *unfit is set; else it is
+ * as it was. `unfit` may be NULL. Owner.
  */
 WEIR_MUST_CHECK struct weir_error *weir__nest_open(struct weir__nest *nest,
 						   struct weir__op *op,
-						   struct weir_flow *flow);
+						   struct weir_flow *flow,
+						   bool *unfit);
 /*
  * As weir__nest_open(), for a flow that was made for an item: a failed flow is
  * the failure of that item, see weir__op_survives(), and any other error ends
