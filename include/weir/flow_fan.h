@@ -296,7 +296,8 @@ WEIR_API struct weir_flow *weir_flow_also_to(
  * down: it does not get an item for which it has no room, as in Pekko's
  * wireTap. If the tap fails, it gets no more items, and nobody hears of the
  * error: weir_flow_peek() in the tap does. The end waits for the tap, which may
- * take the items that it has to their end.
+ * take the items that it has to their end; Pekko's does so behind the end. A
+ * tap that may get stuck needs a timeout of its own, which ends it alone.
  *
  * Emits: an item when downstream has room. Completes: when upstream and the tap
  * have. Cancels: both, when downstream does. Holds: `capacity` items for each

@@ -222,6 +222,23 @@ static void a_slow_tap_misses_items(void **state)
 		assert_int_equal(beside.values[i], i + 1);
 }
 
+static struct weir_flow *noting_soon(struct weir_flow *up, void *context)
+{
+	up = weir_flow_acquire(up, &permits);
+	return noting(weir_flow_idle_timeout(up, 1000), NULL);
+}
+
+static void a_stuck_tap_that_gives_up_holds_nothing_back(void **state)
+{
+	for_each_seed(seed, test_count(40)) {
+		assert_int_equal(weir_semaphore_init(&permits, 2), 0);
+		run(weir_flow_wire_tap, weir_flow_range(1, 9), noting_soon,
+		    seed, seed % 3);
+		assert_got(&main_one, first, 9, 0);
+		assert_got(&beside, first, 2, 0);
+	}
+}
+
 static void a_cancel_drops_what_waits_for_a_tap(void **state)
 {
 	for (size_t i = 0; i < 2; i++) {
@@ -293,6 +310,7 @@ int main(void)
 		cmocka_unit_test(a_tap_that_fails_ends_alone),
 		cmocka_unit_test(a_slow_flow_beside_sets_the_pace),
 		cmocka_unit_test(a_slow_tap_misses_items),
+		cmocka_unit_test(a_stuck_tap_that_gives_up_holds_nothing_back),
 		cmocka_unit_test(a_cancel_drops_what_waits_for_a_tap),
 		cmocka_unit_test(downstream_ends_both),
 		cmocka_unit_test(then_drops_the_items_before),
