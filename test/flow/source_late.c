@@ -239,18 +239,29 @@ static void a_flow_is_made_for_each_run(void **state)
 	assert_int_equal(n_live, 0);
 }
 
+static struct got got;
+
+/* A tap, and behind its end what is made then. */
+static void begin_behind(struct tap *tap, struct making *making,
+			 struct trial *trial)
+{
+	struct weir_flow *made = weir_flow_defer(make, making);
+	struct weir_flow *parts[] = {
+		counted(tap_flow(tap)),
+		weir_flow_items(made, &counted_items),
+	};
+
+	got = (struct got){.counted = true};
+	begin(trial, into(weir_flow_concat(parts, 2), &got), 1, 0);
+}
+
 static void it_is_made_when_its_turn_comes(void **state)
 {
 	struct making making = {0, up_to_n};
 	struct tap tap = {0};
-	struct weir_flow *parts[] = {counted(tap_flow(&tap)),
-				     weir_flow_defer(make, &making)};
-	static struct got got;
 	struct trial trial;
 
-	parts[1] = weir_flow_items(parts[1], &counted_items);
-	got = (struct got){.counted = true};
-	begin(&trial, into(weir_flow_concat(parts, 2), &got), 1, 0);
+	begin_behind(&tap, &making, &trial);
 	assert_int_equal(making.n, 0);
 	tap_end(&tap, 0);
 	rest(&trial);
@@ -264,14 +275,9 @@ static void a_drain_keeps_parts_from_beginning(void **state)
 {
 	struct making making = {0, up_to_n};
 	struct tap tap = {0};
-	struct weir_flow *parts[] = {counted(tap_flow(&tap)),
-				     weir_flow_defer(make, &making)};
-	static struct got got;
 	struct trial trial;
 
-	parts[1] = weir_flow_items(parts[1], &counted_items);
-	got = (struct got){.counted = true};
-	begin(&trial, into(weir_flow_concat(parts, 2), &got), 1, 0);
+	begin_behind(&tap, &making, &trial);
 	tap_give(&tap, 1, 2);
 	rest(&trial);
 	weir_flow_run_end(trial.run);

@@ -70,3 +70,9 @@ void world_fini(struct world *world)
 		sim_free(world->sim);
 	assert_int_equal(world->heap.live, 0);
 }
+
+void end_system(struct weir_system *system)
+{
+	assert_int_equal(weir_system_end_wait(system, WEIR_FOREVER), 0);
+	assert_int_equal(weir_system_free(system), 0);
+}

@@ -43,4 +43,7 @@ void world_stop(struct world *world);
 /* It has stopped, and then nothing may be left of it. */
 void world_fini(struct world *world);
 
+/* Stops a system whose executor has threads, and frees it when it has ended. */
+void end_system(struct weir_system *system);
+
 #endif

@@ -137,6 +137,25 @@ static int job_start(struct weir_process *process, void *context)
 	return rc == 0 && self->task->how == NOT_SET_UP ? -ENOLINK : rc;
 }
 
+static int brief_turn(struct weir_actor *actor)
+{
+	return WEIR_TURN_END;
+}
+WEIR_TURN(brief_turn)
+
+const struct weir_actor_ops brief_ops = {
+	.name = "brief",
+	.turns = brief_turn_n,
+};
+
+int brief_start(struct weir_process *process, void *context)
+{
+	struct brief *self = weir_container_of(process, struct brief, process);
+	int rc = weir_in_init(&self->in, &process->actor, 1, NULL);
+
+	return rc ? rc : weir_in_put(&self->in, self);
+}
+
 /* --- Tasks ---------------------------------------------------------------- */
 
 static void task_reply(struct weir_command *command, enum weir_outcome outcome,

@@ -93,6 +93,16 @@ extern const struct weir_lifecycle job_lifecycle;
 
 extern const struct weir_actor_ops job_ops;
 
+/* One of any manager's that has its only turn at once. */
+struct brief {
+	struct weir_process process;
+	struct weir_in in;
+};
+
+extern const struct weir_actor_ops brief_ops;
+
+int brief_start(struct weir_process *process, void *context);
+
 /* --- Tasks ---------------------------------------------------------------- */
 
 /* As many tasks, all of which finish after `work_ns`. */

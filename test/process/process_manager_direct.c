@@ -3,17 +3,12 @@
  * The manager on an executor that runs what it is given at once, inside the
  * submission, and has no timers.
  */
-#include "support.h"
+#include "process/kit.h"
 
 #include <errno.h>
 
 #include <weir/process_manager.h>
 #include <weir/weir.h>
-
-struct job {
-	struct weir_process process;
-	struct weir_in in;
-};
 
 static struct weir_executor executor;
 static struct weir_system *systm;
@@ -36,27 +31,6 @@ static uint64_t now(struct weir_executor *of)
 
 static const struct weir_executor_ops direct = {.submit = submit, .now = now};
 
-static int job_turn(struct weir_actor *actor)
-{
-	(void)actor;
-	return WEIR_TURN_END;
-}
-WEIR_TURN(job_turn)
-
-static const struct weir_actor_ops job_ops = {
-	.name = "job",
-	.turns = job_turn_n,
-};
-
-static int start(struct weir_process *process, void *context)
-{
-	struct job *self = weir_container_of(process, struct job, process);
-	int rc = weir_in_init(&self->in, &process->actor, 1, NULL);
-
-	(void)context;
-	return rc ? rc : weir_in_put(&self->in, self);
-}
-
 static int call(struct weir_command *command, void *context)
 {
 	(void)context;
@@ -74,7 +48,7 @@ static void reply(struct weir_command *command, enum weir_outcome outcome,
 	last_code = error ? error->code : 0;
 }
 
-static void manager_released(void *context)
+static void note_released(void *context)
 {
 	(void)context;
 	released++;
@@ -89,7 +63,7 @@ static void open_world(struct weir_process_manager_options *options)
 	released = 0;
 	options->max = 2;
 	options->buffer = 2;
-	options->released = manager_released;
+	options->released = note_released;
 	assert_int_equal(weir_executor_init(&executor, &direct, NULL), 0);
 	assert_int_equal(weir_system_new(&systm, &executor, NULL), 0);
 	assert_int_equal(
@@ -111,9 +85,9 @@ static void close_world(void)
 static void a_process_is_over_when_its_offer_returns(void **state)
 {
 	struct weir_process_manager_options options = {
-		.process = &job_ops,
-		.process_size = sizeof(struct job),
-		.start = start,
+		.process = &brief_ops,
+		.process_size = sizeof(struct brief),
+		.start = brief_start,
 	};
 	struct weir_command command = {.reply = reply, .id = "one"};
 	uint32_t i;
@@ -148,9 +122,9 @@ static void so_is_a_call(void **state)
 static void e14_without_timers_a_deadline_is_refused(void **state)
 {
 	struct weir_process_manager_options options = {
-		.process = &job_ops,
-		.process_size = sizeof(struct job),
-		.start = start,
+		.process = &brief_ops,
+		.process_size = sizeof(struct brief),
+		.start = brief_start,
 		.max = 1,
 		.timeout_ns = 1,
 	};

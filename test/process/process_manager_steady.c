@@ -9,7 +9,7 @@
  * that are depends on how far a slice gets, which is a matter of the clock; so
  * the first MAX wait for each other, and no more are needed later.
  */
-#include "support.h"
+#include "kit/world.h"
 
 #include <sched.h>
 #include <string.h>
@@ -200,10 +200,7 @@ static void run(bool jobs)
 	/* asking for it would take the lock */
 	while (!ck_pr_load_32(&n_released))
 		sched_yield();
-	weir_system_stop(systm);
-	rc = weir_completion_wait(weir_system_terminated(systm), WEIR_FOREVER);
-	assert_int_equal(rc, 0);
-	assert_int_equal(weir_system_free(systm), 0);
+	end_system(systm);
 	while (weir_threads_free(threads) != 0)
 		sched_yield();
 	assert_int_equal(n_replied, 2 * WARM_UP + n_wanted);

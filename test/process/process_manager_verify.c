@@ -9,6 +9,8 @@
 #include <weir/process_manager.h>
 #include <weir/weir.h>
 
+#include "process/kit.h"
+
 #define MAX 16
 #define RECORDS 2048
 
@@ -37,11 +39,6 @@ struct managing {
 	uint32_t released; /* any thread */
 };
 
-struct job {
-	struct weir_process process;
-	struct weir_in in;
-};
-
 static struct managing *mine(struct weir_subscriber *subscriber)
 {
 	return weir_container_of(subscriber, struct managing,
@@ -61,25 +58,10 @@ static void note(struct managing *self, struct weir_command *command)
 		weir_container_of(command, struct order, command)->number;
 }
 
-static int job_turn(struct weir_actor *actor)
-{
-	(void)actor;
-	return WEIR_TURN_END;
-}
-WEIR_TURN(job_turn)
-
-static const struct weir_actor_ops job_ops = {
-	.name = "job",
-	.turns = job_turn_n,
-};
-
 static int start(struct weir_process *process, void *context)
 {
-	struct job *self = weir_container_of(process, struct job, process);
-	int rc = weir_in_init(&self->in, &process->actor, 1, NULL);
-
 	note(context, process->command);
-	return rc ? rc : weir_in_put(&self->in, self);
+	return brief_start(process, NULL);
 }
 
 static int call(struct weir_command *command, void *context)
@@ -123,8 +105,8 @@ static struct weir_subscriber *create(struct weir_subscriber_factory *factory)
 	struct weir_executor *executor = maker->base.place->executor;
 	struct weir_process_manager_options options = {
 		.context = self,
-		.process = maker->calls ? NULL : &job_ops,
-		.process_size = sizeof(struct job),
+		.process = maker->calls ? NULL : &brief_ops,
+		.process_size = sizeof(struct brief),
 		.start = maker->calls ? NULL : start,
 		.run = maker->calls ? call : NULL,
 		.runners = 1,

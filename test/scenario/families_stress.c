@@ -5,7 +5,7 @@
  * wherever it may let go of the lock. When all is quiet everybody is suspended
  * as often as there are reasons.
  */
-#include "support.h"
+#include "kit/world.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -222,11 +222,7 @@ static void who_comes_and_goes_is_as_its_parent_is(void **state)
 		sched_yield();
 	assert_true(weir__system_check(systm));
 	assert_null(systm->walks.first);
-	weir_system_stop(systm);
-	assert_int_equal(weir_completion_wait(weir_system_terminated(systm),
-					      WEIR_FOREVER),
-			 0);
-	assert_int_equal(weir_system_free(systm), 0);
+	end_system(systm);
 	assert_int_equal(weir_threads_free(threads), 0);
 }
 

@@ -4,7 +4,7 @@
  * a little memory, and nothing per token. The chains are those of
  * test/scenario/actors_steady.c, with a supervisor.
  */
-#include "actor/kit.h"
+#include "kit/world.h"
 
 #include <sched.h>
 
@@ -274,12 +274,7 @@ static void run_chain(struct chain *chain, size_t window)
 				    weir_system_user_guardian(chain->system),
 				    NULL, 0) > 0)
 		sched_yield();
-	weir_system_stop(chain->system);
-	assert_int_equal(
-		weir_completion_wait(weir_system_terminated(chain->system),
-				     WEIR_FOREVER),
-		0);
-	assert_int_equal(weir_system_free(chain->system), 0);
+	end_system(chain->system);
 	while (weir_threads_free(chain->threads) != 0)
 		sched_yield();
 	assert_true(chain->after.counters.slices >

@@ -100,6 +100,14 @@ static void assert_failed(struct fixture *f, int code)
 	assert_int_equal(error->code, code);
 }
 
+/* The last who has it. */
+static void give_back(struct fixture *f)
+{
+	weir_ask_unref(&f->question.ask);
+	assert_int_equal(f->question.released, 1);
+	fixture_fini(f);
+}
+
 static void a_question_is_answered_with_a_value(void **state)
 {
 	for_each_seed(seed, test_count(100)) {
@@ -153,9 +161,7 @@ static void a_question_can_be_failed(void **state)
 	assert_int_equal(
 		weir_ask_fail(&f.asked.kept->ask, weir_error_of(-EDOM)), 0);
 	assert_failed(&f, -EDOM);
-	weir_ask_unref(&f.question.ask);
-	assert_int_equal(f.question.released, 1);
-	fixture_fini(&f);
+	give_back(&f);
 }
 
 static void a_question_that_is_dropped_is_failed(void **state)
@@ -168,10 +174,8 @@ static void a_question_that_is_dropped_is_failed(void **state)
 	ask(&f, 1, SECOND);
 	weir_sim_run(f.sim);
 	assert_failed(&f, -ECANCELED);
-	weir_ask_unref(&f.question.ask);
-	assert_int_equal(f.question.released, 1);
 	assert_int_equal(now(&f), 0);
-	fixture_fini(&f);
+	give_back(&f);
 }
 
 static void what_the_mailbox_refuses_is_the_answer_s_error(void **state)
@@ -201,9 +205,7 @@ static void who_has_ended_does_not_answer(void **state)
 	weir_sim_run(f.sim);
 	ask(&f, 1, SECOND);
 	assert_failed(&f, -ESRCH);
-	weir_ask_unref(&f.question.ask);
-	assert_int_equal(f.question.released, 1);
-	fixture_fini(&f);
+	give_back(&f);
 }
 
 static void a_system_waits_for_the_deadline_of_a_question(void **state)

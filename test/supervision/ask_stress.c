@@ -3,7 +3,7 @@
  * Threads ask an actor on another thread, with deadlines so near that answers
  * and deadlines meet. Each question is answered once and given back once.
  */
-#include "support.h"
+#include "kit/world.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -23,7 +23,7 @@ struct asked {
 	struct weir_in in;
 };
 
-struct stage {
+struct scene {
 	struct weir_threads *pool;
 	struct weir_system *system;
 	struct asked asked;
@@ -33,11 +33,11 @@ struct stage {
 
 struct question {
 	struct weir_ask ask;
-	struct stage *stage;
+	struct scene *scene;
 };
 
 struct asker {
-	struct stage *stage;
+	struct scene *scene;
 	uint64_t rounds, answered, late, full;
 };
 
@@ -60,14 +60,14 @@ static void question_released(struct weir_ask *ask)
 {
 	struct question *self = weir_container_of(ask, struct question, ask);
 
-	ck_pr_inc_32(&self->stage->released);
+	ck_pr_inc_32(&self->scene->released);
 	free(self);
 }
 
 /* The deadline that the round has: long past, near, or far. */
-static uint64_t deadline(struct stage *stage, uint64_t round)
+static uint64_t deadline(struct scene *scene, uint64_t round)
 {
-	uint64_t now = weir_executor_now(weir_threads_executor(stage->pool));
+	uint64_t now = weir_executor_now(weir_threads_executor(scene->pool));
 
 	return round % 8 == 0 ? WEIR_FOREVER : now + round % 8 * 4000;
 }
@@ -80,16 +80,16 @@ static bool ask_once(struct asker *self, uint64_t round)
 	bool full;
 
 	assert(question);
-	question->stage = self->stage;
+	question->scene = self->scene;
 	question->ask.released = question_released;
-	assert(weir_system_ask(self->stage->system, self->stage->id,
+	assert(weir_system_ask(self->scene->system, self->scene->id,
 			       &question->ask,
-			       deadline(self->stage, round)) == 0);
+			       deadline(self->scene, round)) == 0);
 	assert(weir_completion_wait(&question->ask.answer, WEIR_FOREVER) == 0);
 	error = weir_completion_error(&question->ask.answer);
 	assert(!error || error->code == -ETIMEDOUT || error->code == -EAGAIN);
 	assert(weir_completion_value(&question->ask.answer) ==
-	       (error ? NULL : &self->stage->asked));
+	       (error ? NULL : &self->scene->asked));
 	self->answered += !error;
 	self->late += error && error->code == -ETIMEDOUT;
 	full = error && error->code == -EAGAIN;
@@ -110,48 +110,42 @@ static void *ask_all(void *arg)
 	return NULL;
 }
 
-static void stage_open(struct stage *stage)
+static void scene_open(struct scene *scene)
 {
 	struct weir_threads_options options = {.workers = 1};
 	struct weir_executor *executor;
 
-	*stage = (struct stage){.pool = NULL};
-	assert_int_equal(weir_threads_new(&stage->pool, &options), 0);
-	executor = weir_threads_executor(stage->pool);
-	assert_int_equal(weir_system_new(&stage->system, executor, NULL), 0);
+	*scene = (struct scene){.pool = NULL};
+	assert_int_equal(weir_threads_new(&scene->pool, &options), 0);
+	executor = weir_threads_executor(scene->pool);
+	assert_int_equal(weir_system_new(&scene->system, executor, NULL), 0);
 	assert_int_equal(
-		weir_actor_init(&stage->asked.actor, &asked_ops, executor), 0);
-	assert_int_equal(weir_in_init(&stage->asked.in, &stage->asked.actor, 4,
+		weir_actor_init(&scene->asked.actor, &asked_ops, executor), 0);
+	assert_int_equal(weir_in_init(&scene->asked.in, &scene->asked.actor, 4,
 				      &questions),
 			 0);
-	assert_int_equal(weir_system_spawn(stage->system, WEIR_ACTOR_ID_NONE,
-					   &stage->asked.actor, NULL,
-					   &stage->id),
+	assert_int_equal(weir_system_spawn(scene->system, WEIR_ACTOR_ID_NONE,
+					   &scene->asked.actor, NULL,
+					   &scene->id),
 			 0);
 }
 
-static void stage_close(struct stage *stage)
+static void scene_close(struct scene *scene)
 {
-	int rc;
-
-	weir_system_stop(stage->system);
-	rc = weir_completion_wait(weir_system_terminated(stage->system),
-				  WEIR_FOREVER);
-	assert_int_equal(rc, 0);
-	assert_int_equal(weir_system_free(stage->system), 0);
-	assert_int_equal(weir_threads_free(stage->pool), 0);
+	end_system(scene->system);
+	assert_int_equal(weir_threads_free(scene->pool), 0);
 }
 
 static void every_question_is_answered_and_given_back_once(void **state)
 {
-	struct stage stage;
+	struct scene scene;
 	struct asker askers[ASKERS];
 	pthread_t threads[ASKERS];
 	uint64_t rounds = test_count(20000), i, n = 0, full = 0;
 
-	stage_open(&stage);
+	scene_open(&scene);
 	for (i = 0; i < ASKERS; i++) {
-		askers[i] = (struct asker){.stage = &stage, .rounds = rounds};
+		askers[i] = (struct asker){.scene = &scene, .rounds = rounds};
 		assert_int_equal(pthread_create(&threads[i], NULL, ask_all,
 						&askers[i]),
 				 0);
@@ -161,10 +155,10 @@ static void every_question_is_answered_and_given_back_once(void **state)
 		n += askers[i].answered + askers[i].late;
 		full += askers[i].full;
 	}
-	stage_close(&stage);
+	scene_close(&scene);
 	assert_int_equal(n, rounds * ASKERS);
 	assert_int_equal(n, rounds * ASKERS);
-	assert_int_equal(stage.released, n + full);
+	assert_int_equal(scene.released, n + full);
 }
 
 int main(void)

@@ -5,7 +5,7 @@
  * be. Then one of them puts the final item. There is one child at most, every
  * item is delivered or dropped once, and all of it ends.
  */
-#include "actor/kit.h"
+#include "kit/world.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -189,12 +189,7 @@ static void mill_close(struct mill *mill)
 	/* It ends by itself: that is what the final item is for. */
 	while (!ck_pr_load_32(&mill->over))
 		sched_yield();
-	weir_system_stop(mill->system);
-	assert_int_equal(
-		weir_completion_wait(weir_system_terminated(mill->system),
-				     WEIR_FOREVER),
-		0);
-	assert_int_equal(weir_system_free(mill->system), 0);
+	end_system(mill->system);
 	/* the executor has learned of the last release before the system */
 	assert_int_equal(weir_executor_alive(mill->executor), 0);
 	assert_int_equal(weir_threads_free(mill->threads), 0);

@@ -4,7 +4,7 @@
  * failure while a child begins anew because of another. The moment is made, not
  * waited for: the child's hook does not return before.
  */
-#include "support.h"
+#include "kit/world.h"
 
 #include <sched.h>
 #include <string.h>
@@ -162,11 +162,7 @@ static void d1_4_who_begins_anew_may_have_to_once_more(void **state)
 			 0);
 	while (n-- > 0)
 		one_round();
-	weir_system_stop(systm);
-	assert_int_equal(weir_completion_wait(weir_system_terminated(systm),
-					      WEIR_FOREVER),
-			 0);
-	assert_int_equal(weir_system_free(systm), 0);
+	end_system(systm);
 	assert_int_equal(weir_completion_init(&all_ended), 0);
 	assert_int_equal(weir_executor_end_async(weir_threads_executor(threads),
 						 &drain, WEIR_FOREVER),

@@ -103,6 +103,16 @@ static void d1_5_one_that_has_no_wish_stops_at_once(struct play *play)
 	assert_int_equal(world_now(&play->base), 0);
 }
 
+/* The supervisor of a polite child is stopped. */
+static void stop_the_boss(struct play *play)
+{
+	SCRIPT(play, polite_steps);
+	add(play, NULL, "boss");
+	add(play, "boss", "a");
+	run(play);
+	stop(play, "boss");
+}
+
 static void d1_5_a_brutal_stop_asks_nobody(struct play *play)
 {
 	static const struct role roles[] = {
@@ -111,11 +121,7 @@ static void d1_5_a_brutal_stop_asks_nobody(struct play *play)
 	};
 
 	ROLES(play, roles);
-	SCRIPT(play, polite_steps);
-	add(play, NULL, "boss");
-	add(play, "boss", "a");
-	run(play);
-	stop(play, "boss");
+	stop_the_boss(play);
 	run(play);
 	assert_told(play, "boss", "boss1.pre_start boss1.post_stop");
 	assert_told(play, "a", "a1.pre_start a1.post_stop");
@@ -126,11 +132,7 @@ static void d1_5_without_a_deadline_it_is_waited_for(struct play *play)
 	static const struct role roles[] = {{"a", POLITE}};
 
 	ROLES(play, roles);
-	SCRIPT(play, polite_steps);
-	add(play, NULL, "boss");
-	add(play, "boss", "a");
-	run(play);
-	stop(play, "boss");
+	stop_the_boss(play);
 	run_until(play, 10000 * HOUR);
 	assert_true(alive(play, "boss"));
 	assert_told(play, "a", "a1.pre_start a1.stopping");
@@ -186,11 +188,7 @@ static void d1_5_the_time_is_for_the_children_as_well(struct play *play)
 	};
 
 	ROLES(play, roles);
-	SCRIPT(play, polite_steps);
-	add(play, NULL, "boss");
-	add(play, "boss", "a");
-	run(play);
-	stop(play, "boss");
+	stop_the_boss(play);
 	run_until(play, SECOND - 1);
 	assert_true(alive(play, "a"));
 	run_until(play, SECOND);

@@ -23,11 +23,7 @@ static uint64_t first_draw(struct weir_executor *executor, uint64_t seed)
 
 	assert_int_equal(weir_system_new(&system, executor, &options), 0);
 	drawn = weir__random(system);
-	weir_system_stop(system);
-	assert_int_equal(weir_completion_wait(weir_system_terminated(system),
-					      WEIR_FOREVER),
-			 0);
-	assert_int_equal(weir_system_free(system), 0);
+	end_system(system);
 	return drawn;
 }
 

@@ -4,7 +4,7 @@
  * others in the same cells. Every item is taken, dropped by the library, or
  * refused and the caller's: the three counts add up.
  */
-#include "support.h"
+#include "kit/world.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -23,10 +23,10 @@
 struct target {
 	struct weir_actor actor;
 	struct weir_in in;
-	struct stage *stage;
+	struct scene *scene;
 };
 
-struct stage {
+struct scene {
 	struct weir_threads *pool;
 	struct weir_system *system;
 	uint64_t ids[TARGETS];	 /* slot and generation in one word, atomic */
@@ -35,15 +35,15 @@ struct stage {
 };
 
 struct teller {
-	struct stage *stage;
+	struct scene *scene;
 	uint64_t rounds, told, sent, refused;
 };
 
 static void drop(void *item, void *context)
 {
-	struct stage *stage = context;
+	struct scene *scene = context;
 
-	ck_pr_inc_32(&stage->dropped);
+	ck_pr_inc_32(&scene->dropped);
 }
 
 static inline int take(struct weir_actor *actor)
@@ -51,7 +51,7 @@ static inline int take(struct weir_actor *actor)
 	struct target *self = weir_container_of(actor, struct target, actor);
 
 	(void)weir_in_take(&self->in);
-	ck_pr_inc_32(&self->stage->taken);
+	ck_pr_inc_32(&self->scene->taken);
 	return 0;
 }
 
@@ -61,7 +61,7 @@ static void target_released(struct weir_actor *actor)
 {
 	struct target *self = weir_container_of(actor, struct target, actor);
 
-	ck_pr_inc_32(&self->stage->released);
+	ck_pr_inc_32(&self->scene->released);
 	free(self);
 }
 
@@ -79,32 +79,32 @@ static struct weir_actor_id unpack(uint64_t word)
 	return (struct weir_actor_id){(uint32_t)word, (uint32_t)(word >> 32)};
 }
 
-static void spawn(struct stage *stage, const struct weir_items *items, size_t i)
+static void spawn(struct scene *scene, const struct weir_items *items, size_t i)
 {
 	struct target *target = calloc(1, sizeof(*target));
 	struct weir_actor_id id;
 
 	assert(target);
-	target->stage = stage;
+	target->scene = scene;
 	assert(weir_actor_init(&target->actor, &target_ops,
-			       weir_threads_executor(stage->pool)) == 0);
+			       weir_threads_executor(scene->pool)) == 0);
 	assert(weir_in_init(&target->in, &target->actor, 4, items) == 0);
-	assert(weir_system_spawn(stage->system, WEIR_ACTOR_ID_NONE,
+	assert(weir_system_spawn(scene->system, WEIR_ACTOR_ID_NONE,
 				 &target->actor, NULL, &id) == 0);
-	stage->spawned++;
-	ck_pr_store_64(&stage->ids[i], pack(id));
+	scene->spawned++;
+	ck_pr_store_64(&scene->ids[i], pack(id));
 }
 
 /* Some are waited for, for too short a time or until they have ended. */
-static void stop(struct stage *stage, uint64_t i)
+static void stop(struct scene *scene, uint64_t i)
 {
-	struct weir_actor_id id = unpack(stage->ids[i % TARGETS]);
+	struct weir_actor_id id = unpack(scene->ids[i % TARGETS]);
 	int rc;
 
-	assert_int_equal(weir_system_stop_actor(stage->system, id), 0);
+	assert_int_equal(weir_system_stop_actor(scene->system, id), 0);
 	if (i % 8)
 		return;
-	rc = weir_system_actor_end_wait(stage->system, id,
+	rc = weir_system_actor_end_wait(scene->system, id,
 					i % 16 ? 2000 : WEIR_FOREVER);
 	assert_true(rc == 0 || (rc == -ETIMEDOUT && i % 16));
 }
@@ -112,20 +112,20 @@ static void stop(struct stage *stage, uint64_t i)
 static void *tell_all(void *arg)
 {
 	struct teller *self = arg;
-	struct stage *stage = self->stage;
-	const struct weir_items items = {.drop = drop, .context = stage};
+	struct scene *scene = self->scene;
+	const struct weir_items items = {.drop = drop, .context = scene};
 	struct weir_actor_id to;
 	uint64_t i;
 	int rc;
 
 	for (i = 0; i < self->rounds; i++) {
-		to = unpack(ck_pr_load_64(&stage->ids[i % TARGETS]));
+		to = unpack(ck_pr_load_64(&scene->ids[i % TARGETS]));
 		if (i % 3 == 0) {
-			weir_system_send(stage->system, to, &items, stage);
+			weir_system_send(scene->system, to, &items, scene);
 			self->sent++;
 			continue;
 		}
-		rc = weir_system_tell(stage->system, to, stage);
+		rc = weir_system_tell(scene->system, to, scene);
 		assert(rc == 0 || rc == -EAGAIN || rc == -ESRCH ||
 		       rc == -EPIPE);
 		if (rc == 0)
@@ -136,51 +136,45 @@ static void *tell_all(void *arg)
 	return NULL;
 }
 
-static void stage_open(struct stage *stage)
+static void scene_open(struct scene *scene)
 {
 	struct weir_threads_options options = {.workers = 2};
 
-	*stage = (struct stage){.pool = NULL};
-	assert_int_equal(weir_threads_new(&stage->pool, &options), 0);
-	assert_int_equal(weir_system_new(&stage->system,
-					 weir_threads_executor(stage->pool),
+	*scene = (struct scene){.pool = NULL};
+	assert_int_equal(weir_threads_new(&scene->pool, &options), 0);
+	assert_int_equal(weir_system_new(&scene->system,
+					 weir_threads_executor(scene->pool),
 					 NULL),
 			 0);
 }
 
-static void stage_close(struct stage *stage)
+static void scene_close(struct scene *scene)
 {
-	int rc;
-
-	weir_system_stop(stage->system);
-	rc = weir_completion_wait(weir_system_terminated(stage->system),
-				  WEIR_FOREVER);
-	assert_int_equal(rc, 0);
-	assert_int_equal(weir_system_free(stage->system), 0);
-	assert_int_equal(weir_threads_free(stage->pool), 0);
+	end_system(scene->system);
+	assert_int_equal(weir_threads_free(scene->pool), 0);
 }
 
 static void every_item_has_one_fate_while_ids_are_reused(void **state)
 {
-	struct stage stage;
-	const struct weir_items items = {.drop = drop, .context = &stage};
+	struct scene scene;
+	const struct weir_items items = {.drop = drop, .context = &scene};
 	struct teller tellers[TELLERS] = {{NULL}};
 	pthread_t threads[TELLERS];
 	uint64_t rounds = test_count(60000), i, told = 0;
 
-	stage_open(&stage);
+	scene_open(&scene);
 	for (i = 0; i < TARGETS; i++)
-		spawn(&stage, &items, i);
+		spawn(&scene, &items, i);
 	for (i = 0; i < TELLERS; i++) {
 		tellers[i] =
-			(struct teller){.stage = &stage, .rounds = rounds * 4};
+			(struct teller){.scene = &scene, .rounds = rounds * 4};
 		assert_int_equal(pthread_create(&threads[i], NULL, tell_all,
 						&tellers[i]),
 				 0);
 	}
 	for (i = 0; i < rounds; i++) {
-		stop(&stage, i);
-		spawn(&stage, &items, i % TARGETS);
+		stop(&scene, i);
+		spawn(&scene, &items, i % TARGETS);
 	}
 	for (i = 0; i < TELLERS; i++) {
 		assert_int_equal(pthread_join(threads[i], NULL), 0);
@@ -189,9 +183,9 @@ static void every_item_has_one_fate_while_ids_are_reused(void **state)
 					 tellers[i].refused,
 				 tellers[i].rounds);
 	}
-	stage_close(&stage);
-	assert_int_equal(stage.taken + stage.dropped, told);
-	assert_int_equal(stage.released, stage.spawned);
+	scene_close(&scene);
+	assert_int_equal(scene.taken + scene.dropped, told);
+	assert_int_equal(scene.released, scene.spawned);
 }
 
 int main(void)

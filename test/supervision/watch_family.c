@@ -112,7 +112,8 @@ static void c9_a_death_pact_is_a_failure_like_others(struct play *play)
 	assert_int_equal(decided_kind, WEIR_FAILURE_KILLED);
 }
 
-static void c10_who_stops_unwatches_all_first(struct play *play)
+/* a watches its child x. */
+static void watch_its_child(struct play *play)
 {
 	static const struct step steps[] = {WATCHES_X("a")};
 
@@ -121,6 +122,11 @@ static void c10_who_stops_unwatches_all_first(struct play *play)
 	add(play, NULL, "a");
 	add(play, "a", "x");
 	give(play, "a", WATCH_X);
+}
+
+static void c10_who_stops_unwatches_all_first(struct play *play)
+{
+	watch_its_child(play);
 	/* its child, which it watches, ends first */
 	stop(play, "a");
 	run(play);
@@ -258,13 +264,7 @@ static void c13_a_parent_that_does_not_watch_hears_nothing(struct play *play)
 
 static void c13_a_parent_that_watches_hears_once(struct play *play)
 {
-	static const struct step steps[] = {WATCHES_X("a")};
-
-	ROLES(play, hearers);
-	SCRIPT(play, steps);
-	add(play, NULL, "a");
-	add(play, "a", "x");
-	give(play, "a", WATCH_X);
+	watch_its_child(play);
 	stop(play, "x");
 	run(play);
 	assert_told(play, "a", "a1.pre_start a1.1 a1.terminated");

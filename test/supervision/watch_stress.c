@@ -5,7 +5,7 @@
  * exact: what was put before it is taken, what was put after it is not. Every
  * watch brings its notice, every wait ends once.
  */
-#include "support.h"
+#include "kit/world.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -59,12 +59,7 @@ static void open_system(void)
 
 static void close_system(void)
 {
-	int rc;
-
-	weir_system_stop(systm);
-	rc = weir_completion_wait(weir_system_terminated(systm), WEIR_FOREVER);
-	assert_int_equal(rc, 0);
-	assert_int_equal(weir_system_free(systm), 0);
+	end_system(systm);
 	assert_int_equal(weir_threads_free(pool), 0);
 }
 
