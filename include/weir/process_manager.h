@@ -71,8 +71,12 @@ struct weir_command {
 	void (*reply)(struct weir_command *command, enum weir_outcome outcome,
 		      struct weir_error *error);
 	/*
-	 * An id that is unique among the commands that run, 1 to WEIR_NAME_MAX
-	 * bytes; borrowed until `reply`. NULL: no id.
+	 * An id, borrowed until `reply`. NULL: none. A process that is an actor
+	 * has its command's id as its name, so weir_system_lookup() finds it;
+	 * the name is memory that is allocated when the process starts. So the
+	 * id is unique among the commands that run, has 1 to WEIR_NAME_MAX
+	 * bytes and no '/', and does not begin with '$'. Of a call it is any
+	 * string.
 	 */
 	const char *id;
 	/* Time that its process has, from its start; 0: the manager's. */
@@ -80,6 +84,15 @@ struct weir_command {
 	void *result; /* yours; for the process to hand over */
 	struct {
 		struct weir_process_manager *manager;
+		/* under the lock of the ids */
+		struct weir_command *same_id; /* the next in a bucket of ids */
+		struct weir_command *next_cancelled;
+		struct weir_process *process; /* that runs */
+		/* the manager's owner's */
+		struct weir_command *next, *previous; /* in line */
+		uint32_t hash;			      /* of the id */
+		uint8_t state;			      /* under the lock */
+		uint8_t in_line;
 	} WEIR_PRIVATE;
 };
 
@@ -100,8 +113,7 @@ struct weir_process {
 	struct weir_actor_id self;    /* read-only; to watch it or stop it */
 	struct {
 		struct weir_process_manager *manager;
-		struct weir__node node;	      /* of free or returned ones */
-		struct weir_process *same_id; /* the next in a bucket of ids */
+		struct weir__node node; /* of free or returned ones */
 		struct weir_timer timer;
 		uint32_t holders; /* any thread, atomically */
 		uint32_t state;	  /* the same */
@@ -141,8 +153,8 @@ struct weir_process_manager_options {
 	/*
 	 * The process is this call, on a thread of the executor. 0: done.
 	 * WEIR_RUN_LATER: the process goes on, and ends with
-	 * weir_command_end(). A negative errno: it has failed. Ids are ignored,
-	 * and there are no timeouts, because a call cannot be stopped.
+	 * weir_command_end(). A negative errno: it has failed. There are no
+	 * timeouts, because a call cannot be stopped.
 	 */
 	int (*run)(struct weir_command *command, void *context);
 	/* How many actors make the calls, each one call at a time; default the
@@ -150,7 +162,9 @@ struct weir_process_manager_options {
 	size_t runners;
 
 	/* --- How many ----------------------------------------------------- */
-	size_t max; /* processes at a time, 1 to WEIR_PROCESSES_MAX */
+	/* Processes at a time, 1 to WEIR_PROCESSES_MAX; see
+	 * weir_process_manager_set_max(). */
+	size_t max;
 	/*
 	 * How many places must be free before the manager asks for commands.
 	 * Default 1; 5 with a publisher, because each request is a call.
@@ -209,10 +223,12 @@ struct weir_process_manager {
 		unsigned char *processes;
 		size_t stride;
 		struct weir__node *free;
-		struct weir_process **ids; /* buckets */
-		uint32_t n_ids;
-		uint32_t n_free;	  /* of `max` */
-		uint64_t n_taken;	  /* out of the in-port */
+		/* commands that came before those in the in-port */
+		struct weir_command *first, *last;
+		uint32_t max;		  /* now; at most options.max */
+		uint32_t n_busy;	  /* places, at most options.max */
+		uint64_t n_in_line;	  /* of first; atomic */
+		uint64_t n_taken;	  /* out of the in-port and the line */
 		uint64_t n_permitted;	  /* offers; atomic */
 		struct weir_error *error; /* with which the stream has ended */
 		bool subscribes, ends;
@@ -222,10 +238,16 @@ struct weir_process_manager {
 		struct weir__mailbox returned;
 		uint32_t n_returned; /* calls that have ended */
 		uint32_t closed;
-		uint64_t credit; /* offers that will be taken */
+		uint32_t new_max;
+		int64_t credit; /* offers that will be taken; may be a debt */
 		uint64_t overflowed, outcomes[WEIR_OUTCOME_COUNT];
 		uint64_t n_started;
 		uint32_t n_processing, peak;
+		/* commands by their ids, under the lock */
+		uint32_t ids_lock;
+		uint32_t n_ids; /* buckets */
+		struct weir_command **ids;
+		struct weir_command *cancelled; /* that wait */
 	} WEIR_PRIVATE;
 };
 
@@ -257,7 +279,7 @@ WEIR_API struct weir_subscriber *weir_process_manager_subscriber(
  * -ENOBUFS: the buffer is full, see `overflow`. -ESHUTDOWN: the manager ends.
  * -EISCONN: the manager has a publisher. -EINVAL: null, or no `reply`. On an
  * error the command stays the caller's. Any thread that holds a reference of
- * the actor; lock-free.
+ * the actor; lock-free, but a command with an id takes a short lock.
  */
 WEIR_API WEIR_MUST_CHECK int weir_process_manager_offer(
 	struct weir_process_manager *manager, struct weir_command *command);
@@ -280,10 +302,45 @@ WEIR_API void weir_command_end(struct weir_command *command, int code);
  */
 WEIR_API void weir_process_manager_end(struct weir_process_manager *manager);
 
-/* The process that runs with that id, or WEIR_ACTOR_ID_NONE. Owner of the
- * manager. */
+/*
+ * The process that runs for the command with that id, or WEIR_ACTOR_ID_NONE:
+ * there is none, it has ended, or it is a call. Any thread that holds a
+ * reference of the actor; takes a short lock.
+ */
 WEIR_API struct weir_actor_id weir_process_manager_find(
 	struct weir_process_manager *manager, const char *id);
+
+/*
+ * Cancels the command with that id. 0: if it runs, its process is stopped, as
+ * by weir_system_stop_actor(), and its outcome is WEIR_OUTCOME_STOPPED, unless
+ * the process ends in another way before. If it waits, it is refused with
+ * -ECANCELED, in the manager's next slice; if it waits for a runner, when that
+ * comes to it. If several commands with that id wait and none runs, one of
+ * them. Harmless when repeated.
+ *
+ * -EBUSY: it is a call that runs, which cannot be stopped. -ESRCH: no command
+ * with that id runs or waits; commands of a publisher are found from when the
+ * manager has taken them. -EINVAL: null. Any thread that holds a reference of
+ * the actor; takes a short lock.
+ */
+WEIR_API int weir_process_manager_cancel(struct weir_process_manager *manager,
+					 const char *id);
+
+/*
+ * Changes how many processes may run at a time, from the manager's next slice
+ * on: `max` is 1 to options.max, for which there is memory. If more run, they
+ * run on, and nothing starts until fewer than `max` do. Of a lower `max` the
+ * offers learn that were not made: commands that were taken wait in front,
+ * though more than `buffer` may wait then. A publisher is not asked for less
+ * than before, but for no more until that many places are free. `batch` counts
+ * as `max` if that is less.
+ *
+ * -EINVAL: null, `max` is out of range, or with `count_buffer` the buffer could
+ * keep the manager from ever asking. Any thread that holds a reference of the
+ * actor; lock-free.
+ */
+WEIR_API int weir_process_manager_set_max(struct weir_process_manager *manager,
+					  size_t max);
 
 /* What a manager has done so far. */
 struct weir_process_counts {

@@ -6,12 +6,22 @@
 
 #include <ck_pr.h>
 
+#include "process/ids.h"
+
+void weir__command_come(struct weir_process_manager *manager,
+			struct weir_command *command)
+{
+	command->manager = manager;
+	weir__ids_add(manager, command);
+}
+
 void weir__command_reply(struct weir_process_manager *manager,
 			 struct weir_command *command,
 			 enum weir_outcome outcome, struct weir_error *error)
 {
 	/* relaxed: a figure for people */
 	ck_pr_inc_64(&manager->outcomes[outcome]);
+	weir__ids_remove(manager, command);
 	command->reply(command, outcome, error);
 }
 

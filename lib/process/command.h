@@ -5,6 +5,10 @@
 
 #include <weir/process_manager.h>
 
+/* The manager has the command from now on. Whoever has it. */
+void weir__command_come(struct weir_process_manager *manager,
+			struct weir_command *command);
+
 /* The command has ended: replies, after which it is the sender's again. Any
  * thread. */
 void weir__command_reply(struct weir_process_manager *manager,

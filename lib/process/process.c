@@ -24,17 +24,10 @@
 #include "base/mailbox.h"
 #include "base/memory.h"
 #include "base/refcount.h"
-#include "executor/registry.h"
 #include "process/command.h"
+#include "process/ids.h"
+#include "process/process_state.h"
 #include "supervision/child.h"
-
-/* process->state. */
-enum {
-	/* The thread that sets the later one of the first two stops it. */
-	SPAWNED = 1u << 0, /* it has an id */
-	LATE = 1u << 1,	   /* its time is up */
-	ENDED = 1u << 2,
-};
 
 static struct weir_process *process_of(struct weir_actor *actor)
 {
@@ -57,21 +50,6 @@ static struct weir_process *place(struct weir_process_manager *manager,
 					       i * manager->stride);
 }
 
-/* Sets `bits`; returns the bits that were set before. Any thread. */
-static uint32_t set_state(struct weir_process *process, uint32_t bits)
-{
-	uint32_t old = ck_pr_load_32(&process->state);
-
-	/* release: our writes before this; pairs with the acquire below */
-	ck_pr_fence_release();
-	while (!ck_pr_cas_32_value(&process->state, old, old | bits, &old))
-		;
-	/* acquire: pairs with the release above, of the threads that have set
-	 * other bits */
-	ck_pr_fence_acquire();
-	return old;
-}
-
 /* Drops a holder; the last one gives the place back. Any thread. */
 static void let_go(struct weir_process *process)
 {
@@ -84,80 +62,6 @@ static void let_go(struct weir_process *process)
 	weir_actor_unref(&manager->actor);
 }
 
-/* --- Ids ------------------------------------------------------------------ */
-
-/*
- * A copy of the process's id behind its struct: the command may be gone after
- * its reply.
- */
-static char *id_of(const struct weir_process *process)
-{
-	const struct weir_process_manager *manager = process->manager;
-
-	return (char *)(uintptr_t)process + manager->stride -
-	       (WEIR_NAME_MAX + 1);
-}
-
-static struct weir_process **bucket(struct weir_process_manager *manager,
-				    const char *id)
-{
-	uint64_t hash = weir__hash_bytes(
-		weir__executor_key(manager->actor.executor), id, strlen(id));
-
-	assert(manager->n_ids && !(manager->n_ids & (manager->n_ids - 1)));
-	return &manager->ids[hash & (manager->n_ids - 1)];
-}
-
-/* The process that runs with that id. A process that has ended does not
- * count. */
-static struct weir_process *process_find(struct weir_process_manager *manager,
-					 const char *id)
-{
-	struct weir_process *process = *bucket(manager, id);
-
-	while (process && ((ck_pr_load_32(&process->state) & ENDED) ||
-			   strcmp(id_of(process), id) != 0))
-		process = process->same_id;
-	return process;
-}
-
-static int check_id(struct weir_process_manager *manager, const char *id)
-{
-	size_t length;
-
-	if (!id)
-		return 0;
-	length = strnlen(id, WEIR_NAME_MAX + 1);
-	if (length == 0 || length > WEIR_NAME_MAX)
-		return -EINVAL;
-	return process_find(manager, id) ? -EEXIST : 0;
-}
-
-static void add_id(struct weir_process *process, const char *id)
-{
-	struct weir_process **head;
-
-	if (!id)
-		return;
-	memcpy(id_of(process), id, strlen(id) + 1);
-	head = bucket(process->manager, id);
-	process->same_id = *head;
-	*head = process;
-}
-
-static void remove_id(struct weir_process *process)
-{
-	struct weir_process **link;
-
-	if (!*id_of(process))
-		return;
-	for (link = bucket(process->manager, id_of(process));
-	     *link && *link != process; link = &(*link)->same_id)
-		;
-	if (*link)
-		*link = process->same_id;
-}
-
 /* --- A process ends ------------------------------------------------------- */
 
 static enum weir_outcome outcome_of(uint32_t state,
@@ -165,7 +69,7 @@ static enum weir_outcome outcome_of(uint32_t state,
 {
 	if (!error)
 		return WEIR_OUTCOME_DONE;
-	if (state & LATE)
+	if (state & WEIR__PROCESS_LATE)
 		return WEIR_OUTCOME_TIMED_OUT;
 	return error->code == -ECANCELED ? WEIR_OUTCOME_STOPPED
 					 : WEIR_OUTCOME_CRASHED;
@@ -183,13 +87,16 @@ static void process_stopped(struct weir_actor *actor, struct weir_error *error)
 	/* the process has not ended by itself, so it is not done */
 	if (!error && (process->cut || weir__child_drained(actor)))
 		error = weir_error_of(-ECANCELED);
-	state = set_state(process, ENDED);
+	state = weir__process_set(process, WEIR__PROCESS_ENDED);
 	if (process->timed &&
 	    weir_timer_cancel(manager->actor.executor, &process->timer))
 		let_go(process);
-	if (process->replies)
-		weir__command_reply(manager, command, outcome_of(state, error),
-				    error);
+	if (!process->replies)
+		return;
+	/* with the reply its id is free */
+	if (command->id)
+		weir__child_free_name(actor);
+	weir__command_reply(manager, command, outcome_of(state, error), error);
 }
 
 /*
@@ -218,7 +125,7 @@ static void process_released(struct weir_actor *actor)
 	let_go(process);
 }
 
-static void stop_late(struct weir_process *process)
+static void stop(struct weir_process *process)
 {
 	(void)weir_system_stop_actor(process->manager->system, process->self);
 }
@@ -229,18 +136,19 @@ static void deadline_fire(struct weir_timer *timer)
 	struct weir_process *process =
 		weir_container_of(timer, struct weir_process, timer);
 
-	if ((set_state(process, LATE) & (SPAWNED | ENDED)) == SPAWNED)
-		stop_late(process);
+	if ((weir__process_set(process, WEIR__PROCESS_LATE) &
+	     (WEIR__PROCESS_SPAWNED | WEIR__PROCESS_ENDED)) ==
+	    WEIR__PROCESS_SPAWNED)
+		stop(process);
 	let_go(process);
 }
 
-/* Puts the process into the list of free ones; the caller changes n_free. */
+/* Puts the process into the list of free ones; the caller changes n_busy. */
 static void put_back(struct weir_process_manager *manager,
 		     struct weir_process *process)
 {
 	/* no thread touches the process any more */
 	assert(process->manager == manager && process->holders == 0);
-	remove_id(process);
 	process->node.next = manager->free;
 	manager->free = &process->node;
 }
@@ -266,24 +174,30 @@ static struct weir_process *take_place(struct weir_process_manager *manager,
 	struct weir_process *process =
 		weir_container_of(manager->free, struct weir_process, node);
 
-	assert(manager->free && manager->n_free > 0);
+	assert(manager->free && manager->n_busy < manager->options.max);
 	manager->free = manager->free->next;
-	manager->n_free--;
+	manager->n_busy++;
 	memset(process, 0, manager->options.process_size);
 	process->manager = manager;
 	process->command = command;
-	process->holders = 2;
-	*id_of(process) = 0;
-	(void)weir_actor_ref(&manager->actor);
-	(void)weir_actor_init(&process->actor, &manager->process_ops,
-			      manager->actor.executor);
 	return process;
+}
+
+/* A5.8: no other actor has seen the process. */
+static void give_place_back(struct weir_process *process)
+{
+	struct weir_process_manager *manager = process->manager;
+
+	put_back(manager, process);
+	assert(manager->n_busy > 0);
+	manager->n_busy--;
 }
 
 static int spawn(struct weir_process_manager *manager,
 		 struct weir_process *process)
 {
 	const struct weir_spawn_options options = {
+		.name = process->command->id,
 		.restart = WEIR_RESTART_TEMPORARY,
 		.shutdown_ns = manager->options.shutdown_ns,
 	};
@@ -294,8 +208,9 @@ static int spawn(struct weir_process_manager *manager,
 			       &options, &process->self);
 	if (rc < 0)
 		process->replies = false;
-	else if (set_state(process, SPAWNED) & LATE)
-		stop_late(process);
+	else if (weir__process_set(process, WEIR__PROCESS_SPAWNED) &
+		 (WEIR__PROCESS_LATE | WEIR__PROCESS_CANCELLED))
+		stop(process);
 	return rc;
 }
 
@@ -330,54 +245,43 @@ static int start(struct weir_process *process)
 	struct weir_process_manager *manager = process->manager;
 	int rc = 0;
 
+	process->holders = 2;
+	(void)weir_actor_ref(&manager->actor);
+	(void)weir_actor_init(&process->actor, &manager->process_ops,
+			      manager->actor.executor);
 	if (manager->options.start)
 		rc = manager->options.start(process, manager->options.context);
 	if (rc >= 0)
 		rc = set_deadline(process);
 	if (rc >= 0)
 		rc = spawn(manager, process);
-	if (rc < 0)
-		weir_actor_stop(&process->actor);
+	if (rc >= 0) {
+		/* written by the owner; other threads read it */
+		ck_pr_store_64(&manager->n_started, manager->n_started + 1);
+		let_go(process);
+		return 0;
+	}
+	weir_actor_stop(&process->actor);
+	if (weir__unref(&process->holders)) {
+		give_place_back(process);
+		weir_actor_unref(&manager->actor);
+	}
 	return rc;
 }
 
 void weir__process_start(struct weir_process_manager *manager,
 			 struct weir_command *command)
 {
-	int rc = check_id(manager, command->id);
-	struct weir_process *process;
+	struct weir_process *process = take_place(manager, command);
+	int rc = weir__ids_begin(manager, command, process);
 
-	if (rc == 0) {
-		process = take_place(manager, command);
-		add_id(process, command->id);
+	if (rc < 0)
+		give_place_back(process);
+	else
 		rc = start(process);
-		if (rc >= 0) {
-			/* written by the owner; other threads read it */
-			ck_pr_store_64(&manager->n_started,
-				       manager->n_started + 1);
-			let_go(process);
-		} else if (weir__unref(&process->holders)) {
-			/* A5.8: no other actor has seen the process. */
-			put_back(manager, process);
-			manager->n_free++;
-			assert(manager->n_free <= manager->options.max);
-			weir_actor_unref(&manager->actor);
-		}
-	}
 	if (rc < 0)
 		weir__command_reply(manager, command, WEIR_OUTCOME_REFUSED,
 				    weir_error_of(rc));
-}
-
-struct weir_actor_id weir_process_manager_find(
-	struct weir_process_manager *manager, const char *id)
-{
-	const struct weir_process *process;
-
-	if (!manager || !id || !manager->ids || !weir__owned(&manager->actor))
-		return WEIR_ACTOR_ID_NONE;
-	process = process_find(manager, id);
-	return process ? process->self : WEIR_ACTOR_ID_NONE;
 }
 
 /* --- Memory --------------------------------------------------------------- */
@@ -387,20 +291,12 @@ int weir__processes_init(struct weir_process_manager *manager)
 	const size_t align = _Alignof(max_align_t);
 	size_t max = manager->options.max, i;
 
-	manager->stride = (manager->options.process_size + WEIR_NAME_MAX + 1 +
-			   align - 1) /
-			  align * align;
-	manager->n_ids = 1;
-	while (manager->n_ids < max)
-		manager->n_ids *= 2;
+	manager->stride = (manager->options.process_size + align - 1) / align *
+			  align;
 	manager->processes =
 		weir__alloc(allocator(manager), max * manager->stride);
-	manager->ids = weir__alloc(allocator(manager),
-				   manager->n_ids * sizeof(*manager->ids));
-	if (!manager->processes || !manager->ids) {
-		weir__processes_fini(manager);
+	if (!manager->processes)
 		return -ENOMEM;
-	}
 	for (i = max; i-- > 0;) {
 		place(manager, i)->node.next = manager->free;
 		manager->free = &place(manager, i)->node;
@@ -417,8 +313,5 @@ void weir__processes_fini(struct weir_process_manager *manager)
 {
 	weir__free(allocator(manager), manager->processes,
 		   manager->options.max * manager->stride);
-	weir__free(allocator(manager), manager->ids,
-		   manager->n_ids * sizeof(*manager->ids));
 	manager->processes = NULL;
-	manager->ids = NULL;
 }

@@ -6,7 +6,7 @@
  * the process gives the place back: it puts the place into `returned` (calls
  * have no memory of their own and are only counted), and signals the manager.
  * The manager's slice takes all returned places, and then computes what it can
- * ask for. So n_free, and everything else that the demand is computed from, is
+ * ask for. So n_busy, and everything else that the demand is computed from, is
  * the owner's.
  *
  * `may` has a permit for each command that may start. With a publisher there is
@@ -14,6 +14,10 @@
  * requested. With offers there is a permit for each command that was asked for;
  * each also adds to `credit`, the number of offers that will be taken, which
  * starts with the buffer.
+ *
+ * Commands wait in the in-port. If one of those is cancelled, the manager takes
+ * all out of the in-port and into a line, out of which the one is taken; from
+ * then on the line comes first. So who cancels nothing has no line.
  *
  * Rule numbers like A4.7 are those of docs/conformance/process_manager.md.
  */
@@ -25,12 +29,15 @@
 
 #include <ck_pr.h>
 
+#include <weir/any.h>
+
 #include "actor/ending.h"
 #include "actor/gate.h"
 #include "actor/in.h"
 #include "base/options.h"
 #include "executor/cpus.h"
 #include "process/command.h"
+#include "process/ids.h"
 #include "process/process.h"
 #include "process/runner.h"
 #include "process/runners.h"
@@ -52,14 +59,14 @@ static void refuse(void *item, void *context)
 
 static uint32_t processing(const struct weir_process_manager *self)
 {
-	assert(self->n_free <= self->options.max);
-	return (uint32_t)self->options.max - self->n_free;
+	assert(self->n_busy <= self->options.max);
+	return self->n_busy;
 }
 
 /* Offers that were taken, or are about to be. Any thread. */
 static uint64_t accepted(const struct weir_process_manager *self)
 {
-	uint64_t credit = ck_pr_load_64(&self->credit);
+	uint64_t credit = ck_pr_load_64((const uint64_t *)&self->credit);
 
 	/* pairs with the fence in permit(): no credit is seen without the
 	 * permits that it comes from */
@@ -79,17 +86,32 @@ static int64_t in_front(const struct weir_process_manager *self)
 static int64_t in_flight(void *context)
 {
 	const struct weir_process_manager *self = context;
+	const int64_t buffer = (int64_t)self->options.buffer;
+	int64_t waiting;
 
 	if (!self->options.count_buffer || self->subscribes)
 		return processing(self);
-	return processing(self) + in_front(self);
+	waiting = in_front(self);
+	/* those above the buffer wait because `max` was lowered: they must not
+	 * keep the manager from asking for them */
+	return processing(self) + (waiting < buffer ? waiting : buffer);
+}
+
+/* Never more than there are places. */
+static int64_t batch_of(const struct weir_process_manager *self, size_t max)
+{
+	size_t batch = self->options.batch;
+
+	if (!batch)
+		batch = self->subscribes ? BATCH : 1;
+	return (int64_t)(batch < max ? batch : max);
 }
 
 /* How many commands to ask for, if `remaining` were asked for already. */
 static int64_t demand(int64_t remaining, void *context)
 {
 	struct weir_process_manager *self = context;
-	int64_t most = (int64_t)self->n_free - remaining;
+	int64_t most = (int64_t)self->max - processing(self) - remaining;
 	int64_t n;
 
 	if (self->ends)
@@ -100,13 +122,13 @@ static int64_t demand(int64_t remaining, void *context)
 	return n > 0 ? n : 0;
 }
 
-/* `n` more offers will be taken. */
-static void permit(struct weir_process_manager *self, uint64_t n)
+/* `n` more offers will be taken, or fewer. */
+static void permit(struct weir_process_manager *self, int64_t n)
 {
-	ck_pr_store_64(&self->n_permitted, self->n_permitted + n);
+	ck_pr_store_64(&self->n_permitted, self->n_permitted + (uint64_t)n);
 	/* pairs with the fence in accepted() */
 	ck_pr_fence_store_atomic();
-	ck_pr_add_64(&self->credit, n);
+	ck_pr_add_64((uint64_t *)&self->credit, (uint64_t)n);
 }
 
 /* With offers. */
@@ -120,10 +142,89 @@ static void manager_ask(struct weir_process_manager *self)
 	if (n == 0)
 		return;
 	(void)weir_permits_release(&self->may, n);
-	permit(self, (uint64_t)n);
+	permit(self, n);
+}
+
+/* --- Commands in line ----------------------------------------------------- */
+
+static void stand_in_line(struct weir_process_manager *self,
+			  struct weir_command *command)
+{
+	command->in_line = true;
+	command->next = NULL;
+	command->previous = self->last;
+	if (self->last)
+		self->last->next = command;
+	else
+		self->first = command;
+	self->last = command;
+	ck_pr_store_64(&self->n_in_line, self->n_in_line + 1);
+}
+
+static void leave_line(struct weir_process_manager *self,
+		       struct weir_command *command)
+{
+	assert(command->in_line && self->n_in_line > 0);
+	command->in_line = false;
+	if (command->previous)
+		command->previous->next = command->next;
+	else
+		self->first = command->next;
+	if (command->next)
+		command->next->previous = command->previous;
+	else
+		self->last = command->previous;
+	ck_pr_store_64(&self->n_in_line, self->n_in_line - 1);
+}
+
+static void took(struct weir_process_manager *self, uint64_t n)
+{
+	ck_pr_store_64(&self->n_taken, self->n_taken + n);
+}
+
+/* The manager ends: none of them starts any more. */
+static void refuse_line(struct weir_process_manager *self)
+{
+	struct weir_command *command;
+
+	while ((command = self->first)) {
+		leave_line(self, command);
+		weir__command_refuse(self, command);
+	}
+}
+
+/* Those that were cancelled give their places in line to other offers. */
+static void refuse_cancelled(struct weir_process_manager *self)
+{
+	struct weir_command *command, *next;
+
+	if (!weir__ids_any_cancelled(self))
+		return;
+	while (!self->subscribes && weir_port_ready(&self->in.port))
+		stand_in_line(self, weir_in_take(&self->in));
+	for (command = weir__ids_cancelled(self); command; command = next) {
+		next = command->next_cancelled;
+		leave_line(self, command);
+		took(self, 1);
+		permit(self, 1);
+		weir__command_refuse(self, command);
+	}
 }
 
 /* --- The actor ------------------------------------------------------------ */
+
+static void begin_command(struct weir_process_manager *self,
+			  struct weir_command *command)
+{
+	/* the command had a permit, which stands for a place */
+	assert(self->n_busy < self->max);
+	if (self->options.run) {
+		self->n_busy++;
+		weir__runners_put(self, command);
+	} else {
+		weir__process_start(self, command);
+	}
+}
 
 static inline int begin(struct weir_actor *actor)
 {
@@ -131,16 +232,8 @@ static inline int begin(struct weir_actor *actor)
 	struct weir_command *command = weir_in_take(&self->in);
 
 	if (self->subscribes)
-		command->manager = self; /* else the command was offered, and
-					  * has it */
-	if (self->options.run) {
-		/* the command had a permit, which stands for a place */
-		assert(self->n_free > 0);
-		self->n_free--;
-		weir__runners_put(self, command);
-	} else {
-		weir__process_start(self, command);
-	}
+		weir__command_come(self, command); /* else it was offered */
+	begin_command(self, command);
 	return 0;
 }
 WEIR_TURN(begin)
@@ -153,20 +246,48 @@ static void tell_processing(struct weir_process_manager *self)
 		ck_pr_store_32(&self->peak, processing(self));
 }
 
-static uint32_t begins(struct weir_actor *actor, uint32_t n)
+/* `done` commands have begun, with `before` places taken until then. */
+static void began(struct weir_process_manager *self, uint32_t done,
+		  uint32_t before)
 {
-	struct weir_process_manager *self = manager_of(actor);
-	uint32_t free = self->n_free, done = begin_n(actor, n), started;
+	uint32_t started = self->n_busy - before;
 
 	if (self->runners)
 		weir__runners_publish(self);
 	/* Commands that were refused have taken no place. */
-	assert(self->n_free <= free && free - self->n_free <= done);
-	started = free - self->n_free;
+	assert(self->n_busy >= before && started <= done);
 	(void)weir_permits_use(&self->may, self->subscribes ? started : done);
-	ck_pr_store_64(&self->n_taken, self->n_taken + done);
+	took(self, done);
 	tell_processing(self);
 	manager_ask(self);
+}
+
+/* Commands in line have come before those in the in-port. */
+static void begin_line(struct weir_process_manager *self)
+{
+	struct weir_command *command;
+	uint32_t done, before;
+	int64_t may;
+
+	while (self->first && (may = weir_permits_count(&self->may)) > 0) {
+		before = self->n_busy;
+		for (done = 0; done < may && (command = self->first); done++) {
+			leave_line(self, command);
+			begin_command(self, command);
+		}
+		began(self, done, before);
+	}
+}
+
+static uint32_t begins(struct weir_actor *actor, uint32_t n)
+{
+	struct weir_process_manager *self = manager_of(actor);
+	uint32_t before = self->n_busy, done;
+
+	/* whoever makes permits begins with the line */
+	assert(!self->first);
+	done = begin_n(actor, n);
+	began(self, done, before);
 	return done;
 }
 
@@ -184,6 +305,7 @@ static int manager_end(struct weir_process_manager *self,
 	self->ends = true;
 	ck_pr_store_32(&self->closed, 1);
 	self->error = weir_error_ref(error);
+	refuse_line(self);
 	return weir_actor_become(&self->actor, nothing, NULL, 0);
 }
 
@@ -222,6 +344,31 @@ static int close_in(struct weir_process_manager *self)
 	return manager_end(self, NULL);
 }
 
+/*
+ * Of a publisher there is a permit for each place that is free, of offers for
+ * each that was asked for: those above `max` are taken back, and their commands
+ * wait.
+ */
+static void change_max(struct weir_process_manager *self)
+{
+	uint32_t max = ck_pr_load_32(&self->new_max);
+	int64_t may = weir_permits_count(&self->may), less;
+
+	if (max == self->max)
+		return;
+	if (self->subscribes) {
+		less = (int64_t)self->max - max;
+	} else {
+		less = may + processing(self) - max;
+		less = less < 0 ? 0 : less > may ? may : less;
+		permit(self, -less);
+	}
+	(void)weir_permits_set(&self->may, may - less);
+	self->max = max;
+	self->in_flight.max = max;
+	self->in_flight.batch = batch_of(self, max);
+}
+
 static int signalled(struct weir_actor *actor)
 {
 	struct weir_process_manager *self = manager_of(actor);
@@ -232,14 +379,17 @@ static int signalled(struct weir_actor *actor)
 	/* acquire: pairs with the release in weir__runners_ended() */
 	ck_pr_fence_atomic_load();
 	n += weir__processes_returned(self);
-	self->n_free += n;
-	assert(self->n_free <= self->options.max);
+	assert(n <= self->n_busy);
+	self->n_busy -= n;
 	tell_processing(self);
 	if (n && self->subscribes)
 		(void)weir_permits_release(&self->may, n);
+	change_max(self);
+	refuse_cancelled(self);
 	if (gone || ck_pr_load_32(&self->closed))
 		rc = close_in(self);
 	manager_ask(self);
+	begin_line(self);
 	check_end(self);
 	return rc;
 }
@@ -256,6 +406,7 @@ static void manager_stopped(struct weir_actor *actor, struct weir_error *error)
 		ck_pr_store_32(&self->n_processing, 0);
 	weir_error_unref(self->error);
 	self->error = NULL;
+	refuse_line(self);
 	weir__runners_stop(self);
 }
 
@@ -265,6 +416,7 @@ static void manager_released(struct weir_actor *actor)
 
 	weir__processes_fini(self);
 	weir__runners_fini(self);
+	weir__ids_fini(self);
 	if (self->options.released)
 		self->options.released(self->options.context);
 }
@@ -331,19 +483,18 @@ static const struct weir_lifecycle lifecycle = {
 
 /* --- Setting up ----------------------------------------------------------- */
 
-/* Never more than there are places. */
-static size_t batch_of(const struct weir_process_manager_options *options,
-		       size_t usual)
+/* True: commands that wait and are counted could keep it from asking. */
+static bool wedges(const struct weir_process_manager_options *options,
+		   size_t max)
 {
-	size_t batch = options->batch ? options->batch : usual;
+	size_t batch = options->batch ? options->batch : 1;
 
-	return batch < options->max ? batch : options->max;
+	return options->count_buffer &&
+	       options->buffer > max - (batch < max ? batch : max);
 }
 
 static int check(const struct weir_process_manager_options *options)
 {
-	size_t batch = batch_of(options, 1);
-
 	if (options->overflow != WEIR_OVERFLOW_BACK_PRESSURE &&
 	    options->overflow != WEIR_OVERFLOW_DROP_NEW)
 		return -EINVAL;
@@ -359,9 +510,7 @@ static int check(const struct weir_process_manager_options *options)
 		return -EINVAL;
 	if (options->run && options->timeout_ns)
 		return -EINVAL;
-	return options->count_buffer && options->buffer > options->max - batch
-		       ? -EINVAL
-		       : 0;
+	return wedges(options, options->max) ? -EINVAL : 0;
 }
 
 static uint32_t power_of_two(uint64_t n)
@@ -379,7 +528,7 @@ static void set_options(struct weir_process_manager *self)
 
 	self->in_flight = (struct weir_max_in_flight){
 		.max = (int64_t)options->max,
-		.batch = (int64_t)batch_of(options, 1),
+		.batch = batch_of(self, options->max),
 		.in_flight = in_flight,
 		.context = self,
 	};
@@ -387,7 +536,7 @@ static void set_options(struct weir_process_manager *self)
 		options->demand = weir_demand_max_in_flight;
 		options->demand_context = &self->in_flight;
 	}
-	self->n_free = (uint32_t)options->max;
+	self->max = self->new_max = (uint32_t)options->max;
 	self->items = (struct weir_items){.drop = refuse, .context = self};
 	self->ops = (struct weir_actor_ops){
 		.name = options->name ? options->name : "manager",
@@ -428,6 +577,8 @@ static int set_ports(struct weir_process_manager *self,
 					power_of_two(self->options.max));
 	if (rc == 0 && self->options.process)
 		rc = weir__processes_init(self);
+	if (rc == 0)
+		rc = weir__ids_init(self);
 	return rc;
 }
 
@@ -457,7 +608,7 @@ int weir_process_manager_init(
 		*manager = before;
 		return rc;
 	}
-	permit(manager, options->buffer);
+	permit(manager, (int64_t)options->buffer);
 	manager_ask(manager);
 	return 0;
 }
@@ -479,7 +630,7 @@ struct weir_subscriber *weir_process_manager_subscriber(
 	    0)
 		return NULL;
 	manager->subscribes = true;
-	manager->in_flight.batch = (int64_t)batch_of(&manager->options, BATCH);
+	manager->in_flight.batch = batch_of(manager, manager->options.max);
 	(void)weir_permits_set(&manager->may, (int64_t)manager->options.max);
 	return &manager->reactive.subscriber;
 }
@@ -489,13 +640,14 @@ struct weir_subscriber *weir_process_manager_subscriber(
 /* Takes one credit. False: there is none. */
 static bool take_credit(struct weir_process_manager *self)
 {
-	uint64_t old = ck_pr_load_64(&self->credit);
+	uint64_t *credit = (uint64_t *)&self->credit;
+	uint64_t old = ck_pr_load_64(credit);
 
 	/* relaxed: a count; the in-port orders the commands */
 	do {
-		if (old == 0)
+		if ((int64_t)old <= 0)
 			return false;
-	} while (!ck_pr_cas_64_value(&self->credit, old, old - 1, &old));
+	} while (!ck_pr_cas_64_value(credit, old, old - 1, &old));
 	return true;
 }
 
@@ -505,8 +657,9 @@ static int overflow(struct weir_process_manager *manager,
 {
 	if (manager->options.overflow != WEIR_OVERFLOW_DROP_NEW)
 		return -ENOBUFS;
-	weir__command_reply(manager, command, WEIR_OUTCOME_REFUSED,
-			    weir_error_of(-ENOBUFS));
+	/* the manager has never had it */
+	ck_pr_inc_64(&manager->outcomes[WEIR_OUTCOME_REFUSED]);
+	command->reply(command, WEIR_OUTCOME_REFUSED, weir_error_of(-ENOBUFS));
 	return 0;
 }
 
@@ -526,14 +679,15 @@ int weir_process_manager_offer(struct weir_process_manager *manager,
 		ck_pr_inc_64(&manager->overflowed);
 		return overflow(manager, command);
 	}
-	command->manager = manager;
+	weir__command_come(manager, command);
 	if (weir__runners_keep(manager, command))
 		return 0;
 	rc = weir_in_put(&manager->in, command);
 	if (rc == 0)
 		return 0;
 	assert(rc == -EPIPE);
-	ck_pr_inc_64(&manager->credit);
+	weir__ids_remove(manager, command);
+	ck_pr_inc_64((uint64_t *)&manager->credit);
 	return -ESHUTDOWN;
 }
 
@@ -545,6 +699,17 @@ void weir_process_manager_end(struct weir_process_manager *manager)
 	weir_actor_signal(&manager->actor);
 }
 
+int weir_process_manager_set_max(struct weir_process_manager *manager,
+				 size_t max)
+{
+	if (!manager || max == 0 || max > manager->options.max ||
+	    wedges(&manager->options, max))
+		return -EINVAL;
+	ck_pr_store_32(&manager->new_max, (uint32_t)max);
+	weir_actor_signal(&manager->actor);
+	return 0;
+}
+
 /* Commands that have come and are not taken. Any thread. */
 static uint64_t received(const struct weir_process_manager *self)
 {
@@ -552,7 +717,8 @@ static uint64_t received(const struct weir_process_manager *self)
 	uint32_t taken = weir__in_ever_taken(&self->in);
 
 	ck_pr_fence_load();
-	return weir__index_diff(weir__in_ever_put(&self->in), taken);
+	return weir__index_diff(weir__in_ever_put(&self->in), taken) +
+	       ck_pr_load_64(&self->n_in_line);
 }
 
 void weir_process_manager_counts(const struct weir_process_manager *manager,

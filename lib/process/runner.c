@@ -10,6 +10,7 @@
 #include "actor/gate.h"
 #include "actor/in.h"
 #include "process/command.h"
+#include "process/ids.h"
 
 #define REFS 64u /* of the manager's, taken at once */
 
@@ -53,6 +54,7 @@ static enum weir_outcome outcome_of(int code)
 
 static void reply(struct weir_command *command, int code)
 {
+	weir__ids_remove(command->manager, command);
 	command->reply(command, outcome_of(code),
 		       code < 0 ? weir_error_of(code) : NULL);
 }
@@ -197,6 +199,17 @@ static void fetch(const struct weir_command *command)
 	__builtin_prefetch(&command->manager, 1);
 }
 
+/* The command cannot be called. */
+static void refuse_here(struct weir__runner *self, struct weir_command *command,
+			int code)
+{
+	self->ended++;
+	self->replies = true;
+	weir__command_reply(self->manager, command, WEIR_OUTCOME_REFUSED,
+			    weir_error_of(code));
+	self->replies = false;
+}
+
 static void call(struct weir__runner *self)
 {
 	struct weir_process_manager *manager = self->manager;
@@ -206,6 +219,11 @@ static void call(struct weir__runner *self)
 	assert(self->n_begun <= self->n_taken);
 	if (self->n_begun < self->n_taken)
 		fetch(self->taken[self->n_begun]);
+	rc = weir__ids_begin(manager, command, NULL);
+	if (rc < 0) {
+		refuse_here(self, command, rc);
+		return;
+	}
 	take_ref(self);
 	ck_pr_store_64(&self->made, self->made + 1);
 	rc = manager->options.run(command, manager->options.context);

@@ -52,6 +52,17 @@ bool weir__child_drained(const struct weir_actor *actor)
 	return drained;
 }
 
+void weir__child_free_name(struct weir_actor *actor)
+{
+	struct weir_system *system = weir__system_of(actor);
+	bool held = weir__enter(&system->lock);
+	struct weir__name *name = weir__record_of(weir__cell_of(actor))->name;
+
+	if (name)
+		weir__names_hide(&system->names, name);
+	weir__leave(&system->lock, held);
+}
+
 /* --- Hooks ---------------------------------------------------------------- */
 
 void weir__child_report(struct weir_actor *actor, int rc)

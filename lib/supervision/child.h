@@ -24,6 +24,12 @@ bool weir__child_steps(const struct weir_actor *actor,
 /* True: a drain has ended the actor, which has not ended by itself. */
 bool weir__child_drained(const struct weir_actor *actor);
 
+/*
+ * The actor, which is ending, gives its name up before it has ended; notices of
+ * its end still have it in their path.
+ */
+void weir__child_free_name(struct weir_actor *actor);
+
 void weir__child_post_stop(struct weir_actor *actor);
 enum weir__start {
 	WEIR__START_FIRST,   /* pre_start */

@@ -129,14 +129,23 @@ static struct weir__name *take_leaf(struct weir__name **link)
 }
 
 /* A leaf below the name takes its place in the tree. */
-void weir__names_remove(struct weir__names *names, struct weir__name *name)
+void weir__names_hide(struct weir__names *names, struct weir__name *name)
 {
-	struct weir__name **link = link_of(names, name), *leaf;
+	struct weir__name **link, *leaf;
 
+	if (name->hidden)
+		return;
+	link = link_of(names, name);
 	leaf = take_leaf(link);
 	if (leaf != name) {
 		memcpy(leaf->below, name->below, sizeof(leaf->below));
 		*link = leaf;
 	}
+	name->hidden = true;
+}
+
+void weir__names_remove(struct weir__names *names, struct weir__name *name)
+{
+	weir__names_hide(names, name);
 	weir__free(names->allocator, name, size_of(strlen(name->text)));
 }

@@ -6,6 +6,7 @@
 #ifndef WEIR_SUPERVISION_NAMES_H
 #define WEIR_SUPERVISION_NAMES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -21,6 +22,7 @@ struct weir__name {
 	uint32_t hash;	 /* of the parent it was given under, and the text */
 	uint32_t parent; /* under which it is found */
 	uint32_t slot;	 /* of who is named */
+	bool hidden;	 /* it is not in the tree any more */
 	char text[];
 };
 
@@ -34,6 +36,9 @@ struct weir__names {
 int weir__names_add(struct weir__names *names, uint32_t parent, uint32_t slot,
 		    const char *text, struct weir__name **made);
 void weir__names_remove(struct weir__names *names, struct weir__name *name);
+/* The name is not found any more, and is free to be given again; its memory
+ * stays until it is removed. Harmless when repeated. */
+void weir__names_hide(struct weir__names *names, struct weir__name *name);
 /* The name of `n` bytes under that parent, or NULL. */
 const struct weir__name *weir__names_find(const struct weir__names *names,
 					  uint32_t parent, const char *text,

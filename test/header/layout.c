@@ -140,10 +140,10 @@ SIZE(weir__claim, 56);
 SIZE(weir__grant_port, 120);
 
 /* process_manager.h */
-SIZE(weir_command, 40);
-SIZE(weir_process, 168);
+SIZE(weir_command, 88);
+SIZE(weir_process, 160);
 SIZE(weir_process_manager_options, 160);
-SIZE(weir_process_manager, 984);
+SIZE(weir_process_manager, 1032);
 SIZE(weir_process_counts, 104);
 
 /* reactive.h */

@@ -172,6 +172,19 @@ static void a_batch_that_goes_on(void *context)
 	world.courses[1].later = true;
 }
 
+/* Command 1, which waits or waits for a runner, has the id that is
+ * cancelled. */
+static void a_batch_by_name(void *context)
+{
+	struct world *w = manager(context, 2, 0, 1);
+
+	w->courses[0].later = false;
+	w->orders[1]->command.id = "id";
+	weir_actor_suspend(&w->manager->actor);
+	orders_offer(w, 0);
+	orders_offer(w, 1);
+}
+
 static void resume(void *context)
 {
 	struct world *w = context;
@@ -227,6 +240,16 @@ static void another_is_called(void *context)
 	orders_are_over(context);
 }
 
+/* It was called, or it was cancelled. */
+static void called_or_cancelled(void *context)
+{
+	const struct world *w = context;
+
+	explorer_assert(w->courses[1].replies == 1);
+	explorer_assert(w->courses[1].called == (w->cancelled != 0));
+	orders_are_over(context);
+}
+
 static void all_called(void *context)
 {
 	const struct world *w = context;
@@ -264,6 +287,8 @@ static const struct explorer_scenario scenarios[] = {
 		.thread = {resume, end_0}, .check = both_were_taken),
 	ORDERED(.name = "a batch and a stop", .setup = a_batch,
 		.thread = {resume, stop_manager}, .check = both_were_taken),
+	ORDERED(.name = "one of a batch is cancelled", .setup = a_batch_by_name,
+		.thread = {resume, cancel}, .check = called_or_cancelled),
 	ORDERED(.name = "a call and a stop", .setup = one_place,
 		.thread = {offer_0, stop_manager}, .check = orders_are_over),
 	ORDERED(.name = "a call ends and a stop comes",

@@ -85,6 +85,7 @@ struct world *orders_open(void *context,
 	uint32_t i;
 
 	family_open(&w->family, NULL);
+	w->cancelled = 1;
 	for (i = 0; i < ORDERS; i++) {
 		w->orders[i] = explorer_alloc(sizeof(*w->orders[i]));
 		w->orders[i]->command.reply = reply;
@@ -147,6 +148,29 @@ void stop_actor(void *context)
 void abort_executor(void *context)
 {
 	scene_abort(context);
+}
+
+void cancel(void *context)
+{
+	struct world *w = context;
+
+	w->cancelled = weir_process_manager_cancel(w->manager, "id");
+	explorer_assert(w->cancelled == 0 || w->cancelled == -ESRCH ||
+			w->cancelled == -EBUSY);
+}
+
+void limit_to_1(void *context)
+{
+	struct world *w = context;
+
+	explorer_assert(weir_process_manager_set_max(w->manager, 1) == 0);
+}
+
+void limit_to_2(void *context)
+{
+	struct world *w = context;
+
+	explorer_assert(weir_process_manager_set_max(w->manager, 2) == 0);
 }
 
 void look(void *context)
@@ -244,13 +268,14 @@ static void is_ready(const struct world *w,
 		     const struct weir_process_counts *counts)
 {
 	const struct weir_process_manager *manager = w->manager;
-	uint32_t max = manager->options.max;
+	uint32_t max = manager->max;
 
 	explorer_assert(counts->queue == 0 && counts->waiting == 0);
-	explorer_assert(counts->processing == 0 && manager->n_free == max);
+	explorer_assert(counts->processing == 0 && manager->n_busy == 0);
 	explorer_assert(!manager->returned.newest && manager->n_returned == 0);
 	explorer_assert(weir_permits_count(&manager->may) == max);
-	explorer_assert(manager->credit == max + manager->options.buffer);
+	explorer_assert(manager->credit ==
+			(int64_t)(max + manager->options.buffer));
 	explorer_assert(manager->actor.refs == w->refs + in_stock(manager));
 	explorer_assert(
 		weir__actor_check((struct weir_actor *)&manager->actor));

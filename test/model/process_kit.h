@@ -44,6 +44,7 @@ struct world {
 	uint32_t taken; /* in the setup */
 	uint32_t refs;	/* of it, before it is offered anything */
 	uint32_t released;
+	int cancelled;		      /* what the cancel returned; 1: none */
 	struct order *orders[ORDERS]; /* gone once they are replied to */
 	struct course courses[ORDERS];
 };
@@ -71,6 +72,11 @@ void kill_manager(void *context);
 /* As an actor, without the system. */
 void stop_actor(void *context);
 void abort_executor(void *context);
+/* Cancels the commands with that id; see `cancels`. */
+void cancel(void *context);
+/* Only one may run from now on, or two. */
+void limit_to_1(void *context);
+void limit_to_2(void *context);
 /* Looks at its figures. */
 void look(void *context);
 

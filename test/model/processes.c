@@ -252,6 +252,77 @@ static void one_runs_by_name(void *context)
 	take_and_lend(w, 0);
 }
 
+/* Command 1 has the id that is cancelled, and waits. */
+static void one_waits_untold(void *context)
+{
+	struct world *w = manager(context, 1, 2, 0);
+
+	w->orders[1]->command.id = "id";
+	take(w, 0);
+	take(w, 1);
+}
+
+static void one_waits_by_name(void *context)
+{
+	struct world *w = context;
+
+	one_waits_untold(w);
+	weir_actor_ref(&w->courses[0].process->actor);
+}
+
+/* Command 0 has it, and runs; command 1 waits. */
+static void one_runs_to_be_cancelled(void *context)
+{
+	struct world *w = manager(context, 1, 2, 0);
+
+	w->orders[0]->command.id = "id";
+	take_and_lend(w, 0);
+	take(w, 1);
+}
+
+static void one_place_and_an_id(void *context)
+{
+	manager(context, 1, 1, 0)->orders[0]->command.id = "id";
+}
+
+static void one_of_two_runs(void *context)
+{
+	struct world *w = manager(context, 2, 2, 0);
+
+	take_and_lend(w, 0);
+	limit_to_1(w);
+	take(w, 1);
+}
+
+static void cancel_as_well(void *context)
+{
+	const struct world *w = context;
+	int rc = weir_process_manager_cancel(w->manager, "id");
+
+	explorer_assert(rc == 0 || rc == -ESRCH);
+}
+
+/* Who is found has not ended, or has by now. */
+static void find_0(void *context)
+{
+	const struct world *w = context;
+	struct weir_actor_id id = weir_process_manager_find(w->manager, "id");
+	struct weir_actor_id ref = w->courses[0].ref;
+
+	explorer_assert(weir_actor_id_equal(id, WEIR_ACTOR_ID_NONE) ||
+			weir_actor_id_equal(id, ref));
+}
+
+/* It is asked for once it is known. */
+static void find_any(void *context)
+{
+	const struct world *w = context;
+	struct weir_actor_id id = weir_process_manager_find(w->manager, "id");
+
+	explorer_assert(weir_actor_id_equal(id, WEIR_ACTOR_ID_NONE) ||
+			weir_system_is_alive(w->family.system, id));
+}
+
 /* --- Checks --------------------------------------------------------------- */
 
 static void ended_with(const struct world *w, uint32_t i,
@@ -284,6 +355,53 @@ static void done_or_late(void *context)
 static void stopped_or_late(void *context)
 {
 	ended_with(context, 0, WEIR_OUTCOME_STOPPED, WEIR_OUTCOME_TIMED_OUT);
+	orders_are_over(context);
+}
+
+/* It was cancelled while it waited or ran, or it had begun to end. */
+static void cancelled_is_stopped(void *context)
+{
+	const struct world *w = context;
+
+	if (w->cancelled == 0)
+		ended_with(w, 0, WEIR_OUTCOME_DONE, WEIR_OUTCOME_STOPPED);
+	else
+		ended_with(w, 0, WEIR_OUTCOME_DONE, WEIR_OUTCOME_DONE);
+	orders_are_over(context);
+}
+
+/* If it waited it is refused by now; it has been replied to, or runs. */
+static void cancelled_is_answered(void *context)
+{
+	const struct world *w = context;
+	const struct course *course = &w->courses[1];
+
+	if (w->cancelled == 0 && !course->process)
+		ended_with(w, 1, WEIR_OUTCOME_REFUSED, WEIR_OUTCOME_REFUSED);
+	if (w->cancelled == 0 && course->process)
+		ended_with(w, 1, WEIR_OUTCOME_STOPPED, WEIR_OUTCOME_REFUSED);
+	orders_are_over(context);
+}
+
+/* Offered it was cancelled, or else not known yet. */
+static void offered_or_cancelled(void *context)
+{
+	const struct world *w = context;
+
+	if (w->cancelled == 0)
+		ended_with(w, 0, WEIR_OUTCOME_STOPPED, WEIR_OUTCOME_REFUSED);
+	else
+		explorer_assert(w->courses[0].process);
+	orders_are_over(context);
+}
+
+/* Both run in the end, if the limit lets them. */
+static void as_many_run_as_may(void *context)
+{
+	const struct world *w = context;
+
+	explorer_assert(!w->courses[1].process ==
+			(w->manager->max == 1 && !w->courses[0].replies));
 	orders_are_over(context);
 }
 
@@ -372,6 +490,26 @@ static const struct explorer_scenario scenarios[] = {
 	ORDERED(.name = "a process starts and its time is up",
 		.setup = one_place_in_time, .thread = {offer_0, pass_time},
 		.check = stopped_if_late),
+	ORDERED(.name = "a process ends and its command is cancelled",
+		.setup = one_runs_to_be_cancelled, .thread = {tell_0, cancel},
+		.check = cancelled_is_stopped),
+	ORDERED(.name = "a command starts and is cancelled",
+		.setup = one_waits_by_name, .thread = {tell_0, cancel},
+		.check = cancelled_is_answered),
+	ORDERED(.name = "a command is offered and cancelled",
+		.setup = one_place_and_an_id, .thread = {offer_0, cancel},
+		.check = offered_or_cancelled),
+	ORDERED(.name = "a process ends and is looked for",
+		.setup = one_runs_to_be_cancelled, .thread = {tell_0, find_0},
+		.check = second_runs),
+	ORDERED(.name = "a process starts and is looked for",
+		.setup = one_place_and_an_id, .thread = {offer_0, find_any},
+		.check = orders_are_over),
+	ORDERED(.name = "a place is given back and may not be taken",
+		.setup = one_of_two_runs, .thread = {tell_0, limit_to_2},
+		.check = as_many_run_as_may),
+	ORDERED(.name = "an offer and a lower limit", .setup = two_places,
+		.thread = {offer_0, limit_to_1}, .check = orders_are_over),
 	ORDERED(.name = "a process cannot start and its time is up",
 		.setup = one_place_in_vain, .thread = {offer_two, pass_time},
 		.check = second_runs_if_in_time),
@@ -380,6 +518,22 @@ static const struct explorer_scenario scenarios[] = {
 const struct scene_group processes = SCENE_GROUP(scenarios);
 
 static const struct explorer_scenario more[] = {
+	ORDERED(.name = "a command starts, is cancelled, and another comes",
+		.setup = one_waits_by_name, .thread = {tell_0, cancel, offer_2},
+		.check = cancelled_is_answered),
+	ORDERED(.name = "a command is cancelled twice",
+		.setup = one_waits_untold, .thread = {cancel, cancel_as_well},
+		.check = orders_are_over),
+	ORDERED(.name = "a command is cancelled as the manager stops",
+		.setup = one_waits_untold, .thread = {cancel, stop_actor},
+		.check = orders_are_over),
+	ORDERED(.name = "a command is offered and cancelled as it stops",
+		.setup = one_place_and_an_id,
+		.thread = {offer_0, cancel, stop_actor},
+		.check = orders_are_over),
+	ORDERED(.name = "two offers and a lower limit", .setup = two_places,
+		.thread = {offer_0, offer_1, limit_to_1},
+		.check = orders_are_over),
 	ORDERED(.name = "the last reference is an offer's",
 		.setup = one_place_lent,
 		.thread = {offer_0_and_let_go, stop_manager},
@@ -448,12 +602,9 @@ static const struct scene_group *const large[] = {
 };
 
 static const struct explorer_exception exceptions[] = {
-	{"process.c", "set_state", "ck_pr_fence_release", 0,
+	{"process_state.h", "weir__process_set", "ck_pr_fence_release", 0,
 	 "the ref was written under the system's lock, whose unlock "
 	 "orders as much"},
-	{"process.c", "set_state", "ck_pr_fence_acquire", 0,
-	 "what it orders is the reading of the ref, as an argument: "
-	 "gcc does not tell of that"},
 	{"process_manager.c", "signalled", "ck_pr_fence_atomic_load", 0,
 	 "a call begins behind a look at what came and at the queue, "
 	 "whose fences order as much"},

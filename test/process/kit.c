@@ -306,6 +306,39 @@ struct weir_process_counts counts(const struct process_world *world)
 	return counts;
 }
 
+void set_max(struct process_world *world, uint32_t max)
+{
+	uint32_t lowered = (uint32_t)world->manager.options.max - max;
+
+	assert_int_equal(weir_process_manager_set_max(&world->manager, max), 0);
+	if (lowered > world->lowered)
+		world->lowered = lowered;
+}
+
+/*
+ * The demand law. Of a publisher there is a permit for each free place. Of
+ * offers there is one for each command that was asked for and has not started;
+ * those and the processes are at most `max`; and an offer has credit if it was
+ * asked for or there is room in front.
+ */
+static void check_law(const struct process_world *world,
+		      const struct weir_process_counts *c)
+{
+	const struct weir_process_manager *manager = &world->manager;
+	int64_t asked = weir_permits_count(&manager->may);
+	int64_t wait = (int64_t)(c->waiting + c->queue);
+
+	if (manager->subscribes) {
+		assert_int_equal(asked, (int64_t)manager->max -
+						(int64_t)manager->n_busy);
+		return;
+	}
+	assert_true(asked >= 0);
+	assert_true(asked == 0 || asked + manager->n_busy <= manager->max);
+	assert_int_equal(manager->credit,
+			 (int64_t)manager->options.buffer + asked - wait);
+}
+
 void check_counts(const struct process_world *world)
 {
 	const struct weir_process_manager_options *options =
@@ -315,11 +348,13 @@ void check_counts(const struct process_world *world)
 	assert_in_range(c.processing, 0, options->max);
 	assert_in_range(c.peak, c.processing, options->max);
 	assert_in_range(c.queue + c.processing, 0, options->max);
-	assert_in_range(c.waiting, 0, options->buffer);
+	assert_in_range(c.waiting, 0, options->buffer + world->lowered);
 	/* the rest was refused when it was closed */
 	assert_in_range(c.waiting + c.queue + c.taken, 0, c.accepted);
-	if (!ck_pr_load_32(&world->manager.closed))
+	if (!ck_pr_load_32(&world->manager.closed)) {
 		assert_int_equal(c.accepted, c.waiting + c.queue + c.taken);
+		check_law(world, &c);
+	}
 	assert_in_range(world->peak, 0, options->max);
 }
 

@@ -56,7 +56,8 @@ struct process_world {
 	uint64_t since_ns;
 	double area; /* running * time */
 	uint32_t released;
-	bool asks; /* jobs say 1 when they are to stop */
+	uint32_t lowered; /* by how much `max` ever was */
+	bool asks;	  /* jobs say 1 when they are to stop */
 	uint32_t asked;
 	void (*replied)(struct process_world *world, struct task *task);
 };
@@ -139,7 +140,13 @@ void manager_spawn_as(struct process_world *world,
 void manager_spawn(struct process_world *world, uint64_t shutdown_ns);
 struct weir_process_counts counts(const struct process_world *world);
 
-/* What must hold at any time, and at rest. */
+/* Changes `max`. */
+void set_max(struct process_world *world, uint32_t max);
+
+/*
+ * What must hold between slices, and at rest: also that the demand is computed
+ * exactly as it should be.
+ */
 void check_counts(const struct process_world *world);
 
 /* The manager has ended: nothing is open any more. */

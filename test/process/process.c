@@ -7,6 +7,10 @@
  */
 #include "process/kit.h"
 
+#include <stdio.h>
+
+#include <weir/death_watch.h>
+
 static struct process_world world;
 
 /* Runs until nothing happens at this time any more. */
@@ -33,6 +37,9 @@ static void a4_4_each_command_has_a_process_that_is_a_child(void **state)
 		world.ref, weir_system_parent(world.base.system, children[1])));
 	assert_true(weir_system_path(world.base.system, children[1], path, 64) >
 		    0);
+	assert_string_equal(path, "/user/manager/one");
+	assert_true(weir_system_path(world.base.system, children[0], path, 64) >
+		    0);
 	assert_memory_equal(path, "/user/manager/$", 15);
 	weir_sim_run(world.base.sim);
 	assert_int_equal(weir_system_children(world.base.system, world.ref,
@@ -41,41 +48,113 @@ static void a4_4_each_command_has_a_process_that_is_a_child(void **state)
 	process_world_fini(&world);
 }
 
-static struct weir_actor_id found;
-
-/* In the manager's slice. */
-static int64_t look_for_one(int64_t remaining, void *context)
+static struct weir_actor_id find(const char *id)
 {
-	found = weir_process_manager_find(context, "one");
-	return weir_demand_watermark(
-		remaining, &(struct weir_watermark){.high = 2, .low = 2});
+	return weir_process_manager_find(&world.manager, id);
 }
 
-static void a4_4_the_owner_finds_it_by_its_id(void **state)
+static bool is_none(struct weir_actor_id id)
 {
-	struct weir_process_manager_options options;
+	return weir_actor_id_equal(id, WEIR_ACTOR_ID_NONE);
+}
+
+static void a4_4_anybody_finds_it_by_its_id(void **state)
+{
+	(void)state;
+	process_world_new(&world, 1, 1, 1, 2, SECOND);
+	world.tasks[0].command.id = "one";
+	world.tasks[1].command.id = "two";
+	assert_int_equal(offer_all(&world, 0, 2), 2);
+	assert_true(is_none(find("one")));
+	settle();
+	assert_false(is_none(find("one")));
+	assert_true(weir_actor_id_equal(find("one"), world.tasks[0].ref));
+	assert_true(weir_actor_id_equal(
+		find("one"),
+		weir_system_lookup(world.base.system, "/user/manager/one")));
+	/* it waits */
+	assert_true(is_none(find("two")));
+	assert_true(is_none(find("three")));
+	assert_true(is_none(find(NULL)));
+	assert_true(is_none(weir_process_manager_find(NULL, "one")));
+	weir_sim_run(world.base.sim);
+	assert_true(is_none(find("one")));
+	assert_true(is_none(find("two")));
+	process_world_fini(&world);
+}
+
+/* In the reply it is over. */
+static void finds_nobody(struct process_world *at, struct task *task)
+{
+	(void)at;
+	if (task->outcome == WEIR_OUTCOME_REFUSED)
+		return;
+	assert_true(is_none(find(task->command.id)));
+	assert_true(is_none(
+		weir_system_lookup(world.base.system, "/user/manager/one")));
+}
+
+static void a4_4_in_its_reply_its_name_is_free(void **state)
+{
+	(void)state;
+	process_world_new(&world, 1, 1, 0, 1, SECOND);
+	world.tasks[0].command.id = "one";
+	world.replied = finds_nobody;
+	assert_int_equal(offer(&world, 0), 0);
+	weir_sim_run(world.base.sim);
+	assert_reply(&world, 0, WEIR_OUTCOME_DONE, 0);
+	process_world_fini(&world);
+}
+
+static char path_told[64];
+
+static void note_path(struct weir_watcher *watcher,
+		      const struct weir_terminated *notice)
+{
+	(void)watcher;
+	assert_non_null(notice->path);
+	(void)snprintf(path_told, sizeof(path_told), "%s", notice->path);
+}
+
+static void a4_4_notices_of_its_end_name_it(void **state)
+{
+	struct weir_watcher watcher = {.terminated = note_path};
 
 	(void)state;
-	process_world_init(&world, 1);
-	tasks_new(&world, 2, SECOND);
-	options = job_options(&world, 2, 0);
-	options.demand = look_for_one;
-	options.demand_context = &world.manager;
-	manager_init(&world, &options);
-	manager_spawn(&world, 0);
+	process_world_new(&world, 1, 1, 0, 1, SECOND);
 	world.tasks[0].command.id = "one";
-	world.tasks[1].work_ns = 2 * SECOND;
-	assert_int_equal(offer_all(&world, 0, 2), 2);
+	assert_int_equal(offer(&world, 0), 0);
 	settle();
-	assert_true(weir_actor_id_equal(found, world.tasks[0].ref));
-	weir_sim_run_until(world.base.sim, 1500 * MS, UINT64_MAX);
-	assert_true(weir_actor_id_equal(found, WEIR_ACTOR_ID_NONE));
-	/* and nobody else does */
-	assert_true(weir_actor_id_equal(
-		weir_process_manager_find(&world.manager, "one"),
-		WEIR_ACTOR_ID_NONE));
-	assert_true(weir_actor_id_equal(weir_process_manager_find(NULL, "one"),
-					WEIR_ACTOR_ID_NONE));
+	assert_int_equal(
+		weir_watcher_add(world.base.system, find("one"), &watcher), 0);
+	weir_sim_run(world.base.sim);
+	assert_string_equal(path_told, "/user/manager/one");
+	process_world_fini(&world);
+}
+
+/* Somebody else's child has that name. */
+static void e13_an_id_that_another_child_has_is_refused(void **state)
+{
+	static const struct weir_actor_ops other_ops = {
+		.name = "other", .turns = job_turns, /* never: it has no port */
+	};
+	static const struct weir_spawn_options options = {.name = "one"};
+	static struct weir_actor other;
+
+	(void)state;
+	process_world_new(&world, 1, 1, 0, 2, MS);
+	assert_int_equal(
+		weir_actor_init(&other, &other_ops, world.base.executor), 0);
+	assert_int_equal(weir_system_spawn(world.base.system, world.ref, &other,
+					   &options, NULL),
+			 0);
+	world.tasks[0].command.id = "one";
+	assert_int_equal(offer(&world, 0), 0);
+	weir_sim_run(world.base.sim);
+	assert_reply(&world, 0, WEIR_OUTCOME_REFUSED, -EEXIST);
+	assert_int_equal(offer(&world, 1), 0);
+	weir_sim_run(world.base.sim);
+	assert_reply(&world, 1, WEIR_OUTCOME_DONE, 0);
 	process_world_fini(&world);
 }
 
@@ -334,26 +413,28 @@ static void e13_an_id_is_free_when_its_command_was_replied_to(void **state)
 	}
 }
 
-static void a5_6_e13_an_invalid_id_is_refused(void **state)
+static void a5_6_e13_an_id_that_is_no_name_is_refused(void **state)
 {
 	char longest[WEIR_NAME_MAX + 1], longer[WEIR_NAME_MAX + 2];
+	const char *const bad[] = {"", longer, "a/b", "/", "$1", "$"};
+	size_t i;
 
 	(void)state;
 	memset(longest, 'x', sizeof(longest) - 1);
 	longest[sizeof(longest) - 1] = 0;
 	memset(longer, 'x', sizeof(longer) - 1);
 	longer[sizeof(longer) - 1] = 0;
-	process_world_new(&world, 1, 4, 4, 4, SECOND);
-	world.tasks[0].command.id = "";
-	world.tasks[1].command.id = longer;
-	world.tasks[2].command.id = longest;
-	world.tasks[3].command.id = "/ $ and all that";
-	assert_int_equal(offer_all(&world, 0, 4), 4);
+	process_world_new(&world, 1, 4, 4, 8, SECOND);
+	for (i = 0; i < 6; i++)
+		world.tasks[i].command.id = bad[i];
+	world.tasks[6].command.id = longest;
+	world.tasks[7].command.id = "a $ and all that, .. too";
+	assert_int_equal(offer_all(&world, 0, 8), 8);
 	weir_sim_run(world.base.sim);
-	assert_reply(&world, 0, WEIR_OUTCOME_REFUSED, -EINVAL);
-	assert_reply(&world, 1, WEIR_OUTCOME_REFUSED, -EINVAL);
-	assert_reply(&world, 2, WEIR_OUTCOME_DONE, 0);
-	assert_reply(&world, 3, WEIR_OUTCOME_DONE, 0);
+	for (i = 0; i < 6; i++)
+		assert_reply(&world, i, WEIR_OUTCOME_REFUSED, -EINVAL);
+	assert_reply(&world, 6, WEIR_OUTCOME_DONE, 0);
+	assert_reply(&world, 7, WEIR_OUTCOME_DONE, 0);
 	assert_int_equal(counts(&world).started, 2);
 	process_world_fini(&world);
 }
@@ -497,7 +578,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(
 			a4_4_each_command_has_a_process_that_is_a_child),
-		cmocka_unit_test(a4_4_the_owner_finds_it_by_its_id),
+		cmocka_unit_test(a4_4_anybody_finds_it_by_its_id),
+		cmocka_unit_test(a4_4_in_its_reply_its_name_is_free),
+		cmocka_unit_test(a4_4_notices_of_its_end_name_it),
+		cmocka_unit_test(e13_an_id_that_another_child_has_is_refused),
 		cmocka_unit_test(a4_6_one_that_finishes_frees_its_place),
 		cmocka_unit_test(a4_7_one_that_fails_is_stopped),
 		cmocka_unit_test(a4_7_so_is_one_that_fails_in_its_start),
@@ -515,7 +599,7 @@ int main(void)
 		cmocka_unit_test(a5_6_e13_an_id_that_runs_is_refused),
 		cmocka_unit_test(
 			e13_an_id_is_free_when_its_command_was_replied_to),
-		cmocka_unit_test(a5_6_e13_an_invalid_id_is_refused),
+		cmocka_unit_test(a5_6_e13_an_id_that_is_no_name_is_refused),
 		cmocka_unit_test(a5_7_e14_past_its_deadline_it_is_stopped),
 		cmocka_unit_test(e14_who_ends_in_time_is_not_late),
 		cmocka_unit_test(e14_late_and_done_may_meet),

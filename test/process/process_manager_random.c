@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Random lives of a manager on the simulator: settings, commands, ids, ends,
- * stops and closings are drawn from the seed. What must hold holds after every
+ * stops, cancels, limits and closings are drawn from the seed. What must hold holds after every
  * few slices, and at the end every command that was taken has one reply.
  */
 #include "process/kit.h"
@@ -58,6 +58,34 @@ static struct weir_process_manager_options draw_options(void)
 	return options;
 }
 
+/* Somebody cancels a command, which may be anywhere. */
+static void cancel(void)
+{
+	const char *id = ids[draw(12)];
+	struct weir_actor_id ref =
+		weir_process_manager_find(&world.manager, id);
+	int rc = weir_process_manager_cancel(&world.manager, id);
+
+	assert_true(rc == 0 || rc == -ESRCH);
+	/* what runs is found */
+	assert_true(rc == 0 || weir_actor_id_equal(ref, WEIR_ACTOR_ID_NONE));
+}
+
+/* Somebody changes how many may run. */
+static void change_max(const struct weir_process_manager_options *options)
+{
+	size_t batch = options->batch ? options->batch : 1;
+	uint32_t max = 1 + (uint32_t)draw(options->max);
+
+	if (options->count_buffer &&
+	    options->buffer + (batch < max ? batch : max) > max)
+		assert_int_equal(weir_process_manager_set_max(&world.manager,
+							      max),
+				 -EINVAL);
+	else
+		set_max(&world, max);
+}
+
 /* Somebody stops or kills a process, which may be gone. */
 static void disturb(struct task *task)
 {
@@ -104,6 +132,10 @@ static void live(uint64_t seed)
 		(void)offer(&world, i);
 		if (draw(10) == 0)
 			disturb(&world.tasks[draw(i + 1)]);
+		if (draw(6) == 0)
+			cancel();
+		if (draw(8) == 0)
+			change_max(&options);
 		steps(draw(12));
 	}
 	if (last == TASKS && !options.demand) {
