@@ -18,7 +18,7 @@
  *
  * The manager is an actor that you spawn (system.h), and supervises its
  * processes, which are its children: a failure of a process stops that process
- * and nothing else (but WEIR_ERROR_FATAL escalates). A manager that restarts
+ * and nothing else (but WEIR_ERROR_FATAL escalates), unless `restarts` says so. A manager that restarts
  * keeps the commands that wait, and stops the processes that run; but a manager
  * that was ended stops.
  */
@@ -42,9 +42,12 @@ struct weir_process_manager;
 
 /* How a command has ended, or was refused. */
 enum weir_outcome {
-	WEIR_OUTCOME_DONE,	/* its process finished */
-	WEIR_OUTCOME_CRASHED,	/* its process failed; `error` says how */
-	WEIR_OUTCOME_STOPPED,	/* its process was stopped */
+	WEIR_OUTCOME_DONE,    /* its process finished */
+	WEIR_OUTCOME_CRASHED, /* its process failed; `error` says how */
+	WEIR_OUTCOME_STOPPED, /* its process was stopped */
+	/* Its process was killed: by weir_system_kill(), -EINTR; or by a stop
+	 * for which it was given no time, or whose time was over, -ECANCELED. */
+	WEIR_OUTCOME_KILLED,
 	WEIR_OUTCOME_TIMED_OUT, /* its time was up, its process was stopped */
 	/*
 	 * Its process was never started. -EEXIST: a process with its id runs.
@@ -64,7 +67,8 @@ struct weir_command {
 	/*
 	 * The command has ended. Called once, if the command was taken (an
 	 * offer returned 0, or it is on its way in a stream), on the thread
-	 * that ran its process or its manager, holding no lock; must not block.
+	 * that ran its process or its manager, or that is done with its result;
+	 * holding no lock; must not block.
 	 * `error` is borrowed; NULL if the outcome is WEIR_OUTCOME_DONE. The
 	 * struct may be reused.
 	 */
@@ -81,7 +85,13 @@ struct weir_command {
 	const char *id;
 	/* Time that its process has, from its start; 0: the manager's. */
 	uint64_t timeout_ns;
+	/* 0 comes first; less than options.priorities. */
+	uint32_t priority;
 	void *result; /* yours; for the process to hand over */
+	/* Of a result (weir_process_manager_publisher()), read-only: as `reply`
+	 * will tell. */
+	enum weir_outcome outcome;
+	struct weir_error *error;
 	struct {
 		struct weir_process_manager *manager;
 		/* under the lock of the ids */
@@ -103,6 +113,15 @@ struct weir_command {
 WEIR_API const struct weir_items *weir_command_items(void);
 
 /*
+ * The weir_items of a stream of results: dropping one is weir_command_reply().
+ * Results cannot be shared.
+ */
+WEIR_API const struct weir_items *weir_command_result_items(void);
+
+/* Who has taken a result is done with it: calls its `reply`. Any thread. */
+WEIR_API void weir_command_reply(struct weir_command *command);
+
+/*
  * The head of a process: embed it as the first field of a struct of yours. The
  * manager has `max` of these structs. A process is an actor, which is set up
  * anew for each command.
@@ -118,7 +137,8 @@ struct weir_process {
 		uint32_t holders; /* any thread, atomically */
 		uint32_t state;	  /* the same */
 		bool timed, replies;
-		bool cut; /* a drain has ended its stream */
+		bool is_result; /* its command goes into the stream */
+		bool cut;	/* a drain has ended its stream */
 	} WEIR_PRIVATE;
 };
 
@@ -148,6 +168,16 @@ struct weir_process_manager_options {
 	 * past the timeout. If not 0, starting a process allocates memory.
 	 */
 	uint64_t shutdown_ns;
+	/*
+	 * How often a process that fails is restarted, and how long after each
+	 * failure; borrowed until `released`. Only when a restart is refused by
+	 * the limit has the process crashed. It keeps its place, its command and
+	 * its timeout; its ops->lifecycle->reset makes the fields of its struct
+	 * as new. A process that was killed is not restarted, nor one that
+	 * could not be set up. NULL: never; at once.
+	 */
+	const struct weir_limit *restarts;
+	const struct weir_backoff *backoff;
 
 	/* --- Or processes that are calls ---------------------------------- */
 	/*
@@ -192,18 +222,28 @@ struct weir_process_manager_options {
 	 */
 	bool count_buffer;
 	/*
+	 * How many priorities there are, up to WEIR_PRIORITIES_MAX; 0: one. A
+	 * command that waits in front starts before all those of a lower
+	 * priority, and behind those of its own that came before. So as long
+	 * as the places are filled from above, those below wait for ever.
+	 */
+	size_t priorities;
+	/*
 	 * What becomes of an offer for which there is no room:
 	 * WEIR_OVERFLOW_BACK_PRESSURE, it is refused with -ENOBUFS;
 	 * WEIR_OVERFLOW_DROP_NEW, it is taken, and replied to at once with
 	 * WEIR_OUTCOME_REFUSED and -ENOBUFS, on the thread that offers.
 	 */
 	enum weir_overflow overflow;
+	/* There is a stream of results: weir_process_manager_publisher(). */
+	bool results;
 	/* As weir_actor_ops.released. */
 	void (*released)(void *context);
 	uint64_t reserved[4]; /* zero */
 };
 
 #define WEIR_PROCESSES_MAX (1u << 16)
+#define WEIR_PRIORITIES_MAX 8u
 
 struct weir_process_manager {
 	struct weir_actor actor;
@@ -214,7 +254,9 @@ struct weir_process_manager {
 		struct weir_reactive_in reactive;
 		struct weir_process_manager_options options;
 		struct weir_actor_ops ops, process_ops;
-		struct weir_items items; /* in the in-port */
+		struct weir_lifecycle lifecycle;
+		struct weir_strategy strategy; /* for its processes */
+		struct weir_items items;       /* in the in-port */
 		struct weir_max_in_flight in_flight;
 		/* since it runs */
 		struct weir_system *system;
@@ -223,8 +265,10 @@ struct weir_process_manager {
 		unsigned char *processes;
 		size_t stride;
 		struct weir__node *free;
-		/* commands that came before those in the in-port */
-		struct weir_command *first, *last;
+		/* commands that came before those in the in-port, by their
+		 * priorities */
+		struct weir_command *first[WEIR_PRIORITIES_MAX];
+		struct weir_command *last[WEIR_PRIORITIES_MAX];
 		uint32_t max;		  /* now; at most options.max */
 		uint32_t n_busy;	  /* places, at most options.max */
 		uint64_t n_in_line;	  /* of first; atomic */
@@ -233,6 +277,7 @@ struct weir_process_manager {
 		struct weir_error *error; /* with which the stream has ended */
 		bool subscribes, ends;
 		struct weir__runners *runners;
+		struct weir__results *results;
 		/* any thread, atomically */
 		/* those that have been released */
 		struct weir__mailbox returned;
@@ -256,8 +301,10 @@ struct weir_process_manager {
  * day. `options` is copied; everything that it points to is borrowed until
  * `released`. All memory that the manager will ever need is allocated here.
  * -EINVAL: null, neither `process` nor `run` or both, a process_size that is
- * too small, a number out of its range, a buffer that must not be counted, or
- * something in `reserved`. -ENOTSUP: a timeout, and the executor has no timers.
+ * too small, a number out of its range, a buffer that must not be counted, a
+ * limit or back-off that weir_strategy_check() refuses, or is for calls, or
+ * something in `reserved`. -ENOTSUP: a timeout or a back-off, and the executor
+ * has no timers.
  * -ENOMEM. Then nothing has changed. Whoever sets it up.
  */
 WEIR_API int weir_process_manager_init(
@@ -275,9 +322,34 @@ WEIR_API struct weir_subscriber *weir_process_manager_subscriber(
 	struct weir_process_manager *manager);
 
 /*
+ * The manager as a publisher: of results, which are commands whose processes
+ * have ended, in that order; `outcome` and `error` say how. So the manager is a
+ * processor. A result is its subscriber's; weir_command_reply(), or its drop,
+ * then calls `reply`, so that the command is its sender's again. Commands that
+ * never ran are not results: their `reply` is called at once. So each command
+ * has one `reply`, and at most one result.
+ *
+ * There is a result only for a request, or for room in a link (reactive.h).
+ * Until then the command keeps its place: it counts as processing, and the
+ * manager asks for fewer commands. Without a subscriber nothing goes on when
+ * `max` have ended.
+ *
+ * When the manager has ended and all results were taken, the stream ends, with
+ * the error of the manager's publisher. If its subscriber cancels, the manager
+ * ends as by weir_process_manager_end(), and what was not taken is replied to.
+ * So it is if the manager is stopped, or its executor drains.
+ *
+ * It has one subscriber. NULL: null, or without the option `results`. Whoever
+ * sets it up, or holds a reference of the actor.
+ */
+WEIR_API struct weir_publisher *weir_process_manager_publisher(
+	struct weir_process_manager *manager);
+
+/*
  * Offers a command. 0: the command was taken, and `reply` will be called.
  * -ENOBUFS: the buffer is full, see `overflow`. -ESHUTDOWN: the manager ends.
- * -EISCONN: the manager has a publisher. -EINVAL: null, or no `reply`. On an
+ * -EISCONN: the manager has a publisher. -EINVAL: null, no `reply`, or there is
+ * no such priority. On an
  * error the command stays the caller's. Any thread that holds a reference of
  * the actor; lock-free, but a command with an id takes a short lock.
  */

@@ -15,6 +15,16 @@ void weir__command_come(struct weir_process_manager *manager,
 	weir__ids_add(manager, command);
 }
 
+void weir__places_back(struct weir_process_manager *manager, uint32_t n)
+{
+	/*
+	 * release: the writes of the calls; the signal's fences order the rest
+	 */
+	ck_pr_fence_release();
+	ck_pr_add_32(&manager->n_returned, n);
+	weir_actor_signal(&manager->actor);
+}
+
 void weir__command_reply(struct weir_process_manager *manager,
 			 struct weir_command *command,
 			 enum weir_outcome outcome, struct weir_error *error)

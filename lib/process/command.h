@@ -9,6 +9,9 @@
 void weir__command_come(struct weir_process_manager *manager,
 			struct weir_command *command);
 
+/* Gives `n` places back. Any thread. */
+void weir__places_back(struct weir_process_manager *manager, uint32_t n);
+
 /* The command has ended: replies, after which it is the sender's again. Any
  * thread. */
 void weir__command_reply(struct weir_process_manager *manager,

@@ -27,6 +27,7 @@
 #include "process/command.h"
 #include "process/ids.h"
 #include "process/process_state.h"
+#include "process/results.h"
 #include "supervision/child.h"
 
 static struct weir_process *process_of(struct weir_actor *actor)
@@ -50,27 +51,36 @@ static struct weir_process *place(struct weir_process_manager *manager,
 					       i * manager->stride);
 }
 
-/* Drops a holder; the last one gives the place back. Any thread. */
+/* Drops a holder; the last one gives the memory back, and the place unless a
+ * result keeps it. Any thread. */
 static void let_go(struct weir_process *process)
 {
 	struct weir_process_manager *manager = process->manager;
+	struct weir_command *result;
 
 	if (!weir__unref(&process->holders))
 		return;
+	result = process->is_result ? process->command : NULL;
 	(void)weir__mailbox_push(&manager->returned, &process->node);
+	/* behind the memory, of which there is one for each place */
+	if (result && !weir__results_put(manager, result))
+		weir__places_back(manager, 1);
 	weir_actor_signal(&manager->actor);
 	weir_actor_unref(&manager->actor);
 }
 
 /* --- A process ends ------------------------------------------------------- */
 
-static enum weir_outcome outcome_of(uint32_t state,
+static enum weir_outcome outcome_of(const struct weir_process *process,
+				    uint32_t state,
 				    const struct weir_error *error)
 {
 	if (!error)
 		return WEIR_OUTCOME_DONE;
 	if (state & WEIR__PROCESS_LATE)
 		return WEIR_OUTCOME_TIMED_OUT;
+	if (weir__child_killed(&process->actor))
+		return WEIR_OUTCOME_KILLED;
 	return error->code == -ECANCELED ? WEIR_OUTCOME_STOPPED
 					 : WEIR_OUTCOME_CRASHED;
 }
@@ -80,6 +90,7 @@ static void process_stopped(struct weir_actor *actor, struct weir_error *error)
 	struct weir_process *process = process_of(actor);
 	struct weir_process_manager *manager = process->manager;
 	struct weir_command *command = process->command;
+	enum weir_outcome outcome;
 	uint32_t state;
 
 	if (manager->options.process->stopped)
@@ -93,10 +104,17 @@ static void process_stopped(struct weir_actor *actor, struct weir_error *error)
 		let_go(process);
 	if (!process->replies)
 		return;
+	outcome = outcome_of(process, state, error);
 	/* with the reply its id is free */
 	if (command->id)
 		weir__child_free_name(actor);
-	weir__command_reply(manager, command, outcome_of(state, error), error);
+	if (!manager->results) {
+		weir__command_reply(manager, command, outcome, error);
+		return;
+	}
+	process->is_result = true;
+	ck_pr_inc_64(&manager->outcomes[outcome]);
+	weir__results_note(manager, command, outcome, error);
 }
 
 /*
@@ -158,10 +176,13 @@ uint32_t weir__processes_returned(struct weir_process_manager *manager)
 	struct weir__node *node = weir__mailbox_take(&manager->returned), *next;
 	uint32_t n = 0;
 
-	for (; node; node = next, n++) {
+	struct weir_process *process;
+
+	for (; node; node = next) {
 		next = node->next;
-		put_back(manager,
-			 weir_container_of(node, struct weir_process, node));
+		process = weir_container_of(node, struct weir_process, node);
+		n += !process->is_result;
+		put_back(manager, process);
 	}
 	return n;
 }
@@ -198,7 +219,8 @@ static int spawn(struct weir_process_manager *manager,
 {
 	const struct weir_spawn_options options = {
 		.name = process->command->id,
-		.restart = WEIR_RESTART_TEMPORARY,
+		.restart = manager->options.restarts ? WEIR_RESTART_TRANSIENT
+						     : WEIR_RESTART_TEMPORARY,
 		.shutdown_ns = manager->options.shutdown_ns,
 	};
 	int rc;
@@ -282,6 +304,18 @@ void weir__process_start(struct weir_process_manager *manager,
 	if (rc < 0)
 		weir__command_reply(manager, command, WEIR_OUTCOME_REFUSED,
 				    weir_error_of(rc));
+}
+
+void weir__processes_stop(struct weir_process_manager *manager)
+{
+	struct weir_actor_id id;
+	size_t i;
+
+	for (i = 0; i < manager->options.max; i++) {
+		id = weir__process_id(place(manager, (uint32_t)i));
+		if (!weir_actor_id_equal(id, WEIR_ACTOR_ID_NONE))
+			(void)weir_system_stop_actor(manager->system, id);
+	}
 }
 
 /* --- Memory --------------------------------------------------------------- */

@@ -16,7 +16,11 @@ void weir__processes_fini(struct weir_process_manager *manager);
 void weir__process_start(struct weir_process_manager *manager,
 			 struct weir_command *command);
 
-/* Takes back the places of processes that were released; returns how many. */
+/* Takes back the memory of processes that were released; returns how many
+ * places come back with it. */
 uint32_t weir__processes_returned(struct weir_process_manager *manager);
+
+/* Stops all that run. */
+void weir__processes_stop(struct weir_process_manager *manager);
 
 #endif

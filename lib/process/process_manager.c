@@ -38,7 +38,9 @@
 #include "executor/cpus.h"
 #include "process/command.h"
 #include "process/ids.h"
+#include "process/line.h"
 #include "process/process.h"
+#include "process/results.h"
 #include "process/runner.h"
 #include "process/runners.h"
 
@@ -147,36 +149,6 @@ static void manager_ask(struct weir_process_manager *self)
 
 /* --- Commands in line ----------------------------------------------------- */
 
-static void stand_in_line(struct weir_process_manager *self,
-			  struct weir_command *command)
-{
-	command->in_line = true;
-	command->next = NULL;
-	command->previous = self->last;
-	if (self->last)
-		self->last->next = command;
-	else
-		self->first = command;
-	self->last = command;
-	ck_pr_store_64(&self->n_in_line, self->n_in_line + 1);
-}
-
-static void leave_line(struct weir_process_manager *self,
-		       struct weir_command *command)
-{
-	assert(command->in_line && self->n_in_line > 0);
-	command->in_line = false;
-	if (command->previous)
-		command->previous->next = command->next;
-	else
-		self->first = command->next;
-	if (command->next)
-		command->next->previous = command->previous;
-	else
-		self->last = command->previous;
-	ck_pr_store_64(&self->n_in_line, self->n_in_line - 1);
-}
-
 static void took(struct weir_process_manager *self, uint64_t n)
 {
 	ck_pr_store_64(&self->n_taken, self->n_taken + n);
@@ -187,8 +159,8 @@ static void refuse_line(struct weir_process_manager *self)
 {
 	struct weir_command *command;
 
-	while ((command = self->first)) {
-		leave_line(self, command);
+	while ((command = weir__line_first(self))) {
+		weir__line_remove(self, command);
 		weir__command_refuse(self, command);
 	}
 }
@@ -201,10 +173,10 @@ static void refuse_cancelled(struct weir_process_manager *self)
 	if (!weir__ids_any_cancelled(self))
 		return;
 	while (!self->subscribes && weir_port_ready(&self->in.port))
-		stand_in_line(self, weir_in_take(&self->in));
+		weir__line_add(self, weir_in_take(&self->in));
 	for (command = weir__ids_cancelled(self); command; command = next) {
 		next = command->next_cancelled;
-		leave_line(self, command);
+		weir__line_remove(self, command);
 		took(self, 1);
 		permit(self, 1);
 		weir__command_refuse(self, command);
@@ -269,10 +241,12 @@ static void begin_line(struct weir_process_manager *self)
 	uint32_t done, before;
 	int64_t may;
 
-	while (self->first && (may = weir_permits_count(&self->may)) > 0) {
+	while (self->n_in_line > 0 &&
+	       (may = weir_permits_count(&self->may)) > 0) {
 		before = self->n_busy;
-		for (done = 0; done < may && (command = self->first); done++) {
-			leave_line(self, command);
+		for (done = 0; done < may && (command = weir__line_first(self));
+		     done++) {
+			weir__line_remove(self, command);
 			begin_command(self, command);
 		}
 		began(self, done, before);
@@ -285,9 +259,30 @@ static uint32_t begins(struct weir_actor *actor, uint32_t n)
 	uint32_t before = self->n_busy, done;
 
 	/* whoever makes permits begins with the line */
-	assert(!self->first);
+	assert(self->n_in_line == 0);
 	done = begin_n(actor, n);
 	began(self, done, before);
+	return done;
+}
+
+/* With priorities: all stand in line, also while nothing can start. */
+static inline int come(struct weir_actor *actor)
+{
+	struct weir_process_manager *self = manager_of(actor);
+	struct weir_command *command = weir_in_take(&self->in);
+
+	if (self->subscribes)
+		weir__command_come(self, command);
+	weir__line_add(self, command);
+	return 0;
+}
+WEIR_TURN(come)
+
+static uint32_t comes(struct weir_actor *actor, uint32_t n)
+{
+	uint32_t done = come_n(actor, n);
+
+	begin_line(manager_of(actor));
 	return done;
 }
 
@@ -314,6 +309,9 @@ static void check_end(struct weir_process_manager *self)
 	struct weir_error *error = self->error;
 
 	if (!self->ends || processing(self) > 0)
+		return;
+	/* the stream of results ends first, and signals that */
+	if (!weir__results_end(self, error))
 		return;
 	self->error = NULL;
 	weir__runners_close(self);
@@ -372,11 +370,11 @@ static void change_max(struct weir_process_manager *self)
 static int signalled(struct weir_actor *actor)
 {
 	struct weir_process_manager *self = manager_of(actor);
-	bool gone = weir__runners_gone(self);
+	bool gone = weir__runners_gone(self) || weir__results_gone(self);
 	uint32_t n = ck_pr_fas_32(&self->n_returned, 0);
 	int rc = 0;
 
-	/* acquire: pairs with the release in weir__runners_ended() */
+	/* acquire: pairs with the release in weir__places_back() */
 	ck_pr_fence_atomic_load();
 	n += weir__processes_returned(self);
 	assert(n <= self->n_busy);
@@ -408,6 +406,7 @@ static void manager_stopped(struct weir_actor *actor, struct weir_error *error)
 	self->error = NULL;
 	refuse_line(self);
 	weir__runners_stop(self);
+	weir__results_stop(self);
 }
 
 static void manager_released(struct weir_actor *actor)
@@ -416,6 +415,7 @@ static void manager_released(struct weir_actor *actor)
 
 	weir__processes_fini(self);
 	weir__runners_fini(self);
+	weir__results_fini(self);
 	weir__ids_fini(self);
 	if (self->options.released)
 		self->options.released(self->options.context);
@@ -424,10 +424,12 @@ static void manager_released(struct weir_actor *actor)
 static int pre_start(struct weir_actor *actor)
 {
 	struct weir_process_manager *self = manager_of(actor);
+	int rc;
 
 	self->system = weir_actor_system(actor);
 	self->self = weir_actor_self(actor);
-	return weir__runners_start(self);
+	rc = weir__runners_start(self);
+	return rc == 0 ? weir__results_start(self) : rc;
 }
 
 static int stopping(struct weir_actor *actor)
@@ -441,14 +443,20 @@ static int stopping(struct weir_actor *actor)
 
 /*
  * The manager restarts and keeps its state: commands that wait will start. Its
- * processes stop; runners, which have no state to lose, go on.
+ * processes stop, and children that a program has spawned; runners, and the
+ * stream of results, which have no state to lose, go on.
  */
 static int pre_restart(struct weir_actor *actor, struct weir_error *cause)
 {
+	struct weir_process_manager *self = manager_of(actor);
+
 	(void)cause;
-	return manager_of(actor)->options.process
-		       ? weir_actor_stop_children(actor)
-		       : 0;
+	if (!self->options.process)
+		return 0;
+	if (!self->results)
+		return weir_actor_stop_children(actor);
+	weir__processes_stop(self);
+	return 0;
 }
 
 /*
@@ -469,16 +477,21 @@ static int post_restart(struct weir_actor *actor, struct weir_error *cause)
 	return rc;
 }
 
-/* A4.7: a process that fails stops. */
-static const struct weir_strategy strategy = {
-	.decide = weir_strategy_decide_stop};
+/* A4.7: a process that fails stops, unless it may restart. */
+static int decide(struct weir_actor *supervisor,
+		  const struct weir_failure *failure, void *context)
+{
+	if (failure->error->code == WEIR_ERROR_FATAL ||
+	    failure->kind == WEIR_FAILURE_KILLED)
+		return weir_strategy_decide_stop(supervisor, failure, context);
+	return WEIR_DIRECTIVE_RESTART;
+}
 
 static const struct weir_lifecycle lifecycle = {
 	.pre_start = pre_start,
 	.pre_restart = pre_restart,
 	.post_restart = post_restart,
 	.stopping = stopping,
-	.strategy = &strategy,
 };
 
 /* --- Setting up ----------------------------------------------------------- */
@@ -493,8 +506,21 @@ static bool wedges(const struct weir_process_manager_options *options,
 	       options->buffer > max - (batch < max ? batch : max);
 }
 
+static struct weir_strategy strategy_of(
+	const struct weir_process_manager_options *options)
+{
+	return (struct weir_strategy){
+		.decide = options->restarts ? decide
+					    : weir_strategy_decide_stop,
+		.each = options->restarts,
+		.backoff = options->restarts ? options->backoff : NULL,
+	};
+}
+
 static int check(const struct weir_process_manager_options *options)
 {
+	const struct weir_strategy strategy = strategy_of(options);
+
 	if (options->overflow != WEIR_OVERFLOW_BACK_PRESSURE &&
 	    options->overflow != WEIR_OVERFLOW_DROP_NEW)
 		return -EINVAL;
@@ -508,7 +534,11 @@ static int check(const struct weir_process_manager_options *options)
 	     options->process_size < sizeof(struct weir_process) ||
 	     options->process_size > SIZE_MAX / 2 / WEIR_PROCESSES_MAX))
 		return -EINVAL;
-	if (options->run && options->timeout_ns)
+	if (options->run && (options->timeout_ns || options->restarts))
+		return -EINVAL;
+	if (options->priorities > WEIR_PRIORITIES_MAX ||
+	    (options->backoff && !options->restarts) ||
+	    weir_strategy_check(&strategy) < 0)
 		return -EINVAL;
 	return wedges(options, options->max) ? -EINVAL : 0;
 }
@@ -536,17 +566,22 @@ static void set_options(struct weir_process_manager *self)
 		options->demand = weir_demand_max_in_flight;
 		options->demand_context = &self->in_flight;
 	}
+	if (!options->priorities)
+		options->priorities = 1;
 	self->max = self->new_max = (uint32_t)options->max;
 	self->items = (struct weir_items){.drop = refuse, .context = self};
 	self->ops = (struct weir_actor_ops){
 		.name = options->name ? options->name : "manager",
-		.turns = begins,
+		.turns = options->priorities > 1 ? comes : begins,
 		.ended = manager_ended,
 		.signalled = signalled,
 		.stopped = manager_stopped,
 		.released = manager_released,
-		.lifecycle = &lifecycle,
+		.lifecycle = &self->lifecycle,
 	};
+	self->lifecycle = lifecycle;
+	self->lifecycle.strategy = &self->strategy;
+	self->strategy = strategy_of(options);
 }
 
 static uint32_t n_runners(const struct weir_process_manager_options *options)
@@ -560,11 +595,12 @@ static int set_ports(struct weir_process_manager *self,
 		     struct weir_executor *executor)
 {
 	/*
-	 * Room for every offer with credit: commands that wait, commands that
-	 * were asked for, and commands that a run of turns has taken and not
-	 * published yet.
+	 * Room for every offer with credit: for commands that wait or were
+	 * asked for; and for as many that a handler has taken, and a run behind
+	 * it, which are not published yet and whose credit is others' already.
 	 */
-	uint64_t most = 2 * (uint64_t)self->options.max + self->options.buffer;
+	uint64_t most = 3 *
+			((uint64_t)self->options.max + self->options.buffer);
 	int rc = weir_actor_init(&self->actor, &self->ops, executor);
 
 	if (rc == 0)
@@ -572,11 +608,16 @@ static int set_ports(struct weir_process_manager *self,
 	if (rc == 0)
 		rc = weir_in_init(&self->in, &self->actor, power_of_two(most),
 				  &self->items);
+	/* then the turns only put commands in line */
+	if (rc == 0 && self->options.priorities > 1)
+		rc = weir_port_ignore(&self->may.port);
 	if (rc == 0 && self->options.run)
 		rc = weir__runners_init(self, n_runners(&self->options),
 					power_of_two(self->options.max));
 	if (rc == 0 && self->options.process)
 		rc = weir__processes_init(self);
+	if (rc == 0 && self->options.results)
+		rc = weir__results_init(self);
 	if (rc == 0)
 		rc = weir__ids_init(self);
 	return rc;
@@ -594,7 +635,8 @@ int weir_process_manager_init(
 	rc = check(options);
 	if (rc < 0)
 		return rc;
-	if (options->timeout_ns && !executor->ops->timer_arm)
+	if ((options->timeout_ns || options->backoff) &&
+	    !executor->ops->timer_arm)
 		return -ENOTSUP;
 	before = *manager;
 	memset(manager, 0, sizeof(*manager));
@@ -668,7 +710,8 @@ int weir_process_manager_offer(struct weir_process_manager *manager,
 {
 	int rc;
 
-	if (!manager || !command || !command->reply)
+	if (!manager || !command || !command->reply ||
+	    command->priority >= manager->options.priorities)
 		return -EINVAL;
 	if (manager->subscribes)
 		return -EISCONN;

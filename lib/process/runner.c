@@ -11,6 +11,7 @@
 #include "actor/in.h"
 #include "process/command.h"
 #include "process/ids.h"
+#include "process/results.h"
 
 #define REFS 64u /* of the manager's, taken at once */
 
@@ -20,16 +21,6 @@ static struct weir__runner *runner_of(struct weir_actor *actor)
 }
 
 /* --- What is told --------------------------------------------------------- */
-
-void weir__runners_ended(struct weir_process_manager *manager, uint32_t n)
-{
-	/*
-	 * release: the writes of the calls; the signal's fences order the rest
-	 */
-	ck_pr_fence_release();
-	ck_pr_add_32(&manager->n_returned, n);
-	weir_actor_signal(&manager->actor);
-}
 
 void weir__runners_wake(struct weir__runners *all, uint64_t n)
 {
@@ -52,11 +43,19 @@ static enum weir_outcome outcome_of(int code)
 	return code < 0 ? WEIR_OUTCOME_CRASHED : WEIR_OUTCOME_DONE;
 }
 
-static void reply(struct weir_command *command, int code)
+/* The command has ended, with its call. True: its place comes back later. */
+static bool end(struct weir_process_manager *manager,
+		struct weir_command *command, int code)
 {
-	weir__ids_remove(command->manager, command);
-	command->reply(command, outcome_of(code),
-		       code < 0 ? weir_error_of(code) : NULL);
+	struct weir_error *error = code < 0 ? weir_error_of(code) : NULL;
+
+	if (manager->results) {
+		weir__results_note(manager, command, outcome_of(code), error);
+		return weir__results_put(manager, command);
+	}
+	weir__ids_remove(manager, command);
+	command->reply(command, outcome_of(code), error);
+	return false;
 }
 
 /* --- Calls ---------------------------------------------------------------- */
@@ -113,7 +112,7 @@ static void tell(struct weir__runner *self)
 	if (!n)
 		return;
 	self->ended = 0;
-	weir__runners_ended(self->manager, n);
+	weir__places_back(self->manager, n);
 }
 
 bool weir__runners_keep(struct weir_process_manager *manager,
@@ -168,7 +167,8 @@ static void end_here(struct weir__runner *self, struct weir_command *command,
 	put_ref(self);
 	self->ended++;
 	self->replies = true;
-	reply(command, code);
+	if (end(self->manager, command, code))
+		self->ended--;
 	self->replies = false;
 }
 
@@ -187,8 +187,8 @@ void weir_command_end(struct weir_command *command, int code)
 	}
 	/* relaxed: a figure */
 	ck_pr_inc_64(&manager->outcomes[outcome_of(code)]);
-	reply(command, code);
-	weir__runners_ended(manager, 1);
+	if (!end(manager, command, code))
+		weir__places_back(manager, 1);
 	weir_actor_unref(&manager->actor);
 }
 

@@ -52,9 +52,6 @@ struct weir__runners {
 int weir__runner_init(struct weir_process_manager *manager,
 		      struct weir__runner *self);
 
-/* Reports `n` calls that have ended. Any thread. */
-void weir__runners_ended(struct weir_process_manager *manager, uint32_t n);
-
 /*
  * Wakes up to `n` runners that are parked, for items stored before. Any thread.
  */

@@ -34,7 +34,7 @@ static void refuse_all(struct weir_process_manager *manager)
 	while ((n = weir__queue_take(queue, commands, WEIR__TAKE_MAX, 1))) {
 		for (i = 0; i < n; i++)
 			weir__command_refuse(manager, commands[i]);
-		weir__runners_ended(manager, n);
+		weir__places_back(manager, n);
 	}
 }
 

@@ -92,9 +92,11 @@ struct weir__cell {
 	uint8_t orders; /* atomic */
 };
 
-/* cell->kind: a permanent actor has finished; a drain has ended it. */
+/* cell->kind: a permanent actor has finished; a drain has ended it; it was
+ * stopped without being asked, or was asked and did not end in time. */
 #define WEIR__FINISHED 63u
 #define WEIR__DRAINED 62u
+#define WEIR__FORCED 61u
 
 /* The heads of lists of children, linked through `work`. A child is in at most
  * one of them. */

@@ -63,6 +63,16 @@ void weir__child_free_name(struct weir_actor *actor)
 	weir__leave(&system->lock, held);
 }
 
+bool weir__child_killed(const struct weir_actor *actor)
+{
+	struct weir_system *system = weir__system_of(actor);
+	bool held = weir__enter(&system->lock);
+	uint8_t kind = weir__cell_of(actor)->kind;
+
+	weir__leave(&system->lock, held);
+	return kind == WEIR_FAILURE_KILLED || kind == WEIR__FORCED;
+}
+
 /* --- Hooks ---------------------------------------------------------------- */
 
 void weir__child_report(struct weir_actor *actor, int rc)

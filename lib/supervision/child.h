@@ -24,6 +24,10 @@ bool weir__child_steps(const struct weir_actor *actor,
 /* True: a drain has ended the actor, which has not ended by itself. */
 bool weir__child_drained(const struct weir_actor *actor);
 
+/* True: the actor, which has ended with an error, was killed, or was stopped by
+ * force. */
+bool weir__child_killed(const struct weir_actor *actor);
+
 /*
  * The actor, which is ending, gives its name up before it has ended; notices of
  * its end still have it in their path.

@@ -85,6 +85,18 @@ static bool stop_ask(struct weir_actor *actor, uint8_t state)
 	return waits;
 }
 
+/* Notes that it is killed, unless it has failed or ended before. */
+static void note_kill(const struct weir_actor *actor)
+{
+	struct weir_system *system = weir__system_of(actor);
+	struct weir__cell *cell = weir__cell_of(actor);
+	bool held = weir__enter(&system->lock);
+
+	if (!cell->kind)
+		cell->kind = WEIR__FORCED;
+	weir__leave(&system->lock, held);
+}
+
 void weir__child_ordered_to_stop(struct weir_actor *actor, enum weir__stop how)
 {
 	struct weir_system *system = weir__system_of(actor);
@@ -94,6 +106,8 @@ void weir__child_ordered_to_stop(struct weir_actor *actor, enum weir__stop how)
 
 	if (weir__record_now(actor)->shutdown_ns == WEIR_SHUTDOWN_BRUTAL)
 		how = WEIR__STOP_KILL;
+	if (how == WEIR__STOP_KILL)
+		note_kill(actor);
 	/* The actor stops already: the order can only make that a kill. */
 	if (weir__life_stops(state)) {
 		if (how != WEIR__STOP_KILL)

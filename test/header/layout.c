@@ -140,11 +140,11 @@ SIZE(weir__claim, 56);
 SIZE(weir__grant_port, 120);
 
 /* process_manager.h */
-SIZE(weir_command, 88);
+SIZE(weir_command, 112);
 SIZE(weir_process, 160);
-SIZE(weir_process_manager_options, 160);
-SIZE(weir_process_manager, 1032);
-SIZE(weir_process_counts, 104);
+SIZE(weir_process_manager_options, 192);
+SIZE(weir_process_manager, 1344);
+SIZE(weir_process_counts, 112);
 
 /* reactive.h */
 SIZE(weir_reactive_out_options, 56);

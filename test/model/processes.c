@@ -340,9 +340,9 @@ static void done_or_stopped(void *context)
 	orders_are_over(context);
 }
 
-static void done_or_crashed(void *context)
+static void done_or_killed(void *context)
 {
-	ended_with(context, 0, WEIR_OUTCOME_DONE, WEIR_OUTCOME_CRASHED);
+	ended_with(context, 0, WEIR_OUTCOME_DONE, WEIR_OUTCOME_KILLED);
 	orders_are_over(context);
 }
 
@@ -562,7 +562,7 @@ static const struct explorer_scenario more[] = {
 		.thread = {tell_0, stop_0, offer_1}, .check = second_runs),
 	ORDERED(.name = "a process ends and is killed",
 		.setup = one_runs_and_one_waits, .thread = {tell_0, kill_0},
-		.check = done_or_crashed),
+		.check = done_or_killed),
 	ORDERED(.name = "two processes end", .setup = two_run_and_two_wait,
 		.thread = {tell_0, tell_1}, .check = others_run),
 	ORDERED(.name = "two processes end and one is stopped",

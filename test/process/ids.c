@@ -296,6 +296,43 @@ static void a_reply_may_cancel_another(void **state)
 	process_world_fini(&world);
 }
 
+static size_t next_offer;
+
+static void offer_the_next(struct process_world *at, struct task *task)
+{
+	if (task->outcome == WEIR_OUTCOME_REFUSED && next_offer < at->n_tasks)
+		assert_int_equal(offer(at, next_offer++), 0);
+}
+
+/* In one slice: as many come as are cancelled. */
+static void a_cancelled_command_makes_room_in_its_reply(void **state)
+{
+	static char all[45][4];
+	size_t i;
+
+	(void)state;
+	process_world_new(&world, 1, 1, 14, 45, MS);
+	for (i = 0; i < 45; i++) {
+		(void)snprintf(all[i], sizeof(all[i]), "%zu", i);
+		world.tasks[i].command.id = all[i];
+	}
+	assert_int_equal(offer_all(&world, 0, 15), 15);
+	settle();
+	next_offer = 15;
+	world.replied = offer_the_next;
+	for (i = 1; i < 15; i++)
+		assert_int_equal(cancel(all[i]), 0);
+	settle();
+	assert_int_equal(next_offer, 15 + 14);
+	for (i = 15; i < 29; i++)
+		assert_int_equal(cancel(all[i]), 0);
+	settle();
+	assert_int_equal(next_offer, 15 + 28);
+	weir_sim_run(world.base.sim);
+	assert_int_equal(count_outcome(&world, WEIR_OUTCOME_DONE), 15);
+	process_world_fini(&world);
+}
+
 static void those_in_line_are_refused_when_it_ends(void **state)
 {
 	size_t how, i;
@@ -322,13 +359,26 @@ static void those_in_line_are_refused_when_it_ends(void **state)
 
 static void those_in_line_outlive_a_restart(void **state)
 {
+	struct weir_process_manager_options options;
+	size_t i;
+
 	(void)state;
-	ten(1, 9);
+	process_world_init_under(&world, 1, &restarting);
+	tasks_new(&world, 10, SECOND);
+	options = job_options(&world, 1, 9);
+	manager_init(&world, &options);
+	manager_spawn(&world, 0);
+	for (i = 0; i < 10; i++)
+		world.tasks[i].command.id = names[i];
+	assert_int_equal(offer_all(&world, 0, 10), 10);
+	settle();
 	assert_int_equal(cancel("5"), 0);
 	settle();
 	assert_int_equal(weir_system_kill(world.base.system, world.ref), 0);
-	settle();
-	assert_int_equal(count_outcome(&world, WEIR_OUTCOME_REFUSED), 9);
+	weir_sim_run(world.base.sim);
+	assert_int_equal(weir_system_restarts(world.base.system, world.ref), 1);
+	assert_reply(&world, 0, WEIR_OUTCOME_STOPPED, -ECANCELED);
+	assert_int_equal(count_outcome(&world, WEIR_OUTCOME_DONE), 8);
 	process_world_fini(&world);
 }
 
@@ -442,6 +492,7 @@ int main(void)
 		cmocka_unit_test(the_one_that_runs_is_cancelled_first),
 		cmocka_unit_test(cancelled_while_it_is_set_up_it_is_stopped),
 		cmocka_unit_test(a_reply_may_cancel_another),
+		cmocka_unit_test(a_cancelled_command_makes_room_in_its_reply),
 		cmocka_unit_test(those_in_line_are_refused_when_it_ends),
 		cmocka_unit_test(those_in_line_outlive_a_restart),
 		cmocka_unit_test(a_call_that_runs_cannot_be_cancelled),

@@ -111,8 +111,16 @@ void job_stopped(struct weir_actor *actor, struct weir_error *error)
 	self->begun = false;
 }
 
+/* As new, but for what `start` has set up. */
+int job_reset(struct weir_actor *actor)
+{
+	job_stopped(actor, NULL);
+	return 0;
+}
+
 const struct weir_lifecycle job_lifecycle = {
 	.pre_start = job_pre_start,
+	.reset = job_reset,
 	.stopping = job_stopping,
 };
 
@@ -253,6 +261,12 @@ struct weir_process_manager_options job_options(struct process_world *world,
 		.released = manager_released,
 	};
 }
+
+static const struct weir_rule always[] = {
+	{.directive = WEIR_DIRECTIVE_RESTART},
+};
+
+const struct weir_strategy restarting = {.rules = always, .n_rules = 1};
 
 void process_world_init_under(struct process_world *world, uint64_t seed,
 			      const struct weir_strategy *strategy)

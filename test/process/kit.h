@@ -88,6 +88,7 @@ void child_released(struct weir_actor *actor);
 extern const struct weir_actor_ops child_ops;
 
 int job_pre_start(struct weir_actor *actor);
+int job_reset(struct weir_actor *actor);
 void job_stopped(struct weir_actor *actor, struct weir_error *error);
 
 extern const struct weir_lifecycle job_lifecycle;
@@ -131,6 +132,9 @@ struct weir_process_manager_options job_options(struct process_world *world,
 void process_world_init_under(struct process_world *world, uint64_t seed,
 			      const struct weir_strategy *strategy);
 void process_world_init(struct process_world *world, uint64_t seed);
+
+/* Of /user: restarts whatever fails. */
+extern const struct weir_strategy restarting;
 
 /* Sets the manager up; it is not spawned yet. */
 void manager_init(struct process_world *world,

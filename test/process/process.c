@@ -259,7 +259,7 @@ static void a4_6_one_that_anybody_stops_frees_its_place(void **state)
 	process_world_fini(&world);
 }
 
-static void a4_6_one_that_is_killed_has_failed(void **state)
+static void a4_6_one_that_is_killed_frees_its_place(void **state)
 {
 	(void)state;
 	process_world_new(&world, 1, 1, 1, 2, SECOND);
@@ -269,7 +269,7 @@ static void a4_6_one_that_is_killed_has_failed(void **state)
 	assert_int_equal(
 		weir_system_kill(world.base.system, world.tasks[0].ref), 0);
 	weir_sim_run(world.base.sim);
-	assert_reply(&world, 0, WEIR_OUTCOME_CRASHED, -EINTR);
+	assert_reply(&world, 0, WEIR_OUTCOME_KILLED, -EINTR);
 	assert_reply(&world, 1, WEIR_OUTCOME_DONE, 0);
 	process_world_fini(&world);
 }
@@ -590,7 +590,7 @@ int main(void)
 		cmocka_unit_test(a5_8_one_that_is_not_set_up_has_not_started),
 		cmocka_unit_test(a4_7_a_fatal_failure_is_the_managers),
 		cmocka_unit_test(a4_6_one_that_anybody_stops_frees_its_place),
-		cmocka_unit_test(a4_6_one_that_is_killed_has_failed),
+		cmocka_unit_test(a4_6_one_that_is_killed_frees_its_place),
 		cmocka_unit_test(a4_6_its_place_is_free_when_nobody_holds_it),
 		cmocka_unit_test(e13_its_id_is_free_though_somebody_holds_it),
 		cmocka_unit_test(

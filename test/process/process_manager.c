@@ -92,7 +92,7 @@ static void a4_11_when_its_time_to_stop_is_over_they_stop(void **state)
 	assert_int_equal(weir_system_stop_actor(world.base.system, world.ref),
 			 0);
 	weir_sim_run(world.base.sim);
-	assert_replies(0, 2, WEIR_OUTCOME_STOPPED, -ECANCELED);
+	assert_replies(0, 2, WEIR_OUTCOME_KILLED, -ECANCELED);
 	assert_replies(2, 3, WEIR_OUTCOME_REFUSED, -ECANCELED);
 	assert_int_equal(world_now(&world.base), 500 * MS);
 	assert_over();
@@ -106,7 +106,7 @@ static void a4_11_aborted_it_stops_them_at_once(void **state)
 	assert_int_equal(weir_system_stop_actor(world.base.system, world.ref),
 			 0);
 	weir_sim_run(world.base.sim);
-	assert_replies(0, 2, WEIR_OUTCOME_STOPPED, -ECANCELED);
+	assert_replies(0, 2, WEIR_OUTCOME_KILLED, -ECANCELED);
 	assert_replies(2, 3, WEIR_OUTCOME_REFUSED, -ECANCELED);
 	assert_int_equal(world_now(&world.base), 0);
 	assert_over();

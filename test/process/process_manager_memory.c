@@ -126,6 +126,7 @@ static void without_memory_it_is_not_set_up(void **state)
 	(void)state;
 	process_world_init(&world, 1);
 	options = job_options(&world, 10, 6);
+	options.results = true;
 	fail_init(&options);
 	process_world_fini(&world);
 	process_world_init(&world, 1);
@@ -190,6 +191,11 @@ static void without_memory_every_command_is_answered(void **state)
 		assert_true(fail > (seed % 2 ? 20u : 1u));
 		/* each has a record then */
 		options.shutdown_ns = SECOND;
+		for (fail = 1; fail_running(&options, seed, fail); fail++)
+			;
+		assert_true(fail > 10);
+		/* results that nobody takes, until its time is over */
+		options.results = true;
 		for (fail = 1; fail_running(&options, seed, fail); fail++)
 			;
 		assert_true(fail > 10);

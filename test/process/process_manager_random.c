@@ -6,9 +6,12 @@
  */
 #include "process/kit.h"
 
+#include <weir/testkit.h>
+
 #define TASKS 80
 
 static struct process_world world;
+static struct weir_subscriber_probe *taker; /* of results; NULL: none */
 static char ids[12][4];
 
 static uint64_t draw(uint64_t bound)
@@ -26,6 +29,8 @@ static void draw_task(struct task *task)
 
 	task->how = hows[draw(8)];
 	task->work_ns = draw(5) * MS;
+	task->command.priority =
+		(uint32_t)draw(world.manager.options.priorities);
 	task->command.id = id < 12 ? ids[id] : NULL;
 	if (draw(30) == 0)
 		task->command.id = "";
@@ -40,6 +45,8 @@ static int64_t any_demand(int64_t remaining, void *context)
 	return (int64_t)draw(12) - 3 - remaining % 2;
 }
 
+static const struct weir_limit limits[] = {{.max = 1}, {.max = 4}};
+
 static struct weir_process_manager_options draw_options(void)
 {
 	struct weir_process_manager_options options =
@@ -52,6 +59,10 @@ static struct weir_process_manager_options draw_options(void)
 	if (draw(4) == 0)
 		options.shutdown_ns = 1 + draw(3) * MS;
 	world.asks = options.shutdown_ns && draw(2);
+	options.priorities = draw(4);
+	options.results = draw(3) == 0;
+	if (draw(3) == 0)
+		options.restarts = &limits[draw(2)];
 	batch = options.batch ? options.batch : 1;
 	if (options.buffer + batch <= options.max)
 		options.count_buffer = draw(2);
@@ -104,6 +115,39 @@ static void steps(uint64_t n)
 	check_counts(&world);
 }
 
+/* Somebody takes results, and drops them. */
+static void take_results(void)
+{
+	static const struct weir_test_env env = {.settle = NULL};
+	static const struct weir_subscriber_probe_options options = {
+		.drops = true};
+
+	taker = NULL;
+	if (!world.manager.options.results)
+		return;
+	assert_int_equal(weir_subscriber_probe_new(&taker, &env, &options), 0);
+	assert_int_equal(weir_publisher_subscribe(
+				 weir_process_manager_publisher(&world.manager),
+				 weir_subscriber_probe_base(taker)),
+			 0);
+}
+
+static void request(int64_t n)
+{
+	if (taker)
+		weir_subscriber_probe_request(taker, n);
+}
+
+/* What the manager does then is to end. */
+static void leave_results(void)
+{
+	if (!taker)
+		return;
+	weir_subscriber_probe_cancel(taker);
+	weir_sim_run_until(world.base.sim, world_now(&world.base), UINT64_MAX);
+	assert_int_equal(weir_subscriber_probe_free(taker), 0);
+}
+
 static void live(uint64_t seed)
 {
 	struct weir_process_manager_options options;
@@ -114,6 +158,7 @@ static void live(uint64_t seed)
 	tasks_new(&world, TASKS, 0);
 	options = draw_options();
 	manager_init(&world, &options);
+	take_results();
 	shutdown_ns = draw(3)	? 1 + draw(5) * MS
 		      : draw(2) ? 0
 				: WEIR_SHUTDOWN_BRUTAL;
@@ -134,12 +179,15 @@ static void live(uint64_t seed)
 			disturb(&world.tasks[draw(i + 1)]);
 		if (draw(6) == 0)
 			cancel();
+		if (draw(3))
+			request(1 + (int64_t)draw(3));
 		if (draw(8) == 0)
 			change_max(&options);
 		steps(draw(12));
 	}
 	if (last == TASKS && !options.demand) {
 		/* no wedge: all that was taken has ended */
+		request(TASKS);
 		weir_sim_run(world.base.sim);
 		for (i = 0; i < TASKS; i++)
 			assert_int_equal(world.tasks[i].replies,
@@ -148,6 +196,7 @@ static void live(uint64_t seed)
 		assert_int_equal(counts(&world).waiting, 0);
 		assert_int_equal(counts(&world).queue, 0);
 	}
+	leave_results();
 	process_world_fini(&world);
 }
 

@@ -64,6 +64,8 @@ static struct requester requesters[THREADS];
 static uint64_t replies[WEIR_OUTCOME_COUNT];
 static uint32_t running, peak, released;
 static struct request *going_on;
+/* A stream of results; and then also priorities, and restarts. */
+static bool with_results;
 static bool none_starts; /* of the commands that are drawn */
 /* Processes that have run; whoever likes stops them. */
 static uint64_t victims[VICTIMS];
@@ -127,8 +129,18 @@ static void job_stopped(struct weir_actor *actor, struct weir_error *error)
 		ck_pr_dec_32(&running);
 }
 
+/* It is restarted. */
+static int job_reset(struct weir_actor *actor)
+{
+	if (job_of(actor)->runs)
+		ck_pr_dec_32(&running);
+	job_of(actor)->runs = false;
+	return 0;
+}
+
 static const struct weir_lifecycle job_lifecycle = {
 	.pre_start = job_pre_start,
+	.reset = job_reset,
 };
 
 static const struct weir_actor_ops job_ops = {
@@ -247,6 +259,8 @@ static void draw_request(struct request *request, uint64_t *random)
 	request->how = draw(random, 3) ? FINISHES
 				       : (uint32_t)draw(random, HOWS);
 	request->command.reply = reply;
+	if (with_results)
+		request->command.priority = (uint32_t)draw(random, 3);
 	if (none_starts)
 		request->how = NOT_SET_UP;
 	if (request->how == GOES_ON)
@@ -299,6 +313,48 @@ static void *offer_all(void *argument)
 	return NULL;
 }
 
+/* --- Who takes results ---------------------------------------------------- */
+
+struct taker {
+	struct weir_actor actor;
+	struct weir_in in;
+	struct weir_reactive_in reactive;
+};
+
+static struct taker taker;
+static uint64_t n_results;
+
+static int take_result(struct weir_actor *actor)
+{
+	(void)actor;
+	n_results++;
+	weir_command_reply(weir_in_take(&taker.in));
+	return 0;
+}
+WEIR_TURN(take_result)
+
+static const struct weir_actor_ops taker_ops = {
+	.name = "taker",
+	.turns = take_result_n,
+};
+
+static void take_results(void)
+{
+	n_results = 0;
+	assert_int_equal(weir_actor_init(&taker.actor, &taker_ops, executor),
+			 0);
+	assert_int_equal(weir_in_init(&taker.in, &taker.actor, 8,
+				      weir_command_result_items()),
+			 0);
+	assert_int_equal(
+		weir_reactive_in_init(&taker.reactive, &taker.in, NULL), 0);
+	assert_int_equal(weir_publisher_subscribe(
+				 weir_process_manager_publisher(&manager),
+				 &taker.reactive.subscriber),
+			 0);
+	assert_int_equal(weir_actor_start(&taker.actor), 0);
+}
+
 /* --- The world ------------------------------------------------------------ */
 
 static void manager_released(void *context)
@@ -306,6 +362,8 @@ static void manager_released(void *context)
 	(void)context;
 	ck_pr_inc_32(&released);
 }
+
+static const struct weir_limit once = {.max = 1};
 
 static void open_world(uint32_t max, uint32_t buffer, bool jobs)
 {
@@ -318,6 +376,9 @@ static void open_world(uint32_t max, uint32_t buffer, bool jobs)
 		.runners = 3,
 		.max = max,
 		.buffer = buffer,
+		.results = with_results,
+		.priorities = with_results ? 3 : 0,
+		.restarts = with_results && jobs ? &once : NULL,
 		.released = manager_released,
 	};
 	struct weir_spawn_options spawn = {.shutdown_ns = 0};
@@ -332,6 +393,8 @@ static void open_world(uint32_t max, uint32_t buffer, bool jobs)
 						   &manager_options),
 			 0);
 	weir_actor_ref(&manager.actor);
+	if (with_results)
+		take_results();
 	assert_int_equal(weir_system_spawn(systm, WEIR_ACTOR_ID_NONE,
 					   &manager.actor, &spawn,
 					   &manager_ref),
@@ -427,6 +490,29 @@ static void so_are_calls(void **state)
 	close_world();
 }
 
+/* What ran comes out of the manager, and is replied to then. */
+static void so_are_results(void **state)
+{
+	uint64_t jobs;
+
+	(void)state;
+	with_results = true;
+	for (jobs = 0; jobs < 2; jobs++) {
+		open_world(20, 20, jobs);
+		begin_requests(test_count(200000) / THREADS, 4 + jobs);
+		end_requests(jobs);
+		assert_int_equal(n_results,
+				 replies[WEIR_OUTCOME_DONE] +
+					 replies[WEIR_OUTCOME_CRASHED] +
+					 replies[WEIR_OUTCOME_STOPPED] +
+					 replies[WEIR_OUTCOME_KILLED] +
+					 replies[WEIR_OUTCOME_TIMED_OUT]);
+		assert_true(replies[WEIR_OUTCOME_DONE] > 0);
+		close_world();
+	}
+	with_results = false;
+}
+
 /* Places that come back within a run are no overflow, nor is the ring full. */
 static void refused_at_once_they_leave_room_for_others(void **state)
 {
@@ -483,14 +569,25 @@ static void so_it_does_with_calls(void **state)
 	close_while_offered(false);
 }
 
+static void so_it_does_with_results(void **state)
+{
+	(void)state;
+	with_results = true;
+	close_while_offered(true);
+	close_while_offered(false);
+	with_results = false;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_million_commands_are_answered_once),
 		cmocka_unit_test(so_are_calls),
+		cmocka_unit_test(so_are_results),
 		cmocka_unit_test(refused_at_once_they_leave_room_for_others),
 		cmocka_unit_test(closed_while_offered_it_answers_all),
 		cmocka_unit_test(so_it_does_with_calls),
+		cmocka_unit_test(so_it_does_with_results),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
