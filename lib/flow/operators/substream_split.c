@@ -15,8 +15,8 @@
 /* --- One behind the other ------------------------------------------------ */
 
 struct split {
-	/* Gives an item to its substream: 0. Else it is an error that a function
-	 * of the user's has returned, and the item is the caller's. */
+	/* Gives an item to its substream: 0. Else it is an error that a
+	 * function of the user's has returned, and the item is the caller's. */
 	int (*put)(struct weir__op *op, void *item);
 	struct weir_flow *(*make)(struct weir_flow *upstream, void *context);
 	void *context;
