@@ -161,7 +161,9 @@ static inline void *weir_in_take(struct weir_in *in)
 
 /*
  * Returns the next token and leaves it in the port. If the turn fails before
- * weir_in_consume(), the library drops the token. Otherwise as weir_in_take().
+ * weir_in_consume(), this is the failed token: the library drops it, unless
+ * weir_in_take_failed() or weir_in_retry_failed() is called. Otherwise as
+ * weir_in_take().
  */
 static inline void *weir_in_peek(struct weir_in *in)
 {
@@ -182,6 +184,18 @@ static inline void weir_in_consume(struct weir_in *in)
 {
 	(void)weir_in_take(in);
 }
+
+/*
+ * For the pre_restart hook of an actor whose turn has failed (supervision.h).
+ * weir_in_take_failed() takes the failed token, if the turn has peeked at one
+ * here: *item is the hook's now. weir_in_retry_failed() leaves it in the port,
+ * as the first token that a turn finds after the restart. If neither is called
+ * the library drops it when the hook is over. -ENODATA: there is none, or the
+ * call is too late. -EPERM, -EINVAL: null. Then nothing has changed. Owner.
+ */
+WEIR_API WEIR_MUST_CHECK int weir_in_take_failed(struct weir_in *in,
+						 void **item);
+WEIR_API int weir_in_retry_failed(struct weir_in *in);
 
 #ifdef __cplusplus
 }

@@ -49,9 +49,10 @@ static inline bool weir_actor_id_equal(struct weir_actor_id a,
 
 /* A supervisor's decision about a failure of its child. */
 enum weir_directive {
-	/* The child goes on as it is; the failed token is lost. */
+	/* The child goes on as it is; the failed token is dropped. */
 	WEIR_DIRECTIVE_RESUME,
-	/* The child begins anew; tokens, links and requests are kept. */
+	/* The child begins anew; tokens, links and requests are kept, and the
+	 * failed token is its pre_restart's. */
 	WEIR_DIRECTIVE_RESTART,
 	/* The child ends. */
 	WEIR_DIRECTIVE_STOP,
@@ -291,7 +292,9 @@ struct weir_lifecycle {
 	 * stops; the other children restart after their parent. NULL: stops all
 	 * children, then calls post_stop. Not called after a failed start or
 	 * restart: children spawned by that stop. A negative errno is reported;
-	 * the restart goes on, and weir_actor_fail() does nothing.
+	 * the restart goes on, and weir_actor_fail() does nothing. The token
+	 * whose turn has failed is dropped behind the hook, unless the hook
+	 * calls weir_in_take_failed() or weir_in_retry_failed() (in.h).
 	 */
 	int (*pre_restart)(struct weir_actor *self, struct weir_error *cause);
 	/*

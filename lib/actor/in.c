@@ -106,9 +106,12 @@ static uint32_t in_available(struct weir_port *port)
 	bool ended;
 	uint32_t n = UINT32_MAX;
 
-	/* A turn that has peeked may call weir_port_ready(), and go on then. */
+	/* A turn that has peeked may call weir_port_ready(), and go on then, in
+	 * the lane that it has peeked at. So may a hook after a failure. */
 	if (!holds_peeked(in))
 		weir__in_none_peeked(in);
+	else if (in->merge)
+		return weir__in_lane_available(in, in->merge->current, &ended);
 	if ((in->taker.flags & WEIR__IN_LINKED) && weir__in_look(in, &n))
 		return n;
 	/* outside a slice: no harm done */
@@ -133,8 +136,7 @@ static bool in_publish(struct weir_port *port)
 	if (WEIR_UNLIKELY(overtaken(in)))
 		(void)weir_actor_fail_code(port->actor, -ENODATA);
 	in->taker.limit = in->taker.head;
-	/* If the turn has failed, weir__in_drop_peeked() needs to know the
-	 * peek. */
+	/* If the turn has failed, the peek tells which token has. */
 	if (!(port->actor->flags & WEIR__ACTOR_FAILED))
 		weir__in_none_peeked(in);
 	if (!weir__in_publish_head(in, lane))
@@ -145,38 +147,82 @@ static bool in_publish(struct weir_port *port)
 	return lane->out;
 }
 
-static void drop_next(struct weir_in *in)
+/* Takes the next token out of the current lane, and makes room for another. */
+static void *take_next(struct weir_in *in)
 {
 	struct weir__lane *lane = weir__in_current(in);
+	void *item;
 
 	/* release: the turn is done with the slots that it has taken; pairs as
 	 * the release below */
 	ck_pr_fence_release();
 	(void)weir__in_publish_head(in, lane);
-	weir__in_drop_token(in, weir__taker_item(&in->taker, in->taker.head));
-	in->taker.head++;
+	item = weir__taker_item(&in->taker, in->taker.head++);
 	if (weir__in_overtaken(in))
 		in->taker.limit = in->taker.head;
-	weir__registry_dropped(in->port.actor->executor, 1);
 	/* release: done with the slot; pairs with the acquire of the producer
 	 * that reads the head */
 	ck_pr_fence_release();
 	(void)weir__in_store_head(in, lane);
-	if (!lane->out)
-		return;
-	/* store -> load, rule 2; pairs with the producer's arming */
-	weir__fence_full();
-	weir__port_unblock(&lane->out->port);
+	if (lane->out) {
+		/* store -> load, rule 2; pairs with the producer's arming */
+		weir__fence_full();
+		weir__port_unblock(&lane->out->port);
+	}
+	return item;
 }
 
-void weir__in_drop_peeked(struct weir_in *in)
+/* The turn has failed, and there is a token that it has left. */
+static bool holds_failed(struct weir_in *in)
 {
+	(void)overtaken(in);
+	return holds_peeked(in) &&
+	       weir__in_lane_holds(in, weir__in_current(in));
+}
+
+void weir__in_drop_failed(struct weir_in *in)
+{
+	bool failed = holds_failed(in);
+
 	/* A turn that has failed has not refused the last tokens. */
 	weir__in_set_left_tail(in, false);
-	(void)overtaken(in);
-	if (holds_peeked(in) && weir__in_lane_holds(in, weir__in_current(in)))
-		drop_next(in);
 	weir__in_none_peeked(in);
+	if (!failed)
+		return;
+	weir__in_drop_token(in, take_next(in));
+	weir__registry_dropped(in->port.actor->executor, 1);
+}
+
+/* 0: the actor waits for what becomes of it, and here is the failed token. */
+static int check_failed(struct weir_in *in)
+{
+	const uint32_t failed = WEIR__ACTOR_FAILED | WEIR__ACTOR_CLOSED;
+	int rc = weir__port_check_owner(in ? &in->port : NULL);
+
+	if (rc < 0)
+		return rc;
+	return (in->port.actor->flags & failed) == failed && holds_failed(in)
+		       ? 0
+		       : -ENODATA;
+}
+
+int weir_in_take_failed(struct weir_in *in, void **item)
+{
+	int rc = item ? check_failed(in) : -EINVAL;
+
+	if (rc < 0)
+		return rc;
+	*item = take_next(in);
+	return 0;
+}
+
+int weir_in_retry_failed(struct weir_in *in)
+{
+	int rc = check_failed(in);
+
+	if (rc == 0)
+		weir__in_none_peeked(in);
+	return rc;
 }
 
 static void in_wake(struct weir_port *port)

@@ -193,10 +193,11 @@ static inline void weir__in_drop_token(struct weir_in *in, void *item)
 }
 
 /*
- * A turn has failed: the token that it has peeked at and not consumed, if any,
- * is dropped. Before the next look at the port. Owner.
+ * A turn has failed, and it is known what becomes of the actor: drops the token
+ * that the turn has peeked at and not consumed, if any, unless a hook has taken
+ * it. Before the next look at the port. Owner.
  */
-void weir__in_drop_peeked(struct weir_in *in);
+void weir__in_drop_failed(struct weir_in *in);
 
 /*
  * Tokens that are queued now; with puts, also those under way. Owner.

@@ -71,6 +71,10 @@ void weir__ports_find_simple(struct weir_actor *actor)
 	struct weir_port *port = actor->ports;
 	uint32_t flags = 0;
 
+	/* It runs no turn. As it is broken, publishing goes the long way, which
+	 * keeps what its turn has peeked at. */
+	if (actor->flags & WEIR__ACTOR_FAILED)
+		return;
 	weir__actor_clear(actor, WEIR__ACTOR_BREAK);
 	/* the short slice is for turns that do not block */
 	if (weir__thread.may_block)

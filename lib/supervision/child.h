@@ -66,7 +66,8 @@ void weir__child_stop(struct weir_actor *actor, enum weir__life_event event);
 /* This slice is the last: no child is left. */
 void weir__child_end_now(struct weir_actor *actor);
 
-/* B1.1: the failed token is lost. */
+/* B1.1: if the actor has failed, the failed tokens are dropped that are still
+ * there. It is known by now what becomes of the actor. */
 void weir__child_drop_failed_tokens(struct weir_actor *actor);
 /* The actor fails, B1.2; `kind` as cell->kind. */
 void weir__child_fail(struct weir_actor *actor, uint8_t kind);

@@ -146,8 +146,6 @@ static void leaving(struct weir_actor *actor)
 	/* An actor that has failed, restarts or stops cannot end once more. */
 	assert(!(actor->flags & WEIR__ACTOR_CLOSED));
 	weir__actor_clear(actor, WEIR__ACTOR_LEAVING);
-	if (failed)
-		weir__child_drop_failed_tokens(actor);
 	event = failed || weir__child_finishes_to_restart(actor)
 			? WEIR__LIFE_FAIL
 			: WEIR__LIFE_STOP;
@@ -229,6 +227,7 @@ static void closing(struct weir_actor *actor)
 	bool held, up = weir__cell_up(cell);
 
 	weir__actor_set(actor, WEIR__ACTOR_CLOSED);
+	weir__child_drop_failed_tokens(actor);
 	held = weir__enter(&system->lock);
 	weir__child_down(cell);
 	/* it was refused before its first slice, perhaps */

@@ -28,9 +28,11 @@ void weir__child_drop_failed_tokens(struct weir_actor *actor)
 {
 	struct weir_port *port;
 
+	if (!(actor->flags & WEIR__ACTOR_FAILED))
+		return;
 	for (port = actor->ports; port; port = port->next)
 		if (weir__in_of(port))
-			weir__in_drop_peeked(weir__in_of(port));
+			weir__in_drop_failed(weir__in_of(port));
 }
 
 /*
@@ -109,6 +111,7 @@ void weir__child_ordered_to_resume(struct weir_actor *actor)
 
 	if (!weir__child_steps(actor, WEIR__LIFE_RESUME))
 		return;
+	weir__child_drop_failed_tokens(actor);
 	weir_error_unref(actor->error);
 	actor->error = NULL;
 	weir__actor_clear(actor, WEIR__ACTOR_FAILED | WEIR__ACTOR_CLOSED);
@@ -163,8 +166,6 @@ void weir__child_ordered_to_restart(struct weir_actor *actor)
 		return;
 	weir__actor_clear(actor, WEIR__ACTOR_LEAVING);
 	weir__actor_set(actor, WEIR__ACTOR_CLOSED);
-	if (actor->flags & WEIR__ACTOR_FAILED)
-		weir__child_drop_failed_tokens(actor);
 	held = weir__enter(&system->lock);
 	if (!actor->error && cell->kind != WEIR__FINISHED)
 		actor->error = cause_of_parent(system, cell);
@@ -173,6 +174,7 @@ void weir__child_ordered_to_restart(struct weir_actor *actor)
 	weir__leave(&system->lock, held);
 	if (up)
 		pre_restart(actor);
+	weir__child_drop_failed_tokens(actor);
 	held = weir__enter(&system->lock);
 	waits = weir__children_stopping(cell);
 	weir__leave(&system->lock, held);

@@ -393,8 +393,8 @@ static inline int failer_turn(struct weir_actor *actor)
 		ledger_deliver(sink->ledger, weir_in_take(&sink->in));
 	}
 	if (self->fails) {
-		weir__in_drop_peeked(&sink->in);
-		weir__in_drop_peeked(&sink->in); /* there is nothing more */
+		weir__in_drop_failed(&sink->in);
+		weir__in_drop_failed(&sink->in); /* there is nothing more */
 	}
 	return 0;
 }
@@ -402,7 +402,7 @@ WEIR_TURN(failer_turn)
 
 static int failer_signalled(struct weir_actor *actor)
 {
-	weir__in_drop_peeked(&weir_container_of(actor, struct sink, actor)->in);
+	weir__in_drop_failed(&weir_container_of(actor, struct sink, actor)->in);
 	return 0;
 }
 

@@ -44,6 +44,26 @@ static void one_restarts_lent_once(void *context)
 	one(context, &restarting, 0, 1);
 }
 
+/* It leaves token 0 in its port when it fails. */
+static void one_leaves(void *context, const struct weir_strategy *strategy,
+		       uint32_t hooks, uint32_t lent)
+{
+	struct family *f = context;
+
+	one(context, strategy, hooks, lent);
+	f->deeds[0] = LEAVES;
+}
+
+static void one_leaves_and_resumes(void *context)
+{
+	one_leaves(context, &resuming, 0, 2);
+}
+
+static void one_leaves_and_retries(void *context)
+{
+	one_leaves(context, &restarting, PRE_RESTART | RETRIES, 2);
+}
+
 static void one_permanent(void *context)
 {
 	struct family *f = family_open(context, NULL);
@@ -232,6 +252,24 @@ static void resumed_and_watched(void *context)
 	explorer_assert(f->watcher_told == 1);
 }
 
+static void ended_as(struct family *f, uint32_t value)
+{
+	explorer_assert(f->scene.tokens[0].value == value);
+	explorer_assert(f->scene.tokens[1].value == DELIVERED);
+	explorer_assert(f->deeds[0] == TAKES && family_alive(f, 0));
+	family_is_over(f);
+}
+
+static void dropped(void *context)
+{
+	ended_as(context, DROPPED);
+}
+
+static void delivered(void *context)
+{
+	ended_as(context, DELIVERED);
+}
+
 static const struct explorer_scenario scenarios[] = {
 	FAMILY(.name = "a failure and a stop", .setup = one_resumes_lent_once,
 	       .thread = {put_0, stop_0}, .check = stopped),
@@ -250,6 +288,15 @@ static const struct explorer_scenario scenarios[] = {
 	FAMILY(.name = "a restart by hook and a put",
 	       .setup = one_restarts_by_hook, .thread = {put_0, put_1},
 	       .check = restarted),
+	FAMILY(.name = "a token that is dropped and a put",
+	       .setup = one_leaves_and_resumes, .thread = {put_0, put_1},
+	       .check = dropped),
+	FAMILY(.name = "a token that is tried again and a put",
+	       .setup = one_leaves_and_retries, .thread = {put_0, put_1},
+	       .check = delivered),
+	FAMILY(.name = "a token that is tried again and a stop",
+	       .setup = one_leaves_and_retries, .thread = {put_0, actor_stop_0},
+	       .check = stopped),
 	FAMILY(.name = "a restart, a put and a stop", .setup = one_restarts,
 	       .thread = {put_0, put_1, stop_0}, .check = stopped),
 	FAMILY(.name = "a failure and a signal", .setup = one_resumes,

@@ -76,6 +76,15 @@ static int pre_start(struct weir_actor *actor)
 	return 0;
 }
 
+/* It is there if the restart is for the actor's own failure. */
+static void save_failed(struct node *node)
+{
+	uint32_t hooks = family_of(node)->hooks[node->index];
+
+	if (hooks & RETRIES)
+		(void)weir_in_retry_failed(&node->in[0]);
+}
+
 static int pre_restart(struct weir_actor *actor, struct weir_error *cause)
 {
 	struct life *life = life_of(actor);
@@ -83,6 +92,7 @@ static int pre_restart(struct weir_actor *actor, struct weir_error *cause)
 	explorer_assert(cause);
 	life->pre_restart++;
 	life_ends(life);
+	save_failed(node_of(actor));
 	return 0;
 }
 
@@ -181,6 +191,7 @@ static void does(struct family *f, struct weir_actor *actor, enum deed deed)
 		explorer_assert(weir_in_init(&node_of(actor)->in[1], actor, 1,
 					     &f->scene.items) == 0);
 		break;
+	case LEAVES:
 	case TAKES:
 	default:
 		break;
@@ -202,6 +213,11 @@ static uint32_t turn(struct weir_actor *actor, uint32_t n)
 	if (node->out.port.actor) {
 		explorer_assert(weir_out_put(&node->out,
 					     weir_in_take(&node->in[0])) == 0);
+		return 1;
+	}
+	if (f->deeds[token - f->scene.tokens] == LEAVES) {
+		f->deeds[token - f->scene.tokens] = TAKES;
+		(void)weir_actor_fail_code(actor, -EIO);
 		return 1;
 	}
 	scene_take(node, 0);

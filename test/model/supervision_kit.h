@@ -16,8 +16,9 @@
 
 enum { USER = SCENE_ACTORS }; /* as a parent: /user */
 
-/* What the one who takes a token does then. */
-enum deed { TAKES, FAILS, FINISHES, WATCHES, UNWATCHES, ADDS_PORT };
+/* What the one who takes a token does then; LEAVES: fails before it takes it,
+ * once. */
+enum deed { TAKES, FAILS, FINISHES, WATCHES, UNWATCHES, ADDS_PORT, LEAVES };
 
 /* How often its hooks were called. */
 struct life {
@@ -34,6 +35,8 @@ enum {
 	TERMINATED = 1u << 2,
 	CHILD_ENDED = 1u << 3,
 	SIGNALLED_FINISHES = 1u << 4,
+	/* With PRE_RESTART, which leaves the failed token to be first. */
+	RETRIES = 1u << 5,
 };
 
 struct graceful {
