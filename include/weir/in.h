@@ -106,6 +106,33 @@ WEIR_API int weir_in_merge(struct weir_in *in, enum weir_merge rule);
 WEIR_API WEIR_MUST_CHECK int weir_in_put(struct weir_in *in, void *item);
 
 /*
+ * Gives the in-port a stash, in which its owner can put tokens aside, as many
+ * as the in-port's capacity. An in-port that does not merge does so then, by
+ * WEIR_MERGE_OPEN. -EINVAL: null, or the burst is not 1, which it stays.
+ * -EBUSY: as weir_in_merge(), or it has a stash. -EPERM. -ENOMEM. Then nothing
+ * has changed. Owner, before start; before weir_in_put().
+ */
+WEIR_API int weir_in_stash_init(struct weir_in *in);
+
+/*
+ * Puts an item aside that was taken: 0, and it is the port's. It stays there
+ * until weir_in_unstash_all(), or until the actor restarts (supervision.h),
+ * which puts all back; it is dropped when the port is cancelled or its actor
+ * ends. The end of the port's stream comes behind it. -EOVERFLOW: full.
+ * -ENOTSUP: there is no stash. -EPIPE: the port has ended. -EPERM, -EINVAL:
+ * null. Then the item stays the caller's. Owner.
+ */
+WEIR_API WEIR_MUST_CHECK int weir_in_stash(struct weir_in *in, void *item);
+
+/*
+ * Puts all items back that are aside now: from the next turn on they are taken
+ * first, in the order in which they were put aside. Ends the run of turns under
+ * way, if there are some. -ENOTSUP, -EPIPE, -EPERM, -EINVAL: as
+ * weir_in_stash(). Owner.
+ */
+WEIR_API int weir_in_unstash_all(struct weir_in *in);
+
+/*
  * Ends the stream that weir_in_put() feeds, behind the tokens that were put,
  * with `error` (borrowed) or well (NULL). The first end counts. -EALREADY: the
  * stream has ended before; of a merging port perhaps by a producer's error.

@@ -255,6 +255,7 @@ static void drain_all(struct weir_in *in, bool dead)
 		weir__in_drain_lane(in, dead);
 		return;
 	}
+	weir__stash_drain(in, dead);
 	for (lane = in->merge->lanes; lane; lane = lane->next) {
 		weir__merge_switch(in, &lane->lane);
 		weir__in_drain_lane(in, dead);
@@ -440,6 +441,8 @@ uint64_t weir__in_queued(const struct weir_in *in)
 	for (lane = in->merge ? in->merge->lanes : NULL; lane;
 	     lane = lane->next)
 		n += lane_queued(in, &lane->lane);
+	if (in->merge && in->merge->stash)
+		n += lane_queued(in, &in->merge->stash->lane.lane);
 	return n;
 }
 
@@ -490,6 +493,8 @@ static bool in_burst_fits(const struct weir_port *port, uint32_t burst)
 	const struct weir__lane *lane = NULL;
 
 	if (burst > weir__in_capacity(in))
+		return false;
+	if (in->merge && in->merge->stash && burst > 1)
 		return false;
 	while ((lane = weir__in_next_lane(in, lane)))
 		if (lane->out &&

@@ -47,11 +47,20 @@ struct weir__merge {
 	uint32_t n_open;		/* lanes that have not ended */
 	uint32_t taken; /* tokens that have left a lane, freely running */
 	bool served;	/* the current one, since the look */
+	bool over;	/* all has ended but the stash */
+	struct weir__stash *stash; /* or NULL */
 };
 
 struct weir__merge_lane {
 	struct weir__lane lane;
 	struct weir__merge_lane *next;
+};
+
+/* What the owner has put aside. */
+struct weir__stash {
+	struct weir__merge_lane lane; /* first; in no list */
+	/* Freely running; see merge.c. */
+	uint32_t back, tail;
 };
 
 /* The lane that tokens are taken from. */

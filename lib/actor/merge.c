@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * In-ports with several producers: a lane for each link, and which lane is
- * taken from next.
+ * In-ports with several producers: a lane for each link, the owner's stash, and
+ * which lane is taken from next.
  */
 #include "actor/merge.h"
 
@@ -75,6 +75,210 @@ void weir__merge_switch(struct weir_in *in, struct weir__lane *lane)
 	weir__in_none_peeked(in);
 }
 
+/* --- The stash ---------------------------------------------------------- */
+
+/*
+ * Tokens that an in-port's owner puts aside, and back in front of the others.
+ * The stash is a lane of a merging in-port, with the owner at both ends; looks
+ * ask it before the others. What is in its ring, from the owner's cursor on:
+ *
+ *	cursor <= tail word <= back <= tail,  tail - cursor <= capacity
+ *
+ *	cursor to tail word	put back; turns take these
+ *	tail word to back	to be put back, before those
+ *	back to tail		aside
+ *
+ * 1. A turn may have peeked at a token, so nothing moves before it is over: the
+ *    next look puts back. It turns the first two parts round, so that tokens
+ *    come in the order in which they were put aside, and these before what an
+ *    earlier putting back has left.
+ * 2. A token that is put aside has left its lane, which has room for another.
+ *    So an in-port holds up to twice its capacity, and no more.
+ * 3. Messages go by how many tokens were taken (supervision/position.c). One
+ *    that is put back is counted as not taken again, so that it comes before
+ *    messages that were behind it.
+ */
+static struct weir__stash *stash_of(const struct weir_in *in)
+{
+	return in->merge ? in->merge->stash : NULL;
+}
+
+static uint32_t cursor_of(const struct weir_in *in,
+			  const struct weir__lane *lane)
+{
+	return lane == in->merge->current ? weir__in_cursor(in)
+					  : weir__lane_head(lane);
+}
+
+/* 0, or why the caller can use no stash of the in-port. */
+static int check(const struct weir_in *in)
+{
+	int rc = weir__port_check_owner(in ? &in->port : NULL);
+
+	if (rc < 0)
+		return rc;
+	if (!stash_of(in))
+		return -ENOTSUP;
+	return in->port.flags & WEIR__PORT_ENDED ? -EPIPE : 0;
+}
+
+int weir_in_stash(struct weir_in *in, void *item)
+{
+	struct weir__stash *stash;
+	int rc = check(in);
+
+	if (rc < 0)
+		return rc;
+	stash = stash_of(in);
+	if (weir__index_diff(stash->tail, cursor_of(in, &stash->lane.lane)) >
+	    in->taker.mask)
+		return -EOVERFLOW;
+	weir__lane_slots(&stash->lane.lane)[stash->tail++ & in->taker.mask]
+		.item = item;
+	return 0;
+}
+
+void weir__stash_all_back(struct weir_in *in)
+{
+	struct weir__stash *stash = stash_of(in);
+
+	if (!stash || stash->back == stash->tail)
+		return;
+	stash->back = stash->tail;
+	weir__actor_break(in->port.actor);
+}
+
+int weir_in_unstash_all(struct weir_in *in)
+{
+	int rc = check(in);
+
+	if (rc == 0)
+		weir__stash_all_back(in);
+	return rc;
+}
+
+/* Turns round what is in the slots from index `first` to before `last`. */
+static void reverse(struct weir__slot *slots, uint32_t mask, uint32_t first,
+		    uint32_t last)
+{
+	uint32_t n = weir__index_diff(last, first) / 2;
+	struct weir__slot slot;
+
+	while (n--) {
+		last--;
+		slot = slots[first & mask];
+		slots[first & mask] = slots[last & mask];
+		slots[last & mask] = slot;
+		first++;
+	}
+}
+
+/* Claims 1 and 3. */
+static void put_back(struct weir_in *in, struct weir__stash *stash)
+{
+	struct weir__lane *lane = &stash->lane.lane;
+	uint32_t first = cursor_of(in, lane), last = weir__lane_tail(lane);
+	uint32_t n = weir__index_diff(stash->back, last);
+
+	if (!n)
+		return;
+	if (weir__index_diff(last, first)) {
+		reverse(weir__lane_slots(lane), in->taker.mask, first, last);
+		reverse(weir__lane_slots(lane), in->taker.mask, last,
+			stash->back);
+		reverse(weir__lane_slots(lane), in->taker.mask, first,
+			stash->back);
+	}
+	/* no order: the owner reads it */
+	ck_pr_store_32(weir__lane_tail_at(lane),
+		       weir__tail_word(stash->back, false));
+	in->merge->taken -= n;
+}
+
+static uint32_t stash_available(struct weir_in *in)
+{
+	struct weir__stash *stash = stash_of(in);
+	struct weir__lane *lane = &stash->lane.lane;
+	bool ended;
+
+	put_back(in, stash);
+	if (!weir__index_diff(weir__lane_tail(lane), cursor_of(in, lane)))
+		return 0;
+	weir__merge_switch(in, lane);
+	return weir__in_lane_available(in, lane, &ended);
+}
+
+static bool stash_holds(const struct weir_in *in)
+{
+	const struct weir__stash *stash = stash_of(in);
+
+	return stash &&
+	       weir__index_diff(stash->tail, cursor_of(in, &stash->lane.lane));
+}
+
+void weir__stash_drain(struct weir_in *in, bool dead)
+{
+	struct weir__stash *stash = stash_of(in);
+
+	if (!stash)
+		return;
+	stash->back = stash->tail;
+	put_back(in, stash);
+	weir__merge_switch(in, &stash->lane.lane);
+	weir__in_drain_lane(in, dead);
+}
+
+static void stash_fini(struct weir_in *in)
+{
+	const struct weir_allocator *allocator = weir__in_allocator(in);
+	struct weir__stash *stash = stash_of(in);
+
+	if (!stash)
+		return;
+	weir__lane_fini(&stash->lane.lane, in->taker.mask, allocator);
+	weir__free(allocator, stash, sizeof(*stash));
+}
+
+int weir_in_stash_init(struct weir_in *in)
+{
+	int rc = weir__port_check_owner(in ? &in->port : NULL);
+	struct weir__stash *stash;
+
+	if (rc < 0)
+		return rc;
+	if (!weir__is_new(in->port.actor))
+		return -EPERM;
+	if (in->port.burst != 1)
+		return -EINVAL;
+	if (stash_of(in))
+		return -EBUSY;
+	stash = weir__alloc(weir__in_allocator(in), sizeof(*stash));
+	if (!stash)
+		return -ENOMEM;
+	rc = weir__lane_init(&stash->lane.lane, in->taker.mask,
+			     weir__in_allocator(in));
+	if (rc == 0 && !in->merge) {
+		rc = weir_in_merge(in, WEIR_MERGE_OPEN);
+		if (rc < 0)
+			weir__lane_fini(&stash->lane.lane, in->taker.mask,
+					weir__in_allocator(in));
+	}
+	if (rc < 0) {
+		weir__free(weir__in_allocator(in), stash, sizeof(*stash));
+		return rc;
+	}
+	in->merge->stash = stash;
+	return 0;
+}
+
+static bool is_stash(const struct weir__merge *merge,
+		     const struct weir__lane *lane)
+{
+	return merge->stash && lane == &merge->stash->lane.lane;
+}
+
+/* --- The lanes of links ------------------------------------------------- */
+
 /* Frees a merged lane, which has ended and is drained. */
 static void remove_lane(struct weir_in *in, struct weir__lane *lane)
 {
@@ -135,17 +339,24 @@ static uint32_t n_lanes(const struct weir_in *in)
 	return merge->n_open + (merge->rule == WEIR_MERGE_OPEN ? 1 : 0);
 }
 
+/* The stream has ended. Its end is behind what the owner has put aside. */
+static uint32_t is_over(struct weir_in *in)
+{
+	in->merge->over = true;
+	return stash_holds(in) ? stash_available(in) : weir__in_at_end(in, 0);
+}
+
 /*
  * Takes tokens from the lanes in turn: each look that follows a run goes on
  * from the lane that was served to the next lane that has tokens.
  */
-uint32_t weir__merge_available(struct weir_in *in)
+static uint32_t in_turn(struct weir_in *in)
 {
 	struct weir__lane *lane = in->merge->current;
 	uint32_t left = n_lanes(in), n;
 	bool ended;
 
-	if (in->merge->served)
+	if (in->merge->served || is_stash(in->merge, lane))
 		lane = next_lane(in, lane);
 	in->merge->served = false;
 	for (; left; left--) {
@@ -160,10 +371,20 @@ uint32_t weir__merge_available(struct weir_in *in)
 			weir__in_drain_lane(in, false);
 		}
 		if (ended && lane_ended(in, lane))
-			return weir__in_at_end(in, 0);
+			return is_over(in);
 		lane = ended ? in->merge->current : next_lane(in, lane);
 	}
 	return 0;
+}
+
+/* What was put back comes before all else. */
+uint32_t weir__merge_available(struct weir_in *in)
+{
+	uint32_t n = in->merge->stash ? stash_available(in) : 0;
+
+	if (n)
+		return n;
+	return in->merge->over ? is_over(in) : in_turn(in);
 }
 
 struct weir__lane *weir__merge_lane_new(struct weir_in *in)
@@ -197,6 +418,7 @@ void weir__merge_fini(struct weir_in *in)
 	const struct weir_allocator *allocator = weir__in_allocator(in);
 	struct weir__merge_lane *lane, *next;
 
+	stash_fini(in);
 	for (lane = in->merge->lanes; lane; lane = next) {
 		next = lane->next;
 		weir__lane_fini(&lane->lane, in->taker.mask, allocator);

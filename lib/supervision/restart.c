@@ -12,6 +12,7 @@
 
 #include "actor/actor.h"
 #include "actor/in.h"
+#include "actor/merge.h"
 #include "actor/port.h"
 #include "actor/port_set.h"
 #include "supervision/backoff.h"
@@ -143,6 +144,16 @@ static void pre_restart(struct weir_actor *actor)
 	weir__child_post_stop(actor);
 }
 
+/* What was put aside is for the actor that begins anew to look at. */
+static void unstash(struct weir_actor *actor)
+{
+	struct weir_port *port;
+
+	for (port = actor->ports; port; port = port->next)
+		if (weir__in_of(port))
+			weir__stash_all_back(weir__in_of(port));
+}
+
 /* Why the actor restarts with its siblings: a reference. Under the lock. */
 static struct weir_error *cause_of_parent(struct weir_system *system,
 					  const struct weir__cell *cell)
@@ -175,6 +186,7 @@ void weir__child_ordered_to_restart(struct weir_actor *actor)
 	if (up)
 		pre_restart(actor);
 	weir__child_drop_failed_tokens(actor);
+	unstash(actor);
 	held = weir__enter(&system->lock);
 	waits = weir__children_stopping(cell);
 	weir__leave(&system->lock, held);

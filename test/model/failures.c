@@ -64,6 +64,11 @@ static void one_leaves_and_retries(void *context)
 	one_leaves(context, &restarting, PRE_RESTART | RETRIES, 2);
 }
 
+static void one_leaves_and_stashes(void *context)
+{
+	one_leaves(context, &restarting, PRE_RESTART | STASHES, 2);
+}
+
 static void one_permanent(void *context)
 {
 	struct family *f = family_open(context, NULL);
@@ -296,6 +301,12 @@ static const struct explorer_scenario scenarios[] = {
 	       .check = delivered),
 	FAMILY(.name = "a token that is tried again and a stop",
 	       .setup = one_leaves_and_retries, .thread = {put_0, actor_stop_0},
+	       .check = stopped),
+	FAMILY(.name = "a token that is put aside and a put",
+	       .setup = one_leaves_and_stashes, .thread = {put_0, put_1},
+	       .check = delivered),
+	FAMILY(.name = "a token that is put aside and a stop",
+	       .setup = one_leaves_and_stashes, .thread = {put_0, actor_stop_0},
 	       .check = stopped),
 	FAMILY(.name = "a restart, a put and a stop", .setup = one_restarts,
 	       .thread = {put_0, put_1, stop_0}, .check = stopped),

@@ -80,9 +80,12 @@ static int pre_start(struct weir_actor *actor)
 static void save_failed(struct node *node)
 {
 	uint32_t hooks = family_of(node)->hooks[node->index];
+	void *token;
 
 	if (hooks & RETRIES)
 		(void)weir_in_retry_failed(&node->in[0]);
+	if ((hooks & STASHES) && !weir_in_take_failed(&node->in[0], &token))
+		explorer_assert(weir_in_stash(&node->in[0], token) == 0);
 }
 
 static int pre_restart(struct weir_actor *actor, struct weir_error *cause)
@@ -278,6 +281,8 @@ struct node *family_node(struct family *f, uint32_t parent, uint32_t hooks,
 	own_ops(node, hooks, strategy);
 	explorer_assert(weir_in_init(&node->in[0], &node->actor, 2,
 				     &f->scene.items) == 0);
+	if (hooks & STASHES)
+		explorer_assert(weir_in_stash_init(&node->in[0]) == 0);
 	return node;
 }
 

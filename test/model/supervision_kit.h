@@ -35,8 +35,10 @@ enum {
 	TERMINATED = 1u << 2,
 	CHILD_ENDED = 1u << 3,
 	SIGNALLED_FINISHES = 1u << 4,
-	/* With PRE_RESTART, which leaves the failed token to be first. */
+	/* With PRE_RESTART, which does that with the failed token, or puts it
+	 * into the stash that it has. */
 	RETRIES = 1u << 5,
+	STASHES = 1u << 6,
 };
 
 struct graceful {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Threads put into an actor that fails again and again, and tries the failed
- * items again, queues them behind or leaves them. Each item is handled or dropped
- * once.
+ * items again, queues them behind, puts them aside or leaves them. Each item is
+ * handled or dropped once.
  */
 #include "support.h"
 
@@ -71,9 +71,11 @@ static inline int work(struct weir_actor *actor)
 		return draw(self, 2) ? -EIO : -EAGAIN;
 	}
 	weir_in_consume(&self->in);
+	if (!draw(self, 4) && weir_in_stash(&self->in, item) == 0)
+		return 0;
 	end_item(self, item);
 	self->handled++;
-	return 0;
+	return draw(self, 16) ? 0 : weir_in_unstash_all(&self->in);
 }
 
 WEIR_TURN(work)
@@ -91,7 +93,8 @@ static int save(struct weir_actor *actor, struct weir_error *cause)
 		return 0;
 	}
 	assert(weir_in_take_failed(&self->in, &item) == 0);
-	if (weir_in_put(&self->in, item) < 0)
+	if ((what == 2 ? weir_in_put(&self->in, item)
+		       : weir_in_stash(&self->in, item)) < 0)
 		drop(item, self);
 	return 0;
 }
@@ -139,6 +142,7 @@ static void stage_open(struct stage *stage, uint64_t n)
 	assert_int_equal(weir_actor_init(&worker->actor, &ops, executor), 0);
 	assert_int_equal(
 		weir_in_init(&worker->in, &worker->actor, 8, &stage->items), 0);
+	assert_int_equal(weir_in_stash_init(&worker->in), 0);
 	assert_int_equal(weir_system_spawn(stage->system, WEIR_ACTOR_ID_NONE,
 					   &worker->actor, NULL, NULL),
 			 0);
