@@ -422,7 +422,7 @@ static void a_manager_does_not_keep_the_system_from_ending(void **state)
 	assert_int_equal(weir_system_end_wait(test->base.system, WEIR_FOREVER),
 			 0);
 	assert_int_equal(world_now(&test->base), 5 * SECOND);
-	assert_int_equal(test->outcome, WEIR_OUTCOME_STOPPED);
+	assert_int_equal(test->outcome, WEIR_OUTCOME_KILLED);
 	shutdown_close(test);
 }
 
