@@ -14,7 +14,7 @@
  *    on_pull() is called again as soon as one more item is wanted.
  * 2. One pull is answered by one on_push(), or by on_end(). on_push() is called
  *    only while a push is allowed: while downstream wants nothing, nothing
- *    comes from upstream. weir_flow_buffer() and weir_flow_async() run ahead.
+ *    comes from upstream; unless the operator runs ahead (`ahead`).
  * 3. In one run, the functions of an operator are called one at a time, by the
  *    thread that runs its actor. They must not block. None is called inside
  *    another: if on_push() pushes, the next on_pull() comes when on_push() has
@@ -25,7 +25,12 @@
  *    before a restart.
  * 5. on_timer() and on_wake() are called when downstream pulls. If an operator
  *    downstream does not pull because it waits for a time itself, they are
- *    called after that.
+ *    called after that. Those of an operator that runs ahead do not wait for
+ *    downstream.
+ * 6. When several are due, each is called once, in this order: on_wake(),
+ *    on_timer(), on_pull(), on_push(), on_end(); then again from the first. So
+ *    on_end() comes behind the items, and a function that makes another one
+ *    due may see others called before that.
  *
  * The calls below may be made in functions of `struct weir_operator_ops` only,
  * unless their contract says "any thread".
@@ -89,6 +94,14 @@ struct weir_operator_ops {
 	/* weir_operator_wake() was called, once or several times, since the
 	 * last on_wake(). */
 	int (*on_wake)(struct weir_operator *op);
+	/*
+	 * The operator runs ahead: it gets the items that it has pulled also
+	 * while downstream wants nothing, to keep the newest of them, or all,
+	 * or a sum. It must have an on_push(), which keeps or drops an item
+	 * that it may not push (weir_operator_wanted()). The operator and what
+	 * is fused with it upstream are an actor of their own.
+	 */
+	bool ahead;
 };
 
 /* --- Flows ---------------------------------------------------------------- */
@@ -96,12 +109,13 @@ struct weir_operator_ops {
 /*
  * An operator of your own. `ops` is copied. `context` is what
  * weir_operator_context() returns, the same in all runs. weir_flow_items() says
- * what the operator emits. Fails: -EINVAL, no `ops`, a state that is too large.
+ * what the operator emits. Fails: -EINVAL, no `ops`, a state that is too large,
+ * or `ahead` without an on_push().
  *
  * Emits: each item that `ops` pushes. Completes: when `ops` ends the operator;
  * without an on_end() also when upstream does. Cancels: when `ops` ends the
  * operator, or when downstream cancels. Holds: the items that `ops` keeps, and
- * one item.
+ * one item; with `ahead` up to WEIR_FLOW_BATCH that downstream has asked for.
  */
 WEIR_API struct weir_flow *weir_flow_operator(
 	struct weir_flow *flow, const struct weir_operator_ops *ops,
@@ -137,6 +151,27 @@ WEIR_API int weir_operator_push(struct weir_operator *op, void *item);
 
 /* Whether a push is allowed now: downstream wants an item. */
 WEIR_API bool weir_operator_wanted(const struct weir_operator *op);
+
+/*
+ * Whether input `input` (0) is known to have an item, so that a pull is answered
+ * without waiting as soon as an item may come (rule 2). True: an item lies in
+ * the link or buffer of the flow above, which is a boundary (weir_flow_async(),
+ * weir_flow_buffer(), an outlet, an operator that runs ahead). False: none had
+ * come when the operator's actor began to run, or nobody knows: other flows
+ * make an item when they are pulled; or there is no such input, or it has
+ * ended. (Pekko: isAvailable(), of an item that was not pulled.)
+ */
+WEIR_API bool weir_operator_available(const struct weir_operator *op,
+				      size_t input);
+
+/*
+ * Whether input `input` (0) has ended, well or not, and its last item has come:
+ * on_end() was called for it, or is due. False: no end has been seen. The
+ * library sees one when it pulls the flow above, which it does at least once
+ * each time that the operator's actor was woken. True also of a source, and
+ * when the operator itself has ended. (Pekko: isClosed().)
+ */
+WEIR_API bool weir_operator_ended(const struct weir_operator *op, size_t input);
 
 /* Drops an item that came from upstream, or, of a source, an item that it has
  * made. */

@@ -66,13 +66,14 @@ static int own_end(struct weir_operator *op, struct weir_error *error)
 
 struct weir_flow *operator_make(struct weir_flow *up, struct step *step)
 {
-	static const struct weir_operator_ops ops = {
+	const struct weir_operator_ops ops = {
 		.state_size = sizeof(struct own_state),
 		.open = own_open,
 		.close = own_close,
 		.on_pull = own_pull,
 		.on_push = own_push,
 		.on_end = own_end,
+		.ahead = step->y % 4 == 0,
 	};
 
 	return of_items(weir_flow_operator(up, &ops, step), step);

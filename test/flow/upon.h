@@ -152,6 +152,17 @@ static bool not_this(struct weir_error *error, void *context)
 static const struct weir_flow_restart_options once = {.restart_on = not_this};
 static const struct weir_flow_rate rate = {.n = 1000000, .per_ns = 1};
 static const struct weir_operator_ops own = {.name = "own"};
+
+static int push_it(struct weir_operator *op, void *item)
+{
+	return weir_operator_push(op, item);
+}
+
+static const struct weir_operator_ops running_ahead = {
+	.name = "own",
+	.on_push = push_it,
+	.ahead = true,
+};
 static const struct weir_flow_peek_functions hooks = {0};
 static const struct weir_flow_window_options pairs = {.n = 2};
 static const struct weir_flow_delay_options sixteen = {
@@ -195,6 +206,7 @@ UPON(buffer, weir_flow_buffer(up, 1, WEIR_OVERFLOW_BACK_PRESSURE))
 UPON(demand, weir_flow_limit_rate(up, 1, 0))
 UPON(parallel, weir_flow_map_parallel(up, 1, true, same, NULL, NULL))
 UPON(own, weir_flow_operator(up, &own, NULL))
+UPON(ahead, weir_flow_operator(up, &running_ahead, NULL))
 UPON(flat_map, weir_flow_flat_map(up, 1, single, NULL))
 UPON(switch_map, weir_flow_switch_map(up, single, NULL))
 UPON(around, weir_flow_restart_around(up, itself, NULL, &once))
@@ -326,6 +338,7 @@ static const struct kind kinds[] = {
 	{"signals", upon_signals, 2},
 	{"also_to", upon_also_to, 4},
 	{"wire_tap", upon_wire_tap, 4},
+	{"ahead", upon_ahead, 1},
 	{"outlet", upon_outlet, 2},
 };
 

@@ -364,3 +364,53 @@ struct weir_flow *upon_operator_that_waits(struct weir_flow *flow,
 
 	return weir_flow_same_items(weir_flow_operator(flow, &ops, NULL));
 }
+
+/* It keeps one that downstream does not want yet. */
+static int ahead_open(struct weir_operator *op)
+{
+	return weir_operator_pull(op);
+}
+
+static int ahead_push(struct weir_operator *op, void *item)
+{
+	struct waiting *self = weir_operator_state(op);
+	int rc = called();
+
+	if (rc < 0)
+		return rc;
+	if (!weir_operator_wanted(op)) {
+		self->kept = item;
+		return 0;
+	}
+	assert_int_equal(weir_operator_push(op, item), 0);
+	return weir_operator_pull(op);
+}
+
+static int ahead_pull(struct weir_operator *op)
+{
+	struct waiting *self = weir_operator_state(op);
+	void *kept = self->kept;
+
+	if (!kept)
+		return 0;
+	self->kept = NULL;
+	assert_int_equal(weir_operator_push(op, kept), 0);
+	return self->over ? weir_operator_end(op, self->error)
+			  : weir_operator_pull(op);
+}
+
+struct weir_flow *upon_operator_that_runs_ahead(struct weir_flow *flow,
+						const struct weir_items *items)
+{
+	static const struct weir_operator_ops ops = {
+		.state_size = sizeof(struct waiting),
+		.open = ahead_open,
+		.close = drop_kept,
+		.on_pull = ahead_pull,
+		.on_push = ahead_push,
+		.on_end = end_behind_it,
+		.ahead = true,
+	};
+
+	return weir_flow_same_items(weir_flow_operator(flow, &ops, NULL));
+}

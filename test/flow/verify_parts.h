@@ -67,5 +67,7 @@ struct weir_flow *upon_operator(struct weir_flow *flow,
 				const struct weir_items *items);
 struct weir_flow *upon_operator_that_waits(struct weir_flow *flow,
 					   const struct weir_items *items);
+struct weir_flow *upon_operator_that_runs_ahead(struct weir_flow *flow,
+						const struct weir_items *items);
 
 #endif

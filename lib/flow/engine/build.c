@@ -259,6 +259,11 @@ static size_t inlet_pull(struct weir__op *op, void **items, size_t room)
 	return n;
 }
 
+static bool inlet_has(struct weir__op *op)
+{
+	return weir_in_count(&inlet_of(op)->in) > 0;
+}
+
 static void inlet_close(struct weir__op *op)
 {
 	struct weir__inlet *inlet = inlet_of(op);
@@ -273,6 +278,7 @@ static const struct weir__kind inlet_kind = {
 	.pull = inlet_pull,
 	.close = inlet_close,
 	.grant = inlet_grant,
+	.has = inlet_has,
 	.ready = true,
 };
 
@@ -294,6 +300,7 @@ static const struct weir__kind outer_inlet_kind = {
 	.drain = outer_drain,
 	.close = inlet_close,
 	.grant = inlet_grant,
+	.has = inlet_has,
 	.source = true,
 };
 

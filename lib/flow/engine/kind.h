@@ -64,6 +64,9 @@ struct weir__kind {
 	void (*close)(struct weir__op *op);
 	/* Frees what the arguments own. May be NULL. */
 	void (*free)(struct weir_flow *flow);
+	/* True: it has items for a pull with room, and is not pulled to say so.
+	 * NULL: that is not known. */
+	bool (*has)(struct weir__op *op);
 	/* Called before anything else of a run is made. 0, or -EALREADY. */
 	int (*claim)(struct weir_flow *flow);
 	/* Takes the claim back, because the run could not be made. */

@@ -7,6 +7,9 @@
  * Once on_pull() was called the wish for an item stands, even if the next pull
  * comes without room: an item that is pushed then is held (`late`) until there
  * is room.
+ *
+ * One that runs ahead is the root of an island that writes into a pipe, on
+ * demand. So it is driven without room, too, and takes items then.
  */
 #include <weir/flow_operator.h>
 
@@ -19,6 +22,7 @@
 #include "flow/engine/blueprint.h"
 #include "flow/engine/island.h"
 #include "flow/engine/op.h"
+#include "flow/shared/pipe.h"
 
 #define STATE_MAX (SIZE_MAX / 2)
 
@@ -136,7 +140,7 @@ static void operator_give(struct weir__op *op, void *item)
 	int rc;
 
 	/* rule 2 of the documentation: one item for each pull */
-	assert(self->asked && self->wanted);
+	assert(self->asked && (self->wanted || ops_of(op)->ahead));
 	self->asked = false;
 	rc = on_push ? on_push(self, item) : weir_operator_push(self, item);
 	if (WEIR_LIKELY(rc == 0))
@@ -150,20 +154,22 @@ static void operator_give(struct weir__op *op, void *item)
 }
 
 /*
- * Without room it only looks whether upstream has ended (rule 1); but not if
- * upstream was pulled already in this pull. A look goes all the way up: if each
- * of k operators took an item and then looked, that would be k * k calls.
+ * Without room it only looks whether upstream has ended (rule 1), unless it runs
+ * ahead; but not if upstream was pulled already in this pull. A look goes all
+ * the way up: if each of k operators took an item and then looked, that would
+ * be k * k calls.
  */
 static bool tell_item(struct weir__op *op)
 {
 	struct weir_operator *self = weir__op_state(op);
-	bool has_room = self->n < self->room, looked = self->looked;
+	bool has_room = self->n < self->room, ahead = ops_of(op)->ahead;
+	bool looked = self->looked;
 	void *item;
 
-	if (!op->n_up || is_over(op) || (has_room && !self->wanted))
+	if (!op->n_up || is_over(op) || (has_room && !self->wanted && !ahead))
 		return false;
 	self->looked = true;
-	if (!has_room || !self->asked) {
+	if (!self->asked || (!has_room && !ahead)) {
 		if (!looked)
 			weir__pull_none(op->up[0]);
 		return false;
@@ -255,10 +261,25 @@ static void settle(struct weir__op *op)
 		weir__op_end(op, self->error);
 }
 
+/*
+ * As many rounds as a pull may have. Work that is left for another round brings
+ * us back by rule 2: the operator has taken or emitted an item, was woken, or
+ * has a time to wait for.
+ */
+static void go_rounds(struct weir__op *op)
+{
+	uint32_t left = WEIR_FLOW_BATCH;
+
+	/* what is taken without room is bounded as what is given is */
+	if (ops_of(op)->ahead && op->island->ask < left)
+		left = op->island->ask;
+	while (left > 0 && go_round(op))
+		left--;
+}
+
 static size_t operator_pull(struct weir__op *op, void **items, size_t room)
 {
 	struct weir_operator *self = weir__op_state(op);
-	unsigned rounds;
 
 	/* an operator that is ending has ended, unless an item is late */
 	assert(!self->ending || self->has_late);
@@ -270,13 +291,7 @@ static size_t operator_pull(struct weir__op *op, void **items, size_t room)
 		items[self->n++] = self->late;
 		self->has_late = false;
 	}
-	/*
-	 * Work that is left for another round brings us back by rule 2: the
-	 * operator has taken or emitted an item, was woken, or has a time to
-	 * wait for.
-	 */
-	for (rounds = 0; rounds < WEIR_FLOW_BATCH && go_round(op); rounds++)
-		;
+	go_rounds(op);
 	settle(op);
 	assert(is_consistent(self));
 	return self->n;
@@ -296,6 +311,12 @@ static const struct weir__kind operator_kind = {
 	.remakes = true,
 };
 
+static struct weir__op *build_ahead(struct weir__build *build,
+				    const struct weir_flow *flow)
+{
+	return weir__pipe_build_on_demand(build, flow, weir__op_new);
+}
+
 static struct weir_flow *operator_new(struct weir_flow *const *up, uint32_t n,
 				      const struct weir_operator_ops *ops,
 				      void *context, bool valid)
@@ -307,6 +328,8 @@ static struct weir_flow *operator_new(struct weir_flow *const *up, uint32_t n,
 	if (valid) {
 		args.ops = *ops;
 		args.kind.state_size += ops->state_size;
+		args.kind.needs_island = ops->ahead;
+		args.kind.build = ops->ahead ? build_ahead : NULL;
 	}
 	if (valid && ops->name)
 		args.kind.name = ops->name;
@@ -321,7 +344,9 @@ struct weir_flow *weir_flow_operator(struct weir_flow *flow,
 				     const struct weir_operator_ops *ops,
 				     void *context)
 {
-	return operator_new(&flow, 1, ops, context, true);
+	bool valid = ops && (!ops->ahead || ops->on_push);
+
+	return operator_new(&flow, 1, ops, context, valid);
 }
 
 struct weir_flow *weir_flow_operator_source(const struct weir_operator_ops *ops,
@@ -372,6 +397,28 @@ int weir_operator_push(struct weir_operator *self, void *item)
 bool weir_operator_wanted(const struct weir_operator *self)
 {
 	return self->wanted && !self->ending;
+}
+
+/* Of the input, which has not ended; or NULL. */
+static struct weir__op *input_of(const struct weir_operator *self, size_t input)
+{
+	struct weir__op *op = op_of(self);
+
+	if (self->ending || input >= op->n_up || op->up[input]->ended)
+		return NULL;
+	return op->up[input];
+}
+
+bool weir_operator_available(const struct weir_operator *self, size_t input)
+{
+	struct weir__op *up = input_of(self, input);
+
+	return up && up->kind->has && up->kind->has(up);
+}
+
+bool weir_operator_ended(const struct weir_operator *self, size_t input)
+{
+	return !input_of(self, input);
 }
 
 void weir_operator_drop(struct weir_operator *self, void *item)

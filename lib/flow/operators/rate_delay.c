@@ -20,7 +20,7 @@
 #include "flow/engine/blueprint.h"
 #include "flow/engine/island.h"
 #include "flow/engine/op.h"
-#include "flow/operators/rate_pipe.h"
+#include "flow/shared/pipe.h"
 #include "flow/shared/array.h"
 
 struct delaying {

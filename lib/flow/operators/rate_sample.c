@@ -9,7 +9,7 @@
 #include "flow/engine/blueprint.h"
 #include "flow/engine/build.h"
 #include "flow/engine/op.h"
-#include "flow/operators/rate_pipe.h"
+#include "flow/shared/pipe.h"
 #include "flow/shared/array.h"
 
 struct picking {

@@ -4,7 +4,7 @@
  * from when they are made until its own close(). close() is called for both:
  * when the reader is closed, the writer ends, and the other way round.
  */
-#include "flow/operators/rate_pipe.h"
+#include "flow/shared/pipe.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -30,6 +30,8 @@ struct weir__pipe {
 	bool failed; /* the queue was full, which fails the stream */
 	bool gone;   /* the reader has closed */
 	bool reader_waits, writer_waits;
+	bool on_demand; /* constant */
+	size_t asked;	/* on demand: how many more may be put */
 	struct weir__bounded queue;
 	void *slots[];
 };
@@ -129,8 +131,10 @@ static void put(struct weir__pipe *pipe, void *const *items, size_t n)
 		if (!pipe->gone)
 			weir__bounded_spill(&pipe->queue, pipe->slots,
 					    &dropped);
-		while (i < n && dropped.n < WEIR__DROPPED_MAX)
+		while (i < n && dropped.n < WEIR__DROPPED_MAX) {
+			pipe->asked -= pipe->asked > 0;
 			put_one(pipe, items[i++], &dropped);
+		}
 		more = i < n || (!pipe->gone && pipe->queue.n_doomed > 0);
 		waits = take_flag(&pipe->reader_waits) || pipe->failed;
 		weir__unlock(&pipe->lock);
@@ -141,15 +145,17 @@ static void put(struct weir__pipe *pipe, void *const *items, size_t n)
 	}
 }
 
-/* How many items the writer may put now. With back-pressure, after 0 the writer
- * is woken when there is room. */
+/* How many items the writer may put now. After 0 the writer is woken when it may
+ * put some. */
 static size_t may_put(struct weir__pipe *pipe, bool *over)
 {
 	size_t n = WEIR_FLOW_BATCH;
 
 	weir__lock(&pipe->lock);
 	*over = pipe->gone || pipe->closed;
-	if (pipe->queue.overflow == WEIR_OVERFLOW_BACK_PRESSURE && !*over)
+	if (pipe->on_demand)
+		n = pipe->asked;
+	else if (pipe->queue.overflow == WEIR_OVERFLOW_BACK_PRESSURE && !*over)
 		n = weir__deque_room(&pipe->queue.deque);
 	pipe->writer_waits = n == 0;
 	weir__unlock(&pipe->lock);
@@ -179,7 +185,8 @@ static enum weir__found pipe_drive(struct weir__island *island, uint64_t n)
 			return WEIR__FOUND_OVER;
 		if (got == 0 && !island->again)
 			return WEIR__FOUND_NONE;
-		n -= ask;
+		/* without room the root may still have had a batch to do */
+		n -= weir__at_most(n, ask ? ask : island->ask);
 		if (weir_actor_interrupted(&island->actor))
 			break;
 	}
@@ -233,10 +240,25 @@ static struct weir__pipe *pipe_of(struct weir__op *op)
 	return *(struct weir__pipe **)weir__op_state(op);
 }
 
+/* `n` of the items for which there was `room` were taken. True: the writer is to
+ * be woken. */
+static bool note_taken(struct weir__pipe *pipe, size_t n, size_t room)
+{
+	if (!pipe->on_demand)
+		return n > 0 && take_flag(&pipe->writer_waits);
+	/* a look asks for nothing, and takes no demand back */
+	if (room > 0)
+		pipe->asked =
+			weir__at_most(room - n, pipe->queue.deque.capacity);
+	/* what is left was asked for by an earlier pull */
+	assert(n == room || is_empty(pipe));
+	return room > n && take_flag(&pipe->writer_waits);
+}
+
 static size_t read_pull(struct weir__op *op, void **items, size_t room)
 {
 	struct weir__pipe *pipe = pipe_of(op);
-	bool over, failed, waits = false;
+	bool over, failed, waits;
 	size_t n = 0;
 
 	weir__lock(&pipe->lock);
@@ -245,8 +267,7 @@ static size_t read_pull(struct weir__op *op, void **items, size_t room)
 		n = pipe_take(pipe, items, room);
 	over = pipe->closed && is_empty(pipe);
 	pipe->reader_waits = !over && is_empty(pipe);
-	if (n > 0)
-		waits = take_flag(&pipe->writer_waits);
+	waits = note_taken(pipe, n, room);
 	weir__unlock(&pipe->lock);
 	if (waits)
 		weir_actor_signal(&pipe->writer->actor);
@@ -275,10 +296,22 @@ static void read_close(struct weir__op *op)
 	pipe_unref(pipe);
 }
 
+static bool read_has(struct weir__op *op)
+{
+	struct weir__pipe *pipe = pipe_of(op);
+	bool has;
+
+	weir__lock(&pipe->lock);
+	has = !pipe->failed && !is_empty(pipe);
+	weir__unlock(&pipe->lock);
+	return has;
+}
+
 static const struct weir__kind read_kind = {
 	.name = "buffer",
 	.state_size = sizeof(struct weir__pipe *),
 	.pull = read_pull,
+	.has = read_has,
 	.close = read_close,
 	.holds = true,
 };
@@ -286,7 +319,7 @@ static const struct weir__kind read_kind = {
 /* --- Making it ------------------------------------------------------------ */
 
 static struct weir__pipe *pipe_new(const struct weir__build *build, size_t n,
-				   enum weir_overflow strategy)
+				   enum weir_overflow strategy, bool on_demand)
 {
 	const struct weir_allocator *allocator = build->run->allocator;
 	struct weir__pipe *pipe;
@@ -300,15 +333,15 @@ static struct weir__pipe *pipe_new(const struct weir__build *build, size_t n,
 		.deque.capacity = n,
 		.overflow = strategy,
 	};
+	pipe->on_demand = on_demand;
 	pipe->refs = 1;
 	return pipe;
 }
 
 /* The writer, an island that has its pipe. NULL: no memory. */
 static struct weir__island *writer_new(const struct weir__build *build,
-				       size_t n, enum weir_overflow strategy)
+				       struct weir__pipe *pipe)
 {
-	struct weir__pipe *pipe = pipe_new(build, n, strategy);
 	struct weir__island *island = NULL;
 
 	if (pipe)
@@ -343,22 +376,22 @@ static struct weir__op *reader_new(struct weir__build *build,
 	return op;
 }
 
-struct weir__op *weir__pipe_build(
-	struct weir__build *build, const struct weir_flow *flow, size_t n,
-	enum weir_overflow strategy,
+static struct weir__op *build_upon(
+	struct weir__build *build, const struct weir_flow *flow,
+	struct weir__pipe *pipe,
 	struct weir__op *(*make)(struct weir__build *build,
 				 const struct weir_flow *flow))
 {
-	struct weir__island *writer = writer_new(build, n, strategy);
+	struct weir__island *writer = writer_new(build, pipe);
 	struct weir__island *island = build->island;
 	struct weir__tree *tree = build->tree;
-	struct weir__pipe *pipe;
 	struct weir__op *root;
 
 	*build->code = -ENOMEM;
 	if (!writer)
 		return NULL;
-	/* not in a copy: a chain of pipes would need much of the stack */
+	/* not in a copy, and the pipe is looked for again: a chain of pipes
+	 * would need much of the stack */
 	build->island = writer;
 	build->tree = writer->tree;
 	root = make(build, flow);
@@ -369,4 +402,25 @@ struct weir__op *weir__pipe_build(
 	pipe = writer->end_state;
 	pipe->items = root->items;
 	return reader_new(build, flow, pipe);
+}
+
+struct weir__op *weir__pipe_build(
+	struct weir__build *build, const struct weir_flow *flow, size_t n,
+	enum weir_overflow strategy,
+	struct weir__op *(*make)(struct weir__build *build,
+				 const struct weir_flow *flow))
+{
+	return build_upon(build, flow, pipe_new(build, n, strategy, false),
+			  make);
+}
+
+struct weir__op *weir__pipe_build_on_demand(
+	struct weir__build *build, const struct weir_flow *flow,
+	struct weir__op *(*make)(struct weir__build *build,
+				 const struct weir_flow *flow))
+{
+	return build_upon(build, flow,
+			  pipe_new(build, WEIR_FLOW_BATCH,
+				   WEIR_OVERFLOW_BACK_PRESSURE, true),
+			  make);
 }

@@ -5,8 +5,8 @@
  * while the reader is not asked for items. A link could not do that: an island
  * that writes into a link waits for input and room at once.
  */
-#ifndef WEIR_FLOW_OPERATORS_RATE_PIPE_H
-#define WEIR_FLOW_OPERATORS_RATE_PIPE_H
+#ifndef WEIR_FLOW_SHARED_PIPE_H
+#define WEIR_FLOW_SHARED_PIPE_H
 
 #include <weir/flow_rate.h>
 
@@ -20,6 +20,16 @@
 struct weir__op *weir__pipe_build(
 	struct weir__build *build, const struct weir_flow *flow, size_t n,
 	enum weir_overflow strategy,
+	struct weir__op *(*make)(struct weir__build *build,
+				 const struct weir_flow *flow));
+
+/*
+ * The same for a writer that puts an item only when the reader asks for it: it
+ * is pulled with as much room as the reader was, and has not got; with none in
+ * between, too, whenever there may be something to do.
+ */
+struct weir__op *weir__pipe_build_on_demand(
+	struct weir__build *build, const struct weir_flow *flow,
 	struct weir__op *(*make)(struct weir__build *build,
 				 const struct weir_flow *flow));
 
