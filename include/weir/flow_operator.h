@@ -32,6 +32,12 @@
  *    on_end() comes behind the items, and a function that makes another one
  *    due may see others called before that.
  *
+ * 7. An operator with several inputs is called for each of them: on_push() and
+ *    on_end() ask weir_operator_input() which one it is. It pulls each input by
+ *    itself, and several at once if it likes. Of several inputs that have an
+ *    item the one comes first that follows the one that gave the last item. One
+ *    push is allowed at a time, whichever input the item is from.
+ *
  * The calls below may be made in functions of `struct weir_operator_ops` only,
  * unless their contract says "any thread".
  */
@@ -55,7 +61,8 @@ struct weir_operator;
  */
 struct weir_operator_ops {
 	/* The origin of errors that begin here, unless weir_flow_name() says
-	 * otherwise; borrowed for ever. NULL: "operator". */
+	 * otherwise; borrowed for ever. NULL: "operator", of several inputs
+	 * "operator_inputs". */
 	const char *name;
 	/* Size of weir_operator_state() in bytes; all are zero before
 	 * open(). */
@@ -69,7 +76,8 @@ struct weir_operator_ops {
 	/* The last call: drop all items that the operator holds. It can neither
 	 * push nor pull. */
 	void (*close)(struct weir_operator *op);
-	/* Downstream wants an item. NULL: the operator pulls one. */
+	/* Downstream wants an item. NULL: the operator pulls one from each of
+	 * its inputs that it has not pulled yet. */
 	int (*on_pull)(struct weir_operator *op);
 	/*
 	 * The item that was pulled. 0: the item is the operator's. A negative
@@ -83,7 +91,8 @@ struct weir_operator_ops {
 	 * Upstream has ended, well (NULL) or with `error` (borrowed): no more
 	 * items will come. Of a source: the run is drained. The operator goes
 	 * on until it calls weir_operator_end(). NULL: the operator ends, with
-	 * `error`.
+	 * `error`; of several inputs when one has failed, or all have ended.
+	 * A restart makes it be called again for inputs that have ended.
 	 */
 	int (*on_end)(struct weir_operator *op, struct weir_error *error);
 	/* Downstream has cancelled, and the operator has not ended yet; close()
@@ -122,6 +131,23 @@ WEIR_API struct weir_flow *weir_flow_operator(
 	void *context);
 
 /*
+ * An operator of your own with `n` inputs: `flows`, in this order, counted from
+ * 0. As weir_flow_operator(), for rule 7. Without functions it is a
+ * weir_flow_merge(). As of a weir_flow_zip(), inputs need not have the same
+ * items; weir_flow_same_items() says that it emits those of input 0. Fails:
+ * also -EINVAL, no flows. (Pekko: a GraphStage of a FanInShape.)
+ *
+ * Emits: each item that `ops` pushes. Completes: when `ops` ends the operator;
+ * without an on_end() also when all inputs have. Cancels: all inputs, when `ops`
+ * ends the operator, or when downstream cancels; one by
+ * weir_operator_cancel_input(). Holds: the items that `ops` keeps, and one item;
+ * with `ahead` up to WEIR_FLOW_BATCH that downstream has asked for.
+ */
+WEIR_API struct weir_flow *weir_flow_operator_inputs(
+	struct weir_flow *const *flows, size_t n,
+	const struct weir_operator_ops *ops, void *context);
+
+/*
  * A source of your own: as weir_flow_operator(), without an upstream. Fails:
  * -EINVAL, also if it has an on_push(), or none of on_pull(), on_timer() and
  * on_wake().
@@ -135,12 +161,22 @@ WEIR_API struct weir_flow *weir_flow_operator_source(
 
 /* --- Items ---------------------------------------------------------------- */
 
+/* The input that on_push() or on_end() is called for, from 0 on; 0 in other
+ * functions. */
+WEIR_API size_t weir_operator_input(const struct weir_operator *op);
+
 /*
- * Asks upstream for one item. 0. -EALREADY: an item was asked for, and has not
+ * Asks upstream, of several inputs input 0, for one item. 0. -EALREADY: an item was asked for, and has not
  * come yet. -EPIPE: on_end() was called, or the operator has ended, or it is a
  * source. -EINVAL: null. An error changes nothing.
  */
 WEIR_API int weir_operator_pull(struct weir_operator *op);
+
+/*
+ * As weir_operator_pull(), from an input. -EPIPE also if it was cancelled.
+ * -EINVAL: also if there is no such input.
+ */
+WEIR_API int weir_operator_pull_input(struct weir_operator *op, size_t input);
 
 /*
  * Emits one item. 0: the item is the stream's. -EAGAIN: downstream has not
@@ -153,7 +189,7 @@ WEIR_API int weir_operator_push(struct weir_operator *op, void *item);
 WEIR_API bool weir_operator_wanted(const struct weir_operator *op);
 
 /*
- * Whether input `input` (0) is known to have an item, so that a pull is answered
+ * Whether `input` is known to have an item, so that a pull is answered
  * without waiting as soon as an item may come (rule 2). True: an item lies in
  * the link or buffer of the flow above, which is a boundary (weir_flow_async(),
  * weir_flow_buffer(), an outlet, an operator that runs ahead). False: none had
@@ -165,19 +201,31 @@ WEIR_API bool weir_operator_available(const struct weir_operator *op,
 				      size_t input);
 
 /*
- * Whether input `input` (0) has ended, well or not, and its last item has come:
+ * Whether `input` has ended, well or not, and its last item has come:
  * on_end() was called for it, or is due. False: no end has been seen. The
  * library sees one when it pulls the flow above, which it does at least once
- * each time that the operator's actor was woken. True also of a source, and
+ * each time that the operator's actor was woken. True also if it was cancelled, of a source, and
  * when the operator itself has ended. (Pekko: isClosed().)
  */
 WEIR_API bool weir_operator_ended(const struct weir_operator *op, size_t input);
 
-/* Drops an item that came from upstream, or, of a source, an item that it has
- * made. */
+/* Drops an item that came from upstream (of several inputs, from input 0), or,
+ * of a source, an item that it has made. */
 WEIR_API void weir_operator_drop(struct weir_operator *op, void *item);
 
+/* Drops an item that came from `input`, which the operator has. */
+WEIR_API void weir_operator_drop_input(struct weir_operator *op, size_t input,
+				       void *item);
+
 /* --- Ends ----------------------------------------------------------------- */
+
+/*
+ * Wants no more from an input, whose items that have not come are dropped;
+ * on_end() is not called for it. The operator goes on, also without any input,
+ * until it calls weir_operator_end(). 0. -EALREADY: on_end() was called for it,
+ * it was cancelled, or the operator has ended. -EINVAL: null, or no such input.
+ */
+WEIR_API int weir_operator_cancel_input(struct weir_operator *op, size_t input);
 
 /*
  * Ends the operator behind the items pushed, well (NULL) or with `error`

@@ -383,6 +383,7 @@ UPON(length_field,
      weir_flow_length_field(flow, 4, WEIR_FLOW_BYTE_ORDER_BIG, 80, NULL))
 UPON(json_objects, weir_flow_json_objects(flow, 80))
 UPON(own, weir_flow_operator(flow, &crater, NULL))
+UPON(own_of, weir_flow_operator_inputs(BOTH, &crater, NULL))
 UPON(acquire, weir_flow_acquire(flow, &permits))
 
 static struct weir_flow *broadcast(struct weir_flow *flow)
@@ -550,6 +551,7 @@ static const struct row {
 	{"length_field", ONE, length_field},
 	{"json_objects", ONE, json_objects},
 	{"operator", MADE, own},
+	{"operator_inputs", MADE, own_of},
 	{"acquire", SAME, acquire},
 };
 

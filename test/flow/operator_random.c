@@ -15,7 +15,9 @@ struct wild {
 	void *kept[KEPT_MAX];
 	size_t n_kept;
 	int opens, closes;
-	bool ahead, open, in_call, wanted, asked, told, ending, woken;
+	bool ahead, open, in_call, wanted, ending, woken;
+	size_t n_inputs;
+	bool asked[2], told[2];
 	uint64_t due_ns;
 };
 
@@ -48,13 +50,26 @@ static void try_push(struct weir_operator *op, struct wild *wild)
 
 static void try_pull(struct weir_operator *op, struct wild *wild)
 {
-	int rc = weir_operator_pull(op);
+	size_t i = wild->n_inputs > 1 ? wild->random % 2 : 0;
+	int rc = weir_operator_pull_input(op, i);
 
-	if (wild->ending || wild->told)
+	if (wild->ending || wild->told[i])
 		assert_int_equal(rc, -EPIPE);
 	else
-		assert_int_equal(rc, wild->asked ? -EALREADY : 0);
-	wild->asked = wild->asked || rc == 0;
+		assert_int_equal(rc, wild->asked[i] ? -EALREADY : 0);
+	wild->asked[i] = wild->asked[i] || rc == 0;
+	if (wild->told[i])
+		assert_true(weir_operator_ended(op, i));
+}
+
+static void try_cancel(struct weir_operator *op, struct wild *wild)
+{
+	size_t i = wild->n_inputs > 1 ? wild->random % 2 : 0;
+	int rc = weir_operator_cancel_input(op, i);
+
+	assert_int_equal(rc, wild->ending || wild->told[i] ? -EALREADY : 0);
+	wild->told[i] = true;
+	wild->asked[i] = false;
 }
 
 static void try_time(struct weir_operator *op, struct wild *wild)
@@ -88,6 +103,8 @@ static void act(struct weir_operator *op, struct wild *wild)
 			try_time(op, wild);
 		if (one_in(wild, 200))
 			try_end(op, wild);
+		if (one_in(wild, 200))
+			try_cancel(op, wild);
 		if (one_in(wild, 6)) {
 			weir_operator_hold(op);
 			weir_operator_wake(op);
@@ -119,7 +136,9 @@ static int wild_open(struct weir_operator *op)
 		return -EIO;
 	wild->opens++;
 	wild->open = true;
-	wild->wanted = wild->asked = wild->told = false;
+	wild->wanted = false;
+	memset(wild->asked, 0, sizeof(wild->asked));
+	memset(wild->told, 0, sizeof(wild->told));
 	wild->due_ns = WEIR_FOREVER;
 	if (one_in(wild, 2))
 		try_pull(op, wild);
@@ -166,12 +185,14 @@ static int wild_pull(struct weir_operator *op)
 static int wild_push(struct weir_operator *op, void *item)
 {
 	struct wild *wild = enter(op);
+	size_t i = weir_operator_input(op);
 
-	assert_true(wild->asked && (wild->wanted || wild->ahead));
-	wild->asked = false;
+	assert_true(i < wild->n_inputs);
+	assert_true(wild->asked[i] && (wild->wanted || wild->ahead));
+	wild->asked[i] = false;
 	if (one_in(wild, 10)) {
 		act(op, wild);
-		wild->asked = true;
+		wild->asked[i] = !wild->told[i];
 		wild->in_call = false;
 		return -EDOM;
 	}
@@ -189,10 +210,12 @@ static int wild_push(struct weir_operator *op, void *item)
 static int wild_end(struct weir_operator *op, struct weir_error *error)
 {
 	struct wild *wild = enter(op);
+	size_t i = weir_operator_input(op);
 
-	assert_false(wild->told);
-	wild->told = true;
-	wild->asked = false;
+	assert_true(i < wild->n_inputs);
+	assert_false(wild->told[i]);
+	wild->told[i] = true;
+	wild->asked[i] = false;
 	act(op, wild);
 	if (!wild->ending && (error || one_in(wild, 2)))
 		try_end(op, wild);
@@ -229,8 +252,11 @@ static enum weir_directive any_directive(struct weir_error *error,
 	return one_in(wild, 2) ? WEIR_DIRECTIVE_RESTART : WEIR_DIRECTIVE_RESUME;
 }
 
-static struct weir_flow *going_wild(struct weir_flow *up, struct wild *wild)
+/* `other`: an input more, or NULL. */
+static struct weir_flow *going_wild(struct weir_flow *up,
+				    struct weir_flow *other, struct wild *wild)
 {
+	struct weir_flow *flows[] = {up, other};
 	const struct weir_operator_ops ops = {
 		.state_size = sizeof(uint64_t),
 		.open = wild_open,
@@ -244,9 +270,22 @@ static struct weir_flow *going_wild(struct weir_flow *up, struct wild *wild)
 		.ahead = wild->ahead,
 	};
 
-	return weir_flow_supervise(
-		weir_flow_same_items(weir_flow_operator(up, &ops, wild)),
-		any_directive, wild);
+	wild->n_inputs = other ? 2 : 1;
+	up = other ? weir_flow_operator_inputs(flows, 2, &ops, wild)
+		   : weir_flow_operator(up, &ops, wild);
+	return weir_flow_supervise(weir_flow_same_items(up), any_directive,
+				   wild);
+}
+
+/* Of every other seed; an actor of its own, or fused. */
+static struct weir_flow *other_of(uint64_t seed)
+{
+	struct weir_flow *flow;
+
+	if (seed % 2)
+		return NULL;
+	flow = counted(weir_flow_range(1, (int64_t)(seed % 13)));
+	return seed % 4 ? weir_flow_async(flow, 2, NULL) : flow;
 }
 
 static void an_operator_that_does_anything_is_called_by_the_rules(void **state)
@@ -263,7 +302,8 @@ static void an_operator_that_does_anything_is_called_by_the_rules(void **state)
 		upper.ahead = seed % 5 == 1;
 		lower.ahead = seed % 3 == 1;
 		flow = counted(weir_flow_range(1, (int64_t)(seed % 40)));
-		flow = going_wild(going_wild(flow, &upper), &lower);
+		flow = going_wild(flow, other_of(seed), &upper);
+		flow = going_wild(flow, other_of(seed / 4), &lower);
 		if (seed % 3 == 0)
 			flow = weir_flow_take(flow, 9);
 		got = (struct got){.counted = true};

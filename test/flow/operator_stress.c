@@ -126,6 +126,111 @@ static void one_that_is_held_may_be_woken_when_it_has_ended(void **state)
 	run_all(100);
 }
 
+/* --- Two inputs, and wakes ------------------------------------------------ */
+
+#define EACH 2000
+
+struct both {
+	struct feed feed;
+	intptr_t last[2], seen;
+	int ends;
+	bool ahead;
+};
+
+static int both_open(struct weir_operator *op)
+{
+	struct both *both = weir_operator_context(op);
+
+	both->feed.op = op;
+	weir_operator_hold(op);
+	assert(pthread_create(&both->feed.thread, NULL, give, &both->feed) ==
+	       0);
+	assert(weir_operator_pull_input(op, 0) == 0);
+	return weir_operator_pull_input(op, 1);
+}
+
+static int both_over(struct weir_operator *op)
+{
+	const struct both *both = weir_operator_context(op);
+
+	return both->ends == 2 && both->seen == ITEMS
+		       ? weir_operator_end(op, NULL)
+		       : 0;
+}
+
+static int both_push(struct weir_operator *op, void *item)
+{
+	struct both *both = weir_operator_context(op);
+	size_t i = weir_operator_input(op);
+
+	assert((intptr_t)item == both->last[i] + 1);
+	both->last[i]++;
+	if (weir_operator_wanted(op))
+		assert(weir_operator_push(op, item) == 0);
+	return weir_operator_pull_input(op, i);
+}
+
+static int both_end(struct weir_operator *op, struct weir_error *error)
+{
+	struct both *both = weir_operator_context(op);
+
+	assert(!error);
+	both->ends++;
+	return both_over(op);
+}
+
+static int both_wake(struct weir_operator *op)
+{
+	struct both *both = weir_operator_context(op);
+
+	both->seen = __atomic_load_n(&both->feed.given, __ATOMIC_ACQUIRE);
+	return both_over(op);
+}
+
+static int nothing_now(struct weir_operator *op)
+{
+	return 0;
+}
+
+static void run_both(struct weir_executor *executor, bool ahead, size_t link)
+{
+	const struct weir_operator_ops ops = {
+		.open = both_open,
+		.on_pull = nothing_now,
+		.on_push = both_push,
+		.on_end = both_end,
+		.on_wake = both_wake,
+		.ahead = ahead,
+	};
+	struct both both = {.ahead = ahead};
+	struct weir_flow *flows[] = {
+		weir_flow_async(weir_flow_range(1, EACH), link, NULL),
+		weir_flow_async(weir_flow_range(1, EACH), 1, NULL)};
+	struct weir_flow *flow;
+
+	flow = weir_flow_operator_inputs(flows, 2, &ops, &both);
+	flow = weir_flow_ignore(weir_flow_async(flow, 2, NULL));
+	assert_int_equal(weir_flow_run(flow, executor, NULL), 0);
+	assert_int_equal(both.seen, ITEMS);
+	assert_int_equal(both.last[0], EACH);
+	assert_int_equal(both.last[1], EACH);
+	assert_int_equal(pthread_join(both.feed.thread, NULL), 0);
+	weir_flow_free(flow);
+}
+
+static void each_wake_and_each_item_of_two_inputs_is_seen(void **state)
+{
+	struct weir_threads_options options = {.workers = 3};
+	struct weir_threads *threads;
+	uint64_t i;
+
+	assert_int_equal(weir_threads_new(&threads, &options), 0);
+	for (i = test_count(ROUNDS); i > 0; i--)
+		run_both(weir_threads_executor(threads), i % 2, i % 3 ? 1 : 64);
+	while (weir_threads_free(threads) == -EBUSY)
+		sched_yield();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -133,6 +238,7 @@ int main(void)
 		cmocka_unit_test(each_wake_is_seen_by_a_loop),
 		cmocka_unit_test(
 			one_that_is_held_may_be_woken_when_it_has_ended),
+		cmocka_unit_test(each_wake_and_each_item_of_two_inputs_is_seen),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

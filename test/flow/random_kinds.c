@@ -628,6 +628,8 @@ const struct row random_operators[] = {
 	{"stateful_map", 4, true, SAME, stateful_make, stateful_expected},
 	{"intersperse", 4, false, SAME, intersperse_make, intersperse_expected},
 	{"operator", 4, true, SAME, operator_make, stateful_expected},
+	{"operator_inputs", 2, false, SAME, operator_inputs_make,
+	 concat_expected},
 	{"materialize, dematerialize", 1, false, SAME, signals_make,
 	 same_expected},
 	{"peek", 1, false, SAME, peek_make, same_expected},

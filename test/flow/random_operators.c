@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "flow/random_operators.h"
 
+#include "flow/random_fans.h"
 #include "flow/random_kinds.h"
 
 struct own_state {
@@ -77,4 +78,37 @@ struct weir_flow *operator_make(struct weir_flow *up, struct step *step)
 	};
 
 	return of_items(weir_flow_operator(up, &ops, step), step);
+}
+
+/* --- Two inputs, one behind the other ------------------------------------- */
+
+static int behind_pull(struct weir_operator *op)
+{
+	if (!weir_operator_ended(op, 0))
+		return weir_operator_pull_input(op, 0);
+	return weir_operator_ended(op, 1) ? weir_operator_end(op, NULL)
+					  : weir_operator_pull_input(op, 1);
+}
+
+static int behind_end(struct weir_operator *op, struct weir_error *error)
+{
+	int rc;
+
+	if (error)
+		return weir_operator_end(op, error);
+	rc = weir_operator_wanted(op) ? behind_pull(op) : 0;
+	/* if the end was known before */
+	return rc == -EALREADY ? 0 : rc;
+}
+
+/* A concat. */
+struct weir_flow *operator_inputs_make(struct weir_flow *up, struct step *step)
+{
+	static const struct weir_operator_ops ops = {.on_pull = behind_pull,
+						     .on_end = behind_end};
+	struct weir_flow *flows[] = {up, other_numbers(step)};
+
+	if (step->y % 2)
+		flows[1] = weir_flow_async(flows[1], 2, NULL);
+	return of_items(weir_flow_operator_inputs(flows, 2, &ops, NULL), step);
 }

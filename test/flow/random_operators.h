@@ -6,5 +6,6 @@
 #include "flow/random_model.h"
 
 struct weir_flow *operator_make(struct weir_flow *up, struct step *step);
+struct weir_flow *operator_inputs_make(struct weir_flow *up, struct step *step);
 
 #endif

@@ -206,6 +206,9 @@ UPON(buffer, weir_flow_buffer(up, 1, WEIR_OVERFLOW_BACK_PRESSURE))
 UPON(demand, weir_flow_limit_rate(up, 1, 0))
 UPON(parallel, weir_flow_map_parallel(up, 1, true, same, NULL, NULL))
 UPON(own, weir_flow_operator(up, &own, NULL))
+UPON(two_inputs,
+     weir_flow_operator_inputs((struct weir_flow *[]){up, weir_flow_empty()}, 2,
+			       &own, NULL))
 UPON(ahead, weir_flow_operator(up, &running_ahead, NULL))
 UPON(flat_map, weir_flow_flat_map(up, 1, single, NULL))
 UPON(switch_map, weir_flow_switch_map(up, single, NULL))
@@ -339,6 +342,7 @@ static const struct kind kinds[] = {
 	{"also_to", upon_also_to, 4},
 	{"wire_tap", upon_wire_tap, 4},
 	{"ahead", upon_ahead, 1},
+	{"two_inputs", upon_two_inputs, 1},
 	{"outlet", upon_outlet, 2},
 };
 

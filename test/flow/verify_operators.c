@@ -595,6 +595,8 @@ const struct way ways[] = {
 	{"restart_around of what ends", upon_restart_of_takes, 0, 4},
 	{"operator", upon_operator, 0, 0},
 	{"operator that waits", upon_operator_that_waits, 0, 1},
+	{"operator_inputs", upon_operator_inputs, 0, 0},
+	{"operator_inputs of actors", upon_operator_of_actors, 0, 8},
 	{"operator that runs ahead", upon_operator_that_runs_ahead, 0, 1},
 	{"recover, map_error, complete_on_error", upon_recoveries, 0, 0},
 	{"resume_with, retry", upon_retries, 0, 0},

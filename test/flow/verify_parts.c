@@ -297,6 +297,32 @@ struct weir_flow *upon_operator(struct weir_flow *flow,
 	return weir_flow_same_items(weir_flow_operator(flow, &ops, NULL));
 }
 
+static struct weir_flow *own_of(struct weir_flow *first,
+				struct weir_flow *second)
+{
+	static const struct weir_operator_ops ops = {.on_push = own_item};
+	struct weir_flow *both[] = {first, second};
+
+	return weir_flow_same_items(
+		weir_flow_operator_inputs(both, 2, &ops, NULL));
+}
+
+struct weir_flow *upon_operator_inputs(struct weir_flow *flow,
+				       const struct weir_items *items)
+{
+	struct weir_flow *none = weir_flow_items(weir_flow_empty(), items);
+
+	return own_of(none, own_of(flow, weir_flow_empty()));
+}
+
+struct weir_flow *upon_operator_of_actors(struct weir_flow *flow,
+					  const struct weir_items *items)
+{
+	struct weir_flow *none = weir_flow_items(weir_flow_empty(), items);
+
+	return own_of(ahead(flow), ahead(none));
+}
+
 /* An operator that lets each item wait: for a wake, or a time. */
 struct waiting {
 	void *kept; /* NULL: none */

@@ -36,8 +36,8 @@ LEFT_OUT = {
         weir_flow_lines weir_flow_delimited weir_flow_length_prefixed
         weir_flow_length_field weir_flow_json_objects""",
     "as its parts do": """
-        weir_flow_operator weir_flow_operator_source weir_flow_graph_inlet
-        weir_flow_graph_build""",
+        weir_flow_operator weir_flow_operator_source weir_flow_operator_inputs
+        weir_flow_graph_inlet weir_flow_graph_build""",
     "as others send or take": """
         weir_flow_from_publisher weir_flow_into weir_flow_from_out weir_flow_into_in
         weir_flow_to_actor weir_flow_from_channel weir_flow_into_channel

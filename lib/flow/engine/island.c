@@ -28,6 +28,7 @@
 #include "actor/gate.h"
 #include "actor/in.h"
 #include "actor/out.h"
+#include "actor/port_set.h"
 #include "actor/fit.h"
 #include "base/memory.h"
 #include "executor/registry.h"
@@ -55,6 +56,22 @@ void weir__take_part(struct weir_port *port, bool *ignored, bool want)
 		(void)weir_port_ignore(port);
 }
 
+/* As weir__take_part(), for a member of the group of in-ports. */
+static void take_member(struct weir__inlet *inlet, bool want)
+{
+	struct weir_port *port = &inlet->in.port;
+
+	if (want != inlet->ignored)
+		return;
+	inlet->ignored = !want;
+	if (!want) {
+		weir__port_switch_off(port, WEIR__PORT_IGNORED);
+		return;
+	}
+	port->flags &= (uint8_t)~WEIR__PORT_IGNORED;
+	weir__actor_break(port->actor);
+}
+
 static void require_input(struct weir__island *island, bool passes_through,
 			  bool waits)
 {
@@ -62,6 +79,9 @@ static void require_input(struct weir__island *island, bool passes_through,
 
 	if (island->any.port.actor) {
 		weir__take_part(&island->any.port, &island->any_ignored, waits);
+		for (inlet = island->inlets; inlet && waits;
+		     inlet = inlet->next)
+			take_member(inlet, inlet->waiting);
 		return;
 	}
 	for (inlet = island->inlets; inlet; inlet = inlet->next)
@@ -83,11 +103,13 @@ static void let_end(struct weir__island *island)
 	for (inlet = island->inlets; inlet; inlet = inlet->next) {
 		if (!ends(&inlet->in))
 			continue;
-		if (island->any.port.actor)
+		if (island->any.port.actor) {
 			weir__take_part(&island->any.port, &island->any_ignored,
 					true);
-		else
-			weir__take_part(&inlet->in.port, &inlet->ignored, true);
+			take_member(inlet, true);
+			continue;
+		}
+		weir__take_part(&inlet->in.port, &inlet->ignored, true);
 	}
 }
 

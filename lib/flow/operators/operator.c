@@ -32,6 +32,12 @@ struct arguments {
 	void *context;
 };
 
+struct input {
+	bool asked;  /* and nothing has come */
+	bool looked; /* it was pulled, in the pull that is under way */
+	bool told;   /* on_end() was called, or its default was done */
+};
+
 /*
  * The state of an operator. has_late implies !wanted. A restart zeroes the
  * fields from `due_ns` on.
@@ -45,11 +51,12 @@ struct weir_operator {
 	struct weir_error *error; /* if it is ending */
 	void *late;
 	bool has_late;
-	bool looked; /* upstream was pulled, in the pull that is under way */
-	bool wanted; /* on_pull() was called, and nothing pushed since */
-	bool asked;  /* and nothing has come */
-	bool told;   /* on_end() was called, or its default was done */
-	bool ending; /* no function but close() is called */
+	bool wanted;	/* on_pull() was called, and nothing pushed since */
+	bool ending;	/* no function but close() is called */
+	uint32_t first; /* the input that is asked first */
+	uint32_t input; /* that a function is called for, or 0 */
+	struct input *inputs; /* behind `state`; of a source there is one, for
+			       * the drain */
 	_Alignas(max_align_t) char state[];
 };
 
@@ -119,6 +126,14 @@ static bool tell_time(struct weir__op *op)
 	return true;
 }
 
+static void pull_all(struct weir__op *op)
+{
+	uint32_t i;
+
+	for (i = 0; i < op->n_up; i++)
+		(void)weir_operator_pull_input(weir__op_state(op), i);
+}
+
 static bool tell_wish(struct weir__op *op)
 {
 	struct weir_operator *self = weir__op_state(op);
@@ -129,71 +144,120 @@ static bool tell_wish(struct weir__op *op)
 	if (ops_of(op)->on_pull)
 		judge(op, ops_of(op)->on_pull(self));
 	else
-		(void)weir_operator_pull(self);
+		pull_all(op);
 	return true;
 }
 
-static void operator_give(struct weir__op *op, void *item)
+static void operator_give(struct weir__op *op, uint32_t i, void *item)
 {
 	int (*on_push)(struct weir_operator *, void *) = ops_of(op)->on_push;
 	struct weir_operator *self = weir__op_state(op);
 	int rc;
 
 	/* rule 2 of the documentation: one item for each pull */
-	assert(self->asked && (self->wanted || ops_of(op)->ahead));
-	self->asked = false;
+	assert(self->inputs[i].asked && (self->wanted || ops_of(op)->ahead));
+	self->inputs[i].asked = false;
+	self->input = i;
 	rc = on_push ? on_push(self, item) : weir_operator_push(self, item);
+	self->input = 0;
 	if (WEIR_LIKELY(rc == 0))
 		return;
-	weir__op_drop_one(op->up[0], item);
+	weir__op_drop_one(op->up[i], item);
 	if (is_over(op))
 		return;
-	/* the pull has not been answered; a restart forgets it */
-	self->asked = true;
+	/* the pull has not been answered, unless the function has cancelled the
+	 * input; a restart forgets it */
+	self->inputs[i].asked = !self->inputs[i].told;
 	(void)weir__op_survives(op, rc);
 }
 
 /*
- * Without room it only looks whether upstream has ended (rule 1), unless it runs
- * ahead; but not if upstream was pulled already in this pull. A look goes all
- * the way up: if each of k operators took an item and then looked, that would
- * be k * k calls.
+ * Without room it only looks whether the input has ended (rule 1), unless it
+ * runs ahead; but not if the input was pulled already in this pull. A look goes
+ * all the way up: if each of k operators took an item and then looked, that
+ * would be k * k calls.
  */
-static bool tell_item(struct weir__op *op)
+static bool tell_item(struct weir__op *op, uint32_t i)
 {
 	struct weir_operator *self = weir__op_state(op);
 	bool has_room = self->n < self->room, ahead = ops_of(op)->ahead;
-	bool looked = self->looked;
+	struct input *input = &self->inputs[i];
+	bool looked = input->looked;
 	void *item;
 
-	if (!op->n_up || is_over(op) || (has_room && !self->wanted && !ahead))
+	if (is_over(op) || (has_room && !self->wanted && !ahead))
 		return false;
-	self->looked = true;
-	if (!self->asked || (!has_room && !ahead)) {
+	input->looked = true;
+	if (!input->asked || (!has_room && !ahead)) {
 		if (!looked)
-			weir__pull_none(op->up[0]);
+			weir__pull_none(op->up[i]);
 		return false;
 	}
-	if (weir__pull(op->up[0], &item, 1) == 0)
+	if (weir__pull(op->up[i], &item, 1) == 0)
 		return false;
-	operator_give(op, item);
+	self->first = i + 1 < op->n_up ? i + 1 : 0;
+	operator_give(op, i, item);
 	return true;
 }
 
-static bool tell_end(struct weir__op *op)
+/* Each input in turn: behind the one that gave the last item. */
+static bool tell_items(struct weir__op *op)
+{
+	uint32_t at = ((struct weir_operator *)weir__op_state(op))->first, i;
+	bool did = false;
+
+	for (i = 0; i < op->n_up; i++) {
+		did |= tell_item(op, at);
+		at = at + 1 < op->n_up ? at + 1 : 0;
+	}
+	return did;
+}
+
+/* What on_end() does if there is none. */
+static int end_with(struct weir__op *op, struct weir_error *error)
 {
 	struct weir_operator *self = weir__op_state(op);
-	struct weir__op *up = op->n_up ? op->up[0] : NULL;
+	uint32_t i;
 
-	if (!(up ? up->ended : op->island->draining) || self->told ||
+	/* one that has ended and was not told of may have failed */
+	for (i = 0; i < op->n_up && !error; i++)
+		if (!self->inputs[i].told)
+			return 0;
+	return weir_operator_end(self, error);
+}
+
+static bool tell_end(struct weir__op *op, uint32_t i)
+{
+	struct weir_operator *self = weir__op_state(op);
+	struct weir__op *up = op->n_up ? op->up[i] : NULL;
+	struct weir_error *error = up ? up->error : NULL;
+	int rc;
+
+	if (!(up ? up->ended : op->island->draining) || self->inputs[i].told ||
 	    is_over(op))
 		return false;
-	self->told = true;
-	if (ops_of(op)->on_end)
-		judge(op, ops_of(op)->on_end(self, up ? up->error : NULL));
-	else
-		(void)weir_operator_end(self, up ? up->error : NULL);
+	self->inputs[i].told = true;
+	self->input = i;
+	rc = ops_of(op)->on_end ? ops_of(op)->on_end(self, error)
+				: end_with(op, error);
+	self->input = 0;
+	judge(op, rc);
 	return true;
+}
+
+static uint32_t n_inputs(const struct weir__op *op)
+{
+	return op->n_up ? op->n_up : 1;
+}
+
+static bool tell_ends(struct weir__op *op)
+{
+	uint32_t i;
+	bool did = false;
+
+	for (i = 0; i < n_inputs(op); i++)
+		did |= tell_end(op, i);
+	return did;
 }
 
 /* False: nothing was due. */
@@ -203,8 +267,8 @@ static bool go_round(struct weir__op *op)
 
 	did |= tell_time(op);
 	did |= tell_wish(op);
-	did |= tell_item(op);
-	did |= tell_end(op);
+	did |= tell_items(op);
+	did |= tell_ends(op);
 	return did;
 }
 
@@ -216,6 +280,8 @@ static int operator_open(struct weir__op *op)
 	int rc = 0;
 
 	self->due_ns = WEIR_FOREVER;
+	self->inputs =
+		(struct input *)(void *)(self->state + ops_of(op)->state_size);
 	if (ops_of(op)->open)
 		rc = ops_of(op)->open(self);
 	if (rc == 0)
@@ -247,6 +313,7 @@ static void operator_close(struct weir__op *op)
 static void settle(struct weir__op *op)
 {
 	struct weir_operator *self = weir__op_state(op);
+	uint32_t i;
 	int rc = 0;
 
 	if (self->due_ns != WEIR_FOREVER && !is_over(op))
@@ -255,8 +322,8 @@ static void settle(struct weir__op *op)
 		(void)weir_operator_fail(self, rc, "no timer");
 	if (!self->ending || op->ended)
 		return;
-	if (op->n_up)
-		weir__op_cancel(op->up[0]);
+	for (i = 0; i < op->n_up; i++)
+		weir__op_cancel(op->up[i]);
 	if (!self->has_late)
 		weir__op_end(op, self->error);
 }
@@ -280,13 +347,15 @@ static void go_rounds(struct weir__op *op)
 static size_t operator_pull(struct weir__op *op, void **items, size_t room)
 {
 	struct weir_operator *self = weir__op_state(op);
+	uint32_t i;
 
 	/* an operator that is ending has ended, unless an item is late */
 	assert(!self->ending || self->has_late);
 	self->items = items;
 	self->room = room;
 	self->n = 0;
-	self->looked = false;
+	for (i = 0; i < op->n_up; i++)
+		self->inputs[i].looked = false;
 	if (self->has_late && room > 0) {
 		items[self->n++] = self->late;
 		self->has_late = false;
@@ -299,17 +368,17 @@ static size_t operator_pull(struct weir__op *op, void **items, size_t room)
 
 /* Not a `source`: a drain does not end it, but on_end() is called
  * (tell_end()). */
-static const struct weir__kind operator_kind = {
-	.name = "operator",
-	.state_size = sizeof(struct weir_operator),
-	.open = operator_open,
-	.pull = operator_pull,
-	.close = operator_close,
-	.keeps = offsetof(struct weir_operator, due_ns),
-	.holds = true,
-	.makes = true,
-	.remakes = true,
-};
+#define OPERATOR_KIND(called) \
+	{ \
+		.name = (called), .state_size = sizeof(struct weir_operator), \
+		.open = operator_open, .pull = operator_pull, \
+		.close = operator_close, \
+		.keeps = offsetof(struct weir_operator, due_ns), \
+		.holds = true, .makes = true, .remakes = true, \
+	}
+
+static const struct weir__kind operator_kind = OPERATOR_KIND("operator");
+static const struct weir__kind inputs_kind = OPERATOR_KIND("operator_inputs");
 
 static struct weir__op *build_ahead(struct weir__build *build,
 				    const struct weir_flow *flow)
@@ -317,24 +386,27 @@ static struct weir__op *build_ahead(struct weir__build *build,
 	return weir__pipe_build_on_demand(build, flow, weir__op_new);
 }
 
-static struct weir_flow *operator_new(struct weir_flow *const *up, uint32_t n,
+static struct weir_flow *operator_new(const struct weir__kind *kind,
+				      struct weir_flow *const *up, uint32_t n,
 				      const struct weir_operator_ops *ops,
 				      void *context, bool valid)
 {
-	struct arguments args = {.kind = operator_kind, .context = context};
+	struct arguments args = {.kind = *kind, .context = context};
 	struct weir_flow *flow;
 
-	valid = valid && ops && ops->state_size <= STATE_MAX;
+	valid = valid && ops && ops->state_size <= STATE_MAX &&
+		(n == 0 || !ops->ahead || ops->on_push);
 	if (valid) {
 		args.ops = *ops;
-		args.kind.state_size += ops->state_size;
+		args.kind.state_size += ops->state_size +
+					(n ? n : 1) * sizeof(struct input);
 		args.kind.needs_island = ops->ahead;
 		args.kind.build = ops->ahead ? build_ahead : NULL;
+		args.kind.any_input = n > 1;
 	}
 	if (valid && ops->name)
 		args.kind.name = ops->name;
-	flow = weir__flow_new(&operator_kind, up, n, &args, sizeof(args),
-			      valid);
+	flow = weir__flow_new(kind, up, n, &args, sizeof(args), valid);
 	if (weir__flow_check(flow, NULL, NULL) == 0)
 		flow->kind = &((struct arguments *)(void *)flow->args)->kind;
 	return flow;
@@ -344,9 +416,19 @@ struct weir_flow *weir_flow_operator(struct weir_flow *flow,
 				     const struct weir_operator_ops *ops,
 				     void *context)
 {
-	bool valid = ops && (!ops->ahead || ops->on_push);
+	return operator_new(&operator_kind, &flow, 1, ops, context, true);
+}
 
-	return operator_new(&flow, 1, ops, context, valid);
+struct weir_flow *weir_flow_operator_inputs(struct weir_flow *const *flows,
+					    size_t n,
+					    const struct weir_operator_ops *ops,
+					    void *context)
+{
+	if (!flows || n == 0 || n > UINT32_MAX)
+		return weir__flow_failed(-EINVAL, inputs_kind.name,
+					 "no flows to be put upon");
+	return operator_new(&inputs_kind, flows, (uint32_t)n, ops, context,
+			    true);
 }
 
 struct weir_flow *weir_flow_operator_source(const struct weir_operator_ops *ops,
@@ -355,22 +437,34 @@ struct weir_flow *weir_flow_operator_source(const struct weir_operator_ops *ops,
 	bool valid = ops && !ops->on_push &&
 		     (ops->on_pull || ops->on_timer || ops->on_wake);
 
-	return operator_new(NULL, 0, ops, context, valid);
+	return operator_new(&operator_kind, NULL, 0, ops, context, valid);
 }
 
 /* --- What their functions do ---------------------------------------------- */
 
+size_t weir_operator_input(const struct weir_operator *self)
+{
+	return self->input;
+}
+
 int weir_operator_pull(struct weir_operator *self)
 {
-	if (!self)
-		return -EINVAL;
-	/* if upstream has ended and on_end() was not called, that answers the
-	 * pull */
-	if (self->ending || self->told || op_of(self)->n_up == 0)
+	if (self && op_of(self)->n_up == 0)
 		return -EPIPE;
-	if (self->asked)
+	return weir_operator_pull_input(self, 0);
+}
+
+int weir_operator_pull_input(struct weir_operator *self, size_t input)
+{
+	if (!self || input >= op_of(self)->n_up)
+		return -EINVAL;
+	/* if the input has ended and on_end() was not called, that answers the
+	 * pull */
+	if (self->ending || self->inputs[input].told)
+		return -EPIPE;
+	if (self->inputs[input].asked)
 		return -EALREADY;
-	self->asked = true;
+	self->inputs[input].asked = true;
 	return 0;
 }
 
@@ -426,6 +520,24 @@ void weir_operator_drop(struct weir_operator *self, void *item)
 	struct weir__op *op = op_of(self);
 
 	weir__op_drop_one(op->n_up ? op->up[0] : op, item);
+}
+
+void weir_operator_drop_input(struct weir_operator *self, size_t input,
+			      void *item)
+{
+	assert(input < op_of(self)->n_up);
+	weir__op_drop_one(op_of(self)->up[input], item);
+}
+
+int weir_operator_cancel_input(struct weir_operator *self, size_t input)
+{
+	if (!self || input >= op_of(self)->n_up)
+		return -EINVAL;
+	if (self->ending || self->inputs[input].told)
+		return -EALREADY;
+	self->inputs[input] = (struct input){.looked = true, .told = true};
+	weir__op_cancel(op_of(self)->up[input]);
+	return 0;
 }
 
 int weir_operator_end(struct weir_operator *self, struct weir_error *error)
