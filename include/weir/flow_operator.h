@@ -23,12 +23,12 @@
  * 4. open() is called first. close() is called last, once for each open() that
  *    returned 0: when the operator has ended, has failed or was cancelled, or
  *    before a restart.
- * 5. on_timer() and on_wake() are called when downstream pulls. If an operator
- *    downstream does not pull because it waits for a time itself, they are
- *    called after that. Those of an operator that runs ahead do not wait for
+ * 5. on_timer(), on_ready() and on_wake() are called when downstream pulls. If
+ *    an operator downstream does not pull because it waits for a time itself,
+ *    they are called after that. Those of an operator that runs ahead do not wait for
  *    downstream.
  * 6. When several are due, each is called once, in this order: on_wake(),
- *    on_timer(), on_pull(), on_push(), on_end(); then again from the first. So
+ *    on_timer(), on_ready(), on_pull(), on_push(), on_end(); then again from the first. So
  *    on_end() comes behind the items, and a function that makes another one
  *    due may see others called before that.
  *
@@ -104,6 +104,11 @@ struct weir_operator_ops {
 	 * last on_wake(). */
 	int (*on_wake)(struct weir_operator *op);
 	/*
+	 * The descriptor of weir_operator_watch() is ready: `events` as poll(2)
+	 * has them, with errors and hang-ups.
+	 */
+	int (*on_ready)(struct weir_operator *op, short events);
+	/*
 	 * The operator runs ahead: it gets the items that it has pulled also
 	 * while downstream wants nothing, to keep the newest of them, or all,
 	 * or a sum. It must have an on_push(), which keeps or drops an item
@@ -149,8 +154,8 @@ WEIR_API struct weir_flow *weir_flow_operator_inputs(
 
 /*
  * A source of your own: as weir_flow_operator(), without an upstream. Fails:
- * -EINVAL, also if it has an on_push(), or none of on_pull(), on_timer() and
- * on_wake().
+ * -EINVAL, also if it has an on_push(), or none of on_pull(), on_timer(),
+ * on_ready() and on_wake().
  *
  * Emits: each item that `ops` pushes. Completes: when `ops` ends the source;
  * without an on_end() also when the run is drained. Cancels: it has no
@@ -243,7 +248,7 @@ WEIR_API int weir_operator_end(struct weir_operator *op,
 WEIR_API int weir_operator_fail(struct weir_operator *op, int code,
 				const char *message);
 
-/* --- Time, and other threads ---------------------------------------------- */
+/* --- Time, descriptors and other threads ---------------------------------- */
 
 /* The executor's clock. */
 WEIR_API uint64_t weir_operator_now(const struct weir_operator *op);
@@ -255,6 +260,22 @@ WEIR_API uint64_t weir_operator_now(const struct weir_operator *op);
  * memory, with -ENOMEM.
  */
 WEIR_API void weir_operator_timer_at(struct weir_operator *op, uint64_t at_ns);
+
+/*
+ * Calls on_ready() once when `fd` is ready for one of `events`: POLLIN, POLLOUT
+ * or both. Of level: also if it is ready already, or still. When on_ready() is
+ * called nothing is watched any more; it reads or writes until -EAGAIN, and
+ * watches again. Replaces what was watched before, of which nothing is heard
+ * any more; a negative `fd`: nothing is watched. The descriptor is borrowed, and
+ * does not block; it may be closed when it is not watched, also in close(). No
+ * two at a time may watch one descriptor. If the executor watches none, the
+ * stream fails with -ENOTSUP; if this one cannot be watched, with -EPERM (a
+ * regular file), -EBADF or another errno of epoll_ctl(2). 0. -EPIPE: the
+ * operator has ended. -EINVAL: null, other events, or none. An error changes
+ * nothing.
+ */
+WEIR_API int weir_operator_watch(struct weir_operator *op, int fd,
+				 short events);
 
 /*
  * Calls on_wake(), which sees everything that the caller has done before.

@@ -93,7 +93,7 @@ SIZE(weir_flow_bytes, 48);
 SIZE(weir_flow_length_field_options, 56);
 
 /* flow_operator.h */
-SIZE(weir_operator_ops, 88);
+SIZE(weir_operator_ops, 96);
 
 /* flow_rate.h */
 SIZE(weir_flow_conflate_functions, 16);

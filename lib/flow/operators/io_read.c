@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Sources that read descriptors. */
-#include "flow/operators/io_fd.h"
+#include "flow/shared/op_fd.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -31,7 +31,7 @@
 #include "flow/engine/blueprint.h"
 #include "flow/engine/op.h"
 #include "flow/operators/io_bytes.h"
-#include "flow/operators/io_fd.h"
+#include "flow/shared/op_fd.h"
 #include "flow/operators/io_file.h"
 
 #define GATHERED 64u

@@ -15,6 +15,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <poll.h>
 
 #include <ck_pr.h>
 
@@ -22,6 +23,7 @@
 #include "flow/engine/blueprint.h"
 #include "flow/engine/island.h"
 #include "flow/engine/op.h"
+#include "flow/shared/op_fd.h"
 #include "flow/shared/pipe.h"
 
 #define STATE_MAX (SIZE_MAX / 2)
@@ -44,10 +46,14 @@ struct input {
  */
 struct weir_operator {
 	struct weir__op_timer timer; /* must be first */
-	uint32_t woken;		     /* atomic: on_wake() is due */
-	void **items;		     /* of the pull that is under way */
+	struct weir__op_fd watch;
+	uint32_t woken; /* atomic: on_wake() is due */
+	void **items;	/* of the pull that is under way */
 	size_t room, n;
-	uint64_t due_ns;	  /* on_timer(); WEIR_FOREVER: never */
+	uint64_t due_ns; /* on_timer(); WEIR_FOREVER: never */
+	int fd;		 /* on_ready(); -1: none */
+	short events;
+	bool armed; /* `watch` is for `fd`, or was until it fired */
 	struct weir_error *error; /* if it is ending */
 	void *late;
 	bool has_late;
@@ -123,6 +129,21 @@ static bool tell_time(struct weir__op *op)
 	self->due_ns = WEIR_FOREVER;
 	if (ops_of(op)->on_timer)
 		judge(op, ops_of(op)->on_timer(self));
+	return true;
+}
+
+static bool tell_ready(struct weir__op *op)
+{
+	struct weir_operator *self = weir__op_state(op);
+
+	if (WEIR_LIKELY(!self->armed) || weir__op_fd_armed(&self->watch) ||
+	    is_over(op))
+		return false;
+	self->armed = false;
+	self->fd = -1;
+	if (ops_of(op)->on_ready)
+		judge(op, ops_of(op)->on_ready(
+				  self, weir__op_fd_fired(&self->watch)));
 	return true;
 }
 
@@ -266,6 +287,7 @@ static bool go_round(struct weir__op *op)
 	bool did = tell_wake(op);
 
 	did |= tell_time(op);
+	did |= tell_ready(op);
 	did |= tell_wish(op);
 	did |= tell_items(op);
 	did |= tell_ends(op);
@@ -280,6 +302,7 @@ static int operator_open(struct weir__op *op)
 	int rc = 0;
 
 	self->due_ns = WEIR_FOREVER;
+	self->fd = -1;
 	self->inputs =
 		(struct input *)(void *)(self->state + ops_of(op)->state_size);
 	if (ops_of(op)->open)
@@ -299,6 +322,7 @@ static void operator_close(struct weir__op *op)
 
 	self->ending = true;
 	weir__op_timer_off(&self->timer);
+	weir__op_fd_off(&self->watch, op);
 	if (is_cancelled && ops_of(op)->on_cancel)
 		ops_of(op)->on_cancel(self);
 	if (ops_of(op)->close)
@@ -307,6 +331,22 @@ static void operator_close(struct weir__op *op)
 		weir__op_drop_one(op, self->late);
 	weir_error_unref(self->error);
 	self->error = NULL;
+}
+
+/*
+ * Arms the watch for what is asked for. If a thread is firing it for what was
+ * asked for before, that wakes us once more.
+ */
+static int arm_watch(struct weir__op *op)
+{
+	struct weir_operator *self = weir__op_state(op);
+	int rc;
+
+	if (WEIR_LIKELY(self->fd < 0) || self->armed || is_over(op))
+		return 0;
+	rc = weir__op_fd_arm(&self->watch, op, self->fd, self->events);
+	self->armed = rc == 0;
+	return rc == -EALREADY ? 0 : rc;
 }
 
 /* The last round is over: the operator waits, or ends when no item is late. */
@@ -320,6 +360,10 @@ static void settle(struct weir__op *op)
 		rc = weir__op_timer_at(&self->timer, op, self->due_ns);
 	if (rc < 0)
 		(void)weir_operator_fail(self, rc, "no timer");
+	rc = arm_watch(op);
+	if (rc < 0)
+		(void)weir_operator_fail(self, rc,
+					 "the descriptor cannot be watched");
 	if (!self->ending || op->ended)
 		return;
 	for (i = 0; i < op->n_up; i++)
@@ -435,7 +479,8 @@ struct weir_flow *weir_flow_operator_source(const struct weir_operator_ops *ops,
 					    void *context)
 {
 	bool valid = ops && !ops->on_push &&
-		     (ops->on_pull || ops->on_timer || ops->on_wake);
+		     (ops->on_pull || ops->on_timer || ops->on_wake ||
+		      ops->on_ready);
 
 	return operator_new(&operator_kind, NULL, 0, ops, context, valid);
 }
@@ -573,6 +618,21 @@ uint64_t weir_operator_now(const struct weir_operator *self)
 void weir_operator_timer_at(struct weir_operator *self, uint64_t at_ns)
 {
 	self->due_ns = at_ns;
+}
+
+int weir_operator_watch(struct weir_operator *self, int fd, short events)
+{
+	if (!self ||
+	    (fd >= 0 && (events == 0 || (events & ~(POLLIN | POLLOUT)))))
+		return -EINVAL;
+	if (self->ending)
+		return -EPIPE;
+	if (self->armed)
+		weir__op_fd_off(&self->watch, op_of(self));
+	self->armed = false;
+	self->fd = fd < 0 ? -1 : fd;
+	self->events = events;
+	return 0;
 }
 
 void weir_operator_wake(struct weir_operator *self)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* How operators wait for descriptors. */
-#include "flow/operators/io_fd.h"
+#include "flow/shared/op_fd.h"
 
 #include <errno.h>
 
@@ -12,22 +12,23 @@ static void op_fd_fire(struct weir_watch *watch, short events)
 		weir_container_of(watch, struct weir__op_fd, watch);
 	struct weir__op *op = self->op;
 
+	self->fired = events;
 	/* release: the last touch of the watch; pairs with the acquire in
-	 * weir__op_fd_wait() */
+	 * weir__op_fd_arm() and weir__op_fd_fired() */
 	ck_pr_fence_release();
 	ck_pr_store_32(&self->armed, 0);
 	weir__op_wake(op);
 	weir__op_unhold(op);
 }
 
-void weir__op_fd_wait(struct weir__op_fd *self, struct weir__op *op, int fd,
-		      short events)
+int weir__op_fd_arm(struct weir__op_fd *self, struct weir__op *op, int fd,
+		    short events)
 {
 	struct weir_executor *executor = op->island->actor.executor;
 	int rc = -ENOTSUP;
 
 	if (ck_pr_load_32(&self->armed))
-		return;
+		return -EALREADY;
 	/* acquire: op_fd_fire() is done with it; pairs with its release */
 	ck_pr_fence_acquire();
 	self->watch.fire = op_fd_fire;
@@ -39,10 +40,20 @@ void weir__op_fd_wait(struct weir__op_fd *self, struct weir__op *op, int fd,
 	if (executor->ops->watch_arm)
 		rc = executor->ops->watch_arm(executor, &self->watch);
 	if (rc == 0)
-		return;
+		return 0;
 	ck_pr_store_32(&self->armed, 0);
 	weir__op_unhold(op);
-	weir__op_fail_code(op, rc, "the descriptor cannot be waited for");
+	return rc;
+}
+
+void weir__op_fd_wait(struct weir__op_fd *self, struct weir__op *op, int fd,
+		      short events)
+{
+	int rc = weir__op_fd_arm(self, op, fd, events);
+
+	if (rc < 0 && rc != -EALREADY)
+		weir__op_fail_code(op, rc,
+				   "the descriptor cannot be waited for");
 }
 
 void weir__op_fd_off(struct weir__op_fd *self, struct weir__op *op)
