@@ -165,9 +165,9 @@ static const struct weir_operator_ops running_ahead = {
 };
 static const struct weir_flow_peek_functions hooks = {0};
 static const struct weir_flow_window_options pairs = {.n = 2};
-static const struct weir_flow_delay_options sixteen = {
-	.n = 16,
-	.overflow = WEIR_OVERFLOW_FAIL};
+static const struct weir_flow_delay_options many = {.n = 64,
+						    .overflow =
+							    WEIR_OVERFLOW_FAIL};
 
 UPON(map, weir_flow_map(up, same, NULL))
 UPON(map_n, weir_flow_map_n(up, same_n, NULL))
@@ -188,7 +188,7 @@ UPON(scan, weir_flow_scan(up, &adding, NULL))
 UPON(grouped, weir_flow_grouped_weighted(up, 1, weight_of, NULL, 9, 0))
 UPON(throttle, weir_flow_throttle(up, &rate))
 UPON(delay, weir_flow_delay(up, 0, 16))
-UPON(delay_with, weir_flow_delay_with(up, &sixteen))
+UPON(delay_with, weir_flow_delay_with(up, &many))
 UPON(timeout, weir_flow_idle_timeout(up, WEIR_FOREVER))
 UPON(recover, weir_flow_recover(up, mend, NULL))
 UPON(map_error, weir_flow_map_error(up, no_other, NULL))
