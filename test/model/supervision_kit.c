@@ -293,6 +293,9 @@ void family_spawn(struct family *f, uint32_t i)
 
 	if (f->parents[i] != USER)
 		parent = f->refs[f->parents[i]];
+	/* The scene has one timer, for others than who is asked to stop. */
+	if ((f->hooks[i] & STOPPING) && !f->options.shutdown_ns)
+		f->options.shutdown_ns = WEIR_FOREVER;
 	f->lives[i].rc = weir_system_spawn(f->system, parent, actor,
 					   &f->options, &f->refs[i]);
 	explorer_assert(f->lives[i].rc == 0 || f->lives[i].rc == -ESRCH ||
