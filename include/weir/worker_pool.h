@@ -72,6 +72,12 @@ WEIR_API void weir_pools_stop(struct weir_pools *pools);
  */
 WEIR_API WEIR_MUST_CHECK int weir_pools_free(struct weir_pools *pools);
 
+/* Which of the free workers that stay is checked out next. */
+enum weir_pool_order {
+	WEIR_POOL_ORDER_LIFO, /* the one that came last: few are kept busy */
+	WEIR_POOL_ORDER_FIFO, /* the one that has waited longest */
+};
+
 struct weir_pool_options {
 	const char *name; /* as of any child */
 	size_t limit;	  /* most workers; 0 to WEIR_POOL_MAX; 0: none run */
@@ -105,7 +111,10 @@ struct weir_pool_options {
 	uint64_t shutdown_ns;
 	/* Restarts of the pair before the pool restarts; 1 in 3600 s. */
 	const struct weir_limit *restarts;
-	uint64_t reserved[4]; /* zero */
+	/* Workers that stay, up to `limit`; 0: a worker for each job. */
+	size_t stay;
+	enum weir_pool_order order; /* of those that stay */
+	uint64_t reserved[4];	    /* zero */
 };
 
 #define WEIR_POOL_MAX (1u << 20)
@@ -114,10 +123,11 @@ struct weir_pool_options {
 /*
  * Starts a pool. `options` is copied; everything that it points to is borrowed
  * until the pool has ended and no call that names it is under way. -EINVAL:
- * null, no `make`, a bad name, number, limit or overflow, or something in
- * `reserved`.
+ * null, no `make`, a bad name, number, limit, overflow or order, `stay` above
+ * `limit`, or something in `reserved`.
  * -EEXIST: a pool of that name has not ended. -ESHUTDOWN: the pools stop.
- * -ENOMEM. On an error there is no pool, but its name may be taken a little
+ * -ENOMEM. With `stay` also the errors of `make` and weir_system_spawn(), as the
+ * workers that stay are spawned before it returns. On an error there is no pool, but its name may be taken a little
  * longer.
  */
 WEIR_API int weir_pool_start(struct weir_pools *pools,
@@ -234,6 +244,102 @@ WEIR_API WEIR_MUST_CHECK int weir_pool_run_wait(
 	struct weir_pools *pools, const char *name, void *job,
 	uint64_t timeout_ns, struct weir_pool_result *result);
 
+/* --- Workers that stay ---------------------------------------------------- */
+
+/*
+ * After Erlang's poolboy: a pool with the option `stay` has so many workers all
+ * the time, which `make` makes with a NULL job. Who needs one checks it out,
+ * has it alone, and checks it in again. If all are out, others are made up to
+ * `limit`, which are stopped when they are checked in and nobody waits.
+ *
+ * A worker that ends is replaced, at once if somebody has ever had it, else
+ * when somebody asks for one: so workers that cannot start do not make the pool
+ * spin. Its holder sees that its id is that of a dead actor. Check-outs that
+ * wait are the pool's queue: `queue_max` and `overflow` are for them. Functions
+ * for jobs return -ENOTSUP for such a pool, and those here for other ones.
+ */
+
+/* A worker that is checked out: a plain value. */
+struct weir_pool_worker {
+	struct weir_actor_id id;
+	struct {
+		struct weir__pool *pool;
+		uint64_t turn;
+		uint32_t at;
+	} WEIR_PRIVATE;
+};
+
+/*
+ * Checks out a worker, in *worker, if one is free or can be made and nobody
+ * waits. `holder`: when that actor ends the worker is checked in;
+ * WEIR_ACTOR_ID_NONE: only a check-in does that. 0. -EAGAIN: there is none.
+ * -ESRCH: the holder has ended. -ECANCELED: the pool restarts. -ESHUTDOWN: it
+ * stops. -ENOENT: no such pool. -ENOTSUP: its workers do not stay. -EINVAL:
+ * null. -ENOMEM. Or the error of `make` or weir_system_spawn(). On an error
+ * *worker is as it was.
+ */
+WEIR_API WEIR_MUST_CHECK int weir_pool_try_check_out(
+	struct weir_pools *pools, const char *name, struct weir_actor_id holder,
+	struct weir_pool_worker *worker);
+
+/* A request to check out a worker. The caller embeds it, and keeps it until
+ * `done`. */
+struct weir_pool_check_out {
+	/*
+	 * 0: `worker` is the caller's. An error: there is none: -ECANCELED, the
+	 * pool restarts; -ESHUTDOWN, it stops; -ENOBUFS, see `overflow` of the
+	 * pool's options; -ESRCH, the holder has ended; or the error of `make`
+	 * or weir_system_spawn(). Called once, on any thread, also before
+	 * weir_pool_check_out_async() has returned, holding no lock; must not
+	 * block. The struct may be reused.
+	 */
+	void (*done)(struct weir_pool_check_out *check_out, int rc);
+	struct weir_actor_id holder;	/* as in weir_pool_try_check_out() */
+	struct weir_pool_worker worker; /* valid in `done` if it is told 0 */
+	struct {
+		struct weir_pool_request request;
+		struct weir__hold *hold;
+	} WEIR_PRIVATE;
+};
+
+/*
+ * Asks for a worker, and calls `done`. Those that wait are served in their
+ * order. -ENOBUFS: too many wait. Other errors as weir_pool_try_check_out(),
+ * but for -EAGAIN; -EINVAL: also if `done` is NULL. On an error `done` is not
+ * called.
+ */
+WEIR_API int weir_pool_check_out_async(struct weir_pools *pools,
+				       const char *name,
+				       struct weir_pool_check_out *check_out);
+
+/* Cancels a request. True: `done` will not be called. False: it was called or
+ * will be, or runs now. Call it when weir_pool_check_out_async() has
+ * returned. */
+WEIR_API bool weir_pool_cancel_check_out(struct weir_pools *pools,
+					 struct weir_pool_check_out *check_out);
+
+/*
+ * Checks out a worker, in *worker, and waits for one for at most `timeout_ns`
+ * (WEIR_FOREVER: no limit). 0. -ETIMEDOUT, -EDEADLK as weir_completion_wait().
+ * The errors of `done` and of weir_pool_check_out_async(). On an error *worker
+ * is as it was.
+ */
+WEIR_API WEIR_MUST_CHECK int weir_pool_check_out_wait(
+	struct weir_pools *pools, const char *name, struct weir_actor_id holder,
+	uint64_t timeout_ns, struct weir_pool_worker *worker);
+
+/*
+ * Checks a worker in, whose holder may not use it any more; any thread may do
+ * it. 0. -EALREADY: it was checked in before, also by the end of its holder;
+ * perhaps another has it now. -ESRCH: the worker has ended. -ENOENT: the pool
+ * has ended, or the worker is not of these pools. -EINVAL: null. On an error
+ * nothing has changed.
+ */
+WEIR_API int weir_pool_check_in(struct weir_pools *pools,
+				const struct weir_pool_worker *worker);
+
+/* --- Ending --------------------------------------------------------------- */
+
 /*
  * Stops a pool: no job is run or queued any more, requests that wait get
  * -ESHUTDOWN, queued jobs are dropped, and its workers are asked to stop and
@@ -246,8 +352,9 @@ WEIR_API int weir_pool_stop_async(struct weir_pools *pools, const char *name,
 				  struct weir_graceful_stop *stop);
 
 struct weir_pool_counts {
-	size_t limit, free, queued;
-	uint64_t started; /* workers that were spawned */
+	size_t limit, free, queued; /* `free`: places without a worker */
+	size_t idle;		    /* workers that stay and nobody has */
+	uint64_t started;	    /* workers that were spawned */
 	uint64_t ended;	  /* workers that ended before the pool stops */
 	uint64_t failed;  /* jobs that waited and got no worker at their turn */
 	uint64_t dropped; /* jobs that were dropped, some failed ones

@@ -31,40 +31,7 @@
 /* Jobs that the server starts in one slice. */
 #define AT_ONCE 64
 
-static bool lock(struct weir__pool *pool)
-{
-	bool held = weir__hold_back();
-
-	weir__lock(&pool->lock);
-	return held;
-}
-
-/* Claim 1, and the queue. Holds under the lock, unless a change is under
- * way. */
-static __attribute__((unused)) bool is_consistent(const struct weir__pool *pool)
-{
-	return pool->queue.n <= pool->queue.capacity &&
-	       pool->n_queued <= pool->queue.n &&
-	       pool->n_free <= pool->options.limit &&
-	       pool->counts.ended <= pool->counts.started;
-}
-
-static void unlock(struct weir__pool *pool, bool held)
-{
-	assert(is_consistent(pool));
-	weir__unlock(&pool->lock);
-	weir__let_go(held);
-}
-
 /* --- The queue. Under the lock. ------------------------------------------- */
-
-/* 0, or why nothing can be run or queued. */
-static int check_open(const struct weir__pool *pool)
-{
-	if (pool->closed)
-		return -ESHUTDOWN;
-	return pool->open ? 0 : -ECANCELED;
-}
 
 /* Moves the jobs that wait to the slots of `to`, which are in `jobs`, and
  * leaves holes out. `jobs` may be the same memory: then `to` begins at the same
@@ -130,13 +97,6 @@ static bool pop(struct weir__pool *pool, struct weir__job *job)
 	return false;
 }
 
-/* Claim 4. */
-static void wake_server(struct weir__pool *pool)
-{
-	if (check_open(pool) == 0 && pool->n_queued && pool->n_free)
-		weir_actor_signal(&pool->server);
-}
-
 /* --- Jobs. No lock held. -------------------------------------------------- */
 
 /* The job will not run. `failed`: it had its turn. */
@@ -144,12 +104,14 @@ static void give_up(struct weir__pool *pool, const struct weir__job *job,
 		    int rc, bool failed)
 {
 	const struct weir_items *items = pool->options.jobs;
-	bool held = lock(pool);
+	bool held = weir__pool_lock(pool);
 
 	pool->counts.failed += failed;
 	pool->counts.dropped += !job->request;
-	unlock(pool, held);
-	if (job->request)
+	weir__pool_unlock(pool, held);
+	if (job->request && pool->members)
+		weir__check_out_over(job->request, rc);
+	else if (job->request)
 		job->request->started(job->request, rc, WEIR_ACTOR_ID_NONE);
 	else if (items && items->drop)
 		items->drop(job->job, items->context);
@@ -223,48 +185,70 @@ void weir__pool_settle(struct weir_pool_request *request)
 
 /* --- Workers. No lock held, unless it says so. ---------------------------- */
 
-/* With a place of that era. Under the lock. */
+/* With that place. Under the lock. */
 static int spawn(struct weir__pool *pool, struct weir_actor *worker,
-		 uint64_t era, struct weir_watcher *watcher,
+		 const struct weir__place *place, struct weir_watcher *watcher,
 		 struct weir_actor_id *id)
 {
 	const struct weir_spawn_options options = {
 		.restart = WEIR_RESTART_TEMPORARY,
 		.shutdown_ns = pool->options.shutdown_ns,
 	};
+	const struct weir__spawn_watch watch = {
+		.watcher = watcher,
+		.token = place->member,
+	};
 
 	if (pool->closed)
 		return -ESHUTDOWN;
-	if (pool->era != era)
+	if (pool->era != place->era)
 		return -ECANCELED;
 	return weir__spawn_watched(pool->pools->system, pool->workers_ref,
-				   worker, &options, watcher, id);
+				   worker, &options, &watch, id);
 }
 
-/* With a place that was taken in `era`: claims 2 and 3. */
-static int start_worker(struct weir__pool *pool, const struct weir__job *job,
-			uint64_t era, struct weir_actor_id *id)
+/* The worker was spawned. No lock held. */
+static void tell_spawned(const struct weir__job *job,
+			 const struct weir__place *place,
+			 struct weir_actor_id id, int lent)
+{
+	if (!job->request)
+		return;
+	if (place->member)
+		weir__check_out_over(job->request, lent);
+	else
+		tell_start(job->request, id);
+}
+
+/* With that place: claims 2 and 3. */
+int weir__pool_start_worker(struct weir__pool *pool,
+			    const struct weir__job *job,
+			    const struct weir__place *place,
+			    struct weir_actor_id *id)
 {
 	struct weir_actor *worker = NULL;
 	int rc = pool->options.make(job->job, &worker, pool->options.context);
-	struct weir_watcher *watcher = watcher_of(job->request);
-	bool held = lock(pool);
+	struct weir_watcher *watcher = place->member ? NULL
+						     : watcher_of(job->request);
+	bool held = weir__pool_lock(pool);
+	int lent = 0;
 
 	if (rc < 0)
 		worker = NULL; /* whatever `make` has left there */
 	else
-		rc = spawn(pool, worker, era, watcher, id);
-	if (rc == 0) {
+		rc = spawn(pool, worker, place, watcher, id);
+	if (rc < 0)
+		weir__pool_give_place_back(pool, place);
+	else
 		pool->counts.started++;
-	} else if (pool->era == era) {
-		pool->n_free++;
-		wake_server(pool);
-	}
-	unlock(pool, held);
+	if (rc == 0 && place->member)
+		lent = weir__member_starts(pool, place->member, *id,
+					   job->request);
+	weir__pool_unlock(pool, held);
 	if (rc < 0)
 		weir_actor_stop(worker);
-	else if (job->request)
-		tell_start(job->request, *id);
+	else
+		tell_spawned(job, place, *id, lent);
 	return rc;
 }
 
@@ -274,17 +258,17 @@ int weir__pool_run(struct weir__pool *pool, void *item,
 {
 	const struct weir__job job = {.job = item, .request = request};
 	struct weir_actor_id id = WEIR_ACTOR_ID_NONE;
-	bool held = lock(pool);
-	int rc = check_open(pool);
-	uint64_t era = pool->era;
+	struct weir__place place;
+	bool held = weir__pool_lock(pool);
+	int rc = weir__pool_check_open(pool);
 
 	if (rc == 0 && (pool->n_queued || !pool->n_free))
 		rc = -EAGAIN;
 	if (rc == 0)
-		pool->n_free--;
-	unlock(pool, held);
+		weir__pool_take_place(pool, &place);
+	weir__pool_unlock(pool, held);
 	if (rc == 0)
-		rc = start_worker(pool, &job, era, &id);
+		rc = weir__pool_start_worker(pool, &job, &place, &id);
 	if (rc == 0 && worker)
 		*worker = id;
 	return rc;
@@ -301,7 +285,7 @@ static void push(struct weir__pool *pool, const struct weir__job *job)
 		job->request->waits = true;
 	}
 	pool->n_queued++;
-	wake_server(pool);
+	weir__pool_wake(pool);
 }
 
 /* 1: there is no room, and *job is the one that will not run, which is not in
@@ -330,8 +314,8 @@ int weir__pool_queue(struct weir__pool *pool, void *item,
 		     struct weir_pool_request *request)
 {
 	struct weir__job job = {.job = item, .request = request};
-	bool held = lock(pool);
-	int rc = check_open(pool);
+	bool held = weir__pool_lock(pool);
+	int rc = weir__pool_check_open(pool);
 
 	if (rc == 0 && request) {
 		request->pool = pool;
@@ -339,7 +323,7 @@ int weir__pool_queue(struct weir__pool *pool, void *item,
 	}
 	if (rc == 0)
 		rc = push_or_drop(pool, &job);
-	unlock(pool, held);
+	weir__pool_unlock(pool, held);
 	if (rc <= 0)
 		return rc;
 	give_up(pool, &job, -ENOBUFS, false);
@@ -349,7 +333,7 @@ int weir__pool_queue(struct weir__pool *pool, void *item,
 bool weir__pool_cancel(struct weir__pool *pool,
 		       struct weir_pool_request *request)
 {
-	bool held = lock(pool);
+	bool held = weir__pool_lock(pool);
 	bool waits = request->waits;
 
 	if (waits) {
@@ -358,67 +342,102 @@ bool weir__pool_cancel(struct weir__pool *pool,
 		request->waits = false;
 		pool->n_queued--;
 	}
-	unlock(pool, held);
+	weir__pool_unlock(pool, held);
 	return waits;
 }
 
 void weir__pool_counts(struct weir__pool *pool, struct weir_pool_counts *counts)
 {
-	bool held = lock(pool);
+	bool held = weir__pool_lock(pool);
 
 	*counts = pool->counts;
 	counts->limit = pool->options.limit;
 	counts->free = pool->n_free;
 	counts->queued = pool->n_queued;
-	unlock(pool, held);
+	counts->idle = pool->n_idle;
+	weir__pool_unlock(pool, held);
 }
 
 /* --- The end -------------------------------------------------------------- */
 
 void weir__pool_close(struct weir__pool *pool)
 {
-	bool held = lock(pool);
+	bool held = weir__pool_lock(pool);
 
 	pool->closed = true;
-	unlock(pool, held);
+	weir__pool_unlock(pool, held);
 }
 
 /* --- The server ----------------------------------------------------------- */
 
-/* Takes the job whose turn it is, and a place for it. */
-static bool next_job(struct weir__pool *pool, struct weir__job *job,
-		     uint64_t *era)
-{
-	bool held = lock(pool);
-	bool found = check_open(pool) == 0 && pool->n_free && pop(pool, job);
+/* What the server does next. */
+enum next {
+	NEXT_NOTHING,
+	NEXT_MAKE, /* a worker for the job, or, without a request, an idle one */
+	NEXT_LENT, /* nothing but to tell who waits, who has a worker */
+};
 
-	if (found)
-		pool->n_free--;
-	*era = pool->era;
-	unlock(pool, held);
-	return found;
+/* Takes the job whose turn it is, and what it needs. */
+static enum next next_job(struct weir__pool *pool, struct weir__job *job,
+			  struct weir__place *place, int *lent)
+{
+	bool held = weir__pool_lock(pool);
+	bool open = weir__pool_check_open(pool) == 0;
+	enum next next = NEXT_NOTHING;
+
+	*job = (struct weir__job){.job = NULL};
+	if (open && weir__pool_has_room(pool) && pop(pool, job)) {
+		next = pool->n_idle ? NEXT_LENT : NEXT_MAKE;
+	} else if (open && weir__pool_owes(pool)) {
+		pool->n_owed--;
+		next = NEXT_MAKE;
+	}
+	if (next == NEXT_LENT)
+		*lent = weir__member_lend(pool, job->request);
+	else if (next == NEXT_MAKE)
+		weir__pool_take_place(pool, place);
+	weir__pool_unlock(pool, held);
+	return next;
+}
+
+/* A worker that nobody has asked for could not be made. */
+static void count_failed(struct weir__pool *pool)
+{
+	bool held = weir__pool_lock(pool);
+
+	pool->counts.failed++;
+	weir__pool_unlock(pool, held);
 }
 
 static void start_job(struct weir__pool *pool, const struct weir__job *job,
-		      uint64_t era)
+		      const struct weir__place *place)
 {
 	struct weir_actor_id id = WEIR_ACTOR_ID_NONE;
-	int rc = start_worker(pool, job, era, &id);
+	int rc = weir__pool_start_worker(pool, job, place, &id);
 
-	if (rc < 0)
+	if (rc < 0 && place->member && !job->request)
+		count_failed(pool);
+	else if (rc < 0)
 		give_up(pool, job, rc, true);
 }
 
 bool weir__pool_serve(struct weir__pool *pool)
 {
+	struct weir__place place;
 	struct weir__job job;
-	uint64_t era;
-	int n;
+	int n, lent;
 
 	for (n = 0; n < AT_ONCE; n++) {
-		if (!next_job(pool, &job, &era))
+		switch (next_job(pool, &job, &place, &lent)) {
+		case NEXT_NOTHING:
 			return false;
-		start_job(pool, &job, era);
+		case NEXT_LENT:
+			weir__check_out_over(job.request, lent);
+			break;
+		case NEXT_MAKE:
+			start_job(pool, &job, &place);
+			break;
+		}
 	}
 	return true;
 }
@@ -430,10 +449,10 @@ void weir__pool_flush(struct weir__pool *pool)
 	int rc;
 
 	do {
-		held = lock(pool);
+		held = weir__pool_lock(pool);
 		rc = pool->closed ? -ESHUTDOWN : -ECANCELED;
 		found = pop(pool, &job);
-		unlock(pool, held);
+		weir__pool_unlock(pool, held);
 		if (found)
 			give_up(pool, &job, rc, false);
 	} while (found);
@@ -441,35 +460,74 @@ void weir__pool_flush(struct weir__pool *pool)
 
 /* --- The workers' supervisor ---------------------------------------------- */
 
-void weir__pool_worker_ended(struct weir__pool *pool)
+void weir__pool_worker_ended(struct weir__pool *pool,
+			     struct weir__member *member)
 {
-	bool held = lock(pool);
+	struct weir__hold *last = NULL;
+	bool held = weir__pool_lock(pool);
 
 	assert(pool->n_free < pool->options.limit);
 	assert(pool->counts.ended < pool->counts.started);
 	pool->n_free++;
 	pool->counts.ended++;
-	wake_server(pool);
-	unlock(pool, held);
+	if (member)
+		last = weir__member_ended(pool, member);
+	weir__pool_wake(pool);
+	weir__pool_unlock(pool, held);
+	weir__hold_free(last);
 }
 
 void weir__pool_workers_down(struct weir__pool *pool)
 {
-	bool held = lock(pool);
+	bool held = weir__pool_lock(pool);
 
 	pool->open = false;
 	pool->era++;
-	unlock(pool, held);
+	weir__pool_unlock(pool, held);
 }
 
 void weir__pool_workers_up(struct weir__pool *pool)
 {
-	bool held = lock(pool);
+	bool held;
+
+	if (pool->members)
+		weir__members_gone(pool, true);
+	held = weir__pool_lock(pool);
 
 	assert(!pool->open && pool->n_queued == 0);
 	pool->n_free = (uint32_t)pool->options.limit;
 	pool->counts.ended = pool->counts.started;
 	pool->counts.restarts++;
 	pool->open = true;
-	unlock(pool, held);
+	weir__pool_wake(pool);
+	weir__pool_unlock(pool, held);
+}
+
+/* --- The workers that stay ------------------------------------------------ */
+
+/* Makes an idle one. No lock held. */
+static int make_one(struct weir__pool *pool)
+{
+	const struct weir__job nobody = {.job = NULL};
+	struct weir_actor_id id;
+	struct weir__place place;
+	bool held = weir__pool_lock(pool);
+	int rc = weir__pool_check_open(pool);
+
+	if (rc == 0)
+		weir__pool_take_place(pool, &place);
+	weir__pool_unlock(pool, held);
+	return rc < 0 ? rc
+		      : weir__pool_start_worker(pool, &nobody, &place, &id);
+}
+
+int weir__members_start(struct weir__pool *pool)
+{
+	size_t i;
+	int rc = 0;
+
+	for (i = 0; i < pool->options.stay && rc == 0; i++)
+		rc = make_one(pool);
+	/* the pair has been killed: the server owes them now */
+	return rc == -ECANCELED ? 0 : rc;
 }

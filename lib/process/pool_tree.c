@@ -112,8 +112,7 @@ static int workers_stopping(struct weir_actor *workers)
 static int worker_ended(struct weir_actor *workers,
 			const struct weir_terminated *notice)
 {
-	(void)notice;
-	weir__pool_worker_ended(pool_of_workers(workers));
+	weir__pool_worker_ended(pool_of_workers(workers), notice->token);
 	return 0;
 }
 
@@ -123,6 +122,8 @@ static void workers_stopped(struct weir_actor *workers,
 {
 	(void)error;
 	(void)workers_stopping(workers);
+	if (pool_of_workers(workers)->members)
+		weir__members_gone(pool_of_workers(workers), false);
 }
 
 static void workers_released(struct weir_actor *workers)
@@ -226,8 +227,12 @@ struct weir__pool *weir__pool_new(struct weir_pools *pools,
 	if (!pool)
 		return NULL;
 	pool->pools = pools;
-	ck_pr_inc_32(&pools->alive);
 	set_options(pool, options);
+	if (options->stay && weir__members_new(pool) < 0) {
+		weir__free(pools->allocator, pool, sizeof(*pool));
+		return NULL;
+	}
+	ck_pr_inc_32(&pools->alive);
 	/* The pool takes jobs from the first moment. */
 	pool->n_free = (uint32_t)options->limit;
 	pool->open = true;
@@ -277,30 +282,9 @@ int weir__pool_spawn(struct weir__pool *pool)
 {
 	int rc = spawn_tree(pool);
 
+	if (rc == 0 && pool->members)
+		rc = weir__members_start(pool);
 	if (rc < 0)
 		(void)weir_system_stop_actor(pool->pools->system, pool->id);
 	return rc;
-}
-
-struct weir__pool *weir__pool_ref(struct weir__pool *pool)
-{
-	/* the list's lock or a reference keeps the pool alive */
-	weir__ref(&pool->refs);
-	return pool;
-}
-
-void weir__pool_unref(struct weir__pool *pool)
-{
-	struct weir_pools *pools = pool->pools;
-
-	if (!weir__unref(&pool->refs))
-		return;
-	assert(pool->queue.n == 0);
-	weir__free(pools->allocator, pool->jobs,
-		   pool->queue.capacity * sizeof(*pool->jobs));
-	weir__free(pools->allocator, pool, sizeof(*pool));
-	/* release: our last touch; pairs with the acquire in
-	 * weir_pools_free() */
-	ck_pr_fence_release();
-	ck_pr_dec_32(&pools->alive);
 }

@@ -26,8 +26,8 @@ static const struct weir_limit top_limit = {
 
 /* --- Who is there --------------------------------------------------------- */
 
-/* The latest of that name, with a reference, or NULL. */
-static struct weir__pool *get(struct weir_pools *pools, const char *name)
+/* The latest of that name. */
+struct weir__pool *weir__pools_get(struct weir_pools *pools, const char *name)
 {
 	struct weir__pool *pool;
 
@@ -41,10 +41,8 @@ static struct weir__pool *get(struct weir_pools *pools, const char *name)
 	return pool;
 }
 
-/* The pool of a request, if it still exists; `wanted` is compared, not
- * touched. */
-static struct weir__pool *get_pool(struct weir_pools *pools,
-				   const struct weir__pool *wanted)
+struct weir__pool *weir__pools_find(struct weir_pools *pools,
+				    const struct weir__pool *wanted)
 {
 	struct weir__pool *pool;
 
@@ -209,6 +207,11 @@ static bool overflow_valid(enum weir_overflow overflow)
 	       overflow == WEIR_OVERFLOW_DROP_HEAD;
 }
 
+static bool order_valid(enum weir_pool_order order)
+{
+	return order == WEIR_POOL_ORDER_LIFO || order == WEIR_POOL_ORDER_FIFO;
+}
+
 /* But for the limit, which weir_system_spawn() checks. */
 static int check(const struct weir_pool_options *options)
 {
@@ -217,6 +220,7 @@ static int check(const struct weir_pool_options *options)
 	if (!options->name || !options->make ||
 	    !weir__reserved_zero(options->reserved) ||
 	    options->limit > WEIR_POOL_MAX || options->queue_max > INT_MAX ||
+	    options->stay > options->limit || !order_valid(options->order) ||
 	    !overflow_valid(options->overflow) ||
 	    !weir__spawn_options_valid(&spawn))
 		return -EINVAL;
@@ -256,15 +260,27 @@ static int pool_find(struct weir_pools *pools, const char *name,
 	*pool = NULL;
 	if (!pools || !name)
 		return -EINVAL;
-	*pool = get(pools, name);
+	*pool = weir__pools_get(pools, name);
 	return *pool ? 0 : -ENOENT;
+}
+
+/* One that makes a worker for each job. */
+static int pool_find_for_job(struct weir_pools *pools, const char *name,
+			     struct weir__pool **pool)
+{
+	int rc = pool_find(pools, name, pool);
+
+	if (rc < 0 || !(*pool)->members)
+		return rc;
+	weir__pool_unref(*pool);
+	return -ENOTSUP;
 }
 
 int weir_pool_run(struct weir_pools *pools, const char *name, void *job,
 		  struct weir_actor_id *worker)
 {
 	struct weir__pool *pool;
-	int rc = pool_find(pools, name, &pool);
+	int rc = pool_find_for_job(pools, name, &pool);
 
 	if (rc < 0)
 		return rc;
@@ -277,8 +293,9 @@ int weir_pool_run_async(struct weir_pools *pools, const char *name, void *job,
 			struct weir_pool_request *request)
 {
 	struct weir__pool *pool;
-	int rc = request && request->started ? pool_find(pools, name, &pool)
-					     : -EINVAL;
+	int rc = request && request->started
+			 ? pool_find_for_job(pools, name, &pool)
+			 : -EINVAL;
 
 	if (rc < 0)
 		return rc;
@@ -290,7 +307,7 @@ int weir_pool_run_async(struct weir_pools *pools, const char *name, void *job,
 int weir_pool_queue(struct weir_pools *pools, const char *name, void *job)
 {
 	struct weir__pool *pool;
-	int rc = pool_find(pools, name, &pool);
+	int rc = pool_find_for_job(pools, name, &pool);
 
 	if (rc < 0)
 		return rc;
@@ -303,8 +320,9 @@ int weir_pool_queue_async(struct weir_pools *pools, const char *name, void *job,
 			  struct weir_pool_request *request)
 {
 	struct weir__pool *pool;
-	int rc = request && request->started ? pool_find(pools, name, &pool)
-					     : -EINVAL;
+	int rc = request && request->started
+			 ? pool_find_for_job(pools, name, &pool)
+			 : -EINVAL;
 
 	if (rc < 0)
 		return rc;
@@ -320,7 +338,7 @@ bool weir_pool_cancel(struct weir_pools *pools,
 	bool cancelled;
 
 	if (pools && request)
-		pool = get_pool(pools, request->pool);
+		pool = weir__pools_find(pools, request->pool);
 	if (!pool)
 		return false;
 	cancelled = weir__pool_cancel(pool, request);
@@ -412,7 +430,7 @@ int weir_pool_queue_wait(struct weir_pools *pools, const char *name, void *job,
 			 uint64_t timeout_ns, struct weir_actor_id *worker)
 {
 	struct weir__pool *pool;
-	int rc = pool_find(pools, name, &pool);
+	int rc = pool_find_for_job(pools, name, &pool);
 
 	if (rc < 0)
 		return rc;
@@ -509,7 +527,7 @@ int weir_pool_run_wait(struct weir_pools *pools, const char *name, void *job,
 		       uint64_t timeout_ns, struct weir_pool_result *result)
 {
 	struct weir__pool *pool;
-	int rc = result ? pool_find(pools, name, &pool) : -EINVAL;
+	int rc = result ? pool_find_for_job(pools, name, &pool) : -EINVAL;
 
 	if (rc < 0)
 		return rc;

@@ -35,7 +35,7 @@ void weir__watch_ended(struct weir_system *system, struct weir__cell *cell,
  * before those of other watches of the same end. 0 or -ENOMEM. Under the lock.
  */
 int weir__watch_child(struct weir_system *system, struct weir__cell *parent,
-		      struct weir__cell *cell);
+		      struct weir__cell *cell, void *token);
 
 /* Removes the watch for a child that could not start. Under the lock. */
 void weir__watch_forget(struct weir_system *system, struct weir__cell *cell);

@@ -127,7 +127,7 @@ static struct weir__family *family(struct weir_system *system,
 static int add(struct weir_system *system, struct weir__cell *parent,
 	       struct weir_actor *actor,
 	       const struct weir_spawn_options *options,
-	       struct weir_watcher *watcher, struct weir__cell **made)
+	       const struct weir__spawn_watch *watch, struct weir__cell **made)
 {
 	struct weir__cell *cell = weir__cell_new(system);
 	struct weir_stats *stats = actor->u.stats;
@@ -144,10 +144,10 @@ static int add(struct weir_system *system, struct weir__cell *parent,
 			       : WEIR__NO_CELL,
 			stats, options);
 	cell->actor = actor;
-	if (rc == 0 && watcher)
-		rc = weir__watcher_join(system, cell, watcher);
+	if (rc == 0 && watch->watcher)
+		rc = weir__watcher_join(system, cell, watch->watcher);
 	if (rc == 0 && parent && weir__lifecycle(parent->actor)->child_ended)
-		rc = weir__watch_child(system, parent, cell);
+		rc = weir__watch_child(system, parent, cell, watch->token);
 	if (rc < 0) {
 		weir__watcher_forget(cell);
 		weir__cell_unname(system, cell);
@@ -187,15 +187,17 @@ static void take_back(struct weir_system *system, struct weir__cell *cell)
 	weir__cell_free(system, cell);
 }
 
+static const struct weir__spawn_watch nobody;
+
 static int spawn(struct weir_system *system, struct weir__cell *parent,
 		 struct weir_actor *actor,
 		 const struct weir_spawn_options *options,
-		 struct weir_watcher *watcher, bool guardian,
+		 const struct weir__spawn_watch *watch, bool guardian,
 		 struct weir_actor_id *id, bool held)
 {
 	struct weir__cell *cell = NULL;
 	struct weir_actor_id self = WEIR_ACTOR_ID_NONE;
-	int rc = add(system, parent, actor, options, watcher, &cell);
+	int rc = add(system, parent, actor, options, watch, &cell);
 
 	if (rc == 0) {
 		cell->guardian = guardian;
@@ -228,7 +230,8 @@ static int spawn(struct weir_system *system, struct weir__cell *parent,
 int weir__spawn_watched(struct weir_system *system, struct weir_actor_id parent,
 			struct weir_actor *actor,
 			const struct weir_spawn_options *options,
-			struct weir_watcher *watcher, struct weir_actor_id *id)
+			const struct weir__spawn_watch *watch,
+			struct weir_actor_id *id)
 {
 	static const struct weir_spawn_options none = {.name = NULL};
 	struct weir__cell *cell;
@@ -252,7 +255,7 @@ int weir__spawn_watched(struct weir_system *system, struct weir_actor_id parent,
 	if (rc < 0)
 		weir__leave(&system->lock, held);
 	else
-		rc = spawn(system, cell, actor, options, watcher, false, id,
+		rc = spawn(system, cell, actor, options, watch, false, id,
 			   held);
 	if (rc < 0)
 		weir__actor_disclaim(actor);
@@ -264,7 +267,7 @@ int weir_system_spawn(struct weir_system *system, struct weir_actor_id parent,
 		      const struct weir_spawn_options *options,
 		      struct weir_actor_id *id)
 {
-	return weir__spawn_watched(system, parent, actor, options, NULL, id);
+	return weir__spawn_watched(system, parent, actor, options, &nobody, id);
 }
 
 int weir__spawn_guardian(struct weir_system *system,
@@ -279,7 +282,7 @@ int weir__spawn_guardian(struct weir_system *system,
 	(void)claimed;
 	held = weir__enter(&system->lock);
 	rc = spawn(system, weir__cell_find(system, parent), actor, &options,
-		   NULL, true, id, held);
+		   &nobody, true, id, held);
 	if (rc < 0)
 		weir__actor_disclaim(actor);
 	return rc;

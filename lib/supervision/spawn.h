@@ -10,12 +10,20 @@
 /* True: weir_system_spawn() accepts the options. */
 bool weir__spawn_options_valid(const struct weir_spawn_options *options);
 
-/* As weir_system_spawn(). `watcher` (may be NULL) is added before the actor can
- * run, as by weir_watcher_add(); not on an error. */
+/* Who is told of the end of an actor that is spawned; 0: nobody else. */
+struct weir__spawn_watch {
+	/* Added before the actor can run, as by weir_watcher_add(); not on an
+	 * error. NULL: none. */
+	struct weir_watcher *watcher;
+	void *token; /* of the notice that the parent's `child_ended` gets */
+};
+
+/* As weir_system_spawn(). */
 int weir__spawn_watched(struct weir_system *system, struct weir_actor_id parent,
 			struct weir_actor *actor,
 			const struct weir_spawn_options *options,
-			struct weir_watcher *watcher, struct weir_actor_id *id);
+			const struct weir__spawn_watch *watch,
+			struct weir_actor_id *id);
 
 /* As weir_system_spawn(); parent WEIR_ACTOR_ID_NONE: the root. */
 int weir__spawn_guardian(struct weir_system *system,

@@ -219,9 +219,11 @@ SIZE(weir_threads_counters, 56);
 
 /* worker_pool.h */
 SIZE(weir_pools_options, 56);
-SIZE(weir_pool_options, 104);
+SIZE(weir_pool_options, 120);
 SIZE(weir_pool_request, 128);
 SIZE(weir_pool_result, 16);
-SIZE(weir_pool_counts, 64);
+SIZE(weir_pool_counts, 72);
+SIZE(weir_pool_worker, 32);
+SIZE(weir_pool_check_out, 184);
 
 #endif

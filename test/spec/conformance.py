@@ -18,7 +18,7 @@ SUPERVISION = {
 }
 PROCESSES = {"A4.": 12, "A5.": 8, "A6": 0, "A7.": 7}
 OF_MANAGERS = ["E1", "E13", "E14"]
-POOLS = {"D2": 0, "D3.": 16, "D4.": 3}
+POOLS = {"D2": 0, "D3.": 16, "D4.": 3, "D5.": 10}
 OF_POOLS = ["E11", "E12"]
 # Tests of the suites that reject no mutant, each with the reason why.
 REJECTS_NONE = {
@@ -32,10 +32,10 @@ SCENARIO = re.compile(r'\.name = "([^"]*)"')
 MUTANT = re.compile(r'MISTAKE\(([A-Z_]+),[^"]*"(\w+)"')
 COMMENT = re.compile(r"/\*.*?\*/", re.S)
 IN_COMMENT = re.compile(
-    r"(?<![\w/.])(?:A[2-57]\.\d+|A[567]|B\d+(?:\.\d+)?|[CE]\d{1,2}|D[1-4](?:\.\d+)?)\b"
+    r"(?<![\w/.])(?:A[2-57]\.\d+|A[567]|B\d+(?:\.\d+)?|[CE]\d{1,2}|D[1-5](?:\.\d+)?)\b"
 )
 MENTIONED = re.compile(r"`([A-Z][A-Z_]+)`")
-NUMBER = re.compile(r"(?:spec_([1-4])_(\d\d)|(a[2-57]|b\d+|d[134])_(\d+)|([ced])(\d+))_")
+NUMBER = re.compile(r"(?:spec_([1-4])_(\d\d)|(a[2-57]|b\d+|d[1345])_(\d+)|([ced])(\d+))_")
 
 source = pathlib.Path(sys.argv[1])
 problems = []
