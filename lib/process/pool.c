@@ -81,15 +81,18 @@ static int make_room(struct weir__pool *pool)
 	return 0;
 }
 
-/* The first that waits, or false. */
+/* The first that waits, or false: then *job is as it was. */
 static bool pop(struct weir__pool *pool, struct weir__job *job)
 {
+	const struct weir__job *first;
+
 	while (pool->queue.n > 0) {
-		*job = pool->jobs[weir__deque_pop(&pool->queue)];
-		if (job->cancelled)
+		first = &pool->jobs[weir__deque_pop(&pool->queue)];
+		if (first->cancelled)
 			continue;
 		assert(pool->n_queued > 0);
 		pool->n_queued--;
+		*job = *first;
 		if (job->request)
 			job->request->waits = false;
 		return true;

@@ -224,6 +224,18 @@ static void d5_6_its_place_goes_to_who_waits(struct loans *loans)
 	assert_int_equal(loans->world.started, 2);
 }
 
+/* The queue has a hole where it was. */
+static void d5_6_a_replacement_is_not_for_who_has_cancelled(struct loans *loans)
+{
+	loans_members(loans, 1, 1);
+	assert_int_equal(loans_try(loans, 0), 0);
+	assert_int_equal(loans_ask(loans, 1), 0);
+	assert_true(loans_forget(loans, 1));
+	loans_worker_end(loans, loans_worker(loans, 0));
+	assert_int_equal(loans->asks[1].told, 0);
+	assert_members(loans, 0, 1, 0);
+}
+
 static void d5_6_one_too_many_that_ends_is_not_replaced(struct loans *loans)
 {
 	loans_members(loans, 1, 2);
@@ -497,6 +509,7 @@ int main(void)
 		RULE(d5_5_beyond_that_the_oldest_or_the_new_one_is_told),
 		RULE(d5_6_a_worker_that_ends_is_replaced),
 		RULE(d5_6_its_place_goes_to_who_waits),
+		RULE(d5_6_a_replacement_is_not_for_who_has_cancelled),
 		RULE(d5_6_one_too_many_that_ends_is_not_replaced),
 		RULE(d5_6_workers_that_cannot_start_do_not_spin),
 		RULE(d5_6_one_that_cannot_be_made_is_an_error),
