@@ -32,9 +32,10 @@ static int take_it(void *item, void *context)
 	return 0;
 }
 
+/* Of sums of sums: they may wrap around. */
 static int sum(void **result, void *item, void *context)
 {
-	*(intptr_t *)result += (intptr_t)item;
+	*(uintptr_t *)result += (uintptr_t)item;
 	return 0;
 }
 
@@ -127,6 +128,7 @@ static int add_none(void **all, void *item, void *context)
 static const struct weir_flow_conflate_functions latest = {.add = add_none};
 static const struct weir_flow_intersperse_functions nothing = {0};
 static const uint32_t weights[] = {1, 2};
+static void *padding[] = {NULL};
 
 /* A hub that stays, another one for each operator of a flow. */
 static struct weir_hub *another_hub(void)
@@ -232,7 +234,7 @@ UPON(skip_until, weir_flow_skip_until(up, weir_flow_empty()))
 UPON(interleave, weir_flow_interleave(BOTH(up), 2, 1))
 UPON(sorted, weir_flow_merge_sorted(BOTH(up), 2, smaller, NULL))
 UPON(prioritized, weir_flow_merge_prioritized(BOTH(up), 2, weights))
-UPON(zip_all, weir_flow_zip_all(&up, 1, (void *[]){NULL}, first_of, NULL))
+UPON(zip_all, weir_flow_zip_all(&up, 1, padding, first_of, NULL))
 UPON(amb, weir_flow_amb(&up, 1))
 UPON(then, weir_flow_then(up, weir_flow_empty()))
 UPON(batch, weir_flow_batch(up, 8, &latest, NULL))

@@ -174,13 +174,14 @@ struct weir_flow *upon_last_of_splits(struct weir_flow *flow,
 
 static const struct weir_flow_window_options threes = {.n = 3};
 
+/* Where no time passes, no timer may be waited for: what is at rest is done. */
 static struct weir_flow *in_time(
 	struct weir_flow *flow,
 	struct weir_flow *(*make)(struct weir_flow *upstream, void *context))
 {
 	const struct weir_flow_window_options options = {
-		.within_ns = 2 * pace_ns + 1,
-		.quiet_ns = pace_ns + 1,
+		.within_ns = pace_ns ? 2 * pace_ns + 1 : HOUR_NS,
+		.quiet_ns = pace_ns ? pace_ns + 1 : HOUR_NS,
 	};
 
 	return weir_flow_window(flow, &options, make, NULL);
