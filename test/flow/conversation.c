@@ -413,6 +413,116 @@ static void an_operator_keeps_nothing_back_while_its_source_blocks(void **state)
 	}
 }
 
+/* --- Operators of one's own that run ahead -------------------------------- */
+
+static int ask_at_once(struct weir_operator *op)
+{
+	return weir_operator_pull(op);
+}
+
+static int keep_and_wake(struct weir_operator *op, void *item)
+{
+	void **kept = weir_operator_state(op);
+
+	*kept = item;
+	weir_operator_wake(op);
+	return 0;
+}
+
+/* It keeps nothing while it asks for more. */
+static int push_kept(struct weir_operator *op)
+{
+	void **kept = weir_operator_state(op);
+	void *item = *kept;
+
+	if (!item || !weir_operator_wanted(op))
+		return 0;
+	*kept = NULL;
+	assert_int_equal(weir_operator_push(op, item), 0);
+	return weir_operator_pull(op);
+}
+
+static struct weir_flow *woken_operator(void)
+{
+	static const struct weir_operator_ops ops = {
+		.state_size = sizeof(void *),
+		.open = ask_at_once,
+		.on_push = keep_and_wake,
+		.on_wake = push_kept,
+		.on_pull = push_kept,
+		.ahead = true,
+	};
+
+	return weir_flow_same_items(weir_flow_operator(unfolded(), &ops, NULL));
+}
+
+static int keep_unwanted(struct weir_operator *op, void *item)
+{
+	void **kept = weir_operator_state(op);
+
+	if (weir_operator_wanted(op))
+		return weir_operator_push(op, item);
+	assert_null(*kept);
+	*kept = item;
+	return 0;
+}
+
+/* Asks both, unless it has one: so one at most is asked, and nothing kept, when
+ * nothing is wanted. */
+static int push_kept_or_ask_both(struct weir_operator *op)
+{
+	void **kept = weir_operator_state(op);
+	void *item = *kept;
+
+	*kept = NULL;
+	if (item)
+		return weir_operator_push(op, item);
+	(void)weir_operator_pull_input(op, 0);
+	(void)weir_operator_pull_input(op, 1);
+	return 0;
+}
+
+/* An end comes when all is seen, so nothing is kept. */
+static int end_at_once(struct weir_operator *op, struct weir_error *error)
+{
+	return weir_operator_end(op, error);
+}
+
+static struct weir_flow *of_two_inputs(void)
+{
+	static const struct weir_operator_ops ops = {
+		.state_size = sizeof(void *),
+		.on_push = keep_unwanted,
+		.on_pull = push_kept_or_ask_both,
+		.on_end = end_at_once,
+		.ahead = true,
+	};
+	struct weir_flow *both[] = {unfolded(), unfolded()};
+
+	return weir_flow_same_items(
+		weir_flow_operator_inputs(both, 2, &ops, NULL));
+}
+
+static void assert_converses(const char *what, struct weir_flow *(*make)(void))
+{
+	enum shape shape;
+
+	for (shape = FUSED; shape < N_SHAPES; shape++) {
+		begin();
+		converse(what, make(), see, shape);
+	}
+}
+
+static void what_runs_ahead_has_given_its_item_before_it_asks(void **state)
+{
+	assert_converses("woken operator", woken_operator);
+}
+
+static void what_one_input_gave_is_seen_before_the_other_blocks(void **state)
+{
+	assert_converses("operator of two inputs", of_two_inputs);
+}
+
 /* --- Actors --------------------------------------------------------------- */
 
 static int produce(void **item, void *context)
@@ -600,6 +710,10 @@ int main(void)
 			what_a_source_has_made_is_seen_before_it_blocks),
 		cmocka_unit_test(
 			an_operator_keeps_nothing_back_while_its_source_blocks),
+		cmocka_unit_test(
+			what_runs_ahead_has_given_its_item_before_it_asks),
+		cmocka_unit_test(
+			what_one_input_gave_is_seen_before_the_other_blocks),
 		cmocka_unit_test(
 			what_a_producer_has_made_is_seen_before_it_blocks),
 		cmocka_unit_test(a_line_is_seen_before_the_next_is_read),

@@ -275,10 +275,42 @@ static int slow_push(struct weir_operator *op, void *item)
 	return weir_operator_pull(op);
 }
 
-static void one_that_is_slow_takes_few_at_once(void **state)
+static void slow_begin(struct weir_flow *flow, struct weir_flow_run **run)
 {
 	static const struct weir_executor_ops on = {.submit = slow_submit,
 						    .now = slow_now};
+
+	slow.n_items = 0;
+	assert_int_equal(weir_executor_init(&slow.executor, &on, NULL), 0);
+	assert_int_equal(weir_flow_start(flow, &slow.executor, NULL, run), 0);
+}
+
+/* The one that was submitted first. */
+static void slow_step(void)
+{
+	struct weir_task *task = slow.tasks[0];
+	size_t i;
+
+	assert_true(slow.n > 0);
+	for (i = 1; i < slow.n; i++)
+		slow.tasks[i - 1] = slow.tasks[i];
+	slow.n--;
+	weir_task_run(task);
+}
+
+static void slow_end(struct weir_flow_run *run, struct weir_flow *flow)
+{
+	weir_flow_run_stop(run, NULL);
+	while (slow.n > 0)
+		slow_step();
+	assert_int_equal(weir_flow_run_wait(run, 0, NULL, NULL), 0);
+	weir_flow_run_free(run);
+	weir_flow_free(flow);
+	assert_int_equal(weir_executor_fini(&slow.executor), 0);
+}
+
+static void one_that_is_slow_takes_few_at_once(void **state)
+{
 	static const struct weir_operator_ops ops = {
 		.open = begin_at_once,
 		.on_push = slow_push,
@@ -289,22 +321,53 @@ static void one_that_is_slow_takes_few_at_once(void **state)
 	uint64_t before;
 	int i;
 
-	assert_int_equal(weir_executor_init(&slow.executor, &on, NULL), 0);
 	flow = weir_flow_ignore(weir_flow_operator(flow, &ops, NULL));
-	assert_int_equal(weir_flow_start(flow, &slow.executor, NULL, &run), 0);
+	slow_begin(flow, &run);
 	for (i = 0; i < 100; i++) {
 		before = slow.n_items;
-		weir_task_run(slow.tasks[--slow.n]);
+		slow_step();
 		assert_true(slow.n_items - before <= 4);
 	}
 	assert_true(slow.n_items >= 50);
-	weir_flow_run_stop(run, NULL);
-	while (slow.n > 0)
-		weir_task_run(slow.tasks[--slow.n]);
-	assert_int_equal(weir_flow_run_wait(run, 0, NULL, NULL), 0);
-	weir_flow_run_free(run);
-	weir_flow_free(flow);
-	assert_int_equal(weir_executor_fini(&slow.executor), 0);
+	slow_end(run, flow);
+}
+
+static int slow_pull(struct weir_operator *op)
+{
+	slow.now_ns += 10 * MS;
+	return weir_operator_push(op, (void *)7);
+}
+
+static int64_t n_pushed;
+
+static int count_pushed(void *item, void *context)
+{
+	n_pushed++;
+	return 0;
+}
+
+/* Where it is asked for one item at a time. */
+static void one_that_always_pushes_takes_as_much_as_it_gives(void **state)
+{
+	static const struct weir_operator_ops ops = {
+		.open = begin_at_once,
+		.on_pull = slow_pull,
+		.on_push = slow_push,
+		.ahead = true,
+	};
+	struct weir_flow *flow = weir_flow_range(0, INT64_MAX);
+	struct weir_flow_run *run;
+	int i;
+
+	n_pushed = 0;
+	flow = weir_flow_operator(flow, &ops, NULL);
+	flow = weir_flow_for_each(flow, count_pushed, NULL);
+	slow_begin(flow, &run);
+	for (i = 0; i < 400; i++)
+		slow_step();
+	assert_true(n_pushed >= 50);
+	assert_true((int64_t)slow.n_items >= n_pushed / 2);
+	slow_end(run, flow);
 }
 
 static int wake_again(struct weir_operator *op)
@@ -579,6 +642,8 @@ int main(void)
 		cmocka_unit_test(it_gets_no_more_than_it_asks_for),
 		cmocka_unit_test(one_that_drops_all_lets_others_do_something),
 		cmocka_unit_test(one_that_is_slow_takes_few_at_once),
+		cmocka_unit_test(
+			one_that_always_pushes_takes_as_much_as_it_gives),
 		cmocka_unit_test(
 			one_that_always_wakes_itself_lets_others_do_something),
 		cmocka_unit_test(a_time_and_a_wake_do_not_wait_for_downstream),

@@ -9,7 +9,9 @@
  * is room.
  *
  * One that runs ahead is the root of an island that writes into a pipe, on
- * demand. So it is driven without room, too, and takes items then.
+ * demand. So it is driven without room, too, and takes items then. But upstream
+ * may block: what has used up all room goes into the pipe before upstream is
+ * asked again, and the next pull goes on where this one has stopped.
  */
 #include <weir/flow_operator.h>
 
@@ -59,6 +61,7 @@ struct weir_operator {
 	bool has_late;
 	bool wanted;	/* on_pull() was called, and nothing pushed since */
 	bool ending;	/* no function but close() is called */
+	bool paused;	/* in a round, before its items */
 	uint32_t first; /* the input that is asked first */
 	uint32_t input; /* that a function is called for, or 0 */
 	struct input *inputs; /* behind `state`; of a source there is one, for
@@ -221,13 +224,21 @@ static bool tell_item(struct weir__op *op, uint32_t i)
 	return true;
 }
 
+/* True: what is pushed goes on first, and another pull follows. */
+static bool gives_first(struct weir__op *op)
+{
+	const struct weir_operator *self = weir__op_state(op);
+
+	return self->n > 0 && self->n == self->room && ops_of(op)->ahead;
+}
+
 /* Each input in turn: behind the one that gave the last item. */
 static bool tell_items(struct weir__op *op)
 {
 	uint32_t at = ((struct weir_operator *)weir__op_state(op))->first, i;
 	bool did = false;
 
-	for (i = 0; i < op->n_up; i++) {
+	for (i = 0; i < op->n_up && !gives_first(op); i++) {
 		did |= tell_item(op, at);
 		at = at + 1 < op->n_up ? at + 1 : 0;
 	}
@@ -281,6 +292,19 @@ static bool tell_ends(struct weir__op *op)
 	return did;
 }
 
+static bool end_round(struct weir__op *op)
+{
+	struct weir_operator *self = weir__op_state(op);
+	bool did;
+
+	self->paused = gives_first(op);
+	if (self->paused)
+		return true;
+	did = tell_items(op);
+	did |= tell_ends(op);
+	return did;
+}
+
 /* False: nothing was due. */
 static bool go_round(struct weir__op *op)
 {
@@ -289,8 +313,7 @@ static bool go_round(struct weir__op *op)
 	did |= tell_time(op);
 	did |= tell_ready(op);
 	did |= tell_wish(op);
-	did |= tell_items(op);
-	did |= tell_ends(op);
+	did |= end_round(op);
 	return did;
 }
 
@@ -379,12 +402,16 @@ static void settle(struct weir__op *op)
  */
 static void go_rounds(struct weir__op *op)
 {
+	const struct weir_operator *self = weir__op_state(op);
 	uint32_t left = WEIR_FLOW_BATCH;
 
 	/* what is taken without room is bounded as what is given is */
 	if (ops_of(op)->ahead && op->island->ask < left)
 		left = op->island->ask;
-	while (left > 0 && go_round(op))
+	/* one that always has something to push still gets its items */
+	if (self->paused)
+		(void)end_round(op);
+	while (left > 0 && !gives_first(op) && go_round(op))
 		left--;
 }
 
