@@ -136,7 +136,8 @@ WEIR_API struct weir_flow *weir_flow_restart(
  *    the made flow after that is final.
  * 4. If upstream ends during a back-off, the stream ends at once.
  * 5. A run that is drained still makes flows, for the items under way.
- * 6. A made flow that does not fit fails the stream, as for weir_flow_restart().
+ * 6. A made flow that does not fit fails the stream, as for
+ *    weir_flow_restart().
  *
  * -EINVAL: as above.
  *

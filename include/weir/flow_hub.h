@@ -110,9 +110,10 @@ WEIR_API size_t weir_hub_subscribers(struct weir_hub *hub);
  * Unless the hub stays, it ends as this flow ends: with -ECANCELED when the run
  * is cancelled. If others end the hub, the flow ends in the same way. Items
  * that nobody has subscribed to are dropped, unless they are kept. The flow's
- * items must be those of the hub, and none of the flows above may put items into
- * the same hub: else starting fails with -EINVAL. A run fails with -ENOMEM if
- * the hub keeps all items and has no memory for more. Fails: -EINVAL, no hub.
+ * items must be those of the hub, and none of the flows above may put items
+ * into the same hub: else starting fails with -EINVAL. A run fails with -ENOMEM
+ * if the hub keeps all items and has no memory for more. Fails: -EINVAL, no
+ * hub.
  *
  * Emits: nothing. Completes: when upstream does. Cancels: when the hub has
  * ended, or downstream cancels. Holds: nothing; the hub its capacity.

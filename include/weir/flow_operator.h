@@ -25,13 +25,12 @@
  *    before a restart.
  * 5. on_timer(), on_ready() and on_wake() are called when downstream pulls. If
  *    an operator downstream does not pull because it waits for a time itself,
- *    they are called after that. Those of an operator that runs ahead do not wait for
- *    downstream.
+ *    they are called after that. Those of an operator that runs ahead do not
+ *    wait for downstream.
  * 6. When several are due, each is called once, in this order: on_wake(),
- *    on_timer(), on_ready(), on_pull(), on_push(), on_end(); then again from the first. So
- *    on_end() comes behind the items, and a function that makes another one
- *    due may see others called before that.
- *
+ *    on_timer(), on_ready(), on_pull(), on_push(), on_end(); then again from
+ *    the first. So on_end() comes behind the items, and a function that makes
+ *    another one due may see others called before that.
  * 7. An operator with several inputs is called for each of them: on_push() and
  *    on_end() ask weir_operator_input() which one it is. It pulls each input by
  *    itself, and several at once if it likes. Of several inputs that have an
@@ -143,10 +142,10 @@ WEIR_API struct weir_flow *weir_flow_operator(
  * also -EINVAL, no flows. (Pekko: a GraphStage of a FanInShape.)
  *
  * Emits: each item that `ops` pushes. Completes: when `ops` ends the operator;
- * without an on_end() also when all inputs have. Cancels: all inputs, when `ops`
- * ends the operator, or when downstream cancels; one by
- * weir_operator_cancel_input(). Holds: the items that `ops` keeps, and one item;
- * with `ahead` up to WEIR_FLOW_BATCH that downstream has asked for.
+ * without an on_end() also when all inputs have. Cancels: all inputs, when
+ * `ops` ends the operator, or when downstream cancels; one by
+ * weir_operator_cancel_input(). Holds: the items that `ops` keeps, and one
+ * item; with `ahead` up to WEIR_FLOW_BATCH that downstream has asked for.
  */
 WEIR_API struct weir_flow *weir_flow_operator_inputs(
 	struct weir_flow *const *flows, size_t n,
@@ -171,9 +170,10 @@ WEIR_API struct weir_flow *weir_flow_operator_source(
 WEIR_API size_t weir_operator_input(const struct weir_operator *op);
 
 /*
- * Asks upstream, of several inputs input 0, for one item. 0. -EALREADY: an item was asked for, and has not
- * come yet. -EPIPE: on_end() was called, or the operator has ended, or it is a
- * source. -EINVAL: null. An error changes nothing.
+ * Asks upstream, of several inputs input 0, for one item. 0. -EALREADY: an item
+ * was asked for, and has not come yet. -EPIPE: on_end() was called, or the
+ * operator has ended, or it is a source. -EINVAL: null. An error changes
+ * nothing.
  */
 WEIR_API int weir_operator_pull(struct weir_operator *op);
 
@@ -209,8 +209,8 @@ WEIR_API bool weir_operator_available(const struct weir_operator *op,
  * Whether `input` has ended, well or not, and its last item has come:
  * on_end() was called for it, or is due. False: no end has been seen. The
  * library sees one when it pulls the flow above, which it does at least once
- * each time that the operator's actor was woken. True also if it was cancelled, of a source, and
- * when the operator itself has ended. (Pekko: isClosed().)
+ * each time that the operator's actor was woken. True also if it was cancelled,
+ * of a source, and when the operator itself has ended. (Pekko: isClosed().)
  */
 WEIR_API bool weir_operator_ended(const struct weir_operator *op, size_t input);
 
@@ -266,9 +266,9 @@ WEIR_API void weir_operator_timer_at(struct weir_operator *op, uint64_t at_ns);
  * or both. Of level: also if it is ready already, or still. When on_ready() is
  * called nothing is watched any more; it reads or writes until -EAGAIN, and
  * watches again. Replaces what was watched before, of which nothing is heard
- * any more; a negative `fd`: nothing is watched. The descriptor is borrowed, and
- * does not block; it may be closed when it is not watched, also in close(). No
- * two at a time may watch one descriptor. If the executor watches none, the
+ * any more; a negative `fd`: nothing is watched. The descriptor is borrowed,
+ * and does not block; it may be closed when it is not watched, also in close().
+ * No two at a time may watch one descriptor. If the executor watches none, the
  * stream fails with -ENOTSUP; if this one cannot be watched, with -EPERM (a
  * regular file), -EBADF or another errno of epoll_ctl(2). 0. -EPIPE: the
  * operator has ended. -EINVAL: null, other events, or none. An error changes

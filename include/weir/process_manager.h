@@ -18,9 +18,9 @@
  *
  * The manager is an actor that you spawn (system.h), and supervises its
  * processes, which are its children: a failure of a process stops that process
- * and nothing else (but WEIR_ERROR_FATAL escalates), unless `restarts` says so. A manager that restarts
- * keeps the commands that wait, and stops the processes that run; but a manager
- * that was ended stops.
+ * and nothing else (but WEIR_ERROR_FATAL escalates), unless `restarts` says so.
+ * A manager that restarts keeps the commands that wait, and stops the processes
+ * that run; but a manager that was ended stops.
  */
 #ifndef WEIR_PROCESS_MANAGER_H
 #define WEIR_PROCESS_MANAGER_H
@@ -45,8 +45,10 @@ enum weir_outcome {
 	WEIR_OUTCOME_DONE,    /* its process finished */
 	WEIR_OUTCOME_CRASHED, /* its process failed; `error` says how */
 	WEIR_OUTCOME_STOPPED, /* its process was stopped */
-	/* Its process was killed: by weir_system_kill(), -EINTR; or by a stop
-	 * for which it was given no time, or whose time was over, -ECANCELED. */
+	/*
+	 * Its process was killed: by weir_system_kill(), -EINTR; or by a stop
+	 * for which it was given no time, or whose time was over, -ECANCELED.
+	 */
 	WEIR_OUTCOME_KILLED,
 	WEIR_OUTCOME_TIMED_OUT, /* its time was up, its process was stopped */
 	/*
@@ -171,10 +173,10 @@ struct weir_process_manager_options {
 	/*
 	 * How often a process that fails is restarted, and how long after each
 	 * failure; borrowed until `released`. Only when a restart is refused by
-	 * the limit has the process crashed. It keeps its place, its command and
-	 * its timeout; its ops->lifecycle->reset makes the fields of its struct
-	 * as new. A process that was killed is not restarted, nor one that
-	 * could not be set up. NULL: never; at once.
+	 * the limit has the process crashed. It keeps its place, its command
+	 * and its timeout; its ops->lifecycle->reset makes the fields of its
+	 * struct as new. A process that was killed is not restarted, nor one
+	 * that could not be set up. NULL: never; at once.
 	 */
 	const struct weir_limit *restarts;
 	const struct weir_backoff *backoff;
@@ -349,9 +351,9 @@ WEIR_API struct weir_publisher *weir_process_manager_publisher(
  * Offers a command. 0: the command was taken, and `reply` will be called.
  * -ENOBUFS: the buffer is full, see `overflow`. -ESHUTDOWN: the manager ends.
  * -EISCONN: the manager has a publisher. -EINVAL: null, no `reply`, or there is
- * no such priority. On an
- * error the command stays the caller's. Any thread that holds a reference of
- * the actor; lock-free, but a command with an id takes a short lock.
+ * no such priority. On an error the command stays the caller's. Any thread that
+ * holds a reference of the actor; lock-free, but a command with an id takes a
+ * short lock.
  */
 WEIR_API WEIR_MUST_CHECK int weir_process_manager_offer(
 	struct weir_process_manager *manager, struct weir_command *command);

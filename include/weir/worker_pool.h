@@ -126,9 +126,9 @@ struct weir_pool_options {
  * null, no `make`, a bad name, number, limit, overflow or order, `stay` above
  * `limit`, or something in `reserved`.
  * -EEXIST: a pool of that name has not ended. -ESHUTDOWN: the pools stop.
- * -ENOMEM. With `stay` also the errors of `make` and weir_system_spawn(), as the
- * workers that stay are spawned before it returns. On an error there is no pool, but its name may be taken a little
- * longer.
+ * -ENOMEM. With `stay` also the errors of `make` and weir_system_spawn(), as
+ * the workers that stay are spawned before it returns. On an error there is no
+ * pool, but its name may be taken a little longer.
  */
 WEIR_API int weir_pool_start(struct weir_pools *pools,
 			     const struct weir_pool_options *options);

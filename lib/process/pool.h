@@ -170,8 +170,8 @@ struct weir__hold *weir__member_ended(struct weir__pool *pool,
 /* A hold that nobody owns any more; NULL: none. No lock held. */
 void weir__hold_free(struct weir__hold *hold);
 
-/* A hold on the actor in *hold, if there is one. -ENOMEM. -ESRCH: the holder has
- * ended. No lock held. */
+/* A hold on the actor in *hold, if there is one. -ENOMEM. -ESRCH: the holder
+ * has ended. No lock held. */
 int weir__hold_new(struct weir__pool *pool, struct weir_actor_id holder,
 		   struct weir__hold **hold);
 /* The check-out has no worker. No lock held. */

@@ -7,7 +7,7 @@
 
 #include <assert.h>
 
-/* --- Coming and going ------------------------------------------------------ */
+/* --- Coming and going --------------------------------------------------- */
 
 static struct weir__family *family_of(struct weir__cell *parent)
 {

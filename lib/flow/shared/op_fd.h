@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What reads, writes or watches has in common: a watch for a descriptor that is not
- * ready. The watch holds the operator while it is armed, and wakes its island.
+ * What reads, writes or watches has in common: a watch for a descriptor that is
+ * not ready. The watch holds the operator while it is armed, and wakes its
+ * island.
  */
 #ifndef WEIR_FLOW_SHARED_OP_FD_H
 #define WEIR_FLOW_SHARED_OP_FD_H

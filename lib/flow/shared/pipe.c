@@ -145,8 +145,8 @@ static void put(struct weir__pipe *pipe, void *const *items, size_t n)
 	}
 }
 
-/* How many items the writer may put now. After 0 the writer is woken when it may
- * put some. */
+/* How many items the writer may put now. After 0 the writer is woken when it
+ * may put some. */
 static size_t may_put(struct weir__pipe *pipe, bool *over)
 {
 	size_t n = WEIR_FLOW_BATCH;
@@ -240,8 +240,8 @@ static struct weir__pipe *pipe_of(struct weir__op *op)
 	return *(struct weir__pipe **)weir__op_state(op);
 }
 
-/* `n` of the items for which there was `room` were taken. True: the writer is to
- * be woken. */
+/* `n` of the items for which there was `room` were taken. True: the writer is
+ * to be woken. */
 static bool note_taken(struct weir__pipe *pipe, size_t n, size_t room)
 {
 	if (!pipe->on_demand)
