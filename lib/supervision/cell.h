@@ -180,7 +180,7 @@ static inline struct weir__record *weir__record_of(
 /* NULL for NULL. */
 static inline struct weir__cell *weir__cell_of_kin(struct weir__kin *kin)
 {
-	return (struct weir__cell *)kin;
+	return (struct weir__cell *)(void *)kin;
 }
 
 /* A start went well that nothing has ended yet. */

@@ -82,30 +82,36 @@ struct weir_flow *operator_make(struct weir_flow *up, struct step *step)
 
 /* --- Two inputs, one behind the other ------------------------------------- */
 
+struct behind {
+	bool over[2]; /* on_end() was called for that input */
+};
+
 static int behind_pull(struct weir_operator *op)
 {
-	if (!weir_operator_ended(op, 0))
-		return weir_operator_pull_input(op, 0);
-	return weir_operator_ended(op, 1) ? weir_operator_end(op, NULL)
-					  : weir_operator_pull_input(op, 1);
+	const struct behind *self = weir_operator_state(op);
+
+	return weir_operator_pull_input(op, self->over[0]);
 }
 
 static int behind_end(struct weir_operator *op, struct weir_error *error)
 {
-	int rc;
+	struct behind *self = weir_operator_state(op);
+	size_t input = weir_operator_input(op);
 
-	if (error)
+	self->over[input] = true;
+	if (error || self->over[!input])
 		return weir_operator_end(op, error);
-	rc = weir_operator_wanted(op) ? behind_pull(op) : 0;
-	/* if the end was known before */
-	return rc == -EALREADY ? 0 : rc;
+	return input == 0 && weir_operator_wanted(op) ? behind_pull(op) : 0;
 }
 
 /* A concat. */
 struct weir_flow *operator_inputs_make(struct weir_flow *up, struct step *step)
 {
-	static const struct weir_operator_ops ops = {.on_pull = behind_pull,
-						     .on_end = behind_end};
+	static const struct weir_operator_ops ops = {
+		.state_size = sizeof(struct behind),
+		.on_pull = behind_pull,
+		.on_end = behind_end,
+	};
 	struct weir_flow *flows[] = {up, other_numbers(step)};
 
 	if (step->y % 2)

@@ -354,28 +354,34 @@ static struct weir_flow *upon_throttle(struct weir_flow *flow,
 	return weir_flow_throttle(paced(flow), &rate);
 }
 
+/* Where no time passes, no timer may be waited for. */
+static uint64_t span_ns(void)
+{
+	return pace_ns ? pace_ns + 1 : HOUR_NS;
+}
+
 static struct weir_flow *upon_debounce(struct weir_flow *flow,
 				       const struct weir_items *items)
 {
-	return weir_flow_debounce(flow, pace_ns + 1);
+	return weir_flow_debounce(flow, span_ns());
 }
 
 static struct weir_flow *upon_sample(struct weir_flow *flow,
 				     const struct weir_items *items)
 {
-	return weir_flow_sample(flow, pace_ns + 1, true);
+	return weir_flow_sample(flow, span_ns(), true);
 }
 
 static struct weir_flow *upon_throttle_first(struct weir_flow *flow,
 					     const struct weir_items *items)
 {
-	return weir_flow_throttle_first(flow, pace_ns + 1);
+	return weir_flow_throttle_first(flow, span_ns());
 }
 
 static struct weir_flow *upon_throttle_latest(struct weir_flow *flow,
 					      const struct weir_items *items)
 {
-	return weir_flow_throttle_latest(flow, pace_ns + 1, false);
+	return weir_flow_throttle_latest(flow, span_ns(), false);
 }
 
 static struct weir_flow *upon_backpressure_timeout(
