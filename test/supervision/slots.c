@@ -22,7 +22,7 @@ static void set_up(struct weir__slots *slots, struct heap *heap)
 
 static struct element *take(struct weir__slots *slots)
 {
-	return (struct element *)weir__slots_take(slots);
+	return (struct element *)(void *)weir__slots_take(slots);
 }
 
 static void each_keeps_its_number_and_its_place(void **state)
@@ -43,7 +43,8 @@ static void each_keeps_its_number_and_its_place(void **state)
 	for (i = 0; i < N; i++) {
 		assert_int_equal(weir__slot_of(&slots, taken[i]), i);
 		assert_ptr_equal(weir__slots_at(&slots, i), taken[i]);
-		assert_int_equal(((struct element *)taken[i])->mark, i + 1);
+		assert_int_equal(((struct element *)(void *)taken[i])->mark,
+				 i + 1);
 	}
 	weir__slots_fini(&slots);
 	assert_int_equal(heap.live, 0);
