@@ -133,7 +133,8 @@ void weir__ids_add(struct weir_process_manager *manager,
 	weir__unlock(lock_of(manager));
 }
 
-/* Takes it out of the list of those that were cancelled. Under the lock. */
+/* Takes it out of the list of those that were cancelled, which begins with the
+ * word that weir__ids_any_cancelled() reads. Under the lock. */
 static void forget(struct weir_process_manager *manager,
 		   struct weir_command *command)
 {
@@ -142,7 +143,7 @@ static void forget(struct weir_process_manager *manager,
 	while (*link && *link != command)
 		link = &(*link)->next_cancelled;
 	if (*link)
-		*link = command->next_cancelled;
+		ck_pr_store_ptr(link, command->next_cancelled);
 }
 
 void weir__ids_remove(struct weir_process_manager *manager,
