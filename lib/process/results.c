@@ -125,8 +125,10 @@ static uint32_t power_of_two(uint64_t n)
 
 static int set_ports(struct weir__results *self)
 {
-	size_t max = self->manager->options.max;
-	int rc = weir_in_init(&self->in, &self->actor, power_of_two(max),
+	/* for the places there are; and for as many results that a run has
+	 * taken and not published, whose places are others' already */
+	uint64_t most = 2 * (uint64_t)self->manager->options.max;
+	int rc = weir_in_init(&self->in, &self->actor, power_of_two(most),
 			      &self->items);
 
 	if (rc == 0)
