@@ -512,8 +512,8 @@ void weir__pool_workers_up(struct weir__pool *pool)
 static int make_one(struct weir__pool *pool)
 {
 	const struct weir__job nobody = {.job = NULL};
+	struct weir__place place = {.member = NULL};
 	struct weir_actor_id id;
-	struct weir__place place;
 	bool held = weir__pool_lock(pool);
 	int rc = weir__pool_check_open(pool);
 

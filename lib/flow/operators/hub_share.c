@@ -335,7 +335,7 @@ static bool options_valid(const struct weir_flow_share_options *options)
 static int check(const struct weir_flow_share *share)
 {
 	int rc = weir_flow_check(share->flow, NULL, NULL);
-	struct weir_hub *hub;
+	struct weir_hub *hub = NULL;
 
 	if (rc == 0)
 		rc = hub_new(share, &hub);

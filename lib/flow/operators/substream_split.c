@@ -74,6 +74,7 @@ static void split_give(struct weir__op *op, void *item)
 static void leave(struct splitting *self)
 {
 	self->inside = false;
+	self->n = 0;
 	weir__substream_end(&self->sub, NULL);
 }
 
@@ -250,17 +251,14 @@ static int window_put(struct weir__op *op, void *item)
 {
 	const struct split *args = weir__op_args(op);
 	struct splitting *self = weir__op_state(op);
-	bool begins = !self->inside;
 
 	split_give(op, item);
 	if (!self->inside)
 		return 0;
-	if (begins) {
-		self->n = 0;
+	if (self->n++ == 0)
 		self->due_ns = after(op, args->ends.within_ns);
-	}
 	self->took = true;
-	if (++self->n == args->ends.n)
+	if (self->n == args->ends.n)
 		leave(self);
 	return 0;
 }
