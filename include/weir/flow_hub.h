@@ -138,17 +138,22 @@ WEIR_API struct weir_flow *weir_flow_from_hub(struct weir_hub *hub);
 /* --- A flow that is shared ------------------------------------------------ */
 
 /* A flow that runs once for all of its subscribers, while there are any (RxJava
- * and Reactor: share(), which is publish().refCount()). */
+ * and Reactor: share(), which is publish().refCount(); with options also
+ * refCount(n) and refCount(n, timeout)). */
 struct weir_flow_share;
 
 /* 0 or NULL is the default of each. */
 struct weir_flow_share_options {
 	/* Of the hub that each run has: how far slow subscribers may fall
-	 * behind, and what late ones are given. `idle`, `stays` and
-	 * `connect_after` are 0. */
+	 * behind, and what late ones are given. Each run is started when
+	 * `connect_after` (0: 1) subscribers are there at once. `idle` and
+	 * `stays` are 0. */
 	struct weir_hub_options hub;
 	/* Of each run; its `done` gets no result. */
 	struct weir_flow_run_options run;
+	/* How long a run stays that has no subscriber left, by the clock of its
+	 * executor; it takes no items meanwhile. */
+	uint64_t linger_ns;
 	uint64_t reserved[4]; /* zero */
 };
 
@@ -156,16 +161,19 @@ struct weir_flow_share_options {
  * A new share in *share, of the items that `flow` emits. It takes `flow` over,
  * also on failure.
  *
- * 1. The first subscriber (weir_flow_from_share()) starts a run of `flow` on
- *    `executor`, and those that come meanwhile take part in this run.
- * 2. When the last of them has left, the run is cancelled. It may be over a
- *    little later than theirs: options->run.done tells.
- * 3. Who comes when the last has left, or the run has ended, starts another
- *    one, with fresh state, and does not wait until the one before is over.
+ * 1. The first subscriber (weir_flow_from_share()), or with `connect_after` the
+ *    one with which there are as many, starts a run of `flow` on `executor`.
+ *    Those that come meanwhile take part in this run.
+ * 2. When the last of them has left, the run is cancelled, `linger_ns` later if
+ *    nobody comes meanwhile. It may be over a little later than theirs:
+ *    options->run.done tells.
+ * 3. Who comes when the run is cancelled, or has ended, counts for another one,
+ *    with fresh state, which does not wait until the one before is over.
  *
  * `executor` lives as long as subscribers come. `options` are copied and may be
  * NULL. -EINVAL: null, bad options, or the error of weir_flow_check().
- * -ENOTSUP: as weir_hub_new(). -ENOMEM. Then *share is NULL.
+ * -ENOTSUP: as weir_hub_new(), or `linger_ns` on an executor without timers.
+ * -ENOMEM. Then *share is NULL.
  */
 WEIR_API WEIR_MUST_CHECK int weir_flow_share_new(
 	struct weir_flow_share **share, struct weir_flow *flow,

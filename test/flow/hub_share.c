@@ -1,239 +1,94 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Flows that are shared: when they run, who gets what, and how it ends. */
-#include "flow/hub_kit.h"
+#include "flow/hub_share_kit.h"
 #include "flow/memory_kit.h"
-
-#define MANY 1000
-
-static struct weir_sim *sim, *elsewhere;
-static struct weir_executor *executor;
-static struct weir_flow_share *share;
-static struct weir_semaphore fed; /* a permit for each item of a run */
-static struct hub_subscriber first, second, late;
-static int n_started, n_completed, n_failed, n_cancelled, n_ended, n_over;
-
-/* --- What happens to the runs of a share ---------------------------------- */
-
-static void started(void *context)
-{
-	n_started++;
-}
-
-static void completed(void *context)
-{
-	n_completed++;
-}
-
-static void failed(struct weir_error *error, void *context)
-{
-	n_failed++;
-}
-
-static void cancelled(void *context)
-{
-	n_cancelled++;
-}
-
-static void ended(void *context)
-{
-	n_ended++;
-}
-
-static const struct weir_flow_peek_functions hooks = {
-	.started = started,
-	.completed = completed,
-	.failed = failed,
-	.cancelled = cancelled,
-	.ended = ended,
-};
-
-static void over(struct weir_error *error, void *result, void *context)
-{
-	assert_null(result);
-	assert_ptr_equal(context, &fed);
-	n_over++;
-}
-
-static const struct weir_flow_run_options run_options = {.done = over,
-							 .context = &fed};
-
-/* Its items are 1 to `n`, in each run. */
-static struct weir_flow *source(int64_t n)
-{
-	struct weir_flow *flow = weir_flow_range(1, n);
-
-	return weir_flow_peek(counted(weir_flow_acquire(flow, &fed)), &hooks,
-			      NULL);
-}
-
-static int set_up(void **state)
-{
-	n_live = 0;
-	n_started = n_completed = n_failed = n_cancelled = n_ended = n_over = 0;
-	sim = sim_new(1);
-	elsewhere = sim_new(2);
-	executor = weir_sim_executor(sim);
-	assert_int_equal(weir_semaphore_init(&fed, 0), 0);
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	weir_flow_share_free(share);
-	share = NULL;
-	assert_int_equal(weir_semaphore_fini(&fed), 0);
-	sim_free(sim);
-	sim_free(elsewhere);
-	assert_int_equal(n_live, 0);
-	assert_int_equal(n_ended, n_started);
-	assert_int_equal(n_ended, n_completed + n_failed + n_cancelled);
-	return 0;
-}
-
-/* All that can be done now; a wait that spins is found here. */
-static void settle(void)
-{
-	uint64_t n;
-
-	do {
-		n = weir_sim_run_until(sim, weir_executor_now(executor), MANY);
-		n += weir_sim_run_until(
-			elsewhere,
-			weir_executor_now(weir_sim_executor(elsewhere)), MANY);
-		assert_true(n < MANY);
-	} while (n > 0);
-}
-
-static void share_of(struct weir_flow *flow,
-		     const struct weir_hub_options *options)
-{
-	struct weir_flow_share_options both = {.run = run_options};
-
-	if (options)
-		both.hub = *options;
-	assert_int_equal(weir_flow_share_new(&share, flow, executor, &both), 0);
-}
-
-static void feed(int64_t n)
-{
-	assert_int_equal(weir_semaphore_release(&fed, n), 0);
-	settle();
-}
-
-static void subscribe_on(struct hub_subscriber *which, struct weir_sim *on,
-			 int64_t permits)
-{
-	hub_subscriber_take(which, weir_flow_from_share(share),
-			    weir_sim_executor(on), permits);
-	settle();
-}
-
-static void subscribe(struct hub_subscriber *which)
-{
-	subscribe_on(which, sim, MANY);
-}
-
-static void leave(struct hub_subscriber *which)
-{
-	weir_flow_run_stop(which->run.run, NULL);
-	settle();
-	assert_int_equal(hub_subscriber_fini(which), -ECANCELED);
-}
-
-static void assert_over(struct hub_subscriber *which, intptr_t from,
-			intptr_t to, int code)
-{
-	hub_subscriber_has(which, from, to);
-	assert_true(hub_run_is_over(&which->run));
-	assert_int_equal(hub_subscriber_fini(which), code);
-}
 
 /* --- One run for all ------------------------------------------------------ */
 
 static void all_subscribers_take_part_in_one_run(void **state)
 {
-	share_of(source(9), NULL);
+	share_of(share_source(9), NULL);
 	assert_int_equal(n_started, 0);
-	subscribe(&first);
+	share_subscribe(&first);
 	assert_int_equal(n_started, 1);
-	feed(3);
-	subscribe_on(&second, elsewhere, MANY);
-	feed(6);
+	share_feed(3);
+	share_subscribe_on(&second, elsewhere, MANY);
+	share_feed(6);
 	assert_int_equal(n_started, 1);
 	assert_int_equal(n_completed, 1);
-	assert_over(&first, 1, 9, 0);
-	assert_over(&second, 4, 9, 0);
+	assert_share_over(&first, 1, 9, 0);
+	assert_share_over(&second, 4, 9, 0);
 }
 
 static void the_run_goes_on_until_the_last_has_left(void **state)
 {
-	share_of(source(9), NULL);
-	subscribe(&first);
-	subscribe(&second);
-	feed(2);
-	leave(&first);
-	feed(1);
+	share_of(share_source(9), NULL);
+	share_subscribe(&first);
+	share_subscribe(&second);
+	share_feed(2);
+	share_leave(&first);
+	share_feed(1);
 	hub_subscriber_has(&second, 1, 3);
 	assert_int_equal(n_ended, 0);
-	leave(&second);
+	share_leave(&second);
 	assert_int_equal(n_cancelled, 1);
 	assert_int_equal(n_over, 1);
 }
 
 static void who_comes_when_all_have_left_starts_another_run(void **state)
 {
-	share_of(source(9), NULL);
-	subscribe(&first);
-	feed(4);
-	leave(&first);
-	subscribe(&late);
+	share_of(share_source(9), NULL);
+	share_subscribe(&first);
+	share_feed(4);
+	share_leave(&first);
+	share_subscribe(&late);
 	assert_int_equal(n_started, 2);
-	feed(9);
-	assert_over(&late, 1, 9, 0);
+	share_feed(9);
+	assert_share_over(&late, 1, 9, 0);
 }
 
 static void who_comes_behind_the_end_starts_another_run(void **state)
 {
-	share_of(source(3), NULL);
-	subscribe(&first);
+	share_of(share_source(3), NULL);
+	share_subscribe(&first);
 	/* it has yet to take what was there */
-	subscribe_on(&second, sim, 0);
-	feed(3);
-	assert_over(&first, 1, 3, 0);
+	share_subscribe_on(&second, here, 0);
+	share_feed(3);
+	assert_share_over(&first, 1, 3, 0);
 	assert_int_equal(n_completed, 1);
-	subscribe(&late);
+	share_subscribe(&late);
 	assert_int_equal(n_started, 2);
-	feed(1);
+	share_feed(1);
 	assert_int_equal(weir_semaphore_release(&second.permits, 3), 0);
-	settle();
-	assert_over(&second, 1, 3, 0);
+	share_settle();
+	assert_share_over(&second, 1, 3, 0);
 	/* the end of the old run is not that of the new one */
-	subscribe(&first);
+	share_subscribe(&first);
 	assert_int_equal(n_started, 2);
-	feed(2);
-	assert_over(&first, 2, 3, 0);
-	assert_over(&late, 1, 3, 0);
+	share_feed(2);
+	assert_share_over(&first, 2, 3, 0);
+	assert_share_over(&late, 1, 3, 0);
 }
 
 static void who_comes_behind_the_end_does_not_get_what_is_left(void **state)
 {
-	share_of(source(3), NULL);
-	subscribe_on(&first, sim, 0);
-	feed(3);
+	share_of(share_source(3), NULL);
+	share_subscribe_on(&first, here, 0);
+	share_feed(3);
 	assert_int_equal(n_completed, 1);
 	/* nobody has left the old run */
-	subscribe(&late);
+	share_subscribe(&late);
 	assert_int_equal(n_started, 2);
-	feed(3);
-	assert_over(&late, 1, 3, 0);
+	share_feed(3);
+	assert_share_over(&late, 1, 3, 0);
 	assert_int_equal(weir_semaphore_release(&first.permits, 3), 0);
-	settle();
-	assert_over(&first, 1, 3, 0);
+	share_settle();
+	assert_share_over(&first, 1, 3, 0);
 }
 
 static struct weir_flow *failing(void)
 {
-	struct weir_flow *flows[] = {source(2),
+	struct weir_flow *flows[] = {share_source(2),
 				     weir_flow_fail(-EIO, "it is broken")};
 
 	return weir_flow_concat(flows, 2);
@@ -242,15 +97,15 @@ static struct weir_flow *failing(void)
 static void an_error_reaches_all_and_the_next_tries_again(void **state)
 {
 	share_of(failing(), NULL);
-	subscribe(&first);
-	subscribe(&second);
-	feed(2);
-	assert_over(&first, 1, 2, -EIO);
-	assert_over(&second, 1, 2, -EIO);
-	subscribe(&late);
+	share_subscribe(&first);
+	share_subscribe(&second);
+	share_feed(2);
+	assert_share_over(&first, 1, 2, -EIO);
+	assert_share_over(&second, 1, 2, -EIO);
+	share_subscribe(&late);
 	assert_int_equal(n_started, 2);
-	feed(2);
-	assert_over(&late, 1, 2, -EIO);
+	share_feed(2);
+	assert_share_over(&late, 1, 2, -EIO);
 }
 
 /* --- Rates and replays ---------------------------------------------------- */
@@ -259,46 +114,46 @@ static void the_slowest_subscriber_sets_the_pace(void **state)
 {
 	const struct weir_hub_options options = {.capacity = 2};
 
-	share_of(source(9), &options);
-	subscribe(&first);
-	subscribe_on(&second, sim, 1);
-	feed(9);
+	share_of(share_source(9), &options);
+	share_subscribe(&first);
+	share_subscribe_on(&second, here, 1);
+	share_feed(9);
 	hub_subscriber_has(&first, 1, 3);
-	leave(&second);
-	assert_over(&first, 1, 9, 0);
+	share_leave(&second);
+	assert_share_over(&first, 1, 9, 0);
 }
 
 static void who_comes_late_gets_a_replay_of_this_run(void **state)
 {
 	const struct weir_hub_options options = {.replay = 2};
 
-	share_of(source(5), &options);
-	subscribe(&first);
-	feed(3);
-	subscribe(&second);
+	share_of(share_source(5), &options);
+	share_subscribe(&first);
+	share_feed(3);
+	share_subscribe(&second);
 	hub_subscriber_has(&second, 2, 3);
-	leave(&first);
-	leave(&second);
+	share_leave(&first);
+	share_leave(&second);
 	/* nothing is kept for nobody */
 	assert_int_equal(n_live, 0);
-	subscribe(&late);
-	feed(5);
-	assert_over(&late, 1, 5, 0);
+	share_subscribe(&late);
+	share_feed(5);
+	assert_share_over(&late, 1, 5, 0);
 }
 
 static void a_run_of_it_may_be_drained(void **state)
 {
-	share_of(source(5), NULL);
-	subscribe(&first);
-	subscribe_on(&second, sim, 0);
-	feed(2);
+	share_of(share_source(5), NULL);
+	share_subscribe(&first);
+	share_subscribe_on(&second, here, 0);
+	share_feed(2);
 	weir_flow_run_end(second.run.run);
-	settle();
-	feed(3);
+	share_settle();
+	share_feed(3);
 	assert_int_equal(weir_semaphore_release(&second.permits, MANY), 0);
-	settle();
-	assert_over(&first, 1, 5, 0);
-	assert_over(&second, 1, 2, 0);
+	share_settle();
+	assert_share_over(&first, 1, 5, 0);
+	assert_share_over(&second, 1, 2, 0);
 }
 
 /* --- When it cannot run --------------------------------------------------- */
@@ -312,12 +167,12 @@ static void a_flow_that_runs_once_is_shared_once(void **state)
 					     &counted_items),
 			 0);
 	share_of(weir_flow_from_queue(queue), NULL);
-	subscribe(&first);
+	share_subscribe(&first);
 	assert_int_equal(weir_flow_queue_offer(queue, item_new(1)), 0);
-	settle();
-	leave(&first);
-	subscribe(&late);
-	assert_over(&late, 1, 0, -EALREADY);
+	share_settle();
+	share_leave(&first);
+	share_subscribe(&late);
+	assert_share_over(&late, 1, 0, -EALREADY);
 	weir_flow_queue_free(queue);
 }
 
@@ -332,15 +187,15 @@ static void end_executor(void)
 	ending = (struct weir_ending){.done = no_more};
 	assert_int_equal(
 		weir_executor_end_async(executor, &ending, WEIR_FOREVER), 0);
-	settle();
+	share_settle();
 }
 
 static void an_executor_that_has_ended_is_told(void **state)
 {
-	share_of(source(5), NULL);
+	share_of(share_source(5), NULL);
 	end_executor();
-	subscribe_on(&late, elsewhere, MANY);
-	assert_over(&late, 1, 0, -ESHUTDOWN);
+	share_subscribe_on(&late, elsewhere, MANY);
+	assert_share_over(&late, 1, 0, -ESHUTDOWN);
 	assert_int_equal(n_over, 0);
 }
 
@@ -348,7 +203,7 @@ static void the_words_say_that_it_could_not_start(void **state)
 {
 	struct weir_error *error;
 
-	share_of(source(5), NULL);
+	share_of(share_source(5), NULL);
 	end_executor();
 	error = error_of(weir_flow_ignore(weir_flow_from_share(share)));
 	assert_string_equal(error->origin, "from_share");
@@ -368,11 +223,11 @@ static void items_that_cannot_be_shared_have_one_subscriber(void **state)
 				       to_item, NULL),
 			 &alone),
 		 NULL);
-	subscribe(&first);
-	subscribe(&second);
-	assert_over(&second, 1, 0, -ENOTSUP);
-	feed(5);
-	assert_over(&first, 1, 5, 0);
+	share_subscribe(&first);
+	share_subscribe(&second);
+	assert_share_over(&second, 1, 0, -ENOTSUP);
+	share_feed(5);
+	assert_share_over(&first, 1, 5, 0);
 }
 
 /* --- Inside of other flows ------------------------------------------------ */
@@ -388,7 +243,7 @@ static void nested_flows_subscribe_too(void **state)
 	struct hub_run run;
 
 	got = (struct got){.counted = true};
-	share_of(source(3), NULL);
+	share_of(share_source(3), NULL);
 	hub_run_start(
 		&run,
 		into(weir_flow_items(weir_flow_flat_map(weir_flow_range(1, 3),
@@ -396,8 +251,8 @@ static void nested_flows_subscribe_too(void **state)
 				     &counted_items),
 		     &got),
 		executor);
-	settle();
-	feed(3);
+	share_settle();
+	share_feed(3);
 	assert_int_equal(n_started, 1);
 	assert_int_equal(got.n, 9);
 	assert_int_equal(hub_run_fini(&run), 0);
@@ -407,24 +262,24 @@ static void a_share_of_a_share_starts_and_stops_both(void **state)
 {
 	struct weir_flow_share *inner;
 
-	share_of(source(9), NULL);
+	share_of(share_source(9), NULL);
 	inner = share;
 	share_of(weir_flow_from_share(inner), NULL);
 	weir_flow_share_free(inner);
-	subscribe(&first);
+	share_subscribe(&first);
 	assert_int_equal(n_started, 1);
-	feed(2);
+	share_feed(2);
 	hub_subscriber_has(&first, 1, 2);
-	leave(&first);
+	share_leave(&first);
 	assert_int_equal(n_cancelled, 1);
-	subscribe(&late);
-	feed(9);
-	assert_over(&late, 1, 9, 0);
+	share_subscribe(&late);
+	share_feed(9);
+	assert_share_over(&late, 1, 9, 0);
 }
 
 static void a_share_counts_as_a_nested_flow_does(void **state)
 {
-	struct weir_flow *flow = source(1);
+	struct weir_flow *flow = share_source(1);
 	int i;
 
 	for (i = 0; i < 200; i++)
@@ -434,10 +289,10 @@ static void a_share_counts_as_a_nested_flow_does(void **state)
 	for (i = 0; i < 60; i++)
 		flow = weir_flow_take(flow, 1);
 	hub_subscriber_take(&first, flow, executor, MANY);
-	subscribe(&second);
-	assert_over(&first, 1, 0, -E2BIG);
-	feed(1);
-	assert_over(&second, 1, 1, 0);
+	share_subscribe(&second);
+	assert_share_over(&first, 1, 0, -E2BIG);
+	share_feed(1);
+	assert_share_over(&second, 1, 1, 0);
 }
 
 /* --- Lifetime ------------------------------------------------------------- */
@@ -446,17 +301,17 @@ static void flows_keep_the_share(void **state)
 {
 	struct weir_flow *flow;
 
-	share_of(source(3), NULL);
+	share_of(share_source(3), NULL);
 	flow = weir_flow_from_share(share);
-	subscribe(&first);
+	share_subscribe(&first);
 	weir_flow_share_free(share);
 	share = NULL;
-	feed(1);
+	share_feed(1);
 	hub_subscriber_take(&late, flow, executor, MANY);
-	settle();
-	feed(2);
-	assert_over(&first, 1, 3, 0);
-	assert_over(&late, 2, 3, 0);
+	share_settle();
+	share_feed(2);
+	assert_share_over(&first, 1, 3, 0);
+	assert_share_over(&late, 2, 3, 0);
 }
 
 /* The last subscriber's flow is freed before the run that it leaves is over. */
@@ -464,18 +319,19 @@ static void a_run_keeps_the_share(void **state)
 {
 	struct weir_completion *gone;
 
-	share_of(weir_flow_async(source(3), 1, weir_sim_executor(elsewhere)),
+	share_of(weir_flow_async(share_source(3), 1,
+				 weir_sim_executor(elsewhere)),
 		 NULL);
-	subscribe(&first);
+	share_subscribe(&first);
 	weir_flow_share_free(share);
 	share = NULL;
 	weir_flow_run_stop(first.run.run, NULL);
 	gone = weir_flow_run_over(first.run.run);
 	while (!weir_completion_done(gone))
-		assert_int_equal(weir_sim_run_until(sim, WEIR_FOREVER, 1), 1);
+		assert_int_equal(weir_sim_run_until(here, WEIR_FOREVER, 1), 1);
 	assert_int_equal(hub_subscriber_fini(&first), -ECANCELED);
 	assert_int_equal(n_over, 0);
-	settle();
+	share_settle();
 	assert_int_equal(n_cancelled, 1);
 	assert_int_equal(n_over, 1);
 }
@@ -483,7 +339,6 @@ static void a_run_keeps_the_share(void **state)
 static void bad_arguments_are_refused(void **state)
 {
 	const struct weir_flow_share_options bad[] = {
-		{.hub.connect_after = 1},
 		{.hub.idle = WEIR_HUB_IDLE_END},
 		{.hub.idle = WEIR_HUB_IDLE_GO_ON},
 		{.hub.stays = true},
@@ -498,19 +353,21 @@ static void bad_arguments_are_refused(void **state)
 	size_t i;
 
 	for (i = 0; i < sizeof(bad) / sizeof(*bad); i++)
-		assert_int_equal(weir_flow_share_new(&share, source(1),
+		assert_int_equal(weir_flow_share_new(&share, share_source(1),
 						     executor, &bad[i]),
 				 -EINVAL);
-	assert_int_equal(weir_flow_share_new(NULL, source(1), executor, NULL),
+	assert_int_equal(weir_flow_share_new(NULL, share_source(1), executor,
+					     NULL),
 			 -EINVAL);
 	assert_int_equal(weir_flow_share_new(&share, NULL, executor, NULL),
 			 -EINVAL);
-	assert_int_equal(weir_flow_share_new(&share, source(1), NULL, NULL),
+	assert_int_equal(weir_flow_share_new(&share, share_source(1), NULL,
+					     NULL),
 			 -EINVAL);
 	assert_int_equal(weir_flow_share_new(&share, weir_flow_take(NULL, 1),
 					     executor, NULL),
 			 -EINVAL);
-	(void)weir_flow_broadcast(source(1), 2, outlets, NULL);
+	(void)weir_flow_broadcast(share_source(1), 2, outlets, NULL);
 	assert_int_equal(weir_flow_share_new(&share, outlets[0], executor,
 					     NULL),
 			 -EINVAL);
@@ -543,26 +400,26 @@ static bool short_of_memory(size_t i)
 
 	heap_init(&heap, 0);
 	options.allocator = &heap.allocator;
-	assert_int_equal(weir_sim_new(&sim, 1, &options), 0);
-	executor = weir_sim_executor(sim);
+	assert_int_equal(weir_sim_new(&here, 1, &options), 0);
+	executor = weir_sim_executor(here);
 	assert_int_equal(
 		weir_flow_share_new(
 			&share, counted(weir_flow_range(1, 3)), executor,
 			&(struct weir_flow_share_options){.hub.replay = 1}),
 		0);
 	heap.fail = heap.calls + i;
-	subscribe_on(&first, elsewhere, MANY);
+	share_subscribe_on(&first, elsewhere, MANY);
 	over = heap.calls < heap.fail;
 	heap.fail = 0;
 	if (over)
-		assert_over(&first, 1, 3, 0);
+		assert_share_over(&first, 1, 3, 0);
 	else
-		assert_over(&first, 1, 0, -ENOMEM);
-	subscribe_on(&late, elsewhere, MANY);
-	assert_over(&late, 1, 3, 0);
+		assert_share_over(&first, 1, 0, -ENOMEM);
+	share_subscribe_on(&late, elsewhere, MANY);
+	assert_share_over(&late, 1, 3, 0);
 	weir_flow_share_free(share);
 	share = NULL;
-	sim_free(sim);
+	sim_free(here);
 	assert_int_equal(heap.live, 0);
 	assert_int_equal(n_live, 0);
 	return over;
@@ -572,16 +429,14 @@ static void no_memory_is_an_error_of_the_subscriber(void **state)
 {
 	size_t i = 1;
 
-	sim_free(sim);
+	sim_free(here);
 	while (!short_of_memory(i))
 		i++;
 	/* a connection, its hub, the ring; and those of a run */
 	assert_true(i > 4);
-	sim = sim_new(1);
-	executor = weir_sim_executor(sim);
+	here = sim_new(1);
+	executor = weir_sim_executor(here);
 }
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
 {

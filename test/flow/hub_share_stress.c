@@ -79,6 +79,8 @@ static void leave(size_t i, bool stops)
 static void round_of(const struct weir_flow_share_options *options,
 		     int64_t length, uint64_t round)
 {
+	/* who is alone may wait for others for ever */
+	bool stops = length > TURNS || options->hub.connect_after > 0;
 	struct weir_flow *flow = counted(weir_flow_range(1, length));
 	size_t i;
 
@@ -88,7 +90,12 @@ static void round_of(const struct weir_flow_share_options *options,
 	for (i = 0; i < N_SUBSCRIBERS; i++)
 		subscribe(i);
 	for (i = 0; i < TURNS; i++) {
-		/* the second often leaves nobody */
+		/* the second often leaves nobody, as the first one does */
+		if (i % 8 == 3)
+			weir_flow_run_stop(
+				listeners[(i + 1 + round) % N_SUBSCRIBERS]
+					.run.run,
+				NULL);
 		leave((i + round) % N_SUBSCRIBERS, true);
 		if (i % 8 == 3)
 			leave((i + 1 + round) % N_SUBSCRIBERS, true);
@@ -97,7 +104,7 @@ static void round_of(const struct weir_flow_share_options *options,
 		subscribe((i + round) % N_SUBSCRIBERS);
 	}
 	for (i = 0; i < N_SUBSCRIBERS; i++)
-		leave(i, length > TURNS);
+		leave(i, stops);
 	weir_flow_share_free(shared);
 }
 
@@ -118,6 +125,10 @@ static void subscribers_come_and_go_over_two_pools(void **state)
 		{.hub.capacity = 1, .run.done = over},
 		{.hub.capacity = 16, .run.done = over},
 		{.hub.replay = 100, .run.done = over},
+		{.run.done = over, .linger_ns = 1},
+		{.hub.replay = 1, .run.done = over, .linger_ns = 20000},
+		{.hub.connect_after = 3, .run.done = over},
+		{.hub.connect_after = 2, .run.done = over, .linger_ns = 1},
 	};
 	uint64_t round, n = test_count(200);
 	size_t i;

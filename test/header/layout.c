@@ -86,7 +86,7 @@ SIZE(weir_flow_fan_options, 88);
 
 /* flow_hub.h */
 SIZE(weir_hub_options, 112);
-SIZE(weir_flow_share_options, 200);
+SIZE(weir_flow_share_options, 208);
 
 /* flow_io.h */
 SIZE(weir_flow_bytes, 48);

@@ -18,8 +18,7 @@
 #include "flow/engine/blueprint.h"
 
 #define AT_ONCE 16
-/* No subscriber's id. */
-#define NOBODY UINT64_MAX
+#define NOBODY UINT64_MAX /* no subscriber's id */
 
 struct hub_slot {
 	void *item;
@@ -48,7 +47,7 @@ struct weir_hub {
 	uint64_t changes; /* how often one has come or left */
 	struct weir__hub_link readers;
 	bool connected; /* enough subscribers have come */
-	bool ended;
+	bool ended, shared, lingers;
 	struct weir_error *error;
 	/* A member is in one of these lists: it waits for room, or for items;
 	 * it is to be woken; or none of these. */
@@ -163,8 +162,7 @@ static bool is_taking(const struct weir_hub *hub)
 	       (hub->n_readers > 0 || hub->options.idle == WEIR_HUB_IDLE_GO_ON);
 }
 
-/* Only what is held for slow subscribers, and not kept in any case, needs
- * room. */
+/* Only what is held for slow subscribers, and not kept anyway, needs room. */
 static size_t room_of(const struct weir_hub *hub)
 {
 	uint64_t held = hub->start > hub->live ? hub->start - hub->live : 0;
@@ -337,8 +335,7 @@ int weir_hub_free(struct weir_hub *hub)
 	return 0;
 }
 
-/* Under the lock. Every member is woken, since an end is told without demand.
- */
+/* Under the lock. All members are woken: an end is told without demand. */
 static void end_it(struct weir_hub *hub, struct weir_error *error)
 {
 	hub->ended = true;
@@ -360,6 +357,31 @@ int weir_hub_end(struct weir_hub *hub, struct weir_error *error)
 	end_it(hub, error);
 	settle(hub);
 	return 0;
+}
+
+void weir__hub_set_shared(struct weir_hub *hub, bool lingers)
+{
+	hub->shared = true;
+	hub->lingers = lingers;
+}
+
+bool weir__hub_is_idle(struct weir_hub *hub, uint64_t *changes)
+{
+	bool idle;
+
+	weir__lock(&hub->lock);
+	idle = hub->connected && hub->n_readers == 0;
+	*changes = hub->changes;
+	weir__unlock(&hub->lock);
+	return idle;
+}
+
+void weir__hub_end_idle(struct weir_hub *hub, uint64_t changes)
+{
+	weir__lock(&hub->lock);
+	if (!hub->ended && hub->changes == changes)
+		end_it(hub, NULL);
+	settle(hub);
 }
 
 size_t weir_hub_subscribers(struct weir_hub *hub)
@@ -633,8 +655,9 @@ int weir__hub_add_reader(struct weir_hub *hub, struct weir__hub_reader *reader,
 	link_it(&reader->by_age, &hub->readers);
 	hub->changes++;
 	hub->n_readers++;
-	if (hub->n_readers >= hub->options.connect_after)
-		hub->connected = true;
+	reader->connects = !hub->connected &&
+			   hub->n_readers >= hub->options.connect_after;
+	hub->connected |= reader->connects;
 	settle(hub);
 	return 0;
 }
@@ -649,6 +672,17 @@ static void go_on(struct weir_hub *hub, struct weir__hub_reader *reader,
 	pass(hub);
 }
 
+/* Under the lock: the last subscriber has left. */
+static void left_alone(struct weir_hub *hub)
+{
+	if (hub->connected ? !hub->lingers : hub->shared) {
+		end_it(hub, NULL);
+	} else if (hub->connected) {
+		move_all(&hub->no_room, &hub->woken);
+		move_all(&hub->busy, &hub->woken);
+	}
+}
+
 bool weir__hub_remove_reader(struct weir_hub *hub,
 			     struct weir__hub_reader *reader)
 {
@@ -661,9 +695,9 @@ bool weir__hub_remove_reader(struct weir_hub *hub,
 	hub->changes++;
 	hub->n_readers--;
 	pass(hub);
-	if (hub->n_readers == 0 && hub->connected && !hub->ended &&
+	if (hub->n_readers == 0 && !hub->ended &&
 	    hub->options.idle == WEIR_HUB_IDLE_END)
-		end_it(hub, NULL);
+		left_alone(hub);
 	ended = hub->ended;
 	settle(hub);
 	return ended;

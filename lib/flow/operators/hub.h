@@ -36,6 +36,7 @@ struct weir__hub_reader {
 	uint64_t id;		      /* no other has had it */
 	uint64_t next;
 	uint64_t last; /* it takes no item from this one on */
+	bool connects; /* with it there were enough subscribers */
 };
 
 /* Owner of the operator, as for the others. A run uses the hub between these
@@ -47,6 +48,18 @@ const struct weir_items *weir__hub_items(const struct weir_hub *hub);
 bool weir__hub_stays(const struct weir_hub *hub);
 /* What the hub has ended with, borrowed until it is freed; or NULL. */
 struct weir_error *weir__hub_error(struct weir_hub *hub);
+
+/*
+ * Of a new hub that ends when it is idle: it ends too when the last subscriber
+ * leaves before there were enough; and behind that it ends at once, or, if it
+ * `lingers`, its writers are woken then.
+ */
+void weir__hub_set_shared(struct weir_hub *hub, bool lingers);
+/* Whether there have been enough subscribers, and none is left. *changes is
+ * another one whenever one has come or left. */
+bool weir__hub_is_idle(struct weir_hub *hub, uint64_t *changes);
+/* Ends the hub well, unless it has ended, or one has come or left since. */
+void weir__hub_end_idle(struct weir_hub *hub, uint64_t changes);
 
 void weir__hub_add_writer(struct weir_hub *hub,
 			  struct weir__hub_writer *writer);

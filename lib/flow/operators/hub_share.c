@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A flow that runs once for all its subscribers, while there are any. Each of
- * its runs has a hub of its own: the two are a connection. When the last
- * subscriber leaves, the hub ends, and so does the run, in its own time: who
- * finds a hub that has ended makes the next connection, and waits for nothing.
+ * its runs has a hub of its own: the two are a connection. Who is the last of
+ * those that it takes to connect starts the run. When the last subscriber
+ * leaves, the hub ends, at once or when the run has lingered, and so does the
+ * run, in its own time: who finds a hub that has ended makes the next
+ * connection, and waits for nothing.
  */
 #include "flow/operators/hub_flow.h"
 
@@ -31,8 +33,8 @@ struct weir_flow_share {
 	struct weir_flow_share_options options;
 	uint32_t refs; /* atomic: its maker, flows from it, runs */
 	struct weir__lock lock;
-	/* Under the lock: the newest connection, or NULL. One of its
-	 * subscribers holds it, and takes it off before it lets go. */
+	/* Under the lock: the newest connection, or NULL. Its run or one of
+	 * its subscribers holds it, and takes it off before it lets go. */
 	struct connection *newest;
 };
 
@@ -78,6 +80,7 @@ static int connection_new(struct weir_flow_share *share,
 		weir__free(allocator_of(share), self, sizeof(*self));
 		return rc;
 	}
+	weir__hub_set_shared(self->hub, share->options.linger_ns > 0);
 	self->share = share;
 	self->refs = 1;
 	*made = self;
@@ -120,7 +123,24 @@ static bool put_in_place(struct weir_flow_share *share,
 	return puts;
 }
 
+static void take_off(const struct connection *at)
+{
+	struct weir_flow_share *share = at->share;
+
+	weir__lock(&share->lock);
+	if (share->newest == at)
+		share->newest = NULL;
+	weir__unlock(&share->lock);
+}
+
 /* --- Runs ----------------------------------------------------------------- */
+
+struct sharing {
+	struct weir__into_hub into;
+	struct weir__op_timer timer;
+	uint64_t changes;  /* of the hub, when it was found idle */
+	uint64_t until_ns; /* when it ends, if it is so till then */
+};
 
 static int share_open(struct weir__op *op)
 {
@@ -130,21 +150,67 @@ static int share_open(struct weir__op *op)
 	return 0;
 }
 
+static const struct weir_flow_share *shared_by(const struct weir__op *op)
+{
+	const struct connection *at = op->island->run->options.context;
+
+	return at->share;
+}
+
+/* Ends the hub when it has been idle for long enough. */
+static int linger(struct weir__op *op, uint64_t linger_ns)
+{
+	struct sharing *self = weir__op_state(op);
+	struct weir_hub *hub = self->into.hub;
+	uint64_t now_ns = weir__op_now(op), changes;
+
+	if (!weir__hub_is_idle(hub, &changes))
+		return 0;
+	if (changes != self->changes) {
+		self->changes = changes;
+		self->until_ns = weir__later(now_ns, linger_ns);
+	}
+	if (now_ns < self->until_ns)
+		return weir__op_timer_at(&self->timer, op, self->until_ns);
+	weir__hub_end_idle(hub, changes);
+	return 0;
+}
+
+static size_t share_pull(struct weir__op *op, void **items, size_t room)
+{
+	uint64_t linger_ns = shared_by(op)->options.linger_ns;
+	int rc = linger_ns > 0 ? linger(op, linger_ns) : 0;
+
+	if (rc == 0)
+		return weir__into_hub_pull(op, items, room);
+	weir__op_fail_code(op, rc, "the timer could not be set");
+	return 0;
+}
+
+static void share_close(struct weir__op *op)
+{
+	struct sharing *self = weir__op_state(op);
+
+	weir__op_timer_off(&self->timer);
+	weir__into_hub_close(op);
+}
+
 static const struct weir__kind share_kind = {
 	.name = "share",
-	.state_size = sizeof(struct weir__into_hub),
+	.state_size = sizeof(struct sharing),
 	.open = share_open,
-	.pull = weir__into_hub_pull,
-	.close = weir__into_hub_close,
+	.pull = share_pull,
+	.close = share_close,
 	.makes = true,
 	.holds = true,
 };
 
-/* Of the run. */
+/* Of the run. Its hub has ended. */
 static void let_go(struct connection *at)
 {
 	struct weir_flow_share *share = at->share;
 
+	take_off(at);
 	connection_unref(at);
 	share_unref(share);
 }
@@ -228,9 +294,7 @@ static int connect(struct weir__op *op, const struct connection *ended)
 	/* before anybody else can come, and leave it as the last */
 	rc = join(op, made);
 	assert(rc == 0);
-	if (put_in_place(share, ended, made)) {
-		start_run(made);
-	} else {
+	if (!put_in_place(share, ended, made)) {
 		(void)leave(op);
 		rc = -EAGAIN;
 	}
@@ -240,6 +304,7 @@ static int connect(struct weir__op *op, const struct connection *ended)
 
 static int subscribe(struct weir__op *op)
 {
+	const struct subscriber *self = weir__op_state(op);
 	struct weir_flow_share *share = share_of(op->flow);
 	struct connection *newest;
 	int rc;
@@ -254,6 +319,8 @@ static int subscribe(struct weir__op *op)
 			rc = connect(op, newest);
 		connection_unref(newest);
 	} while (rc == -EAGAIN);
+	if (rc == 0 && self->from.reader.connects)
+		start_run(self->at);
 	return rc;
 }
 
@@ -271,18 +338,13 @@ static size_t from_pull(struct weir__op *op, void **items, size_t room)
 static void from_close(struct weir__op *op)
 {
 	const struct subscriber *self = weir__op_state(op);
-	struct weir_flow_share *share = share_of(op->flow);
 	struct connection *at = self->at;
 
 	if (!at)
 		return;
 	weir__ref(&at->refs);
-	if (leave(op)) {
-		weir__lock(&share->lock);
-		if (share->newest == at)
-			share->newest = NULL;
-		weir__unlock(&share->lock);
-	}
+	if (leave(op))
+		take_off(at);
 	connection_unref(at);
 }
 
@@ -326,8 +388,8 @@ static bool options_valid(const struct weir_flow_share_options *options)
 {
 	const struct weir_hub_options *hub = &options->hub;
 
-	return hub->connect_after == 0 && hub->idle == WEIR_HUB_IDLE_WAIT &&
-	       !hub->stays && weir__run_options_valid(&options->run) &&
+	return hub->idle == WEIR_HUB_IDLE_WAIT && !hub->stays &&
+	       weir__run_options_valid(&options->run) &&
 	       weir__reserved_zero(options->reserved);
 }
 
@@ -337,6 +399,9 @@ static int check(const struct weir_flow_share *share)
 	int rc = weir_flow_check(share->flow, NULL, NULL);
 	struct weir_hub *hub = NULL;
 
+	if (rc == 0 && share->options.linger_ns > 0 &&
+	    !share->executor->ops->timer_arm)
+		rc = -ENOTSUP;
 	if (rc == 0)
 		rc = hub_new(share, &hub);
 	return rc < 0 ? rc : weir_hub_free(hub);
@@ -357,6 +422,8 @@ int weir_flow_share_new(struct weir_flow_share **share, struct weir_flow *flow,
 	if (share && executor && executor->registry &&
 	    options_valid(&made.options)) {
 		made.options.hub.idle = WEIR_HUB_IDLE_END;
+		if (made.options.hub.connect_after == 0)
+			made.options.hub.connect_after = 1;
 		rc = check(&made);
 	}
 	if (rc == 0) {
