@@ -106,6 +106,88 @@ static void none_takes_more_than_is_asked_for(void **state)
 	world_cancel();
 }
 
+/* --- That overlap, or have gaps ------------------------------------------- */
+
+#define SUM(first, n) ((intptr_t)(1000 * (n) + (first)))
+
+/* Its first item, and how many there are. */
+static int fold_window(void **result, void *item, void *context)
+{
+	intptr_t all = (intptr_t)*result;
+
+	if (all == 0)
+		all = ((struct item *)item)->value;
+	*result = (void *)(all + SUM(0, 1));
+	item_drop(item, NULL);
+	return 0;
+}
+
+static struct weir_flow *first_n(struct weir_flow *up, void *context)
+{
+	static const struct weir_flow_fold_functions functions = {
+		.fold = fold_window};
+	const uint64_t *n = context;
+
+	return weir_flow_items(
+		weir_flow_fold(weir_flow_take(up, *n), &functions, NULL), NULL);
+}
+
+/* Of `n` items, that begin `skip` items apart: as overlap.c has it. */
+static struct weir_flow *apart(struct weir_flow *flow, uint64_t *n,
+			       uint64_t skip)
+{
+	size_t at_once = (size_t)((*n + skip - 1) / skip), i;
+	const struct weir_flow_window_options next = {.n = at_once * skip};
+	struct weir_flow *outlets[8];
+
+	(void)weir_flow_broadcast(flow, at_once, outlets, NULL);
+	for (i = 0; i < at_once; i++) {
+		outlets[i] = weir_flow_drop(outlets[i], i * skip);
+		outlets[i] = weir_flow_window(outlets[i], &next, first_n, n);
+		outlets[i] = weir_flow_items(outlets[i], NULL);
+	}
+	return weir_flow_merge(outlets, at_once);
+}
+
+static int by_value(const void *a, const void *b)
+{
+	intptr_t x = *(const intptr_t *)a, y = *(const intptr_t *)b;
+
+	return (x % 1000 > y % 1000) - (x % 1000 < y % 1000);
+}
+
+static void assert_apart(intptr_t n_items, uint64_t n, uint64_t skip,
+			 uint64_t seed)
+{
+	static struct got got;
+	struct weir_flow *flow;
+	intptr_t first, left;
+	size_t i = 0;
+
+	got = (struct got){.counted = false};
+	flow = into(apart(counted(weir_flow_range(1, n_items)), &n, skip),
+		    &got);
+	assert_int_equal(run_on_sim(flow, seed, seed % 3), 0);
+	weir_flow_free(flow);
+	assert_int_equal(n_live, 0);
+	qsort(got.values, got.n, sizeof(*got.values), by_value);
+	for (first = 1; first <= n_items; first += (intptr_t)skip) {
+		left = n_items - first + 1;
+		assert_true(i < got.n);
+		assert_int_equal(got.values[i++],
+				 SUM(first,
+				     left < (intptr_t)n ? left : (intptr_t)n));
+	}
+	assert_int_equal(got.n, i);
+}
+
+static void windows_that_begin_apart_are_those_of_outlets(void **state)
+{
+	for_each_seed(seed, test_count(200))
+		assert_apart((intptr_t)(seed % 41), 1 + seed % 7,
+			     1 + seed / 7 % 9, seed);
+}
+
 /* --- By time -------------------------------------------------------------- */
 
 static void a_window_ends_so_long_after_its_first_item(void **state)
@@ -532,6 +614,7 @@ int main(void)
 		cmocka_unit_test(nothing_has_no_windows),
 		cmocka_unit_test(what_a_flow_that_has_ended_leaves_is_dropped),
 		cmocka_unit_test(none_takes_more_than_is_asked_for),
+		cmocka_unit_test(windows_that_begin_apart_are_those_of_outlets),
 		cmocka_unit_test(a_window_ends_so_long_after_its_first_item),
 		cmocka_unit_test(or_when_it_has_its_items),
 		cmocka_unit_test(or_when_it_was_quiet),
