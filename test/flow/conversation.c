@@ -413,6 +413,56 @@ static void an_operator_keeps_nothing_back_while_its_source_blocks(void **state)
 	}
 }
 
+/* --- Nested flows that always have an item -------------------------------- */
+
+#define PATIENCE 1000
+
+static int n_opened, n_given;
+
+/* Until the second flow is there; it need not wait for long. */
+static int give(void **state, void **item, void *context)
+{
+	return n_opened < 2 && n_given++ < PATIENCE;
+}
+
+static struct weir_flow *giving(void *item, void *context)
+{
+	n_opened++;
+	return weir_flow_unfold(NULL, give, NULL);
+}
+
+static int as_it_is(void **item, void *context)
+{
+	return 0;
+}
+
+/* Nobody knows that it does not block. */
+static struct weir_flow *two(void)
+{
+	return weir_flow_map(weir_flow_range(1, 2), as_it_is, NULL);
+}
+
+static void one_that_always_gives_keeps_no_other_out(void **state)
+{
+	struct weir_flow *flows[] = {
+		weir_flow_flat_map(two(), 2, giving, NULL),
+		weir_flow_switch_map(two(), giving, NULL),
+	};
+	struct places places;
+	size_t i;
+
+	places_new(&places);
+	for (i = 0; i < 2; i++) {
+		n_opened = n_given = 0;
+		assert_int_equal(weir_flow_run(flows[i], places.blocks, NULL),
+				 0);
+		weir_flow_free(flows[i]);
+		assert_int_equal(n_opened, 2);
+		assert_in_range(n_given, 1, PATIENCE);
+	}
+	places_free(&places);
+}
+
 /* --- Operators of one's own that run ahead -------------------------------- */
 
 static int ask_at_once(struct weir_operator *op)
@@ -710,6 +760,7 @@ int main(void)
 			what_a_source_has_made_is_seen_before_it_blocks),
 		cmocka_unit_test(
 			an_operator_keeps_nothing_back_while_its_source_blocks),
+		cmocka_unit_test(one_that_always_gives_keeps_no_other_out),
 		cmocka_unit_test(
 			what_runs_ahead_has_given_its_item_before_it_asks),
 		cmocka_unit_test(
