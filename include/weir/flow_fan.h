@@ -297,7 +297,8 @@ WEIR_API struct weir_flow *weir_flow_also_to(
  * wireTap. If the tap fails, it gets no more items, and nobody hears of the
  * error: weir_flow_peek() in the tap does. The end waits for the tap, which may
  * take the items that it has to their end; Pekko's does so behind the end. A
- * tap that may get stuck needs a timeout of its own, which ends it alone.
+ * tap that may get stuck needs a timeout of its own, which ends it alone, or a
+ * run of its own: see weir_hub_options.idle (flow_hub.h), WEIR_HUB_IDLE_GO_ON.
  *
  * Emits: an item when downstream has room. Completes: when upstream and the tap
  * have. Cancels: both, when downstream does. Holds: `capacity` items for each

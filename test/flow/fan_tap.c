@@ -239,6 +239,48 @@ static void a_stuck_tap_that_gives_up_holds_nothing_back(void **state)
 	}
 }
 
+static struct weir_flow *putting(struct weir_flow *up, void *hub)
+{
+	return weir_flow_into_hub(up, hub);
+}
+
+/* The buffer has what the tap does not take in time. */
+static void a_tap_in_a_run_of_its_own_holds_nothing_back(void **state)
+{
+	const struct weir_hub_options options = {.idle = WEIR_HUB_IDLE_GO_ON};
+	struct weir_sim *sim = sim_new(1);
+	struct weir_executor *executor = weir_sim_executor(sim);
+	struct weir_flow *flow, *tap;
+	struct weir_flow_run *made, *tapping;
+	struct weir_hub *hub;
+
+	assert_int_equal(weir_semaphore_init(&permits, 2), 0);
+	main_one = beside = (struct got){.counted = true};
+	assert_int_equal(weir_hub_new(&hub, &counted_items, &options, NULL), 0);
+	tap = weir_flow_buffer(weir_flow_from_hub(hub), 4,
+			       WEIR_OVERFLOW_DROP_NEW);
+	tap = noting_when_let(tap, NULL);
+	assert_int_equal(weir_flow_start(tap, executor, NULL, &tapping), 0);
+	weir_sim_run(sim);
+	flow = weir_flow_also_to(counted(weir_flow_range(1, 99)), putting, hub,
+				 4);
+	flow = into(flow, &main_one);
+	assert_int_equal(weir_flow_start(flow, executor, NULL, &made), 0);
+	weir_sim_run(sim);
+	assert_true(weir_completion_done(weir_flow_run_over(made)));
+	assert_int_equal(main_one.n, 99);
+	assert_got(&beside, first, 2, 0);
+	/* it takes what it has to its end */
+	assert_int_equal(weir_semaphore_release(&permits, 99), 0);
+	weir_sim_run(sim);
+	assert_true(weir_completion_done(weir_flow_run_over(tapping)));
+	assert_in_range(beside.n, 6, 7);
+	weir_flow_run_free(tapping);
+	weir_flow_free(tap);
+	assert_int_equal(weir_hub_free(hub), 0);
+	finish(sim, made, flow, 0);
+}
+
 static void a_cancel_drops_what_waits_for_a_tap(void **state)
 {
 	for (size_t i = 0; i < 2; i++) {
@@ -311,6 +353,7 @@ int main(void)
 		cmocka_unit_test(a_slow_flow_beside_sets_the_pace),
 		cmocka_unit_test(a_slow_tap_misses_items),
 		cmocka_unit_test(a_stuck_tap_that_gives_up_holds_nothing_back),
+		cmocka_unit_test(a_tap_in_a_run_of_its_own_holds_nothing_back),
 		cmocka_unit_test(a_cancel_drops_what_waits_for_a_tap),
 		cmocka_unit_test(downstream_ends_both),
 		cmocka_unit_test(then_drops_the_items_before),
