@@ -47,6 +47,31 @@ static void who_leaves_before_the_run_starts_is_not_counted(void **state)
 	assert_share_over(&second, 1, 3, 0);
 }
 
+static void no_more(struct weir_ending *ending)
+{
+}
+
+static void stop_executor(void)
+{
+	static struct weir_ending ending;
+
+	ending = (struct weir_ending){.done = no_more};
+	assert_int_equal(
+		weir_executor_stop_async(executor, &ending, WEIR_FOREVER), 0);
+	share_settle();
+}
+
+static void all_who_waited_hear_that_it_cannot_start(void **state)
+{
+	share_of_many(share_source(3), 2, 0);
+	share_subscribe_on(&first, elsewhere, MANY);
+	stop_executor();
+	share_subscribe_on(&second, elsewhere, MANY);
+	assert_share_over(&first, 1, 0, -ESHUTDOWN);
+	assert_share_over(&second, 1, 0, -ESHUTDOWN);
+	assert_int_equal(n_over, 0);
+}
+
 static void who_waits_for_others_may_be_drained(void **state)
 {
 	share_of_many(share_source(3), 2, 0);
@@ -144,12 +169,12 @@ static void fewer_than_it_takes_join_a_run_that_lingers(void **state)
 	assert_int_equal(n_started, 1);
 }
 
-static void a_run_may_end_while_it_lingers(void **state)
+static void a_run_may_fail_while_it_lingers(void **state)
 {
-	share_of_many(weir_flow_peek(weir_flow_idle_timeout(weir_flow_never(),
-							    LINGER / 2),
-				     &share_hooks, NULL),
-		      1, LINGER);
+	struct weir_flow *flow =
+		weir_flow_idle_timeout(weir_flow_never(), LINGER / 2);
+
+	share_of_many(weir_flow_peek(flow, &share_hooks, NULL), 1, LINGER);
 	share_subscribe(&first);
 	share_leave(&first);
 	share_pass(LINGER / 2);
@@ -159,6 +184,27 @@ static void a_run_may_end_while_it_lingers(void **state)
 	assert_int_equal(n_started, 2);
 	share_pass(LINGER / 2);
 	assert_share_over(&late, 1, 0, -ETIMEDOUT);
+}
+
+static void a_run_may_complete_while_it_lingers(void **state)
+{
+	struct weir_flow *flow = weir_flow_take_within(
+		counted(weir_flow_acquire(weir_flow_range(1, 9), &fed)),
+		LINGER / 2);
+
+	share_of_many(weir_flow_peek(flow, &share_hooks, NULL), 1, LINGER);
+	share_subscribe(&first);
+	share_feed(1);
+	share_leave(&first);
+	share_pass(LINGER / 2);
+	assert_int_equal(n_completed, 1);
+	assert_int_equal(n_over, 1);
+	/* nothing is left of it, and the next one is another */
+	assert_int_equal(n_live, 0);
+	share_subscribe(&late);
+	assert_int_equal(n_started, 2);
+	share_pass(LINGER / 2);
+	assert_share_over(&late, 1, 0, 0);
 }
 
 static void a_run_that_lingers_keeps_the_share(void **state)
@@ -173,21 +219,12 @@ static void a_run_that_lingers_keeps_the_share(void **state)
 	assert_int_equal(n_over, 1);
 }
 
-static void no_more(struct weir_ending *ending)
-{
-}
-
 static void a_run_that_lingers_may_be_stopped(void **state)
 {
-	static struct weir_ending ending;
-
 	share_of_many(share_source(9), 1, LINGER);
 	share_subscribe(&first);
 	share_leave(&first);
-	ending = (struct weir_ending){.done = no_more};
-	assert_int_equal(
-		weir_executor_stop_async(executor, &ending, WEIR_FOREVER), 0);
-	share_settle();
+	stop_executor();
 	assert_int_equal(n_over, 1);
 	share_subscribe_on(&late, elsewhere, MANY);
 	assert_share_over(&late, 1, 0, -ESHUTDOWN);
@@ -268,13 +305,15 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(as_many_as_it_takes_start_the_run),
 		TEST(who_leaves_before_the_run_starts_is_not_counted),
+		TEST(all_who_waited_hear_that_it_cannot_start),
 		TEST(who_waits_for_others_may_be_drained),
 		TEST(who_comes_soon_finds_the_run_that_others_left),
 		TEST(a_run_that_nobody_comes_back_to_is_cancelled),
 		TEST(each_time_that_all_have_left_counts_anew),
 		TEST(who_looked_in_meanwhile_counts_too),
 		TEST(fewer_than_it_takes_join_a_run_that_lingers),
-		TEST(a_run_may_end_while_it_lingers),
+		TEST(a_run_may_fail_while_it_lingers),
+		TEST(a_run_may_complete_while_it_lingers),
 		TEST(a_run_that_lingers_keeps_the_share),
 		TEST(a_run_that_lingers_may_be_stopped),
 		TEST(to_linger_takes_an_executor_with_timers),
