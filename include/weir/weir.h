@@ -11,6 +11,7 @@
 #include <weir/blocking.h>
 #include <weir/channel.h>
 #include <weir/completion.h>
+#include <weir/connection.h>
 #include <weir/death_watch.h>
 #include <weir/delay.h>
 #include <weir/error.h>

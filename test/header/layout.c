@@ -66,6 +66,12 @@ SIZE(weir_ending, 88);
 /* fd.h */
 SIZE(weir_fd, 72);
 
+/* connection.h */
+SIZE(weir_connection_options, 96);
+SIZE(weir_connection_credentials, 12);
+SIZE(weir_connection_counts, 32);
+SIZE(weir_listen_options, 168);
+
 /* flow.h */
 SIZE(weir_flow_run_options, 56);
 

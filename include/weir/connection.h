@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Connections over stream sockets: TCP and Unix domain. A listener is a source
+ * of connections, and a connection is a pair of byte flows whose demand reaches
+ * the kernel both ways: who takes nothing is not read from, and the peer that
+ * takes nothing holds its sender up. (Pekko: Tcp; tokio: TcpStream.)
+ *
+ * An echo server:
+ *
+ *	static struct weir_flow *echo(struct weir_connection *connection,
+ *				      void *context)
+ *	{
+ *		return weir_connection_run(connection, NULL, NULL);
+ *	}
+ *
+ *	flow = weir_flow_listen("127.0.0.1:7000", NULL);
+ *	flow = weir_flow_each_connection(flow, 1000, echo, NULL);
+ *	rc = weir_flow_run(flow, executor, NULL);
+ *
+ * An address is text:
+ *
+ *	127.0.0.1:80	IPv4, and a port; port 0 to listen at any that is free
+ *	[::1]:80	IPv6; [::] for all
+ *	unix:/path	a Unix domain socket with a name in the file system
+ *	unix:@name	one with a name of its own (Linux: abstract)
+ *	fd:3		a listening socket that the process was started with;
+ *			weir_flow_listen() only
+ *	host:80		a name; weir_flow_connect() only
+ */
+#ifndef WEIR_CONNECTION_H
+#define WEIR_CONNECTION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <sys/types.h>
+
+#include <weir/flow_io.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct weir_connection;
+
+/* --- Options -------------------------------------------------------------- */
+
+/* 0 is the default of each. */
+struct weir_connection_options {
+	/*
+	 * The read flow fails with -ETIMEDOUT when downstream has asked and the
+	 * peer has sent nothing for that long. No limit.
+	 */
+	uint64_t read_idle_ns;
+	/* The write flow fails with -ETIMEDOUT when the peer has taken nothing
+	 * for that long of what is to be sent. No limit. */
+	uint64_t write_stall_ns;
+	/*
+	 * When the read flow was cancelled, and the write flow has ended well:
+	 * the write flow first takes in what the peer still sends and drops it,
+	 * until the peer ends, at most that long (5 s) and that many bytes
+	 * (256 KiB). A socket that is closed with bytes unread resets the
+	 * connection, and the peer would lose the answer.
+	 */
+	uint64_t linger_ns;
+	size_t linger_bytes;
+	/* Of TCP: so many bytes may wait in the kernel that are not sent yet
+	 * (TCP_NOTSENT_LOWAT), 128 KiB. */
+	size_t unsent_bytes;
+	size_t rcvbuf; /* SO_RCVBUF and SO_SNDBUF; the kernel's own choice */
+	size_t sndbuf;
+	bool nagle;	/* of TCP: small writes wait (TCP_NODELAY is off) */
+	bool keepalive; /* SO_KEEPALIVE */
+	/*
+	 * The end of the write flow ends the read flow, too: well, and what the
+	 * peer still sends is dropped as `linger_ns` has it. Else the peer may
+	 * go on sending (a half-close).
+	 */
+	bool no_half_close;
+	uint64_t reserved[4]; /* zero */
+};
+
+/* --- The object ----------------------------------------------------------- */
+
+/*
+ * A connection in *connection, with one reference, over the connected stream
+ * socket `fd`, which it takes over: it is set to non-blocking mode, and closed
+ * when both flows are over and the last reference is gone. `options` is copied
+ * and may be NULL; of these it sets in the kernel what is not 0. -EINVAL: null,
+ * not a stream socket, something in `reserved`. -EBADF, -ENOTSOCK, -ENOTCONN.
+ * -ENOMEM. Then *connection is NULL, and `fd` is the caller's, as it was.
+ */
+WEIR_API WEIR_MUST_CHECK int weir_connection_new(
+	struct weir_connection **connection, int fd,
+	const struct weir_connection_options *options,
+	const struct weir_allocator *allocator);
+
+/*
+ * One reference more, or one less; NULL is fine. ref returns its argument. The
+ * flows of weir_connection_read() and _write() have references of their own,
+ * until they are over or are freed. Any thread.
+ */
+WEIR_API struct weir_connection *weir_connection_ref(
+	struct weir_connection *connection);
+WEIR_API void weir_connection_unref(struct weir_connection *connection);
+
+/* How connections are dropped (by weir_connection_unref()) and shared, for
+ * weir_flow_items() in flows of your own. Lives for ever. */
+WEIR_API const struct weir_items *weir_connection_items(void);
+
+/*
+ * Ends both directions now: what is not sent yet is dropped, the peer gets a
+ * reset (over a Unix domain socket: an end), and both flows fail with
+ * -ECONNRESET. The descriptor is closed as otherwise. NULL is fine. Any thread.
+ */
+WEIR_API void weir_connection_stop(struct weir_connection *connection);
+
+/* The descriptor, which stays the connection's: to set options of its own. Do
+ * not read, write or close it. -EINVAL: null. Any thread that has a reference.
+ */
+WEIR_API int weir_connection_fd(const struct weir_connection *connection);
+
+/* The longest address, with its end. */
+#define WEIR_CONNECTION_ADDRESS_MAX 128u
+
+/*
+ * The address of the peer, or the own one, as text in `text`: at most `n`
+ * bytes, with its end. A Unix domain socket without a name is "unix:". -EINVAL:
+ * null. -ENOSPC: `n` is too small. What getsockname(2) reports. Then `text` is
+ * as it was. Any thread that has a reference.
+ */
+WEIR_API int weir_connection_peer(const struct weir_connection *connection,
+				  char *text, size_t n);
+WEIR_API int weir_connection_local(const struct weir_connection *connection,
+				   char *text, size_t n);
+
+/* Who has connected, at that time. */
+struct weir_connection_credentials {
+	pid_t pid;
+	uid_t uid;
+	gid_t gid;
+};
+
+/* Of the peer of a Unix domain socket (SO_PEERCRED). -EINVAL: null. -ENOTSUP:
+ * another socket. Any thread that has a reference. */
+WEIR_API int weir_connection_peer_credentials(
+	const struct weir_connection *connection,
+	struct weir_connection_credentials *credentials);
+
+struct weir_connection_counts {
+	uint64_t bytes_in;  /* that the read flow has read */
+	uint64_t bytes_out; /* that the write flow has given to the kernel */
+	size_t unsent; /* of these: that the peer has not confirmed (SIOCOUTQ)
+			*/
+	int error;     /* 0, or how the connection has failed */
+};
+
+/* A snapshot. -EINVAL: null. Any thread that has a reference. */
+WEIR_API int weir_connection_count(const struct weir_connection *connection,
+				   struct weir_connection_counts *counts);
+
+/* --- The two flows -------------------------------------------------------- */
+
+/*
+ * What the peer sends, in blocks of up to `block` bytes. Only one run can read
+ * a connection: starting another one is -EALREADY. -EINVAL: null, `block` 0 or
+ * above 1 GiB.
+ *
+ * 1. The peer's end (FIN) ends the flow well; the write flow goes on.
+ * 2. A reset fails both flows with -ECONNRESET, also while there is no demand.
+ *    What has come before and was not taken is lost, as it is in the kernel.
+ * 3. When downstream cancels, see linger_ns. A drain of the run ends it so,
+ *    too.
+ *
+ * Emits: the bytes of one read, at most `block`. Completes: at the peer's end.
+ * Cancels: it has no upstream. Holds: one block while it reads, none while it
+ * waits.
+ */
+WEIR_API struct weir_flow *weir_connection_read(
+	struct weir_connection *connection, size_t block);
+
+/*
+ * Sends bytes to the peer. Only one run can write a connection: starting
+ * another one is -EALREADY. -EINVAL: null.
+ *
+ * 1. The items that are there are sent by one call, up to 64. None is kept
+ *    back to make a larger one. SIGPIPE is never raised.
+ * 2. When upstream has completed and all is given to the kernel, the peer is
+ *    told so (a FIN): see no_half_close.
+ * 3. When upstream fails or downstream cancels, the connection is stopped as by
+ *    weir_connection_stop(): no peer takes half of an answer for all of it.
+ * 4. A peer that is gone fails it with -ECONNRESET.
+ *
+ * Emits: the number of bytes sent, as (void *)(uintptr_t), when upstream has
+ * completed. Completes: behind the number. Cancels: when sending fails, or when
+ * downstream does. Holds: 64 items.
+ */
+WEIR_API struct weir_flow *weir_connection_write(
+	struct weir_flow *flow, struct weir_connection *connection);
+
+/*
+ * Both flows around operators: weir_connection_write() of what `operators`
+ * makes of weir_connection_read(), in blocks of 64 KiB. `operators` gets a flow
+ * of bytes, which it takes over, and returns one of bytes. NULL: what comes is
+ * sent back. -EINVAL: null.
+ *
+ * Emits: the number of bytes sent, as weir_connection_write(). Completes:
+ * behind the number. Cancels: it has no upstream. Holds: as both.
+ */
+WEIR_API struct weir_flow *weir_connection_run(
+	struct weir_connection *connection,
+	struct weir_flow *(*operators)(struct weir_flow *flow, void *context),
+	void *context);
+
+/* --- Servers -------------------------------------------------------------- */
+
+/* 0 or NULL is the default of each. */
+struct weir_listen_options {
+	struct weir_connection_options connection; /* of each connection */
+	/*
+	 * The flow listens at `address`, which is valid during the call: with
+	 * the port that it has got, where port 0 was asked for. Called once in
+	 * each run, where the run is started.
+	 */
+	void (*listens)(const char *address, void *context);
+	void *context;
+	size_t backlog; /* connections that wait in the kernel, SOMAXCONN */
+	/*
+	 * When the process or the system has no descriptor left, the flow
+	 * pauses, and connections wait in the kernel. After that long without
+	 * one the flow fails. 60 s.
+	 */
+	uint64_t accept_retry_ns;
+	bool reuse_port;      /* SO_REUSEPORT: several listeners at one port */
+	uint64_t reserved[4]; /* zero */
+};
+
+/*
+ * The connections that come to `address`, which is copied, as is `options`; it
+ * may be NULL. Each run listens anew, from its start to its end; an address
+ * that is in use or not to be had is what its start returns, and so is a path
+ * that is there (-EADDRINUSE): it is never replaced. "fd:3" stays open at the
+ * end, and is set to non-blocking mode. -EINVAL: null, no such address,
+ * something in `reserved`.
+ *
+ * 1. Each demand accepts one connection, so the rest wait in the backlog of the
+ *    kernel: this is the back-pressure.
+ * 2. A connection that is gone before it is accepted is left out.
+ * 3. Items are dropped by weir_connection_items(): a connection that nobody
+ *    takes is closed.
+ *
+ * Emits: a connection, whose reference is the receiver's. Completes: never,
+ * unless the run is drained. Cancels: it has no upstream; the socket is closed,
+ * and a path that it has made is removed. Holds: nothing, beside a descriptor
+ * that it keeps back for when there is no other.
+ */
+WEIR_API struct weir_flow *weir_flow_listen(
+	const char *address, const struct weir_listen_options *options);
+
+/*
+ * Serves each connection by a run of its own, on the same executor, at most
+ * `max` at a time. `serve` makes its flow, as by weir_connection_run(); the
+ * connection is borrowed for the call. The flow is freed when its run is over.
+ *
+ * 1. While `max` are served, no connection is taken from upstream.
+ * 2. If a run fails, that connection is over and the others go on, unless
+ *    weir_flow_supervise() says WEIR_DIRECTIVE_STOP of its error; so if
+ *    `serve` returns NULL or a failed flow, and if the run cannot be started.
+ * 3. When this flow ends by an error or a cancel, the runs are stopped. They
+ *    may be over a little later than the flow's own run.
+ * 4. When the run is drained, each of the runs is.
+ *
+ * -EINVAL: null, `max` 0 or above WEIR_CAPACITY_MAX.
+ *
+ * Emits: the number of connections that were served, as (void *)(uintptr_t),
+ * when upstream has completed and all are over. Completes: behind the number.
+ * Cancels: when downstream does. Holds: `max` connections.
+ */
+WEIR_API struct weir_flow *weir_flow_each_connection(
+	struct weir_flow *flow, size_t max,
+	struct weir_flow *(*serve)(struct weir_connection *connection,
+				   void *context),
+	void *context);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

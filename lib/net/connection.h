@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The inside of connections. Two operators share one, which may run on two
+ * threads: the reader and the writer. What one learns of the other is a bit of
+ * `state` or the error, which is set before the other is woken.
+ *
+ * The error that the kernel has for a socket is told only once, to whichever
+ * call comes first. So whoever is told it keeps it in `error`, for both.
+ */
+#ifndef WEIR_NET_CONNECTION_H
+#define WEIR_NET_CONNECTION_H
+
+#include <weir/connection.h>
+
+#include "base/lock.h"
+#include "flow/shared/op_fd.h"
+#include "net/address.h"
+
+enum weir__half { WEIR__HALF_READ, WEIR__HALF_WRITE };
+
+/* Bits of `state`. */
+#define WEIR__CONNECTION_READ_OVER 1u /* nobody reads any more */
+#define WEIR__CONNECTION_PEER_ENDED 2u
+#define WEIR__CONNECTION_ENDED 4u  /* we have told the peer of our end */
+#define WEIR__CONNECTION_ENDING 8u /* the reader is to end */
+
+struct weir_connection {
+	const struct weir_allocator *allocator;
+	uint32_t refs;	     /* atomic: users, and flows that are not over */
+	uint32_t claimed[2]; /* atomic: a run has that half */
+	uint32_t state;	     /* atomic */
+	uint32_t error;	     /* atomic: a positive errno, set once */
+	int fd;
+	struct weir__lock lock;	      /* over `ops` */
+	struct weir__op *ops[2];      /* of the halves that run */
+	uint64_t bytes_in, bytes_out; /* atomic; the reader's, the writer's */
+	struct weir_connection_options options;
+	/* an IP address, asked for while there is a peer; or only its family */
+	union {
+		struct sockaddr any;
+		struct sockaddr_in in;
+		struct sockaddr_in6 in6;
+	} peer;
+};
+
+/* True: a program may give such options. */
+bool weir__connection_valid(const struct weir_connection_options *options);
+
+/*
+ * Sets options of a socket that a listener is, or that will connect: what is
+ * accepted from a listener has them. 0 or a negative errno.
+ */
+int weir__connection_set_up(int fd, int family,
+			    const struct weir_connection_options *options);
+
+/* Without a descriptor yet; NULL: no memory. */
+struct weir_connection *weir__connection_alloc(
+	const struct weir_connection_options *options,
+	const struct weir_allocator *allocator);
+/* It has one: connected, and in non-blocking mode. */
+void weir__connection_over(struct weir_connection *connection, int fd,
+			   const struct weir__address *peer);
+/* Frees one that has none; NULL is fine. */
+void weir__connection_dealloc(struct weir_connection *connection);
+
+/* 0, or the negative errno with which it has failed. Any thread. */
+static inline int weir__connection_error(const struct weir_connection *self)
+{
+	return -(int)ck_pr_load_32(&self->error);
+}
+
+/* The first error counts; both operators are woken. Any thread. */
+void weir__connection_fail(struct weir_connection *connection, int code);
+/* Asks the kernel. 0, or the negative errno with which it has failed. */
+int weir__connection_look(struct weir_connection *connection);
+/* Sets bits of `state`, and wakes the operator of that half. Any thread. */
+void weir__connection_tell(struct weir_connection *connection, uint32_t bits,
+			   enum weir__half half);
+
+/* True: that half is being run. Any thread. */
+bool weir__connection_has(struct weir_connection *connection,
+			  enum weir__half half);
+
+/*
+ * Reads and drops what has come, up to *left bytes, which it counts down. True:
+ * the peer has ended, the connection has failed, or nothing is left to be
+ * dropped; false: it would block.
+ */
+bool weir__connection_discard(struct weir_connection *connection, size_t *left);
+
+/* --- Halves --------------------------------------------------------------- */
+
+/* The arguments of a flow that reads or writes. */
+struct weir__half_of {
+	struct weir_connection *connection; /* a reference, if `holds` */
+	size_t block;
+	enum weir__half half;
+	uint32_t claimed; /* atomic: the flow runs once */
+	uint32_t holds;	  /* atomic: its operator is not over */
+};
+
+int weir__half_claim(struct weir_flow *flow);
+void weir__half_unclaim(struct weir_flow *flow);
+void weir__half_free(struct weir_flow *flow);
+
+/* What both operators have. */
+struct weir__half_op {
+	struct weir__op_fd wait; /* must be first */
+	struct weir__op_timer timer;
+	struct weir_connection *connection; /* from the first pull on */
+	uint64_t due_ns;		    /* of `timer` */
+	short events; /* that it watches for, or did last */
+	bool watches; /* it did not know yet that the watch has fired */
+	bool hung;    /* POLLHUP came: it will be there always */
+};
+
+/* At the beginning of each pull. 0, or the error of the connection. Owner. */
+int weir__half_begin(struct weir__op *op);
+/*
+ * Watches for `events`, and for none but a reset if that is 0; in place of what
+ * it watches for now. May fail the operator. Owner.
+ */
+void weir__half_watch(struct weir__op *op, short events);
+/* True: it watches for one of these events, which have not come. Owner. */
+bool weir__half_waits(const struct weir__op *op, short events);
+/* It may wait until then, or until the watch fires. May fail the operator.
+ * Owner. */
+void weir__half_until(struct weir__op *op, uint64_t at_ns);
+/* The same, from now on. 0: for ever. */
+static inline void weir__half_allow(struct weir__op *op, uint64_t ns)
+{
+	if (ns > 0)
+		weir__half_until(op, weir__later(weir__op_now(op), ns));
+}
+/* True: that time is over. May fail the operator. Owner. */
+bool weir__half_late(struct weir__op *op);
+/* In close(): true, if it has ever been pulled. The reference is the caller's
+ * then: weir_connection_unref(). Owner. */
+bool weir__half_end(struct weir__op *op);
+
+#endif

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Reading a connection. A read that did not fill its block has taken all that
+ * was there, so the next thing is to wait, and not to be told EAGAIN.
+ */
+#include <assert.h>
+#include <errno.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "flow/engine/blueprint.h"
+#include "flow/operators/io_bytes.h"
+#include "net/connection.h"
+
+struct reader {
+	struct weir__half_op half;     /* must be first */
+	struct weir_flow_bytes *block; /* to read into, or NULL */
+	bool dry;		       /* nothing was there behind the last */
+};
+
+static const struct weir__half_of *args_of(const struct weir__op *op)
+{
+	return weir__op_args(op);
+}
+
+static void drop_block(struct reader *self)
+{
+	weir_flow_bytes_unref(self->block);
+	self->block = NULL;
+}
+
+static void reading_close(struct weir__op *op)
+{
+	struct reader *self = weir__op_state(op);
+	struct weir_connection *connection = self->half.connection;
+	size_t left;
+
+	drop_block(self);
+	if (!weir__half_end(op))
+		return;
+	weir__connection_tell(connection, WEIR__CONNECTION_READ_OVER,
+			      WEIR__HALF_WRITE);
+	/* nobody else will; or the writer, when it has been woken */
+	left = connection->options.linger_bytes;
+	if (ck_pr_load_32(&connection->state) & WEIR__CONNECTION_ENDED)
+		(void)weir__connection_discard(connection, &left);
+	weir_connection_unref(connection);
+}
+
+/* A receiver that keeps a view of a block keeps the whole block. So the block
+ * is at most SPARSE times as large as the bytes that were read. */
+#define SPARSE 4u
+
+static struct weir_flow_bytes *read_give(struct weir__op *op, size_t n)
+{
+	struct reader *self = weir__op_state(op);
+	struct weir_flow_bytes *block = self->block, *copy;
+
+	if (n < args_of(op)->block / SPARSE &&
+	    weir_flow_bytes_new(&copy, n, weir__op_allocator(op)) == 0) {
+		memcpy(copy->data, block->data, n);
+		return copy;
+	}
+	self->block = NULL;
+	block->n = n;
+	return block;
+}
+
+static void read_wait(struct weir__op *op)
+{
+	struct reader *self = weir__op_state(op);
+
+	/* an operator that waits holds no block */
+	drop_block(self);
+	self->dry = false;
+	weir__half_watch(op, POLLIN);
+	weir__half_allow(op, self->half.connection->options.read_idle_ns);
+}
+
+/*
+ * Nothing comes any more. If that is for a reset, of which the kernel has told
+ * another call, the connection is closed, although we have not ended it.
+ */
+static bool was_reset(struct weir_connection *connection)
+{
+	struct tcp_info info;
+	socklen_t length = sizeof(info);
+
+	if (connection->peer.any.sa_family == AF_UNIX ||
+	    (ck_pr_load_32(&connection->state) & WEIR__CONNECTION_ENDED) ||
+	    getsockopt(connection->fd, IPPROTO_TCP, TCP_INFO, &info, &length))
+		return false;
+	return info.tcpi_state == TCP_CLOSE;
+}
+
+static void read_end(struct weir__op *op)
+{
+	struct reader *self = weir__op_state(op);
+	struct weir_connection *connection = self->half.connection;
+
+	if (was_reset(connection))
+		weir__connection_fail(connection, -ECONNRESET);
+	if (weir__connection_error(connection)) {
+		weir__op_fail_code(op, weir__connection_error(connection),
+				   "the connection has failed");
+		return;
+	}
+	ck_pr_or_32(&connection->state, WEIR__CONNECTION_PEER_ENDED);
+	weir__op_end(op, NULL);
+}
+
+static void read_fail(struct weir__op *op, int code)
+{
+	struct reader *self = weir__op_state(op);
+
+	weir__connection_fail(self->half.connection, code);
+	weir__op_fail_code(op, weir__connection_error(self->half.connection),
+			   "the connection has failed");
+}
+
+/* A block, or NULL: none now, or the operator has ended. */
+static struct weir_flow_bytes *read_block(struct weir__op *op)
+{
+	struct reader *self = weir__op_state(op);
+	struct weir_connection *connection = self->half.connection;
+	size_t block = args_of(op)->block;
+	ssize_t n;
+
+	if (!self->block && weir_flow_bytes_new(&self->block, block,
+						weir__op_allocator(op)) < 0) {
+		weir__op_fail(op, -ENOMEM, "no memory for a block");
+		return NULL;
+	}
+	do
+		n = recv(connection->fd, self->block->data, block,
+			 MSG_DONTWAIT);
+	while (n < 0 && errno == EINTR);
+	if (n > 0) {
+		self->dry = (size_t)n < block;
+		ck_pr_store_64(&connection->bytes_in,
+			       connection->bytes_in + (size_t)n);
+		return read_give(op, (size_t)n);
+	}
+	if (n == 0)
+		read_end(op);
+	else if (errno == EAGAIN || errno == EWOULDBLOCK)
+		read_wait(op);
+	else
+		read_fail(op, -errno);
+	return NULL;
+}
+
+static size_t reading_pull(struct weir__op *op, void **items, size_t room)
+{
+	struct reader *self = weir__op_state(op);
+	int rc = weir__half_begin(op);
+
+	if (rc < 0) {
+		weir__op_fail_code(op, rc, "the connection has failed");
+	} else if (ck_pr_load_32(&self->half.connection->state) &
+		   WEIR__CONNECTION_ENDING) {
+		weir__op_end(op, NULL);
+	} else if (weir__half_waits(op, POLLIN)) {
+		if (weir__half_late(op))
+			weir__op_fail_code(op, -ETIMEDOUT,
+					   "the peer has sent nothing");
+	} else if (room == 0) {
+		weir__half_watch(op, 0);
+	} else if (self->dry) {
+		read_wait(op);
+	} else {
+		items[0] = read_block(op);
+		return items[0] != NULL;
+	}
+	return 0;
+}
+
+static const struct weir__kind connection_read_kind = {
+	.name = "connection_read",
+	.state_size = sizeof(struct reader),
+	.items = weir__gives_bytes,
+	.pull = reading_pull,
+	.close = reading_close,
+	.claim = weir__half_claim,
+	.unclaim = weir__half_unclaim,
+	.free = weir__half_free,
+	.keeps = sizeof(struct weir__half_op),
+	.source = true,
+	.holds = true,
+};
+
+struct weir_flow *weir_connection_read(struct weir_connection *connection,
+				       size_t block)
+{
+	const struct weir__kind *kind = &connection_read_kind;
+	struct weir__half_of args = {.connection = connection,
+				     .block = block,
+				     .half = WEIR__HALF_READ,
+				     .holds = 1};
+	bool valid = block > 0 && block <= WEIR__BYTES_MAX;
+	struct weir_flow *flow = weir__flow_source(kind, &args, sizeof(args),
+						   connection && valid);
+
+	if (!connection)
+		return weir__flow_wrong_as(flow, kind, "connection is NULL");
+	flow = weir__flow_wrong(flow, kind, "block %zu is not 1 to %zu", block,
+				(size_t)WEIR__BYTES_MAX);
+	if (flow->kind == kind)
+		(void)weir_connection_ref(connection);
+	return flow;
+}

@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Writing a connection: first what upstream has, then the end, then what the
+ * peer still sends and nobody reads any more. That is dropped also while the
+ * peer takes nothing: it may be that it cannot, before it has sent all.
+ */
+#include <assert.h>
+#include <errno.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+
+#include "flow/engine/blueprint.h"
+#include "flow/operators/io_bytes.h"
+#include "net/connection.h"
+
+#define GATHERED 64u
+#define GATHERED_BYTES \
+	(64u * 1024) /* from there on no more items are asked for */
+#define BLOCK (64u * 1024)
+
+struct writer {
+	struct weir__half_op half; /* must be first */
+	/* Items to be sent, in this order; of the first one the bytes from
+	 * `at` on. */
+	struct weir_flow_bytes *bytes[GATHERED];
+	uint32_t first, n;
+	size_t at;
+	uintptr_t written; /* bytes */
+	size_t left;	   /* bytes that may be dropped */
+	bool discards;	   /* `left` has been set */
+	bool ended;	   /* the peer has been told of the end */
+	uint64_t until_ns; /* the peer is waited for; 0: not yet */
+	bool done;
+};
+
+static void writing_close(struct weir__op *op)
+{
+	struct writer *self = weir__op_state(op);
+	struct weir_connection *connection = self->half.connection;
+
+	weir__op_drop(op->up[0], (void *const *)self->bytes + self->first,
+		      self->n - self->first);
+	self->first = self->n = 0;
+	if (!weir__half_end(op))
+		return;
+	if (!self->done)
+		weir_connection_stop(connection);
+	weir_connection_unref(connection);
+}
+
+static void writing_fail(struct weir__op *op, int code)
+{
+	struct writer *self = weir__op_state(op);
+
+	weir__connection_fail(self->half.connection,
+			      code == -EPIPE ? -ECONNRESET : code);
+	weir__op_fail_code(op, weir__connection_error(self->half.connection),
+			   "the connection has failed");
+}
+
+/* --- What the peer sends and nobody reads --------------------------------- */
+
+/* True: nobody reads any more, and there may be something. */
+static bool may_discard(struct weir__op *op)
+{
+	struct writer *self = weir__op_state(op);
+	struct weir_connection *connection = self->half.connection;
+	uint32_t state = ck_pr_load_32(&connection->state);
+
+	if (!(state & WEIR__CONNECTION_READ_OVER) ||
+	    (state & WEIR__CONNECTION_PEER_ENDED))
+		return false;
+	if (!self->discards)
+		self->left = connection->options.linger_bytes;
+	self->discards = true;
+	return self->left > 0;
+}
+
+/* The events to watch for, beside others. */
+static short discard(struct weir__op *op)
+{
+	struct writer *self = weir__op_state(op);
+
+	if (!may_discard(op) ||
+	    weir__connection_discard(self->half.connection, &self->left))
+		return 0;
+	return POLLIN;
+}
+
+/* Tells the peer of the end. False: it has failed. */
+static bool send_end(struct weir__op *op)
+{
+	struct writer *self = weir__op_state(op);
+	struct weir_connection *connection = self->half.connection;
+
+	ck_pr_or_32(&connection->state, WEIR__CONNECTION_ENDED);
+	if (shutdown(connection->fd, SHUT_WR) < 0) {
+		writing_fail(op, errno == ENOTCONN ? -ECONNRESET : -errno);
+		return false;
+	}
+	self->ended = true;
+	if (connection->options.no_half_close)
+		weir__connection_tell(connection, WEIR__CONNECTION_ENDING,
+				      WEIR__HALF_READ);
+	return true;
+}
+
+/* True: nothing more is to be done. */
+static bool linger(struct weir__op *op)
+{
+	struct writer *self = weir__op_state(op);
+	struct weir_connection *connection = self->half.connection;
+
+	/* it ends soon, and wakes us */
+	if (connection->options.no_half_close &&
+	    weir__connection_has(connection, WEIR__HALF_READ))
+		return false;
+	if (!discard(op))
+		return true;
+	if (!self->until_ns)
+		self->until_ns = weir__later(weir__op_now(op),
+					     connection->options.linger_ns);
+	if (weir__op_now(op) >= self->until_ns)
+		return true;
+	weir__half_watch(op, POLLIN);
+	weir__half_until(op, self->until_ns);
+	return false;
+}
+
+/* --- What is to be sent --------------------------------------------------- */
+
+/* `n` more bytes are sent: drops the items that are sent whole. */
+static void wrote(struct weir__op *op, size_t n)
+{
+	struct writer *self = weir__op_state(op);
+	struct weir_connection *connection = self->half.connection;
+	struct weir_flow_bytes *bytes;
+
+	self->written += n;
+	ck_pr_store_64(&connection->bytes_out, connection->bytes_out + n);
+	self->at += n;
+	while (self->first < self->n &&
+	       self->at >= (bytes = self->bytes[self->first])->n) {
+		self->at -= bytes->n;
+		self->first++;
+		weir__op_drop_one(op->up[0], bytes);
+	}
+	assert(self->first < self->n || self->at == 0);
+}
+
+static ssize_t send_parts(const struct writer *self)
+{
+	struct iovec parts[GATHERED];
+	struct msghdr message = {.msg_iov = parts};
+	size_t at = self->at, n = 0;
+	uint32_t i;
+
+	for (i = self->first; i < self->n; i++, at = 0)
+		parts[n++] = (struct iovec){self->bytes[i]->data + at,
+					    self->bytes[i]->n - at};
+	message.msg_iovlen = n;
+	return sendmsg(self->half.connection->fd, &message,
+		       MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+static void write_wait(struct weir__op *op)
+{
+	const struct writer *self = weir__op_state(op);
+
+	weir__half_watch(op, (short)(POLLOUT | discard(op)));
+	weir__half_allow(op, self->half.connection->options.write_stall_ns);
+}
+
+/* True: all items are sent. */
+static bool write_all(struct weir__op *op)
+{
+	struct writer *self = weir__op_state(op);
+	ssize_t n;
+
+	wrote(op, 0); /* the empty ones */
+	while (self->first < self->n) {
+		n = send_parts(self);
+		if (n >= 0) {
+			wrote(op, (size_t)n);
+		} else if (errno == EAGAIN || errno == EWOULDBLOCK) {
+			write_wait(op);
+			return false;
+		} else if (errno != EINTR) {
+			writing_fail(op, -errno);
+			return false;
+		}
+	}
+	return true;
+}
+
+/*
+ * Takes the items that are there. If upstream is not `ready`, it is pulled once
+ * only: a second pull might block, while the peer wants the items that we have.
+ */
+static void writing_take(struct weir__op *op)
+{
+	struct writer *self = weir__op_state(op);
+	struct weir__op *up = op->up[0];
+	uint32_t most = up->kind->ready ? 1 : GATHERED, i;
+	size_t n_bytes = 0, n;
+
+	self->first = self->n = 0;
+	self->at = 0;
+	do {
+		n = weir__pull(up, (void **)self->bytes + self->n, most);
+		for (i = 0; i < n; i++)
+			n_bytes += self->bytes[self->n++]->n;
+	} while (n > 0 && up->kind->ready && self->n < GATHERED &&
+		 n_bytes < GATHERED_BYTES);
+}
+
+static void write_more(struct weir__op *op)
+{
+	struct writer *self = weir__op_state(op);
+
+	if (self->first == self->n)
+		writing_take(op);
+	if (self->first < self->n && write_all(op))
+		/* the failed item may be one that was taken before */
+		weir__op_again(op);
+}
+
+/* Waits for the peer to take what there is. */
+static void write_waits(struct weir__op *op)
+{
+	if (weir__half_late(op))
+		weir__op_fail_code(op, -ETIMEDOUT,
+				   "the peer has taken nothing");
+	else if (!op->ended && may_discard(op) && !weir__half_waits(op, POLLIN))
+		weir__half_watch(op, (short)(POLLOUT | discard(op)));
+}
+
+/* Upstream is over, and all is sent. */
+static size_t writing_end(struct weir__op *op, void **items, size_t room)
+{
+	struct writer *self = weir__op_state(op);
+
+	if (op->up[0]->error) {
+		weir__op_end(op, op->up[0]->error);
+		return 0;
+	}
+	if ((!self->ended && !send_end(op)) || !linger(op) || op->ended ||
+	    room == 0)
+		return 0;
+	self->done = true;
+	items[0] = (void *)self->written;
+	weir__op_end(op, NULL);
+	return 1;
+}
+
+static size_t writing_pull(struct weir__op *op, void **items, size_t room)
+{
+	struct writer *self = weir__op_state(op);
+	struct weir__op *up = op->up[0];
+	int rc = weir__half_begin(op);
+
+	if (rc < 0) {
+		weir__op_fail_code(op, rc, "the connection has failed");
+		return 0;
+	}
+	if (weir__half_waits(op, POLLOUT))
+		write_waits(op);
+	else if (room == 0)
+		weir__pull_none(up);
+	else
+		write_more(op);
+	if (op->ended)
+		return 0;
+	if (self->first == self->n && up->ended)
+		return writing_end(op, items, room);
+	if (!weir__half_waits(op, POLLOUT))
+		weir__half_watch(op, 0);
+	return 0;
+}
+
+static const struct weir__kind connection_write_kind = {
+	.name = "connection_write",
+	.state_size = sizeof(struct writer),
+	.refuses = weir__takes_bytes,
+	.pull = writing_pull,
+	.close = writing_close,
+	.claim = weir__half_claim,
+	.unclaim = weir__half_unclaim,
+	.free = weir__half_free,
+	.keeps = sizeof(struct weir__half_op),
+	.holds = true,
+	.makes = true,
+};
+
+struct weir_flow *weir_connection_write(struct weir_flow *flow,
+					struct weir_connection *connection)
+{
+	const struct weir__kind *kind = &connection_write_kind;
+	struct weir__half_of args = {
+		.connection = connection, .half = WEIR__HALF_WRITE, .holds = 1};
+
+	flow = weir__flow_upon(kind, flow, &args, sizeof(args), connection);
+	flow = weir__flow_wrong_as(flow, kind,
+				   connection ? NULL : "connection is NULL");
+	if (flow->kind == kind)
+		(void)weir_connection_ref(connection);
+	return flow;
+}
+
+struct weir_flow *weir_connection_run(
+	struct weir_connection *connection,
+	struct weir_flow *(*operators)(struct weir_flow *flow, void *context),
+	void *context)
+{
+	struct weir_flow *flow = weir_connection_read(connection, BLOCK);
+
+	if (operators)
+		flow = operators(flow, context);
+	return weir_connection_write(flow, connection);
+}
