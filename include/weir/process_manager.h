@@ -237,6 +237,9 @@ struct weir_process_manager_options {
 	 * WEIR_OUTCOME_REFUSED and -ENOBUFS, on the thread that offers.
 	 */
 	enum weir_overflow overflow;
+	/* When its publisher completes the manager stays: it can have another
+	 * one then, see weir_process_manager_subscriber(). */
+	bool stays;
 	/* There is a stream of results: weir_process_manager_publisher(). */
 	bool results;
 	/* As weir_actor_ops.released. */
@@ -319,6 +322,14 @@ WEIR_API int weir_process_manager_init(
  * and the processes have ended, the manager ends, with the error of the stream.
  * Returns NULL if `manager` is NULL, or if the manager was started or offered a
  * command. Whoever sets it up.
+ *
+ * With the option `stays` a stream that completes does not end the manager, and
+ * this can be called again, on any thread that holds a reference of the actor,
+ * also while processes of that stream run. It returns NULL as long as there is
+ * a publisher, and when the manager ends. If two threads subscribe it at once,
+ * one of the publishers is cancelled. A stream that fails ends the manager as
+ * without the option. Before its first publisher the manager must have been set
+ * up as a subscriber.
  */
 WEIR_API struct weir_subscriber *weir_process_manager_subscriber(
 	struct weir_process_manager *manager);

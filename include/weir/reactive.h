@@ -180,6 +180,8 @@ struct weir_reactive_in {
 		int64_t remaining; /* asked for and not taken */
 		int64_t unsent;	   /* of those, not requested yet */
 		bool draining;
+		bool stays;    /* may subscribe again when a stream completes */
+		uint32_t over; /* that has happened; any thread, atomically */
 		/* the publisher's, which sends one signal after another */
 		int64_t received;
 		const struct weir_items *items;

@@ -5,6 +5,16 @@
 
 #include <weir/process_manager.h>
 
+/* Of an in-port that holds so many. */
+static inline uint32_t weir__power_of_two(uint64_t n)
+{
+	uint32_t power = 1;
+
+	while (power < n)
+		power *= 2;
+	return power;
+}
+
 /* The manager has the command from now on. Whoever has it. */
 void weir__command_come(struct weir_process_manager *manager,
 			struct weir_command *command);

@@ -43,6 +43,7 @@
 #include "process/results.h"
 #include "process/runner.h"
 #include "process/runners.h"
+#include "stream/reactive.h"
 
 #define BATCH 5u /* unless told */
 
@@ -543,15 +544,6 @@ static int check(const struct weir_process_manager_options *options)
 	return wedges(options, options->max) ? -EINVAL : 0;
 }
 
-static uint32_t power_of_two(uint64_t n)
-{
-	uint32_t power = 1;
-
-	while (power < n)
-		power *= 2;
-	return power;
-}
-
 static void set_options(struct weir_process_manager *self)
 {
 	struct weir_process_manager_options *options = &self->options;
@@ -606,14 +598,14 @@ static int set_ports(struct weir_process_manager *self,
 	if (rc == 0)
 		rc = weir_permits_init(&self->may, &self->actor, 0);
 	if (rc == 0)
-		rc = weir_in_init(&self->in, &self->actor, power_of_two(most),
-				  &self->items);
+		rc = weir_in_init(&self->in, &self->actor,
+				  weir__power_of_two(most), &self->items);
 	/* then the turns only put commands in line */
 	if (rc == 0 && self->options.priorities > 1)
 		rc = weir_port_ignore(&self->may.port);
 	if (rc == 0 && self->options.run)
 		rc = weir__runners_init(self, n_runners(&self->options),
-					power_of_two(self->options.max));
+					weir__power_of_two(self->options.max));
 	if (rc == 0 && self->options.process)
 		rc = weir__processes_init(self);
 	if (rc == 0 && self->options.results)
@@ -655,13 +647,24 @@ int weir_process_manager_init(
 	return 0;
 }
 
+/* It has started, and another publisher may come. Any thread. */
+static bool comes_again(struct weir_process_manager *self)
+{
+	return self->options.stays && self->subscribes &&
+	       !ck_pr_load_32(&self->closed) &&
+	       weir__reactive_in_alone(&self->reactive);
+}
+
 struct weir_subscriber *weir_process_manager_subscriber(
 	struct weir_process_manager *manager)
 {
 	struct weir_reactive_in_options options = {.demand = demand};
 
-	if (!manager || !weir__is_new(&manager->actor))
+	if (!manager)
 		return NULL;
+	if (!weir__is_new(&manager->actor))
+		return comes_again(manager) ? &manager->reactive.subscriber
+					    : NULL;
 	if (manager->subscribes)
 		return &manager->reactive.subscriber;
 	options.context = manager;
@@ -671,6 +674,8 @@ struct weir_subscriber *weir_process_manager_subscriber(
 	if (weir_reactive_in_init(&manager->reactive, &manager->in, &options) <
 	    0)
 		return NULL;
+	if (manager->options.stays)
+		weir__reactive_in_stay(&manager->reactive);
 	manager->subscribes = true;
 	manager->in_flight.batch = batch_of(manager, manager->options.max);
 	(void)weir_permits_set(&manager->may, (int64_t)manager->options.max);

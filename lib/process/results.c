@@ -114,21 +114,12 @@ static const struct weir_actor_ops results_ops = {
 
 /* --- The manager's side --------------------------------------------------- */
 
-static uint32_t power_of_two(uint64_t n)
-{
-	uint32_t power = 1;
-
-	while (power < n)
-		power *= 2;
-	return power;
-}
-
 static int set_ports(struct weir__results *self)
 {
 	/* for the places there are; and for as many results that a run has
 	 * taken and not published, whose places are others' already */
 	uint64_t most = 2 * (uint64_t)self->manager->options.max;
-	int rc = weir_in_init(&self->in, &self->actor, power_of_two(most),
+	int rc = weir_in_init(&self->in, &self->actor, weir__power_of_two(most),
 			      &self->items);
 
 	if (rc == 0)

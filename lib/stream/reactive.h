@@ -200,4 +200,10 @@ static inline void weir__step_in(struct weir_actor *actor)
 	weir__thread.task = actor ? &actor->task : NULL;
 }
 
+/* When a stream completes the subscriber can subscribe again, and the in-port
+ * goes on. Owner, before start. */
+void weir__reactive_in_stay(struct weir_reactive_in *reactive);
+/* True: it has no publisher. Any thread; a hint, if others subscribe it. */
+bool weir__reactive_in_alone(struct weir_reactive_in *reactive);
+
 #endif

@@ -25,7 +25,8 @@
  * reactive->subscription is NULL, a subscription, an offer (which is one with
  * the lowest bit set), &linked or &stopped. It changes by swaps: NULL -> any of
  * these, by the thread that subscribes or offers; an offer -> linked, by the
- * owner; anything -> stopped, by the owner.
+ * owner; anything -> stopped, by the owner. If it stays: a subscription whose
+ * stream is over -> NULL, by the owner.
  */
 static struct weir_subscription linked, stopped;
 
@@ -79,7 +80,12 @@ static bool claim(struct weir_reactive_in *reactive,
 	/* release: the subscription, or offer; pairs with the acquire in
 	 * in_look() */
 	ck_pr_fence_release();
-	return ck_pr_cas_ptr(&reactive->subscription, NULL, subscription);
+	if (!ck_pr_cas_ptr(&reactive->subscription, NULL, subscription))
+		return false;
+	/* acquire: what the publisher before has left; pairs with the release
+	 * in renew() */
+	ck_pr_fence_acquire();
+	return true;
 }
 
 static struct weir_subscription *in_look(struct weir_reactive_in *reactive)
@@ -201,7 +207,15 @@ static int on_error(struct weir_subscriber *subscriber,
 
 static int on_complete(struct weir_subscriber *subscriber)
 {
-	return in_end(reactive_of(subscriber), NULL);
+	struct weir_reactive_in *reactive = reactive_of(subscriber);
+
+	if (!reactive->stays || !is_foreign(in_look(reactive)))
+		return in_end(reactive, NULL);
+	/* release: what was received; pairs with the acquire in renew() */
+	ck_pr_fence_release();
+	ck_pr_store_32(&reactive->over, 1);
+	weir__actor_signal(actor_of(reactive), WEIR__SIGNAL_PORTS);
+	return 0;
 }
 
 /*
@@ -215,7 +229,12 @@ static void held(struct weir_subscriber *subscriber)
 
 static void in_released(struct weir_subscriber *subscriber)
 {
-	weir_actor_unref(actor_of(reactive_of(subscriber)));
+	const struct weir_reactive_in *reactive = reactive_of(subscriber);
+
+	/* a drain has perhaps waited for that, see end_foreign() */
+	if (reactive->stays)
+		weir__actor_signal(actor_of(reactive), WEIR__SIGNAL_PORTS);
+	weir_actor_unref(actor_of(reactive));
 }
 
 static const struct weir_subscriber_ops subscriber_ops = {
@@ -385,6 +404,39 @@ static void in_drain(struct weir_port *port)
 	end_foreign(adapted(port));
 }
 
+/*
+ * The stream is over, and the next one may begin: what was requested and not
+ * received does not come any more.
+ */
+static void renew(struct weir_reactive_in *reactive)
+{
+	struct weir_subscription *subscription = in_look(reactive);
+	struct weir_actor *self;
+	int64_t lost;
+
+	if (!is_foreign(subscription) || !ck_pr_load_32(&reactive->over))
+		return;
+	if (reactive->draining) {
+		(void)weir__in_end(reactive->in, NULL);
+		return;
+	}
+	/* acquire: pairs with the release in on_complete() */
+	ck_pr_fence_acquire();
+	lost = expected(reactive);
+	reactive->remaining -= lost + reactive->unsent;
+	reactive->unsent = 0;
+	assert(reactive->remaining >= 0);
+	ck_pr_store_64((uint64_t *)&reactive->requested,
+		       (uint64_t)reactive->received);
+	ck_pr_store_32(&reactive->over, 0);
+	/* release: all that; pairs with the acquire in claim() */
+	ck_pr_fence_release();
+	ck_pr_store_ptr(&reactive->subscription, NULL);
+	self = weir__step_out();
+	weir_subscription_unref(subscription);
+	weir__step_in(self);
+}
+
 static int in_signalled(struct weir_port *port)
 {
 	struct weir_reactive_in *reactive = adapted(port);
@@ -392,6 +444,7 @@ static int in_signalled(struct weir_port *port)
 
 	if (is_link_offer(subscription))
 		accept_link_offer(reactive, link_offer_of(subscription));
+	renew(reactive);
 	if (reactive->draining)
 		end_foreign(reactive);
 	return 0;
@@ -413,7 +466,8 @@ static void stop(struct weir_reactive_in *reactive)
 			&link_offer_of(subscription)->subscription);
 	} else if (is_foreign(subscription)) {
 		/* 2.3: not after the last signal */
-		if (!ck_pr_load_32(&reactive->ended))
+		if (!ck_pr_load_32(&reactive->ended) &&
+		    !ck_pr_load_32(&reactive->over))
 			weir_subscription_cancel(subscription);
 		weir_subscription_unref(subscription);
 	}
@@ -551,6 +605,16 @@ int weir_reactive_in_init(struct weir_reactive_in *reactive, struct weir_in *in,
 			WEIR__PORT_ADAPTER);
 	weir__in_subscribe(in, true);
 	return 0;
+}
+
+void weir__reactive_in_stay(struct weir_reactive_in *reactive)
+{
+	reactive->stays = true;
+}
+
+bool weir__reactive_in_alone(struct weir_reactive_in *reactive)
+{
+	return !ck_pr_load_ptr(&reactive->subscription);
 }
 
 /*

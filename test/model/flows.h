@@ -16,6 +16,8 @@ struct flow {
 	struct weir_reactive_in *in[SCENE_ACTORS];
 	struct taking takings[FLOW_TAKERS];
 	struct giving giving;
+	struct giving second;	  /* another publisher, for the same sink */
+	uint32_t first_has_begun; /* atomic, and orders nothing */
 	uint32_t cancel_after;
 	const struct node *failing; /* with -EIO, at the next signal */
 };

@@ -5,6 +5,12 @@
  */
 #include "flows.h"
 
+#include <errno.h>
+
+#include <ck_pr.h>
+
+#include "stream/reactive.h"
+
 static void give(void *context)
 {
 	flow_give(context);
@@ -216,6 +222,136 @@ static void late_items_are_dropped(void *context)
 	flow_is_over(context);
 }
 
+/* --- A subscriber that stays ---------------------------------------------- */
+
+/* One of four has come, of the first of several streams. */
+static void one_of_several(void *context)
+{
+	struct flow *f = requested(context, 4);
+
+	weir__reactive_in_stay(f->in[0]);
+	flow_give(f);
+}
+
+static void one_of_several_to_stop(void *context)
+{
+	one_of_several(context);
+	weir_actor_ref(&flow.scene.nodes[0]->actor);
+}
+
+/* All has come, and of the next publisher as much is requested as there is room
+ * for, but for less than half of it, which is the least that is requested at
+ * once. */
+static void another_may_begin(void *context)
+{
+	struct flow *f = context;
+	int64_t sent = f->giving.sent;
+
+	scene_settle(&f->scene);
+	explorer_assert(f->giving.cancels == 0 && f->giving.released == 1);
+	explorer_assert(weir__reactive_in_alone(f->in[0]));
+	explorer_assert(f->scene.fates[0].ended == 0);
+	flow_giver(f, f->scene.nodes[0]);
+	flow_begin(f);
+	scene_settle(&f->scene);
+	explorer_assert(f->giving.requested == 3 || f->giving.requested == 4);
+	explorer_assert(f->scene.fates[0].delivered == sent);
+	weir_actor_stop(&f->scene.nodes[0]->actor);
+	is_over(context);
+}
+
+/* There will be another publisher. */
+static void several_streams_of(struct flow *f)
+{
+	struct weir_reactive_in *in = f->in[0];
+
+	weir__reactive_in_stay(in);
+	giver_new(&f->second, &f->scene);
+	f->second.subscriber = weir_subscriber_ref(&in->subscriber);
+	f->second.tokens = &f->scene.tokens[2];
+}
+
+static void several_streams(void *context)
+{
+	several_streams_of(expected(context, 4));
+}
+
+static int64_t nothing(int64_t remaining, void *context)
+{
+	(void)remaining;
+	(void)context;
+	return 0;
+}
+
+/* Of the first one four are requested, and of the other nothing will be. */
+static void four_of_the_first_alone(void *context)
+{
+	struct flow *f = requested(context, 4);
+
+	several_streams_of(f);
+	f->in[0]->options.demand = nothing;
+}
+
+static void begin_first(void *context)
+{
+	struct flow *f = context;
+
+	flow_begin(f);
+	ck_pr_store_32(&f->first_has_begun, 1);
+	flow_complete(f);
+	flow_giver_let_go(f);
+}
+
+/* It may be too early, and is cancelled then (2.5). */
+static void begin_second(void *context)
+{
+	struct flow *f = context;
+
+	if (ck_pr_load_32(&f->first_has_begun))
+		giver_begin(&f->second);
+}
+
+/* Sends what nobody has requested of it. */
+static void begin_second_and_give(void *context)
+{
+	struct flow *f = context;
+
+	giver_begin(&f->second);
+	if (f->second.cancels == 0)
+		explorer_assert(giver_force(&f->second) == -EOVERFLOW);
+}
+
+static void both_were_there(void *context)
+{
+	struct flow *f = context;
+
+	scene_settle(&f->scene);
+	explorer_assert(f->giving.cancels == 0);
+	if (f->second.begun && f->second.cancels == 0)
+		explorer_assert(f->second.requested >= 3);
+	giver_let_go(&f->second);
+	weir_actor_stop(&f->scene.nodes[0]->actor);
+	flow_is_over(context);
+}
+
+static void the_first_was_there(void *context)
+{
+	struct flow *f = context;
+	struct fate *fate = &f->scene.fates[0];
+
+	scene_settle(&f->scene);
+	explorer_assert(f->giving.cancels == 0);
+	explorer_assert(fate->delivered == 1);
+	explorer_assert(fate->stopped == f->second.sent);
+	explorer_assert(f->second.cancels == 1);
+	if (fate->stopped)
+		explorer_assert(fate->end_code == -EOVERFLOW);
+	else
+		weir_actor_stop(&f->scene.nodes[0]->actor);
+	giver_let_go(&f->second);
+	flow_is_over(context);
+}
+
 /* --- A subscriber that is done ------------------------------------------ */
 
 static void subscribe_late(void *context)
@@ -365,6 +501,23 @@ static const struct explorer_scenario scenarios[] = {
 	FLOW(.name = "the end and a drain", .setup = one_of_two_came,
 	     .thread = {slice_0, give_and_complete, drain},
 	     .check = is_drained),
+	FLOW(.name = "the end of one of several streams",
+	     .setup = one_of_several, .thread = {work_0, give_and_complete},
+	     .check = another_may_begin),
+	FLOW(.name = "the end of one of several, and a stop",
+	     .setup = one_of_several_to_stop,
+	     .thread = {slice_0, give_and_complete, stop}, .check = is_over),
+	FLOW(.name = "the end of one of several, and a drain",
+	     .setup = one_of_several,
+	     .thread = {slice_0, give_and_complete, drain},
+	     .check = is_drained),
+	FLOW(.name = "one stream and another", .setup = several_streams,
+	     .thread = {work_0, begin_first, begin_second},
+	     .check = both_were_there),
+	FLOW(.name = "one stream, and what nobody requested of another",
+	     .setup = four_of_the_first_alone,
+	     .thread = {work_0, give_and_complete, begin_second_and_give},
+	     .check = the_first_was_there),
 	FLOW(.name = "a subscription that is too late", .setup = both_end,
 	     .thread = {slice_0, subscribe_late}, .check = flow_is_over),
 	FLOW(.name = "a subscription after the last", .setup = both_have_ended,
