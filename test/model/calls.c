@@ -185,6 +185,23 @@ static void a_batch_by_name(void *context)
 	orders_offer(w, 1);
 }
 
+/* Command 1 waits for the runner, and has the id that is cancelled. */
+static void one_waits_for_its_runner(void *context)
+{
+	struct world *w = manager(context, 1, 0, 1);
+
+	w->orders[1]->command.id = "id";
+	weir_actor_suspend(&w->manager->runners->runner[0].actor);
+	orders_offer(w, 1);
+}
+
+static void resume_runner(void *context)
+{
+	struct world *w = context;
+
+	weir_actor_resume(&w->manager->runners->runner[0].actor);
+}
+
 static void resume(void *context)
 {
 	struct world *w = context;
@@ -289,6 +306,10 @@ static const struct explorer_scenario scenarios[] = {
 		.thread = {resume, stop_manager}, .check = both_were_taken),
 	ORDERED(.name = "one of a batch is cancelled", .setup = a_batch_by_name,
 		.thread = {resume, cancel}, .check = called_or_cancelled),
+	ORDERED(.name = "a call begins as it is cancelled",
+		.setup = one_waits_for_its_runner,
+		.thread = {resume_runner, cancel},
+		.check = called_or_cancelled),
 	ORDERED(.name = "a call and a stop", .setup = one_place,
 		.thread = {offer_0, stop_manager}, .check = orders_are_over),
 	ORDERED(.name = "a call ends and a stop comes",

@@ -47,6 +47,8 @@ struct world {
 	int cancelled;		      /* what the cancel returned; 1: none */
 	struct order *orders[ORDERS]; /* gone once they are replied to */
 	struct course courses[ORDERS];
+	struct weir_subscription *results; /* of who has subscribed to them */
+	uint32_t n_results, n_ends;	   /* that it has got */
 };
 
 extern struct world world;
@@ -91,6 +93,7 @@ void both_were_taken(void *context);
 		.context = &world, .context_size = sizeof(world), __VA_ARGS__ \
 	}
 
-extern const struct scene_group processes, more_processes, calls, more_calls;
+extern const struct scene_group processes, more_processes, calls, more_calls,
+	results, more_results;
 
 #endif

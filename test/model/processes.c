@@ -592,12 +592,14 @@ const struct scene_group more_processes = SCENE_GROUP(more);
 static const struct scene_group *const small[] = {
 	&processes,
 	&calls,
+	&results,
 	NULL,
 };
 
 static const struct scene_group *const large[] = {
 	&more_processes,
 	&more_calls,
+	&more_results,
 	NULL,
 };
 
@@ -632,5 +634,9 @@ const struct model_case model_cases[] = {
 	 .files = "lib/process/process",
 	 .more_files = "lib/process/runner",
 	 EXCEPTIONS(exceptions)},
+	{.name = "so_is_every_fence_of_commands",
+	 .groups = small,
+	 .run = {.preemptions = 1, .stale = 1},
+	 .files = "lib/process/command"},
 };
 const size_t n_model_cases = N_OF(model_cases);
