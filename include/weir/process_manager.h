@@ -384,6 +384,15 @@ WEIR_API void weir_command_end(struct weir_command *command, int code);
  * the processes at once. A process that is a call cannot be stopped; the
  * manager is released when the call has returned. Any thread that holds a
  * reference of the actor.
+ *
+ * weir_system_poison() stops it as weir_system_stop_actor() does, but behind
+ * the commands that wait in front: these start first. Meanwhile offers are
+ * taken, and refused when the poison's turn has come. weir_system_kill() lets
+ * it fail with -EINTR, as much later: its processes that are actors are
+ * stopped, and its supervisor decides; restarted it keeps what has come
+ * meanwhile. But with priorities, or when a command that waited has been
+ * cancelled, commands stand in line and not in front: a poison refuses them at
+ * once, and a kill does not wait for them.
  */
 WEIR_API void weir_process_manager_end(struct weir_process_manager *manager);
 
