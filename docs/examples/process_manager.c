@@ -51,7 +51,7 @@ struct job {
 	struct weir_delay delay;     /* stands for work that takes its time */
 };
 
-static int start(struct weir_process *process, void *context)
+static int set_up(struct weir_process *process, void *context)
 {
 	struct job *job = weir_container_of(process, struct job, process);
 	int rc = weir_delay_init(&job->delay, &process->actor);
@@ -73,7 +73,7 @@ static const struct weir_actor_ops job_ops = {.name = "job", .turns = end_n};
 static const struct weir_process_manager_options options = {
 	.process = &job_ops,
 	.process_size = sizeof(struct job),
-	.start = start,
+	.set_up = set_up,
 	.max = AT_A_TIME,
 	.buffer = BUFFER,
 };

@@ -55,7 +55,7 @@ enum weir_outcome {
 	 * Its process was never started. -EEXIST: a process with its id runs.
 	 * -EINVAL: a bad id. -ECANCELED, -ESHUTDOWN: the manager, the system or
 	 * the executor ends. -ENOTSUP: it has a timeout, and the executor has
-	 * no timers. -ENOMEM. Or the error of `start`.
+	 * no timers. -ENOMEM. Or the error of `set_up`.
 	 */
 	WEIR_OUTCOME_REFUSED,
 	WEIR_OUTCOME_COUNT, /* how many there are */
@@ -162,7 +162,7 @@ struct weir_process_manager_options {
 	 * ports are released with the actor. NULL: there is nothing to do.
 	 * Called in the manager's slice.
 	 */
-	int (*start)(struct weir_process *process, void *context);
+	int (*set_up)(struct weir_process *process, void *context);
 	uint64_t timeout_ns; /* as the command's; 0: none */
 	/*
 	 * How long a stop waits for a process, if its `stopping` hook returns 1

@@ -271,8 +271,8 @@ static int start(struct weir_process *process)
 	(void)weir_actor_ref(&manager->actor);
 	(void)weir_actor_init(&process->actor, &manager->process_ops,
 			      manager->actor.executor);
-	if (manager->options.start)
-		rc = manager->options.start(process, manager->options.context);
+	if (manager->options.set_up)
+		rc = manager->options.set_up(process, manager->options.context);
 	if (rc >= 0)
 		rc = set_deadline(process);
 	if (rc >= 0)

@@ -33,7 +33,7 @@ static const struct weir_actor_ops process_ops = {
 	.signalled = told,
 };
 
-static int start(struct weir_process *process, void *context)
+static int set_up(struct weir_process *process, void *context)
 {
 	struct world *w = context;
 	struct course *course = &w->courses[order_index(process->command)];
@@ -109,7 +109,7 @@ static struct world *manager(void *context, uint32_t max, uint32_t buffer,
 			   (struct weir_process_manager_options){
 				   .process = &process_ops,
 				   .process_size = sizeof(struct weir_process),
-				   .start = start,
+				   .set_up = set_up,
 				   .max = max,
 				   .buffer = buffer,
 				   .timeout_ns = timeout_ns,

@@ -244,12 +244,12 @@ static void the_one_that_runs_is_cancelled_first(void **state)
 	process_world_fini(&world);
 }
 
-static int (*job_start)(struct weir_process *process, void *context);
+static int (*job_set_up)(struct weir_process *process, void *context);
 
-static int cancelled_start(struct weir_process *process, void *context)
+static int cancelled_set_up(struct weir_process *process, void *context)
 {
 	assert_int_equal(cancel("0"), 0);
-	return job_start(process, context);
+	return job_set_up(process, context);
 }
 
 static void cancelled_while_it_is_set_up_it_is_stopped(void **state)
@@ -260,8 +260,8 @@ static void cancelled_while_it_is_set_up_it_is_stopped(void **state)
 	process_world_init(&world, 1);
 	tasks_new(&world, 2, SECOND);
 	options = job_options(&world, 1, 1);
-	job_start = options.start;
-	options.start = cancelled_start;
+	job_set_up = options.set_up;
+	options.set_up = cancelled_set_up;
 	manager_init(&world, &options);
 	manager_spawn(&world, 0);
 	world.tasks[0].command.id = world.tasks[1].command.id = "0";

@@ -131,7 +131,7 @@ const struct weir_actor_ops job_ops = {
 	.lifecycle = &job_lifecycle,
 };
 
-static int job_start(struct weir_process *process, void *context)
+static int job_set_up(struct weir_process *process, void *context)
 {
 	struct job *self = weir_container_of(process, struct job, process);
 	int rc;
@@ -156,7 +156,7 @@ const struct weir_actor_ops brief_ops = {
 	.turns = brief_turn_n,
 };
 
-int brief_start(struct weir_process *process, void *context)
+int brief_set_up(struct weir_process *process, void *context)
 {
 	struct brief *self = weir_container_of(process, struct brief, process);
 	int rc = weir_in_init(&self->in, &process->actor, 1, NULL);
@@ -255,7 +255,7 @@ struct weir_process_manager_options job_options(struct process_world *world,
 		.context = world,
 		.process = &job_ops,
 		.process_size = sizeof(struct job),
-		.start = job_start,
+		.set_up = job_set_up,
 		.max = max,
 		.buffer = buffer,
 		.released = manager_released,

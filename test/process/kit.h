@@ -103,7 +103,7 @@ struct brief {
 
 extern const struct weir_actor_ops brief_ops;
 
-int brief_start(struct weir_process *process, void *context);
+int brief_set_up(struct weir_process *process, void *context);
 
 /* --- Tasks ---------------------------------------------------------------- */
 

@@ -202,7 +202,7 @@ static int reader_turn(struct weir_actor *actor)
 }
 WEIR_TURN(reader_turn)
 
-static int reader_start(struct weir_process *process, void *context)
+static int reader_set_up(struct weir_process *process, void *context)
 {
 	struct reader *self =
 		weir_container_of(process, struct reader, process);
@@ -225,7 +225,7 @@ static void drained_reader(bool message, enum weir_outcome outcome, int code)
 	options = job_options(&world, 1, 0);
 	options.process = &reader_ops;
 	options.process_size = sizeof(struct reader);
-	options.start = reader_start;
+	options.set_up = reader_set_up;
 	manager_init(&world, &options);
 	manager_spawn(&world, 0);
 	assert_int_equal(offer_all(&world, 0, 1), 1);

@@ -87,7 +87,7 @@ static void a_process_is_over_when_its_offer_returns(void **state)
 	struct weir_process_manager_options options = {
 		.process = &brief_ops,
 		.process_size = sizeof(struct brief),
-		.start = brief_start,
+		.set_up = brief_set_up,
 	};
 	struct weir_command command = {.reply = reply, .id = "one"};
 	uint32_t i;
@@ -124,7 +124,7 @@ static void e14_without_timers_a_deadline_is_refused(void **state)
 	struct weir_process_manager_options options = {
 		.process = &brief_ops,
 		.process_size = sizeof(struct brief),
-		.start = brief_start,
+		.set_up = brief_set_up,
 		.max = 1,
 		.timeout_ns = 1,
 	};

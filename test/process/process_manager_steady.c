@@ -123,7 +123,7 @@ static int let_go(struct job *job)
 }
 
 /* The first MAX begin when all of them are there. */
-static int start(struct weir_process *process, void *context)
+static int set_up(struct weir_process *process, void *context)
 {
 	struct job *self = weir_container_of(process, struct job, process);
 	int rc = weir_in_init(&self->in, &process->actor, 1, NULL);
@@ -165,7 +165,7 @@ static void run(bool jobs)
 	struct weir_process_manager_options manager_options = {
 		.process = jobs ? &job_ops : NULL,
 		.process_size = sizeof(struct job),
-		.start = jobs ? start : NULL,
+		.set_up = jobs ? set_up : NULL,
 		.run = jobs ? NULL : call,
 		.runners = 1,
 		.max = MAX,

@@ -150,7 +150,7 @@ static const struct weir_actor_ops job_ops = {
 	.lifecycle = &job_lifecycle,
 };
 
-static int start(struct weir_process *process, void *context)
+static int set_up(struct weir_process *process, void *context)
 {
 	struct job *self = weir_container_of(process, struct job, process);
 
@@ -371,7 +371,7 @@ static void open_world(uint32_t max, uint32_t buffer, bool jobs)
 	struct weir_process_manager_options manager_options = {
 		.process = jobs ? &job_ops : NULL,
 		.process_size = sizeof(struct job),
-		.start = jobs ? start : NULL,
+		.set_up = jobs ? set_up : NULL,
 		.run = jobs ? NULL : call,
 		.runners = 3,
 		.max = max,

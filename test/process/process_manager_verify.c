@@ -58,10 +58,10 @@ static void note(struct managing *self, struct weir_command *command)
 		weir_container_of(command, struct order, command)->number;
 }
 
-static int start(struct weir_process *process, void *context)
+static int set_up(struct weir_process *process, void *context)
 {
 	note(context, process->command);
-	return brief_start(process, NULL);
+	return brief_set_up(process, NULL);
 }
 
 static int call(struct weir_command *command, void *context)
@@ -107,7 +107,7 @@ static struct weir_subscriber *create(struct weir_subscriber_factory *factory)
 		.context = self,
 		.process = maker->calls ? NULL : &brief_ops,
 		.process_size = sizeof(struct brief),
-		.start = maker->calls ? NULL : start,
+		.set_up = maker->calls ? NULL : set_up,
 		.run = maker->calls ? call : NULL,
 		.runners = 1,
 		.max = MAX,
