@@ -57,6 +57,50 @@ WEIR_API struct weir_flow *weir_flow_with_latest_from(
 	int (*combine)(void **item, void *newest, void *context),
 	void *context);
 
+/* --- Those of about the same time ----------------------------------------- */
+
+struct weir_flow_join_options {
+	/* How long an item of the flow stays open, from when it comes;
+	 * WEIR_FOREVER: until the end. Not 0. */
+	uint64_t left_ns, right_ns;
+	/* The most items of the flow that are open at a time. */
+	size_t left_max, right_max;
+	uint64_t reserved[4]; /* zero */
+};
+
+/*
+ * Joins the items of two flows that are open at the same time. (RxJava: join;
+ * Flink, Kafka Streams: interval join.) An item that comes is open for a while,
+ * and `join` is called for it and each open item of the other flow, in the
+ * order in which these came. `join` makes *result of the pair and returns 1; or
+ * it returns 0, and the pair makes none; or it returns a negative errno. `left`
+ * and `right` stay the operator's, which drops them when their time is over; so
+ * `join` shares or copies what it keeps of them. weir_flow_items() says what
+ * results are.
+ *
+ * 1. An item comes when the operator takes it, which is when downstream has
+ *    asked. It meets all that are open then: as long as downstream leaves some
+ *    of its results waiting, no time is over, and no other item is taken.
+ * 2. A flow with `left_max` or `right_max` open items is not asked for more
+ *    until the time of the oldest one is over. Where that is WEIR_FOREVER, one
+ *    item more fails the operator: -EOVERFLOW.
+ * 3. When a flow has completed, the open items of the other are dropped, as
+ *    nothing can come that they could meet.
+ * 4. The operator fails as soon as one of the two does, and drops what waits.
+ *
+ * -EINVAL: null, a time or a number that is 0, a number above
+ * WEIR_CAPACITY_MAX, or something in `reserved`. A run fails with -ENOTSUP when
+ * an item is to close, and the executor has no timers.
+ *
+ * Emits: what `join` has made. Completes: when both flows have, or one has and
+ * none of its items is open. Cancels: the other flow when it completes; both
+ * when downstream does. Holds: `left_max` and `right_max` items.
+ */
+WEIR_API struct weir_flow *weir_flow_join(
+	struct weir_flow *left, struct weir_flow *right,
+	int (*join)(void *left, void *right, void **result, void *context),
+	void *context, const struct weir_flow_join_options *options);
+
 /* --- A sign of another flow ----------------------------------------------- */
 
 /*

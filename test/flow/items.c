@@ -426,6 +426,31 @@ static void an_outlet_has_the_items_of_its_fan(void **state)
 		      "said to emit items without a name, and emits bytes");
 }
 
+static void drop_otherwise(void *item, void *context)
+{
+	item_drop(item, context);
+}
+
+static void items_without_a_name_are_told_apart(void **state)
+{
+	static const struct weir_items one = {.drop = item_drop};
+	static const struct weir_items other = {.drop = drop_otherwise};
+	struct weir_flow *flows[] = {
+		weir_flow_items(weir_flow_array(NULL, 0), &one),
+		weir_flow_items(weir_flow_array(NULL, 0), &other),
+	};
+	struct weir_flow *flow =
+		weir_flow_items(weir_flow_array(NULL, 0), &one);
+
+	assert_misfit(weir_flow_merge(flows, 2), "merge",
+		      "input 2 has items without a name, input 1 has other "
+		      "items without a name");
+	flow = weir_flow_items(weir_flow_limit(flow, 1), &other);
+	assert_misfit(flow, "limit",
+		      "said to emit items without a name, and emits other "
+		      "items without a name");
+}
+
 /* --- The same ------------------------------------------------------------- */
 
 static int second(void *const *items, size_t n, void **result, void *context)
@@ -502,6 +527,7 @@ int main(void)
 		cmocka_unit_test(an_input_without_items_needs_not_say_whose),
 		cmocka_unit_test(what_is_said_of_a_boundary_holds_above_it),
 		cmocka_unit_test(an_outlet_has_the_items_of_its_fan),
+		cmocka_unit_test(items_without_a_name_are_told_apart),
 		cmocka_unit_test(each_input_may_have_items_to_be_said),
 		cmocka_unit_test(what_is_said_to_be_the_same_is_dropped_so),
 		cmocka_unit_test(null_is_an_item_like_any_other),

@@ -214,6 +214,11 @@ static struct weir_flow *plain_for(void *item, void *context)
 	return weir_flow_range(1, 3);
 }
 
+static int crate_pair(void *left, void *right, void **result, void *context)
+{
+	return crate_none(result, context) + 1;
+}
+
 static struct weir_flow *goods_for_error(struct weir_error *error,
 					 void *context)
 {
@@ -260,6 +265,7 @@ static const struct weir_flow_rate fast = {.n = UINT32_MAX, .per_ns = 1};
 static const struct weir_operator_ops crater = {.on_push = crate_push};
 static const struct weir_flow_window_options hour = {.within_ns = HOUR_NS};
 static const struct weir_flow_delay_options soon = {.delay_ns = 1, .n = 4};
+static const struct weir_flow_join_options both_open = {1, 1, 4, 4, {0}};
 static void *const padding[2];
 static const uint32_t weights[] = {2, 1};
 static struct weir_flow_switch *swtch;
@@ -362,6 +368,7 @@ UPON(all, weir_flow_all(BOTH))
 UPON(combine_latest, weir_flow_combine_latest(BOTH, crate_newest, NULL))
 UPON(with_latest_from,
      weir_flow_with_latest_from(flow, another(), crate_with, NULL))
+UPON(join, weir_flow_join(flow, another(), crate_pair, NULL, &both_open))
 UPON(take_until, weir_flow_take_until(flow, weir_flow_never()))
 UPON(skip_until, weir_flow_skip_until(flow, weir_flow_empty()))
 UPON(amb, weir_flow_amb(BOTH))
@@ -530,6 +537,7 @@ static const struct row {
 	{"all", NONE, all},
 	{"combine_latest", MADE, combine_latest},
 	{"with_latest_from", MADE, with_latest_from},
+	{"join", MADE, join},
 	{"take_until", SAME, take_until},
 	{"skip_until", SAME, skip_until},
 	{"amb", SAME, amb},
@@ -747,20 +755,6 @@ static void it_may_be_said_behind_a_boundary(void **state)
 	assert_emits(weir_flow_items(flow, &crates), &crates, "crates");
 }
 
-static void items_without_a_name_are_told_apart(void **state)
-{
-	static const struct weir_items one = {.drop = drop_good};
-	static const struct weir_items other = {.drop = drop_crate};
-	struct weir_flow *flows[] = {none_of(&one), none_of(&other)};
-
-	assert_misfit(weir_flow_merge(flows, 2), "merge",
-		      "input 2 has items without a name, input 1 has other "
-		      "items without a name");
-	assert_misfit(weir_flow_items(filter(none_of(&one)), &other), "filter",
-		      "said to emit items without a name, and emits other "
-		      "items without a name");
-}
-
 /* A nested one is told of when it is made. */
 static struct weir_flow *unsaid_part(struct weir_flow *upstream, void *context)
 {
@@ -790,7 +784,6 @@ int main(void)
 		cmocka_unit_test(a_cancel_drops_each_kind_by_its_own_function),
 		cmocka_unit_test(the_last_word_counts),
 		cmocka_unit_test(it_may_be_said_behind_a_boundary),
-		cmocka_unit_test(items_without_a_name_are_told_apart),
 		cmocka_unit_test(in_a_nested_flow_it_must_be_said_as_well),
 	};
 

@@ -33,6 +33,17 @@ static int pair(void *const *items, size_t n, void **result, void *context)
 	return 0;
 }
 
+static int pair_of(void *left, void *right, void **result, void *context)
+{
+	*result = joined(left, right);
+	return 1;
+}
+
+static const struct weir_flow_join_options open = {.left_ns = 30 * MS,
+						   .right_ns = 20 * MS,
+						   .left_max = 4,
+						   .right_max = 4};
+
 static int by_letter(void *a, void *b, void *context)
 {
 	return strcmp(a, b);
@@ -553,6 +564,11 @@ PICTURE(with_latest_from, weir_flow_with_latest_from(flow, other, with, NULL),
 	.out = {"2a@20 3b@40 4c@60 |@70"},
 	.note = "1 comes before the first item of the other flow")
 
+PICTURE(join, weir_flow_join(flow, other, pair_of, NULL, &open),
+	.in = {"1@0 2@20 |@80", "a@10 b@40 c@60 |@90"},
+	.out = {"1a@10 2a@20 2b@40 |@80"},
+	.note = "numbers are open for 30 ms, letters for 20 ms")
+
 PICTURE(take_until, weir_flow_take_until(flow, other),
 	.in = {"a@0 b@20 c@40 |@60", "x@30 y@50 |@70"},
 	.out = {"a@0 b@20 |@30"})
@@ -692,6 +708,7 @@ int main(void)
 		cmocka_unit_test(or_else_is_as_drawn),
 		cmocka_unit_test(combine_latest_is_as_drawn),
 		cmocka_unit_test(with_latest_from_is_as_drawn),
+		cmocka_unit_test(join_is_as_drawn),
 		cmocka_unit_test(take_until_is_as_drawn),
 		cmocka_unit_test(skip_until_is_as_drawn),
 		cmocka_unit_test(amb_is_as_drawn),

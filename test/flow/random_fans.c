@@ -264,6 +264,55 @@ struct weir_flow *with_make(struct weir_flow *up, struct step *step)
 			step);
 }
 
+static int join_pair(void *left, void *right, void **result, void *context)
+{
+	const struct step *step = context;
+	intptr_t value = step_value(step, left);
+
+	if (step_fails(step, value))
+		return -EDOM;
+	if (!step_wants(step, value))
+		return 0;
+	value = (value * step->x + step_value(step, right)) % VALUES;
+	*result = step_made(step, value);
+	return 1;
+}
+
+struct weir_flow *join_make(struct weir_flow *up, struct step *step)
+{
+	static const struct weir_flow_join_options options = {
+		.left_ns = WEIR_FOREVER,
+		.right_ns = WEIR_FOREVER,
+		.left_max = LONG,
+		.right_max = 1,
+	};
+
+	up = weir_flow_join(up, one_other(step), join_pair, step, &options);
+	return of_items(up, step);
+}
+
+static enum fate_of join_expected_one(const struct step *step,
+				      struct kept *kept, intptr_t *value)
+{
+	if (step_fails(step, *value))
+		return FAILS;
+	if (!step_wants(step, *value))
+		return LEFT_OUT;
+	*value = step_mapped(step, *value);
+	return GOES;
+}
+
+/* Whenever the other's item comes, it meets all. But an error of the flow is
+ * not behind that, and a cut may end the other before it. */
+void join_expected(const struct step *step, struct stream *stream)
+{
+	struct kept kept = {0};
+
+	stream->loose = stream->loose || stream->cut || stream->code < 0;
+	stream_each(step, stream, &kept, join_expected_one);
+	stream->loose = stream->loose || stream->code < 0;
+}
+
 /* --- In an order of their own --------------------------------------------- */
 
 /* What comes out of one of two that are put together. */

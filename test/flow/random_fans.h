@@ -49,6 +49,8 @@ struct weir_flow *until_make(struct weir_flow *up, struct step *step);
 struct weir_flow *skip_make(struct weir_flow *up, struct step *step);
 struct weir_flow *latest_make(struct weir_flow *up, struct step *step);
 void latest_expected(const struct step *step, struct stream *stream);
+struct weir_flow *join_make(struct weir_flow *up, struct step *step);
+void join_expected(const struct step *step, struct stream *stream);
 struct weir_flow *with_make(struct weir_flow *up, struct step *step);
 
 /* --- Apart, and together again -------------------------------------------- */

@@ -115,6 +115,19 @@ static int with_other(void **item, void *newest, void *context)
 	return 0;
 }
 
+static int only_left(void *left, void *right, void **result, void *context)
+{
+	*result = left;
+	return 1;
+}
+
+static const struct weir_flow_join_options open = {
+	.left_ns = WEIR_FOREVER,
+	.right_ns = WEIR_FOREVER,
+	.left_max = 1024,
+	.right_max = 1,
+};
+
 static int smaller(void *a, void *b, void *context)
 {
 	return ((intptr_t)a > (intptr_t)b) - ((intptr_t)a < (intptr_t)b);
@@ -229,6 +242,7 @@ UPON(limit_weighted, weir_flow_limit_weighted(up, 99, weight_of, NULL))
 UPON(combine_latest, weir_flow_combine_latest(&up, 1, first_of, NULL))
 UPON(with_latest,
      weir_flow_with_latest_from(up, weir_flow_single(NULL), with_other, NULL))
+UPON(join, weir_flow_join(up, weir_flow_single(NULL), only_left, NULL, &open))
 UPON(take_until, weir_flow_take_until(up, weir_flow_never()))
 UPON(skip_until, weir_flow_skip_until(up, weir_flow_empty()))
 UPON(interleave, weir_flow_interleave(BOTH(up), 2, 1))
@@ -320,6 +334,7 @@ static const struct kind kinds[] = {
 	KIND(limit_weighted),
 	KIND(combine_latest),
 	KIND(with_latest),
+	KIND(join),
 	KIND(take_until),
 	KIND(skip_until),
 	KIND(interleave),

@@ -83,6 +83,50 @@ struct weir_flow *upon_with_latest_from(struct weir_flow *flow,
 	return weir_flow_items(flow, items);
 }
 
+/* The third pair of each item makes nothing. */
+static int share_left(void *left, void *right, void **result, void *context)
+{
+	int rc = called_and();
+
+	if (((struct good *)right)->number == 3 || rc != 1)
+		return rc < 0 ? rc : 0;
+	*result = left;
+	rc = goods_share(left, context);
+	return rc < 0 ? rc : 1;
+}
+
+struct weir_flow *upon_join(struct weir_flow *flow,
+			    const struct weir_items *items)
+{
+	static const struct weir_flow_join_options options = {
+		.left_ns = WEIR_FOREVER,
+		.right_ns = WEIR_FOREVER,
+		.left_max = 4096,
+		.right_max = 3,
+	};
+
+	flow = weir_flow_join(flow, to_goods(weir_flow_range(1, 3), items),
+			      share_left, items->context, &options);
+	return weir_flow_items(flow, items);
+}
+
+/* Where no time passes, only the other's end makes room. */
+struct weir_flow *upon_join_for_a_while(struct weir_flow *flow,
+					const struct weir_items *items)
+{
+	const struct weir_flow_join_options options = {
+		.left_ns = pace_ns + 1,
+		.right_ns = WEIR_FOREVER,
+		.left_max = 2,
+		.right_max = 9,
+	};
+
+	flow = weir_flow_join(flow,
+			      paced(to_goods(weir_flow_range(1, 9), items)),
+			      share_left, items->context, &options);
+	return weir_flow_items(flow, items);
+}
+
 struct weir_flow *upon_turns(struct weir_flow *flow,
 			     const struct weir_items *items)
 {

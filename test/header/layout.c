@@ -78,6 +78,9 @@ SIZE(weir_flow_run_options, 56);
 /* flow_async.h */
 SIZE(weir_flow_parallel_options, 40);
 
+/* flow_combine.h */
+SIZE(weir_flow_join_options, 64);
+
 /* flow_element.h */
 SIZE(weir_flow_intersperse_functions, 24);
 SIZE(weir_flow_stateful_map_functions, 32);
