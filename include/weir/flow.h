@@ -116,7 +116,7 @@ WEIR_API struct weir_flow *weir_flow_name(struct weir_flow *flow,
  *    _filter_map(), _map_concat(), _stateful_map(), _map_parallel(),
  *    _map_parallel_partitioned(), _fold(), _fold_n(), _scan(), _zip(),
  *    _zip_all(), _combine_latest(), _with_latest_from(), _join(),
- *    _operator(), _dematerialize(), and _conflate(), _batch(),
+ *    _group_join(), _operator(), _dematerialize(), and _conflate(), _batch(),
  *    _batch_weighted() with a `seed`.
  * 3. Where a function makes flows, these emit what the contract of the operator
  *    says.

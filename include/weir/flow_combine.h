@@ -101,6 +101,34 @@ WEIR_API struct weir_flow *weir_flow_join(
 	int (*join)(void *left, void *right, void **result, void *context),
 	void *context, const struct weir_flow_join_options *options);
 
+/*
+ * Joins each item of `left` with all items of `right` that it has met, when its
+ * time is over. (RxJava: groupJoin, with an array for each flow.) `join` makes
+ * *result of `left` and the `n` items, in the order in which these came, of
+ * which there may be none; it returns as that of weir_flow_join() does. They
+ * stay the operator's, as the array `rights` does.
+ *
+ * An item of `left` meets the items of `right` that are open when it comes, and
+ * all that come while it is open. An item of `right` stays until its time and
+ * that of all that it has met is over: there are at most `right_max`, and
+ * `right` is not asked for more. Where time makes no room, as one of the two
+ * is open for ever, one item more fails the operator: -EOVERFLOW.
+ *
+ * As long as an item of `left` whose time is over waits because downstream does
+ * not ask, no other item is taken. When `right` has completed, all items of
+ * `left` close at once, and so do those that come later. Else as
+ * weir_flow_join().
+ *
+ * Emits: what `join` has made. Completes: when `left` has, and none of its
+ * items is open. Cancels: `right` when it completes; both when downstream does.
+ * Holds: `left_max` and `right_max` items.
+ */
+WEIR_API struct weir_flow *weir_flow_group_join(
+	struct weir_flow *left, struct weir_flow *right,
+	int (*join)(void *left, void *const *rights, size_t n, void **result,
+		    void *context),
+	void *context, const struct weir_flow_join_options *options);
+
 /* --- A sign of another flow ----------------------------------------------- */
 
 /*

@@ -219,6 +219,12 @@ static int crate_pair(void *left, void *right, void **result, void *context)
 	return crate_none(result, context) + 1;
 }
 
+static int crate_met(void *left, void *const *rights, size_t n, void **result,
+		     void *context)
+{
+	return crate_none(result, context) + 1;
+}
+
 static struct weir_flow *goods_for_error(struct weir_error *error,
 					 void *context)
 {
@@ -368,6 +374,8 @@ UPON(all, weir_flow_all(BOTH))
 UPON(combine_latest, weir_flow_combine_latest(BOTH, crate_newest, NULL))
 UPON(with_latest_from,
      weir_flow_with_latest_from(flow, another(), crate_with, NULL))
+UPON(group_join,
+     weir_flow_group_join(flow, another(), crate_met, NULL, &both_open))
 UPON(join, weir_flow_join(flow, another(), crate_pair, NULL, &both_open))
 UPON(take_until, weir_flow_take_until(flow, weir_flow_never()))
 UPON(skip_until, weir_flow_skip_until(flow, weir_flow_empty()))
@@ -538,6 +546,7 @@ static const struct row {
 	{"combine_latest", MADE, combine_latest},
 	{"with_latest_from", MADE, with_latest_from},
 	{"join", MADE, join},
+	{"group_join", MADE, group_join},
 	{"take_until", SAME, take_until},
 	{"skip_until", SAME, skip_until},
 	{"amb", SAME, amb},

@@ -39,6 +39,18 @@ static int pair_of(void *left, void *right, void **result, void *context)
 	return 1;
 }
 
+static int all_of(void *left, void *const *rights, size_t n, void **result,
+		  void *context)
+{
+	char *label = joined(left, "");
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		label = joined(label, rights[i]);
+	*result = label;
+	return 1;
+}
+
 static const struct weir_flow_join_options open = {.left_ns = 30 * MS,
 						   .right_ns = 20 * MS,
 						   .left_max = 4,
@@ -569,6 +581,11 @@ PICTURE(join, weir_flow_join(flow, other, pair_of, NULL, &open),
 	.out = {"1a@10 2a@20 2b@40 |@80"},
 	.note = "numbers are open for 30 ms, letters for 20 ms")
 
+PICTURE(group_join, weir_flow_group_join(flow, other, all_of, NULL, &open),
+	.in = {"1@0 2@20 |@80", "a@10 b@35 c@60 |@90"},
+	.out = {"1a@30 2ab@50 |@80"},
+	.note = "numbers are open for 30 ms, letters for 20 ms")
+
 PICTURE(take_until, weir_flow_take_until(flow, other),
 	.in = {"a@0 b@20 c@40 |@60", "x@30 y@50 |@70"},
 	.out = {"a@0 b@20 |@30"})
@@ -709,6 +726,7 @@ int main(void)
 		cmocka_unit_test(combine_latest_is_as_drawn),
 		cmocka_unit_test(with_latest_from_is_as_drawn),
 		cmocka_unit_test(join_is_as_drawn),
+		cmocka_unit_test(group_join_is_as_drawn),
 		cmocka_unit_test(take_until_is_as_drawn),
 		cmocka_unit_test(skip_until_is_as_drawn),
 		cmocka_unit_test(amb_is_as_drawn),

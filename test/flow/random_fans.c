@@ -313,6 +313,26 @@ void join_expected(const struct step *step, struct stream *stream)
 	stream->loose = stream->loose || stream->code < 0;
 }
 
+static int join_met(void *left, void *const *rights, size_t n, void **result,
+		    void *context)
+{
+	return n > 0 ? join_pair(left, rights[0], result, context) : 0;
+}
+
+struct weir_flow *group_join_make(struct weir_flow *up, struct step *step)
+{
+	static const struct weir_flow_join_options options = {
+		.left_ns = WEIR_FOREVER,
+		.right_ns = WEIR_FOREVER,
+		.left_max = LONG,
+		.right_max = 1,
+	};
+
+	up = weir_flow_group_join(up, one_other(step), join_met, step,
+				  &options);
+	return of_items(up, step);
+}
+
 /* --- In an order of their own --------------------------------------------- */
 
 /* What comes out of one of two that are put together. */

@@ -51,6 +51,7 @@ struct weir_flow *latest_make(struct weir_flow *up, struct step *step);
 void latest_expected(const struct step *step, struct stream *stream);
 struct weir_flow *join_make(struct weir_flow *up, struct step *step);
 void join_expected(const struct step *step, struct stream *stream);
+struct weir_flow *group_join_make(struct weir_flow *up, struct step *step);
 struct weir_flow *with_make(struct weir_flow *up, struct step *step);
 
 /* --- Apart, and together again -------------------------------------------- */

@@ -673,6 +673,7 @@ const struct row random_operators[] = {
 	{"combine_latest", 1, true, EITHER, latest_make, latest_expected},
 	{"with_latest_from", 1, true, EITHER, with_make, latest_expected},
 	{"join", 1, true, EITHER, join_make, join_expected},
+	{"group_join", 1, true, EITHER, group_join_make, join_expected},
 	{"interleave", 2, false, SAME, interleave_make, interleave_expected,
 	 false, false, true},
 	{"merge_sorted", 2, false, SAME, sorted_make, sorted_expected},

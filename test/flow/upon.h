@@ -121,6 +121,13 @@ static int only_left(void *left, void *right, void **result, void *context)
 	return 1;
 }
 
+static int only_one(void *left, void *const *rights, size_t n, void **result,
+		    void *context)
+{
+	*result = left;
+	return 1;
+}
+
 static const struct weir_flow_join_options open = {
 	.left_ns = WEIR_FOREVER,
 	.right_ns = WEIR_FOREVER,
@@ -243,6 +250,8 @@ UPON(combine_latest, weir_flow_combine_latest(&up, 1, first_of, NULL))
 UPON(with_latest,
      weir_flow_with_latest_from(up, weir_flow_single(NULL), with_other, NULL))
 UPON(join, weir_flow_join(up, weir_flow_single(NULL), only_left, NULL, &open))
+UPON(group_join,
+     weir_flow_group_join(up, weir_flow_empty(), only_one, NULL, &open))
 UPON(take_until, weir_flow_take_until(up, weir_flow_never()))
 UPON(skip_until, weir_flow_skip_until(up, weir_flow_empty()))
 UPON(interleave, weir_flow_interleave(BOTH(up), 2, 1))
@@ -335,6 +344,7 @@ static const struct kind kinds[] = {
 	KIND(combine_latest),
 	KIND(with_latest),
 	KIND(join),
+	KIND(group_join),
 	KIND(take_until),
 	KIND(skip_until),
 	KIND(interleave),

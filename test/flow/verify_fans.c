@@ -127,6 +127,49 @@ struct weir_flow *upon_join_for_a_while(struct weir_flow *flow,
 	return weir_flow_items(flow, items);
 }
 
+static int share_met(void *left, void *const *rights, size_t n, void **result,
+		     void *context)
+{
+	int rc = called();
+
+	*result = n > 0 ? rights[n - 1] : left;
+	if (rc == 0)
+		rc = goods_share(*result, context);
+	return rc < 0 ? rc : 1;
+}
+
+struct weir_flow *upon_group_join(struct weir_flow *flow,
+				  const struct weir_items *items)
+{
+	static const struct weir_flow_join_options options = {
+		.left_ns = WEIR_FOREVER,
+		.right_ns = WEIR_FOREVER,
+		.left_max = 4096,
+		.right_max = 3,
+	};
+
+	flow = weir_flow_group_join(flow,
+				    to_goods(weir_flow_range(1, 3), items),
+				    share_met, items->context, &options);
+	return weir_flow_items(flow, items);
+}
+
+struct weir_flow *upon_group_join_for_a_while(struct weir_flow *flow,
+					      const struct weir_items *items)
+{
+	const struct weir_flow_join_options options = {
+		.left_ns = 2 * pace_ns + 1,
+		.right_ns = pace_ns + 1,
+		.left_max = 2,
+		.right_max = 9,
+	};
+
+	flow = weir_flow_group_join(
+		flow, paced(to_goods(weir_flow_range(1, 9), items)), share_met,
+		items->context, &options);
+	return weir_flow_items(flow, items);
+}
+
 struct weir_flow *upon_turns(struct weir_flow *flow,
 			     const struct weir_items *items)
 {

@@ -26,6 +26,10 @@ struct weir_flow *upon_join(struct weir_flow *flow,
 			    const struct weir_items *items);
 struct weir_flow *upon_join_for_a_while(struct weir_flow *flow,
 					const struct weir_items *items);
+struct weir_flow *upon_group_join(struct weir_flow *flow,
+				  const struct weir_items *items);
+struct weir_flow *upon_group_join_for_a_while(struct weir_flow *flow,
+					      const struct weir_items *items);
 struct weir_flow *upon_turns(struct weir_flow *flow,
 			     const struct weir_items *items);
 struct weir_flow *upon_merge_sorted(struct weir_flow *flow,

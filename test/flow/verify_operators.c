@@ -562,6 +562,8 @@ const struct way ways[] = {
 	{"with_latest_from", upon_with_latest_from, 0, 0, CHANGES},
 	{"join", upon_join, 0, 0, CHANGES},
 	{"join for a while", upon_join_for_a_while, 0, 0, CHANGES},
+	{"group_join", upon_group_join, 0, 0, CHANGES},
+	{"group_join for a while", upon_group_join_for_a_while, 0, 0, CHANGES},
 	{"interleave, merge_prioritized", upon_turns, 0, 0},
 	{"merge_sorted", upon_merge_sorted, 0, 0},
 	{"merge_sorted of two", upon_merge_sorted_of_two, 0, 0, CHANGES},
